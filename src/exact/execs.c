@@ -135,12 +135,12 @@ static void name_process(struct process *p, pid_t tid)
 }
 
 /* Was it laid out as it was meant to be? What runs with other rights is not, nor what has changed that. */
-static void check_layout(const struct supervisor *s, const struct process *p)
+static void check_layout(const struct supervisor *s, const struct process *p, pid_t pid)
 {
 	char path[64], text[16] = "";
 	int fd;
 
-	snprintf(path, sizeof path, "/proc/%d/personality", (int)p->pid);
+	snprintf(path, sizeof path, "/proc/%d/personality", (int)pid);
 	fd = s->l->aslr || s->b->layout_lost[0] ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -223,7 +223,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 		if (p->actions[k].handler > 1)
 			p->actions[k] = (struct action){ 0 };
 	name_process(p, pid);
-	check_layout(s, p);
+	check_layout(s, p, pid);
 	if (!gained && (s->l->same_random || s->l->no_vdso))
 		auxv_fix(pid, s->l->same_random, s->l->no_vdso);
 	note_program(s->b, p);

@@ -883,6 +883,21 @@ def exact_counts_beside_the_kernels():
 
 
 @test
+def one_within_another():
+    """The inner one counts its command as it would alone; the outer one says what it did not count. Each has a status of its own."""
+    exact_or_skip()
+    alone = document("--engine", "exact", "-e", "instructions:u", "--", "sh", "-c", "exit 3", status=3)
+    for words in (["--engine", "exact", "-e", "instructions:u"], ["-e", "task-clock,instructions:u"]):
+        outer = document(*words, "--", TARE, "stat", "--format", "json", "-o", "inner.json", "--engine", "exact", "-e", "instructions:u", "--",
+                         "sh", "-c", "exit 3", status=3)
+        inner = json.loads(Path("inner.json").read_text())
+        equal(event(inner, "instructions:u")["value"], event(alone, "instructions:u")["value"], "the inner count")
+        if words[0] == "--engine":
+            equal(event(outer, "instructions:u")["quality"], "exact, without 1 process", "the outer count")
+            equal([p["comm"] for p in outer["conditions"]["uncounted_processes"]], ["sh"], "what it is without")
+
+
+@test
 def exact_says_stops():
     """A stop may cost an exact count an instruction per sleeping thread: people and programs are told how many there were."""
     exact_or_skip()

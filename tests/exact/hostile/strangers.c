@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strangers HOW VICTIM PC: writes the number of a process that is not the command's to the counter's memory, so that the supervisor
- * takes it for the command's, or a count that no list has. Status 1: the supervisor did something about it. Natively there is none.
+ * strangers HOW VICTIM PC|PROGRAM: writes the number of a process that is not the command's to the counter's memory, so that the supervisor
+ * takes it for the command's, or a count that no list has, or has its own exec of PROGRAM watched, which gains rights by it. Status 1: the supervisor did something about it. Natively there is none.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -61,14 +61,16 @@ int main(int argc, char **argv)
 		wait_for(&p->dying, DYING_SEEN);
 		p->dying = DYING_NOT;
 		p->pid = pid;
-	} else if (!strcmp(how, "traced")) {
+	} else if (!strcmp(how, "traced") || !strcmp(how, "gains")) {
 		t->process = 0;
-		t->tid = victim;
+		t->tid = *how == 'g' ? pid : victim;
 		t->exec = EXEC_ASKED;
 		b->threads_top = FREE_SLOT + 1;
 		b->thread_states[FREE_SLOT] = THREAD_LIVE;
 		ring(b);
 		wait_for(&t->exec, EXEC_ASKED);
+		if (*how == 'g')
+			return execl(argv[3], argv[3], "1", (char *)NULL);
 		wrong = t->exec != EXEC_UNWATCHED;
 		b->thread_states[FREE_SLOT] = THREAD_FREE;
 	} else if (!strcmp(how, "asked")) {
