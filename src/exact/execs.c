@@ -80,6 +80,8 @@ static int watch(struct supervisor *s, uint32_t slot, pid_t tid)
 	member_close(&m);
 	if (ret < 0)
 		return ret;
+	for (int i; (i = watched_index(s, tid)) >= 0;)
+		unwatch(s, (unsigned)i); /* another thread's exec has ended that one */
 	s->watched[s->n_watched].tid = tid;
 	s->watched[s->n_watched].rights = rights;
 	s->watched[s->n_watched++].thread = slot;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which threads the supervisor may touch. It may have more rights than the command, as root that measures another user's program, and
- * it reads on the board what it is to do, where the command can write the number of any thread. So it traces, signals or
- * looks into a thread only when the kernel says that it is one of the command's:
+ * Which threads the supervisor may touch. It may have more rights than the command, as root that
+ * measures another user's program, and it reads on the board what it is to do, where the command
+ * can write the number of any thread. So it traces, signals or looks into a thread only when the
+ * kernel says that it is one of the command's:
  *
- * - Its memory has this run's board mapped at one of the places where inject() puts it, whole. inject() did that, or the thread
- *   was forked from one where it did. An exec takes it away, so a setuid program that the command has executed is none.
- *   Others may be given a descriptor of the board, and may map it, but the kernel never chooses one of these places.
- * - It is still the same thread when it is traced: a number may be used again, so its directory in /proc is held meanwhile.
- * - A program that it executes gets the engine only when that exec gave it no rights. The engine looks at the file before, and
- *   another one may be there a moment later; a setuid program gets its rights although it is traced, where the tracer is privileged.
+ * - Its memory has this run's board mapped at one of the places where inject() puts it, whole.
+ * inject() did that, or the thread was forked from one where it did. An exec takes it away, so a
+ * setuid program that the command has executed is none. Others may be given a descriptor of the
+ * board, and may map it, but the kernel never chooses one of these places.
+ * - It is still the same thread when it is traced: a number may be used again, so its directory in
+ * /proc is held meanwhile.
+ * - A program that it executes gets the engine only when that exec gave it no rights. The engine
+ * looks at the file before, and another one may be there a moment later; a setuid program gets its
+ * rights although it is traced, where the tracer is privileged.
  *
  * The processes of the command are one party: each can change what the engine does in another one.
  */
@@ -33,8 +37,8 @@ bool members_begin(int board_fd)
 
 bool is_board(const struct proc_map *m)
 {
-	if (m->inode != board_file.st_ino || makedev(m->major, m->minor) != board_file.st_dev || m->offset || m->rights[3] != 's' ||
-	    m->end - m->start != BOARD_SIZE)
+	if (m->inode != board_file.st_ino || makedev(m->major, m->minor) != board_file.st_dev ||
+	    m->offset || m->rights[3] != 's' || m->end - m->start != BOARD_SIZE)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(board_places); i++)
 		if (m->start == board_places[i])
@@ -103,18 +107,22 @@ bool rights_of(struct rights *r, pid_t tid)
 	n = read(fd, text, sizeof text - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = 0;
-	/* real and effective. Source: proc_pid_status(5). In its first line, the name, an end of line is written "\\n". */
-	if (sscanf(field(text, "\nUid:\t"), "%u %u", &r->uid, &r->euid) != 2 || sscanf(field(text, "\nGid:\t"), "%*u %u", &r->egid) != 1 ||
+	/* real and effective. Source: proc_pid_status(5). In its first line, the name, an end of
+	 * line is written "\\n". */
+	if (sscanf(field(text, "\nUid:\t"), "%u %u", &r->uid, &r->euid) != 2 ||
+	    sscanf(field(text, "\nGid:\t"), "%*u %u", &r->egid) != 1 ||
 	    sscanf(field(text, "\nCapPrm:\t"), "%llx", &permitted) != 1)
 		return false;
 	r->permitted = permitted;
 	return true;
 }
 
-/* An exec by root gives root's capabilities back, whatever the program. Source: capabilities(7), "Capabilities and execution of programs by root". */
+/* An exec by root gives root's capabilities back, whatever the program. Source: capabilities(7),
+ * "Capabilities and execution of programs by root". */
 bool rights_gained(const struct rights *before, const struct rights *now)
 {
 	bool root = !before->uid || !before->euid;
 
-	return now->uid != before->uid || now->euid != before->euid || now->egid != before->egid || (!root && (now->permitted & ~before->permitted));
+	return now->uid != before->uid || now->euid != before->euid || now->egid != before->egid ||
+	       (!root && (now->permitted & ~before->permitted));
 }

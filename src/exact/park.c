@@ -120,8 +120,15 @@ bool park_stop(struct supervisor *s, pid_t tid, int status)
 	struct parking *k = parking_of(s, tid);
 	siginfo_t info = { 0 };
 
+	if (!s->n_parking)
+		return false;
 	if (status >> 16 == PTRACE_EVENT_EXEC) {
-		park_end(s, tid); /* another program, which is none of ours */
+		unsigned long former = (unsigned long)tid;
+
+		/* another program, which is none of ours */
+		ptrace(PTRACE_GETEVENTMSG, tid, 0, &former);
+		park_end(s, (pid_t)former);
+		park_end(s, tid);
 		return false;
 	}
 	if (!k)
