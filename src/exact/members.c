@@ -20,10 +20,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+#include <linux/capability.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include "base/proc_maps.h"
 #include "exact/supervise.h"
@@ -46,10 +47,46 @@ bool is_board(const struct proc_map *m)
 	return false;
 }
 
+/* ioctl() of /proc/PID/maps from Linux 6.11, without any text. Source: linux/fs.h, struct procmap_query. */
+struct map_query {
+	uint64_t size, flags, address;
+	uint64_t start, end, rights, page_size, offset, inode;
+	uint32_t major, minor, name_size, id_size;
+	uint64_t name, id;
+};
+
+#define MAP_QUERY _IOWR('f', 17, struct map_query)
+
+enum { MAP_QUERY_SHARED = 8 };
+
+/* Where the board is mapped, as `maps` says; 0: nowhere. */
+static uint64_t place_of_board(struct proc_maps *maps)
+{
+	struct proc_map m;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(board_places); i++) {
+		struct map_query q = { .size = sizeof(q), .address = board_places[i] };
+
+		if (ioctl(maps->fd, MAP_QUERY, &q) < 0) {
+			if (errno != ENOENT)
+				break;
+			continue;
+		}
+		m = (struct proc_map){ .start = q.start, .end = q.end, .offset = q.offset, .inode = q.inode, .major = q.major, .minor = q.minor };
+		m.rights[3] = q.rights & MAP_QUERY_SHARED ? 's' : 'p';
+		if (is_board(&m))
+			return m.start;
+	}
+	while (i < ARRAY_SIZE(board_places) && proc_maps_next(maps, &m)) /* an older kernel */
+		if (is_board(&m))
+			return m.start;
+	return 0;
+}
+
 int member_open(struct member *m, pid_t pid, pid_t tid)
 {
 	struct proc_maps maps;
-	struct proc_map map;
 	char path[64];
 	int ret;
 
@@ -60,8 +97,7 @@ int member_open(struct member *m, pid_t pid, pid_t tid)
 	snprintf(path, sizeof path, "task/%d/maps", (int)tid);
 	ret = proc_maps_open_at(&maps, m->dir, path);
 	if (ret == 0) {
-		while (!m->place && proc_maps_next(&maps, &map))
-			m->place = is_board(&map) ? map.start : 0;
+		m->place = place_of_board(&maps);
 		proc_maps_close(&maps);
 		ret = m->place ? 0 : -EPERM;
 	}
@@ -85,44 +121,23 @@ void member_close(struct member *m)
 	m->dir = -1;
 }
 
-/* What follows `key` in the text of /proc/PID/status; "" when it is not there. */
-static const char *field(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-
-	return at ? at + strlen(key) : "";
-}
-
+/* Its directory belongs to its effective user and group, whatever else does not. Source: proc_pid(5). */
 bool rights_of(struct rights *r, pid_t tid)
 {
-	char path[64], text[1 << 14];
-	unsigned long long permitted;
-	ssize_t n;
-	int fd;
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, tid };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	char path[64];
+	struct stat st;
 
-	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	snprintf(path, sizeof path, "/proc/%d", (int)tid);
+	if (stat(path, &st) < 0 || syscall(SYS_capget, &head, caps) < 0)
 		return false;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	/* real and effective. Source: proc_pid_status(5). In its first line, the name, an end of
-	 * line is written "\\n". */
-	if (sscanf(field(text, "\nUid:\t"), "%u %u", &r->uid, &r->euid) != 2 ||
-	    sscanf(field(text, "\nGid:\t"), "%*u %u", &r->egid) != 1 ||
-	    sscanf(field(text, "\nCapPrm:\t"), "%llx", &permitted) != 1)
-		return false;
-	r->permitted = permitted;
+	*r = (struct rights){ st.st_uid, st.st_gid, caps[0].permitted | (uint64_t)caps[1].permitted << 32 };
 	return true;
 }
 
-/* An exec by root gives root's capabilities back, whatever the program. Source: capabilities(7),
- * "Capabilities and execution of programs by root". */
+/* An exec by root gives root's capabilities back, whatever the program. Source: capabilities(7), "Capabilities and execution of programs by root". */
 bool rights_gained(const struct rights *before, const struct rights *now)
 {
-	bool root = !before->uid || !before->euid;
-
-	return now->uid != before->uid || now->euid != before->euid || now->egid != before->egid ||
-	       (!root && (now->permitted & ~before->permitted));
+	return now->uid != before->uid || now->gid != before->gid || (before->uid && (now->permitted & ~before->permitted));
 }

@@ -15,9 +15,9 @@ struct member {
 	uint64_t place; /* of the board */
 };
 
-/* Of a thread, as /proc/TID/status has them. */
+/* Of a thread. */
 struct rights {
-	uint32_t uid, euid, egid;
+	uint32_t uid, gid; /* effective */
 	uint64_t permitted; /* capabilities */
 };
 
