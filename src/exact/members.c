@@ -47,7 +47,7 @@ bool is_board(const struct proc_map *m)
 	return false;
 }
 
-/* ioctl() of /proc/PID/maps from Linux 6.11, without any text. Source: linux/fs.h, struct procmap_query. */
+/* ioctl() of /proc/PID/maps, from Linux 6.11. Source: linux/fs.h, struct procmap_query. */
 struct map_query {
 	uint64_t size, flags, address;
 	uint64_t start, end, rights, page_size, offset, inode;
@@ -73,7 +73,12 @@ static uint64_t place_of_board(struct proc_maps *maps)
 				break;
 			continue;
 		}
-		m = (struct proc_map){ .start = q.start, .end = q.end, .offset = q.offset, .inode = q.inode, .major = q.major, .minor = q.minor };
+		m = (struct proc_map){ .start = q.start,
+				       .end = q.end,
+				       .offset = q.offset,
+				       .inode = q.inode,
+				       .major = q.major,
+				       .minor = q.minor };
 		m.rights[3] = q.rights & MAP_QUERY_SHARED ? 's' : 'p';
 		if (is_board(&m))
 			return m.start;
@@ -121,7 +126,7 @@ void member_close(struct member *m)
 	m->dir = -1;
 }
 
-/* Its directory belongs to its effective user and group, whatever else does not. Source: proc_pid(5). */
+/* Its directory is its effective user's and group's. Source: proc_pid(5). */
 bool rights_of(struct rights *r, pid_t tid)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, tid };
@@ -132,12 +137,17 @@ bool rights_of(struct rights *r, pid_t tid)
 	snprintf(path, sizeof path, "/proc/%d", (int)tid);
 	if (stat(path, &st) < 0 || syscall(SYS_capget, &head, caps) < 0)
 		return false;
-	*r = (struct rights){ st.st_uid, st.st_gid, caps[0].permitted | (uint64_t)caps[1].permitted << 32 };
+	*r = (struct rights){ st.st_uid, st.st_gid,
+			      caps[0].permitted | (uint64_t)caps[1].permitted << 32 };
 	return true;
 }
 
-/* An exec by root gives root's capabilities back, whatever the program. Source: capabilities(7), "Capabilities and execution of programs by root". */
+/*
+ * An exec by root gives root's capabilities back, whatever the program.
+ * Source: capabilities(7), "Capabilities and execution of programs by root".
+ */
 bool rights_gained(const struct rights *before, const struct rights *now)
 {
-	return now->uid != before->uid || now->gid != before->gid || (before->uid && (now->permitted & ~before->permitted));
+	return now->uid != before->uid || now->gid != before->gid ||
+	       (before->uid && (now->permitted & ~before->permitted));
 }
