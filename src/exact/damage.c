@@ -22,8 +22,18 @@ static bool thread_damaged(struct board *b, uint32_t i)
 	return b->thread_states[i] == THREAD_LIVE;
 }
 
+/* An ended process is in both lists; in between two steps of the supervisor it is in the first alone. */
+static bool too_many_uncounted(const struct board *b)
+{
+	uint32_t uncounted = b->n_uncounted, past = b->n_past;
+
+	return past < PAST_MAX && uncounted > past + 1;
+}
+
 bool board_damaged(struct board *b)
 {
+	if (too_many_uncounted(b))
+		return true;
 	if (READ_ONCE(b->magic) != BOARD_MAGIC || READ_ONCE(b->magic_behind) != BOARD_MAGIC || b->threads_top > THREADS ||
 	    b->processes_top > PROCESSES || b->n_past > PAST_MAX || b->n_modules > MODULES_MAX || b->n_mappings > MAPPINGS_MAX || b->n_code > CODE_MAX)
 		return true;

@@ -419,7 +419,7 @@ _Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX && (int)EXACT_REAS
 
 enum {
 	TRIES_MAX = 5000,
-	TRIES_MIN = 10, /* whatever time they take */
+	TRIES_MIN = 3, /* whatever time they take */
 	TRY_SECONDS = 5,
 	FALL_MAX = 1 << 20 /* a reading may hold blocks that are then left early */
 };
@@ -734,7 +734,7 @@ static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, 
 	const struct ended_thread *ended = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	size_t found = 0;
 
-	for (uint32_t i = 0, all = b->n_ended; i < all && i < ENDED_MAX; i++, found++) {
+	for (uint32_t i = 0, all = b->n_ended; !*torn && i < all && i < ENDED_MAX; i++, found++) {
 		struct ended_thread own;
 
 		if (found >= n)

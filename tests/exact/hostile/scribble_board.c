@@ -62,7 +62,7 @@ static const struct field {
 	HEAD(n_happenings, 1),
 	HEAD(reason, 1),
 	HEAD(compared, 1),
-	HEAD(n_uncounted, 1),
+	HEAD(n_uncounted, 0), /* the counts are said to be without some process */
 	HEAD(uncounted, 1),
 	HEAD(layout_lost, 1),
 	HEAD(gainer, 1),
