@@ -51,7 +51,7 @@ static const struct field {
 	HEAD(n_code, 1),
 	HEAD(n_filters, 1),
 	HEAD(stops_sent, 1),
-	HEAD(unplaced, 1),
+	HEAD(unplaced, 0), /* of the profile */
 	HEAD(every, 0),
 	HEAD(every.n_events, 0),
 	HEAD(every.event[0].n, 0),
