@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Every command that writes a file, on a full disk, under limits of size and descriptors, and killed at any moment: the file is the old
+one, a whole new one, or not there; nothing else is left; a failure has a message.
+
+usage: limits_test.py TARE PROGRAM [--rounds N [COMMAND...]]     (PROGRAM: tests/programs/regions)
+
+In each of N rounds every command is killed twice; before, it runs under more limits. 0: one short round of some commands. What came of
+it is printed: the table of docs/internals/limits.md.
+"""
+import collections
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import main, skip, test, true  # noqa: E402
+
+TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
+ROUNDS = int(sys.argv[4]) if sys.argv[3:4] == ["--rounds"] else 0
+ONLY = sys.argv[5:]
+NAMESPACE = "TARE_LIMITS_INSIDE"
+if NAMESPACE not in os.environ:  # a file system of one's own, where that may be had
+    own = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    if shutil.which("unshare") and subprocess.run([*own, "true"], capture_output=True).returncode == 0:
+        os.execvpe("unshare", [*own, sys.executable, *sys.argv], {**os.environ, NAMESPACE: "yes"})
+
+ROOM = tempfile.TemporaryDirectory()
+HERE = Path(ROOM.name)
+MARK = f"TARE_LIMITS_MARK={os.getpid()}-{random.random()}"
+DISK, OUT, TMP, INPUTS = HERE / "disk", HERE / "out", HERE / "tmp", HERE / "inputs"
+ENV = {**os.environ, "TMPDIR": str(TMP), "HOME": ROOM.name, "LC_ALL": "C", MARK.split("=")[0]: MARK.split("=")[1]}
+LOOP = ("sh", "-c", "for i in 1 2 3 4 5 6 7 8; do /bin/true; done")
+OLD = b"the old result\n"
+RUN, OTHER, DATA = (str(INPUTS / n) for n in ("run.tare", "other.tare", "perf.data"))
+# Name: the words, with FILE for the output; what says that a new one is whole; in the short round.
+COMMANDS = {
+    "stat": (["stat", "--format", "json", "-e", "task-clock", "-o", "FILE", "--", "true"], None, True),
+    "stat --html": (["stat", "-e", "task-clock", "--html", "FILE", "--", "true"], None, False),
+    "stat exact": (["stat", "--engine", "exact", "-e", "instructions:u", "-o", "FILE", "--", "true"], None, False),
+    "record": (["record", "-q", "-e", "page-faults:u", "-c", "5", "-o", "FILE", "--", *LOOP], "report", True),
+    "record exact": (["record", "-q", "--engine", "exact", "-o", "FILE", "--", "true"], "report", False),
+    "regions": (["regions", "-q", "-o", "FILE", "--", PROGRAM, "loop", "2000", "2"], "summarize", True),
+    "windows": (["windows", "-e", "page-faults:u", "--every", "2ms", "--format", "csv", "-o", "FILE", "--", *LOOP], None, True),
+    "windows --html": (["windows", "-e", "page-faults:u", "--every", "2ms", "--html", "FILE", "--", *LOOP], None, False),
+    "export": (["export", "-f", "csv", "-o", "FILE", RUN], None, True),
+    "summarize": (["summarize", "-o", "FILE", RUN], None, True),
+    "summarize --html": (["summarize", "--html", "FILE", RUN], None, False),
+    "aggregate": (["aggregate", "-o", "FILE", RUN, OTHER], None, False),
+    "diff": (["diff", "-o", "FILE", RUN, "--", OTHER], None, False),
+    "report --html": (["report", "--html", "FILE", DATA], None, False),
+    "annotate": (["annotate", "-o", "FILE", "main", "--", PROGRAM, "loop", "1", "1"], None, False),
+    "bench": (["bench", "--engine", "clock", "--runs", "4", "--format", "json", "-o", "FILE", "--init", "int x = 1", "--c", "x++"], None, False),
+}
+seen = {name: collections.Counter() for name in COMMANDS}
+usual = {}
+
+
+def words(name, path):
+    return [TARE, *(str(path) if w == "FILE" else w for w in COMMANDS[name][0])]
+
+
+def run(name, path, **options):
+    return subprocess.run(words(name, path), **{"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 100, "env": ENV, "cwd": INPUTS, **options})
+
+
+def chosen():
+    prepare()
+    return [n for n, (_, _, short) in COMMANDS.items() if (ROUNDS or short) and n in usual]
+
+
+def prepare():
+    """Inputs, and how long each command takes, how its file ends, for those that work here."""
+    if usual:
+        return
+    for folder in (DISK, OUT, TMP, INPUTS):
+        folder.mkdir()
+    for path in (RUN, OTHER):
+        subprocess.run([TARE, "regions", "-q", "-o", path, "--", PROGRAM, "loop", "300", "2"], env=ENV, check=True)
+    subprocess.run([TARE, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", DATA, "--", *LOOP], env=ENV, capture_output=True)
+    for name, (_, _, short) in COMMANDS.items():
+        if not (name in ONLY if ONLY else ROUNDS or short):
+            continue
+        took = 100
+        for _ in range(3 if ROUNDS else 1):
+            began = time.monotonic()
+            r = run(name, OUT / "f")
+            took = min(took, time.monotonic() - began)
+        if (OUT / "f").exists() and r.returncode in (0, 1):
+            usual[name] = (took, (OUT / "f").read_bytes())
+        else:
+            print(f"# {name} does not work here: {r.returncode} {r.stderr[:150]!r}")
+        clean(OUT)
+
+
+def clean(folder):
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def is_whole(name, path):
+    reader = COMMANDS[name][1]
+    if reader:
+        return subprocess.run([TARE, reader, str(path)], capture_output=True, env=ENV, timeout=100).returncode in (0, 1)
+    got, wanted = path.read_bytes(), usual[name][1]
+    if wanted.startswith(b"{"):
+        try:
+            return bool(json.loads(got))
+        except ValueError:
+            return False
+    if name.startswith("windows"):  # as many rows as the machine has time for
+        wanted = wanted[:wanted.index(b"\n") + 1]
+    return len(got) >= len(wanted) // 2 and got[-1:] == b"\n" and (wanted[-8:] != b"</html>\n" or got.endswith(b"</html>\n"))
+
+
+def state(name, folder, killed=None, had_old=True):
+    """What is at the name; the rest of the folder is as it should be."""
+    path = folder / "f"
+    others = {p.name: p for p in folder.iterdir() if p.name not in ("f", "fill")}
+    if not path.exists():
+        what = "absent"
+        true(not had_old, f"{name}: the old file is gone: {list(others)}")
+    elif path.read_bytes() == OLD:
+        what = "old"
+    else:
+        what = "new"
+        true(is_whole(name, path), f"{name}: neither the old file nor a whole one: {path.read_bytes()[:300]!r}")
+    if what == "new" and name.startswith("record") and had_old:  # as perf does
+        true(others.pop("f.old", None) is not None, f"{name}: no f.old")
+    for part in [n for n in others if killed and n.startswith("f.part")]:  # of a recording that had begun: the next run tells of it
+        true(name.split()[0] in ("record", "regions"), f"{name}: {part}")
+        true(killed == signal.SIGKILL or is_whole(name, others[part]), f"{name}: {part} cannot be read")
+        others.pop(part)
+        what += ", f.part"
+    true(not others, f"{name}: left: {list(others)}")
+    return what
+
+
+def left_running():
+    """Processes of ours that outlive tare: at most some seconds, as what they ran was short."""
+    for _ in range(100):
+        found = []
+        for p in Path("/proc").iterdir():
+            try:
+                if p.name.isdigit() and int(p.name) != os.getpid() and MARK.encode() in (p / "environ").read_bytes().split(b"\0"):
+                    found.append(p.name)
+            except OSError:
+                pass
+        if not found:
+            return []
+        time.sleep(0.1)
+    return [f"{p}: {Path('/proc', p, 'cmdline').read_bytes()}" for p in found]
+
+
+def under(limit, name, folder, **options):
+    """One run: no crash, a message where it fails, the file as it should be."""
+    (folder / "f").write_bytes(OLD)
+    r = run(name, folder / "f", **options)
+    true(0 <= r.returncode < 128 or r.returncode == 128 + signal.SIGXFSZ, f"{name}, {limit}: ended by {r.returncode}: {r.stderr[-500:]!r}")
+    true(r.returncode in (0, 1) or r.stderr, f"{name}, {limit}: {r.returncode} in silence")
+    what = state(name, folder)
+    true(what == "new" or r.returncode, f"{name}, {limit}: success, and no new file: {r.stderr[-300:]!r}")
+    seen[name][f"{limit}: {what}"] += 1
+    clean(folder)
+
+
+@test
+def full_disks():
+    if NAMESPACE not in os.environ:
+        skip("no file system can be mounted here")
+    names = chosen()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(DISK)], capture_output=True).returncode:
+        skip("no file system can be mounted here")
+    try:
+        for name in names:
+            for pages in (0, 4) if not ROUNDS else (0, 1, 2, 4, 8, 40):
+                (DISK / "f").write_bytes(OLD)
+                with open(DISK / "fill", "wb", buffering=0) as f:
+                    try:
+                        while True:
+                            f.write(bytes(4096))
+                    except OSError:
+                        f.truncate(max(0, f.tell() - 4096 * pages) // 4096 * 4096)
+                under("full disk", name, DISK)
+    finally:
+        subprocess.run(["umount", str(DISK)], check=True)
+
+
+@test
+def limits_of_size():
+    for name in chosen():
+        for most in (4096,) if not ROUNDS else (0, 1, 4096, 16384, 65536):
+            under("ulimit -f", name, OUT, preexec_fn=lambda most=most: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+
+
+@test
+def limits_of_descriptors():
+    for name in chosen():
+        for most in (6,) if not ROUNDS else (4, 5, 6, 7, 9, 12):
+            under("ulimit -n 6" if most == 6 else "ulimit -n 4 to 12", name, OUT,
+                  preexec_fn=lambda most=most: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+
+
+@test
+def kills():
+    draw = random.Random()
+    for _ in range(max(1, ROUNDS)):
+        for name in chosen():
+            for how in (signal.SIGKILL, signal.SIGTERM):
+                had_old = draw.random() < 0.7
+                if had_old:
+                    (OUT / "f").write_bytes(OLD)
+                p = subprocess.Popen(words(name, OUT / "f"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV,
+                                     cwd=INPUTS, start_new_session=True)
+                time.sleep(draw.uniform(0, usual[name][0]))
+                p.send_signal(how)
+                p.wait(timeout=60)
+                left = left_running()
+                true(not left, f"{name}, {how.name}: still runs: {left}")
+                what = state(name, OUT, how, had_old)
+                seen[name][f"{how.name}: {what}"] += 1
+                if how == signal.SIGTERM:
+                    true(not os.listdir(TMP), f"{name}, {how.name}: left in TMPDIR: {os.listdir(TMP)}")
+                clean(OUT)
+                clean(TMP)
+
+
+@test
+def table():
+    """For docs/internals/limits.md."""
+    for name, found in seen.items():
+        for what, n in sorted(found.items()):
+            print(f"# | {name} | {what} | {n} |")
+    print(f"# {sum(n for found in seen.values() for what, n in found.items() if what.startswith('SIG'))} kills, "
+          f"{sum(n for found in seen.values() for what, n in found.items() if not what.startswith('SIG'))} runs under limits")
+
+
+main()
