@@ -889,9 +889,13 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = count(&j, &outcome);
 	progress_end(&j.progress);
 	if ((ret == 0 && !j.o.root) || (ret != -EPIPE && outcome.runs && !outcome.exec_code)) {
+		struct tare_error counting = err;
 		int shown = finish(&j, &outcome);
 
-		ret = ret < 0 ? ret : shown;
+		if (ret < 0)
+			err = counting; /* why no more runs were counted, not why fewer are shown */
+		else
+			ret = shown;
 	}
 
 	struct tare_error late = TARE_ERROR_INIT;

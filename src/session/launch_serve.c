@@ -223,7 +223,7 @@ __attribute__((noreturn)) static void stand_by(int listener, int alive, struct s
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	setsid();
+	setpgid(0, 0); /* not setsid(): a session has a scheduling group of its own, in which it may wait for long */
 	/* Nothing of tare's stays open: neither a pipe that somebody reads to its end, nor a counter. */
 	if (dup3(listener, 98, O_CLOEXEC) < 0 || dup3(alive, 99, O_CLOEXEC) < 0 || dup2(98, 4) < 0 || dup2(99, 3) < 0)
 		_exit(0);
