@@ -149,7 +149,7 @@ void report_broke_off_text(struct text *out, bool broke_off, const struct style 
 
 void report_partial_text(struct text *out, const struct samples *of, const char *indent, const struct style *s)
 {
-	const struct exact_partial *p = perfdata_features(of->file)->partial;
+	const struct exact_partial *p = of->file ? perfdata_features(of->file)->partial : NULL;
 	struct text words = { 0 };
 
 	for (unsigned i = 0; p && partial_sentence(&words, p, i); i++) {
