@@ -691,8 +691,9 @@ def pages_know_commands_and_processes():
     s = page("export", "-o", "PAGE", path)["documents"][0]
     names = [s["names"][i] for i in s["processes"]["command"]]
     rows = csv_stacks(path)
-    mine = Counter((r["command"], int(r["pid"])) for r in rows for _ in range(int(r["amount"])))
-    got = Counter()
+    mine, got = Counter(), Counter()
+    for r in rows:
+        mine[r["command"], int(r["pid"])] += int(r["amount"])
     for process, amount in zip(s["parts"]["process"], s["parts"]["self"][0]):
         got[names[process], s["processes"]["pid"][process]] += amount
     equal({k: v for k, v in got.items() if v}, dict(mine), "by process, as the samples say")
