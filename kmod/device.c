@@ -87,7 +87,7 @@ static int machine_sleeps(struct notifier_block *self, unsigned long what, void 
 	return NOTIFY_DONE;
 }
 
-/* Restart, power off, halt, and kexec, whose kernel finds the registers as they are left. Not called for a crash or an emergency restart. */
+/* Restart, power off, halt, and kexec (the next kernel inherits the registers). Not called for a crash or an emergency restart. */
 static int machine_restarts(struct notifier_block *self, unsigned long what, void *data)
 {
 	machine_goes(true);
@@ -458,7 +458,7 @@ static long file_call(struct file *file, unsigned int call, unsigned long arg)
 	return ret;
 }
 
-/* What a file keeps while no batch is prepared. What is saved for the holder is not counted: there is one on the machine. */
+/* Memory of a file without prepared batches. Excludes the registers saved for the holder: the machine has only one. */
 static size_t file_bytes(void)
 {
 	return sizeof(struct file_state) + cpumask_size() + sizeof(struct batch);

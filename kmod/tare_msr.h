@@ -48,7 +48,7 @@ struct tare_msr_batch {
 struct tare_msr_info {
 	__u32 version;
 	__u32 maker;	  /* enum tare_msr_maker: whose registers are on the list */
-	__u32 holder_pid; /* the process that holds the counters, in the reader's PID namespace; 0: not visible there, ended, or nobody */
+	__u32 holder_pid; /* the process that holds the counters, in the reader's PID namespace; 0: none, ended, or not visible there */
 	__u32 held;	  /* 1: a file has written through this module and is not closed yet */
 	char holder[16];  /* the name of its process */
 };

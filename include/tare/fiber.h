@@ -11,7 +11,7 @@
  *
  * Without these calls tare sees one thread, and the regions of its coroutines interleave. With them each fiber is
  * recorded like a thread: regions may be open across a switch, and the counts of an interval are those of its fiber.
- * A clock goes on while a fiber is switched out, as it does for a thread that waits; that time is a region
+ * A clock keeps running while a fiber is switched out, as it does for a thread that waits; that time is a region
  * "(switched out)" within the regions that are open, so the self time of those excludes it.
  *
  * A fiber may resume on another thread. This holds for counters of the PMU, too, although they count per thread.
@@ -52,10 +52,10 @@ TARE_API void tare_fiber_free(struct tare_fiber *fiber);
  *
  * @to  a fiber that runs on no other thread; NULL: the thread's own stack.
  *
- * Returns 0; -ENOMEM; -EBUSY when the fiber runs on another thread: then nothing changes, what is recorded until the next
- * switch counts for the calling fiber, and the recording has an instant "(switch refused: the fiber runs on another
+ * Returns 0; -ENOMEM; -EBUSY when the fiber runs on another thread: then nothing changes, points until the next switch
+ * count for the calling fiber, and the recording has an instant "(switch refused: the fiber runs on another
  * thread)" there. -EDEADLK from a signal handler that interrupts the recording of a point, and within
- * tare_region_measure(): nothing changes either. Errors are found only while something is recorded.
+ * tare_region_measure(): nothing changes either. Errors are detected only during a recording.
  *
  * A coroutine that hands itself to another thread calls tare_region_switch(NULL), or that of the fiber which continues,
  * before the other thread can see it.

@@ -52,8 +52,8 @@ struct accessed_task {
 struct alloc_event;
 
 /*
- * An event of the blocks beside the recording, in order of time. site: of a block taken the number of its object, OBJECT_BLOCK; SET_NONE of
- * other events. 0 or a negative errno.
+ * Called for each event of the recording's file of blocks, in order of time. site: of an allocation, the number of its object
+ * (OBJECT_BLOCK); of other events, SET_NONE. Returns 0 or a negative errno.
  */
 typedef int accessed_block(void *with, const struct alloc_event *ev, uint32_t site, struct tare_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who allocates: the blocks that `tare record --alloc` wrote down, added up by the place that took them. All numbers are sums of
- * what was recorded; nothing is estimated. A realloc frees a block and allocates one.
+ * Who allocates: the blocks that `tare record --alloc` recorded, summed by the place that allocated them. All numbers are sums of
+ * recorded values; nothing is estimated. A realloc frees a block and allocates one.
  */
 #ifndef ANALYZE_ALLOCATIONS_H
 #define ANALYZE_ALLOCATIONS_H

@@ -32,8 +32,8 @@ struct annotate_line {
 struct annotation {
 	char *function, *module;
 	uint64_t start, end;
-	bool owned;	     /* the module is a file, */
-	uid_t owner;	     /* and whose */
+	bool owned;	     /* the module is a file: `owner` is set */
+	uid_t owner;	     /* of that file */
 	struct annotate_column *column;
 	uint32_t columns;
 	struct annotate_line *line; /* by address */

@@ -165,17 +165,17 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	if (s->constant)
 		step = 0;
 	per_run = ops ? (double)ops : (double)all_pairs / p->runs;
-	/* A clock shows one step less or more, as code begins early or late in one; and code may always begin at the same place in it. */
+	/* A clock reads up to one step less or more, by where in a step the code begins; and that may be the same place each time. */
 	open = by_clock(&result->counter[counter]) ? step : step / 2;
 	s->unsure = open / per_run;
-	if (result->counter[counter].how == BENCH_CHAIN) /* the chain's ticks have a step, too, and chains that differ are not all alike to the code */
+	if (result->counter[counter].how == BENCH_CHAIN) /* the chain's ticks have a step, too, and chains affect the code differently */
 		s->unsure = hypot(s->unsure, r.middle * fmax(fmax(1, result->clock_step), result->chain_spread) / result->chain_ticks);
 	s->value = r.middle;
 	b_half = at_least(b.high - b.middle, open);
 	half = hypot(at_least(r.high - r.middle, s->unsure), k * b_half);
 	s->low = r.middle - half;
 	s->high = r.middle + half;
-	/* The marks may run while the code's last results are awaited: then what is taken off was not there, up to all of it. */
+	/* The marks may overlap with the end of the code: then up to the whole baseline is subtracted in excess. */
 	if (result->counter[counter].how == BENCH_CHAIN)
 		s->high += k * fmax(0, b.middle);
 	s->min = s->sorted[0];

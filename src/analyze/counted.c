@@ -35,9 +35,9 @@ int counted_place(struct raw *raw, const struct exact_places *p, struct tare_err
 	return 0;
 }
 
-/* ---- sums by what is one row ---- */
+/* ---- sums per group ---- */
 
-/* A group is a frame that is the innermost of stacks; number `frames` is all those together of which no count is known. */
+/* A group is a frame that is innermost in some stacks; group `frames` is all frames without a count together. */
 struct spreading {
 	const struct raw *raw;
 	const struct counted_names *names;
@@ -48,7 +48,7 @@ struct spreading {
 	uint64_t *counted, *sampled, *passed, *given; /* per group and event */
 	uint32_t *event;     /* per column: its event; SET_NONE: none */
 	uint32_t *column;    /* per event */
-	uint32_t task;	     /* of what has no samples; SET_NONE: not made yet */
+	uint32_t task;	     /* for counts without samples; SET_NONE: not made yet */
 	struct tare_error *err;
 };
 
@@ -125,7 +125,7 @@ static void add_counted(struct spreading *s)
 	}
 }
 
-/* ---- what samples stand for becomes what was counted ---- */
+/* ---- replace amounts by samples with counts ---- */
 
 static uint32_t leaf_of(const struct spreading *s, const struct stacks_row *row)
 {
@@ -148,7 +148,7 @@ static void add_sampled(struct spreading *s)
 	}
 }
 
-/* The next part of what was counted in `cell`, of `weight` among the sum of `of`: all parts together are all of it. */
+/* The next share of the count of `cell`: `weight` out of the samples of `of`. All shares together give the whole count. */
 static uint64_t part(struct spreading *s, size_t cell, size_t of, uint64_t weight)
 {
 	uint64_t before = s->given[cell];
@@ -158,7 +158,7 @@ static uint64_t part(struct spreading *s, size_t cell, size_t of, uint64_t weigh
 	return s->given[cell] - before;
 }
 
-/* The event by which a group's counts of event e are spread: itself, or the first that has samples there; SET_NONE: there are none. */
+/* The event that weights a group's counts of event e: e itself, or the first event with samples there; SET_NONE: none. */
 static uint32_t weights(const struct spreading *s, size_t group, uint32_t e)
 {
 	if (s->sampled[group * s->events + e])
@@ -268,7 +268,7 @@ static void note_columns(struct spreading *s, const uint64_t *samples, const uin
 	}
 }
 
-/* Per frame of today, with those that were made for what has no samples. */
+/* Per frame, including the frames that were made for counts without samples. */
 static int note_frames(struct spreading *s)
 {
 	s->to->by_samples = calloc(s->to->frame_set.n + 1, sizeof(*s->to->by_samples));

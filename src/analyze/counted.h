@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the exact engine counted at each instruction, in place of what samples stand for: each function's own amounts become the
- * counted ones, spread over its stacks as its samples are. What is in code of no file is counted in all alone.
+ * Replaces amounts by samples with the exact engine's counts per instruction: each function's self amounts become its counts,
+ * spread over its stacks in proportion to its samples. For code that is in no file, only the total is counted.
  */
 #ifndef ANALYZE_COUNTED_H
 #define ANALYZE_COUNTED_H

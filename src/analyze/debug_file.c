@@ -78,7 +78,7 @@ static bool is_elf(int fd)
 	return pread(fd, magic, sizeof(magic), 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* search->path may be it. */
+/* Try s->path: true, with s->fd open, if it is the wanted file. */
 static bool take(struct search *s)
 {
 	uint32_t sum;
@@ -166,7 +166,7 @@ static void search(struct search *s, const char *of)
 }
 
 /*
- * In place of a common file that is not there: one that says nothing. With none at all libdw would open the file of that name
+ * An empty file that replaces a missing common file (.gnu_debugaltlink). Without one, libdw would open the file of that name
  * itself when an attribute first refers to it.
  */
 static int empty_alt(void)
@@ -192,7 +192,7 @@ static int empty_alt(void)
 	return fd;
 }
 
-/* libdw asks for the common file of what it has read: then its DWARF is known already. */
+/* libdw asks for the common file of a module after it has read the module's DWARF. */
 static void want_alt(struct search *s, Dwfl_Module *module)
 {
 	Dwarf_Addr bias;
@@ -214,7 +214,7 @@ static void want_debug(struct search *s, Dwfl_Module *module, uint32_t sum)
 	s->wanted = (struct wanted){ .id = id, .n = n > 0 ? (size_t)n : 0, .sum = sum };
 }
 
-/* `link` NULL: the file names none. Of a common file there is no checksum. */
+/* `link` NULL: the file names none. A common file has no checksum. */
 static int find_debug(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base, const char *of, const char *link, GElf_Word sum,
 		      char **name)
 {
@@ -223,7 +223,7 @@ static int find_debug(Dwfl_Module *module, void **data, const char *module_name,
 	struct search s = { .name = link, .fd = -1 };
 
 	(void)data, (void)module_name, (void)base;
-	if (inside) /* a debug link whose checksum is 0 passes for a common file's: then its DWARF is not known, and asked for again */
+	if (inside) /* want_alt() asked for DWARF that is not read yet: a debug link with checksum 0 looks like a common file */
 		return -1;
 	inside = true;
 	libdw.elf_version(EV_CURRENT);
@@ -257,7 +257,7 @@ const Dwfl_Callbacks *debug_file_calls(void)
 	return &calls;
 }
 
-/* What is not there is not opened. */
+/* A missing file is harmless: libdw cannot open it. */
 static bool is_harmless(const char *folder, const char *middle, const char *name)
 {
 	char path[3 * PATH_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Debug files: what a program's file names (.gnu_debuglink, .gnu_debugaltlink, its build id, split DWARF). These names come from a
- * file that is not trusted, so tare opens them itself and gives libdw the descriptor: regular ELF files only, of at most
- * DEBUG_FILE_MOST bytes, and only those whose build id, or without one whose checksum, is the one that is wanted.
+ * Debug files that a program's file names (.gnu_debuglink, .gnu_debugaltlink, its build id, split DWARF). These names come from an
+ * untrusted file, so tare opens them itself and gives libdw the descriptor: only regular ELF files of at most
+ * DEBUG_FILE_MOST bytes, and only with the wanted build id, or without one the wanted checksum.
  */
 #ifndef ANALYZE_DEBUG_FILE_H
 #define ANALYZE_DEBUG_FILE_H

@@ -14,9 +14,9 @@ struct drift {
 };
 
 /*
- * A drift is a random walk: its variance grows with the time between two runs. Runs of one side that all precede those of the other show
- * little of it, and their means differ by all of it; runs in turns show as much as their means differ by. start_ns: of n_a runs, then of
- * n_b; where one is 0 (unknown), the runs are taken to have been recorded in this order, at equal distances. false: no memory.
+ * A drift is a random walk: its variance grows with the time between two runs. If all runs of one side precede the other's, the runs of
+ * a side show little of the drift, but the means differ by all of it. Interleaved runs show as much of it as their means differ by.
+ * start_ns: of n_a runs, then of n_b; if one is 0 (unknown), assume this order and equal distances. false: out of memory.
  */
 bool drift_of(struct drift *d, const uint64_t *start_ns, size_t n_a, size_t n_b);
 

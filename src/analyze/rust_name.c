@@ -868,7 +868,7 @@ static bool is_hash(const char *s, size_t n)
 	return __builtin_popcount(seen) >= HASH_DIGITS_LEAST;
 }
 
-/* What stands at s for another character: its length, or 0. */
+/* An escape of another character at s: write the character, return the escape's length; 0: none. */
 static size_t legacy_escape(struct reader *r, const char *s, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(escapes); i++) {

@@ -88,11 +88,11 @@ struct samples_quality {
 	char no_unwinding[384]; /* why recorded stacks were not unwound, or "" */
 };
 
-/* Whether amounts are counted. */
+/* Are amounts exact counts? */
 struct samples_counted {
-	bool there;	/* the recording says what was counted at each instruction */
-	bool used;	/* asked for, and so it is */
-	const char *why; /* there, and not used: why; NULL: not asked for */
+	bool there;	/* the recording has the counts of each instruction */
+	bool used;	/* asked for, and amounts are counts */
+	const char *why; /* why not used, if there; NULL: not asked for */
 	size_t comms;	/* names that threads have had */
 };
 

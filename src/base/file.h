@@ -59,21 +59,21 @@ int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM]);
 /* The same for a file that is open and has no name (O_TMPFILE). 0 or a negative errno. */
 int file_part_link(int fd, const char *path, char name[FILE_PART_ROOM]);
 /*
- * How many PATH.part are there that `is` takes for one (it is asked of an open file), and whose process is no more, or
- * closed it; the newest into `name`. Nothing is changed or removed: what a file of such a name holds is its owner's to say.
+ * The number of files PATH.part that `is` accepts (called with the open file) and that no process holds open;
+ * `name` gets the newest. Nothing is changed or removed: only the owner knows what a file of such a name contains.
  */
 size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM]);
-/* Says why file_part_open(path) gave -code; where PATH may be written and its folder may not, that this is the reason. -code. */
+/* Set err to why file_part_open(path) returned -code; also if PATH is writable but its folder is not. Returns -code. */
 int file_part_failed(const char *path, int code, struct tare_error *err);
 /*
- * What was written to the file is on the disk, so that a name it takes from another may be lost by no fault of power or
- * of the system. Where space is given late (NFS, quotas), a full disk is found here, while the other is still there. 0 or
- * a negative errno; 0 also for what cannot be synchronised: a pipe, a device.
+ * Write the file's data to the disk, so that replacing another file loses neither in a power failure or a system crash.
+ * If the file system allocates late (NFS, quotas), a full disk is found here, while the other file still exists. 0 or
+ * a negative errno; 0 also if it cannot be synchronised: a pipe, a device.
  */
 int file_sync(int fd);
 /*
- * The file `part`, open as fd, gets the name `path`; where something has it, file_sync() comes first. What has it goes to `old`, or away (NULL), and at no moment is there none;
- * of those that do so at once each finds what the one before put there. 0 or a negative errno: both are left as they were.
+ * Rename the file `part`, open as fd, to `path`; if `path` exists, after file_sync(). The existing file becomes `old` or (NULL) is
+ * removed; `path` exists at every moment. Concurrent callers each find the file of the one before. 0, or -errno: both are unchanged.
  */
 int file_part_place(int fd, const char *part, const char *path, const char *old);
 

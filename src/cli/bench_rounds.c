@@ -64,7 +64,7 @@ static double shortest(const struct pilot *p, size_t v)
 	return bench_stat_of(&p->stats, v, 0)->min * (double)p->result.ops[v];
 }
 
-/* One round and several, interleaved. How many rounds it should have; 1: no more than that. */
+/* Run one round and several, interleaved. *better: how many rounds to use; 1: one is best. */
 static int try_rounds(struct bench_tests *t, const struct bench_plan *plan, size_t v, uint32_t rounds,
 		      uint64_t *better, int *by_signal, struct tare_error *err)
 {

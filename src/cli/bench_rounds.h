@@ -12,8 +12,8 @@ enum { BENCH_STEPS_LEAST = 100 };
 uint64_t bench_rounds_of(double ticks, double step);
 
 /*
- * Whether code that was run in several rounds takes the time per operation that it takes in one,
- * within the interval of `one`. Rounds in which pointers or values go on may not.
+ * Does the code take the same time per operation in several rounds as in one, within the
+ * interval of `one`? It may not if a round continues with the pointers or values of the last.
  */
 bool bench_rounds_agree(const struct bench_stat *one, const struct bench_stat *many, uint64_t ops);
 

@@ -177,11 +177,11 @@ static int check_not_removed(struct bench_tests *t, const struct bench_options *
 	bench_snippet_c(&source, &nothing, before);
 	ret = build_text(t, o, &source, ".c", without, sizeof(without), err);
 	text_free(&source);
-	if (t->said.len > said) { /* about nothing */
+	if (t->said.len > said) { /* diagnostics about the empty code */
 		t->said.len = said;
 		t->said.s[said] = '\0';
 	}
-	if (ret == -EINVAL) { /* what is left does not compile by itself */
+	if (ret == -EINVAL) { /* the snippet does not compile without the code */
 		*err = (struct tare_error)TARE_ERROR_INIT;
 		return 0;
 	}

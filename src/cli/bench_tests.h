@@ -28,7 +28,7 @@ int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char 
 /* Make the object of so many rounds, looped[v]. Of those with a snippet. */
 int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_t v, uint32_t rounds,
 		     struct tare_error *err);
-/* The folder of what was compiled, once nothing is loaded from it any more. A second time does nothing. */
+/* Remove the folder of compiled code, when nothing is loaded from it any more. A second call does nothing. */
 void bench_tests_leave_room(struct bench_tests *t);
 void bench_tests_free(struct bench_tests *t);
 

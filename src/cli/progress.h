@@ -19,9 +19,9 @@ struct progress {
  * no terminal. */
 void progress_begin(struct progress *p, const char *name, bool shared);
 /*
- * part: the share that is done, 0 to 1; 0 or less: not known. The first call shows at once, others at most ten
- * times a second (shared: once a second). How long it still takes is told by the share since the first line: what came before it is
- * preparation.
+ * part: the share that is done, 0 to 1; 0 or less: unknown. The first call shows at once, others at most ten
+ * times a second (shared: once a second). The remaining time is estimated from the progress since the first line: the time before it
+ * was preparation.
  */
 void progress_show(struct progress *p, double part, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

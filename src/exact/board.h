@@ -218,9 +218,9 @@ struct process {
 	int32_t park_signal;     /* by which the others say that they are out */
 	uint32_t found_stopped;  /* when the supervisor last looked */
 	volatile uint64_t compared, stepped; /* see struct exact_slow */
-	volatile uint32_t first_stepped; /* its first instruction was executed by a single step, and counted behind it */
-	volatile uint32_t renamed; /* some thread of its may have another name than its program */
-	volatile uint32_t n_own; /* ranges of the engine's memory in its own; 0 where there are more, or not known */
+	volatile uint32_t first_stepped; /* a single step executed its first instruction; it was counted after the step */
+	volatile uint32_t renamed; /* the name of one of its threads may differ from its program's */
+	volatile uint32_t n_own; /* entries in own[]: ranges of engine memory in its address space; 0: unknown, or too many for own[] */
 	uint64_t own[OWN_SHOWN][2];
 	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
 };
@@ -239,7 +239,7 @@ struct past {
 	int32_t pid, parent;
 	uint32_t serial;
 	uint32_t refused; /* enum refused */
-	uint32_t may_have_begun; /* somebody else ended it, and an instruction that is not counted may have been executed */
+	uint32_t may_have_begun; /* something outside the process killed it; it may have executed an uncounted instruction */
 	uint64_t descent;
 	char name[24];
 	uint64_t check; /* sums_check() of the next */
@@ -278,7 +278,7 @@ struct mapping {
 
 enum { MAPPING_UNKNOWN = 1 };
 
-/* One block of code of a module, as often as ended programs executed it; or the way on behind a branch: struct exact_code. */
+/* Executions by ended programs of one block of code of a module, or of the path that follows a branch: struct exact_code. */
 struct code_sum {
 	uint64_t offset;
 	int64_t executions;

@@ -52,7 +52,7 @@ static int no_descriptor(struct tare_error *err)
 	return -code;
 }
 
-/* Who has the board's descriptor must not cut it: a process that reads behind its end dies of SIGBUS. */
+/* Sealed: a process with the descriptor must not truncate the board, or reads past its end raise SIGBUS. */
 static bool make_board_file(struct exact *x)
 {
 	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -60,7 +60,7 @@ static bool make_board_file(struct exact *x)
 	       fcntl(x->board_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
-/* The engine as programs map it: nobody can write to this file, and so change the engine of another program. */
+/* The engine as programs map it. Sealed: no program can write to it and so change the engine of another one. */
 static bool make_image_file(struct exact *x)
 {
 	const size_t size = (size_t)(exact_image_end - exact_image);
@@ -429,7 +429,7 @@ struct reading {
 	uint32_t changes; /* as it began */
 	int tries;
 	time_t begun;
-	bool torn; /* what was read does not fit together: it was being written, or was written over */
+	bool torn; /* inconsistent: something wrote to it during the reading, or overwrote it before */
 };
 
 static time_t seconds(void)

@@ -74,7 +74,7 @@ static int watch(struct supervisor *s, uint32_t slot, pid_t tid)
 	else if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC) < 0)
 		ret = -errno;
 	else if (!member_has(&m, tid)) {
-		ptrace(PTRACE_INTERRUPT, tid, 0, 0); /* somebody else now: let go when it stops */
+		ptrace(PTRACE_INTERRUPT, tid, 0, 0); /* the TID belongs to another process now: detach when it stops */
 		ret = -ESRCH;
 	}
 	member_close(&m);

@@ -33,7 +33,7 @@ struct remote {
 	pid_t tid;
 	int mem; /* /proc/tid/mem */
 	struct user_regs_struct start;
-	uint64_t code; /* CALLS_ROOM bytes for code, and PATH_ROOM for each of two names behind them */
+	uint64_t code; /* CALLS_ROOM bytes for code, then PATH_ROOM bytes for each of two names */
 	int held_signal; /* a stop signal to hand over at the end */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading memory that a hostile program writes to at the same time: each word once, each record into a copy of one's own. What is checked
- * is then what is used.
+ * Reads memory that a hostile program may write to at the same time: each word once, each record into a private copy. So the value
+ * that was checked is the value that is used.
  */
 #ifndef EXACT_ONCE_H
 #define EXACT_ONCE_H

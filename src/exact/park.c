@@ -97,7 +97,7 @@ static void look_at(struct supervisor *s, struct parking *k)
 		uint8_t all[128];
 	} info = { .head = { .signo = SIGTRAP, .code = PARK_CODE } };
 
-	/* It may be somebody else's, or in another program by now; stopped as it is, it stays what it is. */
+	/* By now the TID may belong to another process, or execute another program. It is stopped, so the check stays valid. */
 	if (member_open(&m, k->pid, k->tid) < 0) {
 		ptrace(PTRACE_DETACH, k->tid, 0, 0);
 		park_end(s, k->tid);
@@ -110,7 +110,7 @@ static void look_at(struct supervisor *s, struct parking *k)
 		return;
 	}
 	if (t)
-		__atomic_store_n(&t->park, 1, __ATOMIC_RELEASE); /* first of all: what it hears next it hears as one that is to come out */
+		__atomic_store_n(&t->park, 1, __ATOMIC_RELEASE); /* before the signal: the thread must see that it is to leave the engine */
 	syscall(SYS_rt_tgsigqueueinfo, k->pid, k->tid, SIGTRAP, &info);
 	ptrace(PTRACE_CONT, k->tid, 0, 0);
 }
@@ -125,7 +125,7 @@ bool park_stop(struct supervisor *s, pid_t tid, int status)
 	if (status >> 16 == PTRACE_EVENT_EXEC) {
 		unsigned long former = (unsigned long)tid;
 
-		/* another program, which is none of ours */
+		/* exec: the new program is not to be parked */
 		ptrace(PTRACE_GETEVENTMSG, tid, 0, &former);
 		park_end(s, (pid_t)former);
 		park_end(s, tid);

@@ -23,7 +23,7 @@ struct samples_of {
 	struct board *b;
 	const struct every *every;
 	struct exact_clock *clock;
-	bool ended; /* the command has, so nobody is writing any more */
+	bool ended; /* the command has ended, so no process writes any more */
 };
 
 enum { SAMPLES_DAMAGED = -0x7a4d /* no errno: what the board has makes no sense */ };

@@ -36,8 +36,8 @@ static void ring(int sig)
 }
 
 /*
- * SIGTERM is obeyed: where the command does not end by itself meanwhile, its counts are lost. A terminal's signals are meant for tare
- * and the command, as long as there is a tare.
+ * SIGTERM ends the supervisor after GRACE_US; if the command has not ended by then, its counts are lost. Signals from the terminal are
+ * for tare and the command: ignore them as long as tare runs.
  */
 static void on_told(int sig)
 {
@@ -47,7 +47,7 @@ static void on_told(int sig)
 	ualarm(GRACE_US, 0);
 }
 
-/* What is traced goes on by itself; processes in the engine see that nobody serves them. */
+/* Traced threads continue untraced; processes in the engine see by `gone` that no supervisor serves them. */
 static void on_grace_over(int sig)
 {
 	(void)sig;
@@ -58,7 +58,7 @@ static void on_grace_over(int sig)
 	raise(told_by);
 }
 
-/* By the kernel itself: the C library keeps two signals to itself. */
+/* By system call: the C library's sigprocmask() excludes two signals that it uses. */
 static void hear_only(uint64_t signals)
 {
 	uint64_t others = ~signals;
@@ -68,7 +68,7 @@ static void hear_only(uint64_t signals)
 
 #define BIT_OF(sig) (1ull << ((sig) - 1))
 
-/* Behind start_command(): what comes from now on is not for tare's process group. */
+/* After start_command(): signals from now on are not for tare's process group. */
 static void obey(void)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
@@ -274,7 +274,7 @@ void supervise(const struct launch *l)
 		 * killed: a child, maybe, before it could write down its pid.
 		 */
 		if (s.damaged || (s.command_ended && getppid() != l->tare))
-			live = 0; /* nobody reads it, or nobody knows any more: only the command's end is waited for */
+			live = 0; /* tare has ended, or the board is damaged: wait only for the command's end */
 		else if (childless)
 			live = sweep(&s, ALL_GONE);
 		else

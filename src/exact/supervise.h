@@ -75,7 +75,7 @@ bool park_stop(struct supervisor *s, pid_t tid, int status);
 void park_end(struct supervisor *s, pid_t tid);
 bool cores_are_piped(void);
 
-/* members.c: is thread `tid` of process `pid` one of the command's? 0, -EPERM: it is not, or -errno: nobody can tell. */
+/* members.c: is thread `tid` of process `pid` one of the command's? 0: it is; -EPERM: it is not; other -errno: unknown. */
 bool members_begin(int board_fd);
 int member_open(struct member *m, pid_t pid, pid_t tid);
 bool member_has(const struct member *m, pid_t tid); /* its process, until now, as a thread */

@@ -36,16 +36,16 @@ struct launch {
 	uint32_t mode;
 };
 
-/* The engine's image, from engine.S; in its file there is room behind it for what begins as 0. */
+/* The engine's image, from engine.S; its file has room after it for zero-initialised data. */
 extern const uint8_t exact_image[], exact_image_end[];
 
 #define IMAGE_MAX 0x100000
 
 /*
- * Where the board goes, with image and tables right below: behind the heap of a program at a fixed address, in what the kernel's
- * largest gaps leave whole, and where sanitizers expect nothing but programs. TSan takes 0x550000000000 to 0x568000000000 for
- * that, MSan 0x510000000000 to 0x600000000000, and both die of anything of a stranger's elsewhere. With random addresses
- * the program may stand there: then it is the next.
+ * Addresses for the board; image and tables are right below. They are above the heap of a program at a fixed address, in ranges that
+ * the kernel's largest gaps leave free, and where sanitizers expect programs only: 0x550000000000 to 0x568000000000 for TSan,
+ * 0x510000000000 to 0x600000000000 for MSan. Both abort if they find a foreign mapping elsewhere. With random addresses
+ * the program may occupy one of these: then the next is used.
  * Source: compiler-rt, tsan_platform.h, MappingX86_64; msan.h, kMemoryLayout.
  */
 static const uint64_t board_places[] = { 0x559000000000, 0x550500000000, 0x520000000000, 0x200000000000, 0x180000000000 };
@@ -83,7 +83,7 @@ bool board_damaged(struct board *b);
 uint32_t thread_process(struct board *b, uint32_t i); /* whose thread slot i is */
 struct exact_thread thread_facts(struct board *b, uint32_t i);
 
-/* What counter i of the lineage stands for, of `n` kinds; NULL: of none of them. */
+/* The facts of counter i of the lineage, which has `n` kinds; NULL: the kind of counter i is out of range. */
 static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i, uint32_t n)
 {
 	const uint8_t *at = (const uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
@@ -128,7 +128,7 @@ void maps_answer(struct board *b, struct question *q);
 /* profile.c: a thread's counts go to its lineage, a lineage's to the code of its modules; all there is. */
 void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread);
 void profile_lineage(struct board *b, int fd, uint32_t lineage);
-/* -EBADMSG: the board was written over; -EAGAIN: it lacks what has just been met. */
+/* -EBADMSG: the board was overwritten; -EAGAIN: code refers to a module that was added meanwhile. */
 int profile_gather(struct board *b, int fd, struct exact_profile *out, struct tare_error *err);
 
 /* supervise.c: the supervisor process; never returns. */

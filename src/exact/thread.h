@@ -68,8 +68,8 @@ struct thread {
 	uint32_t sampling; /* the next sample may lie in the block at `target` */
 	uint32_t drafted;  /* a sample is written down, and taken once its instruction has retired */
 	struct sampler {
-		int64_t left_more;	 /* `left` goes on with so many */
-		uint64_t random, offset; /* of gaps between samples: the generator's state; how far into its n events the last sample was */
+		int64_t left_more;	 /* to add to `left`, if not 0 */
+		uint64_t random, offset; /* for gaps between samples: generator state; position of the last sample in its n events */
 		uint64_t samples;	 /* taken */
 		struct operand {
 			uint64_t address;

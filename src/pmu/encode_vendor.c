@@ -127,7 +127,7 @@ static int vendor_no_pmu(struct encoder *e, const struct vendor_event *ev)
 }
 
 /*
- * As perf: the name, or that with a number behind it; of a name with a comma each part and its
+ * As perf: the name, or the name and a number; if the name has a comma, each part and its
  * number, in order (hisi_sccl3_l3c2). Source: Linux, tools/perf/util/pmu.c,
  * pmu_uncore_alias_match().
  */

@@ -70,8 +70,8 @@ bool vendor_same_name(const char *a, const char *b);
 /* Terms as perf's grammar has them. */
 bool vendor_is_terms(const char *terms);
 
-/* Terms of a standard event of the architecture (ArchStdEvent), from the JSON files beside the mapfile.csv above `path`, or from the table of
- * armv8 that is built in. `std` keeps what was read. NULL: none. */
+/* Terms of a standard event of the architecture (ArchStdEvent), from the JSON files in the folder of the mapfile.csv above `path`, or from
+ * the built-in table of armv8. `std` caches the files read. NULL: none. */
 const struct vendor_event *vendor_standard(const char *path, const char *name, struct vendor_file **std, size_t *n_std);
 
 /* For the parsers: append an event, or a row that cannot be read; the strings are copied. */

@@ -211,7 +211,7 @@ static int counters(const json_t *event, uint64_t *mask)
 	return *s ? -EINVAL : 0;
 }
 
-/* Fields that become terms of perf's, beside EventCode and UMask. Source: Linux, jevents.py,
+/* Fields that become terms of perf, except EventCode and UMask. Source: Linux, jevents.py,
  * event_fields. */
 static const struct {
 	const char *field, *term;
@@ -224,7 +224,7 @@ static const struct {
 	{ "SliceId", "sliceid" },       { "ThreadMask", "threadmask" },
 };
 
-/* Fields that intel_terms() and intel_event() read, or that do not change what is counted. */
+/* Fields that intel_terms() and intel_event() read, or that do not affect the count. */
 static const char *const known_fields[] = {
 	"EventName",    "EventCode",
 	"UMask",        "UMaskExt",
@@ -328,7 +328,7 @@ static const char *string_of(const json_t *event, const char *field)
 	return s ? s : "";
 }
 
-/* A field that may change what is counted, and that is not known here. */
+/* Refuse an unknown field that may affect the count. */
 static int unknown_fields(struct reader *r, const json_t *event, const char *name)
 {
 	json_t *object = (json_t *)(uintptr_t)event, *value;
@@ -395,7 +395,7 @@ static int msr_terms(struct reader *r, const json_t *event, const char *name, st
 			text_add(terms, ",%s=%#llx", registers[i].term, (unsigned long long)value);
 			return 0;
 		}
-	/* 0x3f1 is PEBS enable, which the kernel sets for precise events by itself */
+	/* 0x3f1 is PEBS enable; the kernel sets it for precise events */
 	if (msr && value && msr != 0x3f1)
 		return bad(r, name, "MSRIndex", "is a register that no term of perf sets");
 	return 0;
@@ -480,7 +480,7 @@ static int standard_event(struct reader *r, const char *standard, struct vendor_
 		return bad(r, standard, "ArchStdEvent", "is in a file of standard events");
 	std = vendor_standard(r->path, standard, &r->std, &r->n_std);
 	for (size_t i = 0; !std && i < r->n_std;
-	     i++) /* metrics are standard, too, and none of tare's events */
+	     i++) /* a standard metric has this name: tare does not read it */
 		for (size_t k = 0; k < r->std[i].n_refused; k++)
 			if (!strcasecmp(r->std[i].refused[k].name, standard) &&
 			    !strcmp(r->std[i].refused[k].why, metric))

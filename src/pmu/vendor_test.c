@@ -309,7 +309,7 @@ TEST(counters_of_files)
 #endif
 
 #ifdef HAVE_JANSSON
-/* Each field that selects what is counted, as Linux's jevents.py has it. tests/vendor/gold.py compares all rows of Linux's files. */
+/* Each field that selects the counted event, as in Linux's jevents.py. tests/vendor/gold.py compares all rows of Linux's files. */
 TEST(fields_of_linux)
 {
 	static const struct {

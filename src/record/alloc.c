@@ -82,7 +82,7 @@ static void read_stack(struct alloc_event *out, const unsigned char *at)
 			out->word[i] = next_address(&at);
 }
 
-/* In order of offsets, but for a block that is cut off, whose end comes first. */
+/* Calls come in order of offset, except that a truncated block reports its end first. */
 static void lose(struct alloc_file *f, uint64_t at, uint64_t bytes)
 {
 	if (bytes && (!f->loss.damaged || at < f->loss.damaged_at))

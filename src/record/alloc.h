@@ -127,7 +127,7 @@ int alloc_open(struct alloc_file **out, const char *path, struct tare_error *err
 /* The next one in order of time; of equal times, in the order of each thread. 1; 0 at the end. */
 int alloc_next(struct alloc_file *f, struct alloc_event *out);
 const struct alloc_loss *alloc_loss(const struct alloc_file *f);
-/* What was not decoded: "36 bytes are no records, the first at byte 4096; 2 blocks are not in the file, the first at byte 69632". */
+/* The undecoded parts, as "36 bytes are no records, the first at byte 4096; 2 blocks are not in the file, the first at byte 69632". */
 void alloc_loss_text(struct text *out, const struct alloc_loss *loss);
 uint64_t alloc_count(const struct alloc_file *f);
 uint64_t alloc_count_of(const struct alloc_file *f, enum alloc_kind kind);

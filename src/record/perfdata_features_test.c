@@ -10,7 +10,7 @@ static void put_mem(void)
 {
 	put64(&m, 4096);
 }
-/* Tracepoints' formats: none of any system. */
+/* Tracing data without a format of any system. */
 static void put_tracing(void)
 {
 	put_bytes(&m, "\x17\x08\x44tracing0.6", 14);

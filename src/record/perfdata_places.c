@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The feature TARE_PLACES, written and read. Its layout stands in perfdata_format.h. */
+/* Writes and reads the feature TARE_PLACES. perfdata_format.h has its layout. */
 #include <stdlib.h>
 #include <string.h>
 #include "record/perfdata_private.h"

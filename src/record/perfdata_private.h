@@ -94,7 +94,7 @@ bool record_time(struct perfdata *r, const struct perfdata_record *rec, uint64_t
 /* perfdata_apply.c: what a record tells about the file: events, names, features, losses */
 int record_apply(struct perfdata *r, struct perfdata_record *rec, struct tare_error *err);
 
-/* perfdata_features.c: tracepoints, whose events take their names where nothing else names them */
+/* perfdata_features.c: tracepoints; they name their events if nothing else in the file does */
 int tracing_decode(struct perfdata *r, const unsigned char *bytes, size_t n, struct tare_error *err);
 
 /* perfdata_undecoded.c: the record's row, where it has one */

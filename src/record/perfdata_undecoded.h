@@ -31,6 +31,6 @@ void perfdata_add_undecoded(struct perfdata *r, const struct perfdata_record *re
  * enum auxtrace_type */
 const char *perfdata_aux_name(uint32_t kind);
 
-enum { PERFDATA_UNDECODED_MAX = 16 }; /* rows; what is more counts to the last */
+enum { PERFDATA_UNDECODED_MAX = 16 }; /* rows; the last one also counts what does not fit */
 
 #endif

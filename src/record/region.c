@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) bool hold(void)
 	return false;
 }
 
-/* The same; and a child process that nobody was told of becomes one of its own. */
+/* The same; and a child made by clone(2), which no fork handler saw, becomes a process of its own. */
 static bool enter(void)
 {
 	bool held;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switches between fibers (tare/fiber.h). The stream of a fiber that runs is the thread's, region_mine; when it is switched out,
- * the fiber keeps the stream and the values that the counters had. Counters belong to the thread: the stream that runs
- * has them, between two streams `kept` does. A resumed fiber's last values move by what was counted meanwhile.
+ * Switches between fibers (tare/fiber.h). The stream of a running fiber is the thread's, region_mine; when the fiber is switched out,
+ * it keeps the stream and the values of the counters. Counters belong to the thread: the running stream has them, and
+ * `kept` between two streams. On resume, the fiber's last values advance by the counts since it was switched out.
  */
 #include "record/region_fiber.h"
 #include <stdio.h>

@@ -40,7 +40,7 @@ static struct timeline *stop(void)
 	return t;
 }
 
-/* "name: a( b( b) a)"; what is repaired with '!'. The clock of a thread must not fall. */
+/* "name: a( b( b) a)"; '!' marks a repaired point. The clock of a thread must not decrease. */
 static void expect(struct timeline *t, size_t thread, const char *words)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -315,7 +315,7 @@ TEST(a_forked_child_has_fibers_of_its_own)
 	tare_fiber_free(y);
 }
 
-/* Blocks of fibers that ended are used again, and what is in them stays. */
+/* Blocks of ended fibers are reused, and their points stay. */
 TEST(thousand_fibers_one_after_another)
 {
 	struct stat st;

@@ -176,7 +176,7 @@ bool region_kept_write(struct region_stream *s)
 	if (!region_kept_number())
 		return true;
 	head = __atomic_load_n(&mine->head, __ATOMIC_RELAXED);
-	mine->open = mine->dropped = 0; /* what is open now ends in no handler */
+	mine->open = mine->dropped = 0; /* regions that are open now end outside handlers */
 	sort(s, mine->tail, head);
 	region_stream_before_kept(s, &before);
 	for (; written && mine->tail != head; mine->tail += written) {

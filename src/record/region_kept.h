@@ -44,8 +44,8 @@ extern __thread bool region_kept_waits __attribute__((tls_model("initial-exec"))
 bool region_kept_add(const struct kept_point *p, const struct region_counters *c,
 		     struct thread_counters *pmu);
 
-/* Write to the calling thread's stream what is there now; handlers may add more meanwhile. False:
- * not now; they stay. */
+/* Write the points kept so far to the calling thread's stream; handlers may add more meanwhile.
+ * False: not possible now; the points stay. */
 bool region_kept_write(struct region_stream *s);
 
 /*

@@ -182,7 +182,7 @@ bool region_number(struct tare_region *r)
 	return true;
 }
 
-/* What was lost before anybody could be told: the recording is told now, and regions without a number get one. */
+/* Add losses from before the recording could note them, and give regions without a number one. */
 void region_tell_early(struct region_recording *r)
 {
 	uint64_t points;
@@ -194,7 +194,7 @@ void region_tell_early(struct region_recording *r)
 	for (unsigned word = 0; word < FILE_LOST_WORDS; word++)
 		for (uint64_t bits = __atomic_exchange_n(&region_state.early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
 			region_recording_lose_of(r, 64 * word + (unsigned)__builtin_ctzll(bits));
-	/* Set again by who comes in between. */
+	/* A point that comes in between sets it again. */
 	__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < EARLY_REGIONS; i++) {
 		struct tare_region *region = __atomic_exchange_n(&region_state.early.region[i], NULL, __ATOMIC_RELAXED);

@@ -71,7 +71,7 @@ tare_label region_label_of(const char *name, const char *file, uint32_t line, co
 bool region_number(struct tare_region *r);
 /* The labels of all regions, after the recording began or ended. */
 void region_set_labels(void);
-/* What was lost before a recording could say so (region_state.early) is counted in this one. */
+/* Count in this recording the losses from before a recording could note them (region_state.early). */
 void region_tell_early(struct region_recording *r);
 /* The same, and let go of the lock. */
 void region_unlock_and_tell(void);

@@ -145,7 +145,7 @@ static void record_in_handler(int number, siginfo_t *info, void *context)
 		inner = 0;
 		record();
 	} else if (depth == 0 && handled > due + wide + (timeless ? 60 : 0)) {
-		steps_leave(context); /* what is left is of no interest, and a trap takes long */
+		steps_leave(context); /* the remaining steps do not matter, and each trap is slow */
 	} else if (depth == 1 && deep && inner++ == inner_due) {
 		record();
 	}
@@ -613,7 +613,7 @@ static void jump(void)
 	siglongjmp(out_of_handler, 1);
 }
 
-/* Forbidden; but what is missing then is told. */
+/* Forbidden; but the recording counts the lost points. */
 TEST(a_handler_that_does_not_return_to_the_point)
 {
 	volatile bool lost = false;

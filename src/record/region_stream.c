@@ -368,7 +368,7 @@ void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint6
 		any_point(s, label, OP_BEGIN, 0, clock);
 }
 
-/* A block that is full is written first. Counts go on as before: the caller takes off what that counted. */
+/* Write a full block first. The last counts stay as they were: the caller subtracts the cost of writing. */
 static void make_room(struct region_stream *s)
 {
 	const struct region_counters *c = &s->of->counters;
@@ -417,7 +417,7 @@ void region_stream_kept(struct region_stream *s, tare_label label, enum point_op
 			continue;
 		if (!is_after(s, i, value[i], *last, &gap[i])) {
 			gap[i] = 0;
-			/* What is before the last count is the recorder's own work, which is in no interval. */
+			/* A count before the last one is in the recorder's overhead, which is in no interval. */
 			if (c->clocks >> i & 1) {
 				missing |= 1u << i;
 				continue;

@@ -87,29 +87,29 @@ void region_stream_forget(struct region_stream *s);
  * region_nobody then, and its thread forgets it. */
 void region_stream_bury(struct region_stream *s);
 extern struct region_recording region_nobody;
-extern uint8_t *const region_no_room; /* for here->end of who has no stream */
+extern uint8_t *const region_no_room; /* here->end of a thread without a stream */
 
 /* `label` as tare/region.h has it, TARE_LABEL_END included; clock: 0, or the ticks, read already. */
 void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock);
 
-/* The same for what most points are. */
+/* The same for the most frequent points. */
 void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint64_t clock);
 
-/* What is counted from here to there is in no interval of the calling thread's: the recorder's own work. Clocks go on. */
+/* Counts between pause and resume, the recorder's overhead, are in no interval of the calling thread. Clocks continue. */
 struct region_pause {
 	struct region_stream *of; /* NULL: there is nothing to pause */
 	uint64_t value[FILE_COUNTERS];
 };
 void region_stream_pause(struct region_stream *s, struct region_pause *p);
 void region_stream_resume(const struct region_pause *p);
-/* The same from where the counters had the values `out`, perhaps on another thread. Clocks go on: what passed is a region of that label,
- * if there is one. */
+/* The same from the point where the counters had the values `out`, perhaps on another thread. Clocks continue: a label makes the time
+ * since then a region. */
 void region_stream_skip(struct region_stream *s, tare_label label, const uint64_t *out);
 
 /*
- * Points that a handler kept (region_kept.h), with the values that the counters had then. Between before_kept and behind_kept: what is
- * counted from one to the other is in no interval. A clock's value that is not after the stream's last one is written as not read: the
- * thread switched to another fiber meanwhile.
+ * Points that a handler kept (region_kept.h), with the counter values of that time. Call it between before_kept and behind_kept; counts
+ * between these two are in no interval. A clock value that is not after the stream's last one is written as missing: the thread
+ * switched to another fiber meanwhile.
  */
 struct region_before {
 	struct region_pause pause;
@@ -120,7 +120,7 @@ void region_stream_kept(struct region_stream *s, tare_label label, enum point_op
 			uint32_t missing);
 void region_stream_behind_kept(struct region_stream *s, const struct region_before *b);
 
-/* Into memory of one's own instead of a file, to see what it costs (region_cost.c). */
+/* Into private memory instead of a file, to measure the overhead (region_cost.c). */
 void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,
 			   void *memory);
 

@@ -351,7 +351,7 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 	uint64_t ticks, ns;
 	int ret;
 
-	/* Counters first: what is loaded then has none of the capabilities that opened them. */
+	/* Counters first: drop the capabilities that open them before the code is loaded. */
 	stage(STAGE_BEGIN, 0);
 	ret = bench_reader_open(&in->reader, b, err);
 	if (ret == 0 && !linked)
@@ -369,7 +369,7 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 	}
 	ticks = tare_pmc_clock();
 	ns = now_ns();
-	/* Half of the baselines before all runs, half behind: a drift is then in their spread. */
+	/* Half of the baselines before all runs, half after: their spread then includes a drift. */
 	if (!baselines(0, b->baselines / 2) || !runs() || !baselines(b->baselines / 2, b->baselines))
 		return -EINVAL;
 	if (b->how == BENCH_CLOCK) {

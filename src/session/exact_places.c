@@ -17,7 +17,7 @@ struct instruction {
 	uint8_t adds[EXACT_CLASSES], size;
 };
 
-/* A module of the profile, and what was found in it. */
+/* A module of the profile and its decoded code. */
 struct image {
 	const struct exact_module *is;
 	int fd;		     /* -1: none */
@@ -207,7 +207,7 @@ static int put_image(struct exact_places *out, struct image *m, const enum exact
 	return 0;
 }
 
-/* All of it: what has places, and what has none by the engine's own account, is what was counted. */
+/* Do the counts with a place and the counts that the engine could not place add up to the total? */
 static bool adds_up(const struct exact_places *p, const uint64_t *total)
 {
 	for (size_t e = 0; e < p->events; e++) {

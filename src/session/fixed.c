@@ -80,7 +80,7 @@ bool fixed_keeps(const char *kept, const char *variable)
 	return false;
 }
 
-/* The names behind "env=", after those that are kept already. */
+/* Append the names of "env=" to those kept already. */
 static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct tare_error *err)
 {
 	size_t had = strlen(kept);

@@ -29,7 +29,7 @@ enum fixed_item {
 };
 
 enum {
-	FIXED_CWD_BYTES = 256, /* so long a name it then has */
+	FIXED_CWD_BYTES = 256, /* length of the fixed working directory's name */
 	FIXED_KEPT_BYTES = 256,
 };
 

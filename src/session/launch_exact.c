@@ -262,7 +262,7 @@ static int read_group(struct counters *c, struct tare_reading *out, struct tare_
 	return 0;
 }
 
-/* Behind a list, which says nothing of its own: the counts may have been lost. */
+/* After reading a list, which reports no errors itself: fails if the counts were lost. */
 static int still_counted(const struct exact_group *g, struct tare_error *err)
 {
 	int64_t counts[EXACT_CLASSES];

@@ -510,7 +510,7 @@ static int make_events(struct exact_recording *r)
 	for (size_t i = 0; i < r->n; i++) {
 		struct perf_event_attr *a = &r->event[i].attr;
 		bool sampled = exact_samples_event(list, i), reads = r->n_sampled < r->n;
-		const struct encoding *at = &list->enc[sampled ? i : 0]; /* whose samples tell of it */
+		const struct encoding *at = &list->enc[sampled ? i : 0]; /* the event that its samples come from */
 
 		describe(a, &list->enc[i]);
 		a->size = sizeof(*a);
@@ -577,7 +577,7 @@ static int find_places(struct exact_recording *r, const struct exact_profile *pr
 	return ret;
 }
 
-/* What threads counted that have told no end is in no total. */
+/* Totals lack the counts of threads that reported no end. */
 static void tell_unknown(struct exact_recording *r, bool unknown)
 {
 	for (size_t i = 0; i < r->threads; i++)

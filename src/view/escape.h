@@ -22,7 +22,7 @@ void escape_middle(struct text *out, const char *s, size_t n, size_t most);
 /* As escape() in double quotes, of a terminated string. */
 void escape_quoted(struct text *out, const char *s);
 
-/* A name in a folded stack, whose frames ';' separates: that is a ':' here, and what escape() makes \\xNN of is a '?'. */
+/* A name in a folded stack. ';' separates frames, so it becomes ':' here; bytes that escape() writes as \\xNN become '?'. */
 void escape_frame(struct text *out, const char *s);
 
 /* A line of source text as it is: tabs, quotes and backslashes stay; what escape() makes \\xNN of otherwise, becomes that here too. */

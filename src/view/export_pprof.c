@@ -139,7 +139,7 @@ static int begin(struct export *x, struct tare_error *err)
 	return 0;
 }
 
-/* Words of a function's name, module and source file; of what is no frame (a region, a thread) the label. */
+/* String numbers of a function's name, module and source file; of anything else (a region, a thread) the label. */
 struct function_key {
 	uint32_t name, module, file, label;
 };

@@ -100,7 +100,7 @@ static void heads(struct grid *g, const struct regions *r, const struct regions_
 			grid_word(g, i, INK_FAINT, names[i]);
 }
 
-/* What is not in a row: the rest of the names, what no region covers, and all of it. */
+/* The last rows: the names not shown, the counts outside all regions, and the total. */
 static void put_rest(struct grid *g, const struct regions *r, const struct regions_shown *how, size_t n, size_t c, const struct style *s)
 {
 	const struct regions_merged *m = how->merged;

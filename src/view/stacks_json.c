@@ -88,7 +88,7 @@ static void put_nodes(struct out *o, const struct shrunk *w)
 	out_text(o, "]");
 }
 
-/* ---- by process: which part of a node's own amount is of which process ---- */
+/* ---- by process: the self amount of each node, split by process ---- */
 
 struct process { /* one program of a process; key */
 	uint32_t pid, comm;

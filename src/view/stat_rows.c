@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every view of a table of counts has in common: the order of its rows, and which number stands for several runs. */
+/* Shared by all views of a table of counts: the order of rows, and which number represents several runs. */
 #include "view/stat.h"
 
 bool stat_with_overhead(const struct stat_row *r)

@@ -367,7 +367,7 @@ static bool same_reason(const struct stat_table *t, const struct stat_row *a, co
 	return same;
 }
 
-/* Rows that are unavailable, of which thousands (one per thread) may say the same. */
+/* The unavailable rows, without repetition: thousands (one per thread) may have the same reason. */
 static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n)
 {
 	const struct stat_row **list = calloc(t->n + 1, sizeof(*list));

@@ -14,7 +14,7 @@ enum { PACK_FROM = 1000 };
 static void put_field(struct text *out, const char *s)
 {
 	csv_field(out, s, ',');
-	out->len -= out->len > 0; /* callers put what comes behind it */
+	out->len -= out->len > 0; /* callers write the separator */
 	if (out->s)
 		out->s[out->len] = '\0';
 }

@@ -54,7 +54,7 @@ def one_on_each_side():
 
 @test
 def the_order_of_the_runs():
-    """A difference of three spreads: found in turns, not judged in blocks. One of forty spreads is found in blocks, too."""
+    """A difference of three spreads is found if the runs are interleaved, not judged in blocks. One of forty is found in blocks, too."""
     def made(order, apart, counter=None):
         metadata = '{ "start_time": %d, "process_id": 42, "cmd": "made", "counter": { "name": "%s", "units": [["ns", 1]] } }'
         sides, spread = ([], []), [0, 130, 40, 210, 90]

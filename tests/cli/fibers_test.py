@@ -46,7 +46,7 @@ def exact(name, *args):
 
 @test
 def counts_belong_to_their_coroutine():
-    """Each interval, less the instructions of its own loops, is the same number: nothing of the other coroutine is in it."""
+    """Each interval, minus the instructions of its loops, is the same number: it includes no count of the other coroutine."""
     rounds, beside = 20, set()
     for a, b, *how in ((1000, 5000), (1000, 70000), (300000, 1), (1000, 5000, "hop")):
         rows = exact("e.tare", rounds, a, b, *how)

@@ -116,7 +116,7 @@ def a_common_debug_file_is_a_regular_file():
 
 @test
 def no_server_is_asked():
-    """DEBUGINFOD_URLS alone does nothing: nobody connects."""
+    """DEBUGINFOD_URLS alone does nothing: tare does not connect."""
     need("objcopy")
     whole = built("asked")
     sh("objcopy", "--strip-all", whole, "asked")

@@ -121,7 +121,7 @@ def is_whole(name, path):
 
 
 def state(name, folder, killed=None, had_old=True):
-    """What is at the name; the rest of the folder is as it should be."""
+    """The state of the output file; checks that the rest of the folder is as expected."""
     path = folder / "f"
     others = {p.name: p for p in folder.iterdir() if p.name not in ("f", "fill")}
     if not path.exists():
@@ -134,7 +134,7 @@ def state(name, folder, killed=None, had_old=True):
         true(is_whole(name, path), f"{name}: neither the old file nor a whole one: {path.read_bytes()[:300]!r}")
     if what == "new" and name.startswith("record") and had_old:  # as perf does
         true(others.pop("f.old", None) is not None, f"{name}: no f.old")
-    for part in [n for n in others if killed and n.startswith("f.part")]:  # of a recording that had begun: the next run tells of it
+    for part in [n for n in others if killed and n.startswith("f.part")]:  # of a recording that had begun: the next run reports it
         true(name.split()[0] in ("record", "regions"), f"{name}: {part}")
         true(killed == signal.SIGKILL or is_whole(name, others[part]), f"{name}: {part} cannot be read")
         others.pop(part)

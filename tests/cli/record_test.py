@@ -329,7 +329,7 @@ def a_command_that_writes_while_the_recording_goes_to_standard_output():
 
 @test
 def without_perf_event_open():
-    """As in most containers: the exact engine samples a command by itself, and says so; what it cannot do is refused with both reasons."""
+    """As in most containers: tare samples with the exact engine and says so; it refuses what the engine cannot do, with both reasons."""
     if sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "true").returncode:
         skip("no exact engine here")
     command = ["sh", "-c", "seq 30000 | tail -1; exit 3"]

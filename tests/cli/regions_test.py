@@ -363,7 +363,7 @@ def a_full_disk_holds_what_was_written():
 
 @test
 def a_recording_without_points_replaces_no_good_one():
-    """Room for the head of a file and for no block of points: what was there before stays."""
+    """Room for the head of a file but for no block of points: the old file stays."""
     os.mkdir(inside("scarce"))
     script = '''mount -t tmpfs -o size=1m none scarce || exit 77
 "$0" regions -q -o scarce/x.tare -- "$1" loop 10 1 && cp scarce/x.tare good || exit 1

@@ -38,7 +38,7 @@ def raw_data(order="<", comm=b"sh\0rest", pid=-7, depth=3, file=b"/bin/\"\x1b\0"
 
 
 def of_tracepoint(path, pipe, order="<", data=None, raws=None):
-    """A recording of samples of it (two that are alike), without any other name of the event."""
+    """A recording of samples of the tracepoint (two equal ones); only its format names the event."""
     def record_of(kind, body, misc=0):
         return struct.pack(order + "IHH", kind, misc, 8 + len(body)) + body
 

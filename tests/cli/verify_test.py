@@ -248,7 +248,7 @@ def stat_says_what_was_fixed():
 
 @test
 def variables_of_the_environment_are_fixed_by_name():
-    """Those of a CI system change what a shell executes, unless env clears them; what is not fixed is said once."""
+    """Variables of a CI system change what a shell executes, unless env clears them; tare names each unfixed item once."""
     need_exact()
     note = "Not fixed: env: the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME"
 

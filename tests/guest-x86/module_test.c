@@ -407,7 +407,7 @@ static struct tare_msr_info info_of(int fd)
 	return info;
 }
 
-/* The first process of a new namespace, which shares two pipes with the caller: it holds the counters until it is told to go on. */
+/* The first process of a new namespace; it shares two pipes with the caller. It holds the counters until the caller lets it end. */
 static int in_a_namespace(int fd, int said, int told, uint32_t counter)
 {
 	struct tare_msr_info info = info_of(fd);

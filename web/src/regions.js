@@ -85,7 +85,7 @@ const difference = (doc) => section(doc.title ?? "Flame graph of the difference"
   "The wider, the more was counted in it: after the change, or before, where what has gone is seen. The colour says what changed. Click or Enter zooms, the arrow keys walk.",
   flame(doc, makeTree(doc)), leftOut(doc));
 
-/** Of several processes: what stands at the root is chosen. Commands are first, where there are several. */
+/** With several processes the reader chooses the roots. Commands come first if there are several. */
 function rootedFlame(doc, tree, show) {
   if (!doc.processes) return flame(doc, tree, show);
   const room = h("div"), all = ["all together", () => flame(doc, tree, show)];

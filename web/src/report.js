@@ -22,7 +22,7 @@ const remarks = (q) => [
 
 const MIXED = "Ratios are mixed where functions are short: counters of a group are read at samples, and what they counted since the sample before is given to the place of the sample. A ratio is right where a visit to the function is longer than that.";
 
-/** What is known of the amounts: exact, by samples although exact ones are there, mixed. */
+/** How amounts were obtained: exact, by samples although exact ones exist, mixed. */
 function sure(doc) {
   const exact = doc.events.some((e) => e.exact), some = exact && (doc.rows ?? []).some((r) => r.events.some((e, i) => doc.events[i].exact && !e.exact && toNumber(e.self) > 0));
   return [

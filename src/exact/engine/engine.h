@@ -162,9 +162,9 @@ struct engine {
 	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
 	bool views_matter; /* of shared memory that the program has made: see shared.c */
 	bool later_writes; /* the kernel may write to memory at no call that can be seen */
-	bool serves; /* it has had memory served by a userfaultfd */
-	bool memory_opened; /* it has had a /proc/PID/mem open for writing */
-	bool maps_inherited; /* it may have a descriptor of what is mapped in another process, or was: see proc_files.c */
+	bool serves; /* a userfaultfd has served its memory */
+	bool memory_opened; /* it has opened a /proc/PID/mem for writing */
+	bool maps_inherited; /* it may have a descriptor of the maps of another process, which may have ended: see proc_files.c */
 	bool name_opened;   /* a /proc/PID/task/TID/comm */
 	uint64_t image, image_size;
 	struct range own[OWN_MAX]; /* memory of the engine's, in order: see own.c */

@@ -343,7 +343,7 @@ struct process *counted(int64_t pid)
 	return NULL;
 }
 
-/* Which file is mapped shared at `at`; 0: none is. Two files can be told apart by it, though its digits are not hexadecimal. */
+/* A number for the file that is mapped shared at `at`; 0: none. Only for comparisons: it reads the decimal inode as hexadecimal. */
 static uint64_t shared_inode(const char *path, uint64_t at)
 {
 	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) };

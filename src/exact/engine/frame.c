@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The return address of the function that a thread is in, also where that function has no frame of its own: a leaf, or one whose frame
- * pointer is not set up yet or no longer. The code from pc to a `ret` says where on the stack it is: each push, pop and the like moves the
- * stack pointer by an amount that is written in it. It is believed only if the word there follows a call instruction.
- * Values on the stack are those of now; a push that has yet to come is remembered in place of memory.
+ * The return address of the function that a thread executes, even if the function has no frame: a leaf, or a function before its frame
+ * pointer is set up or after it is restored. The code from pc to a `ret` gives the place on the stack: each push, pop and the like encodes
+ * how far it moves the stack pointer. tare accepts the word there only if it is the address after a call instruction.
+ * Stack values are the current ones. A push on the way is not executed: struct way keeps its value instead of memory.
  */
 #include "exact/engine/engine.h"
 
@@ -21,7 +21,7 @@ struct way {
 };
 
 struct search {
-	uint64_t from; /* the stack pointer now: what is below is not written yet */
+	uint64_t from; /* the stack pointer now: memory below it is not written yet */
 	struct way way[WAYS];
 	unsigned ways, steps, jumps;
 	uint64_t jumped[JUMPS];

@@ -10,7 +10,7 @@ static uint64_t rounded(uint64_t size)
 	return (size + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* For other processes that read what is mapped in this one: proc_files.c. */
+/* Publish the engine's ranges for other processes that read the maps of this one: proc_files.c. */
 void own_show(struct process *p)
 {
 	if (!p)

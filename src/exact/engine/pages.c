@@ -252,7 +252,7 @@ void forget_code(uint64_t start, uint64_t end)
 	each_page(start, end, not_watched);
 }
 
-/* The page of the file is to be written: what was translated from it is stale, in each of its mappings. */
+/* The page of the file is about to be written: discard its translations, in each mapping of the file. */
 void unwatch_file(uint64_t file, uint64_t offset)
 {
 	for (uint32_t i = 0; i < eng.n_regions; i++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program reads /proc/self/maps, smaps, numa_maps, pagemap, status, stat, statm or mem: what it gets does not show the
- * engine. Of maps, smaps and numa_maps that goes for other processes of the command, too. The descriptor, its inode and its position stay the kernel's; only the bytes that a read
- * gives are made here. The position counts the bytes that the program was given, so dup, fork,
- * lseek and pread need nothing of their own.
+ * Hides the engine when the program reads /proc/self/maps, smaps, numa_maps, pagemap, status, stat, statm or mem; and when it
+ * reads maps, smaps or numa_maps of another process of the command. The descriptor, its inode and its position stay the
+ * kernel's; this file only makes the bytes that a read returns. The position counts the bytes that the program got, so dup, fork,
+ * lseek and pread need no special handling.
  *
- * Each read gives as much as the kernel's seq_file does for the same records: the rest of the
- * record that the last read ended in, and then as many whole records as fit into a page, or fewer
- * where the program wants less. A reader goes on at the address where it was, so that what is
- * mapped between two reads tears no line.
+ * Each read returns as much as the kernel's seq_file does for the same records: the rest of the
+ * record that the last read ended in, then as many whole records as fit into a page, or fewer
+ * if the program asks for less. A reader continues at its address, so a mapping that appears
+ * between two reads tears no line.
  * Source: linux/fs/seq_file.c, seq_read_iter(), traverse(); linux/fs/proc/task_mmu.c, m_start(),
  * show_map_vma().
  */
@@ -132,7 +132,7 @@ static const char *hex(const char *s, uint64_t *n)
 	return s;
 }
 
-/* A line of maps; with the lines behind it that begin with capital letters, in smaps. */
+/* A line of maps; in smaps also the lines after it that begin with a capital letter. */
 static bool raw_record(struct record *r)
 {
 	const char *s;
@@ -329,8 +329,8 @@ static bool next_record(struct record *to)
 /* ---- one read ---- */
 
 /*
- * Where a reader is, at position `at` of the file: the rest of a record, and the address to go on
- * at.
+ * The state of a reader at position `at` of the file: the rest of the current record, and the
+ * address of the next one.
  */
 static struct reader {
 	uint64_t inode, at, from;
@@ -352,7 +352,7 @@ static void stay(struct reader *r, uint64_t inode, uint64_t at, uint64_t from, c
 {
 	for (struct reader *other; (other = reader_at(inode, at)) && other != r;)
 		other->inode = 0;
-	if (n_left > LEFT_MAX) { /* it will be found by counting the bytes */
+	if (n_left > LEFT_MAX) { /* the next read finds the place by counting bytes */
 		if (r)
 			r->inode = 0;
 		return;
@@ -436,13 +436,13 @@ static long one_read(int fd, enum kind kind, uint64_t inode, uint64_t at, uint64
 	return (long)done;
 }
 
-/* ---- whose memory ---- */
+/* ---- which process a descriptor shows ---- */
 
 static struct range shown[OWN_SHOWN];
 
 /*
- * How much memory is the engine's in the process, if all of it is mapped in what `fd` tells; its ranges are `hidden`. Of numa_maps,
- * which has no ends: how many mappings.
+ * Set `hidden` to the engine's ranges in process p. Returns their size if `fd` lists all of them as mapped, else 0. numa_maps
+ * has no end addresses: then the number of mappings listed.
  */
 static uint64_t all_there(int fd, enum kind kind, const struct process *p)
 {
@@ -470,8 +470,8 @@ static uint64_t all_there(int fd, enum kind kind, const struct process *p)
 }
 
 /*
- * Whose memory does `fd` tell of? Not always that of the process in its name: a descriptor opened by a vfork()ed child tells of its
- * parent's, whatever it executes later. It is the one, of those that may have opened it, of which most is the engine's.
+ * Find the process that `fd` shows. It is not always the one in its path: a descriptor that a vfork()ed child opened shows the parent's
+ * memory, even after the child's exec. Of the processes that may have opened it, take the one with the most engine memory listed.
  */
 static bool find_hidden(int fd, enum kind kind, int64_t pid, bool of_self)
 {
@@ -576,7 +576,7 @@ static char *altered_status(char *to, const char *from)
 static char *altered_fields(char *to, const char *from, enum kind kind)
 {
 	const uint64_t space = eng.mapped[LIMIT_SPACE], data = eng.mapped[LIMIT_DATA];
-	unsigned field = kind == STAT ? 3 : 1; /* the first behind the name, which may have any character */
+	unsigned field = kind == STAT ? 3 : 1; /* the first field after the name; the name may contain any character */
 	const char *rest = from;
 
 	for (const char *s = from; kind == STAT && *s; s++)
@@ -652,7 +652,7 @@ static long read_entries(struct reading *r, uint64_t to, uint64_t n)
 	return (long)done;
 }
 
-/* status, stat or statm: made anew for each read, as by the kernel for pread. */
+/* status, stat or statm: generated for each read, as the kernel does for pread. */
 static long read_text(struct reading *r, uint64_t to, uint64_t n)
 {
 	char out[RECORD_MAX];
@@ -726,7 +726,7 @@ static bool meets_own(const struct reading *r, uint64_t vector, uint64_t n)
 	return meets;
 }
 
-/* Has what is read of the file to be altered? */
+/* Must the engine alter the bytes that this call reads? */
 static bool alters(const struct reading *r, uint64_t vector, uint64_t n)
 {
 	bool found;

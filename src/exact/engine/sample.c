@@ -183,8 +183,8 @@ static void explain_operands(const struct thread *t, unsigned event, uint64_t ts
 }
 
 /*
- * The instruction at `pc` is the next sample of each event e whose class it adds more than left[e] to; `left` is counted before the
- * instruction. The sample is operand left[e] of the class, from 0.
+ * The instruction at `pc` is the next sample of each event e if it adds more than left[e] to the class of e; `left` is the value before
+ * the instruction. The sample is operand left[e] of that class, from 0.
  */
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, const int64_t left[SAMPLE_EVENTS])
 {

@@ -255,7 +255,7 @@ bool shared_anonymous(int prot, struct region *r)
 	return (prot & PROT_EXEC) && follow(m);
 }
 
-/* [start, end), of which no region is known, has become executable: true when its writes are followed. */
+/* [start, end), which is in no region yet, has become executable. Sets *what and returns true if it is in a view. */
 bool shared_known(uint64_t start, uint64_t end, struct region *what)
 {
 	for (uint32_t i = 0; i < n_views; i++) {
@@ -453,8 +453,8 @@ void shared_file_written_apart(const struct thread *t)
 }
 
 /*
- * A child is about to be made (`forks`), or a program executed: files are given up that a program executed there has descriptors
- * of; in a child, also what is executed where it is written, and anonymous memory.
+ * Before a fork (`forks`) or an exec: stop following files that have a descriptor which an exec keeps open. Before a fork, also
+ * anonymous memory and files that are executed in the mapping that writes them.
  */
 void shared_passed_on(bool forks)
 {

@@ -132,7 +132,7 @@ static void fold(struct thread *t)
 	t->count = 0;
 	if (t->settled[EXACT_INSTRUCTIONS])
 		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
-	check = sums_check(sums) + t->settled_check; /* not of what is settled by now: that may have been written over */
+	check = sums_check(sums) + t->settled_check; /* not of the current t->settled: the program may have overwritten it */
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
 	note_ended(eng.board, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = t->ended_at, .path = t->path, .check = check }, sums);

@@ -349,7 +349,7 @@ static void emit_block(struct draft *d)
 		b->flags |= B_RCX;
 	note_facts(d);
 	every = (eng.mode & COUNT_EVERY) && every_counts(b);
-	if (every || path || first) { /* one border for all: what was entered was counted, and the other way round */
+	if (every || path || first) { /* all count at the entry: the block was entered if and only if it was counted */
 		at = 0;
 		dead = !(live_before(d, live_behind(d)) & F_ALL);
 		by_rcx = false;

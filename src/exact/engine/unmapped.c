@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls that tell whether memory is mapped, or that read or write it: where the engine's
- * memory is they answer as natively, where nothing is mapped. map_calls.c does the same for calls
+ * System calls that report whether memory is mapped, or that read or write it: they treat the
+ * engine's memory as unmapped, as it is without tare. map_calls.c does the same for calls
  * that change mappings.
  */
 #include <asm/unistd.h>
@@ -48,7 +48,7 @@ static bool range_call(struct thread *t)
 	return true;
 }
 
-/* Goes on at the other side of a hole, and says ENOMEM at the end. Source: linux/mm/msync.c. */
+/* msync() continues after a hole and returns ENOMEM at the end. Source: linux/mm/msync.c. */
 static bool sync_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = start + t->regs[RSI], flags = t->regs[RDX];
@@ -94,8 +94,8 @@ static bool bytes_call(struct thread *t, enum reg at, enum reg size)
 }
 
 /*
- * `n` times struct iovec at argument `at`, some of it the engine's: a copy, of which that is
- * nowhere.
+ * Argument `at` points to `n` struct iovec. If some point into engine memory, pass a copy that
+ * has unmapped addresses there.
  */
 static bool vector_call(struct thread *t, enum reg at, enum reg n)
 {
@@ -112,7 +112,7 @@ static bool vector_call(struct thread *t, enum reg at, enum reg n)
 		ours = true;
 		if (end == v[i][0]) {
 			v[i][0] = UNMAPPED;
-		} else { /* the next one is not reached: it would be shorter than this was to be */
+		} else { /* the call must stop where engine memory begins: unmap the next one */
 			v[i][1] = end - v[i][0];
 			if (i + 1 < r[n])
 				v[i + 1][0] = UNMAPPED;

@@ -62,7 +62,7 @@ static const struct field {
 	HEAD(n_happenings, 1),
 	HEAD(reason, 1),
 	HEAD(compared, 1),
-	HEAD(n_uncounted, 0), /* the counts are said to be without some process */
+	HEAD(n_uncounted, 0), /* tare reports that the counts lack a process */
 	HEAD(uncounted, 1),
 	HEAD(layout_lost, 1),
 	HEAD(gainer, 1),
@@ -161,7 +161,7 @@ static __attribute__((noinline)) void work(int turns)
 		getppid();
 }
 
-/* What is there must not change the way of the program: its count is compared. */
+/* Memory contents must not change the program's path: the test compares its count. */
 static void put(uint8_t *at, unsigned size)
 {
 	const uint64_t values[] = { 0, ~0ull, 0x4141414141414141, 1, next() % 100, next(), 0x7fffffffffffffff, 0x80000000, 1ull << next() % 64, next() % 100000 };
@@ -176,7 +176,7 @@ static void put(uint8_t *at, unsigned size)
 	memcpy(at, &now, size);
 }
 
-/* Of records the one that tare reads next. */
+/* Of the records, take the one that tare reads next. */
 static uint8_t *place_of(uint8_t *board, const struct field *f)
 {
 	uint64_t tail = *(volatile uint64_t *)(board + RING + offsetof(struct sample_ring, tail)) % SAMPLE_BYTES_SIZE;
@@ -198,7 +198,7 @@ static void fill(uint8_t *board, const struct field *f)
 		put(at + (next() % (f->size / size)) * size, size);
 }
 
-/* Over what is used of it: the head, the first slots, and the beginnings of its lists. */
+/* Spread over the parts in use: the head, the first slots, and the beginnings of its lists. */
 static void fill_random(uint8_t *board)
 {
 	static const struct { uint64_t at, size; } parts[] = {
