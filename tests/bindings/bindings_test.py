@@ -144,7 +144,8 @@ exec(compile("with tare.region('there'): pass", "x.py", "exec").replace(co_filen
     python(code)
     csv = subprocess.run([TARE, "summarize", "--args", "--sort", "name", "--format", "csv", "py.tare"], capture_output=True, timeout=200, env=ENV, cwd=ROOM.name)
     equal(sorted(re.sub(rb",[^,]*,\d.*", b"", line) for line in csv.stdout.splitlines()[1:]),
-          sorted([b"U+D800,,", b"a,,U+DFFFU+0000", b"1,,", b"True,,", b"1.0,,", b"k,,x\x1e1", b"k,,x\x1eTrue", b"dict,,{}\x1eset()", b'list,,"[1, \'x\']"', b"raw \xff,,", b"there,,"]), "labels")
+          sorted([b"U+D800,,", b"a,,U+DFFFU+0000", b"1,,", b"True,,", b"1.0,,", b"k,,x\\x1e1", b"k,,x\\x1eTrue", b"dict,,{}\\x1eset()", b'list,,"[1, \'x\']"', b"raw \\xff,,", b"there,,"]),
+          "labels, control bytes and invalid UTF-8 escaped")
 
 
 @test

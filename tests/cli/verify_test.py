@@ -49,7 +49,8 @@ def skid_of_what_the_kernel_knows_the_cause_of():
     true(1000 <= faults["samples"] <= 1010, f"each turn's load: {faults}")
     equal((faults["shape"], faults["median"]["bytes"]), ("exact", 0), "and nothing else")
     watched = rows["mem:ADDRESS:rw:u", 0]
-    if not watched["reason"]: # a trap on x86, behind the instruction; on arm64 a fault, before it
+    silent = not watched["reason"] and watched["samples"] == 0 and watched["shape"] == "too-few"
+    if not watched["reason"] and not silent: # a trap on x86, behind the instruction; on arm64 a fault, before it
         equal((watched["samples"], watched["shape"]), (1000, "exact" if ARCH == "arm64" else "next"))
     text = sh(TARE, "verify", "skid", status=r.returncode).stdout
     true(re.search(r"^ page-faults:u +0 +10(0\d|10) +100\.0 % .* the instruction itself$", text, re.M), text)
@@ -57,6 +58,8 @@ def skid_of_what_the_kernel_knows_the_cause_of():
     for words, why in ((["ls"], "takes no command"), (["--format", "x"], "there is no format"), (["-o", "/none/x"], "/none/x")):
         bad = sh(TARE, "verify", "skid", *words, status=125)
         true(why in bad.stderr, bad.stderr)
+    if silent:
+        skip("watchpoints open here and never trap, as under some hypervisors: their skid was not seen")
 
 
 @test
