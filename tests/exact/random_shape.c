@@ -65,7 +65,7 @@ void stack(struct maker *m)
 	}
 }
 
-/* rsp holds something that is no stack for a while. */
+/* rsp is not a stack for a while. It is below 4 GiB: some hypervisors cannot deliver a trap or an interrupt to a program whose rsp is not canonical. */
 void rsp_play(struct maker *m)
 {
 	if (m->in_rsp_play || m->depth > 2)
@@ -74,14 +74,14 @@ void rsp_play(struct maker *m)
 	put4(m, SCRATCH + 8);
 	switch (below(m, 3)) {
 	case 0:
-		PUT(m, 0x48, 0x89, 0xc4 | below(m, 4) << 3); /* mov r, %rsp */
+		PUT(m, 0x89, 0xc4 | below(m, 4) << 3); /* mov r, %esp */
 		break;
 	case 1:
 		put1(m, 0xbc); /* mov $imm, %esp */
 		put4(m, next(m));
 		break;
 	default:
-		PUT(m, 0x48, 0x8d, 0x64, 0x04, below(m, 128)); /* lea d(%rsp, %rax), %rsp */
+		PUT(m, 0x8d, 0x64, 0x04, below(m, 128)); /* lea d(%rsp, %rax), %esp */
 	}
 	m->in_rsp_play = true;
 	for (unsigned n = 1 + below(m, 3); n; n--)
