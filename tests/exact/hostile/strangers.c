@@ -63,6 +63,7 @@ int main(int argc, char **argv)
 		p->pid = pid;
 	} else if (!strcmp(how, "traced") || !strcmp(how, "gains")) {
 		t->process = 0;
+		t->not_process = ~0u;
 		t->tid = *how == 'g' ? pid : victim;
 		t->exec = EXEC_ASKED;
 		b->threads_top = FREE_SLOT + 1;
