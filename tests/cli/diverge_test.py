@@ -22,7 +22,7 @@ TARE, NOISY, PARTING, SCHEMAS = *map(os.path.abspath, sys.argv[1:4]), Path(sys.a
 def diverge(*words, tries=3):
     """The document, checked; again where the place moved, as it may on a busy machine."""
     for _ in range(tries):
-        r = sh(TARE, "diverge", "--format", "json", *words, status=None)
+        r = sh(TARE, "diverge", "--format", "json", *words, status=None, timeout=600)
         true(r.stdout, r.stderr)
         d = json.loads(r.stdout)
         equal(r.returncode, 0 if d["verdict"] == "same" else 1, "status")
