@@ -173,6 +173,8 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	s->value = r.middle;
 	b_half = at_least(b.high - b.middle, open);
 	half = hypot(at_least(r.high - r.middle, s->unsure), k * b_half);
+	if (result->counter[counter].how == BENCH_CHAIN)
+		half += BENCH_CHAIN_BIAS * fabs(r.middle);
 	s->low = r.middle - half;
 	s->high = r.middle + half;
 	/* The marks may overlap with the end of the code: then up to the whole baseline is subtracted in excess. */

@@ -400,7 +400,7 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 	qsort(chain, n, sizeof(*chain), by_ticks);
 	r->chain_adds = adds;
 	r->chain_ticks = (double)median_of(chain, n);
-	r->chain_spread = (double)(chain[n - 1 - n / 4] - chain[n / 4]) / 2;
+	r->chain_spread = (double)(chain[n - 1 - n / 10] - chain[n / 10]) / 2;
 	free(chain);
 }
 

@@ -105,7 +105,7 @@ struct bench_result {
 	double clock_step; /* ticks by which it moves on at a time (base/clock_step.h); 0: not known */
 	uint32_t chain_adds; /* additions in the chain, one cycle each; 0: none was timed */
 	double chain_ticks; /* of the clock, the median */
-	double chain_spread; /* half of the range of their middle half */
+	double chain_spread; /* half of the distance from their 10th to their 90th percentile */
 	int cpu; /* that they ran on; -1: any */
 	uint64_t said; /* bytes that tests wrote to standard output */
 	char words[80]; /* the first of them */
