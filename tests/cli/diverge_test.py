@@ -82,7 +82,8 @@ PLANTED = (("clock", "seeds", "system-call-memory", "clock_gettime"), ("clock", 
 @test
 def each_planted_cause_is_found_where_it_is():
     for cause, item, kind, call in PLANTED:
-        d = parted(without(item), "--", NOISY, cause)
+        # Where the clock is the hypervisor's page, a run may also part in the loop that reads that page again.
+        d = parted(without(item), "--", NOISY, cause, good=lambda d: cause == "signal" or d["at"]["function"] == "spin")
         what = f"{cause}: {json.dumps(d)[:1500]}"
         # A clock of a virtual machine may be the hypervisor's page in place of rdtsc.
         true(d["cause"]["kind"] in ((kind, "clock-page") if item == "vdso" else (kind,)), what)
