@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compared=0
- * Code in anonymous shared memory, executed where it is written, or made executable and writable by turns. Each place is rewritten
- * after it ran; none of it need be compared with what was translated.
+ * Code in anonymous shared memory, executed where it is written, or made executable and writable alternately. Each place is rewritten
+ * after it ran. The engine compares none of it with what it translated.
  */
 #include <stdio.h>
 #include <sys/mman.h>

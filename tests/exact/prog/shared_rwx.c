@@ -2,7 +2,7 @@
 /*
  * exact: build=static compared=0
  * Code that is executed where it is written, in a shared mapping of a file of memory: through that mapping, through others, and by
- * calls, each after it ran. None of it need be compared with what was translated.
+ * calls, each after it ran. The engine compares none of it with what it translated.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compared=0
- * Code in a file of memory that is written by calls, each time after it ran. None of it need be compared with what was translated.
+ * Code in a file of memory that is written by calls, each time after it ran. The engine compares none of it with what it translated.
  */
 #include <fcntl.h>
 #include <stdio.h>
