@@ -123,7 +123,7 @@ def a_table_says_that_callers_of_leaves_may_be_missing():
     note = "callers were followed by frame pointers: the direct caller of a function without a frame may be missing"
     for words in [], ["--callers", "*"]:
         text = report(*words, path)
-        equal([line.count(note) for line in text.splitlines() if "frame pointers" in line], [1], f"{words} {text}")
+        equal(text.count(note), 1, f"{words} {text}")
     true("(none: the chain ends here)" in text and "outermost" not in text, text)
     text = report(record("plain.data", [program("fp", "-fno-omit-frame-pointer"), "threads"]))
     true(note not in text, text)
