@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "record/perfdata.h"
+#include "perfdata/perfdata.h"
 #include "tare/access.h"
 
 enum { THREADS = 4, ADDRESSES = 1 << 30, CODE = 0x10000, ATTR = 128, SPE_BYTES = 64, PIECE = 1 << 20, REGISTERS = 8 };

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "record/perfdata.h"
+#include "perfdata/perfdata.h"
 
 enum { CHAIN = 24, EVENTS = 8 };
 

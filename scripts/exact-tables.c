@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Write src/exact/insn_table.h: what the engine must know of every encoding, asked of Zydis.
+ * Write src/exact/decode/insn_table.h: what the engine must know of every encoding, asked of Zydis.
  *
  * Every (encoding, map, opcode) is probed with W and mandatory prefix, ModRM.reg and register or
  * memory form. Where all 128 answers agree the table holds one row, else a block of 16 forms: 8 row
  * numbers each, by ModRM.reg, of which many blocks have the same.
  *
- *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/insn_table.h
- *	/tmp/t widths > src/exact/width_table.h
+ *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/decode/insn_table.h
+ *	/tmp/t widths > src/exact/decode/width_table.h
  *
  * The second is of how many bytes each operand in memory has: what only samples need.
  */
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <Zydis/Zydis.h>
 #include "exact-width.h"
-#include "exact/insn_kinds.h"
+#include "exact/decode/insn_kinds.h"
 
 enum { LEGACY, VEX, EVEX, XOP };
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "session/workshop.h"
+#include "verify/workshop.h"
 
 enum { MADE_EVENTS_MOST = 512, MADE_GROUP_MOST = 32, MADE_SOFTWARE_FAULTS = 0xffff0001 };
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "record/timeline_format.h"
+#include "regions/timeline/timeline_format.h"
 
 enum { MADE_POINTS = 64, MADE_THREADS = 4, MADE_LABELS = 16, MADE_AT_ONCE = 3 };
 

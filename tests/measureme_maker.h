@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes `.mm_profdata` files for tests, as measureme would and as it would not. The format: src/record/measureme_pages.c. */
+/* Writes `.mm_profdata` files for tests, as measureme would and as it would not. The format: src/regions/timeline/measureme_pages.c. */
 #ifndef TESTS_MEASUREME_MAKER_H
 #define TESTS_MEASUREME_MAKER_H
 

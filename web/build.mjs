@@ -1,5 +1,5 @@
 // Bundles src/ and wraps it as the page around the data: build.mjs PAGE.c [PAGE.html]
-// PAGE.c holds three pieces for src/view/page.c, which puts a title behind the first and the data behind the second.
+// PAGE.c holds three pieces for src/output/page.c, which puts a title behind the first and the data behind the second.
 // The policy allows the one script and the one style by their hashes, and nothing else: no network, no eval, no inline handler.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -52,7 +52,7 @@ const quote = (text) => {
   return lines.join("\n");
 };
 const [, , to, example] = process.argv;
-writeFileSync(to, "/* Made by web/build.mjs. */\n#include \"view/page_parts.h\"\n\n" + Object.entries(pieces).map(([name, text]) =>
+writeFileSync(to, "/* Made by web/build.mjs. */\n#include \"output/page_parts.h\"\n\n" + Object.entries(pieces).map(([name, text]) =>
   `const unsigned char ${name}[] = {\n${quote(text)}\n};\nconst size_t ${name}_size = sizeof(${name});\n`).join("\n"));
 if (example) {
   const data = readFileSync(0, "utf8").replaceAll("<", "\\u003c");

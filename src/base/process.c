@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/process.h"
 
@@ -27,4 +29,28 @@ char process_state(const char *root, pid_t tid)
 bool process_ended(const char *root, pid_t tid)
 {
 	return strchr("ZXx", process_state(root, tid)) != NULL;
+}
+
+uint64_t process_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+/* Source: proc(5), /proc/pid/stat: field 22, counted from behind the name, which ends with the last parenthesis. */
+uint64_t process_start_ticks(const char *stat)
+{
+	char text[512];
+	int fd = open(stat, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	char *p;
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) : 0;
 }

@@ -4,6 +4,7 @@
 #define BASE_PROCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -13,5 +14,10 @@
 char process_state(const char *root, pid_t tid);
 /* It does not run any more, though its parent may not have waited for it yet. */
 bool process_ended(const char *root, pid_t tid);
+
+/* The inode of this process's PID namespace; 0: not known. */
+uint64_t process_pid_namespace(void);
+/* When a process was started, in ticks of the kernel's USER_HZ since boot, by the path of its /proc/PID/stat; 0: not known. */
+uint64_t process_start_ticks(const char *stat);
 
 #endif

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cli/fixed_say.h"
-#include "session/environment.h"
-#include "session/follow.h"
-#include "session/pidspace.h"
+#include "launch/fixed_say.h"
+#include "launch/environment.h"
+#include "launch/follow.h"
+#include "launch/pidspace.h"
 
 struct run_options {
 	struct fixed fixed;

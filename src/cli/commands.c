@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of commands: one row each. */
-#include "cli/command.h"
+#include "output/command.h"
 
 extern const struct command cmd_doctor;
 extern const struct command cmd_events;

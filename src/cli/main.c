@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/text.h"
-#include "cli/command.h"
+#include "output/command.h"
 
 static const struct {
 	enum topic topic;

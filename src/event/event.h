@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the user asked to count, as written: perf's event grammar, parsed and nothing more. Takes
- * text, gives a list of events in groups; knows no machine. Whether a name exists is the next
- * floor's work.
+ * text, gives a list of events in groups; knows no machine. src/pmu knows which names exist.
  */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H

@@ -17,7 +17,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "event/arena.h"
+#include "base/arena.h"
 #include "event/event.h"
 #include "event/mods.h"
 
@@ -311,7 +311,7 @@ static int parse_breakpoint(struct parser *ps, struct event *ev)
 
 /*
  * After the first word: colons lead to modifiers, to a LIKWID counter, or to more of the name. Two
- * parts make a tracepoint (or a libpfm4 name: the next floor sees which); more parts are one name.
+ * parts make a tracepoint (or a libpfm4 name: src/pmu sees which); more parts are one name.
  */
 static int parse_colons(struct parser *ps, struct event *ev, const char *word)
 {

@@ -4,7 +4,7 @@
 #define EXACT_ADDS_H
 
 #include "exact/classes.h"
-#include "exact/decode.h"
+#include "exact/decode/decode.h"
 
 /* Of one that retires (not insn_umip() where the kernel executes it). TAKEN: of a conditional branch, that it is taken. */
 static inline void insn_adds(uint8_t adds[EXACT_CLASSES], const struct insn *in)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "exact/adds.h"
-#include "exact/decode.h"
+#include "exact/decode/decode.h"
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 #include "exact/board.h"
-#include "exact/engine/layout.h"
+#include "exact/layout.h"
 
 /* What is left to do behind a system call. */
 enum {

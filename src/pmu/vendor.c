@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "event/arena.h"
+#include "base/arena.h"
 #include "event/event.h"
 #include "pmu/table.h"
 #include "pmu/vendor.h"

@@ -534,7 +534,7 @@ def points_of_handlers_stop_no_verdict_but_their_labels():
 
 @test
 def a_recording_says_that_there_was_one_cpu():
-    """tare aggregate does not advise it then: src/view/aggregate_view_test.c."""
+    """tare aggregate does not advise it then: src/regions/aggregate_view_test.c."""
     cpu = str(min(os.sched_getaffinity(0)))
     for way in ([TARE, "regions", "--deterministic=+cpu"], ["taskset", "-c", cpu, TARE, "regions"]):
         subprocess.run([*way, "-q", "-e", "none", "-o", room("bound"), "--", PROGRAM, "loop", "1", "1"], check=True, capture_output=True)

@@ -186,7 +186,7 @@ def what_another_thread_was_given_is_no_race():
 
 @test
 def what_is_known_of_a_place_that_moves():
-    """The thread, its program, functions and callers; that another thread was there meanwhile. (In words: src/view/divergence_view_test.c.)"""
+    """The thread, its program, functions and callers; that another thread was there meanwhile. (In words: src/diverge/divergence_view_test.c.)"""
     for _ in range(30):
         d = diverge("--", PARTING, "beside", tries=1)
         if d["verdict"] == "moves":

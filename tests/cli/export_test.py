@@ -282,7 +282,7 @@ def perfetto():
 
 @test
 def perfetto_of_everything():
-    """The recording of src/view/export_test.c, whose counters, losses and numbers are known."""
+    """The recording of src/export/export_test.c, whose counters, losses and numbers are known."""
     tracks, slices, other = read_perfetto((GOLDEN / "all.pftrace").read_bytes())
     main_slices = [s for s in slices if s[0] == "main"]
     equal([(s[1], s[3], s[4], s[5]) for s in main_slices],

@@ -35,7 +35,7 @@ def tare(*words, status=0, **more):
 
 
 def blocks(path, kind=3):
-    """Offset and size of a recording's blocks of this kind (record/format.h): 1 a process, 3 points."""
+    """Offset and size of a recording's blocks of this kind (recording/region_format.h): 1 a process, 3 points."""
     data, at, found = path.read_bytes(), 4096, []
     while at + 192 <= len(data):
         magic, k, _, size = struct.unpack_from("<IHHI", data, at)

@@ -24,7 +24,7 @@ TARE = os.path.abspath(sys.argv[1])
 FIXTURES = Path(os.environ.get("TARE_FIXTURES", Path(__file__).resolve().parents[3] / "shared" / "fixtures")) / "perfdata"
 ROOM = tempfile.TemporaryDirectory()
 ENV = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": ROOM.name, "DEBUGINFOD_URLS": "", "COLUMNS": "300"}
-PAGE_LEAVES_OUT = 1e-6  # src/view/export_html.c and report_page.c: a smaller stack counts to its caller on a page
+PAGE_LEAVES_OUT = 1e-6  # src/export/export_html.c and report_page.c: a smaller stack counts to its caller on a page
 
 
 def tare(*words):

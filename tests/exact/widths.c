@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How long an instruction is and how many bytes of memory it accesses, against Zydis: encodings of every kind, made by chance that repeats. */
 #include "../../scripts/exact-width.h"
-#include "exact/decode.h"
+#include "exact/decode/decode.h"
 #include "tap.h"
 
 enum { ENCODINGS = 4000000 };

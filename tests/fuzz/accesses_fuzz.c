@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "view/memory_view.h"
-#include "view/sharing_view.h"
+#include "memory/memory_view.h"
+#include "memory/sharing/sharing_view.h"
 
 static void check_sums(const struct memory *m, const struct memory_table *t)
 {

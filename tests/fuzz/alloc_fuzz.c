@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "record/alloc.h"
+#include "perfdata/alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

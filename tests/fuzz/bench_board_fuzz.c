@@ -3,7 +3,7 @@
  * Any bytes on the board that a bench shares with the process that runs its tests, as they are when that has ended: a message, or
  * numbers. What tare itself wrote there (fill_board()) is not read again.
  */
-#include "session/bench.c"
+#include "bench/bench.c"
 #include "fuzz.h"
 
 enum { VARIANTS = 2, RUNS = 3, BASELINES = 2, COUNTERS = 2 };

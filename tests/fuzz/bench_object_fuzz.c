@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the beginning of a file: one of the kinds, and no more is read than there is. */
 #include <string.h>
-#include "session/bench_object.h"
+#include "bench/bench_object.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

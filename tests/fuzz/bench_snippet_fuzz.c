@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as an instruction: registers take turns in it or do not, and the same ones in both questions. */
 #include <string.h>
-#include "session/bench_snippet.h"
+#include "bench/bench_snippet.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "session/control.h"
+#include "launch/control.h"
 
 enum { PIPE_ROOM = 65536, LINE_MOST = 255 };
 

@@ -2,7 +2,7 @@
 /* Any bytes as an ELF file: refused, or a head whose addresses and offsets agree. */
 #include <sys/mman.h>
 #include <unistd.h>
-#include "analyze/elf_head.h"
+#include "symbols/elf_head.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a program's first stack, at an address that the first of them choose. */
-#include "analyze/first_stack.h"
+#include "diverge/first_stack.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

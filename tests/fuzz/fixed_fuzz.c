@@ -2,7 +2,7 @@
 /* Any text as a list of items to be fixed: refused with a reason, or a set whose names, read again, are that set. */
 #include <stdlib.h>
 #include "fuzz.h"
-#include "session/fixed.h"
+#include "launch/fixed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "analyze/elf_sample.h"
-#include "analyze/symbols.h"
+#include "symbols/elf_sample.h"
+#include "symbols/symbols.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as /proc/interrupts: the sum of columns that are there. */
-#include "session/around.h"
+#include "launch/around.h"
 #include "fuzz.h"
 
 static bool is_even(void *with, int cpu)

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "record/timeline.h"
+#include "regions/timeline/timeline.h"
 
 /* Begin and end nest, labels are there, values of what nests never fall. */
 static void walk(struct timeline *t, size_t thread)

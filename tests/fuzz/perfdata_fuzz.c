@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "record/perfdata.h"
-#include "view/perfdata_view.h"
-#include "view/undecoded.h"
+#include "perfdata/perfdata.h"
+#include "perfdata/dump/perfdata_view.h"
+#include "perfdata/dump/undecoded.h"
 
 static void walk(const char *path, bool ordered)
 {

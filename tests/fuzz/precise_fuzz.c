@@ -4,7 +4,7 @@
  * of SPE. Whatever is told has a name, and what has no bit in `has` was left alone.
  */
 #include "fuzz.h"
-#include "record/access.h"
+#include "memory/decode/access.h"
 
 static void check(const struct tare_access *a)
 {

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fuzz.h"
-#include "record/format.h"
-#include "record/timeline.h"
+#include "recording/region_format.h"
+#include "regions/timeline/timeline.h"
 #include "tare/reading.h"
 
 /* However many are read at once, they are the same points. */

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "analyze/annotate.h"
+#include "profile/report/annotate.h"
 #include "fuzz.h"
-#include "view/folded.h"
-#include "view/report_view.h"
-#include "view/traced_view.h"
+#include "profile/report/folded.h"
+#include "profile/report/report_view.h"
+#include "profile/report/traced_view.h"
 
 static int forget(void *arg, struct text *out, struct tare_error *err)
 {

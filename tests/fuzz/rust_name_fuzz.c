@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a name of Rust: none, or one that is bounded, holds no control characters, and is the same again. */
-#include "analyze/rust_name.h"
+#include "symbols/rust_name.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

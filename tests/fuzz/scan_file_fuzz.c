@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* States of scans: what is read is written and read again the same, and something is said of it. */
-#include "analyze/scan.h"
+#include "scan/finding.h"
 #include "fuzz.h"
-#include "record/scan_file.h"
+#include "scan/scan_file.h"
 
 static void explain(const struct scan *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a file of kept skids: a refusal that tells the line, or rows that are the same when they are written and read again. */
-#include "analyze/skid_kept.h"
+#include "profile/report/skid_kept.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as SPE data: every byte is of a record, headless, skipped, or of the tail; reading goes on, and ends. */
 #include "fuzz.h"
-#include "record/spe.h"
+#include "perfdata/spe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as a JIT's map and as kallsyms: an error in words, or symbols that are found where they are. */
-#include "analyze/symlist.h"
+#include "symbols/symlist.h"
 #include "fuzz.h"
 
 static void look_up(const struct symlist *l)

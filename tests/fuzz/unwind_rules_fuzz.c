@@ -5,8 +5,8 @@
  */
 #include <sys/mman.h>
 #include <unistd.h>
-#include "analyze/elf_sample.h"
-#include "analyze/unwind_rules.h"
+#include "symbols/elf_sample.h"
+#include "symbols/unwind_rules.h"
 #include "fuzz.h"
 
 enum { OPERATIONS = 24 };

@@ -2,7 +2,7 @@
 /* Files of verdicts: what is read is written as it was understood, and understood the same again. */
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/verdicts.h"
+#include "verify/verdicts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a CSV of windows: read, laid out, compared with itself (there is no difference), written. */
-#include "analyze/windows_csv.h"
-#include "analyze/windows_diff.h"
+#include "windows/windows_csv.h"
+#include "windows/windows_diff.h"
 #include "fuzz.h"
-#include "view/windows_view.h"
+#include "windows/windows_view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

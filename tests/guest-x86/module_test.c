@@ -20,7 +20,7 @@
 #include <x86intrin.h>
 #include <sched.h>
 #include "msr/plan.h"
-#include "source/registers.h"
+#include "msr/registers.h"
 #include "tap.h"
 
 #define DEVICE "/dev/tare_msr"

@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "record/perfdata.h"
-#include "record/perfdata_features.h"
+#include "perfdata/perfdata.h"
+#include "perfdata/perfdata_features.h"
 #include "tap.h"
 
 enum { TYPES = 128, EVENTS = 64, TIDS = 4096, IPS = 1 << 16 };

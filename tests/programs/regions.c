@@ -34,7 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "arch/cpu.h"
-#include "record/timeline.h"
+#include "regions/timeline/timeline.h"
 #include "tare/region.h"
 
 #ifdef __has_feature

@@ -7,7 +7,7 @@ const SURE = 1.96; // standard deviations: 95 %
 const EXACT = 4; // of amounts that are counted: coloured as far beyond the noise
 const TOO_MUCH = 0.5; // where more of a side's samples are lost nothing is judged: REPORT_DIFF_LOST
 
-/** How many standard deviations lie between the two; the same as score() of src/analyze/report_diff.c. */
+/** How many standard deviations lie between the two; the same as score() of src/profile/report/report_diff.c. */
 export function score(before, after, [wa, wb], [all, allAfter], shares) {
   if (!shares) return 2 * (Math.sqrt(after + 0.375 * wb) - Math.sqrt(before + 0.375 * wa)) / Math.sqrt(wa + wb);
   const na = all / wa, nb = allAfter / wb, angle = (x, n) => Math.asin(Math.sqrt((x + 0.375) / (n + 0.75)));

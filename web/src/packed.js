@@ -1,4 +1,4 @@
-// Long columns of numbers: an array as it stands, or bytes in base64 (docs/page.md, src/view/packed.c).
+// Long columns of numbers: an array as it stands, or bytes in base64 (docs/page.md, src/output/packed.c).
 import { toNumber } from "./format.js";
 
 // As they lie in memory: every machine with a browser keeps the lowest byte first.

@@ -8,7 +8,7 @@
  *	syscall_go..syscall_done  the program's registers are live (rcx, r11 aside)
  * Everywhere else in the engine the signal is put off until engine_leave.
  */
-#include "exact/engine/layout.h"
+#include "exact/layout.h"
 
 	.intel_syntax noprefix
 	.text

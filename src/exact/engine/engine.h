@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include "exact/board.h"
 #include "exact/thread.h"
-#include "exact/decode.h"
+#include "exact/decode/decode.h"
 
 /* One flat image without relocations: nothing is found through a table. */
 #pragma GCC visibility push(hidden)

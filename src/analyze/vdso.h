@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* The kernel's own code in every process, as it is mapped into this one. */
-#ifndef ANALYZE_VDSO_H
-#define ANALYZE_VDSO_H
-
-/* A descriptor of a file with its bytes, the caller's to close; -1 when there is none. */
-int vdso_open(void);
-
-#endif

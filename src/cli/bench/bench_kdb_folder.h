@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* --format kdb: the folder. */
+#ifndef CLI_BENCH_BENCH_KDB_FOLDER_H
+#define CLI_BENCH_BENCH_KDB_FOLDER_H
+
+#include "bench/bench_view.h"
+
+/* Before anything is measured: it must not be there, or be empty. */
+int bench_kdb_folder_check(const char *path, struct tare_error *err);
+int bench_kdb_folder_write(const char *path, const struct bench_about *b, struct tare_error *err);
+
+#endif

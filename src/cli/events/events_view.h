@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that can be counted, listed; and one explained: text for people, JSON (tare/events/1),
+ * CSV. */
+#ifndef CLI_EVENTS_EVENTS_VIEW_H
+#define CLI_EVENTS_EVENTS_VIEW_H
+
+#include "pmu/catalogue.h"
+#include "output/json.h"
+#include "output/style.h"
+
+enum events_format { EVENTS_TEXT, EVENTS_JSON, EVENTS_CSV };
+
+struct events_list {
+	enum events_format format;
+	struct style style;
+	struct text text;
+	struct json json;
+	char group[80]; /* the last one written */
+	size_t shown;
+	struct text refused; /* JSON: each with its 0 */
+	size_t n_refused;
+};
+
+/* `cpu` as machine_cpu or --cpu say it. */
+void events_list_begin(struct events_list *l, const char *cpu);
+void events_list_add(struct events_list *l, const struct known_event *ev);
+/* A row of a vendor file that was not read, and why. */
+void events_list_refused(struct events_list *l, const char *why);
+/* The whole text; owned by the caller. NULL: out of memory. */
+char *events_list_end(struct events_list *l);
+
+/* What is known of one encoding. */
+struct explanation {
+	const struct encoding *enc;
+	const char *about;                 /* "" if nothing is said of it */
+	const char *spelled;               /* perf's terms, "" where none */
+	const struct counter_facts *facts; /* NULL: the counters are not known, or it needs none */
+	const struct fit_legal *legal;     /* with facts: on which it may be counted */
+	const char *unknown;               /* why facts is NULL; NULL when it needs none */
+	const char *beside;                /* the list it should fit beside; NULL: not asked */
+	const char *blocker; /* of all of them, the first that does not fit; NULL: all fit */
+	/* All fit if what is not known allows it: the first event of which not all is known. */
+	const char *unsure_event;
+	const struct fit_legal *unsure;
+	bool fit_known;
+	bool other_cpu; /* not about this machine: nothing is said of availability */
+	const char *unavailable, *remedy; /* NULL: it opened, or nothing speaks against it */
+	bool tried;                       /* it was opened here */
+};
+
+void explanation_text(struct text *out, const struct explanation *x, const struct style *s);
+/* One object of the array "events" of tare/explain/1. */
+void explanation_json(struct json *j, const struct explanation *x);
+/* "programmable 0-7, fixed 1 (cycles)". */
+void counters_in_words(struct text *out, const struct counter_facts *f, uint64_t counters);
+
+#endif

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare regions: run a command and record its regions (tare/region.h). The command writes the file itself; this makes
+ * it, tells the command by its environment, and says in the end what is in it.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/recordings.h"
+#include "regions/region_halves.h"
+#include "base/signal_name.h"
+#include "base/text.h"
+#include "output/command.h"
+#include "output/doomed.h"
+#include "launch/fixed_say.h"
+#include "output/kept_output.h"
+#include "exact/exact.h"
+#include "regions/runtime/region_counters.h"
+#include "regions/runtime/region_file.h"
+#include "regions/timeline/timeline.h"
+#include "launch/environment.h"
+#include "launch/follow.h"
+#include "output/escape.h"
+#include "count/partial.h"
+#include "regions/region_cells.h"
+#include "launch/pidspace.h"
+
+enum { TURNS_MAX = 10000, SIDES_MAX = 26 };
+
+enum engine { ENGINE_ANY, ENGINE_PERF_ONLY, ENGINE_EXACT_ONLY };
+
+struct regions_options {
+	const char *counters, *output;
+	enum engine engine;
+	bool quiet, deterministic;
+	uint64_t turns; /* 0: one command, once */
+	struct fixed fixed;
+};
+
+static int set_counters(void *to, const char *arg, struct tare_error *err)
+{
+	struct regions_options *o = to;
+
+	if (!*arg || strlen(arg) >= sizeof(((struct file_head *)0)->counters))
+		return tare_fail(err, EINVAL, "a list of counters is wanted, of at most 1023 bytes");
+	o->counters = arg;
+	return 0;
+}
+
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	if (!*arg)
+		return tare_fail(err, EINVAL, "the name of a file is wanted");
+	((struct regions_options *)to)->output = arg;
+	return 0;
+}
+
+static int set_engine(void *to, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "auto", "perf", "exact" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			((struct regions_options *)to)->engine = (enum engine)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+}
+
+static int set_quiet(void *to, const char *arg, struct tare_error *err)
+{
+	(void)arg;
+	(void)err;
+	((struct regions_options *)to)->quiet = true;
+	return 0;
+}
+
+static int set_turns(void *to, const char *arg, struct tare_error *err)
+{
+	struct regions_options *o = to;
+	char *end = NULL;
+
+	o->turns = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || o->turns < 1 || o->turns > TURNS_MAX)
+		return tare_fail(err, EINVAL, "'%.32s' is no number of turns from 1 to %d", arg, TURNS_MAX);
+	return 0;
+}
+
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	struct regions_options *o = to;
+
+	o->deterministic = true;
+	return fixed_parse(arg, &o->fixed, err);
+}
+
+static const struct option_row regions_opts[] = {
+	{ 'e', "event", "EVENTS", "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...", set_counters },
+	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", set_output },
+	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", set_engine },
+	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", set_deterministic },
+	{ 0, "turns", "N", "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff", set_turns },
+	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", set_quiet },
+	{ 0 },
+};
+
+/* What of a list the exact engine does not count, clocks apart; empty: nothing. counts: it has instructions:u. */
+static void beside_engine(const char *counters, struct text *others, bool *counts)
+{
+	char *copy = strdup(counters), *rest = copy;
+
+	*counts = false;
+	for (char *word; copy && (word = strsep(&rest, ","));)
+		if (!strcmp(word, "instructions:u"))
+			*counts = true;
+		else if (strcmp(word, "wall-time"))
+			text_add(others, "%s%s", others->len ? "," : "", word);
+	free(copy);
+}
+
+/* Only what the exact engine counts, and clocks. */
+static bool engine_counts(const char *counters)
+{
+	struct text others = { 0 };
+	bool counts;
+
+	beside_engine(counters, &others, &counts);
+	counts &= others.len == 0;
+	text_free(&others);
+	return counts;
+}
+
+/* The engine would count instructions:u: why not the others, instead of why not the PMU's. */
+static int blame_others(const char *counters, struct tare_error *err)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	struct region_counters c;
+	struct text others = { 0 };
+	bool counts;
+	int ret = -err->code;
+
+	beside_engine(counters, &others, &counts);
+	if (counts && others.s && exact_probe(&why) == 0) {
+		if (region_counters_new(&c, others.s, &why) == 0) {
+			region_counters_free(&c);
+			ret = tare_fail(err, EOPNOTSUPP, "'%.200s' cannot be counted beside instructions:u, which without a PMU the exact engine counts", others.s);
+		} else {
+			*err = why;
+			ret = -why.code;
+		}
+		tare_hint(err, "without a PMU: -e instructions:u, or -e wall-time,instructions:u");
+	}
+	text_free(&others);
+	return ret;
+}
+
+/* 1: under the exact engine; 0: as it is; or why the counters cannot be had. */
+static int choose_engine(const struct regions_options *o, struct tare_error *err)
+{
+	struct tare_error without = TARE_ERROR_INIT;
+	struct region_counters c;
+	int ret = 0;
+
+	if (o->engine == ENGINE_EXACT_ONLY) {
+		if (!engine_counts(o->counters)) {
+			ret = tare_fail(err, EINVAL, "--engine exact: it counts instructions:u, and not all of '%.100s'",
+					o->counters);
+			tare_hint(err, "-e instructions:u, or -e wall-time,instructions:u");
+			return ret;
+		}
+		ret = exact_probe(err);
+		return ret < 0 ? ret : 1;
+	}
+	ret = region_counters_new(&c, o->counters, err);
+	if (ret == 0) {
+		region_counters_free(&c);
+		return 0;
+	}
+	if (o->engine == ENGINE_ANY && engine_counts(o->counters) && exact_probe(&without) == 0)
+		return 1;
+	if (o->engine == ENGINE_ANY)
+		ret = blame_others(o->counters, err);
+	if (strstr(o->counters, "exact/"))
+		tare_hint(err, "the exact engine counts regions by the name instructions:u: -e instructions:u --engine exact");
+	return ret;
+}
+
+static char *words_of(char *const *argv)
+{
+	struct text out = { 0 };
+
+	for (; *argv; argv++)
+		text_add(&out, "%s%s", out.len ? " " : "", *argv);
+	return text_take(&out);
+}
+
+/* The caller's environment with three variables of ours; the strings are the caller's or `own`'s. */
+static char **environment_with(const char *path, const char *counters, bool exact, struct text own[3])
+{
+	size_t n = 0;
+	char **env;
+
+	while (environ[n])
+		n++;
+	env = calloc(n + 4, sizeof(*env));
+	if (!env)
+		return NULL;
+	n = 0;
+	for (char **e = environ; *e; e++)
+		if (strncmp(*e, "TARE_REGIONS=", 13) && strncmp(*e, "TARE_REGIONS_E", 14)) /* _EVENTS, _ENGINE */
+			env[n++] = *e;
+	text_add(&own[0], "TARE_REGIONS=%s", path);
+	text_add(&own[1], "TARE_REGIONS_EVENTS=%s", counters);
+	text_add(&own[2], "TARE_REGIONS_ENGINE=%s", exact ? "exact" : "none");
+	for (int i = 0; i < 3; i++)
+		env[n++] = own[i].s;
+	if (own[0].failed || own[1].failed || own[2].failed) {
+		free(env);
+		return NULL;
+	}
+	return env;
+}
+
+/* What is wrong with the nesting. */
+struct seen {
+	uint64_t missing;
+	struct region_unbalanced *of; /* per label */
+	struct region_halves halves;
+};
+
+/* A start, or a finish. False: out of memory. */
+static bool look_at_half(struct seen *seen, const struct timeline_point *p, size_t thread)
+{
+	const struct region_half h = { .number = p->number, .label = p->label, .thread = thread, .is_start = p->kind == TIMELINE_START };
+	struct region_half other;
+	enum region_half_met met = region_halves_meet(&seen->halves, &h, &other);
+
+	if (met == REGION_HALF_TWICE && !h.is_start)
+		seen->of[p->label].finished_again++;
+	return met != REGION_HALF_NO_MEMORY;
+}
+
+/* What a gap may have taken is not told of, nor what may come. */
+static int look_at_halves(struct timeline *t, struct seen *seen, struct tare_error *err)
+{
+	const struct timeline_info *info = timeline_info(t);
+	bool lost = false;
+	const struct region_half *h;
+	int ret = region_halves_settle(&seen->halves, t, NULL, err);
+
+	for (size_t i = 0; i < info->n_threads; i++)
+		lost |= info->thread[i].lost != 0;
+	for (size_t i = 0; ret == 0 && !lost && i < seen->halves.slots; i++) {
+		h = &seen->halves.slot[i];
+		if (h->used && !(h->is_start && info->thread[h->thread].goes_on))
+			region_half_judge(h, &seen->of[h->label]);
+	}
+	return ret;
+}
+
+static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, struct tare_error *err)
+{
+	struct timeline_point p;
+	struct cursor *c;
+	const struct timeline_thread *about = &timeline_info(t)->thread[thread];
+	int ret = timeline_thread(t, thread, &c, err);
+
+	if (ret < 0)
+		return ret;
+	while ((ret = cursor_next(c, &p, err)) == 1) {
+		if (p.kind == TIMELINE_LOST || p.repaired == TIMELINE_AT_GAP) /* a gap may have taken the other half */
+			continue;
+		seen->missing += p.missing != 0;
+		if ((p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH) && !look_at_half(seen, &p, thread)) {
+			ret = tare_fail_nomem(err);
+			break;
+		}
+		if (!p.repaired || about->lost || (p.repaired == TIMELINE_AT_END && about->goes_on))
+			continue;
+		if (p.kind == TIMELINE_BEGIN)
+			seen->of[p.label].not_begun++;
+		else
+			seen->of[p.label].not_ended++;
+	}
+	cursor_close(c);
+	return ret;
+}
+
+/* All sets of arguments of a label are one warning, with the first place. */
+static void add_to_group(struct timeline *t, const struct seen *seen, uint32_t label)
+{
+	const struct timeline_label *l = timeline_label(t, label);
+	struct region_unbalanced *from = &seen->of[label], *to = &seen->of[l->group];
+
+	if (!(from->not_ended + from->not_begun + from->not_finished + from->not_started + from->finished_again))
+		return;
+	if (!to->file) {
+		to->file = l->file;
+		to->line = l->line;
+	}
+	if (to == from)
+		return;
+	to->not_ended += from->not_ended;
+	to->not_begun += from->not_begun;
+	to->not_finished += from->not_finished;
+	to->not_started += from->not_started;
+	to->finished_again += from->finished_again;
+	*from = (struct region_unbalanced){ 0 };
+}
+
+static void say_unbalanced(const struct command *self, struct timeline *t, const struct seen *seen)
+{
+	enum { SHOWN = 8 };
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
+		add_to_group(t, seen, i);
+	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
+		const struct timeline_label *l = timeline_label(t, i);
+		struct text words = { 0 }, what = { 0 };
+
+		put_unbalanced(&what, &seen->of[i]);
+		if (what.len && n++ < SHOWN) {
+			escape(&words, l->name, strnlen(l->name, 200));
+			text_add(&words, "%s'", strlen(l->name) > 200 ? "..." : "");
+			put_source(&words, seen->of[i].file, seen->of[i].line);
+			fprintf(stderr, "tare %s: warning: '%s: %s\n", self->name, words.s ? words.s : "", what.s);
+		}
+		text_free(&words);
+		text_free(&what);
+	}
+	if (n > SHOWN)
+		fprintf(stderr, "tare %s: warning: and %zu labels more\n", self->name, n - SHOWN);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* 0: not known. */
+static size_t count_processes(const struct timeline_info *info)
+{
+	uint64_t *pid = calloc(info->n_threads + 1, sizeof(*pid));
+	size_t n = 0;
+
+	for (size_t i = 0; pid && i < info->n_threads; i++)
+		pid[i] = info->thread[i].pid;
+	if (pid)
+		qsort(pid, info->n_threads, sizeof(*pid), by_size);
+	for (size_t i = 0; pid && i < info->n_threads; i++)
+		n += i == 0 || pid[i] != pid[i - 1];
+	free(pid);
+	return n;
+}
+
+/* Longer ones are not read point by point just to be told about: `tare summarize` does. */
+enum { LOOK_MAX = 256 << 20 };
+
+enum found { NOTHING, LOST_ALL, SOME };
+
+/* Of which it is known that they go on is no warning. */
+static void say_unfinished(const struct command *self, const struct timeline_info *info, bool unknown)
+{
+	uint64_t first = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < info->n_threads; i++)
+		if (!info->thread[i].complete && !info->thread[i].goes_on && info->thread[i].end_unknown == unknown && !n++)
+			first = info->thread[i].tid;
+	if (n)
+		fprintf(stderr, "tare %s: warning: %zu of %zu threads %s%s%" PRIu64 "\n", self->name, n, info->n_threads,
+			unknown ? "have no end; whether they were killed or go on cannot be seen from here" : "did not come to their end", n > 1 ? ", first " : ": ", first);
+}
+
+/* enum found, or an error. */
+static int report(const struct command *self, const struct regions_options *o, const char *made, struct tare_error *err)
+{
+	struct timeline *t = NULL;
+	struct seen seen = { 0 };
+	struct stat st = { 0 };
+	int ret = timeline_open(&t, made, err);
+
+	if (ret < 0)
+		return ret;
+	stat(made, &st);
+
+	const struct timeline_info *info = timeline_info(t);
+	uint64_t lost = info->lost, points = 0;
+
+	for (size_t i = 0; i < info->n_threads; i++) {
+		lost += info->thread[i].lost;
+		points += info->thread[i].points;
+	}
+	if (info->damage)
+		fprintf(stderr, "tare %s: warning: %s\n", self->name, info->damage);
+	if (lost)
+		fprintf(stderr, "tare %s: warning: %" PRIu64 "%s points are missing in it\n", self->name, lost,
+			info->lost_unknown ? " and more" : "");
+	say_unfinished(self, info, false);
+	say_unfinished(self, info, true);
+	if (!info->n_threads || (!points && lost)) {
+		ret = info->damage || lost ? LOST_ALL : NOTHING;
+		timeline_close(t);
+		return ret;
+	}
+	seen.of = calloc(info->n_labels + 1, sizeof(*seen.of));
+	if (!seen.of)
+		ret = tare_fail_nomem(err);
+	for (size_t i = 0; ret == 0 && i < info->n_threads && st.st_size <= LOOK_MAX; i++)
+		ret = look_at_thread(t, i, &seen, err);
+	if (ret == 0)
+		ret = look_at_halves(t, &seen, err);
+	region_halves_free(&seen.halves);
+	if (ret == 0) {
+		say_unbalanced(self, t, &seen);
+		if (seen.missing)
+			fprintf(stderr, "tare %s: warning: at %" PRIu64 " points a counter could not be read; they say so\n",
+				self->name, seen.missing);
+	}
+	if (ret == 0 && !o->quiet) {
+		size_t processes = count_processes(info);
+
+		fprintf(stderr, "tare %s: %" PRIu64 " point%s of %zu thread%s", self->name, points, points == 1 ? "" : "s", info->n_threads, info->n_threads > 1 ? "s" : "");
+		if (processes > 1)
+			fprintf(stderr, " of %zu processes", processes);
+		fprintf(stderr, ", %.1f MB of disk: %s\n", (double)st.st_blocks * 512 / 1e6, o->output);
+		if (info->live)
+			fprintf(stderr, "tare %s: %s: %.*s\n", self->name, o->output, (int)strcspn(info->live, ";"), info->live);
+	}
+	free(seen.of);
+	timeline_close(t);
+	return ret < 0 ? ret : SOME;
+}
+
+static void say_fixed(const struct command *self, const struct regions_options *o)
+{
+	if (o->deterministic && !o->quiet)
+		fixed_say_had(self, &o->fixed);
+	fixed_say_missed(self, &o->fixed);
+}
+
+/* A shell does not: what it ran is tare, which was not killed. */
+static void say_killed(const struct command *self, const struct follow *end)
+{
+	char by[SIGNAL_NAME_ROOM];
+
+	if (end->has_status && WIFSIGNALED(end->wait_status))
+		fprintf(stderr, "tare %s: the command was killed by %s%s\n", self->name, signal_name(WTERMSIG(end->wait_status), by),
+			end->child.never_began ? " before its first instruction" : "");
+}
+
+/* Their regions are in no recording of exact counts. */
+static void say_partial(const struct command *self, const struct exact_partial *p)
+{
+	struct text words = { 0 };
+
+	for (unsigned i = 0; partial_sentence(&words, p, i); i++) {
+		fprintf(stderr, "tare %s: %s\n", self->name, words.failed ? "" : words.s);
+		text_free(&words);
+	}
+}
+
+/* What is not known is not said: who was killed early may have had regions to come. */
+static void say_none(const struct command *self, const struct follow *end, const char *output, bool before)
+{
+	const char *chosen = getenv("TARE_FUNCTIONS");
+	int status = follow_status(end);
+
+	fprintf(stderr, "tare %s: no regions: ", self->name);
+	if (end->has_status && WIFSIGNALED(end->wait_status))
+		fprintf(stderr, "the command was killed before any began, or ");
+	else if (status > 128 && status - 128 < NSIG)
+		fprintf(stderr, "what ran was killed before any began, as status %d may mean, or ", status);
+	fprintf(stderr, "%s; %s %s\n", chosen && *chosen ? "what ran has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran; or it has said why it records none"
+				 : "what ran has none, by tare/region.h or a binding to it, or has said why it records none", output,
+		before ? "is left as it was" : "is not made");
+}
+
+static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
+{
+	struct environment padded = { 0 };
+	struct kept_output kept;
+	struct region_file file;
+	struct text own[3] = { { 0 } };
+	const struct where where = { .all_cpus = true };
+	struct follow_plan plan = { .argv = argv, .where = &where };
+	struct follow end = { 0 };
+	char *command = words_of(argv), **env;
+	sigset_t before;
+	int ret = choose_engine(o, err);
+
+	if (ret < 0 || !command) {
+		free(command);
+		return -1;
+	}
+	plan.launcher = ret ? &launch_exact : &launch_plain;
+	plan.running = ret;
+	if (ret && !o->deterministic)
+		o->fixed.set = FIXED_LAYOUT;
+	if (o->fixed.set)
+		plan.fixed = &o->fixed;
+	if (!o->quiet)
+		input_tell_left_part(self->name, o->output);
+	before = doomed_hold();
+	ret = kept_output_begin(&kept, o->output, argv[0], err);
+	if (ret == 0)
+		ret = region_file_create(&file, kept.path, o->counters, command, true, err);
+	if (ret == 0)
+		doomed_add(kept.path);
+	doomed_let(&before);
+	free(command);
+	if (ret < 0) {
+		kept_output_end(&kept, false, NULL);
+		return -1;
+	}
+	kept_output_hold(&kept, file.fd);
+	if (o->fixed.set & FIXED(CPU))
+		file.head->one_cpu = 1;
+	env = environment_with(file.path, o->counters, plan.launcher == &launch_exact, own);
+	region_file_close(&file);
+	plan.envp = env;
+	if (!env)
+		ret = tare_fail_nomem(err);
+	if (ret == 0 && plan.fixed) {
+		ret = environment_fix(&padded, o->fixed.set, o->fixed.kept, argv, env, err);
+		plan.envp = padded.envp;
+	}
+	if (ret == 0)
+		ret = follow_command(&plan, &end, err);
+	environment_free(&padded);
+	free(env);
+	for (int i = 0; i < 3; i++)
+		text_free(&own[i]);
+	doomed_spare(kept.path);
+	if (ret < 0) {
+		kept_output_end(&kept, false, NULL);
+		complain(self, err, NULL);
+		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
+		       : end.exec_code	       ? EXIT_NOT_EXECUTABLE
+					       : EXIT_CANNOT_MEASURE;
+	}
+	say_fixed(self, o);
+	say_killed(self, &end);
+	say_partial(self, &end.child.partial);
+	ret = report(self, o, kept.path, err);
+	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
+		say_none(self, &end, o->output, kept.before);
+		kept_output_end(&kept, false, NULL);
+		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
+	}
+	if (ret == LOST_ALL && kept.before) { /* full disk: as above */
+		fprintf(stderr, "tare %s: no point could be stored; %s is left as it was\n", self->name, o->output);
+		kept_output_end(&kept, false, NULL);
+		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
+	}
+	if (kept_output_end(&kept, true, ret < 0 ? NULL : err) < 0 || ret < 0)
+		return -1;
+	if (ret == SOME)
+		return follow_status(&end);
+	fprintf(stderr, "tare %s: no regions in %s\n", self->name, o->output);
+	return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
+}
+
+/* Splits "A ARG ::: B ARG" in place; 0: not two commands or more. */
+static size_t split_sides(char **argv, char **side[SIDES_MAX])
+{
+	size_t n = 1;
+
+	side[0] = argv;
+	for (char **word = argv; *word; word++)
+		if (!strcmp(*word, ":::")) {
+			if (n == SIDES_MAX)
+				return 0;
+			*word = NULL;
+			side[n++] = word + 1;
+		}
+	for (size_t i = 0; i < n; i++)
+		if (!*side[i])
+			return 0;
+	return n > 1 ? n : 0;
+}
+
+static int record_side(const struct command *self, const struct regions_options *o, char **argv, size_t side, uint64_t turn, struct tare_error *err)
+{
+	struct regions_options one = *o;
+	struct text name = { 0 };
+	int status = -1;
+
+	text_add(&name, "%s.%c.%" PRIu64, o->output, (char)('A' + side), turn);
+	one.output = name.s;
+	if (name.failed)
+		tare_fail_nomem(err);
+	else
+		status = record(self, &one, argv, err);
+	if (status)
+		fprintf(stderr, "tare %s: stopped at turn %" PRIu64 " of %" PRIu64 ", command %c\n", self->name, turn, o->turns, (char)('A' + side));
+	text_free(&name);
+	return status;
+}
+
+/* Each turn runs all commands, in the reverse order of the turn before: a steady drift of the machine costs all of them the same. */
+static int record_turns(const struct command *self, const struct regions_options *o, char **argv, struct tare_error *err)
+{
+	char **side[SIDES_MAX];
+	size_t n = split_sides(argv, side);
+	int status = 0;
+
+	if (o->deterministic) {
+		tare_fail(err, EINVAL, "--turns: with --deterministic the order of the runs does not matter");
+		tare_hint(err, "record each command for itself, without --turns");
+		return -1;
+	}
+	if (!n) {
+		tare_fail(err, EINVAL, "--turns: 2 to %d commands are wanted, with ::: between them", SIDES_MAX);
+		tare_hint(err, "tare regions --turns 5 -o NAME -- ./before ::: ./after");
+		return -1;
+	}
+	for (uint64_t turn = 1; status == 0 && turn <= o->turns; turn++)
+		for (size_t i = 0; status == 0 && i < n; i++)
+			status = record_side(self, o, side[turn % 2 ? i : n - 1 - i], turn % 2 ? i : n - 1 - i, turn, err);
+	if (status == 0 && n == 2 && !o->quiet)
+		fprintf(stderr, "tare %s: compare them: tare diff %s.A.* -- %s.B.*\n", self->name, o->output, o->output);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct regions_options o = { .counters = "wall-time", .output = "regions.tare" };
+	struct tare_error err = TARE_ERROR_INIT;
+	int status, rest = options_parse(self, argc, argv, &o, &status);
+
+	if (rest < 0)
+		return status;
+	if (rest == argc) {
+		tare_fail(&err, EINVAL, "which command?");
+		tare_hint(&err, "tare regions -o FILE -- COMMAND");
+		status = -1;
+	} else if (!strcmp(o.output, "-")) {
+		tare_fail(&err, EINVAL, "-o -: a recording of regions is a file that the command maps, not a pipe");
+		tare_hint(&err, "tare regions -o FILE -- COMMAND");
+		status = -1;
+	} else if (o.turns) {
+		status = record_turns(self, &o, argv + rest, &err);
+	} else {
+		status = o.deterministic ? pidspace_enter(&o.fixed, argv[rest]) : -1;
+		if (status >= 0)
+			return status;
+		status = record(self, &o, argv + rest, &err);
+	}
+	if (status >= 0)
+		return status;
+	complain(self, &err, NULL);
+	return EXIT_CANNOT_MEASURE;
+}
+
+const struct command cmd_regions = {
+	.name = "regions",
+	.about = "record the named parts of a program, each time they run",
+	.args = "[--] COMMAND [ARG...] [::: COMMAND [ARG...]]...",
+	.example = "  tare regions -o base.tare -- ./program\n"
+		   "  tare regions --turns 5 -o runs -- ./before ::: ./after\n"
+		   "  tare regions -e wall-time,instructions:u -- ./program",
+	.topic = TOPIC_HOW_MUCH,
+	.options = regions_opts,
+	.run = run,
+};

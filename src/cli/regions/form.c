@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "regions/labels.h"
+#include "base/num.h"
+#include "output/command.h"
+#include "cli/regions/form.h"
+#include "output/own_stdout.h"
+#include "output/escape.h"
+
+int form_set_format(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "text", "json", "csv" };
+	struct form *r = options;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			r->kind = (enum form_kind)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no format '%.40s': text, json or csv", arg);
+}
+
+int form_set_output(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct form *)options)->path = arg;
+	return 0;
+}
+
+int form_set_by(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct form *)options)->by = arg;
+	return 0;
+}
+
+int form_set_match(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct form *)options)->match = arg;
+	return 0;
+}
+
+int form_set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct form *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
+int form_set_colour(void *options, const char *arg, struct tare_error *err)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+	struct form *r = options;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i])) {
+			r->colour = (enum when)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "'%.40s' is none of auto, always, never", arg);
+}
+
+int form_set_top(void *options, const char *arg, struct tare_error *err)
+{
+	struct form *r = options;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret < 0)
+		return ret;
+	r->top = (size_t)n;
+	r->top_given = true;
+	return 0;
+}
+
+int form_open(struct opened_output *o, const struct form *r, struct tare_error *err)
+{
+	int ret = output_open(&o->to, r->path, OUTPUT_WHOLE, own_stdout(), err);
+
+	if (ret < 0)
+		return ret;
+	if (!r->path)
+		o->to.name = "standard output";
+	o->style = output_style(&o->to, r->colour);
+	o->style.thousands = true;
+	return 0;
+}
+
+int form_close(struct opened_output *o, struct text *out, struct tare_error *err)
+{
+	int ret = output_put(&o->to, out, err), closed = output_close(&o->to, ret < 0 ? NULL : err);
+
+	return ret < 0 ? ret : closed;
+}
+
+int form_each_once(char *const *files, size_t n, struct tare_error *err)
+{
+	struct stat *st = calloc(n + 1, sizeof(*st));
+	int ret = st ? 0 : tare_fail_nomem(err);
+
+	for (size_t i = 0; ret == 0 && i < n; i++) {
+		if (stat(files[i], &st[i]) < 0)
+			continue; /* whoever opens it says why */
+		for (size_t k = 0; k < i; k++)
+			if (st[k].st_nlink && st[k].st_ino == st[i].st_ino && st[k].st_dev == st[i].st_dev) {
+				ret = tare_fail(err, EINVAL, "%.100s and %.100s are one file: it would count as two runs", files[k], files[i]);
+				tare_hint(err, "name each recording once");
+				break;
+			}
+	}
+	free(st);
+	return ret;
+}
+
+static bool same_content(const char *a, const char *b)
+{
+	FILE *f[2] = { fopen(a, "rbe"), fopen(b, "rbe") };
+	struct stat st[2];
+	bool same = f[0] && f[1] && fstat(fileno(f[0]), &st[0]) == 0 && fstat(fileno(f[1]), &st[1]) == 0 && S_ISREG(st[0].st_mode) && S_ISREG(st[1].st_mode) &&
+		    st[0].st_size == st[1].st_size;
+
+	while (same) {
+		char block[2][16384];
+		size_t n[] = { fread(block[0], 1, sizeof(block[0]), f[0]), fread(block[1], 1, sizeof(block[1]), f[1]) };
+
+		same = n[0] == n[1] && !memcmp(block[0], block[1], n[0]) && !ferror(f[0]) && !ferror(f[1]);
+		if (n[0] < sizeof(block[0]))
+			break;
+	}
+	for (int i = 0; i < 2; i++)
+		if (f[i])
+			fclose(f[i]);
+	return same;
+}
+
+int form_copies(size_t **out, const struct command *self, char *const *files, size_t n, struct tare_error *err)
+{
+	*out = calloc(n + 1, sizeof(**out));
+	if (!*out)
+		return tare_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		while (k < i && ((*out)[k] != k || !same_content(files[k], files[i])))
+			k++;
+		(*out)[i] = k;
+		if (k < i)
+			fprintf(stderr, "tare %s: warning: %s has the very content of %s: a copy is no further run, and hides the noise\n", self->name, files[i], files[k]);
+	}
+	return 0;
+}
+
+static void warn_of(const struct command *self, const char *path, const char *what)
+{
+	struct text words = { 0 };
+
+	escape(&words, path, strlen(path));
+	text_add(&words, ": ");
+	escape(&words, what, strlen(what));
+	fprintf(stderr, "tare %s: warning: %s\n", self->name, words.s ? words.s : what);
+	text_free(&words);
+}
+
+bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage, const char *live)
+{
+	if (damage && form->kind == FORM_CSV)
+		warn_of(self, path, damage);
+	if (live && form->kind == FORM_CSV)
+		warn_of(self, path, live);
+	return damage != NULL;
+}
+
+int form_some_match(const struct form *form, const struct labels *l, struct tare_error *err)
+{
+	for (size_t i = 0; form->match && i < l->n; i++)
+		if (strstr(l->entry[i].name, form->match))
+			return 0;
+	if (!form->match)
+		return 0;
+	tare_fail(err, EINVAL, "--match: no label contains '%.100s'", form->match);
+	tare_hint(err, "without it all are shown; upper and lower case differ");
+	return -EINVAL;
+}

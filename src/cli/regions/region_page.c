@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include "regions/region_stacks.h"
+#include "cli/regions/region_page.h"
+#include "export/export.h"
+#include "profile/report/stacks_json.h"
+
+/* The recording is read a second time: a summary keeps no stacks. */
+static int put_flame(struct page *p, struct timeline *t, struct tare_error *err)
+{
+	const struct timeline_info *info = timeline_info(t);
+	enum tare_quality quality[TIMELINE_COUNTERS_MAX];
+	char program[256];
+	struct stacks_about about = { .program = export_program_of(info->command, program, sizeof(program)), .quality = quality,
+				      .least = 1e-6 };
+	struct stacks *s = stacks_new(err);
+	struct region_stacks_told told;
+	int ret = s ? region_stacks(s, t, &told, err) : -ENOMEM;
+
+	for (size_t c = 0; c < info->n_counters; c++)
+		quality[c] = info->counter[c].quality;
+	if (ret == 0)
+		ret = stacks_json(page_document(p), s, &about, err);
+	stacks_free(s);
+	return ret;
+}
+
+int region_page(struct page_file *p, const char *kind, const struct text *json, char **files, size_t n, struct tare_error *err)
+{
+	struct timeline *t = NULL;
+	const struct timeline_info *info = NULL;
+	int ret = json->failed ? tare_fail_nomem(err) : 0;
+
+	if (ret == 0 && n == 1 && strcmp(files[0], "-")) /* what came through a pipe is gone */
+		ret = timeline_open(&t, files[0], err);
+	if (t)
+		info = timeline_info(t);
+	if (ret == 0)
+		ret = page_file_begin(p, kind, info && info->command ? info->command : files[0], info ? info->start_ns : 0, err);
+	if (ret == 0 && info && info->n_counters)
+		ret = put_flame(&p->page, t, err);
+	if (ret == 0) {
+		page_add(&p->page, json->s, json->len);
+		ret = page_file_end(p, err);
+	}
+	timeline_close(t);
+	return ret;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* tare annotate: one function, instruction by instruction, with its counts. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/recordings.h"
+#include "profile/report/ratio.h"
+#include "profile/report/report.h"
+#include "base/signal_name.h"
+#include "perfdata/dump/tell_partial.h"
+#include "output/page_file.h"
+#include "cli/samples/sample_options.h"
+#include "profile/report/annotate_view.h"
+
+struct annotate_cli {
+	struct sample_options common; /* first */
+	bool intel, no_source, any_source;
+	double least_percent;
+	const char *html;
+};
+
+static int set_intel(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct annotate_cli *)options)->intel = true;
+	return 0;
+}
+
+static int set_no_source(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct annotate_cli *)options)->no_source = true;
+	return 0;
+}
+
+static int set_any_source(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct annotate_cli *)options)->any_source = true;
+	return 0;
+}
+
+static int set_least(void *options, const char *arg, struct tare_error *err)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= 0 && v <= 100))
+		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
+	((struct annotate_cli *)options)->least_percent = v;
+	return 0;
+}
+
+static int set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct annotate_cli *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
+static const struct option_row annotate_opts[] = {
+	SAMPLE_OPTION_ROWS,
+	SAMPLE_SKID_ROW,
+	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", set_intel },
+	{ 0, "no-source", NULL, "leave the text of source lines out", set_no_source },
+	{ 0, "any-source", NULL, "show source lines whoever owns the file", set_any_source },
+	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", set_least },
+	{ 0, "html", "FILE", "write a page there instead, that opens in a browser, offline", set_html },
+	{ 0 },
+};
+
+static int to_page(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
+{
+	struct page_file p = PAGE_FILE_INIT;
+	struct text json = { 0 };
+	int ret = page_file_open(&p, o->html, NULL, err);
+
+	annotate_json(&json, shown);
+	if (ret == 0)
+		ret = page_file_document(&p, "tare annotate", shown->of->function, &json, err);
+	page_file_abandon(&p);
+	text_free(&json);
+	return ret;
+}
+
+static int put(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
+{
+	struct opened_output to;
+	struct text out = { 0 };
+	int ret;
+
+	if (o->html)
+		return to_page(o, shown, err);
+	ret = sample_open(&to, &o->common, err);
+	if (ret < 0)
+		return ret;
+	if (o->common.format == SAMPLE_JSON)
+		annotate_json(&out, shown);
+	else if (o->common.format == SAMPLE_CSV)
+		annotate_csv(&out, shown);
+	else
+		annotate_text(&out, shown, &to.style);
+	ret = form_close(&to, &out, err);
+	text_free(&out);
+	return ret;
+}
+
+/* The function may be there without code of its own: inlined, and its samples are those of the functions around it. */
+static void say_inlined(const struct annotate_cli *o, const char *path, const char *function, struct tare_error *err)
+{
+	struct samples_options read = o->common.read;
+	size_t n_rows, ignored;
+	struct samples s;
+	uint64_t most = 0;
+
+	read.detail = SAMPLES_FUNCTION;
+	read.inlined = true;
+	if (samples_read(&s, path, &read, NULL) < 0)
+		return;
+
+	const struct stacks_frame *frame = stacks_frames(s.stacks, &ignored);
+	const struct stacks_node *node = stacks_nodes(s.stacks, &ignored);
+	const struct stacks_row *row = stacks_rows(s.stacks, &n_rows);
+
+	for (size_t i = 0; i < n_rows; i++) {
+		uint32_t at = row[i].node;
+		bool within = false;
+
+		for (; at && frame[node[at].frame].flags & STACKS_INLINED; at = node[at].parent)
+			within |= report_matches(function, stacks_name(s.stacks, frame[node[at].frame].function));
+		if (!within || !at || row[i].samples <= most)
+			continue;
+		most = row[i].samples;
+
+		const char *host = stacks_name(s.stacks, frame[node[at].frame].function);
+
+		tare_fail(err, ENOENT, "'%.60s' was inlined and has no instructions of its own: they are in '%.100s', which has most of its samples",
+			  function, host);
+		tare_hint(err, "tare annotate '%.100s' shows them", host);
+	}
+	samples_free(&s);
+}
+
+static int of_recording(struct annotate_cli *o, const char *function, bool *partial,
+			struct tare_error *err)
+{
+	const char *path = o->common.input ? o->common.input : "perf.data";
+	struct annotate_options opts = { .function = function,
+					 .module = o->common.module,
+					 .intel_syntax = o->intel };
+	struct annotate_shown shown = { .path = path,
+					.source = !o->no_source,
+					.any_source = o->any_source,
+					.least_percent = o->least_percent,
+					.root = o->common.read.symfs ? o->common.read.symfs : "" };
+	struct annotation a = { 0 };
+	struct skids_kept kept;
+	struct samples samples;
+	int ret = sample_load_skid(&kept, &o->common, err);
+
+	input_note_recording("annotate", path);
+	o->common.read.detail = SAMPLES_ADDRESS;
+	o->common.read.flat = true;
+	o->common.read.counted = true;
+	if (ret == 0)
+		ret = samples_read(&samples, path, &o->common.read, err);
+	if (ret < 0) {
+		skids_kept_free(&kept);
+		return ret;
+	}
+	if (o->common.format == SAMPLE_CSV) {
+		input_tell_broke_off("annotate", path, samples.quality.broke_off);
+		tell_uncounted("annotate", path, samples.file);
+	}
+	*partial = tell_partial("annotate", path, samples.file, samples.quality.damage, true);
+	if (o->common.event && samples.stacks->columns) {
+		opts.column = ratio_column(samples.stacks, o->common.event, err);
+		ret = opts.column == SET_NONE ? -ENOENT : 0;
+	}
+	if (ret == 0)
+		ret = annotate_samples(&a, &samples, &opts, err);
+	if (ret == -ENOENT && !(o->common.event && opts.column == SET_NONE))
+		say_inlined(o, path, function, err);
+	shown.of = &a;
+	shown.column = opts.column;
+	shown.samples = &samples;
+	shown.skid = (struct skid_known){ &kept, o->common.skid };
+	if (ret == 0)
+		ret = put(o, &shown, err);
+	annotate_free(&a);
+	samples_free(&samples);
+	skids_kept_free(&kept);
+	return ret;
+}
+
+/* Run the command under the exact engine: every execution of every instruction is counted. */
+static int of_command(struct annotate_cli *o, const char *function, char **argv, int *status,
+		      struct tare_error *err)
+{
+	struct annotate_options opts = { .function = function,
+					 .module = o->common.module,
+					 .intel_syntax = o->intel,
+					 .modules = { .home = o->common.read.home } };
+	struct annotate_shown shown = { .source = !o->no_source,
+					.any_source = o->any_source,
+					.least_percent = o->least_percent,
+					.root = "" };
+	struct exact_options exact = { .profile = true };
+	struct exact_profile profile = { 0 };
+	struct annotation a = { 0 };
+	struct exact_end end;
+	struct exact *x = NULL;
+	char by[SIGNAL_NAME_ROOM];
+	extern char **environ;
+	int ret = exact_launch(&x, argv, environ, &exact, err);
+
+	if (ret < 0)
+		return ret;
+	/* Keys that end the command reach it, too; what it counted until then is shown. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	ret = exact_wait(x, -1, &end, err);
+	if (ret >= 0 && end.never_began)
+		ret = tare_fail(err, ENODATA, "the command was ended by %s before its first instruction", signal_name(WTERMSIG(end.status), by));
+	if (ret >= 0)
+		ret = exact_profile(x, &profile, err);
+	if (ret >= 0) {
+		*status = WIFSIGNALED(end.status) ? 128 + WTERMSIG(end.status) : WEXITSTATUS(end.status);
+		ret = annotate_exact(&a, &profile, &opts, err);
+	}
+	exact_profile_free(&profile);
+	exact_close(x);
+	shown.of = &a;
+	if (ret == 0)
+		ret = put(o, &shown, err);
+	annotate_free(&a);
+	return ret;
+}
+
+static int annotate_run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct annotate_cli o = { .common = SAMPLE_OPTIONS_INIT };
+	int status = 0, rest = options_parse(self, argc, argv, &o, &status), ret = 0, own = 0;
+	bool partial = false;
+	const char *file = NULL;
+	int command;
+
+	if (rest < 0) {
+		sample_options_free(&o.common);
+		return status;
+	}
+	if (rest < argc && !strcmp(argv[rest], "--"))
+		rest++;
+	if (rest == argc) {
+		ret = tare_fail(&err, EINVAL, "which function?");
+		tare_hint(&err, "tare annotate FUNCTION [FILE]; tare report lists them");
+		complain(self, &err, NULL);
+		sample_options_free(&o.common);
+		return EXIT_CANNOT_MEASURE;
+	}
+	o.common.read.home = getenv("HOME");
+	command = rest + 1;
+	if (command < argc && strcmp(argv[command], "--")) {
+		file = argv[command++];
+		if (o.common.input)
+			ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", file);
+		o.common.input = file;
+	}
+	if (ret == 0 && command < argc && strcmp(argv[command], "--"))
+		ret = tare_fail(&err, EINVAL, "'%.64s' is one word too many: a command stands behind --", argv[command]);
+	if (ret == 0 && command < argc && ++command == argc)
+		ret = tare_fail(&err, EINVAL, "no command stands behind --");
+	if (ret == 0 && command < argc && o.common.skid)
+		ret = tare_fail(&err, EINVAL, "--skid is of a recording: executions that were counted have none");
+	if (ret == 0 && command < argc && (o.common.input || o.common.event))
+		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: FILE, -i and -e are for recordings");
+	if (ret == 0 && o.html && (o.common.output || o.common.format != SAMPLE_TEXT))
+		ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
+	if (ret == 0 && o.html)
+		ret = page_available(&err); /* before the command runs */
+	if (ret == 0 && command < argc)
+		ret = of_command(&o, argv[rest], argv + command, &own, &err);
+	else if (ret == 0)
+		ret = of_recording(&o, argv[rest], &partial, &err);
+	sample_options_free(&o.common);
+	if (ret < 0) {
+		if (file && !err.hint[0] && access(file, X_OK) == 0)
+			tare_hint(&err, "a command stands behind --: tare annotate FUNCTION -- %.64s", file);
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	return own ? own : partial ? EXIT_PARTIAL_FILE : 0;
+}
+
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.about = "one function, instruction by instruction, with samples or exact counts",
+	.args = "FUNCTION [FILE | -- COMMAND [ARG...]]",
+	.example = "  tare annotate my_function perf.data\n"
+		   "  tare annotate my_function -- ./prog     # exact: how often each instruction was executed",
+	.topic = TOPIC_WHERE,
+	.words = WORDS_PARTED,
+	.options = annotate_opts,
+	.run = annotate_run,
+};

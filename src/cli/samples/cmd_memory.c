@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* tare memory: which accesses to memory are slow, what they are to, and what serves them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/num.h"
+#include "cli/recordings.h"
+#include "profile/report/tell_names.h"
+#include "perfdata/dump/tell_partial.h"
+#include "output/page_file.h"
+#include "cli/samples/sample_options.h"
+#include "memory/allocations_view.h"
+#include "output/escape.h"
+#include "memory/memory_view.h"
+
+enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 2000 };
+
+struct memory_cli {
+	struct sample_options common; /* first */
+	enum memory_by by;
+	enum memory_sort sort;
+	size_t limit;
+	bool limit_set, by_set;
+	const char *html;
+	const char *sort_word; /* NULL: not given */
+	bool allocations, verbose;
+};
+
+static int set_by(void *options, const char *arg, struct tare_error *err)
+{
+	struct memory_cli *o = options;
+
+	for (o->by = 0; o->by < MEMORY_BYS; o->by++)
+		if (!strcmp(arg, memory_by_name(o->by))) {
+			o->by_set = true;
+			return 0;
+		}
+	tare_fail(err, EINVAL, "there is no '%.40s'", arg);
+	if (!strncmp(arg, "alloc", 5) || !strcmp(arg, "block"))
+		return tare_hint(err, "--allocations shows who allocates; accesses to blocks are rows of --by symbol where tare record --alloc was used"), -EINVAL;
+	tare_hint(err, "one of line, function, instruction, symbol, page, level, tlb, node, thread");
+	return -EINVAL;
+}
+
+static int set_sort(void *options, const char *arg, struct tare_error *err)
+{
+	struct memory_cli *o = options;
+
+	o->sort_word = arg;
+	for (enum memory_sort k = MEMORY_SORT_SAMPLES; k < MEMORY_SORTS; k++)
+		if (!strcmp(arg, memory_sort_name(k)))
+			return 0;
+	for (enum allocations_sort k = 0; k < ALLOCATIONS_SORTS; k++)
+		if (!strcmp(arg, allocations_sort_name(k)))
+			return 0;
+	tare_fail(err, EINVAL, "'%.40s' is nothing to sort by", arg);
+	tare_hint(err, "one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; with --allocations bytes, count, peak, live");
+	return -EINVAL;
+}
+
+/* Accesses and allocations have words of their own. */
+static int find_sort(struct memory_cli *o, enum allocations_sort *sort, struct tare_error *err)
+{
+	if (!o->sort_word)
+		return 0;
+	for (*sort = 0; *sort < ALLOCATIONS_SORTS && strcmp(o->sort_word, allocations_sort_name(*sort));)
+		++*sort;
+	if (o->allocations != (*sort < ALLOCATIONS_SORTS)) {
+		tare_fail(err, EINVAL, "--sort %s: %s", o->sort_word, o->allocations ? "accesses are sorted by that, not allocations" : "allocations are sorted by that, not accesses");
+		tare_hint(err, o->allocations ? "one of bytes, count, peak, live" : "with --allocations, or one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified");
+		return -EINVAL;
+	}
+	for (o->sort = MEMORY_SORT_SAMPLES; !o->allocations && strcmp(o->sort_word, memory_sort_name(o->sort));)
+		o->sort++;
+	return 0;
+}
+
+static int set_allocations(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg;
+	(void)err;
+	((struct memory_cli *)options)->allocations = true;
+	return 0;
+}
+
+static int set_verbose(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg;
+	(void)err;
+	((struct memory_cli *)options)->verbose = true;
+	return 0;
+}
+
+static int set_limit(void *options, const char *arg, struct tare_error *err)
+{
+	struct memory_cli *o = options;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	o->limit = (size_t)n;
+	o->limit_set = true;
+	return ret;
+}
+
+static int set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct memory_cli *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
+static const struct option_row memory_opts[] = {
+	{ 0, "allocations", NULL, "who allocates, of tare record --alloc: rows by line (with caller) or function", set_allocations },
+	{ 0, "by", "WHAT", "rows by line, function, instruction, symbol, page, level, tlb, node, thread", set_by },
+	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live", set_sort },
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
+	{ 0, "html", "FILE", "write a page there instead, with a table for each --by", set_html },
+	{ 'v', "verbose", NULL, "with --allocations: a line for each process", set_verbose },
+	ACCESS_OPTION_ROWS,
+	{ 0 },
+};
+
+static int check(const struct memory_cli *o, struct tare_error *err)
+{
+	if (o->html && (o->common.output || o->common.format != SAMPLE_TEXT || o->by_set))
+		return tare_fail(err, EINVAL, "--html is an output of its own: not with --by, --format or -o");
+	if (o->verbose && !o->allocations)
+		return tare_fail(err, EINVAL, "--verbose goes with --allocations");
+	if (o->allocations && o->html)
+		return tare_fail(err, EINVAL, "--allocations has no page: text, json and csv");
+	if (o->allocations && o->by_set && o->by != MEMORY_BY_LINE && o->by != MEMORY_BY_FUNCTION)
+		return tare_fail(err, EINVAL, "--allocations has rows by line or function, not by %s", memory_by_name(o->by));
+	return access_options_check(&o->common, err);
+}
+
+static const char *lacks(const struct memory *m, enum memory_sort sort)
+{
+	static const char *const what[MEMORY_SORTS] = {
+		[MEMORY_SORT_LATENCY] = "latencies", [MEMORY_SORT_P50] = "latencies",	[MEMORY_SORT_P99] = "latencies",
+		[MEMORY_SORT_MISSES] = "what served the data", [MEMORY_SORT_REMOTE] = "how far away the data was",
+		[MEMORY_SORT_MODIFIED] = "other caches' modified lines",
+	};
+	bool has = what[sort] == NULL || (sort <= MEMORY_SORT_P99 ? m->latency >= 0
+					  : sort == MEMORY_SORT_MISSES ? m->total.placed
+					  : sort == MEMORY_SORT_REMOTE ? m->total.distanced
+								       : m->total.snooped);
+
+	return has ? NULL : what[sort];
+}
+
+/* What rows by that would have to be told and are not: of no access. */
+static const char *lacks_rows(const struct memory *m, enum memory_by by)
+{
+	const struct memory_table *t = m->table;
+	bool node = m->total.distanced;
+
+	for (size_t i = 0; i < t->n && by == MEMORY_BY_NODE; i++)
+		node |= t->row[i].is.cpu_node >= 0 || t->row[i].is.memory_node >= 0;
+	return by == MEMORY_BY_LEVEL && !m->total.placed && !m->total.distanced ? "what served the data"
+	       : by == MEMORY_BY_TLB && !m->total.translated			? "what translated addresses"
+	       : by == MEMORY_BY_NODE && !node					? "nodes of CPUs, of memory or how far away data was"
+										: NULL;
+}
+
+static int write_page(const struct memory_cli *o, const struct memory_shown *shown, struct tare_error *err)
+{
+	struct page_file p = PAGE_FILE_INIT;
+	int ret = page_file_open(&p, o->html, NULL, err);
+
+	if (ret == 0)
+		ret = page_file_begin(&p, "tare memory", shown->path, 0, err);
+	for (size_t i = 0; ret == 0 && i < shown->memory->tables; i++) {
+		struct text table = { 0 };
+
+		memory_json(&table, shown, &shown->memory->table[i]);
+		if (table.failed)
+			ret = tare_fail_nomem(err);
+		else
+			page_add(&p.page, table.s, table.len);
+		text_free(&table);
+	}
+	if (ret == 0)
+		ret = page_file_end(&p, err);
+	page_file_abandon(&p);
+	return ret;
+}
+
+static int write_text(const struct memory_cli *o, const struct memory_shown *shown, struct tare_error *err)
+{
+	struct opened_output to;
+	struct text out = { 0 };
+	int ret = sample_open(&to, &o->common, err);
+
+	if (ret < 0)
+		return ret;
+	if (o->common.format == SAMPLE_JSON)
+		memory_json(&out, shown, shown->memory->table);
+	else if (o->common.format == SAMPLE_CSV)
+		memory_csv(&out, shown, shown->memory->table);
+	else
+		memory_text(&out, shown, &to.style);
+	ret = form_close(&to, &out, err);
+	text_free(&out);
+	return ret;
+}
+
+static int show(const struct memory_cli *o, const char *path, bool *partial, struct tare_error *err)
+{
+	struct memory_options opts = { .sort = o->sort };
+	struct accessed_options from = access_options(&o->common);
+	struct accessed c;
+	struct memory m = { 0 };
+	enum memory_by all[MEMORY_BYS];
+	int ret;
+
+	for (int i = 0; i < MEMORY_BYS; i++)
+		all[i] = (enum memory_by)i;
+	ret = o->html ? page_available(err) : 0;
+	if (ret < 0)
+		return ret;
+	ret = accessed_open(&c, path, &from, err);
+	if (ret == 0)
+		ret = memory_read(&m, &c, o->html ? all : &o->by, o->html ? MEMORY_BYS : 1, &opts, err);
+	if (ret == 0)
+		*partial = tell_partial("memory", path, accessed_read(&c), c.damage, false);
+	if (ret == 0)
+		ret = access_any(&c, path, m.total.samples, m.no_accesses, err);
+	if (ret == 0 && lacks(&m, o->sort)) {
+		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not tell %s", memory_sort_name(o->sort), lacks(&m, o->sort));
+		tare_hint(err, "what recorded it does not measure that; --sort samples always works");
+	}
+	if (ret == 0 && !o->html && lacks_rows(&m, o->by)) {
+		ret = tare_fail(err, ENODATA, "--by %s: the recording does not tell %s", memory_by_name(o->by), lacks_rows(&m, o->by));
+		tare_hint(err, "what recorded it does not know that; --by line, symbol and page always work");
+	}
+	if (ret == 0) {
+		struct memory_shown shown = { path, &m, o->sort, o->limit_set ? o->limit
+							 : o->html	      ? ROWS_ON_A_PAGE
+							 : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
+
+		if (o->common.format == SAMPLE_CSV) {
+			input_tell_broke_off("memory", path, c.loss.broke_off);
+			tell_doubted_names("memory", path, c.unnamed, c.n_unnamed);
+		}
+		*partial |= c.blocks_damaged;
+		ret = o->html ? write_page(o, &shown, err) : write_text(o, &shown, err);
+	}
+	memory_free(&m);
+	accessed_close(&c);
+	return ret;
+}
+
+/* --filter takes a process only: its allocations and frees belong together. */
+static int check_filter(const struct samples_filter *f, struct tare_error *err)
+{
+	if (f->comm || f->from_ns || f->to_ns || f->tid >= 0 || f->cpu >= 0)
+		return tare_fail(err, EINVAL, "--allocations: of --filter only pid= is possible, as blocks can be freed by another thread and at any time");
+	return 0;
+}
+
+/* On standard error as with every command, whatever the format. */
+static void tell_lacking(const char *path, const struct allocations *a)
+{
+	const struct alloc_loss *loss = &a->recording.blocks_lacking;
+	struct text out = { 0 }, what = { 0 };
+
+	alloc_loss_text(&what, loss);
+	if (a->lost) {
+		text_add(&out, "tare memory: ");
+		escape(&out, path, strlen(path));
+		text_add(&out, ".alloc: %" PRIu64 " records found no room when it was recorded\n", a->lost);
+	}
+	if (what.len) {
+		text_add(&out, "tare memory: ");
+		escape(&out, path, strlen(path));
+		text_add(&out, ".alloc: not decoded: %s\n", what.s);
+	}
+	if (!out.failed && out.len)
+		fputs(out.s, stderr);
+	text_free(&what);
+	text_free(&out);
+}
+
+static int show_allocations(const struct memory_cli *o, enum allocations_sort sort, const char *path, bool *partial, struct tare_error *err)
+{
+	struct allocations_options opts = { .from = access_options(&o->common), .by_function = o->by_set && o->by == MEMORY_BY_FUNCTION, .sort = sort };
+	struct allocations_shown shown = { .path = path, .by_function = opts.by_function, .sort = sort, .verbose = o->verbose,
+					   .limit = o->limit_set ? o->limit : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
+	struct allocations a = { 0 };
+	struct opened_output to;
+	struct text out = { 0 };
+	int ret = check_filter(&opts.from.filter, err);
+
+	if (ret == 0)
+		ret = allocations_read(&a, path, &opts, err);
+	if (ret == 0 && !a.total.count && !a.lost) {
+		ret = tare_fail(err, ENODATA, "%.200s: no allocation was recorded%s", path, opts.from.filter.pid >= 0 ? " of that process" : "");
+		tare_hint(err, "static programs, and those with a malloc of their own, are not seen");
+	}
+	shown.of = &a;
+	if (ret == 0)
+		ret = sample_open(&to, &o->common, err);
+	if (ret == 0) {
+		if (o->common.format == SAMPLE_JSON)
+			allocations_json(&out, &shown);
+		else if (o->common.format == SAMPLE_CSV)
+			allocations_csv(&out, &shown);
+		else
+			allocations_text(&out, &shown, &to.style);
+		ret = form_close(&to, &out, err);
+		text_free(&out);
+	}
+	if (ret == 0) {
+		*partial = tell_partial("memory", path, a.recording.file, a.recording.damage, false);
+		tell_lacking(path, &a);
+	}
+	*partial |= a.lost || a.damaged;
+	allocations_free(&a);
+	return ret;
+}
+
+static int memory_run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct memory_cli o = { .common = SAMPLE_OPTIONS_INIT };
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+	enum allocations_sort sort = ALLOCATIONS_BYTES;
+	bool partial = false;
+
+	if (rest >= 0) {
+		ret = check(&o, &err);
+		if (ret == 0)
+			ret = find_sort(&o, &sort, &err);
+		if (ret == 0)
+			ret = access_one_file(&o.common, argc, argv, rest, &err);
+		if (ret == 0)
+			input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
+		if (ret == 0 && o.allocations)
+			ret = show_allocations(&o, sort, sample_path(&o.common, argc, argv, rest), &partial, &err);
+		else if (ret == 0)
+			ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
+		if (ret < 0)
+			complain(self, &err, NULL);
+		status = ret < 0 ? EXIT_CANNOT_MEASURE : partial ? EXIT_PARTIAL_FILE : 0;
+	}
+	sample_options_free(&o.common);
+	return status;
+}
+
+const struct command cmd_memory = {
+	.name = "memory",
+	.about = "accesses to memory: which are slow, what they are to, what serves them; who allocates",
+	.args = "[FILE]",
+	.example = "  tare memory perf.data\n"
+		   "  tare memory --by symbol --sort misses perf.data\n"
+		   "  tare memory --html memory.html perf.data\n"
+		   "  tare memory --allocations --sort live perf.data",
+	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
+	.options = memory_opts,
+	.run = memory_run,
+};

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/* tare report: where the samples of a recording fell. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+#include "cli/recordings.h"
+#include "profile/traced.h"
+#include "base/num.h"
+#include "output/input.h"
+#include "profile/report/tell_names.h"
+#include "perfdata/dump/tell_partial.h"
+#include "output/page_file.h"
+#include "cli/samples/report_diff.h"
+#include "cli/samples/sample_options.h"
+#include "profile/report/folded.h"
+#include "profile/report/report_view.h"
+#include "profile/report/stacks_json.h"
+
+enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 5000 };
+
+struct report_cli {
+	struct sample_options common; /* first */
+	unsigned keys;
+	char *words; /* of the fields of tracepoints among the keys */
+	const char *field[TRACED_KEYS_MOST];
+	size_t n_fields;
+	size_t limit;
+	bool limit_set, sort_set, by_total, folded, normalise;
+	double least_percent;
+	const char *ratio, *about, *before, *html;
+};
+
+static const struct {
+	const char *name;
+	unsigned key;
+} key_names[] = {
+	{ "comm", REPORT_COMM },      { "command", REPORT_COMM },   { "pid", REPORT_PID },
+	{ "tid", REPORT_TID },	      { "thread", REPORT_TID },	    { "module", REPORT_MODULE },
+	{ "dso", REPORT_MODULE },     { "function", REPORT_FUNCTION }, { "symbol", REPORT_FUNCTION },
+	{ "sym", REPORT_FUNCTION },   { "line", REPORT_LINE },	    { "srcline", REPORT_LINE },
+	{ "address", REPORT_ADDRESS }, { "addr", REPORT_ADDRESS },
+};
+
+/* Which words are fields is known when the recording is read. */
+static int add_field(struct report_cli *o, char *word, struct tare_error *err)
+{
+	if (!traced_is_key(word, strlen(word))) {
+		tare_fail(err, EINVAL, "there is no key '%.40s'", word);
+		tare_hint(err, "keys: comm, pid, tid, module, function, line, address, and fields of tracepoints: trace_fields, FIELD, EVENT.FIELD");
+		return -EINVAL;
+	}
+	if (o->n_fields == TRACED_KEYS_MOST)
+		return tare_fail(err, E2BIG, "--sort: more than %d fields of tracepoints; trace_fields takes them all", TRACED_KEYS_MOST);
+	o->field[o->n_fields++] = word;
+	o->keys |= REPORT_TRACE;
+	return 0;
+}
+
+static int set_sort(void *options, const char *arg, struct tare_error *err)
+{
+	struct report_cli *o = options;
+
+	char *word, *rest;
+	int ret = 0;
+
+	o->keys = 0;
+	o->sort_set = true;
+	o->n_fields = 0;
+	free(o->words);
+	rest = o->words = strdup(arg);
+	if (!rest)
+		return tare_fail_nomem(err);
+	while (ret == 0 && (word = strsep(&rest, ","))) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(key_names) && strcmp(key_names[i].name, word))
+			i++;
+		if (i < ARRAY_SIZE(key_names))
+			o->keys |= key_names[i].key;
+		else
+			ret = add_field(o, word, err);
+	}
+	return ret;
+}
+
+static int set_limit(void *options, const char *arg, struct tare_error *err)
+{
+	struct report_cli *o = options;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	o->limit = (size_t)n;
+	o->limit_set = true;
+	return ret;
+}
+
+static int set_least(void *options, const char *arg, struct tare_error *err)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	if (end == arg || *end || !(v >= 0 && v <= 100))
+		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
+	((struct report_cli *)options)->least_percent = v;
+	return 0;
+}
+
+static int set_by_total(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->by_total = true;
+	return 0;
+}
+
+static int set_flat(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->common.read.flat = true;
+	return 0;
+}
+
+static int set_inline(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->common.read.inlined = true;
+	return 0;
+}
+
+static int set_folded(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->folded = true;
+	return 0;
+}
+
+static int set_normalise(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct report_cli *)options)->normalise = true;
+	return 0;
+}
+
+static int set_ratio(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct report_cli *)options)->ratio = arg;
+	return 0;
+}
+
+static int set_about(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct report_cli *)options)->about = arg;
+	return 0;
+}
+
+static int set_before(void *options, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	((struct report_cli *)options)->before = arg;
+	return 0;
+}
+
+static int set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct report_cli *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
+static const struct option_row report_opts[] = {
+	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address, a tracepoint's fields", set_sort },
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
+	{ 0, "percent-limit", "P", "show rows of P percent or more", set_least },
+	{ 0, "by-total", NULL, "order by what a function and its callees took", set_by_total },
+	{ 0, "callers", "FUNCTION", "who called it, and what it called", set_about },
+	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", set_ratio },
+	{ 0, "inline", NULL, "functions that were inlined as rows of their own", set_inline },
+	{ 0, "flat", NULL, "do not look at callers", set_flat },
+	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", set_folded },
+	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", set_before },
+	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", set_normalise },
+	{ 0, "html", "FILE", "write a page there instead: the table and a flame graph, offline", set_html },
+	SAMPLE_SKID_ROW,
+	SAMPLE_OPTION_ROWS,
+	{ 0 },
+};
+
+static int check(const struct report_cli *o, struct tare_error *err)
+{
+	if (o->before && o->about)
+		return tare_fail(err, EINVAL, "--diff and --callers exclude each other");
+	if (o->before && !o->folded && report_diff_check(o->keys, err) < 0)
+		return -EINVAL;
+	if (o->normalise && !o->before)
+		return tare_fail(err, EINVAL, "--normalise is for --diff");
+	if (o->folded && o->about)
+		return tare_fail(err, EINVAL, "--folded and --callers exclude each other");
+	if (o->folded && o->common.format != SAMPLE_TEXT)
+		return tare_fail(err, EINVAL, "--folded is a format of its own");
+	if (o->html && (o->folded || o->common.output || o->common.format != SAMPLE_TEXT)) {
+		tare_fail(err, EINVAL, "--html is an output of its own: not with --folded, --format or -o");
+		return -EINVAL;
+	}
+	if (o->common.skid && (o->before || o->folded || o->about))
+		return tare_fail(err, EINVAL, "--skid tells of the table: not with --diff, --folded or --callers");
+	if (o->before && o->ratio)
+		return tare_fail(err, EINVAL, "--diff and --ratio exclude each other");
+	return 0;
+}
+
+static int put_text(void *arg, struct text *out, struct tare_error *err)
+{
+	return output_put(arg, out, err);
+}
+
+/* The column to sort by: the one named, or the first. */
+static int column_of(const struct samples *s, const char *event, uint32_t *out,
+		     struct tare_error *err)
+{
+	size_t n;
+	const struct stacks_row *row = stacks_rows(s->stacks, &n);
+
+	*out = 0;
+	if (!s->stacks->columns)
+		return 0;
+	if (!event && s->n_fields) { /* the first that has such fields */
+		uint32_t least = SET_NONE;
+
+		for (size_t i = 0; i < n; i++)
+			if (row[i].trace && row[i].column < least)
+				least = row[i].column;
+		*out = least == SET_NONE ? 0 : least;
+	}
+	if (!event)
+		return 0;
+	*out = ratio_column(s->stacks, event, err);
+	return *out == SET_NONE ? -ENOENT : 0;
+}
+
+static int show_folded(const struct report_cli *o, struct samples *s, uint32_t column,
+		       struct ratio *ratio, struct output *to, bool *partial, struct tare_error *err)
+{
+	struct folded_options f = { .column = column, .ratio = ratio, .with_comm = true,
+				    .normalise = o->normalise };
+	struct samples before = { 0 };
+	struct text out = { 0 };
+	int ret = 0;
+
+	if (o->before) {
+		ret = samples_read(&before, o->before, &o->common.read, err);
+		if (ret == 0) {
+			input_tell_broke_off("report", o->before, before.quality.broke_off);
+			tell_uncounted("report", o->before, before.file);
+			tell_doubted_names("report", o->before, before.unnamed, before.n_unnamed);
+			*partial |= tell_partial("report", o->before, before.file, before.quality.damage, true);
+		}
+		if (ret == 0 && before.stacks->columns && s->stacks->columns) {
+			/* The same event, whichever place it has there. */
+			f.before_column = ratio_column(
+			    before.stacks, stacks_name(s->stacks, s->stacks->column[column].name), err);
+			if (f.before_column == SET_NONE) {
+				tare_prefix(err, "%.100s: ", o->before);
+				ret = -ENOENT;
+			}
+		}
+		f.before = before.stacks;
+	}
+	if (ret == 0 && s->stacks->columns)
+		ret = folded_write(&out, s->stacks, &f, put_text, to, err);
+	samples_free(&before);
+	text_free(&out);
+	return ret;
+}
+
+/* The table as it stands in JSON, and the stacks. */
+static int write_page(const char *path, const struct report_shown *shown, struct tare_error *err)
+{
+	const struct stacks_about about = { .program = "all", .least = 1e-6 };
+	struct page_file p = PAGE_FILE_INIT;
+	struct text table = { 0 };
+	int ret = page_file_open(&p, path, NULL, err);
+
+	report_json(&table, shown);
+	if (ret == 0 && table.failed)
+		ret = tare_fail_nomem(err);
+	if (ret == 0)
+		ret = page_file_begin(&p, "tare report", shown->path, 0, err);
+	if (ret == 0) {
+		ret = stacks_json(page_document(&p.page), shown->samples->stacks, &about, err);
+		page_add(&p.page, table.s, table.len);
+	}
+	if (ret == 0)
+		ret = page_file_end(&p, err);
+	page_file_abandon(&p);
+	text_free(&table);
+	return ret;
+}
+
+static int show_table(const struct report_cli *o, const char *path, struct samples *s,
+		      uint32_t column, struct ratio *ratio, struct output *to, struct tare_error *err)
+{
+	struct report_options opts = { .keys = o->keys,
+				       .column = column,
+				       .by_total = o->by_total,
+				       .module = o->common.module,
+				       .function = o->common.function };
+	struct report report = { 0 };
+	struct report_relatives relatives;
+	struct report_shown shown = { .path = path,
+				      .samples = s,
+				      .options = &opts,
+				      .ratio = ratio,
+				      .limit = o->limit_set			? o->limit
+					       : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN
+										 : 0,
+				      .least_percent = o->least_percent };
+	struct skids_kept kept = { 0 };
+	struct skid_shift shift = { 0 };
+	struct text out = { 0 };
+	struct style style = { 0 };
+	int ret = sample_load_skid(&kept, &o->common, err);
+
+	shown.skid = (struct skid_known){ &kept, o->common.skid };
+	if (ret == 0 && o->common.skid) {
+		ret = skid_shift_make(&shift, s, err);
+		shown.shift = ret == 0 ? &shift : NULL;
+		ret = ret == -ENOENT ? 0 : ret;
+	}
+	if (o->html && !o->limit_set)
+		shown.limit = ROWS_ON_A_PAGE;
+	if (!o->html)
+		style = output_style(to, o->common.colour);
+	style.thousands = true;
+	if (ret == 0 && o->about) {
+		ret = report_relatives(&relatives, s->stacks, o->about, column, err);
+		shown.relatives = ret == 0 ? &relatives : NULL;
+		shown.function = o->about;
+	} else if (ret == 0) {
+		ret = report_make(&report, s->stacks, &opts, err);
+		shown.report = &report;
+	}
+	if (ret == 0 && o->html)
+		ret = write_page(o->html, &shown, err);
+	else if (ret == 0 && o->common.format == SAMPLE_JSON)
+		report_json(&out, &shown);
+	else if (ret == 0 && o->common.format == SAMPLE_CSV)
+		report_csv(&out, &shown);
+	else if (ret == 0)
+		report_text(&out, &shown, &style);
+	if (ret == 0 && !o->html)
+		ret = output_put(to, &out, err);
+	if (shown.relatives)
+		report_relatives_free(&relatives);
+	report_free(&report);
+	skid_shift_free(&shift);
+	skids_kept_free(&kept);
+	text_free(&out);
+	return ret;
+}
+
+/* Where amounts are counted, they are not by command: rows by command only where that was asked for, or where there is one alone. */
+static void ask_for_counts(struct report_cli *o)
+{
+	o->common.read.counted = true;
+	o->common.read.comms_apart = o->sort_set && o->keys & REPORT_COMM;
+	o->common.read.threads_apart = o->keys & (REPORT_PID | REPORT_TID);
+}
+
+static int show(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
+{
+	struct samples samples = { 0 };
+	struct ratio ratio = { 0 };
+	struct output to = { .fd = -1 };
+	uint32_t column = 0;
+	int ret;
+
+	ask_for_counts(o);
+	ret = samples_read(&samples, path, &o->common.read, err);
+	if (ret < 0)
+		return ret;
+	if (samples.counted.used && samples.counted.comms > 1 && !o->sort_set)
+		o->keys &= ~(unsigned)REPORT_COMM;
+	if (o->folded || o->common.format == SAMPLE_CSV) {
+		input_tell_broke_off("report", path, samples.quality.broke_off);
+		tell_uncounted("report", path, samples.file);
+		tell_doubted_names("report", path, samples.unnamed, samples.n_unnamed);
+	}
+	*partial = tell_partial("report", path, samples.file, samples.quality.damage, true);
+	ret = column_of(&samples, o->common.event, &column, err);
+	if (ret == 0 && o->ratio)
+		ret = ratio_parse(&ratio, o->ratio, samples.stacks, err);
+	if (ret < 0 && o->ratio)
+		tare_prefix(err, "--ratio: ");
+	if (ret == 0 && !o->html)
+		ret = output_open(&to, o->common.output, OUTPUT_WHOLE, 1, err);
+	if (ret == 0 && o->folded)
+		ret = show_folded(o, &samples, column, o->ratio ? &ratio : NULL, &to, partial, err);
+	else if (ret == 0)
+		ret = show_table(o, path, &samples, column, o->ratio ? &ratio : NULL, &to, err);
+	if (ret < 0)
+		output_abandon(&to);
+	else
+		ret = output_close(&to, err);
+	ratio_free(&ratio);
+	samples_free(&samples);
+	return ret;
+}
+
+static int show_diff(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
+{
+	const struct report_diff_cli d = {
+		.common = &o->common, .before = o->before, .after = path, .html = o->html, .keys = o->keys, .sort_set = o->sort_set,
+		.by_total = o->by_total,
+		.shares = o->normalise, .least_percent = o->least_percent,
+		.limit = o->limit_set ? o->limit : o->html ? ROWS_ON_A_PAGE : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0,
+	};
+
+	ask_for_counts(o);
+	return report_diff_show(&d, partial, err);
+}
+
+static int report_run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct report_cli o = { .common = SAMPLE_OPTIONS_INIT,
+				.keys = REPORT_COMM | REPORT_MODULE | REPORT_FUNCTION };
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+	bool partial = false;
+
+	if (rest < 0) {
+		sample_options_free(&o.common);
+		free(o.words);
+		return status;
+	}
+	ret = check(&o, &err);
+	if (ret == 0 && argc - rest > (o.common.input ? 0 : 1)) {
+		ret = tare_fail(&err, EINVAL, "'%.64s' is one file too many", argv[argc - 1]);
+		tare_hint(&err, "report takes one file");
+	}
+	o.common.read.detail = o.keys & REPORT_ADDRESS ? SAMPLES_ADDRESS
+			       : o.keys & REPORT_LINE  ? SAMPLES_LINE
+						       : SAMPLES_FUNCTION;
+	o.common.read.lines = o.keys & REPORT_LINE;
+	o.common.read.home = getenv("HOME");
+	o.common.read.trace = o.field;
+	o.common.read.n_trace = o.n_fields;
+	if (ret == 0 && o.before)
+		input_note(o.before);
+	if (ret == 0)
+		input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
+	if (ret == 0)
+		ret = (o.before && !o.folded ? show_diff : show)(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
+	sample_options_free(&o.common);
+	free(o.words);
+	if (ret < 0) {
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	return partial ? EXIT_PARTIAL_FILE : 0;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.about = "where the samples of a recording fell: functions, lines, threads, callers",
+	.args = "[FILE]",
+	.example = "  tare report perf.data\n"
+		   "  tare report --sort line --filter 'comm=gcc,module=*cc1'\n"
+		   "  tare report --diff before.data after.data\n"
+		   "  tare report --folded perf.data | flamegraph.pl >flame.svg",
+	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
+	.options = report_opts,
+	.run = report_run,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* tare sharing: cache lines that threads take from each other. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/num.h"
+#include "cli/recordings.h"
+#include "profile/report/tell_names.h"
+#include "perfdata/dump/tell_partial.h"
+#include "output/page_file.h"
+#include "cli/samples/sample_options.h"
+#include "memory/sharing/sharing_view.h"
+
+enum { LINES_SHOWN = 10, LINES_ON_A_PAGE = 1000, LINE_SIZE = 64, LINE_MOST = 256 };
+
+struct sharing_cli {
+	struct sample_options common; /* first */
+	struct sharing_options opts;
+	size_t limit;
+	bool limit_set, all;
+	const char *html;
+};
+
+static int set_limit(void *options, const char *arg, struct tare_error *err)
+{
+	struct sharing_cli *o = options;
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	o->limit = (size_t)n;
+	o->limit_set = true;
+	return ret;
+}
+
+static int set_all(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct sharing_cli *)options)->all = true;
+	return 0;
+}
+
+static int set_line_size(void *options, const char *arg, struct tare_error *err)
+{
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret == 0 && (n < 16 || n > LINE_MOST || n & (n - 1)))
+		return tare_fail(err, EINVAL, "%.40s is not one of 16, 32, 64, 128, 256", arg);
+	((struct sharing_cli *)options)->opts.line_size = (uint32_t)n;
+	return ret;
+}
+
+static int set_html(void *options, const char *arg, struct tare_error *err)
+{
+	((struct sharing_cli *)options)->html = arg;
+	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
+}
+
+static const struct option_row sharing_opts[] = {
+	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples", set_all },
+	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)", set_limit },
+	{ 0, "line-size", "BYTES", "of the cache's lines; default 64", set_line_size },
+	{ 0, "html", "FILE", "write a page there instead", set_html },
+	ACCESS_OPTION_ROWS,
+	{ 0 },
+};
+
+static int write_page(const char *path, const struct sharing_shown *shown, struct tare_error *err)
+{
+	struct page_file p = PAGE_FILE_INIT;
+	struct text lines = { 0 };
+	int ret = page_file_open(&p, path, NULL, err);
+
+	sharing_json(&lines, shown);
+	if (ret == 0)
+		ret = page_file_document(&p, "tare sharing", shown->path, &lines, err);
+	page_file_abandon(&p);
+	text_free(&lines);
+	return ret;
+}
+
+static int write_text(const struct sharing_cli *o, const struct sharing_shown *shown, struct tare_error *err)
+{
+	struct opened_output to;
+	struct text out = { 0 };
+	int ret = sample_open(&to, &o->common, err);
+
+	if (ret < 0)
+		return ret;
+	if (o->common.format == SAMPLE_JSON)
+		sharing_json(&out, shown);
+	else if (o->common.format == SAMPLE_CSV)
+		sharing_csv(&out, shown);
+	else
+		sharing_text(&out, shown, &to.style);
+	ret = form_close(&to, &out, err);
+	text_free(&out);
+	return ret;
+}
+
+static int show(const struct sharing_cli *o, const char *path, bool *partial, struct tare_error *err)
+{
+	struct accessed_options from = access_options(&o->common);
+	struct sharing_named n = { 0 };
+	struct accessed c;
+	int ret = o->html ? page_available(err) : 0;
+
+	if (ret < 0)
+		return ret;
+	ret = accessed_open(&c, path, &from, err);
+	if (ret == 0)
+		ret = sharing_named_read(&n, &c, &o->opts, err);
+	if (ret == 0)
+		*partial = tell_partial("sharing", path, accessed_read(&c), c.damage, false);
+	if (ret == 0)
+		ret = access_any(&c, path, sharing_totals(n.s).used + sharing_totals(n.s).passed_over, n.no_accesses, err);
+	if (ret == 0 && !sharing_totals(n.s).used) {
+		ret = tare_fail(err, ENODATA, "%.200s: none of its %llu accesses has an address and a thread", path,
+				(unsigned long long)sharing_totals(n.s).passed_over);
+		tare_hint(err, "perf record -d records addresses; arm_spe_0 needs load_filter or store_filter without a privileged address filter");
+	}
+	if (ret == 0) {
+		struct sharing_shown shown = { .path = path, .named = &n, .line_size = o->opts.line_size, .all = o->all,
+					       .limit = o->limit_set ? o->limit
+							: o->html    ? LINES_ON_A_PAGE
+							: o->common.format == SAMPLE_TEXT ? LINES_SHOWN : 0 };
+
+		if (o->common.format == SAMPLE_CSV) {
+			input_tell_broke_off("sharing", path, c.loss.broke_off);
+			tell_doubted_names("sharing", path, c.unnamed, c.n_unnamed);
+		}
+		*partial |= c.blocks_damaged;
+		ret = o->html ? write_page(o->html, &shown, err) : write_text(o, &shown, err);
+	}
+	sharing_named_free(&n);
+	accessed_close(&c);
+	return ret;
+}
+
+static int sharing_run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct sharing_cli o = { .common = SAMPLE_OPTIONS_INIT, .opts.line_size = LINE_SIZE };
+	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
+	bool partial = false;
+
+	if (rest >= 0) {
+		ret = access_options_check(&o.common, &err);
+		if (ret == 0 && o.html && (o.common.output || o.common.format != SAMPLE_TEXT))
+			ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
+		if (ret == 0)
+			ret = access_one_file(&o.common, argc, argv, rest, &err);
+		if (ret == 0)
+			input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
+		if (ret == 0)
+			ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
+		if (ret < 0)
+			complain(self, &err, NULL);
+		status = ret < 0 ? EXIT_CANNOT_MEASURE : partial ? EXIT_PARTIAL_FILE : 0;
+	}
+	sample_options_free(&o.common);
+	return status;
+}
+
+const struct command cmd_sharing = {
+	.name = "sharing",
+	.about = "cache lines that threads take from each other: true and false sharing",
+	.args = "[FILE]",
+	.example = "  tare record --precise=memory -- prog\n"
+		   "  tare sharing perf.data\n"
+		   "  tare sharing --format json perf.data",
+	.topic = TOPIC_WHERE,
+	.words = WORDS_ANYWHERE,
+	.options = sharing_opts,
+	.run = sharing_run,
+};

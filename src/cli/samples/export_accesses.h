@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* tare export --accesses. */
+#ifndef CLI_SAMPLES_EXPORT_ACCESSES_H
+#define CLI_SAMPLES_EXPORT_ACCESSES_H
+
+#include <stdbool.h>
+#include "output/command.h"
+
+/* Of a table. */
+bool access_format_known(const char *name);
+
+/*
+ * `name`: the format, or NULL: by the ending of `output`, which may be NULL: standard output. Returns the exit status or a
+ * negative errno.
+ */
+int export_accesses(const struct command *self, const char *path, const char *name, const char *output, struct tare_error *err);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* perf record's options by perf's letters, and tare's own by name. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/num.h"
+#include "output/input.h"
+#include "output/own_stdout.h"
+#include "cli/samples/record_options.h"
+
+enum { STACK_BYTES = 8192, STACK_MOST = 65528, RING_MOST_BYTES = 1 << 30 };
+
+#define OPTION(name, statement)                                                                                        \
+	static int set_##name(void *to, const char *arg, struct tare_error *err)                                       \
+	{                                                                                                              \
+		struct record_options *o = to;                                                                         \
+                                                                                                                       \
+		(void)arg, (void)err;                                                                                  \
+		statement;                                                                                             \
+		return 0;                                                                                              \
+	}
+
+OPTION(fp, o->how.calls = CALLS_FRAME_POINTERS)
+OPTION(pids, o->pids = arg)
+OPTION(tids, o->tids = arg)
+OPTION(all_cpus, o->all_cpus = true)
+OPTION(no_inherit, o->how.inherit = false)
+OPTION(output, o->output = own_stdout_is(arg) ? "-" : arg)
+OPTION(data, o->how.addresses = true)
+OPTION(weight, o->how.weight = true)
+OPTION(phys, o->how.physical = true)
+OPTION(registers, o->how.registers = true)
+OPTION(switches, o->how.switches = true)
+OPTION(branch_any, o->how.branches |= PERF_SAMPLE_BRANCH_ANY)
+OPTION(all_user, o->all_user = true)
+OPTION(all_kernel, o->all_kernel = true)
+OPTION(no_build_ids, o->no_build_ids = true)
+OPTION(alloc, o->alloc = true)
+OPTION(no_jitter, o->no_jitter = true)
+OPTION(quiet, o->quiet = true)
+
+static int set_event(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+
+	o->event_text = o->events_given ? NULL : arg;
+	o->events_given = true;
+	return event_list_parse(arg, &o->events, err);
+}
+
+static int set_event_file(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+
+	if (o->n_event_files == RECORD_EVENT_FILES_MAX)
+		return tare_fail(err, E2BIG, "more than %d event files", RECORD_EVENT_FILES_MAX);
+	o->event_files[o->n_event_files++] = arg;
+	input_note(arg);
+	return 0;
+}
+
+static int either_rate(struct tare_error *err)
+{
+	return tare_fail(err, EINVAL, "-F, so many samples a second, and -c, one every so many events, exclude each other");
+}
+
+static int set_frequency(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+
+	if (o->rate_given && o->how.period)
+		return either_rate(err);
+	o->rate_given = true;
+	o->how.period = 0;
+	o->frequency_most = !strcmp(arg, "max");
+	if (o->frequency_most)
+		return 0;
+
+	int ret = num_parse(arg, &o->how.frequency, err);
+
+	return ret == 0 && !o->how.frequency ? tare_fail(err, ERANGE, "0 samples a second are none") : ret;
+}
+
+static int set_period(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+	int ret;
+
+	if (o->rate_given && !o->how.period)
+		return either_rate(err);
+	ret = num_parse(arg, &o->how.period, err);
+	o->rate_given = true;
+	if (ret == 0 && (!o->how.period || o->how.period >> 63))
+		return tare_fail(err, ERANGE, "a sample every %.32s events cannot be", arg);
+	return ret;
+}
+
+/* fp, lbr, dwarf, dwarf,BYTES */
+static int set_call_graph(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+	uint64_t bytes = STACK_BYTES;
+
+	if (!strcmp(arg, "fp") || !strcmp(arg, "no")) {
+		o->how.calls = arg[0] == 'f' ? CALLS_FRAME_POINTERS : CALLS_NONE;
+		return 0;
+	}
+	if (!strcmp(arg, "lbr")) {
+		o->how.calls = CALLS_LBR;
+		return 0;
+	}
+	if (strncmp(arg, "dwarf", 5) || (arg[5] && arg[5] != ','))
+		return tare_fail(err, EINVAL, "there is no call graph '%.32s': fp, dwarf, dwarf,BYTES or lbr", arg);
+	if (arg[5] && num_parse(arg + 6, &bytes, err) < 0)
+		return -EINVAL;
+	if (bytes < 8 || bytes > STACK_MOST || bytes % 8)
+		return tare_fail(err, ERANGE, "%.32s: a multiple of 8 bytes of stack, at most %d", arg + 6, STACK_MOST);
+	o->how.calls = CALLS_DWARF;
+	o->how.stack_bytes = (uint32_t)bytes;
+	return 0;
+}
+
+static int set_max_stack(void *to, const char *arg, struct tare_error *err)
+{
+	uint64_t n;
+	int ret = num_parse(arg, &n, err);
+
+	if (ret == 0 && (!n || n > UINT16_MAX))
+		return tare_fail(err, ERANGE, "%.32s frames: 1 to %d", arg, UINT16_MAX);
+	if (ret == 0)
+		((struct record_options *)to)->how.max_stack = (uint16_t)n;
+	return ret;
+}
+
+/* Source: perf-record(1), "-j". */
+static int set_branches(void *to, const char *arg, struct tare_error *err)
+{
+	static const struct {
+		const char *name;
+		uint64_t bits;
+	} rows[] = {
+		{ "any", PERF_SAMPLE_BRANCH_ANY },	   { "u", PERF_SAMPLE_BRANCH_USER },
+		{ "k", PERF_SAMPLE_BRANCH_KERNEL },	   { "hv", PERF_SAMPLE_BRANCH_HV },
+		{ "any_call", PERF_SAMPLE_BRANCH_ANY_CALL }, { "any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN },
+		{ "ind_call", PERF_SAMPLE_BRANCH_IND_CALL }, { "ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP },
+		{ "call", PERF_SAMPLE_BRANCH_CALL },	   { "cond", PERF_SAMPLE_BRANCH_COND },
+		{ "in_tx", PERF_SAMPLE_BRANCH_IN_TX },	   { "no_tx", PERF_SAMPLE_BRANCH_NO_TX },
+		{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE },
+	};
+	struct record_options *o = to;
+
+	for (const char *p = arg;; p++) {
+		size_t n = strcspn(p, ","), i = 0;
+
+		while (i < ARRAY_SIZE(rows) && (strlen(rows[i].name) != n || strncmp(rows[i].name, p, n)))
+			i++;
+		if (i == ARRAY_SIZE(rows))
+			return tare_fail_at(err, (int)(p - arg), EINVAL,
+					    "there is no branch filter '%.*s': any, any_call, any_ret, ind_call, call, "
+					    "cond; u, k, hv",
+					    (int)n, p);
+		o->how.branches |= rows[i].bits;
+		p += n;
+		if (!*p)
+			break;
+	}
+	if (!(o->how.branches & ~(uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV)))
+		o->how.branches |= PERF_SAMPLE_BRANCH_ANY;
+	return 0;
+}
+
+static int set_cpus(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+
+	cpus_free(&o->cpus);
+
+	int ret = cpus_parse(arg, &o->cpus, err);
+
+	if (ret == 0 && !o->cpus.n)
+		return tare_fail(err, EINVAL, "a list of CPUs such as 0-3,8 is wanted");
+	return ret;
+}
+
+static int set_timeout(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
+
+	return ret == 0 && !o->timeout_ns ? tare_fail(err, ERANGE, "a time limit of 0 leaves nothing to record") : ret;
+}
+
+static int set_delay(void *to, const char *arg, struct tare_error *err)
+{
+	return num_parse_ns(arg, 1000000, &((struct record_options *)to)->delay_ns, err);
+}
+
+static int set_compress(void *to, const char *arg, struct tare_error *err)
+{
+	uint64_t level = 1;
+
+	if (arg && num_parse(arg, &level, err) < 0)
+		return -EINVAL;
+	if (level > 22)
+		return tare_fail(err, ERANGE, "zstd has levels 1 to 22; 0 is none");
+	((struct record_options *)to)->compress = (int)level;
+	return 0;
+}
+
+/* Only clocks that can be read in the interrupt of a counter. */
+static int set_clock(void *to, const char *arg, struct tare_error *err)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} rows[] = { { "mono", CLOCK_MONOTONIC },	   { "monotonic", CLOCK_MONOTONIC },
+		     { "CLOCK_MONOTONIC", CLOCK_MONOTONIC }, { "1", CLOCK_MONOTONIC },
+		     { "raw", CLOCK_MONOTONIC_RAW },	   { "monotonic_raw", CLOCK_MONOTONIC_RAW },
+		     { "CLOCK_MONOTONIC_RAW", CLOCK_MONOTONIC_RAW }, { "perf", -1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(arg, rows[i].name)) {
+			((struct record_options *)to)->how.clockid = rows[i].id;
+			((struct record_options *)to)->clock_given = true;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "samples cannot be stamped by '%.32s': mono, raw, or perf (the kernel's own)", arg);
+}
+
+/* As perf takes it: pages, or bytes with K, M or G; rounded up to a power of two. */
+static int size_of(const char *arg, size_t n_arg, size_t *out, struct tare_error *err)
+{
+	static const char units[] = "BKMG";
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = page;
+	char *end;
+	unsigned long long n = strtoull(arg, &end, 10);
+	const char *stop = arg + n_arg, *unit = end < stop ? strchr(units, *end) : NULL;
+	uint64_t each = unit ? 1ull << 10 * (unit - units) : page;
+
+	if (end == arg || !n || (end < stop && (!unit || end + 1 != stop)) || n > RING_MOST_BYTES / each)
+		return tare_fail(err, EINVAL, "'%.*s' is no size of a buffer: pages, or bytes as 512K, 8M; at most 1G",
+				 (int)(n_arg < 32 ? n_arg : 32), arg);
+	while (size < n * each)
+		size *= 2;
+	*out = size;
+	return 0;
+}
+
+/* SIZE, SIZE,AUX or ,AUX */
+static int set_ring(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+	size_t n = strcspn(arg, ",");
+	int ret = n || !arg[n] ? size_of(arg, n, &o->ring_bytes, err) : 0;
+
+	if (ret < 0 || !arg[n])
+		return ret;
+	ret = size_of(arg + n + 1, strlen(arg + n + 1), &o->aux_bytes, err);
+	if (ret == 0 && o->aux_bytes < 2 * (size_t)sysconf(_SC_PAGESIZE))
+		return tare_fail(err, EINVAL, "'%.32s': an AUX area has two pages at least", arg + n + 1);
+	return ret;
+}
+
+/* As perf takes it: a number and B, K, M or G. */
+static int set_max_size(void *to, const char *arg, struct tare_error *err)
+{
+	static const char units[] = "BKMG";
+	char *end;
+	unsigned long long n = *arg >= '0' && *arg <= '9' ? strtoull(arg, &end, 10) : 0;
+	const char *unit = n && *end ? strchr(units, *end) : NULL;
+
+	if (!unit || end[1] || n > UINT64_MAX >> 10 * (unit - units))
+		return tare_fail(err, EINVAL, "'%.32s' is no size of a file: bytes as 4096B, 500K, 200M, 1G", arg);
+	((struct record_options *)to)->size_most = n << 10 * (unit - units);
+	return 0;
+}
+
+static int set_precise(void *to, const char *arg, struct tare_error *err)
+{
+	struct record_options *o = to;
+
+	o->precise = true;
+	o->precise_of.what = PRECISE_MEMORY;
+	for (int i = 0; arg && i < PRECISE_WHATS; i++)
+		if (!strcmp(arg, precise_names[i])) {
+			o->precise_of.what = (enum precise_what)i;
+			return 0;
+		}
+	return arg ? tare_fail(err, EINVAL, "'%.32s' cannot be sampled precisely: memory, branches, fetch or all", arg) : 0;
+}
+
+static int set_min_latency(void *to, const char *arg, struct tare_error *err)
+{
+	uint64_t cycles;
+	int ret = num_parse(arg, &cycles, err);
+
+	if (ret == 0 && (!cycles || cycles > UINT32_MAX))
+		return tare_fail(err, ERANGE, "%.32s is no latency: cycles, 1 or more", arg);
+	((struct record_options *)to)->precise_of.min_latency = (uint32_t)cycles;
+	return ret;
+}
+
+static int set_engine(void *to, const char *arg, struct tare_error *err)
+{
+	static const char *const words[] = { "auto", "perf", "exact" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(arg, words[i])) {
+			((struct record_options *)to)->engine = (enum engine_wish)i;
+			return 0;
+		}
+	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
+}
+
+const struct option_row record_option_rows[] = {
+	{ 'e', "event", "EVENTS", "what to sample; default: cycles, or cpu-clock without a PMU", set_event },
+	{ 'F', "freq", "HZ", "samples a second to aim at, or max; default: 4000", set_frequency },
+	{ 'c', "count", "N", "a sample every N events instead", set_period },
+	{ 'g', NULL, NULL, "record who called, by frame pointers", set_fp },
+	{ 0, "call-graph", "HOW", "fp, dwarf[,BYTES] (copies the stack) or lbr (Intel)", set_call_graph },
+	{ 0, "max-stack", "N", NULL, set_max_stack },
+	{ 'p', "pid", "PIDS", "sample running processes", set_pids },
+	{ 't', "tid", "TIDS", "sample single threads", set_tids },
+	{ 'a', "all-cpus", NULL, "sample the whole machine", set_all_cpus },
+	{ 'C', "cpu", "CPUS", "only these CPUs: 0-3,8", set_cpus },
+	{ 'i', "no-inherit", NULL, "leave out children and new threads", set_no_inherit },
+	{ 'o', "output", "FILE", "default: perf.data; - is standard output", set_output },
+	{ 'z', "compression-level", "[N]", "compress by zstd; level 1 unless given as --compression-level=N", set_compress },
+	{ 'd', "data", NULL, "record data addresses", set_data },
+	{ 'W', "weight", NULL, NULL, set_weight },
+	{ 0, "phys-data", NULL, NULL, set_phys },
+	{ 'b', "branch-any", NULL, "record the last taken branches", set_branch_any },
+	{ 'j', "branch-filter", "WHICH", NULL, set_branches },
+	{ 'I', "intr-regs", NULL, NULL, set_registers },
+	{ 0, "switch-events", NULL, NULL, set_switches },
+	{ 'D', "delay", "MS", "begin to sample that long after the start", set_delay },
+	{ 0, "timeout", "MS", "end after that long", set_timeout },
+	{ 0, "max-size", "SIZE", "end when FILE has that much: 500K, 200M, 1G", set_max_size },
+	{ 'm', "mmap-pages", "SIZE[,AUX]", "buffer per CPU to begin with; default: by the rate, from 512K on", set_ring },
+	{ 'k', "clockid", "CLOCK", NULL, set_clock },
+	{ 0, "all-user", NULL, NULL, set_all_user },
+	{ 0, "all-kernel", NULL, NULL, set_all_kernel },
+	{ 'B', "no-buildid", NULL, NULL, set_no_build_ids },
+	{ 0, "event-file", "FILE", NULL, set_event_file },
+	{ 0, "engine", "NAME", "auto, perf or exact (the same samples in every run)", set_engine },
+	{ 0, "precise", "[WHAT]", "memory (default), branches, fetch or all: exact places, chosen by machine", set_precise },
+	{ 0, "alloc", NULL, "record which blocks of memory the command takes, into FILE.alloc", set_alloc },
+	{ 0, "min-latency", "CYCLES", NULL, set_min_latency },
+	{ 0, "no-jitter", NULL, NULL, set_no_jitter },
+	{ 'q', "quiet", NULL, "say nothing but what went wrong", set_quiet },
+	{ 0 },
+};
+
+int record_options_check(struct record_options *o, bool has_command, struct tare_error *err)
+{
+	int ret = 0;
+
+	if (o->pids && o->tids)
+		ret = tare_fail(err, EINVAL, "-p and -t: name processes or threads");
+	else if ((o->pids || o->tids) && o->all_cpus)
+		ret = tare_fail(err, EINVAL, "-a samples every task; -p and -t would limit it");
+	else if (o->precise_of.min_latency && !o->precise)
+		ret = tare_fail(err, EINVAL, "--min-latency belongs to --precise");
+	else if (o->precise && o->events_given)
+		ret = tare_fail(err, EINVAL, "--precise chooses the events: -e names others");
+	else if (o->all_user && o->all_kernel)
+		ret = tare_fail(err, EINVAL, "--all-user and --all-kernel leave nothing");
+	else if (!has_command && !o->pids && !o->tids && !o->all_cpus && !o->cpus.n) {
+		ret = tare_fail(err, EINVAL, "there is nothing to record");
+		tare_hint(err, "give a command after the options, or -p PID, or -a");
+	} else if (o->alloc && !has_command) {
+		ret = tare_fail(err, EINVAL, "--alloc records a command that tare starts");
+		tare_hint(err, "give a command after the options");
+	} else if (o->alloc && !strcmp(o->output, "-")) {
+		ret = tare_fail(err, EINVAL, "--alloc writes a file beside the recording: -o FILE, and not -");
+	} else if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
+		ret = tare_fail(err, EINVAL, "a recording is not for a terminal");
+		tare_hint(err, "-o - | tare dump -, or -o FILE");
+	}
+	return ret;
+}
+
+void record_options_free(struct record_options *o)
+{
+	event_list_free(&o->events);
+	cpus_free(&o->cpus);
+}

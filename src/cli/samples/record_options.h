@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of `tare record`: words -> a struct. */
+#ifndef CLI_SAMPLES_RECORD_OPTIONS_H
+#define CLI_SAMPLES_RECORD_OPTIONS_H
+
+#include "base/cpus.h"
+#include "output/command.h"
+#include "event/event.h"
+#include "pmu/precise.h"
+#include "launch/engine.h"
+#include "sample/sample_attr.h"
+
+enum { RECORD_EVENT_FILES_MAX = 16, DEFAULT_FREQUENCY = 4000 };
+
+struct record_options {
+	struct event_list events;
+	const char *event_text; /* the argument of -e, if there was just one */
+	bool events_given, rate_given, frequency_most;
+	const char *event_files[RECORD_EVENT_FILES_MAX + 1];
+	size_t n_event_files;
+	struct sample_how how;
+	bool all_user, all_kernel;
+
+	const char *pids, *tids;
+	bool all_cpus;
+	struct cpus cpus;
+	uint64_t timeout_ns, delay_ns, size_most;
+	enum engine_wish engine;
+	bool precise, no_jitter, alloc;
+	struct precise_question precise_of;
+
+	size_t ring_bytes, aux_bytes; /* 0: as it is best */
+	bool clock_given;
+	int compress;
+	bool no_build_ids, quiet;
+	const char *output;
+};
+
+#define RECORD_OPTIONS_INIT                                                                                            \
+	{                                                                                                              \
+		.how = { .frequency = DEFAULT_FREQUENCY, .inherit = true, .clockid = 1 /* CLOCK_MONOTONIC */ },        \
+		.output = "perf.data"                                                         \
+	}
+
+extern const struct option_row record_option_rows[];
+int record_options_check(struct record_options *o, bool has_command, struct tare_error *err);
+void record_options_free(struct record_options *o);
+
+#endif

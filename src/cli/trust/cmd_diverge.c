@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* tare diverge: the first instruction behind which two runs of a command go different ways, and why. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/num.h"
+#include "output/output.h"
+#include "output/progress.h"
+#include "cli/trust/verify.h"
+#include "launch/environment.h"
+#include "launch/launch_fix.h"
+#include "launch/pidspace.h"
+#include "diverge/divergence_view.h"
+
+struct diverge_options {
+	struct verify_form form;
+	struct fixed fixed;
+	uint64_t every, runs;
+};
+
+static int set_deterministic(void *to, const char *arg, struct tare_error *err)
+{
+	struct diverge_options *o = to;
+	int ret = fixed_parse(arg, &o->fixed, err);
+
+	if (ret == 0 && !(o->fixed.set & FIXED(ASLR))) {
+		tare_fail(err, EINVAL, "without 'aslr' two runs lie at different addresses, and part at once");
+		tare_hint(err, "tare verify launch shows what that item is worth");
+		return -EINVAL;
+	}
+	return ret;
+}
+
+static int set_every(void *to, const char *arg, struct tare_error *err)
+{
+	struct diverge_options *o = to;
+	int ret = num_parse(arg, &o->every, err);
+
+	if (ret == 0 && (o->every < 100 || o->every > 1000000000))
+		return tare_fail(err, EINVAL, "100 to 1G instructions lie between two checkpoints, not '%.32s'", arg);
+	return ret;
+}
+
+static int set_runs(void *to, const char *arg, struct tare_error *err)
+{
+	struct diverge_options *o = to;
+	int ret = num_parse(arg, &o->runs, err);
+
+	if (ret == 0 && (o->runs < 2 || o->runs > 1000))
+		return tare_fail(err, EINVAL, "2 to 1000 runs are compared, not '%.32s'", arg);
+	return ret;
+}
+
+static const struct option_row diverge_opts[] = {
+	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", set_deterministic },
+	{ 0, "every", "N", "instructions between the first checkpoints (65536)", set_every },
+	{ 'r', "runs", "N", "so many must go the same way before it is said (6)", set_runs },
+	{ 0, "timeout", "MS", "of one run: a longer one is an error", verify_set_timeout },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", verify_set_format },
+	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
+	{ 0 },
+};
+
+struct looked {
+	struct progress progress;
+	unsigned begun, runs; /* so many are made if all go the same way; where they part it is not known how many */
+	bool parted;
+};
+
+static void show_progress(void *with, unsigned pair, unsigned run)
+{
+	struct looked *l = with;
+	unsigned done = l->begun++;
+
+	l->parted |= pair > 1 && run == 0; /* as long as they do not, each is compared with the first */
+	if (!l->parted && done < l->runs)
+		progress_show(&l->progress, (double)done / l->runs, "run %u; if all %u go the same way", done + 1, l->runs);
+	else
+		progress_show(&l->progress, 0, "pair %u, run %u", pair, run + 1);
+}
+
+static int show(const struct diverge_options *o, const struct divergence_report *r, const struct divergence_about *about,
+		struct tare_error *err)
+{
+	struct document to;
+	int ret = document_open(&to, o->form.output, err);
+
+	if (ret < 0)
+		return ret;
+	to.style.thousands = true;
+	if (o->form.json)
+		divergence_json(&to.out, r, about);
+	else
+		divergence_text(&to.out, r, about, &to.style);
+	return document_close(&to, err);
+}
+
+static int work(const struct command *self, struct diverge_options *o, char *const *argv, struct tare_error *err)
+{
+	struct environment environment = { 0 };
+	struct divergence d = { 0 };
+	struct divergence_report report = { 0 };
+	const struct divergence_about about = { .argv = argv, .fixed = &o->fixed };
+	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->form.timeout_ns, .every = o->every,
+				     .runs = (unsigned)o->runs };
+	struct looked looked = { .runs = plan.runs ? plan.runs : DIVERGE_RUNS };
+	struct same_input input = { -1, -1, -1 };
+	int ret = environment_fix(&environment, o->fixed.set, o->fixed.kept, argv, environ, err);
+
+	plan.envp = environment.envp;
+	plan.with = &looked;
+	progress_begin(&looked.progress, "diverge", false); /* what the command writes is hidden */
+	plan.progress = show_progress;
+	if (ret == 0)
+		ret = exact_probe(err);
+	if (ret == 0 && fix_layout_refused()) {
+		ret = tare_fail(err, EPERM, "addresses are random, and two runs part at once: %s", fix_layout_refused());
+		tare_hint(err, "in a container: let it (docker: --security-opt seccomp=unconfined)");
+	}
+	plan.input = &input;
+	if (ret == 0)
+		ret = verify_begin_input(self, &o->form, &input, err);
+	if (ret == 0)
+		ret = diverge_search(&plan, &d, err);
+	if (ret == 0)
+		ret = divergence_explain(&report, &d, environment.bytes, &plan, err);
+	progress_end(&looked.progress);
+	if (ret == 0)
+		ret = show(o, &report, &about, err);
+	if (ret == 0)
+		ret = d.verdict == DIVERGE_SAME && !d.uncounted[0] ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+	same_input_end(&input);
+	divergence_free(&report);
+	diverge_free(&d);
+	environment_free(&environment);
+	if (ret >= 0)
+		return ret;
+	complain(self, err, NULL);
+	if (plan.by_signal)
+		return 128 + plan.by_signal;
+	return plan.exec_code == ENOENT ? EXIT_NOT_FOUND : plan.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct diverge_options o = { 0 };
+	int status, rest;
+
+	fixed_parse(NULL, &o.fixed, &err);
+	rest = options_parse(self, argc, argv, &o, &status);
+	o.fixed.env_open = false; /* all runs are in one environment */
+	if (rest < 0)
+		return status;
+	if (rest == argc) {
+		tare_fail(&err, EINVAL, "which command?");
+		tare_hint(&err, "tare diverge -- COMMAND");
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	status = pidspace_enter(&o.fixed, argv[rest]);
+	return status >= 0 ? status : work(self, &o, argv + rest, &err);
+}
+
+const struct command cmd_diverge = {
+	.name = "diverge",
+	.about = "where two runs of a command part: the instruction, its line, and what differed",
+	.args = "[--] COMMAND [ARG]...",
+	.example = "  tare diverge -- python3 -c 'print(1)'",
+	.topic = TOPIC_TRUST,
+	.options = diverge_opts,
+	.run = run,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* tare doctor: can this user count here, and if not, what to type. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "output/command.h"
+#include "doctor/doctor_view.h"
+
+enum { EXIT_FINDINGS = 3 };
+
+struct doctor_options {
+	bool json, strict;
+	const char *root;
+};
+
+static int set_format(void *options, const char *arg, struct tare_error *err)
+{
+	struct doctor_options *o = options;
+
+	if (strcmp(arg, "text") && strcmp(arg, "json"))
+		return tare_fail(err, EINVAL, "there is no format '%.40s': text or json", arg);
+	o->json = !strcmp(arg, "json");
+	return 0;
+}
+
+static int set_json(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct doctor_options *)options)->json = true;
+	return 0;
+}
+
+static int set_strict(void *options, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	((struct doctor_options *)options)->strict = true;
+	return 0;
+}
+
+static int set_root(void *options, const char *arg, struct tare_error *err)
+{
+	struct doctor_options *o = options;
+
+	if (!arg[0])
+		return tare_fail(err, EINVAL, "a directory is wanted");
+	o->root = arg;
+	return 0;
+}
+
+static const struct option_row doctor_opts[] = {
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/doctor/1)", set_format },
+	{ 0, "json", NULL, "the same as --format json", set_json },
+	{ 0, "strict", NULL, "exit with 3 where hardware events count, but a finding is a warning or worse", set_strict },
+	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
+	  set_root },
+	{ 0 },
+};
+
+static struct doctor_style style_of_terminal(void)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM"),
+		   *columns = getenv("COLUMNS");
+	struct doctor_style style = { .width = 100 };
+	struct winsize size;
+
+	if (isatty(STDOUT_FILENO)) {
+		style.colour = !(no_colour && *no_colour) && !(term && !strcmp(term, "dumb"));
+		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+			style.width = size.ws_col;
+	}
+	if (columns && atoi(columns) > 0)
+		style.width = (unsigned)atoi(columns);
+	return style;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct doctor_options o = { 0 };
+	static struct host host; /* some KiB each: not for the stack */
+	static struct diagnosis diagnosis;
+	struct text out = { 0 };
+	int status, rest = options_parse(self, argc, argv, &o, &status);
+
+	if (rest < 0)
+		return status;
+	if (rest < argc) {
+		tare_fail(&err, EINVAL, "'%.64s' is not expected: doctor takes only options",
+			  argv[rest]);
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	if (host_gather(&host, o.root, &err) < 0) {
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	doctor_judge(&host, &diagnosis);
+	if (o.json)
+		doctor_json(&out, &host, &diagnosis);
+	else
+		doctor_text(&out, &host, &diagnosis, style_of_terminal());
+
+	int ret = out.failed ? -ENOMEM : file_write_all(STDOUT_FILENO, out.s, out.len);
+
+	text_free(&out);
+	if (ret < 0) {
+		tare_fail(&err, -ret, "cannot write to standard output: %s", strerror(-ret));
+		complain(self, &err, NULL);
+		return EXIT_CANNOT_MEASURE;
+	}
+	/* Sorted: the first is the worst. */
+	if (o.strict && diagnosis.verdict == VERDICT_HARDWARE && diagnosis.findings && diagnosis.finding[0].mark != MARK_OK)
+		return EXIT_FINDINGS;
+	return diagnosis.verdict;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.about = "can this user count here, and what to type where not",
+	.args = "",
+	.example = "  tare doctor\n  tare doctor --format json | jq -r '.findings[].fix[].command'",
+	.topic = TOPIC_MACHINE,
+	.options = doctor_opts,
+	.run = run,
+};

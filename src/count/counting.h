@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All counters of one run: every group of events, opened in every place it belongs to. Started,
+ * stopped and read as one; a reading becomes one fact per event and place.
+ */
+#ifndef COUNT_COUNTING_H
+#define COUNT_COUNTING_H
+
+#include "launch/fact.h"
+#include "launch/where.h"
+#include "source/source.h"
+
+struct cell { /* one group in one place */
+	struct counters *open;
+	const struct source *source;
+	struct place at;
+	const char *cgroup;
+	size_t first, n; /* its events, in counting.order */
+	bool on, on_exec;
+};
+
+struct counting {
+	struct encoding *enc; /* a copy that may be amended: kernel and hypervisor left out, as the user may not count them */
+	size_t n_enc;
+	unsigned *order; /* event indices, those of one group in a row */
+	struct cell *cell;
+	size_t n;
+	bool any_open;
+	enum parts parts;
+	bool partial;
+};
+
+struct counting_options {
+	const struct where *where;
+	const struct places *tasks; /* empty: system-wide */
+	const struct cpus *online;
+	const char *const *cgroup; /* per event: a name or NULL; NULL: none has one */
+	const int *cgroup_fd;      /* per event */
+	const bool *only;          /* per event: NULL: all */
+	bool on_exec;              /* those that follow a task start at its next exec */
+	void *launched;            /* of the launcher, for its own source */
+	const char *sheds;         /* why the command sheds its counters at exec; NULL: it does not */
+	enum parts parts;          /* read parts of the command too, where the source can */
+	bool partial;              /* take readings that are without some processes; else they are unavailable */
+	/* The source of a name; NULL when this build has none of that name. */
+	const struct source *(*source)(const char *name);
+};
+
+/*
+ * Open what can be opened. An event that cannot be becomes unavailable in c->enc (with why and
+ * remedy), and its group with it; other events still count. Fails only when nothing could be opened
+ * because the target is gone or memory is out. Events of the "clock" source are the session's own
+ * and are not opened.
+ */
+int counting_open(struct counting *c, const struct encoding_list *events,
+		  const struct counting_options *opt, struct tare_error *err);
+/* `event`: only the cells with that event; -1: all. Cells that start at exec are left to the
+ * kernel. */
+int counting_start(struct counting *c, int event, struct tare_error *err);
+int counting_stop(struct counting *c, int event, struct tare_error *err);
+/* One FACT_READING per open event and place, and per part of it where asked for; no closing fact. */
+int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sink *to,
+		  struct tare_error *err);
+void counting_close(struct counting *c);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A page with the flame graph of a recording; opens in a browser, offline. */
+#include <stdlib.h>
+#include "export/export.h"
+#include "output/page.h"
+#include "profile/report/stacks_json.h"
+
+/* Of the whole: what is narrower than that is not seen, and a page has to be opened. */
+#define LEAST 1e-6
+
+static int begin(struct export *x, struct tare_error *err)
+{
+	(void)x;
+	return page_available(err);
+}
+
+static int profile(struct export *x, const struct stacks *s, struct tare_error *err)
+{
+	const struct timeline_info *info = x->of->info;
+	enum tare_quality *quality = calloc(info->n_counters + 1, sizeof(*quality));
+	struct stacks_about about = { .program = x->of->program, .quality = quality, .least = LEAST, .broke_off = x->of->info->broke_off };
+	struct page page;
+	int ret;
+
+	if (!quality)
+		return tare_fail_nomem(err);
+	for (size_t c = 0; c < info->n_counters; c++)
+		quality[c] = info->counter[c].quality;
+	ret = page_open(&page, x->out, "tare export", info->command ? info->command : info->path, info->start_ns, err);
+	if (ret == 0) {
+		ret = stacks_json(page_document(&page), s, &about, err);
+		if (page_close(&page, err) < 0 && ret == 0)
+			ret = -err->code;
+	}
+	free(quality);
+	return ret;
+}
+
+static void end(struct export *x)
+{
+	(void)x;
+}
+
+const struct exporter export_html = {
+	.name = "html",
+	.about = "a page with a flame graph: any browser, offline",
+	.ending = ".html",
+	.begin = begin,
+	.profile = profile,
+	.end = end,
+};

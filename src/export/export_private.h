@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files that drive exporters share. */
+#ifndef EXPORT_EXPORT_PRIVATE_H
+#define EXPORT_EXPORT_PRIVATE_H
+
+#include "export/export.h"
+
+enum { EXPORT_NAME_MAX = 4096, EXPORT_NAME_ROOM = EXPORT_NAME_MAX + 4 };
+
+bool export_name_fits(const char *name);
+/* The name, or its first EXPORT_NAME_MAX bytes and "..." in `room`: a name is repeated, and may be a megabyte. */
+const char *export_shorten(const char *name, char *room);
+
+/* The counter's index: by name, or with NULL the clock, or else the first. */
+int export_counter_of(const struct timeline_info *info, const char *name, struct tare_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Which engine counts what: the processor's counters, through the kernel, or the exact engine. */
+#ifndef LAUNCH_ENGINE_H
+#define LAUNCH_ENGINE_H
+
+#include <stdbool.h>
+#include "source/source.h"
+
+enum engine_wish { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_MSR };
+
+struct engine_question {
+	enum engine_wish wish;
+	const struct tare_error
+	    *cannot; /* why the exact engine cannot count this target; NULL: it can */
+	bool apart;  /* what it does not count is counted in runs without it */
+	const struct source *(*source)(const char *name);
+};
+
+/*
+ * 1 when the command is to run under the exact engine, 0 when not; or a negative errno where what
+ * was asked for contradicts itself. Events become those of the engine (instructions as
+ * instructions:u, in groups of their own), or unavailable with a reason where the engine would
+ * spoil them.
+ */
+int engine_choose(struct encoding_list *list, const struct engine_question *q,
+		  struct tare_error *err);
+
+/* The engine cannot run this command after all: its events become unavailable for that reason. */
+void engine_give_up(struct encoding_list *list, const struct tare_error *why);
+
+/* Whether the exact engine counts it. */
+bool engine_counts(const struct encoding *e);
+
+/* Whether it would, of a command that is started: the i-th is one of the events that it can take over. */
+bool engine_could_count(const struct encoding_list *list, size_t i);
+
+#endif

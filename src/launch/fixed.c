@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* The items by name. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "launch/fixed.h"
+
+const struct fixed_row fixed_rows[FIXED_ITEMS] = {
+	[FIXED_ASLR] = { "aslr", "no randomisation of addresses", true, NULL },
+	[FIXED_ENVIRONMENT] = { "environment", "arguments and environment filled up to a round size", true, NULL },
+	[FIXED_ORDER] = { "order", "the environment's variables sorted", true, NULL },
+	[FIXED_RANDOM] = { "random", "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom", true,
+			   "/dev/urandom and /dev/random are as random as ever: only the exact engine answers them" },
+	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true, NULL },
+	[FIXED_MALLOC] = { "malloc", "no purging by time in jemalloc and mimalloc", true, NULL },
+	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true, NULL },
+	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true, NULL },
+	[FIXED_CPU] = { "cpu", "one CPU: threads take turns", false, NULL },
+	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false, NULL },
+	[FIXED_CWD] = { "cwd", "the working directory by a name of 256 characters", false, NULL },
+	[FIXED_BINDING] = { "binding", "symbols bound at the start, not by the thread that calls first", false, NULL },
+	[FIXED_READDIR] = { "readdir", "directories read in the order of names; under the exact engine alone", false, NULL },
+	[FIXED_ENV] = { "env", "no variables but PATH and HOME; env=NAME:NAME keeps more", false, NULL },
+};
+
+static unsigned usual(void)
+{
+	unsigned set = 0;
+
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		set |= fixed_rows[i].usual ? 1u << i : 0;
+	return set;
+}
+
+/* The items of one word; 0: there is none of that name. */
+static unsigned items_of(const char *word, size_t len)
+{
+	if (len == 3 && !strncmp(word, "all", 3))
+		return (1u << FIXED_ITEMS) - 1;
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (strlen(fixed_rows[i].name) == len && !strncmp(fixed_rows[i].name, word, len))
+			return 1u << i;
+	return 0;
+}
+
+static int no_item(const char *word, size_t len, struct tare_error *err)
+{
+	char typed[48];
+	const char *names[FIXED_ITEMS];
+	struct text near = { 0 };
+
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		names[i] = fixed_rows[i].name;
+	snprintf(typed, sizeof(typed), "%.*s", (int)len, word);
+	text_nearest(&near, typed, names, FIXED_ITEMS, 1);
+	tare_fail(err, EINVAL, "there is no item '%s' to be fixed", typed);
+	if (near.len)
+		tare_hint(err, "did you mean %s? 'tare run --list' shows them", near.s);
+	else
+		tare_hint(err, "'tare run --list' shows them; all and none are names, too");
+	text_free(&near);
+	return -EINVAL;
+}
+
+/* What programs are found by, and variables that tare sets or reads in the command. */
+static const char *const always_kept[] = { "PATH",		   "HOME",		  "TARE_REGIONS",
+					   "TARE_REGIONS_EVENTS", "TARE_REGIONS_ENGINE", "TARE_FUNCTIONS",
+					   "TARE_LIBRARY" };
+
+bool fixed_keeps(const char *kept, const char *variable)
+{
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; i < ARRAY_SIZE(always_kept); i++)
+		if (strlen(always_kept[i]) == n && !strncmp(always_kept[i], variable, n))
+			return true;
+	for (const char *p = kept; *p; p += strcspn(p, ":"), p += *p == ':')
+		if (strcspn(p, ":") == n && !strncmp(p, variable, n))
+			return true;
+	return false;
+}
+
+/* Append the names of "env=" to those kept already. */
+static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct tare_error *err)
+{
+	size_t had = strlen(kept);
+
+	if (!n || names[0] == ':' || names[n - 1] == ':' || memmem(names, n, "::", 2) || memchr(names, '=', n)) {
+		tare_fail(err, EINVAL, "env=%.*s: names of variables are wanted, with ':' between them", n > 64 ? 64 : (int)n, names);
+		tare_hint(err, "such as env=LANG:CI; env alone keeps PATH and HOME");
+		return -EINVAL;
+	}
+	if (had + n + 2 > FIXED_KEPT_BYTES) {
+		tare_fail(err, EINVAL, "env=: the names are longer than %d characters together", FIXED_KEPT_BYTES - 2);
+		tare_hint(err, "keep fewer variables");
+		return -EINVAL;
+	}
+	snprintf(kept + had, FIXED_KEPT_BYTES - had, "%s%.*s", had ? ":" : "", (int)n, names);
+	return 0;
+}
+
+int fixed_parse(const char *text, struct fixed *f, struct tare_error *err)
+{
+	bool just_some = false, env_named = false;
+	char kept[FIXED_KEPT_BYTES] = "";
+	unsigned now = usual();
+
+	for (const char *p = text; p;) {
+		size_t len = strcspn(p, ",");
+		char sign = *p == '+' || *p == '-' ? *p : 0;
+		const char *word = p + !!sign;
+		size_t n = len - !!sign, names = sign != '-' && n >= 4 && !strncmp(word, "env=", 4) ? 4 : 0;
+		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
+		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
+
+		if (!items && !none)
+			return no_item(word, n, err);
+		if (names && keep(word + names, n - names, kept, err) < 0)
+			return -EINVAL;
+		if (p == text && !sign) {
+			now = 0; /* a list of just these */
+			just_some = true;
+		}
+		env_named |= (items & FIXED(ENV)) != 0;
+		now = sign == '-' ? now & ~items : now | items;
+		p = p[len] ? p + len + 1 : NULL;
+	}
+	f->set = now;
+	f->env_open = !just_some && !env_named;
+	memcpy(f->kept, now & FIXED(ENV) ? kept : "", now & FIXED(ENV) ? sizeof(kept) : 1);
+	return 0;
+}
+
+void fixed_names(struct text *out, unsigned set)
+{
+	const char *sep = "";
+
+	if (!set)
+		text_add(out, "nothing");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (set & 1u << i) {
+			text_add(out, "%s%s", sep, fixed_rows[i].name);
+			sep = ", ";
+		}
+}
+
+__attribute__((format(printf, 3, 0))) static bool note(struct fixed *f, enum fixed_item item, const char *fmt, va_list args)
+{
+	if (!f || !(f->set & 1u << item) || (f->missed & 1u << item))
+		return false; /* the first reason stays */
+	f->missed |= 1u << item;
+	vsnprintf(f->why[item], sizeof(f->why[item]), fmt, args);
+	return true;
+}
+
+void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	note(f, item, fmt, args);
+	va_end(args);
+}
+
+void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (note(f, item, fmt, args))
+		f->lost |= 1u << item;
+	va_end(args);
+}
+
+void fixed_strip(struct fixed *f, const char *program, const char *rights, unsigned takers)
+{
+	unsigned by = fixed_tried(f) & takers;
+	char without[64] = "";
+	size_t n = 0;
+
+	if (!by || f->stripped[0])
+		return;
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (by & 1u << i)
+			n += (size_t)snprintf(without + n, sizeof(without) - n, "%s-%s", n ? "," : "", fixed_rows[i].name);
+	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s leaves it them", program, rights, without);
+}
+
+const char *fixed_open(const struct fixed *f, unsigned item)
+{
+	if (f && item < FIXED_ITEMS && f->missed & 1u << item)
+		return f->why[item];
+	if (f && item == FIXED_ENV && f->env_open)
+		return "the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME";
+	return NULL;
+}
+
+bool fixed_remark(struct text *out, const struct fixed *f, unsigned i)
+{
+	if (!f)
+		return false;
+	if (i == FIXED_ITEMS && f->stripped[0])
+		text_add(out, "Ran without its rights: %s", f->stripped);
+	else if (fixed_open(f, i))
+		text_add(out, "Not fixed: %s: %s", fixed_rows[i].name, fixed_open(f, i));
+	else if (i < FIXED_ITEMS && fixed_partly(f) & 1u << i)
+		text_add(out, "Fixed in part: %s: %s", fixed_rows[i].name, fixed_rows[i].leaves);
+	else
+		return false;
+	return true;
+}
+
+unsigned fixed_tried(const struct fixed *f)
+{
+	return f ? f->set & ~(f->missed & ~f->lost) : 0;
+}
+
+unsigned fixed_had(const struct fixed *f)
+{
+	return f ? f->set & ~f->missed : 0;
+}
+
+unsigned fixed_partly(const struct fixed *f)
+{
+	return f ? fixed_had(f) & f->partly : 0;
+}

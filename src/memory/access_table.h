@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Normalised accesses (include/tare/access.h) as a table: CSV or Parquet, the same columns in both. docs/accesses.md
+ * describes them; columns are only ever added.
+ */
+#ifndef MEMORY_ACCESS_TABLE_H
+#define MEMORY_ACCESS_TABLE_H
+
+#include "tare/access.h"
+#include "output/out.h"
+
+enum access_format { ACCESS_CSV, ACCESS_PARQUET };
+
+/*
+ * Everything that `a` still has, to `out`: how many rows in *rows. -EIO and the rest where the recording is damaged: what
+ * stands before that is written then, and the table whole. Errors of writing stick in `out`.
+ */
+int access_table_write(struct out *out, enum access_format format, struct tare_accesses *a, uint64_t *rows, struct tare_error *err);
+
+#endif

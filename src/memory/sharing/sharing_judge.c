@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* What a line's hits, in order of time, say of it: all of them, and those of a part of the time, as programs have phases. */
+#include <math.h>
+#include "memory/sharing/sharing_private.h"
+
+double sharing_expected(struct sharing *s, const struct hit *h, size_t n)
+{
+	return n ? sharing_chance(s, h, NULL, n) * (double)(n - 1) : 0;
+}
+
+static bool fought_over(const struct sharing_line *l)
+{
+	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
+}
+
+/* How sure a verdict is that is as sure as that of whose bytes are whose. */
+static double said(const struct sharing_line *l)
+{
+	double sure = l->bytes_sure;
+
+	if (l->sizes_open && sure > SIZES_OPEN_SURE)
+		sure = SIZES_OPEN_SURE;
+	if (l->in_turns)
+		sure *= l->steady;
+	return l->in_turns && sure > TURNS_SURE ? TURNS_SURE : sure;
+}
+
+/*
+ * Fewer than a quarter of the switches that shuffled accesses would have: one thread after the other.
+ */
+static void judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
+{
+	uint64_t switches;
+	double shown;
+	bool few;
+
+	sharing_switches(h, n, l);
+	switches = l->switches_true + l->switches_false;
+	l->expected = sharing_expected(s, h, n);
+	few = switches < l->expected / 4 && l->modified < l->expected / 4;
+	l->verdict = SHARING_UNCLEAR;
+	if (l->expected > 0 && l->expected < 2)
+		return;
+	if (few)
+		sharing_turns(s, h, n, l);
+	if (l->in_turns && l->few_turns)
+		return;
+	if (few && !l->in_turns) {
+		l->few_turns = !sharing_handed_over(s, h, n, l, &shown);
+		if (l->few_turns)
+			return;
+		l->verdict = SHARING_HANDED_OVER;
+		l->sure = 1 - exp(switches - l->expected + (switches ? switches * log(l->expected / switches) : 0));
+		if (l->sure > shown)
+			l->sure = shown;
+		return;
+	}
+	if (switches < 2 || !sharing_kind(s, h, n, l))
+		return;
+	l->sure = said(l);
+}
+
+/* A part of the hits by itself. */
+static struct sharing_line judge_part(struct sharing *s, const struct hit *h, size_t n)
+{
+	struct sharing_line part = { .samples = n, .part = n };
+
+	for (size_t i = 0; i < n; i++)
+		s->weight[h[i].thread] = 0;
+	for (size_t i = 0; i < n; i++) {
+		part.threads += !s->weight[h[i].thread]++;
+		part.modified += (h[i].flags & HIT_MODIFIED) != 0;
+	}
+	if (part.threads > 1)
+		judge(s, h, n, &part);
+	return part;
+}
+
+enum { PART_LEAST = 16, TURNS_LEAST = 8 /* of two threads */ };
+
+/* How much a part's verdict says: that its threads met there is more than that they would. */
+static int weight_of(const struct sharing_line *l)
+{
+	uint64_t switches = l->switches_true + l->switches_false;
+
+	if (!fought_over(l))
+		return 0;
+	if (l->in_turns)
+		return 1;
+	return !l->part || (switches >= PART_LEAST && (double)switches >= l->expected / 2) ? 2 : 0;
+}
+
+/* Can its verdict weigh more? Most parts are done with by this, at a fraction of the cost. */
+static bool may_outweigh(struct sharing *s, const struct hit *h, size_t n, int weight)
+{
+	uint64_t moves = sharing_moves(h, n);
+
+	if (!weight)
+		return moves >= TURNS_LEAST;
+	return moves >= PART_LEAST && (double)moves >= sharing_expected(s, h, n) / 2;
+}
+
+/* Does a part have own bytes where all of the time shows none, or some that are shared beside them? Then it is too short to show whose they are. */
+static bool owns_what_is_shared(const struct sharing_line *whole, const struct sharing_line *part)
+{
+	return (whole->verdict == SHARING_TRUE && part->verdict != SHARING_TRUE) || (whole->verdict == SHARING_BOTH && part->verdict == SHARING_FALSE);
+}
+
+/*
+ * How sure it is whose bytes are whose in a part that is the first of so many to tell. Parts are chosen by how their threads' accesses follow each other, which says
+ * nothing of the bytes; but of those whose bytes were looked at any could have looked so. All of the time, where it says the same, is as good a witness; and where it
+ * shows that bytes are shared beside others that are not, the part is one in which not all of the line's threads ran.
+ */
+static double part_sure(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *whole, struct sharing_line *part, size_t judged)
+{
+	double sure = 1 - (1 - part->bytes_sure) * (double)judged;
+	struct sharing_line all = *whole;
+
+	if (!fought_over(&all) && !sharing_kind(s, h, n, &all))
+		return sure;
+	if (all.verdict == SHARING_BOTH && part->verdict != SHARING_BOTH) {
+		part->verdict = SHARING_BOTH;
+		part->sizes_open = all.sizes_open;
+		return all.bytes_sure;
+	}
+	return all.verdict == part->verdict && all.bytes_sure > sure ? all.bytes_sure : sure;
+}
+
+/*
+ * The strongest verdict of a part of the time, if it is stronger than that of all of it. Where it is not sure whose bytes are whose, what all of the time says of
+ * a fight stands; but it is not said that there is none.
+ */
+static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
+{
+	enum { SMALLEST = 64, PARTS = 64 };
+	struct sharing_line best = *l;
+	size_t judged = 0;
+
+	for (size_t length = n / 2; length >= SMALLEST && length >= n / PARTS && weight_of(&best) < 2; length /= 2) {
+		for (size_t at = 0; at + length <= n; at += length / 2) {
+			struct sharing_line part;
+
+			if (!may_outweigh(s, h + at, length, weight_of(&best)))
+				continue;
+			judged++;
+			part = judge_part(s, h + at, length);
+			if (weight_of(&part) > weight_of(&best))
+				best = part;
+		}
+	}
+	if (!best.part || owns_what_is_shared(l, &best))
+		return;
+	best.bytes_sure = part_sure(s, h, n, l, &best, judged);
+	if (best.bytes_sure < KIND_SURE) {
+		if (!fought_over(l)) {
+			l->verdict = SHARING_UNCLEAR;
+			l->in_turns = l->few_turns = false;
+			l->few_bytes = true;
+			l->sure = 0;
+		}
+		return;
+	}
+	l->part = best.part;
+	l->verdict = best.verdict;
+	l->in_turns = best.in_turns;
+	l->few_turns = l->few_bytes = false;
+	l->steady = best.steady;
+	l->sizes_open = best.sizes_open;
+	l->bytes_sure = best.bytes_sure;
+	l->sure = said(l);
+}
+
+/* A few moves in the whole run, as threads begin and end, are none that are worth a thing. */
+static bool seldom(const struct sharing *s, const struct sharing_line *l)
+{
+	enum { MOVES = 8, ONE_IN = 100000 };
+	uint64_t moves = l->switches_true + l->switches_false + l->modified;
+
+	return moves < MOVES || (l->in_turns ? l->samples : moves) < s->totals.used / ONE_IN;
+}
+
+void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
+{
+	judge(s, h, n, l);
+	if (weight_of(l) < 2 && !(l->verdict == SHARING_UNCLEAR && l->few_bytes))
+		judge_parts(s, h, n, l);
+	if (fought_over(l) && seldom(s, l)) {
+		l->verdict = SHARING_UNCLEAR;
+		l->seldom = true;
+	}
+}
+
+/* Whose bytes are whose does not depend on the order: any will do, but that in which they came, as buffers are read one by one. */
+void sharing_judge_untimed(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l)
+{
+	uint64_t seed = 88172645463325252ull;
+
+	for (size_t i = n; i > 1; i--) {
+		struct hit swap = h[i - 1];
+		size_t k;
+
+		seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+		k = seed % i;
+		h[i - 1] = h[k];
+		h[k] = swap;
+	}
+	sharing_switches(h, n, l);
+	l->verdict = SHARING_UNCLEAR;
+	if (l->switches_true + l->switches_false >= 2 && sharing_kind(s, h, n, l)) {
+		l->kind = l->verdict;
+		l->verdict = SHARING_UNTIMED;
+	}
+	l->switches_true = l->switches_false = 0;
+}

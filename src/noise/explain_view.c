@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "noise/explain_view.h"
+
+static void put_causes(struct text *out, unsigned causes, const char *last)
+{
+	unsigned left = (unsigned)__builtin_popcount(causes);
+
+	for (unsigned c = 0; c < BUDGET_CAUSES; c++)
+		if (causes >> c & 1) {
+			text_add(out, "%s", budget_causes[c].words);
+			left--;
+			text_add(out, "%s", left > 1 ? ", " : left ? last : "");
+		}
+}
+
+/* A count or a time, with no more digits than say something. */
+static void put_amount(struct text *out, const struct style *s, const struct explained_row *r, double v)
+{
+	double shown = r->scale != 0 ? v * r->scale : v;
+
+	if (v < 0)
+		text_add(out, "-");
+	if (!strcmp(r->unit, "ns")) {
+		put_time(out, s, (uint64_t)fabs(v));
+	} else if (fabs(shown) < 100 && shown != floor(shown)) {
+		text_add(out, "%.*g", 3, fabs(shown));
+	} else {
+		put_count(out, s, (uint64_t)(fabs(shown) + 0.5));
+		text_add(out, "%s%s", r->unit[0] ? " " : "", r->unit);
+	}
+}
+
+static void put_share(struct text *out, double share, double low, double high)
+{
+	text_add(out, " %5.0f %%  ", 100 * share);
+	text_add(out, "(%.0f to %.0f %%)", 100 * low, 100 * high);
+	for (size_t width = (size_t)snprintf(NULL, 0, "(%.0f to %.0f %%)", 100 * low, 100 * high); width < 15; width++)
+		text_add(out, " ");
+}
+
+static unsigned lowest(unsigned set)
+{
+	return (unsigned)__builtin_ctz(set);
+}
+
+/* What it is, and how much: beside the share. */
+static void put_words(struct text *out, const struct style *s, const struct explained_row *r, const struct budget_part *p)
+{
+	const char *one = budget_causes[lowest(p->causes)].one;
+	bool several = p->causes & (p->causes - 1);
+
+	text_add(out, "%s", ink_on(s, INK_STRONG));
+	put_causes(out, p->causes, p->switched ? " and " : " or ");
+	text_add(out, "%s", ink_off(s));
+	if (p->switched) {
+		text_add(out, several ? ": together a standard deviation of " : ": alone a standard deviation of ");
+		put_amount(out, s, r, p->deviation);
+		text_add(out, p->deviation > r->budget.deviation ? ", in runs of its own" : "");
+	} else if (several) {
+		text_add(out, ": they move together in these runs");
+	} else if (one) {
+		text_add(out, ": ");
+		put_amount(out, s, r, p->per);
+		text_add(out, " (");
+		put_amount(out, s, r, p->per_low);
+		text_add(out, " to ");
+		put_amount(out, s, r, p->per_high);
+		text_add(out, ") for each %s", one);
+	}
+}
+
+/* The event in a sentence: how far its runs lie apart, or why there is nothing to split. */
+static void put_state(struct text *out, const struct style *s, const struct explained_row *r)
+{
+	const struct budget *b = &r->budget;
+
+	if (b->state == BUDGET_NO_SPREAD) {
+		text_add(out, "all %zu equal: there is no spread to explain.", b->n);
+		return;
+	}
+	if (b->state == BUDGET_FEW) {
+		text_add(out, "%zu run%s: too few to name a cause, of which chance would find one as well. -r %d at least, -r 20 better.",
+			 b->n, b->n == 1 ? "" : "s", BUDGET_RUNS_LEAST);
+		return;
+	}
+	text_add(out, "standard deviation ");
+	put_amount(out, s, r, b->deviation);
+	text_add(out, ", largest minus smallest ");
+	put_amount(out, s, r, b->max - b->min);
+	if (b->fixed_deviation >= 0) {
+		text_add(out, "; with everything fixed ");
+		put_amount(out, s, r, b->fixed_deviation);
+	}
+}
+
+static void put_alone(struct text *out, const struct budget *b)
+{
+	text_add(out, "Run %zu alone makes %.0f %% of the variance: one event, of which no rule can be learned.", b->alone_run + 1,
+		 100 * b->alone_share);
+}
+
+/* Any share may be anything. */
+static bool says_nothing(const struct budget *b)
+{
+	const double wide = 0.95;
+
+	for (size_t i = 0; i < b->parts; i++)
+		if (b->part[i].high - b->part[i].low < wide)
+			return false;
+	return b->left_high - b->left_low >= wide;
+}
+
+static void put_row(struct text *out, const struct style *s, const struct explained_row *r)
+{
+	const struct budget *b = &r->budget;
+
+	text_add(out, " %s%s%s  ", ink_on(s, INK_STRONG), r->name, ink_off(s));
+	put_state(out, s, r);
+	text_put(out, "\n", 1);
+	if (b->state != BUDGET_SPLIT)
+		return;
+	if (says_nothing(b) && !r->place[0] && !b->alone) {
+		text_add(out, "         Its causes cannot be told apart by %zu runs: each share may be anything. More runs would tell.\n", b->n);
+		return;
+	}
+	for (size_t i = 0; i < b->parts; i++) {
+		put_share(out, b->part[i].share, b->part[i].low, b->part[i].high);
+		text_put(out, " ", 1);
+		put_words(out, s, r, &b->part[i]);
+		text_put(out, "\n", 1);
+	}
+	put_share(out, b->left, b->left_low, b->left_high);
+	text_add(out, " %sunexplained%s", ink_on(s, INK_CAREFUL), ink_off(s));
+	if (r->place[0])
+		text_add(out, ": %s%s%s", r->place, r->cause[0] ? ", by " : "", r->cause);
+	else if (b->fixed_deviation == 0 && b->left >= 0.005)
+		text_add(out, ": gone with everything fixed, so what the launch lets vary makes it; more runs would say which part");
+	text_put(out, "\n", 1);
+	if (b->alone) {
+		text_add(out, "         ");
+		put_alone(out, b);
+		text_put(out, "\n", 1);
+	}
+}
+
+static void put_set(struct text *out, const char *lead, unsigned set)
+{
+	if (!set)
+		return;
+	text_add(out, " %s", lead);
+	put_causes(out, set, " and ");
+	text_add(out, ".\n");
+}
+
+/* Below the events: how it was done, and what is not to blame. Each note is a line. */
+static void put_notes(struct text *out, const struct explained *e)
+{
+	unsigned constant = 0, unseen = 0, tried = 0;
+
+	for (size_t i = 0; i < e->n; i++)
+		if (e->row[i].budget.state == BUDGET_SPLIT) {
+			constant |= e->row[i].budget.constant;
+			unseen |= e->row[i].exact ? 0 : e->row[i].budget.unseen;
+			tried |= e->row[i].budget.tried;
+		}
+	if (e->cut_short)
+		text_add(out, " Cut short: what the launch lets vary was not tried to the end, and is not told of.\n");
+	else if (e->conditions)
+		text_add(out, " %u runs as asked, %u under each of %u other conditions of the launch: everything fixed, and one cause let vary at a time.\n",
+			 e->runs, e->runs, e->conditions);
+	else if (e->why_none)
+		text_add(out, " By regression alone: %s.\n", e->why_none);
+	put_set(out, "Off already, as it was launched: ", e->fixed_already);
+	put_set(out, e->conditions && !e->cut_short ? "The same in all runs with everything fixed, so not to blame for what is left: "
+						    : "The same in all runs, so not to blame: ",
+		constant & ~tried);
+	put_set(out, "Not seen here: ", unseen & ~tried & ~constant);
+	for (size_t i = 0; i < e->n_not_switched; i++)
+		text_add(out, " Not switched off: %s: %s.\n", budget_causes[e->not_switched[i].cause].words, e->not_switched[i].why);
+	if (e->output_differs)
+		text_add(out, " What it writes differs from run to run although everything is fixed: it does not do the same work.\n");
+	if (e->ids_vary)
+		text_add(out, " Process ids differed all the time: --deterministic fixes them, and what they are worth is then gone from the spread.\n");
+}
+
+void explain_text(struct text *out, const struct explained *e, const struct style *s)
+{
+	text_add(out, " Where the spread comes from: shares of the variance, with their 95 %% intervals\n\n");
+	for (size_t i = 0; i < e->n; i++)
+		put_row(out, s, &e->row[i]);
+	text_put(out, "\n", 1);
+	put_notes(out, e);
+	text_put(out, "\n", 1);
+}
+
+/* The words of the text, where there is neither colour nor a column to keep. */
+static const struct style words_style = { .thousands = true, .utf8 = true };
+
+static void json_words(struct json *j, const char *key, struct text *words)
+{
+	json_string(j, key, words->s);
+	text_free(words);
+}
+
+static void json_notes(struct json *j, const struct explained *e)
+{
+	struct text notes = { 0 };
+
+	put_notes(&notes, e);
+	json_array(j, "notes");
+	for (char *at = notes.s, *end; at && (end = strchr(at, '\n')); at = end + 1) {
+		*end = '\0';
+		json_string(j, NULL, at + 1);
+	}
+	json_end(j);
+	text_free(&notes);
+}
+
+static void json_causes(struct json *j, const char *key, unsigned set)
+{
+	json_array(j, key);
+	for (unsigned c = 0; c < BUDGET_CAUSES; c++)
+		if (set >> c & 1)
+			json_string(j, NULL, budget_causes[c].name);
+	json_end(j);
+}
+
+static void json_part(struct json *j, const struct explained_row *r, const struct budget_part *p)
+{
+	struct text words = { 0 };
+
+	put_words(&words, &words_style, r, p);
+	json_object(j, NULL);
+	json_words(j, "words", &words);
+	json_causes(j, "causes", p->causes);
+	json_string(j, "how", p->switched ? "switched" : "regression");
+	json_real(j, "share", p->share);
+	json_real(j, "low", p->low);
+	json_real(j, "high", p->high);
+	json_real(j, "p", p->p);
+	if (p->switched) {
+		json_real(j, "deviation", p->deviation);
+	} else {
+		json_real(j, "per", p->per);
+		json_real(j, "per_low", p->per_low);
+		json_real(j, "per_high", p->per_high);
+	}
+	json_end(j);
+}
+
+static void json_row(struct json *j, const struct explained_row *r)
+{
+	static const char *const states[] = { [BUDGET_NO_SPREAD] = "no spread", [BUDGET_FEW] = "too few runs", [BUDGET_SPLIT] = "split" };
+	const struct budget *b = &r->budget;
+	struct text words = { 0 }, alone = { 0 };
+
+	put_state(&words, &words_style, r);
+	json_object(j, NULL);
+	json_string(j, "event", r->name);
+	json_words(j, "words", &words);
+	json_string(j, "state", states[b->state]);
+	json_uint(j, "n", b->n);
+	json_real(j, "deviation", b->deviation);
+	json_real(j, "range", b->max - b->min);
+	if (b->fixed_deviation >= 0)
+		json_real(j, "fixed_deviation", b->fixed_deviation);
+	else
+		json_null(j, "fixed_deviation");
+	json_array(j, "parts");
+	for (size_t i = 0; i < b->parts; i++)
+		json_part(j, r, &b->part[i]);
+	json_end(j);
+	json_object(j, "unexplained");
+	json_real(j, "share", b->left);
+	json_real(j, "low", b->left_low);
+	json_real(j, "high", b->left_high);
+	json_string(j, "place", r->place[0] ? r->place : NULL);
+	if (r->cause[0]) {
+		json_object(j, "cause");
+		json_string(j, "kind", r->cause_kind);
+		json_string(j, "words", r->cause);
+		json_end(j);
+	} else {
+		json_null(j, "cause");
+	}
+	json_end(j);
+	if (b->alone) {
+		json_object(j, "one_run");
+		json_uint(j, "run", b->alone_run + 1);
+		json_real(j, "share", b->alone_share);
+		put_alone(&alone, b);
+		json_words(j, "words", &alone);
+		json_end(j);
+	} else {
+		json_null(j, "one_run");
+	}
+	json_causes(j, "tried", b->tried);
+	json_causes(j, "constant", b->constant);
+	json_causes(j, "unseen", b->unseen);
+	json_end(j);
+}
+
+void explain_json(struct json *j, const struct explained *e)
+{
+	json_object(j, "explain");
+	json_uint(j, "runs", e->runs);
+	json_uint(j, "conditions", e->conditions);
+	json_causes(j, "off_already", e->fixed_already);
+	json_array(j, "not_switched");
+	for (size_t i = 0; i < e->n_not_switched; i++) {
+		json_object(j, NULL);
+		json_string(j, "cause", budget_causes[e->not_switched[i].cause].name);
+		json_string(j, "reason", e->not_switched[i].why);
+		json_end(j);
+	}
+	json_end(j);
+	json_bool(j, "output_differs", e->output_differs);
+	json_bool(j, "cut_short", e->cut_short);
+	json_bool(j, "process_ids_vary", e->ids_vary);
+	json_notes(j, e);
+	json_array(j, "events");
+	for (size_t i = 0; i < e->n; i++)
+		json_row(j, &e->row[i]);
+	json_end(j);
+	json_end(j);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON as RFC 8259 wants it, from values; the caller gives the order, this gives commas and
+ * escapes. */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "output/escape.h"
+#include "output/json.h"
+
+/* Doubles hold every whole number up to here. */
+#define WHOLE_MAX (UINT64_C(1) << 53)
+
+static void newline(struct json *j)
+{
+	text_add(&j->out, "\n%*s", (int)(2 * j->depth), "");
+}
+
+/* How many bytes the UTF-8 character at s has; 0 if it is none (RFC 3629, section 4). */
+static size_t utf8_length(const unsigned char *s)
+{
+	static const struct {
+		unsigned char first, last, second_min, second_max, length;
+	} rows[] = {
+		{ 0x01, 0x7f, 0x00, 0x00, 1 }, { 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (s[0] < rows[i].first || s[0] > rows[i].last)
+			continue;
+		if (rows[i].length > 1 && (s[1] < rows[i].second_min || s[1] > rows[i].second_max))
+			return 0;
+		for (size_t b = 2; b < rows[i].length; b++)
+			if ((s[b] & 0xc0) != 0x80)
+				return 0;
+		return rows[i].length;
+	}
+	return 0;
+}
+
+void json_quote(struct text *t, const char *value)
+{
+	text_put(t, "\"", 1);
+	for (const unsigned char *s = (const unsigned char *)value; *s;) {
+		size_t n = utf8_length(s);
+
+		if (*s == '"' || *s == '\\')
+			text_add(t, "\\%c", *s);
+		else if (*s == '\n')
+			text_put(t, "\\n", 2);
+		else if (*s == '\t')
+			text_put(t, "\\t", 2);
+		else if (n == 0)
+			text_put(t, "\xef\xbf\xbd", 3);
+		else if (n == 2 && !escape_length((const char *)s, n)) /* C1, and marks of direction: all below 0x10000 */
+			text_add(t, "\\u%04x", (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu));
+		else if (n == 3 && !escape_length((const char *)s, n))
+			text_add(t, "\\u%04x", (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu));
+		else if (*s < 0x20 || *s == 0x7f)
+			text_add(t, "\\u%04x", *s);
+		else
+			text_put(t, (const char *)s, n);
+		s += n ? n : 1;
+	}
+	text_put(t, "\"", 1);
+}
+
+void text_utf8(struct text *out, const char *value)
+{
+	for (const unsigned char *s = (const unsigned char *)value; *s;) {
+		size_t n = utf8_length(s);
+
+		text_put(out, n ? (const char *)s : "\xef\xbf\xbd", n ? n : 3);
+		s += n ? n : 1;
+	}
+}
+
+/* Comma, line and key: whatever stands before a value. */
+static void before(struct json *j, const char *key)
+{
+	assert(j->depth == 0 || (key != NULL) == (j->closing[j->depth - 1] == '}'));
+	if (j->started)
+		text_put(&j->out, ",", 1);
+	if (j->depth)
+		newline(j);
+	j->started = true;
+	if (key) {
+		json_quote(&j->out, key);
+		text_put(&j->out, ": ", 2);
+	}
+}
+
+static void open_with(struct json *j, const char *key, char opening, char closing)
+{
+	assert(j->depth < JSON_DEPTH_MAX);
+	before(j, key);
+	text_put(&j->out, &opening, 1);
+	j->closing[j->depth++] = closing;
+	j->started = false;
+}
+
+void json_object(struct json *j, const char *key)
+{
+	open_with(j, key, '{', '}');
+}
+
+void json_array(struct json *j, const char *key)
+{
+	open_with(j, key, '[', ']');
+}
+
+void json_end(struct json *j)
+{
+	assert(j->depth > 0);
+	j->depth--;
+	if (j->started)
+		newline(j);
+	text_put(&j->out, &j->closing[j->depth], 1);
+	j->started = true;
+	if (j->depth == 0)
+		text_put(&j->out, "\n", 1);
+}
+
+void json_into(struct text *out, struct json *j)
+{
+	text_put(out, j->out.s ? j->out.s : "", j->out.len);
+	out->failed |= j->out.failed;
+	text_free(&j->out);
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+	if (!value) {
+		json_null(j, key);
+		return;
+	}
+	before(j, key);
+	json_quote(&j->out, value);
+}
+
+void json_int(struct json *j, const char *key, int64_t value)
+{
+	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	before(j, key);
+	text_add(&j->out, size > WHOLE_MAX ? "\"%" PRId64 "\"" : "%" PRId64, value);
+}
+
+void json_uint(struct json *j, const char *key, uint64_t value)
+{
+	before(j, key);
+	text_add(&j->out, value > WHOLE_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64, value);
+}
+
+void json_real(struct json *j, const char *key, double value)
+{
+	char digits[40];
+
+	if (!isfinite(value)) {
+		json_null(j, key);
+		return;
+	}
+	for (int precision = 6; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, value);
+		if (strtod(digits, NULL) == value)
+			break;
+	}
+	before(j, key);
+	text_add(&j->out, "%s", digits);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+	before(j, key);
+	text_add(&j->out, "%s", value ? "true" : "false");
+}
+
+void json_null(struct json *j, const char *key)
+{
+	before(j, key);
+	text_put(&j->out, "null", 4);
+}
+
+void json_amount(struct json *j, const char *key, double amount)
+{
+	if (amount == floor(amount) && fabs(amount) < 9e18)
+		json_int(j, key, (int64_t)amount);
+	else
+		json_real(j, key, amount);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include "output/packed.h"
+
+/* Doubles hold every whole number below, and so do the sums that a page makes. */
+#define WHOLE_MAX (UINT64_C(1) << 53)
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Bytes on their way to base64. */
+struct base64 {
+	struct text *out;
+	unsigned char in[3 * 1024];
+	size_t n;
+};
+
+static void flush(struct base64 *b)
+{
+	char to[4 * 1024];
+	size_t at = 0;
+
+	for (size_t i = 0; i < b->n; i += 3) {
+		size_t left = b->n - i;
+		uint32_t v = (uint32_t)b->in[i] << 16 | (left > 1 ? (uint32_t)b->in[i + 1] << 8 : 0) |
+			     (left > 2 ? b->in[i + 2] : 0u);
+
+		to[at++] = digits[v >> 18];
+		to[at++] = digits[v >> 12 & 63];
+		to[at++] = left > 1 ? digits[v >> 6 & 63] : '=';
+		to[at++] = left > 2 ? digits[v & 63] : '=';
+	}
+	text_put(b->out, to, at);
+	b->n = 0;
+}
+
+/* The lowest `size` bytes, the lowest first. */
+static void add(struct base64 *b, uint64_t v, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++) {
+		if (b->n == sizeof(b->in))
+			flush(b);
+		b->in[b->n++] = (unsigned char)(v >> 8 * i);
+	}
+}
+
+static void begin(struct json *j, const char *key, const char *kind, size_t n)
+{
+	json_object(j, key);
+	json_string(j, "packed", kind);
+	json_uint(j, "n", n);
+}
+
+static uint64_t nth(const uint64_t *first, size_t stride, size_t i)
+{
+	return *(const uint64_t *)(const void *)((const char *)first + i * stride);
+}
+
+/* 0, 1, 2 or 4 bytes; 8 where none of these will do. */
+static unsigned bytes_for(uint64_t range)
+{
+	return range == 0 ? 0 : range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
+}
+
+static void put_plain(struct json *j, const char *key, const uint64_t *first, size_t stride, size_t n)
+{
+	json_array(j, key);
+	for (size_t i = 0; i < n; i++)
+		json_uint(j, NULL, nth(first, stride, i));
+	json_end(j);
+}
+
+void packed_uints(struct json *j, const char *key, const uint64_t *first, size_t stride, size_t n)
+{
+	static const char *const kinds[] = { [0] = "u0", [1] = "u8", [2] = "u16", [4] = "u32" };
+	uint64_t low = UINT64_MAX, high = 0, least = UINT64_MAX, most = 0;
+	struct base64 b = { .out = &j->out };
+	unsigned size, steps = 8;
+	bool rises = true;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = nth(first, stride, i), before = i ? nth(first, stride, i - 1) : v;
+
+		low = v < low ? v : low;
+		high = v > high ? v : high;
+		rises &= v >= before;
+		if (i && v - before < least)
+			least = v - before;
+		if (i && v - before > most)
+			most = v - before;
+	}
+	size = n ? bytes_for(high - low) : 8;
+	if (rises && n > 1)
+		steps = bytes_for(most - least);
+	if (high > WHOLE_MAX || (size == 8 && steps == 8)) {
+		put_plain(j, key, first, stride, n);
+		return;
+	}
+	rises = steps < size;
+	begin(j, key, kinds[rises ? steps : size], n);
+	json_uint(j, "first", rises ? nth(first, stride, 0) : low);
+	if (rises)
+		json_uint(j, "step", least);
+	json_string(j, "base64", "");
+	j->out.len--; /* its closing quote comes after */
+	for (size_t i = rises; i < n; i++)
+		add(&b, rises ? nth(first, stride, i) - nth(first, stride, i - 1) - least : nth(first, stride, i) - low,
+		    rises ? steps : size);
+	flush(&b);
+	text_put(&j->out, "\"", 1);
+	json_end(j);
+}
+
+void packed_reals(struct json *j, const char *key, const double *first, size_t stride, size_t n)
+{
+	struct base64 b = { .out = &j->out };
+
+	begin(j, key, "f64", n);
+	json_string(j, "base64", "");
+	j->out.len--;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits;
+
+		memcpy(&bits, (const char *)first + i * stride, sizeof(bits));
+		add(&b, bits, 8);
+	}
+	flush(&b);
+	text_put(&j->out, "\"", 1);
+	json_end(j);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* A series as one line of blocks, from its least value to its greatest. */
+#ifndef OUTPUT_SPARKLINE_H
+#define OUTPUT_SPARKLINE_H
+
+#include "output/style.h"
+
+/* One line of n values, `width` characters wide at most; NAN leaves a gap. */
+void put_sparkline(struct text *out, const double *value, size_t n, size_t width, const struct style *style);
+
+#endif

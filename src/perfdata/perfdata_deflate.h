@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* One zstd stream, flushed after each piece, so that each piece is one COMPRESSED record. */
+#ifndef PERFDATA_PERFDATA_DEFLATE_H
+#define PERFDATA_PERFDATA_DEFLATE_H
+
+#include <stddef.h>
+#include "base/error.h"
+
+struct deflate;
+
+/* -ENOSYS where this build has no zstd. */
+int deflate_new(struct deflate **out, int level, struct tare_error *err);
+/* n bytes into at most `room`; their number, or a negative errno. `room` must be n and 1024 more. */
+int64_t deflate_piece(struct deflate *z, const void *bytes, size_t n, void *out, size_t room, struct tare_error *err);
+void deflate_free(struct deflate *z);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The numbers of the perf.data format. tare keeps its own list, because a file may come from a
+ * newer kernel than the headers of the machine that reads it. Source: linux/perf_event.h (PD_RECORD
+ * below 64, PD_SAMPLE, PD_READ, PD_BRANCH); perf.data-file-format.txt of the kernel's tools
+ * (PD_RECORD from 64, PD_FEAT).
+ */
+#ifndef PERFDATA_PERFDATA_FORMAT_H
+#define PERFDATA_PERFDATA_FORMAT_H
+
+/* perf_event_header.type */
+enum {
+	PD_RECORD_MMAP = 1,
+	PD_RECORD_LOST,
+	PD_RECORD_COMM,
+	PD_RECORD_EXIT,
+	PD_RECORD_THROTTLE,
+	PD_RECORD_UNTHROTTLE,
+	PD_RECORD_FORK,
+	PD_RECORD_READ,
+	PD_RECORD_SAMPLE,
+	PD_RECORD_MMAP2,
+	PD_RECORD_AUX,
+	PD_RECORD_ITRACE_START,
+	PD_RECORD_LOST_SAMPLES,
+	PD_RECORD_SWITCH,
+	PD_RECORD_SWITCH_CPU_WIDE,
+	PD_RECORD_NAMESPACES,
+	PD_RECORD_KSYMBOL,
+	PD_RECORD_BPF_EVENT,
+	PD_RECORD_CGROUP,
+	PD_RECORD_TEXT_POKE,
+	PD_RECORD_AUX_OUTPUT_HW_ID,
+	PD_RECORD_CALLCHAIN_DEFERRED,
+
+	PD_RECORD_USER = 64, /* from here on written by the tool, not by the kernel */
+	PD_RECORD_ATTR = 64,
+	PD_RECORD_EVENT_TYPE,
+	PD_RECORD_TRACING_DATA,
+	PD_RECORD_BUILD_ID,
+	PD_RECORD_FINISHED_ROUND,
+	PD_RECORD_ID_INDEX,
+	PD_RECORD_AUXTRACE_INFO,
+	PD_RECORD_AUXTRACE,
+	PD_RECORD_AUXTRACE_ERROR,
+	PD_RECORD_THREAD_MAP,
+	PD_RECORD_CPU_MAP,
+	PD_RECORD_STAT_CONFIG,
+	PD_RECORD_STAT,
+	PD_RECORD_STAT_ROUND,
+	PD_RECORD_EVENT_UPDATE,
+	PD_RECORD_TIME_CONV,
+	PD_RECORD_FEATURE,
+	PD_RECORD_COMPRESSED,
+	PD_RECORD_FINISHED_INIT,
+	PD_RECORD_COMPRESSED2,
+	PD_RECORD_BPF_METADATA,
+	PD_RECORD_KNOWN, /* one past the last */
+};
+
+/* perf_event_header.misc */
+enum {
+	PD_MISC_CPUMODE = 0x7, /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
+	PD_MISC_PROC_MAP_TIMEOUT = 1 << 12,
+	PD_MISC_13 = 1 << 13, /* MMAP: data; COMM: exec; FORK: exec; SWITCH: out */
+	PD_MISC_14 =
+	    1 << 14, /* SAMPLE: exact ip; SWITCH: out, preempted; MMAP2: holds a build id */
+	PD_MISC_BUILD_ID_SIZE = 1 << 15, /* BUILD_ID: byte 20 of the id is its size */
+};
+
+/* perf_event_attr.sample_type */
+#define PD_SAMPLE_IP             (1u << 0)
+#define PD_SAMPLE_TID            (1u << 1)
+#define PD_SAMPLE_TIME           (1u << 2)
+#define PD_SAMPLE_ADDR           (1u << 3)
+#define PD_SAMPLE_READ           (1u << 4)
+#define PD_SAMPLE_CALLCHAIN      (1u << 5)
+#define PD_SAMPLE_ID             (1u << 6)
+#define PD_SAMPLE_CPU            (1u << 7)
+#define PD_SAMPLE_PERIOD         (1u << 8)
+#define PD_SAMPLE_STREAM_ID      (1u << 9)
+#define PD_SAMPLE_RAW            (1u << 10)
+#define PD_SAMPLE_BRANCH_STACK   (1u << 11)
+#define PD_SAMPLE_REGS_USER      (1u << 12)
+#define PD_SAMPLE_STACK_USER     (1u << 13)
+#define PD_SAMPLE_WEIGHT         (1u << 14)
+#define PD_SAMPLE_DATA_SRC       (1u << 15)
+#define PD_SAMPLE_IDENTIFIER     (1u << 16)
+#define PD_SAMPLE_TRANSACTION    (1u << 17)
+#define PD_SAMPLE_REGS_INTR      (1u << 18)
+#define PD_SAMPLE_PHYS_ADDR      (1u << 19)
+#define PD_SAMPLE_AUX            (1u << 20)
+#define PD_SAMPLE_CGROUP         (1u << 21)
+#define PD_SAMPLE_DATA_PAGE_SIZE (1u << 22)
+#define PD_SAMPLE_CODE_PAGE_SIZE (1u << 23)
+#define PD_SAMPLE_WEIGHT_STRUCT  (1u << 24)
+#define PD_SAMPLE_ALL            ((1u << 25) - 1)
+
+/* The fields of a sample that come first, one word each. */
+#define PD_SAMPLE_PLAIN                                                                            \
+	(PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR |   \
+	 PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU | PD_SAMPLE_PERIOD)
+
+/* What closes every record but SAMPLE when sample_id_all is set. */
+#define PD_SAMPLE_TRAILER                                                                          \
+	(PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |     \
+	 PD_SAMPLE_IDENTIFIER)
+
+/* perf_event_attr.read_format */
+#define PD_READ_ENABLED (1u << 0)
+#define PD_READ_RUNNING (1u << 1)
+#define PD_READ_ID      (1u << 2)
+#define PD_READ_GROUP   (1u << 3)
+#define PD_READ_LOST    (1u << 4)
+#define PD_READ_ALL     ((1u << 5) - 1)
+
+/* perf_event_attr.branch_sample_type: only what changes the layout of a sample */
+#define PD_BRANCH_HW_INDEX (1u << 17)
+#define PD_BRANCH_COUNTERS (1u << 19)
+
+/* Bits of perf_event_attr.flags: the bit fields that stand at offset 40, lowest first. */
+#define PD_ATTR_EXCLUDE_USER   (1ull << 4)
+#define PD_ATTR_EXCLUDE_KERNEL (1ull << 5)
+#define PD_ATTR_EXCLUDE_HV     (1ull << 6)
+#define PD_ATTR_FREQ           (1ull << 10)
+#define PD_ATTR_PRECISE_SHIFT  15
+#define PD_ATTR_SAMPLE_ID_ALL  (1ull << 18)
+#define PD_ATTR_EXCLUDE_HOST   (1ull << 19)
+#define PD_ATTR_EXCLUDE_GUEST  (1ull << 20)
+
+/* Bits of the feature bitmap, and feat_id of FEATURE records. */
+enum {
+	PD_FEAT_TRACING_DATA = 1,
+	PD_FEAT_BUILD_ID,
+	PD_FEAT_HOSTNAME,
+	PD_FEAT_OS_RELEASE,
+	PD_FEAT_VERSION,
+	PD_FEAT_ARCH,
+	PD_FEAT_NR_CPUS,
+	PD_FEAT_CPU_DESC,
+	PD_FEAT_CPUID,
+	PD_FEAT_TOTAL_MEM,
+	PD_FEAT_CMDLINE,
+	PD_FEAT_EVENT_DESC,
+	PD_FEAT_CPU_TOPOLOGY,
+	PD_FEAT_NUMA_TOPOLOGY,
+	PD_FEAT_BRANCH_STACK,
+	PD_FEAT_PMU_MAPPINGS,
+	PD_FEAT_GROUP_DESC,
+	PD_FEAT_AUXTRACE,
+	PD_FEAT_STAT,
+	PD_FEAT_CACHE,
+	PD_FEAT_SAMPLE_TIME,
+	PD_FEAT_MEM_TOPOLOGY,
+	PD_FEAT_CLOCKID,
+	PD_FEAT_DIR_FORMAT,
+	PD_FEAT_BPF_PROG_INFO,
+	PD_FEAT_BPF_BTF,
+	PD_FEAT_COMPRESSED,
+	PD_FEAT_CPU_PMU_CAPS,
+	PD_FEAT_CLOCK_DATA,
+	PD_FEAT_HYBRID_TOPOLOGY,
+	PD_FEAT_PMU_CAPS,
+	PD_FEAT_CPU_DOMAIN_INFO,
+
+	/* Android's simpleperf. Source: record_file.h of platform/system/extras/simpleperf. */
+	PD_FEAT_SIMPLEPERF_FILE = 128,
+	PD_FEAT_SIMPLEPERF_META_INFO = 129,
+
+	/*
+	 * tare's own, of the exact engine; perf skips bits that it does not know.
+	 *
+	 *	TARE_EXACT, offset  bytes  what
+	 *	0                   4      version: 1
+	 *	4                   4      n: of events
+	 *	8                   8 n    what each event counted in all, in the order of EVENT_DESC; PD_NO_TOTAL: not known
+	 */
+	PD_FEAT_TARE_EXACT = 240,
+
+	/*
+	 * What each event counted at each instruction. An instruction is known by its offset in its file, as mappings have it.
+	 *
+	 *	TARE_PLACES, offset  bytes  what
+	 *	0                    4      version: 1
+	 *	4                    4      n: of events, as many as in TARE_EXACT, in the same order
+	 *	8                    4      m: of modules
+	 *	12                   4      0
+	 *	16                   8 n    by event: what it counted in code of no file
+	 *	16 + 8 n                    m modules: u64 instructions; u64 bytes of their numbers; string path; the numbers
+	 *
+	 * The numbers of an instruction: its offset, from the one before it (from 0), and per event a word for what it counted: 0 for 0, 1
+	 * for as much as the last time that it was not 0 in this module (at first 0), else the count + 1. Each is in base 128, the lowest
+	 * digit first, 0x80 on all but the last. All counts of an event are its total in TARE_EXACT.
+	 */
+	PD_FEAT_TARE_PLACES = 241,
+
+	/*
+	 * Processes that the exact engine did not count to their end: what they did then, and what they started, has no samples.
+	 *
+	 *	TARE_PARTIAL, offset  bytes  what
+	 *	0                     4      version: 1
+	 *	4                     4      n: processes in all
+	 *	8                     4      m: of them in the list: all, 16 at most
+	 *	12                           m processes: u32 pid (0: not known); u32 number; u32 1: the engine ended it, 0: it ran on without;
+	 *				     string program; string reason
+	 */
+	PD_FEAT_TARE_PARTIAL = 242,
+
+	PD_FEAT_BITS = 256,
+};
+
+#define PD_NO_TOTAL UINT64_MAX
+
+/* Where a call chain changes from one context to another; values above PD_CONTEXT_MAX are such
+ * marks. */
+#define PD_CONTEXT_MAX ((uint64_t)-4095)
+
+/* Of TARE_PLACES. */
+enum { PD_PLACES_VERSION = 1, PD_PLACES_EVENTS_MOST = 64 };
+
+#endif

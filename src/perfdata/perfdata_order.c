@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records by time. A recorder empties one buffer per CPU after the other and writes FINISHED_ROUND
+ * when it went round all: what comes later is then no older than the newest record of the round
+ * before. Up to there the queue is sorted and handed out. Where that holds much, because a file has no
+ * rounds or long ones, its rest is looked through for the earliest time that is still to come. What
+ * tells neither (a pipe, a directory, whose parts each begin anew) is held back to its end or to the
+ * limit, which is in proportion to what was read: a few compressed bytes cannot become a queue that
+ * fills the memory.
+ */
+#include <stdlib.h>
+#include "perfdata/perfdata_private.h"
+
+enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20, LONG_ROUND = 8 << 20 };
+
+#define QUEUE_MAX (1ull << 30)
+#define QUEUE_LEAST (32ull << 20)
+enum { HELD_PER_BYTE = 64 }; /* records of callchains are packed 30 times at most, and an item is added to each */
+
+/* Copies of records, freed together when the last one was handed out. */
+struct chunk {
+	size_t used, live;
+	uint64_t bytes[CHUNK / 8];
+};
+
+struct item {
+	uint64_t time, sequence;
+	struct chunk *chunk;
+	const unsigned char *bytes;
+	uint64_t offset;
+	unsigned file;
+	bool inflated;
+};
+
+struct queue {
+	struct item *items;
+	size_t head, ready, n, room; /* head to ready is sorted and may go */
+	struct chunk *filling, *lent;
+	size_t held; /* bytes of copies and items */
+	uint64_t newest, round_newest, released;
+	uint64_t sequence;
+	struct ahead *ahead;
+	uint64_t least;	 /* what it said last */
+	size_t pushed;	 /* bytes, since that was made ready */
+	bool rounds, looked;
+	int ended; /* 1, or what ended the reading */
+	struct tare_error why;
+};
+
+static void chunk_drop(struct queue *q, struct chunk *c)
+{
+	if (!c || --c->live)
+		return;
+	if (c == q->filling)
+		c->used = 0;
+	else
+		free(c);
+}
+
+void queue_free(struct queue *q)
+{
+	if (!q)
+		return;
+	if (q->lent)
+		chunk_drop(q, q->lent);
+	for (size_t i = q->head; i < q->n; i++)
+		chunk_drop(q, q->items[i].chunk);
+	free(q->ahead);
+	free(q->filling);
+	free(q->items);
+	free(q);
+}
+
+static bool earlier(const struct item *x, const struct item *y)
+{
+	return x->time != y->time ? x->time < y->time : x->sequence < y->sequence;
+}
+
+/* The place behind the run that begins at `at`: items that are in order already. */
+static size_t run_end(const struct item *it, size_t at, size_t n)
+{
+	while (++at < n && !earlier(&it[at], &it[at - 1]))
+		;
+	return at;
+}
+
+static void merge(struct item *to, const struct item *a, size_t n_a, const struct item *b, size_t n_b)
+{
+	while (n_a && n_b) {
+		if (earlier(b, a)) {
+			*to++ = *b++;
+			n_b--;
+		} else {
+			*to++ = *a++;
+			n_a--;
+		}
+	}
+	memcpy(to, n_a ? a : b, (n_a + n_b) * sizeof(*to));
+}
+
+static int compare(const void *a, const void *b)
+{
+	return earlier(a, b) ? -1 : earlier(b, a);
+}
+
+/*
+ * Each CPU's buffer is in order, so that the queue is a few long runs: neighbours are merged until
+ * one is left.
+ */
+static void sort(struct item *it, size_t n)
+{
+	struct item *room = NULL;
+
+	while (run_end(it, 0, n) < n) {
+		if (!room && !(room = malloc(n * sizeof(*room)))) {
+			qsort(it, n, sizeof(*it), compare);
+			return;
+		}
+		for (size_t at = 0; at < n;) {
+			size_t middle = run_end(it, at, n);
+			size_t end = middle < n ? run_end(it, middle, n) : n;
+
+			merge(room + at, it + at, middle - at, it + middle, end - middle);
+			at = end;
+		}
+		memcpy(it, room, n * sizeof(*it));
+	}
+	free(room);
+}
+
+/* Make what is not newer than `limit` ready. */
+static void release(struct queue *q, uint64_t limit)
+{
+	q->ready = q->head;
+	if (q->head == q->n)
+		return;
+	sort(q->items + q->head, q->n - q->head);
+	while (q->ready < q->n && q->items[q->ready].time <= limit)
+		q->ready++;
+}
+
+static int push(struct queue *q, const struct perfdata_record *rec, uint64_t time)
+{
+	size_t size = (rec->size + 7u) & ~7u;
+	struct item *it;
+
+	if (q->n == q->room) {
+		size_t room = q->room ? 2 * q->room : 1024;
+		struct item *more;
+
+		if (q->head > q->n / 2) { /* half of it was handed out: move instead of growing */
+			memmove(q->items, q->items + q->head, (q->n - q->head) * sizeof(*q->items));
+			q->n -= q->head;
+			q->ready -= q->head;
+			q->head = 0;
+		} else if ((more = realloc(q->items, room * sizeof(*more)))) {
+			q->items = more;
+			q->room = room;
+		} else {
+			return -ENOMEM;
+		}
+	}
+	if (!q->filling || CHUNK - q->filling->used < size) {
+		struct chunk *c = malloc(sizeof(*c));
+
+		if (!c)
+			return -ENOMEM;
+		if (q->filling && !q->filling->live)
+			free(q->filling);
+		q->filling = c;
+		c->used = c->live = 0;
+	}
+	it = &q->items[q->n++];
+	*it = (struct item){ .time = time,
+			     .sequence = q->sequence++,
+			     .chunk = q->filling,
+			     .bytes = (unsigned char *)q->filling->bytes + q->filling->used,
+			     .offset = rec->offset,
+			     .file = rec->file,
+			     .inflated = rec->inflated };
+	memcpy((unsigned char *)q->filling->bytes + q->filling->used, rec->bytes, rec->size);
+	q->filling->used += size;
+	q->filling->live++;
+	q->held += size + sizeof(*it);
+	q->pushed += size + sizeof(*it);
+	if (time > q->newest)
+		q->newest = time;
+	return 0;
+}
+
+static void pop(struct perfdata *r, struct queue *q, struct perfdata_record *out)
+{
+	const struct item *it = &q->items[q->head++];
+
+	out->type = load32(it->bytes, r->swap);
+	out->misc = load16(it->bytes + 4, r->swap);
+	out->size = load16(it->bytes + 6, r->swap);
+	out->bytes = it->bytes;
+	out->offset = it->offset;
+	out->file = it->file;
+	out->inflated = it->inflated;
+	out->payload = 0;
+	q->held -= ((out->size + 7u) & ~7u) + sizeof(*it);
+	q->lent = it->chunk;
+	if (it->time < q->released)
+		r->loss.disordered++;
+	else
+		q->released = it->time;
+	r->lent = NULL;
+	if (q->head == q->n)
+		q->head = q->ready = q->n = 0;
+}
+
+/*
+ * What can go because all that follows is later. Each time the whole queue is gone through, so that
+ * it must have grown by a good part.
+ */
+static void release_early(struct perfdata *r, struct queue *q)
+{
+	uint64_t least;
+
+	if (!q->looked && q->held > (q->rounds ? LONG_ROUND : LOOK_AHEAD)) {
+		q->looked = true;
+		q->ahead = ahead_look(r);
+	}
+	if (!q->ahead || q->pushed < q->held / 4)
+		return;
+	least = ahead_least(r, q->ahead);
+	if (least == q->least)
+		return;
+	q->least = least;
+	q->pushed = 0;
+	release(q, least);
+}
+
+/* How much may be held back now: it grows with the bytes that were read of the file. */
+static uint64_t queue_limit(const struct perfdata *r)
+{
+	uint64_t read = 0;
+
+	if (r->opts.queue_max)
+		return r->opts.queue_max;
+	for (unsigned i = 0; i < r->n_streams; i++)
+		read += r->streams[i].in.offset;
+	return read < (QUEUE_MAX - QUEUE_LEAST) / HELD_PER_BYTE ? QUEUE_LEAST + HELD_PER_BYTE * read : QUEUE_MAX;
+}
+
+/* Read on until something is ready (0) or a record that has no place in time is met (1). */
+static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *out)
+{
+	uint64_t time;
+	int ret;
+
+	while (q->head == q->ready) {
+		if (q->ended) {
+			release(q, UINT64_MAX);
+			return 0;
+		}
+		ret = streams_next(r, out, &q->why);
+		if (ret != 1) {
+			q->ended = ret ? ret : 1;
+			continue;
+		}
+		if (!record_time(r, out, &time)) {
+			if (out->type == PD_RECORD_FINISHED_ROUND && !r->file.directory) {
+				release(q, q->round_newest);
+				q->round_newest = q->newest;
+				q->rounds = true;
+			}
+			return 1;
+		}
+		ret = push(q, out, time);
+		if (ret < 0) {
+			tare_fail_nomem(&q->why);
+			q->ended = ret;
+			continue;
+		}
+		release_early(r, q);
+		if (q->head == q->ready && q->held > (r->opts.queue_max ? r->opts.queue_max : QUEUE_LEAST) &&
+		    q->held > queue_limit(r)) {
+			release(q, UINT64_MAX);
+			q->ready = q->head + (q->n - q->head + 1) / 2;
+		}
+	}
+	return 0;
+}
+
+int perfdata_next_ordered(struct perfdata *r, struct perfdata_record *out, struct tare_error *err)
+{
+	struct queue *q = r->queue;
+	int ret;
+
+	if (!q && !(q = r->queue = calloc(1, sizeof(*q))))
+		return tare_fail_nomem(err);
+	if (q->lent) {
+		chunk_drop(q, q->lent);
+		q->lent = NULL;
+	}
+	ret = advance(r, q, out);
+	if (ret == 0 && q->head == q->ready) {
+		if (q->ended < 0 && err)
+			*err = q->why;
+		return q->ended < 0 ? q->ended : 0;
+	}
+	if (ret == 0)
+		pop(r, q, out);
+	record_decode(r, out);
+	ret = record_apply(r, out, err);
+	return ret < 0 ? ret : 1;
+}

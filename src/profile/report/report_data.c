@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* A report of samples for programs: JSON and CSV. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "perfdata/perfdata_features.h"
+#include "output/csv.h"
+#include "output/json.h"
+#include "count/partial.h"
+#include "profile/report/report_view.h"
+#include "profile/report/traced_view.h"
+#include "perfdata/dump/undecoded.h"
+
+static const struct {
+	unsigned key;
+	const char *name;
+} keys[] = {
+	{ REPORT_COMM, "comm" },	 { REPORT_PID, "pid" },	  { REPORT_TID, "tid" },
+	{ REPORT_MODULE, "module" },	 { REPORT_FUNCTION, "function" },
+	{ REPORT_LINE, "line" },	 { REPORT_ADDRESS, "address" },
+};
+
+enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static void strings_or_null(struct json *j, const char *key, const struct perfdata_strings *of)
+{
+	if (!of->n) {
+		json_null(j, key);
+		return;
+	}
+	json_array(j, key);
+	for (size_t i = 0; i < of->n; i++)
+		json_string(j, NULL, of->s[i]);
+	json_end(j);
+}
+
+static void json_head(struct json *j, const struct report_shown *r)
+{
+	const struct perfdata_features *f = perfdata_features(r->samples->file);
+	const struct stacks *st = r->samples->stacks;
+
+	json_string(j, "schema", "tare/report/1");
+	json_string(j, "file", r->path);
+	json_object(j, "recorded");
+	strings_or_null(j, "command", &f->cmdline);
+	json_string(j, "by", f->version);
+	json_string(j, "host", f->hostname);
+	json_string(j, "arch", f->arch);
+	json_string(j, "os_release", f->os_release);
+	json_string(j, "cpu", f->cpu_desc);
+	json_end(j);
+	json_array(j, "events");
+	for (uint32_t c = 0; c < st->columns; c++) {
+		json_object(j, NULL);
+		json_string(j, "event", stacks_name(st, st->column[c].name));
+		json_string(j, "unit", stacks_name(st, st->column[c].unit));
+		json_uint(j, "samples", st->column[c].samples);
+		json_uint(j, "amount", st->column[c].amount);
+		if (st->column[c].has_total)
+			json_uint(j, "total", st->column[c].total);
+		else
+			json_null(j, "total");
+		json_bool(j, "exact", st->column[c].counted);
+		json_bool(j, "in_step", stacks_in_step(&st->column[c]));
+		json_bool(j, "read_with_another", st->column[c].read);
+		json_bool(j, "mixed", report_mixed(r, c));
+		json_bool(j, "skids", st->column[c].skids);
+		skid_known_json(j, &r->skid, r->samples->file, stacks_name(st, st->column[c].name));
+		json_end(j);
+	}
+	json_end(j);
+	if (st->columns)
+		json_string(j, "sorted_by", stacks_name(st, st->column[r->options->column].name));
+	else
+		json_null(j, "sorted_by");
+}
+
+static void json_quality(struct json *j, const struct report_shown *r)
+{
+	const struct samples_quality *q = &r->samples->quality;
+	const struct {
+		const char *name;
+		uint64_t n;
+	} rows[] = {
+		{ "samples", q->samples },
+		{ "used", q->used },
+		{ "lost_records", q->lost },
+		{ "lost_samples", q->lost_samples },
+		{ "throttled", q->throttled },
+		{ "undecodable", q->undecodable },
+		{ "unattributed", q->unattributed },
+		{ "disordered", q->disordered },
+		{ "cut_stacks", q->cut },
+		{ "stacks_cut_by_size", q->cut_by_size },
+		{ "followed_chains", q->chains },
+		{ "broken_chains", q->broken },
+		{ "shortened_stacks", q->unkept },
+		{ "deferred_stacks", q->deferred },
+		{ "backward_readings", q->backwards },
+	};
+
+	json_object(j, "quality");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		json_uint(j, rows[i].name, rows[i].n);
+	json_bool(j, "broke_off", q->broke_off);
+	if (perfdata_features(r->samples->file)->partial)
+		partial_json(j, perfdata_features(r->samples->file)->partial);
+	json_bool(j, "with_stacks", q->with_stacks);
+	json_bool(j, "leaf_callers_may_be_missing", report_leaf_callers(r));
+	json_bool(j, "with_periods", !q->weightless);
+	json_bool(j, "clock_too_fast", q->short_clock);
+	json_bool(j, "all_builds_verified", !q->unverified);
+	json_array(j, "by_name");
+	for (size_t i = 0; i < r->samples->n_by_name; i++) {
+		json_object(j, NULL);
+		json_string(j, "module", r->samples->by_name[i].module);
+		json_bool(j, "same_inode", r->samples->by_name[i].same_inode);
+		json_bool(j, "newer", r->samples->by_name[i].newer);
+		json_bool(j, "other_file", r->samples->by_name[i].other);
+		json_end(j);
+	}
+	json_end(j);
+	undecoded_json(j, r->samples->file, true);
+	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
+	json_string(j, "not_unwound", q->no_unwinding[0] ? q->no_unwinding : NULL);
+	json_array(j, "unnamed");
+	for (size_t i = 0; i < r->samples->n_unnamed; i++) {
+		json_object(j, NULL);
+		json_string(j, "module", r->samples->unnamed[i].module);
+		json_uint(j, "samples", r->samples->unnamed[i].samples);
+		json_string(j, "reason", r->samples->unnamed[i].why);
+		json_string(j, "remedy", r->samples->unnamed[i].remedy);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void json_what(struct json *j, const struct report_shown *r, const struct report_what *w)
+{
+	const struct stacks *st = r->samples->stacks;
+	unsigned by = r->report->keys;
+	char address[24];
+
+	if (by & REPORT_COMM)
+		json_string(j, "comm", stacks_name(st, w->comm));
+	if (by & (REPORT_PID | REPORT_TID))
+		json_uint(j, "pid", w->pid);
+	if (by & REPORT_TID)
+		json_uint(j, "tid", w->tid);
+	if (by & (REPORT_MODULE | REPORT_ADDRESS))
+		json_string(j, "module", stacks_name(st, w->module));
+	if (by & REPORT_FUNCTION) {
+		json_string(j, "function", w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
+		json_bool(j, "inlined", w->flags & STACKS_INLINED);
+	}
+	if (by & REPORT_LINE) {
+		json_string(j, "file", w->file ? stacks_name(st, w->file) : NULL);
+		if (w->file)
+			json_uint(j, "line", w->line);
+		else
+			json_null(j, "line");
+	}
+	if (by & REPORT_ADDRESS) {
+		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)w->address);
+		json_string(j, "address", address);
+	}
+	if (by & REPORT_TRACE)
+		traced_json(j, "fields", st, w->trace, r->samples->field, r->samples->n_fields);
+	if (by & ~(unsigned)(REPORT_COMM | REPORT_PID | REPORT_TID | REPORT_TRACE)) {
+		json_bool(j, "kernel", w->flags & STACKS_KERNEL);
+		json_bool(j, "code", !(w->flags & STACKS_MARK));
+	}
+}
+
+static void json_rows(struct json *j, const struct report_shown *r)
+{
+	const struct stacks *st = r->samples->stacks;
+	double ratio;
+
+	json_array(j, "rows");
+	for (size_t i = 0; i < r->report->n && (!r->limit || i < r->limit); i++) {
+		const struct report_row *row = &r->report->row[i];
+
+		json_object(j, NULL);
+		json_what(j, r, &row->what);
+		json_array(j, "events");
+		for (uint32_t c = 0; c < st->columns; c++) {
+			double s = share(row->self[c], st->column[c].amount);
+
+			json_object(j, NULL);
+			json_uint(j, "self", row->self[c]);
+			json_uint(j, "total", row->total[c]);
+			json_uint(j, "samples", row->samples[c]);
+			json_real(j, "share", s);
+			json_bool(j, "exact", row->counted && st->column[c].counted);
+			json_real(j, "margin", row->counted && st->column[c].counted ? 0 : report_margin(&st->column[c], s));
+			json_end(j);
+		}
+		json_end(j);
+		if (r->ratio && ratio_of(r->ratio, row->self, &ratio))
+			json_real(j, "ratio", ratio);
+		else if (r->ratio)
+			json_null(j, "ratio");
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void json_relatives(struct json *j, const char *key, const struct report_relative *of, size_t n,
+			   const struct report_shown *r)
+{
+	const struct stacks *st = r->samples->stacks;
+
+	json_array(j, key);
+	for (size_t i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_string(j, "function", of[i].function ? stacks_name(st, of[i].function) : NULL);
+		json_string(j, "module", of[i].function ? stacks_name(st, of[i].module) : NULL);
+		json_uint(j, "amount", of[i].amount);
+		json_uint(j, "samples", of[i].samples);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void report_json(struct text *out, const struct report_shown *r)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_head(&j, r);
+	json_string(&j, "by_samples_as", r->samples->counted.why);
+	if (r->relatives) {
+		json_object(&j, "function");
+		json_string(&j, "name", r->function);
+		json_uint(&j, "self", r->relatives->self);
+		json_bool(&j, "self_exact", r->relatives->counted && r->samples->stacks->column[r->options->column].counted);
+		json_uint(&j, "total", r->relatives->total);
+		json_uint(&j, "samples", r->relatives->samples);
+		json_relatives(&j, "callers", r->relatives->caller, r->relatives->callers, r);
+		json_relatives(&j, "callees", r->relatives->callee, r->relatives->callees, r);
+		json_end(&j);
+	} else {
+		json_string(&j, "ratio", r->ratio ? r->ratio->text : NULL);
+		json_bool(&j, "ratio_mixed", report_ratio_mixed(r));
+		json_array(&j, "keys");
+		for (size_t i = 0; i < KEYS; i++)
+			if (r->report->keys & keys[i].key)
+				json_string(&j, NULL, keys[i].name);
+		json_end(&j);
+		json_array(&j, "fields");
+		for (size_t i = 0; i < r->samples->n_fields; i++)
+			json_string(&j, NULL, stacks_name(r->samples->stacks, r->samples->field[i]));
+		json_end(&j);
+		json_rows(&j, r);
+	}
+	if (r->shift)
+		skid_shift_json(&j, r->shift, r->samples);
+	json_quality(&j, r);
+	json_end(&j);
+	json_into(out, &j);
+}
+
+/* ---- CSV: RFC 4180 ---- */
+
+static void field(struct text *out, bool *first, const char *value)
+{
+	struct text safe = { 0 };
+
+	if (!*first)
+		text_put(out, ",", 1);
+	*first = false;
+	csv_safe(&safe, value);
+	out->failed |= safe.failed;
+	value = safe.s ? safe.s : "";
+	if (!value[strcspn(value, ",\"\r\n")]) {
+		text_put(out, value, strlen(value));
+		text_free(&safe);
+		return;
+	}
+	text_put(out, "\"", 1);
+	for (; *value; value++) {
+		if (*value == '"')
+			text_put(out, "\"", 1);
+		text_put(out, value, 1);
+	}
+	text_put(out, "\"", 1);
+	text_free(&safe);
+}
+
+__attribute__((format(printf, 3, 4))) static void number(struct text *out, bool *first,
+							 const char *fmt, ...)
+{
+	char word[64];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(word, sizeof(word), fmt, ap);
+	va_end(ap);
+	field(out, first, word);
+}
+
+static void csv_head(struct text *out, const struct report_shown *r)
+{
+	const struct stacks *st = r->samples->stacks;
+	bool first = true;
+
+	for (size_t i = 0; i < KEYS; i++)
+		if (r->report->keys & keys[i].key) {
+			if (keys[i].key == REPORT_LINE)
+				field(out, &first, "file");
+			if (keys[i].key == REPORT_TID && !(r->report->keys & REPORT_PID))
+				field(out, &first, "pid");
+			if (keys[i].key == REPORT_ADDRESS && !(r->report->keys & REPORT_MODULE))
+				field(out, &first, "module");
+			field(out, &first, keys[i].name);
+		}
+	for (size_t i = 0; r->report->keys & REPORT_TRACE && i < r->samples->n_fields; i++)
+		field(out, &first, stacks_name(st, r->samples->field[i]));
+	for (uint32_t c = 0; c < st->columns; c++) {
+		static const char *const what[] = { "self", "total", "samples" };
+
+		for (int k = 0; k < 3; k++) {
+			struct text t = { 0 };
+
+			text_add(&t, "%s %s", stacks_name(st, st->column[c].name), what[k]);
+			field(out, &first, t.s ? t.s : "");
+			text_free(&t);
+		}
+	}
+	if (r->ratio)
+		field(out, &first, r->ratio->text);
+	text_put(out, "\r\n", 2);
+}
+
+static void csv_row(struct text *out, const struct report_shown *r, const struct report_row *row)
+{
+	const struct stacks *st = r->samples->stacks;
+	unsigned by = r->report->keys;
+	const struct report_what *w = &row->what;
+	bool first = true;
+	double ratio;
+
+	if (by & REPORT_COMM)
+		field(out, &first, stacks_name(st, w->comm));
+	if (by & (REPORT_PID | REPORT_TID))
+		number(out, &first, "%u", w->pid);
+	if (by & REPORT_TID)
+		number(out, &first, "%u", w->tid);
+	if (by & REPORT_MODULE)
+		field(out, &first, stacks_name(st, w->module));
+	if (by & REPORT_FUNCTION)
+		field(out, &first, stacks_name(st, w->function));
+	if (by & REPORT_LINE) {
+		field(out, &first, w->file ? stacks_name(st, w->file) : "");
+		if (w->file)
+			number(out, &first, "%u", w->line);
+		else
+			field(out, &first, "");
+	}
+	if (by & REPORT_ADDRESS) {
+		if (!(by & REPORT_MODULE))
+			field(out, &first, stacks_name(st, w->module));
+		number(out, &first, "0x%llx", (unsigned long long)w->address);
+	}
+	for (size_t i = 0; by & REPORT_TRACE && i < r->samples->n_fields; i++) {
+		const struct stacks_trace *v = traced_value(st, w->trace, r->samples->field[i]);
+
+		field(out, &first, v ? stacks_name(st, v->value) : "");
+	}
+	for (uint32_t c = 0; c < st->columns; c++) {
+		number(out, &first, "%llu", (unsigned long long)row->self[c]);
+		number(out, &first, "%llu", (unsigned long long)row->total[c]);
+		number(out, &first, "%llu", (unsigned long long)row->samples[c]);
+	}
+	if (r->ratio && ratio_of(r->ratio, row->self, &ratio))
+		number(out, &first, "%.17g", ratio);
+	else if (r->ratio)
+		field(out, &first, "");
+	text_put(out, "\r\n", 2);
+}
+
+static void csv_relatives(struct text *out, const struct report_shown *r)
+{
+	const struct stacks *st = r->samples->stacks;
+	const struct report_relatives *f = r->relatives;
+	bool first = true;
+
+	text_add(out, "side,function,module,amount,samples\r\n");
+	field(out, &first, "itself");
+	field(out, &first, r->function);
+	field(out, &first, "");
+	number(out, &first, "%llu", (unsigned long long)f->self);
+	field(out, &first, "");
+	text_put(out, "\r\n", 2);
+	for (int side = 0; side < 2; side++) {
+		const struct report_relative *of = side ? f->callee : f->caller;
+		size_t n = side ? f->callees : f->callers;
+
+		for (size_t i = 0; i < n; i++) {
+			first = true;
+			field(out, &first, side ? "callee" : "caller");
+			field(out, &first, of[i].function ? stacks_name(st, of[i].function) : "");
+			field(out, &first, of[i].function ? stacks_name(st, of[i].module) : "");
+			number(out, &first, "%llu", (unsigned long long)of[i].amount);
+			number(out, &first, "%llu", (unsigned long long)of[i].samples);
+			text_put(out, "\r\n", 2);
+		}
+	}
+}
+
+void report_csv(struct text *out, const struct report_shown *r)
+{
+	if (r->relatives) {
+		csv_relatives(out, r);
+		return;
+	}
+	csv_head(out, r);
+	for (size_t i = 0; i < r->report->n && (!r->limit || i < r->limit); i++)
+		csv_row(out, r, &r->report->row[i]);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* The difference of two recordings of samples for programs: JSON and CSV. */
+#include <math.h>
+#include <string.h>
+#include "perfdata/perfdata_features.h"
+#include "output/csv.h"
+#include "output/json.h"
+#include "count/partial.h"
+#include "profile/report/report_diff_view.h"
+
+static void json_side(struct json *j, const char *key, const struct report_diff_shown *r, int side)
+{
+	const struct stacks_column *c = &r->diff->report.stacks->column[side];
+	const struct samples_quality *q = &r->samples[side]->quality;
+
+	json_object(j, key);
+	json_string(j, "file", r->path[side]);
+	json_string(j, "event", stacks_name(r->samples[side]->stacks, r->samples[side]->stacks->column[r->column[side]].name));
+	json_uint(j, "samples", c->samples);
+	json_uint(j, "amount", c->amount);
+	json_bool(j, "exact", report_diff_exact(r->diff->report.stacks->column));
+	json_string(j, "by_samples_as", r->samples[side]->counted.why);
+	if (c->has_total)
+		json_uint(j, "total", c->total);
+	else
+		json_null(j, "total");
+	if (c->asked.period)
+		json_uint(j, "period", c->asked.period);
+	else
+		json_null(j, "period");
+	if (c->asked.rate_hz)
+		json_uint(j, "rate_hz", c->asked.rate_hz);
+	else
+		json_null(j, "rate_hz");
+	json_uint(j, "lost_records", q->lost);
+	json_uint(j, "lost_samples", q->lost_samples);
+	json_real(j, "lost_share", c->lost);
+	json_bool(j, "with_periods", !q->weightless);
+	json_bool(j, "broke_off", q->broke_off);
+	if (perfdata_features(r->samples[side]->file)->partial)
+		partial_json(j, perfdata_features(r->samples[side]->file)->partial);
+	json_string(j, "damage", q->damage[0] ? q->damage : NULL);
+	json_end(j);
+}
+
+static void json_change(struct json *j, const char *key, const struct report_change *c, const uint64_t *amount)
+{
+	json_object(j, key);
+	json_uint(j, "before", amount[REPORT_BEFORE]);
+	json_uint(j, "after", amount[REPORT_AFTER]);
+	json_real(j, "change", c->change);
+	json_real(j, "half_95", c->half);
+	json_real(j, "p", c->p);
+	json_real(j, "q", c->q);
+	json_bool(j, "beyond", c->beyond);
+	json_bool(j, "exact", c->exact);
+	json_end(j);
+}
+
+static void json_row(struct json *j, const struct report_diff_shown *r, const struct report_diff_row *row)
+{
+	const struct stacks *st = r->diff->report.stacks;
+	const struct report_what *w = &row->row->what;
+	unsigned by = r->diff->report.keys;
+
+	json_object(j, NULL);
+	if (by & REPORT_COMM)
+		json_string(j, "comm", stacks_name(st, w->comm));
+	if (by & REPORT_MODULE)
+		json_string(j, "module", stacks_name(st, w->module));
+	if (by & REPORT_FUNCTION) {
+		json_string(j, "function", w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
+		json_bool(j, "inlined", w->flags & STACKS_INLINED);
+		json_bool(j, "kernel", w->flags & STACKS_KERNEL);
+	}
+	if (by & REPORT_LINE) {
+		json_string(j, "file", w->file ? stacks_name(st, w->file) : NULL);
+		if (w->file)
+			json_uint(j, "line", w->line);
+		else
+			json_null(j, "line");
+	}
+	json_change(j, "self", &row->self, row->row->self);
+	json_change(j, "total", &row->total, row->row->total);
+	json_end(j);
+}
+
+static void json_in_all(struct json *j, const struct stacks_column column[REPORT_SIDES])
+{
+	const struct report_change all = report_change_in_all(column);
+
+	json_object(j, "in_all");
+	json_bool(j, "counted", report_diff_counted(column));
+	json_real(j, "before", all.before);
+	json_real(j, "after", all.after);
+	json_real(j, "change", all.change);
+	json_real(j, "half_95", all.half);
+	json_real(j, "p", all.p);
+	json_bool(j, "beyond", all.beyond);
+	json_end(j);
+}
+
+void report_diff_json(struct text *out, const struct report_diff_shown *r)
+{
+	static const char *const names[] = { "comm", "module", "function", "line" };
+	static const unsigned bits[] = { REPORT_COMM, REPORT_MODULE, REPORT_FUNCTION, REPORT_LINE };
+	const struct stacks *st = r->diff->report.stacks;
+	const enum report_side denser = report_diff_denser(st->column);
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/report-diff/1");
+	json_side(&j, "before", r, REPORT_BEFORE);
+	json_side(&j, "after", r, REPORT_AFTER);
+	json_in_all(&j, st->column);
+	json_string(&j, "unit", stacks_name(st, st->column[REPORT_AFTER].unit));
+	json_bool(&j, "shares", r->diff->shares);
+	json_bool(&j, "judged", !report_diff_too_much_lost(st->column));
+	json_string(&j, "not_judged_more", r->diff->shares || denser == REPORT_SIDES ? NULL : denser == REPORT_AFTER ? "after" : "before");
+	json_bool(&j, "with_stacks", r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks);
+	json_array(&j, "keys");
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (r->diff->report.keys & bits[i])
+			json_string(&j, NULL, names[i]);
+	json_end(&j);
+	json_array(&j, "rows");
+	for (size_t i = 0; i < r->diff->n && (!r->limit || i < r->limit); i++)
+		json_row(&j, r, &r->diff->row[i]);
+	json_end(&j);
+	json_end(&j);
+	json_into(out, &j);
+}
+
+static void csv_change(struct text *out, const struct report_change *c, const uint64_t *amount)
+{
+	text_add(out, ",%llu,%llu,%.17g,", (unsigned long long)amount[REPORT_BEFORE], (unsigned long long)amount[REPORT_AFTER], c->change);
+	if (isfinite(c->half))
+		text_add(out, "%.17g", c->half);
+	text_add(out, ",%.17g,%d", c->q, c->beyond);
+}
+
+void report_diff_csv(struct text *out, const struct report_diff_shown *r)
+{
+	const struct stacks *st = r->diff->report.stacks;
+
+	text_add(out, "command,module,function,file,line,self before,self after,self change,self half_95,self q,self beyond,total before,"
+		      "total after,total change,total half_95,total q,total beyond\r\n");
+	for (size_t i = 0; i < r->diff->n && (!r->limit || i < r->limit); i++) {
+		const struct report_what *w = &r->diff->row[i].row->what;
+
+		csv_field(out, stacks_name(st, w->comm), ',');
+		csv_field(out, stacks_name(st, w->module), ',');
+		csv_field(out, stacks_name(st, w->function), ',');
+		csv_field(out, stacks_name(st, w->file), ',');
+		if (w->file)
+			text_add(out, "%u", w->line);
+		csv_change(out, &r->diff->row[i].self, r->diff->row[i].row->self);
+		csv_change(out, &r->diff->row[i].total, r->diff->row[i].row->total);
+		text_add(out, "\r\n");
+	}
+}

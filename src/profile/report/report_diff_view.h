@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The difference of two recordings of samples, shown: for people, as JSON (docs/schema/tare-report-diff-1.json), as CSV. */
+#ifndef PROFILE_REPORT_REPORT_DIFF_VIEW_H
+#define PROFILE_REPORT_REPORT_DIFF_VIEW_H
+
+#include "profile/report/report_diff.h"
+#include "profile/samples.h"
+#include "output/style.h"
+
+struct report_diff_shown {
+	const char *path[REPORT_SIDES];
+	const struct samples *samples[REPORT_SIDES];
+	uint32_t column[REPORT_SIDES]; /* of the samples' own profiles */
+	const struct report_diff *diff;
+	size_t limit;	      /* rows; 0: all */
+	double least_percent; /* rows whose share is smaller on both sides are left out */
+};
+
+void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s);
+void report_diff_json(struct text *out, const struct report_diff_shown *r);
+void report_diff_csv(struct text *out, const struct report_diff_shown *r);
+
+#endif

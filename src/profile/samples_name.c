@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names for the frames of a profile. Frames are looked up module by module in the order of their
+ * addresses, each once; a module's symbols are freed before the next one's are read. Then the tree is
+ * built again with the names: frames that are alike become one.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "profile/counted.h"
+#include "profile/samples_private.h"
+
+struct naming {
+	struct samples *out;
+	struct raw *raw;
+	const struct samples_options *opts;
+	struct stacks *to;
+	const struct stacks_frame *from; /* frames without names */
+	size_t n;
+	uint64_t *leaf_samples; /* per frame without a name */
+
+	/* What each frame becomes: a run of numbers in `made`, the outermost first. */
+	uint32_t *first, *count, *made;
+	size_t n_made, made_room;
+	struct tare_error *err;
+};
+
+static bool make(struct naming *t, const struct stacks_frame *f)
+{
+	uint32_t number = stacks_add_frame(t->to, f);
+
+	if (number == SET_NONE)
+		return false;
+	if (t->n_made == t->made_room) {
+		size_t room = t->made_room + t->made_room / 2 + 1024;
+		uint32_t *more = realloc(t->made, room * sizeof(*more));
+
+		if (!more)
+			return false;
+		t->made = more;
+		t->made_room = room;
+	}
+	t->made[t->n_made++] = number;
+	return true;
+}
+
+static const char *shown_module(const struct module *of, const char *path)
+{
+	switch (of->kind) {
+	case MODULE_MEMORY:
+		return "[anonymous memory]";
+	case MODULE_SYMBOL:
+		return "[bpf]";
+	default:
+		return path;
+	}
+}
+
+/* The line of the instruction, and the functions that were inlined around it. */
+static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
+			 struct stacks_frame *f)
+{
+	struct symbol_inlined in[SYMBOL_INLINED_MAX];
+	const char *file = NULL;
+	unsigned line = 0, n = 0;
+	uint32_t file_word = 0;
+
+	if (t->opts->lines && of->symbols && symbols_line(of->symbols, offset, &file, &line))
+		file_word = stacks_add_name(t->to, file);
+	if (t->opts->inlined && of->symbols)
+		n = symbols_inlined(of->symbols, offset, in);
+	/* Each frame's line is that of the call of the one within. */
+	for (unsigned i = n; i > 0; i--) {
+		if (t->opts->lines) {
+			f->file = in[i - 1].call_file ? stacks_add_name(t->to, in[i - 1].call_file) : 0;
+			f->line = in[i - 1].call_file ? in[i - 1].call_line : 0;
+		}
+		if (!make(t, f))
+			return false;
+		f->function = stacks_add_name(t->to, in[i - 1].name);
+		f->flags |= STACKS_INLINED;
+	}
+	f->file = file_word;
+	f->line = file_word ? line : 0;
+	return make(t, f);
+}
+
+/*
+ * Code without a symbol, as an export knows it: "libfoo.so+0x1234", of a file; `otherwise` of other code. The address is its
+ * own, or, where call frame information tells where its function begins, the function's.
+ */
+static uint32_t name_of_unknown(struct naming *t, const struct module *of, const char *address, const char *otherwise)
+{
+	const char *path = words_at(&t->raw->modules.words, of->path), *slash = strrchr(path, '/');
+	char name[NAME_MAX + 32];
+
+	if (!t->opts->offsets || of->kind != MODULE_FILE || !slash)
+		return stacks_add_name(t->to, otherwise);
+	snprintf(name, sizeof(name), "%.*s+%s", NAME_MAX, slash + 1, address);
+	return stacks_add_name(t->to, name);
+}
+
+static bool name_frame(struct naming *t, const struct stacks_frame *raw)
+{
+	struct stacks_frame f = { .flags = raw->flags };
+	struct module *of;
+	struct symbol symbol;
+	uint64_t address;
+	char hex[24];
+
+	if (raw->flags & STACKS_MARK) {
+		f.function = stacks_add_name(t->to, stacks_name(t->raw->stacks, raw->function));
+		return make(t, &f);
+	}
+	of = &t->raw->modules.module[raw->module];
+	if (modules_find(&t->raw->modules, raw->module, raw->address, &symbol) && symbol.name[0]) {
+		f.function = symbol.nameless ? name_of_unknown(t, of, symbol.name, symbol.name) : stacks_add_name(t->to, symbol.name);
+		f.flags |= symbol.nameless ? STACKS_NAMELESS : 0;
+	} else {
+		f.flags |= STACKS_UNKNOWN;
+	}
+	if (of->fd < 0 || !elf_offset_to_address(&of->head, raw->address, &address))
+		address = raw->address;
+	if (f.flags & STACKS_UNKNOWN) {
+		snprintf(hex, sizeof(hex), "0x%" PRIx64, address);
+		f.function = name_of_unknown(t, of, hex, "[unknown]");
+	}
+	f.module = stacks_add_name(
+	    t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
+	if (t->opts->detail == SAMPLES_ADDRESS) {
+		f.address = address;
+		f.code = raw->module;
+	}
+	if (f.function == WORDS_NONE || f.module == WORDS_NONE)
+		return false;
+	return make_inlined(t, of, raw->address, &f);
+}
+
+/* Mappings may be among the lost records: then it is not the program's fault that its code is nowhere. */
+static int blame_loss(struct naming *t, struct samples_unnamed *row)
+{
+	const struct samples_quality *q = &t->out->quality;
+	uint64_t lost = q->lost > q->lost_samples ? q->lost : q->lost_samples;
+	int n;
+
+	if (!lost)
+		return 0;
+	free(row->why);
+	free(row->remedy);
+	row->why = row->remedy = NULL;
+	n = asprintf(&row->why, "no mapping of it was recorded; %" PRIu64 " records were lost, and mappings may be among them", lost);
+	if (n >= 0)
+		row->remedy = strdup("record again with a larger buffer (-m) or fewer samples (-F, -c)");
+	else
+		row->why = NULL;
+	return row->why && row->remedy ? 0 : tare_fail_nomem(t->err);
+}
+
+/* Samples whose innermost frame has no name, for the module's row. */
+static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
+{
+	const struct module *why = modules_why(&t->raw->modules, module);
+	struct samples_unnamed *more = realloc(t->out->unnamed, (t->out->n_unnamed + 1) * sizeof(*more));
+	struct samples_unnamed *row;
+
+	if (!more)
+		return tare_fail_nomem(t->err);
+	t->out->unnamed = more;
+	row = &more[t->out->n_unnamed];
+	*row = (struct samples_unnamed){
+		strdup(shown_module(why, words_at(&t->raw->modules.words, why->path))),
+		strdup(why->why), strdup(why->remedy), samples, why->doubted
+	};
+	t->out->n_unnamed++;
+	if (!row->module || !row->why || !row->remedy)
+		return tare_fail_nomem(t->err);
+	return why->kind == MODULE_UNKNOWN ? blame_loss(t, row) : 0;
+}
+
+/* Used although the recording has no build id of it. */
+static int add_by_name(struct naming *t, const struct module *of)
+{
+	struct samples *out = t->out;
+	struct samples_by_name *more = realloc(out->by_name, (out->n_by_name + 1) * sizeof(*more));
+
+	if (!more)
+		return tare_fail_nomem(t->err);
+	out->by_name = more;
+	more[out->n_by_name] = (struct samples_by_name){
+		.module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path))),
+		.kernel = of->kind == MODULE_KERNEL,
+		.same_inode = of->same_inode && !of->newer,
+		.newer = of->newer,
+		.other = of->other_inode,
+	};
+	if (!more[out->n_by_name].module)
+		return tare_fail_nomem(t->err);
+	out->n_by_name++;
+	out->quality.unverified = true;
+	return 0;
+}
+
+static int by_module(const void *a, const void *b, void *frames)
+{
+	const struct stacks_frame *x = (struct stacks_frame *)frames + *(const uint32_t *)a,
+				  *y = (struct stacks_frame *)frames + *(const uint32_t *)b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void count_leaves(struct naming *t)
+{
+	size_t rows, nodes;
+	const struct stacks_row *row = stacks_rows(t->raw->stacks, &rows);
+	const struct stacks_node *node = stacks_nodes(t->raw->stacks, &nodes);
+
+	for (size_t i = 0; i < rows; i++)
+		/* What was read along with another event's sample is no sample of its own. */
+		if (node[row[i].node].frame != SET_NONE && !t->raw->stacks->column[row[i].column].read)
+			t->leaf_samples[node[row[i].node].frame] += row[i].samples;
+}
+
+/* Its largest executable segment: a linker makes one. */
+static void place_module(struct naming *t, const struct module *of, uint32_t number)
+{
+	const struct elf_segment *code = NULL;
+
+	for (size_t i = 0; of->fd >= 0 && i < of->head.segments; i++)
+		if (of->head.segment[i].executable && (!code || of->head.segment[i].memory_size > code->memory_size))
+			code = &of->head.segment[i];
+	if (code)
+		stacks_place_module(t->to, number, code->address, code->memory_size, code->offset, of->head.segment[0].address & ~UINT64_C(4095));
+}
+
+static int name_module(struct naming *t, uint32_t module)
+{
+	const struct module *of = &t->raw->modules.module[module];
+	uint32_t name = stacks_add_name(t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
+
+	uint32_t at = name == WORDS_NONE ? SET_NONE : stacks_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module));
+
+	if (at == SET_NONE)
+		return tare_fail_nomem(t->err);
+	place_module(t, of, at);
+	if (module == t->raw->main)
+		t->to->main = name;
+	return 0;
+}
+
+static int name_frames(struct naming *t, const uint32_t *order)
+{
+	uint64_t unnamed = 0;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < t->n; i++) {
+		const struct stacks_frame *f = &t->from[order[i]];
+		bool last = i + 1 == t->n || t->from[order[i + 1]].module != f->module;
+
+		t->first[order[i]] = (uint32_t)t->n_made;
+		if (!name_frame(t, f))
+			return tare_fail_nomem(t->err);
+		t->count[order[i]] = (uint32_t)(t->n_made - t->first[order[i]]);
+		if (!(f->flags & STACKS_MARK) &&
+		    ((struct stacks_frame *)t->to->frame_set.item)[t->made[t->first[order[i]]]].flags &
+			(STACKS_UNKNOWN | STACKS_NAMELESS))
+			unnamed += t->leaf_samples[order[i]];
+		if (!last)
+			continue;
+		if (unnamed)
+			ret = add_unnamed(t, f->module, unnamed);
+		unnamed = 0;
+		if (!(f->flags & STACKS_MARK)) {
+			const struct module *of = &t->raw->modules.module[f->module];
+
+			if (ret == 0)
+				ret = name_module(t, f->module);
+			if (ret == 0 && ((of->kind == MODULE_FILE && of->symbols && !of->verified) ||
+					 (of->kind == MODULE_KERNEL && of->opened && t->raw->modules.kernel_by_place)))
+				ret = add_by_name(t, of);
+			modules_close(&t->raw->modules, f->module);
+		}
+	}
+	return ret;
+}
+
+/* The same tree with the new frames. A parent comes before its children. */
+static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint32_t *column_now)
+{
+	size_t n, rows, tasks;
+	const struct stacks_node *node = stacks_nodes(t->raw->stacks, &n);
+	const struct stacks_row *row = stacks_rows(t->raw->stacks, &rows);
+	const struct stacks_task *task = stacks_tasks(t->raw->stacks, &tasks);
+	struct stacks *from = t->raw->stacks;
+	int ret = 0;
+
+	/* In the file's order of events: that of the first samples is chance. */
+	for (size_t i = 0; i < t->raw->n_columns; i++) {
+		uint32_t c = t->raw->column[i], now;
+
+		if (c == SET_NONE)
+			continue;
+		now = stacks_add_column(t->to, stacks_name(from, from->column[c].name),
+						 stacks_name(from, from->column[c].unit));
+
+		if (now == SET_NONE)
+			return tare_fail_nomem(t->err);
+		column_now[c] = now;
+		t->to->column[now].read = from->column[c].read;
+		t->to->column[now].skids = from->column[c].skids;
+		t->to->column[now].asked = from->column[c].asked;
+		t->to->column[now].squares = from->column[c].squares;
+		t->to->column[now].has_total = from->column[c].has_total;
+		t->to->column[now].total = from->column[c].total;
+	}
+	node_now[0] = 0;
+	for (size_t i = 1; i < n; i++) {
+		uint32_t at = node_now[node[i].parent];
+
+		for (uint32_t k = 0; k < t->count[node[i].frame] && at != SET_NONE; k++)
+			at = stacks_add_node(t->to, at, t->made[t->first[node[i].frame] + k]);
+		if (at == SET_NONE)
+			return tare_fail_nomem(t->err);
+		node_now[i] = at;
+	}
+	for (size_t i = 0; i < tasks; i++) {
+		struct stacks_task now = task[i];
+
+		now.comm = stacks_add_name(t->to, stacks_name(from, task[i].comm));
+		task_now[i] = stacks_add_task_of(t->to, &now);
+		if (task_now[i] == SET_NONE)
+			return tare_fail_nomem(t->err);
+	}
+	for (size_t i = 1; i < from->trace_set.n; i++) { /* what differs there differs here: the numbers stay */
+		struct stacks_trace now = ((const struct stacks_trace *)from->trace_set.item)[i];
+
+		now.name = stacks_add_name(t->to, stacks_name(from, now.name));
+		now.value = stacks_add_name(t->to, stacks_name(from, now.value));
+		if (now.name == WORDS_NONE || now.value == WORDS_NONE || stacks_add_trace(t->to, &now) != i)
+			return tare_fail_nomem(t->err);
+	}
+	for (size_t i = 0; ret == 0 && i < rows; i++) {
+		struct stacks_row now = row[i];
+
+		now.node = node_now[now.node];
+		now.task = task_now[now.task];
+		now.column = column_now[now.column];
+		ret = stacks_count(t->to, &now, 0, t->err);
+	}
+	if (ret == 0)
+		ret = moments_renumber(&from->moments, node_now, task_now, column_now, t->err);
+	t->to->moments = from->moments;
+	from->moments = (struct moments){ 0 };
+	return ret;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct samples_unnamed *x = a, *y = b;
+
+	return x->samples < y->samples ? 1 : x->samples > y->samples ? -1 : strcmp(x->module, y->module);
+}
+
+int samples_name(struct samples *out, struct raw *raw, const struct samples_options *opts,
+		 struct tare_error *err)
+{
+	struct naming t = { .out = out, .raw = raw, .opts = opts, .err = err };
+	uint32_t *order, *node_now, *task_now, *column_now;
+	int ret;
+
+	t.from = stacks_frames(raw->stacks, &t.n);
+	out->stacks = t.to = stacks_new(err);
+	order = calloc(t.n + 1, sizeof(*order));
+	t.first = calloc(t.n + 1, sizeof(*t.first));
+	t.count = calloc(t.n + 1, sizeof(*t.count));
+	t.leaf_samples = calloc(t.n + 1, sizeof(*t.leaf_samples));
+	node_now = calloc(raw->stacks->node_set.n, sizeof(*node_now));
+	task_now = calloc(raw->stacks->task_set.n + 1, sizeof(*task_now));
+	column_now = calloc(raw->stacks->columns + 1, sizeof(*column_now));
+	if (!t.to || !order || !t.first || !t.count || !t.leaf_samples || !node_now || !task_now || !column_now) {
+		ret = tare_fail_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < t.n; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, t.n, sizeof(*order), by_module, raw->stacks->frame_set.item);
+	count_leaves(&t);
+	ret = name_frames(&t, order);
+	if (ret == 0)
+		ret = build(&t, node_now, task_now, column_now);
+	if (ret == 0 && raw->places)
+		ret = counted_apply(raw, &(struct counted_names){ t.to, t.first, t.count, t.made, column_now }, err);
+	if (out->n_unnamed)
+		qsort(out->unnamed, out->n_unnamed, sizeof(*out->unnamed), most_first);
+out:
+	free(order);
+	free(t.first);
+	free(t.count);
+	free(t.leaf_samples);
+	free(t.made);
+	free(node_now);
+	free(task_now);
+	free(column_now);
+	return ret;
+}

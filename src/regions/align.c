@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where runs differ, the points that all of them have, in the same order, are found by their longest common subsequence
+ * within a window (common.c), of labels first that all runs have equally often. Where that is too far for it, the runs go on from
+ * the cheapest place from which points in a row are in all of them. Neither depends on the order of the runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "regions/align.h"
+#include "statistics/common.h"
+
+enum { LONG = 64 };
+
+int align_open(struct align *a, struct align_source **sources, size_t n, size_t n_counters, const struct align_labels *labels, struct tare_error *err)
+{
+	*a = (struct align){ .n_runs = n, .n_counters = n_counters, .labels = labels };
+	a->run = calloc(n + 1, sizeof(*a->run));
+	if (!a->run)
+		return tare_fail_nomem(err);
+	for (size_t r = 0; r < n; r++)
+		a->run[r].source = sources[r];
+	return 0;
+}
+
+void align_close(struct align *a)
+{
+	for (size_t r = 0; a->run && r < a->n_runs; r++) {
+		free(a->run[r].ahead);
+		free(a->run[r].value);
+	}
+	free(a->run);
+	free(a->together);
+	free(a->steady);
+	*a = (struct align){ 0 };
+}
+
+static inline struct align_point *slot(const struct align_run *r, size_t i)
+{
+	return &r->ahead[r->first + i];
+}
+
+/* For n points, those that were read among them. */
+static int make_room(const struct align *a, struct align_run *r, size_t n, struct tare_error *err)
+{
+	size_t room = n + n / 2;
+	void *more;
+
+	if (r->first + n <= r->room)
+		return 0;
+	if (r->first) {
+		memmove(r->ahead, r->ahead + r->first, r->ready * sizeof(*r->ahead));
+		memmove(r->value, r->value + r->first * a->n_counters, r->ready * a->n_counters * sizeof(*r->value));
+		r->first = 0;
+	}
+	if (n <= r->room)
+		return 0;
+	more = realloc(r->ahead, room * sizeof(*r->ahead));
+	if (!more)
+		return tare_fail_nomem(err);
+	r->ahead = more;
+	more = realloc(r->value, (room * a->n_counters + 1) * sizeof(*r->value));
+	if (!more)
+		return tare_fail_nomem(err);
+	r->value = more;
+	r->room = room;
+	return 0;
+}
+
+/* Points behind those that were read, `most` at most: how many. They are not among them yet. */
+static int read_on(const struct align *a, struct align_run *r, size_t most, struct tare_error *err)
+{
+	int n = r->ended ? 0 : make_room(a, r, r->ready + most, err);
+
+	if (n < 0 || r->ended)
+		return n;
+	n = r->source->read(r->source, most, slot(r, r->ready), r->value + (r->first + r->ready) * a->n_counters, err);
+	r->ended = n == 0;
+	return n;
+}
+
+/* So many points ahead, or all there are. */
+static int fill(const struct align *a, struct align_run *r, size_t n, struct tare_error *err)
+{
+	while (r->n < n && !(r->ended && r->n == r->ready)) {
+		if (r->n == r->ready) {
+			int ret = read_on(a, r, ALIGN_AT_ONCE, err);
+
+			if (ret < 0)
+				return ret;
+			r->ready += (size_t)ret;
+		}
+		r->n = r->ready < n ? r->ready : n;
+	}
+	return 0;
+}
+
+static inline bool same(const struct align *a, const struct align_point *p, const struct align_point *q)
+{
+	return p->label == q->label && p->kind == q->kind && (p->around == q->around || a->labels->around_unknown);
+}
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static uint64_t label_key(const struct align *a, uint32_t label)
+{
+	return label == LABELS_NONE ? 1 : a->labels->key[label];
+}
+
+/* What tells points apart, COMMON_NONE: the same as nothing else. */
+static uint64_t key_of(const struct align *a, const struct align_point *p)
+{
+	uint64_t h;
+
+	if (p->kind == TIMELINE_LOST)
+		return COMMON_NONE;
+	h = mix(mix(p->kind + 1, label_key(a, p->label)), label_key(a, a->labels->around_unknown ? LABELS_NONE : p->around));
+	return h == COMMON_NONE ? 1 : h;
+}
+
+/* ---- near: all that is in all runs ---- */
+
+/* Points that all runs have are kept, as far as what lies behind the window cannot change them. */
+static int keep(struct align *a, const struct common *c, bool whole, size_t window, struct tare_error *err)
+{
+	size_t n = c->n;
+	void *more;
+
+	while (!whole && n) {
+		bool sure = true;
+
+		for (size_t r = 0; r < a->n_runs; r++)
+			sure &= (a->run[r].ended && a->run[r].n <= window) || c->at[(n - 1) * a->n_runs + r] < window / 4 * 3;
+		if (sure)
+			break;
+		n--;
+	}
+	more = realloc(a->together, (n * a->n_runs + 1) * sizeof(*a->together));
+	if (!more)
+		return tare_fail_nomem(err);
+	a->together = more;
+	for (size_t i = 0; i < n; i++)
+		for (size_t r = 0; r < a->n_runs; r++)
+			a->together[i * a->n_runs + r] = a->run[r].index + c->at[i * a->n_runs + r];
+	a->n_together = n;
+	a->next = 0;
+	return n || whole;
+}
+
+static bool is_steady(const struct align *a, const struct align_point *p)
+{
+	return p->label == LABELS_NONE || a->steady[p->label];
+}
+
+/* The points [from, to) of each run as they are, or those that are steady; their places in `place`. */
+static void take(const struct align *a, struct common *c, uint32_t *place, const uint32_t *from, const uint32_t *to, bool steady)
+{
+	for (size_t r = 0; r < a->n_runs; r++) {
+		struct common_seq *seq = &c->seq[r];
+
+		seq->n = 0;
+		for (uint32_t i = from[r]; i < to[r]; i++) {
+			const struct align_point *p = slot(&a->run[r], i);
+
+			if (steady && !is_steady(a, p))
+				continue;
+			place[r * c->room + seq->n] = i;
+			seq->key[seq->n++] = key_of(a, p);
+		}
+	}
+}
+
+/* What was found goes behind what `all` has. */
+static void add_found(struct common *all, const struct common *found, const uint32_t *place)
+{
+	for (size_t i = 0; i < found->n; i++, all->n++)
+		for (size_t r = 0; r < all->n_seqs; r++)
+			all->at[all->n * all->n_seqs + r] = place[r * found->room + found->at[i * all->n_seqs + r]];
+}
+
+/*
+ * First labels that all runs have equally often: what some runs do more often than others must not move them against each
+ * other. Then what else is the same between those. at: room for two places of each run.
+ */
+static int common_points(struct align *a, struct common *all, uint32_t *at, const uint32_t *end, bool open_end)
+{
+	struct common c = { 0 }, gap = { 0 };
+	uint32_t *from = at, *to = at + a->n_runs, *place = malloc((all->room * a->n_runs + 1) * sizeof(*place));
+	int ret = common_open(&c, a->n_runs, all->room) < 0 || common_open(&gap, a->n_runs, all->room) < 0 || !place ? -ENOMEM : 1;
+
+	memset(from, 0, a->n_runs * sizeof(*from));
+	if (ret == 1) {
+		take(a, &c, place, from, end, true);
+		ret = common_find(&c, open_end);
+	}
+	for (size_t i = 0; ret == 1 && i < c.n; i++) /* from places among the steady to places among all */
+		for (size_t r = 0; r < a->n_runs; r++)
+			c.at[i * a->n_runs + r] = place[r * c.room + c.at[i * a->n_runs + r]];
+	for (size_t i = 0; ret == 1 && i <= c.n; i++) {
+		bool some = true;
+
+		memcpy(to, i < c.n ? &c.at[i * a->n_runs] : end, a->n_runs * sizeof(*to));
+		for (size_t r = 0; r < a->n_runs; r++)
+			some &= from[r] < to[r];
+		if (some) {
+			take(a, &gap, place, from, to, false);
+			ret = common_find(&gap, open_end && i == c.n);
+			if (ret == 1)
+				add_found(all, &gap, place);
+			else if (ret == 0) /* between two that are the same, what is too far apart is alone */
+				ret = c.n > 0;
+		}
+		for (size_t r = 0; i < c.n && r < a->n_runs; r++) {
+			all->at[all->n * a->n_runs + r] = to[r];
+			from[r] = to[r] + 1;
+		}
+		all->n += i < c.n;
+	}
+	free(place);
+	common_close(&c);
+	common_close(&gap);
+	return ret;
+}
+
+/* 1: they come together within this window, in so many points at least. */
+static int near(struct align *a, size_t window, size_t least, struct tare_error *err)
+{
+	struct common all;
+	uint32_t *at = calloc(3 * a->n_runs, sizeof(*at)), *end = at + 2 * a->n_runs;
+	bool whole = true;
+	int ret = common_open(&all, a->n_runs, window);
+
+	if (ret < 0 || !at) {
+		common_close(&all);
+		free(at);
+		return tare_fail_nomem(err);
+	}
+	for (size_t r = 0; ret == 0 && r < a->n_runs; r++) {
+		struct align_run *run = &a->run[r];
+
+		ret = fill(a, run, window, err);
+		end[r] = (uint32_t)(run->n < window ? run->n : window);
+		whole &= run->ended && run->n == end[r];
+	}
+	if (ret == 0) {
+		ret = common_points(a, &all, at, end, !whole);
+		if (ret < 0)
+			tare_fail_nomem(err);
+	}
+	if (ret == 1 && !whole && all.n < least)
+		ret = 0;
+	if (ret == 1)
+		ret = keep(a, &all, whole, window, err);
+	common_close(&all);
+	free(at);
+	return ret;
+}
+
+/* ---- far: points in a row that all runs have ---- */
+
+struct gram {
+	uint64_t hash;
+	uint64_t cost;	/* points to pass over, of the runs so far */
+	uint32_t runs;	/* so far in so many of them */
+};
+
+/* The end of a thread counts as points that all have, so that runs whose ends are within the window come together there. */
+static uint64_t hash_at(const struct align *a, const struct align_run *r, size_t at, size_t length)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (size_t i = at; i < at + length; i++) {
+		uint64_t k = i < r->n ? key_of(a, slot(r, i)) : UINT64_MAX;
+
+		if (k == COMMON_NONE)
+			k = mix((uint64_t)(uintptr_t)r, i);
+		h = mix(h, k);
+	}
+	return h;
+}
+
+/* Where grams may begin: behind the last one only if the thread ends there. */
+static size_t starts(const struct align_run *r, size_t length)
+{
+	return r->ended ? r->n + 1 : r->n >= length ? r->n - length + 1 : 0;
+}
+
+static struct gram *gram_at(struct gram *table, size_t room, uint64_t hash)
+{
+	size_t at = (size_t)(hash >> 20) & (room - 1);
+
+	while (table[at].runs && table[at].hash != hash)
+		at = (at + 1) & (room - 1);
+	return &table[at];
+}
+
+/* 1: sets how many points each run passes over to the cheapest place from which they have `length` points in a row. */
+static int meet(struct align *a, size_t length, struct tare_error *err)
+{
+	const struct gram *best = NULL;
+	size_t room = 64;
+	struct gram *table;
+
+	while (room < 2 * starts(&a->run[0], length))
+		room *= 2;
+	table = calloc(room, sizeof(*table));
+	if (!table)
+		return tare_fail_nomem(err);
+	for (uint32_t r = 0; r < a->n_runs; r++)
+		for (size_t i = 0, n = starts(&a->run[r], length); i < n; i++) {
+			uint64_t h = hash_at(a, &a->run[r], i, length);
+			struct gram *g = gram_at(table, room, h);
+
+			if (g->runs == r) /* the first of this run, and all before have it */
+				*g = (struct gram){ h, g->cost + i, r + 1 };
+		}
+	for (size_t i = 0; i < room; i++)
+		if (table[i].runs == a->n_runs &&
+		    (!best || table[i].cost < best->cost || (table[i].cost == best->cost && table[i].hash < best->hash)))
+			best = &table[i];
+	for (size_t r = 0; best && r < a->n_runs; r++) {
+		size_t i = 0;
+
+		while (hash_at(a, &a->run[r], i, length) != best->hash)
+			i++;
+		a->run[r].passed = i;
+	}
+	free(table);
+	return best != NULL;
+}
+
+static bool at_an_end(const struct align *a)
+{
+	for (size_t r = 0; r < a->n_runs; r++)
+		if (a->run[r].passed + LONG > a->run[r].n)
+			return true;
+	return false;
+}
+
+static int far(struct align *a, size_t window, struct tare_error *err)
+{
+	int ret = 0;
+
+	for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
+		ret = fill(a, &a->run[r], window, err);
+	if (ret == 0)
+		ret = meet(a, LONG, err);
+	if (ret == 0 || (ret == 1 && at_an_end(a)))
+		ret = meet(a, ALIGN_SAME, err);
+	return ret;
+}
+
+size_t align_passed(const struct align *a, size_t run)
+{
+	return a->run[run].passed - a->run[run].gaps;
+}
+
+/* To where the next point is that all have; without one, over all that was looked at. */
+static void pass_to(struct align *a)
+{
+	for (size_t r = 0; r < a->n_runs; r++)
+		a->run[r].passed = a->next < a->n_together ? a->together[a->next * a->n_runs + r] - a->run[r].index : a->run[r].n;
+}
+
+/* A run is at its end, so what the others have yet is nowhere in it: one difference, however much it is. */
+static int pass_all(struct align *a, struct tare_error *err)
+{
+	for (size_t r = 0; r < a->n_runs; r++) {
+		struct align_run *run = &a->run[r];
+		int n;
+
+		run->passed = run->ready;
+		while ((n = read_on(a, run, ALIGN_AT_ONCE, err)) > 0)
+			run->passed += (size_t)n;
+		if (n < 0)
+			return n;
+	}
+	a->differ = true;
+	return ALIGN_DIFFERENCE;
+}
+
+static int difference(struct align *a, struct tare_error *err)
+{
+	static const struct { size_t window, least; } tries[] = {
+		{ 64, 24 }, { 512, 192 }, { ALIGN_CLOSE, ALIGN_SAME }, { 512, 64 },
+	};
+	int met = 0;
+
+	a->n_together = a->next = 0;
+	if (!a->steady) {
+		a->steady = malloc(a->labels->n + 1);
+		if (!a->steady)
+			return tare_fail_nomem(err);
+		memset(a->steady, true, a->labels->n);
+		met = a->labels->find_steady ? a->labels->find_steady(a->labels->with, a->steady, err) : 0;
+	}
+	/* The closest window in which most is the same is the cheapest; little in a wide one may still be all there is. */
+	for (size_t i = 0; met == 0 && i < sizeof(tries) / sizeof(tries[0]); i++)
+		met = near(a, tries[i].window, tries[i].least, err);
+	if (met == 1)
+		pass_to(a);
+	for (size_t window = 4 * ALIGN_CLOSE; met == 0 && window <= ALIGN_WINDOW; window *= 4)
+		met = far(a, window, err);
+	if (met < 0)
+		return met;
+	if (met == 0)
+		pass_to(a);
+	a->differ = true;
+	return met ? ALIGN_DIFFERENCE : ALIGN_LOST;
+}
+
+/* A run lost points here, and all that did know how many. */
+static bool gap_of_known_length(const struct align *a)
+{
+	bool any = false;
+
+	for (size_t r = 0; r < a->n_runs; r++) {
+		const struct align_point *p = slot(&a->run[r], 0);
+
+		if (p->kind == TIMELINE_LOST && p->points == 0)
+			return false;
+		any |= p->kind == TIMELINE_LOST;
+	}
+	return any;
+}
+
+/* The next point is passed over: how many of the file that are; 0 where nobody knows, or there is none. */
+static int pass_one(const struct align *a, struct align_run *r, uint64_t *points, struct tare_error *err)
+{
+	const struct align_point *p;
+
+	*points = 0;
+	if (r->passed >= r->ready) {
+		int ret = read_on(a, r, 1, err);
+
+		if (ret <= 0)
+			return ret;
+	}
+	p = slot(r, r->passed < r->ready ? r->passed : r->ready);
+	r->passed++;
+	r->gaps += p->kind == TIMELINE_LOST;
+	*points = p->points;
+	return 0;
+}
+
+/* As many points as one run lost are passed over in the others: behind them all stand at the same point, if they did the same. */
+static int skip_gaps(struct align *a, struct tare_error *err)
+{
+	uint64_t *at = calloc(a->n_runs, sizeof(*at)), to = 1;
+	bool moved = true;
+	int ret = at ? 0 : tare_fail_nomem(err);
+
+	for (size_t r = 0; r < a->n_runs; r++)
+		a->run[r].passed = 0;
+	while (ret == 0 && moved) {
+		moved = false;
+		for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
+			while (ret == 0 && at[r] < to) {
+				uint64_t points;
+
+				ret = pass_one(a, &a->run[r], &points, err);
+				at[r] = points ? at[r] + points : to;
+				moved = true;
+			}
+		for (size_t r = 0; ret == 0 && r < a->n_runs; r++)
+			to = at[r] > to ? at[r] : to;
+	}
+	free(at);
+	a->n_together = a->next = 0;
+	a->differ = true;
+	return ret < 0 ? ret : ALIGN_DIFFERENCE;
+}
+
+/* What was shown last is done with, and the next point is there, if there is one. */
+static int next_of(const struct align *a, struct align_run *r, size_t done, struct tare_error *err)
+{
+	size_t all = done < r->ready ? done : r->ready;
+
+	r->index += done;
+	r->first += all;
+	r->ready -= all;
+	r->n -= all < r->n ? all : r->n;
+	if (!r->ready)
+		r->first = 0; /* the same place, and so few cache lines, while nothing is ahead */
+	return r->n ? 0 : fill(a, r, 1, err);
+}
+
+/* How many points from here on are the same in all runs, none of them lost ones. Of those that were read, not too many are looked at: where
+ * runs differ soon, and then again, all of them would be each time. */
+static size_t alike(const struct align *a)
+{
+	const struct align_point *p = slot(&a->run[0], 0);
+	size_t n = ALIGN_AT_ONCE;
+
+	for (size_t r = 0; r < a->n_runs; r++) {
+		const struct align_point *q = slot(&a->run[r], 0);
+		size_t i = 0, most = n < a->run[r].ready ? n : a->run[r].ready;
+
+		while (i < most && (r ? same(a, &p[i], &q[i]) : p[i].kind != TIMELINE_LOST))
+			i++;
+		n = i;
+	}
+	return n;
+}
+
+/* Behind a difference, what all runs have is known already. */
+static int next_together(struct align *a)
+{
+	bool here = true;
+
+	for (size_t r = 0; r < a->n_runs; r++)
+		here &= a->together[a->next * a->n_runs + r] == a->run[r].index;
+	if (!here) {
+		pass_to(a);
+		a->differ = true;
+		return ALIGN_DIFFERENCE;
+	}
+	a->next++;
+	return ALIGN_STEP;
+}
+
+int align_next(struct align *a, struct tare_error *err)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < a->n_runs; i++) {
+		struct align_run *r = &a->run[i];
+		int ret = next_of(a, r, a->differ ? r->passed : a->n_shown, err);
+
+		if (ret < 0)
+			return ret;
+		ended += r->n == 0;
+	}
+	a->differ = false;
+	a->n_shown = 1;
+	if (a->next < a->n_together)
+		return next_together(a);
+	if (ended == a->n_runs)
+		return ALIGN_END;
+	a->n_shown = alike(a);
+	if (a->n_shown)
+		return ALIGN_STEP;
+	for (size_t i = 0; i < a->n_runs; i++)
+		a->run[i].gaps = 0;
+	if (ended)
+		return pass_all(a, err);
+	return gap_of_known_length(a) ? skip_gaps(a, err) : difference(a, err);
+}

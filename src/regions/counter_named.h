@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A counter of recordings, by its name. */
+#ifndef REGIONS_COUNTER_NAMED_H
+#define REGIONS_COUNTER_NAMED_H
+
+#include <stddef.h>
+#include "base/error.h"
+
+/* The name of a counter, by its number. */
+typedef const char *counter_name(const void *of, size_t at);
+
+/*
+ * The number of the counter called `wanted` among n; 0 where `wanted` is NULL. -EINVAL with err, which begins with `who`
+ * ("the recordings have", "run.tare has") and names the nearest, or lists them.
+ */
+int counter_named(size_t *at, const char *wanted, const void *of, size_t n, counter_name *name, const char *who, struct tare_error *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "regions/runtime/region_process.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/pages.h"
+
+enum { BECOMING = (int)0x80000000 };
+
+static struct region_self nobody; /* before anybody asked */
+struct region_self *region_self_page = &nobody;
+static unsigned number = 1; /* this process's, or of the parent that it was made by */
+static __thread bool becoming __attribute__((tls_model("initial-exec")));
+static __thread bool locking __attribute__((tls_model("initial-exec"))); /* it has the lock, or is on the way to it or from it */
+
+/* Without a lock, for a child that is made meanwhile: the first page stays. */
+static void make_page(void)
+{
+	static struct region_self without_memory;
+	struct region_self *page = pages_new_wiped(sizeof(*page)), *none = &nobody;
+
+	if (!page)
+		page = &without_memory;
+	__atomic_store_n(&page->process, number, __ATOMIC_RELEASE);
+	if (!__atomic_compare_exchange_n(&region_self_page, &none, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) && page != &without_memory)
+		pages_free(page, sizeof(*page));
+}
+
+unsigned region_process_next(void)
+{
+	return ++number;
+}
+
+void region_process_begin(unsigned process)
+{
+	__atomic_store_n(&region_self()->process, process, __ATOMIC_RELEASE);
+}
+
+static __attribute__((noinline)) void look_closely(void)
+{
+	struct region_self *self;
+	unsigned is = 0;
+
+	if (becoming)
+		return; /* a handler, within that */
+	if (region_self() == &nobody)
+		make_page();
+	becoming = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	self = region_self();
+	if (__atomic_compare_exchange_n(&self->process, &is, (unsigned)BECOMING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		region_child_begins();
+	while (__atomic_load_n(&self->process, __ATOMIC_ACQUIRE) == (unsigned)BECOMING)
+		sched_yield(); /* another thread does it */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	becoming = false;
+}
+
+void region_process_look(void)
+{
+	if (__builtin_expect((int)region_process() <= 0, 0))
+		look_closely();
+}
+
+/*
+ * A program that is built with -fsanitize=thread takes a lock that it cannot see for none, for libtare is not built so. What it offers for
+ * this is there in such programs alone.
+ *
+ * Source: LLVM compiler-rt/lib/tsan/rtl/tsan_interface_inl.h
+ */
+extern void __tsan_acquire(void *address) __attribute__((weak, visibility("default")));
+extern void __tsan_release(void *address) __attribute__((weak, visibility("default")));
+
+/* After "Futexes Are Tricky" (U. Drepper), the second mutex. */
+bool region_lock(void)
+{
+	unsigned *lock, is = 0;
+	int kept = errno;
+
+	region_process_look();
+	if (locking)
+		return false;
+	locking = true;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	lock = &region_self()->lock;
+	if (!__atomic_compare_exchange_n(lock, &is, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE))
+			syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, NULL);
+	if (__tsan_acquire)
+		__tsan_acquire(lock);
+	errno = kept;
+	return true;
+}
+
+bool region_locking(void)
+{
+	return locking;
+}
+
+void region_unlock(void)
+{
+	unsigned *lock = &region_self()->lock;
+	int kept = errno;
+
+	if (__tsan_release)
+		__tsan_release(lock);
+	if (__atomic_exchange_n(lock, 0, __ATOMIC_RELEASE) == 2)
+		syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	locking = false;
+	errno = kept;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include "regions/timeline/measureme_walk.h"
+
+static bool put(struct mm_points *out, enum timeline_kind kind, uint32_t label, uint64_t value, uint64_t offset)
+{
+	if (!out)
+		return true;
+	if (out->n == out->room) {
+		size_t room = out->room ? 2 * out->room : 1024;
+		void *more = realloc(out->point, room * sizeof(*out->point));
+
+		if (!more)
+			return false;
+		out->point = more;
+		out->room = room;
+	}
+	out->point[out->n++] = (struct mm_point){ value, offset, label, (uint8_t)kind };
+	return true;
+}
+
+bool mm_walk_push(struct mm_walk *w, const struct mm_open *o)
+{
+	if (w->depth == w->room) {
+		size_t room = w->room ? 2 * w->room : 32;
+		void *more = realloc(w->open, room * sizeof(*w->open));
+
+		if (!more)
+			return false;
+		w->open = more;
+		w->room = room;
+	}
+	w->open[w->depth++] = *o;
+	return true;
+}
+
+static bool pop(struct mm_walk *w, struct mm_points *out)
+{
+	const struct mm_open *o = &w->open[--w->depth];
+
+	if (w->saved > w->depth)
+		w->saved = w->depth;
+	w->limit = o->start;
+	return put(out, TIMELINE_BEGIN, o->label, o->start, o->offset);
+}
+
+/*
+ * What is left open is what contains start..end, both ends included, as measureme has it. 1: so it is now; 0: the one
+ * that is open overlaps, and nothing was closed that does not lie behind.
+ */
+static int leave(struct mm_walk *w, uint64_t start, uint64_t end, struct mm_points *out)
+{
+	while (w->depth) {
+		const struct mm_open *top = &w->open[w->depth - 1];
+
+		if (top->start <= start && end <= top->end)
+			return 1;
+		if (end > top->start)
+			return 0;
+		if (!pop(w, out))
+			return -ENOMEM;
+	}
+	return 1;
+}
+
+int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_t offset, struct mm_points *out)
+{
+	bool instant = e->second == MM_INSTANT;
+	uint64_t end = instant ? e->first : e->second;
+	int nests;
+
+	if (e->second == MM_INTEGER)
+		return put(out, TIMELINE_INTEGER, label, e->first, offset) ? MM_NESTED : -ENOMEM;
+	if (e->first > end)
+		return MM_WRONG;
+	nests = end <= w->limit ? leave(w, e->first, end, out) : 0;
+	if (nests < 0)
+		return nests;
+	if (instant) {
+		w->limit = end < w->limit ? end : w->limit;
+		if (!put(out, TIMELINE_INSTANT, label, end, offset))
+			return -ENOMEM;
+		return nests ? MM_NESTED : MM_DETACHED;
+	}
+	if (!nests) {
+		if (!put(out, TIMELINE_FINISH, label, end, offset) || !put(out, TIMELINE_START, label, e->first, offset))
+			return -ENOMEM;
+		return MM_DETACHED;
+	}
+	w->limit = end;
+	if (!put(out, TIMELINE_END, label, end, offset) ||
+	    !mm_walk_push(w, &(struct mm_open){ e->first, end, offset, label, UINT32_MAX }))
+		return -ENOMEM;
+	return MM_NESTED;
+}
+
+int mm_walk_end(struct mm_walk *w, struct mm_points *out)
+{
+	while (w->depth)
+		if (!pop(w, out))
+			return -ENOMEM;
+	return 0;
+}

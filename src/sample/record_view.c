@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "base/signal_name.h"
+#include "output/escape.h"
+#include "count/partial.h"
+#include "sample/record_view.h"
+
+/* Below it an event took turns with others; above, it was switched on a little later than its clock. */
+#define SHARE_WHOLE 0.99
+
+static uint64_t samples_of(const struct sample_outcome *o)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < o->n_events; i++)
+		n += o->event[i].samples;
+	return n;
+}
+
+static void put_size(struct text *out, uint64_t bytes)
+{
+	if (bytes >= 1 << 20)
+		text_add(out, "%.1f MiB", (double)bytes / (1 << 20));
+	else
+		text_add(out, "%.1f KiB", (double)bytes / 1024);
+}
+
+/* Of what, how often, of how many. */
+static void put_exact(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
+{
+	uint64_t period = t->period ? t->period : o->period;
+
+	text_add(out, "  by the exact engine: every ");
+	if (period == 1)
+		text_add(out, "one");
+	else
+		put_count(out, s, period);
+	text_add(out, "%s of %s", o->jitter && period > 1 ? " on average" : "", t->name);
+	if (!t->total_unknown) {
+		text_add(out, ", of which there were ");
+		put_count(out, s, t->total.value);
+		text_add(out, "%s", o->large_enough ? " to the command's end" : ""); /* it ran on when the file was full */
+	}
+	text_add(out, "\n");
+}
+
+static void put_careful(struct text *out, const struct style *s, const char *words)
+{
+	text_add(out, "  %s%s%s\n", ink_on(s, INK_CAREFUL), words, ink_off(s));
+}
+
+static double lost_points(const struct sample_outcome *o, uint64_t samples)
+{
+	return o->lost ? 100.0 * (double)o->lost / (double)(o->lost + samples) : 0;
+}
+
+/* What did not get into the file, and what that does to a share of the whole. */
+static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples, bool of_several, const struct style *s)
+{
+	if (o->lost) {
+		text_add(out, "  %s", ink_on(s, INK_BAD));
+		put_count(out, s, o->lost);
+		text_add(out, " records lost, for want of room");
+		if (samples) {
+			text_add(out, ": ");
+			put_percent(out, lost_points(o, samples));
+			text_add(out, " of all%s; where mappings are among them, the code there has no names",
+				 of_several ? "" : ", so a share may be off by as many points");
+		}
+		text_add(out, "%s\n  -m gives a larger buffer (now ", ink_off(s));
+		put_size(out, o->rings.largest);
+		text_add(out, " per CPU%s), -F or -c take fewer samples\n",
+			 o->rings.limited ? ", more may not be locked: kernel.perf_event_mlock_kb" : "");
+	}
+	if (o->throttled) {
+		text_add(out, "  %s", ink_on(s, INK_BAD));
+		put_count(out, s, o->throttled);
+		text_add(out, " times the kernel paused sampling, which took too much time%s\n"
+			      "  -F or -c take fewer samples; kernel.perf_cpu_time_max_percent is the limit\n",
+			 ink_off(s));
+	}
+}
+
+/* Above this part of a clock's time in no sample it is said. */
+#define SHARE_MISSED 0.1
+
+/*
+ * Where taking a sample takes longer than the time to the next, the kernel's timer leaves that one out. Each thread may end, and
+ * each counter be read, before its next sample is due: that time is in none, either.
+ */
+static void put_missed(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
+{
+	uint64_t in_samples = t->period_sum, all = t->total.value, each = t->samples ? in_samples / t->samples : 0;
+	uint64_t found = in_samples + o->lost * each; /* nearly all of what is lost are samples */
+
+	if (!t->clock || t->share < SHARE_WHOLE || o->throttled || o->broke_off || !each || all <= found ||
+	    (double)(all - found) <= SHARE_MISSED * (double)all || all - found <= (o->forks + o->rings.n) * each)
+		return;
+	text_add(out, "  %sof ", ink_on(s, INK_CAREFUL));
+	put_time(out, s, all);
+	text_add(out, " of CPU time ");
+	put_time(out, s, in_samples);
+	text_add(out, " are in samples: the timer did not keep up with one every ");
+	put_time(out, s, each);
+	text_add(out, "%s\n  amounts are too small by so much, and taking samples may have taken as much of the command's time; -F or -c take fewer\n", ink_off(s));
+}
+
+/* What the hardware wrote by itself, and what of it is missing: how many samples that is, nobody knows. */
+static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_only, const struct style *s)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} rows[] = {
+		{ o->aux_full, "times the area was full, and what came then is missing: -m SIZE,AUX gives a larger one, -c takes fewer samples" },
+		{ o->aux_gaps, "times the hardware says that there are gaps" },
+		{ o->aux_collided, "times operations were left out because the one sampled before them took so long: -c takes fewer samples" },
+	};
+	bool whole = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!rows[i].n)
+			continue;
+		whole = false;
+		text_add(out, "  %s", ink_on(s, INK_BAD));
+		put_count(out, s, rows[i].n);
+		text_add(out, " %s%s\n", rows[i].what, ink_off(s));
+	}
+	if (o->aux_full) {
+		text_add(out, "  an AUX area has now ");
+		put_size(out, o->rings.aux);
+		text_add(out, " per CPU\n");
+	}
+	if (loss_only)
+		return;
+	if (!o->aux_bytes)
+		put_careful(out, s, "the hardware wrote nothing: the command was too short, or -c takes smaller steps");
+	else if (whole && !o->lost)
+		text_add(out, "  none lost, as far as the kernel tells\n");
+}
+
+/* It has samples of its own: a member is read with its leader's, and the dummy is there for what the kernel tells beside them. */
+static bool sampled(const struct sample_tally *t)
+{
+	return !t->member && strcmp(t->name, "dummy:u");
+}
+
+/* A sample of each occurrence, and of all that there were: no share is by chance. */
+static bool is_census(const struct sample_outcome *o, const struct sample_tally *t)
+{
+	return t->samples && t->period_sum == t->samples && t->total.value == t->samples && t->share >= SHARE_WHOLE && !o->lost && !o->throttled;
+}
+
+/*
+ * How well a share of one event's samples is known. Half the width of the 95 % interval of a share of 10 %: the normal approximation;
+ * and what is missing may all have been of that event and of one place.
+ */
+static void put_confidence(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
+{
+	const double share = 0.1, z = 1.96;
+	double chance = 100 * z * sqrt(share * (1 - share) / (double)t->samples), points = chance + lost_points(o, t->samples);
+
+	if (is_census(o, t))
+		text_add(out, "a sample of every one, so shares are exact\n");
+	else if (points < 10)
+		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)%s\n", s->utf8 ? "\u00b1" : "+-",
+			 points < 1 ? 2 : 1, points, o->exact && !o->jitter && o->period > 1 ? " unless a loop is in step with the fixed period" : "");
+	else
+		text_add(out, "too %s to tell shares by\n", chance < 10 ? "much is missing" : "few");
+}
+
+/* Of several, each is known as well as its own samples are many. */
+static void put_event(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, bool of_several, const struct style *s)
+{
+	text_add(out, "  ");
+	put_count(out, s, t->samples);
+	text_add(out, " of %s", t->name);
+	if (t->share < SHARE_WHOLE) {
+		text_add(out, ", which was on the PMU ");
+		put_percent(out, 100 * t->share);
+		text_add(out, " of the time");
+	}
+	if (of_several && t->samples) {
+		text_add(out, ": ");
+		put_confidence(out, o, t, s);
+	} else {
+		text_add(out, "\n");
+	}
+}
+
+/* `only`: the one event that has samples; NULL: several have. */
+static void put_whole(struct text *out, const struct sample_outcome *o, const struct sample_tally *only, const struct style *s)
+{
+	const char *whole = NULL;
+
+	if (o->uncounted[0])
+		whole = "not all of the command";
+	else if (o->exact && !o->broke_off && !o->timed_out && !o->large_enough)
+		whole = "the same in every run of a program that repeats";
+	else if (o->broke_off)
+		whole = "the recording broke off: what came later is missing";
+	else if (!o->lost && !o->throttled)
+		whole = "none lost";
+	if (!whole && !only)
+		return;
+	text_add(out, "  %s%s", whole ? whole : "", !only ? "\n" : whole ? "; " : "");
+	if (only)
+		put_confidence(out, o, only, s);
+}
+
+/* Processes that are not recorded to their end, and why. */
+static void put_partial(struct text *out, const struct sample_outcome *o, const struct style *s)
+{
+	struct text words = { 0 };
+
+	for (unsigned i = 0; partial_sentence(&words, &o->partial, i); i++) {
+		put_careful(out, s, words.failed ? "" : words.s);
+		text_free(&words);
+	}
+}
+
+static void put_went_on(struct text *out, const struct sample_outcome *o)
+{
+	char by[SIGNAL_NAME_ROOM];
+
+	if (WIFSIGNALED(o->wait_status))
+		text_add(out, "  the command went on unrecorded, until %s ended it\n", signal_name(WTERMSIG(o->wait_status), by));
+	else
+		text_add(out, "  the command went on unrecorded to its end, with exit status %d\n", WEXITSTATUS(o->wait_status));
+}
+
+static void put_never_began(struct text *out, const struct sample_outcome *o, const struct style *s)
+{
+	char by[SIGNAL_NAME_ROOM];
+
+	text_add(out, "  %sthe command was ended by %s before its first instruction%s\n", ink_on(s, INK_CAREFUL),
+		 signal_name(WTERMSIG(o->wait_status), by), ink_off(s));
+}
+
+void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
+		 bool loss_only, const struct style *s)
+{
+	uint64_t samples = samples_of(o);
+	const struct sample_tally *only = NULL;
+	size_t n_sampled = 0;
+	struct text name = { 0 };
+
+	escape(&name, file ? file : "standard output", strlen(file ? file : "standard output"));
+	if (!loss_only || o->lost || o->throttled || o->aux_full || o->aux_gaps || o->aux_collided) {
+		text_add(out, "tare record: ");
+		if (samples || !o->aux) {
+			put_count(out, s, samples);
+			text_add(out, " sample%s%s ", samples == 1 ? "" : "s", o->aux ? " and" : "");
+		}
+		if (o->aux) {
+			put_size(out, o->aux_bytes);
+			text_add(out, " of AUX data ");
+		}
+		text_add(out, "in ");
+		put_time(out, s, o->wall_ns);
+		if (samples || o->aux_bytes || !o->broke_off) {
+			text_add(out, ": %s (", name.s ? name.s : "?");
+			put_size(out, file_bytes);
+			text_add(out, ")");
+		}
+		text_add(out, "\n");
+	}
+	text_free(&name);
+	for (size_t i = 0; i < o->n_events; i++)
+		if (sampled(&o->event[i]) && n_sampled++ == 0)
+			only = &o->event[i];
+	if (n_sampled > 1)
+		only = NULL;
+	for (size_t i = 0; !loss_only && i < o->n_events; i++)
+		if (sampled(&o->event[i]) && (!only || o->event[i].share < SHARE_WHOLE))
+			put_event(out, o, &o->event[i], !only, s);
+	for (size_t i = 0; !loss_only && o->exact && i < o->n_events; i++)
+		if (sampled(&o->event[i]))
+			put_exact(out, o, &o->event[i], s);
+	put_loss(out, o, samples, !only, s);
+	for (size_t i = 0; !loss_only && i < o->n_events; i++)
+		put_missed(out, o, &o->event[i], s);
+	if (o->aux)
+		put_aux(out, o, loss_only, s);
+	if (o->went_on)
+		put_went_on(out, o);
+	if (loss_only)
+		return;
+	if (o->never_began)
+		put_never_began(out, o, s);
+	else if (samples)
+		put_whole(out, o, only, s);
+	else if (o->broke_off)
+		put_careful(out, s, "the recording broke off before the first of them was in a file: nothing of it is kept");
+	else if (!o->lost && !o->aux)
+		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
+	put_partial(out, o, s);
+	if (samples && o->accesses)
+		text_add(out, "  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
+	if (o->large_enough)
+		put_careful(out, s, "ended at --max-size: what came later is missing");
+	if (o->kernel_left_out)
+		put_careful(out, s, "user mode only: this user may not sample the kernel ('tare doctor' says more)");
+	if (o->kernel_unplaced)
+		put_careful(out, s,
+			    "the kernel's functions stay nameless: kernel.kptr_restrict hides its addresses");
+	if (o->groups_of_children)
+		put_careful(out, s, "groups are read (:S) in each thread from 0: perf report --group may take them for one that runs on, tare "
+				    "report does not; -i records the first thread only");
+	if (o->children_left_out)
+		put_careful(out, s, "the first thread only: in children, groups are read (:S) from Linux 6.12 on");
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "stat/cross.h"
+
+const char *const cross_names[CROSS_VERDICTS] = { "equal", "agree", "differ", "untested", "unknown" };
+static const char *const sides[CROSS_SIDES] = { "msr", "perf" };
+
+static bool is_by(const struct encoding *e, enum cross_side side)
+{
+	return e->source && !strcmp(e->source, sides[side]);
+}
+
+int cross_add(struct encoding_list *list, struct tare_error *err)
+{
+	size_t n = list->n;
+	struct encoding *more = realloc(list->enc, 2 * (n + 1) * sizeof(*more));
+
+	if (!more)
+		return tare_fail_nomem(err);
+	list->enc = more;
+	for (size_t i = 0; i < n; i++) {
+		struct encoding *e = &more[list->n];
+
+		if (!is_by(&more[i], CROSS_MSR))
+			continue;
+		*e = more[i];
+		e->cpus = (struct cpus){ 0 };
+		if (more[i].cpus.n && cpus_copy(&e->cpus, &more[i].cpus, err) < 0)
+			return -ENOMEM;
+		e->source = sides[CROSS_PERF];
+		/* Registers count guests, too, unless told otherwise: like is compared with like. */
+		e->attr.exclude_guest = more[i].host_only;
+		e->group += list->groups;
+		list->n++;
+	}
+	list->groups *= 2;
+	return 0;
+}
+
+/* The runs' numbers of one side; 0: one of them has none that was counted for the whole time. */
+static size_t numbers(const struct stat_table *t, const struct stat_row *r, enum cross_side side, double *to, struct cross_row *out)
+{
+	size_t n = 0;
+
+	if (r && r->quality == TARE_UNAVAILABLE)
+		snprintf(out->why, sizeof(out->why), "%s: %s", sides[side], r->why);
+	for (unsigned i = 0; r && !out->why[0] && i < t->runs; i++) {
+		const struct amount *a = &r->run[i];
+
+		if (!a->enabled_ns)
+			continue; /* the other side's run */
+		if (a->quality == TARE_UNAVAILABLE)
+			snprintf(out->why, sizeof(out->why), "%s: a run of it has no number%s%s", sides[side], r->why[0] ? ": " : "", r->why);
+		else if (a->quality != TARE_COUNTED)
+			snprintf(out->why, sizeof(out->why), "%s: it was on a counter for %.1f %% of the time", sides[side],
+				 a->enabled_ns ? 100.0 * (double)a->running_ns / (double)a->enabled_ns : 0.0);
+		to[n++] = (double)a->value;
+	}
+	if (!n && !out->why[0])
+		snprintf(out->why, sizeof(out->why), "%s: it was not counted", sides[side]);
+	return out->why[0] ? 0 : n;
+}
+
+static const struct stat_row *row_of(const struct stat_table *t, size_t event)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->row[i].event == event)
+			return &t->row[i];
+	return NULL;
+}
+
+static void compare(struct cross_row *out, const struct stat_table *t, const struct stat_row *const row[], double *room)
+{
+	double *value[CROSS_SIDES] = { room, room + t->runs };
+
+	for (int s = 0; s < CROSS_SIDES; s++) {
+		out->n[s] = numbers(t, row[s], (enum cross_side)s, value[s], out);
+		for (size_t i = 0; i < out->n[s]; i++)
+			out->mean[s] += value[s][i] / (double)out->n[s];
+	}
+	out->q = 1;
+	out->verdict = out->why[0] ? CROSS_UNKNOWN : CROSS_UNTESTED;
+	if (out->why[0])
+		return;
+	out->test = student_compare(value[CROSS_MSR], out->n[CROSS_MSR], value[CROSS_PERF], out->n[CROSS_PERF]);
+	if (out->n[CROSS_MSR] < 2 || out->n[CROSS_PERF] < 2)
+		return;
+	out->verdict = CROSS_EQUAL;
+	for (int s = 0; s < CROSS_SIDES; s++)
+		for (size_t i = 0; i < out->n[s]; i++)
+			if (value[s][i] != value[0][0])
+				out->verdict = CROSS_AGREE;
+	out->q = out->test.p;
+}
+
+/* Of many events one differs by chance: what is found is found among all of them. */
+static bool adjust(struct cross_row *row, size_t n)
+{
+	double *q = calloc(n + 1, sizeof(*q));
+	bool good;
+	size_t k = 0;
+
+	for (size_t i = 0; q && i < n; i++)
+		if (row[i].verdict <= CROSS_AGREE)
+			q[k++] = row[i].q;
+	good = q && student_adjust(q, k);
+	k = 0;
+	for (size_t i = 0; good && i < n; i++)
+		if (row[i].verdict <= CROSS_AGREE) {
+			row[i].q = q[k++];
+			if (row[i].q <= 0.05)
+				row[i].verdict = CROSS_DIFFER;
+		}
+	free(q);
+	return good;
+}
+
+struct cross_row *cross_judge(const struct stat_table *t, size_t *n, struct tare_error *err)
+{
+	struct cross_row *row = calloc(t->n_enc + 1, sizeof(*row));
+	double *room = calloc(2 * (size_t)t->runs + 1, sizeof(*room));
+	bool good = row && room;
+
+	*n = 0;
+	for (size_t i = 0, k = 0; good && i < t->n_enc; i++) {
+		const struct stat_row *both[CROSS_SIDES];
+
+		if (!is_by(&t->enc[i], CROSS_MSR))
+			continue;
+		/* perf's stand in the same order behind all that was asked for. */
+		for (k = k ? k + 1 : i + 1; k < t->n_enc && (t->enc[k].event != t->enc[i].event || !is_by(&t->enc[k], CROSS_PERF)); k++)
+			;
+		both[CROSS_MSR] = row_of(t, i);
+		both[CROSS_PERF] = row_of(t, k);
+		row[*n].name = t->enc[i].name;
+		compare(&row[(*n)++], t, both, room);
+	}
+	good = good && adjust(row, *n);
+	free(room);
+	if (good)
+		return row;
+	free(row);
+	tare_fail_nomem(err);
+	return NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What two engines counted of the same events, side by side. */
+#ifndef STAT_CROSS_VIEW_H
+#define STAT_CROSS_VIEW_H
+
+#include "stat/cross.h"
+#include "output/style.h"
+
+struct cross_view {
+	const struct cross_row *row;
+	size_t n;
+	char *const *argv; /* the command */
+	const char *via;   /* how the registers were reached */
+};
+
+void cross_text(struct text *out, const struct cross_view *v, const struct style *s);
+void cross_json(struct text *out, const struct cross_view *v);
+
+#endif

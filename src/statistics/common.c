@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of two: the greedy search by number of edits. Source: Myers, "An O(ND) Difference Algorithm and Its Variations",
+ * Algorithmica 1 (1986). reach[e] holds, for the diagonals -e, -e + 2, ... e, how far e edits get.
+ */
+#include "statistics/common.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int common_open(struct common *c, size_t n_seqs, size_t room)
+{
+	bool good = true;
+
+	*c = (struct common){ .n_seqs = n_seqs, .room = room };
+	c->seq = calloc(n_seqs + 1, sizeof(*c->seq));
+	c->at = malloc((room * n_seqs + 1) * sizeof(*c->at));
+	for (size_t i = 0; c->seq && i < n_seqs; i++) {
+		c->seq[i].key = malloc((room + 1) * sizeof(*c->seq[i].key));
+		good &= c->seq[i].key != NULL;
+	}
+	if (c->seq && c->at && good)
+		return 0;
+	common_close(c);
+	return -ENOMEM;
+}
+
+void common_close(struct common *c)
+{
+	for (size_t i = 0; c->seq && i < c->n_seqs; i++)
+		free(c->seq[i].key);
+	free(c->seq);
+	free(c->at);
+	*c = (struct common){ 0 };
+}
+
+struct pair {
+	uint32_t x, y;
+};
+
+static int32_t *row_of(int32_t *reach, int edits)
+{
+	return reach + (size_t)edits * (size_t)(edits + 1) / 2;
+}
+
+/* How far the diagonal k is reached by the last of so many edits. The row before holds k - 1 at i - 1, k + 1 at i. */
+static int32_t step_to(int32_t *reach, int edits, int i)
+{
+	const int32_t *before;
+
+	if (edits == 0)
+		return 0;
+	before = row_of(reach, edits - 1);
+	if (i == 0 || (i < edits && before[i - 1] < before[i]))
+		return before[i];
+	return before[i - 1] + 1;
+}
+
+/* From the end backwards; how many. */
+static size_t walk_back(int32_t *reach, int edits, int i, struct pair *out)
+{
+	size_t n = 0;
+
+	for (;;) {
+		int32_t k = 2 * i - edits, x = row_of(reach, edits)[i], from = step_to(reach, edits, i);
+
+		while (x > from) {
+			x--;
+			out[n++] = (struct pair){ (uint32_t)x, (uint32_t)(x - k) };
+		}
+		if (edits == 0)
+			break;
+		if (!(i == 0 || (i < edits && row_of(reach, edits - 1)[i - 1] < row_of(reach, edits - 1)[i])))
+			i--;
+		edits--;
+	}
+	for (size_t j = 0; j < n / 2; j++) {
+		struct pair t = out[j];
+
+		out[j] = out[n - 1 - j];
+		out[n - 1 - j] = t;
+	}
+	return n;
+}
+
+/* out: room for the shorter one. 1 and how many, 0: too far apart, -ENOMEM. */
+static int longest(const uint64_t *a, int32_t na, const uint64_t *b, int32_t nb, bool open_end, struct pair *out, size_t *n)
+{
+	int32_t *reach = NULL;
+	int room = 0;
+
+	for (int edits = 0; edits <= COMMON_EDITS; edits++) {
+		int32_t *row;
+
+		if (edits >= room) {
+			int more = room ? 2 * room : 32;
+			void *grown = realloc(reach, (size_t)more * (size_t)(more + 1) / 2 * sizeof(*reach));
+
+			if (!grown) {
+				free(reach);
+				return -ENOMEM;
+			}
+			reach = grown;
+			room = more;
+		}
+		row = row_of(reach, edits);
+		for (int i = 0; i <= edits; i++) {
+			int32_t x = step_to(reach, edits, i), y = x - (2 * i - edits);
+
+			while (x < na && y < nb && a[x] == b[y] && a[x] != COMMON_NONE)
+				x++, y++;
+			row[i] = x;
+			if (open_end ? x >= na || y >= nb : x >= na && y >= nb) {
+				*n = walk_back(reach, edits, i, out);
+				free(reach);
+				return 1;
+			}
+		}
+	}
+	free(reach);
+	return 0;
+}
+
+static int by_content(const void *pa, const void *pb)
+{
+	const struct common_seq *a = *(const struct common_seq *const *)pa, *b = *(const struct common_seq *const *)pb;
+
+	return a->n != b->n ? (a->n > b->n) - (a->n < b->n) : memcmp(a->key, b->key, a->n * sizeof(*a->key));
+}
+
+/* What is in common so far is cut down to what the sequence `s` has, too. */
+static int narrow(struct common *c, uint64_t *key, size_t s, bool open_end, struct pair *pair)
+{
+	size_t n = 0;
+	int ret = longest(key, (int32_t)c->n, c->seq[s].key, (int32_t)c->seq[s].n, open_end, pair, &n);
+
+	if (ret < 1)
+		return ret;
+	for (size_t i = 0; i < n; i++) {
+		memmove(&c->at[i * c->n_seqs], &c->at[pair[i].x * c->n_seqs], c->n_seqs * sizeof(*c->at));
+		c->at[i * c->n_seqs + s] = pair[i].y;
+		key[i] = key[pair[i].x];
+	}
+	c->n = n;
+	return 1;
+}
+
+int common_find(struct common *c, bool open_end)
+{
+	const struct common_seq **order = calloc(c->n_seqs, sizeof(const struct common_seq *));
+	uint64_t *key = malloc((c->room + 1) * sizeof(*key));
+	struct pair *pair = malloc((c->room + 1) * sizeof(*pair));
+	int ret = order && key && pair ? 1 : -ENOMEM;
+
+	c->n = 0;
+	if (ret == 1) {
+		for (size_t i = 0; i < c->n_seqs; i++)
+			order[i] = &c->seq[i];
+		qsort(order, c->n_seqs, sizeof(const struct common_seq *), by_content);
+		c->n = order[0]->n;
+		memcpy(key, order[0]->key, c->n * sizeof(*key));
+		for (size_t i = 0; i < c->n; i++)
+			c->at[i * c->n_seqs + (size_t)(order[0] - c->seq)] = (uint32_t)i;
+	}
+	for (size_t i = 1; ret == 1 && i < c->n_seqs; i++)
+		ret = narrow(c, key, (size_t)(order[i] - c->seq), open_end, pair);
+	free(order);
+	free(key);
+	free(pair);
+	return ret;
+}

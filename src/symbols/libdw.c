@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/libdw.h"
+
+struct libdw libdw;
+
+static void bind(void)
+{
+	void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+	struct libdw *to = &libdw;
+
+	if (!library)
+		return;
+	to->usable = true;
+	LIBDW_FUNCTIONS(LIBRARY_LOOK_UP)
+}
+
+static char *(*demangle)(const char *name, char *room, size_t *size, int *status);
+
+static void bind_demangler(void)
+{
+	void *cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+
+	if (cxx)
+		demangle = (typeof(demangle))dlsym(cxx, "__cxa_demangle");
+}
+
+char *libdw_demangled(const char *name)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int status;
+
+	pthread_once(&once, bind_demangler);
+	return demangle ? demangle(name, NULL, NULL, &status) : NULL; /* NULL, too, when the status is not 0 */
+}
+
+int libdw_load(struct tare_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, bind);
+	if (libdw.usable)
+		return 0;
+	tare_fail(err, ENOENT, "libdw.so.1, which reads symbols, cannot be loaded");
+	tare_hint(err, "install it (Debian: libdw1)");
+	return -ENOENT;
+}

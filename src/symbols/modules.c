@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: MIT */
+/* See modules.h. Where perf keeps copies: perf-buildid-cache(1). */
+#include <elf.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "symbols/modules.h"
+#include "symbols/rust_name.h"
+#include "symbols/vdso.h"
+#include "base/file.h"
+
+enum { PATH_ROOM = 4200, TEXT_MAX = 1 << 29, BUILD_ID_MAX = sizeof(((struct build_id *)0)->bytes), HEX_ROOM = 2 * BUILD_ID_MAX + 1 };
+
+struct key {
+	uint32_t kind, path, id, pid;
+};
+
+struct path_id {
+	uint32_t path, id;
+};
+
+static void hex(char out[HEX_ROOM], const uint8_t *id, size_t size)
+{
+	size = size < BUILD_ID_MAX ? size : BUILD_ID_MAX;
+	out[0] = '\0';
+	for (size_t i = 0; i < size; i++)
+		snprintf(out + 2 * i, 3, "%02x", id[i]);
+}
+
+static uint32_t id_word(struct modules *m, const uint8_t *id, size_t size)
+{
+	static const uint8_t zeros[BUILD_ID_MAX];
+	char text[HEX_ROOM];
+
+	if (!id || !size || size > BUILD_ID_MAX || !memcmp(id, zeros, size))
+		return words_add(&m->words, "", 0);
+	hex(text, id, size);
+	return words_add(&m->words, text, strlen(text));
+}
+
+enum module_kind modules_kind(const char *path)
+{
+	static const char *const memory[] = { "//anon",	   "[anon",	   "/anon_hugepage",
+					      "/dev/zero", "/SYSV",	   "/memfd:",
+					      "[heap]",	   "[stack",	   "/dev/shm/",
+					      "/[aio]",	   "/i915",	   "" };
+
+	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vsyscall]"))
+		return path[2] == 'd' ? MODULE_VDSO : MODULE_UNKNOWN;
+	if (!*path)
+		return MODULE_MEMORY;
+	for (size_t i = 0; *memory[i]; i++)
+		if (!strncmp(path, memory[i], strlen(memory[i])))
+			return MODULE_MEMORY;
+	return path[0] == '[' ? MODULE_UNKNOWN : MODULE_FILE;
+}
+
+uint32_t modules_add(struct modules *m, enum module_kind kind, const char *path,
+		     const uint8_t *build_id, size_t size, uint32_t pid)
+{
+	struct key key = { kind, words_add(&m->words, path, strlen(path)),
+			   id_word(m, build_id, size), kind == MODULE_MEMORY ? pid : 0 };
+	uint32_t at;
+	bool fresh;
+
+	if (key.path == WORDS_NONE || key.id == WORDS_NONE)
+		return SET_NONE;
+	if (m->key.n == m->room) {
+		size_t room = m->room + m->room / 2 + 32;
+		struct module *more = realloc(m->module, room * sizeof(*more));
+
+		if (!more)
+			return SET_NONE;
+		m->module = more;
+		m->room = room;
+	}
+	at = set_add(&m->key, &key, sizeof(key), sizeof(key), &fresh);
+	if (fresh)
+		m->module[at] = (struct module){
+			.kind = kind, .path = key.path, .id = key.id, .pid = pid, .fd = -1
+		};
+	return at;
+}
+
+void modules_inode(struct modules *m, uint32_t number, uint64_t inode)
+{
+	struct module *of = &m->module[number];
+
+	if (inode)
+		of->inode = of->inode && of->inode != inode ? UINT64_MAX : inode;
+}
+
+int modules_build_id(struct modules *m, const char *path, const uint8_t *id, size_t size,
+		     struct tare_error *err)
+{
+	struct path_id row = { words_add(&m->words, path, strlen(path)), id_word(m, id, size) };
+	bool fresh;
+	uint32_t at;
+
+	if (row.path == WORDS_NONE || row.id == WORDS_NONE)
+		return tare_fail_nomem(err);
+	if (row.id == 0)
+		return 0;
+	at = set_add(&m->path_id, &row, sizeof(row), sizeof(row.path), &fresh);
+	/* Two builds under one name: then the name alone says nothing. */
+	if (at != SET_NONE && !fresh && ((struct path_id *)m->path_id.item)[at].id != row.id)
+		((struct path_id *)m->path_id.item)[at].id = 0;
+	return at == SET_NONE ? tare_fail_nomem(err) : 0;
+}
+
+static const char *id_of(const struct modules *m, uint32_t path, uint32_t id)
+{
+	struct path_id row = { path, 0 };
+	uint32_t at;
+
+	if (id)
+		return words_at(&m->words, id);
+	at = set_find(&m->path_id, &row, sizeof(row), sizeof(row.path));
+	return at == SET_NONE ? ""
+			      : words_at(&m->words, ((struct path_id *)m->path_id.item)[at].id);
+}
+
+const char *modules_recorded_id(const struct modules *m, uint32_t number)
+{
+	return id_of(m, m->module[number].path, m->module[number].id);
+}
+
+__attribute__((format(printf, 3, 4))) static void say(struct module *of, const char *remedy,
+						      const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(of->why, sizeof(of->why), fmt, ap);
+	va_end(ap);
+	snprintf(of->remedy, sizeof(of->remedy), "%s", remedy);
+}
+
+/* -1, and errno. */
+static int open_regular(const char *path)
+{
+	int fd = file_open_regular(path, INT64_MAX);
+
+	if (fd >= 0)
+		return fd;
+	errno = -fd;
+	return -1;
+}
+
+/* The recording names the host that it was made on, and this is another one. */
+static bool other_host(const struct modules *m)
+{
+	const char *host = words_at(&m->words, m->host);
+	struct utsname here;
+
+	return *host && uname(&here) == 0 && strcmp(here.nodename, host) != 0;
+}
+
+/*
+ * Inodes alone are compared: of some file systems the kernel records another device than stat(2) gives; and layers and
+ * subvolumes may give another inode, too. Source: Linux, Documentation/filesystems/overlayfs.rst, "Inode properties".
+ */
+static bool tells_inodes(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS_SUPER_MAGIC && fs.f_type != BTRFS_SUPER_MAGIC;
+}
+
+/* Why the file of that name is not known to be the one that ran, where the recording has no build id of it; NULL: it is that file. */
+static const char *doubt(const struct modules *m, struct module *of, int fd)
+{
+	bool inodes = tells_inodes(fd), host = m->host && *words_at(&m->words, m->host);
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return "the file here cannot be examined";
+	of->same_inode = inodes && of->inode == st.st_ino;
+	of->other_inode = inodes && of->inode && !of->same_inode;
+	of->newer = m->ended_s && st.st_mtim.tv_sec > m->ended_s;
+	if (m->ids_cut)
+		return "the recording's list of build ids is cut off";
+	if (other_host(m))
+		return "it ran on another host";
+	if (of->inode == UINT64_MAX)
+		return "several files of that name ran";
+	if (of->other_inode)
+		return "the file here has another inode";
+	if (of->newer)
+		return "the file here was changed after the recording";
+	if (inodes && !of->inode)
+		return "the recording has no inode of it either";
+	return of->same_inode || host ? NULL : "the recording does not name its host";
+}
+
+/*
+ * The file at `path` becomes the module's if it is the build that is wanted. "": the recording does not say which; then inode,
+ * host and time have to show that this file ran, or the user vouches for it (--symfs, --force-names).
+ */
+static bool try_file(const struct modules *m, struct module *of, const char *path, const char *wanted)
+{
+	const char *reason = NULL;
+	struct tare_error err = TARE_ERROR_INIT;
+	struct elf_head head;
+	char found[HEX_ROOM];
+	int fd = open_regular(path);
+
+	if (fd < 0) {
+		if (!of->why[0])
+			say(of, errno == ENOENT ? "copy it here, or name its root with --symfs" : "",
+			    "%.200s cannot be read: %s", path, file_open_why(errno));
+		return false;
+	}
+	if (elf_head_read(&head, fd, &err) < 0) {
+		say(of, "", "%.200s: %s", path, err.what);
+		close(fd);
+		return false;
+	}
+	hex(found, head.build_id.bytes, head.build_id.size);
+	if (*wanted && strcmp(found, wanted)) {
+		say(of, "install the build that ran, or put a copy where --symfs names",
+		    "%.120s is another build now: its build id is %.40s, of what ran %.40s", path,
+		    *found ? found : "missing", wanted);
+		close(fd);
+		return false;
+	}
+	of->same_inode = of->other_inode = of->newer = of->doubted = false;
+	if (!*wanted && !(m->opts.symfs && *m->opts.symfs))
+		reason = doubt(m, of, fd);
+	if (reason && !m->opts.force_names) {
+		say(of, "name a folder with copies of what ran (--symfs), or use the files here all the same (--force-names)",
+		    "no build id of it was recorded, and %s", reason);
+		of->doubted = true;
+		close(fd);
+		return false;
+	}
+	of->fd = fd;
+	of->head = head;
+	of->verified = *wanted != '\0';
+	of->why[0] = of->remedy[0] = '\0';
+	return true;
+}
+
+static void open_file(struct modules *m, struct module *of)
+{
+	const char *path = words_at(&m->words, of->path), *wanted = id_of(m, of->path, of->id);
+	const char *root = m->opts.symfs ? m->opts.symfs : "";
+	char where[PATH_ROOM];
+	size_t n = strlen(path);
+
+	/* The kernel's word for a file whose name was gone already. */
+	if (n > 10 && !strcmp(path + n - 10, " (deleted)")) {
+		n -= 10;
+		if (!*wanted) {
+			say(of, "", "deleted while it ran, and the recording has no build id of it");
+			return;
+		}
+	}
+	if (snprintf(where, sizeof(where), "%s%.*s", root, (int)n, path) < (int)sizeof(where) &&
+	    try_file(m, of, where, wanted))
+		return;
+	if (m->opts.home && *wanted) {
+		struct module copy = { .fd = -1 };
+
+		snprintf(where, sizeof(where), "%s/.debug/.build-id/%.2s/%s/elf", m->opts.home,
+			 wanted, wanted + 2);
+		if (try_file(m, &copy, where, wanted)) {
+			of->fd = copy.fd;
+			of->head = copy.head;
+			of->verified = true;
+			of->why[0] = of->remedy[0] = '\0';
+		}
+	}
+}
+
+static void open_vdso(struct modules *m, struct module *of)
+{
+	const char *wanted = id_of(m, of->path, of->id);
+	char found[HEX_ROOM];
+
+	of->fd = vdso_open();
+	if (of->fd < 0 || elf_head_read(&of->head, of->fd, NULL) < 0) {
+		say(of, "", "this machine's vdso cannot be read");
+	} else {
+		hex(found, of->head.build_id.bytes, of->head.build_id.size);
+		of->verified = *wanted && !strcmp(found, wanted);
+		if (of->verified)
+			return;
+		say(of, "", *wanted ? "it is of another kernel" : "the recording does not say of which kernel it is");
+	}
+	if (of->fd >= 0)
+		close(of->fd);
+	of->fd = -1;
+}
+
+/* Whole, terminated. */
+static char *read_text(int fd)
+{
+	size_t room = 1 << 16, n = 0;
+	char *text = malloc(room);
+	ssize_t got = 0;
+
+	while (text && (got = read(fd, text + n, room - n - 1)) > 0) {
+		n += (size_t)got;
+		if (n + 1 == room) {
+			char *more = room < TEXT_MAX ? realloc(text, room * 2) : NULL;
+
+			if (!more)
+				free(text);
+			text = more;
+			room *= 2;
+		}
+	}
+	if (text && got < 0) {
+		free(text);
+		text = NULL;
+	}
+	if (text)
+		text[n] = '\0';
+	return text;
+}
+
+/*
+ * Any user can write to /tmp. Of a map that a link names the link counts, too, and a file with a second name may be one
+ * that its owner did not put there.
+ */
+static bool is_others(int fd, const char *path)
+{
+	struct stat at, of;
+
+	if (lstat(path, &at) < 0 || fstat(fd, &of) < 0)
+		return true;
+	return (at.st_uid != geteuid() && at.st_uid != 0) || (of.st_uid != geteuid() && of.st_uid != 0) || of.st_nlink > 1;
+}
+
+static void open_memory(struct modules *m, struct module *of)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	char where[PATH_ROOM];
+	char *text;
+	int fd;
+
+	snprintf(where, sizeof(where), "%s/tmp/perf-%u.map", m->opts.symfs ? m->opts.symfs : "",
+		 of->pid);
+	if (other_host(m) && !m->opts.symfs && !m->opts.force_names) {
+		say(of, "copy that host's file below a folder that --symfs names",
+		    "code that was written at run time, on another host: %.100s here is not of that process", where);
+		return;
+	}
+	fd = open_regular(where);
+	if (fd < 0) {
+		say(of, "a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
+		    "code that was written at run time, and %.100s cannot be read: %s", where,
+		    strerror(errno));
+		return;
+	}
+	if (is_others(fd, where)) {
+		say(of, "", "%.100s is another user's file, link or hard link", where);
+	} else if (!(text = read_text(fd))) {
+		say(of, "", "%.100s cannot be read, or is longer than %d MiB", where, TEXT_MAX >> 20);
+	} else if (symlist_perf_map(&of->list, text, &err) < 0) {
+		say(of, "", "%.100s: %s", where, err.what);
+	} else {
+		say(of, "", "%.100s has no function there", where);
+	}
+	close(fd);
+}
+
+/* Where the kernel's code begins, 0: it does not say. Of names at one address the list keeps one: the text is asked. */
+static uint64_t text_begins(const char *kallsyms)
+{
+	static const char *const names[] = { " _text\n", " _stext\n" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *at = strstr(kallsyms, names[i]);
+
+		while (at && at > kallsyms && at[-1] != '\n')
+			at--;
+		if (at)
+			return strtoull(at, NULL, 16);
+	}
+	return 0;
+}
+
+static bool try_kallsyms(struct modules *m, const char *path)
+{
+	struct module *why = &m->kernel_why;
+	struct tare_error err = TARE_ERROR_INIT;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = fd >= 0 ? read_text(fd) : NULL;
+	uint64_t begins = text ? text_begins(text) : 0;
+	int ret = text ? symlist_kallsyms(&m->kernel, text, &err) : -errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (ret < 0) {
+		say(why, err.hint, "%.120s: %s", path, text ? err.what : strerror(-ret));
+		return false;
+	}
+	/* The kernel may have been started elsewhere since. */
+	m->kernel_begins = begins;
+	m->kernel_moved = m->kernel_text && begins ? (int64_t)(begins - m->kernel_text) : 0;
+	return true;
+}
+
+/*
+ * The recording has no build id of its kernel (perf record -z, or through a pipe). The one that runs here is taken where release, machine and
+ * the place of its code are the recording's: where addresses are not random all kernels lie at one place.
+ */
+static bool try_kernel_here(struct modules *m)
+{
+	static const char remedy[] = "name a copy of that machine's /proc/kallsyms with --kallsyms";
+	const char *release = words_at(&m->words, m->release), *host = words_at(&m->words, m->host);
+	struct utsname here;
+
+	if (!*release || !*host || !m->kernel_text) {
+		say(&m->kernel_why, remedy, "the recording does not say which kernel it was");
+		return false;
+	}
+	if (uname(&here) < 0 || strcmp(here.release, release) || strcmp(here.nodename, host)) {
+		say(&m->kernel_why, remedy, "another kernel or machine than this one, and the recording has no build id");
+		return false;
+	}
+	if (!try_kallsyms(m, "/proc/kallsyms"))
+		return false;
+	if (!m->kernel_begins || m->kernel_moved) {
+		symlist_free(&m->kernel);
+		say(&m->kernel_why, remedy, m->kernel_begins ? "the kernel was started anew since, and the recording has no build id of the one before"
+							     : "this kernel does not say where its code begins, and the recording has no build id");
+		return false;
+	}
+	m->kernel_by_place = true;
+	return true;
+}
+
+static bool open_kernel(struct modules *m)
+{
+	const char *wanted = id_of(m, words_add(&m->words, "[kernel.kallsyms]", 17), 0);
+	struct module *why = &m->kernel_why;
+	unsigned char notes[8192];
+	struct build_id id;
+	char here[HEX_ROOM] = "", where[PATH_ROOM];
+	ssize_t n;
+	int fd;
+
+	if (m->opts.kallsyms)
+		return try_kallsyms(m, m->opts.kallsyms);
+	if (!*wanted)
+		return try_kernel_here(m);
+	if (m->opts.home) {
+		snprintf(where, sizeof(where), "%s/.debug/[kernel.kallsyms]/%s/kallsyms",
+			 m->opts.home, wanted);
+		if (access(where, R_OK) == 0 && try_kallsyms(m, where))
+			return true;
+	}
+	fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, notes, sizeof(notes)) : -1;
+	if (fd >= 0)
+		close(fd);
+	if (n > 0 && build_id_of_notes(notes, (size_t)n, &id))
+		hex(here, id.bytes, id.size);
+	if (!strcmp(here, wanted))
+		return try_kallsyms(m, "/proc/kallsyms");
+	say(why, "name a copy of that machine's /proc/kallsyms with --kallsyms",
+	    "another kernel than the one that runs here");
+	return false;
+}
+
+/* Open what names come from, once. */
+static void open_module(struct modules *m, uint32_t number)
+{
+	struct module *of = &m->module[number];
+	if (of->opened)
+		return;
+	of->opened = true;
+	switch (of->kind) {
+	case MODULE_FILE:
+		open_file(m, of);
+		break;
+	case MODULE_VDSO:
+		open_vdso(m, of);
+		break;
+	case MODULE_MEMORY:
+		open_memory(m, of);
+		break;
+	case MODULE_KERNEL:
+		if (m->kernel_state == 0)
+			m->kernel_state = open_kernel(m) ? 1 : -1;
+		if (m->kernel_state < 0) {
+			memcpy(of->why, m->kernel_why.why, sizeof(of->why));
+			memcpy(of->remedy, m->kernel_why.remedy, sizeof(of->remedy));
+		}
+		break;
+	case MODULE_SYMBOL:
+		break;
+	case MODULE_UNKNOWN:
+		say(of, "", "nothing was known to be mapped there");
+		break;
+	}
+}
+
+static void open_symbols(struct modules *m, struct module *of)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	if (of->fd < 0 || of->symbols || of->why[0])
+		return;
+	if (symbols_open(&of->symbols, words_at(&m->words, of->path), of->fd, &err) < 0) {
+		say(of, err.hint, "%s", err.what);
+	} else if (!symbols_complete(of->symbols)) {
+		of->stripped = true;
+		say(of,
+		    "install its debugging symbols (Debian: the package's -dbgsym or -dbg), or --debuginfod",
+		    "stripped: only functions that it exports have names");
+	} else {
+		say(of, "", "no symbol covers this code");
+	}
+}
+
+bool modules_elf(struct modules *m, uint32_t number, struct module **out)
+{
+	struct module *of = &m->module[number];
+
+	if (of->kind != MODULE_FILE && of->kind != MODULE_VDSO)
+		return false;
+	open_module(m, number);
+	*out = of;
+	return of->fd >= 0;
+}
+
+/* The kernel's parts in Rust are named as all of Rust is. */
+static const char *readable(struct modules *m, const char *name)
+{
+	char *plain = rust_name(name);
+	uint32_t word = plain ? words_add(&m->words, plain, strlen(plain)) : WORDS_NONE;
+
+	free(plain);
+	return word == WORDS_NONE ? name : words_at(&m->words, word);
+}
+
+static bool find_in_list(struct modules *m, const struct symlist *l, uint64_t at, int64_t moved, struct symbol *out)
+{
+	const struct symlist_entry *e = symlist_find(l, at + (uint64_t)moved);
+
+	if (!e || (moved && *e->module)) /* modules are put elsewhere at every start */
+		return false;
+	*out = (struct symbol){ readable(m, e->name), e->start - (uint64_t)moved, e->end - (uint64_t)moved };
+	return true;
+}
+
+bool modules_find(struct modules *m, uint32_t number, uint64_t offset, struct symbol *out)
+{
+	struct module *of = &m->module[number];
+
+	open_module(m, number);
+	switch (of->kind) {
+	case MODULE_FILE:
+	case MODULE_VDSO:
+		open_symbols(m, of);
+		return of->symbols && symbols_find(of->symbols, offset, out);
+	case MODULE_MEMORY:
+		return find_in_list(m, &of->list, offset, 0, out);
+	case MODULE_KERNEL:
+		return m->kernel_state > 0 &&
+		       find_in_list(m, &m->kernel, offset, m->kernel_moved, out);
+	case MODULE_SYMBOL:
+		*out = (struct symbol){ words_at(&m->words, of->path), 0, UINT64_MAX };
+		return true;
+	case MODULE_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+const struct module *modules_why(struct modules *m, uint32_t number)
+{
+	struct module *of = &m->module[number];
+
+	if (!of->why[0])
+		say(of, "", "no symbol covers this code");
+	return of;
+}
+
+void modules_close(struct modules *m, uint32_t number)
+{
+	struct module *of = &m->module[number];
+
+	symbols_close(of->symbols);
+	of->symbols = NULL;
+	symlist_free(&of->list);
+	if (of->fd >= 0)
+		close(of->fd);
+	of->fd = -1;
+	of->opened = of->stripped = false;
+	of->why[0] = of->remedy[0] = '\0';
+}
+
+/* The running kernel's memory, where its code is what the recording's was. */
+static size_t kernel_bytes(struct modules *m, uint64_t address, void *to, size_t n)
+{
+	struct elf_head h;
+	uint64_t offset;
+	ssize_t got = -1;
+	int fd;
+
+	if (m->kernel_state <= 0 || m->kernel_moved || m->opts.kallsyms)
+		return 0;
+	fd = open("/proc/kcore", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (elf_head_read(&h, fd, NULL) == 0 && elf_address_to_offset(&h, address, &offset))
+		got = pread(fd, to, n, (off_t)offset);
+	close(fd);
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t modules_bytes(struct modules *m, uint32_t number, uint64_t offset, void *to, size_t n)
+{
+	struct module *of = &m->module[number];
+	ssize_t got;
+
+	open_module(m, number);
+	if (of->kind == MODULE_KERNEL)
+		return kernel_bytes(m, offset, to, n);
+	if (of->fd < 0 || offset > INT64_MAX)
+		return 0;
+	got = pread(of->fd, to, n, (off_t)offset);
+	return got > 0 ? (size_t)got : 0;
+}
+
+void modules_free(struct modules *m)
+{
+	for (uint32_t i = 0; i < m->key.n; i++)
+		modules_close(m, i);
+	symlist_free(&m->kernel);
+	set_free(&m->key);
+	set_free(&m->path_id);
+	words_free(&m->words);
+	free(m->module);
+	*m = (struct modules){ 0 };
+}

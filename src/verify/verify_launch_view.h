@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What each item of a deterministic launch is worth for one program. */
+#ifndef VERIFY_VERIFY_LAUNCH_VIEW_H
+#define VERIFY_VERIFY_LAUNCH_VIEW_H
+
+#include "launch/fixed.h"
+#include "output/style.h"
+
+/* Some runs under one condition. */
+struct launch_runs {
+	unsigned runs;
+	uint64_t min, median, max; /* instructions */
+	unsigned different;	   /* counts, of the runs */
+	bool output_differs;	   /* from the first of report.all, or within */
+	bool end_differs;	   /* likewise its exit status */
+};
+
+struct launch_report {
+	char *const *argv;
+	const char *engine;
+	unsigned runs; /* of each condition */
+	const struct fixed *fixed;
+	bool first_apart; /* the very first run differed from all others with everything fixed, and those were alike: `all` is without it */
+	bool first_most;  /* of three or more: its count is over four times as far from the others' as those are from each other */
+	struct launch_runs first;
+	struct launch_runs all;		     /* everything fixed */
+	struct launch_runs off[FIXED_ITEMS]; /* without this item, where it was had */
+	int exit_status;		     /* of the command, in its first run */
+};
+
+/* With everything fixed the count was the same in each run. */
+bool launch_repeats(const struct launch_report *r);
+void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s);
+void verify_launch_json(struct text *out, const struct launch_report *r);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a series changes: runs of windows that are alike, and which of these runs are the same phase come back.
+ * Takes rows of features, gives segments. Pure.
+ */
+#ifndef WINDOWS_PHASES_H
+#define WINDOWS_PHASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/error.h"
+
+enum { SEGMENTS_MOST = 128, SEGMENT_LEAST = 3 };
+
+struct segment {
+	size_t first, n; /* rows */
+	unsigned phase;	 /* from 0, in order of first appearance */
+};
+
+struct phases {
+	struct segment segment[SEGMENTS_MOST];
+	size_t segments;
+	unsigned phases;
+};
+
+/*
+ * feature[i * n_features + k] of row i. A change is kept where it explains more than the noise from row to row
+ * would by chance. n = 0 gives none.
+ */
+int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out, struct tare_error *err);
+
+#endif

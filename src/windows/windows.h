@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table of windows: a sink of the sessions that make them, or read from a file. Rows by thread, formulas for
+ * each row, phases of each thread.
+ */
+#ifndef WINDOWS_WINDOWS_H
+#define WINDOWS_WINDOWS_H
+
+#include "count/metrics.h"
+#include "windows/phases.h"
+#include "windows/window.h"
+
+struct windows_event {
+	char name[160];
+	double scale;
+	char unit[16];
+};
+
+struct windows_metric {
+	char name[64], unit[32];
+	unsigned digits;
+	bool percent;
+};
+
+struct windows_row {
+	uint64_t begin, time_ns, wall_ns;
+	int cpu;
+	bool rest, moved;
+};
+
+struct windows_thread {
+	uint64_t number;
+	uint32_t pid, tid;
+	char comm[64];
+	size_t first, n; /* its rows, in order */
+	struct phases phases;
+};
+
+struct windows_table {
+	const struct windows_event *event; /* the first one makes the windows */
+	size_t n_events;
+	const struct windows_metric *metric;
+	size_t n_metrics;
+	const struct windows_row *row;
+	size_t n_rows;
+	const uint64_t *value;	    /* [row * n_events + event] */
+	const double *metric_value; /* [row * n_metrics + metric]; NAN where it is none */
+	const struct windows_thread *thread; /* with rows; by their number */
+	size_t n_threads;
+};
+
+struct windows;
+
+/*
+ * Formulas out of the table of metrics that the events are enough for, and those that were asked for (a list that
+ * ends with NULL, or NULL): -ENOENT when such a one needs an event that is not there.
+ */
+int windows_new(struct windows **out, const struct encoding_list *events, const struct metric_row *const *asked,
+		struct tare_error *err);
+struct window_sink *windows_sink(struct windows *w);
+/* The events as they were called in the end: a name gains ":u" where the kernel had to be left out. */
+void windows_rename(struct windows *w, const struct encoding_list *events);
+/* Once all rows are there. Lives as long as w. NULL: out of memory. */
+const struct windows_table *windows_table(struct windows *w, struct tare_error *err);
+void windows_free(struct windows *w);
+
+/* A thread's windows without its rest. */
+size_t windows_whole(const struct windows_table *t, const struct windows_thread *th);
+/* Its values are ns. */
+bool windows_is_clock(const struct windows_table *t, size_t e);
+/* The first event is a clock: windows are of time. */
+bool windows_of_time(const struct windows_table *t);
+
+/*
+ * The event of column e in a row per 1000 of the first one, or per millisecond where that is a clock; the first one
+ * itself per microsecond of wall time.
+ */
+double windows_rate(const struct windows_table *t, size_t row, size_t e);
+
+#endif

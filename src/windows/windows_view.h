@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows for people, as CSV with a header, and as the document tare/windows/1. */
+#ifndef WINDOWS_WINDOWS_VIEW_H
+#define WINDOWS_WINDOWS_VIEW_H
+
+#include "windows/windows.h"
+#include "output/style.h"
+
+struct windows_about {
+	char *const *argv; /* the command, or NULL */
+	const char *engine; /* "perf" or "exact" */
+	const char *mode;   /* "sample" or "poll" */
+	uint64_t every;	    /* of the first event, or ns between two looks of poll */
+	const struct window_end *end;
+	int exit_status; /* -1: none */
+	size_t most_threads, most_rows; /* that the text shows; 0: all */
+};
+
+void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,
+		  const struct style *style);
+/* Adds nothing where there is no rest that has no row. */
+void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style);
+void windows_csv(struct text *out, const struct windows_table *t, const struct windows_about *about);
+void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about);
+/* The same for a page: of long threads the columns are packed, and what no plot shows is left out. */
+void windows_page(struct text *out, const struct windows_table *t, const struct windows_about *about);
+
+#endif
