@@ -22,56 +22,98 @@
 #define ALIKE	    4.0  /* times the noise of a mean */
 #define CORRELATION_MOST 0.98
 
-struct work {
-	const double *feature;
-	size_t n, d;
-	double *sum; /* (n + 1) * d: of rows before */
-	double *noise;
-};
-
 struct cut {
 	size_t at; /* 0: none */
 	double gain;
+	double *sum; /* of the rows before */
 };
+
+/* A segment, the sums of all rows before it and of those up to its end, and its best cut. */
+struct part {
+	struct segment s;
+	const double *from, *to;
+	struct cut cut;
+};
+
+struct work {
+	const struct phase_rows *rows;
+	size_t n, d;
+	double *noise;
+	double *row, *last, *sum, *mean;    /* for one pass over the rows */
+	double *pool; /* for the sums at borders of segments */
+	size_t pooled;
+	struct part part[SEGMENTS_MOST];
+	size_t parts;
+};
+
+/* Sums at each border and at the best cut of each segment ever made; the first are 0. */
+enum { POOLED_MOST = 2 + 2 * SEGMENTS_MOST, PASS = 4 };
+
+static double *pool_next(struct work *w)
+{
+	return w->pool + w->pooled++ * w->d;
+}
+
+/* The next row and its sums. */
+static void step(struct work *w, size_t i)
+{
+	double *last = w->last;
+
+	w->last = w->row;
+	w->row = last;
+	w->rows->get(w->rows->with, i, w->row);
+	for (size_t k = 0; k < w->d; k++)
+		w->sum[k] += w->row[k];
+}
 
 /* Of each feature, from the differences of neighbours: bursts are noise, one step among many rows hardly is. */
 static void find_noise(struct work *w)
 {
+	for (size_t i = 0; i < w->n; i++) {
+		step(w, i);
+		for (size_t k = 0; i && k < w->d; k++)
+			w->noise[k] += (w->row[k] - w->last[k]) * (w->row[k] - w->last[k]);
+	}
 	for (size_t k = 0; k < w->d; k++) {
-		double mean = w->sum[w->n * w->d + k] / (double)w->n, floor = fabs(mean) * NOISE_FLOOR, sum = 0;
+		double floor = fabs(w->sum[k] / (double)w->n) * NOISE_FLOOR;
 
-		for (size_t i = 1; i < w->n; i++) {
-			double step = w->feature[i * w->d + k] - w->feature[(i - 1) * w->d + k];
-
-			sum += step * step;
-		}
-		w->noise[k] = w->n > 1 ? sqrt(sum / (double)(w->n - 1) / 2) : 0;
+		w->noise[k] = w->n > 1 ? sqrt(w->noise[k] / (double)(w->n - 1) / 2) : 0;
 		if (w->noise[k] < floor)
 			w->noise[k] = floor;
 	}
 }
 
-/* The best cut of rows [first, first + n): how much of the sum of squares it explains, in units of the noise. */
-static struct cut best_cut(const struct work *w, size_t first, size_t n)
+/* How much of the sum of squares a cut after `at` rows explains, in units of the noise. */
+static double gain_at(const struct work *w, const struct part *p, size_t at)
 {
-	struct cut best = { 0 };
+	size_t n = p->s.n;
+	double gain = 0;
 
-	for (size_t at = SEGMENT_LEAST; n >= 2 * SEGMENT_LEAST && at + SEGMENT_LEAST <= n; at++) {
-		double gain = 0;
+	for (size_t k = 0; k < w->d; k++) {
+		double a = w->sum[k] - p->from[k], b = p->to[k] - w->sum[k];
+		double step = a / (double)at - b / (double)(n - at);
 
-		for (size_t k = 0; k < w->d; k++) {
-			double a = w->sum[(first + at) * w->d + k] - w->sum[first * w->d + k];
-			double b = w->sum[(first + n) * w->d + k] - w->sum[(first + at) * w->d + k];
-			double step = a / (double)at - b / (double)(n - at);
-
-			if (w->noise[k] > 0)
-				gain += step * step * (double)at * (double)(n - at) / (double)n /
-					(w->noise[k] * w->noise[k]);
-		}
-		if (gain > best.gain)
-			best = (struct cut){ first + at, gain };
+		if (w->noise[k] > 0)
+			gain += step * step * (double)at * (double)(n - at) / (double)n / (w->noise[k] * w->noise[k]);
 	}
-	return best;
+	return gain;
+}
+
+static void find_cut(struct work *w, struct part *p)
+{
+	p->cut = (struct cut){ .sum = pool_next(w) };
+	memcpy(w->sum, p->from, w->d * sizeof(*w->sum));
+	for (size_t at = 1; at + SEGMENT_LEAST <= p->s.n; at++) {
+		double gain;
+
+		step(w, p->s.first + at - 1);
+		gain = at >= SEGMENT_LEAST ? gain_at(w, p, at) : 0;
+		if (!(gain > p->cut.gain))
+			continue;
+		p->cut.at = p->s.first + at;
+		p->cut.gain = gain;
+		memcpy(p->cut.sum, w->sum, w->d * sizeof(*w->sum));
+	}
 }
 
 static double least_gain(const struct work *w)
@@ -79,39 +121,37 @@ static double least_gain(const struct work *w)
 	return PENALTY * log((double)w->n + 1) * (double)w->d;
 }
 
-static void cut_up(const struct work *w, struct phases *out)
+static void cut_up(struct work *w)
 {
-	struct cut cut[SEGMENTS_MOST];
 	double least = least_gain(w);
 
-	out->segments = 1;
-	out->segment[0] = (struct segment){ 0, w->n, 0 };
-	cut[0] = best_cut(w, 0, w->n);
-	while (out->segments < SEGMENTS_MOST) {
+	find_cut(w, &w->part[0]);
+	while (w->parts < SEGMENTS_MOST) {
 		size_t best = 0;
 
-		for (size_t i = 1; i < out->segments; i++)
-			if (cut[i].gain > cut[best].gain)
+		for (size_t i = 1; i < w->parts; i++)
+			if (w->part[i].cut.gain > w->part[best].cut.gain)
 				best = i;
-		if (!cut[best].at || cut[best].gain < least)
+
+		struct part *p = &w->part[best];
+		struct cut cut = p->cut;
+
+		if (!cut.at || cut.gain < least)
 			return;
-
-		struct segment *s = &out->segment[best];
-		size_t left = cut[best].at - s->first, right = s->n - left;
-
-		memmove(s + 2, s + 1, (out->segments - best - 1) * sizeof(*s));
-		memmove(&cut[best + 2], &cut[best + 1], (out->segments - best - 1) * sizeof(cut[0]));
-		s[1] = (struct segment){ s->first + left, right, 0 };
-		s->n = left;
-		out->segments++;
-		cut[best] = best_cut(w, s[0].first, s[0].n);
-		cut[best + 1] = best_cut(w, s[1].first, s[1].n);
+		memmove(p + 1, p, (w->parts - best) * sizeof(*p));
+		w->parts++;
+		p[0].s.n = cut.at - p[0].s.first;
+		p[1].s.n -= p[0].s.n;
+		p[1].s.first = cut.at;
+		p[0].to = p[1].from = cut.sum;
+		find_cut(w, &p[0]);
+		find_cut(w, &p[1]);
 	}
 }
 
-static double mean_of(const struct work *w, const struct segment *s, size_t k)
+static double mean_of(const struct part *p, size_t k)
 {
-	return (w->sum[(s->first + s->n) * w->d + k] - w->sum[s->first * w->d + k]) / (double)s->n;
+	return (p->to[k] - p->from[k]) / (double)p->s.n;
 }
 
 /* Of what is left of a segment without its mean: squares, and products of neighbours. */
@@ -119,19 +159,20 @@ struct rest {
 	double square, product;
 };
 
-static struct rest rest_of(const struct work *w, const struct segment *s, size_t k)
+static void find_rest(struct work *w, const struct part *p, struct rest *out)
 {
-	double mean = mean_of(w, s, k), before = 0;
-	struct rest r = { 0 };
+	memset(out, 0, w->d * sizeof(*out));
+	for (size_t k = 0; k < w->d; k++)
+		w->mean[k] = mean_of(p, k);
+	for (size_t i = 0; i < p->s.n; i++) {
+		step(w, p->s.first + i);
+		for (size_t k = 0; k < w->d; k++) {
+			double v = w->row[k] - w->mean[k], before = i ? w->last[k] - w->mean[k] : 0;
 
-	for (size_t i = s->first; i < s->first + s->n; i++) {
-		double v = w->feature[i * w->d + k] - mean;
-
-		r.square += v * v;
-		r.product += v * before;
-		before = v;
+			out[k].square += v * v;
+			out[k].product += v * before;
+		}
 	}
-	return r;
 }
 
 /*
@@ -157,21 +198,28 @@ static void long_noise(const struct work *w, const struct rest *rest, size_t seg
 }
 
 /* What the cut between two neighbours explains. */
-static double gain_of(const struct work *w, const struct segment *a, const struct segment *b, const double *noise)
+static double gain_of(const struct work *w, const struct part *a, const struct part *b, const double *noise)
 {
 	double gain = 0;
 
 	for (size_t k = 0; k < w->d; k++) {
-		double step = mean_of(w, a, k) - mean_of(w, b, k);
+		double step = mean_of(a, k) - mean_of(b, k);
 
 		if (noise[k] > 0)
-			gain += step * step * (double)a->n * (double)b->n / (double)(a->n + b->n) / (noise[k] * noise[k]);
+			gain += step * step * (double)a->s.n * (double)b->s.n / (double)(a->s.n + b->s.n) /
+				(noise[k] * noise[k]);
 	}
 	return gain;
 }
 
+static void merge(struct part *a, const struct part *b)
+{
+	a->s.n += b->s.n;
+	a->to = b->to;
+}
+
 /* Take back the cuts that correlated noise explains; w->noise becomes what it is for means. */
-static int take_back(struct work *w, struct phases *out, struct tare_error *err)
+static int take_back(struct work *w, struct tare_error *err)
 {
 	struct rest *rest = calloc(SEGMENTS_MOST * w->d + 1, sizeof(*rest));
 	double *noise = calloc(w->d + 1, sizeof(*noise));
@@ -181,16 +229,15 @@ static int take_back(struct work *w, struct phases *out, struct tare_error *err)
 		free(noise);
 		return tare_fail_nomem(err);
 	}
-	for (size_t i = 0; i < out->segments; i++)
-		for (size_t k = 0; k < w->d; k++)
-			rest[i * w->d + k] = rest_of(w, &out->segment[i], k);
+	for (size_t i = 0; i < w->parts; i++)
+		find_rest(w, &w->part[i], rest + i * w->d);
 	for (;;) {
 		double weakest = INFINITY;
 		size_t at = 0;
 
-		long_noise(w, rest, out->segments, noise);
-		for (size_t i = 1; i < out->segments; i++) {
-			double gain = gain_of(w, &out->segment[i - 1], &out->segment[i], noise);
+		long_noise(w, rest, w->parts, noise);
+		for (size_t i = 1; i < w->parts; i++) {
+			double gain = gain_of(w, &w->part[i - 1], &w->part[i], noise);
 
 			if (gain < weakest) {
 				weakest = gain;
@@ -199,12 +246,11 @@ static int take_back(struct work *w, struct phases *out, struct tare_error *err)
 		}
 		if (!at || weakest >= least_gain(w))
 			break;
-		out->segment[at - 1].n += out->segment[at].n;
-		out->segments--;
-		memmove(&out->segment[at], &out->segment[at + 1], (out->segments - at) * sizeof(*out->segment));
-		memmove(rest + at * w->d, rest + (at + 1) * w->d, (out->segments - at) * w->d * sizeof(*rest));
-		for (size_t k = 0; k < w->d; k++)
-			rest[(at - 1) * w->d + k] = rest_of(w, &out->segment[at - 1], k);
+		merge(&w->part[at - 1], &w->part[at]);
+		w->parts--;
+		memmove(&w->part[at], &w->part[at + 1], (w->parts - at) * sizeof(w->part[0]));
+		memmove(rest + at * w->d, rest + (at + 1) * w->d, (w->parts - at) * w->d * sizeof(*rest));
+		find_rest(w, &w->part[at - 1], rest + (at - 1) * w->d);
 	}
 	memcpy(w->noise, noise, w->d * sizeof(*noise));
 	free(rest);
@@ -212,11 +258,11 @@ static int take_back(struct work *w, struct phases *out, struct tare_error *err)
 	return 0;
 }
 
-static bool are_alike(const struct work *w, const struct segment *a, const struct segment *b)
+static bool are_alike(const struct work *w, const struct part *a, const struct part *b)
 {
 	for (size_t k = 0; k < w->d; k++) {
-		double x = mean_of(w, a, k), y = mean_of(w, b, k);
-		double room = ALIKE * w->noise[k] * sqrt(1.0 / (double)a->n + 1.0 / (double)b->n);
+		double x = mean_of(a, k), y = mean_of(b, k);
+		double room = ALIKE * w->noise[k] * sqrt(1.0 / (double)a->s.n + 1.0 / (double)b->s.n);
 		double near = NEAR * (fabs(x) > fabs(y) ? fabs(x) : fabs(y));
 
 		if (fabs(x - y) > (room > near ? room : near))
@@ -226,49 +272,65 @@ static bool are_alike(const struct work *w, const struct segment *a, const struc
 }
 
 /* Each gets the phase of the first segment before it that it is like; neighbours of one phase become one. */
-static void name_phases(const struct work *w, struct phases *out)
+static void name_phases(struct work *w, struct phases *out)
 {
+	struct part *part = w->part;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < out->segments; i++) {
+	for (size_t i = 0; i < w->parts; i++) {
 		size_t like = 0;
 
-		while (like < kept && !are_alike(w, &out->segment[like], &out->segment[i]))
+		while (like < kept && !are_alike(w, &part[like], &part[i]))
 			like++;
-		out->segment[kept] = out->segment[i];
-		out->segment[kept].phase = like < kept ? out->segment[like].phase : out->phases++;
-		if (kept && out->segment[kept].phase == out->segment[kept - 1].phase)
-			out->segment[kept - 1].n += out->segment[kept].n;
+		part[kept] = part[i];
+		part[kept].s.phase = like < kept ? part[like].s.phase : out->phases++;
+		if (kept && part[kept].s.phase == part[kept - 1].s.phase)
+			merge(&part[kept - 1], &part[kept]);
 		else
 			kept++;
 	}
-	out->segments = kept;
+	for (out->segments = 0; out->segments < kept; out->segments++)
+		out->segment[out->segments] = part[out->segments].s;
+}
+
+int phases_find_in(const struct phase_rows *rows, struct phases *out, struct tare_error *err)
+{
+	size_t d = rows->n_features;
+	struct work *w = calloc(1, sizeof(*w));
+	double *room = calloc((1 + PASS + POOLED_MOST) * d + 1, sizeof(*room));
+	int ret = w && room ? 0 : tare_fail_nomem(err);
+
+	*out = (struct phases){ .segments = 0 };
+	if (ret == 0 && rows->n) {
+		*w = (struct work){ .rows = rows, .n = rows->n, .d = d, .noise = room, .row = room + d, .last = room + 2 * d,
+				    .sum = room + 3 * d, .mean = room + 4 * d, .pool = room + (1 + PASS) * d, .parts = 1 };
+		find_noise(w);
+		w->part[0] = (struct part){ .s.n = w->n, .from = pool_next(w), .to = memcpy(pool_next(w), w->sum, d * sizeof(*w->sum)) };
+		cut_up(w);
+		ret = take_back(w, err);
+		if (ret == 0)
+			name_phases(w, out);
+	}
+	free(room);
+	free(w);
+	return ret;
+}
+
+struct in_memory {
+	const double *feature;
+	size_t d;
+};
+
+static void get_from_memory(void *with, size_t row, double *out)
+{
+	const struct in_memory *m = with;
+
+	memcpy(out, m->feature + row * m->d, m->d * sizeof(*out));
 }
 
 int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out, struct tare_error *err)
 {
-	struct work w = { .feature = feature, .n = n, .d = n_features };
-	int ret = 0;
+	struct in_memory m = { feature, n_features };
 
-	*out = (struct phases){ .segments = 0 };
-	if (!n)
-		return 0;
-	w.sum = calloc((n + 1) * n_features + 1, sizeof(*w.sum));
-	w.noise = calloc(n_features + 1, sizeof(*w.noise));
-	if (!w.sum || !w.noise)
-		ret = tare_fail_nomem(err);
-	for (size_t i = 0; ret == 0 && i < n; i++)
-		for (size_t k = 0; k < n_features; k++)
-			w.sum[(i + 1) * n_features + k] = w.sum[i * n_features + k] + feature[i * n_features + k];
-	if (ret == 0) {
-		find_noise(&w);
-		cut_up(&w, out);
-		ret = take_back(&w, out, err);
-	}
-	if (ret == 0) {
-		name_phases(&w, out);
-	}
-	free(w.sum);
-	free(w.noise);
-	return ret;
+	return phases_find_in(&(struct phase_rows){ get_from_memory, &m, n, n_features }, out, err);
 }
