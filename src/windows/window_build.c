@@ -4,40 +4,16 @@
 #include <string.h>
 #include "windows/window_private.h"
 
-struct thread {
+struct window_thread_state {
 	struct window_thread told;
 	char comm[NAME_SIZE];
 	uint64_t begin;	 /* the leader's count until now */
 	uint64_t time;	 /* of the last window, or of its start; 0: not known */
 	bool apart;	 /* ... which is not when its counts began */
 	uint64_t last_strand;
-	bool any;
-	uint64_t *strand; /* per strand: the values as last read */
+	uint64_t *strand; /* per strand: the values as last read; NULL: it has no window */
 	bool named;
 };
-
-struct build {
-	struct collect *c;
-	struct window_sink *to;
-	struct tare_error *err;
-	struct thread *thread;
-	size_t n, room;
-	size_t *slot; /* by tid: the current one's index + 1 */
-	size_t slots;
-	uint64_t *value;
-	uint64_t started_ns; /* what was there before counts since then */
-};
-
-static int by_time(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->kind != y->kind)
-		return (int)x->kind - (int)y->kind;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
 
 static size_t slot_of(const struct build *b, uint32_t tid)
 {
@@ -48,16 +24,16 @@ static size_t slot_of(const struct build *b, uint32_t tid)
 	return at;
 }
 
-static int more_slots(struct build *b)
+static int more_slots(struct build *b, struct tare_error *err)
 {
 	size_t slots = b->slots ? b->slots * 4 : 256, *old = b->slot, n = b->slots;
 
-	if (b->n * 2 < b->slots)
+	if (b->threads * 2 < b->slots)
 		return 0;
 	b->slot = calloc(slots, sizeof(*b->slot));
 	if (!b->slot) {
 		b->slot = old;
-		return tare_fail_nomem(b->err);
+		return tare_fail_nomem(err);
 	}
 	b->slots = slots;
 	for (size_t i = 0; i < n; i++)
@@ -67,47 +43,45 @@ static int more_slots(struct build *b)
 	return 0;
 }
 
-static struct thread *add_thread(struct build *b, uint32_t pid, uint32_t tid, uint64_t since)
+static struct window_thread_state *add_thread(struct build *b, const struct entry *e, uint64_t since, struct tare_error *err)
 {
-	struct thread *more = window_grown(b->thread, b->n + 1, &b->room, sizeof(*more)), *t;
+	struct window_thread_state *more = window_grown(b->thread, b->threads + 1, &b->thread_room, sizeof(*more)), *t;
 
 	if (!more) {
-		tare_fail_nomem(b->err);
+		tare_fail_nomem(err);
 		return NULL;
 	}
 	b->thread = more;
-	if (more_slots(b) < 0)
+	if (more_slots(b, err) < 0)
 		return NULL;
-	t = &b->thread[b->n];
-	*t = (struct thread){ .told = { b->n, pid, tid, NULL }, .time = since };
-	t->strand = calloc(b->c->strands * b->c->n + 1, sizeof(*t->strand));
-	if (!t->strand) {
-		tare_fail_nomem(b->err);
-		return NULL;
-	}
-	b->n++;
-	b->slot[slot_of(b, tid)] = b->n;
+	t = &b->thread[b->threads];
+	*t = (struct window_thread_state){ .told = { b->threads, e->pid, e->tid, NULL }, .time = since };
+	b->slot[slot_of(b, e->tid)] = ++b->threads;
 	return t;
 }
 
-static struct thread *find_thread(struct build *b, uint32_t pid, uint32_t tid)
+static struct window_thread_state *find_thread(struct build *b, const struct entry *e, struct tare_error *err)
 {
-	size_t at = b->slots ? b->slot[slot_of(b, tid)] : 0;
+	size_t at = b->slots ? b->slot[slot_of(b, e->tid)] : 0;
 
-	return at ? &b->thread[at - 1] : add_thread(b, pid, tid, 0);
+	return at ? &b->thread[at - 1] : add_thread(b, e, 0, err);
 }
 
-static int tell_thread(struct build *b, struct thread *t)
+static int tell_thread(struct build *b, struct window_thread_state *t, struct tare_error *err)
 {
 	t->told.comm = t->comm;
 	t->named = true;
-	return b->to->thread(b->to, &t->told, b->err);
+	return b->to->thread(b->to, &t->told, err);
 }
 
-static int put_window(struct build *b, struct thread *t, struct window w)
+static int put_window(struct build *b, struct window_thread_state *t, struct window w, struct tare_error *err)
 {
-	int ret = t->named ? 0 : tell_thread(b, t);
+	int ret = 0;
 
+	if (!t->named) { /* its first */
+		t->apart |= t->time < *b->started_ns;
+		ret = tell_thread(b, t, err);
+	}
 	w.thread = t->told.number;
 	w.begin = t->begin;
 	w.wall_ns = t->time && !t->apart && w.time_ns >= t->time ? w.time_ns - t->time : 0;
@@ -115,27 +89,31 @@ static int put_window(struct build *b, struct thread *t, struct window w)
 	t->apart = false;
 	t->begin += b->value[0];
 	t->time = w.time_ns;
-	return ret < 0 ? ret : b->to->window(b->to, &w, b->err);
+	return ret < 0 ? ret : b->to->window(b->to, &w, err);
 }
 
-static int one_window(struct build *b, const struct entry *e)
+static int one_window(struct build *b, const struct entry *e, struct tare_error *err)
 {
-	struct thread *t = find_thread(b, e->pid, e->tid);
-	size_t n = b->c->n;
+	struct window_thread_state *t = find_thread(b, e, err);
+	size_t n = b->n;
 	bool moved;
 
 	if (!t)
 		return -ENOMEM;
+	moved = t->strand && t->last_strand != e->strand;
+	if (!t->strand)
+		t->strand = calloc(b->strands * n + 1, sizeof(*t->strand));
+	if (!t->strand)
+		return tare_fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t *last = &t->strand[e->strand * n + i], now = b->c->value[e->at + i];
+		uint64_t *last = &t->strand[e->strand * n + i];
 
-		b->value[i] = now - *last;
-		*last = now;
+		b->value[i] = e->value[i] - *last;
+		b->sum[i] += b->value[i];
+		*last = e->value[i];
 	}
-	moved = t->any && t->last_strand != e->strand;
-	t->any = true;
 	t->last_strand = e->strand;
-	return put_window(b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved });
+	return put_window(b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved }, err);
 }
 
 /* "12,13", as --tid takes it */
@@ -155,53 +133,57 @@ static bool in_list(const char *list, uint32_t tid)
  */
 static bool is_counted(const struct build *b, const struct entry *e)
 {
-	const char *tids = b->c->plan->where.tids;
+	const char *tids = b->plan->where.tids;
 
 	if (e->time)
-		return e->kind != IS_FORK || b->c->inherit;
+		return e->kind != IS_FORK || b->inherit;
 	return !tids || in_list(tids, e->tid);
 }
 
-static int one_fork(struct build *b, const struct entry *e)
+static int one_fork(struct build *b, const struct entry *e, struct tare_error *err)
 {
-	size_t parent = b->slots ? b->slot[slot_of(b, (uint32_t)e->at)] : 0;
-	struct thread *t = add_thread(b, e->pid, e->tid, e->time);
+	size_t parent = b->slots ? b->slot[slot_of(b, e->parent)] : 0;
+	struct window_thread_state *t = add_thread(b, e, e->time, err);
 
 	if (!t)
 		return -ENOMEM;
-	t->apart = e->time < b->started_ns;
 	if (parent)
 		memcpy(t->comm, b->thread[parent - 1].comm, NAME_SIZE);
 	return 0;
 }
 
-static int one_name(struct build *b, const struct entry *e)
+static int one_name(struct build *b, const struct entry *e, struct tare_error *err)
 {
-	struct thread *t = find_thread(b, e->pid, e->tid);
+	struct window_thread_state *t = find_thread(b, e, err);
 
 	if (!t)
 		return -ENOMEM;
-	memcpy(t->comm, b->c->name + e->at, NAME_SIZE);
+	memcpy(t->comm, e->name, NAME_SIZE);
 	/* The kernel begins to count at an exec some 20 us before it tells of it, and tare does so at another time still. */
 	t->apart |= !t->time;
 	if (!t->time)
 		t->time = e->time;
-	return t->named ? tell_thread(b, t) : 0;
+	return t->named ? tell_thread(b, t, err) : 0;
+}
+
+int build_add(struct build *b, const struct entry *e, struct tare_error *err)
+{
+	if (!is_counted(b, e))
+		return 0;
+	return e->kind == IS_FORK   ? one_fork(b, e, err)
+	       : e->kind == IS_COMM ? one_name(b, e, err)
+				    : one_window(b, e, err);
 }
 
 /* What all threads counted, less their windows, into b->value. False: the two do not fit together. */
 static bool rest_of_all(struct build *b, const struct sample_outcome *o)
 {
-	size_t n = b->c->n, first = o->n_events - n;
+	for (size_t i = 0; i < b->n; i++) {
+		uint64_t total = o->event[o->n_events - b->n + i].total.value;
 
-	for (size_t i = 0; i < n; i++)
-		b->value[i] = o->event[first + i].total.value;
-	for (size_t k = 0; k < b->n; k++) {
-		for (size_t at = 0; at < b->c->strands * n; at++) {
-			if (b->thread[k].strand[at] > b->value[at % n])
-				return false;
-			b->value[at % n] -= b->thread[k].strand[at];
-		}
+		if (b->sum[i] > total)
+			return false;
+		b->value[i] = total - b->sum[i];
 	}
 	return true;
 }
@@ -212,7 +194,7 @@ static bool rest_of_all(struct build *b, const struct sample_outcome *o)
  * all CPUs from the one where the thread ends, without a lock, and destroys what is written there at that time
  * (Linux 6.18: 18 of 24 programs with 10,000 threads had broken rings).
  */
-static int put_rest(struct build *b, const struct sample_outcome *o, struct window_end *end)
+static int put_rest(struct build *b, const struct sample_outcome *o, struct window_end *end, struct tare_error *err)
 {
 	bool any = false;
 
@@ -220,45 +202,41 @@ static int put_rest(struct build *b, const struct sample_outcome *o, struct wind
 		end->rests_unknown = true;
 		return 0;
 	}
-	for (size_t i = 0; i < b->c->n; i++)
+	for (size_t i = 0; i < b->n; i++)
 		any |= b->value[i] != 0;
 	if (!any)
 		return 0;
-	if (b->n == 1 && !o->lost && b->c->plan->argv)
-		return put_window(b, b->thread, (struct window){ .time_ns = b->thread[0].time, .cpu = -1, .rest = true });
-	end->rest = calloc(b->c->n, sizeof(*end->rest));
+	if (b->threads == 1 && !o->lost && b->plan->argv)
+		return put_window(b, b->thread, (struct window){ .time_ns = b->thread[0].time, .cpu = -1, .rest = true }, err);
+	end->rest = calloc(b->n, sizeof(*end->rest));
 	if (!end->rest)
-		return tare_fail_nomem(b->err);
-	memcpy(end->rest, b->value, b->c->n * sizeof(*end->rest));
+		return tare_fail_nomem(err);
+	memcpy(end->rest, b->value, b->n * sizeof(*end->rest));
 	return 0;
 }
 
-int windows_build(struct collect *c, struct window_sink *to, const struct sample_outcome *o, struct window_end *end,
-		  struct tare_error *err)
+int build_open(struct build *b, struct tare_error *err)
 {
-	struct build b = { .c = c, .to = to, .err = err, .value = calloc(c->n + 1, sizeof(uint64_t)),
-			   .started_ns = o->started_ns };
-	int ret = b.value ? 0 : tare_fail_nomem(err);
+	b->value = calloc(b->n + 1, sizeof(*b->value));
+	b->sum = calloc(b->n + 1, sizeof(*b->sum));
+	return b->value && b->sum ? 0 : tare_fail_nomem(err);
+}
 
-	if (c->entries)
-		qsort(c->entry, c->entries, sizeof(*c->entry), by_time);
-	for (size_t i = 0; ret == 0 && i < c->entries; i++) {
-		const struct entry *e = &c->entry[i];
+int build_end(struct build *b, const struct sample_outcome *o, struct window_end *end, struct tare_error *err)
+{
+	int ret = put_rest(b, o, end, err);
 
-		if (!is_counted(&b, e))
-			continue;
-		ret = e->kind == IS_FORK   ? one_fork(&b, e)
-		      : e->kind == IS_COMM ? one_name(&b, e)
-					   : one_window(&b, e);
-	}
-	if (ret == 0)
-		ret = put_rest(&b, o, end);
-	for (size_t i = 0; i < b.n; i++) {
-		end->unseen += !b.thread[i].named;
-		free(b.thread[i].strand);
-	}
-	free(b.thread);
-	free(b.slot);
-	free(b.value);
+	for (size_t i = 0; i < b->threads; i++)
+		end->unseen += !b->thread[i].named;
 	return ret;
+}
+
+void build_free(struct build *b)
+{
+	for (size_t i = 0; i < b->threads; i++)
+		free(b->thread[i].strand);
+	free(b->thread);
+	free(b->slot);
+	free(b->value);
+	free(b->sum);
 }

@@ -2,6 +2,7 @@
 /* Windows of made records: the wall time of a row is that of its counts, or not known. */
 #include <errno.h>
 #include <stdlib.h>
+#include "peak.h"
 #include "windows/window_private.h"
 #include "tap.h"
 
@@ -30,31 +31,63 @@ static int take_window(struct window_sink *self, const struct window *w, struct 
 	return 0;
 }
 
+/* One of made records; `value` is that of a window, and the parent's tid of a fork. */
+struct made {
+	uint64_t time;
+	enum kind kind;
+	uint32_t pid, tid, cpu;
+	uint64_t value;
+};
+
+static void put(struct collect *c, const struct made *m)
+{
+	struct entry *e = collect_add(c, NULL);
+
+	if (!e)
+		abort();
+	e->time = m->time;
+	e->kind = m->kind;
+	e->pid = m->pid;
+	e->tid = m->tid;
+	e->cpu = e->strand = m->cpu;
+	if (m->kind == IS_WINDOW)
+		e->value[0] = m->value;
+	else
+		e->parent = (uint32_t)m->value;
+}
+
+/* Windows of one event, counted in `places`. */
+static struct window_end build(const struct window_plan *plan, const struct made *made, size_t n, bool inherit, const struct sample_outcome *o,
+			       struct rows *r)
+{
+	struct window_end end = { 0 };
+	struct collect c;
+
+	*r = (struct rows){ .sink = { take_thread, take_window } };
+	collect_open(&c, plan, &r->sink, o);
+	CHECK_EQ(collect_begin(&c, 1, 2, inherit, NULL), 0);
+	for (size_t i = 0; i < n; i++)
+		put(&c, &made[i]);
+	CHECK_EQ(collect_end(&c, o, &end, NULL), 0);
+	collect_free(&c);
+	return end;
+}
+
 /* The command's process and perhaps a child, which is counted or not; windows of 100 on two CPUs, of `total` counted in all. */
 enum child { NO_CHILD, A_CHILD, NOT_COUNTED };
 
 static struct window_end after(enum child child, uint64_t total, struct rows *r)
 {
-	uint64_t value[] = { 100, 100, 200 };
-	char name[NAME_SIZE] = "x";
-	struct entry entries[] = {
-		{ .time = 1000, .kind = IS_COMM, .pid = 7, .tid = 7, .at = 0 },
-		{ .time = 2000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .at = 0 },
-		{ .time = 3000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .cpu = 1, .strand = 1, .at = 1 },
-		{ .time = 3500, .kind = IS_WINDOW, .pid = 7, .tid = 7, .cpu = 1, .strand = 1, .at = 2 },
-		{ .time = 4000, .kind = IS_FORK, .pid = 8, .tid = 8, .at = 7 },
+	static const struct made made[] = {
+		{ 1000, IS_COMM, 7, 7, 0, 0 },	    { 2000, IS_WINDOW, 7, 7, 0, 100 }, { 3000, IS_WINDOW, 7, 7, 1, 100 },
+		{ 3500, IS_WINDOW, 7, 7, 1, 200 }, { 4000, IS_FORK, 8, 8, 0, 7 },
 	};
-	char *argv[] = { name, NULL };
+	char *argv[] = { "x", NULL };
 	const struct window_plan plan = { .every = 100, .argv = argv };
-	struct collect c = { .plan = &plan, .n = 1, .strands = 2, .entry = entries, .entries = child ? 5 : 4, .value = value, .values = 3,
-			     .name = name, .names = NAME_SIZE, .inherit = child != NOT_COUNTED };
 	struct sample_tally event = { .share = 1, .total.value = total };
 	const struct sample_outcome o = { .event = &event, .n_events = 1 };
-	struct window_end end = { 0 };
 
-	*r = (struct rows){ .sink = { take_thread, take_window } };
-	CHECK_EQ(windows_build(&c, &r->sink, &o, &end, NULL), 0);
-	return end;
+	return build(&plan, made, child ? 5 : 4, child != NOT_COUNTED, &o, r);
 }
 
 TEST(the_rest_of_the_only_thread_is_its_last_row)
@@ -85,15 +118,9 @@ TEST(the_rest_of_several_threads_is_known_of_all_together)
 /* A process of three threads that was there before, two of them asked for; one has a window. */
 TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 {
-	uint64_t value[] = { 100 };
-	char name[NAME_SIZE] = "x";
-	struct entry entries[] = {
-		{ .kind = IS_FORK, .pid = 7, .tid = 71, .at = 7 },
-		{ .kind = IS_FORK, .pid = 7, .tid = 8, .at = 7 },
-		{ .kind = IS_COMM, .pid = 7, .tid = 7 },
-		{ .kind = IS_COMM, .pid = 7, .tid = 71 },
-		{ .time = 1500, .kind = IS_FORK, .pid = 7, .tid = 9, .at = 8 },
-		{ .time = 2000, .kind = IS_WINDOW, .pid = 7, .tid = 8 },
+	static const struct made made[] = {
+		{ 0, IS_FORK, 7, 71, 0, 7 }, { 0, IS_FORK, 7, 8, 0, 7 },    { 0, IS_COMM, 7, 7, 0, 0 },
+		{ 0, IS_COMM, 7, 71, 0, 0 }, { 1500, IS_FORK, 7, 9, 0, 8 }, { 2000, IS_WINDOW, 7, 8, 0, 100 },
 	};
 	struct sample_tally event = { .share = 1, .total.value = 130 };
 	const struct sample_outcome o = { .event = &event, .n_events = 1, .started_ns = 1000 };
@@ -105,12 +132,9 @@ TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		const struct window_plan plan = { .every = 100, .where.tids = row[i].tids };
-		struct collect c = { .plan = &plan, .n = 1, .strands = 1, .entry = entries, .entries = ARRAY_SIZE(entries), .value = value,
-				     .values = 1, .name = name, .names = NAME_SIZE, .inherit = row[i].inherit };
-		struct rows r = { .sink = { take_thread, take_window } };
-		struct window_end end = { 0 };
+		struct rows r;
+		struct window_end end = build(&plan, made, ARRAY_SIZE(made), row[i].inherit, &o, &r);
 
-		CHECK_EQ(windows_build(&c, &r.sink, &o, &end, NULL), 0);
 		CHECK(end.unseen == row[i].unseen && end.rest && end.rest[0] == 30 && r.n == 1, "row %zu: %u", i, (unsigned)end.unseen);
 		free(end.rest);
 	}
@@ -119,25 +143,16 @@ TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 /* The command's process, told of at 1000 ns; what was begun at 1500 ns; a window of each at 2000 and 3000. */
 static struct rows first_windows(uint64_t started_ns)
 {
-	uint64_t value[] = { 1020, 1500, 2020, 2500 };
-	char name[NAME_SIZE] = "x";
-	struct entry entries[] = {
-		{ .time = 1000, .kind = IS_COMM, .pid = 7, .tid = 7, .at = 0 },
-		{ .time = 1500, .kind = IS_FORK, .pid = 7, .tid = 8 },
-		{ .time = 2000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .at = 0 },
-		{ .time = 2001, .kind = IS_WINDOW, .pid = 7, .tid = 8, .at = 1 },
-		{ .time = 3000, .kind = IS_WINDOW, .pid = 7, .tid = 7, .at = 2 },
-		{ .time = 3001, .kind = IS_WINDOW, .pid = 7, .tid = 8, .at = 3 },
+	static const struct made made[] = {
+		{ 1000, IS_COMM, 7, 7, 0, 0 },	    { 1500, IS_FORK, 7, 8, 0, 0 },	{ 2000, IS_WINDOW, 7, 7, 0, 1020 },
+		{ 2001, IS_WINDOW, 7, 8, 0, 1500 }, { 3000, IS_WINDOW, 7, 7, 0, 2020 }, { 3001, IS_WINDOW, 7, 8, 0, 2500 },
 	};
 	const struct window_plan plan = { .every = 1000 };
-	struct collect c = { .plan = &plan, .n = 1, .strands = 1, .entry = entries, .entries = ARRAY_SIZE(entries), .value = value, .values = 4,
-			     .name = name, .names = NAME_SIZE, .inherit = true };
 	struct sample_tally event = { .share = 1 };
 	const struct sample_outcome o = { .event = &event, .n_events = 1, .started_ns = started_ns };
-	struct rows r = { .sink = { take_thread, take_window } };
-	struct window_end end = { 0 };
+	struct rows r;
 
-	CHECK_EQ(windows_build(&c, &r.sink, &o, &end, NULL), 0);
+	build(&plan, made, ARRAY_SIZE(made), true, &o, &r);
 	CHECK_EQ(r.n, (size_t)4);
 	CHECK(r.row[2].wall_ns == 1000 && r.row[3].wall_ns == 1000, "second windows are since the first ones");
 	return r;
@@ -152,6 +167,91 @@ TEST(the_first_window_is_since_its_counts_began)
 	CHECK_EQ(before.row[1].wall_ns, 501u);
 	CHECK_EQ(late.row[0].wall_ns, 0u, "what was there already counts since 1600");
 	CHECK_EQ(late.row[1].wall_ns, 0u);
+}
+
+/* ---- piece by piece ---- */
+
+enum { ROUND = 1000, CPUS = 4 };
+
+struct hash {
+	struct window_sink sink;
+	uint64_t is, rows;
+};
+
+static int hash_window(struct window_sink *self, const struct window *w, struct tare_error *err)
+{
+	struct hash *h = (struct hash *)self;
+	const uint64_t of[] = { w->thread, w->begin, w->time_ns, w->wall_ns, (uint64_t)w->cpu, w->moved, w->value[0] };
+
+	(void)err;
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
+		h->is = (h->is ^ of[i]) * 0x100000001b3u;
+	h->rows++;
+	return 0;
+}
+
+/*
+ * n windows of two threads that move among CPUs, whose rings are read one after the other: 100 ms between two rounds of ROUND
+ * records; the last CPU's come a round later. With `rounds`, those are told of.
+ */
+static struct hash in_rounds(size_t n, bool rounds)
+{
+	const struct window_plan plan = { .every = 100 };
+	struct sample_tally event = { .share = 1, .total.value = 100 * n };
+	const struct sample_outcome o = { .event = &event, .n_events = 1 };
+	struct hash h = { .sink = { take_thread, hash_window } };
+	struct window_end end = { 0 };
+	uint64_t count[2][CPUS] = { 0 };
+	struct made late[ROUND];
+	size_t n_late = 0;
+	struct collect c;
+
+	collect_open(&c, &plan, &h.sink, &o);
+	CHECK_EQ(collect_begin(&c, 1, CPUS, true, NULL), 0);
+	for (size_t first = 0; first < n; first += ROUND) {
+		for (size_t i = 0; i < n_late; i++)
+			put(&c, &late[i]);
+		n_late = 0;
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			for (size_t i = first; i < first + ROUND; i++) {
+				uint32_t thread = i / 7 % 2, on = (uint32_t)(i / 50 + thread) % CPUS;
+				struct made m = { 1000 + i * 100000, IS_WINDOW, 7, 7 + thread, cpu, 0 };
+
+				if (on != cpu)
+					continue;
+				m.value = count[thread][cpu] += 100;
+				if (cpu + 1 == CPUS)
+					late[n_late++] = m;
+				else
+					put(&c, &m);
+			}
+		if (rounds)
+			CHECK_EQ(c.sink.round(&c.sink, NULL), 0);
+	}
+	for (size_t i = 0; i < n_late; i++)
+		put(&c, &late[i]);
+	CHECK_EQ(collect_end(&c, &o, &end, NULL), 0);
+	CHECK(!end.rest && !end.rests_unknown && h.rows == n, "%zu rows of %zu", (size_t)h.rows, n);
+	collect_free(&c);
+	return h;
+}
+
+TEST(piece_by_piece_the_rows_are_the_same)
+{
+	CHECK_EQ(in_rounds(400 * ROUND, true).is, in_rounds(400 * ROUND, false).is);
+}
+
+static void make(void *n)
+{
+	in_rounds(*(const size_t *)n, true);
+}
+
+TEST(memory_does_not_depend_on_the_number_of_records)
+{
+	size_t n = 50 * ROUND, more = 10 * n;
+	uint64_t few = peak_of(make, &n), many = peak_of(make, &more);
+
+	CHECK(few && many && many < few + PEAK_ROOM, "%zu bytes for %zu windows, %zu for %zu", (size_t)few, n, (size_t)many, more);
 }
 
 TEST_MAIN()

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two halves of window_sample share: records kept (window_records.c), windows made of them (window_build.c). */
+/*
+ * What the two halves of window_sample share: records kept for as long as older ones may come (window_records.c), windows made
+ * of them (window_build.c). Records are dropped as soon as windows are made of them: memory depends on how many come in
+ * HELD_NS, and on the number of threads.
+ */
 #ifndef WINDOWS_WINDOW_PRIVATE_H
 #define WINDOWS_WINDOW_PRIVATE_H
 
@@ -7,15 +11,20 @@
 
 enum { NAME_SIZE = 16 };
 
+/* A sink's round() promises the order of all that is older than the round before; this is more than it promises. */
+#define HELD_NS UINT64_C(1000000000)
+
 /* Ordered at equal times: a thread is there before it counts. */
 enum kind { IS_FORK, IS_COMM, IS_WINDOW };
 
 struct entry {
 	uint64_t time, order;
 	uint32_t pid, tid, cpu;
+	uint32_t parent; /* IS_FORK: the thread with the name that it begins with */
 	enum kind kind;
-	unsigned strand; /* in which place its group was opened */
-	size_t at;	 /* of its values, or of its name, in the pools */
+	unsigned strand; /* IS_WINDOW: in which place its group was opened */
+	char name[NAME_SIZE]; /* IS_COMM */
+	uint64_t value[];     /* IS_WINDOW: per event */
 };
 
 /* An id of the kernel's: which event, in which of the places that the group was opened in. */
@@ -24,29 +33,50 @@ struct id_row {
 	unsigned event, strand;
 };
 
+/* Windows as far as they are made. */
+struct build {
+	const struct window_plan *plan;
+	struct window_sink *to;
+	const uint64_t *started_ns; /* what was there before counts since then; known when windows come */
+	size_t n;	   /* events */
+	size_t strands;
+	bool inherit;	   /* the events count children and new threads too */
+	struct window_thread_state *thread;
+	size_t threads, thread_room;
+	size_t *slot; /* by tid: the current one's index + 1 */
+	size_t slots;
+	uint64_t *value; /* of the window that is made */
+	uint64_t *sum;	 /* of all windows */
+};
+
 struct collect {
 	struct sample_sink sink;
-	const struct window_plan *plan;
-	size_t n; /* events */
-	size_t strands;
+	struct build build;
 	struct id_row *ids; /* by id */
 	size_t n_ids;
 	unsigned lost_words; /* 1: each value is followed by a count of losses */
-	bool inherit;	     /* the events count children and new threads too */
-	struct entry *entry;
+	unsigned char *entry; /* entry_bytes() each */
 	size_t entries, entry_room;
-	uint64_t *value;
-	size_t values, value_room;
-	char *name;
-	size_t names, name_room;
+	size_t left; /* entries that were too young, the last time */
+	size_t seen; /* entries that `newest` is of */
+	uint64_t order, newest, newest_at_round;
 };
 
-/* A sink that keeps what windows are made of. */
-void collect_open(struct collect *c, const struct window_plan *plan);
+/* A sink that makes windows of records. `o` is what sample_run() fills meanwhile. */
+void collect_open(struct collect *c, const struct window_plan *plan, struct window_sink *to, const struct sample_outcome *o);
+/* Of so many events, in so many places. Called by the sink's begin(). */
+int collect_begin(struct collect *c, size_t n, size_t strands, bool inherit, struct tare_error *err);
+/* A new entry, zeroed; the time is set by the caller. NULL: out of memory. Valid until the next one. */
+struct entry *collect_add(struct collect *c, struct tare_error *err);
+/* All records are there: the windows of what is left, and what no window has. */
+int collect_end(struct collect *c, const struct sample_outcome *o, struct window_end *end, struct tare_error *err);
 void collect_free(struct collect *c);
-/* All records are there: told thread by thread and window by window, in order of time. */
-int windows_build(struct collect *c, struct window_sink *to, const struct sample_outcome *o, struct window_end *end,
-		  struct tare_error *err);
+
+/* Entries come in order of time. */
+int build_open(struct build *b, struct tare_error *err);
+int build_add(struct build *b, const struct entry *e, struct tare_error *err);
+int build_end(struct build *b, const struct sample_outcome *o, struct window_end *end, struct tare_error *err);
+void build_free(struct build *b);
 
 /* Room for `need` of `each` bytes, doubled as it grows; NULL: out of memory, and p is still there. */
 void *window_grown(void *p, size_t need, size_t *room, size_t each);

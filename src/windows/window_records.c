@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's records as far as windows are made of them, kept: those of several CPUs come in no order. */
+/* The kernel's records as far as windows are made of them: those of several CPUs come in no order, and are sorted piece by piece. */
 #include <stdlib.h>
 #include <string.h>
 #include "windows/window_private.h"
+
+enum { SORT_FROM = 4096 }; /* entries: fewer are not worth a pass */
 
 void *window_grown(void *p, size_t need, size_t *room, size_t each)
 {
@@ -19,28 +21,57 @@ void *window_grown(void *p, size_t need, size_t *room, size_t each)
 	return q;
 }
 
-static int keep_entry(struct collect *c, struct entry e, struct tare_error *err)
+static size_t entry_bytes(const struct collect *c)
 {
-	struct entry *more = window_grown(c->entry, c->entries + 1, &c->entry_room, sizeof(*more));
-
-	if (!more)
-		return tare_fail_nomem(err);
-	c->entry = more;
-	e.order = c->entries;
-	c->entry[c->entries++] = e;
-	return 0;
+	return sizeof(struct entry) + c->build.n * sizeof(uint64_t);
 }
 
-static uint64_t *room_for_values(struct collect *c)
+static struct entry *entry_at(const struct collect *c, size_t i)
 {
-	uint64_t *more = window_grown(c->value, c->values + c->n, &c->value_room, sizeof(*more));
+	return (void *)(c->entry + i * entry_bytes(c));
+}
 
-	if (!more)
+struct entry *collect_add(struct collect *c, struct tare_error *err)
+{
+	unsigned char *more = window_grown(c->entry, c->entries + 1, &c->entry_room, entry_bytes(c));
+	struct entry *e;
+
+	if (!more) {
+		tare_fail_nomem(err);
 		return NULL;
-	c->value = more;
-	memset(c->value + c->values, 0, c->n * sizeof(*more));
-	c->values += c->n;
-	return c->value + c->values - c->n;
+	}
+	c->entry = more;
+	e = entry_at(c, c->entries++);
+	memset(e, 0, entry_bytes(c));
+	e->order = c->order++;
+	return e;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Windows of all entries before `until`; the others stay. */
+static int pass_on(struct collect *c, uint64_t until, struct tare_error *err)
+{
+	size_t i = 0;
+	int ret = 0;
+
+	if (c->entries)
+		qsort(c->entry, c->entries, entry_bytes(c), by_time);
+	while (ret == 0 && i < c->entries && entry_at(c, i)->time < until)
+		ret = build_add(&c->build, entry_at(c, i++), err);
+	c->entries -= i;
+	memmove(c->entry, entry_at(c, i), c->entries * entry_bytes(c));
+	c->left = c->seen = c->entries;
+	return ret;
 }
 
 static int by_id(const void *a, const void *b)
@@ -50,15 +81,22 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+int collect_begin(struct collect *c, size_t n, size_t strands, bool inherit, struct tare_error *err)
+{
+	c->build.n = n;
+	c->build.strands = strands;
+	c->build.inherit = inherit;
+	return build_open(&c->build, err);
+}
+
 static int begin(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err)
 {
 	struct collect *c = (struct collect *)self;
-	size_t first = n - c->plan->events->n; /* a tracker may stand before them */
+	size_t first = n - c->build.plan->events->n; /* a tracker may stand before them */
 	size_t all = 0;
 
 	for (size_t i = first; i < n; i++)
 		all += events[i].n_ids;
-	c->n = c->plan->events->n;
 	c->ids = calloc(all + 1, sizeof(*c->ids));
 	if (!c->ids)
 		return tare_fail_nomem(err);
@@ -66,10 +104,8 @@ static int begin(struct sample_sink *self, const struct sampled *events, size_t 
 		for (size_t k = 0; k < events[i].n_ids; k++)
 			c->ids[c->n_ids++] = (struct id_row){ events[i].ids[k], (unsigned)(i - first), (unsigned)k };
 	qsort(c->ids, c->n_ids, sizeof(*c->ids), by_id);
-	c->strands = events[first].n_ids;
 	c->lost_words = events[first].attr.read_format >> 4 & 1;
-	c->inherit = events[first].attr.inherit;
-	return 0;
+	return collect_begin(c, n - first, events[first].n_ids, events[first].attr.inherit, err);
 }
 
 static const struct id_row *find_id(const struct collect *c, uint64_t id)
@@ -106,7 +142,7 @@ static bool take_values(struct collect *c, const unsigned char *p, size_t n, uin
 	for (uint64_t i = 0; i < nr; i++, p += each) {
 		const struct id_row *row = find_id(c, u64(p + 8));
 
-		if (!row || row->strand >= c->strands)
+		if (!row || row->strand >= c->build.strands)
 			continue;
 		any = true;
 		value[row->event] = u64(p);
@@ -118,48 +154,56 @@ static bool take_values(struct collect *c, const unsigned char *p, size_t n, uin
 /* header, id, ip, { pid, tid }, time, { cpu, 0 }, values: what sample_attrs() asks for with a fixed period. */
 static int take_sample(struct collect *c, const unsigned char *p, size_t n, struct tare_error *err)
 {
-	struct entry e = { .kind = IS_WINDOW, .at = c->values };
-	uint64_t *value;
+	struct entry *e;
 
 	if (n < 48)
 		return tare_fail(err, EIO, "the kernel's sample of %zu bytes is too short", n);
-	e.pid = u32(p + 24);
-	e.tid = u32(p + 28);
-	e.time = u64(p + 32);
-	e.cpu = u32(p + 40);
-	value = room_for_values(c);
-	if (!value)
-		return tare_fail_nomem(err);
-	if (!take_values(c, p + 48, n - 48, value, &e.strand))
+	e = collect_add(c, err);
+	if (!e)
+		return -ENOMEM;
+	e->kind = IS_WINDOW;
+	e->pid = u32(p + 24);
+	e->tid = u32(p + 28);
+	e->time = u64(p + 32);
+	e->cpu = u32(p + 40);
+	if (!take_values(c, p + 48, n - 48, e->value, &e->strand))
 		return tare_fail(err, EIO, "the kernel's sample of %zu bytes holds no group", n);
-	return keep_entry(c, e, err);
+	return 0;
 }
 
-/* The trailer of all other records: { pid, tid }, time, { cpu, 0 }, id. */
-static struct entry trailer(const unsigned char *p, size_t n, enum kind kind)
+/* Of a task; the trailer of all records but samples is { pid, tid }, time, { cpu, 0 }, id. */
+static struct entry *add_task(struct collect *c, const unsigned char *p, size_t n, enum kind kind, struct tare_error *err)
 {
-	return (struct entry){ .kind = kind,
-			       .pid = u32(p + n - 32),
-			       .tid = u32(p + n - 28),
-			       .time = u64(p + n - 24),
-			       .cpu = u32(p + n - 16) };
+	struct entry *e = collect_add(c, err);
+
+	if (!e)
+		return NULL;
+	e->kind = kind;
+	e->pid = u32(p + 8);
+	e->tid = u32(p + (kind == IS_FORK ? 16 : 12));
+	e->time = u64(p + n - 24);
+	e->cpu = u32(p + n - 16);
+	return e;
 }
 
 static int take_name(struct collect *c, const unsigned char *p, size_t n, struct tare_error *err)
 {
-	struct entry e = trailer(p, n, IS_COMM);
-	char *more = window_grown(c->name, c->names + NAME_SIZE, &c->name_room, 1);
+	struct entry *e = add_task(c, p, n, IS_COMM, err);
 
-	if (!more)
-		return tare_fail_nomem(err);
-	c->name = more;
-	e.pid = u32(p + 8);
-	e.tid = u32(p + 12);
-	e.at = c->names;
-	memset(c->name + c->names, 0, NAME_SIZE);
-	memcpy(c->name + c->names, p + 16, strnlen((const char *)p + 16, n - 48 < NAME_SIZE - 1 ? n - 48 : NAME_SIZE - 1));
-	c->names += NAME_SIZE;
-	return keep_entry(c, e, err);
+	if (!e)
+		return -ENOMEM;
+	memcpy(e->name, p + 16, strnlen((const char *)p + 16, n - 48 < NAME_SIZE - 1 ? n - 48 : NAME_SIZE - 1));
+	return 0;
+}
+
+static int take_fork(struct collect *c, const unsigned char *p, size_t n, struct tare_error *err)
+{
+	struct entry *e = add_task(c, p, n, IS_FORK, err);
+
+	if (!e)
+		return -ENOMEM;
+	e->parent = u32(p + 20);
+	return 0;
 }
 
 static int records(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err)
@@ -172,39 +216,46 @@ static int records(struct sample_sink *self, const unsigned char *bytes, size_t 
 		const unsigned char *p = bytes + at;
 
 		memcpy(&h, p, sizeof(h));
-		if (h.type == PERF_RECORD_SAMPLE) {
+		if (h.type == PERF_RECORD_SAMPLE)
 			ret = take_sample(c, p, h.size, err);
-		} else if (h.size < 48) {
-			continue;
-		} else if (h.type == PERF_RECORD_COMM) {
+		else if (h.type == PERF_RECORD_COMM && h.size >= 48)
 			ret = take_name(c, p, h.size, err);
-		} else if (h.type == PERF_RECORD_FORK && h.size >= 64) {
-			struct entry e = trailer(p, h.size, IS_FORK);
-
-			e.pid = u32(p + 8);
-			e.tid = u32(p + 16);
-			e.at = u32(p + 20); /* whose name it begins with */
-			ret = keep_entry(c, e, err);
-		}
+		else if (h.type == PERF_RECORD_FORK && h.size >= 64)
+			ret = take_fork(c, p, h.size, err);
 	}
 	return ret;
 }
 
-static int no_round(struct sample_sink *self, struct tare_error *err)
+/* Once as many came as were left, so that each is sorted a few times at most. */
+static int round_over(struct sample_sink *self, struct tare_error *err)
 {
-	(void)self, (void)err;
-	return 0;
+	struct collect *c = (struct collect *)self;
+	uint64_t until = c->newest_at_round > HELD_NS ? c->newest_at_round - HELD_NS : 0;
+
+	for (size_t i = c->seen; i < c->entries; i++)
+		if (entry_at(c, i)->time > c->newest)
+			c->newest = entry_at(c, i)->time;
+	c->seen = c->entries;
+	c->newest_at_round = c->newest;
+	return c->entries >= 2 * c->left + SORT_FROM ? pass_on(c, until, err) : 0;
 }
 
-void collect_open(struct collect *c, const struct window_plan *plan)
+void collect_open(struct collect *c, const struct window_plan *plan, struct window_sink *to, const struct sample_outcome *o)
 {
-	*c = (struct collect){ .sink = { begin, records, no_round }, .plan = plan };
+	*c = (struct collect){ .sink = { begin, records, round_over },
+			       .build = { .plan = plan, .to = to, .started_ns = &o->started_ns } };
+}
+
+int collect_end(struct collect *c, const struct sample_outcome *o, struct window_end *end, struct tare_error *err)
+{
+	int ret = pass_on(c, UINT64_MAX, err);
+
+	return ret == 0 ? build_end(&c->build, o, end, err) : ret;
 }
 
 void collect_free(struct collect *c)
 {
+	build_free(&c->build);
 	free(c->entry);
-	free(c->value);
-	free(c->name);
 	free(c->ids);
 }

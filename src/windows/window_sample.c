@@ -31,10 +31,10 @@ int window_sample(const struct window_plan *plan, struct window_sink *to, struct
 		.ring_bytes = RING,
 		.ring_most = RING_MOST,
 	};
-	struct sample_outcome o;
+	struct sample_outcome o = { 0 };
 	int ret;
 
-	collect_open(&c, plan);
+	collect_open(&c, plan, to, &o);
 	/* Groups in children need Linux 6.12: without, one group follows the first thread, also from CPU to CPU. */
 	how.any_cpu |= !sampler_reads_inherited();
 	for (size_t i = 0; i < plan->events->n; i++) {
@@ -55,7 +55,8 @@ int window_sample(const struct window_plan *plan, struct window_sink *to, struct
 				    .kernel_left_out = o.kernel_left_out,
 				    .children_left_out = plan->inherit && (how.any_cpu || o.children_left_out) };
 	if (ret == 0)
-		ret = windows_build(&c, to, &o, end, err);
+		ret = collect_end(&c, &o, end, err);
+	end->rests_unknown |= ret < 0;
 	sample_outcome_free(&o);
 	collect_free(&c);
 	return ret;
