@@ -9,9 +9,12 @@
 #include <string.h>
 #include "output/escape.h"
 #include "output/json.h"
+#include "output/out.h"
 
 /* Doubles hold every whole number up to here. */
 #define WHOLE_MAX (UINT64_C(1) << 53)
+
+enum { PASS_FROM = 1 << 14 };
 
 static void newline(struct json *j)
 {
@@ -84,6 +87,7 @@ void text_utf8(struct text *out, const char *value)
 /* Comma, line and key: whatever stands before a value. */
 static void before(struct json *j, const char *key)
 {
+	json_pass(j);
 	assert(j->depth == 0 || (key != NULL) == (j->closing[j->depth - 1] == '}'));
 	if (j->started)
 		text_put(&j->out, ",", 1);
@@ -131,6 +135,26 @@ void json_into(struct text *out, struct json *j)
 {
 	text_put(out, j->out.s ? j->out.s : "", j->out.len);
 	out->failed |= j->out.failed;
+	text_free(&j->out);
+}
+
+static void pass_all(struct json *j)
+{
+	out_put(j->to, j->out.s, j->out.len);
+	j->out.len = 0;
+	if (j->out.failed && !j->to->error)
+		j->to->error = -ENOMEM;
+}
+
+void json_pass(struct json *j)
+{
+	if (j->to && j->out.len >= PASS_FROM)
+		pass_all(j);
+}
+
+void json_finish(struct json *j)
+{
+	pass_all(j);
 	text_free(&j->out);
 }
 

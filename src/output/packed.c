@@ -9,7 +9,7 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /* Bytes on their way to base64. */
 struct base64 {
-	struct text *out;
+	struct json *j;
 	unsigned char in[3 * 1024];
 	size_t n;
 };
@@ -29,7 +29,8 @@ static void flush(struct base64 *b)
 		to[at++] = left > 1 ? digits[v >> 6 & 63] : '=';
 		to[at++] = left > 2 ? digits[v & 63] : '=';
 	}
-	text_put(b->out, to, at);
+	text_put(&b->j->out, to, at);
+	json_pass(b->j);
 	b->n = 0;
 }
 
@@ -50,77 +51,81 @@ static void begin(struct json *j, const char *key, const char *kind, size_t n)
 	json_uint(j, "n", n);
 }
 
-static uint64_t nth(const uint64_t *first, size_t stride, size_t i)
-{
-	return *(const uint64_t *)(const void *)((const char *)first + i * stride);
-}
-
 /* 0, 1, 2 or 4 bytes; 8 where none of these will do. */
 static unsigned bytes_for(uint64_t range)
 {
 	return range == 0 ? 0 : range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
 }
 
-static void put_plain(struct json *j, const char *key, const uint64_t *first, size_t stride, size_t n)
+static void put_plain(struct json *j, const char *key, uint64_t (*get)(void *, size_t), void *with, size_t n)
 {
 	json_array(j, key);
 	for (size_t i = 0; i < n; i++)
-		json_uint(j, NULL, nth(first, stride, i));
+		json_uint(j, NULL, get(with, i));
 	json_end(j);
 }
 
-void packed_uints(struct json *j, const char *key, const uint64_t *first, size_t stride, size_t n)
+void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, size_t i), void *with, size_t n)
 {
 	static const char *const kinds[] = { [0] = "u0", [1] = "u8", [2] = "u16", [4] = "u32" };
-	uint64_t low = UINT64_MAX, high = 0, least = UINT64_MAX, most = 0;
-	struct base64 b = { .out = &j->out };
+	uint64_t low = UINT64_MAX, high = 0, least = UINT64_MAX, most = 0, first = 0, before = 0;
+	struct base64 b = { .j = j };
 	unsigned size, steps = 8;
 	bool rises = true;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t v = nth(first, stride, i), before = i ? nth(first, stride, i - 1) : v;
+		uint64_t v = get(with, i);
 
 		low = v < low ? v : low;
 		high = v > high ? v : high;
-		rises &= v >= before;
+		first = i ? first : v;
+		rises &= !i || v >= before;
 		if (i && v - before < least)
 			least = v - before;
 		if (i && v - before > most)
 			most = v - before;
+		before = v;
 	}
 	size = n ? bytes_for(high - low) : 8;
 	if (rises && n > 1)
 		steps = bytes_for(most - least);
 	if (high > WHOLE_MAX || (size == 8 && steps == 8)) {
-		put_plain(j, key, first, stride, n);
+		put_plain(j, key, get, with, n);
 		return;
 	}
 	rises = steps < size;
 	begin(j, key, kinds[rises ? steps : size], n);
-	json_uint(j, "first", rises ? nth(first, stride, 0) : low);
+	json_uint(j, "first", rises ? first : low);
 	if (rises)
 		json_uint(j, "step", least);
 	json_string(j, "base64", "");
 	j->out.len--; /* its closing quote comes after */
-	for (size_t i = rises; i < n; i++)
-		add(&b, rises ? nth(first, stride, i) - nth(first, stride, i - 1) - least : nth(first, stride, i) - low,
-		    rises ? steps : size);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = get(with, i);
+
+		if (!rises)
+			add(&b, v - low, size);
+		else if (i)
+			add(&b, v - before - least, steps);
+		before = v;
+	}
 	flush(&b);
 	text_put(&j->out, "\"", 1);
 	json_end(j);
 }
 
-void packed_reals(struct json *j, const char *key, const double *first, size_t stride, size_t n)
+void packed_reals(struct json *j, const char *key, double (*get)(void *with, size_t i), void *with, size_t n)
 {
-	struct base64 b = { .out = &j->out };
+	struct base64 b = { .j = j };
 
 	begin(j, key, "f64", n);
 	json_string(j, "base64", "");
 	j->out.len--;
 	for (size_t i = 0; i < n; i++) {
+		double v = get(with, i);
 		uint64_t bits;
 
-		memcpy(&bits, (const char *)first + i * stride, sizeof(bits));
+		memcpy(&bits, &v, sizeof(bits));
 		add(&b, bits, 8);
 	}
 	flush(&b);

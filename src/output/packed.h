@@ -8,8 +8,8 @@
 
 #include "output/json.h"
 
-/* `first` is the first value, and the next stands `stride` bytes behind it. */
-void packed_uints(struct json *j, const char *key, const uint64_t *first, size_t stride, size_t n);
-void packed_reals(struct json *j, const char *key, const double *first, size_t stride, size_t n);
+/* Values are asked for in order, of whole numbers more than once. */
+void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, size_t i), void *with, size_t n);
+void packed_reals(struct json *j, const char *key, double (*get)(void *with, size_t i), void *with, size_t n);
 
 #endif

@@ -2,10 +2,22 @@
 #include <math.h>
 #include "output/sparkline.h"
 
-void put_sparkline(struct text *out, const double *value, size_t n, size_t width, const struct style *s)
+void put_spark(struct text *out, double value, double low, double high, const struct style *s)
 {
 	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char ascii[] = "_.-~=+*#";
+	unsigned level = high > low && !isnan(value) ? (unsigned)((value - low) / (high - low) * 7.999) : 0;
+
+	if (isnan(value))
+		text_add(out, " ");
+	else if (s->utf8)
+		text_add(out, "%s", blocks[level > 7 ? 7 : level]);
+	else
+		text_add(out, "%c", ascii[level > 7 ? 7 : level]);
+}
+
+void put_sparkline(struct text *out, const double *value, size_t n, size_t width, const struct style *s)
+{
 	double low = INFINITY, high = -INFINITY;
 	size_t cells = n < width ? n : width;
 
@@ -15,22 +27,12 @@ void put_sparkline(struct text *out, const double *value, size_t n, size_t width
 	}
 	for (size_t c = 0; c < cells; c++) {
 		double sum = 0, of = 0;
-		unsigned level = 0;
 
 		for (size_t i = c * n / cells; i < (c + 1) * n / cells; i++)
 			if (!isnan(value[i])) {
 				sum += value[i];
 				of++;
 			}
-		if (of == 0) {
-			text_add(out, " ");
-			continue;
-		}
-		if (high > low)
-			level = (unsigned)((sum / of - low) / (high - low) * 7.999);
-		if (s->utf8)
-			text_add(out, "%s", blocks[level > 7 ? 7 : level]);
-		else
-			text_add(out, "%c", ascii[level > 7 ? 7 : level]);
+		put_spark(out, of > 0 ? sum / of : NAN, low, high, s);
 	}
 }

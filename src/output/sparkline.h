@@ -7,5 +7,7 @@
 
 /* One line of n values, `width` characters wide at most; NAN leaves a gap. */
 void put_sparkline(struct text *out, const double *value, size_t n, size_t width, const struct style *style);
+/* One character of such a line; NAN leaves a gap. */
+void put_spark(struct text *out, double value, double low, double high, const struct style *style);
 
 #endif

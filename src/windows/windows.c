@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "windows/windows.h"
+#include "base/file.h"
 #include "event/metric.h"
 
 enum { NAMES_MOST = 16, METRICS_MOST = 32 };
@@ -16,10 +19,18 @@ struct bound {
 	size_t n;
 };
 
-struct row {
-	struct windows_row shown;
-	uint64_t thread;
-	size_t at; /* among the values as they came */
+/* The rows of a thread: whole blocks of ROWS_HELD in the file, then those in memory. */
+struct windows_rows {
+	uint64_t *block; /* its places in the file, as numbers of blocks */
+	size_t blocks, block_room;
+	unsigned char *held;
+	size_t n_held, held_room; /* rows */
+};
+
+struct thread {
+	struct windows_thread shown; /* first: threads are found by its number */
+	struct windows_rows rows;
+	size_t rests; /* at its end */
 };
 
 struct windows {
@@ -29,17 +40,29 @@ struct windows {
 	struct windows_metric metric[METRICS_MOST];
 	struct bound bound[METRICS_MOST];
 	size_t n_metrics;
-	struct row *row;
-	size_t rows, row_room;
-	uint64_t *value;
-	size_t value_room;
-	struct windows_thread *thread; /* by number */
+	struct thread **thread;
 	size_t threads, thread_room;
+	void *by_number; /* a tree of them: tsearch(3) */
+	struct thread *last; /* that had a window */
+	int fd;	       /* of the temporary file; -1: none yet */
+	uint64_t put;  /* blocks in it */
+	bool full;
+	unsigned char *read; /* one block of it, that was read last */
+	uint64_t read_block;
+	int unread; /* a negative errno */
 	struct windows_table table;
-	struct windows_row *out_row;
-	uint64_t *out_value;
-	double *out_metric;
+	const struct windows_thread **shown;
 };
+
+static size_t row_bytes(const struct windows *w)
+{
+	return sizeof(struct windows_row) + w->n * sizeof(uint64_t);
+}
+
+static size_t block_bytes(const struct windows *w)
+{
+	return ROWS_HELD * row_bytes(w);
+}
 
 /* ---- formulas ---- */
 
@@ -136,51 +159,131 @@ static void *grown(void *p, size_t need, size_t *room, size_t each)
 	return q;
 }
 
-static struct windows_thread *find_thread(struct windows *w, uint64_t number)
+static int by_number(const void *a, const void *b)
 {
-	for (size_t i = w->threads; i-- > 0;)
-		if (w->thread[i].number == number)
-			return &w->thread[i];
-	return NULL;
+	const struct windows_thread *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static struct thread *find_thread(struct windows *w, uint64_t number)
+{
+	const struct windows_thread wanted = { .number = number };
+	struct thread **found;
+
+	if (w->last && w->last->shown.number == number)
+		return w->last;
+	found = tfind(&wanted, &w->by_number, by_number);
+	return found ? *found : NULL;
+}
+
+static struct thread *add_thread(struct windows *w, uint64_t number)
+{
+	struct thread **more = grown(w->thread, w->threads + 1, &w->thread_room, sizeof(*more));
+	struct thread *t;
+
+	if (!more)
+		return NULL;
+	w->thread = more;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->shown = (struct windows_thread){ .number = number, .rows = &t->rows };
+	if (!tsearch(t, &w->by_number, by_number)) {
+		free(t);
+		return NULL;
+	}
+	return w->thread[w->threads++] = t;
 }
 
 static int take_thread(struct window_sink *self, const struct window_thread *t, struct tare_error *err)
 {
 	struct windows *w = (struct windows *)self;
-	struct windows_thread *known = find_thread(w, t->number), *more;
+	struct thread *known = find_thread(w, t->number);
 
-	if (!known) {
-		more = grown(w->thread, w->threads + 1, &w->thread_room, sizeof(*more));
-		if (!more)
-			return tare_fail_nomem(err);
-		w->thread = more;
-		known = &w->thread[w->threads++];
-		*known = (struct windows_thread){ .number = t->number };
+	if (!known)
+		known = add_thread(w, t->number);
+	if (!known)
+		return tare_fail_nomem(err);
+	known->shown.pid = t->pid;
+	known->shown.tid = t->tid;
+	snprintf(known->shown.comm, sizeof(known->shown.comm), "%s", t->comm ? t->comm : "");
+	return 0;
+}
+
+/* The block that a thread's rows in memory are becomes the file's last one. */
+static int put_block(struct windows *w, struct windows_rows *r, struct tare_error *err)
+{
+	uint64_t *more = grown(r->block, r->blocks + 1, &r->block_room, sizeof(*more));
+	off_t at = (off_t)(w->put * block_bytes(w));
+	int ret;
+
+	if (!more)
+		return tare_fail_nomem(err);
+	r->block = more;
+	if (w->fd < 0) {
+		ret = file_scratch(err);
+		if (ret < 0)
+			return ret;
+		w->fd = ret;
 	}
-	known->pid = t->pid;
-	known->tid = t->tid;
-	snprintf(known->comm, sizeof(known->comm), "%s", t->comm ? t->comm : "");
+	ret = file_reserve(w->fd, at, (off_t)block_bytes(w));
+	if (ret == 0 && lseek(w->fd, at, SEEK_SET) < 0)
+		ret = -errno;
+	if (ret == 0)
+		ret = file_write_all(w->fd, r->held, block_bytes(w));
+	if (ret < 0) {
+		tare_fail(err, -ret, "cannot keep more windows in a temporary file: %s", strerror(-ret));
+		tare_hint(err, "TMPDIR names another place; larger windows are fewer");
+		return ret;
+	}
+	r->block[r->blocks++] = w->put++;
+	r->n_held = 0;
+	return 0;
+}
+
+/* Room for one more row in memory. */
+static int hold(struct windows *w, struct windows_rows *r, struct tare_error *err)
+{
+	size_t room = r->held_room ? r->held_room * 2 : 1;
+	unsigned char *more;
+
+	if (r->n_held == ROWS_HELD)
+		return put_block(w, r, err);
+	if (r->n_held < r->held_room)
+		return 0;
+	more = realloc(r->held, room * row_bytes(w));
+	if (!more)
+		return tare_fail_nomem(err);
+	r->held = more;
+	r->held_room = room;
 	return 0;
 }
 
 static int take_window(struct window_sink *self, const struct window *win, struct tare_error *err)
 {
 	struct windows *w = (struct windows *)self;
-	struct row *rows = grown(w->row, w->rows + 1, &w->row_room, sizeof(*rows));
-	uint64_t *values;
+	struct thread *t = find_thread(w, win->thread);
+	struct windows_row *row;
+	int ret = hold(w, &t->rows, err);
 
-	if (!rows)
-		return tare_fail_nomem(err);
-	w->row = rows;
-	values = grown(w->value, (w->rows + 1) * w->n, &w->value_room, sizeof(*values));
-	if (!values)
-		return tare_fail_nomem(err);
-	w->value = values;
-	memcpy(w->value + w->rows * w->n, win->value, w->n * sizeof(*values));
-	w->row[w->rows] = (struct row){ { win->begin, win->time_ns, win->wall_ns, win->cpu, win->rest, win->moved },
-					win->thread, w->rows };
-	w->rows++;
+	if (ret < 0) {
+		w->full = true;
+		return ret;
+	}
+	w->last = t;
+	row = (void *)(t->rows.held + t->rows.n_held++ * row_bytes(w));
+	*row = (struct windows_row){ win->begin, win->time_ns, win->wall_ns, win->cpu, win->rest, win->moved };
+	memcpy(row->value, win->value, w->n * sizeof(*row->value));
+	t->rests = win->rest ? t->rests + 1 : 0;
+	t->shown.n++;
+	t->shown.whole = t->shown.n - t->rests;
 	return 0;
+}
+
+bool windows_full(const struct windows *w)
+{
+	return w && w->full;
 }
 
 int windows_new(struct windows **out, const struct encoding_list *events, const struct metric_row *const *asked,
@@ -192,6 +295,7 @@ int windows_new(struct windows **out, const struct encoding_list *events, const 
 	if (!w)
 		return tare_fail_nomem(err);
 	w->sink = (struct window_sink){ take_thread, take_window };
+	w->fd = -1;
 	w->n = events->n;
 	w->event = calloc(w->n + 1, sizeof(*w->event));
 	if (!w->event)
@@ -224,20 +328,42 @@ struct window_sink *windows_sink(struct windows *w)
 
 /* ---- the table ---- */
 
-static int by_thread(const void *a, const void *b)
+static int order(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return by_number(*(struct thread *const *)a, *(struct thread *const *)b);
 }
 
-static int by_number(const void *a, const void *b)
+/* A block of the file. */
+static const unsigned char *read_block(struct windows *w, uint64_t block)
 {
-	const struct windows_thread *x = a, *y = b;
+	size_t bytes = block_bytes(w);
+	ssize_t got;
 
-	return x->number < y->number ? -1 : x->number > y->number;
+	if (w->read_block == block + 1)
+		return w->read;
+	w->read_block = block + 1;
+	got = pread(w->fd, w->read, bytes, (off_t)(block * bytes));
+	if (got != (ssize_t)bytes) {
+		w->unread = got < 0 ? -errno : -EIO;
+		memset(w->read, 0, bytes);
+	}
+	return w->read;
+}
+
+const struct windows_row *windows_row(const struct windows_table *t, const struct windows_thread *th, size_t i)
+{
+	const struct windows_rows *r = th->rows;
+	size_t block = i / ROWS_HELD;
+	const unsigned char *rows = block < r->blocks ? read_block(t->windows, r->block[block]) : r->held;
+
+	return (const void *)(rows + i % ROWS_HELD * row_bytes(t->windows));
+}
+
+int windows_unread(const struct windows_table *t, struct tare_error *err)
+{
+	int ret = t->windows->unread;
+
+	return ret ? tare_fail(err, -ret, "cannot read windows back from a temporary file: %s", strerror(-ret)) : 0;
 }
 
 /* The wall time in which a row's counts were counted; 0: not known. */
@@ -246,26 +372,18 @@ static uint64_t wall_of(const struct windows_row *row)
 	return row->moved ? 0 : row->wall_ns;
 }
 
-static double evaluate(const struct windows *w, size_t m, const uint64_t *value, uint64_t wall_ns)
+double windows_metric(const struct windows_table *t, const struct windows_row *row, size_t m)
 {
+	const struct windows *w = t->windows;
 	const struct bound *b = &w->bound[m];
 	double in[NAMES_MOST], out;
 
 	for (size_t i = 0; i < b->n; i++) {
-		if (b->of[i] == OF_WALL && !wall_ns)
+		if (b->of[i] == OF_WALL && !wall_of(row))
 			return NAN;
-		in[i] = b->of[i] == OF_WALL ? (double)wall_ns : (double)value[b->of[i]] * w->event[b->of[i]].scale;
+		in[i] = b->of[i] == OF_WALL ? (double)wall_of(row) : (double)row->value[b->of[i]] * w->event[b->of[i]].scale;
 	}
 	return formula_eval(b->formula, in, &out) < 0 ? NAN : out;
-}
-
-size_t windows_whole(const struct windows_table *t, const struct windows_thread *th)
-{
-	size_t n = th->n;
-
-	while (n && t->row[th->first + n - 1].rest)
-		n--;
-	return n;
 }
 
 bool windows_is_clock(const struct windows_table *t, size_t e)
@@ -280,88 +398,72 @@ bool windows_of_time(const struct windows_table *t)
 	return windows_is_clock(t, 0);
 }
 
-double windows_rate(const struct windows_table *t, size_t row, size_t e)
+double windows_rate(const struct windows_table *t, const struct windows_row *row, size_t e)
 {
-	double first = (double)t->value[row * t->n_events];
+	double first = (double)row->value[0];
 
 	if (e == 0)
-		return wall_of(&t->row[row]) ? first * 1e3 / (double)wall_of(&t->row[row]) : NAN;
-	return first > 0 ? (double)t->value[row * t->n_events + e] * (windows_of_time(t) ? 1e6 : 1e3) / first : 0;
+		return wall_of(row) ? first * 1e3 / (double)wall_of(row) : NAN;
+	return first > 0 ? (double)row->value[e] * (windows_of_time(t) ? 1e6 : 1e3) / first : 0;
 }
 
-/* By the rates of all other events; where there is none, by time. The rest of a thread is no window. */
+struct rows_of {
+	const struct windows_table *t;
+	const struct windows_thread *th;
+};
+
+/* The rates of all other events; where there is none, the time. */
+static void get_features(void *with, size_t i, double *feature)
+{
+	const struct rows_of *of = with;
+	const struct windows_row *row = windows_row(of->t, of->th, i);
+
+	feature[0] = (double)row->wall_ns;
+	for (size_t e = 1; e < of->t->n_events; e++)
+		feature[e - 1] = windows_rate(of->t, row, e);
+}
+
+/* The rest of a thread is no window. */
 static int find_phases(const struct windows_table *t, struct windows_thread *th, struct tare_error *err)
 {
-	size_t d = t->n_events > 1 ? t->n_events - 1 : 1, n = th->n;
-	double *feature;
-	int ret;
+	struct rows_of of = { t, th };
+	const struct phase_rows rows = { get_features, &of, th->whole, t->n_events > 1 ? t->n_events - 1 : 1 };
 
-	while (n && t->row[th->first + n - 1].rest)
-		n--;
-	feature = calloc(n * d + 1, sizeof(*feature));
-	if (!feature)
-		return tare_fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < d; k++) {
-			double v = t->n_events > 1 ? windows_rate(t, th->first + i, k + 1)
-						   : (double)t->row[th->first + i].wall_ns;
-
-			feature[i * d + k] = v;
-		}
-	ret = phases_find(feature, n, d, &th->phases, err);
-	free(feature);
-	return ret;
-}
-
-static int fill(struct windows *w, struct tare_error *err)
-{
-	struct windows_table *t = &w->table;
-	size_t kept = 0, at = 0;
-	int ret = 0;
-
-	*t = (struct windows_table){ w->event, w->n, w->metric, w->n_metrics, w->out_row, w->rows, w->out_value,
-				     w->out_metric };
-	for (size_t i = 0; i < w->rows; i++) {
-		const uint64_t *value = w->value + w->row[i].at * w->n;
-
-		w->out_row[i] = w->row[i].shown;
-		memcpy(w->out_value + i * w->n, value, w->n * sizeof(*value));
-		for (size_t m = 0; m < w->n_metrics; m++)
-			w->out_metric[i * w->n_metrics + m] = evaluate(w, m, value, wall_of(&w->row[i].shown));
-	}
-	for (size_t k = 0; ret == 0 && k < w->threads; k++) {
-		struct windows_thread *th = &w->thread[k];
-
-		th->first = at;
-		while (at < w->rows && w->row[at].thread == th->number)
-			at++;
-		th->n = at - th->first;
-		if (!th->n)
-			continue;
-		ret = find_phases(t, th, err);
-		w->thread[kept++] = *th;
-	}
-	t->thread = w->thread;
-	t->n_threads = kept;
-	return ret;
+	return phases_find_in(&rows, &th->phases, err);
 }
 
 const struct windows_table *windows_table(struct windows *w, struct tare_error *err)
 {
-	if (w->out_row)
-		return &w->table;
-	if (w->rows) /* else there may be no array at all */
-		qsort(w->row, w->rows, sizeof(*w->row), by_thread);
-	if (w->threads)
-		qsort(w->thread, w->threads, sizeof(*w->thread), by_number);
-	w->out_row = calloc(w->rows + 1, sizeof(*w->out_row));
-	w->out_value = calloc(w->rows * w->n + 1, sizeof(*w->out_value));
-	w->out_metric = calloc(w->rows * w->n_metrics + 1, sizeof(*w->out_metric));
-	if (!w->out_row || !w->out_value || !w->out_metric) {
+	struct windows_table *t = &w->table;
+	int ret = 0;
+
+	if (w->shown)
+		return t;
+	w->shown = calloc(w->threads + 1, sizeof(*w->shown));
+	w->read = malloc(block_bytes(w));
+	if (!w->shown || !w->read) {
 		tare_fail_nomem(err);
 		return NULL;
 	}
-	return fill(w, err) < 0 ? NULL : &w->table;
+	if (w->threads)
+		qsort(w->thread, w->threads, sizeof(*w->thread), order);
+	*t = (struct windows_table){ w->event, w->n, w->metric, w->n_metrics, w->shown, 0, w };
+	for (size_t i = 0; ret == 0 && i < w->threads; i++) {
+		struct windows_thread *th = &w->thread[i]->shown;
+
+		if (!th->n)
+			continue;
+		ret = find_phases(t, th, err);
+		w->shown[t->n_threads++] = th;
+	}
+	if (ret == 0)
+		ret = windows_unread(t, err);
+	return ret < 0 ? NULL : t;
+}
+
+static void keep(void *thread)
+{
+	(void)thread; /* w->thread has them */
 }
 
 void windows_free(struct windows *w)
@@ -370,12 +472,17 @@ void windows_free(struct windows *w)
 		return;
 	for (size_t i = 0; i < w->n_metrics; i++)
 		formula_free(w->bound[i].formula);
+	tdestroy(w->by_number, keep);
+	for (size_t i = 0; i < w->threads; i++) {
+		free(w->thread[i]->rows.block);
+		free(w->thread[i]->rows.held);
+		free(w->thread[i]);
+	}
+	if (w->fd >= 0)
+		close(w->fd);
 	free(w->event);
-	free(w->row);
-	free(w->value);
 	free(w->thread);
-	free(w->out_row);
-	free(w->out_value);
-	free(w->out_metric);
+	free(w->read);
+	free(w->shown);
 	free(w);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A table of windows: a sink of the sessions that make them, or read from a file. Rows by thread, formulas for
- * each row, phases of each thread.
+ * each row, phases of each thread. Memory depends on the number of threads and not on that of windows: of each thread the
+ * last windows are in memory (ROWS_HELD), the others in a temporary file (file_scratch()).
  */
 #ifndef WINDOWS_WINDOWS_H
 #define WINDOWS_WINDOWS_H
@@ -9,6 +10,9 @@
 #include "count/metrics.h"
 #include "windows/phases.h"
 #include "windows/window.h"
+
+struct windows;
+struct windows_rows;
 
 struct windows_event {
 	char name[160];
@@ -22,17 +26,22 @@ struct windows_metric {
 	bool percent;
 };
 
+enum { ROWS_HELD = 256 };
+
 struct windows_row {
 	uint64_t begin, time_ns, wall_ns;
 	int cpu;
 	bool rest, moved;
+	uint64_t value[]; /* per event */
 };
 
 struct windows_thread {
 	uint64_t number;
 	uint32_t pid, tid;
 	char comm[64];
-	size_t first, n; /* its rows, in order */
+	size_t n;     /* its rows, in order */
+	size_t whole; /* without its rest */
+	const struct windows_rows *rows;
 	struct phases phases;
 };
 
@@ -41,15 +50,10 @@ struct windows_table {
 	size_t n_events;
 	const struct windows_metric *metric;
 	size_t n_metrics;
-	const struct windows_row *row;
-	size_t n_rows;
-	const uint64_t *value;	    /* [row * n_events + event] */
-	const double *metric_value; /* [row * n_metrics + metric]; NAN where it is none */
-	const struct windows_thread *thread; /* with rows; by their number */
+	const struct windows_thread *const *thread; /* with rows; by their number */
 	size_t n_threads;
+	struct windows *windows;
 };
-
-struct windows;
 
 /*
  * Formulas out of the table of metrics that the events are enough for, and those that were asked for (a list that
@@ -60,12 +64,18 @@ int windows_new(struct windows **out, const struct encoding_list *events, const 
 struct window_sink *windows_sink(struct windows *w);
 /* The events as they were called in the end: a name gains ":u" where the kernel had to be left out. */
 void windows_rename(struct windows *w, const struct encoding_list *events);
-/* Once all rows are there. Lives as long as w. NULL: out of memory. */
+/* Once all rows are there. Lives as long as w. NULL: out of memory, or the temporary file cannot be read. */
 const struct windows_table *windows_table(struct windows *w, struct tare_error *err);
+/* The sink returned an error because no room was left for a row; those before are there. */
+bool windows_full(const struct windows *w);
+/* 0, or why rows could not be read back from the temporary file: ask after reading. */
+int windows_unread(const struct windows_table *t, struct tare_error *err);
 void windows_free(struct windows *w);
 
-/* A thread's windows without its rest. */
-size_t windows_whole(const struct windows_table *t, const struct windows_thread *th);
+/* Valid until another row of this table is asked for. Rows in order are fastest. All 0 where it cannot be read. */
+const struct windows_row *windows_row(const struct windows_table *t, const struct windows_thread *th, size_t i);
+/* NAN where it is none. */
+double windows_metric(const struct windows_table *t, const struct windows_row *row, size_t m);
 /* Its values are ns. */
 bool windows_is_clock(const struct windows_table *t, size_t e);
 /* The first event is a clock: windows are of time. */
@@ -75,6 +85,6 @@ bool windows_of_time(const struct windows_table *t);
  * The event of column e in a row per 1000 of the first one, or per millisecond where that is a clock; the first one
  * itself per microsecond of wall time.
  */
-double windows_rate(const struct windows_table *t, size_t row, size_t e);
+double windows_rate(const struct windows_table *t, const struct windows_row *row, size_t e);
 
 #endif

@@ -15,10 +15,10 @@ static const struct windows_thread *choose(const struct windows_table *t, uint64
 	const struct windows_thread *best = NULL;
 
 	for (size_t i = 0; i < t->n_threads; i++) {
-		if (number != UINT64_MAX && t->thread[i].number == number)
-			return &t->thread[i];
-		if (number == UINT64_MAX && (!best || t->thread[i].n > best->n))
-			best = &t->thread[i];
+		if (number != UINT64_MAX && t->thread[i]->number == number)
+			return t->thread[i];
+		if (number == UINT64_MAX && (!best || t->thread[i]->n > best->n))
+			best = t->thread[i];
 	}
 	return best;
 }
@@ -40,9 +40,9 @@ static bool curve_at(struct curve *c, uint64_t place, double *out)
 		if (c->row == c->th->n)
 			return false;
 
-		size_t r = c->th->first + c->row;
-		const uint64_t *value = c->t->value + r * n;
-		uint64_t begin = c->t->row[r].begin;
+		const struct windows_row *row = windows_row(c->t, c->th, c->row);
+		const uint64_t *value = row->value;
+		uint64_t begin = row->begin;
 
 		if (place <= begin + value[0]) {
 			double part = value[0] ? (double)(place - begin) / (double)value[0] : 0;
@@ -57,11 +57,17 @@ static bool curve_at(struct curve *c, uint64_t place, double *out)
 	}
 }
 
+/* Of a window, in the first event. */
+static uint64_t end_of(const struct windows_table *t, const struct windows_thread *th, size_t window)
+{
+	const struct windows_row *row = windows_row(t, th, window);
+
+	return row->begin + row->value[0];
+}
+
 static uint64_t length_of(const struct windows_table *t, const struct windows_thread *th)
 {
-	size_t last = th->first + th->n - 1;
-
-	return t->row[last].begin + t->value[last * t->n_events];
+	return end_of(t, th, th->n - 1);
 }
 
 /* Pieces of the run, and what each of the two counted there. */
@@ -83,18 +89,19 @@ static int pair_new(struct pair *p, size_t pieces, size_t n_events, struct tare_
 static int align(const struct windows_table *a, const struct windows_thread *ta, const struct windows_table *b,
 		 const struct windows_thread *tb, struct pair *out, struct tare_error *err)
 {
-	size_t windows = windows_whole(a, ta), n = a->n_events;
+	size_t windows = ta->whole, n = a->n_events;
 	struct curve curve = { .t = b, .th = tb };
 	double before[DIFF_EVENTS_MOST] = { 0 }, now[DIFF_EVENTS_MOST];
 	int ret = pair_new(out, windows, n, err);
 
 	for (size_t i = 0; ret == 0 && i < windows; i++) {
-		size_t r = ta->first + i;
-
-		if (!curve_at(&curve, a->row[r].begin + a->value[r * n], now))
+		if (!curve_at(&curve, end_of(a, ta, i), now))
 			break;
+
+		const struct windows_row *row = windows_row(a, ta, i);
+
 		for (size_t e = 0; e < n; e++) {
-			out->a[i * n + e] = (double)a->value[r * n + e];
+			out->a[i * n + e] = (double)row->value[e];
 			out->b[i * n + e] = now[e] - before[e];
 			before[e] = now[e];
 		}
@@ -111,11 +118,11 @@ struct boundary {
 
 static void boundary_step(struct boundary *p, const struct windows_table *t, const struct windows_thread *th, size_t window)
 {
-	const uint64_t *value = t->value + (th->first + window) * t->n_events;
+	const struct windows_row *row = windows_row(t, th, window);
 
-	p->at = t->row[th->first + window].begin + value[0];
+	p->at = row->begin + row->value[0];
 	for (size_t e = 0; e < t->n_events; e++)
-		p->sum[e] += value[e];
+		p->sum[e] += row->value[e];
 }
 
 /* B's places on both sides of one of A's. `row` is the window that ends at `high`. */
@@ -163,7 +170,7 @@ static int compare_exact(const struct windows_table *a, const struct windows_tab
 			 struct windows_diff *out, struct tare_error *err)
 {
 	const struct windows_thread *ta = out->a, *tb = out->b;
-	size_t n = a->n_events, windows = out->length_a == out->length_b ? ta->n : windows_whole(a, ta);
+	size_t n = a->n_events, windows = out->length_a == out->length_b ? ta->n : ta->whole;
 	struct boundary now = { 0 }, since_a = { 0 }, since_b = { 0 };
 	struct between near = { .t = b, .th = tb };
 	int ret = pair_new(pieces, windows, n, err);
@@ -180,7 +187,7 @@ static int compare_exact(const struct windows_table *a, const struct windows_tab
 		if (near.high.at < now.at)
 			break;
 
-		bool both = near.high.at == now.at && (end || !b->row[tb->first + near.row].rest);
+		bool both = near.high.at == now.at && (end || !windows_row(b, tb, near.row)->rest);
 
 		if (!out->parted) {
 			out->part_window = pieces->first[pieces->n];
@@ -260,11 +267,10 @@ static int find_stretches(const struct pair *p, const struct windows_table *a, c
 	for (size_t k = 0; ret == 0 && k < phases->segments; k++) {
 		size_t piece = from + phases->segment[k].first, behind = piece + phases->segment[k].n;
 		struct diff_stretch d = { .first = p->first[piece], .n = p->first[behind] - p->first[piece] };
-		size_t last = ta->first + d.first + d.n - 1;
 		bool any = false;
 
-		d.begin = a->row[ta->first + d.first].begin;
-		d.end = a->row[last].begin + a->value[last * n];
+		d.begin = windows_row(a, ta, d.first)->begin;
+		d.end = end_of(a, ta, d.first + d.n - 1);
 		for (size_t e = 0; e < n; e++) {
 			for (size_t i = piece; i < behind; i++) {
 				d.a[e] += p->a[i * n + e];
@@ -336,9 +342,13 @@ int windows_diff(const struct windows_table *a, const struct windows_table *b, b
 	if (ret == 0 && !exact)
 		find_noisy_part(&p, a->n_events, out);
 	if (out->parted)
-		out->part_at = a->row[out->a->first + out->part_window].begin;
+		out->part_at = windows_row(a, out->a, out->part_window)->begin;
 	if (ret == 0) /* exact ones are the same until they part */
 		ret = find_stretches(&p, a, out->a, exact ? piece_of_part(&p, out) : 0, out, err);
+	if (ret == 0)
+		ret = windows_unread(a, err);
+	if (ret == 0)
+		ret = windows_unread(b, err);
 	free(p.a);
 	free(p.b);
 	free(p.first);

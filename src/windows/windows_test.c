@@ -2,8 +2,10 @@
 /* Windows as tables, phases of made series, CSV there and back, and where two runs part. */
 #include <inttypes.h>
 #include <math.h>
+#include <sys/resource.h>
 #include "windows/windows_csv.h"
 #include "windows/windows_diff.h"
+#include "peak.h"
 #include "tap.h"
 #include "windows/windows_diff_view.h"
 #include "output/sparkline.h"
@@ -118,6 +120,7 @@ TEST(rows_by_thread_and_formulas_in_each)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct windows *w;
 	const struct windows_table *t;
+	const struct windows_row *row;
 
 	snprintf(events[2].name, sizeof(events[2].name), "a_b");
 	w = make(asked, &err);
@@ -125,16 +128,19 @@ TEST(rows_by_thread_and_formulas_in_each)
 	if (!CHECK(w, "%s", err.what))
 		return;
 	t = windows_table(w, &err);
-	CHECK(t->n_threads == 2 && t->n_rows == 4 && t->n_metrics == 2);
+	CHECK(t->n_threads == 2 && t->n_metrics == 2);
 	CHECK(!strcmp(t->metric[0].name, "mine") && !strcmp(t->metric[1].name, "ipc"));
-	CHECK(t->thread[0].n == 2 && t->thread[1].first == 2 && t->thread[1].n == 2 && t->thread[1].tid == 8);
-	CHECK(t->row[1].begin == 1000 && t->row[1].moved && t->row[3].rest);
-	CHECK(t->metric_value[0] == 3 * 2 / 500.0 && t->metric_value[1] == 2.0, "%g %g", t->metric_value[0],
-	      t->metric_value[1]);
-	CHECK(isnan(t->metric_value[2]) && isnan(windows_rate(t, 1, 0)), "what was counted since another time is no ratio to wall time");
-	CHECK(t->metric_value[3] == 4.0 && t->metric_value[5] == 0.5);
-	CHECK(isnan(t->metric_value[7]), "10 instructions in 0 cycles are no ratio");
-	CHECK(windows_rate(t, 0, 1) == 500 && windows_rate(t, 0, 0) == 2000);
+	CHECK(t->thread[0]->n == 2 && t->thread[1]->n == 2 && t->thread[1]->whole == 1 && t->thread[1]->tid == 8);
+	row = windows_row(t, t->thread[0], 0);
+	CHECK(windows_metric(t, row, 0) == 3 * 2 / 500.0 && windows_metric(t, row, 1) == 2.0, "%g %g", windows_metric(t, row, 0),
+	      windows_metric(t, row, 1));
+	CHECK(windows_rate(t, row, 1) == 500 && windows_rate(t, row, 0) == 2000);
+	row = windows_row(t, t->thread[0], 1);
+	CHECK(row->begin == 1000 && row->moved && windows_metric(t, row, 1) == 4.0);
+	CHECK(isnan(windows_metric(t, row, 0)) && isnan(windows_rate(t, row, 0)), "what was counted since another time is no ratio to wall time");
+	CHECK(windows_metric(t, windows_row(t, t->thread[1], 0), 1) == 0.5);
+	row = windows_row(t, t->thread[1], 1);
+	CHECK(row->rest && isnan(windows_metric(t, row, 1)), "10 instructions in 0 cycles are no ratio");
 	windows_free(w);
 }
 
@@ -150,12 +156,21 @@ TEST(a_metric_that_needs_more_is_refused)
 
 /* ---- CSV ---- */
 
+static int into_text(void *with, const void *bytes, size_t n)
+{
+	text_put(with, bytes, n);
+	return 0;
+}
+
 static char *csv_of(struct windows *w, const char *engine)
 {
 	const struct windows_about about = { .engine = engine, .mode = "sample" };
 	struct text out = { 0 };
+	struct out to;
 
-	windows_csv(&out, windows_table(w, NULL), &about);
+	out_open(&to, into_text, &out);
+	windows_csv(&to, windows_table(w, NULL), &about);
+	CHECK_EQ(out_close(&to), 0);
 	return text_take(&out);
 }
 
@@ -171,15 +186,98 @@ TEST(csv_there_and_back)
 	CHECK(exact);
 	const struct windows_table *t = windows_table(back, &err);
 
-	CHECK(t->n_events == 3 && t->n_rows == 4 && !strcmp(t->event[2].name, "a,\"b\""));
-	CHECK(!strcmp(t->thread[1].comm, "two, \"2\""), "%s", t->thread[1].comm);
-	CHECK(t->value[4] == 250 && t->row[3].rest && t->row[1].moved && t->row[2].wall_ns == 500);
+	CHECK(t->n_events == 3 && t->n_threads == 2 && !strcmp(t->event[2].name, "a,\"b\""));
+	CHECK(!strcmp(t->thread[1]->comm, "two, \"2\""), "%s", t->thread[1]->comm);
+	CHECK(windows_row(t, t->thread[0], 1)->value[1] == 250 && windows_row(t, t->thread[0], 1)->moved);
+	CHECK(windows_row(t, t->thread[1], 0)->wall_ns == 500 && windows_row(t, t->thread[1], 1)->rest);
 	again = csv_of(back, "exact");
 	CHECK(strstr(text, ",metric.ipc") && !strcmp(text, again), "%s", again);
 	free(text);
 	free(again);
 	windows_free(w);
 	windows_free(back);
+}
+
+/* ---- many ---- */
+
+static int count_bytes(void *with, const void *bytes, size_t n)
+{
+	(void)bytes;
+	*(uint64_t *)with += n;
+	return 0;
+}
+
+/* n windows of three threads that take turns, the last two events in phases; shown in every form. */
+static void show_many(void *with)
+{
+	static const struct window_end end = { 0 };
+	const struct windows_about about = { .engine = "perf", .mode = "sample", .every = 1000, .end = &end, .most_rows = 40, .exit_status = -1 };
+	const struct style style = { .width = 120 };
+	size_t n = *(const size_t *)with;
+	uint64_t bytes = 0;
+	struct windows *w;
+	const struct windows_table *t;
+	struct text text = { 0 };
+	struct out out;
+
+	CHECK_EQ(windows_new(&w, &list, NULL, NULL), 0);
+	for (size_t i = 0; i < n; i++)
+		put(w, i % 3, i / 3 * 1000, 1000, i * 4 / n % 2 ? 700 : 500, (uint64_t)(20 * (noise(i) + 0.5)), false);
+	t = windows_table(w, NULL);
+	CHECK(t && t->n_threads == 3 && t->thread[0]->phases.segments == 4 && t->thread[0]->phases.phases == 2, "%zu segments",
+	      t ? t->thread[0]->phases.segments : 0);
+	for (size_t i = 0; i < n; i += n / 7)
+		CHECK_EQ(windows_row(t, t->thread[i % 3], i / 3)->begin, i / 3 * 1000);
+	out_open(&out, count_bytes, &bytes);
+	windows_csv(&out, t, &about);
+	windows_json(&out, t, &about);
+	windows_page(&out, t, &about);
+	CHECK_EQ(out_close(&out), 0);
+	CHECK(bytes > 100 * n, "%zu bytes", (size_t)bytes);
+	windows_text(&text, t, &about, &style);
+	CHECK(!text.failed && text.len < 100000, "%zu", text.len);
+	CHECK_EQ(windows_unread(t, NULL), 0);
+	text_free(&text);
+	windows_free(w);
+}
+
+TEST(memory_does_not_depend_on_the_number_of_windows)
+{
+	size_t n = 30000, more = 10 * n;
+	uint64_t few = peak_of(show_many, &n), many = peak_of(show_many, &more);
+
+	CHECK(few && many && many < few + PEAK_ROOM, "%zu bytes for %zu windows, %zu for %zu", (size_t)few, n, (size_t)many, more);
+}
+
+/* The file for windows may have no more than `most` bytes: what is there by then is kept. */
+TEST(what_came_before_a_full_disk_is_there)
+{
+	const struct rlimit most = { 100000, RLIM_INFINITY };
+	const uint64_t value[] = { 1000, 500, 1 };
+	struct window win = { .value = value, .time_ns = 1 };
+	struct tare_error err = TARE_ERROR_INIT;
+	const struct windows_table *t;
+	struct windows *w;
+	struct rlimit before;
+	size_t n = 1;
+	int ret = 0;
+
+	CHECK_EQ(windows_new(&w, &list, NULL, NULL), 0);
+	put(w, 0, 0, 1000, 500, 1, false);
+	getrlimit(RLIMIT_FSIZE, &before);
+	setrlimit(RLIMIT_FSIZE, &most);
+	for (; ret == 0 && n < 100000; n += ret == 0) {
+		win.begin = n * 1000;
+		ret = windows_sink(w)->window(windows_sink(w), &win, &err);
+	}
+	setrlimit(RLIMIT_FSIZE, &before);
+	CHECK(ret == -EFBIG && windows_full(w) && strstr(err.what, "temporary file") && strstr(err.hint, "TMPDIR"), "%d: %s", ret, err.what);
+	t = windows_table(w, NULL);
+	CHECK(t && n > ROWS_HELD && t->thread[0]->n == n, "%zu rows", n);
+	for (size_t i = 0; i < n; i++)
+		CHECK_EQ(windows_row(t, t->thread[0], i)->begin, i * 1000);
+	CHECK_EQ(windows_unread(t, &err), 0);
+	windows_free(w);
 }
 
 TEST(damaged_csv_has_a_line)

@@ -22,9 +22,9 @@ struct series {
 	unsigned digits;
 };
 
-static double value_of(const struct windows_table *t, const struct series *s, size_t row)
+static double value_of(const struct windows_table *t, const struct series *s, const struct windows_row *row)
 {
-	return s->metric ? t->metric_value[row * t->n_metrics + s->at] : windows_rate(t, row, s->at);
+	return s->metric ? windows_metric(t, row, s->at) : windows_rate(t, row, s->at);
 }
 
 /* exact/loads/ as loads: all of them are the engine's. */
@@ -102,17 +102,24 @@ static bool prints_alike(const struct style *style, const struct series *s, doub
 static void put_plot(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		     const struct series *s, const struct style *style)
 {
-	size_t n = windows_whole(t, th), from, width = (size_t)style->width;
-	double *v = malloc((n + 1) * sizeof(*v)), low = INFINITY, high = -INFINITY;
+	const size_t used = NAME_WIDTH + RANGE_WIDTH + 4, width = (size_t)style->width;
+	size_t n = th->whole, most = width > used + PLOT_LEAST ? width - used : PLOT_LEAST, cells, from;
+	double sum[PLOT_MOST] = { 0 }, of[PLOT_MOST] = { 0 }, low = INFINITY, high = -INFINITY;
+	bool flat;
 
-	if (!v) {
-		out->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		v[i] = value_of(t, s, th->first + i);
-		low = v[i] < low ? v[i] : low;
-		high = v[i] > high ? v[i] : high;
+	most = most < PLOT_MOST ? most : PLOT_MOST;
+	cells = n < most ? n : most;
+	for (size_t i = 0, c = 0; i < n; i++) {
+		double v = value_of(t, s, windows_row(t, th, i));
+
+		while (i >= (c + 1) * n / cells)
+			c++;
+		if (isnan(v))
+			continue;
+		low = v < low ? v : low;
+		high = v > high ? v : high;
+		sum[c] += v;
+		of[c]++;
 	}
 	text_add(out, "   ");
 	from = out->len;
@@ -127,13 +134,10 @@ static void put_plot(struct text *out, const struct windows_table *t, const stru
 	}
 	pad_to(out, from, NAME_WIDTH + RANGE_WIDTH);
 	/* What does not show in the numbers is no swing of the plot. */
-	if (low < high && prints_alike(style, s, low, high))
-		for (size_t i = 0; i < n; i++)
-			v[i] = isnan(v[i]) ? v[i] : low;
-	width = width > NAME_WIDTH + RANGE_WIDTH + 4 + PLOT_LEAST ? width - NAME_WIDTH - RANGE_WIDTH - 4 : PLOT_LEAST;
-	put_sparkline(out, v, n, width < PLOT_MOST ? width : PLOT_MOST, style);
+	flat = low < high && prints_alike(style, s, low, high);
+	for (size_t c = 0; c < cells; c++)
+		put_spark(out, of[c] > 0 ? sum[c] / of[c] : NAN, low, flat ? low : high, style);
 	text_add(out, "\n");
-	free(v);
 }
 
 static void put_runs(struct text *out, const struct windows_thread *th, unsigned phase)
@@ -169,7 +173,7 @@ static void put_left_out(struct text *out, const struct grid *g, const struct st
 static void put_phases(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		       const struct series *series, size_t n_series, const struct style *style)
 {
-	size_t n = windows_whole(t, th);
+	size_t n = th->whole;
 	struct grid g = { .columns = 3 };
 	struct text cell = { 0 };
 
@@ -198,15 +202,18 @@ static void put_phases(struct text *out, const struct windows_table *t, const st
 		for (size_t i = 0; i < th->phases.segments; i++) {
 			const struct segment *s = &th->phases.segment[i];
 
-			for (size_t r = 0; s->phase == p && r < s->n; r++, rows++)
+			for (size_t r = 0; s->phase == p && r < s->n; r++, rows++) {
+				const struct windows_row *row = windows_row(t, th, s->first + r);
+
 				for (unsigned c = 3; c < g.columns; c++) {
-					double v = value_of(t, &series[c - 3], th->first + s->first + r);
+					double v = value_of(t, &series[c - 3], row);
 
 					if (!isnan(v)) {
 						sum[c] += v;
 						of[c]++;
 					}
 				}
+			}
 		}
 		grid_row(&g);
 		text_add(&cell, "%u", p + 1);
@@ -257,27 +264,27 @@ static void put_rows(struct text *out, const struct windows_table *t, const stru
 		grid_put(&g, (unsigned)(2 + events + m), INK_FAINT, &cell);
 	}
 	for (size_t i = 0; i < th->n; i++) {
-		size_t r = th->first + i;
+		const struct windows_row *row = windows_row(t, th, i);
 
 		grid_row(&g);
 		text_add(&cell, "%zu", i + 1);
 		grid_put(&g, 0, INK_PLAIN, &cell);
-		if (t->row[r].wall_ns)
-			put_time(&cell, style, t->row[r].wall_ns);
+		if (row->wall_ns)
+			put_time(&cell, style, row->wall_ns);
 		grid_put(&g, 1, INK_PLAIN, &cell);
 		for (size_t e = 0; e < events; e++) {
 			if (windows_is_clock(t, e))
-				put_time(&cell, style, t->value[r * t->n_events + e]);
+				put_time(&cell, style, row->value[e]);
 			else
-				put_count(&cell, style, t->value[r * t->n_events + e]);
+				put_count(&cell, style, row->value[e]);
 			grid_put(&g, (unsigned)(2 + e), INK_PLAIN, &cell);
 		}
 		for (size_t m = 0; m < metrics; m++) {
-			put_number(&cell, style, t->metric_value[r * t->n_metrics + m], t->metric[m].digits);
+			put_number(&cell, style, windows_metric(t, row, m), t->metric[m].digits);
 			grid_put(&g, (unsigned)(2 + events + m), INK_PLAIN, &cell);
 		}
-		if (t->row[r].rest || t->row[r].moved)
-			text_add(&cell, t->row[r].rest ? "the rest" : "moved");
+		if (row->rest || row->moved)
+			text_add(&cell, row->rest ? "the rest" : "moved");
 		grid_put(&g, g.columns - 1, INK_FAINT, &cell);
 	}
 	text_add(out, "\n");
@@ -291,7 +298,7 @@ static uint64_t total_of(const struct windows_table *t, const struct windows_thr
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < th->n; i++)
-		sum += t->value[(th->first + i) * t->n_events];
+		sum += windows_row(t, th, i)->value[0];
 	return sum;
 }
 
@@ -311,7 +318,7 @@ static void put_thread(struct text *out, const struct windows_table *t, const st
 		       const struct windows_about *about, const struct style *style)
 {
 	struct series series[GRID_COLUMNS * 2];
-	size_t n = list_series(t, series, ARRAY_SIZE(series)), windows = windows_whole(t, th);
+	size_t n = list_series(t, series, ARRAY_SIZE(series)), windows = th->whole;
 
 	text_add(out, "\n %s", ink_on(style, INK_STRONG));
 	escape(out, th->comm, strlen(th->comm));
@@ -345,7 +352,7 @@ static void put_head(struct text *out, const struct windows_table *t, const stru
 	size_t windows = 0;
 
 	for (size_t k = 0; k < t->n_threads; k++)
-		windows += windows_whole(t, &t->thread[k]);
+		windows += t->thread[k]->whole;
 	text_add(out, "\n ");
 	put_count(out, style, windows);
 	text_add(out, " window%s of ", windows == 1 ? "" : "s");
@@ -387,6 +394,8 @@ static void put_notes(struct text *out, const struct windows_table *t, const str
 
 	if (e->never_began)
 		text_add(out, "\n %sthe command was ended by %s before its first instruction%s\n", on, signal_name(WTERMSIG(e->wait_status), by), off);
+	if (e->cut_off)
+		text_add(out, "\n %scounting ended early: later windows are missing%s\n", on, off);
 	if (e->lost)
 		text_add(out, "\n %s%" PRIu64 " windows were lost, for want of room: the ones after them are longer%s\n", on,
 			 e->lost, off);
@@ -422,7 +431,7 @@ void windows_text(struct text *out, const struct windows_table *t, const struct 
 	}
 	put_head(out, t, about, style);
 	for (size_t k = 0; k < t->n_threads; k++)
-		order[k] = &t->thread[k];
+		order[k] = t->thread[k];
 	qsort(order, t->n_threads, sizeof(struct windows_thread *), by_total);
 	for (size_t k = 0; k < shown; k++)
 		put_thread(out, t, order[k], about, style);

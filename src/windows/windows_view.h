@@ -4,6 +4,7 @@
 #define WINDOWS_WINDOWS_VIEW_H
 
 #include "windows/windows.h"
+#include "output/out.h"
 #include "output/style.h"
 
 struct windows_about {
@@ -20,9 +21,9 @@ void windows_text(struct text *out, const struct windows_table *t, const struct 
 		  const struct style *style);
 /* Adds nothing where there is no rest that has no row. */
 void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style);
-void windows_csv(struct text *out, const struct windows_table *t, const struct windows_about *about);
-void windows_json(struct text *out, const struct windows_table *t, const struct windows_about *about);
+void windows_csv(struct out *out, const struct windows_table *t, const struct windows_about *about);
+void windows_json(struct out *out, const struct windows_table *t, const struct windows_about *about);
 /* The same for a page: of long threads the columns are packed, and what no plot shows is left out. */
-void windows_page(struct text *out, const struct windows_table *t, const struct windows_about *about);
+void windows_page(struct out *out, const struct windows_table *t, const struct windows_about *about);
 
 #endif

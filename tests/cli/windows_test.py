@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -195,6 +196,22 @@ def ten_thousand_threads_lose_nothing():
         true(document["threads_without_windows"] > 9000, str(document["threads_without_windows"]))
         faults = sum(sum(t["columns"]["events"][1]) for t in document["threads"]) + document["rest"][1]
         true(faults > 200, str(document["rest"]))
+
+
+@test
+def windows_before_a_full_disk_are_shown():
+    """The temporary file has no room for the first block of windows; the command runs to its end."""
+    program = "import mmap\nfor _ in range(4):\n    m = mmap.mmap(-1, 4096 * 512)\n    for i in range(512): m[i * 4096] = 1\n    m.close()\nprint('ended')"
+    words = [TARE, "windows", "-e", "task-clock", "--every", "1:page-faults:u", "--format", "json", "--", PYTHON, "-S", "-c", program]
+    r = subprocess.run(words, capture_output=True, timeout=100, env=ENV, cwd=ROOM.name, text=True,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, resource.RLIM_INFINITY)))
+    equal((r.returncode, r.stderr.splitlines()),
+          (125, ["ended", "tare windows: cannot keep more windows in a temporary file: File too large", "  TMPDIR names another place; larger windows are fewer"]))
+    document = json.loads(r.stdout)
+    validated(document, SCHEMA)
+    equal((document["cut_off"], document["rests_unknown"]), (True, True))
+    true(max(len(t["columns"]["begin"]) for t in document["threads"]) == 256, "those in memory are there")
+    true("cut_off" not in windows("-e", "page-faults", "--every", "10ms", "--", "true"), "of no other")
 
 
 @test

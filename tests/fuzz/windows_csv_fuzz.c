@@ -5,6 +5,12 @@
 #include "fuzz.h"
 #include "windows/windows_view.h"
 
+static int drop(void *with, const void *bytes, size_t n)
+{
+	(void)with, (void)bytes, (void)n;
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static struct windows_diff d;
@@ -14,8 +20,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	const struct style style = { .width = 80 };
 	struct windows *w = NULL;
 	char *text = fuzz_text(bytes, n);
-	struct text out = { 0 };
+	struct text text_out = { 0 };
+	struct out out;
 	bool exact;
+
+	out_open(&out, drop, NULL);
 
 	if (windows_csv_parse(&w, text, n, "fuzz.csv", &exact, &err) == 0) {
 		const struct windows_table *t = windows_table(w, &err);
@@ -23,12 +32,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		must(t);
 		if (t->n_threads && windows_diff(t, t, true, UINT64_MAX, UINT64_MAX, &d, &err) == 0)
 			windows_csv(&out, t, &about);
-		windows_text(&out, t, &about, &style);
+		windows_text(&text_out, t, &about, &style);
 		windows_json(&out, t, &about);
 	} else {
 		must(err.code && err.what[0]);
 	}
-	text_free(&out);
+	out_close(&out);
+	text_free(&text_out);
 	windows_free(w);
 	free(text);
 	return 0;

@@ -364,24 +364,52 @@ static void say_rest(const struct job *j, const struct windows_table *t)
 /* --html: all windows of all threads. */
 static int to_page(struct job *j, const struct windows_table *t)
 {
-	struct text json = { 0 };
+	int ret = page_file_begin(&j->page, "tare windows", j->argv ? j->argv[0] : "tare windows", 0, j->err);
+
+	if (ret == 0)
+		windows_page(page_document(&j->page.page), t, &j->about);
+	if (ret == 0)
+		ret = windows_unread(t, j->err);
+	return ret == 0 ? page_file_end(&j->page, j->err) : ret;
+}
+
+static int drain(void *with, const void *bytes, size_t n)
+{
+	struct job *j = with;
+	struct text t = { 0 };
+
+	text_put(&t, bytes, n);
+	return output_put(&j->out, &t, j->err);
+}
+
+/* CSV or JSON, as it is made. */
+static int to_program(struct job *j, const struct windows_table *t)
+{
+	struct out out;
 	int ret;
 
-	windows_page(&json, t, &j->about);
-	ret = json.failed ? tare_fail_nomem(j->err)
-			  : page_file_begin(&j->page, "tare windows", j->argv ? j->argv[0] : "tare windows", 0, j->err);
-	if (ret == 0) {
-		page_add(&j->page.page, json.s, json.len);
-		ret = page_file_end(&j->page, j->err);
-	}
-	text_free(&json);
+	out_open(&out, drain, j);
+	if (j->o.format == WINDOWS_CSV)
+		windows_csv(&out, t, &j->about);
+	else
+		windows_json(&out, t, &j->about);
+	ret = out_close(&out);
+	if (ret < 0 && !j->err->code) /* drain() says why it failed */
+		ret = tare_fail_nomem(j->err);
 	return ret;
+}
+
+static int to_people(struct job *j, const struct windows_table *t)
+{
+	struct text text = { 0 };
+
+	windows_text(&text, t, &j->about, &j->style);
+	return output_put(&j->out, &text, j->err);
 }
 
 static int show(struct job *j)
 {
 	const struct windows_table *t = windows_table(j->windows, j->err);
-	struct text text = { 0 };
 	char by[SIGNAL_NAME_ROOM];
 	int ret;
 
@@ -394,18 +422,33 @@ static int show(struct job *j)
 	j->about.exit_status = j->end.has_status ? status_of(&j->end) : -1;
 	j->about.most_threads = j->o.threads;
 	j->about.most_rows = j->o.rows ? 0 : ROWS_SHOWN;
-	if (j->o.format == WINDOWS_TEXT)
-		windows_text(&text, t, &j->about, &j->style);
-	else if (j->o.format == WINDOWS_CSV)
-		windows_csv(&text, t, &j->about);
-	else
-		windows_json(&text, t, &j->about);
-	ret = output_put(&j->out, &text, j->err);
+	ret = j->o.format == WINDOWS_TEXT ? to_people(j, t) : to_program(j, t);
+	if (ret == 0)
+		ret = windows_unread(t, j->err);
+	if (ret < 0)
+		output_abandon(&j->out);
 	if (ret == 0 && j->end.never_began && j->o.format != WINDOWS_TEXT)
 		fprintf(stderr, "tare windows: the command was ended by %s before its first instruction\n", signal_name(WTERMSIG(j->end.wait_status), by));
 	if (ret == 0 && j->o.format == WINDOWS_CSV)
 		say_rest(j, t);
 	return ret == 0 && j->o.html ? to_page(j, t) : ret;
+}
+
+/* Where no room is left for more windows, those before are shown; that it failed is said all the same. */
+static int look_and_show(struct job *j)
+{
+	struct tare_error why;
+	int ret = look(j);
+
+	if (ret == 0)
+		return show(j);
+	if (!windows_full(j->windows))
+		return ret;
+	why = *j->err;
+	j->end.cut_off = true;
+	show(j);
+	*j->err = why;
+	return ret;
 }
 
 static int exit_status(const struct job *j, int ret)
@@ -437,9 +480,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		ret = prepare(&j);
 	if (ret == 0)
-		ret = look(&j);
-	if (ret == 0)
-		ret = show(&j);
+		ret = look_and_show(&j);
 	if (ret == 0 && j.end.uncounted[0] && !j.end.partial.n)
 		ret = exact_fail_uncounted(j.end.uncounted, j.end.has_status, j.end.wait_status, &err);
 	if (output_close(&j.out, &late) < 0 && ret >= 0) {
