@@ -10,10 +10,10 @@
 #include <unistd.h>
 #include "tap.h"
 
-/* The kernel counts pages per CPU, and corrects the sum now and then. Sanitizers keep what was freed. */
+/* The kernel adds up its counts of pages per CPU late. Sanitizers keep freed memory. */
 enum { PEAK_ROOM = TAP_ADDRESS_SANITIZER || TAP_THREAD_SANITIZER ? 1 << 30 : 4 << 20 };
 
-/* VmHWM: what was resident at most. Source: proc_pid_status(5). */
+/* VmHWM, the peak of the resident memory. Source: proc_pid_status(5). */
 static inline uint64_t peak_now(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -31,7 +31,9 @@ static inline uint64_t peak_now(void)
 /* 0: a check in it failed. */
 static inline uint64_t peak_of(void work(void *), void *with)
 {
-	uint64_t *peak = mmap(NULL, sizeof(*peak), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), is = 0;
+	uint64_t *peak = mmap(NULL, sizeof(*peak), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		 is = 0;
 	int status = -1;
 	pid_t child;
 

@@ -11,7 +11,8 @@ enum { JSON_DEPTH_MAX = 32 };
 
 struct out;
 
-/* Zero-initialise. With `to`, what is made is passed on there as it grows (view/out.h): memory does not depend on its length. Keys are NULL inside arrays and for the outermost value. */
+/* Zero-initialise. With `to` (view/out.h), text is passed on there as it grows, in bounded memory.
+ * Keys are NULL inside arrays and for the outermost value. */
 struct json {
 	struct text out;
 	struct out *to;
@@ -27,8 +28,8 @@ void json_object(struct json *j, const char *key) JSON_SYMBOL(json_object);
 void json_array(struct json *j, const char *key) JSON_SYMBOL(json_array);
 void json_end(struct json *j); /* of the innermost object or array; a newline after the outermost */
 void json_into(struct text *out, struct json *j); /* the whole document; frees what it was made in */
-void json_pass(struct json *j); /* with `to`: when there is much; done before each value */
-void json_finish(struct json *j); /* with `to`: the whole document is there; frees what it was made in */
+void json_pass(struct json *j);   /* with `to`: when there is much; done before each value */
+void json_finish(struct json *j); /* instead of json_into(), with `to` */
 
 /* NULL is written as null. Bytes that are not UTF-8 become U+FFFD, so that the document stays
  * valid. */

@@ -57,7 +57,8 @@ static unsigned bytes_for(uint64_t range)
 	return range == 0 ? 0 : range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
 }
 
-static void put_plain(struct json *j, const char *key, uint64_t (*get)(void *, size_t), void *with, size_t n)
+static void put_plain(struct json *j, const char *key, uint64_t (*get)(void *, size_t), void *with,
+		      size_t n)
 {
 	json_array(j, key);
 	for (size_t i = 0; i < n; i++)
@@ -65,7 +66,8 @@ static void put_plain(struct json *j, const char *key, uint64_t (*get)(void *, s
 	json_end(j);
 }
 
-void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, size_t i), void *with, size_t n)
+void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, size_t i),
+		  void *with, size_t n)
 {
 	static const char *const kinds[] = { [0] = "u0", [1] = "u8", [2] = "u16", [4] = "u32" };
 	uint64_t low = UINT64_MAX, high = 0, least = UINT64_MAX, most = 0, first = 0, before = 0;
@@ -114,7 +116,8 @@ void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, s
 	json_end(j);
 }
 
-void packed_reals(struct json *j, const char *key, double (*get)(void *with, size_t i), void *with, size_t n)
+void packed_reals(struct json *j, const char *key, double (*get)(void *with, size_t i), void *with,
+		  size_t n)
 {
 	struct base64 b = { .j = j };
 

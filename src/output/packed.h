@@ -9,7 +9,9 @@
 #include "output/json.h"
 
 /* Values are asked for in order, of whole numbers more than once. */
-void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, size_t i), void *with, size_t n);
-void packed_reals(struct json *j, const char *key, double (*get)(void *with, size_t i), void *with, size_t n);
+void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, size_t i),
+		  void *with, size_t n);
+void packed_reals(struct json *j, const char *key, double (*get)(void *with, size_t i), void *with,
+		  size_t n);
 
 #endif

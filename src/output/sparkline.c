@@ -6,7 +6,8 @@ void put_spark(struct text *out, double value, double low, double high, const st
 {
 	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char ascii[] = "_.-~=+*#";
-	unsigned level = high > low && !isnan(value) ? (unsigned)((value - low) / (high - low) * 7.999) : 0;
+	unsigned level =
+	    high > low && !isnan(value) ? (unsigned)((value - low) / (high - low) * 7.999) : 0;
 
 	if (isnan(value))
 		text_add(out, " ");
@@ -16,7 +17,8 @@ void put_spark(struct text *out, double value, double low, double high, const st
 		text_add(out, "%c", ascii[level > 7 ? 7 : level]);
 }
 
-void put_sparkline(struct text *out, const double *value, size_t n, size_t width, const struct style *s)
+void put_sparkline(struct text *out, const double *value, size_t n, size_t width,
+		   const struct style *s)
 {
 	double low = INFINITY, high = -INFINITY;
 	size_t cells = n < width ? n : width;

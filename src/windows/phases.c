@@ -39,8 +39,8 @@ struct work {
 	const struct phase_rows *rows;
 	size_t n, d;
 	double *noise;
-	double *row, *last, *sum, *mean;    /* for one pass over the rows */
-	double *pool; /* for the sums at borders of segments */
+	double *row, *last, *sum, *mean; /* for one pass over the rows */
+	double *pool;                    /* for the sums at borders of segments */
 	size_t pooled;
 	struct part part[SEGMENTS_MOST];
 	size_t parts;
@@ -94,7 +94,8 @@ static double gain_at(const struct work *w, const struct part *p, size_t at)
 		double step = a / (double)at - b / (double)(n - at);
 
 		if (w->noise[k] > 0)
-			gain += step * step * (double)at * (double)(n - at) / (double)n / (w->noise[k] * w->noise[k]);
+			gain += step * step * (double)at * (double)(n - at) / (double)n /
+				(w->noise[k] * w->noise[k]);
 	}
 	return gain;
 }
@@ -198,7 +199,8 @@ static void long_noise(const struct work *w, const struct rest *rest, size_t seg
 }
 
 /* What the cut between two neighbours explains. */
-static double gain_of(const struct work *w, const struct part *a, const struct part *b, const double *noise)
+static double gain_of(const struct work *w, const struct part *a, const struct part *b,
+		      const double *noise)
 {
 	double gain = 0;
 
@@ -206,8 +208,8 @@ static double gain_of(const struct work *w, const struct part *a, const struct p
 		double step = mean_of(a, k) - mean_of(b, k);
 
 		if (noise[k] > 0)
-			gain += step * step * (double)a->s.n * (double)b->s.n / (double)(a->s.n + b->s.n) /
-				(noise[k] * noise[k]);
+			gain += step * step * (double)a->s.n * (double)b->s.n /
+				(double)(a->s.n + b->s.n) / (noise[k] * noise[k]);
 	}
 	return gain;
 }
@@ -249,7 +251,8 @@ static int take_back(struct work *w, struct tare_error *err)
 		merge(&w->part[at - 1], &w->part[at]);
 		w->parts--;
 		memmove(&w->part[at], &w->part[at + 1], (w->parts - at) * sizeof(w->part[0]));
-		memmove(rest + at * w->d, rest + (at + 1) * w->d, (w->parts - at) * w->d * sizeof(*rest));
+		memmove(rest + at * w->d, rest + (at + 1) * w->d,
+			(w->parts - at) * w->d * sizeof(*rest));
 		find_rest(w, &w->part[at - 1], rest + (at - 1) * w->d);
 	}
 	memcpy(w->noise, noise, w->d * sizeof(*noise));
@@ -262,7 +265,8 @@ static bool are_alike(const struct work *w, const struct part *a, const struct p
 {
 	for (size_t k = 0; k < w->d; k++) {
 		double x = mean_of(a, k), y = mean_of(b, k);
-		double room = ALIKE * w->noise[k] * sqrt(1.0 / (double)a->s.n + 1.0 / (double)b->s.n);
+		double room =
+		    ALIKE * w->noise[k] * sqrt(1.0 / (double)a->s.n + 1.0 / (double)b->s.n);
 		double near = NEAR * (fabs(x) > fabs(y) ? fabs(x) : fabs(y));
 
 		if (fabs(x - y) > (room > near ? room : near))
@@ -302,10 +306,21 @@ int phases_find_in(const struct phase_rows *rows, struct phases *out, struct tar
 
 	*out = (struct phases){ .segments = 0 };
 	if (ret == 0 && rows->n) {
-		*w = (struct work){ .rows = rows, .n = rows->n, .d = d, .noise = room, .row = room + d, .last = room + 2 * d,
-				    .sum = room + 3 * d, .mean = room + 4 * d, .pool = room + (1 + PASS) * d, .parts = 1 };
+		*w = (struct work){ .rows = rows,
+				    .n = rows->n,
+				    .d = d,
+				    .noise = room,
+				    .row = room + d,
+				    .last = room + 2 * d,
+				    .sum = room + 3 * d,
+				    .mean = room + 4 * d,
+				    .pool = room + (1 + PASS) * d,
+				    .parts = 1 };
 		find_noise(w);
-		w->part[0] = (struct part){ .s.n = w->n, .from = pool_next(w), .to = memcpy(pool_next(w), w->sum, d * sizeof(*w->sum)) };
+		w->part[0] =
+		    (struct part){ .s.n = w->n,
+				   .from = pool_next(w),
+				   .to = memcpy(pool_next(w), w->sum, d * sizeof(*w->sum)) };
 		cut_up(w);
 		ret = take_back(w, err);
 		if (ret == 0)
@@ -328,7 +343,8 @@ static void get_from_memory(void *with, size_t row, double *out)
 	memcpy(out, m->feature + row * m->d, m->d * sizeof(*out));
 }
 
-int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out, struct tare_error *err)
+int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out,
+		struct tare_error *err)
 {
 	struct in_memory m = { feature, n_features };
 

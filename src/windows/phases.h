@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a series changes: runs of windows that are alike, and which of these runs are the same phase come back.
- * Takes rows of features, gives segments. Pure. Rows are read in passes from one row to a later one, and none is kept: memory does
- * not depend on their number.
+ * Where a series changes: runs of windows that are alike, and which of these runs are the same
+ * phase come back. Takes rows of features, gives segments. Pure. Reads the rows in passes and keeps
+ * none: memory does not depend on their number.
  */
 #ifndef WINDOWS_PHASES_H
 #define WINDOWS_PHASES_H
@@ -30,7 +30,7 @@ struct phase_rows {
 	size_t n, n_features;
 };
 
-/* A change is kept where it explains more than the noise from row to row would by chance. n = 0 gives none. */
+/* Keeps a change if it explains more than the noise between rows does by chance. n = 0: none. */
 int phases_find_in(const struct phase_rows *rows, struct phases *out, struct tare_error *err);
 /* The same of an array: feature[i * n_features + k] of row i. */
 int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out, struct tare_error *err);

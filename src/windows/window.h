@@ -42,7 +42,7 @@ struct window_end {
 	struct exact_partial partial; /* with `uncounted`: the processes that are missing; n is 0 where nothing can be relied on */
 	char uncounted[200]; /* what of the command the exact engine did not see, and why; "": nothing */
 	bool kernel_left_out, children_left_out;
-	bool cut_off;	    /* an error ended the counting before the command ended; set by the caller */
+	bool cut_off; /* an error ended the counting before the command ended; set by the caller */
 	bool rests_unknown; /* what threads did after their last window */
 	uint64_t unseen;    /* threads that are counted and have no row, as far as known */
 	uint64_t *rest;	    /* per event: what all threads counted after their last windows, in no row; NULL: nothing, or unknown. The caller frees it */

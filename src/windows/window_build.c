@@ -43,9 +43,12 @@ static int more_slots(struct build *b, struct tare_error *err)
 	return 0;
 }
 
-static struct window_thread_state *add_thread(struct build *b, const struct entry *e, uint64_t since, struct tare_error *err)
+static struct window_thread_state *add_thread(struct build *b, const struct entry *e,
+					      uint64_t since, struct tare_error *err)
 {
-	struct window_thread_state *more = window_grown(b->thread, b->threads + 1, &b->thread_room, sizeof(*more)), *t;
+	struct window_thread_state *more = window_grown(b->thread, b->threads + 1, &b->thread_room,
+							sizeof(*more)),
+				   *t;
 
 	if (!more) {
 		tare_fail_nomem(err);
@@ -55,12 +58,14 @@ static struct window_thread_state *add_thread(struct build *b, const struct entr
 	if (more_slots(b, err) < 0)
 		return NULL;
 	t = &b->thread[b->threads];
-	*t = (struct window_thread_state){ .told = { b->threads, e->pid, e->tid, NULL }, .time = since };
+	*t = (struct window_thread_state){ .told = { b->threads, e->pid, e->tid, NULL },
+					   .time = since };
 	b->slot[slot_of(b, e->tid)] = ++b->threads;
 	return t;
 }
 
-static struct window_thread_state *find_thread(struct build *b, const struct entry *e, struct tare_error *err)
+static struct window_thread_state *find_thread(struct build *b, const struct entry *e,
+					       struct tare_error *err)
 {
 	size_t at = b->slots ? b->slot[slot_of(b, e->tid)] : 0;
 
@@ -74,7 +79,8 @@ static int tell_thread(struct build *b, struct window_thread_state *t, struct ta
 	return b->to->thread(b->to, &t->told, err);
 }
 
-static int put_window(struct build *b, struct window_thread_state *t, struct window w, struct tare_error *err)
+static int put_window(struct build *b, struct window_thread_state *t, struct window w,
+		      struct tare_error *err)
 {
 	int ret = 0;
 
@@ -113,7 +119,8 @@ static int one_window(struct build *b, const struct entry *e, struct tare_error 
 		*last = e->value[i];
 	}
 	t->last_strand = e->strand;
-	return put_window(b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved }, err);
+	return put_window(
+	    b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved }, err);
 }
 
 /* "12,13", as --tid takes it */
@@ -194,7 +201,8 @@ static bool rest_of_all(struct build *b, const struct sample_outcome *o)
  * all CPUs from the one where the thread ends, without a lock, and destroys what is written there at that time
  * (Linux 6.18: 18 of 24 programs with 10,000 threads had broken rings).
  */
-static int put_rest(struct build *b, const struct sample_outcome *o, struct window_end *end, struct tare_error *err)
+static int put_rest(struct build *b, const struct sample_outcome *o, struct window_end *end,
+		    struct tare_error *err)
 {
 	bool any = false;
 
@@ -207,7 +215,9 @@ static int put_rest(struct build *b, const struct sample_outcome *o, struct wind
 	if (!any)
 		return 0;
 	if (b->threads == 1 && !o->lost && b->plan->argv)
-		return put_window(b, b->thread, (struct window){ .time_ns = b->thread[0].time, .cpu = -1, .rest = true }, err);
+		return put_window(
+		    b, b->thread,
+		    (struct window){ .time_ns = b->thread[0].time, .cpu = -1, .rest = true }, err);
 	end->rest = calloc(b->n, sizeof(*end->rest));
 	if (!end->rest)
 		return tare_fail_nomem(err);
@@ -222,7 +232,8 @@ int build_open(struct build *b, struct tare_error *err)
 	return b->value && b->sum ? 0 : tare_fail_nomem(err);
 }
 
-int build_end(struct build *b, const struct sample_outcome *o, struct window_end *end, struct tare_error *err)
+int build_end(struct build *b, const struct sample_outcome *o, struct window_end *end,
+	      struct tare_error *err)
 {
 	int ret = put_rest(b, o, end, err);
 

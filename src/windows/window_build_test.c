@@ -57,8 +57,8 @@ static void put(struct collect *c, const struct made *m)
 }
 
 /* Windows of one event, counted in `places`. */
-static struct window_end build(const struct window_plan *plan, const struct made *made, size_t n, bool inherit, const struct sample_outcome *o,
-			       struct rows *r)
+static struct window_end build(const struct window_plan *plan, const struct made *made, size_t n,
+			       bool inherit, const struct sample_outcome *o, struct rows *r)
 {
 	struct window_end end = { 0 };
 	struct collect c;
@@ -79,8 +79,9 @@ enum child { NO_CHILD, A_CHILD, NOT_COUNTED };
 static struct window_end after(enum child child, uint64_t total, struct rows *r)
 {
 	static const struct made made[] = {
-		{ 1000, IS_COMM, 7, 7, 0, 0 },	    { 2000, IS_WINDOW, 7, 7, 0, 100 }, { 3000, IS_WINDOW, 7, 7, 1, 100 },
-		{ 3500, IS_WINDOW, 7, 7, 1, 200 }, { 4000, IS_FORK, 8, 8, 0, 7 },
+		{ 1000, IS_COMM, 7, 7, 0, 0 },     { 2000, IS_WINDOW, 7, 7, 0, 100 },
+		{ 3000, IS_WINDOW, 7, 7, 1, 100 }, { 3500, IS_WINDOW, 7, 7, 1, 200 },
+		{ 4000, IS_FORK, 8, 8, 0, 7 },
 	};
 	char *argv[] = { "x", NULL };
 	const struct window_plan plan = { .every = 100, .argv = argv };
@@ -119,8 +120,9 @@ TEST(the_rest_of_several_threads_is_known_of_all_together)
 TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 {
 	static const struct made made[] = {
-		{ 0, IS_FORK, 7, 71, 0, 7 }, { 0, IS_FORK, 7, 8, 0, 7 },    { 0, IS_COMM, 7, 7, 0, 0 },
-		{ 0, IS_COMM, 7, 71, 0, 0 }, { 1500, IS_FORK, 7, 9, 0, 8 }, { 2000, IS_WINDOW, 7, 8, 0, 100 },
+		{ 0, IS_FORK, 7, 71, 0, 7 },   { 0, IS_FORK, 7, 8, 0, 7 },
+		{ 0, IS_COMM, 7, 7, 0, 0 },    { 0, IS_COMM, 7, 71, 0, 0 },
+		{ 1500, IS_FORK, 7, 9, 0, 8 }, { 2000, IS_WINDOW, 7, 8, 0, 100 },
 	};
 	struct sample_tally event = { .share = 1, .total.value = 130 };
 	const struct sample_outcome o = { .event = &event, .n_events = 1, .started_ns = 1000 };
@@ -133,7 +135,8 @@ TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		const struct window_plan plan = { .every = 100, .where.tids = row[i].tids };
 		struct rows r;
-		struct window_end end = build(&plan, made, ARRAY_SIZE(made), row[i].inherit, &o, &r);
+		struct window_end end =
+		    build(&plan, made, ARRAY_SIZE(made), row[i].inherit, &o, &r);
 
 		CHECK(end.unseen == row[i].unseen && end.rest && end.rest[0] == 30 && r.n == 1, "row %zu: %u", i, (unsigned)end.unseen);
 		free(end.rest);
@@ -144,8 +147,9 @@ TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 static struct rows first_windows(uint64_t started_ns)
 {
 	static const struct made made[] = {
-		{ 1000, IS_COMM, 7, 7, 0, 0 },	    { 1500, IS_FORK, 7, 8, 0, 0 },	{ 2000, IS_WINDOW, 7, 7, 0, 1020 },
-		{ 2001, IS_WINDOW, 7, 8, 0, 1500 }, { 3000, IS_WINDOW, 7, 7, 0, 2020 }, { 3001, IS_WINDOW, 7, 8, 0, 2500 },
+		{ 1000, IS_COMM, 7, 7, 0, 0 },      { 1500, IS_FORK, 7, 8, 0, 0 },
+		{ 2000, IS_WINDOW, 7, 7, 0, 1020 }, { 2001, IS_WINDOW, 7, 8, 0, 1500 },
+		{ 3000, IS_WINDOW, 7, 7, 0, 2020 }, { 3001, IS_WINDOW, 7, 8, 0, 2500 },
 	};
 	const struct window_plan plan = { .every = 1000 };
 	struct sample_tally event = { .share = 1 };
@@ -181,7 +185,8 @@ struct hash {
 static int hash_window(struct window_sink *self, const struct window *w, struct tare_error *err)
 {
 	struct hash *h = (struct hash *)self;
-	const uint64_t of[] = { w->thread, w->begin, w->time_ns, w->wall_ns, (uint64_t)w->cpu, w->moved, w->value[0] };
+	const uint64_t of[] = { w->thread,        w->begin, w->time_ns, w->wall_ns,
+				(uint64_t)w->cpu, w->moved, w->value[0] };
 
 	(void)err;
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
@@ -191,8 +196,9 @@ static int hash_window(struct window_sink *self, const struct window *w, struct 
 }
 
 /*
- * n windows of two threads that move among CPUs, whose rings are read one after the other: 100 ms between two rounds of ROUND
- * records; the last CPU's come a round later. With `rounds`, those are told of.
+ * n windows of two threads that move among CPUs. Each CPU's ring is read in turn, every 100 ms: a
+ * round of ROUND records. Those of the last CPU come a round later. With `rounds`, round() is
+ * called.
  */
 static struct hash in_rounds(size_t n, bool rounds)
 {
@@ -214,8 +220,10 @@ static struct hash in_rounds(size_t n, bool rounds)
 		n_late = 0;
 		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 			for (size_t i = first; i < first + ROUND; i++) {
-				uint32_t thread = i / 7 % 2, on = (uint32_t)(i / 50 + thread) % CPUS;
-				struct made m = { 1000 + i * 100000, IS_WINDOW, 7, 7 + thread, cpu, 0 };
+				uint32_t thread = i / 7 % 2,
+					 on = (uint32_t)(i / 50 + thread) % CPUS;
+				struct made m = { 1000 + i * 100000, IS_WINDOW, 7,
+						  7 + thread,        cpu,       0 };
 
 				if (on != cpu)
 					continue;
@@ -251,7 +259,8 @@ TEST(memory_does_not_depend_on_the_number_of_records)
 	size_t n = 50 * ROUND, more = 10 * n;
 	uint64_t few = peak_of(make, &n), many = peak_of(make, &more);
 
-	CHECK(few && many && many < few + PEAK_ROOM, "%zu bytes for %zu windows, %zu for %zu", (size_t)few, n, (size_t)many, more);
+	CHECK(few && many && many < few + PEAK_ROOM, "%zu bytes for %zu windows, %zu for %zu",
+	      (size_t)few, n, (size_t)many, more);
 }
 
 TEST_MAIN()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's records as far as windows are made of them: those of several CPUs come in no order, and are sorted piece by piece. */
+/* The kernel's records that windows are made of. Those of several CPUs are unordered: sorts them.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "windows/window_private.h"
@@ -33,7 +34,8 @@ static struct entry *entry_at(const struct collect *c, size_t i)
 
 struct entry *collect_add(struct collect *c, struct tare_error *err)
 {
-	unsigned char *more = window_grown(c->entry, c->entries + 1, &c->entry_room, entry_bytes(c));
+	unsigned char *more =
+	    window_grown(c->entry, c->entries + 1, &c->entry_room, entry_bytes(c));
 	struct entry *e;
 
 	if (!more) {
@@ -172,7 +174,8 @@ static int take_sample(struct collect *c, const unsigned char *p, size_t n, stru
 }
 
 /* Of a task; the trailer of all records but samples is { pid, tid }, time, { cpu, 0 }, id. */
-static struct entry *add_task(struct collect *c, const unsigned char *p, size_t n, enum kind kind, struct tare_error *err)
+static struct entry *add_task(struct collect *c, const unsigned char *p, size_t n, enum kind kind,
+			      struct tare_error *err)
 {
 	struct entry *e = collect_add(c, err);
 
@@ -192,7 +195,8 @@ static int take_name(struct collect *c, const unsigned char *p, size_t n, struct
 
 	if (!e)
 		return -ENOMEM;
-	memcpy(e->name, p + 16, strnlen((const char *)p + 16, n - 48 < NAME_SIZE - 1 ? n - 48 : NAME_SIZE - 1));
+	memcpy(e->name, p + 16,
+	       strnlen((const char *)p + 16, n - 48 < NAME_SIZE - 1 ? n - 48 : NAME_SIZE - 1));
 	return 0;
 }
 
@@ -226,7 +230,7 @@ static int records(struct sample_sink *self, const unsigned char *bytes, size_t 
 	return ret;
 }
 
-/* Once as many came as were left, so that each is sorted a few times at most. */
+/* Waits until the entries have doubled, so that each is sorted a few times at most. */
 static int round_over(struct sample_sink *self, struct tare_error *err)
 {
 	struct collect *c = (struct collect *)self;
@@ -240,13 +244,15 @@ static int round_over(struct sample_sink *self, struct tare_error *err)
 	return c->entries >= 2 * c->left + SORT_FROM ? pass_on(c, until, err) : 0;
 }
 
-void collect_open(struct collect *c, const struct window_plan *plan, struct window_sink *to, const struct sample_outcome *o)
+void collect_open(struct collect *c, const struct window_plan *plan, struct window_sink *to,
+		  const struct sample_outcome *o)
 {
 	*c = (struct collect){ .sink = { begin, records, round_over },
 			       .build = { .plan = plan, .to = to, .started_ns = &o->started_ns } };
 }
 
-int collect_end(struct collect *c, const struct sample_outcome *o, struct window_end *end, struct tare_error *err)
+int collect_end(struct collect *c, const struct sample_outcome *o, struct window_end *end,
+		struct tare_error *err)
 {
 	int ret = pass_on(c, UINT64_MAX, err);
 

@@ -42,10 +42,10 @@ struct windows {
 	size_t n_metrics;
 	struct thread **thread;
 	size_t threads, thread_room;
-	void *by_number; /* a tree of them: tsearch(3) */
+	void *by_number;     /* a tree of them: tsearch(3) */
 	struct thread *last; /* that had a window */
-	int fd;	       /* of the temporary file; -1: none yet */
-	uint64_t put;  /* blocks in it */
+	int fd;              /* of the temporary file; -1: none yet */
+	uint64_t put;        /* blocks in it */
 	bool full;
 	unsigned char *read; /* one block of it, that was read last */
 	uint64_t read_block;
@@ -233,7 +233,8 @@ static int put_block(struct windows *w, struct windows_rows *r, struct tare_erro
 	if (ret == 0)
 		ret = file_write_all(w->fd, r->held, block_bytes(w));
 	if (ret < 0) {
-		tare_fail(err, -ret, "cannot keep more windows in a temporary file: %s", strerror(-ret));
+		tare_fail(err, -ret, "cannot keep more windows in a temporary file: %s",
+			  strerror(-ret));
 		tare_hint(err, "TMPDIR names another place; larger windows are fewer");
 		return ret;
 	}
@@ -273,7 +274,8 @@ static int take_window(struct window_sink *self, const struct window *win, struc
 	}
 	w->last = t;
 	row = (void *)(t->rows.held + t->rows.n_held++ * row_bytes(w));
-	*row = (struct windows_row){ win->begin, win->time_ns, win->wall_ns, win->cpu, win->rest, win->moved };
+	*row = (struct windows_row){ win->begin, win->time_ns, win->wall_ns,
+				     win->cpu,   win->rest,    win->moved };
 	memcpy(row->value, win->value, w->n * sizeof(*row->value));
 	t->rests = win->rest ? t->rests + 1 : 0;
 	t->shown.n++;
@@ -350,11 +352,13 @@ static const unsigned char *read_block(struct windows *w, uint64_t block)
 	return w->read;
 }
 
-const struct windows_row *windows_row(const struct windows_table *t, const struct windows_thread *th, size_t i)
+const struct windows_row *windows_row(const struct windows_table *t,
+				      const struct windows_thread *th, size_t i)
 {
 	const struct windows_rows *r = th->rows;
 	size_t block = i / ROWS_HELD;
-	const unsigned char *rows = block < r->blocks ? read_block(t->windows, r->block[block]) : r->held;
+	const unsigned char *rows =
+	    block < r->blocks ? read_block(t->windows, r->block[block]) : r->held;
 
 	return (const void *)(rows + i % ROWS_HELD * row_bytes(t->windows));
 }
@@ -363,7 +367,9 @@ int windows_unread(const struct windows_table *t, struct tare_error *err)
 {
 	int ret = t->windows->unread;
 
-	return ret ? tare_fail(err, -ret, "cannot read windows back from a temporary file: %s", strerror(-ret)) : 0;
+	return ret ? tare_fail(err, -ret, "cannot read windows back from a temporary file: %s",
+			       strerror(-ret))
+		   : 0;
 }
 
 /* The wall time in which a row's counts were counted; 0: not known. */
@@ -381,7 +387,9 @@ double windows_metric(const struct windows_table *t, const struct windows_row *r
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->of[i] == OF_WALL && !wall_of(row))
 			return NAN;
-		in[i] = b->of[i] == OF_WALL ? (double)wall_of(row) : (double)row->value[b->of[i]] * w->event[b->of[i]].scale;
+		in[i] = b->of[i] == OF_WALL
+			    ? (double)wall_of(row)
+			    : (double)row->value[b->of[i]] * w->event[b->of[i]].scale;
 	}
 	return formula_eval(b->formula, in, &out) < 0 ? NAN : out;
 }
@@ -424,10 +432,12 @@ static void get_features(void *with, size_t i, double *feature)
 }
 
 /* The rest of a thread is no window. */
-static int find_phases(const struct windows_table *t, struct windows_thread *th, struct tare_error *err)
+static int find_phases(const struct windows_table *t, struct windows_thread *th,
+		       struct tare_error *err)
 {
 	struct rows_of of = { t, th };
-	const struct phase_rows rows = { get_features, &of, th->whole, t->n_events > 1 ? t->n_events - 1 : 1 };
+	const struct phase_rows rows = { get_features, &of, th->whole,
+					 t->n_events > 1 ? t->n_events - 1 : 1 };
 
 	return phases_find_in(&rows, &th->phases, err);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of windows: a sink of the sessions that make them, or read from a file. Rows by thread, formulas for
- * each row, phases of each thread. Memory depends on the number of threads and not on that of windows: of each thread the
- * last windows are in memory (ROWS_HELD), the others in a temporary file (file_scratch()).
+ * A table of windows: a sink of the sessions that make them, or read from a file. Rows by thread,
+ * formulas for each row, phases of each thread. The last windows of each thread (ROWS_HELD at most)
+ * are in memory, the others in a temporary file (file_scratch()): memory depends on the number of
+ * threads only.
  */
 #ifndef WINDOWS_WINDOWS_H
 #define WINDOWS_WINDOWS_H
@@ -64,16 +65,17 @@ int windows_new(struct windows **out, const struct encoding_list *events, const 
 struct window_sink *windows_sink(struct windows *w);
 /* The events as they were called in the end: a name gains ":u" where the kernel had to be left out. */
 void windows_rename(struct windows *w, const struct encoding_list *events);
-/* Once all rows are there. Lives as long as w. NULL: out of memory, or the temporary file cannot be read. */
+/* After all rows. Lives as long as w. NULL: out of memory, or cannot read the temporary file. */
 const struct windows_table *windows_table(struct windows *w, struct tare_error *err);
-/* The sink returned an error because no room was left for a row; those before are there. */
+/* The sink failed because there was no room for a row; the rows before it are complete. */
 bool windows_full(const struct windows *w);
 /* 0, or why rows could not be read back from the temporary file: ask after reading. */
 int windows_unread(const struct windows_table *t, struct tare_error *err);
 void windows_free(struct windows *w);
 
-/* Valid until another row of this table is asked for. Rows in order are fastest. All 0 where it cannot be read. */
-const struct windows_row *windows_row(const struct windows_table *t, const struct windows_thread *th, size_t i);
+/* Valid until the next call for this table. Fastest in order. All 0 if it cannot be read. */
+const struct windows_row *windows_row(const struct windows_table *t,
+				      const struct windows_thread *th, size_t i);
 /* NAN where it is none. */
 double windows_metric(const struct windows_table *t, const struct windows_row *row, size_t m);
 /* Its values are ns. */

@@ -69,7 +69,8 @@ void windows_csv(struct out *out, const struct windows_table *t, const struct wi
 
 			out_add(out, "%" PRIu64 ",%u,%u,", th->number, th->pid, th->tid);
 			put_made(out, &comm);
-			out_add(out, ",%zu,%" PRIu64 ",%" PRIu64 ",", i + 1, row->begin, row->time_ns);
+			out_add(out, ",%zu,%" PRIu64 ",%" PRIu64 ",", i + 1, row->begin,
+				row->time_ns);
 			if (row->wall_ns)
 				out_u64(out, row->wall_ns);
 			out_text(out, ",");
@@ -137,7 +138,8 @@ static double get_metric(void *with, size_t i)
 	return windows_metric(c->t, row_of(c, i), c->at);
 }
 
-static void put_uints(struct json *j, const char *key, uint64_t (*get)(void *, size_t), struct column *c, bool packed)
+static void put_uints(struct json *j, const char *key, uint64_t (*get)(void *, size_t),
+		      struct column *c, bool packed)
 {
 	size_t n = c->th->n;
 
@@ -218,7 +220,8 @@ static void put_thread(struct json *j, const struct windows_table *t, const stru
 	json_end(j);
 }
 
-static void put_document(struct out *out, const struct windows_table *t, const struct windows_about *about, bool packed)
+static void put_document(struct out *out, const struct windows_table *t,
+			 const struct windows_about *about, bool packed)
 {
 	struct json j = { .to = out };
 

@@ -58,7 +58,8 @@ static bool curve_at(struct curve *c, uint64_t place, double *out)
 }
 
 /* Of a window, in the first event. */
-static uint64_t end_of(const struct windows_table *t, const struct windows_thread *th, size_t window)
+static uint64_t end_of(const struct windows_table *t, const struct windows_thread *th,
+		       size_t window)
 {
 	const struct windows_row *row = windows_row(t, th, window);
 
@@ -266,7 +267,8 @@ static int find_stretches(const struct pair *p, const struct windows_table *a, c
 		ret = phases_find(feature, p->n - from, n - 1, phases, err);
 	for (size_t k = 0; ret == 0 && k < phases->segments; k++) {
 		size_t piece = from + phases->segment[k].first, behind = piece + phases->segment[k].n;
-		struct diff_stretch d = { .first = p->first[piece], .n = p->first[behind] - p->first[piece] };
+		struct diff_stretch d = { .first = p->first[piece],
+					  .n = p->first[behind] - p->first[piece] };
 		bool any = false;
 
 		d.begin = windows_row(a, ta, d.first)->begin;

@@ -130,17 +130,20 @@ TEST(rows_by_thread_and_formulas_in_each)
 	t = windows_table(w, &err);
 	CHECK(t->n_threads == 2 && t->n_metrics == 2);
 	CHECK(!strcmp(t->metric[0].name, "mine") && !strcmp(t->metric[1].name, "ipc"));
-	CHECK(t->thread[0]->n == 2 && t->thread[1]->n == 2 && t->thread[1]->whole == 1 && t->thread[1]->tid == 8);
+	CHECK(t->thread[0]->n == 2 && t->thread[1]->n == 2 && t->thread[1]->whole == 1 &&
+	      t->thread[1]->tid == 8);
 	row = windows_row(t, t->thread[0], 0);
-	CHECK(windows_metric(t, row, 0) == 3 * 2 / 500.0 && windows_metric(t, row, 1) == 2.0, "%g %g", windows_metric(t, row, 0),
-	      windows_metric(t, row, 1));
+	CHECK(windows_metric(t, row, 0) == 3 * 2 / 500.0 && windows_metric(t, row, 1) == 2.0,
+	      "%g %g", windows_metric(t, row, 0), windows_metric(t, row, 1));
 	CHECK(windows_rate(t, row, 1) == 500 && windows_rate(t, row, 0) == 2000);
 	row = windows_row(t, t->thread[0], 1);
 	CHECK(row->begin == 1000 && row->moved && windows_metric(t, row, 1) == 4.0);
-	CHECK(isnan(windows_metric(t, row, 0)) && isnan(windows_rate(t, row, 0)), "what was counted since another time is no ratio to wall time");
+	CHECK(isnan(windows_metric(t, row, 0)) && isnan(windows_rate(t, row, 0)),
+	      "what was counted since another time is no ratio to wall time");
 	CHECK(windows_metric(t, windows_row(t, t->thread[1], 0), 1) == 0.5);
 	row = windows_row(t, t->thread[1], 1);
-	CHECK(row->rest && isnan(windows_metric(t, row, 1)), "10 instructions in 0 cycles are no ratio");
+	CHECK(row->rest && isnan(windows_metric(t, row, 1)),
+	      "10 instructions in 0 cycles are no ratio");
 	windows_free(w);
 }
 
@@ -188,8 +191,10 @@ TEST(csv_there_and_back)
 
 	CHECK(t->n_events == 3 && t->n_threads == 2 && !strcmp(t->event[2].name, "a,\"b\""));
 	CHECK(!strcmp(t->thread[1]->comm, "two, \"2\""), "%s", t->thread[1]->comm);
-	CHECK(windows_row(t, t->thread[0], 1)->value[1] == 250 && windows_row(t, t->thread[0], 1)->moved);
-	CHECK(windows_row(t, t->thread[1], 0)->wall_ns == 500 && windows_row(t, t->thread[1], 1)->rest);
+	CHECK(windows_row(t, t->thread[0], 1)->value[1] == 250 &&
+	      windows_row(t, t->thread[0], 1)->moved);
+	CHECK(windows_row(t, t->thread[1], 0)->wall_ns == 500 &&
+	      windows_row(t, t->thread[1], 1)->rest);
 	again = csv_of(back, "exact");
 	CHECK(strstr(text, ",metric.ipc") && !strcmp(text, again), "%s", again);
 	free(text);
@@ -207,11 +212,16 @@ static int count_bytes(void *with, const void *bytes, size_t n)
 	return 0;
 }
 
-/* n windows of three threads that take turns, the last two events in phases; shown in every form. */
+/* n windows of three threads, the second event in phases; shown in all formats. */
 static void show_many(void *with)
 {
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = "perf", .mode = "sample", .every = 1000, .end = &end, .most_rows = 40, .exit_status = -1 };
+	const struct windows_about about = { .engine = "perf",
+					     .mode = "sample",
+					     .every = 1000,
+					     .end = &end,
+					     .most_rows = 40,
+					     .exit_status = -1 };
 	const struct style style = { .width = 120 };
 	size_t n = *(const size_t *)with;
 	uint64_t bytes = 0;
@@ -222,10 +232,12 @@ static void show_many(void *with)
 
 	CHECK_EQ(windows_new(&w, &list, NULL, NULL), 0);
 	for (size_t i = 0; i < n; i++)
-		put(w, i % 3, i / 3 * 1000, 1000, i * 4 / n % 2 ? 700 : 500, (uint64_t)(20 * (noise(i) + 0.5)), false);
+		put(w, i % 3, i / 3 * 1000, 1000, i * 4 / n % 2 ? 700 : 500,
+		    (uint64_t)(20 * (noise(i) + 0.5)), false);
 	t = windows_table(w, NULL);
-	CHECK(t && t->n_threads == 3 && t->thread[0]->phases.segments == 4 && t->thread[0]->phases.phases == 2, "%zu segments",
-	      t ? t->thread[0]->phases.segments : 0);
+	CHECK(t && t->n_threads == 3 && t->thread[0]->phases.segments == 4 &&
+		  t->thread[0]->phases.phases == 2,
+	      "%zu segments", t ? t->thread[0]->phases.segments : 0);
 	for (size_t i = 0; i < n; i += n / 7)
 		CHECK_EQ(windows_row(t, t->thread[i % 3], i / 3)->begin, i / 3 * 1000);
 	out_open(&out, count_bytes, &bytes);
@@ -246,10 +258,11 @@ TEST(memory_does_not_depend_on_the_number_of_windows)
 	size_t n = 30000, more = 10 * n;
 	uint64_t few = peak_of(show_many, &n), many = peak_of(show_many, &more);
 
-	CHECK(few && many && many < few + PEAK_ROOM, "%zu bytes for %zu windows, %zu for %zu", (size_t)few, n, (size_t)many, more);
+	CHECK(few && many && many < few + PEAK_ROOM, "%zu bytes for %zu windows, %zu for %zu",
+	      (size_t)few, n, (size_t)many, more);
 }
 
-/* The file for windows may have no more than `most` bytes: what is there by then is kept. */
+/* The temporary file is limited to `most` bytes: windows until then are kept. */
 TEST(what_came_before_a_full_disk_is_there)
 {
 	const struct rlimit most = { 100000, RLIM_INFINITY };
@@ -271,7 +284,9 @@ TEST(what_came_before_a_full_disk_is_there)
 		ret = windows_sink(w)->window(windows_sink(w), &win, &err);
 	}
 	setrlimit(RLIMIT_FSIZE, &before);
-	CHECK(ret == -EFBIG && windows_full(w) && strstr(err.what, "temporary file") && strstr(err.hint, "TMPDIR"), "%d: %s", ret, err.what);
+	CHECK(ret == -EFBIG && windows_full(w) && strstr(err.what, "temporary file") &&
+		  strstr(err.hint, "TMPDIR"),
+	      "%d: %s", ret, err.what);
 	t = windows_table(w, NULL);
 	CHECK(t && n > ROWS_HELD && t->thread[0]->n == n, "%zu rows", n);
 	for (size_t i = 0; i < n; i++)

@@ -22,7 +22,8 @@ struct series {
 	unsigned digits;
 };
 
-static double value_of(const struct windows_table *t, const struct series *s, const struct windows_row *row)
+static double value_of(const struct windows_table *t, const struct series *s,
+		       const struct windows_row *row)
 {
 	return s->metric ? windows_metric(t, row, s->at) : windows_rate(t, row, s->at);
 }
@@ -103,7 +104,8 @@ static void put_plot(struct text *out, const struct windows_table *t, const stru
 		     const struct series *s, const struct style *style)
 {
 	const size_t used = NAME_WIDTH + RANGE_WIDTH + 4, width = (size_t)style->width;
-	size_t n = th->whole, most = width > used + PLOT_LEAST ? width - used : PLOT_LEAST, cells, from;
+	size_t n = th->whole, most = width > used + PLOT_LEAST ? width - used : PLOT_LEAST, cells,
+	       from;
 	double sum[PLOT_MOST] = { 0 }, of[PLOT_MOST] = { 0 }, low = INFINITY, high = -INFINITY;
 	bool flat;
 

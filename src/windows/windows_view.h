@@ -22,8 +22,10 @@ void windows_text(struct text *out, const struct windows_table *t, const struct 
 /* Adds nothing where there is no rest that has no row. */
 void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style);
 void windows_csv(struct out *out, const struct windows_table *t, const struct windows_about *about);
-void windows_json(struct out *out, const struct windows_table *t, const struct windows_about *about);
+void windows_json(struct out *out, const struct windows_table *t,
+		  const struct windows_about *about);
 /* The same for a page: of long threads the columns are packed, and what no plot shows is left out. */
-void windows_page(struct out *out, const struct windows_table *t, const struct windows_about *about);
+void windows_page(struct out *out, const struct windows_table *t,
+		  const struct windows_about *about);
 
 #endif

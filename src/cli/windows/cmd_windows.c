@@ -364,7 +364,8 @@ static void say_rest(const struct job *j, const struct windows_table *t)
 /* --html: all windows of all threads. */
 static int to_page(struct job *j, const struct windows_table *t)
 {
-	int ret = page_file_begin(&j->page, "tare windows", j->argv ? j->argv[0] : "tare windows", 0, j->err);
+	int ret = page_file_begin(&j->page, "tare windows", j->argv ? j->argv[0] : "tare windows",
+				  0, j->err);
 
 	if (ret == 0)
 		windows_page(page_document(&j->page.page), t, &j->about);
@@ -434,7 +435,7 @@ static int show(struct job *j)
 	return ret == 0 && j->o.html ? to_page(j, t) : ret;
 }
 
-/* Where no room is left for more windows, those before are shown; that it failed is said all the same. */
+/* If the temporary file is full, shows the windows until then, and fails. */
 static int look_and_show(struct job *j)
 {
 	struct tare_error why;
