@@ -51,7 +51,7 @@ int64_t new_lineage(struct supervisor *s)
 	return -1;
 }
 
-static void note_failure(struct board *b, const struct process *p, const char *how);
+static void note_failure(struct supervisor *s, const struct process *p, const char *how);
 
 /* The process's threads are no more: their counts become the process's. */
 void fold_threads(struct supervisor *s, uint32_t process)
@@ -76,7 +76,7 @@ void fold_threads(struct supervisor *s, uint32_t process)
 		int64_t sums[EXACT_CLASSES] = { 0 };
 
 		if (!add_thread(s->b, s->l->board_fd, lineage, i, sums))
-			note_failure(s->b, p, ", or it was killed as it wrote down its counts");
+			note_failure(s, p, ", or it was killed as it wrote down its counts");
 		note_ended(s->b, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = clock_ticks(), .path = t->path, .check = sums_check(sums) }, sums);
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] = (int64_t)((uint64_t)p->done[c] + (uint64_t)sums[c]);
@@ -103,12 +103,12 @@ void uncounted_of(const struct process *p, struct uncounted *to)
 	snprintf(to->reason, sizeof to->reason, "%.*s", REASON_MAX - 1, p->reason);
 }
 
-static void note_failure(struct board *b, const struct process *p, const char *how)
+static void note_failure(struct supervisor *s, const struct process *p, const char *how)
 {
 	char reason[REASON_MAX];
 
 	snprintf(reason, sizeof reason, "the exact engine failed in process %d (%.23s)%s", (int)p->pid, p->name, how);
-	note_reason(b, reason);
+	note_reason(s, reason);
 }
 
 /* By default; the engine hears these. */
@@ -138,21 +138,23 @@ static bool is_at_exec(struct board *b, uint32_t process)
 	return false;
 }
 
-void look_at_death(struct board *b, pid_t pid, int sig)
+void look_at_death(struct supervisor *s, pid_t pid, int sig)
 {
+	struct board *b = s->b;
 	bool hears = leaves_core(sig);
 
 	for (uint32_t i = 0; hears && i < board_processes(b); i++) {
 		const struct process *p = board_process(b, i);
 
 		if (p->state == PROCESS_LIVE && p->pid == pid && !p->refused && p->ending != (uint32_t)sig && !is_at_exec(b, i))
-			note_failure(b, p, ", which it brought down");
+			note_failure(s, p, ", which it brought down");
 	}
 }
 
 /* Nobody told how it ended: a thread inside the handler of signals, where a fault kills at once? */
-static void look_for_failure(struct board *b, uint32_t process)
+static void look_for_failure(struct supervisor *s, uint32_t process)
 {
+	struct board *b = s->b;
 	const struct process *p = board_process(b, process);
 
 	if (p->state != PROCESS_LIVE || p->refused || p->ending != ENDING_NOT)
@@ -161,7 +163,7 @@ static void look_for_failure(struct board *b, uint32_t process)
 		const struct thread *t = (const struct thread *)board_thread(b, i);
 
 		if (b->thread_states[i] == THREAD_LIVE && t->process == process && t->handling) {
-			note_failure(b, p, ", or it was killed as the engine handled a signal");
+			note_failure(s, p, ", or it was killed as the engine handled a signal");
 			return;
 		}
 	}
@@ -171,7 +173,7 @@ static void look_for_failure(struct board *b, uint32_t process)
 static void note_uncounted(struct supervisor *s, const struct process *p)
 {
 	if (refused_all(s->b, p)) {
-		note_reason(s->b, p->reason);
+		note_reason(s, p->reason);
 	} else if (p->refused) {
 		if (s->n_uncounted < UNCOUNTED_MAX)
 			uncounted_of(p, &s->b->uncounted[s->n_uncounted]);
@@ -184,7 +186,7 @@ static void collect(struct supervisor *s, uint32_t process)
 	struct process *p = board_process(s->b, process);
 	struct board *b = s->b;
 
-	look_for_failure(b, process);
+	look_for_failure(s, process);
 	fold_threads(s, process);
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
 	note_uncounted(s, p);
@@ -244,16 +246,16 @@ static char state_of(pid_t pid, int *status)
 }
 
 /* Has the process ended, reaped or not? It may also be found stopped. */
-static bool is_dead(struct board *b, struct process *p)
+static bool is_dead(struct supervisor *s, struct process *p)
 {
 	int status = 0;
 	char state = state_of(p->pid, &status);
 	bool stopped = state == 'T';
 
-	b->stops_found += stopped && !p->found_stopped;
+	s->b->stops_found += stopped && !p->found_stopped;
 	p->found_stopped = stopped;
 	if (state == 'Z' && WIFSIGNALED(status))
-		look_at_death(b, p->pid, WTERMSIG(status));
+		look_at_death(s, p->pid, WTERMSIG(status));
 	return state == 'Z' || state == 'X';
 }
 
@@ -280,7 +282,7 @@ unsigned sweep(struct supervisor *s, enum looks looks)
 		if (p->state == PROCESS_TAKEN)
 			live++;
 		else if (p->state == PROCESS_ENDED || looks == ALL_GONE ||
-			 (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(s->b, p)))
+			 (looks == LOOK_FOR_KILLED && p->pid > 0 && is_dead(s, p)))
 			collect(s, i);
 		else
 			live++;

@@ -27,6 +27,8 @@ struct exact {
 	bool reaps;  /* what loses its parent, until x is closed */
 	int was_subreaper;
 	struct exact_end end;
+	uint32_t n_past, n_uncounted; /* of the supervisor's last report, as its reason */
+	char reason[REASON_MAX];
 	struct samples *samples;
 	struct exact_clock clock;
 	int64_t seen; /* instructions, at the last reading */
@@ -248,6 +250,11 @@ static void note_end(struct exact *x, const struct report *r)
 	x->alone = r->alone;
 	x->end = (struct exact_end){ .status = r->status, .never_began = r->never_began, .left = r->left, .usage = r->usage };
 	END_TEXT(x->end.left.name);
+	x->damaged |= r->damaged;
+	x->n_past = r->n_past;
+	x->n_uncounted = r->n_uncounted;
+	memcpy(x->reason, r->reason, sizeof x->reason);
+	END_TEXT(x->reason);
 }
 
 /* The next report of the supervisor: 1, 0 when it has not said anything in time, -EIO when it never will. */
@@ -475,9 +482,18 @@ static int damaged(struct exact *x, struct tare_error *err)
 	return -ENOTSUP;
 }
 
+/* What the supervisor said at the command's end is still on the board, where the command could change it. */
+static bool is_as_reported(const struct exact *x)
+{
+	uint32_t past = x->board->n_past, uncounted = x->board->n_uncounted;
+
+	return x->alone ? past == x->n_past && uncounted == x->n_uncounted
+			: past >= x->n_past && uncounted >= x->n_uncounted;
+}
+
 static bool is_damaged(struct exact *x)
 {
-	x->damaged |= board_damaged(x->board);
+	x->damaged |= board_damaged(x->board) || (x->ended && !x->lost && !is_as_reported(x));
 	return x->damaged;
 }
 
@@ -500,7 +516,7 @@ static bool sum_up(struct exact *x, int64_t out[EXACT_CLASSES], char reason[REAS
 	uint32_t n_past = b->n_past;
 	bool fits = READ_ONCE(b->not_past) == ~n_past;
 
-	copy_once(reason, b->reason, REASON_MAX);
+	copy_once(reason, x->reason[0] ? x->reason : b->reason, REASON_MAX);
 	reason[REASON_MAX - 1] = 0;
 	memset(out, 0, EXACT_CLASSES * sizeof *out);
 	fits &= add_sums(out, b->past_overflow, &b->past_overflow_check);
@@ -652,6 +668,19 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 	return ret == SAMPLES_DAMAGED ? damaged(x, err) : ret;
 }
 
+/* Nothing runs any more: instructions with a place and without one are all that were counted. */
+static bool profile_adds_up(struct exact *x, const struct exact_profile *p)
+{
+	uint64_t sum = (uint64_t)p->unplaced;
+	int64_t all[EXACT_CLASSES];
+	char reason[REASON_MAX];
+	bool fits = sum_up(x, all, reason);
+
+	for (size_t i = 0; i < p->n_code; i++)
+		sum += (uint64_t)p->code[i].executions * p->code[i].instructions;
+	return reason[0] || (fits && sum == (uint64_t)all[EXACT_INSTRUCTIONS]); /* no counts, no sum */
+}
+
 int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error *err)
 {
 	struct reading r = { 0 };
@@ -667,7 +696,7 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 		if (is_lost(x, r.changes))
 			return say_lost(x, err);
 		ret = profile_gather(x->board, x->board_fd, out, err);
-		r.torn = ret == -EBADMSG || ret == -EAGAIN;
+		r.torn = ret == -EBADMSG || ret == -EAGAIN || (ret == 0 && x->ended && x->alone && !profile_adds_up(x, out));
 		if (ret < 0 && !r.torn)
 			break;
 	} while (in_motion(x, &r));

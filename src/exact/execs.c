@@ -251,7 +251,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 			/* Of the command itself nothing is run, rather than counted. */
 			snprintf(full, sizeof full, "%.23s cannot be counted: %.150s", p->name, reason);
 			if (first) {
-				note_reason(s->b, full);
+				note_reason(s, full);
 				kill(pid, SIGKILL);
 			} else {
 				note_uncounted(p, reason);
@@ -261,7 +261,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	if (first) {
 		struct report r = { .pid = pid };
 
-		snprintf(r.reason, sizeof r.reason, "%.*s", REASON_MAX - 1, s->b->reason);
+		snprintf(r.reason, sizeof r.reason, "%.*s", REASON_MAX - 1, s->reason);
 		say(s, &r);
 	}
 	ptrace(PTRACE_DETACH, pid, 0, ret > 0 ? ret : 0);

@@ -95,10 +95,21 @@ void say(const struct supervisor *s, const struct report *r)
 	(void)n; /* tare is gone: the command goes on */
 }
 
-void note_reason(struct board *b, const char *reason)
+void note_reason(struct supervisor *s, const char *reason)
 {
-	if (!b->reason[0])
-		snprintf(b->reason, sizeof b->reason, "%.*s", REASON_MAX - 1, reason);
+	if (s->reason[0])
+		return;
+	snprintf(s->reason, sizeof s->reason, "%.*s", REASON_MAX - 1, reason);
+	memcpy(s->b->reason, s->reason, sizeof s->reason);
+}
+
+/* Also what it alone writes: the command can change that, and put it back later. */
+static void look_for_damage(struct supervisor *s)
+{
+	struct board *b = s->b;
+
+	s->damaged |= board_damaged(b) || b->n_past != s->n_past || b->n_uncounted != s->n_uncounted ||
+		      memcmp(b->reason, s->reason, sizeof s->reason) != 0;
 }
 
 static void note_mapping(struct board *b, const struct process *p)
@@ -170,7 +181,7 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 	if (park_stop(s, pid, status))
 		return;
 	if (event == PTRACE_EVENT_EXEC) {
-		s->damaged |= board_damaged(s->b);
+		look_for_damage(s);
 		on_exec(s, pid);
 	} else if (!event && sig == SIGTRAP && i >= 0) {
 		/* The exec failed, and the engine says so. */
@@ -191,7 +202,7 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 		unwatch(s, (unsigned)i);
 	park_end(s, pid);
 	if (!s->damaged && WIFSIGNALED(status))
-		look_at_death(s->b, pid, WTERMSIG(status));
+		look_at_death(s, pid, WTERMSIG(status));
 	if (pid != s->command)
 		return;
 	s->end = (struct report){ .ended = 1, .pid = pid, .status = status, .usage = *usage };
@@ -203,7 +214,7 @@ static bool never_began(const struct supervisor *s)
 {
 	struct board *b = s->b;
 
-	if (s->damaged || b->reason[0] || !WIFSIGNALED(s->end.status))
+	if (s->damaged || s->reason[0] || !WIFSIGNALED(s->end.status))
 		return false;
 	return !s->command_started || (s->n_past == 1 && !board_past(b, 0)->may_have_begun && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
 }
@@ -218,7 +229,10 @@ static void say_end(struct supervisor *s, unsigned live)
 	if (!s->damaged)
 		s->end.left = look_at_left(s->b);
 	s->end.never_began = never_began(s);
-	snprintf(s->end.reason, sizeof s->end.reason, "%.*s", REASON_MAX - 1, s->b->reason);
+	s->end.damaged = s->damaged;
+	s->end.n_past = s->n_past;
+	s->end.n_uncounted = s->n_uncounted;
+	memcpy(s->end.reason, s->reason, sizeof s->reason);
 	say(s, &s->end);
 }
 
@@ -261,7 +275,7 @@ void supervise(const struct launch *l)
 			else
 				on_end(&s, pid, status, &usage);
 		childless = pid < 0 && errno == ECHILD;
-		s.damaged |= board_damaged(s.b);
+		look_for_damage(&s);
 		if (!s.damaged) {
 			watch_execs(&s);
 			park_threads(&s);

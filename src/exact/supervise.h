@@ -30,6 +30,7 @@ struct supervisor {
 	bool damaged; /* the board: see damage.c */
 	struct report end; /* of the command */
 	uint32_t n_past, n_uncounted; /* as on the board, where they could be changed */
+	char reason[REASON_MAX];      /* likewise */
 	struct {
 		pid_t tid;
 		uint32_t thread;
@@ -48,13 +49,13 @@ struct supervisor {
 
 /* supervise.c: to tare; and why something was not counted, the first time: up to REASON_MAX of it, which may be on the board. */
 void say(const struct supervisor *s, const struct report *r);
-void note_reason(struct board *b, const char *reason);
+void note_reason(struct supervisor *s, const char *reason);
 /* Likewise: let what is traced go on from a stop (next_stop()) that is none of ours, as it would by itself. */
 void pass_on(pid_t tid, int stop);
 
 /* collect.c: what ended threads and processes leave on the board. */
 enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
-void look_at_death(struct board *b, pid_t pid, int sig);
+void look_at_death(struct supervisor *s, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
 bool has_ended(pid_t tid); /* or is a zombie */
 struct exact_left look_at_left(struct board *b);

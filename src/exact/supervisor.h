@@ -20,7 +20,9 @@ struct report {
 	int samples; /* wait to be read: nothing else has happened */
 	int never_began; /* see struct exact_end */
 	int alone; /* nothing of the command is left: the supervisor ends, too */
+	int damaged; /* the board */
 	int status;
+	uint32_t n_past, n_uncounted; /* the board must have as many; more of them if others are left */
 	struct exact_left left;
 	struct rusage usage;
 	char reason[REASON_MAX];

@@ -136,6 +136,18 @@ def a_command_has_its_own_status():
 
 
 @test
+def a_command_without_counts_has_no_executions():
+    if not EXACT:
+        skip("the exact engine is for x86-64")
+    source, steps = os.path.join(ROOM.name, "steps.c"), os.path.join(ROOM.name, "steps")
+    Path(source).write_text('int main(void) { __asm__ volatile("pushf; orq $0x100, (%rsp); popf; nop"); return 0; }')
+    r = sh(CC, "-g", "-O1", "-mno-red-zone", source, "-o", steps)
+    true(r.returncode == 0, r.stderr.decode())
+    r = sh(TARE, "annotate", "main", "--", steps)
+    true(r.returncode == 125 and "sets the trap flag" in r.stderr.decode(), f"{r.returncode}: {r.stdout.decode()} {r.stderr.decode()}")
+
+
+@test
 def text_for_people():
     out = annotate("-i", recording(), "leaf")
     equal(annotate("leaf", recording()), out, "the file as a word")

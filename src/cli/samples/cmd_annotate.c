@@ -208,6 +208,7 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 					.root = "" };
 	struct exact_options exact = { .profile = true };
 	struct exact_profile profile = { 0 };
+	int64_t counts[EXACT_CLASSES];
 	struct annotation a = { 0 };
 	struct exact_end end;
 	struct exact *x = NULL;
@@ -223,6 +224,10 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 	ret = exact_wait(x, -1, &end, err);
 	if (ret >= 0 && end.never_began)
 		ret = tare_fail(err, ENODATA, "the command was ended by %s before its first instruction", signal_name(WTERMSIG(end.status), by));
+	if (ret >= 0)
+		ret = exact_counts(x, counts, err);
+	if (ret == -ENODATA) /* some of its processes alone are not counted to their end */
+		ret = 0;
 	if (ret >= 0)
 		ret = exact_profile(x, &profile, err);
 	if (ret >= 0) {

@@ -51,7 +51,7 @@ static const struct field {
 	HEAD(n_code, 1),
 	HEAD(n_filters, 1),
 	HEAD(stops_sent, 1),
-	HEAD(unplaced, 0), /* of the profile */
+	HEAD(unplaced, 1),
 	HEAD(every, 0),
 	HEAD(every.n_events, 0),
 	HEAD(every.event[0].n, 0),
@@ -62,7 +62,7 @@ static const struct field {
 	HEAD(n_happenings, 1),
 	HEAD(reason, 1),
 	HEAD(compared, 1),
-	HEAD(n_uncounted, 0), /* tare reports that the counts lack a process */
+	HEAD(n_uncounted, 1),
 	HEAD(uncounted, 1),
 	HEAD(layout_lost, 1),
 	HEAD(gainer, 1),

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * forger HOW: changes on the board of the exact engine (src/exact/board.h) what the supervisor, or the profile, has written there: `unplaced`
+ * instructions, the number of processes that were not `uncounted` to their end, the `reason` why there are no counts, or the list of `past`
+ * processes. `none` changes nothing. It waits until there is something to change.
+ */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "exact/board.h"
+
+static struct board *const board = (struct board *)0x559000000000; /* supervisor.h, board_places */
+
+static struct process *self(void)
+{
+	struct process *p = (struct process *)((uint8_t *)board + BOARD_PROCESSES);
+
+	while (p->pid != getpid())
+		p++;
+	return p;
+}
+
+static void work(int turns)
+{
+	for (volatile int i = 0; i < turns; i++)
+		;
+}
+
+/* A child that says how it was refused. */
+static void lose_child(enum refused how)
+{
+	int status;
+
+	if (fork() == 0) {
+		work(20000);
+		strcpy(self()->reason, "as it says");
+		self()->refused = how;
+		_exit(0);
+	}
+	wait(&status);
+}
+
+static void await(const volatile void *there)
+{
+	while (!*(const volatile char *)there)
+		usleep(1000);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "none";
+
+	work(20000);
+	if (!strcmp(how, "unplaced")) {
+		board->unplaced += 1000;
+	} else if (!strcmp(how, "uncounted")) {
+		lose_child(REFUSED_ENDED);
+		await(&board->n_uncounted);
+		board->n_uncounted = 0;
+	} else if (!strcmp(how, "reason")) {
+		lose_child(REFUSED_WRONG);
+		await(board->reason);
+		memset(board->reason, 0, sizeof board->reason);
+	} else if (!strcmp(how, "past")) {
+		lose_child(REFUSED_NOT);
+		await(&board->n_past);
+		board->n_past = 0;
+		board->not_past = ~0u;
+	}
+	return 0;
+}
