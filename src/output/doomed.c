@@ -8,9 +8,14 @@ static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 enum { MOST_DOOMED = 4 };
 static const char *volatile doomed[MOST_DOOMED];
 static pid_t doomed_by;
+static volatile sig_atomic_t finishing, came; /* the signal that waits; 0: none */
 
 static void on_signal(int number)
 {
+	if (finishing && getpid() == doomed_by) {
+		came = number;
+		return;
+	}
 	for (size_t i = 0; i < MOST_DOOMED && getpid() == doomed_by; i++)
 		if (doomed[i] && unlink(doomed[i]) < 0 && errno == EISDIR)
 			file_remove_folder(doomed[i]);
@@ -55,4 +60,17 @@ void doomed_spare(const char *name)
 	for (size_t i = 0; i < MOST_DOOMED; i++)
 		if (name && doomed[i] == name)
 			doomed[i] = NULL;
+}
+
+void doomed_finish(void)
+{
+	finishing = 1;
+}
+
+void doomed_finished(void)
+{
+	finishing = 0;
+	if (came)
+		raise(came);
+	came = 0;
 }

@@ -11,5 +11,11 @@ void doomed_let(const sigset_t *before);
 /* A file, or a folder with files in it. `name` stays where it is until it is spared. NULL is none. */
 void doomed_add(const char *name);
 void doomed_spare(const char *name);
+/*
+ * What was doomed is worth something now: such signals wait from here on, until doomed_finished() says that it has its name. This does not
+ * use the mask of signals, which a session restores when it ends.
+ */
+void doomed_finish(void);
+void doomed_finished(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "output/doomed.h"
 #include "output/state_file.h"
 
 /* A relative one is to be ignored: XDG Base Directory Specification. NULL: not set. */
@@ -78,13 +79,17 @@ static int lock_beside(const char *path, bool wait, struct tare_error *err)
 int state_replace(const char *path, const struct text *text, struct tare_error *err)
 {
 	char name[PATH_MAX];
+	sigset_t before;
 	int fd, ret;
 
 	if (snprintf(name, sizeof(name), "%s.XXXXXX", path) >= (int)sizeof(name))
 		return tare_fail(err, ENAMETOOLONG, "%.200s: too long a name", path);
+	before = doomed_hold();
 	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		doomed_let(&before);
 		return tare_fail(err, errno, "cannot write beside %.200s: %s", path, strerror(errno));
+	}
 	fchmod(fd, 0644);
 	ret = file_write_all(fd, text->s, text->len);
 	if (ret == 0)
@@ -93,10 +98,10 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 		ret = -errno;
 	if (ret == 0 && rename(name, path) < 0)
 		ret = -errno;
-	if (ret == 0)
-		return 0;
-	unlink(name);
-	return tare_fail(err, -ret, "cannot write %.200s: %s", path, strerror(-ret));
+	if (ret < 0)
+		unlink(name);
+	doomed_let(&before);
+	return ret < 0 ? tare_fail(err, -ret, "cannot write %.200s: %s", path, strerror(-ret)) : 0;
 }
 
 static int lock(const char *path, bool wait, struct tare_error *err)

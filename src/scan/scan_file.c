@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,7 @@ static int make_parents(const char *path, struct tare_error *err)
 int scan_file_replace(const char *path, const struct text *bytes, struct tare_error *err)
 {
 	char part[FILE_PART_ROOM], place[PATH_MAX];
+	sigset_t all, before;
 	int fd = -1, ret = file_place(path, place);
 
 	if (ret == 0)
@@ -242,6 +244,8 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 	ret = make_parents(place, err);
 	if (ret == 0 && bytes->failed)
 		ret = tare_fail_nomem(err);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before); /* a signal leaves no file beside it */
 	if (ret == 0) {
 		fd = file_part_open(place, 0666, part);
 		ret = fd < 0 ? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd)) : 0;
@@ -257,5 +261,6 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 		ret = tare_fail(err, errno, "cannot replace %s: %s", path, strerror(errno));
 	if (ret < 0 && fd >= 0)
 		unlink(part);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return ret;
 }

@@ -2,7 +2,7 @@
 """What becomes of signals to tare while a command runs: the command gets each once, and decides. None of it is a matter of time:
 what was not to be sent would have been sent before something that is waited for.
 
-usage: signals_test.py TARE
+usage: signals_test.py TARE PROGRAM     (tests/programs/regions)
 """
 import contextlib
 import fcntl
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from commands import children  # noqa: E402
 
-TARE = os.path.abspath(sys.argv[1])
+TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
 ROOM = tempfile.TemporaryDirectory()
 # Tells each signal that it gets, and ends when its input does. By a pipe: one just before a read(2) would wait for its end.
 TELLS = """
@@ -207,6 +207,72 @@ def a_stopped_command_gets_it():
             if p.poll() is None:
                 os.killpg(p.pid, signal.SIGKILL)
                 p.wait()
+
+
+
+# Has the FIFO of its first word open, and works until the second is there.
+ENDS = "exec 3>$0; while [ ! -e $1 ]; do :; done"
+
+
+def flooded(words, room):
+    """SIGTERM without a pause from the moment when nothing of the command is left, and tare has its file to finish: what is there then."""
+    ended, go = room / "ended", room / "go"
+    os.mkfifo(ended)
+    p = subprocess.Popen([TARE, *words, "-o", room / "f", "--", "sh", "-c", ENDS, ended, go], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with open(ended, "rb") as end:
+            while not any(f.stat().st_size > 5000 for f in room.glob("f.part")):
+                true(p.poll() is None, f"it ended early: {words}")
+                time.sleep(0.001)
+            go.touch()
+            equal(end.read(), b"")
+        while p.poll() is None:
+            p.terminate()
+    finally:
+        p.kill()
+        p.wait()
+    return sorted(f.name for f in room.iterdir() if f not in (ended, go))
+
+
+@test
+def a_recording_is_whole_or_gone():
+    """However late tare is told to end."""
+    ways = [["record", "-q", "-e", "page-faults:u", "-e", "cpu-clock:u", "-F", "2000"]] + [["record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "200"]] * EXACT
+    for way in ways:
+        for _ in range(5):
+            with tempfile.TemporaryDirectory(dir=ROOM.name) as room:
+                room = Path(room)
+                left = flooded(way, room)
+                true(left in ([], ["f"]), f"{way}: {left}")
+                if left:
+                    equal(subprocess.run([TARE, "report", room / "f"], capture_output=True).returncode, 0, f"{way}: a whole one")
+
+
+WRITE = {"x86_64": 1, "aarch64": 64}
+
+
+@test
+def regions_have_their_name_before_a_signal_ends_tare():
+    """It comes while tare tells what it recorded, to a pipe without room."""
+    with tempfile.TemporaryDirectory(dir=ROOM.name) as room:
+        says, to = os.pipe()
+        os.set_blocking(to, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(to, bytes(4096))
+        os.set_blocking(to, True)
+        p = subprocess.Popen([TARE, "regions", "-e", "none", "-o", "f", "--", "sh", "-c", '$0 loop 300 1 2>&1 >/dev/null', PROGRAM],
+                             cwd=room, stdout=subprocess.DEVNULL, stderr=to)
+        os.close(to)
+        with open(says, "rb") as told:
+            while Path(f"/proc/{p.pid}/syscall").read_text().split()[:2] != [str(WRITE[os.uname().machine]), "0x2"]:
+                true(p.poll() is None, "it ended early")
+                time.sleep(0.001)
+            p.terminate()
+            told.read()
+        equal(p.wait(60), -15)
+        equal(os.listdir(room), ["f"])
+        equal(subprocess.run([TARE, "summarize", Path(room, "f")], capture_output=True).returncode, 0, "a whole one")
 
 
 main()

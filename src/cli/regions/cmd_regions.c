@@ -484,7 +484,7 @@ static void say_none(const struct command *self, const struct follow *end, const
 		before ? "is left as it was" : "is not made");
 }
 
-static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
+static int record_held(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
 {
 	struct environment padded = { 0 };
 	struct kept_output kept;
@@ -539,6 +539,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	free(env);
 	for (int i = 0; i < 3; i++)
 		text_free(&own[i]);
+	doomed_finish();
 	doomed_spare(kept.path);
 	if (ret < 0) {
 		kept_output_end(&kept, false, NULL);
@@ -567,6 +568,15 @@ static int record(const struct command *self, struct regions_options *o, char *c
 		return follow_status(&end);
 	fprintf(stderr, "tare %s: no regions in %s\n", self->name, o->output);
 	return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
+}
+
+/* What tare is told while it looks at what was recorded ends it when that has its name, or is gone. */
+static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
+{
+	int status = record_held(self, o, argv, err);
+
+	doomed_finished();
+	return status;
 }
 
 /* Splits "A ARG ::: B ARG" in place; 0: not two commands or more. */

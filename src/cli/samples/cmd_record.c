@@ -422,8 +422,8 @@ static bool large_enough(void *with)
 	struct job *j = with;
 	struct text out = { 0 };
 
-	if (perfdata_writer_kept(j->writer)) /* and is worth something if its recorder is killed */
-		spare(j);
+	if (perfdata_writer_kept(j->writer))
+		doomed_finish();
 
 	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), record_alloc_size(&j->alloc), now_ns() - j->begin_ns, &out);
 
@@ -433,23 +433,18 @@ static bool large_enough(void *with)
 	return enough;
 }
 
-/* Until it has its name one without records goes with tare; while it takes that nothing ends tare, as a name may be another file's then. */
+/* No signal ends tare until each file has its name: one that has none yet is left to close_writer(). */
 static int finish(struct job *j, struct tare_error *err)
 {
-	const bool empty = !perfdata_writer_kept(j->writer);
-	sigset_t before;
-	int ret;
+	int ret, placed;
 
-	if (empty)
-		before = doomed_hold();
-	else
-		spare(j);
+	doomed_finish();
+	spare(j); /* the names may be other files' afterwards */
 	ret = perfdata_writer_finish(j->writer, &j->outcome, err);
-	if (empty) {
-		spare(j);
-		doomed_let(&before);
-	}
-	return ret;
+	placed = record_alloc_place(&j->alloc, ret < 0 ? NULL : err);
+	if (!perfdata_writer_part(j->writer))
+		doomed_finished();
+	return ret < 0 ? ret : placed;
 }
 
 static int record(struct job *j)
@@ -745,9 +740,6 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = sample(&j);
 	}
 	if (j.outcome.began) {
-		int placed = record_alloc_place(&j.alloc, ret < 0 ? NULL : &err);
-
-		ret = ret < 0 ? ret : placed;
 		show(&j, self);
 	} else {
 		record_alloc_forget(&j.alloc);
@@ -756,6 +748,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret < 0 && ret != -EPIPE)
 		complain(self, &err, j.o.event_text);
 	close_writer(&j);
+	doomed_finished();
 	status = exit_status(&j, ret);
 	sample_outcome_free(&j.outcome);
 	environment_free(&j.environment);
