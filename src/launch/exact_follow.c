@@ -160,9 +160,11 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 			out->wall_ns = now_ns() - h.begin_ns;
 		if (ret == 0)
 			ret = hand_over(&h, &f, err);
-		look_for_uncounted(&f, out);
-		if (ret == 0 && !h.failed && plan->profile && !out->uncounted[0])
+		if (ret == 0 && !h.failed && plan->profile) /* first: where it finds no sum, there are no counts */
 			launched_profile(&f.child, plan->profile, NULL);
+		look_for_uncounted(&f, out);
+		if (out->uncounted[0] && plan->profile)
+			exact_profile_free(plan->profile);
 		ret = ret < 0 ? ret : h.failed;
 		out->went_on = h.failed && f.has_status && !out->timed_out;
 	}

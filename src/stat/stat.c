@@ -480,10 +480,10 @@ static int end(struct run *r, struct signals *signals)
 		launched_partial(&r->child, &f.end.partial);
 	if (f.end.has_status && f.end.wait_status == 0)
 		f.end.by_signal = 0; /* the command took the signal and finished its work */
+	if (ret == 0 && r->plan->profile) /* first: where it finds no sum, there are no counts */
+		ret = put_profile(r);
 	if (ret == 0)
 		ret = put_readings(r, f.time_ns);
-	if (ret == 0 && r->plan->profile)
-		ret = put_profile(r);
 	return ret < 0 ? ret : r->to->put(r->to, &f, r->err);
 }
 
