@@ -12,8 +12,8 @@ void doomed_let(const sigset_t *before);
 void doomed_add(const char *name);
 void doomed_spare(const char *name);
 /*
- * What was doomed is worth something now: such signals wait from here on, until doomed_finished() says that it has its name. This does not
- * use the mask of signals, which a session restores when it ends.
+ * The files are to be kept now: such signals wait until doomed_finished(), when the files have their names. This does not use the
+ * mask of signals, which a session restores when it ends.
  */
 void doomed_finish(void);
 void doomed_finished(void);

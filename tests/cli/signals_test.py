@@ -215,7 +215,7 @@ ENDS = "exec 3>$0; while [ ! -e $1 ]; do :; done"
 
 
 def flooded(words, room):
-    """SIGTERM without a pause from the moment when nothing of the command is left, and tare has its file to finish: what is there then."""
+    """The files that are there after SIGTERMs without a pause, from the end of the command on, when tare finishes its file."""
     ended, go = room / "ended", room / "go"
     os.mkfifo(ended)
     p = subprocess.Popen([TARE, *words, "-o", room / "f", "--", "sh", "-c", ENDS, ended, go], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -236,7 +236,7 @@ def flooded(words, room):
 
 @test
 def a_recording_is_whole_or_gone():
-    """However late tare is told to end."""
+    """At whatever moment of its last steps SIGTERM comes."""
     ways = [["record", "-q", "-e", "page-faults:u", "-e", "cpu-clock:u", "-F", "2000"]] + [["record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "200"]] * EXACT
     for way in ways:
         for _ in range(5):
@@ -253,7 +253,7 @@ WRITE = {"x86_64": 1, "aarch64": 64}
 
 @test
 def regions_have_their_name_before_a_signal_ends_tare():
-    """It comes while tare tells what it recorded, to a pipe without room."""
+    """It comes while tare reports what it recorded, to a pipe without room."""
     with tempfile.TemporaryDirectory(dir=ROOM.name) as room:
         says, to = os.pipe()
         os.set_blocking(to, False)

@@ -570,7 +570,7 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 	return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 }
 
-/* What tare is told while it looks at what was recorded ends it when that has its name, or is gone. */
+/* A signal during the report ends tare when the recording has its name, or is removed. */
 static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
 {
 	int status = record_held(self, o, argv, err);
