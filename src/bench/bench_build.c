@@ -129,6 +129,26 @@ static void keep_said(int fd, struct text *said)
 		text_put(said, bytes, (size_t)n);
 }
 
+/* Temporary files of the compiler are then removed with the room, also those of a compiler that a signal ended. */
+static int run_in_room(const struct bench_room *r, const struct bench_child *child, struct bench_child_end *end, struct tare_error *err)
+{
+	const char *own = getenv("TMPDIR");
+	char *before = own ? strdup(own) : NULL;
+	int ret;
+
+	if ((own && !before) || setenv("TMPDIR", r->path, 1) < 0) {
+		free(before);
+		return tare_fail_nomem(err);
+	}
+	ret = bench_child(child, end, err);
+	if (before)
+		setenv("TMPDIR", before, 1);
+	else
+		unsetenv("TMPDIR");
+	free(before);
+	return ret;
+}
+
 int bench_build(struct bench_room *r, const struct bench_compiler *cc, const char *source, char *object, size_t size, struct text *said,
 		int *by_signal, struct tare_error *err)
 {
@@ -136,7 +156,7 @@ int bench_build(struct bench_room *r, const struct bench_compiler *cc, const cha
 	char *words = strdup(cc->words), *flags = strdup(cc->flags ? cc->flags : "");
 	char *argv[2 * WORDS_MAX + 16];
 	struct bench_child child = { .argv = argv, .in = -1, .cpu = -1, .own_group = true, .tidies = true };
-	struct bench_child_end end;
+	struct bench_child_end end = { 0 };
 	size_t n = 0;
 	int ret;
 
@@ -153,7 +173,7 @@ int bench_build(struct bench_room *r, const struct bench_compiler *cc, const cha
 	argv[n++] = (char *)source;
 	n = split(flags, argv, n);
 	argv[n] = NULL;
-	ret = bench_child(&child, &end, err);
+	ret = run_in_room(r, &child, &end, err);
 	*by_signal = end.by_signal;
 	if (ret == -ENOENT) {
 		tare_fail(err, ENOENT, "there is no compiler '%.100s' to make the test with", cc->words);

@@ -529,6 +529,21 @@ def a_compiler_takes_its_files_away():
 
 
 @test
+def temporary_files_of_a_killed_compiler_are_removed():
+    """As those of collect2, which the end of gcc leaves to itself."""
+    with tempfile.TemporaryDirectory() as room:
+        cc, begun = os.path.join(room, "compiler"), os.path.join(room, "begun")
+        Path(cc).write_text(f"#!/bin/sh\ntouch $TMPDIR/part.c {begun}\nwhile :; do sleep 0.05; done\n")
+        os.chmod(cc, 0o755)
+        p = subprocess.Popen([TARE, "bench", "--cc", cc, "--engine", "clock", "--asm", "nop"], env=dict(os.environ, TMPDIR=room))
+        while not os.path.exists(begun):
+            time.sleep(0.01)
+        p.terminate()
+        equal(p.wait(), 143, "the signal's status")
+        equal(sorted(os.listdir(room)), ["begun", "compiler"], "what is left")
+
+
+@test
 def a_signal_takes_the_folder_away():
     """At each of the system calls with which it is made, used and removed."""
     if not shutil.which("strace") or subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True).returncode:
