@@ -133,6 +133,7 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 	}
 	if (b->how == BENCH_CLOCK) {
 		r->marks = mark_clock;
+		r->n = 1;
 		mark_state.stride = 16;
 	} else if (b->how == BENCH_EXACT) {
 		ret = open_exact(r, err);
@@ -143,6 +144,8 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 	} else {
 		ret = open_group(r, err);
 	}
+	if (ret == 0 && r->n != b->counters) /* the board has cells for so many */
+		ret = tare_fail(err, EINVAL, "%u counters on the board, and the marks read %zu", b->counters, r->n);
 	if (ret < 0)
 		return ret;
 	size = ((2 * TARE_BENCH_PAIRS_MAX * mark_state.stride + GUARD - 1) & ~(size_t)(GUARD - 1)) + GUARD;
@@ -222,7 +225,7 @@ size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, 
 			if (each)
 				to[pairs * r->n + i] = d;
 			else
-				to[i] += d;
+				to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)d); /* a log that a test wrote over may exceed 2^63 */
 		}
 		started = NULL;
 		pairs++;

@@ -218,24 +218,30 @@ static void want_debug(struct search *s, Dwfl_Module *module, uint32_t sum)
 static int find_debug(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base, const char *of, const char *link, GElf_Word sum,
 		      char **name)
 {
-	static _Thread_local bool inside;
+	static _Thread_local unsigned calls, depth;
+	const unsigned before = ++calls;
 	bool is_alt = link && !sum;
 	struct search s = { .name = link, .fd = -1 };
 
 	(void)data, (void)module_name, (void)base;
-	if (inside) /* want_alt() asked for DWARF that is not read yet: a debug link with checksum 0 looks like a common file */
+	if (depth == 2)
 		return -1;
-	inside = true;
+	depth++;
 	libdw.elf_version(EV_CURRENT);
 	if (is_alt)
 		want_alt(&s, module);
 	else
 		want_debug(&s, module, sum);
+	/* A debug link with checksum 0 looks like a common file, but want_alt() then makes libdw read DWARF, and ask again. */
+	if (calls != before)
+		s.wanted = (struct wanted){ 0 };
 	if (s.wanted.n || s.wanted.sum)
 		search(&s, of);
 	if (s.fd < 0 && is_alt && s.wanted.n)
 		s.fd = empty_alt();
-	inside = false;
+	depth--;
+	if (!is_alt) /* libdw asks again after it could not read the file, and forgets the first name */
+		free(*name);
 	*name = s.fd >= 0 ? strdup(s.path) : NULL;
 	return s.fd;
 }
