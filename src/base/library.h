@@ -14,6 +14,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include "base/error.h"
+
+/* The error of a library that cannot be loaded: it is not installed, or the process has no free file descriptor. Returns -code. */
+int library_missing(struct tare_error *err, int code, const char *what, const char *hint);
 
 #define LIBRARY_POINTER(function) typeof(&function) function;
 

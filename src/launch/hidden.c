@@ -79,7 +79,10 @@ int hidden_begin(struct hidden *h, struct tare_error *err)
 	close(h->stop);
 	close(h->pipe[0]);
 	close(h->pipe[1]);
-	return tare_fail(err, code, "no pipe for the command's output: %s", strerror(code));
+	tare_fail(err, code, "no pipe for the command's output: %s", strerror(code));
+	if (code == EMFILE)
+		tare_hint(err, "ulimit -n N allows more");
+	return -code;
 }
 
 uint64_t hidden_end(struct hidden *h)

@@ -51,6 +51,8 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		int ret = tare_fail(err, errno, "cannot make a pipe to start %.200s: %s", argv[0],
 				    strerror(errno));
 
+		if (ret == -EMFILE)
+			tare_hint(err, "ulimit -n N allows more");
 		if (go[0] >= 0) {
 			close(go[0]);
 			close(go[1]);

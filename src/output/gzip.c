@@ -49,9 +49,8 @@ int gzip_open(struct gzip **out, struct out *to, struct tare_error *err)
 
 	*out = NULL;
 	if (!zlib_load()) {
-		tare_fail(err, ENOENT, "libz.so.1, which compresses, cannot be loaded");
-		tare_hint(err, "install it (Debian: zlib1g)");
-		return -ENOENT;
+		return library_missing(err, ENOENT, "libz.so.1, which compresses",
+				       "install it (Debian: zlib1g)");
 	}
 	g = calloc(1, sizeof(*g));
 	/* deflateInit2(), a macro, by the pointer */

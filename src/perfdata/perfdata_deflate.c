@@ -18,9 +18,8 @@ int deflate_new(struct deflate **out, int level, struct tare_error *err)
 	struct deflate *z;
 
 	if (!zstd_load()) {
-		tare_fail(err, ENOSYS, "libzstd.so.1, which compresses, cannot be loaded");
-		tare_hint(err, "install it (Debian: libzstd1), or leave -z out");
-		return -ENOSYS;
+		return library_missing(err, ENOSYS, "libzstd.so.1, which compresses",
+				       "install it (Debian: libzstd1), or leave -z out");
 	}
 	z = malloc(sizeof(*z));
 	if (!z)

@@ -43,8 +43,8 @@ struct inflate *inflate_new(struct tare_error *err)
 	struct inflate *z;
 
 	if (!zstd_load()) {
-		tare_fail(err, ENOTSUP, "is compressed, and libzstd.so.1, which unpacks it, cannot be loaded");
-		tare_hint(err, "install it (Debian: libzstd1)");
+		library_missing(err, ENOTSUP, "is compressed, and libzstd.so.1, which unpacks it",
+				"install it (Debian: libzstd1)");
 		return NULL;
 	}
 	z = malloc(sizeof(*z));

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include "symbols/debug_servers.h"
+#include "base/library.h"
 
 static struct {
 	bool use;
@@ -27,9 +28,8 @@ int debug_servers_use(struct tare_error *err)
 	servers.use = servers.begin && servers.find && servers.end;
 	if (servers.use)
 		return 0;
-	tare_fail(err, ENOENT, "libdebuginfod.so.1, which asks the servers, cannot be loaded");
-	tare_hint(err, "install it (Debian: libdebuginfod1)");
-	return -ENOENT;
+	return library_missing(err, ENOENT, "libdebuginfod.so.1, which asks the servers",
+			       "install it (Debian: libdebuginfod1)");
 }
 
 int debug_servers_find(const uint8_t *id, size_t n)

@@ -25,9 +25,8 @@ int disasm_open(struct disasm **out, uint16_t machine, bool intel_syntax, struct
 
 	*out = NULL;
 	if (!lib_load()) {
-		tare_fail(err, ENOENT, "libcapstone.so.4, which disassembles, cannot be loaded");
-		tare_hint(err, "install it (Debian: libcapstone4)");
-		return -ENOENT;
+		return library_missing(err, ENOENT, "libcapstone.so.4, which disassembles",
+				       "install it (Debian: libcapstone4)");
 	}
 	if (machine != EM_X86_64 && machine != EM_386 && machine != EM_AARCH64)
 		return tare_fail(err, ENOTSUP, "instructions of ELF machine %u are not disassembled",

@@ -40,7 +40,6 @@ int libdw_load(struct tare_error *err)
 	pthread_once(&once, bind);
 	if (libdw.usable)
 		return 0;
-	tare_fail(err, ENOENT, "libdw.so.1, which reads symbols, cannot be loaded");
-	tare_hint(err, "install it (Debian: libdw1)");
-	return -ENOENT;
+	return library_missing(err, ENOENT, "libdw.so.1, which reads symbols",
+			       "install it (Debian: libdw1)");
 }

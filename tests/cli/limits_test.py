@@ -11,6 +11,7 @@ import collections
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -22,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import main, skip, test, true  # noqa: E402
+from made_accesses import Recording, source  # noqa: E402
 
 TARE, PROGRAM = (os.path.abspath(p) for p in sys.argv[1:3])
 ROUNDS = int(sys.argv[4]) if sys.argv[3:4] in (["--rounds"], ["--kills"]) else 0
@@ -40,7 +42,7 @@ DISK, OUT, TMP, INPUTS = HERE / "disk", HERE / "out", HERE / "tmp", HERE / "inpu
 ENV = {**os.environ, "TMPDIR": str(TMP), "HOME": ROOM.name, "LC_ALL": "C", MARK.split("=")[0]: MARK.split("=")[1]}
 LOOP = ("sh", "-c", "for i in 1 2 3 4 5 6 7 8; do /bin/true; done")
 OLD = b"the old result\n"
-RUN, OTHER, DATA = (str(INPUTS / n) for n in ("run.tare", "other.tare", "perf.data"))
+RUN, OTHER, DATA, ACCESSES = (str(INPUTS / n) for n in ("run.tare", "other.tare", "perf.data", "accesses.data"))
 # Name: the words, with FILE for the output; what says that a new one is whole; in the short round.
 COMMANDS = {
     "stat": (["stat", "--format", "json", "-e", "task-clock", "-o", "FILE", "--", "true"], None, True),
@@ -92,6 +94,11 @@ def prepare():
     for path in (RUN, OTHER):
         subprocess.run([TARE, "regions", "-q", "-o", path, "--", PROGRAM, "loop", "300", "2"], env=ENV, check=True)
     subprocess.run([TARE, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", DATA, "--", *LOOP], env=ENV, capture_output=True)
+    accesses = Recording()
+    accesses.mmap(1, 0x400000, 0x1000, 0, PROGRAM)
+    for i in range(8):
+        accesses.sample(ip=0x400100, tid=1 + i % 2, time=i, cpu=i % 2, addr=0x500000 + i % 4 * 8, src=source("store" if i % 2 else "load", "L1"))
+    accesses.write(Path(ACCESSES))
     for name, (_, _, short) in COMMANDS.items():
         if not (name in ONLY if ONLY else ROUNDS or short):
             continue
@@ -240,6 +247,52 @@ def kill_once(name, how, draw):
     if how == signal.SIGTERM:
         true(not os.listdir(TMP), f"{name}, {how.name}: left in TMPDIR: {os.listdir(TMP)}")
     return what if in_time else f"{what}, had ended"
+
+
+# Of every command, words that need no PMU; whether the output is the same in each run.
+EVERY = {
+    "stat": (["-e", "task-clock", "--", "true"], False),
+    "regions": (["-o", "of.tare", "--", PROGRAM, "loop", "3", "2"], False),
+    "bench": (["--engine", "clock", "--runs", "4", "--asm", "nop"], False),
+    "record": (["-e", "page-faults:u", "-c", "1", "-o", "of.data", "--", "true"], False),
+    "report": ([DATA], True),
+    "annotate": (["main", "--", PROGRAM, "loop", "1", "1"], True),
+    "memory": ([ACCESSES], True),
+    "sharing": ([ACCESSES], True),
+    "windows": (["-e", "page-faults", "--every", "2ms", "--", "true"], False),
+    "dump": ([DATA], True),
+    "export": (["-f", "csv", RUN], True),
+    "summarize": ([RUN], True),
+    "diff": ([RUN, "--", OTHER], True),
+    "run": (["--", "true"], True),
+    "verify": (["faults"], True),
+    "diverge": (["--", "true"], True),
+    "scan": (["--selectors", "0xc0"], False),
+    "aggregate": ([RUN, OTHER], True),
+    "doctor": ([], False),
+    "events": ([], True),
+    "msr": (["read", "IA32_PERF_GLOBAL_CTRL"], True),
+}
+
+
+@test
+def six_descriptors():
+    """Every command says that it has too few, or does all that it does with enough."""
+    if ONLY_KILLS:
+        skip("only kills")
+    prepare()
+    listed = subprocess.run([TARE, "help"], capture_output=True, text=True, env=ENV).stdout
+    true(set(re.findall(r"^  ([a-z]+)  +", listed, re.M)) == set(EVERY), listed)
+    for name, (more, same) in EVERY.items():
+        options = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": 100, "env": ENV, "cwd": INPUTS}
+        enough = subprocess.run([TARE, name, *more], **options)
+        few = subprocess.run([TARE, name, *more], **options, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
+        told = b"Too many open files" in few.stdout + few.stderr
+        print(f"# {name}: {few.returncode}, {'too few' if told else 'enough'}")
+        if few.returncode != enough.returncode:
+            true(few.returncode == 125 and told and b"ulimit -n" in few.stderr, f"{name}: {few}")
+        elif not told:
+            true(few.stdout == enough.stdout if same else few.stdout or few.stderr, f"{name}: {few}; not {enough}")
 
 
 @test
