@@ -540,7 +540,7 @@ def temporary_files_of_a_killed_compiler_are_removed():
             time.sleep(0.01)
         p.terminate()
         equal(p.wait(), 143, "the signal's status")
-        equal(sorted(os.listdir(room)), ["begun", "compiler"], "what is left")
+        equal(sorted(os.listdir(room)), ["begun", "compiler"], "files in TMPDIR")
 
 
 @test

@@ -287,11 +287,11 @@ def six_descriptors():
         options = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": 100, "env": ENV, "cwd": INPUTS}
         enough = subprocess.run([TARE, name, *more], **options)
         few = subprocess.run([TARE, name, *more], **options, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
-        told = b"Too many open files" in few.stdout + few.stderr
-        print(f"# {name}: {few.returncode}, {'too few' if told else 'enough'}")
+        reported = b"Too many open files" in few.stdout + few.stderr
+        print(f"# {name}: {few.returncode}, {'too few' if reported else 'enough'}")
         if few.returncode != enough.returncode:
-            true(few.returncode == 125 and told and b"ulimit -n" in few.stderr, f"{name}: {few}")
-        elif not told:
+            true(few.returncode == 125 and reported and b"ulimit -n" in few.stderr, f"{name}: {few}")
+        elif not reported:
             true(few.stdout == enough.stdout if same else few.stdout or few.stderr, f"{name}: {few}; not {enough}")
 
 

@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "analyze/symbols_private.h"
+#include "symbols/symbols_private.h"
 #include "fuzz.h"
 
 enum {
@@ -26,8 +26,7 @@ enum {
  */
 enum { TRUE_SUM = 1, SECOND_PLACE = 2, LINES = 4 };
 
-/* Then the link, the alternative link, and the build id, each so long; the rest is the debug file.
- */
+/* The sizes of the link, the alternative link and the build id; the rest is the debug file. */
 struct head {
 	uint8_t flags, link, alt, id;
 };
