@@ -3,6 +3,7 @@
 
 usage: diverge_test.py TARE NOISY PARTING SCHEMAS     (NOISY, PARTING: tests/programs)
 """
+import functools
 import json
 import os
 import shutil
@@ -36,8 +37,9 @@ def diverge(*words, tries=3):
 NOT_FOUND = ("unknown", "memory", "before", "stored")
 
 
+@functools.cache
 def parted(*words, good=lambda d: True):
-    """The document of a command whose cause is found: in 5 tries, where one in 10 may fail by chance or by load."""
+    """The document of a command whose cause is found, the same for all tests that ask: in 5 tries, where one in 10 may fail by chance or by load."""
     for _ in range(5):
         d = diverge(*words)
         if d["verdict"] == "parted" and d["cause"]["kind"] not in NOT_FOUND and good(d):
