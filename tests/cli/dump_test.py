@@ -37,7 +37,7 @@ def record(name, *options):
     """A recording made here, whose path is returned."""
     path = os.path.join(ROOM.name, name)
     if not os.path.exists(path):
-        r = sh("perf", "record", "-q", "-e", "cpu-clock", "-F", "2000", *options, "-o", path, "--", *WORK)
+        r = sh("perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-F", "2000", *options, "-o", path, "--", *WORK)
         true(r.returncode == 0, f"perf record: {r.stderr.decode()}")
     return path
 

@@ -217,7 +217,7 @@ def the_kernel_without_its_chain_as_perf_records_it():
     if not shutil.which("perf"):
         skip("there is no perf")
     path = os.path.join(ROOM.name, "dwarf.data")
-    r = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "4000", "--user-callchains", "--call-graph", "dwarf,4096", "-o", path, "--",
+    r = subprocess.run(["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-F", "4000", "--user-callchains", "--call-graph", "dwarf,4096", "-o", path, "--",
                         "dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=20000"], capture_output=True, timeout=60, env=ENV)
     if r.returncode or b"[kernel" not in tare("report", "--flat", "--sort", "module", path):
         skip("this user may not sample the kernel")
