@@ -776,7 +776,7 @@ TEST(only_the_best_runs_are_in_a_number)
  */
 TEST(many_threads_are_found_and_bound)
 {
-	enum { THREADS = 100000 };
+	const unsigned threads = tap_cases(100000);
 	struct summary_options by = { .by = BY_THREAD };
 	struct stat_metrics m;
 	const struct stat_table *t;
@@ -789,10 +789,10 @@ TEST(many_threads_are_found_and_bound)
 	begin(&by);
 	for (unsigned run = 0; run < 2; run++) {
 		run_begins();
-		for (unsigned k = 0; k < THREADS; k++)
+		for (unsigned k = 0; k < threads; k++)
 			for (unsigned e = 0; e < 2; e++) {
 				/* The second run has them in another order. */
-				unsigned part = 1 + (run ? THREADS - 1 - k : k);
+				unsigned part = 1 + (run ? threads - 1 - k : k);
 				struct fact f = { .kind = FACT_READING,
 						  .reading = { .event = e,
 							       .place = { .cpu = -1, .thread = (pid_t)part, .part = part },
@@ -803,7 +803,7 @@ TEST(many_threads_are_found_and_bound)
 		run_ends(1000);
 	}
 	t = summary_table(s, NULL);
-	CHECK_EQ(t->n, 3u * THREADS);
+	CHECK_EQ(t->n, 3u * threads);
 	for (size_t i = 0; i < t->n; i++)
 		if (t->row[i].event < 2 && t->row[i].spread.median != t->row[i].key.part * (2 - t->row[i].event)) {
 			CHECK(false, "thread %u has %g", t->row[i].key.part, (double)t->row[i].spread.median);
@@ -812,7 +812,7 @@ TEST(many_threads_are_found_and_bound)
 	CHECK_EQ(metrics_of(t, NULL, &m, NULL), 0);
 	for (size_t i = 0; i < m.n; i++)
 		ipc += !strcmp(m.metric[i].row->name, "ipc") && m.metric[i].value == 2;
-	CHECK_EQ(ipc, (size_t)THREADS, "of %zu ratios", m.n);
+	CHECK_EQ(ipc, (size_t)threads, "of %zu ratios", m.n);
 	metrics_free(&m);
 	summary_free(s);
 }
