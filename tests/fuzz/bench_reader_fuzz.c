@@ -4,7 +4,7 @@
  * within the log and within the room for them. Of the counters only software events are opened, and
  * MSRs of a folder that does not exist.
  */
-#include "session/bench_reader.h"
+#include "bench/bench_reader.h"
 #include "fuzz.h"
 
 enum { MOST = 32 };
