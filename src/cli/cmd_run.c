@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "launch/fixed_say.h"
 #include "launch/environment.h"
 #include "launch/follow.h"
@@ -35,9 +36,9 @@ static int set_verbose(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row run_opts[] = {
-	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none", set_deterministic },
-	{ 0, "list", NULL, "show the items, and which of them are usual", set_list },
-	{ 'v', "verbose", NULL, "say what was fixed", set_verbose },
+	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none", SPECIAL_ALL(set_deterministic) },
+	{ 0, "list", NULL, "show the items, and which of them are usual", SPECIAL_ALL(set_list) },
+	{ 'v', "verbose", NULL, "say what was fixed", SPECIAL_ALL(set_verbose) },
 	{ 0 },
 };
 

@@ -17,24 +17,14 @@ enum {
 /* What a user wants to know; `tare help` groups commands by it. */
 enum topic { TOPIC_HOW_MUCH, TOPIC_WHERE, TOPIC_TRUST, TOPIC_MACHINE };
 
-/*
- * One option. `set` is given the command's own options struct and the argument (NULL if none),
- * and may fail with a message that names the value; the option's name is put in front.
- */
-struct option_row {
-	char letter;       /* or 0 */
-	const char *name;  /* long name, or NULL */
-	const char *arg;   /* as shown: "EVENTS"; NULL: takes none; "[SEP]": may be left out (--name=SEP) */
-	const char *about; /* one line; NULL hides it from --help */
-	int (*set)(void *options, const char *arg, struct tare_error *err);
-};
-
 /* Where options may stand. */
 enum words_place {
 	WORDS_END_OPTIONS, /* before the first other word: what follows is a command line */
 	WORDS_ANYWHERE,	   /* between the words, too, up to a "--" */
 	WORDS_PARTED,	   /* likewise; a "--" behind a word stays, because it parts the words */
 };
+
+struct option_row; /* output/options/option.h */
 
 struct command {
 	const char *name;

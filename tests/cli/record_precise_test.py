@@ -396,7 +396,7 @@ def a_disk_that_gets_full_is_no_end_of_the_command():
 @test
 def what_cannot_be():
     exact_or_skip()
-    for words, why in ((["--precise=fetch"], "no fetches"), (["--precise=cache"], "cannot be sampled precisely"),
+    for words, why in ((["--precise=fetch"], "no fetches"), (["--precise=cache"], "no precise sampling of 'cache'"),
                        (["--precise", "-e", "cycles"], "-e names others"), (["--precise", "-p", "1"], "cannot with no command")):
         r = sh(TARE, "record", "--engine", "exact", "-o", FILE, *words, *([] if "-p" in words else ["--", "true"]))
         true(r.returncode == 125 and why in r.stderr, f"{words}: {r.stderr}")

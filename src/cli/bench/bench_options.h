@@ -3,22 +3,19 @@
 #ifndef CLI_BENCH_BENCH_OPTIONS_H
 #define CLI_BENCH_BENCH_OPTIONS_H
 
-#include "output/command.h"
-#include "output/output.h"
 #include "bench/bench.h"
+#include "cli/common_options.h"
 #include "launch/engine.h"
+#include "output/options/output_options.h"
 
-enum { BENCH_FILES_MAX = 16, BENCH_INCLUDES_MAX = 16 };
+enum { BENCH_INCLUDES_MAX = 16 };
 
 enum bench_engine { BENCH_ENGINE_AUTO, BENCH_ENGINE_PERF, BENCH_ENGINE_EXACT, BENCH_ENGINE_CLOCK, BENCH_ENGINE_MSR };
-enum bench_format { BENCH_TEXT, BENCH_JSON, BENCH_CSV, BENCH_PARQUET, BENCH_KDB };
+enum bench_format { BENCH_PARQUET = FORMAT_OTHER, BENCH_KDB };
 enum bench_form { BENCH_FORM_BOTH, BENCH_FORM_WRITTEN, BENCH_FORM_IN_TURN };
 
 struct bench_options {
-	struct text events; /* as given, by commas */
-	const char *event_text;
-	const char *event_files[BENCH_FILES_MAX + 1];
-	size_t n_event_files;
+	struct event_options events;
 	enum bench_engine engine;
 	struct msr_how msr;
 
@@ -42,9 +39,7 @@ struct bench_options {
 	enum bench_cold cold;
 	const char *check; /* an event; "": any */
 
-	enum bench_format format;
-	const char *output, *html;
-	enum when colour;
+	struct output_options out;
 	int inside; /* the descriptor that tare itself hands to its child; -1 */
 };
 

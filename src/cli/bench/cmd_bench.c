@@ -162,13 +162,13 @@ static int without_interrupts(const struct event_list *events, struct tare_error
 
 static int choose_events(struct job *j)
 {
-	const struct encode_options how = { .keep_unavailable = true, .cpu = j->o.msr.cpu, .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+	const struct encode_options how = { .keep_unavailable = true, .cpu = j->o.msr.cpu, .event_files = j->o.events.n_files ? j->o.events.files : NULL };
 	static const enum engine_wish wishes[] = { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_AUTO, ENGINE_MSR };
 	struct tare_error cannot = TARE_ERROR_INIT;
 	struct engine_question q = { .wish = wishes[j->o.engine], .apart = true, .source = find_source };
 	struct event_list events = { 0 };
 	struct text text = { 0 };
-	bool given = j->o.events.len;
+	bool given = j->o.events.given;
 	int ret = 0;
 
 	if (j->o.engine == BENCH_ENGINE_CLOCK)
@@ -181,7 +181,7 @@ static int choose_events(struct job *j)
 		return -cannot.code;
 	}
 	if (given)
-		text_put(&text, j->o.events.s, j->o.events.len);
+		event_options_join(&j->o.events, &text);
 	else
 		ret = default_events(j, &text);
 	if (ret == 0)
@@ -190,7 +190,7 @@ static int choose_events(struct job *j)
 		ret = without_interrupts(&events, j->err);
 	if (ret == 0)
 		ret = pmu_encode(j->machine, &events, &how, &j->list, j->err);
-	if (ret < 0 && (!j->o.event_text || strcmp(text.s, j->o.event_text)))
+	if (ret < 0 && (!j->o.events.text || strcmp(text.s, j->o.events.text)))
 		j->err->at = -1;
 	if (ret == 0)
 		ret = engine_choose(&j->list, &q, j->err);
@@ -328,7 +328,7 @@ static void remark_clock(struct job *j)
 		       "one cycle each, on the same CPU (%.2f GHz). This assumes that the core's frequency is "
 		       "the same for both, and that no other thread shares the core.",
 		       r->chain_adds, r->chain_adds / r->chain_ticks * ghz);
-	if (!counts_cycles(r) && !j->o.events.len && j->o.engine != BENCH_ENGINE_CLOCK)
+	if (!counts_cycles(r) && !j->o.events.given && j->o.engine != BENCH_ENGINE_CLOCK)
 		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
 }
 
@@ -448,27 +448,27 @@ static int show(struct job *j)
 	int ret = 0;
 
 	make_remarks(j);
-	switch (j->o.format) {
-	case BENCH_TEXT:
+	switch (j->o.out.format) {
+	case FORMAT_TEXT:
 		bench_text(&text, &about, &j->style);
 		break;
-	case BENCH_JSON:
+	case FORMAT_JSON:
 		bench_json(&text, &about);
 		break;
-	case BENCH_CSV:
+	case FORMAT_CSV:
 		bench_csv(&text, &about);
 		break;
 	case BENCH_PARQUET:
 		ret = to_parquet(j, &about);
 		break;
 	case BENCH_KDB:
-		ret = bench_kdb_folder_write(j->o.output, &about, j->err);
+		ret = bench_kdb_folder_write(j->o.out.path, &about, j->err);
 		break;
 	}
-	if (ret == 0 && j->o.format <= BENCH_CSV)
+	if (ret == 0 && j->o.out.format <= FORMAT_CSV)
 		ret = to_text(j, &text);
 	text_free(&text);
-	return ret == 0 && j->o.html ? to_page(j, &about) : ret;
+	return ret == 0 && j->o.out.html ? to_page(j, &about) : ret;
 }
 
 /* "instructions" is what the table shows of exact/instructions/. */
@@ -525,15 +525,15 @@ static int prepare(struct job *j)
 	if (n <= 0)
 		return tare_fail(j->err, errno, "cannot find tare's own path: %s", strerror(errno));
 	j->self_path[n] = '\0';
-	if (j->o.format == BENCH_KDB)
-		ret = bench_kdb_folder_check(j->o.output, j->err);
+	if (j->o.out.format == BENCH_KDB)
+		ret = bench_kdb_folder_check(j->o.out.path, j->err);
 	else
-		ret = whole_file_open(&j->file, j->o.output, j->o.format == BENCH_PARQUET, j->err);
-	if (ret == 0 && j->o.html)
-		ret = page_file_open(&j->page, j->o.html, j->o.output, j->err);
+		ret = whole_file_open(&j->file, j->o.out.path, j->o.out.format == BENCH_PARQUET, j->err);
+	if (ret == 0 && j->o.out.html)
+		ret = page_file_open(&j->page, j->o.out.html, j->o.out.path, j->err);
 	if (ret < 0)
 		return ret;
-	j->style = output_style(&(struct output){ .fd = j->file.fd }, j->o.colour);
+	j->style = output_style(&(struct output){ .fd = j->file.fd }, j->o.out.colour);
 	j->style.thousands = true;
 	j->machine = machine_open(NULL, j->err);
 	ret = j->machine ? choose_events(j) : -j->err->code;
@@ -565,9 +565,9 @@ static int measure(struct job *j)
 		.events = &j->list,
 		.msr = j->o.engine == BENCH_ENGINE_MSR ? &j->o.msr : NULL,
 		.cross = j->o.cross_check,
-		.asked = !j->clock_alone && (j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR || j->o.events.len),
+		.asked = !j->clock_alone && (j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR || j->o.events.given),
 		.clock = j->o.engine != BENCH_ENGINE_EXACT,
-		.estimate = j->o.engine == BENCH_ENGINE_AUTO && !j->o.events.len,
+		.estimate = j->o.engine == BENCH_ENGINE_AUTO && !j->o.events.given,
 		.self = j->self_path,
 		.progress = show_progress,
 		.with = &progress,
@@ -614,7 +614,7 @@ static int check_compared(const struct job *j)
 
 		if (!is_checked(j, c))
 			continue;
-		if (k->quality == TARE_UNAVAILABLE && (named || j->o.events.len))
+		if (k->quality == TARE_UNAVAILABLE && (named || j->o.events.given))
 			return tare_fail(j->err, ENODATA, "--check: %.100s was not counted", k->name);
 		for (size_t v = 1; v < j->plan.n_variants && k->quality != TARE_UNAVAILABLE; v++)
 			if (!bench_verdict_of(&j->stats, v, c)->tested)
@@ -650,7 +650,7 @@ static int failed(struct job *j, int ret, bool measuring)
 		return 128 + (j->result.by_signal ? j->result.by_signal : j->tests.by_signal);
 	if (ret == -EPIPE)
 		return 128 + SIGPIPE;
-	complain(j->self, j->err, j->o.event_text);
+	complain(j->self, j->err, j->o.events.text);
 	if (j->tests.said.len)
 		fprintf(stderr, "%s%s", j->tests.said.s, j->tests.said.s[j->tests.said.len - 1] == '\n' ? "" : "\n");
 	return measuring && j->blame == BENCH_TEST ? EXIT_SAYS_NO : EXIT_CANNOT_MEASURE;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "output/command.h"
+#include "output/options/option.h"
 #include "output/output.h"
 #include "cli/trust/scan_paths.h"
 #include "cli/stat/stat_irqs.h"
@@ -91,15 +91,15 @@ static int set_names(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row events_opts[] = {
-	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these", set_beside },
-	{ 0, "cpu", "MODEL", "of another CPU, such as skl or 'zen 3'; 'list' shows them", set_cpu },
+	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these", SPECIAL_ALL(set_beside) },
+	{ 0, "cpu", "MODEL", "of another CPU, such as skl or 'zen 3'; 'list' shows them", SPECIAL_ALL(set_cpu) },
 	{ 0, "event-file", "FILE", "names from a vendor's JSON, a table or a folder; may be repeated",
-	  add_file },
-	{ 0, "format", "FORMAT", "text (default), json or csv", set_format },
+	  SPECIAL_ALL(add_file) },
+	{ 0, "format", "FORMAT", "text (default), json or csv", SPECIAL_ALL(set_format) },
 	{ 0, "names", NULL, "only names that begin with WORD, one per line (for completion)",
-	  set_names },
+	  SPECIAL_ALL(set_names) },
 	{ 0, "sysfs-root", "DIR", "a copy of /sys and /proc under DIR, instead of this machine's",
-	  set_root },
+	  SPECIAL_ALL(set_root) },
 	{ 0 },
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "cli/msr/msr_options.h"
@@ -123,17 +124,17 @@ static int set_ticks(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row msr_opts[] = {
-	{ 'C', "cpus", "LIST", "on these CPUs, such as 0-3,8 (default: 0)", set_cpus },
-	{ 'a', "all-cpus", NULL, "on all CPUs that are online, at the same time", set_all },
-	{ 'e', "event", "EVENTS", "plan: what to count", set_events },
-	{ 0, "event-file", "FILE", "plan: names from a vendor's JSON, a table or a folder; may be repeated", set_event_file },
-	{ 0, "cpu", "MODEL", "plan, list: for another CPU, such as skl or 'zen 3'", set_cpu },
-	{ 'I', "interval", "TIME", "watch: time between readings (default: 1s; a bare number is in ms)", set_interval },
-	{ 'n', "times", "N", "watch: that many intervals (default: until interrupted)", set_ticks },
-	{ 0, "via", "WAY", "module, msr-safe or msr (default: the first that is there)", set_via },
-	{ 0, "device-root", "DIR", "where the devices are (default: /dev)", set_root },
-	{ 0, "format", "FORMAT", "text (default), json, or trace: as the kernel's own trace of registers has it", set_format },
-	{ 'j', "json", NULL, "the same as --format json", set_json },
+	{ 'C', "cpus", "LIST", "on these CPUs, such as 0-3,8 (default: 0)", SPECIAL_ALL(set_cpus) },
+	{ 'a', "all-cpus", NULL, "on all CPUs that are online, at the same time", SPECIAL_ALL(set_all) },
+	{ 'e', "event", "EVENTS", "plan: what to count", SPECIAL_ALL(set_events) },
+	{ 0, "event-file", "FILE", "plan: names from a vendor's JSON, a table or a folder; may be repeated", SPECIAL_ALL(set_event_file) },
+	{ 0, "cpu", "MODEL", "plan, list: for another CPU, such as skl or 'zen 3'", SPECIAL_ALL(set_cpu) },
+	{ 'I', "interval", "TIME", "watch: time between readings (default: 1s; a bare number is in ms)", SPECIAL_ALL(set_interval) },
+	{ 'n', "times", "N", "watch: that many intervals (default: until interrupted)", SPECIAL_ALL(set_ticks) },
+	{ 0, "via", "WAY", "module, msr-safe or msr (default: the first that is there)", SPECIAL_ALL(set_via) },
+	{ 0, "device-root", "DIR", "where the devices are (default: /dev)", SPECIAL_ALL(set_root) },
+	{ 0, "format", "FORMAT", "text (default), json, or trace: as the kernel's own trace of registers has it", SPECIAL_ALL(set_format) },
+	{ 'j', "json", NULL, "the same as --format json", SPECIAL_ALL(set_json) },
 	{ 0 },
 };
 

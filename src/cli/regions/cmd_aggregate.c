@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "regions/counter_named.h"
 #include "base/num.h"
@@ -58,10 +59,10 @@ static int set_explain(void *options, const char *arg, struct tare_error *err)
 
 static const struct option_row aggregate_opts[] = {
 	FORM_REGION_OPTIONS,
-	{ 0, "extremes", "N", "so many values in each list of intervals (10)", set_extremes },
-	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", set_differences },
-	{ 0, "explain", NULL, "what the spread of each counter comes from, by what the recordings count beside it", set_explain },
-	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", set_check },
+	{ 0, "extremes", "N", "so many values in each list of intervals (10)", SPECIAL_ALL(set_extremes) },
+	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", SPECIAL_ALL(set_differences) },
+	{ 0, "explain", NULL, "what the spread of each counter comes from, by what the recordings count beside it", SPECIAL_ALL(set_explain) },
+	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", SPECIAL_ALL(set_check) },
 	FORM_OPTIONS("tare/aggregate/1"),
 	FORM_HTML_OPTION,
 	{ 0 },

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "regions/counter_named.h"
 #include "cli/regions/form.h"
@@ -68,12 +69,12 @@ static int set_check(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row diff_opts[] = {
-	{ 0, "check", "[PERCENT]", "exit with 2 if something increased by more than the noise and PERCENT (=5)", set_check },
-	{ 0, "sure", NULL, "only changes that exceed the noise", set_sure },
-	{ 0, "sort", "KEY", "change (default), percent, sure or name", set_sort },
+	{ 0, "check", "[PERCENT]", "exit with 2 if something increased by more than the noise and PERCENT (=5)", SPECIAL_ALL(set_check) },
+	{ 0, "sure", NULL, "only changes that exceed the noise", SPECIAL_ALL(set_sure) },
+	{ 0, "sort", "KEY", "change (default), percent, sure or name", SPECIAL_ALL(set_sort) },
 	FORM_REGION_OPTIONS,
-	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
-	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
+	{ 0, "args", NULL, "each set of arguments has a row of its own", SPECIAL_ALL(set_args) },
+	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", SPECIAL_ALL(set_subtract) },
 	FORM_OPTIONS("tare/diff/1"),
 	FORM_HTML_OPTION,
 	{ 0 },

@@ -15,7 +15,7 @@
 #include "regions/region_halves.h"
 #include "base/signal_name.h"
 #include "base/text.h"
-#include "output/command.h"
+#include "output/options/option.h"
 #include "output/doomed.h"
 #include "launch/fixed_say.h"
 #include "output/kept_output.h"
@@ -100,12 +100,12 @@ static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row regions_opts[] = {
-	{ 'e', "event", "EVENTS", "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...", set_counters },
-	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", set_output },
-	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", set_engine },
-	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", set_deterministic },
-	{ 0, "turns", "N", "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff", set_turns },
-	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", set_quiet },
+	{ 'e', "event", "EVENTS", "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...", SPECIAL_ALL(set_counters) },
+	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", SPECIAL_ALL(set_output) },
+	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", SPECIAL_ALL(set_engine) },
+	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", SPECIAL_ALL(set_deterministic) },
+	{ 0, "turns", "N", "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff", SPECIAL_ALL(set_turns) },
+	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", SPECIAL_ALL(set_quiet) },
 	{ 0 },
 };
 

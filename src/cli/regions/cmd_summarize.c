@@ -2,6 +2,7 @@
 /* tare summarize: what the regions of recordings cost, per label. */
 #include <stdlib.h>
 #include <string.h>
+#include "output/options/option.h"
 #include "base/num.h"
 #include "cli/recordings.h"
 #include "cli/regions/form.h"
@@ -73,14 +74,14 @@ static int set_merge(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row summarize_opts[] = {
-	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", set_sort },
+	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", SPECIAL_ALL(set_sort) },
 	FORM_REGION_OPTIONS,
-	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", set_label },
-	{ 0, "args", NULL, "each set of arguments has a row of its own", set_args },
-	{ 0, "merge-kinds", NULL, "one row per name: self, time, count, hits, blocked, load and hashing of a rustc query", set_merge },
-	{ 't', "thread", "THREAD", "only the thread of this number or name", set_thread },
-	{ 0, "per-thread", NULL, "each thread has rows of its own", set_per_thread },
-	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", set_subtract },
+	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", SPECIAL_ALL(set_label) },
+	{ 0, "args", NULL, "each set of arguments has a row of its own", SPECIAL_ALL(set_args) },
+	{ 0, "merge-kinds", NULL, "one row per name: self, time, count, hits, blocked, load and hashing of a rustc query", SPECIAL_ALL(set_merge) },
+	{ 't', "thread", "THREAD", "only the thread of this number or name", SPECIAL_ALL(set_thread) },
+	{ 0, "per-thread", NULL, "each thread has rows of its own", SPECIAL_ALL(set_per_thread) },
+	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", SPECIAL_ALL(set_subtract) },
 	FORM_OPTIONS("tare/summarize/1"),
 	FORM_HTML_OPTION,
 	{ 0 },

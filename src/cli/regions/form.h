@@ -3,7 +3,7 @@
 #ifndef CLI_REGIONS_FORM_H
 #define CLI_REGIONS_FORM_H
 
-#include "output/command.h"
+#include "output/options/option.h"
 #include "output/output.h"
 
 enum { EXIT_DAMAGED = 1 /* a recording is damaged: what could be read was reported */ };
@@ -27,23 +27,23 @@ int form_set_colour(void *options, const char *arg, struct tare_error *err);
 int form_set_top(void *options, const char *arg, struct tare_error *err);
 
 #define FORM_OPTIONS(schema)                                                                                             \
-	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all", form_set_top },           \
-	{ 0, "format", "FORMAT", "text (default), json (schema " schema ") or csv", form_set_format },                    \
-	{ 'o', "output", "FILE", "write there instead of standard output", form_set_output },                            \
-	{ 0, "color", "WHEN", NULL, form_set_colour }
+	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all", SPECIAL_ALL(form_set_top) },           \
+	{ 0, "format", "FORMAT", "text (default), json (schema " schema ") or csv", SPECIAL_ALL(form_set_format) },                    \
+	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(form_set_output) },                            \
+	{ 0, "color", "WHEN", NULL, SPECIAL_ALL(form_set_colour) }
 
 int form_set_html(void *options, const char *arg, struct tare_error *err);
 
 /* Of the commands that write a page (cli/regions/region_page.h). */
-#define FORM_HTML_OPTION { 0, "html", "FILE", "write a page there, too: opens in a browser, offline", form_set_html }
+#define FORM_HTML_OPTION { 0, "html", "FILE", "write a page there, too: opens in a browser, offline", SPECIAL_ALL(form_set_html) }
 
 int form_set_by(void *options, const char *arg, struct tare_error *err);
 int form_set_match(void *options, const char *arg, struct tare_error *err);
 
 /* Of the commands that look at recordings of regions. */
 #define FORM_REGION_OPTIONS                                                     \
-	{ 0, "by", "COUNTER", "only this counter", form_set_by },               \
-	{ 0, "match", "TEXT", "only labels that contain TEXT", form_set_match }
+	{ 0, "by", "COUNTER", "only this counter", SPECIAL_ALL(form_set_by) },               \
+	{ 0, "match", "TEXT", "only labels that contain TEXT", SPECIAL_ALL(form_set_match) }
 
 /* -EINVAL where two of the paths lead to one file: a run that is added twice is not two. */
 int form_each_once(char *const *files, size_t n, struct tare_error *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "profile/report/ratio.h"
 #include "profile/report/report.h"
@@ -62,11 +63,11 @@ static int set_html(void *options, const char *arg, struct tare_error *err)
 static const struct option_row annotate_opts[] = {
 	SAMPLE_OPTION_ROWS,
 	SAMPLE_SKID_ROW,
-	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", set_intel },
-	{ 0, "no-source", NULL, "leave the text of source lines out", set_no_source },
-	{ 0, "any-source", NULL, "show source lines whoever owns the file", set_any_source },
-	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", set_least },
-	{ 0, "html", "FILE", "write a page there instead, that opens in a browser, offline", set_html },
+	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", SPECIAL_ALL(set_intel) },
+	{ 0, "no-source", NULL, "leave the text of source lines out", SPECIAL_ALL(set_no_source) },
+	{ 0, "any-source", NULL, "show source lines whoever owns the file", SPECIAL_ALL(set_any_source) },
+	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", SPECIAL_ALL(set_least) },
+	{ 0, "html", "FILE", "write a page there instead, that opens in a browser, offline", SPECIAL_ALL(set_html) },
 	{ 0 },
 };
 

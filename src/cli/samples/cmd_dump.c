@@ -6,7 +6,7 @@
 #include <strings.h>
 #include "base/num.h"
 #include "cli/recordings.h"
-#include "output/command.h"
+#include "output/options/option.h"
 #include "perfdata/dump/tell_partial.h"
 #include "perfdata/perfdata_precise.h"
 #include "output/escape.h"
@@ -104,12 +104,12 @@ static int set_records(void *options, const char *arg, struct tare_error *err)
 
 static const struct option_row dump_opts[] = {
 	{ 'r', "records", "TYPES", "only these, such as sample,mmap2,comm; or their numbers",
-	  set_records },
-	{ 0, "raw", NULL, "show the bytes of each record too, and registers of IBS and packets of SPE", set_raw },
-	{ 0, "header", NULL, "show the head and the features, no records", set_header },
+	  SPECIAL_ALL(set_records) },
+	{ 0, "raw", NULL, "show the bytes of each record too, and registers of IBS and packets of SPE", SPECIAL_ALL(set_raw) },
+	{ 0, "header", NULL, "show the head and the features, no records", SPECIAL_ALL(set_header) },
 	{ 0, "counts", NULL, "show how many records of each type and event, not the records",
-	  set_counts },
-	{ 0, "by-time", NULL, "in order of time; default: as they stand in the file", set_by_time },
+	  SPECIAL_ALL(set_counts) },
+	{ 0, "by-time", NULL, "in order of time; default: as they stand in the file", SPECIAL_ALL(set_by_time) },
 	{ 0 },
 };
 

@@ -8,7 +8,7 @@
 #include "cli/recordings.h"
 #include "symbols/debug_servers.h"
 #include "base/text.h"
-#include "output/command.h"
+#include "output/options/option.h"
 #include "cli/samples/export_accesses.h"
 #include "cli/samples/export_samples.h"
 #include "output/input.h"
@@ -108,16 +108,16 @@ static int set_debuginfod(void *options, const char *arg, struct tare_error *err
 }
 
 static const struct option_row export_opts[] = {
-	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", set_format },
-	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", set_input },
-	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", set_output },
-	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", set_counter },
-	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", set_accesses },
-	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", set_by_thread },
-	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR", set_symfs },
-	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE", set_kallsyms },
-	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran", set_force_names },
-	{ 0, "debuginfod", NULL, "samples: ask the servers of DEBUGINFOD_URLS for debug files", set_debuginfod },
+	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", SPECIAL_ALL(set_format) },
+	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", SPECIAL_ALL(set_input) },
+	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", SPECIAL_ALL(set_output) },
+	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", SPECIAL_ALL(set_counter) },
+	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", SPECIAL_ALL(set_accesses) },
+	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", SPECIAL_ALL(set_by_thread) },
+	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR", SPECIAL_ALL(set_symfs) },
+	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE", SPECIAL_ALL(set_kallsyms) },
+	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran", SPECIAL_ALL(set_force_names) },
+	{ 0, "debuginfod", NULL, "samples: ask the servers of DEBUGINFOD_URLS for debug files", SPECIAL_ALL(set_debuginfod) },
 	{ 0 },
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "output/options/option.h"
 #include "base/num.h"
 #include "cli/recordings.h"
 #include "profile/report/tell_names.h"
@@ -110,12 +111,12 @@ static int set_html(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row memory_opts[] = {
-	{ 0, "allocations", NULL, "who allocates, of tare record --alloc: rows by line (with caller) or function", set_allocations },
-	{ 0, "by", "WHAT", "rows by line, function, instruction, symbol, page, level, tlb, node, thread", set_by },
-	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live", set_sort },
-	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
-	{ 0, "html", "FILE", "write a page there instead, with a table for each --by", set_html },
-	{ 'v', "verbose", NULL, "with --allocations: a line for each process", set_verbose },
+	{ 0, "allocations", NULL, "who allocates, of tare record --alloc: rows by line (with caller) or function", SPECIAL_ALL(set_allocations) },
+	{ 0, "by", "WHAT", "rows by line, function, instruction, symbol, page, level, tlb, node, thread", SPECIAL_ALL(set_by) },
+	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live", SPECIAL_ALL(set_sort) },
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", SPECIAL_ALL(set_limit) },
+	{ 0, "html", "FILE", "write a page there instead, with a table for each --by", SPECIAL_ALL(set_html) },
+	{ 'v', "verbose", NULL, "with --allocations: a line for each process", SPECIAL_ALL(set_verbose) },
 	ACCESS_OPTION_ROWS,
 	{ 0 },
 };

@@ -171,7 +171,7 @@ static int check_exact(struct job *j)
 static int choose_engine(struct job *j)
 {
 	const struct engine_question q = { .wish = ENGINE_EXACT, .source = find_source };
-	bool asked = j->o.engine == ENGINE_EXACT, instead = j->o.engine == ENGINE_AUTO && j->o.events_given && j->argv;
+	bool asked = j->o.engine == ENGINE_EXACT, instead = j->o.engine == ENGINE_AUTO && j->o.events.given && j->argv;
 	struct tare_error why = TARE_ERROR_INIT;
 	int ret;
 
@@ -199,17 +199,17 @@ static int choose_engine(struct job *j)
 static int encode(struct job *j, const char *default_event)
 {
 	const struct encode_options how = { .keep_unavailable = true,
-					    .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+					    .event_files = j->o.events.n_files ? j->o.events.files : NULL };
 	int ret = 0;
 
 	encoding_list_free(&j->list);
 	j->list = (struct encoding_list){ 0 };
 	if (default_event) {
-		event_list_free(&j->o.events);
-		ret = event_list_parse(default_event, &j->o.events, j->err);
+		event_list_free(&j->o.events.list);
+		ret = event_list_parse(default_event, &j->o.events.list, j->err);
 	}
 	if (ret == 0)
-		ret = pmu_encode(j->machine, &j->o.events, &how, &j->list, j->err);
+		ret = pmu_encode(j->machine, &j->o.events.list, &how, &j->list, j->err);
 	if (ret == 0)
 		ret = choose_engine(j);
 	if (ret == 0)
@@ -305,10 +305,10 @@ static int choose_precise(struct job *j)
 		warn_of_step(o);
 	j->phys_data = o->how.physical;
 	o->how.physical |= j->precise.physical;
-	o->events_given = true;
+	o->events.given = true;
 	if (!o->quiet)
 		fprintf(stderr, "tare record: %s (%s)\n", j->precise.events, j->precise.why);
-	return event_list_parse(j->precise.events, &o->events, j->err);
+	return event_list_parse(j->precise.events, &o->events.list, j->err);
 }
 
 static uint64_t most_rate(void)
@@ -536,7 +536,7 @@ static void begin_anew(struct job *j)
 /* Nobody named an event, and there is no PMU: time itself is sampled, and said to be. */
 static bool try_clock(struct job *j, int ret)
 {
-	if (j->o.events_given || j->exact || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
+	if (j->o.events.given || j->exact || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
 		return false;
 	begin_anew(j);
 	return true;
@@ -578,7 +578,7 @@ static int try_without_physical(struct job *j, int ret)
 				"may allow them\n", strerror(-ret));
 	o->precise_of.no_physical = true;
 	o->how.physical = false;
-	event_list_free(&o->events);
+	event_list_free(&o->events.list);
 	ret = choose_precise(j);
 	return ret < 0 ? ret : sample_of(j, NULL);
 }
@@ -595,7 +595,7 @@ static int without_perf(struct job *j, int ret)
 	if (j->exact || j->outcome.began || j->outcome.exec_code || (ret != -EPERM && ret != -EACCES && ret != -ENOSYS) ||
 	    source_find("perf")->probe(&why) == 0)
 		return ret;
-	if (o->events_given || o->engine != ENGINE_AUTO || !j->argv || exact_probe(NULL) < 0) {
+	if (o->events.given || o->engine != ENGINE_AUTO || !j->argv || exact_probe(NULL) < 0) {
 		tare_hint(j->err, "%s", why.hint);
 		return ret;
 	}
@@ -622,7 +622,7 @@ static int sample(struct job *j)
 		ret = choose_precise(j);
 	if (ret < 0)
 		return ret;
-	ret = sample_of(j, j->o.events_given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
+	ret = sample_of(j, j->o.events.given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
 	if (ret < 0)
 		ret = try_without_physical(j, ret);
 	if (ret < 0 && try_clock(j, ret)) {
@@ -746,7 +746,7 @@ static int run(const struct command *self, int argc, char **argv)
 		doomed_spare(j.alloc.path);
 	}
 	if (ret < 0 && ret != -EPIPE)
-		complain(self, &err, j.o.event_text);
+		complain(self, &err, j.o.events.text);
 	close_writer(&j);
 	doomed_finished();
 	status = exit_status(&j, ret);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <errno.h>
+#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "profile/traced.h"
 #include "base/num.h"
@@ -169,18 +170,18 @@ static int set_html(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row report_opts[] = {
-	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address, a tracepoint's fields", set_sort },
-	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", set_limit },
-	{ 0, "percent-limit", "P", "show rows of P percent or more", set_least },
-	{ 0, "by-total", NULL, "order by what a function and its callees took", set_by_total },
-	{ 0, "callers", "FUNCTION", "who called it, and what it called", set_about },
-	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", set_ratio },
-	{ 0, "inline", NULL, "functions that were inlined as rows of their own", set_inline },
-	{ 0, "flat", NULL, "do not look at callers", set_flat },
-	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", set_folded },
-	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", set_before },
-	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", set_normalise },
-	{ 0, "html", "FILE", "write a page there instead: the table and a flame graph, offline", set_html },
+	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address, a tracepoint's fields", SPECIAL_ALL(set_sort) },
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", SPECIAL_ALL(set_limit) },
+	{ 0, "percent-limit", "P", "show rows of P percent or more", SPECIAL_ALL(set_least) },
+	{ 0, "by-total", NULL, "order by what a function and its callees took", SPECIAL_ALL(set_by_total) },
+	{ 0, "callers", "FUNCTION", "who called it, and what it called", SPECIAL_ALL(set_about) },
+	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", SPECIAL_ALL(set_ratio) },
+	{ 0, "inline", NULL, "functions that were inlined as rows of their own", SPECIAL_ALL(set_inline) },
+	{ 0, "flat", NULL, "do not look at callers", SPECIAL_ALL(set_flat) },
+	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", SPECIAL_ALL(set_folded) },
+	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", SPECIAL_ALL(set_before) },
+	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", SPECIAL_ALL(set_normalise) },
+	{ 0, "html", "FILE", "write a page there instead: the table and a flame graph, offline", SPECIAL_ALL(set_html) },
 	SAMPLE_SKID_ROW,
 	SAMPLE_OPTION_ROWS,
 	{ 0 },

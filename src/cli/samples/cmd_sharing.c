@@ -2,6 +2,7 @@
 /* tare sharing: cache lines that threads take from each other. */
 #include <stdlib.h>
 #include <string.h>
+#include "output/options/option.h"
 #include "base/num.h"
 #include "cli/recordings.h"
 #include "profile/report/tell_names.h"
@@ -56,10 +57,10 @@ static int set_html(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row sharing_opts[] = {
-	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples", set_all },
-	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)", set_limit },
-	{ 0, "line-size", "BYTES", "of the cache's lines; default 64", set_line_size },
-	{ 0, "html", "FILE", "write a page there instead", set_html },
+	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples", SPECIAL_ALL(set_all) },
+	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)", SPECIAL_ALL(set_limit) },
+	{ 0, "line-size", "BYTES", "of the cache's lines; default 64", SPECIAL_ALL(set_line_size) },
+	{ 0, "html", "FILE", "write a page there instead", SPECIAL_ALL(set_html) },
 	ACCESS_OPTION_ROWS,
 	{ 0 },
 };

@@ -6,60 +6,12 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/num.h"
-#include "output/input.h"
 #include "output/own_stdout.h"
 #include "cli/samples/record_options.h"
 
 enum { STACK_BYTES = 8192, STACK_MOST = 65528, RING_MOST_BYTES = 1 << 30 };
 
-#define OPTION(name, statement)                                                                                        \
-	static int set_##name(void *to, const char *arg, struct tare_error *err)                                       \
-	{                                                                                                              \
-		struct record_options *o = to;                                                                         \
-                                                                                                                       \
-		(void)arg, (void)err;                                                                                  \
-		statement;                                                                                             \
-		return 0;                                                                                              \
-	}
-
-OPTION(fp, o->how.calls = CALLS_FRAME_POINTERS)
-OPTION(pids, o->pids = arg)
-OPTION(tids, o->tids = arg)
-OPTION(all_cpus, o->all_cpus = true)
-OPTION(no_inherit, o->how.inherit = false)
-OPTION(output, o->output = own_stdout_is(arg) ? "-" : arg)
-OPTION(data, o->how.addresses = true)
-OPTION(weight, o->how.weight = true)
-OPTION(phys, o->how.physical = true)
-OPTION(registers, o->how.registers = true)
-OPTION(switches, o->how.switches = true)
-OPTION(branch_any, o->how.branches |= PERF_SAMPLE_BRANCH_ANY)
-OPTION(all_user, o->all_user = true)
-OPTION(all_kernel, o->all_kernel = true)
-OPTION(no_build_ids, o->no_build_ids = true)
-OPTION(alloc, o->alloc = true)
-OPTION(no_jitter, o->no_jitter = true)
-OPTION(quiet, o->quiet = true)
-
-static int set_event(void *to, const char *arg, struct tare_error *err)
-{
-	struct record_options *o = to;
-
-	o->event_text = o->events_given ? NULL : arg;
-	o->events_given = true;
-	return event_list_parse(arg, &o->events, err);
-}
-
-static int set_event_file(void *to, const char *arg, struct tare_error *err)
-{
-	struct record_options *o = to;
-
-	if (o->n_event_files == RECORD_EVENT_FILES_MAX)
-		return tare_fail(err, E2BIG, "more than %d event files", RECORD_EVENT_FILES_MAX);
-	o->event_files[o->n_event_files++] = arg;
-	input_note(arg);
-	return 0;
-}
+#define OPTIONS struct record_options
 
 static int either_rate(struct tare_error *err)
 {
@@ -97,6 +49,20 @@ static int set_period(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
+static int set_output(void *to, const char *arg, struct tare_error *err)
+{
+	(void)err;
+	*(const char **)to = own_stdout_is(arg) ? "-" : arg;
+	return 0;
+}
+
+static int set_branch_any(void *to, const char *arg, struct tare_error *err)
+{
+	(void)arg, (void)err;
+	*(uint64_t *)to |= PERF_SAMPLE_BRANCH_ANY;
+	return 0;
+}
+
 /* fp, lbr, dwarf, dwarf,BYTES */
 static int set_call_graph(void *to, const char *arg, struct tare_error *err)
 {
@@ -120,18 +86,6 @@ static int set_call_graph(void *to, const char *arg, struct tare_error *err)
 	o->how.calls = CALLS_DWARF;
 	o->how.stack_bytes = (uint32_t)bytes;
 	return 0;
-}
-
-static int set_max_stack(void *to, const char *arg, struct tare_error *err)
-{
-	uint64_t n;
-	int ret = num_parse(arg, &n, err);
-
-	if (ret == 0 && (!n || n > UINT16_MAX))
-		return tare_fail(err, ERANGE, "%.32s frames: 1 to %d", arg, UINT16_MAX);
-	if (ret == 0)
-		((struct record_options *)to)->how.max_stack = (uint16_t)n;
-	return ret;
 }
 
 /* Source: perf-record(1), "-j". */
@@ -168,44 +122,6 @@ static int set_branches(void *to, const char *arg, struct tare_error *err)
 	}
 	if (!(o->how.branches & ~(uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV)))
 		o->how.branches |= PERF_SAMPLE_BRANCH_ANY;
-	return 0;
-}
-
-static int set_cpus(void *to, const char *arg, struct tare_error *err)
-{
-	struct record_options *o = to;
-
-	cpus_free(&o->cpus);
-
-	int ret = cpus_parse(arg, &o->cpus, err);
-
-	if (ret == 0 && !o->cpus.n)
-		return tare_fail(err, EINVAL, "a list of CPUs such as 0-3,8 is wanted");
-	return ret;
-}
-
-static int set_timeout(void *to, const char *arg, struct tare_error *err)
-{
-	struct record_options *o = to;
-	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
-
-	return ret == 0 && !o->timeout_ns ? tare_fail(err, ERANGE, "a time limit of 0 leaves nothing to record") : ret;
-}
-
-static int set_delay(void *to, const char *arg, struct tare_error *err)
-{
-	return num_parse_ns(arg, 1000000, &((struct record_options *)to)->delay_ns, err);
-}
-
-static int set_compress(void *to, const char *arg, struct tare_error *err)
-{
-	uint64_t level = 1;
-
-	if (arg && num_parse(arg, &level, err) < 0)
-		return -EINVAL;
-	if (level > 22)
-		return tare_fail(err, ERANGE, "zstd has levels 1 to 22; 0 is none");
-	((struct record_options *)to)->compress = (int)level;
 	return 0;
 }
 
@@ -277,79 +193,44 @@ static int set_max_size(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
-static int set_precise(void *to, const char *arg, struct tare_error *err)
-{
-	struct record_options *o = to;
-
-	o->precise = true;
-	o->precise_of.what = PRECISE_MEMORY;
-	for (int i = 0; arg && i < PRECISE_WHATS; i++)
-		if (!strcmp(arg, precise_names[i])) {
-			o->precise_of.what = (enum precise_what)i;
-			return 0;
-		}
-	return arg ? tare_fail(err, EINVAL, "'%.32s' cannot be sampled precisely: memory, branches, fetch or all", arg) : 0;
-}
-
-static int set_min_latency(void *to, const char *arg, struct tare_error *err)
-{
-	uint64_t cycles;
-	int ret = num_parse(arg, &cycles, err);
-
-	if (ret == 0 && (!cycles || cycles > UINT32_MAX))
-		return tare_fail(err, ERANGE, "%.32s is no latency: cycles, 1 or more", arg);
-	((struct record_options *)to)->precise_of.min_latency = (uint32_t)cycles;
-	return ret;
-}
-
-static int set_engine(void *to, const char *arg, struct tare_error *err)
-{
-	static const char *const words[] = { "auto", "perf", "exact" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (!strcmp(arg, words[i])) {
-			((struct record_options *)to)->engine = (enum engine_wish)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
-}
-
 const struct option_row record_option_rows[] = {
-	{ 'e', "event", "EVENTS", "what to sample; default: cycles, or cpu-clock without a PMU", set_event },
-	{ 'F', "freq", "HZ", "samples a second to aim at, or max; default: 4000", set_frequency },
-	{ 'c', "count", "N", "a sample every N events instead", set_period },
-	{ 'g', NULL, NULL, "record who called, by frame pointers", set_fp },
-	{ 0, "call-graph", "HOW", "fp, dwarf[,BYTES] (copies the stack) or lbr (Intel)", set_call_graph },
-	{ 0, "max-stack", "N", NULL, set_max_stack },
-	{ 'p', "pid", "PIDS", "sample running processes", set_pids },
-	{ 't', "tid", "TIDS", "sample single threads", set_tids },
-	{ 'a', "all-cpus", NULL, "sample the whole machine", set_all_cpus },
-	{ 'C', "cpu", "CPUS", "only these CPUs: 0-3,8", set_cpus },
-	{ 'i', "no-inherit", NULL, "leave out children and new threads", set_no_inherit },
-	{ 'o', "output", "FILE", "default: perf.data; - is standard output", set_output },
-	{ 'z', "compression-level", "[N]", "compress by zstd; level 1 unless given as --compression-level=N", set_compress },
-	{ 'd', "data", NULL, "record data addresses", set_data },
-	{ 'W', "weight", NULL, NULL, set_weight },
-	{ 0, "phys-data", NULL, NULL, set_phys },
-	{ 'b', "branch-any", NULL, "record the last taken branches", set_branch_any },
-	{ 'j', "branch-filter", "WHICH", NULL, set_branches },
-	{ 'I', "intr-regs", NULL, NULL, set_registers },
-	{ 0, "switch-events", NULL, NULL, set_switches },
-	{ 'D', "delay", "MS", "begin to sample that long after the start", set_delay },
-	{ 0, "timeout", "MS", "end after that long", set_timeout },
-	{ 0, "max-size", "SIZE", "end when FILE has that much: 500K, 200M, 1G", set_max_size },
-	{ 'm', "mmap-pages", "SIZE[,AUX]", "buffer per CPU to begin with; default: by the rate, from 512K on", set_ring },
-	{ 'k', "clockid", "CLOCK", NULL, set_clock },
-	{ 0, "all-user", NULL, NULL, set_all_user },
-	{ 0, "all-kernel", NULL, NULL, set_all_kernel },
-	{ 'B', "no-buildid", NULL, NULL, set_no_build_ids },
-	{ 0, "event-file", "FILE", NULL, set_event_file },
-	{ 0, "engine", "NAME", "auto, perf or exact (the same samples in every run)", set_engine },
-	{ 0, "precise", "[WHAT]", "memory (default), branches, fetch or all: exact places, chosen by machine", set_precise },
-	{ 0, "alloc", NULL, "record which blocks of memory the command takes, into FILE.alloc", set_alloc },
-	{ 0, "min-latency", "CYCLES", NULL, set_min_latency },
-	{ 0, "no-jitter", NULL, NULL, set_no_jitter },
-	{ 'q', "quiet", NULL, "say nothing but what went wrong", set_quiet },
+	EVENT_ROW(events, "what to sample; default: cycles, or cpu-clock without a PMU"),
+	{ 'F', "freq", "HZ", "samples a second to aim at, or max; default: 4000", SPECIAL_ALL(set_frequency) },
+	{ 'c', "count", "N", "a sample every N events instead", SPECIAL_ALL(set_period) },
+	{ 'g', NULL, NULL, "record who called, by frame pointers", VALUE(how.calls, CALLS_FRAME_POINTERS) },
+	{ 0, "call-graph", "HOW", "fp, dwarf[,BYTES] (copies the stack) or lbr (Intel)", SPECIAL_ALL(set_call_graph) },
+	{ 0, "max-stack", "N", NULL, NUMBER(how.max_stack, 1, UINT16_MAX) },
+	{ 'p', "pid", "PIDS", "sample running processes", TEXT(pids, NULL) },
+	{ 't', "tid", "TIDS", "sample single threads", TEXT(tids, NULL) },
+	{ 'a', "all-cpus", NULL, "sample the whole machine", FLAG(all_cpus) },
+	{ 'C', "cpu", "CPUS", "only these CPUs: 0-3,8", CPUS(cpus) },
+	{ 'i', "no-inherit", NULL, "leave out children and new threads", VALUE(how.inherit, false) },
+	{ 'o', "output", "FILE", "default: perf.data; - is standard output", SPECIAL(output, set_output) },
+	{ 'z', "compression-level", "[N]", "compress by zstd; level 1 unless given as --compression-level=N", NUMBER(compress, 0, 22), .value = 1,
+	  .refusal = "zstd has levels 1 to 22; 0 is none" },
+	{ 'd', "data", NULL, "record data addresses", FLAG(how.addresses) },
+	{ 'W', "weight", NULL, NULL, FLAG(how.weight) },
+	{ 0, "phys-data", NULL, NULL, FLAG(how.physical) },
+	{ 'b', "branch-any", NULL, "record the last taken branches", SPECIAL(how.branches, set_branch_any) },
+	{ 'j', "branch-filter", "WHICH", NULL, SPECIAL_ALL(set_branches) },
+	{ 'I', "intr-regs", NULL, NULL, FLAG(how.registers) },
+	{ 0, "switch-events", NULL, NULL, FLAG(how.switches) },
+	{ 'D', "delay", "MS", "begin to sample that long after the start", DURATION(delay_ns, 1000000, 0) },
+	{ 0, "timeout", "MS", "end after that long", DURATION(timeout_ns, 1000000, 1),
+	  .refusal = "a time limit of 0 leaves nothing to record" },
+	{ 0, "max-size", "SIZE", "end when FILE has that much: 500K, 200M, 1G", SPECIAL_ALL(set_max_size) },
+	{ 'm', "mmap-pages", "SIZE[,AUX]", "buffer per CPU to begin with; default: by the rate, from 512K on", SPECIAL_ALL(set_ring) },
+	{ 'k', "clockid", "CLOCK", NULL, SPECIAL_ALL(set_clock) },
+	{ 0, "all-user", NULL, NULL, FLAG(all_user) },
+	{ 0, "all-kernel", NULL, NULL, FLAG(all_kernel) },
+	{ 'B', "no-buildid", NULL, NULL, FLAG(no_build_ids) },
+	EVENT_FILE_ROW(events, NULL),
+	{ 0, "engine", "NAME", "auto, perf or exact (the same samples in every run)", WORD(engine, "engine", "auto", "perf", "exact") },
+	{ 0, "precise", "[WHAT]", "memory (default), branches, fetch or all: exact places, chosen by machine", WORD(precise_of.what, "precise sampling of", "memory", "branches", "fetch", "all"), GIVEN(precise) },
+	{ 0, "alloc", NULL, "record which blocks of memory the command takes, into FILE.alloc", FLAG(alloc) },
+	{ 0, "min-latency", "CYCLES", NULL, NUMBER(precise_of.min_latency, 1, UINT32_MAX) },
+	{ 0, "no-jitter", NULL, NULL, FLAG(no_jitter) },
+	{ 'q', "quiet", NULL, "say nothing but what went wrong", FLAG(quiet) },
 	{ 0 },
 };
 
@@ -363,7 +244,7 @@ int record_options_check(struct record_options *o, bool has_command, struct tare
 		ret = tare_fail(err, EINVAL, "-a samples every task; -p and -t would limit it");
 	else if (o->precise_of.min_latency && !o->precise)
 		ret = tare_fail(err, EINVAL, "--min-latency belongs to --precise");
-	else if (o->precise && o->events_given)
+	else if (o->precise && o->events.given)
 		ret = tare_fail(err, EINVAL, "--precise chooses the events: -e names others");
 	else if (o->all_user && o->all_kernel)
 		ret = tare_fail(err, EINVAL, "--all-user and --all-kernel leave nothing");
@@ -384,6 +265,6 @@ int record_options_check(struct record_options *o, bool has_command, struct tare
 
 void record_options_free(struct record_options *o)
 {
-	event_list_free(&o->events);
+	event_options_free(&o->events);
 	cpus_free(&o->cpus);
 }

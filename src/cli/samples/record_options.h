@@ -3,21 +3,16 @@
 #ifndef CLI_SAMPLES_RECORD_OPTIONS_H
 #define CLI_SAMPLES_RECORD_OPTIONS_H
 
-#include "base/cpus.h"
-#include "output/command.h"
-#include "event/event.h"
+#include "cli/common_options.h"
 #include "pmu/precise.h"
 #include "launch/engine.h"
 #include "sample/sample_attr.h"
 
-enum { RECORD_EVENT_FILES_MAX = 16, DEFAULT_FREQUENCY = 4000 };
+enum { DEFAULT_FREQUENCY = 4000 };
 
 struct record_options {
-	struct event_list events;
-	const char *event_text; /* the argument of -e, if there was just one */
-	bool events_given, rate_given, frequency_most;
-	const char *event_files[RECORD_EVENT_FILES_MAX + 1];
-	size_t n_event_files;
+	struct event_options events;
+	bool rate_given, frequency_most;
 	struct sample_how how;
 	bool all_user, all_kernel;
 

@@ -6,7 +6,7 @@
 
 #include "memory/accessed.h"
 #include "profile/samples.h"
-#include "output/command.h"
+#include "output/options/option.h"
 #include "cli/regions/form.h"
 
 enum sample_format { SAMPLE_TEXT, SAMPLE_JSON, SAMPLE_CSV };
@@ -43,35 +43,35 @@ int sample_set_skid(void *options, const char *arg, struct tare_error *err);
 /* Their rows, for a command's table. */
 #define SAMPLE_OPTION_ROWS                                                                         \
 	{ 'i', "input", "FILE", "the recording; default perf.data, - is standard input",           \
-	  sample_set_input },                                                                      \
-	{ 'e', "event", "EVENT", "sort by this event; default: the first", sample_set_event },     \
+	  SPECIAL_ALL(sample_set_input) },                                                                      \
+	{ 'e', "event", "EVENT", "sort by this event; default: the first", SPECIAL_ALL(sample_set_event) },     \
 	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=,module=,function=",            \
-	  sample_set_filter },                                                                     \
-	{ 0, "symfs", "DIR", "find the programs' files under DIR", sample_set_symfs },             \
-	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", sample_set_kallsyms },           \
-	{ 0, "force-names", NULL, "use files here that may not be those that ran", sample_set_force_names }, \
-	{ 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for debug files", sample_set_debuginfod }, \
-	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
-	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
-	{ 0, "color", "WHEN", NULL, sample_set_colour }
+	  SPECIAL_ALL(sample_set_filter) },                                                                     \
+	{ 0, "symfs", "DIR", "find the programs' files under DIR", SPECIAL_ALL(sample_set_symfs) },             \
+	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", SPECIAL_ALL(sample_set_kallsyms) },           \
+	{ 0, "force-names", NULL, "use files here that may not be those that ran", SPECIAL_ALL(sample_set_force_names) }, \
+	{ 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for debug files", SPECIAL_ALL(sample_set_debuginfod) }, \
+	{ 0, "format", "FORMAT", "text, json or csv", SPECIAL_ALL(sample_set_format) },                         \
+	{ 'o', "output", "FILE", "write there; default: standard output", SPECIAL_ALL(sample_set_output) },     \
+	{ 0, "color", "WHEN", NULL, SPECIAL_ALL(sample_set_colour) }
 
 /* Those of the commands about accesses to memory. */
 #define ACCESS_OPTION_ROWS                                                                         \
 	{ 'i', "input", "FILE", "the recording; default perf.data, - is standard input",           \
-	  sample_set_input },                                                                      \
-	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=", sample_set_filter },         \
-	{ 0, "symfs", "DIR", "find the programs' files under DIR", sample_set_symfs },             \
-	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", sample_set_kallsyms },           \
-	{ 0, "force-names", NULL, "use files here that may not be those that ran", sample_set_force_names }, \
-	{ 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for debug files", sample_set_debuginfod }, \
-	{ 0, "format", "FORMAT", "text, json or csv", sample_set_format },                         \
-	{ 'o', "output", "FILE", "write there; default: standard output", sample_set_output },     \
-	{ 0, "color", "WHEN", NULL, sample_set_colour }
+	  SPECIAL_ALL(sample_set_input) },                                                                      \
+	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=", SPECIAL_ALL(sample_set_filter) },         \
+	{ 0, "symfs", "DIR", "find the programs' files under DIR", SPECIAL_ALL(sample_set_symfs) },             \
+	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", SPECIAL_ALL(sample_set_kallsyms) },           \
+	{ 0, "force-names", NULL, "use files here that may not be those that ran", SPECIAL_ALL(sample_set_force_names) }, \
+	{ 0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS for debug files", SPECIAL_ALL(sample_set_debuginfod) }, \
+	{ 0, "format", "FORMAT", "text, json or csv", SPECIAL_ALL(sample_set_format) },                         \
+	{ 'o', "output", "FILE", "write there; default: standard output", SPECIAL_ALL(sample_set_output) },     \
+	{ 0, "color", "WHEN", NULL, SPECIAL_ALL(sample_set_colour) }
 
 /* What precise sampling is measured against; of those that show functions and instructions. */
 #define SAMPLE_SKID_ROW                                                                            \
 	{ 0, "skid", "[FILE]", "how far samples lie from their cause, as tare verify skid found",  \
-	  sample_set_skid }
+	  SPECIAL_ALL(sample_set_skid) }
 
 /* src/cli/samples/access_options.c */
 int access_options_check(const struct sample_options *o, struct tare_error *err);

@@ -121,7 +121,7 @@ static int choose_events(struct job *j)
 	struct stat_options *o = &j->o;
 	struct encode_options how = {
 		.keep_unavailable = true,
-		.event_files = o->n_event_files ? o->event_files : NULL,
+		.event_files = o->events.n_files ? o->events.files : NULL,
 		.cpu = o->cpu_model,
 	};
 	const struct msr_how registers = { .via = o->via, .root = o->device_root, .cpu = o->cpu_model };
@@ -131,16 +131,16 @@ static int choose_events(struct job *j)
 		return 0;
 	if (o->engine == ENGINE_MSR)
 		source_msr_how(&registers);
-	if (!o->events_given && !o->n_asked)
-		ret = event_list_parse(o->cross_check ? cross_events : default_events, &o->events, j->err);
+	if (!o->events.given && !o->metrics.n_asked)
+		ret = event_list_parse(o->cross_check ? cross_events : default_events, &o->events.list, j->err);
 	for (size_t i = 0; ret == 0 && i < o->detail && i < ARRAY_SIZE(detail_events); i++)
-		ret = event_list_parse(detail_events[i], &o->events, j->err);
-	for (size_t i = 0; ret == 0 && i < o->n_asked; i++)
-		ret = add_metric_events(&o->events, o->asked[i], j->err);
+		ret = event_list_parse(detail_events[i], &o->events.list, j->err);
+	for (size_t i = 0; ret == 0 && i < o->metrics.n_asked; i++)
+		ret = add_metric_events(&o->events.list, o->metrics.asked[i], j->err);
 	if (ret == 0)
-		ret = stat_irqs_expand(&o->events, j->machine, j->err);
+		ret = stat_irqs_expand(&o->events.list, j->machine, j->err);
 	if (ret == 0)
-		ret = pmu_encode(j->machine, &o->events, &how, &j->list, j->err);
+		ret = pmu_encode(j->machine, &o->events.list, &how, &j->list, j->err);
 	if (ret == 0)
 		ret = stat_irqs_find(&j->irqs, &j->list, j->machine, j->err);
 	if (ret == 0 && o->all_kernel && j->irqs.n)
@@ -148,7 +148,7 @@ static int choose_events(struct job *j)
 	/* A clock that nobody asked for stays one of both: it would be refused. */
 	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
 		if (j->list.enc[i].source && !strcmp(j->list.enc[i].source, "perf") &&
-		    (o->events_given || encoding_modes(&j->list.enc[i]) != MODES_CLOCK))
+		    (o->events.given || encoding_modes(&j->list.enc[i]) != MODES_CLOCK))
 			encoding_restrict(&j->list.enc[i], o->all_user);
 	return ret;
 }
@@ -163,9 +163,9 @@ static int choose_cgroups(struct job *j)
 		return 0;
 	for (const char *p = names; *p; p++)
 		n += *p == ',';
-	if (n > 1 && n != j->o.events.n) {
+	if (n > 1 && n != j->o.events.list.n) {
 		tare_fail(j->err, EINVAL, "-G: %zu control groups for %zu events", n,
-			  j->o.events.n);
+			  j->o.events.list.n);
 		tare_hint(j->err, "name one for all events, or one for each");
 		return -EINVAL;
 	}
@@ -279,7 +279,7 @@ static void begin_file(const struct job *j, struct text *out)
 {
 	char when[32] = "";
 
-	if (!j->o.output || j->o.format == FORMAT_JSON || j->o.format == FORMAT_CSV)
+	if (!j->o.out.path || j->o.out.format == FORMAT_JSON || j->o.out.format == FORMAT_CSV)
 		return;
 	ctime_r(&j->started, when);
 	text_add(out, "# started on %s\n", when);
@@ -295,13 +295,13 @@ static int show(struct job *j, const struct stat_table *t, bool interval)
 
 	if (o->quiet)
 		return 0;
-	ret = metrics_of(t, o->asked, &m, j->err);
+	ret = metrics_of(t, o->metrics.asked, &m, j->err);
 
 	if (ret < 0)
 		return ret;
 	if (!j->out.any)
 		begin_file(j, &text);
-	switch (o->format) {
+	switch (o->out.format) {
 	case FORMAT_TEXT:
 		if (interval)
 			stat_text_interval(&text, t, &m, &j->about, &j->style, first);
@@ -340,10 +340,10 @@ static int to_page(struct job *j, const struct stat_table *t, bool interval)
 	struct stat_metrics m;
 	int ret;
 
-	if (!j->o.html)
+	if (!j->o.out.html)
 		return 0;
 	about.profile_limit = j->o.profile_limited ? j->o.profile_limit : 0; /* a page has room */
-	ret = metrics_of(t, j->o.asked, &m, j->err);
+	ret = metrics_of(t, j->o.metrics.asked, &m, j->err);
 	if (ret < 0)
 		return ret;
 	ret = interval ? stat_page_interval(&j->page, t, &m, j->err)
@@ -677,7 +677,7 @@ static void say_never_began(const struct job *j, const struct stat_table *t)
 {
 	struct text words = { 0 };
 
-	if (j->o.format != FORMAT_TEXT && j->out.fd != STDERR_FILENO && !j->o.quiet && stat_never_began(&words, t) && !words.failed)
+	if (j->o.out.format != FORMAT_TEXT && j->out.fd != STDERR_FILENO && !j->o.quiet && stat_never_began(&words, t) && !words.failed)
 		fprintf(stderr, "tare stat: %s\n", words.s);
 	text_free(&words);
 }
@@ -695,7 +695,7 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 		if (!j->about.profile)
 			return -j->err->code;
 		j->about.profile_limit = j->o.profile_limit;
-		if (!j->o.profile_limited && j->o.format == FORMAT_TEXT)
+		if (!j->o.profile_limited && j->o.out.format == FORMAT_TEXT)
 			j->about.profile_limit = PROFILE_ROWS;
 	}
 	if (j->o.cross_check) {
@@ -705,7 +705,7 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 	ret = check_whole(j, t);
 	if (ret == 0 && j->o.correct)
 		ret = stat_trust_correct(&j->trust, j->machine, t, j->err);
-	if (ret == 0 && (!j->o.interval_ns || j->o.format == FORMAT_JSON || j->o.summary))
+	if (ret == 0 && (!j->o.interval_ns || j->o.out.format == FORMAT_JSON || j->o.summary))
 		ret = show(j, t, false);
 	if (ret == 0)
 		ret = to_page(j, t, false);
@@ -750,12 +750,12 @@ static int open_output(struct job *j)
 {
 	const struct stat_options *o = &j->o;
 	enum output_how how = o->append ? OUTPUT_APPEND : o->interval_ns ? OUTPUT_ROWS : OUTPUT_WHOLE;
-	bool to_stdout = o->log_fd == STDOUT_FILENO || (o->output && own_stdout_is(o->output)) || (o->html && own_stdout_is(o->html));
+	bool to_stdout = o->log_fd == STDOUT_FILENO || (o->out.path && own_stdout_is(o->out.path)) || (o->out.html && own_stdout_is(o->out.html));
 	int ret = to_stdout && j->argv && !o->root ? own_stdout_take(j->err) : 0, fd = STDERR_FILENO;
 
 	if (o->log_fd >= 0)
 		fd = o->log_fd == STDOUT_FILENO ? own_stdout() : o->log_fd;
-	return ret < 0 ? ret : output_open(&j->out, o->output, how, fd, j->err);
+	return ret < 0 ? ret : output_open(&j->out, o->out.path, how, fd, j->err);
 }
 
 static int prepare(struct job *j)
@@ -769,11 +769,11 @@ static int prepare(struct job *j)
 
 	if (ret < 0)
 		return ret;
-	if (o->html)
-		ret = page_file_open(&j->page.file, o->html, o->output, j->err);
+	if (o->out.html)
+		ret = page_file_open(&j->page.file, o->out.html, o->out.path, j->err);
 	if (ret < 0)
 		return ret;
-	j->style = output_style(&j->out, o->colour);
+	j->style = output_style(&j->out, o->out.colour);
 	j->style.thousands = !o->no_thousands;
 	j->machine = machine_open(o->root, j->err);
 	if (!j->machine)
@@ -905,7 +905,7 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = -late.code;
 	}
 	if (ret < 0 && ret != -EPIPE)
-		complain(self, &err, j.o.event_text);
+		complain(self, &err, j.o.events.text);
 	text_free(&target);
 	clean_up(&j);
 	return exit_status(ret, &outcome);

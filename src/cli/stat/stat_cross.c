@@ -65,7 +65,7 @@ int stat_cross_show(struct output *to, const struct stat_table *t, const struct 
 	if (!row)
 		return -ENOMEM;
 	v.row = row;
-	if (o->format == FORMAT_JSON)
+	if (o->out.format == FORMAT_JSON)
 		cross_json(&out, &v);
 	else
 		cross_text(&out, &v, style);

@@ -3,28 +3,19 @@
 #ifndef CLI_STAT_STAT_OPTIONS_H
 #define CLI_STAT_STAT_OPTIONS_H
 
-#include "count/metrics.h"
 #include "profile/profile.h"
-#include "base/cpus.h"
-#include "output/command.h"
-#include "output/output.h"
-#include "event/event.h"
+#include "cli/common_options.h"
 #include "launch/engine.h"
-#include "launch/fixed.h"
+#include "output/options/output_options.h"
 
-enum stat_format { FORMAT_TEXT, FORMAT_PERF_CSV, FORMAT_PERF_JSON, FORMAT_JSON, FORMAT_CSV };
-enum { ASKED_MAX = 32, EVENT_FILES_MAX = 16, RUNS_MAX = 1000000 };
+enum stat_format { FORMAT_PERF_CSV = FORMAT_OTHER, FORMAT_PERF_JSON };
+enum { RUNS_MAX = 1000000 };
 
 struct stat_options {
-	struct event_list events;
-	const char *event_text; /* the argument of -e, if there was just one */
-	bool events_given, null_run;
-	unsigned detail;                  /* how many -d */
-	struct metric_row own[ASKED_MAX]; /* --metric name=formula; name and formula are owned */
-	const struct metric_row *asked[ASKED_MAX + 1];
-	size_t n_asked, n_own;
-	const char *event_files[EVENT_FILES_MAX + 1];
-	size_t n_event_files;
+	struct event_options events;
+	struct metric_options metrics;
+	bool null_run;
+	unsigned detail; /* how many -d */
 
 	const char *pids, *tids, *cgroups;
 	bool all_cpus, no_inherit;
@@ -49,15 +40,13 @@ struct stat_options {
 	size_t profile_limit; /* 0: all */
 	bool profile_limited; /* it was given */
 
-	enum stat_format format;
+	struct output_options out; /* or a format of enum stat_format */
 	const char *separator;
-	const char *output, *html;
 	bool append, no_thousands, metrics_only;
 	bool all_user, all_kernel, sync, summary, quiet;
 	const char *pre, *post;
 	unsigned verbose;
 	int log_fd; /* -1: stderr */
-	enum when colour;
 	const char *root;
 };
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "base/num.h"
 #include "output/output.h"
 #include "output/progress.h"
@@ -52,12 +53,12 @@ static int set_runs(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row diverge_opts[] = {
-	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", set_deterministic },
-	{ 0, "every", "N", "instructions between the first checkpoints (65536)", set_every },
-	{ 'r', "runs", "N", "so many must go the same way before it is said (6)", set_runs },
-	{ 0, "timeout", "MS", "of one run: a longer one is an error", verify_set_timeout },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", verify_set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
+	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", SPECIAL_ALL(set_deterministic) },
+	{ 0, "every", "N", "instructions between the first checkpoints (65536)", SPECIAL_ALL(set_every) },
+	{ 'r', "runs", "N", "so many must go the same way before it is said (6)", SPECIAL_ALL(set_runs) },
+	{ 0, "timeout", "MS", "of one run: a longer one is an error", SPECIAL_ALL(verify_set_timeout) },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", SPECIAL_ALL(verify_set_format) },
+	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
 	{ 0 },
 };
 

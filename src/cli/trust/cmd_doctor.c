@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "output/command.h"
+#include "output/options/option.h"
 #include "doctor/doctor_view.h"
 
 enum { EXIT_FINDINGS = 3 };
@@ -51,11 +51,11 @@ static int set_root(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row doctor_opts[] = {
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/doctor/1)", set_format },
-	{ 0, "json", NULL, "the same as --format json", set_json },
-	{ 0, "strict", NULL, "exit with 3 where hardware events count, but a finding is a warning or worse", set_strict },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/doctor/1)", SPECIAL_ALL(set_format) },
+	{ 0, "json", NULL, "the same as --format json", SPECIAL_ALL(set_json) },
+	{ 0, "strict", NULL, "exit with 3 where hardware events count, but a finding is a warning or worse", SPECIAL_ALL(set_strict) },
 	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
-	  set_root },
+	  SPECIAL_ALL(set_root) },
 	{ 0 },
 };
 

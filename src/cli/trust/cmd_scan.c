@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "verify/verdicts.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -99,15 +100,15 @@ static int set_kernel(void *options, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row scan_opts[] = {
-	{ 0, "selectors", "RANGES", "event selectors, such as 0-0xff,0x1b7; without it all of the PMU's, at most the first 1024", set_selectors },
-	{ 0, "pmu", "NAME", "which core PMU, on machines with several", set_pmu },
-	{ 0, "like", "EVENT", "which come nearest to this event, such as page-faults:u", set_like },
-	{ 0, "kernel", NULL, "count in the kernel, too", set_kernel },
-	{ 0, "state", "FILE", "what was counted so far; without it one below ~/.local/state", set_state },
-	{ 0, "fresh", NULL, "begin anew", set_fresh },
-	{ 0, "table", "FILE", "where to keep what was found; without it where tare events reads it", set_table },
-	{ 0, "format", "FORMAT", "text (default), json (schema tare/scan/1) or csv", set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
+	{ 0, "selectors", "RANGES", "event selectors, such as 0-0xff,0x1b7; without it all of the PMU's, at most the first 1024", SPECIAL_ALL(set_selectors) },
+	{ 0, "pmu", "NAME", "which core PMU, on machines with several", SPECIAL_ALL(set_pmu) },
+	{ 0, "like", "EVENT", "which come nearest to this event, such as page-faults:u", SPECIAL_ALL(set_like) },
+	{ 0, "kernel", NULL, "count in the kernel, too", SPECIAL_ALL(set_kernel) },
+	{ 0, "state", "FILE", "what was counted so far; without it one below ~/.local/state", SPECIAL_ALL(set_state) },
+	{ 0, "fresh", NULL, "begin anew", SPECIAL_ALL(set_fresh) },
+	{ 0, "table", "FILE", "where to keep what was found; without it where tare events reads it", SPECIAL_ALL(set_table) },
+	{ 0, "format", "FORMAT", "text (default), json (schema tare/scan/1) or csv", SPECIAL_ALL(set_format) },
+	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(set_output) },
 	{ 0 },
 };
 

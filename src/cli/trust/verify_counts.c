@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <time.h>
+#include "output/options/option.h"
 #include "verify/verify.h"
 #include "output/output.h"
 #include "output/progress.h"
@@ -43,10 +44,10 @@ static int set_no_store(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row counts_opts[] = {
-	{ 'e', "event", "EVENTS", "which events; without it " USUAL_EVENTS, set_event },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", verify_set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
-	{ 0, "no-store", NULL, "do not keep the verdicts for tare stat", set_no_store },
+	{ 'e', "event", "EVENTS", "which events; without it " USUAL_EVENTS, SPECIAL_ALL(set_event) },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", SPECIAL_ALL(verify_set_format) },
+	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
+	{ 0, "no-store", NULL, "do not keep the verdicts for tare stat", SPECIAL_ALL(set_no_store) },
 	{ 0 },
 };
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "host/faults.h"
 #include "output/output.h"
 #include "cli/trust/verify.h"
@@ -20,9 +21,9 @@ static int set_root(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row faults_opts[] = {
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-faults/1)", verify_set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
-	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried", set_root },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-faults/1)", SPECIAL_ALL(verify_set_format) },
+	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
+	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried", SPECIAL_ALL(set_root) },
 	{ 0 },
 };
 

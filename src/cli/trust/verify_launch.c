@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "statistics/median.h"
 #include "base/num.h"
 #include "base/signal_name.h"
@@ -63,12 +64,12 @@ static int set_engine(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row launch_opts[] = {
-	{ 'r', "repeat", "N", "runs under each condition (5)", set_runs },
-	{ 0, "deterministic", "[ITEMS]", "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all", set_deterministic },
-	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions", set_engine },
-	{ 0, "timeout", "MS", "of one run: a longer one is an error", verify_set_timeout },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-launch/1)", verify_set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
+	{ 'r', "repeat", "N", "runs under each condition (5)", SPECIAL_ALL(set_runs) },
+	{ 0, "deterministic", "[ITEMS]", "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all", SPECIAL_ALL(set_deterministic) },
+	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions", SPECIAL_ALL(set_engine) },
+	{ 0, "timeout", "MS", "of one run: a longer one is an error", SPECIAL_ALL(verify_set_timeout) },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-launch/1)", SPECIAL_ALL(verify_set_format) },
+	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
 	{ 0 },
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "output/options/option.h"
 #include "base/file.h"
 #include "output/output.h"
 #include "cli/trust/skid_file.h"
@@ -33,9 +34,9 @@ static int set_no_store(void *to, const char *arg, struct tare_error *err)
 }
 
 static const struct option_row skid_opts[] = {
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-skid/1)", verify_set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", verify_set_output },
-	{ 0, "no-store", NULL, "do not keep what was measured for tare report", set_no_store },
+	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-skid/1)", SPECIAL_ALL(verify_set_format) },
+	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
+	{ 0, "no-store", NULL, "do not keep what was measured for tare report", SPECIAL_ALL(set_no_store) },
 	{ 0 },
 };
 

@@ -64,7 +64,7 @@ static bool is_listed(const char *list, const char *name)
 static int encode(struct job *j, const char *leader, const char *others)
 {
 	const struct encode_options how = { .keep_unavailable = true,
-					    .event_files = j->o.n_event_files ? j->o.event_files : NULL };
+					    .event_files = j->o.events.n_files ? j->o.events.files : NULL };
 	struct event_list events = { 0 };
 	struct text group = { 0 };
 	int ret;
@@ -82,7 +82,7 @@ static int encode(struct job *j, const char *leader, const char *others)
 	ret = group.failed ? tare_fail_nomem(j->err) : event_list_parse(group.s, &events, j->err);
 	if (ret == 0)
 		ret = pmu_encode(j->machine, &events, &how, &j->list, j->err);
-	if (ret < 0 && (!j->o.event_text || strcmp(group.s, j->o.event_text)))
+	if (ret < 0 && (!j->o.events.text || strcmp(group.s, j->o.events.text)))
 		j->err->at = -1; /* the text is ours */
 	for (size_t i = 0; ret == 0 && i + 1 < j->list.n; i++)
 		if (j->list.enc[i].event == j->list.enc[i + 1].event)
@@ -180,8 +180,12 @@ static int choose_engine(struct job *j)
 	struct tare_error why = TARE_ERROR_INIT;
 	bool asked = j->o.engine == ENGINE_EXACT, can = j->argv && exact_probe(&why) == 0, none;
 	const char *leader = wanted_leader(j);
-	int ret = encode(j, leader, j->o.events.s ? j->o.events.s : "");
+	struct text others = { 0 };
+	int ret;
 
+	event_options_join(&j->o.events, &others);
+	ret = others.failed ? tare_fail_nomem(j->err) : encode(j, leader, others.s ? others.s : "");
+	text_free(&others);
 	if (ret < 0)
 		return ret;
 	none = j->list.enc[0].unavailable != 0;
@@ -194,9 +198,9 @@ static int choose_engine(struct job *j)
 		return -why.code;
 	}
 	j->exact = asked || (none && can && j->o.engine == ENGINE_AUTO && !j->o.every_ns);
-	if (!j->o.events_given)
+	if (!j->o.events.given)
 		ret = encode(j, leader, j->exact ? exact_events : j->o.every_ns ? clock_events : perf_events);
-	if (ret == 0 && !j->exact && !j->o.events_given)
+	if (ret == 0 && !j->exact && !j->o.events.given)
 		drop_uncountable(j);
 	if (ret == 0 && j->exact) {
 		const struct engine_question q = { .wish = ENGINE_EXACT, .source = find_source };
@@ -285,7 +289,7 @@ static int look(struct job *j)
 		.delay_ns = o->delay_ns,
 		.interval_ns = o->every_ns,
 	};
-	int ret = windows_new(&j->windows, &j->list, o->asked, j->err);
+	int ret = windows_new(&j->windows, &j->list, o->metrics.asked, j->err);
 
 	if (ret == 0 && j->exact) {
 		j->fixed.set = FIXED_LAYOUT;
@@ -307,7 +311,7 @@ static int look(struct job *j)
 
 static bool to_stdout(const struct windows_options *o)
 {
-	return (o->output ? own_stdout_is(o->output) : o->format != WINDOWS_TEXT) || (o->html && own_stdout_is(o->html));
+	return (o->out.path ? own_stdout_is(o->out.path) : o->out.format != FORMAT_TEXT) || (o->out.html && own_stdout_is(o->out.html));
 }
 
 static int prepare(struct job *j)
@@ -315,13 +319,13 @@ static int prepare(struct job *j)
 	int ret = j->argv && to_stdout(&j->o) ? own_stdout_take(j->err) : 0;
 
 	if (ret == 0)
-		ret = output_open(&j->out, j->o.output, OUTPUT_WHOLE,
-				  j->o.format == WINDOWS_TEXT ? STDERR_FILENO : own_stdout(), j->err);
-	if (ret == 0 && j->o.html)
-		ret = page_file_open(&j->page, j->o.html, j->o.output, j->err);
+		ret = output_open(&j->out, j->o.out.path, OUTPUT_WHOLE,
+				  j->o.out.format == FORMAT_TEXT ? STDERR_FILENO : own_stdout(), j->err);
+	if (ret == 0 && j->o.out.html)
+		ret = page_file_open(&j->page, j->o.out.html, j->o.out.path, j->err);
 	if (ret < 0)
 		return ret;
-	j->style = output_style(&j->out, j->o.colour);
+	j->style = output_style(&j->out, j->o.out.colour);
 	j->style.thousands = true;
 	j->machine = machine_open(NULL, j->err);
 	if (!j->machine)
@@ -390,7 +394,7 @@ static int to_program(struct job *j, const struct windows_table *t)
 	int ret;
 
 	out_open(&out, drain, j);
-	if (j->o.format == WINDOWS_CSV)
+	if (j->o.out.format == FORMAT_CSV)
 		windows_csv(&out, t, &j->about);
 	else
 		windows_json(&out, t, &j->about);
@@ -423,16 +427,16 @@ static int show(struct job *j)
 	j->about.exit_status = j->end.has_status ? status_of(&j->end) : -1;
 	j->about.most_threads = j->o.threads;
 	j->about.most_rows = j->o.rows ? 0 : ROWS_SHOWN;
-	ret = j->o.format == WINDOWS_TEXT ? to_people(j, t) : to_program(j, t);
+	ret = j->o.out.format == FORMAT_TEXT ? to_people(j, t) : to_program(j, t);
 	if (ret == 0)
 		ret = windows_unread(t, j->err);
 	if (ret < 0)
 		output_abandon(&j->out);
-	if (ret == 0 && j->end.never_began && j->o.format != WINDOWS_TEXT)
+	if (ret == 0 && j->end.never_began && j->o.out.format != FORMAT_TEXT)
 		fprintf(stderr, "tare windows: the command was ended by %s before its first instruction\n", signal_name(WTERMSIG(j->end.wait_status), by));
-	if (ret == 0 && j->o.format == WINDOWS_CSV)
+	if (ret == 0 && j->o.out.format == FORMAT_CSV)
 		say_rest(j, t);
-	return ret == 0 && j->o.html ? to_page(j, t) : ret;
+	return ret == 0 && j->o.out.html ? to_page(j, t) : ret;
 }
 
 /* If the temporary file is full, shows the windows until then, and fails. */
@@ -489,7 +493,7 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = -late.code;
 	}
 	if (ret < 0 && ret != -EPIPE)
-		complain(self, &err, j.o.event_text);
+		complain(self, &err, j.o.events.text);
 	status = exit_status(&j, ret);
 	page_file_abandon(&j.page);
 	windows_free(j.windows);

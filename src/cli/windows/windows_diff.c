@@ -5,9 +5,8 @@
 #include <unistd.h>
 #include "windows/windows_csv.h"
 #include "base/num.h"
-#include "output/command.h"
 #include "output/input.h"
-#include "output/output.h"
+#include "output/options/output_options.h"
 #include "output/page_file.h"
 #include "cli/windows/windows_diff.h"
 #include "windows/windows_diff_view.h"
@@ -16,8 +15,7 @@ enum { EXIT_PARTED = 1 };
 
 struct diff_options {
 	uint64_t thread_a, thread_b;
-	bool json;
-	const char *html, *output;
+	struct output_options out;
 };
 
 /* N, or N,M */
@@ -34,31 +32,13 @@ static int set_thread(void *to, const char *arg, struct tare_error *err)
 	return ret < 0 || !comma ? ret : num_parse(comma + 1, &o->thread_b, err);
 }
 
-static int set_format(void *to, const char *arg, struct tare_error *err)
-{
-	((struct diff_options *)to)->json = !strcmp(arg, "json");
-	if (!strcmp(arg, "json") || !strcmp(arg, "text"))
-		return 0;
-	return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
-}
-
-static int set_html(void *to, const char *arg, struct tare_error *err)
-{
-	((struct diff_options *)to)->html = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
-
-static int set_output(void *to, const char *arg, struct tare_error *err)
-{
-	((struct diff_options *)to)->output = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
+#define OPTIONS struct diff_options
 
 static const struct option_row options[] = {
-	{ 0, "thread", "N[,M]", "compare thread N of A with N, or M, of B; default: the longest of each", set_thread },
-	{ 0, "format", "NAME", "text or json", set_format },
-	{ 'o', "output", "FILE", "write there instead of standard output", set_output },
-	{ 0, "html", "FILE", "write a page there, too: opens in a browser, offline", set_html },
+	{ 0, "thread", "N[,M]", "compare thread N of A with N, or M, of B; default: the longest of each", SPECIAL_ALL(set_thread) },
+	OUTPUT_FORMAT_ROWS(out, "text or json", "text", "json"),
+	BLOCK_ROW(out, output_file_rows),
+	OUTPUT_HTML_ROW(out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
 };
 
@@ -106,8 +86,8 @@ int windows_diff_run(int argc, char **argv)
 		tare_hint(&err, "tare windows --format csv -o FILE -- COMMAND makes one");
 	}
 	input_note_all(argv + rest, (size_t)(argc - rest));
-	if (ret == 0 && o.html)
-		ret = page_file_open(&page, o.html, o.output, &err);
+	if (ret == 0 && o.out.html)
+		ret = page_file_open(&page, o.out.html, o.out.path, &err);
 	for (int i = 0; ret == 0 && i < 2; i++) {
 		bool one;
 
@@ -121,17 +101,17 @@ int windows_diff_run(int argc, char **argv)
 	if (ret == 0)
 		ret = windows_diff(t[0], t[1], exact, o.thread_a, o.thread_b, d, &err);
 	if (ret == 0)
-		ret = document_open(&out, o.output ? o.output : "-", &err);
+		ret = document_open(&out, o.out.path ? o.out.path : "-", &err);
 	if (ret == 0) {
 		out.style.thousands = true;
-		if (o.json)
+		if (o.out.format == FORMAT_JSON)
 			windows_diff_json(&out.out, d, exact, argv[rest], argv[rest + 1]);
 		else
 			windows_diff_text(&out.out, d, exact, argv[rest], argv[rest + 1], &out.style);
 		status = d->parted || d->length_a != d->length_b ? EXIT_PARTED : 0;
 		ret = document_close(&out, &err);
 	}
-	if (ret == 0 && o.html)
+	if (ret == 0 && o.out.html)
 		ret = to_page(&page, d, exact, argv + rest, &err);
 	page_file_abandon(&page);
 	if (ret < 0 && ret != -EPIPE)

@@ -3,25 +3,13 @@
 #ifndef CLI_WINDOWS_WINDOWS_OPTIONS_H
 #define CLI_WINDOWS_WINDOWS_OPTIONS_H
 
-#include "count/metrics.h"
-#include "output/command.h"
-#include "output/output.h"
-#include "event/event.h"
+#include "cli/common_options.h"
 #include "launch/engine.h"
-
-enum { WINDOWS_ASKED_MAX = 32, WINDOWS_FILES_MAX = 16 };
-
-enum windows_format { WINDOWS_TEXT, WINDOWS_CSV, WINDOWS_JSON };
+#include "output/options/output_options.h"
 
 struct windows_options {
-	struct text events; /* as given, by commas */
-	const char *event_text;
-	bool events_given;
-	const char *event_files[WINDOWS_FILES_MAX + 1];
-	size_t n_event_files;
-	struct metric_row own[WINDOWS_ASKED_MAX]; /* name and formula are owned */
-	const struct metric_row *asked[WINDOWS_ASKED_MAX + 1];
-	size_t n_asked, n_own;
+	struct event_options events;
+	struct metric_options metrics;
 
 	uint64_t every, every_ns; /* of the event; or of time */
 	bool every_timed;	  /* it was given as a time; of the event's, where one is named */
@@ -32,11 +20,9 @@ struct windows_options {
 	uint64_t timeout_ns, delay_ns;
 	enum engine_wish engine;
 
-	enum windows_format format;
-	const char *output, *html;
+	struct output_options out;
 	size_t threads;
 	bool rows;
-	enum when colour;
 };
 
 #define WINDOWS_OPTIONS_INIT                                                                                           \
