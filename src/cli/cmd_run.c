@@ -2,10 +2,8 @@
 /* tare run: a command, started the same each time, and not counted. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include "output/options/option.h"
+#include "cli/common_options.h"
 #include "launch/fixed_say.h"
 #include "launch/environment.h"
 #include "launch/follow.h"
@@ -16,29 +14,12 @@ struct run_options {
 	bool list, verbose;
 };
 
-static int set_deterministic(void *to, const char *arg, struct tare_error *err)
-{
-	return fixed_parse(arg, &((struct run_options *)to)->fixed, err);
-}
-
-static int set_list(void *to, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct run_options *)to)->list = true;
-	return 0;
-}
-
-static int set_verbose(void *to, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct run_options *)to)->verbose = true;
-	return 0;
-}
+#define OPTIONS struct run_options
 
 static const struct option_row run_opts[] = {
-	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none", SPECIAL_ALL(set_deterministic) },
-	{ 0, "list", NULL, "show the items, and which of them are usual", SPECIAL_ALL(set_list) },
-	{ 'v', "verbose", NULL, "say what was fixed", SPECIAL_ALL(set_verbose) },
+	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none", DETERMINISTIC(fixed) },
+	{ 0, "list", NULL, "show the items, and which of them are usual", FLAG(list) },
+	{ 'v', "verbose", NULL, "say what was fixed", FLAG(verbose) },
 	{ 0 },
 };
 

@@ -335,7 +335,7 @@ def a_signal_to_tare_is_its_status():
 @test
 def bad_input():
     for words, what in (([], "which command?"), (["--deterministic=none", "true"], "part at once"), (["--deterministic=-aslr", "true"], "part at once"),
-                        (["--every", "10", "true"], "100 to 1G"), (["--every", "x", "true"], "x"), (["-r", "1", "true"], "2 to 1000 runs"), (["--format", "xml", "true"], "text or json"),
+                        (["--every", "10", "true"], "between 100 and 1000000000"), (["--every", "x", "true"], "x"), (["-r", "1", "true"], "between 2 and 1000"), (["--format", "xml", "true"], "text or json"),
                         (["--timeout", "0", "true"], "above 0"), (["--timeout", "300", "sleep", "100"], "did not end within --timeout"),
                         (["-o", "/nowhere/x", "true"], "/nowhere/x")):
         r = sh(TARE, "diverge", *words, status=125)

@@ -229,7 +229,7 @@ def bad_items():
             true(what in r.stderr and hint in r.stderr, r.stderr)
     for words, what in ((["run"], "which command?"), (["run", "--list", "true"], "takes no command"), (["stat", "--deterministic", "-a"], "no"),
                         (["stat", "--deterministic", "--launch", "plain", "true"], "choose one"), (["verify", "lunch"], "'tare verify launch'"), (["verify", "launch"], "which command?"),
-                        (["verify", "launch", "-r", "1", "true"], "2 to 1000"), (["verify", "launch", "--format", "xml", "true"], "text or json")):
+                        (["verify", "launch", "-r", "1", "true"], "between 2 and 1000"), (["verify", "launch", "--format", "xml", "true"], "text or json")):
         r = sh(TARE, *words, status=125)
         true(what in r.stderr and r.stderr.count("\n") <= 2, r.stderr)
     sh(TARE, "verify", "launch", "--", "./nothing", status=127 if ARCH == "x86" else None)

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "output/options/option.h"
-#include "output/output.h"
 #include "cli/trust/scan_paths.h"
 #include "cli/stat/stat_irqs.h"
 #include "exact/exact.h"
@@ -20,33 +18,12 @@
 enum { FILES_MAX = 64 };
 
 struct events_options {
-	enum events_format format;
+	struct output_options out;
 	const char *root, *cpu, *beside;
 	const char *files[FILES_MAX + 1];
 	size_t n_files;
 	bool names;
 };
-
-static int set_format(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "text", "json", "csv" };
-	struct events_options *o = options;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			o->format = (enum events_format)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "there is no format '%.40s': text, json or csv", arg);
-}
-
-static int set_root(void *options, const char *arg, struct tare_error *err)
-{
-	if (!arg[0])
-		return tare_fail(err, EINVAL, "a directory is wanted");
-	((struct events_options *)options)->root = arg;
-	return 0;
-}
 
 static int set_cpu(void *options, const char *arg, struct tare_error *err)
 {
@@ -66,40 +43,15 @@ static int set_cpu(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
-static int set_beside(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct events_options *)options)->beside = arg;
-	return 0;
-}
-
-static int add_file(void *options, const char *arg, struct tare_error *err)
-{
-	struct events_options *o = options;
-
-	if (o->n_files == FILES_MAX)
-		return tare_fail(err, EINVAL, "at most %d files", FILES_MAX);
-	o->files[o->n_files++] = arg;
-	return 0;
-}
-
-static int set_names(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct events_options *)options)->names = true;
-	return 0;
-}
+#define OPTIONS struct events_options
 
 static const struct option_row events_opts[] = {
-	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these", SPECIAL_ALL(set_beside) },
+	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these", TEXT(beside, NULL) },
 	{ 0, "cpu", "MODEL", "of another CPU, such as skl or 'zen 3'; 'list' shows them", SPECIAL_ALL(set_cpu) },
-	{ 0, "event-file", "FILE", "names from a vendor's JSON, a table or a folder; may be repeated",
-	  SPECIAL_ALL(add_file) },
-	{ 0, "format", "FORMAT", "text (default), json or csv", SPECIAL_ALL(set_format) },
-	{ 0, "names", NULL, "only names that begin with WORD, one per line (for completion)",
-	  SPECIAL_ALL(set_names) },
-	{ 0, "sysfs-root", "DIR", "a copy of /sys and /proc under DIR, instead of this machine's",
-	  SPECIAL_ALL(set_root) },
+	{ 0, "event-file", "FILE", "names from a vendor's JSON, a table or a folder; may be repeated", INPUTS(files, n_files, FILES_MAX, "event files") },
+	OUTPUT_FORMAT_ROWS(out, "text (default), json or csv", "text", "json", "csv"),
+	{ 0, "names", NULL, "only names that begin with WORD, one per line (for completion)", FLAG(names) },
+	{ 0, "sysfs-root", "DIR", "a copy of /sys and /proc under DIR, instead of this machine's", DIRECTORY(root) },
 	{ 0 },
 };
 
@@ -212,8 +164,8 @@ static int list(const struct command *self, struct machine *m, const struct even
 	struct catalogue_options opt = { .event_files = o->files,
 					 .cpu = o->cpu,
 					 .refused = o->names ? NULL : note_refused,
-					 .tracepoints = n > 0 || o->format != EVENTS_TEXT };
-	struct search s = { .word = words, .n = n, .names = o->names, .list.format = o->format };
+					 .tracepoints = n > 0 || o->out.format != FORMAT_TEXT };
+	struct search s = { .word = words, .n = n, .names = o->names, .list.format = (enum output_format)o->out.format };
 	struct tare_error err = TARE_ERROR_INIT;
 	int ret;
 
@@ -228,7 +180,7 @@ static int list(const struct command *self, struct machine *m, const struct even
 
 	say_refused(self, &s);
 
-	if (ret == 0 && n && !s.list.shown && o->format == EVENTS_TEXT) {
+	if (ret == 0 && n && !s.list.shown && o->out.format == FORMAT_TEXT) {
 		free(text);
 		return nothing_found(self, &s);
 	}
@@ -416,7 +368,7 @@ static void explain_one(struct asked *q, const struct event *ev, const struct en
 			x.remedy = why.hint;
 		}
 	}
-	if (q->o->format == EVENTS_JSON) {
+	if (q->o->out.format == FORMAT_JSON) {
 		explanation_json(&q->json, &x);
 	} else {
 		text_add(&q->text, "%s", q->text.len ? "\n" : "");
@@ -466,7 +418,7 @@ static int explain(const struct command *self, struct machine *m, const struct e
 	if (o->beside && !encode(&q, o->beside, &others, &q.beside))
 		return EXIT_CANNOT_MEASURE;
 	event_list_free(&others);
-	if (o->format == EVENTS_JSON) {
+	if (o->out.format == FORMAT_JSON) {
 		json_object(&q.json, NULL);
 		json_string(&q.json, "schema", "tare/explain/1");
 		json_string(&q.json, "cpu", o->cpu ? o->cpu : machine_cpu(m));
@@ -484,7 +436,7 @@ static int explain(const struct command *self, struct machine *m, const struct e
 		event_list_free(&events);
 	}
 	encoding_list_free(&q.beside);
-	if (o->format == EVENTS_JSON) {
+	if (o->out.format == FORMAT_JSON) {
 		json_end(&q.json);
 		json_end(&q.json);
 		q.text = q.json.out;
@@ -516,7 +468,7 @@ static int events_run(const struct command *self, int argc, char **argv)
 	}
 	if (o.cpu && !strcmp(o.cpu, "list"))
 		return list_models(self);
-	if (explaining && o.format == EVENTS_CSV) {
+	if (explaining && o.out.format == FORMAT_CSV) {
 		tare_fail(&err, EINVAL, "explain has the formats text and json");
 		return failed(self, &err, NULL);
 	}

@@ -9,9 +9,9 @@
 
 void events_list_begin(struct events_list *l, const char *cpu)
 {
-	if (l->format == EVENTS_CSV)
+	if (l->format == FORMAT_CSV)
 		text_add(&l->text, "name,group,terms,available,about\n");
-	if (l->format != EVENTS_JSON)
+	if (l->format != FORMAT_JSON)
 		return;
 	json_object(&l->json, NULL);
 	json_string(&l->json, "schema", "tare/events/1");
@@ -78,9 +78,9 @@ static void add_json(struct json *j, const struct known_event *ev)
 
 void events_list_add(struct events_list *l, const struct known_event *ev)
 {
-	if (l->format == EVENTS_JSON) {
+	if (l->format == FORMAT_JSON) {
 		add_json(&l->json, ev);
-	} else if (l->format == EVENTS_CSV) {
+	} else if (l->format == FORMAT_CSV) {
 		csv_field(&l->text, ev->name, ',');
 		csv_field(&l->text, ev->group, ',');
 		csv_field(&l->text, ev->terms, ',');
@@ -95,14 +95,14 @@ void events_list_add(struct events_list *l, const struct known_event *ev)
 
 void events_list_refused(struct events_list *l, const char *why)
 {
-	if (l->format == EVENTS_JSON)
+	if (l->format == FORMAT_JSON)
 		text_put(&l->refused, why, strlen(why) + 1);
 	l->n_refused++;
 }
 
 char *events_list_end(struct events_list *l)
 {
-	if (l->format != EVENTS_JSON)
+	if (l->format != FORMAT_JSON)
 		return text_take(&l->text);
 	json_end(&l->json);
 	json_array(&l->json, "refused");

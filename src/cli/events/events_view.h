@@ -4,14 +4,14 @@
 #ifndef CLI_EVENTS_EVENTS_VIEW_H
 #define CLI_EVENTS_EVENTS_VIEW_H
 
+#include "output/options/output_options.h"
 #include "pmu/catalogue.h"
 #include "output/json.h"
 #include "output/style.h"
 
-enum events_format { EVENTS_TEXT, EVENTS_JSON, EVENTS_CSV };
 
 struct events_list {
-	enum events_format format;
+	enum output_format format;
 	struct style style;
 	struct text text;
 	struct json json;

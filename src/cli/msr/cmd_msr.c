@@ -6,9 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "output/options/option.h"
 #include "base/file.h"
-#include "base/num.h"
 #include "cli/msr/msr_options.h"
 #include "launch/signals.h"
 #include "launch/where.h"
@@ -17,80 +15,6 @@
 enum { FILE_MAX = 1 << 20 };
 
 /* ---- options ---- */
-
-static int set_format(void *to, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "text", "json", "trace" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			((struct msr_options *)to)->format = (enum msr_format)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "there is no format '%.40s': text, json or trace", arg);
-}
-
-static int set_json(void *to, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct msr_options *)to)->format = MSR_JSON;
-	return 0;
-}
-
-static int set_cpus(void *to, const char *arg, struct tare_error *err)
-{
-	struct msr_options *o = to;
-
-	cpus_free(&o->cpus);
-	if (!arg[0])
-		return tare_fail(err, EINVAL, "CPUs are wanted, such as 0-3,8");
-	return cpus_parse(arg, &o->cpus, err);
-}
-
-static int set_all(void *to, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct msr_options *)to)->all_cpus = true;
-	return 0;
-}
-
-static int set_via(void *to, const char *arg, struct tare_error *err)
-{
-	if (strcmp(arg, "module") && strcmp(arg, "msr-safe") && strcmp(arg, "msr"))
-		return tare_fail(err, EINVAL, "there is no way '%.40s' to registers: module, msr-safe or msr", arg);
-	((struct msr_options *)to)->via = arg;
-	return 0;
-}
-
-static int set_root(void *to, const char *arg, struct tare_error *err)
-{
-	if (!arg[0])
-		return tare_fail(err, EINVAL, "a directory is wanted");
-	((struct msr_options *)to)->root = arg;
-	return 0;
-}
-
-static int set_events(void *to, const char *arg, struct tare_error *err)
-{
-	struct msr_options *o = to;
-	char *all;
-
-	if (asprintf(&all, "%s%s%s", o->events ? o->events : "", o->events ? "," : "", arg) < 0)
-		return tare_fail_nomem(err);
-	free(o->events);
-	o->events = all;
-	return 0;
-}
-
-static int set_event_file(void *to, const char *arg, struct tare_error *err)
-{
-	struct msr_options *o = to;
-
-	if (o->n_event_files == MSR_FILES_MAX)
-		return tare_fail(err, E2BIG, "more than %d event files", MSR_FILES_MAX);
-	o->event_files[o->n_event_files++] = arg;
-	return 0;
-}
 
 static int set_cpu(void *to, const char *arg, struct tare_error *err)
 {
@@ -105,36 +29,19 @@ static int set_cpu(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
-static int set_interval(void *to, const char *arg, struct tare_error *err)
-{
-	struct msr_options *o = to;
-	int ret = num_parse_ns(arg, 1000000, &o->interval_ns, err);
-
-	if (ret == 0 && o->interval_ns < 1000000)
-		return tare_fail(err, EINVAL, "%.32s is too short: at least 1 ms", arg);
-	return ret;
-}
-
-static int set_ticks(void *to, const char *arg, struct tare_error *err)
-{
-	struct msr_options *o = to;
-	int ret = num_parse(arg, &o->ticks, err);
-
-	return ret == 0 && !o->ticks ? tare_fail(err, EINVAL, "at least 1") : ret;
-}
+#define OPTIONS struct msr_options
 
 static const struct option_row msr_opts[] = {
-	{ 'C', "cpus", "LIST", "on these CPUs, such as 0-3,8 (default: 0)", SPECIAL_ALL(set_cpus) },
-	{ 'a', "all-cpus", NULL, "on all CPUs that are online, at the same time", SPECIAL_ALL(set_all) },
-	{ 'e', "event", "EVENTS", "plan: what to count", SPECIAL_ALL(set_events) },
-	{ 0, "event-file", "FILE", "plan: names from a vendor's JSON, a table or a folder; may be repeated", SPECIAL_ALL(set_event_file) },
+	{ 'C', "cpus", "LIST", "on these CPUs, such as 0-3,8 (default: 0)", CPUS(cpus) },
+	{ 'a', "all-cpus", NULL, "on all CPUs that are online, at the same time", FLAG(all_cpus) },
+	EVENT_ROW(events, "plan: what to count"),
+	EVENT_FILE_ROW(events, "plan: names from a vendor's JSON, a table or a folder; may be repeated"),
 	{ 0, "cpu", "MODEL", "plan, list: for another CPU, such as skl or 'zen 3'", SPECIAL_ALL(set_cpu) },
-	{ 'I', "interval", "TIME", "watch: time between readings (default: 1s; a bare number is in ms)", SPECIAL_ALL(set_interval) },
-	{ 'n', "times", "N", "watch: that many intervals (default: until interrupted)", SPECIAL_ALL(set_ticks) },
-	{ 0, "via", "WAY", "module, msr-safe or msr (default: the first that is there)", SPECIAL_ALL(set_via) },
-	{ 0, "device-root", "DIR", "where the devices are (default: /dev)", SPECIAL_ALL(set_root) },
-	{ 0, "format", "FORMAT", "text (default), json, or trace: as the kernel's own trace of registers has it", SPECIAL_ALL(set_format) },
-	{ 'j', "json", NULL, "the same as --format json", SPECIAL_ALL(set_json) },
+	{ 'I', "interval", "TIME", "watch: time between readings (default: 1s; a bare number is in ms)", DURATION(interval_ns, 1000000, 1000000), .refusal = "too short: at least 1 ms" },
+	{ 'n', "times", "N", "watch: that many intervals (default: until interrupted)", NUMBER(ticks, 1, UINT64_MAX) },
+	{ 0, "via", "WAY", "module, msr-safe or msr (default: the first that is there)", TEXT_OF(via, "way", "module", "msr-safe", "msr") },
+	{ 0, "device-root", "DIR", "where the devices are (default: /dev)", DIRECTORY(root) },
+	OUTPUT_FORMAT_ROWS(out, "text (default), json, or trace: as the kernel's own trace of registers has it", "text", "json", "trace"),
 	{ 0 },
 };
 
@@ -225,9 +132,9 @@ static int show(struct job *j)
 				    .n = j->n, .maker = j->maker, .via = j->r ? registers_via(j->r) : NULL };
 	struct text out = { 0 };
 
-	if (j->o->format == MSR_JSON)
+	if (j->o->out.format == FORMAT_JSON)
 		msr_done_json(&out, &d);
-	else if (j->o->format == MSR_TRACE)
+	else if (j->o->out.format == MSR_TRACE)
 		msr_done_trace(&out, &d);
 	else
 		msr_done_text(&out, &d);
@@ -533,7 +440,7 @@ static int list_command(const struct command *self, const struct msr_options *o,
 		maker = !strncmp(row.cpu, "GenuineIntel", 12) ? TARE_MSR_INTEL : !strncmp(row.cpu, "AuthenticAMD", 12) ? TARE_MSR_AMD : 0;
 	if (!maker)
 		maker = TARE_MSR_ANY;
-	if (n == 0 && o->format == MSR_JSON)
+	if (n == 0 && o->out.format == FORMAT_JSON)
 		msr_list_json(&out, maker);
 	else if (n == 0)
 		msr_list_text(&out, maker);
@@ -613,7 +520,7 @@ static int msr_run(const struct command *self, int argc, char **argv)
 out:
 	argv[end_of_words] = cut;
 	cpus_free(&o.cpus);
-	free(o.events);
+	event_options_free(&o.events);
 	free(word);
 	return status;
 }

@@ -3,23 +3,20 @@
 #ifndef CLI_MSR_MSR_OPTIONS_H
 #define CLI_MSR_MSR_OPTIONS_H
 
-#include "output/command.h"
-#include "output/output.h"
+#include "cli/common_options.h"
+#include "output/options/output_options.h"
 #include "msr/registers.h"
 #include "msr/msr_view.h"
 
-enum { MSR_FILES_MAX = 16 };
-enum msr_format { MSR_TEXT, MSR_JSON, MSR_TRACE };
+enum { MSR_TRACE = FORMAT_CSV }; /* a format of its own, in the place of csv */
 
 struct msr_options {
-	enum msr_format format;
+	struct output_options out;
 	struct cpus cpus;
 	bool all_cpus;
 	const char *via, *root;   /* the way to registers */
-	char *events; /* plan; of all -e, owned */
+	struct event_options events; /* plan */
 	const char *cpu;
-	const char *event_files[MSR_FILES_MAX + 1]; /* plan */
-	size_t n_event_files;
 	uint64_t interval_ns;     /* watch */
 	uint64_t ticks;           /* 0: until it is interrupted */
 };

@@ -16,14 +16,10 @@ struct planning {
 
 static int encode(struct planning *p, const struct msr_options *o, struct tare_error *err)
 {
-	struct encode_options opt = { .cpu = o->cpu, .event_files = o->n_event_files ? o->event_files : NULL };
-	struct event_list events = { 0 };
+	struct encode_options opt = { .cpu = o->cpu, .event_files = o->events.n_files ? o->events.files : NULL };
 	struct machine *m = machine_open(NULL, err);
-	int ret = m ? event_list_parse(o->events, &events, err) : -ENOMEM;
+	int ret = m ? pmu_encode(m, &o->events.list, &opt, &p->list, err) : -ENOMEM;
 
-	if (ret == 0)
-		ret = pmu_encode(m, &events, &opt, &p->list, err);
-	event_list_free(&events);
 	machine_close(m);
 	return ret;
 }
@@ -54,14 +50,14 @@ int msr_plan_command(const struct command *self, const struct msr_options *o, ch
 	struct output to;
 	int status;
 
-	if (!p || n || !o->events) {
+	if (!p || n || !o->events.given) {
 		if (!p)
 			tare_fail_nomem(&err);
 		else if (n)
 			tare_fail(&err, EINVAL, "plan takes no word '%.40s': events are given by -e", word[0]);
 		else
 			tare_fail(&err, EINVAL, "plan needs events: -e EVENTS");
-		if (p && !o->events)
+		if (p && !o->events.given)
 			tare_hint(&err, "such as: tare msr plan --cpu skl -e instructions:u,r00c5:u");
 		free(p);
 		return msr_failed(self, &err);
@@ -70,16 +66,16 @@ int msr_plan_command(const struct command *self, const struct msr_options *o, ch
 	if (o->cpu)
 		setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	if (make(p, o, &err) < 0) {
-		complain(self, &err, err.at >= 0 ? o->events : NULL);
+		complain(self, &err, err.at >= 0 ? o->events.text : NULL);
 		status = EXIT_CANNOT_MEASURE;
 	} else {
 		output_open(&to, "-", OUTPUT_WHOLE, STDOUT_FILENO, NULL);
 
 		struct style style = output_style(&to, WHEN_AUTO);
 
-		if (o->format == MSR_JSON)
+		if (o->out.format == FORMAT_JSON)
 			msr_plan_json(&out, &p->plan, &p->cpu, p->event);
-		else if (o->format == MSR_TRACE)
+		else if (o->out.format == MSR_TRACE)
 			msr_plan_trace(&out, &p->plan, &p->cpu, !o->via || !strcmp(o->via, "module"));
 		else
 			msr_plan_text(&out, &p->plan, &p->cpu, p->event, &style);

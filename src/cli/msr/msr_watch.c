@@ -108,7 +108,7 @@ static int watch(const struct command *self, struct watching *w, const struct ms
 
 int msr_watch_command(const struct command *self, const struct msr_options *o, char **word, int n)
 {
-	struct watching w = { .maker = msr_maker_here(), .as_json = o->format == MSR_JSON };
+	struct watching w = { .maker = msr_maker_here(), .as_json = o->out.format == FORMAT_JSON };
 	struct sigaction on_stop = { .sa_handler = stop };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct output to;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tare diverge: the first instruction behind which two runs of a command go different ways, and why. */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include "output/options/option.h"
-#include "base/num.h"
 #include "output/output.h"
 #include "output/progress.h"
 #include "cli/trust/verify.h"
@@ -21,10 +18,10 @@ struct diverge_options {
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 {
-	struct diverge_options *o = to;
-	int ret = fixed_parse(arg, &o->fixed, err);
+	struct fixed *f = to;
+	int ret = fixed_parse(arg, f, err);
 
-	if (ret == 0 && !(o->fixed.set & FIXED(ASLR))) {
+	if (ret == 0 && !(f->set & FIXED(ASLR))) {
 		tare_fail(err, EINVAL, "without 'aslr' two runs lie at different addresses, and part at once");
 		tare_hint(err, "tare verify launch shows what that item is worth");
 		return -EINVAL;
@@ -32,33 +29,14 @@ static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
-static int set_every(void *to, const char *arg, struct tare_error *err)
-{
-	struct diverge_options *o = to;
-	int ret = num_parse(arg, &o->every, err);
-
-	if (ret == 0 && (o->every < 100 || o->every > 1000000000))
-		return tare_fail(err, EINVAL, "100 to 1G instructions lie between two checkpoints, not '%.32s'", arg);
-	return ret;
-}
-
-static int set_runs(void *to, const char *arg, struct tare_error *err)
-{
-	struct diverge_options *o = to;
-	int ret = num_parse(arg, &o->runs, err);
-
-	if (ret == 0 && (o->runs < 2 || o->runs > 1000))
-		return tare_fail(err, EINVAL, "2 to 1000 runs are compared, not '%.32s'", arg);
-	return ret;
-}
+#define OPTIONS struct diverge_options
 
 static const struct option_row diverge_opts[] = {
-	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", SPECIAL_ALL(set_deterministic) },
-	{ 0, "every", "N", "instructions between the first checkpoints (65536)", SPECIAL_ALL(set_every) },
-	{ 'r', "runs", "N", "so many must go the same way before it is said (6)", SPECIAL_ALL(set_runs) },
-	{ 0, "timeout", "MS", "of one run: a longer one is an error", SPECIAL_ALL(verify_set_timeout) },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/diverge/1)", SPECIAL_ALL(verify_set_format) },
-	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
+	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", SPECIAL(fixed, set_deterministic) },
+	{ 0, "every", "N", "instructions between the first checkpoints (65536)", NUMBER(every, 100, 1000000000) },
+	{ 'r', "runs", "N", "so many must go the same way before it is said (6)", NUMBER(runs, 2, 1000) },
+	BLOCK_ROW(form, verify_timeout_rows),
+	VERIFY_OUTPUT_ROWS("tare/diverge/1"),
 	{ 0 },
 };
 
@@ -84,12 +62,12 @@ static int show(const struct diverge_options *o, const struct divergence_report 
 		struct tare_error *err)
 {
 	struct document to;
-	int ret = document_open(&to, o->form.output, err);
+	int ret = document_open(&to, o->form.out.path, err);
 
 	if (ret < 0)
 		return ret;
 	to.style.thousands = true;
-	if (o->form.json)
+	if (o->form.out.format == FORMAT_JSON)
 		divergence_json(&to.out, r, about);
 	else
 		divergence_text(&to.out, r, about, &to.style);

@@ -6,56 +6,23 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "output/options/option.h"
+#include "output/options/output_options.h"
 #include "doctor/doctor_view.h"
 
 enum { EXIT_FINDINGS = 3 };
 
 struct doctor_options {
-	bool json, strict;
+	struct output_options out;
+	bool strict;
 	const char *root;
 };
 
-static int set_format(void *options, const char *arg, struct tare_error *err)
-{
-	struct doctor_options *o = options;
-
-	if (strcmp(arg, "text") && strcmp(arg, "json"))
-		return tare_fail(err, EINVAL, "there is no format '%.40s': text or json", arg);
-	o->json = !strcmp(arg, "json");
-	return 0;
-}
-
-static int set_json(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct doctor_options *)options)->json = true;
-	return 0;
-}
-
-static int set_strict(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct doctor_options *)options)->strict = true;
-	return 0;
-}
-
-static int set_root(void *options, const char *arg, struct tare_error *err)
-{
-	struct doctor_options *o = options;
-
-	if (!arg[0])
-		return tare_fail(err, EINVAL, "a directory is wanted");
-	o->root = arg;
-	return 0;
-}
+#define OPTIONS struct doctor_options
 
 static const struct option_row doctor_opts[] = {
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/doctor/1)", SPECIAL_ALL(set_format) },
-	{ 0, "json", NULL, "the same as --format json", SPECIAL_ALL(set_json) },
-	{ 0, "strict", NULL, "exit with 3 where hardware events count, but a finding is a warning or worse", SPECIAL_ALL(set_strict) },
-	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
-	  SPECIAL_ALL(set_root) },
+	OUTPUT_FORMAT_ROWS(out, "text (default) or json (schema tare/doctor/1)", "text", "json"),
+	{ 0, "strict", NULL, "exit with 3 where hardware events count, but a finding is a warning or worse", FLAG(strict) },
+	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried", DIRECTORY(root) },
 	{ 0 },
 };
 
@@ -98,7 +65,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return EXIT_CANNOT_MEASURE;
 	}
 	doctor_judge(&host, &diagnosis);
-	if (o.json)
+	if (o.out.format == FORMAT_JSON)
 		doctor_json(&out, &host, &diagnosis);
 	else
 		doctor_text(&out, &host, &diagnosis, style_of_terminal());

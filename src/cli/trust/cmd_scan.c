@@ -6,12 +6,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "output/options/option.h"
 #include "verify/verdicts.h"
 #include "base/file.h"
 #include "base/num.h"
-#include "output/output.h"
 #include "output/own_stdout.h"
+#include "output/options/output_options.h"
 #include "cli/trust/scan_names.h"
 #include "cli/trust/scan_paths.h"
 #include "output/state_file.h"
@@ -28,27 +27,13 @@ static const char known_events[] = "instructions,cycles,branches,branch-misses,c
 				   "stalled-cycles-frontend,stalled-cycles-backend,L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,"
 				   "LLC-loads,LLC-load-misses,dTLB-loads,dTLB-load-misses,iTLB-load-misses,page-faults,context-switches,cpu-migrations";
 
-enum format_wanted { TEXT, JSON, CSV };
-
 struct scan_options {
-	enum format_wanted format;
-	const char *output, *state, *table, *pmu, *like;
+	struct output_options out;
+	const char *state, *table, *pmu, *like;
 	bool fresh, kernel;
 	struct scan_range range[16];
 	size_t ranges;
 };
-
-static int set_format(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "text", "json", "csv" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			((struct scan_options *)options)->format = (enum format_wanted)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "there is no format '%.32s': text, json or csv", arg);
-}
 
 /* "0-0xff,0x1b7" */
 static int set_selectors(void *options, const char *arg, struct tare_error *err)
@@ -73,42 +58,18 @@ static int set_selectors(void *options, const char *arg, struct tare_error *err)
 	return o->ranges ? 0 : tare_fail(err, EINVAL, "event selectors are wanted, such as 0-0xff");
 }
 
-#define STRING_OPTION(id, member)                                                          \
-	static int set_##id(void *options, const char *arg, struct tare_error *err)        \
-	{                                                                                  \
-		((struct scan_options *)options)->member = arg;                            \
-		return *arg ? 0 : tare_fail(err, EINVAL, "a name is wanted");              \
-	}
-STRING_OPTION(output, output)
-STRING_OPTION(state, state)
-STRING_OPTION(table, table)
-STRING_OPTION(pmu, pmu)
-STRING_OPTION(like, like)
-
-static int set_fresh(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct scan_options *)options)->fresh = true;
-	return 0;
-}
-
-static int set_kernel(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct scan_options *)options)->kernel = true;
-	return 0;
-}
+#define OPTIONS struct scan_options
 
 static const struct option_row scan_opts[] = {
 	{ 0, "selectors", "RANGES", "event selectors, such as 0-0xff,0x1b7; without it all of the PMU's, at most the first 1024", SPECIAL_ALL(set_selectors) },
-	{ 0, "pmu", "NAME", "which core PMU, on machines with several", SPECIAL_ALL(set_pmu) },
-	{ 0, "like", "EVENT", "which come nearest to this event, such as page-faults:u", SPECIAL_ALL(set_like) },
-	{ 0, "kernel", NULL, "count in the kernel, too", SPECIAL_ALL(set_kernel) },
-	{ 0, "state", "FILE", "what was counted so far; without it one below ~/.local/state", SPECIAL_ALL(set_state) },
-	{ 0, "fresh", NULL, "begin anew", SPECIAL_ALL(set_fresh) },
-	{ 0, "table", "FILE", "where to keep what was found; without it where tare events reads it", SPECIAL_ALL(set_table) },
-	{ 0, "format", "FORMAT", "text (default), json (schema tare/scan/1) or csv", SPECIAL_ALL(set_format) },
-	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(set_output) },
+	{ 0, "pmu", "NAME", "which core PMU, on machines with several", TEXT(pmu, "name") },
+	{ 0, "like", "EVENT", "which come nearest to this event, such as page-faults:u", TEXT(like, "name") },
+	{ 0, "kernel", NULL, "count in the kernel, too", FLAG(kernel) },
+	{ 0, "state", "FILE", "what was counted so far; without it one below ~/.local/state", TEXT(state, "name") },
+	{ 0, "fresh", NULL, "begin anew", FLAG(fresh) },
+	{ 0, "table", "FILE", "where to keep what was found; without it where tare events reads it", TEXT(table, "name") },
+	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/scan/1) or csv", "text", "json", "csv"),
+	BLOCK_ROW(out, output_file_rows),
 	{ 0 },
 };
 
@@ -316,17 +277,17 @@ static int keep_table(struct job *j, const struct scan_shown *v, struct tare_err
 static int show(struct job *j, const struct scan_shown *v, bool kept, struct tare_error *err)
 {
 	struct document to;
-	int ret = document_open(&to, j->o.output, err);
+	int ret = document_open(&to, j->o.out.path, err);
 
 	if (ret < 0)
 		return ret;
-	if (j->o.format == JSON)
+	if (j->o.out.format == FORMAT_JSON)
 		scan_view_json(&to.out, v);
-	else if (j->o.format == CSV)
+	else if (j->o.out.format == FORMAT_CSV)
 		scan_view_csv(&to.out, v);
 	else
 		scan_view_text(&to.out, v, &to.style);
-	if (j->o.format == TEXT && kept)
+	if (j->o.out.format == FORMAT_TEXT && kept)
 		text_add(&to.out, " Kept in %s; tare events scan shows it.\n", j->table);
 	return document_close(&to, err);
 }
@@ -441,7 +402,7 @@ static void finish(struct job *j)
 static int work(struct job *j, char *const argv[], struct tare_error *err)
 {
 	const struct sigaction stop = { .sa_handler = on_signal };
-	int ret = argv && (!j->o.output || own_stdout_is(j->o.output)) ? own_stdout_take(err) : 0;
+	int ret = argv && (!j->o.out.path || own_stdout_is(j->o.out.path)) ? own_stdout_take(err) : 0;
 
 	if (ret == 0)
 		ret = prepare(j, err);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "output/command.h"
+#include "output/options/output_options.h"
 #include "launch/same_input.h"
 
 /* Exit statuses of all kinds, beside EXIT_CANNOT_MEASURE. */
@@ -14,16 +14,16 @@ enum {
 	EXIT_NOT_VERIFIED = 1, /* it was tried, and the result says no */
 };
 
-/* First member of the options of each kind, and of tare diverge. */
+/* Member `form` of the options of each kind, and of tare diverge. */
 struct verify_form {
-	bool json;
-	const char *output;  /* NULL: standard output */
+	struct output_options out;
 	uint64_t timeout_ns; /* of one run of a command, and of reading its standard input; 0: none */
 };
 
-int verify_set_format(void *options, const char *arg, struct tare_error *err);
-int verify_set_output(void *options, const char *arg, struct tare_error *err);
-int verify_set_timeout(void *options, const char *arg, struct tare_error *err);
+#define VERIFY_OUTPUT_ROWS(schema)                                                                                     \
+	OUTPUT_FORMAT_ROWS(form.out, "text (default) or json (schema " schema ")", "text", "json"),                    \
+	BLOCK_ROW(form.out, output_file_rows)
+extern const struct option_row verify_timeout_rows[]; /* a block */
 
 /* same_input_begin(); what a user may have to do for it is said on standard error. */
 int verify_begin_input(const struct command *self, const struct verify_form *form, struct same_input *in, struct tare_error *err);

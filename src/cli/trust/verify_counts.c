@@ -2,10 +2,9 @@
 /* tare verify counts: each event counts work of known size, and is told what it is worth. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <time.h>
-#include "output/options/option.h"
+#include "cli/common_options.h"
 #include "verify/verify.h"
 #include "output/output.h"
 #include "output/progress.h"
@@ -21,33 +20,17 @@
 
 struct counts_options {
 	struct verify_form form;
-	struct event_list events;
-	bool given, no_store;
-	const char *text;
+	struct event_options events;
+	bool no_store;
 	char stored[256], why_not[400]; /* where verdicts were kept, or why not; "": nowhere was asked for */
 };
 
-static int set_event(void *to, const char *arg, struct tare_error *err)
-{
-	struct counts_options *o = to;
-
-	o->given = true;
-	o->text = arg;
-	return event_list_parse(arg, &o->events, err);
-}
-
-static int set_no_store(void *to, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct counts_options *)to)->no_store = true;
-	return 0;
-}
+#define OPTIONS struct counts_options
 
 static const struct option_row counts_opts[] = {
-	{ 'e', "event", "EVENTS", "which events; without it " USUAL_EVENTS, SPECIAL_ALL(set_event) },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify/1)", SPECIAL_ALL(verify_set_format) },
-	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
-	{ 0, "no-store", NULL, "do not keep the verdicts for tare stat", SPECIAL_ALL(set_no_store) },
+	EVENT_ROW(events, "which events; without it " USUAL_EVENTS),
+	VERIFY_OUTPUT_ROWS("tare/verify/1"),
+	{ 0, "no-store", NULL, "do not keep the verdicts for tare stat", FLAG(no_store) },
 	{ 0 },
 };
 
@@ -201,17 +184,17 @@ static void keep(struct counts_options *o, struct machine *machine, const struct
 static int show(const struct counts_options *o, const struct row *row, size_t n, struct tare_error *err)
 {
 	struct document to;
-	int ret = document_open(&to, o->form.output, err);
+	int ret = document_open(&to, o->form.out.path, err);
 
 	if (ret < 0)
 		return ret;
-	if (o->form.json)
+	if (o->form.out.format == FORMAT_JSON)
 		put_json(&to.out, o, row, n);
 	else
 		put_text(&to.out, row, n, &to.style);
-	if (!o->form.json && o->stored[0])
+	if (o->form.out.format != FORMAT_JSON && o->stored[0])
 		text_add(&to.out, " Kept in %s: tare stat shows them with its counts. --no-store keeps nothing.\n", o->stored);
-	if (!o->form.json && o->why_not[0])
+	if (o->form.out.format != FORMAT_JSON && o->why_not[0])
 		text_add(&to.out, " Not kept for tare stat: %s.\n", o->why_not);
 	return document_close(&to, err);
 }
@@ -244,12 +227,12 @@ static int work(struct counts_options *o, struct tare_error *err)
 	struct progress progress;
 	int ret = machine ? 0 : -err->code;
 
-	if (ret == 0 && !o->given) {
-		ret = event_list_parse(USUAL_EVENTS, &o->events, err);
+	if (ret == 0 && !o->events.given) {
+		ret = event_list_parse(USUAL_EVENTS, &o->events.list, err);
 		err->at = -1;
 	}
 	if (ret == 0)
-		ret = pmu_encode(machine, &o->events, &how, &list, err);
+		ret = pmu_encode(machine, &o->events.list, &how, &list, err);
 	row = ret == 0 ? calloc(list.n + 1, sizeof(*row)) : NULL;
 	if (ret == 0 && !row)
 		ret = tare_fail_nomem(err);
@@ -277,7 +260,7 @@ static int work(struct counts_options *o, struct tare_error *err)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	struct counts_options o = { .given = false };
+	struct counts_options o = { 0 };
 	int status, rest = options_parse(self, argc, argv, &o, &status);
 
 	if (rest >= 0 && rest < argc) {
@@ -286,10 +269,10 @@ static int run(const struct command *self, int argc, char **argv)
 	} else if (rest >= 0) {
 		status = work(&o, &err);
 	}
-	event_list_free(&o.events);
+	event_options_free(&o.events);
 	if (rest < 0 || status >= 0)
 		return status;
-	complain(self, &err, o.text);
+	complain(self, &err, o.events.text);
 	return EXIT_CANNOT_MEASURE;
 }
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "output/options/option.h"
 #include "host/faults.h"
 #include "output/output.h"
 #include "cli/trust/verify.h"
@@ -14,16 +13,11 @@ struct faults_options {
 	const char *root;
 };
 
-static int set_root(void *to, const char *arg, struct tare_error *err)
-{
-	((struct faults_options *)to)->root = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a directory is wanted");
-}
+#define OPTIONS struct faults_options
 
 static const struct option_row faults_opts[] = {
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-faults/1)", SPECIAL_ALL(verify_set_format) },
-	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
-	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried", SPECIAL_ALL(set_root) },
+	VERIFY_OUTPUT_ROWS("tare/verify-faults/1"),
+	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried", DIRECTORY(root) },
 	{ 0 },
 };
 
@@ -79,11 +73,11 @@ static void put_json(struct text *out, const struct host *h, const struct fault_
 static int show(const struct faults_options *o, const struct host *h, const struct fault_finding *f, size_t n, struct tare_error *err)
 {
 	struct document to;
-	int ret = document_open(&to, o->form.output, err);
+	int ret = document_open(&to, o->form.out.path, err);
 
 	if (ret < 0)
 		return ret;
-	if (o->form.json)
+	if (o->form.out.format == FORMAT_JSON)
 		put_json(&to.out, h, f, n);
 	else
 		put_text(&to.out, h, f, n, &to.style);

@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include "base/num.h"
 #include "cli/trust/verify.h"
 
-int verify_set_format(void *options, const char *arg, struct tare_error *err)
-{
-	if (strcmp(arg, "text") && strcmp(arg, "json"))
-		return tare_fail(err, EINVAL, "there is no format '%.32s': text or json", arg);
-	((struct verify_form *)options)->json = !strcmp(arg, "json");
-	return 0;
-}
+#define OPTIONS struct verify_form
 
-int verify_set_output(void *options, const char *arg, struct tare_error *err)
-{
-	((struct verify_form *)options)->output = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "the name of a file is wanted");
-}
-
-int verify_set_timeout(void *options, const char *arg, struct tare_error *err)
-{
-	struct verify_form *o = options;
-	int ret = num_parse_ns(arg, 1000000, &o->timeout_ns, err);
-
-	return ret < 0 || o->timeout_ns ? ret : tare_fail(err, EINVAL, "a time above 0 is wanted");
-}
+const struct option_row verify_timeout_rows[] = {
+	{ 0, "timeout", "MS", "of one run: a longer one is an error",
+	  DURATION(timeout_ns, 1000000, 1), .refusal = "a time above 0 is wanted" },
+	{ 0 },
+};
 
 void verify_say_kept(const struct verify_form *form, bool in_result, const char *name, const char *path)
 {
-	if (form->output || !in_result)
+	if (form->out.path || !in_result)
 		fprintf(stderr, "tare %s: results are kept in %s; --no-store keeps nothing\n", name, path);
 }
 

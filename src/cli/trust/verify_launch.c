@@ -10,9 +10,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "output/options/option.h"
+#include "cli/common_options.h"
 #include "statistics/median.h"
-#include "base/num.h"
 #include "base/signal_name.h"
 #include "launch/fixed_say.h"
 #include "output/output.h"
@@ -36,40 +35,14 @@ struct launch_options {
 	unsigned runs;
 };
 
-static int set_deterministic(void *to, const char *arg, struct tare_error *err)
-{
-	return fixed_parse(arg, &((struct launch_options *)to)->fixed, err);
-}
-
-static int set_runs(void *to, const char *arg, struct tare_error *err)
-{
-	uint64_t n;
-
-	if (num_parse(arg, &n, NULL) < 0 || n < 2 || n > RUNS_MOST)
-		return tare_fail(err, EINVAL, "'%.32s' is no number of runs from 2 to %d", arg, RUNS_MOST);
-	((struct launch_options *)to)->runs = (unsigned)n;
-	return 0;
-}
-
-static int set_engine(void *to, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "auto", "perf", "exact" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			((struct launch_options *)to)->engine = (enum engine_wish)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
-}
+#define OPTIONS struct launch_options
 
 static const struct option_row launch_opts[] = {
-	{ 'r', "repeat", "N", "runs under each condition (5)", SPECIAL_ALL(set_runs) },
-	{ 0, "deterministic", "[ITEMS]", "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all", SPECIAL_ALL(set_deterministic) },
-	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions", SPECIAL_ALL(set_engine) },
-	{ 0, "timeout", "MS", "of one run: a longer one is an error", SPECIAL_ALL(verify_set_timeout) },
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-launch/1)", SPECIAL_ALL(verify_set_format) },
-	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
+	{ 'r', "repeat", "N", "runs under each condition (5)", NUMBER(runs, 2, RUNS_MOST) },
+	{ 0, "deterministic", "[ITEMS]", "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all", DETERMINISTIC(fixed) },
+	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions", WORD(engine, "engine", "auto", "perf", "exact") },
+	BLOCK_ROW(form, verify_timeout_rows),
+	VERIFY_OUTPUT_ROWS("tare/verify-launch/1"),
 	{ 0 },
 };
 
@@ -284,12 +257,12 @@ static int run_conditions(struct job *j)
 static int show(struct job *j)
 {
 	struct document to;
-	int ret = document_open(&to, j->o->form.output, j->err);
+	int ret = document_open(&to, j->o->form.out.path, j->err);
 
 	if (ret < 0)
 		return ret;
 	to.style.thousands = true;
-	if (j->o->form.json)
+	if (j->o->form.out.format == FORMAT_JSON)
 		verify_launch_json(&to.out, &j->report);
 	else
 		verify_launch_text(&to.out, &j->report, &to.style);

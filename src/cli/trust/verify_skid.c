@@ -9,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "output/options/option.h"
 #include "base/file.h"
 #include "output/output.h"
 #include "cli/trust/skid_file.h"
@@ -26,17 +25,11 @@ struct skid_options {
 	char stored[256], why_not[400]; /* where it was kept, or why not; "": that was not asked for */
 };
 
-static int set_no_store(void *to, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct skid_options *)to)->no_store = true;
-	return 0;
-}
+#define OPTIONS struct skid_options
 
 static const struct option_row skid_opts[] = {
-	{ 0, "format", "FORMAT", "text (default) or json (schema tare/verify-skid/1)", SPECIAL_ALL(verify_set_format) },
-	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(verify_set_output) },
-	{ 0, "no-store", NULL, "do not keep what was measured for tare report", SPECIAL_ALL(set_no_store) },
+	VERIFY_OUTPUT_ROWS("tare/verify-skid/1"),
+	{ 0, "no-store", NULL, "do not keep what was measured for tare report", FLAG(no_store) },
 	{ 0 },
 };
 
@@ -149,17 +142,17 @@ static void keep(struct skid_options *o, const struct skid_report *r)
 static int show(const struct skid_options *o, const struct skid_report *r, struct tare_error *err)
 {
 	struct document to;
-	int ret = document_open(&to, o->form.output, err);
+	int ret = document_open(&to, o->form.out.path, err);
 
 	if (ret < 0)
 		return ret;
-	if (o->form.json)
+	if (o->form.out.format == FORMAT_JSON)
 		verify_skid_json(&to.out, r);
 	else
 		verify_skid_text(&to.out, r, &to.style);
-	if (!o->form.json && o->stored[0])
+	if (o->form.out.format != FORMAT_JSON && o->stored[0])
 		text_add(&to.out, " Kept in %s: tare report and tare annotate show it with samples. --no-store keeps nothing.\n", o->stored);
-	if (!o->form.json && o->why_not[0])
+	if (o->form.out.format != FORMAT_JSON && o->why_not[0])
 		text_add(&to.out, " Not kept for tare report: %s.\n", o->why_not);
 	return document_close(&to, err);
 }
@@ -201,7 +194,7 @@ static int run(const struct command *self, int argc, char **argv)
 		if (!o.no_store)
 			keep(&o, &r);
 		if (o.stored[0])
-			verify_say_kept(&o.form, !o.form.json, "verify skid", o.stored);
+			verify_say_kept(&o.form, o.form.out.format != FORMAT_JSON, "verify skid", o.stored);
 		ret = show(&o, &r, &err);
 	}
 	if (ret < 0)
