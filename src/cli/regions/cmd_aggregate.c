@@ -2,11 +2,8 @@
 /* tare aggregate: several runs of the same work, side by side; the noise of every label and of every interval. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "regions/counter_named.h"
-#include "base/num.h"
 #include "cli/regions/form.h"
 #include "cli/regions/region_page.h"
 #include "regions/aggregate_view.h"
@@ -14,57 +11,22 @@
 enum { ROWS = 30, EXTREMES = 10, DIFFERENCES = 5, MOST = 10000 };
 
 struct aggregate_command {
-	struct form form; /* first: form.h */
+	struct form form;
 	struct aggregate_options how;
 	struct aggregate_shown shown;
 	bool check, explain;
 };
 
-static int parse_few(const char *arg, size_t *out, struct tare_error *err)
-{
-	uint64_t n;
-	int ret = num_parse(arg, &n, err);
-
-	if (ret < 0)
-		return ret;
-	if (n > MOST)
-		return tare_fail(err, ERANGE, "at most %d", MOST);
-	*out = (size_t)n;
-	return 0;
-}
-
-static int set_extremes(void *options, const char *arg, struct tare_error *err)
-{
-	return parse_few(arg, &((struct aggregate_command *)options)->how.extremes, err);
-}
-
-static int set_differences(void *options, const char *arg, struct tare_error *err)
-{
-	return parse_few(arg, &((struct aggregate_command *)options)->how.differences, err);
-}
-
-static int set_check(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct aggregate_command *)options)->check = true;
-	return 0;
-}
-
-static int set_explain(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct aggregate_command *)options)->explain = true;
-	return 0;
-}
+#define OPTIONS struct aggregate_command
 
 static const struct option_row aggregate_opts[] = {
-	FORM_REGION_OPTIONS,
-	{ 0, "extremes", "N", "so many values in each list of intervals (10)", SPECIAL_ALL(set_extremes) },
-	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", SPECIAL_ALL(set_differences) },
-	{ 0, "explain", NULL, "what the spread of each counter comes from, by what the recordings count beside it", SPECIAL_ALL(set_explain) },
-	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", SPECIAL_ALL(set_check) },
-	FORM_OPTIONS("tare/aggregate/1"),
-	FORM_HTML_OPTION,
+	BLOCK_ROW(form, form_region_rows),
+	{ 0, "extremes", "N", "so many values in each list of intervals (10)", NUMBER(how.extremes, 0, MOST) },
+	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", NUMBER(how.differences, 0, MOST) },
+	{ 0, "explain", NULL, "what the spread of each counter comes from, by what the recordings count beside it", FLAG(explain) },
+	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", FLAG(check) },
+	FORM_ROWS("tare/aggregate/1"),
+	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
 };
 
@@ -165,17 +127,17 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
-	if (o.explain && o.form.kind == FORM_CSV) {
+	if (o.explain && o.form.out.format == FORMAT_CSV) {
 		tare_fail(&err, EINVAL, "--explain is told as text or json: csv has a row per label");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
 	o.shown.by = o.form.by;
 	o.shown.match = o.form.match;
-	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	o.shown.top = o.form.top_given ? o.form.top : o.form.out.format == FORMAT_TEXT ? ROWS : 0;
 	input_note_recordings(self->name, argv + rest, (size_t)(argc - rest));
-	if (o.form.html)
-		ret = page_file_open(&page, o.form.html, o.form.path, &err);
+	if (o.form.out.html)
+		ret = page_file_open(&page, o.form.out.html, o.form.out.path, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
@@ -190,9 +152,9 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0 && o.explain)
 			ret = explain(&explained, &a, &o.shown, &err);
 		o.shown.explained = o.explain ? &explained : NULL;
-		if (ret == 0 && o.form.kind == FORM_JSON)
+		if (ret == 0 && o.form.out.format == FORMAT_JSON)
 			aggregate_json(&out, &a, &o.shown);
-		else if (ret == 0 && o.form.kind == FORM_CSV)
+		else if (ret == 0 && o.form.out.format == FORMAT_CSV)
 			aggregate_csv(&out, &a, &o.shown);
 		else if (ret == 0)
 			aggregate_text(&out, &a, &o.shown, &to.style);
@@ -200,7 +162,7 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = form_close(&to, &out, &err);
 		else
 			output_abandon(&to.to);
-		if (ret == 0 && o.form.html)
+		if (ret == 0 && o.form.out.html)
 			ret = to_page(&page, &a, &o, argv + rest, (size_t)(argc - rest), &err);
 	}
 	page_file_abandon(&page);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "regions/counter_named.h"
 #include "cli/regions/form.h"
@@ -13,70 +12,24 @@
 enum { ROWS = 30 };
 
 struct diff_options {
-	struct form form; /* first: form.h */
+	struct form form;
 	struct compare_options how;
 	struct compare_shown shown;
 	bool check;
 	double threshold; /* percent */
 };
 
-static int set_sort(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "change", "percent", "sure", "name" }; /* enum compare_key */
-	struct diff_options *o = options;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			o->shown.key = (enum compare_key)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "'%.40s' is none of change, percent, sure, name", arg);
-}
-
-static int set_args(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct diff_options *)options)->how.with_arguments = true;
-	return 0;
-}
-
-static int set_subtract(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct diff_options *)options)->how.subtract_own = true;
-	return 0;
-}
-
-static int set_sure(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct diff_options *)options)->shown.sure = true;
-	return 0;
-}
-
-static int set_check(void *options, const char *arg, struct tare_error *err)
-{
-	struct diff_options *o = options;
-	char *end = NULL;
-
-	o->check = true;
-	if (!arg)
-		return 0;
-	o->threshold = strtod(arg, &end);
-	if (end == arg || strcmp(end, *end == '%' ? "%" : "") || !isfinite(o->threshold) || o->threshold < 0)
-		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
-	return 0;
-}
+#define OPTIONS struct diff_options
 
 static const struct option_row diff_opts[] = {
-	{ 0, "check", "[PERCENT]", "exit with 2 if something increased by more than the noise and PERCENT (=5)", SPECIAL_ALL(set_check) },
-	{ 0, "sure", NULL, "only changes that exceed the noise", SPECIAL_ALL(set_sure) },
-	{ 0, "sort", "KEY", "change (default), percent, sure or name", SPECIAL_ALL(set_sort) },
-	FORM_REGION_OPTIONS,
-	{ 0, "args", NULL, "each set of arguments has a row of its own", SPECIAL_ALL(set_args) },
-	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", SPECIAL_ALL(set_subtract) },
-	FORM_OPTIONS("tare/diff/1"),
-	FORM_HTML_OPTION,
+	{ 0, "check", "[PERCENT]", "exit with 2 if something increased by more than the noise and PERCENT (=5)", PERCENT(threshold, UINT64_MAX), GIVEN(check) },
+	{ 0, "sure", NULL, "only changes that exceed the noise", FLAG(shown.sure) },
+	{ 0, "sort", "KEY", "change (default), percent, sure or name", WORD(shown.key, NULL, "change", "percent", "sure", "name") },
+	BLOCK_ROW(form, form_region_rows),
+	{ 0, "args", NULL, "each set of arguments has a row of its own", FLAG(how.with_arguments) },
+	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", FLAG(how.subtract_own) },
+	FORM_ROWS("tare/diff/1"),
+	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
 };
 
@@ -253,10 +206,10 @@ static int run(const struct command *self, int argc, char **argv)
 	}
 	o.shown.by = o.form.by;
 	o.shown.match = o.form.match;
-	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	o.shown.top = o.form.top_given ? o.form.top : o.form.out.format == FORMAT_TEXT ? ROWS : 0;
 	input_note_recordings(self->name, argv + rest, before + after);
-	if (o.form.html)
-		ret = page_file_open(&page, o.form.html, o.form.path, &err);
+	if (o.form.out.html)
+		ret = page_file_open(&page, o.form.out.html, o.form.out.path, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
@@ -272,9 +225,9 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = counter_named(&only, o.form.by, &c, c.n_counters, compare_counter_name, "the recordings have", &err);
 		if (ret == 0)
 			compare_sort(&c, o.shown.key, 0);
-		if (ret == 0 && o.form.kind == FORM_JSON)
+		if (ret == 0 && o.form.out.format == FORMAT_JSON)
 			compare_json(&out, &c, &o.shown);
-		else if (ret == 0 && o.form.kind == FORM_CSV)
+		else if (ret == 0 && o.form.out.format == FORMAT_CSV)
 			compare_csv(&out, &c, &o.shown);
 		else if (ret == 0)
 			compare_text(&out, &c, &o.shown, &to.style);
@@ -282,7 +235,7 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = form_close(&to, &out, &err);
 		else
 			output_abandon(&to.to);
-		if (ret == 0 && o.form.html)
+		if (ret == 0 && o.form.out.html)
 			ret = to_page(&page, &c, &o, &err);
 	}
 	page_file_abandon(&page);

@@ -15,7 +15,7 @@
 #include "regions/region_halves.h"
 #include "base/signal_name.h"
 #include "base/text.h"
-#include "output/options/option.h"
+#include "cli/common_options.h"
 #include "output/doomed.h"
 #include "launch/fixed_say.h"
 #include "output/kept_output.h"
@@ -52,60 +52,15 @@ static int set_counters(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
-static int set_output(void *to, const char *arg, struct tare_error *err)
-{
-	if (!*arg)
-		return tare_fail(err, EINVAL, "the name of a file is wanted");
-	((struct regions_options *)to)->output = arg;
-	return 0;
-}
-
-static int set_engine(void *to, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "auto", "perf", "exact" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			((struct regions_options *)to)->engine = (enum engine)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "there is no engine '%.32s': auto, perf or exact", arg);
-}
-
-static int set_quiet(void *to, const char *arg, struct tare_error *err)
-{
-	(void)arg;
-	(void)err;
-	((struct regions_options *)to)->quiet = true;
-	return 0;
-}
-
-static int set_turns(void *to, const char *arg, struct tare_error *err)
-{
-	struct regions_options *o = to;
-	char *end = NULL;
-
-	o->turns = strtoull(arg, &end, 10);
-	if (*arg < '0' || *arg > '9' || *end || o->turns < 1 || o->turns > TURNS_MAX)
-		return tare_fail(err, EINVAL, "'%.32s' is no number of turns from 1 to %d", arg, TURNS_MAX);
-	return 0;
-}
-
-static int set_deterministic(void *to, const char *arg, struct tare_error *err)
-{
-	struct regions_options *o = to;
-
-	o->deterministic = true;
-	return fixed_parse(arg, &o->fixed, err);
-}
+#define OPTIONS struct regions_options
 
 static const struct option_row regions_opts[] = {
 	{ 'e', "event", "EVENTS", "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...", SPECIAL_ALL(set_counters) },
-	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", SPECIAL_ALL(set_output) },
-	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", SPECIAL_ALL(set_engine) },
-	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", SPECIAL_ALL(set_deterministic) },
-	{ 0, "turns", "N", "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff", SPECIAL_ALL(set_turns) },
-	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", SPECIAL_ALL(set_quiet) },
+	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", OUTPUT_FILE(output) },
+	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", WORD(engine, "engine", "auto", "perf", "exact") },
+	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", DETERMINISTIC(fixed), GIVEN(deterministic) },
+	{ 0, "turns", "N", "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff", NUMBER(turns, 1, TURNS_MAX) },
+	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", FLAG(quiet) },
 	{ 0 },
 };
 

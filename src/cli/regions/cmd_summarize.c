@@ -2,8 +2,6 @@
 /* tare summarize: what the regions of recordings cost, per label. */
 #include <stdlib.h>
 #include <string.h>
-#include "output/options/option.h"
-#include "base/num.h"
 #include "cli/recordings.h"
 #include "cli/regions/form.h"
 #include "cli/regions/region_page.h"
@@ -12,78 +10,25 @@
 enum { ROWS = 30, SINGLES = 20 };
 
 struct summarize_options {
-	struct form form; /* first: form.h */
+	struct form form;
 	struct regions_options how;
 	struct regions_shown shown;
 	bool merges; /* --merge-kinds */
 };
 
-static int set_sort(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "self", "total", "count", "median", "p99", "max", "name" }; /* enum regions_key */
-	struct summarize_options *o = options;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			o->shown.key = (enum regions_key)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "'%.40s' is none of self, total, count, median, p99, max, name", arg);
-}
-
-static int set_thread(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct summarize_options *)options)->how.thread = arg;
-	return 0;
-}
-
-static int set_per_thread(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct summarize_options *)options)->how.per_thread = true;
-	return 0;
-}
-
-static int set_args(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct summarize_options *)options)->how.with_arguments = true;
-	return 0;
-}
-
-static int set_label(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct summarize_options *)options)->how.single = arg;
-	return 0;
-}
-
-static int set_subtract(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct summarize_options *)options)->how.subtract_own = true;
-	return 0;
-}
-
-static int set_merge(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct summarize_options *)options)->merges = true;
-	return 0;
-}
+#define OPTIONS struct summarize_options
 
 static const struct option_row summarize_opts[] = {
-	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", SPECIAL_ALL(set_sort) },
-	FORM_REGION_OPTIONS,
-	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", SPECIAL_ALL(set_label) },
-	{ 0, "args", NULL, "each set of arguments has a row of its own", SPECIAL_ALL(set_args) },
-	{ 0, "merge-kinds", NULL, "one row per name: self, time, count, hits, blocked, load and hashing of a rustc query", SPECIAL_ALL(set_merge) },
-	{ 't', "thread", "THREAD", "only the thread of this number or name", SPECIAL_ALL(set_thread) },
-	{ 0, "per-thread", NULL, "each thread has rows of its own", SPECIAL_ALL(set_per_thread) },
-	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", SPECIAL_ALL(set_subtract) },
-	FORM_OPTIONS("tare/summarize/1"),
-	FORM_HTML_OPTION,
+	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", WORD(shown.key, NULL, "self", "total", "count", "median", "p99", "max", "name") },
+	BLOCK_ROW(form, form_region_rows),
+	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", TEXT(how.single, NULL) },
+	{ 0, "args", NULL, "each set of arguments has a row of its own", FLAG(how.with_arguments) },
+	{ 0, "merge-kinds", NULL, "one row per name: self, time, count, hits, blocked, load and hashing of a rustc query", FLAG(merges) },
+	{ 't', "thread", "THREAD", "only the thread of this number or name", TEXT(how.thread, NULL) },
+	{ 0, "per-thread", NULL, "each thread has rows of its own", FLAG(how.per_thread) },
+	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", FLAG(how.subtract_own) },
+	FORM_ROWS("tare/summarize/1"),
+	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
 };
 
@@ -198,7 +143,7 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
-	if (o.how.single && o.form.kind == FORM_CSV) {
+	if (o.how.single && o.form.out.format == FORMAT_CSV) {
 		tare_fail(&err, EINVAL, "--label lists single regions as text or json: csv has a row per label");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
@@ -207,14 +152,14 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
-	o.shown.top = o.form.top_given ? o.form.top : o.form.kind == FORM_TEXT ? ROWS : 0;
+	o.shown.top = o.form.top_given ? o.form.top : o.form.out.format == FORMAT_TEXT ? ROWS : 0;
 	o.how.by = o.form.by;
 	o.shown.match = o.form.match;
 	o.how.singles = o.form.top ? o.form.top : SINGLES;
 	regions_init(&r, &o.how);
 	input_note_recordings(self->name, argv + rest, (size_t)(argc - rest));
-	if (o.form.html)
-		ret = page_file_open(&page, o.form.html, o.form.path, &err);
+	if (o.form.out.html)
+		ret = page_file_open(&page, o.form.out.html, o.form.out.path, &err);
 	if (ret == 0)
 		ret = form_open(&to, &o.form, &err);
 	if (ret == 0) {
@@ -225,9 +170,9 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = regions_merge(&merged, &r, o.shown.match, o.shown.key, r.by, &err);
 			o.shown.merged = &merged;
 		}
-		if (ret == 0 && o.form.kind == FORM_JSON)
+		if (ret == 0 && o.form.out.format == FORMAT_JSON)
 			regions_json(&out, &r, &o.shown);
-		else if (ret == 0 && o.form.kind == FORM_CSV)
+		else if (ret == 0 && o.form.out.format == FORMAT_CSV)
 			regions_csv(&out, &r, &o.shown);
 		else if (ret == 0)
 			regions_text(&out, &r, &o.shown, &to.style);
@@ -235,7 +180,7 @@ static int run(const struct command *self, int argc, char **argv)
 			ret = form_close(&to, &out, &err);
 		else
 			output_abandon(&to.to);
-		if (ret == 0 && o.form.html)
+		if (ret == 0 && o.form.out.html)
 			ret = to_page(&page, &r, &o, argv + rest, (size_t)(argc - rest), &err);
 	}
 	page_file_abandon(&page);

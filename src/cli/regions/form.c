@@ -5,87 +5,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "regions/labels.h"
-#include "base/num.h"
 #include "output/command.h"
 #include "cli/regions/form.h"
 #include "output/own_stdout.h"
 #include "output/escape.h"
 
-int form_set_format(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "text", "json", "csv" };
-	struct form *r = options;
+#define OPTIONS struct form
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			r->kind = (enum form_kind)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "there is no format '%.40s': text, json or csv", arg);
-}
+const struct option_row form_top_rows[] = {
+	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all", NUMBER(top, 0, UINT64_MAX), GIVEN(top_given) },
+	{ 0 },
+};
 
-int form_set_output(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct form *)options)->path = arg;
-	return 0;
-}
-
-int form_set_by(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct form *)options)->by = arg;
-	return 0;
-}
-
-int form_set_match(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct form *)options)->match = arg;
-	return 0;
-}
-
-int form_set_html(void *options, const char *arg, struct tare_error *err)
-{
-	((struct form *)options)->html = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
-
-int form_set_colour(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "auto", "always", "never" };
-	struct form *r = options;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			r->colour = (enum when)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "'%.40s' is none of auto, always, never", arg);
-}
-
-int form_set_top(void *options, const char *arg, struct tare_error *err)
-{
-	struct form *r = options;
-	uint64_t n;
-	int ret = num_parse(arg, &n, err);
-
-	if (ret < 0)
-		return ret;
-	r->top = (size_t)n;
-	r->top_given = true;
-	return 0;
-}
+const struct option_row form_region_rows[] = {
+	{ 0, "by", "COUNTER", "only this counter", TEXT(by, NULL) },
+	{ 0, "match", "TEXT", "only labels that contain TEXT", TEXT(match, NULL) },
+	{ 0 },
+};
 
 int form_open(struct opened_output *o, const struct form *r, struct tare_error *err)
 {
-	int ret = output_open(&o->to, r->path, OUTPUT_WHOLE, own_stdout(), err);
+	int ret = output_open(&o->to, r->out.path, OUTPUT_WHOLE, own_stdout(), err);
 
 	if (ret < 0)
 		return ret;
-	if (!r->path)
+	if (!r->out.path)
 		o->to.name = "standard output";
-	o->style = output_style(&o->to, r->colour);
+	o->style = output_style(&o->to, r->out.colour);
 	o->style.thousands = true;
 	return 0;
 }
@@ -167,9 +113,9 @@ static void warn_of(const struct command *self, const char *path, const char *wh
 
 bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage, const char *live)
 {
-	if (damage && form->kind == FORM_CSV)
+	if (damage && form->out.format == FORMAT_CSV)
 		warn_of(self, path, damage);
-	if (live && form->kind == FORM_CSV)
+	if (live && form->out.format == FORMAT_CSV)
 		warn_of(self, path, live);
 	return damage != NULL;
 }

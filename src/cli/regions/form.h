@@ -3,47 +3,25 @@
 #ifndef CLI_REGIONS_FORM_H
 #define CLI_REGIONS_FORM_H
 
-#include "output/options/option.h"
-#include "output/output.h"
+#include "output/options/output_options.h"
 
 enum { EXIT_DAMAGED = 1 /* a recording is damaged: what could be read was reported */ };
 
-enum form_kind { FORM_TEXT, FORM_JSON, FORM_CSV };
-
-/* First member of a command's options. */
+/* Member `form` of a command's options. */
 struct form {
-	enum form_kind kind;
-	const char *path; /* NULL: standard output */
-	enum when colour;
-	size_t top;	  /* rows; 0: all */
+	struct output_options out; /* its page: in addition */
+	size_t top;		   /* rows; 0: all */
 	bool top_given;
-	const char *html; /* a page, too; NULL: none */
 	const char *by, *match; /* of recordings of regions: only this counter, only labels with this text; NULL: all */
 };
 
-int form_set_format(void *options, const char *arg, struct tare_error *err);
-int form_set_output(void *options, const char *arg, struct tare_error *err);
-int form_set_colour(void *options, const char *arg, struct tare_error *err);
-int form_set_top(void *options, const char *arg, struct tare_error *err);
+/* Blocks: how many rows; and which, of the commands that look at recordings of regions. */
+extern const struct option_row form_top_rows[], form_region_rows[];
 
-#define FORM_OPTIONS(schema)                                                                                             \
-	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all", SPECIAL_ALL(form_set_top) },           \
-	{ 0, "format", "FORMAT", "text (default), json (schema " schema ") or csv", SPECIAL_ALL(form_set_format) },                    \
-	{ 'o', "output", "FILE", "write there instead of standard output", SPECIAL_ALL(form_set_output) },                            \
-	{ 0, "color", "WHEN", NULL, SPECIAL_ALL(form_set_colour) }
-
-int form_set_html(void *options, const char *arg, struct tare_error *err);
-
-/* Of the commands that write a page (cli/regions/region_page.h). */
-#define FORM_HTML_OPTION { 0, "html", "FILE", "write a page there, too: opens in a browser, offline", SPECIAL_ALL(form_set_html) }
-
-int form_set_by(void *options, const char *arg, struct tare_error *err);
-int form_set_match(void *options, const char *arg, struct tare_error *err);
-
-/* Of the commands that look at recordings of regions. */
-#define FORM_REGION_OPTIONS                                                     \
-	{ 0, "by", "COUNTER", "only this counter", SPECIAL_ALL(form_set_by) },               \
-	{ 0, "match", "TEXT", "only labels that contain TEXT", SPECIAL_ALL(form_set_match) }
+#define FORM_ROWS(schema)                                                                                              \
+	BLOCK_ROW(form, form_top_rows),                                                                                \
+	OUTPUT_FORMAT_ROWS(form.out, "text (default), json (schema " schema ") or csv", "text", "json", "csv"),        \
+	BLOCK_ROW(form.out, output_file_rows), BLOCK_ROW(form.out, output_colour_rows)
 
 /* -EINVAL where two of the paths lead to one file: a run that is added twice is not two. */
 int form_each_once(char *const *files, size_t n, struct tare_error *err);

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "profile/report/ratio.h"
 #include "profile/report/report.h"
@@ -16,58 +15,21 @@
 #include "profile/report/annotate_view.h"
 
 struct annotate_cli {
-	struct sample_options common; /* first */
+	struct sample_options common;
 	bool intel, no_source, any_source;
 	double least_percent;
-	const char *html;
 };
 
-static int set_intel(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct annotate_cli *)options)->intel = true;
-	return 0;
-}
-
-static int set_no_source(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct annotate_cli *)options)->no_source = true;
-	return 0;
-}
-
-static int set_any_source(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct annotate_cli *)options)->any_source = true;
-	return 0;
-}
-
-static int set_least(void *options, const char *arg, struct tare_error *err)
-{
-	char *end;
-	double v = strtod(arg, &end);
-
-	if (end == arg || *end || !(v >= 0 && v <= 100))
-		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
-	((struct annotate_cli *)options)->least_percent = v;
-	return 0;
-}
-
-static int set_html(void *options, const char *arg, struct tare_error *err)
-{
-	((struct annotate_cli *)options)->html = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
+#define OPTIONS struct annotate_cli
 
 static const struct option_row annotate_opts[] = {
-	SAMPLE_OPTION_ROWS,
-	SAMPLE_SKID_ROW,
-	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", SPECIAL_ALL(set_intel) },
-	{ 0, "no-source", NULL, "leave the text of source lines out", SPECIAL_ALL(set_no_source) },
-	{ 0, "any-source", NULL, "show source lines whoever owns the file", SPECIAL_ALL(set_any_source) },
-	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", SPECIAL_ALL(set_least) },
-	{ 0, "html", "FILE", "write a page there instead, that opens in a browser, offline", SPECIAL_ALL(set_html) },
+	BLOCK_ROW(common, sample_rows),
+	BLOCK_ROW(common, sample_skid_rows),
+	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", FLAG(intel) },
+	{ 0, "no-source", NULL, "leave the text of source lines out", FLAG(no_source) },
+	{ 0, "any-source", NULL, "show source lines whoever owns the file", FLAG(any_source) },
+	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", PERCENT(least_percent, 100) },
+	OUTPUT_HTML_ROW(common.out, "write a page there instead, that opens in a browser, offline"),
 	{ 0 },
 };
 
@@ -75,7 +37,7 @@ static int to_page(const struct annotate_cli *o, const struct annotate_shown *sh
 {
 	struct page_file p = PAGE_FILE_INIT;
 	struct text json = { 0 };
-	int ret = page_file_open(&p, o->html, NULL, err);
+	int ret = page_file_open(&p, o->common.out.html, NULL, err);
 
 	annotate_json(&json, shown);
 	if (ret == 0)
@@ -91,14 +53,14 @@ static int put(const struct annotate_cli *o, const struct annotate_shown *shown,
 	struct text out = { 0 };
 	int ret;
 
-	if (o->html)
+	if (o->common.out.html)
 		return to_page(o, shown, err);
 	ret = sample_open(&to, &o->common, err);
 	if (ret < 0)
 		return ret;
-	if (o->common.format == SAMPLE_JSON)
+	if (o->common.out.format == FORMAT_JSON)
 		annotate_json(&out, shown);
-	else if (o->common.format == SAMPLE_CSV)
+	else if (o->common.out.format == FORMAT_CSV)
 		annotate_csv(&out, shown);
 	else
 		annotate_text(&out, shown, &to.style);
@@ -170,7 +132,7 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 		skids_kept_free(&kept);
 		return ret;
 	}
-	if (o->common.format == SAMPLE_CSV) {
+	if (o->common.out.format == FORMAT_CSV) {
 		input_tell_broke_off("annotate", path, samples.quality.broke_off);
 		tell_uncounted("annotate", path, samples.file);
 	}
@@ -282,9 +244,9 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		ret = tare_fail(&err, EINVAL, "--skid is of a recording: executions that were counted have none");
 	if (ret == 0 && command < argc && (o.common.input || o.common.event))
 		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: FILE, -i and -e are for recordings");
-	if (ret == 0 && o.html && (o.common.output || o.common.format != SAMPLE_TEXT))
+	if (ret == 0 && o.common.out.html && (o.common.out.path || o.common.out.format != FORMAT_TEXT))
 		ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
-	if (ret == 0 && o.html)
+	if (ret == 0 && o.common.out.html)
 		ret = page_available(&err); /* before the command runs */
 	if (ret == 0 && command < argc)
 		ret = of_command(&o, argv[rest], argv + command, &own, &err);

@@ -25,34 +25,6 @@ struct dump_options {
 	bool type[TYPES_MAX];
 };
 
-static int set_raw(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct dump_options *)options)->raw = true;
-	return 0;
-}
-
-static int set_header(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct dump_options *)options)->header = true;
-	return 0;
-}
-
-static int set_counts(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct dump_options *)options)->counts = true;
-	return 0;
-}
-
-static int set_by_time(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct dump_options *)options)->by_time = true;
-	return 0;
-}
-
 static int type_of(const char *word, struct tare_error *err)
 {
 	const char *names[TYPES_MAX];
@@ -102,14 +74,14 @@ static int set_records(void *options, const char *arg, struct tare_error *err)
 	}
 }
 
+#define OPTIONS struct dump_options
+
 static const struct option_row dump_opts[] = {
-	{ 'r', "records", "TYPES", "only these, such as sample,mmap2,comm; or their numbers",
-	  SPECIAL_ALL(set_records) },
-	{ 0, "raw", NULL, "show the bytes of each record too, and registers of IBS and packets of SPE", SPECIAL_ALL(set_raw) },
-	{ 0, "header", NULL, "show the head and the features, no records", SPECIAL_ALL(set_header) },
-	{ 0, "counts", NULL, "show how many records of each type and event, not the records",
-	  SPECIAL_ALL(set_counts) },
-	{ 0, "by-time", NULL, "in order of time; default: as they stand in the file", SPECIAL_ALL(set_by_time) },
+	{ 'r', "records", "TYPES", "only these, such as sample,mmap2,comm; or their numbers", SPECIAL_ALL(set_records) },
+	{ 0, "raw", NULL, "show the bytes of each record too, and registers of IBS and packets of SPE", FLAG(raw) },
+	{ 0, "header", NULL, "show the head and the features, no records", FLAG(header) },
+	{ 0, "counts", NULL, "show how many records of each type and event, not the records", FLAG(counts) },
+	{ 0, "by-time", NULL, "in order of time; default: as they stand in the file", FLAG(by_time) },
 	{ 0 },
 };
 

@@ -3,12 +3,10 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "cli/recordings.h"
-#include "symbols/debug_servers.h"
 #include "base/text.h"
-#include "output/options/option.h"
+#include "cli/common_options.h"
 #include "cli/samples/export_accesses.h"
 #include "cli/samples/export_samples.h"
 #include "output/input.h"
@@ -39,13 +37,6 @@ static void say_formats(struct tare_error *err)
 	text_free(&t);
 }
 
-static int set_format(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct export_command *)options)->format = arg;
-	return 0;
-}
-
 static int set_accesses(void *options, const char *arg, struct tare_error *err)
 {
 	(void)err;
@@ -56,68 +47,19 @@ static int set_accesses(void *options, const char *arg, struct tare_error *err)
 	return 0;
 }
 
-static int set_output(void *options, const char *arg, struct tare_error *err)
-{
-	((struct export_command *)options)->output = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
-
-static int set_input(void *options, const char *arg, struct tare_error *err)
-{
-	((struct export_command *)options)->input = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
-
-static int set_counter(void *options, const char *arg, struct tare_error *err)
-{
-	((struct export_command *)options)->options.counter = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a counter's name is wanted");
-}
-
-static int set_by_thread(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct export_command *)options)->options.by_thread = true;
-	return 0;
-}
-
-static int set_symfs(void *options, const char *arg, struct tare_error *err)
-{
-	((struct export_command *)options)->names.symfs = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a folder is wanted");
-}
-
-static int set_kallsyms(void *options, const char *arg, struct tare_error *err)
-{
-	((struct export_command *)options)->names.kallsyms = arg;
-	input_note(arg);
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
-
-static int set_force_names(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct export_command *)options)->names.force_names = true;
-	return 0;
-}
-
-static int set_debuginfod(void *options, const char *arg, struct tare_error *err)
-{
-	(void)options, (void)arg;
-	return debug_servers_use(err);
-}
+#define OPTIONS struct export_command
 
 static const struct option_row export_opts[] = {
-	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", SPECIAL_ALL(set_format) },
-	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", SPECIAL_ALL(set_input) },
-	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", SPECIAL_ALL(set_output) },
-	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", SPECIAL_ALL(set_counter) },
+	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", TEXT(format, NULL) },
+	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", TEXT(input, "file") },
+	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", OUTPUT_FILE(output) },
+	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", TEXT(options.counter, "counter's name") },
 	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", SPECIAL_ALL(set_accesses) },
-	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", SPECIAL_ALL(set_by_thread) },
-	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR", SPECIAL_ALL(set_symfs) },
-	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE", SPECIAL_ALL(set_kallsyms) },
-	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran", SPECIAL_ALL(set_force_names) },
-	{ 0, "debuginfod", NULL, "samples: ask the servers of DEBUGINFOD_URLS for debug files", SPECIAL_ALL(set_debuginfod) },
+	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", FLAG(options.by_thread) },
+	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR", DIRECTORY(names.symfs) },
+	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE", INPUT_FILE(names.kallsyms) },
+	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran", FLAG(names.force_names) },
+	DEBUGINFOD_ROW("samples: ask the servers of DEBUGINFOD_URLS for debug files"),
 	{ 0 },
 };
 

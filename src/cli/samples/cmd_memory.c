@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "output/options/option.h"
-#include "base/num.h"
 #include "cli/recordings.h"
 #include "profile/report/tell_names.h"
 #include "perfdata/dump/tell_partial.h"
@@ -18,12 +16,11 @@
 enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 2000 };
 
 struct memory_cli {
-	struct sample_options common; /* first */
+	struct sample_options common;
 	enum memory_by by;
 	enum memory_sort sort;
 	size_t limit;
 	bool limit_set, by_set;
-	const char *html;
 	const char *sort_word; /* NULL: not given */
 	bool allocations, verbose;
 };
@@ -77,57 +74,26 @@ static int find_sort(struct memory_cli *o, enum allocations_sort *sort, struct t
 	return 0;
 }
 
-static int set_allocations(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg;
-	(void)err;
-	((struct memory_cli *)options)->allocations = true;
-	return 0;
-}
-
-static int set_verbose(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg;
-	(void)err;
-	((struct memory_cli *)options)->verbose = true;
-	return 0;
-}
-
-static int set_limit(void *options, const char *arg, struct tare_error *err)
-{
-	struct memory_cli *o = options;
-	uint64_t n;
-	int ret = num_parse(arg, &n, err);
-
-	o->limit = (size_t)n;
-	o->limit_set = true;
-	return ret;
-}
-
-static int set_html(void *options, const char *arg, struct tare_error *err)
-{
-	((struct memory_cli *)options)->html = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
+#define OPTIONS struct memory_cli
 
 static const struct option_row memory_opts[] = {
-	{ 0, "allocations", NULL, "who allocates, of tare record --alloc: rows by line (with caller) or function", SPECIAL_ALL(set_allocations) },
+	{ 0, "allocations", NULL, "who allocates, of tare record --alloc: rows by line (with caller) or function", FLAG(allocations) },
 	{ 0, "by", "WHAT", "rows by line, function, instruction, symbol, page, level, tlb, node, thread", SPECIAL_ALL(set_by) },
 	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live", SPECIAL_ALL(set_sort) },
-	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", SPECIAL_ALL(set_limit) },
-	{ 0, "html", "FILE", "write a page there instead, with a table for each --by", SPECIAL_ALL(set_html) },
-	{ 'v', "verbose", NULL, "with --allocations: a line for each process", SPECIAL_ALL(set_verbose) },
-	ACCESS_OPTION_ROWS,
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
+	OUTPUT_HTML_ROW(common.out, "write a page there instead, with a table for each --by"),
+	{ 'v', "verbose", NULL, "with --allocations: a line for each process", FLAG(verbose) },
+	BLOCK_ROW(common, access_rows),
 	{ 0 },
 };
 
 static int check(const struct memory_cli *o, struct tare_error *err)
 {
-	if (o->html && (o->common.output || o->common.format != SAMPLE_TEXT || o->by_set))
+	if (o->common.out.html && (o->common.out.path || o->common.out.format != FORMAT_TEXT || o->by_set))
 		return tare_fail(err, EINVAL, "--html is an output of its own: not with --by, --format or -o");
 	if (o->verbose && !o->allocations)
 		return tare_fail(err, EINVAL, "--verbose goes with --allocations");
-	if (o->allocations && o->html)
+	if (o->allocations && o->common.out.html)
 		return tare_fail(err, EINVAL, "--allocations has no page: text, json and csv");
 	if (o->allocations && o->by_set && o->by != MEMORY_BY_LINE && o->by != MEMORY_BY_FUNCTION)
 		return tare_fail(err, EINVAL, "--allocations has rows by line or function, not by %s", memory_by_name(o->by));
@@ -166,7 +132,7 @@ static const char *lacks_rows(const struct memory *m, enum memory_by by)
 static int write_page(const struct memory_cli *o, const struct memory_shown *shown, struct tare_error *err)
 {
 	struct page_file p = PAGE_FILE_INIT;
-	int ret = page_file_open(&p, o->html, NULL, err);
+	int ret = page_file_open(&p, o->common.out.html, NULL, err);
 
 	if (ret == 0)
 		ret = page_file_begin(&p, "tare memory", shown->path, 0, err);
@@ -194,9 +160,9 @@ static int write_text(const struct memory_cli *o, const struct memory_shown *sho
 
 	if (ret < 0)
 		return ret;
-	if (o->common.format == SAMPLE_JSON)
+	if (o->common.out.format == FORMAT_JSON)
 		memory_json(&out, shown, shown->memory->table);
-	else if (o->common.format == SAMPLE_CSV)
+	else if (o->common.out.format == FORMAT_CSV)
 		memory_csv(&out, shown, shown->memory->table);
 	else
 		memory_text(&out, shown, &to.style);
@@ -216,12 +182,12 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 
 	for (int i = 0; i < MEMORY_BYS; i++)
 		all[i] = (enum memory_by)i;
-	ret = o->html ? page_available(err) : 0;
+	ret = o->common.out.html ? page_available(err) : 0;
 	if (ret < 0)
 		return ret;
 	ret = accessed_open(&c, path, &from, err);
 	if (ret == 0)
-		ret = memory_read(&m, &c, o->html ? all : &o->by, o->html ? MEMORY_BYS : 1, &opts, err);
+		ret = memory_read(&m, &c, o->common.out.html ? all : &o->by, o->common.out.html ? MEMORY_BYS : 1, &opts, err);
 	if (ret == 0)
 		*partial = tell_partial("memory", path, accessed_read(&c), c.damage, false);
 	if (ret == 0)
@@ -230,21 +196,21 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not tell %s", memory_sort_name(o->sort), lacks(&m, o->sort));
 		tare_hint(err, "what recorded it does not measure that; --sort samples always works");
 	}
-	if (ret == 0 && !o->html && lacks_rows(&m, o->by)) {
+	if (ret == 0 && !o->common.out.html && lacks_rows(&m, o->by)) {
 		ret = tare_fail(err, ENODATA, "--by %s: the recording does not tell %s", memory_by_name(o->by), lacks_rows(&m, o->by));
 		tare_hint(err, "what recorded it does not know that; --by line, symbol and page always work");
 	}
 	if (ret == 0) {
 		struct memory_shown shown = { path, &m, o->sort, o->limit_set ? o->limit
-							 : o->html	      ? ROWS_ON_A_PAGE
-							 : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
+							 : o->common.out.html	      ? ROWS_ON_A_PAGE
+							 : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN : 0 };
 
-		if (o->common.format == SAMPLE_CSV) {
+		if (o->common.out.format == FORMAT_CSV) {
 			input_tell_broke_off("memory", path, c.loss.broke_off);
 			tell_doubted_names("memory", path, c.unnamed, c.n_unnamed);
 		}
 		*partial |= c.blocks_damaged;
-		ret = o->html ? write_page(o, &shown, err) : write_text(o, &shown, err);
+		ret = o->common.out.html ? write_page(o, &shown, err) : write_text(o, &shown, err);
 	}
 	memory_free(&m);
 	accessed_close(&c);
@@ -286,7 +252,7 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 {
 	struct allocations_options opts = { .from = access_options(&o->common), .by_function = o->by_set && o->by == MEMORY_BY_FUNCTION, .sort = sort };
 	struct allocations_shown shown = { .path = path, .by_function = opts.by_function, .sort = sort, .verbose = o->verbose,
-					   .limit = o->limit_set ? o->limit : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0 };
+					   .limit = o->limit_set ? o->limit : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN : 0 };
 	struct allocations a = { 0 };
 	struct opened_output to;
 	struct text out = { 0 };
@@ -302,9 +268,9 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 	if (ret == 0)
 		ret = sample_open(&to, &o->common, err);
 	if (ret == 0) {
-		if (o->common.format == SAMPLE_JSON)
+		if (o->common.out.format == FORMAT_JSON)
 			allocations_json(&out, &shown);
-		else if (o->common.format == SAMPLE_CSV)
+		else if (o->common.out.format == FORMAT_CSV)
 			allocations_csv(&out, &shown);
 		else
 			allocations_text(&out, &shown, &to.style);

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <errno.h>
-#include "output/options/option.h"
 #include "cli/recordings.h"
 #include "profile/traced.h"
-#include "base/num.h"
 #include "output/input.h"
 #include "profile/report/tell_names.h"
 #include "perfdata/dump/tell_partial.h"
@@ -21,7 +19,7 @@
 enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 5000 };
 
 struct report_cli {
-	struct sample_options common; /* first */
+	struct sample_options common;
 	unsigned keys;
 	char *words; /* of the fields of tracepoints among the keys */
 	const char *field[TRACED_KEYS_MOST];
@@ -29,7 +27,7 @@ struct report_cli {
 	size_t limit;
 	bool limit_set, sort_set, by_total, folded, normalise;
 	double least_percent;
-	const char *ratio, *about, *before, *html;
+	const char *ratio, *about, *before;
 };
 
 static const struct {
@@ -85,105 +83,23 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 	return ret;
 }
 
-static int set_limit(void *options, const char *arg, struct tare_error *err)
-{
-	struct report_cli *o = options;
-	uint64_t n;
-	int ret = num_parse(arg, &n, err);
-
-	o->limit = (size_t)n;
-	o->limit_set = true;
-	return ret;
-}
-
-static int set_least(void *options, const char *arg, struct tare_error *err)
-{
-	char *end;
-	double v = strtod(arg, &end);
-
-	if (end == arg || *end || !(v >= 0 && v <= 100))
-		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
-	((struct report_cli *)options)->least_percent = v;
-	return 0;
-}
-
-static int set_by_total(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct report_cli *)options)->by_total = true;
-	return 0;
-}
-
-static int set_flat(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct report_cli *)options)->common.read.flat = true;
-	return 0;
-}
-
-static int set_inline(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct report_cli *)options)->common.read.inlined = true;
-	return 0;
-}
-
-static int set_folded(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct report_cli *)options)->folded = true;
-	return 0;
-}
-
-static int set_normalise(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct report_cli *)options)->normalise = true;
-	return 0;
-}
-
-static int set_ratio(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct report_cli *)options)->ratio = arg;
-	return 0;
-}
-
-static int set_about(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct report_cli *)options)->about = arg;
-	return 0;
-}
-
-static int set_before(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct report_cli *)options)->before = arg;
-	return 0;
-}
-
-static int set_html(void *options, const char *arg, struct tare_error *err)
-{
-	((struct report_cli *)options)->html = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
+#define OPTIONS struct report_cli
 
 static const struct option_row report_opts[] = {
 	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address, a tracepoint's fields", SPECIAL_ALL(set_sort) },
-	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", SPECIAL_ALL(set_limit) },
-	{ 0, "percent-limit", "P", "show rows of P percent or more", SPECIAL_ALL(set_least) },
-	{ 0, "by-total", NULL, "order by what a function and its callees took", SPECIAL_ALL(set_by_total) },
-	{ 0, "callers", "FUNCTION", "who called it, and what it called", SPECIAL_ALL(set_about) },
-	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", SPECIAL_ALL(set_ratio) },
-	{ 0, "inline", NULL, "functions that were inlined as rows of their own", SPECIAL_ALL(set_inline) },
-	{ 0, "flat", NULL, "do not look at callers", SPECIAL_ALL(set_flat) },
-	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", SPECIAL_ALL(set_folded) },
-	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", SPECIAL_ALL(set_before) },
-	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", SPECIAL_ALL(set_normalise) },
-	{ 0, "html", "FILE", "write a page there instead: the table and a flame graph, offline", SPECIAL_ALL(set_html) },
-	SAMPLE_SKID_ROW,
-	SAMPLE_OPTION_ROWS,
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
+	{ 0, "percent-limit", "P", "show rows of P percent or more", PERCENT(least_percent, 100) },
+	{ 0, "by-total", NULL, "order by what a function and its callees took", FLAG(by_total) },
+	{ 0, "callers", "FUNCTION", "who called it, and what it called", TEXT(about, NULL) },
+	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", TEXT(ratio, NULL) },
+	{ 0, "inline", NULL, "functions that were inlined as rows of their own", FLAG(common.read.inlined) },
+	{ 0, "flat", NULL, "do not look at callers", FLAG(common.read.flat) },
+	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", FLAG(folded) },
+	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", TEXT(before, NULL) },
+	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", FLAG(normalise) },
+	OUTPUT_HTML_ROW(common.out, "write a page there instead: the table and a flame graph, offline"),
+	BLOCK_ROW(common, sample_skid_rows),
+	BLOCK_ROW(common, sample_rows),
 	{ 0 },
 };
 
@@ -197,9 +113,9 @@ static int check(const struct report_cli *o, struct tare_error *err)
 		return tare_fail(err, EINVAL, "--normalise is for --diff");
 	if (o->folded && o->about)
 		return tare_fail(err, EINVAL, "--folded and --callers exclude each other");
-	if (o->folded && o->common.format != SAMPLE_TEXT)
+	if (o->folded && o->common.out.format != FORMAT_TEXT)
 		return tare_fail(err, EINVAL, "--folded is a format of its own");
-	if (o->html && (o->folded || o->common.output || o->common.format != SAMPLE_TEXT)) {
+	if (o->common.out.html && (o->folded || o->common.out.path || o->common.out.format != FORMAT_TEXT)) {
 		tare_fail(err, EINVAL, "--html is an output of its own: not with --folded, --format or -o");
 		return -EINVAL;
 	}
@@ -313,7 +229,7 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 				      .options = &opts,
 				      .ratio = ratio,
 				      .limit = o->limit_set			? o->limit
-					       : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN
+					       : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN
 										 : 0,
 				      .least_percent = o->least_percent };
 	struct skids_kept kept = { 0 };
@@ -328,10 +244,10 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 		shown.shift = ret == 0 ? &shift : NULL;
 		ret = ret == -ENOENT ? 0 : ret;
 	}
-	if (o->html && !o->limit_set)
+	if (o->common.out.html && !o->limit_set)
 		shown.limit = ROWS_ON_A_PAGE;
-	if (!o->html)
-		style = output_style(to, o->common.colour);
+	if (!o->common.out.html)
+		style = output_style(to, o->common.out.colour);
 	style.thousands = true;
 	if (ret == 0 && o->about) {
 		ret = report_relatives(&relatives, s->stacks, o->about, column, err);
@@ -341,15 +257,15 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 		ret = report_make(&report, s->stacks, &opts, err);
 		shown.report = &report;
 	}
-	if (ret == 0 && o->html)
-		ret = write_page(o->html, &shown, err);
-	else if (ret == 0 && o->common.format == SAMPLE_JSON)
+	if (ret == 0 && o->common.out.html)
+		ret = write_page(o->common.out.html, &shown, err);
+	else if (ret == 0 && o->common.out.format == FORMAT_JSON)
 		report_json(&out, &shown);
-	else if (ret == 0 && o->common.format == SAMPLE_CSV)
+	else if (ret == 0 && o->common.out.format == FORMAT_CSV)
 		report_csv(&out, &shown);
 	else if (ret == 0)
 		report_text(&out, &shown, &style);
-	if (ret == 0 && !o->html)
+	if (ret == 0 && !o->common.out.html)
 		ret = output_put(to, &out, err);
 	if (shown.relatives)
 		report_relatives_free(&relatives);
@@ -382,7 +298,7 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 		return ret;
 	if (samples.counted.used && samples.counted.comms > 1 && !o->sort_set)
 		o->keys &= ~(unsigned)REPORT_COMM;
-	if (o->folded || o->common.format == SAMPLE_CSV) {
+	if (o->folded || o->common.out.format == FORMAT_CSV) {
 		input_tell_broke_off("report", path, samples.quality.broke_off);
 		tell_uncounted("report", path, samples.file);
 		tell_doubted_names("report", path, samples.unnamed, samples.n_unnamed);
@@ -393,8 +309,8 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 		ret = ratio_parse(&ratio, o->ratio, samples.stacks, err);
 	if (ret < 0 && o->ratio)
 		tare_prefix(err, "--ratio: ");
-	if (ret == 0 && !o->html)
-		ret = output_open(&to, o->common.output, OUTPUT_WHOLE, 1, err);
+	if (ret == 0 && !o->common.out.html)
+		ret = output_open(&to, o->common.out.path, OUTPUT_WHOLE, 1, err);
 	if (ret == 0 && o->folded)
 		ret = show_folded(o, &samples, column, o->ratio ? &ratio : NULL, &to, partial, err);
 	else if (ret == 0)
@@ -411,10 +327,10 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 static int show_diff(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	const struct report_diff_cli d = {
-		.common = &o->common, .before = o->before, .after = path, .html = o->html, .keys = o->keys, .sort_set = o->sort_set,
+		.common = &o->common, .before = o->before, .after = path, .html = o->common.out.html, .keys = o->keys, .sort_set = o->sort_set,
 		.by_total = o->by_total,
 		.shares = o->normalise, .least_percent = o->least_percent,
-		.limit = o->limit_set ? o->limit : o->html ? ROWS_ON_A_PAGE : o->common.format == SAMPLE_TEXT ? ROWS_SHOWN : 0,
+		.limit = o->limit_set ? o->limit : o->common.out.html ? ROWS_ON_A_PAGE : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN : 0,
 	};
 
 	ask_for_counts(o);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* tare sharing: cache lines that threads take from each other. */
-#include <stdlib.h>
-#include <string.h>
-#include "output/options/option.h"
 #include "base/num.h"
 #include "cli/recordings.h"
 #include "profile/report/tell_names.h"
@@ -14,30 +11,11 @@
 enum { LINES_SHOWN = 10, LINES_ON_A_PAGE = 1000, LINE_SIZE = 64, LINE_MOST = 256 };
 
 struct sharing_cli {
-	struct sample_options common; /* first */
+	struct sample_options common;
 	struct sharing_options opts;
 	size_t limit;
 	bool limit_set, all;
-	const char *html;
 };
-
-static int set_limit(void *options, const char *arg, struct tare_error *err)
-{
-	struct sharing_cli *o = options;
-	uint64_t n;
-	int ret = num_parse(arg, &n, err);
-
-	o->limit = (size_t)n;
-	o->limit_set = true;
-	return ret;
-}
-
-static int set_all(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct sharing_cli *)options)->all = true;
-	return 0;
-}
 
 static int set_line_size(void *options, const char *arg, struct tare_error *err)
 {
@@ -50,18 +28,14 @@ static int set_line_size(void *options, const char *arg, struct tare_error *err)
 	return ret;
 }
 
-static int set_html(void *options, const char *arg, struct tare_error *err)
-{
-	((struct sharing_cli *)options)->html = arg;
-	return *arg ? 0 : tare_fail(err, EINVAL, "a file is wanted");
-}
+#define OPTIONS struct sharing_cli
 
 static const struct option_row sharing_opts[] = {
-	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples", SPECIAL_ALL(set_all) },
-	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)", SPECIAL_ALL(set_limit) },
+	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples", FLAG(all) },
+	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)", NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
 	{ 0, "line-size", "BYTES", "of the cache's lines; default 64", SPECIAL_ALL(set_line_size) },
-	{ 0, "html", "FILE", "write a page there instead", SPECIAL_ALL(set_html) },
-	ACCESS_OPTION_ROWS,
+	OUTPUT_HTML_ROW(common.out, "write a page there instead"),
+	BLOCK_ROW(common, access_rows),
 	{ 0 },
 };
 
@@ -87,9 +61,9 @@ static int write_text(const struct sharing_cli *o, const struct sharing_shown *s
 
 	if (ret < 0)
 		return ret;
-	if (o->common.format == SAMPLE_JSON)
+	if (o->common.out.format == FORMAT_JSON)
 		sharing_json(&out, shown);
-	else if (o->common.format == SAMPLE_CSV)
+	else if (o->common.out.format == FORMAT_CSV)
 		sharing_csv(&out, shown);
 	else
 		sharing_text(&out, shown, &to.style);
@@ -103,7 +77,7 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial, st
 	struct accessed_options from = access_options(&o->common);
 	struct sharing_named n = { 0 };
 	struct accessed c;
-	int ret = o->html ? page_available(err) : 0;
+	int ret = o->common.out.html ? page_available(err) : 0;
 
 	if (ret < 0)
 		return ret;
@@ -122,15 +96,15 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial, st
 	if (ret == 0) {
 		struct sharing_shown shown = { .path = path, .named = &n, .line_size = o->opts.line_size, .all = o->all,
 					       .limit = o->limit_set ? o->limit
-							: o->html    ? LINES_ON_A_PAGE
-							: o->common.format == SAMPLE_TEXT ? LINES_SHOWN : 0 };
+							: o->common.out.html    ? LINES_ON_A_PAGE
+							: o->common.out.format == FORMAT_TEXT ? LINES_SHOWN : 0 };
 
-		if (o->common.format == SAMPLE_CSV) {
+		if (o->common.out.format == FORMAT_CSV) {
 			input_tell_broke_off("sharing", path, c.loss.broke_off);
 			tell_doubted_names("sharing", path, c.unnamed, c.n_unnamed);
 		}
 		*partial |= c.blocks_damaged;
-		ret = o->html ? write_page(o->html, &shown, err) : write_text(o, &shown, err);
+		ret = o->common.out.html ? write_page(o->common.out.html, &shown, err) : write_text(o, &shown, err);
 	}
 	sharing_named_free(&n);
 	accessed_close(&c);
@@ -146,7 +120,7 @@ static int sharing_run(const struct command *self, int argc, char **argv)
 
 	if (rest >= 0) {
 		ret = access_options_check(&o.common, &err);
-		if (ret == 0 && o.html && (o.common.output || o.common.format != SAMPLE_TEXT))
+		if (ret == 0 && o.common.out.html && (o.common.out.path || o.common.out.format != FORMAT_TEXT))
 			ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
 		if (ret == 0)
 			ret = access_one_file(&o.common, argc, argv, rest, &err);

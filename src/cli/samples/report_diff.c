@@ -86,9 +86,9 @@ static int to_output(const struct report_diff_cli *o, const struct report_diff_s
 
 	if (ret < 0)
 		return ret;
-	if (o->common->format == SAMPLE_JSON)
+	if (o->common->out.format == FORMAT_JSON)
 		report_diff_json(&out, shown);
-	else if (o->common->format == SAMPLE_CSV)
+	else if (o->common->out.format == FORMAT_CSV)
 		report_diff_csv(&out, shown);
 	else
 		report_diff_text(&out, shown, &to.style);
@@ -145,7 +145,7 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 	}
 	if (ret == 0)
 		ret = o->html ? to_page(o, &shown, err) : to_output(o, &shown, err);
-	for (int side = 0; ret == 0 && o->common->format == SAMPLE_CSV && side < REPORT_SIDES; side++) {
+	for (int side = 0; ret == 0 && o->common->out.format == FORMAT_CSV && side < REPORT_SIDES; side++) {
 		input_tell_broke_off("report", shown.path[side], s[side].quality.broke_off);
 		tell_uncounted("report", shown.path[side], s[side].file);
 		tell_doubted_names("report", shown.path[side], s[side].unnamed, s[side].n_unnamed);

@@ -1,82 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
-#include "symbols/debug_servers.h"
 #include "base/num.h"
-#include "output/input.h"
+#include "cli/common_options.h"
 #include "cli/samples/sample_options.h"
 #include "cli/trust/skid_file.h"
-
-int sample_set_input(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct sample_options *)options)->input = arg;
-	return 0;
-}
-
-int sample_set_output(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct sample_options *)options)->output = arg;
-	return 0;
-}
-
-int sample_set_event(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct sample_options *)options)->event = arg;
-	return 0;
-}
-
-int sample_set_symfs(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct sample_options *)options)->read.symfs = arg;
-	return 0;
-}
-
-int sample_set_force_names(void *options, const char *arg, struct tare_error *err)
-{
-	(void)arg, (void)err;
-	((struct sample_options *)options)->read.force_names = true;
-	return 0;
-}
-
-int sample_set_debuginfod(void *options, const char *arg, struct tare_error *err)
-{
-	(void)options, (void)arg;
-	return debug_servers_use(err);
-}
-
-int sample_set_kallsyms(void *options, const char *arg, struct tare_error *err)
-{
-	(void)err;
-	((struct sample_options *)options)->read.kallsyms = arg;
-	input_note(arg);
-	return 0;
-}
-
-int sample_set_format(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "text", "json", "csv" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			((struct sample_options *)options)->format = (enum sample_format)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "'%.40s' is not one of text, json, csv", arg);
-}
-
-int sample_set_skid(void *options, const char *arg, struct tare_error *err)
-{
-	struct sample_options *o = options;
-
-	(void)err;
-	o->skid = true;
-	o->skid_file = arg;
-	return 0;
-}
 
 int sample_load_skid(struct skids_kept *out, const struct sample_options *o, struct tare_error *err)
 {
@@ -84,18 +12,6 @@ int sample_load_skid(struct skids_kept *out, const struct sample_options *o, str
 	int ret = skid_load(out, o->skid_file, o->skid ? err : &unsaid);
 
 	return o->skid ? ret : 0;
-}
-
-int sample_set_colour(void *options, const char *arg, struct tare_error *err)
-{
-	static const char *const names[] = { "auto", "always", "never" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(arg, names[i])) {
-			((struct sample_options *)options)->colour = (enum when)i;
-			return 0;
-		}
-	return tare_fail(err, EINVAL, "'%.40s' is not one of auto, always, never", arg);
 }
 
 static int number(const char *value, int64_t *out, struct tare_error *err)
@@ -109,7 +25,7 @@ static int number(const char *value, int64_t *out, struct tare_error *err)
 	return ret;
 }
 
-int sample_set_filter(void *options, const char *arg, struct tare_error *err)
+static int set_filter(void *options, const char *arg, struct tare_error *err)
 {
 	struct sample_options *o = options;
 	struct samples_filter *f = &o->read.filter;
@@ -161,9 +77,40 @@ int sample_set_filter(void *options, const char *arg, struct tare_error *err)
 	return ret;
 }
 
+#define OPTIONS struct sample_options
+
+#define INPUT_ROW { 'i', "input", "FILE", "the recording; default perf.data, - is standard input", TEXT(input, NULL) }
+#define NAMES_AND_OUTPUT_ROWS                                                                                          \
+	{ 0, "symfs", "DIR", "find the programs' files under DIR", DIRECTORY(read.symfs) },                            \
+	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", INPUT_FILE(read.kallsyms) },                         \
+	{ 0, "force-names", NULL, "use files here that may not be those that ran", FLAG(read.force_names) },           \
+	DEBUGINFOD_ROW("ask the servers of DEBUGINFOD_URLS for debug files"),                                          \
+	OUTPUT_FORMAT_ROWS(out, "text, json or csv", "text", "json", "csv"),                                           \
+	BLOCK_ROW(out, output_file_rows), BLOCK_ROW(out, output_colour_rows)
+
+const struct option_row sample_rows[] = {
+	INPUT_ROW,
+	{ 'e', "event", "EVENT", "sort by this event; default: the first", TEXT(event, NULL) },
+	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=,module=,function=", SPECIAL_ALL(set_filter) },
+	NAMES_AND_OUTPUT_ROWS,
+	{ 0 },
+};
+
+const struct option_row access_rows[] = {
+	INPUT_ROW,
+	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=", SPECIAL_ALL(set_filter) },
+	NAMES_AND_OUTPUT_ROWS,
+	{ 0 },
+};
+
+const struct option_row sample_skid_rows[] = {
+	{ 0, "skid", "[FILE]", "how far samples lie from their cause, as tare verify skid found", TEXT(skid_file, NULL), GIVEN(skid) },
+	{ 0 },
+};
+
 int sample_open(struct opened_output *to, const struct sample_options *o, struct tare_error *err)
 {
-	const struct form f = { .path = o->output, .colour = o->colour };
+	const struct form f = { .out = o->out };
 
 	return form_open(to, &f, err);
 }
