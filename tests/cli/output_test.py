@@ -332,4 +332,22 @@ def what_is_read_is_not_written_over():
     true("is read here" in r.stderr, r.stderr)
 
 
+@test
+def json_is_asked_for_alike():
+    names = [line.split()[0] for line in sh(TARE, "help").stdout.splitlines() if line.startswith("  ") and line.split()[0] != "tare"]
+    kinds = ["counts", "faults", "launch", "skid"]
+    asked = [[name] for name in names if name not in ("stat", "verify", "export")] + [["verify", kind] for kind in kinds] + [["windows", "diff"]]
+    with_json = []
+    for words in asked:
+        rows = [line.split()[:2] for line in sh(TARE, *words, "--help").stdout.splitlines()]
+        with_json += [words] if ["-j,", "--json"] in rows else []
+        equal(["-j,", "--json"] in rows, ["--format", "FORMAT"] in rows, f"{words}: -j with --format")
+    true(len(with_json) >= 18, with_json)
+    for words in (["events", "page-faults"], ["report", str(DATA)], ["verify", "skid", "--no-store", "x"]):
+        j, json_, form = (sh(TARE, *words, *how, status=None) for how in (["-j"], ["--json"], ["--format", "json"]))
+        equal((j.returncode, j.stdout), (form.returncode, form.stdout), f"{words} -j")
+        equal((json_.returncode, json_.stdout), (form.returncode, form.stdout), f"{words} --json")
+        true(not form.stdout or json.loads(form.stdout), words)
+
+
 main()

@@ -839,6 +839,8 @@ def metrics():
     equal({e["event"] for e in d["events"]}, {"task-clock", "page-faults"}, "its events are counted")
     refused("--metric", "x=page-faults/", "--", "true", says="the formula ends too early")
     refused("-M", "ipcc", "--", "true", says="there is no metric 'ipcc'", hint="ipc")
+    refused("-M", "x=page-faults*2", "--", "true", says="there is no metric 'x=page-faults*2'")
+    refused("--metric", "x=1+1", "--", "true", says="the formula names no event")
     true("fault" in stat("--metric", "fault=page-faults*2", "--", "true").stderr, "shown by its name")
 
 

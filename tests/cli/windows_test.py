@@ -410,6 +410,8 @@ def mistakes_have_a_line():
         (["--engine", "exact", "-e", "page-faults", "--every", "10", "--", "true"], "the exact engine does not count page-faults"),
         (["--engine", "exact", "--every", "10ms", "--", "true"], "makes windows of events, not of time"),
         (["-M", "nope", "--", "true"], "there is no metric 'nope'"),
+        (["-M", "x=page-faults*2", "--", "true"], "there is no metric 'x=page-faults*2'"),
+        (["--metric", "x=1+1", "--", "true"], "the formula names no event"),
         (["--every", "1ms", "-e", "duration_time", "--", "true"], "is no counter"),
         (["-p", "1", "--", "true"], "choose one"),
         (["diff", "one.csv"], "two files are compared"),
