@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 
 static int slurp(int fd, size_t max, char **out, size_t *len)
@@ -40,11 +41,10 @@ static int slurp(int fd, size_t max, char **out, size_t *len)
 		if (got == 0)
 			break;
 		if (room - n < 256) {
-			char *more = realloc(buf, room *= 2);
-
-			if (!more)
+			if (!array_reserve(&buf, &room, 2 * room, 1)) {
 				free(buf);
-			buf = more;
+				return -ENOMEM;
+			}
 		}
 	}
 	buf[n] = '\0';

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/set.h"
 
 enum { BITS_LEAST = 6, BITS_MOST = 31 };
@@ -26,15 +27,8 @@ static bool rehash(struct set *s, unsigned bits, size_t each, size_t key)
 
 bool set_grow(struct set *s, size_t each, size_t key)
 {
-	if (s->n == s->room) {
-		size_t room = s->room + s->room / 2 + 32;
-		void *more = realloc(s->item, room * each);
-
-		if (!more)
-			return false;
-		s->item = more;
-		s->room = room;
-	}
+	if (!array_reserve(&s->item, &s->room, s->n + 1, each))
+		return false;
 	if (s->slot && 3 * s->n < 2ull << s->bits)
 		return true;
 	return rehash(s, s->slot ? s->bits + 1 : BITS_LEAST, each, key);

@@ -5,29 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/text.h"
 
 static bool reserve(struct text *t, size_t more)
 {
-	if (t->failed)
-		return false;
-	if (t->room - t->len > more)
-		return true;
+	size_t need;
 
-	size_t room = t->room ? t->room : 64;
-
-	while (room - t->len <= more)
-		room *= 2;
-
-	char *s = realloc(t->s, room);
-
-	if (!s) {
-		t->failed = true;
-		return false;
-	}
-	t->s = s;
-	t->room = room;
-	return true;
+	t->failed |= __builtin_add_overflow(t->len + 1, more, &need) ||
+		!array_reserve(&t->s, &t->room, need < 64 ? 64 : need, 1);
+	return !t->failed;
 }
 
 void text_put(struct text *t, const char *bytes, size_t n)

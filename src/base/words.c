@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/words.h"
 
 enum { CHUNK_BYTES = 64 << 10, BITS_LEAST = 6, BITS_MOST = 31 };
@@ -47,15 +48,8 @@ static char *keep(struct words *t, const char *s, size_t n)
 
 static bool grow(struct words *t)
 {
-	if (t->n == t->room) {
-		size_t room = t->room + t->room / 2 + 64;
-		struct word *more = realloc(t->word, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		t->word = more;
-		t->room = room;
-	}
+	if (!array_reserve(&t->word, &t->room, t->n + 1, sizeof(*t->word)))
+		return false;
 	if (t->slot && 3 * t->n < 2ull << t->bits)
 		return true;
 

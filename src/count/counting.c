@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include "base/array.h"
 #include "count/counting.h"
 
 enum { GROUP_MAX = 512 };
@@ -112,15 +113,10 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 
 static int add_cell(struct counting *c, struct cell cell, struct tare_error *err)
 {
-	if ((c->n & (c->n + 1)) == 0) { /* room for 1, 3, 7, ... doubles when full */
-		struct cell *more = realloc(c->cell, (c->n + 1) * 2 * sizeof(*more));
-
-		if (!more) {
-			if (cell.open)
-				cell.source->close(cell.open);
-			return tare_fail_nomem(err);
-		}
-		c->cell = more;
+	if (!array_one_more(&c->cell, c->n, sizeof(*c->cell))) {
+		if (cell.open)
+			cell.source->close(cell.open);
+		return tare_fail_nomem(err);
 	}
 	c->cell[c->n++] = cell;
 	return 0;

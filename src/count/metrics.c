@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "count/metrics.h"
 #include "event/metric.h"
 
@@ -351,16 +352,10 @@ static int value_of(const struct stat_table *t, const struct formula *f, const s
 	return ret;
 }
 
-/* The room is the next power of two: it is used up where n is one. */
 static int add(struct stat_metrics *out, struct stat_metric m, struct tare_error *err)
 {
-	if (!(out->n & (out->n - 1))) {
-		struct stat_metric *more = realloc(out->metric, (out->n ? 2 * out->n : 1) * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		out->metric = more;
-	}
+	if (!array_one_more(&out->metric, out->n, sizeof(*out->metric)))
+		return tare_fail_nomem(err);
 	out->metric[out->n++] = m;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "base/array.h"
 #include "count/summary.h"
 #include "count/tally.h"
 
@@ -24,7 +25,8 @@ struct summary {
 	struct encoding *enc;
 	size_t n_enc;
 	struct run *run;
-	unsigned runs, run_room;
+	unsigned runs;
+	size_t run_room;
 	uint64_t interval_began_ns;
 	bool adds_work; /* the run that has begun */
 	struct stat_table last; /* what the last run's end said */
@@ -163,25 +165,23 @@ static int add_unavailable(const struct summary *s, struct stat_table *t, size_t
 			   struct tare_error *err)
 {
 	const struct stat_key none = { .at = { -1, -1, -1, -1, -1 }, .thread = -1 };
-	size_t keys = 0;
+	size_t keys = 0, room = n;
 
 	for (size_t i = 0; i < n; i++)
 		keys += t->row[i].event == t->row[0].event;
 
-	struct stat_row *more = realloc(t->row, (n + s->n_enc * (keys + 1) + 1) * sizeof(*more));
-
-	if (!more)
+	if (!array_reserve(&t->row, &room, n + s->n_enc * (keys + 1) + 1, sizeof(*t->row)))
 		return tare_fail_nomem(err);
-	t->row = more;
 	for (unsigned e = 0; e < s->n_enc; e++) {
 		if (!s->enc[e].unavailable || is_counted(t->row, n, e))
 			continue;
 		for (size_t i = 0; i < (keys ? n : 1); i++) {
-			const struct stat_key *key = keys ? &more[i].key : &none;
+			const struct stat_key *key = keys ? &t->row[i].key : &none;
 
 			if (!keys ||
-			    (more[i].event == more[0].event && !(key->cgroup && has_row(more, t->n, e, key))))
-				more[t->n++] = (struct stat_row){ .event = e, .key = *key };
+			    (t->row[i].event == t->row[0].event &&
+			     !(key->cgroup && has_row(t->row, t->n, e, key))))
+				t->row[t->n++] = (struct stat_row){ .event = e, .key = *key };
 		}
 	}
 	return 0;
@@ -427,15 +427,8 @@ static int close_interval(struct summary *s, const struct fact *f, uint64_t coun
 
 static int close_run(struct summary *s, const struct fact *f, struct tare_error *err)
 {
-	if (s->runs == s->run_room) {
-		unsigned room = s->run_room ? s->run_room * 2 : 8;
-		struct run *more = realloc(s->run, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		s->run = more;
-		s->run_room = room;
-	}
+	if (!array_reserve(&s->run, &s->run_room, s->runs + 1, sizeof(*s->run)))
+		return tare_fail_nomem(err);
 
 	struct run *r = &s->run[s->runs];
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "count/tally.h"
 #include "base/set.h"
 
@@ -76,24 +77,6 @@ const struct tally_row *tally_rows(const struct tally *t, size_t *n)
 {
 	*n = t->rows;
 	return t->row;
-}
-
-/* Room for one more of `size` bytes in an array that doubles. */
-static bool reserve(void *array, size_t n, size_t *room, size_t size)
-{
-	void **at = array;
-
-	if (n < *room)
-		return true;
-
-	size_t more = *room ? *room * 2 : 16;
-	void *grown = realloc(*at, more * size);
-
-	if (!grown)
-		return false;
-	*at = grown;
-	*room = more;
-	return true;
 }
 
 /* ---- keys ---- */
@@ -185,7 +168,8 @@ static unsigned cgroup_number(struct tally *t, const char *name)
 		return 0;
 	while (i < t->cgroups && !same_cgroup(t->cgroup[i], name))
 		i++;
-	if (i == t->cgroups && !reserve(&t->cgroup, t->cgroups, &t->cgroup_room, sizeof(*t->cgroup)))
+	if (i == t->cgroups &&
+	    !array_reserve(&t->cgroup, &t->cgroup_room, t->cgroups + 1, sizeof(*t->cgroup)))
 		return SET_NONE;
 	if (i == t->cgroups)
 		t->cgroup[t->cgroups++] = name;
@@ -200,7 +184,8 @@ static uint32_t row_of(struct tally *t, unsigned event, const struct stat_key *k
 	bool fresh = false;
 	uint32_t row;
 
-	if (key.cgroup == SET_NONE || !reserve(&t->row, t->rows, &t->row_room, sizeof(*t->row)))
+	if (key.cgroup == SET_NONE ||
+	    !array_reserve(&t->row, &t->row_room, t->rows + 1, sizeof(*t->row)))
 		return SET_NONE;
 	row = set_add(&t->row_keys, &key, sizeof(key), sizeof(key), &fresh);
 	if (fresh)

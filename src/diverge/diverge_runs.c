@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "base/array.h"
 #include "base/signal_name.h"
 #include "diverge/diverge_runs.h"
 #include "launch/exact_follow.h"
@@ -81,15 +82,8 @@ static int keep_thread(struct pass *p, const struct exact_sample *s, int64_t ins
 {
 	struct diverge_run *r = p->run;
 
-	if (r->ended == r->ended_room) {
-		size_t room = r->ended_room ? 2 * r->ended_room : 16;
-		struct diverge_thread *more = realloc(r->thread, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(p->err);
-		r->thread = more;
-		r->ended_room = room;
-	}
+	if (!array_reserve(&r->thread, &r->ended_room, r->ended + 1, sizeof(*r->thread)))
+		return tare_fail_nomem(p->err);
 	r->thread[r->ended++] = (struct diverge_thread){ s->descent, s->serial, s->born, s->pid, s->tid, instructions };
 	return 0;
 }
@@ -98,6 +92,7 @@ static int keep_mark(struct pass *p, const struct exact_sample *s)
 {
 	struct track *t = track_of(p, s);
 	struct mark mark = { hash_of(s), s->time_ns, s->counts ? s->counts[EXACT_INSTRUCTIONS] : s->count };
+	size_t before;
 
 	if (!t)
 		return -p->err->code;
@@ -108,18 +103,12 @@ static int keep_mark(struct pass *p, const struct exact_sample *s)
 		p->run->threads++;
 		return keep_thread(p, s, mark.count);
 	}
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 16;
-		struct mark *more = NULL;
-
-		p->bytes += (room - t->room) * sizeof(*more);
-		if (p->bytes <= TRACKS_BYTES)
-			more = realloc(t->mark, room * sizeof(*more));
-		if (!more)
-			return too_many(p);
-		t->mark = more;
-		t->room = room;
-	}
+	before = t->room;
+	if (!array_reserve(&t->mark, &t->room, t->n + 1, sizeof(*t->mark)))
+		return too_many(p);
+	p->bytes += (t->room - before) * sizeof(*t->mark);
+	if (p->bytes > TRACKS_BYTES)
+		return too_many(p);
 	t->mark[t->n++] = mark;
 	return 0;
 }
@@ -155,15 +144,9 @@ static int keep_happening(struct pass *p, const struct exact_sample *s)
 	struct diverge_run *r = p->run;
 	const char *path = s->kind == EXACT_SAMPLE_MAPPING ? s->path : s->name;
 
-	if (r->happenings == r->happenings_room) {
-		size_t room = r->happenings_room ? 2 * r->happenings_room : 64;
-		struct diverge_happening *more = realloc(r->happening, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(p->err);
-		r->happening = more;
-		r->happenings_room = room;
-	}
+	if (!array_reserve(&r->happening,
+			   &r->happenings_room, r->happenings + 1, sizeof(*r->happening)))
+		return tare_fail_nomem(p->err);
 	r->happening[r->happenings] = (struct diverge_happening){ .kind = s->kind,
 								  .serial = s->serial,
 								  .parent = s->parent,

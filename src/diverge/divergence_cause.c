@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "diverge/divergence_cause.h"
 
 const char *const register_names[16] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
@@ -252,17 +253,10 @@ static bool updates(const struct slice *s, size_t i, uint64_t address)
 
 static void follow_later(struct slice *s, struct thing t)
 {
-	if (s->n_todo == s->todo_room) {
-		size_t room = s->todo_room ? 2 * s->todo_room : 256;
-		struct thing *more = realloc(s->todo, room * sizeof(*more));
-
-		s->doubt |= !more;
-		if (!more)
-			return;
-		s->todo = more;
-		s->todo_room = room;
-	}
-	s->todo[s->n_todo++] = t;
+	if (array_reserve(&s->todo, &s->todo_room, s->n_todo + 1, sizeof(*s->todo)))
+		s->todo[s->n_todo++] = t;
+	else
+		s->doubt = true;
 }
 
 static void follow_registers(struct slice *s, size_t i, uint32_t which, unsigned depth)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/array.h"
 #include "event/event.h"
 #include "event/mods.h"
 
@@ -439,15 +440,8 @@ static int parse_event(struct parser *ps, unsigned group)
 	const char *start = ps->p;
 	int ret;
 
-	if (out->n == ps->room) {
-		size_t room = ps->room ? ps->room * 2 : out->n + 8;
-		struct event *more = realloc(out->event, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(ps->err);
-		out->event = more;
-		ps->room = room;
-	}
+	if (!array_reserve(&out->event, &ps->room, out->n + 1, sizeof(*out->event)))
+		return tare_fail_nomem(ps->err);
 
 	struct event *ev = &out->event[out->n];
 

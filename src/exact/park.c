@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include "base/array.h"
 #include "exact/supervise.h"
 
 /* Then a program is given them, or a socket. Source: core(5). */
@@ -53,15 +54,9 @@ static struct thread *slot_of(const struct supervisor *s, const struct parking *
 
 static struct parking *parking_new(struct supervisor *s)
 {
-	if (s->n_parking == s->room_for_parking) {
-		unsigned room = s->room_for_parking * 2 + 64;
-		struct parking *more = realloc(s->parking, room * sizeof *more);
-
-		if (!more)
-			return NULL;
-		s->parking = more;
-		s->room_for_parking = room;
-	}
+	if (!array_reserve(&s->parking,
+			   &s->room_for_parking, s->n_parking + 1, sizeof(*s->parking)))
+		return NULL;
 	return &s->parking[s->n_parking++];
 }
 

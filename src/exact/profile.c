@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "exact/adds.h"
 #include "exact/decode/decode.h"
 #include "exact/supervisor.h"
@@ -196,15 +197,8 @@ static int append(struct gathering *g, const struct code_sum *c)
 		return -EBADMSG;
 	if (c->module >= out->n_modules)
 		return c->module < g->b->n_modules ? -EAGAIN : -EBADMSG;
-	if (out->n_code == g->room) {
-		size_t more = g->room ? g->room * 2 : 1024;
-		struct exact_code *code = realloc(out->code, more * sizeof *code);
-
-		if (!code)
-			return tare_fail_nomem(g->err);
-		out->code = code;
-		g->room = more;
-	}
+	if (!array_reserve(&out->code, &g->room, out->n_code + 1, sizeof(*out->code)))
+		return tare_fail_nomem(g->err);
 	out->code[out->n_code] = (struct exact_code){ c->offset, c->executions, c->module, c->size, c->instructions, { 0 } };
 	memcpy(out->code[out->n_code++].adds, c->adds, sizeof c->adds);
 	return 0;

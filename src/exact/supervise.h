@@ -43,7 +43,8 @@ struct supervisor {
 		bool parked;
 		uint64_t told_ms; /* when it was last interrupted */
 	} *parking; /* threads of processes that die, to show their own state in the core: park.c */
-	unsigned n_parking, room_for_parking;
+	unsigned n_parking;
+	size_t room_for_parking;
 	struct sigaction former; /* what tare does with SIGCHLD, for the command */
 };
 

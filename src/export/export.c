@@ -2,6 +2,7 @@
 /* The regions of a recording, handed to an exporter. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/region_stacks.h"
 #include "export/export_private.h"
 
@@ -128,15 +129,8 @@ static int begin(struct points *w, const struct timeline_point *p, struct tare_e
 {
 	struct opened *o;
 
-	if (w->depth == w->room) {
-		size_t room = w->room ? 2 * w->room : 64;
-		struct opened *more = realloc(w->open, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		w->open = more;
-		w->room = room;
-	}
+	if (!array_reserve(&w->open, &w->room, w->depth + 1, sizeof(*w->open)))
+		return tare_fail_nomem(err);
 	o = &w->open[w->depth];
 	o->label = p->label;
 	o->missing = p->missing;

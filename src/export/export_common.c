@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/counter_named.h"
 #include "base/text.h"
 #include "export/export_private.h"
@@ -90,22 +91,13 @@ uint32_t export_id(struct export_ids *ids, uint32_t label, bool *fresh)
 {
 	*fresh = false;
 	if (label >= ids->room) {
-		size_t room = ids->room ? ids->room : 256;
-		uint32_t *id, *round;
+		size_t room = ids->room;
 
-		while (room <= label)
-			room *= 2;
-		id = realloc(ids->id, room * sizeof(*id));
-		if (id)
-			ids->id = id;
-		round = id ? realloc(ids->round, room * sizeof(*round)) : NULL;
-		if (!round) {
+		if (!array_reserve(&ids->id, &room, label + 1ull, sizeof(*ids->id)) ||
+		    !array_reserve_zeroed(&ids->round, &ids->room, room, sizeof(*ids->round))) {
 			ids->failed = true;
 			return 0;
 		}
-		memset(round + ids->room, 0, (room - ids->room) * sizeof(*round));
-		ids->round = round;
-		ids->room = room;
 	}
 	if (ids->round[label] != ids->now + 1) {
 		*fresh = true;

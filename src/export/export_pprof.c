@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/text.h"
 #include "perfdata/perfdata.h"
 #include "export/export.h"
@@ -257,15 +258,9 @@ static void stack(struct export *x, const struct export_stack *s)
 	}
 	if (!any)
 		return;
-	if (s->n + 1 > p->room) {
-		uint64_t *more = realloc(p->location, (s->n + 1) * sizeof(*more));
-
-		if (!more) {
-			p->out->error = -ENOMEM;
-			return;
-		}
-		p->location = more;
-		p->room = s->n + 1;
+	if (!array_reserve(&p->location, &p->room, s->n + 1, sizeof(*p->location))) {
+		p->out->error = -ENOMEM;
+		return;
 	}
 	for (size_t i = 0; i < s->n; i++)
 		p->location[i] = location(x, s->label[s->n - 1 - i]);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "export/firefox_stacks.h"
 
 enum { MS_DECIMALS = 6 };
@@ -54,16 +55,10 @@ static uint32_t add_lib(struct export *x, struct firefox_stacks *f, uint32_t mod
 	if (stacks_name(x->of->stacks, module)[0] != '/')
 		return SET_NONE;
 	lib = export_id(&f->libs, module, &fresh);
-	if (fresh && lib >= f->libs_room) {
-		size_t room = f->libs_room ? 2 * f->libs_room : 64;
-		uint32_t *more = realloc(f->lib_module, room * sizeof(*more));
-
-		if (!more) {
-			f->libs.failed = true;
-			return SET_NONE;
-		}
-		f->lib_module = more;
-		f->libs_room = room;
+	if (fresh &&
+	    !array_reserve(&f->lib_module, &f->libs_room, lib + 1, sizeof(*f->lib_module))) {
+		f->libs.failed = true;
+		return SET_NONE;
 	}
 	if (fresh)
 		f->lib_module[lib] = module;

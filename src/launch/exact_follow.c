@@ -177,19 +177,3 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 	return ret;
 }
 
-void *exact_reach(void *table, size_t *n, size_t i, size_t each)
-{
-	size_t room = *n ? *n : 16;
-	char *q;
-
-	if (i < *n)
-		return table;
-	while (room <= i)
-		room *= 2;
-	q = realloc(table, room * each);
-	if (q) {
-		memset(q + *n * each, 0, (room - *n) * each);
-		*n = room;
-	}
-	return q;
-}

@@ -46,7 +46,4 @@ size_t exact_leader(const struct encoding_list *list, size_t i);
 /* Is event `i` sampled? If not, it is read with its group's first event ({a,b}:S). */
 bool exact_samples_event(const struct encoding_list *list, size_t i);
 
-/* Tables by the numbers that samples have: room for index i of *n that only grows; new ones are zeros. NULL: out of memory. */
-void *exact_reach(void *table, size_t *n, size_t i, size_t each);
-
 #endif

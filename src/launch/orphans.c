@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "launch/orphans.h"
 
@@ -36,14 +37,11 @@ static pid_t *children(size_t *n)
 
 	*n = 0;
 	while (all && (d = readdir(all))) {
-		pid_t *more;
 
 		if (d->d_name[0] < '1' || d->d_name[0] > '9' || parent_of(d->d_name) != me)
 			continue;
-		more = realloc(out, (*n + 1) * sizeof(*out));
-		if (!more)
+		if (!array_one_more(&out, *n, sizeof(*out)))
 			break;
-		out = more;
 		out[(*n)++] = (pid_t)atoi(d->d_name);
 	}
 	if (all)

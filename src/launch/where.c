@@ -6,20 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "launch/where.h"
 
 static int add(struct places *out, struct place p, struct tare_error *err)
 {
-	if ((out->n & (out->n + 1)) == 0 || !out->place) { /* grown at 0, 1, 3, 7, ... */
-		struct place *more = realloc(out->place, (out->n + 1) * 2 * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		out->place = more;
-	}
-	out->place[out->n] = p;
-	out->n++;
+	if (!array_one_more(&out->place, out->n, sizeof(*out->place)))
+		return tare_fail_nomem(err);
+	out->place[out->n++] = p;
 	return 0;
 }
 

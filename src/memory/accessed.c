@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "memory/accessed_private.h"
 #include "symbols/kept.h"
 #include "base/cpus.h"
@@ -202,20 +203,15 @@ static int read_nodes(struct accessed *c, struct tare_error *err)
 		if (!f->nodes[i].cpus || cpus_parse(f->nodes[i].cpus, &set, NULL) < 0)
 			continue;
 		for (size_t k = 0; k < set.n; k++) {
-			size_t cpu = (size_t)set.cpu[k];
+			size_t cpu = (size_t)set.cpu[k], n = c->p->cpus;
 
-			if (cpu >= c->p->cpus) {
-				int *more = realloc(c->p->node_of_cpu, (cpu + 64) * sizeof(*more));
-
-				if (!more) {
-					cpus_free(&set);
-					return tare_fail_nomem(err);
-				}
-				for (size_t n = c->p->cpus; n < cpu + 64; n++)
-					more[n] = -1;
-				c->p->node_of_cpu = more;
-				c->p->cpus = cpu + 64;
+			if (!array_reserve(&c->p->node_of_cpu,
+					   &c->p->cpus, cpu + 1, sizeof(*c->p->node_of_cpu))) {
+				cpus_free(&set);
+				return tare_fail_nomem(err);
 			}
+			for (; n < c->p->cpus; n++)
+				c->p->node_of_cpu[n] = -1;
 			c->p->node_of_cpu[cpu] = (int)f->nodes[i].node;
 		}
 		cpus_free(&set);

@@ -2,6 +2,7 @@
 /* Names of the instructions that made the accesses: module by module, so that one module's symbols are read at a time. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "memory/accessed_private.h"
 
 
@@ -75,12 +76,11 @@ bool accessed_name_caller(struct accessed *c, const struct accessed_code *code, 
 static int add_unnamed(struct accessed *c, uint32_t module, uint64_t samples, struct tare_error *err)
 {
 	const struct module *why = modules_why(&c->modules, module);
-	struct samples_unnamed *more = realloc(c->unnamed, (c->n_unnamed + 1) * sizeof(*more)), *row;
+	struct samples_unnamed *row;
 
-	if (!more)
+	if (!array_one_more(&c->unnamed, c->n_unnamed, sizeof(*c->unnamed)))
 		return tare_fail_nomem(err);
-	c->unnamed = more;
-	row = &more[c->n_unnamed++];
+	row = &c->unnamed[c->n_unnamed++];
 	*row = (struct samples_unnamed){ strdup(shown_module(c, module)), strdup(why->why), strdup(why->remedy), samples };
 	return row->module && row->why && row->remedy ? 0 : tare_fail_nomem(err);
 }

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "memory/accessed_private.h"
 #include "perfdata/perfdata_features.h"
 #include "perfdata/perfdata_precise.h"
@@ -26,15 +26,13 @@ enum {
 
 int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...)
 {
-	char **more = realloc(c->note, (c->n_notes + 1) * sizeof(*more));
 	va_list ap;
 	int n;
 
-	if (!more)
+	if (!array_one_more(&c->note, c->n_notes, sizeof(*c->note)))
 		return tare_fail_nomem(err);
-	c->note = more;
 	va_start(ap, fmt);
-	n = vasprintf(&more[c->n_notes], fmt, ap);
+	n = vasprintf(&c->note[c->n_notes], fmt, ap);
 	va_end(ap);
 	c->n_notes += n >= 0;
 	return n < 0 ? tare_fail_nomem(err) : 0;

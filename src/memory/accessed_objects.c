@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "memory/accessed_private.h"
 
 enum { STACK_ROOM = 128 << 20 /* that the kernel keeps free below a stack. Source: Linux, mm/util.c, mmap_base() */ };
@@ -16,16 +17,8 @@ struct image *accessed_image(struct accessed *c, uint32_t module)
 	struct module *of;
 	struct image *in;
 
-	if (module >= p->images) {
-		size_t n = module + 64;
-		struct image **more = realloc(p->image, n * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + p->images, 0, (n - p->images) * sizeof(*more));
-		p->image = more;
-		p->images = n;
-	}
+	if (!array_reserve_zeroed(&p->image, &p->images, module + 1ull, sizeof(*p->image)))
+		return NULL;
 	if (!p->image[module])
 		p->image[module] = calloc(1, sizeof(struct image));
 	in = p->image[module];

@@ -3,6 +3,7 @@
  * The events come in order of time. A place's blocks at the peak of its process are not copied at each new peak: a place that
  * changes first keeps what it had, if there was a peak since it changed last.
  */
+#include "base/array.h"
 #include "memory/allocations.h"
 #include <errno.h>
 #include <stddef.h>
@@ -51,15 +52,8 @@ static uint32_t begin_process(struct tally *t, uint32_t pid, uint32_t program)
 	struct process_of of = { pid, (uint32_t)a->processes };
 	uint32_t at;
 
-	if (a->processes == t->room) {
-		size_t room = t->room ? 2 * t->room : 16;
-		struct allocations_process *more = realloc(a->process, room * sizeof(*more));
-
-		if (!more)
-			return SET_NONE;
-		a->process = more;
-		t->room = room;
-	}
+	if (!array_reserve(&a->process, &t->room, a->processes + 1, sizeof(*a->process)))
+		return SET_NONE;
 	at = set_add(&t->process_of, &of, sizeof(of), sizeof(of.pid), NULL);
 	if (at == SET_NONE)
 		return SET_NONE;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "symbols/symbols_private.h"
 
 enum { LEVELS_MAX = 64, VISITS_MAX = 1 << 24, VARIABLES_MAX = 1 << 22, MODIFIERS_MAX = 16, RANGES_MAX = 16, STEPS_MAX = 1 << 16 };
@@ -76,16 +77,9 @@ static bool address_of(Dwarf_Die *die, uint64_t *out)
 
 static void add(struct fields *f, uint64_t address, const Dwarf_Die *die)
 {
-	if (f->n == f->room) {
-		size_t room = f->room ? 2 * f->room : 256;
-		struct variable *more = room <= VARIABLES_MAX ? realloc(f->variable, room * sizeof(*more)) : NULL;
-
-		if (!more)
-			return;
-		f->variable = more;
-		f->room = room;
-	}
-	f->variable[f->n++] = (struct variable){ address, *die };
+	if (f->n < VARIABLES_MAX &&
+	    array_reserve(&f->variable, &f->room, f->n + 1, sizeof(*f->variable)))
+		f->variable[f->n++] = (struct variable){ address, *die };
 }
 
 struct collected {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/array.h"
 #include "msr/msr.h"
 #include "msr/msr_events.h"
 #include "msr/registers.h"
@@ -126,16 +127,14 @@ static struct on_cpu *find(int cpu)
 
 static struct on_cpu *find_or_add(int cpu, struct tare_error *err)
 {
-	struct on_cpu *c = find(cpu), *more;
+	struct on_cpu *c = find(cpu);
 
 	if (c)
 		return c;
-	more = realloc(all.on, (all.n + 1) * sizeof(*more));
-	if (!more) {
+	if (!array_one_more(&all.on, all.n, sizeof(*all.on))) {
 		tare_fail_nomem(err);
 		return NULL;
 	}
-	all.on = more;
 	c = &all.on[all.n++];
 	*c = (struct on_cpu){ .cpu = cpu };
 	return c;

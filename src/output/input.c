@@ -2,10 +2,10 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "output/input.h"
 
@@ -20,15 +20,13 @@ static bool lacks_memory;
 void input_note(const char *path)
 {
 	struct stat st;
-	void *more;
 
 	if ((strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) < 0)
 		return; /* whoever opens it says why */
-	more = realloc(noted, (n_noted + 1) * sizeof(*noted));
-	lacks_memory |= !more;
-	if (!more)
+	if (!array_one_more(&noted, n_noted, sizeof(*noted))) {
+		lacks_memory = true;
 		return;
-	noted = more;
+	}
 	noted[n_noted].dev = st.st_dev;
 	noted[n_noted++].ino = st.st_ino;
 }

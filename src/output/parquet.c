@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/text.h"
 #include "output/parquet.h"
 #ifdef HAVE_ZSTD
@@ -195,11 +196,8 @@ void parquet_free(struct parquet *p)
 
 int parquet_note(struct parquet *p, const char *key, const char *value, struct tare_error *err)
 {
-	struct note *more = realloc(p->note, (p->notes + 1) * sizeof(*more));
-
-	if (!more)
+	if (!array_one_more(&p->note, p->notes, sizeof(*p->note)))
 		return tare_fail_nomem(err);
-	p->note = more;
 	p->note[p->notes] = (struct note){ strdup(key), strdup(value) };
 	p->notes++;
 	return p->note[p->notes - 1].key && p->note[p->notes - 1].value ? 0 : tare_fail_nomem(err);
@@ -356,19 +354,9 @@ static int write_group(struct parquet *p, struct tare_error *err)
 {
 	int ret = 0;
 
-	if (p->groups == p->room) {
-		size_t room = p->room ? 2 * p->room : 16;
-		struct chunk *chunk = realloc(p->chunk, room * p->n * sizeof(*chunk));
-		uint64_t *rows_of;
-
-		if (chunk)
-			p->chunk = chunk;
-		rows_of = chunk ? realloc(p->rows_of, room * sizeof(*rows_of)) : NULL;
-		if (!rows_of)
-			return tare_fail_nomem(err);
-		p->rows_of = rows_of;
-		p->room = room;
-	}
+	if (!array_one_more(&p->chunk, p->groups, p->n * sizeof(*p->chunk)) ||
+	    !array_one_more(&p->rows_of, p->groups, sizeof(*p->rows_of)))
+		return tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < p->n; i++)
 		ret = write_column(p, i, &p->chunk[p->groups * p->n + i], err);
 	p->rows_of[p->groups++] = p->group_rows;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "output/protobuf.h"
 
 enum { VARINT = 0, BYTES = 2, VARINT_MAX = 10 };
@@ -17,21 +18,11 @@ static size_t varint(unsigned char *to, uint64_t v)
 
 static bool grow(struct pb *m, size_t n)
 {
-	size_t room = m->room ? m->room : 256;
-	unsigned char *b;
+	size_t need;
 
-	if (m->failed || n <= m->room - m->n)
-		return !m->failed;
-	while (room < m->n + n)
-		room *= 2;
-	b = realloc(m->b, room);
-	if (!b) {
-		m->failed = true;
-		return false;
-	}
-	m->b = b;
-	m->room = room;
-	return true;
+	m->failed |= __builtin_add_overflow(m->n, n, &need) ||
+		!array_reserve(&m->b, &m->room, need < 256 ? 256 : need, 1);
+	return !m->failed;
 }
 
 static void put_varint(struct pb *m, uint64_t v)

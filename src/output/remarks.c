@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Sentences about numbers, kept until they are shown. */
 #include <stdlib.h>
+#include "base/array.h"
 #include "output/remarks.h"
 
 const struct style remarks_style = { .thousands = true };
 
 struct text *remarks_add(struct remarks *r, enum ink ink)
 {
-	struct remark *more = realloc(r->remark, (r->n + 1) * sizeof(*more));
-
-	if (!more) {
+	if (!array_one_more(&r->remark, r->n, sizeof(*r->remark))) {
 		r->none.failed = true;
 		return &r->none;
 	}
-	r->remark = more;
-	more[r->n] = (struct remark){ .ink = ink };
-	return &more[r->n++].words;
+	r->remark[r->n] = (struct remark){ .ink = ink };
+	return &r->remark[r->n++].words;
 }
 
 /* Whatever is missing for want of memory, the output fails as a whole. */

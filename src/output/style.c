@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "output/style.h"
 
 const char *ink_on(const struct style *s, enum ink ink)
@@ -107,16 +108,9 @@ size_t shown_width(const char *text)
 
 void grid_row(struct grid *g)
 {
-	if (g->rows == g->room) {
-		size_t room = g->room ? g->room * 2 : 16;
-		void *more = realloc(g->row, room * sizeof(*g->row));
-
-		if (!more) {
-			g->failed = true;
-			return;
-		}
-		g->row = more;
-		g->room = room;
+	if (!array_reserve(&g->row, &g->room, g->rows + 1, sizeof(*g->row))) {
+		g->failed = true;
+		return;
 	}
 	memset(&g->row[g->rows++], 0, sizeof(*g->row));
 }

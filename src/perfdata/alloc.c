@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "perfdata/alloc.h"
 
@@ -29,15 +30,8 @@ struct alloc_file {
 
 static int add(struct alloc_file *f, uint64_t time_ns, uint64_t at, struct tare_error *err)
 {
-	if (f->n == f->room) {
-		size_t room = f->room ? 2 * f->room : 1024;
-		struct entry *more = realloc(f->entry, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		f->entry = more;
-		f->room = room;
-	}
+	if (!array_reserve(&f->entry, &f->room, f->n + 1, sizeof(*f->entry)))
+		return tare_fail_nomem(err);
 	f->entry[f->n++] = (struct entry){ time_ns, at };
 	return 0;
 }

@@ -33,6 +33,7 @@
  * Source: linux/perf_event.h, struct perf_event_attr.
  */
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/text.h"
 #include "perfdata/perfdata_private.h"
 
@@ -289,18 +290,9 @@ struct perfdata_event *event_add(struct perfdata *r, const struct perfdata_attr 
 				 const unsigned char *ids, size_t n_ids, struct tare_error *err)
 {
 	struct perfdata_event *ev = calloc(1, sizeof(*ev));
-	struct perfdata_event **more;
 	bool failed;
 
-	/* Room doubles at powers of two. */
-	if (ev && !(r->n_events & (r->n_events - 1))) {
-		more = realloc(r->events, sizeof(*more) * (r->n_events ? 2 * r->n_events : 1));
-		if (more)
-			r->events = more;
-		else
-			goto nomem;
-	}
-	if (!ev)
+	if (!ev || !array_one_more(&r->events, r->n_events, sizeof(*r->events)))
 		goto nomem;
 	ev->attr = *attr;
 	ev->scale = 1;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "perfdata/perfdata_mapped.h"
 
@@ -46,24 +47,18 @@ static size_t slot_of(const struct mapped *m, const char *name)
 
 static int make_room(struct mapped *m, struct tare_error *err)
 {
-	size_t room = m->room ? m->room * 2 : 64;
-	struct mapped_file *more;
-	size_t *slot;
+	size_t slots = m->slots ? 2 * m->slots : 256, *slot;
 
-	if (m->n < m->room)
-		return 0;
-	more = realloc(m->file, room * sizeof(*more));
-	slot = calloc(room * 4, sizeof(*slot));
-	if (more)
-		m->file = more;
-	if (!more || !slot) {
-		free(slot);
+	if (!array_reserve(&m->file, &m->room, m->n + 1, sizeof(*m->file)))
 		return tare_fail_nomem(err);
-	}
+	if (2 * (m->n + 1) <= m->slots)
+		return 0;
+	slot = calloc(slots, sizeof(*slot));
+	if (!slot)
+		return tare_fail_nomem(err);
 	free(m->slot);
 	m->slot = slot;
-	m->slots = room * 4;
-	m->room = room;
+	m->slots = slots;
 	for (size_t i = 0; i < m->n; i++)
 		m->slot[slot_of(m, m->file[i].name)] = i + 1;
 	return 0;

@@ -9,6 +9,7 @@
  * fills the memory.
  */
 #include <stdlib.h>
+#include "base/array.h"
 #include "perfdata/perfdata_private.h"
 
 enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20, LONG_ROUND = 8 << 20 };
@@ -145,18 +146,12 @@ static int push(struct queue *q, const struct perfdata_record *rec, uint64_t tim
 	struct item *it;
 
 	if (q->n == q->room) {
-		size_t room = q->room ? 2 * q->room : 1024;
-		struct item *more;
-
 		if (q->head > q->n / 2) { /* half of it was handed out: move instead of growing */
 			memmove(q->items, q->items + q->head, (q->n - q->head) * sizeof(*q->items));
 			q->n -= q->head;
 			q->ready -= q->head;
 			q->head = 0;
-		} else if ((more = realloc(q->items, room * sizeof(*more)))) {
-			q->items = more;
-			q->room = room;
-		} else {
+		} else if (!array_reserve(&q->items, &q->room, q->n + 1, sizeof(*q->items))) {
 			return -ENOMEM;
 		}
 	}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "perfdata/perfdata_bytes.h"
 #include "perfdata/tracing_fields.h"
 
@@ -79,19 +80,16 @@ static bool read_field(const char *line, size_t n, struct tracing_field *out)
 static int add_field(struct tracing_event *ev, const struct tracing_field *f,
 		     struct tare_error *err)
 {
-	struct tracing_field *more;
 
 	if (ev->n == TRACING_FIELDS_MOST) {
 		free(f->name);
 		return cut_off(err, "a format with more than 1024 fields");
 	}
-	more = realloc(ev->field, (ev->n + 1) * sizeof(*more));
-	if (!more) {
+	if (!array_one_more(&ev->field, ev->n, sizeof(*ev->field))) {
 		free(f->name);
 		return tare_fail_nomem(err);
 	}
-	ev->field = more;
-	more[ev->n++] = *f;
+	ev->field[ev->n++] = *f;
 	return 0;
 }
 
@@ -99,14 +97,13 @@ static int add_field(struct tracing_event *ev, const struct tracing_field *f,
 static int read_format(struct tracing_fields *out, const char *system, const char *text, size_t n,
 		       struct tare_error *err)
 {
-	struct tracing_event *more = realloc(out->event, (out->n + 1) * sizeof(*more)), *ev;
+	struct tracing_event *ev;
 	char name[NAME_MOST] = "";
 	int ret = 0;
 
-	if (!more)
+	if (!array_one_more(&out->event, out->n, sizeof(*out->event)))
 		return tare_fail_nomem(err);
-	out->event = more;
-	ev = &more[out->n++];
+	ev = &out->event[out->n++];
 	*ev = (struct tracing_event){ .id = UINT64_MAX };
 	for (const char *at = text, *end = text + n, *next; ret == 0 && at < end; at = next) {
 		const char *line_end = memchr(at, '\n', (size_t)(end - at));

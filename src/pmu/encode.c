@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "pmu/encode.h"
 #include "pmu/libpfm.h"
 
@@ -21,16 +22,9 @@ static const char no_core_remedy[] =
 struct encoding *encoder_add(struct encoder *e, const struct pmu *pmu, uint32_t type,
 			     uint64_t config)
 {
-	if (e->out->n == e->room) {
-		size_t room = e->room ? e->room * 2 : 8;
-		struct encoding *more = realloc(e->out->enc, room * sizeof(*more));
-
-		if (!more) {
-			tare_fail_nomem(e->err);
-			return NULL;
-		}
-		e->out->enc = more;
-		e->room = room;
+	if (!array_reserve(&e->out->enc, &e->room, e->out->n + 1, sizeof(*e->out->enc))) {
+		tare_fail_nomem(e->err);
+		return NULL;
 	}
 
 	struct encoding *enc = &e->out->enc[e->out->n];

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "pmu/machine.h"
@@ -140,15 +141,9 @@ static int list_folder(const struct machine *m, const char *path, char ***out, s
 			ret = tare_fail(err, EFBIG, "%s has over %d entries", whole, NAMES_MAX);
 			break;
 		}
-		if (n == room) {
-			char **more =
-			    realloc(names, (room = room ? room * 2 : 64) * sizeof(*names));
-
-			if (!more) {
-				ret = tare_fail_nomem(err);
-				break;
-			}
-			names = more;
+		if (!array_reserve(&names, &room, n + 1, sizeof(*names))) {
+			ret = tare_fail_nomem(err);
+			break;
 		}
 		names[n] = strdup(e->d_name);
 		if (!names[n])
@@ -271,17 +266,14 @@ static struct pmu *loaded(struct machine *m, const char *name)
 /* Without its place among the core PMUs, which machine_cores settles. */
 static int load(struct machine *m, const char *name, struct pmu **out, struct tare_error *err)
 {
-	struct pmu *pmu = loaded(m, name), **more;
+	struct pmu *pmu = loaded(m, name);
 	int ret;
 
 	if (pmu) {
 		*out = pmu;
 		return 0;
 	}
-	more = realloc(m->pmu, (m->n_pmu + 1) * sizeof(*more));
-	if (more)
-		m->pmu = more;
-	pmu = more ? calloc(1, sizeof(*pmu)) : NULL;
+	pmu = array_one_more(&m->pmu, m->n_pmu, sizeof(*m->pmu)) ? calloc(1, sizeof(*pmu)) : NULL;
 	if (!pmu)
 		return tare_fail_nomem(err);
 	ret = load_pmu(m, name, pmu, err);
@@ -296,13 +288,11 @@ static int load(struct machine *m, const char *name, struct pmu **out, struct ta
 
 static int add_core(struct machine *m, const char *name, struct tare_error *err)
 {
-	const struct pmu **more = realloc(m->core, (m->n_core + 1) * sizeof(*more));
 	struct pmu *pmu;
 	int ret;
 
-	if (!more)
+	if (!array_one_more(&m->core, m->n_core, sizeof(*m->core)))
 		return tare_fail_nomem(err);
-	m->core = more;
 	ret = load(m, name, &pmu, err);
 	if (ret == 0)
 		m->core[m->n_core++] = pmu;

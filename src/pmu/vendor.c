@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -44,15 +45,8 @@ int vendor_add(struct vendor_file *f, const struct vendor_event *ev, struct tare
 
 	if (f->n == EVENTS_MAX)
 		return tare_fail(err, EFBIG, "%s has over %d events", f->path, EVENTS_MAX);
-	if (f->n == f->room) {
-		size_t room = f->room ? f->room * 2 : 64;
-		struct vendor_event *more = realloc(f->event, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		f->event = more;
-		f->room = room;
-	}
+	if (!array_reserve(&f->event, &f->room, f->n + 1, sizeof(*f->event)))
+		return tare_fail_nomem(err);
 	ret = copy(f, &kept.name, err);
 	if (ret == 0)
 		ret = copy(f, &kept.compat, err);
@@ -78,15 +72,8 @@ int vendor_refuse(struct vendor_file *f, const char *name, const char *why, stru
 
 	if (f->n_refused == EVENTS_MAX)
 		return tare_fail(err, EFBIG, "%s has over %d rows that cannot be read", f->path, EVENTS_MAX);
-	if (f->n_refused == f->refused_room) {
-		size_t room = f->refused_room ? f->refused_room * 2 : 16;
-		struct vendor_refused *more = realloc(f->refused, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		f->refused = more;
-		f->refused_room = room;
-	}
+	if (!array_reserve(&f->refused, &f->refused_room, f->n_refused + 1, sizeof(*f->refused)))
+		return tare_fail_nomem(err);
 	ret = copy(f, &kept.name, err);
 	if (ret == 0)
 		ret = copy(f, &kept.why, err);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "pmu/table.h"
 #include "pmu/vendor.h"
 
@@ -19,10 +20,7 @@ struct files {
 
 static int add(struct files *to, struct vendor_file *f, char *own_path, struct tare_error *err)
 {
-	struct vendor_file *more =
-	    to->n < FILES_MAX ? realloc(to->file, (to->n + 1) * sizeof(*more)) : NULL;
-
-	if (!more) {
+	if (to->n == FILES_MAX || !array_one_more(&to->file, to->n, sizeof(*to->file))) {
 		vendor_file_free(f);
 		free(own_path);
 		return to->n < FILES_MAX
@@ -31,7 +29,6 @@ static int add(struct files *to, struct vendor_file *f, char *own_path, struct t
 	}
 	f->own_path = own_path;
 	f->argument = to->argument;
-	to->file = more;
 	to->file[to->n++] = *f;
 	return 0;
 }

@@ -32,12 +32,12 @@ void chains_keep(struct chain *at, const struct chains_key *key, uint32_t node)
 	if (key->n > CHAINS_MOST - CHAINS_HEAD)
 		return;
 	if (n > at->room) {
-		uint64_t *more = realloc(at->word, n * sizeof(*more));
-
-		if (!more)
+		free(at->word);
+		at->word = malloc(n * sizeof(*at->word));
+		at->room = at->word ? n : 0;
+		at->n = 0;
+		if (!at->word)
 			return;
-		at->word = more;
-		at->room = n;
 	}
 	memcpy(at->word, key->head, sizeof(key->head));
 	if (key->n)

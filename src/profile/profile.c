@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "profile/profile.h"
 #include "symbols/symbols.h"
@@ -114,15 +115,13 @@ static bool is_image(const struct image *m, const struct exact_module *of)
 /* The number of the image, or -ENOMEM. */
 static int image_of(struct profile *p, const struct exact_module *of, struct tare_error *err)
 {
-	struct image **more, *m;
+	struct image *m;
 
 	for (size_t i = 0; i < p->images; i++)
 		if (is_image(p->image[i], of))
 			return (int)i;
-	more = realloc(p->image, (p->images + 1) * sizeof(*more));
-	if (!more)
+	if (!array_one_more(&p->image, p->images, sizeof(*p->image)))
 		return tare_fail_nomem(err);
-	p->image = more;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return tare_fail_nomem(err);
@@ -138,7 +137,7 @@ static int image_of(struct profile *p, const struct exact_module *of, struct tar
 		return tare_fail_nomem(err);
 	}
 	open_image(m);
-	more[p->images] = m;
+	p->image[p->images] = m;
 	return (int)p->images++;
 }
 
@@ -199,16 +198,9 @@ static int new_row(struct profile *p, const struct profile_row *like, struct tar
 	struct profile_table *t = &p->table;
 	int64_t *runs = calloc(t->runs, sizeof(*runs));
 
-	if (t->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 256;
-		struct profile_row *more = realloc(t->row, room * sizeof(*more));
-
-		if (!more) {
-			free(runs);
-			return tare_fail_nomem(err);
-		}
-		t->row = more;
-		p->room = room;
+	if (!array_reserve(&t->row, &p->room, t->n + 1, sizeof(*t->row))) {
+		free(runs);
+		return tare_fail_nomem(err);
 	}
 	if (!runs)
 		return tare_fail_nomem(err);
@@ -300,26 +292,15 @@ static int begin_run(struct profile *p, struct tare_error *err)
 
 	if (t->runs == PROFILE_RUNS_MAX)
 		return tare_fail(err, E2BIG, "a profile of more than %d runs", PROFILE_RUNS_MAX);
-	if (t->runs % 16 == 0) {
-		size_t room = t->runs + 16u;
-		int64_t *total = realloc(p->total, room * sizeof(*total));
-		int64_t *unsplit;
-
-		if (!total)
-			return tare_fail_nomem(err);
-		p->total = total;
-		unsplit = realloc(p->unsplit, room * sizeof(*unsplit));
-		if (!unsplit)
-			return tare_fail_nomem(err);
-		p->unsplit = unsplit;
-	}
+	if (!array_one_more(&p->total, t->runs, sizeof(*p->total)) ||
+	    !array_one_more(&p->unsplit, t->runs, sizeof(*p->unsplit)))
+		return tare_fail_nomem(err);
 	for (size_t i = 0; i < t->n; i++) {
-		int64_t *run = realloc(t->row[i].run, (t->runs + 1u) * sizeof(*run));
+		size_t room = t->runs;
 
-		if (!run)
+		if (!array_reserve(&t->row[i].run, &room, t->runs + 1u, sizeof(*t->row[i].run)))
 			return tare_fail_nomem(err);
-		run[t->runs] = 0;
-		t->row[i].run = run;
+		t->row[i].run[t->runs] = 0;
 	}
 	p->total[t->runs] = p->unsplit[t->runs] = 0;
 	t->runs++;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/array.h"
 #include "profile/chains.h"
 #include "profile/counted.h"
 #include "symbols/kept.h"
@@ -629,15 +630,13 @@ static void say_how_often(struct stacks_asked *c, const struct perfdata_event *e
 
 static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 {
-	while (r->raw->n_columns <= ev->index) {
-		uint32_t *more = realloc(r->raw->column, (r->raw->n_columns + 16) * sizeof(*more));
+	size_t n = r->raw->n_columns;
 
-		if (!more)
-			return SET_NONE;
-		r->raw->column = more;
-		for (int i = 0; i < 16; i++)
-			more[r->raw->n_columns++] = SET_NONE;
-	}
+	if (!array_reserve(&r->raw->column,
+			   &r->raw->n_columns, ev->index + 1, sizeof(*r->raw->column)))
+		return SET_NONE;
+	for (; n < r->raw->n_columns; n++)
+		r->raw->column[n] = SET_NONE;
 	if (r->raw->column[ev->index] == SET_NONE) {
 		uint32_t c = stacks_add_column(r->raw->stacks, ev->name,
 					       is_clock(&ev->attr) ? "ns" : "");

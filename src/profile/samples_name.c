@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "profile/counted.h"
 #include "profile/samples_private.h"
 
@@ -33,15 +34,8 @@ static bool make(struct naming *t, const struct stacks_frame *f)
 
 	if (number == SET_NONE)
 		return false;
-	if (t->n_made == t->made_room) {
-		size_t room = t->made_room + t->made_room / 2 + 1024;
-		uint32_t *more = realloc(t->made, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		t->made = more;
-		t->made_room = room;
-	}
+	if (!array_reserve(&t->made, &t->made_room, t->n_made + 1, sizeof(*t->made)))
+		return false;
 	t->made[t->n_made++] = number;
 	return true;
 }
@@ -162,13 +156,11 @@ static int blame_loss(struct naming *t, struct samples_unnamed *row)
 static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 {
 	const struct module *why = modules_why(&t->raw->modules, module);
-	struct samples_unnamed *more = realloc(t->out->unnamed, (t->out->n_unnamed + 1) * sizeof(*more));
 	struct samples_unnamed *row;
 
-	if (!more)
+	if (!array_one_more(&t->out->unnamed, t->out->n_unnamed, sizeof(*t->out->unnamed)))
 		return tare_fail_nomem(t->err);
-	t->out->unnamed = more;
-	row = &more[t->out->n_unnamed];
+	row = &t->out->unnamed[t->out->n_unnamed];
 	*row = (struct samples_unnamed){
 		strdup(shown_module(why, words_at(&t->raw->modules.words, why->path))),
 		strdup(why->why), strdup(why->remedy), samples, why->doubted
@@ -183,19 +175,16 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 static int add_by_name(struct naming *t, const struct module *of)
 {
 	struct samples *out = t->out;
-	struct samples_by_name *more = realloc(out->by_name, (out->n_by_name + 1) * sizeof(*more));
-
-	if (!more)
+	if (!array_one_more(&out->by_name, out->n_by_name, sizeof(*out->by_name)))
 		return tare_fail_nomem(t->err);
-	out->by_name = more;
-	more[out->n_by_name] = (struct samples_by_name){
+	out->by_name[out->n_by_name] = (struct samples_by_name){
 		.module = strdup(shown_module(of, words_at(&t->raw->modules.words, of->path))),
 		.kernel = of->kind == MODULE_KERNEL,
 		.same_inode = of->same_inode && !of->newer,
 		.newer = of->newer,
 		.other = of->other_inode,
 	};
-	if (!more[out->n_by_name].module)
+	if (!out->by_name[out->n_by_name].module)
 		return tare_fail_nomem(t->err);
 	out->n_by_name++;
 	out->quality.unverified = true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "profile/stacks.h"
 
 /* What of an item tells it from others; behind it stands what is counted. */
@@ -154,16 +155,13 @@ size_t stacks_threads(const struct stacks *s, uint32_t *of)
 
 uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit)
 {
-	struct stacks_column *more =
-	    realloc(s->column, (s->columns + 1) * sizeof(*more));
 	struct stacks_column column = { .name = stacks_add_name(s, name),
 					.unit = stacks_add_name(s, unit) };
 
-	if (more)
-		s->column = more;
-	if (!more || column.name == WORDS_NONE || column.unit == WORDS_NONE)
+	if (!array_one_more(&s->column, s->columns, sizeof(*s->column)) ||
+	    column.name == WORDS_NONE || column.unit == WORDS_NONE)
 		return SET_NONE;
-	more[s->columns] = column;
+	s->column[s->columns] = column;
 	return s->columns++;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "profile/traced.h"
 #include "perfdata/tracing_fields.h"
 
@@ -60,18 +61,16 @@ static bool names_field(const char *key, const struct tracing_event *ev,
 static int add_pick(struct traced *t, struct traced_event *to, const char *name, uint32_t field,
 		    size_t key)
 {
-	struct traced_pick *more, pick = { stacks_add_name(t->stacks, name), field, key };
+	struct traced_pick pick = { stacks_add_name(t->stacks, name), field, key };
 
 	for (size_t i = 0; i < to->n; i++)
 		if (to->pick[i].name == pick.name)
 			return 0;
 	if (to->n == STACKS_TRACE_MOST)
 		return 0;
-	more = realloc(to->pick, (to->n + 1) * sizeof(*more));
-	if (!more || pick.name == WORDS_NONE)
+	if (pick.name == WORDS_NONE || !array_one_more(&to->pick, to->n, sizeof(*to->pick)))
 		return -ENOMEM;
-	to->pick = more;
-	more[to->n++] = pick;
+	to->pick[to->n++] = pick;
 	return 0;
 }
 
@@ -100,16 +99,8 @@ static struct traced_event *event_of(struct traced *t, const struct perfdata *fi
 {
 	const struct tracing_event *of = perfdata_tracepoint(file, ev);
 
-	if (ev->index >= t->n_events) {
-		size_t n = ev->index + 16;
-		struct traced_event *more = realloc(t->event, n * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + t->n_events, 0, (n - t->n_events) * sizeof(*more));
-		t->event = more;
-		t->n_events = n;
-	}
+	if (!array_reserve_zeroed(&t->event, &t->n_events, ev->index + 1, sizeof(*t->event)))
+		return NULL;
 	if (of && !t->event[ev->index].known) {
 		t->event[ev->index].known = true;
 		if (pick_fields(t, &t->event[ev->index], of) < 0)
@@ -197,8 +188,6 @@ struct columns {
 /* In the order of the keys; each name once. */
 static int add_column(struct columns *c, uint32_t word, struct tare_error *err)
 {
-	uint32_t *more;
-
 	for (size_t i = 0; i < c->n; i++)
 		if (c->word[i] == word)
 			return 0;
@@ -209,11 +198,9 @@ static int add_column(struct columns *c, uint32_t word, struct tare_error *err)
 		tare_hint(err, "name those wanted: --sort FIELD,FIELD");
 		return -E2BIG;
 	}
-	more = realloc(c->word, (c->n + 1) * sizeof(*more));
-	if (!more || word == WORDS_NONE)
+	if (word == WORDS_NONE || !array_one_more(&c->word, c->n, sizeof(*c->word)))
 		return tare_fail_nomem(err);
-	c->word = more;
-	more[c->n++] = word;
+	c->word[c->n++] = word;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/aggregate_counters.h"
 #include "regions/region_halves.h"
 #include "regions/region_stack.h"
@@ -60,15 +61,8 @@ static __attribute__((noinline)) struct aggregate_row *make_row(struct aggregate
 {
 	struct aggregate_row *row;
 
-	if (a->n == a->room) {
-		size_t room = a->room ? 2 * a->room : 64;
-		void *more = realloc(a->row, room * sizeof(*a->row));
-
-		if (!more)
-			return NULL;
-		a->row = more;
-		a->room = room;
-	}
+	if (!array_reserve(&a->row, &a->room, a->n + 1, sizeof(*a->row)))
+		return NULL;
 	row = &a->row[a->n];
 	*row = (struct aggregate_row){ .label = label,
 				       .tallies = calloc(a->n_runs, sizeof(struct aggregate_tally) + a->n_counters * sizeof(struct aggregate_amount)),
@@ -697,12 +691,10 @@ static int one_pair(struct work *w, const size_t *thread, struct tare_error *err
 {
 	struct aggregate *a = w->a;
 	struct aggregate_thread *t;
-	void *more = realloc(a->thread, (a->n_threads + 1) * sizeof(*a->thread));
 	int ret = 0;
 
-	if (!more)
+	if (!array_one_more(&a->thread, a->n_threads, sizeof(*a->thread)))
 		return tare_fail_nomem(err);
-	a->thread = more;
 	w->thread = a->n_threads++;
 	t = &a->thread[w->thread];
 	*t = (struct aggregate_thread){ 0 };

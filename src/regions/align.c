@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/align.h"
 #include "statistics/common.h"
 
@@ -42,8 +43,7 @@ static inline struct align_point *slot(const struct align_run *r, size_t i)
 /* For n points, those that were read among them. */
 static int make_room(const struct align *a, struct align_run *r, size_t n, struct tare_error *err)
 {
-	size_t room = n + n / 2;
-	void *more;
+	size_t room = r->room;
 
 	if (r->first + n <= r->room)
 		return 0;
@@ -52,17 +52,9 @@ static int make_room(const struct align *a, struct align_run *r, size_t n, struc
 		memmove(r->value, r->value + r->first * a->n_counters, r->ready * a->n_counters * sizeof(*r->value));
 		r->first = 0;
 	}
-	if (n <= r->room)
-		return 0;
-	more = realloc(r->ahead, room * sizeof(*r->ahead));
-	if (!more)
+	if (!array_reserve(&r->ahead, &room, n, sizeof(*r->ahead)) ||
+	    !array_reserve(&r->value, &r->room, room, a->n_counters * sizeof(*r->value)))
 		return tare_fail_nomem(err);
-	r->ahead = more;
-	more = realloc(r->value, (room * a->n_counters + 1) * sizeof(*r->value));
-	if (!more)
-		return tare_fail_nomem(err);
-	r->value = more;
-	r->room = room;
 	return 0;
 }
 
@@ -127,7 +119,6 @@ static uint64_t key_of(const struct align *a, const struct align_point *p)
 static int keep(struct align *a, const struct common *c, bool whole, size_t window, struct tare_error *err)
 {
 	size_t n = c->n;
-	void *more;
 
 	while (!whole && n) {
 		bool sure = true;
@@ -138,10 +129,8 @@ static int keep(struct align *a, const struct common *c, bool whole, size_t wind
 			break;
 		n--;
 	}
-	more = realloc(a->together, (n * a->n_runs + 1) * sizeof(*a->together));
-	if (!more)
+	if (!array_reserve(&a->together, &a->together_room, n * a->n_runs, sizeof(*a->together)))
 		return tare_fail_nomem(err);
-	a->together = more;
 	for (size_t i = 0; i < n; i++)
 		for (size_t r = 0; r < a->n_runs; r++)
 			a->together[i * a->n_runs + r] = a->run[r].index + c->at[i * a->n_runs + r];

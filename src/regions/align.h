@@ -66,7 +66,7 @@ struct align {
 	bool *steady; /* by label; NULL: they do not differ so far */
 	bool differ;
 	uint64_t *together; /* n_runs indices each: points that all runs have, behind the last difference */
-	size_t n_together, next;
+	size_t n_together, next, together_room;
 };
 
 /* labels outlive the align. */

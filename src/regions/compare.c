@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/compare.h"
 
 static struct compare_change *change_of(const struct compare *c, const struct compare_row *row, enum compare_what what, size_t counter)
@@ -303,14 +304,8 @@ static int gather(struct compare *c, struct tare_error *err)
 			if (from->count == 0)
 				continue;
 			label = labels_number(&c->labels, l->name, l->kind, l->arg);
-			if (label != LABELS_NONE && label >= room) {
-				size_t more_room = room ? 2 * room : 128;
-				void *more = realloc(c->row, more_room * sizeof(*c->row));
-
-				c->row = more ? more : c->row;
-				room = more ? more_room : room;
-			}
-			if (label == LABELS_NONE || label >= room) {
+			if (label == LABELS_NONE ||
+			    !array_reserve(&c->row, &room, label + 1ull, sizeof(*c->row))) {
 				ret = tare_fail_nomem(err);
 				break;
 			}

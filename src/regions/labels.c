@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/labels.h"
 #include "base/arena.h"
 
@@ -65,20 +66,8 @@ static bool grow_slots(struct labels *l)
 
 static bool grow_entries(struct labels *l)
 {
-	uint32_t room = l->room ? 2 * l->room : 64;
-	uint8_t *bits = realloc(l->repeats, room / 8);
-	void *grown;
-
-	if (!bits)
-		return false;
-	memset(bits + l->room / 8, 0, (room - l->room) / 8);
-	l->repeats = bits;
-	grown = realloc(l->entry, room * sizeof(*l->entry));
-	if (!grown)
-		return false;
-	l->entry = grown;
-	l->room = room;
-	return true;
+	return array_reserve(&l->entry, &l->room, l->n + 1ull, sizeof(*l->entry)) &&
+	       array_reserve_zeroed(&l->repeats, &l->repeats_room, l->n / 8 + 1ull, 1);
 }
 
 static bool copy_texts(struct labels *l, struct labels_entry *e)
@@ -141,7 +130,7 @@ static uint32_t number_of(struct labels *l, const char *name, const char *kind, 
 			repeats = true;
 		}
 	}
-	if ((l->n == l->room && !grow_entries(l)) || (!texts_stay && !copy_texts(l, &made)))
+	if (!grow_entries(l) || (!texts_stay && !copy_texts(l, &made)))
 		return LABELS_NONE;
 	if (repeats)
 		mark(l, l->n);
@@ -158,13 +147,10 @@ uint32_t labels_number(struct labels *l, const char *name, const char *kind, con
 /* A million names twice is memory that nobody has to spend. */
 static bool take_texts(struct labels *l, struct timeline *t)
 {
-	void **more = realloc(l->taken, (l->n_taken + 1) * sizeof(*more));
-
-	if (!more)
+	if (!array_one_more(&l->taken, l->n_taken, sizeof(*l->taken)))
 		return false;
-	l->taken = more;
-	more[l->n_taken] = timeline_take_texts(t);
-	return more[l->n_taken] && ++l->n_taken;
+	l->taken[l->n_taken] = timeline_take_texts(t);
+	return l->taken[l->n_taken] && ++l->n_taken;
 }
 
 uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err)

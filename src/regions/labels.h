@@ -12,7 +12,8 @@ struct labels_entry {
 
 struct labels {
 	struct labels_entry *entry;
-	uint32_t n, room;
+	uint32_t n;
+	size_t room, repeats_room;
 	uint8_t *repeats; /* by entry, a bit */
 	uint32_t *slot; /* entry + 1; 0: free */
 	uint32_t slots;

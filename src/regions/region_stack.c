@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/region_stack.h"
 
 void region_stack_init(struct region_stack *s, size_t n_counters)
@@ -17,23 +18,10 @@ void region_stack_free(struct region_stack *s)
 
 bool region_stack_reserve(struct region_stack *s, size_t more)
 {
-	size_t room = s->room ? s->room : 32;
-	void *frame, *value;
+	size_t room = s->room;
 
-	while (room < s->depth + more)
-		room *= 2;
-	if (room == s->room)
-		return true;
-	frame = realloc(s->frame, room * sizeof(*s->frame));
-	if (!frame)
-		return false;
-	s->frame = frame;
-	value = realloc(s->value, room * 2 * s->n_counters * sizeof(*s->value) + 1);
-	if (!value)
-		return false;
-	s->value = value;
-	s->room = room;
-	return true;
+	return array_reserve(&s->frame, &room, s->depth + more, sizeof(*s->frame)) &&
+	       array_reserve(&s->value, &s->room, room, 2 * s->n_counters * sizeof(*s->value));
 }
 
 bool region_stack_begin(struct region_stack *s, const struct timeline_point *p)

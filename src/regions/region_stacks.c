@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/region_stacks.h"
 
 /* A region that is open: what the counters said when it began, and what the regions inside have taken. */
@@ -29,19 +30,8 @@ static int frame_of(struct walk *w, uint32_t index, uint32_t *out, struct tare_e
 	uint32_t group = l ? l->group : index;
 	struct stacks_frame f = { 0 };
 
-	if (group >= w->n_frames) {
-		size_t n = w->n_frames ? w->n_frames : 256;
-		uint32_t *more;
-
-		while (n <= group)
-			n *= 2;
-		more = realloc(w->frame, n * sizeof(*more));
-		if (!more)
-			return tare_fail_nomem(err);
-		memset(more + w->n_frames, 0, (n - w->n_frames) * sizeof(*more));
-		w->frame = more;
-		w->n_frames = n;
-	}
+	if (!array_reserve_zeroed(&w->frame, &w->n_frames, group + 1ull, sizeof(*w->frame)))
+		return tare_fail_nomem(err);
 	if (!w->frame[group]) {
 		l = timeline_label(w->t, group);
 		f.function = stacks_add_name(w->s, l && l->name ? l->name : "?");

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/counter_named.h"
 #include "regions/region_stack.h"
 #include "regions/regions.h"
@@ -173,12 +174,10 @@ static int take_counters(struct regions *r, const struct timeline_info *info, st
 
 static int take_recording(struct regions *r, const struct timeline_info *info, struct tare_error *err)
 {
-	void *more = realloc(r->recording, (r->n_recordings + 1) * sizeof(*r->recording));
 	struct regions_recording *to;
 
-	if (!more)
+	if (!array_one_more(&r->recording, r->n_recordings, sizeof(*r->recording)))
 		return tare_fail_nomem(err);
-	r->recording = more;
 	to = &r->recording[r->n_recordings++];
 	*to = (struct regions_recording){ .start_ns = info->start_ns, .machine = info->machine };
 	if (!copied(&to->path, info->path) || !copied(&to->format, info->format) || !copied(&to->command, info->command) ||
@@ -190,12 +189,10 @@ static int take_recording(struct regions *r, const struct timeline_info *info, s
 
 static int take_thread(struct regions *r, const struct timeline_thread *from, struct tare_error *err)
 {
-	void *more = realloc(r->thread, (r->n_threads + 1) * sizeof(*r->thread));
 	struct regions_thread *to;
 
-	if (!more)
+	if (!array_one_more(&r->thread, r->n_threads, sizeof(*r->thread)))
 		return tare_fail_nomem(err);
-	r->thread = more;
 	to = &r->thread[r->n_threads++];
 	*to = (struct regions_thread){ .recording = r->n_recordings - 1,
 				       .pid = from->pid,
@@ -212,15 +209,8 @@ static uint32_t new_row(struct regions *r, uint32_t label, uint32_t thread)
 	size_t n = r->n_counters ? r->n_counters : 1; /* a view looks at the first also where there is none */
 	struct regions_row *row;
 
-	if (r->n == r->room) {
-		size_t room = r->room ? 2 * r->room : 64;
-		void *more = realloc(r->row, room * sizeof(*r->row));
-
-		if (!more)
-			return NO_ROW;
-		r->row = more;
-		r->room = room;
-	}
+	if (!array_reserve(&r->row, &r->room, r->n + 1, sizeof(*r->row)))
+		return NO_ROW;
 	row = &r->row[r->n];
 	*row = (struct regions_row){ .label = label, .thread = thread, .seldom = &no_seldom };
 	row->sum = arena_alloc(&r->arena, n * sizeof(*row->sum));
@@ -353,18 +343,6 @@ static void place_singles(struct adding *a)
 	}
 }
 
-static __attribute__((noinline)) bool grow_own(struct adding *a, size_t n)
-{
-	size_t room = a->own_room ? 2 * a->own_room : 32;
-	void *more = realloc(a->own, room * n * sizeof(*a->own));
-
-	if (!more)
-		return false;
-	a->own = more;
-	a->own_room = room;
-	return true;
-}
-
 static bool begin(struct adding *a, const struct timeline_point *p)
 {
 	size_t n = a->r->n_counters;
@@ -373,7 +351,7 @@ static bool begin(struct adding *a, const struct timeline_point *p)
 	if (row == NO_ROW || !region_stack_begin(&a->stack, p))
 		return false;
 	if (a->way) {
-		if (a->stack.depth > a->own_room && !grow_own(a, n))
+		if (!array_reserve(&a->own, &a->own_room, a->stack.depth, n * sizeof(*a->own)))
 			return false;
 		memset(&a->own[(a->stack.depth - 1) * n], 0, n * sizeof(*a->own));
 	}

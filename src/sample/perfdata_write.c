@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "perfdata/alloc.h"
 #include "perfdata/perfdata.h"
@@ -193,15 +194,8 @@ static int put_about_aux(struct sample_sink *self, const struct sample_aux *abou
 
 static int note_aux(struct perfdata_writer *w, uint64_t offset, uint64_t size, struct tare_error *err)
 {
-	if (w->n_aux == w->aux_room) {
-		size_t room = w->aux_room ? 2 * w->aux_room : 64;
-		struct section *more = realloc(w->aux, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		w->aux = more;
-		w->aux_room = room;
-	}
+	if (!array_reserve(&w->aux, &w->aux_room, w->n_aux + 1, sizeof(*w->aux)))
+		return tare_fail_nomem(err);
 	w->aux[w->n_aux++] = (struct section){ offset, size };
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "sample/perfdata_write_features.h"
@@ -102,7 +103,8 @@ bool feature_numa(struct text *out, const struct feature_source *from)
 static bool put_blocks(struct text *out, const char *root, int node)
 {
 	char path[128];
-	uint64_t *set = NULL, bits = 0, room = 0;
+	uint64_t *set = NULL, bits = 0;
+	size_t words = 0;
 	struct dirent *d;
 	DIR *dir;
 
@@ -114,16 +116,9 @@ static bool put_blocks(struct text *out, const char *root, int node)
 
 		if (sscanf(d->d_name, "memory%u%n", &block, &end) != 1 || d->d_name[end] || block >= BLOCKS_MOST)
 			continue;
-		if (block >= room) {
-			uint64_t more = (block | 4095) + 1, *grown = realloc(set, more / 8);
-
-			if (!grown) {
-				out->failed = true;
-				break;
-			}
-			memset(grown + room / 64, 0, (more - room) / 8);
-			set = grown;
-			room = more;
+		if (!array_reserve_zeroed(&set, &words, block / 64 + 1, sizeof(*set))) {
+			out->failed = true;
+			break;
 		}
 		set[block / 64] |= 1ull << block % 64;
 		bits = block >= bits ? block + 1ull : bits;

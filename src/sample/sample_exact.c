@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include "base/array.h"
 #include "regs.h"
 #include "launch/exact_follow.h"
 #include "exact/exact_raw.h"
@@ -121,11 +122,9 @@ static int end_with_trailer(struct exact_recording *r, const struct exact_sample
 static int know_process(struct exact_recording *r, const struct exact_sample *s)
 {
 	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
-	void *more = exact_reach(r->process, &r->processes, highest, sizeof(*r->process));
 
-	if (!more)
+	if (!array_reserve_zeroed(&r->process, &r->processes, highest + 1ull, sizeof(*r->process)))
 		return tare_fail_nomem(r->err);
-	r->process = more;
 	r->process[s->serial].pid = s->pid;
 	return 0;
 }
@@ -144,11 +143,8 @@ static int put_task(struct exact_recording *r, const struct exact_sample *s, uin
 /* A thread is met with its first sample, or name: its process has it then. */
 static int know_thread(struct exact_recording *r, const struct exact_sample *s)
 {
-	void *more = exact_reach(r->thread, &r->threads, s->born, sizeof(*r->thread));
-
-	if (!more)
+	if (!array_reserve_zeroed(&r->thread, &r->threads, s->born + 1ull, sizeof(*r->thread)))
 		return tare_fail_nomem(r->err);
-	r->thread = more;
 	if (r->thread[s->born].known)
 		return 0;
 	r->thread[s->born].known = true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "scan/scan.h"
 
 enum { BATCH_MOST = 16, LOOK_ROUNDS = 2, LONG_TURNS = 8000000, GUESS_NS = 1000000 };
@@ -62,15 +63,8 @@ int scan_put(struct scan *s, const struct scan_event *e, struct tare_error *err)
 		s->event[at] = *e;
 		return 0;
 	}
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-		struct scan_event *more = realloc(s->event, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		s->event = more;
-		s->room = room;
-	}
+	if (!array_reserve(&s->event, &s->room, s->n + 1, sizeof(*s->event)))
+		return tare_fail_nomem(err);
 	memmove(&s->event[at + 1], &s->event[at], (s->n - at) * sizeof(*s->event));
 	s->event[at] = *e;
 	s->n++;

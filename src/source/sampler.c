@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "source/perf_why.h"
 #include "source/sampler.h"
 
@@ -147,13 +148,10 @@ static int find_ring(struct sampler *s, const struct target *on, size_t *index, 
 			return 0;
 		}
 
-	struct cpu_ring **more = realloc(s->ring, (s->rings + 1) * sizeof(struct cpu_ring *));
 	struct cpu_ring *r = calloc(1, sizeof(*r));
 	int ret;
 
-	if (more)
-		s->ring = more;
-	if (!more || !r) {
+	if (!r || !array_one_more(&s->ring, s->rings, sizeof(struct cpu_ring *))) {
 		free(r);
 		return tare_fail_nomem(err);
 	}
@@ -343,27 +341,17 @@ bool sampler_clock(const struct sampler *s, struct sampler_clock *out)
 
 static int add_id(struct sampled *e, uint64_t id, struct tare_error *err)
 {
-	uint64_t *more = realloc(e->ids, (e->n_ids + 1) * sizeof(*more));
-
-	if (!more)
+	if (!array_one_more(&e->ids, e->n_ids, sizeof(*e->ids)))
 		return tare_fail_nomem(err);
-	e->ids = more;
 	e->ids[e->n_ids++] = id;
 	return 0;
 }
 
 static int add_opened(struct sampler *s, struct opened o, struct tare_error *err)
 {
-	if (s->events == s->room) {
-		size_t room = s->room ? s->room * 2 : 32;
-		struct opened *more = realloc(s->event, room * sizeof(*more));
-
-		if (!more) {
-			close(o.fd);
-			return tare_fail_nomem(err);
-		}
-		s->event = more;
-		s->room = room;
+	if (!array_reserve(&s->event, &s->room, s->events + 1, sizeof(*s->event))) {
+		close(o.fd);
+		return tare_fail_nomem(err);
 	}
 	s->event[s->events++] = o;
 	return 0;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "stat/cross.h"
 
 const char *const cross_names[CROSS_VERDICTS] = { "equal", "agree", "differ", "untested", "unknown" };
@@ -14,24 +15,22 @@ static bool is_by(const struct encoding *e, enum cross_side side)
 
 int cross_add(struct encoding_list *list, struct tare_error *err)
 {
-	size_t n = list->n;
-	struct encoding *more = realloc(list->enc, 2 * (n + 1) * sizeof(*more));
+	size_t n = list->n, room = n;
 
-	if (!more)
+	if (!array_reserve(&list->enc, &room, 2 * n + 1, sizeof(*list->enc)))
 		return tare_fail_nomem(err);
-	list->enc = more;
 	for (size_t i = 0; i < n; i++) {
-		struct encoding *e = &more[list->n];
+		struct encoding *e = &list->enc[list->n];
 
-		if (!is_by(&more[i], CROSS_MSR))
+		if (!is_by(&list->enc[i], CROSS_MSR))
 			continue;
-		*e = more[i];
+		*e = list->enc[i];
 		e->cpus = (struct cpus){ 0 };
-		if (more[i].cpus.n && cpus_copy(&e->cpus, &more[i].cpus, err) < 0)
+		if (list->enc[i].cpus.n && cpus_copy(&e->cpus, &list->enc[i].cpus, err) < 0)
 			return -ENOMEM;
 		e->source = sides[CROSS_PERF];
 		/* Registers count guests, too, unless told otherwise: like is compared with like. */
-		e->attr.exclude_guest = more[i].host_only;
+		e->attr.exclude_guest = list->enc[i].host_only;
 		e->group += list->groups;
 		list->n++;
 	}

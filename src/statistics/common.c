@@ -3,6 +3,7 @@
  * Of two: the greedy search by number of edits. Source: Myers, "An O(ND) Difference Algorithm and Its Variations",
  * Algorithmica 1 (1986). reach[e] holds, for the diagonals -e, -e + 2, ... e, how far e edits get.
  */
+#include "base/array.h"
 #include "statistics/common.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -87,21 +88,15 @@ static size_t walk_back(int32_t *reach, int edits, int i, struct pair *out)
 static int longest(const uint64_t *a, int32_t na, const uint64_t *b, int32_t nb, bool open_end, struct pair *out, size_t *n)
 {
 	int32_t *reach = NULL;
-	int room = 0;
+	size_t room = 0;
 
 	for (int edits = 0; edits <= COMMON_EDITS; edits++) {
 		int32_t *row;
+		size_t need = (size_t)(edits + 1) * (size_t)(edits + 2) / 2;
 
-		if (edits >= room) {
-			int more = room ? 2 * room : 32;
-			void *grown = realloc(reach, (size_t)more * (size_t)(more + 1) / 2 * sizeof(*reach));
-
-			if (!grown) {
-				free(reach);
-				return -ENOMEM;
-			}
-			reach = grown;
-			room = more;
+		if (!array_reserve(&reach, &room, need, sizeof(*reach))) {
+			free(reach);
+			return -ENOMEM;
 		}
 		row = row_of(reach, edits);
 		for (int i = 0; i <= edits; i++) {

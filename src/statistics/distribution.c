@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "statistics/distribution.h"
 
 /* The least value of a bucket; *width is how many values it has. */
@@ -51,13 +52,8 @@ static bool keep(struct distribution *d, uint64_t v)
 {
 	if (d->n < 2) /* most labels of a recording that has many run once or twice */
 		return true;
-	if (d->n == 2 || (d->n >= 4 && !(d->n & (d->n - 1)))) { /* room for 4, 8, 16, ... */
-		void *more = realloc(d->few, 2 * d->n * sizeof(*d->few));
-
-		if (!more)
-			return false;
-		d->few = more;
-	}
+	if (!array_one_more(&d->few, d->n == 2 ? 0 : d->n, sizeof(*d->few)))
+		return false;
 	if (d->n == 2) {
 		d->few[0] = d->min;
 		d->few[1] = d->max;

@@ -6,6 +6,7 @@
  * to a time the last counts.
  */
 #include <stdlib.h>
+#include "base/array.h"
 #include "symbols/history.h"
 
 enum { FACTS_MAX = 1 << 22, GENERATIONS_MAX = 64 };
@@ -67,16 +68,10 @@ void history_free(struct history *h)
 
 static int state(struct history *h, struct fact f, struct tare_error *err)
 {
-	if (h->n == h->room) {
-		size_t room = h->room ? 2 * h->room : 256;
-		struct fact *more = room <= FACTS_MAX ? realloc(h->fact, room * sizeof(*more)) : NULL;
-
-		if (!more)
-			return room > FACTS_MAX ? tare_fail(err, EFBIG, "more than %d mappings, forks and execs", FACTS_MAX)
-						: tare_fail_nomem(err);
-		h->fact = more;
-		h->room = room;
-	}
+	if (h->n == FACTS_MAX)
+		return tare_fail(err, EFBIG, "more than %d mappings, forks and execs", FACTS_MAX);
+	if (!array_reserve(&h->fact, &h->room, h->n + 1, sizeof(*h->fact)))
+		return tare_fail_nomem(err);
 	f.sequence = (uint32_t)h->n;
 	h->fact[h->n++] = f;
 	return 0;

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "symbols/symbols_private.h"
 
 enum { RANGES_MAX = 1 << 24, NONE = -1 };
@@ -46,31 +47,17 @@ void inlines_free(struct inlines *in)
 	free(in);
 }
 
-static bool more_room(void **of, size_t n, size_t *room, size_t each)
-{
-	void *more;
-
-	if (n < *room)
-		return true;
-	more = realloc(*of, (*room + *room / 2 + 64) * each);
-	if (!more)
-		return false;
-	*of = more;
-	*room += *room / 2 + 64;
-	return true;
-}
-
 static void add_ranges(struct inlines *in, struct inlined_unit *u, Dwarf_Die *die, uint32_t depth)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t next = 0;
 	bool any = false;
 
-	if (!more_room((void **)&u->die, u->dies, &u->die_room, sizeof(*u->die)))
+	if (!array_reserve(&u->die, &u->die_room, u->dies + 1, sizeof(*u->die)))
 		return;
 	while ((next = libdw.dwarf_ranges(die, next, &base, &low, &high)) > 0) {
 		if (low >= high || in->ranges >= RANGES_MAX ||
-		    !more_room((void **)&u->range, u->ranges, &u->range_room, sizeof(*u->range)))
+		    !array_reserve(&u->range, &u->range_room, u->ranges + 1, sizeof(*u->range)))
 			continue;
 		u->range[u->ranges++] = (struct range){ low, high, u->dies, depth, NONE };
 		in->ranges++;
@@ -126,7 +113,7 @@ static struct inlined_unit *unit_of(struct symbols *s, struct unit *of)
 {
 	Dwarf_Off key = (Dwarf_Off)(uintptr_t)of->die.addr;
 	struct inlines *in = s->inlines;
-	struct inlined_unit **more, *u;
+	struct inlined_unit *u;
 	size_t low = 0, high;
 
 	if (!in)
@@ -144,15 +131,13 @@ static struct inlined_unit *unit_of(struct symbols *s, struct unit *of)
 	}
 	if (low < in->units && in->unit[low]->key == key)
 		return in->unit[low];
-	more = realloc(in->unit, (in->units + 1) * sizeof(*more));
-	if (!more)
+	if (!array_one_more(&in->unit, in->units, sizeof(*in->unit)))
 		return NULL;
-	in->unit = more;
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return NULL;
-	memmove(more + low + 1, more + low, (in->units - low) * sizeof(*more));
-	more[low] = u;
+	memmove(in->unit + low + 1, in->unit + low, (in->units - low) * sizeof(*in->unit));
+	in->unit[low] = u;
 	in->units++;
 	u->key = key;
 	dies_walk(&of->die, add_inlined, &(struct inlining){ in, u });

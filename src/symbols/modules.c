@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "symbols/modules.h"
 #include "symbols/rust_name.h"
 #include "symbols/vdso.h"
@@ -72,15 +73,8 @@ uint32_t modules_add(struct modules *m, enum module_kind kind, const char *path,
 
 	if (key.path == WORDS_NONE || key.id == WORDS_NONE)
 		return SET_NONE;
-	if (m->key.n == m->room) {
-		size_t room = m->room + m->room / 2 + 32;
-		struct module *more = realloc(m->module, room * sizeof(*more));
-
-		if (!more)
-			return SET_NONE;
-		m->module = more;
-		m->room = room;
-	}
+	if (!array_reserve(&m->module, &m->room, m->key.n + 1, sizeof(*m->module)))
+		return SET_NONE;
 	at = set_add(&m->key, &key, sizeof(key), sizeof(key), &fresh);
 	if (fresh)
 		m->module[at] = (struct module){
@@ -310,12 +304,10 @@ static char *read_text(int fd)
 	while (text && (got = read(fd, text + n, room - n - 1)) > 0) {
 		n += (size_t)got;
 		if (n + 1 == room) {
-			char *more = room < TEXT_MAX ? realloc(text, room * 2) : NULL;
-
-			if (!more)
-				free(text);
-			text = more;
-			room *= 2;
+			if (room < TEXT_MAX && array_reserve(&text, &room, 2 * room, 1))
+				continue;
+			free(text);
+			text = NULL;
 		}
 	}
 	if (text && got < 0) {

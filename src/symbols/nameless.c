@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "symbols/symbols_private.h"
 
 enum {
@@ -95,15 +96,9 @@ static bool add(struct symbols *s, size_t *room, uint64_t address, uint64_t size
 		if (address - s->segment[i].address >= s->segment[i].size)
 			continue;
 		offset = address - s->segment[i].address + s->segment[i].offset;
-		if (s->n_nameless == *room) {
-			struct entry *more;
-
-			*room = *room ? 2 * *room : 1024;
-			more = *room <= NAMELESS_MAX ? realloc(s->nameless, *room * sizeof(*more)) : NULL;
-			if (!more)
-				return false;
-			s->nameless = more;
-		}
+		if (s->n_nameless == NAMELESS_MAX ||
+		    !array_reserve(&s->nameless, room, s->n_nameless + 1, sizeof(*s->nameless)))
+			return false;
 		s->nameless[s->n_nameless++] = (struct entry){ .start = offset, .end = offset + size };
 		break;
 	}

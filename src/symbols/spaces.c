@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include "base/array.h"
 #include "symbols/spaces.h"
 
 /* A recording is no program's mappings alone: beyond that many it is damaged or hostile. */
@@ -57,20 +58,6 @@ static size_t first_behind(const struct maps *m, uint64_t address)
 	return low;
 }
 
-static bool make_room(struct maps *m, size_t n)
-{
-	if (n > m->room) {
-		size_t room = n + n / 2 + 8;
-		struct map *more = realloc(m->map, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		m->map = more;
-		m->room = room;
-	}
-	return true;
-}
-
 /* Put `add` in, over whatever it covers. */
 static bool insert(struct maps *m, const struct map *add)
 {
@@ -79,7 +66,7 @@ static bool insert(struct maps *m, const struct map *add)
 	bool has_before = false, has_behind = false;
 	size_t n;
 
-	if (!make_room(m, m->n + 2))
+	if (!array_reserve(&m->map, &m->room, m->n + 2, sizeof(*m->map)))
 		return false;
 	while (to < m->n && m->map[to].start <= add->last)
 		to++;
@@ -118,7 +105,7 @@ static struct maps *own(struct spaces *s, struct process *p)
 	m->refs = 1;
 	m->serial = ++s->serial;
 	if (p->maps) {
-		if (!make_room(m, p->maps->n)) {
+		if (!array_reserve(&m->map, &m->room, p->maps->n, sizeof(*m->map))) {
 			free(m);
 			return NULL;
 		}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "symbols/rust_name.h"
 #include "symbols/debug_file.h"
 #include "symbols/symbols_private.h"
@@ -59,15 +60,9 @@ static void read_segments(struct symbols *s, Elf *elf)
 
 bool symbols_own(struct symbols *s, char *name)
 {
-	if (s->n_demangled == s->demangled_room) {
-		size_t room = s->demangled_room ? 2 * s->demangled_room : 256;
-		char **more = realloc(s->demangled, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		s->demangled = more;
-		s->demangled_room = room;
-	}
+	if (!array_reserve(&s->demangled,
+			   &s->demangled_room, s->n_demangled + 1, sizeof(*s->demangled)))
+		return false;
 	s->demangled[s->n_demangled++] = name;
 	return true;
 }
@@ -91,13 +86,8 @@ static int read_sections(struct symbols *s, Elf *elf, struct tare_error *err)
 		if (!(h.sh_flags & SHF_EXECINSTR) || !name || !strcmp(name, ".text") ||
 		    !to_offset(s, h.sh_addr, &offset))
 			continue;
-		if (s->sections == room) {
-			struct entry *more = realloc(s->section, (room += 16) * sizeof(*more));
-
-			if (!more)
-				return tare_fail_nomem(err);
-			s->section = more;
-		}
+		if (!array_reserve(&s->section, &room, s->sections + 1, sizeof(*s->section)))
+			return tare_fail_nomem(err);
 		if (asprintf(&shown, "[%.64s]", name) < 0)
 			return tare_fail_nomem(err);
 		if (!symbols_own(s, shown)) {
@@ -439,19 +429,10 @@ static void read_units(struct symbols *s)
 		while ((next = libdw.dwarf_ranges(die, next, &base, &low, &high)) > 0) {
 			if (low >= high)
 				continue;
-			if (s->units == room) {
-				struct unit *more;
-
-				room = room ? 2 * room : 64;
-				more = room <= UNITS_MAX ? realloc(s->unit, room * sizeof(*more))
-							 : NULL;
-				if (!more) {
-					room = s->units;
-					continue;
-				}
-				s->unit = more;
-			}
-			s->unit[s->units++] = (struct unit){ low + bias, high + bias, bias, *die };
+			if (s->units < UNITS_MAX &&
+			    array_reserve(&s->unit, &room, s->units + 1, sizeof(*s->unit)))
+				s->unit[s->units++] = (struct unit){ low + bias, high + bias,
+								     bias, *die };
 		}
 	}
 	if (s->units)

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "symbols/unwind.h"
 #include "symbols/unwind_rules.h"
 
@@ -85,16 +86,8 @@ static struct rule_file *file_of(struct unwinder *u, uint32_t module, struct unw
 {
 	if (!u->file_of(u->arg, module, file))
 		return NULL;
-	if (module >= u->files) {
-		size_t n = module + 16;
-		struct rule_file *more = realloc(u->file, n * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + u->files, 0, (n - u->files) * sizeof(*more));
-		u->file = more;
-		u->files = n;
-	}
+	if (!array_reserve_zeroed(&u->file, &u->files, module + 1ull, sizeof(*u->file)))
+		return NULL;
 	if (!u->file[module].opened)
 		rule_file_open(&u->file[module], file->path, file->fd);
 	return &u->file[module];

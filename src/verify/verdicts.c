@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "verify/verdicts.h"
 #include "arch/cpu.h"
 #include "arch/kernels.h"
@@ -130,7 +131,6 @@ const struct verdict *verdicts_find(const struct verdicts *v, const char *event,
 int verdicts_put(struct verdicts *v, const struct verdict *one, struct tare_error *err)
 {
 	const struct verdict *old = same(v, one->event, one->machine);
-	struct verdict *more;
 
 	if (old) {
 		size_t at = (size_t)(old - v->entry);
@@ -139,11 +139,9 @@ int verdicts_put(struct verdicts *v, const struct verdict *one, struct tare_erro
 	} else if (v->n == MOST) { /* the oldest goes */
 		memmove(v->entry, v->entry + 1, --v->n * sizeof(*v->entry));
 	}
-	more = realloc(v->entry, (v->n + 1) * sizeof(*more));
-	if (!more)
+	if (!array_one_more(&v->entry, v->n, sizeof(*v->entry)))
 		return tare_fail_nomem(err);
-	v->entry = more;
-	more[v->n++] = *one;
+	v->entry[v->n++] = *one;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "launch/exact_follow.h"
 #include "windows/window.h"
 
@@ -50,34 +51,29 @@ static const struct program *program_of(const struct exact_windows *x, const str
 static int name_process(struct exact_windows *x, const struct exact_sample *s)
 {
 	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
-	struct process *more = exact_reach(x->process, &x->processes, highest, sizeof(*more)), *p;
-	struct program *now, begun = { .since = s->kind == EXACT_SAMPLE_PROGRAM ? s->born : 0, .time_ns = s->time_ns };
+	struct process *p;
+	struct program begun = { .since = s->kind == EXACT_SAMPLE_PROGRAM ? s->born : 0,
+		.time_ns = s->time_ns };
 
-	if (!more)
+	if (!array_reserve_zeroed(&x->process, &x->processes, highest + 1ull, sizeof(*x->process)))
 		return tare_fail_nomem(x->err);
-	x->process = more;
 	p = &x->process[s->serial];
 	if (s->kind == EXACT_SAMPLE_PROGRAM)
 		strncpy(begun.name, s->name, sizeof(begun.name) - 1);
 	else if (x->process[s->parent].n)
 		memcpy(begun.name, x->process[s->parent].program[x->process[s->parent].n - 1].name, sizeof(begun.name));
-	now = exact_reach(p->program, &p->room, p->n, sizeof(*now));
-	if (!now)
+	if (!array_reserve(&p->program, &p->room, p->n + 1, sizeof(*p->program)))
 		return tare_fail_nomem(x->err);
-	p->program = now;
 	p->program[p->n++] = begun;
 	return 0;
 }
 
 static struct thread *find_thread(struct exact_windows *x, const struct exact_sample *s)
 {
-	struct thread *more = exact_reach(x->thread, &x->threads, s->born, sizeof(*more));
-
-	if (!more) {
+	if (!array_reserve_zeroed(&x->thread, &x->threads, s->born + 1ull, sizeof(*x->thread))) {
 		tare_fail_nomem(x->err);
 		return NULL;
 	}
-	x->thread = more;
 	return &x->thread[s->born];
 }
 

@@ -83,7 +83,4 @@ int build_end(struct build *b, const struct sample_outcome *o, struct window_end
 	      struct tare_error *err);
 void build_free(struct build *b);
 
-/* Room for `need` of `each` bytes, doubled as it grows; NULL: out of memory, and p is still there. */
-void *window_grown(void *p, size_t need, size_t *room, size_t each);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "base/array.h"
 #include "base/num.h"
 #include "cli/recordings.h"
 #include "output/options/option.h"
@@ -100,16 +101,9 @@ static bool count(struct tally *t, const struct perfdata_record *rec)
 		t->other++;
 	if (rec->type != PD_RECORD_SAMPLE || !rec->event || rec->bad)
 		return true;
-	if (rec->event->index >= t->n_events) {
-		size_t n = rec->event->index + 16;
-		uint64_t *more = realloc(t->event, n * sizeof(*more));
-
-		if (!more)
-			return false;
-		memset(more + t->n_events, 0, (n - t->n_events) * sizeof(*more));
-		t->event = more;
-		t->n_events = n;
-	}
+	if (!array_reserve_zeroed(&t->event,
+				  &t->n_events, rec->event->index + 1, sizeof(*t->event)))
+		return false;
 	t->event[rec->event->index]++;
 	return true;
 }

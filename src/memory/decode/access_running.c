@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include "base/array.h"
 #include "memory/decode/access_running.h"
 
 enum { NOBODY = UINT32_MAX };
@@ -12,21 +13,15 @@ struct stint {
 };
 
 struct on_cpu {
-	uint32_t cpu, n, room;
+	uint32_t cpu, n;
+	size_t room;
 	struct stint *stint;
 };
 
 static int add(struct on_cpu *c, uint64_t from_ns, uint32_t tid, struct tare_error *err)
 {
-	if (c->n == c->room) {
-		uint32_t room = c->room ? 2 * c->room : 64;
-		struct stint *more = realloc(c->stint, room * sizeof(*more));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		c->stint = more;
-		c->room = room;
-	}
+	if (!array_reserve(&c->stint, &c->room, c->n + 1, sizeof(*c->stint)))
+		return tare_fail_nomem(err);
 	c->stint[c->n++] = (struct stint){ from_ns, tid };
 	return 0;
 }

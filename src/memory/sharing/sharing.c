@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "memory/sharing/sharing_private.h"
 
 enum { LINE_SIZE = 64, LEAST = 4, WIDEST = 1 << 20, MORE_LINES = 4 << 20 /* behind the first ones of all accesses */ };
@@ -53,19 +54,6 @@ void sharing_free(struct sharing *s)
 	free(s);
 }
 
-/* Room for one more of `each` bytes. */
-static void *more(void *p, size_t n, size_t *room, size_t each)
-{
-	size_t next = *room ? 2 * *room : 1024;
-
-	if (n < *room)
-		return p;
-	p = realloc(p, next * each);
-	if (p)
-		*room = next;
-	return p;
-}
-
 static struct line *line_at(const struct sharing *s, uint32_t i)
 {
 	return (struct line *)s->lines.item + i;
@@ -110,7 +98,6 @@ static int add_part(struct sharing *s, const struct tare_access *a, const struct
 	struct line line = { .key = { address & ~mask, physical || file ? 0 : pid,
 				      physical ? LINE_PHYSICAL : file ? LINE_SHARED + file->number : LINE_VIRTUAL },
 			     .seen_by = a->pid, .seen_at = seen_at }, *known;
-	void *room;
 
 	h.line = set_add(&s->lines, &line, sizeof(line), sizeof(line.key), &fresh);
 	if (h.line == SET_NONE)
@@ -122,10 +109,8 @@ static int add_part(struct sharing *s, const struct tare_access *a, const struct
 		known->seen_at = seen_at, known->seen_by = a->pid;
 	h.offset = (uint8_t)(address & mask);
 	h.size = (uint16_t)size;
-	room = more(s->hit, s->n, &s->room, sizeof(*s->hit));
-	if (!room)
+	if (!array_reserve(&s->hit, &s->room, s->n + 1, sizeof(*s->hit)))
 		return tare_fail_nomem(err);
-	s->hit = room;
 	s->hit[s->n++] = h;
 	return 0;
 }
@@ -197,11 +182,9 @@ static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_
 		struct sharing_cell *c;
 
 		if (i == 0 || !same_cell(&h[i - 1], &h[i])) {
-			void *room = more(s->cell, s->n_cells, &s->cell_room, sizeof(*s->cell));
-
-			if (!room)
+			if (!array_reserve(&s->cell,
+					   &s->cell_room, s->n_cells + 1, sizeof(*s->cell)))
 				return tare_fail_nomem(err);
-			s->cell = room;
 			s->cell[s->n_cells++] = (struct sharing_cell){ .offset = h[i].offset,
 								       .size = h[i].size,
 								       .pid = task[h[i].thread].pid,
@@ -229,7 +212,6 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 				  .physical = line->key.where == LINE_PHYSICAL,
 				  .seen_at = line->seen_at, .seen_by = line->seen_by, .samples = n };
 	size_t timed = 0;
-	void *room;
 	int ret;
 
 	for (size_t i = 0; i < n; i++)
@@ -249,10 +231,8 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 	ret = add_cells(s, h, n, &l, err);
 	if (ret < 0)
 		return ret;
-	room = more(s->out, s->n_out, &s->out_room, sizeof(*s->out));
-	if (!room)
+	if (!array_reserve(&s->out, &s->out_room, s->n_out + 1, sizeof(*s->out)))
 		return tare_fail_nomem(err);
-	s->out = room;
 	s->out[s->n_out++] = l;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/array.h"
 #include "profile/report/annotate.h"
 #include "symbols/disasm.h"
 #include "profile/report/report.h"
@@ -38,15 +39,8 @@ struct candidate {
 
 static bool add_place(struct making *m, const struct place *p)
 {
-	if (m->places == m->room) {
-		size_t room = m->room + m->room / 2 + 256;
-		struct place *more = realloc(m->place, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		m->place = more;
-		m->room = room;
-	}
+	if (!array_reserve(&m->place, &m->room, m->places + 1, sizeof(*m->place)))
+		return false;
 	m->place[m->places++] = *p;
 	return true;
 }
@@ -54,16 +48,13 @@ static bool add_place(struct making *m, const struct place *p)
 static bool add_column(struct annotation *a, const char *name, const char *unit, bool exact,
 		       bool skids, int64_t all)
 {
-	struct annotate_column *more = realloc(a->column, (a->columns + 1) * sizeof(*more));
-
-	if (!more)
+	if (!array_one_more(&a->column, a->columns, sizeof(*a->column)))
 		return false;
-	a->column = more;
-	more[a->columns] = (struct annotate_column){
+	a->column[a->columns] = (struct annotate_column){
 		.name = strdup(name), .unit = strdup(unit), .exact = exact, .skids = skids, .all = all
 	};
 	a->columns++;
-	return more[a->columns - 1].name && more[a->columns - 1].unit;
+	return a->column[a->columns - 1].name && a->column[a->columns - 1].unit;
 }
 
 /* ---- which function ---- */
@@ -75,7 +66,6 @@ static const char *path_of(const struct making *m, uint32_t module)
 
 static int take_candidate(struct making *m, const struct place *p, struct candidate **all, size_t *n)
 {
-	struct candidate *more;
 	struct symbol symbol;
 
 	for (size_t i = 0; i < *n; i++)
@@ -88,13 +78,11 @@ static int take_candidate(struct making *m, const struct place *p, struct candid
 	    !modules_find(m->modules, p->module, p->offset, &symbol) ||
 	    !report_matches(m->o->function, symbol.name))
 		return 0;
-	more = realloc(*all, (*n + 1) * sizeof(*more));
-	if (!more)
+	if (!array_one_more(all, *n, sizeof(**all)))
 		return -ENOMEM;
-	*all = more;
-	more[*n] = (struct candidate){ p->module, symbol.start, symbol.end, strdup(symbol.name),
-				       p->column == m->o->column ? p->amount : 0 };
-	return more[(*n)++].name ? 0 : -ENOMEM;
+	(*all)[*n] = (struct candidate){ p->module, symbol.start, symbol.end, strdup(symbol.name),
+					 p->column == m->o->column ? p->amount : 0 };
+	return (*all)[(*n)++].name ? 0 : -ENOMEM;
 }
 
 static char *name_others(struct making *m, const struct candidate *all, size_t n, size_t shown)
@@ -140,15 +128,8 @@ static struct annotate_line *add_line(struct annotation *a, size_t *room)
 {
 	struct annotate_line *l;
 
-	if (a->lines == *room) {
-		struct annotate_line *more;
-
-		*room += *room / 2 + 64;
-		more = realloc(a->line, *room * sizeof(*more));
-		if (!more)
-			return NULL;
-		a->line = more;
-	}
+	if (!array_reserve(&a->line, room, a->lines + 1, sizeof(*a->line)))
+		return NULL;
 	l = &a->line[a->lines];
 	*l = (struct annotate_line){ .amount = calloc(a->columns, sizeof(*l->amount)),
 				     .samples = calloc(a->columns, sizeof(*l->samples)) };

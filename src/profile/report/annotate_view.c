@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/file.h"
 #include "perfdata/perfdata_features.h"
 #include "profile/report/annotate_view.h"
@@ -92,13 +93,8 @@ static void cut(struct source *s)
 	for (char *at = s->text; at && *at;) {
 		char *end = strchr(at, '\n');
 
-		if (s->lines == room) {
-			char **more = realloc(s->line, (room += room / 2 + 256) * sizeof(*more));
-
-			if (!more)
-				return;
-			s->line = more;
-		}
+		if (!array_reserve(&s->line, &room, s->lines + 1, sizeof(*s->line)))
+			return;
 		s->line[s->lines++] = at;
 		if (end)
 			*end++ = '\0';
@@ -110,24 +106,21 @@ static void cut(struct source *s)
 
 static struct source *source_of(struct sources *all, const struct annotate_shown *s, const char *file)
 {
-	struct source *more;
 	struct stat st;
 	char path[4200];
 
 	for (size_t i = 0; i < all->n; i++)
 		if (!strcmp(all->file[i].file, file))
 			return &all->file[i];
-	more = realloc(all->file, (all->n + 1) * sizeof(*more));
-	if (!more)
+	if (!array_one_more(&all->file, all->n, sizeof(*all->file)))
 		return NULL;
-	all->file = more;
-	more[all->n] = (struct source){ .file = file };
+	all->file[all->n] = (struct source){ .file = file };
 	snprintf(path, sizeof(path), "%s%s", s->root, file);
-	more[all->n].text = read_all(s, path, &st, &more[all->n].refused);
-	more[all->n].newer = more[all->n].text && all->program.tv_sec &&
+	all->file[all->n].text = read_all(s, path, &st, &all->file[all->n].refused);
+	all->file[all->n].newer = all->file[all->n].text && all->program.tv_sec &&
 			     st.st_mtim.tv_sec > all->program.tv_sec;
-	cut(&more[all->n]);
-	return &more[all->n++];
+	cut(&all->file[all->n]);
+	return &all->file[all->n++];
 }
 
 static void sources_free(struct sources *all)

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "output/escape.h"
 #include "profile/report/folded.h"
 
@@ -87,16 +88,9 @@ static int add_lines(struct list *l, const struct stacks *s, bool with_comm, boo
 			ret = -ENOMEM;
 			break;
 		}
-		if (l->n == l->room && fresh) {
-			size_t room = l->room + l->room / 2 + 256;
-			struct line *more = realloc(l->line, room * sizeof(*more));
-
-			if (!more) {
-				ret = -ENOMEM;
-				break;
-			}
-			l->line = more;
-			l->room = room;
+		if (fresh && !array_reserve(&l->line, &l->room, l->n + 1, sizeof(*l->line))) {
+			ret = -ENOMEM;
+			break;
 		}
 		line = &l->line[base + at];
 		if (fresh) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "profile/report/report.h"
 
 /* What of a row its frame decides, and what its task. */
@@ -88,16 +89,8 @@ static uint64_t *values_of(struct making *m, uint32_t frame, uint32_t task, uint
 
 	if (at == SET_NONE)
 		return NULL;
-	if (at >= m->room) {
-		size_t room = m->room + m->room / 2 + 256;
-		uint64_t *more = realloc(m->values, room * each * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + m->room * each, 0, (room - m->room) * each * sizeof(*more));
-		m->values = more;
-		m->room = room;
-	}
+	if (!array_reserve_zeroed(&m->values, &m->room, at + 1ull, each * sizeof(*m->values)))
+		return NULL;
 	return m->values + at * each;
 }
 

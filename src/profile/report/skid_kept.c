@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "profile/report/skid_kept.h"
 #include "base/rows.h"
 #include "perfdata/perfdata_features.h"
@@ -54,7 +55,6 @@ static bool same(const struct skid_kept *a, const struct skid_kept *b)
 
 int skids_kept_put(struct skids_kept *k, const struct skid_kept *one, struct tare_error *err)
 {
-	struct skid_kept *more;
 
 	if (!named_all(one) || !row_fits(one->event) || !row_fits(one->cpu) || !row_fits(one->release))
 		return tare_fail(err, EINVAL, "a name that fits in no line");
@@ -65,11 +65,9 @@ int skids_kept_put(struct skids_kept *k, const struct skid_kept *one, struct tar
 		}
 	if (k->n == MOST) /* the oldest goes */
 		memmove(k->row, k->row + 1, --k->n * sizeof(*k->row));
-	more = realloc(k->row, (k->n + 1) * sizeof(*more));
-	if (!more)
+	if (!array_one_more(&k->row, k->n, sizeof(*k->row)))
 		return tare_fail_nomem(err);
-	k->row = more;
-	more[k->n++] = *one;
+	k->row[k->n++] = *one;
 	return 0;
 }
 

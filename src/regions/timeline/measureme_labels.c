@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/array.h"
 #include "regions/timeline/measureme_labels.h"
 
 enum { SEPARATOR = 0x1e };
@@ -92,15 +93,8 @@ static uint32_t intern(struct mm_labels *l, const struct timeline_label *want, s
 	for (at = (uint32_t)hash_of(want) & (l->texts - 1); l->by_text[at]; at = (at + 1) & (l->texts - 1))
 		if (same(&l->label[l->by_text[at] - 1], want))
 			return l->by_text[at] - 1;
-	if (l->n == l->room) {
-		uint32_t room = l->room ? 2 * l->room : 64;
-		void *more = realloc(l->label, room * sizeof(*l->label));
-
-		if (!more)
-			return MM_NONE;
-		l->label = more;
-		l->room = room;
-	}
+	if (!array_reserve(&l->label, &l->room, l->n + 1, sizeof(*l->label)))
+		return MM_NONE;
 	arg = arena_alloc(&l->arena, (n_args + 1) * sizeof(*arg));
 	for (size_t i = 0; arg && i < n_args; i++)
 		arg[i] = arena_string(&l->arena, want->arg[i], strlen(want->arg[i]));

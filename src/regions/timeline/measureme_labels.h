@@ -10,7 +10,8 @@ struct mm_labels {
 	struct mm_strings strings;
 	void *arena;
 	struct timeline_label *label;
-	uint32_t n, room;
+	uint32_t n;
+	size_t room;
 	uint32_t *by_text;	/* label + 1 by its text; 0: free */
 	uint32_t texts;
 	struct mm_pair *pair;	/* label + 1 by its two strings */

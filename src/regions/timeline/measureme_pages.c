@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "regions/timeline/measureme_pages.h"
 
 enum {
@@ -74,15 +75,8 @@ static ssize_t read_at(int fd, void *buf, size_t n, uint64_t at)
 
 static int add_page(struct mm_stream *s, uint64_t at, uint64_t n)
 {
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		void *more = realloc(s->page, room * sizeof(*s->page));
-
-		if (!more)
-			return -ENOMEM;
-		s->page = more;
-		s->room = room;
-	}
+	if (!array_reserve(&s->page, &s->room, s->n + 1, sizeof(*s->page)))
+		return -ENOMEM;
 	s->page[s->n++] = (struct mm_page){ at, s->size };
 	s->size += n;
 	return 0;

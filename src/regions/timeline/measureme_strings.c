@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/timeline/measureme_strings.h"
 
 enum {
@@ -99,15 +100,8 @@ static uint32_t string_at(struct mm_strings *s, uint64_t where)
 	at = find_slot(s, where);
 	if (s->slot[at])
 		return s->slot[at] - 1;
-	if (s->n == s->room) {
-		uint32_t room = s->room ? 2 * s->room : 256;
-		void *more = realloc(s->where, room * sizeof(*s->where));
-
-		if (!more)
-			return MM_NONE;
-		s->where = more;
-		s->room = room;
-	}
+	if (!array_reserve(&s->where, &s->room, s->n + 1, sizeof(*s->where)))
+		return MM_NONE;
 	s->where[s->n] = where;
 	s->slot[at] = ++s->n;
 	return s->n - 1;

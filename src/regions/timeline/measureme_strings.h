@@ -18,7 +18,8 @@ struct mm_strings {
 	uint32_t leaves, leaf_slots;
 	uint32_t metadata;	/* string; MM_NONE without */
 	uint64_t *where;	/* by string: its byte in the stream, or MM_LOST | id */
-	uint32_t n, room;
+	uint32_t n;
+	size_t room;
 	uint32_t *slot;		/* strings by where; 0: free, else string + 1 */
 	uint32_t slots;
 	struct mm_block *block[MM_BLOCKS];

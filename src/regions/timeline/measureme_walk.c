@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
+#include "base/array.h"
 #include "regions/timeline/measureme_walk.h"
 
 static bool put(struct mm_points *out, enum timeline_kind kind, uint32_t label, uint64_t value, uint64_t offset)
 {
 	if (!out)
 		return true;
-	if (out->n == out->room) {
-		size_t room = out->room ? 2 * out->room : 1024;
-		void *more = realloc(out->point, room * sizeof(*out->point));
-
-		if (!more)
-			return false;
-		out->point = more;
-		out->room = room;
-	}
+	if (!array_reserve(&out->point, &out->room, out->n + 1, sizeof(*out->point)))
+		return false;
 	out->point[out->n++] = (struct mm_point){ value, offset, label, (uint8_t)kind };
 	return true;
 }
 
 bool mm_walk_push(struct mm_walk *w, const struct mm_open *o)
 {
-	if (w->depth == w->room) {
-		size_t room = w->room ? 2 * w->room : 32;
-		void *more = realloc(w->open, room * sizeof(*w->open));
-
-		if (!more)
-			return false;
-		w->open = more;
-		w->room = room;
-	}
+	if (!array_reserve(&w->open, &w->room, w->depth + 1, sizeof(*w->open)))
+		return false;
 	w->open[w->depth++] = *o;
 	return true;
 }

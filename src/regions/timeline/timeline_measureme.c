@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "regions/timeline/measureme_labels.h"
 #include "regions/timeline/measureme_meta.h"
 #include "regions/timeline/measureme_walk.h"
@@ -70,7 +71,8 @@ struct measureme {
 	uint32_t *slot; /* thread + 1 by id; 0: free */
 	size_t slots;
 	struct node *node;
-	uint32_t nodes, node_room;
+	uint32_t nodes;
+	size_t node_room;
 	uint64_t detached, wrong, first_detached, first_wrong; /* how many, and where */
 	char format[24];
 	struct text remark;
@@ -168,16 +170,9 @@ static struct thread *thread_of(struct measureme *m, uint32_t id, uint64_t offse
 		tare_fail(err, EINVAL, "byte %" PRIu64 ": events of more than %d threads", offset, THREADS_MAX);
 		return NULL;
 	}
-	if (m->n_threads == m->room) {
-		size_t room = m->room ? 2 * m->room : 16;
-		void *more = realloc(m->thread, room * sizeof(*m->thread));
-
-		if (!more) {
-			tare_fail_nomem(err);
-			return NULL;
-		}
-		m->thread = more;
-		m->room = room;
+	if (!array_reserve(&m->thread, &m->room, m->n_threads + 1, sizeof(*m->thread))) {
+		tare_fail_nomem(err);
+		return NULL;
 	}
 	m->thread[m->n_threads] = (struct thread){ .id = id, .walk.limit = UINT64_MAX };
 	m->slot[at] = (uint32_t)++m->n_threads;
@@ -190,15 +185,9 @@ static uint32_t save(struct measureme *m, struct mm_walk *w)
 	for (; w->saved < w->depth; w->saved++) {
 		struct mm_open *o = &w->open[w->saved];
 
-		if (m->nodes == m->node_room) {
-			uint32_t room = m->node_room ? 2 * m->node_room : 64;
-			void *more = room < NO_NODE ? realloc(m->node, room * sizeof(*m->node)) : NULL;
-
-			if (!more)
-				return NO_NODE;
-			m->node = more;
-			m->node_room = room;
-		}
+		if (m->nodes == NO_NODE - 1 ||
+		    !array_reserve(&m->node, &m->node_room, m->nodes + 1ull, sizeof(*m->node)))
+			return NO_NODE;
 		o->node = m->nodes;
 		m->node[m->nodes++] =
 			(struct node){ o->start, o->end, o->offset, o->label, w->saved ? w->open[w->saved - 1].node : NO_NODE };
@@ -212,15 +201,8 @@ static int note_stop(struct measureme *m, struct thread *t, uint64_t chunk)
 
 	if (t->walk.depth && node == NO_NODE)
 		return -ENOMEM;
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 4;
-		void *more = realloc(t->stop, room * sizeof(*t->stop));
-
-		if (!more)
-			return -ENOMEM;
-		t->stop = more;
-		t->room = room;
-	}
+	if (!array_reserve(&t->stop, &t->room, t->n + 1, sizeof(*t->stop)))
+		return -ENOMEM;
 	t->stop[t->n++] = (struct stop){ chunk, t->walk.limit, node };
 	return 0;
 }

@@ -3,6 +3,7 @@
  * Recordings in tare's own format, opened: the heads of all blocks are read, processes and labels whole, points not at
  * all. What of it is damaged, cut off or of a killed program is said; the rest is read.
  */
+#include "base/array.h"
 #include "regions/timeline/timeline_tare.h"
 #include <elf.h>
 #include <math.h>
@@ -88,7 +89,7 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 	const char *text = p + 16, *end = p + size, *name = text, *file = "";
 	const char **args = NULL;
 	uint8_t way;
-	size_t at;
+	size_t at, known;
 	int ret;
 
 	memcpy(&number, p + 4, 4);
@@ -123,17 +124,11 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 	if (ret < 0)
 		return ret;
 	at = number - process->inherited;
-	if (at >= process->n_labels) {
-		size_t n = at + 1 + at / 2;
-		uint32_t *more = realloc(process->label, n * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		for (size_t i = process->n_labels; i < n; i++)
-			more[i] = NO_LABEL;
-		process->label = more;
-		process->n_labels = n;
-	}
+	known = process->n_labels;
+	if (!array_reserve(&process->label, &process->n_labels, at + 1, sizeof(*process->label)))
+		return -ENOMEM;
+	for (; known < process->n_labels; known++)
+		process->label[known] = NO_LABEL;
 	process->found += process->label[at] == NO_LABEL;
 	process->label[at] = index;
 	return 0;
@@ -244,15 +239,8 @@ static uint32_t keep_name(struct tare_timeline *t, const char name[NAME_MAX_HERE
 	struct tare_names *n = &t->names;
 	size_t len = strnlen(name, NAME_MAX_HERE);
 
-	if (n->len + len + 1 > n->room) {
-		size_t room = n->room ? n->room * 2 : 4096;
-		char *more = realloc(n->s, room);
-
-		if (!more)
-			return UINT32_MAX;
-		n->s = more;
-		n->room = room;
-	}
+	if (!array_reserve(&n->s, &n->room, n->len + len + 1, 1))
+		return UINT32_MAX;
 	memcpy(n->s + n->len, name, len);
 	n->s[n->len + len] = '\0';
 	n->len += len + 1;
@@ -272,15 +260,8 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 		p->pid = h->pid;
 		return 0;
 	}
-	if (t->n_blocks == t->block_room) {
-		size_t room = t->block_room ? t->block_room * 2 : 64;
-		struct tare_block *more = realloc(t->block, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		t->block = more;
-		t->block_room = room;
-	}
+	if (!array_reserve(&t->block, &t->block_room, t->n_blocks + 1, sizeof(*t->block)))
+		return -ENOMEM;
 	b = &t->block[t->n_blocks];
 	*b = (struct tare_block){ .offset = offset, .seq = h->seq, .lost = h->lost, .process = h->process,
 				  .thread = h->thread, .pid = h->pid, .tid = h->tid,
@@ -313,11 +294,8 @@ static int note_between(struct tare_timeline *t, const struct block_head *h)
 	if (h->kind != BLOCK_POINTS)
 		return 0;
 
-	void *more = realloc(t->between, (t->n_between + 1) * sizeof(*t->between));
-
-	if (!more)
+	if (!array_one_more(&t->between, t->n_between, sizeof(*t->between)))
 		return -ENOMEM;
-	t->between = more;
 	t->between[t->n_between].process = h->process;
 	t->between[t->n_between].last = h->flags & BLOCK_LAST;
 	t->between[t->n_between++].thread = h->thread;

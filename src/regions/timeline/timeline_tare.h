@@ -85,7 +85,7 @@ struct tare_timeline {
 	uint32_t nameless; /* the label of points whose own is not there */
 	uint32_t gap;	   /* that of what was lost */
 	struct tare_process *process;
-	size_t n_processes;
+	size_t n_processes, process_room;
 	struct tare_block *block;
 	size_t n_blocks, block_room;
 	struct tare_names { char *s; size_t len, room; } names;

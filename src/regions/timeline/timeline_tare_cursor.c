@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "regions/timeline/timeline_tare.h"
 
 struct tare_cursor {
@@ -222,15 +223,8 @@ static int next_record(struct tare_cursor *c)
 
 static int push(struct tare_cursor *c, uint32_t label)
 {
-	if (c->depth == c->room) {
-		size_t room = c->room ? c->room * 2 : 64;
-		uint32_t *more = realloc(c->open, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		c->open = more;
-		c->room = room;
-	}
+	if (!array_reserve(&c->open, &c->room, c->depth + 1, sizeof(*c->open)))
+		return -ENOMEM;
 	c->open[c->depth++] = label;
 	if (c->count && label < c->n_count)
 		c->count[label]++;

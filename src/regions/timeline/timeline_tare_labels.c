@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/array.h"
 #include "regions/timeline/timeline_tare.h"
 
 void tare_labels_free(struct tare_labels *l)
@@ -58,25 +59,22 @@ static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, co
 	return &l->slot[i];
 }
 
+/* Room for two more. */
 static int grow(struct tare_labels *l)
 {
-	size_t room = l->room ? l->room * 2 : 64, slots = room * 2;
-	struct timeline_label *label = realloc(l->label, room * sizeof(*label));
+	size_t room = l->room, slots = l->slots ? 2 * l->slots : 128;
 	uint32_t *slot;
-	uint64_t *hash;
 
-	if (!label)
+	if (!array_reserve(&l->label, &room, l->n + 2, sizeof(*l->label)) ||
+	    !array_reserve(&l->hash, &l->room, room, sizeof(*l->hash)))
 		return -ENOMEM;
-	l->label = label;
-	hash = realloc(l->hash, room * sizeof(*hash));
-	if (!hash)
-		return -ENOMEM;
-	l->hash = hash;
+	if (2 * (l->n + 2) <= l->slots)
+		return 0;
 	slot = calloc(slots, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->n; i++) {
-		size_t at = hash[i] & (slots - 1);
+		size_t at = l->hash[i] & (slots - 1);
 
 		while (slot[at])
 			at = (at + 1) & (slots - 1);
@@ -85,7 +83,6 @@ static int grow(struct tare_labels *l)
 	free(l->slot);
 	l->slot = slot;
 	l->slots = slots;
-	l->room = room;
 	return 0;
 }
 
@@ -105,14 +102,8 @@ static uint32_t group_of(struct tare_labels *l, uint64_t hash, const char *name)
 
 const char **tare_labels_args(struct tare_labels *l, size_t n)
 {
-	if (n + 1 > l->args_room) {
-		void *more = realloc(l->args, (n + 1) * sizeof(*l->args));
-
-		if (!more)
-			return NULL;
-		l->args = more;
-		l->args_room = n + 1;
-	}
+	if (!array_reserve(&l->args, &l->args_room, n + 1, sizeof(*l->args)))
+		return NULL;
 	l->args[n] = NULL;
 	return l->args;
 }
@@ -154,11 +145,9 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 		hash = mix(hash, args[i]);
 	if (n_args)
 		hash = mix(hash + line, file);
-	if (l->n + 2 > l->room) {
-		ret = grow(l);
-		if (ret < 0)
-			return ret;
-	}
+	ret = grow(l);
+	if (ret < 0)
+		return ret;
 	slot = find(l, hash, name, file, line, way, args ? args : (const char **)no_args, n_args);
 	if (*slot) {
 		*index = *slot - 1;

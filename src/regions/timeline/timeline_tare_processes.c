@@ -3,23 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "regions/timeline/timeline_tare.h"
 
 struct tare_process *tare_process_at(struct tare_timeline *t, uint32_t serial)
 {
 	if (serial >= t->n_processes) {
-		size_t n = serial + 1;
-		struct tare_process *more;
-
 		/* Each takes a page of the file at least. */
 		if (serial > PROCESSES_MAX || serial > t->size / FILE_PAGE)
 			return NULL;
-		more = realloc(t->process, n * sizeof(*more));
-		if (!more)
+		if (!array_reserve_zeroed(&t->process,
+					  &t->process_room, serial + 1ull, sizeof(*t->process)))
 			return NULL;
-		memset(more + t->n_processes, 0, (n - t->n_processes) * sizeof(*more));
-		t->process = more;
-		t->n_processes = n;
+		t->n_processes = serial + 1ull;
 	}
 	return &t->process[serial];
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arrays that grow. `array` is the address of the pointer to the first member, of any type. The
+ * pointer is NULL while there is no room; it changes when the array grows, and free() releases it.
+ * Each function returns false when out of memory or when the size in bytes does not fit into a
+ * size_t: the array and its room are unchanged then.
+ */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Make room for `need` members of `each` bytes. *room is the number of members that fit; it grows
+ * by half at least.
+ */
+bool array_grow(void *array, size_t *room, size_t need, size_t each);
+/* The same, and set the added bytes to 0. */
+bool array_grow_zeroed(void *array, size_t *room, size_t need, size_t each);
+
+/* The same two, where most calls find enough room. */
+static inline bool array_reserve(void *array, size_t *room, size_t need, size_t each)
+{
+	return __builtin_expect(need <= *room, 1) || array_grow(array, room, need, each);
+}
+
+static inline bool array_reserve_zeroed(void *array, size_t *room, size_t need, size_t each)
+{
+	return __builtin_expect(need <= *room, 1) || array_grow_zeroed(array, room, need, each);
+}
+
+/*
+ * Make room for one member more than n in an array that does not store its room: the room is 4, 8,
+ * 16, ..., and follows from n. For arrays that only this function grows; members may be removed.
+ */
+bool array_one_more(void *array, size_t n, size_t each);
+
+#endif
