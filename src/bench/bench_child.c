@@ -3,22 +3,14 @@
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "bench/bench_child.h"
 #include "launch/environment.h"
 #include "launch/orphans.h"
 #include "launch/signals.h"
 
 enum { LOOK_MS = 50 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* The child inherits what tare has while it is started: descriptors 0 to 2, and where it may run. */
 struct lent {
@@ -96,7 +88,7 @@ static void end_it(const struct bench_child *c, pid_t pid)
 static void watch(const struct bench_child *c, const struct launcher *by, struct launched *l, struct signals *s, const struct orphans *o,
 		  struct bench_child_end *end)
 {
-	uint64_t seen = 0, since = now_ns();
+	uint64_t seen = 0, since = clock_now_ns();
 	unsigned asked_to_stop = 0;
 	struct rusage used;
 
@@ -120,9 +112,9 @@ static void watch(const struct bench_child *c, const struct launcher *by, struct
 		}
 		if (c->progress && *c->progress != seen) {
 			seen = *c->progress;
-			since = now_ns();
+			since = clock_now_ns();
 		}
-		if (c->timeout_ns && !end->timed_out && now_ns() - since >= c->timeout_ns) {
+		if (c->timeout_ns && !end->timed_out && clock_now_ns() - since >= c->timeout_ns) {
 			end->timed_out = true;
 			end_it(c, l->pid);
 		}

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "arch/mark.h"
+#include "base/clock.h"
 #include "cache.h"
 #include "base/clock_step.h"
 #include "base/num.h"
@@ -331,14 +332,6 @@ static bool runs(void)
 	return true;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t clock_now(void *data)
 {
 	(void)data;
@@ -368,15 +361,15 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 		b->chain_adds = bench_chain_adds(&in->chain);
 	}
 	ticks = tare_pmc_clock();
-	ns = now_ns();
+	ns = clock_now_ns();
 	/* Half of the baselines before all runs, half after: their spread then includes a drift. */
 	if (!baselines(0, b->baselines / 2) || !runs() || !baselines(b->baselines / 2, b->baselines))
 		return -EINVAL;
 	if (b->how == BENCH_CLOCK) {
-		while (now_ns() - ns < LEAST_CLOCK_NS)
+		while (clock_now_ns() - ns < LEAST_CLOCK_NS)
 			;
 		b->clock_step = clock_step(clock_now, NULL);
-		b->clock_hz = (uint64_t)((double)(tare_pmc_clock() - ticks) / (double)(now_ns() - ns) * 1e9);
+		b->clock_hz = (uint64_t)((double)(tare_pmc_clock() - ticks) / (double)(clock_now_ns() - ns) * 1e9);
 	}
 	for (uint32_t v = 0; v < b->variants; v++) {
 		stage(STAGE_TEARDOWN, v);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/clock.h"
 #include "count/split.h"
 
 enum { GROUP_MAX = 512, TRY_NS = 200000 };
@@ -16,12 +17,10 @@ struct tried { /* one group, open on this thread */
  */
 static void work_a_moment(void)
 {
-	struct timespec from, now;
+	uint64_t from = clock_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	do
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < TRY_NS);
+	while (clock_now_ns() - from < TRY_NS)
+		;
 }
 
 static bool was_always_on(const struct tried *t)

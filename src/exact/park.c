@@ -17,6 +17,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include "base/array.h"
+#include "base/clock.h"
 #include "exact/supervise.h"
 
 /* Then a program is given them, or a socket. Source: core(5). */
@@ -170,10 +171,7 @@ enum { AGAIN_MS = 20 /* time enough to come out in, once told */ };
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return clock_now_ns() / 1000000;
 }
 
 enum outcome { OUT_ALL, OUT_SOME, OUT_NOT_YET };

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include "base/clock.h"
 #include "exact/samples_read.h"
 #include "exact/supervisor.h"
 
@@ -31,21 +31,13 @@ struct samples {
 
 /* ---- time ---- */
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Both clocks at one instant: of several looks the one that took the shortest, as tare may be kept from running in between. */
 static void both_clocks(uint64_t *ns, uint64_t *ticks)
 {
 	uint64_t shortest = UINT64_MAX;
 
 	for (int i = 0; i < LOOKS; i++) {
-		uint64_t before = clock_ticks(), now = monotonic_ns(), took = clock_ticks() - before;
+		uint64_t before = clock_ticks(), now = clock_now_ns(), took = clock_ticks() - before;
 
 		if (took >= shortest)
 			continue;

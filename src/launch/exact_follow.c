@@ -5,20 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
+#include "base/clock.h"
 #include "base/signal_name.h"
 #include "launch/exact_follow.h"
 #include "launch/signals.h"
 
 enum { LOOK_MS = 100 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 enum exact_class exact_class_of(const struct encoding *e)
 {
@@ -50,7 +42,7 @@ struct handing {
 static void stop_handing(struct handing *h, int why)
 {
 	h->failed = why;
-	h->out->wall_ns = now_ns() - h->begin_ns;
+	h->out->wall_ns = clock_now_ns() - h->begin_ns;
 }
 
 static int each(void *with, const struct exact_sample *s)
@@ -88,7 +80,7 @@ static int wait_for_end(struct handing *h, struct follow *f, struct tare_error *
 		ret = hand_over(h, f, err);
 		if (ending)
 			break;
-		out->timed_out = plan->timeout_ns && now_ns() - h->begin_ns >= plan->timeout_ns;
+		out->timed_out = plan->timeout_ns && clock_now_ns() - h->begin_ns >= plan->timeout_ns;
 		out->enough = ret == 0 && !h->failed && plan->enough && plan->enough(plan->with);
 		ending = out->timed_out || out->enough;
 		if (ending)
@@ -132,7 +124,7 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 	f.child.every = plan->every;
 	f.child.profile = plan->mappings;
 	if (ret == 0) {
-		h.begin_ns = now_ns();
+		h.begin_ns = clock_now_ns();
 		ret = follow_release(&f, err);
 	}
 	out->began = ret == 0;
@@ -157,7 +149,7 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 			}
 		}
 		if (!h.failed)
-			out->wall_ns = now_ns() - h.begin_ns;
+			out->wall_ns = clock_now_ns() - h.begin_ns;
 		if (ret == 0)
 			ret = hand_over(&h, &f, err);
 		if (ret == 0 && !h.failed && plan->profile) /* first: where it finds no sum, there are no counts */

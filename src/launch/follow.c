@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "base/program.h"
@@ -136,11 +137,8 @@ bool follow_ended(struct follow *f)
 
 static int ms_until(uint64_t until_ns)
 {
-	struct timespec t;
-	uint64_t now;
+	uint64_t now = clock_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	return now >= until_ns ? 0 : (until_ns - now) / 1000000 >= INT_MAX ? INT_MAX : (int)((until_ns - now) / 1000000) + 1;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/program.h"
 #include "exact/exact.h"
 #include "launch/launch.h"
@@ -16,7 +17,7 @@
 
 struct exact_run {
 	struct exact *engine; /* NULL until released */
-	struct timespec begun;
+	uint64_t begun_ns;
 };
 
 static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
@@ -43,7 +44,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	unsigned set;
 	int ret;
 
-	clock_gettime(CLOCK_MONOTONIC, &run->begun);
+	run->begun_ns = clock_now_ns();
 	fix_begin(l->fixed, &before); /* the command has it from us */
 	set = fixed_tried(l->fixed);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
@@ -233,11 +234,7 @@ static int no_switch(struct counters *c, struct tare_error *err)
 
 static uint64_t counted_ns(const struct exact_run *run)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)(now.tv_sec - run->begun.tv_sec) * 1000000000 +
-	       (uint64_t)(now.tv_nsec - run->begun.tv_nsec);
+	return clock_now_ns() - run->begun_ns;
 }
 
 static int read_group(struct counters *c, struct tare_reading *out, struct tare_error *err)

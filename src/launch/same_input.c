@@ -8,16 +8,14 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "launch/same_input.h"
 
 enum { TELL_MS = 1000 };
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+	return (int64_t)(clock_now_ns() / 1000000);
 }
 
 /* Until there is something to read, or the end of it. `tell` becomes NULL when it has been called. */

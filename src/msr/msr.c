@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/array.h"
+#include "base/clock.h"
 #include "msr/msr.h"
 #include "msr/msr_events.h"
 #include "msr/registers.h"
@@ -73,14 +73,6 @@ int source_msr_counts(const struct counters *c, struct msr_counts *out)
 			out->mask &= (UINT64_C(1) << width) - 1;
 	}
 	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* ---- what is shared ---- */
@@ -311,7 +303,7 @@ static int msr_start(struct counters *counters, struct tare_error *err)
 	ret = registers_run(all.r, g->cpu, op, n, NULL, err);
 	if (ret < 0)
 		return ret;
-	g->began_ns = now_ns();
+	g->began_ns = clock_now_ns();
 	g->running = true;
 	c->going.enabled |= g->plan.enable;
 	c->going.fixed_ctrl |= g->plan.fixed_ctrl;
@@ -352,7 +344,7 @@ static int look(struct group *g, uint64_t value[], bool end, struct tare_error *
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
 	bool status = g->plan.status, by_select = all.cpu.version < 2;
 	size_t n = end ? msr_plan_ops(&g->plan, MSR_STOP, MSR_STOP, op, TARE_MSR_OPS_MAX) : 0, first;
-	uint64_t ns = now_ns() - g->began_ns;
+	uint64_t ns = clock_now_ns() - g->began_ns;
 	int ret;
 
 	msr_plan_beside(op, n, &all.cpu, &others);
@@ -393,7 +385,7 @@ static int msr_read(struct counters *counters, struct tare_reading *out, struct 
 	int ret = 0;
 
 	if (g->running) {
-		ns += now_ns() - g->began_ns;
+		ns += clock_now_ns() - g->began_ns;
 		ret = look(g, value, false, err);
 	}
 	if (ret < 0)

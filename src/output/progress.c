@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/text.h"
 #include "output/progress.h"
 
 #define STEP_NS        UINT64_C(100000000)
 #define STEP_SHARED_NS UINT64_C(1000000000)
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 void progress_begin(struct progress *p, const char *name, bool shared)
 {
@@ -37,7 +29,7 @@ static void put_left(struct text *line, double seconds)
 
 void progress_show(struct progress *p, double part, const char *fmt, ...)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 	struct text line = { 0 };
 	char words[160];
 	va_list args;

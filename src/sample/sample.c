@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/file.h"
 #include "launch/follow.h"
 #include "sample/sample.h"
@@ -41,14 +41,6 @@ struct recording {
 	uint64_t begin_ns;
 	bool delayed;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ---- what comes out of the rings ---- */
 
@@ -411,7 +403,7 @@ static int begin(struct recording *r)
 	r->delayed = plan->delay_ns > 0;
 	if (ret == 0 && !r->follow.counts_command)
 		ret = sampler_start(r->sampler, r->delayed ? &r->event[0] : NULL, r->err);
-	r->begin_ns = now_ns();
+	r->begin_ns = clock_now_ns();
 	r->out->started_ns = r->follow.counts_command ? 0 : r->begin_ns;
 	return ret == 0 ? follow_release(&r->follow, r->err) : ret;
 }
@@ -419,7 +411,7 @@ static int begin(struct recording *r)
 static int do_what_is_due(struct recording *r, bool *ending)
 {
 	const struct sample_plan *plan = r->plan;
-	uint64_t passed = now_ns() - r->begin_ns;
+	uint64_t passed = clock_now_ns() - r->begin_ns;
 
 	if (plan->timeout_ns && passed >= plan->timeout_ns)
 		*ending = r->out->timed_out = true;
@@ -429,7 +421,7 @@ static int do_what_is_due(struct recording *r, bool *ending)
 		int ret = sampler_start(r->sampler, NULL, r->err);
 
 		r->delayed = false;
-		r->out->started_ns = now_ns();
+		r->out->started_ns = clock_now_ns();
 		return ret;
 	}
 	return 0;
@@ -438,7 +430,7 @@ static int do_what_is_due(struct recording *r, bool *ending)
 static int wait_ms(const struct recording *r)
 {
 	const struct sample_plan *plan = r->plan;
-	uint64_t passed = now_ns() - r->begin_ns, due = passed + DRAIN_MS * 1000000ull;
+	uint64_t passed = clock_now_ns() - r->begin_ns, due = passed + DRAIN_MS * 1000000ull;
 
 	if (plan->timeout_ns && plan->timeout_ns < due)
 		due = plan->timeout_ns;
@@ -505,7 +497,7 @@ static int end(struct recording *r, bool broke_off)
 	bool all_known = true;
 	int ret = sampler_stop(r->sampler, r->err);
 
-	r->out->wall_ns = now_ns() - r->begin_ns;
+	r->out->wall_ns = clock_now_ns() - r->begin_ns;
 	r->out->rings = sampler_rings(r->sampler);
 	if (ret == 0 && !broke_off)
 		ret = drain(r);

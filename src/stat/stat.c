@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "base/program.h"
@@ -38,14 +39,6 @@ struct run {
 	struct fact_end end;
 	struct around before;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static bool counts_command(const struct stat_plan *plan)
 {
@@ -183,7 +176,7 @@ static int put_readings(struct run *r, uint64_t time_ns)
 
 static int enable(struct run *r, int event)
 {
-	uint64_t at = now_ns(); /* before the first counts: no more is ever counted than the time in which it was */
+	uint64_t at = clock_now_ns(); /* before the first counts: no more is ever counted than the time in which it was */
 	int ret = counting_start(&r->counting, event, r->err);
 
 	if (ret == 0 && !r->enabled) {
@@ -198,7 +191,7 @@ static int disable(struct run *r, int event)
 	int ret = counting_stop(&r->counting, event, r->err);
 
 	if (ret == 0 && r->enabled && event < 0) {
-		r->end.counted_ns += now_ns() - r->enabled_since_ns;
+		r->end.counted_ns += clock_now_ns() - r->enabled_since_ns;
 		r->enabled = false;
 	}
 	return ret;
@@ -259,7 +252,7 @@ static int begin(struct run *r)
 	r->delayed = plan->delay_ns > 0;
 	if (ret == 0 && !r->delayed && !plan->start_disabled)
 		ret = enable(r, -1);
-	r->begin_ns = now_ns();
+	r->begin_ns = clock_now_ns();
 	r->next_interval_ns = r->begin_ns + plan->interval_ns;
 	if (r->enabled)
 		r->enabled_since_ns = r->begin_ns;
@@ -378,7 +371,7 @@ static int wait_for_end(struct run *r, struct signals *signals)
 		struct pollfd fds[3] = { { .fd = signals->fd, .events = POLLIN },
 					 { .fd = control ? control->in : -1, .events = POLLIN },
 					 { .fd = -1, .events = POLLIN } };
-		uint64_t due = next_due(r), now = now_ns();
+		uint64_t due = next_due(r), now = clock_now_ns();
 		struct timespec left = { 0 };
 
 		if (watch_tasks && (due == UINT64_MAX || due > now + GONE_CHECK_MS * 1000000ull))
@@ -399,7 +392,7 @@ static int wait_for_end(struct run *r, struct signals *signals)
 		if (control && control->in >= 0)
 			ret = obey(r);
 		if (ret == 0 && !r->ending)
-			ret = do_what_is_due(r, now_ns());
+			ret = do_what_is_due(r, clock_now_ns());
 		if (watch_tasks && all_gone(r))
 			break;
 	}
@@ -460,7 +453,7 @@ static void take_around(struct run *r)
 static int end(struct run *r, struct signals *signals)
 {
 	struct fact f = { .kind = FACT_RUN_END, .run = r->number };
-	uint64_t at = now_ns();
+	uint64_t at = clock_now_ns();
 	int ret = disable(r, -1);
 
 	r->end.wall_ns = at - r->begin_ns;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "verify/skid_measure.h"
 #include "source/ring.h"
 
@@ -123,20 +124,12 @@ int skid_measure(const struct skid_event *e, unsigned level, skid_sample_fn *eac
 	return ret;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void be_busy(void *with)
 {
-	uint64_t end = now_ns() + CLOCK_NS;
+	uint64_t end = clock_now_ns() + CLOCK_NS;
 
 	(void)with;
-	while (now_ns() < end)
+	while (clock_now_ns() < end)
 		skid_branches(CLOCK_TURNS);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/file.h"
 #include "launch/around.h"
 #include "verify/workshop.h"
@@ -132,11 +133,8 @@ static void work(struct workshop *w, unsigned kind, uint64_t turns)
 
 static uint64_t now_ns(struct workshop *w)
 {
-	struct timespec t;
-
 	(void)w;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return clock_now_ns();
 }
 
 static bool is_own(void *with, int cpu)

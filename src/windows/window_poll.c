@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "base/clock.h"
 #include "stat/stat.h"
 #include "windows/window.h"
 
@@ -19,14 +19,6 @@ struct poll {
 	bool told;
 	bool apart; /* the next row's counts do not begin with its time */
 };
-
-static uint64_t since_boot(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static int tell(struct poll *p, struct tare_error *err)
 {
@@ -74,7 +66,7 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 
 	switch (f->kind) {
 	case FACT_RUN_BEGIN:
-		p->origin_ns = since_boot();
+		p->origin_ns = clock_now_ns();
 		p->apart = p->plan->argv || p->plan->delay_ns; /* they begin at the exec, or when the delay is over */
 		return 0;
 	case FACT_READING:

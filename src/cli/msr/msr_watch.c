@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "cli/msr/msr_options.h"
 #include "msr/msr_events.h"
 
@@ -18,10 +19,7 @@ static void stop(int signal)
 
 static double now_s(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	return 1e-9 * (double)clock_now_ns();
 }
 
 struct watching {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/recordings.h"
 #include "output/doomed.h"
@@ -403,14 +403,6 @@ static int choose_rings(struct job *j)
 
 /* ---- recording ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void spare(struct job *j)
 {
 	doomed_spare(perfdata_writer_part(j->writer));
@@ -425,7 +417,7 @@ static bool large_enough(void *with)
 	if (perfdata_writer_kept(j->writer))
 		doomed_finish();
 
-	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), record_alloc_size(&j->alloc), now_ns() - j->begin_ns, &out);
+	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), record_alloc_size(&j->alloc), clock_now_ns() - j->begin_ns, &out);
 
 	if (out.len && !j->o.quiet)
 		fprintf(stderr, "tare record: %s", out.s);
@@ -502,7 +494,7 @@ static int record(struct job *j)
 	j->size = (struct record_size){ .most = o->size_most,
 					.file = strcmp(o->output, "-") ? o->output : NULL,
 					.less = o->how.period || j->exact ? "a larger -c" : "a lower -F" };
-	j->begin_ns = now_ns();
+	j->begin_ns = clock_now_ns();
 	ret = (j->exact ? sample_exact : sample_run)(&plan, perfdata_writer_sink(j->writer), &j->outcome, j->err);
 	if (!j->outcome.began)
 		return ret;

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#include <time.h>
+#include "base/clock.h"
+
+uint64_t clock_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
