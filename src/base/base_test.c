@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "base/path.h"
 #include "tap.h"
 
 TEST(numbers)
@@ -285,6 +286,15 @@ TEST(files_under_a_name_of_their_own)
 	unlink(path);
 	unlink(old);
 	CHECK_EQ(rmdir(folder), 0);
+}
+
+TEST(path_base_is_what_follows_the_last_slash)
+{
+	CHECK_STR(path_base("/usr/bin/true"), "true");
+	CHECK_STR(path_base("true"), "true");
+	CHECK_STR(path_base("/true"), "true");
+	CHECK_STR(path_base("/usr/lib/"), "/usr/lib/", "nothing follows");
+	CHECK_STR(path_base(""), "");
 }
 
 TEST_MAIN()

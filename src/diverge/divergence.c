@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include "base/path.h"
 #include "diverge/divergence_memory.h"
 #include "symbols/unwind.h"
 
@@ -226,12 +227,11 @@ static void name_memory(struct divergence_report *r, uint64_t address)
 			symbols_data(of->symbols, &data, &n, NULL);
 		for (size_t k = 0; k < n && !r->memory[0]; k++)
 			if (at >= data[k].start && at < data[k].end) {
-				const char *slash = strrchr(h->path, '/');
 				char into[24] = "";
 
 				if (at != data[k].start)
 					snprintf(into, sizeof(into), "+%#llx", (unsigned long long)(at - data[k].start));
-				snprintf(r->memory, sizeof(r->memory), "%.80s%s (%.40s)", data[k].name, into, slash ? slash + 1 : h->path);
+				snprintf(r->memory, sizeof(r->memory), "%.80s%s (%.40s)", data[k].name, into, path_base(h->path));
 			}
 		free(data);
 	}

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/path.h"
 #include "diverge/divergence_view.h"
 #include "launch/fixed_json.h"
 
@@ -17,21 +18,14 @@ static const char *const causes[] = {
 	[CAUSE_BEFORE] = "before",   [CAUSE_END] = "end",
 };
 
-static const char *base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void put_place(struct text *out, const struct code_place *p)
 {
 	if (p->function)
-		text_add(out, "%s+%#" PRIx64 " (%s)", p->function, p->into, base(p->module));
+		text_add(out, "%s+%#" PRIx64 " (%s)", p->function, p->into, path_base(p->module));
 	else
-		text_add(out, "%s+%#" PRIx64, base(p->module), p->offset);
+		text_add(out, "%s+%#" PRIx64, path_base(p->module), p->offset);
 	if (p->file[0])
-		text_add(out, "  %s:%u", base(p->file), p->line);
+		text_add(out, "  %s:%u", path_base(p->file), p->line);
 }
 
 /* "memory at 0x5000, `flag` of prog" */
@@ -167,7 +161,7 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 void divergence_roughly(struct text *out, const struct divergence_report *r)
 {
 	for (unsigned i = 0; i < r->n_roughly; i++)
-		text_add(out, "%s%s (%s)", i ? ", " : ", in ", r->roughly[i].function, base(r->roughly[i].module));
+		text_add(out, "%s%s (%s)", i ? ", " : ", in ", r->roughly[i].function, path_base(r->roughly[i].module));
 	if (r->roughly_more)
 		text_add(out, " and others");
 	if (r->d->beside)

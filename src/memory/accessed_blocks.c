@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/path.h"
 #include "memory/accessed_private.h"
 #include "symbols/unwind.h"
 #include "perfdata/alloc.h"
@@ -55,10 +56,10 @@ struct reading {
 static bool takes_for_others(const struct accessed *c, uint32_t module)
 {
 	static const char *const names[] = { "libc.so", "libc-", "libstdc++", "libc++", "libtare-alloc", "ld-linux", "ld-2" };
-	const char *path = words_at(&c->modules.words, c->modules.module[module].path), *slash = strrchr(path, '/');
+	const char *path = words_at(&c->modules.words, c->modules.module[module].path);
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(slash ? slash + 1 : path, names[i], strlen(names[i])))
+		if (!strncmp(path_base(path), names[i], strlen(names[i])))
 			return true;
 	return false;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/path.h"
 #include "memory/accessed_private.h"
 
 enum { STACK_ROOM = 128 << 20 /* that the kernel keeps free below a stack. Source: Linux, mm/util.c, mmap_base() */ };
@@ -213,13 +214,6 @@ const struct object *accessed_object_at(const struct accessed *c, uint32_t numbe
 	return (struct object *)c->p->objects.item + number;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void add_caller(struct accessed *c, const struct object *o, struct text *out)
 {
 	struct accessed_code code = { .module = o->caller_module, .offset = o->caller };
@@ -233,9 +227,9 @@ static void add_caller(struct accessed *c, const struct object *o, struct text *
 	if (name.function)
 		text_add(out, ", for %s", words_at(&c->modules.words, name.function));
 	else
-		text_add(out, ", for 0x%" PRIx64 " in %s", o->caller, base_name(words_at(&c->modules.words, name.module)));
+		text_add(out, ", for 0x%" PRIx64 " in %s", o->caller, path_base(words_at(&c->modules.words, name.module)));
 	if (name.file)
-		text_add(out, "  %s:%u", base_name(words_at(&c->modules.words, name.file)), name.line);
+		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)), name.line);
 }
 
 static void name_block(struct accessed *c, const struct object *o, struct text *out)
@@ -251,9 +245,9 @@ static void name_block(struct accessed *c, const struct object *o, struct text *
 	if (name.function)
 		text_add(out, "block taken in %s", words_at(&c->modules.words, name.function));
 	else
-		text_add(out, "block taken at 0x%" PRIx64 " in %s", o->start, base_name(words_at(&c->modules.words, name.module)));
+		text_add(out, "block taken at 0x%" PRIx64 " in %s", o->start, path_base(words_at(&c->modules.words, name.module)));
 	if (name.file)
-		text_add(out, "  %s:%u", base_name(words_at(&c->modules.words, name.file)), name.line);
+		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)), name.line);
 	if (o->caller)
 		add_caller(c, o, out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <string.h>
+#include "base/path.h"
 #include "memory/allocations_view.h"
 #include "output/csv.h"
 #include "output/escape.h"
@@ -13,13 +14,6 @@ enum { NAME_MOST = 60, PROCESSES_SHOWN = 4 };
 static const char *word(const struct allocations *a, uint32_t number)
 {
 	return number ? words_at(&a->recording.modules.words, number) : "";
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 static size_t rows_shown(const struct allocations_shown *s)
@@ -48,7 +42,7 @@ static void put_place(struct text *out, const struct allocations *a, const struc
 {
 	const char *name = word(a, n->function), *file = word(a, n->file);
 
-	const char *module = base_name(word(a, n->module));
+	const char *module = path_base(word(a, n->module));
 	bool nameless = !strncmp(name, "0x", 2); /* by call frame information: the first address */
 
 	if (nameless || !n->function)
@@ -61,7 +55,7 @@ static void put_place(struct text *out, const struct allocations *a, const struc
 		text_add(out, "+0x%" PRIx64, address_of(a, code));
 	if (n->file) {
 		text_add(out, "  ");
-		escape(out, base_name(file), strlen(base_name(file)));
+		escape(out, path_base(file), strlen(path_base(file)));
 		text_add(out, ":%u", n->line);
 	}
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/path.h"
 #include "output/csv.h"
 #include "output/escape.h"
 #include "memory/memory_view.h"
@@ -35,13 +36,6 @@ static const char *latency_name(int i)
 static const char *word(const struct memory *m, uint32_t number)
 {
 	return words_at(&m->of->modules.words, number);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* ---- what a row is ---- */
@@ -100,12 +94,12 @@ static void put_code(struct text *out, const struct memory *m, enum memory_by by
 	const char *function = r->is.name.function ? word(m, r->is.name.function) : "[unknown]";
 
 	if (by == MEMORY_BY_INSTRUCTION)
-		text_add(out, "%s+0x%" PRIx64 "  ", base_name(word(m, r->is.name.module)), r->is.code.offset);
+		text_add(out, "%s+0x%" PRIx64 "  ", path_base(word(m, r->is.name.module)), r->is.code.offset);
 	if (by != MEMORY_BY_FUNCTION && r->is.name.file)
-		text_add(out, "%s:%u  ", base_name(word(m, r->is.name.file)), r->is.name.line);
+		text_add(out, "%s:%u  ", path_base(word(m, r->is.name.file)), r->is.name.line);
 	text_add(out, "%s", function);
 	if (by != MEMORY_BY_INSTRUCTION)
-		text_add(out, "  %s", base_name(word(m, r->is.name.module)));
+		text_add(out, "  %s", path_base(word(m, r->is.name.module)));
 }
 
 /* Unescaped. */
@@ -127,7 +121,7 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 		put_object(out, m, r);
 		o = r->is.object == SET_NONE ? NULL : accessed_object_at(m->of, r->is.object);
 		if (o && o->kind == OBJECT_SYMBOL)
-			text_add(out, "  %s", base_name(word(m, m->of->modules.module[o->module].path)));
+			text_add(out, "  %s", path_base(word(m, m->of->modules.module[o->module].path)));
 		if (o && o->size)
 			text_add(out, "  %" PRIu64 " bytes", o->size);
 		break;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/path.h"
 #include "symbols/debug_file.h"
 #include "symbols/debug_servers.h"
 #include "base/file.h"
@@ -118,7 +119,7 @@ static bool try_build_id(struct search *s)
 /* dwz's common file: by the name that it has, from the folder of the file that names it, or in folders of such files. */
 static bool try_alt(struct search *s, const char *folder, int n)
 {
-	const char *slash = strrchr(s->name, '/'), *base = slash ? slash + 1 : s->name;
+	const char *base = path_base(s->name);
 
 	if (s->name[0] == '/' ? try(s, "%s", s->name) : try(s, "%.*s%s", n, folder, s->name))
 		return true;

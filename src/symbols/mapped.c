@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
+#include "base/path.h"
 #include "symbols/mapped.h"
 #include "perfdata/perfdata_features.h"
 
@@ -7,10 +8,8 @@
 
 static bool is_kernel_path(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	return !strncmp(path, KERNEL_NAME, 17) || !strncmp(path, "[kernel.vmlinux", 15) ||
-	       !strcmp(path, "[kernel]") || !strncmp(slash ? slash + 1 : path, "vmlinux", 7) ||
+	       !strcmp(path, "[kernel]") || !strncmp(path_base(path), "vmlinux", 7) ||
 	       !strcmp(path, "/proc/kcore");
 }
 

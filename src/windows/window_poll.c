@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "base/path.h"
 #include "stat/stat.h"
 #include "windows/window.h"
 
@@ -23,8 +24,7 @@ struct poll {
 static int tell(struct poll *p, struct tare_error *err)
 {
 	const char *name = p->plan->argv ? p->plan->argv[0] : "";
-	const char *slash = strrchr(name, '/');
-	const struct window_thread t = { .comm = slash ? slash + 1 : name };
+	const struct window_thread t = { .comm = path_base(name) };
 
 	p->told = true;
 	return p->to->thread(p->to, &t, err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/path.h"
 #include "output/csv.h"
 #include "output/escape.h"
 #include "memory/memory_view.h"
@@ -37,13 +38,6 @@ static const char *word(const struct sharing_shown *s, uint32_t number)
 static void put_word(struct text *out, const struct sharing_shown *s, uint32_t number)
 {
 	escape(out, word(s, number), strlen(word(s, number)));
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 static bool fought_over(const struct sharing_line *l)
@@ -92,8 +86,8 @@ static void put_object(struct text *out, const struct sharing_shown *s, const st
 	if ((int64_t)n->offset >= 0 && o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL && o->kind != OBJECT_UNKNOWN)
 		text_add(out, "%s+0x%" PRIx64, o->kind == OBJECT_SYMBOL ? "" : ", at ", n->offset);
 	if (o->kind == OBJECT_SYMBOL)
-		text_add(out, " in "), escape(out, base_name(word(s, c->modules.module[o->module].path)),
-					      strlen(base_name(word(s, c->modules.module[o->module].path))));
+		text_add(out, " in "), escape(out, path_base(word(s, c->modules.module[o->module].path)),
+					      strlen(path_base(word(s, c->modules.module[o->module].path))));
 	if ((int64_t)n->offset < 0) /* it begins within the line */
 		text_add(out, ", from +%" PRIu64 " of the line on", -n->offset);
 }
@@ -103,9 +97,9 @@ static void put_code(struct text *out, const struct sharing_shown *s, const stru
 	if (n->function)
 		text_add(out, "%s", word(s, n->function));
 	else
-		text_add(out, "0x%" PRIx64 " in %s", ip, base_name(word(s, n->module)));
+		text_add(out, "0x%" PRIx64 " in %s", ip, path_base(word(s, n->module)));
 	if (n->file)
-		text_add(out, "  %s:%u", base_name(word(s, n->file)), n->line);
+		text_add(out, "  %s:%u", path_base(word(s, n->file)), n->line);
 }
 
 static void put_counted(struct text *out, const struct style *style, uint64_t n, const char *one, const char *many)

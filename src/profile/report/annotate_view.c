@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "perfdata/perfdata_features.h"
 #include "profile/report/annotate_view.h"
 #include "output/csv.h"
@@ -133,13 +134,6 @@ static void sources_free(struct sources *all)
 	free(all->file);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* ---- text ---- */
 
 /* Executions have none: most instructions of a function have the same. */
@@ -260,7 +254,7 @@ static void put_source(struct text *out, const struct annotate_shown *s, struct 
 	struct source *file = s->source ? source_of(sources, s, l->file) : NULL;
 
 	text_add(out, "%*s%s", (int)indent, "", ink_on(style, INK_FAINT));
-	put_name(out, base_name(l->file), 40);
+	put_name(out, path_base(l->file), 40);
 	text_add(out, ":%u", l->line);
 	if (file && l->line && l->line <= file->lines) {
 		text_add(out, "  ");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/path.h"
 #include "output/csv.h"
 #include "output/escape.h"
 #include "profile/report/profile_view.h"
@@ -25,13 +26,6 @@ enum { COL_SELF, COL_SHARE, COL_SUM, COL_FUNCTION, COL_LINE, COL_WHERE, COL_VARI
 static double share(const struct profile_table *t, int64_t n)
 {
 	return t->total ? 100.0 * (double)n / (double)t->total : 0;
-}
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 static void put_name(struct text *out, const char *name, size_t most)
@@ -62,7 +56,7 @@ static void put_line(struct text *out, const struct profile_row *r)
 {
 	if (!r->file)
 		return;
-	put_name(out, last_part(r->file), FILE_SHOWN);
+	put_name(out, path_base(r->file), FILE_SHOWN);
 	text_add(out, ":%u", r->line);
 }
 
@@ -112,7 +106,7 @@ static void add_row(struct grid *g, const struct profile_table *t, const struct 
 	else
 		text_add(&name, "[no symbol]");
 	put_line(&line, r);
-	put_name(&where, last_part(r->module), NAME_SHOWN);
+	put_name(&where, path_base(r->module), NAME_SHOWN);
 	if (r->min != r->max)
 		put_range(&varied, s, r);
 	grid_row(g);
@@ -212,7 +206,7 @@ static void put_gap(struct text *out, const struct profile_table *t, const struc
 			continue;
 		}
 		text_add(out, "%s", shown++ ? ", " : "");
-		put_name(out, last_part(gap[k].row->module), NAME_SHOWN);
+		put_name(out, path_base(gap[k].row->module), NAME_SHOWN);
 	}
 	if (more)
 		text_add(out, " and %zu more", more);

@@ -2,15 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/path.h"
 #include "profile/report/report_diff.h"
 #include "statistics/student.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* ---- two profiles as one ---- */
 
@@ -32,7 +26,7 @@ static uint32_t pair_frame(const struct pairing *p, const struct stacks_frame *f
 	struct stacks_frame g = { .function = pair_name(p, f->function), .flags = f->flags };
 
 	if (p->keys & REPORT_MODULE)
-		g.module = stacks_add_name(p->to, base_name(stacks_name(p->from, f->module)));
+		g.module = stacks_add_name(p->to, path_base(stacks_name(p->from, f->module)));
 	if (p->keys & REPORT_LINE) {
 		g.file = pair_name(p, f->file);
 		g.line = f->line;

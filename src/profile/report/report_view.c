@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/path.h"
 #include "perfdata/perfdata_features.h"
 #include "output/escape.h"
 #include "count/partial.h"
@@ -45,13 +46,6 @@ static void put_cut(struct text *out, const char *name, size_t room, void (*put)
 void put_name(struct text *out, const char *name, size_t room)
 {
 	put_cut(out, name, room, escape);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 static void put_amount(struct text *out, const struct style *s, const struct stacks *of,
@@ -264,7 +258,7 @@ static void put_unnamed(struct text *out, const struct report_shown *r, const st
 		text_add(out, u->samples == 1 ? " sample (" : " samples (");
 		put_percent(out, 100.0 * (double)u->samples / (double)(of->quality.used ? of->quality.used : 1));
 		text_add(out, ") in ");
-		put_name(out, base_name(u->module), 60);
+		put_name(out, path_base(u->module), 60);
 		text_add(out, ": ");
 		put_name(out, u->why, 0);
 		text_add(out, "\n");
@@ -561,7 +555,7 @@ static void put_place(struct text *t, const struct report_shown *r, const struct
 		text_add(t, "%s0x%llx", t->len ? " " : "", (unsigned long long)w->address);
 	if (keys & REPORT_LINE && w->file) {
 		text_add(t, "%s", t->len ? "  " : "");
-		put_name(t, base_name(stacks_name(st, w->file)), 60);
+		put_name(t, path_base(stacks_name(st, w->file)), 60);
 		text_add(t, ":%u", w->line);
 	} else if (keys & REPORT_LINE && !(keys & (REPORT_FUNCTION | REPORT_ADDRESS))) {
 		text_add(t, "[unknown]");
@@ -605,7 +599,7 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 		cell(g, &at, false, &t, INK_PLAIN);
 	}
 	if (keys & (REPORT_MODULE | REPORT_ADDRESS)) {
-		put_name(&t, base_name(stacks_name(st, row->what.module)), c->module_room);
+		put_name(&t, path_base(stacks_name(st, row->what.module)), c->module_room);
 		cell(g, &at, false, &t, INK_PLAIN);
 	}
 	put_place(&t, r, &row->what, c->function_room);
@@ -681,7 +675,7 @@ static void put_relatives(struct text *out, const char *title, const char *none,
 		put_amount(&t, s, st, column, row[i].amount);
 		grid_put(&g, 1, INK_PLAIN, &t);
 		if (row[i].function)
-			put_name(&t, base_name(stacks_name(st, row[i].module)), MODULE_MOST);
+			put_name(&t, path_base(stacks_name(st, row[i].module)), MODULE_MOST);
 		grid_put(&g, 2, INK_PLAIN, &t);
 		put_name(&t, row[i].function ? stacks_name(st, row[i].function) : none,
 			 s->width > 70 ? (size_t)s->width - 60 : FUNCTION_LEAST);
