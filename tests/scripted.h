@@ -128,11 +128,4 @@ static const struct source source_scripted = {
 	.close = scripted_close,
 };
 
-/* Whatever source an encoding names. */
-__attribute__((unused)) static const struct source *scripted_find(const char *name)
-{
-	(void)name;
-	return &source_scripted;
-}
-
 #endif

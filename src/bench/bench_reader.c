@@ -126,7 +126,8 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 		r->events.list.groups = 1;
 		for (size_t i = 0; i < r->n; i++) {
 			r->events.list.enc[i] = b->event[i];
-			r->events.list.enc[i].source = b->how == BENCH_MSR ? "msr" : "perf";
+			r->events.list.enc[i].source =
+			    b->how == BENCH_MSR ? &source_msr : &source_perf;
 			r->events.list.enc[i].cpus = (struct cpus){ 0 };
 			r->events.list.enc[i].group = 0;
 		}

@@ -73,7 +73,7 @@ static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enu
 	struct bench_set alone = { .how = kind == KIND_EXACT ? BENCH_EXACT : kind == KIND_KERNEL ? BENCH_READ : BENCH_REGISTER };
 	struct tare_error why = TARE_ERROR_INIT;
 
-	if (e->source && !strcmp(e->source, "msr"))
+	if (encoding_source(e)->registers)
 		alone.how = BENCH_MSR;
 	*c = (struct bench_counter){ .how = alone.how, .quality = kind == KIND_EXACT ? TARE_EXACT : TARE_COUNTED };
 	snprintf(c->name, sizeof(c->name), "%.*s%s", (int)(sizeof(c->name) - sizeof(BENCH_BY_PERF)), e->name, p->cross && alone.how != BENCH_MSR ? BENCH_BY_PERF : "");

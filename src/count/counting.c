@@ -139,15 +139,7 @@ static int open_group(struct counting *c, size_t first, size_t n,
 	struct tare_error why = TARE_ERROR_INIT;
 	size_t before = c->n, failed = 0, gone = 0;
 	struct places places;
-	const struct source *source = opt->source(lead->source ? lead->source : "perf");
-
-	if (!source) {
-		tare_fail(&why, ENOSYS, "this build of tare has no source of counts named '%s'",
-			  lead->source);
-		refuse_group(c, event, n, 0, &why);
-		return 0;
-	}
-
+	const struct source *source = opt->source ? opt->source : encoding_source(lead);
 	int ret = places_for(lead, opt->tasks, opt->where, opt->online, &places, err);
 
 	if (ret < 0)
@@ -234,7 +226,7 @@ int counting_open(struct counting *c, const struct encoding_list *events,
 				continue;
 			done[j] = true;
 			if ((opt->only && !opt->only[j]) ||
-			    (e->source && !strcmp(e->source, "clock")))
+			    encoding_source(e)->clock)
 				continue;
 			if (e->unavailable && refused == events->n)
 				refused = filled - first;

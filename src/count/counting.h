@@ -42,8 +42,7 @@ struct counting_options {
 	const char *sheds;         /* why the command sheds its counters at exec; NULL: it does not */
 	enum parts parts;          /* read parts of the command too, where the source can */
 	bool partial;              /* take readings that are without some processes; else they are unavailable */
-	/* The source of a name; NULL when this build has none of that name. */
-	const struct source *(*source)(const char *name);
+	const struct source *source; /* in place of each event's own (tests); NULL: none */
 };
 
 /*

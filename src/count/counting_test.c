@@ -39,7 +39,7 @@ static int open_all(struct setup *s, const char *root, const char *events, bool 
 					.tasks = &s->tasks,
 					.online = &s->online,
 					.on_exec = !system_wide,
-					.source = scripted_find };
+					.source = &source_scripted };
 
 	s->err = (struct tare_error)TARE_ERROR_INIT;
 	s->list = encode(root, events);

@@ -79,7 +79,7 @@ const char *metric_event_name(const struct encoding *e, char *room, size_t size)
 		{ "idle-cycles-backend", "stalled-cycles-backend" },
 	};
 	/* Under whatever name= the user gave it. */
-	if (e->attr.type == PERF_TYPE_SOFTWARE && e->source && !strcmp(e->source, "perf") &&
+	if (e->attr.type == PERF_TYPE_SOFTWARE && encoding_source(e)->kernel &&
 	    e->attr.config <= PERF_COUNT_SW_TASK_CLOCK)
 		return e->attr.config == PERF_COUNT_SW_CPU_CLOCK ? "cpu-clock" : "task-clock";
 
@@ -398,7 +398,7 @@ static const char *with_added_work(const struct stat_table *t, const struct inpu
 		if (r && r->added_work)
 			return t->enc[r->event].name;
 		duration |= in->row[i] == BY_DURATION;
-		exact |= r && !strcmp(t->enc[r->event].source ? t->enc[r->event].source : "", "exact");
+		exact |= r && encoding_source(&t->enc[r->event])->adds_overhead;
 	}
 	return duration && exact ? "duration_time" : NULL;
 }
@@ -496,7 +496,7 @@ static int add_rates(const struct names *names, struct stat_metrics *out, struct
 
 		/* Under the exact engine the CPU time is not the program's own. */
 		if (t->row[i].quality == TARE_UNAVAILABLE || has_metric[i] || e->unit[0] ||
-		    (e->source && !strcmp(e->source, "exact")) ||
+		    encoding_source(e)->adds_overhead ||
 		    is_clock(names->name[i]))
 			continue;
 		in.row[0] = (long)i;

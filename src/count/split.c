@@ -37,7 +37,7 @@ static bool was_always_on(const struct tried *t)
 
 /* Whether all of these fit at once. Groups that cannot be opened on a thread (uncore) always do. */
 static bool fits(const struct encoding_list *events, const bool *in,
-		 const struct source *(*source)(const char *))
+		 const struct source *source)
 {
 	struct tried *tried = calloc(events->n + 1, sizeof(*tried));
 	bool *done = calloc(events->n + 1, sizeof(*done)), all = tried && done;
@@ -49,9 +49,9 @@ static bool fits(const struct encoding_list *events, const bool *in,
 		struct tried *t = &tried[n];
 
 		if (!in[i] || done[i] || lead->unavailable || lead->place == PLACE_UNCORE ||
-		    (lead->source && !strcmp(lead->source, "clock")))
+		    encoding_source(lead)->clock)
 			continue;
-		*t = (struct tried){ .source = source(lead->source ? lead->source : "perf") };
+		*t = (struct tried){ .source = source ? source : encoding_source(lead) };
 		for (size_t k = i; k < events->n && t->n < GROUP_MAX; k++)
 			if (events->enc[k].group == lead->group && in[k]) {
 				done[k] = true;
@@ -80,7 +80,7 @@ static void set_group(bool *in, const struct encoding_list *events, unsigned gro
 }
 
 int split_events(struct split *out, const struct encoding_list *events,
-		 const struct source *(*source)(const char *name), struct tare_error *err)
+		 const struct source *source, struct tare_error *err)
 {
 	size_t n = events->n;
 	bool *placed = calloc(n + 1, sizeof(*placed));

@@ -19,7 +19,7 @@ struct split {
  * with the first batch, to be reported there. Costs about a millisecond per group of a PMU.
  */
 int split_events(struct split *out, const struct encoding_list *events,
-		 const struct source *(*source)(const char *name), struct tare_error *err);
+		 const struct source *source, struct tare_error *err);
 void split_free(struct split *s);
 
 #endif

@@ -191,7 +191,7 @@ static int add_unavailable(const struct summary *s, struct stat_table *t, size_t
  * says why. */
 static bool is_of_engine(const struct encoding *e)
 {
-	return e->source && !strcmp(e->source, "exact");
+	return encoding_source(e)->needs_engine;
 }
 
 /* Of the best there are all are shown: whole ones; else those that were cut short; else those that never began. */

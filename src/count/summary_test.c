@@ -12,7 +12,7 @@ static struct encoding *event(const char *name)
 {
 	struct encoding *e = &enc[n_enc++];
 
-	*e = (struct encoding){ .source = "perf", .scale = 1, .event = n_enc - 1 };
+	*e = (struct encoding){ .source = &source_perf, .scale = 1, .event = n_enc - 1 };
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	return e;
 }

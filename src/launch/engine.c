@@ -11,7 +11,7 @@
 
 bool engine_counts(const struct encoding *e)
 {
-	return e->source && !strcmp(e->source, "exact");
+	return encoding_source(e)->needs_engine;
 }
 
 /* instructions/period=1000/, and no further term. */
@@ -81,7 +81,7 @@ static void give(struct encoding *e, int class)
 {
 	name_as_user(e);
 	snprintf(e->pmu, sizeof(e->pmu), "exact");
-	e->source = "exact";
+	e->source = &source_exact;
 	e->attr.type = PERF_TYPE_MAX;
 	e->attr.config = (uint64_t) class;
 	e->attr.exclude_kernel = e->attr.exclude_hv = 1;
@@ -109,8 +109,7 @@ static void refuse(struct encoding *e, int code, const char *why, const char *re
  */
 static bool is_spoilt(const struct encoding *e)
 {
-	if (e->unavailable || engine_counts(e) || e->place == PLACE_UNCORE || !e->source ||
-	    strcmp(e->source, "perf"))
+	if (e->unavailable || e->place == PLACE_UNCORE || !encoding_source(e)->kernel)
 		return false;
 	return e->attr.type != PERF_TYPE_SOFTWARE && e->attr.type != PERF_TYPE_TRACEPOINT;
 }
@@ -143,9 +142,9 @@ static void give_all(struct encoding_list *list, bool apart)
 }
 
 /* Whether this user can really open it here, in user mode at least. */
-static bool has_counter(const struct encoding *e, const struct source *(*find)(const char *name))
+static bool has_counter(const struct encoding *e, const struct source *instead)
 {
-	const struct source *source = find(e->source ? e->source : "perf");
+	const struct source *source = instead ? instead : encoding_source(e);
 	const struct target on = { .cpu = -1, .cgroup_fd = -1 };
 	struct encoding user = *e;
 	const struct encoding *one = &user;
@@ -175,7 +174,7 @@ static void by_registers(struct encoding_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (is_spoilt(&list->enc[i]) && list->enc[i].attr.type != PERF_TYPE_BREAKPOINT)
-			list->enc[i].source = "msr";
+			list->enc[i].source = &source_msr;
 }
 
 int engine_choose(struct encoding_list *list, const struct engine_question *q,

@@ -13,7 +13,7 @@ struct engine_question {
 	const struct tare_error
 	    *cannot; /* why the exact engine cannot count this target; NULL: it can */
 	bool apart;  /* what it does not count is counted in runs without it */
-	const struct source *(*source)(const char *name);
+	const struct source *source; /* in place of each event's own (tests); NULL: none */
 };
 
 /*

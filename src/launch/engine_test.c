@@ -32,13 +32,7 @@ static int refuse_open(struct counters **out, const struct encoding *const *enc,
 }
 
 /* A PMU that the user may not open. */
-static const struct source *closed(const char *name)
-{
-	static const struct source source = { .name = "perf", .open = refuse_open };
-
-	(void)name;
-	return &source;
-}
+static const struct source closed = { .name = "perf", .open = refuse_open };
 
 /* "name" by perf, "name!" by the exact engine, "name?" unavailable; groups apart by a bar. */
 static const char *shown(const struct encoding_list *list)
@@ -126,7 +120,7 @@ TEST(who_counts_what)
 		struct engine_question q = { .wish = rows[i].wish,
 					     .cannot = rows[i].cannot ? &cannot : NULL,
 					     .apart = rows[i].apart,
-					     .source = rows[i].shut ? closed : scripted_find };
+					     .source = rows[i].shut ? &closed : &source_scripted };
 		struct tare_error err = TARE_ERROR_INIT;
 		struct encoding_list list = encode(rows[i].root, rows[i].events);
 
@@ -145,7 +139,7 @@ TEST(who_counts_what)
 TEST(why_it_does_not_stand_in)
 {
 	struct tare_error cannot = { .code = EINVAL, .what = "it cannot with -D" };
-	struct engine_question q = { .source = scripted_find, .cannot = &cannot };
+	struct engine_question q = { .source = &source_scripted, .cannot = &cannot };
 	struct encoding_list list = encode(vm, "page-faults,instructions,cycles");
 
 	CHECK_EQ(engine_choose(&list, &q, NULL), 0, "not chosen");
@@ -157,7 +151,7 @@ TEST(why_it_does_not_stand_in)
 
 TEST(a_command_that_cannot_be_run)
 {
-	struct engine_question q = { .source = scripted_find };
+	struct engine_question q = { .source = &source_scripted };
 	struct tare_error why = { .code = ENOTSUP,
 				  .what = "a 32-bit program",
 				  .hint = "--engine perf" };

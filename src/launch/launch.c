@@ -195,7 +195,7 @@ static void give_up(struct launched *l)
 
 const struct launcher launch_plain = {
 	.name = "fork",
-	.engine = "perf",
+	.engine = &source_perf,
 	.prepare = prepare,
 	.release = release,
 	.wake_fd = wake_fd,

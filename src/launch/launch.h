@@ -40,7 +40,7 @@ struct launch_signals {
 
 struct launcher {
 	const char *name;
-	const char *engine; /* what gives the user-mode counts: "perf" or "exact" */
+	const struct source *engine; /* what gives the user-mode counts */
 	bool adds_work;     /* of its own: times and the kernel's counts hold it too */
 	/*
 	 * The pid is known only after release. Counters of the kernel are then opened on the
@@ -77,7 +77,5 @@ int launched_profile(const struct launched *l, struct exact_profile *out, struct
 int launched_counts(const struct launched *l, int64_t out[EXACT_CLASSES], struct tare_error *err);
 /* The processes that those are without; see exact_partial(). */
 void launched_partial(const struct launched *l, struct exact_partial *out);
-extern const struct source
-    source_exact; /* what the exact engine counts, for commands launched by it */
 
 #endif

@@ -161,7 +161,7 @@ static void let_go(struct launched *l)
 
 const struct launcher launch_exact = {
 	.name = "exact",
-	.engine = "exact",
+	.engine = &source_exact,
 	.adds_work = true,
 	.late = true,
 	.prepare = prepare,
@@ -186,7 +186,7 @@ struct exact_group {
 /* Source: src/pmu/exact_events.c, whose order is the classes'. */
 static int class_of(const struct encoding *e)
 {
-	return !strcmp(e->pmu, "exact") && e->attr.config < EXACT_CLASSES ? (int)e->attr.config : -1;
+	return encoding_source(e)->needs_engine && e->attr.config < EXACT_CLASSES ? (int)e->attr.config : -1;
 }
 
 static int open_group(struct counters **out, const struct encoding *const *enc, size_t n,
@@ -361,6 +361,9 @@ static int probe(struct tare_error *err)
 
 const struct source source_exact = {
 	.name = "exact",
+	.exact = true,
+	.needs_engine = true,
+	.adds_overhead = true,
 	.about = "the exact engine: every instruction of a command in user mode",
 	.probe = probe,
 	.open = open_group,

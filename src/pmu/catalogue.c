@@ -299,7 +299,7 @@ void encoding_spell(struct machine *m, const struct encoding *enc, const char *c
 	const char *name;
 	size_t n = 0, start = out->len;
 
-	if (!enc->pmu[0] || !strcmp(enc->source, "exact") || enc->attr.type == PERF_TYPE_HARDWARE ||
+	if (!enc->pmu[0] || enc->source->needs_engine || enc->attr.type == PERF_TYPE_HARDWARE ||
 	    enc->attr.type == PERF_TYPE_HW_CACHE)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(first); i++)

@@ -72,7 +72,8 @@ TEST(known_cpus)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct encoding enc = {
-			.source = "perf", .attr = { .type = rows[i].type, .config = rows[i].config }
+			.source = &source_perf,
+				.attr = { .type = rows[i].type, .config = rows[i].config }
 		};
 		struct counter_facts facts;
 		struct fit_legal legal;
@@ -92,7 +93,7 @@ TEST(known_cpus)
 TEST(unknown_cpu)
 {
 	struct counter_facts facts = { .kind = COUNTERS_INTEL, .programmable = 8, .fixed = 4 };
-	struct encoding enc = { .source = "perf",
+	struct encoding enc = { .source = &source_perf,
 				.attr = { .type = PERF_TYPE_RAW, .config = 0xc0 } };
 	const struct encoding *list[] = { &enc };
 	struct fit_legal legal;

@@ -31,7 +31,7 @@ struct encoding *encoder_add(struct encoder *e, const struct pmu *pmu, uint32_t 
 	const struct event *ev = e->ev;
 
 	*enc = (struct encoding){
-		.source = "perf",
+		.source = &source_perf,
 		.attr = { .type = type, .size = sizeof(enc->attr), .config = config },
 		.place = pmu ? pmu->place : PLACE_TASK,
 		.event = e->index,
@@ -154,7 +154,7 @@ static bool clock_takes(const struct encoding *enc, const struct event_mods *m)
 static int check_mods(struct encoder *e, const struct encoding *enc)
 {
 	const struct event_mods *m = &e->ev->mods;
-	bool clock = !strcmp(enc->source, "clock");
+	bool clock = enc->source->clock;
 
 	if (!clock && enc->place != PLACE_UNCORE)
 		return 0;
@@ -291,7 +291,7 @@ static int encode_generic(struct encoder *e, const struct generic_name *g)
 	if (!enc)
 		return -ENOMEM;
 	if (g->type == NAME_CLOCK)
-		enc->source = "clock";
+		enc->source = &source_clock;
 	snprintf(enc->unit, sizeof(enc->unit), "%s", g->unit);
 
 	int ret = check_mods(e, enc);

@@ -459,10 +459,10 @@ TEST(units)
 	CHECK_STR(list.enc[2].unit, "C");
 	CHECK(list.enc[3].scale == 1 && !list.enc[3].unit[0]);
 	CHECK_STR(list.enc[4].unit, "ns");
-	CHECK_STR(list.enc[3].source, "perf");
+	CHECK(list.enc[3].source == &source_perf);
 	encoding_list_free(&list);
 	CHECK_EQ(encode("vm-no-pmu", "duration_time", false, &list, NULL), 0);
-	CHECK_STR(list.enc[0].source, "clock");
+	CHECK(list.enc[0].source == &source_clock);
 	encoding_list_free(&list);
 	CHECK_EQ(
 	    encode("hybrid", "cycles/period=1000/,cpu_core/slots,freq=99/", false, &list, NULL), 0);

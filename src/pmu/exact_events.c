@@ -79,7 +79,7 @@ int encode_exact(struct encoder *e)
 		if (!enc)
 			return -ENOMEM;
 		snprintf(enc->pmu, sizeof(enc->pmu), "exact");
-		enc->source = "exact";
+		enc->source = &source_exact;
 		enc->attr.exclude_kernel = enc->attr.exclude_hv = 1;
 		if (ev->n_terms > 1)
 			enc->attr.sample_period = ev->term[1].number;

@@ -82,7 +82,7 @@ void fit_legal(const struct counter_facts *f, const struct encoding *enc, struct
 	bool known;
 
 	*out = (struct fit_legal){ .sure = true };
-	if (enc->unavailable || enc->place == PLACE_UNCORE || strcmp(enc->source, "perf") ||
+	if (enc->unavailable || enc->place == PLACE_UNCORE || !encoding_source(enc)->kernel ||
 	    enc->attr.type == PERF_TYPE_SOFTWARE || enc->attr.type == PERF_TYPE_TRACEPOINT ||
 	    enc->attr.type == PERF_TYPE_BREAKPOINT)
 		return;
@@ -162,7 +162,7 @@ size_t fit_check(const struct counter_facts *f, const char *pmu, const struct en
 
 	memset(m.owner, -1, sizeof(m.owner));
 	if (f->watchdog) {
-		const struct encoding cycles = { .source = "perf",
+		const struct encoding cycles = { .source = &source_perf,
 						 .attr.config = PERF_COUNT_HW_CPU_CYCLES };
 		uint64_t tried = 0;
 

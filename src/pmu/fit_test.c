@@ -116,7 +116,7 @@ TEST(every_counter_taken)
 	const struct encoding *list[66];
 
 	for (size_t i = 0; i < ARRAY_SIZE(enc); i++) {
-		enc[i] = (struct encoding){ .source = "perf",
+		enc[i] = (struct encoding){ .source = &source_perf,
 					    .attr.type = PERF_TYPE_RAW,
 					    .counters = UINT64_MAX };
 		list[i] = &enc[i];
@@ -147,7 +147,7 @@ TEST(constraints)
 		size_t n = 0;
 
 		for (; n < 6 && rows[i].counters[n]; n++) {
-			enc[n].source = "perf";
+			enc[n].source = &source_perf;
 			enc[n].attr.type = PERF_TYPE_RAW;
 			enc[n].counters = rows[i].counters[n];
 			list[n] = &enc[n];

@@ -19,7 +19,7 @@ static const struct {
 
 enum encoding_modes encoding_modes(const struct encoding *e)
 {
-	if (e->source && strcmp(e->source, "perf"))
+	if (!encoding_source(e)->kernel)
 		return MODES_OF_PMU;
 	switch (e->attr.type) {
 	case PERF_TYPE_BREAKPOINT:

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 #include "base/cpus.h"
 #include "event/event.h"
+#include "pmu/source.h"
 
 struct machine;
 
@@ -19,7 +20,7 @@ void machine_close(struct machine *m);
 /* As given to machine_open; "" for this machine. */
 const char *machine_root(const struct machine *m);
 
-/* attr.config of an encoding whose source is "clock"; all in ns. */
+/* attr.config of an encoding whose source is source_clock; all in ns. */
 enum clock_event { CLOCK_WALL = 1, CLOCK_USER, CLOCK_SYSTEM };
 
 enum pmu_place {
@@ -33,7 +34,7 @@ enum pmu_place {
 struct encoding {
 	char name[160];     /* as shown: the user's words, "cpu_core/instructions/" on hybrids */
 	char pmu[64];       /* sysfs name; "" for generic events on the one core PMU */
-	const char *source; /* which source counts it: "perf", "clock" or "exact" */
+	const struct source *source; /* what counts it; NULL: source_perf */
 	struct perf_event_attr
 	    attr; /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, period */
 	enum pmu_place place;
@@ -54,6 +55,11 @@ struct encoding {
 	bool unencoded;    /* unavailable, and its PMU's format is not here: attr.type and config mean nothing */
 	char asked[200];   /* unencoded: the terms by name, as a file gives them; "" if none does */
 };
+
+static inline const struct source *encoding_source(const struct encoding *e)
+{
+	return e->source ? e->source : &source_perf;
+}
 
 struct encoding_list {
 	struct encoding *enc;

@@ -55,7 +55,7 @@ static bool by_exact_engine(const struct encoding *enc)
 {
 	uint64_t generic = enc->attr.config & UINT32_MAX; /* above is a PMU */
 
-	return !strcmp(enc->pmu, "exact") ||
+	return encoding_source(enc)->needs_engine ||
 	       (enc->attr.type == PERF_TYPE_HARDWARE && !enc->attr.exclude_user &&
 		(generic == PERF_COUNT_HW_INSTRUCTIONS || generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
 }
@@ -67,7 +67,7 @@ static bool all_by_exact_engine(const struct encoding_list *list, size_t first, 
 
 	for (size_t i = first; i < end; i++) {
 		all &= by_exact_engine(&list->enc[i]);
-		named |= !strcmp(list->enc[i].pmu, "exact");
+		named |= encoding_source(&list->enc[i])->needs_engine;
 	}
 	return all && named;
 }

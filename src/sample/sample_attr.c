@@ -198,7 +198,8 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 
 void sample_tracker(struct encoding *enc, struct sampled *out, const struct sample_how *how)
 {
-	*enc = (struct encoding){ .name = "dummy:u", .source = "perf", .place = PLACE_TASK, .scale = 1 };
+	*enc = (struct encoding){ .name = "dummy:u",
+		.source = &source_perf, .place = PLACE_TASK, .scale = 1 };
 	enc->attr = (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
 					      .config = PERF_COUNT_SW_DUMMY,
 					      .exclude_kernel = 1,

@@ -224,7 +224,7 @@ static size_t count(const struct memory *m, uint32_t type)
 }
 
 static struct encoding clock_event = { .name = "task-clock:u",
-				       .source = "perf",
+				       .source = &source_perf,
 				       .scale = 1,
 				       .attr = { .type = PERF_TYPE_SOFTWARE,
 						 .config = PERF_COUNT_SW_TASK_CLOCK,

@@ -32,16 +32,12 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 	return 0;
 }
 
-static const struct source *find_source(const char *name)
-{
-	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
-}
-
 /* One run; nobody sees what it writes. 0, a signal that stopped tare, or -errno. */
 static int run(struct memory *m, const struct encoding_list *list, const struct launcher *launcher, char *const argv[], struct tare_error *err)
 {
 	const struct stat_plan plan = {
-		.events = list, .argv = argv, .launcher = launcher, .where = { .inherit = true }, .runs = 1, .source = find_source
+		.events = list,
+			.argv = argv, .launcher = launcher, .where = { .inherit = true }, .runs = 1
 	};
 	struct stat_outcome outcome = { 0 };
 	struct hidden hidden;

@@ -265,7 +265,7 @@ static int count_batch(struct batch *b, struct tare_error *err)
 
 struct encoding scan_encoding(const struct scan_plan *p, const char *pmu, uint32_t select, uint32_t umask)
 {
-	struct encoding e = { .source = "perf", .scale = 1, .place = p->place };
+	struct encoding e = { .source = &source_perf, .scale = 1, .place = p->place };
 
 	e.attr.type = p->type;
 	e.attr.exclude_kernel = !p->kernel;

@@ -20,11 +20,11 @@ int events_as_group(const struct tare_events *events, const struct encoding ***o
 	for (size_t i = 0; i < list->n; i++) {
 		const struct encoding *enc = &list->enc[i];
 
-		if (strcmp(enc->source, source_perf.name))
+		if (!encoding_source(enc)->kernel)
 			return tare_fail(
 			    err, EOPNOTSUPP,
 			    "%s is not counted by the kernel but by tare's source '%s'", enc->name,
-			    enc->source);
+			    enc->source->name);
 		if (enc->place != PLACE_CORE)
 			continue;
 		if (core && strcmp(core->pmu, enc->pmu)) {

@@ -20,7 +20,7 @@ enum { PAGES = 64 };
 
 #define SOFTWARE(label, what)                                                                      \
 	{                                                                                          \
-		.name = label, .source = "perf", .scale = 1.0, .attr = {                           \
+		.name = label, .source = &source_perf, .scale = 1.0, .attr = {                     \
 			.type = PERF_TYPE_SOFTWARE,                                                \
 			.config = what,                                                            \
 			.exclude_hv = 1                                                            \
@@ -536,7 +536,7 @@ TEST(modifiers_that_the_kernel_would_not_follow)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		const unsigned out = modes[i].left_out;
-		struct encoding e = { .name = "x:u", .source = "perf", .in_user = modes[i].in_user,
+		struct encoding e = { .name = "x:u", .source = &source_perf, .in_user = modes[i].in_user,
 				      .attr = { .type = modes[i].type, .config = modes[i].config, .exclude_user = !!(out & NO_USER),
 						.exclude_kernel = !!(out & NO_KERNEL), .exclude_hv = !!(out & NO_HV), .exclude_guest = !!(out & NO_GUEST),
 						.exclude_host = !!(out & NO_HOST), .exclude_idle = !!(out & NO_IDLE) } };

@@ -9,7 +9,7 @@
 enum { SHADOW = TAP_THREAD_SANITIZER ? 4 : 1 };
 
 static struct encoding faults = { .name = "page-faults",
-				  .source = "perf",
+				  .source = &source_perf,
 				  .scale = 1,
 				  .attr = { .type = PERF_TYPE_SOFTWARE,
 					    .config = PERF_COUNT_SW_PAGE_FAULTS,

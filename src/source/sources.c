@@ -3,7 +3,14 @@
 #include <string.h>
 #include "source/source.h"
 
-const struct source *const sources[] = { &source_perf, &source_msr, NULL };
+const struct source *const sources[] = { &source_perf, &source_msr, &source_clock,
+					&source_exact, NULL };
+
+const struct source source_clock = {
+	.name = "clock",
+	.about = "wall-clock and CPU time of the command, by the session",
+	.clock = true,
+};
 
 const struct source *source_find(const char *name)
 {

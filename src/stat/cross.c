@@ -6,11 +6,11 @@
 #include "stat/cross.h"
 
 const char *const cross_names[CROSS_VERDICTS] = { "equal", "agree", "differ", "untested", "unknown" };
-static const char *const sides[CROSS_SIDES] = { "msr", "perf" };
+static const struct source *const sides[CROSS_SIDES] = { &source_msr, &source_perf };
 
 static bool is_by(const struct encoding *e, enum cross_side side)
 {
-	return e->source && !strcmp(e->source, sides[side]);
+	return e->source == sides[side];
 }
 
 int cross_add(struct encoding_list *list, struct tare_error *err)
@@ -44,21 +44,23 @@ static size_t numbers(const struct stat_table *t, const struct stat_row *r, enum
 	size_t n = 0;
 
 	if (r && r->quality == TARE_UNAVAILABLE)
-		snprintf(out->why, sizeof(out->why), "%s: %s", sides[side], r->why);
+		snprintf(out->why, sizeof(out->why), "%s: %s", sides[side]->name, r->why);
 	for (unsigned i = 0; r && !out->why[0] && i < t->runs; i++) {
 		const struct amount *a = &r->run[i];
 
 		if (!a->enabled_ns)
 			continue; /* the other side's run */
 		if (a->quality == TARE_UNAVAILABLE)
-			snprintf(out->why, sizeof(out->why), "%s: a run of it has no number%s%s", sides[side], r->why[0] ? ": " : "", r->why);
+			snprintf(out->why, sizeof(out->why), "%s: a run of it has no number%s%s",
+				 sides[side]->name, r->why[0] ? ": " : "", r->why);
 		else if (a->quality != TARE_COUNTED)
-			snprintf(out->why, sizeof(out->why), "%s: it was on a counter for %.1f %% of the time", sides[side],
+			snprintf(out->why, sizeof(out->why),
+				 "%s: it was on a counter for %.1f %% of the time", sides[side]->name,
 				 a->enabled_ns ? 100.0 * (double)a->running_ns / (double)a->enabled_ns : 0.0);
 		to[n++] = (double)a->value;
 	}
 	if (!n && !out->why[0])
-		snprintf(out->why, sizeof(out->why), "%s: it was not counted", sides[side]);
+		snprintf(out->why, sizeof(out->why), "%s: it was not counted", sides[side]->name);
 	return out->why[0] ? 0 : n;
 }
 

@@ -14,7 +14,7 @@ static uint64_t spoilt; /* an event that perf has on a counter for half of the t
 
 static enum cross_side side_of(const struct encoding *e)
 {
-	return !strcmp(e->source, "msr") ? CROSS_MSR : CROSS_PERF;
+	return e->source == &source_msr ? CROSS_MSR : CROSS_PERF;
 }
 
 static int answer(const struct scripted_call *call, struct tare_reading *out)
@@ -38,19 +38,20 @@ static struct cross_row *judge(unsigned n, unsigned runs, size_t *rows, struct s
 	struct stat_outcome outcome;
 	struct summary_options how = { .by = BY_ALL };
 	struct stat_plan plan = { .events = &list, .argv = (char *[]){ (char[]){ "true" }, NULL }, .launcher = &launch_plain, .runs = 1,
-				  .source = scripted_find };
+				  .source = &source_scripted };
 	struct cross_row *out;
 	bool only[2 * 8];
 
 	for (unsigned i = 0; i < n; i++) {
 		struct encoding *e = &list.enc[i];
 
-		*e = (struct encoding){ .source = "msr", .scale = 1, .event = i, .group = i, .attr.config = i + 1 };
+		*e = (struct encoding){ .source = &source_msr,
+			.scale = 1, .event = i, .group = i, .attr.config = i + 1 };
 		snprintf(e->name, sizeof(e->name), "event%u", i + 1);
 	}
 	CHECK_EQ(cross_add(&list, &err), 0, "%s", err.what);
 	CHECK_EQ(list.n, 2 * n, "each twice");
-	CHECK_STR(list.enc[n].source, "perf", "the second time by perf");
+	CHECK(list.enc[n].source == &source_perf, "the second time by perf");
 	CHECK_EQ(list.enc[n].group, n, "in a group of its own");
 	*keep = summary_new(&how, &err);
 	summary_amend(*keep, list.enc, list.n, &err);
@@ -119,10 +120,11 @@ TEST(guests_are_on_both_sides_or_on_none)
 	struct encoding_list list = { .enc = calloc(2, sizeof(struct encoding)), .n = 2, .groups = 2 };
 
 	for (size_t i = 0; i < 2; i++)
-		list.enc[i] = (struct encoding){ .source = "msr", .attr = { .exclude_guest = 1 }, .group = (unsigned)i, .host_only = i == 1 };
+		list.enc[i] = (struct encoding){ .source = &source_msr,
+			.attr = { .exclude_guest = 1 }, .group = (unsigned)i, .host_only = i == 1 };
 	CHECK_EQ(cross_add(&list, NULL), 0);
 	CHECK_EQ(list.n, 4);
-	CHECK_STR(list.enc[2].source, "perf");
+	CHECK(list.enc[2].source == &source_perf);
 	CHECK_EQ(list.enc[2].attr.exclude_guest, 0, "as a register counts");
 	CHECK_EQ(list.enc[3].attr.exclude_guest, 1, "the host alone was asked for");
 	CHECK_EQ(list.enc[0].attr.exclude_guest, 1, "the first of a pair is left as it is");

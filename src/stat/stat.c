@@ -145,7 +145,7 @@ static int put_clocks(struct run *r, uint64_t time_ns)
 				  .reading = { .event = (unsigned)i,
 					       .place = { .cpu = cpu, .thread = -1 } } };
 
-		if (!e->source || strcmp(e->source, "clock") || e->unavailable ||
+		if (!encoding_source(e)->clock || e->unavailable ||
 		    e->attr.config >= ARRAY_SIZE(clocks) || (r->plan->only && !r->plan->only[i]))
 			continue;
 		if (clocks[e->attr.config].at_end_only && !end->has_status) {

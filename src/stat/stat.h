@@ -31,7 +31,7 @@ struct stat_plan {
 	uint64_t delay_ns;        /* start counting that long after the start */
 	bool start_disabled;      /* until `control` says enable */
 	struct control *control;  /* NULL: none */
-	const struct source *(*source)(const char *name); /* source_find, or a test's own */
+	const struct source *source; /* in place of each event's own (tests); NULL: none */
 	/*
 	 * Told before the first command starts what could be opened (c->enc: names and reasons); a
 	 * negative errno, with err, ends the session there. May be NULL.

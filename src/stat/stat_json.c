@@ -67,7 +67,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 		json_null(j, "value");
 	json_string(j, "unit", e->unit);
 	quality(j, r);
-	json_string(j, "engine", e->source ? e->source : "perf");
+	json_string(j, "engine", encoding_source(e)->name);
 	if (trust)
 		trust_json(j, trust, r);
 	if (stat_with_overhead(r))
@@ -273,7 +273,7 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	}
 	if (about->fixed)
 		fixed_json(&j, about->fixed);
-	json_string(&j, "engine", about->engine);
+	json_string(&j, "engine", about->engine->name);
 	json_bool(&j, "interrupted", t->by_signal != 0);
 	json_bool(&j, "timed_out", t->timed_out);
 	json_uint(&j, "batches", about->batches);
@@ -369,7 +369,7 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 		stat_quality(&name, r);
 		field(out, name.failed ? "" : name.s);
 		text_free(&name);
-		text_add(out, "%s,", e->source ? e->source : "perf");
+		text_add(out, "%s,", encoding_source(e)->name);
 		if (r->quality == TARE_UNAVAILABLE) {
 			text_add(out, ",0,,,,,,");
 		} else {

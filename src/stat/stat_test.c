@@ -74,7 +74,7 @@ static void prepare(struct setup *s, const char *events, char *const *argv)
 				      .launcher = &launch_plain,
 				      .runs = 1,
 				      .where.inherit = true,
-				      .source = scripted_find };
+				      .source = &source_scripted };
 }
 
 static int go(struct setup *s)
@@ -393,7 +393,7 @@ TEST(splitting_a_long_list)
 	prepare(&s, "page-faults,{task-clock,cpu-clock},minor-faults,major-faults,duration_time,cs",
 		NULL);
 	scripted_read = two_counters;
-	CHECK_EQ(split_events(&split, &s.list, scripted_find, NULL), 0);
+	CHECK_EQ(split_events(&split, &s.list, &source_scripted, NULL), 0);
 	scripted_read = NULL;
 	for (unsigned b = 0; b < split.batches; b++, strcat(text, "|"))
 		for (size_t i = 0; i < split.n; i++)

@@ -708,7 +708,7 @@ static bool put_less(struct text *out, const struct stat_table *t, const struct 
 static void put_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
 		      const struct style *s)
 {
-	bool exact = !strcmp(about->engine, "exact");
+	bool exact = about->engine->exact;
 
 	bool scaled = false;
 	size_t odd = 0;

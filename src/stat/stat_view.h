@@ -14,7 +14,7 @@
 struct stat_about {
 	char *const *argv;  /* the command, or NULL */
 	const char *target; /* in words, when it is not the command: "process 12", "all CPUs" */
-	const char *engine; /* "perf", or "exact" */
+	const struct source *engine;
 	bool aslr;          /* of tare itself: address-space randomisation is on */
 	const struct fixed *fixed; /* what tare made the same in each run; NULL: nothing */
 	size_t environment_bytes; /* with fixed: arguments and environment, filled up to that */

@@ -22,7 +22,7 @@ static struct encoding *event(const char *name)
 {
 	struct encoding *e = &enc[n_enc++];
 
-	*e = (struct encoding){ .source = "perf", .scale = 1, .event = n_enc - 1 };
+	*e = (struct encoding){ .source = &source_perf, .scale = 1, .event = n_enc - 1 };
 	snprintf(e->name, sizeof(e->name), "%s", name);
 	return e;
 }
@@ -180,7 +180,7 @@ static void check(const char *name)
 
 static char *const gcc[] = { (char *)"gcc", (char *)"-c", (char *)"a b.c", (char *)"it's", NULL };
 static const struct stat_about about = {
-	.argv = gcc, .engine = "perf", .aslr = true, .batches = 1, .exit_status = 0
+	.argv = gcc, .engine = &source_perf, .aslr = true, .batches = 1, .exit_status = 0
 };
 static const struct style plain = { .thousands = true, .utf8 = true, .width = 160 };
 
@@ -242,7 +242,7 @@ static const struct stat_table *under_the_engine(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
 		if (event(name[i])->name[0] == 'i' || name[i][0] == 'b')
-			enc[i].source = "exact";
+			enc[i].source = &source_exact;
 	begin(&(struct summary_options){ 0 });
 	summary_sink(s)->put(summary_sink(s), &(struct fact){ .kind = FACT_RUN_BEGIN, .begin.adds_work = true }, NULL);
 	for (unsigned i = 0; i < ARRAY_SIZE(name); i++)
@@ -533,7 +533,7 @@ TEST(what_was_taken_off_is_shown)
 	static const struct summary_less less = { .event = 0, .by = 1, .known = "documented: Linux" };
 	static const char said[] = "instructions-minus-irqs:u: 1,000,012 instructions:u less 12 of cpu/event=0x2c/u, one for each interrupt";
 	const struct style style = { .thousands = true, .width = 200 };
-	const struct stat_about about = { .engine = "perf" };
+	const struct stat_about about = { .engine = &source_perf };
 	const struct stat_table *t;
 
 	event("instructions-minus-irqs:u");

@@ -5,15 +5,10 @@
 #include "stat/stat.h"
 #include "stat/trial.h"
 
-static const struct source *find_source(const char *name)
-{
-	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
-}
-
 int trial_open(struct trial *t, char *const argv[], enum engine_wish wish, struct tare_error *err)
 {
 	const struct encode_options how = { .keep_unavailable = true };
-	const struct engine_question q = { .wish = wish, .source = find_source };
+	const struct engine_question q = { .wish = wish };
 	struct event_list events = { 0 };
 	int ret;
 
@@ -74,7 +69,6 @@ int trial_run(const struct trial *t, struct fixed *fixed, char *const *envp, str
 		.where = { .inherit = true },
 		.runs = 1,
 		.timeout_ns = t->timeout_ns,
-		.source = find_source,
 	};
 	struct hidden hidden;
 	int ret = hidden_begin(&hidden, err);

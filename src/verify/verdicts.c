@@ -35,7 +35,8 @@ bool verdict_event(char *out, size_t room, const struct encoding *e)
 	const struct perf_event_attr *a = &e->attr;
 	/* On hybrid machines the upper half of a generic event's number is its PMU, which pmu names. */
 	uint64_t config = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ? (uint32_t)a->config : a->config;
-	int n = snprintf(out, room, "%s %s %#llx %#llx %#llx %s%s", e->source ? e->source : "perf", type_name(e), (unsigned long long)config,
+	int n = snprintf(out, room, "%s %s %#llx %#llx %#llx %s%s", encoding_source(e)->name,
+			 type_name(e), (unsigned long long)config,
 			 (unsigned long long)a->config1, (unsigned long long)a->config2, a->exclude_user ? "" : "u", a->exclude_kernel ? "" : "k");
 
 	return n > 0 && (size_t)n < room && !e->unencoded;

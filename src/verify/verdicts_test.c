@@ -120,7 +120,8 @@ TEST(what_is_no_verdict_is_refused)
 /* Two names of one event are one, and what differs in what is counted is another. */
 TEST(what_is_meant_by_an_event)
 {
-	struct encoding a = { .source = "perf", .attr = { .type = PERF_TYPE_RAW, .config = 0xc0, .exclude_kernel = 1 } }, b = a;
+	struct encoding a = { .source = &source_perf,
+		.attr = { .type = PERF_TYPE_RAW, .config = 0xc0, .exclude_kernel = 1 } }, b = a;
 	char x[96], y[96];
 
 	snprintf(b.name, sizeof(b.name), "cpu/event=0xc0/u");
@@ -135,7 +136,7 @@ TEST(what_is_meant_by_an_event)
 	verdict_event(y, sizeof(y), &b);
 	CHECK(strcmp(x, y), "another config1");
 	b = a;
-	b.source = "msr";
+	b.source = &source_msr;
 	verdict_event(y, sizeof(y), &b);
 	CHECK(strcmp(x, y), "by registers");
 	b = a;

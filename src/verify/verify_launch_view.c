@@ -148,7 +148,7 @@ void verify_launch_json(struct text *out, const struct launch_report *r)
 	for (char *const *a = r->argv; *a; a++)
 		json_string(&j, NULL, *a);
 	json_end(&j);
-	json_string(&j, "engine", r->engine);
+	json_string(&j, "engine", r->engine->name);
 	json_string(&j, "event", "instructions:u");
 	json_uint(&j, "runs", r->runs);
 	json_int(&j, "exit_status", r->exit_status);

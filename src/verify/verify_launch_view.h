@@ -5,6 +5,7 @@
 
 #include "launch/fixed.h"
 #include "output/style.h"
+#include "pmu/source.h"
 
 /* Some runs under one condition. */
 struct launch_runs {
@@ -17,7 +18,7 @@ struct launch_runs {
 
 struct launch_report {
 	char *const *argv;
-	const char *engine;
+	const struct source *engine;
 	unsigned runs; /* of each condition */
 	const struct fixed *fixed;
 	bool first_apart; /* the very first run differed from all others with everything fixed, and those were alike: `all` is without it */

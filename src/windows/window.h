@@ -62,7 +62,7 @@ struct window_plan {
 	uint64_t interval_ns; /* window_poll */
 };
 
-int window_poll(const struct window_plan *plan, const struct source *(*source)(const char *name),
+int window_poll(const struct window_plan *plan, const struct source *source,
 		struct window_sink *to, struct window_end *end, struct tare_error *err);
 /* Every event is one that engine_counts(). */
 int window_exact(const struct window_plan *plan, struct window_sink *to, struct window_end *end,

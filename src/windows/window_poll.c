@@ -112,7 +112,7 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 	return 0;
 }
 
-int window_poll(const struct window_plan *plan, const struct source *(*source)(const char *name),
+int window_poll(const struct window_plan *plan, const struct source *source,
 		struct window_sink *to, struct window_end *end, struct tare_error *err)
 {
 	size_t n = plan->events->n;

@@ -79,7 +79,7 @@ void windows_csv(struct out *out, const struct windows_table *t, const struct wi
 			out_add(out, ",%s,", ended(row));
 			if (phase)
 				out_u64(out, phase);
-			out_add(out, ",%s", about->engine[0] == 'e' ? "exact" : "counted");
+			out_add(out, ",%s", about->engine->exact ? "exact" : "counted");
 			for (size_t e = 0; e < t->n_events; e++)
 				out_add(out, ",%" PRIu64, row->value[e]);
 			for (size_t m = 0; m < t->n_metrics; m++) {
@@ -240,8 +240,8 @@ static void put_document(struct out *out, const struct windows_table *t,
 	else
 		json_null(&j, "exit_status");
 	json_string(&j, "mode", about->mode);
-	json_string(&j, "engine", about->engine);
-	json_string(&j, "quality", about->engine[0] == 'e' ? "exact" : "counted");
+	json_string(&j, "engine", about->engine->name);
+	json_string(&j, "quality", about->engine->exact ? "exact" : "counted");
 	json_uint(&j, "every", about->every);
 	json_uint(&j, "wall_ns", about->end->wall_ns);
 	json_uint(&j, "lost", about->end->lost);

@@ -165,7 +165,7 @@ static int into_text(void *with, const void *bytes, size_t n)
 	return 0;
 }
 
-static char *csv_of(struct windows *w, const char *engine)
+static char *csv_of(struct windows *w, const struct source *engine)
 {
 	const struct windows_about about = { .engine = engine, .mode = "sample" };
 	struct text out = { 0 };
@@ -181,7 +181,7 @@ TEST(csv_there_and_back)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct windows *w = make(NULL, &err), *back;
-	char *text = csv_of(w, "exact"), *again;
+	char *text = csv_of(w, &source_exact), *again;
 	bool exact;
 
 	if (!CHECK(windows_csv_parse(&back, text, strlen(text), "x.csv", &exact, &err) == 0, "%s", err.what))
@@ -195,7 +195,7 @@ TEST(csv_there_and_back)
 	      windows_row(t, t->thread[0], 1)->moved);
 	CHECK(windows_row(t, t->thread[1], 0)->wall_ns == 500 &&
 	      windows_row(t, t->thread[1], 1)->rest);
-	again = csv_of(back, "exact");
+	again = csv_of(back, &source_exact);
 	CHECK(strstr(text, ",metric.ipc") && !strcmp(text, again), "%s", again);
 	free(text);
 	free(again);
@@ -216,7 +216,7 @@ static int count_bytes(void *with, const void *bytes, size_t n)
 static void show_many(void *with)
 {
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = "perf",
+	const struct windows_about about = { .engine = &source_perf,
 					     .mode = "sample",
 					     .every = 1000,
 					     .end = &end,
@@ -524,7 +524,8 @@ TEST(columns_that_find_no_room_are_counted_and_clocks_are_times)
 	static struct encoding clocked[] = { { .name = "task-clock", .scale = 1e-6 }, { .name = "context-switches-or-so", .scale = 1 },
 					     { .name = "another-that-is-wide", .scale = 1 } };
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = "perf", .mode = "sample", .every = 2500000, .end = &end };
+	const struct windows_about about = { .engine = &source_perf,
+		.mode = "sample", .every = 2500000, .end = &end };
 	struct style narrow = { .width = 50 }, wide = { .width = 200 };
 	struct windows *w = NULL;
 	struct text t = { 0 };
@@ -547,7 +548,8 @@ TEST(time_per_events_has_its_unit)
 	static struct encoding clocked[] = { { .name = "page-faults", .scale = 1, .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
 					     { .name = "task-clock", .scale = 1e-6, .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK } } };
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = "perf", .mode = "sample", .every = 10, .end = &end };
+	const struct windows_about about = { .engine = &source_perf,
+		.mode = "sample", .every = 10, .end = &end };
 	const struct style s = { .width = 120 };
 	struct windows *w = NULL;
 	struct text t = { 0 };
@@ -564,7 +566,8 @@ TEST(time_per_events_has_its_unit)
 TEST(what_the_numbers_do_not_show_is_no_swing)
 {
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = "exact", .mode = "sample", .every = 1000000, .end = &end };
+	const struct windows_about about = { .engine = &source_exact,
+		.mode = "sample", .every = 1000000, .end = &end };
 	const struct style s = { .width = 120, .utf8 = true };
 
 	for (unsigned step = 1; step <= 1000; step *= 1000) { /* by 0.001 of 1000, and by 1 */

@@ -368,7 +368,9 @@ static void put_head(struct text *out, const struct windows_table *t, const stru
 		return;
 	}
 	text_add(out, ", %zu thread%s: %s\n", t->n_threads, t->n_threads == 1 ? "" : "s",
-		 about->end->uncounted[0] ? "not all of the command" : !strcmp(about->engine, "exact") ? "exact to the instruction" : "counted, read at each overflow");
+		 about->end->uncounted[0] ? "not all of the command"
+		 : about->engine->exact   ? "exact to the instruction"
+					  : "counted, read at each overflow");
 }
 
 void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style)

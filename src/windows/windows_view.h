@@ -9,7 +9,7 @@
 
 struct windows_about {
 	char *const *argv; /* the command, or NULL */
-	const char *engine; /* "perf" or "exact" */
+	const struct source *engine;
 	const char *mode;   /* "sample" or "poll" */
 	uint64_t every;	    /* of the first event, or ns between two looks of poll */
 	const struct window_end *end;

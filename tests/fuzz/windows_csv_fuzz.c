@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static struct windows_diff d;
 	struct tare_error err = TARE_ERROR_INIT;
 	const struct window_end end = { .began = true };
-	const struct windows_about about = { .engine = "perf", .mode = "sample", .end = &end, .exit_status = -1 };
+	const struct windows_about about = { .engine = &source_perf, .mode = "sample", .end = &end, .exit_status = -1 };
 	const struct style style = { .width = 80 };
 	struct windows *w = NULL;
 	char *text = fuzz_text(bytes, n);

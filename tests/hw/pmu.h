@@ -14,7 +14,8 @@
 
 #define EVENT(name_, config_)                                                                      \
 	{                                                                                          \
-		.name = name_, .source = "perf", .place = PLACE_TASK, .scale = 1.0, .attr = {      \
+		.name = name_, .source = &source_perf, .place = PLACE_TASK,                       \
+		.scale = 1.0, .attr = {                                                            \
 			.type = PERF_TYPE_HARDWARE,                                                \
 			.config = config_,                                                         \
 			.exclude_kernel = 1,                                                       \

@@ -57,11 +57,6 @@ struct job {
 	struct tare_error *err;
 };
 
-static const struct source *find_source(const char *name)
-{
-	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
-}
-
 /* ---- what to count ---- */
 
 static bool can_count_exactly(struct tare_error *why)
@@ -141,7 +136,7 @@ static int double_events(struct job *j)
 	source_msr_how(&j->o.msr);
 	ret = cpus_parse(cpu, &on, j->err);
 	if (ret == 0)
-		ret = stat_cross_ready(&j->list, &on, find_source, j->err);
+		ret = stat_cross_ready(&j->list, &on, j->err);
 	cpus_free(&on);
 	j->cannot = ret < 0;
 	return ret;
@@ -165,7 +160,7 @@ static int choose_events(struct job *j)
 	const struct encode_options how = { .keep_unavailable = true, .cpu = j->o.msr.cpu, .event_files = j->o.events.n_files ? j->o.events.files : NULL };
 	static const enum engine_wish wishes[] = { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_AUTO, ENGINE_MSR };
 	struct tare_error cannot = TARE_ERROR_INIT;
-	struct engine_question q = { .wish = wishes[j->o.engine], .apart = true, .source = find_source };
+	struct engine_question q = { .wish = wishes[j->o.engine], .apart = true };
 	struct event_list events = { 0 };
 	struct text text = { 0 };
 	bool given = j->o.events.given;
@@ -197,7 +192,7 @@ static int choose_events(struct job *j)
 	for (size_t i = 0; ret >= 0 && i < j->list.n; i++) {
 		const struct encoding *e = &j->list.enc[i];
 
-		if (e->source && !strcmp(e->source, "clock"))
+		if (encoding_source(e)->clock)
 			ret = tare_fail(j->err, EINVAL, "%.100s is no counter; the clock is there anyway", e->name);
 		else if (given && j->o.engine == BENCH_ENGINE_EXACT && !engine_counts(e))
 			ret = tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", e->name);

@@ -256,13 +256,13 @@ static void describe(struct machine *m, const struct events_options *o, const st
 /* Open it as this user would, on this thread or on the first of its CPUs, and close it again. */
 static bool opens(const struct encoding *enc, struct tare_error *why)
 {
-	const struct source *source = source_find(enc->source);
+	const struct source *source = encoding_source(enc);
 	struct target on = { .cpu = -1, .cgroup_fd = -1 };
 	struct counters *c = NULL;
 
-	if (!strcmp(enc->source, "exact"))
+	if (source->needs_engine)
 		return exact_probe(why) == 0;
-	if (!source)
+	if (source->clock)
 		return true; /* clocks need no opening */
 	if (enc->place == PLACE_UNCORE) {
 		on.pid = -1;
@@ -286,7 +286,7 @@ struct asked {
 
 static bool needs_counter(const struct encoding *enc, const char *pmu)
 {
-	if (!strcmp(enc->source, "exact"))
+	if (encoding_source(enc)->needs_engine)
 		return false;
 	switch (enc->attr.type) {
 	case PERF_TYPE_SOFTWARE:

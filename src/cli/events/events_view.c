@@ -199,7 +199,7 @@ static void say_pmu(struct text *v, const struct encoding *enc)
 {
 	text_add(v, "%s",
 		 enc->pmu[0]                     ? enc->pmu
-		 : !strcmp(enc->source, "clock") ? "none: a clock"
+		 : encoding_source(enc)->clock ? "none: a clock"
 		 : enc->attr.type == PERF_TYPE_HARDWARE || enc->attr.type == PERF_TYPE_HW_CACHE ||
 			 enc->attr.type == PERF_TYPE_RAW
 		     ? "the core PMU"
@@ -214,7 +214,7 @@ static void say_pmu(struct text *v, const struct encoding *enc)
 
 static bool is_exact(const struct encoding *enc)
 {
-	return !strcmp(enc->source, "exact");
+	return encoding_source(enc)->exact;
 }
 
 static void say_encoding(struct text *v, const struct encoding *enc)
@@ -300,7 +300,7 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 	}
 	say_pmu(&v, enc);
 	row(out, s, "PMU", &v);
-	if (strcmp(enc->source, "clock")) {
+	if (!encoding_source(enc)->clock) {
 		say_encoding(&v, enc);
 		row(out, s, "encoding", &v);
 		if (enc->asked[0] && enc->pmu[0]) {
@@ -334,7 +334,7 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 		text_add(&v, "unavailable: %s", x->unavailable);
 	else
 		text_add(&v, "%s",
-			 !strcmp(enc->source, "clock") ? "can be counted"
+			 encoding_source(enc)->clock ? "can be counted"
 			 : is_exact(enc)               ? "can be counted, of a command that tare starts"
 			 : x->tried                    ? "can be counted: it was opened"
 				    : "nothing speaks against it; it was not tried");
@@ -365,7 +365,7 @@ void explanation_json(struct json *j, const struct explanation *x)
 	json_string(j, "event", enc->name);
 	json_string(j, "about", x->about[0] ? x->about : NULL);
 	json_string(j, "pmu", enc->pmu[0] ? enc->pmu : NULL);
-	json_string(j, "source", enc->source);
+	json_string(j, "source", encoding_source(enc)->name);
 	json_string(j, "place", places[enc->place]);
 	json_string(j, "cpus", cpus.s);
 	if (enc->unencoded || is_exact(enc)) {

@@ -67,7 +67,7 @@ static int refuse_unavailable(struct job *j)
 			tare_hint(j->err, "%s", e->remedy);
 			return -e->unavailable;
 		}
-		if (e->source && strcmp(e->source, "perf") && !engine_counts(e)) {
+		if (!encoding_source(e)->kernel && !engine_counts(e)) {
 			tare_fail(j->err, EINVAL, "%.100s cannot be sampled: it does not overflow", e->name);
 			tare_hint(j->err, "tare stat counts it; tare record samples events of the kernel's PMUs, "
 					  "cpu-clock and page-faults among them");
@@ -75,11 +75,6 @@ static int refuse_unavailable(struct job *j)
 		}
 	}
 	return 0;
-}
-
-static const struct source *find_source(const char *name)
-{
-	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
 }
 
 /* Which events the exact engine samples, and which it reads with them. */
@@ -170,7 +165,7 @@ static int check_exact(struct job *j)
  */
 static int choose_engine(struct job *j)
 {
-	const struct engine_question q = { .wish = ENGINE_EXACT, .source = find_source };
+	const struct engine_question q = { .wish = ENGINE_EXACT };
 	bool asked = j->o.engine == ENGINE_EXACT, instead = j->o.engine == ENGINE_AUTO && j->o.events.given && j->argv;
 	struct tare_error why = TARE_ERROR_INIT;
 	int ret;
@@ -585,7 +580,7 @@ static int without_perf(struct job *j, int ret)
 	const struct record_options *o = &j->o;
 
 	if (j->exact || j->outcome.began || j->outcome.exec_code || (ret != -EPERM && ret != -EACCES && ret != -ENOSYS) ||
-	    source_find("perf")->probe(&why) == 0)
+	    source_perf.probe(&why) == 0)
 		return ret;
 	if (o->events.given || o->engine != ENGINE_AUTO || !j->argv || exact_probe(NULL) < 0) {
 		tare_hint(j->err, "%s", why.hint);

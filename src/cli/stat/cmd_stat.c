@@ -147,7 +147,7 @@ static int choose_events(struct job *j)
 		ret = tare_fail(j->err, EINVAL, "instructions-minus-irqs:u counts user mode: not with --all-kernel");
 	/* A clock that nobody asked for stays one of both: it would be refused. */
 	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
-		if (j->list.enc[i].source && !strcmp(j->list.enc[i].source, "perf") &&
+		if (encoding_source(&j->list.enc[i])->kernel &&
 		    (o->events.given || encoding_modes(&j->list.enc[i]) != MODES_CLOCK))
 			encoding_restrict(&j->list.enc[i], o->all_user);
 	return ret;
@@ -194,11 +194,6 @@ static int choose_cgroups(struct job *j)
 }
 
 /* The source of a name, the exact engine's among them. */
-static const struct source *find_source(const char *name)
-{
-	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
-}
-
 /* Why the exact engine cannot count what was asked for; 0: it can. */
 static int ask_exact(const struct job *j, struct tare_error *why)
 {
@@ -229,8 +224,7 @@ static int choose_engine(struct job *j)
 	struct tare_error cannot = TARE_ERROR_INIT;
 	const struct engine_question q = { .wish = o->profile ? ENGINE_EXACT : o->engine,
 					   .cannot = ask_exact(j, &cannot) < 0 ? &cannot : NULL,
-					   .apart = o->clean_times,
-					   .source = find_source };
+					   .apart = o->clean_times };
 	int exact = 0;
 
 	j->launcher = &launch_plain;
@@ -243,7 +237,7 @@ static int choose_engine(struct job *j)
 		return exact;
 	if (exact)
 		j->launcher = &launch_exact;
-	j->about.engine = o->engine == ENGINE_MSR ? source_msr.name : j->launcher->engine;
+	j->about.engine = o->engine == ENGINE_MSR ? &source_msr : j->launcher->engine;
 	if (!exact && j->argv && (o->by == BY_PROCESS || (o->by == BY_THREAD && !o->pids && !o->tids))) {
 		tare_fail(j->err, EINVAL,
 			  "%s of a command divides what the exact engine counts, and here it counts nothing%s%.120s",
@@ -393,7 +387,7 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 	if (j->o.verbose)
 		say_opened(c);
 	for (size_t i = 0; i < c->n_enc; i++) {
-		any |= (c->enc[i].source && !strcmp(c->enc[i].source, "clock")) || (j->only && !j->only[i]);
+		any |= encoding_source(&c->enc[i])->clock || (j->only && !j->only[i]);
 		if (c->enc[i].unavailable && !bad)
 			bad = &c->enc[i];
 	}
@@ -420,7 +414,7 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 static int check_fit(struct job *j)
 {
 	struct split split;
-	int ret = split_events(&split, &j->list, find_source, j->err);
+	int ret = split_events(&split, &j->list, NULL, j->err);
 	size_t first = 0;
 
 	if (ret < 0)
@@ -491,7 +485,7 @@ static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask,
 
 	if (!j->o.split)
 		return count_batch(j, plan, mask, launcher, outcome);
-	ret = split_events(&split, &j->list, find_source, j->err);
+	ret = split_events(&split, &j->list, NULL, j->err);
 	j->all_runs = j->o.runs * (split.batches + j->o.clean_times);
 	for (unsigned b = 0; ret == 0 && b < split.batches; b++) {
 		for (size_t i = 0; mask && i < n; i++)
@@ -531,7 +525,7 @@ static int count_by_turns(struct job *j, struct stat_plan *plan, struct stat_out
 	int ret = mask ? 0 : tare_fail_nomem(j->err);
 
 	for (size_t i = 0; mask && i < n; i++) {
-		mask[i] = !strcmp(j->list.enc[i].source, source_msr.name);
+		mask[i] = encoding_source(&j->list.enc[i])->registers;
 		mask[n + i] = !mask[i];
 	}
 	plan->runs = 1;
@@ -590,7 +584,6 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.delay_ns = o->delay_ns,
 		.start_disabled = o->start_disabled,
 		.control = o->control ? &j->control : NULL,
-		.source = find_source,
 		.opened = opened,
 		.pre = o->pre,
 		.post = o->post,
@@ -794,7 +787,7 @@ static int prepare(struct job *j)
 	if (ret == 0 && o->verified_only && !o->root)
 		ret = stat_trust_check(&j->trust, &j->list, o->correct, j->err);
 	if (ret == 0 && o->cross_check)
-		ret = stat_cross_ready(&j->list, &o->cpus, find_source, j->err);
+		ret = stat_cross_ready(&j->list, &o->cpus, j->err);
 	if (ret == 0 && o->profile) {
 		j->profile = profile_new(o->profile, j->err);
 		ret = j->profile ? 0 : -ENOMEM;

@@ -5,10 +5,10 @@
 #include "msr/msr.h"
 #include "stat/cross_view.h"
 
-static int try_open(const struct encoding *e, int cpu, const struct source *(*source)(const char *), struct tare_error *err)
+static int try_open(const struct encoding *e, int cpu, struct tare_error *err)
 {
 	const struct target on = { .pid = -1, .cpu = cpu, .cgroup_fd = -1 };
-	const struct source *s = source(e->source);
+	const struct source *s = encoding_source(e);
 	struct counters *c;
 	int ret;
 
@@ -22,23 +22,24 @@ static int try_open(const struct encoding *e, int cpu, const struct source *(*so
 			s->close(c);
 	}
 	if (ret < 0)
-		tare_prefix(err, "--cross-check needs both, and %s cannot count %.100s: ", strcmp(e->source, "msr") ? "perf" : "registers", e->name);
+		tare_prefix(err, "--cross-check needs both, and %s cannot count %.100s: ",
+			    s->registers ? "registers" : "perf", e->name);
 	return ret;
 }
 
-int stat_cross_ready(struct encoding_list *list, const struct cpus *on, const struct source *(*source)(const char *), struct tare_error *err)
+int stat_cross_ready(struct encoding_list *list, const struct cpus *on, struct tare_error *err)
 {
 	int ret;
 
 	for (size_t i = 0; i < list->n; i++)
-		if (!list->enc[i].unavailable && (!list->enc[i].source || strcmp(list->enc[i].source, "msr"))) {
+		if (!list->enc[i].unavailable && !encoding_source(&list->enc[i])->registers) {
 			tare_fail(err, EOPNOTSUPP, "%.100s is counted by the kernel alone: there is nothing to compare", list->enc[i].name);
 			tare_hint(err, "--cross-check takes events of the core's counters, such as -e cycles,instructions");
 			return -EOPNOTSUPP;
 		}
 	ret = cross_add(list, err);
 	for (size_t i = 0; ret == 0 && i < list->n; i++)
-		ret = try_open(&list->enc[i], on->n ? on->cpu[0] : 0, source, err);
+		ret = try_open(&list->enc[i], on->n ? on->cpu[0] : 0, err);
 	return ret;
 }
 

@@ -101,7 +101,7 @@ int stat_irqs_expand(struct event_list *events, struct machine *m, struct tare_e
 static void refuse(struct encoding *e, const struct tare_error *why)
 {
 	e->unavailable = why->code;
-	e->source = "perf";
+	e->source = &source_perf;
 	/* So that no engine takes it for instructions:u. */
 	e->attr.type = PERF_TYPE_RAW;
 	e->attr.config = 0;

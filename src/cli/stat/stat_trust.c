@@ -15,7 +15,7 @@ static bool uses_core(const struct encoding_list *list)
 	for (size_t i = 0; i < list->n; i++) {
 		const struct encoding *e = &list->enc[i];
 
-		if (!e->unavailable && !engine_counts(e) && e->source && !strcmp(e->source, "perf") &&
+		if (!e->unavailable && !engine_counts(e) && encoding_source(e)->kernel &&
 		    (e->place == PLACE_CORE || e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE || e->attr.type == PERF_TYPE_RAW))
 			return true;
 	}
@@ -58,7 +58,9 @@ static int open_once(struct stat_trust *t, const struct encoding_list *list, str
 	}
 	for (size_t i = 0; i < list->n; i++)
 		only[i] = !engine_counts(&list->enc[i]) && list->enc[i].place != PLACE_UNCORE;
-	ret = counting_open(&c, list, &(struct counting_options){ .where = &where, .tasks = &tasks, .only = only, .source = source_find }, err);
+	ret = counting_open(
+	    &c, list, &(struct counting_options){ .where = &where, .tasks = &tasks, .only = only },
+	    err);
 	if (ret == 0) {
 		memcpy(t->opened, c.enc, list->n * sizeof(*c.enc));
 		counting_close(&c);
@@ -98,7 +100,7 @@ int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct 
 /* A time is no count: nothing to verify. An exact count is one by construction. */
 static bool needs_none(const struct encoding *e)
 {
-	return engine_counts(e) || (e->source && !strcmp(e->source, "clock")) || !strcmp(e->unit, "ns");
+	return encoding_source(e)->exact || encoding_source(e)->clock || !strcmp(e->unit, "ns");
 }
 
 static bool is_good(const struct verdict *v, bool correct)

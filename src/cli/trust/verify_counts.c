@@ -54,7 +54,7 @@ static void excuse_idle(struct verify_result *r, const struct perf_event_attr *a
 static void judge(struct row *row, struct machine *machine)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	const struct source *source = source_find(row->event->source ? row->event->source : "perf");
+	const struct source *source = encoding_source(row->event);
 	struct verify_sample samples[VERIFY_SAMPLES_MOST];
 	struct workshop *shop = NULL;
 	int n = -ENOTSUP, class = class_of(row->event, machine_cpu(machine));

@@ -43,11 +43,6 @@ struct job {
 	struct tare_error *err;
 };
 
-static const struct source *find_source(const char *name)
-{
-	return !strcmp(name, source_exact.name) ? &source_exact : source_find(name);
-}
-
 /* ---- what to count ---- */
 
 static bool is_listed(const char *list, const char *name)
@@ -104,7 +99,7 @@ static int refuse_unavailable(struct job *j)
 			tare_hint(j->err, "%s", e->remedy);
 			return -e->unavailable;
 		}
-		if (e->source && !strcmp(e->source, "clock"))
+		if (encoding_source(e)->clock)
 			return tare_fail(j->err, EINVAL, "%.100s is no counter: every window has its wall time anyway",
 					 e->name);
 	}
@@ -203,7 +198,7 @@ static int choose_engine(struct job *j)
 	if (ret == 0 && !j->exact && !j->o.events.given)
 		drop_uncountable(j);
 	if (ret == 0 && j->exact) {
-		const struct engine_question q = { .wish = ENGINE_EXACT, .source = find_source };
+		const struct engine_question q = { .wish = ENGINE_EXACT };
 
 		ret = engine_choose(&j->list, &q, j->err);
 		ret = ret < 0 ? ret : 0;
@@ -300,7 +295,7 @@ static int look(struct job *j)
 	if (ret < 0)
 		return ret;
 	if (o->poll)
-		ret = window_poll(&plan, find_source, windows_sink(j->windows), &j->end, j->err);
+		ret = window_poll(&plan, NULL, windows_sink(j->windows), &j->end, j->err);
 	else if (j->exact)
 		ret = window_exact(&plan, windows_sink(j->windows), &j->end, j->err);
 	else
@@ -421,7 +416,7 @@ static int show(struct job *j)
 	if (!t)
 		return -j->err->code;
 	j->about.argv = j->argv;
-	j->about.engine = j->exact ? "exact" : "perf";
+	j->about.engine = j->exact ? &source_exact : &source_perf;
 	j->about.mode = j->o.poll ? "poll" : "sample";
 	j->about.end = &j->end;
 	j->about.exit_status = j->end.has_status ? status_of(&j->end) : -1;

@@ -11,6 +11,7 @@
 #include "base/pages.h"
 #include "base/text.h"
 #include "regions/runtime/region_irqs.h"
+#include "source/source.h"
 #include "tare/reading.h"
 
 void region_clock_pair(uint64_t *ticks, uint64_t *ns)
@@ -254,14 +255,15 @@ static int prove(struct region_counters *c, struct tare_error *err)
 /* Who asked for instructions is told which of his words it was, and what counts them where no PMU does. */
 static void say_which(const char *words, struct tare_error *err)
 {
-	const char *engine = secure_getenv("TARE_REGIONS_ENGINE"); /* the command's, as cmd_regions.c chose it */
+	/* The command's, as cmd_regions.c chose it. */
+	const struct source *engine = source_find(secure_getenv("TARE_REGIONS_ENGINE"));
 	bool less = strstr(words, MINUS_IRQS), unavailable = strstr(err->what, "instructions") && err->code != EINVAL && err->code != ENOMEM;
 
 	if (less && unavailable && !strstr(err->what, MINUS_IRQS))
 		tare_prefix(err, MINUS_IRQS ": ");
 	if (!HAVE_EXACT || !unavailable || err->code == EBUSY || !(less || strstr(words, "instructions:u")))
 		return;
-	if (engine && !strcmp(engine, "exact")) {
+	if (engine && engine->needs_engine) {
 		tare_fail(err, EOPNOTSUPP, "instructions:u: 'tare regions' counts it by the exact engine here, and this program runs outside that");
 		tare_hint(err, "what is executed in another pid namespace (a container) does; -e wall-time records it");
 	} else {
