@@ -21,10 +21,6 @@
 #include "base/proc_maps.h"
 #include "exact/supervisor.h"
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 enum { CS_64_BIT = 0x33, PATH_ROOM = 64, BELOW_STACK = 4096, PAGE = 4096, CALLS_MAX = 6, CALLS_ROOM = 640 };
 
 static const uint64_t TABLES_BELOW = 64ull << 30, HEAP_ROOM = 32ull << 30;

@@ -220,13 +220,12 @@ static struct attempt try_event(struct perf_event_attr attr, int cpu, work_fn *w
 	return a;
 }
 
-/* Hybrid machines name the PMU in the upper half of a generic event. Source: perf_event.h,
- * PERF_PMU_TYPE_SHIFT. */
+/* Hybrid machines name the PMU in the upper half of a generic event. */
 static struct perf_event_attr hardware(uint64_t event, long pmu_type)
 {
 	return (struct perf_event_attr){
 		.type = PERF_TYPE_HARDWARE,
-		.config = event | (uint64_t)pmu_type << 32,
+		.config = event | (uint64_t)pmu_type << PERF_PMU_TYPE_SHIFT,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};

@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of the perf.data format. tare keeps its own list, because a file may come from a
- * newer kernel than the headers of the machine that reads it. Source: linux/perf_event.h (PD_RECORD
- * below 64, PD_SAMPLE, PD_READ, PD_BRANCH); perf.data-file-format.txt of the kernel's tools
- * (PD_RECORD from 64, PD_FEAT).
+ * The numbers of the perf.data format. What linux/perf_event.h of Linux 6.1 has is taken from it. A
+ * file may come from a newer kernel than the headers: newer numbers are written here. Source of the
+ * others: perf.data-file-format.txt of the kernel's tools (PD_RECORD from 64, PD_FEAT); struct
+ * perf_event_attr for PD_ATTR, whose bits have no names.
  */
 #ifndef PERFDATA_PERFDATA_FORMAT_H
 #define PERFDATA_PERFDATA_FORMAT_H
 
+#include <linux/perf_event.h>
+
 /* perf_event_header.type */
 enum {
-	PD_RECORD_MMAP = 1,
-	PD_RECORD_LOST,
-	PD_RECORD_COMM,
-	PD_RECORD_EXIT,
-	PD_RECORD_THROTTLE,
-	PD_RECORD_UNTHROTTLE,
-	PD_RECORD_FORK,
-	PD_RECORD_READ,
-	PD_RECORD_SAMPLE,
-	PD_RECORD_MMAP2,
-	PD_RECORD_AUX,
-	PD_RECORD_ITRACE_START,
-	PD_RECORD_LOST_SAMPLES,
-	PD_RECORD_SWITCH,
-	PD_RECORD_SWITCH_CPU_WIDE,
-	PD_RECORD_NAMESPACES,
-	PD_RECORD_KSYMBOL,
-	PD_RECORD_BPF_EVENT,
-	PD_RECORD_CGROUP,
-	PD_RECORD_TEXT_POKE,
-	PD_RECORD_AUX_OUTPUT_HW_ID,
-	PD_RECORD_CALLCHAIN_DEFERRED,
+	PD_RECORD_MMAP = PERF_RECORD_MMAP,
+	PD_RECORD_LOST = PERF_RECORD_LOST,
+	PD_RECORD_COMM = PERF_RECORD_COMM,
+	PD_RECORD_EXIT = PERF_RECORD_EXIT,
+	PD_RECORD_THROTTLE = PERF_RECORD_THROTTLE,
+	PD_RECORD_UNTHROTTLE = PERF_RECORD_UNTHROTTLE,
+	PD_RECORD_FORK = PERF_RECORD_FORK,
+	PD_RECORD_READ = PERF_RECORD_READ,
+	PD_RECORD_SAMPLE = PERF_RECORD_SAMPLE,
+	PD_RECORD_MMAP2 = PERF_RECORD_MMAP2,
+	PD_RECORD_AUX = PERF_RECORD_AUX,
+	PD_RECORD_ITRACE_START = PERF_RECORD_ITRACE_START,
+	PD_RECORD_LOST_SAMPLES = PERF_RECORD_LOST_SAMPLES,
+	PD_RECORD_SWITCH = PERF_RECORD_SWITCH,
+	PD_RECORD_SWITCH_CPU_WIDE = PERF_RECORD_SWITCH_CPU_WIDE,
+	PD_RECORD_NAMESPACES = PERF_RECORD_NAMESPACES,
+	PD_RECORD_KSYMBOL = PERF_RECORD_KSYMBOL,
+	PD_RECORD_BPF_EVENT = PERF_RECORD_BPF_EVENT,
+	PD_RECORD_CGROUP = PERF_RECORD_CGROUP,
+	PD_RECORD_TEXT_POKE = PERF_RECORD_TEXT_POKE,
+	PD_RECORD_AUX_OUTPUT_HW_ID = PERF_RECORD_AUX_OUTPUT_HW_ID,
+	PD_RECORD_CALLCHAIN_DEFERRED, /* newer */
 
 	PD_RECORD_USER = 64, /* from here on written by the tool, not by the kernel */
 	PD_RECORD_ATTR = 64,
@@ -60,8 +62,8 @@ enum {
 
 /* perf_event_header.misc */
 enum {
-	PD_MISC_CPUMODE = 0x7, /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
-	PD_MISC_PROC_MAP_TIMEOUT = 1 << 12,
+	PD_MISC_CPUMODE = PERF_RECORD_MISC_CPUMODE_MASK, /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
+	PD_MISC_PROC_MAP_TIMEOUT = PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT,
 	PD_MISC_13 = 1 << 13, /* MMAP: data; COMM: exec; FORK: exec; SWITCH: out */
 	PD_MISC_14 =
 	    1 << 14, /* SAMPLE: exact ip; SWITCH: out, preempted; MMAP2: holds a build id */
@@ -69,32 +71,32 @@ enum {
 };
 
 /* perf_event_attr.sample_type */
-#define PD_SAMPLE_IP             (1u << 0)
-#define PD_SAMPLE_TID            (1u << 1)
-#define PD_SAMPLE_TIME           (1u << 2)
-#define PD_SAMPLE_ADDR           (1u << 3)
-#define PD_SAMPLE_READ           (1u << 4)
-#define PD_SAMPLE_CALLCHAIN      (1u << 5)
-#define PD_SAMPLE_ID             (1u << 6)
-#define PD_SAMPLE_CPU            (1u << 7)
-#define PD_SAMPLE_PERIOD         (1u << 8)
-#define PD_SAMPLE_STREAM_ID      (1u << 9)
-#define PD_SAMPLE_RAW            (1u << 10)
-#define PD_SAMPLE_BRANCH_STACK   (1u << 11)
-#define PD_SAMPLE_REGS_USER      (1u << 12)
-#define PD_SAMPLE_STACK_USER     (1u << 13)
-#define PD_SAMPLE_WEIGHT         (1u << 14)
-#define PD_SAMPLE_DATA_SRC       (1u << 15)
-#define PD_SAMPLE_IDENTIFIER     (1u << 16)
-#define PD_SAMPLE_TRANSACTION    (1u << 17)
-#define PD_SAMPLE_REGS_INTR      (1u << 18)
-#define PD_SAMPLE_PHYS_ADDR      (1u << 19)
-#define PD_SAMPLE_AUX            (1u << 20)
-#define PD_SAMPLE_CGROUP         (1u << 21)
-#define PD_SAMPLE_DATA_PAGE_SIZE (1u << 22)
-#define PD_SAMPLE_CODE_PAGE_SIZE (1u << 23)
-#define PD_SAMPLE_WEIGHT_STRUCT  (1u << 24)
-#define PD_SAMPLE_ALL            ((1u << 25) - 1)
+#define PD_SAMPLE_IP             PERF_SAMPLE_IP
+#define PD_SAMPLE_TID            PERF_SAMPLE_TID
+#define PD_SAMPLE_TIME           PERF_SAMPLE_TIME
+#define PD_SAMPLE_ADDR           PERF_SAMPLE_ADDR
+#define PD_SAMPLE_READ           PERF_SAMPLE_READ
+#define PD_SAMPLE_CALLCHAIN      PERF_SAMPLE_CALLCHAIN
+#define PD_SAMPLE_ID             PERF_SAMPLE_ID
+#define PD_SAMPLE_CPU            PERF_SAMPLE_CPU
+#define PD_SAMPLE_PERIOD         PERF_SAMPLE_PERIOD
+#define PD_SAMPLE_STREAM_ID      PERF_SAMPLE_STREAM_ID
+#define PD_SAMPLE_RAW            PERF_SAMPLE_RAW
+#define PD_SAMPLE_BRANCH_STACK   PERF_SAMPLE_BRANCH_STACK
+#define PD_SAMPLE_REGS_USER      PERF_SAMPLE_REGS_USER
+#define PD_SAMPLE_STACK_USER     PERF_SAMPLE_STACK_USER
+#define PD_SAMPLE_WEIGHT         PERF_SAMPLE_WEIGHT
+#define PD_SAMPLE_DATA_SRC       PERF_SAMPLE_DATA_SRC
+#define PD_SAMPLE_IDENTIFIER     PERF_SAMPLE_IDENTIFIER
+#define PD_SAMPLE_TRANSACTION    PERF_SAMPLE_TRANSACTION
+#define PD_SAMPLE_REGS_INTR      PERF_SAMPLE_REGS_INTR
+#define PD_SAMPLE_PHYS_ADDR      PERF_SAMPLE_PHYS_ADDR
+#define PD_SAMPLE_AUX            PERF_SAMPLE_AUX
+#define PD_SAMPLE_CGROUP         PERF_SAMPLE_CGROUP
+#define PD_SAMPLE_DATA_PAGE_SIZE PERF_SAMPLE_DATA_PAGE_SIZE
+#define PD_SAMPLE_CODE_PAGE_SIZE PERF_SAMPLE_CODE_PAGE_SIZE
+#define PD_SAMPLE_WEIGHT_STRUCT  PERF_SAMPLE_WEIGHT_STRUCT
+#define PD_SAMPLE_ALL            (2 * PERF_SAMPLE_WEIGHT_STRUCT - 1) /* those above */
 
 /* The fields of a sample that come first, one word each. */
 #define PD_SAMPLE_PLAIN                                                                            \
@@ -107,16 +109,16 @@ enum {
 	 PD_SAMPLE_IDENTIFIER)
 
 /* perf_event_attr.read_format */
-#define PD_READ_ENABLED (1u << 0)
-#define PD_READ_RUNNING (1u << 1)
-#define PD_READ_ID      (1u << 2)
-#define PD_READ_GROUP   (1u << 3)
-#define PD_READ_LOST    (1u << 4)
-#define PD_READ_ALL     ((1u << 5) - 1)
+#define PD_READ_ENABLED PERF_FORMAT_TOTAL_TIME_ENABLED
+#define PD_READ_RUNNING PERF_FORMAT_TOTAL_TIME_RUNNING
+#define PD_READ_ID      PERF_FORMAT_ID
+#define PD_READ_GROUP   PERF_FORMAT_GROUP
+#define PD_READ_LOST    PERF_FORMAT_LOST
+#define PD_READ_ALL     (2 * PERF_FORMAT_LOST - 1) /* those above */
 
 /* perf_event_attr.branch_sample_type: only what changes the layout of a sample */
-#define PD_BRANCH_HW_INDEX (1u << 17)
-#define PD_BRANCH_COUNTERS (1u << 19)
+#define PD_BRANCH_HW_INDEX PERF_SAMPLE_BRANCH_HW_INDEX
+#define PD_BRANCH_COUNTERS (1u << 19) /* Linux 6.8 */
 
 /* Bits of perf_event_attr.flags: the bit fields that stand at offset 40, lowest first. */
 #define PD_ATTR_EXCLUDE_USER   (1ull << 4)

@@ -216,8 +216,8 @@ static int generic_on(struct encoder *e, const struct pmu *pmu, const struct gen
 	char why[200];
 	int ret = -ENOENT;
 
-	if (!is_arm(pmu)) { /* Source: linux/perf_event.h, PERF_PMU_TYPE_SHIFT */
-		enc->attr.config |= (uint64_t)pmu->type << 32;
+	if (!is_arm(pmu)) {
+		enc->attr.config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
 		return 0;
 	}
 	for (size_t i = 0; g->type == NAME_HARDWARE && i < ARRAY_SIZE(arm_events); i++)

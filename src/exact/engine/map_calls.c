@@ -17,8 +17,7 @@
 
 enum {
 	STACK_ROOM = 8 << 20, /* as for the stack in inject.c */
-	/* of kernels newer than the headers this is built with */
-	MADV_DONTNEED_LOCKED_ = 24,
+	/* of Linux 6.13, newer than the headers this is built with */
 	MADV_GUARD_INSTALL_ = 102,
 	SHM_EXEC = 0100000,
 	SHM_REMAP_ = 040000,
@@ -344,7 +343,7 @@ static void remap_call(struct thread *t)
 /* Advice that empties memory, now or later. */
 static bool empties(uint64_t advice)
 {
-	return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == MADV_DONTNEED_LOCKED_ ||
+	return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == MADV_DONTNEED_LOCKED ||
 	       advice == MADV_GUARD_INSTALL_ || advice == MADV_WIPEONFORK;
 }
 

@@ -3,42 +3,44 @@
  * A sample's own fields as an access: what the kernel made of Intel PEBS, and of others that fill the same
  * fields. Source: Linux, include/uapi/linux/perf_event.h, union perf_mem_data_src.
  */
+#include <linux/perf_event.h>
 #include <string.h>
 #include "perfdata/perfdata_bytes.h"
 #include "memory/decode/access.h"
 #include "exact/exact_raw.h"
 
 enum {
-	MISC_MODE = 7,
-	MISC_KERNEL = 1,
-	MISC_EXACT_IP = 1 << 14,
+	MISC_MODE = PERF_RECORD_MISC_CPUMODE_MASK,
+	MISC_KERNEL = PERF_RECORD_MISC_KERNEL,
+	MISC_EXACT_IP = PERF_RECORD_MISC_EXACT_IP,
 
-	OP_NA = 1,
-	OP_LOAD = 2,
-	OP_STORE = 4,
-	OP_PREFETCH = 8,
-	OP_EXEC = 16,
+	OP_NA = PERF_MEM_OP_NA,
+	OP_LOAD = PERF_MEM_OP_LOAD,
+	OP_STORE = PERF_MEM_OP_STORE,
+	OP_PREFETCH = PERF_MEM_OP_PFETCH,
+	OP_EXEC = PERF_MEM_OP_EXEC,
 
-	LVL_HIT = 2,
-	LVL_MISS = 4,
-	LVL_L3 = 0x40,
-	LVL_CACHE = 0x78, /* L1, fill buffer, L2, L3 */
-	LVL_MEMORY = 0x380,
+	LVL_HIT = PERF_MEM_LVL_HIT,
+	LVL_MISS = PERF_MEM_LVL_MISS,
+	LVL_L3 = PERF_MEM_LVL_L3,
+	LVL_CACHE = PERF_MEM_LVL_L1 | PERF_MEM_LVL_LFB | PERF_MEM_LVL_L2 | PERF_MEM_LVL_L3,
+	LVL_MEMORY = PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2,
 
-	NUM_NA = 15,
+	NUM_NA = PERF_MEM_LVLNUM_NA,
 
+	/* PERF_MEM_REGION_*, which Linux 6.1 does not have. */
 	REGION_OTHER_IO = 4, /* from here on: not of this caching agent */
 	REGION_MMIO = 7,
 
-	LOCK_NA = 1,
-	LOCK_LOCKED = 2,
+	LOCK_NA = PERF_MEM_LOCK_NA,
+	LOCK_LOCKED = PERF_MEM_LOCK_LOCKED,
 
-	TLB_HIT = 2,
-	TLB_MISS = 4,
-	TLB_L1 = 8,
-	TLB_L2 = 16,
-	TLB_WALKER = 32,
-	TLB_OS = 64,
+	TLB_HIT = PERF_MEM_TLB_HIT,
+	TLB_MISS = PERF_MEM_TLB_MISS,
+	TLB_L1 = PERF_MEM_TLB_L1,
+	TLB_L2 = PERF_MEM_TLB_L2,
+	TLB_WALKER = PERF_MEM_TLB_WK,
+	TLB_OS = PERF_MEM_TLB_OS,
 };
 
 struct source { /* the parts of data_src */
