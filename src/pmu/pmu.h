@@ -20,7 +20,7 @@ void machine_close(struct machine *m);
 /* As given to machine_open; "" for this machine. */
 const char *machine_root(const struct machine *m);
 
-/* attr.config of an encoding whose source is source_clock; all in ns. */
+/* attr.config of encodings of source_clock; all in ns. */
 enum clock_event { CLOCK_WALL = 1, CLOCK_USER, CLOCK_SYSTEM };
 
 enum pmu_place {
