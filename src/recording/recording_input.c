@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of a perf.data in order. They are read, not mapped: a file that shrinks while it is read
- * then gives a short read and not a signal, and memory stays at one window.
+ * Reads a perf.data sequentially. It uses read(2), not mmap(2): a file that shrinks meanwhile then
+ * causes a short read instead of a signal, and memory is limited to one window.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,14 +13,15 @@
 #include "recording/region_format.h"
 #include "recording/recording_input.h"
 
-/* A record is at most 64 KiB; the window is small enough to stay in a second-level cache. */
+/* A record is at most 64 KiB; the window is small enough for a second-level cache. */
 enum { PEEK_MAX = 65536, WINDOW = 4 * PEEK_MAX };
 
 bool perfdata_unfinished(int fd)
 {
 	struct {
 		char magic[8];
-		uint64_t size, attr_size, sections[6], features[4]; /* as perfdata_write.c begins a file */
+		/* the beginning written by perfdata_write.c */
+		uint64_t size, attr_size, sections[6], features[4];
 	} head;
 
 	return pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, "PERFILE2", 8) && head.size == sizeof(head) &&
@@ -43,7 +44,7 @@ const char *recording_left(const char *part)
 
 	if (fd >= 0)
 		close(fd);
-	return late ? "a recording of a process that began its regions after 'tare regions' had ended" : "a recording whose recorder was killed";
+	return late ? "a recording of a process that began to record after 'tare regions' had ended" : "a recording whose recorder was killed";
 }
 
 static int fail_open(const char *path, int code, struct tare_error *err)
@@ -115,7 +116,7 @@ void input_seek(struct input *in, uint64_t offset, uint64_t n)
 	in->left = n;
 }
 
-/* One read at the end of the window; 0 at the end of the input. */
+/* Read once at the end of the window; 0 at the end of the input. */
 static ssize_t fill(struct input *in, void *to, size_t n, struct tare_error *err)
 {
 	ssize_t got;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The points of each thread are read once, in all runs side by side. On the way each run's regions are summed (macro
- * noise); where the runs agree on two neighbouring points, the interval between them is compared (micro noise).
- * Which threads go together is said by pair_threads.h.
+ * The points of each thread are read once, for all runs in parallel. The same pass sums the regions
+ * of each run (macro noise). If the runs agree on two consecutive points, the interval between them
+ * is compared (micro noise). pair_threads.h decides which threads correspond.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,39 +20,39 @@ struct source {
 	size_t run, thread;
 	struct timeline *timeline;
 	struct cursor *cursor;
-	const uint32_t *number, *group; /* by label of the recording: with its arguments, and without */
-	struct aggregate_tally **tally; /* likewise, without; NULL: not met yet */
+	const uint32_t *number, *group; /* by label of the recording: with arguments, and without */
+	struct aggregate_tally **tally; /* by label, without arguments; NULL: not used yet */
 	struct region_stack stack;
-	struct region_halves *halves; /* of the run: detached timings of which one end was read */
-	uint64_t points; /* of the file, behind the last one that was given */
+	struct region_halves *halves; /* the run's detached timings with only one end read */
+	uint64_t points; /* points of the file since the last point that was returned */
 };
 
 struct work {
 	struct aggregate *a;
 	struct timeline **timeline;
 	uint32_t **number, **group; /* per run, by its labels */
-	struct aggregate_tally ***tally; /* likewise */
+	struct aggregate_tally ***tally; /* per run, by its labels */
 	uint32_t *group_of;	    /* by number */
-	uint64_t *key;		    /* likewise, and one for LABELS_NONE */
+	uint64_t *key;		    /* by number, and one more for LABELS_NONE */
 	struct source *source;
 	struct region_halves *halves; /* per run */
 	struct align_source **sources;
 	struct shown {
 		const struct align_point *point;
 		const uint64_t *value; /* n_counters of each */
-	} *shown;	 /* per run: what steps() goes through */
-	uint64_t *last;	 /* run * n_counters + counter: at the point before */
-	uint64_t *delta; /* likewise: from there to this one */
+	} *shown;	 /* per run: the points that steps() processes */
+	uint64_t *last;	 /* run * n_counters + counter: values at the previous point */
+	uint64_t *delta; /* same index: difference to this point */
 	uint8_t last_missing;
 	struct met {
 		uint32_t thread; /* + 1 */
 		uint8_t kinds;
-	} *met; /* by group: in which thread it was met last, and as what */
-	uint64_t index; /* of the first that is shown, in the first run */
+	} *met; /* by group: the last thread that had it, and its kind there */
+	uint64_t index; /* of the first shown point, in the first run */
 	struct align_point before;
 	bool has_before;
 	size_t thread;
-	const size_t *paired; /* per run, the number of that thread in it */
+	const size_t *paired; /* per run: the index of that thread */
 };
 
 /* Rows. */
@@ -68,7 +68,8 @@ static __attribute__((noinline)) struct aggregate_row *make_row(struct aggregate
 				       .tallies = calloc(a->n_runs, sizeof(struct aggregate_tally) + a->n_counters * sizeof(struct aggregate_amount)),
 				       .noise = calloc(a->n_counters + 1, sizeof(*row->noise)),
 				       .compared = calloc(a->n_counters + 1, sizeof(*row->compared)) };
-	a->row_of[label] = (uint32_t)++a->n; /* also when it failed: aggregate_free() finds it */
+	/* also on failure, so that aggregate_free() finds it */
+	a->row_of[label] = (uint32_t)++a->n;
 	return row->tallies && row->noise && row->compared ? row : NULL;
 }
 
@@ -111,7 +112,10 @@ static void region_ends(struct source *s, const struct timeline_point *p)
 	}
 }
 
-/* Begins and ends that a gap made are no points of the run. What was lost has a row like a region, and is none. */
+/*
+ * The begins and ends that a gap inserts are not points of the run. Lost points have a row like a
+ * region, but they are not a region.
+ */
 static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const struct timeline_point *p)
 {
 	if (p->kind == TIMELINE_BEGIN)
@@ -121,7 +125,10 @@ static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const s
 	return true;
 }
 
-/* A timing of which both ends were read counts to its label; of counters that are no clock only where it is of one thread. */
+/*
+ * If both ends of a timing were read, add it to its label. For counters other than clocks, only if
+ * both ends are on the same thread.
+ */
 static bool add_detached(struct source *s, const struct region_half *h, const struct timeline_point *p)
 {
 	struct aggregate *a = s->a;
@@ -170,7 +177,7 @@ static __attribute__((noinline, cold)) bool detached(struct source *s, const str
 	}
 }
 
-/* A point, whatever it is. 1: it is one to compare, and in *out; 0: it is none. */
+/* Process any point. Returns 1 and sets *out if it takes part in the comparison, else 0. */
 static __attribute__((noinline)) int any_point(struct source *s, const struct timeline_point *p, struct align_point *out, uint64_t *value, struct tare_error *err)
 {
 	struct aggregate_run *run = s->to;
@@ -180,7 +187,7 @@ static __attribute__((noinline)) int any_point(struct source *s, const struct ti
 		return beside_gap(s, p) ? 0 : tare_fail_nomem(err);
 	if (p->repaired == TIMELINE_AT_END) {
 		region_ends(s, p);
-		return 0; /* what is open at the end is no point of the run */
+		return 0; /* the end of an unfinished region is not a point of the run */
 	}
 	if (p->kind == TIMELINE_LOST) {
 		run->gaps++;
@@ -189,7 +196,7 @@ static __attribute__((noinline)) int any_point(struct source *s, const struct ti
 		s->points = p->number ? s->points + p->number : 0;
 	} else {
 		s->points++;
-		if (p->kind == TIMELINE_INTEGER) /* lies between points, and splits no interval */
+		if (p->kind == TIMELINE_INTEGER) /* values do not split an interval */
 			return 0;
 		run->points++;
 	}
@@ -210,9 +217,10 @@ static __attribute__((noinline)) int any_point(struct source *s, const struct ti
 }
 
 /*
- * Nearly all points, one after another: plain ones of labels that were met. It does what any_point() would do, in a third of the
- * instructions, and stops in front of anything else: how many it took. There is room on the stack. n is n_counters, known to the compiler
- * where it is 1.
+ * The fast path for nearly all points: plain points of labels that already have a row. Does the
+ * same as any_point() with a third of the instructions, and stops before any other point. Returns
+ * the number of points processed. The stack has room for them. n is n_counters, a compile-time
+ * constant when it is 1.
  */
 static inline __attribute__((always_inline)) size_t plain_points(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value, size_t n)
 {
@@ -266,7 +274,7 @@ static inline __attribute__((always_inline)) size_t plain_points(struct source *
 	return taken;
 }
 
-/* Functions of their own, for they need all registers. */
+/* Separate functions, because each needs all registers. */
 static __attribute__((noinline)) size_t plain_of_one(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value)
 {
 	return plain_points(s, p, n_points, out, value, 1);
@@ -313,7 +321,7 @@ static inline bool more_extreme(const struct aggregate_list *l, uint64_t a, uint
 	return l->largest ? a > b : a < b;
 }
 
-/* Where a value is, or would go. */
+/* The position of a value in the list, or its insertion point. */
 static size_t list_at(const struct aggregate_list *l, uint64_t value)
 {
 	size_t low = 0, high = l->n;
@@ -329,7 +337,9 @@ static size_t list_at(const struct aggregate_list *l, uint64_t value)
 	return low;
 }
 
-/* What the interval up to the i-th point lies in, as a run knows that lost nothing. */
+/*
+ * The region that encloses the interval up to the i-th point, taken from a run without lost points.
+ */
 static inline uint32_t around_of(const struct work *w, size_t i)
 {
 	const struct align_point *p = &w->shown[0].point[i];
@@ -383,13 +393,16 @@ static inline __attribute__((always_inline)) void list_add(struct aggregate_list
 		list_put(l, value, w, i);
 }
 
-/* What a counter differs by between the first run and another one, in this interval. */
+/* The counter's difference between the first run and another run in this interval. */
 static int64_t apart(const struct work *w, size_t run, size_t c)
 {
 	return (int64_t)(w->delta[run * w->a->n_counters + c] - w->delta[c]);
 }
 
-/* In this interval the other counter differs between runs; this one perhaps, by range. */
+/*
+ * The other counter differs between runs in this interval. `range` is this counter's range, maybe
+ * 0.
+ */
 static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k, uint64_t range)
 {
 	double runs = (double)w->a->n_runs, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
@@ -408,7 +421,8 @@ static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k
 			exact &= y == 0;
 			continue;
 		}
-		per = x == -1 ? (int64_t)(0 - (uint64_t)y) : y / x; /* the least number less one has no division by -1 */
+		/* INT64_MIN / -1 would overflow */
+		per = x == -1 ? (int64_t)(0 - (uint64_t)y) : y / x;
 		exact &= (x == -1 || y % x == 0) && (!differs || per == times);
 		times = per;
 		differs = true;
@@ -429,10 +443,13 @@ static void find_cause(const struct work *w, size_t c, struct aggregate_cause *k
 }
 
 /*
- * How sure the slope is, with intervals as clusters: each has a noise of its own, and of clocks the longer ones have more. The degrees of freedom are
- * those of the intervals that weigh in it, which are fewer where a few have most of the differences. On made-up noise (normal, log-normal, growing with
- * the number of events; 2 to 6 runs) that nothing caused, 0 to 5.7 % of the intervals of 95 % are beside 0; with the number of intervals as the degrees up to 12 %.
- * Source: Carter, Schnepel, Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity", Review of Economics and Statistics 99, 2017.
+ * The confidence of the slope, with intervals as clusters: each interval has its own noise, and a
+ * clock's noise grows with the length. The degrees of freedom come from the effective number of
+ * intervals, which is lower if a few intervals have most of the differences. On simulated noise
+ * without a cause (normal, log-normal, growing with the number of events; 2 to 6 runs), 0 to 5.7 %
+ * of the 95 % intervals exclude 0; with the plain number of intervals, up to 12 %.
+ * Source: Carter, Schnepel, Steigerwald, "Asymptotic Behavior of a t-Test Robust to Cluster
+ * Heterogeneity", Review of Economics and Statistics 99, 2017.
  */
 static void judge_cause(struct aggregate_cause *k)
 {
@@ -453,12 +470,12 @@ static unsigned bucket_of(uint64_t range)
 	return range ? 64 - (unsigned)__builtin_clzll(range) : 0;
 }
 
-/* A counter's least and most over the runs, from the point before to this one. */
+/* A counter's minimum and maximum over the runs, from the previous point to this one. */
 struct span {
 	uint64_t least, most;
 };
 
-/* From the point before to the i-th, of all runs. */
+/* The differences from the previous point to the i-th one, for all runs. */
 static inline __attribute__((always_inline)) void note_interval(struct work *w, size_t i, const struct span *span, uint8_t unknown, bool first, size_t n)
 {
 	struct aggregate *a = w->a;
@@ -504,7 +521,7 @@ static inline __attribute__((always_inline)) void note_interval(struct work *w, 
 	}
 }
 
-/* The thread has this point for the first time; of a label with arguments, whichever they are. */
+/* Is this the thread's first point of this label, with any arguments? */
 static inline bool meet(struct work *w, const struct align_point *p)
 {
 	uint32_t thread = (uint32_t)w->thread + 1;
@@ -521,7 +538,10 @@ static inline bool meet(struct work *w, const struct align_point *p)
 	return true;
 }
 
-/* All runs have their i-th point: with the one before it, it makes an interval. n is n_counters, known to the compiler where it is 1. */
+/*
+ * All runs have their i-th point, which completes an interval. n is n_counters, a compile-time
+ * constant when it is 1.
+ */
 static inline __attribute__((always_inline)) void step_of(struct work *w, size_t i, size_t runs, size_t n)
 {
 	const struct shown *const shown = w->shown;
@@ -622,7 +642,7 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 	return timeline_thread(w->timeline[run], thread, &s->cursor, err);
 }
 
-/* What is left of a run's thread is summed, though there is nothing to compare it with. */
+/* Sum the rest of a run's thread, although there is nothing to compare it with. */
 static int drain(struct source *s, struct tare_error *err)
 {
 	struct align_point p[ALIGN_AT_ONCE];
@@ -634,7 +654,7 @@ static int drain(struct source *s, struct tare_error *err)
 	return ret;
 }
 
-/* The pair is read once more: how often each run has each label. */
+/* Read the pair once more and count each label in each run. */
 static int find_steady(void *with, bool *steady, struct tare_error *err)
 {
 	struct work *w = with;

@@ -3,7 +3,10 @@
 #include <string.h>
 #include "regions/aggregate.h"
 
-/* All labels of a run together, without detached timings: what those cost the threads' regions have already. false: not known of all. */
+/*
+ * The cost of all labels in a run, without detached timings: their cost is already included in the
+ * threads' regions. false: not known for all.
+ */
 static bool sum_of(const struct aggregate *a, size_t run, size_t counter, double *out)
 {
 	const struct aggregate_amount *beside = &a->run[run].detached[counter];
@@ -52,7 +55,10 @@ static bool see(const struct aggregate *a, enum budget_cause cause, size_t run, 
 	return false;
 }
 
-/* Instructions tell of interrupts only together with those without them, which interrupts are not in. */
+/*
+ * May this cause explain noise of this counter? instructions-minus-irqs excludes interrupts, so
+ * they cannot explain its noise.
+ */
 static bool may_blame(const struct aggregate *a, enum budget_cause cause, size_t counter)
 {
 	const char *name = a->counter[counter].name;

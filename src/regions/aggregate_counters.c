@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison of runs holds: counters and lists are made here, and all of it is freed here. */
+/* Allocates the counters and lists of a comparison, and frees all of it. */
 #include <stdlib.h>
 #include <string.h>
 #include "regions/aggregate_counters.h"
 
-/* Counters whose events are known to disturb others: what noise goes with them is looked at. */
+/*
+ * Counters of events that are known to disturb others. Noise that correlates with them is reported.
+ */
 static bool may_be_cause(const char *name)
 {
 	static const char *const words[] = { "fault", "irq", "interrupt", "context-switch", "migration" };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The noise of several runs, for programs: tare/aggregate/1 (docs/schema/tare-aggregate-1.json), and CSV. */
+/*
+ * JSON and CSV output of the noise between runs: tare/aggregate/1
+ * (docs/schema/tare-aggregate-1.json).
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

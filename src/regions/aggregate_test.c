@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs side by side, in the cases that the made recordings of tests/cli/aggregate_test.py cannot have. */
+/* Comparison of runs: cases that the recordings made by tests/cli/aggregate_test.py cannot have. */
 #include "regions/aggregate.h"
 #include "made_timeline.h"
 #include "tap.h"
@@ -20,7 +20,10 @@ static void run(struct made *m, size_t n)
 	CHECK_EQ(aggregate(&a, t, n, &options, &err), 0, "%s", err.what);
 }
 
-/* Where a value was not read, or the end was made up, there is no interval; nothing is taken for 0. */
+/*
+ * If a value was not read, or the end was inserted, there is no interval, and the value is not
+ * taken as 0.
+ */
 TEST(values_that_are_missing)
 {
 	static const struct made_point one[] = { { B, "a", { 0, 0 } }, { B, "b", { 10, 1 } }, { E, "b", { 20, 2 } }, { E, "a", { 30, 3 } } };
@@ -38,12 +41,15 @@ TEST(values_that_are_missing)
 	CHECK_EQ(a.intervals, 3, "in all");
 	CHECK_EQ(a.counter[0].intervals, 2, "the last one has no end");
 	CHECK_EQ(a.counter[0].noise, 1 + 2, "10 and 11, 10 and 12");
-	CHECK_EQ(a.counter[1].intervals, 0, "each touches a value that is missing");
+	CHECK_EQ(a.counter[1].intervals, 0, "each has an end without a value");
 	CHECK_EQ(a.counter[1].not_counted, 3, "said");
 	aggregate_free(&a);
 }
 
-/* Of each thread, and of each end of a label; also behind a begin that no interval ends at. */
+/*
+ * The first times of each thread and of each end of a label, also after a begin that ends no
+ * interval.
+ */
 TEST(what_is_met_for_the_first_time)
 {
 	static const struct made_point one[] = { { B, "a", { 0, 0 } },	 { E, "a", { 10, 5 } },	 { B, "a", { 20, 5 } }, { E, "a", { 30, 5 } },
@@ -61,7 +67,7 @@ TEST(what_is_met_for_the_first_time)
 	run(m, 2);
 	CHECK_EQ(a.counter[0].intervals - a.counter[0].zero, 2 * 5, "1, 2, 4, 8, 16");
 	CHECK_EQ(a.counter[0].noise, 2 * (1 + 2 + 4 + 8 + 16));
-	CHECK_EQ(a.counter[0].firsts, 2 * 2, "the end of a, the begin of b; that of b differs in nothing");
+	CHECK_EQ(a.counter[0].firsts, 2 * 2, "the end of a, the begin of b; the end of b has no noise");
 	CHECK_EQ(a.counter[0].firsts_noise, 2 * (1 + 8));
 	CHECK_EQ(a.counter[1].firsts, 0, "none has noise");
 	aggregate_free(&a);
@@ -85,12 +91,12 @@ TEST(lost_points_are_a_difference)
 	CHECK_EQ(a.differences, 1, "one place");
 	CHECK_EQ(a.difference[0].run[1].kind, TIMELINE_LOST, "what the second has there");
 	CHECK_EQ(a.run[0].alone, 2, "b");
-	CHECK_EQ(a.counter[0].intervals, 1 + 3, "before it and behind it");
+	CHECK_EQ(a.counter[0].intervals, 1 + 3, "before and after it");
 	CHECK_EQ(a.counter[0].noise, 1, "of d");
 	aggregate_free(&a);
 }
 
-/* One fault takes 7; a second source of noise has nothing to do with faults. */
+/* One fault costs 7. A second source of noise is independent of faults. */
 TEST(noise_with_a_cause)
 {
 	static struct made_point p[3][MADE_POINTS];
@@ -124,7 +130,7 @@ TEST(noise_with_a_cause)
 	aggregate_free(&a);
 }
 
-/* It differs where the other does, but is no multiple of it: 5 and 10 for one and three. */
+/* It differs where the other counter does, but is not a multiple of it: 5 and 10 for 1 and 3. */
 TEST(noise_that_is_no_multiple)
 {
 	static const struct made_point p[3][2] = {
@@ -138,12 +144,12 @@ TEST(noise_that_is_no_multiple)
 	}
 	run(m, 3);
 	CHECK_EQ(a.counter[0].cause[0].n, 1, "one interval");
-	CHECK_EQ(a.counter[0].cause[0].exact, 0, "of which it is no multiple");
-	CHECK(!a.counter[0].cause[0].judged && !a.counter[0].cause[0].known, "and one interval says nothing of a slope");
+	CHECK_EQ(a.counter[0].cause[0].exact, 0, "not a multiple");
+	CHECK(!a.counter[0].cause[0].judged && !a.counter[0].cause[0].known, "one interval does not determine a slope");
 	aggregate_free(&a);
 }
 
-/* As a damaged file may have them. */
+/* Values as in a damaged file. */
 TEST(differences_of_any_size)
 {
 	static const struct made_point p[2][2] = {
@@ -163,15 +169,18 @@ TEST(differences_of_any_size)
 
 static uint64_t seed;
 
-/* 0 to n - 1, the same ones each time. */
+/* 0 to n - 1, from a fixed sequence. */
 static unsigned chance(unsigned n)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;
 	return (unsigned)((seed >> 33) % n);
 }
 
-/* Runs of intervals of some 1000 with a noise of up to 200 in both directions and seldom ten times that, and `per` more for each fault; of the faults of
- * an interval nothing is known where `missing` has its bit. */
+/*
+ * Runs with intervals of about 1000, with noise of up to 200 in both directions, rarely ten times
+ * that, plus `per` for each fault. The faults of an interval are not known if its bit in `missing`
+ * is set.
+ */
 static const struct aggregate_cause *made_noise(size_t runs, size_t intervals, unsigned per, unsigned most_faults, uint64_t missing, struct made *m)
 {
 	static struct made_point p[4][MADE_POINTS];
@@ -199,11 +208,12 @@ TEST(a_slope_is_known_so_well_and_no_better)
 	static const struct {
 		int line;
 		size_t runs, intervals;
-		unsigned per, faults, least, most; /* of the draws, those in which the slope is said to be known */
+		unsigned per, faults, least, most; /* number of draws with a significant slope */
 	} rows[] = {
 		{ __LINE__, 3, 3, 1000, 3, 0, 0 },	  /* too few */
 		{ __LINE__, 3, 5, 1000, 1, 0, 0 },
-		{ __LINE__, 3, 23, 0, 3, 0, DRAWS / 10 }, /* of nothing, by 95 %: one in twenty */
+		/* no effect: by chance one in twenty at 95 % */
+		{ __LINE__, 3, 23, 0, 3, 0, DRAWS / 10 },
 		{ __LINE__, 2, 61, 0, 3, 0, DRAWS / 10 },
 		{ __LINE__, 3, 23, 1000, 3, DRAWS * 9 / 10, DRAWS },
 	};
@@ -223,11 +233,14 @@ TEST(a_slope_is_known_so_well_and_no_better)
 			aggregate_free(&a);
 		}
 		CHECK(rows[k].least <= known && known <= rows[k].most, "row at line %d: known in %u of %d", rows[k].line, known, DRAWS);
-		CHECK(beside <= DRAWS / 10, "row at line %d: the truth is beside %u of %u", rows[k].line, beside, judged);
+		CHECK(beside <= DRAWS / 10, "row at line %d: %u of %u intervals miss the true value", rows[k].line, beside, judged);
 	}
 }
 
-/* What differs where this counter does not says as much of the slope; where the other one was not read nothing is known. */
+/*
+ * An interval in which only the other counter differs counts for the slope, too. An interval
+ * without the other counter's value does not.
+ */
 TEST(what_a_slope_is_of)
 {
 	static struct made_point p[2][17];
@@ -235,7 +248,10 @@ TEST(what_a_slope_is_of)
 	struct made m[4];
 
 	for (size_t r = 0; r < 2; r++)
-		for (size_t i = 0; i < ARRAY_SIZE(p[0]); i++) /* a fault more in each interval of the second run, and in every other one 10 */
+		/*
+		 * one more fault in each interval of the second run, and 10 more in every other one
+		 */
+		for (size_t i = 0; i < ARRAY_SIZE(p[0]); i++)
 			p[r][i] = (struct made_point){ i % 2 ? E : B, "a", { 100 * i + r * 10 * (i / 2), i + r * i } };
 	for (size_t r = 0; r < 2; r++) {
 		made_init(&m[r], "x", 2);
@@ -258,7 +274,7 @@ TEST(what_a_slope_is_of)
 	aggregate_free(&a);
 }
 
-/* Twelve runs: 7 for each fault, in a second region, and a little beside it that has no cause. */
+/* Twelve runs: 7 for each fault in a second region, and a small noise without a cause. */
 TEST(the_budget_of_a_counter)
 {
 	static const unsigned faults_of[12] = { 3, 9, 1, 14, 6, 2, 11, 5, 8, 0, 13, 4 }, rest[12] = { 0, 1, 0, 2, 1, 1, 0, 0, 2, 1, 0, 1 };
@@ -301,7 +317,10 @@ static const struct aggregate_row *row(const char *name)
 	return NULL;
 }
 
-/* A row of their own, or beside the regions of their label; over two threads only the clock goes on. Their ends are points like any. */
+/*
+ * Timings have a row of their own, or count in the row of their label's regions. Across two threads
+ * only clocks count. Their ends are points.
+ */
 TEST(detached_timings)
 {
 	static const struct made_point one[2][6] = {
@@ -315,7 +334,7 @@ TEST(detached_timings)
 
 	for (size_t r = 0; r < 2; r++) {
 		made_init(&m[r], "x", 2);
-		/* The finish is read first in one of the runs. */
+		/* In one of the runs the finish is read first. */
 		if (r)
 			MADE_ADD(&m[r], 1, two[r]);
 		MADE_ADD(&m[r], 2, one[r]);
@@ -323,7 +342,7 @@ TEST(detached_timings)
 			MADE_ADD(&m[r], 1, two[r]);
 	}
 	run(m, 2);
-	CHECK_EQ(a.run[0].regions, 3, "a region and two timings; one that was not finished is none");
+	CHECK_EQ(a.run[0].regions, 3, "a region and two timings; the unfinished one does not count");
 	CHECK_EQ(a.run[0].points, 7);
 	CHECK_EQ(a.n, 2, "rows");
 	if (CHECK(row("far") && row("t") && row("far")->detached && row("t")->detached, "both have some")) {
@@ -345,7 +364,10 @@ TEST(detached_timings)
 	aggregate_free(&a);
 }
 
-/* What timings take is in the threads' regions already, so the budget is that of those; what is not known of a timing hides none of it. */
+/*
+ * The cost of timings is already included in the threads' regions, so the budget is that of the
+ * regions. An unknown cost of a timing does not change it.
+ */
 TEST(the_budget_is_without_detached_timings)
 {
 	static struct made_point p[8][4], q[8][1];

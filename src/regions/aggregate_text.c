@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The noise of several runs, for people: did they do the same, how far do intervals lie apart, how far labels. */
+/*
+ * Text output of the noise between runs: differences in what they did, the noise of intervals and
+ * of labels.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -90,7 +93,7 @@ static const char *plus_minus(const struct style *s)
 	return s->utf8 ? "\u00b1" : "+-";
 }
 
-/* "0.00 %" only of none. */
+/* "0.00 %" only for exactly 0. */
 static void put_part(struct text *out, uint64_t n, uint64_t of)
 {
 	double percent = 100 * (double)n / (double)of;
@@ -110,7 +113,7 @@ static void name_of(struct text *out, const struct aggregate *a, const struct st
 	put_label(out, s, &a->labels, label, most);
 }
 
-/* "in x, between a and b": where an interval lies. */
+/* "in x, between a and b": the place of an interval. */
 static void put_place(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_place *p)
 {
 	bool begins = p->from_kind == TIMELINE_BEGIN, ends = p->to_kind == TIMELINE_END;
@@ -178,7 +181,7 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 	struct grid g = { .columns = 4, .right = { true, true, true }, .drop = { 3 }, .drops = 1 };
 	uint64_t most = 1;
 
-	text_add(out, "\n  %sintervals by how far the runs lie apart (most less least)%s\n", ink_on(s, INK_FAINT), ink_off(s));
+	text_add(out, "\n  %sintervals by range over the runs (largest minus smallest)%s\n", ink_on(s, INK_FAINT), ink_off(s));
 	for (unsigned b = 0; b < AGGREGATE_BUCKETS; b++)
 		most = k->bucket[b] > most ? k->bucket[b] : most;
 	for (unsigned b = 0; b < AGGREGATE_BUCKETS; b++) {
@@ -207,7 +210,10 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 	grid_free(&g);
 }
 
-/* Noise of a clock is everywhere, and tells nothing of first times; nor does one thread, which nobody comes before. */
+/*
+ * Not for clocks, which have noise everywhere, and not for a single thread, which has no other
+ * thread to race with.
+ */
 static bool about_first_times(const struct aggregate *a, const struct aggregate_counter *k)
 {
 	return k->firsts && !k->unit[0] && a->n_threads > 1 && 100 * (double)k->firsts_noise >= (double)k->noise;
@@ -222,21 +228,24 @@ static void first_times(struct text *out, const struct aggregate *a, const struc
 		one_cpu &= a->run[i].one_cpu;
 	if (!about_first_times(a, k))
 		return;
-	put_paragraph(out, s, INK_PLAIN, " %.0f %% of the noise lies in %" PRIu64 " of the %" PRIu64 " intervals that have any: those that end where their thread is for the first time (a begin or end of a "
-		 "label, whatever its arguments). What is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). %s",
+	put_paragraph(out, s, INK_PLAIN, " %.0f %% of the noise is in %" PRIu64 " of the %" PRIu64 " noisy intervals: those that end at the first begin or end of a "
+		 "label in their thread. Work that is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). %s",
 		 100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy,
 		 one_cpu ? "On one CPU, as here, it is mostly the same thread." : "On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.");
 }
 
-/* Of what the exact engine counted, each difference has a first instruction. */
+/* For exact counts, each difference between runs starts at some instruction. */
 static void where_they_part(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
 {
 	if (k->quality == TARE_EXACT && !strcmp(k->name, "instructions:u") && !(about_first_times(a, k) && 2 * k->firsts_noise >= k->noise))
-		put_paragraph(out, s, INK_FAINT, " tare diverge -- COMMAND tells the first instruction in which two runs part, and what it read. One cause is a directory that is not the same in "
-			 "each run: write recordings elsewhere than where the command runs.");
+		put_paragraph(out, s, INK_FAINT, " tare diverge -- COMMAND shows the first instruction at which two runs diverge, and what it read. One cause is a directory with other contents in "
+			 "each run: do not write recordings to the directory where the command runs.");
 }
 
-/* Both to the second digit of half, by which the first is not known better; "7 \u00b10" where that is nothing. */
+/*
+ * Both rounded to the second digit of `half`, because `per` is not known better; "7 \u00b10" if
+ * half is 0.
+ */
 static void put_within(struct text *out, const struct style *s, double value, double half)
 {
 	double unit = half > 1e-6 * fabs(value) ? pow(10, floor(log10(half)) - 1) : 0;
@@ -261,18 +270,19 @@ static void causes(struct text *out, const struct aggregate *a, const struct sty
 		if (k->noise == 0)
 			continue;
 		if (c->n == 0) {
-			put_paragraph(out, s, INK_FAINT, " none of the noise goes with %s: it is the same in all runs wherever %s is not.", by, k->name);
+			put_paragraph(out, s, INK_FAINT, " none of the noise correlates with %s: it is the same in all runs wherever %s differs.", by, k->name);
 			continue;
 		}
-		text_add(&t, " %.0f %% of the noise lies in %" PRIu64 " interval%s in which %s differs too", 100 * (double)c->noise / (double)k->noise, c->n, c->n == 1 ? "" : "s", by);
+		text_add(&t, " %.0f %% of the noise is in %" PRIu64 " interval%s in which %s differs too", 100 * (double)c->noise / (double)k->noise, c->n, c->n == 1 ? "" : "s", by);
 		if (!c->judged) {
-			text_add(&t, "; too few to tell whether it goes with that");
+			text_add(&t, "; too few to tell whether they correlate");
 		} else {
-			text_add(&t, c->known ? "; there, one more of it goes with " : "; that it goes with that does not show: one more goes with ");
+			text_add(&t, c->known ? "; there, one more of it corresponds to " : "; they do not correlate significantly: one more of it corresponds to ");
 			put_within(&t, s, c->per, c->half);
 			text_add(&t, "%s%s (95 %%)", k->unit[0] ? " " : "", k->unit);
 		}
-		if (c->exact && a->n_runs > 2) /* with two any difference is a multiple of 1 */
+		/* with two runs, any difference is a multiple of 1 */
+		if (c->exact && a->n_runs > 2)
 			text_add(&t, "; in %" PRIu64 " of them the difference is exactly a multiple", c->exact);
 		put_paragraph(out, s, c->known ? INK_PLAIN : INK_FAINT, "%s.", t.s ? t.s : "");
 		text_free(&t);
@@ -399,7 +409,7 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 	free(order);
 }
 
-/* Of recordings without a counter: how often each label ran. */
+/* For recordings without a counter: how often each label ran. */
 static void counts(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
 {
 	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
@@ -491,7 +501,7 @@ static void one_difference(struct text *out, const struct aggregate *a, const st
 	grid_write(out, &g, s, 4);
 	grid_free(&g);
 	if (d->lost)
-		put_paragraph(out, s, INK_CAREFUL, " Within %d points they do not come together again: what was looked at is passed over, not compared; it goes on behind it.",
+		put_paragraph(out, s, INK_CAREFUL, " No common points were found within %d points: these are not compared. The comparison continues after them.",
 			 ALIGN_WINDOW);
 }
 
@@ -520,7 +530,7 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 	for (size_t i = 0; i < a->n_threads; i++)
 		shared += a->thread[i].steps;
 	if (shared == 0)
-		put_paragraph(out, s, INK_CAREFUL, "No point is in all runs: they have nothing in common. Are they of the same work?");
+		put_paragraph(out, s, INK_CAREFUL, "No point is in all runs: there is nothing to compare. Are they recordings of the same work?");
 	for (size_t i = 0; i < a->n_threads; i++)
 		if (a->thread[i].runs < a->n_runs && few++ < FEW_SHOWN)
 			put_paragraph(out, s, INK_CAREFUL, "thread %" PRIu64 "%s%s is in %zu of %zu runs only: it is not compared.", a->thread[i].tid,
@@ -535,7 +545,7 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 		put_paragraph(out, s, INK_PLAIN, "%s runs have the same points in the same order.", alone_threads(a) ? "Where they are compared, all" : "All");
 		return;
 	}
-	put_paragraph(out, s, INK_CAREFUL, "The runs differ in %" PRIu64 " place%s, by %" PRIu64 " points that not all of them have. What lies between is compared.%s",
+	put_paragraph(out, s, INK_CAREFUL, "The runs differ in %" PRIu64 " place%s, by %" PRIu64 " points that are not in all of them. The points in between are compared.%s",
 		 a->differences, a->differences == 1 ? "" : "s", alone, a->n_differences < a->differences ? " The first of them:" : "");
 	for (size_t i = 0; i < a->n_differences; i++)
 		one_difference(out, a, &a->difference[i], s);
@@ -549,7 +559,7 @@ static void run_losses(struct text *out, const struct aggregate *a, size_t run, 
 	put_points_lost(&t, r->lost, r->lost_unknown);
 	if (t.len)
 		put_paragraph(out, s, INK_CAREFUL, "Run %zu: %s%s.", run + 1, t.s,
-			 r->gaps ? ": what went on there is (lost), and in no other label of that run" : "");
+			 r->gaps ? ": its cost is in (lost), and in no other label of that run" : "");
 	text_free(&t);
 }
 
@@ -596,11 +606,11 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 			 a->n_runs < SPREAD_CONFIDENCE_LEAST ? "" : ": half the width of a 95 % confidence interval of the median of self");
 	for (size_t c = 0; c < a->n_counters; c++)
 		if (a->counter[c].not_counted && aggregate_wanted(how, a->counter[c].name)) {
-			put_paragraph(out, s, INK_FAINT, "without a value: in a run the counter could not be read at one end of the interval, went back in it, or that end is not in the recording.");
+			put_paragraph(out, s, INK_FAINT, "without a value: in a run, the counter could not be read at one end of the interval, decreased in it, or that end is not in the recording.");
 			break;
 		}
 	if (any_detached(a))
-		put_paragraph(out, s, INK_FAINT, "detached: timings of the label, which lie beside what the threads did; no interval is theirs. Where they finish on another thread than they started on, only a clock counts.");
+		put_paragraph(out, s, INK_FAINT, "detached: timings of the label, which are not nested in regions and have no intervals. If they finish on another thread than they started on, only clocks are counted.");
 	for (size_t r = 0; r < a->n_runs; r++)
 		machines_add(&machines, a->run[r].path, &a->run[r].machine);
 	put_machines(out, s, &machines);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of noise at first times, which no two runs of a program have for sure. */
+/* The output about one-time noise, which is not reproducible with real runs. */
 #include "made_timeline.h"
 #include "tap.h"
 #include "regions/aggregate_view.h"
 
-static struct aggregate_cause cause; /* of the first counter's noise, where it is judged */
+static struct aggregate_cause cause; /* of the first counter's noise, if judged */
 
-/* Of two runs, each on one CPU or not known to be. */
+/* Two runs, each on one CPU or not. */
 static char *text_of(bool first, bool second)
 {
 	static const struct made_point one[] = { { TIMELINE_BEGIN, "a", { 0, 0 } }, { TIMELINE_END, "a", { 10, 5 } } };
@@ -50,20 +50,20 @@ TEST(one_cpu_is_not_advised_where_there_was_one)
 	}
 }
 
-/* The page has the same digits: tests/page/page_test.mjs has the same rows. */
+/* The page prints the same digits: tests/page/page_test.mjs has the same rows. */
 TEST(an_interval_of_a_slope_has_two_digits)
 {
 	static const struct {
 		double per, half;
 		const char *says;
 	} rows[] = {
-		{ 12.345, 0.67, " goes with 12.35 +-0.67 ns (95 %)." },
-		{ -1234567, 4321, " goes with -1,234,600 +-4,400 ns (95 %)." },
-		{ 0.012345, 0.0021, " goes with 0.0123 +-0.0021 ns (95 %)." },
-		{ 7, 0, " goes with 7 +-0 ns (95 %)." },
-		{ 2.5, 0, " goes with 2.50 +-0 ns (95 %)." },
-		{ 3, 12.3, " goes with 3 +-13 ns (95 %)." },
-		{ 250.5, 99.9, " goes with 251 +-100 ns (95 %)." },
+		{ 12.345, 0.67, " corresponds to 12.35 +-0.67 ns (95 %)." },
+		{ -1234567, 4321, " corresponds to -1,234,600 +-4,400 ns (95 %)." },
+		{ 0.012345, 0.0021, " corresponds to 0.0123 +-0.0021 ns (95 %)." },
+		{ 7, 0, " corresponds to 7 +-0 ns (95 %)." },
+		{ 2.5, 0, " corresponds to 2.50 +-0 ns (95 %)." },
+		{ 3, 12.3, " corresponds to 3 +-13 ns (95 %)." },
+		{ 250.5, 99.9, " corresponds to 251 +-100 ns (95 %)." },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where runs differ, the points that all of them have, in the same order, are found by their longest common subsequence
- * within a window (common.c), of labels first that all runs have equally often. Where that is too far for it, the runs go on from
- * the cheapest place from which points in a row are in all of them. Neither depends on the order of the runs.
+ * After a difference, the common points in the same order are found by the longest common
+ * subsequence within a window (common.c). It first uses the labels that occur equally often in all
+ * runs. If the difference is larger than that window, the runs continue at the cheapest place where
+ * all of them have the same sequence of points. Neither result depends on the order of the runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static inline struct align_point *slot(const struct align_run *r, size_t i)
 	return &r->ahead[r->first + i];
 }
 
-/* For n points, those that were read among them. */
+/* Room for n points, including those already read. */
 static int make_room(const struct align *a, struct align_run *r, size_t n, struct tare_error *err)
 {
 	size_t room = r->room;
@@ -58,7 +59,7 @@ static int make_room(const struct align *a, struct align_run *r, size_t n, struc
 	return 0;
 }
 
-/* Points behind those that were read, `most` at most: how many. They are not among them yet. */
+/* Read up to `most` more points. Returns their number; the caller adds them. */
 static int read_on(const struct align *a, struct align_run *r, size_t most, struct tare_error *err)
 {
 	int n = r->ended ? 0 : make_room(a, r, r->ready + most, err);
@@ -70,7 +71,7 @@ static int read_on(const struct align *a, struct align_run *r, size_t most, stru
 	return n;
 }
 
-/* So many points ahead, or all there are. */
+/* Read ahead to n points, or to the end. */
 static int fill(const struct align *a, struct align_run *r, size_t n, struct tare_error *err)
 {
 	while (r->n < n && !(r->ended && r->n == r->ready)) {
@@ -102,7 +103,7 @@ static uint64_t label_key(const struct align *a, uint32_t label)
 	return label == LABELS_NONE ? 1 : a->labels->key[label];
 }
 
-/* What tells points apart, COMMON_NONE: the same as nothing else. */
+/* The comparison key of a point; COMMON_NONE differs from all others. */
 static uint64_t key_of(const struct align *a, const struct align_point *p)
 {
 	uint64_t h;
@@ -113,9 +114,9 @@ static uint64_t key_of(const struct align *a, const struct align_point *p)
 	return h == COMMON_NONE ? 1 : h;
 }
 
-/* ---- near: all that is in all runs ---- */
+/* ---- near: all common points ---- */
 
-/* Points that all runs have are kept, as far as what lies behind the window cannot change them. */
+/* Keep the common points that points after the window cannot change. */
 static int keep(struct align *a, const struct common *c, bool whole, size_t window, struct tare_error *err)
 {
 	size_t n = c->n;
@@ -144,7 +145,7 @@ static bool is_steady(const struct align *a, const struct align_point *p)
 	return p->label == LABELS_NONE || a->steady[p->label];
 }
 
-/* The points [from, to) of each run as they are, or those that are steady; their places in `place`. */
+/* The points [from, to) of each run, all or only the steady ones; their indices in `place`. */
 static void take(const struct align *a, struct common *c, uint32_t *place, const uint32_t *from, const uint32_t *to, bool steady)
 {
 	for (size_t r = 0; r < a->n_runs; r++) {
@@ -162,7 +163,7 @@ static void take(const struct align *a, struct common *c, uint32_t *place, const
 	}
 }
 
-/* What was found goes behind what `all` has. */
+/* Append the result to `all`. */
 static void add_found(struct common *all, const struct common *found, const uint32_t *place)
 {
 	for (size_t i = 0; i < found->n; i++, all->n++)
@@ -171,8 +172,9 @@ static void add_found(struct common *all, const struct common *found, const uint
 }
 
 /*
- * First labels that all runs have equally often: what some runs do more often than others must not move them against each
- * other. Then what else is the same between those. at: room for two places of each run.
+ * First align the labels that occur equally often in all runs, so that labels that some runs repeat
+ * more often do not shift them. Then align the other points between them. at: room for two indices
+ * of each run.
  */
 static int common_points(struct align *a, struct common *all, uint32_t *at, const uint32_t *end, bool open_end)
 {
@@ -185,7 +187,8 @@ static int common_points(struct align *a, struct common *all, uint32_t *at, cons
 		take(a, &c, place, from, end, true);
 		ret = common_find(&c, open_end);
 	}
-	for (size_t i = 0; ret == 1 && i < c.n; i++) /* from places among the steady to places among all */
+	/* convert indices among steady points to indices among all points */
+	for (size_t i = 0; ret == 1 && i < c.n; i++)
 		for (size_t r = 0; r < a->n_runs; r++)
 			c.at[i * a->n_runs + r] = place[r * c.room + c.at[i * a->n_runs + r]];
 	for (size_t i = 0; ret == 1 && i <= c.n; i++) {
@@ -199,7 +202,11 @@ static int common_points(struct align *a, struct common *all, uint32_t *at, cons
 			ret = common_find(&gap, open_end && i == c.n);
 			if (ret == 1)
 				add_found(all, &gap, place);
-			else if (ret == 0) /* between two that are the same, what is too far apart is alone */
+			/*
+			 * if two common points are too far apart, the points between them count as
+			 * different
+			 */
+			else if (ret == 0)
 				ret = c.n > 0;
 		}
 		for (size_t r = 0; i < c.n && r < a->n_runs; r++) {
@@ -214,7 +221,7 @@ static int common_points(struct align *a, struct common *all, uint32_t *at, cons
 	return ret;
 }
 
-/* 1: they come together within this window, in so many points at least. */
+/* Returns 1 if the runs agree again within this window, with at least this many points. */
 static int near(struct align *a, size_t window, size_t least, struct tare_error *err)
 {
 	struct common all;
@@ -248,15 +255,17 @@ static int near(struct align *a, size_t window, size_t least, struct tare_error 
 	return ret;
 }
 
-/* ---- far: points in a row that all runs have ---- */
+/* ---- far: a sequence of points in all runs ---- */
 
 struct gram {
 	uint64_t hash;
-	uint64_t cost;	/* points to pass over, of the runs so far */
-	uint32_t runs;	/* so far in so many of them */
+	uint64_t cost;	/* points to skip, over the runs so far */
+	uint32_t runs;	/* number of runs so far that have it */
 };
 
-/* The end of a thread counts as points that all have, so that runs whose ends are within the window come together there. */
+/*
+ * The end of a thread counts as common points, so that runs that end within the window agree there.
+ */
 static uint64_t hash_at(const struct align *a, const struct align_run *r, size_t at, size_t length)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
@@ -271,7 +280,10 @@ static uint64_t hash_at(const struct align *a, const struct align_run *r, size_t
 	return h;
 }
 
-/* Where grams may begin: behind the last one only if the thread ends there. */
+/*
+ * The number of positions at which a gram of this length may begin. It may extend past the last
+ * point only if the thread ends there.
+ */
 static size_t starts(const struct align_run *r, size_t length)
 {
 	return r->ended ? r->n + 1 : r->n >= length ? r->n - length + 1 : 0;
@@ -286,7 +298,10 @@ static struct gram *gram_at(struct gram *table, size_t room, uint64_t hash)
 	return &table[at];
 }
 
-/* 1: sets how many points each run passes over to the cheapest place from which they have `length` points in a row. */
+/*
+ * Find the cheapest place at which all runs have the same `length` points. Returns 1 and sets the
+ * number of points that each run skips.
+ */
 static int meet(struct align *a, size_t length, struct tare_error *err)
 {
 	const struct gram *best = NULL;
@@ -303,7 +318,8 @@ static int meet(struct align *a, size_t length, struct tare_error *err)
 			uint64_t h = hash_at(a, &a->run[r], i, length);
 			struct gram *g = gram_at(table, room, h);
 
-			if (g->runs == r) /* the first of this run, and all before have it */
+			/* the first one of this run, and all earlier runs have it */
+			if (g->runs == r)
 				*g = (struct gram){ h, g->cost + i, r + 1 };
 		}
 	for (size_t i = 0; i < room; i++)
@@ -347,14 +363,14 @@ size_t align_passed(const struct align *a, size_t run)
 	return a->run[run].passed - a->run[run].gaps;
 }
 
-/* To where the next point is that all have; without one, over all that was looked at. */
+/* Advance to the next common point; without one, skip the whole window. */
 static void pass_to(struct align *a)
 {
 	for (size_t r = 0; r < a->n_runs; r++)
 		a->run[r].passed = a->next < a->n_together ? a->together[a->next * a->n_runs + r] - a->run[r].index : a->run[r].n;
 }
 
-/* A run is at its end, so what the others have yet is nowhere in it: one difference, however much it is. */
+/* One run has ended, so the rest of the others is one difference, however long. */
 static int pass_all(struct align *a, struct tare_error *err)
 {
 	for (size_t r = 0; r < a->n_runs; r++) {
@@ -386,7 +402,11 @@ static int difference(struct align *a, struct tare_error *err)
 		memset(a->steady, true, a->labels->n);
 		met = a->labels->find_steady ? a->labels->find_steady(a->labels->with, a->steady, err) : 0;
 	}
-	/* The closest window in which most is the same is the cheapest; little in a wide one may still be all there is. */
+	/*
+	 * The narrowest window with most points in common is the cheapest. A wide window with few
+	 * may be the only one.
+	 */
+
 	for (size_t i = 0; met == 0 && i < sizeof(tries) / sizeof(tries[0]); i++)
 		met = near(a, tries[i].window, tries[i].least, err);
 	if (met == 1)
@@ -401,7 +421,7 @@ static int difference(struct align *a, struct tare_error *err)
 	return met ? ALIGN_DIFFERENCE : ALIGN_LOST;
 }
 
-/* A run lost points here, and all that did know how many. */
+/* A run lost points here, and the number is known for all runs that did. */
 static bool gap_of_known_length(const struct align *a)
 {
 	bool any = false;
@@ -416,7 +436,10 @@ static bool gap_of_known_length(const struct align *a)
 	return any;
 }
 
-/* The next point is passed over: how many of the file that are; 0 where nobody knows, or there is none. */
+/*
+ * Skip the next point. Returns the number of points of the file that it covers; 0 if unknown or at
+ * the end.
+ */
 static int pass_one(const struct align *a, struct align_run *r, uint64_t *points, struct tare_error *err)
 {
 	const struct align_point *p;
@@ -435,7 +458,10 @@ static int pass_one(const struct align *a, struct align_run *r, uint64_t *points
 	return 0;
 }
 
-/* As many points as one run lost are passed over in the others: behind them all stand at the same point, if they did the same. */
+/*
+ * If one run lost points, skip as many points in the others. Then all runs are at the same point,
+ * if they did the same work.
+ */
 static int skip_gaps(struct align *a, struct tare_error *err)
 {
 	uint64_t *at = calloc(a->n_runs, sizeof(*at)), to = 1;
@@ -463,7 +489,7 @@ static int skip_gaps(struct align *a, struct tare_error *err)
 	return ret < 0 ? ret : ALIGN_DIFFERENCE;
 }
 
-/* What was shown last is done with, and the next point is there, if there is one. */
+/* Drop the points shown last, and read the next one if there is one. */
 static int next_of(const struct align *a, struct align_run *r, size_t done, struct tare_error *err)
 {
 	size_t all = done < r->ready ? done : r->ready;
@@ -473,12 +499,15 @@ static int next_of(const struct align *a, struct align_run *r, size_t done, stru
 	r->ready -= all;
 	r->n -= all < r->n ? all : r->n;
 	if (!r->ready)
-		r->first = 0; /* the same place, and so few cache lines, while nothing is ahead */
+		/* reuse the start of the buffer while it is empty, which saves cache misses */
+		r->first = 0;
 	return r->n ? 0 : fill(a, r, 1, err);
 }
 
-/* How many points from here on are the same in all runs, none of them lost ones. Of those that were read, not too many are looked at: where
- * runs differ soon, and then again, all of them would be each time. */
+/*
+ * The number of next points that are the same in all runs and not lost. Limited, because runs that
+ * differ often would compare all points each time.
+ */
 static size_t alike(const struct align *a)
 {
 	const struct align_point *p = slot(&a->run[0], 0);
@@ -495,7 +524,7 @@ static size_t alike(const struct align *a)
 	return n;
 }
 
-/* Behind a difference, what all runs have is known already. */
+/* After a difference, the common points are already known. */
 static int next_together(struct align *a)
 {
 	bool here = true;

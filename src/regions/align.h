@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The points of one thread in several runs, side by side: while the runs do the same, step by step; where they differ, the
- * difference, and then on from where they do the same again. Memory is bounded by the window that is searched for that.
+ * Align the points of one thread across several runs. While the runs do the same, steps are
+ * returned; where they differ, the difference and then the position at which they agree again. The
+ * search window bounds the memory.
  */
 #ifndef REGIONS_ALIGN_H
 #define REGIONS_ALIGN_H
@@ -10,52 +11,68 @@
 #include "regions/timeline/timeline.h"
 
 enum {
-	ALIGN_SAME = 8,		 /* so many points that all have are enough to go on from */
-	ALIGN_CLOSE = 4096,	 /* so many points of each run are compared one with another */
-	ALIGN_WINDOW = 1 << 18, /* so many are searched for points in a row that all have */
-	ALIGN_AT_ONCE = TIMELINE_AT_ONCE, /* so many are read of a run before those of the next */
+	ALIGN_SAME = 8,		 /* this many common points end a difference */
+	ALIGN_CLOSE = 4096,	 /* this many points of each run are compared with each other */
+	ALIGN_WINDOW = 1 << 18, /* a sequence of common points is searched in this many points */
+	/* this many points are read from one run before the next run */
+	ALIGN_AT_ONCE = TIMELINE_AT_ONCE,
 };
 
 /* Labels are numbers that all runs share (labels_of()). */
 struct align_point {
-	uint32_t label, around; /* around: what it lies in; LABELS_NONE: nothing */
+	uint32_t label, around; /* around: label of the enclosing region; LABELS_NONE: none */
 	enum timeline_kind kind;
-	uint8_t missing;	/* counters whose value means nothing */
+	uint8_t missing;	/* counters without a valid value */
 	uint64_t offset;	/* in its file */
-	uint64_t points;	/* of the file, behind the one before and up to this; of lost ones, how many, 0: nobody knows */
+	/*
+	 * points of the file after the previous point, including this one; for lost points their
+	 * number, 0: unknown
+	 */
+	uint64_t points;
 };
 
-/* One run's points, and for each the values of all counters: how many, `most` at most, 0 at the end, or a negative errno. */
+/*
+ * The points of one run and the values of all counters for each. Returns the number of points, at
+ * most `most`; 0 at the end; or a negative errno.
+ */
 struct align_source {
 	int (*read)(struct align_source *s, size_t most, struct align_point *point, uint64_t *value, struct tare_error *err);
 };
 
 struct align_run {
 	struct align_source *source;
-	struct align_point *ahead; /* from `first` on */
-	uint64_t *value;	   /* of those */
+	struct align_point *ahead; /* lookahead, from index `first` */
+	uint64_t *value;	   /* their values */
 	size_t room, first;
-	size_t n, ready; /* that were asked for; that were read */
-	bool ended;	/* the source has no more behind those */
-	uint64_t index; /* of the first point that is shown, from 0 */
-	size_t passed;	/* of a difference: points that not all runs have */
-	size_t gaps;	/* of those: no points, but what stands for lost ones */
+	size_t n, ready; /* number requested; number read */
+	bool ended;	/* the source has no more points */
+	uint64_t index; /* of the first shown point, from 0 */
+	size_t passed;	/* in a difference: points that are not in all runs */
+	size_t gaps;	/* of those: placeholders for lost points */
 };
 
 enum align_what {
 	ALIGN_END,
-	ALIGN_STEP,	  /* all runs have these points next: n_shown of them */
-	ALIGN_DIFFERENCE, /* they have not; align_points() says what each has next. The next call goes on behind it */
-	ALIGN_LOST,	  /* as that, but within the window they do not come together: all of it is passed over */
+	ALIGN_STEP,	  /* all runs have these next n_shown points */
+	/*
+	 * the runs differ; align_points() returns the next point of each. The next call continues
+	 * after the difference
+	 */
+	ALIGN_DIFFERENCE,
+	ALIGN_LOST,	  /* the same, but no common point was found: the whole window is skipped */
 };
 
 struct align_labels {
-	const uint64_t *key; /* by label: a number that says the same whichever run is first */
+	const uint64_t *key; /* by label: a number that does not depend on the order of the runs */
 	size_t n;
-	/* Asked once, where runs differ: takes `true` from labels that not all runs have equally often. NULL: not known. */
+	/*
+	 * Called once, at the first difference: clears the flag of labels with different counts in
+	 * the runs. NULL: not known.
+	 */
 	int (*find_steady)(void *with, bool *steady, struct tare_error *err);
 	void *with;
-	bool around_unknown; /* a run lost points: behind them it may not know what its points lie in, and that tells none apart */
+	/* a run lost points, so its enclosing regions may be unknown and are not compared */
+	bool around_unknown;
 };
 
 struct align {
@@ -63,19 +80,22 @@ struct align {
 	size_t n_runs, n_counters;
 	size_t n_shown;
 	const struct align_labels *labels;
-	bool *steady; /* by label; NULL: they do not differ so far */
+	bool *steady; /* by label; NULL: no difference so far */
 	bool differ;
 	uint64_t *together; /* n_runs indices each: points that all runs have, behind the last difference */
 	size_t n_together, next, together_room;
 };
 
-/* labels outlive the align. */
+/* The caller keeps labels valid until the align is freed. */
 int align_open(struct align *a, struct align_source **sources, size_t n, size_t n_counters, const struct align_labels *labels, struct tare_error *err);
 void align_close(struct align *a);
-/* An enum align_what, or a negative errno. */
+/* Returns an enum align_what, or a negative errno. */
 int align_next(struct align *a, struct tare_error *err);
 
-/* After ALIGN_STEP, a run's points and their values; after ALIGN_DIFFERENCE what it has next, if n is not 0. */
+/*
+ * After ALIGN_STEP, the points of a run and their values. After ALIGN_DIFFERENCE, the run's next
+ * point, if n is not 0.
+ */
 static inline const struct align_point *align_points(const struct align *a, size_t run)
 {
 	return a->run[run].ahead + a->run[run].first;
@@ -84,7 +104,7 @@ static inline const uint64_t *align_values(const struct align *a, size_t run)
 {
 	return a->run[run].value + a->run[run].first * a->n_counters;
 }
-/* After ALIGN_DIFFERENCE, before the next call: how many points of a run are passed over to come together again. */
+/* After ALIGN_DIFFERENCE, before the next call: the number of points of a run that are skipped. */
 size_t align_passed(const struct align *a, size_t run);
 
 #endif

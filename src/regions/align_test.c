@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs that differ: what is found to be in all of them, against the longest common subsequence by table, in any order of the runs. */
+/*
+ * Runs that differ: the common points found are compared with the longest common subsequence, for
+ * any order of the runs.
+ */
 #include "regions/align.h"
 #include "tap.h"
 
@@ -71,7 +74,7 @@ static int find_steady(void *with, bool *steady, struct tare_error *err)
 
 struct found {
 	size_t steps, differences, lost;
-	uint64_t sum; /* of which points go together, by run and not by place in `order` */
+	uint64_t sum; /* checksum of the matched points, by run and not by place in `order` */
 };
 
 static struct found look(size_t runs, const size_t *order)
@@ -147,7 +150,9 @@ TEST(two_runs_have_the_longest_in_common)
 	}
 }
 
-/* Points inserted and left out at random, in long runs, too: whichever is first. */
+/*
+ * Points inserted and removed at random, also in long runs. The order of the runs does not matter.
+ */
 TEST(the_order_of_runs_changes_nothing)
 {
 	for (int round = 0, rounds = (int)tap_cases(150); round < rounds; round++) {
@@ -179,14 +184,17 @@ TEST(the_order_of_runs_changes_nothing)
 			CHECK_EQ(f[k].steps, f[0].steps, "round %d", round);
 			CHECK_EQ(f[k].sum, f[0].sum, "round %d: which", round);
 		}
-		/* Of two, nothing that is in both is missed; behind each window a little may be. */
+		/*
+		 * With two runs, all common points are found, except a few at the end of each
+		 * window.
+		 */
 		if (runs == 2 && length < 60)
 			CHECK(f[0].steps >= common, "round %d: %zu, not %zu", round, f[0].steps, common);
 		CHECK(10 * f[0].steps >= 8 * common, "round %d: %zu of %zu", round, f[0].steps, common);
 	}
 }
 
-/* What one run has in addition, however much, costs only itself. */
+/* Additional points of one run, however many, do not affect the other points. */
 TEST(far_apart)
 {
 	unsigned lengths = 0;
@@ -211,7 +219,7 @@ TEST(far_apart)
 	}
 }
 
-/* Too far for the window: said, and what is behind is compared again. */
+/* A difference larger than the window is reported, and the comparison continues after it. */
 TEST(too_far_apart)
 {
 	struct found f;
@@ -228,7 +236,10 @@ TEST(too_far_apart)
 	CHECK_EQ(f.steps, 1000, "what both do then");
 }
 
-/* Rounds of two, the same in all runs, and a third at random: matching more of the third would shift the rounds. */
+/*
+ * Rounds of two points, equal in all runs, and a third point at random: matching more third points
+ * would shift the rounds.
+ */
 TEST(what_is_as_often_in_all_is_not_shifted)
 {
 	steady_is_known = true;
@@ -251,7 +262,7 @@ TEST(what_is_as_often_in_all_is_not_shifted)
 		if (made[0].n == made[1].n)
 			put(0, 3);
 		f = look(2, forth);
-		CHECK_EQ(f.steps, 6000 + both, "%d %%: each round with its own", (int)percent);
+		CHECK_EQ(f.steps, 6000 + both, "%d %%: rounds are not shifted", (int)percent);
 	}
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each recording is summed by itself (regions.c); a label's numbers of one side are then a group, and the two groups are
- * compared (student.c). A label that a run has not cost it nothing there: that is a 0 that was measured.
+ * Each recording is summed by regions.c. The values of a label on one side form a group, and
+ * student.c compares the two groups. If a run does not have a label, its cost there is a measured
+ * 0.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,13 +32,16 @@ static bool make_row(const struct compare *c, struct compare_row *row, uint32_t 
 	return row->count && row->value && row->known && row->change;
 }
 
-/* Points are missing among its own, or behind the last one, and nobody knows how many. */
+/* Points are missing in this thread or after its last point, and their number is not known. */
 static bool lost_points(const struct timeline_info *info, size_t thread, bool gap)
 {
 	return gap || (info->lost_unknown && !info->thread[thread].complete);
 }
 
-/* Those that a thread with a gap has at all, for a gap takes whole regions, too; and all where a thread shows nothing but its gap. */
+/*
+ * The affected labels: all labels of a thread with a gap, because a gap may contain whole regions;
+ * all labels of the recording if a thread has only a gap.
+ */
 static int lost_of_threads(struct timeline *t, const uint32_t *number, size_t n, struct compare_loss *loss, uint64_t *in_gaps, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
@@ -73,7 +77,10 @@ static int lost_of_threads(struct timeline *t, const uint32_t *number, size_t n,
 	return ret;
 }
 
-/* Which labels a loss may touch. Of a thread that is not there at all it may be any; of signal handlers, those that the file tells. */
+/*
+ * The labels that a loss may affect: any label if a whole thread is missing; for signal handlers,
+ * the labels in the file.
+ */
 static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
@@ -114,8 +121,9 @@ static bool several_processes(const struct regions *run)
 }
 
 /*
- * Which rows may have regions among those without a name: what the run does not show; and what it shows a part of, for several labels of a
- * recording, or of its processes, are one row. A process has all regions of a label under one name, or none of them.
+ * The rows that may have regions among those without a name: rows that the run does not have, and
+ * rows that it has only partly, because several labels of a recording, or of its processes, share a
+ * row. In a process, either all regions of a label have its name, or no region has.
  */
 static void mark_names(struct compare *c, size_t r, const bool *several)
 {
@@ -131,7 +139,7 @@ static void mark_names(struct compare *c, size_t r, const bool *several)
 	}
 }
 
-/* Each recording is looked at again, which few need: how many of its labels are one row. */
+/* Read each recording again, which is rarely needed, and count its labels per row. */
 static int find_several(struct compare *c, char *const *paths, bool *several, struct tare_error *err)
 {
 	int ret = 0;
@@ -165,7 +173,7 @@ static int find_several(struct compare *c, char *const *paths, bool *several, st
 	return ret;
 }
 
-/* Names that were lost, after all rows are known. */
+/* Handle lost names, after all rows are known. */
 static int find_names(struct compare *c, char *const *paths, struct tare_error *err)
 {
 	bool *several = NULL;
@@ -247,18 +255,23 @@ static int mark_lost(struct compare *c, struct tare_error *err)
 
 			if (row == LABELS_NONE)
 				return tare_fail_nomem(err);
-			if (loss->label[l] && row < c->n_rows) /* others have no region anywhere */
+			/* other rows have no region in any run */
+			if (loss->label[l] && row < c->n_rows)
 				c->row[row].lost = true;
 		}
 	}
 	return 0;
 }
 
-/* A region of a handler takes two points, and is taken to cost what the dearest label that handlers lost costs on average in any run. */
+/*
+ * Estimate: a region of a handler takes two points, and costs as much as the average of the most
+ * expensive label that handlers lost in any run.
+ */
 static int find_hidden(struct compare *c, struct tare_error *err)
 {
 	for (size_t r = 0; r < c->n_runs; r++) {
-		if (!c->run[r].lost_handlers || c->counts_only) /* what was lost makes no region of another label */
+		/* lost points do not add to another label's cost */
+		if (!c->run[r].lost_handlers || c->counts_only)
 			continue;
 		c->loss[r].hidden = calloc(c->n_counters + 1, sizeof(*c->loss[r].hidden));
 		if (!c->loss[r].hidden)
@@ -276,7 +289,7 @@ static int find_hidden(struct compare *c, struct tare_error *err)
 	return 0;
 }
 
-/* How much of a side's self may be what handlers lost: of its mean. */
+/* The largest part of a side's mean self cost that lost handlers can explain. */
 static double hidden_in(const struct compare *c, enum compare_side side, size_t k)
 {
 	double sum = 0;
@@ -286,7 +299,7 @@ static double hidden_in(const struct compare *c, enum compare_side side, size_t 
 	return sum / (double)c->n[side];
 }
 
-/* Rows of all runs under the labels' common numbers. */
+/* Collect the rows of all runs by their common label number. */
 static int gather(struct compare *c, struct tare_error *err)
 {
 	size_t room = 0;
@@ -309,7 +322,7 @@ static int gather(struct compare *c, struct tare_error *err)
 				ret = tare_fail_nomem(err);
 				break;
 			}
-			if (label == c->n_rows) { /* numbers come in order */
+			if (label == c->n_rows) { /* numbers are ascending */
 				c->row[c->n_rows++] = (struct compare_row){ 0 };
 				if (!make_row(c, &c->row[label], label)) {
 					ret = tare_fail_nomem(err);
@@ -350,9 +363,10 @@ static int gather(struct compare *c, struct tare_error *err)
 }
 
 /*
- * Threads of a program race for who comes first: to bind a symbol (700 to 4,000 instructions), to use a region (some tens), to a lock. So exact
- * counts of several threads lie that far apart, or 0.01 %, of which few runs show nothing (docs/noise.md). Those of one thread have no such cause,
- * nor does it make regions.
+ * Threads of a program race for symbol binding (700 to 4,000 instructions), for the first use of a
+ * region (some tens) and for locks. So exact counts of multi-threaded programs differ by that much,
+ * or by 0.01 %, even if a few runs do not show it (docs/noise.md). Single-threaded programs have no
+ * such cause, and neither has the number of regions.
  */
 static double resolution(const struct compare *c, const struct compare_row *row, const struct compare_change *d, size_t k)
 {
@@ -382,7 +396,7 @@ static void sum_up(struct compare *c, struct compare_row *row, enum compare_what
 			d->max[side] = v[r] > d->max[side] ? v[r] : d->max[side];
 		}
 		if (d->min[side] == d->max[side])
-			d->mean[side] = d->min[side]; /* no rounding where nothing differs */
+			d->mean[side] = d->min[side]; /* avoids rounding if all values are equal */
 	}
 	*ask = (struct change){
 		.value = v,
@@ -391,7 +405,7 @@ static void sum_up(struct compare *c, struct compare_row *row, enum compare_what
 	};
 }
 
-/* What is not known or lost asks nothing of the others. */
+/* Unknown and lost values do not take part in the multiple comparison. */
 static bool is_judged(const struct compare_change *d, const struct compare_row *row)
 {
 	return d->known && !row->lost && !row->names;
@@ -437,7 +451,7 @@ static int judge_all(struct compare *c, struct tare_error *err)
 	for (int what = 0; ret == 0 && what < COMPARE_WHATS; what++)
 		for (size_t k = 0; ret == 0 && k < c->n_counters; k++) {
 			ret = judge_rows(c, c->row, c->n_rows, (enum compare_what)what, k, asked, err);
-			/* Questions of their own. */
+			/* Families of their own. */
 			for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(single); i++)
 				ret = judge_rows(c, single[i], 1, (enum compare_what)what, k, asked, err);
 		}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings before a change and after it: per label what changed, and whether by more than the runs differ anyway. */
+/*
+ * Compare the recordings before and after a change: the difference per label, and whether it
+ * exceeds the variation between runs.
+ */
 #ifndef REGIONS_COMPARE_H
 #define REGIONS_COMPARE_H
 
@@ -11,32 +14,37 @@ enum compare_what { COMPARE_SELF, COMPARE_TOTAL, COMPARE_SUM, COMPARE_WHATS };
 
 /* One quantity of one label and counter. */
 struct compare_change {
-	bool known;	  /* in every run */
+	bool known;	  /* known in every run */
 	double mean[COMPARE_SIDES], min[COMPARE_SIDES], max[COMPARE_SIDES];
-	struct change is; /* what it is by the values alone */
-	bool beyond;	  /* and known, and not lost */
-	bool lost;	  /* points that were lost may be all there is to it: it is not judged */
-	bool names;	  /* regions whose names were lost may be: neither */
+	struct change is; /* the result from the values alone */
+	bool beyond;	  /* exceeds the noise; known and not lost */
+	bool lost;	  /* not judged, because lost points may be the cause */
+	bool names;	  /* not judged, because regions with lost names may be the cause */
 };
 
 struct compare_row {
-	uint32_t label; /* LABELS_NONE: of no label; its total and sum are its self */
-	uint64_t *count; /* per run: those before, then those after */
+	uint32_t label; /* LABELS_NONE: outside all labels; then total and sum equal self */
+	uint64_t *count; /* per run: the runs before, then those after */
 	double *value;	 /* (what * n_counters + counter) * n_runs + run */
-	bool *known;	 /* per counter: in every run */
-	bool lost;	 /* points of it may be missing in a run: so of all its changes */
-	bool names;	 /* regions of it may be among those without a name in a run */
-	bool unknown[COMPARE_SIDES]; /* and are nowhere else in a run of that side: what it cost there is not known */
+	bool *known;	 /* per counter: known in every run */
+	bool lost;	 /* a run may have lost points of it, which affects all its changes */
+	bool names;	 /* a run may have regions of it among those without a name */
+	/* on that side, a run has no other regions of it, so its cost is not known */
+	bool unknown[COMPARE_SIDES];
 	struct compare_change *change; /* what * n_counters + counter */
 };
 
 /* What a run lost. */
 struct compare_loss {
-	bool *label;	/* by the run's labels: points of it may be among that; NULL: of none */
-	bool threads;	/* there are threads whose points are not all there */
-	bool elsewhere; /* and of labels that the run does not show */
-	bool names;	/* there are regions whose names are lost */
-	double *hidden; /* per counter: what regions of handlers may have cost that are lost, and is now in other labels' self; NULL: no such */
+	bool *label; /* by the run's labels: points of it may be lost; NULL: no label is affected */
+	bool threads;	/* there are threads with lost points */
+	bool elsewhere; /* points of labels that the run does not show may be lost, too */
+	bool names;	/* there are regions with lost names */
+	/*
+	 * per counter: the cost that lost regions of signal handlers may have added to the self
+	 * cost of other labels; NULL: none
+	 */
+	double *hidden;
 };
 
 struct compare_counter {
@@ -46,17 +54,22 @@ struct compare_counter {
 
 struct compare {
 	struct labels labels;
-	struct regions *run; /* those before, then those after */
-	struct compare_counter *counter; /* theirs; where they have none one, "count": how often labels ran, which is self, total and sum */
+	struct regions *run; /* the runs before, then those after */
+	/*
+	 * common to all runs; without counters one, "count": the number of regions, used as self,
+	 * total and sum
+	 */
+	struct compare_counter *counter;
 	size_t n[COMPARE_SIDES], n_runs, n_counters;
-	bool counts_only; /* that */
+	bool counts_only; /* that: there are no counters */
 	struct compare_row *row, all;
 	struct compare_row outside;  /* of all: in no region */
-	struct compare_row detached; /* in selves, and not in all: the others' selves and outside add up to it */
+	/* included in self costs but not in all: all equals the other self costs plus outside */
+	struct compare_row detached;
 	size_t n_rows;
-	bool tested; /* there are runs enough to know of noise */
-	struct drift drift; /* by the times at which the runs began */
-	bool one_thread; /* no recording has points of more */
+	bool tested; /* there are enough runs to estimate the noise */
+	struct drift drift; /* over the start times of the runs */
+	bool one_thread; /* no recording has points of more than one thread */
 	struct compare_loss *loss; /* per run */
 };
 
@@ -64,24 +77,24 @@ struct compare_options {
 	bool with_arguments, subtract_own;
 };
 
-/* paths: those before, then those after. */
+/* paths: the recordings before, then those after. */
 int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err);
 void compare_free(struct compare *c);
-/* Is there anything of it, by this counter, in any run? */
+/* Does any run have a value of it for this counter? */
 bool compare_row_is_there(const struct compare *c, const struct compare_row *row, size_t counter);
-/* What it cost on one side, or both, is not known: nor is its change. */
+/* Its cost on one side or both is not known, so its change is not either. */
 bool compare_unknown(const struct compare_row *row);
-/* It is not judged for want of runs: CHANGE_FEW, CHANGE_SMALL. */
+/* Not judged, because there are too few runs: CHANGE_FEW, CHANGE_SMALL. */
 bool compare_too_few(const struct compare_change *c);
 
-/* It is not judged, as it may be a drift: CHANGE_ORDER. */
+/* Not judged, because it may be a drift: CHANGE_ORDER. */
 bool compare_by_order(const struct compare_change *c);
 
 enum compare_key { COMPARE_BY_CHANGE, COMPARE_BY_PERCENT, COMPARE_BY_SURE, COMPARE_BY_NAME };
 void compare_sort(struct compare *c, enum compare_key key, size_t counter);
-/* Of a counter of the comparison: for counter_named(). */
+/* The name of a counter of the comparison, for counter_named(). */
 const char *compare_counter_name(const void *compare, size_t counter);
-/* In percent of what was before; infinite for what is new. */
+/* In percent of the value before; infinite for a new label. */
 double compare_percent(const struct compare_change *c);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed between recordings, for programs: tare/diff/1 (docs/schema/tare-diff-1.json), and CSV. */
+/*
+ * JSON and CSV output of the changes between recordings: tare/diff/1
+ * (docs/schema/tare-diff-1.json).
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -27,13 +30,13 @@ static void group(struct json *j, const char *key, const struct compare *c, cons
 	json_end(j);
 }
 
-/* Of what differs where the runs of a side differ, and both are enough. */
+/* The test for values that vary within a side, if there are enough runs. */
 static const char *test_name(const struct compare *c)
 {
 	return c->n[0] > 1 && c->n[1] > 1 ? "welch" : "student";
 }
 
-/* Why it is not judged; NULL where it is. */
+/* The reason why it is not judged; NULL if it is judged. */
 static const char *reason(const struct compare_change *d)
 {
 	return d->lost ? "lost" : d->names ? "names" : compare_by_order(d) ? "order" : !compare_too_few(d) ? NULL : d->is.verdict == CHANGE_FEW ? "few_runs" : "resolution";
@@ -56,7 +59,7 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 		json_null(j, "percent");
 	} else {
 		json_amount(j, "change", d->is.test.change);
-		json_real(j, "percent", compare_percent(d)); /* null where there was nothing before */
+		json_real(j, "percent", compare_percent(d)); /* null if the value before is 0 */
 	}
 	if (d->is.test.tested && d->names) {
 		json_bool(j, "judged", false);
@@ -77,7 +80,7 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 	json_end(j);
 }
 
-/* whole: of all; outside and detached: of it; self, total, sum: of a label. */
+/* whole: for (all); outside and detached: parts of it; self, total, sum: for a label. */
 static void counters(struct json *j, const struct compare *c, const struct compare_row *row, const struct compare_shown *how)
 {
 	const struct {
@@ -196,7 +199,7 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 	json_into(out, &j);
 }
 
-/* Before, after, change: nothing for what is not known. */
+/* Before, after, change; empty if not known. */
 static void put_means(struct text *out, const struct compare_row *row, const struct compare_change *d)
 {
 	for (int side = COMPARE_BEFORE; side < COMPARE_SIDES; side++) {

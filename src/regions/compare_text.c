@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed between recordings, for people: a table per counter. */
+/* Text output of the changes between recordings: a table per counter. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void one_row(struct grid *g, const struct compare *c, const struct compar
 		grid_word(g, COL_CHANGE, INK_BAD, "unavailable");
 	}
 	if (c->counts_only)
-		; /* the change itself */
+		; /* shown in the change column */
 	else if (count && !counts_vary)
 		put_change(&t, s, "", (double)count);
 	else if (counts_vary)
@@ -163,27 +163,32 @@ static void put_losses(struct text *out, const struct compare *c, size_t r, cons
 	struct text t = { 0 };
 
 	if (c->loss[r].names)
-		put_paragraph(out, s, INK_CAREFUL, "%s: regions whose names are lost may be any label's that it does not show, or shows in part: no change of those is judged.", path);
+		put_paragraph(out, s, INK_CAREFUL, "%s: regions with lost names may belong to any label that it does not show, or shows in part: changes of those are not judged.", path);
 	put_points_lost(&t, run->lost, run->lost_unknown);
 	if (!t.len)
 		return;
 	if (c->loss[r].threads)
-		put_paragraph(out, s, INK_CAREFUL, "%s: %s: what the labels of those threads cost is not known, and no change of them is judged.", path, t.s);
+		put_paragraph(out, s, INK_CAREFUL, "%s: %s: the cost of the labels in those threads is not known, and their changes are not judged.", path, t.s);
 	else if (run->lost > run->lost_handlers || run->lost_unknown)
-		put_paragraph(out, s, INK_CAREFUL, "%s: %s, of no thread that is in it: whose they are is not known, and what changed in all is not judged.", path, t.s);
+		put_paragraph(out, s, INK_CAREFUL, "%s: %s in threads that are missing from it: their labels are not known, and the change of (all) is not judged.", path, t.s);
 	text_free(&t);
 }
 
-/* What the rows have that --match and --by leave. */
+/* Summary of the rows that pass --match and --by. */
 struct told {
 	struct {
 		size_t beyond, judged, few, order, lost, names;
-	} self;			   /* changes of labels; few, lost, names: not judged for that */
-	size_t few[2], enough[2];  /* of total and all, too: where runs agree, and where threads race; runs that would do */
-	bool order;		   /* some are not judged for the order of the runs */
-	bool drift;		   /* some may differ by a drift */
-	bool half, by[4];	   /* some have a \u00b1, a p by this enum change_by */
-	const char *exact;	   /* a counter by which what was executed differs, for sure or perhaps; NULL: none */
+	} self; /* changes of labels; few, lost, names: not judged for that reason */
+	/*
+	 * including total and all: where runs agree, and where threads race; the number of runs
+	 * that is enough
+	 */
+	size_t few[2], enough[2];
+	bool order;		   /* some are not judged because of the order of the runs */
+	bool drift;		   /* some may be caused by a drift */
+	bool half, by[4];	   /* some have a \u00b1; some have a p by this enum change_by */
+	/* a counter that shows that other instructions were executed, or may show it; NULL: none */
+	const char *exact;
 };
 
 static void tell(struct told *t, const struct compare *c, size_t k, const struct compare_change *d)
@@ -240,7 +245,7 @@ static bool single_run(const struct compare *c)
 	return c->n[0] == 1 || c->n[1] == 1;
 }
 
-/* Which test p is of. */
+/* The test that p comes from. */
 static void put_test(struct text *out, const struct compare *c, const struct told *t, const struct style *s)
 {
 	const char *begin = ". p is by ";
@@ -249,11 +254,11 @@ static void put_test(struct text *out, const struct compare *c, const struct tol
 	if (t->half)
 		text_add(out, "; a change is within its %s by 95 %%", s->utf8 ? "\u00b1" : "+-");
 	if (t->by[CHANGE_BY_T]) {
-		text_add(out, "%s%s", begin, single_run(c) ? "Student's t test, the noise of the single run taken to be that of the others" : c->n[0] == c->n[1] ? "Welch's t test" : "Welch's t test, or Student's where that says more");
+		text_add(out, "%s%s", begin, single_run(c) ? "Student's t test, the noise of the single run taken to be that of the others" : c->n[0] == c->n[1] ? "Welch's t test" : "Welch's t test, or Student's if its p is larger");
 		begin = ", or ";
 	}
 	if (t->by[CHANGE_BY_RANK]) {
-		text_add(out, "%srank (a single run is the least or the most of %zu), where that says more", begin, c->n_runs);
+		text_add(out, "%srank (a single run is the minimum or maximum of %zu), if its p is larger", begin, c->n_runs);
 		begin = ", or ";
 	}
 	if (t->by[CHANGE_BY_BARNARD])
@@ -264,7 +269,10 @@ static void put_test(struct text *out, const struct compare *c, const struct tol
 		text_add(out, "; q is p by Benjamini and Hochberg");
 }
 
-/* How many changes exceed the noise, and how many nobody judged: "0 changes" would say that there are none. */
+/*
+ * The number of changes that exceed the noise, and of those not judged: "0 changes" alone would
+ * claim that there are none.
+ */
 static void put_verdict(struct text *out, const struct compare *c, const struct told *t)
 {
 	const char *of = c->counts_only ? "" : " of self";
@@ -292,21 +300,21 @@ static void put_verdict(struct text *out, const struct compare *c, const struct 
 		text_add(out, ", of which at most %.0f %% are expected to do so by chance", 100 * CHANGES_Q);
 }
 
-/* Why runs are too few, and how many would do. */
+/* Why there are too few runs, and how many are enough. */
 static void put_too_few(struct text *out, const struct compare *c, const struct told *t, const struct style *s)
 {
 	if (t->few[0] && c->tested && single_run(c))
-		put_paragraph(out, s, INK_CAREFUL, "Too few runs to tell: of the noise of a single run nothing is known. %zu + %zu runs are enough.", t->enough[0], t->enough[0]);
+		put_paragraph(out, s, INK_CAREFUL, "Too few runs to tell: the noise of a single run is not known. %zu + %zu runs are enough.", t->enough[0], t->enough[0]);
 	else if (t->few[0] && c->tested)
-		put_paragraph(out, s, INK_CAREFUL, "Too few runs to tell: where the runs of each side agree, noise that shows in only some runs parts %zu + %zu of them by chance, with a probability of up to %.3g for each label. %zu + %zu runs are enough.",
+		put_paragraph(out, s, INK_CAREFUL, "Too few runs to tell: where the runs of each side agree, noise that affects only some runs separates %zu + %zu of them by chance, with a probability of up to %.3g for each label. %zu + %zu runs are enough.",
 			 c->n[0], c->n[1], changes_unseen(c->n[0], c->n[1]), t->enough[0], t->enough[0]);
 	if (t->few[1] && c->tested)
-		put_paragraph(out, s, INK_CAREFUL, "Too few runs to tell%s exact counts of several threads that lie within 4,000, or 0.01 %%, as they may by which thread comes first. %zu + %zu runs are enough.", t->few[0] ? ", too:" : ":", t->enough[1], t->enough[1]);
+		put_paragraph(out, s, INK_CAREFUL, "Too few runs to tell%s exact counts of several threads that differ by at most 4,000, or 0.01 %%, which a race of the threads can cause. %zu + %zu runs are enough.", t->few[0] ? ", too:" : ":", t->enough[1], t->enough[1]);
 	if (t->exact)
-		put_paragraph(out, s, INK_CAREFUL, "%s is exact, and each recording has points of one thread: what differs is what was executed. That may be the change, or input, environment (its size, paths), addresses, random numbers or time, or other threads, if there are any without regions (who takes a lock first, or which piece of the work).", t->exact);
+		put_paragraph(out, s, INK_CAREFUL, "%s is exact, and each recording has points of one thread: a difference means that other instructions were executed. Causes are the change, input, environment (its size, paths), addresses, random numbers, time, or other threads, if there are any without regions (which one takes a lock first, or which piece of the work).", t->exact);
 }
 
-/* The runs of a side were recorded together: the machine may have changed between the sides. */
+/* If the runs of a side were recorded together, the machine may have changed between the sides. */
 static void put_order(struct text *out, const struct compare *c, const struct told *t, const struct style *s)
 {
 	bool known = true;
@@ -315,8 +323,8 @@ static void put_order(struct text *out, const struct compare *c, const struct to
 		return;
 	for (size_t r = 0; r < c->n_runs; r++)
 		known &= c->run[r].recording[0].start_ns != 0;
-	put_paragraph(out, s, INK_CAREFUL, "%s a drift of the machine between them (load, temperature, clock rate) looks like a change. Intervals and p allow for it%s. Record in turns: tare regions --turns 5 -o NAME -- BEFORE ::: AFTER.",
-		 known ? "The runs before and after were not recorded in turns:" : "When the runs were recorded is not known, so they are taken to have been recorded in the order given:",
+	put_paragraph(out, s, INK_CAREFUL, "%s a drift of the machine between them (load, temperature, clock rate) looks like a change. Intervals and p allow for it%s. Interleave them: tare regions --turns 5 -o NAME -- BEFORE ::: AFTER.",
+		 known ? "The runs before and after were not interleaved:" : "The times of the runs are not known; they are assumed to be in the given order:",
 		 t->order ? ", and a change that it can explain is not judged" : "");
 }
 
@@ -334,7 +342,7 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 			table(out, c, how, k, s);
 	text_add(out, "\n");
 	if (!c->tested) {
-		put_paragraph(out, s, INK_CAREFUL, "With one recording on each side nothing is known of the noise: any of these changes may be noise. Several tell: tare diff BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3. tare regions --turns 5 -o NAME -- BEFORE ::: AFTER records them.");
+		put_paragraph(out, s, INK_CAREFUL, "With one recording on each side, the noise is not known: any of these changes may be noise. Use several: tare diff BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3. tare regions --turns 5 -o NAME -- BEFORE ::: AFTER records them.");
 	} else {
 		put_test(&words, c, &t, s);
 		text_add(&words, ": ");
@@ -351,7 +359,7 @@ void compare_text(struct text *out, struct compare *c, const struct compare_show
 	for (size_t r = 0; r < c->n_runs; r++)
 		handlers |= c->run[r].lost_handlers > 0;
 	if (handlers)
-		put_paragraph(out, s, INK_CAREFUL, "Points of signal handlers were lost, as told below. Labels of theirs are not judged; nor is a change of self of another label that is no more than they may have cost, for that stands there.");
+		put_paragraph(out, s, INK_CAREFUL, "Points of signal handlers were lost, see below. The labels of handlers are not judged; nor is a change in self of another label that is at most their possible cost, because that cost is included there.");
 	for (size_t r = 0; r < c->n_runs; r++)
 		if (c->run[r].recording[0].damage)
 			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", c->run[r].recording[0].path, c->run[r].recording[0].damage);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changed between recordings, shown. */
+/* Show the changes between recordings. */
 #ifndef REGIONS_COMPARE_VIEW_H
 #define REGIONS_COMPARE_VIEW_H
 
@@ -9,16 +9,17 @@
 
 struct compare_shown {
 	size_t top;	   /* rows; 0: all */
-	const char *match; /* only labels that hold this text; NULL: all */
-	const char *by;	   /* only this counter; NULL: all of them */
+	const char *match; /* only labels that contain this text; NULL: all */
+	const char *by;	   /* only this counter; NULL: all */
 	enum compare_key key;
-	bool sure;	   /* only what exceeds the noise */
-	const size_t *copy_of; /* by run: whose content it has, itself where no run before it has it; NULL: not looked */
+	bool sure;	   /* only changes that exceed the noise */
+	/* per run: the first run with the same content, or itself; NULL: not checked */
+	const size_t *copy_of;
 };
 
-/* Sorts the rows anew for each counter's table. */
+/* Sorts the rows again for each counter's table. */
 void compare_text(struct text *out, struct compare *c, const struct compare_shown *how, const struct style *s);
-/* Of all runs: region_cells.h. */
+/* The machines of all runs, for region_cells.h. */
 void compare_machines(struct machines *m, const struct compare *c);
 void compare_json(struct text *out, const struct compare *c, const struct compare_shown *how);
 /* A line per label and counter. */
@@ -34,7 +35,9 @@ static inline bool compare_row_matches(const struct compare *c, const struct com
 	return !how->match || __builtin_strstr(c->labels.entry[row->label].name, how->match);
 }
 
-/* Of what is of no label: all always, the others where there is anything of them, and no label is asked for. */
+/*
+ * Rows outside the labels: (all) always, the others if they have a value and no label is selected.
+ */
 static inline bool compare_single_wanted(const struct compare *c, const struct compare_row *row, const struct compare_shown *how, size_t counter)
 {
 	return row == &c->all || (!how->match && (!how->sure || row->change[counter].beyond) && compare_row_is_there(c, row, counter));

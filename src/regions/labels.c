@@ -23,13 +23,13 @@ static uint64_t hash(const char *name, const char *kind, const char *const *arg)
 	return h ^ h >> 32;
 }
 
-/* Of all kinds together. */
+/* The slot of a text, for any kind. */
 static uint32_t first_slot(const struct labels *l, const struct labels_entry *e)
 {
 	return (uint32_t)hash(e->name, "", e->arg) & (l->slots - 1);
 }
 
-/* But for the kind. */
+/* Equal except for the kind. */
 static bool same(const struct labels_entry *e, const char *name, const char *const *arg)
 {
 	size_t i = 0;
@@ -144,7 +144,7 @@ uint32_t labels_number(struct labels *l, const char *name, const char *kind, con
 	return number_of(l, name, kind, arg, false);
 }
 
-/* A million names twice is memory that nobody has to spend. */
+/* Use the texts in place: copies of a million names need too much memory. */
 static bool take_texts(struct labels *l, struct timeline *t)
 {
 	if (!array_one_more(&l->taken, l->n_taken, sizeof(*l->taken)))

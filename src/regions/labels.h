@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels of several recordings, told apart by what they say: each text has one number, whichever file it stands in. */
+/* The labels of several recordings. Equal texts get one number, regardless of their file. */
 #ifndef REGIONS_LABELS_H
 #define REGIONS_LABELS_H
 
@@ -18,23 +18,31 @@ struct labels {
 	uint32_t *slot; /* entry + 1; 0: free */
 	uint32_t slots;
 	void *arena;
-	void **taken; /* those of recordings, whose texts are used where they are */
+	void **taken; /* recordings that own texts used in place */
 	size_t n_taken;
 };
 
 #define LABELS_NONE UINT32_MAX
 
-/* The number of this text, new or not; LABELS_NONE without memory. Texts are copied. */
+/*
+ * The number of this text, which is added if new; LABELS_NONE if out of memory. Texts are copied.
+ */
 uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg);
-/* By label of a recording, its number: with its arguments, or without them. NULL with err; the caller frees it. */
+/*
+ * The numbers of a recording's labels, with or without arguments. NULL with err on failure. The
+ * caller frees the array.
+ */
 uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err);
-/* Is there one that is the same but for its kind, where both kinds say no more than that it is a region ("Query", "GenericActivity"), or as good as that (TIMELINE_NAMELESS)? */
+/*
+ * Is there another label that differs only in its kind, if both kinds are generic ("Query",
+ * "GenericActivity") or TIMELINE_NAMELESS?
+ */
 bool labels_repeats(const struct labels *l, uint32_t number);
-/* Says this kind no more than that it is a region? */
+/* Is this kind generic, so that it only says that the label is a region? */
 bool labels_is_usual(const char *kind);
-/* What only finds labels is freed; labels_number() makes it anew. */
+/* Free the lookup table. labels_number() creates it again. */
 void labels_settle(struct labels *l);
-/* What tells its text apart, whichever number it has. */
+/* A hash of the label's text, independent of its number. */
 uint64_t labels_key(const struct labels *l, uint32_t number);
 void labels_free(struct labels *l);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Each thread gets a key and its rank among its run's threads of that key, in order of creation; the same key and rank go together. */
+/*
+ * Each thread gets a key and a rank among the threads of its run with that key, in order of
+ * creation. Threads with the same key and rank are paired.
+ */
 #include "regions/pair_threads.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,11 +12,12 @@
 struct one {
 	const struct timeline_thread *thread;
 	char *key;
-	size_t run, index, rank, seniority; /* rank: among those of its key; seniority: among all of its run */
+	/* rank: among threads with its key; seniority: among all of its run */
+	size_t run, index, rank, seniority;
 	size_t pair;
 };
 
-/* Numbers go round: one below its process's own was given after it. */
+/* Thread numbers wrap around: a number below the process's own was assigned after it. */
 static int by_creation(const void *pa, const void *pb)
 {
 	const struct one *a = pa, *b = pb;
@@ -50,7 +54,7 @@ static int by_run(const void *pa, const void *pb)
 	return (a->seniority > b->seniority) - (a->seniority < b->seniority);
 }
 
-/* Name and arguments of the first point that has a label. */
+/* Name and arguments of the first point with a label. */
 static int add_first_label(struct text *key, struct timeline *t, size_t thread, struct tare_error *err)
 {
 	const struct timeline_label *l = NULL;
@@ -87,11 +91,12 @@ static int set_key(struct one *o, struct timeline **t, enum thread_pairing how, 
 	return ret < 0 ? ret : o->key ? 0 : tare_fail_nomem(err);
 }
 
-/* Ranks within keys; `one` ends in the order of keys. */
+/* Compute the ranks within keys. Afterwards `one` is sorted by key. */
 static void rank(struct one *one, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		one[i].rank = one[i].run * n + one[i].seniority; /* so that a run's threads of a key stand side by side */
+		/* keeps a run's threads with the same key adjacent */
+		one[i].rank = one[i].run * n + one[i].seniority;
 	qsort(one, n, sizeof(*one), by_key);
 	for (size_t i = 0, first = 0; i < n; i++) {
 		if (i && (one[i].run != one[i - 1].run || strcmp(one[i].key, one[i - 1].key)))
@@ -106,7 +111,7 @@ static bool together(const struct one *a, const struct one *b)
 	return a->rank == b->rank && !strcmp(a->key, b->key);
 }
 
-/* Of threads in order of keys: those that are in all runs. */
+/* Threads sorted by key: count those that are in all runs. */
 static size_t shared(const struct one *one, size_t n, size_t runs)
 {
 	size_t whole = 0;
@@ -131,7 +136,7 @@ static int try(struct thread_pairs *out, struct one *one, size_t n, struct timel
 	return ret;
 }
 
-/* The pairs, in order of creation in the first run that has each. */
+/* Build the pairs, in order of creation in the first run that has each of them. */
 static int take(struct thread_pairs *out, struct one *one, size_t n, struct tare_error *err)
 {
 	size_t *slot = calloc(n + 1, sizeof(*slot)), first = 0;
@@ -214,7 +219,7 @@ const char *thread_pairing_words(enum thread_pairing how)
 		"by their numbers",
 		"by name, and those of one name in the order in which they were created",
 		"in the order in which they were created",
-		"by name and first label, for not all runs have as many, and those of one in the order in which they were created",
+		"by name and first label, because the runs have different numbers of threads, and within those in the order in which they were created",
 	};
 
 	return words[how];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which threads of several runs go together. The order of a file is that of first writes and says nothing, and numbers change from
- * run to run; what stays is the order in which the threads were created, which their numbers have.
+ * Decide which threads of several runs correspond. The order in a file is the order of the first
+ * write, and thread numbers change between runs. Only the order of creation is stable, and it
+ * follows from the thread numbers.
  */
 #ifndef REGIONS_PAIR_THREADS_H
 #define REGIONS_PAIR_THREADS_H
@@ -9,10 +10,11 @@
 #include "regions/timeline/timeline.h"
 
 enum thread_pairing {
-	PAIRED_BY_NUMBER, /* and name: the least run's threads are in every run */
-	PAIRED_BY_NAME,	  /* and order of creation among those of a name: as many of each in every run */
-	PAIRED_BY_ORDER,  /* of creation alone: as many threads in every run, by other names */
-	PAIRED_BY_LABEL,  /* name and first label, and order of creation among those: not as many threads in every run */
+	PAIRED_BY_NUMBER, /* and name: every run has all threads of the smallest run */
+	PAIRED_BY_NAME,	  /* and order of creation within a name: every run has as many of each */
+	PAIRED_BY_ORDER,  /* of creation only: as many threads in every run, with different names */
+	/* name and first label, and order of creation within them: the numbers of threads differ */
+	PAIRED_BY_LABEL,
 };
 
 struct thread_pairs {
@@ -23,9 +25,9 @@ struct thread_pairs {
 
 int pair_threads(struct thread_pairs *out, struct timeline **timelines, size_t n, struct tare_error *err);
 void thread_pairs_free(struct thread_pairs *p);
-/* "by number", for people. */
+/* "by number", for text output. */
 const char *thread_pairing_words(enum thread_pairing how);
-/* "number", for programs. */
+/* "number", for JSON. */
 const char *thread_pairing_name(enum thread_pairing how);
 
 #endif

@@ -74,7 +74,7 @@ TEST(names_are_stronger_than_order_where_they_are_the_same)
 	HAVE(1, { 1, 21, "y", two }, { 1, 22, "x", one });
 	CHECK_STR(pairs(PAIRED_BY_NAME), "0-1 1-0", "by name");
 	HAVE(1, { 1, 22, "w 22", two }, { 1, 21, "w 21", one });
-	CHECK_STR(pairs(PAIRED_BY_ORDER), "0-1 1-0", "names that each run has of its own");
+	CHECK_STR(pairs(PAIRED_BY_ORDER), "0-1 1-0", "different names in each run");
 }
 
 TEST(the_same_numbers)
@@ -90,7 +90,7 @@ TEST(not_as_many)
 	HAVE(1, { 1, 22, "w", two }, { 1, 23, "w", two });
 	CHECK_STR(pairs(PAIRED_BY_LABEL), "0-x 1-0 2-1", "by their first labels");
 	HAVE(1, { 1, 22, "v", one });
-	CHECK_STR(pairs(PAIRED_BY_LABEL), "0-x 1-x 2-x x-0", "a name that the other has not");
+	CHECK_STR(pairs(PAIRED_BY_LABEL), "0-x 1-x 2-x x-0", "a name missing in the other run");
 	made_init(&m[1], "x", 1);
 	CHECK_STR(pairs(PAIRED_BY_LABEL), "0-x 1-x 2-x", "no thread at all");
 }

@@ -9,7 +9,7 @@
 #include "output/escape.h"
 #include "regions/region_cells.h"
 
-/* Cuts a text that is shown in more than `most` columns in its middle: both ends of a label say something. */
+/* Shorten a text of more than `most` columns in its middle, because both ends of a label matter. */
 static void shorten(struct text *t, const struct style *s, size_t most)
 {
 	const char *mark = s->utf8 ? "\u2026" : "..";

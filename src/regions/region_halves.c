@@ -26,7 +26,7 @@ static bool grow(struct region_halves *h)
 	return true;
 }
 
-/* Takes one out without leaving a gap in what was put behind it. */
+/* Remove an entry and close the gap in the probe sequence. */
 static void drop(struct region_halves *h, size_t at)
 {
 	size_t mask = h->slots - 1;
@@ -61,7 +61,10 @@ enum region_half_met region_halves_meet(struct region_halves *h, const struct re
 	return REGION_HALF_KEPT;
 }
 
-/* A start that is read before its finish takes it along; so one that is kept beside it is a second one. */
+/*
+ * A start that is read before its finish is removed with it, so one that is still here is a second
+ * start.
+ */
 static int settle_thread(struct region_halves *h, struct timeline *t, size_t thread, bool left_out, struct tare_error *err)
 {
 	struct timeline_point p;

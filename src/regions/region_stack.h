@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Begin and end -> regions, each with what it cost and what of that was its own. One stack per thread of a recording. */
+/*
+ * Turns begins and ends into regions with total and self cost. One stack per thread of a recording.
+ */
 #ifndef REGIONS_REGION_STACK_H
 #define REGIONS_REGION_STACK_H
 
@@ -9,14 +11,15 @@ struct region_frame {
 	uint64_t offset;   /* of its begin in the file */
 	uint32_t label;
 	uint8_t no_begin;    /* counters not read at its begin */
-	uint8_t no_children; /* counters of which a child's cost is not known */
-	uint8_t repaired;    /* of its begin or its end: enum timeline_repair */
+	uint8_t no_children; /* counters with unknown cost of a child */
+	uint8_t repaired;    /* repairs of its begin or end: enum timeline_repair */
 };
 
 struct region_stack {
 	size_t n_counters, depth, room;
 	struct region_frame *frame;
-	uint64_t *value; /* per frame: n_counters at its begin, n_counters within its children */
+	/* per frame: n_counters values at its begin, n_counters costs of its children */
+	uint64_t *value;
 };
 
 /* A region that ended; valid until the next call. */
@@ -25,13 +28,13 @@ struct region_done {
 	const uint64_t *begin;
 	uint64_t cost[TIMELINE_COUNTERS_MAX];
 	int64_t self[TIMELINE_COUNTERS_MAX];
-	uint8_t no_cost, no_self; /* counters of which it is not known */
-	uint8_t backwards;	  /* of no_cost: the counter was less at the end than at the begin */
+	uint8_t no_cost, no_self; /* counters with unknown cost */
+	uint8_t backwards;	  /* of no_cost: the counter decreased */
 };
 
 void region_stack_init(struct region_stack *s, size_t n_counters);
 void region_stack_free(struct region_stack *s);
-/* With room for so many more. false: out of memory. */
+/* Reserve room for more regions. false: out of memory. */
 bool region_stack_reserve(struct region_stack *s, size_t more);
 
 static inline const struct region_frame *region_stack_top(const struct region_stack *s)
@@ -41,16 +44,17 @@ static inline const struct region_frame *region_stack_top(const struct region_st
 
 /* For points of these kinds. false: out of memory. */
 bool region_stack_begin(struct region_stack *s, const struct timeline_point *p);
-/* Of the innermost; there is one. */
+/* The innermost region. There must be one. */
 void region_stack_end(struct region_stack *s, const struct timeline_point *p, struct region_done *out);
 
 /*
- * Nearly all points are plain: a begin or an end as it was recorded, with all counters. The same for those in a few instructions, for who
- * goes through many points at once and keeps a `struct region_walk` in registers; meanwhile the stack is not looked at. n is n_counters,
- * known to the compiler where it is 1.
+ * Nearly all points are plain: an unrepaired begin or end with all counters. These functions handle
+ * them in a few instructions, for callers that process many points and keep a `struct region_walk`
+ * in registers. Do not use the stack meanwhile. n is n_counters, a compile-time constant when it is
+ * 1.
  */
 struct region_walk {
-	struct region_frame *bottom, *frame; /* frame: the next one to be begun */
+	struct region_frame *bottom, *frame; /* frame: the next free one */
 	uint64_t *value;		     /* of `frame` */
 };
 
@@ -59,7 +63,7 @@ static inline bool region_is_plain(const struct timeline_point *p)
 	return p->kind <= TIMELINE_END && !(p->repaired | p->missing);
 }
 
-/* Until as many points were begun as there is room for: region_stack_reserve(). */
+/* Only as many begins as region_stack_reserve() made room for. */
 static inline __attribute__((always_inline)) struct region_walk region_walk_from(const struct region_stack *s, size_t n)
 {
 	return (struct region_walk){ s->frame, s->frame + s->depth, s->value + s->depth * 2 * n };
@@ -88,7 +92,10 @@ static inline __attribute__((always_inline)) void region_walk_begin(struct regio
 	w->value += 2 * n;
 }
 
-/* Of the innermost; there is one. false: what it cost, or what of that is its own, is not known of each counter, and nothing was changed. */
+/*
+ * End the innermost region. There must be one. false: a counter's total or self cost is not known;
+ * nothing was changed.
+ */
 static inline __attribute__((always_inline)) bool region_walk_end(struct region_walk *w, const struct timeline_point *p, size_t n, uint64_t *cost, uint64_t *self)
 {
 	const struct region_frame *f = w->frame - 1;

@@ -4,10 +4,11 @@
 #include "base/array.h"
 #include "regions/region_stacks.h"
 
-/* A region that is open: what the counters said when it began, and what the regions inside have taken. */
+/* An open region: the counters at its begin, and the cost of the regions inside. */
 struct open_region {
 	uint32_t node;
-	uint8_t missing, spoilt; /* bit i: not read when it began; not known of a region inside */
+	/* bit i: counter i was not read at its begin; its cost is not known for a region inside */
+	uint8_t missing, spoilt;
 	uint64_t at[TIMELINE_COUNTERS_MAX], inside[TIMELINE_COUNTERS_MAX];
 };
 
@@ -16,11 +17,12 @@ struct walk {
 	struct timeline *t;
 	size_t n_counters;
 	uint32_t task;
-	uint32_t *frame; /* of a label, + 1; 0: not made yet */
+	uint32_t *frame; /* by label, + 1; 0: not created yet */
 	size_t n_frames;
-	struct open_region *open; /* REGION_DEPTH_MAX + 1 of them: the first is the thread itself, between regions */
-	size_t depth;		  /* of regions; beyond REGION_DEPTH_MAX only counted */
-	bool any;		  /* an outermost region has ended on this thread */
+	/* REGION_DEPTH_MAX + 1 entries: the first one is the thread itself */
+	struct open_region *open;
+	size_t depth; /* of regions; those deeper than REGION_DEPTH_MAX are only counted */
+	bool any;		  /* an outermost region has ended in this thread */
 	struct region_stacks_told *told;
 };
 
@@ -61,11 +63,13 @@ static int node_of(struct walk *w, uint32_t label, uint32_t parent, uint32_t *ou
 	if (*out < REGION_STACKS_MAX)
 		return 0;
 	tare_fail(err, E2BIG, "there are more than %d different stacks of regions", REGION_STACKS_MAX);
-	tare_hint(err, "a format along the time, such as chrome, perfetto or csv, has room for any number");
+	tare_hint(err, "use a timeline format, such as chrome, perfetto or csv, which has no such limit");
 	return -E2BIG;
 }
 
-/* From `r->at` to here, less what the regions inside took: r's own. What is not known is in no sum. */
+/*
+ * The self cost of r: from `r->at` to here, minus the regions inside. Unknown costs are not added.
+ */
 static int give(struct walk *w, struct open_region *r, struct open_region *around, const struct timeline_point *p,
 		uint64_t times, struct tare_error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The regions of a recording as a profile: each stack of regions with what it cost by itself, a column for each
- * counter, a task for each thread. Memory grows with the number of different stacks, not with the recording.
+ * The regions of a recording as a profile: the self cost of each stack of regions, one column per
+ * counter, one task per thread. Memory grows with the number of distinct stacks, not with the size
+ * of the recording.
  */
 #ifndef REGIONS_REGION_STACKS_H
 #define REGIONS_REGION_STACKS_H
@@ -10,20 +11,22 @@
 #include "regions/timeline/timeline.h"
 
 enum {
-	REGION_STACKS_MAX = 1 << 22, /* different stacks */
-	REGION_DEPTH_MAX = 2048,     /* what is deeper counts to the region at that depth */
+	REGION_STACKS_MAX = 1 << 22, /* distinct stacks */
+	REGION_DEPTH_MAX = 2048,     /* deeper regions count to the region at this depth */
 };
 
 struct region_stacks_told {
-	uint64_t lost;	    /* points missing in the recording, as far as it says */
+	uint64_t lost;	    /* points missing in the recording, as far as known */
 	uint64_t too_deep;  /* regions deeper than REGION_DEPTH_MAX */
-	uint64_t missing;   /* regions of which a counter could not be read: its count is in no stack */
-	uint64_t backwards; /* regions with a counter that ran backwards: in no stack either */
+	/* regions with a counter that could not be read; its count is in no stack */
+	uint64_t missing;
+	/* regions in which a counter decreased; its count is in no stack either */
+	uint64_t backwards;
 };
 
 /*
- * Into an empty profile. A row's `samples` is how often a region of that stack ended, its `amount` what the counter
- * said of it and of no region inside. What lies between a thread's outermost regions is the root's own.
+ * Fill an empty profile. A row's `samples` is the number of ended regions with that stack, its
+ * `amount` their self cost. The cost between a thread's outermost regions is the root's self cost.
  * Arguments are left out. A frame's function is the label's name, its module the label's kind.
  */
 int region_stacks(struct stacks *s, struct timeline *t, struct region_stacks_told *told, struct tare_error *err);

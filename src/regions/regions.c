@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One walk per thread with a stack. A region's cost goes to its row when it ends: all of it to `total`, unless it lies in
- * another one of its label, and what its own children did not take to `self`.
+ * One pass per thread with a stack. When a region ends, its cost is added to its row: the whole
+ * cost to `total`, unless it is nested in a region of the same label, and the cost outside its
+ * children to `self`.
  *
- * What the recording itself costs: an empty region shows `inside` and takes `outside` more from whoever is around it, and how
- * much that is depends on how its label is recorded. So a region's self holds its inside, and the outside of each region
- * directly in it; its total holds its inside, and both of each region in it at any depth. What is in no region holds the outside of
- * those that lie in none, but not what is in front of the thread's first begin and behind its last end, each taken to be half of it.
+ * Recording overhead: an empty region measures `inside` and adds `outside` to the enclosing region.
+ * Both depend on how the label is recorded. So the self cost of a region includes its own inside
+ * and the outside of each direct child. Its total includes its own inside, and inside and outside
+ * of every nested region. The cost in no region includes the outside of the outermost regions,
+ * except the part before the thread's first begin and the part after its last end, each taken to be
+ * half of the outside.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -28,31 +31,35 @@ struct adding {
 	struct regions *r;
 	struct timeline *t;
 	const struct timeline_info *info;
-	uint32_t *number; /* in r->labels, by label */
-	uint32_t *row;	  /* by label; NO_ROW: not met yet (in this thread, if rows are of threads) */
+	uint32_t *number; /* by label: its number in r->labels */
+	uint32_t *row; /* by label; NO_ROW: no row yet (in this thread, if rows are per thread) */
 	uint32_t *row_of; /* by number: its row */
 	size_t row_of_room;
 	struct region_stack stack;
-	uint8_t *way;		 /* by label; NULL: nothing is known of what recording costs */
-	struct regions_own *own; /* per open region and counter: what those in it cost */
+	uint8_t *way;		 /* by label; NULL: the recording overhead is unknown */
+	struct regions_own *own; /* per open region and counter: overhead of its nested regions */
 	size_t own_room;
-	uint64_t of_way[TIMELINE_WAYS]; /* regions */
-	uint8_t *single; /* by label: regions of it are kept */
+	uint64_t of_way[TIMELINE_WAYS]; /* regions per way of recording */
+	uint8_t *single; /* by label: keep its single regions */
 	struct region_halves halves;
-	size_t thread; /* in r->thread */
-	size_t threads_before; /* in r->thread, of the recordings before */
+	size_t thread; /* index in r->thread */
+	size_t threads_before; /* threads of earlier recordings in r->thread */
 	struct first {
-		uint64_t region, timing; /* r->by at the first begin of a region, at the first start of a timing */
+		/*
+		 * counter r->by at the thread's first begin of a region, and at its first start of
+		 * a timing
+		 */
+		uint64_t region, timing;
 		bool has_region, has_timing;
-	} *first_by; /* per thread of this one; NULL: no single ones are kept */
+	} *first_by; /* per thread of this recording; NULL: no single regions are kept */
 	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
 	struct outermost {
 		uint64_t cost;
 		struct regions_own_whole own;
-		uint8_t first, last; /* ways */
+		uint8_t first, last; /* ways of the first and the last one */
 		bool any;
-	} outermost[TIMELINE_COUNTERS_MAX]; /* the thread's regions that lie in none, whose cost is known */
-	uint8_t seen, all; /* counters that have a first; all of them */
+	} outermost[TIMELINE_COUNTERS_MAX]; /* the thread's outermost regions with known cost */
+	uint8_t seen, all; /* bit masks of counters: those that have a first; all */
 	bool no_memory;
 };
 
@@ -61,11 +68,11 @@ void regions_init(struct regions *r, const struct regions_options *options)
 	*r = (struct regions){ .options = *options };
 }
 
-/* What rows and sums point to that have nothing of it. */
+/* Shared empty values for rows and sums without these fields. */
 static const struct regions_seldom no_seldom;
 static const struct regions_sum_seldom no_sum_seldom;
 
-/* To be written; made when it is first wanted. NULL: out of memory. */
+/* A writable copy, allocated on first use. NULL: out of memory. */
 static struct regions_seldom *seldom_of(struct regions *r, struct regions_row *row)
 {
 	struct regions_seldom *own = row->seldom == &no_seldom ? arena_alloc(&r->arena, sizeof(*own)) : (struct regions_seldom *)row->seldom;
@@ -122,7 +129,7 @@ void regions_free(struct regions *r)
 	*r = (struct regions){ 0 };
 }
 
-/* NULL stays NULL. */
+/* Returns NULL for NULL. */
 static bool copied(char **to, const char *from)
 {
 	*to = from ? strdup(from) : NULL;
@@ -155,7 +162,7 @@ static int take_counters(struct regions *r, const struct timeline_info *info, st
 		const char *now = c < info->n_counters ? info->counter[c].name : "none", *before = c < r->n_counters ? r->counter[c].name : "none";
 
 		if (c < info->n_counters && c < r->n_counters && !strcmp(now, before)) {
-			/* Of several the least is what may be claimed. */
+			/* With several recordings, the lowest quality applies. */
 			if (info->counter[c].quality < r->counter[c].quality)
 				r->counter[c].quality = info->counter[c].quality;
 			for (size_t w = 0; w < TIMELINE_WAYS; w++)
@@ -206,7 +213,8 @@ static int take_thread(struct regions *r, const struct timeline_thread *from, st
 
 static uint32_t new_row(struct regions *r, uint32_t label, uint32_t thread)
 {
-	size_t n = r->n_counters ? r->n_counters : 1; /* a view looks at the first also where there is none */
+	/* views read the first counter even if there is none */
+	size_t n = r->n_counters ? r->n_counters : 1;
 	struct regions_row *row;
 
 	if (!array_reserve(&r->row, &r->room, r->n + 1, sizeof(*r->row)))
@@ -221,7 +229,7 @@ static uint32_t new_row(struct regions *r, uint32_t label, uint32_t thread)
 	return (uint32_t)r->n++;
 }
 
-/* The row of a label, made when it is first met. */
+/* The row of a label, allocated on first use. */
 static __attribute__((noinline)) uint32_t find_row(struct adding *a, uint32_t label)
 {
 	uint32_t *row = &a->row[label], number;
@@ -239,7 +247,7 @@ static inline uint32_t row_of(struct adding *a, uint32_t label)
 	return __builtin_expect(a->row[label] != NO_ROW, 1) ? a->row[label] : find_row(a, label);
 }
 
-/* What of a row has one end only; made when it is first wanted. NULL: out of memory. */
+/* The row's counts of unmatched begins and ends, allocated on first use. NULL: out of memory. */
 static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_row *row, uint32_t label, size_t thread)
 {
 	const struct timeline_label *l = timeline_label(a->t, label);
@@ -311,7 +319,7 @@ static void note_single(struct adding *a, const struct region_done *done, const 
 		keep_single(r, &now);
 }
 
-/* Where it begins is told from what its thread begins with, and that may be read later: place_singles(). */
+/* `begin` is relative to the thread's first begin, which may be read later: see place_singles(). */
 static void note_detached(struct adding *a, const struct region_half *h, const struct timeline_point *p, uint64_t from, uint64_t cost)
 {
 	keep_single(a->r, &(struct regions_single){ .label = a->number[h->label],
@@ -372,13 +380,16 @@ static __attribute__((noinline)) bool add_single_without_own(struct regions *r, 
 	return seldom && distribution_add(&seldom->below, (uint64_t)-left);
 }
 
-/* The cost of a single region, as it is shown. */
+/* The cost of a single region, as shown. */
 static inline __attribute__((always_inline)) bool add_single(struct regions *r, struct regions_sum *s, uint64_t cost, const struct regions_own *own)
 {
 	return r->options.subtract_own ? add_single_without_own(r, s, cost, own->total) : distribution_add(&s->each, cost);
 }
 
-/* What the recording cost of a region that ended, whose label is recorded this way and whose frame is at `depth`; and what it took from the one around it. */
+/*
+ * Compute the recording overhead of a region that ended, from its way of recording and its frame
+ * depth, and add it to the overhead of the enclosing region.
+ */
 static inline __attribute__((always_inline)) void own_of(struct adding *a, uint8_t way, size_t depth, size_t c, size_t n, struct regions_own *out)
 {
 	const struct timeline_own *k = &a->info->counter[c].own[way];
@@ -405,7 +416,7 @@ static inline __attribute__((always_inline)) void add_outermost(struct adding *a
 	a->outermost[c].cost += cost;
 }
 
-/* What recording a region cost that lies in none, and what is around it. */
+/* Add the recording overhead of an outermost region, inside and outside it. */
 static inline __attribute__((always_inline)) void add_outermost_own(struct adding *a, size_t c, uint8_t way, const struct regions_own *own)
 {
 	const struct timeline_own *k = &a->info->counter[c].own[way];
@@ -432,7 +443,7 @@ static __attribute__((noinline)) bool add_again(struct regions *r, struct region
 	return seldom != NULL;
 }
 
-/* To the sums of a region's row: what it cost, once where regions lie in others of their label, and what of that is its own. */
+/* Add a region's cost and its overhead to its row. Nested regions of one label count once. */
 static inline __attribute__((always_inline)) bool add_total(struct regions *r, struct regions_sum *s, bool outermost, uint64_t cost, const struct regions_own *own)
 {
 	if (!outermost)
@@ -531,7 +542,7 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 	r->regions++;
 	for (size_t c = 0; c < r->n_counters; c++) {
 		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
-		/* Only a clock goes on from thread to thread. */
+		/* Only a clock is comparable between threads. */
 		bool across = h->thread != a->thread && (int)c != a->info->time, known = !across && !((h->missing | p->missing) & 1u << c);
 		struct regions_sum_seldom *seldom = sum_seldom_of(r, &row->sum[c]);
 
@@ -623,7 +634,10 @@ static void note_first(struct adding *a, const struct timeline_point *p)
 		}
 }
 
-/* Where the counter was not read the value is the last one that was, and that is what is wanted. */
+/*
+ * If the counter was not read, `value` still has the last one that was read. That is the one needed
+ * here.
+ */
 static void note_last(struct adding *a, const struct timeline_point *p)
 {
 	for (size_t c = 0; c < a->r->n_counters; c++)
@@ -643,7 +657,7 @@ static bool point(struct adding *a, const struct timeline_point *p)
 			note_first(a, p);
 		return begin(a, p);
 	case TIMELINE_END:
-		if (a->stack.depth == 1) /* so the last of all is among them */
+		if (a->stack.depth == 1) /* so that the last point is included */
 			note_last(a, p);
 		return end(a, p);
 	case TIMELINE_START:
@@ -668,9 +682,10 @@ static bool point(struct adding *a, const struct timeline_point *p)
 }
 
 /*
- * Nearly all points, one after another: plain ones of labels that were met. It does what point() would do, in half of the
- * instructions, and stops in front of anything else: how many it took. There is room on the stack. n is n_counters, known to
- * the compiler where it is 1.
+ * The fast path for nearly all points: plain points of labels that already have a row. Does the
+ * same as point() with half of the instructions, and stops before any other point. Returns the
+ * number of points processed. The stack has room for them. n is n_counters, a compile-time constant
+ * when it is 1.
  */
 static inline __attribute__((always_inline)) size_t plain_points(struct adding *a, const struct timeline_point *p, size_t n_points, size_t n)
 {
@@ -732,7 +747,7 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 	return (size_t)(p - first);
 }
 
-/* Functions of their own, for they need all registers. */
+/* Separate functions, because each needs all registers. */
 static __attribute__((noinline)) size_t plain_of_one(struct adding *a, const struct timeline_point *p, size_t n_points)
 {
 	return plain_points(a, p, n_points, 1);
@@ -759,7 +774,7 @@ static bool points(struct adding *a, const struct timeline_point *p, size_t n_po
 	}
 }
 
-/* What the thread took in all, and what of that in no region. */
+/* The thread's whole cost, and the part of it in no region. */
 static void add_whole(struct adding *a, size_t c)
 {
 	struct regions_counter *k = &a->r->counter[c];
@@ -776,7 +791,8 @@ static void add_whole(struct adding *a, size_t c)
 		o->own.outside_off -= beside->known ? beside->outside_off / 2 : 0;
 	}
 	k->whole += whole;
-	k->outside = (int64_t)((uint64_t)k->outside + whole - o->cost); /* a damaged file may have any numbers */
+	/* unsigned arithmetic: a damaged file may have any values */
+	k->outside = (int64_t)((uint64_t)k->outside + whole - o->cost);
 	k->own.whole += o->own.whole + o->own.outside;
 	k->own.whole_off += o->own.whole_off + o->own.outside_off;
 	k->own.outside += o->own.outside;
@@ -811,7 +827,8 @@ static int one_thread(struct adding *a, size_t i, struct tare_error *err)
 		a->first_by[a->thread - a->threads_before].region = a->first[a->r->by];
 		a->first_by[a->thread - a->threads_before].has_region = a->seen >> a->r->by & 1;
 	}
-	a->stack.depth = 0; /* a reader balances what it gives; nothing is open but after an error */
+	/* the reader balances begins and ends, so the stack is empty except after an error */
+	a->stack.depth = 0;
 	for (size_t c = 0; ret == 0 && c < a->r->n_counters; c++)
 		add_whole(a, c);
 	return ret;
@@ -825,7 +842,7 @@ static bool wanted(const struct regions *r, const struct timeline_thread *t)
 	return !r->options.thread || !strcmp(r->options.thread, number) || !strcmp(r->options.thread, t->name);
 }
 
-/* Which labels are those whose single regions are kept. */
+/* Find the labels that need their single regions kept. */
 static int find_single(struct adding *a, struct tare_error *err)
 {
 	struct regions *r = a->r;
@@ -850,7 +867,7 @@ static int prepare(struct adding *a, struct tare_error *err)
 	a->number = labels_of(&r->labels, a->t, true, err);
 	if (!a->number)
 		return -ENOMEM;
-	labels_settle(&r->labels); /* rows need the room */
+	labels_settle(&r->labels); /* frees memory that the rows need */
 	a->row = malloc((a->info->n_labels + 1) * sizeof(*a->row));
 	a->row_of = malloc((r->labels.n + 1) * sizeof(*a->row_of));
 	if (!a->row || !a->row_of)
@@ -862,7 +879,7 @@ static int prepare(struct adding *a, struct tare_error *err)
 	return find_single(a, err);
 }
 
-/* Timings of which one end was met and the other not. */
+/* Timings with only one end read. */
 static int judge_halves(struct adding *a, struct tare_error *err)
 {
 	struct regions *r = a->r;
@@ -894,7 +911,7 @@ static int judge_halves(struct adding *a, struct tare_error *err)
 	return ret;
 }
 
-/* How labels are recorded, where that says what recording cost. */
+/* The way each label is recorded, if the recording overhead is known. */
 static int find_ways(struct adding *a, struct tare_error *err)
 {
 	bool known = false;
@@ -944,7 +961,8 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	r->counters_unknown |= a.info->counters_unknown;
 	r->lost += r->options.thread ? 0 : a.info->lost;
 	r->lost_handlers += r->options.thread ? 0 : a.info->lost_handlers;
-	r->lost_unknown |= a.info->lost_unknown || (r->options.thread && a.info->lost); /* whose those are is not known */
+	/* their thread is not known */
+	r->lost_unknown |= a.info->lost_unknown || (r->options.thread && a.info->lost);
 	region_stack_free(&a.stack);
 	free(a.number);
 	free(a.row);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the regions of recordings cost: per label how often, how much in all and by itself, and how the single ones lie.
- * Recordings are added one after another; the sums are over all of them.
+ * The cost of the regions in recordings: per label the count, the total, the self cost and the
+ * distribution of single regions. Recordings are added one after another; the sums cover all of
+ * them.
  */
 #ifndef REGIONS_REGIONS_H
 #define REGIONS_REGIONS_H
@@ -13,51 +14,58 @@
 #define REGIONS_ALL_THREADS UINT32_MAX
 
 struct regions_options {
-	bool per_thread;     /* rows are of a label in a thread */
-	bool with_arguments; /* each set of arguments is a row of its own */
-	bool subtract_own;   /* the recording's own cost is taken off each region, where it is known */
+	bool per_thread;     /* one row per label and thread */
+	bool with_arguments; /* one row per set of arguments */
+	bool subtract_own; /* subtract the recording overhead from each region, where it is known */
 	const char *thread;  /* only threads of this number or name; NULL: all */
-	const char *single;  /* keep the dearest single regions of this label; NULL: none */
+	const char *single;  /* keep the most expensive single regions of this label; NULL: none */
 	size_t singles;	     /* how many of them */
-	const char *by;	     /* by this counter; NULL: the first */
+	const char *by;	     /* sort those by this counter; NULL: the first */
 };
 
-/* What of a self, and of a total, the recording itself cost; and how far that can be off, in one and the same direction for all. */
+/*
+ * Recording overhead included in a self and a total cost, and its largest error. The error has the
+ * same sign for all regions.
+ */
 struct regions_own {
 	double self, total, self_off, total_off;
 };
 
-/* What few sums have: a recording may have a million labels. */
+/* Fields that few sums need. They are separate because a recording may have a million labels. */
 struct regions_sum_seldom {
-	uint64_t again;	    /* beside total: of regions within one of their own label */
-	uint64_t detached;  /* of self: of detached timings, which lie beside what the threads did */
-	uint64_t unknown;   /* regions whose cost is not known, and is in none of the sums */
-	uint64_t no_self;   /* regions of which only the self is not known; likewise */
-	/* The costs below 0, which only what is taken off makes, without their sign. */
+	uint64_t again;	    /* not in total: cost of regions nested in a region of the same label */
+	/* of self: detached timings, which are not nested in the thread's regions */
+	uint64_t detached;
+	uint64_t unknown;   /* regions with unknown cost; no sum includes them */
+	uint64_t no_self;   /* regions with unknown self cost only; the self sum excludes them */
+	/* Magnitudes of negative costs. Only subtracting the overhead makes a cost negative. */
 	struct distribution below;
 };
 
-/* One counter in the regions of a row. */
+/* The sums of one counter over the regions of a row. */
 struct regions_sum {
-	int64_t self;	    /* without the regions in it; less than 0 only where the counter stepped back */
-	uint64_t total;	    /* a region within one of its own label counts once, in the outer */
+	int64_t self;	    /* without nested regions; negative only if the counter stepped back */
+	uint64_t total;	    /* nested regions of the same label count once, in the outermost */
 	const struct regions_sum_seldom *seldom; /* never NULL */
 	struct regions_own own;
-	struct distribution each; /* the cost of each region that is whole, as shown: regions_single() */
+	struct distribution each; /* cost of each complete region, as shown: regions_single() */
 };
 
 struct regions_integers {
 	uint64_t n, sum, min, max, last;
-	bool beyond; /* the sum is more than `sum`, which is the most that fits */
+	bool beyond; /* the sum overflowed; `sum` is the largest value that fits */
 };
 
-/* What few rows have. */
+/* Fields that few rows need. */
 struct regions_seldom {
-	uint64_t recursive; /* of count: within another of the same label */
-	uint64_t cut;	    /* of count: the begin or end is not in the recording; in the sums, not among the single ones */
-	const struct region_unbalanced *unbalanced; /* of cut, and of timings that are in no count; NULL: nothing */
-	uint64_t detached;  /* of count: timings that lie in nothing and count as their own self */
-	uint64_t holes;	    /* of cut: because points were lost; what they took is the row's whose label is a gap */
+	uint64_t recursive; /* of count: nested in a region of the same label */
+	/* of count: begin or end is missing; included in the sums, not in the distribution */
+	uint64_t cut;
+	/* details of cut, and of timings not in count; NULL: none */
+	const struct region_unbalanced *unbalanced;
+	uint64_t detached;  /* of count: detached timings; each is its own self cost */
+	/* of cut: due to lost points; their cost is in the row of the gap's label */
+	uint64_t holes;
 	uint64_t instants;
 	struct regions_integers integers;
 };
@@ -68,24 +76,25 @@ struct regions_row {
 	uint64_t count;
 	const struct regions_seldom *seldom; /* never NULL */
 	struct regions_sum *sum;	     /* per counter */
-	uint64_t open;			     /* while reading: how many are open */
+	uint64_t open;			     /* while reading: number of open regions */
 };
 
 struct regions_counter {
 	char *name, *unit, *note; /* note: NULL without */
 	enum tare_quality quality;
 	struct {
-		struct timeline_own own; /* of the first recording that knows it */
+		struct timeline_own own; /* from the first recording that knows it */
 		uint64_t regions;
 	} way[TIMELINE_WAYS];
 	uint64_t whole;	  /* from each thread's first begin to its last end, summed */
-	int64_t outside;  /* of whole: in no region; less than 0 only where the counter stepped back there */
+	/* of whole: in no region; negative only if the counter stepped back there */
+	int64_t outside;
 	struct regions_own_whole {
 		double whole, outside, whole_off, outside_off;
-	} own; /* what of both the recording itself cost, where it is known */
-	uint64_t detached; /* in selves, and not in whole */
-	uint64_t backwards; /* regions in which it was less at the end than at the begin */
-	uint64_t across; /* detached timings over two threads, from one to another of which it does not go on */
+	} own; /* recording overhead in both, where it is known */
+	uint64_t detached; /* in self costs, but not in whole */
+	uint64_t backwards; /* regions in which the counter decreased */
+	uint64_t across; /* detached timings across two threads, for a counter that is per thread */
 };
 
 struct regions_thread {
@@ -96,22 +105,25 @@ struct regions_thread {
 };
 
 struct regions_recording {
-	char *path, *format, *command, *damage, *remark, *live; /* the last three: NULL without */
+	/* damage, remark, live: NULL if absent */
+	char *path, *format, *command, *damage, *remark, *live;
 	uint64_t start_ns;
 	struct timeline_machine machine;
 };
 
-/* One region or detached timing, kept because it is among the dearest. */
+/* A region or detached timing that is among the most expensive. */
 struct regions_single {
 	uint32_t label;
-	uint32_t around; /* the label it lies in; LABELS_NONE: in none */
+	uint32_t around; /* label of the enclosing region; LABELS_NONE: none */
 	size_t thread, end_thread; /* where it begins and ends */
-	uint64_t offset; /* of its begin in the file */
-	uint64_t begin, cost; /* of the counter asked for; begin is from the thread's first begin of a region */
+	uint64_t offset; /* of its begin, in the file */
+	/* of the selected counter; begin is relative to the first region of the thread */
+	uint64_t begin, cost;
 	int64_t self;
-	struct regions_own own; /* in both; not taken off */
+	struct regions_own own; /* of both; not subtracted */
 	bool self_known, cut, detached;
-	bool begin_known; /* false of a timing that starts before that, or in a thread without one */
+	/* false: the timing starts before the thread's first region, or there is none */
+	bool begin_known;
 };
 
 enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, REGIONS_P99, REGIONS_MAX, REGIONS_NAME };
@@ -127,52 +139,65 @@ struct regions {
 	size_t n_threads;
 	struct regions_row *row;
 	size_t n, room;
-	bool sorted; /* so: */
+	bool sorted; /* by the next two: */
 	enum regions_key sorted_by;
 	size_t sorted_counter;
-	void *arena; /* of what belongs to rows */
-	struct regions_single *single; /* the dearest first, once regions_finish() was called */
+	void *arena; /* memory of the rows */
+	struct regions_single *single; /* the most expensive first, after regions_finish() */
 	size_t n_singles;
-	uint64_t regions, points; /* gaps are none, nor are points that are put in */
-	uint64_t lost;	  /* points that are missing, as far as that is known */
-	uint64_t lost_handlers; /* of those: of signal handlers, which leave no gap */
-	bool lost_unknown; /* and others of which it is not */
-	bool counters_unknown; /* of a recording: what says which there are is not in what is left of it */
+	uint64_t regions, points; /* without gaps and without points that the reader inserted */
+	uint64_t lost;	  /* missing points, as far as known */
+	uint64_t lost_handlers; /* of those: lost by signal handlers, which leave no gap */
+	bool lost_unknown; /* an unknown number of other points is missing */
+	bool counters_unknown; /* a damaged recording lost its list of counters */
 	uint64_t gaps;	   /* places where points are missing */
 	uint64_t deepest;
-	uint64_t left_out; /* timings of which options.thread leaves out one end: in no number */
-	uint64_t unmatched; /* starts without a finish, the other way round, and second finishes */
+	/* timings with one end in a thread that options.thread excludes; not counted */
+	uint64_t left_out;
+	uint64_t unmatched; /* starts without a finish, finishes without a start, second finishes */
 };
 
 void regions_init(struct regions *r, const struct regions_options *options);
-/* -EINVAL where its counters are not those of the recordings before it, or an option names what it has not. */
+/*
+ * -EINVAL if the counters differ from those of earlier recordings, or if an option names something
+ * that the recording does not have.
+ */
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err);
 void regions_free(struct regions *r);
 
-/* The greatest first, names from a to z; equal rows by name. By this counter. */
+/* Descending by this counter; names ascending. Equal rows are sorted by name. */
 void regions_sort(struct regions *r, enum regions_key key, size_t counter);
 
-/* As shown: with the own cost taken off, if the options say so. */
+/* As shown: the overhead is subtracted if the options say so. */
 double regions_self(const struct regions *r, const struct regions_row *row, size_t counter);
-/* Of that, what is part of `whole`: without detached timings. The share of a row is of this. */
+/*
+ * The part of the self cost that is in `whole`: without detached timings. A row's percentage is
+ * this value divided by the whole.
+ */
 double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter);
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter);
-/* The nested selves of all rows and what is outside add up to the whole, but for what is not known. */
+/*
+ * The whole equals the nested self costs of all rows plus the outside cost, except for unknown
+ * costs.
+ */
 double regions_whole(const struct regions *r, size_t counter);
 double regions_outside(const struct regions *r, size_t counter);
-/* How many single regions a sum has; and the one at the share q of them, of which *error (may be NULL) is as in distribution.h. */
+/*
+ * The number of single regions of a sum, and their quantile q. *error (may be NULL) is described in
+ * distribution.h.
+ */
 uint64_t regions_singles(const struct regions_sum *s);
 int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error);
-/* Like total, but a region within one of its own label counts, too. */
+/* Like total, but nested regions of the same label count, too. */
 static inline uint64_t regions_sum_each(const struct regions_sum *s)
 {
 	return s->total + s->seldom->again;
 }
-/* Their median, likewise: base/median.h. */
+/* The median of single regions; see base/median.h. */
 int64_t regions_median(const struct regions_sum *s, uint64_t *error);
-/* Its name, for counter_named(). */
+/* The counter's name, for counter_named(). */
 const char *regions_counter_name(const void *regions, size_t counter);
-/* Is anything known of what the recording itself cost? */
+/* Is the recording overhead known? */
 bool regions_own_known(const struct regions_counter *k);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What regions cost, for programs: tare/summarize/1 (docs/schema/tare-summarize-1.json), and CSV. */
+/* JSON and CSV output of region costs: tare/summarize/1 (docs/schema/tare-summarize-1.json). */
 #include <inttypes.h>
 #include <string.h>
 #include "output/csv.h"
@@ -51,7 +51,10 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 	json_end(j);
 }
 
-/* What a region costs, by each way that there is in the recording. The first fields are of the way that most have. */
+/*
+ * The overhead of a region for each way of recording in the file. The first fields are for the most
+ * frequent way.
+ */
 static void own(struct json *j, const struct regions_counter *k)
 {
 	uint8_t most = 0;
@@ -291,7 +294,7 @@ static void singles(struct text *out, const struct regions_sum *s)
 	number(out, any, any ? (double)regions_single(s, 1, NULL) : 0);
 }
 
-/* What a row says whatever the counter. */
+/* The fields of a row that do not depend on the counter. */
 static void csv_row(struct text *out, const struct regions *r, const struct regions_row *row)
 {
 	csv_label(out, &r->labels.entry[row->label]);
@@ -300,7 +303,10 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
 	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count, row->seldom->recursive, row->seldom->cut, row->seldom->detached);
 }
 
-/* What a row has that is no region: how many instants, how many values, and of these sum, min, max and the last. */
+/*
+ * The points of a row that are not regions: the number of instants and of values, and the values'
+ * sum, min, max and last.
+ */
 static void csv_points(struct text *out, const struct regions_row *row)
 {
 	const struct regions_integers *v = &row->seldom->integers;

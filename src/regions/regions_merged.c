@@ -56,8 +56,8 @@ static void add_counter(struct regions_merged_sum *to, const struct regions *r, 
 }
 
 /*
- * Rows of one name. Where hits were recorded one by one and as sums, the sums include each of them. false: it has neither
- * regions nor hits; nothing was added then.
+ * The row of a name. If hits were recorded one by one and as sums, the sums include each of them.
+ * false: the name has neither regions nor hits; nothing was added.
  */
 static bool merge(struct regions_merged_row *to, const struct regions *r, const struct named *of, size_t n)
 {

@@ -136,7 +136,7 @@ static void put_rest(struct grid *g, const struct regions *r, const struct regio
 	grid_word(g, COL_LABEL, INK_FAINT, r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
 }
 
-/* c == r->n_counters: of a recording without counters. */
+/* c == r->n_counters: a recording without counters. */
 static void table(struct text *out, const struct regions *r, const struct regions_shown *how, size_t c, const struct style *s)
 {
 	static const unsigned drop[] = { COL_NOTE, COL_LOAD, COL_BLOCKED, COL_HASHING, COL_TIME, COL_HITS, COL_COUNT };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of regions in the order of what is asked for. */
+/* Sort the rows of regions by the requested key. */
 #include <stdlib.h>
 #include <string.h>
 #include "regions/regions.h"
 
-/* What rows are sorted by: computed once, for a quantile is not for free. */
+/* The sort keys, computed once because quantiles are expensive. */
 struct keyed {
 	double key;
 	uint32_t row;
 };
 
-#define NOTHING (-1e300) /* behind all that have one */
+#define NOTHING (-1e300) /* after all rows with a value */
 
 static double key_of(const struct regions *r, const struct regions_row *row, enum regions_key key, size_t c)
 {
@@ -50,7 +50,7 @@ static int by_key(const void *pa, const void *pb, void *with)
 	return way ? way : (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* Each row to where order says that it comes from, in circles. */
+/* Move each row to its place in the order, following the cycles of the permutation. */
 static void reorder(struct regions *r, struct keyed *order)
 {
 	for (uint32_t i = 0; i < r->n; i++) {

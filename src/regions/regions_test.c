@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of regions in the cases that recordings of healthy programs do not have; the rest is in tests/cli/summarize_test.py. */
+/*
+ * Sums of regions: cases that recordings of correct programs do not have. Other cases are in
+ * tests/cli/summarize_test.py.
+ */
 #include "regions/regions.h"
 #include "made_timeline.h"
 #include "tap.h"
@@ -72,7 +75,10 @@ TEST(recursion_counts_once)
 	regions_free(&sums);
 }
 
-/* A region of C shows 4 itself and takes 6 more from who is around it, one of Python 40 and 60. outer holds a and b, b holds c. */
+/*
+ * A C region has an overhead of 4 inside and 6 outside, a Python region 40 and 60. outer contains a
+ * and b, b contains c.
+ */
 TEST(own_cost)
 {
 	static const struct made_point p[] = {
@@ -90,30 +96,33 @@ TEST(own_cost)
 		m.label[made_number(&m, "b")].way = 2;
 		m.label[made_number(&m, "x")].way = 3;
 		sum_up(&m, off ? &take_off : &plain);
-		CHECK_EQ(row("outer")->sum[0].own.self, 4 + 6 + 60, "outer shows its own, and what two cost outside themselves");
-		CHECK_EQ(row("outer")->sum[0].own.self_off, 1 + 2 + 20, "and they are off together");
-		CHECK_EQ(row("outer")->sum[0].own.total, 4 + 10 + 100 + 10, "its own, and all of three");
+		CHECK_EQ(row("outer")->sum[0].own.self, 4 + 6 + 60, "the inside of outer, and the outside of its two children");
+		CHECK_EQ(row("outer")->sum[0].own.self_off, 1 + 2 + 20, "the errors add up");
+		CHECK_EQ(row("outer")->sum[0].own.total, 4 + 10 + 100 + 10, "its inside, and all of three regions");
 		CHECK_EQ(row("outer")->sum[0].own.total_off, 1 + 3 + 30 + 3, "likewise");
 		CHECK_EQ(row("b")->sum[0].own.self, 40 + 6, "b is of Python");
 		CHECK_EQ(regions_self(&sums, row("outer"), 0), 5380 - 1040 - 2160 - (off ? 70 : 0), "self of outer");
 		CHECK_EQ(regions_total(&sums, row("outer"), 0), 5380 - (off ? 124 : 0), "total of outer");
 		CHECK_EQ(regions_self(&sums, row("c"), 0), 2040 - (off ? 4 : 0), "self of c");
 		CHECK_EQ(regions_single(&row("b")->sum[0], 1, NULL), 2160 - (off ? 50 : 0), "the single ones too");
-		CHECK_EQ(regions_self(&sums, row("x"), 0), 100, "nobody measured that way");
-		/* In front of the first begin and behind the last end is half of what is outside; x has none that is known. */
+		CHECK_EQ(regions_self(&sums, row("x"), 0), 100, "this way was not measured");
+		/*
+		 * Half of the outside overhead of the first begin and of the last end; the overhead
+		 * of x is not known.
+		 */
 		CHECK(sums.counter[0].own.whole == 124 + 6 / 2. && sums.counter[0].own.whole_off == 37 + 2 / 2., "%g +- %g of all", sums.counter[0].own.whole, sums.counter[0].own.whole_off);
 		CHECK(sums.counter[0].own.outside == 6 / 2. && sums.counter[0].own.outside_off == 2 / 2., "%g of no region", sums.counter[0].own.outside);
 		CHECK(regions_whole(&sums, 0) == 5600 - (off ? 127 : 0), "all");
 		CHECK(regions_outside(&sums, 0) == 120 - (off ? 3 : 0), "in no region");
 		check_sum(0);
 		CHECK_EQ(sums.counter[0].way[0].regions, 3, "of C");
-		CHECK_EQ(sums.counter[0].way[3].regions, 1, "of nobody knows");
+		CHECK_EQ(sums.counter[0].way[3].regions, 1, "of an unknown region");
 		CHECK(regions_own_known(&sums.counter[0]), "something is");
 		if (off)
-			CHECK(sums.n_singles == 1 && sums.single[0].own.total == 50 && sums.single[0].own.self == 46, "the dearest b");
+			CHECK(sums.n_singles == 1 && sums.single[0].own.total == 50 && sums.single[0].own.self == 46, "the most expensive b");
 		regions_free(&sums);
 	}
-	/* More than there was: shown as what it is. */
+	/* Subtracting more than the cost shows a negative value. */
 	made_init(&m, "a", 1);
 	m.counter[0].own[0] = (struct timeline_own){ true, 1500, 0, 0, 0 };
 	MADE_ADD(&m, 1, p);
@@ -124,7 +133,7 @@ TEST(own_cost)
 	regions_free(&sums);
 }
 
-/* Each counter has costs of its own, at every depth. */
+/* Each counter has its own overhead, at every depth. */
 TEST(own_cost_of_two_counters)
 {
 	static const struct made_point p[] = {
@@ -150,8 +159,9 @@ TEST(own_cost_of_two_counters)
 }
 
 /*
- * As instructions are: a read is an instant, 3 behind it and 4 in front of it are the recording's (inside 7), 5 behind an end and 6 in front of a
- * begin (outside 11), whatever the program did beside. So what the program did is what is shown, in every row and in all.
+ * A model of counting instructions: each read is an instant. The overhead is 3 after a begin and 4
+ * before an end (inside 7), 5 after an end and 6 before a begin (outside 11). So the shown cost is
+ * the program's own, in every row and in all.
  */
 TEST(own_cost_taken_off_everywhere)
 {
@@ -182,7 +192,10 @@ TEST(own_cost_taken_off_everywhere)
 	regions_free(&sums);
 }
 
-/* Where the count is missing nothing is taken off either: of a region in none, and what is around it. */
+/*
+ * If the count is missing, no overhead is subtracted, neither for the outermost region nor outside
+ * it.
+ */
 TEST(own_cost_of_what_is_not_known)
 {
 	static const struct made_point p[] = {
@@ -202,7 +215,9 @@ TEST(own_cost_of_what_is_not_known)
 	regions_free(&sums);
 }
 
-/* A counter that stepped back between two regions: less than nothing was in none, which is no huge number. */
+/*
+ * A counter that stepped back between two regions: the outside cost is negative, not a huge number.
+ */
 TEST(outside_below_zero)
 {
 	static const struct made_point p[] = { { B, "a", { 100 } }, { E, "a", { 200 } }, { B, "a", { 150 } }, { E, "a", { 260 } } };
@@ -211,7 +226,7 @@ TEST(outside_below_zero)
 
 	made_init(&m, "a", 1);
 	MADE_ADD(&m, 1, p);
-	MADE_ADD(&m, 2, back); /* from its first to its last it went back: in no whole */
+	MADE_ADD(&m, 2, back); /* it decreased from its first to its last value: not in whole */
 	sum_up(&m, &plain);
 	CHECK_EQ(sums.counter[0].whole, 160, "of the first");
 	CHECK_EQ(sums.counter[0].outside, -50, "likewise");
@@ -240,7 +255,10 @@ TEST(singles_below_zero)
 	regions_free(&sums);
 }
 
-/* A counter that is not read is left out and counted as unknown, never taken for 0; others go on. */
+/*
+ * A counter without a value is excluded and counted as unknown, not taken as 0. Other counters are
+ * not affected.
+ */
 TEST(counters_that_are_missing)
 {
 	static const struct made_point p[] = {
@@ -249,7 +267,7 @@ TEST(counters_that_are_missing)
 		{ B, "b", { 30, 7 } }, { E, "b", { 40, 9 } },
 		{ E, "a", { 50, 20 } },
 		{ B, "c", { 60, 20 }, .missing = 3 }, { E, "c", { 70, 30 } },
-		{ B, "d", { 80, 40 } }, { E, "d", { 90, 39 } }, /* it went back */
+		{ B, "d", { 80, 40 } }, { E, "d", { 90, 39 } }, /* it decreased */
 	};
 	struct made m;
 
@@ -260,16 +278,16 @@ TEST(counters_that_are_missing)
 	check_row("b", 1, 2, 2, 2, 1);
 	check_row("a", 0, 1, 30, 50, 0);
 	check_row("a", 1, 1, 0, 20, 0);
-	CHECK_EQ(row("a")->sum[1].seldom->no_self, 1, "what b took of it is not known");
+	CHECK_EQ(row("a")->sum[1].seldom->no_self, 1, "the cost of b is not known");
 	check_row("c", 0, 1, 0, 0, 1);
 	CHECK_EQ(row("c")->sum[0].each.n, 0, "no single one");
 	check_row("d", 1, 1, 0, 0, 1);
 	CHECK_EQ(sums.counter[1].backwards, 1, "said");
-	CHECK_EQ(row("b")->sum[1].each.n, 1, "only what is known");
+	CHECK_EQ(row("b")->sum[1].each.n, 1, "only the known cost");
 	regions_free(&sums);
 }
 
-/* Nothing of what went on in a gap is any region's. */
+/* The cost during a gap belongs to no region. */
 TEST(cut_and_lost)
 {
 	static const struct made_point p[] = {
@@ -289,28 +307,31 @@ TEST(cut_and_lost)
 	m.label[made_number(&m, "(lost)")].way = TIMELINE_WAY_NONE;
 	sum_up(&m, &dearest);
 	check_row("main", 0, 2, 10, 12, 0);
-	CHECK_EQ(row("main")->seldom->cut, 2, "the end of one is not there, nor the begin of the other");
-	CHECK_EQ(row("main")->sum[0].each.n, 0, "so they are no single ones");
+	CHECK_EQ(row("main")->seldom->cut, 2, "one has no end, the other no begin");
+	CHECK_EQ(row("main")->sum[0].each.n, 0, "not in the distribution");
 	CHECK_EQ(row("main")->seldom->holes, 2, "because of the gap");
 	check_row("a", 0, 2, 7, 7, 0);
 	CHECK_EQ(row("a")->seldom->holes, 1, "in one of two");
 	CHECK_EQ(row("a")->sum[0].each.n, 1, "the other is whole");
 	CHECK_EQ(row("c")->seldom->cut, 1, "cut off");
-	CHECK_EQ(row("c")->seldom->holes, 0, "and not by a gap");
+	CHECK_EQ(row("c")->seldom->holes, 0, "not because of a gap");
 	check_row("(lost)", 0, 2, 18, 18, 1);
 	CHECK_EQ(row("(lost)")->seldom->cut, 0, "no region");
 	CHECK_EQ(sums.regions, 5, "likewise");
 	CHECK_EQ(sums.points, 6, "that are in the recording");
 	CHECK_EQ(sums.counter[0].whole, 52, "all of it");
-	CHECK_EQ(sums.counter[0].outside, 52 - 12 - 18 - 5 - 0 - 2, "what is lost is not in no region");
+	CHECK_EQ(sums.counter[0].outside, 52 - 12 - 18 - 5 - 0 - 2, "outside excludes the lost cost");
 	CHECK(sums.counter[0].own.whole == 5, "recording a gap cost nothing");
 	CHECK_EQ(sums.lost, 107, "known to be lost, in all");
 	CHECK(sums.lost_unknown, "and more");
-	CHECK(sums.n_singles == 2 && sums.single[0].cut && sums.single[0].cost == 12 && sums.single[0].self == 10, "the dearest is cut off, and says so");
+	CHECK(sums.n_singles == 2 && sums.single[0].cut && sums.single[0].cost == 12 && sums.single[0].self == 10, "the most expensive one is cut and marked");
 	regions_free(&sums);
 }
 
-/* Started here, finished there: of the counters only the clock goes on. The finish may be read first. */
+/*
+ * Started in one thread and finished in another: only clocks have a cost. The finish may be read
+ * first.
+ */
 TEST(detached)
 {
 	static const struct made_point one[] = {
@@ -330,19 +351,22 @@ TEST(detached)
 	check_row("t", 0, 3, 200 + 40 + 100, 200 + 40 + 100, 0);
 	check_row("t", 1, 3, 9, 9, 2);
 	CHECK_EQ(row("t")->seldom->detached, 3, "they are");
-	CHECK_EQ(row("u")->count, 0, "one end alone is none");
+	CHECK_EQ(row("u")->count, 0, "one end alone does not count");
 	CHECK_EQ(sums.unmatched, 1, "and said");
-	CHECK_EQ(row("u")->seldom->unbalanced->not_finished, 1, "what is missing");
+	CHECK_EQ(row("u")->seldom->unbalanced->not_finished, 1, "the missing ends");
 	CHECK_EQ(row("u")->seldom->unbalanced->thread, 0, "and where");
-	CHECK(!row("t")->seldom->unbalanced, "all of the others are whole");
-	CHECK_EQ(row("t")->sum[0].seldom->detached, 340, "beside what the threads did");
+	CHECK(!row("t")->seldom->unbalanced, "all others are complete");
+	CHECK_EQ(row("t")->sum[0].seldom->detached, 340, "not nested in regions");
 	CHECK_EQ(sums.counter[0].detached, 340, "of all labels");
 	CHECK_EQ(sums.counter[0].whole, 0, "no thread did anything");
 	regions_free(&sums);
 }
 
-/* Among the dearest, with the threads of both ends, whichever is read first; the regions of the label keep their place. A thread without
- * a region begins with its first timing. */
+/*
+ * Timings among the most expensive single regions, with the threads of both ends, in any reading
+ * order. The label's regions keep their order. A thread without a region begins with its first
+ * timing.
+ */
 TEST(detached_among_the_dearest)
 {
 	static const struct made_point one[] = {
@@ -380,12 +404,12 @@ TEST(detached_among_the_dearest)
 		CHECK_EQ(s->end_thread, wanted[i].end_thread, "single %zu", i);
 		CHECK_EQ(s->detached, wanted[i].detached, "single %zu", i);
 	}
-	CHECK_EQ(sums.counter[0].across, 0, "a clock goes on");
+	CHECK_EQ(sums.counter[0].across, 0, "clocks continue across threads");
 	CHECK_EQ(sums.counter[1].across, 2, "faults of two threads");
 	regions_free(&sums);
 
 	sum_up(&m, &few);
-	CHECK(sums.n_singles == 1 && sums.single[0].cost == 200, "the dearest of them");
+	CHECK(sums.n_singles == 1 && sums.single[0].cost == 200, "the most expensive one");
 	regions_free(&sums);
 
 	sum_up(&m, &faults);
@@ -394,14 +418,17 @@ TEST(detached_among_the_dearest)
 	CHECK_EQ(sums.single[1].begin, 10);
 	regions_free(&sums);
 
-	/* A second recording leaves alone what the first one's begin at. */
+	/* A second recording does not change where those of the first one begin. */
 	sum_up(&m, &clock);
 	CHECK_EQ(regions_add(&sums, &m.base, NULL), 0);
 	CHECK(sums.n_singles == 8 && sums.single[0].begin == 50 && sums.single[1].begin == 50 && sums.single[1].thread == 2, "twice the same");
 	regions_free(&sums);
 }
 
-/* The first finish that is read counts; a second one is told, whether the start is read before it or behind it. */
+/*
+ * The first finish that is read counts. A second one is reported, whether the start is read before
+ * it or after it.
+ */
 TEST(detached_twice)
 {
 	static const struct made_point one[] = {
@@ -420,8 +447,8 @@ TEST(detached_twice)
 	sum_up(&m, &plain);
 	check_row("early", 0, 1, 30, 30, 0);
 	check_row("late", 0, 1, 10, 10, 0);
-	CHECK_EQ(row("early")->seldom->unbalanced->finished_again, 1, "told before its start was read");
-	CHECK_EQ(row("late")->seldom->unbalanced->finished_again, 1, "told behind it");
+	CHECK_EQ(row("early")->seldom->unbalanced->finished_again, 1, "reported before its start was read");
+	CHECK_EQ(row("late")->seldom->unbalanced->finished_again, 1, "reported after it");
 	CHECK_EQ(row("late")->seldom->unbalanced->not_started, 0, "it was");
 	CHECK_EQ(row("never")->seldom->unbalanced->not_started, 1, "no start anywhere");
 	CHECK_EQ(row("again")->seldom->unbalanced->not_finished, 2, "neither of two starts");
@@ -429,12 +456,15 @@ TEST(detached_twice)
 	regions_free(&sums);
 
 	sum_up(&m, &second);
-	CHECK_EQ(sums.unmatched, 0, "its finish is in a thread that was not asked for");
-	CHECK_EQ(sums.left_out, 1, "and that is said");
+	CHECK_EQ(sums.unmatched, 0, "its finish is in a thread that was not selected");
+	CHECK_EQ(sums.left_out, 1, "and this is reported");
 	regions_free(&sums);
 }
 
-/* Of an even count halfway between the middle two, rounded down; also where what is taken off leaves less than nothing. */
+/*
+ * The median of an even count is halfway between the middle two, rounded down; also if subtracting
+ * the overhead makes values negative.
+ */
 TEST(median_of_regions)
 {
 	static const struct made_point p[] = {
@@ -472,9 +502,9 @@ TEST(detached_beside_nested)
 	made_init(&m, "a", 1);
 	MADE_ADD(&m, 1, p);
 	sum_up(&m, &plain);
-	CHECK_EQ(row("t")->sum[0].self, 110, "one in it, one beside it");
+	CHECK_EQ(row("t")->sum[0].self, 110, "one nested in it, one not");
 	CHECK(regions_nested_self(&sums, row("t"), 0) == 30, "of that in it");
-	CHECK(regions_nested_self(&sums, row("main"), 0) + 30 + (double)sums.counter[0].outside == (double)sums.counter[0].whole, "which adds up to all");
+	CHECK(regions_nested_self(&sums, row("main"), 0) + 30 + (double)sums.counter[0].outside == (double)sums.counter[0].whole, "adds up to all");
 	regions_free(&sums);
 }
 
@@ -485,13 +515,14 @@ TEST(many_detached_at_once)
 	struct made m;
 
 	for (size_t i = 0; i < N; i++) {
-		p[i] = (struct made_point){ TIMELINE_START, "t", { i }, .number = i * 64 }; /* all in few places of a table */
+		/* all hash to few slots */
+		p[i] = (struct made_point){ TIMELINE_START, "t", { i }, .number = i * 64 };
 		p[N + i] = (struct made_point){ TIMELINE_FINISH, "t", { 10 * N }, .number = (i * 7 % N) * 64 };
 	}
 	made_init(&m, "a", 1);
 	MADE_ADD(&m, 1, p);
 	sum_up(&m, &plain);
-	CHECK_EQ(row("t")->count, N, "each found its other half");
+	CHECK_EQ(row("t")->count, N, "each half was matched");
 	CHECK_EQ(row("t")->sum[0].total, 10 * N * N - N * (N - 1) / 2, "sum");
 	CHECK_EQ(sums.unmatched, 0, "none is left");
 	regions_free(&sums);
@@ -511,7 +542,7 @@ TEST(threads_and_singles)
 	CHECK_EQ(sums.n, 3, "a in two threads, b in one");
 	CHECK_EQ(sums.row[0].count, 2, "of the first thread");
 	CHECK_EQ(sums.n_singles, 2, "as many as wanted");
-	CHECK_EQ(sums.single[0].cost, 20, "the dearest");
+	CHECK_EQ(sums.single[0].cost, 20, "the most expensive");
 	CHECK_EQ(sums.single[1].cost, 10, "the next");
 	CHECK_EQ(sums.single[1].begin, 3, "from the thread's first value");
 	CHECK_EQ(sums.single[1].around, sums.row[1].label, "in b");

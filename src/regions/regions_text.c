@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What regions cost, for people: a table per counter, then what does not fit one, then what one has to know of it. */
+/* Text output of region costs: a table per counter, other kinds of points, then notes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void put_share(struct text *out, double part, double whole)
 		text_add(out, "%.1f %%", 100 * part / whole);
 }
 
-/* What of a row's numbers one should know, in a few words. */
+/* Short notes about a row's numbers. */
 static void row_notes(struct text *out, const struct style *s, const struct regions_row *row, const struct regions_sum *sum)
 {
 	const struct {
@@ -50,7 +50,7 @@ static void row_notes(struct text *out, const struct style *s, const struct regi
 	}
 }
 
-/* Of a limit, which is no confidence interval: +- has that one meaning. */
+/* The error bound of a value. It is not a confidence interval, so +- is not used. */
 static const char *at_most(const struct style *s)
 {
 	return s->utf8 ? "\u2264" : "<=";
@@ -64,7 +64,7 @@ static void put_single(struct grid *g, unsigned col, const struct style *s, cons
 	grid_put(g, col, INK_PLAIN, &t);
 }
 
-/* The last digit that put_amount() shows of it: a limit is rounded up. */
+/* The last digit that put_amount() shows. An error bound is rounded up to it. */
 static double last_digit(const char *unit, double off)
 {
 	if (strcmp(unit, "ns") || off < 1e3)
@@ -72,7 +72,7 @@ static double last_digit(const char *unit, double off)
 	return off < 1e6 ? 1e2 : off < 1e9 ? 1e4 : off < 1e11 ? 1e6 : 1e7;
 }
 
-/* What was taken off is known so well and no better. */
+/* The error bound of the subtracted overhead. */
 static void put_own_off(struct grid *g, const struct regions *r, const struct style *s, const char *unit, double off)
 {
 	double digit = last_digit(unit, off);
@@ -121,7 +121,7 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 	}
 	put_count(&t, s, row->count);
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
-	if (row->count > 1 && regions_singles(sum)) { /* of one it is the total */
+	if (row->count > 1 && regions_singles(sum)) { /* a single region equals the total */
 		put_single(g, COL_MIN, s, k->unit, regions_single(sum, 0, NULL));
 		put_single(g, COL_MEDIAN, s, k->unit, regions_median(sum, NULL));
 		put_single(g, COL_P99, s, k->unit, regions_single(sum, 0.99, NULL));
@@ -203,7 +203,7 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 	grid_free(&g);
 }
 
-/* Of a recording without counters: how often each ran. */
+/* For a recording without counters: how often each region ran. */
 static void counts(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
 {
 	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
@@ -253,7 +253,7 @@ static int by_times(const void *a, const void *b)
 	return m != n ? (m < n ? 1 : -1) : (x > y) - (x < y);
 }
 
-/* What is no region: values and instants, the most frequent first. */
+/* Points that are not regions: values and instants, the most frequent first. */
 static void events(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
 {
 	static const char *const heads[] = { "times", "sum", "least", "most", "last", "value or instant" };
@@ -299,7 +299,7 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		grid_put(&g, 5, INK_PLAIN, &t);
 		if (!row->seldom->integers.n || !row->seldom->instants)
 			continue;
-		grid_row(&g); /* both */
+		grid_row(&g); /* the label has both: a second row for its instants */
 		put_count(&t, s, row->seldom->instants);
 		grid_put(&g, 0, INK_PLAIN, &t);
 		put_label(&t, s, &r->labels, row->label, label_width(s));
@@ -321,7 +321,7 @@ static void events(struct text *out, const struct regions *r, const struct regio
 	grid_free(&g);
 }
 
-/* The dearest single regions and timings of the label that was asked for. */
+/* The most expensive single regions and timings of the selected label. */
 static void singles(struct text *out, const struct regions *r, const struct style *s)
 {
 	static const char *const heads[] = { "total", "self", "begins at", "thread", "region", "in", "byte", "" };
@@ -365,19 +365,19 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 	}
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	escape(out, r->options.single, strlen(r->options.single));
-	text_add(out, "%s, the dearest by ", ink_off(s));
+	text_add(out, "%s, the most expensive by ", ink_off(s));
 	escape(out, k->name, strlen(k->name));
 	text_add(out, "\n\n");
 	if (r->n_singles)
 		grid_write(out, &g, s, 1);
 	else
-		put_paragraph(out, s, INK_CAREFUL, "There is none whose cost is known.");
+		put_paragraph(out, s, INK_CAREFUL, "None has a known cost.");
 	if (!begins)
-		put_paragraph(out, s, INK_FAINT, "begins at is from the first begin of a region in its thread, or of a timing where it has no region: empty where there is none before it.");
+		put_paragraph(out, s, INK_FAINT, "begins at is relative to the first begin of a region in its thread, or of a timing if it has no region; empty if there is none before it.");
 	grid_free(&g);
 }
 
-/* To a tenth, and never to less than it is. */
+/* Rounded up to a tenth. */
 static void put_off(struct text *out, const struct style *s, double off)
 {
 	text_add(out, " (off by %s ", at_most(s));
@@ -385,7 +385,10 @@ static void put_off(struct text *out, const struct style *s, double off)
 	text_add(out, ")");
 }
 
-/* What one region costs by each way that there is in the recording, and of how many nobody measured it. */
+/*
+ * The overhead of a region for each way of recording in the file, and the number of regions without
+ * a measured overhead.
+ */
 static uint64_t own_words(struct text *out, const struct regions_counter *k, const struct style *s)
 {
 	uint64_t unmeasured = 0;
@@ -414,7 +417,7 @@ static uint64_t own_words(struct text *out, const struct regions_counter *k, con
 	return unmeasured;
 }
 
-/* Is anything shown less than 0? */
+/* Is any shown value negative? */
 static bool below_zero(const struct regions *r, size_t c)
 {
 	bool below = llround(regions_outside(r, c)) < 0 || llround(regions_whole(r, c)) < 0;
@@ -424,7 +427,7 @@ static bool below_zero(const struct regions *r, size_t c)
 	return below;
 }
 
-/* Points whose cost nobody measures, and which stays where they lie. */
+/* Points with unmeasured overhead, which is not subtracted. */
 static uint64_t other_points(const struct regions *r)
 {
 	uint64_t n = r->unmatched;
@@ -448,26 +451,26 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 		known |= words.len > 0;
 		if (words.len) {
 			put_percent(&share, k->whole ? 100 * k->own.whole / (double)k->whole : 0);
-			put_paragraph(out, s, INK_FAINT, "%s: a region itself costs %s, as measured when the recording began; %s%s%s, %s.",
-				 k->name, words.s, more ? "that would be " : "of all that is ", share.s, more ? " of all, so they cost less here" : "", r->options.subtract_own ? "taken off" : "not taken off (--subtract-own)");
+			put_paragraph(out, s, INK_FAINT, "%s: recording a region costs %s, as measured when the recording began; %s%s%s, %s.",
+				 k->name, words.s, more ? "that would be " : "that is ", share.s, more ? " of all, so it is less here" : " of all", r->options.subtract_own ? "subtracted" : "not subtracted (--subtract-own)");
 		}
 		if (unmeasured && words.len)
-			put_paragraph(out, s, INK_CAREFUL, "%s: what %" PRIu64 " of the regions cost themselves nobody measured; for those nothing is taken off.",
+			put_paragraph(out, s, INK_CAREFUL, "%s: the overhead of %" PRIu64 " of the regions was not measured; nothing is subtracted for those.",
 				 k->name, unmeasured);
 		if (words.len && r->options.subtract_own && below_zero(r, c))
-			put_paragraph(out, s, INK_CAREFUL, "%s: less than 0 means that regions themselves cost less here than when that was measured.", k->name);
+			put_paragraph(out, s, INK_CAREFUL, "%s: negative values mean that recording a region cost less here than when that was measured.", k->name);
 		if (!words.len && r->options.subtract_own)
-			put_paragraph(out, s, INK_CAREFUL, "%s: the recording does not say what regions cost themselves; nothing is taken off.", k->name);
+			put_paragraph(out, s, INK_CAREFUL, "%s: the overhead of regions is not in the recording; nothing is subtracted.", k->name);
 		if (k->outside < 0)
-			put_paragraph(out, s, INK_CAREFUL, "%s: it stepped back in no region, which is less than 0 for that.", k->name);
+			put_paragraph(out, s, INK_CAREFUL, "%s: it stepped back outside all regions, so (in no region) is negative.", k->name);
 		text_free(&words);
 		text_free(&share);
 	}
 	if (known && others)
-		put_paragraph(out, s, INK_FAINT, "What %" PRIu64 " instants, values, starts and finishes cost themselves nobody measured; it is not taken off.", others);
+		put_paragraph(out, s, INK_FAINT, "The overhead of %" PRIu64 " instants, values, starts and finishes was not measured; it is not subtracted.", others);
 }
 
-/* Some of them, by number and name. Those that go on are told of with their recording. */
+/* List some threads by number and name. Those that still run are listed with their recording. */
 static void unfinished(struct text *out, const struct regions *r, const struct style *s, bool unknown)
 {
 	enum { SHOWN = 4 };
@@ -482,7 +485,7 @@ static void unfinished(struct text *out, const struct regions *r, const struct s
 	if (n > SHOWN)
 		text_add(&threads, " and %zu more", n - SHOWN);
 	if (n)
-		put_paragraph(out, s, INK_CAREFUL, unknown ? "%zu of %zu threads have no end in the recording; whether they were killed or go on cannot be seen from here:%s." : "%zu of %zu threads did not come to their end in the recording:%s.", n,
+		put_paragraph(out, s, INK_CAREFUL, unknown ? "%zu of %zu threads have no end in the recording; it is not known whether they were killed or still run:%s." : "%zu of %zu threads did not end in the recording:%s.", n,
 			 r->n_threads, threads.s ? threads.s : "");
 	text_free(&threads);
 }
@@ -495,7 +498,7 @@ static bool is_damaged(const struct regions *r)
 	return false;
 }
 
-/* Which begin or end is missing, and where: a line per label. */
+/* The missing begins and ends: a line per label. */
 static void unbalanced_places(struct text *out, const struct regions *r, const struct style *s)
 {
 	enum { SHOWN = 8 };
@@ -528,11 +531,11 @@ static void losses(struct text *out, const struct regions *r, const struct style
 	if (t.len)
 		put_paragraph(out, s, INK_CAREFUL, "%s%s.%s", t.s,
 			 r->lost && r->lost == r->lost_handlers && !r->lost_unknown ? ", of signal handlers" : "",
-			 r->gaps ? " What was open there is cut off; what the counters went on by to the next point is (lost): whose it was is not known. Behind it, what a region cost that was open across it is that of the region around it, or (in no region)." : "");
+			 r->gaps ? " Regions that were open there are cut. The cost up to the next point is in (lost), because its region is not known. After that, the cost of a region that was open across the gap is included in the region around it, or in (in no region)." : "");
 	text_free(&t);
 }
 
-/* One note for all counters that have the same. */
+/* One note for all counters with the same number. */
 static void across(struct text *out, const struct regions *r, const struct style *s)
 {
 	struct text names = { 0 };
@@ -547,7 +550,7 @@ static void across(struct text *out, const struct regions *r, const struct style
 		n = k->across;
 	}
 	if (n)
-		put_paragraph(out, s, INK_CAREFUL, "%s: %" PRIu64 " detached timing%s finished on another thread than %s started on %s without a count: only a clock goes on from thread to thread.",
+		put_paragraph(out, s, INK_CAREFUL, "%s: %" PRIu64 " detached timing%s finished on another thread than %s started on %s without a count: only clocks can be compared between threads.",
 			 names.s, n, n == 1 ? "" : "s", n == 1 ? "it" : "they", n == 1 ? "is" : "are");
 	text_free(&names);
 }
@@ -555,7 +558,7 @@ static void across(struct text *out, const struct regions *r, const struct style
 static void notes(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
 {
 	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, detached = 0;
-	bool singles = r->options.single; /* and no table of labels */
+	bool singles = r->options.single; /* then no table of labels */
 	struct machines machines = { 0 };
 
 	for (size_t i = 0; i < r->n; i++) {
@@ -569,30 +572,30 @@ static void notes(struct text *out, const struct regions *r, const struct region
 		detached += r->counter[c].detached;
 	text_add(out, "\n");
 	if (r->n_counters == 0 && r->counters_unknown && is_damaged(r))
-		put_paragraph(out, s, INK_CAREFUL, "Which counters were recorded is not known: what says so is not in what is left of the recording.");
+		put_paragraph(out, s, INK_CAREFUL, "The recorded counters are not known: the part of the recording that lists them is missing.");
 	else if (r->n_counters == 0 && r->n_threads == 0)
-		put_paragraph(out, s, INK_CAREFUL, "No thread recorded anything; which counters were wanted is not known.");
+		put_paragraph(out, s, INK_CAREFUL, "No thread recorded anything, so the requested counters are not known.");
 	else if (r->n_counters == 0)
-		put_paragraph(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran.");
+		put_paragraph(out, s, INK_FAINT, "Recorded without a counter (-e none): the cost of regions is not known, only how often they ran.");
 	if (how->merged)
 		put_paragraph(out, s, INK_FAINT, "time: every region counts, also one in another of its name. hits: results that the query had in its cache.");
 	if (recursive && !singles && !how->merged)
 		put_paragraph(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
 	if (detached && !singles && !how->match)
-		put_paragraph(out, s, INK_FAINT, "(detached timings, not in all) are in the selves above them: they lie beside what the threads did.");
+		put_paragraph(out, s, INK_FAINT, "(detached timings, not in all) are included in self above: they are not nested in the regions of a thread.");
 	if (most > DISTRIBUTION_FEW && r->n_counters && !singles && !how->merged)
 		put_paragraph(out, s, INK_FAINT, "median and p99 are exact for up to %d regions of a label, within 0.8 %% beyond.", DISTRIBUTION_FEW);
 	own_cost(out, r, s);
 	if (cut)
-		put_paragraph(out, s, INK_CAREFUL, "cut: begin or end is not in the recording; what is known of them is in self and total, not in min to max.");
+		put_paragraph(out, s, INK_CAREFUL, "cut: begin or end is not in the recording; the known part is in self and total, not in min to max.");
 	unbalanced_places(out, r, s);
 	if (backwards)
-		put_paragraph(out, s, INK_CAREFUL, backwards == 1 ? "%" PRIu64 " region in which a counter went back is without a count." : "%" PRIu64 " regions in which a counter went back are without a count.", backwards);
+		put_paragraph(out, s, INK_CAREFUL, backwards == 1 ? "%" PRIu64 " region in which a counter decreased has no count." : "%" PRIu64 " regions in which a counter decreased have no count.", backwards);
 	across(out, r, s);
 	losses(out, r, s);
 	if (r->unmatched)
-		put_paragraph(out, s, INK_CAREFUL, r->unmatched == 1 ? "%" PRIu64 " detached timing has only one end in the recording, or was finished again: that end is in no number."
-							  : "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are in no number.", r->unmatched);
+		put_paragraph(out, s, INK_CAREFUL, r->unmatched == 1 ? "%" PRIu64 " detached timing has only one end in the recording, or was finished again: that end is not counted."
+							  : "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are not counted.", r->unmatched);
 	for (size_t i = 0; i < r->n_recordings; i++)
 		machines_add(&machines, r->recording[i].path, &r->recording[i].machine);
 	put_machines(out, s, &machines);
@@ -603,7 +606,7 @@ static void notes(struct text *out, const struct regions *r, const struct region
 		if (r->recording[i].remark)
 			put_paragraph(out, s, INK_FAINT, "%s: %s.", r->recording[i].path, r->recording[i].remark);
 	if (r->left_out)
-		put_paragraph(out, s, INK_CAREFUL, "%" PRIu64 " detached timing%s left out: the other end is in a thread that is not asked for. Without --thread, %s here.", r->left_out,
+		put_paragraph(out, s, INK_CAREFUL, "%" PRIu64 " detached timing%s left out: the other end is in a thread that is not selected. Without --thread, %s shown.", r->left_out,
 			 r->left_out == 1 ? " is" : "s are", r->left_out == 1 ? "it is" : "they are");
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].live)
@@ -615,7 +618,7 @@ static void notes(struct text *out, const struct regions *r, const struct region
 			put_paragraph(out, s, INK_FAINT, "%s: %s.", r->counter[c].name, r->counter[c].note);
 }
 
-/* Its first words, with one blank between each. */
+/* The first words of the text, separated by single spaces. */
 static void put_command(struct text *out, const char *command, size_t most)
 {
 	struct text words = { 0 };

@@ -48,7 +48,7 @@ def one_on_each_side():
     equal([r["label"] for r in d["labels"]], ["y", "x", "fresh", "gone"], "the greatest first")
     equal(d["all"]["counters"]["wall-time"]["whole"]["change"], -498, "all")
     text = tare("diff", a, b).stdout
-    true("nothing is known of the noise" in text and re.search(r"gone +5 ns +0 ns", text) and re.search(r"new +0 ns +7 ns", text), text)
+    true("the noise is not known" in text and re.search(r"gone +5 ns +0 ns", text) and re.search(r"new +0 ns +7 ns", text), text)
     true("--check: with one recording" in tare("diff", "--check", a, b, status=125).stderr, "no check without noise")
 
 
@@ -244,9 +244,9 @@ def exact_counts_of_one_thread_and_of_several():
     true(0 < c["change"] < 500, f"one more turn, whatever a point costs in this build: {c}")
     for n in (1, 2, 3):  # no number of runs tells what of it is the change
         text = " ".join(tare("diff", *single[2000][:n], "--", *single[2001][:n]).stdout.split())
-        true("instructions:u is exact, and each recording has points of one thread: what differs is what was executed" in text and "threads, if there are any without" in text, text)
+        true("instructions:u is exact, and each recording has points of one thread: a difference means that other instructions were executed" in text and "threads, if there are any without" in text, text)
     text = tare("diff", *single[2000][:1], "--", *single[2000][1:]).stdout
-    true("what was executed" not in text, "nothing differs")
+    true("other instructions were executed" not in text, "nothing differs")
     equal(judged(change(document("diff", *single[2000], "--", *single[2001]), "work")), (True, True, None, None, 0.03125, 0.03125), "3 + 3")
     tare("diff", "--check", *single[2000], "--", *single[2001], status=2)
     # Threads race for the first use of a label: some tens of instructions, in some runs.
@@ -265,7 +265,7 @@ def exact_counts_of_one_thread_and_of_several():
         if n > 1:
             tare("diff", "--check", *words)
             text = " ".join(tare("diff", *words).stdout.split())
-            true("work too few runs to tell" in text and "lie within 4,000, or 0.01 %" in text and "6 + 6 runs are enough" in text, text)
+            true("work too few runs to tell" in text and "differ by at most 4,000, or 0.01 %" in text and "6 + 6 runs are enough" in text, text)
 
 
 def counts(name, n, threads=1):
@@ -284,7 +284,7 @@ def recordings_without_a_counter():
     text = tare("diff", *a, "--", *b).stdout
     true(re.search(r"\+5 +\+5.0 % +q=0.031 +100 +105 +work +beyond the noise", text) and "1 change exceeds the noise" in text.replace("\n  ", ""), text)
     text = tare("diff", a[0], b[0]).stdout
-    true(re.search(r"\+5 +\+5.0 % +100 +105 +work\n", text) and "nothing is known of the noise" in text, text)
+    true(re.search(r"\+5 +\+5.0 % +100 +105 +work\n", text) and "the noise is not known" in text, text)
     rows = list(csv.DictReader(io.StringIO(tare("diff", "--format", "csv", *a, "--", *b).stdout)))
     equal([(r["label"], r["counter"], r["before"], r["after"], r["beyond"]) for r in rows], [("work", "count", "100", "105", "1"), ("thread", "count", "1", "1", "0")], "csv")
     r = tare("diff", "--check", "--by", "count", *a, "--", *b, status=2)
@@ -432,7 +432,7 @@ def what_lost_its_name_is_not_judged():
     equal({(r["judged"], r["counters"]["instructions:u"]["self"]["reason"]) for r in kept}, {(True, None)}, "whose regions are all there")
     equal(d["all"]["judged"], True, "points are all there")
     text = " ".join(tare("diff", "--top", "0", *whole, "--", *lost, status=1, COLUMNS="200").stdout.split())
-    true("gone" not in text and " new " not in text and text.count("names lost") == n + 1 and "no change of those is judged" in text, text[-1500:])
+    true("gone" not in text and " new " not in text and text.count("names lost") == n + 1 and "changes of those are not judged" in text, text[-1500:])
     true(f"{n + 1} changes of self are not judged, because names were lost; of the others" in text, text[-1500:])
     tare("diff", "--check", "--match", "0", *whole, "--", *lost, status=1)
     tare("diff", "--check", "--match", "lost", *whole, "--", *lost, status=1)
@@ -460,7 +460,7 @@ def what_lost_points_is_not_judged():
     true(rows["work"]["self"]["p"] < 0.05 and "q" not in rows["work"]["self"] and rows["work"]["self"]["percent"] < -20, f"planted: most of work is gone; {rows['work']['self']}")
     true(not any(r[k]["beyond"] for r in rows.values() for k in ("self", "total", "sum")), "and nothing is said of it")
     text = tare("diff", *whole, "--", *lost, status=1, COLUMNS="200").stdout
-    true("beyond the noise" not in text and re.search(r"work +points lost", text) and "no change of them is judged" in text.replace("\n  ", " "), text)
+    true("beyond the noise" not in text and re.search(r"work +points lost", text) and "their changes are not judged" in text.replace("\n  ", " "), text)
     true("0 changes" not in text and re.search(r"\d changes of self are not judged", text), text)
     d = document("diff", lost[0], whole[0], status=1)
     equal((change(d, "work")["reason"], d["all"]["counters"]["instructions:u"]["whole"]["reason"]), ("lost", "lost"), "one on each side")

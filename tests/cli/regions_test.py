@@ -156,7 +156,7 @@ def threads_that_did_not_come_to_their_end():
     r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "exit-inside")
     true(re.search(r"'work' \([^)]*regions\.c:\d+\): 1 begun and not ended\n", r.stderr) and re.search(r"1 of 1 threads did not come to their end: \d+\n", r.stderr), r.stderr)
     text = sh(TARE, "summarize", "ended.tare").stdout
-    true(re.search(r"1 of 1 threads did not come to their end in the recording: @\d+ regions\.", " ".join(text.split())), text)
+    true(re.search(r"1 of 1 threads did not end in the recording: @\d+ regions\.", " ".join(text.split())), text)
     r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "fork-inside")
     true(re.search(r"'work' \([^)]*regions\.c:\d+\): 2 begun and not ended\n", r.stderr) and "1 of 2 threads did not come to their end" in r.stderr, r.stderr)
     true(re.search(r"'other' \([^)]*regions\.c:\d+\): 1 started and not finished\n", r.stderr), r.stderr)
@@ -185,11 +185,11 @@ def one_that_goes_on_in_the_background():
             d = json.loads(sh(TARE, "summarize", "--format", "json", "goes-on.tare").stdout)
             equal((d["lost"], d["lost_unknown"], d["recordings"][0]["damage"], [(t["complete"], t["goes_on"], t["lost"]) for t in d["threads"]]),
                   (0, False, None, [(False, True, 0)] * 2), d["recordings"])
-            true(f"by process {pid} (2 threads); what was recorded up to here is shown" in d["recordings"][0]["live"], d["recordings"])
+            true(f"by process {pid} (2 threads); the points recorded so far are shown" in d["recordings"][0]["live"], d["recordings"])
             true("(lost)" not in [x["label"] for x in d["labels"]] and d["points"] >= known, f"{d['points']} of {known}")
             known = d["points"]
         text = " ".join(sh(TARE, "summarize", "goes-on.tare").stdout.split())
-        true(said in text and "did not come" not in text and "lost" not in text, text)
+        true(said in text and "did not end" not in text and "lost" not in text, text)
         os.kill(pid, signal.SIGSTOP)
         while " T " not in Path(f"/proc/{pid}/stat").read_text():
             time.sleep(0.001)
@@ -206,14 +206,14 @@ def one_that_goes_on_in_the_background():
     while os.path.exists(f"/proc/{pid}/exe"):
         time.sleep(0.001)
     text = " ".join(sh(TARE, "summarize", "goes-on.tare").stdout.split())
-    true("2 of 2 threads did not come to their end in the recording" in text and "still" not in text, text)
+    true("2 of 2 threads did not end in the recording" in text and "still" not in text, text)
     # As in a container, or on another machine: the number says nothing of a process here.
     namespace = os.stat("/proc/self/ns/pid").st_ino.to_bytes(8, "little")
     with open(path, "r+b") as f:
         f.seek(f.read(8192).index(namespace, 4096))
         f.write((1).to_bytes(8, "little"))
     text = " ".join(sh(TARE, "summarize", "goes-on.tare").stdout.split())
-    true("2 of 2 threads have no end in the recording; whether they were killed or go on cannot be seen from here: @" in text, text)
+    true("2 of 2 threads have no end in the recording; it is not known whether they were killed or still run: @" in text, text)
     equal({t["goes_on"] for t in json.loads(sh(TARE, "summarize", "--format", "json", "goes-on.tare").stdout)["threads"]}, {None}, "not known")
 
 
@@ -343,8 +343,8 @@ def a_page_that_reads_as_0_is_told():
         r = sh(TARE, "summarize", "--format", "json", "page.tare", status=1)
         damage = json.loads(r.stdout)["recordings"][0]["damage"]
         said.append(damage)
-        true("nothing is in the file" in damage or "labels of process" in damage or "the block that says what process" in damage, f"{at}: {damage}")
-    equal(sum("its points, which are in the file, cannot be read" in x for x in said), 2, f"the processes' own: {said}")
+        true("nothing is in the file" in damage or "labels of process" in damage or "the block with the counters of process" in damage, f"{at}: {damage}")
+    equal(sum("its points are in the file, but cannot be read" in x for x in said), 2, f"the processes' own: {said}")
 
 
 @test
@@ -524,7 +524,7 @@ def processes_of_which_nothing_is_known():
         said = sh(TARE, "summarize", "untold.tare", status=min(n, 1)).stdout
         d = json.loads(sh(TARE, "summarize", "--format", "json", "untold.tare", status=min(n, 1)).stdout)
         equal((d["lost"], d["lost_unknown"], words in said), (0, n > 0, True), said)
-        true("Which counters" not in said and "(-e none)" in said, said)
+        true("The recorded counters" not in said and "(-e none)" in said, said)
 
 
 @test
@@ -615,7 +615,7 @@ def what_recording_cost_is_taken_off_everywhere():
         true(abs(sum(x["share"] for x in rows) + c["outside"] / c["whole"] - 1) < 1e-9, "shares")
     said = sh(TARE, "summarize", "--subtract-own", "own.tare").stdout
     true(f"{round(less['whole']):,}" in said and f"{round(k['whole']):,}" not in said, said)
-    equal("less than 0 means" in said, less["outside"] <= -0.5 or any(x["counters"]["instructions:u"][v] <= -0.5 for x in off["labels"] for v in ("self", "total", "min")), said)
+    equal("negative values mean" in said, less["outside"] <= -0.5 or any(x["counters"]["instructions:u"][v] <= -0.5 for x in off["labels"] for v in ("self", "total", "min")), said)
     csv = [x.split(",") for x in sh(TARE, "summarize", "--format", "csv", "--subtract-own", "own.tare").stdout.splitlines()]
     share = csv[0].index("share")
     equal([round(float(x[share]), 9) for x in csv[1:]], [round(x["counters"]["instructions:u"]["share"], 9) for x in off["labels"]], "in CSV")
@@ -696,7 +696,7 @@ def one_that_begins_when_the_recorder_has_ended_is_told_of():
     begin.stdin.close()
     while not os.path.exists(inside("ended")):
         time.sleep(0.01)
-    late = "a recording of a process that began its regions after 'tare regions' had ended\n"
+    late = "a recording of a process that began to record after 'tare regions' had ended\n"
     equal(sh(TARE, "summarize", "late.tare").stderr, f"tare summarize: note: late.tare.part is newer: {late}")
     equal([json.loads(sh(TARE, "summarize", "--format", "json", f).stdout)["points"] for f in ("late.tare", "late.tare.part")], [14, 12], "in which")
     os.unlink(inside("late.tare"))
@@ -728,7 +728,7 @@ def instructions_without_a_pmu():
             true(events in said, said)
             if os.uname().machine == "x86_64":
                 true("'tare regions -e instructions:u -- command' counts by the exact engine" in said, said)
-                true("regions -e instructions:u --" in r.stderr and "interrupts are not in it" in r.stderr, r.stderr)
+                true("regions -e instructions:u --" in r.stderr and "without interrupts" in r.stderr, r.stderr)
 
 
 @test
@@ -756,7 +756,7 @@ def a_program_outside_the_engine_is_told_so():
     said = [line for line in r.stderr.splitlines() if line.startswith("tare: no regions are recorded: ")]
     true("6 points of 1 thread" in r.stderr or not said, r.stderr)
     for line in said: # none where a PMU counts it
-        true("this program runs outside that; what is executed in another pid namespace" in line and "command' counts" not in line, line)
+        true("this program runs outside of it; programs in another pid namespace" in line and "command' counts" not in line, line)
 
 
 @test

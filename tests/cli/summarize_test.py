@@ -97,7 +97,7 @@ def the_dearest_single_regions():
     said = tare("summarize", "-l", "label", path, status=125).stderr
     true("there is no label 'label'" in said and re.search(r"did you mean label \d, label \d, label \d\?", said), said)
     text = tare("summarize", "-l", "label 3", path).stdout
-    true("label 3, the dearest by wall-time" in text and "begins at" in text, text)
+    true("label 3, the most expensive by wall-time" in text and "begins at" in text, text)
 
 
 @test
@@ -194,7 +194,7 @@ def a_killed_writer_and_a_cut_file():
     whole = path.read_bytes()
     room("cut").write_bytes(whole[:len(whole) // 2])
     r = tare("summarize", room("cut"), status=1)
-    true("did not come to its end" in r.stdout.replace("\n  ", " ") and "before the end of its last page" in r.stdout.replace("\n  ", " "), r.stdout)
+    true("writer did not finish" in r.stdout.replace("\n  ", " ") and "before the end of its last page" in r.stdout.replace("\n  ", " "), r.stdout)
     for n in (0, 3, 7):
         room("cut").write_bytes(whole[:n])
         r = tare("summarize", room("cut"), status=125)

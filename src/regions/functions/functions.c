@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every function a region, without touching the source: link with -ltare-functions -ltare what was compiled by
- * -finstrument-functions (gcc, clang). The compiler calls the two functions below at the begin and end of each function
- * with its address, which has a label from its first call on. Names of static functions are looked up in the symbol table
- * of the file that the function is in (names.c); a function that has none is named by its place, "program+0x1139".
+ * Record every function as a region without changing the source: compile with
+ * -finstrument-functions (gcc, clang) and link with -ltare-functions -ltare. The compiler then
+ * calls the two functions below at the begin and end of each function with its address. The first
+ * call creates the label. Names of static functions come from the symbol table of the file
+ * (names.c). A function without a name is named by its place, "program+0x1139".
  *
- * TARE_FUNCTIONS chooses by name: globs separated by commas, the last that matches decides, '!' leaves out; unset: all. A
- * C++ function is known by either name, _ZN3foo3barEi and foo::bar(int), a template's without its return type, too; commas within () and <> are part of a glob.
+ * TARE_FUNCTIONS selects functions by name: globs separated by commas. The last glob that matches
+ * decides; '!' excludes; unset means all. A C++ function matches by its mangled and by its
+ * demangled name, _ZN3foo3barEi and foo::bar(int); a template also without its return type. Commas
+ * within () and <> are part of a glob.
  *
- * The table is open addressing by address, read without a lock: an address is entered last. Where a library is closed
- * and another one lies at its addresses, an address is another function's. The loader asks once per library which function a hook is
- * (an indirect function), so no function of a library is called before we heard of it; the table is then looked through
- * if anything was closed. Other C libraries than glibc close nothing.
+ * The table uses open addressing by address and is read without a lock: the address is the last
+ * field written. After dlclose(), another library may be mapped at the same addresses. The loader
+ * resolves the hooks (indirect functions) once per library, so this code learns of each new library
+ * before its first function runs. If any library was closed, the table is then checked. C libraries
+ * other than glibc never unload.
  *
- * A child of a thread finds the lock free that another thread held, as it lies in a page that children find empty, and
- * what that thread was changing is made anew. Before Linux 4.14 it waits for ever.
+ * In a child process the lock is free even if another thread held it at fork, because the lock is
+ * in a page with MADV_WIPEONFORK. The child then rebuilds what that thread was changing. Before
+ * Linux 4.14 the child would block forever.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,9 +39,9 @@
 
 #define UNSEEN __attribute__((no_instrument_function))
 
-#ifdef HOOKS_OF_GLIBC /* in libtare-functions.so; see the end */
+#ifdef HOOKS_OF_GLIBC /* in libtare-functions.so; see the end of the file */
 #define HOOKS TARE_API
-#else /* what has libtare-functions.a in itself calls these, and not others that come first, as glibc's */
+#else /* code linked with libtare-functions.a calls these, not glibc's */
 #define HOOKS __attribute__((visibility("protected")))
 #endif
 
@@ -51,17 +56,21 @@ struct slot {
 	unsigned generation;
 };
 
-static struct slot *slots; /* SLOTS of them, made at the first call */
-static uint32_t *taken;	   /* which of them, in the order of entering */
-static uintptr_t current = STALE; /* `slots`; or STALE and how often a library came above it: the next call looks what was closed */
-static unsigned long long closed; /* libraries, when that was last looked at */
+static struct slot *slots; /* SLOTS entries, allocated by the first call */
+static uint32_t *taken;	   /* indices of used slots, in the order of insertion */
+/*
+ * `slots`; or STALE plus the number of libraries loaded since: then the next call checks for closed
+ * libraries
+ */
+static uintptr_t current = STALE;
+static unsigned long long closed; /* number of closed libraries at the last check */
 static size_t used;
 static unsigned *lock_page; /* 0: free, 1: held, 2: and waited for */
-static bool busy;	    /* somebody has the lock, or had it when this process was made */
+static bool busy;	    /* the lock is held, or was held when this process was forked */
 static __thread int inside; /* naming a function calls functions */
 static const char *filter;
 static int looked;
-static unsigned measured; /* the recording that has what a function costs */
+static unsigned measured; /* the recording that has the measured overhead of a function */
 
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
@@ -80,7 +89,7 @@ static UNSEEN unsigned *make_lock(void)
 	return none;
 }
 
-/* After "Futexes Are Tricky" (U. Drepper), the second mutex. */
+/* The second mutex of "Futexes Are Tricky" (U. Drepper). */
 static UNSEEN void acquire(void)
 {
 	unsigned *lock = __atomic_load_n(&lock_page, __ATOMIC_ACQUIRE), is = 0;
@@ -92,7 +101,7 @@ static UNSEEN void acquire(void)
 			syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, NULL);
 	if (__tsan_acquire)
 		__tsan_acquire(lock);
-	if (busy) { /* a child's, of what another thread of its parent left */
+	if (busy) { /* in a forked child: another thread of the parent was in here */
 		functions_abandon();
 		taken = slots ? (void *)(slots + SLOTS) : NULL;
 	}
@@ -112,7 +121,10 @@ typedef char *demangler(const char *name, char *out, size_t *room, int *status);
 
 extern demangler __cxa_demangle __attribute__((weak));
 
-/* The C++ library's; a program that needs so little of it that it is not there has it loaded. NULL: names stay as they are. */
+/*
+ * From the C++ library, which is loaded if the program does not link enough of it. NULL: names stay
+ * mangled.
+ */
 static UNSEEN demangler *find_demangler(void)
 {
 	static demangler *found;
@@ -127,7 +139,7 @@ static UNSEEN demangler *find_demangler(void)
 	return found;
 }
 
-/* To the comma that ends it: one in foo::bar(int, int) or map<int, int> does not. */
+/* The comma that ends a glob. Commas in foo::bar(int, int) or map<int, int> do not. */
 static UNSEEN size_t glob_length(const char *p)
 {
 	size_t n = 0;
@@ -138,8 +150,8 @@ static UNSEEN size_t glob_length(const char *p)
 }
 
 /*
- * A template's readable name begins with its return type: a glob may leave that out, and the arguments. One without
- * arguments, foo::bar or foo::*, is of all functions of that name.
+ * The demangled name of a template begins with its return type. A glob may omit the return type and
+ * the arguments. A glob without arguments, foo::bar or foo::*, matches all functions of that name.
  */
 struct names {
 	const char *symbol, *readable, *from;
@@ -168,7 +180,7 @@ static UNSEEN int fits(const char *glob, const struct names *n)
 	return 0;
 }
 
-/* readable: NULL where it is the same. */
+/* readable: NULL if equal to the name. */
 static UNSEEN int wanted(const char *name, const char *readable)
 {
 	const char *p = filter;
@@ -221,10 +233,10 @@ static UNSEEN int make_slots(void)
 
 struct loaded {
 	unsigned long long closed;
-	uintptr_t begin, end; /* of the program, which stays */
+	uintptr_t begin, end; /* the program, which is never unloaded */
 };
 
-/* Of the first object only: the program. */
+/* Stops after the first object, which is the program. */
 static UNSEEN int look_at(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	struct loaded *l = arg;
@@ -243,7 +255,10 @@ static UNSEEN int look_at(struct dl_phdr_info *object, size_t size, void *arg)
 	return 1;
 }
 
-/* With the lock. Whatever may have been closed is named anew at its next call; a name that it had already gives the label that it had. */
+/*
+ * Call with the lock held. Functions of libraries that may have been closed are named again at
+ * their next call. A known name gets its previous label.
+ */
 static UNSEEN void make_current(void)
 {
 	uintptr_t was = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
@@ -274,7 +289,7 @@ static UNSEEN void enter(tare_label label, uintptr_t function, unsigned generati
 	__atomic_store_n(&s->function, function, __ATOMIC_RELEASE);
 }
 
-/* What a function costs that does nothing, to be measured. */
+/* An empty function, to measure the overhead. */
 static UNSEEN void empty_functions(tare_label label, unsigned n, void *generation)
 {
 	void *function = (void *)(uintptr_t)empty_functions;
@@ -286,7 +301,10 @@ static UNSEEN void empty_functions(tare_label label, unsigned n, void *generatio
 	}
 }
 
-/* 0 as a label: not wanted. False: there cannot be one now, in a handler that interrupted the recorder. */
+/*
+ * A label of 0 means not selected. False: no label can be created now, in a handler that
+ * interrupted the recorder.
+ */
 static UNSEEN bool name_it(uintptr_t function, tare_label *label)
 {
 	char name[NAME_ROOM], *readable = NULL;
@@ -315,15 +333,15 @@ static inline __attribute__((always_inline)) bool is_known(struct slot *table, u
 	return true;
 }
 
-/* A function that is called for the first time since recording began, or since a library came. */
+/* The first call of a function since recording began, or since a library was loaded. */
 static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function, unsigned generation)
 {
 	tare_label label = 0;
 	bool named = true;
 
 	if (inside && function != (uintptr_t)empty_functions)
-		return TARE_LABEL_UNKNOWN; /* a handler's: counted as lost */
-	if (inside) { /* being measured */
+		return TARE_LABEL_UNKNOWN; /* in a handler: counted as lost */
+	if (inside) { /* called by the measurement */
 		make_current();
 		find(slots, function)->generation = generation;
 		return find(slots, function)->label;
@@ -337,8 +355,8 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 	if (make_slots())
 		make_current();
 	if (!slots || is_known(slots, function, generation, &label)) {
-		/* another thread named it, or it is as it was */
-	} else if (used < SLOTS / 4 * 3) { /* no more: looking up would become slow */
+		/* another thread named it, or it is unchanged */
+	} else if (used < SLOTS / 4 * 3) { /* beyond that, lookups become slow */
 		if (generation & 1) {
 			if (measured != generation && tare_region_measure(TARE_PATH_FUNCTIONS, empty_functions, &generation) != -EDEADLK)
 				measured = generation;
@@ -381,7 +399,10 @@ static UNSEEN void ends(void *function, void *call_site)
 #ifdef __GLIBC__
 typedef void hook(void *function, void *call_site);
 
-/* The loader calls these, for each library before its first function's hook; nothing else may be called here. */
+/*
+ * The loader calls these for each library before the library's first hook runs. They must not call
+ * anything else.
+ */
 #define BINDS __attribute__((used, no_instrument_function, no_sanitize("address", "thread", "undefined")))
 
 static inline __attribute__((always_inline)) void library_came(void)
@@ -403,14 +424,17 @@ static BINDS hook *bind_ends(void)
 	return ends;
 }
 
-#ifdef HOOKS_OF_GLIBC /* functions.map says what the versions are for */
+#ifdef HOOKS_OF_GLIBC /* functions.map explains the versions */
 #define HOOK(name, bind, version)                                             \
 	void TARE_API name(void *function, void *call_site) __attribute__((ifunc(bind))); \
 	__asm__(".symver " #name ", __cyg_profile_func_" version)
 
 HOOK(versioned_enter, "bind_begins", "enter@@TARE_FUNCTIONS_0");
 HOOK(versioned_exit, "bind_ends", "exit@@TARE_FUNCTIONS_0");
-/* What was linked without this library asks for glibc's, and gets these where this library was preloaded. */
+/*
+ * Programs linked without this library use glibc's symbols. If this library is preloaded, they get
+ * these.
+ */
 HOOK(preloaded_enter, "bind_begins", "enter@" HOOKS_OF_GLIBC);
 HOOK(preloaded_exit, "bind_ends", "exit@" HOOKS_OF_GLIBC);
 #else
@@ -429,7 +453,10 @@ void __cyg_profile_func_exit(void *function, void *call_site)
 }
 #endif
 
-/* Before main() and before anybody else's constructors: nobody calls begin, which would look. */
+/*
+ * Runs before main() and before all other constructors, so no tare_region_begin() has started the
+ * recording yet.
+ */
 __attribute__((constructor(101))) static UNSEEN void look(void)
 {
 	tare_regions_from_environment(NULL);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file that holds an address, mapped; kept for the next one, which is mostly in the same. */
+/* The mapped file of the last address, kept because the next address is mostly in the same file. */
 struct object {
 	char path[512];
 	const uint8_t *bytes;
@@ -46,11 +46,11 @@ static int holds(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 and later have it */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 and later */
 extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
 #endif
 
-/* Without the loader's lock where that can be: a child would find it held that another thread had when the child was made. */
+/* Avoids the loader's lock where possible: a forked child may inherit it locked. */
 static void find_place(struct place *place)
 {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
@@ -102,7 +102,7 @@ static bool map_object(const char *path)
 	return kept.bytes != NULL;
 }
 
-/* The part of the file that a section is, when it lies whole within it. */
+/* The part of the file that a section occupies, if it is completely in the file. */
 static const void *part(const ElfW(Shdr) *s)
 {
 	return s->sh_offset <= kept.size && s->sh_size <= kept.size - s->sh_offset && s->sh_type != SHT_NOBITS ?

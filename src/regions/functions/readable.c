@@ -11,7 +11,10 @@ static UNSEEN bool begins(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* From an opening bracket to behind its closing one. Within () and {} < and > may be operators, and are not looked at. */
+/*
+ * Skip from an opening bracket past the closing one. Within () and {}, < and > may be operators and
+ * are ignored.
+ */
 static UNSEEN const char *behind_group(const char *p)
 {
 	const bool angle = *p == '<';
@@ -30,13 +33,13 @@ static UNSEEN const char *behind_group(const char *p)
 	return p;
 }
 
-/* "operator" as a word, which no part of a return type is. */
+/* "operator" as a whole word, which is never part of a return type. */
 static UNSEEN bool is_operator(const char *s, const char *p)
 {
 	return begins(p, "operator") && !(isalnum((unsigned char)p[8]) || p[8] == '_') && (p == s || strchr(" :*&(", p[-1]));
 }
 
-/* Behind its sign; the type of a conversion is read on as part of the name. */
+/* Skip the operator's sign. The type of a conversion operator is parsed as part of the name. */
 static UNSEEN const char *behind_operator(const char *p)
 {
 	p += 8;
@@ -46,7 +49,7 @@ static UNSEEN const char *behind_operator(const char *p)
 	return p;
 }
 
-/* Of a decltype that stands first in a return type: where its brackets begin; else NULL. */
+/* If a return type begins with decltype, the position of its bracket; else NULL. */
 static UNSEEN const char *decltype_group(const char *p)
 {
 	if (!begins(p, "decltype"))
@@ -55,7 +58,7 @@ static UNSEEN const char *decltype_group(const char *p)
 	return *p == '(' ? p : NULL;
 }
 
-/* Behind arguments: where something within that function is named; else NULL. */
+/* After arguments: the position of a name within that function; else NULL. */
 static UNSEEN const char *inner(const char *p)
 {
 	p += begins(p, " const") ? 6 : 0;
@@ -79,7 +82,7 @@ void readable_parts(const char *s, const char **from, const char **to)
 		} else if (p == *from && !named && decltype_group(p)) {
 			p = behind_group(decltype_group(p));
 		} else if (*p == '(' && p == *from && !named) {
-			*from = ++p; /* int (*f(int))(char): a function that returns the address of one */
+			*from = ++p; /* int (*f(int))(char): f returns a function pointer */
 		} else if (*p == '(') {
 			in = inner(behind_group(p));
 			if (!in)

@@ -4,7 +4,7 @@
 #include "regions/functions/readable.h"
 #include "tap.h"
 
-/* As c++filt writes them; the name is what stands between from and to. */
+/* As c++filt prints them; the name is the part between from and to. */
 static const struct {
 	const char *readable, *name;
 } cases[] = {
@@ -46,7 +46,7 @@ static const struct {
 	{ "auto json::lam<int>(int)::{lambda(auto:1)#1}::operator()<int>(int) const", "json::lam<int>(int)::{lambda(auto:1)#1}::operator()<int>" },
 	{ "json::S::f(int) const::{lambda()#1}::operator()() const", "json::S::f(int) const::{lambda()#1}::operator()" },
 	{ "non-virtual thunk to json::S::f()", "json::S::f" },
-	/* What no demangler writes ends all the same. */
+	/* Input that no demangler produces must not cause an endless loop. */
 	{ "int f<(", "f<(" },
 	{ "((((", "" },
 	{ "operator<", "operator<" },

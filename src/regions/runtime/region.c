@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions of this process (tare/region.h): which there are, whether they are recorded, and the stream of the calling
- * thread.
+ * Regions of this process (tare/region.h): which regions exist, whether they are recorded, and the
+ * stream of the calling thread.
  *
- * A thread whose stream is of another recording than the present one opens a new stream at its next point.
- * After fork the child has the recording, and no block of its own in the file until its first point.
+ * A thread that has a stream of an earlier recording opens a new stream at its next point. After
+ * fork, the child continues the recording, but it has no block of its own in the file until its
+ * first point.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -30,7 +31,7 @@ __thread struct region_stream *region_mine __attribute__((tls_model("initial-exe
 struct region_state region_state;
 
 static struct tare_error look_error;
-static struct stat errors_go_to; /* when the recording began */
+static struct stat errors_go_to; /* stderr when the recording began */
 static bool is_set_up;
 
 static struct region_recording *current(void)
@@ -38,17 +39,24 @@ static struct region_recording *current(void)
 	return __atomic_load_n(&region_self()->current, __ATOMIC_ACQUIRE);
 }
 
-/* Where the place is while a point is written here and not by the inline functions: beyond every block. */
+/*
+ * The value of `place` while the recorder writes a point and the inline functions must not: larger
+ * than every block.
+ */
 #define NOWHERE (UINT64_MAX / 2)
 
 /*
- * While points are kept, the inline functions must not write. One that a handler interrupts finds a difference of clocks that it leaves
- * to the recorder; later ones find no room. On arm64, between its load of `last` and its store, it loses the bit again: its clock is
- * before that of the kept points then.
+ * While there are kept points, the inline functions must not write. If a handler interrupts an
+ * inline function, that function finds a clock difference that it must leave to the recorder; later
+ * calls find no room. On arm64, between the load of `last` and its store, the function clears the
+ * bit again: in that case its clock value is before those of the kept points.
  */
 #define BLOCKED ((uint64_t)1 << 63)
 
-/* Take the place from the inline functions, which then leave it alone. What it returns is for tare_place_leave(). */
+/*
+ * Take the place from the inline functions, which then do not write. Pass the return value to
+ * tare_place_leave().
+ */
 static inline __attribute__((always_inline)) uint64_t take_place(void)
 {
 	uint64_t at = tare_place_take(&tare_region_thread.place);
@@ -63,7 +71,10 @@ static inline __attribute__((always_inline)) uint64_t take_place(void)
 	return at;
 }
 
-/* Does this handler interrupt one of the inline functions? Else it is the recorder. With the place left as it was. */
+/*
+ * Does this handler interrupt one of the inline functions, or else the recorder? Leaves the place
+ * unchanged.
+ */
 static bool interrupts_inline(void)
 {
 	return tare_region_thread.place.at < NOWHERE;
@@ -80,7 +91,10 @@ static bool keep_early(struct tare_region *r)
 	return false;
 }
 
-/* A handler's points, of that region or label; of neither: any may be theirs. */
+/*
+ * Count points of a handler as lost, for that region or label; if neither is known, points of any
+ * label may be lost.
+ */
 static void lose(unsigned points, struct tare_region *r, tare_label label)
 {
 	struct region_stream *s;
@@ -103,13 +117,15 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 		__atomic_add_fetch(&region_state.early.points, points, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&region_state.early.any, true, __ATOMIC_RELEASE);
-	if (region_lock()) /* else whom it interrupted tells it then */
+	if (region_lock()) /* else the interrupted thread reports it */
 		region_unlock_and_tell();
 }
 
 static void write_kept(void);
 
-/* With the place. Where handlers come all the time, some points stay for later. */
+/*
+ * Call with the place held. If handlers run all the time, some points stay in the list for later.
+ */
 static __attribute__((noinline, cold)) void settle(void)
 {
 	region_process_look();
@@ -128,8 +144,8 @@ static bool looked(void)
 static int look(void);
 
 /*
- * Before a thread's first point: the recording begins while no handler comes. One that came after the point had begun, and
- * before the recording had, could not record anything.
+ * Before a thread's first point: start the recording with signals blocked. A handler that ran after
+ * the point had begun, but before the recording had, could not record anything.
  */
 static __attribute__((noinline, cold)) void look_alone(void)
 {
@@ -165,7 +181,10 @@ static inline __attribute__((always_inline)) bool hold(void)
 	return false;
 }
 
-/* The same; and a child made by clone(2), which no fork handler saw, becomes a process of its own. */
+/*
+ * The same. In addition, a child created by clone(2) without fork handlers becomes a process of its
+ * own.
+ */
 static bool enter(void)
 {
 	bool held;
@@ -182,7 +201,7 @@ static void leave_place(void)
 	tare_place_leave(&tare_region_thread.place, region_mine ? (uintptr_t)region_mine->at : 0);
 }
 
-/* A few times, for handlers may come before the place is left. */
+/* Repeated, because handlers may add points before the place is left. */
 static __attribute__((noinline, cold)) void settle_and_leave(void)
 {
 	for (int i = 0; i < 4; i++) {
@@ -206,7 +225,10 @@ static inline __attribute__((always_inline)) void leave(void)
 	settle_and_leave();
 }
 
-/* A point that a handler keeps: the recording counts it as lost until it is written. False: it cannot yet, or there is none. */
+/*
+ * A point that a handler keeps is counted as lost until it is written. False: this is not possible
+ * yet, or there is no recording.
+ */
 static bool count_kept(tare_label label)
 {
 	struct region_recording *r = region_mine && !region_mine->scratch ? region_mine->of : NULL;
@@ -229,7 +251,10 @@ static bool count_kept(tare_label label)
 	return r != NULL;
 }
 
-/* The calling thread's events of the PMU, in a handler that may have interrupted their reading, but nothing else that is done to them. */
+/*
+ * The calling thread's PMU events, for a handler that may have interrupted a read of them. NULL if
+ * it interrupted any other operation on them.
+ */
 static struct thread_counters *readable_pmu(const struct region_recording *r)
 {
 	struct region_stream *s = region_mine;
@@ -237,7 +262,10 @@ static struct thread_counters *readable_pmu(const struct region_recording *r)
 	return s && s->of == r && s->block && !s->scratch && !region_fiber_switching() ? &s->counters : NULL;
 }
 
-/* For a handler that interrupts a point or a locked section of its thread. False: the point is counted as lost. */
+/*
+ * For a handler that interrupts a point or a locked section of its thread. False: the point is
+ * counted as lost.
+ */
 static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint64_t number)
 {
 	struct kept_point p = { .region = r, .label = label, .op = op, .number = number };
@@ -246,7 +274,7 @@ static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint
 	region_process_look();
 	if ((label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN && r && looked()) {
 		if (region_name(r, &p.label) && !p.label)
-			return true; /* off */
+			return true; /* recording is off */
 		if (p.label != label)
 			p.label |= label & TARE_LABEL_END;
 	}
@@ -254,7 +282,7 @@ static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint
 	p.generation = of ? of->generation : 0;
 	p.process = region_process();
 	if ((p.label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN && !r)
-		label = 0; /* a function that has no label yet, for a handler interrupted its naming */
+		label = 0; /* a function without a label: the handler interrupted its naming */
 	else if (of && !(region_mine && !region_mine->page)) {
 		p.counted = count_kept(p.label);
 		if (region_kept_add(&p, &of->counters, readable_pmu(of))) {
@@ -270,34 +298,35 @@ static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint
 	return false;
 }
 
-/* With the lock, from here. */
+/* The functions from here on are called with the lock held. */
 
-/* Another recording, or none. */
+/* Change to another recording, or to none. */
 static void change_to(struct region_recording *r, bool for_good)
 {
 	__atomic_store_n(&region_state.changing, region_state.n_known > 0 && !for_good, __ATOMIC_SEQ_CST);
 	region_set_current(r);
 	region_process_look();
 	if (r && r == region_state.recording && r->file.process != region_process())
-		region_go_on(r); /* a child that was made while it began: what it has in the file so far is its parent's */
+		/* a child forked during the start: the file so far belongs to the parent */
+		region_go_on(r);
 	__atomic_add_fetch(&region_state.generation, 1, __ATOMIC_RELEASE);
 	if (region_state.recording)
 		region_tell_early(region_state.recording);
-	if (!for_good) /* else points find that there is none */
+	if (!for_good) /* else points notice that there is no recording */
 		region_set_labels();
 	__atomic_store_n(&region_state.changing, false, __ATOMIC_RELEASE);
 }
 
 enum { SCALE_NS = 2000000 };
 
-/* Two readings of both clocks that lie far enough apart to tell one by the other. */
+/* Wait until two readings of both clocks are far enough apart to compute the scale. */
 static void await_scale(const struct region_recording *r)
 {
 	while (r->counters.clocks && !r->counters.mult && kernel_clock() - r->start_clock_ns < SCALE_NS)
 		;
 }
 
-/* The two shapes that the inline functions are used in. */
+/* The two ways in which the inline functions are used. */
 static void empty_regions(tare_label label, unsigned n, void *with)
 {
 	static struct tare_region probe = { 0, 0, "", "" };
@@ -319,7 +348,10 @@ static void empty_labels(tare_label label, unsigned n, void *with)
 	}
 }
 
-/* What an empty region costs by a path, with the calling thread's own functions. */
+/*
+ * The cost of an empty region for one path, measured with the calling thread's own functions.
+ * -ENODATA: a counter could not be read meanwhile.
+ */
 /* -ENODATA: a counter could not be read meanwhile. */
 static int measure(struct region_recording *r, unsigned path, tare_region_empty *empty, tare_region_empty *other, void *with)
 {
@@ -335,7 +367,7 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	region_stream_private(&s, r, &tare_region_thread, memory);
 	region_mine = &s;
 	region_kept_waits = false;
-	leave(); /* these points are to be written */
+	leave(); /* so that these points are written */
 	if (kept_current != r)
 		__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
 	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
@@ -359,10 +391,12 @@ static int measure_inline(struct region_recording *r)
 
 	if (ret == 0)
 		ret = measure(r, FILE_PATH_WIDE, empty_regions, empty_labels, NULL);
-	return ret == -ENODATA ? 0 : ret; /* the recording says that nothing is known */
+	return ret == -ENODATA ? 0 : ret; /* then the recording has no known overhead */
 }
 
-/* The calling thread's stream, which it has no more. A parent process's is left as it is. */
+/*
+ * Close the calling thread's stream. A stream inherited from the parent process is left as it is.
+ */
 static void close_mine(bool reuse)
 {
 	struct region_stream *s = region_mine;
@@ -390,7 +424,7 @@ static void thread_ends(void *stream)
 	leave();
 }
 
-/* With the lock. */
+/* Call with the lock held. */
 static void set_up(void)
 {
 	if (is_set_up)
@@ -400,9 +434,10 @@ static void set_up(void)
 	region_child_set_up();
 }
 
-static char began_in[PATH_MAX]; /* where a relative TARE_REGIONS counts from, however the program changes its directory */
+/* the base of a relative TARE_REGIONS, even if the program changes its directory */
+static char began_in[PATH_MAX];
 
-/* In the main thread, before there are others: it takes memory from the heap. */
+/* Called in the main thread before there are other threads, because it allocates memory. */
 __attribute__((constructor)) static void set_up_early(void)
 {
 	const char *path = secure_getenv("TARE_REGIONS");
@@ -427,7 +462,7 @@ static int open_file(struct region_file *f, const char *path, const char *events
 	region_command(command, sizeof(command));
 	if (how == ANEW)
 		return region_file_create(f, path, events, command, true, err);
-	/* Another process may make it at the same time. */
+	/* Another process may create it at the same time. */
 	for (int tries = 0; tries < 3; tries++) {
 		ret = region_file_join(f, path, err);
 		if (ret == 0 && strcmp(f->head->counters, events))
@@ -483,8 +518,10 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	return 0;
 }
 
-/* To begin takes more stack than a thread or a handler may have: it is done on one of its own, while no handler comes but of what the
- * program itself does (a step of a debugger). */
+/*
+ * Starting needs more stack than a thread or a handler may have. So it runs on its own stack, with
+ * signals blocked except those raised by the program's own instructions (a debugger's step).
+ */
 enum { START_STACK = 256 << 10 };
 
 struct starting {
@@ -528,7 +565,7 @@ static int start_aside(const char *path, const char *events, enum start how, str
 	return s.ret;
 }
 
-/* Once: does the environment ask for a recording? */
+/* Check once whether the environment asks for a recording. */
 static int look(void)
 {
 	static char whole[PATH_MAX];
@@ -556,7 +593,9 @@ static int look(void)
 	region_state.from_environment = ret == 0;
 	__atomic_store_n(&region_state.looked, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&region_state.looking, false, __ATOMIC_RELEASE);
-	/* The program did not ask, so there is nobody else to tell. */
+	/*
+	 * The program did not request the recording, so there is no caller to return the error to.
+	 */
 	if (ret < 0)
 		dprintf(STDERR_FILENO, "tare: no regions are recorded: %s%s%s\n", look_error.what,
 			look_error.hint[0] ? "; " : "", look_error.hint);
@@ -564,9 +603,9 @@ static int look(void)
 	return ret;
 }
 
-/* To here. */
+/* End of the functions that need the lock. */
 
-/* The stream of the calling thread that is to be paused: it may be of a recording that is over. */
+/* The stream of the calling thread, if it belongs to the current recording. */
 static struct region_stream *paused_stream(void)
 {
 	return region_mine && region_mine->of == current() ? region_mine : NULL;
@@ -594,8 +633,9 @@ static bool enrol(struct tare_region *r, tare_label *label)
 }
 
 /*
- * The calling thread's stream of the recording that there is, or NULL. points: how many are lost where the process can have no block.
- * *busy is set in a handler that interrupts a locked section of its thread.
+ * The calling thread's stream in the current recording, or NULL. points: the number of points lost
+ * if the process cannot have a block. *busy is set in a handler that interrupts a locked section of
+ * its thread.
  */
 static struct region_stream *my_stream(uint32_t points, bool *busy)
 {
@@ -635,7 +675,7 @@ static struct region_stream *my_stream(uint32_t points, bool *busy)
 	return s;
 }
 
-/* What cannot be written now stays. */
+/* Points that cannot be written now stay in the list. */
 static void write_kept(void)
 {
 	bool busy = false;
@@ -647,13 +687,13 @@ static void write_kept(void)
 		region_kept_drop();
 }
 
-/* Where a point goes, in two registers. */
+/* The destination of a point, in two registers. */
 struct target {
-	struct region_stream *stream; /* NULL: nowhere, or it is kept */
+	struct region_stream *stream; /* NULL: not recorded, or kept */
 	uint64_t label;
 };
 
-/* The first point of a region, or of a thread, or after a recording began. */
+/* The first point of a region, of a thread, or after a recording began. */
 static __attribute__((noinline, cold)) struct target first_point(struct tare_region *r, tare_label label)
 {
 	struct target to = { NULL, label };
@@ -675,7 +715,7 @@ static __attribute__((noinline, cold)) struct target first_point(struct tare_reg
 	return to;
 }
 
-/* The first point takes the same steps from where it is read as any other. */
+/* After the counters are read, the first point takes the same steps as any other. */
 void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 {
 	struct region_stream *s;
@@ -687,7 +727,7 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 		return;
 	}
 	s = region_mine;
-	/* A handler came between; it may have set BLOCKED. */
+	/* A handler ran in between. It may have set BLOCKED. */
 	if (__builtin_expect((clock - tare_region_thread.last) >> 62 != 0, 0))
 		clock = 0;
 	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN || s->of != current(), 0)) {
@@ -728,7 +768,10 @@ tare_label region_label_held(const char *name)
 	return label;
 }
 
-/* What the recorder does to name a label is in no interval, except where a handler interrupts a point: there the stream is not whole. */
+/*
+ * The cost of naming a label is in no interval, except if a handler interrupts a point: then the
+ * stream is inconsistent.
+ */
 struct naming {
 	struct region_pause pause;
 	bool entered;
@@ -740,7 +783,7 @@ static void begin_naming(struct naming *n)
 	region_stream_pause(n->entered ? paused_stream() : NULL, &n->pause);
 }
 
-/* False: a handler interrupts a locked section of its thread, or the begin of the recording. */
+/* False: a handler interrupts a locked section of its thread, or the start of the recording. */
 static bool lock_to_name(const struct naming *n)
 {
 	return (n->entered || looked()) && region_lock();
@@ -786,7 +829,7 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 			return 0;
 	begin_naming(&naming);
 	if (looked() && !current()) {
-		/* off */
+		/* recording is off */
 	} else if (lock_to_name(&naming)) {
 		look();
 		label = region_label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
@@ -835,7 +878,7 @@ int tare_region_measure(enum tare_region_path path, tare_region_empty *empty, vo
 	}
 	region_unlock_and_tell();
 	if (r) {
-		region_block_signals(&kept); /* the points of a handler would go nowhere */
+		region_block_signals(&kept); /* a handler's points would be lost */
 		ret = measure(r, path, empty, NULL, with);
 		pthread_sigmask(SIG_SETMASK, &kept, NULL);
 		region_lock();
@@ -894,7 +937,7 @@ void tare_label_integer(tare_label label, uint64_t value)
 	point(label, OP_INTEGER, value);
 }
 
-/* A span that a handler starts within a point: its number is of no thread. */
+/* An async span that a handler starts within a point: its number does not contain a thread. */
 static struct tare_timing keep_start(tare_label label)
 {
 	static uint32_t made;
@@ -979,7 +1022,10 @@ static void close_old(void)
 	my_stream(0, &busy);
 }
 
-/* Close the calling thread's stream, a point of which a handler interrupted: it ends before that point. */
+/*
+ * Close the calling thread's stream if a handler interrupted one of its points: the stream ends
+ * before that point.
+ */
 static void close_interrupted(void)
 {
 	const struct tare_place *p = &tare_region_thread.place;
@@ -988,12 +1034,12 @@ static void close_interrupted(void)
 		region_mine->at = (uint8_t *)region_mine->block + tare_place_behind(p, (uintptr_t)region_mine->block);
 		tare_region_thread.last &= ~BLOCKED;
 	} else {
-		region_kept_waits = false; /* the stream is not whole: they stay lost */
+		region_kept_waits = false; /* the stream is inconsistent: the points stay lost */
 	}
 	close_old();
 }
 
-/* What could not be written, points and names, as an error. */
+/* The points and names that could not be written, as an error. */
 static int tell_lost(const struct region_recording *r, struct tare_error *err)
 {
 	uint32_t names = r->labels.lost;
@@ -1008,7 +1054,7 @@ static int tell_lost(const struct region_recording *r, struct tare_error *err)
 	return names ? tare_fail(err, r->labels.lost_errno, "%.200s: %s", r->file.path, more) : 0;
 }
 
-/* for_good: a handler that interrupted a point will not go back to it. */
+/* for_good: a handler that interrupted a point will not return to it. */
 static int stop(bool for_good, struct tare_error *err)
 {
 	struct region_recording *r;
@@ -1065,7 +1111,10 @@ int tare_regions_stop(struct tare_error *err)
 	return tare_end(stop(false, err), err);
 }
 
-/* tare regions tells what is lost by itself; a program that records by hand has nobody else, unless its errors go elsewhere by now. */
+/*
+ * Report losses to stderr, except if tare regions does it, or if stderr was redirected since the
+ * recording began.
+ */
 __attribute__((destructor)) static void at_exit(void)
 {
 	bool told = region_state.from_environment && secure_getenv("TARE_REGIONS_ENGINE");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a child process makes of the recording that it has of its parent: it goes on with it as its own, from its next point. Of fork() it is
- * told, by pthread_atfork(3); where clone(2) made it, it finds out by itself (region_process_look()), whatever its parent's other threads were at.
+ * Continue the parent's recording in a child process, from the child's next point. After fork(),
+ * pthread_atfork(3) handlers do this. After clone(2), the child detects it by itself
+ * (region_process_look()), whatever the parent's other threads were doing.
  */
 #include <pthread.h>
 #include <string.h>
@@ -9,10 +10,13 @@
 #include "regions/runtime/region_map.h"
 #include "regions/runtime/region_private.h"
 
-/* A handler that interrupts fork() may fork, too. */
+/* Counts nesting: a handler that interrupts fork() may fork, too. */
 static __thread unsigned forking __attribute__((tls_model("initial-exec")));
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
-/* No handler comes in between: in the child, its points would change the stream that in_child() examines. */
+/*
+ * Signals stay blocked: a handler's points in the child would change the stream that in_child()
+ * examines.
+ */
 static __thread sigset_t mask_of_fork __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
@@ -34,7 +38,7 @@ static void after_fork(void)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* How many they were. */
+/* Returns the number of streams. */
 static uint32_t forget_streams(struct region_stream *s)
 {
 	uint32_t n = 0;
@@ -53,9 +57,10 @@ void region_go_on(struct region_recording *r)
 {
 	unsigned process = region_process_next();
 
-	memset(&region_state.early, 0, sizeof(region_state.early)); /* the parent tells it */
+	memset(&region_state.early, 0, sizeof(region_state.early)); /* the parent reports it */
 	if (r) {
-		r->references -= forget_streams(r->streams); /* whom a handler interrupted may have one, too */
+		/* a thread interrupted by the handler may have a reference, too */
+		r->references -= forget_streams(r->streams);
 		forget_streams(r->spare);
 		r->streams = r->spare = NULL;
 		r->being_measured = r->measured;
@@ -75,14 +80,15 @@ void region_go_on(struct region_recording *r)
 	}
 	region_set_current(r);
 	if (region_mine && !region_mine->page)
-		region_mine->process = process; /* measuring goes on */
+		region_mine->process = process; /* the measurement continues */
 	region_process_begin(process);
 }
 
 /*
- * A copy of the parent's recording that needs nothing of what its other threads may have been in the midst of: no stream is of it,
- * so that whoever has one forgets it, and labels are looked for among its own only; those that were given out stay as they are.
- * What is not in it is never freed. NULL: out of memory.
+ * A copy of the parent's recording that does not depend on what the parent's other threads were
+ * doing. It has no streams, so each thread drops its stream. It has no labels, so only new ones are
+ * looked up; numbers already assigned stay valid. Memory of the original is never freed. NULL: out
+ * of memory.
  */
 static struct region_recording *without_threads(const struct region_recording *r)
 {
@@ -93,12 +99,14 @@ static struct region_recording *without_threads(const struct region_recording *r
 	*own = *r;
 	own->references = 1;
 	own->streams = own->spare = NULL;
-	/* What this thread is naming just now has the number that its parent gives it. */
+	/* The label that this thread is naming just now gets the same number in the parent. */
 	own->labels = (struct region_labels){ .next = r->labels.next + (region_locking() ? 1 + EARLY_REGIONS : 0), .nameless = r->labels.nameless };
 	return own;
 }
 
-/* Of clone(2). Threads that are not here cannot finish what they were at. */
+/*
+ * After clone(2). Other threads of the parent do not exist here and cannot finish their operations.
+ */
 void region_child_begins(void)
 {
 	struct region_recording *r = region_state.recording, *own = r && !region_state.changing ? without_threads(r) : NULL;
@@ -108,12 +116,13 @@ void region_child_begins(void)
 		__atomic_add_fetch(&region_state.generation, 1, __ATOMIC_RELEASE);
 	}
 	if (region_state.changing) {
-		region_state.torn = true; /* labels are of two recordings */
+		region_state.torn = true; /* labels belong to two recordings */
 		region_state.known = NULL;
 		region_state.n_known = region_state.known_room = 0;
 	}
 	if (region_state.looking) {
-		region_state.looked = region_state.from_environment = r != NULL; /* or looks itself */
+		/* or else the child looks itself */
+		region_state.looked = region_state.from_environment = r != NULL;
 		region_state.looking = false;
 	}
 	if (own && region_mine && region_mine->of == r)
@@ -127,15 +136,19 @@ static void in_child(void)
 		pthread_setspecific(region_state.at_thread_end, NULL);
 	if (region_is_held(tare_place_look(&tare_region_thread.place))) {
 		if (region_mine && region_mine->page)
-			region_stream_bury(region_mine); /* in a handler that interrupted a point, which is written when it returns */
+			/*
+			 * in a handler that interrupted a point, which is written when the handler
+			 * returns
+			 */
+			region_stream_bury(region_mine);
 	} else if (!region_mine || region_mine->page) {
 		tare_region_thread = (struct tare_region_here){ .end = &region_no_room };
-		region_mine = NULL; /* one of a recording that was stopped is left as it is */
+		region_mine = NULL; /* a stream of a stopped recording is left as it is */
 	}
 	if (locked_for_fork)
 		region_go_on(region_state.recording);
 	else
-		region_child_begins(); /* in a handler that interrupted who has the lock */
+		region_child_begins(); /* in a handler that interrupted the lock's holder */
 	after_fork();
 }
 

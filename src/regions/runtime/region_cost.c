@@ -7,7 +7,7 @@
 
 enum { ROUNDS = 12, INTERVALS = 64, BUSY_ROUNDS = 6, BUSY_PAIRS = 8, BUSY_BYTES = 16384 };
 
-/* What one region shows, and what lies between its end and the next begin. */
+/* The measured cost of a region, and the cost between its end and the next begin. */
 struct cost {
 	double inside[FILE_COUNTERS], outside[FILE_COUNTERS];
 };
@@ -31,8 +31,10 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Of a count the middle one, for most are the same. Of a clock, which may tick less often than a region lasts, the mean,
- * without those that something else interrupted. */
+/*
+ * Counts: the median, because most are equal. Clocks: the mean without outliers, because a clock
+ * may tick less often than a region lasts.
+ */
 static double typical(uint64_t *x, unsigned n, bool count)
 {
 	double sum = 0;
@@ -46,7 +48,10 @@ static double typical(uint64_t *x, unsigned n, bool count)
 	return k ? sum / k : 0;
 }
 
-/* The regions that were just written: whatever follows the end of one within the same call of `empty`. */
+/*
+ * Read the regions just written. `outside` is taken only between regions of the same call of
+ * `empty`.
+ */
 static void take(struct region_stream *s, const uint8_t *p, struct samples *to, bool first_only)
 {
 	struct format_point begin, end;
@@ -66,7 +71,7 @@ static void take(struct region_stream *s, const uint8_t *p, struct samples *to, 
 			if (follows)
 				to->outside[c][to->n] = begin.gap[c];
 		}
-		/* What was before the first one was something else. */
+		/* The cost before the first region is not that of a region. */
 		to->n += first_only ? i == 1 : follows;
 		follows = true;
 	}
@@ -96,7 +101,7 @@ static void round_of(struct region_stream *s, tare_label label, tare_region_empt
 	typical_of(s, x, out);
 }
 
-/* What a program does between its regions, in short: memory, and branches that nobody can predict. */
+/* Imitate a program between its regions: memory accesses and unpredictable branches. */
 static void be_busy(uint8_t *memory)
 {
 	static volatile uint32_t state = 1;
@@ -129,7 +134,7 @@ struct rounds {
 	struct cost plain[ROUNDS], other[ROUNDS], busy[BUSY_ROUNDS];
 };
 
-/* Of one number of all rounds, which lie `stride` doubles apart. */
+/* One value of all rounds, which are sizeof(struct cost) apart, sorted. Returns the median. */
 static double sorted(const double *first, unsigned n, double *to)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -139,9 +144,10 @@ static double sorted(const double *first, unsigned n, double *to)
 }
 
 /*
- * The middle of the plain rounds, and how far off it can be. Where other code shows how much that differs by itself, the best
- * and the worst plain round are not asked; where there is none, as of a binding, all are, and twice: an interpreter's regions last
- * long enough for what else the machine does to be in all of a round, and that is not the same later.
+ * The median of the plain rounds, and its largest error. If there is another shape of the code,
+ * which shows the variation directly, the best and worst plain round are ignored. If there is none,
+ * as for a binding, all rounds count, with twice the distance: an interpreter's regions are long
+ * enough for other activity of the machine to affect a whole round, and that changes over time.
  */
 static float settle(const double *plain, const double *other, const double *busy, double least, float *off)
 {
@@ -165,7 +171,7 @@ void region_cost_measure(struct region_stream *s, tare_label label, tare_region_
 
 	memset(s->block + 1, 0, BLOCK_BYTES - sizeof(*s->block));
 	if (r && x && memory) {
-		round_of(s, label, empty, with, x, &r->plain[0]); /* to warm up */
+		round_of(s, label, empty, with, x, &r->plain[0]); /* warm-up */
 		for (int i = 0; i < ROUNDS; i++) {
 			round_of(s, label, empty, with, x, &r->plain[i]);
 			if (other)

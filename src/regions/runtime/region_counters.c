@@ -29,7 +29,7 @@ void region_clock_pair(uint64_t *ticks, uint64_t *ns)
 	}
 }
 
-/* From the kernel's page of an event that counts nothing: how ticks become ns. */
+/* The conversion from ticks to ns, from the kernel's page of a dummy event. */
 static bool page_scale(uint32_t *mult, uint32_t *shift)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
@@ -57,7 +57,7 @@ static bool page_scale(uint32_t *mult, uint32_t *shift)
 
 bool region_trust_clock;
 
-/* Does the kernel itself keep time by the clock that programs can read? */
+/* Does the kernel itself use the clock that programs can read? */
 static bool clock_trusted(void)
 {
 	char name[32];
@@ -102,7 +102,7 @@ static void add_clock(struct region_counters *c)
 
 #define MINUS_IRQS "instructions-minus-irqs:u"
 
-/* The next of the words, which commas within {} and // do not end. NULL at the end. */
+/* The next word of the list. Commas within {} and // do not end a word. NULL at the end. */
 static char *next_word(char **rest)
 {
 	char *word = *rest, *p = word;
@@ -195,8 +195,8 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 		return 0;
 	}
 	if (exact) {
-		ret = tare_fail(err, EOPNOTSUPP, "%.60s: beside the exact engine it would count that, too", word);
-		tare_hint(err, "the exact engine counts instructions:u; wall-time goes with it");
+		ret = tare_fail(err, EOPNOTSUPP, "%.60s: under the exact engine, it would also count the engine", word);
+		tare_hint(err, "the exact engine counts instructions:u; wall-time can be added");
 		return ret;
 	}
 	if (strcmp(word, MINUS_IRQS))
@@ -221,7 +221,10 @@ static void choose_mode(struct region_counters *c)
 
 static void measure_detour(struct region_counters *c, struct thread_counters *t);
 
-/* How events can be read here, by the cheapest way that there is; on the calling thread, which then has no counters. */
+/*
+ * Choose the cheapest way to read the events here. Uses the calling thread, which must have no
+ * counters yet.
+ */
 static int prove(struct region_counters *c, struct tare_error *err)
 {
 	struct tare_error why = TARE_ERROR_INIT;
@@ -252,7 +255,10 @@ static int prove(struct region_counters *c, struct tare_error *err)
 	return ret;
 }
 
-/* Who asked for instructions is told which of his words it was, and what counts them where no PMU does. */
+/*
+ * If instructions were requested and no PMU counts them, the error names the requested word and an
+ * alternative.
+ */
 static void say_which(const char *words, struct tare_error *err)
 {
 	/* The command's, as cmd_regions.c chose it. */
@@ -268,7 +274,7 @@ static void say_which(const char *words, struct tare_error *err)
 		tare_hint(err, "what is executed in another pid namespace (a container) does; -e wall-time records it");
 	} else {
 		tare_hint(err, "'tare regions -e instructions:u -- command' counts by the exact engine where no PMU does%s",
-			  less ? ": interrupts are not in it" : "");
+			  less ? ": without interrupts" : "");
 	}
 }
 
@@ -333,7 +339,7 @@ static int open_events(struct thread_counters *t, const struct region_counters *
 
 	if (!c->pinned) {
 		ret = open_group(t, c, err);
-		/* One that is never on the PMU opens all the same. */
+		/* An event that never gets onto the PMU can be opened all the same. */
 		for (unsigned i = 0; ret == 0 && i < c->n_pmu; i++)
 			ret = tare_group_count(t->group, i, &count[i], err);
 		if (ret == -ENODATA && !err->code)
@@ -375,7 +381,10 @@ void thread_counters_close(struct thread_counters *t)
 
 enum { TRIES = 16 };
 
-/* Each by its page, again while the kernel moves them. How often again; -1: ask the kernel. */
+/*
+ * Read each event by its page, and repeat if the kernel changes it meanwhile. Returns the number of
+ * repetitions; -1: ask the kernel.
+ */
 static inline int read_pages(struct thread_counters *t, unsigned n, uint64_t *count)
 {
 	for (int again = 0; again < TRIES; again++) {
@@ -402,7 +411,7 @@ static inline int read_pages(struct thread_counters *t, unsigned n, uint64_t *co
 	return -1;
 }
 
-/* All events of the PMU, as far as they are the program's. False when one of them has no count any more. */
+/* All PMU events, minus the recorder's part. False if one of them has no count any more. */
 static __attribute__((noinline)) bool read_events(struct thread_counters *t, const struct region_counters *c,
 						  uint64_t *count)
 {
@@ -447,8 +456,9 @@ static uint64_t middle_of(uint64_t x[DETOURS])
 }
 
 /*
- * What a read adds to the counts when the kernel moves the counters under it, as each switch to another thread does: it
- * begins again. Made to happen between two reads, by the same instructions as when it does not.
+ * Measure what a read adds to the counts if it is repeated because the kernel changed the counters
+ * meanwhile, as in each context switch. This is forced between two reads, with the same
+ * instructions as in a read without repetition.
  */
 static void measure_detour(struct region_counters *c, struct thread_counters *t)
 {

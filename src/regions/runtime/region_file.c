@@ -30,7 +30,7 @@ static uint64_t whole_pages(uint64_t n)
 	return (n + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE;
 }
 
-/* High, where a program that counts on low numbers does not meet it. */
+/* A high number, to avoid collisions with programs that expect low ones. */
 static int high_fd(int fd)
 {
 	struct rlimit files;
@@ -48,7 +48,9 @@ static int high_fd(int fd)
 	return high;
 }
 
-/* The descriptor, opened again if the program closed it or put another file in its place. -1 with errno. */
+/*
+ * The descriptor. It is opened again if the program closed it or reused its number. -1 with errno.
+ */
 static int descriptor(struct region_file *f)
 {
 	struct stat st;
@@ -78,7 +80,7 @@ static uint64_t size_limit(void)
 										      : size.rlim_cur;
 }
 
-/* Of no file yet, by its absolute path. */
+/* A struct for a file that does not exist yet, by its absolute path. */
 static int name_file(struct region_file *f, const char *path, struct tare_error *err)
 {
 	char here[PATH_MAX];
@@ -116,7 +118,7 @@ static int map_head(struct region_file *f, struct tare_error *err)
 	return ret;
 }
 
-/* Real space: a page of a mapping that finds none when it is written to is a SIGBUS. */
+/* Allocate real disk space: a write to a mapped page without space would raise SIGBUS. */
 static int reserve(int fd, uint64_t offset, uint64_t n)
 {
 	static const char zeros[FILE_PAGE];
@@ -131,7 +133,10 @@ static int reserve(int fd, uint64_t offset, uint64_t n)
 	return 0;
 }
 
-/* The head, and the file under its name only when that is whole: a killed program leaves a recording or none. */
+/*
+ * Write the head first, then link the file under its name, so that a killed program leaves a
+ * complete recording or none.
+ */
 static int begin_file(struct region_file *f, const char *own_name, const char *counters, const char *command,
 		      bool replace, struct tare_error *err)
 {
@@ -185,7 +190,7 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 
 	if (ret < 0)
 		return ret;
-	/* Not truncated: somebody may still map it. */
+	/* Do not truncate it, because another process may still map it. */
 	ret = file_place(f->path, place);
 	if (ret == 0)
 		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
@@ -253,16 +258,20 @@ void region_file_close(struct region_file *f)
 	f->fd = -1;
 }
 
-/* Nothing could be written there: the next try takes the same place, or the file would grow by nothing. */
+/*
+ * Nothing could be written there. The next attempt uses the same place, so that the file does not
+ * grow by unused space.
+ */
 static void give_back(struct region_file *f, uint64_t at, uint64_t n)
 {
 	uint64_t end = at + whole_pages(n), next = end;
 
 	if (!__atomic_compare_exchange_n(&f->head->next, &next, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		__atomic_add_fetch(&f->head->unfilled, end - at, __ATOMIC_RELAXED); /* another took what is behind it */
+		/* another thread took the space after it */
+		__atomic_add_fetch(&f->head->unfilled, end - at, __ATOMIC_RELAXED);
 }
 
-/* Where the next block of n bytes goes, or 0 with errno. */
+/* The offset for the next block of n bytes, or 0 with errno. */
 static uint64_t take(struct region_file *f, uint64_t n)
 {
 	unsigned process = f->process;
@@ -294,7 +303,8 @@ void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t
 	map = region_map(fd, at, size, at_once);
 	if (offset)
 		*offset = at;
-	if (map && region_process() != process) /* a child since: the place is its parent's */
+	/* in a child forked meanwhile: the space is the parent's */
+	if (map && region_process() != process)
 		mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	return map;
 }
@@ -315,7 +325,8 @@ int region_file_append(struct region_file *f, struct iovec *out, const void *byt
 		out->iov_len = n;
 		if (region_process() != process)
 			break;
-		done = syscall(SYS_pwritev, fd, out, 1L, (off_t)at, 0L); /* in a child since: nothing */
+		/* in a child forked meanwhile: writes nothing */
+		done = syscall(SYS_pwritev, fd, out, 1L, (off_t)at, 0L);
 		if (region_process() != process)
 			break;
 		if (done < 0 && errno == EINTR)
@@ -328,7 +339,7 @@ int region_file_append(struct region_file *f, struct iovec *out, const void *byt
 		n -= (size_t)done;
 		at += (uint64_t)done;
 	}
-	/* Half a block would look like a whole one that was damaged. */
+	/* Half a block would look like a damaged one. */
 	if (ret < 0 && at > first && region_process() == process) {
 		static const char none[4];
 

@@ -39,10 +39,10 @@ int region_irqs_judge(const struct irq_run *run, size_t n, uint64_t known, struc
 	if (low == high && low >= known && low - known <= EXCESS_MAX)
 		return 0;
 	ret = tare_fail(err, EOPNOTSUPP,
-			"instructions-minus-irqs:u: a loop of %" PRIu64 " instructions was %" PRIu64 " to %" PRIu64
+			"instructions-minus-irqs:u: a loop of %" PRIu64 " instructions counted as %" PRIu64 " to %" PRIu64
 			" of them less %" PRIu64 " interrupts: the event does not count what it should here",
 			known, low, high, interrupts);
-	tare_hint(err, "record instructions:u, and see by `tare aggregate` how much it varies");
+	tare_hint(err, "record instructions:u, and check with `tare aggregate` how much it varies");
 	return ret;
 }
 
@@ -72,8 +72,8 @@ int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note,
 	}
 	ret = region_irqs_judge(run, i, known, err);
 	if (ret == -EAGAIN && err)
-		tare_hint(err, "it is there, and does not move: record instructions:u");
+		tare_hint(err, "the event exists, but does not count: record instructions:u");
 	if (ret == 0)
-		snprintf(note + used, room - used, "; right here in %zu loops with %" PRIu64 " interrupts", i, interrupts);
+		snprintf(note + used, room - used, "; checked here in %zu loops with %" PRIu64 " interrupts", i, interrupts);
 	return ret;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which event counts interrupts, and when it is believed. No PMU: what was counted is literal. */
+/*
+ * The event that counts interrupts, and when it is trusted. Needs no PMU: the counts are literals.
+ */
 #include "pmu/table.h"
 #include "regions/runtime/region_irqs.h"
 #include "tap.h"
@@ -15,7 +17,8 @@ TEST(rows_of_known_cpus)
 		{ "GenuineIntel-6-7E-5", "cpu/event=0xcb,umask=0x1/u", "guessed" },
 		{ "GenuineIntel-6-1A-5", "cpu/event=0x1d,umask=0x1/u", "seen" },
 		{ "AuthenticAMD-23-1-2", "cpu/event=0x2c/u", "seen" },
-		{ "AuthenticAMD-23-8-2", "cpu/event=0x2c/u", "seen" }, /* Linux lists it from Zen 2 on */
+		/* Linux lists it for Zen 2 and later */
+		{ "AuthenticAMD-23-8-2", "cpu/event=0x2c/u", "seen" },
 		{ "AuthenticAMD-23-11-0", "cpu/event=0x2c/u", "seen" },
 		{ "AuthenticAMD-23-18-1", "cpu/event=0x2c/u", "seen" },
 		{ "AuthenticAMD-23-20-1", "cpu/event=0x2c/u", "guessed" },
@@ -29,7 +32,7 @@ TEST(rows_of_known_cpus)
 		{ "AuthenticAMD-25-11-1", "cpu/event=0x2c/u", "documented" },
 		{ "AuthenticAMD-16-2-3", "cpu/event=0xcf/u", "seen" },
 		{ "AuthenticAMD-22-0-1", "cpu/event=0xcf/u", "guessed" },
-		/* Alder Lake of E cores alone, Sierra Forest, an Arm: nobody knows. */
+		/* Alder Lake with E cores only, Sierra Forest, Arm: not known. */
 		{ "GenuineIntel-6-BE-0", NULL, NULL },
 		{ "GenuineIntel-6-AF-3", NULL, NULL },
 		{ "0x00000000410fd0c0", NULL, NULL },
@@ -45,7 +48,7 @@ TEST(rows_of_known_cpus)
 		if (ret == 0) {
 			CHECK_STR(got.event, rows[i].event);
 			CHECK_STR(got.known, rows[i].known);
-			/* The note says how it is known, always. */
+			/* The note always contains the reason. */
 			CHECK(!strncmp(got.note, rows[i].known, strlen(rows[i].known)) && strstr(got.note, ": "), "%s", got.note);
 		} else {
 			CHECK(strstr(err.what, "nobody knows") && err.hint[0]);
@@ -81,13 +84,13 @@ TEST(what_is_believed)
 		const char *what;
 	} rows[] = {
 		{ __LINE__, 0, { { KNOWN + 12, 0 }, { KNOWN + 13, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } }, NULL },
-		/* The event counts nothing, though interrupts come. */
+		/* The event counts nothing although interrupts occur. */
 		{ __LINE__, -EAGAIN, { { KNOWN + 12, 0 }, { KNOWN + 13, 0 }, { KNOWN + 14, 0 }, { KNOWN + 13, 0 } }, "counted 0" },
-		/* It counts some of them. */
+		/* It counts some interrupts only. */
 		{ __LINE__, -EOPNOTSUPP, { { KNOWN + 12, 0 }, { KNOWN + 14, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } }, "does not count what it should" },
-		/* It counts something else, too. */
+		/* It counts other things, too. */
 		{ __LINE__, -EOPNOTSUPP, { { KNOWN + 12, 5 }, { KNOWN + 13, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } }, "does not count" },
-		/* It repeats, and the loop is not what was counted. */
+		/* The counts are the same each time, but too far from the loop's size. */
 		{ __LINE__, -EOPNOTSUPP, { { KNOWN + 300, 0 }, { KNOWN + 301, 1 }, { KNOWN + 302, 2 }, { KNOWN + 301, 1 } }, "does not count" },
 		{ __LINE__, -EOPNOTSUPP, { { KNOWN - 1, 0 }, { KNOWN, 1 }, { KNOWN + 1, 2 }, { KNOWN, 1 } }, "does not count" },
 	};

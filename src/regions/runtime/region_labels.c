@@ -33,7 +33,7 @@ void region_labels_close(struct region_labels *l)
 	l->block = NULL;
 }
 
-/* A block with room for n bytes and the 0 after them. */
+/* A block with room for n bytes and a terminating 0. */
 static int room(struct region_labels *l, size_t n)
 {
 	size_t size = sizeof(struct block_head) + n + 8;
@@ -83,7 +83,10 @@ static uint64_t sum_of(uint64_t sum, const char *s)
 	return (sum ^ format_sum(s, strlen(s))) * SUM_FACTOR;
 }
 
-/* One that is too large for the file is known again by a sum of its texts, behind an empty name, which no other has. */
+/*
+ * A label too large for the file is identified by a hash of its texts after an empty name, which no
+ * other label has.
+ */
 static char *serialise(struct region_labels *l, const char *name, const char *file, uint32_t line, const char *const *args,
 		       unsigned n_args, size_t *bytes, bool *too_large)
 {
@@ -154,7 +157,7 @@ static uint32_t lose(struct region_labels *l, int code)
 	return region_labels_nameless(l);
 }
 
-/* In the file, under a number of its own: that; or 0 with errno. */
+/* Write a label to the file under a new number. Returns the number, or 0 with errno. */
 static uint32_t put(struct region_labels *l, const char *text, size_t bytes)
 {
 	uint32_t size = (uint32_t)(8 + bytes + 7) & ~7u, number;
@@ -168,7 +171,7 @@ static uint32_t put(struct region_labels *l, const char *text, size_t bytes)
 	number = l->next++;
 	memcpy(l->at + 4, &number, 4);
 	memcpy(l->at + 8, text, bytes);
-	/* Last: whoever reads sees all of it, or nothing. */
+	/* Last, so that a reader sees the complete record or no record. */
 	__atomic_store_n((uint32_t *)(void *)l->at, size, __ATOMIC_RELEASE);
 	l->at += size;
 	l->own++;
@@ -191,7 +194,7 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 	if (!text)
 		return lose(l, errno);
 	hash = format_sum(text, bytes);
-	hash ^= hash >> 32; /* the low bits of a product know only low bits */
+	hash ^= hash >> 32; /* the low bits of a product depend only on low bits */
 	slot = find(l->slot, l->room, hash, text, bytes);
 	if (slot->text)
 		return slot->number;

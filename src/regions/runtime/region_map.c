@@ -9,14 +9,15 @@
 #include "recording/region_format.h"
 
 /*
- * Three mappings, one above the other:
+ * Three adjacent mappings, from high to low addresses:
  *
  *	a page that cannot be accessed
  *	the file's, which a child does not get (MADV_DONTFORK)
  *	a page of a stack (MAP_GROWSDOWN), never used
  *
- * In the child the stack is below its end at once when something is accessed where the file's was. The kernel puts nothing else
- * there, for it leaves room below a stack; and lets it grow down to a mapping only that cannot be accessed.
+ * In the child, an access to the place of the file grows the stack below its end. The kernel does
+ * not map anything else there, because it leaves a gap below a stack, and lets a stack grow down
+ * only to a mapping that cannot be accessed.
  *
  * Source: mmap(2), "MAP_GROWSDOWN"; Linux mm/mmap.c, expand_downwards(), vm_start_gap() (4.12).
  */
@@ -35,7 +36,10 @@ static void *make_room(size_t bytes, bool grows)
 	return room + FILE_PAGE;
 }
 
-/* Is it so here? Linux before 5.0 lets programs of x86 use only what is near their stack pointer, and an emulator may do anything. */
+/*
+ * Does this work here? Linux before 5.0 on x86 lets programs use only addresses near their stack
+ * pointer, and an emulator may differ.
+ */
 static bool grows_here(void)
 {
 	static int known; /* 1: no, 2: yes */

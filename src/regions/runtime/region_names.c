@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The labels of this process's regions, and its block in the file. With the lock (region_process.h). */
+/*
+ * The labels of this process's regions, and its block in the file. Call with the lock held
+ * (region_process.h).
+ */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -30,7 +33,10 @@ static int holds(struct dl_phdr_info *object, size_t size, void *place)
 	return 0;
 }
 
-/* Is the library that it is of? Without the loader's lock where that can be: in a child, and in a handler, it may never be free. */
+/*
+ * Is the region's library still loaded? Avoids the loader's lock where possible, because in a child
+ * or a handler it may never be free.
+ */
 static bool still_there(struct tare_region *r)
 {
 	uintptr_t at = (uintptr_t)r;
@@ -44,7 +50,7 @@ static bool still_there(struct tare_region *r)
 	return dl_iterate_phdr(holds, &at) != 0;
 }
 
-/* A request that is refused reads the memory that it names first. */
+/* A refused request reads the memory that it names first. */
 static bool readable(const void *p)
 {
 	int kept = errno;
@@ -54,7 +60,7 @@ static bool readable(const void *p)
 	return yes;
 }
 
-/* Another library may lie where its was. */
+/* Another library may be mapped at the same addresses. */
 static bool is_still(const struct known_region *k)
 {
 	struct tare_region *r = k->region;
@@ -83,7 +89,7 @@ void region_command(char *out, size_t room)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-/* This process's own block, at its first point. */
+/* Create this process's own block, at its first point. */
 int region_open_process(struct region_recording *r)
 {
 	struct block_head *b, h = { 0 };
@@ -106,7 +112,8 @@ int region_open_process(struct region_recording *r)
 	h.size = FILE_PAGE;
 	h.pid = h.tid = (uint32_t)getpid();
 	region_clock_pair(&h.ticks, &h.clock_ns);
-	__atomic_store_n(&b->magic, 0, __ATOMIC_RELAXED); /* a fault that takes its time: before the process counts as there */
+	/* touches the page now, because a page fault is slow */
+	__atomic_store_n(&b->magic, 0, __ATOMIC_RELAXED);
 	r->serial = __atomic_fetch_add(&r->file.head->processes, 1, __ATOMIC_RELAXED);
 	h.process = r->serial;
 	h.head_sum = format_head_sum(&h);
@@ -146,11 +153,11 @@ tare_label region_label_of(const char *name, const char *file, uint32_t line, co
 	if (r && region_open_process(r) == 0) {
 		number = region_labels_number(&r->labels, name, file, line, args, n);
 		__atomic_store_n(&r->process->labels, r->labels.own, __ATOMIC_RELEASE);
-		/* Their points are there, without a name. */
+		/* The points are recorded, without a name. */
 		r->process->lost_labels_errno = (uint32_t)r->labels.lost_errno;
 		__atomic_store_n(&r->process->lost_labels, r->labels.lost, __ATOMIC_RELEASE);
 	} else if (r) {
-		number = region_labels_nameless(&r->labels); /* of points that are lost */
+		number = region_labels_nameless(&r->labels); /* for points that are lost */
 	}
 	errno = kept;
 	return as_label(number);
@@ -161,7 +168,7 @@ static tare_label label_of_region(const struct tare_region *r)
 	return *r->name ? region_label_of(r->name, r->file, r->line, NULL, 0) : 0;
 }
 
-/* Give it a number, and remember that it has one. False: out of memory. */
+/* Assign a number to a region and add it to the known regions. False: out of memory. */
 bool region_number(struct tare_region *r)
 {
 	if (region_state.n_known == region_state.known_room) {
@@ -183,7 +190,10 @@ bool region_number(struct tare_region *r)
 	return true;
 }
 
-/* Add losses from before the recording could note them, and give regions without a number one. */
+/*
+ * Count the losses from before the recording could note them, and number the regions without a
+ * number.
+ */
 void region_tell_early(struct region_recording *r)
 {
 	uint64_t points;
@@ -195,7 +205,7 @@ void region_tell_early(struct region_recording *r)
 	for (unsigned word = 0; word < FILE_LOST_WORDS; word++)
 		for (uint64_t bits = __atomic_exchange_n(&region_state.early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
 			region_recording_lose_of(r, 64 * word + (unsigned)__builtin_ctzll(bits));
-	/* A point that comes in between sets it again. */
+	/* A point in between sets it again. */
 	__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < EARLY_REGIONS; i++) {
 		struct tare_region *region = __atomic_exchange_n(&region_state.early.region[i], NULL, __ATOMIC_RELAXED);
@@ -212,7 +222,7 @@ void region_unlock_and_tell(void)
 	if (region_state.recording)
 		region_tell_early(region_state.recording);
 	else if (__atomic_load_n(&region_state.early.any, __ATOMIC_ACQUIRE))
-		memset(&region_state.early, 0, sizeof(region_state.early)); /* off */
+		memset(&region_state.early, 0, sizeof(region_state.early)); /* recording is off */
 	region_unlock();
 }
 

@@ -13,13 +13,14 @@
 
 enum { BECOMING = (int)0x80000000 };
 
-static struct region_self nobody; /* before anybody asked */
+static struct region_self nobody; /* until region_self is first needed */
 struct region_self *region_self_page = &nobody;
-static unsigned number = 1; /* this process's, or of the parent that it was made by */
+static unsigned number = 1; /* of this process, or of the parent that forked it */
 static __thread bool becoming __attribute__((tls_model("initial-exec")));
-static __thread bool locking __attribute__((tls_model("initial-exec"))); /* it has the lock, or is on the way to it or from it */
+/* this thread has the lock, or is acquiring or releasing it */
+static __thread bool locking __attribute__((tls_model("initial-exec")));
 
-/* Without a lock, for a child that is made meanwhile: the first page stays. */
+/* Works without a lock, for a child forked meanwhile: the first page that is stored stays. */
 static void make_page(void)
 {
 	static struct region_self without_memory;
@@ -48,7 +49,7 @@ static __attribute__((noinline)) void look_closely(void)
 	unsigned is = 0;
 
 	if (becoming)
-		return; /* a handler, within that */
+		return; /* in a handler that interrupted this */
 	if (region_self() == &nobody)
 		make_page();
 	becoming = true;
@@ -57,7 +58,7 @@ static __attribute__((noinline)) void look_closely(void)
 	if (__atomic_compare_exchange_n(&self->process, &is, (unsigned)BECOMING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 		region_child_begins();
 	while (__atomic_load_n(&self->process, __ATOMIC_ACQUIRE) == (unsigned)BECOMING)
-		sched_yield(); /* another thread does it */
+		sched_yield(); /* another thread is doing it */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	becoming = false;
 }
@@ -69,15 +70,15 @@ void region_process_look(void)
 }
 
 /*
- * A program that is built with -fsanitize=thread takes a lock that it cannot see for none, for libtare is not built so. What it offers for
- * this is there in such programs alone.
+ * With -fsanitize=thread, ThreadSanitizer does not see this lock, because libtare is not built with
+ * it. The sanitizer's annotations are only present in such programs.
  *
  * Source: LLVM compiler-rt/lib/tsan/rtl/tsan_interface_inl.h
  */
 extern void __tsan_acquire(void *address) __attribute__((weak, visibility("default")));
 extern void __tsan_release(void *address) __attribute__((weak, visibility("default")));
 
-/* After "Futexes Are Tricky" (U. Drepper), the second mutex. */
+/* The second mutex of "Futexes Are Tricky" (U. Drepper). */
 bool region_lock(void)
 {
 	unsigned *lock, is = 0;

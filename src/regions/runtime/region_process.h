@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which process this is, and the lock of its regions. A child has its parent's memory, and where clone(2) or another raw system
- * call made it nobody tells it so: it sees by a page that the kernel lets every child find empty (Linux 4.14; before, only fork()
- * tells). The page is made when it is first asked for.
+ * The identity of this process, and the lock of its regions. A child has a copy of its parent's
+ * memory. After clone(2) or another raw system call, no fork handler runs, so the child detects
+ * that it is new by a page with MADV_WIPEONFORK, which it finds zeroed (Linux 4.14; earlier
+ * kernels: only fork() is detected). The page is allocated on first use.
  *
- * The lock lies in that page: who had it is not in the child, where it is free.
+ * The lock is in that page, so it is free in the child even if the parent held it.
  */
 #ifndef REGIONS_RUNTIME_REGION_PROCESS_H
 #define REGIONS_RUNTIME_REGION_PROCESS_H
@@ -16,8 +17,12 @@ struct region_recording;
 
 struct region_self {
 	struct region_recording *current; /* the recording, or NULL */
-	unsigned process; /* how many processes deep in its ancestors, from 1; 0: a child that did not look yet, or nobody did */
-	unsigned lock;	  /* 0: free, 1, 2: somebody may wait */
+	/*
+	 * depth in the chain of ancestors, from 1; 0: a child that did not check yet, or not
+	 * initialised
+	 */
+	unsigned process;
+	unsigned lock;	  /* 0: free; 1: held; 2: held, and threads may wait */
 };
 
 extern struct region_self *region_self_page;
@@ -27,24 +32,30 @@ static inline struct region_self *region_self(void)
 	return __atomic_load_n(&region_self_page, __ATOMIC_ACQUIRE);
 }
 
-/* This process's number; what has another one is of a parent. 0: not known yet. */
+/* This process's number. Data with another number belongs to a parent. 0: not known yet. */
 static inline unsigned region_process(void)
 {
 	return __atomic_load_n(&region_self()->process, __ATOMIC_ACQUIRE);
 }
 
-/* A child that nobody was told of becomes a process of its own (region_child_begins()), if this is one. */
+/*
+ * If this is a child for which no fork handler ran, make it a process of its own
+ * (region_child_begins()).
+ */
 void region_process_look(void);
-/* This child's number; and it is that from now on. */
+/* The number for this child, which becomes the current one with region_process_begin(). */
 unsigned region_process_next(void);
 void region_process_begin(unsigned process);
-/* In region_child.c: what a child leaves behind of what it has of its parent. Calls region_process_begin() last. */
+/* In region_child.c: reset what the child inherited. Calls region_process_begin() last. */
 void region_child_begins(void);
 
-/* Looks, too. False: the calling thread has it, or is about to, and a handler interrupted that. errno stays as it is. */
+/*
+ * Also calls region_process_look(). False: this is a handler that interrupted the holder of the
+ * lock, or its acquisition. Preserves errno.
+ */
 bool region_lock(void);
 void region_unlock(void);
-/* The calling thread has it, or is on the way to it or from it. */
+/* Does the calling thread have the lock, or is it acquiring or releasing it? */
 bool region_locking(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions in signal handlers, which interrupt a region at each of its instructions in turn: there is a trap after each one
- * (steps.h), and the trap's handler is what comes between. Handlers interrupt handlers, too.
+ * Regions in signal handlers that interrupt a region at each of its instructions in turn: there is
+ * a trap after each instruction (steps.h), and the trap's handler records the regions. Handlers
+ * also interrupt handlers.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,7 +19,10 @@
 #include "tare/fiber.h"
 #include "tare/region.h"
 
-/* A trap takes longer than a short point of the inline functions can say: they read a clock that does not count traps. */
+/*
+ * A trap takes longer than a short point of the inline functions can express, so they read a clock
+ * that excludes traps.
+ */
 static uint64_t fake_clock;
 
 static void hide_time(void *context)
@@ -58,7 +62,7 @@ static void region_of(struct tare_region *r)
 	tare_region_end(r);
 }
 
-/* What stands in the file. */
+/* The contents of the file. */
 struct found {
 	uint64_t plain, handlers, made, others, once, repaired, lost, threads, first; /* first: "plain" of the first thread */
 	bool complete, timeless; /* timeless: a clock was not read, or steps back */
@@ -114,12 +118,15 @@ static void read_back(struct found *out)
 
 static volatile bool timeless;
 static uint64_t handled, recorded;
-static uint64_t due, wide; /* the handlers of so many traps record, from that one on */
-static bool deep;	   /* one of their instructions is interrupted, too, by one that records */
+static uint64_t due, wide; /* from the trap number `due` on, this many handlers record */
+/* one of the handlers' instructions is interrupted, too, by a handler that records */
+static bool deep;
 static uint64_t inner, inner_due;
 static int depth;
 
-/* Its clock is the fake one, too, if that is used; for that it is stepped itself. */
+/*
+ * With the fake clock, the handler must be stepped itself, so that its clock is the fake one, too.
+ */
 static void record(void)
 {
 	uint64_t before = steps_before;
@@ -145,13 +152,17 @@ static void record_in_handler(int number, siginfo_t *info, void *context)
 		inner = 0;
 		record();
 	} else if (depth == 0 && handled > due + wide + (timeless ? 60 : 0)) {
-		steps_leave(context); /* the remaining steps do not matter, and each trap is slow */
+		/* the remaining steps are not needed, and each trap is slow */
+		steps_leave(context);
 	} else if (depth == 1 && deep && inner++ == inner_due) {
 		record();
 	}
 }
 
-/* One region after another, each interrupted from the next instruction on. Returns how many instructions they have. */
+/*
+ * Regions one after another, each interrupted one instruction later. Returns the number of
+ * instructions of a region.
+ */
 static uint64_t interrupted_everywhere(const char *counters, uint64_t traps, bool nested)
 {
 	struct found f;
@@ -172,7 +183,7 @@ static uint64_t interrupted_everywhere(const char *counters, uint64_t traps, boo
 		step_from_here();
 		region_of(&plain);
 		step_no_more();
-		region_of(&plain); /* nothing of it is left behind */
+		region_of(&plain); /* it leaves no trace */
 		more = handled > due;
 		due += (wide > 1 ? wide : deep && !timeless ? 7 : 1) * tap_one_in();
 		rounds++;
@@ -201,7 +212,7 @@ static void in_all_ways(const char *counters)
 		interrupted_everywhere(counters, 1, true);
 	}
 	if (clock)
-		CHECK(steps[1] < steps[0], "short points are the inline functions' own");
+		CHECK(steps[1] < steps[0], "the inline functions write short points");
 }
 
 TEST(regions_are_whole_whatever_instruction_of_theirs_a_handler_interrupts)
@@ -214,7 +225,9 @@ TEST(points_of_the_general_kind_likewise)
 	in_all_ways("none");
 }
 
-/* Regions until the block has room for one point and no more. Returns how many. */
+/*
+ * Record regions until the block has room for only one more point. Returns the number of regions.
+ */
 static uint64_t fill_block(void)
 {
 	uint64_t n = 0;
@@ -224,7 +237,10 @@ static uint64_t fill_block(void)
 	return n;
 }
 
-/* The next region writes the block to the file, which takes some 20,000 instructions: a handler comes at one of them in some thousand. */
+/*
+ * The next region writes the block to the file, which takes about 20,000 instructions. The handler
+ * interrupts at steps of some thousand.
+ */
 TEST(blocks_that_are_full_likewise)
 {
 	const unsigned apart = 15013;
@@ -253,13 +269,13 @@ TEST(blocks_that_are_full_likewise)
 	CHECK(!f.repaired && !f.lost && !f.timeless && f.complete);
 }
 
-/* Where signals are blocked, no handler comes but of what the program's own instructions raise. */
+/* With signals blocked, only signals raised by the program's own instructions call handlers. */
 static bool signals_blocked(void *context)
 {
 	return sigismember(&((ucontext_t *)context)->uc_sigmask, SIGUSR2) == 1;
 }
 
-/* Of a thing that can happen once: it does at the n-th instruction of a region. */
+/* For an event that can happen once: at the n-th instruction of a region. */
 static void (*thing)(void);
 
 static void do_thing(int number, siginfo_t *info, void *context)
@@ -347,7 +363,7 @@ static void record_in_child(void)
 	CHECK_EQ(status, 0);
 }
 
-/* Its child's points while the interrupted one has not ended. */
+/* Points of a handler's child while the interrupted point has not ended. */
 TEST(what_a_handler_records_in_a_child_is_there_or_told_as_lost)
 {
 	uint64_t lost = 0;
@@ -375,7 +391,7 @@ TEST(what_a_handler_records_in_a_child_is_there_or_told_as_lost)
 static int later[2];
 static pid_t cloned;
 
-/* A child that nobody is told of, which goes on from here when its parent has. */
+/* Clone a child without fork handlers. It continues from here after its parent. */
 static void clone_here(void)
 {
 	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -390,7 +406,10 @@ static void clone_here(void)
 	due = UINT64_MAX; /* marks the child */
 }
 
-/* After so many regions; then those are interrupted, and as many come before the child goes on. False: there was no n-th instruction. */
+/*
+ * First record that many regions. Then further ones are interrupted, and as many are recorded
+ * before the child continues. False: there was no n-th instruction.
+ */
 static bool clones_at(uint64_t n, unsigned before, unsigned steps)
 {
 	int status;
@@ -427,7 +446,7 @@ static void read_clones(uint64_t plain_of_parent, uint64_t children)
 	struct found f;
 
 	CHECK_EQ(tare_regions_stop(NULL), 0);
-	read_back(&f); /* also: nothing is damaged */
+	read_back(&f); /* also checks that nothing is damaged */
 	CHECK_EQ(f.threads, 1 + children);
 	CHECK_EQ(f.first, plain_of_parent);
 	CHECK_EQ(f.handlers, 2 + 4 * children);
@@ -453,11 +472,15 @@ TEST(a_handler_makes_children_by_clone_within_a_point)
 	}
 }
 
-/* What is interrupted is the block's being written elsewhere; and later the child is at a block that was begun anew twice. */
+/*
+ * The handler interrupts the writing of a block to the file. Later, the child continues at a block
+ * that was begun again twice.
+ */
 TEST(a_handler_makes_children_by_clone_while_a_block_is_written)
 {
-	enum { BEFORE = 10850, STEPS = 20 }; /* 64 KiB are full after some 10,860 */
-	static const uint64_t places[] = { 30, 2500, 12000 }; /* before it, and twice in its sum */
+	enum { BEFORE = 10850, STEPS = 20 }; /* 64 KiB are full after about 10,860 */
+	/* before the writing, and twice during its checksum */
+	static const uint64_t places[] = { 30, 2500, 12000 };
 
 	need_steps();
 	CHECK_EQ(pipe(later), 0);
@@ -531,7 +554,7 @@ TEST(a_region_that_is_first_used_within_a_point_of_another)
 	names_once();
 }
 
-/* All other kinds of points, of a label that the first of them makes. */
+/* All other kinds of points, with a label that the first of them creates. */
 static void use_all(void)
 {
 	const char *arg[] = { "argument" };
@@ -583,7 +606,7 @@ static void storm(void)
 	tare_region_end(&plain);
 }
 
-/* A handler that has more regions than there is room for: begins and ends that are there belong together. */
+/* A handler with more regions than there is room for: the recorded begins and ends still match. */
 TEST(a_storm_within_a_point_leaves_whole_regions)
 {
 	bool lost = false;
@@ -613,7 +636,7 @@ static void jump(void)
 	siglongjmp(out_of_handler, 1);
 }
 
-/* Forbidden; but the recording counts the lost points. */
+/* This is forbidden, but the recording counts the lost points. */
 TEST(a_handler_that_does_not_return_to_the_point)
 {
 	volatile bool lost = false;
@@ -636,7 +659,7 @@ TEST(a_handler_that_does_not_return_to_the_point)
 		CHECK(f.plain >= 2 && f.plain <= 4);
 		lost |= f.lost > 0;
 		if (f.lost)
-			break; /* the thread has its place no more */
+			break; /* the thread does not have its place any more */
 	}
 	CHECK(lost);
 }

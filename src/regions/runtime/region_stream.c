@@ -71,7 +71,10 @@ static uint64_t points_in(const struct region_stream *s)
 	return ((uint64_t)(s->at - data_of(s->block)) - s->beyond) / 3;
 }
 
-/* Values that the next difference is taken from: of counts always, of clocks only at first, for they are shared. */
+/*
+ * The values from which the next differences are computed. Counts: always; clocks: only initially,
+ * because they are not per thread.
+ */
 static void rebase(struct region_stream *s, bool clocks)
 {
 	const struct region_counters *c = &s->of->counters;
@@ -87,7 +90,7 @@ static void rebase(struct region_stream *s, bool clocks)
 	}
 }
 
-/* What is in it stands elsewhere. It is FREE until it is begun anew. */
+/* The block's points are already written to the file. It is FREE until it is begun again. */
 static void clear(struct region_stream *s)
 {
 	__atomic_store_n(&s->block->state, BLOCK_FREE, __ATOMIC_RELEASE);
@@ -102,7 +105,7 @@ static void put_name(const struct region_stream *s, char *name)
 		prctl(PR_GET_NAME, name);
 }
 
-/* Begin the block, whose data are 0. */
+/* Begin the block, with all data zeroed. */
 static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
 {
 	struct block_head *b = s->block, head = { 0 };
@@ -143,7 +146,7 @@ static void seal(struct region_stream *s)
 	__atomic_store_n(&b->state, BLOCK_SEALED, __ATOMIC_RELEASE);
 }
 
-/* The inline functions write what is a clock and nothing else. */
+/* The inline functions write only points with a single clock. */
 static void set_limit(struct region_stream *s)
 {
 	s->limit = (uint8_t *)s->block + s->bytes - SLACK;
@@ -151,7 +154,10 @@ static void set_limit(struct region_stream *s)
 	s->here->end = s->end;
 }
 
-/* A thread that filled a small block goes on in one of full size. True: it is there, empty. */
+/*
+ * A thread that filled a small block continues in a full-size one. True: the new block is there and
+ * empty.
+ */
 static bool grow(struct region_stream *s)
 {
 	struct block_head *old = s->block, *more;
@@ -171,7 +177,7 @@ static bool grow(struct region_stream *s)
 	return true;
 }
 
-/* Write the full block elsewhere and begin it anew. */
+/* Append the full block to the file and begin it again. */
 static __attribute__((noinline)) void flush(struct region_stream *s)
 {
 	struct block_head *b = s->block;
@@ -187,7 +193,7 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 	if (ret < 0) {
 		lost += b->points;
 		__atomic_add_fetch(&s->of->lost, b->points, __ATOMIC_RELAXED);
-		region_recording_lose(s->of, 0, -ret); /* how many, the next block says */
+		region_recording_lose(s->of, 0, -ret); /* the next block has the number */
 	} else {
 		lost = 0;
 	}
@@ -203,10 +209,13 @@ static void put64(uint8_t *p, uint64_t x)
 	memcpy(p, &x, sizeof(x));
 }
 
-/* By the highest bit of a first gap: its word's size code and bytes; and the code of a further one. By tables, for the
- * compiler makes branches of comparisons, and points must take the same number of instructions whatever the gaps. */
+/*
+ * By the highest set bit of the first gap: the size code and bytes of its word, and the code for
+ * further gaps. A table, because the compiler turns comparisons into branches, and points must take
+ * the same number of instructions for every gap.
+ */
 struct size {
-	uint8_t code, bytes, next; /* next: of further gaps, 1 << next bytes */
+	uint8_t code, bytes, next; /* next: further gaps have 1 << next bytes */
 };
 
 static const struct size sizes[64] = {
@@ -219,8 +228,11 @@ static inline const struct size *size_of(uint64_t gap)
 	return &sizes[63 - __builtin_clzll(gap | 1)];
 }
 
-/* The exact engine's counts of a process and of a child in its memory lie so far apart (tare/exact.h): a step from one's to the
- * other's is written as one back, which is no number for who reads. */
+/*
+ * The exact engine's counts of a process and of a child in its memory are at least 2^49 apart
+ * (tare/exact.h). A step from one to the other is written as a step back, which readers treat as
+ * unknown.
+ */
 static uint64_t no_step(enum counter_from from, uint64_t gap)
 {
 	return from == FROM_EXACT && gap >> 49 ? (uint64_t)1 << 63 : gap;
@@ -233,7 +245,7 @@ static void put_wide(struct region_stream *s, tare_label label, enum point_op op
 	put64(at + 8, number);
 	for (unsigned i = 0; i < s->of->counters.n; i++)
 		put64(at + 16 + 8 * i, gap[i]);
-	/* Last: whoever reads meanwhile, or after a kill in here, sees all of it, or nothing. */
+	/* Last, so that a reader, also after a kill here, sees the complete point or no point. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	put64(at, 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | (uint64_t)(label >> 3 & 0x0fffffff) << 20);
 	s->at = at + 16 + 8 * s->of->counters.n;
@@ -244,7 +256,7 @@ static uint64_t *last_of(struct region_stream *s, unsigned i)
 	return i ? &s->last[i] : &s->here->last;
 }
 
-/* How far a value is after the last one. False: it is before it. */
+/* The distance of a value from the last one. False: it is before the last one. */
 static bool is_after(const struct region_stream *s, unsigned i, uint64_t value, uint64_t last, uint64_t *gap)
 {
 	uint64_t mask = s->counters.mask[i], back = (last - value) & mask;
@@ -257,7 +269,7 @@ static bool is_after(const struct region_stream *s, unsigned i, uint64_t value, 
 	return true;
 }
 
-/* Handlers came since this point began, and their points are written after it. */
+/* Handlers ran since this point began, and their points are written after it. */
 static __attribute__((noinline, cold)) void before_kept(struct region_stream *s, uint64_t *value)
 {
 	uint64_t gap;
@@ -281,7 +293,7 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 		region_recording_lose(s->of, 1, 0);
 		return;
 	}
-	if (__builtin_expect(s->at >= s->limit, 0)) /* filled by the inline functions */
+	if (__builtin_expect(s->at >= s->limit, 0)) /* the inline functions filled it */
 		flush(s);
 	value[0] = gap[0] = 0;
 	thread_counters_read(&s->counters, c, clock, value);
@@ -328,7 +340,7 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 		flush(s);
 }
 
-/* Of one counter, with a short label. False: not such a point. */
+/* Write a point with one counter and a short label. False: the point has another form. */
 static inline bool short_point(struct region_stream *s, tare_label label, uint64_t clock)
 {
 	const struct region_counters *c = &s->of->counters;
@@ -368,7 +380,10 @@ void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint6
 		any_point(s, label, OP_BEGIN, 0, clock);
 }
 
-/* Write a full block first. The last counts stay as they were: the caller subtracts the cost of writing. */
+/*
+ * Write a full block first. The last counts stay as they were: the caller subtracts the cost of
+ * writing.
+ */
 static void make_room(struct region_stream *s)
 {
 	const struct region_counters *c = &s->of->counters;
@@ -417,7 +432,10 @@ void region_stream_kept(struct region_stream *s, tare_label label, enum point_op
 			continue;
 		if (!is_after(s, i, value[i], *last, &gap[i])) {
 			gap[i] = 0;
-			/* A count before the last one is in the recorder's overhead, which is in no interval. */
+			/*
+			 * A count before the last one is due to the recorder's overhead, which is
+			 * in no interval.
+			 */
 			if (c->clocks >> i & 1) {
 				missing |= 1u << i;
 				continue;
@@ -446,7 +464,7 @@ void region_stream_behind_kept(struct region_stream *s, const struct region_befo
 	region_stream_resume(&b->pause);
 }
 
-/* A stream that is opened now begins with the first of them. */
+/* A stream opened later begins with the first of them. */
 static void begin_with_kept(struct region_stream *s)
 {
 	const struct region_counters *c = &s->of->counters;
@@ -528,7 +546,7 @@ void region_stream_skip(struct region_stream *s, tare_label label, const uint64_
 	if (s->at >= s->limit)
 		flush(s);
 	else if (c->mode != READ_CLOCK)
-		rebase(s, false); /* what it took to write that */
+		rebase(s, false); /* the cost of writing that */
 }
 
 struct region_stream *region_stream_open(struct region_recording *r, struct tare_region_here *here)
@@ -547,8 +565,11 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 	if (s) {
 		s->end = &s->page->end;
 		if (!s->block) {
-			/* A child of fork is mostly short-lived: pages that it does not need cost more than all else, and so would
-			 * giving them back, for which the kernel writes to the disk. */
+			/*
+			 * A child of fork is mostly short-lived. Pages that it does not need would
+			 * cost more than everything else, and so would freeing them, because the
+			 * kernel then writes to the disk.
+			 */
 			s->bytes = r->forked ? SMALL_BYTES : BLOCK_BYTES;
 			s->block = region_file_map(&r->file, s->bytes, !r->forked, &s->offset);
 			fresh = true;
@@ -621,11 +642,15 @@ void region_stream_bury(struct region_stream *s)
 	s->scratch = true;
 }
 
-/* Out of the list. The block goes to another thread, when what is in it stands elsewhere. */
+/*
+ * Remove the stream from the list. Its block goes to another thread once its points are written to
+ * the file.
+ */
 static void detach(struct region_stream *s, bool spare)
 {
 	struct region_recording *r = s->of;
-	bool locked = region_lock(); /* false: this thread has it, before or after a fork, where it touches no list */
+	/* false: this thread has the lock, before or after a fork, where it uses no list */
+	bool locked = region_lock();
 
 	unlink_stream(s);
 	if (spare) {
@@ -656,7 +681,10 @@ void region_stream_close(struct region_stream *s, bool reuse)
 			__atomic_store_n(&s->block->state, BLOCK_FREE, __ATOMIC_RELEASE);
 			spare = true;
 		} else {
-			/* It stays where it is; but that there was no room tells why the file ends before what was taken. */
+			/*
+			 * The points stay in this block. The error explains why the file ends
+			 * early.
+			 */
 			if (reuse)
 				region_recording_lose(r, 0, -ret);
 			if (s->bytes == BLOCK_BYTES && s->process == region_process())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions recorded by this process and read back: each test is a process of its own. */
+/* Record regions in this process and read them back. Each test runs in its own process. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -66,7 +66,7 @@ static void words_of(struct timeline *t, size_t thread, struct text *out)
 		points += p.kind != TIMELINE_LOST && !p.repaired;
 	}
 	CHECK_EQ(ret, 0, "%s", err.what);
-	CHECK_EQ(timeline_info(t)->thread[thread].points, points, "as the heads of the blocks say");
+	CHECK_EQ(timeline_info(t)->thread[thread].points, points, "as in the heads of the blocks");
 	cursor_close(c);
 }
 
@@ -140,7 +140,7 @@ TEST(nested_recursive_and_scoped)
 	tare_region_end(&outer);
 	scoped(2);
 	stop();
-	tare_region_begin(&third); /* after the end */
+	tare_region_begin(&third); /* after the end of the recording */
 	t = reopen();
 	info = timeline_info(t);
 	CHECK_STR(info->format, "tare 2");
@@ -175,7 +175,7 @@ TEST(labels_with_arguments_instants_integers_timings)
 	CHECK_EQ(tare_label_new("query", args, 2), a);
 	tare_label_begin(a);
 	{
-		/* Two on a line; the other is none. */
+		/* Two on one line are labels; the other is not. */
 		TARE_LABEL_SCOPE(b); TARE_LABEL_SCOPE(0);
 	}
 	tare_label_instant(b);
@@ -219,7 +219,7 @@ TEST(unbalanced_is_repaired_where_it_is)
 	unlink(path);
 }
 
-/* Until the block is full, and then some. */
+/* Fill the block and continue. */
 static void many(int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -315,7 +315,7 @@ TEST(a_forked_child_goes_on)
 	unlink(path);
 }
 
-/* As clone(2) makes children that no handler of fork() is told of. */
+/* Like clone(2): creates a child without calling fork handlers. */
 static pid_t raw_fork(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -327,7 +327,8 @@ static void need_wiping(void)
 	int status = 1;
 	pid_t child;
 
-	if (madvise(p, 4096, MADV_WIPEONFORK) == 0) { /* an emulator may do nothing and say it did */
+	/* an emulator may ignore it and return success */
+	if (madvise(p, 4096, MADV_WIPEONFORK) == 0) {
 		*p = 1;
 		child = raw_fork();
 		if (!child)
@@ -360,14 +361,14 @@ static void children_of_clone(const char *counters)
 	many(10);
 	tare_region_begin(&third);
 	child = raw_fork();
-	close(child ? ready[1] : go[1]); /* whose end the other sees */
+	close(child ? ready[1] : go[1]); /* so that the other process sees the end of the pipe */
 	if (!child) {
 		CHECK_EQ(read(go[0], &byte, 1), 1);
 		many(MANY);
 		CHECK_EQ(write(ready[1], &byte, 1), 1);
 		CHECK_EQ(read(go[0], &byte, 1), 1);
 		many(MANY);
-		/* Its own child: a thread of its comes first. */
+		/* Its own child, in which another thread records first. */
 		child = raw_fork();
 		if (!child) {
 			pthread_create(&thread, NULL, one_in_thread, NULL);
@@ -381,10 +382,10 @@ static void children_of_clone(const char *counters)
 	}
 	idle = raw_fork();
 	if (!idle)
-		exit(0); /* ends no recording but its own, which is none */
+		exit(0); /* ends only its own recording, and there is none */
 	waitpid(idle, NULL, 0);
 	CHECK_EQ(write(go[1], &byte, 1), 1);
-	many(MANY); /* meanwhile */
+	many(MANY); /* in the meantime */
 	CHECK_EQ(read(ready[0], &byte, 1), 1);
 	many(MANY);
 	CHECK_EQ(write(go[1], &byte, 1), 1);
@@ -414,7 +415,7 @@ TEST(children_of_clone_are_processes_of_their_own)
 	children_of_clone("none");
 }
 
-/* A region whose name a thread stops at: what it holds and is in the midst of, it holds until it is let go. */
+/* Naming this region blocks the thread, which keeps its locks until it is released. */
 static struct tare_region slow = { TARE_LABEL_UNKNOWN, 1, NULL, __FILE__ };
 static int stopped[2], let_go[2];
 
@@ -441,7 +442,7 @@ static void *start_anew(void *unused)
 	return unused;
 }
 
-/* Start that thread; true when it has stopped. */
+/* Start that thread. Returns true when it is blocked. */
 static bool stopped_at_name(pthread_t *thread, void *(*what)(void *))
 {
 	char byte;
@@ -470,7 +471,7 @@ static void prepare_slow(void)
 	CHECK_EQ(pipe(stopped) | pipe(let_go), 0);
 }
 
-/* Regions that have a label, new ones, and a child's. */
+/* Regions with a label, new ones, and a child's. */
 static void points_of_a_child(void)
 {
 	int status;
@@ -493,7 +494,10 @@ static void points_of_a_child(void)
 	_exit(status != 0);
 }
 
-/* A child that is made while another thread names a region runs that, which is to exit with 0; then the thread goes on. */
+/*
+ * Fork a child while another thread names a region. The child runs the function and must exit with
+ * 0; then the thread continues.
+ */
 static pid_t child_while_naming(void (*run)(void))
 {
 	pthread_t thread;
@@ -518,7 +522,8 @@ TEST(children_of_clone_while_a_thread_names_a_region)
 	pid_t child = child_while_naming(points_of_a_child);
 	struct timeline *t;
 
-	tare_region_begin(&third); /* has the number that the child has for another label, or the other way round */
+	/* has the number that the child uses for another label, or vice versa */
+	tare_region_begin(&third);
 	tare_region_end(&third);
 	stop();
 	t = reopen();
@@ -536,7 +541,7 @@ TEST(children_of_clone_while_a_thread_names_a_region)
 	unlink(path);
 }
 
-/* Its first act waits for the lock. */
+/* Its first operation waits for the lock. */
 static void forks(void)
 {
 	pid_t child = fork();
@@ -555,7 +560,10 @@ TEST(children_of_clone_that_fork_while_a_thread_names_a_region)
 	unlink(path);
 }
 
-/* There labels are of two recordings: the child cannot tell which, and what it and its children lose is told as not known. */
+/*
+ * Here labels belong to two recordings, and the child cannot distinguish them. So the losses of the
+ * child and of its children are reported as unknown.
+ */
 TEST(children_of_clone_while_a_thread_names_all_regions_anew)
 {
 	struct timeline *t;
@@ -604,7 +612,7 @@ static void *stir(void *unused)
 	return unused;
 }
 
-/* What a thread was at that the child does not have is never used, nor waited for. */
+/* A child does not use, or wait for, operations of threads that it does not have. */
 TEST(children_of_clone_while_a_thread_starts_and_stops)
 {
 	pthread_t thread;
@@ -638,20 +646,24 @@ static void *name_anew(void *unused)
 
 	while (__atomic_load_n(&stirring, __ATOMIC_RELAXED))
 		for (int i = 0; i < 1000; i++) {
-			regions[i] = (struct tare_region){ TARE_LABEL_UNKNOWN, 1, "anew", __FILE__ };
+			regions[i] = (struct tare_region){ TARE_LABEL_UNKNOWN, 1, "again", __FILE__ };
 			tare_region_begin(&regions[i]);
 		}
 	return unused;
 }
 
-/* A program that is not recorded runs as without: its children wait for no thread that they do not have. */
+/*
+ * A program that is not recorded is not affected: its children do not wait for threads that they do
+ * not have.
+ */
 TEST(children_while_a_thread_names_regions_and_nothing_is_recorded)
 {
 	pthread_t thread;
 
 	need_wiping();
 	pthread_create(&thread, NULL, name_anew, NULL);
-	for (int i = 0; i < (TAP_THREAD_SANITIZER ? 2 : 200); i++) { /* its exit() sleeps for a second */
+	/* exit() sleeps for a second under the sanitizer */
+	for (int i = 0; i < (TAP_THREAD_SANITIZER ? 2 : 200); i++) {
 		pid_t child = i % 2 && !TAP_THREAD_SANITIZER ? raw_fork() : fork();
 		int status;
 
@@ -681,7 +693,7 @@ TEST(started_where_the_environment_has_asked_for_it)
 	t = reopen();
 	expect_thread(t, 0, "outer( inner( inner) outer)");
 	timeline_close(t);
-	start("none"); /* it asked once */
+	start("none"); /* so that the environment is checked */
 	many(1);
 	stop();
 	unlink(path);
@@ -707,11 +719,12 @@ TEST(started_twice)
 }
 
 static volatile bool enough;
-static pthread_rwlock_t recording = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP; /* held for reading by who may be writing a block */
+/* held for reading by threads that may be writing a block */
+static pthread_rwlock_t recording = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 static void one_round(void)
 {
-	tare_label label = tare_label_new("made anew", NULL, 0);
+	tare_label label = tare_label_new("created again", NULL, 0);
 
 	many(20);
 	TARE_LABEL_SCOPE(label);
@@ -727,7 +740,7 @@ static void *until_enough(void *unused)
 	return unused;
 }
 
-/* Recording starts and stops under threads that are in the middle of their regions. */
+/* Recording starts and stops while threads are within their regions. */
 TEST(started_and_stopped_under_running_threads)
 {
 	enum { THREADS = 4, TIMES = 12 };
@@ -742,7 +755,10 @@ TEST(started_and_stopped_under_running_threads)
 		start(i & 1 ? "none" : "wall-time");
 		usleep(5000);
 		stop();
-		/* A thread that was in the middle of a block when the recording stopped ends it; then the file is whole. */
+		/*
+		 * A thread within a block when the recording stopped finishes it. Then the file is
+		 * complete.
+		 */
 		pthread_rwlock_wrlock(&recording);
 		t = reopen();
 		pthread_rwlock_unlock(&recording);
@@ -782,7 +798,7 @@ TEST(what_cannot_be_counted_is_refused)
 	CHECK_EQ(tare_regions_start("/dev/null", NULL, &err), -EINVAL);
 }
 
-/* More than 2046 labels: points of the others are wide. */
+/* With more than 2046 labels, the points of further labels are wide. */
 TEST(many_labels_and_long_ones)
 {
 	enum { LABELS = 5000, LONG = 1 << 20 };
@@ -818,7 +834,7 @@ TEST(many_labels_and_long_ones)
 	unlink(path);
 }
 
-/* A file that cannot grow: the program goes on, and the loss is told. */
+/* If the file cannot grow, the program continues and the loss is reported. */
 TEST(a_limit_of_size_is_a_loss_and_no_signal)
 {
 	struct rlimit limit = { 1 << 20, 1 << 20 };
@@ -840,7 +856,7 @@ TEST(a_limit_of_size_is_a_loss_and_no_signal)
 	unlink(path);
 }
 
-/* No room for as much as a label, or for the first block of points: each point is counted all the same. */
+/* Without space for a label, or for the first block of points, each point is still counted. */
 TEST(no_room_from_the_first_point_on)
 {
 	static const unsigned pages[] = { 2, 2 + BLOCK_BYTES / FILE_PAGE };
@@ -869,7 +885,7 @@ TEST(no_room_from_the_first_point_on)
 	}
 }
 
-/* A program's heap lies as it would without, whichever of its threads comes first to a region. */
+/* The layout of a program's heap does not change, whichever thread records first. */
 TEST(the_heap_is_left_alone)
 {
 #ifdef __GLIBC__
@@ -878,7 +894,8 @@ TEST(the_heap_is_left_alone)
 	struct mallinfo2 before, after;
 
 	start("wall-time");
-	stop(); /* fork's handlers are in the C library's memory: at load, where a recording is asked for */
+	/* the C library allocates fork handlers: do it at load, if a recording is requested */
+	stop();
 	before = mallinfo2();
 	start("wall-time");
 	tare_region_begin(&outer);
@@ -918,7 +935,7 @@ TEST(labels_without_text)
 	unlink(path);
 }
 
-/* The program closes descriptors that it does not know, and opens its own in their place. */
+/* The program closes descriptors that it does not know, and reuses their numbers. */
 TEST(a_closed_descriptor_does_no_harm)
 {
 	struct timeline *t;
@@ -946,7 +963,7 @@ TEST(a_closed_descriptor_does_no_harm)
 	unlink(path);
 }
 
-/* A file cut off anywhere is read as far as it goes; one changed anywhere is read, or refused with its offset. */
+/* A truncated file is read up to its end. A modified file is read, or refused with the offset. */
 TEST(cut_and_changed_files)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -980,7 +997,7 @@ TEST(cut_and_changed_files)
 		uint64_t n = timeline_info(t)->n_threads ? count_points(t, 0, &lost) : 0;
 
 		CHECK(n >= before && n <= whole, "%llu points of %lld bytes", (unsigned long long)n, (long long)size);
-		CHECK(n == whole || timeline_info(t)->damage, "%llu points of %lld bytes, and not a word", (unsigned long long)n,
+		CHECK(n == whole || timeline_info(t)->damage, "%llu points of %lld bytes, without a message", (unsigned long long)n,
 		      (long long)size);
 		before = n;
 		timeline_close(t);
@@ -989,7 +1006,7 @@ TEST(cut_and_changed_files)
 		memcpy(copy, bytes, (size_t)st.st_size);
 		for (int k = 0; k < 3; k++) {
 			seed = seed * 1664525 + 1013904223;
-			/* Two in three in the first pages: heads are there. */
+			/* Two of three changes are in the first pages, where the heads are. */
 			copy[(seed >> 4) % (k ? 5 * FILE_PAGE : (size_t)st.st_size)] = (char)(seed >> 24);
 		}
 		CHECK_EQ(pwrite(fd, copy, (size_t)st.st_size, 0), st.st_size);
@@ -1007,7 +1024,10 @@ TEST(cut_and_changed_files)
 	unlink(path);
 }
 
-/* A page that never came to its disk: names of a process and of its child, each with labels of its own. */
+/*
+ * A page that was never written to disk, with names of a process and of its child, each with its
+ * own labels.
+ */
 TEST(names_that_are_not_there_are_told)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -1046,7 +1066,7 @@ TEST(names_that_are_not_there_are_told)
 		      timeline_info(t)->damage ? timeline_info(t)->damage : "not a word");
 		for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
 			if (!strcmp(timeline_label(t, i)->name, "(a label whose name is lost)"))
-				CHECK_EQ(timeline_label(t, i)->way, TIMELINE_WAY_UNKNOWN, "what recording it cost nobody knows");
+				CHECK_EQ(timeline_label(t, i)->way, TIMELINE_WAY_UNKNOWN, "its overhead is not known");
 		timeline_close(t);
 		CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));
 	}
@@ -1055,7 +1075,7 @@ TEST(names_that_are_not_there_are_told)
 	unlink(path);
 }
 
-/* The damage that is told of the file at `path`, and how many labels of it have names. */
+/* The reported damage of the file at `path`, and the number of its labels with names. */
 static char *damage_and_names(unsigned *names)
 {
 	struct timeline *t = reopen();
@@ -1078,7 +1098,7 @@ static void name_each(unsigned from, unsigned to)
 	}
 }
 
-/* Beside a label of the program that says the same. */
+/* In addition to a label of the program with the same text. */
 static void expect_one_nameless(void)
 {
 	struct timeline *t = reopen();
@@ -1097,7 +1117,7 @@ static void expect_one_nameless(void)
 	timeline_close(t);
 }
 
-/* No room for names, of a process and of its child: how many is told, each once. */
+/* No space for names, in a process and in its child: their number is reported, each name once. */
 TEST(names_that_could_not_be_written_are_told)
 {
 	enum { BLOCKS = 2, LABELS = 3000, CHILDS = 50 };
@@ -1115,7 +1135,7 @@ TEST(names_that_could_not_be_written_are_told)
 	name_each(0, LABELS);
 	if (!fork()) {
 		name_each(LABELS - CHILDS, LABELS + CHILDS);
-		_exit(0); /* says nothing: no more would it if it were killed */
+		_exit(0); /* without cleanup, as if it were killed */
 	}
 	wait(&status);
 	CHECK_EQ(tare_regions_stop(&err), -EFBIG);
@@ -1154,7 +1174,10 @@ static void kill_one_with_labels(bool long_one)
 	CHECK(WIFSIGNALED(status));
 }
 
-/* A page that never came to its disk, in the block of labels of a program that was killed: no label loses a part of its texts silently. */
+/*
+ * A page that was never written to disk, in the block of labels of a killed program: no label loses
+ * a part of its texts silently.
+ */
 TEST(texts_that_end_early_are_told)
 {
 	static const char none[FILE_PAGE];
@@ -1195,7 +1218,9 @@ TEST(texts_that_end_early_are_told)
 	CHECK(zeroed[0] == 1 && zeroed[1] == 4, "%u and %u pages", zeroed[0], zeroed[1]);
 }
 
-/* A name beyond 256 MiB, which is refused, does not excuse what is missing elsewhere: a child's blocks, the file's end. */
+/*
+ * A refused name of more than 256 MiB must not hide other losses: a child's blocks, the file's end.
+ */
 TEST(a_name_too_long_hides_nothing)
 {
 	static char part[1 << 20];
@@ -1265,7 +1290,7 @@ TEST(other_versions_and_byte_orders_by_name)
 	CHECK_EQ(timeline_open(&t, path, &err), -EINVAL);
 	CHECK(strstr(err.what, "version 7"), "%s", err.what);
 	h.version = FILE_VERSION;
-	h.machine = 183; /* another CPU's is the same to who reads */
+	h.machine = 183; /* the CPU of another machine makes no difference to the reader */
 	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
 	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
 	timeline_close(t);
@@ -1273,7 +1298,7 @@ TEST(other_versions_and_byte_orders_by_name)
 	unlink(path);
 }
 
-/* In one of the first turns 20 us go by between two regions. */
+/* In one of the first turns, 20 us pass between two regions. */
 static void once_slow(tare_label label, unsigned n, void *with)
 {
 	unsigned *turn = with;
@@ -1290,7 +1315,7 @@ static void once_slow(tare_label label, unsigned n, void *with)
 	}
 }
 
-/* A binding's regions that once cost more than at other times: what they cost then lies within what is said. */
+/* Regions of a binding that are sometimes more expensive: the reported error covers that cost. */
 TEST(what_a_region_costs_at_times)
 {
 	const struct timeline_own *own;
@@ -1324,7 +1349,10 @@ static void forks_once(tare_label label, unsigned n, void *with)
 	}
 }
 
-/* As a handler makes one while a recording begins: the child goes on with it, and what it measures is no point of its recording, nor lost. */
+/*
+ * As when a handler forks while a recording begins: the child continues the measurement, and its
+ * points are neither recorded nor counted as lost.
+ */
 TEST(a_child_that_is_made_while_a_region_is_measured)
 {
 	struct timeline *t;

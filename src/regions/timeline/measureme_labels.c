@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event is called: its kind ("Query"), and an event id whose text is a name and arguments, each of them behind a
- * byte 1E. One text may stand in the file many times, under many ids; here it is one label.
+ * The label of an event: its kind ("Query") and an event id. The id's text is a name and arguments,
+ * each argument after a byte 1E. A text may be in the file several times with several ids; here it
+ * is one label.
+ *
  * Source: measureme 12.0.3, event_id.rs.
  */
 #include <inttypes.h>
@@ -81,7 +83,7 @@ static bool grow_texts(struct mm_labels *l)
 	return true;
 }
 
-/* The label with this text; made if there is none, with strings of its own. */
+/* The label with this text, created if there is none. Copies the strings. */
 static uint32_t intern(struct mm_labels *l, const struct timeline_label *want, size_t n_args)
 {
 	struct timeline_label *made;
@@ -109,7 +111,7 @@ static uint32_t intern(struct mm_labels *l, const struct timeline_label *want, s
 	return l->n - 1;
 }
 
-/* A label of the kind, name and arguments, and the one without arguments that it belongs to. */
+/* A label with this kind, name and arguments, and its group: the label without arguments. */
 static uint32_t labelled(struct mm_labels *l, const char *kind, char *text)
 {
 	const char *none[] = { NULL };
@@ -141,16 +143,17 @@ static uint32_t labelled(struct mm_labels *l, const char *kind, char *text)
 }
 
 /*
- * rustc gives the ids of its queries their texts when it ends; those that run meanwhile get none. Two such ids may stand for
- * the same label in two runs, so they have one label. StringId::INVALID, which rustc leaves where it ends with an error,
- * is such a label, too. An id of a place in the string data that is not there is that place's.
+ * rustc writes the texts of its query ids at its end; queries that run at that time get none. Two
+ * such ids may mean the same label in two runs, so all of them share one label. StringId::INVALID,
+ * which rustc leaves if it ends with an error, is such a label, too. An id that refers to a missing
+ * place in the string data is named by that place.
  */
 static void text_of(struct mm_labels *l, uint32_t string, struct text *out)
 {
 	enum mm_text how = mm_string_text(&l->strings, string, out);
 	uint64_t id;
 
-	text_put(out, "", 0); /* "", not NULL, where there is none */
+	text_put(out, "", 0); /* "" instead of NULL if empty */
 	l->cut += how == MM_CUT;
 	if (how == MM_CUT)
 		text_add(out, "(cut)");
@@ -166,7 +169,7 @@ static void text_of(struct mm_labels *l, uint32_t string, struct text *out)
 	}
 }
 
-/* Labels of two strings: text is looked for only when a pair is new. */
+/* Labels by pair of strings: a text is looked up only for a new pair. */
 static uint32_t new_label(struct mm_labels *l, uint32_t kind, uint32_t id)
 {
 	struct text k = { 0 }, text = { 0 };
@@ -174,7 +177,7 @@ static uint32_t new_label(struct mm_labels *l, uint32_t kind, uint32_t id)
 
 	text_of(l, id, &text);
 	mm_string_text(&l->strings, kind, &k);
-	text_put(&k, "", 0); /* "", not NULL, where there is none */
+	text_put(&k, "", 0); /* "" instead of NULL if empty */
 	if (!k.failed && !text.failed)
 		label = labelled(l, k.s, text.s);
 	text_free(&k);

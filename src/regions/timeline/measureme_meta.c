@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description that measureme stores with a recording:
+ * The description that measureme stores in a recording:
  *
  *	{ "start_time": 1795184245508276447, "process_id": 23261, "cmd": "rustc x.rs ",
  *	  "counter": { "name": "wall-time", "units": [["ns", 1], ["us", 1000], ...] } }
  *
- * start_time is in ns since 1970. It means to be JSON, but "cmd" is escaped as Rust source is: \' and \u{e9} are no JSON,
- * and measureme's own tools refuse a file that has them. So it is read here as what it is: members, in any order, with
- * strings in either way of escaping. Source: measureme 12.0.3, profiler.rs and counters.rs.
+ * start_time is in ns since 1970. The text is not always JSON: "cmd" is escaped like a Rust string,
+ * with \' and \u{e9}, and measureme's own tools refuse such files. So this parser accepts members
+ * in any order, with strings in both ways of escaping.
+ *
+ * Source: measureme 12.0.3, profiler.rs and counters.rs.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -73,7 +75,7 @@ static uint32_t hex(struct scan *s, unsigned most)
 	return v;
 }
 
-/* Behind the backslash: JSON's \u00e9 and Rust's \u{e9}, and what both have. */
+/* The character after the backslash: JSON's \u00e9, Rust's \u{e9}, and the common ones. */
 static void escaped(struct scan *s, struct text *out)
 {
 	static const char from[] = "nrt0bf", to[] = "\n\r\t\0\b\f";
@@ -129,7 +131,7 @@ static uint64_t number(struct scan *s)
 	return v;
 }
 
-/* Passes over any value. */
+/* Skips any value. */
 static void skip(struct scan *s, unsigned depth)
 {
 	struct text ignored = { 0 };
@@ -157,7 +159,7 @@ static void skip(struct scan *s, unsigned depth)
 	}
 }
 
-/* [["ns", 1], ["us", 1000]]: the name of one. */
+/* The name in [["ns", 1], ["us", 1000]] with factor 1. */
 static void first_unit(struct scan *s, struct mm_meta *m)
 {
 	struct scan inner = *s;
@@ -205,7 +207,8 @@ void mm_meta_read(struct mm_meta *m, const char *json, size_t n)
 
 	*m = (struct mm_meta){ 0 };
 	members(&s, m, 0);
-	while (m->command.len && m->command.s[m->command.len - 1] == ' ') /* measureme puts one behind each word */
+	/* measureme appends one to each word */
+	while (m->command.len && m->command.s[m->command.len - 1] == ' ')
 		m->command.s[--m->command.len] = '\0';
 }
 

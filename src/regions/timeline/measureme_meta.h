@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What measureme says of a recording as a whole. */
+/* The description of a measureme recording. */
 #ifndef REGIONS_TIMELINE_MEASUREME_META_H
 #define REGIONS_TIMELINE_MEASUREME_META_H
 
@@ -8,10 +8,10 @@
 
 struct mm_meta {
 	uint64_t start_ns, pid;
-	struct text command, counter, unit; /* empty: not there */
+	struct text command, counter, unit; /* empty: missing */
 };
 
-/* Takes what it finds in n bytes; never fails, for the writer's JSON often is none. */
+/* Takes what it can parse in n bytes. Never fails, because the text often is not valid JSON. */
 void mm_meta_read(struct mm_meta *m, const char *json, size_t n);
 void mm_meta_free(struct mm_meta *m);
 

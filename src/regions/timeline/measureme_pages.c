@@ -54,7 +54,7 @@ void mm_damage(struct mm_pages *p, const char *fmt, ...)
 	text_add(&p->damage, "%s%s", p->damage.len ? "; " : "", line);
 }
 
-/* As pread(2), but short only at the end of the file. */
+/* Like pread(2), but short only at the end of the file. */
 static ssize_t read_at(int fd, void *buf, size_t n, uint64_t at)
 {
 	size_t got = 0;
@@ -98,7 +98,7 @@ static int find_pages(struct mm_pages *p, uint64_t size, struct tare_error *err)
 			break;
 		}
 		if (head[0] >= MM_STREAMS) {
-			mm_damage(p, "the page at byte %" PRIu64 " is of no known kind (%u): the %" PRIu64 " bytes from there on were not read",
+			mm_damage(p, "the page at byte %" PRIu64 " has an unknown kind (%u): the %" PRIu64 " bytes from there on were not read",
 				  at, head[0], size - at);
 			break;
 		}
@@ -122,7 +122,7 @@ static int find_pages(struct mm_pages *p, uint64_t size, struct tare_error *err)
 	return 0;
 }
 
-/* A stream that is there begins as it must, or nothing in it can be told. */
+/* If a stream exists, its header must be valid, because otherwise its contents are unknown. */
 static int check_stream(struct mm_pages *p, enum mm_which which, struct tare_error *err)
 {
 	unsigned char head[MM_STREAM_HEADER];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The three streams of a `.mm_profdata`: where their bytes lie in the file. measureme_pages.c draws the format. */
+/*
+ * The three streams of a `.mm_profdata` and the place of their bytes in the file. measureme_pages.c
+ * describes the format.
+ */
 #ifndef REGIONS_TIMELINE_MEASUREME_PAGES_H
 #define REGIONS_TIMELINE_MEASUREME_PAGES_H
 
@@ -13,12 +16,12 @@
 enum mm_which { MM_EVENTS, MM_STRINGS, MM_INDEX, MM_STREAMS };
 
 struct mm_page {
-	uint64_t at;	/* of its first byte in the file */
-	uint64_t begin; /* of its first byte in the stream */
+	uint64_t at;	/* offset of its first byte in the file */
+	uint64_t begin; /* offset of its first byte in the stream */
 };
 
 struct mm_stream {
-	struct mm_page *page; /* none of them empty */
+	struct mm_page *page; /* without empty pages */
 	size_t n, room;
 	uint64_t size;
 };
@@ -26,7 +29,7 @@ struct mm_stream {
 struct mm_pages {
 	int fd;
 	uint32_t version;	/* 8 or 9 */
-	struct mm_stream stream[MM_STREAMS]; /* sizes are multiples of nothing: the last record may be cut */
+	struct mm_stream stream[MM_STREAMS]; /* the last record of a stream may be cut */
 	struct text damage;	/* sentences; empty: none */
 	size_t damages;
 };
@@ -37,14 +40,14 @@ bool mm_is(const unsigned char *head, size_t n);
 int mm_pages_open(struct mm_pages *p, int fd, struct tare_error *err);
 void mm_pages_free(struct mm_pages *p);
 
-/* Bytes `at`.. of a stream into buf: fewer than n only where the stream ends. */
+/* Read bytes of a stream from `at` on. Returns fewer than n only at the end of the stream. */
 ssize_t mm_read(const struct mm_pages *p, enum mm_which which, uint64_t at, void *buf, size_t n, struct tare_error *err);
-/* The page that holds byte `at` of a stream; `at` lies in it. */
+/* The page that contains byte `at` of a stream. There must be one. */
 size_t mm_page_at(const struct mm_stream *s, uint64_t at);
-/* Where in the file byte `at` of a stream is. */
+/* The file offset of byte `at` of a stream. */
 uint64_t mm_offset(const struct mm_pages *p, enum mm_which which, uint64_t at);
 
-/* One more sentence on what could not be read; beyond a few they are only counted. */
+/* Add a sentence about unreadable parts. After a few of them, they are only counted. */
 void mm_damage(struct mm_pages *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline uint32_t mm_u32(const unsigned char *b)

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strings of measureme. An id is one of
+ * The strings of measureme. An id is one of
  *
- *	0 .. 100000000		virtual: the index says where its string begins
+ *	0 .. 100000000		virtual: the index has the place of its string
  *	100000001		the same, for the description of the recording
  *	100000002		none
- *	100000003 + x		begins at byte x of the stream "MMSD", its header included
+ *	100000003 + x		its string begins at byte x of the stream "MMSD", header included
  *
- * A string is a list of components: bytes (UTF-8, so never FE or FF), or FE and an id (u64; u32 in version 8) whose string
- * stands there; FF ends the list. Strings form a graph without circles, if the file is what it should be.
+ * A string is a list of components: either bytes (UTF-8, so never FE or FF), or FE and an id (u64;
+ * u32 in version 8) of a string to insert. FF ends the list. In a valid file, the strings form an
+ * acyclic graph.
  *
- * The stream "MMSI" is pairs of virtual id and byte in "MMSD" (u64 each; u32 in version 8); the last of an id holds.
+ * The stream "MMSI" contains pairs of virtual id and byte in "MMSD" (u64 each; u32 in version 8).
+ * The last entry of an id is valid.
+ *
  * Source: measureme 12.0.3 and 10.1.2, stringtable.rs.
  *
- * A file may use 100 million virtual ids for some hundred strings, so ids take four bytes each here and text only once.
+ * A file may use 100 million virtual ids for some hundred strings. So each id takes four bytes
+ * here, and each text is stored once.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +26,7 @@
 #include "regions/timeline/measureme_strings.h"
 
 enum {
-	LEAF = 64, /* ids: little is wasted where a file uses few of them */
+	LEAF = 64, /* ids: small, for files that use few of them */
 	BLOCK = 1 << 16,
 	DEPTH_MAX = 1000,
 	STEPS_MAX = 1 << 16, /* components of one string */
@@ -32,7 +36,10 @@ enum {
 };
 #define LOST	  (UINT64_C(1) << 63)
 
-/* On all strings together, so that a small file in which each string is the one before it, twice, takes no time and no memory. */
+/*
+ * Limits for all strings together. Otherwise a small file in which each string is the previous one
+ * twice would take exponential time and memory.
+ */
 static uint64_t all_steps(uint64_t bytes)
 {
 	return STEPS_MAX + 16 * bytes;
@@ -45,14 +52,14 @@ static uint64_t all_text(uint64_t bytes)
 	return fair < most ? fair : most;
 }
 
-/* So many virtual ids in a row. */
+/* A range of this many virtual ids. */
 struct mm_leaf {
-	uint32_t number, *string; /* of the ids' strings + 1, or 0; NULL: the slot is free */
+	uint32_t number, *string; /* string + 1 for each of the ids, or 0; NULL: the slot is free */
 };
 
 struct mm_block {
 	uint64_t at;
-	size_t n; /* 0: nothing read yet */
+	size_t n; /* 0: empty */
 	unsigned char byte[BLOCK];
 };
 
@@ -81,7 +88,7 @@ static bool grow_slots(struct mm_strings *s)
 	return true;
 }
 
-/* The slot of a place: its string's, or the free one where it would go. */
+/* The slot of a place, or the free slot where it belongs. */
 static uint32_t find_slot(const struct mm_strings *s, uint64_t where)
 {
 	uint32_t at = slot_of(where, s->slots);
@@ -107,7 +114,7 @@ static uint32_t string_at(struct mm_strings *s, uint64_t where)
 	return s->n - 1;
 }
 
-/* Where an id's string begins, without the index. */
+/* The place of an id's string, without using the index. */
 static uint64_t place_of(uint64_t id)
 {
 	return id >= MM_FIRST_REGULAR && id < LOST ? id - MM_FIRST_REGULAR : LOST | id;
@@ -250,7 +257,9 @@ void mm_strings_free(struct mm_strings *s)
 	*s = (struct mm_strings){ 0 };
 }
 
-/* Bytes of the string stream from `at`, as many as one block holds; 0 at its end or where it cannot be read. */
+/*
+ * Bytes of the string stream from `at`, as many as one block has; 0 at its end or on a read error.
+ */
 static size_t bytes_at(struct mm_strings *s, uint64_t at, const unsigned char **bytes)
 {
 	struct mm_block **slot = &s->block[at / BLOCK % MM_BLOCKS], *b;
@@ -334,7 +343,7 @@ enum mm_text mm_string_text(struct mm_strings *s, uint32_t string, struct text *
 			ret = MM_CUT;
 			break;
 		}
-		if (n == 0) { /* the stream ends before the string */
+		if (n == 0) { /* the stream ends within the string */
 			ret = at == s->where[string] ? MM_GONE : MM_CUT;
 			depth--;
 			continue;

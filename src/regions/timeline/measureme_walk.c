@@ -31,8 +31,9 @@ static bool pop(struct mm_walk *w, struct mm_points *out)
 }
 
 /*
- * What is left open is what contains start..end, both ends included, as measureme has it. 1: so it is now; 0: the one
- * that is open overlaps, and nothing was closed that does not lie behind.
+ * Close open intervals until the innermost one contains start..end, inclusive of both ends, as in
+ * measureme. Returns 1 on success; 0 if the innermost one overlaps start..end. Only intervals after
+ * `end` are closed.
  */
 static int leave(struct mm_walk *w, uint64_t start, uint64_t end, struct mm_points *out)
 {

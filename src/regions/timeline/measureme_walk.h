@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of one thread, from the last to the first -> its points, from the last to the first. measureme writes an interval
- * when it ends, so only backwards is it known what is open (timeline_measureme.c).
+ * Converts the events of one thread, from last to first, to its points, from last to first.
+ * measureme writes an interval when it ends, so the enclosing intervals are only known when reading
+ * backwards (timeline_measureme.c).
  */
 #ifndef REGIONS_TIMELINE_MEASUREME_WALK_H
 #define REGIONS_TIMELINE_MEASUREME_WALK_H
@@ -23,7 +24,7 @@ static inline size_t mm_event_size(uint32_t version)
 	return version >= 9 ? 32 : 24;
 }
 
-/* The drawing is in timeline_measureme.c. */
+/* The format is described in timeline_measureme.c. */
 static inline struct mm_event mm_event_of(const unsigned char *b, size_t size)
 {
 	bool wide = size == 32;
@@ -37,15 +38,15 @@ static inline struct mm_event mm_event_of(const unsigned char *b, size_t size)
 				  .second = mm_u32(rest + 8) | (uint64_t)(high & 0xffff) << 32 };
 }
 
-/* An interval that is open where the walk stands. */
+/* An open interval at the current position. */
 struct mm_open {
 	uint64_t start, end, offset;
-	uint32_t label, node; /* node: where it was saved, for whoever keeps the walk */
+	uint32_t label, node; /* node: its saved copy, for the caller */
 };
 
 struct mm_point {
-	uint64_t value;	 /* of the counter; of an integer event its number */
-	uint64_t offset; /* of the record; for start and finish it is their number too */
+	uint64_t value;	 /* the counter's value; of an integer event, its number */
+	uint64_t offset; /* of the record; also the number that joins start and finish */
 	uint32_t label;
 	uint8_t kind; /* enum timeline_kind */
 };
@@ -58,19 +59,23 @@ struct mm_points {
 struct mm_walk {
 	struct mm_open *open;
 	size_t depth, room;
-	size_t saved;	 /* so many at the bottom have a node */
-	uint64_t limit;	 /* the value of the last point: none that follows should be greater */
+	size_t saved;	 /* this many at the bottom are saved as nodes */
+	uint64_t limit;	 /* the value of the last point: the next ones should not be greater */
 };
 
 enum mm_order {
 	MM_NESTED,
-	MM_DETACHED, /* it overlaps another one, or is not in order of ends: made into start and finish */
-	MM_WRONG,    /* it ends before it starts: left out */
+	/* overlaps another one, or is not in order of ends: converted to start and finish */
+	MM_DETACHED,
+	MM_WRONG,    /* ends before it starts: left out */
 };
 
-/* One event further; its points (NULL: not wanted) are added. -ENOMEM, or how it lies to the others. */
+/*
+ * Process one more event and append its points (NULL: not wanted). Returns -ENOMEM, or how it
+ * relates to the other events.
+ */
 int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_t offset, struct mm_points *out);
-/* The beginnings of all that is still open. */
+/* Append the begins of all intervals that are still open. */
 int mm_walk_end(struct mm_walk *w, struct mm_points *out);
 bool mm_walk_push(struct mm_walk *w, const struct mm_open *o);
 

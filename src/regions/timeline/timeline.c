@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which format a recording is in, and the way to it. One row per format. */
+/* Open a recording in any known format. One row per format. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ static int open_by_content(struct timeline **out, int fd, const char *path, stru
 	}
 	if (n == 0) {
 		tare_fail(err, EINVAL, "the file is empty");
-		tare_hint(err, "what was to write it ended before it began, or never did");
+		tare_hint(err, "the program that should write it ended early or was never started");
 	} else if (n >= 8 && (!memcmp(head, "PERFILE2", 8) || !memcmp(head, "2ELIFREP", 8) || !memcmp(head, "PERFFILE", 8))) {
 		tare_fail(err, EINVAL, "no recording of regions: it is a perf.data");
 		tare_hint(err, "tare report reads it, and tare report --diff BEFORE AFTER compares two; tare memory and sharing read its accesses");
@@ -61,7 +61,7 @@ int timeline_open(struct timeline **out, const char *path, struct tare_error *er
 			tare_prefix(err, "%.150s: ", in.path);
 	}
 	if (ret == 0)
-		in.fd = -1; /* the timeline's now */
+		in.fd = -1; /* now owned by the timeline */
 	else
 		free(name);
 	input_close(&in);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording is read while it is written, many times: what each thread had written before is there, and nothing is said to be lost. */
+/*
+ * Read a recording many times while it is written: all points that each thread had written before
+ * are there, and none are reported as lost.
+ */
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -21,10 +24,13 @@ enum {
 TARE_REGION(part, "part");
 static char path[64];
 
-/* What was written, as who writes it counts: thread w3 its points in [3]. A child's are known when it has ended. */
+/*
+ * The number of points written, counted by the writer: thread w3 counts in [3]. A child's count is
+ * known when it has ended.
+ */
 static struct shared {
 	uint64_t points[THREADS];
-	uint32_t go_on; /* as long as it is 0, the last thread waits with a region open */
+	uint32_t go_on; /* while it is 0, the last thread waits with an open region */
 } *shared;
 
 static void wrote(unsigned k)
@@ -40,7 +46,7 @@ static void call_it(unsigned k)
 	prctl(PR_SET_NAME, name);
 }
 
-/* Labels that nobody has met come up all the time. */
+/* New labels are created all the time. */
 static void work(unsigned k, unsigned points)
 {
 	for (unsigned i = 0; i < points; i += 2) {
@@ -118,7 +124,7 @@ static void record(void)
 	CHECK_EQ(tare_regions_stop(&err), 0, "%s", err.what);
 }
 
-/* Its points that are in the file, each with a label that it knows. */
+/* The thread's points in the file. Each must have a known label. */
 static uint64_t points_of(struct timeline *t, size_t i)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -139,7 +145,10 @@ static uint64_t points_of(struct timeline *t, size_t i)
 
 enum when { GOING_ON, KILLED, ENDED };
 
-/* At any moment; writer: its process; points: read, too. How many threads go on. */
+/*
+ * Read at any moment. writer: its process; points: read them, too. Returns the number of threads
+ * that continue.
+ */
 static size_t look(enum when when, pid_t writer, bool points)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -164,7 +173,7 @@ static size_t look(enum when when, pid_t writer, bool points)
 		CHECK(of->name[0] == 'w' && k < THREADS && !seen[k], "%s", of->name);
 		seen[k] = true;
 		after = __atomic_load_n(&shared->points[k], __ATOMIC_ACQUIRE);
-		/* A point is there before it is counted. */
+		/* A point is written before it is counted. */
 		CHECK(before[k] <= shown && shown <= after + 1, "%s: %llu of %llu, and then %llu", of->name, (unsigned long long)shown,
 		      (unsigned long long)before[k], (unsigned long long)after);
 		if (of->pid != (uint64_t)writer)
@@ -182,7 +191,10 @@ static size_t look(enum when when, pid_t writer, bool points)
 	return go_on;
 }
 
-/* Until the last thread waits; then how many go on is known, and when it is killed or ended, that it is not. */
+/*
+ * Waits until the last thread waits. Then the number of continuing threads is known, and it is 0
+ * after the writer is killed or ends.
+ */
 static void looks(enum when at_end)
 {
 	unsigned n = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings of measureme as timelines. An event in the stream "MMES", behind its header (measureme_pages.c), little-endian:
+ * Recordings of measureme as timelines. An event in the stream "MMES", after its header
+ * (measureme_pages.c), little-endian:
  *
  *	version 9  version 8
  *	 0 u64      0 u32	kind, a string (measureme_strings.c)
@@ -12,12 +13,14 @@
  *
  * Source: measureme 12.0.3 and 10.1.2, raw_event.rs.
  *
- * An interval stands where it ended: children before parents, and threads mixed. A timeline goes forward, so what an event
- * lies in is known only from behind. The stream is cut into chunks. One pass from the last chunk to the first, with a
- * stack of open intervals per thread, notes for each chunk what was open at its end; intervals that no end of a chunk
- * falls into leave nothing behind. A cursor takes a thread's chunks from the first: it starts from what was noted, walks
- * the chunk backwards, and hands its points out in reverse. So a file is read twice, and once more per further thread
- * that shares its chunks; memory is that of a chunk, and of what is open at the ends of chunks.
+ * An interval is written when it ends: children before parents, and threads mixed. A timeline goes
+ * forward, so the enclosing intervals of an event are known only by reading backwards. The stream
+ * is divided into chunks. One pass from the last chunk to the first, with a stack of open intervals
+ * per thread, saves for each chunk the intervals that are open at its end. Other intervals need no
+ * memory. A cursor reads a thread's chunks from the first one: it starts from the saved stack,
+ * walks the chunk backwards, and returns its points in reverse order. So a file is read twice, and
+ * once more per further thread that shares its chunks. Memory is that of one chunk and of the
+ * intervals open at the ends of chunks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,13 +40,13 @@ enum {
 	NO_NODE = UINT32_MAX,
 };
 
-/* An interval that was open at the end of a chunk, and what it lies in. */
+/* An interval that was open at the end of a chunk, and its enclosing interval. */
 struct node {
 	uint64_t start, end, offset;
 	uint32_t label, around;
 };
 
-/* A chunk that holds events of a thread: how its walk stood there. */
+/* A chunk with events of a thread: the state of the walk there. */
 struct stop {
 	uint64_t chunk, limit;
 	uint32_t node;
@@ -68,7 +71,7 @@ struct measureme {
 	uint64_t n_events, chunk; /* events per chunk */
 	struct thread *thread;
 	size_t n_threads, room;
-	uint32_t *slot; /* thread + 1 by id; 0: free */
+	uint32_t *slot; /* hash table by id: thread + 1; 0: free */
 	size_t slots;
 	struct node *node;
 	uint32_t nodes;
@@ -82,13 +85,13 @@ struct measureme_cursor {
 	struct cursor base;
 	const struct measureme *m;
 	const struct thread *thread;
-	size_t left; /* stops still to do */
+	size_t left; /* remaining stops */
 	struct mm_walk walk;
-	struct mm_points points; /* handed out from the last */
+	struct mm_points points; /* returned from the last to the first */
 	unsigned char *bytes;
-	uint64_t last; /* value of a point */
+	uint64_t last; /* value of the last point */
 	struct timeline_point given[TIMELINE_AT_ONCE];
-	uint64_t value[TIMELINE_AT_ONCE]; /* theirs */
+	uint64_t value[TIMELINE_AT_ONCE]; /* values of the returned points */
 	struct mm_memo memo;
 };
 
@@ -97,11 +100,11 @@ static bool is(const unsigned char *head, size_t n)
 	return mm_is(head, n);
 }
 
-/* One chunk's events, from the last, with the place of each. */
+/* The events of one chunk, from last to first, with the offset of each. */
 struct chunk {
 	const struct measureme *m;
 	unsigned char *bytes;
-	uint64_t first, n; /* n: those not yet taken */
+	uint64_t first, n; /* n: remaining events */
 	size_t page;
 };
 
@@ -134,7 +137,7 @@ static bool chunk_next(struct chunk *c, struct mm_event *e, uint64_t *offset)
 	return true;
 }
 
-/* Threads by their numbers. */
+/* Threads by their number. */
 
 static size_t slot_of(const struct measureme *m, uint32_t id)
 {
@@ -179,7 +182,7 @@ static struct thread *thread_of(struct measureme *m, uint32_t id, uint64_t offse
 	return &m->thread[m->n_threads - 1];
 }
 
-/* What is open in a thread gets nodes, each once however many chunks it spans. */
+/* Save the open intervals of a thread as nodes, each once even if it spans several chunks. */
 static uint32_t save(struct measureme *m, struct mm_walk *w)
 {
 	for (; w->saved < w->depth; w->saved++) {
@@ -298,7 +301,7 @@ static void describe(struct measureme *m)
 	struct timeline_counter *c = &m->counter;
 
 	if (string == MM_NONE || mm_string_text(s, string, &json) == MM_GONE)
-		mm_damage(&m->pages, "the description of the recording is not in it: its writer did not come to its end, and what was open then is missing");
+		mm_damage(&m->pages, "the description of the recording is missing: its writer did not finish, and intervals that were open then are missing");
 	mm_meta_read(&m->meta, json.s ? json.s : "", json.len);
 	text_free(&json);
 	text_put(&m->meta.command, "", 0);
@@ -311,7 +314,7 @@ static void describe(struct measureme *m)
 		c->note = "the file does not say what was counted";
 	} else {
 		c->name = m->meta.counter.s;
-		c->note = "as measureme read it; it does not note what its reads cost";
+		c->note = "as measureme read it; the overhead of its reads is not recorded";
 		if (m->meta.unit.s && !strcmp(m->meta.unit.s, "ns"))
 			c->unit = "ns";
 	}
@@ -331,8 +334,8 @@ static int tell(struct measureme *m, struct tare_error *err)
 	if (m->labels.unmapped)
 		text_add(&m->remark, "%" PRIu64 " events' labels were never given a text: they are one label here", m->labels.unmapped);
 	if (m->detached)
-		text_add(&m->remark, "%s%" PRIu64 " events overlap others of their thread or stand out of order, the first at byte %" PRIu64
-			 ": each is taken by itself, in no other", m->remark.len ? "; " : "", m->detached, m->first_detached);
+		text_add(&m->remark, "%s%" PRIu64 " events overlap others of their thread or are out of order, the first at byte %" PRIu64
+			 ": they are shown as detached timings", m->remark.len ? "; " : "", m->detached, m->first_detached);
 	m->public = calloc(m->n_threads + 1, sizeof(*m->public));
 	if (!m->public || m->pages.damage.failed || m->remark.failed)
 		return tare_fail_nomem(err);
@@ -396,7 +399,7 @@ static int open_measureme(struct timeline **out, int fd, const char *path, struc
 	if (ret == 0)
 		ret = tell(m, err);
 	if (ret < 0) {
-		m->pages.fd = -1; /* the caller's still */
+		m->pages.fd = -1; /* still owned by the caller */
 		close_measureme(&m->base);
 		return ret;
 	}
@@ -437,7 +440,7 @@ static int thread_cursor(struct timeline *t, size_t thread, struct cursor **out,
 	return 0;
 }
 
-/* The stack as it was noted: from the innermost outwards, then turned round. */
+/* Restore the saved stack: from the innermost interval outwards, then reversed. */
 static int restore(struct measureme_cursor *c, const struct stop *s)
 {
 	struct mm_walk *w = &c->walk;
@@ -496,7 +499,7 @@ static int next_chunk(struct measureme_cursor *c, struct tare_error *err)
 		if (mm_walk(&c->walk, &e, label, offset, &c->points) < 0)
 			return tare_fail_nomem(err);
 	}
-	/* What was open before the thread's first chunk began nowhere earlier. */
+	/* Intervals that were open before the thread's first chunk have no earlier begin. */
 	if (c->left + 1 == c->thread->n && mm_walk_end(&c->walk, &c->points) < 0)
 		return tare_fail_nomem(err);
 	return 0;

@@ -122,7 +122,7 @@ TEST(numbers_and_offsets)
 	struct cursor *c;
 
 	maker_begin(&m, 9);
-	m.page = 40; /* a record a page */
+	m.page = 40; /* one record per page */
 
 	uint64_t k = maker_string(&m, "K"), a = maker_string(&m, "a");
 
@@ -134,7 +134,7 @@ TEST(numbers_and_offsets)
 
 	if (!t || timeline_thread(t, 0, &c, NULL) < 0)
 		return;
-	/* 8 of the file, 5 of the page, 8 of the stream; then 32 more and a page's 5. */
+	/* 8 bytes of the file, 5 of the page, 8 of the stream; then 32 more and a page's 5. */
 	static const struct { enum timeline_kind kind; uint64_t value, offset; } rows[] = {
 		{ TIMELINE_BEGIN, 2, 58 }, { TIMELINE_START, 1, 21 }, { TIMELINE_FINISH, 3, 21 }, { TIMELINE_END, 5, 58 },
 	};
@@ -159,7 +159,8 @@ TEST(touching_and_empty)
 {
 	static const struct { int line; uint64_t v[8]; const char *want; } rows[] = {
 		{ __LINE__, { 1, 5, 5, 9 }, "begin a 1, end a 5, begin a 5, end a 9" },
-		{ __LINE__, { 5, 5, 5, 9 }, "begin a 5, begin a 5, end a 5, end a 9" }, /* as measureme has it */
+		/* as in measureme */
+		{ __LINE__, { 5, 5, 5, 9 }, "begin a 5, begin a 5, end a 5, end a 9" },
 		{ __LINE__, { 5, 5, 5, 5 }, "begin a 5, begin a 5, end a 5, end a 5" },
 		{ __LINE__, { 4, 9, 5, 9 }, "begin a 5, start a 4, finish a 9, end a 9" },
 		{ __LINE__, { 3, 9, 1, 4 }, "begin a 1, start a 3, finish a 9, end a 4" }, /* not in order of ends */
@@ -183,9 +184,9 @@ TEST(touching_and_empty)
 	}
 }
 
-/* Trees of random shape, many threads mixed, over many chunks: what is read back is what was made. */
+/* Random trees, many threads mixed, over many chunks: reading returns the original. */
 struct tree_thread {
-	uint64_t clock, sum; /* sum: of what a forward reader sees */
+	uint64_t clock, sum; /* sum: checksum of a forward reader */
 	unsigned depth;
 	struct { uint64_t start; uint64_t label; } open[64];
 };
@@ -203,7 +204,7 @@ TEST(trees_over_many_chunks)
 	struct maker m;
 
 	maker_begin(&m, 9);
-	m.page = 10000; /* no multiple of a record */
+	m.page = 10000; /* not a multiple of a record */
 	kind = maker_string(&m, "K");
 	for (unsigned i = 0; i < LABELS; i++)
 		label[i] = maker_string(&m, (const char[]){ (char)('a' + i), 0 });
@@ -293,7 +294,7 @@ TEST(nested_deeply)
 	maker_free(&m);
 }
 
-/* Composite strings, virtual ids, and what a hostile file makes of them. */
+/* Composite strings, virtual ids, and invalid files. */
 TEST(strings)
 {
 	struct maker m;
@@ -313,11 +314,11 @@ TEST(strings)
 	maker_reference(&m, &s, MAKER_REGULAR + m.stream[1].len);
 	circle = maker_string_of(&m, s.s, s.len);
 	maker_map(&m, 5, abc);
-	maker_map(&m, 5, twice); /* the last one holds */
+	maker_map(&m, 5, twice); /* the last entry is valid */
 	maker_event(&m, k, twice, 1, 1, 1);
 	maker_event(&m, k, 5, 1, 2, 2);
 	maker_event(&m, k, 17, 1, 3, 3);
-	maker_event(&m, k, 18, 1, 4, 4); /* mapped nowhere */
+	maker_event(&m, k, 18, 1, 4, 4); /* without a mapping */
 	maker_event(&m, k, MAKER_REGULAR + 1000000, 1, 5, 5); /* beyond the end */
 	maker_event(&m, k, maker_string_of(&m, "x\0y", 3), 1, 6, 6);
 	maker_event(&m, k, maker_string(&m, ""), 1, 7, 7);
@@ -342,7 +343,7 @@ TEST(strings)
 	maker_free(&m);
 }
 
-/* Each string is the one before it, twice: 2^60 characters if one let it. */
+/* Each string is the previous one twice: 2^60 characters without a limit. */
 TEST(a_string_that_doubles)
 {
 	struct maker m;
@@ -396,7 +397,10 @@ TEST(a_label_of_a_megabyte)
 	free(name);
 }
 
-/* So many that every table grows; each under an id of its own and a virtual one far from the others, and once more by text. */
+/*
+ * So many that every table grows: each with an id of its own and a distant virtual one, and once
+ * more with equal text.
+ */
 TEST(many_labels)
 {
 	enum { LABELS = 5000 };
@@ -441,7 +445,10 @@ TEST(descriptions)
 {
 	static const struct { int line; const char *json, *command, *counter, *unit; } rows[] = {
 		{ __LINE__, MAKER_WALL_TIME, "made", "wall-time", "ns" },
-		/* As measureme writes an apostrophe and what is not ASCII; its own tools refuse both. */
+		/*
+		 * The way measureme writes an apostrophe and non-ASCII characters; its own tools
+		 * refuse both.
+		 */
 		{ __LINE__, "{ \"cmd\": \"it\\'s \\u{e9}\\u{1f600} \\\"q\\\" \", \"counter\": {\"name\": \"instructions:u\", \"units\": "
 			    "[[\"instructions\", 1]]}}", "it's é😀 \"q\"", "instructions:u", "" },
 		{ __LINE__, "{ \"cmd\": \"é\\u00e9\\n\" , \"x\": [1,{\"y\":\"}\"}], \"counter\": {\"name\": \"c\"}}", "éé\n", "c", "" },
@@ -476,7 +483,7 @@ TEST(descriptions)
 	}
 }
 
-/* A run that was killed: events, but no strings and no description. */
+/* A recording of a killed run: events, but no strings and no description. */
 TEST(killed)
 {
 	struct maker m;
@@ -497,13 +504,16 @@ TEST(killed)
 	CHECK(!timeline_info(t)->thread[0].complete, "and not whole");
 	CHECK_EQ(timeline_info(t)->n_labels, 1, "one label");
 	CHECK_STR(timeline_info(t)->damage,
-		  "the description of the recording is not in it: its writer did not come to its end, and what was open then is missing; "
+		  "the description of the recording is missing: its writer did not finish, and intervals that were open then are missing; "
 		  "the text of 1 labels is not in it", "damage");
 	timeline_close(t);
 	maker_free(&m);
 }
 
-/* Cut at any byte, a file opens and says so, or is refused with a reason; the events before the cut are there. */
+/*
+ * A file truncated at any byte either opens with a message or is refused with a reason. The events
+ * before the cut are there.
+ */
 TEST(cut_anywhere)
 {
 	struct maker m;

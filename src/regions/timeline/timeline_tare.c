@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings in tare's own format, opened: the heads of all blocks are read, processes and labels whole, points not at
- * all. What of it is damaged, cut off or of a killed program is said; the rest is read.
+ * Open a recording in tare's own format: read the heads of all blocks, and all processes and
+ * labels, but no points. Damaged or truncated parts, and parts missing because the program was
+ * killed, are reported; the rest is read.
  */
 #include "base/array.h"
 #include "regions/timeline/timeline_tare.h"
@@ -39,7 +40,7 @@ void tare_damage(struct tare_timeline *t, const char *fmt, ...)
 	char line[300];
 	va_list ap;
 
-	/* Somebody who wants to read more has a broken disk. */
+	/* A larger table can only come from a broken disk. */
 	if (t->damage.len > 4000)
 		return;
 	va_start(ap, fmt);
@@ -58,7 +59,7 @@ static int check_head(const struct file_head *h, struct tare_error *err)
 	int ret;
 
 	if (h->order == __builtin_bswap32(FILE_ORDER)) {
-		ret = tare_fail(err, EINVAL, "offset 8: recorded on a big-endian machine, whose recordings are not read here");
+		ret = tare_fail(err, EINVAL, "offset 8: recorded on a big-endian machine, which is not supported here");
 		tare_hint(err, "read it with the tare of a machine of that kind");
 		return ret;
 	}
@@ -74,7 +75,7 @@ static int check_head(const struct file_head *h, struct tare_error *err)
 
 /* Labels. */
 
-/* A path, and whether the label is too large for short points, which is another half. */
+/* The way of recording, in two halves: one for labels that are too large for short points. */
 static uint8_t way_of(uint32_t path, uint32_t number)
 {
 	if (path >= FILE_PATH_WIDE)
@@ -113,10 +114,10 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 			args[i - 2] = text;
 		text = stop + 1;
 	}
-	/* Pages that read as 0 make texts end early. */
+	/* Pages that read as 0 cut texts short. */
 	if (!*name || end - text >= 8)
 		return -EINVAL;
-	/* A number too large for the file would be memory for nothing. */
+	/* A number too large for the file would waste memory. */
 	if (number < process->inherited || number - process->inherited > t->size / 16)
 		return -EINVAL;
 	way = way_of(line >> 24, number);
@@ -134,7 +135,7 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 	return 0;
 }
 
-/* Those that a block of labels has, size by size. */
+/* Read the labels of a block, one after the other by their size. */
 static int add_each(struct tare_timeline *t, struct tare_process *process, const char *p, uint64_t room, uint64_t offset)
 {
 	uint32_t size;
@@ -150,7 +151,7 @@ static int add_each(struct tare_timeline *t, struct tare_process *process, const
 		if (ret == -ENOMEM)
 			return ret;
 		if (ret < 0)
-			tare_damage(t, "a label in the block at offset %llu makes no sense", (unsigned long long)offset);
+			tare_damage(t, "a label in the block at offset %llu is invalid", (unsigned long long)offset);
 		if (!fits)
 			break;
 	}
@@ -165,7 +166,7 @@ static int add_labels(struct tare_timeline *t, const struct block_head *h, uint6
 	char *p;
 
 	if (!process || !process->known)
-		return 0; /* said already */
+		return 0; /* already reported */
 	process->label_gap |= h->seq != process->label_blocks;
 	process->label_blocks++;
 	if (h->state == BLOCK_SEALED)
@@ -206,7 +207,10 @@ static bool has_bit(const struct tare_process *p, unsigned bit)
 	return p->lost_label[bit / 64] >> bit % 64 & 1;
 }
 
-/* Which labels points that handlers lost may be of: those that the process marked, its parents' among them. */
+/*
+ * Which labels lost points of handlers may have: those that the process marked, including its
+ * ancestors' labels.
+ */
 static void mark_handlers(struct tare_timeline *t)
 {
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -274,7 +278,7 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 		b->used = (uint32_t)(t->size - offset - sizeof(*h));
 		b->cut = true;
 	}
-	/* One name per thread is enough, of its last block. */
+	/* One name per thread is enough: that of its last block. */
 	if (t->n_blocks && t->block[t->n_blocks - 1].process == h->process &&
 	    t->block[t->n_blocks - 1].thread == h->thread &&
 	    !strncmp(t->names.s + t->block[t->n_blocks - 1].name, h->name, NAME_MAX_HERE))
@@ -287,8 +291,10 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 	return 0;
 }
 
-/* A thread's block stands free for a moment when it is begun anew: killed there, the thread lacks nothing. And when its thread
- * ended, until it is another's. */
+/*
+ * A thread's block is free for a moment while it is begun again; a thread killed at that moment
+ * lost nothing. It is also free after its thread ended, until another thread gets it.
+ */
 static int note_between(struct tare_timeline *t, const struct block_head *h)
 {
 	if (h->kind != BLOCK_POINTS)
@@ -315,7 +321,7 @@ static bool sane_block(const struct block_head *h)
 bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head *h)
 {
 	memset(h, 0, sizeof(*h));
-	/* A head that is being written as it is read is another one a moment later. */
+	/* A head that is being written while it is read is valid a moment later. */
 	for (int tries = 0; tries < 4; tries++) {
 		if (!tare_read(t, h, sizeof(*h), at))
 			return false;
@@ -339,7 +345,7 @@ uint64_t tare_size(const struct tare_timeline *t)
 	return size < 0 ? 0 : (uint64_t)size;
 }
 
-/* Pages that hold something and begin no block. */
+/* Count pages with data that are not part of a block. */
 struct gap {
 	uint64_t from, n;
 };
@@ -353,7 +359,7 @@ static void note_gap(struct tare_timeline *t, struct gap *g)
 	g->n = 0;
 }
 
-/* Nothing is in it, or nothing yet. */
+/* The page is empty, or a block is just being begun in it. */
 static bool empty_page(const struct tare_timeline *t, uint64_t offset, size_t n)
 {
 	static const char zeros[FILE_PAGE];
@@ -362,7 +368,10 @@ static bool empty_page(const struct tare_timeline *t, uint64_t offset, size_t n)
 	return tare_read(t, page, n, offset) && (!memcmp(page, zeros, n) || format_is_begun(page, n));
 }
 
-/* A block that was not there yet when its first page was passed by, not before `least`, and is by now: `at` lies in it. Where it begins, or 0. */
+/*
+ * A block that was not there when its first page was passed, not before `least`, but is there now
+ * and contains `at`. Returns its beginning, or 0.
+ */
 static uint64_t begun_before(const struct tare_timeline *t, uint64_t least, uint64_t at)
 {
 	struct block_head h;
@@ -373,7 +382,7 @@ static uint64_t begun_before(const struct tare_timeline *t, uint64_t least, uint
 	return 0;
 }
 
-/* Whether all of a block is there that was written since the file was opened: it may still be under way. */
+/* Is a block that was written since the file was opened complete? It may still be in flight. */
 static bool has_come(const struct tare_timeline *t, const struct block_head *h, uint64_t offset)
 {
 	uint8_t *data = malloc(h->used + 1);
@@ -383,7 +392,7 @@ static bool has_come(const struct tare_timeline *t, const struct block_head *h, 
 	return all;
 }
 
-/* A block but one of labels, which are read when it is known which points there are. */
+/* Add any block except labels, which are read when the points are known. */
 static int add_block(struct tare_timeline *t, const struct block_head *h, uint64_t at, uint64_t last[2])
 {
 	struct tare_process *p;
@@ -392,7 +401,7 @@ static int add_block(struct tare_timeline *t, const struct block_head *h, uint64
 		p->beginning = true;
 	if (h->state == BLOCK_FREE)
 		return note_between(t, h);
-	/* Its points are in the one that its thread writes into, or come with the next look. */
+	/* Its points are in the block that its thread writes to, or come with the next scan. */
 	if (h->kind == BLOCK_POINTS && h->state == BLOCK_SEALED && at >= t->first_size && !has_come(t, h, at))
 		return 0;
 	tare_note_pair(h->ticks, h->clock_ns, last);
@@ -402,13 +411,15 @@ static int add_block(struct tare_timeline *t, const struct block_head *h, uint64
 }
 
 /*
- * From *from on to the end, and *from is where to go on when the file has grown: not within a block, unless this is the last time.
- * Processes come before what is theirs, but for those whose block is damaged.
+ * Scan from *from to the end. *from is then the place to continue when the file has grown: not
+ * within a block, unless this is the last time. Processes precede their blocks, except if the
+ * process block is damaged.
  */
 static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64_t last[2], bool last_time)
 {
 	struct block_head h = { 0 };
-	uint64_t passed = *from; /* behind the last block, and what was gone back to */
+	/* end of the last block, and start of the area already rescanned */
+	uint64_t passed = *from;
 	int ret = 0;
 
 	for (uint64_t at = *from, step, before; at < t->size && ret == 0; *from = at += step) {
@@ -427,7 +438,10 @@ static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64
 		if (!last_time && there < FILE_PAGE)
 			return 0;
 		t->behind = at < t->behind ? at : t->behind;
-		/* A head that was being written when its program was killed, or is now: nothing is in that block yet. */
+		/*
+		 * A head that was being written when its program was killed, or is being written
+		 * now: the block has no contents yet.
+		 */
 		if (there >= sizeof(h) && h.state == BLOCK_FREE && (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS))) {
 			if (h.magic)
 				ret = note_between(t, &h);
@@ -447,7 +461,10 @@ static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64
 	return ret;
 }
 
-/* All labels up to the end that the file has now: a label is there before the first point that says it. */
+/*
+ * Read all labels up to the current end of the file. A label is written before the first point that
+ * uses it.
+ */
 static int scan_labels(struct tare_timeline *t)
 {
 	struct block_head h;
@@ -480,8 +497,10 @@ static int by_place(const void *x, const void *y)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Of a thread that began as the file was looked at, the block that it writes into may be there and one before it not yet: it comes with the
- * next look. */
+/*
+ * If a thread began during the scan, the block that it writes to may be there while an earlier one
+ * is not: the next scan finds it.
+ */
 static void leave_for_later(struct tare_timeline *t)
 {
 	size_t n = 0;
@@ -551,7 +570,10 @@ static void make_scale(struct tare_timeline *t, const uint64_t last[2])
 	}
 }
 
-/* What a label above the 2046th costs more is the same for all paths, for they share that part. */
+/*
+ * The additional cost of a label above the 2046th is the same for all paths, because they share
+ * that code.
+ */
 static void make_own(const struct file_process *p, uint32_t counter, double unit, struct timeline_own *out)
 {
 	const struct file_own *narrow = &p->own[TARE_PATH_INLINE][counter], *wide = &p->own[FILE_PATH_WIDE][counter];
@@ -582,7 +604,7 @@ static int make_counters(struct tare_timeline *t, struct tare_error *err)
 
 		if (f->kind == COUNTER_CLOCK) {
 			if (!t->scale)
-				return tare_fail(err, EINVAL, "%.200s: nothing in it says how long a tick of its clock is",
+				return tare_fail(err, EINVAL, "%.200s: the length of a clock tick is missing",
 						 info->path);
 			t->is_clock |= 1u << i;
 			unit = (double)t->scale / (double)((uint64_t)1 << SCALE_SHIFT);
@@ -599,7 +621,7 @@ static int make_counters(struct tare_timeline *t, struct tare_error *err)
 	}
 	info->counter = t->counters;
 	info->n_counters = p->n_counters;
-	info->counters_unknown = !t->zero_ns; /* no process's block */
+	info->counters_unknown = !t->zero_ns; /* no process has a block */
 	return 0;
 }
 
@@ -631,7 +653,7 @@ static void note_machine(struct timeline_machine *m, const struct file_head *h)
 	snprintf(m->cpu, sizeof(m->cpu), "%.*s", (int)strnlen(h->cpu, sizeof(h->cpu)), h->cpu);
 }
 
-/* In words, if it is being written. */
+/* A text about its writers, if it is being written. */
 static void note_writers(struct tare_timeline *t)
 {
 	enum { NAMED = 3 };
@@ -648,7 +670,7 @@ static void note_writers(struct tare_timeline *t)
 	text_add(&t->live, "it is still being written");
 	if (processes)
 		text_add(&t->live, ", by process%s%s%s (%zu thread%s)", processes > 1 ? "es" : "", pids.s, processes > NAMED ? ", ..." : "", threads, threads == 1 ? "" : "s");
-	text_add(&t->live, "; what was recorded up to here is shown, and what is open has no end yet");
+	text_add(&t->live, "; the points recorded so far are shown, and open regions have no end yet");
 	t->live.failed |= pids.failed;
 	text_free(&pids);
 }
@@ -694,7 +716,10 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	}
 	ret = scan(t, &from, &gap, last, false);
 	t->behind = from < t->behind ? from : t->behind;
-	/* What was written meanwhile: what blocks that were looked at held before lies in it, or held until then. */
+	/*
+	 * Data written during the scan: the previous contents of scanned blocks are in it, or were
+	 * there until then.
+	 */
 	t->size = tare_size(t);
 	if (ret == 0)
 		ret = scan(t, &from, &gap, last, true);
@@ -722,7 +747,7 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	if (ret == 0) {
 		struct timeline_label *l = &t->labels.label[t->nameless];
 
-		/* A label of the program may have the same text, and is none of these. */
+		/* A label of the program may have the same text, but it is a different label. */
 		l->kind = TIMELINE_NAMELESS;
 		l->group = t->nameless;
 		t->labels.label[t->gap].gap = true;
@@ -754,7 +779,7 @@ out:
 	return 0;
 }
 
-/* It was being written, and nobody does that any more. */
+/* Was it being written during the scan, while no process writes it any more? */
 static bool came_to_rest(const struct tare_timeline *t)
 {
 	bool rests = t->changed;

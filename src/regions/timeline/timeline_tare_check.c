@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is missing from a recording, found before anything of it is shown: blocks of points whose
- * sum is wrong, blocks that others say were there, and the end of a file that is shorter than what
- * was written. One of a killed program lacks nothing of that, but where it was killed while space was taken: whether that
- * held anything nobody knows then.
+ * Find the missing parts of a recording before anything of it is shown: blocks of points with a
+ * wrong checksum, blocks that other blocks refer to, and the end of a truncated file. A recording
+ * of a killed program is complete in this sense, unless the program was killed while it allocated
+ * space: then it is not known whether the space contained points.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "regions/timeline/timeline_tare.h"
 
-/* Points that begin at `last` at most. Where the last of them begins. */
+/*
+ * The maximum number of points that begin at `last` or before. Also returns the beginning of the
+ * last one.
+ */
 static size_t count(const struct tare_timeline *t, struct tare_block *b, const uint8_t *data, size_t last)
 {
 	size_t at = 0, before = 0;
@@ -21,7 +24,10 @@ static size_t count(const struct tare_timeline *t, struct tare_block *b, const u
 		b->points += point.op != OP_MISSING;
 		before = at;
 	}
-	/* What is still being written ends where its records do; it may go on before it is read again. */
+	/*
+	 * A block that is being written ends at its last record, and may grow before it is read
+	 * again.
+	 */
 	if (!b->sealed)
 		b->used = (uint32_t)at;
 	return before;
@@ -36,7 +42,7 @@ static bool whole(struct tare_timeline *t, struct tare_block *b, uint8_t *data, 
 	bool there = !(b->sealed && b->cut) && tare_block_fetch(t, b, &h, data);
 
 	if (there && !b->sealed && !p->ended && p->now != TARE_GONE) {
-		/* The last point was perhaps half there: it is whole a moment later. */
+		/* The last point may have been incomplete; it is complete a moment later. */
 		uint32_t room = b->used;
 		size_t last = count(t, b, data, room);
 
@@ -52,7 +58,7 @@ static bool whole(struct tare_timeline *t, struct tare_block *b, uint8_t *data, 
 	return there;
 }
 
-/* In order of processes and threads, those that were not the last of their thread first. */
+/* By process and thread; the blocks that were not the last of their thread come first. */
 static int by_thread(const void *pa, const void *pb)
 {
 	const struct tare_between *a = pa, *b = pb;
@@ -64,7 +70,7 @@ static int by_thread(const void *pa, const void *pb)
 	return a->last - b->last;
 }
 
-/* The first such of the block's thread, or NULL. */
+/* The first entry for the block's thread, or NULL. */
 static const struct tare_between *between_of(const struct tare_timeline *t, const struct tare_block *b)
 {
 	const struct tare_between key = { .process = b->process, .thread = b->thread };
@@ -88,7 +94,10 @@ static bool begun_anew(const struct tare_timeline *t, const struct tare_block *b
 	return found && !found->last;
 }
 
-/* For each block, which stand in order of processes and threads: where the first of its process's blocks from there on lies. */
+/*
+ * For each block, in order of processes and threads: the lowest offset of this and the later blocks
+ * of its process.
+ */
 static uint64_t *places_behind(const struct tare_timeline *t)
 {
 	uint64_t *least = malloc((t->n_blocks + 1) * sizeof(*least));
@@ -101,8 +110,11 @@ static uint64_t *places_behind(const struct tare_timeline *t)
 	return least;
 }
 
-/* A thread's only block: the one that it writes into, and not a copy whose thread ended, and went on in none or in what is
- * another's now. Places are given in the order of threads, and before copies; at the recording's end those of nobody go. */
+/*
+ * Is a thread's only block the one that it writes to, and not a copy from an ended thread that
+ * continued in no block or in one that now belongs to another thread? Space is allocated in the
+ * order of threads, and before copies. At the end of a recording, unused blocks are removed.
+ */
 static bool never_moved(const struct tare_timeline *t, size_t thread, const struct tare_block *b, const uint64_t *behind)
 {
 	size_t next = t->span[thread].first + t->span[thread].n;
@@ -117,17 +129,21 @@ static uint64_t pages_of(const struct tare_block *b)
 	return (sizeof(struct block_head) + b->used + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE;
 }
 
-/* One thread's, in order. Copies of a block have the same number, and one that is whole is enough. Adds to *copying what
- * a copy takes that was being written: its block is there. */
+/*
+ * Check the blocks of one thread, in order. Copies of a block have the same number, and one
+ * complete copy is enough. Adds to *copying the size of a copy that was being written, because its
+ * block exists.
+ */
 static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, const uint64_t *behind, uint64_t *copying)
 {
 	struct tare_block *b = &t->block[t->span[thread].first], *end = b + t->span[thread].n,
 			  *good = NULL;
 	struct timeline_thread *of = &t->threads[thread];
 	uint64_t next = 0, at = 0, place = b->offset;
-	uint64_t points = 0, at_end = 0; /* up to the end of the last good block; the number of the one after it */
+	/* up to the end of the last good block; number of the block after it */
+	uint64_t points = 0, at_end = 0;
 	bool in_place = false, moved = false;
-	unsigned copies = 0; /* of the last block, not cut off */
+	unsigned copies = 0; /* of the last block, not truncated */
 
 	for (const struct tare_block *x = b; x < end; x++)
 		place = x->offset < place ? x->offset : place;
@@ -138,14 +154,14 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 		in_place = false;
 		copies = 0;
 		for (; b < end && b->seq == first->seq; b++) {
-			/* The one that the thread writes into was there before all others. */
+			/* The block that the thread writes to precedes all others. */
 			in_place |= b->offset == place;
 			b->bad = !whole(t, b, data, &moved);
 			copies += !b->cut;
 			if (!b->bad && !good)
 				good = b;
 		}
-		/* Where the writer could not write it, it says how much was lost. */
+		/* The writer counted the points that it could not write. */
 		if (first->seq != next && !first->lost) {
 			bool one = first->seq - next == 1;
 			char lost[40] = "";
@@ -169,7 +185,7 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 				    (unsigned long long)first->offset,
 				    first->cut ? "cut off" : "damaged", lost);
 		} else {
-			/* What should have been before it: written and not there any more, or never. */
+			/* The blocks that should precede it were overwritten, or never written. */
 			of->lost += good->first > points ? good->first - points : 0;
 			of->points += good->points;
 			points = good->first + good->points;
@@ -185,9 +201,11 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 		at = first->offset;
 	}
 	t->changed |= moved;
-	of->goes_on |= moved && !of->complete; /* or did then */
+	of->goes_on |= moved && !of->complete; /* or it did when the file was opened */
 	of->end_unknown &= !moved;
-	/* The last of all cannot be read; its head says what all that are missing held. */
+	/*
+	 * The last block cannot be read. Its head has the number of points of all missing blocks.
+	 */
 	b = end - 1;
 	if (!good && b->points != NOT_COUNTED && b->first >= points)
 		of->lost += b->first - points + b->points;
@@ -208,8 +226,10 @@ static bool ended_here(const struct tare_timeline *t, size_t thread)
 	return t->block[t->span[thread].first + t->span[thread].n - 1].flags & BLOCK_LAST;
 }
 
-/* What may have been in flight at most when a program was killed, or stopped recording under its threads: a block of
- * each that goes on, and one of labels or a new thread's. */
+/*
+ * The maximum size in flight when a program was killed, or stopped recording while threads ran: one
+ * block per thread that continues, and one for labels or a new thread.
+ */
 static uint64_t in_flight(const struct tare_timeline *t)
 {
 	uint64_t blocks = 0;
@@ -221,7 +241,7 @@ static uint64_t in_flight(const struct tare_timeline *t)
 	return blocks * BLOCK_BYTES;
 }
 
-/* Older files do not say how much space was taken and not had: there, what is missing may be that. */
+/* Older files do not count failed allocations. There, missing data may be due to them. */
 static bool was_full(const struct tare_timeline *t, const struct file_head *head)
 {
 	if (head->unfilled & 1)
@@ -232,7 +252,10 @@ static bool was_full(const struct tare_timeline *t, const struct file_head *head
 	return t->lost_errno || head->lost_errno;
 }
 
-/* Processes and threads of which nothing is there, though they had begun: pages that read as 0 are space that was never filled, or damage. */
+/*
+ * Report processes and threads that began but have no data: pages that read as 0 were never filled,
+ * or are damaged.
+ */
 static void check_begun(struct tare_timeline *t, const struct file_head *head)
 {
 	static const char why[] = "nothing is in the file: killed as it began, beginning now, or damaged";
@@ -245,7 +268,8 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 		const struct tare_process *p = &t->process[i];
 		uint32_t threads = 0, last = UINT32_MAX;
 
-		known += p->known || p->left_out || p->has_blocks || p->beginning; /* this: had no point yet */
+		/* this: had no point yet */
+		known += p->known || p->left_out || p->has_blocks || p->beginning;
 		live |= p->now >= TARE_GOES_ON;
 		for (;;) {
 			bool b = block < t->n_blocks && t->block[block].process <= i;
@@ -260,9 +284,9 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 			last = thread;
 			*(b ? &block : &between) += 1;
 		}
-		/* A label is there before the first point of it, or could not be written. */
+		/* A label is written before its first point, unless it could not be written. */
 		t->process[i].label_gap |= p->known && threads && !p->inherited && !p->label_blocks && (p->labels || !p->lost_labels);
-		/* One that begins just now has nothing there yet. */
+		/* A process that is just beginning has no data yet. */
 		if (p->threads <= threads || p->now >= TARE_GOES_ON)
 			continue;
 		t->look_again |= p->now == TARE_NOT_KNOWN;
@@ -273,7 +297,7 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 		if (t->process[i].known || t->process[i].left_out || !t->process[i].has_blocks)
 			continue;
 		t->look_again = true;
-		tare_damage(t, "the block that says what process %u counted is missing or damaged: its points, which are in the file, cannot be read", t->process[i].pid);
+		tare_damage(t, "the block with the counters of process %u is missing or damaged: its points are in the file, but cannot be read", t->process[i].pid);
 		t->base.info.lost_unknown = true;
 	}
 	if (head->processes > known && !live) {
@@ -285,28 +309,33 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 	}
 }
 
-/* copying: what copies take of blocks that are there, and may be what is missing. */
+/* copying: the size of incomplete copies of existing blocks, which may be the missing part. */
 static void check_size(struct tare_timeline *t, const struct file_head *head, uint64_t copying)
 {
-	/* As long as it is now: the head was read before that. The last block need not fill its
-	 * last page. */
+	/*
+	 * The current size, because the head was read before. The last block need not fill its last
+	 * page.
+	 */
 	uint64_t size = (tare_size(t) + FILE_PAGE - 1) & -(uint64_t)FILE_PAGE;
 
 	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].now >= TARE_GOES_ON)
-			return; /* it comes to be there */
+			return; /* it is being written */
 	if (head->next <= size || head->next - size <= copying + (head->unfilled & ~(uint64_t)1) || was_full(t, head))
 		return;
-	t->look_again = true; /* for a process that begins just now, too */
+	t->look_again = true; /* also for a process that is just beginning */
 	if (head->next - size <= in_flight(t))
-		tare_damage(t, "the file ends at offset %llu, %llu bytes before what was taken for it: they were not written yet when "
+		tare_damage(t, "the file ends at offset %llu, %llu bytes before the end of the space allocated for it: they were not written yet when "
 			    "the program was killed, or are cut off",
 			    (unsigned long long)t->size, (unsigned long long)(head->next - size));
 	else
 		tare_damage(t, "the file ends at offset %llu, and was written up to %llu",
 			    (unsigned long long)t->size, (unsigned long long)head->next);
 	t->base.info.lost_unknown = true;
-	/* Whose the rest was, nobody can say; not of those whose last block is there. */
+	/*
+	 * It is not known which threads the rest belongs to, except that it is none with an intact
+	 * last block.
+	 */
 	for (size_t i = 0; i < t->base.info.n_threads; i++)
 		t->threads[i].complete &= ended_here(t, i);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The points of one thread, block after block. A block whose sum is wrong is missing, like one that is not there. Begin
- * and end are made to nest: an end closes what was begun since its begin and is open still; one without a begin
- * gets one on the spot. Where points are missing everything is closed, for nobody knows what ended there; what the counters
- * went on by until the next point that is there is a region of its own.
+ * The points of one thread, block by block. A block with a wrong checksum counts as missing. Begins
+ * and ends are made to nest: an end also closes the regions that are still open inside, and an end
+ * without a begin gets one at the same place. If points are missing, all regions are closed,
+ * because it is not known which of them ended there. The counts up to the next available point are
+ * a region of their own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,42 +14,48 @@
 
 struct tare_cursor {
 	struct cursor base;
-	struct tare_block *block, *last; /* the one being read; behind the thread's last */
+	struct tare_block *block, *last; /* the current one; end of the thread's blocks */
 	uint32_t process;
 	unsigned n;
-	uint8_t *data; /* of the block */
+	uint8_t *data; /* data of the block */
 	const uint8_t *at, *end;
 	uint64_t offset; /* of `data` in the file */
-	uint64_t seq;	 /* that the next block should have */
-	uint64_t points; /* that should be before it */
+	uint64_t seq;	 /* expected for the next block */
+	uint64_t points; /* number of points expected before it */
 	struct format_point rec;
 	uint32_t rec_label;
 	uint64_t rec_offset;
-	bool have;	   /* rec is to be given yet */
-	enum { WHOLE, LOST, IN_GAP, GAP_TOLD } gap; /* points are missing before it; of those are told: nothing, the begin, how many */
-	bool begun, after_gap; /* a point of the thread, or a gap, was there before */
+	bool have;	   /* rec is not returned yet */
+	/* points are missing before it; returned so far: nothing, the begin, the number */
+	enum { WHOLE, LOST, IN_GAP, GAP_TOLD } gap;
+	bool begun, after_gap; /* the thread had a point or a gap before */
 	uint64_t n_lost;
-	uint64_t behind[FILE_COUNTERS]; /* raw values behind the gap */
+	uint64_t behind[FILE_COUNTERS]; /* raw values after the gap */
 	uint8_t missing_behind;
 	uint64_t raw[FILE_COUNTERS], value[FILE_COUNTERS];
-	uint8_t missing;   /* as the file says */
-	uint8_t stepped;   /* that went back at this point */
-	uint32_t *open;	   /* labels that are, outermost first */
+	uint8_t missing;   /* as in the file */
+	uint8_t stepped;   /* counters that decreased at this point */
+	uint32_t *open;	   /* open labels, outermost first */
 	size_t depth, room;
-	uint32_t *count; /* how often each label is open, once somebody had to ask */
+	uint32_t *count; /* number of open regions per label, created on first use */
 	size_t n_count;
-	const uint8_t *plain; /* a point that begins before this may be plain; NULL: none */
-	uint64_t zero[FILE_COUNTERS], scale[FILE_COUNTERS]; /* as shown() has them */
-	uint32_t by_number[POINT_WIDE + 1]; /* labels of narrow points that were met; UNSEEN; the last is WIDE */
-	struct timeline_point point[TIMELINE_AT_ONCE]; /* those given */
+	const uint8_t *plain; /* a point before this position may be plain; NULL: none */
+	uint64_t zero[FILE_COUNTERS], scale[FILE_COUNTERS]; /* as computed by shown() */
+	/* labels of narrow points so far; UNSEEN; the last is WIDE */
+	uint32_t by_number[POINT_WIDE + 1];
+	struct timeline_point point[TIMELINE_AT_ONCE]; /* the returned points */
 	uint64_t values[TIMELINE_AT_ONCE * FILE_COUNTERS];
 	bool mixed; /* some of those are not plain */
 };
 
 enum {
-	UNSEEN = UINT32_MAX, /* no label has these numbers: a file has less of them */
+	UNSEEN = UINT32_MAX, /* larger than any label's index */
 	WIDE = UNSEEN - 1,
-	VALUE_BITS = 55, /* of what is above a counter's zero, of plain points: neither a difference more nor a product with any scale overflows */
+	/*
+	 * size of a plain point's value above the counter's zero, so that neither one more
+	 * difference nor the product with any scale overflows
+	 */
+	VALUE_BITS = 55,
 };
 
 int tare_cursor_open(struct timeline *base, size_t thread, struct cursor **out, struct tare_error *err)
@@ -95,7 +102,7 @@ void tare_cursor_close(struct cursor *base)
 	free(c);
 }
 
-/* In ns of the recording, when it is a clock; its own otherwise. Never falls while `raw` does not. */
+/* For a clock, in ns of the recording; otherwise unchanged. Monotonic in `raw`. */
 static uint64_t shown(const struct tare_timeline *t, unsigned i, uint64_t raw)
 {
 	unsigned __int128 ns;
@@ -112,17 +119,20 @@ static uint64_t shown(const struct tare_timeline *t, unsigned i, uint64_t raw)
 static bool load(struct tare_cursor *c, const struct tare_block *b)
 {
 	struct tare_timeline *t = (struct tare_timeline *)c->base.of;
-	struct tare_block now = *b; /* of many cursors */
+	struct tare_block now = *b; /* a copy, because several cursors may share it */
 	struct block_head h;
 
 	if (b->bad || (b->cut && b->sealed) || !tare_block_fetch(t, &now, &h, c->data))
 		return false;
 	c->at = c->data;
-	c->end = c->data + b->used; /* and what was written since is not shown */
+	c->end = c->data + b->used; /* data written since then is not shown */
 	c->offset = now.offset + sizeof(h);
 	c->missing_behind = (uint8_t)h.missing;
-	/* Behind the block before, values go on where it ended: between them lies the recorder's work and nothing else. Where
-	 * one is missing they begin as they stood; a damaged file that says otherwise is no reason to fall. */
+	/*
+	 * Values continue from the end of the previous block, because only the recorder's work is
+	 * in between. After a missing block they begin with the values in the head; smaller values,
+	 * as in a damaged file, are ignored.
+	 */
 	memcpy(c->behind, c->raw, sizeof(c->behind));
 	for (unsigned i = 0; i < c->n && (b->seq != c->seq || !c->seq); i++)
 		if (h.value[i] > c->raw[i])
@@ -135,7 +145,7 @@ static uint8_t all_counters(const struct tare_cursor *c)
 	return (uint8_t)((1u << c->n) - 1);
 }
 
-/* On to the first value of the block that was loaded. */
+/* Continue with the first value of the loaded block. */
 static void go_on(struct tare_cursor *c)
 {
 	memcpy(c->raw, c->behind, sizeof(c->raw));
@@ -143,14 +153,14 @@ static void go_on(struct tare_cursor *c)
 	c->stepped = 0;
 }
 
-/* The next block that can be read: 1; 0 when there is none. */
+/* Load the next readable block. Returns 1, or 0 if there is none. */
 static int next_block(struct tare_cursor *c)
 {
 	while (c->block < c->last) {
 		const struct tare_block *b = c->block++;
 
 		if (b->seq < c->seq)
-			continue; /* another copy of one that was read */
+			continue; /* another copy of a block already read */
 		if (!load(c, b))
 			continue;
 		if (b->first != c->points) {
@@ -163,14 +173,14 @@ static int next_block(struct tare_cursor *c)
 		c->seq = b->seq + 1;
 		return 1;
 	}
-	/* Blocks at the end of which none can be read. */
+	/* The last blocks cannot be read. */
 	if (c->last[-1].seq >= c->seq && c->seq != UINT64_MAX) {
 		const struct tare_block *b = &c->last[-1];
 
-		/* All of them are told by the last one, if it says how many it had. */
+		/* The last one has the number of all missing points, if its own number is valid. */
 		c->n_lost = b->points == NOT_COUNTED || b->first < c->points ? 0 : b->first - c->points + b->points;
 		c->gap = b->points == NOT_COUNTED || c->n_lost > 0 ? LOST : WHOLE;
-		c->missing_behind = all_counters(c); /* how far the counters went on, nobody knows */
+		c->missing_behind = all_counters(c); /* the counts are not known */
 		memcpy(c->behind, c->raw, sizeof(c->behind));
 		c->seq = UINT64_MAX;
 	}
@@ -181,7 +191,7 @@ static void advance(struct tare_cursor *c)
 {
 	c->stepped = 0;
 	for (unsigned i = 0; i < c->n; i++) {
-		/* A clock that stepped back: stand still here, go on with it from there. */
+		/* If a clock stepped back, repeat the last value here and continue from there. */
 		if (c->rec.gap[i] >> 63 || c->raw[i] + c->rec.gap[i] < c->raw[i]) {
 			c->stepped |= (uint8_t)(1u << i);
 			continue;
@@ -190,7 +200,7 @@ static void advance(struct tare_cursor *c)
 	}
 }
 
-/* The next record that is a point, into c->rec: 1; 0 at the end; or an error. */
+/* Read the next point into c->rec. Returns 1, 0 at the end, or an error. */
 static int next_record(struct tare_cursor *c)
 {
 	const struct tare_timeline *t = (const struct tare_timeline *)c->base.of;
@@ -199,13 +209,13 @@ static int next_record(struct tare_cursor *c)
 		size_t n = c->at < c->end ? format_point(c->at, c->end, c->n, &c->rec) : 0;
 
 		if (!n) {
-			/* A sealed block that does not end with its last record was written wrong. */
+			/* A sealed block must end with its last record. */
 			int ret = next_block(c);
 
 			if (ret <= 0)
 				return ret;
 			if (c->gap)
-				return 1; /* is said first */
+				return 1; /* the gap comes first */
 			continue;
 		}
 		c->rec_offset = c->offset + (uint64_t)(c->at - c->data);
@@ -272,7 +282,7 @@ static void put_in(struct tare_cursor *c, struct timeline_point *p, enum timelin
 	p->put_in = true;
 }
 
-/* The record's own point; begin and end nest. 1, or an error. */
+/* The point of the record; begin and end nest. Returns 1, or an error. */
 static int give_record(struct tare_cursor *c, struct timeline_point *p)
 {
 	uint32_t label = c->rec_label;
@@ -306,13 +316,13 @@ static int give_record(struct tare_cursor *c, struct timeline_point *p)
 		return 1;
 	default:
 		give(c, p, c->rec.op == OP_START ? TIMELINE_START : TIMELINE_FINISH, label);
-		/* Numbers are of a process. */
+		/* Numbers are unique within a process. */
 		p->number = (uint64_t)c->process << 48 ^ c->rec.number;
 		return 1;
 	}
 }
 
-/* What points that are missing are told as. */
+/* The points that represent a gap. */
 static void give_gap(struct tare_cursor *c, struct timeline_point *p)
 {
 	const struct tare_timeline *t = (const struct tare_timeline *)c->base.of;
@@ -321,7 +331,8 @@ static void give_gap(struct tare_cursor *c, struct timeline_point *p)
 	case LOST:
 		put_in(c, p, TIMELINE_BEGIN, t->gap, TIMELINE_AT_GAP);
 		if (!c->begun)
-			p->missing = all_counters(c); /* where the thread began is not known */
+			/* the values at the thread's begin are not known */
+			p->missing = all_counters(c);
 		go_on(c);
 		c->gap = IN_GAP;
 		return;
@@ -337,7 +348,7 @@ static void give_gap(struct tare_cursor *c, struct timeline_point *p)
 	}
 }
 
-/* The general way. */
+/* The general case. */
 static int next_any(struct tare_cursor *c, struct timeline_point *p, struct tare_error *err)
 {
 	int ret = 1;
@@ -346,7 +357,7 @@ static int next_any(struct tare_cursor *c, struct timeline_point *p, struct tare
 		ret = next_record(c);
 	if (ret < 0)
 		return tare_fail_nomem(err);
-	/* Nobody knows what ended in a gap, or after the end. */
+	/* It is not known which regions ended in a gap, or after the end. */
 	if (c->gap || ret == 0) {
 		if (c->depth) {
 			put_in(c, p, TIMELINE_END, pop(c), c->gap ? TIMELINE_AT_GAP : TIMELINE_AT_END);
@@ -361,16 +372,17 @@ static int next_any(struct tare_cursor *c, struct timeline_point *p, struct tare
 	return ret < 0 ? tare_fail_nomem(err) : ret;
 }
 
-/* The label of narrow points that say this number. */
+/* The label of narrow points with this number. */
 static __attribute__((noinline)) uint32_t learn(struct tare_cursor *c, size_t number)
 {
 	return c->by_number[number] = tare_timeline_label((const struct tare_timeline *)c->base.of, c->process, (uint32_t)number);
 }
 
 /*
- * Nearly all points: narrow, begins and ends of what was begun last, no counter missing or stepping back. As many of these as come next,
- * to c->point[most], in a quarter of the instructions of the general way; in front of anything else it stops. n is c->n, known to the
- * compiler where it is 1.
+ * The fast path for nearly all points: narrow points that begin a region or end the innermost one,
+ * with all counters valid and not decreasing. Stores the next such points to c->point[most], in a
+ * quarter of the instructions of the general case, and stops before any other point. n is c->n, a
+ * compile-time constant when it is 1.
  */
 static inline __attribute__((always_inline)) size_t plain_points(struct tare_cursor *c, size_t from, size_t most, unsigned n)
 {
@@ -449,7 +461,7 @@ static __attribute__((noinline)) size_t plain_of_several(struct tare_cursor *c, 
 	return plain_points(c, from, most, c->n);
 }
 
-/* Whether plain points may come next, and to where in the block. */
+/* Can plain points come next, and up to which position in the block? */
 static const uint8_t *plain_before(const struct tare_cursor *c)
 {
 	bool may = !c->have && !c->gap && !c->missing && !c->count && c->room;
@@ -460,13 +472,13 @@ static const uint8_t *plain_before(const struct tare_cursor *c)
 	return may && (size_t)(c->end - c->at) >= longest ? c->end - longest + 1 : NULL;
 }
 
-/* Most of what is not plain is a wide point: one is not worth a try. */
+/* Most non-plain points are wide. A single plain point is not worth switching. */
 static bool wide_is_next(const struct tare_cursor *c)
 {
 	return c->at < c->plain && ((c->at[0] | c->at[1] << 8) >> 3 & POINT_WIDE) == POINT_WIDE;
 }
 
-/* What plain points have alike is in all of them again. */
+/* Reset the fields that all plain points have in common. */
 static void make_plain(struct tare_cursor *c)
 {
 	for (size_t i = 0; i < TIMELINE_AT_ONCE; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The labels of a recording, of all its processes together: equal ones once. */
+/* The labels of a recording, of all its processes, without duplicates. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -31,7 +31,7 @@ void tare_labels_settle(struct tare_labels *l)
 static uint64_t mix(uint64_t h, const char *s)
 {
 	h = (h ^ format_sum(s, strlen(s))) * SUM_FACTOR;
-	return h ^ h >> 32; /* the low bits of a product know only low bits */
+	return h ^ h >> 32; /* the low bits of a product depend only on low bits */
 }
 
 static bool same_args(const char *const *a, const char *const *b, size_t n)
@@ -42,7 +42,10 @@ static bool same_args(const char *const *a, const char *const *b, size_t n)
 	return !a[n];
 }
 
-/* The slot where it is or would be. With file NULL any file and line will do: the group. */
+/*
+ * The slot of a label, or the free slot for it. file NULL: any file and line match, to find the
+ * group.
+ */
 static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, const char *file, uint32_t line, uint8_t way,
 		      const char *const *args, size_t n_args)
 {
@@ -88,7 +91,7 @@ static int grow(struct tare_labels *l)
 
 static const char *const no_args[1] = { NULL };
 
-/* The label without arguments that stands for a name: the first of them, wherever it is in the source. */
+/* The label without arguments that represents a name: the first one, in any source file. */
 static uint32_t group_of(struct tare_labels *l, uint64_t hash, const char *name)
 {
 	for (size_t i = hash & (l->slots - 1); l->slot[i]; i = (i + 1) & (l->slots - 1)) {
@@ -113,7 +116,7 @@ static const char *kept(struct tare_labels *l, const char *s)
 	return arena_string(&l->arena, s, strlen(s));
 }
 
-/* Its texts, which are about to go, where they stay: with those of its group, and of the file that was met last. */
+/* Copy the texts, which are about to be freed; reuse those of the group, and the last file name. */
 static bool keep(struct tare_labels *l, struct timeline_label *x, size_t n_args)
 {
 	const char **args = n_args ? arena_alloc(&l->arena, (n_args + 1) * sizeof(*args)) : NULL;
@@ -136,7 +139,10 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 		    const char **args, size_t n_args, uint32_t *index)
 {
 	struct timeline_label made;
-	/* Labels of one name and no arguments share their hash, so that their group is found among them. */
+	/*
+	 * Labels with the same name and no arguments have the same hash, which is used to find the
+	 * group.
+	 */
 	uint64_t hash = mix(1, name);
 	uint32_t *slot, group, first;
 	int ret;
@@ -156,7 +162,7 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 	first = (uint32_t)l->n;
 	group = group_of(l, mix(1, name), name);
 	if (group == NO_LABEL && n_args) {
-		/* Nobody said it without arguments. */
+		/* There is no label without arguments. */
 		ret = tare_labels_add(l, name, "", 0, way, NULL, 0, &group);
 		if (ret < 0)
 			return ret;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording that is being written while it is read. What was in it stays in it: the block that a thread writes into grows, and is
- * written elsewhere, behind all that was there, before it is begun anew. So who saw it once finds what it held.
+ * Read a recording while it is written. Data in it is never lost: the block that a thread writes to
+ * grows, and is appended to the file before it is begun again. So a reader that saw a block once
+ * finds its data.
  *
- * Whether somebody goes on writing is asked of the kernel: a process of the same number, in the same pid namespace, that was made in the same
- * moment, and still has the file mapped for writing, which a program after exec has not.
+ * Whether a process still writes is determined from the kernel: it has the same number, pid
+ * namespace and start time, and still maps the file for writing. A program after exec does not map
+ * it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +28,7 @@ bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head 
 	return tare_read(t, data, h->used, at + sizeof(*h)) && format_block_sum(h, data) == h->sum;
 }
 
-/* Where its thread wrote it when it was full: behind what there was when the file was looked at. */
+/* Find the copy of a block that its thread filled and appended to the file after the scan. */
 static bool find_moved(const struct tare_timeline *t, struct tare_block *b, struct block_head *h, uint8_t *data)
 {
 	uint64_t size = tare_size(t);
@@ -52,13 +54,16 @@ bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struc
 {
 	bool got = tare_read(t, data, b->used, b->offset + sizeof(*h));
 
-	/* Its head after its data: if it is the same still, so are they. */
+	/* Read its head after its data: if the head is unchanged, the data is, too. */
 	if (!tare_block_at(t, b->offset, h) || !is_same(b, h))
 		return find_moved(t, b, h, data);
 	return got && (!b->sealed || (h->used == b->used && format_block_sum(h, data) == h->sum));
 }
 
-/* Where overlayfs or btrfs number the device otherwise there than in stat(2), the path tells; it may be known by another name here. */
+/*
+ * Compare the path if overlayfs or btrfs show another device number there than stat(2). The path
+ * may differ here.
+ */
 static enum tare_now is_file(const struct proc_map *m, const struct stat *file, pid_t pid)
 {
 	char path[4200];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a recording: what the block of each says, which number it is shown by, and which went on by exec. */
+/*
+ * The processes of a recording: their blocks, the numbers they are shown with, and the programs
+ * that continue them after exec.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +67,10 @@ static bool same_counters(const struct file_process *a, const struct file_proces
 	return true;
 }
 
-/* The first process says what counters there are; what other paths cost, whichever used them first. */
+/*
+ * The first process defines the counters. The overhead of other paths comes from the first process
+ * that used each.
+ */
 static void add_measured(struct tare_timeline *t, const struct file_process *p)
 {
 	for (unsigned path = 0; path < FILE_PATHS; path++)
@@ -86,7 +92,7 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 	}
 	if (!tare_read(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
 		process->left_out = !process->known;
-		tare_damage(t, "what the block of process %u says (offset %llu) makes no sense", h->pid,
+		tare_damage(t, "the block of process %u (offset %llu) is invalid", h->pid,
 		       (unsigned long long)offset);
 		return 0;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings made of literal blocks, as no healthy program would write them. */
+/* Recordings made of literal blocks that a correct program would not write. */
 #include <fcntl.h>
 #include "recording/region_format.h"
 #include "regions/timeline/timeline.h"
@@ -8,7 +8,7 @@
 #include "tare/region.h"
 
 static uint8_t file[16 * FILE_PAGE];
-static const char *damaged; /* what expect() should be told of it; NULL: nothing */
+static const char *damaged; /* the damage that expect() checks; NULL: none */
 static size_t size;
 
 static uint64_t points_of(const uint8_t *data, size_t n)
@@ -21,7 +21,7 @@ static uint64_t points_of(const uint8_t *data, size_t n)
 	return points;
 }
 
-/* Again, after something in the head was changed. */
+/* Again, after the head was changed. */
 static void sum_up(struct block_head *h)
 {
 	h->head_sum = format_head_sum(h);
@@ -29,7 +29,7 @@ static void sum_up(struct block_head *h)
 	h->seal_sum = format_seal_sum(h);
 }
 
-/* Blocks of points have all as many as this one, as far as `first` says. */
+/* For `first`, all blocks of points have as many points as this one. */
 static struct block_head *add(enum block_kind kind, uint64_t seq, const void *data, size_t n, enum block_state state)
 {
 	struct block_head *h = (void *)(file + size);
@@ -46,7 +46,7 @@ static struct block_head *add(enum block_kind kind, uint64_t seq, const void *da
 	return h;
 }
 
-/* Two counters: a clock of 4 ns a tick, and a count. One label, 1, "part". */
+/* Two counters: a clock of 4 ns per tick, and a count. One label, 1, "part". */
 static void begin_file(void)
 {
 	struct file_head head = { .order = FILE_ORDER, .version = FILE_VERSION, .command = "made" };
@@ -96,8 +96,8 @@ static void check_own(const struct timeline_own *own, double unit)
 	      own[0].outside_off == 2 * unit, "of C");
 	CHECK(rust->known && rust->inside == 8 * unit && rust->outside == 5 * unit, "of Rust");
 	CHECK(wide->known && wide->inside == 11 * unit && wide->outside == 5 * unit && wide->inside_off == 1.5 * unit &&
-	      wide->outside_off == unit, "and what a long label costs more in C");
-	CHECK(!own[TARE_PATH_PYTHON].known && !own[TARE_PATH_PYTHON + TIMELINE_WAYS / 2].known, "nobody measured it");
+	      wide->outside_off == unit, "and the additional cost of a long label in C");
+	CHECK(!own[TARE_PATH_PYTHON].known && !own[TARE_PATH_PYTHON + TIMELINE_WAYS / 2].known, "not measured");
 }
 
 struct expected {
@@ -154,8 +154,11 @@ static void expect(const struct expected *wanted, size_t n)
 	unlink(path);
 }
 
-/* As a thread leaves it when the file was opened already, and its block of two points is full: elsewhere with a third, if that could be
- * written, and begun anew. How many points are read, and lost. */
+/*
+ * The state after a thread filled its block of two points while the file was open: the block is
+ * appended elsewhere with a third point, if that could be written, and begun again. Returns the
+ * number of points read, and lost.
+ */
 static void read_as_it_is_written(bool appended, unsigned points, unsigned lost)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -179,7 +182,7 @@ static void read_as_it_is_written(bool appended, unsigned points, unsigned lost)
 	CHECK_EQ(write(fd, file, size), size);
 	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
 	CHECK_EQ(timeline_info(t)->thread[0].points, 2);
-	CHECK(timeline_info(t)->thread[0].end_unknown && !timeline_info(t)->thread[0].goes_on && !timeline_info(t)->live, "of whom nothing is known");
+	CHECK(timeline_info(t)->thread[0].end_unknown && !timeline_info(t)->thread[0].goes_on && !timeline_info(t)->live, "an unknown process");
 
 	if (appended) {
 		add(BLOCK_POINTS, 0, data, bytes, BLOCK_SEALED)->first = 0;
@@ -225,7 +228,7 @@ TEST(values_add_up_and_ticks_become_ns)
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 20, 150 }, 0 }, { TIMELINE_END, false, 0, { 48, 350 }, 0 } }, 2);
 }
 
-/* It stands still where it stepped, and says that it was not read; what follows goes on. */
+/* At a step back, the value is repeated and marked as not read. The next values continue. */
 TEST(a_clock_that_steps_back)
 {
 	uint8_t data[128];
@@ -263,7 +266,10 @@ TEST(a_counter_that_is_lost_is_missing_from_there_on)
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 10 }, 0 }, { TIMELINE_END, false, 2, { 8, 10 }, 0 } }, 2);
 }
 
-/* Of three blocks the second is damaged: what was open is closed, the gap is a point, what ends behind it has no begin. */
+/*
+ * The second of three blocks is damaged: open regions are closed, the gap is a point, and an end
+ * after it has no begin.
+ */
 TEST(a_block_that_is_missing)
 {
 	uint8_t data[64];
@@ -294,7 +300,7 @@ TEST(a_block_that_is_missing)
 	       7);
 }
 
-/* What was counted while a block was written is the recorder's, not the program's. */
+/* Counts during the writing of a block belong to the recorder, not to the program. */
 TEST(a_block_goes_on_where_the_one_before_ended)
 {
 	uint8_t data[64];
@@ -313,7 +319,10 @@ TEST(a_block_goes_on_where_the_one_before_ended)
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
 }
 
-/* A full block was appended, and the killed program had no time to begin its own anew: the same points are there twice. */
+/*
+ * A full block was appended, and the program was killed before its own block was begun again: the
+ * points are there twice.
+ */
 TEST(a_block_that_is_there_twice)
 {
 	uint8_t data[64];
@@ -328,12 +337,14 @@ TEST(a_block_that_is_there_twice)
 		sum_up(h);
 	}
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
-	/* And where the copy did not get to its end, the block itself is whole. */
+	/* If the copy is incomplete, the block itself is complete. */
 	((struct block_head *)(file + 3 * FILE_PAGE))->sum++;
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
 }
 
-/* Of a file that was ended in order; `missing` of two points' three blocks is not there. */
+/*
+ * A file that ended properly, with one of three blocks of two points missing, given by `missing`.
+ */
 static void three_blocks(unsigned missing)
 {
 	struct file_process *p;
@@ -349,7 +360,8 @@ static void three_blocks(unsigned missing)
 		n += put_short(data + n, true, 1, 1);
 		if (i == missing)
 			continue;
-		h = add(BLOCK_POINTS, i == 0 ? 2 : i - 1, data, n, BLOCK_SEALED); /* the one it writes into is first in the file */
+		/* the one it writes to is first in the file */
+		h = add(BLOCK_POINTS, i == 0 ? 2 : i - 1, data, n, BLOCK_SEALED);
 		h->flags = i == 0 ? BLOCK_LAST : 0;
 		h->value[0] = 1000;
 		sum_up(h);
@@ -366,7 +378,7 @@ TEST(a_file_that_was_cut_off_says_so)
 	three_blocks(2);
 	damaged = "1 block of thread 43 is missing before its block at offset 12288, with 2 points";
 	expect(gap, 7);
-	/* The head says how far it went. */
+	/* The head has the size. */
 	three_blocks(2);
 	((struct file_head *)(void *)file)->next = size + FILE_PAGE;
 	damaged = "the file ends at offset 20480, and was written up to 24576";
@@ -378,13 +390,14 @@ TEST(a_file_that_was_cut_off_says_so)
 	expect(gap, 7);
 }
 
-/* Killed while a page was taken: for a copy of the block that is there, or for what nobody knows. */
+/* Killed while a page was allocated: for a copy of an existing block, or for unknown data. */
 TEST(a_killed_program_s_file_that_ends_before_what_was_taken)
 {
 	static const struct expected there[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } };
 	static const struct {
 		enum block_state state; /* of the thread's block */
-		bool moved, ended;	/* what it wrote into first is free, for it ended; the recording did */
+		/* the first block is free, because its thread ended; the recording ended */
+		bool moved, ended;
 		unsigned pages;
 		bool told;
 	} rows[] = { { BLOCK_SEALED, false, false, 1, false }, { BLOCK_SEALED, false, false, 2, true }, { BLOCK_SEALED, true, false, 1, true },
@@ -407,7 +420,7 @@ TEST(a_killed_program_s_file_that_ends_before_what_was_taken)
 		h->value[0] = 1000;
 		sum_up(h);
 		((struct file_head *)(void *)file)->next = size + rows[i].pages * FILE_PAGE;
-		damaged = rows[i].told ? "bytes before what was taken for it" : NULL;
+		damaged = rows[i].told ? "bytes before the end of the space allocated for it" : NULL;
 		expect(there, 2);
 	}
 }
@@ -429,7 +442,9 @@ TEST(a_thread_whose_last_block_is_missing)
 			h->value[0] = 1000;
 			sum_up(h);
 		}
-		/* Its own block was given to another thread, and what stood in it is nowhere. */
+		/*
+		 * Its own block was given to another thread, and its previous contents are nowhere.
+		 */
 		p->ended = (uint32_t)ended;
 		damaged = ended ? "the last block of thread 43 is missing, after its block at offset 16384" : NULL;
 		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
@@ -437,7 +452,10 @@ TEST(a_thread_whose_last_block_is_missing)
 	}
 }
 
-/* Blocks at the end: one that is damaged tells how many points it had, and how many were before it; one whose seal is wrong does not. */
+/*
+ * Damaged blocks at the end: a damaged block has its number of points and the number before it; a
+ * block with a wrong seal has neither.
+ */
 TEST(points_of_the_last_blocks)
 {
 	uint8_t data[64];
@@ -450,7 +468,7 @@ TEST(points_of_the_last_blocks)
 		h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 		h->value[0] = 1000;
 		sum_up(h);
-		h = add(BLOCK_POINTS, 3, data, n, BLOCK_SEALED); /* and two that are nowhere */
+		h = add(BLOCK_POINTS, 3, data, n, BLOCK_SEALED); /* and two blocks are missing */
 		((uint8_t *)(h + 1))[1] ^= 1;
 		h->points -= (unsigned)seal;
 		damaged = seal ? "at offset 16384 is damaged" : "at offset 16384 is damaged, with 2 points";
@@ -458,7 +476,7 @@ TEST(points_of_the_last_blocks)
 					    { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 }, { TIMELINE_LOST, false, 3, { 8, 2 }, seal ? 0 : 6 },
 				    { TIMELINE_END, TIMELINE_AT_GAP, 3, { 8, 2 }, 0 } }, 5);
 	}
-	/* The first block is missing: when the thread began is not known. */
+	/* The first block is missing: the beginning of the thread is not known. */
 	begin_file();
 	h = add(BLOCK_POINTS, 1, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
@@ -468,7 +486,7 @@ TEST(points_of_the_last_blocks)
 	expect((struct expected[]){ { TIMELINE_BEGIN, TIMELINE_AT_GAP, 3, { 0, 0 }, 0 }, { TIMELINE_LOST, false, 0, { 0, 0 }, 2 },
 				    { TIMELINE_END, TIMELINE_AT_GAP, 0, { 0, 0 }, 0 },
 				    { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 5);
-	/* A seal that is wrong around data that are right: they are counted. */
+	/* A wrong seal with intact data: the points are counted. */
 	begin_file();
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
