@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong, in words: every tare function that can fail fills one of these. */
+/* Errors with a text: every tare function that can fail fills one of these. */
 #ifndef TARE_ERROR_H
 #define TARE_ERROR_H
 
@@ -21,7 +21,7 @@ extern "C" {
  */
 struct tare_error {
 	int code;       /* errno value; 0 when nothing went wrong */
-	int at;         /* byte offset in the text that was parsed; -1 where no text was */
+	int at;         /* byte offset in the parsed text; -1 if no text was parsed */
 	char what[384]; /* which thing, which CPU or offset, and why */
 	char hint[320]; /* what the user can do about it, or "" */
 };

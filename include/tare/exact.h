@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that runs under the exact engine (tare stat --engine exact, tare regions) reads its own
- * counts: how many instructions the calling thread has retired in user mode up to this very place.
+ * A program under the exact engine (tare stat --engine exact, tare regions) reads its own counts:
+ * the number of instructions that the calling thread has retired in user mode so far.
  *
  *	int64_t before = tare_exact_now();
  *
  *	work();
  *	printf("%lld instructions\n", (long long)(tare_exact_now() - before));
  *
- * Both reads are exact to the instruction, so their difference is: it counts everything behind the
- * first load up to the second one, that one included. The same program says the same in each run.
+ * Both reads are exact to the instruction, and so is their difference: it counts all instructions
+ * after the first load, up to and including the second. A deterministic program gets the same
+ * number in each run.
  */
 #ifndef TARE_EXACT_H
 #define TARE_EXACT_H
@@ -23,61 +24,64 @@
 extern "C" {
 #endif
 
-/** What an instruction can count as; one instruction belongs to several. */
+/** Classes of instructions; an instruction may belong to several. */
 enum tare_exact_class {
 	TARE_EXACT_INSTRUCTIONS,
 	TARE_EXACT_BRANCHES,    /* near jumps, calls and returns */
-	TARE_EXACT_CONDITIONAL, /* those that may fall through */
-	TARE_EXACT_TAKEN,       /* those that did not */
+	TARE_EXACT_CONDITIONAL, /* branches that may fall through */
+	TARE_EXACT_TAKEN,       /* branches that did not fall through */
 	TARE_EXACT_CALLS,
 	TARE_EXACT_RETURNS,
-	TARE_EXACT_INDIRECT, /* jumps and calls through a register or memory; returns not among them */
-	TARE_EXACT_LOADS,    /* memory operands read, implicit ones too */
+	TARE_EXACT_INDIRECT, /* jumps and calls through a register or memory, without returns */
+	TARE_EXACT_LOADS,    /* memory operands read, including implicit ones */
 	TARE_EXACT_STORES,   /* memory operands written */
 	TARE_EXACT_ATOMICS,
 	TARE_EXACT_REP, /* repeated string instructions, each counted once */
 	TARE_EXACT_SYSCALLS,
 	TARE_EXACT_X87,
 	TARE_EXACT_MMX,
-	TARE_EXACT_VEC128, /* by the widest vector register that is named */
+	TARE_EXACT_VEC128, /* by the widest vector register in the instruction */
 	TARE_EXACT_VEC256,
 	TARE_EXACT_VEC512,
-	TARE_EXACT_ACCESSES, /* memory operands accessed; one that is read and written is one */
+	/* memory operands accessed; an operand that is read and written counts once */
+	TARE_EXACT_ACCESSES,
 	TARE_EXACT_CLASSES
 };
 
 /**
- * tare_exact_now(), from tare/now.h: the instructions that the calling thread has retired in user mode
- * since it began, the load that reads them being the last one counted; -1 where no engine keeps a running
- * count (it must be asked for: the program then runs about half as fast as under the engine without).
+ * tare_exact_now(), from tare/now.h: the number of instructions that the calling thread has retired
+ * in user mode since it began, including the load that reads it; -1 if there is no running count.
+ * The running count must be requested; with it, the program runs about half as fast as without.
  *
- * A forked child and a program after exec begin at 0. A child in its parent's memory without a thread's memory of its own
- * (vfork(); clone() with CLONE_VM and without CLONE_SETTLS) has counts of 2^50 and more beyond its parent's and other such
- * children's: the difference of two processes' counts shows that it is none. An instruction counts when it retires; `rep` is 1,
- * a system call is 1, nothing of the kernel counts. In a signal handler the count holds what the thread
- * had retired when the signal came. One load, inline, from any thread, in any handler; natively one load
- * too. The compiler moves no other access to memory across it.
+ * A forked child and a program after exec begin at 0. A child that shares its parent's memory and
+ * thread-local storage (vfork(); clone() with CLONE_VM and without CLONE_SETTLS) has counts that
+ * differ by 2^50 or more from those of its parent and of other such children. So a difference
+ * between two processes is recognisable as invalid. An instruction counts when it retires: `rep` is
+ * 1, a system call is 1, kernel instructions do not count. In a signal handler, the count is the
+ * number of instructions that the thread had retired when the signal was delivered. Costs one
+ * inline load, also without the engine; from any thread, in any handler. The compiler does not move
+ * other memory accesses across it.
  *
- * Source: the engine's translation of this one load (docs/exact-engine.md); the judge, ptrace
- * single-stepping, agrees with ==.
+ * Source: the engine's translation of this one load (docs/exact-engine.md). It is tested for
+ * equality with ptrace single-stepping.
  */
 
 /**
- * All classes of the calling thread at once, without a running count: under any run of the engine.
+ * Read all classes of the calling thread, in any run under the engine; needs no running count.
  *
  * @out  room for n counts, in the order of enum tare_exact_class, of the thread since it began. The
- *       system call by which the engine is asked is the last instruction in them. Written only on success.
+ *       system call that asks the engine is the last instruction included. Written only on success.
  * @n    at most TARE_EXACT_CLASSES.
  * @err  says what went wrong; may be NULL.
  *
- * Returns 0; -ENOTSUP when the program does not run under the exact engine; -ENODATA when n > 1 and it
- * counts instructions alone; -EINVAL for an n out of range. From any thread, in any handler. Costs one system
- * call, and natively nothing else; under the engine one pass over the counters of the code executed so
- * far: some ten microseconds in a small program, some hundred in a compiler.
+ * Returns 0; -ENOTSUP if the program does not run under the exact engine; -ENODATA if n > 1 and the
+ * engine counts instructions only; -EINVAL if n is out of range. From any thread, in any handler.
+ * Costs one system call; under the engine, also one pass over the counters of the code executed so
+ * far: about ten microseconds in a small program, about a hundred in a compiler.
  */
 TARE_API int tare_exact_read(int64_t *out, size_t n, struct tare_error *err);
 
-/** The class as events are named: "instructions", "loads", ...; NULL out of range. */
+/** The event name of the class: "instructions", "loads", ...; NULL if out of range. */
 TARE_API const char *tare_exact_class_name(enum tare_exact_class c);
 
 #ifdef __cplusplus

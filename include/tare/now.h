@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The load that reads the exact engine's running count, of the CPU that this is compiled for. */
+/* The load that reads the exact engine's running count, for the target CPU. */
 #if defined(__x86_64__)
 #include "tare/x86/now.h"
 #elif defined(__aarch64__)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's page about a counter: the count without a system call, by the full protocol, in
- *line.
+ * Read a counter from the kernel's mmap page without a system call, with the full protocol, inline.
  *
  *	const struct perf_event_mmap_page *page = tare_group_page(g, 0);
  *	uint64_t count;
@@ -9,21 +8,24 @@
  *	if (!page || !tare_page_count(page, &count))
  *		ret = tare_group_count(g, 0, &count, &err);
  *
- * What of the page is used:
+ * The fields of the page that are used:
  *
  *	offset size
  *	     8    4  lock          changes when the kernel writes the page
  *	    12    4  index         of the counter, from 1 on; 0: not on a counter now
- *	    16    8  offset        what to add to the register
+ *	    16    8  offset        to add to the register
  *	    24    8  time_enabled  ns, when the page was written
  *	    32    8  time_running  ns, when the page was written
- *	    40    8  capabilities  cap_user_rdpmc says 1 also where reading is switched off: index
- *decides 48    2  pmc_width     bits of the register 50    2  time_shift    from ticks of the clock
- *to ns, with 52    4  time_mult 56    8  time_offset 80    8  time_cycles   for clocks of fewer
- *than 64 bits, with 88    8  time_mask
+ *	    40    8  capabilities  cap_user_rdpmc is 1 even if reading is disabled: use index
+ *	    48    2  pmc_width     bits of the register
+ *	    50    2  time_shift    from ticks of the clock to ns, with
+ *	    52    4  time_mult
+ *	    56    8  time_offset
+ *	    80    8  time_cycles   for clocks of fewer than 64 bits, with
+ *	    88    8  time_mask
  *
- * The kernel writes it only from the CPU that the thread runs on (or while it does not run), so a
- * compiler barrier is all the order that is needed. Source: linux/perf_event.h, struct
+ * The kernel writes the page only on the CPU that the thread runs on, or while the thread does not
+ * run. So a compiler barrier is sufficient. Source: linux/perf_event.h, struct
  * perf_event_mmap_page, "Bits needed to read the hw events in user-space".
  */
 #ifndef TARE_PAGE_H
@@ -46,9 +48,9 @@ extern "C" {
 /**
  * The page of event i of a group.
  *
- * Returns NULL if the group was not opened with TARE_USER_READS, or it, or the calling thread,
- * cannot be read so (tare_group_user_reads() says why). The page lives as long as the group, may be
- * read by the thread that opened the group only, and not in a child after fork. Costs no system
+ * Returns NULL if the group was not opened with TARE_USER_READS, or if the group or the calling
+ * thread does not allow it (tare_group_user_reads() says why). The page lives as long as the group.
+ * Only the thread that opened the group may read it, and not in a child after fork. Costs no system
  * call.
  */
 TARE_API const struct perf_event_mmap_page *tare_group_page(const struct tare_group *g, size_t i);
@@ -63,14 +65,15 @@ TARE_PAGE_INLINE uint32_t tare_page_version(const struct perf_event_mmap_page *p
 	return *(const volatile uint32_t *)&page->lock;
 }
 
-/* The hardware counter is pmc_width bits and wraps; the kernel's offset expects it sign-extended.
+/*
+ * The hardware counter is pmc_width bits and wraps; the kernel's offset expects it sign-extended.
  */
 TARE_PAGE_INLINE uint64_t tare_page_sum(const struct perf_event_mmap_page *page, uint64_t pmc)
 {
 	return (uint64_t)page->offset + (uint64_t)tare_pmc_sign_extend(pmc, page->pmc_width);
 }
 
-/* As tare_page_count(), with registers read by `counter`. */
+/* Like tare_page_count(), with registers read by `counter`. */
 TARE_PAGE_INLINE bool tare_page_count_by(const struct perf_event_mmap_page *page,
 					 uint64_t (*counter)(uint32_t index), uint64_t *count)
 {
@@ -92,14 +95,14 @@ TARE_PAGE_INLINE bool tare_page_count_by(const struct perf_event_mmap_page *page
 }
 
 /**
- * Read one counter: events since its group was opened.
+ * Read one counter: the events since its group was opened.
  *
  * @page   of a counter of the calling thread, by tare_group_page().
  * @count  written only on success.
  *
- * Returns false, and then tare_group_count() or tare_group_read() has the answer, when the counter
- * is not on the PMU now, was off it at any time since it was started (then a bare count is only a
- * share), or the kernel wrote the page meanwhile. Costs at most 24 instructions
+ * Returns false if the counter is not on the PMU now, was off it at any time since it was started
+ * (then the count is incomplete), or if the kernel wrote the page meanwhile. In these cases use
+ * tare_group_count() or tare_group_read(). Costs at most 24 instructions
  * (bench/count_instructions), serialised before (x86 `lfence` or `serialize`, arm64 `isb`).
  */
 TARE_PAGE_INLINE bool tare_page_count(const struct perf_event_mmap_page *page, uint64_t *count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cheapest correct read there is: counters of the calling thread that stay on the PMU, read by
- *the register number cached at open. For differences around a few instructions, or millions.
+ * The cheapest correct read: counters of the calling thread that stay on the PMU, read by the
+ * register number cached at open. For differences over a few instructions, or millions.
  *
  *	struct tare_pinned *p = tare_pinned_open(events, &err);
  *	uint64_t before[2], after[2];
@@ -11,10 +11,10 @@
  *	tare_pinned_read(p, after, 2);
  *	printf("%llu\n", (unsigned long long)tare_pinned_difference(p, before[0], after[0]));
  *
- * The kernel may still move a counter (the thread migrates to a CPU where its register is taken),
- *so every read compares the version of the kernel's pages with the cached one, after the registers:
- *an unchanged version proves that the numbers came from the right registers. A changed one leads
- *out of line, where the registers are looked up again, or read(2) answers.
+ * The kernel may still move a counter, if the thread migrates to a CPU on which its register is in
+ * use. So every read compares the version of the kernel's pages with the cached one after reading
+ * the registers: an unchanged version proves that the right registers were read. If it changed, an
+ * out-of-line function looks up the registers again, or uses read(2).
  */
 #ifndef TARE_PINNED_H
 #define TARE_PINNED_H
@@ -31,26 +31,26 @@ extern "C" {
 
 enum { TARE_PINNED_MAX = 8 };
 
-/** Open pinned counters, of one thread. The fields are for the inline functions below. */
+/** The pinned counters of a thread. The fields are for the inline functions below. */
 struct tare_pinned {
-	const void *pages; /* the kernel's, one per counter, behind each other */
+	const void *pages; /* the kernel's pages, one per counter, contiguous */
 	tare_pmc_handle counter[TARE_PINNED_MAX];
-	uint32_t version; /* of the pages, when `counter` was looked up */
+	uint32_t version; /* of the pages, when `counter` was cached */
 	uint32_t n;
-	uint64_t mask; /* of the bits that all its counters have */
+	uint64_t mask; /* the bits that all counters have */
 };
 
 /**
  * Open all events of the list as one group of the calling thread, and start it.
  *
  * @events  at most TARE_PINNED_MAX events of the CPU's own PMU; not kept.
- * @err     says which event cannot be read so and why; may be NULL.
+ * @err     says which event cannot be read this way and why; may be NULL.
  *
- * Returns the counters, which the same thread closes. NULL when a read could not be proved right:
- * err->code EOPNOTSUPP (an event that is in no register; reading from user space switched off: the
- * hint says what to type; a counter of less than 40 bits on x86, or 64 on arm64), EBUSY (the
- * counters are taken), and as tare_group_open(). Costs some system calls and one locked page per
- * event.
+ * Returns the counters, which the same thread closes. Returns NULL if reads would not be reliable:
+ * err->code EOPNOTSUPP (the event has no register; reading from user space is disabled, and the
+ * hint has the command to enable it; the counter has less than 40 bits on x86, or 64 on arm64),
+ * EBUSY (the counters are in use), and as tare_group_open(). Costs some system calls and one locked
+ * page per event.
  *
  * Source: perf_event_open(2), "pinned"; linux/perf_event.h, struct perf_event_mmap_page.
  */
@@ -60,20 +60,22 @@ TARE_API struct tare_pinned *tare_pinned_open(const struct tare_events *events,
 /** Close them; NULL does nothing. */
 TARE_API void tare_pinned_close(struct tare_pinned *p);
 
-/** What tare_pinned_read() does when the kernel has moved something; not to be called directly. */
+/** Called by tare_pinned_read() if the kernel moved a counter. Do not call it directly. */
 TARE_API int tare_pinned_read_slowly(struct tare_pinned *p, uint64_t *out, uint32_t n);
 
 /**
  * Read all counters.
  *
  * @p    open counters of the calling thread.
- * @out  room for n values, in the order of the list. They mean something only by their difference.
- * @n    the tare_events_count() of the list, best as a constant, for else each costs a comparison.
+ * @out  room for n values, in the order of the list. Only their differences have a meaning.
+ * @n    the tare_events_count() of the list. Use a constant: otherwise each value costs a
+ *       comparison.
  *
- * Returns 0; -EIO if the kernel took the counters away, -ENODATA if they shared them. Only from the
- * thread that opened them, and not in a child after fork. Costs at most 11 instructions for one
- * counter and 6 more for each further one (bench/count_instructions), serialised before and after
- * (x86 `lfence` or `serialize`, arm64 `isb`); a system call only when the kernel moved something.
+ * Returns 0; -EIO if the kernel took the counters away, -ENODATA if they were multiplexed. Call it
+ * only from the thread that opened them, and not in a child after fork. Costs at most 11
+ * instructions for one counter and 6 more for each further one (bench/count_instructions),
+ * serialised before and after (x86 `lfence` or `serialize`, arm64 `isb`). Needs a system call only
+ * if the kernel moved a counter.
  */
 static __inline__ __attribute__((always_inline, no_instrument_function)) int tare_pinned_read(struct tare_pinned *p,
 								  uint64_t *out, uint32_t n)
@@ -83,7 +85,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) int tar
 
 	tare_pmc_fence();
 	out[0] = tare_pmc_read(first);
-	/* Not a loop: compilers differ in which they unroll. */
+	/* Not a loop, because compilers differ in which loops they unroll. */
 #define TARE_PINNED_NEXT(i)                                                                        \
 	if (n > (i))                                                                               \
 	out[i] = tare_pmc_read(p->counter[i])
@@ -102,8 +104,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) int tar
 }
 
 /**
- * Events between two reads of the same counter. Right for fewer than 2^40 events (x86: 2^48 on all
- * processors of today, which is a day of cycles; arm64: 2^64).
+ * The number of events between two reads of the same counter. Correct for fewer than 2^40 events
+ * (x86: 2^48 on all current processors, which is a day of cycles; arm64: 2^64).
  */
 static __inline__ uint64_t tare_pinned_difference(const struct tare_pinned *p, uint64_t before,
 					      uint64_t after)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a thread and its signal handlers write, of the CPU that this is compiled for. */
+/* The position at which a thread and its signal handlers write, for the target CPU. */
 #if defined(__x86_64__)
 #include "tare/x86/place.h"
 #elif defined(__aarch64__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters and the clock as user space reads them, of the CPU that this is compiled for. */
+/* Counters and the clock as read from user space, for the target CPU. */
 #if defined(__x86_64__)
 #include "tare/x86/pmc.h"
 #elif defined(__aarch64__)

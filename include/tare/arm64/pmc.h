@@ -19,9 +19,11 @@ extern "C" {
  */
 #define TARE_PMC_MIN_WIDTH 64
 
-/* What a cached counter is read by: two instructions, `mrs x0, <its register>; ret`. The number is
- * part of the register's name, and PMSELR_EL0, which could choose one, is not saved over a context
- * switch. */
+/*
+ * The code that reads a cached counter: two instructions, `mrs x0, <its register>; ret`. The
+ * counter's number is part of the register's name. PMSELR_EL0 could select one, but it is not saved
+ * over a context switch.
+ */
 typedef const void *tare_pmc_handle;
 
 /** Wait until all earlier instructions are done, and let no later one begin before.
@@ -31,7 +33,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
 	__asm__ volatile("isb" : : : "memory");
 }
 
-/** The raw bits of a counter. SIGILL where it is not allowed. */
+/** The raw bits of a counter. SIGILL if not allowed. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(tare_pmc_handle counter)
 {
 	register uint64_t value __asm__("x0");
@@ -40,7 +42,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 	return value;
 }
 
-/** The clock that the page's cap_user_time speaks of: the generic timer. */
+/** The clock for the page's cap_user_time: the generic timer. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(void)
 {
 	uint64_t ticks;
@@ -49,16 +51,16 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 	return ticks;
 }
 
-/** Where the kernel's pages are, given the state that tells it: its first word. */
+/** The address of the kernel's pages, from the first word of the state. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(const void *state)
 {
 	return *(const void *const *)state;
 }
 
 /**
- * The version of the first page: it stays the same exactly as long as the kernel has touched no
- * counter of the group. arm64 takes a group off and on as a whole, and sets a single counter back
- * only when it overflows, which one of 64 bits does not. Call it after a fence.
+ * The version of the first page. It is unchanged exactly if the kernel has not touched any counter
+ * of the group. arm64 takes a group off and on as a whole, and sets a single counter back only when
+ * it overflows, which a 64-bit counter does not. Call it after a fence.
  */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(const void *pages,
 								       uint32_t n)
@@ -69,7 +71,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_
 
 enum { TARE_PMC_COUNTERS = 32 };
 
-/* Index n + 1 is event counter n, 32 the cycle counter; 0 (no counter) wraps and is not known. */
+/* Index n + 1 is event counter n, 32 the cycle counter; 0 (no counter) wraps and is rejected. */
 static __inline__ int tare_pmc_index_known(uint32_t index)
 {
 	return index - 1 < TARE_PMC_COUNTERS;
@@ -85,7 +87,7 @@ static __inline__ int tare_pmc_index_known(uint32_t index)
 #define TARE_PMC_PAD  ""
 #endif
 
-/* A jump into a table of reads: in place, so that no link register need be saved. */
+/* A jump into a table of reads: inline, so that the link register need not be saved. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read_index(uint32_t index)
 {
 	uint64_t value, at = index - 1;
@@ -106,7 +108,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 	return value;
 }
 
-/* Version and index of a page lie side by side: one load. */
+/* Version and index of a page are adjacent: one load. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) void
 tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 {
@@ -116,8 +118,10 @@ tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 			 : "memory");
 }
 
-/* The low `width` bits, sign-extended. Shifts take the low 6 bits of their count, which spares the
- * mask that C asks for. Source: Arm ARM, "LSLV", "ASRV". */
+/*
+ * The low `width` bits, sign-extended. Shifts use the low 6 bits of their count, which saves the
+ * mask required by C. Source: Arm ARM, "LSLV", "ASRV".
+ */
 static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_pmc_sign_extend(uint64_t pmc,
 									  unsigned width)
 {

@@ -15,8 +15,8 @@ extern "C" {
 /**
  * Instructions of the calling thread up to this load, or -1: see tare/exact.h.
  *
- * Natively it loads the -1 beside it. The engine knows the load by its three prefixes, which mean
- * nothing, and by the words behind the -1, and loads the thread's count instead.
+ * Without the engine, it loads the -1 next to it. The engine recognises the load by its three
+ * redundant prefixes and by the words after the -1, and loads the thread's count instead.
  */
 static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_exact_now(void)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a thread writes next: a place that one of its functions at a time has, which its signal handlers may call, too. Only the
- * thread itself comes here: nothing is locked. Installed for tare/region.h; tare/arm64/place.h has the same functions.
+ * The position at which a thread writes next. One function of the thread at a time owns it; signal
+ * handlers may call these functions, too. Only the thread itself uses it, so there is no lock.
+ * Installed for tare/region.h; tare/arm64/place.h has the same functions.
  *
- * A place that somebody has is TARE_PLACE_TAKEN more than it was. A signal comes between two instructions, and each of these
- * is one.
+ * Taking it adds TARE_PLACE_TAKEN. Each operation is a single instruction, so a signal cannot
+ * interrupt it.
  */
 #ifndef TARE_PLACE_H
 #define TARE_PLACE_H
@@ -21,7 +22,10 @@ struct tare_place {
 
 #define TARE_PLACE_TAKEN 0x800000u
 
-/** Take it. Returns where it is; where somebody has it already, a number that is TARE_PLACE_TAKEN more, or beyond all memory. */
+/**
+ * Take it. Returns the position; if it is already taken, a number that is TARE_PLACE_TAKEN more, or
+ * above all addresses.
+ */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_place_take(struct tare_place *p)
 {
 	uint64_t at = TARE_PLACE_TAKEN;
@@ -30,7 +34,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 	return at;
 }
 
-/** Leave it as it was before tare_place_take() returned that. */
+/** Restore the state before the tare_place_take() that returned `at`. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_leave(struct tare_place *p, uint64_t at)
 {
 	__asm__ volatile("" : : : "memory");
@@ -38,7 +42,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
 	__asm__ volatile("" : : : "memory");
 }
 
-/** Leave it n further than tare_place_take() found it, nobody having had it. */
+/** Release it n further than tare_place_take() found it, if it was not taken then. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_move(struct tare_place *p, uint64_t at,
 												  uint32_t n)
 {
@@ -46,19 +50,19 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
 	__asm__ volatile("{addq %1, %0|add %0, %1}" : "+m"(p->at) : "er"((uint64_t)n - TARE_PLACE_TAKEN) : "cc", "memory");
 }
 
-/** What tare_place_take() would return. */
+/** The value that tare_place_take() would return. */
 static __inline__ uint64_t tare_place_look(const struct tare_place *p)
 {
 	return p->at;
 }
 
-/** How far behind `start` it is, whoever has it. */
+/** The distance from `start`, whether it is taken or not. */
 static __inline__ uint64_t tare_place_behind(const struct tare_place *p, uint64_t start)
 {
 	return (p->at - start) & (TARE_PLACE_TAKEN - 1);
 }
 
-/** *p += n, in one instruction, which leaves the compiler no choice. */
+/** *p += n, forced to be one instruction. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_add(uint64_t *p, uint64_t n)
 {
 	__asm__ volatile("{addq %1, %0|add %0, %1}" : "+m"(*p) : "r"(n) : "cc", "memory");

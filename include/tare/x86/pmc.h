@@ -15,7 +15,7 @@ extern "C" {
 /* A counter narrower than this is not read in pinned mode: 2^40 events are minutes, 2^48 a day. */
 #define TARE_PMC_MIN_WIDTH 40
 
-/* What a cached counter is read by: the operand of `rdpmc`. */
+/* A cached counter: the operand of `rdpmc`. */
 typedef uint32_t tare_pmc_handle;
 
 /**
@@ -34,8 +34,10 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
 #endif
 }
 
-/** The raw bits of counter `counter` (pages give it as index - 1). Faults where it is not allowed.
- *  Source: Intel SDM vol. 2, "RDPMC". */
+/**
+ * The raw bits of counter `counter` (index - 1 of its page). Faults if not allowed. Source: Intel
+ * SDM vol. 2, "RDPMC".
+ */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(tare_pmc_handle counter)
 {
 	uint64_t low, high;
@@ -44,12 +46,14 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 	return high << 32 | low;
 }
 
-/** The clock that the page's cap_user_time speaks of: the time stamp counter. */
+/** The clock for the page's cap_user_time: the time stamp counter. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(void)
 {
 	uint64_t clock;
 
-	/* Together in one place: compilers would have the sum in another register, and move it. */
+	/*
+	 * One asm statement, because compilers would put the sum into another register and move it.
+	 */
 	__asm__ volatile("{rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0|rdtsc\n\tshl rdx, 32\n\tor %0, rdx}"
 			 : "=a"(clock)
 			 :
@@ -57,16 +61,16 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 	return clock;
 }
 
-/** Where the kernel's pages are, given the state that lies before them in a page of its own. */
+/** The address of the kernel's pages, from the state, which is in the page before them. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(const void *state)
 {
 	return (const char *)state + 4096;
 }
 
 /**
- * The sum of the versions of the n pages, one each 4096 bytes: it stays the same exactly as long as
- * the kernel has touched no counter. Every page counts, for x86 may move a member of a group to
- * another counter without the leader (kernel, arch/x86/events/core.c, x86_pmu_enable). Call it
+ * The sum of the versions of the n pages, 4096 bytes each. It is unchanged exactly if the kernel
+ * has not touched any counter. Every page must be checked, because x86 may move a member of a group
+ * to another counter without the leader (kernel, arch/x86/events/core.c, x86_pmu_enable). Call it
  * after a fence.
  */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(const void *pages,
@@ -74,7 +78,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_
 {
 	uint32_t sum = 0;
 
-	/* Not a loop: compilers differ in which they unroll. */
+	/* Not a loop, because compilers differ in which loops they unroll. */
 #define TARE_PMC_PAGE(i)                                                                           \
 	if (n > (i))                                                                               \
 	sum += *(const uint32_t *)((const char *)pages + 4096 * (i) + 8)
@@ -90,13 +94,13 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_
 	return sum;
 }
 
-/* 0 (no counter) wraps to the highest number, so that one comparison sorts it out. */
+/* 0 (no counter) wraps to the highest number, so one comparison rejects it. */
 static __inline__ int tare_pmc_index_known(uint32_t index)
 {
 	return index - 1 != UINT32_MAX;
 }
 
-/* Serialised before, so that what is to be counted is. */
+/* Serialised before, so that all earlier instructions are counted. */
 static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read_index(uint32_t index)
 {
 	tare_pmc_fence();
@@ -111,8 +115,10 @@ tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
 	*index = *(const volatile uint32_t *)((const char *)page + 12);
 }
 
-/* The low `width` bits, sign-extended. Shifts take the low 6 bits of their count, which spares the
- * mask that C asks for. Source: Intel SDM vol. 2, "SAL/SAR/SHL/SHR". */
+/*
+ * The low `width` bits, sign-extended. Shifts use the low 6 bits of their count, which saves the
+ * mask required by C. Source: Intel SDM vol. 2, "SAL/SAR/SHL/SHR".
+ */
 static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_pmc_sign_extend(uint64_t pmc,
 									  unsigned width)
 {
