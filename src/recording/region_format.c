@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What writing and reading a recording of regions share: sums, and where a record ends. */
+/* Shared by writer and reader of a recording of regions: checksums, and the sizes of records. */
 #include <errno.h>
 #include <string.h>
 #include "recording/region_format.h"
@@ -93,7 +93,7 @@ unsigned format_lost_bit(uint32_t label)
 	return label ? LOST_LABELS + (label - 1) % (64 * FILE_LOST_WORDS - LOST_LABELS) : LOST_ANY;
 }
 
-/* The n <= 8 bytes at p as a number; a word's bytes need not all be there, if zeros would stand for them. */
+/* The n <= 8 bytes at p as a number. Missing bytes of the word count as zero. */
 static uint64_t bytes_at(const uint8_t *p, const uint8_t *end, size_t n)
 {
 	uint64_t x = 0;
