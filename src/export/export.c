@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The regions of a recording, handed to an exporter. */
+/* Pass the regions of a recording to an exporter. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -8,7 +8,7 @@
 
 enum { CHECK_EVERY = 4096 };
 
-/* The timeline's labels, made fit to be repeated: none is longer than EXPORT_NAME_MAX. */
+/* The timeline's labels, shortened to at most EXPORT_NAME_MAX bytes. */
 struct names {
 	struct timeline *t;
 	struct timeline_label cut, thread;
@@ -59,12 +59,12 @@ struct points {
 	struct timeline *t;
 	struct opened *open;
 	size_t depth, room;
-	uint64_t last; /* place of the point before */
-	bool held;     /* what was begun last is a gap whose begin is not known */
+	uint64_t last; /* position of the previous point */
+	bool held;     /* the region begun last is a gap with an unknown begin */
 	struct export_told *told;
 };
 
-/* What stands for lost points begins and ends where they are missing; it is no region of the program. */
+/* A gap region begins and ends where points are missing. It is not a region of the program. */
 static bool is_gap(const struct points *w, const struct timeline_point *p)
 {
 	return timeline_label(w->t, p->label)->gap;
@@ -89,7 +89,10 @@ static void note_repaired(struct points *w, const struct timeline_point *p)
 		told->repaired_of_more = true;
 }
 
-/* Where the point stands on the axis. Detached timings are in no order (timeline.h, TIMELINE_START). */
+/*
+ * The position of the point on the axis. Detached timings are not in order (timeline.h,
+ * TIMELINE_START).
+ */
 static uint64_t place(struct points *w, const struct timeline_point *p, bool *unknown)
 {
 	size_t c = w->x->of->counter;
@@ -97,7 +100,8 @@ static uint64_t place(struct points *w, const struct timeline_point *p, bool *un
 
 	*unknown = missing || (p->value[c] < w->last && !detached);
 	if (*unknown)
-		w->told->unplaced += p->kind != TIMELINE_INTEGER; /* measureme's never have a time */
+		/* measureme's integers have no time */
+		w->told->unplaced += p->kind != TIMELINE_INTEGER;
 	else if (p->value[c] >= w->last)
 		w->last = p->value[c];
 	return *unknown ? w->last : p->value[c];
@@ -113,7 +117,10 @@ static void show_begun(struct points *w)
 		w->x->how->open(w->x, &s);
 }
 
-/* A gap that begins nobody knows when, before a thread's first point that is there, has no length: it stands at the point behind it. */
+/*
+ * A gap before a thread's first point has no known begin, so it gets no length and the position of
+ * the point after it.
+ */
 static void place_gap(struct points *w, const struct timeline_point *behind)
 {
 	struct opened *o = &w->open[w->depth - 1];
@@ -145,7 +152,7 @@ static int begin(struct points *w, const struct timeline_point *p, struct tare_e
 	return 0;
 }
 
-/* NULL: at neither end, or it is what was lost. */
+/* NULL: at neither end, or it is the gap itself. */
 static const char *at_gap(const struct points *w, const struct opened *o, const struct timeline_point *end)
 {
 	static const char *const names[] = { NULL, "begin", "end", "begin and end" };
@@ -159,10 +166,11 @@ static void end(struct points *w, const struct timeline_point *p)
 	struct export_span s;
 
 	if (w->depth == 0)
-		return; /* the reader balances: this is none of its points */
+		return; /* the reader balances points, so this one is not from it */
 	o = &w->open[--w->depth];
 	s = (struct export_span){
-		.label = p->label == o->label ? o->label : p->label, /* a region may be renamed at its end */
+		/* a region may be renamed at its end */
+		.label = p->label == o->label ? o->label : p->label,
 		.depth = (unsigned)w->depth,
 		.begin = o->at,
 		.begin_unknown = o->at_unknown,
@@ -211,7 +219,7 @@ static int one_thread(struct points *w, struct tare_error *err)
 		else
 			mark(w, &p);
 		if (i % CHECK_EVERY == 0 && w->x->out->error)
-			break; /* said by the caller */
+			break; /* reported by the caller */
 	}
 	cursor_close(c);
 	return ret < 0 ? ret : 0;

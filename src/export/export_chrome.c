@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace event format, for chrome://tracing, ui.perfetto.dev and others: "X" for a region with what it counted
- * in its arguments. Times are microseconds with three decimals, so that no nanosecond is lost. Source: "Trace Event
- * Format", "JSON Object Format", "Complete Events", "Async Events".
+ * Chrome's trace event format, for chrome://tracing, ui.perfetto.dev and others: "X" for a region,
+ * with its counts as arguments. Times are microseconds with three decimals, so they keep nanosecond
+ * precision.
+ *
+ * Source: "Trace Event Format", "JSON Object Format", "Complete Events", "Async Events".
  */
 #include <stdio.h>
 #include "export/export.h"
@@ -150,7 +152,8 @@ static void mark(struct export *x, const struct export_mark *m)
 		time_field(x, "ts", m->at);
 		field(x, "name", l->name);
 		out_text(x->out, ",\"args\":{\"value\":");
-		out_u64(x->out, m->number); /* a counter track draws numbers only; a viewer may round one above 2^53 */
+		/* a counter track supports numbers only; a viewer may round those above 2^53 */
+		out_u64(x->out, m->number);
 		out_text(x->out, "}}");
 		return;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ways to export share: the counter that was asked for, names, small numbers for labels. */
+/* Shared by all exporters: the selected counter, names, small numbers for labels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ const char *export_shorten(const char *name, char *room)
 	if (export_name_fits(name))
 		return name;
 	while (at && (name[at] & 0xc0) == 0x80)
-		at--; /* not within a character of UTF-8 */
+		at--; /* do not split a UTF-8 character */
 	memcpy(room, name, at);
 	strcpy(room + at, "...");
 	return room;
@@ -71,7 +71,7 @@ static const char *name_of(const void *info, size_t i)
 int export_counter_of(const struct timeline_info *info, const char *name, struct tare_error *err)
 {
 	if (info->n_counters == 0) {
-		tare_fail(err, EINVAL, "%.200s has no counter: there is nothing to place its regions by", info->path);
+		tare_fail(err, EINVAL, "%.200s has no counter: its regions have no position on an axis", info->path);
 		tare_hint(err, "'tare summarize --format csv' has its labels with their counts; 'tare regions -e wall-time' records a clock");
 		return -EINVAL;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CSV as RFC 4180 has it, with a header: a row for each region (in the order of their ends), instant, number, detached
- * timing and loss of a thread. What could not be read is empty, never 0. Of samples: a row for each.
+ * CSV by RFC 4180, with a header: a row for each region (in the order of their ends), instant,
+ * number, detached timing and loss of a thread. Values that were not read are empty, never 0. For
+ * samples: one row each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static void mark(struct export *x, const struct export_mark *m)
 	out_text(o, ",,\r\n");
 }
 
-/* "main;parse;leaf", outermost first, as folded stacks have it. */
+/* "main;parse;leaf", outermost first, as in folded stacks. */
 static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
 {
 	size_t n, ignored, depth = 0;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Firefox Profiler's processed profile, version 48 (profiler.firefox.com upgrades older ones as it opens them):
- * regions are markers, and each counter of a thread is a counter of the profile. Its tables are columns, so a thread's
- * wait in spools until the thread ends. Source: github.com/firefox-devtools/profiler, docs-developer/
- * processed-profile-format.md, CHANGELOG-formats.md and src/types/profile.
+ * The Firefox Profiler's processed profile, version 48 (profiler.firefox.com upgrades older
+ * versions when it opens them): regions are markers, and each counter of a thread is a counter of
+ * the profile. Its tables are stored by column, so a thread's columns are spooled until the thread
+ * ends.
+ *
+ * Source: github.com/firefox-devtools/profiler, docs-developer/processed-profile-format.md,
+ * CHANGELOG-formats.md and src/types/profile.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +24,12 @@ struct firefox {
 	struct spool column[N_FIXED], count[TIMELINE_COUNTERS_MAX];
 	struct firefox_stacks stacks;
 	struct export_ids names;
-	char *kind[KINDS_MAX]; /* category 1 + i; 0 is what has none, or one too many */
+	/* category 1 + i; 0 is for regions without a kind, and for kinds beyond the maximum */
+	char *kind[KINDS_MAX];
 	size_t n_kinds, n_threads;
 	uint64_t markers, samples;
-	uint64_t at[TIMELINE_COUNTERS_MAX]; /* the counters at the sample before */
-	uint8_t known;			    /* bit i: at[i] is */
+	uint64_t at[TIMELINE_COUNTERS_MAX]; /* counters at the previous sample */
+	uint8_t known;			    /* bit i: at[i] is known */
 	uint64_t first, last;
 	bool in_thread, any_counter, failed;
 };
@@ -35,7 +39,7 @@ static struct out *column(struct firefox *f, enum column c)
 	return &f->column[c].out;
 }
 
-/* The number of a category, from its name. */
+/* The number of a category, by its name. */
 static uint64_t category(struct firefox *f, const char *kind)
 {
 	size_t i = 0;
@@ -84,7 +88,7 @@ static void pour(struct export *x, const char *name, struct spool *s)
 	out_text(x->out, "]");
 }
 
-/* The counters of this thread, as part of the profile's list behind the threads. */
+/* The counters of this thread, as a part of the profile's list after the threads. */
 static void keep_counters(struct export *x)
 {
 	struct firefox *f = x->own;
@@ -181,7 +185,7 @@ static uint64_t put_string(struct export *x, uint32_t key, const char *text)
 	return string;
 }
 
-/* All columns but `data`, which the caller has written before. */
+/* All columns except `data`, which the caller has written before. */
 static void put_marker(struct export *x, const char *name, uint32_t group, const char *kind, uint64_t begin, uint64_t end,
 		       bool interval)
 {
@@ -223,7 +227,7 @@ static void put_arguments(struct out *o, const struct timeline_label *l)
 	text_free(&all);
 }
 
-/* What every counter went up by since the point before. */
+/* The increase of every counter since the previous point. */
 static void put_counts(struct export *x, uint64_t at, const uint64_t *value, uint8_t missing)
 {
 	struct firefox *f = x->own;
@@ -240,7 +244,10 @@ static void put_counts(struct export *x, uint64_t at, const uint64_t *value, uin
 			continue;
 		if (f->samples)
 			out_text(&f->count[c].out, ",");
-		/* A counter that could not be read stands still here, and catches up where it can. */
+		/*
+		 * A counter that was not read keeps its value here, and catches up at the next
+		 * read.
+		 */
 		out_u64(&f->count[c].out, known && !(missing >> c & 1) ? value[c] - f->at[c] : 0);
 		if (missing >> c & 1)
 			continue;
@@ -327,7 +334,7 @@ static void put_tracepoint(struct export *x, const struct export_sample *e)
 	put_marker(x, stacks_name(s, event), export_program(x) + 2 + event, "Tracepoint", e->at, e->at, false);
 }
 
-/* Stacks are of the chosen event. */
+/* Only samples of the selected event have stacks. */
 static void sample(struct export *x, const struct export_sample *e)
 {
 	struct firefox *f = x->own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded stacks, for flame graphs: "program;outer;inner 123", a line for each stack that cost anything by itself.
- * Names are as in the other folded stacks (escape_frame()).
+ * Folded stacks, for flame graphs: "program;outer;inner 123", a line for each stack with a self
+ * cost. Names are escaped as in other folded stacks (escape_frame()).
  */
 #include "base/text.h"
 #include "output/escape.h"

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A page with the flame graph of a recording; opens in a browser, offline. */
+/* A page with the flame graph of a recording, for any browser, offline. */
 #include <stdlib.h>
 #include "export/export.h"
 #include "output/page.h"
 #include "profile/report/stacks_json.h"
 
-/* Of the whole: what is narrower than that is not seen, and a page has to be opened. */
+/*
+ * Fraction of the whole below which frames are omitted: they would not be visible, and the page
+ * must load fast.
+ */
 #define LEAST 1e-6
 
 static int begin(struct export *x, struct tare_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording in memory, for tests: its points stand in an array. */
+/* A recording in memory, for tests: its points are an array. */
 #ifndef EXPORT_EXPORT_LITERAL_H
 #define EXPORT_EXPORT_LITERAL_H
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Perfetto's native trace: track events in ns, names interned, every counter a track of its own below its thread, with
- * a value at each beginning and end. One packet sequence for each thread, so that what is interned for one does not
- * outlive it. Source: perfetto.dev, protos/perfetto/trace/trace_packet.proto and track_event/.
+ * Perfetto's native trace: track events in ns, interned names, a counter track per counter below
+ * its thread, with a value at each begin and end. There is one packet sequence per thread, so
+ * interned data is limited to its thread.
+ *
+ * Source: perfetto.dev, protos/perfetto/trace/trace_packet.proto and track_event/.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,16 +35,16 @@ enum { /* of TrackEvent, and of its defaults */
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER_EVENT = 4 };
 enum { UNIT_TIME_NS = 1, UNIT_COUNT = 2 };
 enum { CLOCK_REALTIME = 1, CLOCK_BOOTTIME = 6 };
-enum { PATH_MAX_FRAMES = 4096 };	/* of a deeper stack the innermost */
+enum { PATH_MAX_FRAMES = 4096 };	/* the innermost frames of a deeper stack */
 enum { UUIDS_PER_THREAD = 16 }; /* the thread's own, then its counters' */
 
 struct perfetto {
-	struct export_ids names, numbers; /* labels interned; labels that have a counter track */
+	struct export_ids names, numbers; /* interned labels; labels with a counter track */
 	struct export_ids frames, nodes, modules; /* of samples: the thread's tables */
 	struct pb a, b, event, packet;
 };
 
-/* Fields of the proto are UTF-8. */
+/* String fields of the proto are UTF-8. */
 static void put_text(struct pb *m, unsigned field, const char *s)
 {
 	struct text t = { 0 };
@@ -58,7 +60,7 @@ static uint64_t thread_uuid(const struct export *x)
 	return UUIDS_PER_THREAD * (uint64_t)(x->thread + 1);
 }
 
-/* Of what has no place in the numbers above: they stay below 2^63. */
+/* For ids not covered by the numbers above, which are below 2^63. */
 static uint64_t made_uuid(uint64_t a, uint64_t b)
 {
 	uint64_t h = (a + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (b + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
@@ -80,7 +82,7 @@ static void write_packet(struct export *x)
 	pb_clear(&p->packet);
 }
 
-/* The descriptor in p->b becomes a packet. */
+/* Write the descriptor in p->b as a packet. */
 static void write_track(struct export *x)
 {
 	struct perfetto *p = x->own;
@@ -98,7 +100,7 @@ static int begin(struct export *x, struct tare_error *err)
 	(void)err;
 	if (!x->of->info->start_ns || !export_is_time(x->of))
 		return 0;
-	for (int i = 0; i < 2; i++) { /* the page shows the time of day by it */
+	for (int i = 0; i < 2; i++) { /* the page computes the time of day from it */
 		pb_clear(&p->a);
 		pb_int(&p->a, 1, clock[i][0]);
 		pb_int(&p->a, 2, clock[i][1]);
@@ -146,7 +148,9 @@ static void thread(struct export *x)
 	pb_clear(&p->a);
 	write_track(x);
 
-	/* Thread 0 is the idle task to Perfetto: such a thread is a track with a name. */
+	/*
+	 * Perfetto treats thread 0 as the idle task, so such a thread becomes a track with a name.
+	 */
 	pb_int(&p->b, UUID, id);
 	pb_int(&p->b, PARENT_UUID, process_uuid(x));
 	if (t->pid && t->tid) {
@@ -183,7 +187,7 @@ static void thread(struct export *x)
 	write_packet(x);
 }
 
-/* The event's name and category; interned with this packet where they are new on the thread. */
+/* The event's name and category, interned with this packet if new in the thread. */
 static void put_name(struct export *x, const struct timeline_label *l)
 {
 	struct perfetto *p = x->own;
@@ -192,7 +196,7 @@ static void put_name(struct export *x, const struct timeline_label *l)
 	uint64_t iid = export_id(&p->names, group, &fresh) + UINT64_C(1);
 
 	pb_int(&p->event, NAME_IID, iid);
-	pb_int(&p->event, CATEGORY_IIDS, iid); /* each name brings its category */
+	pb_int(&p->event, CATEGORY_IIDS, iid); /* each name has its category */
 	if (!fresh)
 		return;
 	l = export_label(x, group);
@@ -239,7 +243,7 @@ static void put_counters(struct export *x, const uint64_t *value, uint8_t missin
 	for (size_t c = 0; c < x->of->info->n_counters; c++) {
 		if (c == x->of->counter || missing >> c & 1)
 			continue;
-		if (missing) /* the defaults name all tracks */
+		if (missing) /* the defaults list all tracks */
 			pb_int(&p->event, EXTRA_UUIDS, thread_uuid(x) + 1 + c);
 		pb_int(&p->event, EXTRA_VALUES, value[c]);
 	}
@@ -285,7 +289,7 @@ static void close_span(struct export *x, const struct export_span *s)
 	write_event(x, s->end);
 }
 
-/* A value on a counter track of its own. */
+/* A value on a separate counter track. */
 static void put_number(struct export *x, const struct export_mark *m, const struct timeline_label *l)
 {
 	struct perfetto *p = x->own;
@@ -301,7 +305,7 @@ static void put_number(struct export *x, const struct export_mark *m, const stru
 	write_event(x, m->at);
 }
 
-/* A detached timing has a track of its own: it begins here and ends on any thread. */
+/* A detached timing has a separate track: it begins here and may end on any thread. */
 static void put_detached(struct export *x, const struct export_mark *m, const struct timeline_label *l)
 {
 	struct perfetto *p = x->own;
@@ -360,7 +364,7 @@ static void intern(struct perfetto *p, unsigned field, uint64_t iid, const char 
 	pb_clear(&p->a);
 }
 
-/* A frame, with its function and mapping, where they are new on the thread. */
+/* A frame, with its function and mapping if new in the thread. */
 static uint64_t put_frame(struct export *x, uint32_t index)
 {
 	struct perfetto *p = x->own;
@@ -381,7 +385,7 @@ static uint64_t put_frame(struct export *x, uint32_t index)
 	intern(p, FUNCTION_NAMES, iid, export_label(x, index)->name);
 	pb_int(&p->a, 1, iid);
 	pb_int(&p->a, 2, iid);
-	if (module) { /* what stands for something that is missing is in none */
+	if (module) { /* placeholders for missing frames have no module */
 		pb_int(&p->a, 3, module);
 		pb_int(&p->a, 4, f->address);
 	}
@@ -441,7 +445,7 @@ static void put_tracepoint(struct export *x, const struct export_sample *e)
 	write_event(x, e->at);
 }
 
-/* Stacks are of the chosen event. */
+/* Only samples of the selected event have stacks. */
 static void sample(struct export *x, const struct export_sample *e)
 {
 	struct perfetto *p = x->own;

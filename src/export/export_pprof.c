@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pprof's profile.proto, in gzip: each stack with how often it was entered and every counter. A function is written
- * where it first occurs. Source: github.com/google/pprof, proto/profile.proto.
+ * pprof's profile.proto, in gzip: each stack with its number of entries and every counter. A
+ * function is written at its first use. Source: github.com/google/pprof, proto/profile.proto.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct pprof {
 	size_t room, strings;
 };
 
-/* Strings are numbered by their order in the file, whatever stands between them. */
+/* Strings are numbered by their order in the file, independent of other fields in between. */
 static uint64_t string(struct pprof *p, struct out *o, const char *s)
 {
 	struct text t = { 0 };
@@ -59,7 +59,7 @@ static void value_type(struct pprof *p, const char *type, const char *unit)
 	pb_write(p->out, SAMPLE_TYPE, &p->message);
 }
 
-/* A field of Profile that is a number. */
+/* A numeric field of Profile. */
 static void number(struct pprof *p, unsigned field, uint64_t value)
 {
 	pb_clear(&p->inner);
@@ -68,9 +68,11 @@ static void number(struct pprof *p, unsigned field, uint64_t value)
 }
 
 /*
- * The mapping of a module, from 1, or 0: written where it is new. Samples of an instruction are added up, whatever process they
- * are of, so addresses are those of the file, and the mapping is its executable segment as the file places it. pprof's base
- * address is then 0, for ET_DYN and ET_EXEC. Source: github.com/google/pprof, internal/elfexec, GetBase().
+ * The mapping of a module, from 1, or 0; written at its first use. Samples of an instruction are
+ * summed over all processes. So addresses are file addresses, and the mapping is the executable
+ * segment at its file address. pprof's base address is then 0, for ET_DYN and ET_EXEC.
+ *
+ * Source: github.com/google/pprof, internal/elfexec, GetBase().
  */
 static uint64_t mapping(struct export *x, uint32_t module)
 {
@@ -99,7 +101,8 @@ static uint64_t mapping(struct export *x, uint32_t module)
 	pb_int(&p->message, 5, name);
 	if (build)
 		pb_int(&p->message, 6, build);
-	for (unsigned has = 7; has <= 9; has++) /* functions, files and lines: nothing is left to look up */
+	/* has_functions, has_filenames, has_line_numbers: no symbol lookup needed */
+	for (unsigned has = 7; has <= 9; has++)
 		pb_int(&p->message, has, 1);
 	pb_write(p->out, MAPPING, &p->message);
 	return id;
@@ -135,17 +138,20 @@ static int begin(struct export *x, struct tare_error *err)
 		number(p, COMMENT, string(p, p->out, PERFDATA_BROKE_OFF));
 	if (info->damage)
 		number(p, COMMENT, string(p, p->out, info->damage));
-	if (x->of->stacks) /* pprof takes the first mapping for the program's */
+	if (x->of->stacks) /* pprof assumes that the first mapping is the program's */
 		mapping(x, x->of->stacks->main);
 	return 0;
 }
 
-/* String numbers of a function's name, module and source file; of anything else (a region, a thread) the label. */
+/*
+ * String numbers of a function's name, module and source file; for anything else (a region, a
+ * thread) of the label.
+ */
 struct function_key {
 	uint32_t name, module, file, label;
 };
 
-/* The function of a label, from 1: many addresses are of one. */
+/* The function of a label, from 1. Many addresses share one function. */
 static uint64_t function(struct export *x, const struct stacks_frame *f, uint32_t label)
 {
 	struct pprof *p = x->own;
@@ -176,7 +182,7 @@ static uint64_t function(struct export *x, const struct stacks_frame *f, uint32_
 	return id + 1;
 }
 
-/* The location of a label, from 1: written with its function where it is new. */
+/* The location of a label, from 1; written with its function at its first use. */
 static uint64_t location(struct export *x, uint32_t label)
 {
 	struct pprof *p = x->own;
@@ -210,7 +216,7 @@ struct word_at {
 	uint32_t word, string;
 };
 
-/* The string of a word of the stacks, written where it is new. */
+/* The string of a word of the stacks, written at its first use. */
 static uint64_t word(struct export *x, uint32_t number)
 {
 	struct pprof *p = x->own;
@@ -227,7 +233,10 @@ static uint64_t word(struct export *x, uint32_t number)
 	return ((const struct word_at *)p->words.item)[at].string;
 }
 
-/* The fields of a tracepoint are labels, all strings: pprof drops a number that is 0. Source: profile/encode.go, postDecode(). */
+/*
+ * The fields of a tracepoint are labels, all of them strings, because pprof drops a number that is
+ * 0. Source: profile/encode.go, postDecode().
+ */
 static void labels(struct export *x, uint32_t trace)
 {
 	enum { LABEL = 3, KEY = 1, STRING = 2 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope's own format: a profile for each thread, in which regions open and close, or samples stand one behind the
- * other. Frames come after the profiles, when it is known which there are. Source: speedscope, "file-format-schema.json".
+ * speedscope's own format: a profile for each thread, in which regions open and close, or with a
+ * list of samples. Frames come after the profiles, when all of them are known. Source: speedscope,
+ * "file-format-schema.json".
  */
 #include "export/export.h"
 
-enum { PATH_MAX_FRAMES = 4096 }; /* of a deeper stack the innermost */
+enum { PATH_MAX_FRAMES = 4096 }; /* the innermost frames of a deeper stack */
 
 struct speedscope {
 	struct export_ids ids;
@@ -118,10 +119,10 @@ static void close_span(struct export *x, const struct export_span *s)
 static void mark(struct export *x, const struct export_mark *m)
 {
 	(void)x;
-	(void)m; /* the format has no place for them */
+	(void)m; /* not supported by the format */
 }
 
-/* Of the chosen event: a stack, and what it stands for. */
+/* Of the selected event: a stack and its amount. */
 static void sample(struct export *x, const struct export_sample *e)
 {
 	struct speedscope *s = x->own;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile, handed to an exporter stack by stack, or thread by thread and sample by sample: labels are its frames, then
- * its threads, then the program.
+ * Pass a profile to an exporter, stack by stack, or thread by thread and sample by sample. The
+ * labels are its frames, then its threads, then the program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static int order(const void *a, const void *b)
 	return x->trace < y->trace ? -1 : x->trace > y->trace;
 }
 
-/* The labels from the outermost frame to the node's, into room[0..]; returns how many. */
+/* The labels from the outermost frame to the node's, into room[0..]; returns their number. */
 static size_t path_of(const struct stacks_node *node, uint32_t at, uint32_t *room, size_t most)
 {
 	size_t n = 0;
@@ -68,13 +68,14 @@ static size_t path_of(const struct stacks_node *node, uint32_t at, uint32_t *roo
 	return n;
 }
 
-/* Nodes above each other at the most. */
+/* The maximum depth of the nodes. */
 static size_t depth_of(const struct stacks_node *node, size_t n)
 {
 	uint32_t *depth = calloc(n + 1, sizeof(*depth));
 	size_t most = 0;
 
-	for (size_t i = 1; depth && i < n; i++) { /* a parent's number is less than its children's */
+	/* a parent's number is lower than its children's */
+	for (size_t i = 1; depth && i < n; i++) {
 		depth[i] = depth[node[i].parent] + 1;
 		most = depth[i] > most ? depth[i] : most;
 	}
@@ -158,7 +159,7 @@ static int each_sample(struct export *x, struct stacks *s, const uint32_t *threa
 	ret = moments_each(&s->moments, hand_sample, &w, err);
 	s->moments.thread = NULL;
 	x->thread = x->of->info->n_threads;
-	return x->out->error ? 0 : ret; /* the caller says what it was */
+	return x->out->error ? 0 : ret; /* the caller reports the error */
 }
 
 static int hand_over(struct export *x, struct stacks *s, const struct export_options *opt, const uint32_t *thread_of, size_t n_frames,
@@ -196,13 +197,14 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 	}
 
 	for (uint32_t c = 0; ret == 0 && c < s->columns; c++) {
-		if (head->n_counters == s->columns) /* the recording's own say more of themselves */
+		/* the recording has more details about its counters */
+		if (head->n_counters == s->columns)
 			counter[c] = head->counter[c];
 		counter[c].name = stacks_name(s, s->column[c].name);
 		counter[c].unit = stacks_name(s, s->column[c].unit);
 	}
 	stacks_frames(s, &names.n_frames);
-	for (size_t i = 0; ret == 0 && i < tasks; i++) /* by its last name: what it executed */
+	for (size_t i = 0; ret == 0 && i < tasks; i++) /* by its last name, from its last exec */
 		thread[thread_of[i]] = (struct timeline_thread){ .pid = task[i].pid, .tid = task[i].tid, .name = stacks_name(s, task[i].comm) };
 	of.program = names.program = opt->program ? opt->program : export_program_of(head->command, program, sizeof(program));
 	info.counter = counter;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every format of a small recording that has one of everything, against the files in tests/golden/export. After a change
- * that is meant: TARE_RENEW=1 build/src/export_test, then read the difference (of the binary ones tests/cli/export_test.py
- * reads what they mean).
+ * Export a small recording with every kind of point to each format, and compare with the files in
+ * tests/golden/export. After an intended change: TARE_RENEW=1 build/src/export_test, then review
+ * the difference (tests/cli/export_test.py decodes the binary ones).
  */
 #include "base/file.h"
 #include "export/export.h"
@@ -35,7 +35,7 @@ static const struct literal_point points[] = {
 	{ 0, TIMELINE_BEGIN, 1, .value = { 150, 1500 } },
 	{ 0, TIMELINE_INTEGER, 4, 9007199254740993, { 160, 1600 } },
 	{ 0, TIMELINE_END, 1, .value = { 1151, 2500 } },
-	{ 0, TIMELINE_START, 5, 77, { 1120, 2400 } }, /* before what stands before it: not wrong */
+	{ 0, TIMELINE_START, 5, 77, { 1120, 2400 } }, /* before the previous point: allowed */
 	{ 0, TIMELINE_BEGIN, 2, .value = { 1300, 2700 } },
 	{ 0, TIMELINE_BEGIN, 3, .value = { 1300, 2700 } },
 	{ 0, TIMELINE_END, 3, .value = { 1301, 2710 } },
@@ -55,7 +55,7 @@ static const struct literal_point points[] = {
 
 static void (*change)(struct literal *l);
 
-/* The whole recording, by `how`; what was written stands in *out. */
+/* Export the whole recording with `how`; the output is in *out. */
 static int export_as(const struct exporter *how, const struct export_options *opt, struct export_told *told, char **out,
 		     size_t *n, struct tare_error *err)
 {
@@ -113,9 +113,10 @@ TEST(every_format)
 		char name[64], *got;
 		size_t n;
 
-		/* Compressed bytes are zlib's affair: what they mean is read by tests/cli/export_test.py. */
+		/* Compressed bytes depend on zlib; tests/cli/export_test.py decodes them. */
 		if (!strcmp((*e)->name, "pprof") || !strcmp((*e)->name, "html"))
-			continue; /* and the page's frame changes with every change of web/: tests/page reads it */
+			/* and the page changes with every change of web/: tests/page reads it */
+			continue;
 		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), 0, "%s: %s", (*e)->name, err.what);
 		snprintf(name, sizeof(name), "all%s", (*e)->ending);
 		compare(name, got, n);
@@ -138,7 +139,7 @@ static void hostile_names(struct literal *l)
 	l->label = hostile_labels;
 }
 
-/* C1, marks of direction, and what a spreadsheet would run. */
+/* C1 control characters, direction marks, and text that a spreadsheet would execute. */
 TEST(names_that_a_terminal_or_spreadsheet_would_act_on)
 {
 	static const struct {
@@ -187,7 +188,7 @@ static const struct timeline_label lossy_labels[] = {
 	{ .name = "inner", .kind = "", .group = 1 },
 	{ .name = "(lost)", .kind = "", .group = 2, .gap = 1 },
 };
-/* Three are not there: an end where points are missing, one behind the last point, and a begin. */
+/* Three are missing: an end at lost points, one after the last point, and a begin. */
 static const struct literal_point lossy_points[] = {
 	{ 0, TIMELINE_BEGIN, 0, .value = { 10, 1 } },
 	{ 0, TIMELINE_END, 0, .value = { 20, 2 }, .repaired = TIMELINE_AT_GAP },
@@ -217,13 +218,13 @@ TEST(repaired_are_counted_one_by_one)
 		char *got;
 		size_t n;
 
-		if (!strcmp((*e)->name, "html")) /* not in every build; no points */
+		if (!strcmp((*e)->name, "html")) /* not in every build; has no points */
 			continue;
 		change = with_losses;
 		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, NULL), 0, "%s", (*e)->name);
 		change = NULL;
 		free(got);
-		CHECK_EQ(told.repaired, (*e)->close ? 3 : 0, "%s: as stacks nothing is put anywhere", (*e)->name);
+		CHECK_EQ(told.repaired, (*e)->close ? 3 : 0, "%s: stacks have no positions", (*e)->name);
 		CHECK_EQ(told.n_repaired_of, (*e)->close ? 2 : 0, "%s: of which labels", (*e)->name);
 		CHECK(!(*e)->close || (told.repaired_of[0] == 0 && told.repaired_of[1] == 1 && !told.repaired_of_more), "%s", (*e)->name);
 		CHECK_EQ(told.lost, 7, "%s", (*e)->name);
@@ -250,7 +251,7 @@ TEST(folded_by_thread_and_counter)
 	compare("by-thread.folded", got, n);
 	free(got);
 	opt.counter = "instruction:u";
-	CHECK_EQ(export_as(named("folded"), &opt, &told, &got, &n, &err), -EINVAL, "a name that is near");
+	CHECK_EQ(export_as(named("folded"), &opt, &told, &got, &n, &err), -EINVAL, "a similar name");
 	CHECK_STR(err.hint, "did you mean instructions:u?", " ");
 	free(got);
 }
@@ -307,7 +308,7 @@ TEST(nothing_to_show)
 	}
 }
 
-/* A label of 1 MB a thousand times is cut: a file must not be a gigabyte for it. */
+/* A label of 1 MB used a thousand times is cut, so the file does not grow to a gigabyte. */
 static struct timeline_label long_labels[LENGTH(labels)];
 
 static void long_name(struct literal *l)
@@ -315,7 +316,7 @@ static void long_name(struct literal *l)
 	static char name[1 << 20];
 
 	memset(name, 'x', sizeof(name) - 1);
-	memcpy(name + 4094, "\xe2\x82\xac", 3); /* across the place where it is cut */
+	memcpy(name + 4094, "\xe2\x82\xac", 3); /* across the cut */
 	memcpy(long_labels, labels, sizeof(labels));
 	long_labels[1].name = name;
 	l->label = long_labels;
@@ -339,7 +340,7 @@ TEST(long_names_are_cut)
 	}
 }
 
-/* A disk that is full after so many bytes. */
+/* A disk that is full after this many bytes. */
 static size_t disk_room;
 
 static int full_disk(void *with, const void *bytes, size_t n)
@@ -374,7 +375,7 @@ TEST(no_room)
 	}
 }
 
-/* Columns that outgrow memory come back whole and in order. */
+/* Columns too large for memory are restored completely and in order. */
 TEST(spool)
 {
 	struct spool s;

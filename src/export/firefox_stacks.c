@@ -40,13 +40,13 @@ static void separate(struct spool *s, uint64_t n)
 		out_text(&s->out, ",");
 }
 
-/* Words have numbers of their own: they come after all labels. */
+/* Words have separate numbers, after all labels. */
 static uint64_t word(struct export *x, uint32_t number, firefox_string *string)
 {
 	return string(x, export_program(x) + 2 + number, stacks_name(x->of->stacks, number));
 }
 
-/* The lib of a module, of the whole profile; SET_NONE: it is no file. */
+/* The lib of a module, for the whole profile; SET_NONE: not a file. */
 static uint32_t add_lib(struct export *x, struct firefox_stacks *f, uint32_t module)
 {
 	bool fresh;
@@ -84,7 +84,7 @@ static uint32_t add_module(struct export *x, struct firefox_stacks *f, uint32_t 
 	return id;
 }
 
-/* Many addresses are of one function. */
+/* Many addresses share one function. */
 static uint32_t add_func(struct export *x, struct firefox_stacks *f, const struct stacks_frame *frame, firefox_string *string)
 {
 	const uint32_t key[4] = { frame->function, frame->module, frame->file };
@@ -101,7 +101,7 @@ static uint32_t add_func(struct export *x, struct firefox_stacks *f, const struc
 	separate(&f->file, id);
 	separate(&f->resource, id);
 	out_u64(&f->name.out, word(x, frame->function, string));
-	if (frame->module) /* a mark of something missing is in no module */
+	if (frame->module) /* placeholders for missing frames have no module */
 		out_u64(&f->resource.out, add_module(x, f, frame->module, string));
 	else
 		out_text(&f->resource.out, "-1");
@@ -112,7 +112,10 @@ static uint32_t add_func(struct export *x, struct firefox_stacks *f, const struc
 	return id;
 }
 
-/* Relative to the first segment of its lib. Source: the profiler's src/types/profile.ts, FrameTable, "address". */
+/*
+ * Relative to the first segment of its lib. Source: the profiler's src/types/profile.ts,
+ * FrameTable, "address".
+ */
 static bool address_in_lib(struct export *x, const struct stacks_frame *frame, uint64_t *address)
 {
 	const struct stacks_module *m = frame->module ? stacks_module(x->of->stacks, frame->module) : NULL;
@@ -148,7 +151,7 @@ static uint32_t add_frame(struct export *x, struct firefox_stacks *f, uint32_t i
 	return id;
 }
 
-/* A stack refers to the one below it, which therefore comes before it. */
+/* A stack refers to its parent, which is therefore written first. */
 static uint32_t add_node(struct export *x, struct firefox_stacks *f, uint32_t node, firefox_string *string)
 {
 	size_t n;
@@ -157,7 +160,7 @@ static uint32_t add_node(struct export *x, struct firefox_stacks *f, uint32_t no
 	uint32_t id = 0;
 	bool fresh = true;
 
-	for (;;) { /* from the outermost that is not there yet, to the node */
+	for (;;) { /* from the outermost missing one to the node */
 		uint32_t up = node;
 
 		while (nodes[up].parent && !export_ids_has(&f->nodes, nodes[up].parent))
@@ -202,7 +205,7 @@ static void column(struct export *x, const char *name, struct spool *s)
 	out_text(x->out, "]");
 }
 
-/* n times the same. */
+/* The same value n times. */
 static void constant(struct export *x, const char *name, const char *value, uint64_t n)
 {
 	out_add(x->out, ",\"%s\":[", name);
@@ -221,7 +224,8 @@ static void begin(struct export *x, const char *name, uint64_t n)
 void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 {
 	uint64_t frames = f->frames.n, stacks = f->nodes.n, modules = f->modules.n, funcs = f->funcs.n;
-	bool weighed = x->of->stacks && export_is_time(x->of); /* the profiler knows weights in ms, and none in events */
+	/* the profiler supports weights in ms, but not in events */
+	bool weighed = x->of->stacks && export_is_time(x->of);
 
 	begin(x, "samples", f->samples);
 	column(x, "stack", &f->stack);
@@ -277,8 +281,10 @@ void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 }
 
 /*
- * A build id as the profiler's symbol servers have it: its first 16 bytes as a GUID of three little-endian fields and 8 bytes, then
- * an age of 0. Source: github.com/google/breakpad, src/common/linux/file_id.cc, ConvertIdentifierToUUIDString().
+ * A build id in the form of the profiler's symbol servers: its first 16 bytes as a GUID of three
+ * little-endian fields and 8 bytes, then an age of 0.
+ *
+ * Source: github.com/google/breakpad, src/common/linux/file_id.cc, ConvertIdentifierToUUIDString().
  */
 static void breakpad_id(char out[34], const char *build_id)
 {

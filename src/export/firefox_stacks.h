@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a thread's samples in a profile of the Firefox Profiler: samples, stacks, frames, functions, resources. */
+/*
+ * The tables of a thread's samples in a profile of the Firefox Profiler: samples, stacks, frames,
+ * functions, resources.
+ */
 #ifndef EXPORT_FIREFOX_STACKS_H
 #define EXPORT_FIREFOX_STACKS_H
 
@@ -15,16 +18,16 @@ struct firefox_stacks {
 	uint64_t samples;
 };
 
-/* The thread's number of a string; `key` tells it from others. */
+/* The thread's number of a string; `key` identifies it. */
 typedef uint64_t firefox_string(struct export *x, uint32_t key, const char *text);
 enum { FIREFOX_USER, FIREFOX_KERNEL }; /* categories of the profile */
 
 void firefox_stacks_open(struct firefox_stacks *f);
 void firefox_stacks_close(struct firefox_stacks *f);
 void firefox_stacks_add(struct export *x, struct firefox_stacks *f, const struct export_sample *e, firefox_string *string);
-/* The profile's list of libs: after the last thread. */
+/* The profile's list of libs, after the last thread. */
 void firefox_stacks_libs(struct export *x, struct firefox_stacks *f);
-/* The tables, as members of the thread, each with a comma behind it; empty again after. */
+/* The tables, as members of the thread, each followed by a comma. Empties them. */
 void firefox_stacks_pour(struct export *x, struct firefox_stacks *f);
 
 #endif
