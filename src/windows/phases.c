@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binary segmentation: the one cut that lessens the sum of squares most, again and again, as long as that is
- * more than chance would give: PENALTY * log(n) per feature, with the noise of a feature taken from the differences
- * of neighbouring rows, which a change between phases hardly touches.
+ * Binary segmentation: repeatedly make the cut that reduces the sum of squares most, while the
+ * reduction exceeds PENALTY * log(n) per feature, the amount expected by chance. The noise of a
+ * feature is estimated from the differences of consecutive rows, which are hardly affected by a
+ * change between phases.
  *
- * That takes rows for independent. Where a program drifts, a row is like the one before, and a mean of m rows is
- * as uncertain as one of m * (1 - r) / (1 + r) independent ones, r being their correlation within the segments (AR(1)).
- * Cuts that explain too little for that are taken back, the weakest first; what is left in the segments then
- * correlates more, so that r is looked at again each time. Between sharp phases r is near 0 and nothing is taken back.
+ * This assumes independent rows. If a program drifts, consecutive rows correlate, and a mean of m
+ * rows has the uncertainty of m * (1 - r) / (1 + r) independent rows, where r is the correlation
+ * within the segments (AR(1)). Cuts that explain too little for that are removed, the weakest
+ * first. Afterwards the rows within segments correlate more, so r is estimated again each time.
+ * Between sharp phases r is near 0 and no cut is removed.
  *
- * Segments whose means lie within a few times the noise (and within NEAR of each other) are one phase.
+ * Segments with means that differ by at most a few times the noise, or by less than NEAR, are one
+ * phase.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +20,9 @@
 #include "windows/phases.h"
 
 #define PENALTY	    6.0
-#define NEAR	    0.05 /* of the mean: smaller changes are no phase of their own */
-#define NOISE_FLOOR 0.01 /* of the mean: what repeats exactly would else see a change in everything */
+#define NEAR	    0.05 /* of the mean: a smaller change is not a separate phase */
+/* of the mean: without it, exactly repeated values would make every change significant */
+#define NOISE_FLOOR 0.01
 #define ALIKE	    4.0  /* times the noise of a mean */
 #define CORRELATION_MOST 0.98
 
@@ -155,7 +159,7 @@ static double mean_of(const struct part *p, size_t k)
 	return (p->to[k] - p->from[k]) / (double)p->s.n;
 }
 
-/* Of what is left of a segment without its mean: squares, and products of neighbours. */
+/* The residuals of a segment: sums of squares, and of products of consecutive rows. */
 struct rest {
 	double square, product;
 };
@@ -177,8 +181,8 @@ static void find_rest(struct work *w, const struct part *p, struct rest *out)
 }
 
 /*
- * The noise of each feature as it counts for means: never less than between neighbours. Within short segments r comes
- * out too small, by about (1 + 3r) / length.
+ * The noise of each feature for means: at least the noise between consecutive rows. In short
+ * segments, r is underestimated by about (1 + 3r) / length.
  */
 static void long_noise(const struct work *w, const struct rest *rest, size_t segments, double *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases of series whose changes are known: how many of those found are right (precision), how many of the right ones
- * are found (recall). A change is found when it is said within two rows of where it is.
+ * Phases of series with known changes: the fraction of detected changes that are right (precision),
+ * and of right changes that are detected (recall). A change is right if it is detected within two
+ * rows of its place.
  */
 #include <math.h>
 #include "windows/phases.h"
@@ -15,7 +16,7 @@ static double uniform(void)
 	return (double)(state >> 11) / 9007199254740992.0;
 }
 
-/* Of mean 0 and variance 1. */
+/* Mean 0 and variance 1. */
 static double bell(void)
 {
 	double sum = 0;
@@ -31,7 +32,10 @@ struct score {
 
 enum { N = 1500 };
 
-/* Noise of standard deviation 1 that correlates by r from row to row; levels `step` apart, for 40 to 240 rows each. */
+/*
+ * Noise of standard deviation 1 with correlation r between rows; levels differ by `step`, for 40 to
+ * 240 rows each.
+ */
 static void one(double r, double step, double spikes, struct score *to)
 {
 	static double v[N];
@@ -64,22 +68,22 @@ TEST(precision_and_recall)
 	static const struct {
 		int line;
 		double r, step, spikes;
-		unsigned false_most; /* of 40 series */
+		unsigned false_most; /* in 40 series */
 		double recall;
 	} rows[] = {
-		/* nothing changes, and the noise is anything between independent and a slow drift */
+		/* no changes; noise from independent to a slow drift */
 		{ __LINE__, 0, 0, 0, 0, 0 },
 		{ __LINE__, 0.3, 0, 0, 0, 0 },
 		{ __LINE__, 0.6, 0, 0, 0, 0 },
 		{ __LINE__, 0.9, 0, 0, 2, 0 },
 		{ __LINE__, 0.97, 0, 0, 6, 0 },
 		{ __LINE__, 0, 0, 0.02, 0, 0 },
-		/* levels 10 and 5 times the noise apart */
+		/* levels that differ by 10 and 5 times the noise */
 		{ __LINE__, 0, 10, 0, 0, 0.99 },
 		{ __LINE__, 0, 5, 0, 8, 0.95 },
 		{ __LINE__, 0.5, 10, 0, 4, 0.95 },
 		{ __LINE__, 0.5, 5, 0, 8, 0.85 },
-		/* a spike beside a change shifts it by some rows */
+		/* a spike next to a change shifts it by some rows */
 		{ __LINE__, 0, 10, 0.02, 30, 0.9 },
 	};
 
@@ -91,9 +95,9 @@ TEST(precision_and_recall)
 			one(rows[i].r, rows[i].step, rows[i].spikes, &s);
 		printf("# r %.1f, steps of %.0f, spikes %.2f: %u changes, %u found, %u of them right\n", rows[i].r,
 		       rows[i].step, rows[i].spikes, s.changes, s.found, s.right);
-		CHECK(s.found - s.right <= rows[i].false_most, "%u are none, row at line %d", s.found - s.right,
+		CHECK(s.found - s.right <= rows[i].false_most, "%u are wrong, row at line %d", s.found - s.right,
 		      rows[i].line);
-		CHECK(s.right >= rows[i].recall * s.changes, "%u of %u are found, row at line %d", s.right, s.changes,
+		CHECK(s.right >= rows[i].recall * s.changes, "%u of %u found, row at line %d", s.right, s.changes,
 		      rows[i].line);
 	}
 }

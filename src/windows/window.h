@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows: what all counters of a group counted while the first of them counted N, again and again, per thread.
- * Three ways to them, one sink: by overflow of the first (window_sample), by the exact engine (window_exact), by
- * a timer that reads what it finds (window_poll).
+ * Windows: the counts of all counters in a group while the first of them counts N, repeatedly, per
+ * thread. Three sources with a common sink: overflow of the first counter (window_sample), the
+ * exact engine (window_exact), and reads by a timer (window_poll).
  */
 #ifndef WINDOWS_WINDOW_H
 #define WINDOWS_WINDOW_H
@@ -10,21 +10,29 @@
 #include "sample/sample.h"
 
 struct window_thread {
-	uint64_t number; /* in order of appearance, from 0; never used twice, as a tid may be */
+	uint64_t number; /* in order of appearance, from 0; unique, unlike a tid */
 	uint32_t pid, tid;
 	const char *comm; /* as last set */
 };
 
 /* One row. `value` is a view. */
 struct window {
-	uint64_t thread;  /* window_thread.number */
-	uint64_t begin;	  /* the first event's count of this thread at the window's begin */
-	uint64_t time_ns; /* CLOCK_MONOTONIC at its end */
-	uint64_t wall_ns; /* since the thread's window before, or its begin; 0: not known, or its counts did not begin with it */
-	int cpu;	  /* at its end; -1: not known */
-	bool rest;	  /* ended with its thread, and not by the count */
-	bool moved;	  /* the thread was on another CPU in between, whose part is in another window: what is counted here may have begun before wall_ns */
-	const uint64_t *value; /* per event: what was counted in this window */
+	uint64_t thread;  /* from window_thread.number */
+	uint64_t begin;	  /* the thread's count of the first event at the beginning of the window */
+	uint64_t time_ns; /* CLOCK_MONOTONIC at the end of the window */
+	/*
+	 * since the thread's previous window, or its begin; 0: not known, or the counts did not
+	 * begin at that time
+	 */
+	uint64_t wall_ns;
+	int cpu;	  /* at the end of the window; -1: not known */
+	bool rest;	  /* ended with its thread, not by the count */
+	/*
+	 * the thread was on another CPU meanwhile, and that part is in another window: the counts
+	 * may have begun before wall_ns
+	 */
+	bool moved;
+	const uint64_t *value; /* counts per event in this window */
 };
 
 struct window_sink {
@@ -32,15 +40,18 @@ struct window_sink {
 	int (*window)(struct window_sink *self, const struct window *w, struct tare_error *err);
 };
 
-/* What became of it as a whole. */
+/* The outcome of the whole session. */
 struct window_end {
 	bool has_status, timed_out, began;
-	bool never_began; /* by a signal before its first instruction, as the exact engine tells */
+	/* killed by a signal before its first instruction, as detected by the exact engine */
+	bool never_began;
 	int wait_status, by_signal, exec_code;
-	uint64_t wall_ns, lost; /* windows that found no room */
+	uint64_t wall_ns, lost; /* lost: windows dropped because of a full buffer */
 	uint64_t throttled;
-	struct exact_partial partial; /* with `uncounted`: the processes that are missing; n is 0 where nothing can be relied on */
-	char uncounted[200]; /* what of the command the exact engine did not see, and why; "": nothing */
+	/* with `uncounted`: the missing processes; n is 0 if none of it is reliable */
+	struct exact_partial partial;
+	/* the part of the command that the exact engine did not see, and why; "": none */
+	char uncounted[200];
 	bool kernel_left_out, children_left_out;
 	bool cut_off; /* an error ended the counting before the command ended; set by the caller */
 	bool rests_unknown; /* what threads did after their last window */
@@ -49,7 +60,7 @@ struct window_end {
 };
 
 struct window_plan {
-	struct encoding_list *events; /* one group, the first one makes the windows */
+	struct encoding_list *events; /* one group; the first event defines the windows */
 	uint64_t every;
 	const char *root;
 	char *const *argv;
@@ -59,12 +70,12 @@ struct window_plan {
 	struct where where;
 	bool inherit;
 	uint64_t timeout_ns, delay_ns;
-	uint64_t interval_ns; /* window_poll */
+	uint64_t interval_ns; /* for window_poll */
 };
 
 int window_poll(const struct window_plan *plan, const struct source *source,
 		struct window_sink *to, struct window_end *end, struct tare_error *err);
-/* Every event is one that engine_counts(). */
+/* Every event must satisfy engine_counts(). */
 int window_exact(const struct window_plan *plan, struct window_sink *to, struct window_end *end,
 		 struct tare_error *err);
 int window_sample(const struct window_plan *plan, struct window_sink *to, struct window_end *end,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From records to windows, and what no window has. */
+/* Convert records to windows, and compute the counts outside all windows. */
 #include <stdlib.h>
 #include <string.h>
 #include "windows/window_private.h"
@@ -7,9 +7,9 @@
 struct window_thread_state {
 	struct window_thread told;
 	char comm[NAME_SIZE];
-	uint64_t begin;	 /* the leader's count until now */
-	uint64_t time;	 /* of the last window, or of its start; 0: not known */
-	bool apart;	 /* ... which is not when its counts began */
+	uint64_t begin;	 /* the leader's count so far */
+	uint64_t time;	 /* of the last window, or of the start; 0: not known */
+	bool apart;	 /* its counts did not begin at `time` */
 	uint64_t last_strand;
 	uint64_t *strand; /* per strand: the values as last read; NULL: it has no window */
 	bool named;
@@ -123,7 +123,7 @@ static int one_window(struct build *b, const struct entry *e, struct tare_error 
 	    b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved }, err);
 }
 
-/* "12,13", as --tid takes it */
+/* "12,13", as for --tid */
 static bool in_list(const char *list, uint32_t tid)
 {
 	char *end;
@@ -135,8 +135,8 @@ static bool in_list(const char *list, uint32_t tid)
 }
 
 /*
- * The kernel tells of each child and new thread, also where only their parent is counted. Where threads are asked for (-t), tare
- * itself tells of all threads of their processes, at time 0.
+ * The kernel reports each child and new thread, even if only the parent is counted. With a list of
+ * threads (-t), tare itself adds all threads of their processes, at time 0.
  */
 static bool is_counted(const struct build *b, const struct entry *e)
 {
@@ -182,7 +182,7 @@ int build_add(struct build *b, const struct entry *e, struct tare_error *err)
 				    : one_window(b, e, err);
 }
 
-/* What all threads counted, less their windows, into b->value. False: the two do not fit together. */
+/* The counts of all threads minus their windows, into b->value. False: they are inconsistent. */
 static bool rest_of_all(struct build *b, const struct sample_outcome *o)
 {
 	for (size_t i = 0; i < b->n; i++) {
@@ -196,10 +196,11 @@ static bool rest_of_all(struct build *b, const struct sample_outcome *o)
 }
 
 /*
- * What was counted after the last windows: the totals say how much of it all threads have, and so how much one thread has where
- * there is one. The kernel could say it of each thread (inherit_stat), and must not be asked: it writes those records to the rings of
- * all CPUs from the one where the thread ends, without a lock, and destroys what is written there at that time
- * (Linux 6.18: 18 of 24 programs with 10,000 threads had broken rings).
+ * The counts after the last windows. The totals give the sum over all threads, and so the count of
+ * a single thread. The kernel could report it per thread (inherit_stat), but that must not be used:
+ * the kernel writes those records to the rings of all CPUs from the CPU where the thread ends,
+ * without a lock, and overwrites concurrent records (Linux 6.18: 18 of 24 programs with 10,000
+ * threads had corrupt rings).
  */
 static int put_rest(struct build *b, const struct sample_outcome *o, struct window_end *end,
 		    struct tare_error *err)

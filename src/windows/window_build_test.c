@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows of made records: the wall time of a row is that of its counts, or not known. */
+/* Windows of literal records: the wall time of a row belongs to its counts, or is unknown. */
 #include <errno.h>
 #include <stdlib.h>
 #include "peak.h"
@@ -9,7 +9,7 @@
 struct rows {
 	struct window_sink sink;
 	struct window row[8];
-	uint64_t first[8]; /* what the first event counted in each */
+	uint64_t first[8]; /* the first event's count in each */
 	size_t n;
 };
 
@@ -116,7 +116,7 @@ TEST(the_rest_of_several_threads_is_known_of_all_together)
 	CHECK(!end.rest && end.rests_unknown && r.n == 3, "windows of 300 do not fit 299");
 }
 
-/* A process of three threads that was there before, two of them asked for; one has a window. */
+/* An existing process with three threads, two of them selected; one has a window. */
 TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 {
 	static const struct made made[] = {
@@ -143,7 +143,10 @@ TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 	}
 }
 
-/* The command's process, told of at 1000 ns; what was begun at 1500 ns; a window of each at 2000 and 3000. */
+/*
+ * The command's process, reported at 1000 ns; a thread begun at 1500 ns; a window of each at 2000
+ * and 3000.
+ */
 static struct rows first_windows(uint64_t started_ns)
 {
 	static const struct made made[] = {
@@ -166,10 +169,10 @@ TEST(the_first_window_is_since_its_counts_began)
 {
 	const struct rows at_exec = first_windows(0), before = first_windows(1400), late = first_windows(1600);
 
-	CHECK_EQ(at_exec.row[0].wall_ns, 0u, "the command's counts began before it was told of");
+	CHECK_EQ(at_exec.row[0].wall_ns, 0u, "the command's counts began before it was reported");
 	CHECK_EQ(at_exec.row[1].wall_ns, 501u, "a thread's begin with it");
 	CHECK_EQ(before.row[1].wall_ns, 501u);
-	CHECK_EQ(late.row[0].wall_ns, 0u, "what was there already counts since 1600");
+	CHECK_EQ(late.row[0].wall_ns, 0u, "existing threads count since 1600");
 	CHECK_EQ(late.row[1].wall_ns, 0u);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows by the exact engine: each ends with the very instruction that makes its count whole. */
+/* Windows by the exact engine: each ends exactly at the instruction that completes its count. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@ struct thread {
 	int64_t counts[EXACT_CLASSES];
 	uint64_t time_ns; /* 0: not known */
 	bool named;
-	char name[24]; /* its own; "": its program's */
+	char name[24]; /* set by the thread; "": the program's name */
 };
 
-/* What a process executed, one behind the other: the first as a copy of its parent. */
+/* The programs of a process, in order: the first is a copy of its parent's. */
 struct program {
-	uint32_t since;   /* threads `born` from here on are its */
-	uint64_t time_ns; /* of its begin */
+	uint32_t since;   /* threads with a `born` from here on belong to it */
+	uint64_t time_ns; /* when it began */
 	char name[24];
 };
 
@@ -37,7 +37,7 @@ struct exact_windows {
 	uint64_t *value;
 };
 
-/* Threads are told of later than what their process executes next. NULL: it is not known. */
+/* Threads are reported later than the next program of their process. NULL: not known. */
 static const struct program *program_of(const struct exact_windows *x, const struct exact_sample *s)
 {
 	const struct process *p = s->serial < x->processes ? &x->process[s->serial] : NULL;
@@ -107,12 +107,13 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 
 	if (!t)
 		return -ENOMEM;
-	if (!t->time_ns && s->tid == s->pid && program_of(x, s)) /* its first thread begins with it; when others do is not told */
+	/* a process's first thread begins with it; the begin of other threads is not reported */
+	if (!t->time_ns && s->tid == s->pid && program_of(x, s))
 		t->time_ns = program_of(x, s)->time_ns;
 	if (!s->counts)
 		return tare_fail(x->err, EIO, "the exact engine gave a sample without counts");
 	if (s->counts[EXACT_INSTRUCTIONS] < t->counts[EXACT_INSTRUCTIONS])
-		return tare_fail(x->err, EIO, "the exact engine gave a thread fewer instructions than before: its memory was written over");
+		return tare_fail(x->err, EIO, "the exact engine gave a thread fewer instructions than before: its memory was overwritten");
 	for (size_t i = 0; i < events->n; i++) {
 		enum exact_class c = exact_class_of(&events->enc[i]);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows by a timer: tare reads the counters of the whole command as often as asked. No interrupt in the program,
- * no sample; but a window is as long as it happens to be, and threads are not told apart.
+ * Windows by a timer: tare reads the counters of the whole command at an interval. There are no
+ * interrupts or samples in the program, but the length of windows varies, and threads are not
+ * distinguished.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct poll {
 	uint64_t *now, *before, *value; /* per event */
 	uint64_t begin, time_ns, origin_ns;
 	bool told;
-	bool apart; /* the next row's counts do not begin with its time */
+	bool apart; /* the next row's counts do not begin at its time */
 };
 
 static int tell(struct poll *p, struct tare_error *err)
@@ -42,7 +43,7 @@ static int put_row(struct poll *p, uint64_t time_ns, bool rest, struct tare_erro
 	bool any = false;
 	int ret = 0;
 
-	if (time_ns < p->plan->delay_ns) /* nothing was counted yet */
+	if (time_ns < p->plan->delay_ns) /* counting has not begun */
 		return 0;
 	p->apart = false;
 	if (!p->told)
@@ -76,7 +77,8 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 			return tare_fail(err, EBUSY, "%.100s was not counted all the time: %.200s", name,
 					 f->reading.why ? f->reading.why : "others held the counters");
 		}
-		p->now[f->reading.event] += f->reading.value.raw; /* of several kinds of core, of several tasks */
+		/* summed over types of core and over tasks */
+		p->now[f->reading.event] += f->reading.value.raw;
 		return 0;
 	case FACT_INTERVAL:
 		return put_row(p, f->time_ns, false, err);
@@ -91,7 +93,7 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 	}
 }
 
-/* Every event, or none: and by the names that say what is left out. */
+/* Either all events are opened, or none; the names show the excluded modes. */
 static int opened(void *with, const struct counting *c, struct tare_error *err)
 {
 	struct poll *p = with;

@@ -27,7 +27,7 @@ struct entry {
 	uint64_t value[];     /* IS_WINDOW: per event */
 };
 
-/* An id of the kernel's: which event, in which of the places that the group was opened in. */
+/* A kernel event id: the event, and the place in which the group was opened. */
 struct id_row {
 	uint64_t id;
 	unsigned event, strand;

@@ -131,7 +131,7 @@ static uint32_t u32(const unsigned char *p)
 	return v;
 }
 
-/* { nr, enabled, running, { value, id [, lost] } [nr] }; false where it does not fit into n bytes. */
+/* { nr, enabled, running, { value, id [, lost] } [nr] }; false if it does not fit into n bytes. */
 static bool take_values(struct collect *c, const unsigned char *p, size_t n, uint64_t *value, unsigned *strand)
 {
 	size_t each = 16 + 8 * c->lost_words;
@@ -153,7 +153,10 @@ static bool take_values(struct collect *c, const unsigned char *p, size_t n, uin
 	return any;
 }
 
-/* header, id, ip, { pid, tid }, time, { cpu, 0 }, values: what sample_attrs() asks for with a fixed period. */
+/*
+ * header, id, ip, { pid, tid }, time, { cpu, 0 }, values: the format requested by sample_attrs()
+ * with a fixed period.
+ */
 static int take_sample(struct collect *c, const unsigned char *p, size_t n, struct tare_error *err)
 {
 	struct entry *e;

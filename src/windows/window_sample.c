@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows by overflow: the leader of a group samples, its members are read in the interrupt. The group is pinned:
- * it counts always, or the kernel says that it cannot.
+ * Windows by overflow: the leader of a group samples, and its members are read in the interrupt.
+ * The group is pinned: it always counts, or the kernel reports an error.
  *
- * With children, each thread has a group per CPU (a kernel maps rings of inherited events per CPU only), and each
- * of those its own windows: exact in what they hold, and marked where the thread was elsewhere in between. Without
- * children, one group follows the thread everywhere.
+ * With children, each thread has a group per CPU, because the kernel maps rings of inherited events
+ * only per CPU. Each of those has separate windows: exact in what they contain, and marked if the
+ * thread was on another CPU meanwhile. Without children, one group follows the thread everywhere.
  */
 #include <time.h>
 #include "windows/window_private.h"

@@ -71,7 +71,10 @@ static bool same_modes(const struct encoding *a, const struct encoding *b)
 	return a->attr.exclude_user == b->attr.exclude_user && a->attr.exclude_kernel == b->attr.exclude_kernel;
 }
 
-/* The event that a formula's name means: as it was written, or its usual name, in the modes of the first one. */
+/*
+ * The event for a name in a formula: as written, or by its usual name, in the modes of the first
+ * event.
+ */
 static int find_event(const struct encoding_list *l, const char *name, int first)
 {
 	char room[64];
@@ -85,7 +88,7 @@ static int find_event(const struct encoding_list *l, const char *name, int first
 	return -ENOENT;
 }
 
-/* 0, or -ENOENT where the events are not enough for it. */
+/* 0, or -ENOENT if an event is missing. */
 static int bind(struct windows *w, const struct metric_row *m, const struct encoding_list *l, struct tare_error *err)
 {
 	struct bound b = { .formula = NULL };
@@ -372,7 +375,7 @@ int windows_unread(const struct windows_table *t, struct tare_error *err)
 		   : 0;
 }
 
-/* The wall time in which a row's counts were counted; 0: not known. */
+/* The wall time that belongs to a row's counts; 0: not known. */
 static uint64_t wall_of(const struct windows_row *row)
 {
 	return row->moved ? 0 : row->wall_ns;

@@ -47,7 +47,7 @@ struct windows_thread {
 };
 
 struct windows_table {
-	const struct windows_event *event; /* the first one makes the windows */
+	const struct windows_event *event; /* the first event defines the windows */
 	size_t n_events;
 	const struct windows_metric *metric;
 	size_t n_metrics;
@@ -57,13 +57,13 @@ struct windows_table {
 };
 
 /*
- * Formulas out of the table of metrics that the events are enough for, and those that were asked for (a list that
- * ends with NULL, or NULL): -ENOENT when such a one needs an event that is not there.
+ * Add the formulas from the table of metrics that the events suffice for, and those requested (a
+ * NULL-terminated list, or NULL): -ENOENT if a requested one needs a missing event.
  */
 int windows_new(struct windows **out, const struct encoding_list *events, const struct metric_row *const *asked,
 		struct tare_error *err);
 struct window_sink *windows_sink(struct windows *w);
-/* The events as they were called in the end: a name gains ":u" where the kernel had to be left out. */
+/* The final names of the events: a name gains ":u" if the kernel had to be excluded. */
 void windows_rename(struct windows *w, const struct encoding_list *events);
 /* After all rows. Lives as long as w. NULL: out of memory, or cannot read the temporary file. */
 const struct windows_table *windows_table(struct windows *w, struct tare_error *err);
@@ -80,12 +80,12 @@ const struct windows_row *windows_row(const struct windows_table *t,
 double windows_metric(const struct windows_table *t, const struct windows_row *row, size_t m);
 /* Its values are ns. */
 bool windows_is_clock(const struct windows_table *t, size_t e);
-/* The first event is a clock: windows are of time. */
+/* The first event is a clock, so windows are of time. */
 bool windows_of_time(const struct windows_table *t);
 
 /*
- * The event of column e in a row per 1000 of the first one, or per millisecond where that is a clock; the first one
- * itself per microsecond of wall time.
+ * The event of column e in a row per 1000 of the first event, or per millisecond if that is a
+ * clock; the first event itself per microsecond of wall time.
  */
 double windows_rate(const struct windows_table *t, const struct windows_row *row, size_t e);
 

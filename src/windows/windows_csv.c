@@ -30,7 +30,10 @@ static int fail(const struct csv *c, const char *what)
 	return -EINVAL;
 }
 
-/* The next field of the line into c->field: 1 when it ends the line, 0 when others follow, or an error. */
+/*
+ * Read the next field of the line into c->field. Returns 1 if it ends the line, 0 if others follow,
+ * or an error.
+ */
 static int next_field(struct csv *c)
 {
 	bool quoted = c->p < c->end && *c->p == '"';
@@ -68,7 +71,7 @@ static int next_field(struct csv *c)
 		return 1;
 	}
 	if (*c->p != ',')
-		return fail(c, "a comma is wanted behind a quoted field");
+		return fail(c, "expected a comma after a quoted field");
 	c->p++;
 	return 0;
 }
@@ -81,10 +84,10 @@ static int number(struct csv *c, uint64_t *out)
 		return fail(c, "a number is wanted");
 	errno = 0;
 	*out = strtoull(c->field, &end, 10);
-	return *end || errno ? fail(c, "a whole number below 2^64 is wanted") : 0;
+	return *end || errno ? fail(c, "expected an integer below 2^64") : 0;
 }
 
-/* Names of the events: the columns behind the fixed ones, up to the first metric. */
+/* The names of the events: the columns after the fixed ones, up to the first metric. */
 static int read_header(struct csv *c, struct encoding *enc, size_t *events, size_t *columns)
 {
 	int last = 0;
@@ -95,12 +98,12 @@ static int read_header(struct csv *c, struct encoding *enc, size_t *events, size
 		if (last < 0)
 			return last;
 		if (*columns == COLUMNS_MOST)
-			return fail(c, "more columns than there can be");
+			return fail(c, "too many columns");
 		if (*columns < FIXED && strcmp(c->field, fixed[*columns]))
-			return fail(c, "these are no windows: the columns differ");
+			return fail(c, "not a file of windows: the columns differ");
 		if (*columns >= FIXED && strncmp(c->field, "metric.", 7)) {
 			if (*events == EVENTS_MOST || *events + FIXED != *columns)
-				return fail(c, "more events than there can be");
+				return fail(c, "too many events");
 			snprintf(enc[*events].name, sizeof(enc[*events].name), "%.150s", c->field);
 			enc[*events].attr.type = PERF_TYPE_MAX; /* only its name is known */
 			if (!strncmp(c->field, "task-clock", 10) || !strncmp(c->field, "cpu-clock", 9))
@@ -128,10 +131,10 @@ static int take_field(struct csv *c, struct line *l, size_t column, size_t event
 	case ENDED:
 		l->rest = !strcmp(c->field, "rest");
 		l->moved = !strcmp(c->field, "moved");
-		return l->rest || l->moved || !strcmp(c->field, "whole") ? 0 : fail(c, "whole, moved or rest is wanted");
+		return l->rest || l->moved || !strcmp(c->field, "whole") ? 0 : fail(c, "expected whole, moved or rest");
 	case QUALITY:
 		l->exact = !strcmp(c->field, "exact");
-		return l->exact || !strcmp(c->field, "counted") ? 0 : fail(c, "exact or counted is wanted");
+		return l->exact || !strcmp(c->field, "counted") ? 0 : fail(c, "expected exact or counted");
 	case WALL:
 	case CPU:
 	case PHASE:
@@ -211,8 +214,8 @@ int windows_csv_read(struct windows **out, const char *path, bool *exact, struct
 	size_t n;
 	int ret = file_read(NULL, path, file_most, &text, &n, err);
 
-	if (ret == 0 && n && text[n - 1] != '\n') { /* a count could lack its last digits */
-		ret = tare_fail(err, EINVAL, "%.200s: byte %zu: the file is cut off: its last line has no end of line", path, n);
+	if (ret == 0 && n && text[n - 1] != '\n') { /* a count may lack its last digits */
+		ret = tare_fail(err, EINVAL, "%.200s: byte %zu: the file is truncated: its last line has no newline", path, n);
 		tare_hint(err, "tare windows --format csv writes such files");
 		free(text);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows for programs: CSV, one row per window, and the document tare/windows/1. */
+/* JSON and CSV output of windows: one row per window, and the document tare/windows/1. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static void put_thread(struct json *j, const struct windows_table *t, const stru
 		json_end(j);
 	}
 	json_end(j);
-	/* By column, as plots want them; row by row it would be five times as long. */
+	/* By column, as needed for plots; by row it would be five times as long. */
 	json_object(j, "columns");
 	put_uints(j, "begin", get_begin, &c, packed);
 	put_uints(j, "time_ns", get_time, &c, packed);

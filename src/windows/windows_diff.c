@@ -8,7 +8,7 @@
 enum { NEXT = 5 };
 
 #define STANDS_OUT 4.0  /* times the noise of a mean of NEXT windows */
-#define LEAST	   0.01 /* of the mean: less is not worth a word */
+#define LEAST	   0.01 /* of the mean: smaller differences are not reported */
 
 static const struct windows_thread *choose(const struct windows_table *t, uint64_t number)
 {
@@ -23,15 +23,15 @@ static const struct windows_thread *choose(const struct windows_table *t, uint64
 	return best;
 }
 
-/* How much of an event there was up to a place: rows in order, straight lines between their ends. */
+/* The count of an event up to a place: rows in order, with linear interpolation within them. */
 struct curve {
 	const struct windows_table *t;
 	const struct windows_thread *th;
 	size_t row;
-	double before[DIFF_EVENTS_MOST]; /* of all rows before */
+	double before[DIFF_EVENTS_MOST]; /* sum of the previous rows */
 };
 
-/* Places only grow. false behind the end. */
+/* Places must not decrease. false after the end. */
 static bool curve_at(struct curve *c, uint64_t place, double *out)
 {
 	size_t n = c->t->n_events;
@@ -71,10 +71,11 @@ static uint64_t length_of(const struct windows_table *t, const struct windows_th
 	return end_of(t, th, th->n - 1);
 }
 
-/* Pieces of the run, and what each of the two counted there. */
+/* Pieces of the run, and the counts of both in them. */
 struct pair {
 	double *a, *b; /* [piece * n_events + event] */
-	size_t *first; /* [piece]: the window of A that it begins with; one more, for the end of the last */
+	/* [piece]: its first window in A; one more entry for the end of the last piece */
+	size_t *first;
 	size_t n;
 };
 
@@ -86,7 +87,10 @@ static int pair_new(struct pair *p, size_t pieces, size_t n_events, struct tare_
 	return p->a && p->b && p->first ? 0 : tare_fail_nomem(err);
 }
 
-/* B's counts in A's windows, as far as both go: where its own end elsewhere, an estimate. */
+/*
+ * B's counts in A's windows, up to the shorter end. If B's windows end elsewhere, the counts are
+ * interpolated.
+ */
 static int align(const struct windows_table *a, const struct windows_thread *ta, const struct windows_table *b,
 		 const struct windows_thread *tb, struct pair *out, struct tare_error *err)
 {
@@ -111,7 +115,7 @@ static int align(const struct windows_table *a, const struct windows_thread *ta,
 	return ret;
 }
 
-/* The end of a window: how much of each event there was until then. */
+/* The end of a window: the count of each event up to there. */
 struct boundary {
 	uint64_t at; /* of the first event */
 	uint64_t sum[DIFF_EVENTS_MOST];
@@ -126,7 +130,7 @@ static void boundary_step(struct boundary *p, const struct windows_table *t, con
 		p->sum[e] += row->value[e];
 }
 
-/* B's places on both sides of one of A's. `row` is the window that ends at `high`. */
+/* B's places on both sides of a place of A. `row` is the window that ends at `high`. */
 struct between {
 	const struct windows_table *t;
 	const struct windows_thread *th;
@@ -143,7 +147,7 @@ static bool between_step(struct between *b)
 	return true;
 }
 
-/* The first event of which A counted from `since` to `now` what B did not. */
+/* The first event for which A's count from `since` to `now` differs from B's. */
 static void tell_part(struct windows_diff *out, size_t n, const struct boundary *since_a, const struct boundary *since_b,
 		      const struct boundary *now, const struct boundary *low, const struct boundary *high)
 {
@@ -163,9 +167,10 @@ static void tell_part(struct windows_diff *out, size_t n, const struct boundary 
 }
 
 /*
- * Exact windows are compared where one of A and one of B end at the same place, and at the end of both, if that is the
- * same. Elsewhere B's count lies between those at its places before and behind: A's outside of that is a difference,
- * too. `out` gets the first one; `pieces` what lies between places of both.
+ * Exact windows are compared where a window of A and one of B end at the same place, and at the end
+ * of both if it is the same. Elsewhere, B's count is between those at its places before and after:
+ * a count of A outside that range is a difference, too. `out` gets the first one; `pieces` the
+ * parts between common places.
  */
 static int compare_exact(const struct windows_table *a, const struct windows_table *b, struct pair *pieces,
 			 struct windows_diff *out, struct tare_error *err)
@@ -209,7 +214,10 @@ static int compare_exact(const struct windows_table *a, const struct windows_tab
 	return ret;
 }
 
-/* The first window from which NEXT ones differ by more than their noise, in the event that stands out most. */
+/*
+ * The first window from which NEXT ones differ by more than their noise, for the event with the
+ * clearest difference.
+ */
 static void find_noisy_part(const struct pair *p, size_t n, struct windows_diff *out)
 {
 	for (size_t e = 1; e < n; e++) {
@@ -251,7 +259,10 @@ static int by_difference(const void *x, const void *y)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Runs of pieces from `from` on in which the difference is alike: its phases. Those without one are left out. */
+/*
+ * Groups of pieces from `from` on with a similar difference: its phases. Those without a difference
+ * are left out.
+ */
 static int find_stretches(const struct pair *p, const struct windows_table *a, const struct windows_thread *ta, size_t from,
 			  struct windows_diff *out, struct tare_error *err)
 {
@@ -289,7 +300,7 @@ static int find_stretches(const struct pair *p, const struct windows_table *a, c
 	return ret;
 }
 
-/* The piece in which exact ones part; all are before, if they do not. */
+/* The piece in which exact runs diverge; if they do not, all pieces are before it. */
 static size_t piece_of_part(const struct pair *p, const struct windows_diff *d)
 {
 	size_t piece = 0;

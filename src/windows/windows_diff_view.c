@@ -179,7 +179,7 @@ static void json_counts(struct json *j, const char *key, const double *v, size_t
 		if (v[e] == floor(v[e]) && v[e] >= 0 && v[e] < 0x1p63)
 			json_uint(j, NULL, (uint64_t)v[e]);
 		else
-			json_real(j, NULL, v[e]); /* a share of a window of B */
+			json_real(j, NULL, v[e]); /* fractions of a window of B are possible */
 	json_end(j);
 }
 

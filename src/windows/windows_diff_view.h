@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where two runs part. */
+/* Show where two runs diverge. */
 #ifndef WINDOWS_WINDOWS_DIFF_VIEW_H
 #define WINDOWS_WINDOWS_DIFF_VIEW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows as tables, phases of made series, CSV there and back, and where two runs part. */
+/* Windows as tables, phases of synthetic series, CSV round trips, and where two runs diverge. */
 #include <inttypes.h>
 #include <math.h>
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ static const struct encoding_list list = { events, 3, 1 };
 
 /* ---- phases ---- */
 
-/* A small noise that is the same each time. */
+/* A small deterministic noise. */
 static double noise(size_t i)
 {
 	return (double)(i * 2654435761u % 1000) / 1000 - 0.5;
@@ -61,7 +61,7 @@ TEST(no_phases_where_nothing_changes)
 		v[i] = 0;
 	phases_find(v, 500, 1, &p, NULL);
 	CHECK_EQ(p.segments, 1);
-	for (size_t i = 0; i < 500; i++) /* bursts are no phases */
+	for (size_t i = 0; i < 500; i++) /* bursts are not phases */
 		v[i] = i % 7 == 0 ? 50 : 0;
 	phases_find(v, 500, 1, &p, NULL);
 	CHECK_EQ(p.segments, 1);
@@ -71,7 +71,9 @@ TEST(no_phases_where_nothing_changes)
 	CHECK_EQ(p.segments, 1);
 }
 
-/* Either of two features is enough, and a step of a fifth is seen under noise of a twentieth. */
+/*
+ * One of two features is sufficient, and a step of a fifth is detected under noise of a twentieth.
+ */
 TEST(a_change_in_one_of_two_features)
 {
 	static struct phases p;
@@ -312,7 +314,7 @@ TEST(damaged_csv_has_a_line)
 		{ __LINE__, "@\n0,1,1,x,1,0,5,,,half,,exact,1\n", "whole, moved or rest" },
 		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,perhaps,1\n", "exact or counted" },
 		{ __LINE__, "@\n0,1,1,\"x,1,0,5,,,whole,,exact,1\n", "a quote is not closed" },
-		{ __LINE__, "@\n0,1,1,\"x\"y,1,0,5,,,whole,,exact,1\n", "a comma is wanted" },
+		{ __LINE__, "@\n0,1,1,\"x\"y,1,0,5,,,whole,,exact,1\n", "expected a comma" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -388,7 +390,7 @@ TEST(noisy_runs_part_where_it_stands_out)
 	windows_free(c);
 }
 
-/* Exact ones are compared where windows of both end: what lies in between is no difference. */
+/* Exact windows are compared where windows of both end. Other places are not a difference. */
 TEST(windows_of_two_lengths)
 {
 	struct windows *a = series(60, 1000, 0, 0, 0, 0), *b = series(20, 3000, 10, 20, 1000, 0);
@@ -403,13 +405,13 @@ TEST(windows_of_two_lengths)
 	windows_free(b);
 }
 
-/* How much of the second event there is in the first `at` of a run that does not do the same all the time. */
+/* The count of the second event in the first `at` of a run with varying behaviour. */
 static uint64_t until(uint64_t at)
 {
 	return at / 2 + (at > 700 ? (at - 700) / 3 : 0) - (at > 4000 ? (at - 4000) / 2 : 0);
 }
 
-/* That run in windows of `length`; `more` of the second event in its last. */
+/* That run in windows of `length`, with `more` of the second event in the last one. */
 static struct windows *cut(uint64_t length, uint64_t total, uint64_t more)
 {
 	struct windows *w;
@@ -570,7 +572,8 @@ TEST(what_the_numbers_do_not_show_is_no_swing)
 		.mode = "sample", .every = 1000000, .end = &end };
 	const struct style s = { .width = 120, .utf8 = true };
 
-	for (unsigned step = 1; step <= 1000; step *= 1000) { /* by 0.001 of 1000, and by 1 */
+	/* in steps of 0.001 of 1000, and of 1 */
+	for (unsigned step = 1; step <= 1000; step *= 1000) {
 		struct windows *w = NULL;
 		struct text t = { 0 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows for people: what there is, each thread's series as small plots, its phases, and rows when they are few. */
+/*
+ * Text output of windows: a summary, each thread's series as small plots, its phases, and rows if
+ * they are few.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +31,7 @@ static double value_of(const struct windows_table *t, const struct series *s,
 	return s->metric ? windows_metric(t, row, s->at) : windows_rate(t, row, s->at);
 }
 
-/* exact/loads/ as loads: all of them are the engine's. */
+/* exact/loads/ as loads, because all events are the engine's. */
 static void short_name(char *out, size_t room, const char *name)
 {
 	size_t n = strlen(name);
@@ -39,7 +42,7 @@ static void short_name(char *out, size_t room, const char *name)
 		snprintf(out, room, "%s", name);
 }
 
-/* Metrics first; then each event that is counted besides the first. */
+/* Metrics first; then each counted event except the first. */
 static size_t list_series(const struct windows_table *t, struct series *out, size_t room)
 {
 	size_t n = 0;
@@ -161,7 +164,7 @@ static void put_runs(struct text *out, const struct windows_thread *th, unsigned
 		text_add(out, " and %u more", more);
 }
 
-/* A column that is not there must not be taken for one that nobody asked for. */
+/* Report columns that were left out for lack of space. */
 static void put_left_out(struct text *out, const struct grid *g, const struct style *style)
 {
 	unsigned n = grid_left_out(g, style, 3);
@@ -171,7 +174,7 @@ static void put_left_out(struct text *out, const struct grid *g, const struct st
 			 ink_on(style, INK_FAINT), n, n == 1 ? "" : "s", ink_off(style));
 }
 
-/* The phases of a thread: how much of it, which windows, and the mean of each series. */
+/* The phases of a thread: their fraction, their windows, and the mean of each series. */
 static void put_phases(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		       const struct series *series, size_t n_series, const struct style *style)
 {
@@ -235,7 +238,7 @@ static void put_phases(struct text *out, const struct windows_table *t, const st
 	grid_free(&g);
 }
 
-/* The rows themselves. */
+/* The rows. */
 static void put_rows(struct text *out, const struct windows_table *t, const struct windows_thread *th,
 		     const struct style *style)
 {
@@ -401,7 +404,7 @@ static void put_notes(struct text *out, const struct windows_table *t, const str
 	if (e->cut_off)
 		text_add(out, "\n %scounting ended early: later windows are missing%s\n", on, off);
 	if (e->lost)
-		text_add(out, "\n %s%" PRIu64 " windows were lost, for want of room: the ones after them are longer%s\n", on,
+		text_add(out, "\n %s%" PRIu64 " windows were lost because a buffer was full: the ones after them are longer%s\n", on,
 			 e->lost, off);
 	if (e->throttled)
 		text_add(out, "\n %sthe kernel paused sampling %" PRIu64 " times: windows there are longer; larger ones help%s\n",
@@ -420,7 +423,7 @@ static void put_notes(struct text *out, const struct windows_table *t, const str
 		text_add(out, "\n");
 	}
 	if (e->rests_unknown)
-		text_add(out, "\n %swhat some threads did after their last window is not known%s\n", on, off);
+		text_add(out, "\n %sthe counts of some threads after their last window are not known%s\n", on, off);
 }
 
 void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows for people, as CSV with a header, and as the document tare/windows/1. */
+/* Windows as text, as CSV with a header, and as the document tare/windows/1. */
 #ifndef WINDOWS_WINDOWS_VIEW_H
 #define WINDOWS_WINDOWS_VIEW_H
 
@@ -11,15 +11,15 @@ struct windows_about {
 	char *const *argv; /* the command, or NULL */
 	const struct source *engine;
 	const char *mode;   /* "sample" or "poll" */
-	uint64_t every;	    /* of the first event, or ns between two looks of poll */
+	uint64_t every;	    /* count of the first event, or the interval of poll in ns */
 	const struct window_end *end;
 	int exit_status; /* -1: none */
-	size_t most_threads, most_rows; /* that the text shows; 0: all */
+	size_t most_threads, most_rows; /* shown in the text; 0: all */
 };
 
 void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,
 		  const struct style *style);
-/* Adds nothing where there is no rest that has no row. */
+/* Adds nothing if there is no rest outside the rows. */
 void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style);
 void windows_csv(struct out *out, const struct windows_table *t, const struct windows_about *about);
 void windows_json(struct out *out, const struct windows_table *t,
