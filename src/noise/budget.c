@@ -47,14 +47,15 @@ bool budget_is_of(enum budget_cause cause, const char *event)
 
 enum { SHUFFLES = 1999, RESAMPLES = 499, LETS = BUDGET_CAUSES - BUDGET_SEEN };
 
-#define ALONE 0.8  /* of the variance is one run's: that run is told */
+#define ALONE 0.8  /* fraction of the variance: a run above it is reported */
 #define LOW_END 0.025
 
 static double variance_of(const double *v, size_t n)
 {
 	double mean = 0, sum = 0;
 
-	for (size_t i = 0; i < n; i++) /* from the first on: of equal ones nothing is left, not even by rounding */
+	/* from the first value on, so that equal values give exactly 0 */
+	for (size_t i = 0; i < n; i++)
 		mean += (v[i] - v[0]) / (double)n;
 	for (size_t i = 0; i < n; i++)
 		sum += (v[i] - v[0] - mean) * (v[i] - v[0] - mean);
@@ -89,7 +90,10 @@ static double sum_of(const double *v, size_t n)
 	return sum;
 }
 
-/* How likely chance lets `a` lie so much further apart than `b`: the distances, dealt out anew. < 0: no memory. */
+/*
+ * The probability that `a` has so much more spread than `b` by chance: a permutation test of the
+ * distances. < 0: out of memory.
+ */
 static double wider(const struct budget_runs *a, const struct budget_runs *b)
 {
 	size_t n = a->n + b->n;
@@ -125,12 +129,13 @@ static double resampled(const struct budget_runs *r, double *room, uint64_t *sta
 /* Variances of the runs of a question. */
 struct variances {
 	double asked, fixed, let[LETS];
-	bool differ; /* asked from fixed, beyond chance */
+	bool differ; /* asked and fixed differ significantly */
 };
 
 /*
- * Of the variance as asked, what each cause makes. Where fixing everything takes a part of it away for sure, that part is
- * dealt out by what each cause makes alone; else each stands for itself.
+ * The contribution of each cause to the variance as asked. If fixing everything removes a
+ * significant part of it, that part is divided in proportion to each cause alone; otherwise each
+ * contributes its own variance.
  */
 static void shares_of(const struct variances *v, double share[LETS])
 {
@@ -147,7 +152,7 @@ static void shares_of(const struct variances *v, double share[LETS])
 			share[c] = v->asked > 0 ? fmin(1, share[c] / v->asked) : 0;
 }
 
-/* Where the shares would lie in other runs like these: each group drawn anew from itself. */
+/* The range of the shares in other runs like these: bootstrap within each group. */
 static int limits(struct budget *out, const struct budget_question *q, const struct variances *seen, struct tare_error *err)
 {
 	size_t most = q->asked.n > q->fixed.n ? q->asked.n : q->fixed.n;
@@ -196,7 +201,7 @@ static int limits(struct budget *out, const struct budget_question *q, const str
 	return most ? 0 : -ENOMEM;
 }
 
-/* None shows alone, and yet fixing all of them makes a difference. */
+/* No cause is significant alone, but fixing all of them makes a difference. */
 static void add_together(struct budget *out, const struct variances *v, unsigned causes, double p)
 {
 	double share = 1 - v->fixed / v->asked;
@@ -205,7 +210,7 @@ static void add_together(struct budget *out, const struct variances *v, unsigned
 							.deviation = sqrt(v->asked - v->fixed) };
 }
 
-/* What the launch lets vary, each alone; where none shows alone, all of it together. */
+/* The launch's causes, each alone; if none is significant, all of them together. */
 static int split_switched(struct budget *out, const struct budget_question *q, struct tare_error *err)
 {
 	struct variances v = { .asked = variance_of(q->asked.count, q->asked.n), .fixed = variance_of(q->fixed.count, q->fixed.n) };
@@ -237,13 +242,13 @@ static int split_switched(struct budget *out, const struct budget_question *q, s
 	return limits(out, q, &v, err);
 }
 
-/* The run without which least is left. */
+/* The run that contributes most to the sum of squares. */
 static void find_alone(struct budget *out, const struct budget_runs *r)
 {
 	double whole = variance_of(r->count, r->n) * (double)(r->n - 1), most = 0;
 
 	for (size_t i = 0; i < r->n; i++) {
-		/* Taking one of n off lowers the sum of squares by d^2 n / (n - 1). */
+		/* Removing one of n lowers the sum of squares by d^2 n / (n - 1). */
 		double d = r->count[i] - out->mean, less = d * d * (double)r->n / (double)(r->n - 1);
 
 		if (less > most) {
@@ -256,8 +261,8 @@ static void find_alone(struct budget *out, const struct budget_runs *r)
 }
 
 /*
- * Each share was measured by itself, and so was what stays with everything fixed: together they can come out above the whole.
- * Then all give way alike. Returns what stays.
+ * Each share was measured separately, and so was the part that remains with everything fixed. Their
+ * sum may exceed the whole; then all of them are scaled down. Returns the remaining part.
  */
 static double level(struct budget *out, double stays)
 {
@@ -274,7 +279,10 @@ static double level(struct budget *out, double stays)
 	return stays / sum;
 }
 
-/* Shares of the regression are of its runs' variance: here of that of the runs as asked. */
+/*
+ * Convert shares of the regression from the variance of its runs to the variance of the runs as
+ * asked.
+ */
 static void weigh(struct budget *out, size_t from, double weight)
 {
 	for (size_t i = from; i < out->parts; i++) {
@@ -296,7 +304,10 @@ static void sort_parts(struct budget *out)
 	}
 }
 
-/* What the switched causes left is there with its limits; the regression takes its parts from that. */
+/*
+ * The part that the switched causes leave is known with its limits. The regression divides that
+ * part.
+ */
 static void find_left(struct budget *out)
 {
 	double low = 0, high = 0, sum = 0;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Forward selection, a cause at a time, each time against permutations of what is left: a count whose one odd run happens to be
- * the odd run of a cause, too, is no proof, and permutations know that where a normal distribution does not. Then backward: a
- * cause that others make needless goes. Shares are what a cause adds to the fit, averaged over all orders of adding.
- * Sources: Freedman and Lane, "A Nonstochastic Interpretation of Reported Significance Levels", J. Bus. Econ. Stat. 1, 1983;
- * Westfall and Young, "Resampling-Based Multiple Testing", 1993 (the largest of all statistics); Lindeman, Merenda and Gold,
- * "Introduction to Bivariate and Multivariate Analysis", 1980 (shares).
+ * Forward selection, one cause at a time, each tested by permutations of the residuals. If the one
+ * outlier of the count happens to be the outlier of a cause, too, this is no proof; permutations
+ * account for it, and a normal distribution does not. Then backward elimination: a cause made
+ * redundant by others is removed. The share of a cause is its contribution to the fit, averaged
+ * over all orders of adding.
+ *
+ * Sources: Freedman and Lane, "A Nonstochastic Interpretation of Reported Significance Levels", J.
+ * Bus. Econ. Stat. 1, 1983; Westfall and Young, "Resampling-Based Multiple Testing", 1993 (the
+ * maximum of all statistics); Lindeman, Merenda and Gold, "Introduction to Bivariate and
+ * Multivariate Analysis", 1980 (shares).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,12 +19,13 @@
 
 enum { PERMUTATIONS = 999 };
 
-#define ALIKE 0.02 /* of a cause's variance is left once others are taken off: nothing of its own */
+/* fraction of a cause's variance not explained by others, below which it is redundant */
+#define ALIKE 0.02
 
 struct fit {
 	size_t n;
 	double *y;		/* centred */
-	double *x[BUDGET_SEEN]; /* likewise; NULL: not to blame */
+	double *x[BUDGET_SEEN]; /* likewise; NULL: excluded */
 	double *work;		/* (BUDGET_SEEN + 4) series */
 	unsigned chosen;
 	double p[BUDGET_SEEN];
@@ -40,7 +45,7 @@ static double *row(const struct fit *f, unsigned i)
 	return f->work + i * f->n;
 }
 
-/* Orthonormal directions of a set of causes, in rows 0..; how many. */
+/* An orthonormal basis of a set of causes, in rows 0..; returns its size. */
 static unsigned basis_of(const struct fit *f, unsigned set)
 {
 	unsigned m = 0;
@@ -52,7 +57,7 @@ static unsigned basis_of(const struct fit *f, unsigned set)
 			continue;
 		memcpy(b, f->x[c], f->n * sizeof(*b));
 		before = dot(b, b, f->n);
-		for (unsigned twice = 0; twice < 2; twice++) /* for what rounding left */
+		for (unsigned twice = 0; twice < 2; twice++) /* twice, because of rounding errors */
 			for (unsigned k = 0; k < m; k++) {
 				double s = dot(b, row(f, k), f->n);
 
@@ -69,7 +74,7 @@ static unsigned basis_of(const struct fit *f, unsigned set)
 	return m;
 }
 
-/* What of `from` the first m rows do not hold. */
+/* The part of `from` orthogonal to the first m rows. */
 static void residual(const struct fit *f, unsigned m, const double *from, double *to)
 {
 	if (to != from)
@@ -103,8 +108,8 @@ static void shuffle(double *v, size_t n, uint64_t *state)
 }
 
 /*
- * The cause that goes best with what is left, and how likely chance finds one as good. `own` has room for a series per cause.
- * BUDGET_SEEN: none has anything of its own left.
+ * The cause that fits the residuals best, and the probability that chance fits as well. `own` has
+ * room for a series per cause. BUDGET_SEEN: all causes are redundant.
  */
 static unsigned best_of(struct fit *f, double *own, double *p)
 {
@@ -155,7 +160,10 @@ static unsigned best_of(struct fit *f, double *own, double *p)
 	return best;
 }
 
-/* Of one cause beside others: its coefficient with its interval. False where it has nothing of its own, or no run to spare. */
+/*
+ * The coefficient of one cause in addition to others, with its interval. False if it is redundant,
+ * or there are no degrees of freedom left.
+ */
 static bool slope(const struct fit *f, unsigned cause, unsigned others, double *per, double *half, double *p)
 {
 	unsigned m = basis_of(f, others & ~(1u << cause));
@@ -206,7 +214,7 @@ static int choose(struct fit *f, struct tare_error *err)
 	return 0;
 }
 
-/* Others that would do about as well in its place. */
+/* Other causes that would fit about as well in its place. */
 static unsigned together_with(const struct fit *f, unsigned cause)
 {
 	unsigned set = 1u << cause;
@@ -218,7 +226,7 @@ static unsigned together_with(const struct fit *f, unsigned cause)
 	return set;
 }
 
-/* What it adds to the fit, over all orders in which the chosen can be added. */
+/* Its contribution to the fit, over all orders of adding the selected causes. */
 static double share_of(const struct fit *f, unsigned cause)
 {
 	unsigned others = f->chosen & ~(1u << cause);
@@ -262,7 +270,7 @@ static void put_parts(struct fit *f, struct budget *out)
 	}
 }
 
-/* Centred; false: all the same, as far as a double tells. */
+/* Centred; false: all equal, within the precision of a double. */
 static bool centre(double *to, const double *from, size_t n)
 {
 	double mean = 0, largest = 0, sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs that are made up: counts of which it is known what made them differ. The budget must name that, and blame nothing else.
- * Thousands of them; the same ones each time. Each group of cases says what it allows and why.
+ * Synthetic runs with a known cause of their differences. The budget must name that cause and no
+ * other. Thousands of deterministic cases. Each group of cases says what it allows and why.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct runs {
 	size_t n;
 };
 
-/* Causes as they come: small whole numbers, some of them with a run that stands out; which ones is returned. */
+/* Typical causes: small integers, some of them with an outlier run; returns which ones. */
 static unsigned see(struct runs *r, size_t n, bool may_be_odd)
 {
 	unsigned odds = 0;
@@ -92,7 +92,9 @@ static struct budget split(const struct budget_question *q)
 	return b;
 }
 
-/* Nothing is planted but noise of its own: with BUDGET_CHANCE of 1 % to be wrong, 2.5 % is four deviations off. */
+/*
+ * Only independent noise: with BUDGET_CHANCE of 1 % errors, 2.5 % is four standard deviations off.
+ */
 TEST(noise_alone_blames_nobody)
 {
 	unsigned wrong = 0, cases = tap_cases(1500);
@@ -113,13 +115,14 @@ TEST(noise_alone_blames_nobody)
 		wrong += b.parts > 0;
 		CHECK(b.parts || b.left > 0.99);
 	}
-	printf("# %u of %u blamed somebody\n", wrong, cases);
+	printf("# %u of %u named a cause\n", wrong, cases);
 	CHECK(tap_seldom(wrong, cases, 0.025), "%u of %u", wrong, cases);
 }
 
 /*
- * One cause makes 80 to 100 % of the variance, the rest is noise of its own, from 12 runs on. Where it is one run of the cause
- * that makes it, there is no proof (below): the budget may then be silent, but not blame others.
+ * One cause makes 80 to 100 % of the variance, the rest is independent noise, from 12 runs on. If a
+ * single run of the cause makes it, there is no proof (see below): the budget may then name no
+ * cause, but not a wrong one.
  */
 TEST(a_cause_that_was_seen)
 {
@@ -188,7 +191,7 @@ TEST(two_causes_share)
 	CHECK(tap_seldom(other, cases, 0.03), "%u of %u", other, cases);
 }
 
-/* What moves together is named together: neither is called the cause alone. */
+/* Correlated causes are named together: neither is called the cause alone. */
 TEST(alike_causes_are_not_told_apart)
 {
 	unsigned cases = tap_cases(500), together = 0;
@@ -215,7 +218,10 @@ TEST(alike_causes_are_not_told_apart)
 	CHECK_EQ(together, cases, "in each of them");
 }
 
-/* One odd run, which one cause was odd in as well: of n runs chance does that in one of n. */
+/*
+ * One outlier run, which is also an outlier of one cause: with n runs, the probability by chance is
+ * one in n.
+ */
 TEST(one_odd_run_is_no_proof)
 {
 	struct budget_question q = { 0 };
@@ -236,7 +242,7 @@ TEST(one_odd_run_is_no_proof)
 	CHECK_EQ(b.constant, ((1u << BUDGET_SEEN) - 1) & ~BUDGET(SWITCHES));
 }
 
-/* Causes of a launch, let vary alone: one planted, or none, beside noise that stays. */
+/* Causes of a launch, varied alone: one is effective, or none, in addition to constant noise. */
 TEST(causes_that_are_switched)
 {
 	unsigned cases = tap_cases(1200), planted = 0, found = 0, wrong = 0, none_wrong = 0, none = 0;
@@ -277,7 +283,10 @@ TEST(causes_that_are_switched)
 	CHECK(tap_seldom(none_wrong, none, 0.04), "%u of %u", none_wrong, none);
 }
 
-/* The launch makes half of the variance, page faults the rest: both are told, and the shares are of the whole. */
+/*
+ * The launch makes half of the variance, page faults the other half: both are named, and the shares
+ * are of the whole.
+ */
 TEST(switched_and_seen)
 {
 	struct budget_question q = { 0 };
@@ -312,7 +321,10 @@ TEST(switched_and_seen)
 	CHECK(b.fixed_deviation > 0 && b.fixed_deviation < b.deviation);
 }
 
-/* A share lies within its limits, and so does what is left; by regression the limits are those of the coefficient, squared. */
+/*
+ * A share is within its limits, and so is the rest; by regression, the limits are those of the
+ * coefficient, squared.
+ */
 TEST(limits_of_shares)
 {
 	for (unsigned k = 0; k < 60; k++) {
@@ -336,7 +348,7 @@ TEST(limits_of_shares)
 		q.let[1] = (struct budget_runs){ .count = let[1].count, .n = n };
 		b = split(&q);
 		CHECK(b.left_low >= 0 && b.left_low <= b.left && b.left <= b.left_high && b.left_high <= 1, "%f %f %f", b.left_low, b.left, b.left_high);
-		CHECK(b.parts < 2 || b.left_high < 0.3, "what is fixed takes nearly all away: %f", b.left_high);
+		CHECK(b.parts < 2 || b.left_high < 0.3, "fixing removes nearly all: %f", b.left_high);
 		for (size_t i = 0; i < b.parts; i++) {
 			const struct budget_part *p = &b.part[i];
 

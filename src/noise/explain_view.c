@@ -16,7 +16,7 @@ static void put_causes(struct text *out, unsigned causes, const char *last)
 		}
 }
 
-/* A count or a time, with no more digits than say something. */
+/* A count or a time, with significant digits only. */
 static void put_amount(struct text *out, const struct style *s, const struct explained_row *r, double v)
 {
 	double shown = r->scale != 0 ? v * r->scale : v;
@@ -46,7 +46,7 @@ static unsigned lowest(unsigned set)
 	return (unsigned)__builtin_ctz(set);
 }
 
-/* What it is, and how much: beside the share. */
+/* The cause and its amount, next to the share. */
 static void put_words(struct text *out, const struct style *s, const struct explained_row *r, const struct budget_part *p)
 {
 	const char *one = budget_causes[lowest(p->causes)].one;
@@ -72,7 +72,7 @@ static void put_words(struct text *out, const struct style *s, const struct expl
 	}
 }
 
-/* The event in a sentence: how far its runs lie apart, or why there is nothing to split. */
+/* The event in a sentence: the spread of its runs, or why there is nothing to divide. */
 static void put_state(struct text *out, const struct style *s, const struct explained_row *r)
 {
 	const struct budget *b = &r->budget;
@@ -82,7 +82,7 @@ static void put_state(struct text *out, const struct style *s, const struct expl
 		return;
 	}
 	if (b->state == BUDGET_FEW) {
-		text_add(out, "%zu run%s: too few to name a cause, of which chance would find one as well. -r %d at least, -r 20 better.",
+		text_add(out, "%zu run%s: too few to name a cause, because chance would find one, too. -r %d at least, -r 20 better.",
 			 b->n, b->n == 1 ? "" : "s", BUDGET_RUNS_LEAST);
 		return;
 	}
@@ -98,11 +98,11 @@ static void put_state(struct text *out, const struct style *s, const struct expl
 
 static void put_alone(struct text *out, const struct budget *b)
 {
-	text_add(out, "Run %zu alone makes %.0f %% of the variance: one event, of which no rule can be learned.", b->alone_run + 1,
+	text_add(out, "Run %zu alone makes %.0f %% of the variance: a single event, which does not show a regular cause.", b->alone_run + 1,
 		 100 * b->alone_share);
 }
 
-/* Any share may be anything. */
+/* The limits allow any share. */
 static bool says_nothing(const struct budget *b)
 {
 	const double wide = 0.95;
@@ -123,7 +123,7 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	if (b->state != BUDGET_SPLIT)
 		return;
 	if (says_nothing(b) && !r->place[0] && !b->alone) {
-		text_add(out, "         Its causes cannot be told apart by %zu runs: each share may be anything. More runs would tell.\n", b->n);
+		text_add(out, "         Its causes cannot be distinguished with %zu runs: each share may be anything. More runs are needed.\n", b->n);
 		return;
 	}
 	for (size_t i = 0; i < b->parts; i++) {
@@ -137,7 +137,7 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	if (r->place[0])
 		text_add(out, ": %s%s%s", r->place, r->cause[0] ? ", by " : "", r->cause);
 	else if (b->fixed_deviation == 0 && b->left >= 0.005)
-		text_add(out, ": gone with everything fixed, so what the launch lets vary makes it; more runs would say which part");
+		text_add(out, ": gone with everything fixed, so it is caused by what the launch varies; more runs would show which part");
 	text_put(out, "\n", 1);
 	if (b->alone) {
 		text_add(out, "         ");
@@ -155,7 +155,7 @@ static void put_set(struct text *out, const char *lead, unsigned set)
 	text_add(out, ".\n");
 }
 
-/* Below the events: how it was done, and what is not to blame. Each note is a line. */
+/* After the events: the method, and the excluded causes. Each note is a line. */
 static void put_notes(struct text *out, const struct explained *e)
 {
 	unsigned constant = 0, unseen = 0, tried = 0;
@@ -167,23 +167,23 @@ static void put_notes(struct text *out, const struct explained *e)
 			tried |= e->row[i].budget.tried;
 		}
 	if (e->cut_short)
-		text_add(out, " Cut short: what the launch lets vary was not tried to the end, and is not told of.\n");
+		text_add(out, " Cut short: not all causes in the launch were tried, and they are not shown.\n");
 	else if (e->conditions)
-		text_add(out, " %u runs as asked, %u under each of %u other conditions of the launch: everything fixed, and one cause let vary at a time.\n",
+		text_add(out, " %u runs as asked, %u under each of %u other conditions of the launch: everything fixed, and one cause varied at a time.\n",
 			 e->runs, e->runs, e->conditions);
 	else if (e->why_none)
 		text_add(out, " By regression alone: %s.\n", e->why_none);
-	put_set(out, "Off already, as it was launched: ", e->fixed_already);
-	put_set(out, e->conditions && !e->cut_short ? "The same in all runs with everything fixed, so not to blame for what is left: "
-						    : "The same in all runs, so not to blame: ",
+	put_set(out, "Already fixed by the launch: ", e->fixed_already);
+	put_set(out, e->conditions && !e->cut_short ? "The same in all runs with everything fixed, so not a cause of the rest: "
+						    : "The same in all runs, so not a cause: ",
 		constant & ~tried);
 	put_set(out, "Not seen here: ", unseen & ~tried & ~constant);
 	for (size_t i = 0; i < e->n_not_switched; i++)
 		text_add(out, " Not switched off: %s: %s.\n", budget_causes[e->not_switched[i].cause].words, e->not_switched[i].why);
 	if (e->output_differs)
-		text_add(out, " What it writes differs from run to run although everything is fixed: it does not do the same work.\n");
+		text_add(out, " Its output differs between runs although everything is fixed: it does not do the same work.\n");
 	if (e->ids_vary)
-		text_add(out, " Process ids differed all the time: --deterministic fixes them, and what they are worth is then gone from the spread.\n");
+		text_add(out, " Process ids differed in all runs: --deterministic fixes them, which removes their part of the spread.\n");
 }
 
 void explain_text(struct text *out, const struct explained *e, const struct style *s)
@@ -196,7 +196,7 @@ void explain_text(struct text *out, const struct explained *e, const struct styl
 	text_put(out, "\n", 1);
 }
 
-/* The words of the text, where there is neither colour nor a column to keep. */
+/* Words for output without colours and columns. */
 static const struct style words_style = { .thousands = true, .utf8 = true };
 
 static void json_words(struct json *j, const char *key, struct text *words)

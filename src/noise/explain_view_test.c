@@ -16,7 +16,7 @@ TEST(what_is_gone_with_everything_fixed)
 	} rows[] = {
 		{ __LINE__, 0, 0.25, "", true },
 		{ __LINE__, 0, 0, "", false },
-		{ __LINE__, 3, 0.25, "", false },	/* it is there still */
+		{ __LINE__, 3, 0.25, "", false },	/* it is still there */
 		{ __LINE__, -1, 0.25, "", false }, /* not tried */
 		{ __LINE__, 0, 0.25, "two runs part", false },
 	};
@@ -124,7 +124,7 @@ TEST(shares_that_may_be_anything_are_not_told)
 		strcpy(row.place, rows[i].place);
 		explain_text(&out, &e, &plain);
 		CHECK_EQ(strstr(out.s, "unexplained") != NULL, rows[i].told, "row at line %d: %s", rows[i].line, out.s);
-		CHECK_EQ(strstr(out.s, "cannot be told apart by 8 runs") == NULL, rows[i].told, "row at line %d: %s", rows[i].line, out.s);
+		CHECK_EQ(strstr(out.s, "cannot be distinguished with 8 runs") == NULL, rows[i].told, "row at line %d: %s", rows[i].line, out.s);
 		text_free(&out);
 	}
 }

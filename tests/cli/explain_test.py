@@ -48,7 +48,7 @@ def each_planted_cause_of_the_launch():
 @test
 def what_nothing_fixes_is_left_with_its_place():
     need_exact()
-    for _ in range(3):  # chance blames somebody once in a hundred times for each cause that is tried
+    for _ in range(3):  # a cause is named by chance once in a hundred times for each cause that is tried
         _, e = explained("-r", "8", "--explain", *EXACT[:4], "--", NOISY, "ticks")
         if not e["parts"]:
             break
@@ -57,7 +57,7 @@ def what_nothing_fixes_is_left_with_its_place():
     true("spin" in (e["unexplained"]["place"] or ""), f"{e}")
     text = sh(TARE, "stat", "-r", "8", "--explain", *EXACT[:4], "--", NOISY, "ticks").stderr
     true(re.search(r"^ +\d+ %  .*unexplained: two runs part in spin", text, re.M), text)
-    true("Off already, as it was launched: address layout." in text, text)
+    true("Already fixed by the launch: address layout." in text, text)
 
 
 @test

@@ -554,7 +554,7 @@ def programs_that_do_not_lend_themselves():
     r = sh(TARE, "stat", "-r", "2", "--deterministic", "--timeout", "300", "-e", "task-clock", "--", "sleep", "100", status=None)
     true("ended by the time limit" in r.stderr, r.stderr)
     r = sh(TARE, "stat", "-r", "6", "--explain", "-e", "task-clock", "--", "date", "+%N", status=0)
-    true("What it writes differs from run to run although everything is fixed" in r.stderr, r.stderr)
+    true("Its output differs between runs although everything is fixed" in r.stderr, r.stderr)
     r = sh(TARE, "stat", "-r", "6", "--explain=regression", "--timeout", "50", "-e", "task-clock", "--", "sleep", "100", status=None)
     true("task-clock  0 runs: too few" in r.stderr, "runs that were cut off are no runs: " + r.stderr)
 
