@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "statistics/changes.h"
 
-#define ENOUGH 0.001 /* changes_unseen() by which runs show rare noise, too */
+#define ENOUGH 0.001 /* threshold of changes_unseen(): with enough runs, rare noise appears, too */
 
 enum { STEPS = 200, RUNS_MAX = 100 };
 
@@ -33,7 +33,7 @@ double changes_unseen(size_t n_before, size_t n_after)
 	return most;
 }
 
-/* The least that each side needs for a p of that. */
+/* The smallest number of runs per side that can give such a p. */
 static size_t runs_for(double p)
 {
 	size_t n = 2;
@@ -79,7 +79,10 @@ static double pooled_variance(const double *v, size_t n_a, size_t n_b)
 	return squares / (double)(n_a + n_b - 2);
 }
 
-/* The interval and the p of a drift, where they are wider. What the other test finds is then not judged. */
+/*
+ * The interval and the p of a drift, if they are larger. A change that only the other test finds is
+ * then not judged.
+ */
 static void allow_for_drift(struct change *c, size_t n_a, size_t n_b)
 {
 	double error, p;
@@ -94,7 +97,7 @@ static void allow_for_drift(struct change *c, size_t n_a, size_t n_b)
 		at_least(c, p, CHANGE_BY_DRIFT);
 }
 
-/* Whether it is a question that the runs can answer. */
+/* Can these runs answer the question? */
 static bool asks(struct change *c, size_t n_before, size_t n_after, double unseen)
 {
 	double resolution = unseen <= ENOUGH ? 0 : c->resolution, all = range(c->value, n_before + n_after);
@@ -107,7 +110,8 @@ static bool asks(struct change *c, size_t n_before, size_t n_after, double unsee
 	c->enough = c->verdict == CHANGE_SMALL ? runs_for(ENOUGH) : c->verdict == CHANGE_FEW ? runs_for(CHANGES_Q) : 0;
 	if (all > 0 && c->unseen)
 		at_least(c, unseen, CHANGE_BY_BARNARD);
-	else if (all > 0 && (n_before == 1 || n_after == 1)) /* rare noise of it may be like nothing that the others show */
+	/* its rare noise may differ from all that the other runs show */
+	else if (all > 0 && (n_before == 1 || n_after == 1))
 		at_least(c, 2 / (double)(n_before + n_after), CHANGE_BY_RANK);
 	if (c->verdict == CHANGE_WITHIN && all > 0)
 		allow_for_drift(c, n_before, n_after);

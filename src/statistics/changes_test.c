@@ -5,7 +5,10 @@
 #include "statistics/changes.h"
 #include "tap.h"
 
-/* Worked by hand: with f = 1/2 it is 2 / 2^(a + b); (2, 1) is f (1 - f); (4, 1) is u (1 - 3 u) with u = 1/6. */
+/*
+ * Computed by hand: with f = 1/2 it is 2 / 2^(a + b); (2, 1) is f (1 - f); (4, 1) is u (1 - 3 u)
+ * with u = 1/6.
+ */
 TEST(unseen)
 {
 	static const struct {
@@ -48,25 +51,28 @@ TEST(verdicts)
 	c = one(agree + 2, 1, 1, 0);
 	CHECK(c.verdict == CHANGE_FEW && !c.test.tested && c.enough == 3, "nor one each");
 	c = one(nearly, 2, 1, 0);
-	CHECK(c.verdict == CHANGE_FEW && c.test.p == 2.0 / 3 && c.by == CHANGE_BY_RANK && !c.unseen, "two that nearly agree beside one are no better: %g", c.test.p);
+	CHECK(c.verdict == CHANGE_FEW && c.test.p == 2.0 / 3 && c.by == CHANGE_BY_RANK && !c.unseen, "two that nearly agree against one are no better: %g", c.test.p);
 	CHECK(one(nearly + 1, 1, 2, 0).verdict == CHANGE_FEW, "either way round");
 	CHECK(one(agree, 3, 3, 100000).verdict == CHANGE_BEYOND, "beyond the resolution, too");
 	c = one(same, 3, 3, 0);
 	CHECK(c.verdict == CHANGE_NONE && c.test.p == 1 && c.q == 1, "nothing");
 	CHECK(one(same, 1, 1, 0).verdict == CHANGE_NONE, "nothing, from one each");
 	CHECK(one(noisy, 3, 3, 0).verdict == CHANGE_WITHIN, "noise");
-	CHECK(one(jitter, 3, 3, 0).verdict == CHANGE_BEYOND, "noise that was seen, and is less");
+	CHECK(one(jitter, 3, 3, 0).verdict == CHANGE_BEYOND, "smaller noise that was observed");
 	c = one(jitter, 3, 3, 4000);
 	CHECK(c.verdict == CHANGE_SMALL && c.enough == 6 && c.q == 1 && c.test.p == 0.03125, "what threads do: %zu", c.enough);
 	c = one(both, 3, 3, 4000);
-	CHECK(c.verdict == CHANGE_BEYOND && c.unseen && c.test.p == 0.03125, "a spread within the resolution says nothing: %g", c.test.p);
+	CHECK(c.verdict == CHANGE_BEYOND && c.unseen && c.test.p == 0.03125, "a spread within the resolution does not count: %g", c.test.p);
 	CHECK(one(both, 3, 3, 0).test.p < 1e-6, "but where there is none");
 	c = one(many, 6, 6, 4000);
-	CHECK(c.verdict == CHANGE_BEYOND && fabs(c.test.p - 1.0 / 2048) < 1e-12, "6 + 6 look that close: %g", c.test.p);
+	CHECK(c.verdict == CHANGE_BEYOND && fabs(c.test.p - 1.0 / 2048) < 1e-12, "6 + 6 are enough for small differences: %g", c.test.p);
 	CHECK(one(many + 1, 5, 6, 4000).verdict == CHANGE_BEYOND && one(many + 1, 5, 5, 4000).verdict == CHANGE_SMALL, "5 + 5 do not");
 }
 
-/* What is the same everywhere, or small, takes no certainty; what is noisy does, and then more runs are needed. */
+/*
+ * Equal or small differences do not weaken other results; noisy ones do, and then more runs are
+ * needed.
+ */
 TEST(who_asks)
 {
 	static const double v[][8] = { { 10, 10, 10, 20, 20, 20 }, { 5, 5, 5, 5, 5, 5 }, { 90, 93, 91, 92, 90, 94 }, { 1, 9, 5, 6, 2, 8 } };
@@ -93,7 +99,10 @@ static double uniform(void)
 
 enum { LABELS = 10, RUNS = 12 };
 
-/* Noise as a clock has it: normal, and in a share of the runs something came in between that costs ten times its spread, on average. */
+/*
+ * Noise of a clock: normal, and in a fraction of the runs a disturbance adds ten times its spread
+ * on average.
+ */
 static double clocked(double share)
 {
 	double normal = sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform());
@@ -102,8 +111,9 @@ static double clocked(double share)
 }
 
 /*
- * Programs of so many labels in which nothing changed and each has noise: of two values, `by` apart and the second in a share of the runs; by 0: a
- * clock's. Of how many is a change told?
+ * Programs with this many labels, without a change, and with noise in each label: two values that
+ * differ by `by`, the second one in a fraction of the runs; with 0: noise of a clock. Returns the
+ * number of programs for which a change is reported.
  */
 static double told(size_t labels, size_t a, size_t b, double share, double resolution, double by, int programs, double *parted)
 {
@@ -132,8 +142,8 @@ static double told(size_t labels, size_t a, size_t b, double share, double resol
 }
 
 /*
- * The table of docs/noise.md, with the same random numbers each time. No rate is above 5 %, but for the noise that Welch's test sees, whose
- * values are two and not normal: 8 % are not exceeded.
+ * The table of docs/noise.md, with fixed random numbers. No rate exceeds 5 %, except for noise
+ * tested with Welch's test, because its values are two and not normal: there at most 8 %.
  */
 TEST(false_alarms)
 {
@@ -142,7 +152,7 @@ TEST(false_alarms)
 	} runs[] = { { 1, 1 }, { 2, 1 }, { 2, 2 }, { 3, 2 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 6, 6 } };
 	static const double shares[] = { 0.5, 0.2, 0.05 };
 	int more = getenv("TARE_MORE") ? 20 : 1;
-	unsigned cell = 0; /* each has random numbers of its own */
+	unsigned cell = 0; /* each has its own random numbers */
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++) {
@@ -161,7 +171,10 @@ TEST(false_alarms)
 		}
 }
 
-/* The same of a clock. Of a single run nothing is said, for it may be that of the tail: by Student's test 9 % of 8 + 1 runs would be. */
+/*
+ * The same for a clock. A single run is not judged, because it may be disturbed: Student's test
+ * alone would give 9 % for 8 + 1 runs.
+ */
 TEST(false_alarms_of_a_clock)
 {
 	static const struct {
@@ -169,7 +182,7 @@ TEST(false_alarms_of_a_clock)
 	} runs[] = { { 2, 1 }, { 3, 1 }, { 5, 1 }, { 8, 1 }, { 2, 2 }, { 3, 2 }, { 5, 2 }, { 8, 2 }, { 9, 3 }, { 3, 3 }, { 6, 6 } };
 	static const double shares[] = { 0, 0.2 };
 	int more = getenv("TARE_MORE") ? 20 : 1;
-	unsigned cell = 0; /* each has random numbers of its own */
+	unsigned cell = 0; /* each has its own random numbers */
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of two: the greedy search by number of edits. Source: Myers, "An O(ND) Difference Algorithm and Its Variations",
- * Algorithmica 1 (1986). reach[e] holds, for the diagonals -e, -e + 2, ... e, how far e edits get.
+ * For two sequences: the greedy search by number of edits. Source: Myers, "An O(ND) Difference
+ * Algorithm and Its Variations", Algorithmica 1 (1986). reach[e] has the furthest position after e
+ * edits, for the diagonals -e, -e + 2, ... e.
  */
 #include "base/array.h"
 #include "statistics/common.h"
@@ -44,7 +45,10 @@ static int32_t *row_of(int32_t *reach, int edits)
 	return reach + (size_t)edits * (size_t)(edits + 1) / 2;
 }
 
-/* How far the diagonal k is reached by the last of so many edits. The row before holds k - 1 at i - 1, k + 1 at i. */
+/*
+ * The furthest position on diagonal k after this number of edits. The previous row has k - 1 at i -
+ * 1, k + 1 at i.
+ */
 static int32_t step_to(int32_t *reach, int edits, int i)
 {
 	const int32_t *before;
@@ -57,7 +61,7 @@ static int32_t step_to(int32_t *reach, int edits, int i)
 	return before[i - 1] + 1;
 }
 
-/* From the end backwards; how many. */
+/* Trace back from the end. Returns the length. */
 static size_t walk_back(int32_t *reach, int edits, int i, struct pair *out)
 {
 	size_t n = 0;
@@ -84,7 +88,7 @@ static size_t walk_back(int32_t *reach, int edits, int i, struct pair *out)
 	return n;
 }
 
-/* out: room for the shorter one. 1 and how many, 0: too far apart, -ENOMEM. */
+/* out: room for the shorter one. Returns 1 and the length, 0: too far apart, -ENOMEM. */
 static int longest(const uint64_t *a, int32_t na, const uint64_t *b, int32_t nb, bool open_end, struct pair *out, size_t *n)
 {
 	int32_t *reach = NULL;
@@ -123,7 +127,7 @@ static int by_content(const void *pa, const void *pb)
 	return a->n != b->n ? (a->n > b->n) - (a->n < b->n) : memcmp(a->key, b->key, a->n * sizeof(*a->key));
 }
 
-/* What is in common so far is cut down to what the sequence `s` has, too. */
+/* Reduce the common subsequence so far to the part that is also in the sequence `s`. */
 static int narrow(struct common *c, uint64_t *key, size_t s, bool open_end, struct pair *pair)
 {
 	size_t n = 0;

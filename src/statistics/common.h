@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What several sequences have in common: of two, the longest common subsequence; of more, that of what the ones before have
- * in common with the next, the shortest first. It depends on what is in them, and not on their order.
+ * The common subsequence of several sequences: for two, the longest one; for more, the longest
+ * common subsequence of the previous result and the next sequence, the shortest first. It depends
+ * on their contents, not on their order.
  */
 #ifndef STATISTICS_COMMON_H
 #define STATISTICS_COMMON_H
@@ -10,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMON_NONE 0 /* a key that is the same as no other */
+#define COMMON_NONE 0 /* a key that is not equal to any other */
 
-enum { COMMON_EDITS = 1000 }; /* two that differ by more are too far apart */
+enum { COMMON_EDITS = 1000 }; /* two sequences that differ by more edits are too far apart */
 
 struct common {
 	struct common_seq {
@@ -20,14 +21,14 @@ struct common {
 		size_t n;
 	} *seq;
 	size_t n_seqs, room;
-	uint32_t *at; /* n_seqs each: where the i-th common element stands */
+	uint32_t *at; /* n_seqs each: the index of the i-th common element */
 	size_t n;
 };
 
-/* Room for so many keys in each, which the caller fills. -ENOMEM. */
+/* Room for this many keys in each sequence. The caller fills them in. -ENOMEM. */
 int common_open(struct common *c, size_t n_seqs, size_t room);
 void common_close(struct common *c);
-/* open_end: they go on behind what is here. 1; 0: too far apart; -ENOMEM. */
+/* open_end: the sequences continue after these keys. Returns 1; 0: too far apart; -ENOMEM. */
 int common_find(struct common *c, bool open_end);
 
 #endif

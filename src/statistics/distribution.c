@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "statistics/distribution.h"
 
-/* The least value of a bucket; *width is how many values it has. */
+/* The lowest value of a bucket; *width is the number of its values. */
 static uint64_t lowest(struct distribution_place b, uint64_t *width)
 {
 	if (b.octave == 0) {
@@ -50,7 +50,7 @@ static bool to_buckets(struct distribution *d)
 
 static bool keep(struct distribution *d, uint64_t v)
 {
-	if (d->n < 2) /* most labels of a recording that has many run once or twice */
+	if (d->n < 2) /* in recordings with many labels, most occur once or twice */
 		return true;
 	if (!array_one_more(&d->few, d->n == 2 ? 0 : d->n, sizeof(*d->few)))
 		return false;
@@ -129,7 +129,7 @@ uint64_t distribution_at(const struct distribution *d, uint64_t rank, uint64_t *
 				continue;
 			low = lowest((struct distribution_place){ o, s }, &width);
 			high = low + (width - 1);
-			low = low < d->min ? d->min : low; /* what is known of the ends makes it narrower */
+			low = low < d->min ? d->min : low; /* min and max make the range narrower */
 			high = high > d->max ? d->max : high;
 			*error = (high - low + 1) / 2;
 			return low + (high - low) / 2;
@@ -152,7 +152,8 @@ uint64_t distribution_below(const struct distribution *d, uint64_t v)
 		for (unsigned s = 0; d->octave[o] && s < DISTRIBUTION_BUCKETS; s++) {
 			uint64_t width;
 
-			if (lowest((struct distribution_place){ o, s }, &width) < v) /* no bucket has values on both sides of a power of two */
+			/* no bucket contains values on both sides of a power of two */
+			if (lowest((struct distribution_place){ o, s }, &width) < v)
 				n += d->octave[o][s];
 		}
 	return n;

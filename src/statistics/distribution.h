@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How values lie, in little memory whatever their number: exact while there are few, then counted in buckets of which
- * each is at most 1/64 of its values wide. Zero-initialise.
+ * A distribution of values in bounded memory: exact for a few values, then counted in buckets with
+ * a width of at most 1/64 of their values. Zero-initialise.
  */
 #ifndef STATISTICS_DISTRIBUTION_H
 #define STATISTICS_DISTRIBUTION_H
@@ -11,18 +11,20 @@
 #include <stdint.h>
 
 enum {
-	DISTRIBUTION_FEW = 256,	    /* values kept as they are */
-	DISTRIBUTION_BUCKETS = 64,  /* per doubling */
-	DISTRIBUTION_OCTAVES = 59,  /* values below 64 have a bucket each, then one octave per doubling */
+	DISTRIBUTION_FEW = 256,	    /* number of values stored exactly */
+	DISTRIBUTION_BUCKETS = 64,  /* per octave */
+	/* values below 64 have a bucket each; then one octave per doubling */
+	DISTRIBUTION_OCTAVES = 59,
 };
 
 struct distribution {
 	uint64_t n, min, max;
-	uint64_t *few;	    /* all of them, while n <= DISTRIBUTION_FEW; NULL while min and max say it */
-	uint64_t **octave;  /* after that: DISTRIBUTION_OCTAVES arrays of counts, NULL where none fell */
+	/* all values, while n <= DISTRIBUTION_FEW; NULL while min and max are sufficient */
+	uint64_t *few;
+	uint64_t **octave;  /* after that: DISTRIBUTION_OCTAVES arrays of counts, NULL if empty */
 };
 
-/* Where a value is counted. */
+/* The bucket of a value. */
 struct distribution_place {
 	unsigned octave, sub;
 };
@@ -38,7 +40,7 @@ static inline struct distribution_place distribution_place(uint64_t v)
 	return (struct distribution_place){ e + 1, (unsigned)(v >> e) & (DISTRIBUTION_BUCKETS - 1) };
 }
 
-/* For one value more; without buckets it is where it belongs then. false: out of memory. */
+/* Make room for one more value; without buckets, returns its place. false: out of memory. */
 bool distribution_make_room(struct distribution *d, uint64_t v);
 /* false: out of memory, and not added. */
 static inline bool distribution_add(struct distribution *d, uint64_t v)
@@ -56,7 +58,7 @@ static inline bool distribution_add(struct distribution *d, uint64_t v)
 	d->n++;
 	return true;
 }
-/* A value is about to be added: the memory where it will stand is asked for. */
+/* Prefetch the memory for a value that is about to be added. */
 static inline void distribution_coming(const struct distribution *d)
 {
 	if (d->few)
@@ -65,13 +67,13 @@ static inline void distribution_coming(const struct distribution *d)
 bool distribution_merge(struct distribution *into, const struct distribution *from);
 
 /*
- * The value that a share of q of all do not exceed: that at rank ceil(q * n), the least with q = 0. *error (may be NULL)
- * is how far it can be off: 0 where it is exact, else at most 1/128 of it. n >= 1.
+ * The quantile q: the value at rank ceil(q * n); the minimum for q = 0. *error (may be NULL) is the
+ * largest error: 0 if it is exact, else at most 1/128 of the value. n >= 1.
  */
 uint64_t distribution_quantile(const struct distribution *d, double q, uint64_t *error);
 /* The same for the value at a rank, 1 to n. */
 uint64_t distribution_at(const struct distribution *d, uint64_t rank, uint64_t *error);
-/* How many are below v, which must be a power of two, or 0 or 1: exact. */
+/* The number of values below v, which must be a power of two, or 0 or 1: exact. */
 uint64_t distribution_below(const struct distribution *d, uint64_t v);
 void distribution_free(struct distribution *d);
 

@@ -12,7 +12,10 @@ static int by_value(const void *a, const void *b)
 
 static const double shares[] = { 0, 0.001, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1 };
 
-/* Against all values, sorted: exact up to 256 of them, within the error it states beyond, and that is at most 1/128. */
+/*
+ * Compare with all values, sorted: exact up to 256 values; for more, within the reported error,
+ * which is at most 1/128.
+ */
 static void check(struct distribution *d, uint64_t *value, size_t n, const char *what)
 {
 	qsort(value, n, sizeof(*value), by_value);
@@ -39,7 +42,7 @@ static uint64_t made(unsigned how, size_t i, uint64_t *seed)
 	switch (how) {
 	case 0: return i % 64;
 	case 1: return *seed >> 40;
-	case 2: return *seed >> (*seed % 64); /* every order of magnitude */
+	case 2: return *seed >> (*seed % 64); /* all orders of magnitude */
 	case 3: return 1000000;
 	case 4: return i % 2 ? UINT64_MAX : 0;
 	default: return 64 + i % 200;
@@ -75,7 +78,9 @@ TEST(quantiles)
 		}
 }
 
-/* Of as many as are kept, and of more: how many lie below each power of two. */
+/*
+ * For up to the number stored exactly, and for more: the number of values below each power of two.
+ */
 TEST(below_powers_of_two)
 {
 	for (unsigned n = 0; n <= 2000; n = n < 4 ? n + 1 : 2 * n) {

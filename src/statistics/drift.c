@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two runs at the times s and t differ by a random walk with the variance |s - t|, in some unit. With weights w that add up to 0, as
- * those of the difference of two means do, the variance of the weighted sum is -1/2 sum w_i w_j |t_i - t_j|. The pooled variance of
- * the runs has the expectation tr(S) / (n - 2) and the variance 2 tr(S S) / (n - 2)^2, S being the covariance about each side's mean;
- * its degrees of freedom are tr(S)^2 / tr(S S). Source: Satterthwaite, "An approximate distribution of estimates of variance
- * components", Biometrics Bulletin 2, 1946.
+ * Two runs at the times s and t differ by a random walk with variance |s - t|, in some unit. For
+ * weights w with sum 0, such as those of the difference of two means, the variance of the weighted
+ * sum is -1/2 sum w_i w_j |t_i - t_j|. The pooled variance of the runs has the expectation tr(S) /
+ * (n - 2) and the variance 2 tr(S S) / (n - 2)^2, where S is the covariance about each side's mean.
+ * Its degrees of freedom are tr(S)^2 / tr(S S).
+ *
+ * Source: Satterthwaite, "An approximate distribution of estimates of variance components",
+ * Biometrics Bulletin 2, 1946.
  */
 #include <math.h>
 #include <stdlib.h>
 #include "statistics/drift.h"
 
 struct plan {
-	double *at, *mean; /* by run: its time, its mean distance to the runs of [side] */
+	double *at, *mean; /* per run: its time, its mean distance to the runs of [side] */
 	size_t n, n_a;
 	double whole[2][2]; /* mean distance between the runs of two sides */
 };
@@ -37,7 +40,7 @@ static void take_means(struct plan *p)
 		}
 }
 
-/* Of two runs, about the means of their sides. */
+/* The covariance of two runs about the means of their sides. */
 static double covariance(const struct plan *p, size_t i, size_t j)
 {
 	size_t a = side_of(p, i), b = side_of(p, j);

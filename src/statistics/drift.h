@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of two sides and the times at which they began: how much of a difference a drift of the machine can make. */
+/*
+ * The times of the runs of two sides: how much of a difference a drift of the machine can explain.
+ */
 #ifndef STATISTICS_DRIFT_H
 #define STATISTICS_DRIFT_H
 

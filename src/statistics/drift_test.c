@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How often a drift is taken for a change, by the order of the runs: simulated, with the same random numbers each time. */
+/*
+ * How often a drift is mistaken for a change, by the order of the runs: simulated, with fixed
+ * random numbers.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include "statistics/changes.h"
@@ -7,7 +10,7 @@
 
 enum { RUNS = 40 };
 
-/* Worked by hand: A A A B B B and A B B A A B, one second apart. */
+/* Computed by hand: A A A B B B and A B B A A B, one second apart. */
 TEST(ratio)
 {
 	static const uint64_t blocks[] = { 1, 2, 3, 4, 5, 6 }, turns[] = { 1, 4, 5, 2, 3, 6 }, same[] = { 7, 7, 7, 7, 7, 7 };
@@ -44,7 +47,7 @@ static double normal(void)
 
 enum noise { WHITE, SLOW, WALK, TREND };
 
-/* By time, a run a second. */
+/* With times: one run per second. */
 static void make(double *at, size_t n, enum noise kind, size_t gap)
 {
 	double level = normal();
@@ -66,7 +69,10 @@ static size_t place(size_t time, size_t n, bool turns)
 	return second ^ turn % 2 ? n + turn : turn;
 }
 
-/* Of how many programs without a change is one found; judged: by the times of the runs. */
+/*
+ * The fraction of programs without a change for which one is found; judged: with the times of the
+ * runs.
+ */
 static double alarms(size_t n, bool turns, bool judged, enum noise kind, size_t gap, double change, double *withheld)
 {
 	int programs = getenv("TARE_MORE") ? 4000 : 250;
@@ -97,8 +103,9 @@ TEST(false_alarms)
 {
 	static const size_t runs[] = { 3, 5, 10, 20 }, gaps[] = { 0, 50 };
 	static const char *const names[] = { "white", "slow", "walk", "trend" };
-	double withheld, most = getenv("TARE_MORE") ? 0.065 : 0.08; /* 0.05, and four and two standard errors of a share */
-	unsigned cell = 0; /* each has random numbers of its own */
+	/* 0.05 plus four and two standard errors of a fraction */
+	double withheld, most = getenv("TARE_MORE") ? 0.065 : 0.08;
+	unsigned cell = 0; /* each has its own random numbers */
 
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
 		for (enum noise kind = WHITE; kind <= TREND; kind++) {
@@ -111,7 +118,7 @@ TEST(false_alarms)
 			turns = alarms(runs[i], true, true, kind, 0, 0, &withheld);
 			printf("# %s, %zu + %zu: blocks, order ignored %.3f; turns %.3f (not judged %.3f)\n", names[kind], runs[i], runs[i], plain, turns, withheld);
 			CHECK(turns <= most && withheld == 0, "in turns: %g", turns);
-			CHECK(kind == WHITE || plain > 0.10, "what the order makes of it: %g", plain);
+			CHECK(kind == WHITE || plain > 0.10, "the order ignored: %g", plain);
 			for (size_t g = 0; g < 2; g++) {
 				double blocks = alarms(runs[i], false, true, kind, gaps[g], 0, &withheld);
 

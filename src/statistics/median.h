@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The median, as every number of tare that is called so: of sorted values the one in the middle; of an even count halfway between the
- * middle two, which of whole numbers is rounded down.
+ * The median as used for all numbers in tare: the middle one of the sorted values; for an even
+ * number of values, halfway between the middle two, rounded down for integers.
  */
 #ifndef STATISTICS_MEDIAN_H
 #define STATISTICS_MEDIAN_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* lower <= upper, whose distance fits. */
+/* lower <= upper; their difference must not overflow. */
 static inline int64_t median_between(int64_t lower, int64_t upper)
 {
 	return lower + (int64_t)(((uint64_t)upper - (uint64_t)lower) / 2);

@@ -27,8 +27,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /*
- * The largest rank r with P(fewer than r + 1 of n values lie under the median) <= 2.5 %, each lying
- * there with probability 1/2.
+ * The largest rank r with P(fewer than r + 1 of n values are below the median) <= 2.5 %, where each
+ * is below with probability 1/2.
  */
 size_t spread_rank(size_t n)
 {
@@ -98,8 +98,10 @@ int spread_of(const uint64_t *value, size_t n, struct spread *out, bool *outlier
 				.low = sorted[spread_rank(n)],
 				.high = sorted[n - 1 - spread_rank(n)] };
 
-	/* Summed as distances from the least, so that large equal counts keep a spread of exactly
-	 * 0. */
+	/*
+	 * Summed as distances from the minimum, so that large equal counts have a spread of exactly
+	 * 0.
+	 */
 	for (size_t i = 0; i < n; i++)
 		out->mean += (double)(sorted[i] - out->min) / (double)n;
 	for (size_t i = 0; i < n; i++) {

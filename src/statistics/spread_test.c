@@ -45,10 +45,10 @@ TEST(outliers)
 		int line;
 		uint64_t v[9];
 		size_t n;
-		unsigned marked; /* bits */
+		unsigned marked; /* bit mask */
 	} rows[] = {
 		{ __LINE__, { 100, 101, 99, 100, 200 }, 5, 1 << 4 },
-		{ __LINE__, { 100, 101, 99, 200 }, 4, 0 }, /* too few to say */
+		{ __LINE__, { 100, 101, 99, 200 }, 4, 0 }, /* too few */
 		{ __LINE__, { 100, 100, 100, 100, 100 }, 5, 0 },
 		/* MAD is 1: more than 3.5 * 1.4826 = 5.19 away */
 		{ __LINE__, { 100, 99, 101, 99, 101, 105 }, 6, 0 },
@@ -87,8 +87,10 @@ TEST(means)
 	CHECK(s.error_of_mean == 0, "one run has none");
 }
 
-/* Table of ranks (from 1) for a 95 % interval of the median, as in Conover's table A3: n = 5 has
- * none. */
+/*
+ * Table of ranks (from 1) for a 95 % interval of the median, as in Conover's table A3: there is
+ * none for n = 5.
+ */
 TEST(interval_ranks)
 {
 	static const struct {
@@ -101,7 +103,7 @@ TEST(interval_ranks)
 		CHECK_EQ(spread_rank(rows[i].n), rows[i].rank, "n is %zu", rows[i].n);
 }
 
-/* An interval of 95 % begins with six runs; only that is shown as +-. */
+/* A 95 % interval needs six runs; only that is shown as +-. */
 TEST(kinds_of_intervals)
 {
 	CHECK_EQ(spread_interval(1), INTERVAL_NONE);

@@ -71,7 +71,10 @@ double student_t(double p, double df)
 	return high;
 }
 
-/* Mean and variance, from distances to the first number, so that equal numbers have a variance of exactly 0. */
+/*
+ * Mean and variance, from distances to the first number, so that equal numbers have a variance of
+ * exactly 0.
+ */
 static double mean_of(const double *v, size_t n, double *variance)
 {
 	double sum = 0, squares = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Student's t distribution, and two groups of numbers compared by it. */
+/* Student's t distribution, and the comparison of two groups of numbers. */
 #ifndef STATISTICS_STUDENT_H
 #define STATISTICS_STUDENT_H
 
@@ -12,22 +12,27 @@ double student_p(double t, double df);
 double student_t(double p, double df);
 
 struct student_groups {
-	double change;	  /* mean of b less mean of a */
-	double half;	  /* the change is within +- this, by 95 % */
-	double p;	  /* of a change as large if there were none; two-sided */
-	bool tested;	  /* false: too few numbers, half and p mean nothing */
+	double change;	  /* mean of b minus mean of a */
+	double half;	  /* half width of the 95 % interval of the change */
+	double p;	  /* two-sided probability of such a change by chance */
+	bool tested;	  /* false: too few numbers, half and p are undefined */
 };
 
 /*
- * Welch's test, and Student's if that makes more of it: of two numbers beside eight that are like them, Welch's alone takes one in ten for a change,
- * where the two nearly agree. Where one group has a single number, Student's with the other's variance. Where no number differs from the others of its group there is nothing to estimate: p is 1 if the groups are
- * equal, else 0. Source: Welch, "The generalization of 'Student's' problem", Biometrika 34, 1947.
+ * Welch's test, or Student's if its p is larger: with two numbers against eight similar ones,
+ * Welch's test alone reports a change in one of ten cases, if the two nearly agree. If one group
+ * has a single number, Student's test with the other group's variance. If the numbers of each group
+ * are equal, there is no variance to estimate: p is 1 if the groups are equal, else 0.
+ *
+ * Source: Welch, "The generalization of 'Student's' problem", Biometrika 34, 1947.
  */
 struct student_groups student_compare(const double *a, size_t n_a, const double *b, size_t n_b);
 
 /*
- * Benjamini and Hochberg: of n p values, those by which at most a share of q of what is found is found by chance.
- * Replaces each p by the least such q. Source: Journal of the Royal Statistical Society B 57, 1995. false: no memory.
+ * Benjamini and Hochberg: replaces each of n p values by the smallest false discovery rate q at
+ * which it is significant. false: out of memory.
+ *
+ * Source: Journal of the Royal Statistical Society B 57, 1995.
  */
 bool student_adjust(double *p, size_t n);
 

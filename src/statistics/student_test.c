@@ -8,7 +8,10 @@ static bool near(double a, double b, double by)
 	return fabs(a - b) <= by * fabs(b) + 1e-300;
 }
 
-/* Abramowitz and Stegun, table 26.10, and closed forms: with 1 degree of freedom 1 - 2 atan(t) / pi, with 2 1 - t / sqrt(2 + t^2). */
+/*
+ * Abramowitz and Stegun, table 26.10, and closed forms: with 1 degree of freedom 1 - 2 atan(t) /
+ * pi, with 2 1 - t / sqrt(2 + t^2).
+ */
 TEST(table)
 {
 	static const struct {
@@ -31,7 +34,10 @@ TEST(table)
 	CHECK(student_p(INFINITY, 3) == 0, "all the difference");
 }
 
-/* Worked by hand: a has mean 3 and variance 2.5, b 6 and 10; t = 3 / sqrt(2.5), df = 2.5^2 / ((0.5^2 + 2^2) / 4). */
+/*
+ * Computed by hand: a has mean 3 and variance 2.5, b 6 and 10; t = 3 / sqrt(2.5), df = 2.5^2 /
+ * ((0.5^2 + 2^2) / 4).
+ */
 TEST(welch)
 {
 	const double a[] = { 1, 2, 3, 4, 5 }, b[] = { 2, 4, 6, 8, 10 };
@@ -49,7 +55,7 @@ TEST(few_and_equal)
 	const double same[] = { 1e15, 1e15, 1e15 }, other[] = { 1e15 + 1, 1e15 + 1 }, spread[] = { 10, 12, 14 }, far[] = { 20 };
 	struct student_groups g = student_compare(same, 1, other, 1);
 
-	CHECK(!g.tested && g.change == 1, "one number each is no test");
+	CHECK(!g.tested && g.change == 1, "one number each cannot be tested");
 	g = student_compare(same, 3, other, 2);
 	CHECK(g.tested && g.p == 0 && g.half == 0 && g.change == 1, "every run agrees: %g", g.p);
 	g = student_compare(same, 3, same, 2);
@@ -57,12 +63,15 @@ TEST(few_and_equal)
 	/* Variance 4, t = 8 / sqrt(4 (1/3 + 1)), df 2. */
 	g = student_compare(spread, 3, far, 1);
 	CHECK(g.tested && near(g.p, student_p(8 / sqrt(16.0 / 3), 2), 1e-12), "%g", g.p);
-	CHECK(student_compare(far, 1, spread, 3).p == g.p, "either side may be the single one");
+	CHECK(student_compare(far, 1, spread, 3).p == g.p, "either side may have the single number");
 }
 
 TEST(adjusted)
 {
-	/* The example of Benjamini and Hochberg, 1995, section 4: with q = 0.05 the first four are found. */
+	/*
+	 * The example of Benjamini and Hochberg, 1995, section 4: with q = 0.05 the first four are
+	 * significant.
+	 */
 	double p[] = { 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000 };
 	size_t found = 0;
 
