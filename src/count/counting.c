@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups times places: opened, started, read and closed together. */
+/* Open, start, read and close all event groups in all their places. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void refuse(struct counting *c, unsigned event, int code, const char *why
 	if (e->unavailable)
 		return;
 	e->unavailable = code;
-	/* It stands below the event's name, or behind it. */
+	/* It is shown below the event's name, or after it. */
 	if (!strncmp(why, e->name, len) && why[len] == ' ')
 		snprintf(e->why, sizeof(e->why), "it%.250s", why + len);
 	else
@@ -37,7 +37,8 @@ static void refuse_group(struct counting *c, const unsigned *event, size_t n, si
 		refuse(c, event[i], err->code, why, err->hint);
 }
 
-/* Room for one descriptor per event and place: the soft limit is often 1024, the hard one larger.
+/*
+ * Reserve a descriptor per event and place: the soft limit is often 1024, the hard limit is higher.
  */
 static bool more_descriptors(void)
 {
@@ -50,8 +51,8 @@ static bool more_descriptors(void)
 }
 
 /*
- * As perf does: a user who may not count the kernel still gets the user part, under the name that
- * says so. A clock has no such part, and is open to all.
+ * As in perf: for a user who may not count the kernel, the user part is counted, with a name that
+ * shows it. A clock has no such part, and is available to everyone.
  */
 static bool leave_out_kernel(struct counting *c, const unsigned *event, size_t n)
 {
@@ -88,7 +89,7 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 		tare_fail(err, EPERM, "the kernel takes counters off %s", opt->sheds);
 		tare_hint(
 		    err,
-		    "count it as a user to whom it is an ordinary program, or whole CPUs (-a)");
+		    "count it as a user who needs no extra rights to run it, or count whole CPUs (-a)");
 		return -EPERM;
 	}
 	for (size_t i = 0; i < cell->n; i++)
@@ -130,7 +131,7 @@ static void drop_cells_from(struct counting *c, size_t n)
 	}
 }
 
-/* One group everywhere it belongs, or nowhere: half a sum over CPUs is no sum. */
+/* Open a group in all its places, or in none: a partial sum over CPUs is useless. */
 static int open_group(struct counting *c, size_t first, size_t n,
 		      const struct counting_options *opt, struct tare_error *err)
 {
@@ -145,7 +146,7 @@ static int open_group(struct counting *c, size_t first, size_t n,
 	if (ret < 0)
 		return ret;
 	if (!places.n) {
-		tare_fail(&why, ENODEV, "none of the CPUs asked for can count it");
+		tare_fail(&why, ENODEV, "none of the requested CPUs can count it");
 		refuse_group(c, event, n, 0, &why);
 	}
 	for (size_t p = 0; ret == 0 && p < places.n; p++) {
@@ -156,7 +157,7 @@ static int open_group(struct counting *c, size_t first, size_t n,
 				     .n = n };
 		int got = open_cell(c, &cell, opt, &failed, &why);
 
-		if (got == -ESRCH) { /* this thread ended meanwhile; the others still count */
+		if (got == -ESRCH) { /* the thread ended meanwhile; the others still count */
 			gone++;
 			continue;
 		}
@@ -174,7 +175,7 @@ static int open_group(struct counting *c, size_t first, size_t n,
 	return ret;
 }
 
-/* A weak group that does not fit is counted one by one instead (:W). */
+/* A weak group that does not fit is counted event by event instead (:W). */
 static int open_weak(struct counting *c, size_t first, size_t n, const struct counting_options *opt,
 		     struct tare_error *err)
 {
@@ -199,7 +200,8 @@ static int prepare(struct counting *c, const struct encoding_list *events, struc
 				.order = calloc(events->n + 1, sizeof(*c->order)) };
 	if (!c->enc || !c->order)
 		return tare_fail_nomem(err);
-	memcpy(c->enc, events->enc, events->n * sizeof(*c->enc)); /* `cpus` stays the list's own */
+	/* `cpus` is shared with the list */
+	memcpy(c->enc, events->enc, events->n * sizeof(*c->enc));
 	return 0;
 }
 

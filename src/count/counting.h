@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All counters of one run: every group of events, opened in every place it belongs to. Started,
- * stopped and read as one; a reading becomes one fact per event and place.
+ * All counters of one run: every group of events, opened in every place it belongs to. They are
+ * started, stopped and read together. A reading becomes one fact per event and place.
  */
 #ifndef COUNT_COUNTING_H
 #define COUNT_COUNTING_H
@@ -20,9 +20,10 @@ struct cell { /* one group in one place */
 };
 
 struct counting {
-	struct encoding *enc; /* a copy that may be amended: kernel and hypervisor left out, as the user may not count them */
+	/* a copy, in which kernel and hypervisor are excluded if the user may not count them */
+	struct encoding *enc;
 	size_t n_enc;
-	unsigned *order; /* event indices, those of one group in a row */
+	unsigned *order; /* event indices; those of one group are adjacent */
 	struct cell *cell;
 	size_t n;
 	bool any_open;
@@ -34,7 +35,7 @@ struct counting_options {
 	const struct where *where;
 	const struct places *tasks; /* empty: system-wide */
 	const struct cpus *online;
-	const char *const *cgroup; /* per event: a name or NULL; NULL: none has one */
+	const char *const *cgroup; /* per event: a name or NULL; NULL: no event has one */
 	const int *cgroup_fd;      /* per event */
 	const bool *only;          /* per event: NULL: all */
 	bool on_exec;              /* those that follow a task start at its next exec */
@@ -46,18 +47,22 @@ struct counting_options {
 };
 
 /*
- * Open what can be opened. An event that cannot be becomes unavailable in c->enc (with why and
- * remedy), and its group with it; other events still count. Fails only when nothing could be opened
- * because the target is gone or memory is out. Events of the "clock" source are the session's own
- * and are not opened.
+ * Open all events that can be opened. Another event becomes unavailable in c->enc (with why and
+ * remedy), together with its group; other events still count. Fails only if nothing could be opened
+ * because the target is gone, or if out of memory. Events of the "clock" source belong to the
+ * session and are not opened.
  */
 int counting_open(struct counting *c, const struct encoding_list *events,
 		  const struct counting_options *opt, struct tare_error *err);
-/* `event`: only the cells with that event; -1: all. Cells that start at exec are left to the
- * kernel. */
+/*
+ * `event`: only the cells with that event; -1: all. The kernel starts the cells that begin at exec.
+ */
 int counting_start(struct counting *c, int event, struct tare_error *err);
 int counting_stop(struct counting *c, int event, struct tare_error *err);
-/* One FACT_READING per open event and place, and per part of it where asked for; no closing fact. */
+/*
+ * Produces one FACT_READING per open event and place, and per part of it if requested; no closing
+ * fact.
+ */
 int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sink *to,
 		  struct tare_error *err);
 void counting_close(struct counting *c);

@@ -73,11 +73,13 @@ TEST(a_cell_per_group_and_place)
 		{ __LINE__, server, "{cycles,instructions}", false, 1 },
 		{ __LINE__, server, "{cycles,instructions}", true, 8 },
 		{ __LINE__, server, "cycles,page-faults", true, 16 },
-		/* 4 controllers, each on the 2 CPUs that stand for the sockets, whoever is counted
-		 */
+		/* 4 controllers, each on the 2 CPUs that represent the sockets, for any target */
 		{ __LINE__, server, "uncore_imc/cas_count_read/", false, 8 },
 		{ __LINE__, server, "uncore_imc/cas_count_read/", true, 8 },
-		/* both core types follow a task anywhere; system-wide each only on its own CPUs */
+		/*
+		 * both core types follow a task everywhere; system-wide, each is opened only on its
+		 * own CPUs
+		 */
 		{ __LINE__, hybrid, "instructions", false, 2 },
 		{ __LINE__, hybrid, "instructions", true, 8 },
 	};
@@ -161,8 +163,7 @@ TEST(the_kernel_is_left_out_where_it_must_be)
 		{ __LINE__, "mem:0x1000/8:rw", "mem:0x1000/8:rw:u", 0 },
 		{ __LINE__, "mem:0x1000:r:I", "mem:0x1000:r:Iu", 0 },
 		{ __LINE__, "cycles:k", "cycles:k", EACCES },
-		/* counted by the kernel for itself only: with the kernel left out it would stay 0
-		   for ever */
+		/* counted in the kernel only: with the kernel excluded it would always be 0 */
 		{ __LINE__, "context-switches", "context-switches:u", EINVAL },
 		{ __LINE__, "context-switches:u", "context-switches:u", EINVAL },
 		{ __LINE__, "cpu-migrations", "cpu-migrations:u", EINVAL },
@@ -233,11 +234,11 @@ TEST(without_a_pmu)
 	CHECK_EQ(
 	    open_all(&s, vm, "cycles,{instructions,page-faults},task-clock,duration_time", false),
 	    0);
-	CHECK_EQ(s.c.n, 1, "task-clock; the clock is the session's own");
+	CHECK_EQ(s.c.n, 1, "task-clock; the clock belongs to the session");
 	CHECK(s.c.enc[0].unavailable && s.c.enc[1].unavailable);
 	CHECK(s.c.enc[2].unavailable, "in the group of instructions");
 	CHECK(!s.c.enc[3].unavailable && !s.c.enc[4].unavailable);
-	CHECK(s.c.enc[0].remedy[0] && s.c.enc[2].remedy[0], "with what to do about it");
+	CHECK(s.c.enc[0].remedy[0] && s.c.enc[2].remedy[0], "with a remedy");
 	close_all(&s);
 }
 
@@ -259,7 +260,7 @@ TEST(start_and_stop_by_event)
 	scripted_log[0] = '\0';
 	CHECK_EQ(counting_stop(&s.c, -1, NULL), 0);
 	CHECK_EQ(strlen(scripted_log), 8 * strlen("stop cycles\n"),
-		 "what never started is not stopped");
+		 "cells that never started are not stopped");
 	close_all(&s);
 }
 
@@ -297,7 +298,7 @@ TEST(readings_become_facts)
 	CHECK_EQ(counting_read(&s.c, 0, 5, &m.sink, NULL), 0);
 	CHECK_EQ(m.n, 3);
 	CHECK_EQ(m.r[0].value.quality, TARE_UNAVAILABLE);
-	CHECK(m.r[0].why, "a reading that failed says why");
+	CHECK(m.r[0].why, "a failed reading has a reason");
 	CHECK_EQ(m.r[1].event, 1);
 	CHECK_EQ(m.r[1].value.raw, 7);
 	CHECK_EQ(m.r[2].event, 2);

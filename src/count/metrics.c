@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binding formulas to rows. A formula applies once for each row of its first name; the other names
- * are looked for among rows of the same key that count in the same modes on the same PMU, so that
- * instructions:u is never divided by cycles of user and kernel.
+ * Bind formulas to rows. A formula applies once for each row of its first name. The other names are
+ * looked up among rows with the same key, modes and PMU, so that instructions:u is never divided by
+ * cycles of user and kernel.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -41,9 +41,9 @@ const struct metric_row metric_rows[] = {
 	{ "llc-miss-rate", "LLC-load-misses / LLC-loads * 100", "of all LL-cache accesses",
 	  "loads that missed the last cache", 2, .percent = true },
 	{ "dtlb-miss-rate", "dTLB-load-misses / dTLB-loads * 100", "of all dTLB cache accesses",
-	  "loads whose page was not in the data TLB", 2, .percent = true },
+	  "loads that missed the data TLB", 2, .percent = true },
 	{ "itlb-miss-rate", "iTLB-load-misses / iTLB-loads * 100", "of all iTLB cache accesses",
-	  "fetches whose page was not in the instruction TLB", 2, .percent = true },
+	  "fetches that missed the instruction TLB", 2, .percent = true },
 	{ "branch-mpki", "branch-misses * 1000 / instructions", "per 1000 insn",
 	  "wrongly predicted branches per 1000 instructions", 2 },
 	{ "cache-mpki", "cache-misses * 1000 / instructions", "per 1000 insn",
@@ -126,12 +126,15 @@ static int by_key(const struct stat_row *a, const struct stat_row *b)
 	return !x || !y ? (x != NULL) - (y != NULL) : strcmp(x, y);
 }
 
-/* The rows by the names that formulas know them by: thousands of rows are bound without comparing each with each. */
+/*
+ * Index of the rows by their names in formulas, so that thousands of rows can be bound in less than
+ * quadratic time.
+ */
 struct names {
 	const struct stat_table *t;
 	char (*name)[160];  /* per row */
-	unsigned *order;    /* rows by name, key and their own order */
-	unsigned *by_event; /* rows by event, key and their own order */
+	unsigned *order;    /* rows sorted by name, key and index */
+	unsigned *by_event; /* rows sorted by event, key and index */
 };
 
 static int by_name(const void *a, const void *b, void *with)
@@ -182,7 +185,7 @@ static int names_of(struct names *n, const struct stat_table *t, struct tare_err
 	return 0;
 }
 
-/* Where in `order` the rows of that name begin, and of the anchor's key where there is one. */
+/* The first position in `order` with that name, and with the anchor's key if there is one. */
 static size_t names_first(const struct names *n, const char *name, const struct stat_row *anchor)
 {
 	size_t low = 0, high = n->t->n;
@@ -200,7 +203,7 @@ static size_t names_first(const struct names *n, const char *name, const struct 
 	return low;
 }
 
-/* The first row of an event, and of the anchor's key where there is one; -1: none. */
+/* The first row of an event, with the anchor's key if there is one; -1: none. */
 static long row_of_event(const struct names *n, unsigned event, const struct stat_row *anchor)
 {
 	size_t low = 0, high = n->t->n;
@@ -219,12 +222,12 @@ static long row_of_event(const struct names *n, unsigned event, const struct sta
 	return r && r->event == event && (!anchor || !by_key(r, anchor)) ? r - n->t->row : -1;
 }
 
-/* The row that `name` means beside `anchor` (NULL: any row), or -1, or BY_DURATION. */
+/* The row for `name` with the key of `anchor` (NULL: any row), or -1, or BY_DURATION. */
 static long bind(const struct names *names, const char *name, const struct stat_row *anchor)
 {
 	const struct stat_table *t = names->t;
 	bool exact =
-	    strpbrk(name, ":/"); /* the user names the modes or the PMU: taken at their word */
+	    strpbrk(name, ":/"); /* the user specified the modes or the PMU, so they must match */
 
 	for (unsigned e = 0; exact && e < t->n_enc; e++) {
 		long row = strcmp(t->enc[e].name, name) ? -1 : row_of_event(names, e, anchor);
@@ -254,14 +257,14 @@ struct inputs {
 
 enum end { END_VALUE, END_LOW, END_HIGH };
 
-/* The part of its time that a task spent on the anchor's type of core. */
+/* The fraction of its time that a task spent on the anchor's type of core. */
 static double part_on_core_type(const struct stat_row *anchor, unsigned run)
 {
 	const struct amount *a = &anchor->run[run];
 
 	if (!anchor->of_core_type || !a->enabled_ns || !a->raw)
 		return 1;
-	/* Where the PMU was shared as well, value / raw takes that back out. */
+	/* If the PMU was multiplexed, too, value / raw removes that factor. */
 	return (double)a->running_ns / (double)a->enabled_ns * ((double)a->value / (double)a->raw);
 }
 
@@ -285,7 +288,9 @@ static double worth(const struct stat_table *t, const struct inputs *in, size_t 
 	return is_clock(name) || e->scale == 0 ? v : v * e->scale;
 }
 
-/* One run: the value, and its limits by moving one input at a time (root of the summed squares). */
+/*
+ * One run: the value, and its limits from varying one input at a time (root of the summed squares).
+ */
 static int value_of_run(const struct stat_table *t, const struct formula *f,
 			const struct inputs *in, unsigned run, double out[3])
 {
@@ -360,7 +365,7 @@ static int add(struct stat_metrics *out, struct stat_metric m, struct tare_error
 	return 0;
 }
 
-/* Where the formula's names lie beside this anchor; the missing one's name, or NULL. */
+/* Find the rows for the formula's names with this anchor. Returns the missing name, or NULL. */
 static const char *bind_all(const struct names *names, const struct formula *f,
 			    const struct stat_row *anchor, struct inputs *in)
 {
@@ -387,7 +392,7 @@ static bool any_unavailable(const struct stat_table *t, const struct inputs *in)
 	return false;
 }
 
-/* The name of an input that holds an engine's work beside the program's; NULL: none does. */
+/* The name of an input that includes an engine's overhead; NULL: none. */
 static const char *with_added_work(const struct stat_table *t, const struct inputs *in)
 {
 	bool exact = false, duration = false;
@@ -403,7 +408,10 @@ static const char *with_added_work(const struct stat_table *t, const struct inpu
 	return duration && exact ? "duration_time" : NULL;
 }
 
-/* The name of an input that is without some processes, which the others may have; NULL: all are of the whole command. */
+/*
+ * The name of an input without some processes, which other inputs may include; NULL: all are for
+ * the whole command.
+ */
 static const char *without_some(const struct stat_table *t, const struct inputs *in)
 {
 	for (size_t i = 0; i < in->n; i++)
@@ -494,7 +502,7 @@ static int add_rates(const struct names *names, struct stat_metrics *out, struct
 		struct inputs in = { .n = 2, .anchor = &t->row[i] };
 		size_t p = 0;
 
-		/* Under the exact engine the CPU time is not the program's own. */
+		/* Under the exact engine, the CPU time includes engine overhead. */
 		if (t->row[i].quality == TARE_UNAVAILABLE || has_metric[i] || e->unit[0] ||
 		    encoding_source(e)->adds_overhead ||
 		    is_clock(names->name[i]))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What counts mean together: rows of formulas, evaluated run by run, each with how far it may be
- * off. */
+/* Metrics: formulas over counts, evaluated run by run, each with its uncertainty. */
 #ifndef COUNT_METRICS_H
 #define COUNT_METRICS_H
 
@@ -8,24 +7,25 @@
 
 struct metric_row {
 	const char *name;    /* as in JSON and for -M: "ipc" */
-	const char *formula; /* clocks are in ns; the first name is the event it is shown beside */
-	const char *unit;    /* perf's words where perf has the metric: "insn per cycle" */
+	/* clocks are in ns; the metric is shown next to the event of its first name */
+	const char *formula;
+	const char *unit;    /* perf's words if perf has the metric: "insn per cycle" */
 	const char *about;   /* one line, for the list of metrics */
-	unsigned digits;     /* after the point */
+	unsigned digits;     /* after the decimal point */
 	bool percent;
-	bool whole_only; /* not where the kernel's part was left out: it would mislead */
+	bool whole_only; /* omitted if the kernel's part is excluded, because it would mislead */
 };
 
-extern const struct metric_row metric_rows[]; /* ends with a row without name */
+extern const struct metric_row metric_rows[]; /* terminated by a row without a name */
 const struct metric_row *metric_find(const char *name);
 
 struct stat_metric {
-	const struct metric_row *row; /* a rate: a row of its own, without formula */
-	size_t beside;                /* index of the row it is shown at */
+	const struct metric_row *row; /* for a rate: a private row without a formula */
+	size_t beside;                /* index of the row it is shown with */
 	double value, low, high;      /* median of the runs; see struct spread for the interval */
-	enum tare_quality quality;    /* the worst of what went in */
-	const char *prefix;           /* of a rate's unit: "", "K", "M", "G" (value is in it) */
-	char why[200];                /* value is none; only for metrics that were asked for */
+	enum tare_quality quality;    /* the lowest quality of the inputs */
+	const char *prefix; /* of a rate's unit: "", "K", "M", "G" (already applied to value) */
+	char why[200];                /* why there is no value; only for requested metrics */
 };
 
 struct stat_metrics {
@@ -34,14 +34,14 @@ struct stat_metrics {
 };
 
 /*
- * All rows of the table that apply, `asked` (ends with NULL; may be NULL) whether they do or not,
- * and events per second of CPU time for what has no metric of its own.
+ * All rows of the table that apply; those in `asked` (NULL-terminated; may be NULL) in any case;
+ * and events per second of CPU time for events without a metric of their own.
  */
 int metrics_of(const struct stat_table *t, const struct metric_row *const *asked,
 	       struct stat_metrics *out, struct tare_error *err);
 void metrics_free(struct stat_metrics *m);
 
-/* An event's usual name whatever alias was written: "cycles" for cpu-cycles:u. */
+/* An event's canonical name for any alias: "cycles" for cpu-cycles:u. */
 const char *metric_event_name(const struct encoding *e, char *room, size_t size);
 
 #endif

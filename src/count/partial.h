@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that the exact engine did not count to their end: in words, and as a list in JSON. */
+/* Processes that the exact engine did not count completely, in words and as a list in JSON. */
 #ifndef COUNT_PARTIAL_H
 #define COUNT_PARTIAL_H
 
@@ -9,9 +9,9 @@
 
 /* "without 2 processes" */
 void partial_without(struct text *out, unsigned n);
-/* The i-th sentence about them; false: there is no such. */
+/* The i-th sentence about them; false: there are no more. */
 bool partial_sentence(struct text *out, const struct exact_partial *p, unsigned i);
-/* "without_processes" and "uncounted" of an object; nothing when all are counted. */
+/* "without_processes" and "uncounted" of an object; nothing if all are counted. */
 void partial_json(struct json *j, const struct exact_partial *p);
 
 #endif

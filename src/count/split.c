@@ -7,13 +7,15 @@
 
 enum { GROUP_MAX = 512, TRY_NS = 200000 };
 
-struct tried { /* one group, open on this thread */
+struct tried { /* a group opened on this thread */
 	const struct source *source;
 	struct counters *open;
 	size_t n;
 };
 
-/* Long enough for the kernel to put every group on the PMU that it can; shorter than its rotation.
+/*
+ * Long enough for the kernel to schedule every group that fits on the PMU, and shorter than its
+ * rotation interval.
  */
 static void work_a_moment(void)
 {
@@ -35,7 +37,7 @@ static bool was_always_on(const struct tried *t)
 	return true;
 }
 
-/* Whether all of these fit at once. Groups that cannot be opened on a thread (uncore) always do. */
+/* Do all of these fit at once? Groups that cannot be opened on a thread (uncore) always do. */
 static bool fits(const struct encoding_list *events, const bool *in,
 		 const struct source *source)
 {
@@ -99,8 +101,10 @@ int split_events(struct split *out, const struct encoding_list *events,
 			if (placed[i])
 				continue;
 			set_group(in, events, events->enc[i].group, true);
-			/* A group that does not fit even alone is a batch of its own, and shown as
-			 * what it is. */
+			/*
+			 * A group that does not fit even alone is a batch of its own, and is shown
+			 * as multiplexed.
+			 */
 			if (any && !fits(events, in, source)) {
 				set_group(in, events, events->enc[i].group, false);
 				continue;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of events too long for the counters there are, split into batches that each fit as a
- * whole. */
+/* Split a list of events that is too long for the available counters into batches that fit. */
 #ifndef COUNT_SPLIT_H
 #define COUNT_SPLIT_H
 
@@ -14,9 +13,9 @@ struct split {
 };
 
 /*
- * Found by trying, with the very counters: groups are opened together on this thread and run for a
- * moment; a batch holds as many as were on the PMU all the time. What cannot be opened at all goes
- * with the first batch, to be reported there. Costs about a millisecond per group of a PMU.
+ * Determined by experiment on the actual counters: groups are opened together on this thread and
+ * run briefly; a batch contains as many as were on the PMU all the time. Events that cannot be
+ * opened are in the first batch, which reports them. Costs about a millisecond per group of a PMU.
  */
 int split_events(struct split *out, const struct encoding_list *events,
 		 const struct source *source, struct tare_error *err);

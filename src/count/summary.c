@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts -> tables: the sums of each run or interval become rows with a spread. */
+/* Convert facts to tables: the sums of each run or interval become rows with a spread. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "count/tally.h"
 
 struct run {
-	struct amount *amount; /* of the rows there were when it ended */
+	struct amount *amount; /* of the rows that existed when it ended */
 	size_t n;
 	uint64_t wall, counted, user, system;
 	bool added_work;
@@ -28,8 +28,8 @@ struct summary {
 	unsigned runs;
 	size_t run_room;
 	uint64_t interval_began_ns;
-	bool adds_work; /* the run that has begun */
-	struct stat_table last; /* what the last run's end said */
+	bool adds_work; /* of the current run */
+	struct stat_table last; /* from the end of the last run */
 	struct stat_table table;
 };
 
@@ -45,7 +45,7 @@ static void table_clear(struct stat_table *t)
 	*t = (struct stat_table){ 0 };
 }
 
-/* How far apart the runs are and how far each may itself be off, as independent causes. */
+/* Combine the spread of the runs with the uncertainty of each run, as independent causes. */
 static uint64_t widen(uint64_t median, uint64_t end_of_spread, double relative, bool up)
 {
 	double apart = up ? (double)(end_of_spread - median) : (double)(median - end_of_spread);
@@ -96,7 +96,7 @@ static int spread_row(struct stat_row *r, unsigned runs, struct tare_error *err)
 static void judge_row(struct stat_row *r, unsigned runs, const struct encoding *e)
 {
 	double enabled = 0, running = 0;
-	unsigned in = 0; /* runs that it was to be counted in */
+	unsigned in = 0; /* number of runs that should count it */
 
 	r->quality = TARE_UNAVAILABLE;
 	for (unsigned i = 0; i < runs; i++) {
@@ -160,7 +160,7 @@ static bool has_row(const struct stat_row *row, size_t n, unsigned event,
 	return false;
 }
 
-/* What could not be opened gets a row as well: one for each key that the other events have. */
+/* Events that could not be opened get rows, too: one for each key of the other events. */
 static int add_unavailable(const struct summary *s, struct stat_table *t, size_t n,
 			   struct tare_error *err)
 {
@@ -187,14 +187,19 @@ static int add_unavailable(const struct summary *s, struct stat_table *t, size_t
 	return 0;
 }
 
-/* `run[i]` holds amounts of the tally's first run[i].n rows; events without any row get one that
- * says why. */
+/*
+ * `run[i]` has amounts of the first run[i].n rows of the tally. Events without a row get one with
+ * the reason.
+ */
 static bool is_of_engine(const struct encoding *e)
 {
 	return encoding_source(e)->needs_engine;
 }
 
-/* Of the best there are all are shown: whole ones; else those that were cut short; else those that never began. */
+/*
+ * All runs of the best available kind are shown: complete ones; else those cut short; else those
+ * that never began.
+ */
 static void leave_out(struct stat_table *t)
 {
 	bool whole = false, begun = false;
@@ -236,7 +241,7 @@ bool stat_failed(const struct stat_end *end)
 	       !(by_us && WIFSIGNALED(end->wait_status) && WTERMSIG(end->wait_status) == SIGTERM);
 }
 
-/* ---- what is taken off ---- */
+/* ---- subtraction ---- */
 
 static struct stat_row *row_of(struct stat_table *t, unsigned event, const struct stat_key *key)
 {
@@ -246,16 +251,16 @@ static struct stat_row *row_of(struct stat_table *t, unsigned event, const struc
 	return NULL;
 }
 
-/* One run's amount; false, and why, where it cannot be. */
+/* One run's amount; false, and the reason, if it cannot be computed. */
 static bool take_off(struct amount *a, const struct amount *by, const char **why)
 {
 	*why = NULL;
 	if (a->quality == TARE_UNAVAILABLE)
 		return false;
 	if (!by || by->quality == TARE_UNAVAILABLE)
-		*why = "what is to be taken off was not counted";
+		*why = "the count to subtract was not counted";
 	else if (by->value > a->value || by->raw > a->raw)
-		*why = "more would be taken off than was counted";
+		*why = "more would be subtracted than was counted";
 	if (*why) {
 		a->quality = TARE_UNAVAILABLE;
 		return false;
@@ -354,7 +359,7 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 		judge_row(r, runs, &s->enc[r->event]);
 		ret = spread_row(r, runs, err);
 	}
-	/* As perf lists them: what belongs to one core or socket stands together. */
+	/* In perf's order: rows of one core or socket are adjacent. */
 	bool by_unit =
 	    t->by == BY_CORE || t->by == BY_DIE || t->by == BY_SOCKET || t->by == BY_NODE;
 
@@ -453,7 +458,7 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 	}
 	s->runs++;
 	s->last.has_status |= f->end.has_status;
-	if (!s->last.wait_status) /* of several runs, the first that failed speaks */
+	if (!s->last.wait_status) /* of several runs, the status of the first that failed */
 		s->last.wait_status = f->end.wait_status;
 	s->last.by_signal = f->end.by_signal;
 	s->last.timed_out = f->end.timed_out;
@@ -469,7 +474,8 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 		s->last.times.slow.stepped = f->end.slow.stepped;
 	if (f->end.max_rss_kib > s->last.times.max_rss_kib)
 		s->last.times.max_rss_kib = f->end.max_rss_kib;
-	if (s->opt.intervals && !f->end.intervals_done) /* so many were asked for, and no rest */
+	/* the requested number of intervals is complete, so there is no rest */
+	if (s->opt.intervals && !f->end.intervals_done)
 		return close_interval(s, f, f->time_ns - s->interval_began_ns, err);
 	return 0;
 }

@@ -101,7 +101,7 @@ TEST(one_run_counted)
 	summary_free(s);
 }
 
-/* A quarter of the time: 100 seen, 400 estimated; the 300 unseen may be 150 to 600. */
+/* A quarter of the time: 100 counted, 400 estimated; the 300 uncounted ones may be 150 to 600. */
 TEST(scaled)
 {
 	const struct stat_row *r;
@@ -156,7 +156,7 @@ TEST(sums_over_cpus)
 	run_begins();
 	reading_at(0, 0, 100, 1000, 1000);
 	reading_at(0, 1, 50, 1000, 500); /* 100 */
-	reading_at(0, 2, 0, 0, 0);       /* nothing ran there: nothing to count */
+	reading_at(0, 2, 0, 0, 0);       /* nothing ran there: the count is 0 */
 	run_ends(1000);
 	r = row_of(summary_table(s, NULL), 0, -1);
 	CHECK_EQ(r->spread.median, 200);
@@ -166,7 +166,7 @@ TEST(sums_over_cpus)
 	CHECK_EQ(r->low, 175);
 	CHECK_EQ(r->high, 250);
 
-	/* A CPU that was never counted: its share is estimated from the others. */
+	/* A CPU that was never counted: its part is estimated from the others. */
 	run_begins();
 	reading_at(0, 0, 100, 1000, 1000);
 	reading_at(0, 1, 0, 1000, 0);
@@ -207,7 +207,7 @@ TEST(rows_per_cpu_core_and_socket)
 			reading_at(0, cpu, v, 10, 10);
 		run_ends(10);
 		t = summary_table(s, NULL);
-		CHECK_EQ(t->n, 2 * rows[i].rows, "also for what is unavailable; row at line %d",
+		CHECK_EQ(t->n, 2 * rows[i].rows, "also for unavailable events; row at line %d",
 			 rows[i].line);
 		for (size_t k = 0, n = 0; k < t->n; k++)
 			if (t->row[k].event == 0)
@@ -236,7 +236,7 @@ TEST(what_is_unavailable_has_the_one_key_there_is)
 	summary_free(s);
 }
 
-/* What a run on two kinds of cores reads: each PMU counts while the task is on its kind. */
+/* The readings of a run on two types of cores: each PMU counts while the task is on its type. */
 TEST(hybrid)
 {
 	const struct stat_table *t;
@@ -260,7 +260,7 @@ TEST(hybrid)
 	CHECK(p->of_core_type && p->share == 0.601, "%f", p->share);
 	CHECK_EQ(e->spread.median, 100);
 
-	/* Half of the time on neither: that half was multiplexed, on both kinds alike. */
+	/* Half of the time on neither: that half was multiplexed, on both types. */
 	run_begins();
 	reading(0, 900, 1000, 300);
 	reading(1, 100, 1000, 200);
@@ -270,7 +270,7 @@ TEST(hybrid)
 	CHECK_EQ(p->run[1].value, 1800);
 	CHECK_EQ(p->quality, TARE_SCALED);
 
-	/* All of it on one kind. */
+	/* All of the time on one type. */
 	run_begins();
 	reading(0, 900, 1000, 1000);
 	reading(1, 0, 1000, 0);
@@ -363,7 +363,10 @@ TEST(runs_spread)
 	summary_free(s);
 }
 
-/* Numbers are by the order of begin, which two children that begin something at once take turns at. */
+/*
+ * Numbers follow the order of begin, which varies between two children that begin something at the
+ * same time.
+ */
 TEST(a_part_is_who_it_is_in_each_run)
 {
 	enum { ALICE = 1000, BOB, EVE };
@@ -431,7 +434,7 @@ TEST(odd_facts)
 
 	event("a");
 	begin(&(struct summary_options){ 0 });
-	CHECK_EQ(to->put(to, &f, NULL), -EINVAL, "an event that there is not");
+	CHECK_EQ(to->put(to, &f, NULL), -EINVAL, "an event that does not exist");
 	summary_free(s);
 }
 
@@ -472,7 +475,7 @@ TEST(ipc_and_rates)
 	CHECK(find(&m, "cpus-utilized")->value == 0.5);
 	CHECK(find(&m, "frequency")->value == 0.002);
 	CHECK(find(&m, "rate")->value == 50 && !strcmp(find(&m, "rate")->prefix, "K"));
-	CHECK_EQ(m.n, 5, "a rate for each that has no metric of its own");
+	CHECK_EQ(m.n, 5, "a rate for each event without a metric of its own");
 	metrics_free(&m);
 	summary_free(s);
 }
@@ -491,7 +494,7 @@ TEST(modes_are_never_mixed)
 	reading(2, 1000, 10, 10);
 	run_ends(10);
 	CHECK_EQ(metrics_of(summary_table(s, NULL), NULL, &m, NULL), 0);
-	CHECK(!find(&m, "ipc"), "instructions:u over cycles of user and kernel is no ratio");
+	CHECK(!find(&m, "ipc"), "instructions:u is not divided by cycles of user and kernel");
 	metrics_free(&m);
 
 	enc[1].attr.exclude_kernel = 1;
@@ -507,7 +510,7 @@ TEST(modes_are_never_mixed)
 TEST(clocks_of_core_types)
 {
 	static const uint64_t running[] = { 8000000,
-					    4000000 }; /* also when half of it was shared */
+					    4000000 }; /* also if half of it was multiplexed */
 	struct stat_metrics m;
 
 	strcpy(event("task-clock")->unit, "ns");
@@ -532,8 +535,8 @@ TEST(clocks_of_core_types)
 }
 
 /*
- * instructions 1000 in half the time: 2000, from 1500 to 3000; cycles 1000 whole. IPC is 2.0,
- * from 1.5 to 3.0. With cycles scaled likewise both limits move: sqrt of the summed squares.
+ * instructions 1000 in half the time: 2000, from 1500 to 3000; cycles 1000 whole. IPC is 2.0, from
+ * 1.5 to 3.0. If cycles are scaled, too, both limits change: root of the summed squares.
  */
 TEST(limits_are_propagated)
 {
@@ -569,7 +572,7 @@ TEST(limits_are_propagated)
 	summary_free(s);
 }
 
-/* Counts that vary together: the ratio of each run is the same, and so the metric has no spread. */
+/* Counts that vary together: the ratio of each run is the same, so the metric has no spread. */
 TEST(runs_are_evaluated_one_by_one)
 {
 	const struct stat_metric *ipc;
@@ -651,7 +654,7 @@ TEST(the_table_of_metrics_is_sound)
 	}
 }
 
-/* Runs of instructions and of interrupts, the one less the other. */
+/* Runs of instructions and of interrupts; the latter are subtracted. */
 static const struct stat_row *less_of(const struct summary_less *less, const uint64_t (*run)[4], unsigned runs)
 {
 	event("instructions-minus-irqs:u");
@@ -683,9 +686,9 @@ TEST(taken_off_run_by_run)
 	CHECK(r->less == &by_second);
 	CHECK_EQ(r->counted, 1007);
 	CHECK_EQ(r->taken, 7);
-	CHECK_EQ(row_of(summary_table(s, NULL), 1, -1)->spread.median, 7, "what is taken off stands beside it");
+	CHECK_EQ(row_of(summary_table(s, NULL), 1, -1)->spread.median, 7, "the subtracted count has a row of its own");
 	CHECK(!row_of(summary_table(s, NULL), 1, -1)->less);
-	CHECK_EQ(row_of(summary_table(s, NULL), 0, -1)->spread.median, 1000, "once, however often it is asked for");
+	CHECK_EQ(row_of(summary_table(s, NULL), 0, -1)->spread.median, 1000, "only once, for any number of calls");
 	summary_free(s);
 }
 
@@ -706,7 +709,7 @@ TEST(what_cannot_be_taken_off_leaves_no_number)
 	static const struct {
 		uint64_t run[1][4];
 		const char *why;
-	} rows[] = { { { { 1000, 0, 1000, 0 } }, "was not counted" }, { { { 5, 6, 1000, 1000 } }, "more would be taken off" } };
+	} rows[] = { { { { 1000, 0, 1000, 0 } }, "was not counted" }, { { { 5, 6, 1000, 1000 } }, "more would be subtracted" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		n_enc = 0;
@@ -732,7 +735,10 @@ TEST(one_bad_run_is_left_out)
 	summary_free(s);
 }
 
-/* By its letter: whole, cut short by a signal to tare, or never begun. The best there are make the number. */
+/*
+ * By letter: complete, cut short by a signal to tare, or never begun. The best available kind makes
+ * the number.
+ */
 TEST(only_the_best_runs_are_in_a_number)
 {
 	static const struct {
@@ -772,7 +778,8 @@ TEST(only_the_best_runs_are_in_a_number)
 }
 
 /*
- * The time for 100,000 threads is not asserted. Comparing each with each took minutes, and the test's limit ends that.
+ * The time for 100,000 threads is not asserted. A quadratic algorithm would take minutes and reach
+ * the test's time limit.
  */
 TEST(many_threads_are_found_and_bound)
 {

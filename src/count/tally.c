@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Readings -> sums. A cell holds the latest and the previous reading of one event in one place; a
- * sum is over the cells of one key. Readings of every instant come in the same order, so a cell is
- * found at once.
+ * Sums of readings. A cell has the latest and the previous reading of one event in one place; a sum
+ * is over the cells of one key. The readings of every instant come in the same order, so a cell is
+ * found without a search.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +20,11 @@ struct cell {
 	} key;
 	size_t row;
 	struct tare_reading now, before;
-	unsigned without; /* processes, of `now` */
+	unsigned without; /* number of missing processes, of `now` */
 	bool fresh; /* read since the run began */
 };
 
-/* What tells rows apart, in whole words. */
+/* The key of a row, in whole words. */
 struct row_key {
 	unsigned event;
 	int cpu, node, socket, die, core, thread;
@@ -39,13 +39,14 @@ struct tally {
 	const char **cgroup;
 	size_t cgroups, cgroup_room;
 	struct set cells; /* of struct cell, by its key */
-	size_t cursor;	  /* where the next reading's cell is, if readings come in the same order as before */
+	/* the cell of the next reading, if readings come in the same order as before */
+	size_t cursor;
 	struct set numbered; /* of struct numbered, by `who` */
-	struct set numbers;  /* that are given */
+	struct set numbers;  /* the numbers already assigned */
 	uint32_t highest;
 };
 
-/* A part of the command, by the number that it had in the first run that had it, or the next one where that is another's. */
+/* A part of the command, with its number in the first run that had it, or the next free number. */
 struct numbered {
 	uint64_t who;
 	uint32_t number, pad;
@@ -94,7 +95,7 @@ int stat_key_order(const struct stat_key *a, const struct stat_key *b)
 	return 0;
 }
 
-/* 0: out of memory, or no part. */
+/* 0: out of memory, or not a part. */
 static uint32_t number_of(struct tally *t, const struct fact_place *p)
 {
 	struct numbered new = { p->who, p->part, 0 }, *it;
@@ -176,7 +177,7 @@ static unsigned cgroup_number(struct tally *t, const char *name)
 	return (unsigned)i + 1;
 }
 
-/* The number of the event's row of that key, which is added where there is none. SET_NONE: out of memory. */
+/* The number of the event's row with that key, added if new. SET_NONE: out of memory. */
 static uint32_t row_of(struct tally *t, unsigned event, const struct stat_key *k)
 {
 	struct row_key key = { event, k->at.cpu, k->at.node, k->at.socket, k->at.die, k->at.core, k->thread, k->part,
@@ -329,10 +330,9 @@ static struct amount amount_of(const struct sum *sum)
 }
 
 /*
- * A task on a hybrid machine is counted by one PMU or the other as it moves. Where the times on all
- * types add up to the whole, nothing was multiplexed: each count is what it is, and its share is
- * time spent on that type. Where they do not, what is missing was multiplexed away on all of them
- * alike.
+ * A task on a hybrid machine is counted by the PMU of its current type of core. If the times on all
+ * types add up to the whole, nothing was multiplexed: each count is complete, and its share is the
+ * time on that type. Otherwise the missing time was multiplexed, on all types equally.
  */
 static void settle_core_types(struct tally *t, const struct encoding *enc, struct amount *a)
 {
@@ -352,8 +352,10 @@ static void settle_core_types(struct tally *t, const struct encoding *enc, struc
 		}
 		t->row[i].of_core_type = true;
 		a[i].value = a[i].raw;
-		/* The kernel's two clocks are read a little apart: half a percent is no
-		 * multiplexing. */
+		/*
+		 * The kernel reads its two clocks at slightly different times: half a percent is
+		 * not multiplexing.
+		 */
 		if (together >= a[i].enabled_ns - a[i].enabled_ns / 200)
 			a[i].quality = TARE_COUNTED;
 		else

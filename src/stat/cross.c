@@ -38,7 +38,7 @@ int cross_add(struct encoding_list *list, struct tare_error *err)
 	return 0;
 }
 
-/* The runs' numbers of one side; 0: one of them has none that was counted for the whole time. */
+/* The values of the runs of one side; 0: a run has no value for the whole time. */
 static size_t numbers(const struct stat_table *t, const struct stat_row *r, enum cross_side side, double *to, struct cross_row *out)
 {
 	size_t n = 0;
@@ -49,7 +49,7 @@ static size_t numbers(const struct stat_table *t, const struct stat_row *r, enum
 		const struct amount *a = &r->run[i];
 
 		if (!a->enabled_ns)
-			continue; /* the other side's run */
+			continue; /* a run of the other side */
 		if (a->quality == TARE_UNAVAILABLE)
 			snprintf(out->why, sizeof(out->why), "%s: a run of it has no number%s%s",
 				 sides[side]->name, r->why[0] ? ": " : "", r->why);
@@ -96,7 +96,7 @@ static void compare(struct cross_row *out, const struct stat_table *t, const str
 	out->q = out->test.p;
 }
 
-/* Of many events one differs by chance: what is found is found among all of them. */
+/* With many events, one differs by chance: correct for the number of events. */
 static bool adjust(struct cross_row *row, size_t n)
 {
 	double *q = calloc(n + 1, sizeof(*q));
@@ -130,7 +130,7 @@ struct cross_row *cross_judge(const struct stat_table *t, size_t *n, struct tare
 
 		if (!is_by(&t->enc[i], CROSS_MSR))
 			continue;
-		/* perf's stand in the same order behind all that was asked for. */
+		/* perf's events are in the same order, after all requested ones. */
 		for (k = k ? k + 1 : i + 1; k < t->n_enc && (t->enc[k].event != t->enc[i].event || !is_by(&t->enc[k], CROSS_PERF)); k++)
 			;
 		both[CROSS_MSR] = row_of(t, i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two engines count the same events of the same command, in runs that take turns: do they say the same? Takes the table of all
- * runs, in whose encodings each event stands twice, by `msr` and by `perf`.
+ * Compare two engines that count the same events of the same command in interleaved runs. Takes the
+ * table of all runs, with two encodings per event: by `msr` and by `perf`.
  */
 #ifndef STAT_CROSS_H
 #define STAT_CROSS_H
@@ -13,28 +13,33 @@ enum cross_side { CROSS_MSR, CROSS_PERF, CROSS_SIDES };
 
 enum cross_verdict {
 	CROSS_EQUAL,	/* to the last digit, in every run of both */
-	CROSS_AGREE,	/* the runs of one differ as much */
-	CROSS_DIFFER,	/* by more than the runs do */
-	CROSS_UNTESTED, /* one run of each does not say how much runs differ */
-	CROSS_UNKNOWN,	/* one of them has no number; `why` */
+	CROSS_AGREE,	/* the difference is within the variation between runs */
+	CROSS_DIFFER,	/* by more than the variation between runs */
+	CROSS_UNTESTED, /* one run of each does not show the variation between runs */
+	CROSS_UNKNOWN,	/* one of them has no number; see `why` */
 	CROSS_VERDICTS,
 };
 
 extern const char *const cross_names[CROSS_VERDICTS]; /* "equal", ... */
 
 struct cross_row {
-	const char *name; /* of the encoding, valid as long as the table */
+	const char *name; /* from the encoding, valid as long as the table */
 	size_t n[CROSS_SIDES];
 	double mean[CROSS_SIDES];
-	struct student_groups test; /* change: perf's less the registers' */
-	double q;		    /* p among all events */
+	struct student_groups test; /* change: perf's value minus the registers' */
+	double q;		    /* p adjusted for all events */
 	enum cross_verdict verdict;
 	char why[400];
 };
 
-/* Which encodings are counted a second time: those by registers. Appends perf's, each behind all others, in groups of their own. */
+/*
+ * Appends perf encodings for the events counted by registers, after all others, each in its own
+ * group.
+ */
 int cross_add(struct encoding_list *list, struct tare_error *err);
-/* One row per event that is there twice; freed by the caller. NULL: no memory, or no such event. */
+/*
+ * One row per event with two encodings. The caller frees it. NULL: out of memory, or no such event.
+ */
 struct cross_row *cross_judge(const struct stat_table *t, size_t *n, struct tare_error *err);
 
 #endif

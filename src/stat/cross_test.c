@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers and perf, both made up: what they count of each run is written down here, and so is what is to be said of it. */
+/* Registers and perf with literal counts per run, and the expected verdicts. */
 #include <stdlib.h>
 #include <string.h>
 #include "stat/cross.h"
@@ -7,10 +7,10 @@
 #include "scripted.h"
 #include "tap.h"
 
-/* By event (its config): what each side counts in its run number r. */
+/* By event (its config): the count of each side in its run number r. */
 static uint64_t (*counted)(uint64_t event, enum cross_side side, unsigned r);
 static unsigned turn[CROSS_SIDES];
-static uint64_t spoilt; /* an event that perf has on a counter for half of the time */
+static uint64_t spoilt; /* an event that perf counts for half of the time */
 
 static enum cross_side side_of(const struct encoding *e)
 {
@@ -30,7 +30,7 @@ static int answer(const struct scripted_call *call, struct tare_reading *out)
 	return 0;
 }
 
-/* Events 1..n, `runs` of each side by turns: sessions of their own, one summary. */
+/* Events 1..n, `runs` of each side, interleaved: separate sessions with a common summary. */
 static struct cross_row *judge(unsigned n, unsigned runs, size_t *rows, struct summary **keep)
 {
 	struct encoding_list list = { .enc = calloc(n, sizeof(struct encoding)), .n = n, .groups = n };
@@ -78,13 +78,13 @@ static uint64_t some(uint64_t event, enum cross_side side, unsigned r)
 	const uint64_t noise[] = { 3, 0, 7, 5, 1, 6 };
 
 	switch (event) {
-	case 1: /* the same always */
+	case 1: /* always equal */
 		return 1000000;
-	case 2: /* the same but for what runs differ by */
+	case 2: /* equal within the variation between runs */
 		return 1000000 + 100 * noise[(r + 2 * (unsigned)side) % 6];
 	case 3: /* perf counts 1 % more */
 		return 1000000 + 100 * noise[r % 6] + (side == CROSS_PERF ? 10000 : 0);
-	default: /* one more, where runs do not differ */
+	default: /* one more, without variation between runs */
 		return 5 + (side == CROSS_PERF);
 	}
 }
@@ -114,7 +114,7 @@ TEST(verdicts)
 	summary_free(s);
 }
 
-/* Registers count guests with their host; perf leaves them out unless told otherwise, or asked to. */
+/* Registers count guests and the host; perf excludes guests by default. */
 TEST(guests_are_on_both_sides_or_on_none)
 {
 	struct encoding_list list = { .enc = calloc(2, sizeof(struct encoding)), .n = 2, .groups = 2 };
@@ -126,8 +126,8 @@ TEST(guests_are_on_both_sides_or_on_none)
 	CHECK_EQ(list.n, 4);
 	CHECK(list.enc[2].source == &source_perf);
 	CHECK_EQ(list.enc[2].attr.exclude_guest, 0, "as a register counts");
-	CHECK_EQ(list.enc[3].attr.exclude_guest, 1, "the host alone was asked for");
-	CHECK_EQ(list.enc[0].attr.exclude_guest, 1, "the first of a pair is left as it is");
+	CHECK_EQ(list.enc[3].attr.exclude_guest, 1, "only the host was requested");
+	CHECK_EQ(list.enc[0].attr.exclude_guest, 1, "the first of a pair is not changed");
 	encoding_list_free(&list);
 }
 

@@ -79,7 +79,7 @@ void cross_text(struct text *out, const struct cross_view *v, const struct style
 {
 	struct grid g = { .columns = COLS, .right = { [COL_MSR] = true, [COL_PERF] = true, [COL_CHANGE] = true, [COL_PERCENT] = true, [COL_HALF] = true } };
 
-	text_add(out, "\n Registers (%s) against perf, in runs that took turns", v->via);
+	text_add(out, "\n Registers (%s) against perf, in interleaved runs", v->via);
 	if (v->n)
 		text_add(out, ": %zu of each", v->row[0].n[CROSS_MSR]);
 	text_add(out, "\n\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What two engines counted of the same events, side by side. */
+/* Show the counts of two engines for the same events, side by side. */
 #ifndef STAT_CROSS_VIEW_H
 #define STAT_CROSS_VIEW_H
 
@@ -10,7 +10,7 @@ struct cross_view {
 	const struct cross_row *row;
 	size_t n;
 	char *const *argv; /* the command */
-	const char *via;   /* how the registers were reached */
+	const char *via;   /* the method of access to the registers */
 };
 
 void cross_text(struct text *out, const struct cross_view *v, const struct style *s);

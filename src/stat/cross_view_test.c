@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two counts side by side, as users and programs see them. */
+/* Two counts side by side, as text and JSON. */
 #include "stat/cross_view.h"
 #include "tap.h"
 
@@ -19,7 +19,7 @@ TEST(for_people)
 	struct text out = { 0 };
 
 	cross_text(&out, &view, &s);
-	CHECK_STR(out.s, "\n Registers (module) against perf, in runs that took turns: 5 of each\n\n"
+	CHECK_STR(out.s, "\n Registers (module) against perf, in interleaved runs: 5 of each\n\n"
 			 " registers         perf  difference              (95 %)  event           verdict\n"
 			 " 1,234,567    1,234,567           0         0 %    ±0 %  instructions:u  equal in every run\n"
 			 " 2,000,000  2,000,100.5      +100.5  +0.00502 %  ±0.2 %  cycles          agree: the runs differ as much\n"
@@ -37,9 +37,9 @@ TEST(for_programs)
 
 	cross_json(&out, &view);
 	CHECK(strstr(out.s, "\"difference\": 100.5,") && strstr(out.s, "\"percent\": -1,"), "%s", out.s);
-	CHECK(strstr(out.s, "\"half\": 4000,\n") && strstr(out.s, "\"half_percent\": 0.2"), "in percent, as the text: %s", out.s);
+	CHECK(strstr(out.s, "\"half\": 4000,\n") && strstr(out.s, "\"half_percent\": 0.2"), "in percent, as in the text: %s", out.s);
 	CHECK(strstr(out.s, "\"verdict\": \"untested\"") && strstr(out.s, "\"reason\": \"perf: it was"), "%s", out.s);
-	CHECK(strstr(out.s, "\"mean\": null"), "no number where there is none: %s", out.s);
+	CHECK(strstr(out.s, "\"mean\": null"), "null if there is no number: %s", out.s);
 	text_free(&out);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One run: prepare the command, open the counters on it, let it go, wait, read. Between release and
- * end tare sleeps in poll(2) unless an interval, a time limit or the control asks for more.
+ * One run: prepare the command, open the counters on it, release it, wait, read. Between release
+ * and end, tare sleeps in poll(2), except for intervals, a time limit or the control.
  */
 #include <limits.h>
 #include <poll.h>
@@ -34,7 +34,7 @@ struct run {
 	unsigned intervals;
 	int exec_code;
 	bool enabled, delayed, released, ending;
-	unsigned asked_to_stop;               /* how many signals said so */
+	unsigned asked_to_stop;               /* number of signals received */
 	const struct launch_signals *signals; /* for the command */
 	struct fact_end end;
 	struct around before;
@@ -47,8 +47,8 @@ static bool counts_command(const struct stat_plan *plan)
 }
 
 /*
- * Counters do not survive an exec after which the process may not be dumped: they would show 0, or the
- * few instructions before it. Source: linux, fs/exec.c, begin_new_exec().
+ * Counters do not survive an exec after which the process is not dumpable: they would show 0, or
+ * the few instructions before it. Source: linux, fs/exec.c, begin_new_exec().
  */
 static const char *sheds_counters(const struct stat_plan *plan)
 {
@@ -119,7 +119,7 @@ static int open_counters(struct run *r)
 	return ret;
 }
 
-/* ---- what the clocks say: duration_time and its kin ---- */
+/* ---- clocks: duration_time and similar ---- */
 
 static int put_clocks(struct run *r, uint64_t time_ns)
 {
@@ -133,7 +133,7 @@ static int put_clocks(struct run *r, uint64_t time_ns)
 		[CLOCK_SYSTEM] = { end->system_ns, true },
 	};
 
-	/* Of the whole machine: shown with its first CPU, as by perf. */
+	/* For the whole machine: shown with its first CPU, as in perf. */
 	const struct cpus *cpus = r->plan->where.cpus.n ? &r->plan->where.cpus : &r->online;
 	int cpu = r->tasks.n || counts_command(r->plan) ? -1 : cpus->n ? cpus->cpu[0] : 0;
 
@@ -291,7 +291,10 @@ static void reap(struct run *r)
 	r->child.pid = 0;
 }
 
-/* A command decides about it: it has the signal too, and its end is ours. Without one a signal ends the counting. */
+/*
+ * The command gets the signal, too, and decides about its end. Without a command, a signal ends the
+ * counting.
+ */
 static void take_signal(struct run *r, const struct signal_seen *s)
 {
 	if (s->number == SIGCHLD)
@@ -314,7 +317,7 @@ static bool all_gone(const struct run *r)
 	return true;
 }
 
-/* The next moment at which something is due; UINT64_MAX: none. */
+/* The time of the next timer event; UINT64_MAX: none. */
 static uint64_t next_due(const struct run *r)
 {
 	const struct stat_plan *plan = r->plan;
@@ -351,7 +354,7 @@ static int do_what_is_due(struct run *r, uint64_t now)
 		ret = put_readings(r, f.time_ns);
 		if (ret == 0)
 			ret = r->to->put(r->to, &f, r->err);
-		while (r->next_interval_ns <= now) /* one that was missed is not made up for */
+		while (r->next_interval_ns <= now) /* missed intervals are skipped */
 			r->next_interval_ns += plan->interval_ns;
 		if (plan->intervals && ++r->intervals >= plan->intervals) {
 			r->end.intervals_done = true;
@@ -400,8 +403,8 @@ static int wait_for_end(struct run *r, struct signals *signals)
 }
 
 /*
- * Counting ended before the command did: it is asked to end too, and waited for. Who does not want
- * to wait signals SIGNALS_MEANT times more, and leaves it behind.
+ * Counting ended before the command did: ask the command to end, and wait for it. After
+ * SIGNALS_MEANT more signals, tare exits without waiting.
  */
 static void end_command(struct run *r, struct signals *signals)
 {
@@ -432,7 +435,7 @@ static int put_profile(struct run *r)
 	if (ret == 0)
 		ret = r->plan->profile(r->plan->with, &profile, &why);
 	exact_profile_free(&profile);
-	if (ret == -ENOTSUP) /* there are no counts, as the readings tell */
+	if (ret == -ENOTSUP) /* there are no counts; the readings have the reason */
 		return 0;
 	if (ret < 0)
 		*r->err = why;
@@ -457,7 +460,8 @@ static int end(struct run *r, struct signals *signals)
 	int ret = disable(r, -1);
 
 	r->end.wall_ns = at - r->begin_ns;
-	if (r->end.counted_ns > r->end.wall_ns) /* the counters stop a moment after the command's end */
+	/* the counters stop shortly after the command's end */
+	if (r->end.counted_ns > r->end.wall_ns)
 		r->end.counted_ns = r->end.wall_ns;
 	r->end.added_work = r->plan->argv && r->plan->launcher->adds_work;
 	end_command(r, signals);
@@ -480,7 +484,10 @@ static int end(struct run *r, struct signals *signals)
 	return ret < 0 ? ret : r->to->put(r->to, &f, r->err);
 }
 
-/* A shell command beside the runs, with the signals as tare was started. One that fails ends the session. */
+/*
+ * Run a shell command before or after a run, with the signal mask that tare was started with. If it
+ * fails, the session ends.
+ */
 static int run_beside(const char *what, const char *script, const struct signals *signals, struct tare_error *err)
 {
 	int status = 0;
@@ -535,7 +542,7 @@ static int run_once(const struct stat_plan *plan, unsigned number, struct signal
 		outcome->runs++;
 		outcome->by_signal = r.end.by_signal;
 	}
-	if (r.released) /* whatever failed, no command is left running unwatched */
+	if (r.released) /* after any error, do not leave a command running */
 		end_command(&r, signals);
 	if (plan->argv)
 		plan->launcher->close(&r.child);

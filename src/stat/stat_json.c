@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare/stat/1, and CSV with a header: everything that is known about each number. */
+/* tare/stat/1, and CSV with a header, with all details of each number. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 #include "profile/report/profile_view.h"
 #include "stat/stat_view.h"
 
-/* Counts are whole; events with a scale of their own (joules, bytes of 64) are real numbers. */
+/* Counts are integers; events with a scale (joules, units of 64 bytes) are real numbers. */
 static void number(struct json *j, const char *key, const struct encoding *e, uint64_t n)
 {
 	if (e->scale != 1 && e->scale != 0)
@@ -167,7 +167,7 @@ static void metrics(struct json *j, const struct stat_table *t, const struct sta
 	json_end(j);
 }
 
-/* How each run ended; the same order as an event's runs. */
+/* The end of each run, in the order of an event's runs. */
 static void each_run(struct json *j, const struct stat_table *t)
 {
 	json_array(j, "each_run");
@@ -231,7 +231,7 @@ static void times(struct json *j, const struct stat_times *t)
 	json_end(j);
 }
 
-/* One line: the writer's line breaks are all outside strings. */
+/* On one line: the writer's line breaks are all outside strings. */
 static void put_line(struct text *out, const struct text *document)
 {
 	for (size_t i = 0; i < document->len; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layouts of `perf stat -x` and `perf stat -j`. */
+/* The formats of `perf stat -x` and `perf stat -j`. */
 #include <inttypes.h>
 #include <string.h>
 #include "output/csv.h"
@@ -17,7 +17,10 @@ static const struct {
 	[BY_THREAD] = { "thread", false }, [BY_PROCESS] = { "process", false },
 };
 
-/* Where perf puts a metric's unit: such a row has no metric, and its number is not the program's alone. */
+/*
+ * The field of a metric's unit in perf: such a row has no metric, and its number includes engine
+ * overhead.
+ */
 static void put_remark(struct text *out, const struct stat_row *r)
 {
 	bool without = r->without && r->quality != TARE_UNAVAILABLE;
@@ -66,7 +69,7 @@ void stat_key_name(struct text *out, const struct stat_table *t, const struct st
 	}
 }
 
-/* As perf: a clock is shown in msec, a scaled event in its unit, a count as it is. */
+/* As in perf: a clock is shown in msec, a scaled event in its unit, a count unchanged. */
 struct shown {
 	double value;
 	int digits; /* in CSV */
@@ -86,7 +89,7 @@ static struct shown shown_of(const struct stat_table *t, const struct stat_row *
 	return (struct shown){ r->spread.mean, 0, e->unit };
 }
 
-/* The first metric beside the row, as perf prints one. */
+/* The first metric of the row, because perf prints one. */
 static const struct stat_metric *metric_at(const struct stat_metrics *m, size_t row)
 {
 	for (size_t i = 0; m && i < m->n; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by all views of a table of counts: the order of rows, and which number represents several runs. */
+/*
+ * Shared by all views of a table of counts: the order of rows, and the number that represents
+ * several runs.
+ */
 #include "stat/stat_view.h"
 
 bool stat_with_overhead(const struct stat_row *r)

@@ -285,7 +285,7 @@ TEST(times_counted_add_up)
 	s.plan.start_disabled = true;
 	s.plan.control = &control;
 	CHECK_EQ(go(&s), 0);
-	CHECK(s.memory.end.counted_ns >= 150000000, "three times on, not the last alone: %llu",
+	CHECK(s.memory.end.counted_ns >= 150000000, "enabled three times, not only the last counts: %llu",
 	      (unsigned long long)s.memory.end.counted_ns);
 	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns - 150000000);
 	control_close(&control);
@@ -296,7 +296,8 @@ TEST(user_and_system_time_are_told_apart)
 {
 	struct setup s = { 0 };
 
-	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done")); /* many ticks: most kernels tell the two apart by what each one finds */
+	/* many ticks: most kernels attribute whole ticks to user or system time */
+	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done"));
 	CHECK_EQ(go(&s), 0);
 	CHECK(s.memory.end.user_ns > 2 * s.memory.end.system_ns,
 	      "a loop in user mode: %llu and %llu", (unsigned long long)s.memory.end.user_ns,
@@ -312,7 +313,7 @@ TEST(signals_to_us)
 		int signal, status;
 	} rows[] = {
 		{ __LINE__, "kill -TERM $PPID; exec sleep 20", SIGTERM, SIGTERM },
-		/* the command may have other ideas: its end is what counts */
+		/* the command may handle the signal: its own end counts */
 		{ __LINE__, "trap 'exit 9' INT; kill -INT $PPID; sleep 1; exit 8", SIGINT, 9 << 8 },
 	};
 
@@ -336,13 +337,15 @@ TEST(signals_are_as_they_were)
 	struct setup s = { 0 };
 	sigset_t mask;
 
-	/* Whatever this test was started with: a shell's background jobs ignore SIGINT. */
+	/* Independent of how this test was started: a shell's background jobs ignore SIGINT. */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	sigemptyset(&mask);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 
-	/* SigBlk and SigIgn of the command; tare itself blocks and ignores some meanwhile */
+	/*
+	 * SigBlk and SigIgn of the command; tare itself blocks and ignores some signals meanwhile
+	 */
 	prepare(&s, "page-faults",
 		SH("grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n' | grep -q "
 		   "'SigBlk:0*SigIgn:0*$'"));
@@ -373,7 +376,7 @@ TEST(clocks_are_read_by_the_session)
 	clean(&s);
 }
 
-/* Two counters: more groups than that are multiplexed. */
+/* Two counters: a higher number of groups is multiplexed. */
 static int two_counters(const struct scripted_call *call, struct tare_reading *out)
 {
 	(void)call;

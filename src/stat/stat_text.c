@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts for people. One row per number: what, how much, how far it can be trusted, how the runs
- * lie, what it means. What could not be counted stands below the table, each reason once.
+ * Text output of counts. One row per number: the amount, its quality, the spread of the runs, its
+ * meaning. Events that could not be counted are below the table, each reason once.
  */
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -37,7 +37,7 @@ static bool is_time(const struct encoding *e)
 	return !strcmp(e->unit, "ns");
 }
 
-/* The unit a time is shown in within a table: one that all runs of a row share. */
+/* The unit of a time in a table, common to all runs of a row. */
 struct scale {
 	double unit;
 	const char *name;
@@ -90,7 +90,7 @@ static void put_quality(struct text *out, const struct stat_row *r, const struct
 	if (stat_with_overhead(r))
 		text_add(out, " +engine");
 	if (r->quality == TARE_SCALED || (r->of_core_type && r->quality != TARE_UNAVAILABLE)) {
-		/* Never 100 %: that would say nothing was missed. */
+		/* Never 100 %, which would claim that nothing was missed. */
 		text_add(out,
 			 percent > 99.9  ? " >99.9 %%"
 			 : percent >= 10 ? " %.0f %%"
@@ -108,7 +108,7 @@ static void put_spread(struct text *out, const struct style *s, const struct sta
 	put_interval(out, s, r->interval, (double)r->low, (double)r->spread.median, (double)r->high);
 }
 
-/* Nothing to say about a spread that is none. */
+/* Empty if there is no spread. */
 static bool all_equal(const struct stat_row *r)
 {
 	return r->quality == TARE_EXACT && r->spread.min == r->spread.max && r->low == r->high;
@@ -129,7 +129,7 @@ static void put_range(struct text *out, const struct style *s, const struct stat
 			 r->spread.outliers > 1 ? "s" : "");
 }
 
-/* As many digits as the interval leaves meaning, within reason. */
+/* As many digits as are significant given the interval, within limits. */
 unsigned stat_metric_digits(const struct stat_metric *m)
 {
 	double width = m->high - m->low;
@@ -137,7 +137,7 @@ unsigned stat_metric_digits(const struct stat_metric *m)
 
 	while (width > 0 && digits < DIGITS_MAX && width * pow(10, digits) < 2)
 		digits++;
-	/* What is not 0 is not shown as 0.000. */
+	/* A value that is not 0 is not shown as 0.000. */
 	while (m->value != 0 && digits < SMALLEST_MAX && fabs(m->value) * pow(10, digits) < 1)
 		digits++;
 	return digits;
@@ -164,7 +164,7 @@ static bool is_shown(const struct stat_metric *m, size_t row)
 	return m->beside == row && m->quality != TARE_UNAVAILABLE;
 }
 
-/* The metrics of a row: the first in its line, further ones in lines of their own below. */
+/* The metrics of a row: the first one on its line, others on separate lines below. */
 static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t row,
 			const struct style *s)
 {
@@ -184,7 +184,7 @@ static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t ro
 	}
 }
 
-/* Who runs chose most of it: a name by prctl(2), a cgroup's folder. */
+/* Most of it is chosen by users: a name by prctl(2), a cgroup's folder. */
 static void put_key(struct text *out, const struct stat_table *t, const struct stat_row *r, bool with_cgroup)
 {
 	struct text key = { 0 };
@@ -232,7 +232,10 @@ static void add_row(struct grid *g, const struct stat_table *t, size_t i,
 	add_metrics(g, m, i, s);
 }
 
-/* In a narrow window, what says least goes first; a quality that is not plain never does. */
+/*
+ * In a narrow window, the least important columns are dropped first, but never a quality other than
+ * "counted".
+ */
 static struct grid new_grid(const struct stat_table *t)
 {
 	bool plain = true;
@@ -247,7 +250,7 @@ static struct grid new_grid(const struct stat_table *t)
 			      .drops = 5 };
 }
 
-/* ---- what stands around the table ---- */
+/* ---- around the table ---- */
 
 static void put_heading(struct text *out, const struct stat_table *t,
 			const struct stat_about *about, const struct style *s)
@@ -307,7 +310,8 @@ static void put_times(struct grid *g, const struct stat_table *t, const struct s
 
 	for (size_t i = 0; i < t->n; i++)
 		overhead |= stat_with_overhead(&t->row[i]);
-	if (t->n && !(overhead && times->added_work)) /* one block of what includes engine overhead */
+	/* one block for the rows that include engine overhead */
+	if (t->n && !(overhead && times->added_work))
 		grid_row(g);
 	put_time_row(g, t, "wall", &times->wall, sc, s);
 	if ((double)times->counted.median < 0.999 * (double)times->wall.median)
@@ -318,7 +322,7 @@ static void put_times(struct grid *g, const struct stat_table *t, const struct s
 	}
 }
 
-/* Words, broken at the width; continued lines are indented. */
+/* Text, wrapped at the width; continued lines are indented. */
 static void put_wrapped(struct text *out, const struct style *s, const char *words, size_t indent)
 {
 	size_t column = indent;
@@ -340,7 +344,7 @@ static void put_wrapped(struct text *out, const struct style *s, const char *wor
 	text_put(out, "\n", 1);
 }
 
-/* The reason, with the event's name replaced where it is in there. */
+/* The reason, with the event's name replaced if it contains it. */
 static void put_why(struct text *out, const struct stat_table *t, const struct stat_row *r, const char *as)
 {
 	const char *name = t->enc[r->event].name, *at = strstr(r->why, name);
@@ -351,7 +355,7 @@ static void put_why(struct text *out, const struct stat_table *t, const struct s
 		text_add(out, "%s", r->why);
 }
 
-/* -v: only where the words are the same, too. */
+/* -v: only if the words are equal, too. */
 static bool same_reason(const struct stat_table *t, const struct stat_row *a, const struct stat_row *b, bool verbose)
 {
 	struct text of_a = { 0 }, of_b = { 0 };
@@ -367,7 +371,10 @@ static bool same_reason(const struct stat_table *t, const struct stat_row *a, co
 	return same;
 }
 
-/* The unavailable rows, without repetition: thousands (one per thread) may have the same reason. */
+/*
+ * The unavailable rows, without repetition: thousands of them (one per thread) may have the same
+ * reason.
+ */
 static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n)
 {
 	const struct stat_row **list = calloc(t->n + 1, sizeof(*list));
@@ -385,7 +392,7 @@ static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n
 	return list;
 }
 
-/* Each reason once, with all events it holds for. */
+/* Each reason once, with all its events. */
 static void put_unavailable(struct text *out, const struct stat_table *t, bool verbose, const struct style *s)
 {
 	size_t n;
@@ -437,7 +444,7 @@ static void put_note(struct text *out, const struct style *s, const char *words)
 	put_wrapped(out, s, words, 1);
 }
 
-/* Under which conditions the command was started. */
+/* The conditions under which the command was started. */
 static void put_launch(struct text *out, const struct stat_about *about, const struct style *s)
 {
 	const struct fixed *f = about->fixed;
@@ -476,7 +483,7 @@ static void put_stops(struct text *out, unsigned stops, const struct style *s)
 	struct text words = { 0 };
 
 	text_add(&words, "But: stopped at least %u time%s and continued. For each, up to 1 instruction less is counted per thread that was asleep "
-		 "in a system call: the kernel begins it anew.", stops, stops == 1 ? "" : "s");
+		 "in a system call, because the kernel restarts it.", stops, stops == 1 ? "" : "s");
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
 }
@@ -496,7 +503,7 @@ static void put_left(struct text *out, const struct exact_left *left, const stru
 	text_free(&words);
 }
 
-/* Processes that are not counted to their end, and why. */
+/* Processes that are not counted completely, and why. */
 static void put_partial(struct text *out, const struct exact_partial *p, const struct style *s)
 {
 	struct text words = { 0 };
@@ -509,7 +516,7 @@ static void put_partial(struct text *out, const struct exact_partial *p, const s
 
 enum { COMPARED_MANY = 100000, STEPPED_MANY = 1000 };
 
-/* What made the run slow, where it is much. */
+/* What made the run slow, if significant. */
 static void put_slow(struct text *out, const struct exact_slow *slow, const struct style *s)
 {
 	struct text words = { 0 };
@@ -517,7 +524,7 @@ static void put_slow(struct text *out, const struct exact_slow *slow, const stru
 	if (slow->compared >= COMPARED_MANY) {
 		text_add(&words, "Slow: ");
 		put_count(&words, s, slow->compared);
-		text_add(&words, " times a block of code was compared before it was executed, as it may be written unseen (shared mappings, "
+		text_add(&words, " times a block of code was compared before it was executed, because it may change unnoticed (shared mappings, "
 				 "executable stacks).");
 		put_note(out, s, words.failed ? "" : words.s);
 		text_free(&words);
@@ -531,7 +538,7 @@ static void put_slow(struct text *out, const struct exact_slow *slow, const stru
 	}
 }
 
-/* What the exact engine counted, and what it added. */
+/* What the exact engine counted, and its overhead. */
 static void put_exact_notes(struct text *out, const struct stat_table *t,
 			    const struct stat_about *about, const struct style *s)
 {
@@ -581,7 +588,7 @@ static bool never_began(const struct stat_end *end)
 	return end->never_began;
 }
 
-/* Runs that ended so, with each status once. */
+/* The runs that ended this way, with each status once. */
 static unsigned put_statuses(struct text *out, const struct stat_table *t, bool (*so)(const struct stat_end *end))
 {
 	unsigned n = 0;
@@ -611,12 +618,12 @@ bool stat_never_began(struct text *out, const struct stat_table *t)
 		text_add(out, "the command was ended by %s before its first instruction", by.s);
 	else if (n)
 		text_add(out, "%u of %u runs ended before their first instruction, by %s%s", n, t->runs, by.s,
-			 n < t->runs ? ": they are left out of all this" : "");
+			 n < t->runs ? ": they are excluded" : "");
 	text_free(&by);
 	return n > 0;
 }
 
-/* How the runs ended, where it was not by a command that was done. */
+/* How the runs ended, if a command did not end normally. */
 static bool put_ends(struct text *out, const struct stat_table *t, const struct style *s)
 {
 	struct text ways = { 0 }, words = { 0 };
@@ -641,7 +648,7 @@ static bool put_ends(struct text *out, const struct stat_table *t, const struct 
 	if (stopped)
 		text_add(&words, "%sended by the control's stop.", words.len ? " " : "");
 	if (t->by_signal && last->left_out && !last->never_began)
-		text_add(&words, "%sthe last run was cut short by SIG%s and is left out of all this.",
+		text_add(&words, "%sthe last run was cut short by SIG%s and is excluded.",
 			 words.len ? " " : "", sigabbrev_np(t->by_signal));
 	else if (t->by_signal && !last->never_began)
 		text_add(&words, "%scut short by SIG%s; these are the counts until then.", words.len ? " " : "",
@@ -655,7 +662,9 @@ static bool put_ends(struct text *out, const struct stat_table *t, const struct 
 	return any;
 }
 
-/* The select value is the user's own, and hardware does not say that it has no such event. */
+/*
+ * The raw encoding comes from the user, and the hardware does not report that it has no such event.
+ */
 static bool is_silent_raw(const struct stat_table *t, const struct stat_row *r)
 {
 	const struct encoding *e = &t->enc[r->event];
@@ -682,7 +691,7 @@ static bool put_silent_raw(struct text *out, const struct stat_table *t, const s
 	return any;
 }
 
-/* What was taken off: medians of the runs. */
+/* The subtracted counts: medians of the runs. */
 static bool put_less(struct text *out, const struct stat_table *t, const struct style *s)
 {
 	bool any = false;
@@ -735,7 +744,7 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 		text_add(out, " ");
 		put_wrapped(
 		    out, s,
-		    "outliers lie more than 3.5 robust deviations (1.4826 MAD) from the median.",
+		    "outliers are more than 3.5 robust deviations (1.4826 MAD) from the median.",
 		    1);
 	}
 	bool ends = put_silent_raw(out, t, s);
@@ -788,7 +797,7 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 		profile_text(out, about->profile, about->profile_limit, s);
 }
 
-/* ---- intervals: fixed columns, as the next line is not known yet ---- */
+/* ---- intervals: fixed columns, because the next line is not known yet ---- */
 
 void stat_text_interval(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 			const struct stat_about *about, const struct style *s, bool first)
@@ -803,7 +812,7 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 		struct text key = { 0 }, value = { 0 }, quality = { 0 }, meaning = { 0 },
 			    limits = { 0 };
 
-		if (e->unavailable && !first) /* said once */
+		if (e->unavailable && !first) /* reported once */
 			continue;
 		put_key(&key, t, r, false);
 		if (r->quality == TARE_UNAVAILABLE)

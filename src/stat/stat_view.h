@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of counts, shown: text for people, perf stat's two machine layouts, JSON and CSV of our
- * own. */
+/* Show a table of counts: as text, in perf stat's two machine-readable formats, as JSON and CSV. */
 #ifndef STAT_STAT_VIEW_H
 #define STAT_STAT_VIEW_H
 
@@ -23,30 +22,33 @@ struct stat_about {
 	int exit_status;    /* of the command, as tare passes it on; -1: there was none */
 	bool clean_times;   /* what the exact engine did not count comes from runs without it */
 	bool metrics_only;
-	bool one_line; /* JSON: behind lines of intervals */
+	bool one_line; /* JSON: after lines of intervals */
 	bool verbose;	   /* every footnote, and each reason in its own words */
-	bool usual_launch; /* as it is without an option: described only with -v */
+	bool usual_launch; /* the default launch, which is described only with -v */
 	const struct profile_table *profile; /* or NULL */
-	size_t profile_limit;                /* rows; 0: all */
+	size_t profile_limit;                /* number of rows; 0: all */
 	const struct explained *explained;   /* or NULL */
 	const struct trust_view *trust;      /* or NULL */
 };
 
-/* For people: the whole table at the end. */
-/* Which runs a signal ended before the command's first instruction, as one sentence without its stop. False: none. */
+/* Text output: the complete table at the end. */
+/*
+ * The runs that a signal ended before the command's first instruction, as a sentence without its
+ * full stop. False: none.
+ */
 bool stat_never_began(struct text *out, const struct stat_table *t);
 void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about, const struct style *s);
-/* One interval; `first` brings the heading. */
-/* Digits after the point that a metric and its interval are shown with. */
+/* One interval; `first` adds the heading. */
+/* The number of decimals for a metric and its interval. */
 unsigned stat_metric_digits(const struct stat_metric *m);
 void stat_text_interval(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 			const struct stat_about *about, const struct style *s, bool first);
 
 /*
- * perf stat -x and -j, field for field, so that scripts move over: means of the runs and the
- * relative error of the mean, as there. `interval`: with the time in front. Source: perf-stat(1),
- * "CSV FORMAT" and "JSON FORMAT", and the output of perf 6.1.
+ * perf stat -x and -j, field for field, so that scripts can be reused: means of the runs and the
+ * relative error of the mean. `interval`: preceded by the time. Source: perf-stat(1), "CSV FORMAT"
+ * and "JSON FORMAT", and the output of perf 6.1.
  */
 void stat_perf_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 		   const char *separator, bool interval);
@@ -56,34 +58,39 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 /* One document, schema tare/stat/1 (docs/schema/tare-stat-1.json). */
 void stat_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about);
-/* One line per interval: the same fields as a document, in one line (JSON Lines). */
+/* One line per interval: the fields of the document on one line (JSON Lines). */
 void stat_json_interval(struct text *out, const struct stat_table *t, const struct stat_metrics *m);
-/* With a header line; fields quoted as in RFC 4180. `interval` adds the time; `header` writes the
- * first line. */
+/*
+ * With a header line; fields are quoted by RFC 4180. `interval` adds the time; `header` writes the
+ * first line.
+ */
 void stat_csv(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	      bool interval, bool header);
 
-/* The kernel counted it while the exact engine ran: the number includes the engine's overhead. */
+/* The kernel counted it while the exact engine ran: the number includes engine overhead. */
 bool stat_with_overhead(const struct stat_row *r);
 /*
- * One step through all rows, in the order that every view has: rows that include engine overhead
- * follow all others; apart from that, rows keep their order in the table. `step` starts at 0, *row is
- * the row's index in the table. False: no further row. A walk costs two looks at each row.
+ * Step through all rows in the common order of all views: rows that include engine overhead come
+ * last; otherwise rows keep their order in the table. `step` starts at 0; *row is the row's index
+ * in the table. False: no more rows. Reads each row twice.
  *	for (size_t step = 0, i; stat_next_row(t, &step, &i);)
  */
 bool stat_next_row(const struct stat_table *t, size_t *step, size_t *row);
 
 /*
- * The typical time of the runs, in ns. The kernel accounts user and system time by timer ticks on
- * some machines: where most runs were hit by none, the median 0 would say that they took no time,
- * and this is the mean. *mean says which one it is.
+ * The typical time of the runs, in ns. On some machines, the kernel accounts user and system time
+ * by timer ticks. If no tick hit most runs, the median would be 0 and claim that they took no time,
+ * so this is the mean. *mean says which one it is.
  */
 uint64_t stat_typical_time(const struct spread *of, bool *mean);
 
-/* "counted"; "exact, without 2 processes"; of a process or thread "exact, in part". */
+/* "counted"; "exact, without 2 processes"; for a process or thread "exact, in part". */
 void stat_quality(struct text *out, const struct stat_row *r);
 
-/* "CPU3", "S0-D0-C1", "bash-123", "cc1 #2"; "" for BY_ALL. Not escaped: a process chooses its name. */
+/*
+ * "CPU3", "S0-D0-C1", "bash-123", "cc1 #2"; "" for BY_ALL. Not escaped, although a process chooses
+ * its name.
+ */
 void stat_key_name(struct text *out, const struct stat_table *t, const struct stat_row *r);
 
 #endif

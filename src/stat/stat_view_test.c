@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What users see, against the files in tests/golden. After a change that is meant:
- *	TARE_RENEW=1 build/src/view_stat_test, then read the difference.
+ * Output compared with the files in tests/golden. After an intended change:
+ *	TARE_RENEW=1 build/src/view_stat_test, then review the difference.
  */
 #include <signal.h>
 #include "base/file.h"
@@ -61,7 +61,9 @@ static void begin(const struct summary_options *opt)
 	summary_amend(s, enc, n_enc, NULL);
 }
 
-/* Five runs of a compile: one event multiplexed, one with an outlier, one not there, one in joules.
+/*
+ * Five runs of a compiler: one event multiplexed, one with an outlier, one unavailable, one in
+ * joules.
  */
 static const struct stat_table *some_runs(unsigned runs)
 {
@@ -207,7 +209,9 @@ TEST(text_of_five_runs)
 	check("stat-five-runs-colour.txt");
 }
 
-/* From six runs on +- is a confidence interval; tests/page compares these two files with the page. */
+/*
+ * From six runs on, +- is a confidence interval. tests/page compares these two files with the page.
+ */
 TEST(text_of_eight_runs)
 {
 	const struct stat_table *t = some_runs(8);
@@ -218,7 +222,7 @@ TEST(text_of_eight_runs)
 	check("stat-eight-runs.json");
 }
 
-/* A tick of 8 ms met one run of four. */
+/* A tick of 8 ms hit one run of four. */
 TEST(times_of_ticks)
 {
 	struct stat_table t = *some_runs(5);
@@ -235,7 +239,10 @@ TEST(times_of_ticks)
 	text_free(&shown);
 }
 
-/* Events typed in this order; the kernel counted the first and the third while the exact engine ran. */
+/*
+ * Events requested in this order; the kernel counted the first and the third while the exact engine
+ * ran.
+ */
 static const struct stat_table *under_the_engine(void)
 {
 	static const char *const name[] = { "task-clock", "instructions:u", "page-faults", "branches:u" };
@@ -252,7 +259,7 @@ static const struct stat_table *under_the_engine(void)
 	return summary_table(s, NULL);
 }
 
-/* Each of `words` occurs in the output, after the one before it. */
+/* Each of `words` occurs in the output, after the previous one. */
 static void check_order(const char *view, const char *const *words, size_t n)
 {
 	const char *at = shown.s;
@@ -317,7 +324,7 @@ TEST(text_per_cpu)
 
 	text(t, &style);
 	check("stat-per-cpu.txt");
-	style.width = 68; /* all are plainly counted: that goes, not what they mean */
+	style.width = 68; /* all are plainly counted: that column is dropped, but not the meaning */
 	text(t, &style);
 	check("stat-per-cpu-narrow.txt");
 	for (int first = 1; first >= 0; first--)
@@ -384,7 +391,7 @@ TEST(csv)
 	check("stat-one-run.csv");
 }
 
-/* A process chooses its name, and who makes a control group the name of that. */
+/* A process chooses its name, and the creator of a control group its name. */
 TEST(names_in_csv_are_no_formulas)
 {
 	struct amount run = { .value = 7, .quality = TARE_COUNTED };
@@ -527,7 +534,10 @@ TEST(numbers)
 	text_free(&t);
 }
 
-/* instructions-minus-irqs:u: the number is what is left, and beside it stands what was taken off, and by whom that is known. */
+/*
+ * instructions-minus-irqs:u: the number is the difference; the subtracted count and the
+ * justification are shown with it.
+ */
 TEST(what_was_taken_off_is_shown)
 {
 	static const struct summary_less less = { .event = 0, .by = 1, .known = "documented: Linux" };

@@ -570,7 +570,7 @@ def a_run_cut_off_is_left_out():
     true(d["times_ns"]["wall"]["max"] < 2e9, d["times_ns"])
     os.unlink("begun")
     out = group_interrupted(third, "-r", "5", "-e", "page-faults", "--", "sh", "-c", script)[1]
-    true("median of 2 runs" in out and "the last run was cut short by SIGINT and is left out" in out, out)
+    true("median of 2 runs" in out and "the last run was cut short by SIGINT and is excluded" in out, out)
     out = group_interrupted(lambda: wait_for(lambda: os.path.exists("first"), "the first run"), "-r", "5", "-e", "page-faults", "--", "sh", "-c",
                             "echo >first; exec sleep 20")[1]
     true("cut short by SIGINT; these are the counts until then" in out and re.search(r"\d+ +page-faults", out), out)
@@ -971,7 +971,7 @@ def runs_that_never_began_are_in_no_number():
     words = ("-r", "3", "--engine", "exact", "-e", "instructions:u", "--pre", "echo >>turn; case $(wc -l <turn) in 2) cp unbegun turns;; *) cp /bin/true turns;; esac",
              "--", "./turns")
     r = stat(*words, status=139)
-    true("median of 2 runs" in r.stderr and "1 of 3 runs ended before their first instruction, by SIGSEGV: they are left out of all this." in r.stderr and
+    true("median of 2 runs" in r.stderr and "1 of 3 runs ended before their first instruction, by SIGSEGV: they are excluded." in r.stderr and
          "failed" not in r.stderr and "all 2 equal" in r.stderr, r.stderr)
     os.unlink("turn")
     d = document(*words, status=139)
