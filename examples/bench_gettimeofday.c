@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What does gettimeofday() cost? Nine times a run.
+ * The cost of gettimeofday(), called nine times per run.
  *
  *	tare bench bench_gettimeofday.c
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that is a test: for those that are linked statically, or need a main() of their own.
+ * A program that is itself a test: for static programs, or those that need their own main().
  *
  *	cc -O2 -fno-optimize-sibling-calls bench_program.c $(pkg-config --cflags --libs tare) -o bench_program
  *	tare bench ./bench_program
@@ -15,7 +15,7 @@ static uint64_t rounds(void)
 	return ROUNDS;
 }
 
-/* Two instructions a round, on x86-64 and arm64 alike, and one before them. */
+/* Two instructions per round, on both x86-64 and arm64, and one before the loop. */
 static void loop(tare_bench_mark *start, tare_bench_mark *stop)
 {
 	uint64_t n;

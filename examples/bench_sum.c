@@ -41,7 +41,8 @@ void execute_test(tare_bench_mark *start, tare_bench_mark *stop)
 	start();
 	for (int i = 0; i < NUMBERS; i++)
 		s += numbers[i];
-	__asm__ volatile("" : : "r"(s) : "memory"); /* the sum is worked out here, and not behind stop() */
+	/* forces the sum to be computed before stop() */
+	__asm__ volatile("" : : "r"(s) : "memory");
 	stop();
 	sum = s;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Coroutines with stacks of their own, each with its own stream of regions: one call before each switch.
+ * Coroutines with separate stacks, each with its own stream of regions: one call before each
+ * switch.
  *
  *	cc -O2 coroutines.c $(pkg-config --cflags --libs tare)
  *	tare regions -e wall-time -o coroutines.tare -- ./a.out
@@ -24,7 +25,7 @@ static struct coroutine {
 
 static ucontext_t scheduler;
 
-/* From a coroutine: back to the scheduler, which is the thread's own stack. */
+/* From a coroutine back to the scheduler, which runs on the thread's own stack. */
 static void yield(struct coroutine *c)
 {
 	tare_region_switch(NULL);
@@ -37,7 +38,7 @@ static void resume(struct coroutine *c)
 	swapcontext(&scheduler, &c->context);
 }
 
-/* The region is open across every yield, and is whole in the recording. */
+/* The region stays open across every yield, and is complete in the recording. */
 static void handle_request(int which)
 {
 	struct coroutine *c = &all[which];
@@ -49,7 +50,7 @@ static void handle_request(int which)
 		yield(c);
 	}
 	tare_region_end(&request);
-	yield(c); /* for ever */
+	yield(c); /* forever */
 }
 
 static int create(int which)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads, each with a counter of its own - in one cache line, so that every increment takes the line from the
- * other core. Built with -DFIXED each counter has a line of its own.
+ * Two threads, each with its own counter, but in one cache line: every increment takes the line
+ * from the other core. With -DFIXED, each counter has its own line.
  *
  *	cc -g -O1 -pthread false_sharing.c -o slow && cc -g -O1 -pthread -DFIXED false_sharing.c -o fast
  *	tare record --precise=memory -o slow.data -- ./slow && tare sharing slow.data
  *	tare record --precise=memory -o fast.data -- ./fast && tare sharing fast.data
  *
- * Without a PMU the exact engine sees it as well: tare record --engine exact --precise=memory.
+ * Without a PMU, the exact engine detects it, too: tare record --engine exact --precise=memory.
  */
 #include <pthread.h>
 #include <stdio.h>

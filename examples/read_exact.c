@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What do a few instructions cost, to the instruction? The counts that a program reads of itself while it runs
- * under the exact engine; no PMU is needed, and each run says the same.
+ * The exact cost of a few instructions: a program reads its own counts while it runs under the
+ * exact engine. No PMU is needed, and the result is the same in each run.
  *
  *	cc -O2 read_exact.c $(pkg-config --cflags --libs tare)
  *	tare stat --engine exact -- ./a.out
@@ -40,7 +40,9 @@ int main(void)
 			       tare_exact_class_name((enum tare_exact_class) c));
 	if (now < 0)
 		return 0;
-	/* A running count is kept, too: read by one load, which is the last instruction that it counts. */
+	/*
+	 * With a running count, one load is sufficient. It is the last instruction that it counts.
+	 */
 	now = tare_exact_now();
 	work(1000);
 	printf("%12" PRId64 " instructions of 1000 rounds and one load\n", tare_exact_now() - now);

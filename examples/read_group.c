@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Count events of a piece of code, read as one group.
+ * Count the events of a piece of code, read as one group.
  *
  *	cc read_group.c $(pkg-config --cflags --libs tare)
  *
- * Where no processor counters can be had, it says why and counts what every kernel counts.
+ * If processor counters are unavailable, it says why and counts events of the kernel.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void work(void)
 		sink += i * i;
 }
 
-/* "{instructions:u,cycles:u}" or, with the reason, something that is there. */
+/* "{instructions:u,cycles:u}" or, with the reason, events that are available. */
 static struct tare_events *find_events(struct tare_error *err)
 {
 	struct tare_events *events = tare_events_new("{instructions:u,cycles:u}", err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What do a few instructions cost? Pinned counters: the cheapest correct read.
+ * The cost of a few instructions, with pinned counters: the cheapest correct read.
  *
  *	cc -O2 read_pinned.c $(pkg-config --cflags --libs tare)
  *
- * Where no register can be read from user space, it says why and times the same code by the
- *kernel's task-clock, which is no substitute for short code and is labelled as what it is.
+ * If user space cannot read the registers, it says why and measures the same code with the kernel's
+ * task-clock. That is no substitute for short code, and is labelled as such.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void work(unsigned rounds)
 		sink += i;
 }
 
-/* The smallest of many differences: what came in between (interrupts, cold caches) only adds. */
+/* The minimum of many differences, because disturbances (interrupts, cold caches) only add. */
 static int measure(struct tare_pinned *p, unsigned rounds, uint64_t *best)
 {
 	*best = UINT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of several threads: each opens its own group and reads its own registers; none is
- *shared, so no lock is needed. The list of events may be shared, for it never changes.
+ * Counters of several threads: each opens its own group and reads its own registers, so no lock is
+ * needed. The list of events may be shared, because it is immutable.
  *
  *	cc read_threads.c $(pkg-config --cflags --libs tare) -pthread
  */

@@ -41,7 +41,10 @@ int main(void)
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		const char *which = i % 2 ? "odd" : "even";
-		/* The same label for the same words; 0, and then nothing happens, while nothing is recorded. */
+		/*
+		 * Returns the same label for the same texts; 0 if recording is off, and then
+		 * nothing happens.
+		 */
 		TARE_LABEL_SCOPE(tare_label_new("round", &which, 1));
 
 		fill_numbers(i);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where time goes: words are counted in a list, and looking them up is what it costs. Two callers, one of which is to blame.
+ * Where time goes: words are counted in a list, and most of the time is spent on lookups. One of
+ * two callers is responsible.
  *
  *	cc -g -O1 where.c -o where
  *	tare record --call-graph dwarf -- ./where	samples, with who called
  *	tare report				functions, most expensive first
- *	tare report --callers find		who is to blame: index_all
- *	tare annotate find			the instruction: a load that waits for the one before
+ *	tare report --callers find		the responsible caller: index_all
+ *	tare annotate find			an instruction: the load that waits for another
  *	tare report --html where.html		a page with a flame graph
  *	tare export -o where.firefox.json perf.data	for profiler.firefox.com
  *
- * -g instead takes callers by frame pointers: cheaper, and whole only in programs built for it (-fno-omit-frame-pointer
- * -mno-omit-leaf-frame-pointer -fno-shrink-wrap). Without a PMU the samples are of a timer (cpu-clock). tare record --engine exact --call-graph dwarf -- ./where takes the same ones every time.
+ * -g instead uses frame pointers for the callers: cheaper, and complete only in programs built for
+ * it (-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-shrink-wrap). Without a PMU, the
+ * samples are from a timer (cpu-clock). tare record --engine exact --call-graph dwarf -- ./where
+ * takes the same samples every time.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two coroutines on stacks of their own, with regions that are open across switches and loops of a known number of instructions.
+ * Two coroutines with separate stacks, with regions that are open across switches and loops of a
+ * known number of instructions.
  *
  *	fibers ROUNDS A B [hop]
  *
- * Each round of each coroutine: region, half of its loop, a switch, the other half, end. hop: every resume is by another of two threads.
+ * Each round of each coroutine: region, half of its loop, a switch, the other half, end. hop:
+ * resumes alternate between two threads.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -41,7 +43,10 @@ static __attribute__((noinline)) void spin(unsigned long n)
 #endif
 }
 
-/* Not inlined: across a switch to another thread a function must not keep the address of a thread's variable. */
+/*
+ * Not inlined: after a switch to another thread, a function must not keep the address of a
+ * thread-local variable.
+ */
 static __attribute__((noinline)) void begin(struct tare_region *r)
 {
 	tare_region_begin(r);
@@ -95,7 +100,7 @@ static int resume_on_other(struct coroutine *c)
 	return ret;
 }
 
-/* In a function of its own: getcontext() may return twice. */
+/* A separate function, because getcontext() may return twice. */
 static bool make(int which, unsigned long rounds, unsigned long iterations)
 {
 	struct coroutine *c = &co[which];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that does the same each time but for one planted cause: noisy CAUSE. What it is given by that cause decides how
- * often a loop goes round.
+ * A deterministic program except for one planted cause: noisy CAUSE. The value from that cause
+ * decides the number of rounds of a loop.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ extern char **environ;
 
 static volatile uint64_t sink;
 
-/* The place where two runs part. */
+/* The place where two runs diverge. */
 static __attribute__((noinline)) void spin(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
@@ -119,7 +119,7 @@ static uint64_t ticks(void)
 #endif
 }
 
-/* Decides long after it came in. */
+/* Decides long after the value was read. */
 static uint64_t late(void)
 {
 	static volatile uint64_t kept;
@@ -180,7 +180,7 @@ static uint64_t child(void)
 	return (uint64_t)WEXITSTATUS(status) * 5;
 }
 
-/* What setarch does, turned round: addresses are random again. */
+/* The opposite of setarch: addresses are random again. */
 static uint64_t own_personality(void)
 {
 	personality(0);
@@ -202,7 +202,7 @@ static uint64_t locale(void)
 	return zone ? strlen(zone) * 100 : 0;
 }
 
-/* At which place in its directory the entry "m" stands. */
+/* The position of the entry "m" in its directory. */
 static uint64_t place_in_directory(void)
 {
 	DIR *d = opendir("noisy.dir");
@@ -214,7 +214,7 @@ static uint64_t place_in_directory(void)
 	return n * 100;
 }
 
-/* What it reads. */
+/* The value that it reads. */
 static uint64_t input(void)
 {
 	uint64_t n = 0;

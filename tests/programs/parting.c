@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program whose runs part by one planted cause, which comes in by a way of its own: parting WAY [FILE]. */
+/*
+ * A program with runs that diverge by one planted cause, which enters in its own way: parting WAY
+ * [FILE].
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +22,7 @@
 
 static volatile uint64_t sink;
 
-/* The place where two runs part. */
+/* The place where two runs diverge. */
 static __attribute__((noinline)) void spin(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
@@ -79,7 +82,7 @@ static void by_shared_memory(void)
 	spin(shared[3]);
 }
 
-/* What the run before has left in it. */
+/* The file's contents from the previous run. */
 static void by_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT, 0644);
@@ -121,7 +124,7 @@ static void *hand_over(void *with)
 	return with;
 }
 
-/* What another thread was given: the order of the two is the same each time. */
+/* A value from another thread; the order of the two threads is the same each time. */
 static void by_handover(void)
 {
 	pthread_t other;
@@ -135,7 +138,7 @@ static void by_handover(void)
 
 static uint16_t came[64], copy[64];
 
-/* It came in long before, and was copied. */
+/* The value was read long before, and copied. */
 static void far(void)
 {
 	if (getrandom(came, sizeof(came), 0) != sizeof(came))
@@ -160,7 +163,10 @@ static __attribute__((noinline)) void other(void)
 		b++;
 }
 
-/* 0 and 1 by turns, from run to run: of two things, by chance many runs in a row would be alike. */
+/*
+ * Alternates between 0 and 1 from run to run: with random values, many runs in a row could be
+ * equal.
+ */
 static uint8_t turn(void)
 {
 	int fd = open("parting.turn", O_RDWR | O_CREAT, 0644);
@@ -175,7 +181,7 @@ static uint8_t turn(void)
 	return now;
 }
 
-/* As many instructions of each class, whichever comes first. */
+/* Has the same number of instructions of each class in either order. */
 static void in_another_order(void)
 {
 	static void (*const work[2])(void) = { one, other };
@@ -185,7 +191,7 @@ static void in_another_order(void)
 	work[!bit]();
 }
 
-/* A child parts, tells its parent, which parts by that, and ends long after. */
+/* A child diverges, tells its parent, which diverges because of it, and ends long after. */
 static void by_child(void)
 {
 	uint32_t n = 0;
@@ -209,7 +215,7 @@ static void by_child(void)
 	wait(NULL);
 }
 
-/* What a child has from its parent, which goes its own way alike. */
+/* A value that a child got from its parent; the parent itself does not diverge. */
 static void by_parent(void)
 {
 	if (getrandom(&value, sizeof(value), 0) != sizeof(value))
@@ -221,7 +227,7 @@ static void by_parent(void)
 	wait(NULL);
 }
 
-/* Each of 64 runs parts from all others elsewhere, far from there. */
+/* Each of 64 runs diverges from all others at a different place, far from there. */
 static __attribute__((noinline)) void take_turns(void)
 {
 	int fd = open("parting.turns", O_RDWR | O_CREAT, 0644);
@@ -252,7 +258,7 @@ static void *wait_for_end(void *with)
 	return write(b->there[1], &byte, 1) == 1 && read(b->end[0], &byte, 1) == 0 ? with : NULL;
 }
 
-/* Beside another thread, which waits until it has gone by. */
+/* With another thread, which waits until it has passed. */
 static void by_turns_beside(void)
 {
 	struct beside b;
@@ -266,7 +272,7 @@ static void by_turns_beside(void)
 	pthread_join(other, NULL);
 }
 
-/* On one of two processors, by turns. */
+/* On one of two processors, alternating. */
 static void by_processor(void)
 {
 	cpu_set_t may, only;
@@ -284,16 +290,17 @@ static void by_processor(void)
 	spin((uint64_t)sched_getcpu() * 10);
 }
 
-/* By an argument that it gives itself. */
+/* By an argument that it passes to itself. */
 static void by_exec(const char *self)
 {
 	char text[16];
 
-	snprintf(text, sizeof(text), "%u", 1000 + clock_now()); /* as many digits each time */
+	/* the same number of digits each time */
+	snprintf(text, sizeof(text), "%u", 1000 + clock_now());
 	execl(self, self, "given", text, (char *)NULL);
 }
 
-/* The same after a child, which is a thread of its own. */
+/* The same after a child, which is a separate thread. */
 static void by_exec_after_child(const char *self)
 {
 	if (!fork())

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The same work twice, and with the argument 2 other work between: no clock, no id, nothing that differs from run to run. */
+/*
+ * The same work twice, and with the argument 2 other work in between: no clock, no ids, nothing
+ * that varies between runs.
+ */
 static volatile unsigned sink;
 
 static unsigned __attribute__((noinline)) step(unsigned n)

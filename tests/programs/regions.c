@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program with regions, for the tests of `tare regions`, and what reads its recordings back:
+ * A program with regions, for the tests of `tare regions`, and a reader of its recordings:
  *
- *	regions loop N THREADS		N times "work" within "thread", on each thread
- *	regions known N THREADS [ODD]	N loops of known sizes on each thread, a label for each size; every ODD-th has a turn too many
- *	regions once N THREADS		a loop of N turns within "work", once on each thread
+ *	regions loop N THREADS	N times "work" within "thread", on each thread
+ *	regions known N THREADS [ODD]
+ *			N loops of known sizes on each thread, a label for each size; every
+ *			ODD-th loop has one round too many
+ *	regions once N THREADS	a loop of N rounds within "work", once on each thread
  *	regions unbalanced | detached | exit STATUS | kill SIGNAL | fork N
- *	regions exit-inside | fork-inside	it, or its child, is gone within "work"; beside the child a timing of "other" is not finished
- *	regions vfork N		twice: a vfork() child does "other" N times within "work"
- *	regions until-killed FILE THREADS [US]	for ever; FILE holds a u64 per thread, how many points it has behind it. US: rests so long after 1,000 each time
- *	regions exec WORDS		"work", then another program in its place
- *	regions check FILE		counts what is in a recording
- *	regions words FILE		the same in words, a line for each thread: "outer( inner( inner) outer)"
- *	regions labels N THREADS	N times a label that is new, within "work"
- *	regions names N			N labels, each with a name of 31 bytes, once each
- *	regions small-stack		the first region in a handler with 8 KiB of stack and no heap; later ones, and a label, on a thread with as little as there may be
- *	regions loader		"work", while another thread keeps the loader's lock; children that exit meanwhile, and the recording's end
- *	regions known-check FILE	is each interval its loop and one and the same number of instructions more? Tells those that are not
+ *	regions exit-inside | fork-inside
+ *			the process or its child exits within "work"; with the child, a timing
+ *			of "other" is not finished
+ *	regions vfork N	twice: a vfork() child does "other" N times within "work"
+ *	regions until-killed FILE THREADS [US]
+ *			forever; FILE has a u64 per thread, the number of its points so far.
+ *			US: sleep for that time after every 1,000
+ *	regions exec WORDS	"work", then exec of another program
+ *	regions check FILE	counts the contents of a recording
+ *	regions words FILE	the same in words, a line per thread: "outer( inner( inner) outer)"
+ *	regions labels N THREADS
+ *			N times a new label, within "work"
+ *	regions names N	N labels, each with a name of 31 bytes, once each
+ *	regions small-stack	the first region in a handler with 8 KiB of stack and no heap; later
+ *			ones, and a label, on a thread with the minimum stack
+ *	regions loader	"work" while another thread holds the loader's lock; meanwhile
+ *			children exit, and the recording ends
+ *	regions known-check FILE
+ *			is each interval its loop plus a constant number of instructions?
+ *			Lists the others
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -91,7 +102,7 @@ static void *once(void *unused)
 	return unused;
 }
 
-/* A label is new each time, and threads make them at once. */
+/* A label is new each time, and threads create them concurrently. */
 static void *labels(void *unused)
 {
 	static int threads;
@@ -205,9 +216,9 @@ static int words(const char *path)
 
 struct interval { /* of a loop of known size */
 	size_t thread;
-	uint64_t number; /* of its thread's, from 0 */
+	uint64_t number; /* index in its thread, from 0 */
 	uint32_t label;
-	uint64_t over; /* instructions more than its loop has */
+	uint64_t over; /* instructions in addition to its loop */
 	const char *wrong; /* or NULL */
 };
 
@@ -218,10 +229,10 @@ struct intervals {
 
 static const char *wrong_with(const struct timeline_point *p)
 {
-	return p->missing ? "not counted" : p->repaired ? "put in by the reader" : p->kind != TIMELINE_END ? "no end" : NULL;
+	return p->missing ? "not counted" : p->repaired ? "inserted by the reader" : p->kind != TIMELINE_END ? "no end" : NULL;
 }
 
-/* The last counter's value, for the clock comes first where there is one. False: out of memory. */
+/* The last counter's value, because a clock comes first. False: out of memory. */
 static bool add_intervals(struct intervals *of, struct timeline *t, size_t thread, struct cursor *c, struct tare_error *err)
 {
 	size_t which = timeline_info(t)->n_counters - 1;
@@ -247,7 +258,7 @@ static bool add_intervals(struct intervals *of, struct timeline *t, size_t threa
 	return err->code == 0;
 }
 
-/* What most of them have, if most have one: each that is another takes one away (Boyer and Moore). */
+/* The majority value, if there is one, by the algorithm of Boyer and Moore. */
 static uint64_t excess_of(const struct intervals *of)
 {
 	uint64_t excess = 0, votes = 0;
@@ -340,7 +351,7 @@ static void in_handler(int signal)
 	within_handler = false;
 }
 
-/* Below each stack is a page that nobody may touch. */
+/* Each stack has a guard page below it. */
 static int small_stack(void)
 {
 	size_t least = getauxval(AT_MINSIGSTKSZ), size = least > 4096 ? (least + 4096 + 4095) & ~(size_t)4095 : 8192;
@@ -350,7 +361,7 @@ static int small_stack(void)
 	pthread_t thread;
 
 	if (SANITIZED)
-		return 77; /* it needs more itself */
+		return 77; /* this needs more stack */
 	if (stack == MAP_FAILED || mprotect(stack, 4096, PROT_NONE) < 0)
 		return 1;
 	sigaltstack(&(stack_t){ .ss_sp = stack + 4096, .ss_size = size }, NULL);
@@ -388,7 +399,8 @@ static void *keep_loader(void *unused)
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
-#define WITHOUT_LOADER (_dl_find_object != NULL) /* the C library tells of libraries without its lock */
+/* the C library finds libraries without the loader's lock */
+#define WITHOUT_LOADER (_dl_find_object != NULL)
 #else
 #define WITHOUT_LOADER false
 #endif
@@ -399,7 +411,7 @@ static int beside_loader(void)
 	int status, failed = 0;
 
 	if (SANITIZED)
-		return 77; /* it asks the loader itself at exit */
+		return 77; /* this uses the loader itself at exit */
 	loop(NULL);
 	sem_init(&has_lock, 0, 0);
 	if (pthread_create(&thread, NULL, keep_loader, NULL))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that goes the same way in each run although its children take turns: of two, one waits until the other has begun a child and
- * executed a program, and in the next run it is the other way round (the file `twins.turn` says whose turn it is; no branch depends on
- * it, nor on the random bytes that each says it has).
+ * A program with the same behaviour in each run although its children alternate: one of two waits
+ * until the other has forked a child and executed a program, and in the next run the roles are
+ * swapped. (The file `twins.turn` has the next role; no branch depends on it, nor on the random
+ * bytes that each prints.)
  */
 #include <fcntl.h>
 #include <stdint.h>

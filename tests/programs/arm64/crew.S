@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Four threads wait for the end of their standard input; then thread m (4 for the first) runs
- * m * ROUNDS rounds and leaves: 2 * m * ROUNDS + 6 instructions from its read to its end.
+ * Four threads wait for the end of standard input. Then thread m (4 for the first) runs m * ROUNDS
+ * rounds and exits: 2 * m * ROUNDS + 6 instructions from its read to its end.
  */
 #define CLONE_THREAD_FLAGS 0x10f00 /* VM | FS | FILES | SIGHAND | THREAD */
 #define NR_READ 63
@@ -22,7 +22,7 @@ thread:
 	mov x4, #0
 	mov x8, #NR_CLONE
 	svc #0
-	cbz x0, work /* x19 is the thread's own from here on */
+	cbz x0, work /* x19 is private to the thread from here on */
 	add x19, x19, #1
 	cmp x19, #4
 	b.ne thread

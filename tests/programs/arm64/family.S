@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three children by fork, one after the other, then four threads at once; each runs ROUNDS rounds. Every
- * user instruction of every one of them is known:
+ * Three children by fork, one after the other, then four threads at once; each runs ROUNDS rounds.
+ * The number of user instructions is known for each of them:
  *
  *	a child		clone's return 1, the loop's set-up 2, 2 * ROUNDS, exit 3		2R + 6
  *	a thread	the same								2R + 6
  *	the parent	3 forks of 14, 4 threads of 8, and 8 around them		82
  *
- * in all 14 * ROUNDS + 124. The parent leaves by exit, not exit_group: the process ends with its last
- * thread, and nobody waits in a loop whose rounds could differ.
+ * The total is 14 * ROUNDS + 124. The parent leaves by exit, not exit_group: the process ends with
+ * its last thread, and there is no waiting loop with a variable number of rounds.
  */
 #define CLONE_THREAD_FLAGS 0x10f00 /* VM | FS | FILES | SIGHAND | THREAD */
 #define SIGCHLD 17
@@ -28,7 +28,7 @@ fork:
 	mov x8, #NR_CLONE
 	svc #0
 	cbz x0, work
-	mov x1, #0 /* x0 is the child */
+	mov x1, #0 /* x0 is the child's pid */
 	mov x2, #0
 	mov x8, #NR_WAIT4
 	svc #0

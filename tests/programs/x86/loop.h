@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-enum { LOOP_PROGRAM_AROUND = 4 }; /* what loop.S retires besides its loop */
+enum { LOOP_PROGRAM_AROUND = 4 }; /* instructions of loop.S outside its loop */
 
 static inline __attribute__((always_inline)) void loop(uint64_t rounds)
 {
 	__asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(rounds) : : "cc");
 }
 
-/* Exactly LONG_ROUND * rounds: an emulator takes straight code faster than branches. */
+/* Exactly LONG_ROUND * rounds: an emulator runs straight code faster than branches. */
 enum { LONG_ROUND = 400 };
 
 static inline __attribute__((always_inline)) void long_loop(uint64_t rounds)
