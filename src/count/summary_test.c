@@ -670,7 +670,7 @@ static const struct stat_row *less_of(const struct summary_less *less, const uin
 	return row_of(summary_table(s, NULL), 0, -1);
 }
 
-static const struct summary_less by_second = { .event = 0, .by = 1, .known = "seen: by somebody" };
+static const struct summary_less by_second = { .event = 0, .by = 1, .known = "seen: in a test" };
 
 TEST(taken_off_run_by_run)
 {

@@ -89,7 +89,7 @@ TEST(lost_points_are_a_difference)
 	MADE_ADD(&m[1], 1, two);
 	run(m, 2);
 	CHECK_EQ(a.differences, 1, "one place");
-	CHECK_EQ(a.difference[0].run[1].kind, TIMELINE_LOST, "what the second has there");
+	CHECK_EQ(a.difference[0].run[1].kind, TIMELINE_LOST, "the second run's next point");
 	CHECK_EQ(a.run[0].alone, 2, "b");
 	CHECK_EQ(a.counter[0].intervals, 1 + 3, "before and after it");
 	CHECK_EQ(a.counter[0].noise, 1, "of d");

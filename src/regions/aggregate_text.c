@@ -270,7 +270,7 @@ static void causes(struct text *out, const struct aggregate *a, const struct sty
 		if (k->noise == 0)
 			continue;
 		if (c->n == 0) {
-			put_paragraph(out, s, INK_FAINT, " none of the noise correlates with %s: it is the same in all runs wherever %s differs.", by, k->name);
+			put_paragraph(out, s, INK_FAINT, " the noise does not correlate with %s: it is the same in all runs wherever %s differs.", by, k->name);
 			continue;
 		}
 		text_add(&t, " %.0f %% of the noise is in %" PRIu64 " interval%s in which %s differs too", 100 * (double)c->noise / (double)k->noise, c->n, c->n == 1 ? "" : "s", by);

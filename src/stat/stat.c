@@ -58,7 +58,7 @@ static const char *sheds_counters(const struct stat_plan *plan)
 		return NULL;
 	if (program_changes_rights(path))
 		return "a program that changes its rights (setuid, setgid or file capabilities)";
-	return access(path, R_OK) ? "a program whose file this user may not read" : NULL;
+	return access(path, R_OK) ? "a program that this user may not read" : NULL;
 }
 
 static int find_tasks(struct run *r)

@@ -41,7 +41,7 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 	case FACT_INTERVAL:
 		say(m, "interval\n");
 		if (++m->intervals == (unsigned)m->fail_after)
-			return tare_fail(err, EPIPE, "nobody reads");
+			return tare_fail(err, EPIPE, "no reader");
 		break;
 	default:
 		say(m, "end %u status %#x\n", f->run, f->end.wait_status);

@@ -451,11 +451,11 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 	struct text words = { 0 };
 
 	if (!f) {
-		text_add(&words, "Launched plainly%s: counts may differ by where memory lies.",
+		text_add(&words, "Plain launch%s: counts may vary with the memory layout.",
 			 about->aslr ? ", with address randomisation" : "");
 	} else if (fixed_had(f) == FIXED_LAYOUT && !f->missed) {
 		text_add(&words,
-			 "Launched alike each time: no address randomisation, environment filled up to %zu bytes by "
+			 "The same launch each time: no address randomisation, environment padded to %zu bytes with "
 			 "%s. --launch plain does neither.",
 			 about->environment_bytes, about->padding);
 	} else {
@@ -463,7 +463,7 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 		fixed_names(&words, fixed_had(f));
 		text_add(&words, ".");
 		if (fixed_had(f) & FIXED(ENVIRONMENT))
-			text_add(&words, " Environment and arguments: %zu bytes, filled up by %s.", about->environment_bytes,
+			text_add(&words, " Environment and arguments: %zu bytes, padded with %s.", about->environment_bytes,
 				 about->padding);
 		if (fixed_had(f) & FIXED(ENV) && f->kept[0])
 			text_add(&words, " Variables kept by name: %s.", f->kept);

@@ -63,7 +63,7 @@ TEST(verdicts)
 	CHECK(c.verdict == CHANGE_SMALL && c.enough == 6 && c.q == 1 && c.test.p == 0.03125, "what threads do: %zu", c.enough);
 	c = one(both, 3, 3, 4000);
 	CHECK(c.verdict == CHANGE_BEYOND && c.unseen && c.test.p == 0.03125, "a spread within the resolution does not count: %g", c.test.p);
-	CHECK(one(both, 3, 3, 0).test.p < 1e-6, "but where there is none");
+	CHECK(one(both, 3, 3, 0).test.p < 1e-6, "but without a resolution");
 	c = one(many, 6, 6, 4000);
 	CHECK(c.verdict == CHANGE_BEYOND && fabs(c.test.p - 1.0 / 2048) < 1e-12, "6 + 6 are enough for small differences: %g", c.test.p);
 	CHECK(one(many + 1, 5, 6, 4000).verdict == CHANGE_BEYOND && one(many + 1, 5, 5, 4000).verdict == CHANGE_SMALL, "5 + 5 do not");

@@ -142,10 +142,10 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 		text_add(out, " %s in all %zu windows that both have.\n",
 			 exact ? "The same, to the last count," : "No difference stands out of the noise", d->aligned);
 	else
-		text_add(out, " There is no window that both have: none of A ends where one of B does. Windows of equal length "
+		text_add(out, " There is no common window: no window of A ends where one of B does. Windows of equal length "
 			      "(--every) can be compared.\n");
 	if (exact && d->places < d->aligned)
-		text_add(out, " Windows of both end together at %zu place%s; in between a count is only known to lie between two of "
+		text_add(out, " Windows of both end together at %zu place%s; elsewhere a count is only known to be between two of "
 			      "the other's.\n",
 			 d->places, d->places == 1 ? "" : "s");
 	if (d->length_a != d->length_b) {

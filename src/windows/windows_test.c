@@ -486,7 +486,7 @@ TEST(between_places_of_both_there_are_bounds)
 	windows_diff(windows_table(a = series(5, 1000, 0, 0, 0, 0), NULL), windows_table(b = series(8, 700, 0, 0, 0, 0), NULL), true, 0,
 		     0, &kept, NULL);
 	windows_diff_text(&t, &kept, true, "a", "b", &plain);
-	CHECK(strstr(t.s, "none of A ends where one of B does") && !strstr(t.s, "The same"), "%s", t.s);
+	CHECK(strstr(t.s, "no window of A ends where one of B does") && !strstr(t.s, "The same"), "%s", t.s);
 	windows_free(a);
 	windows_free(b);
 	text_free(&t);

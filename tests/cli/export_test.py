@@ -976,7 +976,7 @@ def mistakes_have_a_line():
                         (("-f", "csv", "--counter", "cycles", made()), b"has no counter 'cycles'"),
                         (("-f", "csv", "--by-thread", made()), b"has no stacks to keep apart"),
                         (("-f", "csv", "-o", HERE / "no" / "x", made()), b"cannot write to"),
-                        (("-f", "csv", __file__), b"no recording of regions")):
+                        (("-f", "csv", __file__), b"not a recording of regions")):
         r = tare(*words, status=125)
         true(what in r.stderr and r.stderr.count(b"\n") <= 2, f"{words}: {r.stderr}")
         equal(r.stdout, b"", "nothing on standard output")

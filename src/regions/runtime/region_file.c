@@ -229,7 +229,7 @@ int region_file_join(struct region_file *f, const char *path, struct tare_error 
 	f->inode = st.st_ino;
 	f->limit = size_limit();
 	if (!S_ISREG(st.st_mode) || st.st_size < FILE_PAGE) {
-		ret = tare_fail(err, EEXIST, "%.250s: is there, and is no recording of regions", f->path);
+		ret = tare_fail(err, EEXIST, "%.250s: exists, and is not a recording of regions", f->path);
 		goto fail;
 	}
 	ret = map_head(f, err);
@@ -237,7 +237,7 @@ int region_file_join(struct region_file *f, const char *path, struct tare_error 
 		goto fail;
 	if (memcmp(f->head->magic, FILE_MAGIC, sizeof(f->head->magic)) || f->head->order != FILE_ORDER ||
 	    f->head->version != FILE_VERSION || f->head->machine != MACHINE || f->head->next % FILE_PAGE) {
-		ret = tare_fail(err, EEXIST, "%.250s: is there, and is no recording that this program can go on with",
+		ret = tare_fail(err, EEXIST, "%.250s: exists, and is not a recording that this program can continue",
 				f->path);
 		goto fail;
 	}

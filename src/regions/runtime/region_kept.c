@@ -95,7 +95,7 @@ bool region_kept_add(const struct kept_point *p, const struct region_counters *c
 	return true;
 }
 
-/* The point at that place, or NULL: a parent's, or one that a handler left without an end. */
+/* The point at that index, or NULL: a parent's, or one that a handler did not finish. */
 static struct kept_point *at(uint32_t place)
 {
 	struct kept_point *p = &mine->point[place % ROOM];
@@ -113,8 +113,10 @@ static void set_back(const struct region_stream *s, uint64_t *value, uint32_t mi
 			value[i] = by[i];
 }
 
-/* A handler interrupted another one that had a place and no values yet. Its own values are good for
- * the other's point, too. */
+/*
+ * A handler interrupted another one that had reserved an entry but had no values yet. Its own
+ * values are valid for that point, too.
+ */
 static void sort(const struct region_stream *s, uint32_t tail, uint32_t head)
 {
 	const struct kept_point *next = NULL;

@@ -13,13 +13,15 @@
 #include <stdbool.h>
 #include "regions/runtime/region_stream.h"
 
-/* Room for so many points: more only where handlers record more than half as many regions within
- * one point of their thread. */
+/*
+ * Points per list. More are needed only if handlers record more than half as many regions within
+ * one point of their thread.
+ */
 enum { KEPT_POINTS = 4096 };
 
 struct kept_point {
-	struct tare_region *region; /* while its label is TARE_LABEL_UNKNOWN: the label is made when
-				       the point is written */
+	/* while its label is TARE_LABEL_UNKNOWN: the label is created when the point is written */
+	struct tare_region *region;
 	tare_label label;           /* with TARE_LABEL_END */
 	enum point_op op;
 	uint64_t number;

@@ -37,10 +37,10 @@ static int open_by_content(struct timeline **out, int fd, const char *path, stru
 		tare_fail(err, EINVAL, "the file is empty");
 		tare_hint(err, "the program that should write it ended early or was never started");
 	} else if (n >= 8 && (!memcmp(head, "PERFILE2", 8) || !memcmp(head, "2ELIFREP", 8) || !memcmp(head, "PERFFILE", 8))) {
-		tare_fail(err, EINVAL, "no recording of regions: it is a perf.data");
+		tare_fail(err, EINVAL, "not a recording of regions: it is a perf.data");
 		tare_hint(err, "tare report reads it, and tare report --diff BEFORE AFTER compares two; tare memory and sharing read its accesses");
 	} else {
-		tare_fail(err, EINVAL, "no recording of regions: byte 0 begins none of the known formats");
+		tare_fail(err, EINVAL, "not a recording of regions: the format at byte 0 is not known");
 		tare_hint(err, "'tare regions' writes them, and measureme ('rustc -Z self-profile') does");
 	}
 	return -EINVAL;

@@ -550,10 +550,10 @@ TEST(refused)
 {
 	static const struct { int line; const char *bytes; size_t n; const char *what; } rows[] = {
 		{ __LINE__, "", 0, "the file is empty" },
-		{ __LINE__, "PERFILE3 and more", 17, "byte 0 begins none of the known formats" },
-		{ __LINE__, "PERFILE2 and more", 17, "no recording of regions: it is a perf.data" },
-		{ __LINE__, "2ELIFREP", 8, "no recording of regions: it is a perf.data" },
-		{ __LINE__, "PERFILE", 7, "byte 0 begins none of the known formats" },
+		{ __LINE__, "PERFILE3 and more", 17, "the format at byte 0 is not known" },
+		{ __LINE__, "PERFILE2 and more", 17, "not a recording of regions: it is a perf.data" },
+		{ __LINE__, "2ELIFREP", 8, "not a recording of regions: it is a perf.data" },
+		{ __LINE__, "PERFILE", 7, "the format at byte 0 is not known" },
 		{ __LINE__, "MMPD\7\0\0\0", 8, "byte 4: a recording of measureme in format version 7; 8 and 9 are read" },
 		{ __LINE__, "MMPD", 4, "ends after 4 bytes, within its header" },
 		{ __LINE__, "MMPD\11\0\0\0\0\10\0\0\0MMSD\11\0\0\0", 21, "byte 13: the stream of events does not begin with \"MMES\" and version 9" },
