@@ -29,7 +29,7 @@
 struct cut {
 	size_t at; /* 0: none */
 	double gain;
-	double *sum; /* of the rows before */
+	double *sum; /* of the previous rows */
 };
 
 /* A segment, the sums of all rows before it and of those up to its end, and its best cut. */
@@ -58,7 +58,7 @@ static double *pool_next(struct work *w)
 	return w->pool + w->pooled++ * w->d;
 }
 
-/* The next row and its sums. */
+/* Read the next row and update its sums. */
 static void step(struct work *w, size_t i)
 {
 	double *last = w->last;
@@ -70,7 +70,10 @@ static void step(struct work *w, size_t i)
 		w->sum[k] += w->row[k];
 }
 
-/* Of each feature, from the differences of neighbours: bursts are noise, one step among many rows hardly is. */
+/*
+ * The noise of each feature, from the differences of consecutive rows. Bursts count as noise; a
+ * single step among many rows has little effect.
+ */
 static void find_noise(struct work *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -87,7 +90,7 @@ static void find_noise(struct work *w)
 	}
 }
 
-/* How much of the sum of squares a cut after `at` rows explains, in units of the noise. */
+/* The reduction of the sum of squares by a cut after `at` rows, in units of the noise. */
 static double gain_at(const struct work *w, const struct part *p, size_t at)
 {
 	size_t n = p->s.n;
@@ -202,7 +205,7 @@ static void long_noise(const struct work *w, const struct rest *rest, size_t seg
 	}
 }
 
-/* What the cut between two neighbours explains. */
+/* The reduction by the cut between two adjacent segments. */
 static double gain_of(const struct work *w, const struct part *a, const struct part *b,
 		      const double *noise)
 {
@@ -224,7 +227,7 @@ static void merge(struct part *a, const struct part *b)
 	a->to = b->to;
 }
 
-/* Take back the cuts that correlated noise explains; w->noise becomes what it is for means. */
+/* Remove the cuts that correlated noise explains. Sets w->noise to the noise for means. */
 static int take_back(struct work *w, struct tare_error *err)
 {
 	struct rest *rest = calloc(SEGMENTS_MOST * w->d + 1, sizeof(*rest));
@@ -279,7 +282,10 @@ static bool are_alike(const struct work *w, const struct part *a, const struct p
 	return true;
 }
 
-/* Each gets the phase of the first segment before it that it is like; neighbours of one phase become one. */
+/*
+ * Each segment gets the phase of the first earlier segment that it resembles. Adjacent segments of
+ * one phase are merged.
+ */
 static void name_phases(struct work *w, struct phases *out)
 {
 	struct part *part = w->part;

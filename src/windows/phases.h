@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a series changes: runs of windows that are alike, and which of these runs are the same
- * phase come back. Takes rows of features, gives segments. Pure. Reads the rows in passes and keeps
- * none: memory does not depend on their number.
+ * Find the changes in a series: segments of similar windows, and which segments are the same phase.
+ * Converts rows of features to segments. Has no side effects. Reads the rows in passes and keeps
+ * none of them, so memory does not depend on their number.
  */
 #ifndef WINDOWS_PHASES_H
 #define WINDOWS_PHASES_H
@@ -32,7 +32,7 @@ struct phase_rows {
 
 /* Keeps a change if it explains more than the noise between rows does by chance. n = 0: none. */
 int phases_find_in(const struct phase_rows *rows, struct phases *out, struct tare_error *err);
-/* The same of an array: feature[i * n_features + k] of row i. */
+/* The same for an array: feature[i * n_features + k] of row i. */
 int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out, struct tare_error *err);
 
 #endif

@@ -48,15 +48,19 @@ struct window_end {
 	int wait_status, by_signal, exec_code;
 	uint64_t wall_ns, lost; /* lost: windows dropped because of a full buffer */
 	uint64_t throttled;
-	/* with `uncounted`: the missing processes; n is 0 if none of it is reliable */
+	/* with `uncounted`: the missing processes; n is 0 if the counts are not reliable */
 	struct exact_partial partial;
 	/* the part of the command that the exact engine did not see, and why; "": none */
 	char uncounted[200];
 	bool kernel_left_out, children_left_out;
 	bool cut_off; /* an error ended the counting before the command ended; set by the caller */
-	bool rests_unknown; /* what threads did after their last window */
-	uint64_t unseen;    /* threads that are counted and have no row, as far as known */
-	uint64_t *rest;	    /* per event: what all threads counted after their last windows, in no row; NULL: nothing, or unknown. The caller frees it */
+	bool rests_unknown; /* the counts of threads after their last window are not known */
+	uint64_t unseen;    /* counted threads without a row, as far as known */
+	/*
+	 * per event: the counts of all threads after their last windows, which are in no row; NULL:
+	 * none, or unknown. The caller frees it
+	 */
+	uint64_t *rest;
 };
 
 struct window_plan {

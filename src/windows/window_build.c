@@ -11,7 +11,7 @@ struct window_thread_state {
 	uint64_t time;	 /* of the last window, or of the start; 0: not known */
 	bool apart;	 /* its counts did not begin at `time` */
 	uint64_t last_strand;
-	uint64_t *strand; /* per strand: the values as last read; NULL: it has no window */
+	uint64_t *strand; /* per strand: the last values read; NULL: it has no window */
 	bool named;
 };
 
@@ -84,7 +84,7 @@ static int put_window(struct build *b, struct window_thread_state *t, struct win
 {
 	int ret = 0;
 
-	if (!t->named) { /* its first */
+	if (!t->named) { /* the first one */
 		t->apart |= t->time < *b->started_ns;
 		ret = tell_thread(b, t, err);
 	}
@@ -166,7 +166,10 @@ static int one_name(struct build *b, const struct entry *e, struct tare_error *e
 	if (!t)
 		return -ENOMEM;
 	memcpy(t->comm, e->name, NAME_SIZE);
-	/* The kernel begins to count at an exec some 20 us before it tells of it, and tare does so at another time still. */
+	/*
+	 * At an exec, the kernel begins to count about 20 us before it reports the exec, and tare
+	 * at yet another time.
+	 */
 	t->apart |= !t->time;
 	if (!t->time)
 		t->time = e->time;

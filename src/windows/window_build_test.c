@@ -31,7 +31,7 @@ static int take_window(struct window_sink *self, const struct window *w, struct 
 	return 0;
 }
 
-/* One of made records; `value` is that of a window, and the parent's tid of a fork. */
+/* A literal record; `value` is the window's value, or the parent's tid for a fork. */
 struct made {
 	uint64_t time;
 	enum kind kind;
@@ -73,7 +73,10 @@ static struct window_end build(const struct window_plan *plan, const struct made
 	return end;
 }
 
-/* The command's process and perhaps a child, which is counted or not; windows of 100 on two CPUs, of `total` counted in all. */
+/*
+ * The command's process, and maybe a child, which may be counted; windows of 100 on two CPUs, out
+ * of `total` in all.
+ */
 enum child { NO_CHILD, A_CHILD, NOT_COUNTED };
 
 static struct window_end after(enum child child, uint64_t total, struct rows *r)

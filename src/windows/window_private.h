@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two halves of window_sample: records are kept while older ones may come (window_records.c),
- * then windows are made of them (window_build.c) and they are dropped. Memory depends on the number
- * of records in HELD_NS, and on the number of threads.
+ * The two halves of window_sample. Records are kept while older ones may still come
+ * (window_records.c), then they are converted to windows (window_build.c) and dropped. Memory
+ * depends on the number of records in HELD_NS, and on the number of threads.
  */
 #ifndef WINDOWS_WINDOW_PRIVATE_H
 #define WINDOWS_WINDOW_PRIVATE_H
@@ -14,15 +14,15 @@ enum { NAME_SIZE = 16 };
 /* round() guarantees the order of all records before the previous round; this is a margin. */
 #define HELD_NS UINT64_C(1000000000)
 
-/* Ordered at equal times: a thread is there before it counts. */
+/* Order at equal times: a thread appears before it counts. */
 enum kind { IS_FORK, IS_COMM, IS_WINDOW };
 
 struct entry {
 	uint64_t time, order;
 	uint32_t pid, tid, cpu;
-	uint32_t parent; /* IS_FORK: the thread with the name that it begins with */
+	uint32_t parent; /* IS_FORK: the thread that it inherits its name from */
 	enum kind kind;
-	unsigned strand;      /* IS_WINDOW: in which place its group was opened */
+	unsigned strand;      /* IS_WINDOW: the index of the place in which its group was opened */
 	char name[NAME_SIZE]; /* IS_COMM */
 	uint64_t value[];     /* IS_WINDOW: per event */
 };
@@ -33,20 +33,21 @@ struct id_row {
 	unsigned event, strand;
 };
 
-/* Windows as far as they are made. */
+/* The state of the conversion to windows. */
 struct build {
 	const struct window_plan *plan;
 	struct window_sink *to;
 	const uint64_t
-	    *started_ns; /* earlier threads count since then; known before the first window */
-	size_t n;        /* events */
+	    /* threads that existed before count since then; known before the first window */
+	    *started_ns;
+	size_t n;        /* number of events */
 	size_t strands;
 	bool inherit; /* the events count children and new threads too */
 	struct window_thread_state *thread;
 	size_t threads, thread_room;
-	size_t *slot; /* by tid: the current one's index + 1 */
+	size_t *slot; /* by tid: index + 1 of the current thread */
 	size_t slots;
-	uint64_t *value; /* of the window that is made */
+	uint64_t *value; /* of the current window */
 	uint64_t *sum;   /* of all windows */
 };
 
@@ -58,20 +59,20 @@ struct collect {
 	unsigned lost_words; /* 1: each value is followed by a count of losses */
 	unsigned char *entry; /* entry_bytes() each */
 	size_t entries, entry_room;
-	size_t left; /* entries that were too young, the last time */
-	size_t seen; /* entries that `newest` is of */
+	size_t left; /* entries that were too young at the last pass */
+	size_t seen; /* number of entries included in `newest` */
 	uint64_t order, newest, newest_at_round;
 };
 
-/* A sink that makes windows of records. `o` is what sample_run() fills meanwhile. */
+/* A sink that converts records to windows. sample_run() fills `o` meanwhile. */
 void collect_open(struct collect *c, const struct window_plan *plan, struct window_sink *to,
 		  const struct sample_outcome *o);
-/* Of so many events, in so many places. Called by the sink's begin(). */
+/* For this many events and places. Called by the sink's begin(). */
 int collect_begin(struct collect *c, size_t n, size_t strands, bool inherit,
 		  struct tare_error *err);
-/* A new entry, all 0, for the caller to fill. NULL: out of memory. Valid until the next one. */
+/* A new zeroed entry for the caller to fill. Valid until the next call. NULL: out of memory. */
 struct entry *collect_add(struct collect *c, struct tare_error *err);
-/* After all records: makes the last windows, and the rest that is in no window. */
+/* After all records: produces the last windows, and the counts outside all windows. */
 int collect_end(struct collect *c, const struct sample_outcome *o, struct window_end *end,
 		struct tare_error *err);
 void collect_free(struct collect *c);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's records that windows are made of. Those of several CPUs are unordered: sorts them.
+/*
+ * Store the kernel's records that windows need, and sort them: records of several CPUs are not in
+ * order.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "windows/window_private.h"
 
-enum { SORT_FROM = 4096 }; /* entries: fewer are not worth a pass */
+enum { SORT_FROM = 4096 }; /* entries: a pass over fewer is too expensive per entry */
 
 void *window_grown(void *p, size_t need, size_t *room, size_t each)
 {
@@ -60,7 +62,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Windows of all entries before `until`; the others stay. */
+/* Convert all entries before `until`; the others stay. */
 static int pass_on(struct collect *c, uint64_t until, struct tare_error *err)
 {
 	size_t i = 0;
@@ -94,7 +96,7 @@ int collect_begin(struct collect *c, size_t n, size_t strands, bool inherit, str
 static int begin(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err)
 {
 	struct collect *c = (struct collect *)self;
-	size_t first = n - c->build.plan->events->n; /* a tracker may stand before them */
+	size_t first = n - c->build.plan->events->n; /* a tracker may precede them */
 	size_t all = 0;
 
 	for (size_t i = first; i < n; i++)
@@ -176,7 +178,10 @@ static int take_sample(struct collect *c, const unsigned char *p, size_t n, stru
 	return 0;
 }
 
-/* Of a task; the trailer of all records but samples is { pid, tid }, time, { cpu, 0 }, id. */
+/*
+ * The record of a task. The trailer of all records except samples is { pid, tid }, time, { cpu, 0
+ * }, id.
+ */
 static struct entry *add_task(struct collect *c, const unsigned char *p, size_t n, enum kind kind,
 			      struct tare_error *err)
 {
@@ -233,7 +238,7 @@ static int records(struct sample_sink *self, const unsigned char *bytes, size_t 
 	return ret;
 }
 
-/* Waits until the entries have doubled, so that each is sorted a few times at most. */
+/* Waits until the number of entries has doubled, so that each entry is sorted only a few times. */
 static int round_over(struct sample_sink *self, struct tare_error *err)
 {
 	struct collect *c = (struct collect *)self;

@@ -35,7 +35,10 @@ int window_sample(const struct window_plan *plan, struct window_sink *to, struct
 	int ret;
 
 	collect_open(&c, plan, to, &o);
-	/* Groups in children need Linux 6.12: without, one group follows the first thread, also from CPU to CPU. */
+	/*
+	 * Groups in children need Linux 6.12. Before, one group follows the first thread, also from
+	 * CPU to CPU.
+	 */
 	how.any_cpu |= !sampler_reads_inherited();
 	for (size_t i = 0; i < plan->events->n; i++) {
 		plan->events->enc[i].sample_read = true;

@@ -19,18 +19,18 @@ struct bound {
 	size_t n;
 };
 
-/* The rows of a thread: whole blocks of ROWS_HELD in the file, then those in memory. */
+/* The rows of a thread: full blocks of ROWS_HELD rows in the file, then those in memory. */
 struct windows_rows {
-	uint64_t *block; /* its places in the file, as numbers of blocks */
+	uint64_t *block; /* the numbers of its blocks in the file */
 	size_t blocks, block_room;
 	unsigned char *held;
 	size_t n_held, held_room; /* rows */
 };
 
 struct thread {
-	struct windows_thread shown; /* first: threads are found by its number */
+	struct windows_thread shown; /* the first member: threads are found by its number */
 	struct windows_rows rows;
-	size_t rests; /* at its end */
+	size_t rests; /* rest rows, at the end */
 };
 
 struct windows {
@@ -42,14 +42,14 @@ struct windows {
 	size_t n_metrics;
 	struct thread **thread;
 	size_t threads, thread_room;
-	void *by_number;     /* a tree of them: tsearch(3) */
-	struct thread *last; /* that had a window */
-	int fd;              /* of the temporary file; -1: none yet */
-	uint64_t put;        /* blocks in it */
+	void *by_number;     /* all threads, in a tree: tsearch(3) */
+	struct thread *last; /* the last one that had a window */
+	int fd;              /* of the temporary file; -1: not created yet */
+	uint64_t put;        /* number of blocks in it */
 	bool full;
-	unsigned char *read; /* one block of it, that was read last */
+	unsigned char *read; /* the block of it that was read last */
 	uint64_t read_block;
-	int unread; /* a negative errno */
+	int unread; /* a negative errno if reading failed */
 	struct windows_table table;
 	const struct windows_thread **shown;
 };
@@ -214,7 +214,7 @@ static int take_thread(struct window_sink *self, const struct window_thread *t, 
 	return 0;
 }
 
-/* The block that a thread's rows in memory are becomes the file's last one. */
+/* Append a thread's rows in memory to the file as a block. */
 static int put_block(struct windows *w, struct windows_rows *r, struct tare_error *err)
 {
 	uint64_t *more = grown(r->block, r->blocks + 1, &r->block_room, sizeof(*more));
@@ -238,7 +238,7 @@ static int put_block(struct windows *w, struct windows_rows *r, struct tare_erro
 	if (ret < 0) {
 		tare_fail(err, -ret, "cannot keep more windows in a temporary file: %s",
 			  strerror(-ret));
-		tare_hint(err, "TMPDIR names another place; larger windows are fewer");
+		tare_hint(err, "set TMPDIR to another place, or use larger windows");
 		return ret;
 	}
 	r->block[r->blocks++] = w->put++;
@@ -246,7 +246,7 @@ static int put_block(struct windows *w, struct windows_rows *r, struct tare_erro
 	return 0;
 }
 
-/* Room for one more row in memory. */
+/* Make room for one more row in memory. */
 static int hold(struct windows *w, struct windows_rows *r, struct tare_error *err)
 {
 	size_t room = r->held_room ? r->held_room * 2 : 1;
@@ -375,7 +375,7 @@ int windows_unread(const struct windows_table *t, struct tare_error *err)
 		   : 0;
 }
 
-/* The wall time that belongs to a row's counts; 0: not known. */
+/* Read a block of the file. */
 static uint64_t wall_of(const struct windows_row *row)
 {
 	return row->moved ? 0 : row->wall_ns;
@@ -423,7 +423,7 @@ struct rows_of {
 	const struct windows_thread *th;
 };
 
-/* The rates of all other events; where there is none, the time. */
+/* Compares the rates of all other events; without any, the time. */
 static void get_features(void *with, size_t i, double *feature)
 {
 	const struct rows_of *of = with;
@@ -434,7 +434,7 @@ static void get_features(void *with, size_t i, double *feature)
 		feature[e - 1] = windows_rate(of->t, row, e);
 }
 
-/* The rest of a thread is no window. */
+/* The rest of a thread is not a window. */
 static int find_phases(const struct windows_table *t, struct windows_thread *th,
 		       struct tare_error *err)
 {
@@ -476,7 +476,7 @@ const struct windows_table *windows_table(struct windows *w, struct tare_error *
 
 static void keep(void *thread)
 {
-	(void)thread; /* w->thread has them */
+	(void)thread; /* they are already in w->thread */
 }
 
 void windows_free(struct windows *w)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of windows: a sink of the sessions that make them, or read from a file. Rows by thread,
- * formulas for each row, phases of each thread. The last windows of each thread (ROWS_HELD at most)
- * are in memory, the others in a temporary file (file_scratch()): memory depends on the number of
- * threads only.
+ * A table of windows: filled as a sink of a session, or read from a file. Has rows by thread,
+ * formulas for each row, and phases of each thread. The last windows of each thread (at most
+ * ROWS_HELD) are in memory, the others in a temporary file (file_scratch()), so memory depends only
+ * on the number of threads.
  */
 #ifndef WINDOWS_WINDOWS_H
 #define WINDOWS_WINDOWS_H
@@ -40,8 +40,8 @@ struct windows_thread {
 	uint64_t number;
 	uint32_t pid, tid;
 	char comm[64];
-	size_t n;     /* its rows, in order */
-	size_t whole; /* without its rest */
+	size_t n;     /* number of its rows, in order */
+	size_t whole; /* without the rest */
 	const struct windows_rows *rows;
 	struct phases phases;
 };
@@ -51,7 +51,7 @@ struct windows_table {
 	size_t n_events;
 	const struct windows_metric *metric;
 	size_t n_metrics;
-	const struct windows_thread *const *thread; /* with rows; by their number */
+	const struct windows_thread *const *thread; /* threads with rows, by their number */
 	size_t n_threads;
 	struct windows *windows;
 };
@@ -65,18 +65,21 @@ int windows_new(struct windows **out, const struct encoding_list *events, const 
 struct window_sink *windows_sink(struct windows *w);
 /* The final names of the events: a name gains ":u" if the kernel had to be excluded. */
 void windows_rename(struct windows *w, const struct encoding_list *events);
-/* After all rows. Lives as long as w. NULL: out of memory, or cannot read the temporary file. */
+/*
+ * Call it after all rows. Lives as long as w. NULL: out of memory, or the temporary file is
+ * unreadable.
+ */
 const struct windows_table *windows_table(struct windows *w, struct tare_error *err);
-/* The sink failed because there was no room for a row; the rows before it are complete. */
+/* Did the sink fail because there was no room for a row? The rows before it are complete. */
 bool windows_full(const struct windows *w);
-/* 0, or why rows could not be read back from the temporary file: ask after reading. */
+/* 0, or the error of reading rows back from the temporary file: check it after reading. */
 int windows_unread(const struct windows_table *t, struct tare_error *err);
 void windows_free(struct windows *w);
 
-/* Valid until the next call for this table. Fastest in order. All 0 if it cannot be read. */
+/* Valid until the next call for this table. Fastest in sequential order. All 0 on a read error. */
 const struct windows_row *windows_row(const struct windows_table *t,
 				      const struct windows_thread *th, size_t i);
-/* NAN where it is none. */
+/* NAN if undefined. */
 double windows_metric(const struct windows_table *t, const struct windows_row *row, size_t m);
 /* Its values are ns. */
 bool windows_is_clock(const struct windows_table *t, size_t e);

@@ -167,7 +167,7 @@ static void put_reals(struct json *j, double (*get)(void *, size_t), struct colu
 	json_end(j);
 }
 
-/* Where each window ran and how it ended, which no plot shows. */
+/* The CPU of each window and how it ended, which plots do not show. */
 static void put_places(struct json *j, const struct column *c)
 {
 	json_array(j, "cpu");

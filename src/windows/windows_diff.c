@@ -57,7 +57,7 @@ static bool curve_at(struct curve *c, uint64_t place, double *out)
 	}
 }
 
-/* Of a window, in the first event. */
+/* The end of a window, in counts of the first event. */
 static uint64_t end_of(const struct windows_table *t, const struct windows_thread *th,
 		       size_t window)
 {
@@ -356,7 +356,7 @@ int windows_diff(const struct windows_table *a, const struct windows_table *b, b
 		find_noisy_part(&p, a->n_events, out);
 	if (out->parted)
 		out->part_at = windows_row(a, out->a, out->part_window)->begin;
-	if (ret == 0) /* exact ones are the same until they part */
+	if (ret == 0) /* exact runs are equal until they diverge */
 		ret = find_stretches(&p, a, out->a, exact ? piece_of_part(&p, out) : 0, out, err);
 	if (ret == 0)
 		ret = windows_unread(a, err);

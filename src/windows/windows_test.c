@@ -141,11 +141,11 @@ TEST(rows_by_thread_and_formulas_in_each)
 	row = windows_row(t, t->thread[0], 1);
 	CHECK(row->begin == 1000 && row->moved && windows_metric(t, row, 1) == 4.0);
 	CHECK(isnan(windows_metric(t, row, 0)) && isnan(windows_rate(t, row, 0)),
-	      "what was counted since another time is no ratio to wall time");
+	      "counts since another time have no ratio to wall time");
 	CHECK(windows_metric(t, windows_row(t, t->thread[1], 0), 1) == 0.5);
 	row = windows_row(t, t->thread[1], 1);
 	CHECK(row->rest && isnan(windows_metric(t, row, 1)),
-	      "10 instructions in 0 cycles are no ratio");
+	      "10 instructions in 0 cycles have no ratio");
 	windows_free(w);
 }
 
@@ -214,7 +214,7 @@ static int count_bytes(void *with, const void *bytes, size_t n)
 	return 0;
 }
 
-/* n windows of three threads, the second event in phases; shown in all formats. */
+/* n windows of three threads, with the second event in phases; shown in all formats. */
 static void show_many(void *with)
 {
 	static const struct window_end end = { 0 };
@@ -264,7 +264,7 @@ TEST(memory_does_not_depend_on_the_number_of_windows)
 	      (size_t)few, n, (size_t)many, more);
 }
 
-/* The temporary file is limited to `most` bytes: windows until then are kept. */
+/* The temporary file is limited to `most` bytes: the windows up to there are kept. */
 TEST(what_came_before_a_full_disk_is_there)
 {
 	const struct rlimit most = { 100000, RLIM_INFINITY };
@@ -332,7 +332,7 @@ TEST(damaged_csv_has_a_line)
 	}
 }
 
-/* ---- where two runs part ---- */
+/* ---- where two runs diverge ---- */
 
 /* n windows of `length`; the second event is 500 and, from window `from` to `to`, `other`. */
 static struct windows *series(size_t n, uint64_t length, size_t from, size_t to, uint64_t other, double shake)

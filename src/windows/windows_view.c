@@ -138,7 +138,7 @@ static void put_plot(struct text *out, const struct windows_table *t, const stru
 		text_add(out, "-");
 	}
 	pad_to(out, from, NAME_WIDTH + RANGE_WIDTH);
-	/* What does not show in the numbers is no swing of the plot. */
+	/* Differences that the numbers do not show are not drawn either. */
 	flat = low < high && prints_alike(style, s, low, high);
 	for (size_t c = 0; c < cells; c++)
 		put_spark(out, of[c] > 0 ? sum[c] / of[c] : NAN, low, flat ? low : high, style);

@@ -24,7 +24,10 @@ void windows_rest(struct text *out, const struct windows_table *t, const struct 
 void windows_csv(struct out *out, const struct windows_table *t, const struct windows_about *about);
 void windows_json(struct out *out, const struct windows_table *t,
 		  const struct windows_about *about);
-/* The same for a page: of long threads the columns are packed, and what no plot shows is left out. */
+/*
+ * The same for a page: columns of long threads are compressed, and values that no plot shows are
+ * left out.
+ */
 void windows_page(struct out *out, const struct windows_table *t,
 		  const struct windows_about *about);
 

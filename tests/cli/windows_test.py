@@ -206,7 +206,7 @@ def windows_before_a_full_disk_are_shown():
     r = subprocess.run(words, capture_output=True, timeout=100, env=ENV, cwd=ROOM.name, text=True,
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, resource.RLIM_INFINITY)))
     equal((r.returncode, r.stderr.splitlines()),
-          (125, ["ended", "tare windows: cannot keep more windows in a temporary file: File too large", "  TMPDIR names another place; larger windows are fewer"]))
+          (125, ["ended", "tare windows: cannot keep more windows in a temporary file: File too large", "  set TMPDIR to another place, or use larger windows"]))
     document = json.loads(r.stdout)
     validated(document, SCHEMA)
     equal((document["cut_off"], document["rests_unknown"]), (True, True))

@@ -3,8 +3,8 @@
  * Starts and joins threads. Each touches one page of its stack.
  *
  *	thread_storm THREADS				100 at a time
- *	thread_storm THREADS PROCESSES AT_A_TIME	so many in each of the processes, all there at
- *once; prints the page faults of all
+ *	thread_storm THREADS PROCESSES AT_A_TIME	this many in each process, all at the same
+ *							time; prints the page faults of all
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 enum { THREADS_AT_A_TIME = 100, STACK = 65536 };
 
 static pthread_barrier_t all_there;
-static int together; /* threads that wait for each other */
+static int together; /* number of threads that wait for each other */
 
 static void *touch(void *unused)
 {
