@@ -386,9 +386,9 @@ static int cell(int enc, int map, int op)
 enum { WIDTH_FORMS = 96 };
 
 static struct width {
-	int bytes[3], element; /* by the vector's length; of one element, where that is broadcast. 0: not told */
+	int bytes[3], element; /* by the vector's length; of one element, where that is broadcast. 0: unknown */
 } widths[256];
-static int n_widths = 1; /* 0: not told */
+static int n_widths = 1; /* 0: unknown */
 static unsigned char width_blocks[1024][WIDTH_FORMS];
 static int n_width_blocks;
 
@@ -490,7 +490,7 @@ static int write_widths(void)
 		for (int j = 0; j < WIDTH_FORMS; j++)
 			printf("%d,%s", width_blocks[i][j], j == WIDTH_FORMS - 1 ? " },\n" : j % 24 == 23 ? "\n\t  " : " ");
 	}
-	printf("};\n\n/* bytes by the vector's length: 128, 256, 512; of one element that is broadcast; 0: not told */\n"
+	printf("};\n\n/* bytes by the vector's length: 128, 256, 512; of one element that is broadcast; 0: unknown */\n"
 	       "static const uint16_t width_rows[%d][4] = {\n",
 	       n_widths);
 	for (int i = 0; i < n_widths; i++)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the exact engine has no translator: every door says so. */
+/*
+ * Stubs for architectures where the exact engine has no translator: every entry point reports that.
+ */
 #include <stddef.h>
 #include "exact/exact.h"
 

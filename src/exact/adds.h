@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What one execution of an instruction adds to each class: for the engine, and for whoever splits what it counted. */
+/*
+ * What one execution of an instruction adds to each class. Used by the engine and by code that
+ * splits its counts.
+ */
 #ifndef EXACT_ADDS_H
 #define EXACT_ADDS_H
 
 #include "exact/classes.h"
 #include "exact/decode/decode.h"
 
-/* Of one that retires (not insn_umip() where the kernel executes it). TAKEN: of a conditional branch, that it is taken. */
+/*
+ * For an instruction that retires (not insn_umip() where the kernel emulates it). TAKEN: assumes
+ * that a conditional branch is taken.
+ */
 static inline void insn_adds(uint8_t adds[EXACT_CLASSES], const struct insn *in)
 {
 	static const uint8_t vectors[] = {
@@ -32,7 +38,7 @@ static inline void insn_adds(uint8_t adds[EXACT_CLASSES], const struct insn *in)
 	switch (in->kind) {
 	case K_JCC:
 	case K_LOOP:
-		/* Taken unless the counter of its fall-through says otherwise. */
+		/* Counted as taken; the counter of its fall-through subtracts. */
 		adds[EXACT_BRANCHES]++;
 		adds[EXACT_CONDITIONAL]++;
 		adds[EXACT_TAKEN]++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The board: one sparse memory file that the supervisor and the engine in every process of a counted
- * program map. What stands here outlives a process that is killed, and is read at any time.
+ * The board: one sparse memory file that the supervisor and the engine in every process of a
+ * counted program map. Its contents survive a process that is killed, and it can be read at any
+ * time.
  *
  *	offset            size
  *	0                 HEAD        struct board
@@ -11,7 +12,7 @@
  *	                  THREAD_SEEN as many
  *	BOARD_BLOCKS      LINEAGES * LINEAGE_STRIDE
  *	                  each: struct block_facts per kind of counter, shared by the processes forked from one
- *	                  exec; a u32 per counter: its kind; then, when COUNT_PROFILE, a u64 per counter: what ended threads have counted
+ *	                  exec; a u32 per counter: its kind; then, when COUNT_PROFILE, a u64 per counter: sum of ended threads
  *	BOARD_PAST        PAST_MAX * sizeof(struct past)
  *	BOARD_ENDED       ENDED_MAX * sizeof(struct ended_thread)
  *	BOARD_MODULES, BOARD_MAPPINGS, BOARD_CODE: the profile of ended programs, see profile.c
@@ -35,7 +36,7 @@
 #define THREAD_STRIDE    0x4000000ull /* 64 MiB: struct, stacks, counters */
 #define THREAD_COUNTERS  0x100000ull
 #define COUNTERS_MAX     0x380000u /* of 8 bytes: 28 MiB, twice (see THREAD_SEEN) */
-#define COUNTER_APART    0x80000000u /* with the kind of one that is no block's */
+#define COUNTER_APART    0x80000000u /* flag on the kind of a counter that belongs to no block */
 #define THREAD_SEEN      (THREAD_COUNTERS + COUNTERS_MAX * 8ull) /* the counters at the thread's last reading */
 #define BOARD_BLOCKS     (BOARD_THREADS + THREADS * THREAD_STRIDE)
 #define LINEAGES         4096u
@@ -58,32 +59,34 @@
 #define HAPPENINGS_MAX   0x100000u
 #define BOARD_SIZE       (BOARD_HAPPENINGS + HAPPENINGS_MAX * sizeof(struct happening))
 
-/* How the program is counted. */
+/* Options of counting. */
 enum {
-	COUNT_RUNNING = 1, /* also a running instruction count in struct thread, for a plain load */
+	/* also a running instruction count in struct thread, read by a plain load */
+	COUNT_RUNNING = 1,
 	COUNT_TAKEN = 2,   /* also the fall-throughs of conditional branches */
 	COUNT_PROFILE = 4, /* also where each block came from */
-	COUNT_EVERY = 8,   /* also a sample every so many of a class */
-	SAME_RANDOM = 16,  /* getrandom gives constant bytes */
-	SAME_READDIR = 32, /* directories are read by the names of their entries */
-	COUNT_PATH = 64,   /* also a hash of the way that each thread went: engine/path.c */
-	TURNED_READDIR = 128, /* likewise, from the last to the first */
+	COUNT_EVERY = 8,   /* also a sample every N instructions of a class */
+	SAME_RANDOM = 16,  /* getrandom returns constant bytes */
+	SAME_READDIR = 32, /* directories are read sorted by name */
+	COUNT_PATH = 64,   /* also a hash of each thread's control-flow path: engine/path.c */
+	TURNED_READDIR = 128, /* directories are read sorted by name, in reverse */
 };
 
 /*
- * What a counter stands for. Most blocks add what some other adds, too: each such kind is written down once. Number 0 is
+ * What a counter adds. Many blocks add the same, so each such kind is stored once. Number 0 means
  * none.
  */
 struct block_facts {
 	uint64_t pc;
-	uint8_t adds[EXACT_CLASSES]; /* per execution, by class; TAKEN is signed: a fall-through has -1 */
-	uint16_t size;    /* of its code, in bytes */
-	uint32_t mapping; /* what stood there, when COUNT_PROFILE */
+	/* per execution, by class; TAKEN is signed: -1 for a fall-through */
+	uint8_t adds[EXACT_CLASSES];
+	uint16_t size;    /* of the block's code, in bytes */
+	uint32_t mapping; /* which mapping it came from, when COUNT_PROFILE */
 };
 
 _Static_assert(sizeof(struct block_facts) == 32, "LINEAGE_STRIDE counts on it");
 
-/* What `n` executions add to each class: most blocks add to few. */
+/* What `n` executions add to each class. Most blocks add to few classes. */
 static inline void facts_times(int64_t sums[EXACT_CLASSES], const struct block_facts *f, int64_t n)
 {
 	uint64_t words[(EXACT_CLASSES + 7) / 8] = { 0 };
@@ -93,15 +96,19 @@ static inline void facts_times(int64_t sums[EXACT_CLASSES], const struct block_f
 		for (uint64_t left = words[from / 8]; left;) {
 			int at = __builtin_ctzll(left) & ~7;
 
-			/* The counters are the program's to write: no overflow is undefined. */
+			/*
+			 * The program can write to the counters, so this must not overflow a signed
+			 * integer.
+			 */
 			sums[from + at / 8] = (int64_t)((uint64_t)sums[from + at / 8] + (uint64_t)n * (uint64_t)(int64_t)(int8_t)(left >> at));
 			left &= ~(0xffull << at);
 		}
 }
 
 /*
- * Sums are on the board with their check: one word that is written over shows. It is additive, as sums are: what adds to the one
- * adds to the other. It is no secret: a program that knows it can forge both, as it can forge its counters.
+ * Sums are stored with a check, so that a single overwritten word is detected. The check is
+ * additive, like the sums: add to both. It is not secret: a program that knows it can forge both,
+ * as it can forge its counters.
  */
 static inline uint64_t sum_weight(int class)
 {
@@ -119,12 +126,12 @@ static inline uint64_t sums_check(const int64_t sums[EXACT_CLASSES])
 	return check;
 }
 
-/* A program's handler for one signal, as the kernel takes it. */
+/* A program's handler for one signal, in the kernel's layout. */
 struct action {
 	uint64_t handler, flags, restorer, mask;
 };
 
-/* Signals that wait, by the bit, and what the kernel said of them: see engine/kept.c. */
+/* Pending signals, one bit each, and their siginfo from the kernel: see engine/kept.c. */
 enum { KEPT_MAX = 5 };
 
 struct kept {
@@ -134,49 +141,53 @@ struct kept {
 
 enum { SIGNALS = 64, REASON_MAX = 200, GAINER_MAX = 120, EXEC_REGIONS = 24, UNCOUNTED_MAX = 16 };
 
-/* What a program may limit itself to, and the engine's memory counts against. */
+/* Resource limits of the program that the engine's own memory would count against. */
 enum { LIMIT_SPACE, LIMIT_DATA, LIMITS };
 
-/* As the kernel takes it. */
+/* In the kernel's layout. */
 struct limit {
 	uint64_t cur, max;
 };
 
-/* How far a process is that dies and leaves a core: see engine/park.c. */
-enum dying_state { DYING_NOT, DYING_ASKED /* to have its other threads brought out */, DYING_SEEN, DYING_PARKED, DYING_ALONE /* not all could be */ };
+/* Progress of a process that dumps core: see engine/park.c. */
+enum dying_state { DYING_NOT, DYING_ASKED /* to park its threads */, DYING_SEEN, DYING_PARKED, DYING_ALONE /* not all parked */ };
 
-/* In place of SI_USER and the like: come out of the engine; this thread has. */
+/* si_code values, in place of SI_USER and the like: leave the engine; this thread has left it. */
 enum { PARK_CODE = -0x7a4d, PARKED_CODE = -0x7a4c };
 
-/* How a process ends that the engine has let end; else a signal's number. */
+/* How the engine ends a process; otherwise a signal's number. */
 enum { ENDING_NOT = 0, ENDING_EXIT = 1000 };
 
-/* Why a process is not counted to its end. */
+/* Why a process was not counted to its end. */
 enum refused {
 	REFUSED_NOT,
-	REFUSED_EXEC,  /* it has executed a program that runs without the engine: counted up to there */
-	REFUSED_ENDED, /* the engine has ended it: counted up to there */
+	REFUSED_EXEC,  /* it executed a program that runs without the engine: counted up to there */
+	REFUSED_ENDED, /* the engine ended it: counted up to there */
 	REFUSED_WRONG, /* its counts may be wrong */
 };
 
-enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all is in `done` */, PROCESS_TAKEN /* being made */ };
+enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all counts are in `done` */, PROCESS_TAKEN /* being created */ };
 
-/* Memory that the program may execute when it starts. */
+/* Memory that is executable when the program starts. */
 struct exec_region {
 	uint64_t start, end;
 	uint32_t writable, shared, checked, pad;
-	uint64_t dev, inode, written_ns; /* of the file that is mapped; 0: none, or not known */
+	uint64_t dev, inode, written_ns; /* of the mapped file; 0: none, or unknown */
 };
 
-/* A process asks the supervisor what is mapped at `pc`; it answers with a mapping and how far it goes. */
+/*
+ * A process asks the supervisor what is mapped at `pc`; the answer is a mapping and how far it
+ * extends.
+ */
 struct question {
 	volatile uint32_t state; /* enum question_state */
 	int32_t tid;
 	uint64_t pc;
 	uint64_t start, end;
 	uint32_t mapping;
-	uint32_t data;	  /* `pc` is what a sampled instruction accesses, not code */
-	uint64_t tsc, sp; /* of that instruction */
+	/* `pc` is the address of data that a sampled instruction accesses, not of code */
+	uint32_t data;
+	uint64_t tsc, sp; /* of the sampled instruction */
 	struct shared_part shared;
 };
 
@@ -186,43 +197,54 @@ enum question_state { QUESTION_NONE, QUESTION_ASKED, QUESTION_ANSWERED };
 
 struct process {
 	volatile uint32_t state;
-	int32_t pid; /* as the supervisor knows it; 0: not known */
+	int32_t pid; /* in the supervisor's pid namespace; 0: unknown */
 	int32_t parent_pid;
-	uint32_t serial; /* never used twice in a run */
-	uint64_t descent; /* of its first thread, as it was created */
-	uint64_t begins_as; /* the descent of the thread that its program begins with */
-	uint32_t foreign; /* in another pid namespace: the supervisor knows its threads by other numbers */
-	uint32_t makes_foreign; /* its children will be */
+	uint32_t serial; /* unique in a run */
+	uint64_t descent; /* of its first thread, when it was created */
+	uint64_t begins_as; /* the descent of the thread that starts its program */
+	/* in another pid namespace: the supervisor knows its threads by other numbers */
+	uint32_t foreign;
+	uint32_t makes_foreign; /* its children will be foreign */
 	char name[24];
-	uint32_t parent;  /* index of its process; its own when it has none */
+	uint32_t parent;  /* index of its parent process; its own index if it has none */
 	uint32_t lineage;
 	volatile uint32_t threads; /* alive */
 	volatile uint32_t refused; /* enum refused: `reason` says why */
 	char reason[REASON_MAX];
-	char program[GAINER_MAX]; /* the path that it executes, with REFUSED_EXEC */
-	int64_t done[EXACT_CLASSES]; /* by threads that have ended */
-	uint64_t done_check;	     /* sums_check() of it; in between two additions of another thread it is not */
+	char program[GAINER_MAX]; /* the path it executes, with REFUSED_EXEC */
+	int64_t done[EXACT_CLASSES]; /* sum of the threads that have ended */
+	/* sums_check() of `done`; does not match while another thread adds to it */
+	uint64_t done_check;
 	struct action actions[SIGNALS];
-	/* For the engine's first instruction, by the supervisor. */
+	/* Written by the supervisor, for the engine's first instructions. */
 	uint64_t entry, image, image_size, tables_at, board_at, board_size, signal_mask;
 	uint32_t mode, n_regions, filter;
-	int32_t board_fd; /* to be closed */
+	int32_t board_fd; /* to be closed by the engine */
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
-	struct limit limits[LIMITS]; /* as the program has set them, where `limited` has a bit */
-	uint64_t mapped[LIMITS];     /* of the engine's, in bytes */
+	struct limit limits[LIMITS]; /* as set by the program, where `limited` has a bit */
+	uint64_t mapped[LIMITS];     /* by the engine, in bytes */
 	uint32_t limited, pad2;
 	struct kept kept;
 	volatile uint32_t dying; /* enum dying_state */
-	int32_t dying_tid;       /* of the thread whose death it is; 0: none */
-	int32_t park_signal;     /* by which the others say that they are out */
+	int32_t dying_tid;       /* the thread that dies; 0: none */
+	/* the signal by which the other threads report that they left the engine */
+	int32_t park_signal;
 	uint32_t found_stopped;  /* when the supervisor last looked */
 	volatile uint64_t compared, stepped; /* see struct exact_slow */
 	volatile uint32_t first_stepped; /* a single step executed its first instruction; it was counted after the step */
 	volatile uint32_t renamed; /* the name of one of its threads may differ from its program's */
-	volatile uint32_t n_own; /* entries in own[]: ranges of engine memory in its address space; 0: unknown, or too many for own[] */
+	/*
+	 * entries in own[]: ranges of engine memory in its address space; 0: unknown, or too many
+	 * for own[]
+	 */
+	volatile uint32_t n_own;
 	uint64_t own[OWN_SHOWN][2];
-	volatile uint32_t ending; /* ENDING_EXIT, or the signal that the engine has it die by: what else kills it is no doing of the program's */
+	/*
+	 * ENDING_EXIT, or the signal with which the engine ends it; another cause of death is
+	 * external
+	 */
+	volatile uint32_t ending;
 };
 
 /* A process that was not counted to its end. */
@@ -234,7 +256,7 @@ struct uncounted {
 	char reason[REASON_MAX];
 };
 
-/* A process that has ended and whose slots were freed. */
+/* An ended process, after its slots were freed. */
 struct past {
 	int32_t pid, parent;
 	uint32_t serial;
@@ -242,35 +264,35 @@ struct past {
 	uint32_t may_have_begun; /* something outside the process killed it; it may have executed an uncounted instruction */
 	uint64_t descent;
 	char name[24];
-	uint64_t check; /* sums_check() of the next */
+	uint64_t check; /* sums_check() of the next field */
 	int64_t counts[EXACT_CLASSES];
 };
 
 /* A thread that has ended. */
 struct ended_thread {
-	uint32_t serial; /* its process */
-	uint32_t born;   /* order of creation, over all threads */
+	uint32_t serial; /* of its process */
+	uint32_t born;   /* order of creation among all threads */
 	uint64_t descent;
 	int32_t pid, tid;
-	volatile uint32_t ready; /* all is written */
+	volatile uint32_t ready; /* the entry is complete */
 	uint32_t pad;
 	uint64_t tsc, path;
-	uint64_t check; /* sums_check() of the next */
+	uint64_t check; /* sums_check() of the next field */
 	int64_t counts[EXACT_CLASSES];
 };
 
 enum { MODULE_PATH_MAX = 4000 };
 
-/* A file that code came from, or memory that is none. */
+/* A file that code came from, or memory without a file. */
 struct module {
 	uint32_t kind; /* enum exact_module_kind */
-	uint32_t elsewhere; /* the path names another file, or none, where tare looks */
-	uint64_t dev, inode; /* as /proc/PID/maps says */
+	uint32_t elsewhere; /* from tare's point of view the path is another file, or missing */
+	uint64_t dev, inode; /* from /proc/PID/maps */
 	int64_t size, mtime_s, mtime_ns; /* of the file, when it was mapped */
 	char path[MODULE_PATH_MAX];
 };
 
-/* Code of `module` from `offset` in it stood at `start`. Number 1 is what nothing is known of. */
+/* Code of `module`, from file offset `offset`, mapped at `start`. Number 1 is unknown code. */
 struct mapping {
 	uint64_t start, offset;
 	uint32_t module, pad;
@@ -278,7 +300,10 @@ struct mapping {
 
 enum { MAPPING_UNKNOWN = 1 };
 
-/* Executions by ended programs of one block of code of a module, or of the path that follows a branch: struct exact_code. */
+/*
+ * Executions, by ended programs, of one block of a module's code, or of the path that follows a
+ * branch: struct exact_code.
+ */
 struct code_sum {
 	uint64_t offset;
 	int64_t executions;
@@ -289,77 +314,91 @@ struct code_sum {
 
 enum { FILTER_MAX = 4096 };
 
-/* A seccomp filter of the program. Number 0 is none. */
+/* A seccomp filter of the program. Number 0 means none. */
 struct filter {
 	uint32_t ready;
 	uint32_t before; /* the one installed before it */
 	uint32_t n, flags;
 	uint32_t by_prctl, pad;
-	uint64_t allow_all; /* an instruction in front of the code: how the kernel holds it */
+	/* an allow-all instruction in front of the code, as the kernel stores it */
+	uint64_t allow_all;
 	uint64_t code[FILTER_MAX];
 };
 
-/* The image begins with a jump to its entry and says where its parts lie, each relative to the field. */
+/*
+ * The image begins with a jump to its entry point and the offsets of its parts, each relative to
+ * the field.
+ */
 struct image_head {
 	uint8_t jump[16];
 	int32_t data, end;
-	int32_t call_over, call_over_back; /* behind the two system calls that are made for the program */
+	/* the instructions after the two system calls that are made for the program */
+	int32_t call_over, call_over_back;
 };
 
 enum thread_state {
 	THREAD_FREE,
 	THREAD_LIVE,
-	THREAD_DONE, /* its sums are its process's; the supervisor frees the slot */
-	THREAD_TAKEN, /* being made: what stands in the slot is another thread's */
+	THREAD_DONE, /* its counts were added to its process; the supervisor frees the slot */
+	THREAD_TAKEN, /* being created: the slot still contains another thread's data */
 };
 
 enum exec_state { EXEC_NONE, EXEC_ASKED, EXEC_WATCHED, EXEC_UNWATCHED };
 
 struct board {
 	uint64_t magic;
-	volatile uint32_t bell; /* futex: the engine has something for the supervisor */
+	volatile uint32_t bell; /* futex: the engine has a request for the supervisor */
 	int32_t supervisor;     /* its pid */
 	int32_t board_fd;       /* in the supervisor */
-	volatile int32_t command; /* its pid, as soon as there is one */
-	volatile uint32_t gone; /* the supervisor serves no longer */
-	uint32_t cores_piped;   /* a program gets them, whatever a process's limit on them */
+	volatile int32_t command; /* its pid, once it is known */
+	volatile uint32_t gone; /* the supervisor has stopped serving */
+	/* core dumps are piped to a program, regardless of a process's limit on their size */
+	uint32_t cores_piped;
 	volatile uint32_t threads_top; /* thread slots ever used */
 	volatile uint32_t processes_top;
-	volatile uint32_t changes; /* odd while the supervisor moves sums about */
+	volatile uint32_t changes; /* odd while the supervisor moves sums between lists */
 	volatile uint32_t n_past, n_ended;
 	volatile uint32_t births, serials;
 	uint32_t not_past;	/* ~n_past, when `changes` is even */
-	int64_t past_overflow[EXACT_CLASSES]; /* of those that found no room in the list */
-	uint64_t past_overflow_check;	      /* sums_check() of it */
+	int64_t past_overflow[EXACT_CLASSES]; /* sums of processes that did not fit the list */
+	uint64_t past_overflow_check;	      /* sums_check() of past_overflow */
 	volatile uint32_t n_modules, n_mappings, n_code;
 	volatile uint32_t n_filters;
-	volatile uint64_t shared_written; /* a file of memory that a process forked from its maker has written to; ~0: several. See engine/shared.c */
-	volatile uint32_t maps_opened; /* a process has had /proc/PID/maps or its kin open: proc_files.c */
 	/*
-	 * Stops of the command and what it started: that it sent itself, of which the supervisor saw the end, that the
-	 * supervisor found. One stop may be in all three.
+	 * a memory file that a process wrote to after it was forked from the creator; ~0: several.
+	 * See engine/shared.c
+	 */
+	volatile uint64_t shared_written;
+	/* a process has opened /proc/PID/maps or a similar file: proc_files.c */
+	volatile uint32_t maps_opened;
+	/*
+	 * Stops of the command and its descendants: SIGSTOPs that they sent, stops that the
+	 * supervisor saw end, and stops that it found. One stop may be counted in all three.
 	 */
 	volatile uint32_t stops_sent, stops_over, stops_found;
-	int64_t unplaced; /* instructions of which the profile knows no place */
+	int64_t unplaced; /* instructions that the profile cannot place */
 	struct every every;
 	volatile uint32_t n_happenings;
-	char reason[REASON_MAX]; /* why there are no counts; "": there are */
+	char reason[REASON_MAX]; /* why there are no counts; "": there are counts */
 	uint64_t compared, stepped; /* of ended processes */
-	volatile uint32_t n_uncounted; /* ended processes that were not counted to their end; the first ones are listed */
+	/* ended processes that were not counted to their end; only the first ones are listed */
+	volatile uint32_t n_uncounted;
 	struct uncounted uncounted[UNCOUNTED_MAX];
-	char layout_lost[24]; /* the first program with random addresses, where they were to be fixed */
-	volatile uint32_t has_gainer; /* somebody writes, or has written, the next */
-	char gainer[GAINER_MAX]; /* the first program, as it was called, whose file gives it other rights */
+	/* the first program that got random addresses although fixed ones were requested */
+	char layout_lost[24];
+	volatile uint32_t has_gainer; /* set before the next field is written */
+	/* path of the first program that changes its rights (setuid, setgid or capabilities) */
+	char gainer[GAINER_MAX];
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
-	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind of them */
+	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind in use */
 	volatile uint32_t lineage_users[LINEAGES];
 	uint64_t magic_behind;
 };
 
 /*
- * How far its lists go. Every program that is counted can write to the board at any time: whoever reads it has bounds of his own,
- * and reads a count or an index once.
+ * Length of its lists. Every counted program can write to the board at any time, so readers check
+ * bounds themselves and read a count or an index once.
  */
 static inline uint32_t board_threads(const struct board *b)
 {
@@ -382,7 +421,10 @@ static inline uint32_t board_pasts(const struct board *b)
 	return n < PAST_MAX ? n : PAST_MAX;
 }
 
-/* Write down that thread `t` ends, of process `p`, with the check of its counts. Those that find no room are in their process's sum all the same. */
+/*
+ * Record that thread `t` of process `p` ends, with the check of its counts. If the list is full,
+ * the counts are still in the process's sum.
+ */
 static inline void note_ended(struct board *b, const struct process *p, const struct ended_thread *t, const int64_t counts[EXACT_CLASSES])
 {
 	struct ended_thread *list = (struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
@@ -399,7 +441,7 @@ static inline void note_ended(struct board *b, const struct process *p, const st
 	__atomic_store_n(&e->ready, 1, __ATOMIC_RELEASE);
 }
 
-/* Tell a reader of samples what happened; behind it come the samples that it explains. */
+/* Record an event for the reader of samples. It precedes the samples that it explains. */
 static inline void note_happening(struct board *b, enum happening_kind kind, const struct happening *h)
 {
 	struct happening *list = (struct happening *)((uint8_t *)b + BOARD_HAPPENINGS);

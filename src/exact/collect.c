@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads and processes leave on the board when they end: added up, and their places freed. */
+/*
+ * Collects the counts that threads and processes leave on the board when they end, and frees their
+ * slots.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +13,7 @@
 #include <sys/wait.h>
 #include "exact/supervise.h"
 
-enum { COUNTERS_FEW = 1 << 14 /* of a thread that is done they are 0: not worth a call */ };
+enum { COUNTERS_FEW = 1 << 14 /* of a finished thread they are 0: not worth a system call */ };
 
 static void free_thread(struct supervisor *s, uint32_t i)
 {
@@ -20,7 +23,7 @@ static void free_thread(struct supervisor *s, uint32_t i)
 	s->b->thread_states[i] = THREAD_FREE;
 }
 
-/* Of its code; 0 where the board has none that there is. */
+/* The lineage of its code; 0 if the board has none. */
 uint32_t lineage_of(const struct process *p)
 {
 	uint32_t lineage = __atomic_load_n(&p->lineage, __ATOMIC_RELAXED);
@@ -36,12 +39,13 @@ void leave_lineage(struct supervisor *s, uint32_t lineage)
 		profile_lineage(s->b, s->l->board_fd, lineage);
 }
 
-/* A lineage nobody uses; the supervisor alone hands them out. */
+/* Allocate an unused lineage. Only the supervisor does this. */
 int64_t new_lineage(struct supervisor *s)
 {
 	for (uint32_t i = 0; i < LINEAGES; i++)
 		if (!s->b->lineage_users[i]) {
-			if (s->b->lineage_top[i]) /* of the one before; the last of all is never emptied */
+			/* of the lineage before; the last one is never emptied */
+			if (s->b->lineage_top[i])
 				fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					  (off_t)(BOARD_BLOCKS + i * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
 			s->b->lineage_users[i] = 1;
@@ -53,7 +57,7 @@ int64_t new_lineage(struct supervisor *s)
 
 static void note_failure(struct supervisor *s, const struct process *p, const char *how);
 
-/* The process's threads are no more: their counts become the process's. */
+/* The process's threads have ended: add their counts to the process. */
 void fold_threads(struct supervisor *s, uint32_t process)
 {
 	struct process *p = board_process(s->b, process);
@@ -111,7 +115,7 @@ static void note_failure(struct supervisor *s, const struct process *p, const ch
 	note_reason(s, reason);
 }
 
-/* By default; the engine hears these. */
+/* Signals that dump core by default; the engine handles these. */
 static bool leaves_core(int sig)
 {
 	static const int those[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
@@ -123,10 +127,14 @@ static bool leaves_core(int sig)
 }
 
 /*
- * Process `pid` was ended by signal `sig`. Those that leave a core the engine hears, and says so before the program dies of one;
- * without that it was the engine itself that failed, and what it has counted is no count.
+ * Process `pid` was ended by signal `sig`. The engine handles signals that dump core and sets
+ * `ending` before the program dies of one. If it did not, the engine itself crashed, and its counts
+ * are invalid.
  */
-/* Has it left its program, for one that the kernel cannot begin? That dies within execve(2), and not of the engine. */
+/*
+ * Has it entered execve(2) of a program that the kernel cannot start? It dies there, and the engine
+ * is not the cause.
+ */
 static bool is_at_exec(struct board *b, uint32_t process)
 {
 	for (uint32_t i = 0; i < board_threads(b); i++) {
@@ -151,7 +159,9 @@ void look_at_death(struct supervisor *s, pid_t pid, int sig)
 	}
 }
 
-/* Nobody told how it ended: a thread inside the handler of signals, where a fault kills at once? */
+/*
+ * No death was recorded: did a thread die inside the signal handler, where a fault kills at once?
+ */
 static void look_for_failure(struct supervisor *s, uint32_t process)
 {
 	struct board *b = s->b;
@@ -169,7 +179,7 @@ static void look_for_failure(struct supervisor *s, uint32_t process)
 	}
 }
 
-/* Process p has ended: is there something of it that was not counted? */
+/* Process p has ended: check whether part of it was not counted. */
 static void note_uncounted(struct supervisor *s, const struct process *p)
 {
 	if (refused_all(s->b, p)) {
@@ -223,7 +233,10 @@ static void collect(struct supervisor *s, uint32_t process)
 	__atomic_fetch_add(&b->changes, 1, __ATOMIC_SEQ_CST);
 }
 
-/* As the kernel names it: 'Z', 'T', ...; 'X' when there is no such process. `status`: of a zombie, as wait() has it. */
+/*
+ * The kernel's state letter: 'Z', 'T', ...; 'X' when there is no such process. `status`: the
+ * wait(2) status of a zombie.
+ */
 static char state_of(pid_t pid, int *status)
 {
 	char path[64], text[1024], *state, *last;
@@ -240,12 +253,13 @@ static char state_of(pid_t pid, int *status)
 		return 'X';
 	text[n] = 0;
 	state = strrchr(text, ')');
-	last = strrchr(text, ' '); /* exit_code, in front of the line's end. Source: proc(5), /proc/PID/stat, (52) */
+	/* exit_code, the last field. Source: proc(5), /proc/PID/stat, (52) */
+	last = strrchr(text, ' ');
 	*status = last ? atoi(last + 1) : 0;
 	return state && state[1] ? state[2] : '?';
 }
 
-/* Has the process ended, reaped or not? It may also be found stopped. */
+/* Has the process ended, reaped or not? Also notices that it is stopped. */
 static bool is_dead(struct supervisor *s, struct process *p)
 {
 	int status = 0;
@@ -267,7 +281,7 @@ bool has_ended(pid_t tid)
 	return state == 'Z' || state == 'X';
 }
 
-/* Free what processes have left. Returns how many still run. */
+/* Free the slots of ended processes. Returns how many still run. */
 unsigned sweep(struct supervisor *s, enum looks looks)
 {
 	unsigned live = 0;
@@ -276,7 +290,7 @@ unsigned sweep(struct supervisor *s, enum looks looks)
 		struct process *p = board_process(s->b, i);
 
 		if (p->state == PROCESS_TAKEN && looks == ALL_GONE)
-			p->state = PROCESS_FREE; /* its parent was killed over it */
+			p->state = PROCESS_FREE; /* its parent was killed while creating it */
 		if (p->state == PROCESS_FREE)
 			continue;
 		if (p->state == PROCESS_TAKEN)
@@ -290,7 +304,10 @@ unsigned sweep(struct supervisor *s, enum looks looks)
 	return live;
 }
 
-/* Behind a sweep: who runs on. One that has just been forked may not have written down its pid: it counts, unnamed. */
+/*
+ * After a sweep: which processes still run. One that was just forked may not have recorded its pid
+ * yet: it is counted, but not named.
+ */
 struct exact_left look_at_left(struct board *b)
 {
 	struct exact_left left = { 0 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The command itself: started, watched from its first instruction, by a supervisor that then holds nothing of its. */
+/*
+ * Starts the command, and watches it from its first instruction. The supervisor does this and keeps
+ * none of the command's descriptors afterwards.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +17,7 @@
 #include "base/program.h"
 #include "exact/supervise.h"
 
-/* The program itself: wait until it is watched, then execute. */
+/* In the child: wait until it is traced, then execute. */
 static void become_command(const struct launch *l, const char *program, int go_fd, int error_fd)
 {
 	char c;
@@ -23,11 +26,13 @@ static void become_command(const struct launch *l, const char *program, int go_f
 	if (!l->aslr)
 		personality(ADDR_NO_RANDOMIZE);
 	if (read(go_fd, &c, 1) != 1)
-		kill(getpid(), SIGKILL); /* as it ends once it is watched: the supervisor is no more */
+		/* the supervisor is gone; ends the same way as a traced command would */
+		kill(getpid(), SIGKILL);
 	close(go_fd);
 	if (program)
 		execve(program, l->argv, l->envp);
-	execvpe(l->argv[0], l->argv, l->envp); /* what that did not take, or what is missing: as it is told by the C library */
+	/* not a file that inject.c can start, or missing: let the C library report the error */
+	execvpe(l->argv[0], l->argv, l->envp);
 	code = errno;
 	if (write(error_fd, &code, sizeof code) != sizeof code)
 		_exit(126);
@@ -63,8 +68,9 @@ static pid_t parent_of(pid_t pid)
 }
 
 /*
- * Is the process group of `pid` without a parent in another group of its session? The kernel then ignores SIGTSTP, SIGTTIN and SIGTTOU in
- * it, as no shell would continue it. Source: POSIX, "Orphaned Process Group".
+ * Does no parent of the process group of `pid` belong to another group of its session? The kernel
+ * then ignores SIGTSTP, SIGTTIN and SIGTTOU in it, as no shell would continue it. Source: POSIX,
+ * "Orphaned Process Group".
  */
 static bool is_orphaned(pid_t pid)
 {
@@ -79,9 +85,10 @@ static bool is_orphaned(pid_t pid)
 }
 
 /*
- * Signals for the command's process group or terminal do not reach us, SIGKILL and SIGSTOP included. We stay in its session, as
- * another one is another autogroup: on a busy machine its tasks wait for seconds. But as a parent in another group of the session we would
- * make an orphaned process group stoppable by its terminal.
+ * Leave the command's process group, so that signals for it or from its terminal do not reach the
+ * supervisor, including SIGKILL and SIGSTOP. Stay in its session, as a new session gets a new
+ * autogroup: on a busy machine its tasks wait for seconds. But as a parent in another group of the
+ * same session, the supervisor would make an orphaned process group stoppable by its terminal.
  * Source: sched(7), "The autogroup feature".
  */
 static void leave_group(pid_t tare)
@@ -105,8 +112,8 @@ void start_command(struct supervisor *s)
 
 	if (program && program_changes_rights(program))
 		fail_launch(s, ENOTSUP,
-			    "it changes its rights (setuid, setgid or file capabilities), which the kernel does not let a program do "
-			    "that is watched at its start");
+			    "it changes its rights (setuid, setgid or file capabilities), which the kernel does not allow for a program "
+			    "that is traced at its start");
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
 		fail_launch(s, errno, "cannot make a pipe");
 	pid = fork();
@@ -123,15 +130,18 @@ void start_command(struct supervisor *s)
 	close(error[1]);
 	s->command = s->b->command = pid;
 	leave_group(s->l->tare);
-	/* Until it is let go it ends with us: tare may then start it again, without the engine. */
+	/*
+	 * Until it is detached it ends with the supervisor: tare may then restart it without the
+	 * engine.
+	 */
 	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) < 0) {
 		siginfo_t end = { 0 };
 
-		code = errno; /* EPERM, too, of what has ended */
+		code = errno; /* also EPERM if it has ended */
 		waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
 		kill(pid, SIGKILL);
 		if (code == ESRCH || end.si_pid)
-			return; /* a signal was quicker */
+			return; /* a signal arrived first */
 		fail_launch(
 		    s, code,
 		    "ptrace is not permitted here, and the exact engine needs it for a moment at "
@@ -140,7 +150,7 @@ void start_command(struct supervisor *s)
 	if (write(go[1], "", 1) != 1 && errno != EPIPE /* it has ended */)
 		fail_launch(s, errno, "cannot start the command");
 	close(go[1]);
-	/* Signals stop it, too, until it is let go; its end stays to be waited for. */
+	/* Until it is detached, signals stop it, too. Its exit status is left for the waiter. */
 	for (int stop; (stop = next_stop(pid)) >= 0; pass_on(pid, stop)) {
 		s->command_executed = stop >> 8 == PTRACE_EVENT_EXEC;
 		if (s->command_executed)
@@ -155,7 +165,7 @@ static void close_between(int first, int last)
 {
 	if (first > last || syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0u) == 0)
 		return;
-	for (int fd = first; fd <= last && fd < 1024; fd++) /* forbidden, perhaps */
+	for (int fd = first; fd <= last && fd < 1024; fd++) /* may be forbidden */
 		close(fd);
 }
 
@@ -164,11 +174,11 @@ void forget_descriptors(const struct launch *l)
 	const int kept[] = { l->board_fd, l->image_fd, l->report_fd };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), after = 2;
 
-	/* ours may be among them, where tare was started with one of them closed */
+	/* These may include ours, if tare was started with one of them closed. */
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		if (fd != kept[0] && fd != kept[1] && fd != kept[2])
 			dup2(null, fd);
-	/* A pipe end kept here would keep its reader waiting. */
+	/* A pipe end kept open here would keep its reader waiting. */
 	for (int next; after < INT_MAX; after = next) {
 		next = INT_MAX;
 		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)

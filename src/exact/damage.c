@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The board lies in the memory of every program that is counted, and a hostile one, or a very broken one, can write to it.
- * Nothing keeps it from that; what it writes over the board's head and its lists shows here.
+ * Detects damage to the board. Every counted program maps the board, so a hostile or very broken
+ * program can write to it. That cannot be prevented, but overwriting the board's head or its lists
+ * is detected here.
  */
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 
 enum { LOOKS = 1000 };
 
-/* Its slot may be given to another thread meanwhile. */
+/* The slot may have been given to another thread. */
 static bool thread_damaged(struct board *b, uint32_t i)
 {
 	const struct thread *t = (const struct thread *)board_thread(b, i);
@@ -22,7 +23,9 @@ static bool thread_damaged(struct board *b, uint32_t i)
 	return b->thread_states[i] == THREAD_LIVE;
 }
 
-/* An ended process is in both lists; in between two steps of the supervisor it is in the first alone. */
+/*
+ * An ended process is in both lists; between two steps of the supervisor it is only in the first.
+ */
 static bool too_many_uncounted(const struct board *b)
 {
 	uint32_t uncounted = b->n_uncounted, past = b->n_past;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who a thread is, in each run of the same program alike: the how-manieth child of which thread it is, and behind how many execs of its
- * own. Numbers drawn as threads begin would be another's as soon as two of them begin threads, or execute programs, at the same time.
- * Two of a million threads have the same one with a chance of some 2^-25.
+ * An identifier of a thread that is the same in each run of a program: derived from its parent
+ * thread, its index among the parent's children, and its number of execs. Numbers assigned in order
+ * of creation would differ between runs if two threads create threads, or execute programs, at the
+ * same time. Two of a million threads collide with a probability of about 2^-25.
  */
 #ifndef EXACT_DESCENT_H
 #define EXACT_DESCENT_H
 
 #include <stdint.h>
 
-#define DESCENT_FIRST  0x7461726500000001ull /* of the command's first thread */
-#define DESCENT_EXEC   0ull /* in place of a child's number, which counts from 1: the program that the thread executed */
-#define DESCENT_RANDOM (1ull << 63) /* beyond all children: of random bytes */
+#define DESCENT_FIRST  0x7461726500000001ull /* the command's first thread */
+/* in place of a child's index, which starts at 1: the program that the thread executed */
+#define DESCENT_EXEC   0ull
+#define DESCENT_RANDOM (1ull << 63) /* above all child indices: random bytes */
 
 #define SPLITMIX 0x9e3779b97f4a7c15ull
 
@@ -23,7 +25,7 @@ static inline uint64_t scatter(uint64_t z)
 	return z ^ z >> 31;
 }
 
-/* Never 0, which stands for no thread. */
+/* Never 0, which means no thread. */
 static inline uint64_t descent_of(uint64_t from, uint64_t which)
 {
 	uint64_t h = scatter(from + (which + 1) * SPLITMIX);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See exact.h: the side of tare. Makes the board, starts the supervisor, reads what it says. */
+/*
+ * Implements exact.h in tare's process: creates the board, starts the supervisor, receives its
+ * reports.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,11 +23,15 @@ struct exact {
 	struct board *board;
 	int board_fd, image_fd, report_fd;
 	pid_t supervisor, command;
-	pid_t reaped; /* the supervisor's, when it has ended */
+	pid_t reaped; /* the supervisor's pid, after it ended */
 	bool ended, alone;
-	bool lost;   /* the supervisor has died over the command, which is our child then, and report_fd its pidfd */
+	/*
+	 * the supervisor died before the command, which is our child then; report_fd is the
+	 * command's pidfd
+	 */
+	bool lost;
 	int lost_by; /* the supervisor's wait status */
-	bool reaps;  /* what loses its parent, until x is closed */
+	bool reaps;  /* child subreaper, until x is closed */
 	int was_subreaper;
 	struct exact_end end;
 	uint32_t n_past, n_uncounted; /* of the supervisor's last report, as its reason */
@@ -32,8 +39,9 @@ struct exact {
 	struct samples *samples;
 	struct exact_clock clock;
 	int64_t seen; /* instructions, at the last reading */
-	bool damaged; /* the board, as some reading found: no later one relies on it */
-	struct every every; /* as it was asked for */
+	/* the board is damaged, as found by a reading; later readings do not rely on it */
+	bool damaged;
+	struct every every; /* as requested */
 	char layout_lost[24];
 };
 
@@ -62,13 +70,17 @@ static bool make_board_file(struct exact *x)
 	       fcntl(x->board_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
-/* The engine as programs map it. Sealed: no program can write to it and so change the engine of another one. */
+/*
+ * The engine's image, which programs map. Sealed: a program cannot write to it and so change the
+ * engine of another one.
+ */
 static bool make_image_file(struct exact *x)
 {
 	const size_t size = (size_t)(exact_image_end - exact_image);
 
 	x->image_fd = memfd_create("tare-exact-engine", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return x->image_fd >= 0 && ftruncate(x->image_fd, IMAGE_MAX) == 0 && write(x->image_fd, exact_image, size) == (ssize_t)size && /* no page fault for each page */
+	/* avoids a page fault for each page */
+	return x->image_fd >= 0 && ftruncate(x->image_fd, IMAGE_MAX) == 0 && write(x->image_fd, exact_image, size) == (ssize_t)size &&
 	       fcntl(x->image_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
@@ -78,20 +90,26 @@ static int make_board(struct exact *x, struct tare_error *err)
 	bool made;
 	int code;
 
-	/* Past the limit, ftruncate would end this process by SIGXFSZ. */
+	/* Above the limit, ftruncate would end this process by SIGXFSZ. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < BOARD_SIZE) {
 		tare_fail(err, EFBIG, "exact: the limit on file sizes forbids its memory for counters");
 		tare_hint(err, "ulimit -f unlimited");
 		return -EFBIG;
 	}
-	/* The same of what it may write to, which the kernel grants the engine first and denies the program later. */
+	/*
+	 * The same for writable memory: the kernel would grant it to the engine first, and deny it
+	 * to the program later.
+	 */
 	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < BESIDE_BOARD) {
 		tare_fail(err, ENOMEM, "exact: the limit on data segments, %llu KiB, may leave the command less than it needs "
-			  "beside the engine's memory", (unsigned long long)limit.rlim_cur >> 10);
+			  "in addition to the engine's memory", (unsigned long long)limit.rlim_cur >> 10);
 		tare_hint(err, "ulimit -d unlimited");
 		return -ENOMEM;
 	}
-	/* The command would have its own memory, and the engine's for its code, beside the board. */
+	/*
+	 * The command needs room for its own memory and for translated code in addition to the
+	 * board.
+	 */
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < BOARD_SIZE + BESIDE_BOARD) {
 		errno = ENOMEM;
 		goto fail;
@@ -153,7 +171,7 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 	return 0;
 }
 
-/* What is to be sampled goes onto the board, for the engine. */
+/* Write the requested events to the board, for the engine. */
 static void set_every(struct exact *x, const struct exact_every *e)
 {
 	struct board *b = x->board;
@@ -195,13 +213,14 @@ static bool is_child(pid_t pid)
 }
 
 /*
- * It should never end over a command, but anybody may kill it. Its children became ours, as it is a zombie now; what the
- * board holds is still being counted, but programs they execute are not, so nothing of it is shown.
+ * The supervisor should never end before a command, but it can be killed. Its children became ours.
+ * Processes on the board are still counted, but programs that they execute are not, so no counts
+ * are shown.
  */
 static void lose(struct exact *x)
 {
 	reap_supervisor(x);
-	__atomic_store_n(&x->board->gone, 1, __ATOMIC_SEQ_CST); /* nobody waits for its answers */
+	__atomic_store_n(&x->board->gone, 1, __ATOMIC_SEQ_CST); /* no one waits for the answers */
 	close(x->report_fd);
 	x->report_fd = (int)syscall(SYS_pidfd_open, x->command, 0);
 	x->lost = true;
@@ -216,7 +235,7 @@ static int say_lost(const struct exact *x, struct tare_error *err)
 			 killed ? WTERMSIG(x->lost_by) : WEXITSTATUS(x->lost_by));
 }
 
-/* A supervisor that died in the midst of a change would be waited for without end. */
+/* If the supervisor died during a change, waiting for it would never end. */
 static bool is_lost(struct exact *x, uint32_t changes)
 {
 	siginfo_t died = { 0 };
@@ -227,7 +246,7 @@ static bool is_lost(struct exact *x, uint32_t changes)
 	return x->lost;
 }
 
-/* The command's end without a supervisor: as hear(). */
+/* Waits for the command's end without a supervisor; returns as hear() does. */
 static int wait_for_orphan(struct exact *x, int timeout_ms)
 {
 	struct pollfd p = { .fd = x->report_fd, .events = POLLIN };
@@ -238,7 +257,7 @@ static int wait_for_orphan(struct exact *x, int timeout_ms)
 	do {
 		pid = wait4(x->command, &x->end.status, timeout_ms < 0 ? 0 : WNOHANG, &x->end.usage);
 	} while (pid < 0 && errno == EINTR);
-	if (pid < 0) /* who called us has taken its status */
+	if (pid < 0) /* the caller has reaped it */
 		x->end.status = 125 << 8;
 	x->ended = pid != 0;
 	return x->ended;
@@ -257,7 +276,7 @@ static void note_end(struct exact *x, const struct report *r)
 	END_TEXT(x->reason);
 }
 
-/* The next report of the supervisor: 1, 0 when it has not said anything in time, -EIO when it never will. */
+/* Receive the supervisor's next report: 1; 0: timeout; -EIO: the supervisor is gone. */
 static int hear(struct exact *x, int timeout_ms, struct report *r)
 {
 	struct pollfd p = { .fd = x->report_fd, .events = POLLIN };
@@ -307,7 +326,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	}
 	x->report_fd = fds[0];
 	prctl(PR_GET_CHILD_SUBREAPER, &x->was_subreaper);
-	prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the supervisor be killed */
+	prctl(PR_SET_CHILD_SUBREAPER, 1); /* in case the supervisor is killed */
 	x->reaps = true;
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every_signal, NULL, sizeof every_signal);
@@ -348,7 +367,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 
 		reap_supervisor(x);
 		ret = 0;
-		if (is_child(command)) { /* as it is now: the board could say any number */
+		/* checked in the process table: the board may contain any number */
+		if (is_child(command)) {
 			x->command = command;
 			lose(x); /* and the command with it */
 		} else {
@@ -356,12 +376,12 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		}
 		goto out;
 	}
-	x->alone = r.error; /* it ends, then */
+	x->alone = r.error; /* then it ends */
 	if (r.error) {
 		by_exec = !r.reason[0];
 		if (by_exec)
 			ret = tare_fail(err, r.error, "%s: %s", argv[0], strerror(r.error));
-		else if (r.error == ENOTSUP) /* the reason says it all */
+		else if (r.error == ENOTSUP) /* the reason is sufficient */
 			ret = tare_fail(err, r.error, "exact: %s: %s", argv[0], r.reason);
 		else
 			ret = tare_fail(err, r.error, "exact: %s: %s: %s", argv[0], r.reason, strerror(r.error));
@@ -426,14 +446,14 @@ _Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX && (int)EXACT_REAS
 
 enum {
 	TRIES_MAX = 5000,
-	TRIES_MIN = 3, /* whatever time they take */
+	TRIES_MIN = 3, /* however long they take */
 	TRY_SECONDS = 5,
-	FALL_MAX = 1 << 20 /* a reading may hold blocks that are then left early */
+	FALL_MAX = 1 << 20 /* a reading may include blocks that are then left early */
 };
 
-/* A reading of the board, until nothing was changed meanwhile. */
+/* A reading of the board, repeated until nothing changed meanwhile. */
 struct reading {
-	uint32_t changes; /* as it began */
+	uint32_t changes; /* at its start */
 	int tries;
 	time_t begun;
 	bool torn; /* inconsistent: something wrote to it during the reading, or overwrote it before */
@@ -456,8 +476,8 @@ static void begin_reading(struct reading *r, const struct board *b)
 }
 
 /*
- * Is it to be read again? Not for ever: the supervisor may have died as it moved sums about, and a program can have it look so, which
- * is damage then.
+ * Must the reading be repeated? Not forever: the supervisor may have died while it moved sums. A
+ * program can also fake that, which then counts as damage.
  */
 static bool in_motion(struct exact *x, struct reading *r)
 {
@@ -465,20 +485,20 @@ static bool in_motion(struct exact *x, struct reading *r)
 		return false;
 	if (x->damaged || is_lost(x, r->changes))
 		return false;
-	/* When nothing is left that writes there, it does not change any more. */
+	/* If no process writes any more, the board does not change. */
 	x->damaged = ++r->tries >= TRIES_MAX || (r->tries >= TRIES_MIN && ((x->ended && x->alone) || seconds() - r->begun >= TRY_SECONDS));
 	if (!x->damaged && (r->torn || r->changes & 1))
 		usleep(1000);
 	return !x->damaged;
 }
 
-/* Who waits for room in a ring waits no longer. */
+/* Threads that wait for room in a ring stop waiting. */
 static int damaged(struct exact *x, struct tare_error *err)
 {
 	x->damaged = true;
 	x->board->every.nobody = 1;
-	tare_fail(err, ENOTSUP, "exact: a program wrote over the memory in which it is counted");
-	tare_hint(err, "no exact count is to be had of it; hardware counters, if any: --engine perf");
+	tare_fail(err, ENOTSUP, "exact: a program overwrote the memory that contains its counts");
+	tare_hint(err, "it cannot be counted exactly; hardware counters, if any: --engine perf");
 	return -ENOTSUP;
 }
 
@@ -509,7 +529,7 @@ static bool add_live(struct exact *x, uint32_t thread, uint32_t process, int64_t
 	return add_thread(x->board, x->board_fd, READ_ONCE(board_process(x->board, process)->lineage), thread, into);
 }
 
-/* False: it does not fit together. */
+/* False: inconsistent. */
 static bool sum_up(struct exact *x, int64_t out[EXACT_CLASSES], char reason[REASON_MAX])
 {
 	struct board *b = x->board;
@@ -548,7 +568,7 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 
 	do {
 		begin_reading(&r, b);
-		if (is_damaged(x)) /* by then it may be lost, too */
+		if (is_damaged(x)) /* it may be lost by now, too */
 			return damaged(x, err);
 		r.torn = !sum_up(x, out, reason);
 		if (is_lost(x, r.changes))
@@ -562,7 +582,7 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 		return damaged(x, err);
 	x->seen = out[EXACT_INSTRUCTIONS];
 	exact_partial(x, &partial);
-	if (partial.n) /* room for what comes after it */
+	if (partial.n) /* room for the text that follows */
 		return tare_fail(err, ENODATA, "exact: without %u process%s: %.23s: %.*s", partial.n, partial.n == 1 ? "" : "es",
 				 partial.process[0].name, REASON_MAX - 1, partial.process[0].reason);
 	return 0;
@@ -705,7 +725,7 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 	return x->damaged ? damaged(x, err) : ret;
 }
 
-/* Without what its live threads count. */
+/* Without the counts of its live threads. */
 static bool process_facts(struct exact *x, uint32_t process, struct exact_process *out)
 {
 	const struct process *p = board_process(x->board, process);
@@ -729,7 +749,7 @@ static bool past_facts(struct exact *x, uint32_t i, struct exact_process *out)
 	return add_sums(out->counts, own.counts, &own.check);
 }
 
-/* place: room for PROCESSES; where each live process is in out, from 1. */
+/* place: PROCESSES entries; the index in `out` of each live process, from 1. */
 static size_t list_processes(struct exact *x, struct exact_process *out, size_t n, size_t *place, bool *torn)
 {
 	struct board *b = x->board;
@@ -787,7 +807,10 @@ static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, 
 	return found;
 }
 
-/* Nothing runs any more: what threads counted is what all of it counted, unless some had no room in their list. */
+/*
+ * No process runs any more. Do the threads' counts add up to the total? They do, unless some did
+ * not fit the list.
+ */
 static bool adds_up(struct exact *x, const struct exact_thread *thread, size_t n)
 {
 	int64_t all[EXACT_CLASSES];
@@ -849,7 +872,7 @@ void exact_close(struct exact *x)
 		close(x->board_fd);
 	if (x->image_fd >= 0)
 		close(x->image_fd);
-	/* The supervisor ends with the last process it serves; it is reaped if that is now. */
+	/* The supervisor ends with the last process it serves; reap it if that is now. */
 	if (x->supervisor > 0)
 		waitpid(x->supervisor, NULL, x->alone ? 0 : WNOHANG);
 	if (x->reaps && !x->was_subreaper)

@@ -12,7 +12,7 @@
 enum { BLOCK_MOST = 4096, MODULES_MOST = 4096, INSTRUCTION_MOST = 15 };
 
 struct instruction {
-	uint64_t offset; /* the key of its set */
+	uint64_t offset; /* sort key of its set */
 	int64_t executions, not_taken;
 	uint8_t adds[EXACT_CLASSES], size;
 };
@@ -81,7 +81,10 @@ static bool add_instruction(struct image *m, const struct instruction *like)
 	return true;
 }
 
-/* The bytes are those that were executed if they add what the engine says. False when out of memory. */
+/*
+ * Compare what the bytes add with the engine's numbers, to verify that they are the executed ones.
+ * False when out of memory.
+ */
 static bool split(struct image *m, const struct exact_code *c)
 {
 	uint8_t bytes[BLOCK_MOST], sum[EXACT_CLASSES] = { 0 };
@@ -105,7 +108,7 @@ static bool split(struct image *m, const struct exact_code *c)
 	return there;
 }
 
-/* The conditional branch that ends there. */
+/* The conditional branch that ends at `end`. */
 static struct instruction *ends_at(const struct image *m, uint64_t end)
 {
 	struct instruction *found = NULL;
@@ -118,7 +121,7 @@ static struct instruction *ends_at(const struct image *m, uint64_t end)
 		if (at == SET_NONE || in->size != size || !in->adds[EXACT_CONDITIONAL])
 			continue;
 		if (found)
-			return NULL; /* one within the other */
+			return NULL; /* they overlap */
 		found = in;
 	}
 	return found;
@@ -136,7 +139,8 @@ static void take_not_taken(struct image *m, const struct exact_code *c)
 
 static int take_code(struct image *image, const struct exact_profile *p)
 {
-	for (int pass = 0; pass < 2; pass++) /* instructions, then branches that were not taken */
+	/* first instructions, then branches that were not taken */
+	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < p->n_code; i++) {
 			const struct exact_code *c = &p->code[i];
 			struct image *m = &image[c->module];
@@ -165,7 +169,7 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* What the engine takes back may be of code that it has not counted: then nothing is sure there. */
+/* A negative count of code that was never counted: the image is not reliable. */
 static void check_image(struct image *m)
 {
 	const struct instruction *in = m->instructions.item;
@@ -174,7 +178,10 @@ static void check_image(struct image *m)
 		m->whole = in[i].executions >= 0 && in[i].not_taken >= 0 && in[i].not_taken <= in[i].executions;
 }
 
-/* A reader knows a file by its path alone. */
+/*
+ * Drop all but the first of several modules with the same path, as readers identify a file by its
+ * path.
+ */
 static void leave_out_namesakes(struct image *image, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -248,7 +255,7 @@ static int put_all(struct exact_places *out, struct image *image, const struct e
 	return ret;
 }
 
-/* Is every instruction in some module, and is each block of one that is there? */
+/* Does every instruction belong to a module, and every block to a module in the list? */
 static bool is_complete(const struct exact_profile *p)
 {
 	if (p->unplaced || !p->n_modules || p->n_modules > MODULES_MOST)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What samples of the exact engine hold that the kernel's own fields have no place for, as PERF_SAMPLE_RAW; little-endian, as it is
- * of x86-64 only. Readers that do not know it pass over it.
+ * PERF_SAMPLE_RAW data of the exact engine's samples, for which perf has no field of its own.
+ * Little-endian (x86-64 only). Readers that do not know the format skip it.
  *
  *	offset  bytes  what
- *	0       4      EXACT_RAW_* : what is told
+ *	0       4      EXACT_RAW_*: what is present
  *	4       8      the bytes accessed, from the sample's address on; or where a branch leads
  */
 #ifndef EXACT_EXACT_RAW_H
@@ -14,14 +14,20 @@ enum {
 	EXACT_RAW_SIZE = 12,
 	EXACT_RAW_BYTES = 1,
 	EXACT_RAW_TARGET = 2,
-	EXACT_RAW_OUTCOME = 4, /* whether it went there: EXACT_RAW_TAKEN */
+	EXACT_RAW_OUTCOME = 4, /* whether it was taken: EXACT_RAW_TAKEN */
 	EXACT_RAW_TAKEN = 8,
 };
 
-/* perf_event_attr.config2 of its events: of every `period` events one at random is a sample; else the last of them. */
+/*
+ * perf_event_attr.config2 of its events: one random event of every `period` is a sample; otherwise
+ * the last of them.
+ */
 #define EXACT_AT_RANDOM 0x746172650001ull
 
-/* config1 of an event that is read: it moves by what the code at the sample adds to it in a period. */
+/*
+ * config1 of an event in a group read: its value includes, per period, what the code at the sample
+ * adds.
+ */
 #define EXACT_BY_CODE 0x746172650002ull
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [--json] [-o FILE] -- COMMAND...: run a command under the exact engine and write its counts as
- * JSON to FILE (default: stderr). For the tests; exits with the command's status.
+ * exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE] [--json] [-o FILE] -- COMMAND...: runs a command
+ * under the exact engine and writes its counts as JSON to FILE (default: stderr). Used by the
+ * tests; exits with the command's status.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -30,7 +31,7 @@ static int by_process(const void *a, const void *b)
 	return (x->born > y->born) - (x->born < y->born);
 }
 
-/* All threads, those of a process together, in order of birth; freed by the caller. */
+/* All threads, grouped by process, in order of creation; freed by the caller. */
 static struct exact_thread *threads_of(struct exact *x, size_t *n)
 {
 	struct exact_thread *t;
@@ -64,7 +65,7 @@ static void write_threads(FILE *f, const struct exact_thread *t, size_t n, uint3
 	fprintf(f, "]");
 }
 
-/* Instructions by module; all of them together are the command's. */
+/* Instructions by module; their sum is the command's total. */
 static int write_profile(FILE *f, struct exact *x)
 {
 	struct exact_profile p;
@@ -92,13 +93,16 @@ enum { R11 = 11, DIRECTION_FLAG = 0x400, STACK_BYTES = 64 };
 
 #define TRAP_FLAG 0x100ull
 
-/* Of samples, by event. */
+/* Output files of samples, one per event. */
 struct files {
 	FILE *of[EXACT_EVENTS_MAX];
 	unsigned n;
 };
 
-/* A line each, as the judge's -e writes them: THREAD NUMBER PC COUNT... >TARGET @ADDRESS#BYTES =REGISTERS ^STACK <CALLER... */
+/*
+ * One line per sample, in the format of the stepper's -e: THREAD NUMBER PC COUNT... >TARGET
+ * @ADDRESS#BYTES =REGISTERS ^STACK <CALLER...
+ */
 static int write_sample(void *with, const struct exact_sample *s)
 {
 	const struct files *files = with;
@@ -135,7 +139,8 @@ static int write_sample(void *with, const struct exact_sample *s)
 	if (s->kind == EXACT_SAMPLE && s->has_address)
 		fprintf(f, " @%#" PRIx64 "#%" PRIu64, s->address, s->bytes);
 	for (int i = 0; s->registers && i < EXACT_REGISTERS; i++) {
-		uint64_t all = i == EXACT_REGISTERS - 1 ? DIRECTION_FLAG : i == R11 ? ~TRAP_FLAG : ~0ull; /* the judge's */
+		/* the stepper's */
+		uint64_t all = i == EXACT_REGISTERS - 1 ? DIRECTION_FLAG : i == R11 ? ~TRAP_FLAG : ~0ull;
 
 		fprintf(f, "%s%#" PRIx64, i ? "," : " =", s->registers[i] & all);
 	}
@@ -157,7 +162,7 @@ static enum exact_class class_of(const char *name)
 	return (enum exact_class)c;
 }
 
-/* N:CLASS:FILE, once for each event. */
+/* N:CLASS:FILE, once per event. */
 static bool take_every(char *word, struct exact_every *every, struct files *files)
 {
 	char *class = strchr(word, ':'), *file = class ? strchr(class + 1, ':') : NULL;
@@ -203,7 +208,7 @@ static void usage(FILE *to)
 		    "  -e  a sample every N of CLASS, into FILE; up to 8 times\n");
 }
 
-/* The processes that are not counted to their end. */
+/* The processes that were not counted to their end. */
 static void write_partial(FILE *f, const struct exact_partial *p)
 {
 	if (!p->n)
@@ -308,7 +313,8 @@ int main(int argc, char **argv)
 	if (refused)
 		return 125;
 	if (WIFSIGNALED(end.status)) {
-		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 }); /* the command's core stays */
+		/* no core dump of our own; the command's remains */
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
 		signal(WTERMSIG(end.status), SIG_DFL);
 		raise(WTERMSIG(end.status));
 		return 128 + WTERMSIG(end.status);

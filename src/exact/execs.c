@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that begin. A thread about to exec asks to be watched; in its exec stop the new program gets the engine, or
- * it is noted why it runs uncounted.
+ * Handles exec. A thread that is about to exec asks to be traced. In its exec stop the engine is
+ * mapped into the new program, or the reason why it runs uncounted is recorded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ int watched_index(const struct supervisor *s, pid_t tid)
 	return -1;
 }
 
-/* Why PTRACE_SEIZE failed: mostly because a thread can have one tracer. */
+/* Why PTRACE_SEIZE failed: mostly because a thread can only have one tracer. */
 static const char *why_untraced(pid_t tid, int code, char other[64])
 {
 	char path[64], line[128];
@@ -48,7 +48,7 @@ static const char *why_untraced(pid_t tid, int code, char other[64])
 	return other;
 }
 
-/* The program that process p executes runs without the engine. */
+/* Process p executes a program that runs without the engine. */
 static void note_uncounted(struct process *p, const char *reason)
 {
 	if (p->refused)
@@ -57,7 +57,7 @@ static void note_uncounted(struct process *p, const char *reason)
 	p->refused = REFUSED_EXEC;
 }
 
-/* Trace the thread, if it is one of the command's. -errno: it is not, or cannot be. */
+/* Trace the thread, if it belongs to the command. -errno: it does not, or cannot be traced. */
 static int watch(struct supervisor *s, uint32_t slot, pid_t tid)
 {
 	struct rights rights;
@@ -81,14 +81,14 @@ static int watch(struct supervisor *s, uint32_t slot, pid_t tid)
 	if (ret < 0)
 		return ret;
 	for (int i; (i = watched_index(s, tid)) >= 0;)
-		unwatch(s, (unsigned)i); /* another thread's exec has ended that one */
+		unwatch(s, (unsigned)i); /* another thread's exec ended that one */
 	s->watched[s->n_watched].tid = tid;
 	s->watched[s->n_watched].rights = rights;
 	s->watched[s->n_watched++].thread = slot;
 	return 0;
 }
 
-/* Answer the threads that are about to exec. */
+/* Answer threads that are about to exec. */
 void watch_execs(struct supervisor *s)
 {
 	for (uint32_t i = 0; i < board_threads(s->b); i++) {
@@ -136,7 +136,10 @@ static void name_process(struct process *p, pid_t tid)
 	close(fd);
 }
 
-/* Was it laid out as it was meant to be? What runs with other rights is not, nor what has changed that. */
+/*
+ * Does the program have the requested memory layout? Programs with other rights do not, and neither
+ * do those whose personality was changed.
+ */
 static void check_layout(const struct supervisor *s, const struct process *p, pid_t pid)
 {
 	char path[64], text[16] = "";
@@ -160,7 +163,7 @@ static void note_program(struct board *b, const struct process *p)
 	note_happening(b, HAPPENED_PROGRAM, &h);
 }
 
-/* Killed in its stop: nothing can be asked of it any more. */
+/* It was killed in its stop: no further information is available. */
 static bool is_dying(pid_t pid)
 {
 	uint64_t mask;
@@ -168,7 +171,7 @@ static bool is_dying(pid_t pid)
 	return ptrace(PTRACE_GETSIGMASK, pid, sizeof mask, &mask) < 0 && errno == ESRCH;
 }
 
-/* The program has been replaced by a new one, which has not run an instruction yet. */
+/* A new program has replaced the old one, and has not executed an instruction yet. */
 void on_exec(struct supervisor *s, pid_t pid)
 {
 	unsigned long former = (unsigned long)pid;
@@ -237,7 +240,9 @@ void on_exec(struct supervisor *s, pid_t pid)
 			 "more programs at a time than the exact engine follows");
 		ret = -EAGAIN;
 	} else {
-		/* With us its only hope would go: a program that is half prepared must not run. */
+		/*
+		 * If the supervisor dies now, a half-prepared program must not run: kill it, too.
+		 */
 		ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
 		ret = inject(s->b, s->l, pid, p, reason);
 	}
@@ -248,7 +253,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 		ptrace(PTRACE_SETSIGMASK, pid, 8, &mask);
 		p->state = PROCESS_ENDED;
 		if (ret != -EFAULT && !is_dying(pid)) {
-			/* Of the command itself nothing is run, rather than counted. */
+			/* If the command itself cannot be counted, do not run it at all. */
 			snprintf(full, sizeof full, "%.23s cannot be counted: %.150s", p->name, reason);
 			if (first) {
 				note_reason(s, full);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The side of the program that is counted: it asks the engine it runs under. See tare/exact.h. */
+/*
+ * Functions for a counted program, which read counts from the engine it runs under. See
+ * tare/exact.h.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -11,7 +14,7 @@
 _Static_assert((int)TARE_EXACT_CLASSES == (int)EXACT_CLASSES, "one class each, in the same order");
 _Static_assert((int)TARE_EXACT_LOADS == (int)EXACT_LOADS && (int)TARE_EXACT_ACCESSES == (int)EXACT_ACCESSES, "");
 
-/* No other architecture has the call, or the engine. */
+/* No other architecture has this call, or the engine. */
 static long ask(int64_t *out, size_t n)
 {
 #ifdef SYS_arch_prctl

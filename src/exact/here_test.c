@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that runs natively: there are no counts, and it is said so. Under the engine: tests/exact. */
+/*
+ * A program that runs natively gets an error instead of counts. tests/exact covers programs under
+ * the engine.
+ */
 #include <string.h>
 #include "exact/exact.h"
 #include "tare/exact.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Put the engine into a program that has just been executed and has not run an instruction yet:
- * have it make a few system calls by remote control (ptrace), then start at the engine's first
- * instruction.
+ * Maps the engine into a program that was just executed and has not run an instruction yet: makes
+ * it execute a few system calls (by ptrace), then start at the engine's first instruction.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -30,14 +29,18 @@ struct remote {
 	int mem; /* /proc/tid/mem */
 	struct user_regs_struct start;
 	uint64_t code; /* CALLS_ROOM bytes for code, then PATH_ROOM bytes for each of two names */
-	int held_signal; /* a stop signal to hand over at the end */
+	int held_signal; /* a stop signal to deliver at the end */
 };
 
-/* A system call for the program to make. */
+/* A system call that the program is to make. */
 struct call {
 	long nr;
 	uint64_t args[6];
-	int fd_from; /* its descriptor, the fifth argument or close()'s only one, is what this one of the first of these calls returned; -1: it is given */
+	/*
+	 * its descriptor (the fifth argument, or close()'s only one) is the result of this earlier
+	 * call; -1: given in args
+	 */
+	int fd_from;
 };
 
 static uint8_t *put_imm(uint8_t *p, unsigned reg, uint64_t value)
@@ -48,14 +51,15 @@ static uint8_t *put_imm(uint8_t *p, unsigned reg, uint64_t value)
 	return p + sizeof value;
 }
 
-/* What results are kept in, by the numbers that instructions have for them: no system call changes these. */
+/* Registers that hold the results, by their encoding: system calls do not change these. */
 static const uint8_t result_in[CALLS_MAX] = { 12, 13, 14, 15, 3 /* rbx */, 5 /* rbp */ };
 
-enum { CALL_BYTES = 6 * 10 + 3 + 10 + 2 + 12 }; /* of code for a call, at most; one more byte traps behind all */
+/* code bytes per call, at most; one more byte traps at the end */
+enum { CALL_BYTES = 6 * 10 + 3 + 10 + 2 + 12 };
 
 _Static_assert(CALLS_MAX * CALL_BYTES + 1 <= CALLS_ROOM, "room for their code");
 
-/* Code that makes the calls in turn, until one fails, and traps. */
+/* Code that makes the calls in sequence, until one fails, and traps. */
 static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, size_t n)
 {
 	static const uint8_t args[6] = { 7 /* rdi */, 6 /* rsi */, 2 /* rdx */, 10, 8, 9 };
@@ -102,7 +106,7 @@ int next_stop(pid_t tid)
 	}
 }
 
-/* Did what it executes bring it to this stop, and not what somebody sent? */
+/* Was the stop caused by the program's own instruction, and not by a signal that was sent? */
 static bool is_fault(pid_t tid, int stop)
 {
 	siginfo_t how = { 0 };
@@ -127,9 +131,9 @@ static bool writes(const struct remote *r, const void *from, size_t size, uint64
 }
 
 /*
- * System calls in the program: what each returned, -ECANCELED where one before it failed. Their code stands in the first bytes of
- * the page of its entry point, and traps where it is over: so all cost one wait for it.
- * -EFAULT: nothing can be executed there.
+ * Make system calls in the program. Stores what each returned; -ECANCELED if an earlier one failed.
+ * The code is written to the page of its entry point and traps at the end, so all calls cost one
+ * wait. -EFAULT: that page is not executable.
  */
 static int remote_calls(struct remote *r, const struct call *calls, size_t n, int64_t results[CALLS_MAX])
 {
@@ -149,11 +153,15 @@ static int remote_calls(struct remote *r, const struct call *calls, size_t n, in
 			return stop;
 		if (is_fault(r->tid, stop))
 			return -EFAULT;
-		if (stop >> 8) { /* PTRACE_EVENT_STOP: SIGCONT came, which undoes a stop, or others have it stop, which it does when it is let go */
+		/*
+		 * PTRACE_EVENT_STOP: SIGCONT arrived, which cancels a stop, or it was stopped,
+		 * which takes effect when it is detached
+		 */
+		if (stop >> 8) {
 			r->held_signal = (stop & 0xff) == SIGTRAP ? 0 : r->held_signal;
 			continue;
 		}
-		if (stop != SIGTRAP) { /* SIGSTOP: it blocks all others */
+		if (stop != SIGTRAP) { /* SIGSTOP: all others are blocked */
 			r->held_signal = stop;
 			continue;
 		}
@@ -184,7 +192,7 @@ static bool failed(int64_t ret)
 	return ret < 0 && ret > -4096;
 }
 
-/* The file at `name`, as the program sees it: which it is, and when it was last written. */
+/* The identity of the file at `name`, as the program sees it, and its last modification time. */
 static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uint64_t inode)
 {
 	char path[4500];
@@ -198,7 +206,7 @@ static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uin
 	r->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* The program's executable memory: what the board has of it is for the engine. */
+/* The program's executable memory, written to the board for the engine. */
 struct regions {
 	uint32_t n;
 	struct exec_region at[EXEC_REGIONS];
@@ -225,7 +233,7 @@ static int read_regions(struct regions *all, pid_t tid)
 		all->n++;
 		*r = (struct exec_region){ .start = m.start, .end = m.end, .writable = m.rights[1] == 'w', .shared = m.rights[3] == 's' };
 		look_at_file(r, tid, m.name, m.inode);
-		/* A stack that may be executed: it grows down, and its writes cannot be watched. */
+		/* An executable stack: it grows down, and its writes cannot be watched. */
 		if (!strcmp(m.name, "[stack]")) {
 			r->checked = 1;
 			r->start = m.end - (8 << 20);
@@ -235,7 +243,7 @@ static int read_regions(struct regions *all, pid_t tid)
 	return ret;
 }
 
-/* A message that carries one descriptor; the pointers are the receiver's. */
+/* A message with one descriptor; pointers are valid in the receiver. */
 struct parcel {
 	struct msghdr header;
 	struct iovec vector;
@@ -257,7 +265,7 @@ static struct parcel new_parcel(struct parcel *here, uint64_t at)
 	};
 }
 
-/* Through our copy of one end of the program's own pair of sockets. */
+/* Send it through our copy of one end of the program's own socket pair. */
 static bool send_board(pid_t tid, int end, int board_fd)
 {
 	const struct cmsghdr head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
@@ -277,8 +285,8 @@ static bool send_board(pid_t tid, int end, int board_fd)
 }
 
 /*
- * To a program of another user or root, handed over: it makes a pair of sockets, and since it is traced its
- * end can be had. Nobody else can send into it.
+ * Pass the board to a program of another user or root directory: it creates a socket pair, and as
+ * it is traced, tare can duplicate one end. No other process can send into it.
  */
 static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
 {
@@ -305,7 +313,7 @@ static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
 	return fd;
 }
 
-/* hand_board(), with the program's memory as it was before. */
+/* hand_board(), then restores the program's memory. */
 static int64_t hand_over(struct remote *r, int board_fd)
 {
 	uint64_t at = (r->start.rsp - BELOW_STACK) & ~0xfull;
@@ -318,7 +326,7 @@ static int64_t hand_over(struct remote *r, int board_fd)
 	return writes(r, before, sizeof before, at) ? fd : -EIO;
 }
 
-/* Is there room for the program's heap, too? */
+/* Is there also room for the program's heap? */
 static bool leaves_room(const struct regions *all, uint64_t place)
 {
 	for (uint32_t i = 0; i < all->n; i++)
@@ -327,15 +335,16 @@ static bool leaves_room(const struct regions *all, uint64_t place)
 	return true;
 }
 
-/* The two files, as the program has them open. */
+/* The two files, and the program's descriptors of them. */
 enum { BOARD_FILE, IMAGE_FILE, FILES };
 
 static const int64_t NOT_OPEN = INT64_MIN;
 
 /*
- * The board and the image, mapped in the program: the files by their names, which programs of the same user, root and namespaces can
- * open, while they are NOT_OPEN; then fds has what they are open as, or -errno. -errno: nothing is mapped, but they may be open.
- * The image is closed behind it.
+ * Map the board and the image in the program. Files that are NOT_OPEN are opened by name, which
+ * works if the program has the same user, root directory and namespaces; afterwards fds has the
+ * descriptors, or -errno. -errno: nothing is mapped, but the files may be open. The image is closed
+ * afterwards.
  */
 static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end, int64_t fds[FILES])
 {
@@ -378,13 +387,16 @@ static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end,
 	return ret;
 }
 
-/* Those that it could not open, as another user or in another root. False: nor can they be handed over. */
+/*
+ * Pass the files that it could not open, because of another user or root directory. False: that
+ * failed, too.
+ */
 static bool hand_over_files(struct remote *r, const struct launch *l, int64_t fds[FILES])
 {
 	const int ours[FILES] = { l->board_fd, l->image_fd };
 
 	for (int i = 0; i < FILES; i++) {
-		if (fds[i] == -EACCES || fds[i] == -ENOENT || fds[i] == -EPERM || fds[i] == -ECANCELED /* as the one before */)
+		if (fds[i] == -EACCES || fds[i] == -ENOENT || fds[i] == -EPERM || fds[i] == -ECANCELED /* an earlier call failed */)
 			fds[i] = hand_over(r, ours[i]);
 		if (failed(fds[i]))
 			return false;
@@ -425,7 +437,7 @@ static int map_all(struct remote *r, const struct launch *l, const struct region
 				int code = (int)(failed(fds[BOARD_FILE]) ? fds[BOARD_FILE] : fds[IMAGE_FILE]);
 
 				close_files(r, fds);
-				snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), nor be given it: %s",
+				snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), and tare cannot pass it: %s",
 					 paths[BOARD_FILE], strerror(-code));
 				return code;
 			}
@@ -453,8 +465,8 @@ static int map_all(struct remote *r, const struct launch *l, const struct region
 }
 
 /*
- * It is to run uncounted: under the limits that the program before it had set. Those of the kernel lie above them (engine/limits.c),
- * so they are lowered only, whatever is on the board.
+ * It will run uncounted: restore the limits that the previous program had set. The kernel's are
+ * higher (engine/limits.c), so this only lowers them, regardless of what the board contains.
  */
 static void limits_for_real(pid_t tid, const struct process *p)
 {
@@ -474,7 +486,10 @@ static void limits_for_real(pid_t tid, const struct process *p)
 	}
 }
 
-/* Its first instruction is in memory that may be executed; elsewhere it dies of it, and has executed nothing. */
+/*
+ * Is its first instruction in executable memory? Otherwise it dies there without executing
+ * anything.
+ */
 static bool can_begin(const struct regions *all, uint64_t pc)
 {
 	for (uint32_t i = 0; i < all->n; i++)

@@ -52,7 +52,9 @@ static const struct known program = {
 		  0x05 }, /* xor edi, edi; mov eax, SYS_exit; syscall */
 };
 
-/* In memory, so that no folder is needed from which programs may be executed. Negative errno. */
+/*
+ * In a memory file, so no executable directory is needed. Returns a descriptor or negative errno.
+ */
 static int make(void)
 {
 	int fd = memfd_create("tare-known", MFD_EXEC);
@@ -90,7 +92,7 @@ static int judge(struct exact *x, struct tare_error *err)
 	if (counts[EXACT_INSTRUCTIONS] != 2 * TURNS + 4 || counts[EXACT_BRANCHES] != TURNS)
 		return tare_fail(
 		    err, EIO,
-		    "it counted %lld instructions and %lld branches of a program with %d and %d",
+		    "it counted %lld instructions and %lld branches of a program that has %d and %d",
 		    (long long)counts[EXACT_INSTRUCTIONS], (long long)counts[EXACT_BRANCHES],
 		    2 * TURNS + 4, TURNS);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the fields of struct thread lie, for assembly and for emitted code: gs:[T_...]. */
+/* Offsets of the fields of struct thread, for assembly and for emitted code: gs:[T_...]. */
 #ifndef EXACT_LAYOUT_H
 #define EXACT_LAYOUT_H
 
@@ -25,9 +25,9 @@
 #define T_IN_CALL  0x110
 #define T_GENERATION 0x114
 #define T_PATH     0x118
-#define T_LEFT     0x120 /* and each further event's, of 8 bytes */
+#define T_LEFT     0x120 /* and those of further events, 8 bytes each */
 
-/* In T_EDGE: came by an indirect branch, or from a system call. */
+/* In T_EDGE: entered by an indirect branch, or from a system call. */
 #define EDGE_MISS  -1
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is mapped where a program executes: read from /proc/TID/maps while the thread that asks
- * waits and its process can map nothing. A file is one module however often it is mapped. Source:
- * proc(5),
- * "/proc/[pid]/maps".
+ * The mappings of a program: read from /proc/TID/maps while the thread that asks waits and its
+ * process cannot change them. A file is one module even if it is mapped several times. Source:
+ * proc(5), "/proc/[pid]/maps".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +14,10 @@
 
 enum { NAME_ROOM = sizeof ((struct proc_maps *)0)->text };
 
-/* How much is known: the board has it for others, who could change it there. */
+/* Private copies of the numbers on the board, where others could change them. */
 static uint32_t n_modules, n_mappings;
 
-/* What thread `tid` has at `pc`; false, too, when it has no board there: members.c. */
+/* The mapping at `pc` of thread `tid`; false also if the board is not mapped there: members.c. */
 static bool find_map(pid_t tid, uint64_t pc, struct proc_map *l, char name[NAME_ROOM])
 {
 	bool found = false, member = false;
@@ -49,14 +48,16 @@ static enum exact_module_kind kind_of(const struct proc_map *l)
 {
 	if (!strcmp(l->name, "[vdso]"))
 		return EXACT_VDSO;
-	/* Files of memory (memfd_create, shm) hold what a program wrote at run time. */
+	/* Memory files (memfd_create, shm) contain what a program wrote at run time. */
 	if (l->name[0] != '/' || !strncmp(l->name, "/memfd:", 7) || !strncmp(l->name, "/SYSV", 5) ||
 	    !strncmp(l->name, "/dev/zero", 9) || !strncmp(l->name, "/anon_hugepage", 14))
 		return EXACT_MEMORY;
 	return EXACT_FILE;
 }
 
-/* Does the path mean the same file to tare as to the program? Fills in what the file is like now.
+/*
+ * Does the path name the same file for tare as for the program? Fills in the file's current
+ * attributes.
  */
 static void look_at_file(struct module *m, const char *path, pid_t tid)
 {
@@ -102,7 +103,7 @@ static uint32_t module_of(struct board *b, const struct proc_map *l, pid_t tid)
 	return n_modules++;
 }
 
-/* Programs are laid out alike, so a mapping is mostly known: looked for from the newest. */
+/* Programs have similar layouts, so a mapping is usually known: search from the newest. */
 static uint32_t mapping_number(struct board *b, const struct mapping *m)
 {
 	for (uint32_t i = n_mappings; i-- > MAPPING_UNKNOWN;) {
@@ -120,7 +121,7 @@ static uint32_t mapping_number(struct board *b, const struct mapping *m)
 	return n_mappings++;
 }
 
-/* Module 0 and mapping 1 stand for what nothing is known of; there is no mapping 0. */
+/* Module 0 and mapping 1 mean unknown; there is no mapping 0. */
 void maps_begin(struct board *b)
 {
 	board_module(b, 0)->kind = EXACT_UNKNOWN;
@@ -141,7 +142,7 @@ void maps_answer(struct board *b, struct question *q)
 	if (find_map(tid, __atomic_load_n(&q->pc, __ATOMIC_RELAXED), &l, name)) {
 		struct mapping m = { .module = module_of(b, &l, tid) };
 
-		/* What is no file has no places: one mapping is enough. */
+		/* Memory without a file has no locations: one mapping is enough. */
 		if (board_module(b, m.module)->kind == EXACT_FILE ||
 		    board_module(b, m.module)->kind == EXACT_VDSO)
 			m = (struct mapping){ l.start, l.offset, m.module, 0 };

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which threads the supervisor may touch. It may have more rights than the command, as root that
- * measures another user's program, and it reads on the board what it is to do, where the command
- * can write the number of any thread. So it traces, signals or looks into a thread only when the
- * kernel says that it is one of the command's:
+ * Checks which threads the supervisor may act on. It may have more rights than the command (root
+ * that measures another user's program), and it reads requests from the board, where the command
+ * can write any thread's number. So it traces, signals or inspects a thread only if the kernel
+ * shows that the thread belongs to the command:
  *
- * - Its memory has this run's board mapped at one of the places where inject() puts it, whole.
- * inject() did that, or the thread was forked from one where it did. An exec takes it away, so a
- * setuid program that the command has executed is none. Others may be given a descriptor of the
- * board, and may map it, but the kernel never chooses one of these places.
- * - It is still the same thread when it is traced: a number may be used again, so its directory in
- * /proc is held meanwhile.
- * - A program that it executes gets the engine only when that exec gave it no rights. The engine
- * looks at the file before, and another one may be there a moment later; a setuid program gets its
- * rights although it is traced, where the tracer is privileged.
+ * - The whole board of this run is mapped at one of the addresses that inject() uses. Either
+ *   inject() mapped it, or the thread was forked from one where it did. An exec removes it, so a
+ *   setuid program that the command executed does not qualify. Another process may get a descriptor
+ *   of the board and map it, but the kernel never chooses one of these addresses.
+ * - It is still the same thread when it is traced: a TID may be reused, so the thread's directory
+ *   in /proc is kept open.
+ * - A program that it executes gets the engine only if that exec did not raise its rights. The
+ *   engine checks the file before, but the file may be replaced meanwhile; and a setuid program
+ *   gets its rights even if it is traced, if the tracer is privileged.
  *
- * The processes of the command are one party: each can change what the engine does in another one.
+ * The processes of the command trust each other: each can change what the engine does in another
+ * one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +60,7 @@ struct map_query {
 
 enum { MAP_QUERY_SHARED = 8 };
 
-/* Where the board is mapped, as `maps` says; 0: nowhere. */
+/* Address of the board according to `maps`; 0: not mapped. */
 static uint64_t place_of_board(struct proc_maps *maps)
 {
 	struct proc_map m;
@@ -126,7 +127,7 @@ void member_close(struct member *m)
 	m->dir = -1;
 }
 
-/* Its directory is its effective user's and group's. Source: proc_pid(5). */
+/* Its /proc directory is owned by its effective user and group. Source: proc_pid(5). */
 bool rights_of(struct rights *r, pid_t tid)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, tid };
@@ -143,8 +144,8 @@ bool rights_of(struct rights *r, pid_t tid)
 }
 
 /*
- * An exec by root gives root's capabilities back, whatever the program.
- * Source: capabilities(7), "Capabilities and execution of programs by root".
+ * An exec by root restores root's capabilities, for every program. Source: capabilities(7),
+ * "Capabilities and execution of programs by root".
  */
 bool rights_gained(const struct rights *before, const struct rights *now)
 {

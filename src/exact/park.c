@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process dies and leaves a core: its other threads are traced and brought to where they stand in the program, as
- * engine/park.c explains, and stay stopped until the kernel kills them.
+ * When a process dumps core, its other threads are traced, brought to their own state in the
+ * program, as engine/park.c explains, and kept stopped until the kernel kills them.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "exact/supervise.h"
 
-/* Then a program is given them, or a socket. Source: core(5). */
+/* Is the core passed to a program or a socket? Source: core(5). */
 bool cores_are_piped(void)
 {
 	int fd = open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC);
@@ -61,13 +61,13 @@ static struct parking *parking_new(struct supervisor *s)
 	return &s->parking[s->n_parking++];
 }
 
-/* Where the image has it, in a process with the board at `place`. */
+/* Address of a field's target in the image, in a process with the board at `place`. */
 static uint64_t in_image(uint64_t place, size_t field, int32_t value)
 {
 	return place - IMAGE_BELOW + field + (uint64_t)(int64_t)value;
 }
 
-/* In a system call of the program's, or right behind: all but a few registers are its own. */
+/* In a system call of the program, or right after: all but a few registers are its own. */
 static bool correct_call(uint64_t place, const struct thread *t, struct user_regs_struct *regs)
 {
 	const struct image_head *head = (const struct image_head *)exact_image;
@@ -80,7 +80,7 @@ static bool correct_call(uint64_t place, const struct thread *t, struct user_reg
 	return true;
 }
 
-/* It stands where it was interrupted. */
+/* It stopped at the place where it was interrupted. */
 static void look_at(struct supervisor *s, struct parking *k)
 {
 	struct thread *t = slot_of(s, k);
@@ -121,7 +121,7 @@ bool park_stop(struct supervisor *s, pid_t tid, int status)
 	if (status >> 16 == PTRACE_EVENT_EXEC) {
 		unsigned long former = (unsigned long)tid;
 
-		/* exec: the new program is not to be parked */
+		/* Exec: the new program must not be parked. */
 		ptrace(PTRACE_GETEVENTMSG, tid, 0, &former);
 		park_end(s, (pid_t)former);
 		park_end(s, tid);
@@ -167,7 +167,7 @@ static bool is_over(pid_t pid, pid_t tid)
 	return state && (state[2] == 'Z' || state[2] == 'X');
 }
 
-enum { AGAIN_MS = 20 /* time enough to come out in, once told */ };
+enum { AGAIN_MS = 20 /* time to leave the engine, once asked */ };
 
 static uint64_t now_ms(void)
 {
@@ -176,7 +176,10 @@ static uint64_t now_ms(void)
 
 enum outcome { OUT_ALL, OUT_SOME, OUT_NOT_YET };
 
-/* Trace one. A thread that was told and has not come out may have begun to wait in a system call: look again. */
+/*
+ * Trace one thread. A thread that was asked and has not left the engine may be waiting in a system
+ * call meanwhile: check again.
+ */
 static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t pid, pid_t tid)
 {
 	struct parking *k = parking_of(s, tid);
@@ -188,7 +191,7 @@ static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t pi
 			return is_over(pid, tid) ? OUT_ALL : OUT_SOME;
 		k = parking_new(s);
 		if (!k) {
-			ptrace(PTRACE_INTERRUPT, tid, 0, 0); /* let go when it stops */
+			ptrace(PTRACE_INTERRUPT, tid, 0, 0); /* detached when it stops */
 			return OUT_SOME;
 		}
 		*k = (struct parking){ .tid = tid, .pid = pid, .process = process };
@@ -210,7 +213,7 @@ static enum outcome park_process(struct supervisor *s, uint32_t process)
 	DIR *d = NULL;
 	int fd;
 
-	/* its first thread may have ended, and has no memory then */
+	/* Its first thread may have ended; then that has no memory. */
 	if (p->foreign || member_open(&m, pid, dying > 0 ? dying : pid) < 0)
 		return OUT_SOME;
 	fd = openat(m.dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -230,7 +233,7 @@ static enum outcome park_process(struct supervisor *s, uint32_t process)
 	return all;
 }
 
-/* Answer the processes that ask before they die. */
+/* Answer processes that ask before they die. */
 void park_threads(struct supervisor *s)
 {
 	for (uint32_t i = 0; i < board_processes(s->b); i++) {

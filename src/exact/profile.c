@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exact profile: how often each block of code was executed, kept by the module it came from and
- *where it lies there, so that it outlives the mapping. A thread's counts go to its lineage when it
- *ends; a lineage's to the board's list of code when its last process is gone:
+ * The exact profile: how often each block of code was executed, by module and offset, so that the
+ * profile outlives the mapping. A thread's counts go to its lineage when it ends; a lineage's to
+ * the board's list of code when its last process is gone:
  *
  *	thread counters -> lineage sums -> code_sum { module, offset, size } += executions
  *
@@ -36,7 +36,10 @@ void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread)
 			   __ATOMIC_RELAXED);
 }
 
-/* What a counter's `n` means for the profile; false when it counts no instructions and no branches that were not taken. */
+/*
+ * Translate `n` executions of a counter to an entry of the profile; false if it counts neither
+ * instructions nor branches that were not taken.
+ */
 static bool place(struct board *b, const struct block_facts *facts, uint64_t n, struct code_sum *out)
 {
 	uint32_t mappings = b->n_mappings;
@@ -62,7 +65,10 @@ static bool place(struct board *b, const struct block_facts *facts, uint64_t n, 
 
 /* ---- in the supervisor ---- */
 
-/* Finds code on the board; grows. The board has `n` for tare; there it could be changed. */
+/*
+ * A hash index of the code on the board; grows. `n` is a private copy of the board's number, which
+ * could be changed there.
+ */
 static struct {
 	uint32_t *slot; /* number + 1 */
 	unsigned bits;
@@ -181,7 +187,7 @@ static int copy_modules(struct board *b, struct exact_profile *out, struct tare_
 	return out->n_modules == n && out->module ? 0 : tare_fail_nomem(err);
 }
 
-/* So that whoever multiplies executions by what they add, and adds that up, has no overflow. */
+/* Bounds the values, so that executions times what they add, summed up, do not overflow. */
 static bool makes_sense(struct gathering *g, const struct code_sum *c)
 {
 	uint64_t times = c->executions < 0 ? 0 - (uint64_t)c->executions : (uint64_t)c->executions;
@@ -204,7 +210,7 @@ static int append(struct gathering *g, const struct code_sum *c)
 	return 0;
 }
 
-/* At `at` on the board, of that lineage. */
+/* Append the counters of the lineage at offset `at` of the board. */
 static int append_counters(struct gathering *g, uint32_t lineage, uint64_t at)
 {
 	const volatile uint64_t *counters = (const volatile uint64_t *)((const uint8_t *)g->b + at);
@@ -257,7 +263,7 @@ int profile_gather(struct board *b, int fd, struct exact_profile *out, struct ta
 	out->unplaced = READ_ONCE(b->unplaced);
 	if (ret == 0)
 		ret = append_ended(&g);
-	/* What still runs. */
+	/* Processes that still run. */
 	for (uint32_t i = 0; ret == 0 && i < LINEAGES; i++)
 		if (b->lineage_users[i])
 			ret = append_counters(&g, i, BOARD_BLOCKS + i * LINEAGE_STRIDE + LINEAGE_SUMS);

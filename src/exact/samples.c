@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See exact.h: samples as tare reads them. What explains a sample is written before it, and the end of a thread behind
- * its last one; so the ends are looked at first, then how far each ring goes, and given away the other
- * way round: happenings, rings, ends.
+ * See exact.h: tare's reader of samples. What explains a sample is written before it, and a
+ * thread's end after its last sample. So this reads the number of ends first, then the rings'
+ * heads, and delivers in the opposite order: events, rings, ends.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,17 +14,18 @@
 #include "exact/samples_read.h"
 #include "exact/supervisor.h"
 
-enum { LOOKS = 5, NUMBERS_MAX = 4 << 20 /* of processes and threads: those have more happenings and ends than find room */ };
+enum { LOOKS = 5, NUMBERS_MAX = 4 << 20 /* of processes and threads: beyond that there are more entries than fit the lists */ };
 
 struct samples {
 	struct board *b;
 	const struct every *every;
 	struct exact_clock clock;
-	uint32_t happenings, ends; /* given away */
-	uint64_t goes_to[THREADS]; /* how far each ring went when this round began */
-	uint64_t at[THREADS];	   /* how far it was read */
-	struct module module;	   /* of the happening */
-	uint64_t settled;	   /* ticks: what the rings get after that is of this time or a later one */
+	uint32_t happenings, ends; /* delivered so far */
+	uint64_t goes_to[THREADS]; /* the rings' heads when this round started */
+	uint64_t at[THREADS];	   /* the position read up to */
+	struct module module;	   /* the module of the event */
+	/* ticks: later samples in the rings have this time or a later one */
+	uint64_t settled;
 	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + 8 + SAMPLE_REGISTERS * 8 + 16 + SAMPLE_PEEKS * 8 +
 			 SAMPLE_CHAIN_MAX * 8 + SAMPLE_STACK_MAX) / 8 + 1];
 };
@@ -53,7 +54,10 @@ void exact_clock_begin(struct exact_clock *c)
 	c->last = c->ticks;
 }
 
-/* How fast the ticks go: the longer since the beginning, the better known; after a second it stays. */
+/*
+ * Measure the tick frequency: its precision grows with the time since the start; fixed after a
+ * second.
+ */
 static void measure(struct exact_clock *c)
 {
 	uint64_t ns = c->ns, ticks = c->ticks;
@@ -69,7 +73,7 @@ static void measure(struct exact_clock *c)
 	c->known = ns >= 1000000000;
 }
 
-/* Without ticks (the program has forbidden them to itself), as before. */
+/* Without ticks (the program has disabled RDTSC), the last time. */
 static uint64_t time_of(struct exact_clock *c, uint64_t tsc)
 {
 	if (tsc)
@@ -106,7 +110,7 @@ static int give_mapping(struct samples *s, const struct happening *h, struct exa
 	return 0;
 }
 
-/* `h` is the reader's own copy. */
+/* `h` is a private copy. */
 static int give_happening(struct samples *s, struct happening *h, exact_sample_fn *each, void *with)
 {
 	static const enum exact_sample_kind kinds[] = {
@@ -142,14 +146,18 @@ static int give_happenings(struct samples *s, exact_sample_fn *each, void *with)
 
 	for (; ret >= 0 && s->happenings < s->b->n_happenings && s->happenings < HAPPENINGS_MAX; s->happenings++) {
 		if (!__atomic_load_n(&list[s->happenings].ready, __ATOMIC_ACQUIRE))
-			break; /* being written, or its writer was killed: then the ring holds nothing behind it */
+			/*
+			 * being written, or its writer was killed: then the ring has nothing after
+			 * it
+			 */
+			break;
 		copy_once(&h, &list[s->happenings], sizeof h);
 		ret = give_happening(s, &h, each, with);
 	}
 	return ret;
 }
 
-/* The ring's bytes [at, at + size), to the buffer from `to` on. */
+/* Copy the ring's bytes [at, at + size) to the buffer. */
 static void copy_out(struct samples *s, const uint8_t *slot, uint64_t at, size_t to, size_t size)
 {
 	const uint8_t *bytes = slot + SAMPLE_BYTES;
@@ -161,7 +169,7 @@ static void copy_out(struct samples *s, const uint8_t *slot, uint64_t at, size_t
 	copy_once((uint8_t *)s->buffer + to + first, bytes, size - first);
 }
 
-/* Are its parts those that were asked for, and together as long as it says? */
+/* Are its parts those that were requested, with matching sizes? */
 static bool makes_sense(const struct every *e, const struct sample_record *r)
 {
 	const uint32_t has = r->has, all = SAMPLE_OPERAND | SAMPLE_HAS_COUNTS | SAMPLE_HAS_REGISTERS | SAMPLE_HAS_PEEKS | SAMPLE_HAS_TARGET |
@@ -182,7 +190,7 @@ static bool makes_sense(const struct every *e, const struct sample_record *r)
 	return r->size == size;
 }
 
-/* `r` is the reader's own copy. */
+/* `r` is a private copy. */
 static int give_record(struct samples *s, const struct sample_record *r, exact_sample_fn *each, void *with)
 {
 	const uint64_t *p = (const uint64_t *)(r + 1);
@@ -234,7 +242,7 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 	return each(with, &out);
 }
 
-/* The next record, whole, in the buffer; false: there cannot be such a one. */
+/* Copy the next complete record to the buffer; false: the record is invalid. */
 static bool take_record(struct samples *s, uint32_t thread)
 {
 	const uint8_t *slot = board_thread(s->b, thread);
@@ -273,7 +281,7 @@ static int give_ring(struct samples *s, uint32_t thread, exact_sample_fn *each, 
 	return ret;
 }
 
-/* Of a thread that has come to `count`. */
+/* The number of samples of a thread at `count`. */
 static uint64_t number_at(const struct every *e, uint64_t count)
 {
 	uint64_t each = e->event[0].n, first = e->first ? e->first : each, n = count < first ? 0 : 1 + (count - first) / each;
@@ -304,7 +312,10 @@ static int give_end(struct samples *s, const struct ended_thread *ended, exact_s
 	return each(with, &out);
 }
 
-/* How far they go; and whether one is being written to: looked at first, as what was written meanwhile is given away now. */
+/*
+ * Read the rings' heads, and whether a record is being written. The latter first, as records
+ * completed meanwhile are delivered now.
+ */
 static void look_at_rings(struct samples *s, uint32_t threads)
 {
 	s->settled = clock_ticks();
@@ -312,7 +323,8 @@ static void look_at_rings(struct samples *s, uint32_t threads)
 		const struct sample_ring *r = (struct sample_ring *)(board_thread(s->b, i) + SAMPLE_RING);
 		uint64_t since = __atomic_load_n(&r->since, __ATOMIC_ACQUIRE);
 
-		if (since && since < s->settled && s->b->thread_states[i] == THREAD_LIVE) /* else it was killed there */
+		/* otherwise it was killed there */
+		if (since && since < s->settled && s->b->thread_states[i] == THREAD_LIVE)
 			s->settled = since;
 		s->goes_to[i] = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding up what stands on the board. */
+/* Adds up the counts on the board. */
 #include <errno.h>
 #include <unistd.h>
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 
-enum { SETTLING_MAX = 1000 /* looks at a thread that is adding to its sums */ };
+enum { SETTLING_MAX = 1000 /* attempts to read a thread that is adding to its sums */ };
 
 uint32_t thread_process(struct board *b, uint32_t i)
 {
@@ -26,7 +26,7 @@ uint32_t lineage_counters(const struct board *b, uint32_t lineage)
 	return top < COUNTERS_MAX ? top : COUNTERS_MAX;
 }
 
-/* Kinds are numbered as they come, so there is no hole among them. */
+/* Kinds are numbered consecutively, so their facts have no hole. */
 uint32_t lineage_facts(int fd, uint32_t lineage)
 {
 	const uint64_t at = BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
@@ -45,7 +45,7 @@ uint32_t data_from(int fd, uint64_t at, uint32_t i, uint32_t n, uint32_t *end)
 		return n;
 	data = lseek(fd, (off_t)(at + i * 8ull), SEEK_DATA);
 	if (data < 0)
-		return errno == ENXIO ? n : i; /* no such call here: all of it */
+		return errno == ENXIO ? n : i; /* call not supported: assume data throughout */
 	if (data >= to)
 		return n;
 	hole = lseek(fd, data, SEEK_HOLE);

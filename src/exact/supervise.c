@@ -20,10 +20,10 @@
 
 enum { IDLE_MS = 200, PARKING_MS = 10, GRACE_US = 700000 };
 
-/* For the handlers of signals. */
+/* For signal handlers. */
 static struct board *rung;
 static pid_t tare;
-static volatile sig_atomic_t told_by; /* to end: the signal */
+static volatile sig_atomic_t told_by; /* the signal that requests the end */
 
 static void ring(int sig)
 {
@@ -47,7 +47,10 @@ static void on_told(int sig)
 	ualarm(GRACE_US, 0);
 }
 
-/* Traced threads continue untraced; processes in the engine see by `gone` that no supervisor serves them. */
+/*
+ * Traced threads continue untraced; `gone` tells processes under the engine that no supervisor
+ * serves them.
+ */
 static void on_grace_over(int sig)
 {
 	(void)sig;
@@ -58,7 +61,7 @@ static void on_grace_over(int sig)
 	raise(told_by);
 }
 
-/* By system call: the C library's sigprocmask() excludes two signals that it uses. */
+/* By a raw system call: the C library's sigprocmask() excludes two signals that it uses. */
 static void hear_only(uint64_t signals)
 {
 	uint64_t others = ~signals;
@@ -68,13 +71,13 @@ static void hear_only(uint64_t signals)
 
 #define BIT_OF(sig) (1ull << ((sig) - 1))
 
-/* After start_command(): signals from now on are not for tare's process group. */
+/* After start_command(): from now on, signals are not meant for tare's process group. */
 static void obey(void)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		signal(ends[i], SIG_IGN); /* and forget what came before */
+		signal(ends[i], SIG_IGN); /* and discard pending ones */
 		sigaction(ends[i], &(struct sigaction){ .sa_handler = on_told, .sa_flags = SA_RESTART }, NULL);
 	}
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_grace_over, .sa_flags = SA_RESTART }, NULL);
@@ -92,7 +95,7 @@ void say(const struct supervisor *s, const struct report *r)
 {
 	ssize_t n = write(s->l->report_fd, r, sizeof *r);
 
-	(void)n; /* tare is gone: the command goes on */
+	(void)n; /* tare is gone: the command continues */
 }
 
 void note_reason(struct supervisor *s, const char *reason)
@@ -124,7 +127,7 @@ static void note_mapping(struct board *b, const struct process *p)
 			       .data = q->data,
 			       .shared = q->shared };
 
-	/* Names for data are worth less than the room that code needs. */
+	/* Names of data are less important than space for code. */
 	if (q->data && (q->mapping == MAPPING_UNKNOWN || b->n_happenings > HAPPENINGS_MAX / 2))
 		return;
 	if (q->data && q->tid != p->pid && q->sp >= q->start && q->sp < q->end)
@@ -132,7 +135,7 @@ static void note_mapping(struct board *b, const struct process *p)
 	note_happening(b, HAPPENED_MAPPING, &h);
 }
 
-/* Answer the processes that want to know what is mapped. */
+/* Answer processes that ask for a mapping. */
 static void answer_questions(struct supervisor *s)
 {
 	if (!(s->l->mode & COUNT_PROFILE))
@@ -149,7 +152,7 @@ static void answer_questions(struct supervisor *s)
 	}
 }
 
-/* Samples wait for tare: tell it, once; or tell them that tare is gone. */
+/* Samples are waiting: notify tare, once; if tare is gone, tell the writers. */
 static void see_to_samples(struct supervisor *s)
 {
 	struct every *e = &s->b->every;
@@ -184,13 +187,13 @@ static void on_stop(struct supervisor *s, pid_t pid, int status)
 		look_for_damage(s);
 		on_exec(s, pid);
 	} else if (!event && sig == SIGTRAP && i >= 0) {
-		/* The exec failed, and the engine says so. */
+		/* The exec failed, as the engine reports. */
 		unwatch(s, (unsigned)i);
 		ptrace(PTRACE_DETACH, pid, 0, 0);
 	} else if (i >= 0) {
 		pass_on(pid, status >> 8);
 	} else {
-		ptrace(PTRACE_DETACH, pid, 0, event ? 0 : sig); /* none that is to be traced */
+		ptrace(PTRACE_DETACH, pid, 0, event ? 0 : sig); /* not one that is to be traced */
 	}
 }
 
@@ -209,7 +212,10 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
 	s->command_ended = true;
 }
 
-/* Did a signal end it with 0 for its count: within its exec, while the engine was put into it or set itself up, or of its first instruction? */
+/*
+ * Did a signal end it with a count of 0: inside its exec, while the engine was set up, or at its
+ * first instruction?
+ */
 static bool never_began(const struct supervisor *s)
 {
 	struct board *b = s->b;
@@ -219,7 +225,7 @@ static bool never_began(const struct supervisor *s)
 	return !s->command_started || (s->n_past == 1 && !board_past(b, 0)->may_have_begun && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
 }
 
-/* The command has ended, and what it and its children left is on the board. */
+/* The command has ended, and all counts of it and its children are on the board. */
 static void say_end(struct supervisor *s, unsigned live)
 {
 	if (!s->command_ended || s->end_said)
@@ -252,7 +258,8 @@ void supervise(const struct launch *l)
 		maps_begin(s.b);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = ring, .sa_flags = SA_RESTART }, &s.former);
-	hear_only(BIT_OF(SIGCHLD)); /* others are meant for the command; its end is ours */
+	/* other signals are meant for the command; when it ends, so does the supervisor */
+	hear_only(BIT_OF(SIGCHLD));
 	start_command(&s);
 	obey();
 	forget_descriptors(l);
@@ -284,8 +291,8 @@ void supervise(const struct launch *l)
 		}
 		now = time(NULL);
 		/*
-		 * Whoever loses its parent becomes our child. With no child left, what still looks alive was
-		 * killed: a child, maybe, before it could write down its pid.
+		 * Orphaned processes become our children. If no child is left, processes that look
+		 * alive were killed, maybe before they could record their pid.
 		 */
 		if (s.damaged || (s.command_ended && getppid() != l->tare))
 			live = 0; /* tare has ended, or the board is damaged: wait only for the command's end */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the supervisor process: supervise.c, collect.c, execs.c, command.c. */
+/* Shared by the files of the supervisor process: supervise.c, collect.c, execs.c, command.c. */
 #ifndef EXACT_SUPERVISE_H
 #define EXACT_SUPERVISE_H
 
@@ -11,11 +11,14 @@ enum { WATCHED_MAX = 1024 };
 
 /* members.c: a thread of the command. */
 struct member {
-	int dir;	/* its process's, in /proc: no other process's, even when the number is used again */
-	uint64_t place; /* of the board */
+	/*
+	 * its process's directory in /proc: stays valid for this process even if the pid is reused
+	 */
+	int dir;
+	uint64_t place; /* address of the board */
 };
 
-/* Of a thread. */
+/* A thread's rights. */
 struct rights {
 	uint32_t uid, gid; /* effective */
 	uint64_t permitted; /* capabilities */
@@ -25,16 +28,17 @@ struct supervisor {
 	const struct launch *l;
 	struct board *b;
 	pid_t command;
-	bool command_executed; /* it stands in its exec stop */
+	bool command_executed; /* it is in its exec stop */
 	bool command_started, command_ended, end_said;
-	bool damaged; /* the board: see damage.c */
+	bool damaged; /* the board is damaged: see damage.c */
 	struct report end; /* of the command */
-	uint32_t n_past, n_uncounted; /* as on the board, where they could be changed */
-	char reason[REASON_MAX];      /* likewise */
+	/* private copies of the board's, which could be changed there */
+	uint32_t n_past, n_uncounted;
+	char reason[REASON_MAX];
 	struct {
 		pid_t tid;
 		uint32_t thread;
-		struct rights rights; /* before it */
+		struct rights rights; /* before the exec */
 	} watched[WATCHED_MAX]; /* threads about to exec */
 	unsigned n_watched;
 	struct parking {
@@ -48,14 +52,17 @@ struct supervisor {
 	struct sigaction former; /* what tare does with SIGCHLD, for the command */
 };
 
-/* supervise.c: to tare; and why something was not counted, the first time: up to REASON_MAX of it, which may be on the board. */
+/*
+ * supervise.c: reports to tare; the first reason why something was not counted, up to REASON_MAX
+ * bytes, possibly from the board.
+ */
 void say(const struct supervisor *s, const struct report *r);
 void note_reason(struct supervisor *s, const char *reason);
-/* Likewise: let what is traced go on from a stop (next_stop()) that is none of ours, as it would by itself. */
+/* Continue a traced thread from a stop (next_stop()) that is not ours, as if it was not traced. */
 void pass_on(pid_t tid, int stop);
 
-/* collect.c: what ended threads and processes leave on the board. */
-enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* not one process is left */ };
+/* collect.c: counts that ended threads and processes leave on the board. */
+enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* no process is left */ };
 void look_at_death(struct supervisor *s, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
 bool has_ended(pid_t tid); /* or is a zombie */
@@ -65,27 +72,33 @@ uint32_t lineage_of(const struct process *p);
 void leave_lineage(struct supervisor *s, uint32_t lineage);
 int64_t new_lineage(struct supervisor *s);
 
-/* execs.c: programs that begin. */
+/* execs.c: exec. */
 void watch_execs(struct supervisor *s);
 void unwatch(struct supervisor *s, unsigned i);
 int watched_index(const struct supervisor *s, pid_t tid);
 void on_exec(struct supervisor *s, pid_t pid);
 
-/* park.c: threads of processes that die. */
+/* park.c: threads of processes that dump core. */
 void park_threads(struct supervisor *s);
 bool park_stop(struct supervisor *s, pid_t tid, int status);
 void park_end(struct supervisor *s, pid_t tid);
 bool cores_are_piped(void);
 
-/* members.c: is thread `tid` of process `pid` one of the command's? 0: it is; -EPERM: it is not; other -errno: unknown. */
+/*
+ * members.c: does thread `tid` of process `pid` belong to the command? 0: yes; -EPERM: no; other
+ * -errno: unknown.
+ */
 bool members_begin(int board_fd);
 int member_open(struct member *m, pid_t pid, pid_t tid);
-bool member_has(const struct member *m, pid_t tid); /* its process, until now, as a thread */
+bool member_has(const struct member *m, pid_t tid); /* it is still a thread of that process */
 void member_close(struct member *m);
 bool rights_of(struct rights *r, pid_t tid);
 bool rights_gained(const struct rights *before, const struct rights *now); /* by an exec */
 
-/* command.c: start the command, watched; reports why it cannot be, and ends then. Then close what was its. */
+/*
+ * command.c: start the command, traced; if that fails, report why and exit. Then close the
+ * command's descriptors.
+ */
 void start_command(struct supervisor *s);
 void forget_descriptors(const struct launch *l);
 

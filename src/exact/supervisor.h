@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between exact.c (in tare), the supervisor process, and the injection of the engine. */
+/* Shared by exact.c (in tare), the supervisor process, and the code that injects the engine. */
 #ifndef EXACT_SUPERVISOR_H
 #define EXACT_SUPERVISOR_H
 
@@ -11,18 +11,20 @@
 #include "exact/exact.h"
 #include "exact/once.h"
 
-/* What the supervisor process says through its pipe: once when the command runs, once when it
- * ended. */
+/*
+ * Messages of the supervisor process on its pipe: one when the command runs, one when it ended, and
+ * one each time samples wait.
+ */
 struct report {
 	int error; /* errno: the command could not be started */
 	int pid;
 	int ended;
-	int samples; /* wait to be read: nothing else has happened */
+	int samples; /* samples wait to be read: nothing else has happened */
 	int never_began; /* see struct exact_end */
-	int alone; /* nothing of the command is left: the supervisor ends, too */
-	int damaged; /* the board */
+	int alone; /* no process of the command is left: the supervisor ends, too */
+	int damaged; /* the board is damaged */
 	int status;
-	uint32_t n_past, n_uncounted; /* the board must have as many; more of them if others are left */
+	uint32_t n_past, n_uncounted; /* the board must have at least as many, exactly if no other process is left */
 	struct exact_left left;
 	struct rusage usage;
 	char reason[REASON_MAX];
@@ -32,7 +34,7 @@ struct launch {
 	struct board *board;
 	int board_fd, image_fd, report_fd;
 	pid_t tare;
-	const sigset_t *mask; /* the command's; the supervisor begins with every signal blocked */
+	const sigset_t *mask; /* the command's; the supervisor starts with every signal blocked */
 	char *const *argv, *const *envp;
 	bool aslr, same_random, no_vdso;
 	uint32_t mode;
@@ -69,20 +71,26 @@ static inline uint8_t *board_thread(struct board *b, uint32_t i)
 	return (uint8_t *)b + BOARD_THREADS + (i < THREADS ? i : 0) * THREAD_STRIDE;
 }
 
-/* Are there no counts at all, for its sake? When they may be wrong, or the engine has ended the command itself. */
+/*
+ * Are there no counts at all because of this process? So if they may be wrong, or if the engine
+ * ended the command itself.
+ */
 static inline bool refused_all(const struct board *b, const struct process *p)
 {
 	return p->refused == REFUSED_WRONG || (p->refused == REFUSED_ENDED && p->pid == b->command);
 }
 
-/* collect.c: the name of its program, or of the one that it has executed without the engine; why it is not counted to its end. */
+/*
+ * collect.c: the name of its program, or of the one that it executed without the engine; why it was
+ * not counted to its end.
+ */
 void process_name(const struct process *p, char to[24]);
 void uncounted_of(const struct process *p, struct uncounted *to);
 
-/* damage.c: has a program written over what stands on the board? */
+/* damage.c: did a program overwrite the board's contents? */
 bool board_damaged(struct board *b);
 
-uint32_t thread_process(struct board *b, uint32_t i); /* whose thread slot i is */
+uint32_t thread_process(struct board *b, uint32_t i); /* the process of thread slot i */
 struct exact_thread thread_facts(struct board *b, uint32_t i);
 
 /* The facts of counter i of the lineage, which has `n` kinds; NULL: the kind of counter i is out of range. */
@@ -119,15 +127,18 @@ static inline struct code_sum *board_code(struct board *b, uint32_t i)
 	return (struct code_sum *)((uint8_t *)b + BOARD_CODE) + (i < CODE_MAX ? i : 0);
 }
 
-/* members.c: is this a mapping of the board, where the engine has it? */
+/* members.c: is this a mapping of the board at the engine's address? */
 struct proc_map;
 bool is_board(const struct proc_map *m);
 
-/* maps.c: nothing is known yet; answer a process that asks what is mapped. */
+/* maps.c: start empty; answer a process that asks for a mapping. */
 void maps_begin(struct board *b);
 void maps_answer(struct board *b, struct question *q);
 
-/* profile.c: a thread's counts go to its lineage, a lineage's to the code of its modules; all there is. */
+/*
+ * profile.c: add a thread's counts to its lineage, a lineage's to the code of its modules; read the
+ * whole profile.
+ */
 void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread);
 void profile_lineage(struct board *b, int fd, uint32_t lineage);
 /* -EBADMSG: the board was overwritten; -EAGAIN: code refers to a module that was added meanwhile. */
@@ -137,35 +148,42 @@ int profile_gather(struct board *b, int fd, struct exact_profile *out, struct ta
 void supervise(const struct launch *l) __attribute__((noreturn));
 
 /*
- * sums.c. All of it but data_from() is false where what the board has makes no sense: it was written over, or is just being written
- * by a thread of its own.
+ * sums.c. All but data_from() return false if the board's contents are inconsistent: overwritten,
+ * or being written by a thread.
  */
-/* Sums with their check, onto others. */
+/* Add sums with their check to others. */
 bool add_sums(int64_t into[EXACT_CLASSES], const int64_t *sums, const uint64_t *check);
-/* What a live thread of that lineage has counted so far. `fd`: the board's. */
+/* The counts so far of a live thread of that lineage. `fd`: the board's. */
 bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread, int64_t into[EXACT_CLASSES]);
 /*
- * The first of the counters [i, n) at `at` on the board that the file has memory for, and in *end where that ends; n: there is none. Reading
- * a hole of a shared file takes memory for it, and a program can say that it has counters wherever it likes.
+ * The first of the counters [i, n) at offset `at` of the board that is not in a hole of the file,
+ * and in *end the start of the next hole; n: there is none. Reading a hole of a shared file
+ * allocates memory, and a program can claim that it has counters anywhere.
  */
 uint32_t data_from(int fd, uint64_t at, uint32_t i, uint32_t n, uint32_t *end);
-/* Bounded, whatever the board says: counters of a lineage; kinds of them that the file has memory for. */
+/*
+ * Bounded, regardless of the board's contents: the number of counters of a lineage; the number of
+ * kinds that are not in a hole of the file.
+ */
 uint32_t lineage_counters(const struct board *b, uint32_t lineage);
 uint32_t lineage_facts(int fd, uint32_t lineage);
 
-enum { EXECUTIONS_BITS = 55 }; /* no run executes a block that often; so often, times what a block adds, is no overflow */
+/* no run executes a block more often; this number times what a block adds does not overflow */
+enum { EXECUTIONS_BITS = 55 };
 
 /*
- * inject.c: wait for the next stop of what is traced: the signal, and above it the event. -ESRCH when it has ended instead, or been
- * killed in its stop: that stays to be waited for by whoever waits for all.
+ * inject.c: wait for the next stop of a traced thread: the signal, with the event in the higher
+ * bits. -ESRCH if it has ended, or was killed in its stop: its exit status is left for the general
+ * wait.
  */
 int next_stop(pid_t tid);
 
 /*
- * inject.c: `tid` stands in its exec stop. Map board and engine into it and point it at the engine,
- * on behalf of process `p`. 0, a stop signal to hand over, or -errno with why in `reason`; then it can still run on uncounted.
- * Two have no reason, as nothing will be executed that could be counted: -EFAULT, its first instruction lies where none can, and
- * -ESRCH, it has been killed. Errors of other kinds may come of its being killed, too.
+ * inject.c: `tid` is in its exec stop. Map board and engine into it and set its pc to the engine,
+ * on behalf of process `p`. 0, a stop signal to deliver, or -errno with the reason in `reason`;
+ * then it can still run uncounted. Two errors have no reason, as nothing will be executed that
+ * could be counted: -EFAULT, its first instruction is not in executable memory; and -ESRCH, it was
+ * killed. Other errors may also be caused by its being killed.
  */
 int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p, char reason[REASON_MAX]);
 

@@ -7,13 +7,13 @@
 #include "exact/decode/decode.h"
 #include "exact/decode/insn_table.h"
 
-/* Rows of insn_cells, by encoding and map; 0xff: no such map. */
+/* First row of insn_cells, by encoding and map; 0xff: no such map. */
 static const uint8_t vex_maps[4] = { 0xff, 4, 5, 6 };
 static const uint8_t evex_maps[8] = { 0xff, 7, 8, 9, 0xff, 10, 11, 0xff };
 
 enum { XOP_FIRST = 12, XOP_MAP_FIRST = 8, XOP_MAP_LAST = 10 };
 
-/* The row of an opcode that has several; `prefixes`: W << 3 | mandatory prefix << 1. */
+/* The row of an opcode that has several. `prefixes`: W << 3 | mandatory prefix << 1. */
 static uint16_t row_in(unsigned cell, unsigned prefixes, uint8_t modrm)
 {
 	return insn_forms[insn_blocks[cell & 0x7fff][prefixes | (modrm < 0xc0)]][modrm >> 3 & 7];
@@ -28,7 +28,7 @@ struct cursor {
 	bool rounding;   /* EVEX.b: with a register form the vector is 512 wide */
 };
 
-/* Is the byte a prefix, REX among them? One bit each, as most instructions begin with none but REX. */
+/* Is the byte a prefix, including REX? A bitmap, as most instructions have no prefix but REX. */
 static bool is_prefix(uint8_t b)
 {
 	static const uint32_t bits[8] = {
@@ -77,10 +77,9 @@ static bool legacy_prefixes(struct insn *in, struct cursor *c)
 		case 0x36:
 		case 0x3e:
 		case 0x26:
-			break; /* without meaning in 64-bit mode */
+			break; /* no effect in 64-bit mode */
 		default:
-			/* A REX prefix counts only right before the opcode; another prefix undoes
-			 * it. */
+			/* A REX prefix has an effect only right before the opcode. */
 			if ((c->b[c->at] & 0xf0) != 0x40)
 				return true;
 			in->rex = c->b[c->at];
@@ -91,7 +90,7 @@ static bool legacy_prefixes(struct insn *in, struct cursor *c)
 	return false;
 }
 
-/* VEX, EVEX and XOP hold R, X, B inverted in the top bits of their first payload byte. */
+/* VEX, EVEX and XOP store R, X, B inverted in the top bits of their first payload byte. */
 static uint8_t rxb(uint8_t payload)
 {
 	return (uint8_t)((~payload >> 5) & 7);
@@ -99,7 +98,7 @@ static uint8_t rxb(uint8_t payload)
 
 static uint8_t as_rex(uint8_t r_x_b, unsigned w)
 {
-	/* rxb() gives R, X, B in bits 2, 1, 0, as REX has them. */
+	/* rxb() returns R, X, B in bits 2, 1, 0, as in REX. */
 	return (uint8_t)(0x40 | r_x_b | w << 3);
 }
 
@@ -153,7 +152,7 @@ static bool evex_prefix(struct insn *in, struct cursor *c)
 	return true;
 }
 
-/* Everything before the opcode byte itself. */
+/* Everything before the opcode byte. */
 static bool opcode_prefix(struct insn *in, struct cursor *c)
 {
 	uint8_t first = c->b[c->at];
@@ -184,7 +183,7 @@ static bool memory_operand(struct insn *in, struct cursor *c)
 	unsigned mod = in->modrm >> 6, rm = in->modrm & 7;
 	unsigned size = mod == 1 ? 1 : mod == 2 ? 4 : 0;
 
-	/* mov to and from control and debug registers takes any mod as 3. SDM vol. 2, "MOV". */
+	/* mov to and from control and debug registers treats every mod as 3. SDM vol. 2, "MOV". */
 	if (in->map == 1 && in->opcode >= 0x20 && in->opcode <= 0x23)
 		in->modrm |= 0xc0;
 	if (in->modrm >= 0xc0)
@@ -264,7 +263,7 @@ static unsigned disp_shift(unsigned scale, const struct insn *in, const struct c
 
 enum first { OPCODE, REX, MANDATORY, OTHER };
 
-/* What the decoder meets in front of an opcode, from the byte. */
+/* How the decoder classifies the byte in front of an opcode. */
 static const uint8_t firsts[256] = {
 	[0x26] = OTHER, [0x2e] = OTHER, [0x36] = OTHER, [0x3e] = OTHER, [0x40 ... 0x4f] = REX, [0x62] = OTHER,
 	[0x64] = OTHER, [0x65] = OTHER, [0x66] = MANDATORY, [0x67] = OTHER, [0x8f] = OTHER, [0xc4] = OTHER,
@@ -273,7 +272,7 @@ static const uint8_t firsts[256] = {
 
 enum { SIB = 8, DISPLACEMENT = 7 };
 
-/* What follows ModRM, by its mod and rm. */
+/* Bytes that follow ModRM, by its mod and rm. */
 static const uint8_t behind_modrm[32] = {
 	0, 0, 0, 0, SIB, 4, 0, 0, 1, 1, 1, 1, SIB | 1, 1, 1, 1, 4, 4, 4, 4, SIB | 4, 4, 4, 4,
 };
@@ -284,7 +283,7 @@ static const uint8_t imm_sizes[][4] = {
 	[I_Z] = { 4, 2, 4, 4 }, [I_V] = { 4, 2, 8, 8 },	 [I_A] = { 8, 8, 8, 8 },
 };
 
-enum { ROW_BYTES = 8 }; /* that are the same in both */
+enum { ROW_BYTES = 8 }; /* fields that are the same in both structs */
 
 #define SAME(f) _Static_assert(offsetof(struct insn, f) == offsetof(struct insn_row, f), "a row is copied whole: " #f)
 SAME(kind);
@@ -299,8 +298,8 @@ _Static_assert(offsetof(struct insn, imm_kind) == offsetof(struct insn_row, imm)
 	       "a row is copied whole");
 
 /*
- * Of INSN_ROOM bytes. False: not one of them, or one that some rule of its own applies to. What it says is what
- * the way through all prefixes and maps says.
+ * `b` has INSN_ROOM bytes. False: not a common form, or an instruction with special rules. The
+ * result equals that of decode_any().
  */
 static inline bool decode_common(struct insn *in, const uint8_t *b)
 {
@@ -371,7 +370,7 @@ static inline bool decode_common(struct insn *in, const uint8_t *b)
 	return true;
 }
 
-/* Any, of `size` bytes, prefix by prefix. */
+/* Any instruction, of at most `size` bytes, prefix by prefix. */
 __attribute__((noinline)) static bool decode_any(struct insn *in, const uint8_t *bytes, size_t size)
 {
 	struct cursor c = { .b = bytes, .size = size > 15 ? 15 : size };
@@ -415,14 +414,14 @@ __attribute__((noinline)) static bool decode_any(struct insn *in, const uint8_t 
 	in->loads = row->loads;
 	in->stores = row->stores;
 	in->bits = row->bits;
-	/* Neither a branch nor a system call can be locked: #UD, which the processor says itself. */
+	/* A branch or system call with a lock prefix raises #UD: the processor reports it. */
 	if ((in->prefix & P_LOCK) && in->kind != K_PLAIN)
 		return false;
 	in->disp_shift = (uint8_t)disp_shift(row->scale, in, &c);
 	in->vec = (uint8_t)vector_width(row->vec, &c, insn_has_memory(in));
 	/*
 	 * A near branch with operand size 66 and no REX.W: Intel keeps the 32-bit displacement, AMD
-	 * truncates RIP to 16 bits. Nobody writes it; it is refused rather than guessed.
+	 * truncates RIP to 16 bits. No compiler emits it, so it is refused rather than guessed.
 	 */
 	if ((in->prefix & P_66) && !(in->rex & 8) && in->kind >= K_JCC && in->kind <= K_RET)
 		in->kind = K_REFUSED;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86-64 decoding, as far as copying and counting an instruction needs it: how long it is, where
- * its parts lie, which flags live through it, what it counts as. Bytes in, a struct insn out; pure.
+ * x86-64 decoder, limited to what copying and counting an instruction needs: its length, the
+ * offsets of its parts, the flags it reads and writes, its classes. Bytes in, a struct insn out; no
+ * side effects.
  */
 #ifndef EXACT_DECODE_DECODE_H
 #define EXACT_DECODE_DECODE_H
@@ -23,17 +24,17 @@ enum insn_prefix {
 enum insn_encoding { E_LEGACY, E_VEX, E_EVEX, E_XOP };
 
 struct insn {
-	/* As in its row (struct insn_row), in that order: see decode_common(). */
+	/* In the order of struct insn_row: see decode_common(). */
 	uint8_t kind; /* enum insn_kind */
 	uint8_t imm_kind; /* enum insn_imm */
 	uint8_t reads, writes; /* flags, F_* */
 	uint8_t loads, stores;
 	uint8_t vec;  /* V_NONE .. V_512 */
-	uint8_t bits; /* R_* of the row */
+	uint8_t bits; /* R_* from the row */
 
-	uint8_t len;    /* 0: not a known instruction, or cut off */
-	uint8_t prefix; /* enum insn_prefix, those in force */
-	uint8_t rex;    /* the REX byte, or 0; for VEX and EVEX their R, X, B, W in its place */
+	uint8_t len;    /* 0: unknown instruction, or truncated */
+	uint8_t prefix; /* enum insn_prefix, those in effect */
+	uint8_t rex;    /* the REX byte, or 0; VEX and EVEX: their R, X, B, W in REX format */
 	uint8_t encoding;
 	uint8_t map; /* 0: one byte; 1: 0F; 2: 0F38; 3: 0F3A; 5, 6, 8-10 */
 	uint8_t opcode;
@@ -41,29 +42,33 @@ struct insn {
 	uint8_t modrm_at; /* 0: none */
 	uint8_t modrm;
 	uint8_t disp_at, disp_size;
-	uint8_t disp_shift; /* a displacement of 8 bits counts in so many, as a power of 2; 7: not known */
+	uint8_t disp_shift; /* log2 of the unit of an 8-bit displacement; 7: unknown */
 	uint8_t imm_at, imm_size;
 	int64_t imm;  /* sign extended */
 };
 
-/* Decode the instruction at `bytes`, of which `size` may be read: 15 are always enough, INSN_ROOM are decoded sooner. */
+/*
+ * Decode the instruction at `bytes`, of which `size` are readable. 15 are always enough; with
+ * INSN_ROOM bytes decoding is faster.
+ */
 enum { INSN_ROOM = 24 };
 bool insn_decode(struct insn *in, const uint8_t *bytes, size_t size);
 
 /*
- * How many bytes each of its operands in memory has, of one that repeats a single element; `bytes` are its own. 0: not told, as
- * for what a mask or the processor's state decides, and for what is no access but a hint.
+ * Size in bytes of its memory operands; of one element if the instruction repeats. `bytes` are the
+ * instruction's. 0: unknown, if a mask or the processor's state decides it, or no access, as for a
+ * prefetch hint.
  */
 unsigned insn_width(const struct insn *in, const uint8_t *bytes);
 
-/* int3: the program's own, or a uprobe of the kernel's; or its long form, int 3. */
+/* int3 or its long form int 3: the program's own, or a uprobe of the kernel. */
 static inline bool insn_breakpoint(const struct insn *in)
 {
 	return in->encoding == E_LEGACY && in->map == 0 && (in->opcode == 0xcc || (in->opcode == 0xcd && in->imm == 3));
 }
 
 /*
- * sldt, str, sgdt, sidt, smsw: where the processor has UMIP they fault, and the kernel executes them in its place.
+ * sldt, str, sgdt, sidt, smsw: on processors with UMIP they fault, and the kernel emulates them.
  * Source: arch/x86/kernel/umip.c
  */
 static inline bool insn_umip(const struct insn *in)
@@ -86,13 +91,13 @@ static inline bool insn_has_memory(const struct insn *in)
 	return in->modrm_at && in->modrm < 0xc0;
 }
 
-/* Does it repeat by rep, repe or repne? */
+/* Does it have a rep, repe or repne prefix that makes it repeat? */
 static inline bool insn_repeats(const struct insn *in)
 {
 	return (in->bits & R_STRING) && (in->prefix & (P_F2 | P_F3));
 }
 
-/* How many operands in memory it reads, writes, or both. */
+/* Number of memory operands that it reads, writes, or both. */
 static inline uint8_t insn_accesses(const struct insn *in)
 {
 	return (uint8_t)(in->loads + in->stores - !!(in->bits & R_UPDATE));

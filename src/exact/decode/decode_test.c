@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder on instructions whose parts are known. tests/exact/widths.c has it beside Zydis. */
+/* Decodes instructions with known parts. tests/exact/widths.c compares the decoder with Zydis. */
 #include "base/error.h"
 #include "exact/decode/decode.h"
 #include "tap.h"
@@ -37,14 +37,16 @@ static const struct {
 	{ __LINE__, "\xc4\xe2\x65\x90\x0c\x90", 6, 6, K_PLAIN, 0, 0, 1, 0, V_256 }, /* ymm1, [rax + ymm2*4], ymm3 */
 	{ __LINE__, "\x62\xf2\x7d\x49\x90\x1c\x88", 7, 7, K_PLAIN, 0, 0, 1, 0, V_512 },
 	{ __LINE__, "\x62\xf2\x7d\x49\xa0\x1c\x88", 7, 7, K_PLAIN, 0, 0, 0, 1, V_512 }, /* vpscatterdd */
-	{ __LINE__, "\x0f\x20\x00", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE }, /* mov rax, cr0: any mod is a register */
+	/* mov rax, cr0: every mod means a register */
+	{ __LINE__, "\x0f\x20\x00", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE },
 	{ __LINE__, "\x0f\x23\x45", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE },
-	{ __LINE__, "\x66\xc3", 2, 2, K_REFUSED, 0, 0, 1, 0, V_NONE }, /* 16 bits of the instruction pointer */
+	/* 16-bit instruction pointer */
+	{ __LINE__, "\x66\xc3", 2, 2, K_REFUSED, 0, 0, 1, 0, V_NONE },
 	{ __LINE__, "\x66\x74\x00", 3, 3, K_REFUSED, F_ZF, 0, 0, 0, V_NONE },
 	{ __LINE__, "\x66\xe2\x00", 3, 3, K_REFUSED, 0, 0, 0, 0, V_NONE },
 	{ __LINE__, "\xf0\xeb\x00", 3, 0, 0, 0, 0, 0, 0, 0 }, /* lock jmp: #UD */
 	{ __LINE__, "\xf0\x0f\x05", 3, 0, 0, 0, 0, 0, 0, 0 },
-	{ __LINE__, "\x06", 1, 0, 0, 0, 0, 0, 0, 0 },       /* push es: not in 64-bit mode */
+	{ __LINE__, "\x06", 1, 0, 0, 0, 0, 0, 0, 0 },       /* push es: invalid in 64-bit mode */
 	{ __LINE__, "\x48\x01", 2, 0, 0, 0, 0, 0, 0, 0 },   /* cut off */
 	{ __LINE__, "\xe8\0\0\0", 4, 0, 0, 0, 0, 0, 0, 0 }, /* cut off */
 	{ __LINE__, "\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66", 15, 0, 0, 0, 0,
@@ -70,7 +72,7 @@ TEST(known_instructions)
 	}
 }
 
-/* Which prefixes are in force, and REX or what VEX, EVEX and XOP have in its place. */
+/* Which prefixes are in effect, and REX or its equivalent in VEX, EVEX and XOP. */
 TEST(prefixes)
 {
 	static const struct {
@@ -78,20 +80,22 @@ TEST(prefixes)
 		const char *bytes;
 		unsigned size, prefix, rex, map, opcode_at;
 	} prefixed[] = {
-		{ __LINE__, "\x64\x65\x8b\x00", 4, P_GS, 0, 0, 2 }, /* the last of fs and gs */
+		{ __LINE__, "\x64\x65\x8b\x00", 4, P_GS, 0, 0, 2 }, /* the last of fs and gs wins */
 		{ __LINE__, "\x65\x64\x8b\x00", 4, P_FS, 0, 0, 2 },
-		{ __LINE__, "\x65\x2e\x36\x3e\x26\x8b\x00", 7, P_GS, 0, 0, 5 }, /* the others mean nothing */
+		/* the others have no effect */
+		{ __LINE__, "\x65\x2e\x36\x3e\x26\x8b\x00", 7, P_GS, 0, 0, 5 },
 		{ __LINE__, "\xf2\xf3\x0f\x58\xc1", 5, P_F3, 0, 1, 3 },
 		{ __LINE__, "\xf3\xf2\x0f\x58\xc1", 5, P_F2, 0, 1, 3 },
 		{ __LINE__, "\x66\xf3\x0f\xb8\xc3", 5, P_66 | P_F3, 0, 1, 3 },
 		{ __LINE__, "\xf0\x67\x01\x00", 4, P_LOCK | P_67, 0, 0, 2 },
 		{ __LINE__, "\x48\x01\xd8", 3, 0, 0x48, 0, 1 },
-		{ __LINE__, "\x48\x66\x01\xd8", 4, P_66, 0, 0, 2 }, /* undone by another prefix */
-		{ __LINE__, "\x48\x41\x01\xd8", 4, 0, 0x41, 0, 2 }, /* the last REX */
+		/* cancelled by another prefix */
+		{ __LINE__, "\x48\x66\x01\xd8", 4, P_66, 0, 0, 2 },
+		{ __LINE__, "\x48\x41\x01\xd8", 4, 0, 0x41, 0, 2 }, /* the last REX wins */
 		{ __LINE__, "\x66\x4f\x01\xd8", 4, P_66, 0x4f, 0, 2 },
 		{ __LINE__, "\xc5\xfc\x10\x00", 4, 0, 0x40, 1, 2 },
 		{ __LINE__, "\xc5\x7c\x10\x00", 4, 0, 0x44, 1, 2 }, /* R */
-		{ __LINE__, "\xc5\xdc\x58\x00", 4, 0, 0x40, 1, 2 }, /* vvvv is no part of it */
+		{ __LINE__, "\xc5\xdc\x58\x00", 4, 0, 0x40, 1, 2 }, /* vvvv is not part of it */
 		{ __LINE__, "\xc4\x61\x7c\x10\x00", 5, 0, 0x44, 1, 3 },
 		{ __LINE__, "\xc4\xa1\x7c\x10\x00", 5, 0, 0x42, 1, 3 }, /* X */
 		{ __LINE__, "\xc4\xc1\x7c\x10\x00", 5, 0, 0x41, 1, 3 }, /* B */
@@ -115,7 +119,7 @@ TEST(prefixes)
 	}
 }
 
-/* Where displacement and immediate lie, and what the latter is. */
+/* Offsets of displacement and immediate, and the immediate's value. */
 TEST(parts)
 {
 	static const struct {
@@ -134,7 +138,8 @@ TEST(parts)
 		{ __LINE__, "\x81\xc0\0\0\0\x80", 6, 0, 0, 2, 4, INT32_MIN },
 		{ __LINE__, "\x66\x81\xc0\0\x80", 5, 0, 0, 3, 2, INT16_MIN },
 		{ __LINE__, "\x66\x41\x81\xc0\0\x80", 6, 0, 0, 4, 2, INT16_MIN },
-		{ __LINE__, "\x66\x48\x81\xc0\1\0\0\0", 8, 0, 0, 4, 4, 1 }, /* REX.W goes before 66 */
+		/* REX.W takes precedence over 66 */
+		{ __LINE__, "\x66\x48\x81\xc0\1\0\0\0", 8, 0, 0, 4, 4, 1 },
 		{ __LINE__, "\x48\xb8\1\2\3\4\5\6\7\x08", 10, 0, 0, 2, 8, 0x0807060504030201 },
 		{ __LINE__, "\x66\xb8\1\2", 4, 0, 0, 2, 2, 0x201 },
 		{ __LINE__, "\xa0\1\2\3\4\5\6\7\x08", 9, 0, 0, 1, 8, 0x0807060504030201 },
@@ -160,7 +165,7 @@ TEST(parts)
 	}
 }
 
-/* What the kernel executes where there is UMIP. */
+/* Instructions that the kernel emulates where there is UMIP. */
 TEST(left_to_the_kernel)
 {
 	static const struct {
@@ -181,7 +186,7 @@ TEST(left_to_the_kernel)
 	}
 }
 
-/* What a displacement of 8 bits counts in. */
+/* The unit of an 8-bit displacement. */
 TEST(short_displacements)
 {
 	static const struct {
@@ -212,13 +217,16 @@ TEST(short_displacements)
 	}
 }
 
-/* Not of the bytes between imm_size and imm, which nobody writes. */
+/* Compares all but the bytes between imm_size and imm, which are never written. */
 static bool same(const struct insn *a, const struct insn *b)
 {
 	return memcmp(a, b, offsetof(struct insn, imm_size) + 1) == 0 && a->imm == b->imm;
 }
 
-/* With room the decoder takes a shorter way, which must say the same: of all opcodes without further prefixes. */
+/*
+ * With enough bytes the decoder takes a fast path, which must give the same result: all opcodes,
+ * without further prefixes.
+ */
 TEST(both_ways_say_the_same)
 {
 	static const uint8_t prefixes[] = { 0, 0x66, 0xf2, 0xf3, 0x2e, 0xf0, 0x64, 0x65, 0x67 }, rexes[] = { 0, 0x40, 0x41, 0x44, 0x48, 0x4f },

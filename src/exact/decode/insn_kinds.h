@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The words in which the decoder's table and its readers speak: kinds, immediates, flags, rows. */
+/* Constants shared by the decoder's table and its users: kinds, immediates, flags, rows. */
 #ifndef EXACT_DECODE_INSN_KINDS_H
 #define EXACT_DECODE_INSN_KINDS_H
 
 #include <stdint.h>
 
-/* What an instruction does to the flow of control; only PLAIN ones are copied as they are. */
+/* Effect on control flow. Only PLAIN instructions are copied unchanged. */
 enum insn_kind {
-	K_INVALID, /* no such instruction in the table; the processor may know better */
+	K_INVALID, /* not in the table; the processor may know it */
 	K_PLAIN,
 	K_JCC,     /* jump on flags, relative */
 	K_LOOP,    /* jrcxz, jecxz, loop, loope, loopne */
@@ -19,7 +19,7 @@ enum insn_kind {
 	K_SYSCALL,
 	K_XBEGIN,
 	K_GS,      /* reads or writes the gs base or selector */
-	K_REFUSED, /* far transfers, int n, int1, sysenter: no program for Linux on x86-64 needs them */
+	K_REFUSED, /* far transfers, int n, int1, sysenter: no x86-64 Linux program needs them */
 };
 
 /* Bytes of immediate or displacement-like data after ModRM. */
@@ -50,8 +50,9 @@ enum insn_vec {
 	V_128,
 	V_256,
 	V_512,
-	V_BY_LENGTH, /* VEX.L or EVEX.L'L says */
-	V_BY_HALF,   /* half of that, at least 128: conversions from memory to narrower elements */
+	V_BY_LENGTH, /* given by VEX.L or EVEX.L'L */
+	/* half of that, at least 128 bits: conversions from memory to narrower elements */
+	V_BY_HALF,
 };
 
 enum insn_row_bits {
@@ -60,14 +61,18 @@ enum insn_row_bits {
 	R_LOCKED = 4, /* xchg with memory: atomic without a prefix */
 	R_STRING = 8, /* rep makes it repeat */
 	R_MMX = 16,   /* names an mmx register */
-	R_UPDATE = 32, /* reads and writes one and the same operand */
+	R_UPDATE = 32, /* reads and writes the same operand */
 	R_PREFETCH = 64,
-	R_SPECIAL = 128, /* maybe not to be copied, or not a program's own: the engine asks more of it */
+	/* may need emulation, or may be the engine's own: the engine checks further */
+	R_SPECIAL = 128,
 };
 
-/* As powers of 2: of the shortest vector; whether each longer one doubles it; of one element, where that is broadcast. */
+/*
+ * Powers of 2: of the shortest vector's operand; whether it doubles for each longer vector; of one
+ * element, if broadcast.
+ */
 enum {
-	S_LEAST = 7,   /* 7: not known */
+	S_LEAST = 7,   /* 7: unknown */
 	S_DOUBLES = 8,
 	S_ELEMENT = 48,
 	S_ELEMENT_AT = 4,
@@ -76,10 +81,10 @@ enum {
 
 struct insn_row {
 	uint8_t kind, imm;
-	uint8_t reads, writes; /* flags; `writes` only what it always sets to a defined value */
+	uint8_t reads, writes; /* flags; `writes`: only those always set to a defined value */
 	uint8_t loads, stores; /* memory operands read and written */
 	uint8_t vec, bits;
-	uint8_t scale; /* EVEX: what a displacement of 8 bits counts in, S_* */
+	uint8_t scale; /* EVEX: the unit of an 8-bit displacement, S_* */
 };
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See decode.h: how many bytes an operand in memory has. Apart from the decoder, which need not know: samples alone do. */
+/*
+ * See decode.h: the size of a memory operand. Separate from the decoder, as only samples need it.
+ */
 #include "exact/decode/decode.h"
 #include "exact/decode/width_table.h"
 
 enum { FORMS_W = 48, FORMS_66 = 24, FORMS_MANDATORY = 8, BROADCAST = 3 };
 
-/* The row of width_cells; -1: no such map. */
+/* Row of width_cells; -1: no such map. */
 static int cells_of(const struct insn *in)
 {
 	static const int8_t evex[] = { -1, 7, 8, 9, -1, 10, 11, -1 };
@@ -25,7 +27,8 @@ static int cells_of(const struct insn *in)
 unsigned insn_width(const struct insn *in, const uint8_t *bytes)
 {
 	unsigned with_66 = !!(in->prefix & P_66), mandatory = in->prefix & P_F2 ? 2 : in->prefix & P_F3 ? 1 : 0, column = 0;
-	const uint8_t *last = bytes + in->opcode_at - 1; /* of the prefix of a vector instruction */
+	/* last byte of a vector instruction's prefix */
+	const uint8_t *last = bytes + in->opcode_at - 1;
 	int row = cells_of(in);
 	uint16_t cell;
 

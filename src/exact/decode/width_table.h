@@ -1091,7 +1091,7 @@ static const uint8_t width_blocks[203][96] = {
 	  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, },
 };
 
-/* bytes by the vector's length: 128, 256, 512; of one element that is broadcast; 0: not told */
+/* bytes by the vector's length: 128, 256, 512; of one element that is broadcast; 0: unknown */
 static const uint16_t width_rows[55][4] = {
 	{ 0, 0, 0, 0 },
 	{ 1, 1, 1, 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which address an instruction is going to read or write, from the registers before it. */
+/* The address that an instruction is about to access, computed from the registers. */
 #include <asm/prctl.h>
 #include <asm/unistd.h>
 #include "exact/engine/engine.h"
@@ -29,7 +29,7 @@ static uint64_t displacement(const struct insn *in, const uint8_t *s)
 	return (uint64_t)(int64_t)d32;
 }
 
-/* bt and its kin with a register: the bit may lie far from the operand. */
+/* bt, bts, btr and btc with a register: the bit may be far from the operand. */
 static uint64_t bit_offset(const struct thread *t, const struct insn *in)
 {
 	unsigned reg = (in->modrm >> 3 & 7) | (in->rex & 4) << 1;
@@ -51,7 +51,7 @@ static bool is_vector_sib(const struct insn *in)
 		in->opcode == 0xc6 || in->opcode == 0xc7);
 }
 
-/* The operand of ModRM. `popped`: rsp counts as it is after the pop. */
+/* The operand of ModRM. `popped`: uses the value of rsp after the pop. */
 static bool modrm_address(const struct thread *t, const struct insn *in, uint64_t pc, uint64_t popped,
 			  uint64_t *out)
 {
@@ -79,7 +79,7 @@ static bool modrm_address(const struct thread *t, const struct insn *in, uint64_
 	return true;
 }
 
-/* Of which of its bytes a mask decides: which ones, and whether any, is not known here. */
+/* Does a mask select the bytes that are accessed? Which ones is not known here. */
 static bool is_masked(const struct insn *in, uint64_t pc)
 {
 	if (in->encoding == E_EVEX)
@@ -90,7 +90,7 @@ static bool is_masked(const struct insn *in, uint64_t pc)
 	return in->encoding == E_LEGACY && in->map == 1 && in->opcode == 0xf7; /* maskmovq, maskmovdqu */
 }
 
-/* Does it repeat, not even once? */
+/* Is it a repeated instruction with a count of 0? */
 static bool is_empty(const struct thread *t, const struct insn *in)
 {
 	return insn_repeats(in) && !(in->prefix & P_67 ? (uint32_t)t->regs[RCX] : t->regs[RCX]);
@@ -138,7 +138,7 @@ static unsigned stack_size(const struct insn *in)
 	return in->kind == K_PLAIN && (in->prefix & P_66) && !(in->rex & 8) ? 2 : 8;
 }
 
-/* Operands that no ModRM names. */
+/* Operands that are not in ModRM. */
 static bool implied_address(const struct thread *t, const struct insn *in, uint64_t *out)
 {
 	uint64_t a;
@@ -164,7 +164,7 @@ static bool implied_address(const struct thread *t, const struct insn *in, uint6
 	}
 }
 
-/* The `which`-th of its loads, or of its stores, from 0; false when it is not known. */
+/* Address of its `which`-th load or store, from 0; false: unknown. */
 static bool address_of(const struct thread *t, const struct insn *in, uint64_t pc, bool load, unsigned which,
 		       uint64_t *out)
 {
@@ -186,8 +186,9 @@ static bool address_of(const struct thread *t, const struct insn *in, uint64_t p
 }
 
 /*
- * The `which`-th operand of the class (loads, stores, accesses), from 0: what is done with it, and its
- * address where SAMPLE_HAS_ADDRESS says so. 0: there is none, or it repeats not even once. Of accesses, those that are read come first.
+ * The `which`-th operand of the class (loads, stores, accesses), from 0: SAMPLE_* flags of the
+ * access, and its address if SAMPLE_HAS_ADDRESS is set. 0: no such operand, or a repeat count of 0.
+ * For accesses, operands that are read come first.
  */
 uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class, unsigned which,
 		   uint64_t *out)

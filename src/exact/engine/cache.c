@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code cache: where translated blocks lie, and how they are found by the program's pc, by the
- * address of their code, and by indirect branches (the buckets).
+ * The code cache: memory for translated blocks, and lookup by the program's pc, by the address of
+ * the translated code, and for indirect branches (the buckets).
  */
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -9,23 +9,26 @@
 
 enum {
 	HASH_BITS_FIRST = 13,
-	FRAGMENT_ROOM = 1 << 16, /* no fragment is longer, stubs included */
-	MARGIN = 4096,           /* nor has more blocks, edges, or bytes in the map pool */
+	FRAGMENT_ROOM = 1 << 16, /* upper bound of a fragment's size, with stubs */
+	MARGIN = 4096,           /* upper bound of its blocks, edges, and bytes in the map pool */
 };
 
 static const int64_t REACH = 0x78000000;
 
 /*
- * The blocks of 32 bytes of code begin in one cache line of the table, their lines lie anywhere: it is mostly searched for
- * what is not there, as far as the next free entry, and neighbours in one run would make that far. By the low half of pc,
- * which an entry holds.
+ * The blocks of 32 bytes of code start in one cache line of the table, and these lines are
+ * scattered. Most lookups miss and scan up to the next free entry; storing neighbouring code in one
+ * run would make that scan long. Uses the low half of pc, which an entry stores.
  */
 static uint32_t hash_of(uint64_t pc, uint32_t bits)
 {
 	return (((uint32_t)pc >> 5) * 0x9e3779b1u >> (32 - bits) & ~7u) | (pc >> 2 & 7);
 }
 
-/* An entry of the table: the block's number (0: of one that is gone), and enough of its pc to pass strangers by. */
+/*
+ * An entry of the table: the block's number (0: removed), and part of its pc to reject most
+ * mismatches.
+ */
 static const uint64_t HASH_GONE = 1ull << 32;
 
 static uint64_t hash_entry(uint64_t pc, uint32_t id)
@@ -33,7 +36,7 @@ static uint64_t hash_entry(uint64_t pc, uint32_t id)
 	return (pc << 32) | id;
 }
 
-/* Emitted code names it by a signed 32-bit address, so it must lie below 2 GiB. */
+/* Emitted code addresses the table with a signed 32-bit address, so it must be below 2 GiB. */
 static void *low_memory(size_t size)
 {
 	for (uint64_t at = 0x7ff00000; at > 0x10000000; at -= 0x1000000) {
@@ -45,29 +48,29 @@ static void *low_memory(size_t size)
 	refuse("no free memory below 2 GiB for the exact engine's jump table", 0);
 }
 
-/* No code is found by them. */
+/* Make all buckets empty. */
 static void buckets_empty(void)
 {
-	if (eng.n_buckets) /* not the first time: a page that is not touched starts a program sooner */
+	if (eng.n_buckets) /* skipped the first time: untouched pages make programs start faster */
 		for (unsigned i = 0; i < NUMBERS; i++)
 			__atomic_store_n(&eng.numbers[i], 0, __ATOMIC_RELEASE);
 	eng.n_buckets = 0;
 	eng.buckets[0] = (uint64_t)engine_miss;
 }
 
-/* The tables' other half, empty, for a new generation. Number 0 stands for none. */
+/* Start a new generation with empty tables. Block number 0 means none. */
 void cache_begin(void)
 {
 	uint32_t half = eng.generation & 1;
 
 	buckets_empty();
-	/* Who reads the new number finds none of the old code in the buckets. */
+	/* A thread that reads the new number finds no old code in the buckets. */
 	__atomic_store_n(&eng.generation, eng.generation + 1, __ATOMIC_RELEASE);
 	eng.n_blocks = eng.first_block = half * BLOCKS_HALF + 1;
 	eng.n_edges = eng.first_edge = half * EDGES_HALF + 1;
 	eng.map_used = eng.first_map = half * MAP_HALF + 1;
 	eng.dead_blocks = eng.used_arenas = 0;
-	if (eng.hash_used) /* likewise */
+	if (eng.hash_used) /* also skipped the first time */
 		memset(eng.hash, 0, sizeof(uint64_t) << eng.hash_bits);
 	eng.hash_used = 0;
 }
@@ -99,7 +102,10 @@ static bool reaches(const struct arena *a, uint64_t pc)
 	return low > -REACH && low < REACH && high > -REACH && high < REACH;
 }
 
-/* Where large mappings leave no room for a whole arena, as a Java machine makes them: the largest that fits. */
+/*
+ * If large mappings (as in a Java machine) leave no room for a whole arena: the largest gap that
+ * fits.
+ */
 static uint8_t *gap_below(uint64_t pc, size_t *size)
 {
 	uint8_t *p;
@@ -118,11 +124,12 @@ static struct arena *arena_new(uint64_t pc)
 	uint8_t *p = NULL;
 
 	if (eng.n_arenas == ARENAS_MAX)
-		refuse("the program's code lies too far apart for the exact engine, which follows it in some 1,000 places 2 GiB from each "
+		refuse("the program's code is spread too widely for the exact engine, which supports some 1,000 areas 2 GiB from each "
 		       "other; one more at", pc);
 	/*
-	 * As far away as reach allows, downwards first: the heap grows up from a program, and
-	 * mappings grow down from the libraries, the same as without the engine.
+	 * Start as far away as a branch reaches, below first: the heap grows up from the program,
+	 * and mappings grow down from the libraries, so they get the same addresses as without the
+	 * engine.
 	 */
 	for (int64_t d = 0x40000000; !p && d > 0x4000000; d -= 0x2000000) {
 		if (pc > (uint64_t)d)
@@ -146,7 +153,7 @@ static struct arena *arena_new(uint64_t pc)
 	return a;
 }
 
-/* An arena with room for a fragment of code from `pc`. */
+/* An arena near `pc` with room for a fragment. */
 struct arena *arena_near(uint64_t pc)
 {
 	for (uint32_t i = eng.n_arenas; i-- > 0;) {
@@ -162,7 +169,7 @@ struct arena *arena_near(uint64_t pc)
 	return arena_new(pc);
 }
 
-/* Might the next fragment find no room? */
+/* Could the next fragment fail to fit? */
 bool cache_full(void)
 {
 	return eng.n_blocks - eng.first_block > BLOCKS_HALF - MARGIN ||
@@ -184,7 +191,7 @@ bool in_cache(uint64_t rip)
 	return arena_with((const uint8_t *)(rip ^ eng.alias));
 }
 
-/* It will be looked for: where it may stand is had from memory meanwhile, and so is its code. */
+/* Prefetch the table entry for `pc`, and its code, for a later lookup. */
 void block_expect(uint64_t pc)
 {
 	__builtin_prefetch(&eng.hash[hash_of(pc, eng.hash_bits)]);
@@ -218,7 +225,7 @@ static void hash_put(uint64_t pc, uint32_t id)
 	eng.hash[h] = hash_entry(pc, id);
 }
 
-/* Its place stays taken, for those behind it, until the next block wants it. */
+/* Its entry stays in use, so that probing continues past it, until a new block takes it. */
 static void hash_remove(const struct block *b)
 {
 	uint32_t mask = (1u << eng.hash_bits) - 1, id = (uint32_t)(b - eng.blocks);
@@ -230,12 +237,15 @@ static void hash_remove(const struct block *b)
 		}
 }
 
-/* Anew, without those that are gone; larger, if that is not enough. */
+/* Rebuild the table without removed blocks; larger, if that is not enough. */
 static void hash_grow(void)
 {
 	uint64_t *old = eng.hash, size = sizeof(uint64_t) << eng.hash_bits;
 
-	/* Four times as large: by twos, all the tables on the way would take as much memory again as the last. */
+	/*
+	 * Four times as large: with doubling, all tables on the way would use as much memory again
+	 * as the last.
+	 */
 	hash_new(eng.hash_bits + ((eng.n_blocks - eng.first_block - eng.dead_blocks) * 4ull > 1u << eng.hash_bits ? 2 : 0));
 	eng.hash_used = 0;
 	for (uint64_t i = 0; i < size / sizeof *old; i++)
@@ -257,7 +267,7 @@ struct block *block_new(uint64_t pc)
 	return b;
 }
 
-/* Its code is in place: it can be found. */
+/* The block's code is complete: make it findable. */
 void block_done(struct block *b, struct arena *a)
 {
 	uint32_t id = eng.n_blocks++;
@@ -270,8 +280,10 @@ void block_done(struct block *b, struct arena *a)
 	}
 }
 
-/* The block whose code holds `rip`, by halving: an arena's blocks lie in the order of their
- * numbers. */
+/*
+ * The block whose code contains `rip`: a binary search, as an arena's blocks are in the order of
+ * their numbers.
+ */
 struct block *block_of_code(uint64_t rip)
 {
 	rip ^= eng.alias;
@@ -300,8 +312,8 @@ struct block *block_of_code(uint64_t rip)
 }
 
 /*
- * Indirect branches find the block from now on: it becomes the first of its bucket. Where all are taken, that is one of others,
- * which pass on what is not theirs.
+ * From now on indirect branches find the block: it becomes the first of its bucket. If all buckets
+ * are in use, it shares one with other blocks, which pass on branches to other targets.
  */
 void bucket_add(struct block *b)
 {
@@ -319,7 +331,10 @@ void bucket_add(struct block *b)
 	__atomic_store_n(number, (uint16_t)mine, __ATOMIC_RELEASE);
 }
 
-/* Whose entry for indirect branches it is stands in front of it: see emit_indirect_entry(). */
+/*
+ * The block's number is stored in front of its entry for indirect branches: see
+ * emit_indirect_entry().
+ */
 static struct block *block_of_entry(uint64_t entry)
 {
 	uint32_t id;
@@ -328,7 +343,7 @@ static struct block *block_of_entry(uint64_t entry)
 	return &eng.blocks[id];
 }
 
-/* Leave the bucket: whoever led on to this block leads on to its successor. */
+/* Leave the bucket: the block that led here leads to the successor instead. */
 static void bucket_remove(struct block *b)
 {
 	uint64_t *link = &eng.buckets[eng.numbers[b->pc % NUMBERS]];
@@ -341,7 +356,7 @@ static void bucket_remove(struct block *b)
 		__atomic_store_n(link, *next_of(b), __ATOMIC_RELEASE);
 }
 
-/* It is executed no more, but for who is inside. */
+/* The block is not entered any more, but threads may still be inside. */
 void block_dead(struct block *b)
 {
 	if (b->flags & B_DEAD)
@@ -354,8 +369,8 @@ void block_dead(struct block *b)
 }
 
 /*
- * The program's code has changed: whatever leads here leads to the engine again, and what falls through into it
- * goes as well.
+ * The program's code has changed: make all branches to the block lead to the engine again, and kill
+ * blocks that fall through into it.
  */
 void block_kill(struct block *b)
 {

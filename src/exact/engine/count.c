@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction adds to each class, and what a block that was left early has really added. */
+/* What an instruction adds to each class, and corrections for blocks that were left early. */
 #include "exact/adds.h"
 #include "exact/engine/engine.h"
 
@@ -28,8 +28,9 @@ static void add(struct thread *t, const struct block_facts *f, int64_t sign)
 }
 
 /*
- * The profile wants to know where a correction belongs: it becomes a count, maybe below 0, of a block of
- * one instruction. False when the counters are nearly used up; they are the program's, before all.
+ * The profile needs the location of a correction, so it becomes a count, possibly negative, of a
+ * block of one instruction. False if the counters are nearly used up: the program needs the
+ * remaining ones.
  */
 static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint32_t mapping, int64_t sign)
 {
@@ -68,8 +69,8 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
 }
 
 /*
- * The thread leaves a block after `executed` of its instructions. Once counted, a block counts as
- * executed whole; the rest is taken back, the last first. Not yet counted, what was executed is added.
+ * The thread leaves a block after `executed` instructions. If the block was already counted as a
+ * whole, subtract the rest, last instruction first. If not, add the executed ones.
  */
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted)
 {
@@ -88,7 +89,7 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 			    b->copy ? eng.map_pool + b->copy + (pc - b->pc) : (const uint8_t *)pc;
 
 			if (!insn_decode(&in, bytes, map[i * MAP_ENTRY]))
-				refuse_wrong("code changed unseen at", pc);
+				refuse_wrong("code changed without detection at", pc);
 			correct(t, &in, pc, mapping, counted ? -1 : 1);
 		}
 		if (!counted)
@@ -96,14 +97,17 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 	}
 }
 
-/* An instruction the engine executed in the program's stead, and goes on at `next` (0: no branch does); with the lock held. */
+/*
+ * Count an instruction that the engine executed for the program, which continues at `next` (0: not
+ * a branch). Needs the lock.
+ */
 void count_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next)
 {
 	correct(t, in, pc, mapping_of(pc), 1);
 	every_special(t, in, pc, next);
 }
 
-/* A system call that was not made, after all; without the lock. */
+/* Undo the count of a system call that was not made. Called without the lock. */
 void uncount_special(struct thread *t, const struct insn *in, uint64_t pc)
 {
 	uint32_t mapping = 0;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters on the board. One whose block is dead goes to the next block that adds the same: executions of either
- * mean the same, in every thread and in every process forked from this program, so nothing needs to be added up
- * first, and a program that makes code for ever uses no more counters than there are kinds of blocks.
+ * Counters on the board. When a block dies, its counter goes to the next block of the same kind.
+ * Executions of either add the same, in every thread and in every process forked from this program,
+ * so nothing has to be summed first. A program that generates code forever uses no more counters
+ * than there are kinds of blocks.
  *
- * For the same reason what other processes forked from this program took is free in this one: each thread counts in
- * memory of its own, and only two blocks of one process should not share. So a thousand children, one after the other or
- * at once, need as many counters as one of them, and nothing has to be given back when one ends or is killed.
+ * For the same reason, counters allocated by other processes that were forked from this program are
+ * free in this one. Each thread counts in its own memory, and only two blocks of one process must
+ * not share a counter. So a thousand children, sequential or concurrent, need as many counters as
+ * one of them, and nothing has to be released when one ends or is killed.
  *
- * Each kind's facts stand on the board once: a program has many times more blocks, and a page of the board is dear.
+ * Each kind's facts are stored once on the board: a program has many more blocks than kinds, and
+ * the board's pages use memory.
  */
 #include "exact/engine/engine.h"
 
@@ -16,14 +19,19 @@ enum { KNOWN_BITS_FIRST = 11, KIND_BITS = 22 };
 
 _Static_assert(COUNTERS_MAX <= 1u << KIND_BITS, "a kind's number and some bits of its hash are one word");
 
-static uint32_t *known; /* kinds, open addressing by their facts: the number below, the hash's highest bits above */
+/*
+ * kinds, hashed by their facts, open addressing: the number in the low bits, high bits of the hash
+ * above
+ */
+static uint32_t *known;
 static uint32_t known_bits, n_known;
 static uint32_t *heads; /* free counters, by kind */
 static uint32_t *next;
 static uint32_t n_free;
-static struct block_facts fall_facts; /* of the last fall-through: without a profile all are the same */
-static uint32_t fall_kind;            /* 0: there was none yet */
-static uint32_t n_met; /* counters below are used here, or in the list of free ones */
+/* of the last fall-through: without a profile all are equal */
+static struct block_facts fall_facts;
+static uint32_t fall_kind;            /* 0: none yet */
+static uint32_t n_met; /* counters below this are in use here, or in the free list */
 
 static void known_new(uint32_t bits)
 {
@@ -98,8 +106,8 @@ static bool same(const struct block_facts *a, const struct block_facts *b)
 
 static void __attribute__((noreturn)) used_up(void)
 {
-	refuse("the exact engine's block counters are used up: the program, with what it has forked, keeps more code than the "
-	       "3.6 million that there are can count; count its parts by commands of their own", 0);
+	refuse("the exact engine's block counters are used up: the program, with what it has forked, contains more code than the "
+	       "3.6 million that exist can count; count its parts as separate commands", 0);
 }
 
 static uint32_t new_kind(const struct block_facts *f)
@@ -112,7 +120,7 @@ static uint32_t new_kind(const struct block_facts *f)
 	return kind;
 }
 
-/* The kind that is known to be like this; 0: none. */
+/* The known kind with these facts; 0: none. */
 static uint32_t known_kind(const struct block_facts *f, uint64_t hash)
 {
 	const struct block_facts *kinds = kinds_of(eng.process->lineage);
@@ -133,8 +141,9 @@ static uint32_t know(uint32_t kind, uint64_t hash)
 }
 
 /*
- * Processes forked from one exec write their kinds behind each other's; two that do so at once, maybe one of them twice. In a
- * profile each block is a kind of its own, looked for only where a counter may be free.
+ * Processes forked from one exec append to the same list of kinds. If two append at once, a kind
+ * may appear twice. In a profile each block is a kind of its own, and kinds are searched only where
+ * a counter may be free.
  */
 static uint32_t kind_of(const struct block_facts *f)
 {
@@ -156,7 +165,9 @@ static uint32_t kind_of(const struct block_facts *f)
 	return kind;
 }
 
-/* Without a profile nobody asks where a block was; nor, for a part of it, when counters run short. */
+/*
+ * The mapping is needed only for a profile; part of a block loses it, too, when counters run short.
+ */
 static struct block_facts as_kept(struct block_facts f, uint32_t used)
 {
 	if (!(eng.mode & COUNT_PROFILE)) {
@@ -169,7 +180,10 @@ static struct block_facts as_kept(struct block_facts f, uint32_t used)
 	return f;
 }
 
-/* `kind` may be with COUNTER_APART. Once its number stands there, others may read what the kind adds. */
+/*
+ * `kind` may include COUNTER_APART. Once its number is stored, other threads may read what the kind
+ * adds.
+ */
 static unsigned new_counter(uint32_t kind)
 {
 	uint32_t i = __atomic_fetch_add(&eng.board->lineage_top[eng.process->lineage], 1, __ATOMIC_RELAXED);
@@ -180,7 +194,7 @@ static unsigned new_counter(uint32_t kind)
 	return i;
 }
 
-/* A counter of what adds `f`, of a kind of its own and never used again: without the lock. */
+/* A counter for facts `f`, with a kind of its own, never reused. Called without the lock. */
 unsigned counter_apart(const struct block_facts *f)
 {
 	return new_counter(new_kind(f) | COUNTER_APART);
@@ -200,9 +214,10 @@ static void put_free(unsigned i)
 }
 
 /*
- * Counters below `top` that are not met yet are another process's, and free here. The lowest is the first to be
- * taken: children that execute the same code take the same ones, in the order in which they lie. One without a kind is just
- * being made, or its process was killed over it: it is passed by.
+ * Counters below `top` that this process has not seen belong to another process and are free here.
+ * The lowest is taken first, so children that execute the same code take the same counters in the
+ * same order. A counter without a kind is being created, or its process was killed meanwhile: it is
+ * skipped.
  */
 static void meet(uint32_t top)
 {
@@ -215,7 +230,7 @@ static void meet(uint32_t top)
 	n_met = top;
 }
 
-/* With the lock held. Before a fork, so that no child has to do it anew. */
+/* Called before a fork, so that no child has to repeat the work. Needs the lock. */
 void counters_meet(void)
 {
 	uint32_t top = eng.board->lineage_top[eng.process->lineage];
@@ -224,7 +239,7 @@ void counters_meet(void)
 		meet(top < COUNTERS_MAX ? top : COUNTERS_MAX);
 }
 
-/* A counter of what adds `f`; with the lock held. */
+/* A counter for facts `f`. Needs the lock. */
 unsigned counter_for(const struct block_facts *f)
 {
 	struct block_facts kept = as_kept(*f, eng.board->lineage_top[eng.process->lineage]);
@@ -244,9 +259,9 @@ unsigned counter_for(const struct block_facts *f)
 	return i;
 }
 
-/* Its block is executed no more, or has been executed the one time it was made for. */
+/* Its block is not executed any more, or was made for a single execution. */
 void counter_free(unsigned i)
 {
-	if (i) /* 0 stands for none, here */
+	if (i) /* 0 means none here */
 		put_free(i);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A signal comes to the program: the frame that the kernel would have built, on the program's stack, and back by its rt_sigreturn;
- * or it waits until the engine leaves.
+ * Delivers a signal to the program: builds the frame that the kernel would build on the program's
+ * stack, and handles the rt_sigreturn. Or keeps the signal until the engine leaves.
  */
 #include "exact/engine/signal.h"
 
 enum {
 	RED_ZONE = 128,
 	FP_LEGACY_SIZE = 512,
-	FP_MAGIC_AT = 464, /* sw_reserved: magic, then the size of all of it */
+	FP_MAGIC_AT = 464, /* sw_reserved: magic, then the total size */
 	FP_MAGIC = 0x46505853,
 	FP_HEADER_AT = 512, /* XSTATE_BV */
 	FP_MAX = 16384,
@@ -25,7 +25,7 @@ uint64_t fp_size(uint64_t fpstate)
 	return magic[0] == FP_MAGIC && magic[1] <= FP_MAX ? magic[1] : FP_LEGACY_SIZE;
 }
 
-/* The handler begins with the processor's initial vector state, as the kernel arranges it. */
+/* The handler starts with the processor's initial vector state, as under the kernel. */
 static void reset_fp(uint64_t fpstate)
 {
 	if (!fpstate)
@@ -38,13 +38,13 @@ static void reset_fp(uint64_t fpstate)
 	*(uint32_t *)(fpstate + 24) = 0x1f80; /* MXCSR */
 }
 
-/* In the handler they are blocked, but where it touches the program's memory. */
+/* Faults are blocked in the handler, except while it accesses the program's memory. */
 void hear_faults(bool yes)
 {
 	kernel_mask(yes ? ~(BIT(SIGSEGV) | BIT(SIGBUS)) : ~0ull, NULL);
 }
 
-/* Lay the frame on the program's stack; 0 when there is no room. */
+/* Build the frame on the program's stack; 0 when there is no room. */
 static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
 			   const struct context *c, const struct action *a)
 {
@@ -74,7 +74,7 @@ static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
 	return at;
 }
 
-/* `c` is the program's context; make it the one in which its handler begins. */
+/* `c` is the program's context; change it to that in which its handler starts. */
 void deliver(struct thread *t, int sig, const struct info *info, struct context *c,
 		    bool fault)
 {
@@ -103,7 +103,8 @@ void deliver(struct thread *t, int sig, const struct info *info, struct context 
 		return;
 	}
 	if (a.flags & SA_RESETHAND) {
-		p->actions[sig - 1].handler = (uint64_t)SIG_DFL; /* flags and mask stay, and can be asked for */
+		/* flags and mask are kept, and can be queried */
+		p->actions[sig - 1].handler = (uint64_t)SIG_DFL;
 		if (!((FAULTS | CORES) & BIT(sig)))
 			sys(__NR_rt_sigaction, sig, &p->actions[sig - 1], 0, 8);
 	}
@@ -131,8 +132,8 @@ void put_off(struct thread *t, int sig, const struct info *info, struct context 
 }
 
 /*
- * A signal that comes of what the thread does, as the kernel forces it: when the engine leaves, even if it is
- * blocked or ignored, which it survives no more than a fatal one.
+ * A signal caused by what the thread does. Like the kernel's force_sig, it is sent when the engine
+ * leaves, even if it is blocked or ignored; then it is fatal.
  */
 void force_signal(struct thread *t, int sig, const struct info *info, bool fatal)
 {
@@ -149,12 +150,12 @@ void force_signal(struct thread *t, int sig, const struct info *info, bool fatal
 	__atomic_fetch_or(&t->pending, PUT_OFF, __ATOMIC_RELAXED);
 }
 
-/* The engine is about to leave: let what was put off come, at unblock_after. */
+/* The engine is about to leave: deliver deferred signals at unblock_after. */
 void deliver_pending(struct thread *t)
 {
 	uint64_t mask = block_signals();
 
-	if (t->stepping == STEP_NATIVE) { /* not begun: it will be when the handlers are done */
+	if (t->stepping == STEP_NATIVE) { /* not started: it will be after the handlers */
 		t->stepping = STEP_NONE;
 		t->flags &= ~(uint64_t)EFLAGS_TF;
 		t->jump = (uint64_t)engine_dispatch;
@@ -166,7 +167,7 @@ void deliver_pending(struct thread *t)
 	raw_unblock(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
 }
 
-/* The program's rt_sigreturn: its frame, with the engine's pc, mask and stack in place of its own. */
+/* The program's rt_sigreturn: its frame, with the engine's pc, mask and stack. */
 void signal_return(struct thread *t)
 {
 	struct frame f;
@@ -182,7 +183,7 @@ void signal_return(struct thread *t)
 	}
 	if (f.context.eflags & EFLAGS_TF)
 		refuse(STEPS_ITSELF, f.context.rip);
-	/* Others are none of the program's: the kernel says so (frame_not_taken). */
+	/* The kernel rejects other code segments (frame_not_taken). */
 	if ((f.context.cs | 3) == CODE_32 || (f.context.cs & OF_LDT))
 		refuse("a return from a signal into another code segment, which the exact engine does not run, at", f.context.rip);
 	t->mask = f.context.mask & ~NEVER_BLOCKED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's death by a signal that it does not catch: back in its own context, so that its core is the one it would
- * have left without us.
+ * Ends the program by a signal that it does not catch. The program's own context is restored first,
+ * so that the core dump is the same as without the engine.
  */
 #include <asm/prctl.h>
 #include <asm/unistd.h>
@@ -27,8 +27,8 @@ static uint8_t *put_unmap(uint8_t *at, uint64_t start, uint64_t size)
 }
 
 /*
- * Return to `c` from memory that is in no core, with the engine and its board unmapped before: a core names the files
- * that are mapped, and a debugger looks for them. All signals are blocked.
+ * Return to `c` from memory that is excluded from core dumps, after unmapping the engine and its
+ * board: a core lists the mapped files, and a debugger looks for them. All signals are blocked.
  */
 static void leave_for_good(const struct context *c)
 {
@@ -55,7 +55,10 @@ static void leave_for_good(const struct context *c)
 	((void (*)(void))place)();
 }
 
-/* The signal is queued, blocked, and comes when the thread is back at its own pc, before it executes anything. */
+/*
+ * The signal is queued while blocked, and arrives when the thread is back at its own pc, before it
+ * executes anything.
+ */
 void die(struct thread *t, int sig, const struct info *info, struct context *c)
 {
 	struct action by_default = { 0 };
@@ -74,12 +77,13 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 		}
 		alone = park_others(t, sig);
 	}
-	p->ending = (uint32_t)sig; /* the supervisor takes a death that was not announced for the engine's failure */
+	/* the supervisor takes an unannounced death for an engine failure */
+	p->ending = (uint32_t)sig;
 	sys(__NR_rt_sigaction, sig, &by_default, 0, 8);
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
-	c->eflags &= ~0x100ull; /* no trap flag of ours */
+	c->eflags &= ~0x100ull; /* clear our trap flag */
 	c->mask = ~(1ull << (sig - 1));
-	/* The core shows the program's base; nothing needs the engine's from here to the end. */
+	/* The core shows the program's gs base. From here on no code needs the engine's. */
 	sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
 	if (alone && !eng.lent)
 		leave_for_good(c);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories read by the names of their entries, "." and ".." first, and not in the order that the file system has them in.
- * All of a directory is read, sorted, and given out in pieces. The descriptor's own position stays the state: behind the
- * k-th entry given it is where the kernel has it behind the k-th entry that it gives, so that rewinddir, telldir, seekdir and
- * a descriptor that was inherited need nothing of their own. What was read is kept until the last piece has been given:
- * entries that are removed meanwhile come all the same, as they may.
+ * Directories read in the order of names, "." and ".." first, instead of the file system's order.
+ * The whole directory is read, sorted, and returned in pieces. The file offset of the descriptor
+ * remains the state: after the k-th entry returned, it is the offset that the kernel has after its
+ * k-th entry. So rewinddir, telldir, seekdir and inherited descriptors need no extra code. The
+ * entries are kept until the last piece is returned: entries that are removed meanwhile are still
+ * returned, as POSIX allows.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -13,7 +14,7 @@
 
 enum { SEEK_SET_ = 0, SEEK_CUR_ = 1, PIECE = 1 << 16, FIRST_BYTES = 1 << 20, MOST_BYTES = 1 << 28 };
 
-/* As the kernel gives it. Source: getdents64(2). */
+/* The kernel's layout. Source: getdents64(2). */
 struct entry {
 	uint64_t ino, behind;
 	uint16_t bytes;
@@ -105,7 +106,9 @@ static void heap_sort(uint64_t *x, size_t n, bool (*before)(uint64_t, uint64_t))
 
 /* ---- all of it ---- */
 
-/* From the position where it is to the end; false: the kernel does not give it, or it is too long. */
+/*
+ * Read from the current offset to the end; false: the kernel reports an error, or it is too long.
+ */
 static bool read_all(struct directory *d)
 {
 	long got;
@@ -129,7 +132,7 @@ static bool read_all(struct directory *d)
 	return got == 0;
 }
 
-/* Positions that are to say how many entries were given must differ. */
+/* Offsets that encode how many entries were returned must be distinct. */
 static bool order(struct directory *d)
 {
 	uint64_t *position;
@@ -171,10 +174,11 @@ static bool take_in(struct directory *d)
 {
 	if (!move_to(d, 0) || !read_all(d) || !order(d))
 		return false;
-	return !d->n || move_to(d, d->entry[2 * d->n - 1]); /* a file system that cannot could not go on later */
+	/* if the file system cannot do this, a later call could not continue */
+	return !d->n || move_to(d, d->entry[2 * d->n - 1]);
 }
 
-/* The first entry behind a position; more than there are: none is. */
+/* Index of the first entry after an offset; if past the end, there is none. */
 static size_t entry_behind(const struct directory *d, uint64_t position)
 {
 	if (!position)
@@ -219,7 +223,7 @@ static void hold(struct directory *d)
 
 /* ---- the call ---- */
 
-/* Entries from the i-th on, as many as fit, to the program's memory. */
+/* Copy entries from the i-th on, as many as fit, to the program's memory. */
 static long give(const struct directory *d, size_t *i, uint64_t to, uint64_t room)
 {
 	uint64_t done = 0;
@@ -238,7 +242,7 @@ static long give(const struct directory *d, size_t *i, uint64_t to, uint64_t roo
 	return (long)done;
 }
 
-/* False: as the kernel has it, for its positions say nothing, or it is no directory. */
+/* False: not a directory, or its offsets are unusable; the kernel's order is used. */
 bool directory_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Between translated code and the engine. GS points at the thread's struct (layout.h). Only general
- * registers and flags are saved: the engine is built without vector code, so the rest stays put.
+ * registers and flags are saved: the engine is built without vector code, so the rest is not touched.
  *
  * A signal may arrive at any instruction here; locate.c knows these ranges by their labels:
  *	leave_begin..leave_end    the program's registers are in struct thread, its pc in T_TARGET
  *	syscall_go..syscall_done  the program's registers are live (rcx, r11 aside)
- * Everywhere else in the engine the signal is put off until engine_leave.
+ * Everywhere else in the engine the signal is deferred until engine_leave.
  */
 #include "exact/layout.h"
 
@@ -62,13 +62,13 @@ engine_start:
 	jmp engine_leave
 
 	.text
-	/* From a direct branch's stub: T_EDGE says which. All registers are the program's. */
+	/* From the stub of direct branch T_EDGE. All registers are the program's. */
 GLOBAL engine_dispatch
 	SAVE_REGISTERS
 	call dispatch
 	jmp engine_leave
 
-	/* From an indirect branch that found no code: rcx is the target; rax, rcx in T_RAX, T_RCX. */
+	/* From an indirect branch that found no code: rcx is the target; rax, rcx are in T_RAX, T_RCX. */
 GLOBAL engine_miss
 	mov gs:[T_TARGET], rcx
 	mov rcx, gs:[T_RCX]
@@ -76,7 +76,7 @@ GLOBAL engine_miss
 	mov qword ptr gs:[T_EDGE], EDGE_MISS
 	jmp engine_dispatch
 
-	/* From a syscall instruction: rcx is the address after it; rcx itself in T_RCX. */
+	/* From a syscall instruction: rcx is the address after it; the program's rcx is in T_RCX. */
 GLOBAL engine_syscall
 	mov gs:[T_TARGET], rcx
 	mov rcx, gs:[T_RCX]
@@ -84,7 +84,7 @@ GLOBAL engine_syscall
 	call system_call
 	/* fall through */
 
-	/* Back to the program: registers from struct thread, on to T_JUMP. */
+	/* Return to the program: load registers from struct thread, jump to T_JUMP. */
 GLOBAL engine_leave
 	cmp dword ptr gs:[T_PENDING], 0
 	jne 1f
@@ -106,7 +106,7 @@ GLOBAL leave_begin
 	mov r14, gs:[T_REGS + 112]
 	mov r15, gs:[T_REGS + 120]
 	push qword ptr gs:[T_FLAGS]
-	popfq /* late: with a trap flag each instruction from here on takes some 15 us of a virtual machine */
+	popfq /* late: with a trap flag each further instruction takes 15 us in a virtual machine */
 	mov rsp, gs:[T_REGS + 32]
 	jmp qword ptr gs:[T_JUMP]
 GLOBAL leave_end
@@ -117,7 +117,7 @@ GLOBAL leave_end
 	jmp engine_leave
 
 	/*
-	 * A system call made for the program with its own registers; T_TARGET is where it goes on. The
+	 * A system call made for the program with its own registers; T_TARGET is where it continues. The
 	 * kernel puts the return address in rcx, so rcx tells a call that was interrupted and is to be
 	 * restarted (rip back at the syscall) from one that was not made yet.
 	 */
@@ -127,7 +127,7 @@ GLOBAL syscall_go
 GLOBAL syscall_insn
 	syscall
 GLOBAL syscall_after
-	/* seen by all before the buckets are read: retire.c */
+	/* must be visible to all threads before the buckets are read: retire.c */
 	mov ecx, [rip + eng] /* eng.generation */
 	mov gs:[T_GENERATION], ecx
 	mov ecx, 0
@@ -136,7 +136,7 @@ GLOBAL syscall_after
 	jmp qword ptr gs:[T_TAIL]
 GLOBAL syscall_done
 
-	/* The same, coming back to the engine with the result: T_STARTED says what for. */
+	/* The same, but returns to the engine with the result; T_STARTED says why. */
 GLOBAL syscall_go_back
 	mov dword ptr gs:[T_IN_CALL], 1
 	mov ecx, 0
@@ -149,8 +149,9 @@ GLOBAL syscall_after_back
 	jmp engine_leave
 
 	/*
-	 * clone and its kin, all signals blocked. The child finds its struct in rbx, which the call does
-	 * not use, and takes every register from there: it touches no stack and no memory of the program.
+	 * clone and similar calls, with all signals blocked. The child finds its struct in rbx, which
+	 * the call does not use, and loads every register from there: it accesses no stack and no
+	 * memory of the program.
 	 */
 GLOBAL clone_go
 	mov rbx, gs:[T_CHILD]
@@ -180,7 +181,7 @@ GLOBAL thread_end
 	syscall
 	hlt
 
-	/* raw_unblock(nr, a, b, c, d): signals that were put off arrive right behind it. */
+	/* raw_unblock(nr, a, b, c, d): deferred signals arrive right after it. */
 GLOBAL raw_unblock
 	mov rax, rdi
 	mov rdi, rsi
@@ -210,7 +211,7 @@ GLOBAL readable_insn
 GLOBAL readable_after
 	ret
 
-	/* uint64_t read_ticks(void): the time stamp, or 0 where the program has forbidden it to itself. */
+	/* uint64_t read_ticks(void): the time stamp counter, or 0 if the program has disabled RDTSC. */
 GLOBAL read_ticks
 GLOBAL ticks_insn
 	rdtsc
@@ -221,7 +222,10 @@ GLOBAL ticks_failed
 	xor eax, eax
 	ret
 
-	/* bool old_gate(uint64_t regs[6]): a system call by the 32-bit gate, of rax, rbx, rcx, rdx, rsi and rdi; false: the kernel has no such gate. */
+	/*
+	 * bool old_gate(uint64_t regs[6]): a system call by the 32-bit gate, with rax, rbx, rcx, rdx,
+	 * rsi and rdi; false: the kernel has no such gate.
+	 */
 GLOBAL old_gate
 	push rbx
 	push rdi
@@ -244,13 +248,13 @@ GLOBAL gate_failed
 	pop rbx
 	ret
 
-	/* The kernel leaves a signal handler the alignment check: on_signal is not made for it. */
+	/* The kernel does not clear the alignment check flag for a signal handler. */
 GLOBAL engine_signal
 	push 2
 	popfq
 	jmp on_signal
 
-	/* void resume_frame(frame): rt_sigreturn from a frame of our own making. */
+	/* void resume_frame(frame): rt_sigreturn from a frame that the engine built. */
 GLOBAL resume_frame
 	mov rsp, rdi
 GLOBAL signal_restorer
@@ -258,7 +262,7 @@ GLOBAL signal_restorer
 	syscall
 	hlt
 
-	/* A failed exec tells the supervisor, which watches this thread, by a trap. */
+	/* A failed exec notifies the supervisor, which traces this thread, by a trap. */
 GLOBAL exec_failed
 	int3
 GLOBAL exec_failed_after

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread comes out of translated code: where does it go on? */
+/* Where a thread continues after it leaves translated code. */
 #include <linux/signal.h>
 #include "exact/engine/engine.h"
 
 static const uint64_t VSYSCALL = 0xffffffffff600000;
 
 /*
- * System calls by the 32-bit gate that can do the engine no harm: read, write, close, time, lseek,
+ * System calls by the 32-bit gate that cannot harm the engine: read, write, close, time, lseek,
  * getpid, getuid, getgid, geteuid, getegid, getppid, gettimeofday.
  */
 static bool old_call(struct thread *t)
@@ -29,10 +29,10 @@ static bool old_call(struct thread *t)
 	return true;
 }
 
-/* Kernels without 32-bit programs have no such gate: the instruction faults. */
+/* Kernels without 32-bit support have no such gate: the instruction faults. */
 static bool has_old_gate(void)
 {
-	static int known; /* 1: it has, -1: it has not */
+	static int known; /* 1: yes, -1: no */
 	uint64_t getpid[6] = { 20 };
 
 	if (!known)
@@ -55,7 +55,7 @@ static const char *why_refused(const struct insn *in)
 	return "a far call, jump or return, which the exact engine does not run, at";
 }
 
-/* RTM in EBX[11]; RTM_ALWAYS_ABORT in EDX[11]. Without both, xbegin is none: #UD. */
+/* RTM in EBX[11]; RTM_ALWAYS_ABORT in EDX[11]. Without either, xbegin raises #UD. */
 static bool has_transactions(void)
 {
 	static struct cpuid_7 cpu;
@@ -63,7 +63,7 @@ static bool has_transactions(void)
 	return (cpuid_7(&cpu)->b | cpu.d) & 1u << 11;
 }
 
-/* Instructions the engine executes itself, because a copy would touch what is the engine's. */
+/* Instructions that the engine executes itself, because a copy would use the engine's state. */
 static bool execute_special(struct thread *t)
 {
 	const uint8_t *code = (const uint8_t *)t->target;
@@ -76,7 +76,9 @@ static bool execute_special(struct thread *t)
 	case K_XBEGIN:
 		if (!has_transactions())
 			return false;
-		/* A transaction that aborts at once, with no reason given: go to its fallback. */
+		/*
+		 * Emulate a transaction that aborts at once, without a reason: go to its fallback.
+		 */
 		t->regs[RAX] = 0;
 		count_special(t, &in, t->target, 0);
 		t->target += in.len + (uint64_t)in.imm;
@@ -92,13 +94,14 @@ static bool execute_special(struct thread *t)
 				return true;
 			}
 		}
-		if (insn_breakpoint(&in)) /* the processor's, where it stands */
+		if (insn_breakpoint(&in)) /* executed natively, in place */
 			return false;
 		refuse(why_refused(&in), t->target);
 	default:
-		if (insn_emulated(&in)) /* what comes behind it would be stepped too */
+		if (insn_emulated(&in)) /* the next instruction would be stepped, too */
 			refuse("an sldt, str, sgdt, sidt or smsw instruction that names GS, which the kernel executes, at", t->target);
-		return false; /* through GS: with the program's own, one step at a time */
+		/* accesses memory through GS: single-step it with the program's own base */
+		return false;
 	}
 }
 
@@ -131,21 +134,21 @@ static struct block *block_for(struct thread *t, bool indirect)
 }
 
 /*
- * A restartable sequence: the kernel would move the program to its abort handler if it were interrupted
- * inside, by addresses that translated code does not have. Its first execution always comes through
- * here. Source: linux/rseq.h, struct rseq, rseq_cs.
+ * A restartable sequence: if it were interrupted, the kernel would move the program to its abort
+ * handler, based on addresses that translated code does not have. Its first execution always passes
+ * through here. Source: linux/rseq.h, struct rseq, rseq_cs.
  */
 static void check_rseq(const struct thread *t)
 {
 	const uint64_t *area = (const uint64_t *)t->rseq;
 
 	if (area && area[1])
-		refuse("a restartable sequence (rseq), which the exact engine cannot keep whole, at",
+		refuse("a restartable sequence (rseq), which the exact engine does not support, at",
 		       t->target);
 }
 
 /*
- * The kernel executes these calls of old static programs itself and returns from them, to where the program has no
+ * The kernel emulates these calls of old static programs and returns to an address with no
  * translated code. Source: arch/x86/entry/vsyscall/vsyscall_64.c, addr_to_vsyscall_nr().
  */
 static void check_vsyscall(const struct thread *t)
@@ -178,9 +181,9 @@ void dispatch(struct thread *t)
 		from = 0;
 		if (!execute_special(t)) {
 			/*
-			 * Nothing that can be executed, or an instruction the table does not know:
-			 * let the processor say which, at the program's own address. step.c takes
-			 * it on.
+			 * Not executable, or an instruction that is not in the table: let the
+			 * processor raise the fault, at the program's own address. step.c handles
+			 * it.
 			 */
 			unlock();
 			step_natively(t);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of translated code that are the engine's own: counting, jumps that can be linked,
- * stubs, and the entries of indirect branches. Each puts its bytes at `p` and returns where the
- * next ones go.
+ * Emits the engine's own parts of translated code: counting, jumps that can be linked, stubs, and
+ * entries for indirect branches. Each function writes bytes at `p` and returns the end.
  */
 #include "exact/engine/emit.h"
 
@@ -46,7 +45,7 @@ uint8_t *gs_jump(uint8_t *p, uint32_t disp)
 	return put32(p, disp);
 }
 
-/* lea r, [rip + to]: within reach by the choice of the arena. */
+/* lea r, [rip + to]. The arena was chosen so that `to` is within reach. */
 uint8_t *lea_rip(uint8_t *p, unsigned r, uint64_t to)
 {
 	int64_t d = (int64_t)(to - runs_at(p + 7));
@@ -80,7 +79,7 @@ static uint8_t *count_by_add(uint8_t *p, uint32_t disp, unsigned n)
 	return p;
 }
 
-/* Through a register, which is lost: flags stay. */
+/* Uses register `r`, which is clobbered, and preserves flags. */
 static uint8_t *count_by_lea(uint8_t *p, unsigned r, uint32_t disp, unsigned n)
 {
 	p = gs_load(p, r, disp);
@@ -91,7 +90,7 @@ static uint8_t *count_by_lea(uint8_t *p, unsigned r, uint32_t disp, unsigned n)
 	return gs_store(p, r, disp);
 }
 
-/* Count `n` in the running count, if there is one, and 1 in `counter`. */
+/* Add `n` to the running count, if there is one, and 1 to `counter`. */
 uint8_t *count_both(uint8_t *p, bool flags_free, unsigned r, unsigned n, unsigned counter)
 {
 	uint32_t disp = (uint32_t)THREAD_COUNTERS + counter * 8;
@@ -102,8 +101,8 @@ uint8_t *count_both(uint8_t *p, bool flags_free, unsigned r, unsigned n, unsigne
 }
 
 /*
- * The register is given back through memory, and one that makes that trip in every block would make
- * the program wait for it: blocks take turns among them.
+ * The register is saved to memory and restored. Using the same register in every block would make
+ * the program wait for that store, so blocks alternate.
  */
 uint8_t *count_here(uint8_t *p, bool flags_free, unsigned n, unsigned counter)
 {
@@ -135,13 +134,16 @@ void set_rel32(uint8_t *site, const uint8_t *to)
 	int32_t d = (int32_t)(to - (site + 4));
 
 	/*
-	 * Another thread may be executing it: one store, within an aligned quadword. Source: AMD64
-	 * APM vol. 2, 7.6.1, "Cache and Memory Characteristics" (cross-modifying code).
+	 * Another thread may be executing it: patch with one store, within an aligned quadword.
+	 * Source: AMD64 APM vol. 2, 7.6.1, "Cache and Memory Characteristics" (cross-modifying
+	 * code).
 	 */
 	__atomic_store_n((int32_t *)site, d, __ATOMIC_RELEASE);
 }
 
-/* From now on the branch leads to `code`, which is the block's or goes on there, until that is killed. */
+/*
+ * Link the branch to `code` in block `b`, or code that continues there, until the block is killed.
+ */
 void lead(uint32_t edge, struct block *b, const uint8_t *code)
 {
 	struct edge *e = &eng.edges[edge];
@@ -151,7 +153,7 @@ void lead(uint32_t edge, struct block *b, const uint8_t *code)
 	set_rel32(e->site, code);
 }
 
-/* jmp or jcc, but for its displacement, which lies within an aligned quadword. */
+/* The opcode of jmp or jcc, placed so that its displacement is within an aligned quadword. */
 static uint8_t *jump_opcode(uint8_t *p, unsigned condition)
 {
 	while (((uint64_t)(p + (condition ? 2 : 1)) & 7) > 4)
@@ -163,7 +165,7 @@ static uint8_t *jump_opcode(uint8_t *p, unsigned condition)
 	return p;
 }
 
-/* Back to the engine, each time; it goes on at the program's `target`. */
+/* Return to the engine on every execution; it continues at the program's `target`. */
 uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t target)
 {
 	p = jump_opcode(p, condition);
@@ -173,7 +175,9 @@ uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t targ
 	return p + 4;
 }
 
-/* The displacement of a branch to the program's `target`: for now, to a stub that brings the engine here. */
+/*
+ * A branch to the program's `target`. Until it is linked it leads to a stub that enters the engine.
+ */
 static uint32_t new_edge(struct arena *a, uint8_t *site, uint64_t target)
 {
 	uint32_t edge = eng.n_edges++;
@@ -185,8 +189,8 @@ static uint32_t new_edge(struct arena *a, uint8_t *site, uint64_t target)
 }
 
 /*
- * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block where there is one,
- * else to a stub that brings the engine here.
+ * jmp or jcc (opcode of 1 or 2 bytes) to the program's `target`: to its block if it exists, else to
+ * a stub that enters the engine.
  */
 uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t target)
 {
@@ -200,7 +204,7 @@ uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t targe
 	return p + 4;
 }
 
-/* The same, back to a block that is being made. */
+/* The same, back to a block that is being translated. */
 uint8_t *jump_back(struct arena *a, uint8_t *p, unsigned condition, struct block *b)
 {
 	p = jump_opcode(p, condition);
@@ -208,30 +212,34 @@ uint8_t *jump_back(struct arena *a, uint8_t *p, unsigned condition, struct block
 	return p + 4;
 }
 
-/* Does the branch lead to a block already? Several threads may have come out by one stub. */
+/* Is the branch already linked to a block? Several threads may have left through one stub. */
 static bool leads_on(const struct edge *e)
 {
 	return e->site + 4 + __atomic_load_n((const int32_t *)e->site, __ATOMIC_RELAXED) != e->stub;
 }
 
-/* The branch has been taken for the first time: from now on it leads to the block by itself. */
+/* The branch was taken for the first time: link it directly to the block. */
 bool link_edge(uint32_t edge, struct block *b)
 {
 	struct edge *e = &eng.edges[edge];
 	int64_t d;
 
-	if (edge < eng.first_edge || edge >= eng.n_edges) /* of code that is being retired */
+	if (edge < eng.first_edge || edge >= eng.n_edges) /* it belongs to retired code */
 		return false;
 	if (!e->site || (b->flags & (B_CHECKED | B_ONCE)))
 		return false;
-	if (leads_on(e)) /* a block's edges are a list, and twice in it would make it a ring */
+	/* a block's edges are a list; adding an edge twice would make it circular */
+	if (leads_on(e))
 		return true;
 	d = b->code - (e->site + 4);
 	if (d == (int32_t)d) {
 		lead(edge, b, b->code);
 		return true;
 	}
-	/* Another arena, out of reach. The stub stays as it is: another thread may be inside it. */
+	/*
+	 * Another arena, out of reach. The stub is not overwritten: another thread may be inside
+	 * it.
+	 */
 	struct arena *a = arena_with(e->site);
 
 	if (a->cold - a->hot < 64)
@@ -247,7 +255,10 @@ bool link_edge(uint32_t edge, struct block *b)
 	return true;
 }
 
-/* The way on from an indirect branch: the target in rcx, rcx itself in T_RCX. Touches no flag. */
+/*
+ * Continue at the target of an indirect branch: target in rcx, the program's rcx in T_RCX.
+ * Preserves flags.
+ */
 uint8_t *emit_bucket_jump(uint8_t *p)
 {
 	p = gs_store(p, RAX, T_RAX);
@@ -257,7 +268,7 @@ uint8_t *emit_bucket_jump(uint8_t *p)
 	return put32(p, (uint32_t)(uint64_t)eng.buckets);
 }
 
-/* Where a system call goes on: as an indirect branch does. rcx is the target and stays it. */
+/* Continue after a system call, like an indirect branch. The program's rcx is the target, too. */
 void emit_tail(void)
 {
 	uint8_t *p = code_memory(PAGE);
@@ -269,14 +280,15 @@ void emit_tail(void)
 }
 
 /*
- * The entry for indirect branches. They come by the low 16 bits of the target (rcx), so it is
- *compared here, without flags; a stranger goes on to the next block of the bucket:
+ * The entry for indirect branches. A bucket is selected by the low 16 bits of the target (rcx), so
+ * the full target is compared here, without flags. If it differs, jump to the next block of the
+ * bucket:
  *
  *	lea rax, pc;  not rax;  lea rcx, [rcx + rax + 1];  jrcxz mine
  *	not rax;  lea rcx, [rcx + rax];  jmp [next]
- * mine: mov rcx, gs:[T_RCX];  mov rax, gs:[T_RAX]
+ * mine: mov rcx, gs:[T_RCX]; mov rax, gs:[T_RAX]
  *
- * In front of it stands the block's number, for bucket_remove().
+ * The block's number is stored in front of the entry, for bucket_remove().
  */
 uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
 {
@@ -296,7 +308,7 @@ uint8_t *emit_indirect_entry(struct block *b, struct arena *a, uint8_t *p)
 	return gs_load(p, RAX, T_RAX);
 }
 
-/* An entry for a block that exists: out of line. */
+/* Add an entry to an existing block, out of line. */
 void add_indirect(struct block *b)
 {
 	struct arena *a = arena_near(runs_at(b->code));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing code: see emit.c. */
+/* Functions that emit code: see emit.c. */
 #ifndef EXACT_EMIT_H
 #define EXACT_EMIT_H
 
@@ -30,8 +30,10 @@ static inline uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
 {
 	const uint8_t *b = bytes;
 
-	/* Two moves that overlap: an instruction is 15 bytes at most, and a loop over bytes is
-	 * slow. */
+	/*
+	 * Two overlapping moves: an instruction has at most 15 bytes, and a loop over bytes is
+	 * slow.
+	 */
 	if (n >= 8 && n <= 16) {
 		uint64_t first, last;
 
@@ -50,7 +52,7 @@ static inline uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
 		__builtin_memcpy(p + n - 4, &last, 4);
 		return p + n;
 	}
-	if (n < 4 && n) { /* likewise */
+	if (n < 4 && n) { /* two overlapping moves */
 		uint8_t first = b[0], middle = b[n / 2], last = b[n - 1];
 
 		p[0] = first;
@@ -63,14 +65,17 @@ static inline uint8_t *put(uint8_t *p, const void *bytes, unsigned n)
 	return p;
 }
 
-/* A plain instruction. What is put behind it in an arena is put anew. */
+/*
+ * Copy a plain instruction. May write more bytes than its length; code emitted after it overwrites
+ * them.
+ */
 static inline uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced)
 {
 	uint64_t first, last;
 
 	if (insn_rip_relative(in))
 		return emit_relative(p, in, pc, displaced);
-	if (pc % PAGE > PAGE - 16) /* the next may not be there to be read */
+	if (pc % PAGE > PAGE - 16) /* the next page may not be readable */
 		return put(p, (const void *)pc, in->len);
 	__builtin_memcpy(&first, (const void *)pc, 8);
 	__builtin_memcpy(&last, (const uint8_t *)pc + 8, 8);
@@ -80,8 +85,7 @@ static inline uint8_t *emit_plain(uint8_t *p, const struct insn *in, uint64_t pc
 }
 
 /*
- * Flags that counting changes where it does not go round them: `inc` leaves the carry alone, `add`
- * (of the running count) does not.
+ * Flags that counting clobbers: `inc` preserves the carry, `add` (of the running count) does not.
  */
 static inline unsigned count_changes(void)
 {

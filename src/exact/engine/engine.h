@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The engine inside a counted program: freestanding, general registers only, no libc, no
- * descriptors. docs/exact-engine.md draws how the parts fit.
+ * descriptors. docs/exact-engine.md describes how the parts fit together.
  */
 #ifndef EXACT_ENGINE_H
 #define EXACT_ENGINE_H
@@ -11,18 +11,19 @@
 #include "exact/thread.h"
 #include "exact/decode/decode.h"
 
-/* One flat image without relocations: nothing is found through a table. */
+/* One flat image without relocations: no GOT, no PLT. */
 #pragma GCC visibility push(hidden)
 
 enum reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
 enum block_flags {
-	B_DEAD = 1,    /* its code was written over or unmapped */
+	B_DEAD = 1,    /* its code was overwritten or unmapped */
 	B_CHECKED = 2, /* compare its bytes on every execution */
-	B_ONCE = 4,    /* executed once, then forgotten */
+	B_ONCE = 4,    /* executed once, then discarded */
 	B_RCX = 8,   /* ends in an indirect branch: rcx is displaced from the last instruction on */
-	B_COPY = 16, /* a further copy of a loop's block: not found by pc */
-	B_PART = 32, /* up to a sample, or the sampled instruction: comes back to the engine */
+	B_COPY = 16, /* another copy of a loop's block: not found by pc */
+	/* the part up to a sample, or the sampled instruction: returns to the engine */
+	B_PART = 32,
 	B_FALLS = 64, /* the block before it falls through into it */
 };
 
@@ -30,40 +31,44 @@ enum block_flags {
 struct block {
 	uint64_t pc;
 	uint8_t *code;
-	uint8_t *indirect; /* where indirect branches enter it, or NULL */
-	int32_t next;      /* from there, the address of the next entry in the same bucket: next_of() */
+	uint8_t *indirect; /* entry for indirect branches, or NULL */
+	/* address of the next entry in the same bucket, relative to that: next_of() */
+	int32_t next;
 	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each, then block_head() */
 	uint32_t counter;  /* its number on the board */
 	uint32_t part_next; /* the next of its kind, when B_PART */
-	uint32_t page_next; /* the next block of the same page */
+	uint32_t page_next; /* the next block on the same page */
 	uint32_t copy;      /* of its bytes, in map_pool, when B_CHECKED */
 	uint16_t code_len, src_len;
 	uint8_t n;        /* instructions */
-	uint8_t count_at; /* it is counted before this instruction */
+	uint8_t count_at; /* the block is counted before this instruction */
 	uint8_t flags;
-	uint8_t part; /* asked for so many instructions, when B_PART */
+	uint8_t part; /* number of instructions requested, when B_PART */
 	uint32_t fall_counter; /* of its fall-through, or 0 */
-	uint32_t incoming;     /* the first edge that leads here by itself */
+	uint32_t incoming;     /* the first edge linked directly to it */
 };
 
 _Static_assert(sizeof(struct block) == 64, "a line of the cache, which a search touches");
 
-/* Code is translated to within 2 GiB of where it stands, so that RIP-relative operands reach. */
+/*
+ * Code is translated to within 2 GiB of its original address, so that RIP-relative operands reach.
+ */
 struct arena {
-	uint8_t *start, *hot, *cold, *end; /* blocks from below, stubs from above */
-	uint32_t *blocks;                  /* in the order of their code */
+	/* blocks are allocated upwards from `start`, stubs downwards from `end` */
+	uint8_t *start, *hot, *cold, *end;
+	uint32_t *blocks;                  /* in the order of their addresses */
 	uint32_t n_blocks;
 	uint32_t generation; /* of its code; 0: empty */
 };
 
-/* A direct branch leads to a stub that names its edge, or to its block. */
+/* A direct branch leads to a stub with the number of its edge, or to its block. */
 struct edge {
 	uint64_t target;
 	uint8_t *site; /* its 32-bit displacement */
 	uint8_t *stub;
-	uint32_t next; /* the next edge that leads to the same block */
-	uint32_t hit : 24;     /* the block that contains the next sample; then it is no edge */
-	uint32_t hit_event : 8; /* the event that it is of */
+	uint32_t next; /* the next edge linked to the same block */
+	uint32_t hit : 24;     /* the block with the next sample; then this is not an edge */
+	uint32_t hit_event : 8; /* the event of the sample */
 };
 
 enum {
@@ -71,36 +76,36 @@ enum {
 	BLOCK_INSNS = 48,
 	ARENA_SIZE = 64 << 20,
 	ARENA_LEAST = 4 << 20,
-	/* The tables, half of each for the generation of code in use: see retire.c. */
+	/* The tables. The current generation of code uses half of each: see retire.c. */
 	BLOCKS_HALF = 1 << 22,
 	MAP_HALF = 1 << 28,
 	EDGES_HALF = 1 << 23,
 	NUMBERS = 1 << 16,
-	BUCKETS = 3 << 14, /* that both are half a MiB */
+	BUCKETS = 3 << 14, /* both are half a MiB */
 	MAP_ENTRY = 3,    /* length, length of its code, register displaced into T_SCRATCH */
-	MAP_HEAD = 2,     /* bytes of code that come before the first instruction's: see block_head() */
-	DISPLACED = 0x80, /* | the register */
+	MAP_HEAD = 2,     /* bytes of code before the first instruction's: see block_head() */
+	DISPLACED = 0x80, /* flag, or-ed with the register */
 };
 
-/* Memory the program may execute, or could before. */
+/* Memory that the program may execute, or could before. */
 struct region {
 	uint64_t start, end;
 	uint8_t exec, writable;
-	uint8_t checked;  /* writes to it cannot be seen: see pages.c */
-	uint32_t mapping; /* its number, when COUNT_PROFILE; 0: not asked yet */
-	uint64_t file;    /* which: see files.c; 0: none, or not known */
+	uint8_t checked;  /* writes to it cannot be detected: see pages.c */
+	uint32_t mapping; /* its number, when COUNT_PROFILE; 0: not requested yet */
+	uint64_t file;    /* a number of the file: see files.c; 0: none, or unknown */
 	uint64_t written_ns; /* when the file was last written, before it was mapped */
-	uint64_t offset;     /* in the file, of `start`, when `followed` */
-	uint8_t followed;    /* shared, and all writes to its file are seen: see shared.c */
+	uint64_t offset;     /* file offset of `start`, when `followed` */
+	uint8_t followed;    /* shared, and all writes to its file are detected: see shared.c */
 };
 
 /* A page from which code was translated. */
 struct code_page {
-	uint64_t page; /* number; 0: none */
+	uint64_t page; /* page number; 0: none */
 	uint32_t head; /* its first block */
 	uint16_t watched, faults;
-	uint32_t unchanged; /* comparisons in a row that found its code as it was */
-	uint8_t settled;    /* how often it has been watched again after that */
+	uint32_t unchanged; /* consecutive comparisons that found the code unchanged */
+	uint8_t settled;    /* how often it was watched again after that */
 };
 
 struct range {
@@ -108,17 +113,19 @@ struct range {
 };
 
 enum {
-	WATCH_FAULTS_MAX = 200, /* then its blocks check their bytes instead */
-	WATCH_FAULTS_AGAIN = 20, /* the same of a page that is watched again */
-	UNCHANGED_MIN = 4096,	 /* comparisons without a change until then; twice as many each time */
+	WATCH_FAULTS_MAX = 200, /* after so many faults its blocks check their bytes instead */
+	WATCH_FAULTS_AGAIN = 20, /* the same for a page that is watched again */
+	/* after so many comparisons without a change it is watched again; doubles each time */
+	UNCHANGED_MIN = 4096,
 	SETTLED_MAX = 12,
 };
 
 enum { PAGE = 4096, REGIONS_MAX = 4096, TOLD_MAX = 32, OWN_MAX = 4 * ARENAS_MAX };
 
-/* Everything a process of the program has one of. */
+/* State of the engine, one per process. */
 struct engine {
-	volatile uint32_t generation; /* of the code that is made now; first: dispatch.S reads it */
+	/* of code that is translated now; first, as dispatch.S reads it */
+	volatile uint32_t generation;
 	struct board *board;
 	struct process *process;
 	uint32_t mode;
@@ -132,56 +139,67 @@ struct engine {
 	uint32_t n_edges;
 	uint64_t *hash; /* open addressing by pc */
 	uint32_t hash_bits, hash_used;
-	/* Below 2 GiB: by the low 16 bits of the target, the number of its bucket, 0 where there is none; and code addresses. */
+	/*
+	 * Below 2 GiB: the bucket number for the low 16 bits of the target, 0 if none; and code
+	 * addresses.
+	 */
 	uint16_t *numbers;
 	uint64_t *buckets;
 	uint32_t n_buckets;
-	bool retiring;       /* the one before is still executed, perhaps */
+	bool retiring;       /* threads may still execute the previous generation */
 	uint32_t first_block, first_edge, first_map, dead_blocks, used_arenas;
-	uint32_t space; /* which memory this is, among the processes of a run */
+	uint32_t space; /* number of this address space among the processes of a run */
 	struct arena arenas[ARENAS_MAX];
 	uint32_t n_arenas;
 	uint64_t tail; /* the emitted jump through the buckets */
 	/*
-	 * Where memory cannot be written and executed, code is mapped twice; this is how the addresses differ. All
-	 * pointers to code are to where it is written.
+	 * Where memory cannot be both writable and executable, code is mapped twice; this is the
+	 * difference of the addresses. All code pointers are to the writable mapping.
 	 */
 	uint64_t alias;
 
 	struct region *regions;
-	uint32_t n_regions, last_region; /* the one that was found last */
+	uint32_t n_regions, last_region; /* the one found last */
 	struct told {
 		uint64_t start, end;
 		bool as_stack;
-	} told[TOLD_MAX]; /* of data, by mapping_of_data() */
+	} told[TOLD_MAX]; /* data mappings reported by mapping_of_data() */
 	uint32_t next_told;
 	struct code_page *pages; /* open addressing by page number */
 	uint32_t page_bits, page_used;
-	uint64_t watch_start, watch_end; /* pages that may be write-protected for our sake lie in here */
+	/* pages that may be write-protected by the engine are in this range */
+	uint64_t watch_start, watch_end;
 	bool read_implies_exec;
-	uint8_t no_gain; /* what the program has set by PR_SET_MDWE */
-	bool views_matter; /* of shared memory that the program has made: see shared.c */
-	bool later_writes; /* the kernel may write to memory at no call that can be seen */
-	bool serves; /* a userfaultfd has served its memory */
-	bool memory_opened; /* it has opened a /proc/PID/mem for writing */
-	bool maps_inherited; /* it may have a descriptor of the maps of another process, which may have ended: see proc_files.c */
-	bool name_opened;   /* a /proc/PID/task/TID/comm */
+	uint8_t no_gain; /* set by the program with PR_SET_MDWE */
+	bool views_matter; /* of shared memory that the program created: see shared.c */
+	bool later_writes; /* the kernel may write to memory asynchronously, at no system call */
+	bool serves; /* a userfaultfd has served this process's memory */
+	bool memory_opened; /* the program opened a /proc/PID/mem for writing */
+	/*
+	 * it may have inherited a descriptor of the maps of another process, which may have ended:
+	 * see proc_files.c
+	 */
+	bool maps_inherited;
+	bool name_opened;   /* the program opened a /proc/PID/task/TID/comm */
 	uint64_t image, image_size;
-	struct range own[OWN_MAX]; /* memory of the engine's, in order: see own.c */
+	struct range own[OWN_MAX]; /* the engine's memory, sorted: see own.c */
 	uint32_t n_own;
-	uint32_t locks_later; /* what the program has set by mlockall(): see locked.c */
-	uint64_t next_place; /* for its next table */
+	uint32_t locks_later; /* set by the program with mlockall(): see locked.c */
+	uint64_t next_place; /* address for its next table */
 	uint64_t mapped[LIMITS]; /* by the engine: see limits.c */
-	uint32_t lent; /* another process runs in this memory, or did */
+	uint32_t lent; /* another process uses this address space, or did */
 	int32_t tid; /* of the thread that holds the lock in dispatch */
-	uint64_t page_there; /* which it has found readable, last */
+	uint64_t page_there; /* the page last found readable */
 	uint32_t parts[32768]; /* blocks up to samples, by the hash of pc and length; chained by part_next */
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
 
 extern struct engine eng;
 
-/* How many bytes of a block's code come before those of its first instruction and its count: of samples, and of the way. */
+/*
+ * Bytes of a block's code before those of its first instruction and its count: code for samples and
+ * for the path.
+ */
 static inline unsigned block_head(const struct block *b)
 {
 	const uint8_t *head = eng.map_pool + b->map + b->n * MAP_ENTRY;
@@ -207,7 +225,7 @@ size_t copy_bytes(void *to, const void *from, size_t n);
 void resume_frame(void *frame) __attribute__((noreturn));
 void exec_failed(void);
 
-/* memory.c: system calls of the engine's own, memory that cannot move, words on failure. */
+/* memory.c: the engine's system calls, memory that does not move, error reports. */
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
@@ -231,14 +249,14 @@ void note_uncounted(struct process *p, const char *why);
 void futex_wait(volatile uint32_t *word, uint32_t value, int ms);
 void futex_wake(volatile uint32_t *word);
 
-/* own.c: which memory is the engine's. */
+/* own.c: the ranges of the engine's memory. */
 void own_show(struct process *p);
 void own_add(uint64_t start, uint64_t size);
 void own_remove(uint64_t start);
 const struct range *own_first(uint64_t start, uint64_t end);
 const struct range *own_last(uint64_t start, uint64_t end);
 
-/* regions.c: what may be executed, and what is written while it is. */
+/* regions.c: executable memory. */
 void regions_first(const struct process *p);
 void region_set(uint64_t start, uint64_t end, int prot, const struct region *what);
 void note_bounds(void);
@@ -250,7 +268,7 @@ bool code_is(uint64_t pc, const void *bytes, size_t size);
 uint32_t mapping_of(uint64_t pc);
 void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc);
 
-/* pages.c: code that is written while it runs. */
+/* pages.c: self-modifying code. */
 void pages_first(void);
 void pages_without_code(void);
 bool watch_code(uint64_t start, uint64_t end);
@@ -268,7 +286,7 @@ void pin_file(uint64_t file, uint64_t start, uint64_t end, const struct thread *
 void unpin(const struct thread *of);
 void unpin_others(void);
 
-/* locked.c: mlockall(), for what is the program's. */
+/* locked.c: mlockall() of the program's memory. */
 bool lock_calls(struct thread *t);
 bool locked_too(uint64_t start, uint64_t end);
 
@@ -319,13 +337,13 @@ void proc_file_opened(int fd);
 bool proc_call(struct thread *t);
 bool unmapped_call(struct thread *t);
 
-/* names.c: threads that are given a name. */
+/* names.c: thread names. */
 bool gives_name(struct thread *t);
 void name_born(const struct thread *t);
 
 /* frame.c */
 struct call_frame {
-	uint64_t slot, to; /* of the return address: where it is; itself */
+	uint64_t slot, to; /* of the return address: its place on the stack; its value */
 	uint64_t bp;	   /* rbp after the return */
 };
 
@@ -334,14 +352,20 @@ bool frame_find(uint64_t pc, uint64_t sp, uint64_t bp, struct call_frame *out);
 /* random.c */
 bool random_call(struct thread *t);
 
-/* directory.c: one that was read whole and sorted, of which not all is given yet. */
+/*
+ * directory.c: a directory that was read completely and sorted, and is not yet returned completely.
+ */
 struct directory {
 	int fd;
 	uint64_t dev, inode;
-	uint8_t *memory; /* the entries as the kernel gave them, but for their positions */
+	uint8_t *memory; /* the entries from the kernel, without their offsets */
 	size_t bytes, used;
 	size_t n;
-	uint64_t *entry; /* n addresses in `memory`, in order; then n positions: behind the i-th entry given */
+	/*
+	 * addresses of the n entries in `memory`, sorted; then n offsets: the offset after the i-th
+	 * returned entry
+	 */
+	uint64_t *entry;
 };
 bool directory_call(struct thread *t);
 
@@ -353,7 +377,7 @@ void limits_for_real(const struct process *p);
 void limits_after_exec(const struct process *p);
 bool limit_call(struct thread *t);
 
-/* cache.c: blocks, found by pc and by where their code lies. */
+/* cache.c: lookup of blocks by pc and by the address of their code. */
 void cache_first(void);
 void block_expect(uint64_t pc);
 struct block *block_find(uint64_t pc);
@@ -364,11 +388,13 @@ void block_dead(struct block *b);
 void cache_begin(void);
 bool cache_full(void);
 
-/* retire.c: when most of the code is stale, all is made anew. */
+/* retire.c: when most of the code is stale, start again. */
 void retire_check(struct thread *t);
 void retire_all(void);
 struct block *block_of_code(uint64_t rip);
-/* The address in the program of the instruction that translated code at `rip` belongs to; 0: of none. */
+/*
+ * The program's address of the instruction that the translated code at `rip` belongs to; 0: none.
+ */
 uint64_t program_address(uint64_t rip);
 bool in_cache(uint64_t rip);
 struct arena *arena_near(uint64_t pc);
@@ -394,7 +420,7 @@ void lead(uint32_t edge, struct block *b, const uint8_t *code);
 void dispatch(struct thread *t);
 void finish(struct thread *t, long ret);
 void undo_syscall(struct thread *t);
-void step_natively(struct thread *t); /* in step.c */
+void step_natively(struct thread *t); /* defined in step.c */
 void system_call(struct thread *t);
 void system_call_done(struct thread *t);
 
@@ -405,10 +431,10 @@ unsigned counter_apart(const struct block_facts *f);
 void counter_free(unsigned i);
 void counters_meet(void);
 
-/* count.c: what executing part of a block adds. */
+/* count.c: what executing a part of a block adds. */
 bool kernel_emulates(void);
 
-/* Does the kernel execute it, so that it never retires? */
+/* Does the kernel emulate it, so that it never retires? */
 static inline bool insn_emulated(const struct insn *in)
 {
 	return insn_umip(in) && kernel_emulates();
@@ -426,9 +452,9 @@ void path_take_back(struct thread *t, const struct insn *in, uint64_t pc);
 struct block *translate_part(uint64_t pc, unsigned n);
 bool insn_copied(const struct insn *in);
 
-#define NEVER (INT64_MAX / 4) /* so many come before the next sample */
+#define NEVER (INT64_MAX / 4) /* more than will ever be executed before the next sample */
 
-/* every.c, sample.c, address.c: samples every so many instructions */
+/* every.c, sample.c, address.c: samples every N instructions. */
 void every_first(struct thread *t);
 bool every_counts(const struct block *b);
 bool every_run_out(const struct thread *t);
@@ -469,7 +495,7 @@ bool seccomp_call(struct thread *t);
 void seccomp_for_real(struct thread *t);
 void seccomp_doom(void);
 
-/* locate.c: `c` becomes the program's context when it stood at a border. */
+/* locate.c: makes `c` the program's context if it was interrupted at an instruction boundary. */
 enum place { AT_BORDER, AT_WORK, IN_ENGINE, OUTSIDE };
 struct context;
 enum place locate(struct thread *t, struct context *c, bool fault);
@@ -514,7 +540,10 @@ struct cpuid_7 {
 	uint32_t a, b, c, d;
 };
 
-/* CPUID.(EAX=07H,ECX=0), kept in `k`: on a virtual machine it is slow. EAX, the highest subleaf, is kept as that + 1. */
+/*
+ * CPUID.(EAX=07H,ECX=0), cached in `k`, as CPUID is slow in a virtual machine. EAX, the highest
+ * subleaf, is stored plus 1.
+ */
 static inline const struct cpuid_7 *cpuid_7(struct cpuid_7 *k)
 {
 	if (!k->a) {
@@ -524,13 +553,13 @@ static inline const struct cpuid_7 *cpuid_7(struct cpuid_7 *k)
 	return k;
 }
 
-/* The address at which code is executed that is written at p. */
+/* The execution address of code that is written at p. */
 static inline uint64_t runs_at(const uint8_t *p)
 {
 	return (uint64_t)p ^ eng.alias;
 }
 
-/* What may be executed at `pc`, or NULL. */
+/* Can this code change? */
 static inline bool can_change(const struct region *r)
 {
 	return r->writable || r->checked || r->followed;
@@ -543,7 +572,10 @@ static inline struct region *region_of(uint64_t pc)
 	return eng.last_region < eng.n_regions && pc >= r->start && pc < r->end && r->exec ? r : region_found(pc);
 }
 
-/* A file may end before what is mapped of it does, and be cut while it is: is the page of `pc` there, as of this dispatch? */
+/*
+ * A file may end before its mapping does, and may be truncated while mapped: does the page of `pc`
+ * exist, as of this dispatch?
+ */
 static inline bool page_there(uint64_t pc)
 {
 	if (pc / PAGE == eng.page_there)
@@ -554,7 +586,10 @@ static inline bool page_there(uint64_t pc)
 	return true;
 }
 
-/* How many bytes of code may be read at `pc`, INSN_ROOM of them within its page; 0 where nothing may be executed. */
+/*
+ * How many bytes of code are readable at `pc`, at most INSN_ROOM within its page; 0 if it is not
+ * executable.
+ */
 static inline size_t code_room(uint64_t pc)
 {
 	const struct region *r = region_of(pc);
@@ -585,19 +620,19 @@ static inline volatile uint64_t *counters_of(const struct thread *t)
 	return (volatile uint64_t *)((uint8_t *)t + THREAD_COUNTERS);
 }
 
-/* What they were at its last reading. */
+/* The counters at the thread's last reading. */
 static inline uint64_t *counters_seen(const struct thread *t)
 {
 	return (uint64_t *)((uint8_t *)t + THREAD_SEEN);
 }
 
-/* By kind. */
+/* Facts, indexed by kind. */
 static inline struct block_facts *kinds_of(uint32_t lineage)
 {
 	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS + lineage * LINEAGE_STRIDE);
 }
 
-/* By counter. */
+/* Kinds, indexed by counter. */
 static inline uint32_t *kind_numbers(uint32_t lineage)
 {
 	return (uint32_t *)((uint8_t *)kinds_of(lineage) + LINEAGE_KINDS);

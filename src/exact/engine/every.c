@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sample every so many instructions, or others of a class; of several events, each by itself. A thread's `left` of an event says how many
- * come before its next sampled one. Each block takes its own amounts off when it is entered; where that brings one `left` below 0
- * a sample lies inside, and the block is not entered: the engine gives back what was taken off, has the part before
- * the first sampled instruction executed, drafts the sample, has the instruction itself executed, and takes it. Those two
- * parts are blocks too, kept for the next time; they come back to the engine by every way out.
+ * Takes a sample every N instructions, or every N of another class, for several independent events.
+ * A thread's `left` of an event is the number of events before the next sampled one. Each block
+ * subtracts its own amounts when it is entered. If that makes a `left` negative, the block contains
+ * a sample and is not entered: the engine adds the amounts back, executes the part before the first
+ * sampled instruction, prepares the sample, executes the instruction itself, and takes the sample.
+ * These two parts are blocks, too, and are kept. They return to the engine at every exit.
  *
- *	sub qword gs:[left], n ; js hit        where no flag is live; else through rcx:
+ *	sub qword gs:[left], n ; js hit        if no flag is live; else through rcx:
  *	mov gs:[scratch], rcx ; mov rcx, gs:[left] ; lea rcx, [rcx - n] ; mov gs:[left], rcx
  *	mov ecx, gs:[left + 4] ; jecxz on ; jmp hit ; on: mov rcx, gs:[scratch]
  */
 #include "exact/descent.h"
 #include "exact/engine/emit.h"
 
-enum { LEG = 0x7fffffff }; /* the upper half of `left` is 0 unless it is below 0 */
+enum { LEG = 0x7fffffff }; /* the upper half of `left` is 0 unless it is negative */
 
 void every_restart(struct thread *t, unsigned event, int64_t left)
 {
@@ -21,7 +22,7 @@ void every_restart(struct thread *t, unsigned event, int64_t left)
 	t->sampler[event].left_more = left - t->left[event];
 }
 
-/* `left` has run out, or may have, but the sample is further on. */
+/* `left` has run out, or may have, but the sample is further away. */
 static void next_legs(struct thread *t)
 {
 	for (unsigned e = 0; e < eng.board->every.n_events; e++)
@@ -43,10 +44,12 @@ static unsigned amount_of(const struct block_facts *f, unsigned event)
 }
 
 /*
- * From one sample to the next. With jitter each run of n events has one sample, at a place by chance: every event has the same chance
- * to be one, no loop is in step with them, and a share is known at least as well as from as many independent samples.
- * By a generator of numbers, so that they are the same in each run. Source: Cochran, "Sampling Techniques", 5.6 (stratified random
- * sampling with one unit per stratum of equal size); Steele, Lea, Flood, "Fast splittable pseudorandom number generators".
+ * The distance to the next sample. With jitter each run of n events has one sample, at a random
+ * position: every event has the same probability, no loop is in step with the samples, and a share
+ * is known at least as precisely as from as many independent samples. The random numbers are
+ * pseudorandom, so that they are the same in each run. Source: Cochran, "Sampling Techniques", 5.6
+ * (stratified random sampling with one unit per stratum of equal size); Steele, Lea, Flood, "Fast
+ * splittable pseudorandom number generators".
  */
 static uint64_t next_gap(uint64_t n, uint64_t *random, uint64_t *offset)
 {
@@ -66,7 +69,7 @@ int64_t every_gap(struct thread *t, unsigned event)
 	return (int64_t)next_gap(eng.board->every.event[event].n, &s->random, &s->offset);
 }
 
-/* The sum of the event's next `i` gaps. */
+/* The sum of the event's next `i` distances. */
 uint64_t every_ahead(const struct thread *t, unsigned event, unsigned i)
 {
 	uint64_t random = t->sampler[event].random, offset = t->sampler[event].offset, sum = 0;
@@ -76,7 +79,10 @@ uint64_t every_ahead(const struct thread *t, unsigned event, unsigned i)
 	return sum;
 }
 
-/* All events begin with the same state, so that each has the samples that it has alone. */
+/*
+ * All events start with the same random state, so each has the same samples as if it were the only
+ * one.
+ */
 void every_first(struct thread *t)
 {
 	const struct every *e = &eng.board->every;
@@ -85,7 +91,8 @@ void every_first(struct thread *t)
 		return;
 	for (unsigned i = 0; i < e->n_events; i++) {
 		t->sampler[i].random = t->descent;
-		t->sampler[i].offset = e->event[i].n - 1; /* the first run of n begins with the thread */
+		/* the first run of n starts with the thread */
+		t->sampler[i].offset = e->event[i].n - 1;
 		if (e->only && e->only != t->descent)
 			every_restart(t, i, NEVER);
 		else
@@ -110,7 +117,7 @@ static uint8_t *take_off_by_rcx(uint8_t *p, unsigned event, unsigned n)
 	return gs_store(p, RCX, T_LEFT + 8 * event);
 }
 
-/* Out of line: to the engine, which finds block `id` by the edge. */
+/* Out of line: enter the engine, which finds block `id` by the edge. */
 static uint8_t *emit_hit(struct arena *a, uint32_t id, unsigned event, bool give_rcx_back)
 {
 	struct edge *e = &eng.edges[eng.n_edges];
@@ -122,7 +129,7 @@ static uint8_t *emit_hit(struct arena *a, uint32_t id, unsigned event, bool give
 	return a->cold;
 }
 
-/* Jump to `hit` where the countdown is below 0. */
+/* Jump to `hit` if the countdown is negative. */
 static uint8_t *hit_by_flags(uint8_t *p, const uint8_t *hit)
 {
 	PUT(p, 0x0f, 0x88); /* js */
@@ -148,8 +155,8 @@ bool every_counts(const struct block *b)
 }
 
 /*
- * Take the block's amounts off. `check`: unless a sample lies in it; without, it is known that none does, or
- * that it is drafted.
+ * Subtract the block's amounts. `check`: exit if it contains a sample; without, it is known that it
+ * contains none, or that the sample is prepared.
  */
 uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool flags_free, bool check)
 {
@@ -172,7 +179,10 @@ uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool fla
 
 /* ---- in the engine ---- */
 
-/* Back from translated code: perhaps by a block that contains a sample, perhaps from a sampled instruction. */
+/*
+ * Entry from translated code: maybe from a block that contains a sample, maybe from a sampled
+ * instruction.
+ */
 void every_enter(struct thread *t)
 {
 	const struct edge *edge = &eng.edges[t->edge];
@@ -193,8 +203,8 @@ void every_enter(struct thread *t)
 }
 
 /*
- * How many instructions come before the first sampled one in the straight run of code from `pc`, which is `in`; -1 when it
- * is further on.
+ * Number of instructions before the first sampled one in the straight-line code from `pc`, which is
+ * `in`; -1: the sample is further away.
  */
 static int distance(const struct thread *t, uint64_t pc, struct insn *in)
 {
@@ -223,8 +233,8 @@ static int distance(const struct thread *t, uint64_t pc, struct insn *in)
 }
 
 /*
- * The next sample may be near: the part of the block at t->target up to it, or the sampled instruction with
- * its draft made. NULL: it is further on.
+ * The next sample may be near. Returns the part of the block at t->target before it, or the sampled
+ * instruction after preparing the sample. NULL: the sample is further away.
  */
 struct block *every_block(struct thread *t)
 {
@@ -243,7 +253,7 @@ struct block *every_block(struct thread *t)
 	return once ? translate(t->target, false, true) : translate_part(t->target, n ? (unsigned)n : 1);
 }
 
-/* An instruction at `pc` that the engine executed itself has been counted, or will no longer have been. */
+/* An instruction at `pc` that the engine executed was counted, or its count is undone. */
 void every_correct(struct thread *t, const struct block_facts *f, int64_t sign)
 {
 	if (!(eng.mode & COUNT_EVERY))
@@ -266,6 +276,7 @@ void every_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_
 	for (unsigned e = 0; e < eng.board->every.n_events; e++)
 		before[e] = t->left[e] + amount_of(&f, e);
 	sample_draft(t, in, pc, before);
-	if (!t->draft.by) /* how far that came is seen when the engine is entered again, at once */
+	/* its progress is known at the next entry to the engine, which is immediate */
+	if (!t->draft.by)
 		sample_take(t, next);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that is written through a file: one that is mapped to be executed and written elsewhere, /proc/PID/mem,
- * and what one process writes into another (process_vm_writev, ptrace). Where a write can be seen its code is
- * forgotten; where writes cannot be seen, blocks check their bytes; another counted process whose code is
- * written to cannot be counted any more, and is ended with the reason.
+ * Code that is modified through a file: a file that is mapped executable and also written,
+ * /proc/PID/mem, and writes of one process into another (process_vm_writev, ptrace). If a write is
+ * detected, its translations are discarded. If writes cannot be detected, blocks compare their
+ * bytes. If the code of another counted process is written, that process cannot be counted any more
+ * and is ended with the reason.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -66,7 +67,7 @@ static uint64_t next_number(struct maps *m, int *c)
 	return n;
 }
 
-/* Is some of [start, end) mapped with permission `p`, the nth of "rwxs"? Yes where nobody can tell. */
+/* Is part of [start, end) mapped with permission `p`, the nth of "rwxs"? Yes if unknown. */
 static bool mapped_with(const char *path, uint64_t start, uint64_t end, unsigned nth, char p)
 {
 	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) };
@@ -96,8 +97,9 @@ bool memory_shared(uint64_t start, uint64_t end)
 }
 
 /*
- * Does a userfaultfd serve some of [start, end)? Yes where nobody can tell. Of the kernel's two letters for each flag of a mapping
- * no others begin with u. Source: proc_pid_smaps(5), VmFlags; linux/fs/proc/task_mmu.c, show_smap_vma_flags().
+ * Does a userfaultfd serve part of [start, end)? Yes if unknown. Of the kernel's two-letter flags
+ * of a mapping no others start with u. Source: proc_pid_smaps(5), VmFlags;
+ * linux/fs/proc/task_mmu.c, show_smap_vma_flags().
  */
 bool memory_served(uint64_t start, uint64_t end)
 {
@@ -141,7 +143,7 @@ static bool open_for_writing(int fd)
 	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* Its regions cannot be trusted from now on: blocks check their bytes. */
+/* Writes to its regions can no longer be detected: blocks compare their bytes. */
 void distrust(uint64_t file)
 {
 	bool any = false;
@@ -160,7 +162,7 @@ void distrust(uint64_t file)
 		note_bounds();
 }
 
-/* Are writes to it seen, wherever it is executed? */
+/* Are all writes to it detected, in every region that executes it? */
 static bool followed(uint64_t file)
 {
 	for (uint32_t i = 0; i < eng.n_regions; i++)
@@ -170,8 +172,9 @@ static bool followed(uint64_t file)
 }
 
 /*
- * A file was mapped. To be executed: can it be written elsewhere, as a file of memory or one without a name
- * is there to be? Shared, to be written: was it mapped to be executed? With the lock held.
+ * A file was mapped. If executable: can it also be written elsewhere, as a memory file or an
+ * unlinked file is likely to be? If shared and writable: is it also mapped executable? Needs the
+ * lock.
  */
 void file_mapped(int fd, int prot, bool shared, struct region *r)
 {
@@ -218,8 +221,9 @@ static bool next_line(struct maps *m, uint64_t *start, uint64_t *end, char name[
 }
 
 /*
- * Code from files is taken not to change but through this process, and that is seen. Was one of those in [start, end)
- * written by another, or through a descriptor that was inherited? When nothing is said, none was whose time tells.
+ * Code in files is assumed to change only through this process, which the engine detects. Was one
+ * of the files in [start, end) written by another process, or through an inherited descriptor? No
+ * report means that no file with a known time was.
  */
 void files_unchanged(uint64_t start, uint64_t end)
 {
@@ -237,7 +241,7 @@ void files_unchanged(uint64_t start, uint64_t end)
 		if (!r || !r->exec || !r->file || r->checked || sys(__NR_stat, name, &st) < 0 ||
 		    file_of(st.st_dev, st.st_ino) != r->file || written_ns(&st) == r->written_ns)
 			continue;
-		note_wrong(eng.process, "a file was written while its code was mapped, and not by a way that the exact engine sees "
+		note_wrong(eng.process, "a file was written while its code was mapped, and not in a way that the exact engine detects "
 			     "(another process, an inherited descriptor): code at", r->start);
 		break;
 	}
@@ -245,7 +249,9 @@ void files_unchanged(uint64_t start, uint64_t end)
 	sys(__NR_close, m.fd);
 }
 
-/* Call `each` for every mapping of this process below the kernel's; false where they cannot be read. */
+/*
+ * Call `each` for every mapping of this process except the kernel's; false if they cannot be read.
+ */
 bool each_mapping(void (*each)(uint64_t start, uint64_t end, void *of), void *of)
 {
 	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC) };
@@ -263,7 +269,7 @@ bool each_mapping(void (*each)(uint64_t start, uint64_t end, void *of), void *of
 
 /* ---- opened for writing ---- */
 
-/* Does the next call open a file that can be written through it? */
+/* Does the next call open a file for writing? */
 bool opens_to_write(const struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -281,7 +287,7 @@ bool opens_to_write(const struct thread *t)
 	}
 }
 
-/* Does it open a file? */
+/* Does the call open a file? */
 bool opens(const struct thread *t)
 {
 	const uint64_t nr = t->regs[RAX];
@@ -289,7 +295,7 @@ bool opens(const struct thread *t)
 	return nr == __NR_open || nr == __NR_openat || nr == __NR_openat2 || nr == __NR_creat || nr == __NR_open_by_handle_at;
 }
 
-/* Of which process or thread `fd` is /proc/.../NUMBER and then `name`; 0: it is no such file. */
+/* The process or thread of `fd`, if that is /proc/.../NUMBER/.../`name`; 0: another file. */
 int64_t proc_file(int fd, const char *name)
 {
 	char path[64], link[LINK_MAX];
@@ -328,7 +334,7 @@ void file_opened(int fd)
 
 /* ---- written into memory ---- */
 
-/* The counted process that thread or process `pid` is of, or NULL. */
+/* The counted process of thread or process `pid`, or NULL. */
 struct process *counted(int64_t pid)
 {
 	for (uint32_t i = 0; i < board_processes(eng.board); i++) {
@@ -343,7 +349,10 @@ struct process *counted(int64_t pid)
 	return NULL;
 }
 
-/* A number for the file that is mapped shared at `at`; 0: none. Only for comparisons: it reads the decimal inode as hexadecimal. */
+/*
+ * A number for the file that is mapped shared at `at`; 0: none. Only for comparisons: it parses the
+ * decimal inode as hexadecimal.
+ */
 static uint64_t shared_inode(const char *path, uint64_t at)
 {
 	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC) };
@@ -372,8 +381,9 @@ static uint64_t shared_inode(const char *path, uint64_t at)
 }
 
 /*
- * [start, end) of another process has been written to. If that is counted, and code is there, it has to end. One that has
- * executed a program without the engine has no board any more; it may have one of another tare, at the same place.
+ * [start, end) of another process was written. If that process is counted and has code there, it
+ * must end. A process that executed a program without the engine has no board; it may have that of
+ * another tare, at the same address.
  */
 static void end_if_code(const struct process *p, int64_t pid, uint64_t start, uint64_t end)
 {
@@ -383,12 +393,12 @@ static void end_if_code(const struct process *p, int64_t pid, uint64_t start, ui
 	if (shared_inode(path, p->board_at) != shared_inode("/proc/self/maps", eng.process->board_at) || !mapped_with(path, start, end, 2, 'x'))
 		return;
 	note_wrong(process_at((uint32_t)(p - process_at(0))),
-		     "another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), unseen by "
+		     "another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), undetected by "
 		     "the exact engine, at", start);
 	sys(__NR_kill, p->pid, SIGKILL);
 }
 
-/* A write to a descriptor that may be some process's memory; false when it is none. */
+/* A write to a descriptor that may be a process's memory; false: another call. */
 bool writes_memory(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -442,7 +452,7 @@ bool writes_memory(struct thread *t)
 	return true;
 }
 
-/* ptrace and process_vm_writev that write into another process; false when the call is none. */
+/* ptrace and process_vm_writev that write into another process; false: another call. */
 bool pokes_memory(struct thread *t)
 {
 	const uint64_t *r = t->regs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of the six arithmetic flags may still be read from an address on. Where none is, an `add`
- * can count without saving them. Looks a few instructions and branches ahead; whatever lies beyond
- * counts as read. A path that comes back to an address already on the way adds nothing new (least
+ * Which of the six arithmetic flags are live at an address. Where none is, an `add` can count
+ * without saving them. Looks a few instructions and branches ahead, and assumes all flags live
+ * beyond that. A path that returns to an address already on the path adds nothing new (least
  * fixpoint).
  */
 #include "exact/engine/engine.h"

@@ -17,11 +17,11 @@ struct way {
 	struct {
 		uint64_t at, value;
 		bool known;
-	} put[PUTS]; /* on the stack, by instructions that have yet to be executed */
+	} put[PUTS]; /* pushes by instructions that are not executed yet */
 };
 
 struct search {
-	uint64_t from; /* the stack pointer now: memory below it is not written yet */
+	uint64_t from; /* the current stack pointer: memory below it is not written yet */
 	struct way way[WAYS];
 	unsigned ways, steps, jumps;
 	uint64_t jumped[JUMPS];
@@ -39,7 +39,7 @@ static bool load(const struct search *s, const struct way *w, uint64_t at, uint6
 
 static void store(struct way *w, uint64_t at, uint64_t value, bool known)
 {
-	if (w->n_put == PUTS) /* no room: nothing is known any more */
+	if (w->n_put == PUTS) /* no room: the state is unknown from here on */
 		w->sp_known = w->bp_known = false;
 	else
 		w->put[w->n_put++] = (typeof(w->put[0])){ at, value, known };
@@ -71,7 +71,7 @@ static unsigned rm_of(const struct insn *in)
 	return (in->modrm & 7) | (in->rex & 1) << 3;
 }
 
-/* A memory operand at a distance from rsp or rbp; false: another, or not known. */
+/* A memory operand at an offset from rsp or rbp; false: another one, or unknown. */
 static bool stack_address(const struct way *w, const struct insn *in, const uint8_t *code, uint64_t *out)
 {
 	unsigned mod = in->modrm >> 6, rm = in->modrm & 7;
@@ -141,7 +141,7 @@ static bool computes_rsp(const struct insn *in)
 		(in->opcode & 2 ? reg_of(in) : rm_of(in)) == RSP);
 }
 
-/* What it does to rsp and rbp; false: nothing that is followed here. */
+/* The instruction's effect on rsp and rbp; false: not supported here. */
 static bool executes(const struct search *s, struct way *w, const struct insn *in, const uint8_t *code)
 {
 	unsigned op = in->opcode, low = (op & 7) | (in->rex & 1) << 3;
@@ -176,7 +176,7 @@ static bool executes(const struct search *s, struct way *w, const struct insn *i
 	else if (op == 0x8d)
 		leas(w, in, code);
 	else if (computes_rsp(in))
-		w->sp_known = false; /* room by a number of run time: a frame pointer finds back */
+		w->sp_known = false; /* a dynamic amount: the frame pointer restores it */
 	return true;
 }
 
@@ -189,7 +189,7 @@ static bool decode_at(uint64_t pc, struct insn *in)
 	return room && insn_decode(in, (const uint8_t *)pc, room);
 }
 
-/* Of a signal handler: mov $15, %rax; syscall. Source: glibc and musl, __restore_rt. */
+/* The return of a signal handler: mov $15, %rax; syscall. Source: glibc and musl, __restore_rt. */
 static bool is_restorer(uint64_t pc)
 {
 	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
@@ -236,7 +236,7 @@ static bool is_slot(const struct search *s, const struct way *w)
 	return w->sp_known && w->bp_known && w->sp >= s->from && !(w->sp & 7) && load(s, w, w->sp, &to) && follows_call(to);
 }
 
-/* Along this way to its end: whether a return address is there. */
+/* Follow this path to its end: is there a return address? */
 static bool follow(struct search *s, struct way *w)
 {
 	struct insn in;
@@ -247,7 +247,7 @@ static bool follow(struct search *s, struct way *w)
 
 		switch (in.kind) {
 		case K_RET:
-		case K_JMP_IND: /* a call at the end, if the return address is on top */
+		case K_JMP_IND: /* a tail call, if the return address is on top */
 			return is_slot(s, w);
 		case K_JMP:
 			next += (uint64_t)in.imm;
@@ -266,14 +266,14 @@ static bool follow(struct search *s, struct way *w)
 				return false;
 			break;
 		default:
-			break; /* calls come back with the stack as it was */
+			break; /* calls return with the stack unchanged */
 		}
 		w->pc = next;
 	}
 	return false;
 }
 
-/* Where the return address of the function at `pc` is, and rbp after its return. */
+/* The stack slot of the return address of the function at `pc`, and rbp after its return. */
 bool frame_find(uint64_t pc, uint64_t sp, uint64_t bp, struct call_frame *out)
 {
 	struct search s = { .from = sp, .ways = 1 };

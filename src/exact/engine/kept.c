@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals of the processor's kind (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP) that somebody sent. The engine must hear
- * those that the processor makes, so the kernel never blocks them while anything of the engine or of the program runs:
- * one that is sent comes at once, whatever the program blocks and wherever the engine is. It is kept here, one of each
- * kind as the kernel has it,
+ * Fault signals (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP) that were sent by a process. The engine
+ * must handle real faults, so the kernel never blocks these signals while the engine or the program
+ * runs. One that is sent arrives at once, even if the program blocks it, and also inside the
+ * engine. It is kept here, one of each kind as in the kernel,
  *	until the program unblocks it, or
- *	until the engine leaves, where it came in the midst of its work.
- * System calls that look for it are made with the kernel having it, blocked indeed: sigsuspend(), sigwaitinfo(),
- * sigpending(), those to a signalfd, and exec.
+ *	until the engine leaves, if it arrived inside the engine.
+ * Before system calls that look for such signals it is sent again and blocked in the kernel:
+ * sigsuspend(), sigwaitinfo(), sigpending(), those on a signalfd, and exec.
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -15,7 +15,7 @@
 #include "exact/engine/engine.h"
 #include "exact/engine/context.h"
 
-/* In place of SI_USER, which the kernel lets no thread say to another. */
+/* In place of SI_USER, which the kernel does not let one thread send to another. */
 enum { PASSED_ON = -0x7a4e };
 
 static const uint8_t kinds[KEPT_MAX] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
@@ -44,14 +44,14 @@ static void pass_on(const struct thread *to, int sig, const struct info *info)
 	queue(to->tid, sig, &as);
 }
 
-/* It is heard by the thread it was passed on to. */
+/* The thread that the signal was passed to received it. */
 void was_passed_on(struct info *info)
 {
 	if (info->code == PASSED_ON)
 		info->code = SI_USER;
 }
 
-/* Another thread that natively would have it, the signal being the process's. */
+/* Another thread that would receive the signal natively, if it was sent to the process. */
 static struct thread *one_that_hears(const struct thread *t, int sig)
 {
 	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
@@ -64,7 +64,7 @@ static struct thread *one_that_hears(const struct thread *t, int sig)
 	return NULL;
 }
 
-/* A call that was interrupted though the program blocks or ignores the signal: it begins anew. */
+/* A call was interrupted by a signal that the program blocks or ignores: restart it. */
 static void call_again(const struct thread *t, struct context *c)
 {
 	bool back = c->rip == (uint64_t)syscall_after_back;
@@ -76,7 +76,7 @@ static void call_again(const struct thread *t, struct context *c)
 	c->rip = (uint64_t)(back ? syscall_insn_back : syscall_insn);
 }
 
-/* In a call that was made with a mask of its own the kernel has asked that mask. */
+/* The kernel applied the mask argument of the system call. */
 static bool by_mask_of_call(const struct thread *t, const struct context *c)
 {
 	const uint64_t *r = t->regs;
@@ -117,14 +117,14 @@ static void put(struct kept *to, int sig, const void *info)
 		}
 }
 
-/* Until the program unblocks it, or the engine leaves. */
+/* Keep it until the program unblocks it, or the engine leaves. */
 void keep(struct thread *t, int sig, const struct info *info)
 {
 	put(to_process(info) ? of_process(t) : &t->kept, sig, info);
 	look_at_kept(t);
 }
 
-/* The signal was sent. True when the program blocks or ignores it, and that has been seen to. */
+/* The signal was sent. True if the program blocks or ignores it; then it was handled here. */
 bool keep_unwanted(struct thread *t, int sig, const struct info *info, struct context *c)
 {
 	bool ignored = process_at(t->process)->actions[sig - 1].handler == (uint64_t)SIG_IGN;
@@ -137,7 +137,10 @@ bool keep_unwanted(struct thread *t, int sig, const struct info *info, struct co
 	if (!blocked)
 		return true;
 	keep(t, sig, info);
-	/* In this order: one that begins to wait looks at what is kept after it has said so. */
+	/*
+	 * The order matters: a thread that starts to wait announces that before it checks for kept
+	 * signals.
+	 */
 	if (to_process(info) && (other = one_that_hears(t, sig)) &&
 	    (__atomic_fetch_and(&of_process(t)->which, ~bit(sig), __ATOMIC_SEQ_CST) & bit(sig)))
 		pass_on(other, sig, info);
@@ -156,14 +159,17 @@ static void give_to_kernel(struct kept *from, uint64_t which, const struct threa
 			queue(t->tid, kinds[i], from->info[i]);
 }
 
-/* The kernel gets those of `which` that are kept. All signals are blocked. */
+/* Send the kept signals in `which` to the kernel. All signals are blocked. */
 void hand_over_kept(struct thread *t, uint64_t which)
 {
 	give_to_kernel(&t->kept, which, t);
 	give_to_kernel(of_process(t), which, t);
 }
 
-/* What waits for the program waits for the next one. A SIGTRAP in the kernel would be taken for one of the supervisor's own. */
+/*
+ * Signals pending for this program are pending for the next. A SIGTRAP in the kernel would be taken
+ * for one of the supervisor's.
+ */
 void keep_for_exec(struct thread *t, bool watched)
 {
 	if (!watched) {
@@ -176,7 +182,7 @@ void keep_for_exec(struct thread *t, bool watched)
 	t->kept.which = 0;
 }
 
-/* The thread is about to make a call: does that look for signals that wait, and might there be one? */
+/* Does the thread's next call look for pending signals, and may one be kept? */
 bool looks_for_kept(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -189,7 +195,7 @@ bool looks_for_kept(struct thread *t)
 		return true;
 	case __NR_rt_sigsuspend:
 	case __NR_rt_sigpending:
-	case __NR_read: /* and these, of a signalfd */
+	case __NR_read: /* and these, on a signalfd */
 	case __NR_readv:
 	case __NR_poll:
 	case __NR_ppoll:
@@ -204,14 +210,14 @@ bool looks_for_kept(struct thread *t)
 	}
 }
 
-/* The program's mask has changed, or what is kept. */
+/* The program's mask changed, or a signal was kept. */
 void look_at_kept(struct thread *t)
 {
 	if ((t->kept.which | of_process(t)->which) & ~t->mask)
 		__atomic_fetch_or(&t->pending, KEPT, __ATOMIC_RELAXED);
 }
 
-/* The program ignores the signal from now on: those that wait are gone. */
+/* The program now ignores the signal: discard pending ones. */
 void forget_kept(const struct thread *t, int sig)
 {
 	__atomic_fetch_and(&of_process(t)->which, ~bit(sig), __ATOMIC_RELAXED);

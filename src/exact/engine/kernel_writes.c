@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel will write when it makes a system call for the program. Pages of translated code are
- * write-protected, so a call that writes there would fail, perhaps after it has done what cannot be done
- * twice: their pages are pinned before, until it is over. Taken for a place it may write to is every argument
- * that can be a pointer, as far as the largest other argument that can be a length; `rows` says what calls
- * do otherwise. Too much costs time, nothing else.
+ * What the kernel will write in a system call of the program. Pages of translated code are
+ * write-protected, so a call that writes there would fail, perhaps after side effects that cannot
+ * be repeated. Such pages are pinned first, until the call returns. By default the kernel is
+ * assumed to write to every argument that can be a pointer, with the largest other argument that
+ * can be a length; `rows` has the exceptions. A range that is too large only costs time.
  */
 #include <asm/unistd.h>
 #include <linux/futex.h>
@@ -13,19 +13,20 @@
 
 enum shape {
 	NO_MORE,
-	NOTHING,  /* only reads what its arguments point to */
-	SIZED,    /* argument `at`, of argument `by` times `size` bytes */
-	FIXED,    /* argument `at`, less than a page */
-	LENGTH,   /* argument `at`, of as many bytes as argument `by` points to */
-	VECTOR,   /* argument `at` is argument `by` times struct iovec; by 6: once */
-	MESSAGE,  /* argument `at` is a struct msghdr */
-	MESSAGES, /* argument `at` is argument `by` times struct mmsghdr */
-	WORDS,    /* argument `at` is a struct: each word of it may be a pointer */
+	NOTHING,  /* only reads memory */
+	SIZED,    /* argument `at`: argument `by` times `size` bytes */
+	FIXED,    /* argument `at`: less than a page */
+	LENGTH,   /* argument `at`: the length is stored where argument `by` points */
+	VECTOR,   /* argument `at`: argument `by` times struct iovec; by 6: one */
+	MESSAGE,  /* argument `at`: a struct msghdr */
+	MESSAGES, /* argument `at`: argument `by` times struct mmsghdr */
+	WORDS,    /* argument `at`: a struct in which each word may be a pointer */
 };
 
 enum { ARGS = 6, ROWS_MAX = 3, LOWEST = 0x10000, VECTOR_MAX = 1024, MMESSAGE_SIZE = 64, STRUCT_WORDS = 16 };
 
-static const uint64_t LENGTH_MAX = 1ull << 31; /* Source: read(2), "Notes": no call moves more */
+/* Source: read(2), "Notes": no call transfers more */
+static const uint64_t LENGTH_MAX = 1ull << 31;
 
 static const struct row {
 	uint8_t shape, at, by, size;
@@ -38,7 +39,8 @@ static const struct row {
 	[__NR_preadv] = { { VECTOR, 1, 2 } },
 	[__NR_preadv2] = { { VECTOR, 1, 2 } },
 	[__NR_process_vm_readv] = { { VECTOR, 1, 2 } },
-	[__NR_process_vm_writev] = { { VECTOR, 3, 4 } }, /* of the program itself: pokes_memory() saw to others */
+	/* of this process; pokes_memory() handles others */
+	[__NR_process_vm_writev] = { { VECTOR, 3, 4 } },
 	[__NR_vmsplice] = { { VECTOR, 1, 2 } },
 	[__NR_recvmsg] = { { MESSAGE, 1 } },
 	[__NR_recvmmsg] = { { MESSAGES, 1, 2 }, { FIXED, 4 } },
@@ -81,13 +83,13 @@ static bool read_words(uint64_t *to, uint64_t from, unsigned n)
 	return copy_bytes(to, (const void *)from, n * 8ul) == n * 8ul;
 }
 
-/* Can a page be watched that begins before start + size and ends behind start? */
+/* Can a watched page overlap [start, start + size)? */
 static bool near(uint64_t start, uint64_t size)
 {
 	return start < eng.watch_end && start + size > eng.watch_start && start >= LOWEST;
 }
 
-/* The kernel writes `size` bytes from `start`. True when that is watched memory. */
+/* The kernel writes `size` bytes at `start`. True if that is watched memory. */
 static bool writes(const struct thread *of, uint64_t start, uint64_t size)
 {
 	bool any = false;
@@ -124,7 +126,9 @@ static bool writes_vector(const struct thread *t, uint64_t at, uint64_t n)
 	return any;
 }
 
-/* Source: recvmsg(2), struct msghdr: name, its length, vector, how many, control, its length, flags. */
+/*
+ * Source: recvmsg(2), struct msghdr: name, its length, vector, count, control, its length, flags.
+ */
 static bool writes_message(const struct thread *t, uint64_t at)
 {
 	uint64_t m[6];
@@ -177,7 +181,7 @@ static bool writes_by_row(const struct thread *t, const struct row *row, const u
 	}
 }
 
-/* Any pointer, as far as any length. */
+/* Any pointer, with any length. */
 static bool writes_by_default(const struct thread *t, const uint64_t *args)
 {
 	uint64_t size = PAGE;
@@ -191,7 +195,10 @@ static bool writes_by_default(const struct thread *t, const uint64_t *args)
 	return any;
 }
 
-/* A futex that is not private is refused in anonymous memory that is read-only. Source: linux/kernel/futex/core.c. */
+/*
+ * A shared futex is refused in anonymous memory that is read-only. Source:
+ * linux/kernel/futex/core.c.
+ */
 static bool only_waits(uint64_t op)
 {
 	if (!(op & FUTEX_PRIVATE_FLAG))
@@ -210,8 +217,8 @@ static bool only_waits(uint64_t op)
 }
 
 /*
- * The call is about to be made. True when it may write into watched memory: what was pinned for it is to be
- * freed by unpin() behind it.
+ * The call is about to be made. True if it may write to watched memory: then unpin() must follow
+ * the call.
  */
 bool kernel_writes(const struct thread *t)
 {
@@ -228,7 +235,7 @@ bool kernel_writes(const struct thread *t)
 	return any;
 }
 
-/* Places that the kernel writes to later, at no call of the program's. */
+/* Memory that the kernel writes to asynchronously, after the call. */
 void kernel_writes_for_good(const struct thread *t)
 {
 	const uint64_t *r = t->regs;

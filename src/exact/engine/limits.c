@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's own limits on address space and data (setrlimit). What the engine has mapped would count against
- * them, so the kernel is given that much more, and the program is told what it has set. The kernel's hard limit
- * lies above the program's by ENGINE_MOST: it refuses to raise the one exactly where it would the other.
+ * The program's own limits on address space and data (setrlimit). The engine's mappings would count
+ * against them, so the kernel gets higher limits, and the program reads back what it set. The
+ * kernel's hard limit is ENGINE_MOST above the program's, so it refuses to raise the limit in
+ * exactly the same cases.
  */
 #include <asm/resource.h>
 #include <asm/unistd.h>
@@ -21,7 +22,10 @@ static uint64_t more(uint64_t limit, uint64_t by)
 	return limit == NONE ? NONE : limit + by < limit || limit + by == NONE ? NONE - 1 : limit + by;
 }
 
-/* Have the kernel enforce `wish` in the process `pid` (0: this one), which has `mapped` bytes of the engine's. */
+/*
+ * Set the kernel's limit for the program's limit `wish` in process `pid` (0: this one), in which
+ * the engine has mapped `mapped` bytes.
+ */
 static long enforce(int64_t pid, int which, struct limit wish, bool raises, uint64_t mapped)
 {
 	struct limit in_force, new = { more(wish.cur, mapped), more(wish.max, ENGINE_MOST) };
@@ -31,7 +35,10 @@ static long enforce(int64_t pid, int which, struct limit wish, bool raises, uint
 		return ret;
 	if (!raises && new.max > in_force.max)
 		new.max = in_force.max;
-	/* None, where there may be more: Linux lets old programs have it. Source: mm/mmap.c, may_expand_vm(). */
+	/*
+	 * A limit of 0 stays 0: Linux tolerates it for old programs. Source: mm/mmap.c,
+	 * may_expand_vm().
+	 */
 	if (which == LIMIT_DATA && !wish.cur)
 		new.cur = 0;
 	if (new.cur > new.max)
@@ -39,7 +46,7 @@ static long enforce(int64_t pid, int which, struct limit wish, bool raises, uint
 	return sys(__NR_prlimit64, pid, resources[which], &new, 0);
 }
 
-/* After the engine has mapped something, or before. */
+/* Before or after the engine maps memory. */
 static void enforce_again(const struct process *p)
 {
 	for (int i = 0; i < LIMITS; i++)
@@ -52,7 +59,10 @@ static void note_mapped(void)
 	memcpy(eng.process->mapped, eng.mapped, sizeof eng.mapped);
 }
 
-/* `space` bytes more, or less, are the engine's, of which `data` private and writable. */
+/*
+ * The engine's memory grows by `space` bytes, `data` of them private and writable; negative: it
+ * shrinks.
+ */
 void limits_mapped(int64_t space, int64_t data)
 {
 	eng.mapped[LIMIT_SPACE] += (uint64_t)space;
@@ -61,21 +71,24 @@ void limits_mapped(int64_t space, int64_t data)
 	enforce_again(eng.process);
 }
 
-/* What the supervisor has mapped is written down in the process. */
+/* The supervisor recorded its mappings in the process. */
 void limits_first(void)
 {
 	memcpy(eng.mapped, eng.process->mapped, sizeof eng.mapped);
 	enforce_again(eng.process);
 }
 
-/* In a forked child, whose memory is a copy; or after a child that shared the memory may have mapped more. */
+/*
+ * In a forked child, with a copy of the memory; or after a child that shared the memory and may
+ * have mapped more.
+ */
 void limits_of(struct process *p)
 {
 	memcpy(p->mapped, eng.mapped, sizeof eng.mapped);
 	enforce_again(p);
 }
 
-/* The program that is executed next runs uncounted, under the program's own limits. */
+/* The next program runs uncounted, under the program's own limits. */
 void limits_for_real(const struct process *p)
 {
 	for (int i = 0; i < LIMITS; i++)
@@ -83,7 +96,7 @@ void limits_for_real(const struct process *p)
 			sys(__NR_prlimit64, 0, resources[i], &p->limits[i], 0);
 }
 
-/* It was not executed, after all. */
+/* The exec failed. */
 void limits_after_exec(const struct process *p)
 {
 	for (int i = 0; i < LIMITS; i++)
@@ -106,7 +119,7 @@ static long set(struct process *p, int64_t pid, int which, struct limit new, str
 	return 0;
 }
 
-/* A child knows its number a moment after its parent does. */
+/* The parent may know a child's pid before the child has recorded it: retry. */
 static struct process *counted_soon(int64_t pid)
 {
 	struct process *p = counted(pid);
@@ -124,7 +137,10 @@ static struct process *counted_soon(int64_t pid)
 	return p;
 }
 
-/* prlimit64(pid, resource, new, old), setrlimit(resource, new), getrlimit(resource, old); false: not of ours. */
+/*
+ * prlimit64(pid, resource, new, old), setrlimit(resource, new), getrlimit(resource, old); false:
+ * another call.
+ */
 bool limit_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;

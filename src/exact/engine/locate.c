@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where was the program when a signal came? Translated code stands for the program only at the
- * borders between its instructions; there the interrupted context is turned into the program's own,
- * and what the block has counted too much or too little is settled.
+ * Where was the program when a signal arrived? Translated code matches the program's state only at
+ * instruction boundaries. There the interrupted context is converted to the program's own, and the
+ * block's count is corrected.
  */
 #include "exact/engine/engine.h"
 #include "exact/engine/context.h"
@@ -37,7 +37,7 @@ static bool is_syscall_go(uint64_t rip)
 	return rip == (uint64_t)syscall_go || rip == (uint64_t)syscall_go_back;
 }
 
-/* In the system call's own few instructions: made, to be made again, or not made yet. */
+/* In the instructions of a system call: it was made, must be restarted, or was not made yet. */
 static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint64_t after)
 {
 	if (c->rip >= after) {
@@ -46,7 +46,7 @@ static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint6
 		return;
 	}
 	if (c->rip == insn && c->rcx == after) {
-		/* Interrupted, and to be restarted: it has been executed once, and counted. */
+		/* Interrupted, and to be restarted: it was executed once, and counted. */
 		c->rcx = t->target;
 	} else {
 		uncount_syscall(t);
@@ -55,7 +55,7 @@ static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint6
 	c->rip = t->target - FLAG_SYSCALL_LEN;
 }
 
-/* The register that stood for an operand out of reach. */
+/* Restore the register that replaced an operand out of reach. */
 static void give_back(const struct thread *t, struct context *c, uint8_t displaced)
 {
 	uint64_t *regs[16] = {
@@ -115,7 +115,7 @@ uint64_t program_address(uint64_t rip)
 	return pc;
 }
 
-/* `fault`: the instruction at rip could not be executed. */
+/* `fault`: the instruction at rip faulted. */
 enum place locate(struct thread *t, struct context *c, bool fault)
 {
 	uint64_t rip = c->rip;

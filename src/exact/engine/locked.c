@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mlockall(): of the program's memory only. The engine's is hundreds of gigabytes of addresses, of which hardly anything is used:
- * locked, all of it would be filled. What is mapped later is locked here, as the kernel would lock the engine's too.
- * Source: mlockall(2); linux/mm/mlock.c, apply_mlockall_flags().
+ * mlockall(): applied to the program's memory only. The engine reserves hundreds of gigabytes of
+ * addresses and uses few of them; locking would populate all of it. Later mappings are locked here,
+ * as the kernel would lock the engine's, too. Source: mlockall(2); linux/mm/mlock.c,
+ * apply_mlockall_flags().
  */
 #include <asm/resource.h>
 #include <asm/unistd.h>
@@ -16,7 +17,7 @@ static bool failed(long ret)
 	return ret < 0 && ret > -4096;
 }
 
-/* May it lock as much as it likes? */
+/* Is its locked memory unlimited? */
 static bool may_lock_all(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -26,12 +27,12 @@ static bool may_lock_all(void)
 }
 
 struct locking {
-	uint64_t bytes; /* of the program's */
+	uint64_t bytes; /* of the program's memory */
 	long ret;
-	bool fill; /* they are to be in memory now; else when they are touched */
+	bool fill; /* populate now; else on first access */
 };
 
-/* The program's pieces of [start, end). */
+/* Call `each` for the program's parts of [start, end). */
 static void around_ours(uint64_t start, uint64_t end, void (*each)(uint64_t start, uint64_t end, struct locking *l), struct locking *l)
 {
 	const struct range *r;
@@ -48,7 +49,7 @@ static void measure_piece(uint64_t start, uint64_t end, struct locking *l)
 	l->bytes += end - start;
 }
 
-/* Memory that cannot be filled is locked all the same. */
+/* Memory that cannot be populated is locked nevertheless. */
 static void lock_piece(uint64_t start, uint64_t end, struct locking *l)
 {
 	if (!failed(l->ret))
@@ -80,7 +81,7 @@ static long lock_all(uint64_t flags)
 	if (!free && !most.cur)
 		return -EPERM;
 	if (!each_mapping(measure, &l))
-		refuse("the program locks all of its memory (mlockall), and the exact engine cannot read /proc/self/maps to tell which that is", 0);
+		refuse("the program locks all of its memory (mlockall), and the exact engine cannot read /proc/self/maps to find it", 0);
 	if (!free && (flags & MCL_CURRENT) && l.bytes > most.cur)
 		return -ENOMEM;
 	eng.locks_later = flags & MCL_FUTURE ? (uint32_t)flags : 0;
@@ -89,7 +90,10 @@ static long lock_all(uint64_t flags)
 	return l.ret;
 }
 
-/* The program has mapped [start, end), or more of its heap. False where that may not be locked: natively the call would have failed. */
+/*
+ * The program mapped [start, end), or grew its heap. False if that may not be locked: natively the
+ * call would have failed.
+ */
 bool locked_too(uint64_t start, uint64_t end)
 {
 	struct locking l = { .fill = !(eng.locks_later & MCL_ONFAULT) };
@@ -99,7 +103,7 @@ bool locked_too(uint64_t start, uint64_t end)
 	return !failed(l.ret);
 }
 
-/* mlockall, munlockall, brk; false when the kernel can make it as it stands. */
+/* mlockall, munlockall, brk; false: the kernel can make the call unchanged. */
 bool lock_calls(struct thread *t)
 {
 	const uint64_t *r = t->regs;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's own mmap, munmap, mprotect, mremap and their kin: made here, under the lock, so that what
- * is known of executable memory (regions.c) is what the kernel has, also after a call that fails half way.
+ * The program's mmap, munmap, mprotect, mremap and similar calls. They are made here, under the
+ * lock, so that the engine's list of executable memory (regions.c) matches the kernel's, also after
+ * a call that fails half way.
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -35,16 +36,16 @@ static bool failed(long ret)
 	return ret < 0 && ret > -4096;
 }
 
-/* What the kernel makes of a wish for `prot`. */
+/* The protection that the kernel applies for `prot`. */
 static int in_force(uint64_t prot)
 {
 	return (int)prot | (eng.read_implies_exec && (prot & PROT_READ) ? PROT_EXEC : 0);
 }
 
 /*
- * A program that wants no memory of its own to become executable (prctl PR_SET_MDWE) would take from the engine
- * what it needs, so its wish is kept here; for the programs it executes it is passed on (exec_like).
- * Source: PR_SET_MDWE(2const); linux/mm.h, map_deny_write_exec().
+ * PR_SET_MDWE forbids new executable memory in a process. The engine needs such memory, so the
+ * setting is kept here and passed on to the programs that the process executes (exec_like). Source:
+ * PR_SET_MDWE(2const); linux/mm.h, map_deny_write_exec().
  */
 enum { PR_SET_MDWE_ = 65, PR_GET_MDWE_ = 66, REFUSE_EXEC_GAIN = 1, NO_INHERIT = 2 };
 
@@ -54,12 +55,12 @@ static bool no_gain_call(struct thread *t)
 	uint64_t bits = r[RSI];
 
 	if ((r[RDI] != PR_SET_MDWE_ && r[RDI] != PR_GET_MDWE_) || failed(sys(__NR_prctl, PR_GET_MDWE_)))
-		return false; /* nor does the kernel know it */
+		return false; /* the kernel does not know it either */
 	if (r[RDI] == PR_GET_MDWE_)
 		finish(t, r[RSI] | r[RDX] | r[R10] | r[R8] ? -EINVAL : sys(__NR_prctl, PR_GET_MDWE_) | eng.no_gain);
 	else if (r[RDX] | r[R10] | r[R8] || bits > 3 || bits == NO_INHERIT)
 		finish(t, -EINVAL);
-	else if (eng.alias) /* in force already, for the engine as well */
+	else if (eng.alias) /* already in effect, for the engine as well */
 		finish(t, same(t));
 	else if (eng.no_gain && eng.no_gain != bits)
 		finish(t, -EPERM);
@@ -99,8 +100,8 @@ static bool executable(uint64_t start, uint64_t end)
 }
 
 /*
- * A call failed, and may have unmapped something first (MAP_FIXED, MREMAP_FIXED): what is no longer there?
- * Source: mincore(2), "Errors", ENOMEM.
+ * A call failed, and may have unmapped something first (MAP_FIXED, MREMAP_FIXED): find what is no
+ * longer mapped. Source: mincore(2), "Errors", ENOMEM.
  */
 static void look_again(uint64_t start, uint64_t end)
 {
@@ -116,7 +117,10 @@ static void look_again(uint64_t start, uint64_t end)
 	}
 }
 
-/* The program's [start, end) is to replace what is there. Natively nothing would be. */
+/*
+ * The program's mapping is to replace [start, end). Natively nothing of the engine's would be
+ * there.
+ */
 static void never_over_ours(uint64_t start, uint64_t end)
 {
 	const struct range *r = own_first(start, end);
@@ -165,7 +169,10 @@ static void map_call(struct thread *t)
 	finish(t, ret);
 }
 
-/* What there is between the engine's pieces, the last first: a range that the kernel does not take it refuses before anything is gone. */
+/*
+ * Unmap all but the engine's memory, the last part first: the kernel refuses an invalid range
+ * before anything is unmapped.
+ */
 static long unmap_around(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -202,8 +209,8 @@ static void unmap_call(struct thread *t)
 }
 
 /*
- * A call that fails at a hole has changed all before it. How far: as far as single pages still take it.
- * Source: mprotect(2), "Errors", ENOMEM.
+ * A call that fails at a hole has changed everything before it. To find how far, change single
+ * pages. Source: mprotect(2), "Errors", ENOMEM.
  */
 static uint64_t protected_until(uint64_t start, uint64_t end, long prot)
 {
@@ -213,9 +220,9 @@ static uint64_t protected_until(uint64_t start, uint64_t end, long prot)
 }
 
 /*
- * What is this memory, of which nothing is known as it could not be executed until now? Only anonymous
- * private memory can be wiped on fork; no fork comes between, as the lock is held.
- * Source: madvise(2), MADV_WIPEONFORK.
+ * Describe memory that was not executable until now, of which nothing was recorded. Only anonymous
+ * private memory can be wiped on fork; the lock prevents forks in between. Source: madvise(2),
+ * MADV_WIPEONFORK.
  */
 static struct region unknown_memory(uint64_t start, uint64_t end)
 {
@@ -225,7 +232,7 @@ static struct region unknown_memory(uint64_t start, uint64_t end)
 	return (struct region){ .checked = !anonymous && memory_shared(start, end) };
 }
 
-/* Each piece of [start, end) stays what it is, with another protection. */
+/* Each part of [start, end) keeps its region, with another protection. */
 static void regions_protected(uint64_t start, uint64_t end, int prot)
 {
 	for (uint64_t at = start & ~(uint64_t)(PAGE - 1), to; at < end; at = to) {
@@ -244,10 +251,13 @@ static void regions_protected(uint64_t start, uint64_t end, int prot)
 	}
 }
 
-/* The engine would wait, as it reads code, with its lock held, for a thread that needs the lock to fill the page. */
+/*
+ * When the engine read such code it would wait, holding its lock, for a thread that needs the lock
+ * to fill the page.
+ */
 static void refuse_served(uint64_t start)
 {
-	refuse("code in memory that userfaultfd serves, which the exact engine cannot wait for, at", start);
+	refuse("code in memory that userfaultfd serves, which the exact engine does not support, at", start);
 }
 
 static void protect_call(struct thread *t)
@@ -265,7 +275,7 @@ static void protect_call(struct thread *t)
 	}
 	shared_changes(start, end);
 	hole = own_first(start, end);
-	if (hole) { /* and there natively it ends: nothing is mapped */
+	if (hole) { /* natively the call ends here: nothing is mapped */
 		end = hole->start > start ? hole->start : start;
 		ret = end > start ? sys(t->regs[RAX], start, end - start, t->regs[RDX], t->regs[R10]) : 0;
 	} else {
@@ -277,7 +287,7 @@ static void protect_call(struct thread *t)
 		if ((prot & PROT_EXEC) && eng.serves && memory_served(start, end))
 			refuse_served(start);
 		shared_protected(start, end, prot);
-		if (prot & PROT_GROWSDOWN) /* a stack, all of it */
+		if (prot & PROT_GROWSDOWN) /* a whole stack */
 			region_set(start - STACK_ROOM, end, prot, &(struct region){ .checked = 1 });
 		else
 			regions_protected(start, end, prot);
@@ -286,7 +296,10 @@ static void protect_call(struct thread *t)
 	finish(t, hole && !failed(ret) ? -ENOMEM : ret);
 }
 
-/* Does it move or grow what natively is not mapped? To shrink such a range is to unmap; to leave it as it is does nothing. */
+/*
+ * Does the call move or grow memory that natively is not mapped? Shrinking such a range unmaps
+ * memory; the same size has no effect.
+ */
 static bool moves_ours(uint64_t start, uint64_t old, uint64_t size, uint64_t flags)
 {
 	const struct range *r = own_first(start, start + (old ? old : 1));
@@ -315,7 +328,8 @@ static void remap_call(struct thread *t)
 	shared_moves(start, start + (old ? old : PAGE));
 	if (flags & MREMAP_FIXED)
 		shared_moves(t->regs[R8], t->regs[R8] + size);
-	unwatch_range(start, start + old); /* our protection would cut it in pieces, and come along */
+	/* our write protection would split it, and move with it */
+	unwatch_range(start, start + old);
 	r = region_any(start);
 	if (r) {
 		what = *r;
@@ -340,14 +354,17 @@ static void remap_call(struct thread *t)
 	finish(t, ret);
 }
 
-/* Advice that empties memory, now or later. */
+/* Advice that discards memory, now or later. */
 static bool empties(uint64_t advice)
 {
 	return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == MADV_DONTNEED_LOCKED ||
 	       advice == MADV_GUARD_INSTALL_ || advice == MADV_WIPEONFORK;
 }
 
-/* To what lies around the engine's pieces: as at a hole, which is what natively is there, it goes on, and says so at the end. */
+/*
+ * Advise all but the engine's memory. Natively that is a hole, so the call continues and reports
+ * the hole at the end.
+ */
 static long advise_around(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = start + t->regs[RSI], advice = t->regs[RDX];
@@ -366,7 +383,7 @@ static long advise_around(struct thread *t)
 	return failed(ret) ? ret : -ENOMEM;
 }
 
-/* False when the kernel can make it as it stands. */
+/* False: the kernel can make the call unchanged. */
 static bool advise_call(struct thread *t)
 {
 	uint64_t start = t->regs[RDI], end = start + t->regs[RSI], advice = t->regs[RDX];
@@ -389,7 +406,7 @@ static bool advise_call(struct thread *t)
 	return code || ours || shared;
 }
 
-/* shmat, and shmdt, of which the kernel alone knows the size. */
+/* shmat and shmdt: only the kernel knows the size. */
 static void shm_call(struct thread *t)
 {
 	const struct region *r;
@@ -408,7 +425,7 @@ static void shm_call(struct thread *t)
 		struct region what = { .checked = 1 };
 
 		if (sys(__NR_shmctl, t->regs[RDI], IPC_STAT, &ds) < 0)
-			refuse("shared memory whose size is not told, at", (uint64_t)ret);
+			refuse("shared memory of unknown size, at", (uint64_t)ret);
 		if (locked_too((uint64_t)ret, (uint64_t)ret + ds.shm_segsz))
 			region_set((uint64_t)ret, (uint64_t)ret + ds.shm_segsz, t->regs[RDX] & SHM_EXEC ? PROT_EXEC | PROT_WRITE : 0, &what);
 		else

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine's footing: system calls, memory, the lock, and how it gives up. */
+/*
+ * The engine's foundation: system calls, memory, the lock, and ending a process that cannot be
+ * counted.
+ */
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/futex.h>
@@ -10,7 +13,7 @@
 
 struct engine eng;
 
-/* The compiler may call these even in freestanding code. */
+/* The compiler may emit calls to these even in freestanding code. */
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
@@ -55,19 +58,22 @@ long sys6(long nr, long a, long b, long c, long d, long e, long f)
 	return ret;
 }
 
-/* Of kernels newer than the headers this is built with: MADV_POPULATE_WRITE, from Linux 5.14. */
+/* From kernels newer than the headers this is built with: MADV_POPULATE_WRITE, from Linux 5.14. */
 enum { MFD_EXEC_ = 16, MADV_POPULATE = 23 };
 
-/* One bit, between what a program's addresses have there: 0x5555..., 0x7fff..., 0 to 4 GiB; and what is free beside. */
+/*
+ * One address bit between the usual program addresses: 0x5555..., 0x7fff..., 0 to 4 GiB;
+ * and the free space next to it.
+ */
 static const uint64_t ALIAS = 1ull << 44, BESIDE = 1ull << 40;
 
 /*
- * Page 0 and what follows stay free: a null pointer with an offset has to fault. An unprivileged process cannot map there
- * (vm.mmap_min_addr), root can.
+ * Page 0 and the next pages stay free: a null pointer with an offset must fault. An unprivileged
+ * process cannot map there (vm.mmap_min_addr), root can.
  */
 static const uint64_t LOWEST = 16 << 20;
 
-/* NULL: something is there, or the address is below LOWEST. */
+/* NULL: in use, or the address is below LOWEST. */
 void *reserve_at(uint64_t at, size_t size, int prot)
 {
 	int64_t data = prot & PROT_WRITE ? (int64_t)size : 0;
@@ -77,7 +83,7 @@ void *reserve_at(uint64_t at, size_t size, int prot)
 		return NULL;
 	limits_mapped((int64_t)size, data);
 	p = sys(__NR_mmap, at, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
-	if ((uint64_t)p != at) { /* a kernel before 4.17 takes it as a hint */
+	if ((uint64_t)p != at) { /* before Linux 4.17 the address is only a hint */
 		if (p > 0 || p < -4095)
 			sys(__NR_munmap, p, size);
 		limits_mapped(-(int64_t)size, -data);
@@ -88,7 +94,7 @@ void *reserve_at(uint64_t at, size_t size, int prot)
 	return (void *)p;
 }
 
-/* Does the kernel refuse a mapping wherever it were? */
+/* Does the kernel refuse a mapping at any address? */
 bool memory_is_out(void)
 {
 	long p = sys(__NR_mmap, 0, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -99,13 +105,13 @@ bool memory_is_out(void)
 	return false;
 }
 
-/* Whole mebibytes. */
+/* Rounds up to whole MiB. */
 static size_t rounded(size_t size)
 {
 	return (size + 0xfffff) & ~0xfffffull;
 }
 
-/* Private memory to write to, from reserve(), goes. */
+/* Release private memory from reserve(). */
 void unreserve(void *p, size_t size)
 {
 	size = rounded(size);
@@ -131,13 +137,13 @@ void *reserve(size_t size)
 	refuse("no address space is left for the exact engine (ulimit -v?), bytes wanted", size);
 }
 
-/* All of it is going to be written to, or nearly: no fault for each page, nor two where it is read before. */
+/* All of the memory, or nearly all, will be written: avoids page faults. */
 void populate(void *p, size_t size)
 {
 	sys(__NR_madvise, p, size, MADV_POPULATE);
 }
 
-/* The same pages twice: once to be executed, at `at`, once to be written. Returns the latter. */
+/* Map the same pages twice: executable at `at`, and writable. Returns the writable address. */
 static void *map_twice(uint64_t at, size_t size)
 {
 	uint64_t to = at ^ eng.alias;
@@ -148,7 +154,7 @@ static void *map_twice(uint64_t at, size_t size)
 	limits_mapped(2 * (int64_t)size, 0);
 	x = sys(__NR_mmap, at, size, PROT_READ | PROT_EXEC,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
-	if (x == -EACCES || x == -EPERM) { /* not anonymous memory: a file, then */
+	if (x == -EACCES || x == -EPERM) { /* anonymous memory is refused: use a file */
 		fd = sys(__NR_memfd_create, "tare", MFD_CLOEXEC | MFD_EXEC_);
 		if (fd == -EINVAL)
 			fd = sys(__NR_memfd_create, "tare", MFD_CLOEXEC);
@@ -167,7 +173,10 @@ static void *map_twice(uint64_t at, size_t size)
 		limits_mapped(-2 * (int64_t)size, 0);
 		return NULL;
 	}
-	/* Of shared memory, a move of nothing makes a second mapping. Source: mremap(2), old_size. */
+	/*
+	 * For shared memory, mremap with size 0 makes a second mapping. Source: mremap(2),
+	 * old_size.
+	 */
 	if ((uint64_t)sys(__NR_mremap, at, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) != to ||
 	    sys(__NR_mprotect, to, size, PROT_READ | PROT_WRITE) < 0)
 		refuse("the kernel does not map translated code twice, at", at);
@@ -178,13 +187,13 @@ static void *map_twice(uint64_t at, size_t size)
 	return (void *)to;
 }
 
-/* Memory for code, at `at`: returns where it is written, NULL where there is no room. */
+/* Reserve memory for code at `at`. Returns its writable address, NULL if there is no room. */
 void *code_reserve(uint64_t at, size_t size)
 {
 	return eng.alias ? map_twice(at, size) : reserve_at(at, size, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
-/* The same, anywhere; the first of all, which shows how code can be mapped. */
+/* The same, at any address. The first call, which finds out how code can be mapped. */
 void *code_memory(size_t size)
 {
 	void *p = reserve(size);
@@ -213,7 +222,7 @@ void futex_wake(volatile uint32_t *word)
 	sys(__NR_futex, word, FUTEX_WAKE, 0x7fffffff);
 }
 
-/* 0 free, 1 held, 2 held and waited for. */
+/* 0 free, 1 locked, 2 locked with waiters. */
 void lock(void)
 {
 	uint32_t seen = 0;
@@ -279,26 +288,29 @@ static void give_up(void)
 		sys(__NR_exit_group, 255);
 }
 
-/* Its counts may be wrong. */
+/* The process's counts may be wrong. */
 void note_wrong(struct process *p, const char *why, uint64_t at)
 {
 	note_why(p, REFUSED_WRONG, why, at);
 }
 
-/* It is about to execute a program that runs without the engine. */
+/* The process is about to execute a program that runs without the engine. */
 void note_uncounted(struct process *p, const char *why)
 {
 	note_why(p, REFUSED_EXEC, why, 0);
 }
 
-/* The program cannot be counted from here on: end it rather than count it wrong. What it has counted is right. */
+/*
+ * The program cannot be counted from here on: end it rather than count it wrong. Its counts up to
+ * here are right.
+ */
 void refuse(const char *why, uint64_t at)
 {
 	note_why(eng.process, REFUSED_ENDED, why, at);
 	give_up();
 }
 
-/* The same, and what it has counted may be wrong. */
+/* The same, but its counts may be wrong. */
 void refuse_wrong(const char *why, uint64_t at)
 {
 	note_wrong(eng.process, why, at);

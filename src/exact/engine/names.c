@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names that threads give themselves and each other, told to whoever reads samples. As long as nobody in a process
- * has done that, its threads have their program's name, and nothing is told. What is told of a name is in the order in which
- * the kernel was: both are done with the lock held.
+ * Reports the names that threads give themselves and each other to the reader of samples. Until a
+ * thread of a process does so, its threads have their program's name, and nothing is reported.
+ * Reports are in the same order as the kernel's changes: the lock is held for both.
  */
 #include <asm/unistd.h>
 #include <linux/prctl.h>
 #include "exact/engine/engine.h"
 
-enum { NAME_SIZE = 16 }; /* with the 0 at its end. Source: prctl(2), PR_SET_NAME */
+enum { NAME_SIZE = 16 }; /* with the terminating NUL. Source: prctl(2), PR_SET_NAME */
 
 static void tell(const struct thread *t, const char name[NAME_SIZE])
 {
@@ -27,12 +27,13 @@ static void tell_own(const struct thread *t)
 		tell(t, name);
 }
 
-/* A thread has begun, with the name of the one that made it. */
+/* A thread started, with its creator's name. */
 void name_born(const struct thread *t)
 {
 	if (!eng.board->every.n_events)
 		return;
-	lock(); /* whoever names this thread finds it by its tid, or has marked the process before */
+	/* a thread that sets this name finds it by its tid, or has already marked the process */
+	lock();
 	if (process_at(t->process)->renamed)
 		tell_own(t);
 	unlock();
@@ -63,10 +64,10 @@ static const struct thread *thread_of(const struct thread *t, int64_t tid)
 		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process && other->tid == tid)
 			return other;
 	}
-	return NULL; /* it has just been made, and tells its name itself */
+	return NULL; /* it is new, and reports its name itself */
 }
 
-/* A write to /proc/PID/task/TID/comm: the kernel takes the first 15 bytes, whatever else there is. Source: proc(5). */
+/* A write to /proc/PID/task/TID/comm: the kernel uses the first 15 bytes. Source: proc(5). */
 static bool names_other(struct thread *t)
 {
 	const uint64_t *r = t->regs;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying an instruction so that its memory operand still means the same place, wherever the copy stands. */
+/*
+ * Copies an instruction so that its memory operand has the same address, regardless of where the
+ * copy is.
+ */
 #include "exact/engine/emit.h"
 
-/* Where a RIP-relative operand lies. */
+/* Address of a RIP-relative operand. */
 uint64_t operand_address(const struct insn *in, uint64_t pc)
 {
 	int32_t d;
@@ -13,9 +16,9 @@ uint64_t operand_address(const struct insn *in, uint64_t pc)
 }
 
 /*
- * A register that the instruction does not name, usable as a plain base: one of r8-r15, but one of the
- * old eight where there is no REX, since with one, ah to bh would be other registers. Nothing that has
- * a ModRM operand in memory uses rsi or rdi unnamed.
+ * A register that the instruction does not use and that can be a plain base: one of r8-r15, but one
+ * of the first eight if there is no REX, since with REX, ah to bh would be other registers. No
+ * instruction with a ModRM memory operand uses rsi or rdi implicitly.
  */
 static unsigned free_register(const struct insn *in, const uint8_t *s)
 {
@@ -34,13 +37,13 @@ static unsigned free_register(const struct insn *in, const uint8_t *s)
 
 /*
  * The instruction with [r] in place of its RIP-relative operand: ModRM without displacement, and
- * the bit that extends its base set, in REX, VEX, XOP or EVEX.
+ * the bit that extends the base set in REX, VEX, XOP or EVEX.
  */
 static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t *s, unsigned r)
 {
 	unsigned at = 0, escape = in->map == 0 ? 0 : in->map == 1 ? 1 : 2;
 
-	/* A REX that another prefix follows is void: whichever is in force goes last, anew. */
+	/* A REX followed by another prefix has no effect: the effective one is emitted last. */
 	for (; in->encoding != E_LEGACY || at < in->opcode_at - escape; at++) {
 		uint8_t b = s[at];
 
@@ -52,7 +55,7 @@ static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t 
 	if (in->encoding == E_LEGACY) {
 		if (r & 8)
 			*p++ = (uint8_t)(0x40 | (in->rex & 0xc) | 1);
-	} else if (s[at] == 0xc5) { /* the short form cannot say it */
+	} else if (s[at] == 0xc5) { /* the short form cannot encode it */
 		*p++ = 0xc4;
 		*p++ = (uint8_t)((s[at + 1] & 0x80) | 0x41);
 		*p++ = s[at + 1] & 0x7f;
@@ -67,7 +70,7 @@ static uint8_t *emit_with_base(uint8_t *p, const struct insn *in, const uint8_t 
 	return put(p, s + in->disp_at + 4, in->len - in->disp_at - 4u);
 }
 
-/* A plain instruction whose RIP-relative operand still means the same place. */
+/* Copy a plain instruction; its RIP-relative operand keeps its address. */
 uint8_t *emit_relative(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced)
 {
 	const uint8_t *s = (const uint8_t *)pc;
@@ -91,7 +94,7 @@ uint8_t *emit_relative(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *
 	return gs_load(p, r, T_SCRATCH);
 }
 
-/* mov rcx, [operand of an indirect jump or call]; the register or memory form. */
+/* mov rcx, [operand of an indirect jump or call]; register or memory form. */
 uint8_t *load_target(uint8_t *p, const struct insn *in, uint64_t pc)
 {
 	const uint8_t *s = (const uint8_t *)pc;

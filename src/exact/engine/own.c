@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which memory is the engine's: board, image, tables, the jump table below 2 GiB, code. Natively nothing is there, and the
- * program's calls that change a range of memory are made around it (map_calls.c). All with the lock held.
+ * The ranges of the engine's memory: board, image, tables, the jump table below 2 GiB, code.
+ * Natively nothing is mapped there, so system calls of the program that change a range of memory
+ * skip them (map_calls.c). All functions need the lock.
  */
 #include "exact/engine/engine.h"
 
@@ -47,7 +48,7 @@ void own_remove(uint64_t start)
 	own_show(eng.process);
 }
 
-/* The lowest of the engine's ranges that [start, end) meets, or NULL. */
+/* The lowest of the engine's ranges that overlaps [start, end), or NULL. */
 const struct range *own_first(uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0; i < eng.n_own; i++)
@@ -56,7 +57,7 @@ const struct range *own_first(uint64_t start, uint64_t end)
 	return NULL;
 }
 
-/* The highest. */
+/* The highest one. */
 const struct range *own_last(uint64_t start, uint64_t end)
 {
 	for (uint32_t i = eng.n_own; i-- > 0;)

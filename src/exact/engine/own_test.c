@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which memory is the engine's: ranges in any order, found from either end, and gone when they are. */
+/* The engine's memory ranges: added in any order, found from both ends, removed. */
 #include "base/error.h"
 #include "exact/engine/own.c"
 #include "tap.h"
@@ -32,7 +32,7 @@ static uint64_t last(uint64_t start, uint64_t end)
 TEST(found_from_both_ends)
 {
 	own_add(0x30000, 0x1000);
-	own_add(0x10000, 0x2001); /* to the next page */
+	own_add(0x10000, 0x2001); /* up to the next page */
 	own_add(0x20000, 0x1000);
 	CHECK_EQ(first(0, ~0ull), 0x10000, "the lowest");
 	CHECK_EQ(last(0, ~0ull), 0x30000, "the highest");
@@ -42,7 +42,7 @@ TEST(found_from_both_ends)
 	CHECK_EQ(first(0x13000, 0x20001), 0x20000, "the next one's first byte");
 	CHECK_EQ(last(0x12fff, 0x30000), 0x20000, "not the one that begins there");
 	CHECK_EQ(last(0x10fff, 0x11000), 0x10000, "inside");
-	CHECK_EQ(first(0x31000, ~0ull), 0, "behind all");
+	CHECK_EQ(first(0x31000, ~0ull), 0, "after all ranges");
 }
 
 TEST(gone_when_removed)
@@ -56,8 +56,8 @@ TEST(gone_when_removed)
 		if (i != 3)
 			CHECK_EQ(first(i << 16, (i << 16) + 1), i << 16, "the %d-th stays", (int)i);
 	own_remove(0x30000);
-	own_remove(0x10800); /* where none begins */
-	CHECK_EQ(eng.n_own, 4, "what is not there");
+	own_remove(0x10800); /* no range starts there */
+	CHECK_EQ(eng.n_own, 4, "removing a range that was not added");
 	own_remove(0x50000);
 	CHECK_EQ(last(0, ~0ull), 0x40000, "the last one");
 	own_remove(0x10000);
@@ -68,7 +68,7 @@ TEST(gone_when_removed)
 	CHECK_EQ(first(0, ~0ull), 0, "none");
 }
 
-/* As many as there is room for; one more is refused, and none lost. */
+/* As many ranges as fit; one more is refused, and none is lost. */
 TEST(as_many_as_there_is_room_for)
 {
 	int status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that is written while it runs. Pages that were translated from and can be written are
- * write-protected ("watched"); a write to one forgets its blocks and gives the page back. Memory whose
- * writes cannot be seen (shared mappings, stacks, pages that thrash, pages that the kernel is writing to:
+ * Self-modifying code. Writable pages with translated code are write-protected ("watched"). A write
+ * to one discards its blocks and makes the page writable again. Memory whose writes cannot be
+ * detected (shared mappings, stacks, pages that thrash, pages that the kernel is writing to:
  * "pinned") is translated into blocks that compare their bytes before every execution.
  */
 #include <asm/unistd.h>
@@ -13,9 +13,9 @@ enum { PAGE_BITS_FIRST = 10, PINS_MAX = 256 };
 
 /* Memory that the kernel may be writing to. */
 struct pin {
-	uint64_t file; /* 0: by address; else by offset in the file, in all regions that follow it */
+	uint64_t file; /* 0: by address; else by file offset, in all regions that map the file */
 	uint64_t start, end;
-	const struct thread *of; /* until its system call is over; NULL: for good */
+	const struct thread *of; /* until its system call returns; NULL: forever */
 };
 
 static struct pin pins[PINS_MAX];
@@ -75,7 +75,7 @@ static struct code_page *page_get(uint64_t page)
 	return page_add(page);
 }
 
-/* Each page of [start, end) that code was translated from. */
+/* Each page of [start, end) with translated code. */
 static void each_page(uint64_t start, uint64_t end, void (*f)(struct code_page *))
 {
 	uint64_t first = start / PAGE, last = (end - 1) / PAGE;
@@ -101,7 +101,7 @@ static uint64_t offset_of(const struct region *r, uint64_t page)
 	return r->offset + (page * PAGE - r->start);
 }
 
-/* False: it cannot be. */
+/* False: it cannot be protected. */
 static bool watch(struct code_page *p, const struct region *r)
 {
 	if (p->watched)
@@ -128,8 +128,8 @@ static bool pinned(uint64_t page, const struct region *r)
 }
 
 /*
- * Before the bytes of [start, end) are read for translation: no write to them may go unseen.
- * Returns whether the block has to check them itself.
+ * Called before [start, end) is read for translation, so that no write goes undetected. Returns
+ * whether the block must compare its bytes.
  */
 bool watch_code(uint64_t start, uint64_t end)
 {
@@ -151,7 +151,7 @@ bool watch_code(uint64_t start, uint64_t end)
 	return checked;
 }
 
-/* The block is part of its first page from now on. */
+/* Add the block to its first page. */
 void page_join(struct block *b)
 {
 	struct code_page *p = page_get(b->pc / PAGE);
@@ -160,7 +160,7 @@ void page_join(struct block *b)
 	p->head = (uint32_t)(b - eng.blocks);
 }
 
-/* All that was translated is retired. */
+/* All translations are retired. */
 void pages_without_code(void)
 {
 	for (uint32_t i = 0; i < 1u << eng.page_bits; i++)
@@ -192,12 +192,13 @@ static void not_watched(struct code_page *p)
 	p->watched = 0;
 }
 
-/* Whatever was translated from [start, end) is stale. Its protection stays. */
+/* Translations of [start, end) are stale. The protection is not changed. */
 static void forget_blocks(uint64_t start, uint64_t end)
 {
 	forgotten.start = start;
 	forgotten.end = end;
-	each_page(start >= PAGE ? start - PAGE : 0, end, forget_in); /* a block may begin in the page before */
+	/* a block may start in the page before */
+	each_page(start >= PAGE ? start - PAGE : 0, end, forget_in);
 }
 
 static bool all_watchable(const struct block *b)
@@ -212,8 +213,9 @@ static bool all_watchable(const struct block *b)
 }
 
 /*
- * A block compared its bytes, and they were as before. A page that was written to often, while its code was made, is watched
- * again once that is long ago: true, and its blocks are forgotten, this one included.
+ * A block compared its bytes and found them unchanged. A page that was written often while its code
+ * was generated is watched again after a while: then returns true, and its blocks are discarded,
+ * including this one.
  */
 bool page_settles(const struct block *b)
 {
@@ -236,7 +238,7 @@ bool page_settles(const struct block *b)
 	return true;
 }
 
-/* It found other bytes. */
+/* A block found its bytes changed. */
 void page_changes(uint64_t pc)
 {
 	struct code_page *p = page_find(pc / PAGE);
@@ -245,7 +247,7 @@ void page_changes(uint64_t pc)
 		p->unchanged = 0;
 }
 
-/* The same, where the program has changed the mappings themselves. */
+/* The same, after the program changed the mappings themselves. */
 void forget_code(uint64_t start, uint64_t end)
 {
 	forget_blocks(start, end);
@@ -270,7 +272,7 @@ void unwatch_file(uint64_t file, uint64_t offset)
 	}
 }
 
-/* Calls `each` for what regions have of [from, to) of a file that they follow. */
+/* Calls `each` for the parts of regions that map [from, to) of a file and follow it. */
 static void in_file(uint64_t file, uint64_t from, uint64_t to, void (*each)(uint64_t start, uint64_t end))
 {
 	for (uint32_t i = 0; i < eng.n_regions; i++) {
@@ -283,13 +285,13 @@ static void in_file(uint64_t file, uint64_t from, uint64_t to, void (*each)(uint
 	}
 }
 
-/* Nothing is known of the code in [from, to) of the file, and its pages are the program's. */
+/* Discard translations of [from, to) of the file, and make its pages writable. */
 void forget_file(uint64_t file, uint64_t from, uint64_t to)
 {
 	in_file(file, from, to, code_written);
 }
 
-/* The page is the program's again. */
+/* Make the page writable again. */
 static void unwatch(struct code_page *p)
 {
 	const struct region *r = region_any(p->page * PAGE);
@@ -315,14 +317,17 @@ void unwatch_range(uint64_t start, uint64_t end)
 	each_page(start, end, unwatch);
 }
 
-/* [start, end) has been written to behind our back. */
+/* [start, end) was written in a way the engine did not detect. */
 void code_written(uint64_t start, uint64_t end)
 {
 	each_page(start, end, unwatch);
 	forget_blocks(start, end);
 }
 
-/* A write was refused at `address`: was it for our sake? Then its page is the program's again. */
+/*
+ * A write faulted at `address`: is the page write-protected by the engine? Then make it writable
+ * again.
+ */
 bool watch_fault(uint64_t address)
 {
 	struct code_page *p = page_find(address / PAGE);
@@ -332,7 +337,7 @@ bool watch_fault(uint64_t address)
 		return true;
 	if (!p || !r || !r->writable)
 		return false;
-	unwatch(p); /* or another thread's fault was first */
+	unwatch(p); /* or another thread faulted first */
 	return true;
 }
 
@@ -345,7 +350,7 @@ static void pin_pages(struct pin p)
 	for (uint32_t i = 0; i < n_pins; i++)
 		if (!pins[i].of && pins[i].file == p.file && pins[i].start <= p.start && pins[i].end >= p.end)
 			return;
-	if (n_pins == PINS_MAX) { /* right, if slow */
+	if (n_pins == PINS_MAX) { /* correct, but slow */
 		n_pins = 0;
 		p = (struct pin){ .end = ~0ull };
 	}
@@ -357,21 +362,24 @@ static void pin_pages(struct pin p)
 }
 
 /*
- * The kernel is to write to [start, end): its pages are the program's until the call of thread `of` is
- * over, whoever executes them meanwhile. With NULL, for good.
+ * The kernel is about to write to [start, end): its pages stay writable until the call of thread
+ * `of` returns, even if they are executed. NULL: forever.
  */
 void pin(uint64_t start, uint64_t end, const struct thread *of)
 {
 	pin_pages((struct pin){ 0, start, end, of });
 }
 
-/* The same of [start, end) of a file, whatever is mapped of it meanwhile. */
+/* The same for [start, end) of a file, in all of its mappings. */
 void pin_file(uint64_t file, uint64_t start, uint64_t end, const struct thread *of)
 {
 	pin_pages((struct pin){ file, start, end, of });
 }
 
-/* The thread's call is over: what was translated meanwhile compares its bytes, and need no longer. */
+/*
+ * The thread's call returned: blocks translated meanwhile compare their bytes, and no longer need
+ * to.
+ */
 void unpin(const struct thread *of)
 {
 	for (uint32_t i = 0; i < n_pins;)
@@ -388,7 +396,7 @@ void unpin(const struct thread *of)
 		}
 }
 
-/* In a forked child, whose parent's threads are not there. */
+/* In a forked child, which does not have the parent's other threads. */
 void unpin_others(void)
 {
 	uint32_t n = 0;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other threads of a process that dies and leaves a core: each is brought back to its own pc with its own registers, and
- * held there, so that the core shows it as it was. A thread cannot hold itself so: the supervisor traces them (../park.c). It
- * corrects the registers of those that wait in a system call; the others it tells to come out of the engine, and they
- * return to where they stand in the program, where a signal that is queued stops them before they execute anything.
+ * The other threads of a process that dumps core. Each one must be at its own pc with its own
+ * registers, so that the core shows it as without the engine. A thread cannot stop itself that way,
+ * so the supervisor traces it (../park.c). The supervisor corrects the registers of threads that
+ * wait in a system call. The others it asks to leave the engine: they return to their place in the
+ * program, where a queued signal stops them before they execute anything.
  */
 #include <asm/prctl.h>
 #include <asm/resource.h>
 #include "exact/engine/signal.h"
 
-enum { WAIT_MS = 100, WAITS_ALONE = 3, WAITS_MAX = 50 /* a thread that cannot come out must not keep the process from dying */ };
+enum { WAIT_MS = 100, WAITS_ALONE = 3, WAITS_MAX = 50 /* a thread that cannot leave must not keep the process from dying */ };
 
 static struct process *of(const struct thread *t)
 {
@@ -23,7 +24,7 @@ bool leaves_core(void)
 	return eng.board->cores_piped || sys(__NR_prlimit64, 0, RLIMIT_CORE, 0, &limit) < 0 || limit.cur;
 }
 
-/* Does another process run in this memory? */
+/* Does another process run in this address space? */
 static bool memory_is_lent(const struct thread *t)
 {
 	for (uint32_t i = 0; i < board_threads(eng.board); i++)
@@ -33,8 +34,8 @@ static bool memory_is_lent(const struct thread *t)
 }
 
 /*
- * Hundreds of busy threads may leave the supervisor, which is to stop them, no processor: have them wait for it. Not where it
- * can be done without, for it ends the system calls they are in.
+ * Hundreds of busy threads may leave no processor to the supervisor that is to stop them: make them
+ * wait. Avoided where possible, as it interrupts their system calls.
  */
 static void hold_others(const struct thread *t)
 {
@@ -47,7 +48,7 @@ static void hold_others(const struct thread *t)
 	}
 }
 
-/* The process dies by `sig` of this thread. True when nobody needs the engine any more. */
+/* The process dies by signal `sig` of this thread. True if no thread needs the engine any more. */
 bool park_others(struct thread *t, int sig)
 {
 	struct process *p = of(t);
@@ -63,7 +64,7 @@ bool park_others(struct thread *t, int sig)
 	return p->dying == DYING_PARKED && !memory_is_lent(t);
 }
 
-/* `c` is the program's context: return to it, into the stop by which the supervisor knows. */
+/* `c` is the program's context: return to it, into the stop that the supervisor waits for. */
 void park_here(struct thread *t, struct context *c)
 {
 	int sig = of(t)->park_signal;
@@ -75,7 +76,7 @@ void park_here(struct thread *t, struct context *c)
 	sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs);
 }
 
-/* In the engine, which is left soon: then. */
+/* Inside the engine, which the thread leaves soon: park then. */
 void come_out_later(struct thread *t, struct context *c)
 {
 	int sig = of(t)->park_signal;
@@ -87,12 +88,12 @@ void come_out_later(struct thread *t, struct context *c)
 	t->frame_mask = mask & ~BIT(sig);
 }
 
-/* The thread is to come out, once the supervisor traces it. */
+/* The thread is asked to leave the engine, once the supervisor traces it. */
 void come_out(struct thread *t, const struct info *info, struct context *c)
 {
 	while (!t->park)
 		futex_wait(&t->park, 0, WAIT_MS);
-	if (t->stepping) /* it comes out at the next border */
+	if (t->stepping) /* it leaves at the next instruction boundary */
 		return;
 	switch (locate(t, c, false)) {
 	case AT_BORDER:

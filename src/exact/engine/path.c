@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way that a thread went, as one number: a polynomial over its branches, in which each straight run of code up to
- * and with a branch, or what else may go on elsewhere, is the sum of its instructions. It comes out the same however
- * the run was divided into blocks, by samples, signals or faults, so that two runs of a program can be compared:
+ * A hash of a thread's control-flow path: a polynomial over its branches. The coefficient of each
+ * straight run of code, up to and including a branch or another instruction that may continue
+ * elsewhere, is the sum over its instructions. The hash does not depend on how samples, signals or
+ * faults divided the run into blocks, so two runs of a program can be compared:
  *
- *	path += of(pc)  of each instruction;  path *= 9  behind a branch
+ *	path += of(pc)  for each instruction;  path *= 9  after a branch
  *
- * 9 is odd, so nothing that came in is ever lost, and one lea does it, without flags.
- *
- *	mov gs:[scratch], rcx ; mov rcx, gs:[path] ; lea rcx, [rcx + rcx * 8 + 9 * sum] ; mov gs:[path], rcx ; mov rcx, gs:[scratch]
  */
 #include "exact/engine/emit.h"
 
 enum { OF_BITS = 21 };
 
-/* What a block adds is a displacement, which must not become negative. */
+/* A block adds a displacement, which must not become negative. */
 _Static_assert(9ull * BLOCK_INSNS << OF_BITS <= 0x7fffffff, "the sum of a block fits");
 
 #define INVERSE_OF_9 0x8e38e38e38e38e39ull /* modulo 2^64 */
@@ -50,7 +48,7 @@ void path_add(struct thread *t, const struct insn *in, uint64_t pc)
 		t->path *= 9;
 }
 
-/* The last that was added; of instructions that are no branches in any order. */
+/* Undo the last instruction added; instructions other than branches can be undone in any order. */
 void path_take_back(struct thread *t, const struct insn *in, uint64_t pc)
 {
 	if (in->kind != K_PLAIN)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash of a thread's way: other for another order, the same however it was cut; what is emitted for it is executed. */
+/*
+ * The hash of a thread's path: it depends on the order, and not on how the path was divided. The
+ * emitted code is executed.
+ */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <asm/prctl.h>
@@ -8,7 +11,7 @@
 #include "exact/engine/path.c"
 #include "tap.h"
 
-/* What emit.c has of the rest of the engine: nothing of that is reached from here. */
+/* Symbols that emit.c needs from the rest of the engine; none is used here. */
 struct engine eng;
 
 struct block *block_find(uint64_t pc)
@@ -41,7 +44,7 @@ void bucket_add(struct block *b)
 	abort();
 }
 
-/* So many instructions of 4 bytes from `pc`, of which the last branches. */
+/* `n` instructions of 4 bytes from `pc`; the last one branches. */
 struct run {
 	uint64_t pc;
 	unsigned n;
@@ -75,7 +78,7 @@ TEST(other_orders_differ)
 			CHECK(way(orders[i], 6) != way(orders[k], 6), "orders %zu and %zu", i, k);
 }
 
-/* Every order of two steps in a way of 16: what came in is not lost. */
+/* All sequences of two steps, 16 long, have different hashes. */
 TEST(all_short_ways_differ)
 {
 	enum { STEPS = 16 };
@@ -88,7 +91,8 @@ TEST(all_short_ways_differ)
 			runs[i] = bits >> i & 1 ? A : B;
 		seen[bits] = way(runs, STEPS);
 	}
-	for (unsigned n = 1 << (STEPS - 1); n; n /= 2) /* bit by bit, two that differ in it alone, and in it and the next */
+	/* bit by bit: two paths that differ only in it, and in it and the next */
+	for (unsigned n = 1 << (STEPS - 1); n; n /= 2)
 		for (unsigned bits = 0; bits < 1u << STEPS; bits++)
 			CHECK(seen[bits] != seen[bits ^ n] && seen[bits] != seen[bits ^ n ^ n / 2], "%#x and bit %#x", bits, n);
 }
@@ -102,7 +106,7 @@ TEST(another_length_differs)
 	CHECK(way((struct run[]){ A, C }, 2) != way((struct run[]){ A, B, C }, 3), "a step left out");
 }
 
-/* Straight code is the same way in one piece or in several; a branch in it makes another. */
+/* Straight code has the same hash in one piece or in several; with a branch in it, another hash. */
 TEST(cut_anywhere_it_is_the_same)
 {
 	uint64_t whole = way((struct run[]){ A, { 0x402000, 12, true }, B }, 3);
@@ -143,7 +147,7 @@ static struct after execute(const uint8_t *code)
 	return a;
 }
 
-/* A block's code adds what its instructions do, and leaves flags and registers as they are. */
+/* The emitted code adds what the instructions add, and preserves flags and registers. */
 TEST(emitted_code_adds_the_same)
 {
 	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -161,7 +165,8 @@ TEST(emitted_code_adds_the_same)
 			for (unsigned i = 0; i < n; i++) {
 				insns[i].kind = branch && i + 1 == n ? K_CALL : K_PLAIN;
 				pcs[i] = 0x7ffff7c00000 + 61ull * n + 5 * i;
-				path_add(&by_steps, &insns[i], pcs[i]); /* of those that are no branches this is a sum */
+				/* for instructions other than branches this is a sum */
+				path_add(&by_steps, &insns[i], pcs[i]);
 			}
 			t.path = n * 0x9e3779b97f4a7c15ull;
 			*emit_path(code, insns, pcs, n) = 0xc3; /* ret */

@@ -71,7 +71,8 @@ static bool may_be_of_proc(int fd, struct stat *st)
 }
 
 /*
- * From now on reads are looked at, in all processes of the command: a descriptor may be passed on.
+ * From now on reads are checked, in all processes of the command: a descriptor may be inherited or
+ * sent.
  */
 void proc_file_opened(int fd)
 {
@@ -100,7 +101,7 @@ static struct {
 struct record {
 	uint64_t start, end;
 	unsigned size;
-	bool altered; /* its protection is not the kernel's */
+	bool altered; /* its protection differs from the kernel's */
 	char text[RECORD_MAX];
 };
 
@@ -153,7 +154,7 @@ static bool raw_record(struct record *r)
 	} while (c >= 'A' && c <= 'Z');
 	r->text[r->size] = 0;
 	s = hex(r->text, &r->start);
-	r->end = r->start + 1; /* numa_maps has no ends */
+	r->end = r->start + 1; /* numa_maps has no end addresses */
 	if (*s == '-')
 		hex(s + 1, &r->end);
 	return true;
@@ -173,8 +174,8 @@ static char *put_hex(char *to, uint64_t n)
 }
 
 /*
- * [start, end) of a record, as a record of its own. Its fields: addresses, rights, offset, device,
- * inode, perhaps a name.
+ * Make [start, end) of a record a record of its own. Its fields: addresses, permissions, offset,
+ * device, inode, maybe a name.
  */
 static void cut(struct record *to, const struct record *from, uint64_t start, uint64_t end,
 		bool writable)
@@ -229,7 +230,7 @@ static bool has_rights(const struct record *r, const char *rights)
 	return *s && !memcmp(s + 1, rights, RIGHTS);
 }
 
-/* The engine's ranges in the memory that is read about: this process's, or another's. */
+/* The engine's ranges in the memory that is shown: this process's, or another's. */
 static struct {
 	const struct range *own;
 	uint32_t n;
@@ -244,12 +245,12 @@ static const struct range *hidden_first(uint64_t start, uint64_t end)
 }
 
 static struct record whole, following, joined, again;
-static uint64_t whole_at; /* so far it has been given out */
+static uint64_t whole_at; /* returned up to this address */
 static bool has_following, merges;
 
 /*
- * The next part of what the kernel shows that is all the program's, with its own protection: pages
- * that code was translated from are write-protected for the engine's sake (pages.c).
+ * The next part of the kernel's record without the engine's memory, and with the program's
+ * protection: pages with translated code are write-protected by the engine (pages.c).
  */
 static bool next_piece(struct record *to)
 {
@@ -290,7 +291,7 @@ static bool next_piece(struct record *to)
 	}
 }
 
-/* Are they one mapping, but for what the engine has done? Then that is `joined`. */
+/* Would they be one mapping without the engine? Then `joined` is that mapping. */
 static bool continues(const struct record *a, const struct record *b)
 {
 	if (a->end != b->start || !(a->altered || b->altered))
@@ -368,7 +369,7 @@ static void stay(struct reader *r, uint64_t inode, uint64_t at, uint64_t from, c
 
 static struct record record;
 
-/* The record that is not given yet, from address `from` on. */
+/* The next record to return, from address `from` on. */
 static bool record_from(uint64_t from)
 {
 	bool found;
@@ -379,8 +380,8 @@ static bool record_from(uint64_t from)
 }
 
 /*
- * The record that holds byte `at`; how many of its bytes come before, all of them for one that
- * ends there.
+ * The record that contains byte `at`, and how many of its bytes come before; all of them if it ends
+ * there.
  */
 static bool record_with(uint64_t at, unsigned *before)
 {
@@ -392,7 +393,7 @@ static bool record_with(uint64_t at, unsigned *before)
 	return false;
 }
 
-/* Up to `n` bytes from position `at`, in `out`. */
+/* Up to `n` bytes from position `at` into `out`. */
 static long one_read(int fd, enum kind kind, uint64_t inode, uint64_t at, uint64_t n,
 		     char out[OUT_MAX])
 {
@@ -532,8 +533,8 @@ static bool begins(const char *s, const char *word)
 }
 
 /*
- * One field is `by` less. That the sum of all that was ever mapped at a time (VmPeak) was the largest when the engine had as much
- * as now is assumed. `least`: it is never less than that.
+ * Copy one field, reduced by `by`, but not below `least`. For VmPeak this assumes that the engine
+ * had as much memory at the peak as it has now.
  */
 static const char *less(char **to, const char *from, uint64_t by, unsigned width, uint64_t *least)
 {
@@ -572,7 +573,10 @@ static char *altered_status(char *to, const char *from)
 	return to;
 }
 
-/* Fields, from 1: the 23rd of stat is the size in bytes; of statm, in pages, the first is the size, the sixth data and stack. */
+/*
+ * Fields, from 1: field 23 of stat is the size in bytes. statm is in pages: the first field is the
+ * size, the sixth data and stack.
+ */
 static char *altered_fields(char *to, const char *from, enum kind kind)
 {
 	const uint64_t space = eng.mapped[LIMIT_SPACE], data = eng.mapped[LIMIT_DATA];
@@ -674,7 +678,7 @@ static long read_text(struct reading *r, uint64_t to, uint64_t n)
 	return got ? got : -EFAULT;
 }
 
-/* As far as the engine's memory. Source: linux/fs/proc/base.c, mem_rw(). */
+/* Reads up to the engine's memory. Source: linux/fs/proc/base.c, mem_rw(). */
 static long read_memory(struct reading *r, uint64_t to, uint64_t n)
 {
 	const struct range *ours;
@@ -709,7 +713,7 @@ static long read_some(struct reading *r, uint64_t to, uint64_t n)
 	}
 }
 
-/* Is some of the `n` bytes, or of the vector of `n`, the engine's? */
+/* Does the range of `n` bytes, or the vector of `n`, overlap the engine's memory? */
 static bool meets_own(const struct reading *r, uint64_t vector, uint64_t n)
 {
 	uint64_t size = vector ? 0 : n, v[2];
@@ -742,7 +746,7 @@ static bool alters(const struct reading *r, uint64_t vector, uint64_t n)
 }
 
 /*
- * As the kernel does it for files that have no readv of their own. Source: linux/fs/read_write.c,
+ * As the kernel does for files without a readv of their own. Source: linux/fs/read_write.c,
  * do_loop_readv_writev().
  */
 static long read_vector(struct reading *r, uint64_t vector, uint64_t n)
@@ -765,7 +769,7 @@ static long read_vector(struct reading *r, uint64_t vector, uint64_t n)
 	return done;
 }
 
-/* False: not a read, not of such a file, or one that the kernel refuses. */
+/* False: not a read, not of such a file, or the kernel refuses it. */
 bool proc_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;

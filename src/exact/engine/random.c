@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random bytes that are the same in every run: of each thread a sequence of its own, by its descent. Natively constant they would be no better: a program that waits for a free temporary name needs the next
+ * Random bytes that are the same in every run: a sequence for each thread, seeded by its descent.
+ * Constant bytes would not do: a program that looks for an unused temporary name needs the next
  * ones to differ.
  */
 #include <asm/unistd.h>
@@ -60,7 +61,7 @@ static bool is_random(uint64_t path)
 	return false;
 }
 
-/* A file of memory in its place; it ends after a MiB. */
+/* A memory file in its place; it ends after 1 MiB. */
 static long open_random(struct thread *t, uint64_t flags)
 {
 	static const char name[] = "random";
@@ -77,7 +78,7 @@ static long open_random(struct thread *t, uint64_t flags)
 	return fd;
 }
 
-/* A call that would give random bytes is answered here; false: it is none. */
+/* Answer a call that returns random bytes; false: another call. */
 bool random_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -86,10 +87,14 @@ bool random_call(struct thread *t)
 	if (!(eng.mode & SAME_RANDOM))
 		return false;
 	if (r[RAX] == __NR_getrandom) {
-		unsigned asked = (unsigned)r[RDX]; /* it looks at no more. Source: linux, drivers/char/random.c, getrandom() */
+		/*
+		 * the kernel looks at no more bits. Source: linux, drivers/char/random.c,
+		 * getrandom()
+		 */
+		unsigned asked = (unsigned)r[RDX];
 
 		if (asked & ~(unsigned)FLAGS_KNOWN || (asked & FLAGS_EITHER) == FLAGS_EITHER)
-			return false; /* the kernel's to refuse */
+			return false; /* the kernel reports the error */
 		finish(t, get_random(t, r[RDI], r[RSI]));
 		return true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the program may execute, kept from its own mmap, mprotect and munmap calls (map_calls.c), and, for
- * the profile, what is mapped there.
+ * The program's executable memory, tracked by its mmap, mprotect and munmap calls (map_calls.c);
+ * for the profile also which file is mapped there.
  */
 #include <linux/mman.h>
 #include "exact/engine/engine.h"
@@ -41,7 +41,7 @@ static uint32_t first_after(uint64_t pc)
 	return low;
 }
 
-/* The range outside which no page is ever write-protected for our sake. */
+/* The range that contains all pages the engine may write-protect. */
 void note_bounds(void)
 {
 	eng.watch_start = eng.watch_end = 0;
@@ -56,7 +56,7 @@ void note_bounds(void)
 	}
 }
 
-/* Region i and the one before are one, when nothing tells them apart. */
+/* Merge region i with the one before, if they are equal. */
 static void join(uint32_t i)
 {
 	struct region *r = &eng.regions[i];
@@ -71,8 +71,9 @@ static void join(uint32_t i)
 }
 
 /*
- * [start, end) has become `what` (mapping, file, whether it is checked), or with NULL something of no
- * interest. Memory that may not be executed is remembered only where that tells what it is when it may be.
+ * [start, end) becomes a region like `what` (mapping, file, whether it is checked); NULL: nothing
+ * of interest. Memory that is not executable is recorded only if that helps to identify it when it
+ * becomes executable.
  */
 void region_set(uint64_t start, uint64_t end, int prot, const struct region *what)
 {
@@ -84,7 +85,7 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 	for (uint32_t k = 0; k < TOLD_MAX; k++)
 		if (eng.told[k].start < end && start < eng.told[k].end)
 			eng.told[k].end = eng.told[k].start;
-	/* Cut what overlaps. */
+	/* Remove overlapping parts. */
 	while (i < eng.n_regions && eng.regions[i].start < end) {
 		struct region r = eng.regions[i], tail = r;
 
@@ -122,7 +123,7 @@ void region_set(uint64_t start, uint64_t end, int prot, const struct region *wha
 		note_bounds();
 }
 
-/* The memory at `address`, executable now or before, or NULL. */
+/* The region of `address`, executable now or before, or NULL. */
 struct region *region_any(uint64_t address)
 {
 	uint32_t i = first_after(address);
@@ -156,7 +157,7 @@ void regions_first(const struct process *p)
 	note_bounds();
 }
 
-/* region_of(), searched for. */
+/* region_of() by search. */
 struct region *region_found(uint64_t pc)
 {
 	uint32_t i = first_after(pc);
@@ -175,17 +176,17 @@ size_t room_at_end(uint64_t pc, const struct region *r)
 	return next - pc >= 15 || ((next < r->end || region_of(next)) && page_there(next)) ? 15 : next - pc;
 }
 
-/* Is code of `size` bytes, less than a page, still what it was? */
+/* Is the code at `pc`, of `size` bytes, less than a page, unchanged? */
 bool code_is(uint64_t pc, const void *bytes, size_t size)
 {
 	return code_room(pc) && code_room(pc + size - 1) && !memcmp((const void *)pc, bytes, size);
 }
 
-/* ---- for the profile: what is mapped ---- */
+/* ---- mappings, for the profile ---- */
 
 static void ask(struct question *q, uint64_t pc)
 {
-	if (eng.board->gone) /* nobody answers, and each wait for it would be in vain */
+	if (eng.board->gone) /* the supervisor is gone: do not wait for an answer */
 		return;
 	q->tid = eng.tid;
 	q->pc = pc;
@@ -198,7 +199,7 @@ static void ask(struct question *q, uint64_t pc)
 	}
 }
 
-/* The region is divided so that one piece of it is what one mapping holds. */
+/* Split the region so that one part of it is exactly one mapping. */
 static void divide(struct region *r, uint64_t start, uint64_t end, uint32_t mapping)
 {
 	uint32_t i = (uint32_t)(r - eng.regions);
@@ -218,8 +219,8 @@ static void divide(struct region *r, uint64_t start, uint64_t end, uint32_t mapp
 }
 
 /*
- * The number of the mapping that holds `pc`, for the profile. The supervisor knows: it reads the kernel's
- * own list while nothing here can change it, as the lock is held.
+ * The number of the mapping at `pc`, for the profile. The supervisor reads it from the kernel's
+ * list, which cannot change meanwhile, as the lock is held.
  */
 uint32_t mapping_of(uint64_t pc)
 {
@@ -244,8 +245,9 @@ uint32_t mapping_of(uint64_t pc)
 }
 
 /*
- * A reader of samples is to know what is mapped where a sampled instruction accesses memory, too: told once, again when
- * calls have changed it, and once more by the thread whose stack it is. With the lock held.
+ * The reader of samples also needs the mapping of the data that a sampled instruction accesses. It
+ * is reported once, again after calls have changed it, and once more by the thread that uses it as
+ * its stack. Needs the lock.
  */
 void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc)
 {

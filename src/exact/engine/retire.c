@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that is made and thrown away for ever must not fill the cache. When most of what was translated is dead,
- * or a table is full, a new generation begins: nothing leads to the old code any more, so each thread comes out of
- * it at its next branch; what it executes is made anew, in the other half of the tables. The old code stays
- * until every thread has been in the engine since, or waits in a system call, from which it comes back through
- * the buckets, which were emptied.
+ * A program that generates and discards code forever must not fill the cache. When most translated
+ * code is dead, or a table is full, a new generation starts. Nothing is linked to the old code any
+ * more, so each thread leaves it at its next branch; what it executes is translated again, into the
+ * other half of the tables. The old code is kept until every thread has entered the engine since,
+ * or waits in a system call, from which it returns through the buckets, which were emptied.
  */
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -27,7 +27,7 @@ static void retire(void)
 	eng.retiring = true;
 }
 
-/* Is the thread, of those that share this memory, out of the old code? */
+/* Has the thread, if it shares this memory, left the old code? */
 static bool is_out(const struct thread *t)
 {
 	return t->space != eng.space || !t->generation || t->generation == eng.generation || t->in_call;
@@ -38,10 +38,10 @@ static void give_up(void *start, size_t size)
 	sys(__NR_madvise, start, size, MADV_DONTNEED);
 }
 
-/* Free the generation before, if nobody is inside. */
+/* Free the previous generation, if no thread is inside. */
 static bool release(void)
 {
-	uint32_t old = eng.generation & 1; /* the half that is not in use */
+	uint32_t old = eng.generation & 1; /* the half that is not used */
 
 	for (uint32_t i = 0; i < board_threads(eng.board); i++)
 		if (eng.board->thread_states[i] == THREAD_LIVE && !is_out(thread_at(i)))
@@ -66,8 +66,8 @@ static bool release(void)
 }
 
 /*
- * In a forked child, alone, where code lies in memory it shares with its parent: none of it is touched, and all is
- * let go.
+ * In a forked child, which is single-threaded: the code is in memory shared with the parent, so do
+ * not modify it; abandon all of it.
  */
 void retire_all(void)
 {
@@ -90,7 +90,7 @@ void retire_all(void)
 	release();
 }
 
-/* With the lock held; not when it returns for a moment. */
+/* Needs the lock, and releases it temporarily. */
 static void wait_for_others(void)
 {
 	for (int i = 0; i < WAIT_ROUNDS && !release(); i++) {
@@ -102,7 +102,10 @@ static void wait_for_others(void)
 	}
 }
 
-/* The thread has come out of translated code, with the lock held: it executes none of what was made before now. */
+/*
+ * The thread has left translated code, and holds the lock: it no longer executes code that was
+ * translated before.
+ */
 void retire_check(struct thread *t)
 {
 	static uint32_t looks;

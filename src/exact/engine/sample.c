@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples: what is written down of one. A draft is made before the sampled instruction is executed, since it may
- * change the registers; it becomes a sample once that instruction has retired, and is void when it fails
- * or a signal comes first. Then the thread waits until its ring has room: nothing is lost.
+ * Takes samples. A draft is made before the sampled instruction is executed, since that may change
+ * registers. It becomes a sample when the instruction has retired, and is discarded if the
+ * instruction faults or a signal arrives first. Then the thread waits until its ring has room, so
+ * nothing is lost.
  */
 #include <asm/prctl.h>
 #include <asm/unistd.h>
@@ -22,8 +23,9 @@ static struct sample_record *draft_of(struct thread *t)
 }
 
 /*
- * Callers. First those of functions that have no frame, or not now, by their code, up to the first that has one; all others
- * by frame pointers, as long as they make sense: further up the stack, back into code.
+ * The call chain. First functions without a frame, or without one at this pc, are unwound by their
+ * code, up to the first one that has a frame; all others by frame pointers, as long as these are
+ * valid: further up the stack, return address in code.
  */
 static uint32_t callers(const struct thread *t, uint64_t pc, uint64_t *out, uint32_t n)
 {
@@ -51,10 +53,10 @@ static uint32_t callers(const struct thread *t, uint64_t pc, uint64_t *out, uint
 
 static uint8_t *put_counts(uint8_t *p)
 {
-	return p + (EXACT_CLASSES + 1) * sizeof(int64_t); /* when it is taken */
+	return p + (EXACT_CLASSES + 1) * sizeof(int64_t); /* filled in when the sample is taken */
 }
 
-/* Where the thread's own memory is, and what memory holds now at the places that were asked for. */
+/* The addresses of thread-local memory, and the current contents of the requested memory. */
 static uint8_t *put_peeks(uint8_t *p, const struct thread *t, uint64_t tsc)
 {
 	const struct every *e = &eng.board->every;
@@ -80,7 +82,7 @@ static uint8_t *put_registers(uint8_t *p, const struct thread *t)
 	return p + SAMPLE_REGISTERS * 8;
 }
 
-/* Where a branch leads, if that is written in it. */
+/* The target of a branch, if it is encoded in the instruction. */
 static void draft_branch(struct thread *t, const struct insn *in, uint64_t pc, struct sample_record *r)
 {
 	t->draft.branch = in->kind >= K_JCC && in->kind <= K_RET ? in->kind : 0;
@@ -93,7 +95,10 @@ static void draft_branch(struct thread *t, const struct insn *in, uint64_t pc, s
 	r->target = pc + in->len + (uint64_t)in->imm;
 }
 
-/* It went to `next`. A conditional one that leads there anyway does not show whether it was taken. */
+/*
+ * The branch went to `next`. A conditional branch to the next instruction does not show whether it
+ * was taken.
+ */
 static void take_branch(const struct thread *t, uint64_t next, struct sample_record *r)
 {
 	if (!(r->has & SAMPLE_HAS_TARGET)) {
@@ -115,7 +120,7 @@ static void draft_repeats(struct thread *t, const struct insn *in)
 	t->draft.moved = t->regs[by];
 }
 
-/* How many bytes a string instruction came on: below 0 downwards. */
+/* Number of bytes that a string instruction advanced; negative: downwards. */
 static int64_t came(const struct thread *t)
 {
 	uint64_t by = t->regs[t->draft.by] - t->draft.moved;
@@ -123,7 +128,7 @@ static int64_t came(const struct thread *t)
 	return t->draft.narrow ? (int32_t)by : (int64_t)by;
 }
 
-/* Of a string instruction all that it accessed, from the lowest byte on. */
+/* The whole range that a string instruction accessed, from the lowest byte on. */
 static void put_operand(const struct thread *t, const struct operand *o, struct sample_record *r)
 {
 	int64_t by = t->draft.by ? came(t) : 0;
@@ -138,8 +143,9 @@ static void put_operand(const struct thread *t, const struct operand *o, struct 
 }
 
 /*
- * A run of code is executed as a whole, so that a sample in it shows what all of it adds. Where samples are so close together that
- * several may be in one execution, only the instruction's own counts.
+ * A straight run of code is executed as a whole, so a sample in it shows what the whole run adds.
+ * If samples are so close that one execution may contain several, only the instruction's own
+ * amounts count.
  */
 static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t pc, struct sample_record *r)
 {
@@ -147,10 +153,10 @@ static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t
 		memcpy(r->adds, t->around.adds, sizeof t->around.adds);
 	else
 		memcpy(r->adds, own->adds, sizeof own->adds);
-	t->around.to = 0; /* the rest of it is a block of its own */
+	t->around.to = 0; /* the rest of the run is a block of its own */
 }
 
-/* Operand `which` of the event's class, which few instructions have. */
+/* Operand `which` of the event's class; few instructions have one. */
 static struct operand operand_of(const struct thread *t, const struct insn *in, uint64_t pc, unsigned event, uint64_t which)
 {
 	struct operand o = { 0 };
@@ -160,7 +166,10 @@ static struct operand operand_of(const struct thread *t, const struct insn *in, 
 	return o;
 }
 
-/* The event's operand `which` is its next sample. Of an instruction's few loads or stores each one may be a sample. */
+/*
+ * The event's next sample is operand `which`. If an instruction has several loads or stores, each
+ * one may be a sample.
+ */
 static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc, unsigned event, uint64_t which)
 {
 	const struct every *e = &eng.board->every;
@@ -174,7 +183,7 @@ static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc,
 		t->draft.width = insn_width(in, (const uint8_t *)pc);
 }
 
-/* The reader needs the mappings that it accesses before the sample. */
+/* The reader needs the mappings of the accessed memory before the sample. */
 static void explain_operands(const struct thread *t, unsigned event, uint64_t tsc)
 {
 	for (unsigned i = 0; i <= LATER_MAX; i++)
@@ -224,7 +233,7 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, const in
 	r->size = (uint32_t)(p - (uint8_t *)r) + ((r->stack + 7) & ~7u);
 }
 
-/* Room for `size` bytes more; false when nobody reads. */
+/* Wait for room for `size` bytes; false if there is no reader. */
 static bool wait_for_room(struct sample_ring *r, uint32_t size)
 {
 	struct every *e = &eng.board->every;
@@ -261,7 +270,7 @@ static void push(struct thread *t, const struct sample_record *record)
 	}
 }
 
-/* The samples of one event, until its `left` is above 0 again. */
+/* Take the samples of one event, until its `left` is positive again. */
 static void take_of_event(struct thread *t, unsigned event, struct sample_record *r)
 {
 	const struct every *e = &eng.board->every;
@@ -284,8 +293,8 @@ static void take_of_event(struct thread *t, unsigned event, struct sample_record
 }
 
 /*
- * The instruction of the draft has retired, if the classes' counts have come as far as the samples. `next`: the one that the thread goes on
- * with; 0: it has not got there.
+ * The draft's instruction has retired, if the counts have reached the sample. `next`: the
+ * instruction at which the thread continues; 0: not known yet.
  */
 void sample_take(struct thread *t, uint64_t next)
 {
@@ -297,12 +306,15 @@ void sample_take(struct thread *t, uint64_t next)
 		return;
 	t->drafted = 0;
 	if (!every_run_out(t)) {
-		t->sampling = 1; /* it has not: the sample is the next one to retire */
+		t->sampling = 1; /* not retired: the sample is the next instruction that retires */
 		return;
 	}
 	if (t->draft.branch && next)
 		take_branch(t, next, r);
-	/* Of when it has retired: a system call may have taken long. Said first, as the thread may wait, or be kept from running, until it is written. */
+	/*
+	 * Time of retirement: a system call may have taken long. Published first, as the thread may
+	 * wait or be preempted before it writes the sample.
+	 */
 	__atomic_store_n(&ring_of(t)->since, read_ticks(), __ATOMIC_SEQ_CST);
 	r->tsc = read_ticks();
 	r->serial = p->serial;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's seccomp, kept here and not by the kernel: the kernel would judge the engine's own calls, too. Each
- * filter lies on the board, where children and what they execute inherit it; the kernel holds it only behind an
- * instruction that allows everything, so that it says what it always says of rights, flags and a bad program.
- * Source: linux/kernel/seccomp.c, seccomp(2).
+ * The program's seccomp filters. They are evaluated here, as the kernel would apply them to the
+ * engine's own calls, too. Each filter is on the board, so that children and the programs they
+ * execute inherit it. The kernel also gets each one, behind an instruction that allows everything,
+ * so that it checks permissions, flags and the filter's code as usual. Source:
+ * linux/kernel/seccomp.c, seccomp(2).
  */
 #include <asm/unistd.h>
 #include <linux/audit.h>
@@ -49,7 +50,10 @@ static bool jumps(unsigned op, uint32_t a, uint32_t b)
 	}
 }
 
-/* What one filter says. The kernel has checked it: jumps go forward, and the last instruction returns. */
+/*
+ * Evaluate one filter. The kernel has validated it: jumps go forward, and the last instruction
+ * returns.
+ */
 static uint32_t run_filter(const struct filter *f, const struct seccomp_data *data)
 {
 	uint32_t a = 0, x = 0, mem[SCRATCH] = { 0 };
@@ -109,7 +113,7 @@ static struct filter *filter_at(uint32_t i)
 	return (struct filter *)((uint8_t *)eng.board + BOARD_FILTERS) + i;
 }
 
-/* The strictest of what the filters say; of equals, the one that was installed last. */
+/* The strictest of all results; of equal ones, that of the filter installed last. */
 static uint32_t verdict(const struct thread *t, const struct seccomp_data *data)
 {
 	uint32_t strictest = SECCOMP_RET_ALLOW;
@@ -127,10 +131,10 @@ static bool strict_allows(uint32_t arch, uint32_t nr)
 {
 	if (arch == AUDIT_ARCH_X86_64)
 		return nr == __NR_read || nr == __NR_write || nr == __NR_exit || nr == __NR_rt_sigreturn;
-	return nr == 3 || nr == 4 || nr == 1 || nr == 119; /* the same in the 32-bit table */
+	return nr == 3 || nr == 4 || nr == 1 || nr == 119; /* the same calls in the 32-bit table */
 }
 
-/* SIGSYS, which the program can catch where the filter says so. */
+/* SIGSYS, which the program can catch if the filter allows it. */
 static void raise_sigsys(struct thread *t, const struct seccomp_data *data, uint32_t said, bool fatal)
 {
 	struct info info = { .signo = SIGSYS, .error = (int32_t)(said & SECCOMP_RET_DATA), .code = SYS_SECCOMP,
@@ -138,11 +142,11 @@ static void raise_sigsys(struct thread *t, const struct seccomp_data *data, uint
 
 	memcpy(info.rest, &data->nr, 4);
 	memcpy(info.rest + 4, &data->arch, 4);
-	finish(t, (long)t->regs[RAX]); /* the call's number is still there */
+	finish(t, (long)t->regs[RAX]); /* rax still contains the call's number */
 	force_signal(t, SIGSYS, &info, fatal);
 }
 
-/* May the call that the thread is about to make be made? If not, what happens instead is arranged. */
+/* Is the thread's next call allowed? If not, the result is already set up. */
 bool seccomp_allows(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -155,7 +159,7 @@ bool seccomp_allows(struct thread *t)
 	uint32_t said;
 
 	if (t->strict && !strict_allows(data.arch, (uint32_t)data.nr)) {
-		/* Now the kernel may be strict: it kills this thread at this call. */
+		/* The kernel may enforce strict mode now: it kills this thread at this call. */
 		block_signals();
 		sys(__NR_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
 		t->jump = (uint64_t)syscall_go;
@@ -172,7 +176,7 @@ bool seccomp_allows(struct thread *t)
 		return false;
 	case SECCOMP_RET_TRACE:
 	case SECCOMP_RET_USER_NOTIF:
-		finish(t, -ENOSYS); /* nobody is there to ask */
+		finish(t, -ENOSYS); /* there is no tracer */
 		return false;
 	case SECCOMP_RET_TRAP:
 		raise_sigsys(t, &data, said, false);
@@ -187,7 +191,7 @@ bool seccomp_allows(struct thread *t)
 	}
 }
 
-/* The same for a call by the 32-bit gate: 1 allowed, 0 not: its result is *ret. */
+/* The same for a call by the 32-bit gate: 1 allowed; 0 forbidden, *ret is its result. */
 bool seccomp_allows_old(struct thread *t, long *ret)
 {
 	const uint64_t *r = t->regs;
@@ -224,7 +228,9 @@ static struct filter *filter_new(uint64_t pc)
 	return filter_at(i);
 }
 
-/* Give back the youngest, if it still is; else its place is lost, which harms nobody. */
+/*
+ * Free the newest filter, if it is still the newest; otherwise its slot is lost, which is harmless.
+ */
 static void filter_drop(const struct filter *f)
 {
 	uint32_t i = (uint32_t)(f - filter_at(0));
@@ -232,7 +238,10 @@ static void filter_drop(const struct filter *f)
 	__atomic_compare_exchange_n(&eng.board->n_filters, &i, i - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* The same filter on top of the same others is on the board once, however many processes install it. */
+/*
+ * The same filter on top of the same others is stored once on the board, even if many processes
+ * install it.
+ */
 static uint32_t filter_shared(const struct filter *f)
 {
 	uint32_t top = eng.board->n_filters;
@@ -271,11 +280,11 @@ static long set_filter(struct thread *t, uint64_t at, uint64_t flags, bool by_pr
 	long ret;
 
 	if (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER)
-		refuse("a seccomp filter with a listener, which the exact engine does not keep, at", t->target);
+		refuse("a seccomp filter with a listener, which the exact engine does not support, at", t->target);
 	if (copy_bytes(&prog, (const void *)at, sizeof prog) != sizeof prog)
 		return -EFAULT;
 	if (prog.len == BPF_MAXINSNS)
-		refuse("a seccomp filter of 4,096 instructions, one more than the exact engine keeps, at", t->target);
+		refuse("a seccomp filter of 4,096 instructions, one more than the exact engine supports, at", t->target);
 	f = filter_new(t->target);
 	f->ready = 0;
 	f->before = t->filter;
@@ -286,7 +295,7 @@ static long set_filter(struct thread *t, uint64_t at, uint64_t flags, bool by_pr
 	ret = -EFAULT;
 	if (copy_bytes(f->code, prog.filter, f->n * sizeof f->code[0]) == f->n * sizeof f->code[0])
 		ret = f->n ? give_to_kernel(f, &f->allow_all, f->n + 1) : -EINVAL;
-	if (ret) { /* above 0: a thread that could not be given it */
+	if (ret) { /* positive: the tid of a thread that could not be synchronised */
 		filter_drop(f);
 		return ret;
 	}
@@ -306,13 +315,13 @@ static long set_filter(struct thread *t, uint64_t at, uint64_t flags, bool by_pr
 static long set_strict(struct thread *t)
 {
 	if (sys(__NR_prctl, PR_GET_SECCOMP) != 0)
-		return -EINVAL; /* there are filters, and the kernel does not mix them */
+		return -EINVAL; /* there are filters, and the kernel allows one mode only */
 	sys(__NR_prctl, PR_SET_TSC, PR_TSC_SIGSEGV);
 	t->strict = 1;
 	return 0;
 }
 
-/* prctl or seccomp: true if it was one that is made here. */
+/* prctl or seccomp: true if the call was made here. */
 bool seccomp_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -335,7 +344,7 @@ bool seccomp_call(struct thread *t)
 
 /* ---- out of the engine's hands ---- */
 
-/* A program that runs uncounted has its filters from the kernel, the oldest first. */
+/* Before the program runs uncounted, install its filters in the kernel, the oldest first. */
 void seccomp_for_real(struct thread *t)
 {
 	for (uint32_t last = 0; t->filter && last != t->filter;) {
@@ -344,7 +353,7 @@ void seccomp_for_real(struct thread *t)
 		while (filter_at(i)->before != last)
 			i = filter_at(i)->before;
 		if (give_to_kernel(filter_at(i), filter_at(i)->code, filter_at(i)->n) < 0)
-			refuse("a seccomp filter cannot be handed on to a program that runs uncounted", 0);
+			refuse("a seccomp filter cannot be passed on to a program that runs uncounted", 0);
 		last = i;
 	}
 }

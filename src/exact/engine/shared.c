@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code in a shared mapping that this process writes. A JIT compiler has one view of a file of memory to be executed and one to be
- * written, or one view for both, or writes to the file. For files that this process itself has made (memfd_create), and for
- * anonymous shared memory, all ways to write are known: its mappings, which are write-protected page by page where their code was
- * translated, and its system calls, during which the pages they write are pinned (pages.c). What cannot be followed gives the
- * file up: its blocks then compare their bytes before every execution.
+ * Code in a shared mapping that this process writes. A JIT compiler has one executable and one
+ * writable mapping of a memory file, or one mapping for both, or writes to the file. For files that
+ * this process created (memfd_create), and for anonymous shared memory, all ways to write are
+ * known: its mappings, whose pages are write-protected when their code is translated, and its
+ * system calls, during which the pages they write are pinned (pages.c). If writes cannot be
+ * followed, the file is given up: its blocks then compare their bytes before every execution.
  *
- * A forked child has the mappings and descriptors, too. When it writes to the file, code that its parent has translated may be stale: the
- * file is noted on the board, and a process that follows code of it has no counts then. Memory that is executed where it is written
- * is given up when a child is made: there a child may well write.
+ * A forked child has the mappings and descriptors, too. If it writes to the file, its parent's
+ * translations may be stale: the file is noted on the board, and a process that follows code in it
+ * then has no counts. Memory that is executed through a writable mapping is given up at a fork: a
+ * child is likely to write there.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -18,13 +20,13 @@
 
 enum { MADE_MAX = 64, VIEWS_MAX = 128, DESCRIPTORS_MAX = 256 };
 
-/* Shared memory that this process has made. */
+/* Shared memory that this process created. */
 static struct made {
 	uint64_t file;	/* as file_of(); even: anonymous; 0: none */
-	bool inherited; /* by its parent, in truth */
-	bool lost;	/* it may be written in a way that is not seen */
-	bool followed;	/* code of it was translated and does not compare its bytes */
-	bool direct;	/* it is executed where it is written, or was */
+	bool inherited; /* created by its parent */
+	bool lost;	/* it may be written without detection */
+	bool followed;	/* some of its code was translated without comparing its bytes */
+	bool direct;	/* it is or was executed through a writable mapping */
 } made[MADE_MAX];
 
 /* A mapping of it that the program can make writable. */
@@ -32,7 +34,7 @@ static struct view {
 	uint64_t start, end, offset;
 	struct made *of;
 	bool writable, exec;
-	bool held; /* write-protected as a whole: a child's */
+	bool held; /* completely write-protected, in a child */
 } views[VIEWS_MAX];
 
 static uint32_t n_made, n_views, n_files;
@@ -60,7 +62,7 @@ static struct made *made_at(int fd)
 	return n_files && !sys(__NR_fstat, fd, &st) ? made_of(file_of(st.st_dev, st.st_ino)) : NULL;
 }
 
-/* NULL: there are too many to follow. */
+/* NULL: too many. */
 static struct made *made_new(uint64_t file)
 {
 	uint32_t i = 0;
@@ -74,7 +76,7 @@ static struct made *made_new(uint64_t file)
 	return &made[i];
 }
 
-/* Can a write of the kernel's into a view be refused for our sake, or be one to know of? */
+/* Can a kernel write into a view fault because of our write protection, or must it be noted? */
 static void note_views(void)
 {
 	eng.views_matter = false;
@@ -82,7 +84,10 @@ static void note_views(void)
 		eng.views_matter |= views[i].held || views[i].of->followed;
 }
 
-/* Whoever follows code of the file is to know; of two files, whoever follows any. */
+/*
+ * Report the write to processes that follow code of the file; after a second file, to processes
+ * that follow any.
+ */
 static void note_written(const struct made *m)
 {
 	uint64_t none = 0;
@@ -113,7 +118,7 @@ static void let_go(struct view *v)
 		refuse("a shared mapping that the kernel no longer lets be written, at", v->start);
 }
 
-/* Its writes cannot be followed any more. With the lock held. */
+/* Its writes cannot be followed any more. Needs the lock. */
 static void lose(struct made *m)
 {
 	if (m->inherited)
@@ -158,7 +163,7 @@ static void add_part(struct view v, uint64_t start, uint64_t end)
 	views[n_views++] = v;
 }
 
-/* What the views have of [start, end) goes, or with `prot` >= 0 has that protection now. */
+/* Remove [start, end) from the views; or, with `prot` >= 0, set its protection. */
 static void cut_views(uint64_t start, uint64_t end, int prot)
 {
 	bool writable = prot & PROT_WRITE, exec = prot & PROT_EXEC, stays = prot >= 0;
@@ -189,7 +194,7 @@ static void cut_views(uint64_t start, uint64_t end, int prot)
 	note_views();
 }
 
-/* What the program has unmapped, or mapped over. */
+/* The program unmapped it, or mapped over it. */
 void shared_unmapped(uint64_t start, uint64_t end)
 {
 	if (!n_views)
@@ -211,14 +216,15 @@ static void add_view(struct made *m, int prot, const struct region *r)
 		lose(m);
 		return;
 	}
-	if (m->followed && (prot & PROT_WRITE)) /* pages of it are watched, and not in this view */
+	/* pages of the file are watched, but not in this view */
+	if (m->followed && (prot & PROT_WRITE))
 		forget_file(m->file, 0, ~0ull);
 	m->direct |= (prot & PROT_EXEC) && (prot & PROT_WRITE);
 	views[n_views++] = (struct view){ r->start, r->end, r->offset, m, prot & PROT_WRITE, prot & PROT_EXEC, false };
 	note_views();
 }
 
-/* It is to be executed: can writes to it be followed? */
+/* It becomes executable: can writes to it be followed? */
 static bool follow(struct made *m)
 {
 	if (m->lost || m->inherited || was_written(m) || eng.memory_opened || eng.later_writes)
@@ -228,7 +234,10 @@ static bool follow(struct made *m)
 	return true;
 }
 
-/* The file `fd` was mapped shared. To be executed: can writes to it be followed? `may_write`: the mapping can be written, now or later. */
+/*
+ * The file `fd` was mapped shared. If executable: can writes to it be followed? `may_write`: the
+ * mapping can be written, now or later.
+ */
 bool shared_mapped(int fd, int prot, bool may_write, const struct region *r)
 {
 	struct made *m = made_at(fd);
@@ -242,7 +251,7 @@ bool shared_mapped(int fd, int prot, bool may_write, const struct region *r)
 	return (prot & PROT_EXEC) && follow(m);
 }
 
-/* The same of anonymous memory. */
+/* The same for anonymous memory. */
 bool shared_anonymous(int prot, struct region *r)
 {
 	struct made *m = n_views < VIEWS_MAX ? made_new(last_anonymous += 2) : NULL;
@@ -279,7 +288,10 @@ static bool has_view(const struct made *m, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* The protection of [start, end) is about to change, or its pages to be emptied. True where it is in a view. */
+/*
+ * The protection of [start, end) is about to change, or its pages to be discarded. True if it is in
+ * a view.
+ */
 bool shared_changes(uint64_t start, uint64_t end)
 {
 	bool any = false;
@@ -299,14 +311,14 @@ bool shared_changes(uint64_t start, uint64_t end)
 	return any;
 }
 
-/* And has changed. */
+/* It has changed. */
 void shared_protected(uint64_t start, uint64_t end, int prot)
 {
 	if (n_views)
 		cut_views(start, end, prot);
 }
 
-/* [start, end) is about to move, or to grow, or something to move there. */
+/* [start, end) is about to move, to grow, or to be replaced by a move. */
 void shared_moves(uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0; i < n_made; i++)
@@ -322,7 +334,7 @@ void shared_moves(uint64_t start, uint64_t end)
 
 /* ---- pages ---- */
 
-/* No page of the file at `offset` can be written unseen from now on. False: some can. */
+/* From now on writes to the page of the file at `offset` are detected. False: not all are. */
 bool shared_watch(uint64_t file, uint64_t offset)
 {
 	for (uint32_t i = 0; i < n_views; i++) {
@@ -346,7 +358,7 @@ void shared_unwatch(uint64_t file, uint64_t offset)
 	}
 }
 
-/* A write was refused at `address`: was it for our sake? */
+/* A write faulted at `address`: because of our write protection? */
 bool shared_fault(uint64_t address)
 {
 	for (uint32_t i = 0; i < n_views; i++) {
@@ -366,7 +378,10 @@ bool shared_fault(uint64_t address)
 
 /* ---- system calls ---- */
 
-/* The kernel is to write to [start, start + size) at a call of thread `of`: into one of the views? Then their pages are pinned. */
+/*
+ * The kernel is about to write to [start, start + size) in a call of thread `of`. Pins the pages if
+ * that is in a view.
+ */
 bool shared_kernel_writes(const struct thread *of, uint64_t start, uint64_t size)
 {
 	bool any = false;
@@ -392,7 +407,7 @@ bool shared_kernel_writes(const struct thread *of, uint64_t start, uint64_t size
 	return any;
 }
 
-/* The descriptor that a call writes to, cuts or hands on; -1: none. */
+/* The descriptor that a call writes to, truncates or passes on; -1: none. */
 static int written_descriptor(const uint64_t *r)
 {
 	switch (r[RAX]) {
@@ -414,8 +429,9 @@ static int written_descriptor(const uint64_t *r)
 }
 
 /*
- * The call is about to be made: does it write to such a file? Then the pages are pinned. Where in the file is certain of pwrite
- * alone: another thread, or process, may move the position. Source: pwrite(2), "Bugs", O_APPEND.
+ * The call is about to be made. If it writes to such a file, the pages are pinned. Only pwrite has
+ * a certain file offset: another thread or process may move the position. Source: pwrite(2),
+ * "Bugs", O_APPEND.
  */
 bool shared_file_written(const struct thread *t)
 {
@@ -437,7 +453,7 @@ bool shared_file_written(const struct thread *t)
 	return any;
 }
 
-/* The same, where the engine makes the call itself, with other arguments. */
+/* The same for a call that the engine makes itself, with other arguments. */
 void shared_file_written_apart(const struct thread *t)
 {
 	struct made *m;
@@ -504,7 +520,7 @@ static bool lose_rights(uint64_t control, uint64_t size)
 	return true;
 }
 
-/* sendmsg, sendmmsg: who gets a descriptor of a file may write to it. */
+/* sendmsg, sendmmsg: the receiver of a file's descriptor may write to the file. */
 static void lose_sent(const uint64_t *r)
 {
 	bool one = r[RAX] == __NR_sendmsg;
@@ -520,7 +536,7 @@ static void lose_sent(const uint64_t *r)
 		lose_all();
 }
 
-/* Before each call: what it may do to the files, and what another process has done to them. */
+/* Before each call: its effects on the files, and what other processes have done to them. */
 void shared_call(const struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -529,7 +545,7 @@ void shared_call(const struct thread *t)
 
 	if (r[RAX] == __NR_io_setup || r[RAX] == __NR_io_uring_setup || r[RAX] == __NR_userfaultfd) {
 		lock();
-		eng.later_writes = true; /* at no call that can be seen */
+		eng.later_writes = true; /* without a system call that can be detected */
 		lose_all();
 		unlock();
 	}
@@ -557,7 +573,7 @@ void shared_call(const struct thread *t)
 	unlock();
 }
 
-/* In a forked child: its writes are its parent's business. */
+/* In a forked child: its writes affect its parent. */
 void shared_forked(void)
 {
 	for (uint32_t i = 0; i < n_made; i++) {

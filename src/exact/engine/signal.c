@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's signals. The kernel knows one handler, on_signal, on a stack of the engine's; deliver.c builds the frame the
- * kernel would have built, on the program's stack and with the program's context, and has the program's handler run translated.
- * Its rt_sigreturn goes the same way back.
+ * The program's signals. The kernel knows one handler, on_signal, on the engine's signal stack.
+ * deliver.c builds the frame that the kernel would have built, on the program's stack and with the
+ * program's context, and runs the program's handler translated. Its rt_sigreturn is handled the
+ * same way.
  *
- * A signal that comes
+ * A signal that arrives
  *	between two of the program's instructions  is delivered at once;
- *	inside the copy of one, or while counting  is kept while single steps bring us to the next border (step.c);
- *	in the engine                              is queued again, blocked, until the engine leaves.
+ *	inside an instruction's copy, or while counting  is kept while single steps lead to the next boundary (step.c);
+ *	in the engine                              is queued again and blocked until the engine leaves.
  */
 #include "exact/engine/signal.h"
 
@@ -16,7 +17,7 @@ enum {
 	FAULT_WRITE = 2, /* in the processor's error code */
 };
 
-/* GS may be the program's for the moment: the slot this stack lies in. */
+/* GS may be the program's at the moment, so find the slot that contains this stack. */
 static struct thread *of_this_stack(void)
 {
 	uint64_t sp;
@@ -25,7 +26,7 @@ static struct thread *of_this_stack(void)
 	return (struct thread *)(sp & ~(THREAD_STRIDE - 1));
 }
 
-/* A write to a page with translated code: forget the code, and make the write. */
+/* A write to a page with translated code: discard the code, and allow the write. */
 static bool on_watched_write(struct thread *t, const struct info *info, struct context *c)
 {
 	struct block *b;
@@ -37,7 +38,7 @@ static bool on_watched_write(struct thread *t, const struct info *info, struct c
 	lock();
 	ours = watch_fault(info->address);
 	b = ours ? block_of_code(c->rip) : NULL;
-	/* The write changes its own block, perhaps: that block must not go on. */
+	/* The write may change its own block: that block must not continue. */
 	if (b && (b->flags & B_DEAD) && locate(t, c, true) == AT_BORDER) {
 		t->target = c->rip;
 		t->edge = 0;
@@ -49,8 +50,8 @@ static bool on_watched_write(struct thread *t, const struct info *info, struct c
 }
 
 /*
- * The program's own frame, from signal_return(): the kernel took its registers, and then not its vector state or its
- * segments. Natively, too, that is the program's fault, where the frame says.
+ * The program's own frame from signal_return(): the kernel restored its registers, but rejected its
+ * vector state or its segments. Natively that is the program's fault, too, at the pc in the frame.
  */
 static void frame_not_taken(struct thread *t, int sig, const struct info *info, struct context *c)
 {
@@ -65,7 +66,10 @@ static bool dies_of(const struct thread *t, int sig)
 	return (t->mask & BIT(sig)) || process_at(t->process)->actions[sig - 1].handler <= (uint64_t)SIG_IGN;
 }
 
-/* locate(), of a fault: an address that is the copy's becomes the instruction's own. (What traps by itself is never copied.) */
+/*
+ * locate() for a fault: replaces the address of the copy by that of the instruction. (Instructions
+ * that trap are never copied.)
+ */
 static enum place locate_fault(struct thread *t, int sig, struct info *info, struct context *c)
 {
 	bool of_insn = (sig == SIGILL || sig == SIGFPE) && info->address == c->rip;
@@ -94,7 +98,7 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		return;
 	}
 	if (c->rip == (uint64_t)exec_failed_after)
-		return; /* the supervisor, which this trap was for, is gone */
+		return; /* the supervisor, for which this trap was meant, is gone */
 	if (sig == SIGTRAP && t->stepping) {
 		on_step(t, info, c);
 		return;
@@ -111,13 +115,13 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		refuse_wrong(OVERWRITTEN, t->target);
 	if (t->stepping == STEP_NATIVE || t->stepping == STEP_PROOF) {
 		end_step(t, c);
-		if (c->rip != t->target) /* the jump to it failed: no address at all */
+		if (c->rip != t->target) /* the jump to it faulted: not a canonical address */
 			locate(t, c, true);
 		c->eflags &= ~(uint64_t)EFLAGS_TF; /* ours */
 		deliver(t, sig, info, c, true);
 		return;
 	}
-	if (t->stepping) { /* the kept signal comes after the fault */
+	if (t->stepping) { /* the kept signal follows after the fault */
 		struct info kept;
 
 		memcpy(&kept, t->step_info, sizeof kept);
@@ -130,7 +134,7 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		return;
 	}
 	translated = in_cache(c->rip);
-	if (sig == SIGTRAP && info->code == SI_KERNEL && translated) /* no int3 is ever copied */
+	if (sig == SIGTRAP && info->code == SI_KERNEL && translated) /* an int3 is never copied */
 		refuse_wrong(OVERWRITTEN, c->rip);
 	place = locate_fault(t, sig, info, c);
 	if (place == AT_BORDER && translated && dies_of(t, sig))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files that make up the program's signals: signal.c, signal_calls.c, deliver.c, step.c. */
+/*
+ * Shared by the files that implement the program's signals: signal.c, signal_calls.c, deliver.c,
+ * step.c.
+ */
 #ifndef EXACT_SIGNAL_H
 #define EXACT_SIGNAL_H
 
@@ -16,7 +19,7 @@ enum {
 	EFLAGS_TF = 0x100,
 	STACK_DISABLE = 2,
 	STACK_ON = 1,
-	CODE_64 = 0x33, /* segments as the kernel has them */
+	CODE_64 = 0x33, /* segment selectors of the kernel */
 	CODE_32 = 0x23,
 	DATA = 0x2b,
 	OF_LDT = 4,
@@ -24,9 +27,12 @@ enum {
 
 #define STACK_AUTODISARM (1u << 31)
 
-/* The processor's own: the engine always hears them, whatever the program blocks. */
+/* Fault signals: the engine always handles them, even if the program blocks them. */
 static const uint64_t FAULTS = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP);
-/* These, too, leave a core: the engine hears them even where they simply end the program, so that it ends where it was. */
+/*
+ * These signals dump core, too: the engine handles them even if they just end the program, so that
+ * the core shows the program's own context.
+ */
 static const uint64_t CORES = BIT(SIGQUIT) | BIT(SIGABRT) | BIT(SIGXCPU) | BIT(SIGXFSZ) | BIT(SIGSYS);
 static const uint64_t NEVER_BLOCKED = BIT(SIGKILL) | BIT(SIGSTOP);
 
@@ -48,14 +54,17 @@ static inline bool on_alt_stack(const struct thread *t, uint64_t rsp)
 static const char OVERWRITTEN[] = "the exact engine's own memory was written over: its code fails where the program's does not, at";
 static const char STEPS_ITSELF[] = "the program sets the trap flag to step itself, which the exact engine does not run, at";
 
-/* signal.c: the kernel's one handler. */
+/* signal.c: the only handler that the kernel knows. */
 void on_signal(int sig, struct info *info, struct context *c);
 
-/* signal_calls.c: have the kernel call on_signal, or do with the signal what the program wants. */
+/* signal_calls.c: make the kernel call on_signal, or apply the program's disposition. */
 void install(int sig, uint64_t flags);
 void set_kernel_action(int sig, uint64_t handler, uint64_t flags);
 
-/* deliver.c: `c` is the program's context; make it the one in which its handler begins, or queue the signal again. */
+/*
+ * deliver.c: change `c`, the program's context, to that in which its handler starts, or queue the
+ * signal again.
+ */
 void deliver(struct thread *t, int sig, const struct info *info, struct context *c, bool fault);
 void put_off(struct thread *t, int sig, const struct info *info, struct context *c);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program asks of its signals: which it blocks, what becomes of each, on which stack; and what the kernel is told of that. */
+/*
+ * The program's signal settings: mask, dispositions, alternate stack; and the settings that the
+ * kernel gets instead.
+ */
 #include <linux/errno.h>
 #include "exact/engine/signal.h"
 
@@ -17,7 +20,7 @@ static struct thread *self(void)
 	return t;
 }
 
-/* Block everything; what was blocked before. */
+/* Block everything; returns the previous mask. */
 uint64_t block_signals(void)
 {
 	struct thread *t = self();
@@ -31,12 +34,15 @@ void set_signal_mask(uint64_t mask)
 {
 	struct thread *t = self();
 
-	t->frame_mask = mask; /* for what was put off; else meaningless */
+	t->frame_mask = mask; /* only used for deferred signals */
 	if (!(t->pending & PUT_OFF))
 		kernel_mask(mask, NULL);
 }
 
-/* `whole`: signals that are kept go to the kernel, and it blocks them indeed; else the engine hears faults. */
+/*
+ * `whole`: the kernel gets kept signals and really blocks them; otherwise the engine handles
+ * faults.
+ */
 void set_program_mask(struct thread *t, bool whole)
 {
 	if (whole) {
@@ -81,7 +87,10 @@ void install(int sig, uint64_t flags)
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000u |
 			 (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 		.restorer = (uint64_t)signal_restorer,
-		.mask = ~0ull, /* faults too: who sends them as fast as he can would fill the stack. See hear_faults() */
+		/*
+		 * faults, too: a flood of sent signals would overflow the stack. See hear_faults()
+		 */
+		.mask = ~0ull,
 	};
 
 	sys(__NR_rt_sigaction, sig, &a, 0, 8);
@@ -106,7 +115,7 @@ void set_alt_stack(struct thread *t)
 	sys(__NR_sigaltstack, &ss, 0);
 }
 
-/* What the kernel is to do with the signal when the program wants `a`. */
+/* The kernel's disposition of the signal when the program sets `a`. */
 static void install_for(int sig, const struct action *a)
 {
 	if (FAULTS & BIT(sig))
@@ -117,7 +126,10 @@ static void install_for(int sig, const struct action *a)
 		set_kernel_action(sig, a->handler, a->flags & ~0x04000000ull);
 }
 
-/* The signals that the engine hears whatever the program wants; `anew`: what is there is the program's wish. */
+/*
+ * Install handlers for the signals that the engine always handles. `anew`: the current dispositions
+ * are the program's.
+ */
 static void install_own(struct process *p, bool anew)
 {
 	for (int sig = 1; sig <= SIGNALS; sig++)
@@ -138,7 +150,7 @@ void signals_first(struct thread *t)
 	set_signal_mask(masked_for_kernel(t->mask));
 }
 
-/* What exec passes on: ignored signals. (The supervisor passes on the mask.) */
+/* Before exec, which passes on ignored signals. (The supervisor passes on the mask.) */
 void signals_for_exec(struct thread *t)
 {
 	const struct process *p = process_at(t->process);
@@ -153,7 +165,7 @@ void signals_after_exec(struct thread *t)
 	install_own(process_at(t->process), false);
 }
 
-/* CLONE_CLEAR_SIGHAND: a child whose handlers are gone, and ours with them. */
+/* CLONE_CLEAR_SIGHAND: a child whose handlers are reset, including the engine's. */
 void signals_cleared(struct thread *t)
 {
 	struct process *p = process_at(t->process);
@@ -177,7 +189,7 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 		return -EINVAL;
 	lock();
 	before = p->actions[sig - 1];
-	/* What was there at exec the kernel knows best. */
+	/* The dispositions after exec are known only to the kernel. */
 	if (before.handler <= (uint64_t)SIG_IGN && !((FAULTS | CORES) & BIT(sig)))
 		sys(__NR_rt_sigaction, sig, 0, &before, 8);
 	if (act) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Single steps: to the next border between two of the program's instructions, or over one that it executes where it stands. */
+/*
+ * Single-stepping: to the next boundary between two of the program's instructions, or over one that
+ * is executed in place.
+ */
 #include <asm/prctl.h>
 #include "exact/engine/signal.h"
 
@@ -13,13 +16,13 @@ void step_to_border(struct thread *t, int sig, const struct info *info, struct c
 	c->mask = ~FAULTS;
 }
 
-/* One instruction that names GS runs with the program's own GS base. */
+/* One instruction that uses GS runs with the program's own GS base. */
 static void swap_gs(struct thread *t, bool to_program)
 {
 	if (to_program == t->gs_swapped)
 		return;
 	if (to_program) {
-		/* wrgsbase, which the program has then, takes an address of the kernel's, too. */
+		/* wrgsbase, which is enabled then, also accepts kernel addresses. */
 		if (sys(__NR_arch_prctl, ARCH_SET_GS, t->user_gs) < 0)
 			__asm__ volatile("wrgsbase %0" : : "r"(t->user_gs));
 	} else {
@@ -38,8 +41,9 @@ void end_step(struct thread *t, struct context *c)
 }
 
 /*
- * One instruction of the program was executed where it stands: go on translated. An int3 has its own signal; where none
- * came the kernel had put it there, and has executed what stood in its place, which is not known here.
+ * One instruction of the program was executed in place: continue in translated code. An int3 raises
+ * its own signal. If none came, the int3 belongs to a uprobe, and the kernel executed the original
+ * instruction, which is not known here.
  */
 static void on_native_step(struct thread *t, const struct info *info, struct context *c)
 {
@@ -59,7 +63,7 @@ static void on_native_step(struct thread *t, const struct info *info, struct con
 	hear_faults(false);
 	breakpoint = insn_breakpoint(&in);
 	if (breakpoint && info->code != SI_KERNEL)
-		refuse("a uprobe (perf probe, bpftrace) stands in the program's code, at", t->target);
+		refuse("a uprobe (perf probe, bpftrace) is set in the program's code, at", t->target);
 	lock();
 	eng.tid = t->tid;
 	count_special(t, &in, t->target, c->rip);
@@ -108,9 +112,8 @@ void on_step(struct thread *t, const struct info *now, struct context *c)
 }
 
 /*
- * Have the processor execute the instruction at t->target by itself, with a trap behind it: it is
- * unknown to the decoder, or lies in memory that may not be executed, and the fault must be the
- * real one.
+ * Make the processor execute the instruction at t->target in place, with a trap after it. The
+ * decoder does not know it, or it is not in executable memory, and the fault must be the real one.
  */
 void step_natively(struct thread *t)
 {
@@ -125,8 +128,9 @@ void step_natively(struct thread *t)
 }
 
 /*
- * Translated code has failed, and the program is to die of that: only if the processor says so of its own instruction, too, where it
- * stands. Else the engine's code, or what it jumps by, is not what the engine wrote. `c` is the program's context.
+ * Translated code faulted, and the program would die. It does so only if its own instruction faults
+ * in place, too. Otherwise the engine's code or its jump tables were overwritten. `c` is the
+ * program's context.
  */
 void step_proof(struct thread *t, struct context *c)
 {
@@ -143,13 +147,16 @@ static bool step_is_over(const struct thread *t, const struct context *c)
 	       !(c->rip >= (uint64_t)leave_begin && c->rip < (uint64_t)leave_end);
 }
 
-/* The kernel ends the step over a uprobe by a signal that looks sent. Source: arch_uprobe_post_xol(). */
+/*
+ * The kernel ends a step over a uprobe by a signal that looks as if it was sent. Source:
+ * arch_uprobe_post_xol().
+ */
 bool ends_uprobe(const struct thread *t, int sig, const struct context *c)
 {
 	return sig == SIGTRAP && step_is_over(t, c) && region_of(c->rip) && *(const uint8_t *)t->target == 0xcc;
 }
 
-/* The step's own trap is gone, where one that was sent stood in its way. */
+/* The step's own trap is lost if a signal that was sent was pending instead. */
 void after_sent(struct thread *t, int sig, const struct info *info, struct context *c)
 {
 	if (sig == SIGTRAP && step_is_over(t, c))

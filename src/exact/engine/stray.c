@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An indirect branch to an address that the processor may not have (bits 63 to 47 differ) fails where it stands and does
- * not retire, but translated code has counted it, and left it, when the engine hears of it. Nothing is written down at a
- * branch for such a case, since every return would pay for it: which it was is told from the registers, the stack, and what
- * the thread has executed.
+ * An indirect branch to a non-canonical address (bits 63 to 47 differ) faults at the branch and
+ * does not retire. But translated code has already counted it, and has left the block when the
+ * engine is notified. Branches record nothing for this case, since every return would pay for it.
+ * The branch is inferred from the registers, the stack, and the thread's executed blocks.
  */
 #include "exact/engine/engine.h"
 
@@ -21,7 +21,7 @@ static uint64_t rsp_before(const struct thread *t, const struct insn *in)
 	return in->kind == K_CALL_IND ? sp + 8 : in->kind == K_RET ? sp - 8 - (in->imm & 0xffff) : sp;
 }
 
-/* Would it have led to t->target? */
+/* Would it have jumped to t->target? */
 static bool leads_there(struct thread *t, const struct insn *in, uint64_t pc)
 {
 	uint64_t sp = t->regs[RSP], to = ~t->target, at;
@@ -53,7 +53,7 @@ static void suspect(struct suspects *s, const struct insn *in, uint64_t pc)
 	}
 }
 
-/* The indirect branches that this thread has executed and that may have been the one. */
+/* Indirect branches that this thread has executed and that may be the cause. */
 static void find(struct thread *t, struct suspects *s)
 {
 	for (uint32_t i = eng.first_block; i < eng.n_blocks; i++) {
@@ -73,8 +73,9 @@ static void find(struct thread *t, struct suspects *s)
 }
 
 /*
- * Take the branch back. Where it is known the processor executes it, where it stands; else its target is shown as the
- * place of the fault. Where not even its kind is known, there is no count. Returns whether it is known.
+ * Undo the count of the branch. If it is known, the processor executes it in place; otherwise its
+ * target is reported as the address of the fault. If not even its kind is known, there is no count.
+ * Returns whether it is known.
  */
 bool stray_branch(struct thread *t)
 {
@@ -86,7 +87,7 @@ bool stray_branch(struct thread *t)
 	find(t, &s);
 	unlock();
 	if (!s.pc || s.unlike) {
-		note_wrong(eng.process, "the exact engine cannot tell which kind of branch led to no address at all,", t->target);
+		note_wrong(eng.process, "the exact engine cannot tell which kind of branch led to a non-canonical address,", t->target);
 		return false;
 	}
 	uncount_special(t, &s.insn, s.pc);

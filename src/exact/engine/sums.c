@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the running thread has counted so far, in every class. Each reading adds to the one before what
- * counters have moved since: between two readings most of them stand still.
+ * The running thread's counts so far, in every class. Each reading adds the counters' changes since
+ * the one before: most counters do not change between two readings.
  */
 #include "exact/engine/engine.h"
 

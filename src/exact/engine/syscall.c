@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The program's system calls. Most are made with the program's own registers (syscall_go in
- * dispatch.S); those that would show the engine, or that change what it must know, are made here.
+ * dispatch.S). Those that would reveal the engine, or that change what it tracks, are made here.
  */
 #include <asm/unistd.h>
 #include <asm/prctl.h>
@@ -19,7 +19,7 @@ enum { USER_DISPATCH = 59, /* PR_SET_SYSCALL_USER_DISPATCH */ STOPS_WITHIN_MS = 
 /* Source: linux/arch/x86/include/asm/page_64.h, TASK_SIZE_MAX with four levels of page tables. */
 static const uint64_t LOWER_HALF = 0x7ffffffff000;
 
-/* The call is over: `ret` is its result, and the program goes on behind it. */
+/* The call is done: `ret` is its result, and the program continues after it. */
 void finish(struct thread *t, long ret)
 {
 	t->regs[RAX] = (uint64_t)ret;
@@ -30,8 +30,8 @@ void finish(struct thread *t, long ret)
 }
 
 /*
- * A signal came before a call that must not be interrupted: it goes first, and the syscall
- * instruction is executed afterwards, counted then.
+ * A signal arrived before a call that must not be interrupted: deliver it first. The syscall
+ * instruction is executed, and counted, afterwards.
  */
 void undo_syscall(struct thread *t)
 {
@@ -64,7 +64,10 @@ static void call_over(struct thread *t)
 	t->after = AFTER_NOTHING;
 }
 
-/* The kernel makes the call; whether it comes back to the engine behind it, and what for, is settled here. */
+/*
+ * Let the kernel make the call. Decides whether the thread returns to the engine afterwards, and
+ * for what.
+ */
 static void go(struct thread *t)
 {
 	t->after = AFTER_NOTHING;
@@ -78,11 +81,11 @@ static void go(struct thread *t)
 		t->after |= AFTER_MASK;
 		set_program_mask(t, true);
 	}
-	/* A call that is sampled comes back to be taken when it has been made. */
+	/* A sampled call returns to the engine, so that the sample is taken after the call. */
 	t->jump = (uint64_t)(t->after || t->drafted ? syscall_go_back : syscall_go);
 }
 
-/* The program asks for its thread's counts: of `n` classes. */
+/* The program reads its thread's counts, `n` classes. */
 static long read_counts(struct thread *t, uint64_t out, uint64_t n)
 {
 	int64_t sums[EXACT_CLASSES];
@@ -95,7 +98,10 @@ static long read_counts(struct thread *t, uint64_t out, uint64_t n)
 	return copy_bytes((void *)out, sums, n * 8) == n * 8 ? 0 : -EFAULT;
 }
 
-/* Above what every kernel takes, this one is asked: by the call itself, while nothing needs the engine's own base. */
+/*
+ * Above the range that every kernel accepts, ask this one: make the call itself, at a point where
+ * the engine's own base is not needed.
+ */
 static long set_gs(struct thread *t, uint64_t base)
 {
 	if (base >= LOWER_HALF) {
@@ -130,7 +136,7 @@ static void arch_call(struct thread *t)
 	}
 }
 
-/* rseq(area, size, flags, signature): flag 1 takes the registration back. */
+/* rseq(area, size, flags, signature): flag 1 unregisters. */
 static void rseq_call(struct thread *t)
 {
 	long ret = same(t);
@@ -140,7 +146,7 @@ static void rseq_call(struct thread *t)
 	finish(t, ret);
 }
 
-/* unshare(flags), setns(fd, kind): may give the children a pid namespace of their own. */
+/* unshare(flags), setns(fd, kind): may put the children into another pid namespace. */
 static void namespace_call(struct thread *t, uint64_t flags)
 {
 	long ret = same(t);
@@ -151,8 +157,9 @@ static void namespace_call(struct thread *t, uint64_t flags)
 }
 
 /*
- * Who is stopped in a sleep begins its system call anew when it is continued: the kernel sets the pc back, and nobody here
- * sees that the instruction is executed again. That it may have been is said beside the counts.
+ * A thread stopped during a sleep restarts its system call when it is continued: the kernel sets
+ * the pc back, and the engine cannot see that the instruction is executed again. So stops are
+ * counted and reported with the counts.
  */
 static void note_stop(const struct thread *t)
 {
@@ -165,8 +172,9 @@ static void note_stop(const struct thread *t)
 }
 
 /*
- * The kernel would send system calls, the engine's own among them, to a handler of the program's: as a byte says (1), or those
- * from a range (2, from Linux 6.18). One before 5.11 knows neither. Source: prctl(2), PR_SET_SYSCALL_USER_DISPATCH.
+ * The kernel would send system calls, including the engine's own, to a handler of the program's:
+ * depending on a byte (1), or those from a range (2, from Linux 6.18). Kernels before 5.11 support
+ * neither. Source: prctl(2), PR_SET_SYSCALL_USER_DISPATCH.
  */
 static void check_user_dispatch(const struct thread *t)
 {
@@ -177,8 +185,8 @@ static void check_user_dispatch(const struct thread *t)
 }
 
 /*
- * Who is stopped by a tracer in the same memory (LeakSanitizer has one) is not to hold the lock meanwhile, which the tracer
- * needs as well: the tracer holds it until it sees the other stopped.
+ * A tracer in the same memory (as in LeakSanitizer) needs the lock itself. A thread that it stops
+ * must not hold the lock, so the tracer holds it until the other thread has stopped.
  */
 static bool stops_sharer(struct thread *t)
 {
@@ -205,7 +213,7 @@ void system_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
 
-	if (t->after & (AFTER_UNPIN | AFTER_MASK)) /* of a call that a signal ended */
+	if (t->after & (AFTER_UNPIN | AFTER_MASK)) /* a signal ended the call */
 		call_over(t);
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;

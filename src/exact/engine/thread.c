@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads and processes: born, counted, ended, and replaced by exec. Each thread has a slot on the
- * board; a child finds there every register it begins with.
+ * Creation, counting and end of threads and processes, and exec. Each thread has a slot on the
+ * board, in which a child finds the initial values of its registers.
  */
 #include <asm/unistd.h>
 #include <asm/prctl.h>
@@ -31,8 +31,8 @@ bool supervisor_gone(void)
 }
 
 /*
- * Take a free word of an array of states; -1 when there is none. It is not live yet: what lies there is still of the
- * one before, and the supervisor would take it for that one's.
+ * Allocate a free entry of an array of states; -1: none. It is not live yet: the slot still
+ * contains its predecessor's data, which the supervisor would take for current.
  */
 static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top)
 {
@@ -53,7 +53,7 @@ static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile u
 	return -1;
 }
 
-/* The supervisor frees what dead processes leave; when nothing is free, wait for it. */
+/* The supervisor frees the slots of dead processes; if none is free, wait for it. */
 static int take_or_wait(volatile uint32_t *states, size_t stride, unsigned n,
 			volatile uint32_t *top, const char *what)
 {
@@ -99,7 +99,7 @@ struct thread *thread_new(struct process *p, uint64_t descent)
 	return t;
 }
 
-/* What the thread counted becomes its process's. */
+/* Add the thread's counts to its process. */
 static void fold(struct thread *t)
 {
 	struct process *p = process_at(t->process);
@@ -132,7 +132,8 @@ static void fold(struct thread *t)
 	t->count = 0;
 	if (t->settled[EXACT_INSTRUCTIONS])
 		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
-	check = sums_check(sums) + t->settled_check; /* not of the current t->settled: the program may have overwritten it */
+	/* not computed from t->settled: the program may have overwritten it */
+	check = sums_check(sums) + t->settled_check;
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
 	note_ended(eng.board, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = t->ended_at, .path = t->path, .check = check }, sums);
@@ -142,7 +143,9 @@ static void fold(struct thread *t)
 	__atomic_fetch_add(&p->done_check, check, __ATOMIC_RELAXED);
 }
 
-/* The process's last thread: from the moment its process has ended, its slot is the supervisor's. */
+/*
+ * Ends the process's last thread. Once its process has ended, the slot belongs to the supervisor.
+ */
 static void __attribute__((noreturn)) end_last(struct thread *t, long status, long nr)
 {
 	eng.board->thread_states[t->index] = THREAD_DONE;
@@ -175,7 +178,7 @@ void end_thread(struct thread *t, long status)
 	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
 }
 
-/* One of several threads, killed by a seccomp filter: the kernel ends it, and its status is the kernel's. */
+/* One of several threads, killed by a seccomp filter: the kernel ends it and sets its status. */
 void end_killed_thread(struct thread *t)
 {
 	block_signals();
@@ -186,8 +189,8 @@ void end_killed_thread(struct thread *t)
 }
 
 /*
- * exit_group. A process with one thread leaves its slot and its sums; of others the kernel ends
- * every thread wherever it is, and the supervisor adds up what they leave.
+ * exit_group. A process with one thread stores its sums and releases its slot. Otherwise the kernel
+ * ends every thread wherever it is, and the supervisor adds up their counts.
  */
 void end_process(struct thread *t, long status)
 {
@@ -247,8 +250,10 @@ static struct process *process_new(const struct process *parent, uint64_t descen
 }
 
 /*
- * A child in its parent's memory without a thread's memory of its own, as by vfork(), has what its parent keeps of counts. A
- * difference of one's count and the other's is none: it goes on in a range of its own, so far off that nobody counts that far.
+ * A child that shares its parent's memory without thread-local storage of its own, as by vfork(),
+ * sees the running counts that its parent has saved. The difference of the child's and the parent's
+ * counts is meaningless, so the child's starts in another range, too far away to be reached by
+ * counting.
  */
 static void count_apart(struct thread *n, const struct thread *parent)
 {
@@ -284,7 +289,9 @@ static struct clone_wish wish_of(const struct thread *t, long nr)
 
 void fork_like(struct thread *t, long nr)
 {
-	/* These read the program's memory, which may not be there: before the signal that says so is blocked. */
+	/*
+	 * These read the program's memory, which may be unmapped: do it before SIGSEGV is blocked.
+	 */
 	struct clone_wish w = wish_of(t, nr);
 	uint64_t mask;
 
@@ -333,7 +340,7 @@ void fork_like(struct thread *t, long nr)
 	t->child_serial = p->serial;
 	t->resume_mask = mask;
 	t->scratch2 = t->regs[RBX];
-	/* The copy of our memory that a forked child gets is one nobody was changing. */
+	/* Ensure that no thread is changing our memory while a forked child gets its copy. */
 	if (!(w.flags & CLONE_VM)) {
 		t->after |= AFTER_UNLOCK;
 		lock();
@@ -351,7 +358,7 @@ void clone_done(struct thread *t)
 	t->regs[RBX] = t->scratch2;
 	if (t->after & AFTER_UNLOCK)
 		unlock();
-	t->after &= AFTER_UNPIN; /* until the next call */
+	t->after &= AFTER_UNPIN; /* valid until the next call */
 	if ((long)t->regs[RAX] < 0) {
 		t->children--;
 		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
@@ -362,17 +369,18 @@ void clone_done(struct thread *t)
 		}
 		eng.board->thread_states[n->index] = THREAD_FREE;
 	} else if (p->foreign && p->serial == t->child_serial && !process_at(t->process)->foreign) {
-		p->pid = (int32_t)t->regs[RAX]; /* the child itself does not know this number */
+		p->pid = (int32_t)t->regs[RAX]; /* the child does not know this number itself */
 	}
 	lock();
-	limits_of(process_at(t->process)); /* a child in the same memory may have mapped more of the engine's */
+	/* a child in the same memory may have mapped more memory for the engine */
+	limits_of(process_at(t->process));
 	unlock();
 	set_signal_mask(t->resume_mask);
 	t->edge = 0;
 	dispatch(t);
 }
 
-/* The first thing a new thread does: GS and the stack are its own, signals are blocked. */
+/* The first code of a new thread: GS and the stack are its own, signals are blocked. */
 void child_start(struct thread *t)
 {
 	struct process *p = process_at(t->process);
@@ -389,7 +397,7 @@ void child_start(struct thread *t)
 		own_show(p);
 		eng.maps_inherited = eng.board->maps_opened;
 		if (eng.alias)
-			retire_all(); /* its parent goes on writing to that code */
+			retire_all(); /* its parent still writes to that code */
 	}
 	t->tid = (int32_t)sys(__NR_gettid);
 	if (!p->pid && !p->foreign)
@@ -411,11 +419,10 @@ void child_start(struct thread *t)
 
 /* ---- exec ---- */
 
-/* As in src/base/program.c: whoever does not exist in this user namespace. */
+/* As in src/base/program.c: the id of users that do not exist in this user namespace. */
 enum { OVERFLOW_ID = 65534 };
 
-/* Would the kernel change the program's rights? A program that is watched at exec would not get
- * them. */
+/* Would the kernel change the program's rights? If it is traced at exec, it would not get them. */
 static bool changes_rights(int dir, const char *path, int flags)
 {
 	struct statx st;
@@ -433,7 +440,7 @@ static bool changes_rights(int dir, const char *path, int flags)
 	       sys(__NR_getxattr, path, "security.capability", capability, 0) > 0;
 }
 
-/* The first one is told by its path. True: it is this one. */
+/* Record the path of the first such program. True: it is this one. */
 static bool note_gainer(const char *path)
 {
 	struct board *b = eng.board;
@@ -464,7 +471,7 @@ static void name_program(struct process *p, const char *path)
 	p->program[n] = 0;
 }
 
-/* Have the supervisor watch this thread's exec; false when it cannot. */
+/* Ask the supervisor to trace this thread's exec; false if it cannot. */
 static bool ask_supervisor(struct thread *t)
 {
 	t->exec = EXEC_ASKED;
@@ -493,8 +500,8 @@ void exec_like(struct thread *t, long nr)
 		undo_syscall(t);
 		return;
 	}
-	sample_take(t, 0); /* what comes back from an exec is another program */
-	/* A search along PATH fails often: no need to bother the supervisor. */
+	sample_take(t, 0); /* after the exec another program runs */
+	/* A search along PATH fails often: do not involve the supervisor. */
 	if (!(flags & AT_EMPTY_PATH) && (ret = sys(__NR_faccessat, dir, path, 1)) < 0) {
 		if (ret != -EACCES || sys(__NR_geteuid) == sys(__NR_getuid)) {
 			ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
@@ -525,7 +532,7 @@ void exec_like(struct thread *t, long nr)
 	if (watched)
 		exec_failed();
 	else if (t->filter)
-		refuse("an exec that failed, out of the exact engine's hands for its seccomp filter", 0);
+		refuse("a failed exec, after the kernel was given the program's seccomp filters", 0);
 	if (!watched) {
 		limits_after_exec(p);
 		if (p->refused == REFUSED_EXEC) /* it is counted after all */
@@ -552,7 +559,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	eng.image_size = p->image_size;
 	eng.space = p->serial;
 	sys(__NR_close, p->board_fd);
-	/* a core dump would write all of it: hours, and a full disk */
+	/* A core dump would write all of it: hours, and a full disk. */
 	sys(__NR_madvise, board, BOARD_SIZE, MADV_DONTDUMP);
 	limits_first();
 	eng.maps_inherited = board->maps_opened;

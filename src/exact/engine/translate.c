@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the program's code to counted code. A fragment is a run of basic blocks, each falling
- *through into the next; every block counts itself once, its instructions are copied, and only what
- *depends on where code stands is rewritten:
+ * Translates the program's code to code that counts. A fragment is a run of basic blocks, each of
+ * which falls through into the next. Every block counts itself once, its instructions are copied,
+ * and only position-dependent ones are rewritten:
  *
- *	[entry for indirect branches: is rcx my pc? else on to the next of the bucket]
+ *	[entry for indirect branches: is rcx my pc? else jump to the next of the bucket]
  *	block:	insn, insn,
  *		add gs:[counter], n          where no flag is live; else a sequence with lea
  *		insn,
@@ -14,28 +14,32 @@
 
 enum {
 	FRAGMENT_BLOCKS = 6,
-	COUNT_INSN_MAX = 127, /* fits the add's imm8 */
+	COUNT_INSN_MAX = 127, /* fits in the add's imm8 */
 };
 
-/* A block on its way. */
+/* A block that is being translated. */
 struct draft {
 	struct block *b;
 	struct arena *a;
-	uint8_t *p; /* where the next byte goes */
+	uint8_t *p; /* where the next byte is written */
 	struct insn insns[BLOCK_INSNS];
 	uint64_t pcs[BLOCK_INSNS];
 	unsigned n;
-	uint64_t end;     /* the pc behind the last instruction */
-	unsigned counter; /* the block's */
-	unsigned retires; /* of its instructions, so many: all, but for one by itself that the kernel executes */
-	bool reads_count; /* its one instruction loads the running count */
-	/* Of a loop: its first block, how many copies follow, and their ways out. */
+	uint64_t end;     /* the pc after the last instruction */
+	unsigned counter; /* of the block */
+	/*
+	 * number of its instructions that retire: all, except for a single one that the kernel
+	 * emulates
+	 */
+	unsigned retires;
+	bool reads_count; /* its only instruction loads the running count */
+	/* For a loop: its first block, how many copies follow, and their exits. */
 	struct block *loop;
 	uint8_t **exits;
 	unsigned copies_left;
 };
 
-/* push the return address, whole, so that it is read back as it was written */
+/* Push the return address with one 8-byte store, so that a load can be forwarded from it. */
 static uint8_t *push_return(struct draft *d, uint8_t *p, uint64_t address)
 {
 	d->a->cold = (uint8_t *)((uint64_t)(d->a->cold - 8) & ~7ull);
@@ -44,7 +48,7 @@ static uint8_t *push_return(struct draft *d, uint8_t *p, uint64_t address)
 	return put32(p, (uint32_t)(d->a->cold - (p + 4)));
 }
 
-/* Save rcx and, where the block is not counted yet, count by it. */
+/* Save rcx and, if the block is not counted yet, count by it. */
 static uint8_t *save_rcx(struct draft *d, uint8_t *p, bool count, bool reload)
 {
 	p = gs_store(p, RCX, T_RCX);
@@ -56,7 +60,7 @@ static uint8_t *save_rcx(struct draft *d, uint8_t *p, bool count, bool reload)
 	return p;
 }
 
-/* On to where rcx says: to the engine from what is not executed as a matter of course. */
+/* Continue at the address in rcx. Code that is executed only once returns to the engine instead. */
 static uint8_t *go_by_rcx(const struct draft *d, uint8_t *p)
 {
 	return d->b->flags & (B_PART | B_ONCE) ? gs_jump(gs_store(p, RAX, T_RAX), T_MISS) : emit_bucket_jump(p);
@@ -109,7 +113,7 @@ static uint8_t *count_fall_through(struct draft *d, uint8_t *p)
 	return count_here(p, !(flags_live_at(d->end) & ~(unsigned)F_CF), 0, d->b->fall_counter);
 }
 
-/* loop, jrcxz: only a short form exists, so it jumps over the way on. */
+/* loop, jrcxz: they only have a short form, so this jumps over the fall-through. */
 static uint8_t *emit_loop(struct draft *d, uint8_t *p, const struct insn *in, uint64_t pc)
 {
 	uint8_t *over;
@@ -125,8 +129,8 @@ static uint8_t *emit_loop(struct draft *d, uint8_t *p, const struct insn *in, ui
 /* ---- blocks ---- */
 
 /*
- * Does the program read its running count here (include/tare/exact.h)? The load is a block of its own, so
- * that what it finds is counted up to itself.
+ * Does the program read its running count here (include/tare/exact.h)? The load is a block of its
+ * own, so the count includes everything up to the load.
  */
 static bool reads_count(const struct insn *in, uint64_t pc)
 {
@@ -141,8 +145,8 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 }
 
 /*
- * Does it reach memory through GS? Some cache lines flushed and what maskmovq or clzero (0F 01) names by no operand
- * count no load or store, or have none to be seen.
+ * Does it access memory through GS? Cache line flushes and the implicit operands of maskmovq or
+ * clzero (0F 01) count no load or store, or have no visible operand.
  */
 static bool through_gs(const struct insn *in)
 {
@@ -150,17 +154,20 @@ static bool through_gs(const struct insn *in)
 	       (in->loads || in->stores || insn_has_memory(in) || (in->map == 1 && in->opcode == 0x01));
 }
 
-/* Is it executed as a copy, and not by the engine or where it stands? Always, where R_SPECIAL is not among its bits. */
+/*
+ * Is it executed as a copy, rather than by the engine or in place? Always, if R_SPECIAL is not
+ * among its bits.
+ */
 bool insn_copied(const struct insn *in)
 {
 	return in->kind != K_XBEGIN && in->kind != K_GS && in->kind != K_REFUSED && !insn_breakpoint(in) && !through_gs(in);
 }
 
-/* Decode the block, of `max` instructions at most; false when its first one is none that can be copied. */
+/* Decode the block, of at most `max` instructions; false if the first one cannot be copied. */
 static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 {
 	bool checked = once || (d->b->flags & B_CHECKED), reads = false;
-	uint64_t whole = 0; /* as far as this INSN_ROOM bytes may be read */
+	uint64_t whole = 0; /* up to this address INSN_ROOM bytes may be read */
 	struct insn *in = d->insns;
 
 	for (unsigned n = 0; n < max; n++, in++) {
@@ -201,7 +208,7 @@ static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 	return d->n > 0;
 }
 
-/* Flags that may be read behind the block's end. */
+/* Flags that are live after the block. */
 static unsigned live_behind(const struct draft *d)
 {
 	const struct insn *last = &d->insns[d->n - 1];
@@ -220,8 +227,10 @@ static unsigned live_behind(const struct draft *d)
 	}
 }
 
-/* The last instruction before which no flag is live that counting changes, or -1. `behind` is live
- * behind the block. */
+/*
+ * The last instruction before which all flags that counting changes are dead, or -1. `behind`: the
+ * flags live after the block.
+ */
 static int dead_point(const struct draft *d, unsigned behind)
 {
 	unsigned live = behind;
@@ -268,9 +277,9 @@ static void note_facts(struct draft *d)
 }
 
 /*
- * A block that branches back to itself would wait, every time round, for its counter's last store
- * to come back. Its copies, each with a counter of its own, take turns: all but the last fall
- * through into the next while the loop goes on, and leave by `exits`.
+ * A block that branches back to itself would wait, in each iteration, for its counter's previous
+ * store. So there are several copies, each with its own counter: all but the last fall through into
+ * the next while the loop continues, and leave through `exits`.
  */
 static uint8_t *loop_on(struct draft *d, uint8_t *p, const struct insn *in)
 {
@@ -282,7 +291,7 @@ static uint8_t *loop_on(struct draft *d, uint8_t *p, const struct insn *in)
 	return p + 4;
 }
 
-/* What is not copied as it is. */
+/* Emit an instruction that is not copied unchanged. */
 static uint8_t *emit_last(struct draft *d, uint8_t *p, unsigned i, bool count)
 {
 	const struct insn *in = &d->insns[i];
@@ -326,7 +335,7 @@ static void put_head(const struct block *b, unsigned size, int n)
 	head[1] = (uint8_t)(size >> 8);
 }
 
-/* All of a block behind its entry. Leaves d->p behind it, at its fall-through. */
+/* Emit a block after its entry. Sets d->p to its end, its fall-through. */
 static void emit_block(struct draft *d)
 {
 	struct block *b = d->b;
@@ -334,7 +343,8 @@ static void emit_block(struct draft *d)
 	const struct insn *last = &d->insns[d->n - 1];
 	int at = dead_point(d, F_ALL), n = (int)d->n, plain;
 	bool by_rcx = false, dead = true, every, path = eng.mode & COUNT_PATH;
-	bool first = b->pc == eng.process->entry; /* a count of 0 is of a program that has not begun */
+	/* a count of 0 means that the program has not started */
+	bool first = b->pc == eng.process->entry;
 
 	if (at < 0)
 		at = dead_point(d, live_behind(d));
@@ -349,7 +359,8 @@ static void emit_block(struct draft *d)
 		b->flags |= B_RCX;
 	note_facts(d);
 	every = (eng.mode & COUNT_EVERY) && every_counts(b);
-	if (every || path || first) { /* all count at the entry: the block was entered if and only if it was counted */
+	/* count all at the entry: the block was entered if and only if it was counted */
+	if (every || path || first) {
 		at = 0;
 		dead = !(live_before(d, live_behind(d)) & F_ALL);
 		by_rcx = false;
@@ -386,7 +397,7 @@ static void keep_copy(struct block *b)
 	eng.map_used += b->src_len;
 }
 
-/* How often a block is laid down: more than once when it is a short loop by itself. */
+/* Number of copies of the block: more than one for a short loop of one block. */
 static unsigned copies_wanted(const struct draft *d)
 {
 	const struct insn *last = &d->insns[d->n - 1];
@@ -397,7 +408,7 @@ static unsigned copies_wanted(const struct draft *d)
 	return d->n <= 4 ? 8 : d->n <= 8 ? 4 : d->n <= 12 ? 2 : 1;
 }
 
-/* The block and its copies, from its entry; behind them its fall-through. */
+/* The block and its copies, from its entry; then the fall-through. */
 static void emit_copies(struct draft *d)
 {
 	uint8_t *exits[8];
@@ -426,7 +437,7 @@ static void emit_copies(struct draft *d)
 	d->b = first;
 }
 
-/* A fragment from `pc`: its first block, not yet to be found by indirect branches. */
+/* A fragment from `pc`: its first block, not yet reachable for indirect branches. */
 static struct block *fragment(uint64_t pc, bool indirect, bool once)
 {
 	struct block *first = NULL;
@@ -485,18 +496,18 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 	}
 	if (!first)
 		return NULL;
-	/* The next block could not be made: the one before leads there. */
+	/* The next block could not be translated: link the previous one to it. */
 	a->hot = jump_to(d.a, d.p, 0, pc);
 	return first;
 }
 
 /*
  * Translate from `pc`; NULL when the instruction there cannot be copied. With `indirect`, indirect
- * branches find it. `once`: a single instruction that is executed once, though its memory may be
- * written to by it.
+ * branches find it. `once`: a single instruction that is executed once; it may write to its own
+ * memory.
  *
- * Other threads take indirect branches without the lock: the first block is theirs only when all
- * that it falls through to is in place.
+ * Other threads take indirect branches without the lock, so the first block becomes reachable only
+ * when everything that it falls through to is complete.
  */
 struct block *translate(uint64_t pc, bool indirect, bool once)
 {
@@ -513,8 +524,8 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
 }
 
 /*
- * The first `n` instructions from `pc`, or fewer, as a block that always comes back to the engine. It is kept for
- * the next time, and compares its bytes then.
+ * The first `n` instructions from `pc`, or fewer, as a block that always returns to the engine. It
+ * is kept for reuse, and compares its bytes then.
  */
 struct block *translate_part(uint64_t pc, unsigned n)
 {

@@ -19,7 +19,7 @@ static bool failed(long ret)
 	return ret < 0 && ret > -4096;
 }
 
-/* The first of the engine's bytes in [start, start + size); start + size where none is. */
+/* The first byte of engine memory in [start, start + size); start + size if there is none. */
 static uint64_t until_ours(uint64_t start, uint64_t size)
 {
 	uint64_t end = start + size < start ? ~0ull : start + size;
@@ -32,7 +32,7 @@ static uint64_t until_ours(uint64_t start, uint64_t size)
 	return end;
 }
 
-/* mincore, mlock, mlock2, munlock: as far as the hole, then ENOMEM. */
+/* mincore, mlock, mlock2, munlock: up to the hole, then ENOMEM. */
 static bool range_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -74,8 +74,8 @@ static bool sync_call(struct thread *t)
 }
 
 /*
- * The kernel reads or writes `size` bytes at argument `at`: as far as the engine's memory, where
- * that begins later.
+ * The kernel reads or writes `size` bytes at argument `at`: shorten that to end before the engine's
+ * memory.
  */
 static bool bytes_call(struct thread *t, enum reg at, enum reg size)
 {
@@ -127,7 +127,7 @@ static bool vector_call(struct thread *t, enum reg at, enum reg n)
 	return true;
 }
 
-/* process_vm_readv and its counterpart, of the program itself. */
+/* process_vm_readv and process_vm_writev on the process itself. */
 static bool own_memory_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
@@ -135,7 +135,7 @@ static bool own_memory_call(struct thread *t)
 	return !sys(__NR_tgkill, sys(__NR_getpid), r[RDI], 0) && vector_call(t, R10, R8);
 }
 
-/* Calls that only read what this argument points to, and say EFAULT first. */
+/* Calls that only read memory at this argument, and check it for EFAULT first. */
 static bool pointer_call(struct thread *t, enum reg at)
 {
 	uint64_t address = t->regs[at];
