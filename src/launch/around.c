@@ -34,7 +34,8 @@ bool around_interrupts(const char *text, bool (*wanted)(void *with, int cpu), vo
 			unsigned long long v;
 
 			p += strspn(p, " \t");
-			if (p >= end || *p < '0' || *p > '9') /* ERR and MIS have one number; then the name */
+			/* ERR and MIS have a single number; then the name */
+			if (p >= end || *p < '0' || *p > '9')
 				break;
 			v = strtoull(p, &behind, 10);
 			*out += take[i] ? v : 0;

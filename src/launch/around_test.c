@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read of /proc/interrupts, on texts as kernels write them. */
+/* Parsing of /proc/interrupts, with texts in the kernel's format. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +28,8 @@ TEST(columns_of_some_cpus)
 		bool known;
 		uint64_t sum;
 	} rows[] = {
-		{ __LINE__, 1 << 0, true, 10 + 1 + 500 }, /* the one number of ERR stands under CPU0 */
+		/* the only number of ERR is in the column of CPU0 */
+		{ __LINE__, 1 << 0, true, 10 + 1 + 500 },
 		{ __LINE__, 1 << 2, true, 22 },
 		{ __LINE__, 1 << 3, true, 33 },
 		{ __LINE__, 1 << 2 | 1 << 3, true, 55 },
@@ -90,7 +91,7 @@ TEST(between_two_readings)
 	CHECK(d.steal_known);
 	CHECK_EQ(d.steal_ns, 100 * (1000000000 / hz));
 	CHECK(!d.interrupts_known && !d.smi_known);
-	d = around_between(&b, &a); /* a counter that went back is no count */
+	d = around_between(&b, &a); /* a counter that decreased counts as 0 */
 	CHECK(!d.steal_known);
 	snprintf(proc, sizeof(proc), "rm -r %s", root);
 	CHECK_EQ(system(proc), 0);

@@ -9,8 +9,8 @@
 enum { MOUNTS_MAX = 1 << 20 };
 
 /*
- * Version 1's perf_event hierarchy if it is mounted, else version 2, which has perf_event built in.
- * Source: proc(5), "/proc/pid/mounts"; cgroups(7).
+ * The perf_event hierarchy of version 1 if it is mounted, otherwise version 2, which includes
+ * perf_event. Source: proc(5), "/proc/pid/mounts"; cgroups(7).
  */
 static int find_mount(char *out, size_t room, struct tare_error *err)
 {
@@ -48,7 +48,7 @@ int cgroup_open(const char *name, struct tare_error *err)
 		return ret;
 	if (snprintf(path, sizeof(path), "%s/%s", mount, name) >= (int)sizeof(path) ||
 	    strstr(name, ".."))
-		return tare_fail(err, EINVAL, "'%.64s' is no name of a control group", name);
+		return tare_fail(err, EINVAL, "'%.64s' is not the name of a control group", name);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return tare_fail(err, errno, "cannot open the control group %.300s: %s", path,

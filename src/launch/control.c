@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines in, acknowledgements out; everything without blocking, whatever the other side does. */
+/* Reads command lines and writes acknowledgements. Never blocks. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct {
 
 static int refuse(const char *spec, struct tare_error *err)
 {
-	tare_fail(err, EINVAL, "'%.200s' is no way to control", spec);
+	tare_fail(err, EINVAL, "'%.200s' is not a control channel", spec);
 	tare_hint(
 	    err,
 	    "write fd:IN[,ACK] with open descriptors, or fifo:IN[,ACK] with paths made by mkfifo");
@@ -95,7 +95,7 @@ int control_open(struct control *c, const char *spec, struct tare_error *err)
 	return ret;
 }
 
-/* A first word that is complete: who writes "enable" and no newline has said all, as with perf. */
+/* Is the first word complete? "enable" without a newline is accepted, as in perf. */
 static bool is_command(const struct control *c)
 {
 	size_t n = 0;
@@ -115,8 +115,10 @@ static bool take_line(struct control *c)
 	return true;
 }
 
-/* One byte at a time leaves what comes after the line to the next call; commands are rare and
- * short. */
+/*
+ * Reads single bytes, so what follows the line is left for the next call; commands are rare and
+ * short.
+ */
 static bool next_line(struct control *c)
 {
 	struct pollfd ready = { .fd = c->in, .events = POLLIN };
@@ -185,7 +187,7 @@ void control_answer(struct control *c, const char *answer)
 
 	if (!gone && (ready.revents & POLLOUT))
 		gone = write(c->ack, line, (size_t)n) < 0 && errno != EAGAIN && errno != EINTR;
-	if (gone) { /* nobody listens any more */
+	if (gone) { /* there is no reader any more */
 		if (c->own)
 			close(c->ack);
 		c->ack = -1;

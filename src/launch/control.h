@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switching the counting on and off from outside, or from inside the program: perf's protocol.
- * Lines "enable [EVENT]", "disable [EVENT]", "ping", "stop" come in, "ack" goes out once each is
- * done, so that whoever waits for it knows where its region of interest begins. Source:
- * perf-stat(1), "--control".
+ * Switches counting on and off from outside or from the program itself, by perf's protocol. Lines
+ * "enable [EVENT]", "disable [EVENT]", "ping", "stop" are read; "ack" is written after each one has
+ * taken effect, so the program can wait for it before its region of interest. Source: perf-stat(1),
+ * "--control".
  */
 #ifndef LAUNCH_CONTROL_H
 #define LAUNCH_CONTROL_H
@@ -34,15 +34,17 @@ enum control_word {
 		.in = -1, .ack = -1                                                                \
 	}
 
-/* "fd:IN[,ACK]" or "fifo:IN[,ACK]". A fifo is opened for reading and writing, so nobody has to
- * wait. */
+/*
+ * "fd:IN[,ACK]" or "fifo:IN[,ACK]". A fifo is opened for reading and writing, so neither side has
+ * to wait.
+ */
 int control_open(struct control *c, const char *spec, struct tare_error *err);
 /*
- * The next whole command that has arrived, its event's name in *name (valid until the next call) or
- * NULL; CONTROL_NONE when there is none yet. At the end of the input closes it (c->in becomes -1).
+ * The next complete command, with its event's name in *name (valid until the next call) or NULL;
+ * CONTROL_NONE if there is none yet. Closes the input at its end (c->in becomes -1).
  */
 enum control_word control_next(struct control *c, const char **name);
-/* Tell the other side that the last command is done, or what was wrong with it. Never blocks. */
+/* Acknowledge the last command, or report its error. Never blocks. */
 void control_answer(struct control *c, const char *answer);
 void control_close(struct control *c);
 

@@ -49,7 +49,7 @@ TEST(words)
 	}
 }
 
-/* What is cut off by the end of the input is a line too, answered like any other. */
+/* A line without a newline at the end of the input is answered like any other. */
 TEST(the_last_line_is_answered)
 {
 	static const struct {
@@ -91,7 +91,8 @@ TEST(pieces_and_long_lines)
 	CHECK_EQ(write(p[1], "ble\nping\n", 9), 9);
 	CHECK_EQ(control_next(&c, &name), CONTROL_ENABLE);
 	CHECK_EQ(control_next(&c, &name), CONTROL_PING);
-	CHECK_EQ(write(p[1], "ping", 5), 5); /* with the 0 that C programs tend to send */
+	/* with the terminating NUL that C programs tend to send */
+	CHECK_EQ(write(p[1], "ping", 5), 5);
 	CHECK_EQ(control_next(&c, &name), CONTROL_PING);
 	memset(long_line, 'x', sizeof(long_line));
 	long_line[999] = '\n';
@@ -151,7 +152,7 @@ TEST(answers_never_block)
 	char line[16] = "";
 	int p[2];
 
-	control_answer(&c, "ack"); /* to nobody */
+	control_answer(&c, "ack"); /* without a reader */
 	CHECK(pipe(p) == 0);
 	c.ack = p[1];
 	control_answer(&c, "ack");
@@ -162,7 +163,7 @@ TEST(answers_never_block)
 	signal(SIGPIPE, SIG_IGN);
 	close(p[0]);
 	control_answer(&c, "ack");
-	CHECK_EQ(c.ack, -1, "nobody listens any more");
+	CHECK_EQ(c.ack, -1, "no reader is left");
 }
 
 TEST_MAIN()

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exact engine counts user mode, and instructions by what they are; so of the generic events it
- * can take `instructions` and `branches`, under the name that says that the kernel is left out. It
- * runs the program translated: what the processor counts meanwhile is mostly the engine's work.
+ * Selects the engine. The exact engine counts user mode, and instructions by class. So of the
+ * generic events it can count `instructions` and `branches`, under names that show that kernel mode
+ * is excluded. It runs the program by binary translation, so the processor's counters would mostly
+ * count the engine.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@ bool engine_counts(const struct encoding *e)
 	return encoding_source(e)->needs_engine;
 }
 
-/* instructions/period=1000/, and no further term. */
+/* instructions/period=1000/ without further terms. */
 static bool has_period(const char *name)
 {
 	static const char *const generic[] = { "instructions", "branches", "branch-instructions" };
@@ -26,7 +27,8 @@ static bool has_period(const char *name)
 	return known && !strncmp(term, "/period=", 8) && !strchr(term, ',');
 }
 
-/* The user named no PMU; on a machine with several types of core the event is there once for each.
+/*
+ * The user named no PMU; on a machine with several types of core the event appears once per type.
  */
 static bool is_bare(const struct encoding_list *list, size_t i)
 {
@@ -35,7 +37,7 @@ static bool is_bare(const struct encoding_list *list, size_t i)
 	       (i + 1 < list->n && list->enc[i + 1].event == list->enc[i].event);
 }
 
-/* The class that a generic event stands for, or -1. The upper half of config names a PMU. */
+/* The class of a generic event, or -1. The upper half of config selects a PMU. */
 static int class_of(const struct encoding_list *list, size_t i)
 {
 	const struct encoding *e = &list->enc[i];
@@ -105,7 +107,9 @@ static void refuse(struct encoding *e, int code, const char *why, const char *re
 	snprintf(e->remedy, sizeof(e->remedy), "%.199s", remedy);
 }
 
-/* What the engine would make false: the processor's counters, and breakpoints on code that moves.
+/*
+ * Events that are wrong under the engine: the processor's counters, and breakpoints on code that
+ * moves.
  */
 static bool is_spoilt(const struct encoding *e)
 {
@@ -125,7 +129,7 @@ static void give_all(struct encoding_list *list, bool apart)
 		if (class >= 0) {
 			give(e, class);
 			while (i + 1 < list->n && list->enc[i + 1].event == e->event)
-				drop(list, i + 1); /* the same on another type of core */
+				drop(list, i + 1); /* the same event on another type of core */
 		} else if (!apart && is_spoilt(e)) {
 			refuse(e, EOPNOTSUPP,
 			       "under the exact engine it would count the engine's own work",
@@ -134,7 +138,7 @@ static void give_all(struct encoding_list *list, bool apart)
 			       "without exact counts");
 		}
 	}
-	/* Never multiplexed, so they share no group with others. */
+	/* Never multiplexed, so they need no group with others. */
 	for (size_t i = 0; i < list->n; i++)
 		if (engine_counts(&list->enc[i]))
 			list->enc[i].group += groups;
@@ -164,12 +168,13 @@ static void refuse_exact(struct encoding_list *list, int code, const char *why, 
 	for (size_t i = 0; i < list->n; i++)
 		if (engine_counts(&list->enc[i])) {
 			refuse(&list->enc[i], code, why, remedy);
-			list->enc[i].group += list->groups; /* its group need not share the fate */
+			/* the rest of its group stays available */
+			list->enc[i].group += list->groups;
 		}
 	list->groups *= 2;
 }
 
-/* What a core's counters count is counted by their registers, of whole CPUs; all else as before. */
+/* Events of core PMUs are counted by their registers, on whole CPUs; all others as before. */
 static void by_registers(struct encoding_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
@@ -213,7 +218,8 @@ int engine_choose(struct encoding_list *list, const struct engine_question *q,
 	if (q->wish == ENGINE_PERF || (q->wish == ENGINE_AUTO && !named && (!wanted || pmu)))
 		return 0;
 	if (q->cannot) {
-		for (size_t i = 0; i < list->n; i++) /* what the user may change, where the machine cannot be */
+		/* a reason that the user can act on, if the machine cannot be changed */
+		for (size_t i = 0; i < list->n; i++)
 			if (list->enc[i].unavailable && class_of(list, i) >= 0)
 				snprintf(list->enc[i].remedy, sizeof(list->enc[i].remedy), "%.199s", q->cannot->what);
 		if (named)

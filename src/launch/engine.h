@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which engine counts what: the processor's counters, through the kernel, or the exact engine. */
+/*
+ * Selects the engine that counts an event: the processor's counters, through the kernel, or the
+ * exact engine.
+ */
 #ifndef LAUNCH_ENGINE_H
 #define LAUNCH_ENGINE_H
 
@@ -17,10 +20,9 @@ struct engine_question {
 };
 
 /*
- * 1 when the command is to run under the exact engine, 0 when not; or a negative errno where what
- * was asked for contradicts itself. Events become those of the engine (instructions as
- * instructions:u, in groups of their own), or unavailable with a reason where the engine would
- * spoil them.
+ * 1 if the command is to run under the exact engine, 0 if not; a negative errno if the request is
+ * contradictory. Events become the engine's (instructions as instructions:u, in groups of their
+ * own), or unavailable with a reason if the engine would distort them.
  */
 int engine_choose(struct encoding_list *list, const struct engine_question *q,
 		  struct tare_error *err);
@@ -28,10 +30,10 @@ int engine_choose(struct encoding_list *list, const struct engine_question *q,
 /* The engine cannot run this command after all: its events become unavailable for that reason. */
 void engine_give_up(struct encoding_list *list, const struct tare_error *why);
 
-/* Whether the exact engine counts it. */
+/* Does the exact engine count it? */
 bool engine_counts(const struct encoding *e);
 
-/* Whether it would, of a command that is started: the i-th is one of the events that it can take over. */
+/* Would it count the event in a command that tare starts? For event i of the list. */
 bool engine_could_count(const struct encoding_list *list, size_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which engine counts what, on machines with and without a PMU. */
+/* Which engine counts which event, on machines with and without a PMU. */
 #include "exact/exact.h"
 #include "launch/engine.h"
 #include "scripted.h"
@@ -34,7 +34,9 @@ static int refuse_open(struct counters **out, const struct encoding *const *enc,
 /* A PMU that the user may not open. */
 static const struct source closed = { .name = "perf", .open = refuse_open };
 
-/* "name" by perf, "name!" by the exact engine, "name?" unavailable; groups apart by a bar. */
+/*
+ * "name" by perf, "name!" by the exact engine, "name?" unavailable; groups are separated by a bar.
+ */
 static const char *shown(const struct encoding_list *list)
 {
 	static char out[1000];
@@ -64,7 +66,9 @@ static const struct {
 	int ret;
 	const char *out;
 } rows[] = {
-	/* no PMU: auto takes the exact engine, and says that the kernel is left out */
+	/*
+	 * No PMU: auto selects the exact engine, and the names show that kernel mode is excluded.
+	 */
 	{ __LINE__, vm, "instructions,branches", ENGINE_AUTO, 0, 0, 0, 1,
 	  "instructions:u!|branches:u!" },
 	{ __LINE__, vm, "page-faults,instructions:u,cycles", ENGINE_AUTO, 0, 0, 0, 1,
@@ -75,12 +79,12 @@ static const struct {
 	  "instructions:u!|instructions:k?|instructions:u!" },
 	{ __LINE__, vm, "page-faults,cycles", ENGINE_AUTO, 0, 0, 0, 0, "page-faults|cycles?" },
 	{ __LINE__, vm, "instructions", ENGINE_AUTO, 1, 0, 0, 0, "instructions?" },
-	/* never in one group with what another engine counts, and together among themselves */
+	/* Never in one group with events of another engine, and grouped among themselves. */
 	{ __LINE__, vm, "{instructions,page-faults},{branches,instructions}", ENGINE_AUTO, 0, 0, 0,
 	  1, "instructions:u!|page-faults|branches:u!,instructions:u!" },
 	{ __LINE__, vm, "{exact/loads/,page-faults}", ENGINE_AUTO, 1, 0, 0, 0,
 	  "exact/loads/?|page-faults" },
-	/* a PMU is there: it counts, unless the engine is named */
+	/* There is a PMU: it counts, unless the engine is named. */
 	{ __LINE__, server, "instructions,cycles", ENGINE_AUTO, 0, 0, 0, 0, "instructions|cycles" },
 	{ __LINE__, server, "instructions,cycles", ENGINE_AUTO, 0, 0, 1, 1,
 	  "instructions:u!|cycles?" },
@@ -92,12 +96,12 @@ static const struct {
 	  "cycles?|exact/calls/!|mem:0x1000:x?" },
 	{ __LINE__, server, "r1a8,cpu/instructions/", ENGINE_EXACT, 0, 1, 0, 1,
 	  "r1a8|cpu/instructions/" },
-	/* once, not once for each type of core */
+	/* Once, not once per type of core. */
 	{ __LINE__, hybrid, "instructions,branches:u", ENGINE_EXACT, 0, 0, 0, 1,
 	  "instructions:u!|branches:u!" },
 	{ __LINE__, hybrid, "cpu_core/instructions/", ENGINE_EXACT, 0, 1, 0, 1,
 	  "cpu_core/instructions/" },
-	/* contradictions */
+	/* Contradictions. */
 	{ __LINE__, vm, "instructions", ENGINE_PERF, 0, 0, 0, 0, "instructions?" },
 	{ __LINE__, server, "exact/calls/", ENGINE_PERF, 0, 0, 0, -EINVAL, "exact/calls/!" },
 	{ __LINE__, vm, "instructions", ENGINE_EXACT, 1, 0, 0, -EPERM, "instructions?" },
@@ -107,7 +111,7 @@ static const struct {
 
 TEST(who_counts_what)
 {
-	/* Built for a processor that the engine does not translate for, it has no events. */
+	/* Built for an architecture that the engine does not support, it has no events. */
 	bool absent = exact_probe(NULL) == -ENOTSUP;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -133,7 +137,7 @@ TEST(who_counts_what)
 			      "row at line %d: %s has a reason", rows[i].line, list.enc[k].name);
 		encoding_list_free(&list);
 	}
-	CHECK_EQ(scripted_open_now, 0, "what was tried is closed");
+	CHECK_EQ(scripted_open_now, 0, "counters opened as a test are closed");
 }
 
 TEST(why_it_does_not_stand_in)

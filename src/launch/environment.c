@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source: Linux, fs/exec.c, do_execveat_common (the path, the environment and the arguments are
- * copied to the top of the stack), and fs/binfmt_elf.c, create_elf_tables (pointers to them below).
+ * Source: Linux, fs/exec.c, do_execveat_common (copies the path, the environment and the arguments
+ * to the top of the stack), and fs/binfmt_elf.c, create_elf_tables (pointers to them, below).
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ static size_t size_of(char *const strings[], size_t *n)
 	return bytes;
 }
 
-/* The length of the path that execvp would execute; of the name itself where it would find none. */
+/* The length of the path that execvp would execute; of the name itself if there is none. */
 static size_t path_length(const char *name)
 {
 	char path[PATH_MAX];
@@ -64,14 +64,15 @@ int environment_pad(struct environment *out, char *const argv[], char *const env
 }
 
 /*
- * The variables, and what they are set to. Sources: Python, "PYTHONHASHSEED"; perlrun, "PERL_HASH_SEED" and
- * "PERL_PERTURB_KEYS"; jemalloc(3), "opt.dirty_decay_ms" (-1: never), of which rustc has a copy without prefix and other
- * Rust programs one with; mimalloc's MIMALLOC_PURGE_DELAY; ld.so(8), "LD_BIND_NOW".
+ * The variables and their values. Sources: Python, "PYTHONHASHSEED"; perlrun, "PERL_HASH_SEED" and
+ * "PERL_PERTURB_KEYS"; jemalloc(3), "opt.dirty_decay_ms" (-1: never), which rustc includes without
+ * a prefix and other Rust programs with one; mimalloc's MIMALLOC_PURGE_DELAY; ld.so(8),
+ * "LD_BIND_NOW".
  */
 static const struct {
 	unsigned item;
 	const char *variable;
-	bool keep; /* the caller's, unless it says "random" */
+	bool keep; /* keep the caller's value, unless that is "random" */
 } variables[] = {
 	{ FIXED(SEEDS), "PYTHONHASHSEED=0", true },
 	{ FIXED(SEEDS), "PERL_HASH_SEED=0", true },
@@ -89,7 +90,7 @@ static size_t name_length(const char *variable)
 	return strcspn(variable, "=") + 1;
 }
 
-/* Set it, unless the caller's is to stay. */
+/* Set it, unless the caller's value is to be kept. */
 static int set_variable(struct environment *e, size_t *n, const char *variable, bool keep)
 {
 	size_t len = name_length(variable), at = 0;
@@ -108,7 +109,7 @@ static int set_variable(struct environment *e, size_t *n, const char *variable, 
 	return 0;
 }
 
-/* By name alone: the first of two with one name stays the first, which is the one that counts. */
+/* By name only. The sort is stable: of two variables with one name the first one takes effect. */
 static void sort(char **envp, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -127,7 +128,7 @@ static void sort(char **envp, size_t n)
 	}
 }
 
-/* Only the variables that ENV leaves. How many there are then. */
+/* Remove the variables that ENV does not keep. Returns how many remain. */
 static size_t clear(char **envp, size_t n, const char *kept)
 {
 	size_t left = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment of a command whose memory is to be laid out the same each time. What the kernel
- * puts on a new program's stack - arguments, environment, the program's path - shifts all that lies
- * below it, and so a longer PWD can change what a program does. One more variable fills it up to a
- * round size.
+ * The environment of a command with a fixed memory layout. Arguments, environment and path of a new
+ * program are at the top of its stack and shift everything below, so a longer PWD can change what a
+ * program does. A padding variable rounds up their size.
  */
 #ifndef LAUNCH_ENVIRONMENT_H
 #define LAUNCH_ENVIRONMENT_H
@@ -15,23 +14,25 @@
 #define ENVIRONMENT_PADDING "TARE_STACK_PADDING"
 
 struct environment {
-	char **envp;   /* the caller's strings, in their order unless they are sorted; the padding last */
+	/* the caller's strings, in their order unless they are sorted; the padding is last */
+	char **envp;
 	char *padding; /* "TARE_STACK_PADDING=....", or NULL */
-	char **own;    /* strings of ours in it */
+	char **own;    /* strings allocated here */
 	size_t n_own;
-	size_t bytes;  /* of strings and pointers on the stack, the padding among them:
-			  ENVIRONMENT_STEP times n */
+	/* strings and pointers on the stack, with the padding: a multiple of ENVIRONMENT_STEP */
+	size_t bytes;
 };
 
 enum { ENVIRONMENT_STEP = 8192 };
 
-/* A padding that stands in `envp` already, of a tare around this one, is replaced. */
+/* A padding in `envp`, from an enclosing tare, is replaced. */
 int environment_pad(struct environment *out, char *const argv[], char *const envp[],
 		    struct tare_error *err);
 /*
- * What of `fixed` is a matter of the environment: its size, its order, and variables that runtimes and allocators look at.
- * A hash seed that the caller has set stays as it is. With none of those it is the caller's own. kept: with FIXED(ENV), the names
- * of variables that stay, as in struct fixed; may be NULL.
+ * Apply the items of `fixed` that concern the environment: its size, its order, and variables that
+ * runtimes and allocators read. A hash seed set by the caller is kept. Without such items it is the
+ * caller's environment. kept: with FIXED(ENV), the names of variables to keep, as in struct fixed;
+ * may be NULL.
  */
 int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[], char *const envp[],
 		    struct tare_error *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Environments of different sizes, filled up to the same one; no variable is lost or changed. */
+/* Environments of different sizes are padded to the same size; no variable is lost or changed. */
 #include <string.h>
 #include "launch/environment.h"
 #include "tap.h"
 
-/* What the kernel will put on the stack for them. */
+/* What the kernel will put on the stack. */
 static size_t on_stack(char *const *argv, char *const *envp, size_t path)
 {
 	size_t bytes = path + 1;
@@ -43,7 +43,7 @@ TEST(filled_up_to_a_round_size)
 	}
 }
 
-/* Every length comes out round, also those at which nothing is left to fill. */
+/* Every length is rounded up, also those that need no padding. */
 TEST(every_length)
 {
 	char *argv[] = { "./x", NULL }, room[300];
@@ -78,7 +78,7 @@ TEST(a_padding_is_replaced)
 	environment_free(&e);
 }
 
-/* The path that is found along PATH is on the stack too. */
+/* The path found along PATH is on the stack, too. */
 TEST(paths_are_part_of_it)
 {
 	char *argv[] = { "sh", NULL }, *envp[] = { NULL };

@@ -31,7 +31,7 @@ bool exact_samples_event(const struct encoding_list *list, size_t i)
 	return exact_leader(list, i) == i || !list->enc[i].sample_read;
 }
 
-/* What is handed over, until that fails. */
+/* The destination of samples, until it fails. */
 struct handing {
 	const struct exact_follow *plan;
 	struct exact_followed *out;
@@ -63,7 +63,7 @@ static int hand_over(struct handing *h, const struct follow *f, struct tare_erro
 	return launched_samples(&f->child, each, h, h->failed ? &also : err);
 }
 
-/* tare's own signal to end it is sent before the last samples are asked for: it runs until then. */
+/* A signal to end the command is sent before its last samples are requested: it runs until then. */
 static int wait_for_end(struct handing *h, struct follow *f, struct tare_error *err)
 {
 	const struct exact_follow *plan = h->plan;
@@ -134,7 +134,10 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 		struct tare_error also = TARE_ERROR_INIT;
 		unsigned patience = f.asked_to_stop + SIGNALS_MEANT;
 
-		/* The program waits where samples find no room: it needs them taken to come to its end. */
+		/*
+		 * The program waits while there is no room for samples, so they must be read for it
+		 * to end.
+		 */
 		while (f.child.pid && f.asked_to_stop < patience) {
 			struct pollfd fd = { .fd = follow_wake_fd(&f), .events = POLLIN };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a command under the exact engine to its end and hands over its samples as they come. */
+/* Runs a command under the exact engine to its end and delivers its samples as they arrive. */
 #ifndef LAUNCH_EXACT_FOLLOW_H
 #define LAUNCH_EXACT_FOLLOW_H
 
@@ -12,13 +12,15 @@ struct exact_follow {
 	struct exact_profile *profile; /* with `mappings`: the profile at the end; the caller frees it; NULL: not wanted */
 	uint64_t timeout_ns; /* 0: none */
 	/*
-	 * A failure of `each` ends the command. With `goes_on` the command runs to its own end or to the timeout, and the rest of its
-	 * samples is dropped; except for -EPIPE: then no reader is left.
+	 * A failure of `each` ends the command. With `goes_on` the command continues to its own end
+	 * or to the timeout, and the rest of its samples is dropped; except after -EPIPE, when
+	 * there is no reader.
 	 */
 	exact_sample_fn *each;
 	void *with;
 	bool goes_on;
-	bool (*enough)(void *with); /* called then: true ends the command, as timeout_ns does; may be NULL */
+	/* called then: true ends the command, as timeout_ns does; may be NULL */
+	bool (*enough)(void *with);
 };
 
 /* How it ended. */
@@ -27,12 +29,12 @@ struct exact_followed {
 	int exec_code, by_signal, wait_status;
 	bool never_began; /* a signal ended it before its first instruction */
 	bool went_on;	  /* something failed, but it ran to its own end */
-	uint64_t wall_ns; /* of which samples were handed over */
-	char uncounted[200]; /* what the engine did not count, and why; "": nothing */
+	uint64_t wall_ns; /* the part of the run with delivered samples */
+	char uncounted[200]; /* why part of it was not counted; "": everything was */
 	struct exact_partial partial; /* with `uncounted`: the missing processes; n is 0 if no count is reliable */
 };
 
-/* That `uncounted` says something: -ENODATA, and how the command ended. */
+/* An error for a non-empty `uncounted`: -ENODATA, and how the command ended. */
 int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status, struct tare_error *err);
 
 int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err);

@@ -10,17 +10,17 @@ const struct fixed_row fixed_rows[FIXED_ITEMS] = {
 	[FIXED_ENVIRONMENT] = { "environment", "arguments and environment filled up to a round size", true, NULL },
 	[FIXED_ORDER] = { "order", "the environment's variables sorted", true, NULL },
 	[FIXED_RANDOM] = { "random", "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom", true,
-			   "/dev/urandom and /dev/random are as random as ever: only the exact engine answers them" },
+			   "/dev/urandom and /dev/random remain random: only the exact engine replaces them" },
 	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true, NULL },
 	[FIXED_MALLOC] = { "malloc", "no purging by time in jemalloc and mimalloc", true, NULL },
 	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true, NULL },
 	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true, NULL },
-	[FIXED_CPU] = { "cpu", "one CPU: threads take turns", false, NULL },
+	[FIXED_CPU] = { "cpu", "one CPU: threads run one at a time", false, NULL },
 	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false, NULL },
-	[FIXED_CWD] = { "cwd", "the working directory by a name of 256 characters", false, NULL },
-	[FIXED_BINDING] = { "binding", "symbols bound at the start, not by the thread that calls first", false, NULL },
+	[FIXED_CWD] = { "cwd", "a name of 256 characters for the working directory", false, NULL },
+	[FIXED_BINDING] = { "binding", "symbols bound at startup, not at the first call", false, NULL },
 	[FIXED_READDIR] = { "readdir", "directories read in the order of names; under the exact engine alone", false, NULL },
-	[FIXED_ENV] = { "env", "no variables but PATH and HOME; env=NAME:NAME keeps more", false, NULL },
+	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false, NULL },
 };
 
 static unsigned usual(void)
@@ -32,7 +32,7 @@ static unsigned usual(void)
 	return set;
 }
 
-/* The items of one word; 0: there is none of that name. */
+/* The items for one word; 0: unknown name. */
 static unsigned items_of(const char *word, size_t len)
 {
 	if (len == 3 && !strncmp(word, "all", 3))
@@ -62,7 +62,7 @@ static int no_item(const char *word, size_t len, struct tare_error *err)
 	return -EINVAL;
 }
 
-/* What programs are found by, and variables that tare sets or reads in the command. */
+/* Variables that locate programs, and variables that tare sets or reads in the command. */
 static const char *const always_kept[] = { "PATH",		   "HOME",		  "TARE_REGIONS",
 					   "TARE_REGIONS_EVENTS", "TARE_REGIONS_ENGINE", "TARE_FUNCTIONS",
 					   "TARE_LIBRARY" };
@@ -80,7 +80,7 @@ bool fixed_keeps(const char *kept, const char *variable)
 	return false;
 }
 
-/* Append the names of "env=" to those kept already. */
+/* Append the names of "env=" to those already kept. */
 static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct tare_error *err)
 {
 	size_t had = strlen(kept);
@@ -118,7 +118,7 @@ int fixed_parse(const char *text, struct fixed *f, struct tare_error *err)
 		if (names && keep(word + names, n - names, kept, err) < 0)
 			return -EINVAL;
 		if (p == text && !sign) {
-			now = 0; /* a list of just these */
+			now = 0; /* a list of only these items */
 			just_some = true;
 		}
 		env_named |= (items & FIXED(ENV)) != 0;
@@ -147,7 +147,7 @@ void fixed_names(struct text *out, unsigned set)
 __attribute__((format(printf, 3, 0))) static bool note(struct fixed *f, enum fixed_item item, const char *fmt, va_list args)
 {
 	if (!f || !(f->set & 1u << item) || (f->missed & 1u << item))
-		return false; /* the first reason stays */
+		return false; /* keep the first reason */
 	f->missed |= 1u << item;
 	vsnprintf(f->why[item], sizeof(f->why[item]), fmt, args);
 	return true;
@@ -183,7 +183,7 @@ void fixed_strip(struct fixed *f, const char *program, const char *rights, unsig
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
 		if (by & 1u << i)
 			n += (size_t)snprintf(without + n, sizeof(without) - n, "%s-%s", n ? "," : "", fixed_rows[i].name);
-	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s leaves it them", program, rights, without);
+	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s keeps them", program, rights, without);
 }
 
 const char *fixed_open(const struct fixed *f, unsigned item)
@@ -191,7 +191,7 @@ const char *fixed_open(const struct fixed *f, unsigned item)
 	if (f && item < FIXED_ITEMS && f->missed & 1u << item)
 		return f->why[item];
 	if (f && item == FIXED_ENV && f->env_open)
-		return "the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME";
+		return "the command has all variables of this environment; --deterministic=+env keeps only PATH and HOME";
 	return NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is made the same each time a command is started, so that its counts repeat: named items, each of which can be
- * left out. A set of them is wanted, and the launcher says which could not be had, and why.
+ * Properties that are the same each time a command is started, so that its counts repeat: named
+ * items, each of which can be excluded. The user selects a set, and the launcher reports the items
+ * that failed, and why.
  */
 #ifndef LAUNCH_FIXED_H
 #define LAUNCH_FIXED_H
@@ -11,20 +12,20 @@
 #include "base/text.h"
 
 enum fixed_item {
-	FIXED_ASLR,	   /* where memory lies */
-	FIXED_ENVIRONMENT, /* how much stands on its first stack */
-	FIXED_ORDER,	   /* of the variables there */
-	FIXED_RANDOM,	   /* what getrandom, /dev/urandom and AT_RANDOM give */
-	FIXED_SEEDS,	   /* of hash tables, where a variable sets them */
+	FIXED_ASLR,	   /* addresses of memory */
+	FIXED_ENVIRONMENT, /* size of the initial stack contents */
+	FIXED_ORDER,	   /* of the environment variables */
+	FIXED_RANDOM,	   /* the bytes of getrandom, /dev/urandom and AT_RANDOM */
+	FIXED_SEEDS,	   /* of hash tables, if a variable sets them */
 	FIXED_MALLOC,	   /* no timers in allocators */
 	FIXED_VDSO,	   /* clocks by system call: no retries in user mode */
 	FIXED_PID,	   /* process ids, from 1000 on */
-	FIXED_CPU,	   /* one of those it may use */
+	FIXED_CPU,	   /* one of the allowed CPUs */
 	FIXED_LOCALE,	   /* and time zone */
-	FIXED_CWD,	   /* how long the name of the working directory is */
-	FIXED_BINDING,	   /* symbols at the start, not by whoever calls first */
-	FIXED_READDIR,	   /* in which order a directory gives its entries */
-	FIXED_ENV,	   /* which variables there are */
+	FIXED_CWD,	   /* length of the working directory's name */
+	FIXED_BINDING,	   /* symbols bound at the start, not at the first call */
+	FIXED_READDIR,	   /* order of directory entries */
+	FIXED_ENV,	   /* set of environment variables */
 	FIXED_ITEMS,
 };
 
@@ -36,55 +37,78 @@ enum {
 #define FIXED(item) (1u << FIXED_##item)
 
 struct fixed_row {
-	const char *name;  /* as it is typed and stored */
+	const char *name;  /* as typed and stored */
 	const char *about; /* one line */
-	bool usual;	   /* part of --deterministic without a list */
-	const char *leaves; /* what stays as it is where the item is had in part; NULL: it never is */
+	bool usual;	   /* included in --deterministic without a list */
+	/* the part that is not fixed if the item succeeds only in part; NULL: it has no parts */
+	const char *leaves;
 };
 
 extern const struct fixed_row fixed_rows[FIXED_ITEMS];
 
 struct fixed {
-	unsigned set;	 /* wanted; FIXED(...) */
-	unsigned missed; /* of those: what could not be had */
-	unsigned lost;	 /* of these: had at first, and gone in a program that was executed later; tried again at the next start */
-	unsigned partly; /* of those that are had: in part, see fixed_rows[].leaves */
+	unsigned set;	 /* requested items; FIXED(...) */
+	unsigned missed; /* requested items that failed */
+	/*
+	 * missed items that succeeded at first, and were lost in a program executed later; tried
+	 * again at the next start
+	 */
+	unsigned lost;
+	unsigned partly; /* items fixed only in part, see fixed_rows[].leaves */
 	char why[FIXED_ITEMS][120];
-	char stripped[200]; /* the first program that was seen to run without the rights that its file gives, and why; "": none was */
+	/* the first program that ran without the rights of its file, and why; "": none */
+	char stripped[200];
 	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
-	bool turned; /* with READDIR: from the last name to the first */
-	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables that the command has, "LANG:CI" */
-	bool env_open; /* set by fixed_parse(): the items say neither env nor -env, nor are they a list of just some */
-	char cwd[FIXED_CWD_BYTES + 1]; /* with CWD: the working directory by its long name, by pidspace_enter(); "": not had */
-	int cwd_lock; /* with cwd: held on the folder before cwd_from as long as it is used */
-	size_t cwd_from; /* behind so many bytes of it stands its own name */
+	bool turned; /* with READDIR: in reverse order */
+	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables to keep, "LANG:CI" */
+	/*
+	 * set by fixed_parse(): the items include neither env nor -env, and are not a list of only
+	 * some
+	 */
+	bool env_open;
+	/* with CWD: the long name of the working directory, from pidspace_enter(); "": failed */
+	char cwd[FIXED_CWD_BYTES + 1];
+	int cwd_lock; /* with cwd: a lock on the folder before cwd_from while it is used */
+	size_t cwd_from; /* offset in it of the directory's own name */
 };
 
-/* What the exact engine has always had: the same layout of memory. */
+/* What the exact engine always fixes: the memory layout. */
 #define FIXED_LAYOUT (FIXED(ASLR) | FIXED(ENVIRONMENT))
 
 /*
- * Sets `set`, `kept` and `env_open`. NULL: the usual ones. "+cpu,-vdso": these, more or less; "aslr,pid": just those; "all",
- * "none". "env=LANG:CI": env, and these variables are kept.
+ * Sets `set`, `kept` and `env_open`. NULL: the usual items. "+cpu,-vdso": the usual items with
+ * changes; "aslr,pid": only these; "all", "none". "env=LANG:CI": env, and these variables are kept.
  */
 int fixed_parse(const char *text, struct fixed *f, struct tare_error *err);
-/* Whether the command has this variable, "NAME=value" or "NAME", where ENV is fixed: PATH, HOME, tare's own, and those of `kept`. */
+/*
+ * Does the command get this variable, "NAME=value" or "NAME", if ENV is fixed? PATH, HOME, tare's
+ * own, and those in `kept`.
+ */
 bool fixed_keeps(const char *kept, const char *variable);
 /* "aslr, environment, order"; "nothing". */
 void fixed_names(struct text *out, unsigned set);
 void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Likewise, of what was had at first. */
+/* The same, for items that succeeded at first. */
 void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* A program, by its path, that is setuid, setgid or has file capabilities, and ran without: by those of the items `takers` that are tried. The first one stays. */
+/*
+ * Record a program, by its path, that is setuid, setgid or has file capabilities, and ran without
+ * these rights because of the items of `takers` that are tried. Keeps the first one.
+ */
 void fixed_strip(struct fixed *f, const char *program, const char *rights, unsigned takers);
-/* Why an item (enum fixed_item) that may matter is not fixed: it failed, or env was left open. NULL: it is fixed, or was not wanted. */
+/*
+ * Why an item (enum fixed_item) is not fixed: it failed, or env was left open. NULL: it is fixed,
+ * or was not requested.
+ */
 const char *fixed_open(const struct fixed *f, unsigned item);
-/* What there is to say of a launch, a line at a time, for i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...", "Ran without its rights: ...". False: nothing at this i. */
+/*
+ * Remarks on a launch, one line for each i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...",
+ * "Ran without its rights: ...". False: none at this i.
+ */
 enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
 bool fixed_remark(struct text *out, const struct fixed *f, unsigned i);
-/* What a launcher is to do: all but what could not be had from the start. */
+/* What a launcher must try: everything that has not failed from the start. */
 unsigned fixed_tried(const struct fixed *f);
-/* What is in effect; and what of that in part. */
+/* The items in effect; and those of them in effect only in part. */
 unsigned fixed_had(const struct fixed *f);
 unsigned fixed_partly(const struct fixed *f);
 

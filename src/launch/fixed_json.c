@@ -11,7 +11,7 @@ static void put_reason(struct json *j, unsigned item, const char *reason)
 	json_end(j);
 }
 
-/* Names of variables with ENV; null: all of the caller's. */
+/* Names of variables kept with ENV; null: all of the caller's. */
 static void put_kept(struct json *j, const struct fixed *f)
 {
 	char name[FIXED_KEPT_BYTES];

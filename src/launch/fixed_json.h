@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What was fixed in a launch, in JSON. */
+/* The fixed items of a launch, as JSON. */
 #ifndef LAUNCH_FIXED_JSON_H
 #define LAUNCH_FIXED_JSON_H
 
 #include "launch/fixed.h"
 #include "output/json.h"
 
-/* As members "fixed", "fixed_in_part", "not_fixed", "without_rights" and "kept_variables"; NULL: nothing was. */
+/*
+ * As members "fixed", "fixed_in_part", "not_fixed", "without_rights" and "kept_variables"; NULL:
+ * nothing was fixed.
+ */
 void fixed_json(struct json *j, const struct fixed *f);
-/* For people, but what is fixed in part: a line for each remark. */
+/* As text: one line per remark, without the items fixed in part. */
 void fixed_remarks_text(struct text *out, const struct fixed *f);
 
 #endif

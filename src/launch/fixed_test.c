@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of items by their names; variables of the environment that belong to them. */
+/* Sets of items by name, and their environment variables. */
 #include <string.h>
 #include "launch/environment.h"
 #include "launch/fixed.h"
@@ -13,7 +13,7 @@ static const struct {
 	const char *text;
 	unsigned set;
 	int ret;
-	bool open; /* env is named neither way */
+	bool open; /* neither env nor -env is named */
 	const char *kept;
 } rows[] = {
 	{ __LINE__, NULL, USUAL, 0, true, "" },
@@ -90,7 +90,7 @@ TEST(what_was_missed_is_not_had)
 
 	fixed_miss(&f, FIXED_PID, "first");
 	fixed_miss(&f, FIXED_PID, "second");
-	fixed_miss(&f, FIXED_CPU, "nobody asked");
+	fixed_miss(&f, FIXED_CPU, "not requested");
 	CHECK_EQ(fixed_had(&f), FIXED(ASLR), "had");
 	CHECK_EQ(f.missed, FIXED(PID), "missed");
 	CHECK(!strcmp(f.why[FIXED_PID], "first"), "%s", f.why[FIXED_PID]);
@@ -110,7 +110,7 @@ TEST(what_was_lost_is_tried_again)
 	CHECK_EQ(fixed_tried(&f), FIXED(ASLR) | FIXED(RANDOM), "tried");
 	CHECK_EQ(f.missed, FIXED(PID) | FIXED(RANDOM), "missed");
 	CHECK_STR(f.why[FIXED_RANDOM], "lost", "the first reason");
-	CHECK_EQ(fixed_partly(&f), 0u, "not at all is not in part");
+	CHECK_EQ(fixed_partly(&f), 0u, "a failed item is not fixed in part");
 	CHECK_EQ(fixed_tried(NULL), 0u, "nothing");
 }
 
@@ -125,7 +125,7 @@ TEST(who_ran_without_rights_is_told_once)
 	fixed_strip(&f, "/bin/su", "setuid", takers);
 	fixed_strip(&f, "/bin/ping", "file capabilities", takers);
 	CHECK(fixed_remark(&t, &f, FIXED_ITEMS), "said");
-	CHECK_STR(t.s, "Ran without its rights: /bin/su (setuid); --deterministic with -vdso leaves it them", "the first, and by what is in effect");
+	CHECK_STR(t.s, "Ran without its rights: /bin/su (setuid); --deterministic with -vdso keeps them", "the first one, caused by an item in effect");
 	text_free(&t);
 	CHECK(fixed_remark(&t, &f, FIXED_PID), "said");
 	CHECK_STR(t.s, "Not fixed: pid: no namespace", "missed");

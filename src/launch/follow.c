@@ -13,7 +13,7 @@
 #include "launch/follow.h"
 
 /*
- * Events do not survive an exec after which the process may not be dumped. Source: linux, fs/exec.c,
+ * Events are removed at an exec that makes the process non-dumpable. Source: linux, fs/exec.c,
  * begin_new_exec().
  */
 static int check_keeps_events(const struct follow *f, struct tare_error *err)
@@ -26,11 +26,11 @@ static int check_keeps_events(const struct follow *f, struct tare_error *err)
 	if (program_changes_rights(path))
 		why = "a program that changes its rights (setuid, setgid or file capabilities)";
 	else if (access(path, R_OK))
-		why = "a program whose file this user may not read";
+		why = "a program that this user may not read";
 	if (!why)
 		return 0;
-	tare_fail(err, EPERM, "the kernel takes events off %s", why);
-	tare_hint(err, "measure it as a user to whom it is an ordinary program, or whole CPUs (-a)");
+	tare_fail(err, EPERM, "the kernel removes events from %s", why);
+	tare_hint(err, "measure it as a user for whom it is an ordinary program, or whole CPUs (-a)");
 	return -EPERM;
 }
 
@@ -93,7 +93,7 @@ int follow_wake_fd(const struct follow *f)
 	return f->child.pid ? f->plan->launcher->wake_fd(&f->child) : -1;
 }
 
-/* Of the command alone: what runs besides belongs to others. */
+/* Only for a command: tare has other children. */
 static void reap(struct follow *f)
 {
 	struct rusage used;
@@ -186,7 +186,7 @@ void follow_close(struct follow *f)
 	f->prepared = false;
 }
 
-/* A line of its /proc/TID/status: the id behind `key`, "\nTgid:" for instance; 0: none. */
+/* From /proc/TID/status the id after `key`, for instance "\nTgid:"; 0: none. */
 static pid_t status_id(const char *root, pid_t tid, const char *key)
 {
 	char path[64], *all;

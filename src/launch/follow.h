@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom a session follows, from begin to end: a command that it starts, or tasks that run already, or neither
- * (whole CPUs, until a signal). Launches, watches for the end and for signals to tare, and leaves nobody behind.
+ * The target of a session, from start to end: a command that tare starts, tasks that already run,
+ * or neither (whole CPUs, until a signal). Launches the command, watches for its end and for
+ * signals to tare, and leaves no process running.
  */
 #ifndef LAUNCH_FOLLOW_H
 #define LAUNCH_FOLLOW_H
@@ -24,43 +25,45 @@ struct follow {
 	struct signals signals;
 	struct launched child;
 	struct places tasks; /* empty: system-wide */
-	bool counts_command; /* the command is what is measured, and not only what ends it */
+	bool counts_command; /* the command is measured, rather than only limiting the time */
 	bool prepared, released;
-	unsigned asked_to_stop; /* how many signals said so */
+	unsigned asked_to_stop; /* how many signals asked for the end */
 	int by_signal, exec_code;
 	bool has_status;
 	int wait_status;
 };
 
 int follow_prepare(struct follow *f, const struct follow_plan *plan, struct tare_error *err);
-/* The command becomes what it is; without one nothing happens. */
+/* Execute the command; without one this does nothing. */
 int follow_release(struct follow *f, struct tare_error *err);
 int follow_wake_fd(const struct follow *f);
 /*
- * Whether it is time to end: the command ended, the tasks are gone, or, without a command, a signal said so. A command
- * decides about signals itself: it gets each, and its end is the end.
+ * Is it time to end: the command ended, the tasks are gone, or, without a command, a signal
+ * arrived? A command handles signals itself: it gets each one, and its end is the end.
  */
 bool follow_ended(struct follow *f);
 /*
- * The command comes to its own end, of which nothing is recorded any more; `until_ns` (CLOCK_MONOTONIC; 0: none) is the last moment. False when it
- * was not its own: there is no command, or the time was up.
+ * Wait for the command's own end, without recording; at most until `until_ns` (CLOCK_MONOTONIC; 0:
+ * no limit). False: there is no command, or the time was up.
  */
 bool follow_to_end(struct follow *f, uint64_t until_ns);
-/* Whatever still runs of the command is asked to end and waited for, unless SIGNALS_MEANT more say not to. */
+/*
+ * Ask what still runs of the command to end, and wait, unless SIGNALS_MEANT further signals arrive.
+ */
 void follow_end(struct follow *f);
 void follow_close(struct follow *f);
 
 /*
- * A command to its end, of which nothing is counted from here: prepared, released, waited for and let go. 0, or why it did
- * not start; then f->exec_code says whether its exec failed.
+ * Run a command to its end without counting: prepare, release, wait, close. 0, or why it did not
+ * start; then f->exec_code is set if exec failed.
  */
 int follow_command(const struct follow_plan *plan, struct follow *f, struct tare_error *err);
-/* Of a command that was followed: its exit status as a shell has it; of one that never ended, 128 + the signal to us. */
+/* Exit status of the command as in a shell; if it did not end, 128 + the signal to tare. */
 int follow_status(const struct follow *f);
 
-/* The process of a thread; 0 when it is gone. */
+/* The process of a thread; 0 if it has ended. */
 pid_t follow_process_of(const char *root, pid_t tid);
-/* Who traces a thread, as a debugger does; 0: nobody. */
+/* The tracer of a thread, such as a debugger; 0: none. */
 pid_t follow_tracer_of(pid_t tid);
 
 #endif

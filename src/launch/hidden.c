@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "launch/hidden.h"
 
-/* FNV-1a, 64 bits. Without end, or until nothing more is there once `stop` has been written to. */
+/* FNV-1a, 64 bits. Runs until `stop` has been written to and no more data is there. */
 static void *hash_all(void *with)
 {
 	struct hidden *h = with;
@@ -28,7 +28,7 @@ static void *hash_all(void *with)
 	}
 }
 
-/* Standard output and error become `fd`. */
+/* Make `fd` standard output and error. */
 static void redirect(struct hidden *h, int fd)
 {
 	for (int i = 0; i < 2; i++) {
@@ -51,7 +51,7 @@ static int begin_reading(struct hidden *h)
 	int code;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the caller's */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the caller's thread */
 	code = pthread_create(&h->reader, NULL, hash_all, h);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return code;

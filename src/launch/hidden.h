@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of a command that nobody is to see, hashed as it comes: none of it is kept. */
+/* Hides a command's output and computes its hash. */
 #ifndef LAUNCH_HIDDEN_H
 #define LAUNCH_HIDDEN_H
 
@@ -16,11 +16,11 @@ struct hidden {
 };
 
 /*
- * From here on tare's standard output and error are a pipe, which what it starts inherits; a thread reads it. `h` must stay where it
- * is until hidden_end(). Both must be open, as in tare they are: -EBADF.
+ * Replaces tare's standard output and error by a pipe, which child processes inherit and a thread
+ * reads. `h` must not move until hidden_end(). Both must be open, as they are in tare: -EBADF.
  */
 int hidden_begin(struct hidden *h, struct tare_error *err);
-/* They are again what they were. A hash of what was written until now; who still writes is told that nobody reads. */
+/* Restores them. Returns a hash of the output so far; remaining writers get EPIPE. */
 uint64_t hidden_end(struct hidden *h);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork, wait for the word, exec. The child keeps tare's process group, environment, descriptors and
- * directory: only the two pipes are ours, and both close at exec.
+ * fork, wait for the release, exec. The child keeps tare's process group, environment, descriptors
+ * and directory. Only the two pipes are added, and both close at exec.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void __attribute__((noreturn)) become(const struct launched *l, char *con
 		if (write(result, &code, sizeof(code)) != sizeof(code))
 			_exit(126);
 	}
-	_exit(127); /* tare went away, or exec failed and it knows */
+	_exit(127); /* tare ended, or exec failed and tare knows */
 }
 
 static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
@@ -92,7 +92,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 			 strerror(code));
 }
 
-/* exec says ENOENT both for a command that is not there and for one whose interpreter is not. */
+/* exec returns ENOENT both for a missing command and for a missing interpreter. */
 static bool is_there(const char *command, char path[4096])
 {
 	struct stat st;
@@ -140,7 +140,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 	int code = 0;
 	ssize_t got;
 
-	(void)sig; /* the child has put them back itself */
+	(void)sig; /* the child has restored them itself */
 	if (write(l->go_fd, "g", 1) != 1)
 		code = errno;
 	close(l->go_fd);
@@ -163,11 +163,11 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 {
 	siginfo_t info = { 0 };
 
-	/* Traced at an exec, it stops, and whoever traces it takes that. */
+	/* If it is traced at an exec, it stops, and the tracer waits for that. */
 	if (l->pid <= 0 || waitid(P_PID, (id_t)l->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid ||
 	    info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
 		return 0;
-	serve_end(l->own); /* it writes to `fixed`, too */
+	serve_end(l->own); /* it also writes to `fixed` */
 	l->own = NULL;
 	fix_check(l->fixed, l->pid);
 	if (wait4(l->pid, status, WNOHANG, used) != l->pid)

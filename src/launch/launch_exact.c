@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exact engine as a launcher, and as the source of what it counts. The launcher's state is
- * handed to the source through the target; the engine itself exists only once the command was
- * released.
+ * The exact engine as a launcher, and as the source of its events. The launcher's state reaches the
+ * source through the target; the engine itself exists only after release.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -34,7 +33,10 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	return l->own ? 0 : tare_fail_nomem(err);
 }
 
-/* The command gets the signals as tare was started with them: they are put back for the launch. */
+/*
+ * The command gets the signal settings with which tare was started: they are restored for the
+ * launch.
+ */
 static int release(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		   struct tare_error *err)
 {
@@ -76,7 +78,10 @@ static int wake_fd(const struct launched *l)
 	return run->engine ? exact_fd(run->engine) : -1;
 }
 
-/* The engine leaves it alone, so that it has its rights, but for where the kernel gives none: in a namespace of who is not root. */
+/*
+ * The engine does not run it, so it gets its rights, except where the kernel grants none: in a user
+ * namespace of an unprivileged user.
+ */
 static void look_at_rights(struct launched *l, const struct exact *x)
 {
 	const char *rights = NULL;
@@ -180,10 +185,10 @@ struct exact_group {
 	struct exact_run *run;
 	enum exact_class class[GROUP_MAX];
 	size_t n;
-	unsigned without; /* processes, at the last reading */
+	unsigned without; /* number of processes, at the last reading */
 };
 
-/* Source: src/pmu/exact_events.c, whose order is the classes'. */
+/* Source: src/pmu/exact_events.c, in the order of the classes. */
 static int class_of(const struct encoding *e)
 {
 	return encoding_source(e)->needs_engine && e->attr.config < EXACT_CLASSES ? (int)e->attr.config : -1;
@@ -224,7 +229,7 @@ static int open_group(struct counters **out, const struct encoding *const *enc, 
 	return 0;
 }
 
-/* It counts from the command's first instruction to its last, and cannot be switched. */
+/* It counts from the command's first instruction to its last, and cannot be disabled. */
 static int no_switch(struct counters *c, struct tare_error *err)
 {
 	(void)c;
@@ -275,7 +280,8 @@ static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each,
 	struct exact_process *p = calloc(n + 1, sizeof(*p));
 	int ret = p ? 0 : tare_fail_nomem(err);
 
-	now = p ? exact_processes(g->run->engine, p, n) : 0; /* more may have begun meanwhile */
+	/* more may have been created meanwhile */
+	now = p ? exact_processes(g->run->engine, p, n) : 0;
 	if (ret == 0)
 		ret = still_counted(g, err);
 	for (size_t i = 0; ret == 0 && i < n && i < now; i++) {
@@ -296,7 +302,7 @@ static int by_serial(const void *a, const void *b)
 	return (x->serial > y->serial) - (x->serial < y->serial);
 }
 
-/* p: by_serial(). There may be as many processes as threads, and 100,000 of each. */
+/* p: sorted by_serial(). There may be as many processes as threads, and 100,000 of each. */
 static const struct exact_process *process_of(const struct exact_process *p, size_t n, uint32_t serial)
 {
 	static const struct exact_process unknown = { .name = "?" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is fixed by the state of a process, before and at its execs. */
+/* Items that are fixed by process attributes, before and at exec. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 #include "launch/launch_fix.h"
 #include "launch/pidspace.h"
 
-/* Asks for the personality, and changes nothing. Source: personality(2). */
+/* Queries the personality without changing it. Source: personality(2). */
 #define PERSONALITY_AS_IT_IS 0xffffffff
 
 static const char refused[] = "personality(2), which switches it off, is refused here";
@@ -93,7 +93,7 @@ static const char *name_of(pid_t pid, char name[24])
 		n = read(fd, name, 23);
 		close(fd);
 	}
-	name[n > 0 ? n - 1 : 0] = '\0'; /* a newline ends it */
+	name[n > 0 ? n - 1 : 0] = '\0'; /* replaces the newline */
 	return n > 1 ? name : "a program";
 }
 
@@ -107,7 +107,7 @@ void fix_check(struct fixed *f, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/personality", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return; /* gone already, or of another user */
+		return; /* it has ended, or belongs to another user */
 	if (read(fd, text, sizeof(text) - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
 		fixed_lose(f, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality was changed", name_of(pid, name));
 	close(fd);
@@ -120,10 +120,10 @@ static bool changes_rights(const char *command)
 	return geteuid() && program_find(command, path, sizeof(path)) && program_changes_rights(path);
 }
 
-/* A filter or a tracer would take those rights away, and with them the program's work. */
+/* A filter or a tracer would remove those rights, and the program would fail. */
 void fix_rights(struct fixed *f, const char *command)
 {
-	static const char why[] = "the command changes its rights, which it could not with this";
+	static const char why[] = "the command changes its rights, which this item prevents";
 
 	if (!has(f, FIXED(RANDOM) | FIXED(VDSO) | FIXED(ASLR)) || !changes_rights(command))
 		return;
@@ -134,7 +134,10 @@ void fix_rights(struct fixed *f, const char *command)
 
 /* ---- at an exec ---- */
 
-/* The rights of its file, which neither a traced program is given, nor one under the filter of who is not root, nor one in a user namespace. */
+/*
+ * The rights of its file are not granted to a traced program, nor under a filter that an
+ * unprivileged user installed, nor in a user namespace.
+ */
 static void look_at_rights(struct fixed *f, pid_t pid)
 {
 	char link[64], path[PATH_MAX];
@@ -158,8 +161,8 @@ static void change(struct fixed *f, pid_t pid)
 	look_at_rights(f, pid);
 	if (!has(f, FIXED(RANDOM) | FIXED(VDSO)) || auxv_fix(pid, has(f, FIXED(RANDOM)), has(f, FIXED(VDSO))) == 0)
 		return;
-	fixed_lose(f, FIXED_RANDOM, "what the kernel told %s cannot be changed", name_of(pid, name));
-	fixed_lose(f, FIXED_VDSO, "what the kernel told %s cannot be changed", name_of(pid, name));
+	fixed_lose(f, FIXED_RANDOM, "the auxiliary vector of %s cannot be changed", name_of(pid, name));
+	fixed_lose(f, FIXED_VDSO, "the auxiliary vector of %s cannot be changed", name_of(pid, name));
 }
 
 int exec_begin(struct execs *e, pid_t tid)
@@ -180,7 +183,7 @@ void exec_missed(struct fixed *f, pid_t tid, int code)
 	char name[24], why[160];
 
 	if (tracer)
-		snprintf(why, sizeof(why), "%s traces a process that executed a program, and one alone can", name_of(tracer, name));
+		snprintf(why, sizeof(why), "%s traces a process that executed a program, and a process has one tracer", name_of(tracer, name));
 	else
 		snprintf(why, sizeof(why), "%s could not be traced as it executed a program: %s", name_of(tid, name),
 			 code == ENOSPC ? "too many at once" : strerror(code));
@@ -200,7 +203,10 @@ void exec_stop(const struct execs *e, pid_t tid)
 		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 }
 
-/* A thread that executes a program becomes its process's first. 0: nothing yet; -1: there is no such tracee. */
+/*
+ * A thread that executes a program becomes the first thread of its process. 0: not yet; -1: no such
+ * tracee.
+ */
 static pid_t stopped(const struct execs *e, size_t i, siginfo_t *info)
 {
 	const pid_t ids[] = { e->tid[i], e->process[i] };
@@ -213,7 +219,7 @@ static pid_t stopped(const struct execs *e, size_t i, siginfo_t *info)
 	return -1;
 }
 
-/* True once it was let go. The end of the command is left to who reaps it. */
+/* True once it was detached. The command's exit status is left for the caller to reap. */
 static bool let_go(struct fixed *f, pid_t command, pid_t pid, bool stranger, const siginfo_t *info)
 {
 	bool over = info->si_code != CLD_TRAPPED && info->si_code != CLD_STOPPED;
@@ -225,7 +231,7 @@ static bool let_go(struct fixed *f, pid_t command, pid_t pid, bool stranger, con
 		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
 		return false;
 	}
-	/* Even when it is killed now, its number stays its own until this thread has waited for it. */
+	/* If it is killed now, its number is not reused until this thread has waited for it. */
 	if (status >> 16 == PTRACE_EVENT_EXEC && !stranger)
 		change(f, pid);
 	ptrace(PTRACE_DETACH, pid, 0, 0);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two calls of the command and of all that it starts, answered by tare: a filter hands them over. Of getrandom(2) a thread
- * writes the bytes into the caller's memory; each caller has a sequence of its own, by the order in which callers first
- * ask. At execve(2), which goes on as it is, the thread traces the caller until its new program stands.
+ * Handles two system calls of the command and its descendants, which a seccomp filter passes to
+ * tare. For getrandom(2) a thread writes the bytes into the caller's memory; each caller has its
+ * own sequence, numbered in the order of first calls. execve(2) continues unchanged, but the thread
+ * traces the caller until its new program is set up.
  *
- * A call that nobody answers fails (ENOSYS). So a small process stands by: when the command has ended, or tare was killed, it
- * lets the calls of what is left go on as they are, and ends with the last who could make one.
- * Source: seccomp_unotify(2).
+ * Without a listener such a call fails (ENOSYS). So a small helper process remains: when the
+ * command has ended, or tare was killed, it lets the calls of remaining processes continue
+ * unchanged, and ends after the last of them. Source: seccomp_unotify(2).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +44,11 @@ enum { CALLERS_MAX = 1024, CHUNK = 256, GETRANDOM_MAX = 33554431, GLANCES = 300,
 
 struct served {
 	int listener, stop;
-	int alive[2]; /* a pipe: who stands by reads its end */
-	struct seccomp_notif *call; /* the last one that was received: shared with who stands by, and answers it when tare was killed over it */
+	int alive[2]; /* a pipe: the helper reads its end */
+	/*
+	 * the last one received: shared with the helper, which answers it if tare was killed before
+	 */
+	struct seccomp_notif *call;
 	struct fixed *fixed;
 	pid_t command;
 	struct execs execs;
@@ -80,16 +84,17 @@ static uint64_t *state_of(struct served *s, uint32_t tid)
 	return &s->caller[i < CALLERS_MAX ? i : CALLERS_MAX - 1].state;
 }
 
-/* Whether the call still waits. If not, its thread may be gone, and its number another thread's. */
+/* Is the call still waiting? If not, its thread may have ended, and its number may be reused. */
 static bool is_waiting(const struct served *s, uint64_t id)
 {
 	return ioctl(s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
 /*
- * The memory of who calls, or a negative errno. A number may be another thread's by the time the file is open; that the call
- * waits then says that it was not, and from there on the file is of that memory, even when the thread has ended.
- * Source: seccomp_unotify(2), "Caveats regarding the use of the ID".
+ * A descriptor of the caller's memory, or a negative errno. The tid may be reused by the time the
+ * file is open. If the call is still waiting then, it was not, and the file remains valid for that
+ * memory even if the thread ends. Source: seccomp_unotify(2), "Caveats regarding the use of the
+ * ID".
  */
 static int memory_of(const struct served *s, const struct seccomp_notif *call)
 {
@@ -133,7 +138,7 @@ static int64_t give(struct served *s, const struct seccomp_notif *call, uint64_t
 	return done || !code ? (int64_t)done : -code;
 }
 
-/* What the kernel knows of flags. Source: linux, drivers/char/random.c, getrandom(). */
+/* Flags that the kernel accepts. Source: linux, drivers/char/random.c, getrandom(). */
 static bool good_flags(uint64_t flags)
 {
 	unsigned f = (unsigned)flags;
@@ -155,14 +160,17 @@ static void answer_exec(struct served *s, const struct seccomp_notif *call)
 	int code;
 
 	code = exec_begin(&s->execs, (pid_t)call->pid);
-	/* Who is traced cannot be reaped by others: that the call waits now says that it is who called. */
+	/*
+	 * A traced thread cannot be reaped by others: if the call is still waiting, it is the
+	 * caller.
+	 */
 	if (!is_waiting(s, call->id))
 		exec_disown(&s->execs, (pid_t)call->pid);
 	else if (code)
 		exec_missed(s->fixed, (pid_t)call->pid, code);
 	send_on(s->listener, call->id);
 	exec_stop(&s->execs, (pid_t)call->pid);
-	/* An exec takes some 200 us. Who takes longer is looked after beside other calls. */
+	/* An exec takes about 200 us. A slower one is handled together with other calls. */
 	for (int i = 0; i < GLANCES && s->execs.n > before; i++) {
 		exec_look(s->fixed, &s->execs, s->command);
 		if (s->execs.n > before)
@@ -186,7 +194,7 @@ static void answer(struct served *s)
 {
 	memset(s->call, 0, sizeof(*s->call));
 	if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->call) < 0)
-		return; /* who asked was killed */
+		return; /* the caller was killed */
 	if (s->call->data.nr != SYS_getrandom)
 		answer_exec(s, s->call);
 	else if (fixed_tried(s->fixed) & FIXED(RANDOM))
@@ -208,12 +216,12 @@ static void *serve(void *with)
 		if (fds[0].revents & POLLIN)
 			answer(s);
 		else if (fds[0].revents || fds[1].revents)
-			break; /* nobody is left to ask; or the command has ended */
+			break; /* no process is left that could call; or the command has ended */
 	}
 	return NULL;
 }
 
-/* ---- who stands by ---- */
+/* ---- the helper process ---- */
 
 __attribute__((noreturn)) static void stand_by(int listener, int alive, struct seccomp_notif *call)
 {
@@ -223,8 +231,9 @@ __attribute__((noreturn)) static void stand_by(int listener, int alive, struct s
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	setpgid(0, 0); /* not setsid(): a session has a scheduling group of its own, in which it may wait for long */
-	/* Nothing of tare's stays open: neither a pipe that somebody reads to its end, nor a counter. */
+	/* not setsid(): a session has its own scheduling group, which may wait for a long time */
+	setpgid(0, 0);
+	/* Close everything of tare's: neither pipes that are read to their end, nor counters. */
 	if (dup3(listener, 98, O_CLOEXEC) < 0 || dup3(alive, 99, O_CLOEXEC) < 0 || dup2(98, 4) < 0 || dup2(99, 3) < 0)
 		_exit(0);
 	for (int fd = 0; fd < 3; fd++)
@@ -232,7 +241,7 @@ __attribute__((noreturn)) static void stand_by(int listener, int alive, struct s
 	syscall(SYS_close_range, 5u, ~0u, 0u);
 	while (read(3, &byte, 1) < 0 && errno == EINTR)
 		;
-	send_on(4, call->id); /* answered already, as a rule */
+	send_on(4, call->id); /* usually already answered */
 	while (poll(fds, 1, -1) > 0 && fds[0].revents & POLLIN) {
 		memset(call, 0, sizeof(*call));
 		if (ioctl(4, SECCOMP_IOCTL_NOTIF_RECV, call) == 0)
@@ -241,7 +250,7 @@ __attribute__((noreturn)) static void stand_by(int listener, int alive, struct s
 	_exit(0);
 }
 
-/* A grandchild, which is nobody's to wait for. */
+/* A grandchild, which tare need not wait for. */
 static bool leave_by(struct served *s)
 {
 	int status = -1;
@@ -285,12 +294,16 @@ void serve_pair(struct fixed *f, int pair[2])
 	}
 }
 
-/* In the child: a filter, whose listener goes to the parent; a lone byte says that there is none. */
+/*
+ * In the child: install a filter and send its listener to the parent; a single byte means that it
+ * failed.
+ */
 void serve_ask(int end)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_HERE, 0, 5), /* other numbers for a 32-bit program */
+		/* a 32-bit program has other numbers */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_HERE, 0, 5),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 1, 0),
@@ -322,7 +335,7 @@ void serve_ask(int end)
 		memcpy(CMSG_DATA(&control.head), &listener, sizeof(listener));
 	}
 	if (sendmsg(end, &message, MSG_NOSIGNAL) != 1)
-		_exit(127); /* nobody would answer */
+		_exit(127); /* there would be no listener */
 	close(end);
 	if (listener >= 0)
 		close(listener);
@@ -377,7 +390,8 @@ struct served *serve_begin(struct fixed *f, int end, pid_t command)
 		s->stop = eventfd(0, EFD_CLOEXEC);
 		s->call = mmap(NULL, sizeof(*s->call), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the caller's */
+		/* signals are for the caller's thread */
+		pthread_sigmask(SIG_SETMASK, &all, &before);
 		if (s->listener >= 0 && s->stop >= 0 && s->call != MAP_FAILED && leave_by(s))
 			code = pthread_create(&s->thread, NULL, serve, s);
 		pthread_sigmask(SIG_SETMASK, &before, NULL);

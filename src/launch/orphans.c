@@ -14,7 +14,10 @@
 
 enum { NAP_NS = 1000000, NAPS = 5000 };
 
-/* The parent of a process, by /proc/PID/stat: "pid (name) state parent ..."; the name may hold anything. */
+/*
+ * The parent of a process, from /proc/PID/stat: "pid (name) state parent ..."; the name may contain
+ * any character.
+ */
 static pid_t parent_of(const char *pid)
 {
 	char path[300], line[512];
@@ -28,7 +31,7 @@ static pid_t parent_of(const char *pid)
 	return p && sscanf(p + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* All children of this process, dead ones that were not waited for included; NULL: none, or there is no /proc. */
+/* All children of this process, including zombies; NULL: none, or there is no /proc. */
 static pid_t *children(size_t *n)
 {
 	DIR *all = opendir("/proc");
@@ -79,7 +82,7 @@ void orphans_reap(const struct orphans *o, pid_t but)
 	}
 }
 
-/* One generation: those that have children of their own leave them to us. Returns how many there were. */
+/* One generation: their own children become ours. Returns how many there were. */
 static size_t end_all(const struct orphans *o)
 {
 	size_t n, new = 0;

@@ -20,7 +20,7 @@ static bool lives(pid_t pid)
 	return kill(pid, 0) == 0 && waitpid(pid, NULL, WNOHANG) == 0;
 }
 
-/* A child's child, whose parent has ended and which is in a session of its own. */
+/* A grandchild in a session of its own, whose parent has ended. */
 static pid_t daemon_of_a_child(void)
 {
 	int ends[2];
@@ -51,8 +51,8 @@ TEST(orphans_end_and_other_children_live)
 	during = sleeper();
 	daemon = daemon_of_a_child();
 	orphans_end(&o);
-	CHECK(lives(before), "a child of before is not ours to end");
-	CHECK(kill(during, 0) < 0 && kill(daemon, 0) < 0, "those of meanwhile are gone, and waited for");
+	CHECK(lives(before), "a child from before is not ended");
+	CHECK(kill(during, 0) < 0 && kill(daemon, 0) < 0, "adopted processes have ended and were reaped");
 	kill(before, SIGKILL);
 	waitpid(before, NULL, 0);
 	daemon = daemon_of_a_child();
@@ -81,7 +81,7 @@ TEST(orphans_that_have_ended_are_reaped)
 		orphans_reap(&o, waited);
 		usleep(1000);
 	}
-	CHECK_EQ(waitpid(waited, NULL, 0), waited, "left to who waits for it");
+	CHECK_EQ(waitpid(waited, NULL, 0), waited, "left for its waiter");
 	orphans_end(&o);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three processes: the one that the user started waits; the first of the namespace reaps what loses its parent, and its end
- * ends all of the namespace; the second goes on as tare. Between the first two is one that holds the namespace, which the one
- * who waits must not enter. Each ends with the one before it: who kills tare, in whatever way, has killed the command.
- * Source: pid_namespaces(7), proc(5), "ns_last_pid", PR_SET_PDEATHSIG(2const).
+ * Three processes: the one that the user started waits; the first one of the namespace reaps
+ * orphans, and its end ends the whole namespace; the second one continues as tare. Between the
+ * first two is a process that holds the namespace, which the waiting one must not enter. Each ends
+ * with the one before it, so killing tare in any way kills the command. Source: pid_namespaces(7),
+ * proc(5), "ns_last_pid", PR_SET_PDEATHSIG(2const).
  */
 #include <stdarg.h>
 #include <errno.h>
@@ -40,7 +41,7 @@ static int write_file(const char *path, const char *words)
 	return ret;
 }
 
-/* Who is not root becomes root of a user namespace in which there is only one user: itself. */
+/* An unprivileged user becomes root of a user namespace that contains only this user. */
 static int user_space(void)
 {
 	uid_t uid = geteuid();
@@ -103,7 +104,7 @@ static int status_of(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Two items need it: what keeps us from it, keeps both. */
+/* Two items need it: a failure affects both. */
 __attribute__((format(printf, 2, 3))) static void miss(struct fixed *f, const char *fmt, ...)
 {
 	char why[120];
@@ -118,7 +119,10 @@ __attribute__((format(printf, 2, 3))) static void miss(struct fixed *f, const ch
 
 static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
 
-/* Those of a tare that was killed: who uses one holds its lock, and the kernel takes that from the dead. */
+/*
+ * Folders of a tare that was killed. A user of a folder holds its lock, and the kernel releases it
+ * when the process dies.
+ */
 static void remove_stale_folders(void)
 {
 	glob_t found;
@@ -140,7 +144,10 @@ static void remove_stale_folders(void)
 	globfree(&found);
 }
 
-/* By a name as for mkdtemp(3). Its lock, held until the descriptor is closed in this process and all that it forks; or -errno. */
+/*
+ * With a name as for mkdtemp(3). Returns its lock, held until the descriptor is closed in this
+ * process and all its children; or -errno.
+ */
 static int make_folder(char *name)
 {
 	size_t n = strlen(name);
@@ -155,13 +162,16 @@ static int make_folder(char *name)
 		fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink)
 			return fd;
-		if (fd >= 0) /* somebody took it for stale before it was locked */
+		if (fd >= 0) /* it was removed as stale before it was locked */
 			close(fd);
 	}
 	return -EBUSY;
 }
 
-/* A folder of /tmp under which all files will be seen once more, and the working directory's name in there. */
+/*
+ * Create a folder in /tmp where all files will be mounted again, and the working directory's name
+ * in it.
+ */
 static void make_long_name(struct fixed *f)
 {
 	char own[PATH_MAX];
@@ -204,7 +214,7 @@ static void remove_folder(struct fixed *f)
 	f->cwd[0] = '\0';
 }
 
-/* In the namespace. Who trusts PWD finds the same there. */
+/* In the namespace. PWD remains valid, as it leads to the same files. */
 static void see_files_again(struct fixed *f)
 {
 	char folder[FIXED_CWD_BYTES + 1] = "";
@@ -218,7 +228,10 @@ static void see_files_again(struct fixed *f)
 		setenv("PWD", f->cwd, 1);
 }
 
-/* Everything that may fail: a namespace that exists, where /proc can be mounted and ids be set. Says what did. */
+/*
+ * Do everything that may fail: create a namespace in which /proc can be mounted and ids can be set.
+ * Returns what failed.
+ */
 static const char *first_process(void)
 {
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
@@ -228,7 +241,7 @@ static const char *first_process(void)
 	return NULL;
 }
 
-/* -1: on as tare, in the namespace; else the exit status for the one that waits. */
+/* -1: continue as tare, in the namespace; otherwise the exit status for the waiting process. */
 static int live_in(struct fixed *f, int told, const sigset_t *before)
 {
 	const char *why = first_process();
@@ -239,12 +252,16 @@ static int live_in(struct fixed *f, int told, const sigset_t *before)
 	if (!why)
 		see_files_again(f);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Of those outside no id is seen here: if the one who waits is gone by now, it does not read. */
+	/*
+	 * Ids outside are not visible here: if the waiting process is gone by now, there is no
+	 * reader.
+	 */
 	if (write(told, why ? why : "", why ? strlen(why) + 1 : 1) < 0 || why)
 		_exit(125);
 	close(told);
 	sigaction(SIGCHLD, NULL, &child_as_it_is);
-	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, there would be nothing to wait for */
+	/* if it was inherited as ignored, there would be nothing to wait for */
+	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid == 0) {
 		sigaction(SIGCHLD, &child_as_it_is, NULL);
@@ -269,7 +286,7 @@ int pidspace_enter(struct fixed *f, const char *command)
 	if (!(fixed_had(f) & (FIXED(PID) | FIXED(CWD))))
 		return -1;
 	if (geteuid() && program_find(command, path, sizeof(path)) && program_changes_rights(path)) {
-		miss(f, "the command changes its rights, which it could not in a user namespace");
+		miss(f, "the command changes its rights, which a user namespace prevents");
 		return -1;
 	}
 	if (pipe2(told, O_CLOEXEC) < 0) {
@@ -280,7 +297,8 @@ int pidspace_enter(struct fixed *f, const char *command)
 	block(&before);
 	sigaction(SIGCHLD, NULL, &child_as_it_is);
 	signal(SIGCHLD, SIG_DFL);
-	pid = fork(); /* who waits keeps its namespaces: a try that fails has changed nothing */
+	/* the waiting process stays in its namespaces: a failed attempt changes nothing */
+	pid = fork();
 	if (pid == 0) {
 		close(told[0]);
 		if ((geteuid() && user_space() < 0) || unshare(flags) < 0) {
@@ -288,7 +306,8 @@ int pidspace_enter(struct fixed *f, const char *command)
 		} else {
 			pid_t first;
 
-			prctl(PR_SET_PDEATHSIG, SIGKILL); /* here, as other rights take it back */
+			/* set here, as a change of credentials clears it */
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			if (getppid() != self)
 				_exit(125);
 			first = fork();
@@ -354,7 +373,7 @@ void pidspace_rename_end(struct fixed *f)
 	if (!f->cwd_from)
 		return;
 	f->cwd[f->cwd_from] = '\0';
-	umount2(f->cwd, MNT_DETACH); /* something that is left may still be in there */
+	umount2(f->cwd, MNT_DETACH); /* a remaining process may still be in there */
 	rmdir(f->cwd);
 	close(f->cwd_lock);
 	f->cwd[0] = '\0';

@@ -18,7 +18,7 @@ static int64_t now_ms(void)
 	return (int64_t)(clock_now_ns() / 1000000);
 }
 
-/* Until there is something to read, or the end of it. `tell` becomes NULL when it has been called. */
+/* Wait until there is input, or its end. `tell` becomes NULL once it was called. */
 static int wait_for_more(int64_t began, int64_t most_ms, same_input_tell **tell, void *with, struct tare_error *err)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -32,7 +32,7 @@ static int wait_for_more(int64_t began, int64_t most_ms, same_input_tell **tell,
 			*tell = NULL;
 		}
 		if (most_ms && gone >= most_ms) {
-			tare_fail(err, ETIMEDOUT, "standard input, which each run is to read alike, did not end within --timeout");
+			tare_fail(err, ETIMEDOUT, "standard input, which each run reads completely, did not end within --timeout");
 			tare_hint(err, "where the command needs none: </dev/null");
 			return -ETIMEDOUT;
 		}
@@ -45,7 +45,7 @@ static int wait_for_more(int64_t began, int64_t most_ms, same_input_tell **tell,
 	}
 }
 
-/* All of standard input into the file of memory. */
+/* Read all of standard input into the memory file. */
 static int read_all(int to, uint64_t timeout_ns, same_input_tell *tell, void *with, struct tare_error *err)
 {
 	const int64_t began = now_ms(), most_ms = (int64_t)(timeout_ns / 1000000 + (timeout_ns % 1000000 != 0));
@@ -86,7 +86,7 @@ int same_input_begin(struct same_input *in, uint64_t timeout_ns, same_input_tell
 
 	*in = (struct same_input){ .file = -1, .before = -1, .from = -1 };
 	if (fstat(STDIN_FILENO, &st) < 0)
-		return 0; /* closed, and stays it */
+		return 0; /* closed, and it stays closed */
 	in->from = S_ISREG(st.st_mode) ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 	if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))
 		return 0;

@@ -17,7 +17,7 @@ int signals_open(struct signals *s, struct tare_error *err)
 		if (sigaction(polite[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
 			sigaddset(&set, polite[i]);
 	sigaction(SIGPIPE, &ignore, &s->before.sigpipe);
-	/* Ignored, it would not be sent, and a child's end would leave no status: wait(2). */
+	/* If it is ignored, it is not sent, and a child leaves no exit status: wait(2). */
 	sigaction(SIGCHLD, &usual, &s->before.sigchld);
 	sigprocmask(SIG_BLOCK, &set, &s->before.mask);
 	s->taken = false;
@@ -31,7 +31,10 @@ int signals_open(struct signals *s, struct tare_error *err)
 	return tare_fail(err, code, "cannot watch for signals: %s", strerror(code));
 }
 
-/* A terminal's go to its foreground group, but that it was closed is told to the session's leader alone. */
+/*
+ * A terminal sends signals to its foreground group, but SIGHUP on hangup only to the session
+ * leader.
+ */
 bool signal_is_for_us_alone(int number, int code)
 {
 	return code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid());
@@ -61,7 +64,10 @@ void signals_close(struct signals *s)
 	struct signal_seen more;
 
 	while (s->fd >= 0 && s->taken && signals_next(s, &more))
-		; /* a copy of what ended the command is not to end tare before it tells */
+		/*
+		 * a copy of the signal that ended the command must not end tare before it reports
+		 */
+		;
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;

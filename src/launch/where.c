@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of processes, threads and CPUs become places for counters. */
+/* Converts lists of processes, threads and CPUs to places for counters. */
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>

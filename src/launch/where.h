@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where to count: the user's choice of command, processes, threads, CPUs, control groups, as
- * places. */
+/*
+ * Where to count: converts the user's choice of command, processes, threads, CPUs, control groups
+ * to places.
+ */
 #ifndef LAUNCH_WHERE_H
 #define LAUNCH_WHERE_H
 
@@ -11,8 +13,8 @@
 
 struct where {
 	const char *pids, *tids; /* "12,13", or NULL */
-	bool all_cpus;           /* -a, or implied by a list of CPUs without anything else */
-	struct cpus cpus;        /* -C; empty: all that are online */
+	bool all_cpus;           /* -a, or implied by a list of CPUs alone */
+	struct cpus cpus;        /* -C; empty: all online CPUs */
 	bool inherit;            /* count children and new threads too */
 };
 
@@ -28,20 +30,21 @@ struct places {
 	size_t n;
 };
 
-/* Threads of the processes, or the threads themselves, of a list. The error names the one that is
- * gone. */
+/*
+ * Threads of the processes in a list, or the threads themselves. The error names the one that does
+ * not exist.
+ */
 int places_of_tasks(const char *root, const char *list, bool whole_process, struct places *out,
 		    struct tare_error *err);
-/* The CPUs that are online, under the machine's root. */
+/* The online CPUs of the machine at `root`. */
 int cpus_online(const char *root, struct cpus *out, struct tare_error *err);
 /*
  * Places for one encoding: tasks (empty: system-wide) on any CPU or on each of `cpus`; an uncore
- * event on the CPUs that stand for its units. `online` may be empty only if nothing needs a CPU
- * list.
+ * event on one CPU per unit. `online` may be empty only if nothing needs a CPU list.
  */
 int places_for(const struct encoding *enc, const struct places *tasks, const struct where *where,
 	       const struct cpus *online, struct places *out, struct tare_error *err);
-/* Whether any of the encodings needs the list of CPUs that are online. */
+/* Does any of the encodings need the list of online CPUs? */
 bool where_needs_cpus(const struct where *where, const struct encoding *enc);
 void places_free(struct places *p);
 

@@ -253,7 +253,7 @@ def stat_says_what_was_fixed():
 def variables_of_the_environment_are_fixed_by_name():
     """Variables of a CI system change what a shell executes, unless env clears them; tare names each unfixed item once."""
     need_exact()
-    note = "Not fixed: env: the command has all variables of this environment; --deterministic=+env leaves it PATH and HOME"
+    note = "Not fixed: env: the command has all variables of this environment; --deterministic=+env keeps only PATH and HOME"
 
     def counted(items, more):
         r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "-r", "2", "--format", "json", *items, "--", "sh", "-c", ":", env={**without, **more})
@@ -637,7 +637,7 @@ def a_program_that_another_traces():
     equal(r.stdout, "True 0 0\n", "traced, let go, ended")
     if "seccomp" not in r.stderr:
         for item in ("random", "vdso"):
-            true(re.search(f"not fixed: {item}: python.* traces a process that executed a program, and one alone can", r.stderr), r.stderr)
+            true(re.search(f"not fixed: {item}: python.* traces a process that executed a program, and a process has one tracer", r.stderr), r.stderr)
 
 
 @test
@@ -700,7 +700,7 @@ def what_is_fixed_in_part_is_said():
     r = sh(TARE, "run", "-v", "--", "true")
     if "random" not in had(r.stderr):
         skip(r.stderr)
-    leaves = "/dev/urandom and /dev/random are as random as ever: only the exact engine answers them"
+    leaves = "/dev/urandom and /dev/random remain random: only the exact engine replaces them"
     true(f"tare run: fixed in part: random: {leaves}\n" in r.stderr, r.stderr)
     count = (TARE, "stat", "--deterministic", "-e", "task-clock")
     true(f"Fixed in part: random: {leaves}." in re.sub(r"\s+", " ", sh(*count, "--", "true").stderr), "stat")
@@ -772,7 +772,7 @@ def as_nobody():
         r = subprocess.run([*NOBODY, tare, "diverge", *below], capture_output=True, text=True, env=own, cwd=room, timeout=100)
         true(r.returncode == 1 and "Not all was compared: exact: without " in r.stdout and "it changes its rights" in r.stdout, r.stdout + r.stderr)
         if "Not fixed: pid" not in r.stdout:  # there is a namespace, in which its file gives no rights
-            gone = f"an without its rights: {root} (setuid); --deterministic with -pid leaves it them"
+            gone = f"an without its rights: {root} (setuid); --deterministic with -pid keeps them"
             true(gone in r.stdout, r.stdout)
             for words in (("stat", "--engine", "exact", "--deterministic", "-e", "instructions:u"), ("verify", "launch", "-r", "2")):
                 r = subprocess.run([*NOBODY, tare, *words, *below], capture_output=True, text=True, env=own, cwd=room, timeout=100)
