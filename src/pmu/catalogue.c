@@ -16,7 +16,7 @@ struct walk {
 	int (*visit)(void *arg, const struct known_event *ev);
 	void *arg;
 	struct tare_error *err;
-	const char *group; /* for libpfm4 */
+	const char *group; /* of libpfm4's table */
 	bool available;
 };
 
@@ -117,7 +117,7 @@ static int walk_pmus(struct walk *w)
 	return ret;
 }
 
-/* What the exact engine counts, wherever it was built. */
+/* Events of the exact engine, also in builds without it. */
 static int walk_exact(struct walk *w)
 {
 	char whole[64];
@@ -130,7 +130,7 @@ static int walk_exact(struct walk *w)
 	return ret;
 }
 
-/* What is taken off after counting. */
+/* Events that are corrected after counting. */
 static int walk_corrected(struct walk *w)
 {
 	struct interrupts_event irqs;
@@ -166,7 +166,7 @@ static int show_libpfm(void *arg, const char *name, const char *about)
 	return show(w, w->group, name, about, "", w->available);
 }
 
-/* The user's files, then the tables of this CPU or of the one asked for. */
+/* The user's files, then the tables of this CPU or of the requested one. */
 static int walk_vendor(struct walk *w)
 {
 	const struct pmu *const *cores;
@@ -260,7 +260,7 @@ struct spelling {
 	struct machine *m;
 	const struct encoding *enc;
 	struct text *out;
-	uint64_t told; /* bits of config that were spelled */
+	uint64_t told; /* bits of config covered by terms */
 	bool any;
 };
 
@@ -316,7 +316,7 @@ void encoding_spell(struct machine *m, const struct encoding *enc, const char *c
 				spell_term(&s, names[i], &f);
 	names_free(names, n);
 	if (enc->attr.config &
-	    ~s.told) { /* bits that no format names: then the whole number says it best */
+	    ~s.told) { /* No format covers these bits: show the whole number. */
 		out->len = start;
 		text_add(out, "config=%#llx", (unsigned long long)enc->attr.config);
 	} else if (!s.any) {

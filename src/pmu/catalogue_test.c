@@ -84,7 +84,7 @@ TEST(a_walk_stops_when_told)
 	machine_close(m);
 }
 
-/* An encoding, spelled and encoded again, is the same encoding. */
+/* Formatting an encoding and parsing it again gives the same encoding. */
 TEST(spelling)
 {
 	static const struct {

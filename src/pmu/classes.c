@@ -24,7 +24,10 @@ static int class_named(const char *name)
 	return -1;
 }
 
-/* The PMU's type is in the upper half of what hybrid machines have. Source: perf_event_open(2), PERF_TYPE_HARDWARE. */
+/*
+ * Hybrid machines have the PMU's type in the upper half. Source: perf_event_open(2),
+ * PERF_TYPE_HARDWARE.
+ */
 static bool is_generic(const struct encoding *e, size_t i)
 {
 	uint64_t config = generic[i].type == PERF_TYPE_HARDWARE ? e->attr.config & UINT32_MAX : e->attr.config;
@@ -32,7 +35,7 @@ static bool is_generic(const struct encoding *e, size_t i)
 	return generic[i].type == e->attr.type && generic[i].config == config;
 }
 
-/* Of the cores: by number, or by a PMU's own type. */
+/* Is it a raw event of a core PMU, by the generic type or the PMU's own? */
 static bool is_raw(const struct encoding *e)
 {
 	if (e->attr.type == PERF_TYPE_RAW)
@@ -49,7 +52,7 @@ int class_of(const struct encoding *e, const char *cpu)
 	for (size_t i = 0; i < sizeof(generic) / sizeof(*generic); i++)
 		if (is_generic(e, i))
 			return (int)generic[i].class;
-	/* Other bits than event and umask make it another event. */
+	/* With bits other than event and umask it is another event. */
 	if (!is_raw(e) || e->place == PLACE_UNCORE || e->attr.config > 0xffff || e->attr.config1 || e->attr.config2)
 		return -1;
 	while (table_next(&p, &line, c, 4) == 4) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of data/constraints.txt: which counters an event of a core PMU may use. The file is built in
- * and a test reads every row of it, so a row that does not parse is passed over here.
+ * Rows of data/constraints.txt: the counters that an event of a core PMU may use. The file is built
+ * in and a test parses every row, so a row that does not parse is skipped here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static uint64_t number(const char *s, char **end)
 	return strtoull(s, end, 0);
 }
 
-/* Where an architecture's config holds the event. Source: Linux, the format attributes of each. */
+/* The event code in an architecture's config. Source: Linux, the format attributes of each. */
 static uint64_t event_of(enum counter_kind kind, uint64_t config)
 {
 	switch (kind) {
@@ -93,7 +93,7 @@ static bool umask_matches(const char *want, uint64_t config)
 	return umask == number(want, NULL);
 }
 
-/* "0-3", "any,fixed0", "0,2,4?"; those that this CPU has. */
+/* "0-3", "any,fixed0", "0,2,4?"; limited to the counters of this CPU. */
 static uint64_t counters_of(const struct counter_facts *f, const char *s)
 {
 	uint64_t all = f->programmable >= 32 ? 0xffffffff : BIT(f->programmable) - 1, mask = 0;
@@ -148,7 +148,7 @@ bool constraint_cache(const struct counter_facts *f, uint64_t event, uint64_t *c
 			continue;
 		if (strcmp(row.event + 6, "any") && number(row.event + 6, NULL) != event)
 			continue;
-		/* any counter takes it: a code that only the last row of its table matches */
+		/* any counter works: use a code that matches only the last row of its table */
 		*config = !strcmp(row.counters, "any") ? 0xc0 : number(row.counters, NULL);
 		return true;
 	}

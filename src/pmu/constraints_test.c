@@ -6,7 +6,7 @@
 
 #define FIXED(n) (UINT64_C(1) << (32 + (n)))
 
-/* What is known of one event on a CPU model, with the counters that data/cpus.txt gives it. */
+/* Constraints of one event on a CPU model, with the counters from data/cpus.txt. */
 TEST(known_cpus)
 {
 	static const struct {
@@ -20,7 +20,7 @@ TEST(known_cpus)
 		{ __LINE__, "hsw", PERF_TYPE_RAW, 0x0148, 0x4, true },
 		{ __LINE__, "hsw", PERF_TYPE_RAW, 0x0ca3, 0x4, true },
 		{ __LINE__, "hsw", PERF_TYPE_RAW, 0xc000ca3, 0x4,
-		  true }, /* its cmask changes nothing */
+		  true }, /* its cmask has no effect */
 		{ __LINE__, "hsw", PERF_TYPE_RAW, 0x01c0, 0x2, true },
 		{ __LINE__, "hsw", PERF_TYPE_RAW, 0x08d1, 0xf, false },
 		{ __LINE__, "hsw", PERF_TYPE_RAW, 0x00c4, 0xf, true },
@@ -28,7 +28,7 @@ TEST(known_cpus)
 		{ __LINE__, "bdw", PERF_TYPE_RAW, 0x0ca3, 0x4, true },
 		{ __LINE__, "bdw", PERF_TYPE_RAW, 0x04a3, 0xf, true },
 		{ __LINE__, "skl", PERF_TYPE_RAW, 0x01c0, 0x2, true },
-		/* fixed counters take no cmask, edge, inv */
+		/* Fixed counters support no cmask, edge, inv. */
 		{ __LINE__, "skl", PERF_TYPE_RAW, 0x00c0, 0xf | FIXED(0), true },
 		{ __LINE__, "skl", PERF_TYPE_RAW, 0x10000c0, 0xf, true },
 		{ __LINE__, "skl", PERF_TYPE_RAW, 0x8000c0, 0xf, true },
@@ -89,7 +89,7 @@ TEST(known_cpus)
 	}
 }
 
-/* A CPU without a table: nothing is sure, and nothing more is ruled out than what never holds. */
+/* A CPU without a table: nothing is certain, and only what no CPU supports is excluded. */
 TEST(unknown_cpu)
 {
 	struct counter_facts facts = { .kind = COUNTERS_INTEL, .programmable = 8, .fixed = 4 };
@@ -103,7 +103,7 @@ TEST(unknown_cpu)
 	CHECK(!legal.sure);
 	CHECK_STR(legal.depends, "");
 	CHECK_EQ(fit_unsure(&facts, "", list, 1, &legal), 0);
-	enc.counters = 0x3; /* a file of the user's says it */
+	enc.counters = 0x3; /* given by a user's file */
 	fit_legal(&facts, &enc, &legal);
 	CHECK_EQ(legal.counters, 0x3);
 	CHECK(legal.sure);
@@ -134,7 +134,7 @@ static bool has_table(const char *name)
 	return !strcmp(name, "gen");
 }
 
-/* Every row is of a table that a CPU has, reads as one, and says on what a '?' depends. */
+/* Every row belongs to a CPU's table, parses, and gives the condition for a '?'. */
 TEST(the_file)
 {
 	const char *p = embedded_text("constraints.txt");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of a list -> encodings. Order of meaning of a bare name: the kernel's generic names, the
- * names in vendor files given by the user, the core PMUs' own events, vendor tables, the other
- * PMUs' events. An event without a PMU goes to every core PMU, never to one of several in silence.
+ * Converts the events of a list to encodings. A bare name is searched in this order: the kernel's
+ * generic names, the names in the user's vendor files, the core PMUs' own events, vendor tables,
+ * the other PMUs' events. An event without a PMU is counted on every core PMU, never silently on
+ * just one of several.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -53,8 +54,8 @@ struct encoding *encoder_add(struct encoder *e, const struct pmu *pmu, uint32_t 
 }
 
 /*
- * Naming a level excludes the others. On a core PMU the guests are left out unless G asks for them,
- * as perf does. Source: perf-list(1), "EVENT MODIFIERS"; perf_event_open(2), "exclude_user" and
+ * Naming a level excludes the others. On a core PMU, guests are excluded unless G requests them, as
+ * in perf. Source: perf-list(1), "EVENT MODIFIERS"; perf_event_open(2), "exclude_user" and
  * following.
  */
 void encoder_mods(const struct event_mods *mods, bool core, struct perf_event_attr *attr)
@@ -113,7 +114,9 @@ void name_with_pmu(const struct event *ev, const struct pmu *pmu, struct encodin
 	snprintf(enc->name, sizeof(enc->name), "%s/%s/", pmu->name, what);
 }
 
-/* P: the most precise level the PMU has. Source: sysfs-bus-event_source-devices-caps, max_precise.
+/*
+ * P: the most precise level that the PMU supports. Source: sysfs-bus-event_source-devices-caps,
+ * max_precise.
  */
 static int set_precise_max(struct encoder *e, const struct pmu *pmu, struct encoding *enc)
 {
@@ -134,8 +137,8 @@ static int set_precise_max(struct encoder *e, const struct pmu *pmu, struct enco
 }
 
 /*
- * A clock takes the modifiers that its own time fulfils: perf takes u and k with duration_time and
- * counts wall time all the same; user time is no kernel time.
+ * A clock accepts only modifiers that match its own time: perf accepts u and k with duration_time
+ * and still counts wall time, but user time is not kernel time.
  */
 static bool clock_takes(const struct encoding *enc, const struct event_mods *m)
 {
@@ -150,7 +153,7 @@ static bool clock_takes(const struct encoding *enc, const struct event_mods *m)
 	return true;
 }
 
-/* Counters that are neither per task nor per privilege level cannot take u, k, h, p. */
+/* Counters that are neither per task nor per privilege level do not support u, k, h, p. */
 static int check_mods(struct encoder *e, const struct encoding *enc)
 {
 	const struct event_mods *m = &e->ev->mods;
@@ -184,9 +187,9 @@ int encoder_no_core(struct encoder *e, struct encoding *enc)
 /* ---- the kinds of events ---- */
 
 /*
- * The kernel's generic ids on Arm name these events of the PMU; on a machine with several PMUs the
- * events are asked for by number, as kernels before 6.6 do not take a PMU beside a generic id
- * there. Source: Linux, drivers/perf/arm_pmuv3.c, armv8_pmuv3_perf_map.
+ * The events of the kernel's generic ids on Arm. On a machine with several PMUs they are requested
+ * by number, as kernels before 6.6 do not accept a PMU together with a generic id. Source: Linux,
+ * drivers/perf/arm_pmuv3.c, armv8_pmuv3_perf_map.
  */
 static const struct {
 	uint64_t id;
@@ -233,7 +236,7 @@ static int generic_on(struct encoder *e, const struct pmu *pmu, const struct gen
 	return encoder_unavailable(e, enc, ENOENT, why, "'tare events' lists what it has");
 }
 
-/* On every core PMU: a generic event, or a raw config where g is NULL. */
+/* On every core PMU: a generic event, or a raw config if g is NULL. */
 static int on_cores(struct encoder *e, const struct generic_name *g, uint32_t type, uint64_t config)
 {
 	static const struct pmu other = { .name = "cpu", .type = PERF_TYPE_RAW, .core = true };
@@ -241,7 +244,7 @@ static int on_cores(struct encoder *e, const struct generic_name *g, uint32_t ty
 	size_t n;
 	int ret;
 
-	if (e->opt->cpu) { /* what that CPU would be asked for; this machine has no say */
+	if (e->opt->cpu) { /* the request for that CPU; independent of this machine */
 		struct encoding *enc = encoder_add(e, &other, type, config);
 
 		return enc ? encoder_terms(e, NULL, enc) : -ENOMEM;
@@ -253,7 +256,8 @@ static int on_cores(struct encoder *e, const struct generic_name *g, uint32_t ty
 		struct encoding *enc = encoder_add(e, NULL, type, config);
 
 		ret = enc ? encoder_no_core(e, enc) : -ENOMEM;
-		return ret < 0 ? ret : encoder_terms(e, NULL, enc); /* the exact engine may count it: with its period */
+		/* the exact engine may count it: with its period */
+		return ret < 0 ? ret : encoder_terms(e, NULL, enc);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct encoding *enc = encoder_add(e, cores[i], type, config);
@@ -299,8 +303,10 @@ static int encode_generic(struct encoder *e, const struct generic_name *g)
 	return ret < 0 ? ret : encoder_terms(e, NULL, enc);
 }
 
-/* An event of the events folder of PMUs: every core PMU that has it, else every other PMU that has
- * it. */
+/*
+ * An event in the events folder of a PMU: on every core PMU that has it, otherwise on every other
+ * PMU that has it.
+ */
 static int encode_from_sysfs(struct encoder *e, const char *name, bool cores_only)
 {
 	const struct pmu *const *cores, *pmu;
@@ -400,7 +406,7 @@ static int encode_name(struct encoder *e, const char *name)
 
 /* ---- pmu/terms/ ---- */
 
-/* As perf: exactly; by glob; without its uncore_ prefix; and without the number of its instance. */
+/* As in perf: exact match; glob; without the uncore_ prefix; and without the instance number. */
 bool pmu_matches(const char *pattern, const char *name)
 {
 	const char *bare = strncmp(name, "uncore_", 7) ? name : name + 7;
@@ -420,7 +426,7 @@ bool pmu_matches(const char *pattern, const char *name)
 	return false;
 }
 
-/* Names that stand for a core PMU on some machine: unavailable here rather than unknown. */
+/* Names of a core PMU on some machines: unavailable here rather than unknown. */
 static bool names_core_pmu(const char *name)
 {
 	return !strcmp(name, "cpu") || !strcmp(name, "cpu_core") || !strcmp(name, "cpu_atom") ||

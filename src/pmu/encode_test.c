@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Encodings on the trees of tests/sysfs. The known answers are perf's, of its manual and its own
- * tests. */
+/*
+ * Encodings on the trees of tests/sysfs. The expected values come from perf's manual and perf's own
+ * tests.
+ */
 #include "pmu/encode.h"
 #include "pmu/trees.h"
 #include "tap.h"
@@ -129,7 +131,7 @@ static const struct {
 	  "intel-server",
 	  "{cycles,msr/tsc/}",
 	  { "cycles - 0:0 !G@task any g0", "msr/tsc/ msr 21:0 @task any g0" } },
-#ifdef __x86_64__ /* where the exact engine is */
+#ifdef __x86_64__ /* where the exact engine exists */
 	{ __LINE__,
 	  "intel-server",
 	  "{exact/loads/,instructions:u}",
@@ -264,7 +266,7 @@ static const struct {
 	  "intel-server",
 	  "syscalls:sys_enter_openat:u",
 	  { "syscalls:sys_enter_openat:u - 2:0x26f !k!h@task any g0 in user" } },
-	/* uprobes, by the list of them; of a kprobe nothing is there */
+	/* Uprobes, by the kernel's list of them; a kprobe has no entry. */
 	{ __LINE__, "intel-server", "probe_sh:main", { "probe_sh:main - 2:0x709 @task any g0 in user" } },
 	{ __LINE__, "intel-server", "probe_sh:main_extra", { "probe_sh:main_extra - 2:0x70a @task any g0" } },
 	{ __LINE__, "intel-server", "kprobes:main", { "kprobes:main - 2:0x70b @task any g0" } },
@@ -328,7 +330,7 @@ static const struct {
 	int line;
 	const char *tree, *text;
 	int ret, at;
-	const char *what, *hint; /* whole texts */
+	const char *what, *hint; /* the complete texts */
 } mistakes[] = {
 	{ __LINE__, "amd-zen4", "cpu/instructions=2/", -EINVAL, 4,
 	  "cpu/instructions=2/: the term instructions: is an event of the PMU and takes no value",
@@ -380,7 +382,7 @@ static const struct {
 	  "uncore_imc_0/clockticks/ cannot be in one group with cycles: they are on different PMUs "
 	  "(uncore_imc_0, the core PMU)",
 	  "write them outside the braces, or as groups of their own" },
-#ifdef __x86_64__ /* where the exact engine is */
+#ifdef __x86_64__ /* where the exact engine exists */
 	{ __LINE__, "intel-server", "{exact/loads/,cycles}", -EINVAL, 14,
 	  "cycles cannot be in one group with exact/loads/: they are on different PMUs (the core PMU, exact)",
 	  "write them outside the braces, or as groups of their own" },
@@ -393,14 +395,14 @@ static const struct {
 	  "there is no tracepoint sched:sched_swich",
 	  "did you mean sched_switch? 'tare events sched' lists them" },
 	{ __LINE__, "intel-server", "sched:q*", -ENOENT, 0, "there is no tracepoint sched:q*",
-	  "'tare events sched' lists what has that word" },
+	  "'tare events sched' lists the names with that word" },
 	{ __LINE__, "vm-no-pmu", "cs,cycles", -ENOENT, 3,
 	  "cycles is unavailable: this machine shows no core PMU (a virtual machine without a "
 	  "virtual PMU, or a kernel without its driver)",
 	  "'tare doctor' says why; task-clock, page-faults and other software events count here" },
 	{ __LINE__, "vm-no-pmu", "sched:sched_switch", -ENOENT, 0,
 	  "sched:sched_switch is unavailable: tracefs is not mounted on /sys/kernel/tracing, where "
-	  "the number of a tracepoint stands",
+	  "the number of a tracepoint is",
 	  "as root: mount -t tracefs tracefs /sys/kernel/tracing" },
 };
 
@@ -498,12 +500,12 @@ TEST(breakpoints)
 	}
 }
 
-/* What no kernel would write is refused in one line that names the file. */
+/* Values that no kernel would write are refused with a one-line message that names the file. */
 TEST(hostile_sysfs)
 {
 	static const struct {
 		int line;
-		const char *text, *what; /* the message ends so */
+		const char *text, *what; /* the end of the message */
 		int ret;
 	} hostile[] = {
 		{ __LINE__, "type_negative/e/",
@@ -562,7 +564,7 @@ TEST(hostile_sysfs)
 		  "'event={1}' is no list of terms: a value for event is expected, not '{'",
 		  -EINVAL },
 		{ __LINE__, "events/event_empty/",
-		  "events/events/event_empty: '' is no list of terms: it says nothing", -EINVAL },
+		  "events/events/event_empty: '' is no list of terms: it is empty", -EINVAL },
 		{ __LINE__, "events/event_long/",
 		  "its first line has 2006 bytes, 1023 are expected", -ENOSPC },
 		{ __LINE__, "events/event_mods/",
@@ -634,7 +636,7 @@ TEST(which_cpu)
 	}
 }
 
-/* Terms need the format of their PMU: without it there is no encoding, not even one of 0. */
+/* Terms need the formats of their PMU: without it there is no encoding, not even 0. */
 TEST(terms_of_an_absent_pmu_are_not_encoded)
 {
 	static const struct {

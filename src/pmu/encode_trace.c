@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracepoints and breakpoints: what the kernel notices by itself, without a PMU. */
+/* Tracepoints and breakpoints: events that need no PMU. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int add_tracepoint(struct encoder *e, const char *system, const char *nam
 	return encoder_terms(e, NULL, enc);
 }
 
-/* Whether tracefs can be looked into at all: on most systems only root can. */
+/* Is tracefs readable? On most systems only for root. */
 static int tracefs_closed(struct encoder *e)
 {
 	char **names;
@@ -37,7 +37,7 @@ static int tracefs_closed(struct encoder *e)
 	return ret == 0 && n ? 0 : ret < 0 ? ret : -ENOENT;
 }
 
-/* `shut`: it may well be there, and its number may not be read. */
+/* `shut`: it may exist, but its number is not readable. */
 static int no_tracepoint(struct encoder *e, bool shut)
 {
 	const struct event *ev = e->ev;
@@ -63,9 +63,9 @@ static int no_tracepoint(struct encoder *e, bool shut)
 		snprintf(why, sizeof(why), "%s",
 			 closed == -EACCES || closed == -EPERM
 			     ? "this user may not read /sys/kernel/tracing, where the number of a "
-			       "tracepoint stands"
+			       "tracepoint is"
 			     : "tracefs is not mounted on /sys/kernel/tracing, where the number of "
-			       "a tracepoint stands");
+			       "a tracepoint is");
 		return encoder_unavailable(
 		    e, enc, -closed, why,
 		    closed == -EACCES || closed == -EPERM
@@ -85,7 +85,7 @@ static int no_tracepoint(struct encoder *e, bool shut)
 		tare_hint(e->err, "did you mean %.100s? 'tare events %.60s' lists them", near.s,
 			  ev->system);
 	else
-		tare_hint(e->err, "'tare events %.60s' lists what has that word", ev->system);
+		tare_hint(e->err, "'tare events %.60s' lists the names with that word", ev->system);
 	text_free(&near);
 	names_free(names, n);
 	return -ENOENT;

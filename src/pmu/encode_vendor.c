@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vendor names: the user's files, the tables of data/, libpfm4. What they say is in perf's terms,
- * which the PMU's formats turn into bits; a CPU that is not this one has the formats below.
+ * Vendor names: the user's files, the tables of data/, libpfm4. Their definitions are in perf's
+ * terms, which the PMU's formats convert to bits; for a CPU other than this one, the formats below
+ * are used.
  */
 #include <regex.h>
 #include <stdio.h>
@@ -29,8 +30,10 @@ void encoder_close(struct encoder *e)
 
 /* ---- another CPU ---- */
 
-/* Formats of core PMUs, for a CPU that is not here. Source: Linux,
- * arch/x86/events/{intel,amd}/core.c and drivers/perf/arm_pmuv3.c, their format attributes. */
+/*
+ * Formats of core PMUs for CPUs other than this one. Source: Linux,
+ * arch/x86/events/{intel,amd}/core.c and drivers/perf/arm_pmuv3.c, their format attributes.
+ */
 static const struct {
 	enum counter_kind kind;
 	const char *name, *format;
@@ -127,7 +130,7 @@ static int vendor_no_pmu(struct encoder *e, const struct vendor_event *ev)
 }
 
 /*
- * As perf: the name, or the name and a number; if the name has a comma, each part and its
+ * As in perf: the name, or the name and a number; if the name has a comma, each part and its
  * number, in order (hisi_sccl3_l3c2). Source: Linux, tools/perf/util/pmu.c,
  * pmu_uncore_alias_match().
  */
@@ -148,7 +151,7 @@ static bool vendor_pmu_matches(const char *wanted, const char *name)
 	return !*name;
 }
 
-/* Events of some PMUs differ from one hardware version to the next, which sysfs names. */
+/* Events of some PMUs differ between hardware versions, which sysfs identifies. */
 static bool compatible(struct encoder *e, const struct pmu *pmu, const char *compat)
 {
 	char path[192], id[128], whole[256];
@@ -245,8 +248,10 @@ static void where(const struct vendor_file *f, const struct vendor_event *ev, ch
 		snprintf(out, room, "%s", f->path);
 }
 
-/* The same event of the same PMU as a row before: of an earlier --event-file that one holds; in one
- * file or folder they must be equal. */
+/*
+ * Is it the same event of the same PMU as an earlier row? Across --event-file options the first one
+ * wins; in one file or folder they must be equal.
+ */
 static int is_again(struct encoder *e, const struct rows *rows, const struct vendor_file *f,
 		    const struct vendor_event *ev)
 {
@@ -269,8 +274,10 @@ static int is_again(struct encoder *e, const struct rows *rows, const struct ven
 	return 0;
 }
 
-/* All rows of that name; `pmu`: those for it alone, or NULL. The name as written comes before the
- * name with other separators. */
+/*
+ * All rows with that name; `pmu`: only rows for this PMU, or NULL. The exact spelling comes before
+ * a name with other separators.
+ */
 static int find_rows(struct encoder *e, const char *name, const struct pmu *pmu, struct rows *out)
 {
 	const char *as = NULL;
@@ -354,7 +361,7 @@ int encoder_file_event(struct encoder *e, const struct pmu *pmu, const char *nam
 	return encoder_text(e, pmu, rows.ev[0]->terms, from, enc);
 }
 
-/* Which CPU's names hold here: the one asked for, or the machine's. */
+/* The CPU whose names are used: the requested one, or the machine's. */
 static bool cpu_here(struct encoder *e, struct cpu_row *row)
 {
 	if (e->opt->cpu)
@@ -372,7 +379,7 @@ bool encoder_has_table(struct encoder *e)
 	return cpu_here(e, &row) && strcmp(row.libpfm, "-");
 }
 
-/* The architecture's names on Arm, which every PMUv3 core may count. */
+/* The architecture's names on Arm, which every PMUv3 core may support. */
 static int encode_arm(struct encoder *e, const char *name, const struct cpu_row *row, bool known)
 {
 	const char *cpu = known && e->opt->cpu ? row->cpu : machine_cpu(e->m);
@@ -420,9 +427,11 @@ int encode_from_tables(struct encoder *e, const char *name)
 	ret = libpfm_encode(here ? NULL : row.libpfm, name, &pfm, e->err);
 	if (ret < 0)
 		return ret;
-	/* libpfm4 writes cycles by the number of their fixed counter; Linux takes that code for an
-	 * event of a programmable counter, which counts nothing by it. Source: Linux, jevents.py,
-	 * fixed_events. */
+	/*
+	 * libpfm4 encodes cycles by the number of their fixed counter; Linux takes that code for an
+	 * event of a programmable counter, which counts nothing. Source: Linux, jevents.py,
+	 * fixed_events.
+	 */
 	if (pfm.config == 0x200 && cpu_kind(here ? machine_cpu(e->m) : row.cpu) == COUNTERS_INTEL)
 		pfm.config = 0x3c;
 	libpfm_terms(&pfm, terms, sizeof(terms));

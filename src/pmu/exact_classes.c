@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the classes are called, wherever they are shown. */
+/* Names of the classes. */
 #include <stdlib.h>
 #include "exact/exact.h"
 #include "pmu/exact_events.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exact/loads/ and its like. Every machine has them: they are counted by a translator, not by
- * hardware. attr.config is the class's number; user mode is implied, and no other is to be had.
+ * exact/loads/ and similar events. They exist on every machine: binary translation counts them, not
+ * hardware. attr.config is the class's number; user mode is implied and cannot be changed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int unknown(struct encoder *e, const struct event_term *t)
 	return -ENOENT;
 }
 
-/* The one term that an event of the engine has: how often it is sampled. */
+/* The only term of an event of the engine: its sampling period. */
 static bool is_period(const struct event_term *t)
 {
 	return !strcmp(t->name, "period") && t->value && t->is_number && t->number;

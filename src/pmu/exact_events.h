@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of the PMU named exact/: what the exact engine counts, in the order of its classes. */
+/* The events of the PMU exact/: the exact engine's classes, in their order. */
 #ifndef PMU_EXACT_EVENTS_H
 #define PMU_EXACT_EVENTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many counters a core has: from CPUID where it can be asked, else from data/cpus.txt. */
+/* Number of counters of a core: from CPUID if available, else from data/cpus.txt. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "pmu/machine.h"
 #include "pmu/table.h"
 
-/* "8", or "4/8": with SMT and without. */
+/* "8", or "4/8": with and without SMT. */
 static void read_programmable(const char *s, struct cpu_row *row)
 {
 	char *end;
@@ -62,7 +62,7 @@ bool cpu_row_find(const char *cpu, const char *pmu, struct cpu_row *out)
 	return false;
 }
 
-/* Letter case and blanks aside: "zen3" is in "AMD Zen 3". */
+/* Ignores case and blanks: "zen3" is in "AMD Zen 3". */
 static bool contains(const char *text, const char *part)
 {
 	for (; *part && *text; text++) {
@@ -101,7 +101,7 @@ bool cpu_row_by_model(const char *model, struct cpu_row *out)
 	return false;
 }
 
-/* The MIDR of the cores that the PMU counts, as CPUs of an Arm machine differ. */
+/* The MIDR of the cores that the PMU counts, as the CPUs of an Arm machine may differ. */
 static void cpu_of_pmu(struct machine *m, const char *pmu, char *out, size_t room)
 {
 	const struct pmu *p;
@@ -153,8 +153,10 @@ int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *o
 	if (ret < 0)
 		return ret;
 	out->watchdog = watchdog != 0;
-	/* CPUID answers for the CPU it runs on, so it cannot tell the cores of a hybrid machine
-	 * apart. */
+	/*
+	 * CPUID describes the CPU it runs on, so it cannot distinguish the cores of a hybrid
+	 * machine.
+	 */
 	if (!machine_root(m)[0] && n == 1) {
 		struct cpu_description self;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events to counters: a matching, grown one event at a time by augmenting paths, so that the event
- * named is the first in the user's order that no shuffling of the earlier ones makes room for.
+ * Assigns events to counters: a bipartite matching, extended one event at a time by augmenting
+ * paths. So the reported event is the first one, in the user's order, for which no reassignment of
+ * the earlier ones makes room.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static uint64_t fixed(const struct counter_facts *f)
 }
 
 /*
- * Codes behind the generic events. Source: Linux, arch/x86/events/intel/core.c,
+ * Codes of the generic events. Source: Linux, arch/x86/events/intel/core.c,
  * intel_perfmon_event_map; Arm ARM, "Common event numbers".
  */
 static const struct {
@@ -41,7 +42,7 @@ static const struct {
 	{ COUNTERS_ARM, PERF_COUNT_HW_CPU_CYCLES, 0x11 },
 };
 
-/* false: which code the kernel takes here is not known. */
+/* false: the kernel's code is unknown. */
 static bool generic_config(const struct counter_facts *f, unsigned event, uint64_t *config)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generic); i++)
@@ -49,7 +50,7 @@ static bool generic_config(const struct counter_facts *f, unsigned event, uint64
 			*config = generic[i].config;
 			return true;
 		}
-	*config = 0xc0; /* elsewhere they are all plain core events, as this one is on AMD */
+	*config = 0xc0; /* elsewhere they are all ordinary core events, as this one is on AMD */
 	return f->kind != COUNTERS_INTEL;
 }
 
@@ -88,7 +89,7 @@ void fit_legal(const struct counter_facts *f, const struct encoding *enc, struct
 		return;
 	if (named && !(named & (programmable(f) | fixed(f)))) {
 		out->counters = programmable(f);
-		not_sure(out, "the file that names it: this CPU has none of the counters it names");
+		not_sure(out, "the file that names it: this CPU lacks the counters it names");
 		return;
 	}
 	named &= programmable(f) | fixed(f);
@@ -103,7 +104,7 @@ void fit_legal(const struct counter_facts *f, const struct encoding *enc, struct
 		return;
 	}
 	known = f->bound[0] && constraint_find(f, config, out);
-	if (named && !known) { /* the user's file says it */
+	if (named && !known) { /* given by the user's file */
 		out->counters = named;
 		out->sure = true;
 	} else if (named && !(named >> FIXED) && (named & out->counters)) {
@@ -124,7 +125,7 @@ uint64_t fit_counters(const struct counter_facts *f, const struct encoding *enc)
 	return legal.counters;
 }
 
-/* On the core PMU `pmu`, or on none that sysfs names. */
+/* Is it on the core PMU `pmu`, or on one that sysfs does not list? */
 bool fit_concerns(const char *pmu, const struct encoding *enc)
 {
 	bool generic = !enc->pmu[0];
@@ -135,14 +136,15 @@ bool fit_concerns(const char *pmu, const struct encoding *enc)
 }
 
 struct matching {
-	int owner[SLOTS]; /* event that holds the counter; -1: free */
+	int owner[SLOTS]; /* event assigned to the counter; -1: free */
 	uint64_t legal[SLOTS + 2];
 };
 
-/* Find a counter for event i, moving others along; `tried` keeps the search finite. */
+/* Find a counter for event i, reassigning others; `tried` makes the search terminate. */
 static bool place(struct matching *m, int i, uint64_t *tried)
 {
-	for (int c = SLOTS - 1; c >= 0; c--) { /* fixed counters first: they serve fewest */
+	/* fixed counters first: they support the fewest events */
+	for (int c = SLOTS - 1; c >= 0; c--) {
 		if (!(m->legal[i] >> c & 1) || (*tried >> c & 1))
 			continue;
 		*tried |= BIT(c);
@@ -175,7 +177,7 @@ size_t fit_check(const struct counter_facts *f, const char *pmu, const struct en
 		if (!fit_concerns(pmu, enc[i]) || !legal)
 			continue;
 		m.legal[taken] = legal;
-		if (!place(&m, taken, &tried)) /* so at most SLOTS events are ever placed */
+		if (!place(&m, taken, &tried)) /* so at most SLOTS events are ever assigned */
 			return i;
 		taken++;
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events fit on a core's counters at one time. fit_* are pure; counter_facts_of looks the
- * machine up. */
+/*
+ * Which events fit on a core's counters at the same time. fit_* have no side effects;
+ * counter_facts_of reads the machine's properties.
+ */
 #ifndef PMU_FIT_H
 #define PMU_FIT_H
 
@@ -12,63 +14,68 @@ struct counter_facts {
 	enum counter_kind kind;
 	unsigned programmable;
 	unsigned
-	    fixed;     /* of Intel: instructions, cycles, reference cycles, slots; of Arm: cycles */
-	bool watchdog; /* the kernel's hard-lockup watchdog holds a cycles counter */
+	    fixed;     /* Intel: instructions, cycles, reference cycles, slots; Arm: cycles */
+	bool watchdog; /* the kernel's hard-lockup watchdog uses a cycles counter */
 	char cpu[64];  /* "Intel Skylake server" */
 	char bound[8]; /* its table of data/constraints.txt; "" if it has none */
-	const char *from; /* where the numbers come from, for messages */
+	const char *from; /* source of the numbers, for messages */
 };
 
 /*
- * Facts of one core PMU ("" or its sysfs name). On this machine CPUID says it on x86; elsewhere,
- * and under another root, data/cpus.txt does. -ENODATA when neither knows: then nothing can be
- * said, and `err` says why.
+ * Properties of one core PMU ("" or its sysfs name): from CPUID on this machine if it is x86;
+ * otherwise, and under another root, from data/cpus.txt. -ENODATA if neither has them, with the
+ * reason in `err`.
  */
 int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *out,
 		     struct tare_error *err);
 
-/* The same of a CPU model that need not be here, with SMT on and no watchdog. */
+/* The same for a CPU model that may be absent, with SMT on and without the watchdog. */
 int counter_facts_of_model(const char *model, struct counter_facts *out, struct tare_error *err);
 
-/* Counters that may count it: bits 0-31 programmable, 32-63 fixed. 0: it needs none (software,
- * uncore, ...). */
+/*
+ * Counters that may count it: bits 0-31 programmable, 32-63 fixed. 0: it needs none (software,
+ * uncore, ...).
+ */
 uint64_t fit_counters(const struct counter_facts *facts, const struct encoding *enc);
 
-/* What is known of the counters that may count an event. */
+/* Properties of the counters that may count an event. */
 struct fit_legal {
-	uint64_t counters; /* as above; unless `sure`, at most these */
+	uint64_t counters; /* as above; unless `sure`, a superset */
 	bool sure;
-	char depends[96]; /* not sure: on what it depends, "" if that is not known either */
+	char depends[96]; /* not sure: what it depends on, "" if unknown */
 };
 void fit_legal(const struct counter_facts *facts, const struct encoding *enc,
 	       struct fit_legal *out);
 
-/* constraints.c: the same of a config of the core PMU, by data/constraints.txt; false: no row. */
-bool constraint_find(const struct counter_facts *facts, uint64_t config, struct fit_legal *out);
-/* The config that stands behind a generic cache event; 0: any counter takes it. false: not known.
+/*
+ * constraints.c: the same for a config of the core PMU, from data/constraints.txt; false: no row.
  */
+bool constraint_find(const struct counter_facts *facts, uint64_t config, struct fit_legal *out);
+/* The config of a generic cache event; 0: any counter works. false: unknown. */
 bool constraint_cache(const struct counter_facts *facts, uint64_t event, uint64_t *config);
 
-/* Whether it is counted by the core PMU `pmu` ("": the one there is). */
+/* Is it counted by the core PMU `pmu` ("": the only one)? */
 bool fit_concerns(const char *pmu, const struct encoding *enc);
 
 /*
  * Index of the first encoding that cannot count at the same time as all before it; n if all fit.
- * Encodings of other PMUs than `pmu` (as in encoding.pmu; "" takes in the one core PMU) and those
- * that need no core counter always fit. A perfect assignment of events to counters, as the kernel's
- * scheduler finds it for a group.
+ * Encodings of other PMUs than `pmu` (as in encoding.pmu; "" is the only core PMU) and those that
+ * need no core counter always fit. Finds a perfect assignment of events to counters, like the
+ * kernel's scheduler for a group.
  */
 size_t fit_check(const struct counter_facts *facts, const char *pmu,
 		 const struct encoding *const *enc, size_t n);
 
-/* The first whose legal counters are not sure, so that all fit as far as is known only; n if none.
+/*
+ * The first encoding with uncertain legal counters, so that the result of fit_check() is uncertain;
+ * n if none.
  */
 size_t fit_unsure(const struct counter_facts *facts, const char *pmu,
 		  const struct encoding *const *enc, size_t n, struct fit_legal *why);
 
 /*
  * The same over all core PMUs of the machine. Returns 1 if all fit, 0 if enc[*blocker] does not,
- * -ENODATA if the machine's counters are not known.
+ * -ENODATA if the machine's counters are unknown.
  */
 int fit_on(struct machine *m, const struct encoding *const *enc, size_t n, size_t *blocker,
 	   struct tare_error *err);
@@ -79,10 +86,12 @@ struct cpu_row {
 	unsigned programmable, programmable_alone, fixed; /* `alone`: with SMT off */
 };
 
-/* The row for a CPU as machine_cpu writes it and a PMU name (NULL: any). false if none. */
+/* The row for a CPU named by machine_cpu, and a PMU name (NULL: any). false if none. */
 bool cpu_row_find(const char *cpu, const char *pmu, struct cpu_row *out);
-/* The first row whose libpfm name, or whose name in any case (all of it, or a part), is `model`; or
- * the same by id. */
+/*
+ * The first row with the libpfm name `model`, or with `model` as its name or a part of it, ignoring
+ * case; or the same by id.
+ */
 bool cpu_row_by_model(const char *model, struct cpu_row *out);
 /* Every row, in order: 0, 1, ... until false. */
 bool cpu_row_nth(size_t i, struct cpu_row *out);

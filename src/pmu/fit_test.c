@@ -4,8 +4,10 @@
 #include "pmu/trees.h"
 #include "tap.h"
 
-/* Encode a list on a tree and say which event does not fit: its text, "" if all fit, or why nothing
- * is known. */
+/*
+ * Encode a list on a tree and report the event that does not fit: its text, "" if all fit, or why
+ * it is unknown.
+ */
 static void blocker(const char *tree, const char *text, char *out, size_t room)
 {
 	struct encode_options opt = { .keep_unavailable = true };
@@ -36,8 +38,10 @@ TEST(what_fits)
 		int line;
 		const char *tree, *text, *blocker;
 	} rows[] = {
-		/* 8 programmable, 4 fixed; the watchdog has fixed cycles; 0x03 to 0x0a are bound to
-		 * counters 0 to 3 */
+		/*
+		 * 8 programmable, 4 fixed; the watchdog uses fixed cycles; 0x03 to 0x0a are
+		 * restricted to counters 0 to 3
+		 */
 		{ __LINE__, "intel-server", "r3,r4,r5,r6,rc4", "" },
 		{ __LINE__, "intel-server", "r3,r4,r5,r6,rc4,r7", "r7" },
 		{ __LINE__, "intel-server", "rc1,rc2,rc3,rc4,rc5,rc6,rc7,rc8", "" },
@@ -83,7 +87,7 @@ TEST(what_fits)
 		  "rc6/"
 		  ",cpu_core/rc7/,cpu_core/rc8/",
 		  "" },
-		/* 6 and none; the watchdog has one of them */
+		/* 6 and none; the watchdog uses one of them */
 		{ __LINE__, "amd-zen4", "cycles,instructions,r1,r2,r3", "" },
 		{ __LINE__, "amd-zen4", "cycles,instructions,r1,r2,r3,r4", "r4" },
 		{ __LINE__, "amd-zen4",
@@ -107,7 +111,7 @@ TEST(what_fits)
 	}
 }
 
-/* Legal counters that a vendor file gives; only moving earlier events along makes room. */
+/* Legal counters from a vendor file; only reassigning earlier events makes room. */
 /* As many as there are bits, and one more. */
 TEST(every_counter_taken)
 {

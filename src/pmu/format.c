@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bits of a value go to the ranges in the order of bit numbers, lowest first.
- * Source: Linux, Documentation/ABI/testing/sysfs-bus-event_source-devices-format.
+ * The bits of a value are assigned to the ranges in order of bit numbers, lowest first. Source:
+ * Linux, Documentation/ABI/testing/sysfs-bus-event_source-devices-format.
  */
 #include <ctype.h>
 #include <string.h>
 #include "pmu/format.h"
 
-/* config3 came with Linux 6.2; an older header has no such field, and the terms that need it are
- * refused. */
+/*
+ * config3 was added in Linux 6.2; an older header lacks the field, and terms that need it are
+ * refused.
+ */
 static __u64 *field(struct perf_event_attr *attr, unsigned config)
 {
 	switch (config) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the bits of a term go: sysfs "config:0-7,32-35". Pure. */
+/* The position of a term's bits: sysfs "config:0-7,32-35". No side effects. */
 #ifndef PMU_FORMAT_H
 #define PMU_FORMAT_H
 
@@ -17,12 +17,11 @@ int format_parse(const char *text, struct format *out, struct tare_error *err);
 /* How many bits the term has. */
 unsigned format_bits(const struct format *f);
 
-/* Put `value` into its bits, replacing what was there. -ERANGE if it needs more bits than there
- * are. */
+/* Store `value` in its bits, replacing the previous value. -ERANGE if it needs more bits. */
 int format_put(const struct format *f, uint64_t value, struct perf_event_attr *attr,
 	       struct tare_error *err);
 
-/* The value that stands in those bits. */
+/* The value stored in those bits. */
 uint64_t format_get(const struct format *f, const struct perf_event_attr *attr);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared library is opened when a name is first looked for in it: its tables cost a millisecond
- * and two megabytes of relocations, which a count of page faults should not pay.
- * Source: libpfm(3), pfm_get_os_event_encoding(3), pfm_get_event_info(3).
+ * The shared library is opened at the first lookup: its tables cost a millisecond and two megabytes
+ * of relocations, which would disturb a count of page faults. Source: libpfm(3),
+ * pfm_get_os_event_encoding(3), pfm_get_event_info(3).
  */
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -35,7 +35,7 @@ static bool ready(void)
 	return usable;
 }
 
-/* Core tables with events; the kernel's generic names and the raw form are tare's own. */
+/* Core tables with events; tare handles the kernel's generic names and raw events itself. */
 static bool table_at(int i, pfm_pmu_info_t *info)
 {
 	*info = (pfm_pmu_info_t){ .size = sizeof(*info) };
@@ -68,7 +68,7 @@ int libpfm_encode(const char *table, const char *name, struct libpfm_event *out,
 	if (!ready())
 		return -ENOENT;
 	if (!table && bare)
-		table = ""; /* the name says which */
+		table = ""; /* the name includes it */
 	if (!table) {
 		if (!libpfm_own_table(own))
 			return -ENOENT;
@@ -92,7 +92,7 @@ int libpfm_encode(const char *table, const char *name, struct libpfm_event *out,
 				      .config2 = attr.config2 };
 	snprintf(out->name, sizeof(out->name), "%s", full ? full : whole);
 	for (char *s = out->name; *s;
-	     s++) /* the modifiers behind it (:e=0:i=0 ...) are perf's to say */
+	     s++) /* the modifiers after it (:e=0:i=0 ...) are given in perf's syntax */
 		if (*s == ':' && s[1] >= 'a' && s[1] <= 'z' && strchr(s, '=')) {
 			*s = '\0';
 			break;
@@ -157,7 +157,7 @@ static bool same_part(const char *a, const char *b)
 	return !*a && (!*b || strchr(".:", *b));
 }
 
-/* The user's name may leave the umask out. */
+/* The user's name may omit the umask. */
 static int is_it(void *arg, const char *name, const char *about)
 {
 	(void)about;
@@ -177,8 +177,7 @@ unsigned libpfm_who_knows(const char *name, char table[32], char about[80])
 	for (int i = 0; i < PFM_PMU_MAX; i++) {
 		if (!table_at(i, &info) || !each_of(&info, is_it, wanted))
 			continue;
-		/* the newest table is the likeliest to be meant, and libpfm4 lists old CPUs first
-		 */
+		/* The newest table is the most likely one, and libpfm4 lists old CPUs first. */
 		snprintf(table, 32, "%s", info.name);
 		snprintf(about, 80, "%s", info.desc);
 		n++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without libpfm4: no names beyond the kernel's and those of files. */
+/* A build without libpfm4: only the kernel's names and those in files. */
 #include "pmu/libpfm.h"
 
 int libpfm_encode(const char *table, const char *name, struct libpfm_event *out,

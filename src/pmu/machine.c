@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PMUs of a machine: /sys/bus/event_source/devices under a root. A PMU is read when it is first
- * asked for and kept; its formats and events are read one file at a time. Source: Linux,
+ * PMUs of a machine: /sys/bus/event_source/devices under a root. A PMU is read at its first use and
+ * cached; its formats and events are read one file at a time. Source: Linux,
  * Documentation/ABI/testing/sysfs-bus-event_source-devices-{format,events,caps}.
  */
 #include <dirent.h>
@@ -21,9 +21,9 @@ enum { PATH_ROOM = 512, NAMES_MAX = 100000 };
 
 struct machine {
 	char *root;
-	struct pmu **pmu; /* those that were asked for */
+	struct pmu **pmu; /* those used so far */
 	size_t n_pmu;
-	char **device; /* every name, once listed */
+	char **device; /* all names, once listed */
 	size_t n_devices;
 	bool listed;
 	const struct pmu **core;
@@ -89,7 +89,7 @@ static bool exists(const struct machine *m, const char *path)
 	return n > 0 && n < (int)sizeof(whole) && stat(whole, &st) == 0;
 }
 
-/* The first line of a file of sysfs. Nothing that a terminal would act on gets past here. */
+/* The first line of a sysfs file. Control characters are refused. */
 static int line_of(const struct machine *m, const char *path, char *buf, size_t room,
 		   struct tare_error *err)
 {
@@ -117,7 +117,9 @@ void names_free(char **names, size_t n)
 	free(names);
 }
 
-/* Entries of a folder but hidden ones, sorted. -errno without a message if it cannot be opened. */
+/*
+ * Entries of a folder except hidden ones, sorted. -errno without a message if it cannot be opened.
+ */
 static int list_folder(const struct machine *m, const char *path, char ***out, size_t *n_out,
 		       struct tare_error *err)
 {
@@ -192,8 +194,8 @@ int machine_names(struct machine *m, const struct pmu *pmu, const char *folder, 
 /* ---- PMUs ---- */
 
 /*
- * A device's `cpumask` says on which CPUs an uncore counter is opened. arm_spe has one as well,
- * though it follows a task on those CPUs. Source: Linux, Documentation/admin-guide/perf, and
+ * The CPUs in a device's `cpumask` are those on which an uncore counter is opened. arm_spe has one,
+ * too, although it follows a task on those CPUs. Source: Linux, Documentation/admin-guide/perf, and
  * drivers/perf/arm_spe_pmu.c.
  */
 static bool follows_task(const char *name)
@@ -201,7 +203,7 @@ static bool follows_task(const char *name)
 	return !strncmp(name, "arm_spe", 7);
 }
 
-/* Absent: `found` is false. */
+/* If absent, `found` is false. */
 static int read_cpus(struct machine *m, const char *pmu, const char *file, struct cpus *out,
 		     bool *found, struct tare_error *err)
 {
@@ -263,7 +265,7 @@ static struct pmu *loaded(struct machine *m, const char *name)
 	return NULL;
 }
 
-/* Without its place among the core PMUs, which machine_cores settles. */
+/* Without its index among the core PMUs, which machine_cores sets. */
 static int load(struct machine *m, const char *name, struct pmu **out, struct tare_error *err)
 {
 	struct pmu *pmu = loaded(m, name);
@@ -299,7 +301,7 @@ static int add_core(struct machine *m, const char *name, struct tare_error *err)
 	return ret;
 }
 
-/* The kernel numbers PMUs as it registers them: big cores before small ones on x86. */
+/* The kernel numbers PMUs in the order of registration: big cores before small ones on x86. */
 static int by_type(const void *a, const void *b)
 {
 	const struct pmu *x = *(const struct pmu *const *)a, *y = *(const struct pmu *const *)b;
@@ -307,8 +309,10 @@ static int by_type(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type ? 1 : strcmp(x->name, y->name);
 }
 
-/* On x86 "cpu" is the one core PMU; otherwise those with a `cpus` file: cpu_core and cpu_atom,
- * armv8_*. */
+/*
+ * On x86 "cpu" is the only core PMU; otherwise those with a `cpus` file: cpu_core and cpu_atom,
+ * armv8_*.
+ */
 int machine_cores(struct machine *m, const struct pmu *const **out, size_t *n,
 		  struct tare_error *err)
 {
@@ -397,7 +401,7 @@ int machine_event(struct machine *m, const struct pmu *pmu, const char *name, ch
 	return line_of(m, path, buf, room, err);
 }
 
-/* A positive decimal, whatever the locale of the program says of points. */
+/* A positive decimal, independent of the program's locale. */
 static bool decimal(const char *text, double *out)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", NULL);
@@ -504,7 +508,7 @@ int machine_tracepoints(struct machine *m, const char *system, char ***out, size
 	if (ret < 0)
 		return ret;
 	for (size_t i = 0; i < *n;
-	     i++) { /* beside the folders lie files: enable, filter, header_page */
+	     i++) { /* there are also files: enable, filter, header_page */
 		char whole[4096], *name = (*out)[i];
 		struct stat st;
 		int len = snprintf(whole, sizeof(whole), "%s%s/%s", m->root, path, name);
@@ -574,8 +578,10 @@ const char *machine_cpu(struct machine *m)
 		    sizeof(midr), NULL) == 0) {
 		uint64_t id = strtoull(midr, NULL, 16);
 
-		/* Variant (23:20) and revision (3:0) aside. Source: Arm ARM, MIDR_EL1, Main ID
-		 * Register. */
+		/*
+		 * Without variant (23:20) and revision (3:0). Source: Arm ARM, MIDR_EL1, Main ID
+		 * Register.
+		 */
 		snprintf(m->cpu, sizeof(m->cpu), "0x%016llx",
 			 (unsigned long long)(id & ~0xf0000fULL));
 		return m->cpu;

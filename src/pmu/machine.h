@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine as sysfs and procfs show it, read piece by piece as it is asked for. Hostile values are
- * refused. */
+/* A machine as described by sysfs and procfs, read on demand. Hostile values are refused. */
 #ifndef PMU_MACHINE_H
 #define PMU_MACHINE_H
 
@@ -12,7 +11,7 @@
 struct pmu {
 	char name[64];
 	uint32_t type;
-	bool core; /* counts what a CPU's cores execute: "cpu", or has a `cpus` file */
+	bool core; /* counts on a CPU's cores: "cpu", or has a `cpus` file */
 	enum pmu_place place;
 	struct cpus cpus; /* empty: any */
 };
@@ -28,16 +27,17 @@ int machine_cores(struct machine *m, const struct pmu *const **out, size_t *n,
 /* The names of all PMUs, sorted. Owned by the machine. */
 int machine_devices(struct machine *m, const char *const **out, size_t *n, struct tare_error *err);
 
-/* The bits of a format term; -ENOENT if the PMU has none of that name. */
+/* The bits of a format term; -ENOENT if the PMU has no term of that name. */
 int machine_format(struct machine *m, const struct pmu *pmu, const char *name, struct format *out,
 		   struct tare_error *err);
 
-/* The terms an event of the PMU stands for, such as "event=0x3c"; -ENOENT if it has none of that
- * name. */
+/*
+ * The terms of an event of the PMU, such as "event=0x3c"; -ENOENT if it has no event of that name.
+ */
 int machine_event(struct machine *m, const struct pmu *pmu, const char *name, char *buf,
 		  size_t room, struct tare_error *err);
 
-/* Its scale, unit and whether it is a level; defaults (1, "", false) where sysfs says nothing. */
+/* Its scale, unit, and whether it is a level; defaults (1, "", false) if sysfs has none. */
 int machine_event_unit(struct machine *m, const struct pmu *pmu, const char *name, double *scale,
 		       char unit[16], bool *snapshot, struct tare_error *err);
 
@@ -47,21 +47,25 @@ int machine_names(struct machine *m, const struct pmu *pmu, const char *folder, 
 		  size_t *n, struct tare_error *err);
 void names_free(char **names, size_t n);
 
-/* The id of a tracepoint. -ENOENT: none of that name; -EACCES: tracefs is closed to this user. */
+/* The id of a tracepoint. -ENOENT: unknown name; -EACCES: this user may not read tracefs. */
 int machine_tracepoint(struct machine *m, const char *system, const char *name, uint64_t *id,
 		       struct tare_error *err);
-/* Whether a tracepoint is a uprobe, which comes of user mode; false also where this user may not know. */
+/*
+ * Is the tracepoint a uprobe, which fires in user mode? False also if this user may not read that.
+ */
 bool machine_is_uprobe(struct machine *m, const char *system, const char *name);
 /* Systems (system NULL) or the tracepoints of one, sorted. */
 int machine_tracepoints(struct machine *m, const char *system, char ***out, size_t *n,
 			struct tare_error *err);
 
-/* A small number in a file, such as caps/max_precise; `fallback` where there is no such file. */
+/* A small number in a file, such as caps/max_precise; `fallback` if there is no such file. */
 int machine_number(struct machine *m, const char *path, uint64_t fallback, uint64_t *out,
 		   struct tare_error *err);
 
-/* As perf writes it: "GenuineIntel-6-55-4", "AuthenticAMD-25-11-1", "0x00000000410fd0c0". "" if not
- * known. */
+/*
+ * In perf's format: "GenuineIntel-6-55-4", "AuthenticAMD-25-11-1", "0x00000000410fd0c0". "" if
+ * unknown.
+ */
 const char *machine_cpu(struct machine *m);
 
 #endif

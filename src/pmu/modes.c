@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* In which modes the kernel can tell an event's counts apart; and an encoding told to count in one only, with its name to say so. */
+/*
+ * The modes (user, kernel) in which the kernel can distinguish an event's counts; and restriction
+ * of an encoding to one mode, with its name changed to show that.
+ */
 #include <stdio.h>
 #include <string.h>
 #include "pmu/pmu.h"
 
-/* Alignment and emulation faults are told apart as page faults are; dummy is 0 in each. */
+/* Alignment and emulation faults are distinguished like page faults; dummy is always 0. */
 static const struct {
 	uint64_t config;
 	enum encoding_modes modes;
@@ -35,7 +38,10 @@ enum encoding_modes encoding_modes(const struct encoding *e)
 	return MODES_OF_PMU;
 }
 
-/* The letters of the modifiers in its name, perhaps none of them after a slash; NULL: nothing is there that could be one. */
+/*
+ * The position of the modifiers in its name, maybe an empty string after a slash; NULL: there is no
+ * place for modifiers.
+ */
 static char *modifiers(struct encoding *e)
 {
 	bool terms = e->attr.type != PERF_TYPE_TRACEPOINT && e->attr.type != PERF_TYPE_BREAKPOINT;
@@ -49,7 +55,8 @@ static char *modifiers(struct encoding *e)
 
 void encoding_restrict(struct encoding *e, bool user)
 {
-	bool nothing_left = user ? e->attr.exclude_user : e->attr.exclude_kernel; /* cycles:k with --all-user: who opens it refuses */
+	/* cycles:k with --all-user: opening it will fail */
+	bool nothing_left = user ? e->attr.exclude_user : e->attr.exclude_kernel;
 	char *mods = modifiers(e), *to = mods;
 	size_t n;
 

@@ -2,7 +2,7 @@
 /*
  * The kernel's generic events. Sources: perf_event_open(2), "type" and "config"; perf-list(1); for
  * PAPI's presets, papi_avail(1); for LIKWID's fixed names, its wiki, "Architectures". A preset is
- * listed only where its meaning is that of the generic event.
+ * listed only if it means the same as the generic event.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -87,8 +87,10 @@ static const struct {
 	{ "CPU_CLOCKS_UNHALTED", "cycles" },
 };
 
-/* Spellings of a part, the first being perf's own. `valid`: operations the kernel may know for that
- * cache. */
+/*
+ * Spellings of a part, perf's own first. `valid`: operations that the kernel may support for that
+ * cache.
+ */
 static const struct {
 	const char *spelling[4];
 	unsigned id, valid; /* bit 0 read, 1 write, 2 prefetch */
@@ -131,7 +133,7 @@ static const struct {
 	{ { "misses", "miss" }, PERF_COUNT_HW_CACHE_RESULT_MISS },
 };
 
-/* If one of the spellings stands at *p up to '-' or the end, moves past it and the dash. */
+/* If *p starts with one of the spellings, up to '-' or the end, move past it and the dash. */
 static bool take(const char **p, const char *const *spelling, size_t most)
 {
 	for (size_t i = 0; i < most && spelling[i]; i++) {
@@ -168,8 +170,7 @@ static void compose(size_t cache, size_t op, unsigned result, struct generic_nam
 	};
 }
 
-/* cache[-operation][-result]; operation and result in either order; load and access when left out.
- */
+/* cache[-operation][-result]; operation and result in any order; default load and access. */
 static bool cache_find(const char *name, struct generic_name *out, char room[GENERIC_ROOM])
 {
 	for (size_t c = 0; c < ARRAY_SIZE(caches); c++) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that every Linux knows: clocks, software, hardware and cache events, and other tools' words
- * for them. */
+/*
+ * Names that every Linux supports: clocks, software, hardware and cache events, and other tools'
+ * names for them.
+ */
 #ifndef PMU_NAMES_H
 #define PMU_NAMES_H
 
@@ -16,18 +18,18 @@ struct generic_name {
 	const char *name;
 	enum name_type type;
 	uint64_t config;
-	const char *unit; /* of what is read: "ns", "" */
+	const char *unit; /* of the value read: "ns", "" */
 	const char *about;
 };
 
 /*
- * Find what a name stands for; false if none. perf's names and their spellings, PAPI's presets and
- * LIKWID's names. Cache events are composed (L1-dcache-load-misses, l1d-loads, dTLB-read-access
- * ...): their `name` is perf's own spelling; it and `about` live in `room`.
+ * Find the meaning of a name; false if unknown. Includes perf's names and spellings, PAPI's presets
+ * and LIKWID's names. Cache events are composed (L1-dcache-load-misses, l1d-loads, dTLB-read-access
+ * ...): their `name` is perf's own spelling; it and `about` are stored in `room`.
  */
 bool generic_find(const char *name, struct generic_name *out, char room[GENERIC_ROOM]);
 
-/* Walk what can be listed: 0, 1, ... until false. Each meaning once, under its first name. */
+/* List: 0, 1, ... until false. Each meaning once, under its first name. */
 bool generic_nth(size_t i, struct generic_name *out, char room[GENERIC_ROOM]);
 
 /* The other names: 0, 1, ...; NULL past the last. For search and nearest names. */

@@ -89,8 +89,7 @@ TEST(names)
 	}
 }
 
-/* What is listed is found again under the same name, with the same meaning; every alias means
- * something. */
+/* Each listed name is found again, with the same meaning; every alias has a meaning. */
 TEST(the_list_and_the_search_agree)
 {
 	struct generic_name listed, found;
@@ -104,7 +103,7 @@ TEST(the_list_and_the_search_agree)
 		CHECK_EQ(found.type, listed.type, "%s", listed.name);
 		CHECK(listed.about && listed.about[0] && listed.unit, "%s", listed.name);
 	}
-	/* 25 rows; of the caches 4 have 3 operations, 1 has 2, 2 have 1; each twice. */
+	/* 25 rows; 4 caches have 3 operations, 1 has 2, 2 have 1; each twice. */
 	CHECK_EQ(n, 25 + 2 * (4 * 3 + 2 + 2));
 	for (size_t i = 0; generic_alias(i); i++)
 		CHECK(generic_find(generic_alias(i), &found, b), "%s", generic_alias(i));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An unknown name: what the user may have meant. Reads all PMUs' event names, as nothing else is
- * left to do. */
+/*
+ * Suggestions for an unknown name. Reads the event names of all PMUs, as the command fails anyway.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "pmu/exact_events.h"
@@ -24,7 +25,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted, each name once: several PMUs have events of one name. */
+/* Sort, each name once: several PMUs may have events of the same name. */
 static void sort_once(struct pool *p)
 {
 	size_t kept = 0;
@@ -78,7 +79,7 @@ void encoder_nearest(struct encoder *e, const char *name)
 	if (!strcmp(name, "wall-time"))
 		tare_hint(e->err, "tare regions records a counter of that name; the clock among the events is duration_time");
 	else if (exact)
-		tare_hint(e->err, "the exact engine counts such: exact/%s/ in its place", exact);
+		tare_hint(e->err, "the exact engine counts it: use exact/%s/", exact);
 	else if (near.len)
 		tare_hint(e->err, "did you mean %.160s? 'tare events WORD' searches", near.s);
 	else

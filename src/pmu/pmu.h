@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event + machine -> encoding. A machine is what sysfs and procfs say, under a root that tests (and
- * --sysfs-root) may move. Reads only what an event needs, so that start-up does not grow with the
- * number of PMUs or CPUs.
+ * Event + machine -> encoding. A machine is described by sysfs and procfs, under a root that tests
+ * (and --sysfs-root) may change. Reads only what an event needs, so that start-up time does not
+ * grow with the number of PMUs or CPUs.
  */
 #ifndef PMU_PMU_H
 #define PMU_PMU_H
@@ -14,7 +14,7 @@
 
 struct machine;
 
-/* `root` is put before /sys and /proc; NULL for this machine. Owned by the caller. */
+/* `root` is a prefix of /sys and /proc; NULL for this machine. Owned by the caller. */
 struct machine *machine_open(const char *root, struct tare_error *err);
 void machine_close(struct machine *m);
 /* As given to machine_open; "" for this machine. */
@@ -24,13 +24,13 @@ const char *machine_root(const struct machine *m);
 enum clock_event { CLOCK_WALL = 1, CLOCK_USER, CLOCK_SYSTEM };
 
 enum pmu_place {
-	PLACE_TASK, /* software, breakpoint, the one core PMU: any CPU, follows a task */
-	PLACE_CORE, /* one of several core PMUs of a hybrid machine: follows a task, on `cpus` only
-		     */
+	PLACE_TASK, /* software, breakpoint, the only core PMU: any CPU, follows a task */
+	/* one of several core PMUs of a hybrid machine: follows a task, on `cpus` only */
+	PLACE_CORE,
 	PLACE_UNCORE, /* per socket or die: opened per CPU of `cpus`, never per task */
 };
 
-/* One counter's worth of what to open. */
+/* One counter to open. */
 struct encoding {
 	char name[160];     /* as shown: the user's words, "cpu_core/instructions/" on hybrids */
 	char pmu[64];       /* sysfs name; "" for generic events on the one core PMU */
@@ -40,20 +40,22 @@ struct encoding {
 	enum pmu_place place;
 	struct cpus cpus;  /* empty: any */
 	size_t event;      /* index in the event_list it came from */
-	unsigned group;    /* 0..groups-1; one group on several PMUs became one group per PMU */
-	bool weak;         /* the group may be broken up if it does not fit (:W) */
+	unsigned group;    /* 0..groups-1; a group on several PMUs became one group per PMU */
+	bool weak;         /* the group may be split if it does not fit (:W) */
 	bool sample_read;  /* :S */
-	bool host_only;    /* :H; attr.exclude_guest alone is also perf's default */
+	bool host_only;    /* :H; exclude_guest without :H is also perf's default */
 	double scale;      /* 1.0 if none */
-	bool in_user;      /* a tracepoint that comes with the registers of user mode: of a system call, or a uprobe */
+	/* a tracepoint with user-mode registers: of a system call, or a uprobe */
+	bool in_user;
 	bool snapshot;     /* a level, not a count: shown as read, never as a difference */
-	uint64_t counters; /* legal counters: bits 0-31 programmable, 32-63 fixed; 0: not known */
+	uint64_t counters; /* legal counters: bits 0-31 programmable, 32-63 fixed; 0: unknown */
 	char unit[16];     /* "" if none */
 	int unavailable;   /* errno; 0 when it can be opened. Only with
 			      encode_options.keep_unavailable */
 	char why[256], remedy[200]; /* set with `unavailable` */
-	bool unencoded;    /* unavailable, and its PMU's format is not here: attr.type and config mean nothing */
-	char asked[200];   /* unencoded: the terms by name, as a file gives them; "" if none does */
+	/* unavailable, and its PMU's formats are absent: attr.type and config are meaningless */
+	bool unencoded;
+	char asked[200];   /* unencoded: the terms by name, from a file; "" if there are none */
 };
 
 static inline const struct source *encoding_source(const struct encoding *e)
@@ -68,8 +70,8 @@ struct encoding_list {
 };
 
 struct encode_options {
-	bool keep_unavailable; /* keep an event this machine lacks, marked, rather than fail
-				  (default sets) */
+	/* keep an event this machine lacks, marked, rather than fail (default sets) */
+	bool keep_unavailable;
 	const char *const
 	    *event_files; /* vendor JSON files given by the user; NULL-terminated or NULL */
 	const char *cpu;  /* encode for this CPU model instead of the running one (explain); NULL:
@@ -78,28 +80,32 @@ struct encode_options {
 
 /*
  * Encode every event of the list, in order; hybrid and uncore events become several. Errors name
- * the event, with err->at its offset, and the nearest names that exist. Pure but for reading sysfs.
+ * the event, with its offset in err->at, and the nearest existing names. No side effects, but reads
+ * sysfs.
  */
 int pmu_encode(struct machine *m, const struct event_list *events, const struct encode_options *opt,
 	       struct encoding_list *out, struct tare_error *err);
 void encoding_list_free(struct encoding_list *list);
 
 /*
- * What the kernel makes of exclude_user, exclude_kernel and the others of an event. Its own events it asks for the mode in
- * which they came; of the clocks it asks samples only. Source: linux kernel/events/core.c, perf_exclude_event(),
- * perf_swevent_hrtimer() and perf_tp_event_match(), which asks for exclude_kernel alone.
+ * How the kernel applies exclude_user, exclude_kernel and similar bits. For software events it
+ * compares the mode in which they occurred; for clocks only when sampling. Source: linux
+ * kernel/events/core.c, perf_exclude_event(), perf_swevent_hrtimer() and perf_tp_event_match(),
+ * which checks only exclude_kernel.
  */
 enum encoding_modes {
-	MODES_OF_PMU,	 /* a PMU's, which refuses what it cannot leave out */
-	MODES_TOLD,	 /* page faults, breakpoints: those of each mode are told apart */
-	MODES_IN_KERNEL, /* context switches, most tracepoints: 0 where the kernel is left out */
-	MODES_IN_USER,	 /* tracepoints of system calls, uprobes: the same number where user mode is left out */
-	MODES_CLOCK,	 /* task-clock and cpu-clock: a count is of all of them, whatever is left out; samples are told apart */
-	MODES_NO_COUNT,	 /* bpf-output: it has samples and stays 0 */
+	MODES_OF_PMU,	 /* a PMU, which refuses modes that it cannot exclude */
+	MODES_TOLD,	 /* page faults, breakpoints: the modes are distinguished */
+	MODES_IN_KERNEL, /* context switches, most tracepoints: 0 if the kernel is excluded */
+	/* tracepoints of system calls, uprobes: the same number if user mode is excluded */
+	MODES_IN_USER,
+	/* task-clock and cpu-clock: a count always includes all modes; samples are distinguished */
+	MODES_CLOCK,
+	MODES_NO_COUNT,	 /* bpf-output: it has samples, its count stays 0 */
 };
 enum encoding_modes encoding_modes(const struct encoding *e);
 
-/* Only in user mode, or only in the kernel; its name's modifiers say so from then on. */
+/* Restrict to user mode, or to the kernel; also changes the modifiers in its name. */
 void encoding_restrict(struct encoding *e, bool user);
 
 #endif

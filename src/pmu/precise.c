@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * By the PMUs that are there and what they offer, not by a list of processors: the kernel shows an event or a format
- * only where the processor has it. Sources: Linux, arch/x86/events/intel/{core,ds}.c, arch/x86/events/amd/ibs.c,
- * drivers/perf/arm_spe_pmu.c, and what those say in sysfs.
+ * Selects by the PMUs that exist and their features, not by a list of processors: the kernel shows
+ * an event or a format only if the processor supports it. Sources: Linux,
+ * arch/x86/events/intel/{core,ds}.c, arch/x86/events/amd/ibs.c, drivers/perf/arm_spe_pmu.c, and
+ * their sysfs files.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,16 +16,24 @@
 const char *const precise_names[PRECISE_WHATS] = { "memory", "branches", "fetch", "all" };
 
 enum {
-	LDLAT_LEAST = 3, /* of PEBS: every load. Source: Intel SDM vol. 3B, "Load Latency Performance Monitoring Facility" */
+	/*
+	 * PEBS: every load. Source: Intel SDM vol. 3B, "Load Latency Performance Monitoring
+	 * Facility"
+	 */
+	LDLAT_LEAST = 3,
 	SPE_PERIOD = 4096,
-	SPE_MULTIPLE = 256, /* the interval has no lower bits. Source: linux arm_spe_pmu.c, arm_spe_event_sanitise_period() */
-	IBS_MULTIPLE = 16, /* the counter holds sixteenths */
+	/*
+	 * the interval has no lower bits. Source: linux arm_spe_pmu.c,
+	 * arm_spe_event_sanitise_period()
+	 */
+	SPE_MULTIPLE = 256,
+	IBS_MULTIPLE = 16, /* the counter has a resolution of 16 */
 	IBS_LATENCY_LEAST = 128, IBS_LATENCY_MOST = 2048, /* cycles. Source: Linux, arch/x86/events/amd/ibs.c, perf_ibs_init() */
 };
 
 #define VERSION(major, minor) ((major) * 1000 + (minor))
 
-/* Of the running kernel; 0: not known. */
+/* Version of the running kernel; 0: unknown. */
 static unsigned kernel(struct machine *m)
 {
 	char line[64], *end;
@@ -80,7 +89,10 @@ static unsigned precise_level(struct machine *m, const struct pmu *pmu)
 	return machine_number(m, path, 0, &most, NULL) < 0 ? 0 : (unsigned)most;
 }
 
-/* Where the processor asks for it, a second event has to be counted in the same group. Source: intel_pmu_hw_config(). */
+/*
+ * If the processor requires it, a second event must be counted in the same group. Source:
+ * intel_pmu_hw_config().
+ */
 static void pebs_memory(struct machine *m, const struct pmu *pmu, uint32_t latency, struct precise_choice *out)
 {
 	if (has_event(m, pmu, "mem-loads-aux"))
@@ -91,7 +103,7 @@ static void pebs_memory(struct machine *m, const struct pmu *pmu, uint32_t laten
 		ADD_EVENT(out, "%s/mem-stores/P", pmu->name);
 }
 
-/* One core PMU, or on a hybrid machine each of them. */
+/* One core PMU, or each of a hybrid machine's. */
 static int pebs(struct machine *m, const struct pmu *const *cores, size_t n, const struct precise_question *q,
 		struct precise_choice *out, struct tare_error *err)
 {
@@ -111,7 +123,7 @@ static int pebs(struct machine *m, const struct pmu *const *cores, size_t n, con
 			ADD_EVENT(out, "%s/event=0xc6,umask=0x1,frontend=0x12/P", cores[i]->name);
 	}
 	if (!out->events[0]) {
-		no_fetch("this processor's PEBS cannot tell which instructions waited for their bytes (Skylake and later can)", err);
+		no_fetch("this processor's PEBS cannot sample instructions that missed the L1 instruction cache (Skylake and later can)", err);
 		return -ENOTSUP;
 	}
 	out->weights = memory && kernel(m) >= VERSION(5, 12);
@@ -133,8 +145,9 @@ static int ibs_too_old(unsigned version, struct tare_error *err)
 }
 
 /*
- * Erratum 1606: there a least latency is kept to only of loads that miss L3, which Linux asks for by itself; of later processors it did until 7.0. Source:
- * Linux, arch/x86/events/amd/ibs.c, commit 898138efc990.
+ * Erratum 1606: on these processors a minimum latency works only together with the L3 miss filter,
+ * which Linux sets by itself; until 7.0 it did so for later processors, too. Source: Linux,
+ * arch/x86/events/amd/ibs.c, commit 898138efc990.
  */
 static bool zen_5(struct machine *m)
 {
@@ -159,11 +172,11 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 	if (q->min_latency && !has_format(m, pmu, "ldlat")) {
 		tare_fail(err, ENOTSUP, "IBS of this processor cannot leave out fast loads (Zen 5 can, from Linux 6.14 on)");
 		if (has_format(m, pmu, "l3missonly"))
-			tare_hint(err, "-e ibs_op/cnt_ctl=1,l3missonly=1/ samples those alone that miss the L3 cache");
+			tare_hint(err, "-e ibs_op/cnt_ctl=1,l3missonly=1/ samples only those that miss the L3 cache");
 		return -ENOTSUP;
 	}
 	if (q->min_latency && q->what != PRECISE_MEMORY)
-		return tare_fail(err, ENOTSUP, "IBS keeps loads alone where fast ones are left out: --precise=memory");
+		return tare_fail(err, ENOTSUP, "IBS samples only loads if fast ones are excluded: --precise=memory");
 	if (q->min_latency && (q->min_latency < IBS_LATENCY_LEAST || q->min_latency > IBS_LATENCY_MOST))
 		return tare_fail(err, ERANGE, "IBS takes a least latency of %d to %d cycles", IBS_LATENCY_LEAST, IBS_LATENCY_MOST);
 	if (q->min_latency)
@@ -172,18 +185,18 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 	out->registers = true;
 	out->multiple = IBS_MULTIPLE;
 	add(out->why, sizeof(out->why), "IBS: %s",
-	    q->what == PRECISE_FETCH ? "fetches, at distances by chance"
+	    q->what == PRECISE_FETCH ? "fetches, at random intervals"
 	    : q->min_latency	     ? zen_5(m) ? "loads that missed L3 and took longer than that" : "loads that took longer than that"
-	    : terms[0]		     ? "micro-operations of every kind; loads, stores and branches are told apart when read"
-				     : "operations of every kind, by cycles: this processor cannot count micro-operations, so slow ones come more often");
+	    : terms[0]		     ? "micro-operations of every kind; loads, stores and branches are distinguished when read"
+				     : "operations of every kind, by cycles: this processor cannot count micro-operations, so slow ones are sampled more often");
 	add(out->refused, sizeof(out->refused),
-	    "IBS samples user and kernel alike: it needs kernel.perf_event_paranoid <= 1%s, or CAP_PERFMON", q->all_cpus ? " (-a: <= 0)" : "");
+	    "IBS samples both user and kernel: it needs kernel.perf_event_paranoid <= 1%s, or CAP_PERFMON", q->all_cpus ? " (-a: <= 0)" : "");
 	return 0;
 }
 
 /* ---- Arm: SPE ---- */
 
-/* For who may sample the kernel. Source: linux arm_spe_pmu.c, arm_spe_pmu_event_init(). */
+/* For users who may sample the kernel. Source: linux arm_spe_pmu.c, arm_spe_pmu_event_init(). */
 #define PHYSICAL "pa_enable"
 
 static const char *spe_name(struct machine *m)
@@ -199,7 +212,7 @@ static const char *spe_name(struct machine *m)
 	return NULL;
 }
 
-/* Each kind of core may have an SPE of its own, which samples its CPUs alone. */
+/* Each type of core may have its own SPE, which samples only its CPUs. */
 static void say_other_spe(struct machine *m, const char *name, struct precise_choice *out)
 {
 	const char *const *names;
@@ -237,7 +250,7 @@ static int spe(struct machine *m, const char *name, const struct precise_questio
 	uint64_t least;
 
 	if (q->what == PRECISE_FETCH)
-		return no_fetch("SPE samples operations, and no fetches: --precise=all has them all", err);
+		return no_fetch("SPE samples operations, but no fetches: --precise=all includes all operations", err);
 	if (machine_pmu(m, name, &pmu, err) < 0)
 		return -ENOTSUP;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -293,7 +306,7 @@ static int none(struct machine *m, struct tare_error *err)
 	return -ENOTSUP;
 }
 
-/* Of branches every PEBS tells; of loads only one that has their event (Goldmont's has none). */
+/* Every PEBS supports branches; loads need a load event (Goldmont has none). */
 static bool has_pebs(struct machine *m, const struct pmu *const *cores, size_t n, enum precise_what what)
 {
 	bool intel = !strncmp(machine_cpu(m), "GenuineIntel", 12);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is chosen for each generation of processors, from sysfs as their kernels show it, and the attributes that it is
- * encoded to. The trees are made here: what of a machine matters is a few files.
+ * The choice for each generation of processors, from sysfs as their kernels show it, and the
+ * encoded attributes. The trees are created here, as only a few files of a machine matter.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -182,7 +182,7 @@ TEST(precise_of_each_generation)
 	}
 }
 
-/* What comes with the samples, and how they are to be asked for. */
+/* Contents of the samples, and how they are requested. */
 TEST(precise_how)
 {
 	static const struct {
@@ -221,7 +221,7 @@ TEST(precise_how)
 	}
 }
 
-/* The attributes: PMU, numbers, how precise, group. */
+/* The attributes: PMU, numbers, precision, group. */
 TEST(precise_encoded)
 {
 	static const struct {
@@ -268,7 +268,7 @@ TEST(precise_encoded)
 			text_add(&got, "%s%s %u:%#llx,%#llx,%#llx p%u g%u", k ? "; " : "", list.enc[k].pmu, a->type,
 				 (unsigned long long)a->config, (unsigned long long)a->config1, (unsigned long long)a->config2,
 				 (unsigned)a->precise_ip, list.enc[k].group);
-			/* IBS and SPE of old kernels refuse every wish to leave something out. */
+			/* IBS and SPE of old kernels refuse every exclusion. */
 			if (!strncmp(list.enc[k].pmu, "ibs", 3) || !strncmp(list.enc[k].pmu, "arm_spe", 7))
 				CHECK(!a->exclude_guest && !a->exclude_host && !a->exclude_kernel && !a->exclude_user,
 				      "row at line %d", drawn[i].line);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups per PMU. The kernel schedules a group on one PMU, with software events as free riders; so
- * a group that the user wrote and that came out on several PMUs (a hybrid machine, several memory
- * controllers) becomes one group per PMU, and its software events a group of their own, as they
- * would otherwise stop whenever the PMU they ride with is not this CPU's.
+ * Groups per PMU. The kernel schedules a group on one PMU, and software events with any group. So a
+ * group of the user that spans several PMUs (a hybrid machine, several memory controllers) becomes
+ * one group per PMU. Its software events become a group of their own: otherwise they would stop
+ * whenever the PMU of their group does not belong to this CPU.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,10 @@
 enum { GROUP_MAX = 512 };
 
 /*
- * PMUs that count in the kernel's software context: their events join the group of any PMU. Source: Linux, task_ctx_nr =
- * perf_sw_context in arch/x86/events/msr.c, arch/x86/events/intel/{pt,bts}.c, drivers/perf/arm_spe_pmu.c,
- * drivers/hwtracing/coresight/coresight-etm-perf.c, kernel/events/core.c; perf_event_open(), is_software_event().
+ * PMUs in the kernel's software context: their events can join the group of any PMU. Source: Linux,
+ * task_ctx_nr = perf_sw_context in arch/x86/events/msr.c, arch/x86/events/intel/{pt,bts}.c,
+ * drivers/perf/arm_spe_pmu.c, drivers/hwtracing/coresight/coresight-etm-perf.c,
+ * kernel/events/core.c; perf_event_open(), is_software_event().
  */
 static bool in_software_context(const char *pmu)
 {
@@ -30,8 +31,10 @@ static bool in_software_context(const char *pmu)
 	return false;
 }
 
-/* "": counts without a PMU. Generic events of the one core PMU and that PMU's own events are
- * together. */
+/*
+ * "": needs no PMU. Generic events of the only core PMU and that PMU's own events have the same
+ * key.
+ */
 static const char *key_of(const struct encoding *enc)
 {
 	if (in_software_context(enc->pmu))
@@ -50,17 +53,20 @@ static const char *key_of(const struct encoding *enc)
 	return enc->pmu[0] ? enc->pmu : "core";
 }
 
-/* Counted by the exact engine, or taken over by it where an event of its own is asked for: see engine_choose(). */
+/*
+ * Is it counted by the exact engine, or would the engine count it if the list has an event of its
+ * own? See engine_choose().
+ */
 static bool by_exact_engine(const struct encoding *enc)
 {
-	uint64_t generic = enc->attr.config & UINT32_MAX; /* above is a PMU */
+	uint64_t generic = enc->attr.config & UINT32_MAX; /* the upper half is a PMU */
 
 	return encoding_source(enc)->needs_engine ||
 	       (enc->attr.type == PERF_TYPE_HARDWARE && !enc->attr.exclude_user &&
 		(generic == PERF_COUNT_HW_INSTRUCTIONS || generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
 }
 
-/* The engine counts all of the group, so it is one. */
+/* The engine counts the whole group, so it is one group. */
 static bool all_by_exact_engine(const struct encoding_list *list, size_t first, size_t end)
 {
 	bool all = true, named = false;
@@ -77,8 +83,10 @@ static bool same(const struct encoding *a, const struct encoding *b)
 	return !strcmp(key_of(a), key_of(b));
 }
 
-/* Every event that needs a PMU must share one with the first such event; else they never count
- * together. */
+/*
+ * Every event that needs a PMU must share one with the first such event; otherwise they can never
+ * be counted together.
+ */
 static int check_together(const struct event_list *events, const struct encoding_list *list,
 			  size_t first, size_t end, struct tare_error *err)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Terms of pmu/.../: a flag that names an event of the PMU stands for that event's terms; a format
- * of the PMU takes a value; config, period and the like are perf's own. Source: perf-list(1),
- * "PARAMETERIZED EVENTS"; sysfs-bus-event_source-devices-{events,format}.
+ * Terms of pmu/.../: a flag that names an event of the PMU is replaced by that event's terms; a
+ * format of the PMU takes a value; config, period and the like are perf's own. Source:
+ * perf-list(1), "PARAMETERIZED EVENTS"; sysfs-bus-event_source-devices-{events,format}.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "pmu/encode.h"
 
-/* perf's terms that say how to sample; they belong to options of the command here. */
+/* perf's terms that control sampling; here they are options of the command. */
 static const char *const recording[] = {
 	"branch_type", "time",
 	"call-graph",  "stack-size",
@@ -21,7 +21,7 @@ static const char *const recording[] = {
 	"metric-id",   "driver-config",
 };
 
-/* Where messages about a term point: the user's text, or a file of sysfs. */
+/* The origin of a term, for messages: the user's text, or a file of sysfs. */
 struct origin {
 	const char *file; /* NULL: the user's text */
 	int at;
@@ -45,7 +45,7 @@ static int put(struct encoder *e, const struct origin *from, const struct event_
 	if (!t->is_number)
 		return fail(e, from, t, EINVAL,
 			    !strcmp(t->value, "?")
-				? "needs a value; give it beside the event's name"
+				? "needs a value; give it next to the event's name"
 				: "takes a number, decimal or 0x hex");
 	if (format_put(f, t->number, &enc->attr, &why) < 0)
 		return fail(e, from, t, why.code, why.what);
@@ -138,7 +138,7 @@ static void no_term(struct encoder *e, const struct pmu *pmu, const struct event
 	names_free(events, n_events);
 }
 
-/* As perf: a flag, or "=1", that is no format but an event of the PMU. */
+/* As in perf: a flag, or "=1", that is not a format but an event of the PMU. */
 static bool names_event(struct encoder *e, const struct pmu *pmu, const struct event_term *t)
 {
 	char terms[1024];
@@ -149,7 +149,7 @@ static bool names_event(struct encoder *e, const struct pmu *pmu, const struct e
 	       (machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) != -ENOENT || (!t->value && encoder_file_has(e, pmu, t->name)));
 }
 
-/* Of the PMU's own events, then of the user's files. */
+/* Searches the PMU's own events, then the user's files. */
 static int named_event(struct encoder *e, const struct pmu *pmu, const struct event_term *t, struct encoding *enc)
 {
 	char terms[1024];
@@ -159,8 +159,9 @@ static int named_event(struct encoder *e, const struct pmu *pmu, const struct ev
 	return encoder_pmu_event(e, pmu, t->name, enc);
 }
 
-/* `event_names`: a flag may name an event. Not so inside an event's own terms, so nothing can
- * recurse. */
+/*
+ * `event_names`: a flag may name an event. Not inside an event's own terms, so nothing can recurse.
+ */
 static int apply(struct encoder *e, const struct origin *from, const struct pmu *pmu,
 		 const struct event_term *t, bool event_names, struct encoding *enc)
 {
@@ -198,7 +199,7 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 	return -EINVAL;
 }
 
-/* Events first, so that what the user wrote beside them holds. */
+/* The event's terms first, so that the user's terms override them. */
 int encoder_terms(struct encoder *e, const struct pmu *pmu, struct encoding *enc)
 {
 	const struct event *ev = e->ev;
@@ -212,7 +213,7 @@ int encoder_terms(struct encoder *e, const struct pmu *pmu, struct encoding *enc
 	return ret;
 }
 
-/* A parameter of an event, as in "domain=?": the user's own term gives it. */
+/* A parameter of an event, as in "domain=?": the user's own term supplies it. */
 static bool user_gives(const struct event *ev, const char *name)
 {
 	for (size_t i = 0; i < ev->n_terms; i++)
@@ -239,7 +240,7 @@ int encoder_text(struct encoder *e, const struct pmu *pmu, const char *terms, co
 		ret = tare_fail_at(e->err, e->ev->at, EINVAL,
 				   "%.180s: '%.60s' is no list of terms: %.80s", from, terms,
 				   ret < 0       ? inner.what
-				   : list.n == 1 ? "it says nothing"
+				   : list.n == 1 ? "it is empty"
 						 : "it says more");
 	for (size_t i = 0; ret == 0 && i < list.event[0].n_terms; i++) {
 		const struct event_term *t = &list.event[0].term[i];

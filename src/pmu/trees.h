@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: the sysfs trees of tests/sysfs, where TARE_TREES or the build says they are. */
+/* For tests: the sysfs trees of tests/sysfs, at the path from TARE_TREES or the build. */
 #ifndef PMU_TREES_H
 #define PMU_TREES_H
 

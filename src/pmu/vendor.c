@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text form, and what all forms share.
+ * The text format, and code shared by all formats.
  *
  *   # pmu: uncore_imc                      (left out, or "cpu", or "armv8": the core PMUs)
  *   # name   event  umask  flags  meaning  (umask and flags may be "-"; flags: precise, or terms
@@ -57,7 +57,7 @@ int vendor_add(struct vendor_file *f, const struct vendor_event *ev, struct tare
 	if (ret == 0)
 		ret = copy(f, &kept.about, err);
 	for (char *c = (char *)kept.about; ret == 0 && *c;
-	     c++) /* our copy: nothing a terminal acts on */
+	     c++) /* our copy, without control characters */
 		if (iscntrl((unsigned char)*c))
 			*c = ' ';
 	if (ret == 0)
@@ -133,7 +133,7 @@ static bool is_name(const char *s)
 	return true;
 }
 
-/* Terms must read as such before anything is made of them: event=1,cmask=1 and not event=1,=,. */
+/* Check that the terms are well-formed: event=1,cmask=1 and not event=1,=,. */
 bool vendor_is_terms(const char *terms)
 {
 	struct event_list list = { 0 };
@@ -217,8 +217,8 @@ int vendor_text_parse(const char *text, const char *path, struct vendor_file *ou
 }
 
 /*
- * A FIFO that nobody writes to, or a terminal, would be waited for without end. The pipes of
- * <(COMMAND) and of standard input have a writer.
+ * A FIFO without a writer, or a terminal, would block forever. The pipes of <(COMMAND) and of
+ * standard input have a writer.
  */
 static int check_kind(const char *path, struct tare_error *err)
 {
@@ -227,7 +227,7 @@ static int check_kind(const char *path, struct tare_error *err)
 	struct stat st;
 
 	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || (pipe && S_ISFIFO(st.st_mode)))
-		return 0; /* what cannot be looked at, opening will name */
+		return 0; /* opening it will report the error */
 	tare_fail(err, EINVAL, "%s is no regular file", path);
 	tare_hint(err, "give a file, or <(COMMAND) for what a command writes");
 	return -EINVAL;
@@ -252,7 +252,7 @@ int vendor_file_read_as(const char *path, struct vendor_file *out, struct tare_e
 		return ret;
 
 	const char *first =
-	    text + strspn(text, " \t\r\n\xef\xbb\xbf"); /* a byte order mark is no JSON */
+	    text + strspn(text, " \t\r\n\xef\xbb\xbf"); /* a byte order mark is not JSON */
 
 	if (strlen(text) != n)
 		ret = tare_fail(err, EINVAL, "%s: a NUL byte at offset %zu: this is no text", path,

@@ -40,7 +40,7 @@ static int is_json(const struct dirent *d)
 	return n > 5 && !strcmp(d->d_name + n - 5, ".json");
 }
 
-/* One level of a folder. A file without events is no error there. */
+/* One level of a folder. A file without events is no error. */
 static int read_level(struct files *to, const char *folder, struct tare_error *err)
 {
 	struct dirent **entry;

@@ -4,11 +4,10 @@
  *   intel/perfmon: { "Header": ..., "Events": [ { "EventName", "EventCode", "UMask", "Counter", ...
  * } ] } Linux, tools/perf/pmu-events/arch: the array alone; a field that is absent is 0; {
  * "ArchStdEvent": NAME } refers to another file Arm telemetry: { "events": { "CPU_CYCLES": {
- * "code": "0x0011", "title", "description" } } } Arm pmu:       { "events": [ { "name", "code": 17,
- * "description" } ] } A row that cannot be read costs that row: it is kept by its name and the
- * reason. Sources: github.com/intel/perfmon, README.md, "Event List Field Definitions"; Linux,
- * jevents.py; Arm telemetry solution, schema of "PMU specification"; github.com/ARM-software/data,
- * pmu.
+ * "code": "0x0011", "title", "description" } } } Arm pmu: { "events": [ { "name", "code": 17,
+ * "description" } ] } Only the row that cannot be read is lost: its name and the reason are kept.
+ * Sources: github.com/intel/perfmon, README.md, "Event List Field Definitions"; Linux, jevents.py;
+ * Arm telemetry solution, schema of "PMU specification"; github.com/ARM-software/data, pmu.
  */
 #include <ctype.h>
 #include <jansson.h>
@@ -20,7 +19,7 @@
 #include "base/text.h"
 #include "pmu/vendor.h"
 
-/* jansson's functions; what its macros of loops call, too, is called by the pointers. */
+/* jansson's functions; those that its loop macros call are also called through the pointers. */
 #define FUNCTIONS(F)                                                                               \
 	F(json_array_get)                                                                          \
 	F(json_array_size) F(json_delete) F(json_integer_value) F(json_loadb) F(json_object_get)   \
@@ -42,20 +41,20 @@ struct reader {
 	struct vendor_file *out;
 	struct tare_error *err;
 	const char
-	    *list; /* the key of the list being read, "" when it is the whole file; NULL: no list */
-	/* Where the element being read begins, and its line; then how the text was walked so far.
-	 */
+	    /* the key of the list being read, "" if it is the whole file; NULL: not a list */
+	    *list;
+	/* Where the current element starts, and its line; then the scanner's state. */
 	const char *element;
 	unsigned line;
-	unsigned depth, list_depth; /* list_depth: within the list, once it is found */
-	bool key, first;            /* the list's key was passed; an element may begin here */
+	unsigned depth, list_depth; /* list_depth: inside the list, once it is found */
+	bool key, first;            /* the list's key was passed; an element may start here */
 	struct vendor_file *std;    /* standard events of the architecture */
 	size_t n_std;
 };
 
 enum { REFUSED = 1 }; /* a row, by bad() */
 
-/* Past the string that begins at p. */
+/* Skip the string that starts at p. */
 static const char *string_end(const char *p)
 {
 	for (p++; *p && *p != '"'; p++)
@@ -64,7 +63,9 @@ static const char *string_end(const char *p)
 	return *p ? p + 1 : p;
 }
 
-/* Walk on to the next element of the list: jansson has read it well, and keeps no positions. */
+/*
+ * Advance to the next element of the list. jansson has validated the text, but keeps no positions.
+ */
 static void next_element(struct reader *r)
 {
 	size_t n = strlen(r->list);
@@ -102,7 +103,7 @@ static void next_element(struct reader *r)
 	}
 }
 
-/* The line of an event: of its quoted name, or where it begins. 0 if not known. */
+/* The line of an event: of its quoted name, or of its start. 0 if unknown. */
 static unsigned line_of(const struct reader *r, const char *name)
 {
 	size_t n = name ? strlen(name) : 0;
@@ -134,8 +135,10 @@ static int bad(const struct reader *r, const char *name, const char *field, cons
 	return ret < 0 ? ret : REFUSED;
 }
 
-/* A name as files have them; what else a string may hold would not survive perf's grammar or a
- * terminal. */
+/*
+ * Does the name only contain characters used in vendor files? Others would not survive perf's
+ * grammar or a terminal.
+ */
 static bool plain(const char *s, const char *also)
 {
 	if (!*s)
@@ -147,8 +150,8 @@ static bool plain(const char *s, const char *also)
 }
 
 /*
- * A number of a field: a JSON integer, or a string in decimal or 0x hex, of which a list gives its
- * first. 1: there; 0: absent or empty; -EINVAL.
+ * The number in a field: a JSON integer, or a string in decimal or 0x hex; of a list, the first
+ * one. 1: present; 0: absent or empty; -EINVAL.
  */
 static int number(const json_t *event, const char *field, uint64_t *out)
 {
@@ -178,9 +181,9 @@ static int number(const json_t *event, const char *field, uint64_t *out)
 }
 
 /*
- * "0,1,2,3", "Fixed counter 1", 32 and up for fixed counters, as in PEBScounters. *mask is 0 when
- * the file does not say: absent, "FIXED" (an uncore's own), "NA". Source: intel/perfmon README,
- * "Event List Field Definitions".
+ * "0,1,2,3", "Fixed counter 1", 32 and up for fixed counters, as in PEBScounters. *mask is 0 if not
+ * given: absent, "FIXED" (an uncore's own), "NA". Source: intel/perfmon README, "Event List Field
+ * Definitions".
  */
 static int counters(const json_t *event, uint64_t *mask)
 {
@@ -211,8 +214,10 @@ static int counters(const json_t *event, uint64_t *mask)
 	return *s ? -EINVAL : 0;
 }
 
-/* Fields that become terms of perf, except EventCode and UMask. Source: Linux, jevents.py,
- * event_fields. */
+/*
+ * Fields that become perf terms, except EventCode and UMask. Source: Linux, jevents.py,
+ * event_fields.
+ */
 static const struct {
 	const char *field, *term;
 } terms_of[] = {
@@ -246,9 +251,9 @@ static const char *const known_fields[] = {
 };
 
 /*
- * Events on fixed counters whose code in the files is not the one the kernel takes.
- * Source: Intel SDM vol. 3B, "Pre-defined Architectural Performance Events"; Linux, intel_pmu's
- * fixed constraints; jevents.py, real_event().
+ * Events on fixed counters for which the kernel uses another code than the files. Source: Intel SDM
+ * vol. 3B, "Pre-defined Architectural Performance Events"; Linux, intel_pmu's fixed constraints;
+ * jevents.py, real_event().
  */
 static const struct {
 	const char *name, *terms;
@@ -263,8 +268,10 @@ static const struct {
 	{ "topdown.slots", "event=0x0,umask=0x4" },
 };
 
-/* Model-specific registers that an event needs, and the format that carries their value. Source:
- * intel/perfmon README. */
+/*
+ * Model-specific registers that an event needs, and the format for their value. Source:
+ * intel/perfmon README.
+ */
 static const struct {
 	uint64_t msr;
 	const char *term;
@@ -275,7 +282,7 @@ static const struct {
 	{ 0x3f7, "frontend" },
 };
 
-/* Units by other names than uncore_UNIT. Source: Linux, jevents.py, unit_to_pmu(). */
+/* Units with other names than uncore_UNIT. Source: Linux, jevents.py, unit_to_pmu(). */
 static const struct {
 	const char *unit, *pmu;
 } units[] = {
@@ -349,8 +356,7 @@ static int unknown_fields(struct reader *r, const json_t *event, const char *nam
 	return 0;
 }
 
-/* perfmon names the filter register, and the value where one is to be set; Linux's files give
- * terms. */
+/* perfmon names the filter register, and a value if one must be set; Linux's files give terms. */
 static int filter_terms(struct reader *r, const json_t *event, const char *name, struct text *terms)
 {
 	const char *filter = string_of(event, "Filter");
@@ -388,7 +394,7 @@ static int msr_terms(struct reader *r, const json_t *event, const char *name, st
 		return bad(r, name, "MSRIndex or MSRValue", "is no number");
 	for (size_t i = 0; msr && i < ARRAY_SIZE(registers); i++)
 		if (registers[i].msr == msr) {
-			/* In Linux's files, a list without a name, an absent field is 0. */
+			/* In Linux's files, whose list has no name, an absent field is 0. */
 			if (!given && !(r->list && !*r->list))
 				return bad(r, name, "MSRValue",
 					   "is missing, and MSRIndex needs it");
@@ -468,7 +474,7 @@ static int intel_terms(struct reader *r, const json_t *event, const char *name, 
 	return ret ? ret : unknown_fields(r, event, name);
 }
 
-/* Why a row of standard metrics is not read. */
+/* Why a row with a standard metric is not read. */
 static const char metric[] = "a metric";
 
 /* { "ArchStdEvent": "L1I_CACHE_REFILL" }: the terms are those of the standard event. */
@@ -480,7 +486,7 @@ static int standard_event(struct reader *r, const char *standard, struct vendor_
 		return bad(r, standard, "ArchStdEvent", "is in a file of standard events");
 	std = vendor_standard(r->path, standard, &r->std, &r->n_std);
 	for (size_t i = 0; !std && i < r->n_std;
-	     i++) /* a standard metric has this name: tare does not read it */
+	     i++) /* a standard metric has this name: tare does not read metrics */
 		for (size_t k = 0; k < r->std[i].n_refused; k++)
 			if (!strcasecmp(r->std[i].refused[k].name, standard) &&
 			    !strcmp(r->std[i].refused[k].why, metric))
@@ -515,7 +521,7 @@ static const char *renamed(const char *name, struct text *room)
 	return room->s ? room->s : name;
 }
 
-/* Metrics, and how many counters a PMU has, are among the rows of perf's own files. */
+/* perf's own files also contain metrics and the numbers of counters. */
 static bool is_event(const json_t *event)
 {
 	return json_object_get(event, "EventName") || json_object_get(event, "ArchStdEvent") ||

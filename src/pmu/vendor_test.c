@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Vendor files and libpfm4. The encodings expected of libpfm4's names are those of intel/perfmon
- * and AMD's manuals. */
+/*
+ * Vendor files and libpfm4. The expected encodings of libpfm4's names come from intel/perfmon and
+ * AMD's manuals.
+ */
 #include <sys/stat.h>
 #include "pmu/encode.h"
 #include "pmu/libpfm.h"
@@ -19,7 +21,7 @@ static const char *vendor_path(const char *name, char room[256])
 	return room;
 }
 
-/* "type:config,config1 counters pmu" of each encoding, parted by "; "; or the error. */
+/* "type:config,config1 counters pmu" of each encoding, separated by "; "; or the error. */
 static void encode(const char *tree, const char *file, const char *cpu, const char *text, char *to,
 		   size_t room)
 {
@@ -256,7 +258,7 @@ TEST(files_that_are_none)
 	close(fd);
 	unlink(path);
 
-	CHECK_EQ(mkfifo(path, 0600), 0); /* nobody writes: it must not be waited for */
+	CHECK_EQ(mkfifo(path, 0600), 0); /* it has no writer: opening must not block */
 	alarm(20);
 	CHECK_EQ(vendor_file_read(path, &f, &err), -EINVAL);
 	alarm(0);
@@ -265,7 +267,10 @@ TEST(files_that_are_none)
 }
 
 #ifdef HAVE_JANSSON
-/* What does not fit a PMU's format, found when the event is asked for, is named with its line. */
+/*
+ * Values that do not fit a PMU's format are found when the event is used, and reported with the
+ * line.
+ */
 TEST(values_too_wide)
 {
 	char path[] = "/tmp/tare-vendor-XXXXXX.json", got[600];
@@ -282,7 +287,7 @@ TEST(values_too_wide)
 	unlink(path);
 }
 
-/* Which counters a file may name, and how they are kept. */
+/* Counters that a file may name, and how they are stored. */
 TEST(counters_of_files)
 {
 	static const struct {
@@ -309,7 +314,10 @@ TEST(counters_of_files)
 #endif
 
 #ifdef HAVE_JANSSON
-/* Each field that selects the counted event, as in Linux's jevents.py. tests/vendor/gold.py compares all rows of Linux's files. */
+/*
+ * Each field that selects the counted event, as in Linux's jevents.py. tests/vendor/gold.py
+ * compares all rows of Linux's files.
+ */
 TEST(fields_of_linux)
 {
 	static const struct {
@@ -411,7 +419,7 @@ TEST(descriptions_cannot_drive_a_terminal)
 	vendor_file_free(&f);
 }
 
-/* Which PMU an event is for, and which elements are none. */
+/* The PMU of an event, and elements that are not events. */
 TEST(units_of_files)
 {
 	static const char json[] = "[{\"MetricName\":\"IPC\"},"
@@ -468,7 +476,7 @@ TEST(the_table_of_arm)
 	vendor_file_free(&f);
 }
 
-/* Another reader of the same events: libpfm4's tables, for CPUs that are not here. */
+/* Compares with another source of the same events: libpfm4's tables, for CPUs that are absent. */
 TEST(libpfm4)
 {
 	static const struct {
@@ -498,7 +506,7 @@ TEST(libpfm4)
 	struct libpfm_event probe;
 
 	trees_needed();
-	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* a test is a program */
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* a test is a program of its own */
 	if (libpfm_encode("skl", "INST_RETIRED:ANY_P", &probe, NULL) < 0)
 		tap_skip("libpfm4", "this build has none, or one without tables of x86");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -382,7 +382,7 @@ def the_first_window_of_a_process_has_its_time():
     true(r.returncode == 0 and rows[0]["window"] == "1" and all(int(row["wall_ns"]) > 0 for row in rows), f"{r.stderr} {rows}")
     for words in (["-e", "instructions,calls"], ["-e", "calls:u"]):
         said = sh(TARE, "windows", *words, "--", "true")
-        true(said.returncode == 125 and "exact/calls/ in its place" in said.stderr, said.stderr)
+        true(said.returncode == 125 and "use exact/calls/" in said.stderr, said.stderr)
 
 
 @test

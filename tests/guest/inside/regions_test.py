@@ -39,7 +39,7 @@ def also_where_blocks_fill_up():
 @test
 def what_cannot_be_counted_is_refused():
     said = tare("-e", "instructions-minus-irqs:u", "--", "true", status=125)
-    true("nobody knows an event of this CPU" in said, said)
+    true("no event is known that counts interrupts on this CPU" in said, said)
     said = tare("-e", "branches:u", "--", "true", status=125)
     true("branches" in said, said)
 
