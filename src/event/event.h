@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the user asked to count, as written: perf's event grammar, parsed and nothing more. Takes
- * text, gives a list of events in groups; knows no machine. src/pmu knows which names exist.
+ * The events that the user requested, in perf's event grammar, parsed only. Takes text, gives a
+ * list of events in groups; independent of the machine. src/pmu knows which names exist.
  */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
@@ -36,7 +36,7 @@ struct event_mods {
 
 struct event_term {
 	const char *name;
-	const char *value; /* NULL: a flag, worth 1 */
+	const char *value; /* NULL: a flag, with value 1 */
 	uint64_t number;   /* valid if is_number; 1 for a flag */
 	bool is_number;
 	int at; /* byte offset of the term in the text */
@@ -46,11 +46,14 @@ struct event {
 	enum event_kind kind;
 	const char *text; /* this event as the user wrote it, modifiers included */
 	int at;           /* its byte offset in the text, for messages */
-	const char *pmu;  /* EVENT_PMU: before the slash: a PMU, a glob, an uncore_ name without its
-			     prefix,  or a name such as cycles in cycles/period=1000/ */
+	/*
+	 * EVENT_PMU: before the slash: a PMU, a glob, an uncore_ name without its prefix, or a name
+	 * such as cycles in cycles/period=1000/
+	 */
+	const char *pmu;
 	const char *name; /* EVENT_NAME: the name; EVENT_TRACEPOINT: after the colon */
 	const char *system; /* EVENT_TRACEPOINT: before the colon */
-	const char *label;  /* from the name= term, else NULL: how it is shown */
+	const char *label;  /* from the name= term, else NULL: the displayed name */
 	struct event_term *term;
 	size_t n_terms;
 	uint64_t raw;  /* EVENT_RAW, EVENT_NUMBERS: the config */
@@ -59,25 +62,24 @@ struct event {
 		uint64_t addr, len;
 		bool r, w, x;
 	} bp;
-	struct event_mods mods; /* those of the group already merged in */
+	struct event_mods mods; /* merged with those of the group */
 	unsigned
-	    group; /* events of the same number are one group, counted together or not at all */
+	    group; /* events with the same number are one group, counted together or not at all */
 };
 
 struct event_list {
 	struct event *event;
 	size_t n;
 	unsigned groups; /* group numbers are 0..groups-1 */
-	void *memory;    /* everything the pointers above point into */
+	void *memory;    /* memory of everything the pointers above point to */
 };
 
 /*
- * Parse a comma-separated list with {groups}. On failure returns -EINVAL, with err->at the byte of
- * `text` that the message is about, and *out freed and empty. Cost: linear; refuses texts over 1
- * MiB. May be called again to append: `out` is zero-initialised by the caller before the first call
- * (-e a -e b). Positions count from the start of the text of each call: a command that takes
- * several lists does best to join them with commas and parse once, so that carets fall on the right
- * byte.
+ * Parse a comma-separated list with {groups}. On failure returns -EINVAL, with the offset in `text`
+ * in err->at, and *out freed and empty. Cost: linear; refuses texts over 1 MiB. May be called again
+ * to append: the caller zero-initialises `out` before the first call (-e a -e b). Offsets are
+ * relative to the text of each call: a command with several lists should join them with commas and
+ * parse once, so that carets are right.
  */
 int event_list_parse(const char *text, struct event_list *out, struct tare_error *err);
 void event_list_free(struct event_list *list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A formula becomes a row of steps for a small stack: no recursion at evaluation, depth known. */
+/* Compiles a formula to steps for a small stack: no recursion at evaluation, and a known depth. */
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
@@ -17,7 +17,10 @@ struct step {
 	size_t name;
 };
 
-/* Of the arrays only what is used is ever written: `tare stat` parses every metric's formula at its end, and pages cost more than parsing. */
+/*
+ * Only the used part of the arrays is written: `tare stat` parses every metric's formula at its
+ * end, and touching pages costs more than parsing.
+ */
 struct formula {
 	size_t steps, names;
 	struct step step[STEPS_MAX];
@@ -58,7 +61,10 @@ static bool in_name(const char *p)
 	       *p == '#';
 }
 
-/* The bytes of "/conditional-branches/" at `p`, where `word` is the exact engine: a name as its columns print it. */
+/*
+ * The length of "/conditional-branches/" at `p`, if `word` is the exact engine: a name as in its
+ * columns.
+ */
 static size_t slashes_of_exact(const char *word, size_t n, const char *p)
 {
 	size_t len = strspn(p + 1, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -66,13 +72,15 @@ static size_t slashes_of_exact(const char *word, size_t n, const char *p)
 	return n == 5 && !strncmp(word, "exact", n) && *p == '/' && len && p[1 + len] == '/' ? len + 2 : 0;
 }
 
-/* cpu@event\=0x3c@u: perf writes @ for the slashes, and a backslash before what would end a name.
+/*
+ * cpu@event\=0x3c@u: perf writes @ for the slashes, and a backslash before characters that would
+ * end a name.
  */
 static int name(struct parser *ps)
 {
 	struct formula *f = ps->f;
 	char word[NAME_ROOM];
-	bool term = false; /* between the two @ */
+	bool term = false; /* between two @ */
 	size_t n = 0;
 
 	for (; *ps->p; ps->p++) {

@@ -8,7 +8,7 @@
 static const struct {
 	char letter;
 	size_t flag;    /* offset of the bool in struct event_mods */
-	bool privilege; /* naming one level excludes those that are not named */
+	bool privilege; /* naming one level excludes the others */
 } letters[] = {
 	{ 'u', offsetof(struct event_mods, user), true },
 	{ 'k', offsetof(struct event_mods, kernel), true },

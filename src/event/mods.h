@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The letters after an event: whom to count, how precisely, with which standing. */
+/* The modifiers after an event: which modes and guests to count, the precision, the scheduling. */
 #ifndef EVENT_MODS_H
 #define EVENT_MODS_H
 
@@ -10,14 +10,16 @@
 	"precise, "                                                                                \
 	"P most precise, S read in samples, D pinned, W weak group, e exclusive"
 
-/* How many bytes at `s` are modifiers; 0 when what stands there up to the next delimiter is
- * something else. */
+/*
+ * Number of bytes at `s` that are modifiers; 0 if the text up to the next delimiter is something
+ * else.
+ */
 size_t mods_length(const char *s);
 
 /* `at` is the offset of s for messages. perf's rules: each letter once, p up to three times. */
 int mods_parse(const char *s, size_t n, int at, struct event_mods *out, struct tare_error *err);
 
-/* Add those of a group to those of an event: the union, and the sum of the p. */
+/* Add a group's modifiers to those of an event: the union, and the sum of the p. */
 int mods_merge(struct event_mods *to, const struct event_mods *group, int at,
 	       struct tare_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf's event grammar: text -> struct event_list. Pure; every error points at its byte.
+ * perf's event grammar: text -> struct event_list. No side effects; every error has its offset.
  *
  *   list   = item { "," item }
  *   item   = [ name ] "{" event { "," event } "}" [ ":" mods ]  |  event
@@ -8,11 +8,11 @@
  *          | "mem:" addr [ "/" len ] [ ":" rwx ] | system ":" name
  *   terms  = [ term { "," term } ],  term = name [ "=" value ]
  *
- * White space and newlines may stand around items. A colon is followed by modifiers when every
- * letter up to the next delimiter is one; otherwise by more of the name, so that a tracepoint
- * (sched:sched_switch) and libpfm4's names (INST_RETIRED:ANY_P, skl::INST_RETIRED:ANY_P:u) are read
- * alike. Source: perf-list(1), "EVENT MODIFIERS" and "PARAMETERIZED EVENTS"; perf-record(1), option
- * -e.
+ * White space and newlines are allowed around items. The text after a colon is modifiers if every
+ * letter up to the next delimiter is one; otherwise it is part of the name. So tracepoints
+ * (sched:sched_switch) and libpfm4's names (INST_RETIRED:ANY_P, skl::INST_RETIRED:ANY_P:u) are
+ * parsed the same way. Source: perf-list(1), "EVENT MODIFIERS" and "PARAMETERIZED EVENTS";
+ * perf-record(1), option -e.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int at(const struct parser *ps, const char *where)
 	return (int)(where - ps->text);
 }
 
-/* What stands at a place, in words for a message. */
+/* The character at a position, as text for a message. */
 static const char *seen(const char *where, char room[8])
 {
 	if (!*where)
@@ -55,7 +55,7 @@ static void skip_space(struct parser *ps)
 	ps->p += strspn(ps->p, " \t\r\n");
 }
 
-/* Bytes of a name: [A-Za-z0-9_*?[]] first, then also . - ! @ */
+/* Length of a name: [A-Za-z0-9_*?[]] first, then also . - ! @ */
 static size_t name_length(const char *s)
 {
 	size_t n = 0;
@@ -66,7 +66,7 @@ static size_t name_length(const char *s)
 	return n;
 }
 
-/* A whole decimal or 0x number of `n` bytes. 0, -EINVAL (no number), -ERANGE. */
+/* A decimal or 0x number of exactly `n` bytes. 0, -EINVAL (not a number), -ERANGE. */
 static int number(const char *s, size_t n, uint64_t *out)
 {
 	unsigned base = n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10;
@@ -88,7 +88,7 @@ static int number(const char *s, size_t n, uint64_t *out)
 	return 0;
 }
 
-/* A number that must be there; moves past it. */
+/* A required number; moves past it. */
 static int take_number(struct parser *ps, const char *what, uint64_t *out)
 {
 	size_t n = 0;
@@ -131,8 +131,10 @@ static bool is_raw(const char *s, size_t n, uint64_t *config)
 	return number(hex, n + 2, config) == 0;
 }
 
-/* LIKWID writes the counter after the event: INSTR_RETIRED_ANY:FIXC0. Source: LIKWID wiki,
- * "TutorialGroups". */
+/*
+ * In LIKWID the counter follows the event: INSTR_RETIRED_ANY:FIXC0. Source: LIKWID wiki,
+ * "TutorialGroups".
+ */
 static bool is_likwid_counter(const char *s, size_t n)
 {
 	size_t letters = !strncmp(s, "PMC", 3) ? 3 : !strncmp(s, "FIXC", 4) ? 4 : 0;
@@ -198,7 +200,10 @@ static int parse_term(struct parser *ps, struct event *ev, struct event_term *t)
 	return 0;
 }
 
-/* At least as many terms as there are from here to the slash that ends them; a quoted value may have commas and slashes of its own. */
+/*
+ * An upper bound of the number of terms up to the slash that ends them; a quoted value may contain
+ * commas and slashes.
+ */
 static size_t count_terms(const char *s)
 {
 	size_t n = 1;
@@ -214,7 +219,7 @@ static size_t count_terms(const char *s)
 	return n;
 }
 
-/* At the slash. name= becomes the label and is no term. */
+/* At the slash. name= becomes the label and is not a term. */
 static int parse_terms(struct parser *ps, struct event *ev)
 {
 	int ret;
@@ -296,8 +301,8 @@ static int parse_breakpoint(struct parser *ps, struct event *ev)
 	}
 	if (!ev->bp.r && !ev->bp.w && !ev->bp.x)
 		ev->bp.r = ev->bp.w = true;
-	if (!ev->bp.len) /* perf's: an instruction's breakpoint is as long as a pointer, data 4
-			    bytes */
+	/* as in perf: for an instruction the size of a pointer, for data 4 bytes */
+	if (!ev->bp.len)
 		ev->bp.len = ev->bp.x ? sizeof(long) : 4;
 	if (*ps->p == ':') {
 		ps->p++;
@@ -311,8 +316,8 @@ static int parse_breakpoint(struct parser *ps, struct event *ev)
 }
 
 /*
- * After the first word: colons lead to modifiers, to a LIKWID counter, or to more of the name. Two
- * parts make a tracepoint (or a libpfm4 name: src/pmu sees which); more parts are one name.
+ * After the first word: colons are followed by modifiers, a LIKWID counter, or more of the name.
+ * Two parts are a tracepoint (or a libpfm4 name: src/pmu decides); more parts are one name.
  */
 static int parse_colons(struct parser *ps, struct event *ev, const char *word)
 {
@@ -358,7 +363,7 @@ static int parse_colons(struct parser *ps, struct event *ev, const char *word)
 	return copy(ps, word, (size_t)(end - word), &ev->name);
 }
 
-/* The word is numbers: type:config. */
+/* The word is a number: type:config. */
 static int parse_numbers(struct parser *ps, struct event *ev, const char *word)
 {
 	uint64_t type;
@@ -376,7 +381,7 @@ static int parse_numbers(struct parser *ps, struct event *ev, const char *word)
 	return take_number(ps, "a config", &ev->raw);
 }
 
-/* "/terms/mods" and ":mods" after a form that takes no more name. */
+/* "/terms/mods" and ":mods" after a complete name. */
 static int parse_tail(struct parser *ps, struct event *ev)
 {
 	int ret;
@@ -456,7 +461,7 @@ static int parse_event(struct parser *ps, unsigned group)
 	return 0;
 }
 
-/* What may follow an event or a group. */
+/* Check what follows an event or a group. */
 static int expect_end(struct parser *ps, bool in_group)
 {
 	char c[8];
@@ -517,7 +522,7 @@ static int parse_list(struct parser *ps)
 		size_t word = name_length(ps->p);
 
 		if (ps->p[word] ==
-		    '{') { /* perf allows a name before the brace, and shows it nowhere */
+		    '{') { /* perf accepts a name before the brace, but does not show it */
 			ps->p += word;
 			ret = parse_group(ps);
 		} else {

@@ -3,7 +3,7 @@
 #include "event/event.h"
 #include "tap.h"
 
-/* One event, drawn as text: kind, names, terms, modifiers. */
+/* Format an event as text: kind, names, terms, modifiers. */
 static void draw(const struct event *e, char *to, size_t room)
 {
 	static const char *const kinds[] = { "name", "pmu", "raw", "bp", "tp", "numbers" };
@@ -234,7 +234,10 @@ TEST(lists_grow)
 	event_list_free(&list);
 }
 
-/* Commas and slashes of a quoted value are not those between terms: behind the last term stands other memory of the list. */
+/*
+ * Commas and slashes in a quoted value do not separate terms: other memory of the list follows the
+ * last term.
+ */
 TEST(terms_behind_a_quoted_value)
 {
 	static const char text[] = "cpu/name='A:/b,c',v='/',first,second=2,third/,after";

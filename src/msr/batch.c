@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words -> operations. */
+/* Parses operations. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ int msr_word_parse(struct msr_word *out, const char *word, unsigned maker, struc
 	return ret < 0 || !out->has_value ? ret : field_value(row, &out->field, out->value, err);
 }
 
-/* "EVENT=0xc5" of that row, into *value. */
+/* Parse "EVENT=0xc5" with the fields of that row, and add it to *value. */
 static int add_field(const struct msr_row *row, const char *word, uint64_t *value, struct tare_error *err)
 {
 	size_t n = strcspn(word, "=");
@@ -101,7 +101,7 @@ static int one_line(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, u
 	static const struct {
 		const char *word;
 		uint16_t kind;
-		size_t least, most; /* words behind it */
+		size_t least, most; /* number of words after it */
 	} kinds[] = { { "read", TARE_MSR_READ, 1, 1 },
 		      { "write", TARE_MSR_WRITE, 2, WORDS_ON_A_LINE },
 		      { "tsc", TARE_MSR_TSC, 0, 0 },
@@ -113,7 +113,7 @@ static int one_line(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, u
 		if (strcmp(words[0], kinds[i].word))
 			continue;
 		if (n - 1 < kinds[i].least || n - 1 > kinds[i].most) {
-			tare_fail(err, EINVAL, "%s with %zu word%s behind it", words[0], n - 1, n == 2 ? "" : "s");
+			tare_fail(err, EINVAL, "%s with %zu word%s after it", words[0], n - 1, n == 2 ? "" : "s");
 			tare_hint(err, "read NAME; write NAME VALUE; write NAME FIELD=VALUE...; tsc; rdpmc INDEX");
 			return -EINVAL;
 		}

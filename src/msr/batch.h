@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations as people write them: words on the command line, or a file of them.
+ * Text format of operations, for the command line and for files.
  *
  *	read NAME			NAME: a register by name or number
  *	write NAME VALUE		the whole register
  *	write NAME FIELD=VALUE ...	these fields, all else 0
  *	tsc				the time stamp counter
- *	rdpmc INDEX			a counter as the instruction rdpmc takes it
+ *	rdpmc INDEX			a counter, by the index that the instruction rdpmc uses
  *
- * '#' begins a comment. Pure.
+ * '#' starts a comment. No side effects.
  */
 #ifndef MSR_BATCH_H
 #define MSR_BATCH_H
@@ -24,7 +24,7 @@ struct msr_batch {
 /* Errors name the line. -E2BIG: more than TARE_MSR_OPS_MAX operations. */
 int msr_batch_parse(struct msr_batch *out, const char *text, unsigned maker, struct tare_error *err);
 
-/* "NAME" or "NAME.FIELD", and for a write "=VALUE" behind it. */
+/* "NAME" or "NAME.FIELD", and for a write "=VALUE" after it. */
 struct msr_word {
 	uint32_t msr;
 	bool one_field, has_value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations as people write them. */
+/* Parsing of operations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -69,7 +69,7 @@ TEST(mistakes_name_their_line)
 		{ __LINE__, -EINVAL, "tsc\npeek IA32_PMC0", "line 2: 'peek' is no operation" },
 		{ __LINE__, -EINVAL, "read", "line 1: read with 0 words" },
 		{ __LINE__, -EINVAL, "read a b", "line 1: read with 2 words" },
-		{ __LINE__, -EINVAL, "write IA32_PMC0", "line 1: write with 1 word behind" },
+		{ __LINE__, -EINVAL, "write IA32_PMC0", "line 1: write with 1 word after" },
 		{ __LINE__, -ENOENT, "read IA32_PMD0", "line 1: no register 'IA32_PMD0'" },
 		{ __LINE__, -ERANGE, "write IA32_PERFEVTSEL0 EVENT=0x1c0", "line 1: EVENT has 8 bits" },
 		{ __LINE__, -EINVAL, "write IA32_PMC0 many", "line 1: 'many' is not a number" },
@@ -159,7 +159,10 @@ TEST(words_of_the_command_line)
 	}
 }
 
-/* The files of examples/ are what they say they are: every line is one operation of that maker, and what it writes is allowed. */
+/*
+ * The files in examples/ are valid: every line is one operation for that maker, and its write is
+ * allowed.
+ */
 TEST(examples)
 {
 	static const struct {
@@ -173,7 +176,7 @@ TEST(examples)
 	};
 
 	if (access(TREES_DIR "/../../examples", F_OK) < 0)
-		tap_skip("examples", "this is no source tree: no examples/ beside the tests");
+		tap_skip("examples", "this is no source tree: no examples/ next to the tests");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tare_error err = TARE_ERROR_INIT;
 		struct msr_batch b;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of CPUs that are not here. Where CPUID can be asked, it says this instead. */
+/* Counters of CPUs other than this one. On this one CPUID is used instead. */
 #include <stdio.h>
 #include <string.h>
 #include "msr/plan.h"
 
 /*
- * The first row that matches holds. "*": any. Sources: Intel SDM vol. 3B, the chapters per microarchitecture; AMD PPRs. Silvermont and Airmont: what Linux
- * prints at boot on E3815, N2930, N3050, N3150, N3700 and Z8300 ("full-width counters", "bit width: 40"). Of Knights Landing and Mill nothing public says how wide their
- * counters are: no row, and so no plan for them but on such a machine.
+ * The first matching row applies. "*": any. Sources: Intel SDM vol. 3B, the chapters per
+ * microarchitecture; AMD PPRs. Silvermont and Airmont: what Linux prints at boot on E3815, N2930,
+ * N3050, N3150, N3700 and Z8300 ("full-width counters", "bit width: 40"). The width of the counters
+ * of Knights Landing and Mill is not published: there is no row, so plans for them can only be made
+ * on such a machine.
  */
 static const struct {
 	const char *bound, *libpfm, *name;
@@ -51,7 +53,7 @@ int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const
 		snprintf(out->name, sizeof(out->name), "%s", name);
 		return 0;
 	}
-	tare_fail(err, ENODATA, "the counters' registers of %.60s are not known", name);
+	tare_fail(err, ENODATA, "the counter registers of %.60s are unknown", name);
 	tare_hint(err, "on such a machine itself, without --cpu, CPUID says how many there are and how wide");
 	return -ENODATA;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events whose meaning a second register completes, and what that register takes: CPU by CPU. Source: Linux,
+ * Events that need a second register, and the valid bits of that register, by CPU. Source: Linux,
  * arch/x86/events/intel/core.c, *_extra_regs and intel_pmu_init().
  */
 #include <string.h>
@@ -12,7 +12,7 @@ enum { EXTRAS = 6, RSP_0 = 0x1a6, RSP_1 = 0x1a7, FRONTEND = 0x3f7 };
 #define LATENCY(code) { code, 0, 0, "ldlat" }
 #define FRONT(code, mask) { code, FRONTEND, mask, "frontend" }
 
-/* The first row that matches holds. "*": any. A row without events: the CPU has no such register. */
+/* The first matching row applies. "*": any. A row without events: the CPU has no such register. */
 static const struct {
 	const char *bound, *libpfm;
 	struct msr_extra extra[EXTRAS];

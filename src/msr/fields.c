@@ -93,7 +93,7 @@ static const struct {
 
 bool msr_field_nth(const struct msr_row *row, size_t i, struct msr_bits *out)
 {
-	/* Family 10h's selects have the same bits under other numbers. */
+	/* The event selects of family 10h have the same bits under other register numbers. */
 	const char *name = !strcmp(row->name, "PERF_LEGACY_CTL") ? "PERF_CTL" : row->name;
 
 	for (size_t f = 0; f < ARRAY_SIZE(fields); f++) {

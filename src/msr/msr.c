@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters by their registers: what all tasks do on one CPU, never multiplexed. Groups on the same CPU share its registers, so what is
- * taken there is kept in one place for the whole program. Somebody else may write to the same registers: what was chosen is read again
- * with the counts, and where it has changed there is no number.
+ * The source "msr": counts all tasks on one CPU by its registers, without multiplexing. Groups on
+ * the same CPU share its registers, so their allocation is kept in one place for the whole program.
+ * Another program may write to the same registers: the configuration is read again with the counts,
+ * and if it has changed, the count is unavailable.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 #include "msr/msr_events.h"
 #include "msr/registers.h"
 
-/* No CPU counts more than this many events in a nanosecond; a counter may have gone round after less is sure to be whole. */
+/*
+ * No CPU counts more events than this per nanosecond. After a shorter time a counter cannot have
+ * wrapped around unnoticed.
+ */
 enum { EVENTS_PER_NS = 64 };
 
 struct on_cpu {
@@ -21,7 +25,8 @@ struct on_cpu {
 	unsigned users;
 	uint64_t taken;           /* counters, as msr_plan.enable */
 	struct msr_beside going;
-	struct tare_msr_op saved[TARE_MSR_OPS_MAX]; /* oldest first; only where nobody else puts it back */
+	/* oldest first; used if no one else restores them */
+	struct tare_msr_op saved[TARE_MSR_OPS_MAX];
 	size_t n_saved;
 };
 
@@ -31,10 +36,10 @@ struct group {
 	size_t n;
 	struct msr_plan plan;
 	char name[MSR_EVENTS_MAX][160];
-	uint64_t sum[MSR_EVENTS_MAX]; /* of times that ended */
+	uint64_t sum[MSR_EVENTS_MAX]; /* of completed periods */
 	uint64_t began_ns, enabled_ns;
 	bool running;
-	struct tare_error lost; /* why there is no number; what[0] 0: there is */
+	struct tare_error lost; /* why there is no count; what[0] 0: there is one */
 };
 
 static struct {
@@ -45,7 +50,7 @@ static struct {
 	struct on_cpu *on;
 	size_t n;
 	unsigned users;
-	const char *via; /* the way that was last taken */
+	const char *via; /* the way used last */
 } all;
 
 void source_msr_how(const struct msr_how *how)
@@ -91,7 +96,7 @@ static int share(int cpu, struct tare_error *err)
 		if (ret < 0)
 			return ret;
 		all.via = registers_via(all.r);
-		/* What its model could do, a hypervisor may not. */
+		/* A hypervisor may restrict what the model supports. */
 		all.cpu.full_width = all.cpu.maker != TARE_MSR_INTEL || registers_full_width(all.r, cpu);
 	}
 	all.users++;
@@ -142,7 +147,7 @@ static bool is_saved(const struct on_cpu *c, uint32_t msr)
 	return false;
 }
 
-/* Somebody counts with a register that we are about to write. */
+/* Check that no other program counts with a register that we are about to write. */
 static int check_free(const struct group *g, const struct tare_msr_op *saved, size_t n, struct tare_error *err)
 {
 	char name[MSR_NAME_ROOM];
@@ -155,7 +160,7 @@ static int check_free(const struct group *g, const struct tare_msr_op *saved, si
 
 			if (!busy)
 				continue;
-			tare_fail(err, EBUSY, "cpu %d: %s is 0x%" PRIx64 ": somebody counts with it already, perf or another program", g->cpu,
+			tare_fail(err, EBUSY, "cpu %d: %s is 0x%" PRIx64 ": perf or another program already counts with it", g->cpu,
 				  msr_name(saved[k].msr, all.cpu.maker, name), (uint64_t)saved[k].value);
 			tare_hint(err, "the kernel's watchdog is one: sysctl kernel.nmi_watchdog=0. A register that was left so: tare msr write %s=0", name);
 			return -EBUSY;
@@ -163,7 +168,7 @@ static int check_free(const struct group *g, const struct tare_msr_op *saved, si
 	return 0;
 }
 
-/* The module saves by itself, and keeps others out. */
+/* The module saves the registers itself, and excludes other programs. */
 static int save(struct group *g, struct on_cpu *c, struct tare_error *err)
 {
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
@@ -187,7 +192,7 @@ static int save(struct group *g, struct on_cpu *c, struct tare_error *err)
 	return ret;
 }
 
-/* The gate stands first among what was saved; it is set last. */
+/* The global control register was saved first; it is restored last. */
 static void restore(struct on_cpu *c)
 {
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
@@ -197,7 +202,10 @@ static void restore(struct on_cpu *c)
 		op[n] = c->saved[i];
 		op[n++].kind = TARE_MSR_WRITE;
 	}
-	/* A bit that we may not set, such as another owner's interrupt, is left off: that it was there is why we were careful. */
+	/*
+	 * Leave out bits that we may not set, such as another owner's interrupt; such bits are the
+	 * reason for this check.
+	 */
 	for (size_t i = 0; i < n; i++)
 		op[i].value = msr_value_kept(msr_row_of(op[i].msr, all.cpu.maker), op[i].value);
 	if (n)
@@ -233,9 +241,9 @@ static int plan(struct group *g, const struct encoding *const *enc, const struct
 		int ret = msr_event_for(&ev[i], &all.cpu, &all.facts, enc[i], err);
 
 		if (ret == 0 && ev[i].period)
-			ret = tare_fail(err, EOPNOTSUPP, "%s: an interrupt at the end of a period is perf's to take", enc[i]->name);
+			ret = tare_fail(err, EOPNOTSUPP, "%s: only perf can handle an interrupt at the end of a period", enc[i]->name);
 		if (ret == 0 && all.cpu.maker == TARE_MSR_AMD && ev[i].config & MSR_AMD_HOST_ONLY) {
-			ret = tare_fail(err, EOPNOTSUPP, "%s: a counter for the host alone stands still, at 0, wherever the CPU's virtualization is off", enc[i]->name);
+			ret = tare_fail(err, EOPNOTSUPP, "%s: a counter for the host alone stays 0 where the CPU's virtualization is off", enc[i]->name);
 			tare_hint(err, "perf knows when that is: --engine perf; :G counts guests alone");
 		}
 		if (ret < 0) {
@@ -325,7 +333,7 @@ static void judge(struct group *g, const struct tare_msr_op *chosen, uint64_t st
 		uint64_t mask = at->fixed ? UINT64_C(0xf) << (4 * at->index) : ~ignore;
 
 		if ((chosen[i].value & mask) != (at->value & mask)) {
-			tare_fail(&g->lost, ENODATA, "%s: somebody else has written %s, which holds 0x%" PRIx64 " and not 0x%" PRIx64, g->name[i],
+			tare_fail(&g->lost, ENODATA, "%s: another program has written %s, which is 0x%" PRIx64 " and not 0x%" PRIx64, g->name[i],
 				  msr_name(chosen[i].msr, all.cpu.maker, name), (uint64_t)chosen[i].value, at->value);
 			tare_hint(&g->lost, "perf or another program counts on cpu %d at the same time", g->cpu);
 		} else if (status & bit_of(at) || (!g->plan.status && ns >= g->plan.wrap / EVENTS_PER_NS)) {
@@ -336,7 +344,7 @@ static void judge(struct group *g, const struct tare_msr_op *chosen, uint64_t st
 	}
 }
 
-/* Counts of the time that runs, with what tells whether they can be believed; `end` stops it. */
+/* Read the counts of the running period, and check that they are valid; `end` stops it. */
 static int look(struct group *g, uint64_t value[], bool end, struct tare_error *err)
 {
 	struct on_cpu *c = find(g->cpu);
@@ -350,7 +358,7 @@ static int look(struct group *g, uint64_t value[], bool end, struct tare_error *
 	msr_plan_beside(op, n, &all.cpu, &others);
 	first = n;
 	n += msr_plan_ops(&g->plan, MSR_READ, status ? MSR_CHECK : MSR_READ, op + n, TARE_MSR_OPS_MAX - n);
-	n -= status; /* the status is read, and cleared when it starts again */
+	n -= status; /* the status is read, and cleared when counting starts again */
 	for (size_t i = 0; i < g->n; i++)
 		op[n + i] = (struct tare_msr_op){ .kind = TARE_MSR_READ, .msr = g->plan.place[i].fixed ? 0x38d : g->plan.place[i].select };
 	ret = registers_run(all.r, g->cpu, op, n + g->n, NULL, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Codes behind the generic events, and what an encoding for the kernel means for a register. Sources: Linux,
- * arch/x86/events/intel/core.c, intel_perfmon_event_map; arch/x86/events/amd/core.c, amd_perfmon_event_map and
- * amd_zen1_perfmon_event_map.
+ * Codes of the generic events, and conversion of a perf encoding to a register's. Sources: Linux,
+ * arch/x86/events/intel/core.c, intel_perfmon_event_map; arch/x86/events/amd/core.c,
+ * amd_perfmon_event_map and amd_zen1_perfmon_event_map.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,12 +61,14 @@ static int cpu_here(struct msr_cpu *out, struct counter_facts *facts, struct tar
 	if (!m)
 		return -ENOMEM;
 	machine_cores(m, &cores, &types, NULL);
-	/* Its table of constraints, where it is known; the counters are CPUID's to say. */
+	/*
+	 * Only the table of constraints is used, if known; the number of counters comes from CPUID.
+	 */
 	counter_facts_of(m, "", facts, NULL);
 	extras = cpu_row_find(machine_cpu(m), NULL, &row) ? msr_extras_of(row.bound, row.libpfm) : NULL;
 	machine_close(m);
 	if (types > 1) {
-		tare_fail(err, EOPNOTSUPP, "this machine has several types of core, and CPUID speaks of one of them only");
+		tare_fail(err, EOPNOTSUPP, "this machine has several types of core, and CPUID describes only one of them");
 		tare_hint(err, "perf knows which is which: --engine perf");
 		return -EOPNOTSUPP;
 	}
@@ -132,14 +134,15 @@ static int config_of(const struct counter_facts *facts, const struct encoding *e
 		   (constraint_cache(facts, attr->config & UINT32_MAX, config) && *config)) {
 		return 0;
 	}
-	tare_fail(err, EOPNOTSUPP, "which code the kernel takes for %s on this CPU is not known here", enc->name);
+	tare_fail(err, EOPNOTSUPP, "the kernel's code for %s on this CPU is unknown", enc->name);
 	tare_hint(err, "give the event by its own name, or by number: r01c2");
 	return -EOPNOTSUPP;
 }
 
 /*
- * Intel's selects know no guests. AMD's do; but where virtualization is off in EFER, one that asks for the host alone counts nothing, and
- * that can change at any time: such a plan can be made, and is not counted with (msr.c).
+ * Intel's event selects have no bits for guests, AMD's do. But if virtualization is disabled in
+ * EFER, an event for the host only counts nothing, and EFER can change at any time: such a plan can
+ * be made, but is not used for counting (msr.c).
  */
 static int guests_of(const struct msr_cpu *cpu, const struct encoding *enc, uint64_t *config, struct tare_error *err)
 {
@@ -171,7 +174,7 @@ int msr_event_for(struct msr_event *out, const struct msr_cpu *cpu, const struct
 	if (attr->precise_ip)
 		return tare_fail(err, EOPNOTSUPP, "%s: precise sampling is perf's: a register only counts", enc->name);
 	if (attr->freq) {
-		tare_fail(err, EOPNOTSUPP, "%s: a frequency is kept by perf, which changes the period as it goes: a register has none to keep", enc->name);
+		tare_fail(err, EOPNOTSUPP, "%s: only perf supports a frequency, by adjusting the period: a register cannot", enc->name);
 		tare_hint(err, "period=N plans a window of N");
 		return -EOPNOTSUPP;
 	}

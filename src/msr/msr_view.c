@@ -16,7 +16,7 @@ static const char *err_name(int err)
 	return err == -EIO ? "#GP" : err == -ECANCELED ? "not run" : err == -EPERM ? "not allowed" : err == -EINVAL ? "bits not allowed" : err == -EBADF ? "not to be written" : strerror(-err);
 }
 
-/* Of an operation that was refused, what forbids it; what[0] 0: nothing more than its name says. */
+/* Why an operation was refused; what[0] 0: nothing beyond the error itself. */
 static struct tare_error reason_of(const struct tare_msr_op *op, unsigned maker)
 {
 	struct tare_error why = TARE_ERROR_INIT;
@@ -81,7 +81,7 @@ static bool op_refused(const struct tare_msr_op *op)
 	return op->err && op->err != -EIO;
 }
 
-/* As arch/x86/include/asm/msr-trace.h prints them. */
+/* In the format of arch/x86/include/asm/msr-trace.h. */
 void msr_done_trace(struct text *out, const struct msr_done *d)
 {
 	for (size_t i = 0; i < d->on->n * d->n; i++) {
@@ -189,7 +189,7 @@ void msr_plan_text(struct text *out, const struct msr_plan *p, const struct msr_
 		phase = s->phase;
 		text_add(out, "  %-5s %-25s 0x%x", kinds[s->op.kind], msr_name(s->op.msr, cpu->maker, name), s->op.msr);
 		if (msr_step_is_saved(p, i)) {
-			text_add(out, "  what was there");
+			text_add(out, "  previous value");
 		} else if (s->op.kind == TARE_MSR_WRITE) {
 			text_add(out, "  0x%" PRIx64, (uint64_t)s->op.value);
 			msr_fields_text(out, msr_row_of(s->op.msr, cpu->maker), s->op.value);
@@ -344,7 +344,7 @@ static uint64_t difference(const struct msr_tick *t, unsigned bits)
 	return bits < 64 ? d & ((UINT64_C(1) << bits) - 1) : d;
 }
 
-/* Bits of a register that counts up; of a field, and of any other register, 0. */
+/* Bits of a register that counts up; 0 for a field, or any other register. */
 static unsigned counting_bits(const struct msr_tick *t)
 {
 	return t->field->bits ? 0 : msr_counts_up(msr_row_of(t->msr, t->maker));

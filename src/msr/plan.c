@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which counter each event gets; then what is written where. */
+/* Assigns a counter to each event, then generates the register writes. */
 #include <stdio.h>
 #include <string.h>
 #include "base/text.h"
@@ -8,7 +8,7 @@
 #define BIT(n) (UINT64_C(1) << (n))
 
 enum {
-	FIXED = 32, /* counters as bits: fixed ones from here */
+	FIXED = 32, /* index of the first fixed counter's bit */
 	SLOTS = 64,
 	PERFEVTSEL = 0x186,
 	PMC = 0xc1,
@@ -27,14 +27,17 @@ enum {
 
 /* Event, umask, edge, inv, cmask; in_tx and in_tx_cp. */
 #define INTEL_CONFIG UINT64_C(0x3ff84ffff)
-/* The same; event bits 11:8 stand in 35:32; guest and host only. */
+/* The same; event bits 11:8 are in 35:32; guest and host only. */
 #define AMD_CONFIG UINT64_C(0x30fff84ffff)
 
 /* 4 bits per fixed counter: OS, USR, ANY, PMI. Source: Intel SDM vol. 3B, figure "Layout of IA32_FIXED_CTR_CTRL". */
 #define FIXED_CTRL(counter, bits) ((uint64_t)(bits) << (4 * (counter)))
 enum { FIXED_OS = 1, FIXED_USR = 2, FIXED_PMI = 8 };
 
-/* What the fixed counters count, and whether a programmable one can as well. Source: ibid., "Fixed-function". */
+/*
+ * Events of the fixed counters, and whether a programmable one can count them, too. Source: ibid.,
+ * "Fixed-function".
+ */
 static const struct {
 	uint64_t config;
 	unsigned counter;
@@ -71,7 +74,10 @@ static uint32_t select_of(const struct msr_cpu *cpu, unsigned i)
 
 static uint32_t counter_of(const struct msr_cpu *cpu, unsigned i)
 {
-	/* By the one name a counter is set whole, and so put back as it was; by the other to 32 bits and their sign. */
+	/*
+	 * A counter has two names: writing one sets all its bits, so it can be restored; writing
+	 * the other sets 32 bits, sign-extended.
+	 */
 	return is_intel(cpu) ? (cpu->full_width ? A_PMC : PMC) + i : cpu->version == 0 ? 0xc0010004 + i : 0xc0010201 + 2 * i;
 }
 
@@ -85,7 +91,7 @@ static bool fixed_event(uint64_t config)
 	return false;
 }
 
-/* Nothing is planned that faults, nor what the list would not let through. */
+/* Plan nothing that would fault or that the list of registers forbids. */
 static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
 {
 	const struct msr_extra *extra = msr_extra_find(cpu->extras, ev->config);
@@ -93,7 +99,7 @@ static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev, st
 	struct tare_error why = TARE_ERROR_INIT;
 
 	if (is_intel(cpu) && !cpu->extras && (ev->extra || msr_extra_anywhere(ev->config))) {
-		tare_fail(err, ENODATA, "%s: which register completes it on %s is not known", ev->name, cpu->name);
+		tare_fail(err, ENODATA, "%s: the second register that it needs on %s is unknown", ev->name, cpu->name);
 		tare_hint(err, "the kernel may know it: --engine perf");
 		return -ENODATA;
 	}
@@ -104,7 +110,7 @@ static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev, st
 	if (!extra->msr)
 		return tare_fail(err, EINVAL, "%s needs PEBS (%s), which is left to perf", ev->name, extra->term);
 	if (!ev->extra)
-		return tare_fail(err, EINVAL, "%s takes %s=: without it what it counts is not known", ev->name, extra->term);
+		return tare_fail(err, EINVAL, "%s needs %s=: without it the event is undefined", ev->name, extra->term);
 	if (ev->extra & ~extra->mask)
 		return tare_fail(err, EINVAL, "%s: %s of %s has no bits 0x%llx", ev->name, extra->term, cpu->name, (unsigned long long)(ev->extra & ~extra->mask));
 	return msr_op_check(&op, cpu->maker, &why) < 0 ? tare_fail(err, EINVAL, "%s: %s", ev->name, why.what) : 0;
@@ -118,19 +124,22 @@ static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, st
 	if (!ev->user && !ev->kernel)
 		return tare_fail(err, EINVAL, "%s counts neither user nor kernel mode: there is nothing to count", ev->name);
 	if (bad & BIT(21)) {
-		tare_fail(err, EINVAL, "%s: counting for both threads of a core (any) is left alone: newer CPUs have it no more",
+		tare_fail(err, EINVAL, "%s: counting for both threads of a core (any) is not supported: newer CPUs lack it",
 			  ev->name);
 		return -EINVAL;
 	}
 	if (bad) {
-		tare_fail(err, EINVAL, "%s: config bits 0x%llx are no part of an event of %s", ev->name,
+		tare_fail(err, EINVAL, "%s: config bits 0x%llx are not part of an event of %s", ev->name,
 			  (unsigned long long)bad, is_intel(cpu) ? "Intel's" : "AMD's");
 		tare_hint(err, "modes are given as :u and :k; enabling and interrupts are the plan's own");
 		return -EINVAL;
 	}
-	/* perf's own numbers: from 0x8000 on shares of the slots, 0x0100 to 0x0400 fixed counters. Source: Linux, INTEL_TD_METRIC_*. */
+	/*
+	 * perf's own codes: from 0x8000 on shares of the slots, 0x0100 to 0x0400 fixed counters.
+	 * Source: Linux, INTEL_TD_METRIC_*.
+	 */
 	if (is_intel(cpu) && (ev->config & 0x80ff) == 0x8000) {
-		tare_fail(err, EINVAL, "%s is a share of the slots: it stands in MSR_PERF_METRICS, in 255ths, and no counter counts it", ev->name);
+		tare_fail(err, EINVAL, "%s is a share of the slots: MSR_PERF_METRICS contains it, in 255ths, and no counter counts it", ev->name);
 		tare_hint(err, "slots are counted (r0400); their shares are left to perf: --engine perf");
 		return -EINVAL;
 	}
@@ -149,7 +158,7 @@ static uint32_t extra_register(const struct msr_cpu *cpu, const struct msr_event
 	return extra ? extra->msr : 0;
 }
 
-/* A programmable counter is set to more than 32 bits only through IA32_A_PMCx. */
+/* A programmable counter can only be set to more than 32 bits through IA32_A_PMCx. */
 static bool beyond_32_bits(const struct msr_cpu *cpu, const struct msr_event *ev)
 {
 	return is_intel(cpu) && !cpu->full_width && ev->period > BIT(31);
@@ -160,7 +169,7 @@ static int no_counter(const struct msr_cpu *cpu, const struct msr_event *ev, str
 	tare_fail(err, ENOSPC, "no counter of %s can count %s", cpu->name, ev->name);
 	for (size_t i = 0; is_intel(cpu) && i < ARRAY_SIZE(fixed_events); i++)
 		if (fixed_events[i].config == ev->config && fixed_events[i].only)
-			tare_hint(err, "fixed counter %u alone counts it%s, and this CPU has %u fixed ones", fixed_events[i].counter,
+			tare_hint(err, "only fixed counter %u counts it%s, and this CPU has %u fixed ones", fixed_events[i].counter,
 				  fixed_events[i].counter == 3 ? " (Ice Lake and later)" : "", cpu->fixed);
 	if (beyond_32_bits(cpu, ev))
 		tare_hint(err, "it starts a programmable counter at -period, and this CPU sets those to 32 bits: a period of at most %llu fits",
@@ -192,7 +201,10 @@ struct match {
 	int at[SLOTS]; /* the event on it, or -1 */
 };
 
-/* A free counter, fixed ones and low ones first; else one whose event can go elsewhere. */
+/*
+ * A free counter, fixed ones and low ones first; otherwise one with an event that can use another
+ * counter.
+ */
 static bool find_place(struct match *m, int event, uint64_t *seen)
 {
 	for (int pass = 0; pass < 2; pass++)
@@ -235,8 +247,9 @@ static void put_counters(struct text *out, uint64_t set)
 }
 
 /*
- * The search for a counter of event i reached the counters in `seen`, and no free one. The events on these counters and event i can
- * be counted on no other counters (Hall's theorem): they are more than the counters are.
+ * The search for a counter of event i reached the counters in `seen`, and no free one. The events
+ * on these counters and event i can be counted on no other counters (Hall's theorem): there are
+ * more events than counters.
  */
 static int none_left(const struct match *m, const struct msr_cpu *cpu, const struct msr_event *ev, size_t i, uint64_t seen, uint64_t taken,
 		     struct tare_error *err)
@@ -244,7 +257,8 @@ static int none_left(const struct match *m, const struct msr_cpu *cpu, const str
 	uint64_t all = (BIT(cpu->programmable) - 1) | (BIT(cpu->fixed) - 1) << FIXED;
 	struct text names = { 0 }, where = { 0 };
 
-	if (seen == all || seen == BIT(cpu->programmable) - 1) { /* fixed ones count their own events alone */
+	/* fixed counters only count their own events */
+	if (seen == all || seen == BIT(cpu->programmable) - 1) {
 		tare_fail(err, ENOSPC, "no counter is left for %s: %s has %u programmable and %u fixed ones", ev[i].name,
 			  cpu->name, cpu->programmable, cpu->fixed);
 	} else {
@@ -294,11 +308,11 @@ static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 	return 0;
 }
 
-/* ---- what is written ---- */
+/* ---- the operations ---- */
 
 static void add(struct msr_plan *p, enum msr_phase phase, uint16_t kind, uint32_t msr, uint64_t value)
 {
-	if (p->n < MSR_STEPS_MAX) /* 12 events take fewer than 130 */
+	if (p->n < MSR_STEPS_MAX) /* 12 events need fewer than 130 */
 		p->step[p->n++] = (struct msr_step){ .phase = phase, .op = { .msr = msr, .kind = kind, .value = value } };
 }
 
@@ -318,7 +332,7 @@ static void place(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 		    (ev->period ? SELECT_INT : 0) | SELECT_EN;
 }
 
-/* Two events may share an extra register only if they want the same of it. */
+/* Two events may share an extra register only if they need the same value. */
 static int extras_agree(const struct msr_cpu *cpu, const struct msr_event *ev, size_t n, struct tare_error *err)
 {
 	for (size_t i = 0; i < n; i++)
@@ -378,7 +392,7 @@ static uint32_t global_clear(const struct msr_cpu *cpu)
 	return is_intel(cpu) ? GLOBAL_OVF_CTRL : 0xc0000302;
 }
 
-/* The middle: from quiet to check. */
+/* The phases from quiet to check. */
 static void middle(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev)
 {
 	bool global = has_global(cpu);
@@ -413,7 +427,10 @@ static void middle(struct msr_plan *p, const struct msr_cpu *cpu, const struct m
 	}
 }
 
-/* Registers that the middle writes and that keep what is written, each once, in order of their first write. */
+/*
+ * Registers that these phases write and that keep their value, each once, in order of their first
+ * write.
+ */
 static size_t written(const struct msr_plan *p, const struct msr_cpu *cpu, uint32_t out[MSR_STEPS_MAX])
 {
 	size_t n = 0;
@@ -433,7 +450,10 @@ static size_t written(const struct msr_plan *p, const struct msr_cpu *cpu, uint3
 	return n;
 }
 
-/* The gate first, with 0; then all else, newest first; the gate last. As the module does on close. */
+/*
+ * First the global control, with 0; then all others, newest first; the global control last. The
+ * module does the same on close.
+ */
 static void restore(struct msr_plan *p, const struct msr_cpu *cpu, const uint32_t *msr, size_t n)
 {
 	uint32_t gate = has_global(cpu) ? global_ctrl(cpu) : 0;
@@ -476,7 +496,7 @@ int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct 
 	middle(&core, cpu, ev);
 	n_msr = written(&core, cpu, msr);
 
-	/* Saving goes in front. */
+	/* Saving comes first. */
 	*out = core;
 	out->n = 0;
 	for (size_t i = 0; i < n_msr; i++)
@@ -513,7 +533,8 @@ void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu
 void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool again = false; /* the gate's first write stays as planned, its last is what was there */
+		/* the global control's first write is as planned, its last one restores it */
+		bool again = false;
 
 		for (size_t k = i + 1; k < n; k++)
 			again |= restore[k].msr == restore[i].msr;

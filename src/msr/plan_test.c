@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans against the values of the manuals, and of programs that were written by them. */
+/* Plans compared with the values in the manuals, and in programs written according to them. */
 #include <stdio.h>
 #include "msr/plan.h"
 #include "tap.h"
@@ -121,7 +121,7 @@ TEST(bits_of_a_select)
 		{ __LINE__, 0x01800ec2, true, true, 0x1c30ec2 }, /* inv, cmask 1 */
 		{ __LINE__, 0x010401a1, true, false, 0x14501a1 }, /* edge, cmask 1 */
 		{ __LINE__, 0x1000000c4, true, false, 0x1004100c4 }, /* in_tx */
-		{ __LINE__, 0x4300c4, true, true, 0 },	/* EN, OS, USR are the plan's */
+		{ __LINE__, 0x4300c4, true, true, 0 },	/* EN, OS, USR are set by the plan */
 		{ __LINE__, 0x1000c4, true, true, 0 },	/* INT */
 		{ __LINE__, 0x0800c4, true, true, 0 },	/* PC */
 		{ __LINE__, 0x2000c4, true, true, 0 },	/* ANY */
@@ -146,7 +146,7 @@ TEST(amd_selects)
 {
 	struct msr_cpu cpu = zen3(), zen4 = cpu_of("amd17h", "amd64_fam19h_zen4", "AMD Zen 4", 6, 0);
 	struct msr_cpu k10 = cpu_of("-", "amd64_fam10h_barcelona", "AMD family 10h", 4, 0);
-	/* Event 0x1cf (ex_tagged_ibs_ops): its bits 11:8 stand in 35:32. */
+	/* Event 0x1cf (ex_tagged_ibs_ops): its bits 11:8 are in 35:32. */
 	struct msr_event ev[] = { USER(0x76), { .name = "e", .config = 0x1000001cf, .user = true, .kernel = true } };
 	struct msr_plan p = plan_on(&cpu, ev, 2);
 
@@ -155,7 +155,7 @@ TEST(amd_selects)
 	CHECK_EQ(written(&p, MSR_START, 0xc0010200), 0x410076, "PERF_CTL0");
 	CHECK_EQ(written(&p, MSR_START, 0xc0010202), 0x1004301cf, "PERF_CTL1");
 	CHECK_EQ(written(&p, MSR_STOP, 0xc0010202), 0x1000301cf, "all but EN");
-	CHECK(!p.status, "nothing tells of overflows");
+	CHECK(!p.status, "overflows are not reported");
 
 	p = plan_on(&zen4, ev, 2);
 	CHECK_EQ(written(&p, MSR_CONFIGURE, 0xc0010200), 0x410076, "PERF_CTL0");
@@ -231,7 +231,7 @@ TEST(beside_others_on_the_same_cpu)
 	CHECK_EQ(written(&p, MSR_ZERO, 0x390), 0x200000004, "only our overflows are cleared");
 	n = msr_plan_ops(&p, MSR_QUIET, MSR_STOP, op, 64);
 	msr_plan_beside(op, n, &cpu, &others);
-	CHECK(op[0].msr == 0x38f && op[0].value == 0x100000001, "others go on");
+	CHECK(op[0].msr == 0x38f && op[0].value == 0x100000001, "bits of other plans stay");
 	CHECK(op[2].msr == 0x38d && op[2].value == 0x23, "their modes and ours");
 	CHECK(op[n - 2].msr == 0x38f && op[n - 2].value == 0x300000005, "theirs and ours");
 	CHECK(op[n - 1].msr == 0x38f && op[n - 1].value == 0x100000001, "theirs");
@@ -263,7 +263,10 @@ TEST(offcore_responses)
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -EINVAL, "an extra term of an event that has none");
 }
 
-/* What Linux says of each: register and every bit it takes; 0: the event has none there. Source: arch/x86/events/intel/core.c, *_extra_regs. */
+/*
+ * Each event in Linux: its register and every valid bit; 0: the event has none there. Source:
+ * arch/x86/events/intel/core.c, *_extra_regs.
+ */
 TEST(second_registers_of_each_cpu)
 {
 	static const struct {
@@ -337,10 +340,10 @@ TEST(second_registers_that_are_not_known)
 	CHECK_EQ(msr_plan_make(&p, &nhm, &latency, 1, 0, &err), -EINVAL, "Nehalem's latency event needs PEBS");
 	CHECK_EQ(msr_plan_make(&p, &cpu, &latency, 1, 0, &err), 0, "which is another one on Skylake");
 	cpu.extras = NULL;
-	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -ENODATA, "nobody knows");
+	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -ENODATA, "unknown");
 	ev[0].extra = 0;
 	CHECK_EQ(msr_plan_make(&p, &cpu, ev, 1, 0, &err), -ENODATA, "nor whether it needs one");
-	CHECK_EQ(msr_plan_make(&p, &cpu, &plain, 1, 0, &err), 0, "others go on: %s", err.what);
+	CHECK_EQ(msr_plan_make(&p, &cpu, &plain, 1, 0, &err), 0, "other events still work: %s", err.what);
 }
 
 /* Source: Intel SDM vol. 3B, "Fixed Counter 3": TOPDOWN.SLOTS, from Ice Lake on. */
@@ -373,7 +376,7 @@ TEST(slots_on_fixed_counter_3)
 	}
 }
 
-/* What is written is what the module allows, and what was there comes back, the newest first. */
+/* Writes are allowed by the module, and the saved values are restored, newest first. */
 TEST(plans_are_allowed_and_put_back)
 {
 	struct msr_cpu cpus[] = { skylake(), zen3(), cpu_of("amd17h", "-", "AMD Zen 5", 6, 0), cpu_of("icl", "icl", "Intel Ice Lake", 8, 4) };
@@ -458,7 +461,7 @@ TEST(what_each_cpu_has)
 	}
 }
 
-/* Nothing says how wide their counters are. */
+/* The width of their counters is unknown. */
 TEST(cpus_that_are_not_known_are_refused)
 {
 	struct msr_cpu cpu;
@@ -468,7 +471,7 @@ TEST(cpus_that_are_not_known_are_refused)
 	CHECK_EQ(msr_cpu_of(&cpu, "slm", "knm", "Intel Knights Mill", 2, 3, &err), -ENODATA);
 }
 
-/* 40 bits, all of which a write sets. Source: Linux's own words at boot on such CPUs. */
+/* 40 bits, all of which a write sets. Source: Linux's boot messages on such CPUs. */
 TEST(silvermont_has_40_bits)
 {
 	struct msr_cpu cpu = cpu_of("slm", "slm", "Intel Silvermont", 2, 3);
@@ -483,7 +486,7 @@ TEST(silvermont_has_40_bits)
 	CHECK(strstr(err.what, "40 bits"), "%s", err.what);
 }
 
-/* No counter: and why. */
+/* No counter, and the reason. */
 TEST(no_counter_and_why)
 {
 	struct msr_cpu cpu = cpu_of("nhm", "nhm", "Intel Nehalem", 4, 3);
@@ -502,7 +505,7 @@ TEST(no_counter_and_why)
 	CHECK(strstr(err.hint, "4 programmable"), "%s: %s", err.what, err.hint);
 }
 
-/* Which counters, and which events have them. */
+/* Which counters, and the events that use them. */
 TEST(no_counter_is_left_and_why)
 {
 	struct msr_cpu cpu = cpu_of("nhm", "nhm", "Intel Nehalem", 4, 3);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways to registers, one choice among them, and what all have in common: the check before, the words after. */
+/*
+ * Selects a way to access registers, and implements what all ways have in common: checks before,
+ * error messages after.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -103,7 +106,10 @@ static int check(const struct registers *r, struct tare_msr_op *op, size_t n, st
 		struct tare_error why = TARE_ERROR_INIT;
 
 		op[i].err = 0;
-		/* Reading what is not on the list is left to the way: the kernel's own device knows no list. */
+		/*
+		 * Reads that are not on the list are left to the way: the kernel's own device has
+		 * no list.
+		 */
 		if (op[i].kind == TARE_MSR_READ)
 			continue;
 		op[i].err = (int16_t)msr_op_check(&op[i], r->maker, &why);
@@ -115,7 +121,7 @@ static int check(const struct registers *r, struct tare_msr_op *op, size_t n, st
 			first = op[i].err;
 			if (err)
 				*err = why;
-			tare_hint(err, "nothing of the batch was done. 'tare msr list' shows what may be written");
+			tare_hint(err, "no operation of the batch was executed. 'tare msr list' shows what may be written");
 		}
 	}
 	if (first)
@@ -123,7 +129,7 @@ static int check(const struct registers *r, struct tare_msr_op *op, size_t n, st
 	return first ? -EACCES : 0;
 }
 
-/* In front of the words: which CPU, and which operation if it was one. */
+/* Prefix of a message: the CPU, and the operation if it was one. */
 static void say_where(const struct registers *r, int cpu, const struct tare_msr_op *op, size_t n, struct tare_error *err)
 {
 	struct text words = { 0 };
@@ -140,7 +146,7 @@ static void say_where(const struct registers *r, int cpu, const struct tare_msr_
 	text_free(&words);
 }
 
-/* Is the machine locked down? Then that is why. */
+/* Is the machine locked down? That may be the reason. */
 static bool locked_down(void)
 {
 	char mode[64];
@@ -155,7 +161,7 @@ static int words_for(const struct registers *r, int ret, struct tare_error *err)
 	if (ret == -ENXIO)
 		return tare_fail(err, ENXIO, "that CPU is off, or is not there");
 	if (ret == -EPERM && locked_down()) {
-		tare_fail(err, EPERM, "the kernel is locked down, as it is under Secure Boot: registers are closed to everybody");
+		tare_fail(err, EPERM, "the kernel is locked down, as under Secure Boot: no user may access registers");
 		tare_hint(err, "perf events remain: --engine perf");
 		return -EPERM;
 	}
@@ -209,7 +215,7 @@ struct one {
 	struct tare_error err;
 	int ret;
 	pthread_t thread;
-	bool own; /* has a thread */
+	bool own; /* runs in its own thread */
 };
 
 static void *run_one(void *arg)
@@ -231,7 +237,10 @@ int registers_run_all(struct registers *r, const struct cpus *on, struct tare_ms
 	for (size_t k = on->n; k-- > 0;) {
 		one[k] = (struct one){ .r = r, .cpu = on->cpu[k], .op = op + k * n, .n = n,
 				       .span = span ? span + k : NULL, .err = TARE_ERROR_INIT };
-		/* The first CPU's batch is run by the caller; so is one that can have no thread. */
+		/*
+		 * The caller runs the first CPU's batch, and those for which no thread can be
+		 * created.
+		 */
 		one[k].own = k && pthread_create(&one[k].thread, NULL, run_one, &one[k]) == 0;
 		if (!one[k].own)
 			run_one(&one[k]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tare's own kernel module: one call, one interrupt on the other CPU, all of the batch. See kmod/tare_msr.h. */
+/*
+ * tare's own kernel module: one system call and one interrupt on the other CPU for a whole batch.
+ * See kmod/tare_msr.h.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,15 +82,15 @@ static int module_run(struct registers *r, int cpu, struct tare_msr_op *op, size
 		if (op[i].err) {
 			msr_op_check(&op[i], r->maker, err);
 			if (!err->what[0])
-				tare_fail(err, EACCES, "the module lets nobody do it");
-			tare_hint(err, "nothing of the batch was done. The kernel's own device reads what is on no list: --via msr");
+				tare_fail(err, EACCES, "the module does not allow it");
+			tare_hint(err, "no operation of the batch was executed. The kernel's own device reads any register: --via msr");
 			registers_none_ran(op, n);
 			return ret;
 		}
 	if (ret == -EBUSY)
 		return who_has_them(r, err);
 	if (ret == -ESTALE)
-		return tare_fail(err, ESTALE, "the CPU was off, or the machine slept: what was written there was put back");
+		return tare_fail(err, ESTALE, "the CPU was off, or the machine slept: the registers were restored");
 	if (ret == -EAGAIN)
 		return tare_fail(err, EAGAIN, "the machine is about to sleep or to restart");
 	return ret;

@@ -35,7 +35,7 @@ static int open_cpu(struct registers *r, int cpu, struct tare_error *err)
 	}
 	if (fd < 0)
 		return tare_fail(err, code, "cannot open %s: %s", path, strerror(code));
-	/* Another thread may have been quicker. */
+	/* Another thread may have opened it first. */
 	if (!__atomic_compare_exchange_n(&r->by_cpu[cpu], &none, fd, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		close(fd);
 		return none;
@@ -63,7 +63,7 @@ static int why_no_write(int code, struct tare_error *err)
 	if (code == EPERM)
 		file_line("", "/sys/module/msr/parameters/allow_writes", mode, sizeof(mode), NULL);
 	if (!strcmp(mode, "off")) {
-		tare_fail(err, EPERM, "the msr driver was told to let nobody write");
+		tare_fail(err, EPERM, "the msr driver is configured to allow no writes");
 		tare_hint(err, "as root: echo on >/sys/module/msr/parameters/allow_writes; or the module: --via module");
 	}
 	return -code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * msr-safe's batch device. Its administrator's own list decides, beside ours. Source: msr-safe's README and msr_safe.h, whose
- * layout and number are these.
+ * msr-safe's batch device. Its administrator's list applies in addition to ours. Source: msr-safe's
+ * README and msr_safe.h, which define the layout and number used here.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +38,10 @@ static int safe_open(struct registers *r, struct tare_error *err)
 	return code == ENXIO || code == ENODEV ? -ENOENT : -code;
 }
 
-/* Its CPUs go through the whole list, and do not stop at an error: an operation may depend on one before it. */
+/*
+ * msr-safe runs the whole list and does not stop at an error, but an operation may depend on the
+ * one before it.
+ */
 static int safe_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n, struct registers_span *span,
 		    struct tare_error *err)
 {
@@ -60,7 +63,7 @@ static int safe_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t
 		op[i].err = (int16_t)safe[i].err;
 		if (op[i].kind == TARE_MSR_READ)
 			op[i].value = safe[i].value;
-		/* Some versions say it of the operation only. */
+		/* Some versions report it only in the operation. */
 		if (op[i].err && ret == 0)
 			ret = op[i].err;
 		if (op[i].err == -EACCES) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows, looked up; and what may be done to them, in the words of the rule that forbids it. */
+/*
+ * Lookup of registers, and checks of operations, with messages that give the rule that forbids
+ * them.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +84,7 @@ static void no_name(const char *name, unsigned maker, struct tare_error *err)
 			}
 		}
 	if (other) {
-		tare_fail(err, ENOENT, "%.60s is a register of %s's CPUs, and this is none of them", name, other);
+		tare_fail(err, ENOENT, "%.60s is a register of %s's CPUs, and this is another CPU", name, other);
 		return;
 	}
 	tare_fail(err, ENOENT, "no register '%.60s' is known", name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of registers: what it lets nobody do, and its names. */
+/* The list of registers: what it must forbid, and its names. */
 #include <stdio.h>
 #include "msr/table.h"
 #include "tap.h"
@@ -23,7 +23,7 @@ TEST(rows_do_not_overlap)
 		}
 }
 
-/* What no row may ever allow: interrupts, pin control, both threads of a core. */
+/* What no row may allow: interrupts, pin control, both threads of a core. */
 TEST(no_row_allows_what_is_out_for_good)
 {
 	static const struct {
@@ -59,7 +59,7 @@ TEST(registers_of_counters_are_written_whole)
 		CHECK(!(row->write & row->zero), "%s: a bit is both", row->name);
 		CHECK(!row->write || !(row->flags & TARE_MSR_PMU) || (row->write | row->zero) == UINT64_MAX,
 		      "%s keeps bits of an earlier owner", row->name);
-		CHECK(row->about[0], "%s says nothing of itself", row->name);
+		CHECK(row->about[0], "%s has no description", row->name);
 	}
 }
 
@@ -143,7 +143,7 @@ TEST(fields)
 	}
 }
 
-/* A field lies in its register and on no other field. */
+/* A field is inside its register and overlaps no other field. */
 TEST(fields_do_not_overlap)
 {
 	const struct msr_row *row;

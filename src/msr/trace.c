@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A plan in the words of the kernel's own trace. Source: Linux, arch/x86/include/asm/msr-trace.h. */
+/* A plan in the format of the kernel's trace. Source: Linux, arch/x86/include/asm/msr-trace.h. */
 #include "msr/plan.h"
 
 static void line(struct text *out, const struct tare_msr_op *op, const char *value)

@@ -142,7 +142,7 @@ static const struct {
 	{ __LINE__, "zen4", { PRECISE_MEMORY, .min_latency = 128 }, NULL, "cannot leave out fast loads" },
 	{ __LINE__, "zen5", { PRECISE_MEMORY, .min_latency = 128 }, "ibs_op/cnt_ctl=1,ldlat=128/", "IBS: loads that missed L3 and took longer" },
 	{ __LINE__, "zen5", { PRECISE_MEMORY, .min_latency = 2048 }, "ibs_op/cnt_ctl=1,ldlat=2048/", "IBS: loads that missed L3" },
-	{ __LINE__, "zen5", { PRECISE_ALL, .min_latency = 128 }, NULL, "keeps loads alone" },
+	{ __LINE__, "zen5", { PRECISE_ALL, .min_latency = 128 }, NULL, "samples only loads" },
 	{ __LINE__, "zen5", { PRECISE_MEMORY, .min_latency = 127 }, NULL, "a least latency of 128 to 2048 cycles" },
 	{ __LINE__, "zen5", { PRECISE_MEMORY, .min_latency = 2049 }, NULL, "a least latency of 128 to 2048 cycles" },
 	{ __LINE__, "zen5", { PRECISE_MEMORY }, "ibs_op/cnt_ctl=1/", "IBS: micro-operations" },

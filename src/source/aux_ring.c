@@ -10,7 +10,7 @@ int aux_ring_map(struct aux_ring *a, struct perf_event_mmap_page *page, size_t r
 
 	page->aux_offset = ring_end;
 	page->aux_size = size;
-	/* Writable: the kernel then never writes over what was not read. */
+	/* Writable: then the kernel never overwrites unread data. */
 	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)ring_end);
 	if (at == MAP_FAILED)
 		return -errno;
@@ -25,7 +25,7 @@ void aux_ring_unmap(struct aux_ring *a)
 	a->page = NULL;
 }
 
-/* As perf has it: it only has to differ. */
+/* As in perf: it only has to be unique. */
 static uint64_t reference(void)
 {
 	struct timespec t;
@@ -45,7 +45,7 @@ int64_t aux_ring_read(struct aux_ring *a, const struct aux_piece *whose, aux_tak
 	if (!n)
 		return 0;
 	if (n > a->size) {
-		ret = tare_fail(err, EIO, "the kernel's AUX area of %zu bytes is said to hold %llu", a->size, (unsigned long long)n);
+		ret = tare_fail(err, EIO, "the kernel's AUX area of %zu bytes claims to contain %llu", a->size, (unsigned long long)n);
 	} else {
 		p.offset = tail;
 		p.reference = reference();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An AUX area in ordinary memory, written as hardware and kernel write: every byte comes out once, in order. */
+/*
+ * An AUX area in ordinary memory, written like hardware and kernel do: every byte is delivered
+ * once, in order.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -16,7 +19,7 @@ static unsigned char data[SIZE];
 static struct aux_ring ring;
 static const struct aux_piece whose = { .index = 3, .tid = -1, .cpu = 5 };
 
-/* The byte that stands at a place of the stream: no two neighbouring rounds of the area have the same. */
+/* The byte at an offset of the stream: it differs between consecutive rounds of the area. */
 static unsigned char at(uint64_t offset)
 {
 	return (unsigned char)(offset * 7 + offset / SIZE);
@@ -39,7 +42,7 @@ static void produce(size_t n)
 
 struct taken {
 	uint64_t next, calls;
-	uint64_t tail_then; /* aux_tail while the piece was looked at */
+	uint64_t tail_then; /* aux_tail during the callback */
 	bool good;
 	int says;
 };
@@ -73,7 +76,7 @@ TEST(bytes_come_in_order_at_every_place_of_the_area)
 			produce(sizes[i]);
 			CHECK_EQ(aux_ring_read(r, &whose, take, &t, NULL), (int)sizes[i]);
 			CHECK(t.good && t.calls == 1 && t.next == begin + sizes[i], "from %d, %zu bytes", (int)from, sizes[i]);
-			CHECK_EQ(t.tail_then, begin, "room is given back after the bytes were taken");
+			CHECK_EQ(t.tail_then, begin, "room is released after the bytes were taken");
 			CHECK_EQ(page.aux_tail, page.aux_head);
 		}
 }
@@ -105,7 +108,10 @@ TEST(what_the_taker_says_is_passed_on)
 	CHECK_EQ(page.aux_tail, 108);
 }
 
-/* Another thread fills it as hardware does, never over what was not read: the order of data, head and tail is what keeps it whole. */
+/*
+ * Another thread writes like hardware does, without overwriting unread data: the order of data,
+ * head and tail makes this correct.
+ */
 enum { STREAM = 4 << 20 };
 
 static void *hardware(void *unused)
@@ -149,13 +155,13 @@ TEST(a_stream_beside_its_writer_stays_whole)
 		sum += got;
 	}
 	if (sum < STREAM)
-		_exit(TAP_FAILED); /* the writer would wait for ever */
+		_exit(TAP_FAILED); /* the writer would wait forever */
 	pthread_join(writer, NULL);
 	CHECK(t.good);
 	CHECK_EQ(t.next, STREAM);
 }
 
-/* The kernel itself: an event without such hardware has no area, and that is an answer, not a crash. */
+/* The kernel itself: an event without such hardware has no area, which is reported as an error. */
 TEST(an_event_without_the_hardware_has_no_area)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's lists of events (tare/event.h): text, parsed and encoded for this machine. */
+/* The library's lists of events (tare/event.h): parsed from text, and encoded for this machine. */
 #include <stdlib.h>
 #include "source/events.h"
 #include "tare/event.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of events that the library's users hold. */
+/* The list of events that users of the library hold. */
 #ifndef SOURCE_EVENTS_H
 #define SOURCE_EVENTS_H
 
@@ -10,8 +10,8 @@ struct tare_events {
 };
 
 /*
- * The encodings as one group for a source's open: pointers into the list but for the leader, which
- * is copied to *leader so that it may be changed. 0, or -errno when they cannot be one group.
+ * The encodings as one group for a source's open(): pointers into the list, except the leader,
+ * which is copied to *leader so that it may be changed. 0, or -errno if they cannot be one group.
  */
 int events_as_group(const struct tare_events *events, const struct encoding ***out,
 		    struct encoding *leader, struct tare_error *err);

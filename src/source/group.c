@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's groups (tare/group.h): the perf source, with the library's promises kept. */
+/* The library's groups (tare/group.h): the perf source with the library's guarantees. */
 #include <stdlib.h>
 #include <string.h>
 #include "source/events.h"

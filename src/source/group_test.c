@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's events, groups and pinned counters, as its users meet them. */
+/* The library's events, groups and pinned counters, through its public interface. */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 
 enum { PAGES = 64, PAGE_BYTES = 4096 };
 
-/* Software events that any user may count: user code only. */
+/* Software events that any user may count, in user mode. */
 #define EVENTS "task-clock,page-faults:u,minor-faults:u"
 
 static struct tare_events *events_of(const char *text)
@@ -26,7 +26,7 @@ static struct tare_events *events_of(const char *text)
 	return events;
 }
 
-/* What an earlier call left. */
+/* The error of an earlier call. */
 static struct tare_error stale(void)
 {
 	return (struct tare_error){ .code = EIO, .at = 3, .what = "an earlier error", .hint = "of another call" };
@@ -86,7 +86,7 @@ static struct tare_group *group_of(const char *text, unsigned flags)
 	return g;
 }
 
-/* The kernel's own count of this thread's page faults is the judge. */
+/* Compares with the kernel's own count of this thread's page faults. */
 static uint64_t faults_so_far(void)
 {
 	struct rusage use;
@@ -129,7 +129,7 @@ static const struct {
 	{ __LINE__, "", -2, "" },
 };
 
-/* The kernel counts them as its own, and never in user mode. */
+/* They occur in the kernel, never in user mode. */
 TEST(what_would_stay_0_is_refused)
 {
 	static const char *const texts[] = { "context-switches:u", "cpu-migrations:u", "cs:u", "{task-clock,context-switches:u}" };
@@ -147,7 +147,7 @@ TEST(what_would_stay_0_is_refused)
 	}
 }
 
-/* By the kernel's clocks: what they were said to leave out would be in the number. */
+/* The kernel's clocks ignore the modifiers: the count would include what they exclude. */
 TEST(a_clock_of_one_mode_is_refused)
 {
 	static const char *const texts[] = { "task-clock:u", "cpu-clock:u", "task-clock:k", "cpu-clock:h", "{page-faults:u,task-clock}:u" };
@@ -157,7 +157,7 @@ TEST(a_clock_of_one_mode_is_refused)
 		struct tare_error err = TARE_ERROR_INIT;
 
 		CHECK(!tare_group_open(events, 0, 0, &err), "%s", texts[i]);
-		CHECK(strstr(err.what, "clock") && strstr(err.what, " would count user mode and the kernel alike"), "%s: %s", texts[i], err.what);
+		CHECK(strstr(err.what, "clock") && strstr(err.what, " would count both user mode and the kernel"), "%s: %s", texts[i], err.what);
 		CHECK(!strncmp(err.hint, "leave out the modifier; user_time", 33), "%s: %s", texts[i], err.hint);
 		tare_events_free(events);
 	}
@@ -202,8 +202,10 @@ TEST(a_group_counts)
 	tare_group_close(NULL);
 }
 
-/* Software events are in no register: asked for user reads, the group says so and is read all the
- * same. */
+/*
+ * Software events are in no register: with user reads requested, the group reports that, and is
+ * still read.
+ */
 TEST(user_reads_fall_back_and_say_so)
 {
 	struct tare_group *g = group_of(EVENTS, TARE_USER_READS);
@@ -281,7 +283,7 @@ static void *count_own_faults(void *arg)
 	return NULL;
 }
 
-/* A group per thread, none shared: each counts its own thread and nothing of the others. */
+/* One group per thread, not shared: each counts only its own thread. */
 TEST(threads_count_for_themselves)
 {
 	pthread_t thread[THREADS];
@@ -295,7 +297,7 @@ TEST(threads_count_for_themselves)
 		CHECK(count[i] >= PAGES, "thread %d: %llu", i, (unsigned long long)count[i]);
 }
 
-/* Lines of this process's maps; of those, the pages of counters. */
+/* Number of mappings of this process, and of counter pages among them. */
 static void count_maps(size_t *all, size_t *pages)
 {
 	char *text = NULL;
@@ -337,8 +339,10 @@ TEST(many_groups_leak_no_mapping)
 	tare_events_free(events);
 }
 
-/* The arithmetic of pinned counters: whatever the register did between two reads, bits above its
- * width never show. */
+/*
+ * The arithmetic of pinned counters: bits above the width never appear, whatever the register did
+ * between two reads.
+ */
 static const struct {
 	int line;
 	unsigned width;
@@ -352,7 +356,7 @@ static const struct {
 	{ __LINE__, 40, 0, 0, 0 },
 	{ __LINE__, 64, UINT64_MAX, 1, 2 },
 	{ __LINE__, 64, 1ull << 63, (1ull << 63) + 7, 7 },
-	/* read by read(2) in between: a count less the base, which need not fit the width */
+	/* Read by read(2) in between: the count minus the base, which may exceed the width. */
 	{ __LINE__, 48, 0x800000000005, 0xffff80000000000aull, 5 },
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole reading of a counter from the kernel's page, times included; tare/page.h draws the page
- * and has the bare count. Takes the page (or a literal one, in tests) and how to read a register
- * and the clock, gives the reading or declines, and then the caller asks read(2).
+ * The complete reading of a counter from the kernel's page, with times; tare/page.h describes the
+ * page and has the count alone. Takes the page (or a literal one, in tests) and functions to read a
+ * register and the clock. Gives the reading or declines; then the caller uses read(2).
  */
 #ifndef SOURCE_PAGE_H
 #define SOURCE_PAGE_H
@@ -15,7 +15,7 @@
 
 #define PAGE_INLINE static inline __attribute__((always_inline))
 
-/* How to read the register that an index names, and the clock: this CPU's, or a test's. */
+/* How to read a counter register by its index, and the clock: this CPU's, or a test's. */
 struct page_cpu {
 	uint64_t (*counter)(uint32_t index);
 	uint64_t (*clock)(void);
@@ -23,7 +23,7 @@ struct page_cpu {
 
 static const struct page_cpu page_this_cpu = { tare_pmc_read_index, tare_pmc_clock };
 
-/* ns since the page's two times were taken. */
+/* ns since the page's two times were updated. */
 PAGE_INLINE uint64_t page_elapsed_ns(const struct perf_event_mmap_page *page, uint64_t ticks)
 {
 	unsigned shift = page->time_shift;
@@ -40,8 +40,8 @@ PAGE_INLINE uint64_t page_elapsed_ns(const struct perf_event_mmap_page *page, ui
 enum { PAGE_TRIES = 16 };
 
 /*
- * The whole reading, times included. Declines when the counter is off the PMU, the times cannot be
- * had without the kernel, or the page changed PAGE_TRIES times over.
+ * The complete reading, with times. Declines if the counter is off the PMU, the times are not
+ * available without the kernel, or the page changed PAGE_TRIES times in a row.
  */
 static inline bool page_reading(const struct perf_event_mmap_page *page, const struct page_cpu *cpu,
 				struct tare_reading *out)

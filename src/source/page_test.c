@@ -7,7 +7,7 @@
 static struct perf_event_mmap_page page;
 static uint64_t counter_now, clock_now;
 static uint32_t counter_asked;
-static int counter_reads, updates_left; /* the kernel rewrites the page during so many reads */
+static int counter_reads, updates_left; /* the kernel rewrites the page during this many reads */
 
 static uint64_t fake_counter(uint32_t index)
 {
@@ -42,7 +42,7 @@ static const struct {
 	{ __LINE__, 48, 0x000000000000, 1ll << 47,
 	  1ull << 47 }, /* wrapped, interrupt not yet taken */
 	{ __LINE__, 48, 0x000000000003, 1ll << 47, (1ull << 47) + 3 },
-	{ __LINE__, 48, 0xdead800000000007, 1ll << 47, 7 }, /* bits above the width mean nothing */
+	{ __LINE__, 48, 0xdead800000000007, 1ll << 47, 7 }, /* bits above the width are ignored */
 	{ __LINE__, 32, 0x80000000, 1ll << 31, 0 },
 	{ __LINE__, 32, 0xffffffff, 1ll << 31, 0x7fffffff },
 	{ __LINE__, 32, 0x00000000, 1ll << 31, 0x80000000 },
@@ -95,7 +95,7 @@ TEST(index_0_is_never_read)
 	uint64_t count = 77;
 
 	page_reset(48, 5, 0);
-	page.index = 0; /* although cap_user_rdpmc says that it may be */
+	page.index = 0; /* although cap_user_rdpmc allows reads */
 	CHECK(!tare_page_count_by(&page, fake_counter, &count));
 	CHECK(!page_reading(&page, &fake, &r));
 	CHECK_EQ(counter_reads, 0);
@@ -122,7 +122,7 @@ TEST(a_page_that_changes_is_read_again)
 	CHECK_EQ(counter_reads, 4);
 
 	page_reset(48, 5, 0);
-	updates_left = 1000000; /* never at rest: declines rather than turn for ever */
+	updates_left = 1000000; /* changes forever: declines rather than loop forever */
 	CHECK(!page_reading(&page, &fake, &r));
 	CHECK_EQ(counter_reads, PAGE_TRIES);
 }
@@ -157,7 +157,7 @@ static const struct {
 	{ __LINE__, 1000, 1, 0, -900, false, 0, 0, 100 },
 	{ __LINE__, 62500000, 33554432, 21, 0, false, 0, 0, 1000000000 }, /* 62.5 MHz for 1 s */
 	{ __LINE__, 62500000, 33554432, 21, -999999000, false, 0, 0, 1000 },
-	{ __LINE__, 3, 3, 1, 0, false, 0, 0, 4 }, /* 4.5, cut */
+	{ __LINE__, 3, 3, 1, 0, false, 0, 0, 4 }, /* 4.5, truncated */
 	{ __LINE__, 1ull << 60, 1u << 31, 31, 0, false, 0, 0,
 	  1ull << 60 },                                                 /* ticks * mult overflows */
 	{ __LINE__, 5, 1, 0, 0, true, 0x1000000fa, 0xff, 0x100000105 }, /* 8 bits, wrapped once */

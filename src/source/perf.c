@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counters of the kernel: one perf_event_open(2) group, read by one read(2), or without a system
- * call where that was asked for and can be. Takes encodings and a target, gives readings that say
- * how far they can be trusted.
+ * call if requested and possible. Takes encodings and a target, gives readings with their quality.
  *
  * The leader is opened disabled and its members enabled, so that one ioctl on the leader starts and
- * stops all of them. Group reads of inherited counters are right since Linux 4.13; while a child is
- * being born or dies the kernel answers ECHILD (since 6.6), which passes once that child has run
- * on. Source: perf_event_open(2), "Reading results" and "perf_event ioctl calls".
+ * stops all of them. Group reads of inherited counters are correct since Linux 4.13. While a child
+ * is being created or exits, the kernel returns ECHILD (since 6.6), which passes once that child
+ * has run. Source: perf_event_open(2), "Reading results" and "perf_event ioctl calls".
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -26,7 +25,8 @@
 enum {
 	GROUP_MAX = 256, /* far above what any PMU counts; bounds the buffer of a read */
 	ECHILD_YIELDS =
-	    100, /* then 1 ms each: on a busy machine a child may wait its turn mid-birth */
+	    /* then 1 ms each: on a busy machine a child may wait for a CPU during its creation */
+	    100,
 	ECHILD_TRIES = 2100,
 };
 
@@ -43,14 +43,15 @@ struct perf_group {
 	char pmu[64];
 	enum pmu_place place;
 	const void
-	    *owner; /* &this_thread of the one that opened it: only its registers count this */
+	    /* &this_thread of the thread that opened it: only its registers contain this count */
+	    *owner;
 	const char *no_user; /* why its pages are not read; NULL: they are */
 	size_t n;
 	uint64_t *buffer; /* of a read: { nr, enabled, running, { value, id } [n] } */
 	struct perf_event event[];
 };
 
-/* Its address tells threads apart, at the cost of two instructions. */
+/* Its address identifies the thread, at the cost of two instructions. */
 static _Thread_local char this_thread __attribute__((tls_model("initial-exec")));
 
 static int perf_probe(struct tare_error *err)
@@ -73,7 +74,7 @@ static int perf_probe(struct tare_error *err)
 	return 0;
 }
 
-/* What is counted is the encoding's; how it is counted is said here. */
+/* The encoding gives what is counted; this adds how. */
 static struct perf_event_attr attr_of(const struct encoding *enc, const struct target *on,
 				      bool leader)
 {
@@ -87,8 +88,8 @@ static struct perf_event_attr attr_of(const struct encoding *enc, const struct t
 	attr.enable_on_exec = leader && on->enable_on_exec;
 	if (!leader)
 		attr.pinned = attr.exclusive =
-		    0; /* the leader's speak for the group; EINVAL in a member */
-	/* A clock counts the same, and anyone may open it. */
+		    0; /* the leader's flags apply to the group; EINVAL in a member */
+	/* A clock counts the same without restriction, and any user may open it. */
 	if (encoding_modes(enc) == MODES_CLOCK) {
 		attr.exclude_user = 0;
 		attr.exclude_kernel = attr.exclude_hv = 1;
@@ -131,7 +132,7 @@ static void perf_close(struct counters *c)
 	if (!g)
 		return;
 	for (size_t i = g->n; i-- > 0;) {
-		/* A mapping keeps a closed event alive, and its counter taken. */
+		/* A mapping keeps a closed event alive, and its counter in use. */
 		if (g->event[i].page)
 			munmap(g->event[i].page, (size_t)sysconf(_SC_PAGESIZE));
 		if (g->event[i].fd >= 0)
@@ -141,14 +142,13 @@ static void perf_close(struct counters *c)
 	free(g);
 }
 
-/* Why the pages of a group on this target cannot be read by the thread that opens it; NULL if they
- * can. */
+/* Why the thread that opens a group on this target cannot read its pages; NULL if it can. */
 static const char *target_without_pages(const struct target *on)
 {
 	if (!on->user_reads)
 		return "it was not opened for reads from user space";
 	if (on->inherit)
-		return "it counts children too, whose share only the kernel knows";
+		return "it also counts children, and only the kernel knows their counts";
 	if (on->pid != 0 || on->cpu != -1 || on->cgroup_fd >= 0)
 		return "only a thread's own counters are in the registers of its CPU";
 	return NULL;
@@ -346,7 +346,7 @@ static void say_never_ran(const struct perf_group *g, uint64_t enabled_ns, struc
 			       "events at once; `tare doctor` tells what holds a counter");
 }
 
-/* All of the group from its pages, or false. */
+/* Read the whole group from its pages, or return false. */
 static bool read_pages(const struct perf_group *g, struct tare_reading *out)
 {
 	if (g->no_user || g->owner != &this_thread)
@@ -382,7 +382,7 @@ static int read_kernel(const struct perf_group *g, struct tare_error *err)
 	return 0;
 }
 
-/* The reading of event i out of g->buffer. */
+/* The reading of event i from g->buffer. */
 static int take_reading(const struct perf_group *g, size_t i, struct tare_reading *out,
 			struct tare_error *err)
 {

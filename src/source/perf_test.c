@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The perf source on what every kernel counts: task-clock, page faults, context switches. */
+/*
+ * The perf source with events that every kernel counts: task-clock, page faults, context switches.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +49,7 @@ static struct counters *open_or_skip(const struct encoding *const *enc, size_t n
 	return c;
 }
 
-/* Write to pages never touched before: each is exactly one fault (no huge pages in a private map of
- * which they are advised away). */
+/* Write to untouched pages: each causes exactly one fault (huge pages are disabled by madvise). */
 static void touch_pages(size_t pages)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -63,8 +64,10 @@ static void touch_pages(size_t pages)
 	munmap(p, pages * size);
 }
 
-/* The kernel's own count of this thread's page faults: the judge. A sanitizer's shadow memory
- * faults too. */
+/*
+ * The kernel's own count of this thread's page faults, for comparison. A sanitizer's shadow memory
+ * faults, too.
+ */
 static int64_t minor_faults(void)
 {
 	struct rusage used;
@@ -181,7 +184,7 @@ TEST(inherit_over_forks_and_threads)
 	source_perf.close(own);
 }
 
-/* While children are born and die, a group read of inherited counters must still answer. */
+/* While children are created and exit, a group read of inherited counters must still succeed. */
 TEST(inherit_reads_while_children_come_and_go)
 {
 	struct target on = self;
@@ -307,7 +310,7 @@ TEST(many_groups_leak_nothing)
 		source_perf.close(c);
 	}
 	CHECK_EQ(count_entries("/proc/self/fd"), fds);
-	/* A leak would be one a round; a sanitizer's own memory comes and goes. */
+	/* A leak would be one mapping per round; a sanitizer's own memory varies. */
 	CHECK(count_maps() < maps + 100, "%zu mappings, before %zu", count_maps(), maps);
 	source_perf.close(NULL);
 }
@@ -374,7 +377,7 @@ TEST(sizes_of_groups)
 	CHECK_EQ(source_perf.open(&c, three, 257, &self, NULL, &err), -EINVAL);
 }
 
-/* What each errno says, whatever this machine would answer. */
+/* The meaning of each errno, independent of this machine. */
 static const struct {
 	int line;
 	int code;
@@ -400,7 +403,7 @@ static const struct {
 	{ __LINE__, ENODEV, PERF_TYPE_RAW, -1, 5, 0, "cpu 5 is not online", "tare doctor" },
 	{ __LINE__, ENOSPC, PERF_TYPE_BREAKPOINT, 0, 3, 0, "this thread on cpu 3", "breakpoint" },
 	{ __LINE__, ENOSYS, PERF_TYPE_SOFTWARE, 0, -1, 0, "no perf_event_open", "seccomp" },
-	{ __LINE__, EBUSY, PERF_TYPE_RAW, 0, -1, 0, "somebody else", "tare doctor" },
+	{ __LINE__, EBUSY, PERF_TYPE_RAW, 0, -1, 0, "another program", "tare doctor" },
 	{ __LINE__, E2BIG, PERF_TYPE_RAW, 0, -1, 0, "too old", "5.10" },
 	{ __LINE__, ENOMEM, PERF_TYPE_RAW, 0, -1, 0, "out of memory", "" },
 	{ __LINE__, EACCES, PERF_TYPE_RAW, -1, 2, 0, "every task on cpu 2: permission denied",
@@ -468,7 +471,10 @@ enum { NO_USER = 1, NO_KERNEL = 2, NO_GUEST = 4, NO_HOST = 8, NO_IDLE = 16, NO_H
 #define SW(what) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what
 #define TP PERF_TYPE_TRACEPOINT, 77
 
-/* How it is used: a count alone; samples; samples with their group's counts; a count of a whole CPU. */
+/*
+ * How it is used: a count alone; samples; samples with their group's counts; a count of a whole
+ * CPU.
+ */
 enum use { COUNT, SAMPLE, READ, CPU };
 
 static const struct {
@@ -478,28 +484,29 @@ static const struct {
 	bool in_user;
 	enum use use;
 	unsigned left_out;
-	const char *why; /* NULL: it is counted as asked */
+	const char *why; /* NULL: it is counted as requested */
 } modes[] = {
-	/* PMUs refuse by themselves what they cannot do */
-	{ __LINE__, PERF_TYPE_HARDWARE, 0, false, COUNT, NO_USER | NO_KERNEL, NULL }, /* of the hypervisor */
+	/* PMUs refuse unsupported modes themselves */
+	/* only the hypervisor */
+	{ __LINE__, PERF_TYPE_HARDWARE, 0, false, COUNT, NO_USER | NO_KERNEL, NULL },
 	{ __LINE__, PERF_TYPE_HARDWARE, 0, false, COUNT, NO_USER | NO_KERNEL | NO_HV, "stay 0" },
 	{ __LINE__, PERF_TYPE_RAW, 0x1c2, false, COUNT, NO_KERNEL | NO_HOST, NULL },
 	/* clocks: samples only */
 	{ __LINE__, SW(TASK_CLOCK), false, COUNT, 0, NULL },
-	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_KERNEL, "alike" },
-	{ __LINE__, SW(CPU_CLOCK), false, COUNT, NO_KERNEL, "alike" },
-	{ __LINE__, SW(CPU_CLOCK), false, COUNT, NO_USER, "alike" },
-	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_USER | NO_KERNEL, "alike" },
-	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_HOST, "alike" },
-	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_GUEST, "alike" },
-	{ __LINE__, SW(CPU_CLOCK), false, CPU, NO_IDLE, "alike" },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_KERNEL, "count both" },
+	{ __LINE__, SW(CPU_CLOCK), false, COUNT, NO_KERNEL, "count both" },
+	{ __LINE__, SW(CPU_CLOCK), false, COUNT, NO_USER, "count both" },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_USER | NO_KERNEL, "count both" },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_HOST, "count both" },
+	{ __LINE__, SW(TASK_CLOCK), false, COUNT, NO_GUEST, "count both" },
+	{ __LINE__, SW(CPU_CLOCK), false, CPU, NO_IDLE, "count both" },
 	{ __LINE__, SW(CPU_CLOCK), false, SAMPLE, NO_KERNEL, NULL },
 	{ __LINE__, SW(TASK_CLOCK), false, SAMPLE, NO_USER, NULL },
 	{ __LINE__, SW(TASK_CLOCK), false, SAMPLE, NO_IDLE, NULL },
-	{ __LINE__, SW(TASK_CLOCK), false, READ, NO_KERNEL, "alike" },
+	{ __LINE__, SW(TASK_CLOCK), false, READ, NO_KERNEL, "count both" },
 	{ __LINE__, SW(CPU_CLOCK), false, SAMPLE, NO_USER | NO_KERNEL, "no samples" },
 	{ __LINE__, SW(CPU_CLOCK), false, SAMPLE, NO_HOST, "the host's" },
-	/* each with the mode it came in */
+	/* each event with the mode in which it occurred */
 	{ __LINE__, SW(PAGE_FAULTS), false, COUNT, NO_KERNEL, NULL },
 	{ __LINE__, SW(PAGE_FAULTS_MIN), false, COUNT, NO_USER, NULL },
 	{ __LINE__, SW(ALIGNMENT_FAULTS), false, COUNT, NO_KERNEL, NULL },
@@ -513,7 +520,7 @@ static const struct {
 	{ __LINE__, PERF_TYPE_HARDWARE, 0, false, CPU, NO_IDLE, NULL },
 	{ __LINE__, PERF_TYPE_BREAKPOINT, 0, false, COUNT, NO_KERNEL, NULL },
 	{ __LINE__, PERF_TYPE_BREAKPOINT, 0, false, COUNT, NO_HOST, "the host's" },
-	/* the kernel's own doing */
+	/* occurs in the kernel */
 	{ __LINE__, SW(CONTEXT_SWITCHES), false, COUNT, NO_KERNEL, "happens in the kernel" },
 	{ __LINE__, SW(CPU_MIGRATIONS), false, SAMPLE, NO_KERNEL, "happens in the kernel" },
 	{ __LINE__, SW(CGROUP_SWITCHES), false, CPU, NO_KERNEL, "happens in the kernel" },
@@ -524,9 +531,9 @@ static const struct {
 	{ __LINE__, TP, false, CPU, NO_HOST, "the host's" },
 	/* system calls and uprobes */
 	{ __LINE__, TP, true, COUNT, NO_KERNEL, NULL },
-	{ __LINE__, TP, true, COUNT, NO_USER, "comes of user mode" },
-	{ __LINE__, TP, true, SAMPLE, NO_USER, "comes of user mode" },
-	{ __LINE__, TP, true, COUNT, NO_USER | NO_KERNEL, "comes of user mode" },
+	{ __LINE__, TP, true, COUNT, NO_USER, "occurs in user mode" },
+	{ __LINE__, TP, true, SAMPLE, NO_USER, "occurs in user mode" },
+	{ __LINE__, TP, true, COUNT, NO_USER | NO_KERNEL, "occurs in user mode" },
 	/* records, and no count */
 	{ __LINE__, SW(BPF_OUTPUT), false, COUNT, 0, "has no count" },
 	{ __LINE__, SW(BPF_OUTPUT), false, SAMPLE, 0, NULL },
@@ -575,7 +582,7 @@ static uint64_t calls_counted(uint64_t config, unsigned left_out)
 	return n;
 }
 
-/* What encoding_modes() says of tracepoints, on this kernel. */
+/* Compares encoding_modes() for tracepoints with this kernel. */
 TEST(tracepoints_come_with_user_mode_or_without)
 {
 	static const char *const path[] = { "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id",
@@ -595,7 +602,7 @@ TEST(tracepoints_come_with_user_mode_or_without)
 	CHECK_EQ(calls_counted(id[1], NO_KERNEL), 0);
 }
 
-/* A clock that nobody limited is open to who may not count the kernel. */
+/* A clock without modifiers can be opened by users who may not count the kernel. */
 TEST(a_clock_is_open_to_all)
 {
 	const struct encoding *one = &task_clock;
@@ -612,7 +619,9 @@ TEST(a_clock_is_open_to_all)
 	source_perf.close(c);
 }
 
-/* An unprivileged user is told the value of the knob, and that value is true. */
+/*
+ * The error for an unprivileged user has the required value of the knob, and that value is right.
+ */
 TEST(permission_hint_is_true)
 {
 	static const struct encoding kernel_too = SOFTWARE("cpu-clock", PERF_COUNT_SW_CPU_CLOCK);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why the kernel refused a counter. Takes the errno and what was asked, gives one line that names
- * the event and the target, and a hint that can be typed. Source: perf_event_open(2), "ERRORS";
- * kernel documentation, "Perf events and tool security".
+ * Why the kernel refused a counter. Takes the errno and the request, gives one line that names the
+ * event and the target, and a hint with a command. Source: perf_event_open(2), "ERRORS"; kernel
+ * documentation, "Perf events and tool security".
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,10 @@
 
 int perf_paranoid_for(const struct perf_event_attr *attr, const struct target *on)
 {
-	/* What is in a tracepoint, not how often it comes. Source: linux kernel/trace/trace_event_perf.c, perf_trace_event_perm(). */
+	/*
+	 * The data of a tracepoint, not its count. Source: linux kernel/trace/trace_event_perf.c,
+	 * perf_trace_event_perm().
+	 */
 	if (attr->type == PERF_TYPE_TRACEPOINT && attr->sample_type & PERF_SAMPLE_RAW)
 		return -1;
 	if (on->pid == -1 || on->cgroup_fd >= 0)
@@ -81,7 +84,7 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 			  level);
 }
 
-/* With the kernel, would it be counted? The hint tells. */
+/* Would it be counted with the kernel included? For the hint. */
 static void hint_with_kernel(struct tare_error *err, const struct perf_ask *ask)
 {
 	struct perf_event_attr with = *ask->attr;
@@ -103,34 +106,37 @@ enum { USER = 1, KERNEL = 2, HYPERVISOR = 4, GUEST = 8, HOST = 16, IDLE = 32 };
 
 #define OF(modes) (1u << MODES_##modes)
 
-/* The first row that fits refuses; `why` stands behind the event's name. */
+/* The first matching row refuses; `why` follows the event's name. */
 static const struct {
-	unsigned modes, all, any; /* all of these left out, and any of those, if there are some */
-	bool count, cpu;	  /* only of a count, not of samples; only of a CPU, not of a task */
+	/* the modes that must all be excluded, and of which one must be, if any are set */
+	unsigned modes, all, any;
+	/* only for a count, not for samples; only for a CPU, not for a task */
+	bool count, cpu;
 	const char *why, *hint;	  /* hint NULL: see hint_with_kernel() */
 } wrong[] = {
-	{ OF(OF_PMU), USER | KERNEL | HYPERVISOR, 0, false, false, "is to be counted neither in user mode nor in the kernel: it would stay 0",
+	{ OF(OF_PMU), USER | KERNEL | HYPERVISOR, 0, false, false, "is counted neither in user mode nor in the kernel: it would stay 0",
 	  "leave out the modifier" },
 	{ OF(TOLD) | OF(IN_KERNEL), USER | KERNEL, 0, false, false, "happens in user mode or in the kernel, and both are excluded: it would stay 0",
 	  "leave out the modifier" },
 	{ OF(NO_COUNT), 0, 0, true, false, "has no count: a BPF program writes records into it, and its number stays 0",
 	  "tare record takes the records" },
 	{ OF(CLOCK), 0, USER | KERNEL | GUEST | HOST | IDLE, true, false,
-	  "would count user mode and the kernel alike: the kernel's clocks take no modifier",
+	  "would count both user mode and the kernel: the kernel's clocks take no modifier",
 	  "leave out the modifier; user_time and system_time (tare stat) tell the two apart, and samples by a clock (tare record) are of one mode" },
 	{ OF(CLOCK), USER | KERNEL, 0, false, false, "ticks in user mode and in the kernel, and both are excluded: there would be no samples",
 	  "leave out the modifier" },
-	{ ~OF(OF_PMU), HOST, 0, false, false, "would hold the host's, too: the kernel does not tell guests apart there", "leave out the G" },
+	{ ~OF(OF_PMU), HOST, 0, false, false, "would include the host's, too: the kernel does not distinguish guests there", "leave out the G" },
 	{ OF(IN_KERNEL), KERNEL, 0, false, false, "happens in the kernel, and counting in the kernel is excluded: it would stay 0", NULL },
-	{ OF(IN_USER), USER, 0, false, false, "comes of user mode, and the kernel counts it also where user mode is excluded",
+	{ OF(IN_USER), USER, 0, false, false, "occurs in user mode, and the kernel counts it also where user mode is excluded",
 	  "leave out the modifier, or let it be :u" },
-	{ ~(OF(OF_PMU) | OF(CLOCK)), IDLE, 0, false, true, "would hold the idle task's, too: the kernel does not leave it out there",
+	{ ~(OF(OF_PMU) | OF(CLOCK)), IDLE, 0, false, true, "would include the idle task's, too: the kernel does not exclude it there",
 	  "leave out the I" },
 };
 
 int perf_modes_fail(const struct perf_ask *ask, struct tare_error *err)
 {
-	const struct perf_event_attr *a = &ask->enc->attr; /* as typed: a clock is opened with more left out */
+	/* as typed: a clock is opened with fewer restrictions */
+	const struct perf_event_attr *a = &ask->enc->attr;
 	const unsigned out = (a->exclude_user ? USER : 0) | (a->exclude_kernel ? KERNEL : 0) | (a->exclude_hv ? HYPERVISOR : 0) |
 			     (a->exclude_guest ? GUEST : 0) | (a->exclude_host ? HOST : 0) | (a->exclude_idle ? IDLE : 0);
 	const unsigned modes = 1u << encoding_modes(ask->enc);
@@ -255,8 +261,8 @@ int perf_why(struct tare_error *err, int code, const struct perf_ask *ask)
 		return ret;
 	case EOPNOTSUPP:
 		ret = tare_fail(
-		    err, code, "cannot open %s for %s: the PMU cannot do what was asked of it%s",
-		    name, who, ask->on->user_reads ? " (reads from user space among it)" : "");
+		    err, code, "cannot open %s for %s: the PMU does not support the request%s",
+		    name, who, ask->on->user_reads ? " (including reads from user space)" : "");
 		tare_hint(err, "`tare doctor` shows what this PMU can do");
 		return ret;
 	case ENODEV:
@@ -272,7 +278,7 @@ int perf_why(struct tare_error *err, int code, const struct perf_ask *ask)
 		return ret;
 	case EBUSY:
 		ret = tare_fail(err, code,
-				"cannot open %s for %s: somebody else has its counters for himself",
+				"cannot open %s for %s: another program uses its counters exclusively",
 				name, who);
 		tare_hint(err, "`tare doctor` tells what holds a counter");
 		return ret;

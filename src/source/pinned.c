@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pinned counters (tare/pinned.h): open, look up, and everything the inline read leaves to others.
+ * Pinned counters (tare/pinned.h): open, look up, and the slow paths of the inline read.
  *
- * One mapping holds the state and, behind it, the kernel's pages of the group:
+ * One mapping contains the state, followed by the kernel's pages of the group:
  *
  *	page 0      struct pinned_state
  *	page 1+i    the kernel's page of event i
  *
- * A value is the register's bits. The kernel sets a register, when the thread gets back on a CPU,
- *to where it left it (its period goes on), so values go on too; `base` is the page's offset at
- *open, and as long as the offset is that, register and count differ by it. After an overflow (2^47
- *events on x86) it is another, and values are then made from the whole count, out of line, for the
- *rest of the life.
+ * A value is the register's contents. When the thread is scheduled again, the kernel restores the
+ * register (its period continues), so values continue, too. `base` is the page's offset at open;
+ * while the offset is unchanged, register and count differ by it. After an overflow (2^47 events on
+ * x86) it changes, and from then on values are computed from the full count, out of line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +33,9 @@ static const struct perf_event_mmap_page *page_at(const struct pinned_state *s, 
 	return (const void *)((const char *)s + s->page_bytes * (i + 1));
 }
 
-/* Look the registers up again. False when one is off the PMU, was set back, or all keep moving. */
+/*
+ * Look up the registers again. False if one is off the PMU or was reset, or if they keep changing.
+ */
 static bool look_up(struct pinned_state *s)
 {
 	for (int tries = 0; tries < PAGE_TRIES; tries++) {
@@ -73,7 +74,7 @@ static bool read_registers(struct pinned_state *s, uint64_t *out, uint32_t n)
 	return false;
 }
 
-/* Whole counts, one by one, brought to what the registers would have shown. */
+/* Full counts, one by one, converted to the register's values. */
 static int read_counts(struct pinned_state *s, uint64_t *out, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -131,7 +132,7 @@ static struct pinned_state *map_all(struct counters *group, struct tare_error *e
 	return s;
 }
 
-/* With the group counting: are its registers such that every read can be proved right? */
+/* While the group counts, check that its registers allow every read to be validated. */
 static int prove(struct pinned_state *s, const struct tare_events *events, struct tare_error *err)
 {
 	unsigned width = 64;

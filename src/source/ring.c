@@ -30,12 +30,12 @@ static uint16_t size_at(const struct ring *r, uint64_t at)
 {
 	struct perf_event_header h;
 
-	/* The kernel writes records of 8 times n bytes: a header is never split. */
+	/* The kernel writes records of 8 times n bytes, so a header is never split. */
 	memcpy(&h, r->data + (at & (r->size - 1)), sizeof(h));
 	return h.size;
 }
 
-/* The record at the end of the data whose rest stands at its start. */
+/* Copy a record that wraps around the end of the data. */
 static const unsigned char *unwrap(struct ring *r, uint64_t at, size_t size)
 {
 	size_t from = at & (r->size - 1), first = r->size - from;
@@ -65,7 +65,7 @@ int64_t ring_read(struct ring *r, ring_take *take, void *with, struct tare_error
 			tail += size;
 			continue;
 		}
-		/* The end of the data: what is before this record goes in one piece. */
+		/* The end of the data: deliver what comes before this record in one piece. */
 		if (tail != run)
 			ret = take(with, r->data + (run & (r->size - 1)), (size_t)(tail - run), err);
 		if (ret >= 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's ring buffer of records, read. One page of control, then 2^n pages of data:
+ * Reads the kernel's ring buffer of records. One control page, then 2^n pages of data:
  *
- *	data_head    the kernel's: bytes ever written; read, then a barrier, then the data
- *	data_tail    ours: bytes ever read; a barrier, then written: room for the kernel
+ *	data_head    the kernel's: total bytes written; read, then a barrier, then the data
+ *	data_tail    ours: total bytes read; a barrier, then written: room for the kernel
  *
- * A record may begin at the end of the data and go on at its start. Source: linux/perf_event.h,
- * struct perf_event_mmap_page.
+ * A record may wrap around the end of the data. Source: linux/perf_event.h, struct
+ * perf_event_mmap_page.
  */
 #ifndef SOURCE_RING_H
 #define SOURCE_RING_H
@@ -22,17 +22,17 @@ struct ring {
 	struct perf_event_mmap_page *page; /* NULL: closed */
 	unsigned char *data;
 	size_t size, mapped;
-	unsigned char wrapped[RECORD_MOST]; /* the record that goes round the end */
+	unsigned char wrapped[RECORD_MOST]; /* copy of a record that wraps around the end */
 };
 
-/* Whole records, one after the other; a negative errno ends the reading. */
+/* Gets complete records, one after the other; a negative errno stops the reading. */
 typedef int ring_take(void *with, const unsigned char *records, size_t n, struct tare_error *err);
 
-/* Map `size` bytes of data, a power of two, for the event. -errno of mmap(2); says nothing. */
+/* Map `size` bytes of data, a power of two, for the event. -errno of mmap(2), without a message. */
 int ring_map(struct ring *r, int fd, size_t size);
 /*
- * Hand over every record that is there and make room for more. Bytes read, or what `take` said;
- * -EIO when the ring holds no records (its bytes are then thrown away).
+ * Deliver all available records and free their space. Returns the number of bytes, or the error of
+ * `take`; -EIO if the ring contains an invalid record (its bytes are then discarded).
  */
 int64_t ring_read(struct ring *r, ring_take *take, void *with, struct tare_error *err);
 void ring_unmap(struct ring *r);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring in ordinary memory, written as the kernel writes: every byte comes out once, in whole records. */
+/*
+ * A ring in ordinary memory, written like the kernel does: every byte is delivered once, in
+ * complete records.
+ */
 #include "base/error.h"
 #include "source/ring.h"
 #include "tap.h"
@@ -20,7 +23,7 @@ static struct ring *fresh(uint64_t at)
 	return &ring;
 }
 
-/* A record of `size` bytes whose body counts on from `first`. */
+/* A record of `size` bytes with a body that counts up from `first`. */
 static void produce(uint16_t size, uint32_t type, unsigned char first)
 {
 	unsigned char rec[SIZE];
@@ -36,7 +39,7 @@ static void produce(uint16_t size, uint32_t type, unsigned char first)
 
 struct taken {
 	size_t records, bytes, calls;
-	uint32_t next_type; /* types count on, so that the order is seen */
+	uint32_t next_type; /* types count up, to check the order */
 	bool good;
 	int fail_at; /* this call fails */
 };
@@ -93,7 +96,10 @@ TEST(a_full_ring_and_an_empty_one)
 	CHECK_EQ(ring_read(r, take, &t, NULL), 0);
 }
 
-/* What is no record ends the reading; the kernel gets all its room back, and the rest of the run is told. */
+/*
+ * An invalid record stops the reading; the kernel gets all its space back, and the valid records
+ * before it are delivered.
+ */
 TEST(a_record_of_an_impossible_size_is_an_error)
 {
 	static const uint16_t sizes[] = { 0, 4, 9, 48 };
@@ -115,7 +121,8 @@ TEST(a_record_of_an_impossible_size_is_an_error)
 TEST(what_the_taker_says_is_passed_on)
 {
 	for (int call = 1; call <= 3; call++) {
-		struct ring *r = fresh(SIZE - 100 + 4); /* before, round and after the end: three calls */
+		/* before, around and after the end: three calls */
+		struct ring *r = fresh(SIZE - 100 + 4);
 		struct taken t = { .good = true, .fail_at = call };
 		struct tare_error err = TARE_ERROR_INIT;
 

@@ -21,10 +21,11 @@ struct opened {
 
 struct cpu_ring {
 	struct ring ring;
-	struct aux_ring aux; /* beside it; its event can no more be led elsewhere: the ring does not grow */
-	int fd;	   /* of the event that holds it */
+	/* next to it; its event cannot be redirected, so the ring does not grow */
+	struct aux_ring aux;
+	int fd;	   /* of the event that owns the ring */
 	int cpu;   /* -1: any, for one thread */
-	pid_t pid; /* of a ring without a CPU */
+	pid_t pid; /* for a ring without a CPU */
 };
 
 struct sampler {
@@ -105,7 +106,9 @@ int sampler_new(struct sampler **out, const struct sampler_options *o, struct ta
 
 /* ---- rings ---- */
 
-/* A ring of `size` bytes or, where no more memory may be locked, of as many as may. */
+/*
+ * A ring of `size` bytes or, if the memory lock limit does not allow that, of as many as possible.
+ */
 static int make_ring(struct cpu_ring *r, size_t size, size_t least, int clockid, struct tare_error *err)
 {
 	struct perf_event_attr attr = dummy();
@@ -113,9 +116,10 @@ static int make_ring(struct cpu_ring *r, size_t size, size_t least, int clockid,
 
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(size / 4);
-	attr.use_clockid = clockid >= 0; /* output goes only between events of one clock */
+	/* output can only be redirected between events with the same clock */
+	attr.use_clockid = clockid >= 0;
 	attr.clockid = clockid >= 0 ? clockid : 0;
-	/* On a CPU the holder may be anybody's event; without one it must be the thread's. */
+	/* On a CPU the owner may be any task's event; without one it must be the thread's. */
 	r->fd = perf_open(&attr, r->cpu >= 0 ? 0 : r->pid, r->cpu, -1, 0);
 	if (r->fd < 0)
 		return tare_fail(err, errno, "cannot open an event to hold the samples of %s %d: %s",
@@ -133,7 +137,7 @@ static int make_ring(struct cpu_ring *r, size_t size, size_t least, int clockid,
 	return ret;
 }
 
-/* By edge: the ring of a thread that has ended would be ready for ever. */
+/* Edge-triggered: the ring of a thread that has ended would always be ready. */
 static int watch(struct sampler *s, size_t i)
 {
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->ring[i]->fd,
@@ -171,7 +175,7 @@ static int find_ring(struct sampler *s, const struct target *on, size_t *index, 
 	return 0;
 }
 
-/* Lets the ring's events write into another one; those before the failure have moved. */
+/* Redirect the ring's events to another one; if one fails, those before it have moved. */
 static int redirect(const struct sampler *s, size_t ring, int to)
 {
 	for (size_t i = 0; i < s->events; i++)
@@ -180,7 +184,7 @@ static int redirect(const struct sampler *s, size_t ring, int to)
 	return 0;
 }
 
-/* A larger ring in the place of one that was nearly full; what the old one still holds is read first. */
+/* Replace a nearly full ring by a larger one; the old one's remaining data is read first. */
 static int64_t grow(struct sampler *s, size_t i, size_t times, ring_take *take, void *with, struct tare_error *err)
 {
 	struct cpu_ring *old = s->ring[i], *larger;
@@ -195,7 +199,7 @@ static int64_t grow(struct sampler *s, size_t i, size_t times, ring_take *take, 
 		return 0;
 	larger->cpu = old->cpu;
 	larger->pid = old->pid;
-	/* Not smaller than asked for: one that is no larger helps nobody. */
+	/* Not smaller than requested: a ring that is not larger does not help. */
 	if (make_ring(larger, old->ring.size * times, old->ring.size * 2, s->o.clockid, NULL) < 0 || redirect(s, i, larger->fd) < 0) {
 		s->limited = true;
 		if (larger->ring.page) {
@@ -267,7 +271,10 @@ struct sampler_rings sampler_rings(const struct sampler *s)
 
 /* ---- AUX areas ---- */
 
-/* Least: SPE's driver wants two pages. Source: linux drivers/perf/arm_spe_pmu.c, arm_spe_pmu_setup_aux(). */
+/*
+ * Minimum: SPE's driver requires two pages. Source: linux drivers/perf/arm_spe_pmu.c,
+ * arm_spe_pmu_setup_aux().
+ */
 static int make_aux(struct sampler *s, const struct opened *o, struct tare_error *err)
 {
 	struct cpu_ring *r = s->ring[o->ring];
@@ -287,12 +294,12 @@ static int make_aux(struct sampler *s, const struct opened *o, struct tare_error
 	return ret;
 }
 
-/* A full area stops its event for good: who made room starts it. */
+/* A full area stops its event permanently: after reading, start it again. */
 static int go_on(const struct sampler *s, size_t ring, struct tare_error *err)
 {
 	for (size_t i = 0; i < s->events; i++)
 		if (s->event[i].ring == ring && s->event[i].of->aux && ioctl(s->event[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-			return tare_fail(err, errno, "cannot go on with %s: %s", s->event[i].of->enc->name, strerror(errno));
+			return tare_fail(err, errno, "cannot continue %s: %s", s->event[i].of->enc->name, strerror(errno));
 	return 0;
 }
 
@@ -421,7 +428,7 @@ int sampler_stop(struct sampler *s, struct tare_error *err)
 	return all_leaders(s, NULL, PERF_EVENT_IOC_DISABLE, "stop", err);
 }
 
-/* One read of an event, or of its group: { [nr] value|times ... } as read_format says. */
+/* One read of an event, or of its group: { [nr] value|times ... }, depending on read_format. */
 static int add_total(const struct opened *o, uint64_t *buf, size_t room, struct sampler_total *out)
 {
 	uint64_t format = o->of->attr.read_format;
@@ -441,7 +448,7 @@ static int add_total(const struct opened *o, uint64_t *buf, size_t room, struct 
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		out->running_ns += buf[at++];
 	if (!group)
-		at--; /* so that the value's place is before the id */
+		at--; /* so that the value's index is before the id */
 	for (size_t i = 0; i < n && (at + each) * 8 <= (size_t)got; i++, at += each) {
 		if (group && buf[at + 1] != o->id)
 			continue;

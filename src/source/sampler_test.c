@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Overflow records of what every kernel counts and happens exactly as often as a test makes it: page faults. */
+/*
+ * Overflow records of an event that every kernel counts, and that a test controls exactly: page
+ * faults.
+ */
 #include <sys/mman.h>
 #include "base/error.h"
 #include "source/sampler.h"
 #include "tap.h"
 
-/* A page that is touched faults once; under the thread sanitizer its shadow does, too, up to three times. */
+/* A touched page faults once; with the thread sanitizer its shadow does, too, up to three times. */
 enum { SHADOW = TAP_THREAD_SANITIZER ? 4 : 1 };
 
 static struct encoding faults = { .name = "page-faults",
@@ -42,7 +45,7 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 static char *room;
 static size_t page, next, pages = 1 << 16;
 
-/* Each write to a page never touched before is one fault. */
+/* Each write to an untouched page is one fault. */
 static void touch(size_t n)
 {
 	if (!room) {
@@ -101,7 +104,7 @@ TEST(one_sample_per_period_and_the_count_beside_it)
 		CHECK_EQ(sampler_stop(o.s, &o.err), 0);
 		CHECK(sampler_drain(o.s, take, &t, &o.err) > 0, "%s", o.err.what);
 		CHECK_EQ(sampler_total(o.s, &o.event, &total, &o.err), 0);
-		/* No sample more or less than is due of what was counted. */
+		/* The number of samples matches the count. */
 		CHECK(total.value >= 1000 && total.value < 1200 * SHADOW, "%llu", (unsigned long long)total.value);
 		CHECK_EQ(t.samples, total.value / periods[i], "period %d", (int)periods[i]);
 		CHECK_EQ(t.lost, 0);
@@ -119,7 +122,7 @@ TEST(what_finds_no_room_is_counted)
 	sampler_start(o.s, NULL, &o.err);
 	touch(500);
 	sampler_drain(o.s, take, &t, &o.err);
-	touch(1); /* now there is room for the record that tells of the lost ones */
+	touch(1); /* now there is room for the record that reports the lost ones */
 	sampler_stop(o.s, &o.err);
 	sampler_drain(o.s, take, &t, &o.err);
 	CHECK_EQ(sampler_total(o.s, &o.event, &total, &o.err), 0);
@@ -142,7 +145,7 @@ TEST(a_ring_that_fills_gives_way_to_a_larger_one)
 	before = sampler_rings(o.s).largest;
 	sampler_start(o.s, NULL, &o.err);
 	for (int i = 0; i < 20; i++) {
-		touch(200 / SHADOW); /* 48 bytes each: over half of what the first holds */
+		touch(200 / SHADOW); /* 48 bytes each: over half of the first ring's size */
 		CHECK(sampler_drain(o.s, take, &t, &o.err) >= 0, "%s", o.err.what);
 	}
 	touch(400 / SHADOW);
@@ -159,7 +162,7 @@ TEST(a_ring_that_fills_gives_way_to_a_larger_one)
 	close_faults(&o);
 }
 
-/* The kernel here is the judge: page faults have no such hardware. */
+/* A real error of the kernel: page faults have no such hardware. */
 TEST(an_event_without_an_aux_area_is_named)
 {
 	static const size_t at[] = { 0 };

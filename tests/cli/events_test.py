@@ -150,7 +150,7 @@ def here_it_is_tried():
     (e,) = document("explain", "explain", "task-clock")
     equal(e["available"], True, "task-clock opens for anyone")
     (e,) = document("explain", "explain", "task-clock:u")
-    equal((e["available"], "user mode and the kernel alike" in e["reason"], "user_time" in e["remedy"]), (False, True, True), str(e))
+    equal((e["available"], "both user mode and the kernel" in e["reason"], "user_time" in e["remedy"]), (False, True, True), str(e))
     true("counts    user and kernel alike; samples: user\n" in events("explain", "task-clock:u").stdout, "what :u leaves out of samples alone")
     (e,) = document("explain", "explain", "bpf-output")
     equal((e["available"], "has no count" in e["reason"]), (False, True), str(e))

@@ -1107,7 +1107,7 @@ def what_would_stay_0_is_refused():
     true("happens in the kernel" in said and "leave out the :u" in said or "kernel.perf_event_paranoid" in said, said)
     # Its samples are of user mode, the counts that come with them are not.
     said = record("-e", "{task-clock:u,page-faults:u}:S", "-c", "1000000", "--", "true", file=Path(ROOM.name, "zero.data"), status=125)
-    true("task-clock:u would count user mode and the kernel alike" in said, said)
+    true("task-clock:u would count both user mode and the kernel" in said, said)
     if os.access("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id", os.R_OK):
         said = record("-e", "raw_syscalls:sys_enter:u", "--", "true", file=Path(ROOM.name, "zero.data"), status=125)
         true("happens in the kernel" in said, said)

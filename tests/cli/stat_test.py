@@ -1410,7 +1410,7 @@ def modes_for_all_events():
     e = document("--all-user", "-e", "page-faults,minor-faults:u", "--", "true")["events"]
     equal([x["event"] for x in e], ["page-faults:u", "minor-faults:u"], "names")
     e = document("--all-user", "-e", "page-faults,task-clock", "--", "true")["events"][1]
-    equal((e["event"], e["value"], "user mode and the kernel alike" in e["reason"]), ("task-clock:u", None, True), "asked for")
+    equal((e["event"], e["value"], "both user mode and the kernel" in e["reason"]), ("task-clock:u", None, True), "asked for")
     equal(document("--all-user", "--engine", "perf", "--", "true")["events"][0]["event"], "task-clock", "not asked for")
     if os.geteuid() == 0:
         user, kernel, both = (x["value"] for x in document("-e", "page-faults:u,page-faults:k,page-faults", "--", "true")["events"])
@@ -1425,14 +1425,14 @@ def what_would_be_of_both_modes_is_refused():
     """The kernel's clocks count user mode and the kernel whatever is left out; most tracepoints are of the kernel."""
     d = document("--engine", "perf", "-e", "task-clock:u,cpu-clock:k,page-faults,task-clock,page-faults:h", "--", "true")["events"]
     equal([x["quality"] for x in d], ["unavailable", "unavailable", "counted", "counted", "unavailable"], str(d))
-    equal((d[0]["reason"], "user_time" in d[0]["remedy"]), ("it would count user mode and the kernel alike: the kernel's clocks take no modifier", True))
+    equal((d[0]["reason"], "user_time" in d[0]["remedy"]), ("it would count both user mode and the kernel: the kernel's clocks take no modifier", True))
     if not os.access("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id", os.R_OK):
         skip("tracefs is closed to this user")
     calls = ("--", sys.executable, "-S", "-c", "import os\nfor i in range(70): os.getppid()")
     d = document("--engine", "perf", "-e", "syscalls:sys_enter_getppid,syscalls:sys_enter_getppid:u,syscalls:sys_enter_getppid:k,raw_syscalls:sys_enter:u",
                  *calls)["events"]
     equal([x["value"] for x in d], [70, 70, None, None], str(d))
-    equal([x["reason"].split(",")[0] for x in d[2:]], ["it comes of user mode", "it happens in the kernel"], str(d))
+    equal([x["reason"].split(",")[0] for x in d[2:]], ["it occurs in user mode", "it happens in the kernel"], str(d))
 
 
 @test
@@ -1481,7 +1481,7 @@ def bad_options():
             (["-G", "x", "true"], "-G needs -a"), (["-r", "2", "-a"], "-r repeats a command"),
             (["-D", "-1", "true"], "--control"), (["--append", "true"], "--append needs -o"),
             (["--format", "xml", "true"], "there is no format 'xml'"), (["--engine", "magic", "true"], "no engine 'magic'"),
-            (["--control", "magic", "true"], "no way to control"), (["--control", "fd:99", "true"], "99 is not open"),
+            (["--control", "magic", "true"], "not a control channel"), (["--control", "fd:99", "true"], "99 is not open"),
             (["--event-file", "/nonexistent", "-e", "task-clock", "true"], "cannot open /nonexistent"), (["--control", "fifo:/nonexistent", "true"], "/nonexistent"), (["--color", "x", "true"], "auto, always, never"),
             (["--interval-count", "3", "true"], "needs -I"), (["--split", "-a"], "--split repeats a command"),
             (["-x", "", "true"], "separator is empty"), (["-a", "-G", "no-such-group", "true"], "group"),
