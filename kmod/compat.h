@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What differs between kernels 5.10 and 6.18, under the newest names. */
+/* Differences between kernels 5.10 and 6.18, under the newest names. */
 #ifndef COMPAT_H
 #define COMPAT_H
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/tare_msr: batches of reads and writes of model-specific registers, from a list with a mask of bits for each.
- * The first file that writes holds the counters, against perf and against other files, until it is closed; then
- * every register is as it was. Takes no interrupt and leaves CR4 alone.
+ * /dev/tare_msr: batches of reads and writes of model-specific registers, checked against a list
+ * with a bit mask for each. The first file that writes reserves the counters, against perf and
+ * against other files, until it is closed; then every register is restored. Uses no interrupt and
+ * does not change CR4.
  */
 #define pr_fmt(fmt) "tare_msr: " fmt
 #include <linux/capability.h>
@@ -22,20 +23,24 @@
 #include "module.h"
 
 struct file_state {
-	bool reserved; /* the counters, in the kernel's book */
+	bool reserved; /* the counters are reserved in the kernel */
 	struct quota *quota;
-	struct pid *pid; /* of the process that made it the holder */
+	struct pid *pid; /* of the process that became the holder */
 	char name[TASK_COMM_LEN];
-	struct batch *spare; /* of the last batch that was not kept: a fresh one costs more than all its checks */
-	cpumask_var_t lost; /* what it wrote there was taken back behind its back */
-	struct cpu_saved **saved; /* by CPU; the holder's only */
+	/*
+	 * of the last batch that was not kept: allocating a new one costs more than all its checks
+	 */
+	struct batch *spare;
+	cpumask_var_t lost; /* CPUs on which its writes were undone */
+	struct cpu_saved **saved; /* by CPU; only the holder's */
 	struct xarray prepared;
-	struct rw_semaphore using; /* read-held while one of them runs, write-held to drop one */
+	/* read-locked while one of them runs, write-locked to drop one */
+	struct rw_semaphore using;
 };
 
 /*
- * Read-held while a batch runs, write-held to change who holds the counters or to take back what was written.
- * Taken after cpus_read_lock(), as hotplug calls us with that held for writing.
+ * Read-locked while a batch runs, write-locked to change the holder of the counters or to restore
+ * registers. Taken after cpus_read_lock(), as hotplug calls us with that write-locked.
  */
 static DECLARE_RWSEM(machine);
 static struct file_state *holder;
@@ -58,7 +63,7 @@ static void restore_all(struct file_state *f, bool lost)
 	}
 }
 
-/* Called on the CPU that goes. */
+/* Called on the CPU that goes offline. */
 static int cpu_goes(unsigned int cpu)
 {
 	down_write(&machine);
@@ -87,7 +92,10 @@ static int machine_sleeps(struct notifier_block *self, unsigned long what, void 
 	return NOTIFY_DONE;
 }
 
-/* Restart, power off, halt, and kexec (the next kernel inherits the registers). Not called for a crash or an emergency restart. */
+/*
+ * Restart, power off, halt, and kexec (the next kernel inherits the registers). Not called for a
+ * crash or an emergency restart.
+ */
 static int machine_restarts(struct notifier_block *self, unsigned long what, void *data)
 {
 	machine_goes(true);
@@ -109,7 +117,8 @@ static int check(struct batch *b, u32 i)
 	case TARE_MSR_TSC:
 		return o->msr ? -EINVAL : 0;
 	case TARE_MSR_RDPMC:
-		return table_rdpmc(o->msr) ? 0 : -EPERM; /* a counter that this CPU has not faults, and that is caught */
+		/* reading a counter that this CPU lacks faults, which is handled */
+		return table_rdpmc(o->msr) ? 0 : -EPERM;
 	case TARE_MSR_READ:
 	case TARE_MSR_WRITE:
 		break;
@@ -136,8 +145,8 @@ static int check(struct batch *b, u32 i)
 }
 
 /*
- * Operations are moved by words of 8 bytes. A copy by rep movsb, which the kernel's own functions use, is as fast where microcode makes it so,
- * and byte by byte in an emulated machine.
+ * Operations are copied by words of 8 bytes. A copy by rep movsb, which the kernel's own functions
+ * use, is as fast with suitable microcode, and byte by byte in an emulated machine.
  */
 enum { WORDS = sizeof(struct tare_msr_op) / sizeof(u64) };
 
@@ -173,7 +182,7 @@ fault:
 	return -EFAULT;
 }
 
-/* What may have been used before; found[] and op[] are set as operations are. */
+/* May return memory with old contents; found[] and op[] are set together with the operations. */
 static struct batch *fresh_batch(struct file_state *f)
 {
 	struct batch *b = xchg(&f->spare, NULL);
@@ -194,7 +203,7 @@ static void put_away(struct file_state *f, struct batch *b)
 	kfree(xchg(&f->spare, b));
 }
 
-/* -EACCES: refused, and the reasons stand in the caller's operations. */
+/* -EACCES: refused, with the reasons in the caller's operations. */
 static int get_batch(struct file_state *f, struct batch **out, const struct tare_msr_batch *head, bool may_write)
 {
 	bool refused = false;
@@ -227,7 +236,7 @@ static int get_batch(struct file_state *f, struct batch **out, const struct tare
 
 /* ---- running it ---- */
 
-/* With `machine` held for writing. */
+/* Needs `machine` write-locked. */
 static int become_holder(struct file_state *f, bool pmu)
 {
 	struct cpu_saved **saved = f->saved;
@@ -256,7 +265,7 @@ static int become_holder(struct file_state *f, bool pmu)
 	return 0;
 }
 
-/* With `machine` held: may this batch go on that CPU now? Reads `saved` for the CPU. */
+/* Needs `machine` locked: may this batch run on that CPU now? Reads `saved` for the CPU. */
 static int may_run(struct file_state *f, struct batch *b)
 {
 	if (b->cpu >= nr_cpu_ids)
@@ -412,7 +421,7 @@ static int call_info(struct tare_msr_info __user *to)
 	down_read(&machine);
 	if (holder) {
 		info.held = 1;
-		/* The number of a process that has ended may be another's by now. */
+		/* If the process has ended, its number may be reused. */
 		if (pid_has_task(holder->pid, PIDTYPE_TGID))
 			info.holder_pid = pid_vnr(holder->pid);
 		strscpy(info.holder, holder->name, sizeof(info.holder));
@@ -458,7 +467,10 @@ static long file_call(struct file *file, unsigned int call, unsigned long arg)
 	return ret;
 }
 
-/* Memory of a file without prepared batches. Excludes the registers saved for the holder: the machine has only one. */
+/*
+ * Memory of a file without prepared batches. Excludes the registers saved for the holder: there is
+ * at most one.
+ */
 static size_t file_bytes(void)
 {
 	return sizeof(struct file_state) + cpumask_size() + sizeof(struct batch);
@@ -588,7 +600,7 @@ no_notifier:
 	return ret;
 }
 
-/* No file is open here: an open one holds the module. */
+/* No file is open here: an open file has a reference to the module. */
 static void __exit tare_msr_exit(void)
 {
 	misc_deregister(&device);

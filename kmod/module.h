@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the module share. */
+/* Shared by the files of the module. */
 #ifndef MODULE_H
 #define MODULE_H
 
@@ -14,7 +14,7 @@
 
 /* ---- table.c ---- */
 
-enum { SLOTS_MAX = 64 }; /* registers that may be written, of one maker */
+enum { SLOTS_MAX = 64 }; /* writable registers of one maker */
 
 struct row {
 	const char *name;
@@ -24,15 +24,21 @@ struct row {
 };
 
 extern u32 table_maker; /* of this machine; 0: neither */
-extern u32 slot_msr[SLOTS_MAX]; /* by which its value is put back */
+extern u32 slot_msr[SLOTS_MAX]; /* the register by which its value is restored */
 extern bool slot_is_gate[SLOTS_MAX];
-extern bool slot_is_shared[SLOTS_MAX]; /* by all threads of a core, on this machine */
+extern bool slot_is_shared[SLOTS_MAX]; /* shared by all threads of a core, on this machine */
 
 int table_init(void);
 extern const struct row *const table_rows;
-/* The number of the row of a register that this machine has and the parameter `deny` has left; -1: there is none. */
+/*
+ * The row number of a register that exists on this machine and is not excluded by the parameter
+ * `deny`; -1: none.
+ */
 int table_find(u32 msr, u32 *slot);
-/* May rdpmc read the counter of that index: is it on the list, and not denied by any of its numbers? */
+/*
+ * May rdpmc read the counter with that index: is it on the list, and not denied by any of its
+ * register numbers?
+ */
 bool table_rdpmc(u32 index);
 
 /* ---- reserve.c: the kernel's own book of who has the counters; perf honours it ---- */
@@ -44,7 +50,7 @@ void counters_release(void);
 
 struct quota;
 
-/* Of the calling user, for one more file; NULL: no memory. */
+/* For one more file of the calling user; NULL: no memory. */
 struct quota *quota_open(void);
 void quota_close(struct quota *q);
 int quota_charge(struct quota *q, size_t bytes); /* -EDQUOT: over the limit */
@@ -53,8 +59,8 @@ void quota_discharge(struct quota *q, size_t bytes);
 /* ---- run.c ---- */
 
 /*
- * What stood in one CPU's registers before the holder's first write to each. Touched on that CPU only; what it has of shared registers also by
- * the other threads of its core, under a lock.
+ * The values of one CPU's registers before the holder's first write to each. Accessed on that CPU
+ * only; the part on shared registers also by the other threads of its core, under a lock.
  */
 struct cpu_saved {
 	struct cpu_saved **all; /* the holder's, by CPU */
@@ -65,19 +71,19 @@ struct cpu_saved {
 };
 
 struct batch {
-	struct mutex lock; /* one that was prepared may be asked for twice at a time */
+	struct mutex lock; /* a prepared batch may be run by two callers at once */
 	u32 cpu, n, flags, done;
 	u64 tsc_first, tsc_last;
 	bool writes, pmu;
-	struct cpu_saved *saved; /* with writes */
+	struct cpu_saved *saved; /* for batches with writes */
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
 	struct {
 		u8 row, slot;
-	} found[TARE_MSR_OPS_MAX]; /* of reads and writes */
+	} found[TARE_MSR_OPS_MAX]; /* one per read or write */
 };
 
 void batch_run(struct batch *b);
-/* Put back what stood there, on the calling CPU or on another. */
+/* Restore the saved values, on the calling CPU or on another. */
 void saved_restore_here(struct cpu_saved *s);
 void saved_restore(int cpu, struct cpu_saved *s);
 

@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The registers that tare knows: one row each, for the module and for user space alike. Included with
+ * The registers that tare knows: one row each, for both the module and user space. Included with
  * MSR_ROW(name, number, count, step, maker, read, write, zero, flags, about) defined.
  *
  *	number, count, step	NAME0 at number, NAME1 at number + step ...; count 1 has no digit
- *	maker			whose CPUs have it
+ *	maker			the maker of CPUs that have it
  *	read			bits that may be read
  *	write			bits that may be written
- *	zero			bits that are written as 0, whatever stood there; the others are kept
+ *	zero			bits that are always written as 0; other bits keep their value
  *
- * With MSR_RDPMC(maker, index, count, number, step) defined, also the counters that the instruction rdpmc reads: index + k reads the
- * register number + k * step. AMD's indices from 6 on read counters of caches and the northbridge, which are not on the list.
+ * With MSR_RDPMC(maker, index, count, number, step) defined, also the counters readable by rdpmc:
+ * index + k reads the register number + k * step. AMD's indices from 6 on read counters of caches
+ * and the northbridge, which are not on the list.
  *
- * Out for good: the interrupt bits (20 of a select, 3 of each fixed counter's four), pin control (19), AnyThread
- * (21, 2 of each four), PEBS, DEBUGCTL and the DS area.
+ * Never writable: the interrupt bits (20 of a select, 3 of each fixed counter's four), pin control
+ * (19), AnyThread (21, 2 of each four), PEBS, DEBUGCTL and the DS area.
  *
- * Sources: Intel SDM vol. 4, "Model-Specific Registers", table 2-2; vol. 3B, "Architectural Performance
- * Monitoring"; vol. 2B, "RDPMC". AMD64 APM vol. 2, "Performance Monitoring Counters"; vol. 3, "RDPMC"; PPR for family 19h, "Core::X86::Msr".
+ * Sources: Intel SDM vol. 4, "Model-Specific Registers", table 2-2; vol. 3B, "Architectural
+ * Performance Monitoring"; vol. 2B, "RDPMC". AMD64 APM vol. 2, "Performance Monitoring Counters";
+ * vol. 3, "RDPMC"; PPR for family 19h, "Core::X86::Msr".
  */
 
 #ifndef MSR_TABLE_WORDS
 #define MSR_TABLE_WORDS
 enum tare_msr_maker { TARE_MSR_INTEL = 1, TARE_MSR_AMD = 2, TARE_MSR_ANY = 3 };
 enum tare_msr_flags {
-	TARE_MSR_GATE = 1,  /* 0 in it stops all counters: first to stop, last to start */
-	TARE_MSR_CLEAR = 2, /* writing a 1 clears something elsewhere: has no value to save or to restore */
-	TARE_MSR_PMU = 4,   /* belongs to the counters, which are reserved before it is written */
-	TARE_MSR_SHARED = 16, /* one for all threads of a core, on some CPUs */
-	TARE_MSR_SIGNED = 8, /* a write sets 32 bits and spreads their sign: other values go to MSR_FULL_WIDTH beyond it, where that is */
+	TARE_MSR_GATE = 1,  /* 0 in it stops all counters: written first to stop, last to start */
+	/* writing a 1 clears something elsewhere: there is no value to save or to restore */
+	TARE_MSR_CLEAR = 2,
+	/* belongs to the counters, which must be reserved before it is written */
+	TARE_MSR_PMU = 4,
+	TARE_MSR_SHARED = 16, /* shared by all threads of a core, on some CPUs */
+	/*
+	 * a write sets 32 bits, sign-extended: other values go to the register MSR_FULL_WIDTH above
+	 * it, if it exists
+	 */
+	TARE_MSR_SIGNED = 8,
 };
 #define MSR_ALL 0xffffffffffffffffULL
 #define MSR_48 0x0000ffffffffffffULL
@@ -38,7 +46,10 @@ enum tare_msr_flags {
 #define MSR_SIGNED_32(value) ((unsigned long long)(long long)(int)(unsigned int)(value) & MSR_48)
 #define MSR_INTEL_SELECT 0x00000003ffc7ffffULL
 #define MSR_AMD_SELECT 0x0000030fffc7ffffULL
-/* All that any CPU takes (Linux, arch/x86/events/intel/core.c, *_extra_regs); a CPU faults on what it has not, and the batch ends there. */
+/*
+ * The union of what all CPUs accept (Linux, arch/x86/events/intel/core.c, *_extra_regs); a CPU
+ * faults on bits it lacks, and the batch ends there.
+ */
 #define MSR_OFFCORE 0x800ff0ffffffffffULL
 #endif
 
@@ -47,7 +58,7 @@ enum tare_msr_flags {
 	MSR_ROW(name, number, count, step, maker, MSR_ALL, bits, ~(bits), TARE_MSR_PMU | (flags), about)
 
 #ifdef TARE_MSR_TEST
-/* Storage that an emulated machine has, for the tests: never in a module for use. */
+/* Storage that an emulated machine has, for the tests: never in a production module. */
 MSR_ROW("TEST_TSC_AUX", 0xc0000103, 1, 1, TARE_MSR_ANY, MSR_ALL, 0xff, 0, 0, "")
 MSR_ROW("TEST_STORE", 0x402, 2, 1, TARE_MSR_ANY, MSR_ALL, MSR_ALL, 0, 0, "")
 MSR_ROW("TEST_GATE", 0x17a, 1, 1, TARE_MSR_ANY, MSR_ALL, MSR_ALL, 0, TARE_MSR_GATE, "")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How much memory the open files of each user keep, against a limit. It is charged before it is allocated. */
+/* Limits the memory of each user's open files. It is charged before it is allocated. */
 #include <linux/cred.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -14,7 +14,7 @@ struct quota {
 	size_t bytes;
 };
 
-/* Of users that have a file open. */
+/* For users that have a file open. */
 static LIST_HEAD(quotas);
 static DEFINE_MUTEX(lock);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel keeps a book of counters and selects. perf enters all general ones while it has any hardware event,
- * its watchdog included, and gives way where they are taken; so both sides refuse each other cleanly.
- * Source: arch/x86/kernel/cpu/perfctr-watchdog.c; arch/x86/events/core.c, reserve_pmc_hardware().
+ * Reservation of counters and event selects in the kernel. perf reserves all general ones while it
+ * has any hardware event, including its watchdog, and fails if they are reserved; so both sides
+ * refuse each other cleanly. Source: arch/x86/kernel/cpu/perfctr-watchdog.c;
+ * arch/x86/events/core.c, reserve_pmc_hardware().
  */
 #include <linux/kernel.h>
 #include <asm/msr-index.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A checked batch on its CPU, with interrupts off; and putting back what stood in the registers before. */
+/* Runs a checked batch on its CPU, with interrupts disabled; and restores saved registers. */
 #define pr_fmt(fmt) "tare_msr: " fmt
 #include <linux/kernel.h>
 #include <linux/smp.h>
@@ -9,7 +9,9 @@
 #include "compat.h"
 #include "module.h"
 
-/* The kernel has no rdpmc that survives a fault: this one has its own entry in the table of exceptions. */
+/*
+ * The kernel has no rdpmc that survives a fault: this one has its own entry in the exception table.
+ */
 static int rdpmc_safe(u32 index, u64 *value)
 {
 	int err = -EIO;
@@ -25,10 +27,16 @@ static int rdpmc_safe(u32 index, u64 *value)
 	return err;
 }
 
-/* Of registers that the threads of a core share: held over a thread's first write, and while one is put back. */
+/*
+ * For registers that the threads of a core share: held during a thread's first write, and while one
+ * is restored.
+ */
 static DEFINE_RAW_SPINLOCK(sharing);
 
-/* Another thread of the calling CPU's core that has written a shared register and not put it back; NULL: there is none. */
+/*
+ * Another thread of the calling CPU's core that has written a shared register and not restored it;
+ * NULL: none.
+ */
 static struct cpu_saved *sharer(struct cpu_saved *s, u64 bit)
 {
 	int cpu, here = smp_processor_id();
@@ -42,7 +50,10 @@ static struct cpu_saved *sharer(struct cpu_saved *s, u64 bit)
 	return NULL;
 }
 
-/* The value to put back: of a shared register the one before any thread's first write, not what another thread wrote. */
+/*
+ * Save the value to restore: for a shared register the value before any thread's first write, not
+ * what another thread wrote.
+ */
 static void save(struct cpu_saved *s, u32 slot, u64 value)
 {
 	u64 bit = 1ULL << slot;
@@ -54,8 +65,8 @@ static void save(struct cpu_saved *s, u32 slot, u64 value)
 }
 
 /*
- * A register of the counters is written whole, so that no bit of an earlier owner (an interrupt!) survives; bits
- * that are neither ours nor known to be 0 are kept.
+ * A register of the counters is written completely, so that no bit of an earlier owner (such as an
+ * interrupt) survives; bits that are neither ours nor known to be 0 are kept.
  */
 static int write_whole(struct batch *b, u32 i)
 {
@@ -145,7 +156,7 @@ static void put_back(u32 slot, u64 value)
 				    slot_msr[slot]);
 }
 
-/* A shared register keeps what the other threads count with, until the last of them is through. */
+/* A shared register keeps the value that the other threads use, until the last of them is done. */
 static void put_back_shared(struct cpu_saved *s, u32 slot)
 {
 	u64 bit = 1ULL << slot;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The list of registers: who may read and write which bits. Narrowed by `deny` at load, widened never. */
+/*
+ * The list of registers: which bits may be read and written. `deny` narrows it at load; it is never
+ * widened.
+ */
 #define pr_fmt(fmt) "tare_msr: " fmt
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -26,7 +29,7 @@ static const struct {
 static unsigned int deny[64];
 static unsigned int n_deny;
 module_param_array(deny, uint, &n_deny, 0400);
-MODULE_PARM_DESC(deny, "registers, by number, that nobody may read or write through this module");
+MODULE_PARM_DESC(deny, "registers, by number, that may not be read or written through this module");
 
 const struct row *const table_rows = rows;
 u32 table_maker;
@@ -35,8 +38,9 @@ bool slot_is_gate[SLOTS_MAX];
 bool slot_is_shared[SLOTS_MAX];
 
 /*
- * Which MSRs the kernel's book of counters is kept by: Intel's architectural ones, and those of family 6, which have the same numbers. Of others, such as
- * family 15, it says yes to everything. Source: arch/x86/kernel/cpu/perfctr-watchdog.c, nmi_perfctr_msr_to_bit().
+ * The MSRs for which the kernel tracks reservations: Intel's architectural ones, and those of
+ * family 6, which have the same numbers. For others, such as family 15, it accepts every
+ * reservation. Source: arch/x86/kernel/cpu/perfctr-watchdog.c, nmi_perfctr_msr_to_bit().
  */
 static bool counters_are_in_the_book(void)
 {
@@ -55,7 +59,7 @@ static u32 maker_here(void)
 	return 0;
 }
 
-/* Every register that this machine has and that is not denied, found by its number in a step or two. */
+/* A hash table of every register that exists on this machine and is not denied. */
 enum { PLACES = 256 };
 static struct {
 	u32 msr;
@@ -69,8 +73,8 @@ static u32 place_of(u32 msr)
 }
 
 /*
- * Registers by two numbers. Sources: Intel SDM vol. 3B, "Full-Width Writes"; AMD PPR for family 19h, "PERF_LEGACY_CTL" (an alias of the
- * first four of PERF_CTL) and "MPERF_READONLY".
+ * Registers with two numbers. Sources: Intel SDM vol. 3B, "Full-Width Writes"; AMD PPR for family
+ * 19h, "PERF_LEGACY_CTL" (an alias of the first four of PERF_CTL) and "MPERF_READONLY".
  */
 static const struct {
 	u32 number, step, other, other_step, count;
@@ -81,7 +85,7 @@ static const struct {
 	{ 0xe7, 1, 0xc00000e7, 1, 2 },
 };
 
-/* The same by its other number; by its own where it has no other. */
+/* Its other number; its own if it has none. */
 static u32 alias_of(u32 msr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
@@ -110,7 +114,7 @@ static int add(u32 msr, u32 row, u32 slot)
 
 	for (u32 turn = 0; turn < PLACES; turn++, at = (at + 1) % PLACES) {
 		if (places[at].used && places[at].msr == msr)
-			return 0; /* the first row of a register holds */
+			return 0; /* the first row of a register applies */
 		if (places[at].used)
 			continue;
 		places[at].msr = msr;
@@ -123,8 +127,9 @@ static int add(u32 msr, u32 row, u32 slot)
 }
 
 /*
- * Do the threads of a core share the registers of offcore events? Those of Nehalem and Westmere do. Source: Linux, arch/x86/events/perf_event.h,
- * table at "offcore"; arch/x86/events/intel/core.c, models without ERF_NO_HT_SHARING that have threads.
+ * Do the threads of a core share the registers of offcore events? On Nehalem and Westmere they do.
+ * Source: Linux, arch/x86/events/perf_event.h, table at "offcore"; arch/x86/events/intel/core.c,
+ * models without ERF_NO_HT_SHARING that have threads.
  */
 static bool threads_share(void)
 {
@@ -136,7 +141,7 @@ static bool threads_share(void)
 	return false;
 }
 
-/* Can a counter be set to all that it can hold? */
+/* Can a counter be set to its full width? */
 static bool has_full_width(void)
 {
 	u64 capabilities = 0;
@@ -169,7 +174,7 @@ int table_init(void)
 
 			if (is_denied(msr))
 				continue;
-			/* Half of the places stay free, so that a search for what is not there ends soon. */
+			/* Half of the table stays free, so that unsuccessful searches end soon. */
 			if (WARN_ON(slots == SLOTS_MAX || registers++ == PLACES / 2 || add(msr, i, saved ? slots : 0)))
 				return -ENOSPC;
 			if (!saved)

@@ -34,7 +34,10 @@ static double seconds(uint64_t turns)
 	return (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
 }
 
-/* Turns cost time in proportion: ten times the turns is nowhere near the same time. A hypervisor's work may be in one try's time. */
+/*
+ * The time is proportional to the turns: ten times the turns takes much longer. One attempt may
+ * include a hypervisor's work.
+ */
 TEST(loop_takes_its_turns)
 {
 	double one = seconds(2000000), ten = seconds(20000000);

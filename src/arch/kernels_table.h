@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tables of kernels of all architectures are made of; only for kernels.c in their folders. */
+/* Macros for the tables of kernels of all architectures; only for kernels.c in their folders. */
 #ifndef ARCH_KERNELS_TABLE_H
 #define ARCH_KERNELS_TABLE_H
 
@@ -26,16 +26,16 @@ KERNEL(vector);
 KERNEL(divides);
 
 /*
- * Once: the last turn's branch falls through, then comes a return, which loads its address on some; `more` instructions stand before the
- * first turn.
+ * Once: the last turn's branch falls through, then a return, which on some architectures loads its
+ * address; `more` instructions come before the first turn.
  */
 #define ONCE(more) \
 	[WORK_INSTRUCTIONS] = 1 + (more), [WORK_BRANCHES] = 1, [WORK_TAKEN] = -1 + 1, [WORK_RETURNS] = 1, [WORK_LOADS] = RETURN_LOADS
-/* Of a turn, the two instructions that end it included. */
+/* Per turn, including the two instructions that end it. */
 #define TURN(all) [WORK_INSTRUCTIONS] = (all) + 2
 #define BRANCH(all, conditional, taken) [WORK_BRANCHES] = (all) + 1, [WORK_CONDITIONAL] = (conditional) + 1, [WORK_TAKEN] = (taken) + 1
 
-/* Rows that are the same everywhere. */
+/* Rows that are the same on all architectures. */
 #define KERNELS_BRANCHING \
 	{ "loop", "two instructions, one of them a taken branch", kernel_loop, { ONCE(0) }, { TURN(0), BRANCH(0, 0, 0) } }, \
 	{ "straight", "64 arithmetic instructions in a row", kernel_straight, { ONCE(0) }, { TURN(64), BRANCH(0, 0, 0) } }, \
@@ -52,7 +52,7 @@ KERNEL(divides);
 	{ "packed", "8 floating-point operations on two values", kernel_packed, { ONCE(2), [WORK_VECTOR] = 2 }, \
 	  { TURN(8), BRANCH(0, 0, 0), [WORK_VECTOR] = 8, [WORK_PACKED] = 8 } }, \
 	{ "vector", "8 vector operations on integers", kernel_vector, { ONCE(2), [WORK_VECTOR] = 2 }, { TURN(8), BRANCH(0, 0, 0), [WORK_VECTOR] = 8 } }
-/* Of a turn of kernel_atomics(). */
+/* Per turn of kernel_atomics(). */
 #define FOUR_ATOMICS \
 	{ TURN(4), BRANCH(0, 0, 0), [WORK_LOADS] = 4, [WORK_STORES] = 4, [WORK_ATOMICS] = 4 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Each kernel does its turns and comes back; together they tell all classes apart. Their counts: tests/exact/kernels.c. */
+/*
+ * Each kernel runs its turns and returns; together they distinguish all classes.
+ * tests/exact/kernels.c checks their counts.
+ */
 #include <math.h>
 #include <sys/mman.h>
 #include "arch/kernels.h"
@@ -34,7 +37,10 @@ TEST(what_retires_is_once_and_each_turn)
 	CHECK_EQ(kernel_retires(k, WORK_TAKEN, 1000), 1000u, "one of them falls through, and a return");
 }
 
-/* No class is a sum of others on all of the kernels: by elimination, the rank is the number of classes that any kernel has. */
+/*
+ * No class is a linear combination of others on all kernels: by elimination, the rank is the number
+ * of classes that any kernel has.
+ */
 TEST(classes_can_be_told_apart)
 {
 	double m[KERNELS_MOST][WORK_CLASSES];

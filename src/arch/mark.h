@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two marks around a piece of code that `tare bench` measures: start and stop. Each reads counters and appends
- * an entry to a log. They are written by hand so that they can stand around the smallest piece of code: what they
- * change is nothing, neither general registers nor flags nor vector state (on arm64 the link register, as every call).
+ * The two marks around a piece of code that `tare bench` measures: start and stop. Each reads
+ * counters and appends an entry to a log. They are written in assembly so that they can surround
+ * the smallest piece of code: they change neither general registers nor flags nor vector state (on
+ * arm64 only the link register, like every call).
  *
- * An entry: a word that is MARK_START or MARK_STOP, a word with the result of the system call (clock and registers: not
- * written), then mark_state.stride - 8 bytes of counters. Stops do not write the first word: it must be MARK_STOP before, in the
- * whole log. Nothing is compared: what lies behind the log's end must fault.
+ * An entry: a word that is MARK_START or MARK_STOP, a word with the result of the system call
+ * (clock and registers: not written), then mark_state.stride - 8 bytes of counters. Stops do not
+ * write the first word: it must be MARK_STOP before, in the whole log. There is no bounds check:
+ * the memory after the log must fault.
  *
- * One thread at a time, as there is one log.
+ * One thread at a time, as there is only one log.
  */
 #ifndef ARCH_MARK_H
 #define ARCH_MARK_H
@@ -33,14 +35,15 @@
 enum { MARK_COUNTERS = 8 };
 
 struct mark_state {
-	unsigned char *cursor; /* where the next entry goes */
+	unsigned char *cursor; /* where the next entry is written */
 	uint64_t stride;       /* of entries, in bytes */
 	uint64_t handle[MARK_COUNTERS]; /* tare_pmc_handle of each counter */
 	struct {
-		uint64_t number, first, third; /* the second argument is where the entry's counters go */
+		/* the second argument is the address of the entry's counters */
+		uint64_t number, first, third;
 	} call;
 	uint64_t saved[8];
-	int (*function)(uint64_t *counters); /* below 0: an error, which stands in the entry */
+	int (*function)(uint64_t *counters); /* negative: an error, which is stored in the entry */
 };
 
 _Static_assert(offsetof(struct mark_state, stride) == MARK_STRIDE, "");
@@ -58,12 +61,16 @@ extern struct mark_state mark_state;
 extern const struct marks mark_registers[MARK_COUNTERS + 1];
 extern const struct marks mark_clock; /* the time stamp counter, the generic timer */
 #if defined(__x86_64__)
-extern const struct marks mark_function; /* mark_state.function; every register is kept, vector state by xsave */
-bool mark_function_possible(void);	 /* there is xsave */
+/* mark_state.function; all registers are preserved, vector state by xsave */
+extern const struct marks mark_function;
+bool mark_function_possible(void);	 /* is xsave supported */
 #endif
-extern const struct marks mark_call;  /* one system call, which writes its answer into the entry */
+extern const struct marks mark_call;  /* one system call, which writes its result into the entry */
 
-/* start(), stop(), `times` times, at least once; and start(), function(), stop(): with no instruction more than the calls. */
+/*
+ * start(), stop(), `times` times, at least once; and start(), function(), stop(): with no
+ * instructions except the calls.
+ */
 void mark_pairs(int times, void (*start)(void), void (*stop)(void));
 void mark_around(void (*start)(void), void (*function)(void), void (*stop)(void));
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loops in which one instruction alone can cause an event, and everything else is padding: how far behind it a sample lies is then
- * known. One implementation per architecture.
+ * Loops in which only one instruction can cause an event, and all others are padding: so the
+ * distance of a sample after it is known. One implementation per architecture.
  */
 #ifndef ARCH_SKID_H
 #define ARCH_SKID_H
@@ -11,12 +11,15 @@
 
 enum skid_which { SKID_LOADS, SKID_BRANCHES, SKID_LOOPS };
 
-/* Straight code, as runs of instructions of one length, ended by a run of 0; the last one jumps to the first. */
+/*
+ * Straight code, as runs of instructions of the same length, ended by a run of 0; the last
+ * instruction jumps to the first.
+ */
 struct skid_loop {
 	const unsigned char *begin;
-	size_t cause; /* which instruction, from 0 */
+	size_t cause; /* index of the instruction, from 0 */
 	struct {
-		uint32_t n, bytes; /* so many instructions of so many bytes */
+		uint32_t n, bytes; /* `n` instructions of `bytes` bytes */
 	} run[8];
 };
 

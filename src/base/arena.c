@@ -14,7 +14,7 @@ struct block {
 	alignas(max_align_t) char bytes[];
 };
 
-/* align: a power of two, at most that of any object. */
+/* align: a power of two, at most that of max_align_t. */
 static void *take(void **arena, size_t n, size_t align)
 {
 	struct block *b = *arena;

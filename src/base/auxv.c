@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new program's stack, from its pointer upwards: argc, argv, NULL, environment, NULL, then pairs of a type and a value.
- * Source: Linux, fs/binfmt_elf.c, create_elf_tables; proc(5), /proc/PID/stat, "startstack"; getauxval(3).
+ * The stack of a new program, from its pointer upwards: argc, argv, NULL, environment, NULL, then
+ * pairs of a type and a value. Source: Linux, fs/binfmt_elf.c, create_elf_tables; proc(5),
+ * /proc/PID/stat, "startstack"; getauxval(3).
  */
 #include <elf.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 enum { STARTSTACK = 28, WORDS_MAX = 1 << 20, RANDOM_BYTES = 16 };
 
-/* Any constant would do; programs may take zeros for a failure. */
+/* Any constant; programs may take zeros for a failure. */
 static const uint8_t constant[RANDOM_BYTES] = { 0x74, 0x61, 0x72, 0x65, 0x9e, 0x37, 0x79, 0xb9,
 						0x7f, 0x4a, 0x7c, 0x15, 0xf3, 0x9c, 0xc0, 0x60 };
 
@@ -34,13 +35,13 @@ static uint64_t start_of_stack(pid_t pid)
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	p = strrchr(text, ')'); /* field 2; the name may hold anything */
+	p = strrchr(text, ')'); /* field 2; the name may contain any character */
 	for (int field = 2; p && field < STARTSTACK; field++)
 		p = strchr(p + 1, ' ');
 	return p && sscanf(p, "%llu", &at) == 1 ? at : 0;
 }
 
-/* Words of the program's size: those of a 32-bit one are left alone. */
+/* Words of the program's size: 32-bit programs are not supported. */
 static bool is_64_bit(int mem, uint64_t sp)
 {
 	uint64_t argc, argv0;
@@ -49,7 +50,7 @@ static bool is_64_bit(int mem, uint64_t sp)
 	       (argc == 0 || argv0 > sp);
 }
 
-/* Behind the `n`-th NULL word from `at`; 0 where there is none. */
+/* The address after the `n`-th NULL word from `at`; 0 if there is none. */
 static uint64_t behind_nulls(int mem, uint64_t at, int n)
 {
 	uint64_t word;

@@ -116,7 +116,7 @@ TEST(errors)
 	CHECK_STR(err.what, "stat: no event x");
 	CHECK_STR(err.hint, "try y");
 	CHECK_EQ(err.at, 3);
-	CHECK_EQ(tare_fail(NULL, EIO, "nobody listens"), -EIO);
+	CHECK_EQ(tare_fail(NULL, EIO, "no error struct"), -EIO);
 }
 
 TEST(texts)
@@ -232,7 +232,7 @@ TEST(links_of_other_users_in_sticky_folders)
 	CHECK_EQ(chmod(folder, 01755), 0);
 	CHECK_EQ(file_place(link, name), 1);
 	CHECK_EQ(chmod(folder, 01777), 0);
-	CHECK_EQ(chown(folder, OTHER, OTHER), 0); /* the link is the folder's owner's */
+	CHECK_EQ(chown(folder, OTHER, OTHER), 0); /* the link belongs to the folder's owner */
 	CHECK_EQ(file_place(link, name), 1);
 	unlink(link);
 	unlink(fifo);
@@ -258,7 +258,7 @@ TEST(files_under_a_name_of_their_own)
 	CHECK_EQ(file_part_place(fd, name[1], path, old), 0);
 	CHECK(holds(path, "b") && access(old, F_OK) < 0 && access(name[1], F_OK) < 0, "where there was none");
 	CHECK_EQ(file_part_place(fd, name[0], path, old), 0);
-	CHECK(holds(path, "a") && holds(old, "b") && access(name[0], F_OK) < 0, "what was there is kept");
+	CHECK(holds(path, "a") && holds(old, "b") && access(name[0], F_OK) < 0, "the old file is kept");
 	put(name[0], "c");
 	CHECK_EQ(file_part_place(-1, name[0], path, NULL), -EBADF);
 	CHECK_EQ(file_part_place(-1, name[0], path, old), -EBADF);
@@ -266,7 +266,7 @@ TEST(files_under_a_name_of_their_own)
 	CHECK_EQ(file_part_place(fd, name[0], path, NULL), 0);
 	CHECK(holds(path, "c") && holds(old, "b"), "or not");
 	CHECK_EQ(file_part_place(fd, name[0], path, old), -ENOENT);
-	CHECK(holds(path, "c") && holds(old, "b"), "what is not there takes no place");
+	CHECK(holds(path, "c") && holds(old, "b"), "a missing file replaces nothing");
 	unlink(old);
 	put(name[0], "d");
 	CHECK_EQ(mkdir(old, 0700), 0);

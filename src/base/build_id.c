@@ -9,7 +9,7 @@
 
 enum { HEADERS_MOST = 1024, NOTES_MOST = 1 << 16 };
 
-/* Where bytes come from: a file, or memory. */
+/* Source of the bytes: a file, or memory. */
 struct bytes {
 	int fd; /* -1: memory */
 	const unsigned char *image;

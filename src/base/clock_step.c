@@ -28,11 +28,13 @@ struct search {
 	const uint64_t *v; /* ascending, each once */
 	size_t n;
 	double slack;
-	unsigned visits; /* left */
+	unsigned visits; /* visits left */
 };
 
-/* The largest step between low and high (neither itself) of which v[at..] are multiples, each
- * within slack; 0: there is none. The larger, the fewer steps a difference has. */
+/*
+ * The largest step between low and high (exclusive) of which v[at..] are multiples, each within
+ * slack; 0: none. The larger the step, the smaller the multiple of each difference.
+ */
 static double largest(struct search *s, size_t at, double low, double high)
 {
 	double v, found = 0;
@@ -55,9 +57,9 @@ static double largest(struct search *s, size_t at, double low, double high)
 }
 
 /*
- * Of all whole numbers 1 in `step` is a multiple, and 2 x slack in `step` lie within slack of one.
- * What makes that much rarer than what divides all is no chance; so of steps that are no whole
- * number, none below 4 is found.
+ * One in `step` of all whole numbers is a multiple of it, and 2 x slack in `step` are within slack
+ * of one. A step that fits and makes such numbers much rarer than the common divisor does is not
+ * found by chance; so no fractional step below 4 is found.
  */
 double clock_step_of(uint64_t *v, size_t n)
 {
@@ -87,7 +89,7 @@ double clock_step_of(uint64_t *v, size_t n)
 	return step;
 }
 
-/* Some time, another one each time, so that readings lie apart by all that they can. */
+/* Spend some time, different each time, so that the distances of readings vary. */
 static void dawdle(unsigned turns)
 {
 	for (volatile unsigned i = 0; i < turns; i++)
@@ -115,7 +117,10 @@ static double try_once(uint64_t (*read)(void *), void *data)
 	return clock_step_of(apart, n);
 }
 
-/* One reading that is amiss hides the step, and none makes one: the largest of a few holds. */
+/*
+ * One wrong reading hides the step, and none creates one: the largest result of a few attempts is
+ * right.
+ */
 double clock_step(uint64_t (*read)(void *), void *data)
 {
 	double step = 0;

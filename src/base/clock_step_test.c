@@ -4,14 +4,13 @@
 #include "base/error.h"
 #include "tap.h"
 
-/* A clock that is made up: true time goes on by itself, and is shown in whole ticks of whole steps.
- */
+/* A simulated clock: true time advances, and is shown in whole ticks of whole steps. */
 struct clock {
 	double time, step;
-	unsigned jitter;    /* a reading is off by up to this, either way */
-	double least, most; /* that a reading takes */
+	unsigned jitter;    /* a reading is off by up to this, in both directions */
+	double least, most; /* duration of a reading */
 	double
-	    missed; /* after so many readings, another CPU's clock, a few ticks beside; 0: never */
+	    missed; /* after that many readings, another CPU's clock, a few ticks off; 0: never */
 	uint64_t seed, readings;
 };
 
@@ -69,7 +68,7 @@ TEST(clock_step_of_clocks_that_step)
 		{ __LINE__,
 		  { .step = 3.33, .least = 20, .most = 60 },
 		  1,
-		  0 }, /* too close to what rounding makes of anything */
+		  0 }, /* too close to what rounding alone produces */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -106,7 +105,7 @@ TEST(clock_step_of_few_readings)
 	} rows[] = {
 		{ __LINE__, { 0 }, 0, 0 },
 		{ __LINE__, { 0, CLOCK_STEP_FAR + 1 }, 0, 0 },
-		{ __LINE__, { 0, 73 }, 73, 73 }, /* of one: it may be as much */
+		{ __LINE__, { 0, 73 }, 73, 73 }, /* of a single value: its size */
 		{ __LINE__, { 260, 52 }, 52, 52 },
 		{ __LINE__, { 73, 49, 74 }, 24.33, 24.75 },
 		{ __LINE__, { 123, 49, 73, 74, 98, 122 }, 24.4, 24.6 },

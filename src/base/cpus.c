@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of CPUs: sorted arrays, as machines have few and the kernel writes them sorted. */
+/* Sets of CPUs: sorted arrays, as machines have few CPUs and the kernel lists them sorted. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of CPUs, as the kernel writes them: "0-3,8". */
+/* Sets of CPUs, in the kernel's format: "0-3,8". */
 #ifndef BASE_CPUS_H
 #define BASE_CPUS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors in words: `what` went wrong and a `hint` for the user. No allocation, no output. */
+/* Error messages: `what` went wrong and a `hint` for the user. No allocation, no output. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

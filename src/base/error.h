@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filling struct tare_error. Each returns -code, so that one line fails. */
+/* Fills struct tare_error. Each function returns -code, so that one line suffices to fail. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
@@ -8,21 +8,23 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Say what went wrong. Keeps no hint of an earlier error: give the hint after. `err` may be NULL. */
+/*
+ * Set the message. Clears the hint of an earlier error: set the hint afterwards. `err` may be NULL.
+ */
 int tare_fail(struct tare_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same, pointing at byte `at` of the text that was parsed. */
+/* The same, with the offset `at` in the parsed text. */
 int tare_fail_at(struct tare_error *err, int at, int code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Say what the user can do about it. Returns nothing: the failure is already stated. */
+/* Set the hint: what the user can do. Returns nothing, as the error is already set. */
 void tare_hint(struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Put an outer stage's words in front of what an inner one said: "stat: cannot ..." */
+/* Add the context of an outer function before the message: "stat: cannot ..." */
 void tare_prefix(struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* For the end of a public function: nothing went wrong, whatever was tried on the way and whatever the caller left in it. */
+/* At the end of a successful public function: clear errors of attempts and earlier calls. */
 static inline void tare_no_error(struct tare_error *err)
 {
 	if (!err)
@@ -32,7 +34,7 @@ static inline void tare_no_error(struct tare_error *err)
 	err->what[0] = err->hint[0] = '\0';
 }
 
-/* The same, if ret says so. Returns ret. */
+/* The same, if ret is not negative. Returns ret. */
 static inline int tare_end(int ret, struct tare_error *err)
 {
 	if (ret >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files (sysfs, procfs, event files) read whole and bounded. */
+/* Small files (sysfs, procfs, event files), read completely, with a size limit. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -53,9 +53,9 @@ static int slurp(int fd, size_t max, char **out, size_t *len)
 	return 0;
 }
 
-enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* of which a line is asked for */ };
+enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* for a file of which one line is read */ };
 
-/* `whole` is its path, for errors. */
+/* `whole` receives its path, for errors. */
 static int open_in(const char *root, const char *path, char whole[PATH_ROOM], struct tare_error *err)
 {
 	int at = snprintf(whole, PATH_ROOM, "%s%s", root ? root : "", path), fd;
@@ -91,7 +91,7 @@ int file_open_regular(const char *path, uint64_t most)
 
 	if (stat(path, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode)) /* a device may do something when it is opened */
+	if (!S_ISREG(st.st_mode)) /* opening a device may have side effects */
 		return -EINVAL;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -107,7 +107,7 @@ const char *file_open_why(int code)
 	return code == EINVAL ? "it is not a regular file" : strerror(code);
 }
 
-/* Bytes up to a newline, NUL or the end: -errno, or how many, of which those that fit are in buf. */
+/* Bytes up to a newline, NUL or the end: -errno, or their number; as many as fit are in buf. */
 static ssize_t read_line(int fd, char *buf, size_t room)
 {
 	size_t n = 0;
@@ -157,7 +157,7 @@ static int scratch_in(const char *dir)
 
 	if (fd >= 0 || (size_t)snprintf(name, sizeof(name), "%s/tare-XXXXXX", dir) >= sizeof(name))
 		return fd;
-	fd = mkostemp(name, O_CLOEXEC); /* not every file system has files without a name */
+	fd = mkostemp(name, O_CLOEXEC); /* not every file system supports unnamed files */
 	if (fd >= 0)
 		unlink(name);
 	return fd;
@@ -176,7 +176,7 @@ int file_scratch(struct tare_error *err)
 
 void file_remove_folder(const char *path)
 {
-	/* readdir() takes memory. Source: getdents(2). */
+	/* readdir() allocates memory. Source: getdents(2). */
 	struct {
 		uint64_t inode;
 		int64_t next;
@@ -201,7 +201,7 @@ void file_remove_folder(const char *path)
 	rmdir(path);
 }
 
-/* Bytes of the folder in a path, its last slash included. */
+/* Length of the folder part of a path, including its last slash. */
 static size_t folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -210,9 +210,9 @@ static size_t folder_of(const char *path)
 }
 
 /*
- * Another user planted it: it is in a sticky folder that others may write to, and it belongs neither to this process's user
- * nor to the folder's owner. The kernel refuses to follow such links and to open such FIFOs where it is set up to
- * (proc(5), fs.protected_symlinks and fs.protected_fifos); tare refuses them everywhere.
+ * Did another user plant it: is it in a sticky folder that others may write to, and owned neither
+ * by this process's user nor by the folder's owner? The kernel can refuse to follow such links and
+ * to open such FIFOs (proc(5), fs.protected_symlinks and fs.protected_fifos); tare always refuses.
  */
 static bool is_planted(const char *path)
 {
@@ -227,7 +227,10 @@ static bool is_planted(const char *path)
 	       it.st_uid != in.st_uid;
 }
 
-/* Replaces the link `name` by its target, which is relative to the link's folder. 1: done; 0: not a link; or a negative errno. */
+/*
+ * Replace the link `name` by its target, which is relative to the link's folder. 1: done; 0: not a
+ * link; or a negative errno.
+ */
 static int follow_link(char name[PATH_MAX])
 {
 	char says[PATH_MAX];
@@ -265,11 +268,14 @@ int file_place(const char *path, char name[PATH_MAX])
 		return -EACCES;
 	if (there && !S_ISREG(is.st_mode))
 		return 0;
-	/* A link in /proc to an open file that was removed says a name that is not, or is another file's. */
+	/*
+	 * A link in /proc to an open file that was removed shows a name that does not exist, or
+	 * belongs to another file.
+	 */
 	return !there || (stat(name, &at) == 0 && at.st_dev == is.st_dev && at.st_ino == is.st_ino);
 }
 
-enum { GAP_MOST = 32 /* numbers that are free between such files */, MOST_PARTS = 1000 };
+enum { GAP_MOST = 32 /* unused numbers between such files */, MOST_PARTS = 1000 };
 
 bool file_beside(const char *path, const char *ending, char name[FILE_PART_ROOM])
 {
@@ -279,13 +285,14 @@ bool file_beside(const char *path, const char *ending, char name[FILE_PART_ROOM]
 	int len;
 
 	if (n > room && n <= NAME_MAX) {
-		uint32_t h = 2166136261u; /* FNV-1a: names that are cut to the same stay apart */
+		/* FNV-1a: names that are truncated to the same text remain different */
+		uint32_t h = 2166136261u;
 
 		for (size_t i = 0; i < n; i++)
 			h = (h ^ (unsigned char)base[i]) * 16777619u;
 		snprintf(tag, sizeof(tag), "~%08" PRIx32, h);
 		n = room - strlen(tag);
-		while (n && (base[n] & 0xc0) == 0x80) /* not within a character */
+		while (n && (base[n] & 0xc0) == 0x80) /* not inside a character */
 			n--;
 	}
 	len = snprintf(name, FILE_PART_ROOM, "%.*s%.*s%s%s", (int)(base - path), path, (int)n, base, tag, ending);
@@ -310,7 +317,11 @@ int file_part_open(const char *path, mode_t mode, char name[FILE_PART_ROOM])
 			return -ENAMETOOLONG;
 		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (fd >= 0)
-			flock(fd, LOCK_EX); /* at most for as long as another looks whether it is left, which one that is empty is not */
+			/*
+			 * waits at most while another process checks whether it is abandoned, which
+			 * an empty file is not
+			 */
+			flock(fd, LOCK_EX);
 		if (fd >= 0 || errno != EEXIST)
 			return fd < 0 ? -errno : fd;
 	}
@@ -322,7 +333,7 @@ int file_part_link(int fd, const char *path, char name[FILE_PART_ROOM])
 	char has[64];
 
 	snprintf(has, sizeof(has), "/proc/self/fd/%d", fd);
-	flock(fd, LOCK_EX | LOCK_NB); /* nobody's leavings */
+	flock(fd, LOCK_EX | LOCK_NB); /* not an abandoned file */
 	for (int i = 1; i < MOST_PARTS; i++) {
 		if (!part_name(name, path, i))
 			return -ENAMETOOLONG;
@@ -334,7 +345,7 @@ int file_part_link(int fd, const char *path, char name[FILE_PART_ROOM])
 	return -EEXIST;
 }
 
-/* Nobody has it open who took its lock; where locks cannot be asked for, somebody may. */
+/* No process that locked it has it open; if locks are not supported, one may. */
 static bool is_left(int fd, const char *name)
 {
 	struct stat st, at;
@@ -372,11 +383,11 @@ int file_part_failed(const char *path, int code, struct tare_error *err)
 	if (code == EACCES && is_planted(path))
 		tare_hint(err, "it belongs to another user, in a sticky folder that others may write to; -o names another place");
 	else if ((code == EACCES || code == EPERM || code == EROFS) && access(path, W_OK) == 0)
-		tare_hint(err, "the file may be written, its folder not, where it is made anew; -o names another place");
+		tare_hint(err, "the file is writable, but not its folder, in which a new one is created; -o names another place");
 	return -code;
 }
 
-/* Not every file system exchanges names. */
+/* Not every file system can exchange names. */
 static int place_by_steps(const char *part, const char *path, const char *old)
 {
 	for (int i = 0; i < 100; i++) {
@@ -384,7 +395,7 @@ static int place_by_steps(const char *part, const char *path, const char *old)
 			return unlink(part) < 0 ? -errno : 0;
 		if (errno == ENOENT)
 			return -ENOENT;
-		if (errno != EEXIST) /* nor has links: FAT */
+		if (errno != EEXIST) /* nor supports links: FAT */
 			break;
 		if (rename(path, old) < 0 && errno != ENOENT)
 			return -errno;
@@ -430,7 +441,7 @@ int file_part_place(int fd, const char *part, const char *path, const char *old)
 		return ret;
 	if (!old)
 		return rename(part, path) < 0 ? -errno : 0;
-	/* For a moment it is called `part`, and is nothing that was left. */
+	/* Temporarily it is named `part`, but it is not abandoned. */
 	before = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (before >= 0)
 		flock(before, LOCK_SH | LOCK_NB);
@@ -455,7 +466,7 @@ int file_reserve(int fd, off_t at, off_t n)
 	code = errno;
 	if (code == EOPNOTSUPP || code == ENOSYS || code == ENODEV || code == ESPIPE)
 		return 0;
-	if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) < 0) /* what of it had been reserved */
+	if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) < 0) /* reserved space */
 		return -code;
 	return -code;
 }

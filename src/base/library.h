@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared libraries that are opened when one of their functions is first needed, so that no start of tare pays for what its question does not touch:
+ * Shared libraries that are opened at their first use, so that tare's start does not pay for
+ * libraries it does not need:
  *
  *	#define FUNCTIONS(F) F(ZSTD_compress) F(ZSTD_isError)
  *	LIBRARY(zstd, "libzstd.so.1", FUNCTIONS)
  *
- * makes zstd_load(), the file's own: true where all of them are there, to be called as zstd.ZSTD_compress(...). Any thread may ask; a library stays
- * open. A static program has its libraries linked in. Source: dlopen(3).
+ * defines a static zstd_load(): true if all functions are available, which are called as
+ * zstd.ZSTD_compress(...). Thread-safe; a library stays open. In a static build the libraries are
+ * linked in. Source: dlopen(3).
  */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
@@ -36,7 +38,10 @@ int library_missing(struct tare_error *err, int code, const char *what, const ch
 
 #else
 
-/* Within `library`, what dlopen() gave, for `to`, a struct of pointers and `usable`. */
+/*
+ * Look up a function in `library`, the handle from dlopen(); stores it in `to`, a struct of
+ * pointers, and updates `usable`.
+ */
 #define LIBRARY_LOOK_UP(function)                                                                  \
 	to->function = (typeof(to->function))dlsym(library, #function);                            \
 	to->usable &= to->function != NULL;

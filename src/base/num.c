@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people type them: 0x1f, 100k, 2.5ms. Locale plays no part. */
+/* Parses numbers in users' notation: 0x1f, 100k, 2.5ms. Independent of the locale. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int digit(char c, unsigned base)
 	return d < (int)base ? d : -1;
 }
 
-/* Reads digits from *p; false on overflow. *any says whether there was one. */
+/* Read digits from *p; false on overflow. *any: there was at least one. */
 static bool digits(const char **p, unsigned base, uint64_t *out, bool *any)
 {
 	uint64_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people type them. */
+/* Parses numbers in users' notation. */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 

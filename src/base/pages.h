@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is no part of the heap, for what runs within a program that is counted: its own heap must lie as it would
- * without, and alike in each run, whichever of its threads came first. Each piece is a mapping of its own.
+ * Memory outside the heap, for code that runs inside a counted program: the program's own heap must
+ * have the same layout as without it, in each run, in whatever order its threads run. Each
+ * allocation is a mapping of its own.
  */
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Zeroed; NULL with errno. One system call, and a fault for each page that is used. */
+/* Zeroed; NULL with errno. One system call, and a page fault for each page that is used. */
 static inline void *pages_new(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -18,8 +19,10 @@ static inline void *pages_new(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* The same, which every child process finds empty, whether it was made by fork() or by a system call that nobody else is told of.
- * Linux before 4.14 has no such memory: there it is as any. */
+/*
+ * The same, but every child process finds it zeroed, whether it was created by fork() or by a
+ * direct system call. Before Linux 4.14 it is ordinary memory.
+ */
 static inline void *pages_new_wiped(size_t bytes)
 {
 	void *p = pages_new(bytes);
@@ -29,7 +32,7 @@ static inline void *pages_new_wiped(size_t bytes)
 	return p;
 }
 
-/* p: NULL, or what pages_new() gave for so many bytes. errno stays as it is. */
+/* p: NULL, or a pages_new() result of that size. Preserves errno. */
 static inline void pages_free(void *p, size_t bytes)
 {
 	if (p)

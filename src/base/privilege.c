@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "base/privilege.h"
 
-/* The capabilities that execve(2) hands on to any program. Source: capabilities(7), "Ambient". */
+/* The capabilities that execve(2) passes to any program. Source: capabilities(7), "Ambient". */
 static uint64_t ambient(void)
 {
 	uint64_t set = 0;

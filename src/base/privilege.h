@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The capabilities that tare's own file gives it (setcap), and no code of others may have. */
+/* Capabilities that tare's file grants (setcap), which must not be available to foreign code. */
 #ifndef BASE_PRIVILEGE_H
 #define BASE_PRIVILEGE_H
 
 #include "base/error.h"
 
 /*
- * Drops the calling thread's capabilities, except for the ambient ones, which each program keeps. Call it before dlopen() of a file
- * that the user names, in a process with one thread. Programs that are executed need no call: the kernel drops them there. Does
- * nothing as root. -errno: the kernel refused.
+ * Drop the calling thread's capabilities, except for the ambient ones, which each program keeps.
+ * Call it before dlopen() of a file that the user names, in a single-threaded process. Not needed
+ * before exec: the kernel drops them there. Does nothing as root. -errno: the kernel refused.
  */
 int privilege_drop(struct tare_error *err);
 

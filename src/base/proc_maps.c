@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See proc_maps.h. By hand, as it is done at the start of each program that the exact engine counts. */
+/*
+ * See proc_maps.h. Hand-written, as it runs at the start of each program that the exact engine
+ * counts.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +32,7 @@ void proc_maps_close(struct proc_maps *m)
 	close(m->fd);
 }
 
-/* More text behind what is left of it; false when there is no more, or no room. */
+/* Read more text after the remaining one; false at the end, or if there is no room. */
 static bool fill(struct proc_maps *m)
 {
 	ssize_t got;
@@ -46,7 +49,7 @@ static bool fill(struct proc_maps *m)
 	return true;
 }
 
-/* A line, terminated; NULL at the end. */
+/* The next line, NUL-terminated; NULL at the end. */
 static char *next_line(struct proc_maps *m)
 {
 	for (;;) {
@@ -110,7 +113,10 @@ static bool read_map(const char *p, struct proc_map *out)
 	return *p == ' ' || !*p;
 }
 
-/* The kernel writes an end of line within a name so, and nothing else. Source: Linux, fs/proc/task_mmu.c, show_map_vma(): "\n" to seq_path(). */
+/*
+ * The kernel escapes newlines in names this way, and nothing else. Source: Linux,
+ * fs/proc/task_mmu.c, show_map_vma(): "\n" to seq_path().
+ */
 static void restore_ends_of_lines(char *name)
 {
 	static const char escape[] = "\\012";

@@ -12,7 +12,7 @@
 
 static char root[64];
 
-/* What is read of a process 42 whose maps are `text`. */
+/* Opens the maps of a process 42 with the contents `text`. */
 static bool opened(struct proc_maps *m, const char *text)
 {
 	char path[128];
@@ -102,7 +102,7 @@ TEST(lines_of_another_form_are_passed_by)
 	closed(&m);
 }
 
-/* At every place of the buffer's end: before, at and behind the end of a line. */
+/* At every position relative to the buffer's end: before, at and after the end of a line. */
 TEST(long_lines)
 {
 	enum { HEAD = sizeof("3000-4000 r-xp 0 0:0 2 ") - 1 };
@@ -127,7 +127,7 @@ TEST(long_lines)
 	}
 }
 
-/* More lines than the kernel gives at once. */
+/* More lines than the kernel returns at once. */
 TEST(of_this_process)
 {
 	enum { PAGES = 300 };

@@ -22,7 +22,7 @@ char process_state(const char *root, pid_t tid)
 	if (n <= 0)
 		return 'X';
 	text[n] = '\0';
-	after_name = strrchr(text, ')'); /* the name may contain any byte, newlines too */
+	after_name = strrchr(text, ')'); /* the name may contain any byte, including newlines */
 	return after_name && after_name[1] == ' ' && after_name[2] ? after_name[2] : 'X';
 }
 
@@ -38,7 +38,10 @@ uint64_t process_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* Source: proc(5), /proc/pid/stat: field 22, counted from behind the name, which ends with the last parenthesis. */
+/*
+ * Source: proc(5), /proc/pid/stat: field 22, counted from the end of the name, which is the last
+ * parenthesis.
+ */
 uint64_t process_start_ticks(const char *stat)
 {
 	char text[512];

@@ -8,16 +8,19 @@
 #include <sys/types.h>
 
 /*
- * Its letter in ROOT/proc/TID/stat (R, S, D, T, ...); 'X': it is gone. root may be NULL. Allocates nothing: signal handlers
- * may call it. Source: proc(5), "stat".
+ * Its letter in ROOT/proc/TID/stat (R, S, D, T, ...); 'X': it does not exist. root may be NULL.
+ * Allocates nothing: signal handlers may call it. Source: proc(5), "stat".
  */
 char process_state(const char *root, pid_t tid);
-/* It does not run any more, though its parent may not have waited for it yet. */
+/* It has ended, though its parent may not have waited for it yet. */
 bool process_ended(const char *root, pid_t tid);
 
-/* The inode of this process's PID namespace; 0: not known. */
+/* The inode of this process's PID namespace; 0: unknown. */
 uint64_t process_pid_namespace(void);
-/* When a process was started, in ticks of the kernel's USER_HZ since boot, by the path of its /proc/PID/stat; 0: not known. */
+/*
+ * The start time of a process, in ticks of the kernel's USER_HZ since boot, from its
+ * /proc/PID/stat; 0: unknown.
+ */
 uint64_t process_start_ticks(const char *stat);
 
 #endif

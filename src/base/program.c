@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks a command up as execvp(3) does, and reads from its file whether it would run with other
- * rights. */
+/*
+ * Finds a command as execvp(3) does, and determines from its file whether it would run with other
+ * rights.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,10 @@
 #include <unistd.h>
 #include "base/program.h"
 
-/* In a user namespace: whoever does not exist in there, nobody's own programs apart. Source: user_namespaces(7), "Unmapped user and group IDs". */
+/*
+ * The id, in a user namespace, of users that do not exist there, and of nobody's own files. Source:
+ * user_namespaces(7), "Unmapped user and group IDs".
+ */
 enum { OVERFLOW_ID = 65534 };
 
 static bool is_program(const char *path)
@@ -20,7 +25,7 @@ static bool is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Does execvp look on where this is what it met? Source: glibc, posix/execvpe.c; exec(3). */
+/* Does execvp continue searching after this error? Source: glibc, posix/execvpe.c; exec(3). */
 static bool looks_on(int code)
 {
 	return code == ENOENT || code == EACCES || code == ENOTDIR || code == ESTALE || code == ENODEV || code == ETIMEDOUT;
@@ -63,7 +68,10 @@ const char *program_rights(const char *path)
 		return "setuid";
 	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && (st.st_gid != getegid() || st.st_gid == OVERFLOW_ID))
 		return "setgid";
-	/* Any value: one too long for the buffer, and one of a user who does not exist in this namespace. */
+	/*
+	 * Any value counts: also one that is too long for the buffer, or of a user who does not
+	 * exist in this namespace.
+	 */
 	if (geteuid() != 0 && (getxattr(path, "security.capability", capability, sizeof(capability)) > 0 || errno == ERANGE || errno == EOVERFLOW))
 		return "file capabilities";
 	return NULL;

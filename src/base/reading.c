@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A number and its quality: the estimate for the whole time, and the words. */
+/* A number and its quality: the estimate for the whole time, and the names. */
 #include <stddef.h>
 #include "tare/reading.h"
 

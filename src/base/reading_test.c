@@ -12,7 +12,7 @@ TEST(scaled)
 	} rows[] = {
 		{ __LINE__, { 1000, 10, 10, TARE_COUNTED }, 1000 },
 		{ __LINE__, { 1000, 20, 10, TARE_SCALED }, 2000 },
-		{ __LINE__, { 1, 3, 2, TARE_SCALED }, 2 },   /* 1.5: the half goes up */
+		{ __LINE__, { 1, 3, 2, TARE_SCALED }, 2 },   /* 1.5: rounds half up */
 		{ __LINE__, { 10, 4, 3, TARE_SCALED }, 13 }, /* 13.33 */
 		{ __LINE__, { 11, 4, 3, TARE_SCALED }, 15 }, /* 14.67 */
 		{ __LINE__, { 0, 20, 10, TARE_SCALED }, 0 },
@@ -20,7 +20,7 @@ TEST(scaled)
 		{ __LINE__, { 1ULL << 63, 8, 1, TARE_SCALED }, UINT64_MAX },
 		{ __LINE__, { 7, 20, 0, TARE_UNAVAILABLE }, 0 },
 		{ __LINE__, { 7, 20, 10, TARE_UNAVAILABLE }, 0 },
-		{ __LINE__, { 7, 0, 0, TARE_EXACT }, 7 }, /* no times: nothing took turns */
+		{ __LINE__, { 7, 0, 0, TARE_EXACT }, 7 }, /* no times: not multiplexed */
 		{ __LINE__, { 7, 20, 10, TARE_EXACT }, 7 },
 		{ __LINE__, { 7, 20, 0, TARE_SCALED }, 7 },
 	};

@@ -38,7 +38,7 @@ int rows_next(struct rows *r, struct tare_error *err)
 	return 1;
 }
 
-/* Up to the next tab, or the line's end; NULL: there is none. */
+/* Up to the next tab, or the end of the line; NULL: there is none. */
 static const char *take(struct rows *r)
 {
 	char *field = r->field, *tab = field ? strchr(field, '\t') : NULL;
@@ -49,7 +49,10 @@ static const char *take(struct rows *r)
 	return field;
 }
 
-/* Of a number that begins with a digit, or with '-' where it may: strtod() and its like take more than that. */
+/*
+ * The next field, for a number that starts with a digit, or '-' if `negative`: strtod() and similar
+ * functions accept more.
+ */
 static const char *take_number(struct rows *r, bool negative)
 {
 	const char *field = take(r);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of fields, and what is none; the files that are made of them have tests of their own. */
+/* Valid and invalid rows of fields; the files that use them have their own tests. */
 #include <string.h>
 #include "base/rows.h"
 #include "tap.h"
 
 static const char head[] = "tare rows 1\n";
 
-/* A row of one field that ends where it should, as one kind of field. */
+/* A row with a single field, read as one type of field. */
 static bool takes(const char *field, char kind)
 {
 	static const char *const names[] = { "one", "two" };
@@ -79,7 +79,7 @@ TEST(lines_that_are_none)
 		CHECK_EQ(rows_begin(&r, head, text, n, "is bad", &err), -EBADMSG, "%zu bytes of the head", n);
 	CHECK_STR(err.what, "line 1 is not 'tare rows 1'");
 	memset(text + at, 'x', sizeof(text) - at);
-	for (size_t n = 1020; n < 1030; n++) { /* a terminator is put behind what is read */
+	for (size_t n = 1020; n < 1030; n++) { /* a NUL is written after the text */
 		text[at + n] = '\n';
 		CHECK_EQ(rows_begin(&r, head, text, at + n + 1, "is bad", &err), 0);
 		CHECK_EQ(rows_next(&r, &err), n < sizeof(r.line) ? 1 : -EBADMSG, "%zu bytes", n);

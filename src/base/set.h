@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Things of one size, each kept once and known by its number: 0, 1, 2... in the order they came. A
- * thing is the same as another when its first `key` bytes are; what stands behind them is the
- * caller's to change. Zero-initialise; set_free() when done.
+ * Items of one size, each stored once and identified by its number: 0, 1, 2... in the order of
+ * insertion. Two items are the same if their first `key` bytes are equal; the caller may change the
+ * bytes after them. Zero-initialise; set_free() when done.
  *
- * Adding is in the header, so that the compiler knows the sizes: profiles do it millions of times.
+ * Insertion is in the header, so that the compiler knows the sizes: profiles do it millions of
+ * times.
  */
 #ifndef BASE_SET_H
 #define BASE_SET_H
@@ -23,17 +24,17 @@ struct set {
 	unsigned bits;
 };
 
-/* Room for one more of `each` bytes; false when out of memory or numbers. */
+/* Make room for one more item of `each` bytes; false when out of memory or numbers. */
 bool set_grow(struct set *s, size_t each, size_t key);
 void set_free(struct set *s);
 
-/* The memory that things of `each` bytes take. */
+/* The memory used, with items of `each` bytes. */
 static inline size_t set_memory(const struct set *s, size_t each)
 {
 	return s->room * each + (s->slot ? sizeof(*s->slot) << s->bits : 0);
 }
 
-/* Keys are whole 32-bit words, without padding between their members. They are read two at a time. */
+/* Keys are whole 32-bit words, without padding between members. They are read two at a time. */
 static inline uint64_t set_hash(const void *key, size_t n)
 {
 	const uint64_t mix = 0x9e3779b97f4a7c15ull;
@@ -54,8 +55,10 @@ static inline uint64_t set_hash(const void *key, size_t n)
 	return h;
 }
 
-/* The number of the thing like `item`, which is added if there is none: then *fresh is set (it may
- * be NULL). SET_NONE when out of memory; nothing has changed then. */
+/*
+ * The number of the item equal to `item`, which is inserted if there is none: then *fresh is set
+ * (it may be NULL). SET_NONE when out of memory; then nothing has changed.
+ */
 static inline uint32_t set_add(struct set *s, const void *item, size_t each, size_t key, bool *fresh)
 {
 	if (fresh)
@@ -78,8 +81,8 @@ static inline uint32_t set_add(struct set *s, const void *item, size_t each, siz
 }
 
 /*
- * Of many things to be found in a large set: first say all of them to set_coming(), then all to set_close(), then look each up.
- * What they wait for of the memory they then wait for together.
+ * To look up many items in a large set: first call set_coming() for all, then set_close() for all,
+ * then look up each one. This overlaps their cache misses.
  */
 static inline void set_coming(const struct set *s, const void *item, size_t key)
 {
@@ -95,7 +98,7 @@ static inline void set_close(const struct set *s, const void *item, size_t each,
 		__builtin_prefetch((char *)s->item + (number - 1) * each);
 }
 
-/* set_add() without adding. */
+/* set_add() without insertion. */
 static inline uint32_t set_find(const struct set *s, const void *item, size_t each, size_t key)
 {
 	if (!s->slot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Things and strings that are kept once. */
+/* Items and strings that are stored once. */
 #include "base/words.h"
 #include "base/set.h"
 #include "tap.h"
@@ -26,7 +26,7 @@ TEST(a_set_numbers_things_in_their_order)
 	CHECK_EQ(add(&s, 2, 1, 11, &fresh), 1u, "second");
 	CHECK_EQ(add(&s, 1, 2, 99, &fresh), 0u, "the first again");
 	CHECK(!fresh, "again");
-	CHECK_EQ(((struct thing *)s.item)[0].payload, 10u, "what stands behind the key stays");
+	CHECK_EQ(((struct thing *)s.item)[0].payload, 10u, "bytes after the key are kept");
 	set_free(&s);
 }
 

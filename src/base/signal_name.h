@@ -7,7 +7,7 @@
 
 enum { SIGNAL_NAME_ROOM = 24 };
 
-/* "SIGINT"; "signal 40" where it has no name. Returns `to`. */
+/* "SIGINT"; "signal 40" if it has no name. Returns `to`. */
 static inline const char *signal_name(int number, char to[SIGNAL_NAME_ROOM])
 {
 	const char *name = sigabbrev_np(number);

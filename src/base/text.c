@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A string that grows, and the nearest of many names to a mistyped one. */
+/* A growing string, and the nearest of many names to a mistyped one. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ void text_add(struct text *t, const char *fmt, ...)
 	size_t room = t->failed ? 0 : t->room - t->len;
 	int n = vsnprintf(room ? t->s + t->len : NULL, room, fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)n < room) { /* nearly always: it was written where it belongs */
+	if (n >= 0 && (size_t)n < room) { /* the common case: it was written in place */
 		t->len += (size_t)n;
 	} else if (n >= 0 && reserve(t, (size_t)n)) {
 		vsnprintf(t->s + t->len, (size_t)n + 1, fmt, again);
@@ -64,7 +64,7 @@ void text_free(struct text *t)
 	*t = (struct text){ 0 };
 }
 
-/* Levenshtein distance, letter case aside; words over 63 bytes are compared by their first 63. */
+/* Levenshtein distance, ignoring case; words over 63 bytes are compared by their first 63. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned row[64];
@@ -95,7 +95,7 @@ void text_nearest(struct text *out, const char *word, const char *const *names, 
 	size_t letters = strlen(word), written = 0;
 	unsigned far = (unsigned)letters / 3 + 1, *away = calloc(n_names + 1, sizeof(*away));
 
-	/* As many edits as one has letters more than the other, at least. */
+	/* At least as many edits as the difference of the lengths. */
 	for (size_t i = 0; away && i < n_names; i++) {
 		size_t n = strlen(names[i]), more = n > letters ? n - letters : letters - n;
 

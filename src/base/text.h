@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A string that grows. Zero-initialise; `text_free` when done. */
+/* A growing string. Zero-initialise; `text_free` when done. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct text {
-	char *s; /* always terminated once anything was added; NULL before */
+	char *s; /* always NUL-terminated once anything was added; NULL before */
 	size_t len, room;
 	bool failed; /* out of memory: later additions do nothing, so check once at the end */
 };

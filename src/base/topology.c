@@ -66,7 +66,7 @@ int topology_read(const char *root, const struct cpus *cpus, struct cpu_place **
 		p->socket = number_in(root, p->cpu, "physical_package_id");
 		p->die = number_in(root, p->cpu, "die_id");
 		if (p->die <
-		    0) /* kernels and machines without dies: one per socket, as perf shows it */
+		    0) /* kernels and machines without dies: one per socket, as in perf */
 			p->die = 0;
 	}
 	read_nodes(root, *out, *n);

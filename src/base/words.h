@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strings, each kept once and known by its number; number 0 is "". Zero-initialise. */
+/* Strings, each stored once and identified by its number; number 0 is "". Zero-initialise. */
 #ifndef BASE_WORDS_H
 #define BASE_WORDS_H
 
@@ -18,15 +18,15 @@ struct words {
 	size_t n, room;
 	uint32_t *slot; /* number + 1 */
 	unsigned bits;
-	void *chunk; /* the newest of what holds the strings */
-	size_t held; /* bytes of all of them */
+	void *chunk; /* the newest block of strings */
+	size_t held; /* total bytes of the strings */
 };
 
-/* The number of n bytes of s, up to a 0 among them; WORDS_NONE when out of memory. */
+/* The number of the n bytes at s, or up to a NUL; WORDS_NONE when out of memory. */
 uint32_t words_add(struct words *t, const char *s, size_t n);
-/* Terminated, and where it is until words_free(). "" for numbers that were not given out. */
+/* NUL-terminated, valid until words_free(). "" for unused numbers. */
 const char *words_at(const struct words *t, uint32_t number);
-/* The memory they take. */
+/* The memory used. */
 static inline size_t words_memory(const struct words *t)
 {
 	return t->held + t->room * sizeof(*t->word) + (t->slot ? sizeof(*t->slot) << t->bits : 0);

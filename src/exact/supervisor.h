@@ -24,7 +24,7 @@ struct report {
 	int alone; /* no process of the command is left: the supervisor ends, too */
 	int damaged; /* the board is damaged */
 	int status;
-	uint32_t n_past, n_uncounted; /* the board must have at least as many, exactly if no other process is left */
+	uint32_t n_past, n_uncounted; /* the board must have the same numbers, or larger ones while processes still run */
 	struct exact_left left;
 	struct rusage usage;
 	char reason[REASON_MAX];

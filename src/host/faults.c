@@ -10,8 +10,10 @@ const char *const fault_states[] = { [FAULT_ABSENT] = "absent", [FAULT_PRESENT] 
 
 enum { COLUMNS = 6, PARTS = 4, LINE = 1400 };
 
-/* Of family 23: from this model on (Zen 2) speculative stores have a register of their own. Source: linux, arch/x86/kernel/cpu/amd.c,
- * early_init_amd() and AMD_ZEN1's models. */
+/*
+ * From this model of family 23 on (Zen 2), speculative stores are controlled by a register of their
+ * own. Source: linux, arch/x86/kernel/cpu/amd.c, early_init_amd() and AMD_ZEN1's models.
+ */
 enum { ZEN_FAMILY = 23, ZEN_2_MODEL = 0x30 };
 
 /* ---- rows ---- */
@@ -70,7 +72,10 @@ static enum fault_state of_try(const struct fault_try *t, const char *why_not, c
 	return t->outcome == FAULT_TRY_BAD ? FAULT_PRESENT : t->outcome == FAULT_TRY_GOOD ? FAULT_ABSENT : FAULT_UNTRIED;
 }
 
-/* The kernel of Zen 1 and Zen+ keeps its own switch for stores in the same register, and writes it as a whole. */
+/*
+ * On Zen 1 and Zen+ the kernel's own switch for stores is in the same register, and the kernel
+ * writes the whole register.
+ */
 static void say_undone(const struct host *h, char *detail, size_t room)
 {
 	unsigned family = 0, model = 0;
@@ -158,7 +163,7 @@ static enum fault_state check_smt(const struct host *h, const struct fault *f, c
 {
 	(void)f;
 	if (h->smt_active == HOST_UNKNOWN) {
-		snprintf(detail, room, "whether SMT is on is not told");
+		snprintf(detail, room, "it is unknown whether SMT is on");
 		return FAULT_UNTRIED;
 	}
 	return h->smt_active ? FAULT_PRESENT : FAULT_ABSENT;
@@ -169,7 +174,7 @@ static enum fault_state check_kernel(const struct host *h, const struct fault *f
 	unsigned major, minor, is_major, is_minor;
 
 	if (sscanf(f->check, "kernel<%u.%u", &major, &minor) != 2 || sscanf(h->kernel, "%u.%u", &is_major, &is_minor) != 2) {
-		snprintf(detail, room, "the kernel does not tell its version");
+		snprintf(detail, room, "the kernel does not report its version");
 		return FAULT_UNTRIED;
 	}
 	if (is_major > major || (is_major == major && is_minor >= minor))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of known faults, and machines written down as literals on which each of them shows, does not, or cannot be tried. */
+/*
+ * The table of known faults, and literal machines on which each of them is present, absent, or
+ * cannot be tested.
+ */
 #include <string.h>
 #include "host/faults.h"
 #include "pmu/table.h"
@@ -70,7 +73,7 @@ TEST(speclockmap)
 	CHECK(!strstr(fault(&h, "speclockmap")->detail, "undo"), "%s", fault(&h, "speclockmap")->detail);
 	h.store_bypass[0] = '\0';
 	CHECK(strstr(fault(&h, "speclockmap")->detail, "may undo"), "%s", fault(&h, "speclockmap")->detail);
-	strcpy(h.cpu_id, "AuthenticAMD-23-31-0"); /* Zen 2 has a register of its own for it */
+	strcpy(h.cpu_id, "AuthenticAMD-23-31-0"); /* Zen 2 has a separate register for it */
 	CHECK(!strstr(fault(&h, "speclockmap")->detail, "undo"), "%s", fault(&h, "speclockmap")->detail);
 	CHECK_STR(fault(&h, "speclockmap")->fault.known, "seen");
 	strcpy(h.cpu_id, "AuthenticAMD-26-2-1");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what sysfs and procfs say about counting, under a root that tests may move. */
+/* Reads information about counting from sysfs and procfs, under a root that tests may change. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define PMUS "/sys/bus/event_source/devices"
 
-/* No knob file is longer; a status or cgroup file of a deep container is. */
+/* Knob files are shorter; a status or cgroup file in a deep container is not. */
 enum { LINE_MAX_BYTES = 160, SMALL_FILE = 65536, LARGE_FILE = 4 << 20 };
 
 static long number(const char *root, const char *path)
@@ -34,7 +34,7 @@ static long number(const char *root, const char *path)
 	return end == line || *end || errno ? HOST_UNKNOWN : value;
 }
 
-/* Printable bytes only: it is shown on terminals. Cut where there is no room. */
+/* Only printable bytes, as it is shown on terminals. Truncated if there is no room. */
 static void copy(char *to, size_t room, const char *from)
 {
 	size_t n = 0;
@@ -52,7 +52,7 @@ static bool there(const char *root, const char *path)
 	       access(whole, R_OK) == 0;
 }
 
-/* What follows "Name:" in a file of such lines, after blanks; NULL if there is none. */
+/* The text after "Name:" and blanks in a file of such lines; NULL if there is none. */
 static const char *field(const char *text, const char *name)
 {
 	size_t n = strlen(name);
@@ -162,7 +162,7 @@ static void gather_container(struct host *h, const char *root)
 	}
 }
 
-/* The first symbol's address is all zeros for those who may not see it. */
+/* The first symbol's address is all zeros for users who may not see it. */
 static void gather_symbols(struct host *h, const char *root)
 {
 	char whole[4096], head[32];
@@ -186,8 +186,10 @@ static void gather_kernel(struct host *h, const char *root)
 	char line[LINE_MAX_BYTES], *mounts;
 	struct statvfs sys;
 
-	/* Containers get /proc/sys read-only: these knobs belong to the machine. A recorded tree
-	 * cannot tell. */
+	/*
+	 * In containers /proc/sys is read-only: these knobs belong to the machine. A recorded tree
+	 * does not show it.
+	 */
 	h->knobs_read_only = h->live
 				 ? statvfs("/proc/sys/kernel", &sys) == 0 && sys.f_flag & ST_RDONLY
 				 : h->container[0] != '\0';
@@ -215,7 +217,7 @@ static void gather_kernel(struct host *h, const char *root)
 	gather_symbols(h, root);
 }
 
-/* DMI where there is firmware that has it; else the board's name in the device tree. */
+/* From DMI if the firmware has it; otherwise the board's name from the device tree. */
 static void gather_platform(struct host *h, const char *root)
 {
 	static const char *const trees[] = { "/proc/device-tree/compatible",
@@ -242,7 +244,7 @@ static void gather_platform(struct host *h, const char *root)
 		}
 }
 
-/* Under another root CPUID would describe the wrong machine; what its cpuinfo says has to do. */
+/* Under another root CPUID would describe the wrong machine, so use its cpuinfo. */
 static void describe_recorded(struct host *h, const char *root)
 {
 	char *info, flags[8192];
@@ -259,8 +261,8 @@ static void describe_recorded(struct host *h, const char *root)
 }
 
 /*
- * Core PMUs are "cpu", and on hybrid and arm64 machines those that list the `cpus` they are of;
- * uncore PMUs have a `cpumask` instead.
+ * Core PMUs are "cpu", and on hybrid and arm64 machines those with a `cpus` file; uncore PMUs have
+ * a `cpumask` instead.
  */
 static bool read_pmu(const char *root, const char *name, struct core_pmu *out)
 {
@@ -322,7 +324,7 @@ static void gather_machine(struct host *h, const char *root)
 		cpu_describe(&h->cpu);
 	else
 		describe_recorded(h, root);
-	/* Xen says so where CPUID does not: in paravirtual guests and on arm64. */
+	/* In Xen's paravirtual guests and on arm64 CPUID does not show it. */
 	if (file_line(root, "/sys/hypervisor/type", line, sizeof(line), NULL) == 0 &&
 	    !strcmp(line, "xen") && !h->cpu.signature[0]) {
 		h->cpu.hypervisor = true;
@@ -332,7 +334,7 @@ static void gather_machine(struct host *h, const char *root)
 
 enum { PATIENCE_MS = 30000 };
 
-/* The count of a program that users run, with its loader and libraries; 0 and err where that does not work. */
+/* The count of a real program, with its loader and libraries; 0 and err if that fails. */
 static int64_t exact_count(struct tare_error *err)
 {
 	char *argv[] = { (char *)"true", NULL };
@@ -354,14 +356,15 @@ static int64_t exact_count(struct tare_error *err)
 	exact_close(x);
 	if (ret >= 0 && end.status != 0)
 		tare_fail(err, EIO,
-			  "a program that succeeds by itself ended with status %#x under it",
+			  "a program that succeeds without it ended with status %#x under it",
 			  end.status);
 	return ret >= 0 && end.status == 0 ? counts[EXACT_INSTRUCTIONS] : 0;
 }
 
 /*
- * A dynamically linked program runs, and one of known length is counted to the instruction. Two runs of the first are not
- * compared: its count depends on the addresses, which are random where personality(2) is refused.
+ * Checks that a dynamically linked program runs, and that one of known length is counted exactly.
+ * Two runs of the first are not compared: its count depends on the addresses, which are random if
+ * personality(2) is refused.
  */
 static void gather_exact(struct host *h)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What surrounds a measurement and can be read: clock ticks, governor, turbo, what else ran, microcode, switches of mitigations. */
+/*
+ * The environment of a measurement, as far as files show it: clock ticks, governor, turbo, other
+ * activity, microcode, mitigations.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -40,7 +43,9 @@ static long number_of(const char *root, const char *path)
 	return end == line || *end ? HOST_UNKNOWN : v;
 }
 
-/* The coarse clocks go on at each tick. Of another machine only its configuration tells. */
+/*
+ * The coarse clocks advance at each tick. For another machine only its configuration is available.
+ */
 static void gather_ticks(struct host *h, const char *root)
 {
 	char path[160], *config, *at;
@@ -75,7 +80,7 @@ static void gather_frequency(struct host *h, const char *root)
 	}
 }
 
-/* "PMU erratum" switches and what bears on them; "flags" of the first CPU. */
+/* Switches for PMU errata and related data; "flags" of the first CPU. */
 static void gather_processor(struct host *h, const char *root, const char *cpu)
 {
 	char *info;
@@ -101,7 +106,7 @@ static void gather_processor(struct host *h, const char *root, const char *cpu)
 	free(info);
 }
 
-/* Of one line of /proc/stat: all ticks, and those that were idle. */
+/* From one line of /proc/stat: all ticks, and the idle ones. */
 static bool ticks_of(const char *stat, const char *cpu, unsigned long long *all, unsigned long long *idle, unsigned long long *steal)
 {
 	unsigned long long v[8] = { 0 };
@@ -157,7 +162,7 @@ static bool sibling_ticks(struct host_watch *w, unsigned long long *all, unsigne
 	return known;
 }
 
-/* The other thread of the core that this process is on. */
+/* The other hardware thread of the core that this process runs on. */
 static int find_sibling(void)
 {
 	char path[96], line[128];

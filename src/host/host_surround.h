@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* For host.c: what surrounds a measurement, read at once or watched while the rest is tried. */
+/* For host.c: the environment of a measurement, read at once or observed during the attempts. */
 #ifndef HOST_HOST_SURROUND_H
 #define HOST_HOST_SURROUND_H
 
 #include "launch/around.h"
 #include "host/host.h"
 
-/* Some files under `root`; `cpu` as machine_cpu() gives it. */
+/* Reads some files under `root`; `cpu` from machine_cpu(). */
 void host_surround(struct host *h, const char *root, const char *cpu);
 
 struct host_watch {
@@ -16,11 +16,13 @@ struct host_watch {
 	struct around before;
 };
 
-/* Of this machine: how busy the sibling thread was, and how many SMIs came, between the two. */
+/*
+ * On this machine, between the two calls: how busy the sibling thread was, and the number of SMIs.
+ */
 void host_watch_begin(struct host_watch *w);
 void host_watch_end(struct host_watch *w, struct host *h);
 
-/* Faults that only counting shows (host/faults.h): under 10 ms. Only this machine. */
+/* Faults that only counting reveals (host/faults.h): takes under 10 ms. Only for this machine. */
 void host_try_faults(struct host *h);
 
 #endif

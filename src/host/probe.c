@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does counting work, here, for this user? Opened is not counted: on some machines events open and
- * stay at zero, freeze, or run at an impossible rate. So every event is set to count work whose
- * size is known by construction, with its own descriptor, and what it says is held against that.
+ * Does counting work, here, for this user? A successful open is not enough: on some machines events
+ * stay at zero, freeze, or run at an impossible rate. So every event counts work of a size known by
+ * construction, with a descriptor of its own, and the count is compared with it.
  */
 #include <sched.h>
 #include <signal.h>
@@ -20,11 +20,11 @@ enum {
 	PAGES = 64,
 	SWITCHES = 3,
 	SYSTEM_CALLS = 500,
-	ROUNDS = 3,        /* one disturbed measurement is no verdict */
+	ROUNDS = 3,        /* one disturbed measurement is not conclusive */
 	COUNTERS_MAX = 32, /* more than any core PMU has */
 };
 
-/* No core runs slower or faster than this, in events per ns of its time. */
+/* The event rate of any core is within these bounds, in events per ns of its time. */
 #define SLOWEST_PER_NS 0.01
 #define FASTEST_PER_NS 10
 
@@ -54,8 +54,8 @@ static uint64_t thread_ns(void)
 }
 
 /*
- * Each work fills count, low and high: what was counted of it and what it was.
- * False when the counter cannot be read.
+ * Each function fills count, low and high: the count, and bounds of the correct count. False if the
+ * counter cannot be read.
  */
 typedef bool work_fn(int fd, struct attempt *a);
 
@@ -92,7 +92,7 @@ static bool work_rate(int fd, struct attempt *a)
 	return true;
 }
 
-/* A system call is some tens to some thousands of instructions in the kernel. */
+/* A system call takes between about ten and some thousand instructions in the kernel. */
 static bool work_system_calls(int fd, struct attempt *a)
 {
 	struct count before, after;
@@ -109,8 +109,7 @@ static bool work_system_calls(int fd, struct attempt *a)
 	return true;
 }
 
-/* A clock event counts ns: of this thread, or of the CPU, which is at least that while we run on
- * it. */
+/* A clock event counts ns: of this thread, or of the CPU, which is at least our own time on it. */
 static bool work_clock(int fd, struct attempt *a)
 {
 	struct count before, after;
@@ -134,7 +133,7 @@ static bool work_clock(int fd, struct attempt *a)
 	return true;
 }
 
-/* Every page of a fresh mapping faults once when it is first written. */
+/* Every page of a fresh mapping faults once, at its first write. */
 static bool work_faults(int fd, struct attempt *a)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -156,11 +155,11 @@ static bool work_faults(int fd, struct attempt *a)
 		return false;
 	a->count = after.value - before.value;
 	a->low = PAGES;
-	a->high = PAGES + 16; /* the pages of this code and stack, when cold */
+	a->high = PAGES + 16; /* the pages of this code and stack, when not yet loaded */
 	return true;
 }
 
-/* A thread that sleeps is switched out. */
+/* A sleeping thread causes a context switch. */
 static bool work_switches(int fd, struct attempt *a)
 {
 	const struct timespec moment = { 0, 1000 };
@@ -174,7 +173,7 @@ static bool work_switches(int fd, struct attempt *a)
 		return false;
 	a->count = after.value - before.value;
 	a->low = SWITCHES;
-	a->high = 1000; /* on a busy machine others take the CPU too */
+	a->high = 1000; /* on a busy machine other tasks use the CPU, too */
 	return true;
 }
 
@@ -232,8 +231,8 @@ static struct perf_event_attr hardware(uint64_t event, long pmu_type)
 }
 
 /*
- * Pin events of one kind until one no longer fits; a pinned event that does not is put in error and
- * reads nothing. `held` keeps them open. perf_event_open(2), "pinned".
+ * Pin events of one kind until one no longer fits; such an event goes into error state and cannot
+ * be read. `held` keeps them open. perf_event_open(2), "pinned".
  */
 static unsigned fill(int *held, unsigned n, uint64_t event, long pmu_type, unsigned most)
 {
@@ -260,8 +259,8 @@ static unsigned fill(int *held, unsigned n, uint64_t event, long pmu_type, unsig
 }
 
 /*
- * How many counters this user gets: copies of an event that any programmable counter can count, and
- * beside them those that have a counter of their own.
+ * The number of counters available to this user: copies of an event that any programmable counter
+ * supports, and in addition events with fixed counters.
  */
 static void count_counters(struct core_pmu *pmu, long pmu_type)
 {
@@ -281,7 +280,7 @@ static void count_counters(struct core_pmu *pmu, long pmu_type)
 		close(held[--n]);
 }
 
-/* Keep this thread on the CPUs of one PMU. False where it may not go there. */
+/* Bind this thread to the CPUs of one PMU. False if that is not permitted. */
 static bool move_to(const char *list, cpu_set_t *before)
 {
 	struct cpus cpus = { 0 };
@@ -299,8 +298,8 @@ static bool move_to(const char *list, cpu_set_t *before)
 }
 
 /*
- * `tries` gets what is tried on the first PMU alone; NULL for the others. On a hybrid machine
- * `type` names the PMU; else it is 0.
+ * `tries` receives the attempts on the first PMU; NULL for the others. `type` selects the PMU on a
+ * hybrid machine; otherwise 0.
  */
 static void probe_hardware(struct core_pmu *pmu, long type, struct attempt *tries)
 {
@@ -347,7 +346,7 @@ void host_probe(struct host *h)
 	probe_software(h->tries);
 	for (struct core_pmu *pmu = first; pmu == first || pmu < h->pmu + h->pmus; pmu++) {
 		if (hybrid && !move_to(pmu->cpus, &before))
-			continue; /* kept off these CPUs: untried, and said so */
+			continue; /* may not run on these CPUs: reported as untried */
 		probe_hardware(pmu, hybrid ? pmu->type : 0, pmu == first ? h->tries : NULL);
 		if (hybrid)
 			sched_setaffinity(0, sizeof(before), &before);

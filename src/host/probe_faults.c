@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Faults that show only when something is counted: a lock that nobody contends for, an overflow inside a loop of known length, a
- * counter that leaves aborted transactions out. x86; elsewhere nothing is tried.
+ * Faults that only counting reveals: an uncontended lock, an overflow inside a loop of known
+ * length, a counter that excludes aborted transactions. x86 only.
  */
 #include <stdio.h>
 #include <string.h>
@@ -54,14 +54,14 @@ static void try_speclockmap(struct fault_try *t)
 		__atomic_fetch_add(&word, 1, __ATOMIC_SEQ_CST);
 	if (count(fd, &after)) {
 		t->outcome = after > before ? FAULT_TRY_BAD : FAULT_TRY_GOOD;
-		snprintf(t->words, sizeof(t->words), "%llu of %d locks that nobody contended for were speculated", (unsigned long long)(after - before), LOCKS);
+		snprintf(t->words, sizeof(t->words), "%llu of %d uncontended locks were speculated", (unsigned long long)(after - before), LOCKS);
 	} else {
 		cannot(t);
 	}
 	close(fd);
 }
 
-/* The branches of a loop, with overflows on the way or without; false: not counted. */
+/* Count the branches of a loop, with or without overflows; false: not counted. */
 static bool loop_branches(uint64_t config, uint32_t type, uint64_t period, uint64_t *out)
 {
 	int fd = open_one(type, config, period);
@@ -94,7 +94,7 @@ static void try_pmi_leak(struct fault_try *t)
 		}
 		sampled = n < sampled ? n : sampled;
 	}
-	/* An interrupt itself may count as one or two; the handling of one, many. */
+	/* An interrupt itself may count as one or two branches; its handling as many. */
 	t->outcome = sampled > quiet + 4 * (TURNS / PERIOD) ? FAULT_TRY_BAD : FAULT_TRY_GOOD;
 	snprintf(t->words, sizeof(t->words), "a loop was %llu branches, and %llu with %d overflows", (unsigned long long)quiet,
 		 (unsigned long long)sampled, TURNS / PERIOD);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does reading a counter without a system call work? The instruction that reads it kills the
- * program where it is not allowed, and the kernel's page does not always tell; so a child tries,
- * and its death is an answer.
+ * Does reading a counter without a system call work? The instruction kills the program if it is not
+ * allowed, and the kernel's page does not always show that. So a child process tries it, and its
+ * death is a result, too.
  */
 #include <signal.h>
 #include <sys/mman.h>

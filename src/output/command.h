@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* A command is a row: its words, its options, what it runs. */
+/* A command is a row: its name, its options, its function. */
 #ifndef OUTPUT_COMMAND_H
 #define OUTPUT_COMMAND_H
 
 #include <stddef.h>
 #include "base/error.h"
 
-/* Exit statuses of tare itself; a wrapped command's own status is passed on (128+n by signal). */
+/*
+ * Exit statuses of tare itself; a wrapped command's own status is passed through (128+n by signal).
+ */
 enum {
-	EXIT_CHECK = 2,		   /* what --check looks for was found, in every command that has it: a regression, a difference */
-	EXIT_CANNOT_MEASURE = 125, /* could not measure what was asked; bad usage too */
+	/* --check found something, in every command that has it: a regression, a difference */
+	EXIT_CHECK = 2,
+	EXIT_CANNOT_MEASURE = 125, /* could not measure as requested; also bad usage */
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,
 };
 
-/* What a user wants to know; `tare help` groups commands by it. */
+/* The user's question, by which `tare help` groups commands. */
 enum topic { TOPIC_HOW_MUCH, TOPIC_WHERE, TOPIC_TRUST, TOPIC_MACHINE };
 
 /* Where options may stand. */
 enum words_place {
-	WORDS_END_OPTIONS, /* before the first other word: what follows is a command line */
-	WORDS_ANYWHERE,	   /* between the words, too, up to a "--" */
-	WORDS_PARTED,	   /* likewise; a "--" behind a word stays, because it parts the words */
+	WORDS_END_OPTIONS, /* before the first other word: the rest is a command line */
+	WORDS_ANYWHERE,	   /* also between the words, up to a "--" */
+	WORDS_PARTED,	   /* the same; a "--" after a word is kept, as it separates the words */
 };
 
 struct option_row; /* output/options/option.h */
@@ -30,17 +33,20 @@ struct command {
 	const char *name;
 	const char *about;   /* one line */
 	const char *args;    /* after the options: "[--] COMMAND [ARG...]" */
-	const char *example; /* one to three lines, each indented by two spaces: --help begins with it */
+	/* one to three lines, each indented by two spaces: --help starts with it */
+	const char *example;
 	enum topic topic;
 	enum words_place words;
 	const struct option_row *options; /* ends with a row of zeros */
-	int (*run)(const struct command *self, int argc, char **argv); /* argv[0] is the command's name */
+	/* argv[0] is the command's name */
+	int (*run)(const struct command *self, int argc, char **argv);
 };
 
 /*
- * Parse argv by self->options into `into`. Returns the index of the first word that is no option: the others follow it, those
- * that stood between options were moved there. On --help prints it and returns -1 with *status 0; on a mistake
- * prints one line (nearest option named) and returns -1 with *status EXIT_CANNOT_MEASURE.
+ * Parse argv by self->options into `into`. Returns the index of the first word that is not an
+ * option: the others follow it; words between options are moved there. On --help prints it and
+ * returns -1 with *status 0; on an error prints one line (with the nearest option) and returns -1
+ * with *status EXIT_CANNOT_MEASURE.
  */
 int options_parse(const struct command *self, int argc, char **argv, void *into, int *status);
 

@@ -54,7 +54,7 @@ void doomed_add(const char *name)
 			signal(deadly[i], SIG_IGN);
 }
 
-/* The handler stays: with nothing to unlink it is what comes anyway. */
+/* The handler stays installed: with nothing to unlink it does the default action. */
 void doomed_spare(const char *name)
 {
 	for (size_t i = 0; i < MOST_DOOMED; i++)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are worth nothing yet: a signal that ends tare takes them away. */
+/* Unfinished files: a signal that ends tare removes them. */
 #ifndef OUTPUT_DOOMED_H
 #define OUTPUT_DOOMED_H
 
 #include <signal.h>
 
-/* Such signals wait until doomed_let(): while a file is made whose name is not doomed yet, or one is put in its place. */
+/*
+ * Block such signals until doomed_let(): while a file is created that is not registered yet, or
+ * renamed to its final name.
+ */
 sigset_t doomed_hold(void);
 void doomed_let(const sigset_t *before);
-/* A file, or a folder with files in it. `name` stays where it is until it is spared. NULL is none. */
+/* A file, or a folder of files. `name` must stay valid until it is spared. NULL is ignored. */
 void doomed_add(const char *name);
 void doomed_spare(const char *name);
 /*

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Names out of files may hold anything: a name must not move the cursor or pass for another. */
+/*
+ * Names from files may contain any bytes: they must neither control the terminal nor look like
+ * another name.
+ */
 #include <stdint.h>
 #include <string.h>
 #include "output/escape.h"
 
-/* The length of the UTF-8 character at s if it is whole and fit to be shown, or 0. */
+/* The length of the UTF-8 character at s if it is valid and printable, or 0. */
 static size_t shown(const unsigned char *s, size_t n)
 {
 	static const struct {
 		unsigned char mask, lead;
 		size_t len;
-		uint32_t least; /* shorter ways to write it are no UTF-8 */
+		uint32_t least; /* a shorter encoding exists: invalid */
 	} rows[] = { { 0x80, 0x00, 1, 0 },
 		     { 0xe0, 0xc0, 2, 0x80 },
 		     { 0xf0, 0xe0, 3, 0x800 },
@@ -30,7 +33,7 @@ static size_t shown(const unsigned char *s, size_t n)
 			return 0;
 		if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* C0, DEL, C1 */
 			return 0;
-		/* Marks of direction, separators of lines, and the byte order mark. */
+		/* Direction marks, line separators, and the byte order mark. */
 		if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
 		    (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || c == 0x61c)
 			return 0;
@@ -44,7 +47,9 @@ size_t escape_length(const char *s, size_t n)
 	return shown((const unsigned char *)s, n);
 }
 
-/* One character of s: what may be shown is, what may not is told by its bytes. How many bytes it was. */
+/*
+ * Add one character of s: printable ones as they are, others as escaped bytes. Returns its length.
+ */
 static size_t escape_one(struct text *out, const char *s, size_t n)
 {
 	size_t len = shown((const unsigned char *)s, n);

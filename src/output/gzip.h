@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip, as a stage before another: bytes put into `out` arrive at `to` compressed; built without zlib, in blocks that
- * are stored as they are, which every reader of gzip takes, too. Source: RFC 1951, 3.2.4; RFC 1952.
+ * gzip as a filter: bytes put into `out` are written to `to` compressed. Built without zlib, it
+ * writes stored (uncompressed) blocks, which every reader of gzip accepts. Source: RFC 1951, 3.2.4;
+ * RFC 1952.
  */
 #ifndef OUTPUT_GZIP_H
 #define OUTPUT_GZIP_H
@@ -10,10 +11,10 @@
 
 struct gzip;
 
-/* -ENOMEM; -ENOENT where zlib is not installed. */
+/* -ENOMEM; -ENOENT if zlib is not installed. */
 int gzip_open(struct gzip **out, struct out *to, struct tare_error *err);
 struct out *gzip_out(struct gzip *z);
-/* Ends the stream; errors show in `to`. Accepts NULL. */
+/* End the stream; errors are in `to`. Accepts NULL. */
 void gzip_close(struct gzip *z);
 
 #endif

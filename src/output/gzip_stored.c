@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip where there is no zlib: blocks stored as they are, and the checksum. */
+/* gzip without zlib: stored blocks, and the checksum. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include "output/gzip.h"

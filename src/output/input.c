@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "output/input.h"
 
-/* Of the process, which is one command. */
+/* Global, as a process runs one command. */
 static struct {
 	dev_t dev;
 	ino_t ino;
@@ -57,5 +57,5 @@ int input_refuse(const char *path, struct tare_error *err)
 		return 0;
 	is = stat(place, &st) == 0 && is_noted(&st);
 	is |= stat(dirname(place), &st) == 0 && is_noted(&st);
-	return is ? tare_fail(err, EINVAL, "%.200s is read here, and would be lost: the output wants another name", path) : 0;
+	return is ? tare_fail(err, EINVAL, "%.200s is an input, and would be overwritten: give the output another name", path) : 0;
 }

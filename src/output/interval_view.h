@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How far a median of several runs is known, under one name in text, JSON and on the page: docs/noise.md, "The sign +-". */
+/*
+ * The uncertainty of a median of several runs, with the same name in text, JSON and on the page:
+ * docs/noise.md, "The sign +-".
+ */
 #ifndef OUTPUT_INTERVAL_VIEW_H
 #define OUTPUT_INTERVAL_VIEW_H
 
@@ -7,7 +10,10 @@
 #include "output/json.h"
 #include "output/style.h"
 
-/* "± 1.2 %" only of a confidence interval; "range 2.4 %", "limits 76 %". Nothing where there is no percentage. */
+/*
+ * "± 1.2 %" only for a confidence interval; "range 2.4 %", "limits 76 %". Nothing if there is no
+ * percentage.
+ */
 void put_interval(struct text *out, const struct style *s, enum interval_kind kind, double low, double median, double high);
 /* interval: confidence, range, limits or null; interval_percent: the number that put_interval() shows, or null. */
 void json_interval(struct json *j, enum interval_kind kind, double low, double median, double high);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON as RFC 8259 wants it, from values; the caller gives the order, this gives commas and
- * escapes. */
+/*
+ * Writes JSON (RFC 8259) from values; the caller supplies the order, this adds commas and escapes.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "output/json.h"
 #include "output/out.h"
 
-/* Doubles hold every whole number up to here. */
+/* Doubles represent every whole number up to here. */
 #define WHOLE_MAX (UINT64_C(1) << 53)
 
 enum { PASS_FROM = 1 << 14 };
@@ -21,7 +22,7 @@ static void newline(struct json *j)
 	text_add(&j->out, "\n%*s", (int)(2 * j->depth), "");
 }
 
-/* How many bytes the UTF-8 character at s has; 0 if it is none (RFC 3629, section 4). */
+/* Length of the UTF-8 character at s; 0 if invalid (RFC 3629, section 4). */
 static size_t utf8_length(const unsigned char *s)
 {
 	static const struct {
@@ -61,7 +62,8 @@ void json_quote(struct text *t, const char *value)
 			text_put(t, "\\t", 2);
 		else if (n == 0)
 			text_put(t, "\xef\xbf\xbd", 3);
-		else if (n == 2 && !escape_length((const char *)s, n)) /* C1, and marks of direction: all below 0x10000 */
+		/* C1, and direction marks: all below 0x10000 */
+		else if (n == 2 && !escape_length((const char *)s, n))
 			text_add(t, "\\u%04x", (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu));
 		else if (n == 3 && !escape_length((const char *)s, n))
 			text_add(t, "\\u%04x", (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu));
@@ -84,7 +86,7 @@ void text_utf8(struct text *out, const char *value)
 	}
 }
 
-/* Comma, line and key: whatever stands before a value. */
+/* Comma, newline and key before a value. */
 static void before(struct json *j, const char *key)
 {
 	json_pass(j);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A JSON document, written value by value into a struct text; indented by two spaces a level. */
+/* A JSON document, written value by value into a struct text; indented by two spaces per level. */
 #ifndef OUTPUT_JSON_H
 #define OUTPUT_JSON_H
 
@@ -11,44 +11,45 @@ enum { JSON_DEPTH_MAX = 32 };
 
 struct out;
 
-/* Zero-initialise. With `to` (view/out.h), text is passed on there as it grows, in bounded memory.
- * Keys are NULL inside arrays and for the outermost value. */
+/*
+ * Zero-initialise. With `to` (output/out.h), text is written there as it grows, in bounded memory.
+ * Keys are NULL inside arrays and for the outermost value.
+ */
 struct json {
 	struct text out;
 	struct out *to;
 	char closing[JSON_DEPTH_MAX];
 	unsigned depth;
-	bool started; /* the innermost object or array has a member already */
+	bool started; /* the innermost object or array already has a member */
 };
 
-/* jansson has functions of these names, and a static link of tare sees both. */
+/* jansson has functions of these names, and a static build of tare links both. */
 #define JSON_SYMBOL(name) __asm__("tare_view_" #name)
 
 void json_object(struct json *j, const char *key) JSON_SYMBOL(json_object);
 void json_array(struct json *j, const char *key) JSON_SYMBOL(json_array);
-void json_end(struct json *j); /* of the innermost object or array; a newline after the outermost */
-void json_into(struct text *out, struct json *j); /* the whole document; frees what it was made in */
-void json_pass(struct json *j);   /* with `to`: when there is much; done before each value */
+/* of the innermost object or array; adds a newline after the outermost */
+void json_end(struct json *j);
+void json_into(struct text *out, struct json *j); /* the whole document; frees its memory */
+void json_pass(struct json *j);   /* with `to`: writes a large text; called before each value */
 void json_finish(struct json *j); /* instead of json_into(), with `to` */
 
-/* NULL is written as null. Bytes that are not UTF-8 become U+FFFD, so that the document stays
- * valid. */
+/* NULL is written as null. Invalid UTF-8 becomes U+FFFD, so that the document stays valid. */
 void json_string(struct json *j, const char *key, const char *value) JSON_SYMBOL(json_string);
-/* Whole numbers up to 2^53, strings of digits above: readers that keep doubles lose nothing. */
+/* Whole numbers up to 2^53, strings of digits above: readers that use doubles lose no precision. */
 void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);
-/* The shortest text that reads back as the same double; null where not finite. Needs LC_NUMERIC
- * "C". */
+/* The shortest text that parses to the same double; null if not finite. Requires LC_NUMERIC "C". */
 void json_real(struct json *j, const char *key, double value) JSON_SYMBOL(json_real);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key) JSON_SYMBOL(json_null);
 
-/* A string with U+FFFD for what is not UTF-8. */
+/* A string with U+FFFD for invalid UTF-8. */
 void text_utf8(struct text *out, const char *s);
 /* The string alone, in quotes. */
 void json_quote(struct text *out, const char *value);
 
-/* A counter's "12 ns" as a number: whole where it is. */
+/* A counter's "12 ns" as a number: a whole number if it is one. */
 void json_amount(struct json *j, const char *key, double amount);
 
 #endif

@@ -8,7 +8,7 @@
 #include "output/json.h"
 #include "output/out.h"
 
-/* Doubles hold every whole number up to here. */
+/* Doubles represent every whole number up to here. */
 #define WHOLE_MAX (UINT64_C(1) << 53)
 
 void out_open(struct out *o, int (*drain)(void *, const void *, size_t), void *with)

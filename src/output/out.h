@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes on their way out: a buffer of bounded size before a file or before another stage (gzip). The first
- * error sticks and later additions do nothing, so that a writer checks once, at the end or now and then.
+ * A buffered output before a file or another filter (gzip). The first error is kept and later
+ * additions do nothing, so that a writer checks once, at the end or occasionally.
  */
 #ifndef OUTPUT_OUT_H
 #define OUTPUT_OUT_H
@@ -17,7 +17,7 @@ struct out {
 	void *with;
 	unsigned char *buf;
 	size_t n;
-	uint64_t total; /* bytes given so far */
+	uint64_t total; /* total number of bytes so far */
 	int error;	/* negative errno, or 0 */
 };
 
@@ -28,18 +28,19 @@ void out_put(struct out *o, const void *bytes, size_t n);
 void out_text(struct out *o, const char *s);
 void out_add(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void out_u64(struct out *o, uint64_t v);
-/* v / 10^decimals with every digit: 1234567 with 3 is 1234.567. */
+/* v / 10^decimals with all digits: 1234567 with 3 is 1234.567. */
 void out_fixed(struct out *o, uint64_t v, unsigned decimals);
-/* A string of JSON; bytes that are not UTF-8 become U+FFFD. */
+/* A JSON string; invalid UTF-8 becomes U+FFFD. */
 void out_json(struct out *o, const char *s);
-/* A whole number of JSON: digits up to 2^53, a string of digits above. */
+/* A JSON number: digits up to 2^53, a string of digits above. */
 void out_json_u64(struct out *o, uint64_t v);
-/* What is still in the buffer; then the buffer is freed. Returns the first error. */
+/* Write the rest of the buffer; free it. Returns the first error. */
 int out_close(struct out *o);
 
 /*
- * A column that is written before its place in the file has come: kept in memory while small, then in a
- * temporary file without a name. spool_copy() gives all of it to `to`; spool_pour() leaves the spool empty, too.
+ * A column that is written before its place in the file is reached: kept in memory while small,
+ * then in an unnamed temporary file. spool_copy() writes all of it to `to`; spool_pour() also
+ * empties the spool.
  */
 struct spool {
 	struct out out;

@@ -14,7 +14,7 @@
 
 enum { WIDTH_OF_A_FILE = 160, WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
 
-/* A file that grows: it is there from now on, and emptied when its first rows come. */
+/* A growing file: created now, truncated when its first rows are written. */
 static int open_rows(struct output *o, const char *path, struct tare_error *err)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | (o->how == OUTPUT_APPEND ? O_APPEND : 0);
@@ -29,7 +29,7 @@ static int open_rows(struct output *o, const char *path, struct tare_error *err)
 	if (as >= 0) {
 		o->fd = fcntl(as, F_DUPFD_CLOEXEC, 0);
 	} else {
-		const char *to = ret ? o->place : path; /* no link where it is a regular file */
+		const char *to = ret ? o->place : path; /* no link if it is a regular file */
 		sigset_t before = doomed_hold();
 
 		o->fd = open(to, flags | O_CREAT | O_EXCL, 0666);
@@ -68,7 +68,10 @@ int output_open(struct output *o, const char *path, enum output_how how, int fd,
 	return 0;
 }
 
-/* Rows at the end of a file, all of them or none. The first take the place of what was there, once there is room for them. */
+/*
+ * Append rows to a file, all of them or none. The first ones replace the old contents, once there
+ * is room for them.
+ */
 static int put_rows(struct output *o, const struct text *t)
 {
 	const bool anew = o->how == OUTPUT_ROWS && !o->any;
@@ -127,8 +130,9 @@ int output_close(struct output *o, struct tare_error *err)
 	}
 	doomed_spare(o->made);
 	if (o->made && !o->any)
-		unlink(o->made); /* nothing was measured: no empty file passes for a result */
-	if (close(fd) < 0 && errno != EINTR) /* where a network file's errors come */
+		/* nothing was measured: an empty file must not look like a result */
+		unlink(o->made);
+	if (close(fd) < 0 && errno != EINTR) /* a network file system reports errors here */
 		return tare_fail(err, errno, "cannot write results to %.200s: %s", o->name,
 				 strerror(errno));
 	return 0;
@@ -154,7 +158,7 @@ static bool wants_colour(bool terminal, enum when colour)
 	return terminal && !(term && !strcmp(term, "dumb"));
 }
 
-/* The first of these that is set decides. Source: locale(7). */
+/* The first of these that is set applies. Source: locale(7). */
 static bool is_utf8(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };

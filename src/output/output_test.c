@@ -9,7 +9,7 @@
 #include "output/output.h"
 #include "tap.h"
 
-/* What the stack held of functions that returned is overwritten. */
+/* Overwrite what functions that returned left on the stack. */
 static void __attribute__((noinline)) use_the_stack(void)
 {
 	volatile char all[8 * PATH_MAX];
@@ -18,7 +18,7 @@ static void __attribute__((noinline)) use_the_stack(void)
 		all[i] = 'x';
 }
 
-/* A process that opens a file for rows, perhaps puts one there, and gets a signal. */
+/* A process that opens a file for rows, may put one there, and is ended by a signal. */
 static void ended_by_a_signal(const char *path, bool puts)
 {
 	struct tare_error err = TARE_ERROR_INIT;

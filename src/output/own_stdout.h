@@ -13,7 +13,7 @@
 /* Where results for standard output are written: 1, or after own_stdout_take() a descriptor that no
  * command inherits. */
 int own_stdout(void);
-/* Whether this path names standard output: "-", /dev/stdout, /dev/fd/1, /proc/self/fd/1. */
+/* Does this path mean standard output: "-", /dev/stdout, /dev/fd/1, /proc/self/fd/1? */
 bool own_stdout_is(const char *path);
 /*
  * From here on descriptor 1 is standard error, or /dev/null if that is closed. Call it before an

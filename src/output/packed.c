@@ -2,12 +2,12 @@
 #include <string.h>
 #include "output/packed.h"
 
-/* Doubles hold every whole number below, and so do the sums that a page makes. */
+/* Doubles represent every whole number below, and the sums that a page computes. */
 #define WHOLE_MAX (UINT64_C(1) << 53)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Bytes on their way to base64. */
+/* The base64 encoder's state. */
 struct base64 {
 	struct json *j;
 	unsigned char in[3 * 1024];
@@ -34,7 +34,7 @@ static void flush(struct base64 *b)
 	b->n = 0;
 }
 
-/* The lowest `size` bytes, the lowest first. */
+/* The `size` lowest bytes, little-endian. */
 static void add(struct base64 *b, uint64_t v, unsigned size)
 {
 	for (unsigned i = 0; i < size; i++) {
@@ -51,7 +51,7 @@ static void begin(struct json *j, const char *key, const char *kind, size_t n)
 	json_uint(j, "n", n);
 }
 
-/* 0, 1, 2 or 4 bytes; 8 where none of these will do. */
+/* 0, 1, 2 or 4 bytes; 8 if these are too small. */
 static unsigned bytes_for(uint64_t range)
 {
 	return range == 0 ? 0 : range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
@@ -101,7 +101,7 @@ void packed_uints(struct json *j, const char *key, uint64_t (*get)(void *with, s
 	if (rises)
 		json_uint(j, "step", least);
 	json_string(j, "base64", "");
-	j->out.len--; /* its closing quote comes after */
+	j->out.len--; /* the closing quote is added later */
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = get(with, i);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of numbers as bytes in base64: the shortest kind that holds them, and what holds none. */
+/* Columns of numbers as base64 bytes: the smallest type that fits, and values that fit none. */
 #include <math.h>
 #include "base/error.h"
 #include "tap.h"
@@ -15,7 +15,7 @@ static double every_second(void *with, size_t i)
 	return ((const double *)with)[2 * i];
 }
 
-/* Without the line breaks that are only for the eye. */
+/* Without the line breaks. */
 static const char *packed(const uint64_t *v, size_t n)
 {
 	static char out[512];
@@ -46,7 +46,7 @@ TEST(the_shortest_kind)
 		{ __LINE__, { 256, 1, 2 }, 3, "{\"packed\":\"u8\",\"n\":3,\"first\":1,\"base64\":\"/wAB\"}" },
 		{ __LINE__, { 257, 1 }, 2, "{\"packed\":\"u16\",\"n\":2,\"first\":1,\"base64\":\"AAEAAA==\"}" },
 		{ __LINE__, { 65537, 1 }, 2, "{\"packed\":\"u32\",\"n\":2,\"first\":1,\"base64\":\"AAABAAAAAAA=\"}" },
-		/* by steps: all alike, and not */
+		/* differences: equal, and different */
 		{ __LINE__, { 5, 1005, 2005, 3005 }, 4, "{\"packed\":\"u0\",\"n\":4,\"first\":5,\"step\":1000,\"base64\":\"\"}" },
 		{ __LINE__, { 5, 1005, 2006 }, 3, "{\"packed\":\"u8\",\"n\":3,\"first\":5,\"step\":1000,\"base64\":\"AAE=\"}" },
 		{ __LINE__, { 0, UINT64_C(1) << 33, UINT64_C(1) << 34 }, 3,

@@ -15,7 +15,10 @@ int page_available(struct tare_error *err)
 	return -ENOTSUP;
 }
 
-/* '<' occurs only inside strings of JSON, where an escape means the same: no element can begin or end in the data. */
+/*
+ * '<' occurs only inside JSON strings, where an escape means the same: so no element can start or
+ * end in the data.
+ */
 static int drain(void *with, const void *bytes, size_t n)
 {
 	struct page *p = with;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build that had no node or no esbuild: there is no page to put data in. */
+/* A build without node or esbuild has no page. */
 #include "output/page_parts.h"
 
 const unsigned char page_head[] = "", page_middle[] = "", page_tail[] = "";

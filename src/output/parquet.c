@@ -17,7 +17,7 @@ static bool zstd_load(void)
 }
 #endif
 
-/* Numbers of parquet.thrift. */
+/* Constants from parquet.thrift. */
 enum {
 	TYPE_BOOLEAN = 0,
 	TYPE_INT32 = 1,
@@ -37,7 +37,7 @@ enum {
 };
 
 static const struct {
-	int physical, converted, bytes; /* bytes of a value; 0: a string, or a bit */
+	int physical, converted, bytes; /* bytes per value; 0: a string, or a bit */
 } types[] = {
 	[PARQUET_U64] = { TYPE_INT64, CONVERTED_UINT_64, 8 }, [PARQUET_I64] = { TYPE_INT64, CONVERTED_NONE, 8 },
 	[PARQUET_U32] = { TYPE_INT32, CONVERTED_UINT_32, 4 }, [PARQUET_I32] = { TYPE_INT32, CONVERTED_NONE, 4 },
@@ -51,7 +51,7 @@ enum { T_TRUE = 1, T_FALSE = 2, T_I32 = 5, T_I64 = 6, T_BINARY = 8, T_LIST = 9, 
 
 struct thrift {
 	struct text out;
-	int last[NEST]; /* the field before, in each struct around */
+	int last[NEST]; /* the last field id, for each level of nesting */
 	int depth;
 };
 
@@ -128,14 +128,14 @@ static void leave(struct thrift *t)
 
 /* ---- the file ---- */
 
-struct chunk { /* a column of a row group, as it lies in the file */
+struct chunk { /* a column of a row group, as written to the file */
 	uint64_t offset, raw, stored, values;
 };
 
 struct column {
-	struct text values, levels; /* a byte 0 or 1 for each row */
-	bool set;		    /* in the row at hand */
-	uint64_t bits;		    /* of booleans: how many values */
+	struct text values, levels; /* one byte, 0 or 1, per row */
+	bool set;		    /* has a value in the current row */
+	uint64_t bits;		    /* booleans: number of values */
 };
 
 struct note {
@@ -148,12 +148,12 @@ struct parquet {
 	size_t n;
 	struct column *column;
 	uint64_t rows, group_rows;
-	struct chunk *chunk; /* n a group */
+	struct chunk *chunk; /* n per group */
 	uint64_t *rows_of;   /* of each group */
 	size_t groups, room;
 	struct note *note;
 	size_t notes;
-	bool failed; /* memory ran out: said at the row's end */
+	bool failed; /* out of memory: reported at the row's end */
 };
 
 struct parquet *parquet_open(struct out *out, const struct parquet_column *column, size_t n, struct tare_error *err)
@@ -250,7 +250,7 @@ void parquet_string(struct parquet *p, size_t i, const char *s)
 	p->column[i].set = true;
 }
 
-/* A column that must have a value and got none. */
+/* A column that must have a value has none. */
 static void nothing(struct parquet *p, size_t i)
 {
 	if (p->is[i].type == PARQUET_STRING)
@@ -263,7 +263,7 @@ static void nothing(struct parquet *p, size_t i)
 
 /* ---- a row group ---- */
 
-/* Which rows have a value: one run where all are alike, else a bit each. */
+/* Which rows have a value: one run if all are equal, otherwise one bit each. */
 static void levels(struct text *page, const struct text *level)
 {
 	size_t n = level->len, ones = 0;
@@ -290,7 +290,7 @@ static void levels(struct text *page, const struct text *level)
 	text_free(&run);
 }
 
-/* The bytes as they go into the file; `squeezed` owns them where they were compressed. */
+/* The bytes as written to the file; `squeezed` owns them if they were compressed. */
 static bool squeeze(struct text *page, char **squeezed, size_t *n)
 {
 #ifdef HAVE_ZSTD

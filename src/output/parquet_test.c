@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parquet files read back by a reader of this test's own: the footer's structure by Thrift's compact protocol, pages,
- * levels, values. What other programs make of them: tests/cli/precise_test.py.
+ * Reads Parquet files with a reader of its own: the footer's Thrift compact protocol, pages,
+ * levels, values. tests/cli/precise_test.py reads them with other programs.
  */
 #include "base/text.h"
 #include "output/parquet.h"
@@ -78,7 +78,7 @@ static void skip(struct in *in, int type)
 	CHECK(in->p <= in->end);
 }
 
-/* Go to the value of a field of the structure at *in: its type, 0 when it is not there. */
+/* Go to a field of the structure at *in. Returns its type, 0 if it is absent. */
 static int to_field(struct in *in, int wanted)
 {
 	int last = 0, type;
@@ -100,7 +100,7 @@ static int64_t number(struct in at, int id)
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* The k-th structure of a list. */
+/* The k-th structure in a list. */
 static struct in element(struct in at, int id, size_t k, size_t *n)
 {
 	CHECK_EQ(to_field(&at, id), LIST, "field %d", id);
@@ -142,7 +142,7 @@ static struct file read_back(struct out *out)
 	return r;
 }
 
-/* The data of a column's page in a group, without its head; *n its bytes. */
+/* The data of a column's page in a group, without its header; *n: its size. */
 static uint8_t *page(const struct file *f, size_t group, size_t column, size_t *n, int64_t *values)
 {
 	size_t groups, columns;
@@ -208,7 +208,9 @@ TEST(values_and_nulls)
 	CHECK_EQ(values, 11);
 	CHECK_EQ(((uint64_t *)b)[10], UINT64_MAX - 10);
 
-	/* levels: 4 bytes of length, a bit-packed run of 2 groups, 2 bytes; then the values that are there */
+	/*
+	 * levels: 4 bytes of length, a bit-packed run of 2 groups, 2 bytes; then the present values
+	 */
 	b = page(&f, 0, 1, &n, &values);
 	CHECK_EQ(values, 11, "nulls count");
 	CHECK_EQ(n, 4 + 3 + 5 * 4);
@@ -222,11 +224,11 @@ TEST(values_and_nulls)
 	CHECK_EQ(n, 88);
 	CHECK(((double *)b)[5] == 1.5 && ((double *)b)[4] == 0, "no value where there must be one is 0");
 
-	/* all there: one run */
+	/* all present: one run */
 	b = page(&f, 0, 4, &n, &values);
 	CHECK(!memcmp(b, "\2\0\0\0\x16\1\x49\2", 8), "%02x %02x", b[6], b[7]);
 
-	/* none there */
+	/* none present */
 	b = page(&f, 0, 5, &n, &values);
 	CHECK_EQ(n, 6);
 	CHECK(!memcmp(b, "\2\0\0\0\x16\0", 6));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentences about numbers, kept until they are shown. */
+/* Remarks on numbers, collected until they are shown. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "output/remarks.h"
@@ -16,7 +16,7 @@ struct text *remarks_add(struct remarks *r, enum ink ink)
 	return &r->remark[r->n++].words;
 }
 
-/* Whatever is missing for want of memory, the output fails as a whole. */
+/* When out of memory, the whole output fails. */
 static bool failed(const struct remarks *r)
 {
 	bool any = r->none.failed;

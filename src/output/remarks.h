@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be known of numbers beside them, a sentence each: one list, which the text, the JSON and with it the page show. Zero-initialise. */
+/*
+ * Remarks on the numbers of a result, one sentence each, shown in text, in JSON and so on the page.
+ * Zero-initialise.
+ */
 #ifndef OUTPUT_REMARKS_H
 #define OUTPUT_REMARKS_H
 
@@ -15,18 +18,18 @@ struct remark {
 struct remarks {
 	struct remark *remark;
 	size_t n;
-	struct text none; /* what remarks_add() gives when out of memory: failed */
+	struct text none; /* returned by remarks_add() when out of memory: failed */
 };
 
-/* A new one, to write its words to; valid until the next. */
+/* Add a remark, and write its text to the result; valid until the next call. */
 struct text *remarks_add(struct remarks *r, enum ink ink);
-/* A line for each, behind `indent` blanks. */
+/* One line each, indented by `indent` blanks. */
 void remarks_text(struct text *out, const struct remarks *r, int indent, const struct style *style);
 /* "remarks": [{"text": "...", "doubtful": true}] */
 void remarks_json(struct json *j, const struct remarks *r);
 void remarks_free(struct remarks *r);
 
-/* How counts in them are written where there is no style: 1,234. */
+/* The style of counts in remarks where there is no other style: 1,234. */
 extern const struct style remarks_style;
 
 #endif

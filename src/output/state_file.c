@@ -12,7 +12,7 @@
 #include "output/doomed.h"
 #include "output/state_file.h"
 
-/* A relative one is to be ignored: XDG Base Directory Specification. NULL: not set. */
+/* A relative path must be ignored: XDG Base Directory Specification. NULL: not set. */
 static const char *state_home(void)
 {
 	const char *state = getenv("XDG_STATE_HOME");
@@ -36,7 +36,7 @@ bool state_path(char *out, size_t room, const char *name)
 	return home && home[0] == '/' && snprintf(out, room, "%s/.local/state/tare/%s", home, name) < (int)room;
 }
 
-/* All folders above the file. */
+/* Create all folders above the file. */
 static int make_folders(char *path, struct tare_error *err)
 {
 	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
@@ -53,7 +53,7 @@ static int make_folders(char *path, struct tare_error *err)
 	return 0;
 }
 
-/* Whoever holds it writes; others wait, or go. It stays, empty. */
+/* The holder of the lock writes; others wait, or fail. The lock file stays, empty. */
 static int lock_beside(const char *path, bool wait, struct tare_error *err)
 {
 	char name[PATH_MAX];
@@ -63,7 +63,7 @@ static int lock_beside(const char *path, bool wait, struct tare_error *err)
 		return tare_fail(err, ENAMETOOLONG, "%.200s: too long a name", path);
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
-		return tare_fail(err, errno, "cannot write beside %.200s: %s", path, strerror(errno));
+		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path, strerror(errno));
 	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0)
 		if (errno != EINTR) {
 			int code = errno;
@@ -88,7 +88,7 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
 		doomed_let(&before);
-		return tare_fail(err, errno, "cannot write beside %.200s: %s", path, strerror(errno));
+		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path, strerror(errno));
 	}
 	fchmod(fd, 0644);
 	ret = file_write_all(fd, text->s, text->len);

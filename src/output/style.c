@@ -20,7 +20,7 @@ const char *ink_off(const struct style *s)
 	return s->colour ? "\033[0m" : "";
 }
 
-/* Copies digits, with a comma before every third from the end of the first `whole`. */
+/* Copy digits, with a comma before every third from the end of the first `whole`. */
 static void put_digits(struct text *out, const char *digits, size_t whole)
 {
 	for (size_t i = 0; i < whole; i++) {
@@ -45,7 +45,7 @@ void put_real(struct text *out, const struct style *s, double v, unsigned digits
 	const char *p = buf;
 
 	snprintf(buf, sizeof(buf), "%.*f", (int)digits, v);
-	if (*p == '-' && p[1 + strspn(p + 1, "0.")]) /* what is shown as 0 has no sign */
+	if (*p == '-' && p[1 + strspn(p + 1, "0.")]) /* a number shown as 0 has no sign */
 		text_put(out, p, 1);
 	p += *p == '-';
 	put_digits(out, p, s->thousands ? strspn(p, "0123456789") : 0);
@@ -177,7 +177,8 @@ void grid_write(struct text *out, const struct grid *g, const struct style *s, u
 	}
 	measure(g, s, indent, width);
 	for (size_t r = 0; r < g->rows; r++) {
-		size_t pad = indent; /* owed before the next text, so that no line ends in blanks */
+		/* added before the next text, so that no line ends in blanks */
+		size_t pad = indent;
 
 		for (unsigned c = 0; c < g->columns; c++) {
 			const struct grid_cell *cell = &g->row[r][c];

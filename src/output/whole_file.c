@@ -35,7 +35,7 @@ static int hidden_name(struct whole_file *f, const char *name)
 	return 0;
 }
 
-/* Beside its place: a rename must not cross file systems. */
+/* In the same folder: a rename must not cross file systems. */
 static int open_beside(struct whole_file *f)
 {
 	char *copy = strdup(f->path), name[FILE_PART_ROOM];
@@ -74,7 +74,7 @@ int whole_file_descriptor(const char *path)
 	return -1;
 }
 
-/* As it is: nothing beside it, nothing put in its place. */
+/* Write directly, without a temporary file. */
 static int open_direct(struct whole_file *f, const char *path)
 {
 	int as = whole_file_descriptor(path);
@@ -84,7 +84,10 @@ static int open_direct(struct whole_file *f, const char *path)
 	return f->fd < 0 ? -1 : 0;
 }
 
-/* The new file has the mode of the one it replaces; where that is another user's, at most what a new file would have. */
+/*
+ * The new file has the mode of the one it replaces; if that is another user's, at most the mode of
+ * a new file.
+ */
 static void keep_mode(int fd, const struct stat *before)
 {
 	mode_t most = 0777;
@@ -105,7 +108,7 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 	*f = (struct whole_file){ .fd = -1 };
 	if (!path || !strcmp(path, "-")) {
 		if (binary && isatty(own_stdout())) {
-			tare_fail(err, EINVAL, "this format is no text: it is not written to a terminal");
+			tare_fail(err, EINVAL, "this format is binary: it is not written to a terminal");
 			tare_hint(err, "-o FILE, or > FILE");
 			return -EINVAL;
 		}
@@ -116,7 +119,8 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 	ret = input_refuse(path, err);
 	if (ret < 0)
 		return ret;
-	placed = whole_file_descriptor(path) >= 0 ? 0 : file_place(path, place); /* a link stays a link to what is written */
+	/* a link stays, and its target is replaced */
+	placed = whole_file_descriptor(path) >= 0 ? 0 : file_place(path, place);
 	f->path = strdup(placed > 0 ? place : path);
 	if (!f->path)
 		return tare_fail_nomem(err);
@@ -128,7 +132,7 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 	}
 	if (placed == 0) {
 		open_direct(f, path);
-	} else if (!there || access(place, W_OK) == 0) { /* a rename would get around rights */
+	} else if (!there || access(place, W_OK) == 0) { /* a rename would bypass its permissions */
 		if (open_beside(f) < 0 && there && (errno == EACCES || errno == EPERM)) {
 			f->in_place = true;
 			f->fd = memfd_create("tare", MFD_CLOEXEC);
@@ -143,7 +147,7 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 	return -err->code;
 }
 
-/* A file without a name gets a hidden one, which then takes the place. */
+/* An unnamed file gets a hidden name, and is then renamed. */
 static int name_it(struct whole_file *f)
 {
 	char name[FILE_PART_ROOM];
@@ -156,7 +160,7 @@ static int name_it(struct whole_file *f)
 	return hidden_name(f, name);
 }
 
-/* What stood there goes when there is room for what comes, and not before. */
+/* The old contents are only removed when there is room for the new ones. */
 static int write_over(struct whole_file *f)
 {
 	off_t n = lseek(f->fd, 0, SEEK_END), at = 0;
@@ -183,7 +187,10 @@ static int write_over(struct whole_file *f)
 	return ret;
 }
 
-/* Another's file in a sticky folder, or a mount point, takes no other in its place; what it holds may be written. */
+/*
+ * Another user's file in a sticky folder, or a mount point, cannot be replaced by a rename, but may
+ * be writable.
+ */
 static bool only_in_place(int code)
 {
 	return code == EPERM || code == EACCES || code == EBUSY;
@@ -227,7 +234,7 @@ int whole_file_commit(struct whole_file *f, struct tare_error *err)
 		int fd = f->fd;
 
 		f->fd = -1;
-		if (close(fd) < 0 && errno != EINTR) /* where a network file's errors come */
+		if (close(fd) < 0 && errno != EINTR) /* a network file system reports errors here */
 			ret = fail(f, err);
 	}
 	whole_file_abandon(f);

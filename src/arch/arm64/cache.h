@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory thrown out of every cache. src/arch/x86/cache.h has the same function. */
+/* Flushes memory from all caches. src/arch/x86/cache.h has the same function. */
 #ifndef ARCH_CACHE_H
 #define ARCH_CACHE_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A chain of additions with a known time. src/arch/x86/chain.h has the same function, and says why
- * the operands are registers. Source: Arm, software optimization guides of Cortex-A57 to A720 and
- * Neoverse N1 to V2, "ALU, basic": latency 1.
+ * A chain of additions with a known time. src/arch/x86/chain.h has the same function, and explains
+ * why the operands are registers. Source: Arm, software optimization guides of Cortex-A57 to A720
+ * and Neoverse N1 to V2, "ALU, basic": latency 1.
  */
 #ifndef ARCH_CHAIN_H
 #define ARCH_CHAIN_H
 
 #include <stdint.h>
 
-enum { CHAIN_ADDS = 256 }; /* of one round */
+enum { CHAIN_ADDS = 256 }; /* per round */
 
 /* rounds >= 1 */
 static inline void chain_run(uint64_t rounds)

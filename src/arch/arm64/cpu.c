@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm64 keeps PMCR_EL0 (the number of counters) and everything about a hypervisor from user space,
- * so nothing is claimed here: sysfs names the PMU, the device tree the machine, and trying tells
- * the rest. Source: Arm ARM, D13.4, "PMCR_EL0, Performance Monitors Control Register".
+ * arm64 hides PMCR_EL0 (the number of counters) and everything about a hypervisor from user space,
+ * so nothing is reported here: sysfs has the PMU's name, the device tree the machine's, and the
+ * rest is found by trying. Source: Arm ARM, D13.4, "PMCR_EL0, Performance Monitors Control
+ * Register".
  */
 #include <string.h>
 #include "arch/cpu.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of arch/kernels.h: x0 turns, x1 memory. Their sizes are in kernels.c beside this. */
+/*
+ * The kernels of arch/kernels.h: x0 turns, x1 memory. Their sizes are in kernels.c next to this
+ * file.
+ */
 
 	.macro begin name
 	.globl	kernel_\name
@@ -51,7 +54,10 @@ begin not_taken
 2:
 end not_taken, 1b
 
-/* Which of the two branches is taken is a bit of a random number; one of them is, and both lead on. */
+/*
+ * A random bit selects one of the two branches; one of them is taken, and both lead to the next
+ * turn.
+ */
 begin random
 	movz	x3, #0x7f2d
 	movk	x3, #0x4c95, lsl #16
@@ -75,7 +81,7 @@ begin calls
 2:	ret
 	.size	kernel_calls, . - kernel_calls
 
-/* A return that no call belongs to. */
+/* A return without a matching call. */
 begin returns
 1:	adr	x2, 2f
 	ret	x2
@@ -115,7 +121,7 @@ begin stores
 	.endr
 end stores, 1b
 
-/* Another page and another line each time, through all of the memory. */
+/* Another page and another line each time, through the whole memory. */
 begin far
 	mov	x2, #0
 	mov	x4, #4160

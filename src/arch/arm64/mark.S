@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.h for arm64. The registers it needs go to the stack; no instruction here sets flags. With counters read by a system
- * call the kernel may clear what SVE adds to the vector registers, as at every call. Source: kernel documentation,
- * "Scalable Vector Extension support for AArch64 Linux", System call behaviour.
+ * mark.h for arm64. Saves the registers it needs on the stack; no instruction here sets flags. If
+ * counters are read by a system call, the kernel may clear the SVE part of the vector registers, as
+ * at every system call. Source: kernel documentation, "Scalable Vector Extension support for
+ * AArch64 Linux", System call behaviour.
  */
 #include "arch/mark.h"
 
@@ -39,7 +40,7 @@
 	str	w0, [x2]
 .endm
 
-/* Each handle is a routine that answers in x0 and touches nothing else (pmc.c). */
+/* Each handle is a routine that returns in x0 and changes no other register (pmc.c). */
 .macro counters n
 	.set	i, 0
 	.rept	\n
@@ -95,7 +96,7 @@ FUNCTION(stop_clock)
 	leave_by 16
 END(stop_clock)
 
-/* The kernel answers in x0 and keeps the rest. */
+/* The kernel returns in x0 and preserves the other registers. */
 .macro ask kind
 	stp	x0, x1, [sp, #-32]!
 	stp	x2, x8, [sp, #16]
@@ -128,7 +129,7 @@ FUNCTION(stop_call)
 	ask MARK_STOP
 END(stop_call)
 
-/* Between the marks: the call of stop, and nothing else. */
+/* Between the marks: only the call of stop. */
 FUNCTION(pairs)
 	stp	x29, x30, [sp, #-48]!
 	stp	x19, x20, [sp, #16]

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One routine per counter for tare_pmc_read(): 16 bytes each, so that the number finds the address.
+/*
+ * One routine per counter for tare_pmc_read(): 16 bytes each, so that the address is computed from
+ * the number.
  */
 #include "pmc.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers that a stack is unwound from: x0 to x30, sp, pc. Source: linux, arch/arm64/include/uapi/asm/perf_regs.h. */
+/*
+ * The registers needed for stack unwinding: x0 to x30, sp, pc. Source: linux,
+ * arch/arm64/include/uapi/asm/perf_regs.h.
+ */
 #ifndef ARCH_REGS_H
 #define ARCH_REGS_H
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory thrown out of every cache. src/arch/arm64/cache.h has the same function. */
+/* Flushes memory from all caches. src/arch/arm64/cache.h has the same function. */
 #ifndef ARCH_CACHE_H
 #define ARCH_CACHE_H
 
 #include <stddef.h>
 
-/* Written back and gone from all levels when this returns. Source: Intel SDM vol. 2, "CLFLUSH"; lines of 64 bytes. */
+/*
+ * Written back and removed from all levels when this returns. Source: Intel SDM vol. 2, "CLFLUSH";
+ * lines of 64 bytes.
+ */
 static inline void cache_flush(const void *at, size_t size)
 {
 	for (size_t i = 0; i < size; i += 64)

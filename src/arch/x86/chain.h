@@ -2,8 +2,8 @@
 /*
  * A chain of additions with a known time. src/arch/arm64/chain.h has the same function.
  *
- * Each addition reads the result of the one before: one cycle each. Both operands are registers, as
- * some cores add small constants when they rename registers, in no time. The counting of rounds
+ * Each addition depends on the one before: one cycle each. Both operands are registers, as some
+ * cores add small constants during register renaming, with zero latency. The counting of rounds
  * does not wait for the chain. Source: uops.info, "ADD (R64, R64)", latency 1 from Conroe to Alder
  * Lake and from Zen to Zen 4; Agner Fog, "Instruction tables", for others.
  */
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-enum { CHAIN_ADDS = 256 }; /* of one round */
+enum { CHAIN_ADDS = 256 }; /* per round */
 
 /* rounds >= 1 */
 static inline void chain_run(uint64_t rounds)

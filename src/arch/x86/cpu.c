@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUID: who made this CPU, which hypervisor is under it, how many counters it offers. */
+/* CPUID: vendor, hypervisor, number of counters. */
 #include <cpuid.h>
 #include <string.h>
 #include "arch/cpu.h"
@@ -16,7 +16,7 @@ static struct leaf leaf(unsigned number)
 	return l;
 }
 
-/* Three registers of four characters each, in the given order. */
+/* A name in three registers of four characters each, in the given order. */
 static void name_of(char *out, unsigned first, unsigned second, unsigned third)
 {
 	memcpy(out, &first, 4);
@@ -67,9 +67,9 @@ static void intel_counters(struct cpu_description *out, unsigned highest)
 /*
  * Leaf 80000022H: EAX bit 0 is PerfMonV2, EBX 3:0 the number of core counters. Before it, ECX bit
  * 23 of leaf 80000001H (PerfCtrExtCore) means six counters, else there are four. All are 48 bits
- * wide. Without PerfMonV2 a hypervisor has no way to say "none", so nothing is claimed then.
- * Source: AMD64 APM vol. 3, appendix E.4, "Extended Feature Function Numbers"; vol. 2, 13.2,
- * "Performance Monitoring Counters".
+ * wide. Without PerfMonV2 a hypervisor cannot report "none", so the number is unknown then. Source:
+ * AMD64 APM vol. 3, appendix E.4, "Extended Feature Function Numbers"; vol. 2, 13.2, "Performance
+ * Monitoring Counters".
  */
 static void amd_counters(struct cpu_description *out, unsigned highest_extended)
 {
@@ -98,8 +98,7 @@ void cpu_describe(struct cpu_description *out)
 	memset(out, 0, sizeof(*out));
 	name_of(out->vendor, zero.b, zero.d, zero.c);
 	brand(out->model, extended);
-	/* Leaf 1, ECX bit 31 is reserved for hypervisors to set; 40000000H then holds a signature.
-	 */
+	/* Leaf 1, ECX bit 31 is set by hypervisors; then 40000000H has a signature. */
 	if (leaf(1).c >> 31 & 1) {
 		struct leaf l = leaf(0x40000000);
 

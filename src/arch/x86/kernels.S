@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of arch/kernels.h: %rdi turns, %rsi memory. Their sizes are in kernels.c beside this. */
+/*
+ * The kernels of arch/kernels.h: %rdi turns, %rsi memory. Their sizes are in kernels.c next to this
+ * file.
+ */
 
 	.macro begin name
 	.globl	kernel_\name
@@ -51,7 +54,10 @@ begin not_taken
 2:
 end not_taken, 1b
 
-/* Which of the two branches is taken is a bit of a random number; one of them is, and both lead on. */
+/*
+ * A random bit selects one of the two branches; one of them is taken, and both lead to the next
+ * turn.
+ */
 begin random
 	mov	$0x5851f42d4c957f2d, %rcx
 	mov	%rsp, %rax
@@ -72,7 +78,7 @@ begin calls
 2:	ret
 	.size	kernel_calls, . - kernel_calls
 
-/* A return that no call belongs to: it is a jump to what was pushed. */
+/* A return without a matching call: it jumps to the pushed address. */
 begin returns
 1:	lea	2f(%rip), %rax
 	push	%rax
@@ -112,7 +118,7 @@ begin stores
 	.endr
 end stores, 1b
 
-/* Another page and another line each time, through all of the memory. */
+/* Another page and another line each time, through the whole memory. */
 begin far
 	xor	%eax, %eax
 1:	mov	(%rsi,%rax), %rdx

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mark.h for x86-64. Only mov, lea and the reads themselves, which leave the flags alone; a count is stored as its two
- * halves for that. MARK_READ may be defined as another instruction that answers in edx:eax, for tests on machines without
- * counters; names then begin with MARK_NAME.
+ * mark.h for x86-64. Uses only mov, lea and the read instructions, which do not change flags; so a
+ * count is stored as two halves. MARK_READ may be defined as another instruction that returns in
+ * edx:eax, for tests on machines without counters; the names then start with MARK_NAME.
  */
 #include "arch/mark.h"
 
@@ -47,8 +47,9 @@
 .endm
 
 /*
- * lfence: nothing of before is still under way at the first read of a start, nor of the measured code at the first read of
- * a stop; and the measured code does not begin before the last read of a start. Source: as tare_pmc_fence().
+ * lfence: at the first read of a start all earlier instructions are complete, and at the first read
+ * of a stop the measured code is; and the measured code does not start before the last read of a
+ * start. Source: as tare_pmc_fence().
  */
 #define REGISTERS(n)				\
 FUNCTION(start_##n)				\
@@ -96,7 +97,7 @@ FUNCTION(stop_clock)
 	leave_by 16
 END(stop_clock)
 
-/* The kernel keeps all but rax, rcx and r11; the flags come back out of r11. */
+/* The kernel preserves all registers but rax, rcx and r11; the flags are restored from r11. */
 .macro ask kind
 	mov	%rax, AT(MARK_SAVED)
 	mov	%rcx, AT(MARK_SAVED + 8)
@@ -133,8 +134,9 @@ FUNCTION(stop_call)
 END(stop_call)
 
 /*
- * A function of C, which may change all that the calling convention lets it: general registers and flags are kept on the
- * stack, vector state by xsave, in an area that is as large as x87, SSE, AVX and AVX-512 need.
+ * A C function may change everything that the calling convention allows: general registers and
+ * flags are saved on the stack, vector state by xsave, in an area large enough for x87, SSE, AVX
+ * and AVX-512.
  */
 .macro ask_function kind
 	pushfq
@@ -153,7 +155,10 @@ END(stop_call)
 	cld
 	and	$-64, %rsp
 	sub	$MARK_VECTORS, %rsp
-	/* Of the area's head xsave writes the first word only, and xrstor wants the rest to be 0. */
+	/*
+	 * xsave writes only the first word of the area's header, and xrstor requires the rest to be
+	 * 0.
+	 */
 	xor	%eax, %eax
 	.set	i, 512
 	.rept	8
@@ -197,7 +202,7 @@ FUNCTION(stop_function)
 	ask_function MARK_STOP
 END(stop_function)
 
-/* Between the marks: the call of stop, and nothing else. */
+/* Between the marks: only the call of stop. */
 FUNCTION(pairs)
 	push	%rbx
 	push	%rbp

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters by the index that the kernel's page gives. src/arch/arm64/pmc.h has the same functions;
- * the build picks the folder.
+ * Counters by the index in the kernel's page. src/arch/arm64/pmc.h has the same functions; the
+ * build selects the folder.
  */
 #ifndef ARCH_PMC_H
 #define ARCH_PMC_H
@@ -10,20 +10,20 @@
 #include <stdbool.h>
 #include "tare/pmc.h"
 
-/* What to type when user-space reads are switched off. */
+/* The setting that enables user-space reads. */
 #define PMC_SWITCH_PATH "/sys/bus/event_source/devices/cpu/rdpmc"
 #define PMC_SWITCH_ON   "echo 1 > " PMC_SWITCH_PATH
 
-/* index: one that tare_pmc_index_known() knows. */
+/* index: valid according to tare_pmc_index_known(). */
 static inline tare_pmc_handle pmc_handle(uint32_t index)
 {
 	return index - 1;
 }
 
 /*
- * Make the kernel allow user-space reads of this event. x86 allows them for every event of the
- * cores whose register holds a count; a topdown metric's holds fractions (pseudo event 0x00, umask
- * 0x80 and up. Source: Intel SDM vol. 3B, "PERF_METRICS MSR"; kernel,
+ * Request user-space reads of this event from the kernel. x86 allows them for every event of core
+ * PMUs, but the register must contain a count; a topdown metric's contains fractions (pseudo event
+ * 0x00, umask 0x80 and up. Source: Intel SDM vol. 3B, "PERF_METRICS MSR"; kernel,
  * arch/x86/include/asm/perf_event.h, INTEL_TD_METRIC_*).
  */
 static inline bool pmc_ask(struct perf_event_attr *attr, bool wide)

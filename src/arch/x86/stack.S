@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stack_call(): see arch/stack.h. %rbp, which calls preserve, is where the caller's stack was. */
+/* stack_call(): see arch/stack.h. %rbp, which calls preserve, holds the caller's stack pointer. */
 	.text
 	.globl	stack_call
 	.hidden	stack_call
