@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast precise samples are read and added up.
+ * Measures how fast precise samples are read and summed up.
  *
  *	accesses_speed make KIND N FILE	a recording of N accesses
- *	accesses_speed read FILE	decode all of it; seconds of CPU time, accesses, bytes of hardware's data
+ *	accesses_speed read FILE	decode all of it; prints CPU seconds, accesses, bytes of hardware data
  *
- * KIND: pebs  ip, tid, time, addr, cpu, period, weight, data_src: 72 bytes, of four threads at 1 GiB
+ * KIND: pebs ip, tid, time, addr, cpu, period, weight, data_src: 72 bytes, of four threads at 1 GiB
  *       ibs   an IBS op sample with its registers: 120 bytes
  *       spe   AUX data of Arm SPE, a load or store with all it tells: 64 bytes, in pieces of 1 MiB
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Five regions of different work, about 10 ms: the program of false_alarms.py. */
+/* Five regions of different work, about 10 ms in total: the program of false_alarms.py. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A `.mm_profdata` of any size, as measureme's own benchmark would leave it: intervals with an empty body under 64 labels,
- * in trees of a given depth, on threads that take turns. The noise differs with the seed, the sequence does not.
+ * Writes a `.mm_profdata` of any size, as measureme's own benchmark would: empty intervals with 64
+ * labels, in trees of a given depth, on alternating threads. The seed changes the noise, but not
+ * the sequence.
  *
  *	measureme_make FILE INTERVALS [DEPTH [THREADS [SEED]]]
  */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast a perf.data is read.
+ * Measures how fast a perf.data is read.
  *
  *	perfdata_speed make KIND BYTES FILE	a file of that many bytes of records
  *	perfdata_speed read|order FILE		iterate and decode all of it; seconds and records
  *
- * KIND: plain   ip, tid, time, cpu, period: 56 bytes, what perf record writes by default for one
- *event chain   the same with a call chain of 24 entries events  plain, of eight events told apart
- *by their identifier big     plain, recorded by a big-endian machine
+ * KIND: plain ip, tid, time, cpu, period: 56 bytes, perf record's default for one event
+ *       chain   the same with a call chain of 24 entries
+ *       events  plain, with eight events distinguished by their ids
+ *       big     plain, recorded by a big-endian machine
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static int make(const char *kind, uint64_t bytes, const char *path)
 	unsigned char head[104 + EVENTS * 8 + EVENTS * (112 + 16)] = { 0 }, rec[1024], *p = head;
 	FILE *f = fopen(path, "wb");
 	uint64_t at = 104, attrs = at + 8 * n_events, data = attrs + n_events * 128, written = 0;
-	/* perf takes every word of memory as user space below this and looks for a mapping. */
+	/* perf takes every word below this address as user space and looks for a mapping. */
 	uint64_t ip = 0x400000;
 
 	big = !strcmp(kind, "big");
@@ -117,8 +118,10 @@ static int walk(const char *path, bool ordered)
 		n++;
 		if (rec.type != PD_RECORD_SAMPLE)
 			continue;
-		/* What every use of a sample looks at; it also keeps the compiler from leaving it
-		 * out. */
+		/*
+		 * Fields that every user of a sample reads; also keeps the compiler from removing
+		 * the loop.
+		 */
 		sum += rec.sample.ip ^ rec.time ^ rec.tid ^ rec.sample.period;
 		if (rec.has & PD_SAMPLE_CALLCHAIN)
 			for (uint64_t i = 0; i < rec.sample.n_chain; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a read of a counter costs, in instructions (counted by the PMU itself, where there is one)
- * and in time. The functions marked READ are also what bench/count_instructions disassembles.
+ * Measures the cost of reading a counter, in instructions (counted by the PMU itself, if there is
+ * one) and in time. bench/count_instructions disassembles the functions marked READ.
  *
- * Prints rows for bench/run: what, figure, unit, bound, how.
+ * Prints rows for bench/run: description, figure, unit, bound, method.
  *
  *	read_cost [TURNS]	of 16 reads each; 10000
  */
@@ -55,7 +55,7 @@ READ bench_page(const struct perf_event_mmap_page *page, uint64_t *out)
 	return !tare_page_count(page, out);
 }
 
-/* What is read, in so many turns of READS inline reads each; failures counted. */
+/* The counter to read, in `turns` turns of READS inline reads each; counts failures. */
 struct subject {
 	struct tare_pinned *pinned;
 	const struct perf_event_mmap_page *page;
@@ -65,8 +65,10 @@ struct subject {
 	int failed;
 };
 
-/* The loop around READS copies of `body`; the copies keep the loop's own instructions few and
- * known. */
+/*
+ * The loop around READS copies of `body`; the copies make the loop's own instructions few, and
+ * their number is known.
+ */
 #define TURN(body)                                                                                 \
 	for (unsigned turn_ = 0; turn_ < turns; turn_++) {                                         \
 		_Pragma("GCC unroll 16") for (unsigned read_ = 0; read_ < READS; read_++) body;    \
@@ -100,7 +102,7 @@ static void turn_page(struct subject *s)
 	const struct perf_event_mmap_page *page = s->page;
 	uint64_t *out = s->out;
 
-	/* It declines when the kernel writes the page meanwhile, and is then asked again. */
+	/* It declines if the kernel writes the page meanwhile, and is then called again. */
 	TURN(while (__builtin_expect(!tare_page_count(page, out), 0)))
 }
 
@@ -135,7 +137,7 @@ static struct tare_group *open_group(const char *text, unsigned flags, struct ta
 	return g;
 }
 
-/* Instructions of one run of `turn`, by the judge, and ns; the least of five. */
+/* Instructions of one run of `turn`, by `judge`, and ns; the minimum of five. */
 static void weigh(void (*turn)(struct subject *), struct subject *s, struct tare_group *judge,
 		  uint64_t *instructions, uint64_t *ns)
 {

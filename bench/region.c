@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a region costs: 2,000,000 intervals with nothing in them, of 64 labels, as measureme's own benchmark has them;
- * beside as many pairs of clock reads, in turns. Linked with the shared libtare, as programs are.
+ * Measures the cost of a region: 2,000,000 empty intervals with 64 labels, as in measureme's own
+ * benchmark, alternating with as many pairs of clock reads. Linked with the shared libtare, like
+ * user programs.
  *
  *	region_cost time FILE		rows for bench/run; FILE is recorded into
  *	region_cost instructions FILE	the same by the exact engine's running count, under `exact-run -r`
@@ -64,7 +65,10 @@ static double median(double *x, int n)
 	return x[n / 2];
 }
 
-/* ns per interval, and per pair of clock reads: CPU time of this thread, in turns, the median of many. */
+/*
+ * ns per interval, and per pair of clock reads: CPU time of this thread, alternating, the median of
+ * many.
+ */
 static void cost(double *interval, double *pair)
 {
 	enum { EACH = INTERVALS / CHUNKS };
@@ -93,8 +97,9 @@ static void *all(void *ns)
 }
 
 /*
- * Wall time, in which a thread also waits for a processor: short bursts, begun together, of which the shortest had one for
- * each thread. Bursts of one thread alone, as long, are in between.
+ * Wall time also includes waiting for a CPU. So it uses short bursts of threads that start
+ * together, and takes the shortest, in which each thread had a CPU. Bursts of a single thread, of
+ * the same length, are interleaved.
  */
 enum { BURSTS = 400, BURST = 20000 };
 
@@ -125,7 +130,7 @@ static void *bursts(void *first)
 		meet(&times);
 		from = now(CLOCK_MONOTONIC);
 		intervals(BURST);
-		meet(&times); /* until the last is done */
+		meet(&times); /* until the last one is done */
 		ns = now(CLOCK_MONOTONIC) - from;
 		if (first && ns < two_bursts)
 			two_bursts = ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions with an empty body under 64 labels, as many as asked for: what bench/timeline.sh records and then reads. */
+/* Any number of empty regions with 64 labels: bench/timeline.sh records and then reads them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tare/region.h>

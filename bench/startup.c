@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `tare stat` costs beside `perf stat`: both count task-clock and page-faults of `true`, in
- * turns, so that whatever else the machine does meets both. Prints rows for bench/run.
+ * The overhead of `tare stat` compared with `perf stat`: both count task-clock and page-faults of
+ * `true`, alternately, so that other load affects both. Prints rows for bench/run.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	long rss = 0, perf_rss = 0;
 
 	for (int i = -WARM_UP; i < PAIRS; i++) {
-		/* Each in turn goes first. */
+		/* They alternate in going first. */
 		struct cost p = { 0 }, t;
 
 		if (i & 1)
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	}
 	printf("wall time of `tare stat -e task-clock,page-faults -- true` / `perf "
 	       "stat`\t%.3f\t\t<= 0.5\t"
-	       "median of %d pairs in turns: %.2f ms and %.2f ms, `true` alone %.2f ms\n",
+	       "median of %d alternating pairs: %.2f ms and %.2f ms, `true` alone %.2f ms\n",
 	       median(ratio, PAIRS), PAIRS, median(tare_ms, PAIRS), median(perf_ms, PAIRS),
 	       median(bare_ms, PAIRS));
 	printf("peak memory of the same\t%.2f\tMiB\t<= 6\tlargest of %d runs; perf: %.2f MiB\n",

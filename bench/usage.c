@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage FILE COMMAND...: run a command and write "cpu-seconds peak-KiB" of its whole tree to FILE, those
- * included that outlive it. A small process of its own, because a child starts with the peak of the
- * process that it was forked from. Exits with the command's status.
+ * usage FILE COMMAND...: runs a command and writes "cpu-seconds peak-KiB" of its whole process tree
+ * to FILE, including processes that outlive it. A small separate program, because a child starts
+ * with the peak of the process that it was forked from. Exits with the command's status.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Write src/exact/decode/insn_table.h: what the engine must know of every encoding, asked of Zydis.
+ * Writes src/exact/decode/insn_table.h: the properties of every encoding that the engine needs,
+ * from Zydis.
  *
  * Every (encoding, map, opcode) is probed with W and mandatory prefix, ModRM.reg and register or
- * memory form. Where all 128 answers agree the table holds one row, else a block of 16 forms: 8 row
- * numbers each, by ModRM.reg, of which many blocks have the same.
+ * memory form. If all 128 results agree the table has one row, otherwise a block of 16 forms: 8 row
+ * numbers each, by ModRM.reg, which many blocks share.
  *
  *	cc -I src scripts/exact-tables.c -lZydis -o /tmp/t && /tmp/t > src/exact/decode/insn_table.h
  *	/tmp/t widths > src/exact/decode/width_table.h
  *
- * The second is of how many bytes each operand in memory has: what only samples need.
+ * The second one has the size of each memory operand, which only samples need.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -157,9 +158,9 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 		    ~z->cpu_flags->undefined);
 	}
 	/*
-	 * and, or, xor and test leave AF "undefined", and every processor clears it; with it these
-	 * everyday instructions end the life of all six flags. Shifts by imm8 or cl change nothing
-	 * when the count is 0, and repeated string compares nothing when rcx is.
+	 * and, or, xor and test leave AF "undefined", and every processor clears it; so after these
+	 * frequent instructions all six flags are dead. Shifts by imm8 or cl change nothing if the
+	 * count is 0, and a repeated string comparison changes nothing if rcx is 0.
 	 */
 	if (z->mnemonic == ZYDIS_MNEMONIC_AND || z->mnemonic == ZYDIS_MNEMONIC_OR ||
 	    z->mnemonic == ZYDIS_MNEMONIC_XOR || z->mnemonic == ZYDIS_MNEMONIC_TEST)
@@ -172,7 +173,7 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	if ((r.bits & R_STRING) && (z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 						     ZYDIS_ATTRIB_HAS_REPNE)))
 		r.writes = 0;
-	/* int3 and int n; sldt, sgdt and their like, which the kernel may execute */
+	/* int3 and int n; sldt, sgdt and similar ones, which the kernel may emulate */
 	if (r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS || (one_byte && (z->opcode & 0xfe) == 0xcc) ||
 	    (legacy && z->opcode_map == ZYDIS_OPCODE_MAP_0F && z->opcode <= 1))
 		r.bits |= R_SPECIAL;
@@ -184,7 +185,7 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 			bool reads = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 			bool writes = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 
-			/* A nop has an operand for the sake of its length alone. */
+			/* A nop has an operand only to make it longer. */
 			if (z->mnemonic == ZYDIS_MNEMONIC_NOP)
 				continue;
 			r.loads += reads;
@@ -277,7 +278,9 @@ static int log2_of(long n)
 	return n > 0 && !(n & (n - 1)) ? __builtin_ctzl((unsigned long)n) : -1;
 }
 
-/* What a displacement of 8 bits counts in, as a power of 2; -1: the encoding is none, or has no operand in memory. */
+/*
+ * The unit of an 8-bit displacement, as a power of 2; -1: no such encoding, or no memory operand.
+ */
 static int scale_of(int map, int op, int w, int pp, int reg, int len, int broadcast)
 {
 	ZydisDecodedInstruction z;
@@ -362,7 +365,7 @@ static int answer(int enc, int map, int op, int w, int pp, int mem, int reg)
 	return row_number(&r);
 }
 
-/* Bit 15 set: the number of a block; else of a row. */
+/* Bit 15 set: the number of a block; otherwise of a row. */
 static int cell(int enc, int map, int op)
 {
 	unsigned short b[FORMS];
@@ -386,13 +389,14 @@ static int cell(int enc, int map, int op)
 enum { WIDTH_FORMS = 96 };
 
 static struct width {
-	int bytes[3], element; /* by the vector's length; of one element, where that is broadcast. 0: unknown */
+	/* by the vector's length; of one element, if broadcast. 0: unknown */
+	int bytes[3], element;
 } widths[256];
 static int n_widths = 1; /* 0: unknown */
 static unsigned char width_blocks[1024][WIDTH_FORMS];
 static int n_width_blocks;
 
-/* `mandatory`: 0 none, 2 F3, 3 F2, as build() has them. -1: no such encoding. */
+/* `mandatory`: 0 none, 2 F3, 3 F2, as in build(). -1: no such encoding. */
 static int width_asked(int enc, int map, int op, int w, int p66, int mandatory, int reg, int len, int broadcast)
 {
 	ZydisDecodedInstruction z;
@@ -439,7 +443,7 @@ static unsigned char width_number(int enc, int map, int op, int w, int p66, int 
 	return (unsigned char)n_widths++;
 }
 
-/* Bit 15 set: the number of a block; else of a row of widths. */
+/* Bit 15 set: the number of a block; otherwise of a row of widths. */
 static int width_cell(int enc, int map, int op)
 {
 	static const int mandatory[] = { 0, 2, 3 };

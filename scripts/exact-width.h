@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* How many bytes of memory an instruction accesses, by Zydis: what the engine's table is made of, and judged by. */
+/*
+ * How many bytes of memory an instruction accesses, according to Zydis: used to make and to check
+ * the engine's table.
+ */
 #ifndef EXACT_WIDTH_H
 #define EXACT_WIDTH_H
 
 #include <Zydis/Zydis.h>
 
-/* That of all its operands in memory, if it is one; 0 where no number says it: states of the processor, lines, hints. */
+/*
+ * The size of all its memory operands, if they are equal; 0 if unknown: processor state, cache
+ * lines, hints.
+ */
 static int exact_width(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
 	int width = -1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs of a bench, set of counters by set of counters: each in a new process, whose board is read when it has ended. */
+/*
+ * Runs a bench, one set of counters after the other: each in a new process, with a board that is
+ * read when the process has ended.
+ */
 #include <fcntl.h>
 #include <math.h>
 #include <sched.h>
@@ -24,9 +27,9 @@ struct bench {
 	enum bench_blame *blame;
 	struct bench_board *board;
 	struct bench_places at;
-	struct bench_stretch part; /* of the runs, that is being counted */
+	struct bench_stretch part; /* the part of the runs that is being counted */
 	int board_fd, said_fd, null_fd;
-	size_t done, all; /* stretches of all sets */
+	size_t done, all; /* number of stretches over all sets */
 };
 
 size_t bench_stretches(const struct bench_plan *p)
@@ -53,7 +56,7 @@ static size_t max_size(size_t a, size_t b)
 
 /* ---- the order of runs ---- */
 
-/* Source: Marsaglia, "Xorshift RNGs", 2003; multiplied as Vigna has it. */
+/* Source: Marsaglia, "Xorshift RNGs", 2003; with Vigna's multiplication. */
 static uint64_t draw(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -62,7 +65,10 @@ static uint64_t draw(uint64_t *state)
 	return *state * 0x2545f4914f6cdd1dull;
 }
 
-/* Round after round: forth, back, forth, back, so that a steady drift meets all alike; or shuffled. */
+/*
+ * The order of each round alternates: forward, backward, so that a steady drift affects all
+ * variants equally; or it is shuffled.
+ */
 static void make_order(const struct bench_plan *p, uint32_t *order)
 {
 	uint32_t n = (uint32_t)p->n_variants;
@@ -124,7 +130,8 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 	struct bench_board *board = b->board;
 	uint32_t stage = board->stage, of = board->of;
 	const char *name = b->plan->variant[of < b->plan->n_variants ? of : 0].name;
-	char what[sizeof(board->what)], hint[sizeof(board->hint)]; /* a test may have given the board to a process that lives */
+	/* a test may have passed the board to a process that still runs */
+	char what[sizeof(board->what)], hint[sizeof(board->hint)];
 	int code = (int)__atomic_load_n(&board->code, __ATOMIC_RELAXED);
 	struct text where = { 0 };
 	int ret = -EINVAL;
@@ -142,11 +149,11 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		break;
 	case FAULT_NO_MARKS:
 		tare_fail(err, EINVAL, "%s: it called neither start() nor stop()", where.s);
-		tare_hint(err, "what is to be measured stands between start() and stop() in execute_test(start, stop)");
+		tare_hint(err, "the code to measure goes between start() and stop() in execute_test(start, stop)");
 		break;
 	case FAULT_ORDER:
-		tare_fail(err, EINVAL, "%s: start() and stop() did not take turns", where.s);
-		tare_hint(err, "nested calls are not counted: a pair must not lie within another, so one stop() for each start(), before the next start()");
+		tare_fail(err, EINVAL, "%s: start() and stop() did not alternate", where.s);
+		tare_hint(err, "nested pairs are not supported: call stop() once for each start(), before the next start()");
 		break;
 	case FAULT_OPEN:
 		tare_fail(err, EINVAL, "%s: it called start() and never stop()", where.s);
@@ -158,7 +165,7 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		break;
 	case FAULT_THREAD:
 		tare_fail(err, EINVAL, "%s: stop() was not called by the thread that called start()", where.s);
-		tare_hint(err, "threads are counted one by one: both belong into the thread that called execute_test(); --engine clock takes the time between any two");
+		tare_hint(err, "threads are counted separately: call both in the thread that called execute_test(); --engine clock takes the time between any two");
 		break;
 	case FAULT_FORKED:
 		tare_fail(err, EINVAL, "%s: a child that it forked came back from execute_test(); only the parent may", where.s);
@@ -177,8 +184,8 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		ret = -EFAULT;
 		break;
 	case FAULT_SHARED:
-		tare_fail(err, EBUSY, "%s: the kernel took the counters away meanwhile", where.s);
-		tare_hint(err, "someone else counts with them on this CPU; see tare doctor");
+		tare_fail(err, EBUSY, "%s: the kernel took the counters away during the run", where.s);
+		tare_hint(err, "another program counts with them on this CPU; see tare doctor");
 		ret = -EBUSY;
 		break;
 	default:
@@ -251,8 +258,8 @@ static void fill_board(const struct bench *b, const struct bench_set *set, bool 
 }
 
 /*
- * Registers are tare's: it programs them and puts them back, whatever becomes of the process that reads them. What the board says of them goes
- * there, too.
+ * Registers belong to tare: it programs and restores them, whatever happens to the process that
+ * reads them. The board receives their description.
  */
 static int hold_registers(const struct bench *b, const struct bench_set *set, struct counters **held, struct tare_error *err)
 {
@@ -283,7 +290,7 @@ static int hold_registers(const struct bench *b, const struct bench_set *set, st
 	return 0;
 }
 
-/* Did they count what was asked for, to the end? */
+/* Did they count correctly until the end? */
 static int let_registers_go(const struct bench *b, const struct bench_set *set, struct counters *held, int ret, struct tare_error *err)
 {
 	struct tare_reading last[BENCH_COUNTERS];
@@ -304,7 +311,7 @@ static int let_registers_go(const struct bench *b, const struct bench_set *set, 
 	return ret;
 }
 
-/* Of this stretch so many runs are done, of so many. */
+/* Report progress: how many runs of this stretch are done. */
 static void look(void *with)
 {
 	const struct bench *b = with;
@@ -371,7 +378,9 @@ static bool cycles_of(int64_t *to, const int64_t *ticks, const int64_t *chain, s
 	return all;
 }
 
-/* Cycles: the ticks of runs and baselines by those of the chain that was timed after each. */
+/*
+ * Cycles: divide the ticks of runs and baselines by those of the chain that was timed after each.
+ */
 static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 {
 	const struct bench_plan *p = b->plan;
@@ -379,7 +388,8 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 	struct bench_counter *c = &r->counter[cycles];
 	size_t n = p->n_variants * p->runs;
 	uint32_t adds = b->board->chain_adds;
-	uint64_t *chain = calloc(n + 1, sizeof(*chain)); /* sorted where no test can write */
+	/* sorted in memory that no test can write to */
+	uint64_t *chain = calloc(n + 1, sizeof(*chain));
 	bool all = true;
 
 	for (size_t v = 0; v < p->n_variants; v++) {
@@ -404,7 +414,7 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 	free(chain);
 }
 
-/* Of the board's counters the set's, into the result: this stretch of them. */
+/* Copy the set's counters from the board to the result, for this stretch. */
 static void take(struct bench *b, const struct bench_set *set)
 {
 	const struct bench_plan *p = b->plan;
@@ -442,7 +452,7 @@ static void take(struct bench *b, const struct bench_set *set)
 		r->clock_step = b->board->clock_step;
 }
 
-/* A test that writes to standard output writes into this, at most SAID_MAX bytes: then write(2) fails. */
+/* A test's standard output goes to this file, at most SAID_MAX bytes: then write(2) fails. */
 static void listen_to_it(struct bench *b)
 {
 	off_t end = lseek(b->said_fd, 0, SEEK_CUR);
@@ -479,7 +489,7 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 	make_order(p, r->order);
 	for (size_t i = 0; i < sets->n; i++)
 		board = max_size(board, bench_board_size(p->n_variants, p->runs, p->baselines, sets->set[i].n_board));
-	b->board_fd = memfd_create("tare-bench", 0); /* stays open over exec */
+	b->board_fd = memfd_create("tare-bench", 0); /* inherited across exec */
 	b->said_fd = memfd_create("tare-bench-said", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	b->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (b->board_fd < 0 || b->said_fd < 0 || b->null_fd < 0 || ftruncate(b->board_fd, (off_t)board) < 0 ||
@@ -494,12 +504,18 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 	return 0;
 }
 
-/* One stretch of a set's runs. `by_read`: whether this set is read by system calls, which may be found out here. */
+/*
+ * One stretch of a set's runs. `by_read`: whether this set is read by system calls, which may be
+ * decided here.
+ */
 static int run_stretch(struct bench *b, const struct bench_set *set, bool *by_read, struct tare_error *err)
 {
 	int ret = run_set(b, set, *by_read, err);
 
-	/* The kernel moves a counter whenever it lets another thread run: tests that are long enough never see a quiet run. */
+	/*
+	 * The kernel may move counters at each context switch: long tests never have an undisturbed
+	 * run.
+	 */
 	if (set->how == BENCH_REGISTER && !*by_read && ((ret < 0 && b->board->fault == FAULT_MOVED) ||
 							(ret == -EOPNOTSUPP && b->board->stage == STAGE_BEGIN))) {
 		*b->blame = BENCH_NOBODY;
@@ -509,7 +525,10 @@ static int run_stretch(struct bench *b, const struct bench_set *set, bool *by_re
 	return ret;
 }
 
-/* All sets, stretch by stretch: forth, back. Where a set turns out to be read otherwise than its first stretches were, all begins anew: at most once for each. */
+/*
+ * All sets, stretch by stretch, in alternating order. If a set must be read in another way than in
+ * its first stretches, restart: at most once per set.
+ */
 static int run_sets(struct bench *b, const struct bench_sets *sets, struct tare_error *err)
 {
 	bool by_read[BENCH_SETS] = { false };
@@ -538,7 +557,7 @@ static int run_sets(struct bench *b, const struct bench_sets *sets, struct tare_
 	return ret;
 }
 
-/* Whether tare, and so its child, may run there. */
+/* May tare, and so its child, run on that CPU? */
 static int try_cpu(int cpu, struct tare_error *err)
 {
 	cpu_set_t now, one;
@@ -574,7 +593,7 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 	for (size_t i = 0; i < sets.n; i++)
 		counted += sets.set[i].how != BENCH_CLOCK;
 	if (ret == 0 && (sets.n == 0 || (plan->asked && !counted))) {
-		ret = tare_fail(err, ENODATA, "none of the events can be counted here%s%s", r->counter[0].why[0] ? ": " : "", r->counter[0].why);
+		ret = tare_fail(err, ENODATA, "no event can be counted here%s%s", r->counter[0].why[0] ? ": " : "", r->counter[0].why);
 		tare_hint(err, "%s", r->counter[0].remedy);
 	}
 	if (ret == 0)

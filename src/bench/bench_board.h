@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tare and the process that runs tests share: a memory file. Tare writes what is to be done, the process what came of
- * it as it goes, so that one that is killed has told how far it got. The tests can write to all of it: tare takes nothing
- * from it but numbers, and their bounds are its own.
+ * Memory file shared by tare and the process that runs tests. tare writes the task, and the process
+ * its results as it proceeds, so that they survive if it is killed. The tests can write to all of
+ * it: tare reads only numbers from it, and checks them against its own bounds.
  *
  *	struct bench_board
  *	u32 order[runs * variants]
@@ -24,26 +24,26 @@
 
 enum bench_stage { STAGE_BEGIN, STAGE_LOAD, STAGE_SETUP, STAGE_BASELINE, STAGE_WARMUP, STAGE_RUN, STAGE_TEARDOWN, STAGE_DONE };
 
-/* What the process says went wrong; tare has the words. */
+/* Errors of the process; tare has the messages. */
 enum bench_fault {
 	FAULT_NONE,
 	FAULT_WORDS, /* in `what` and `hint` */
 	FAULT_SYMBOL,
 	FAULT_NO_MARKS,
-	FAULT_ORDER, /* start, start, or stop before start */
-	FAULT_OPEN, /* started, and never stopped */
+	FAULT_ORDER, /* start after start, or stop before start */
+	FAULT_OPEN, /* start without stop */
 	FAULT_PAIRS,
 	FAULT_FORKED,
 	FAULT_LONGJMP,
 	FAULT_CRASH,
-	FAULT_MOVED, /* the kernel moved a counter in every attempt: read them otherwise */
-	FAULT_SHARED, /* the counters were taken away meanwhile */
-	FAULT_THREAD, /* it counted less than nothing: start and stop were called by different threads */
+	FAULT_MOVED, /* the kernel moved a counter in every attempt: read by system calls instead */
+	FAULT_SHARED, /* another program took the counters */
+	FAULT_THREAD, /* a negative count: start and stop were called by different threads */
 };
 
 struct bench_board {
 	uint64_t magic;
-	/* What to do. */
+	/* The task. */
 	uint32_t variants, runs, warmup, baselines, counters, how, cold, by_read, chain;
 	struct {
 		char path[BENCH_PATH];
@@ -51,18 +51,18 @@ struct bench_board {
 		uint64_t ops, bytes;
 	} variant[BENCH_VARIANTS];
 	struct encoding event[MARK_COUNTERS];
-	/* With BENCH_MSR: whose registers, and which. */
+	/* With BENCH_MSR: the CPU, and its registers. */
 	int32_t cpu;
 	uint32_t maker, counter[MARK_COUNTERS];
 	uint64_t mask;
 	char via[32], root[256];
-	/* What came of it. */
-	volatile uint64_t progress; /* moves with every run */
-	volatile uint32_t stage, of, run; /* where it is: the variant, the run of it */
+	/* The results. */
+	volatile uint64_t progress; /* incremented with every run */
+	volatile uint32_t stage, of, run; /* position: the variant, its run */
 	volatile uint32_t fault, blame, again;
 	uint32_t code; /* errno */
 	int32_t signal;
-	uint32_t no_address; /* not 0: SIGSEGV for another reason than an address that is not mapped */
+	uint32_t no_address; /* not 0: SIGSEGV, but not because of an unmapped address */
 	uint64_t address;
 	char what[256], hint[200];
 	uint64_t ops[BENCH_VARIANTS], bytes[BENCH_VARIANTS];
@@ -75,7 +75,7 @@ struct bench_board {
 struct bench_places {
 	uint32_t *order, *pairs;
 	int64_t *value, *base, *chain, *base_chain;
-	size_t size; /* of all */
+	size_t size; /* total */
 };
 
 static inline size_t bench_board_head(void)
@@ -105,7 +105,7 @@ static inline struct bench_places bench_places(struct bench_board *b, size_t var
 	return p;
 }
 
-/* The i-th run or baseline of variant v, its first counter. */
+/* Index of the i-th run or baseline of variant v, first counter. */
 static inline size_t bench_cell(size_t v, size_t i, size_t per_variant, size_t counters)
 {
 	return (v * per_variant + i) * counters;

@@ -17,7 +17,7 @@ enum { WORDS_MAX = 64, SAID_MAX = 1 << 20 };
 
 static const char begin[] = "tare-bench-";
 
-/* Who uses a room has its lock. */
+/* A folder in use is locked by its user. */
 static void remove_left(const char *parent)
 {
 	DIR *all = opendir(parent);
@@ -59,7 +59,7 @@ static int make(struct bench_room *r, const char *parent)
 		}
 		if (st.st_nlink)
 			return 0;
-		close(r->lock); /* another tare took it for one that was left before it was locked */
+		close(r->lock); /* another tare took it for an abandoned one before it was locked */
 	}
 	return EBUSY;
 }

@@ -4,7 +4,9 @@
 #include "bench/bench_chain.h"
 #include "tare/pmc.h"
 
-/* A chain of SHORT rounds has the overhead of the long one: the readings, the end of the loop. */
+/*
+ * A chain of SHORT rounds has the same overhead as the long one: the readings, the end of the loop.
+ */
 enum { SHORT = 2, LEAST = 158, MOST = LEAST << 6, STEPS = 1000, TRIES = 20 };
 
 static uint64_t ticks_of(uint32_t rounds)
@@ -23,11 +25,11 @@ static uint64_t ticks_of(uint32_t rounds)
 
 int64_t bench_chain_ticks(const struct bench_chain *c)
 {
-	chain_run(1); /* into the caches */
+	chain_run(1); /* load it into the caches */
 	for (int i = 0; i < TRIES; i++) {
 		int64_t less = (int64_t)ticks_of(SHORT), more = (int64_t)ticks_of(SHORT + c->rounds);
 
-		if (more > less) /* no interrupt made the short one long */
+		if (more > less) /* the short chain was not delayed by an interrupt */
 			return more - less;
 	}
 	return 0;

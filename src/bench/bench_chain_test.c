@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ticks as cycles. The time of the chain is not tested: it depends on the load of the machine. */
+/*
+ * Conversion of ticks to cycles. The chain's time is not tested, as it depends on the machine's
+ * load.
+ */
 #include "chain.h"
 #include "bench/bench_chain.h"
 #include "tap.h"

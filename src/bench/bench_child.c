@@ -19,7 +19,7 @@ struct lent {
 	cpu_set_t cpus;
 };
 
-/* Copies of tare's own descriptors 0 to 2; -1: tare has none. */
+/* Copies of tare's own descriptors 0 to 2; -1: not open in tare. */
 static int keep_own(struct lent *l, struct tare_error *err)
 {
 	for (int i = 0; i < 3; i++)
@@ -157,7 +157,11 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 		pid = l.pid;
 		watch(c, by, &l, &s, &left, end);
 		if (c->own_group && pid > 0)
-			kill(-pid, SIGKILL); /* what it has left behind; what left its group is found by its parent */
+			/*
+			 * what it left running; processes that left its group are found by their
+			 * parent
+			 */
+			kill(-pid, SIGKILL);
 		orphans_end(&left);
 		if (end->by_signal)
 			ret = tare_fail(err, ECANCELED, "ended by signal %d", end->by_signal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare/bench/1, and its runs as rows. */
+/* The document tare/bench/1, and its runs as rows. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const char *const how_names[] = { [BENCH_EXACT] = "exact engine", [BENCH_
 					 [BENCH_CLOCK] = "clock", [BENCH_MSR] = "msr", [BENCH_CHAIN] = "clock and additions" };
 static const char *const cold_names[] = { [BENCH_WARM] = "none", [BENCH_FLUSH] = "flush", [BENCH_EVICT] = "evict" };
 
-/* Values that are whole are written so. */
+/* Writes whole values as integers. */
 static void number(struct json *j, const char *key, double v)
 {
 	if (v == rint(v) && fabs(v) < 9e15)
@@ -203,7 +203,7 @@ void bench_json(struct text *out, const struct bench_about *b)
 			if (r->counter[c].quality != TARE_UNAVAILABLE)
 				result(&j, b, v, c);
 	json_end(&j);
-	json_array(&j, "pairs"); /* of start and stop, in each run of each variant */
+	json_array(&j, "pairs"); /* of start and stop, per run of each variant */
 	for (size_t v = 0; v < p->n_variants; v++) {
 		json_array(&j, NULL);
 		for (uint32_t i = 0; i < p->runs; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process in which tests run. What it finds out goes to the board at once: it may be gone the next moment. On arm64 and
- * x86 alike everything that is measured lies between the two marks; what is done here lies outside.
+ * The process in which tests run. Results are written to the board at once, as the process may
+ * crash at any time. On both arm64 and x86, everything that is measured is between the two marks;
+ * this code is outside.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ struct inside {
 	struct bench_chain chain;
 	struct tare_bench_test test[BENCH_VARIANTS];
 	void (*call[BENCH_VARIANTS])(void);
-	uint32_t done[BENCH_VARIANTS]; /* runs */
+	uint32_t done[BENCH_VARIANTS]; /* number of runs done */
 	char *evict;
 	size_t evict_size;
 	pid_t pid;
@@ -66,7 +67,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	const unsigned char *at = info->si_addr;
 
 	(void)context;
-	/* There is no log, and no guard behind it, before the first mark. */
+	/* There is no log, and no guard page after it, before the first mark. */
 	if (number == SIGSEGV && info->si_code > 0 && in->reader.guard && at >= in->reader.guard && at < in->reader.guard + 65536) {
 		fault(FAULT_PAIRS, BENCH_TEST);
 	} else if (!in->board->fault) {
@@ -93,7 +94,7 @@ static void catch_crashes(void)
 
 /* ---- one run ---- */
 
-/* Of the call of a function as --function has it: its baseline is the call of one that only returns. */
+/* The baseline of a function given by --function: a call of a function that only returns. */
 static void nothing(void)
 {
 }
@@ -136,7 +137,7 @@ static void make_cold(uint32_t v)
 		((volatile char *)in->evict)[i]++;
 }
 
-/* `times` 0: a run. Until the kernel leaves the counters alone meanwhile. */
+/* `times` 0: a run. Repeats until the kernel does not move the counters meanwhile. */
 static bool counted(uint32_t v, int times, int64_t *to, size_t *pairs)
 {
 	enum bench_fault f = FAULT_MOVED;
@@ -212,7 +213,7 @@ static int load(const struct tare_bench_test *linked, struct tare_error *err)
 	return 0;
 }
 
-/* What a test says of its runs, by ops() or bytes(): a number that divides must be one. */
+/* The test's own ops() or bytes(): a divisor, so it must be positive. */
 static int ask(uint64_t (*function)(void), const char *name, uint64_t given, uint64_t *out, struct tare_error *err)
 {
 	*out = given;
@@ -266,7 +267,7 @@ static int set_up(struct tare_error *err)
 	return in->evict != MAP_FAILED ? 0 : fault_words((tare_fail_nomem(err), err), BENCH_NOBODY);
 }
 
-/* The median of three: one interrupted chain would make a batch of baselines wrong. */
+/* The median of three: a single interrupted chain would spoil a batch of baselines. */
 static int64_t chain_median(void)
 {
 	int64_t a = bench_chain_ticks(&in->chain);
@@ -276,7 +277,7 @@ static int64_t chain_median(void)
 	return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
 }
 
-/* The baselines from `from` on, up to `to`. */
+/* Baselines `from` to `to` (exclusive). */
 static bool baselines(uint32_t from, uint32_t to)
 {
 	struct bench_board *b = in->board;
@@ -288,7 +289,7 @@ static bool baselines(uint32_t from, uint32_t to)
 			int64_t *cell = in->at.base + bench_cell(v, i, b->baselines, b->counters);
 			size_t pairs;
 
-			/* Twice: the first warms it up. */
+			/* Twice: the first one warms up. */
 			if (i == from && !counted(v, (int)n, cell, &pairs))
 				return false;
 			if (!counted(v, (int)n, cell, &pairs))
@@ -344,7 +345,9 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 	uint64_t ticks, ns;
 	int ret;
 
-	/* Counters first: drop the capabilities that open them before the code is loaded. */
+	/*
+	 * Open the counters first, then drop the capabilities needed for that, then load the code.
+	 */
 	stage(STAGE_BEGIN, 0);
 	ret = bench_reader_open(&in->reader, b, err);
 	if (ret == 0 && !linked)
@@ -388,7 +391,7 @@ int bench_inside(int fd, const struct tare_bench_test *test, struct tare_error *
 	int ret;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setpgid(0, 0); /* what tests fork ends with it */
+	setpgid(0, 0); /* children of tests end with it */
 	in = &it;
 	if (fstat(fd, &st) < 0 || (size_t)st.st_size < sizeof(*b))
 		return tare_fail(err, EINVAL, "descriptor %d is not what tare bench hands over", fd);

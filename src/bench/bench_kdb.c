@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runs as a splayed table of kdb+. q maps such files as they are:
+ * The runs as a splayed table of kdb+. q maps such files directly:
  *
  *	a list of numbers     offset  size
  *	                           0     2  fe 20
  *	                           2     1  type: 6 int (4 bytes), 7 long, 9 float (8 bytes)
  *	                           3     1  attribute: 0, none
  *	                           4     4  0
- *	                           8     8  how many
+ *	                           8     8  their number
  *	                          16        the numbers, little endian
  *
  *	a list of symbols          0     2  ff 01
  *	                           2     1  type: 11
  *	                           3     1  attribute: 0
- *	                           4     4  how many
- *	                           8        the symbols, each with a zero behind it
+ *	                           4     4  their number
+ *	                           8        the symbols, each NUL-terminated
  *
- * Variants and events are numbers in the table, places in two lists of symbols beside it: so no column is an enumeration, whose
- * layout changes from version to version of kdb+. Source: code.kx.com, "Splayed tables", "Serialization" (types, symbols);
- * offsets as the public reader of kdb+ files in Jaskirat Rajasansir's kdb-common has them (file.kdb.q).
+ * Variants and events are numbers in the table, which index two separate lists of symbols. So no
+ * column is an enumeration, as the layout of enumerations depends on the version of kdb+. Source:
+ * code.kx.com, "Splayed tables", "Serialization" (types, symbols); offsets from the public reader
+ * of kdb+ files in Jaskirat Rajasansir's kdb-common (file.kdb.q).
  */
 #include <string.h>
 #include "bench/bench_view.h"

@@ -6,7 +6,7 @@
 int bench_load(const char *path, const char *function, struct tare_bench_test *out, void (**call)(void), struct tare_error *err)
 {
 	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	/* Its own, and not what another library that it needs exports under such a name. */
+	/* The object's own symbol, not one of that name in a library that it needs. */
 	const char *const names[] = { "execute_test", "execute_baseline", "setup", "teardown", "ops", "bytes", "buffers" };
 	void *found[ARRAY_SIZE(names)];
 

@@ -10,7 +10,10 @@ enum { MACHINE = EM_X86_64 };
 enum { MACHINE = EM_AARCH64 };
 #endif
 
-/* A program that may lie anywhere says so; a shared object that can be run, too, has an interpreter and does not. */
+/*
+ * A position-independent executable has a flag; a shared object that can also be executed has an
+ * interpreter, but not the flag.
+ */
 static bool is_pie(const char *bytes, size_t n, const Elf64_Phdr *p)
 {
 	Elf64_Dyn d;
@@ -52,7 +55,8 @@ enum bench_object bench_object_kind(const void *bytes, size_t n)
 		if (p.p_type != PT_DYNAMIC)
 			continue;
 		dynamic = true;
-		cut = p.p_offset > n || p.p_filesz > n - p.p_offset; /* its end lies behind what was read */
+		/* it extends beyond the bytes that were read */
+		cut = p.p_offset > n || p.p_filesz > n - p.p_offset;
 		pie = is_pie(bytes, n, &p);
 	}
 	return pie || (cut && interpreter) ? OBJECT_PROGRAM : dynamic ? OBJECT_SHARED : OBJECT_NONE;

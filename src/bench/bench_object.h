@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file is, by its first bytes: pure. */
+/* Determines the type of a file from its first bytes, without side effects. */
 #ifndef BENCH_BENCH_OBJECT_H
 #define BENCH_BENCH_OBJECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum bench_object { OBJECT_NONE /* not ELF, not of 64 bits, cut off */, OBJECT_FOREIGN /* of another processor */, OBJECT_RELOCATABLE, OBJECT_SHARED, OBJECT_PROGRAM };
+enum bench_object { OBJECT_NONE /* not ELF, not 64-bit, truncated */, OBJECT_FOREIGN /* for another processor */, OBJECT_RELOCATABLE, OBJECT_SHARED, OBJECT_PROGRAM };
 
-/* `bytes` is how a file begins: all of it, or 64 KiB at least. */
+/* `bytes` is the start of the file: all of it, or at least 64 KiB. */
 enum bench_object bench_object_kind(const void *bytes, size_t n);
 
-/* Where the section .text of a whole file is; false: it has none, or is damaged. */
+/* Position of the section .text in a complete file; false: it has none, or is damaged. */
 bool bench_object_text(const void *bytes, size_t n, size_t *at, size_t *size);
 
 #endif

@@ -55,7 +55,7 @@ static int open_group(struct bench_reader *r, struct tare_error *err)
 }
 
 #if defined(__x86_64__)
-static struct bench_reader *asked; /* for a function that has no argument to spare */
+static struct bench_reader *asked; /* for a function without a spare argument */
 
 static int read_msrs(uint64_t *counters)
 {
@@ -71,7 +71,7 @@ static int read_msrs(uint64_t *counters)
 }
 #endif
 
-/* Tare itself has programmed them, and puts them back: here they are only read. */
+/* tare itself has programmed them, and restores them: here they are only read. */
 static int open_msrs(struct bench_reader *r, const struct bench_board *b, struct tare_error *err)
 {
 #if defined(__x86_64__)
@@ -219,7 +219,7 @@ size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, 
 			size_t at = 1 + r->first + i * r->step;
 			int64_t d = (int64_t)((e[at] - started[at]) & r->mask);
 
-			if (d < 0) { /* what one thread has counted does not become less */
+			if (d < 0) { /* a thread's count does not decrease */
 				*fault = FAULT_THREAD;
 				return pairs;
 			}

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Defined values in the registers before a snippet: times of floating-point instructions depend on
- * them (a subnormal number or a NaN costs an assist on some CPUs), those of divisions and shifts
- * too. Text -> text.
+ * Defined register values before a snippet: times of floating-point instructions depend on them (a
+ * subnormal number or a NaN costs an assist on some CPUs), and those of divisions and shifts, too.
+ * Text -> text.
  */
 #include <ctype.h>
 #include <string.h>
 #include "bench/bench_snippet.h"
 
-/* The size in bytes of the floating-point numbers that the instruction reads; 0: none, or any. */
+/*
+ * The size in bytes of the floating-point numbers that the instruction reads; 0: none, or any size.
+ */
 #if defined(__x86_64__)
 static unsigned number_size(const char *name, size_t n)
 {
@@ -60,9 +62,9 @@ static unsigned number_size(const char *name, size_t n)
 #endif
 
 struct kinds {
-	unsigned size; /* of the largest floating-point number that the code reads; 8 where it names
-			  none */
-	bool vex;      /* a name begins with v: all registers, at any width */
+	/* of the largest floating-point number that the code reads; 8 if it names none */
+	unsigned size;
+	bool vex;      /* a name starts with v: use all registers, at any width */
 	bool mmx;
 };
 
@@ -97,16 +99,16 @@ static struct kinds kinds_of(const struct bench_snippet *s)
 #if defined(__x86_64__)
 unsigned bench_vector_bytes(void)
 {
-	/* With the operating system's leave (XGETBV), which both ask for. */
+	/* The operating system must enable it, too (XGETBV), which both functions check. */
 	return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") ? 64
 	       : __builtin_cpu_supports("avx")                                          ? 32
 											: 16;
 }
 
 /*
- * Upper halves that are not 0 slow down instructions without VEX: those write the lower half, and
- * so wait for the register's last value. A snippet without a v instruction cannot see the upper
- * halves. Source: Intel Optimization Reference Manual, "Mixing AVX Code with SSE Code".
+ * Non-zero upper halves slow down instructions without VEX: those write only the lower half, so
+ * they depend on the register's previous value. A snippet without a v instruction does not use the
+ * upper halves. Source: Intel Optimization Reference Manual, "Mixing AVX Code with SSE Code".
  */
 void bench_snippet_registers(struct text *out, const struct bench_snippet *s)
 {
@@ -156,7 +158,7 @@ void bench_snippet_registers(struct text *out, const struct bench_snippet *s)
 				       : "\tmovi v%d.8h, #0x3c, lsl #8\n",
 			 i);
 	for (int i = 0; i < 28; i++)
-		if (i != 14 && i != 18) /* memory; the platform's own */
+		if (i != 14 && i != 18) /* memory operands; reserved by the platform */
 			text_add(out, "\tmov x%d, #1\n", i);
 }
 #endif

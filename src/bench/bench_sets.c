@@ -17,7 +17,7 @@ static enum kind kind_of(const struct encoding *e)
 	return e->counters && !(e->counters & UINT32_MAX) ? KIND_FIXED : KIND_PROGRAMMABLE;
 }
 
-/* Whether they can be on the counters all at once, for a thread of this user. */
+/* Do they all fit on the counters at the same time, for a thread of this user? */
 static int try_set(const struct bench_plan *p, int cpu, const struct bench_set *s, struct tare_error *err)
 {
 	const struct target self = { .cpu = -1, .cgroup_fd = -1 }, whole = { .pid = -1, .cpu = cpu, .cgroup_fd = -1 };
@@ -30,7 +30,8 @@ static int try_set(const struct bench_plan *p, int cpu, const struct bench_set *
 	leader.attr.pinned = s->how == BENCH_REGISTER;
 	for (size_t i = 0; i < s->n; i++)
 		enc[i] = i ? &p->events->enc[s->event[i]] : &leader;
-	if (s->how == BENCH_MSR) { /* its plan says whether they fit, and nothing is written before it starts */
+	/* its plan shows whether they fit, and nothing is written before it starts */
+	if (s->how == BENCH_MSR) {
 		ret = source_msr.open(&c, enc, s->n, &whole, NULL, err);
 		if (ret == 0)
 			source_msr.close(c);
@@ -120,7 +121,7 @@ static bool counts_cycles(const struct bench_counter *counter, size_t n)
 	return false;
 }
 
-/* The clock, and cycles that are estimated from its ticks. */
+/* The clock, and cycles estimated from its ticks. */
 static void place_clock(struct bench_sets *s, const struct bench_plan *p, int cpu,
 			struct bench_counter *counter)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which counters are counted in the same runs. */
+/* Divides the counters into sets that are counted in the same runs. */
 #ifndef BENCH_BENCH_SETS_H
 #define BENCH_BENCH_SETS_H
 
@@ -9,10 +9,10 @@
 
 struct bench_set {
 	enum bench_how how;
-	size_t n;	/* counters of the result */
+	size_t n;	/* counters in the result */
 	size_t n_board; /* counters in the process: the exact engine reads all of its classes */
-	size_t counter[BENCH_COUNTERS]; /* of the result */
-	size_t event[BENCH_COUNTERS];	/* of the plan's list */
+	size_t counter[BENCH_COUNTERS]; /* index in the result */
+	size_t event[BENCH_COUNTERS];	/* index in the plan's list */
 	size_t class[BENCH_COUNTERS];	/* of the exact engine */
 };
 
@@ -24,8 +24,9 @@ struct bench_sets {
 };
 
 /*
- * The plan's events, each in a set or marked unavailable in `counter`, in the order in which they are shown: what the exact
- * engine counts, fixed counters, programmable ones, the kernel's own, the clock. As many to a set as fit at once, by trying.
+ * Puts each of the plan's events into a set, or marks it unavailable in `counter`, in the order in
+ * which they are shown: the exact engine's, fixed counters, programmable ones, the kernel's own,
+ * the clock. As many per set as fit at the same time, found by trying.
  */
 int bench_sets_make(struct bench_sets *s, const struct bench_plan *plan, int cpu, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err);
 

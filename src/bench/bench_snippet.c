@@ -11,7 +11,10 @@ bool bench_snippet_is_att(const char *code)
 
 /* ---- registers in turn ---- */
 
-/* A family: how its registers are written, with the number where '#' stands. The first matches general registers by list. */
+/*
+ * A family of registers: the format of their names, with '#' for the number. The first one matches
+ * general registers by a list.
+ */
 #if defined(__x86_64__)
 static const char *const general[4][16] = {
 	{ "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15" },
@@ -20,7 +23,7 @@ static const char *const general[4][16] = {
 	{ "al", "bl", "cl", "dl", "sil", "dil", "bpl", "spl", "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b" },
 };
 static const char *const numbered[] = { "xmm", "ymm", "zmm" };
-/* No instruction has these as operands that are not written. */
+/* No instruction uses these as implicit operands. */
 enum { TURN_FIRST = 8, TURN_VECTOR = 8, GENERAL_TURNS = 6 };
 #else
 static const char *const numbered[] = { "x", "w", "d", "s", "q", "v" };
@@ -28,7 +31,7 @@ enum { TURN_FIRST = 9, TURN_VECTOR = 16, GENERAL_TURNS = 7 };
 #endif
 
 struct reg {
-	int family;  /* -1: none; general ones first */
+	int family;  /* -1: none; general registers first */
 	int number;
 	size_t length; /* of its name */
 };
@@ -73,7 +76,7 @@ static bool is_general(int family)
 #endif
 }
 
-/* The same piece of hardware under another name? */
+/* Are they the same hardware register under different names? */
 static bool same(struct reg a, struct reg b)
 {
 	return a.family >= 0 && b.family >= 0 && a.number == b.number && is_general(a.family) == is_general(b.family);
@@ -90,7 +93,7 @@ static void put_reg(struct text *out, int family, int number)
 	text_add(out, "%s%d", numbered[family - 4], number);
 }
 
-/* Calls for every register that the code names, in its place. */
+/* Iterates over the registers that the code names, in order. */
 static struct reg next_reg(const char *code, size_t *at)
 {
 	size_t i = *at;
@@ -113,18 +116,20 @@ static struct reg next_reg(const char *code, size_t *at)
 	return (struct reg){ .family = -1 };
 }
 
-/* ---- what a copy may wait for beside that register ---- */
+/* ---- other dependencies of a copy ---- */
 
 /*
- * Whether all that the instruction hands on to a next copy of itself is in that register: no flag, other register or memory is both read
- * and written. Of general registers, by the names of instructions that are known to be so; of vector registers, where no flags are and few
- * write twice, by the names of those that are not. Sources: Intel SDM vol. 2, each instruction's "Operation" and "Flags Affected"; Arm ARM, C6.
+ * Is that register the only dependency between copies of the instruction: is no flag, other
+ * register or memory both read and written? For general registers, by a list of instructions known
+ * to qualify; for vector registers, where flags are not involved and few instructions write two
+ * results, by a list of exceptions. Sources: Intel SDM vol. 2, each instruction's "Operation" and
+ * "Flags Affected"; Arm ARM, C6.
  */
 static bool is_one_of(const char *name, size_t n, const char *const *list, bool suffixed)
 {
 	for (; *list; list++) {
 		size_t k = strlen(*list);
-		bool open = (*list)[k - 1] == '*'; /* and all that begin so */
+		bool open = (*list)[k - 1] == '*'; /* prefix match */
 
 		k -= open;
 		if (n >= k && !strncasecmp(name, *list, k) && (open || n == k || (suffixed && n == k + 1 && strchr("bwlqBWLQ", name[k]))))
@@ -142,7 +147,7 @@ static const char *name_of(const char *code, size_t *n)
 }
 
 #if defined(__x86_64__)
-/* How often the code names that piece of hardware. */
+/* How often the code names that hardware register. */
 static unsigned mentions(const char *code, struct reg what)
 {
 	unsigned n = 0;
@@ -159,10 +164,17 @@ static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg wri
 		"and", "or", "xor", "imul", "cmov*", "bsf", "bsr", "lzcnt", "tzcnt", "popcnt", "crc32*", "andn", "bextr", "blsi", "blsr", "blsmsk", "bzhi",
 		"pdep", "pext", "rorx", "sarx", "shlx", "shrx", "btc", "btr", "bts", "movd", "movq", "vmovd", "vmovq", "cvt*", "vcvt*", "pextr*",
 		"vpextr*", "movmsk*", "vmovmsk*", "pmovmskb", "vpmovmskb", NULL };
-	/* By cl, 0 leaves the flags as they were. Those that go round (rol) always leave some, and are not here. */
+	/*
+	 * With cl = 0 they do not change the flags. Rotates (rol) always preserve some flags, and
+	 * are not in this list.
+	 */
 	static const char *const shifts[] = { "shl", "sal", "shr", "sar", "shld", "shrd", NULL };
-	static const char *const twice[] = { "mulx", NULL }; /* the second operand is a result, too */
-	/* Gathers clear their mask; the string comparisons' results, and what is stored, are elsewhere; comparisons of scalars set flags alone. */
+	/* the second operand is a result, too */
+	static const char *const twice[] = { "mulx", NULL };
+	/*
+	 * Gathers clear their mask; string comparisons and stores have their results elsewhere;
+	 * scalar comparisons only set flags.
+	 */
 	static const char *const vector[] = { "vgather*", "vpgather*", "pcmpestr*", "pcmpistr*", "vpcmpestr*", "vpcmpistr*", "maskmov*", "vmaskmovdqu", "comis*", "ucomis*",
 		"vcomis*", "vucomis*", "ptest", "vptest", "vtestp*", "encodekey*", "aesenc128kl", "aesdec128kl", "aesenc256kl", "aesdec256kl", NULL };
 	static const char *const reads_xmm0[] = { "blendvp*", "pblendvb", "sha256rnds2", NULL };
@@ -187,7 +199,10 @@ static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg wri
 #else
 static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg written)
 {
-	/* What reads the carry or all flags and sets them; stores, exchanges, and what sets nothing but flags. */
+	/*
+	 * Instructions that read and set the carry or all flags; stores, exchanges, and
+	 * instructions that only set flags.
+	 */
 	static const char *const others[] = { "adcs", "sbcs", "ngcs", "ccmp", "ccmn", "fccmp*", "cmp", "cmn", "tst", "fcmp*", "st*", "cas*", "swp*", "rmif", "setf*",
 		"ld*", "cb*", "tb*", "prf*", "msr", "sys*", NULL };
 	static const char *const loads[] = { "ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrsw", "ldur*", NULL };
@@ -196,7 +211,7 @@ static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg wri
 	const char *name = name_of(s->code, &n);
 
 	(void)written;
-	/* [x1, #8]! and [x1], #8 move x1 on. */
+	/* [x1, #8]! and [x1], #8 change x1. */
 	if (strchr(s->code, '!') || (bracket && strchr(bracket, ',')))
 		return false;
 	return is_one_of(name, n, loads, false) || !is_one_of(name, n, others, false);
@@ -209,7 +224,7 @@ struct turns {
 	size_t n;
 };
 
-/* Where the operand that is written begins; NULL: not one instruction of two operands or more. */
+/* The position of the written operand; NULL: not a single instruction with two or more operands. */
 static const char *written_operand(const char *code, bool att)
 {
 	const char *p = code, *operand, *comma;
@@ -257,7 +272,7 @@ static bool find_turns(const struct bench_snippet *s, struct turns *t)
 		inside |= *p == '(' || *p == '[';
 		inside &= *p != ')' && *p != ']';
 		if (inside && word(*p) && !word(p[-1]) && same(reg_at(p), t->written))
-			return false; /* another register would hold no address */
+			return false; /* another register would not contain an address */
 	}
 	for (int i = 0; i < 8 && t->n < BENCH_TURNS; i++) {
 		struct reg other = t->written, r;
@@ -287,7 +302,7 @@ bool bench_snippet_turns(const struct bench_snippet *s, struct text *names)
 	return true;
 }
 
-/* The code with another register in the place of the written one. */
+/* The code with another register instead of the written one. */
 static void put_turn(struct text *out, const struct bench_snippet *s, const struct turns *t, int number)
 {
 	size_t from = 0, at = 0;
@@ -319,7 +334,7 @@ bool bench_snippet_may_loop(const struct bench_snippet *s)
 
 /* ---- the file ---- */
 
-/* What the assembler complains about is then said to be in the user's own line. */
+/* Makes the assembler report errors in the user's own line. */
 static void put_copies(struct text *out, const struct bench_snippet *s)
 {
 	struct turns t;
@@ -348,7 +363,7 @@ static void syntax(struct text *out, const struct bench_snippet *s, bool begin)
 		text_add(out, begin ? "\t.intel_syntax noprefix\n" : "\t.att_syntax prefix\n");
 }
 
-/* The registers that take turns begin with what the first of them holds. */
+/* Initialise the alternating registers with the value of the first. */
 static void spread(struct text *out, const struct bench_snippet *s)
 {
 	static const char *const vector[] = { "movaps", "vmovaps", "vmovaps" };
@@ -367,7 +382,7 @@ static void spread(struct text *out, const struct bench_snippet *s)
 	}
 }
 
-/* The first instruction behind the call begins a cache line. */
+/* Align the first instruction after the call to a cache line. */
 static void marked(struct text *out, const struct bench_snippet *s, bool empty)
 {
 	bool loop = s->loop && !(empty && s->bare_baseline);
@@ -391,7 +406,7 @@ static const char enter[] =
 static const char leave[] =
 	"\tmov tare_rsp(%rip), %rsp\n\tcld\n\temms\n\tldmxcsr tare_mxcsr(%rip)\n\tfldcw tare_fcw(%rip)\n"
 	"\tadd $8, %rsp\n\tpop %r15\n\tpop %r14\n\tpop %r13\n\tpop %r12\n\tpop %rbp\n\tpop %rbx\n\tret\n";
-/* What nanoBench promises, too: these point into the middle of memory of their own. */
+/* As in nanoBench: these point to the middle of separate memory areas. */
 static const char memory[] =
 	"\tlea tare_memory+0x08000(%rip), %r14\n\tlea tare_memory+0x18000(%rip), %rdi\n"
 	"\tlea tare_memory+0x28000(%rip), %rsi\n\tlea tare_memory+0x38000(%rip), %rbp\n";
@@ -488,7 +503,10 @@ void bench_snippet_c(struct text *out, const struct bench_snippet *s, const char
 #else
 	static const char where[] = "rw";
 #endif
-	/* What is no expression ends with a semicolon of ours: one too many is an empty statement, and a line's end ends a comment. */
+	/*
+	 * A statement is followed by our semicolon: an additional one is an empty statement, and a
+	 * newline ends a comment.
+	 */
 	bool expression = !strpbrk(s->code, ";{}");
 
 	text_add(out, "#define keep(x) do { __auto_type kept_ = (x); __asm__ volatile(\"\" : : \"%s\"(kept_) : \"memory\"); } while (0)\n", where);

@@ -8,7 +8,7 @@ static const struct {
 	int line;
 	const char *code;
 	bool att;
-	const char *names; /* NULL: none take turns */
+	const char *names; /* NULL: no alternating registers */
 } rows[] = {
 #if defined(__x86_64__)
 	{ __LINE__, "imul rax, rbx", false, "rax, r8, r9, r10, r11, r12, r13" },

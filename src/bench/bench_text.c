@@ -9,7 +9,7 @@
 enum { NAME, VALUE, SPREAD, RANGE, SHAPE, ORDER, BYTE, COLUMNS };
 enum { BINS = 12, SERIES = 20, ZEROS_NAMED = 8 };
 
-/* As many digits as the number is likely to be worth: 1,234  3.00  0.0125. */
+/* Number of digits that are likely to be significant: 1,234  3.00  0.0125. */
 static unsigned digits_of(double v)
 {
 	double size = fabs(v);
@@ -22,7 +22,10 @@ static void put_value(struct text *out, const struct style *s, double v)
 	put_real(out, s, v, digits_of(v));
 }
 
-/* Two numbers of one kind, with the digits of the one that has more, of which at most two are needed from 1 on. */
+/*
+ * Two numbers of the same kind, with the digits of the one that has more; at most two decimals from
+ * 1 on.
+ */
 static void put_both(struct text *out, const struct style *s, double a, const char *between, double b)
 {
 	unsigned digits = digits_of(a) > digits_of(b) ? digits_of(a) : digits_of(b);
@@ -34,7 +37,7 @@ static void put_both(struct text *out, const struct style *s, double a, const ch
 	put_real(out, s, b, digits);
 }
 
-/* "exact/loads/" is what one types; who reads knows them as loads. */
+/* "exact/loads/" is the name to type; the report shows "loads". */
 static const char *short_name(const struct bench_counter *c, char *room, size_t size)
 {
 	size_t n = strlen(c->name);
@@ -49,7 +52,7 @@ static const char *short_name(const struct bench_counter *c, char *room, size_t 
 	return room;
 }
 
-/* What heads a counter's row: its name, and the unit of what does not count events. */
+/* The heading of a counter's row: its name, and the unit if it does not count events. */
 static const char *row_name(const struct bench_counter *c, char *room, size_t size)
 {
 	if (strncmp(c->name, "task-clock", 10) && strncmp(c->name, "cpu-clock", 9))
@@ -58,7 +61,7 @@ static const char *row_name(const struct bench_counter *c, char *room, size_t si
 	return room;
 }
 
-/* A paragraph, in lines as wide as the style has them. */
+/* A paragraph, wrapped at the style's width. */
 static void put_wrapped(struct text *out, const struct style *s, const char *words)
 {
 	size_t at = 0, width = (size_t)(s->width > 120 ? 120 : s->width);
@@ -77,7 +80,7 @@ static void put_wrapped(struct text *out, const struct style *s, const char *wor
 	text_add(out, "\n");
 }
 
-/* What never varies is known to its last digit. */
+/* Constant values have all digits. */
 static void cell_value(struct grid *g, unsigned column, enum ink ink, const struct style *s, double v, bool sure)
 {
 	struct text t = { 0 };
@@ -102,7 +105,10 @@ static double quantile(const struct bench_stat *st, double q)
 	return st->sorted[(size_t)(q * (double)(st->n - 1))];
 }
 
-/* How many runs lie where, from the least to the 95th percentile: a few runs that an interrupt hit would hide all else. */
+/*
+ * A histogram of the runs, from the minimum to the 95th percentile: a few interrupted runs would
+ * hide the rest.
+ */
 static void cell_shape(struct grid *g, const struct style *s, const struct bench_stat *st)
 {
 	double count[BINS] = { 0 }, low = st->min, high = quantile(st, 0.95);
@@ -273,7 +279,7 @@ static void verdicts(struct text *out, const struct bench_about *b, size_t v, co
 	text_add(out, "\n");
 }
 
-/* "cycles:u: agree: 0.01 +- 0.02, p = 0.3", of perf's less the registers'. */
+/* "cycles:u: agree: 0.01 +- 0.02, p = 0.3", perf's value minus the registers'. */
 static void cross(struct text *out, const struct bench_about *b, size_t v, const struct style *s)
 {
 	const struct bench_result *r = b->result;
@@ -305,7 +311,10 @@ static void unavailable(struct text *out, const struct bench_result *r, const st
 		}
 }
 
-/* What a pair of marks costs, by each counter that was not at 0: it is off the results already. */
+/*
+ * The overhead of a pair of marks, for each counter that was not 0: it is already subtracted from
+ * the results.
+ */
 static void costs(struct text *out, const struct bench_about *b, const struct style *s)
 {
 	const struct bench_result *r = b->result;
@@ -332,7 +341,7 @@ static void conditions(struct text *out, const struct bench_about *b, const stru
 	const struct bench_plan *p = b->plan;
 
 	put_count(out, s, p->runs);
-	text_add(out, " run%s%s behind ", p->runs == 1 ? "" : "s", p->n_variants > 1 ? " each" : "");
+	text_add(out, " run%s%s after ", p->runs == 1 ? "" : "s", p->n_variants > 1 ? " each" : "");
 	put_count(out, s, p->warmup);
 	text_add(out, " of warm-up");
 	if (p->n_variants > 1 && p->shuffle)

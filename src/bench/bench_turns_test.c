@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs that are counted by stretches, in turn: who runs when, and that each number finds its place. This program is the test that is run, too. */
+/*
+ * Runs in alternating stretches: their order, and the placement of each value. This program is also
+ * the test that is run.
+ */
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include "exact/exact.h"
@@ -24,7 +27,7 @@ TEST(stretches_are_all_of_it)
 	CHECK_EQ(run, 103);
 	CHECK_EQ(base, 7);
 	p.runs = 14;
-	CHECK_EQ(bench_stretches(&p), 2, "none of fewer than five");
+	CHECK_EQ(bench_stretches(&p), 2, "each has at least five");
 	p.runs = 4;
 	CHECK_EQ(bench_stretches(&p), 1);
 	p.runs = BENCH_RUNS_MAX;
@@ -84,15 +87,19 @@ TEST(sets_take_turns)
 
 	if (!CHECK(bench_run(&p, &r, &blame, &err) == 0, "%s", err.what))
 		return;
-	/* 17 runs in three stretches of 5, 6 and 6, by the engine and the clock: forth, back, forth. */
+	/*
+	 * 17 runs in three stretches of 5, 6 and 6, by the engine and the clock, in alternating
+	 * order.
+	 */
 	CHECK_STR(r.words, "exact 5 2;clock 5 2;clock 6 3;exact 6 3;exact 6 3;clock 6 3;", "in turn");
 	CHECK_EQ(r.n_counters, 2);
 	for (size_t v = 0; v < 2 && r.n_counters == 2; v++) {
 		const struct bench_series *exact = &r.series[v * 2], *clock = &r.series[v * 2 + 1];
-		int64_t one = exact->value[0] / r.pairs[v * p.runs]; /* the compiler may have put something between the marks */
+		/* the compiler may have put instructions between the marks */
+		int64_t one = exact->value[0] / r.pairs[v * p.runs];
 
 		for (uint32_t i = 0; i < p.runs; i++) {
-			/* Both count on in one process, in the order of their runs. */
+			/* Both variants count in one process, in the order of their runs. */
 			uint32_t from = i < 5 ? 0 : i < 11 ? 5 : 11, before = 2 * (i - from) + (r.order[2 * i] != v);
 
 			CHECK_EQ(r.pairs[v * p.runs + i], 1 + before % 3, "run %u of %zu", i, v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench for people, as the document tare/bench/1, and as tables of runs: CSV, Parquet, kdb+. */
+/* A bench as text, as the document tare/bench/1, and as tables of runs: CSV, Parquet, kdb+. */
 #ifndef BENCH_BENCH_VIEW_H
 #define BENCH_BENCH_VIEW_H
 
@@ -11,8 +11,8 @@ struct bench_about {
 	const struct bench_plan *plan;
 	const struct bench_result *result;
 	const struct bench_stats *stats;
-	const char *const *remarks; /* whole sentences, ends with NULL */
-	bool all; /* text: also what is 0 */
+	const char *const *remarks; /* complete sentences, ends with NULL */
+	bool all; /* text: also show counters that are 0 */
 };
 
 void bench_text(struct text *out, const struct bench_about *b, const struct style *style);
@@ -23,8 +23,8 @@ void bench_csv(struct text *out, const struct bench_about *b);
 int bench_parquet(struct out *out, const struct bench_about *b, struct tare_error *err);
 
 /*
- * The same rows as a splayed table of kdb+: BENCH_KDB_FILES files under one folder, with the names that bench_kdb_name() gives ("runs/.d").
- * Each one's bytes are appended to `out`.
+ * The same rows as a splayed table of kdb+: BENCH_KDB_FILES files in one folder, named by
+ * bench_kdb_name() ("runs/.d"). Appends the contents of each to `out`.
  */
 enum { BENCH_KDB_FILES = 11 };
 const char *bench_kdb_name(unsigned file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers against perf, values of too few runs, and estimated cycles, in each format. */
+/* Registers compared with perf, values of too few runs, and estimated cycles, in each format. */
 #include <string.h>
 #include "tap.h"
 #include "bench/bench_view.h"

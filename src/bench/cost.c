@@ -27,7 +27,7 @@ static double mean_of(const double *v, size_t n)
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += v[i] - v[0]; /* of numbers that are alike the mean is that number */
+		sum += v[i] - v[0]; /* the mean of equal numbers is exactly that number */
 	return v[0] + sum / (double)n;
 }
 
@@ -60,7 +60,10 @@ static double middle_of(const double *sorted, size_t n)
 	return mean_of(sorted + n / 4, n - 2 * (n / 4));
 }
 
-/* NAN where there are too few to tell. Source: Tukey and McLaughlin, "Less Vulnerable Confidence and Significance Procedures for Location", Sankhya A 25, 1963. */
+/*
+ * NAN if there are too few. Source: Tukey and McLaughlin, "Less Vulnerable Confidence and
+ * Significance Procedures for Location", Sankhya A 25, 1963.
+ */
 static struct interval interval_of(const double *v, double *sorted, double *scratch, size_t n)
 {
 	size_t cut = n / 4, left = n - 2 * cut;
@@ -81,7 +84,10 @@ static struct interval interval_of(const double *v, double *sorted, double *scra
 	return s;
 }
 
-/* By which it moves on at a time: virtual machines and some processors move the clock on by more than 1, all else counts one by one. */
+/*
+ * The step of a counter: virtual machines and some processors advance the clock by more than 1; all
+ * others count one by one.
+ */
 static double step_of(const struct bench_result *r, size_t counter)
 {
 	double step = fmax(1, r->clock_step);
@@ -98,7 +104,7 @@ static bool by_clock(const struct bench_counter *c)
 	return c->how == BENCH_CLOCK || c->how == BENCH_CHAIN;
 }
 
-/* Of one run: the clock may have had several rounds. */
+/* Of one run: for the clock it may have several rounds. */
 static uint64_t ops_of(const struct bench_result *r, size_t v, size_t counter)
 {
 	uint32_t rounds = by_clock(&r->counter[counter]) && r->rounds[v] ? r->rounds[v] : 1;
@@ -122,7 +128,7 @@ const char *bench_quality(const struct bench_counter *c)
 	return tare_quality_name(c->quality);
 }
 
-/* Readings that agree know no more than that. */
+/* An interval is at least as wide as the counter's resolution, even if readings agree. */
 static double at_least(double half, double open)
 {
 	return half < open ? open : half;
@@ -165,10 +171,14 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	if (s->constant)
 		step = 0;
 	per_run = ops ? (double)ops : (double)all_pairs / p->runs;
-	/* A clock reads up to one step less or more, by where in a step the code begins; and that may be the same place each time. */
+	/*
+	 * A clock's reading is off by up to one step in both directions, depending on where in a
+	 * step the code starts; and that may be the same position each time.
+	 */
 	open = by_clock(&result->counter[counter]) ? step : step / 2;
 	s->unsure = open / per_run;
-	if (result->counter[counter].how == BENCH_CHAIN) /* the chain's ticks have a step, too, and chains affect the code differently */
+	/* the chain's ticks have a step, too, and the chain affects the code in different ways */
+	if (result->counter[counter].how == BENCH_CHAIN)
 		s->unsure = hypot(s->unsure, r.middle * fmax(fmax(1, result->clock_step), result->chain_spread) / result->chain_ticks);
 	s->value = r.middle;
 	b_half = at_least(b.high - b.middle, open);
@@ -177,7 +187,10 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 		half += BENCH_CHAIN_BIAS * fabs(r.middle);
 	s->low = r.middle - half;
 	s->high = r.middle + half;
-	/* The marks may overlap with the end of the code: then up to the whole baseline is subtracted in excess. */
+	/*
+	 * The marks may overlap with the end of the code: then up to the whole baseline is
+	 * subtracted too much.
+	 */
 	if (result->counter[counter].how == BENCH_CHAIN)
 		s->high += k * fmax(0, b.middle);
 	s->min = s->sorted[0];
@@ -195,9 +208,10 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 }
 
 /*
- * The runs are cut into blocks along time, and the middles of the blocks are compared by Student's test: a run that an interrupt
- * made long is no argument then, and a drift, which the blocks of both follow alike, makes the test more careful, not less. The
- * baselines' own uncertainty is added: each variant has a baseline of its own.
+ * The runs are divided by time into blocks, and the middles of the blocks are compared by Student's
+ * test. So a run that an interrupt delayed has no effect, and a drift, which affects the blocks of
+ * both variants equally, makes the test more conservative. The baselines' uncertainty is added, as
+ * each variant has its own baseline.
  */
 static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, const struct bench_stat *b, struct tare_error *err)
 {
@@ -212,7 +226,7 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 	*v = (struct bench_verdict){ .change = b->value - a->value, .half = NAN, .p = NAN, .blocks = blocks };
 	v->percent = v->change == 0 ? 0 : a->value == 0 ? copysign(INFINITY, v->change) : 100 * v->change / fabs(a->value);
 	if (a->low != a->high && a->low <= 0 && a->high >= 0)
-		v->percent = copysign(INFINITY, v->change); /* of what may be nothing */
+		v->percent = copysign(INFINITY, v->change); /* relative to a value that may be 0 */
 	for (size_t side = 0; ret == 0 && side < 2; side++)
 		for (size_t i = 0; i < blocks; i++) {
 			size_t from = i * a->n / blocks, to = (i + 1) * a->n / blocks;
@@ -227,7 +241,10 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 		g = student_compare(middles, blocks, middles + BENCH_STRETCHES, blocks);
 		bases = hypot(a->pairs_per_op * (a->base_high - a->base_low) / 2, b->pairs_per_op * (b->base_high - b->base_low) / 2);
 		v->half = hypot(at_least(g.half, hypot(a->unsure, b->unsure)), bases);
-		/* Of the change that is shown; where blocks agree, what a step and the baselines leave open decides. */
+		/*
+		 * For the displayed change; if blocks agree, the resolution and the baselines
+		 * decide.
+		 */
 		v->p = v->half > 0 ? student_p(v->change / v->half * student_t(BENCH_P, df), df) : v->change == 0;
 		v->tested = !isnan(v->half);
 		v->beyond = v->tested && v->change != 0 && v->p <= BENCH_P;
@@ -248,7 +265,7 @@ size_t bench_by_perf(const struct bench_result *r, size_t counter)
 	return SIZE_MAX;
 }
 
-/* Of many events one differs by chance: what is found is found among all of them. */
+/* With many events one may differ by chance: corrects for the number of tests. */
 static int cross(struct bench_stats *out, const struct bench_result *r, struct tare_error *err)
 {
 	size_t n = out->n_variants * out->n_counters, k = 0;

@@ -61,13 +61,14 @@ TEST(bench_what_never_varies)
 }
 
 /*
- * Of 100, 110 .. 180 the middle half is 120 to 160; with two at each end drawn in, 120 120 120 130 140 150 160 160 160, the variance is
- * 2600 / 8; t of 4 degrees of freedom is 2.776445.
+ * Of 100, 110 .. 180 the middle half is 120 to 160; winsorized by two at each end, 120 120 120 130
+ * 140 150 160 160 160, the variance is 2600 / 8; t with 4 degrees of freedom is 2.776445.
  */
 TEST(bench_carries_the_spread_of_the_baseline)
 {
 	double half = 2.7764451052 * sqrt(2600.0 / 8 / 9) * 9 / 5, runs = 2.0930240544 * sqrt(300 * 300 * 40.0 / 39 / 40) * 40 / 20 / 10;
-	double both = hypot(0.5 / 10, 0.4 * half); /* runs that agree: within half a count of each */
+	/* runs that agree: within half a count of each */
+	double both = hypot(0.5 / 10, 0.4 * half);
 	const struct bench_stat *s;
 
 	make(1, 10, 4);
@@ -85,7 +86,7 @@ TEST(bench_carries_the_spread_of_the_baseline)
 	CHECK(near(s->mean, 44), "%g", s->mean);
 	CHECK(!s->constant, "the baseline varies");
 	bench_stats_free(&stats);
-	/* Both spreads, as the sides of a right angle. */
+	/* Both spreads, added in quadrature. */
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = i % 2 ? 1300 : 700;
 	work_out();
@@ -95,7 +96,9 @@ TEST(bench_carries_the_spread_of_the_baseline)
 	bench_stats_free(&stats);
 }
 
-/* A clock that steps by 26: 14 ticks more than the baseline are 0 or 26, and neither is the answer. */
+/*
+ * A clock with a step of 26: 14 ticks more than the baseline read as 0 or 26, and neither is right.
+ */
 TEST(bench_averages_a_coarse_clock)
 {
 	const struct bench_stat *s;
@@ -112,7 +115,7 @@ TEST(bench_averages_a_coarse_clock)
 	bench_stats_free(&stats);
 }
 
-/* However alike the readings are, a step of the clock is not seen into. */
+/* Even if all readings are equal, the result is not more precise than a step of the clock. */
 TEST(bench_is_never_surer_than_a_step)
 {
 	double half = hypot(26.0 / 10, 26.0 * 2 / 10);
@@ -132,13 +135,13 @@ TEST(bench_is_never_surer_than_a_step)
 	CHECK(near(s->value, 15.6) && near(s->high - s->value, half) && near(s->value - s->low, half), "%g, %g to %g", s->value, s->low, s->high);
 	CHECK(near(s->base_high, 78) && near(s->base_low, 26), "baseline %g to %g", s->base_low, s->base_high);
 	bench_stats_free(&stats);
-	/* All alike: the clock may have stood still. */
+	/* All equal: the clock may not have advanced. */
 	value[0][9] = 260;
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
 	CHECK(!s->constant && s->low < s->value && s->value < s->high, "%g to %g", s->low, s->high);
 	bench_stats_free(&stats);
-	/* What counts one by one is known within half of one. */
+	/* Counters that count one by one are precise to half a count. */
 	result.counter[0].how = BENCH_REGISTER;
 	value[0][9] = 26;
 	work_out();
@@ -168,7 +171,7 @@ TEST(bench_of_few_runs_is_not_sure)
 	s = bench_stat_of(&stats, 0, 0);
 	CHECK(isnan(s->low) && isnan(s->high) && isnan(s->base_low) && isnan(s->base_high), "five baselines: %g to %g", s->low, s->high);
 	bench_stats_free(&stats);
-	/* Exact counts that are all alike have nothing to be unsure of. */
+	/* Equal exact counts have no uncertainty. */
 	make(1, 1, 1);
 	memset(base, 0, sizeof(base));
 	result.counter[0].quality = TARE_EXACT;
@@ -179,7 +182,7 @@ TEST(bench_of_few_runs_is_not_sure)
 	bench_stats_free(&stats);
 	plan.runs = 2;
 	work_out();
-	CHECK(isnan(bench_stat_of(&stats, 0, 0)->low), "exact, and not alike");
+	CHECK(isnan(bench_stat_of(&stats, 0, 0)->low), "exact, but different");
 	bench_stats_free(&stats);
 }
 
@@ -195,7 +198,7 @@ TEST(bench_below_0_stays)
 	bench_stats_free(&stats);
 }
 
-/* The mean of all, less the mean of the baselines, whose middle lies elsewhere. */
+/* The mean of all runs minus the mean of the baselines, which have a different middle. */
 TEST(bench_mean)
 {
 	make(1, 1, 1);
@@ -207,7 +210,7 @@ TEST(bench_mean)
 	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 90) && near(bench_stat_of(&stats, 0, 0)->mean, 80), "%g, %g", bench_stat_of(&stats, 0, 0)->value,
 	      bench_stat_of(&stats, 0, 0)->mean);
 	bench_stats_free(&stats);
-	/* 0, and not -0: nothing is less than nothing. */
+	/* 0, not -0. */
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = 10;
 	for (int i = 0; i < BASES; i++)
@@ -215,7 +218,7 @@ TEST(bench_mean)
 	work_out();
 	CHECK(bench_stat_of(&stats, 0, 0)->low == 0 && !signbit(bench_stat_of(&stats, 0, 0)->low) && bench_stat_of(&stats, 0, 0)->high == 0, "0 to 0");
 	bench_stats_free(&stats);
-	plan.runs = 4; /* too few to call one an outlier */
+	plan.runs = 4; /* too few to detect an outlier */
 	value[0][3] = 1000000;
 	work_out();
 	CHECK_EQ(bench_stat_of(&stats, 0, 0)->outliers, 0);
@@ -255,14 +258,14 @@ TEST(bench_verdicts)
 	CHECK_EQ(v->blocks, 8);
 	CHECK(v->half > 0 && v->half < 10 && fabs(v->percent + 10) < 0.1, "half %g, %g %%", v->half, v->percent);
 	bench_stats_free(&stats);
-	/* The same difference, but the baselines leave it open. */
+	/* The same difference, but the baselines make it uncertain. */
 	for (int i = 0; i < BASES; i++)
 		base[1][i] = (i - 4) * 100;
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
 	CHECK(v->tested && !v->beyond && v->half > 100 && v->p > 0.05, "half %g, p %g", v->half, v->p);
 	bench_stats_free(&stats);
-	/* Constant on both sides: any difference is one, in the baselines' bounds. */
+	/* Constant on both sides: any difference is significant, within the baselines' bounds. */
 	memset(base, 0, sizeof(base));
 	for (int i = 0; i < RUNS; i++) {
 		value[0][i] = 10;
@@ -272,13 +275,13 @@ TEST(bench_verdicts)
 	v = bench_verdict_of(&stats, 1, 0);
 	CHECK(v->beyond && v->change == 1 && v->half == 0 && v->p == 0, "p %g", v->p);
 	bench_stats_free(&stats);
-	/* Of nothing, any change is without measure. */
+	/* Relative to 0, any change is infinite. */
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = 0;
 	work_out();
 	CHECK(isinf(bench_verdict_of(&stats, 1, 0)->percent) && bench_verdict_of(&stats, 1, 0)->percent > 0, "%g %%", bench_verdict_of(&stats, 1, 0)->percent);
 	bench_stats_free(&stats);
-	/* Nor of what may be nothing: -1 to 1. */
+	/* The same if the value may be 0: -1 to 1. */
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = i % 3 - 1;
 	work_out();
@@ -289,9 +292,9 @@ TEST(bench_verdicts)
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = 10 + i % 3 - 1;
 	work_out();
-	CHECK(isfinite(bench_verdict_of(&stats, 1, 0)->percent), "of what is surely something");
+	CHECK(isfinite(bench_verdict_of(&stats, 1, 0)->percent), "relative to a value other than 0");
 	bench_stats_free(&stats);
-	/* A drift that both follow is no difference. */
+	/* A drift of both variants is not a difference. */
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = value[1][i] = 1000 + 20 * i;
 	work_out();
@@ -309,7 +312,7 @@ TEST(bench_verdicts)
 	CHECK(!bench_verdict_of(&stats, 1, 0)->tested, "too few baselines");
 	bench_stats_free(&stats);
 	plan.baselines = BASES;
-	plan.runs = 10; /* two stretches of five, constant: any difference is one */
+	plan.runs = 10; /* two stretches of five, constant: any difference is significant */
 	value[1][0] = value[1][1] = value[1][2] = value[1][3] = 1;
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
@@ -317,7 +320,7 @@ TEST(bench_verdicts)
 	bench_stats_free(&stats);
 }
 
-/* The change that is shown is the one that is judged: half of it all is 5 %. */
+/* The test is for the displayed change: half of it all is 5 %. */
 TEST(bench_p_is_of_the_change_shown)
 {
 	const struct bench_verdict *v;
@@ -354,7 +357,8 @@ TEST(bench_registers_against_perf)
 	}
 	for (size_t i = 0; i < 8; i++) {
 		all[i] = (struct bench_series){ none, run[i] };
-		for (int k = 0; k < RUNS; k++) /* of the second variant perf sees 20 cycles more, and the same branches */
+		/* for the second variant perf counts 20 cycles more, and the same branches */
+		for (int k = 0; k < RUNS; k++)
 			run[i][k] = i % 4 == 1 || i % 4 == 2 ? 77 : 1000 + k * (i % 4 ? 7 : 3) % 10 + (i == 7 ? 20 : i == 3 ? k % 2 : 0);
 	}
 	work_out();
@@ -364,7 +368,7 @@ TEST(bench_registers_against_perf)
 	CHECK(stats.cross[0].tested && !stats.cross[0].beyond && stats.cross[0].half > 0, "cycles agree: p %g", stats.cross[0].p);
 	CHECK(stats.cross[1].tested && stats.cross[1].change == 0 && stats.cross[1].half == 0, "branches are equal");
 	CHECK(stats.cross[4].beyond && near(stats.cross[4].change, 20) && stats.cross[4].p < 0.001, "change %g, p %g", stats.cross[4].change, stats.cross[4].p);
-	for (size_t k = 0, i; k < 4; k++) { /* p is among all four */
+	for (size_t k = 0, i; k < 4; k++) { /* p is corrected for all four tests */
 		i = k / 2 * 4 + k % 2;
 		q[k] = stats.cross[i].half > 0 ? student_p(stats.cross[i].change / stats.cross[i].half * student_t(0.05, 14), 14) : 1;
 	}
@@ -384,11 +388,15 @@ TEST(bench_registers_against_perf)
 	CHECK_EQ(bench_by_perf(&result, 0), SIZE_MAX, "nothing to compare with");
 }
 
-/* A clock that shows whole ticks of whole steps, and may be off by `jitter` on top. */
+/* A clock that shows whole ticks of whole steps, with an additional error of up to `jitter`. */
 struct clock {
 	double step;
 	unsigned jitter;
-	double locked; /* 0: read at a moment that nobody chose; else always within so many ticks of the same place in a step */
+	/*
+	 * 0: read at a random time; otherwise always within that many ticks of the same position in
+	 * a step
+	 */
+	double locked;
 };
 
 static uint64_t seed;
@@ -406,7 +414,7 @@ static int64_t shows(const struct clock *c, double time)
 	return (int64_t)floor(floor(time / c->step) * c->step) + (int64_t)(chance() * (2 * c->jitter + 1)) - c->jitter;
 }
 
-/* Code of `truth` ticks and a little more each time; a run that an interrupt hit, now and then. */
+/* Code of `truth` ticks and slightly varying time; occasionally a run is interrupted. */
 static int64_t ticks(const struct clock *c, double truth, double place)
 {
 	double at = 1000 * c->step + (c->locked > 0 ? place + c->locked * chance() : floor(1000 * chance()) * c->step + c->step * chance()), noise = chance();
@@ -415,11 +423,11 @@ static int64_t ticks(const struct clock *c, double truth, double place)
 }
 
 struct tries {
-	int differ;  /* verdicts: the second differs */
-	int outside; /* intervals, one a try, that the truth is not in */
+	int differ;  /* verdicts that the second differs */
+	int outside; /* intervals, one per try, that do not contain the truth */
 };
 
-/* 100 of them, of code that takes `truth` ticks, and `more`. */
+/* 100 tries, with code that takes `truth` ticks, and `more`. */
 static struct tries tries(const struct clock *c, uint32_t runs, double truth, double more)
 {
 	struct tries t = { 0 };
@@ -449,8 +457,8 @@ static struct tries tries(const struct clock *c, uint32_t runs, double truth, do
 }
 
 /*
- * Code of 300 cycles between marks of 60, on a core that slows down to half the frequency;
- * each run is paired with a chain of 40,000.
+ * Code of 300 cycles between marks of 60, on a core that slows down to half the frequency; each run
+ * is paired with a chain of 40,000 additions.
  */
 TEST(bench_cycles_do_not_depend_on_the_frequency)
 {
@@ -465,7 +473,7 @@ TEST(bench_cycles_do_not_depend_on_the_frequency)
 	for (int i = 0; i < RUNS; i++, ticks *= 0.98)
 		value[0][i] = bench_chain_cycles((int64_t)(360 * ticks), (int64_t)(40000 * ticks), 40000);
 	value[0][7] = bench_chain_cycles(360000, 40000, 40000); /* an interrupt hit the run */
-	value[0][8] = bench_chain_cycles(360, 400000, 40000); /* and here the chain */
+	value[0][8] = bench_chain_cycles(360, 400000, 40000); /* and here the chain's */
 	for (int i = 0; i < BASES; i++)
 		base[0][i] = bench_chain_cycles(60, 40000, 40000);
 	work_out();
@@ -498,7 +506,10 @@ TEST(bench_cycles_do_not_depend_on_the_frequency)
 	CHECK_STR(bench_quality(&result.counter[0]), "unavailable", "no number");
 }
 
-/* Of code as long as a few steps, or shorter than one, read at any place in it or always at the same. */
+/*
+ * For code as long as a few steps, or shorter than one, read at random positions in a step or
+ * always at the same.
+ */
 TEST(bench_verdicts_are_seldom_wrong)
 {
 	static const struct {
@@ -526,16 +537,16 @@ TEST(bench_verdicts_are_seldom_wrong)
 		more = tries(&rows[k].c, 40, 40, 0);
 		right = tries(&rows[k].c, 40, 40, 275).differ;
 		CHECK_EQ(tries(&rows[k].c, 6, 40, 1000).differ, 0, "row at line %d: too few runs", rows[k].line);
-		CHECK(few.differ <= 5, "row at line %d, 10 runs: of 100 times the same, %d are told apart", rows[k].line, few.differ);
-		CHECK(more.differ <= 5, "row at line %d, 40 runs: of 100 times the same, %d are told apart", rows[k].line, more.differ);
-		CHECK(more.outside <= 10, "row at line %d: %d of 100 intervals are beside the truth", rows[k].line, more.outside);
+		CHECK(few.differ <= 5, "row at line %d, 10 runs: of 100 equal pairs, %d differ", rows[k].line, few.differ);
+		CHECK(more.differ <= 5, "row at line %d, 40 runs: of 100 equal pairs, %d differ", rows[k].line, more.differ);
+		CHECK(more.outside <= 10, "row at line %d: %d of 100 intervals do not contain the truth", rows[k].line, more.outside);
 		CHECK(right >= 75, "row at line %d: of 100 times 275 ticks more, %d are found", rows[k].line, right);
 	}
 }
 
 /*
- * 300 cycles between marks of 60 that run, from nothing to all of them, while the code's last results are awaited: 3 is within the
- * interval, and the more rounds a run has, the closer it is.
+ * 300 cycles between marks of 60, which overlap, from not at all to completely, with the code's
+ * last instructions: 3 is within the interval, and the more rounds a run has, the closer it is.
  */
 TEST(bench_marks_that_the_code_hides)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Vendor events in JSON, by jansson. Layouts:
- *   intel/perfmon: { "Header": ..., "Events": [ { "EventName", "EventCode", "UMask", "Counter", ...
- * } ] } Linux, tools/perf/pmu-events/arch: the array alone; a field that is absent is 0; {
- * "ArchStdEvent": NAME } refers to another file Arm telemetry: { "events": { "CPU_CYCLES": {
- * "code": "0x0011", "title", "description" } } } Arm pmu: { "events": [ { "name", "code": 17,
- * "description" } ] } Only the row that cannot be read is lost: its name and the reason are kept.
+ *
+ *   intel/perfmon: { "Header": ..., "Events": [ { "EventName", "EventCode", "UMask", "Counter", ... } ] }
+ *   Linux, tools/perf/pmu-events/arch: the array alone; an absent field is 0; { "ArchStdEvent": NAME }
+ *                  refers to another file
+ *   Arm telemetry: { "events": { "CPU_CYCLES": { "code": "0x0011", "title", "description" } } }
+ *   Arm pmu:       { "events": [ { "name", "code": 17, "description" } ] }
+ *
+ * Only the row that cannot be read is lost: its name and the reason are kept.
  * Sources: github.com/intel/perfmon, README.md, "Event List Field Definitions"; Linux, jevents.py;
  * Arm telemetry solution, schema of "PMU specification"; github.com/ARM-software/data, pmu.
  */
@@ -40,9 +43,7 @@ struct reader {
 	const char *text, *path;
 	struct vendor_file *out;
 	struct tare_error *err;
-	const char
-	    /* the key of the list being read, "" if it is the whole file; NULL: not a list */
-	    *list;
+	const char *list; /* the key of the list being read, "" if it is the whole file; NULL: none */
 	/* Where the current element starts, and its line; then the scanner's state. */
 	const char *element;
 	unsigned line;

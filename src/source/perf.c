@@ -24,9 +24,8 @@
 
 enum {
 	GROUP_MAX = 256, /* far above what any PMU counts; bounds the buffer of a read */
-	ECHILD_YIELDS =
-	    /* then 1 ms each: on a busy machine a child may wait for a CPU during its creation */
-	    100,
+	/* then 1 ms each: on a busy machine a child may wait for a CPU during its creation */
+	ECHILD_YIELDS = 100,
 	ECHILD_TRIES = 2100,
 };
 
@@ -42,9 +41,8 @@ struct perf_group {
 	char leader[160]; /* names, for messages: the encodings belong to the caller */
 	char pmu[64];
 	enum pmu_place place;
-	const void
-	    /* &this_thread of the thread that opened it: only its registers contain this count */
-	    *owner;
+	/* &this_thread of the thread that opened it: only its registers contain this count */
+	const void *owner;
 	const char *no_user; /* why its pages are not read; NULL: they are */
 	size_t n;
 	uint64_t *buffer; /* of a read: { nr, enabled, running, { value, id } [n] } */

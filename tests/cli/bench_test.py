@@ -602,7 +602,7 @@ def the_clock_is_no_answer_to_another_question():
         true("cycles" in r.stdout, r.stdout)
     else:
         equal((r.returncode, r.stdout), (125, ""), r.stderr)
-        true("none of the events can be counted here" in r.stderr, r.stderr)
+        true("no event can be counted here" in r.stderr, r.stderr)
         equal(sh(TARE, "bench", "--check", "-e", "cycles", "--engine", "perf", "--asm", "nop", "--asm", "nop; nop").returncode, 125, "nor is the clock judged")
         r = sh(TARE, "bench", "--engine", "auto", "--runs", "3", "-e", "cycles,page-faults", "--asm", "nop", "--form", "written")
         true(r.returncode == 0 and "page-faults" in r.stdout and "cycles" in r.stdout, f"{r.returncode} {r.stderr} {r.stdout}")
@@ -622,8 +622,8 @@ def tests_that_misbehave():
         for body, says in (
             ("(void)start; (void)stop;", r"bad.c: warm-up run 1: it called neither start\(\) nor stop\(\)"),
             ("start(); (void)stop;", r"called start\(\) and never stop\(\)"),
-            ("start(); start(); stop(); stop();", r"did not take turns\n.*nested calls are not counted"),
-            ("stop(); start();", r"did not take turns"),
+            ("start(); start(); stop(); stop();", r"did not alternate\n.*nested pairs are not supported"),
+            ("stop(); start();", r"did not alternate"),
             ("for (int i = 0; i < 20000; i++) { start(); stop(); }", r"more than 16384 pairs"),
             ("start(); *(volatile int *)16 = 1; stop();", r"crashed: SIGSEGV at address 0x10"),
             ("start(); abort(); stop();", r"crashed: SIGABRT"),

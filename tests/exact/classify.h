@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one x86-64 instruction counts as. The judge's own answer, from the decoder's operand table;
- * shares no code with the exact engine, so that a slip in either shows as a difference.
+ * The classes of one x86-64 instruction, from the decoder's operand table. Shares no code with the
+ * exact engine, so that an error in either shows as a difference.
  */
 #ifndef TESTS_EXACT_CLASSIFY_H
 #define TESTS_EXACT_CLASSIFY_H
@@ -38,21 +38,22 @@ struct insn {
 	uint8_t length;  /* 0: the bytes do not decode */
 	bool rep_string; /* stops once per iteration when stepped */
 	bool syscall;
-	bool trap;             /* int3, int n: reported with RIP behind it */
+	bool trap;             /* int3, int n: reported with RIP after it */
 	bool cpuid;            /* a hypervisor may lose the trap after it */
-	bool holds_traps;      /* mov ss: the next instruction runs before the trap */
-	bool umip;             /* the kernel executes it where the processor has UMIP: it does not retire */
-	bool conditional;      /* a branch; taken or not is for the caller to see */
-	bool reads_now;        /* the load of a running count, see watch.h; for the caller to see */
-	bool to_next;          /* a conditional branch whose target is the next instruction */
+	bool holds_traps;      /* mov ss: the next instruction is executed before the trap */
+	/* the kernel emulates it if the processor has UMIP: it does not retire */
+	bool umip;
+	bool conditional;      /* a branch; the caller finds out whether it is taken */
+	bool reads_now;        /* the load of a running count, see watch.h; set by the caller */
+	bool to_next;          /* a conditional branch to the next instruction */
 	uint16_t mnemonic;     /* ZydisMnemonic */
-	uint8_t adds[C_COUNT]; /* what it adds to each class, C_TAKEN left out if conditional */
+	uint8_t adds[C_COUNT]; /* what it adds to each class; without C_TAKEN if conditional */
 };
 
-/* Decode the first instruction of `size` bytes that stand at `at`. */
+/* Decode the first instruction of the `size` bytes at address `at`. */
 struct insn classify(uint64_t at, const uint8_t *bytes, unsigned size);
 
-/* Does this conditional branch take its jump, given the flags and rcx before it? */
+/* Is this conditional branch taken, given the flags and rcx before it? */
 bool branch_holds(const struct insn *in, uint64_t rflags, uint64_t rcx);
 
 #endif

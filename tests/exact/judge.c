@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The judge of the exact engine: runs a command one instruction at a time under ptrace, with every
- * process and thread that comes of it, and writes what retired in user mode, by class, as JSON.
- * Slow (about 30,000 instructions a second) and simple: it reads the bytes at RIP before each step,
- * so code that rewrites itself needs no care.
+ * The reference for the exact engine: runs a command under ptrace, one instruction at a time, with
+ * every process and thread that it creates, and writes the instructions retired in user mode, by
+ * class, as JSON. Slow (about 30,000 instructions per second) and simple: it reads the bytes at RIP
+ * before each step, so self-modifying code needs no special handling.
  *
  *	judge [-o FILE] [-t TRACE] [-r READS] [-e N:CLASS:SAMPLES] [--] COMMAND [ARGUMENT...]
  *
- * What counts: an instruction counts when it retires. A stop tells of one retired instruction, but
- * for these, each taken care of below:
+ * An instruction counts when it retires. A stop means one retired instruction, with these
+ * exceptions, each handled below:
  *   - a rep string instruction stops once per iteration; it counts when RIP moves on;
  *   - a system call stops in the kernel's exit path (si_code TRAP_BRKPT), not by the trap flag;
- *   - a signal handler being entered stops before its first instruction (si_code SIGTRAP);
+ *   - entering a signal handler stops before its first instruction (si_code SIGTRAP);
  *   - a fault stops with RIP at the instruction, which has not retired;
- *   - `mov ss` holds the trap back until the instruction after it has retired too;
- *   - some hypervisors emulate cpuid and lose the trap after it: the judge then executes it in the program's place;
- *   - a tracer makes ignored signals interrupt system calls, which are then executed again: that
- *one is the judge's doing and does not count. A restart after a signal that stops the process or is
- *handled happens without a tracer too, and counts;
- *   - a step unblocks SIGTRAP, which a program that asks for its mask would see: it is blocked
- *again before each of its system calls. Whoever has it blocked then also loses his handler for it: a handler
- *of signals begins with it unblocked, and sees that if it asks. A program that ignores SIGTRAP, and has an int3, dies of it. Sources: ptrace(2), "Stopped states"; Intel SDM vol.
- *3, 18.3.1.4 "Single-Step Exception Condition".
+ *   - `mov ss` delays the trap until the instruction after it has retired, too;
+ *   - some hypervisors emulate cpuid and lose the trap after it: the judge then emulates cpuid;
+ *   - under a tracer, ignored signals interrupt system calls, which are then executed again: that
+ *     is caused by the judge and does not count. A restart after a signal that stops the process
+ *     or is handled also happens without a tracer, and counts;
+ *   - a step unblocks SIGTRAP, which is visible to a program that reads its mask: it is blocked
+ *     again before each of its system calls. A program that blocks SIGTRAP also loses its handler
+ *     for it. A signal handler starts with SIGTRAP unblocked, and can see that. A program that
+ *     ignores SIGTRAP and executes an int3 dies of it.
+ * Sources: ptrace(2), "Stopped states"; Intel SDM vol. 3, 18.3.1.4 "Single-Step Exception
+ * Condition".
  */
 #include "classify.h"
 #include "watch.h"
@@ -41,12 +43,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXACT_READ = 0x74617265 }; /* as src/exact/classes.h has it */
+enum { EXACT_READ = 0x74617265 }; /* as in src/exact/classes.h */
 enum { MAX_TID = 1 << 22 }; /* PID_MAX_LIMIT of the kernel's include/linux/threads.h */
 
 struct process {
 	pid_t pid;
-	int status; /* as wait(2) gives it; -1 while it runs */
+	int status; /* wait(2) status; -1 while it runs */
 	struct process *next;
 };
 
@@ -55,13 +57,14 @@ struct task {
 	struct process *of;
 	struct task *next; /* in order of creation */
 	uint64_t counts[C_COUNT];
-	struct insn pending, after; /* what the next step runs; after: behind a mov ss */
-	uint64_t from;              /* where that step begins: at `pending`, or at what the kernel executes before it */
+	struct insn pending, after; /* what the next step executes; after: the one after a mov ss */
+	/* start of that step: `pending`, or what the kernel emulates before it */
+	uint64_t from;
 	uint64_t flags, rcx;        /* before `pending` */
-	uint64_t restart_at;        /* a system call the kernel may execute again, or 0 */
+	uint64_t restart_at;        /* a system call that the kernel may restart, or 0 */
 	bool restart_is_ours;
 	bool trap_blocked; /* by the program: the kernel unblocks SIGTRAP to report a step */
-	int trap_will_be;  /* after the pending system call: 1 blocked, 0 not, -1 as it is */
+	int trap_will_be;  /* after the pending system call: 1 blocked, 0 not, -1 unchanged */
 	bool pending_known, gone;
 	struct watch_access accesses[WATCH_ACCESSES]; /* of the pending instruction */
 	unsigned n_accesses;
@@ -205,7 +208,7 @@ static bool is_ignored(pid_t tid, int sig)
 	return sig == SIGCHLD || sig == SIGURG || sig == SIGWINCH || sig == SIGCONT;
 }
 
-/* The stop after a step: did what was pending retire? */
+/* The stop after a step: did the pending instruction retire? */
 static void after_step(struct task *t, int si_code, uint64_t rip)
 {
 	const struct insn *in = &t->pending;
@@ -237,8 +240,7 @@ static bool in_restart(const struct user_regs_struct *r)
 	return (long)r->orig_rax >= 0 && (ret == -512 || ret == -513 || ret == -514 || ret == -516);
 }
 
-/* Before a system call: the signal mask as the program set it, and what the call will make of it.
- */
+/* Before a system call: the signal mask as set by the program, and how the call will change it. */
 static void keep_mask(struct task *t, const struct user_regs_struct *r)
 {
 	const uint64_t trap = 1ull << (SIGTRAP - 1);
@@ -267,7 +269,10 @@ static void count_trap(int number)
 	traps++;
 }
 
-/* Does the trap after cpuid get lost? The three instructions have a trap each, as has the popf that clears the flag. */
+/*
+ * Is the trap after cpuid lost? The three instructions have a trap each, as has the popf that
+ * clears the flag.
+ */
 static bool loses_cpuid_trap(void)
 {
 	static int loses = -1;
@@ -301,13 +306,13 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 	t->pending = decode(r->rip, code, size);
 	t->pending_known = true;
 	t->from = r->rip;
-	while (t->pending.umip && has_umip()) /* the kernel goes on behind it without a trap */
+	while (t->pending.umip && has_umip()) /* the kernel continues after it without a trap */
 		t->pending = decode_at(t->tid, t->pending.at + t->pending.length);
 	if (t->pending.holds_traps)
 		t->after = decode_at(t->tid, r->rip + t->pending.length);
 	t->flags = r->eflags;
 	t->rcx = r->rcx;
-	if (!again) { /* a rep string instruction goes on: it began elsewhere */
+	if (!again) { /* a rep string instruction continues: it started earlier */
 		t->n_accesses = watch_accesses(r->rip, code, size, r, t->accesses);
 		watch_state(t->tid, r, &t->state);
 	}
@@ -324,7 +329,10 @@ static void prepare(struct task *t, const struct user_regs_struct *r, int sig)
 	}
 }
 
-/* The kernel takes a step's signal, where it is blocked, to its default action, for good. Source: kernel/signal.c, force_sig_info_to_task() */
+/*
+ * If the signal of a step is blocked, the kernel resets it to its default action permanently.
+ * Source: kernel/signal.c, force_sig_info_to_task()
+ */
 static void unblock_trap(pid_t tid)
 {
 	uint64_t mask;
@@ -335,7 +343,7 @@ static void unblock_trap(pid_t tid)
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 }
 
-/* The pending cpuid, executed in the program's place; the next instruction is pending then. */
+/* Emulate the pending cpuid; then the next instruction is pending. */
 static void execute_cpuid(struct task *t, struct user_regs_struct *r)
 {
 	unsigned a, b, c, d;
@@ -353,7 +361,7 @@ static void execute_cpuid(struct task *t, struct user_regs_struct *r)
 	prepare(t, r, 0);
 }
 
-/* A stop that is no event; the signal to hand on, or 0. */
+/* A stop that is not an event; returns the signal to pass on, or 0. */
 static int signal_stop(struct task *t, int sig, const struct user_regs_struct *r)
 {
 	const struct insn *in = &t->pending;
@@ -362,14 +370,14 @@ static int signal_stop(struct task *t, int sig, const struct user_regs_struct *r
 	if (sig == SIGTRAP && ptrace(PTRACE_GETSIGINFO, t->tid, 0, &si) == 0 &&
 	    (si.si_code == TRAP_TRACE || si.si_code == TRAP_BRKPT || si.si_code == SIGTRAP)) {
 		after_step(t, si.si_code, r->rip);
-		if (si.si_code == SIGTRAP) /* a handler begins */
+		if (si.si_code == SIGTRAP) /* a handler starts */
 			unblock_trap(t->tid);
 		return 0;
 	}
-	/* seccomp's SIGSYS, int3's SIGTRAP: RIP is behind an instruction that has retired. */
+	/* seccomp's SIGSYS, int3's SIGTRAP: RIP is after an instruction that has retired. */
 	if (t->pending_known && (in->syscall || in->trap) && r->rip == in->at + in->length)
 		retire(t, in, r->rip);
-	/* A sigreturn whose frame the kernel does not take: RIP is where the frame says. */
+	/* A sigreturn with a frame that the kernel rejects: RIP is as in the frame. */
 	else if (t->pending_known && in->syscall && sig == SIGSEGV && ptrace(PTRACE_GETSIGINFO, t->tid, 0, &si) == 0 && si.si_code == SI_KERNEL)
 		retire(t, in, r->rip);
 	return sig;
@@ -380,7 +388,7 @@ static void thread_took_over(pid_t leader, unsigned long former)
 	if ((pid_t)former == leader || former >= MAX_TID || !tasks[former])
 		return;
 
-	/* exec in another thread than the first: that thread goes on under the first one's id. */
+	/* exec in a thread other than the first: that thread continues with the first one's id. */
 	struct task *old = tasks[leader];
 
 	if (old)
@@ -402,7 +410,7 @@ static void end_of(pid_t tid, int status)
 	tasks[tid] = NULL;
 }
 
-/* One stop of one task, and on with it. `started` is false until the command's own exec. */
+/* Handle one stop of one task, and continue it. `started` is false until the command's own exec. */
 static void one_stop(pid_t tid, int status, bool *started)
 {
 	int sig = WSTOPSIG(status), event = status >> 16, deliver = 0;
@@ -417,7 +425,7 @@ static void one_stop(pid_t tid, int status, bool *started)
 	struct task *t = task_of(tid);
 
 	if (ptrace(PTRACE_GETREGS, tid, 0, &r) < 0)
-		return; /* killed meanwhile: its end is reported by itself */
+		return; /* killed meanwhile: its end is reported separately */
 
 	switch (event) {
 	case PTRACE_EVENT_EXEC:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sizes of the kernels, judged: run under the exact engine, this reads its own counts around each of them. What a kernel
- * is said to retire must be what the engine counted, with ==, less the same call of a function that only returns.
+ * Checks the sizes of the kernels: run under the exact engine, this reads its own counts around
+ * each of them. The listed numbers must equal the engine's counts, minus those of a call of a
+ * function that only returns.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 _Static_assert((int)WORK_VECTOR == (int)TARE_EXACT_MMX, "up to here the classes are the engine's");
 
-/* Retires one instruction: a branch, taken, a return, which loads. */
+/* Retires one instruction: a return, which is a taken branch and a load. */
 __asm__(".text\n.type nothing, @function\nnothing:\n\tret\n.size nothing, . - nothing\n");
 void nothing(uint64_t turns, void *memory);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Control flow of random sequences: every branch and loop comes to an end by construction. */
+/* Control flow of random sequences: every branch and loop terminates by construction. */
 #include "random_maker.h"
 
 #include <string.h>
 
-/* Code that a jump may or may not skip: afterwards, undefined is what either way leaves undefined.
+/*
+ * Code that a jump may or may not skip: afterwards, flags are undefined if one of the two ways
+ * leaves them undefined.
  */
 static void skipped(struct maker *m, uint8_t *rel, unsigned size)
 {
@@ -50,7 +52,7 @@ void forward(struct maker *m)
 	skipped(m, m->p - 1, 1);
 }
 
-/* A loop whose counter lies in memory, or in rcx. */
+/* A loop with a counter in memory, or in rcx. */
 void loop(struct maker *m)
 {
 	unsigned saved = m->keep, slot = COUNTERS + 8 * (unsigned)m->counters++;
@@ -65,7 +67,7 @@ void loop(struct maker *m)
 		put4(m, slot);
 		put4(m, rounds);
 	}
-	m->undefined = ARITH; /* what the end of the body leaves is not known yet */
+	m->undefined = ARITH; /* the flags after the body are not known yet */
 
 	uint8_t *top = m->p;
 
@@ -78,7 +80,7 @@ void loop(struct maker *m)
 	if (by_rcx) {
 		if (kind && m->undefined)
 			define_flags(m);
-		if (m->p - top > 120) { /* too far for loop: leave it once through */
+		if (m->p - top > 120) { /* too far for loop: execute it once */
 			m->keep = saved;
 			return;
 		}
@@ -144,7 +146,7 @@ void subroutine(struct maker *m)
 			PUT(m, 0xff, 0x14, 0x25);
 			put4(m, SCRATCH);
 			break;
-		default: /* the return address by hand, then a jump */
+		default: /* pushes the return address, then a jump */
 			lea(m, r, here(m) + 7 + (r & 8 ? 2 : 1) + 5);
 			if (r & 8)
 				put1(m, 0x41);
@@ -174,7 +176,7 @@ void indirect(struct maker *m)
 			put1(m, 0x41);
 		PUT(m, 0x50 | (r & 7), 0xc3);
 		break;
-	case 2: /* call over nothing; pop */
+	case 2: /* call to the next instruction; pop */
 		PUT(m, 0xe8, 0, 0, 0, 0);
 		if (r & 8)
 			put1(m, 0x41);
@@ -201,7 +203,9 @@ void indirect(struct maker *m)
 		PUT(m, 0xcc); /* jumped over */
 }
 
-/* Over an opcode byte, into what decoded differently from there: eb 01 b8 / nops and a short jump.
+/*
+ * Jump over an opcode byte, to bytes that were decoded differently from there: eb 01 b8 / nops and
+ * a short jump.
  */
 void middle(struct maker *m)
 {
@@ -214,7 +218,9 @@ void middle(struct maker *m)
 		m->undefined &= ~1u;
 		return;
 	}
-	/* the same five bytes, from the first and then from the second; rounds in memory */
+	/*
+	 * The same five bytes, decoded from the first and then from the second; rounds in memory.
+	 */
 	unsigned slot = COUNTERS + 8 * (unsigned)m->counters++;
 
 	PUT(m, 0xc7, 0x04, 0x25);

@@ -4,10 +4,10 @@
  *
  *	random_make SEED COUNT [nogs] >FILE
  *
- * Most instructions come from random bytes that the decoder accepts, with their memory operands
- * pointed into the data area; control flow, stack and system calls come from shapes that are
- *bounded by construction. What the manual leaves undefined is followed: a flag that is undefined is
- *neither read nor compared. A sequence may fault; where and with what is part of its result.
+ * Most instructions come from random bytes that the decoder accepts, with memory operands in the
+ * data area; control flow, stack and system calls come from patterns that terminate by
+ * construction. Flags that the manual leaves undefined are tracked, and neither read nor compared.
+ * A sequence may fault; the place and the kind are part of its result.
  */
 #include "random_maker.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The maker's tools: numbers from its seed, bytes of code, registers that are free, places in the data area. */
+/*
+ * The maker's tools: random numbers from its seed, code bytes, free registers, addresses in the
+ * data area.
+ */
 #include "random_maker.h"
 
 #include <string.h>
@@ -70,7 +73,7 @@ unsigned free_register(struct maker *m)
 	return r;
 }
 
-/* mov $value, %r32: touches no flag. */
+/* mov $value, %r32: does not change flags. */
 void set_register(struct maker *m, unsigned r, uint32_t value)
 {
 	if (r & 8)

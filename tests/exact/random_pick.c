@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which instructions of random bytes may run where the sequence stands, and aiming their operands. */
+/*
+ * Which instructions from random bytes may be used in a sequence, and adjustment of their operands.
+ */
 #include "random_maker.h"
 
 #include <Zydis/Zydis.h>
@@ -17,7 +19,7 @@ static bool cpu_has(const char *flag)
 	return strstr(cpu_flags, word);
 }
 
-/* Instruction sets by Zydis's names, each with the CPU's flag for it ("" : always there). */
+/* Instruction sets by Zydis's names, each with the CPU's flag for it ("" : always present). */
 static const struct {
 	const char *start, *flag;
 } sets[] = {
@@ -106,7 +108,7 @@ static bool set_is_there(ZydisISASet set)
 	return known[set] > 0;
 }
 
-/* Never at random: what traps, blocks, depends on time or place, or saves the x87 pointers. */
+/* Excluded: instructions that trap, block, depend on time or address, or save the x87 pointers. */
 static bool unwanted(const ZydisDecodedInstruction *z)
 {
 	switch (z->meta.category) {
@@ -234,7 +236,7 @@ static bool is_bit_string(const struct candidate *c)
 	}
 }
 
-/* May this run here: does it write only what it may, and is its memory operand one we can aim? */
+/* May it be used here: does it write only what it may, and can we set its memory operand? */
 static bool acceptable(struct maker *m, const struct candidate *c)
 {
 	if (unwanted(&c->z) || is_bit_string(c))
@@ -322,11 +324,11 @@ static void random_bytes(struct maker *m, uint8_t b[15])
 	}
 }
 
-/* Point the memory operand into the data area, by what stands before the instruction or in it. */
+/* Make the memory operand point into the data area, by instructions before it or its own bytes. */
 static void aim(struct maker *m, struct candidate *c)
 {
 	const ZydisDecodedOperand *o = explicit_memory(c);
-	bool align = o && o->size >= 128 && chance(m, 90); /* else #GP, often */
+	bool align = o && o->size >= 128 && chance(m, 90); /* otherwise often #GP */
 	uint64_t at = place(m) & (align ? ~63ull : ~0ull);
 	uint8_t *disp = c->bytes + c->z.raw.disp.offset;
 
@@ -383,13 +385,13 @@ static void follow_flags(struct maker *m, const struct candidate *c)
 		return;
 	if (c->z.meta.category == ZYDIS_CATEGORY_SHIFT ||
 	    c->z.meta.category == ZYDIS_CATEGORY_ROTATE)
-		may_leave = true; /* a count of 0 leaves them all */
+		may_leave = true; /* a count of 0 leaves them all unchanged */
 	if (!may_leave)
 		m->undefined &= ~(f->modified | f->set_0 | f->set_1);
 	m->undefined |= f->undefined & ARITH;
 }
 
-/* One instruction out of random bytes. */
+/* One instruction from random bytes. */
 void any_instruction(struct maker *m)
 {
 	struct candidate c;
@@ -399,8 +401,9 @@ void any_instruction(struct maker *m)
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, c.bytes, 15, &c.z, c.ops)) ||
 		    !acceptable(m, &c))
 			continue;
-		/* the common ones must not drown the rest, nor quotients that overflow end
-		 * everything */
+		/*
+		 * limit frequent instructions, and quotients that overflow and so end the sequence
+		 */
 		if (c.z.meta.category == ZYDIS_CATEGORY_NOP && chance(m, 80))
 			continue;
 		if ((c.z.mnemonic == ZYDIS_MNEMONIC_DIV || c.z.mnemonic == ZYDIS_MNEMONIC_IDIV)) {
@@ -430,7 +433,7 @@ static void read_cpu_flags(void)
 	cpu_flags[strcspn(cpu_flags, "\n")] = ' ';
 }
 
-/* What the CPU has. */
+/* The CPU's features. */
 void pick_begin(struct maker *m, bool no_gs)
 {
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);

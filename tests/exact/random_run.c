@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the random sequences of a file and writes one struct result for each run of each.
- * No C library and no threads: fs and gs belong to the sequences, and its own instruction count
- *does not depend on what they compute.
+ * Runs the random sequences of a file and writes one struct result for each run of each. No C
+ * library and no threads: fs and gs belong to the sequences, and its own instruction count does not
+ * depend on what they compute.
  *
  *	random_run FILE run|step|empty|dump [FROM TO]
  *
- * run: as they are. step: under the trap flag, counting what retires in each. empty: each replaced
- *by the jump that ends it, so that count(run) - count(empty) is what the sequences retired. dump:
- *what the last one leaves, in text words of 16 digits, to see what differs.
+ * run: unchanged. step: with the trap flag, counting retired instructions. empty: each sequence is
+ * replaced by the jump that ends it, so that count(run) - count(empty) is what the sequences
+ * retired. dump: the final state of the last one, as text words of 16 digits, to find differences.
  */
 #include "random.h"
 
@@ -23,15 +23,15 @@
 
 enum { ROUNDS = 2, TF = 0x100, GREGS = 18 };
 
-/* The names of the fields the assembly below uses, at fixed places from STATE_AT. */
+/* Fields with fixed offsets from STATE_AT, for the assembly below. */
 struct state {
-	uint64_t leave;            /* 0x000: where CODE_AT's jump goes */
+	uint64_t leave;            /* 0x000: target of CODE_AT's jump */
 	uint64_t gpr[16];          /* 0x008: rax rcx rdx rbx rsp rbp rsi rdi r8 .. r15 */
 	uint64_t flags;            /* 0x088 */
 	uint64_t target;           /* 0x090 */
 	uint64_t home;             /* 0x098: the runner's own rsp */
 	uint64_t level;            /* 0x0a0 */
-	uint64_t pool;             /* 0x0a8: what the vector registers are loaded from */
+	uint64_t pool;             /* 0x0a8: initial values of the vector registers */
 	uint64_t k[8];             /* 0x0b0 */
 	uint32_t mxcsr, pad;       /* 0x0f0 */
 	uint64_t fault[GREGS + 3]; /* 0x0f8 */
@@ -166,7 +166,7 @@ static uint64_t mix(uint64_t *s)
 	return z ^ z >> 31;
 }
 
-/* Two checksums over whole words, in one instruction a word. */
+/* Two checksums over whole words, in one instruction per word. */
 static uint64_t hash(uint64_t h, const void *at, size_t words)
 {
 	const uint64_t *p = at;
@@ -203,16 +203,16 @@ static void one_step(struct sigcontext *c)
 	const uint8_t *did = (const uint8_t *)last_rip;
 
 	if (in_code(last_rip) && !(last_rip == c->rip && is_rep_string(did)))
-		/* in the process itself, a system call swallows the trap of its own */
+		/* in the process itself, a system call swallows its own trap */
 		retired += did[0] == 0x0f && did[1] == 0x05 ? 2 : 1;
 	if (in_code(last_rip) && !in_code(c->rip))
-		c->eflags &= ~(uint64_t)TF; /* it has left */
+		c->eflags &= ~(uint64_t)TF; /* it has ended */
 	else
 		c->eflags |= TF; /* whatever the sequence does to it */
 	last_rip = c->rip;
 }
 
-/* Where a sequence fails is part of its result; the runner goes on behind it. */
+/* The place of a fault is part of the result; the runner continues after the sequence. */
 static void on_signal(int sig, siginfo_t *si, void *arg)
 {
 	struct ucontext *uc = arg;
@@ -286,8 +286,8 @@ static struct result conclude(const struct entry *e)
 	uint64_t h = 1;
 
 	/*
-	 * An instruction that fails by chance: the arithmetic flags are not compared where the
-	 * program would have overwritten them unread, since the engine does not keep those.
+	 * For an instruction that faults by chance the arithmetic flags are not compared if the
+	 * program would overwrite them unread, as the engine does not preserve those.
 	 */
 	uint64_t rip = S->fault[GREGS - 2];
 	uint64_t on_purpose =
@@ -301,7 +301,7 @@ static struct result conclude(const struct entry *e)
 	S->fault[GREGS - 1] &= flags;
 	S->fx[0] &= 0x0000ffffffffffff; /* the last x87 opcode, */
 	S->fx[1] = S->fx[2] = 0;        /* instruction and data pointers */
-	h = hash(h, S->gpr, 16 + 2);    /* and the flags, and where it began */
+	h = hash(h, S->gpr, 16 + 2);    /* and the flags, and the address of its start */
 	h = hash(h, S->k, 8 + 1 + GREGS + 3);
 	h = hash(h, S->fx, 20);
 	h = hash(h, S->vec, 32 * 8);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stack, system calls, gathers, far bits, rounding and failures: shapes that random bytes do not come upon. */
+/*
+ * Stack, system calls, gathers, far bit offsets, rounding and faults: patterns that random bytes do
+ * not produce.
+ */
 #include "random_maker.h"
 
 void stack(struct maker *m)
@@ -32,7 +35,7 @@ void stack(struct maker *m)
 		PUT(m, 0x8f, 0x05);
 		rel32(m, place(m));
 		return;
-	case 4: /* flags through the stack; nobody's trap flag */
+	case 4: /* flags through the stack; without the trap flag */
 		if (m->undefined)
 			define_flags(m);
 		PUT(m, 0x9c, 0x48, 0x81, 0x24, 0x24);
@@ -53,7 +56,7 @@ void stack(struct maker *m)
 		m->keep &= ~(1u << 5);
 		put1(m, 0xc9);
 		return;
-	case 6: /* the red zone and what is above: [rsp - 8 .. ] */
+	case 6: /* the red zone and above: [rsp - 8 .. ] */
 		PUT(m, 0x48, 0x89, 0x44 | (s & 7) << 3, 0x24,
 		    (0x100 - 8 * (1 + below(m, 16))) & 0xff);
 		return;
@@ -65,7 +68,10 @@ void stack(struct maker *m)
 	}
 }
 
-/* rsp is not a stack for a while. It is below 4 GiB: some hypervisors cannot deliver a trap or an interrupt to a program whose rsp is not canonical. */
+/*
+ * rsp is used as an ordinary register for a while. It is below 4 GiB: some hypervisors cannot
+ * deliver a trap or an interrupt to a program with a non-canonical rsp.
+ */
 void rsp_play(struct maker *m)
 {
 	if (m->in_rsp_play || m->depth > 2)
@@ -99,7 +105,7 @@ void rsp_play(struct maker *m)
 	put4(m, SCRATCH + 8);
 }
 
-/* A system call that changes nothing: getuid, or none at all. r11 gets the flags: cleared. */
+/* A system call without effect: getuid, or an invalid one. r11 gets the flags: cleared. */
 void system_call(struct maker *m)
 {
 	if (m->keep & (1 << 0 | 1 << 1 | 1 << 11))
@@ -142,7 +148,7 @@ void bit_string(struct maker *m)
 		put1(m, 0xf0);
 	PUT(m, 0x48 | (r & 8) >> 1, 0x0f, 0xab | below(m, 3) * 8, 0x05 | (r & 7) << 3);
 	rel32(m, DATA_AT + 640);
-	/* CF is set, ZF left alone, the others undefined: SDM vol. 2, "BTS" */
+	/* CF is set, ZF unchanged, the others undefined: SDM vol. 2, "BTS" */
 	m->undefined |= ARITH & ~0x41u;
 	m->undefined &= ~1u;
 }
@@ -158,7 +164,7 @@ void rounding(struct maker *m)
 	put4(m, SCRATCH + 16);
 }
 
-/* The sequence ends here, by a fault of one kind or another. The flags that count at it. */
+/* The sequence ends here, by a fault of one of several kinds. Returns the flags to compare. */
 unsigned fault(struct maker *m)
 {
 	unsigned r = free_register(m) & 7;
@@ -169,15 +175,15 @@ unsigned fault(struct maker *m)
 	case 0:
 		PUT(m, 0x0f, 0x0b);
 		break;
-	case 1: /* load from where nothing is */
+	case 1: /* load from an unmapped address */
 		PUT(m, 0x48, 0x8b, 0x04, 0x25);
 		put4(m, 0x1000 + below(m, 4096));
 		break;
-	case 2: /* adc there: of the flags before it, it reads CF and overwrites the rest */
+	case 2: /* adc there: it reads CF and overwrites the other flags */
 		PUT(m, 0x11, 0x04, 0x25);
 		put4(m, 0x2000);
 		return 0x401;
-	case 3: /* no canonical address */
+	case 3: /* non-canonical address */
 		PUT(m, 0x48, 0xb8 | r);
 		put4(m, next(m));
 		put4(m, 0x12345678);
@@ -190,14 +196,14 @@ unsigned fault(struct maker *m)
 	case 5:
 		put1(m, 0xcc);
 		break;
-	case 6: /* a jump to where nothing is */
+	case 6: /* a jump to an unmapped address */
 		set_register(m, r, 0x3000 + below(m, 4096));
 		PUT(m, 0xff, 0xe0 | r);
 		break;
 	case 7:
 		put1(m, 0xf4); /* hlt */
 		break;
-	default: /* an aligned load that is not */
+	default: /* a misaligned load by an instruction that requires alignment */
 		PUT(m, 0x0f, 0x28, 0x04, 0x25);
 		put4(m, DATA_AT + 641);
 	}

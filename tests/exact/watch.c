@@ -45,7 +45,9 @@ static void registers(ZydisRegisterContext *c, const struct user_regs_struct *r,
 	c->values[ZYDIS_REGISTER_RIP] = next;
 }
 
-/* What the decoder's operands do not say: a push writes below the stack pointer, bt reaches further. */
+/*
+ * Corrections of the decoder's operands: a push writes below the stack pointer, bt reaches further.
+ */
 static bool plain(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
 	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM)
@@ -77,14 +79,14 @@ static bool address_of(const ZydisDecodedInstruction *z, const ZydisDecodedOpera
 		address += r->fs_base;
 	if (o->mem.segment == ZYDIS_REGISTER_GS)
 		address += r->gs_base;
-	/* The stack's own address is whole, whatever the prefixes say. */
+	/* The stack's own address has full size, whatever the prefixes are. */
 	if (o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && o->mem.base == ZYDIS_REGISTER_RSP)
 		address = r->rsp - (reads ? 0 : z->operand_width == 16 ? 2 : 8);
 	*out = address;
 	return true;
 }
 
-/* Of the operand: is it one of those, and what becomes of it. */
+/* Is the operand one of those, and how is it accessed? */
 static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, bool read_first, char *what)
 {
 	bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
@@ -114,7 +116,7 @@ static size_t read_memory(pid_t tid, uint64_t at, void *to, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Bytes of an operand; 0 where no number says it: the processor's state, lines of a cache, hints. */
+/* Bytes of an operand; 0 if unknown: the processor's state, cache lines, hints. */
 static uint64_t bytes_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
 	switch (z->meta.category) {
@@ -127,7 +129,7 @@ static uint64_t bytes_of(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
 	}
 }
 
-/* A rep that is over before it began accesses nothing. */
+/* A rep with a count of 0 accesses nothing. */
 static bool is_empty(const ZydisDecodedInstruction *z, const struct user_regs_struct *r)
 {
 	bool repeats = z->meta.category == ZYDIS_CATEGORY_STRINGOP &&
@@ -188,7 +190,9 @@ void watch_state(pid_t tid, const struct user_regs_struct *r, struct watch_state
 	out->registers = *r;
 	out->n_stack = read_memory(tid, r->rsp, out->stack, sizeof(out->stack));
 	out->n_chain = 0;
-	/* Each frame lies further up, is aligned, less than 16 MiB away, and returns to code. */
+	/*
+	 * Each frame is further up the stack, aligned, less than 16 MiB away, and returns to code.
+	 */
 	while (out->n_chain < WATCH_CHAIN && at >= below && at - below < 1 << 24 && at % 8 == 0 &&
 	       read_memory(tid, at, frame, sizeof(frame)) == sizeof(frame) && executable(tid, frame[1])) {
 		out->chain[out->n_chain++] = frame[1];
@@ -198,8 +202,8 @@ void watch_state(pid_t tid, const struct user_regs_struct *r, struct watch_state
 }
 
 /*
- * Of the flags only the direction: those that a program overwrites before it reads them are not kept. In r11, flags after a
- * system call, there is the trap flag by which we step.
+ * Only the direction flag: flags that a program overwrites before it reads them are not preserved.
+ * r11, the flags after a system call, contains the trap flag that we set for stepping.
  */
 static void state_line(const struct watch_state *s)
 {
@@ -216,7 +220,7 @@ static void state_line(const struct watch_state *s)
 		fprintf(samples, " <%#llx", (unsigned long long)s->chain[i]);
 }
 
-/* Where a branch leads, and whether it went there: !; ? where both ways lead there. */
+/* The target of a branch, and whether it was taken: !; ? if both ways lead there. */
 static void branch_words(const struct insn *in, pid_t tid, uint64_t next)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
@@ -234,7 +238,7 @@ static void branch_words(const struct insn *in, pid_t tid, uint64_t next)
 	fprintf(samples, " >%#llx%s", (unsigned long long)to, in->to_next ? "?" : in->conditional && next == in->at + in->length ? "" : "!");
 }
 
-/* How far a string instruction that repeats has come, of all its operands the same way. */
+/* How far a repeated string instruction has advanced, the same for all of its operands. */
 static int64_t came(pid_t tid, const struct insn *in, const struct user_regs_struct *before)
 {
 	struct user_regs_struct now;

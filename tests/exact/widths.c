@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How long an instruction is and how many bytes of memory it accesses, against Zydis: encodings of every kind, made by chance that repeats. */
+/*
+ * Instruction lengths and sizes of memory accesses, compared with Zydis: pseudorandom encodings of
+ * every kind.
+ */
 #include "../../scripts/exact-width.h"
 #include "exact/decode/decode.h"
 #include "tap.h"
@@ -70,7 +73,11 @@ TEST(lengths_and_widths)
 			b[at] = (uint8_t)(chance() >> 24);
 		if (!insn_decode(&in, b, sizeof b) || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, b, 15, &z, o)))
 			continue;
-		if (in.kind == K_REFUSED) /* branches of 16 bits, whose length Intel and AMD do not agree on, and others that are not run */
+		/*
+		 * branches of 16 bits, for which Intel and AMD have different lengths, and others
+		 * that are not supported
+		 */
+		if (in.kind == K_REFUSED)
 			continue;
 		CHECK_EQ(in.len, z.length, "%02x %02x %02x %02x %02x %02x %02x %02x: %s", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7],
 			 ZydisMnemonicGetString(z.mnemonic));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For the tests only: counters for an emulated machine that has none. Two probes on the kernel's accessors answer the
- * counter registers of Intel's architectural performance monitoring 4 (4 programmable, 3 fixed, 48 bits, written whole at 0x4c1) for whoever
- * reads and writes them: tare's module, or the kernel's own msr driver. A counter that is on goes up by 1000 each time
- * the CPU's registers are looked at; reserved bits and registers beyond the last fault. There are two registers of offcore events for each CPU, or with
- * shared=1 for all threads of a core.
+ * For the tests only: emulated counters for a machine that has none. Two kprobes on the kernel's
+ * accessors implement the counter registers of Intel's architectural performance monitoring 4 (4
+ * programmable, 3 fixed, 48 bits, full-width writes at 0x4c1) for tare's module and for the
+ * kernel's own msr driver. An enabled counter is incremented by 1000 at each access to the CPU's
+ * registers; reserved bits and registers after the last one fault. There are two registers of
+ * offcore events for each CPU, or with shared=1 for all threads of a core.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -14,7 +15,7 @@
 enum { STEP = 1000 };
 #define COUNTER_BITS GENMASK_ULL(47, 0)
 
-/* What one CPU keeps, each with the bits that may be written without a fault. */
+/* Registers of one CPU, each with the bits that may be written without a fault. */
 enum reg { SELECT0, PMC0 = 4, FIXED0 = 8, FIXED_CTRL = 11, STATUS, GLOBAL, CLEAR, CAPABLE, OFFCORE, REGS = OFFCORE + 2 };
 static const struct {
 	u32 first, count;
@@ -50,7 +51,7 @@ static void look(struct bank *b)
 		count(&b->value[FIXED0 + i], b->value[GLOBAL] >> (32 + i) & 1 && b->value[FIXED_CTRL] >> (4 * i) & 3);
 }
 
-/* 1: answered; 0: not ours; -EIO: it faults. */
+/* 1: handled; 0: not ours; -EIO: it faults. */
 static int access(u32 msr, u64 *value, bool write)
 {
 	struct bank *b = this_cpu_ptr(&banks);
@@ -71,7 +72,7 @@ static int access(u32 msr, u64 *value, bool write)
 			*value = rows[i].reg == CLEAR ? 0 : rows[i].reg == CAPABLE ? BIT(13) : *r;
 		else if (rows[i].reg == CLEAR)
 			b->value[STATUS] &= ~*value;
-		else if (rows[i].first == 0xc1) /* the other name takes all bits */
+		else if (rows[i].first == 0xc1) /* the other name sets all bits */
 			*r = (u64)(s32)*value & COUNTER_BITS;
 		else
 			*r = *value;
@@ -109,7 +110,10 @@ static int on_write(struct kprobe *probe, struct pt_regs *regs)
 	return ret ? answer(regs, ret < 0 ? (unsigned long)ret : 0) : 0;
 }
 
-/* A probe that has one is never turned into a jump, which could not change where to return to. */
+/*
+ * A kprobe with a post handler is never optimised into a jump, which could not change the return
+ * address.
+ */
 static void after(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel module, tried where nothing can be broken: in an emulated machine. Which points hold depends on what is
- * loaded beside it, so tests.sh names them.
+ * Tests the kernel module in an emulated machine, where nothing can be broken. The tests that apply
+ * depend on what else is loaded, so tests.sh names them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static int set(int fd, unsigned cpu, uint32_t msr, uint64_t value)
 
 static void put(const char *path, const char *words)
 {
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC); /* which is what empties a trace */
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC); /* truncation empties a trace */
 	ssize_t n = fd < 0 ? -1 : write(fd, words, strlen(words));
 
 	CHECK(n == (ssize_t)strlen(words), "%s > %s: %s", words, path, strerror(errno));
@@ -88,7 +88,7 @@ static bool is_intel(void)
 	return info.maker == TARE_MSR_INTEL;
 }
 
-/* ---- the kernel's own record of what was done to registers ---- */
+/* ---- the kernel's trace of register accesses ---- */
 
 static void trace_begin(void)
 {
@@ -97,7 +97,7 @@ static void trace_begin(void)
 	put(TRACING "trace", "\n");
 }
 
-/* Lines "write_msr: 38f, value 0" of registers that `about` mentions. */
+/* Lines "write_msr: 38f, value 0" for registers that `about` mentions. */
 static void trace_end(struct text *out, const char *about)
 {
 	char line[512], mention[32];
@@ -122,7 +122,7 @@ static void trace_end(struct text *out, const char *about)
 		fclose(f);
 }
 
-/* One line of either: "read_msr: 38f, value 0". */
+/* One line of the plan or the trace: "read_msr: 38f, value 0". */
 struct traced {
 	char how[16], value[32];
 	unsigned msr;
@@ -137,7 +137,10 @@ static const char *next(const char *p, struct traced *out)
 	return p + (*p == '\n');
 }
 
-/* The plan's lines are the trace's. "?" is any value, and "saved" the one that the register's first read gave. */
+/*
+ * Compare the plan's lines with the trace's. "?" is any value, and "saved" the value from the
+ * register's first read.
+ */
 static void check_traced(const char *plan, const char *trace)
 {
 	struct {
@@ -213,7 +216,7 @@ static void plan_is_traced(const char *bound, const char *libpfm, unsigned progr
 		phases(r, &p, MSR_SAVE, MSR_SAVE);
 	phases(r, &p, MSR_QUIET, MSR_START);
 	phases(r, &p, MSR_STOP, MSR_CHECK);
-	if (!module) { /* what stood there is 0 on this machine, as the plan has it */
+	if (!module) { /* the saved value is 0 on this machine, as in the plan */
 		phases(r, &p, MSR_RESTORE, MSR_RESTORE);
 	}
 	registers_close(r);
@@ -242,7 +245,7 @@ TEST(the_kernel_sees_what_was_planned)
 	}
 }
 
-/* The program's own words, as a user would compare them. */
+/* The program's own output, as a user would compare it. */
 TEST(the_command_plans_what_the_kernel_sees)
 {
 	struct text traced = { 0 };
@@ -269,7 +272,7 @@ TEST(the_command_plans_what_the_kernel_sees)
 	text_free(&traced);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused operations ---- */
 
 static void refused(int fd, struct tare_msr_op bad, int why)
 {
@@ -293,9 +296,11 @@ TEST(a_batch_is_refused_whole)
 	refused(fd, (struct tare_msr_op){ .msr = 0x1d9, .kind = TARE_MSR_WRITE }, -EPERM);	/* DEBUGCTL */
 	refused(fd, (struct tare_msr_op){ .msr = 0x600, .kind = TARE_MSR_READ }, -EPERM);	/* DS area */
 	refused(fd, (struct tare_msr_op){ .msr = STORE, .kind = TARE_MSR_WRITE }, -EPERM);
-	refused(fd, (struct tare_msr_op){ .msr = AUX, .kind = TARE_MSR_WRITE }, -EPERM); /* may be read */
+	/* read-only */
+	refused(fd, (struct tare_msr_op){ .msr = AUX, .kind = TARE_MSR_WRITE }, -EPERM);
 	refused(fd, (struct tare_msr_op){ .msr = 0x10, .kind = TARE_MSR_WRITE }, -EPERM);
-	refused(fd, (struct tare_msr_op){ .msr = other, .kind = TARE_MSR_READ }, -EPERM); /* the other maker's */
+	/* the other maker's */
+	refused(fd, (struct tare_msr_op){ .msr = other, .kind = TARE_MSR_READ }, -EPERM);
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (intel ? bit == 19 || bit == 20 || bit == 21 || bit > 33 : bit == 19 || bit == 20 || bit == 21 || (bit > 35 && bit != 40 && bit != 41))
 			refused(fd, (struct tare_msr_op){ .msr = select, .kind = TARE_MSR_WRITE, .value = UINT64_C(1) << bit }, -EINVAL);
@@ -320,7 +325,7 @@ TEST(calls_that_make_no_sense)
 	CHECK_EQ(run(fd, 0, op, 64), 0, "as many as there may be");
 	CHECK_EQ(last.done, 64, "all of them ran");
 	for (int i = 1; i < 64; i++)
-		CHECK(op[i].value >= op[i - 1].value && op[0].value >= last.tsc_first && op[63].value <= last.tsc_last, "time goes on, %d", i);
+		CHECK(op[i].value >= op[i - 1].value && op[0].value >= last.tsc_first && op[63].value <= last.tsc_last, "time advances, %d", i);
 	CHECK_EQ(call(fd, TARE_MSR_RUN, 0, 2, op, 1), -EINVAL, "a flag that does not exist");
 	CHECK_EQ(run(fd, 7, op, 1), -ENXIO, "a CPU that does not exist");
 	CHECK_EQ(run(fd, UINT32_MAX, op, 1), -ENXIO, "nor does that");
@@ -359,7 +364,7 @@ TEST(no_capability_no_file)
 	}
 	waitpid(pid, &status, 0);
 	CHECK_EQ(chmod(DEVICE, 0600), 0, "chmod");
-	CHECK_EQ(WEXITSTATUS(status), EPERM, "as nobody, on a file that everybody may open");
+	CHECK_EQ(WEXITSTATUS(status), EPERM, "as an unprivileged user, on a file open to all");
 }
 
 TEST(one_holds_the_counters)
@@ -379,11 +384,11 @@ TEST(one_holds_the_counters)
 	close(b);
 	b = device(O_RDONLY);
 	CHECK_EQ(ioctl(b, TARE_MSR_INFO, &info), 0, "info");
-	CHECK_EQ(info.holder_pid, 0, "nobody holds them");
+	CHECK_EQ(info.holder_pid, 0, "no holder");
 	close(b);
 }
 
-/* Two holders in the user's words: the way's own message. */
+/* Two holders, in the message of the way to registers. */
 TEST(the_holder_is_named)
 {
 	uint32_t counter = is_intel() ? 0xc1 : 0xc0010201;
@@ -407,7 +412,10 @@ static struct tare_msr_info info_of(int fd)
 	return info;
 }
 
-/* The first process of a new namespace; it shares two pipes with the caller. It holds the counters until the caller lets it end. */
+/*
+ * The first process of a new namespace; it has two pipes shared with the caller. It holds the
+ * counters until the caller lets it end.
+ */
 static int in_a_namespace(int fd, int said, int told, uint32_t counter)
 {
 	struct tare_msr_info info = info_of(fd);
@@ -438,7 +446,7 @@ TEST(the_holders_pid_is_the_readers)
 	fflush(stdout);
 	pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, 0);
 	if (pid == 0) {
-		close(fd); /* which the caller alone keeps */
+		close(fd); /* now open only in the caller */
 		_exit(in_a_namespace(inner, said[1], told[0], counter));
 	}
 	CHECK(pid > 0, "a new namespace: %s", strerror(errno));
@@ -455,7 +463,7 @@ TEST(the_holders_pid_is_the_readers)
 	CHECK(info.held && info.holder_pid == 0, "the process has ended, the file is open: pid %u", info.holder_pid);
 	close(inner);
 	inner = device(O_RDONLY);
-	CHECK_EQ(info_of(inner).held, 0, "nobody holds them");
+	CHECK_EQ(info_of(inner).held, 0, "no holder");
 	close(inner);
 	for (int i = 0; i < 2; i++) {
 		close(said[i]);
@@ -472,7 +480,7 @@ TEST(rdpmc_that_faults_is_an_error)
 	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "this machine has no counters");
 	CHECK_EQ(op[0].err, -EIO, "the first");
 	CHECK_EQ(op[1].err, -EIO, "the first fixed one, or AMD's last");
-	CHECK(op[2].err == 0 && op[2].value, "what is behind them ran");
+	CHECK(op[2].err == 0 && op[2].value, "the operation after them ran");
 	close(fd);
 }
 
@@ -483,7 +491,10 @@ static void rdpmc_is_tried(int fd, uint32_t index)
 	CHECK_EQ(run(fd, 0, &op, 1), -EIO, "rdpmc 0x%x is tried: this machine has no counters", index);
 }
 
-/* Those of the list, and no others: fast and other kinds of Intel's, caches and northbridge of AMD's. */
+/*
+ * Those on the list, and no others: not fast reads and other kinds of Intel's, nor AMD's caches and
+ * northbridge.
+ */
 TEST(rdpmc_takes_the_indices_of_the_list)
 {
 	static const uint32_t intel_has[] = { 0, 7, 0x40000000, 0x40000003, 0x20000000 };
@@ -501,7 +512,10 @@ TEST(rdpmc_takes_the_indices_of_the_list)
 
 enum { FILES = 200 };
 
-/* Files with as many batches as they may prepare, until the user may have no more; the number of batches. */
+/*
+ * Files with as many batches as they may prepare, until the user reaches the limit; returns the
+ * number of batches.
+ */
 static int fill(int fd[FILES], int *n)
 {
 	struct tare_msr_op op = { .kind = TARE_MSR_TSC };
@@ -542,7 +556,7 @@ TEST(memory_is_limited_by_user)
 		CHECK(batches > 2000 && batches < 4000, "%d batches of %d files: turn %d", batches, n, turn);
 		CHECK_EQ(call(fd[n - 1], TARE_MSR_PREPARE, 0, 0, &op, 1), -EDQUOT, "one more");
 		for (int i = 0; i < n; i++)
-			CHECK_EQ(run(fd[i], 0, &op, 1), 0, "what keeps nothing goes on");
+			CHECK_EQ(run(fd[i], 0, &op, 1), 0, "runs that keep nothing still work");
 		if (turn == 0) {
 			CHECK_EQ(chmod(DEVICE, 0666), 0, "chmod");
 			fflush(stdout);
@@ -622,7 +636,7 @@ TEST(denied_registers)
 	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_READ }, -EPERM);
 	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_WRITE }, -EPERM);
 	value_of(fd, 0, intel ? 0x187 : 0xc0010202);
-	/* A counter is denied by each of its numbers, and by its index of rdpmc. */
+	/* A counter is denied by each of its numbers, and by its rdpmc index. */
 	for (int i = 0; i < 2; i++) {
 		static const uint32_t numbers[2][2] = { { 0xc0010201, 0xc0010004 }, { 0xc1, 0x4c1 } };
 
@@ -638,7 +652,7 @@ TEST(denied_registers)
 	close(fd);
 }
 
-/* By the other numbers; that of a select leaves the reading of its counter alone. */
+/* By the other numbers; that of a select does not affect reads of its counter. */
 TEST(denied_by_another_number)
 {
 	bool intel = is_intel();
@@ -686,7 +700,7 @@ static unsigned aux_by_rdtscp(unsigned cpu)
 	return aux;
 }
 
-/* Bits that are not ours are kept; the program's own rdtscp is the witness of which CPU was written. */
+/* Bits that are not ours are kept; the program's own rdtscp shows which CPU was written. */
 TEST(other_bits_are_kept_and_the_cpu_is_the_one_named)
 {
 	unsigned before[2] = { aux_by_rdtscp(0), aux_by_rdtscp(1) };
@@ -713,7 +727,7 @@ TEST(a_fault_in_the_middle)
 	CHECK_EQ(last.done, 1, "one was done");
 	CHECK(op[0].err == 0 && op[1].err == -EIO && op[2].err == -ECANCELED, "%d %d %d", op[0].err, op[1].err, op[2].err);
 	op[0].err = op[1].err = op[2].err = 0;
-	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "goes on");
+	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "continues");
 	CHECK_EQ(last.done, 2, "two were done");
 	CHECK(op[1].err == -EIO && op[2].err == 0 && op[2].value == 7, "%d %d", op[1].err, op[2].err);
 	close(fd);
@@ -731,7 +745,7 @@ TEST(put_back_in_order)
 	struct text traced = { 0 };
 	int raw = open("/dev/cpu/1/msr", O_RDWR), fd = device(O_RDWR);
 
-	/* What was there: by the kernel's own driver. */
+	/* Set the initial values with the kernel's own driver. */
 	for (int i = 0; i < 3; i++) {
 		uint64_t value = first[i].value;
 
@@ -774,7 +788,7 @@ TEST(put_back_after_kill)
 	}
 	CHECK_EQ(read(ready[0], &c, 1), 1, "it has written");
 	fd = device(O_RDONLY);
-	CHECK_EQ(value_of(fd, 0, STORE), 0x77, "it stands there");
+	CHECK_EQ(value_of(fd, 0, STORE), 0x77, "it was written");
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	for (unsigned cpu = 0; cpu < 2; cpu++)
@@ -825,16 +839,16 @@ TEST(a_cpu_that_goes_and_comes)
 	CHECK_EQ(set(fd, 1, STORE, 0x22), 0, "cpu 1");
 	put("/sys/devices/system/cpu/cpu1/online", "0");
 	CHECK_EQ(set(fd, 1, STORE, 0x33), -ENXIO, "a CPU that is off");
-	CHECK_EQ(set(fd, 0, STORE, 0x44), 0, "the other goes on");
+	CHECK_EQ(set(fd, 0, STORE, 0x44), 0, "the other CPU still works");
 	put("/sys/devices/system/cpu/cpu1/online", "1");
-	CHECK_EQ(set(fd, 1, STORE, 0x55), -ESTALE, "what was written there is gone, and that is said");
+	CHECK_EQ(set(fd, 1, STORE, 0x55), -ESTALE, "its value is lost, and the error reports that");
 	raw = open("/dev/cpu/1/msr", O_RDONLY);
 	CHECK_EQ(pread(raw, &value, 8, STORE), 8, "read by the kernel's driver");
 	CHECK_EQ(value, 0, "it was put back when the CPU went");
 	close(raw);
 	close(fd);
 	fd = device(O_RDWR);
-	CHECK_EQ(set(fd, 1, STORE, 0x66), 0, "a new file starts anew");
+	CHECK_EQ(set(fd, 1, STORE, 0x66), 0, "a new file works");
 	close(fd);
 	fd = device(O_RDONLY);
 	CHECK_EQ(value_of(fd, 0, STORE), 0, "cpu 0");
@@ -857,8 +871,8 @@ TEST(the_machine_sleeps)
 	raw = open("/dev/cpu/1/msr", O_RDONLY);
 	CHECK_EQ(pread(raw, &value, 8, STORE), 8, "read by the kernel's driver");
 	CHECK_EQ(value, 0, "it was put back before");
-	CHECK_EQ(set(fd, 1, STORE, 0x98), -ESTALE, "and that is said");
-	CHECK_EQ(set(fd, 0, STORE, 0x97), 0, "a CPU that held nothing goes on");
+	CHECK_EQ(set(fd, 1, STORE, 0x98), -ESTALE, "the error reports that");
+	CHECK_EQ(set(fd, 0, STORE, 0x97), 0, "a CPU without written values still works");
 	close(raw);
 	close(fd);
 }
@@ -873,7 +887,7 @@ static uint64_t random_64(void)
 	return seed;
 }
 
-/* Any bytes: nothing oopses, nothing is done that is not on the list, and all is put back. */
+/* Any bytes: no oops, no operation that is not on the list, and everything is restored. */
 TEST(random_batches)
 {
 	static const uint32_t likely[] = { STORE, STORE + 1, GATE, FAULT, AUX, 0x10, 0xc1, 0x186, 0x38d, 0x38f, 0x390, 0xc0010200, 0xc0000301 };
@@ -893,7 +907,8 @@ TEST(random_batches)
 
 		if (i % 1000 == 0) {
 			fd = device(O_RDWR);
-			alarm(TAP_SECONDS); /* for these thousand: the machine that emulates this one may be busy */
+			/* for these thousand: the host of the emulated machine may be busy */
+			alarm(TAP_SECONDS);
 		}
 		n = random_64() % 100 == 0 ? (unsigned)random_64() : (unsigned)(random_64() % 8 + 1);
 		cpu = random_64() % 50 == 0 ? (unsigned)random_64() : (unsigned)(random_64() & 1);
@@ -974,7 +989,7 @@ TEST(counters_count_and_freeze)
 	close(raw);
 }
 
-/* The same by the kernel's own driver: the model does not know who asks. */
+/* The same with the kernel's own driver: the emulation does not distinguish callers. */
 TEST(the_kernels_own_driver_counts_alike)
 {
 	struct msr_event ev[] = { USER(0xc0), USER(0xc5) };
@@ -999,7 +1014,7 @@ TEST(the_kernels_own_driver_counts_alike)
 	registers_close(r);
 }
 
-/* A counter that this CPU has not is on the list all the same: the CPU refuses it. */
+/* A counter that this CPU lacks is still on the list: the CPU refuses it. */
 TEST(a_counter_too_many)
 {
 	struct tare_msr_op op[] = { { .msr = 0xc1, .kind = TARE_MSR_WRITE, .value = 9 }, { .msr = 0xc5, .kind = TARE_MSR_WRITE, .value = 1 },
@@ -1027,7 +1042,7 @@ static int words(const char *command, char *out, size_t room)
 	return WEXITSTATUS(status);
 }
 
-/* What stood in a counter comes back whole, though a write to IA32_PMC0 sets 32 bits and their sign. */
+/* A counter's full value is restored, although a write to IA32_PMC0 sets 32 bits, sign-extended. */
 TEST(counters_are_put_back_whole)
 {
 	const uint64_t was = 0x123456789abc;
@@ -1081,7 +1096,10 @@ TEST(the_command_reads_and_writes)
 	CHECK(strstr(out, "cpu 1    IA32_PMC0"), "%s", out);
 }
 
-/* From the command to the counters and back, by the module: the model says 1000 for each look at the CPU's registers. */
+/*
+ * From the command to the counters and back, with the module: the emulation adds 1000 for each
+ * access to the CPU's registers.
+ */
 TEST(the_command_counts_by_the_module)
 {
 	char out[16384];
@@ -1113,7 +1131,7 @@ static double least_of(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Interrupts by which a CPU was asked to run a function, of all CPUs. */
+/* Function call interrupts, summed over all CPUs. */
 static unsigned long calls_of_cpus(void)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
@@ -1136,7 +1154,10 @@ static unsigned long calls_of_cpus(void)
 	return sum;
 }
 
-/* What makes a batch cheap can be counted: one interrupt of the other CPU, none of one's own, where single reads take 64. */
+/*
+ * The reasons why a batch is cheap can be counted: one interrupt on another CPU, none on one's own;
+ * single reads need 64.
+ */
 TEST(one_interrupt_for_a_batch)
 {
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
@@ -1227,7 +1248,8 @@ TEST(speed_of_a_batch)
 }
 
 /*
- * Where time is the number of instructions (QEMU's -icount), so that a figure is the same whatever else the host does.
+ * With time as the number of instructions (QEMU's -icount), so that the figure does not depend on
+ * the host's load.
  */
 static uint64_t instructions_of(int fd, unsigned long what, struct tare_msr_op *op, unsigned n)
 {
@@ -1268,7 +1290,10 @@ TEST(instructions_of_a_batch)
 	}
 	printf("# instructions: one operation %lu, 64 %lu (%.0f each more), 64 prepared %lu, 64 preads %lu: %.1f and %.1f times\n", one, all,
 	       (double)(all - one) / 63, again, preads, (double)preads / (double)all, (double)preads / (double)again);
-	/* On 6.1 these are 1.4, 6.7 and 12.2; other kernels' system calls take more or fewer instructions, but not so many. */
+	/*
+	 * On 6.1 these are 1.4, 6.7 and 12.2; system calls of other kernels take a different number
+	 * of instructions, but not that different.
+	 */
 	CHECK(64 * one <= 2 * preads, "one operation costs as much as two preads");
 	CHECK(6 * all <= preads, "64 operations cost as much as 64/6 preads");
 	CHECK(10 * again <= preads, "64 prepared ones cost as much as 64/10 preads");
@@ -1297,7 +1322,10 @@ static void offcore_set(unsigned cpu, uint64_t value)
 	close(raw);
 }
 
-/* CPU 1 is released first where it goes off, CPU 0 where the file is closed; each is the first to write, in turn. */
+/*
+ * Both orders: CPU 1 is released first by going offline, or CPU 0 by closing the file; each one is
+ * also the first to write.
+ */
 TEST(threads_put_back_the_register_that_they_share)
 {
 	for (unsigned first = 0; first < 2; first++)
@@ -1321,7 +1349,7 @@ TEST(threads_put_back_the_register_that_they_share)
 	offcore_set(0, 0);
 }
 
-/* Two CPUs with a register each: what stood in one does not go to the other. */
+/* Two CPUs with a register each: the saved value of one is not restored to the other. */
 TEST(offcore_registers_are_put_back_on_their_own_cpu)
 {
 	int fd = device(O_RDWR);
@@ -1341,7 +1369,7 @@ TEST(offcore_registers_are_put_back_on_their_own_cpu)
 
 enum { BEFORE_RESTART = 0x55 }; /* tests/guest-x86/again looks for it */
 
-/* A process holds the register on both CPUs and stays until the machine restarts. */
+/* A process holds the register on both CPUs and remains until the machine restarts. */
 TEST(held_until_the_restart)
 {
 	uint64_t before = BEFORE_RESTART;
@@ -1366,7 +1394,10 @@ TEST(held_until_the_restart)
 	close(raw);
 }
 
-/* Returns where it fails only. On a busy host the emulated timer is late for the next kernel's check of it. */
+/*
+ * Returns only on failure. On a busy host the emulated timer is late for the next kernel's check of
+ * it.
+ */
 TEST(restart_by_kexec)
 {
 	static const char options[] = "console=ttyS0 quiet panic=-1 nr_cpus=1 no_timer_check";
@@ -1399,7 +1430,7 @@ TEST(locked_down)
 	trace_begin();
 	close(fd);
 	trace_end(&traced, wanted);
-	CHECK_STR(traced.s ? traced.s : "", wanted, "what was written is put back all the same");
+	CHECK_STR(traced.s ? traced.s : "", wanted, "the written value is restored nevertheless");
 	text_free(&traced);
 }
 

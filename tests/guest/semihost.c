@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the guest speaks to the machine that emulates it, without a disk or a network: by Arm
- * semihosting calls. `semihost put FILE HOSTFILE` copies a file out, `semihost exit N` ends the
- * emulator with that status.
- * Source: Arm, "Semihosting for AArch32 and AArch64", 2.0, "Semihosting operations".
+ * Lets the guest communicate with the emulator, without a disk or a network, by Arm semihosting
+ * calls. `semihost put FILE HOSTFILE` copies a file to the host, `semihost exit N` ends the
+ * emulator with that status. Source: Arm, "Semihosting for AArch32 and AArch64", 2.0, "Semihosting
+ * operations".
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { SYS_OPEN = 0x01, SYS_CLOSE = 0x02, SYS_WRITE = 0x05, SYS_EXIT = 0x18 };
 enum { OPEN_WRITE_BINARY = 5 };
 #define STOPPED_APPLICATION_EXIT 0x20026
 
-/* The emulator reads the block and what it points at by address: pages must be there. */
+/* The emulator reads the block and its buffers by address: pages must be present. */
 static long call(long op, const void *block)
 {
 	register long x0 __asm__("x0") = op;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The perf source on a real PMU: groups, other threads, exec, forks, too many events, nothing
- * leaked. */
+/* The perf source on a real PMU: groups, other threads, exec, forks, too many events, no leaks. */
 #include <dirent.h>
 #include <pthread.h>
 #include "pmu.h"
@@ -39,7 +38,7 @@ static void read_group(struct counters *c, struct tare_reading *out)
 	CHECK(source_perf.read(c, out, &err) == 0, "%s", err.what);
 }
 
-/* Instructions between start and stop around a loop, over those of the loop itself. */
+/* Instructions between start and stop around a loop, minus those of the loop itself. */
 static int64_t excess(struct counters *c, uint64_t rounds)
 {
 	struct tare_reading before, after;
@@ -52,7 +51,7 @@ static int64_t excess(struct counters *c, uint64_t rounds)
 	return (int64_t)(after.raw - before.raw - 2 * rounds);
 }
 
-/* Starting and stopping cost the same few instructions, whatever lies between. */
+/* Starting and stopping cost the same few instructions, whatever is in between. */
 TEST(loops)
 {
 	need_pmu();
@@ -67,7 +66,10 @@ TEST(loops)
 	source_perf.close(c);
 }
 
-/* Both events of a group see the same stretch; where a cycle is an instruction, the same count. */
+/*
+ * Both events of a group count over the same time; where a cycle is an instruction, the same
+ * number.
+ */
 TEST(group)
 {
 	need_pmu();
@@ -133,15 +135,17 @@ static int64_t count_thread(uintptr_t rounds)
 	return (int64_t)r.raw - (int64_t)(2 * rounds);
 }
 
-/* Another thread is counted alone: what leads up to its loop and follows it is some hundred
- * instructions. */
+/*
+ * Another thread is counted alone: the code before and after its loop is about a hundred
+ * instructions.
+ */
 TEST(another_thread)
 {
 	need_pmu();
 	for (uintptr_t rounds = 1000; rounds <= 1000000; rounds *= 10) {
 		int64_t more = count_thread(rounds);
 
-		CHECK(more >= -slack(2 * rounds) && more < 5000, "%lld besides the loop of %llu",
+		CHECK(more >= -slack(2 * rounds) && more < 5000, "%lld in addition to the loop of %llu",
 		      (long long)more, (unsigned long long)rounds);
 	}
 }
@@ -183,7 +187,7 @@ TEST(children)
 	CHECK(without > 0 && without < 20000, "%llu without", (unsigned long long)without);
 }
 
-/* Counting begins with the first instruction of the program that the child becomes. */
+/* Counting starts with the first instruction of the program that the child executes. */
 TEST(from_exec_on)
 {
 	static const struct {
@@ -224,7 +228,7 @@ TEST(from_exec_on)
 	}
 }
 
-/* More events than counters take turns, and say so. */
+/* More events than counters are multiplexed, and reported as such. */
 TEST(too_many)
 {
 	enum { EVENTS = 12 };
@@ -246,7 +250,9 @@ TEST(too_many)
 		CHECK_EQ(r.quality, TARE_SCALED, "%s", tare_quality_name(r.quality));
 		CHECK(r.running_ns < r.enabled_ns, "share");
 
-		/* One instruction a nanosecond: only the ends of a 4 ms turn are not shared. */
+		/*
+		 * One instruction per nanosecond: only the ends of a 4 ms time slice are inexact.
+		 */
 		double off = (double)tare_reading_scaled(&r) / 100e6;
 
 		CHECK(off > 0.95 && off < 1.05, "event %d: %.4f of the truth", i, off);
@@ -254,7 +260,7 @@ TEST(too_many)
 	}
 }
 
-/* Seven events open as one group on six counters and never run: no number, and a reason. */
+/* Seven events open as one group on six counters and never run: no number, but a reason. */
 TEST(a_group_that_never_counts)
 {
 	const struct encoding *const enc[] = { &instructions, &instructions, &instructions,

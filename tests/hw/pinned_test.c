@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pinned reads on a real PMU, quiet and while the kernel moves things; and whose registers a thread
- * reads. */
+/*
+ * Pinned reads on a real PMU, without and with interference by the kernel; and reads by other
+ * threads.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include "pmu.h"
@@ -17,7 +19,7 @@ static struct tare_events *events_of(const char *text)
 	return events;
 }
 
-/* A counting group of this thread; skips the test where registers cannot be read. */
+/* A counting group of this thread; skips the test if registers cannot be read. */
 static struct tare_group *started(const char *text)
 {
 	struct tare_events *events = events_of(text);
@@ -40,7 +42,7 @@ static struct tare_group *started_with_user_reads(const char *text)
 	return g;
 }
 
-/* Nothing else in here: it is part of what is counted. */
+/* Keep this function minimal: it is part of the measured code. */
 static uint64_t count_of(struct tare_group *g)
 {
 	uint64_t count;
@@ -98,7 +100,7 @@ static __attribute__((noinline)) uint64_t pinned_window(struct tare_pinned *p, u
 	return tare_pinned_difference(p, before, after);
 }
 
-/* The least of a few windows: in none of them did the thread leave the CPU. */
+/* The minimum of a few windows: in none of them did the thread leave the CPU. */
 static uint64_t quiet_window(struct tare_pinned *p, uint64_t rounds)
 {
 	uint64_t least = UINT64_MAX;
@@ -112,7 +114,7 @@ static uint64_t quiet_window(struct tare_pinned *p, uint64_t rounds)
 	return least;
 }
 
-/* NULL where the register is too narrow, and then for that reason. */
+/* NULL if the register is too narrow; checks that this is the reason. */
 static struct tare_pinned *pinned_of(const char *text)
 {
 	struct tare_events *events = events_of(text);
@@ -142,11 +144,13 @@ TEST(pinned_windows)
 			continue;
 		opened++;
 
-		volatile uint64_t one = 1; /* no constant: the same code as below */
+		volatile uint64_t one = 1; /* not a constant: the same code as below */
 		uint64_t around = quiet_window(p, one) - 2;
 
-		/* Cycles are instructions where the machine is emulated, and nothing known
-		 * elsewhere. */
+		/*
+		 * In the emulated machine cycles are instructions; elsewhere their number is
+		 * unknown.
+		 */
 		for (uint64_t rounds = 1; (i == 0 || exact()) && rounds <= 100000; rounds *= 10)
 			CHECK_NEAR(quiet_window(p, rounds), 2 * rounds + around);
 		/* Longer: the thread left the CPU, and the second read looked the register up
@@ -205,7 +209,9 @@ TEST(pinned_beside_another)
 	tare_pinned_close(p);
 }
 
-/* More groups that never share than there are counters: the kernel gives up on one, and it says so.
+/*
+ * More groups that cannot share than there are counters: the kernel disables one, and that is
+ * reported.
  */
 TEST(never_share_or_fail)
 {

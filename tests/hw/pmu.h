@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests that count on a real PMU: on silicon, or in the emulated machine, where counts are
- * exact. A machine without one skips, saying so.
+ * For tests that count on a real PMU: on hardware, or in the emulated machine, where counts are
+ * exact. They are skipped on a machine without one.
  */
 #ifndef HW_PMU_H
 #define HW_PMU_H
@@ -28,19 +28,18 @@ static const struct encoding instructions __attribute__((unused)) =
 static const struct encoding cycles __attribute__((unused)) =
     EVENT("cycles:u", PERF_COUNT_HW_CPU_CYCLES);
 
-/* What the emulated machine says of itself (tests/guest/all): every count is right to the
- * instruction. */
+/* Set for the emulated machine (tests/guest/all): every count is exact to the instruction. */
 static bool exact(void)
 {
 	return getenv("TARE_PMU_EXACT") != NULL;
 }
 
 /*
- * How far `count` user instructions may be off: not at all where counts are exact. On silicon an
- * interrupt or a page fault may count the instruction it hit twice (Weaver, Terpstra and Moore,
- * "Non-Determinism and Overcount on Modern Hardware Performance Counter Implementations", ISPASS
- * 2013); a timer tick comes at most every ms, which is at least 1e5 instructions, and 20 allow for
- * what comes besides.
+ * Tolerance for `count` user instructions: 0 where counts are exact. On hardware an interrupt or a
+ * page fault may count the instruction it hit twice (Weaver, Terpstra and Moore, "Non-Determinism
+ * and Overcount on Modern Hardware Performance Counter Implementations", ISPASS 2013); a timer tick
+ * comes at most every ms, which is at least 1e5 instructions, and 20 more are allowed for other
+ * interrupts.
  */
 __attribute__((unused)) static int64_t slack(uint64_t count)
 {

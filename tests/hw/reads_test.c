@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads from user space, through the library's promise alone: they count what read(2) counts, cost
- * what is promised, survive the wrap of a 32-bit counter, and give way to read(2) where they must.
+ * Reads from user space, through the public library: they return the same counts as read(2), have
+ * the documented cost, survive the wrap of a 32-bit counter, and fall back to read(2) where they
+ * must.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,7 +10,7 @@
 #include "tare/group.h"
 #include "tare/pinned.h"
 
-/* As include/tare/pinned.h and docs/performance.md promise. */
+/* As documented in include/tare/pinned.h and docs/performance.md. */
 enum { PINNED_MOST = 11, PINNED_FURTHER = 6 };
 
 static struct tare_events *events(const char *text)
@@ -51,7 +52,7 @@ static void need_user_reads(struct tare_group *g)
 		tap_skip("user_reads", "%s", why.what);
 }
 
-/* A counter that nobody else knows how to set is written by root in the emulated machine only. */
+/* A machine-wide setting: changed, as root, in the emulated machine only. */
 static void set_user_access(const char *value)
 {
 	static const char knob[] = "/proc/sys/kernel/perf_user_access";
@@ -63,7 +64,7 @@ static void set_user_access(const char *value)
 	close(fd);
 }
 
-/* Events from one read to the next, with a loop between; the same instructions for any loop. */
+/* Events between two reads, with a loop in between; the same instructions for any loop. */
 static __attribute__((noinline)) uint64_t window(struct tare_group *g, size_t i, uint64_t rounds)
 {
 	uint64_t before = count(g, i);
@@ -72,7 +73,9 @@ static __attribute__((noinline)) uint64_t window(struct tare_group *g, size_t i,
 	return count(g, i) - before;
 }
 
-/* What a window counts besides its loop; from the second on, everything is in memory. */
+/*
+ * What a window counts in addition to its loop; from the second window on, everything is in memory.
+ */
 static uint64_t around(struct tare_group *g, size_t i)
 {
 	window(g, i, 1);
@@ -124,7 +127,7 @@ TEST(as_the_kernel_reads)
 	tare_group_close(g);
 }
 
-/* Instructions from one read to the next: what one read costs, counted by what it reads. */
+/* Instructions from one read to the next: the cost of a read, counted by the read itself. */
 TEST(cost)
 {
 	need_pmu();
@@ -148,7 +151,7 @@ TEST(cost)
 	tare_group_close(g);
 }
 
-/* Where cycles are instructions, `cycles:u` counts what a pinned read of it costs. */
+/* Where cycles are instructions, `cycles:u` counts the cost of its own pinned read. */
 TEST(cost_pinned)
 {
 	static const struct {
@@ -169,7 +172,7 @@ TEST(cost_pinned)
 		int ret = 0;
 
 		tare_events_free(list);
-		/* Instructions are counted in 32 bits on most models of Arm: not to be pinned. */
+		/* On most Arm models instructions are counted in 32 bits: they cannot be pinned. */
 		if (!p && i > 0 && err.code == EOPNOTSUPP && strstr(err.what, "bits")) {
 			printf("# %s: %s\n", rows[i].text, err.what);
 			continue;
@@ -200,7 +203,7 @@ TEST(cost_pinned)
 		CHECK_EQ(ret, 0, "read");
 		printf("# pinned %s: %llu instructions from read to read\n", rows[i].text,
 		       (unsigned long long)cost);
-		/* One more where the compiler adds up `ret`. */
+		/* One more if the compiler sums up `ret`. */
 		CHECK(cost <= PINNED_MOST + PINNED_FURTHER * (rows[i].n - 1) + 1, "%s: %llu",
 		      rows[i].text, (unsigned long long)cost);
 		tare_pinned_close(p);
@@ -215,7 +218,7 @@ static __attribute__((noinline)) uint64_t long_window(struct tare_group *g, uint
 	return count(g, 0) - before;
 }
 
-/* A 32-bit counter starts half full and wraps after 2^31; the count goes on. */
+/* A 32-bit counter starts half full and wraps after 2^31; the count continues. */
 TEST(past_the_wrap)
 {
 	need_pmu();
@@ -281,8 +284,10 @@ static void *count_alone(void *arg)
 		pinned_window(p, 1);
 		cost = pinned_window(p, 1) - 2;
 
-		/* Taken off the CPU meanwhile, a read looks its registers up again: that is
-		 * counted. */
+		/*
+		 * If the thread left the CPU, a read looks up its registers again, and these
+		 * instructions are counted.
+		 */
 		uint64_t over = pinned_window(p, rounds) - (2 * rounds + cost);
 
 		CHECK(over <= 150, "pinned, a thread's own: off by %lld", (long long)over);
@@ -293,7 +298,7 @@ static void *count_alone(void *arg)
 	return NULL;
 }
 
-/* Four threads on one CPU, each with counters of its own, taking turns. */
+/* Four threads on one CPU, each with counters of its own, scheduled alternately. */
 TEST(every_thread_its_own)
 {
 	pthread_t thread[4];
@@ -308,7 +313,9 @@ TEST(every_thread_its_own)
 		pthread_join(thread[i], NULL);
 }
 
-/* More counters than there are: a bare count would be a share, so there is none; a reading says so.
+/*
+ * More events than counters: a bare count would cover part of the time, so there is none; a reading
+ * reports it.
  */
 TEST(too_many)
 {

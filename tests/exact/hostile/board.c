@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * board HOW: takes the counter's own memory away, protects it or writes over it, as HOW says; in a child with a further word.
- * Natively there is none, and it ends at once.
+ * board HOW: unmaps, protects or overwrites the counter's own memory, depending on HOW; with
+ * another argument in a child. Natively there is none, and it ends at once.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

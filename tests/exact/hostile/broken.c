@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * broken HOW [child]: breaks the counter's own working memory, so that the counter dies of it (b: what can be a
- * pointer becomes nonsense; z: all becomes 0); or dies itself by the signal HOW. With a further word a child
- * does, whose parent ends well. Natively there is nothing to break, and it ends at once.
+ * broken HOW [child]: breaks the counter's own working memory, so that the counter crashes (b: all
+ * values that may be pointers become invalid; z: everything becomes 0); or dies by the signal HOW.
+ * With another argument a child does so, and its parent ends normally. Natively there is nothing to
+ * break, and it ends at once.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Dies as its argument says, with a value in every register that can hold one. */
+/* Dies as its argument says, with a value in every register. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* Dies among threads in a loop, in system calls, in a handler, at work with the vector registers; each has values of its own. */
+/*
+ * Dies while its threads are in a loop, in system calls, in a handler, or use the vector registers;
+ * each thread has its own values.
+ */
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +17,7 @@ static pthread_barrier_t ready;
 static uint32_t word;
 static volatile int in_handler;
 
-/* Registers that a core must show; the loop ends nowhere. */
+/* Registers that a core must show; the loop is endless. */
 __attribute__((noinline)) static void *spins(void *arg)
 {
 	pthread_barrier_wait(arg);
@@ -66,7 +69,7 @@ __attribute__((noinline)) static void *sleeps(void *arg)
 		poll(NULL, 0, 1000000);
 }
 
-/* System calls one after the other: in the engine as often as not. */
+/* One system call after the other: half of the time in the engine. */
 __attribute__((noinline)) static void *calls(void *arg)
 {
 	pthread_barrier_wait(arg);

@@ -1,6 +1,9 @@
-/* Is flooded with signals of the processor's kind while it works through code that makes such signals itself, and tells whether
- * it got through. "blocked": all are blocked, and each waits once until the end; "handled": handlers count them; "threads":
- * the second, in two threads; "waited": one thread waits for them. */
+/*
+ * Receives a flood of fault signals while it executes code that causes such faults itself, and
+ * reports whether it completed. "blocked": all are blocked, and each one is pending until the end;
+ * "handled": handlers count them; "threads": the same, in two threads; "waited": one thread waits
+ * for them.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -31,12 +34,14 @@ static unsigned fed(unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		for (unsigned k = 0; k < 5; k++) { /* code that is written: the engine's own faults */
+		/* code that is written: the engine's own faults */
+		for (unsigned k = 0; k < 5; k++) {
 			memcpy(page, (unsigned char[]){ 0xb8, (unsigned char)k, 0, 0, 0, 0xc3 }, 6);
 			sum += ((unsigned (*)(void))page)();
 		}
 		munmap(page, 4096);
-		__asm__ volatile("mov %%gs, %0" : "=r"(sum) : "0"(sum)); /* a step of its own */
+		/* single-stepped by the engine */
+		__asm__ volatile("mov %%gs, %0" : "=r"(sum) : "0"(sum));
 		sum = i;
 	}
 	return sum;
@@ -100,7 +105,8 @@ int main(int argc, char **argv)
 			for (int i = 0; i < KINDS; i++)
 				if (kill(getppid(), kinds[i]) || getppid() == 1)
 					_exit(0);
-			if (n % 100 == 99) /* a sleep that each of them begins anew comes to its end in the rests */
+			/* a sleep that each signal restarts completes during the pauses */
+			if (n % 100 == 99)
 				usleep(15000);
 		}
 	usleep(5000);

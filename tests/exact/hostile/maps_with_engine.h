@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This process's mappings with those of the engine, which no process of the command is shown: the test copies them, asked by the
- * name $MAPS_ASKED for $MAPS_ASKED.PID.
+ * This process's mappings including the engine's, which are hidden from processes of the command:
+ * the test copies them to $MAPS_ASKED.PID when the file $MAPS_ASKED asks for it.
  */
 #include <fcntl.h>
 #include <stdio.h>

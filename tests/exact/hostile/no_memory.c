@@ -1,4 +1,4 @@
-/* Has no more memory to be had, then executes code that is new: the engine can get none for it either. */
+/* Uses up its memory, then executes new code: the engine gets no memory for it either. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	char text[32];
 	int len;
 
-	/* 8 GiB apart: none is within reach of the code cache of another. */
+	/* 8 GiB apart: none is within reach of another one's code cache. */
 	for (long i = 0; i < FAR; i++)
 		far[i] = mmap((void *)(0x100000000000 + (i << 33)), CHUNK, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	for (int i = 0; i < FUNCTIONS; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* over HOW: maps memory below 2 GiB where the counter's jump table lies and natively nothing does. */
+/*
+ * over HOW: maps memory below 2 GiB over the counter's jump table; natively nothing is mapped
+ * there.
+ */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that is made, executed for the first time by several threads at once, and thrown away, over and over: what a
- * compiler in a program does. Prints how many rounds all of them have done.
+ * Code that is generated, executed for the first time by several threads at once, and discarded,
+ * over and over, as a JIT compiler does. Prints how many rounds all threads have done.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

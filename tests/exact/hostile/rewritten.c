@@ -1,4 +1,7 @@
-/* Code that is written in its file (the first argument) while it is mapped, by the way that the second says. */
+/*
+ * Code that is modified in its file (the first argument) while it is mapped, in the way that the
+ * second argument selects.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +37,7 @@ int main(int argc, char **argv)
 	path = argv[1];
 	inherited = open(path, O_RDWR | O_CREAT | O_TRUNC, 0700);
 	write_to(inherited, 1);
-	if (argc < 4) { /* now with a descriptor whose opening was not seen */
+	if (argc < 4) { /* now with a descriptor that the engine has not seen opened */
 		execl("/proc/self/exe", argv[0], path, how, "again", (char *)NULL);
 		return 8;
 	}
@@ -54,7 +57,7 @@ int main(int argc, char **argv)
 		write_to(3, 2);
 	} else if (!strcmp(how, "own")) {
 		write_to(open(path, O_WRONLY), 2);
-	} else if (!strcmp(how, "anew")) { /* written, then mapped again: as a linker and dlopen() do */
+	} else if (!strcmp(how, "anew")) { /* written, then mapped again, as a linker and dlopen() do */
 		munmap((void *)f, 4096);
 		write_to(open(path, O_WRONLY), 2);
 		usleep(50000);

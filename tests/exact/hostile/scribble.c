@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scribble WHAT BYTE: fills the counter's jump table (t), its code near the program's (c) or both (b) with a byte, and goes on.
- * Natively neither is there, and it ends well.
+ * scribble WHAT BYTE: fills the counter's jump table (t), its code near the program's (c) or both
+ * (b) with a byte, and continues. Natively neither exists, and it ends normally.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scribble_board WHERE SEED FIELD: writes over the board of the exact engine (src/exact/board.h), as the seed says: over one of the fields below,
- * or, past the last of them, over random places. WHERE is 1 for the board, and 0 for memory of its own: then nothing comes to harm, and as many
- * instructions are executed. `scribble_board` alone lists the fields: a name, and whether counts stay right, or are refused, whatever is written there.
+ * scribble_board WHERE SEED FIELD: overwrites the board of the exact engine (src/exact/board.h),
+ * depending on the seed: one of the fields below, or, after the last of them, random places. WHERE
+ * is 1 for the board, and 0 for memory of its own: then nothing breaks, and the same number of
+ * instructions is executed. `scribble_board` alone lists the fields: a name, and whether counts
+ * stay correct, or are refused, after any write.
  */
 #define _GNU_SOURCE
 #include <stddef.h>
@@ -176,7 +178,7 @@ static void put(uint8_t *at, unsigned size)
 	memcpy(at, &now, size);
 }
 
-/* Of the records, take the one that tare reads next. */
+/* For lists of records, take the one that tare reads next. */
 static uint8_t *place_of(uint8_t *board, const struct field *f)
 {
 	uint64_t tail = *(volatile uint64_t *)(board + RING + offsetof(struct sample_ring, tail)) % SAMPLE_BYTES_SIZE;
@@ -198,7 +200,7 @@ static void fill(uint8_t *board, const struct field *f)
 		put(at + (next() % (f->size / size)) * size, size);
 }
 
-/* Spread over the parts in use: the head, the first slots, and the beginnings of its lists. */
+/* Spread over the parts in use: the head, the first slots, and the starts of its lists. */
 static void fill_random(uint8_t *board)
 {
 	static const struct { uint64_t at, size; } parts[] = {

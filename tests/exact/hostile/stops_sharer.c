@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process in the memory of another stops it again and again, as LeakSanitizer does at the end, while each of them writes code and
- * executes it.
+ * A process that shares another one's memory stops it again and again, as LeakSanitizer does at the
+ * end, while both write code and execute it.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strangers HOW VICTIM PC|PROGRAM: writes the number of a process that is not the command's to the counter's memory, so that the supervisor
- * takes it for the command's, or a count that no list has, or has its own exec of PROGRAM watched, which gains rights by it. Status 1: the supervisor did something about it. Natively there is none.
+ * strangers HOW VICTIM PC|PROGRAM: writes to the counter's memory the number of a process that does
+ * not belong to the command, so that the supervisor takes it for the command's, or a count above a
+ * list's size; or has its own exec of PROGRAM, which gains rights, traced. Status 1: the supervisor
+ * acted on it. Natively there is none.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -35,7 +37,7 @@ static void ring(struct board *b)
 	syscall(SYS_futex, &b->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Until the supervisor has answered, and a while. */
+/* Wait for the supervisor's answer, and a while longer. */
 static void wait_for(volatile uint32_t *word, uint32_t asked)
 {
 	for (int i = 0; i < TRIES && *word == asked; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks for mappings that are not its own and writes into each page of them that
- * is writable. The program may fail by it; its counter must not hang, nor state a count it does not
- * have.
+ * Looks for mappings that are not its own and writes into each writable page of them. The program
+ * may fail; its counter must not hang, nor report a wrong count.
  */
 #include <stdio.h>
 #include <string.h>
