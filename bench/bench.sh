@@ -1,8 +1,8 @@
 #!/bin/sh
-# What a measurement by tare bench costs: the marks in instructions, a whole bench in time.
+# The cost of a measurement by tare bench: the marks in instructions, a whole bench in time.
 set -eu
 
-# Instructions of a function, its ret included.
+# Instructions of a function, including its ret.
 count() {
 	objdump -d --no-show-raw-insn "$BUILD/src/tare" --disassemble="$1" | awk '/^ *[0-9a-f]+:/ { n++; if ($2 == "ret") exit } END { print n + 0 }'
 }
@@ -14,7 +14,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 		awk '/"baseline": \{/ { getline; gsub(/[^0-9]/, ""); printf "the same in a result of the exact engine, before it is taken off\t%d\tinstructions\t<= 60\tits baseline, the same in every run\n", $0; exit }'
 fi
 
-# The middle one of nine.
+# The median of nine.
 for i in 1 2 3 4 5 6 7 8 9; do
 	from=$(date +%s%N)
 	"$BUILD/src/tare" bench --asm nop >/dev/null

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Precise samples: how fast they are read and added up, beside Debian's perf on the same files. Recordings are made by bench/accesses.c: four
-# threads at 1 GiB of memory by chance, which no cache of ours or of perf's helps with.
+# Precise samples: how fast they are read and summed up, compared with Debian's perf on the same files. bench/accesses.c makes the
+# recordings: four threads with random accesses to 1 GiB of memory, so neither tare's nor perf's caches help.
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 speed=$BUILD/bench/accesses_speed

@@ -4,7 +4,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 speed=$BUILD/bench/perfdata_speed
 
-# Seconds of CPU time of a command whose output goes nowhere, best of $1 runs.
+# Seconds of CPU time of a command with discarded output, best of $1 runs.
 cpu() { # RUNS COMMAND...
 	python3 - "$@" <<'END'
 import resource, subprocess, sys
@@ -36,7 +36,7 @@ row 'perf.data read, 8 events by id' "$(rate read "$dir/events")" GB/s '>= 1' 't
 row 'perf.data read, big-endian' "$(rate read "$dir/big")" GB/s '' 'the same; samples of 48 bytes'
 row 'perf.data by time' "$(rate order "$dir/plain")" GB/s '' 'rounds of 10000 samples of 48 bytes, sorted'
 
-# What perf itself takes for a file of half a million samples: to read it, and to print all of it.
+# perf's own time for a file of half a million samples: to read it, and to print all of it.
 command -v perf >/dev/null || exit 0
 "$speed" make plain 24000000 "$dir/small"
 tare=$BUILD/src/tare

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What a region of Python costs that is not recorded: time, and instructions by the exact engine (the difference between 20,000 and 10,000 regions).
+# The cost of a Python region that is not recorded: time, and instructions by the exact engine (the difference between 20,000 and 10,000 regions).
 export TARE_LIBRARY=$BUILD/src/lib/libtare.so
 program='
 import sys, time, tare

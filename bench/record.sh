@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What sampling costs: a program of fixed work by itself, under perf record, under tare record, by turns; CPU time.
+# The cost of sampling: CPU time of a program with fixed work, alternately run alone, under perf record and under tare record.
 command -v perf >/dev/null || exit 0
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

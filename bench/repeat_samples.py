@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A longer recording from a short one: its samples and rounds N times, each time later by the length of the recording. Of the file
-layout, this byte order, and events that all lay out their samples alike.
+"""Makes a longer recording from a short one: repeats its samples and rounds N times, each time later by the length of the recording.
+For the file layout, this byte order, and events that all have the same sample layout.
 
 usage: repeat_samples.py IN OUT N
 """
@@ -36,7 +36,7 @@ for k in range(1, times):
     out.write(b"".join(part))
 end = out.tell()
 
-# The list of features stands behind the records, and points behind itself: all of it moves alike.
+# The list of features follows the records, and has offsets after itself: all move by the same amount.
 features = sum(bin(b).count("1") for b in bits)
 moved = end - (begin + size)
 for i in range(features):

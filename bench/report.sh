@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# tare report beside Debian's perf report on the same files: CPU time (user and system), best of three each, and the largest memory.
+# tare report compared with Debian's perf report on the same files: CPU time (user and system), best of three each, and the largest memory.
 # Recordings are made here, of this machine at work, and made longer by repeating their samples.
 command -v perf >/dev/null || exit 0
 dir=$(mktemp -d)
@@ -43,7 +43,7 @@ perf record -q -e cpu-clock:u -F 5000 --call-graph dwarf -o "$dir/dwarf" -- gcc 
 python3 bench/repeat_samples.py "$dir/dwarf" "$dir/dwarf10" 10
 beside '15,000 samples with stacks to unwind' "$dir/dwarf10" 3
 
-# Names of 20,000 different addresses of a program whose symbols nobody has read yet: the largest that is here.
+# Names of 20,000 different addresses of a program with uncached symbols: the largest one on this machine.
 for program in /usr/lib/chromium/chromium "$tare"; do
 	[ -f "$program" ] || continue
 	python3 bench/cold_symbols.py "$program" 20000 "$dir/cold"
@@ -51,7 +51,7 @@ for program in /usr/lib/chromium/chromium "$tare"; do
 	row "20,000 addresses of ${program##*/}, $(($(stat -Lc %s "$program") >> 20)) MiB, cold" "$1" 's CPU' '< 5' "$2 MiB"
 done
 
-# A recording without rounds, which is put in order by looking ahead.
+# A recording without rounds, which is sorted by looking ahead.
 fixture=${TARE_FIXTURES:-../shared/fixtures}/perfdata/x86-callchain.perf.data
 [ -f "$fixture" ] || exit 0
 python3 bench/repeat_samples.py "$fixture" "$dir/unrounded" 566

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Start-up of tare stat beside perf stat, and what it reads meanwhile.
+# Start-up of tare stat compared with perf stat, and the files it reads.
 "$BUILD/bench/startup" "$BUILD/src/tare"
 
-# Nothing per CPU is looked at unless -a: the files opened, by name.
+# No per-CPU file is read unless -a is given: list the opened files.
 if command -v strace >/dev/null; then
 	trace=$(mktemp)
 	strace -f -e trace=openat -o "$trace" "$BUILD/src/tare" stat -o /dev/null -e task-clock,page-faults -- true

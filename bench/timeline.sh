@@ -6,7 +6,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 tare=$BUILD/src/tare
 
-# Seconds and MiB of a command: the least and the most of five runs.
+# Seconds and MiB of a command: the minimum and the maximum of five runs.
 cost() {
 	for i in 1 2 3 4 5; do
 		"$BUILD/bench/usage" "$dir/usage" "$@" >/dev/null && cat "$dir/usage"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a core file says of the program's threads. Source: elf(5), struct elf_prstatus of linux/elfcore.h."""
+"""Reads the program's threads from a core file. Source: elf(5), struct elf_prstatus of linux/elfcore.h."""
 import struct
 
 REGISTERS = ["r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax",
@@ -22,7 +22,7 @@ def notes(path):
 
 
 def threads(path):
-    """Registers by name, of every thread; the one that died is the first. `xmm` has the low halves of the vector registers."""
+    """Registers by name, for every thread; the one that died is first. `xmm` has the low halves of the vector registers."""
     found = []
     for what, desc in notes(path):
         if what == NT_PRSTATUS:
@@ -34,7 +34,7 @@ def threads(path):
 
 
 def files(path):
-    """The names of the files that were mapped."""
+    """The names of the mapped files."""
     for what, desc in notes(path):
         if what == NT_FILE:
             count, = struct.unpack_from("<Q", desc)
@@ -43,7 +43,7 @@ def files(path):
 
 
 def file_at(path, address):
-    """The name of the file that is mapped there, or None."""
+    """The name of the file mapped at the address, or None."""
     for what, desc in notes(path):
         if what == NT_FILE:
             count, = struct.unpack_from("<Q", desc)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
 Programs that read their own counts (include/tare/exact.h) write all of their readings to standard output,
-as raw numbers, natively too: what they do must not depend on what they read. Each reading must be what the judge
-saw retire up to it, with ==.
+as raw numbers, also natively: their control flow must not depend on the values. Each reading must equal the number
+that the judge saw retire up to it.
 """
 import struct
 
@@ -11,7 +11,7 @@ READING = struct.Struct(f"<qq{CLASSES}q")
 
 
 def by_program(output):
-    """(thread, kind, counts) of each reading, in the order in which each thread made them."""
+    """(thread, kind, counts) of each reading, in each thread's order."""
     found = []
     for at in range(0, len(output) - READING.size + 1, READING.size):
         thread, is_all, *counts = READING.unpack_from(output, at)

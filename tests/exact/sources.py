@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program of prog/ says of itself in its first comment (see suite), and whether this CPU can run it."""
+"""Parses the first comment of a program in prog/ (see suite), and checks whether this CPU can run it."""
 import pathlib
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run a command to its end, or to its time limit: then nothing of its whole process tree is left."""
+"""Run a command to its end, or to its time limit, and then end its whole process tree."""
 import contextlib
 import ctypes
 import os
@@ -13,7 +13,7 @@ ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def children(pid):
-    """Of all its threads; of those that are gone, or go meanwhile, none."""
+    """Of all its threads; without those that have ended, or end meanwhile."""
     found = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -40,7 +40,7 @@ def reap():
 
 
 def kill_descendants():
-    """All that came of this process, however it is parented by now: this process is their subreaper."""
+    """All descendants of this process, including orphans: this process is their subreaper."""
     for _ in range(50):
         for pid in descendants():
             try:
@@ -54,7 +54,7 @@ def kill_descendants():
 
 
 def run(command, limit, **how):
-    """(status as a shell tells it, output, error output); subprocess.TimeoutExpired past the limit."""
+    """(status as in a shell, output, error output); subprocess.TimeoutExpired after the limit."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
     try:
         stdout, stderr = child.communicate(timeout=limit)

@@ -12,7 +12,7 @@ module() { # DIR [NAME=VALUE]
 	return 1
 }
 
-# ROOT PROGRAM...: programs in ROOT/bin without debugging symbols, with the libraries that they load
+# ROOT PROGRAM...: programs in ROOT/bin without debugging symbols, with their libraries
 strip_and_link() {
 	local root=$1
 	shift

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare bench on a PMU that counts exactly: a program that is its own test, its loop known to the instruction, with ==."""
+"""tare bench on a PMU that counts exactly: a program that is its own test, with a loop of a known number of instructions."""
 import json
 
 from check import equal, main, sh, test, true
@@ -28,10 +28,10 @@ def check(events):
     document = bench("-e", events, PROGRAM)
     for event in events.split(","):
         r = of(document, event)
-        # 1 in front of the loop, 2 a round; an emulated cycle is an instruction.
+        # 1 before the loop, 2 per round; an emulated cycle is an instruction.
         equal([run - r["baseline"]["value"] for run in r["runs"]], [2 * ROUNDS + 1] * 20, f"{event} of {events}: each run; {r}")
         equal((r["value"], r["low"], r["high"]), ((2 * ROUNDS + 1) / ROUNDS,) * 3, f"{event} of {events}")
-        equal(len(set(r["baseline"]["pairs"])), 1, f"{event}: every baseline alike: {r['baseline']['pairs']}")
+        equal(len(set(r["baseline"]["pairs"])), 1, f"{event}: all baselines are equal: {r['baseline']['pairs']}")
     return document
 
 
@@ -45,7 +45,7 @@ def a_known_loop():
 
 @test
 def registers_where_the_kernel_allows_it_else_system_calls():
-    """Counters of 64 bits are read from user space; those of 32, whose wrap only the kernel follows, by read(2)."""
+    """64-bit counters are read from user space; 32-bit ones by read(2), as only the kernel handles their wraparound."""
     sh("sysctl", "-w", "kernel.perf_user_access=1")
     document = check("cycles:u")
     equal(how(document)["cycles:u"], "register", "the cycle counter has 64 bits everywhere")
@@ -57,7 +57,7 @@ def registers_where_the_kernel_allows_it_else_system_calls():
 
 @test
 def more_events_than_counters():
-    """In runs of their own: each set is counted whole, and says the same."""
+    """In separate runs: each set is counted completely, with the same result."""
     events = ",".join(["instructions:u", "cycles:u"] + [f"armv8_pmuv3/event=0x8,name=i{i}/u" for i in range(7)])
     document = bench("-e", events, PROGRAM)
     names = [c["event"] for c in document["counters"] if c["quality"] != "unavailable"]

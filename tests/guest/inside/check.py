@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TAP for the tests that run inside the guest: one function, one point."""
+"""TAP for the tests that run inside the guest: one function, one test."""
 import os
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import tempfile
 import time
 import traceback
 
-# Verdicts of earlier runs on this machine are no part of a test, and those of a test stay in it.
+# Stored results of earlier runs on this machine must not affect a test, nor a test's results other tests.
 _state = tempfile.TemporaryDirectory()
 os.environ["XDG_STATE_HOME"] = _state.name
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare doctor as an ordinary user at every perf_event_paranoid: what it says is so, and what it advises works."""
+"""tare doctor as an ordinary user at every perf_event_paranoid: its findings are right, and its advice works."""
 import json
 import os
 
@@ -8,7 +8,7 @@ from check import equal, main, sh, test, true
 USER = {"user": 1000, "group": 1000, "extra_groups": []}
 KNOB = "/proc/sys/kernel/"
 
-# finding -> what it says the user may do, as the judge (Debian's perf, same user) tries it
+# finding -> what the user may do according to it, as tried with Debian's perf by the same user
 TRIES = {
     "permission": ["perf", "stat", "-e", "instructions:u", "true"],
     "kernel-mode": ["perf", "stat", "-e", "instructions:k", "true"],
@@ -37,7 +37,7 @@ def what_it_says_is_so():
         write("perf_event_paranoid", level)
         said = findings()
         for name in TRIES:
-            # A finding that is not there was made pointless by a worse one.
+            # A missing finding is implied by a worse one.
             equal(name in said and said[name]["mark"] == "ok", allowed(name), f"{name} at level {level}")
 
 
@@ -56,12 +56,12 @@ def what_it_advises_works():
                 out = sh("sh", "-c", fix["command"])
                 equal(out.returncode, 0, f"{fix['command']}: {out.stderr}")
                 if "sysctl.d" in fix["command"]:
-                    # What a boot does with it.
+                    # What a boot does.
                     out = sh("sh", "-c", "sysctl -p /etc/sysctl.d/*")
                     equal(out.returncode, 0, out.stderr)
                     sh("sh", "-c", "rm /etc/sysctl.d/*")
                 if "setcap" in fix["command"]:
-                    # For tare alone: perf itself stays where it was.
+                    # For tare only: perf itself is not changed.
                     equal(findings()[name]["mark"], "ok", f"{name} at level {level} after {fix['command']}")
                     equal(sh("setcap", "-r", "/bin/tare").returncode, 0, "setcap -r")
                 else:
@@ -72,7 +72,7 @@ def what_it_advises_works():
 
 @test
 def user_reads():
-    """perf_user_access 0 is noticed, and the advice switches the reads on."""
+    """perf_user_access 0 is detected, and the advice enables the reads."""
     write("perf_event_paranoid", 2)
     write("perf_user_access", 0)
     finding = findings()["user-reads"]

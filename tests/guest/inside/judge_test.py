@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The judge itself: Debian's perf counts on this machine what the programs retire by construction."""
+"""The judge itself: Debian's perf on this machine counts the programs' known instructions."""
 from check import equal, main, test
 from programs import FAMILY, LOOPS, perf
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What the programs of tests/programs/arm64 retire by construction, and how tare and the judge are asked."""
+"""The known counts of the programs in tests/programs/arm64, and functions to run tare and the judge."""
 import json
 
 from check import equal, sh
 
 LOOPS = {n: 2 * n + 5 for n in (1, 1000, 1000000, 100000000)}
 CHILD = 2 * 100000 + 6  # one child or thread of family-100000
-CREW = [2 * m * 100000 + 6 for m in (1, 2, 3, 4)]  # the threads of crew-100000, from the end of their input on
+CREW = [2 * m * 100000 + 6 for m in (1, 2, 3, 4)]  # the threads of crew-100000, after the end of their input
 FAMILY = 7 * CHILD + 82
 
 
@@ -18,7 +18,7 @@ def perf(events, *command):
 
 
 def environment_under_perf():
-    """perf adds to its command's environment, and reading that takes instructions: for equal terms."""
+    """perf adds variables to its command's environment, which costs instructions: adds the same."""
     out = sh("perf", "stat", "-o", "/dev/null", "--", "cat", "/proc/self/environ")
     return dict(v.split("=", 1) for v in out.stdout.split("\0") if v)
 
@@ -33,7 +33,7 @@ def tare(*words, status=0, **options):
 
 
 def counts(document):
-    """event -> count, of a document whose events were all counted all the time."""
+    """event -> count, from a document in which all events were counted all the time."""
     for e in document["events"]:
         equal(e["share"], 1, f"share of {e['event']}")
         equal(e["quality"] in ("counted", "exact"), True, f"quality of {e}")

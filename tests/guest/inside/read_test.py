@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What reads from user space cost here, in instructions that the PMU counts; and the examples run."""
+"""The cost of reads from user space, in instructions counted by the PMU; and the examples run."""
 from check import equal, main, sh, test, true
 
 
@@ -16,7 +16,7 @@ def instructions_of_a_read():
     print(*(f"# {what}: {figure}" for what, figure in cost.items()), sep="\n")
     true(4 <= cost["pinned read, 1 counter"] <= 11, f"pinned: {cost}")
     true(10 <= cost["full page protocol, inline"] <= 24, f"page: {cost}")
-    if "pinned read, 2 counters" in cost:  # a CPU whose event counters have 64 bits
+    if "pinned read, 2 counters" in cost:  # a CPU with 64-bit event counters
         true(cost["pinned read, 2 counters"] - cost["pinned read, 1 counter"] <= 6, f"a further counter: {cost}")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare record on a PMU that counts exactly: samples by construction, as Debian's perf reads them."""
+"""tare record on a PMU that counts exactly: known samples, as read by Debian's perf."""
 import os
 import re
 import signal
@@ -24,7 +24,7 @@ def fields(line):
 
 
 def dump(*words):
-    """The records of a type and the rows below each."""
+    """The records of a type and the rows after each."""
     out = sh("tare", "dump", *words, FILE)
     equal(out.returncode, 0, out.stderr)
     records = []
@@ -66,7 +66,7 @@ def no_skid():
     record("-e", "cycles:u", "-c", "9999", "--", "loop-1000000")
     odd = [int(s["ip"], 16) for s, _ in samples()]
     equal(sorted(set(odd)), sorted({odd[0], odd[1]}), "two addresses")
-    equal(odd, [odd[i % 2] for i in range(len(odd))], "by turns")
+    equal(odd, [odd[i % 2] for i in range(len(odd))], "alternating")
     equal(abs(odd[0] - odd[1]), 4, "neighbours")
 
 
@@ -93,7 +93,7 @@ def call_chains_are_complete():
 
 @test
 def children_and_threads_have_their_own():
-    """One child or thread after the other: each one's samples are floor(its count / period)."""
+    """Sequential children or threads: each one has floor(its count / period) samples."""
     record("-e", "cycles:u", "-c", "20000", "--", "family-100000")
     per = {}
     for s, _ in samples():
@@ -122,7 +122,7 @@ def names_ids_and_build_ids_are_perfs():
         if line.strip() and "[vdso]" not in line and "[kernel" not in line:
             true(line in ids.splitlines(), f"{line} in\n{ids}")
     theirs = script("-F", "comm,ip,sym,dso")
-    # perf adds to its command's environment; what is hashed takes nearly all of the time.
+    # perf adds variables to its command's environment; hashing takes nearly all of the time.
     true(abs(len(theirs.splitlines()) - len(ours.splitlines())) <= 1,
          f"{len(ours.splitlines())} samples, {len(theirs.splitlines())} of perf's")
 
@@ -138,7 +138,7 @@ def compressed_it_is_the_same():
 
 @test
 def what_runs_already():
-    """A process that was there before: its name and mappings are in the file."""
+    """A process that already runs: its name and mappings are in the file."""
     p = subprocess.Popen(["sh", "-c", "while :; do :; done"])
     time.sleep(0.1)
     err = record("-e", "cycles:u", "-c", "100000", "-p", str(p.pid), "--timeout", "100ms")

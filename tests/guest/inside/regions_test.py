@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare regions on a PMU that counts exactly: every interval of a known loop, ==, on every thread."""
+"""tare regions on a PMU that counts exactly: every interval of a known loop is exact, on every thread."""
 import os
 import subprocess
 

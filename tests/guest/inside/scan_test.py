@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare scan where the PMU is known: of all selectors QEMU's counts by two, instructions and cycles, which are the same here."""
+"""tare scan with a known PMU: of all selectors QEMU's counts two, instructions and cycles, which are equal here."""
 import functools
 import json
 import os
@@ -17,14 +17,14 @@ def scan(*words, status=0):
     return json.loads(out.stdout)
 
 
-# A scan counts what is known first, which takes most of its time here: one serves all tests that need no other.
+# A scan counts known events first, which takes most of its time here: tests share one scan where possible.
 @functools.cache
 def whole():
     return scan("--selectors", "0-0x3f", "--fresh", "--table", "/tmp/a.txt", "--state", "/tmp/a.state")
 
 
 def state():
-    """Of that one, which is what another may go on from."""
+    """A file of that scan, from which another one may continue."""
     whole()
     return open("/tmp/a.state").read()
 
@@ -35,7 +35,7 @@ def two_selectors_count_and_are_what_they_are():
     events = {e["select"]: e for e in d["events"]}
     equal(len(events), 64, "tried")
     equal({s for s, e in events.items() if e["state"] == "live"}, set(LIVE), "live")
-    equal({s: e["state"] for s, e in events.items() if e["state"] not in ("live", "dead")}, {0x1e: "uncounted"}, "the chain event is no event by itself")
+    equal({s: e["state"] for s, e in events.items() if e["state"] not in ("live", "dead")}, {0x1e: "uncounted"}, "the chain event is not an event of its own")
     for select, name in LIVE.items():
         e = events[select]
         true(name in e["documented"], e["documented"])
@@ -51,7 +51,7 @@ def it_goes_on_where_it_stopped():
     before = open("/tmp/b.state").read()
     parts = scan("--selectors", "0-0x13", "--state", "/tmp/b.state", "--table", "/tmp/b.txt")
     live = [line for line in before.splitlines() if line.startswith("live")]
-    true(len(live) == 1 and live[0] in open("/tmp/b.state").read(), "what was counted is not counted again")
+    true(len(live) == 1 and live[0] in open("/tmp/b.state").read(), "counted selectors are not counted again")
     equal([(e["select"], e["state"], e.get("words")) for e in parts["events"]], [(e["select"], e["state"], e.get("words")) for e in whole()["events"] if e["select"] <= 0x13],
           "the same is found")
     bad = sh("tare", "scan", "--kernel", "--selectors", "0-3", "--state", "/tmp/b.state", env=ENV)
@@ -67,7 +67,7 @@ def what_holds_for_another_kernel_is_begun_anew():
     open("/tmp/c.state", "w").write(text.replace(machine, machine + " other").replace("live 0x8 ", "live 0x9 "))
     again = sh("tare", "scan", "--selectors", "0-0x13", "--state", "/tmp/c.state", "--table", "/tmp/c.txt", env=ENV)
     equal((again.returncode, again.stderr), (0, "tare scan: begun anew: /tmp/c.state is of another kernel, hypervisor or microcode\n"), again.stdout)
-    true(machine + "\n" in open("/tmp/c.state").read() and "\ndead 0x9 " in open("/tmp/c.state").read(), "counted anew")
+    true(machine + "\n" in open("/tmp/c.state").read() and "\ndead 0x9 " in open("/tmp/c.state").read(), "counted again")
 
 
 @test
@@ -79,7 +79,7 @@ def what_was_not_counted_is_tried_again():
 
 @test
 def what_cannot_be_kept_ends_it_at_once():
-    """A file system of one page, and a name that no file can have."""
+    """A file system with one page, and an invalid file name."""
     os.makedirs("/tmp/small", exist_ok=True)
     equal(sh("mount", "-t", "tmpfs", "-o", "size=4k", "none", "/tmp/small").returncode, 0, "mounted")
     out = sh("tare", "scan", "--selectors", "0-0xff", "--state", "/tmp/small/s", "--table", "/tmp/e.txt", env=ENV)

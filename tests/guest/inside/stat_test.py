@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare stat on a PMU that counts exactly: == by construction, == Debian's perf, and honest where it cannot."""
+"""tare stat on a PMU that counts exactly: equal to the known counts and to Debian's perf; otherwise reported as unavailable."""
 import json
 import subprocess
 import time
@@ -12,7 +12,7 @@ BOTH = "instructions:u,cycles:u"
 
 @test
 def loops_are_exact():
-    """Counting begins with the program's first instruction (enable_on_exec) and ends with its last."""
+    """Counting starts with the program's first instruction (enable_on_exec) and ends with its last."""
     for rounds, instructions in LOOPS.items():
         equal(counts(tare("-e", BOTH, "--", f"loop-{rounds}")),
               {"instructions:u": instructions, "cycles:u": instructions}, f"loop-{rounds}")
@@ -45,7 +45,7 @@ def runs_repeat_without_spread():
 
 @test
 def programs_of_others_as_perf_counts_them():
-    """A static program that nobody here wrote, in the same boot: the two must agree to the instruction."""
+    """A foreign static program, in the same boot: tare and perf must agree to the instruction."""
     environment = environment_under_perf()
     for command in (["busybox", "true"], ["busybox", "seq", "1", "2000"], ["busybox", "md5sum", "/bin/busybox"]):
         equal(counts(tare("-e", BOTH, "--", *command, env=environment)), perf(BOTH, *command), " ".join(command))
@@ -59,7 +59,7 @@ def the_environment_is_passed_on():
 
 @test
 def raw_events():
-    """0x08 and 0x11 are instructions and cycles by Arm's numbering; all others open here and count 0."""
+    """0x08 and 0x11 are Arm's numbers for instructions and cycles; all others open here and count 0."""
     equal(counts(tare("-e", "r08:u,r11:u", "--", "loop-1000")), {"r08:u": LOOPS[1000], "r11:u": LOOPS[1000]})
     equal(counts(tare("-e", "armv8_pmuv3/inst_retired/u", "--", "loop-1000")),
           {"armv8_pmuv3/inst_retired/u": LOOPS[1000]})
@@ -68,8 +68,8 @@ def raw_events():
 @test
 def multiplexed_counts_say_so():
     """
-    Twelve events on six counters. The loop retires one instruction a nanosecond but for the kernel's
-    ticks, so an estimate can only be off by what the ends of a turn (4 ms of about 200) do not share.
+    Twelve events on six counters. The loop retires one instruction per nanosecond except during the kernel's
+    ticks, so an estimate can only be off by the ends of a time slice (4 ms of about 200).
     """
     document = tare("-e", ",".join(["instructions:u"] * 12), "--", "loop-100000000")
     equal(len(document["events"]), 12)
@@ -109,7 +109,7 @@ def too_many_events_split_over_runs_are_exact():
 
 
 def attach(kind, *words):
-    """Count a crew of four threads that is already there, until it has gone: the document, and thread by thread."""
+    """Count a running crew of four threads until it ends: in total, and per thread."""
     crew = subprocess.Popen(["crew-100000"], stdin=subprocess.PIPE)
     time.sleep(0.1)
     task = crew.pid if kind == "-p" else crew.pid + 1  # the second thread
@@ -151,7 +151,7 @@ def intervals_add_up():
 
 @test
 def as_perf_prints_it():
-    """-x: the same fields as perf stat, but for the time counted, which is each program's own."""
+    """-x: the same fields as perf stat, except the time counted, which differs."""
     def fields(tool):
         out = sh(tool, "stat", "-x,", "-e", "instructions:u,cycles:u,r01:u,branches", "--", "loop-1000")
         return [line.split(",")[:3] + line.split(",")[4:] for line in out.stderr.splitlines()]
@@ -160,7 +160,7 @@ def as_perf_prints_it():
 
 @test
 def every_level_of_permission():
-    """As uid 1000: what may be counted is right, what may not is refused with the knob that would allow it."""
+    """As uid 1000: permitted counts are right, others are refused with the knob that would allow them."""
     user = {"user": 1000, "group": 1000, "extra_groups": []}
     knob = "/proc/sys/kernel/perf_event_paranoid"
     allowed = {3: (), 2: ("instructions:u",), 1: ("instructions:u", "instructions:k"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare verify where the PMU is known: QEMU's counts instructions and cycles, and nothing else."""
+"""tare verify with a known PMU: QEMU's counts instructions and cycles, and nothing else."""
 import json
 
 from check import equal, main, sh, test, true
@@ -19,7 +19,7 @@ def instructions_are_exact():
 
 @test
 def cycles_are_exact():
-    """An instruction a cycle: of cycles nothing is known, and they are found to count instructions."""
+    """One instruction per cycle: cycles have no known count, and are found to count instructions."""
     for name, row in verdicts("cycles:u,r11:u").items():
         true(row["trusted"], f"{name}: {row}")
         equal(row["counts"], "instructions", name)
@@ -27,7 +27,7 @@ def cycles_are_exact():
 
 @test
 def all_other_events_are_dead():
-    """A few of those that tare scan tries all of."""
+    """A few of the selectors; tare scan tries all."""
     others = (0x01, 0x07, 0x09, 0x10, 0x12, 0x1e, 0x3f)
     found = verdicts(",".join(f"r{n:02x}:u" for n in others))
     live = {name: v["verdict"] for name, v in found.items() if v["verdict"] != "dead"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tare windows on a PMU that counts exactly: every window by construction, with ==."""
+"""tare windows on a PMU that counts exactly: every window has its known count."""
 import csv
 import json
 
@@ -16,7 +16,7 @@ def windows(*words, status=0):
 
 @test
 def each_window_is_as_long_as_asked():
-    """2 instructions a round, a cycle each: windows of N cycles, and the rest of the program in the last one."""
+    """2 instructions per round, one cycle each: windows of N cycles, and the rest of the program in the last one."""
     for rounds, every in ((1000000, 100000), (1000000, 99999), (1000000, 2000), (1000, 500)):
         document = windows("-i", "-e", "cycles:u,instructions:u", "--every", f"{every}:cycles:u", "--", f"loop-{rounds}")
         (thread,) = document["threads"]
@@ -43,7 +43,7 @@ def default_events_are_those_that_count_here():
 
 @test
 def the_sum_is_the_whole():
-    """A program that nobody here wrote: its windows sum to what tare stat counts."""
+    """A foreign program: the sum of its windows equals tare stat's count."""
     out = sh("tare", "stat", "--format", "json", "-e", "{cycles:u,instructions:u}", "--", "busybox", "md5sum", "/bin/busybox")
     whole = {e["event"]: e["value"] for e in json.loads(out.stderr[out.stderr.index("{"):])["events"]}
     document = windows("-i", "-e", "instructions:u", "--every", "1M:cycles:u", "--", "busybox", "md5sum", "/bin/busybox")
@@ -62,7 +62,7 @@ def without_children_the_first_thread_alone():
 
 @test
 def this_kernel_cannot_read_groups_in_children():
-    """Linux 6.1: said, and the first thread is right all the same."""
+    """Linux 6.1: reported, and the first thread is still right."""
     document = windows("-e", "instructions:u", "--every", "100:cycles:u", "--", "family-100000")
     equal(document["children_left_out"], True)
     equal(sum(document["threads"][0]["columns"]["events"][0]), FAMILY - 7 * CHILD)
