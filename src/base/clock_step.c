@@ -32,7 +32,7 @@ struct search {
 };
 
 /*
- * The largest step between low and high (exclusive) of which v[at..] are multiples, each within
+ * The largest step between low and high (exclusive) that divides v[at..], each within
  * slack; 0: none. The larger the step, the smaller the multiple of each difference.
  */
 static double largest(struct search *s, size_t at, double low, double high)

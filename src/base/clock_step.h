@@ -17,7 +17,7 @@
 double clock_step(uint64_t (*read)(void *data), void *data);
 
 /*
- * The largest step of which all `n` differences of readings are multiples, up to rounding; at least
+ * The largest step that divides all `n` differences of readings, up to rounding; at least
  * their common divisor. So it is never less than the clock's own step, and more only if there are
  * few differences. Sorts them; ignores 0 and values above CLOCK_STEP_FAR. 0: none remain.
  */

@@ -53,7 +53,7 @@ static int slurp(int fd, size_t max, char **out, size_t *len)
 	return 0;
 }
 
-enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* for a file of which one line is read */ };
+enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* if one line is read */ };
 
 /* `whole` receives its path, for errors. */
 static int open_in(const char *root, const char *path, char whole[PATH_ROOM], struct tare_error *err)

@@ -13,7 +13,7 @@
 #include "base/program.h"
 
 /*
- * The id, in a user namespace, of users that do not exist there, and of nobody's own files. Source:
+ * The id, in a user namespace, of users that do not exist there, and of files owned by "nobody". Source:
  * user_namespaces(7), "Unmapped user and group IDs".
  */
 enum { OVERFLOW_ID = 65534 };

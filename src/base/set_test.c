@@ -45,7 +45,7 @@ TEST(a_set_finds_each_of_many)
 	}
 	struct thing none = { 400, 0, 0 };
 
-	CHECK_EQ(set_find(&s, &none, sizeof(none), 8), (uint32_t)SET_NONE, "what is not there");
+	CHECK_EQ(set_find(&s, &none, sizeof(none), 8), (uint32_t)SET_NONE, "a missing item");
 	set_free(&s);
 	CHECK_EQ(set_find(&s, &none, sizeof(none), 8), (uint32_t)SET_NONE, "in an empty one");
 }

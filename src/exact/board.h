@@ -176,8 +176,7 @@ struct exec_region {
 };
 
 /*
- * A process asks the supervisor what is mapped at `pc`; the answer is a mapping and how far it
- * extends.
+ * A process asks the supervisor for the mapping at `pc`; the answer includes how far it extends.
  */
 struct question {
 	volatile uint32_t state; /* enum question_state */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starts the command, and watches it from its first instruction. The supervisor does this and keeps
- * none of the command's descriptors afterwards.
+ * Starts the command, and watches it from its first instruction. The supervisor does this and then
+ * closes the command's descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -339,7 +339,7 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 const char *exact_layout_lost(struct exact *x);
 
 /*
- * The path, truncated to `room`, of the first program whose file changes its rights (setuid,
+ * The path, truncated to `room`, of the first program with a file that changes its rights (setuid,
  * setgid, file capabilities). It ran outside the engine. False: none, and `to` is "".
  */
 bool exact_gainer(const struct exact *x, char *to, size_t room);

@@ -4,7 +4,7 @@
  * Little-endian (x86-64 only). Readers that do not know the format skip it.
  *
  *	offset  bytes  what
- *	0       4      EXACT_RAW_*: what is present
+ *	0       4      EXACT_RAW_*: flags of the parts that follow
  *	4       8      the bytes accessed, from the sample's address on; or where a branch leads
  */
 #ifndef EXACT_EXACT_RAW_H

@@ -138,7 +138,7 @@ static void name_process(struct process *p, pid_t tid)
 
 /*
  * Does the program have the requested memory layout? Programs with other rights do not, and neither
- * do those whose personality was changed.
+ * do those with a changed personality.
  */
 static void check_layout(const struct supervisor *s, const struct process *p, pid_t pid)
 {

@@ -27,7 +27,7 @@ enum {
 	SAMPLE_EVENTS = 8,        /* events sampled in one run */
 };
 
-/* What is sampled: on the board, written once before the command starts. */
+/* The sampled events: on the board, written once before the command starts. */
 struct every {
 	struct every_event {
 		uint64_t n; /* distance between samples */

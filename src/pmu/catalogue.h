@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists all events whose names are known, and formats an encoding in perf's syntax. */
+/* Lists all events with known names, and formats an encoding in perf's syntax. */
 #ifndef PMU_CATALOGUE_H
 #define PMU_CATALOGUE_H
 

@@ -361,7 +361,7 @@ int encoder_file_event(struct encoder *e, const struct pmu *pmu, const char *nam
 	return encoder_text(e, pmu, rows.ev[0]->terms, from, enc);
 }
 
-/* The CPU whose names are used: the requested one, or the machine's. */
+/* The CPU for vendor names: the requested one, or the machine's. */
 static bool cpu_here(struct encoder *e, struct cpu_row *row)
 {
 	if (e->opt->cpu)

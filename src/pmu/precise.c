@@ -146,7 +146,7 @@ static int ibs_too_old(unsigned version, struct tare_error *err)
 
 /*
  * Erratum 1606: on these processors a minimum latency works only together with the L3 miss filter,
- * which Linux sets by itself; until 7.0 it did so for later processors, too. Source: Linux,
+ * which Linux sets; until 7.0 it did so for later processors, too. Source: Linux,
  * arch/x86/events/amd/ibs.c, commit 898138efc990.
  */
 static bool zen_5(struct machine *m)

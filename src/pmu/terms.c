@@ -52,7 +52,7 @@ static int put(struct encoder *e, const struct origin *from, const struct event_
 	return 0;
 }
 
-/* config, config1..3, period, freq: the same on every PMU. -ENOENT if the term is none of them. */
+/* config, config1..3, period, freq: the same on every PMU. -ENOENT for another term. */
 static int fixed_term(struct encoder *e, const struct origin *from, const struct event_term *t,
 		      struct encoding *enc)
 {

@@ -395,7 +395,7 @@ static int msr_terms(struct reader *r, const json_t *event, const char *name, st
 		return bad(r, name, "MSRIndex or MSRValue", "is no number");
 	for (size_t i = 0; msr && i < ARRAY_SIZE(registers); i++)
 		if (registers[i].msr == msr) {
-			/* In Linux's files, whose list has no name, an absent field is 0. */
+			/* In Linux's files (a list without a name) an absent field is 0. */
 			if (!given && !(r->list && !*r->list))
 				return bad(r, name, "MSRValue",
 					   "is missing, and MSRIndex needs it");

@@ -72,7 +72,7 @@ static int perf_probe(struct tare_error *err)
 	return 0;
 }
 
-/* The encoding gives what is counted; this adds how. */
+/* The encoding selects the event; this adds how it is counted. */
 static struct perf_event_attr attr_of(const struct encoding *enc, const struct target *on,
 				      bool leader)
 {

@@ -108,7 +108,7 @@ enum { USER = 1, KERNEL = 2, HYPERVISOR = 4, GUEST = 8, HOST = 16, IDLE = 32 };
 
 /* The first matching row refuses; `why` follows the event's name. */
 static const struct {
-	/* the modes that must all be excluded, and of which one must be, if any are set */
+	/* modes that must all be excluded; modes of which at least one must be, if any are set */
 	unsigned modes, all, any;
 	/* only for a count, not for samples; only for a CPU, not for a task */
 	bool count, cpu;

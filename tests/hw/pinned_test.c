@@ -100,7 +100,7 @@ static __attribute__((noinline)) uint64_t pinned_window(struct tare_pinned *p, u
 	return tare_pinned_difference(p, before, after);
 }
 
-/* The minimum of a few windows: in none of them did the thread leave the CPU. */
+/* The minimum of a few windows: in that one the thread did not leave the CPU. */
 static uint64_t quiet_window(struct tare_pinned *p, uint64_t rounds)
 {
 	uint64_t least = UINT64_MAX;

@@ -48,7 +48,7 @@ struct insn {
 };
 
 /*
- * Decode the instruction at `bytes`, of which `size` are readable. 15 are always enough; with
+ * Decode the instruction at `bytes`; `size` bytes are readable. 15 are always enough; with
  * INSN_ROOM bytes decoding is faster.
  */
 enum { INSN_ROOM = 24 };

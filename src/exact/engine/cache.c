@@ -281,7 +281,7 @@ void block_done(struct block *b, struct arena *a)
 }
 
 /*
- * The block whose code contains `rip`: a binary search, as an arena's blocks are in the order of
+ * The block with code at `rip`: a binary search, as an arena's blocks are in the order of
  * their numbers.
  */
 struct block *block_of_code(uint64_t rip)

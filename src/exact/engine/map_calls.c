@@ -100,8 +100,8 @@ static bool executable(uint64_t start, uint64_t end)
 }
 
 /*
- * A call failed, and may have unmapped something first (MAP_FIXED, MREMAP_FIXED): find what is no
- * longer mapped. Source: mincore(2), "Errors", ENOMEM.
+ * A call failed, and may have unmapped something first (MAP_FIXED, MREMAP_FIXED): find the new
+ * holes. Source: mincore(2), "Errors", ENOMEM.
  */
 static void look_again(uint64_t start, uint64_t end)
 {
@@ -118,8 +118,8 @@ static void look_again(uint64_t start, uint64_t end)
 }
 
 /*
- * The program's mapping is to replace [start, end). Natively nothing of the engine's would be
- * there.
+ * The program's mapping is to replace [start, end). Natively the engine's memory would not
+ * be there.
  */
 static void never_over_ours(uint64_t start, uint64_t end)
 {
@@ -220,7 +220,7 @@ static uint64_t protected_until(uint64_t start, uint64_t end, long prot)
 }
 
 /*
- * Describe memory that was not executable until now, of which nothing was recorded. Only anonymous
+ * Describe memory that was not executable until now, so it was not recorded. Only anonymous
  * private memory can be wiped on fork; the lock prevents forks in between. Source: madvise(2),
  * MADV_WIPEONFORK.
  */

@@ -2,7 +2,7 @@
 /*
  * The program's seccomp filters. They are evaluated here, as the kernel would apply them to the
  * engine's own calls, too. Each filter is on the board, so that children and the programs they
- * execute inherit it. The kernel also gets each one, behind an instruction that allows everything,
+ * execute inherit it. The kernel also gets each one, after an instruction that allows everything,
  * so that it checks permissions, flags and the filter's code as usual. Source:
  * linux/kernel/seccomp.c, seccomp(2).
  */

@@ -165,7 +165,7 @@ void signals_after_exec(struct thread *t)
 	install_own(process_at(t->process), false);
 }
 
-/* CLONE_CLEAR_SIGHAND: a child whose handlers are reset, including the engine's. */
+/* CLONE_CLEAR_SIGHAND: a child starts with all handlers reset, including the engine's. */
 void signals_cleared(struct thread *t)
 {
 	struct process *p = process_at(t->process);
