@@ -466,7 +466,7 @@ int file_reserve(int fd, off_t at, off_t n)
 	code = errno;
 	if (code == EOPNOTSUPP || code == ENOSYS || code == ENODEV || code == ESPIPE)
 		return 0;
-	if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) < 0) /* reserved space */
+	if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) < 0) /* release reserved space */
 		return -code;
 	return -code;
 }

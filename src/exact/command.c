@@ -31,7 +31,7 @@ static void become_command(const struct launch *l, const char *program, int go_f
 	close(go_fd);
 	if (program)
 		execve(program, l->argv, l->envp);
-	/* not a file that inject.c can start, or missing: let the C library report the error */
+	/* execve failed, or the program was not found: the C library handles scripts, and errors */
 	execvpe(l->argv[0], l->argv, l->envp);
 	code = errno;
 	if (write(error_fd, &code, sizeof code) != sizeof code)

@@ -178,10 +178,7 @@ static void check_image(struct image *m)
 		m->whole = in[i].executions >= 0 && in[i].not_taken >= 0 && in[i].not_taken <= in[i].executions;
 }
 
-/*
- * Drop all but the first of several modules with the same path, as readers identify a file by its
- * path.
- */
+/* Exclude modules that share a path, as readers identify a file by its path alone. */
 static void leave_out_namesakes(struct image *image, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

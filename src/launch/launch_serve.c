@@ -233,7 +233,7 @@ __attribute__((noreturn)) static void stand_by(int listener, int alive, struct s
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	/* not setsid(): a session has its own scheduling group, which may wait for a long time */
 	setpgid(0, 0);
-	/* Close everything of tare's: neither pipes that are read to their end, nor counters. */
+	/* Close all of tare's descriptors, such as pipes that are read to their end, and counters. */
 	if (dup3(listener, 98, O_CLOEXEC) < 0 || dup3(alive, 99, O_CLOEXEC) < 0 || dup2(98, 4) < 0 || dup2(99, 3) < 0)
 		_exit(0);
 	for (int fd = 0; fd < 3; fd++)

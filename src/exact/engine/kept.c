@@ -76,7 +76,7 @@ static void call_again(const struct thread *t, struct context *c)
 	c->rip = (uint64_t)(back ? syscall_insn_back : syscall_insn);
 }
 
-/* The kernel applied the mask argument of the system call. */
+/* Is the thread in a system call with a mask argument, which the kernel has applied? */
 static bool by_mask_of_call(const struct thread *t, const struct context *c)
 {
 	const uint64_t *r = t->regs;
