@@ -129,7 +129,7 @@ static void keep_said(int fd, struct text *said)
 		text_put(said, bytes, (size_t)n);
 }
 
-/* Temporary files of the compiler are then removed with the room, also those of a compiler that a signal ended. */
+/* So the compiler's temporary files are removed with the folder, even if a signal ended it. */
 static int run_in_room(const struct bench_room *r, const struct bench_child *child, struct bench_child_end *end, struct tare_error *err)
 {
 	const char *own = getenv("TMPDIR");

@@ -145,7 +145,7 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 	} else {
 		ret = open_group(r, err);
 	}
-	if (ret == 0 && r->n != b->counters) /* the board has cells for so many */
+	if (ret == 0 && r->n != b->counters) /* the board's cells are for this number */
 		ret = tare_fail(err, EINVAL, "%u counters on the board, and the marks read %zu", b->counters, r->n);
 	if (ret < 0)
 		return ret;
@@ -226,7 +226,7 @@ size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, 
 			if (each)
 				to[pairs * r->n + i] = d;
 			else
-				to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)d); /* a log that a test wrote over may exceed 2^63 */
+				to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)d); /* a log that a test overwrote may exceed 2^63 */
 		}
 		started = NULL;
 		pairs++;

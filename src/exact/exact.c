@@ -34,7 +34,7 @@ struct exact {
 	bool reaps;  /* child subreaper, until x is closed */
 	int was_subreaper;
 	struct exact_end end;
-	uint32_t n_past, n_uncounted; /* of the supervisor's last report, as its reason */
+	uint32_t n_past, n_uncounted; /* from the supervisor's last report */
 	char reason[REASON_MAX];
 	struct samples *samples;
 	struct exact_clock clock;
@@ -502,7 +502,7 @@ static int damaged(struct exact *x, struct tare_error *err)
 	return -ENOTSUP;
 }
 
-/* What the supervisor said at the command's end is still on the board, where the command could change it. */
+/* Does the board still match the supervisor's last report? The command could have changed it. */
 static bool is_as_reported(const struct exact *x)
 {
 	uint32_t past = x->board->n_past, uncounted = x->board->n_uncounted;
@@ -688,7 +688,7 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 	return ret == SAMPLES_DAMAGED ? damaged(x, err) : ret;
 }
 
-/* Nothing runs any more: instructions with a place and without one are all that were counted. */
+/* No process runs any more: instructions with and without a place must add up to the total. */
 static bool profile_adds_up(struct exact *x, const struct exact_profile *p)
 {
 	uint64_t sum = (uint64_t)p->unplaced;

@@ -106,7 +106,7 @@ void note_reason(struct supervisor *s, const char *reason)
 	memcpy(s->b->reason, s->reason, sizeof s->reason);
 }
 
-/* Also what it alone writes: the command can change that, and put it back later. */
+/* Includes fields that only the supervisor writes: the command can change and restore them. */
 static void look_for_damage(struct supervisor *s)
 {
 	struct board *b = s->b;

@@ -8,7 +8,7 @@ static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 enum { MOST_DOOMED = 4 };
 static const char *volatile doomed[MOST_DOOMED];
 static pid_t doomed_by;
-static volatile sig_atomic_t finishing, came; /* the signal that waits; 0: none */
+static volatile sig_atomic_t finishing, came; /* the deferred signal; 0: none */
 
 static void on_signal(int number)
 {

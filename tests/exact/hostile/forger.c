@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forger HOW: changes on the board of the exact engine (src/exact/board.h) what the supervisor, or the profile, has written there: `unplaced`
- * instructions, the number of processes that were not `uncounted` to their end, the `reason` why there are no counts, or the list of `past`
- * processes. `none` changes nothing. It waits until there is something to change.
+ * forger HOW: changes data on the board of the exact engine (src/exact/board.h) that the supervisor or
+ * the profile has written: the number of `unplaced` instructions, the number of `uncounted`
+ * processes, the `reason` why there are no counts, or the list of `past` processes. `none` changes
+ * nothing. It waits until there is something to change.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -26,7 +27,7 @@ static void work(int turns)
 		;
 }
 
-/* A child that says how it was refused. */
+/* A child that records why it was refused. */
 static void lose_child(enum refused how)
 {
 	int status;
