@@ -2,6 +2,7 @@
 /* Convert records to windows, and compute the counts outside all windows. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "windows/window_private.h"
 
 struct window_thread_state {
@@ -46,15 +47,12 @@ static int more_slots(struct build *b, struct tare_error *err)
 static struct window_thread_state *add_thread(struct build *b, const struct entry *e,
 					      uint64_t since, struct tare_error *err)
 {
-	struct window_thread_state *more = window_grown(b->thread, b->threads + 1, &b->thread_room,
-							sizeof(*more)),
-				   *t;
+	struct window_thread_state *t;
 
-	if (!more) {
+	if (!array_reserve(&b->thread, &b->thread_room, b->threads + 1, sizeof(*t))) {
 		tare_fail_nomem(err);
 		return NULL;
 	}
-	b->thread = more;
 	if (more_slots(b, err) < 0)
 		return NULL;
 	t = &b->thread[b->threads];

@@ -5,24 +5,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "windows/window_private.h"
 
 enum { SORT_FROM = 4096 }; /* entries: a pass over fewer is too expensive per entry */
-
-void *window_grown(void *p, size_t need, size_t *room, size_t each)
-{
-	size_t more = *room ? *room : 1024;
-	void *q;
-
-	if (need <= *room)
-		return p;
-	while (more < need)
-		more *= 2;
-	q = realloc(p, more * each);
-	if (q)
-		*room = more;
-	return q;
-}
 
 static size_t entry_bytes(const struct collect *c)
 {
@@ -36,15 +22,12 @@ static struct entry *entry_at(const struct collect *c, size_t i)
 
 struct entry *collect_add(struct collect *c, struct tare_error *err)
 {
-	unsigned char *more =
-	    window_grown(c->entry, c->entries + 1, &c->entry_room, entry_bytes(c));
 	struct entry *e;
 
-	if (!more) {
+	if (!array_reserve(&c->entry, &c->entry_room, c->entries + 1, entry_bytes(c))) {
 		tare_fail_nomem(err);
 		return NULL;
 	}
-	c->entry = more;
 	e = entry_at(c, c->entries++);
 	memset(e, 0, entry_bytes(c));
 	e->order = c->order++;
