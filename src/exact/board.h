@@ -244,6 +244,8 @@ struct process {
 	 * external
 	 */
 	volatile uint32_t ending;
+	/* its threads that add their counts to `done`; others must not begin (engine/thread.c) */
+	volatile uint32_t folding, hold_folds;
 };
 
 /* A process that was not counted to its end. */

@@ -167,6 +167,10 @@ static void look_for_failure(struct supervisor *s, uint32_t process)
 	struct board *b = s->b;
 	const struct process *p = board_process(b, process);
 
+	if (READ_ONCE(p->folding) && !p->refused) {
+		note_failure(s, p, ", or it was killed as a thread added up its counts");
+		return;
+	}
 	if (p->state != PROCESS_LIVE || p->refused || p->ending != ENDING_NOT)
 		return;
 	for (uint32_t i = 0; i < board_threads(b); i++) {

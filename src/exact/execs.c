@@ -222,6 +222,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 	p->mode = s->l->mode;
 	p->question.state = QUESTION_NONE;
 	p->ending = ENDING_NOT;
+	p->folding = p->hold_folds = 0;
 	p->renamed = 0;
 	p->program[0] = 0;
 	for (int k = 0; k < SIGNALS; k++)

@@ -177,6 +177,7 @@ void signal_return(struct thread *t)
 		struct info info = { .signo = SIGSEGV, .code = SI_KERNEL };
 
 		process_at(t->process)->ending = SIGSEGV;
+		folds_hold(process_at(t->process));
 		set_kernel_action(SIGSEGV, (uint64_t)SIG_DFL, 0);
 		sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), SIGSEGV, &info);
 		kernel_mask(0, NULL);

@@ -79,6 +79,8 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 	}
 	/* the supervisor takes an unannounced death for an engine failure */
 	p->ending = (uint32_t)sig;
+	if (p->threads > 1)
+		folds_hold(p);
 	sys(__NR_rt_sigaction, sig, &by_default, 0, 8);
 	sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), sys(__NR_gettid), sig, info);
 	c->eflags &= ~0x100ull; /* clear our trap flag */

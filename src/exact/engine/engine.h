@@ -481,6 +481,8 @@ struct thread *thread_new(struct process *p, uint64_t descent);
 void ring(void);
 bool supervisor_gone(void);
 void end_thread(struct thread *t, long status);
+/* Wait until no thread of the process adds its counts to it, and let none begin. */
+void folds_hold(struct process *p);
 void end_killed_thread(struct thread *t) __attribute__((noreturn));
 void end_process(struct thread *t, long status);
 void fork_like(struct thread *t, long nr);

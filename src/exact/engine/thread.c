@@ -144,11 +144,45 @@ static void fold(struct thread *t)
 }
 
 /*
+ * A thread that is killed while it folds loses counts. So a thread that kills others, by exit_group,
+ * an exec or a deadly signal, waits until none of them folds, and none begins.
+ */
+enum { HOLD_WAITS = 10000 };
+
+void folds_hold(struct process *p)
+{
+	__atomic_store_n(&p->hold_folds, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < HOLD_WAITS && __atomic_load_n(&p->folding, __ATOMIC_SEQ_CST); i++)
+		futex_wait(&p->hold_folds, 1, 1);
+}
+
+static void folds_release(struct process *p)
+{
+	__atomic_store_n(&p->hold_folds, 0, __ATOMIC_SEQ_CST);
+}
+
+/* The supervisor reports a process that is killed from outside while a thread is in here. */
+static void fold_and_leave(struct thread *t)
+{
+	struct process *p = process_at(t->process);
+
+	for (;;) {
+		__atomic_fetch_add(&p->folding, 1, __ATOMIC_SEQ_CST);
+		if (!__atomic_load_n(&p->hold_folds, __ATOMIC_SEQ_CST))
+			break;
+		__atomic_fetch_sub(&p->folding, 1, __ATOMIC_SEQ_CST);
+		futex_wait(&p->hold_folds, 1, 1);
+	}
+	fold(t);
+	__atomic_store_n(&eng.board->thread_states[t->index], THREAD_DONE, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&p->folding, 1, __ATOMIC_SEQ_CST);
+}
+
+/*
  * Ends the process's last thread. Once its process has ended, the slot belongs to the supervisor.
  */
 static void __attribute__((noreturn)) end_last(struct thread *t, long status, long nr)
 {
-	eng.board->thread_states[t->index] = THREAD_DONE;
 	thread_end(status, &process_at(t->process)->state, PROCESS_ENDED, nr);
 }
 
@@ -172,7 +206,7 @@ void end_thread(struct thread *t, long status)
 	unpin_thread(t);
 	if (p->threads == 1)
 		files_unchanged(0, ~0ull);
-	fold(t);
+	fold_and_leave(t);
 	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
 		end_last(t, status, __NR_exit);
 	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
@@ -182,7 +216,7 @@ void end_thread(struct thread *t, long status)
 void end_killed_thread(struct thread *t)
 {
 	block_signals();
-	fold(t);
+	fold_and_leave(t);
 	__atomic_sub_fetch(&process_at(t->process)->threads, 1, __ATOMIC_ACQ_REL);
 	seccomp_doom();
 	thread_end(0, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
@@ -200,10 +234,12 @@ void end_process(struct thread *t, long status)
 	sample_take(t, 0);
 	files_unchanged(0, ~0ull);
 	p->ending = ENDING_EXIT;
-	if (p->threads != 1)
+	if (p->threads != 1) {
+		folds_hold(p);
 		return;
+	}
 	block_signals();
-	fold(t);
+	fold_and_leave(t);
 	end_last(t, status, __NR_exit_group);
 }
 
@@ -245,6 +281,7 @@ static struct process *process_new(const struct process *parent, uint64_t descen
 	p->dying = DYING_NOT;
 	p->dying_tid = 0;
 	p->ending = ENDING_NOT;
+	p->folding = p->hold_folds = 0;
 	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
 	return p;
 }
@@ -526,7 +563,10 @@ void exec_like(struct thread *t, long nr)
 		set_signal_mask(t->mask);
 		seccomp_for_real(t);
 	}
+	if (p->threads > 1)
+		folds_hold(p);
 	ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
+	folds_release(p);
 	if (told)
 		forget_gainer();
 	if (watched)

@@ -51,7 +51,7 @@ TEST(rows_of_known_cpus)
 			/* The note always contains the reason. */
 			CHECK(!strncmp(got.note, rows[i].known, strlen(rows[i].known)) && strstr(got.note, ": "), "%s", got.note);
 		} else {
-			CHECK(strstr(err.what, "nobody knows") && err.hint[0]);
+			CHECK(strstr(err.what, "no event is known") && err.hint[0]);
 		}
 	}
 }
