@@ -288,7 +288,7 @@ def limits_and_forms():
 
 @test
 def refusals():
-    for words, says in ((["--profile=foo", "--", "true"], "by 'foo' there is no profile"),
+    for words, says in ((["--profile=foo", "--", "true"], "there is no profile by 'foo': function or line"),
                         (["--profile", "--engine", "perf", "--", "true"], "not with --engine perf"),
                         (["--profile", "-I", "100", "--", "true"], "not with -I"),
                         (["--profile", "-x,", "--", "true"], "not with -x"),

@@ -24,7 +24,7 @@ static bool beside(const char *exe, const char *where, char *out, size_t room)
 /* In the folder tare was built in, or where it was installed, moved or not. */
 static int find_recorder(char *out, size_t room, struct tare_error *err)
 {
-	static const char *const places[] = { "alloc", "../" TARE_LIBDIR "/tare", "../lib/tare" };
+	static const char *const places[] = { "memory/preload", "../" TARE_LIBDIR "/tare", "../lib/tare" };
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 

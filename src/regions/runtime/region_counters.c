@@ -270,8 +270,8 @@ static void say_which(const char *words, struct tare_error *err)
 	if (!HAVE_EXACT || !unavailable || err->code == EBUSY || !(less || strstr(words, "instructions:u")))
 		return;
 	if (engine && engine->needs_engine) {
-		tare_fail(err, EOPNOTSUPP, "instructions:u: 'tare regions' counts it by the exact engine here, and this program runs outside that");
-		tare_hint(err, "what is executed in another pid namespace (a container) does; -e wall-time records it");
+		tare_fail(err, EOPNOTSUPP, "instructions:u: 'tare regions' counts it by the exact engine here, and this program runs outside of it");
+		tare_hint(err, "programs in another pid namespace (a container) do; -e wall-time records it");
 	} else {
 		tare_hint(err, "'tare regions -e instructions:u -- command' counts by the exact engine where no PMU does%s",
 			  less ? ": without interrupts" : "");
