@@ -154,7 +154,7 @@ static bool has_counter(const struct encoding *e, const struct source *instead)
 	const struct encoding *one = &user;
 	struct counters *c;
 
-	if (e->unavailable || !source)
+	if (e->unavailable || source->clock)
 		return false;
 	user.attr.exclude_kernel = user.attr.exclude_hv = 1;
 	if (source->open(&c, &one, 1, &on, NULL, NULL) < 0)

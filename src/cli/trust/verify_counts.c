@@ -69,7 +69,7 @@ static void judge(struct row *row, struct machine *machine)
 		; /* it says why not */
 	else if (row->event->place != PLACE_TASK)
 		tare_fail(&err, ENOTSUP, "it counts whole CPUs or units, not a thread's work");
-	else if (!source)
+	else if (source->clock)
 		tare_fail(&err, ENOTSUP, "it is a clock: there is nothing that it should count");
 	else
 		n = workshop_open(&shop, row->event->cpus.n ? row->event->cpus.cpu[0] : -1, &err);
