@@ -26,6 +26,7 @@ struct draft {
 	uint64_t pcs[BLOCK_INSNS];
 	unsigned n;
 	uint64_t end;     /* the pc after the last instruction */
+	uint8_t bytes[BLOCK_INSNS * INSN_ROOM]; /* of a block that compares its bytes: from before they were decoded */
 	unsigned counter; /* of the block */
 	/*
 	 * number of its instructions that retire: all, except for a single one that the kernel
@@ -208,6 +209,32 @@ static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 	return d->n > 0;
 }
 
+/*
+ * The same, of a block that will compare its bytes. Another process may write to them meanwhile: the
+ * copy is made first, so a translation of newer bytes does not pass for one of the copy.
+ */
+static bool read_checked(struct draft *d, uint64_t pc, unsigned max)
+{
+	enum { TRIES = 8 };
+
+	d->b->flags |= B_CHECKED;
+	if (!read_block(d, pc, false, max))
+		return false;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t end = d->end;
+
+		put(d->bytes, (const void *)pc, (unsigned)(end - pc));
+		if (!read_block(d, pc, false, max))
+			return false;
+		if (d->end == end)
+			return true;
+	}
+	/* It changes all the time: a copy that never compares equal. */
+	put(d->bytes, (const void *)pc, (unsigned)(d->end - pc));
+	d->bytes[0] = (uint8_t)~*(const volatile uint8_t *)pc;
+	return true;
+}
+
 /* Flags that are live after the block. */
 static unsigned live_behind(const struct draft *d)
 {
@@ -388,12 +415,14 @@ static void emit_block(struct draft *d)
 	eng.map_used += d->n * MAP_ENTRY + MAP_HEAD;
 }
 
-static void keep_copy(struct block *b)
+static void keep_copy(struct draft *d)
 {
+	struct block *b = d->b;
+
 	if (!(b->flags & B_CHECKED))
 		return;
 	b->copy = eng.map_used;
-	put(eng.map_pool + b->copy, (const void *)b->pc, b->src_len);
+	put(eng.map_pool + b->copy, d->bytes, b->src_len);
 	eng.map_used += b->src_len;
 }
 
@@ -427,7 +456,7 @@ static void emit_copies(struct draft *d)
 		d->b->code = d->p;
 		emit_block(d);
 		d->b->code_len = (uint16_t)(d->p - d->b->code);
-		keep_copy(d->b);
+		keep_copy(d);
 		if (!(d->b->flags & B_ONCE))
 			page_join(d->b);
 		block_done(d->b, d->a);
@@ -467,13 +496,13 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 			break;
 		if (!read_block(&d, pc, once, BLOCK_INSNS))
 			break;
-		if (!once && can_change(r) && watch_code(pc, d.end) &&
-		    !(b->flags & B_CHECKED)) {
-			if (blocks)
+		if (!once && can_change(r) && watch_code(pc, d.end)) {
+			if (blocks && !(b->flags & B_CHECKED))
 				break;
 			b->flags |= B_CHECKED;
-			read_block(&d, pc, once, BLOCK_INSNS);
 		}
+		if ((b->flags & B_CHECKED) && !read_checked(&d, pc, BLOCK_INSNS))
+			break;
 		if (indirect && !first && !(b->flags & (B_CHECKED | B_ONCE)))
 			d.p = emit_indirect_entry(b, a, d.p);
 		emit_copies(&d);
@@ -549,15 +578,12 @@ struct block *translate_part(uint64_t pc, unsigned n)
 	*b = (struct block){ .pc = pc, .map = b->map, .part = (uint8_t)n, .flags = B_PART };
 	if (!r)
 		return NULL;
-	if (can_change(r) && watch_code(pc, pc + 1))
-		b->flags |= B_CHECKED;
 	if (!read_block(&d, pc, false, n))
 		return NULL;
-	if (can_change(r) && watch_code(pc, d.end) && !(b->flags & B_CHECKED)) {
-		b->flags |= B_CHECKED;
-		read_block(&d, pc, false, n);
-	}
-	b->flags |= B_CHECKED;
+	if (can_change(r))
+		watch_code(pc, d.end);
+	if (!read_checked(&d, pc, n))
+		return NULL;
 	b->part_next = *head;
 	*head = eng.n_blocks;
 	emit_copies(&d);
