@@ -6,19 +6,19 @@
 
 enum {
 	EVERY_USUAL = 1 << 16,
-	NARROW = 1024,	  /* one pass divides a larger one by so much */
+	NARROW = 1024,	  /* how many parts one pass divides an interval into */
 	STACK_BYTES = 65528,
-	CALLS_MOST = 1 << 20, /* of each thread, looked at for the order of threads */
-	TRIES = 4, /* to find a place that moves */
-	LOOKS = 64, /* at what is executed in an interval that is no place */
-	AGAIN = 5, /* runs that are compared with one, until one of them parts from it */
-	PARTS = 4096, /* one pass over what came before divides it by so much */
+	CALLS_MOST = 1 << 20, /* system calls of each thread, recorded to order the threads */
+	TRIES = 4, /* attempts to find a divergence that moves */
+	LOOKS = 64, /* samples in an interval whose exact place is not known */
+	AGAIN = 5, /* runs compared with one run until one of them diverges from it */
+	PARTS = 4096, /* how many parts one pass divides the instructions before the place into */
 	CHANCES = 4, /* runs in which a value may change */
 };
 
 /* ---- comparing ---- */
 
-/* The first checkpoint of the two that differs: `n` when only their ends do; SIZE_MAX: nothing differs. */
+/* The first checkpoint that differs; `n` when only the ends differ; SIZE_MAX: no difference. */
 static size_t parted(const struct track *a, const struct track *b)
 {
 	size_t n = a->n < b->n ? a->n : b->n, i = 0;
@@ -41,9 +41,10 @@ static int64_t count_of(const struct track *t, size_t i)
 }
 
 /*
- * How many threads part; of the one that does so first, between which of its instructions. That is the one whose first checkpoint to
- * differ came first, by the first run's clock, or of threads that run lacks by the second's: what another does because of it comes
- * behind its next checkpoint, where calls are checkpoints.
+ * Returns how many threads diverge, and sets `d` to the first of them and the interval in which it
+ * diverges. The first thread is the one with the earliest differing checkpoint, by the first run's
+ * clock (by the second's for threads missing in the first run). A divergence that it causes in
+ * another thread shows only at that thread's next checkpoint, if the checkpoints are system calls.
  */
 static size_t partings(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
@@ -77,7 +78,8 @@ static bool first_parted(const struct pass p[2], const struct exact_every *every
 	return partings(p, every, d) > 0;
 }
 
-/* Where another thread parted too, before the first one was seen to, their order is not known by these checkpoints. */
+/* If another thread diverged before the next checkpoint, these checkpoints do not give their
+ * order. */
 static bool first_and_alone(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
 	size_t n = partings(p, every, d);
@@ -86,7 +88,7 @@ static bool first_and_alone(const struct pass p[2], const struct exact_every *ev
 	return n > 0;
 }
 
-/* Whether they part in the interval that is looked at; low and high are closer then. */
+/* Whether they diverge in the current interval; if so, sets low and high to a smaller one. */
 static bool narrowed(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
 	const struct track *a = diverge_track(&p[0], d->descent), *b = diverge_track(&p[1], d->descent);
@@ -110,7 +112,7 @@ static bool parted_closely(const struct pass p[2], const struct exact_every *eve
 	size_t n = a->n < b->n ? a->n : b->n, i = 0;
 
 	(void)p;
-	if (a->way != b->way) /* they parted before, and only their loops are in step */
+	if (a->way != b->way) /* they diverged earlier and only their loops are in step */
 		return false;
 	while (i < n && same_way(&a->step[i], &b->step[i]))
 		i++;
@@ -124,7 +126,7 @@ static bool parted_closely(const struct pass p[2], const struct exact_every *eve
 	return true;
 }
 
-/* Look between d->low and d->high, every `n` instructions. */
+/* Search between d->low and d->high, with a checkpoint every `n` instructions. */
 static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n, struct tare_error *err)
 {
 	int64_t low = d->low > 0 ? d->low : 1;
@@ -156,7 +158,7 @@ int64_t diverge_first(int64_t number)
 	return number > DIVERGE_BEFORE ? number - DIVERGE_BEFORE : 1;
 }
 
-/* Instruction by instruction, from well before the place. */
+/* Single instructions, starting well before the place. */
 static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries, parted_fn *parted, struct tare_error *err)
 {
 	int64_t first = diverge_first(d->low);
@@ -171,7 +173,8 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
 	return diverge_run_until(plan, d, p, &every, tries, parted, err);
 }
 
-/* Threads that another's parting made part are told apart by their system calls: what goes from one to another goes by those. */
+/* A divergence spreads to other threads through system calls, so checkpoints at system calls
+ * show which thread diverged first. */
 static int order_threads(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
 	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true, .path = true };
@@ -187,7 +190,8 @@ static int order_threads(struct diverge_plan *plan, struct divergence *d, struct
 	return ret < 0 ? ret : 0;
 }
 
-/* One more run: the thread's stack at its instruction `first`, into `out`, whose stack_pc is 0 where it does not come there. */
+/* One more run: records the thread's stack at its instruction `first` into `out`. out->stack_pc
+ * is 0 if the thread does not get there. */
 static int hear_stack(struct diverge_plan *plan, struct divergence *d, int64_t first, unsigned nth, struct diverge_run *out, struct tare_error *err)
 {
 	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = 1, .registers = true, .stack = STACK_BYTES, .only = d->descent };
@@ -199,8 +203,8 @@ static int hear_stack(struct diverge_plan *plan, struct divergence *d, int64_t f
 }
 
 /*
- * The stack at the first step, where runs still are alike from pair to pair: the callers from before. Without it there are
- * fewer to tell, and that is all.
+ * The stack at the first step, where pairs of runs are still the same: it gives the callers before
+ * it. Without the stack, only fewer callers are known.
  */
 static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
@@ -260,7 +264,7 @@ static int search_once(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
-/* Its first system call, which the C library makes as a thread begins. */
+/* The thread's first system call, which the C library makes as a thread starts. */
 static uint64_t begin_of(const struct track *t)
 {
 	return t->n ? t->mark[0].time_ns : t->end.time_ns;
@@ -286,7 +290,7 @@ unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool t
 	return n;
 }
 
-/* In two more runs: which threads there are beside it. */
+/* Two more runs: count the threads that run at the same time. */
 static int look_beside(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
 	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true };
@@ -306,7 +310,8 @@ static int look_beside(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
-/* What the thread executes in the interval, in one more run; no step of it where that does not come so far. */
+/* One more run: record what the thread executes in the interval; no steps if it does not get
+ * that far. */
 static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
 	int64_t low = d->low > 0 ? d->low : 1;
@@ -325,7 +330,7 @@ static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct 
 	return ret;
 }
 
-/* As the first run numbers it, or the second where that one lacks it. */
+/* The thread's number in the first run, or in the second if the first does not have it. */
 static void number_it(struct divergence *d)
 {
 	d->thread = 0;
@@ -362,7 +367,7 @@ bool diverge_as_early(const struct divergence *d, const struct divergence *befor
 	       (d->low < before->low || d->run[0].step[d->at].pc == before->run[0].step[before->at].pc);
 }
 
-/* At once, near where it was, or by another search. */
+/* Try near the old place first, then search again. */
 static int find_again(struct diverge_plan *plan, struct divergence *d, const struct divergence *before, struct tare_error *err)
 {
 	bool near = true;
@@ -376,14 +381,14 @@ static int find_again(struct diverge_plan *plan, struct divergence *d, const str
 		} else {
 			ret = search_once(plan, d, err);
 		}
-		near = near && ret == 1 && i < TRIES; /* behind it: there they were alike by chance */
+		near = near && ret == 1 && i < TRIES; /* a later place: here the runs were the same by chance */
 		if (ret == 1 && !diverge_as_early(d, before))
 			ret = 0;
 	}
 	return ret;
 }
 
-/* The stacks of a first step that is still the same one. */
+/* Reuse the stacks if the first step is still the same. */
 static void move_stacks(struct divergence *to, struct divergence *from)
 {
 	for (int i = 0; i < 2; i++) {
@@ -441,7 +446,8 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 	return ret;
 }
 
-/* The last instruction of a thread before number `until` by which the place changed, each pass closer. 1: found; 0: it did not change. */
+/* The last instruction of a thread before number `until` that changed the place; each pass
+ * narrows the interval. 1: found; 0: it did not change. */
 static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t descent, int64_t until, const struct diverge_place *place,
 		       struct history *h, struct tare_error *err)
 {

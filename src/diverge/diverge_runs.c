@@ -9,7 +9,7 @@
 #include "launch/hidden.h"
 
 enum {
-	TRACKS_BYTES = 1 << 30, /* of checkpoints, in all */
+	TRACKS_BYTES = 1 << 30, /* checkpoints in total */
 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-/* Where it is, by which way, and how much of each class it took to come there. */
+/* The position, the path to it, and the count of each class. */
 static uint64_t hash_of(const struct exact_sample *s)
 {
 	uint64_t h = mix(s->pc, s->way);
@@ -121,7 +121,7 @@ static struct diverge_step step_of(const struct exact_sample *s)
 	return step;
 }
 
-/* Room for all of them was made at once. */
+/* The array was allocated at its full size. */
 static void keep_step(struct pass *p, const struct exact_sample *s)
 {
 	struct diverge_run *r = p->run;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread is called where processes fork, execute programs and have threads. */
+/* Thread numbers when processes fork, execute programs and create threads. */
 #include "diverge/diverge_runs.h"
 #include "tap.h"
 
-/* In the order of their ends. Process 3 is begun by thread 0, which executes another program, that has two threads, and then a third one. */
+/* In the order in which they ended. Thread 0 starts process 3, which executes another program
+ * with two threads, and then a third program. */
 static const struct diverge_thread ended[] = {
 	{ 100, 1, 0, 10, 10 }, { 101, 3, 1, 11, 11 }, { 102, 3, 2, 11, 11 }, { 104, 1, 4, 10, 12 }, { 103, 1, 3, 10, 10 }, { 106, 4, 6, 13, 13 }, { 105, 1, 5, 10, 10 },
 };
@@ -40,7 +41,8 @@ TEST(exec_ends_the_threads_of_the_program_before)
 	}
 }
 
-/* Thread 0 makes system calls at 10, 20, 30 and 40 ns, with 100 instructions between; the others live as the rows say. */
+/* Thread 0 makes system calls at 10, 20, 30 and 40 ns, with 100 instructions between them; the
+ * rows say when the other threads live. */
 TEST(which_threads_lived_at_once_with_it)
 {
 	static const struct {
@@ -54,7 +56,7 @@ TEST(which_threads_lived_at_once_with_it)
 		{ __LINE__, 33, 50, 150, 160, true, false, false }, /* it began after that */
 		{ __LINE__, 33, 50, 150, 310, true, true, true },
 		{ __LINE__, 12, 35, 150, 160, false, false, false },
-		{ __LINE__, 2, 9, 250, 260, true, false, false }, /* of the program before this one's exec */
+		{ __LINE__, 2, 9, 250, 260, true, false, false }, /* of the program before this exec */
 		{ __LINE__, 45, 50, 450, 460, true, true, true }, /* after its last call: until it ends */
 	};
 
@@ -87,8 +89,8 @@ TEST(a_place_that_is_found_again)
 	} rows[] = {
 		{ __LINE__, DIVERGE_PARTED, 3, 101, 1, true },
 		{ __LINE__, DIVERGE_PARTED, 3, 100, 0, true }, /* before it */
-		{ __LINE__, DIVERGE_PARTED, 3, 102, 2, false }, /* behind it, at another instruction */
-		{ __LINE__, DIVERGE_PARTED, 3, 103, 3, true }, /* at the same one, of a loop */
+		{ __LINE__, DIVERGE_PARTED, 3, 102, 2, false }, /* after it, at another instruction */
+		{ __LINE__, DIVERGE_PARTED, 3, 103, 3, true }, /* at the same one, in a loop */
 		{ __LINE__, DIVERGE_PARTED, 2, 101, 1, false },
 		{ __LINE__, DIVERGE_MOVES, 3, 101, 1, false },
 	};

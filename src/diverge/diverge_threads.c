@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which threads a run had: who is who, by descent, and who was there with whom. */
+/* Threads of a run: which are the same in both runs, by descent, and which ran at the same time. */
 #include "diverge/diverge.h"
 
 const struct diverge_thread *diverge_thread_of(const struct diverge_thread *thread, size_t n, uint64_t descent)
@@ -10,7 +10,7 @@ const struct diverge_thread *diverge_thread_of(const struct diverge_thread *thre
 	return NULL;
 }
 
-/* Of the process's first thread, which is the one that exec lets go on. */
+/* For the process's first thread, which continues after exec. */
 static bool same_thread(const struct diverge_thread *a, const struct diverge_thread *b)
 {
 	return a->serial == b->serial && a->tid == b->tid && a->tid == a->pid;
@@ -39,7 +39,7 @@ uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t 
 	return number;
 }
 
-/* Of the process's first thread when thread `born` was created: a program begun by exec has a new one. */
+/* The process's first thread when thread `born` was created: exec gives it a new one. */
 static uint32_t program_of(const struct diverge_thread *thread, size_t n, const struct diverge_thread *of)
 {
 	uint32_t born = 0;

@@ -26,8 +26,8 @@ static enum module_kind kind_of(enum exact_module_kind kind)
 enum { TOLD_LATE_NS = 100000 };
 
 /*
- * Processes are told apart by their serial numbers, which are never used twice. What the process executed after the steps took all away
- * that was mapped before.
+ * Processes are identified by serial numbers, which are never reused. An exec after the steps has
+ * removed all earlier mappings.
  */
 static int take_mappings(struct divergence_report *r, const struct diverge_run *run, struct tare_error *err)
 {
@@ -67,7 +67,7 @@ static size_t code_at(void *with, uint64_t pc, void *to, size_t n)
 
 	if (!m)
 		return 0;
-	if (r->modules.module[m->module].kind == MODULE_VDSO) { /* ours is the same kernel's */
+	if (r->modules.module[m->module].kind == MODULE_VDSO) { /* the same kernel gave tare this vdso */
 		const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 		uint64_t in_it = pc - m->start + m->offset;
 
@@ -135,8 +135,8 @@ static bool elf_of(void *arg, uint32_t number, struct unwind_file *out)
 }
 
 /*
- * Return addresses, one less, of the functions that were active before the first step, the innermost first. perf's order of
- * registers is what the unwinder knows. Source: asm/perf_regs.h.
+ * Return addresses minus one of the functions active before the first step, innermost first. The
+ * unwinder uses perf's register order. Source: asm/perf_regs.h.
  */
 static unsigned callers_before(struct divergence_report *r, uint64_t at[CALLERS_MOST])
 {
@@ -160,18 +160,18 @@ static unsigned callers_before(struct divergence_report *r, uint64_t at[CALLERS_
 	unwinder_free(u);
 	if (!n)
 		return 0;
-	memmove(at, at + 1, (n - 1) * sizeof(*at)); /* the first is where it stood itself */
+	memmove(at, at + 1, (n - 1) * sizeof(*at)); /* the first entry is the current function */
 	return n - 1;
 }
 
-/* A call that was seen: it lasts until the stack pointer is above where its return address lies. */
+/* A recorded call: it is active until the stack pointer is above its return address. */
 struct active {
 	uint64_t at, slot;
 };
 
 enum { ACTIVE_MOST = 4096, RSP = 4 };
 
-/* Those before, and what was called and has not returned since. */
+/* The callers before the first step, and calls since that have not returned. */
 static void find_callers(struct divergence_report *r)
 {
 	const struct diverge_run *run = &r->d->run[0];
@@ -186,7 +186,7 @@ static void find_callers(struct divergence_report *r)
 
 		while (n && active[n - 1].slot < sp_then)
 			n--;
-		/* ret n: to somewhere else, and the stack pointer is above what it returned by */
+		/* ret n returns elsewhere and leaves the stack pointer higher */
 		if (sp_then > sp && !n && m > gone && then->pc == before[gone] + 1)
 			gone++;
 		if (sp_then == sp - 8 && (behind > 16 || behind == 0) && n < ACTIVE_MOST)
@@ -196,15 +196,15 @@ static void find_callers(struct divergence_report *r)
 		place_name(r, &r->caller[r->callers++], active[i].at);
 	for (unsigned i = gone; i < m && r->callers < CALLERS_MOST; i++)
 		place_name(r, &r->caller[r->callers++], before[i]);
-	for (unsigned i = 0; i < r->callers; i++) /* a place inside the call, where no instruction begins */
+	for (unsigned i = 0; i < r->callers; i++) /* an address inside the call instruction, not the start of one */
 		r->caller[i].text[0] = '\0';
-	r->callers_whole |= m && gone == m; /* all that was active then has returned */
+	r->callers_whole |= m && gone == m; /* all calls active at that point have returned */
 	free(active);
 }
 
 /* ---- the cause ---- */
 
-/* The variable that lies there, of the files that are mapped: "name+0x4 (module)". */
+/* The variable at this address, from the mapped files: "name+0x4 (module)". */
 static void name_memory(struct divergence_report *r, uint64_t address)
 {
 	const struct diverge_run *run = &r->d->run[0];
@@ -242,11 +242,13 @@ static bool on_first_stack(uint64_t address, size_t environment_bytes)
 	return address < STACK_TOP && STACK_TOP - address < environment_bytes + 4096;
 }
 
-/* On the page of the clocks, or on the first stack as the kernel left it: then nobody else is asked. */
+/* On the page of the clocks, or on the initial stack that the kernel set up: no further search
+ * is needed. */
 static bool from_kernel(struct divergence_report *r, const struct cause *c, const struct memory_cause *m, size_t environment_bytes)
 {
 	uint64_t address = m->address ? m->address : c->address;
-	/* Not seen again, but all that the program's only thread did is known, and it did not write there. */
+	/* Not found in new runs, but everything the program's only thread did is known, and it
+	 * did not write there. */
 	bool untouched = !m->found && c->kind == CAUSE_BEFORE && r->d->first == 1 && r->d->run[0].threads == 1;
 
 	if (address && is_clock_page(&r->d->run[0], address))
@@ -259,7 +261,7 @@ static bool from_kernel(struct divergence_report *r, const struct cause *c, cons
 	return true;
 }
 
-/* In two more runs, which must agree: what of it lies there. */
+/* Makes two more runs, which must agree on the entry of the initial stack at this address. */
 static int name_first_stack(struct divergence_report *r, struct divergence *d, struct diverge_plan *plan, struct tare_error *err)
 {
 	enum { SP = 4 };
@@ -295,13 +297,16 @@ static bool is_id(const struct divergence *d, const uint64_t value[2])
 }
 
 /*
- * Memory that another thread wrote, or the kernel as one ended, because the thread itself, the kernel and other processes did not: it is
- * concluded from this pair of runs alone. False: that is not sure. What is no named variable may be a file's contents, or the id of a thread
- * that it created, which the kernel writes there.
+ * Memory that another thread wrote, or that the kernel cleared when a thread ended: concluded from
+ * this pair of runs alone, because the thread itself, the kernel and other processes did not write
+ * it. False: not certain. Memory without a variable's name may be a file's contents, or the ID of
+ * a thread that it created, which the kernel writes there.
  */
 static bool from_another_thread(struct divergence_report *r, const struct cause *c, size_t environment_bytes, unsigned fixed, struct memory_cause *out)
 {
-	const unsigned stack = FIXED(ENVIRONMENT) | FIXED(RANDOM) | FIXED(VDSO); /* what the kernel puts onto it is alike */
+	const unsigned stack = FIXED(ENVIRONMENT) | FIXED(RANDOM) | FIXED(VDSO); /* the kernel's
+										  * data on it is
+										  * the same */
 	const struct diverge_run *run = &r->d->run[0];
 	const struct cause_place *place = c->places == 1 ? &c->place[0] : NULL;
 	bool first_thread = run->tid == run->pid, ended, from_start = c->from_start && (first_thread || (fixed & stack) != stack);
@@ -332,8 +337,8 @@ static bool from_another_thread(struct divergence_report *r, const struct cause 
 enum { WRITERS_MOST = 3 };
 
 /*
- * Who it was: a further run is looked at thread by thread, and one is named where its own instruction wrote there as it changed. Another
- * may have, too.
+ * Finds the writer: a further run is examined thread by thread. A thread is named if its own
+ * instruction wrote there when the value changed. Others may have written there, too.
  */
 static int find_writer(struct divergence_report *r, struct divergence *d, unsigned size, struct diverge_plan *plan, struct tare_error *err)
 {
@@ -424,7 +429,8 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 	return ret;
 }
 
-/* What the thread's process ran then: what it executed last, or else what it was copied from had. */
+/* The program of the thread's process then: the last one it executed, or the one of the process
+ * it was forked from. */
 static const char *program_of(const struct diverge_run *run, bool *forked)
 {
 	const char *name = "";
@@ -454,7 +460,7 @@ static bool same_function(const struct code_place *a, const struct code_place *b
 	return !strcmp(a->function, b->function) && !strcmp(a->module, b->module);
 }
 
-/* Of an interval: what is executed there. */
+/* For an interval: what is executed there. */
 static int explain_roughly(struct divergence_report *r, struct tare_error *err)
 {
 	const struct diverge_run *run = &r->d->run[0];

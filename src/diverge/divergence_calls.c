@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* System calls of x86-64 that bring something in: their names, and where they write. Source: syscalls(2), their manuals. */
+/* System calls of x86-64 that write data to the caller's memory: their names, and where they
+ * write. Source: syscalls(2) and the manual page of each. */
 #include <stdio.h>
 #include "diverge/divergence_cause.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, SOMEWHERE = 254, NO = 255 };
 
-/* Where it writes: at the address in `to`, as many bytes as `length` says, times `size`; without `length`, `size` bytes. SOMEWHERE: by a list. */
+/* It writes to the address in `to`, `length` times `size` bytes; without `length`, `size` bytes.
+ * SOMEWHERE: through a list of buffers. */
 static const struct call_row {
 	int nr;
 	const char *name;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both runs went the same way up to the place, so each instruction is there twice, with the registers that it found. The
- * branch that parts them depends on something: flags, a register, memory. From there back: what wrote that last, and from
- * what. A register whose value is the same in both is no cause; of memory and vector registers only the way is known, not
- * the value, so every one is tried. It ends where a value came from outside.
+ * Both runs took the same path up to the place, so each instruction is recorded twice, with its
+ * input registers. The branch at which they diverge depends on flags, a register or memory. This
+ * follows that dependency backwards: which instruction wrote it last, and from which inputs. A
+ * register with the same value in both runs is no cause. For memory and vector registers the
+ * values are unknown, so all of them are followed. It stops where a value came from outside.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -16,12 +17,13 @@ const char *const register_names[16] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp
 
 enum { RAX = 0, RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
 
-#define BUDGET 100000000u /* steps looked at, in all */
-#define FS_SPACE (1ull << 62) /* addresses of a thread's own memory, whose base is not known */
+#define BUDGET 100000000u /* steps examined in total */
+#define FS_SPACE (1ull << 62) /* addresses relative to the thread's FS base, which is unknown */
 
 enum what { FLAGS, REGISTER, VECTOR, MEMORY };
 
-/* What is looked for: as it stands before step `at`; of what later steps wrote in part the rest, before the step `since`. */
+/* What is searched for: its value before step `at`. If later steps wrote part of it, the rest:
+ * its value before step `since`. */
 struct thing {
 	enum what what;
 	unsigned number; /* of the register */
@@ -29,10 +31,10 @@ struct thing {
 	unsigned size;
 	size_t at, since;
 	bool in_part;
-	unsigned depth; /* instructions that carried it on from there */
+	unsigned depth; /* instructions that passed it on from there */
 };
 
-/* The effects of each different instruction, found by its address. */
+/* The effects of each distinct instruction, found by its address. */
 struct known {
 	uint64_t pc;
 	struct disasm_effects effects;
@@ -45,18 +47,18 @@ struct slice {
 	void *with;
 	struct known *known; /* open addressing */
 	size_t mask, n;
-	uint32_t *index; /* per step: into known */
+	uint32_t *index; /* per step: index in known */
 	uint64_t budget;
 	uint64_t fs_base; /* or 0 */
 	struct cause *out;
-	struct cause places; /* of those alone */
-	struct cause open; /* the first way that led out of what was looked at */
-	uint8_t *seen;	   /* per step: its sources were followed */
-	struct thing *todo; /* the last one is next */
+	struct cause places; /* of these only */
+	struct cause open; /* the first path that led out of the recorded steps */
+	uint8_t *seen;	   /* per step: its inputs were followed */
+	struct thing *todo; /* a stack: the last one is next */
 	size_t n_todo, todo_room;
-	bool doubt;	   /* some way was not followed to its end */
+	bool doubt;	   /* some path was not followed to its end */
 	bool from_start;   /* memory that the thread never wrote */
-	bool from_file;	   /* nor that, after it had mapped it */
+	bool from_file;	   /* memory that it did not write after mapping it */
 };
 
 static const struct diverge_step *step_of(const struct slice *s, size_t i)
@@ -81,13 +83,13 @@ static bool ends_handler(const struct slice *s, size_t i)
 	return effects_of(s, i)->kind == EFFECT_SYSCALL && step_of(s, i)->regs[0] == RT_SIGRETURN;
 }
 
-/* A call whose effects are not known: it writes somewhere, or it ends a signal's handler. */
+/* A call with unknown effects: it writes somewhere, or it ends a signal handler. */
 static bool is_obscure_call(const struct slice *s, size_t i)
 {
 	return ends_handler(s, i) || (effects_of(s, i)->kind == EFFECT_SYSCALL && call_may_write((int)step_of(s, i)->regs[0]));
 }
 
-/* Behind it another instruction follows than the next one: a signal's handler begins. */
+/* The next executed instruction is not the following one: a signal handler starts. */
 static bool is_left(const struct slice *s, size_t i)
 {
 	const struct disasm_effects *e = effects_of(s, i);
@@ -96,8 +98,9 @@ static bool is_left(const struct slice *s, size_t i)
 }
 
 /*
- * Registers behind step i, which ends a signal's handler, are as they were when the signal came: before the step that is given. That is
- * the one behind the interrupted call, or that call itself if it is made again. i: it was not seen.
+ * After step i, which ends a signal handler, registers are as they were when the signal arrived:
+ * before the returned step. That is the step after the interrupted call, or the call itself if it
+ * is restarted. Returns i if it was not recorded.
  */
 static size_t before_signal(const struct slice *s, size_t i)
 {
@@ -113,7 +116,8 @@ static size_t before_signal(const struct slice *s, size_t i)
 	return i;
 }
 
-/* Where the thread's own memory is, from an instruction that reads the word there that says so. Source: the x86-64 ABI's TCB. */
+/* The thread's FS base, from an instruction that reads the self pointer in the TCB. Source: the
+ * x86-64 ABI. */
 static uint64_t own_base(const struct slice *s, size_t steps)
 {
 	enum { SELF = 0x10 };
@@ -188,7 +192,8 @@ static uint64_t extent_of(const struct slice *s, size_t i, const struct effect_m
 	return m->repeated ? step_of(s, i)->regs[RCX] * m->size : m->size;
 }
 
-/* A register that step i wrote differs behind it, none that it read did, and it read one place in memory. */
+/* A register that step i wrote differs, no register that it read does, and it read one place in
+ * memory. */
 static bool read_what_differs(const struct slice *s, size_t i, uint64_t value[2])
 {
 	const struct disasm_effects *e = effects_of(s, i);
@@ -209,7 +214,8 @@ static bool read_what_differs(const struct slice *s, size_t i, uint64_t value[2]
 	return other && read == 1 && !e->vec_reads && !(e->reads & EFFECT_FLAGS) && !e->in_part;
 }
 
-/* Memory that differs and was not written here by what differs: to be looked at. */
+/* Memory that differs, and that no differing value was written to in the recorded steps: to be
+ * watched. */
 static void note_place(struct slice *s, const struct thing *t)
 {
 	struct cause *c = &s->places;
@@ -228,7 +234,7 @@ static void note_place(struct slice *s, const struct thing *t)
 			s->doubt = true;
 			return;
 		}
-		if (i == c->places || c->place[i].at < p.at) /* what is added to what is there was read there before */
+		if (i == c->places || c->place[i].at < p.at) /* an addition to memory also read it */
 			c->place[i] = p;
 		c->places += i == c->places;
 	}
@@ -243,7 +249,7 @@ static bool arrive(struct slice *s, enum cause_kind kind, size_t step, unsigned 
 	return true;
 }
 
-/* It changes what is in memory at that address, and all else that matters for it are its registers: add, cmpxchg. */
+/* It changes the memory at that address, and its only other inputs are registers: add, cmpxchg. */
 static bool updates(const struct slice *s, size_t i, uint64_t address)
 {
 	const struct disasm_effects *e = effects_of(s, i);
@@ -272,7 +278,7 @@ static void follow_registers(struct slice *s, size_t i, uint32_t which, unsigned
 	}
 }
 
-/* Of movs: as far in as what it wrote. */
+/* For movs: at the same offset as in the destination. */
 static void follow_memory(struct slice *s, size_t i, const struct effect_memory *m, uint64_t address, unsigned depth)
 {
 	struct thing t = { .what = MEMORY, .size = m->size, .at = i, .address = address_of(s, i, m), .depth = depth };
@@ -282,7 +288,8 @@ static void follow_memory(struct slice *s, size_t i, const struct effect_memory 
 	follow_later(s, t);
 }
 
-/* Where the instruction at step i had `t` from; `t` NULL: all that it read. What is put down last is followed first. */
+/* Adds the inputs of `t` at step i; `t` NULL: everything that it read. The last one added is
+ * followed first. */
 static void follow_sources(struct slice *s, size_t i, const struct thing *t)
 {
 	const struct disasm_effects *e = effects_of(s, i);
@@ -291,7 +298,7 @@ static void follow_sources(struct slice *s, size_t i, const struct thing *t)
 	unsigned depth = t ? t->depth + 1 : 1;
 
 	s->doubt |= e->in_part;
-	if (s->seen[i] && !swapped && !(repeated && address)) /* of movs other bytes may be wanted another time */
+	if (s->seen[i] && !swapped && !(repeated && address)) /* for movs, other bytes may be needed later */
 		return;
 	s->seen[i] = true;
 	if (e->reads & EFFECT_FLAGS)
@@ -332,7 +339,7 @@ static bool writes(const struct slice *s, size_t i, const struct thing *t)
 	return false;
 }
 
-/* It wrote the thing: all of it, and not by what had been there? */
+/* Did it write all of it, independent of the old value? */
 static bool writes_all(const struct slice *s, size_t i, const struct thing *t)
 {
 	const struct disasm_effects *e = effects_of(s, i);
@@ -357,7 +364,7 @@ static void leave_open(struct slice *s, const struct thing *t)
 	s->doubt |= t->what != MEMORY || (t->address & FS_SPACE) || s->d->first > 1;
 	s->from_start = true;
 	if (s->open.kind == CAUSE_THREADS || (s->open.kind == CAUSE_BEFORE && (s->open.address || t->what != MEMORY)))
-		return; /* memory says more than a register */
+		return; /* memory is more informative than a register */
 	s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = t->depth };
 	if (t->what == MEMORY && !(t->address & FS_SPACE))
 		s->open.address = t->address;
@@ -365,7 +372,7 @@ static void leave_open(struct slice *s, const struct thing *t)
 		s->open.held_in = (int)t->number;
 }
 
-/* Step i is a call by which the memory came into being. */
+/* Step i is a call that created the mapping. */
 static bool maps(const struct slice *s, size_t i, const struct thing *t)
 {
 	enum { MMAP = 9 };
@@ -375,7 +382,7 @@ static bool maps(const struct slice *s, size_t i, const struct thing *t)
 	       t->address - step_of(s, i + 1)->regs[0] < step->regs[RSI];
 }
 
-/* What is in it then is all 0, or a file's. */
+/* The contents of a new mapping: zeros or a file's. */
 static void leave_mapped(struct slice *s, size_t i, const struct thing *t)
 {
 	enum { SHARED = 1, ANONYMOUS = 0x20, R10 = 10 };
@@ -387,14 +394,14 @@ static void leave_mapped(struct slice *s, size_t i, const struct thing *t)
 		s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .address = t->address };
 }
 
-/* Back to whatever wrote it last: true where it came in by that. */
+/* Back to the last writer; true if the value came from outside there. */
 static bool follow(struct slice *s, struct thing t)
 {
 	static const enum cause_kind outside[] = { [EFFECT_TICKS] = CAUSE_TICKS,
 						   [EFFECT_CPUID] = CAUSE_CPUID,
 						   [EFFECT_RANDOM] = CAUSE_RANDOM };
 
-	size_t behind = 0; /* the last handler that was passed over */
+	size_t behind = 0; /* the last handler that was skipped */
 
 	for (size_t i = t.in_part ? t.since : t.at; i-- > 0 && s->budget;) {
 		const struct disasm_effects *e = effects_of(s, i);
@@ -423,12 +430,13 @@ static bool follow(struct slice *s, struct thing t)
 		if (e->kind == EFFECT_TICKS || e->kind == EFFECT_CPUID || e->kind == EFFECT_RANDOM)
 			return arrive(s, outside[e->kind], i, t.depth);
 		if (writes_all(s, i, &t)) {
-			/* If nothing is found: what this thread wrote there last was the same in both. */
+			/* If nothing is found: the thread last wrote the same value there in
+			 * both runs. */
 			if (t.what == MEMORY)
 				note_place(s, &t);
 			if (t.what == MEMORY && s->open.kind == CAUSE_UNKNOWN && s->d->run[0].threads > 1)
 				s->open = (struct cause){ .kind = CAUSE_THREADS, .held_in = -1, .value_in = -1, .address = t.address };
-		} else { /* the rest of it is from before */
+		} else { /* an earlier step wrote the rest */
 			struct thing rest = t;
 
 			rest.in_part = true;
@@ -442,7 +450,7 @@ static bool follow(struct slice *s, struct thing t)
 	return false;
 }
 
-/* Where a direct branch goes when it is taken; 0: that is not told by its bytes. */
+/* The target of a direct branch that is taken; 0: the instruction does not encode it. */
 static uint64_t target_of(const struct slice *s, size_t i)
 {
 	uint64_t pc = step_of(s, i)->pc;
@@ -461,7 +469,8 @@ static uint64_t target_of(const struct slice *s, size_t i)
 	return 0;
 }
 
-/* A branch goes where it says; whatever goes on elsewhere was stopped by a signal. */
+/* A branch goes to one of its targets; execution that continues elsewhere was interrupted by a
+ * signal. */
 static bool came_from_outside(const struct slice *s)
 {
 	size_t at = s->d->at;
@@ -484,7 +493,7 @@ static bool is_open(enum cause_kind kind)
 	return kind == CAUSE_UNKNOWN || kind == CAUSE_BEFORE || kind == CAUSE_THREADS;
 }
 
-/* The way of what decides at the place, or of what is stored there. */
+/* Follows what decides at the place, or what is stored there. */
 static bool follow_from_place(struct slice *s, const struct cause_place *stored)
 {
 	const struct thing t = { .what = MEMORY, .address = stored ? stored->address : 0, .size = stored ? stored->size : 0, .at = s->d->at };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: two runs of a few instructions, written down as their bytes, with registers that differ from some step on. */
+/* For tests: two runs of a few instructions, given as bytes, with registers that differ from
+ * some step on. */
 #ifndef DIVERGE_DIVERGENCE_MADE_H
 #define DIVERGE_DIVERGENCE_MADE_H
 
@@ -11,8 +12,9 @@ enum { CODE = 0x1000, STEPS_MOST = 8, STACK = 0x7000 };
 
 struct way {
 	int line;
-	const char *code[STEPS_MOST]; /* each instruction's bytes in hexadecimal, the last is the branch */
-	/* From step `from` on the register differs; -1: nothing does. rax is the call's number before a syscall. */
+	const char *code[STEPS_MOST]; /* each instruction's bytes in hexadecimal; the last is the branch */
+	/* The register differs from step `from` on; -1: no difference. rax is the call's number
+	 * before a syscall. */
 	struct {
 		int reg, from;
 	} differ[3];
@@ -44,7 +46,7 @@ static unsigned nibble(char c)
 	return c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
 }
 
-/* Steps of both runs; how many. */
+/* Fills in the steps of both runs; returns how many. */
 static size_t lay_out(const struct way *w, struct code *code, struct diverge_step a[STEPS_MOST], struct diverge_step b[STEPS_MOST])
 {
 	size_t n = 0;

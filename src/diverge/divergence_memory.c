@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who wrote the memory in which two runs differ. It is not concluded but looked at: the runs are made once more, and the places
- * that may matter are read before each instruction. One that holds the same in both when it is read is no cause. Where one
- * begins to differ there is an instruction, and either that writes it, or the call that it is does, or somebody else did
- * meanwhile.
+ * Finds what wrote the memory in which two runs differ. It is observed, not inferred: the runs are
+ * repeated, and the candidate places are read before each instruction. A place that is the same in
+ * both runs when it is read is no cause. Where a place starts to differ, either the instruction or
+ * system call there wrote it, or something else did at that time.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,8 @@ struct search {
 	const struct diverge_happening *in; /* its mapping, or NULL */
 };
 
-enum { VVAR_BYTES = 0x8000 }; /* the pages of clocks end where the vdso begins. Source: Linux, arch/x86/entry/vdso/vma.c */
+enum { VVAR_BYTES = 0x8000 }; /* the clock pages end where the vdso starts. Source: Linux,
+			       * arch/x86/entry/vdso/vma.c */
 
 bool is_clock_page(const struct diverge_run *run, uint64_t address)
 {
@@ -38,7 +39,7 @@ static uint64_t low_bytes(uint64_t value, unsigned size)
 	return size < 8 ? value & ((1ull << 8 * size) - 1) : value;
 }
 
-/* What a watched place held before step i. */
+/* The contents of a watched place before step i. */
 static uint64_t held(const struct divergence *d, unsigned run, unsigned watched, size_t i, unsigned size)
 {
 	return low_bytes(d->run[run].held[i * d->n_watched + watched], size);
@@ -52,7 +53,8 @@ static int watched_as(const struct divergence *d, const struct cause_place *p)
 	return -1;
 }
 
-/* What was told to be mapped there last; of the process itself if it was told, else of one that it was copied from. */
+/* The last mapping reported at this address: of the process itself, or else of the process it
+ * was forked from. */
 static const struct diverge_happening *mapping_at(const struct diverge_run *run, uint64_t address)
 {
 	const struct diverge_happening *found = NULL;
@@ -97,7 +99,7 @@ bool is_thread_id(const struct divergence *d, const uint64_t value[2])
 	return false;
 }
 
-/* Nothing that the thread did wrote it. */
+/* Not written by the thread. */
 static void by_somebody(struct search *s)
 {
 	if (has_threads(s->d) && is_thread_id(s->d, s->out->value))
@@ -131,7 +133,9 @@ static void by_step(struct search *s, const struct diverge_step *step)
 			s->out->kind = CAUSE_FILE;
 		else if (call_writes(step->regs, s->absolute) || (call_may_write(nr) && !has_threads(s->d) && !may_be_shared(s->in)))
 			s->out->kind = CAUSE_WRITTEN;
-		else if (call_may_write(nr) && call_has_row(nr)) /* others might have, too, but it is the one that is for it */
+		else if (call_may_write(nr) && call_has_row(nr)) /* other calls might write
+								  * there, too, but this one is
+								  * meant to */
 			s->out->kind = CAUSE_WRITTEN;
 		else
 			break;
@@ -143,7 +147,7 @@ static void by_step(struct search *s, const struct diverge_step *step)
 	by_somebody(s);
 }
 
-/* The last step before `at` up to which both hold the same there; false: they never did. */
+/* The last step before `at` up to which both runs have the same value there; false: never. */
 static bool last_alike(const struct divergence *d, unsigned watched, size_t at, unsigned size, size_t *out)
 {
 	for (size_t i = at; i-- > 0;)
@@ -175,7 +179,7 @@ static int by_history(struct search *s, unsigned watched, struct divergence *d, 
 	return 0;
 }
 
-/* Where what was stored came in, among the instructions before that. */
+/* Finds the source of the stored value among the earlier instructions. */
 static void come_in(struct memory_cause *out, const struct divergence *e, const struct cause *c)
 {
 	out->kind = c->kind;
@@ -191,7 +195,8 @@ static void come_in(struct memory_cause *out, const struct divergence *e, const 
 		out->value[r] = e->run[r].step[c->value_at].regs[c->value_in];
 }
 
-/* By step `at` the thread stored it: that came in before it, or differed there, or was alike, and somebody else wrote at the same time. */
+/* The thread stored to it at step `at`. The stored value came in before, or already differed
+ * there, or was the same and something else wrote at the same time. */
 static int by_store(struct search *s, const struct divergence *d, size_t at, struct tare_error *err)
 {
 	const struct cause_place stored = { .address = s->absolute, .size = s->place->size };
@@ -241,7 +246,8 @@ static int judge(struct search *s, unsigned watched, struct divergence *d, struc
 	return s->out->kind == CAUSE_STORED ? by_store(s, d, step, err) : 0;
 }
 
-/* Of the places of `c` that were seen to differ as they were read the one that was read first: the others have it from there. */
+/* Of the places of `c` that differed when they were read, the one read first: the others got the
+ * value from it. */
 static const struct cause_place *seen_to_differ(const struct divergence *d, const struct cause *c, unsigned *watched, bool *unwatched)
 {
 	const struct cause_place *first = NULL;
@@ -259,7 +265,7 @@ static const struct cause_place *seen_to_differ(const struct divergence *d, cons
 	return first;
 }
 
-/* The places of `c` beside those that were watched; how many. */
+/* The places of `c` and those already watched; returns how many. */
 static unsigned to_watch(const struct divergence *d, const struct cause *c, struct diverge_place out[DIVERGE_PLACES_MAX])
 {
 	unsigned n = 0;
@@ -271,7 +277,8 @@ static unsigned to_watch(const struct divergence *d, const struct cause *c, stru
 	return n;
 }
 
-/* One store further back. 1: there may be more; 0: its end, or all that is known. `e` is of its own runs then. */
+/* Goes back one more store. 1: there may be more; 0: the end, or nothing more is known. `e` then
+ * describes its own pair of runs. */
 static int one_store_back(struct memory_cause *out, struct divergence *d, struct divergence *e, unsigned size, struct diverge_plan *plan,
 			  code_at_fn *code, void *with, struct tare_error *err)
 {
@@ -301,7 +308,7 @@ static int one_store_back(struct memory_cause *out, struct divergence *d, struct
 		}
 		if (c.places)
 			last = c;
-		else /* in these two it is the same, by chance */
+		else /* in these two runs it is the same by chance */
 			c = last;
 		s.place = seen_to_differ(e, &c, &watched, &unwatched);
 		if (s.place)
@@ -317,7 +324,7 @@ static int one_store_back(struct memory_cause *out, struct divergence *d, struct
 	return 0;
 }
 
-/* What the thread stored long before had come from somewhere, too. */
+/* A value that the thread stored long before has a source, too. */
 static int go_back(struct memory_cause *out, struct divergence *d, unsigned size, struct diverge_plan *plan, code_at_fn *code, void *with,
 		   struct tare_error *err)
 {
@@ -331,8 +338,8 @@ static int go_back(struct memory_cause *out, struct divergence *d, unsigned size
 }
 
 /*
- * They do not part there again: then two runs that come as far as where the memory is read, on the same way. Only for the one place that
- * must differ.
+ * If they do not diverge there again: use two runs that reach the read of the memory by the same
+ * path. Only for the single place that must differ.
  */
 static int look_before(struct memory_cause *out, struct divergence *d, const struct cause *c, struct diverge_plan *plan, code_at_fn *code,
 		       void *with, struct tare_error *err)
@@ -369,7 +376,7 @@ static int look_before(struct memory_cause *out, struct divergence *d, const str
 int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
 		      void *with, struct tare_error *err)
 {
-	unsigned lost = 0; /* times that the place was not found again */
+	unsigned lost = 0; /* how often the place was not found again */
 
 	*out = (struct memory_cause){ .kind = CAUSE_MEMORY };
 	for (int again = 0; again < PAIRS_MOST && c->places && lost < LOST_MOST; again++) {
@@ -381,7 +388,9 @@ int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cau
 
 		found_again = ret > 0;
 		if (found_again)
-			ret = cause_find(c, d, NULL, code, with, err); /* these are other runs: it may have come by another place */
+			ret = cause_find(c, d, NULL, code, with, err); /* in these new runs the
+								        * value may have come
+								        * through another place */
 		else if (ret == 0 && ++lost)
 			ret = look_before(out, d, c, plan, code, with, err);
 		if (ret < 0 || out->found)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who wrote memory, in made runs: what is asked of further runs is answered here, in place of diverge/diverge.c. */
+/* Finds the writer of memory in constructed runs: this file replaces diverge/diverge.c to answer
+ * requests for further runs. */
 #include "diverge/divergence_made.h"
 #include "diverge/divergence_memory.h"
 #include "base/error.h"
@@ -7,19 +8,20 @@
 
 enum { PLACE = 0x5000, VALUE = 7, OTHER = 84, FAR = 1000 };
 
-/* A pair of runs. The place holds the same up to step `alike`, and something else behind it; nothing differs where that is above the steps. */
+/* A pair of runs. The place is the same up to step `alike` and differs after it; nothing differs
+ * if that is beyond the steps. */
 struct pair {
 	struct way way;
 	size_t alike;
 	int64_t first; /* number of the first step */
 };
 
-static const struct pair *near, *earlier; /* what diverge_watch() and diverge_earlier() find; NULL: nothing */
+static const struct pair *near, *earlier; /* the results of diverge_watch() and diverge_earlier(); NULL: nothing */
 static unsigned earlier_runs;
 static struct code code;
 static struct diverge_step steps[2][2][STEPS_MOST];
 static uint64_t holds[2][2][STEPS_MOST];
-/* The program before exec had two; this one has one, or two. */
+/* The program before exec had two threads; this one has one, or two. */
 enum { ALONE = 3, WITH_OTHER };
 static struct diverge_thread thread[] = { { 100, 1, 0, 10, 10, 100 }, { 101, 1, 1, 10, 11, 100 }, { 102, 1, 2, 10, 10, 100 }, { 103, 1, 3, 10, 12, 100 } };
 
@@ -104,7 +106,7 @@ static bool no_capstone(void)
 	return false;
 }
 
-/* mov [0x5000], rbx; cmp qword [0x5000], 5; jne: what the thread stored is the same in both */
+/* mov [0x5000], rbx; cmp qword [0x5000], 5; jne: the thread stored the same value in both */
 TEST(a_store_of_what_is_alike_is_not_who_wrote_it)
 {
 	const struct pair p = { { .code = { "48891c2500500000", "48833c250050000005", "7502" }, .differ = { { -1, 0 } } }, .alike = 0, .first = 1 };
@@ -121,7 +123,8 @@ TEST(a_store_of_what_is_alike_is_not_who_wrote_it)
 	CHECK(!m.found, "it was the same each time that it was read");
 }
 
-/* The same where rbx differs, and is from before; then from a run that begins earlier: rdtsc; mov rbx, rax; the store. */
+/* The same with a different rbx from before; then in runs recorded from an earlier step: rdtsc;
+ * mov rbx, rax; the store. */
 TEST(what_was_stored_is_followed_on_in_earlier_runs)
 {
 	const struct pair now = { { .code = { "48891c2500500000", "48833c250050000005", "7502" }, .differ = { { BX, 0 }, { -1, 0 } } },
@@ -141,7 +144,7 @@ TEST(what_was_stored_is_followed_on_in_earlier_runs)
 	CHECK(m.number == 2 * FAR - 2 && m.value_in && !strcmp(m.value_in, "rax"), "there: %lld, %s", (long long)m.number, m.value_in);
 }
 
-/* rdtsc; mov [0x5000], rax; cmp qword [0x5000], 5; jne: it is all there */
+/* rdtsc; mov [0x5000], rax; cmp qword [0x5000], 5; jne: all of it is recorded */
 TEST(what_came_in_before_the_store)
 {
 	const struct pair p = { { .code = { "0f31", "4889042500500000", "48833c250050000005", "7502" }, .differ = { { AX, 1 }, { -1, 0 } } },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A few instructions, executed twice with registers that are known: where the value that decided came from. */
+/* A few instructions, executed twice with known registers: finds the source of the value that
+ * decided. */
 #include <stdlib.h>
 #include <string.h>
 #include "diverge/divergence_made.h"
@@ -16,7 +17,7 @@ static const struct way ways[] = {
 	{ __LINE__, { "0fa2", "83fb05", "7502" }, { { BX, 1 } }, 0, CAUSE_CPUID, 0, 0, 3 },
 	/* read into 0x5000; mov rcx, [0x5000]; cmp rcx, 5; jne */
 	{ __LINE__, { "0f05", "488b0c2500500000", "4883f905", "7502" }, { { CX, 2 } }, 0, CAUSE_WRITTEN, 0, 0x5000, 4 },
-	/* the same, compared in memory: no register holds it */
+	/* the same, compared in memory: not in any register */
 	{ __LINE__, { "0f05", "48833c250050000005", "7502" }, { { -1, 0 } }, 0, CAUSE_WRITTEN, 0, 0x5000, 4 },
 	/* the same through a vector register: movq xmm0, [0x5000]; pxor xmm1, xmm1; movq rcx, xmm0 */
 	{ __LINE__, { "0f05", "f30f7e042500500000", "660fefc9", "66480f7ec1", "4883f905", "7502" }, { { CX, 4 } }, 0, CAUSE_WRITTEN, 0,
@@ -25,20 +26,21 @@ static const struct way ways[] = {
 	{ __LINE__, { "0f31", "48894424f8", "31c0", "488b4c24f8", "4883f905", "7502" }, { { AX, 1 }, { CX, 4 } }, 0, CAUSE_TICKS, 0, 0, 6 },
 	/* rdtsc; push rax; pop rdx; cmp rdx, 5; jne */
 	{ __LINE__, { "0f31", "50", "5a", "4883fa05", "7502" }, { { AX, 1 }, { DX, 3 } }, 0, CAUSE_TICKS, 0, 0, 6 },
-	/* mov rcx, [0x9000]: nobody here wrote it */
+	/* mov rcx, [0x9000]: no recorded step wrote it */
 	{ __LINE__, { "488b0c2500900000", "4883f905", "7502" }, { { CX, 1 } }, 0, CAUSE_BEFORE, -1, 0x9000, 4 },
-	/* rdtsc whose value is the same in both is no cause: mov rcx, [rax + 0x9000] */
+	/* rdtsc with the same value in both runs is no cause: mov rcx, [rax + 0x9000] */
 	{ __LINE__, { "0f31", "488b8800900000", "4883f905", "7502" }, { { CX, 2 } }, 0, CAUSE_BEFORE, -1, 0x9000, 4 },
-	/* a register from before: cmp rbp, 5; jne */
+	/* a register set before: cmp rbp, 5; jne */
 	{ __LINE__, { "90", "4883fd05", "7502" }, { { BP, 0 } }, 0, CAUSE_BEFORE, -1, 0, 4 },
-	/* rdtsc; mov [0x5000], eax; lock cmpxchg [0x5000], ecx; jne: by the flags of what is in memory */
+	/* rdtsc; mov [0x5000], eax; lock cmpxchg [0x5000], ecx; jne: its flags depend on memory */
 	{ __LINE__, { "0f31", "89042500500000", "31c0", "f00fb10c2500500000", "7502" }, { { AX, 1 }, { AX, 2 } }, 0, CAUSE_TICKS, 0, 0, 6 },
 	/* the same by lock xadd; by lock dec; by lock bts; by cmpxchg16b */
 	{ __LINE__, { "0f31", "89042500400000", "f00fc10c2500400000", "7502" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
 	{ __LINE__, { "0f31", "89042500400000", "f0ff0c2500400000", "7502" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
 	{ __LINE__, { "0f31", "89042500400000", "f00fba2c250040000003", "7202" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
 	{ __LINE__, { "0f31", "89042500400000", "f0480fc70c2500400000", "7502" }, { { AX, 1 } }, 0, CAUSE_TICKS, 0, 0, 6 },
-	/* rdtsc; mov [0x4000], eax; xchg ecx, [0x4000]; cmp ecx, 5; jne: ecx is what was in memory */
+	/* rdtsc; mov [0x4000], eax; xchg ecx, [0x4000]; cmp ecx, 5; jne: ecx gets the value in
+	 * memory */
 	{ __LINE__, { "0f31", "89042500400000", "870c2500400000", "83f905", "7502" }, { { AX, 1 }, { CX, 3 } }, 0, CAUSE_TICKS, 0, 0, 6 },
 	/* rdtsc; rep stosq; mov rcx, [0x4000]: stored by a string instruction */
 	{ __LINE__, { "0f31", "48c7c700400000", "f348ab", "488b1c2500400000", "4883fb05", "7502" }, { { AX, 1 }, { BX, 4 } }, 0, CAUSE_TICKS, 0, 0, 6 },
@@ -46,11 +48,11 @@ static const struct way ways[] = {
 	{ __LINE__, { "0f31", "480fc3042500400000", "488b1c2500400000", "4883fb05", "7502" }, { { AX, 1 }, { BX, 3 } }, 0, CAUSE_TICKS, 0, 0, 6 },
 	/* rdtsc; vmovq xmm0, rax; vmovdqu [0x4000], ymm0; mov rbx, [0x4008] */
 	{ __LINE__, { "0f31", "c4e1f96ec0", "c5fe7f042500400000", "488b1c2508400000", "4883fb05", "7502" }, { { AX, 1 }, { BX, 4 } }, 0, CAUSE_TICKS, 0, 0, 6 },
-	/* rdpid rax is no random number */
+	/* rdpid rax is not a random number */
 	{ __LINE__, { "f30fc7f8", "4883f805", "7502" }, { { AX, 1 } }, 0, CAUSE_CPUID, 0, 0, 3 },
 	/* no branch at all */
 	{ __LINE__, { "90", "4889c3" }, { { -1, 0 } }, 0, CAUSE_SIGNAL, -1, 0, 0 },
-	/* in a call that is no source of anything */
+	/* in a call that is no source */
 	{ __LINE__, { "90", "0f05" }, { { -1, 0 } }, 202, CAUSE_SIGNAL, 1, 0, 0 },
 };
 
@@ -79,7 +81,8 @@ TEST(each_way_leads_to_where_it_came_in)
 	}
 }
 
-/* A branch that goes one of its two ways leads on; one behind which a run stands elsewhere was interrupted. */
+/* A branch that reaches one of its targets is followed further; if execution continues
+ * elsewhere, a signal interrupted it. */
 TEST(a_branch_that_a_signal_stopped)
 {
 	static const struct {
@@ -111,13 +114,13 @@ TEST(a_branch_that_a_signal_stopped)
 		}
 }
 
-/* What a register held when a signal came it holds behind the handler, whatever that did with it. */
+/* A register has its old value again after a signal handler, whatever the handler did with it. */
 TEST(a_value_is_followed_past_a_handler)
 {
 	static const struct {
 		int line;
 		const char *code[STEPS_MOST];
-		unsigned order[STEPS_MOST], left; /* as they are executed; the step behind which the handler begins */
+		unsigned order[STEPS_MOST], left; /* in order of execution; the step after which the handler starts */
 		int differs;
 		uint64_t call;
 		enum cause_kind kind;
@@ -150,7 +153,7 @@ TEST(a_value_is_followed_past_a_handler)
 		a[0].regs[AX] = b[0].regs[AX] = rows[i].call;
 		for (size_t k = n - 2; k < n; k++)
 			b[k].regs[rows[i].differs] += 77;
-		if (rows[i].left) /* it stood there before the handler, too */
+		if (rows[i].left) /* it already had the value before the handler */
 			b[1].regs[rows[i].differs] += 77;
 
 		const struct divergence d2 = { .at = n - 1, .run = { { .step = a, .n = n, .threads = 1 }, { .step = b, .n = n, .threads = 1 } } };
@@ -187,7 +190,7 @@ TEST(memory_that_this_thread_wrote_alike_was_written_by_another)
 	CHECK_EQ(c.kind, CAUSE_UNKNOWN, "with one");
 }
 
-/* What two runs read differs: mov eax, [0x5000], behind `before`. */
+/* Two runs read different values: mov eax, [0x5000], after `before`. */
 static const struct {
 	int line;
 	const char *before[3];
@@ -196,17 +199,20 @@ static const struct {
 	bool somebody_else, from_start;
 } elsewhere[] = {
 	{ __LINE__, { "90" }, 1, 0, true, true },	/* it never wrote there */
-	{ __LINE__, { "90" }, 2, 0, false, true },	/* but may have, before */
-	{ __LINE__, { "48891c2500500000" }, 2, 0, true, false },	   /* it wrote what is the same in both */
+	{ __LINE__, { "90" }, 2, 0, false, true },	/* but may have before */
+	{ __LINE__, { "48891c2500500000" }, 2, 0, true, false },	   /* it wrote the same value in both */
 	{ __LINE__, { "48891c2500500000", "f048ff0c2500500000" }, 2, 0, true, false }, /* and changed it */
 	{ __LINE__, { "f048ff0c2500500000" }, 1, 0, true, true },
 	{ __LINE__, { "f048ff0c2500500000" }, 2, 0, false, true },
 	{ __LINE__, { "c604250050000000" }, 2, 0, false, true }, /* one byte of it */
 	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 19, false, false }, /* readv may have, or ... */
-	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 4000, false, false }, /* a call that is not known */
+	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 4000, false, false }, /* an unknown call */
 	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 202, true, false }, /* futex does not */
-	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 15, false, false }, /* a signal's handler ends */
-	{ __LINE__, { "48891c2500500000", "62f17dc874c1" }, 2, 0, false, false }, /* what is not known: vpcmpeqb k0, zmm0, zmm1 */
+	{ __LINE__, { "48891c2500500000", "0f05" }, 2, 15, false, false }, /* the end of a signal handler */
+	{ __LINE__, { "48891c2500500000", "62f17dc874c1" }, 2, 0, false, false }, /* an unknown
+										   * instruction:
+										   * vpcmpeqb k0,
+										   * zmm0, zmm1 */
 };
 
 TEST(what_the_thread_did_not_write_somebody_else_did)

@@ -75,7 +75,7 @@ static void put_started(struct text *out, const struct divergence_report *r)
 
 static const struct style grouped = { .thousands = true };
 
-/* What differed, in a sentence. */
+/* The cause in one sentence. */
 void divergence_cause(struct text *out, const struct divergence_report *r)
 {
 	switch (r->cause) {
@@ -181,7 +181,7 @@ static void put_callers(struct text *out, const struct divergence_report *r)
 		text_add(out, "   (and further callers, which could not be followed)\n");
 }
 
-/* Of runs that part elsewhere each time, the last place. */
+/* For runs that diverge elsewhere each time, the last place. */
 static void put_moving(struct text *out, const struct divergence_report *r, const struct style *s)
 {
 	const struct divergence *d = r->d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report that is made by hand, as people and programs read it. */
+/* A constructed report, as text and JSON. */
 #include <string.h>
 #include "base/error.h"
 #include "diverge/divergence_view.h"

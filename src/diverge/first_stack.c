@@ -10,8 +10,8 @@ struct stack {
 	const uint8_t *bytes;
 	size_t words;
 	uint64_t at, end;
-	size_t argc, envp, auxv, behind; /* words: where each list begins; behind the last */
-	uint64_t random, execfn;	 /* 0: not there */
+	size_t argc, envp, auxv, behind; /* in words: where each list starts; the word after the last list */
+	uint64_t random, execfn;	 /* 0: missing */
 };
 
 static uint64_t word(const struct stack *s, size_t i)
@@ -22,7 +22,8 @@ static uint64_t word(const struct stack *s, size_t i)
 	return v;
 }
 
-/* Of a list of pointers that grow, all above the lists: the word behind its end; 0: it is none. */
+/* For a list of increasing pointers, all above the lists: the word after its end; 0: not such a
+ * list. */
 static size_t behind_pointers(const struct stack *s, size_t i)
 {
 	for (uint64_t last = s->at; i < s->words; i++) {
@@ -61,7 +62,8 @@ static bool read_lists(struct stack *s)
 	return false;
 }
 
-/* The pointer of the list, which ends at `end`, to the string in which `address` is: the strings lie in the order of the list. */
+/* Finds the pointer of the list that ends at `end` to the string that contains `address`. The
+ * strings are in the order of the list. */
 static bool string_of(const struct stack *s, size_t list, size_t end, uint64_t address, size_t *out)
 {
 	bool found = false;
@@ -90,7 +92,7 @@ static bool in_strings(const struct stack *s, uint64_t address, struct first_sta
 	uint64_t variables = word(s, s->envp), arguments = word(s, 1);
 	size_t i;
 
-	if (s->execfn && address >= s->execfn) { /* the last of all */
+	if (s->execfn && address >= s->execfn) { /* the last string */
 		out->part = FIRST_STACK_NAME;
 		return true;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A stack as the kernel leaves it, laid out by hand, and damaged ones. */
+/* A stack as the kernel sets it up, constructed by hand, and damaged ones. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ TEST(each_part_is_told)
 	}
 }
 
-/* Not the lists that they should be: nothing is said. Of a stack that is cut off what is known is. */
+/* Without valid lists nothing is found. For a truncated stack, the part that is there is used. */
 TEST(what_is_no_first_stack)
 {
 	static const struct {
