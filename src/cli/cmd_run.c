@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare run: a command, started the same each time, and not counted. */
+/* tare run: starts a command the same way each time, without counting. */
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ static int run(const struct command *self, int argc, char **argv)
 	int status, rest;
 
 	fixed_parse(NULL, &o.fixed, &err);
-	o.fixed.env_open = false; /* said only to who gave --deterministic */
+	o.fixed.env_open = false; /* only reported with --deterministic */
 	rest = options_parse(self, argc, argv, &o, &status);
 	if (rest < 0)
 		return status;

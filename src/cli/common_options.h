@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of several commands: events, metrics, deterministic launches, servers of debug files. */
+/* Options shared by several commands: events, metrics, deterministic launches, debuginfo
+ * servers. */
 #ifndef CLI_COMMON_OPTIONS_H
 #define CLI_COMMON_OPTIONS_H
 
@@ -12,7 +13,7 @@ enum { EVENT_FILES_MAX = 16, METRICS_MAX = 32 };
 
 struct event_options {
 	struct event_list list;
-	const char *text;    /* the argument of -e, if there was just one */
+	const char *text;    /* the argument of -e, if there was exactly one */
 	bool given, grouped; /* grouped: some are in braces */
 	const char *files[EVENT_FILES_MAX + 1];
 	size_t n_files;
@@ -40,7 +41,7 @@ int debuginfod_option_set(void *none, const char *arg, struct tare_error *err);
 #define DETERMINISTIC(m) SPECIAL(m, deterministic_option_set)
 #define DEBUGINFOD_ROW(about_) { 0, "debuginfod", NULL, about_, SPECIAL_ALL(debuginfod_option_set) }
 
-/* The events as one list without groups, by commas. */
+/* The events as one comma-separated list without groups. */
 void event_options_join(const struct event_options *o, struct text *out);
 void event_options_free(struct event_options *o);
 void metric_options_free(struct metric_options *o);

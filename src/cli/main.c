@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare: the first word chooses a command. */
+/* tare: the first argument selects a command. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <signal.h>
@@ -68,14 +68,15 @@ static int no_command(const char *name)
 }
 
 /*
- * A closed one of 0 to 2 is held by what can be neither read nor written, and is closed again at exec: a command finds it as tare
- * did, and no file or pipe of tare's gets the number, to be taken for standard output.
+ * If one of the descriptors 0 to 2 is closed, open it so that it can be neither read nor written,
+ * with close-on-exec. A command then finds it closed as tare did, and none of tare's files or
+ * pipes gets the number and is mistaken for standard output.
  */
 static void hold_standard(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			open("/", O_PATH | O_CLOEXEC); /* gets the lowest that is free */
+			open("/", O_PATH | O_CLOEXEC); /* gets the lowest free number */
 }
 
 static void nothing(int sig)
@@ -84,8 +85,9 @@ static void nothing(int sig)
 }
 
 /*
- * A file may grow no further (ulimit -f): writes are to fail and be told as on a full disk. A handler, for SIG_IGN would
- * outlive exec, and the commands that are run are to have what was there.
+ * With a file size limit (ulimit -f), writes must fail and be reported like a full disk. This uses
+ * a handler because SIG_IGN would be inherited through exec, and commands must get the original
+ * disposition.
  */
 static void hold_file_limit(void)
 {

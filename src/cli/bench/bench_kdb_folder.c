@@ -46,7 +46,8 @@ static int put_file(int folder, const char *path, unsigned file, const struct be
 	return ret;
 }
 
-/* Whole or not at all: of a table that could not be written nothing stays. What others put there meanwhile does. */
+/* All or nothing: a table that could not be written is removed. Files that others put there
+ * meanwhile stay. */
 int bench_kdb_folder_write(const char *path, const struct bench_about *b, struct tare_error *err)
 {
 	bool made = mkdir(path, 0777) == 0, runs;

@@ -23,7 +23,7 @@ static int set_cpu(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
-/* Blanks, and comments to the end of the line. */
+/* Whitespace, and comments to the end of the line. */
 static bool is_empty(const char *code, bool is_c)
 {
 	for (code += strspn(code, " \t\n;"); *code == '#' && !is_c; code += strspn(code, " \t\n;"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of `tare bench`: words -> a struct. */
+/* The options of `tare bench`, parsed into a struct. */
 #ifndef CLI_BENCH_BENCH_OPTIONS_H
 #define CLI_BENCH_BENCH_OPTIONS_H
 
@@ -25,13 +25,13 @@ struct bench_options {
 	const char *init;
 	const char *include[BENCH_INCLUDES_MAX];
 	size_t n_include;
-	uint64_t unroll, loop; /* unroll 0: 100 of assembly, 1 of C */
+	uint64_t unroll, loop; /* unroll 0: 100 for assembly, 1 for C */
 	bool loop_given;
 	enum bench_form form;
-	int att; /* -1: as it looks */
+	int att; /* -1: detected */
 	const char *function, *cc, *cflags;
 
-	uint64_t runs, warmup, baselines /* 0: as many as runs, and 100 */, seed, ops, bytes, timeout_ns;
+	uint64_t runs, warmup, baselines /* 0: same as runs, and 100 */, seed, ops, bytes, timeout_ns;
 	bool shuffle, aslr, all, cross_check;
 	struct fixed fixed; /* its set: what is the same in each process */
 	bool deterministic;
@@ -40,7 +40,7 @@ struct bench_options {
 	const char *check; /* an event; "": any */
 
 	struct output_options out;
-	int inside; /* the descriptor that tare itself hands to its child; -1 */
+	int inside; /* the descriptor that tare passes to its child; -1 */
 };
 
 #define BENCH_OPTIONS_INIT                                                                                             \

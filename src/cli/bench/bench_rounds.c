@@ -16,7 +16,7 @@ uint64_t bench_rounds_of(double ticks, double step)
 
 bool bench_rounds_agree(const struct bench_stat *one, const struct bench_stat *many, uint64_t ops)
 {
-	/* The end of a run waits for its last instructions, which several rounds share. */
+	/* A run ends when its last instructions have completed; several rounds share that wait. */
 	double slack = END_TICKS / (double)ops + 0.02 * fabs(many->value);
 
 	return many->value >= one->low - slack && many->value <= one->high + slack;
@@ -34,7 +34,7 @@ static void pilot_free(struct pilot *p)
 	bench_free(&p->result, &p->plan);
 }
 
-/* The clock alone. pilot_free() after use, also after an error. */
+/* Clock only. Call pilot_free() after use, also after an error. */
 static int fly(struct pilot *p, const struct bench_plan *plan, const struct bench_variant *variant,
 	       size_t n, int *by_signal, struct tare_error *err)
 {
@@ -58,13 +58,13 @@ static int fly(struct pilot *p, const struct bench_plan *plan, const struct benc
 	return ret < 0 ? ret : bench_stats(&p->stats, &p->plan, &p->result, err);
 }
 
-/* Ticks of the shortest run: first runs of new code are slower than most. */
+/* Ticks of the shortest run: the first runs of new code are slower. */
 static double shortest(const struct pilot *p, size_t v)
 {
 	return bench_stat_of(&p->stats, v, 0)->min * (double)p->result.ops[v];
 }
 
-/* Run one round and several, interleaved. *better: how many rounds to use; 1: one is best. */
+/* Times one round and several, interleaved. *better: how many rounds to use; 1: one is best. */
 static int try_rounds(struct bench_tests *t, const struct bench_plan *plan, size_t v, uint32_t rounds,
 		      uint64_t *better, int *by_signal, struct tare_error *err)
 {
@@ -138,11 +138,12 @@ int bench_rounds_choose(struct bench_tests *t, const struct bench_options *o,
 	pilot_free(&p);
 	if (ret == -ECANCELED || ret == -ENOMEM)
 		return ret;
-	if (ret < 0) { /* the runs that are meant have the same fault, and report it */
+	if (ret < 0) { /* the measured runs fail the same way and report it */
 		*err = (struct tare_error)TARE_ERROR_INIT;
 		return 0;
 	}
-	/* The longer a run, the less of it are the marks, which run while the code's last results are awaited. */
+	/* The longer a run, the smaller the share of the marks, which overlap with the code's
+	 * last results. */
 	for (size_t v = 0; ret == 0 && v < t->n; v++) {
 		uint64_t more = rounds[v] > 1 ? rounds[v] * MORE : 1;
 

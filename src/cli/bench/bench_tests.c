@@ -31,7 +31,7 @@ static int add(struct bench_tests *t, const char *name, const char *path, struct
 	return 0;
 }
 
-/* A signal that ends tare takes it away, from the moment on when it is there. */
+/* From its creation on, a signal that ends tare removes it. */
 static int open_room(struct bench_tests *t, struct tare_error *err)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -163,7 +163,8 @@ static bool same_text(const char *one, const char *other)
 	return same;
 }
 
-/* The same instructions with the code and without: the compiler removed it, so there is nothing to measure. */
+/* The same instructions with and without the code: the compiler removed it, so there is nothing
+ * to measure. */
 static int check_not_removed(struct bench_tests *t, const struct bench_options *o, const struct bench_snippet *s, const char *before, const char *object,
 			     struct tare_error *err)
 {
@@ -193,8 +194,8 @@ static int check_not_removed(struct bench_tests *t, const struct bench_options *
 }
 
 /*
- * The loop's own instructions run while the copies wait for each other; of fewer copies than COPIES
- * they could be a part of the time.
+ * The loop's own instructions execute while the copies wait for each other; with fewer than COPIES
+ * copies they could take part of the time.
  */
 static bool may_choose_rounds(const struct bench_options *o, const struct bench_snippet *s)
 {
@@ -202,7 +203,8 @@ static bool may_choose_rounds(const struct bench_options *o, const struct bench_
 	       o->engine != BENCH_ENGINE_MSR && s->unroll >= COPIES && bench_snippet_may_loop(s);
 }
 
-/* A mistake in the code is one mistake, and not a hundred: it is compiled once more as one copy. */
+/* One mistake in the code must not be reported a hundred times: compile it again as a single
+ * copy. */
 static int add_snippet(struct bench_tests *t, const struct bench_options *o, struct bench_snippet *s, bool is_c, const char *before, const char *name,
 		       struct tare_error *err)
 {
@@ -285,7 +287,7 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 	}
 	if (ret == 0 && o->form != BENCH_FORM_IN_TURN)
 		ret = add_snippet(t, o, &s, o->is_c[i], before, o->code[i], err);
-	if (ret == -EINVAL && o->is_c[i] && t->said.len && !strpbrk(o->code[i], ";{}")) { /* of type void, perhaps */
+	if (ret == -EINVAL && o->is_c[i] && t->said.len && !strpbrk(o->code[i], ";{}")) { /* it may be of type void */
 		text_add(&name, "%s;", o->code[i]);
 		text_free(&t->said);
 		s.code = name.s;
@@ -305,7 +307,7 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 	return ret;
 }
 
-/* string.h, <string.h>, "own.h"; all else stands before the function as it is. */
+/* string.h, <string.h>, "own.h"; anything else is placed before the function unchanged. */
 static void put_include(struct text *out, const char *words)
 {
 	static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare bench: what a few lines cost. Files and snippets become tests, a session runs them, what the marks themselves cost
- * is taken off, views show it.
+ * tare bench: the cost of a few lines of code. Files and snippets become tests, a session runs
+ * them, the overhead of the marks is subtracted, and views print the results.
  */
 #include <math.h>
 #include <sched.h>
@@ -46,9 +46,9 @@ struct job {
 	struct bench_result result;
 	struct bench_stats stats;
 	enum bench_blame blame;
-	bool clock_alone; /* it is all that was asked for */
-	bool cannot; /* what was asked for is right, and cannot be counted here */
-	struct whole_file file; /* results, but for kdb's */
+	bool clock_alone; /* only that was requested */
+	bool cannot; /* the request is valid but cannot be counted here */
+	struct whole_file file; /* results, except for kdb */
 	struct page_file page;
 	struct style style;
 	char self_path[4096];
@@ -84,7 +84,7 @@ static int default_events(struct job *j, struct text *text)
 	return 0;
 }
 
-/* Of events that nobody asked for, those that this machine lacks are left out. */
+/* Leaves out default events that this machine lacks. */
 static void drop_unavailable(struct encoding_list *l)
 {
 	for (size_t i = 0; i < l->n;) {
@@ -99,7 +99,8 @@ static void drop_unavailable(struct encoding_list *l)
 }
 
 #if defined(__x86_64__)
-/* The kernel's msr/tsc/ reads the register that the clock reads by an instruction: one counter, which is read without a system call. */
+/* The kernel's msr/tsc/ reads the register that the clock reads with an instruction: one
+ * counter, read without a system call. */
 static bool is_the_clock(const struct encoding *e)
 {
 	return !strcmp(e->pmu, "msr") && e->attr.config == 0 && !e->attr.exclude_user && !e->attr.exclude_kernel;
@@ -125,7 +126,8 @@ static size_t drop_clock(struct encoding_list *l)
 	return n - kept;
 }
 
-/* The same events by perf, in runs of their own; refused before any run where one of the two cannot. */
+/* Adds the same events counted by perf, in separate runs; refused before any run if one of the
+ * engines cannot count them. */
 static int double_events(struct job *j)
 {
 	struct cpus on = { 0 };
@@ -142,7 +144,7 @@ static int double_events(struct job *j)
 	return ret;
 }
 
-/* Its value is of the runs that no interrupt hit: there is nothing to take off. */
+/* The value comes from runs without an interrupt: there is nothing to subtract. */
 static int without_interrupts(const struct event_list *events, struct tare_error *err)
 {
 	for (size_t i = 0; i < events->n; i++)
@@ -214,7 +216,7 @@ static int choose_events(struct job *j)
 	return ret < 0 ? ret : j->o.cross_check ? double_events(j) : 0;
 }
 
-/* ---- what is to be said with it ---- */
+/* ---- remarks ---- */
 
 __attribute__((format(printf, 2, 3))) static void remark(struct job *j, const char *fmt, ...)
 {
@@ -265,7 +267,7 @@ static void remark_rounds(struct job *j)
 			  "one before; --loop 0 turns this off.");
 }
 
-/* The shortest run, if it is too short for the clock. */
+/* Remarks on the shortest run if it is too short for the clock. */
 static void remark_short(struct job *j, double step)
 {
 	const struct bench_result *r = &j->result;
@@ -327,7 +329,7 @@ static void remark_clock(struct job *j)
 		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
 }
 
-/* What was the same in each process, where somebody asked for it. */
+/* Lists what was the same in each process, if requested. */
 static void remark_fixed(struct job *j)
 {
 	const struct fixed *f = j->plan.fixed;
@@ -392,7 +394,7 @@ static void make_remarks(struct job *j)
 		       r->words);
 }
 
-/* ---- showing it ---- */
+/* ---- output ---- */
 
 static int to_page(struct job *j, const struct bench_about *about)
 {
@@ -466,7 +468,7 @@ static int show(struct job *j)
 	return ret == 0 && j->o.out.html ? to_page(j, &about) : ret;
 }
 
-/* "instructions" is what the table shows of exact/instructions/. */
+/* "instructions" is the table's name for exact/instructions/. */
 static bool is_named(const char *name, const char *typed)
 {
 	size_t n = strlen(typed);
@@ -474,7 +476,7 @@ static bool is_named(const char *name, const char *typed)
 	return !strcmp(name, typed) || (!strncmp(name, "exact/", 6) && !strncmp(name + 6, typed, n) && !strcmp(name + 6 + n, "/"));
 }
 
-/* --check of what will not be counted is refused before anything runs. */
+/* Refuses --check of an event that will not be counted, before anything runs. */
 static int choose_checked(struct job *j)
 {
 	const bool clock = j->o.engine != BENCH_ENGINE_EXACT;
@@ -511,7 +513,7 @@ static int choose_checked(struct job *j)
 	return ret;
 }
 
-/* Where results go is opened before anything is measured. */
+/* Opens the outputs before anything is measured. */
 static int prepare(struct job *j)
 {
 	ssize_t n = readlink("/proc/self/exe", j->self_path, sizeof(j->self_path) - 1);
@@ -567,7 +569,7 @@ static int measure(struct job *j)
 		.progress = show_progress,
 		.with = &progress,
 	};
-	progress_begin(&progress, "bench", false); /* what tests write is kept apart */
+	progress_begin(&progress, "bench", false); /* the tests' output is kept apart */
 	if (j->plan.clock && !j->plan.cross)
 		ret = bench_rounds_choose(&j->tests, &j->o, &j->plan, &j->result.by_signal, j->err);
 	if (ret == 0)
@@ -578,7 +580,7 @@ static int measure(struct job *j)
 
 /* ---- the end ---- */
 
-/* Estimated cycles are the clock's ticks, which are checked, in another unit. */
+/* Estimated cycles are the clock's ticks in another unit, and those are checked. */
 static bool is_checked(const struct job *j, size_t counter)
 {
 	const struct bench_counter *k = &j->result.counter[counter];
@@ -598,7 +600,7 @@ static bool costs_more(const struct job *j)
 	return false;
 }
 
-/* --check that has nothing to compare must not pass: each event it is about was counted and compared. */
+/* --check with nothing to compare must fail: each of its events must be counted and compared. */
 static int check_compared(const struct job *j)
 {
 	bool any = false;
@@ -629,7 +631,7 @@ static bool differ(const struct job *j)
 	return false;
 }
 
-/* What was found to be there has to have numbers, too. */
+/* Whatever was found available must have numbers, too. */
 static int cross_whole(const struct job *j)
 {
 	for (size_t c = 0; j->o.cross_check && c < j->result.n_counters; c++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare events: what can be counted, by name; and everything known of one event. */
+/* tare events: lists the events that can be counted, or everything known about one event. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static bool has(const char *text, const char *word)
 	return strcasestr(text, word) != NULL;
 }
 
-/* Every word is somewhere in the event; --names: the name begins with the word. */
+/* Every word occurs somewhere in the event; --names: the name starts with the word. */
 static int consider(void *arg, const struct known_event *ev)
 {
 	struct search *s = arg;
@@ -130,7 +130,7 @@ static void note_refused(void *arg, const char *why)
 	events_list_refused(&s->list, why);
 }
 
-/* Rows of files that were not read: the list is without them. */
+/* Rows of files that could not be read: the list does not contain them. */
 static void say_refused(const struct command *self, struct search *s)
 {
 	size_t n = s->list.n_refused;
@@ -218,8 +218,8 @@ static int find_about(void *arg, const struct known_event *ev)
 	return 1;
 }
 
-/* What the tables say an event is; "" if nothing. Modifiers and case aside; '.' and ':' are alike
- * for libpfm4. */
+/* The tables' description of an event; "" if there is none. Ignores modifiers and case; '.' and
+ * ':' are equal for libpfm4. */
 static void describe(struct machine *m, const struct events_options *o, const struct event *ev,
 		     struct about *a)
 {
@@ -253,7 +253,8 @@ static void describe(struct machine *m, const struct events_options *o, const st
 	catalogue_walk(m, &opt, find_about, a, NULL);
 }
 
-/* Open it as this user would, on this thread or on the first of its CPUs, and close it again. */
+/* Opens it with this user's rights, on this thread or on the first of its CPUs, and closes it
+ * again. */
 static bool opens(const struct encoding *enc, struct tare_error *why)
 {
 	const struct source *source = encoding_source(enc);
@@ -263,7 +264,7 @@ static bool opens(const struct encoding *enc, struct tare_error *why)
 	if (source->needs_engine)
 		return exact_probe(why) == 0;
 	if (source->clock)
-		return true; /* clocks need no opening */
+		return true; /* clocks are not opened */
 	if (enc->place == PLACE_UNCORE) {
 		on.pid = -1;
 		on.cpu = enc->cpus.n ? enc->cpus.cpu[0] : 0;
@@ -297,7 +298,7 @@ static bool needs_counter(const struct encoding *enc, const char *pmu)
 	return enc->place != PLACE_UNCORE && fit_concerns(pmu, enc);
 }
 
-/* Whether it fits beside the others, and on which counters it may be. */
+/* Whether it fits together with the others, and which counters it can use. */
 static void explain_fit(struct asked *q, struct explanation *x, struct counter_facts *facts,
 			struct tare_error *why, char blocker[160], struct fit_legal *legal,
 			struct fit_legal *unsure)
@@ -377,7 +378,7 @@ static void explain_one(struct asked *q, const struct event *ev, const struct en
 	text_free(&spelled);
 }
 
-/* Parse and encode a list; complains and returns false if that fails. */
+/* Parses and encodes a list; complains and returns false on failure. */
 static bool encode(struct asked *q, const char *text, struct event_list *events,
 		   struct encoding_list *out)
 {
@@ -473,8 +474,8 @@ static int events_run(const struct command *self, int argc, char **argv)
 		return failed(self, &err, NULL);
 	}
 
-	/* libpfm4 asks its environment whether it may encode for other CPUs; no child of ours
-	 * inherits this. */
+	/* libpfm4 reads an environment variable that lets it encode for other CPUs; tare's
+	 * children do not inherit it. */
 	if (o.cpu || o.root)
 		setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	m = machine_open(o.root, &err);

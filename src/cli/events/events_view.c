@@ -19,7 +19,7 @@ void events_list_begin(struct events_list *l, const char *cpu)
 	json_array(&l->json, "events");
 }
 
-/* Words from `at` to the width, later lines indented as far. */
+/* Wraps words, from column `at` on; later lines are indented by `indent`. */
 static void wrapped(struct text *out, const char *words, size_t at, size_t indent, size_t width)
 {
 	bool first = true;
@@ -247,7 +247,7 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 		text_add(v, ", config2 %#llx", (unsigned long long)enc->attr.config2);
 }
 
-/* No guess is shown as a fact: what the answer hangs on is named. */
+/* A guess is not printed as a fact: names what the answer depends on. */
 static void say_unsure(struct text *v, const struct explanation *x)
 {
 	text_add(v, "as far as is known, beside %s: ", x->beside);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that can be counted, listed; and one explained: text for people, JSON (tare/events/1),
- * CSV. */
+/* Prints the list of events, or the explanation of one: text, JSON (tare/events/1), CSV. */
 #ifndef CLI_EVENTS_EVENTS_VIEW_H
 #define CLI_EVENTS_EVENTS_VIEW_H
 
@@ -21,30 +20,30 @@ struct events_list {
 	size_t n_refused;
 };
 
-/* `cpu` as machine_cpu or --cpu say it. */
+/* `cpu` as returned by machine_cpu or given to --cpu. */
 void events_list_begin(struct events_list *l, const char *cpu);
 void events_list_add(struct events_list *l, const struct known_event *ev);
-/* A row of a vendor file that was not read, and why. */
+/* A row of a vendor file that could not be read, and why. */
 void events_list_refused(struct events_list *l, const char *why);
 /* The whole text; owned by the caller. NULL: out of memory. */
 char *events_list_end(struct events_list *l);
 
-/* What is known of one encoding. */
+/* Everything known about one encoding. */
 struct explanation {
 	const struct encoding *enc;
-	const char *about;                 /* "" if nothing is said of it */
-	const char *spelled;               /* perf's terms, "" where none */
-	const struct counter_facts *facts; /* NULL: the counters are not known, or it needs none */
-	const struct fit_legal *legal;     /* with facts: on which it may be counted */
+	const char *about;                 /* "" if there is no description */
+	const char *spelled;               /* in perf's syntax, "" if there is none */
+	const struct counter_facts *facts; /* NULL: the counters are unknown, or it needs none */
+	const struct fit_legal *legal;     /* with facts: the counters that can count it */
 	const char *unknown;               /* why facts is NULL; NULL when it needs none */
-	const char *beside;                /* the list it should fit beside; NULL: not asked */
-	const char *blocker; /* of all of them, the first that does not fit; NULL: all fit */
-	/* All fit if what is not known allows it: the first event of which not all is known. */
+	const char *beside;                /* the list that it should fit together with; NULL: not requested */
+	const char *blocker; /* the first event that does not fit; NULL: all fit */
+	/* All fit if the unknown facts allow it: the first event with unknown facts. */
 	const char *unsure_event;
 	const struct fit_legal *unsure;
 	bool fit_known;
-	bool other_cpu; /* not about this machine: nothing is said of availability */
-	const char *unavailable, *remedy; /* NULL: it opened, or nothing speaks against it */
+	bool other_cpu; /* for another machine: availability is not printed */
+	const char *unavailable, *remedy; /* NULL: it opened, or there is no known obstacle */
 	bool tried;                       /* it was opened here */
 };
 

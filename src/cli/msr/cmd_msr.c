@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare msr: registers of the processor by name: list, plan, read, write, batch, watch. */
+/* tare msr: the processor's registers by name: list, plan, read, write, batch, watch. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ struct job {
 	const struct msr_options *o;
 	struct registers *r;
 	struct cpus on;
-	struct tare_msr_op *op; /* n of each CPU */
+	struct tare_msr_op *op; /* n for each CPU */
 	uint64_t (*span)[2];
 	struct msr_bits field[TARE_MSR_OPS_MAX];
 	size_t n;
@@ -125,7 +125,7 @@ static int run(struct job *j)
 	return ret;
 }
 
-/* What was done, also where a part of it failed. */
+/* Prints what was done, also if part of it failed. */
 static int show(struct job *j)
 {
 	const struct msr_done d = { .on = &j->on, .op = j->op, .field = j->field, .span = (const uint64_t(*)[2])j->span,
@@ -141,14 +141,14 @@ static int show(struct job *j)
 	return msr_put(j->self, &out);
 }
 
-/* Everywhere the same operation. */
+/* The same operation on every CPU. */
 static void set_op(struct job *j, size_t i, struct tare_msr_op op)
 {
 	for (size_t k = 0; k < j->on.n; k++)
 		j->op[k * j->n + i] = op;
 }
 
-/* Each operation that was refused or faulted has its own reason. */
+/* Reports the reason of each operation that was refused or faulted. */
 static bool any_failed(const struct job *j)
 {
 	for (size_t i = 0; j->op && i < j->n * j->on.n; i++)
@@ -200,14 +200,15 @@ static int read_command(const struct command *self, const struct msr_options *o,
 
 static volatile pid_t command_pid;
 
-/* tare lives on until the command has ended, and puts back what stood there. */
+/* tare keeps running until the command has ended, and then restores the registers. */
 static void pass_on(int signal)
 {
 	if (command_pid > 0)
 		signal_send(command_pid, signal);
 }
 
-/* Run a command while the registers hold what was written. The terminal's signals reach it by themselves. */
+/* Runs a command while the registers contain the written values. It gets the terminal's signals
+ * directly. */
 static int run_command(struct job *j, char **argv)
 {
 	static const struct {
@@ -243,12 +244,12 @@ static int run_command(struct job *j, char **argv)
 		return msr_failed(j->self, &j->err);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	/* The handlers stay: what is left to do is putting back, and it is short. */
+	/* The handlers stay installed: only the restore is left, and it is short. */
 	command_pid = 0;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Fields are put into what stands there: read it first, on every CPU. */
+/* A field is part of a register: first read the register on every CPU. */
 static int fill_fields(struct job *j, const struct msr_word *w, struct tare_msr_op *before)
 {
 	int ret;
@@ -272,7 +273,7 @@ static int fill_fields(struct job *j, const struct msr_word *w, struct tare_msr_
 	return ret;
 }
 
-/* What stood there, as it can be written: of what cannot, the rest. */
+/* The write that restores the old value; bits that cannot be written are left out. */
 static struct tare_msr_op as_before(struct job *j, int cpu, struct tare_msr_op was, bool *whole)
 {
 	const struct msr_row *row = msr_row_of(was.msr, j->maker);
@@ -286,7 +287,8 @@ static struct tare_msr_op as_before(struct job *j, int cpu, struct tare_msr_op w
 	return op;
 }
 
-/* The other ways leave what was written; this one has said that it is for the time of the command. */
+/* Other subcommands leave the written values in place; this one promises to restore them after
+ * the command. */
 static int put_back(struct job *j, const struct tare_msr_op *before)
 {
 	bool whole = true;
@@ -301,7 +303,8 @@ static int put_back(struct job *j, const struct tare_msr_op *before)
 	return ret;
 }
 
-/* Before anything is read: what may not be written need not be looked at. Every word that may not has its reason. */
+/* Called before any read: a register that may not be written need not be read. Reports each such
+ * word with its reason. */
 static int may_write(struct job *j, const struct msr_word *w)
 {
 	int first = 0;

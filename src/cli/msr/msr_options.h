@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tare msr was told; its words are in cmd_msr.c, plan and watch have a file each. */
+/* The options of tare msr. cmd_msr.c parses them; plan and watch have their own files. */
 #ifndef CLI_MSR_MSR_OPTIONS_H
 #define CLI_MSR_MSR_OPTIONS_H
 
@@ -8,24 +8,24 @@
 #include "msr/registers.h"
 #include "msr/msr_view.h"
 
-enum { MSR_TRACE = FORMAT_CSV }; /* a format of its own, in the place of csv */
+enum { MSR_TRACE = FORMAT_CSV }; /* a special format instead of csv */
 
 struct msr_options {
 	struct output_options out;
 	struct cpus cpus;
 	bool all_cpus;
-	const char *via, *root;   /* the way to registers */
+	const char *via, *root;   /* how registers are accessed */
 	struct event_options events; /* plan */
 	const char *cpu;
 	uint64_t interval_ns;     /* watch */
 	uint64_t ticks;           /* 0: until it is interrupted */
 };
 
-/* Each: exit status. `n` words behind the name of what is to be done. */
+/* Each returns the exit status. `n` words after the subcommand. */
 int msr_plan_command(const struct command *self, const struct msr_options *o, char **word, int n);
 int msr_watch_command(const struct command *self, const struct msr_options *o, char **word, int n);
 
-/* The CPUs that were named; CPU 0 by default. */
+/* The CPUs given by the user; CPU 0 by default. */
 int msr_cpus(const struct msr_options *o, struct cpus *out, struct tare_error *err);
 int msr_open(struct registers **out, const struct msr_options *o, bool write, struct tare_error *err);
 int msr_failed(const struct command *self, const struct tare_error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tare msr plan: events -> the operations that would count them. Nothing is read or written. */
+/* tare msr plan: prints the operations that would count the given events. Reads and writes no
+ * register. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,7 +63,7 @@ int msr_plan_command(const struct command *self, const struct msr_options *o, ch
 		free(p);
 		return msr_failed(self, &err);
 	}
-	/* libpfm4 asks its environment whether it may encode for other CPUs. */
+	/* libpfm4 reads an environment variable that lets it encode for other CPUs. */
 	if (o->cpu)
 		setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	if (make(p, o, &err) < 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tare msr watch: registers read again and again, all of them at one time; what counts up as a rate. */
+/* tare msr watch: reads registers repeatedly, all of them at the same time; counters are printed
+ * as rates. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static int watch(const struct command *self, struct watching *w, const struct ms
 		if (wait > 0 && (!o->ticks || n < o->ticks)) {
 			struct timespec t = { (time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9) };
 
-			nanosleep(&t, NULL); /* a signal ends it, and the loop */
+			nanosleep(&t, NULL); /* a signal interrupts it and ends the loop */
 		}
 	}
 	return 0;

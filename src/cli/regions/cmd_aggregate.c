@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tare aggregate: several runs of the same work, side by side; the noise of every label and of every interval. */
+/* tare aggregate: compares several runs of the same work, with the noise of every label and
+ * every interval. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/recordings.h"
@@ -53,7 +54,7 @@ static int run_files(struct aggregate *a, char **files, size_t n, const struct a
 	return ret;
 }
 
-/* The budget of each counter that is shown. `out->row` is the caller's to free. */
+/* The budget of each counter in the output. The caller frees `out->row`. */
 static int explain(struct explained *out, const struct aggregate *a, const struct aggregate_shown *how, struct tare_error *err)
 {
 	int ret = 0;
@@ -81,7 +82,7 @@ static int explain(struct explained *out, const struct aggregate *a, const struc
 	return ret;
 }
 
-/* --html: every label. */
+/* --html: all labels. */
 static int to_page(struct page_file *p, const struct aggregate *a, const struct aggregate_command *o, char **files, size_t n,
 		   struct tare_error *err)
 {

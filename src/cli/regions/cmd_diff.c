@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare diff: recordings before and after a change; what changed, and by more than the noise. */
+/* tare diff: recordings before and after a change; prints what changed by more than the noise. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const struct option_row diff_opts[] = {
 	{ 0 },
 };
 
-/* "A1 A2 -- B1 B2", or "A B". Takes the "--" out of files. */
+/* "A1 A2 -- B1 B2", or "A B". Removes the "--" from files. */
 static int sides(char **files, size_t n, size_t *before, size_t *after, struct tare_error *err)
 {
 	size_t at = n;
@@ -59,9 +59,9 @@ static int sides(char **files, size_t n, size_t *before, size_t *after, struct t
 	return -EINVAL;
 }
 
-/* What has become dearer by more than the threshold. */
+/* Labels that became slower by more than the threshold. */
 struct dearer {
-	const struct compare_change *change; /* by the most percent; NULL: none */
+	const struct compare_change *change; /* the largest increase in percent; NULL: none */
 	const char *label, *counter, *what; /* what: "self of " or the like */
 	size_t n; /* labels */
 };
@@ -81,7 +81,7 @@ static bool is_few(const struct compare_change *d)
 	return compare_too_few(d) && d->is.verdict == CHANGE_FEW;
 }
 
-/* Of the changes for which is() holds. */
+/* Only changes for which is() is true. */
 static struct dearer find_dearer(const struct compare *c, const struct diff_options *o, bool (*is)(const struct compare_change *))
 {
 	static const char *const whats[] = { "self of ", "total of " };
@@ -110,7 +110,7 @@ static struct dearer find_dearer(const struct compare *c, const struct diff_opti
 	return found;
 }
 
-/* Which it was, on stderr. */
+/* Reports it on stderr. */
 static void say_dearer(const struct command *self, const struct dearer *d, bool shown)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -164,7 +164,7 @@ static int verdict(const struct command *self, const struct compare *c, const st
 	return damaged ? EXIT_DAMAGED : 0;
 }
 
-/* --html: every label. */
+/* --html: all labels. */
 static int to_page(struct page_file *p, const struct compare *c, const struct diff_options *o, struct tare_error *err)
 {
 	struct compare_shown all = o->shown;

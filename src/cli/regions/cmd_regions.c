@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare regions: run a command and record its regions (tare/region.h). The command writes the file itself; this makes
- * it, tells the command by its environment, and says in the end what is in it.
+ * tare regions: runs a command and records its regions (tare/region.h). The command writes the
+ * file itself; this creates the file, passes its name in the environment, and finally reports its
+ * contents.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -64,7 +65,8 @@ static const struct option_row regions_opts[] = {
 	{ 0 },
 };
 
-/* What of a list the exact engine does not count, clocks apart; empty: nothing. counts: it has instructions:u. */
+/* The part of a list that the exact engine does not count, clocks excluded; empty: none. counts:
+ * the list has instructions:u. */
 static void beside_engine(const char *counters, struct text *others, bool *counts)
 {
 	char *copy = strdup(counters), *rest = copy;
@@ -78,7 +80,7 @@ static void beside_engine(const char *counters, struct text *others, bool *count
 	free(copy);
 }
 
-/* Only what the exact engine counts, and clocks. */
+/* Contains only events that the exact engine counts, and clocks. */
 static bool engine_counts(const char *counters)
 {
 	struct text others = { 0 };
@@ -90,7 +92,8 @@ static bool engine_counts(const char *counters)
 	return counts;
 }
 
-/* The engine would count instructions:u: why not the others, instead of why not the PMU's. */
+/* The engine could count instructions:u: report why it cannot count the others, not why the
+ * PMU's are missing. */
 static int blame_others(const char *counters, struct tare_error *err)
 {
 	struct tare_error why = TARE_ERROR_INIT;
@@ -114,7 +117,7 @@ static int blame_others(const char *counters, struct tare_error *err)
 	return ret;
 }
 
-/* 1: under the exact engine; 0: as it is; or why the counters cannot be had. */
+/* 1: under the exact engine; 0: without it; or the error why the counters are unavailable. */
 static int choose_engine(const struct regions_options *o, struct tare_error *err)
 {
 	struct tare_error without = TARE_ERROR_INIT;
@@ -154,7 +157,8 @@ static char *words_of(char *const *argv)
 	return text_take(&out);
 }
 
-/* The caller's environment with three variables of ours; the strings are the caller's or `own`'s. */
+/* The caller's environment and three variables of tare's; the strings belong to the caller or to
+ * `own`. */
 static char **environment_with(const char *path, const char *counters, bool exact, struct text own[3])
 {
 	size_t n = 0;
@@ -181,14 +185,14 @@ static char **environment_with(const char *path, const char *counters, bool exac
 	return env;
 }
 
-/* What is wrong with the nesting. */
+/* Nesting errors. */
 struct seen {
 	uint64_t missing;
 	struct region_unbalanced *of; /* per label */
 	struct region_halves halves;
 };
 
-/* A start, or a finish. False: out of memory. */
+/* A start or a finish. False: out of memory. */
 static bool look_at_half(struct seen *seen, const struct timeline_point *p, size_t thread)
 {
 	const struct region_half h = { .number = p->number, .label = p->label, .thread = thread, .is_start = p->kind == TIMELINE_START };
@@ -200,7 +204,7 @@ static bool look_at_half(struct seen *seen, const struct timeline_point *p, size
 	return met != REGION_HALF_NO_MEMORY;
 }
 
-/* What a gap may have taken is not told of, nor what may come. */
+/* Does not report halves that may be lost in a gap, or that may still come. */
 static int look_at_halves(struct timeline *t, struct seen *seen, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
@@ -228,7 +232,7 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 	if (ret < 0)
 		return ret;
 	while ((ret = cursor_next(c, &p, err)) == 1) {
-		if (p.kind == TIMELINE_LOST || p.repaired == TIMELINE_AT_GAP) /* a gap may have taken the other half */
+		if (p.kind == TIMELINE_LOST || p.repaired == TIMELINE_AT_GAP) /* the other half may be lost in a gap */
 			continue;
 		seen->missing += p.missing != 0;
 		if ((p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH) && !look_at_half(seen, &p, thread)) {
@@ -246,7 +250,7 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 	return ret;
 }
 
-/* All sets of arguments of a label are one warning, with the first place. */
+/* One warning for all argument sets of a label, with the first place. */
 static void add_to_group(struct timeline *t, const struct seen *seen, uint32_t label)
 {
 	const struct timeline_label *l = timeline_label(t, label);
@@ -300,7 +304,7 @@ static int by_size(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* 0: not known. */
+/* 0: unknown. */
 static size_t count_processes(const struct timeline_info *info)
 {
 	uint64_t *pid = calloc(info->n_threads + 1, sizeof(*pid));
@@ -316,12 +320,12 @@ static size_t count_processes(const struct timeline_info *info)
 	return n;
 }
 
-/* Longer ones are not read point by point just to be told about: `tare summarize` does. */
+/* Larger recordings are not read completely just for this report: `tare summarize` does that. */
 enum { LOOK_MAX = 256 << 20 };
 
 enum found { NOTHING, LOST_ALL, SOME };
 
-/* Of which it is known that they go on is no warning. */
+/* No warning for regions that are known to be continuing. */
 static void say_unfinished(const struct command *self, const struct timeline_info *info, bool unknown)
 {
 	uint64_t first = 0;
@@ -335,7 +339,7 @@ static void say_unfinished(const struct command *self, const struct timeline_inf
 			unknown ? "have no end; whether they were killed or go on cannot be seen from here" : "did not come to their end", n > 1 ? ", first " : ": ", first);
 }
 
-/* enum found, or an error. */
+/* Returns enum found, or an error. */
 static int report(const struct command *self, const struct regions_options *o, const char *made, struct tare_error *err)
 {
 	struct timeline *t = NULL;
@@ -402,7 +406,7 @@ static void say_fixed(const struct command *self, const struct regions_options *
 	fixed_say_missed(self, &o->fixed);
 }
 
-/* A shell does not: what it ran is tare, which was not killed. */
+/* A shell would report it; here tare ran the command, and tare was not killed. */
 static void say_killed(const struct command *self, const struct follow *end)
 {
 	char by[SIGNAL_NAME_ROOM];
@@ -412,7 +416,7 @@ static void say_killed(const struct command *self, const struct follow *end)
 			end->child.never_began ? " before its first instruction" : "");
 }
 
-/* Their regions are in no recording of exact counts. */
+/* Their regions are missing from a recording of exact counts. */
 static void say_partial(const struct command *self, const struct exact_partial *p)
 {
 	struct text words = { 0 };
@@ -423,7 +427,7 @@ static void say_partial(const struct command *self, const struct exact_partial *
 	}
 }
 
-/* What is not known is not said: who was killed early may have had regions to come. */
+/* Claims nothing unknown: a process that was killed early might have recorded regions later. */
 static void say_none(const struct command *self, const struct follow *end, const char *output, bool before)
 {
 	const char *chosen = getenv("TARE_FUNCTIONS");
@@ -507,12 +511,12 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 	say_killed(self, &end);
 	say_partial(self, &end.child.partial);
 	ret = report(self, o, kept.path, err);
-	if (ret == NOTHING) { /* a file that was there before is worth more than one that holds nothing */
+	if (ret == NOTHING) { /* keep the existing file rather than replace it with an empty one */
 		say_none(self, &end, o->output, kept.before);
 		kept_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
-	if (ret == LOST_ALL && kept.before) { /* full disk: as above */
+	if (ret == LOST_ALL && kept.before) { /* full disk: same as above */
 		fprintf(stderr, "tare %s: no point could be stored; %s is left as it was\n", self->name, o->output);
 		kept_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
@@ -525,7 +529,7 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 	return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 }
 
-/* A signal during the report ends tare when the recording has its name, or is removed. */
+/* A signal during the report ends tare once the recording has its name or is removed. */
 static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
 {
 	int status = record_held(self, o, argv, err);
@@ -534,7 +538,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 	return status;
 }
 
-/* Splits "A ARG ::: B ARG" in place; 0: not two commands or more. */
+/* Splits "A ARG ::: B ARG" in place; 0: not at least two commands. */
 static size_t split_sides(char **argv, char **side[SIDES_MAX])
 {
 	size_t n = 1;
@@ -571,7 +575,8 @@ static int record_side(const struct command *self, const struct regions_options 
 	return status;
 }
 
-/* Each turn runs all commands, in the reverse order of the turn before: a steady drift of the machine costs all of them the same. */
+/* Each round runs all commands, in the reverse order of the round before, so that a steady drift
+ * of the machine affects all of them equally. */
 static int record_turns(const struct command *self, const struct regions_options *o, char **argv, struct tare_error *err)
 {
 	char **side[SIDES_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare summarize: what the regions of recordings cost, per label. */
+/* tare summarize: the cost of the regions of recordings, per label. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli/recordings.h"
@@ -32,7 +32,7 @@ static const struct option_row summarize_opts[] = {
 	{ 0 },
 };
 
-/* The names of labels, each once; with arguments they stand for the same. */
+/* The labels' names, each once; a label with arguments counts as the same name. */
 static int is_label(const struct regions *r, const char *wanted, struct tare_error *err)
 {
 	const char **names = malloc((r->labels.n + 1) * sizeof(*names));
@@ -88,7 +88,7 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 	return 0;
 }
 
-/* --html: every row, in the order of the text. */
+/* --html: all rows, in the order of the text. */
 static int to_page(struct page_file *p, const struct regions *r, const struct summarize_options *o, char **files, size_t n,
 		   struct tare_error *err)
 {

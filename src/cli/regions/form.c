@@ -50,7 +50,7 @@ int form_each_once(char *const *files, size_t n, struct tare_error *err)
 
 	for (size_t i = 0; ret == 0 && i < n; i++) {
 		if (stat(files[i], &st[i]) < 0)
-			continue; /* whoever opens it says why */
+			continue; /* opening it later reports the error */
 		for (size_t k = 0; k < i; k++)
 			if (st[k].st_nlink && st[k].st_ino == st[i].st_ino && st[k].st_dev == st[i].st_dev) {
 				ret = tare_fail(err, EINVAL, "%.100s and %.100s are one file: it would count as two runs", files[k], files[i]);

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands that look at recordings share: form and place of their output, and how they end. */
+/* Options shared by the commands that read recordings: output format and destination, and exit
+ * statuses. */
 #ifndef CLI_REGIONS_FORM_H
 #define CLI_REGIONS_FORM_H
 
 #include "output/options/output_options.h"
 
-enum { EXIT_DAMAGED = 1 /* a recording is damaged: what could be read was reported */ };
+enum { EXIT_DAMAGED = 1 /* a recording is damaged: the readable part was reported */ };
 
 /* Member `form` of a command's options. */
 struct form {
-	struct output_options out; /* its page: in addition */
+	struct output_options out; /* an additional HTML page */
 	size_t top;		   /* rows; 0: all */
 	bool top_given;
-	const char *by, *match; /* of recordings of regions: only this counter, only labels with this text; NULL: all */
+	const char *by, *match; /* for recordings of regions: only this counter, only labels that
+				 * contain this text; NULL: all */
 };
 
-/* Blocks: how many rows; and which, of the commands that look at recordings of regions. */
+/* Option blocks: the number of rows; and the filters of commands that read recordings of
+ * regions. */
 extern const struct option_row form_top_rows[], form_region_rows[];
 
 #define FORM_ROWS(schema)                                                                                              \
@@ -23,19 +26,21 @@ extern const struct option_row form_top_rows[], form_region_rows[];
 	OUTPUT_FORMAT_ROWS(form.out, "text (default), json (schema " schema ") or csv", "text", "json", "csv"),        \
 	BLOCK_ROW(form.out, output_file_rows), BLOCK_ROW(form.out, output_colour_rows)
 
-/* -EINVAL where two of the paths lead to one file: a run that is added twice is not two. */
+/* -EINVAL if two of the paths are the same file: the same run must not count twice. */
 int form_each_once(char *const *files, size_t n, struct tare_error *err);
 struct command;
-/* out[i]: the first of the files with the very content of file i, which is i itself where no file before it has. What has is told on stderr: a
- * copy is no further run. Reads a file as far as one of the same size is the same. The caller frees. */
+/* out[i]: the first file with the same content as file i; i itself if there is none before it.
+ * Reports copies on stderr, because a copy is not a further run. Reads a file only as far as
+ * another one of the same size is identical. The caller frees *out. */
 int form_copies(size_t **out, const struct command *self, char *const *files, size_t n, struct tare_error *err);
 
-/* A recording is damaged, or not (NULL), which is returned; and it is being written (timeline_info.live). Text and json say it in their
- * place; csv has none, and stderr does. */
+/* Returns whether the recording is damaged. `damage` describes the damage and `live` a recording
+ * still being written (timeline_info.live); NULL if not. Text and json have a field for both;
+ * for csv they are printed on stderr. */
 bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage, const char *live);
 
 struct labels;
-/* -EINVAL where --match was given and none of the labels has that text. */
+/* -EINVAL if --match was given and no label contains that text. */
 int form_some_match(const struct form *form, const struct labels *l, struct tare_error *err);
 
 struct opened_output {
@@ -43,7 +48,7 @@ struct opened_output {
 	struct style style;
 };
 
-/* Where it goes; opened before the work, so that what cannot be written is said at once. */
+/* Opens the destination before the work, so that an error is reported at once. */
 int form_open(struct opened_output *o, const struct form *r, struct tare_error *err);
 int form_close(struct opened_output *o, struct text *out, struct tare_error *err);
 

@@ -5,7 +5,7 @@
 #include "export/export.h"
 #include "profile/report/stacks_json.h"
 
-/* The recording is read a second time: a summary keeps no stacks. */
+/* Reads the recording a second time: a summary keeps no stacks. */
 static int put_flame(struct page *p, struct timeline *t, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
@@ -31,7 +31,7 @@ int region_page(struct page_file *p, const char *kind, const struct text *json, 
 	const struct timeline_info *info = NULL;
 	int ret = json->failed ? tare_fail_nomem(err) : 0;
 
-	if (ret == 0 && n == 1 && strcmp(files[0], "-")) /* what came through a pipe is gone */
+	if (ret == 0 && n == 1 && strcmp(files[0], "-")) /* data from a pipe cannot be read again */
 		ret = timeline_open(&t, files[0], err);
 	if (t)
 		info = timeline_info(t);

@@ -30,7 +30,7 @@ int access_one_file(const struct sample_options *o, int argc, char **argv, int r
 	return -EINVAL;
 }
 
-/* Samples there are, and none is of an access. */
+/* There are samples, but none of an access. */
 static int say_nothing(const struct accessed *c, const char *path, uint64_t others, uint64_t silent, struct tare_error *err)
 {
 	char lost[64] = "";

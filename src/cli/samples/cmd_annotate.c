@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare annotate: one function, instruction by instruction, with its counts. */
+/* tare annotate: prints one function instruction by instruction, with counts. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,8 @@ static int put(const struct annotate_cli *o, const struct annotate_shown *shown,
 	return ret;
 }
 
-/* The function may be there without code of its own: inlined, and its samples are those of the functions around it. */
+/* The function may exist without code of its own: it is inlined, and its samples belong to the
+ * functions around it. */
 static void say_inlined(const struct annotate_cli *o, const char *path, const char *function, struct tare_error *err)
 {
 	struct samples_options read = o->common.read;
@@ -157,7 +158,7 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 	return ret;
 }
 
-/* Run the command under the exact engine: every execution of every instruction is counted. */
+/* Runs the command under the exact engine, which counts every execution of every instruction. */
 static int of_command(struct annotate_cli *o, const char *function, char **argv, int *status,
 		      struct tare_error *err)
 {
@@ -181,7 +182,7 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 
 	if (ret < 0)
 		return ret;
-	/* Keys that end the command reach it, too; what it counted until then is shown. */
+	/* The command gets the terminal's signals, too; its counts up to then are printed. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	ret = exact_wait(x, -1, &end, err);
@@ -189,7 +190,7 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 		ret = tare_fail(err, ENODATA, "the command was ended by %s before its first instruction", signal_name(WTERMSIG(end.status), by));
 	if (ret >= 0)
 		ret = exact_counts(x, counts, err);
-	if (ret == -ENODATA) /* some of its processes alone are not counted to their end */
+	if (ret == -ENODATA) /* only some of its processes are not counted completely */
 		ret = 0;
 	if (ret >= 0)
 		ret = exact_profile(x, &profile, err);

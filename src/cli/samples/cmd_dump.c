@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare dump: any perf.data, record by record. */
+/* tare dump: prints any perf.data record by record. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "perfdata/dump/precise_view.h"
 
 enum {
-	EXIT_PARTIAL = 1, /* the file is damaged: what was before the damage was shown */
+	EXIT_PARTIAL = 1, /* the file is damaged: the part before the damage was printed */
 	TYPES_MAX = 256,
 	FLUSH_AT = 1 << 16,
 	SPE_PIECE = 1 << 17, /* more than the longest packet, which is padding */
@@ -86,7 +86,7 @@ static const struct option_row dump_opts[] = {
 	{ 0 },
 };
 
-/* How often each type and each event occurs. */
+/* The number of records per type and per event. */
 struct tally {
 	uint64_t type[TYPES_MAX], other;
 	uint64_t *event; /* by index */
@@ -133,7 +133,7 @@ static void show_counts(struct text *out, const struct perfdata *r, const struct
 	}
 }
 
-/* Write what was gathered; the text is empty after. */
+/* Writes the collected text and empties it. */
 static int put(struct text *out, struct tare_error *err)
 {
 	if (out->failed)
@@ -144,7 +144,7 @@ static int put(struct text *out, struct tare_error *err)
 	return 0;
 }
 
-/* The payload of SPE that follows the last record, packet by packet. */
+/* The SPE payload after the last record, packet by packet. */
 static int show_spe(struct perfdata *r, struct text *out, struct tare_error *err)
 {
 	uint8_t *buf = malloc(SPE_PIECE);
@@ -161,7 +161,7 @@ static int show_spe(struct perfdata *r, struct text *out, struct tare_error *err
 		held += (size_t)got;
 		used = spe_view(out, buf, held, base);
 		if (!used && held == SPE_PIECE)
-			used = held; /* padding without end */
+			used = held; /* endless padding */
 		memmove(buf, buf + used, held - used);
 		held -= used;
 		base += used;
@@ -173,7 +173,7 @@ static int show_spe(struct perfdata *r, struct text *out, struct tare_error *err
 	return ret;
 }
 
-/* What the hardware wrote, decoded: `aux` is the kind of data that AUXTRACE_INFO announced. */
+/* Decoded hardware trace: `aux` is the data type that AUXTRACE_INFO announced. */
 static int show_precise(struct perfdata *r, const struct perfdata_record *rec, uint32_t aux, struct text *out,
 			struct tare_error *err)
 {
@@ -232,7 +232,8 @@ static int dump(const struct command *self, const char *path, const struct dump_
 	if (!r)
 		return -1;
 	pipe = perfdata_file(r)->pipe;
-	/* In a pipe events and features are records: the head is whole only at the end. */
+	/* In pipe mode events and features are records, so the header is complete only at the
+	 * end. */
 	if (!pipe && !o->counts && !o->some_types)
 		perfdata_view_header(&out, r);
 	ret = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare export: a recording in the format of another tool. */
+/* tare export: converts a recording to another tool's format. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "export/export.h"
 
 enum {
-	EXIT_PARTIAL = 1, /* the recording is damaged: what could be read was exported */
+	EXIT_PARTIAL = 1, /* the recording is damaged: the readable part was exported */
 	DAMAGE_ROOM = 384,
 };
 
@@ -94,7 +94,7 @@ static int choose(struct export_command *o, struct tare_error *err)
 	return 0;
 }
 
-/* ": of parse, draw": which begins or ends were put in. */
+/* ": of parse, draw": labels with added starts or ends. */
 static void put_repaired_of(struct text *out, struct timeline *t, const struct export_told *told)
 {
 	for (size_t i = 0; i < told->n_repaired_of; i++) {
@@ -106,7 +106,7 @@ static void put_repaired_of(struct text *out, struct timeline *t, const struct e
 	text_add(out, "%s", told->repaired_of_more ? " and other labels" : "");
 }
 
-/* What whoever opens the export elsewhere cannot see there. */
+/* Reports what is not visible in the exported file. */
 static void remark(const struct command *self, struct timeline *t, const struct export_command *o, const struct export_told *told)
 {
 	const struct timeline_info *info = timeline_info(t);
@@ -139,7 +139,8 @@ static void remark(const struct command *self, struct timeline *t, const struct 
 			info->counter[0].name);
 }
 
-/* The recording in its format, into `out`; `damage` (of DAMAGE_ROOM bytes) says what could not be read, or "". *partial: standard error says it already. */
+/* Writes the recording in the format to `out`; `damage` (DAMAGE_ROOM bytes) describes the
+ * unreadable part, or is "". *partial: already reported on standard error. */
 static int export_into(struct out *out, const struct command *self, const struct export_command *o, const char *path, char *damage,
 		       bool *partial, struct tare_error *err)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tare memory: which accesses to memory are slow, what they are to, and what serves them. */
+/* tare memory: which memory accesses are slow, which data they touch, and which cache or memory
+ * supplied it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 	return -EINVAL;
 }
 
-/* Accesses and allocations have words of their own. */
+/* Accesses and allocations have different sort keys. */
 static int find_sort(struct memory_cli *o, enum allocations_sort *sort, struct tare_error *err)
 {
 	if (!o->sort_word)
@@ -115,7 +116,7 @@ static const char *lacks(const struct memory *m, enum memory_sort sort)
 	return has ? NULL : what[sort];
 }
 
-/* What rows by that would have to be told and are not: of no access. */
+/* The data that rows of this kind need and that no access has. */
 static const char *lacks_rows(const struct memory *m, enum memory_by by)
 {
 	const struct memory_table *t = m->table;
@@ -217,7 +218,7 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 	return ret;
 }
 
-/* --filter takes a process only: its allocations and frees belong together. */
+/* --filter can only select processes: a process's allocations and frees belong together. */
 static int check_filter(const struct samples_filter *f, struct tare_error *err)
 {
 	if (f->comm || f->from_ns || f->to_ns || f->tid >= 0 || f->cpu >= 0)
@@ -225,7 +226,7 @@ static int check_filter(const struct samples_filter *f, struct tare_error *err)
 	return 0;
 }
 
-/* On standard error as with every command, whatever the format. */
+/* On standard error, as in every command, for all formats. */
 static void tell_lacking(const char *path, const struct allocations *a)
 {
 	const struct alloc_loss *loss = &a->recording.blocks_lacking;

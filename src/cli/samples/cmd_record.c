@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare record: where events happen, as samples in a perf.data. Options become encodings and a plan; a session
- * states the kernel's records to a writer.
+ * tare record: records where events happen, as samples in a perf.data. Options become encodings
+ * and a plan; a session passes the kernel's records to a writer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,19 +27,19 @@
 enum {
 	RING = 512 << 10,
 	RING_MOST = 64 << 20,
-	RING_FAST = 4 << 20,	 /* to begin with, where samples may come fast: on 128 CPUs, 512 MiB */
-	RING_BESIDE = 256 << 10, /* of records, beside an AUX area */
+	RING_FAST = 4 << 20,	 /* initial size if samples may come fast; on 128 CPUs, 512 MiB */
+	RING_BESIDE = 256 << 10, /* for records, in addition to an AUX area */
 	AUX_AREA = 4 << 20,
 	AUX_AREA_LOCKED = 256 << 10,
 	RATE_UNKNOWN = 0,
-	EXACT_PERIOD = 100003, /* a prime: with --no-jitter few loops have its length */
+	EXACT_PERIOD = 100003, /* a prime: with --no-jitter few loops have this length */
 	EXACT_ACCESS_PERIOD = 10007,
 };
 
 struct job {
 	struct record_options o;
 	char *const *argv;	/* the command, or NULL */
-	char *const *all_argv; /* tare's own words, for the file */
+	char *const *all_argv; /* tare's own arguments, for the file */
 	struct machine *machine;
 	struct encoding_list list;
 	struct perfdata_writer *writer;
@@ -48,7 +48,7 @@ struct job {
 	struct fixed fixed;
 	struct record_size size;
 	uint64_t begin_ns;
-	bool exact, phys_data; /* phys_data: asked for by name */
+	bool exact, phys_data; /* phys_data: requested by name */
 	size_t ring_by_rate;
 	struct precise_choice precise;
 	struct sample_outcome outcome;
@@ -77,7 +77,7 @@ static int refuse_unavailable(struct job *j)
 	return 0;
 }
 
-/* Which events the exact engine samples, and which it reads with them. */
+/* Events that the exact engine samples, and events that it reads with each sample. */
 static int check_sampled(struct job *j)
 {
 	size_t sampled = 0;
@@ -103,7 +103,8 @@ static int check_sampled(struct job *j)
 	return 0;
 }
 
-/* Its counts at a sample are the thread's: what came since the sample before is given to the place of the sample. A file has exact ones as well. */
+/* The counts read at a sample belong to the thread: the increase since the previous sample is
+ * attributed to the sample's address. A file also contains exact counts. */
 static bool reads_spread(const struct job *j)
 {
 	bool spread = exact_class_of(&j->list.enc[0]) != EXACT_INSTRUCTIONS;
@@ -113,7 +114,7 @@ static bool reads_spread(const struct job *j)
 	return j->list.n > 1 && !exact_samples_event(&j->list, 1) && spread;
 }
 
-/* Features of a file have what each instruction counted; a pipe has none. */
+/* A file's feature sections contain each instruction's counts; a pipe has none. */
 static void say_spread(const struct record_options *o)
 {
 	if (strcmp(o->output, "-"))
@@ -123,7 +124,7 @@ static void say_spread(const struct record_options *o)
 	fprintf(stderr, ": with exact/instructions/ as the first event they are those of the code at each sample, but for taken branches\n");
 }
 
-/* What it cannot do, of what was asked. */
+/* Refuses options that the engine cannot do. */
 static int check_exact(struct job *j)
 {
 	const struct record_options *o = &j->o;
@@ -160,7 +161,7 @@ static int check_exact(struct job *j)
 }
 
 /*
- * Asked for by name, by an event that it alone has, or in the place of a PMU that is not there: `instructions` and
+ * Chosen by name, by an event that only it has, or instead of a missing PMU for `instructions` and
  * `branches` of a command.
  */
 static int choose_engine(struct job *j)
@@ -222,7 +223,8 @@ static bool is_prime(uint64_t n)
 	return n > 1;
 }
 
-/* A period that is the same each time keeps step with loops, and shows the same of their accesses for ever, unless they have no divisor in common. */
+/* A constant period can stay in step with a loop and always sample the same accesses, unless
+ * period and loop length have no common divisor. */
 static void warn_of_step(const struct record_options *o)
 {
 	enum { SEARCHED = 1 << 30 };
@@ -236,7 +238,8 @@ static void warn_of_step(const struct record_options *o)
 		(unsigned long long)o->how.period, (unsigned long long)prime);
 }
 
-/* Samples at a fixed distance are not random: the confidence interval of a share does not hold for them. */
+/* Samples at a fixed distance are not random, so the confidence interval of a share is not valid
+ * for them. */
 static void warn_of_fixed(const struct record_options *o, uint64_t period)
 {
 	if (period < 2 || o->quiet)
@@ -246,7 +249,7 @@ static void warn_of_fixed(const struct record_options *o, uint64_t period)
 		(unsigned long long)period);
 }
 
-/* Periods are what the hardware takes; a sample stands for as many. */
+/* The period is in the hardware's unit; a sample has this weight. */
 static int choose_period(struct job *j)
 {
 	struct record_options *o = &j->o;
@@ -270,7 +273,7 @@ static int choose_period(struct job *j)
 	return 0;
 }
 
-/* Which hardware; without any, of a command, the exact engine. */
+/* Chooses the hardware; for a command without suitable hardware, the exact engine. */
 static int choose_precise(struct job *j)
 {
 	struct record_options *o = &j->o;
@@ -334,7 +337,8 @@ static int choose_rate(struct job *j)
 
 /* ---- AUX areas ---- */
 
-/* What SPE cannot do, of what was asked; its clock is the kernel's own, and whose it is the switches tell. */
+/* Refuses options that SPE cannot do. Its clock is the kernel's, and context switches identify
+ * the thread. */
 static int check_aux(struct job *j, const struct encoding *e)
 {
 	struct record_options *o = &j->o;
@@ -360,7 +364,8 @@ static int check_aux(struct job *j, const struct encoding *e)
 	return 0;
 }
 
-/* Whether the kernel locks as much memory as it is asked for. Source: linux kernel/events/core.c, perf_mmap(). */
+/* Whether the kernel allows locking this much memory. Source: linux kernel/events/core.c,
+ * perf_mmap(). */
 static bool may_lock_much(void)
 {
 	char line[32];
@@ -369,8 +374,8 @@ static bool may_lock_much(void)
 }
 
 /*
- * perf's sizes for root; for others both together are what a CPU's share of kernel.perf_event_mlock_kb (516) holds.
- * Beside an AUX area the records are few.
+ * perf's sizes for root; for other users both buffers together must fit a CPU's share of
+ * kernel.perf_event_mlock_kb (516). With an AUX area there are few records.
  */
 static int choose_rings(struct job *j)
 {
@@ -420,13 +425,14 @@ static bool large_enough(void *with)
 	return enough;
 }
 
-/* No signal ends tare until each file has its name: one that has none yet is left to close_writer(). */
+/* No signal ends tare until each file has its name; close_writer() handles a file that has none
+ * yet. */
 static int finish(struct job *j, struct tare_error *err)
 {
 	int ret, placed;
 
 	doomed_finish();
-	spare(j); /* the names may be other files' afterwards */
+	spare(j); /* afterwards the names may belong to other files */
 	ret = perfdata_writer_finish(j->writer, &j->outcome, err);
 	placed = record_alloc_place(&j->alloc, ret < 0 ? NULL : err);
 	if (!perfdata_writer_part(j->writer))
@@ -513,14 +519,14 @@ static void close_writer(struct job *j)
 	doomed_let(&before);
 }
 
-/* Nothing was recorded: another way is tried. */
+/* Nothing was recorded: resets the job to try another way. */
 static void begin_anew(struct job *j)
 {
 	close_writer(j);
 	sample_outcome_free(&j->outcome);
 }
 
-/* Nobody named an event, and there is no PMU: time itself is sampled, and said to be. */
+/* No event was given and there is no PMU: samples time instead, and reports it. */
 static bool try_clock(struct job *j, int ret)
 {
 	if (j->o.events.given || j->exact || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
@@ -540,7 +546,7 @@ static void say_clocks(const struct job *j)
 	}
 }
 
-/* Samples of `event`; NULL: of those that were asked for. */
+/* Samples of `event`; NULL: of the requested events. */
 static int sample_of(struct job *j, const char *event)
 {
 	int ret = encode(j, event);
@@ -552,7 +558,8 @@ static int sample_of(struct job *j, const char *event)
 	return ret < 0 ? ret : record(j);
 }
 
-/* Physical addresses were asked for by tare alone, and may be what was refused: the rest is asked for without. */
+/* Physical addresses were not requested by the user and may be why it was refused: tries again
+ * without them. */
 static int try_without_physical(struct job *j, int ret)
 {
 	struct record_options *o = &j->o;
@@ -571,8 +578,8 @@ static int try_without_physical(struct job *j, int ret)
 }
 
 /*
- * perf_event_open(2) is refused altogether, as in most containers. Like tare stat, the exact engine then takes a command for which no
- * event was named.
+ * perf_event_open(2) is refused completely, as in most containers. As in tare stat, the exact
+ * engine then runs a command for which no event was given.
  */
 static int without_perf(struct job *j, int ret)
 {
@@ -677,7 +684,7 @@ static int status_of(const struct sample_outcome *o)
 	if (!o->has_status)
 		return o->by_signal && o->by_signal != SIGINT ? 128 + o->by_signal : 0;
 	if ((o->timed_out || o->large_enough) && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
-		return 0; /* ended by us, as asked */
+		return 0; /* ended by tare, as requested */
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

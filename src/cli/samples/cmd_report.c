@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare report: where the samples of a recording fell. */
+/* tare report: shows where the samples of a recording are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 5000 };
 struct report_cli {
 	struct sample_options common;
 	unsigned keys;
-	char *words; /* of the fields of tracepoints among the keys */
+	char *words; /* the tracepoint fields among the keys */
 	const char *field[TRACED_KEYS_MOST];
 	size_t n_fields;
 	size_t limit;
@@ -41,7 +41,7 @@ static const struct {
 	{ "address", REPORT_ADDRESS }, { "addr", REPORT_ADDRESS },
 };
 
-/* Which words are fields is known when the recording is read. */
+/* The field names are known only when the recording is read. */
 static int add_field(struct report_cli *o, char *word, struct tare_error *err)
 {
 	if (!traced_is_key(word, strlen(word))) {
@@ -131,7 +131,7 @@ static int put_text(void *arg, struct text *out, struct tare_error *err)
 	return output_put(arg, out, err);
 }
 
-/* The column to sort by: the one named, or the first. */
+/* The column to sort by: the given one, or the first. */
 static int column_of(const struct samples *s, const char *event, uint32_t *out,
 		     struct tare_error *err)
 {
@@ -141,7 +141,7 @@ static int column_of(const struct samples *s, const char *event, uint32_t *out,
 	*out = 0;
 	if (!s->stacks->columns)
 		return 0;
-	if (!event && s->n_fields) { /* the first that has such fields */
+	if (!event && s->n_fields) { /* the first one that has such fields */
 		uint32_t least = SET_NONE;
 
 		for (size_t i = 0; i < n; i++)
@@ -173,7 +173,7 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 			*partial |= tell_partial("report", o->before, before.file, before.quality.damage, true);
 		}
 		if (ret == 0 && before.stacks->columns && s->stacks->columns) {
-			/* The same event, whichever place it has there. */
+			/* The same event, at any position in that file. */
 			f.before_column = ratio_column(
 			    before.stacks, stacks_name(s->stacks, s->stacks->column[column].name), err);
 			if (f.before_column == SET_NONE) {
@@ -190,7 +190,7 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 	return ret;
 }
 
-/* The table as it stands in JSON, and the stacks. */
+/* The table as in JSON, and the stacks. */
 static int write_page(const char *path, const struct report_shown *shown, struct tare_error *err)
 {
 	const struct stacks_about about = { .program = "all", .least = 1e-6 };
@@ -276,7 +276,8 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 	return ret;
 }
 
-/* Where amounts are counted, they are not by command: rows by command only where that was asked for, or where there is one alone. */
+/* Exact counts are not kept per command name: rows by command only if requested, or if there is
+ * only one command. */
 static void ask_for_counts(struct report_cli *o)
 {
 	o->common.read.counted = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare sharing: cache lines that threads take from each other. */
+/* tare sharing: cache lines that threads contend for. */
 #include "base/num.h"
 #include "cli/recordings.h"
 #include "profile/report/tell_names.h"

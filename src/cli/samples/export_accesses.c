@@ -11,7 +11,7 @@
 #include "output/whole_file.h"
 #include "memory/access_table.h"
 
-enum { EXIT_PARTIAL = 1 /* the recording is damaged: what could be read was exported */ };
+enum { EXIT_PARTIAL = 1 /* the recording is damaged: the readable part was exported */ };
 
 static bool ends_with(const char *path, const char *ending)
 {
@@ -45,7 +45,7 @@ static int choose(const char *name, const char *output, enum access_format *form
 	return -EINVAL;
 }
 
-/* What is not in the table. */
+/* Reports what the table does not contain. */
 static void remark_accesses(const struct command *self, const struct tare_access_loss *loss, uint64_t rows)
 {
 	const struct {

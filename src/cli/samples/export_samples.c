@@ -23,7 +23,7 @@ bool is_perfdata(const char *path)
 	bool is = false;
 
 	if (!strcmp(path, "-") || stat(path, &st) < 0)
-		return false; /* standard input cannot be looked at twice: it is a recording of regions */
+		return false; /* standard input cannot be read twice: treat it as a recording of regions */
 	if (S_ISDIR(st.st_mode))
 		return true;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -36,7 +36,7 @@ bool is_perfdata(const char *path)
 	return is;
 }
 
-/* The recorder's command line, which the file has as words. */
+/* The recorder's command line, stored in the file as words. */
 static void command_of(struct text *out, const struct samples *s)
 {
 	const struct perfdata_features *f = perfdata_features(s->file);
@@ -44,7 +44,8 @@ static void command_of(struct text *out, const struct samples *s)
 	escape_command(out, (const char *const *)f->cmdline.s, f->cmdline.n);
 }
 
-/* The root of every stack: the command that was sampled, if it was one; of a thread that executed another, the last. */
+/* The root of every stack: the command that was sampled, if there was one; for a thread that
+ * called exec, the last program. */
 static const char *program_of(const struct stacks *s)
 {
 	size_t n, threads;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare export of a recording of samples (perf.data). */
+/* tare export for a recording of samples (perf.data). */
 #ifndef CLI_SAMPLES_EXPORT_SAMPLES_H
 #define CLI_SAMPLES_EXPORT_SAMPLES_H
 
@@ -7,9 +7,10 @@
 #include "symbols/modules.h"
 #include "export/export.h"
 
-/* A file with perf.data's magic, or a directory with one. */
+/* A file with perf.data's magic, or a directory that contains one. */
 bool is_perfdata(const char *path);
-/* `names`: where they come from. *partial: not all of the file was read or decoded; standard error says what. */
+/* `names`: where names come from. *partial: part of the file was not read or decoded; reported
+ * on standard error. */
 int export_perfdata(struct out *out, const struct exporter *how, const char *path, const struct export_options *opt,
 		    const struct modules_options *names, bool *partial,
 		    struct tare_error *err);

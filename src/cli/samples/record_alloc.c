@@ -21,7 +21,7 @@ static bool beside(const char *exe, const char *where, char *out, size_t room)
 	return n > 0 && (size_t)n < room && access(out, R_OK) == 0;
 }
 
-/* In the folder tare was built in, or where it was installed, moved or not. */
+/* In the build folder, or in the installation, which may have been moved. */
 static int find_recorder(char *out, size_t room, struct tare_error *err)
 {
 	static const char *const places[] = { "memory/preload", "../" TARE_LIBDIR "/tare", "../lib/tare" };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tare record --alloc: the command's environment, so that it writes its blocks of memory beside the recording. */
+/* tare record --alloc: sets up the command's environment so that the command records its memory
+ * blocks in a second file. */
 #ifndef CLI_SAMPLES_RECORD_ALLOC_H
 #define CLI_SAMPLES_RECORD_ALLOC_H
 
@@ -8,21 +9,22 @@
 #include "base/text.h"
 
 struct record_alloc {
-	char path[FILE_PART_ROOM]; /* of the file; "": nothing is to be recorded */
-	char place[PATH_MAX];	   /* where it is to be: beside the recording */
+	char path[FILE_PART_ROOM]; /* of the file; "": record nothing */
+	char place[PATH_MAX];	   /* its final path: in the recording's folder */
 	char **envp;
 	struct text own[2];
 };
 
-/* The file, made for `most` bytes (0: as many as are any use); and an environment that names it and the recorder. */
+/* Creates the file for `most` bytes (0: the useful maximum), and an environment that names it
+ * and the recorder. */
 int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t most, struct tare_error *err);
-/* Its bytes by now. */
+/* Its current size in bytes. */
 uint64_t record_alloc_size(const struct record_alloc *a);
-/* The recording has its name, so that the file is to have its own. */
+/* Renames the file to its final name; the recording already has its own. */
 int record_alloc_place(struct record_alloc *a, struct tare_error *err);
-/* What is in it, a line or two. */
+/* Describes its contents in a line or two. */
 void record_alloc_tell(const struct record_alloc *a, struct text *out);
-/* The command did not run: no file is kept. */
+/* The command did not run: removes the file. */
 void record_alloc_forget(const struct record_alloc *a);
 void record_alloc_free(struct record_alloc *a);
 

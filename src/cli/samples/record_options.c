@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf record's options by perf's letters, and tare's own by name. */
+/* perf record's options with perf's letters, and tare's own options by name. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -125,7 +125,7 @@ static int set_branches(void *to, const char *arg, struct tare_error *err)
 	return 0;
 }
 
-/* Only clocks that can be read in the interrupt of a counter. */
+/* Only clocks that can be read in a counter's interrupt. */
 static int set_clock(void *to, const char *arg, struct tare_error *err)
 {
 	static const struct {
@@ -145,7 +145,7 @@ static int set_clock(void *to, const char *arg, struct tare_error *err)
 	return tare_fail(err, EINVAL, "samples cannot be stamped by '%.32s': mono, raw, or perf (the kernel's own)", arg);
 }
 
-/* As perf takes it: pages, or bytes with K, M or G; rounded up to a power of two. */
+/* Same syntax as perf: pages, or bytes with K, M or G; rounded up to a power of two. */
 static int size_of(const char *arg, size_t n_arg, size_t *out, struct tare_error *err)
 {
 	static const char units[] = "BKMG";
@@ -179,7 +179,7 @@ static int set_ring(void *to, const char *arg, struct tare_error *err)
 	return ret;
 }
 
-/* As perf takes it: a number and B, K, M or G. */
+/* Same syntax as perf: a number and B, K, M or G. */
 static int set_max_size(void *to, const char *arg, struct tare_error *err)
 {
 	static const char units[] = "BKMG";

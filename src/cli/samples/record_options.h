@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of `tare record`: words -> a struct. */
+/* The options of `tare record`, parsed into a struct. */
 #ifndef CLI_SAMPLES_RECORD_OPTIONS_H
 #define CLI_SAMPLES_RECORD_OPTIONS_H
 
@@ -24,7 +24,7 @@ struct record_options {
 	bool precise, no_jitter, alloc;
 	struct precise_question precise_of;
 
-	size_t ring_bytes, aux_bytes; /* 0: as it is best */
+	size_t ring_bytes, aux_bytes; /* 0: chosen automatically */
 	bool clock_given;
 	int compress;
 	bool no_build_ids, quiet;

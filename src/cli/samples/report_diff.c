@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tare report --diff: two recordings of samples, as a table or as a page with a flame graph of the difference. */
+/* tare report --diff: compares two recordings of samples, as a table or as a page with a
+ * differential flame graph. */
 #include <string.h>
 #include "cli/recordings.h"
 #include "profile/report/ratio.h"
@@ -25,7 +26,7 @@ int report_diff_check(unsigned keys, struct tare_error *err)
 	return -EINVAL;
 }
 
-/* The event that is compared, in either recording: the one named, or the first of AFTER. */
+/* The event to compare in both recordings: the given one, or the first of AFTER. */
 static int columns(const struct report_diff_cli *o, const struct samples s[REPORT_SIDES], uint32_t column[REPORT_SIDES],
 		   struct tare_error *err)
 {
@@ -97,7 +98,7 @@ static int to_output(const struct report_diff_cli *o, const struct report_diff_s
 	return ret;
 }
 
-/* Exact amounts of one side are not compared with samples of the other. */
+/* Exact counts of one side are not compared with samples of the other. */
 static int read_both(struct samples s[REPORT_SIDES], const struct report_diff_cli *o, struct tare_error *err)
 {
 	const char *path[] = { o->before, o->after };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare stat: what a command, a process or the whole machine did, in counts. Options become events
- * and a plan; a session states facts to a summary; views show its tables.
+ * tare stat: counts events of a command, a process or the whole machine. Options become events and
+ * a plan; a session passes counts to a summary; views print its tables.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@
 static const char default_events[] = "task-clock,context-switches,cpu-migrations,page-faults,"
 				     "cycles,instructions,branches,branch-misses";
 
-/* Of them, what a core's counters count. */
+/* Those that a core's counters count. */
 static const char cross_events[] = "cycles,instructions,branches,branch-misses";
 
 /* Each -d adds a row. */
@@ -45,7 +45,7 @@ static const char *const detail_events[] = {
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
 
-enum { PROFILE_ROWS = 25 /* for people, unless they say otherwise */ };
+enum { PROFILE_ROWS = 25 /* for people, unless configured otherwise */ };
 
 struct job {
 	const struct command *self;
@@ -70,13 +70,13 @@ struct job {
 	const struct launcher *launcher;
 	struct profile *profile;
 	bool profiled; /* some run */
-	struct environment environment; /* of the command, where it is fixed */
+	struct environment environment; /* of the command, if it is fixed */
 	struct fixed fixed;
-	const bool *only;               /* the events of the runs under way; NULL: all */
-	bool exact_asked;               /* by name: without exact counts the question is not answered */
+	const bool *only;               /* the events of the current runs; NULL: all */
+	bool exact_asked;               /* requested by name: without exact counts tare stat fails */
 	bool any_interval;
 	struct progress progress;
-	unsigned all_runs; /* with --split and --clean-times further ones */
+	unsigned all_runs; /* with --split and --clean-times further runs */
 	struct tare_error *err;
 };
 
@@ -91,7 +91,8 @@ static bool is_listed(const struct event_list *l, const char *name)
 	return false;
 }
 
-/* The events of a metric, as one group: parts of one ratio are counted at the same time. */
+/* Adds the events of a metric as one group: the parts of a ratio must be counted at the same
+ * time. */
 static int add_metric_events(struct event_list *l, const struct metric_row *row,
 			     struct tare_error *err)
 {
@@ -109,7 +110,7 @@ static int add_metric_events(struct event_list *l, const struct metric_row *row,
 	if (n) {
 		text_add(&group, "}");
 		ret = group.failed ? tare_fail_nomem(err) : event_list_parse(group.s, l, err);
-		err->at = -1; /* the text is ours */
+		err->at = -1; /* tare wrote this text */
 	}
 	text_free(&group);
 	formula_free(f);
@@ -145,7 +146,8 @@ static int choose_events(struct job *j)
 		ret = stat_irqs_find(&j->irqs, &j->list, j->machine, j->err);
 	if (ret == 0 && o->all_kernel && j->irqs.n)
 		ret = tare_fail(j->err, EINVAL, "instructions-minus-irqs:u counts user mode: not with --all-kernel");
-	/* A clock that nobody asked for stays one of both: it would be refused. */
+	/* With --all-user or --all-kernel, default clocks keep counting both modes: otherwise
+	 * they would be refused. */
 	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
 		if (encoding_source(&j->list.enc[i])->kernel &&
 		    (o->events.given || encoding_modes(&j->list.enc[i]) != MODES_CLOCK))
@@ -153,7 +155,8 @@ static int choose_events(struct job *j)
 	return ret;
 }
 
-/* perf's rule: the names go with the events in order; one name is for all of them. */
+/* perf's rule: cgroup names are assigned to events in order; a single name is used for all
+ * events. */
 static int choose_cgroups(struct job *j)
 {
 	const char *names = j->o.cgroups;
@@ -194,7 +197,7 @@ static int choose_cgroups(struct job *j)
 }
 
 /* The source of a name, the exact engine's among them. */
-/* Why the exact engine cannot count what was asked for; 0: it can. */
+/* Why the exact engine cannot count the events; 0: it can. */
 static int ask_exact(const struct job *j, struct tare_error *why)
 {
 	const struct stat_options *o = &j->o;
@@ -231,7 +234,7 @@ static int choose_engine(struct job *j)
 	j->exact_asked = q.wish == ENGINE_EXACT;
 	for (size_t i = 0; i < j->list.n; i++)
 		j->exact_asked |= engine_counts(&j->list.enc[i]);
-	if (!o->root) /* the machine of another root is only looked at */
+	if (!o->root) /* another root's machine is only inspected */
 		exact = engine_choose(&j->list, &q, j->err);
 	if (exact < 0)
 		return exact;
@@ -248,7 +251,7 @@ static int choose_engine(struct job *j)
 	return 0;
 }
 
-/* The same memory layout in every run: what the counts of the exact engine deserve. */
+/* The same memory layout in every run, which exact counts need to be repeatable. */
 static int choose_launch(struct job *j)
 {
 	const struct stat_options *o = &j->o;
@@ -266,9 +269,9 @@ static int choose_launch(struct job *j)
 	return ret;
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
-/* perf begins a file for people or scripts with this line. Source: perf-stat(1), "-o". */
+/* perf starts an output file with this line. Source: perf-stat(1), "-o". */
 static void begin_file(const struct job *j, struct text *out)
 {
 	char when[32] = "";
@@ -327,7 +330,7 @@ static int show(struct job *j, const struct stat_table *t, bool interval)
 	return output_put(&j->out, &text, j->err);
 }
 
-/* --html: what was shown, and with intervals each of them. */
+/* --html: the table and, with intervals, each of them. */
 static int to_page(struct job *j, const struct stat_table *t, bool interval)
 {
 	struct stat_about about = j->about;
@@ -336,7 +339,7 @@ static int to_page(struct job *j, const struct stat_table *t, bool interval)
 
 	if (!j->o.out.html)
 		return 0;
-	about.profile_limit = j->o.profile_limited ? j->o.profile_limit : 0; /* a page has room */
+	about.profile_limit = j->o.profile_limited ? j->o.profile_limit : 0; /* a page has space for them */
 	ret = metrics_of(t, j->o.metrics.asked, &m, j->err);
 	if (ret < 0)
 		return ret;
@@ -377,7 +380,7 @@ static void say_opened(const struct counting *c)
 	}
 }
 
-/* Before any command starts: if nothing of what was asked for can be counted, it does not start. */
+/* Called before any command starts: if none of the events can be counted, no command starts. */
 static int opened(void *with, const struct counting *c, struct tare_error *err)
 {
 	struct job *j = with;
@@ -405,12 +408,12 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 	}
 	for (size_t i = 0; i < c->n_enc; i++) {
 		if (!j->only || j->only[i])
-			j->list.enc[i] = c->enc[i]; /* further batches must not take it back */
+			j->list.enc[i] = c->enc[i]; /* later batches must not undo it */
 	}
 	return summary_amend(j->summary, j->list.enc, j->list.n, err);
 }
 
-/* --no-multiplex: tried before the command starts, so that no run is wasted. */
+/* --no-multiplex: checked before the command starts, so that no run is wasted. */
 static int check_fit(struct job *j)
 {
 	struct split split;
@@ -453,7 +456,7 @@ static void begin_run(void *with, unsigned run)
 	progress_show(&j->progress, (double)run / j->all_runs, "run %u of %u", run + 1, j->all_runs);
 }
 
-/* Runs of some of the events, added to those before. `only`: NULL for all. */
+/* Runs for some of the events, added to earlier runs. `only`: NULL for all. */
 static int count_batch(struct job *j, struct stat_plan *plan, const bool *only, const struct launcher *launcher,
 		       struct stat_outcome *outcome)
 {
@@ -475,7 +478,7 @@ static int count_batch(struct job *j, struct stat_plan *plan, const bool *only, 
 	return ret;
 }
 
-/* All that the launcher's runs are to count; with --split in as many rounds as it takes. */
+/* All events that the launcher's runs count; with --split in as many rounds as necessary. */
 static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask, const struct launcher *launcher,
 			struct stat_outcome *outcome)
 {
@@ -497,7 +500,8 @@ static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask,
 	return ret;
 }
 
-/* --clean-times: what the engine does not count is counted in runs without it, and so are the times. */
+/* --clean-times: events that the engine does not count, and times, are measured in runs without
+ * it. */
 static int count_apart(struct job *j, struct stat_plan *plan, struct stat_outcome *outcome)
 {
 	size_t n = j->list.n;
@@ -517,7 +521,8 @@ static int count_apart(struct job *j, struct stat_plan *plan, struct stat_outcom
 	return ret;
 }
 
-/* --cross-check: a run by registers, one by perf, and the other way round, so that a drift is in both. */
+/* --cross-check: a run with registers, one with perf, then in reverse order, so that a drift
+ * affects both. */
 static int count_by_turns(struct job *j, struct stat_plan *plan, struct stat_outcome *outcome)
 {
 	size_t n = j->list.n;
@@ -536,7 +541,7 @@ static int count_by_turns(struct job *j, struct stat_plan *plan, struct stat_out
 	return ret;
 }
 
-/* The noise budget; it may run the command again, so it comes before anything is shown. */
+/* The noise budget; it may run the command again, so it comes before the output. */
 static int explain(struct job *j, const struct stat_plan *plan, const struct stat_outcome *outcome)
 {
 	const struct stat_table *t;
@@ -609,9 +614,9 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		ret = explain(j, &plan, outcome);
 	if (ret != -ENOTSUP || !exact || j->exact_asked || (outcome->runs && !o->clean_times))
 		return ret;
-	/* Nobody asked for the engine, and it cannot run this command: nothing of it has run yet. */
+	/* The engine was not requested and cannot run this command: nothing has run yet. */
 	engine_give_up(&j->list, j->err);
-	if (outcome->runs) /* the clean runs stand; only the counts are missing */
+	if (outcome->runs) /* the clean runs are valid; only the counts are missing */
 		return summary_amend(j->summary, j->list.enc, j->list.n, j->err);
 	j->about.engine = launch_plain.engine;
 	ret = count_rounds(j, &plan, NULL, &launch_plain, outcome);
@@ -628,11 +633,11 @@ static int status_of(const struct stat_table *t)
 		return t->by_signal && t->by_signal != SIGINT ? 128 + t->by_signal : 0;
 	for (unsigned i = 0; i < t->runs && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM; i++)
 		if (t->end[i].wait_status == status)
-			return stat_failed(&t->end[i]) || t->end[i].by_signal ? 128 + SIGTERM : 0; /* ended by us, as asked */
+			return stat_failed(&t->end[i]) || t->end[i].by_signal ? 128 + SIGTERM : 0; /* ended by tare, as requested */
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* --no-multiplex: every number was counted for the whole time, or none is given. */
+/* --no-multiplex: fails unless every event was counted for the whole time. */
 static int check_whole(struct job *j, const struct stat_table *t)
 {
 	for (size_t i = 0; j->o.no_multiplex && i < t->n; i++) {
@@ -652,7 +657,8 @@ static int check_whole(struct job *j, const struct stat_table *t)
 	return 0;
 }
 
-/* Who asked for exact counts and gets none must not take the command's status for success. */
+/* If exact counts were requested and there are none, the command's status must not look like
+ * success. */
 static int check_exact(struct job *j, const struct stat_table *t)
 {
 	for (size_t i = 0; j->exact_asked && i < t->n; i++) {
@@ -665,7 +671,7 @@ static int check_exact(struct job *j, const struct stat_table *t)
 	return 0;
 }
 
-/* Beside a document that may be read for its numbers alone; not within one. */
+/* Printed next to a document whose reader may look only at the numbers; not inside it. */
 static void say_never_began(const struct job *j, const struct stat_table *t)
 {
 	struct text words = { 0 };
@@ -781,7 +787,7 @@ static int prepare(struct job *j)
 	if (ret == 0 && !o->root) {
 		ret = stat_trust_load(&j->trust, j->machine, &j->list, j->err);
 		for (size_t i = 0; ret == 0 && i < j->irqs.n; i++)
-			j->trust.view.verdict[j->irqs.less[i].event] = NULL; /* that of instructions:u is not its */
+			j->trust.view.verdict[j->irqs.less[i].event] = NULL; /* the verdict on instructions:u does not apply to it */
 		j->about.trust = &j->trust.view;
 	}
 	if (ret == 0 && o->verified_only && !o->root)
@@ -886,7 +892,7 @@ static int run(const struct command *self, int argc, char **argv)
 		int shown = finish(&j, &outcome);
 
 		if (ret < 0)
-			err = counting; /* why no more runs were counted, not why fewer are shown */
+			err = counting; /* why the number of runs counted is smaller, not why fewer are printed */
 		else
 			ret = shown;
 	}

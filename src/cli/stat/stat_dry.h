@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tare stat` would open on another machine, whose sysfs lies under a root. Nothing is run. */
+/* What `tare stat` would open on another machine, using its sysfs below a root. Runs nothing. */
 #ifndef CLI_STAT_STAT_DRY_H
 #define CLI_STAT_STAT_DRY_H
 

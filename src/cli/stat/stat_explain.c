@@ -12,7 +12,7 @@
 
 enum { LETS = BUDGET_CAUSES - BUDGET_SEEN };
 
-/* One way to launch it. */
+/* One set of launch conditions. */
 struct condition {
 	struct fixed fixed;
 	struct environment environment;
@@ -31,7 +31,7 @@ struct work {
 	struct tare_error *err;
 };
 
-/* ---- what was seen of each run ---- */
+/* ---- observations of each run ---- */
 
 static const struct stat_row *row_called(const struct stat_table *t, const char *name)
 {
@@ -91,7 +91,7 @@ static bool see(enum budget_cause cause, const struct stat_table *t, const struc
 	}
 }
 
-/* The runs of a row as the budget wants them; `room` for 1 + BUDGET_SEEN series. */
+/* The runs of a row in the form for the budget; `room` has space for 1 + BUDGET_SEEN series. */
 static struct budget_runs runs_of(const struct stat_table *t, const struct stat_row *r, double *room)
 {
 	struct budget_runs out = { .count = room };
@@ -100,7 +100,7 @@ static struct budget_runs runs_of(const struct stat_table *t, const struct stat_
 	memset(seen, true, sizeof(seen));
 	for (unsigned k = 0; k < t->runs; k++) {
 		if (r->run[k].quality == TARE_UNAVAILABLE || t->end[k].by_signal || t->end[k].never_began || t->end[k].timed_out)
-			continue; /* cut off: it has not done what the others did */
+			continue; /* cut off: it did less than the others */
 		room[out.n] = (double)r->run[k].value;
 		for (unsigned c = 0; c < BUDGET_SEEN; c++)
 			seen[c] &= see((enum budget_cause)c, t, r, k, &room[(1 + c) * t->runs + out.n]);
@@ -141,7 +141,7 @@ static int begin(struct work *w, struct condition *c, unsigned set)
 	return ret;
 }
 
-/* All but the ids of processes, which need a namespace of their own, unless they are fixed already. */
+/* All items but process IDs, which need a namespace of their own, unless they are fixed already. */
 static int begin_all(struct work *w)
 {
 	struct explained *e = &w->x->explained;
@@ -182,7 +182,7 @@ static int run_one(struct work *w, struct condition *c, unsigned number, bool *s
 
 	plan.envp = c->environment.envp;
 	plan.fixed = &c->fixed;
-	plan.partial = false; /* runs that are without different processes cannot be compared */
+	plan.partial = false; /* without different processes the runs cannot be compared */
 	plan.first_run = number;
 	plan.runs = 1;
 	plan.opened = NULL;
@@ -200,14 +200,14 @@ static int run_one(struct work *w, struct condition *c, unsigned number, bool *s
 	return ret;
 }
 
-/* In turns, so that what drifts is in all of them. */
+/* Interleaved, so that a drift affects all of them. */
 static int run_all(struct work *w, bool *stop)
 {
 	struct progress progress;
 	unsigned each = w->x->explained.conditions;
 	int ret = 0;
 
-	progress_begin(&progress, "stat", false); /* what the command writes is hidden */
+	progress_begin(&progress, "stat", false); /* the command's output is hidden */
 
 	for (unsigned n = 0; ret == 0 && !*stop && n < w->plan->runs; n++) {
 		progress_show(&progress, (double)n / w->plan->runs, "run %u of %u under %u conditions of the launch", n + 1, w->plan->runs, each);
@@ -220,7 +220,7 @@ static int run_all(struct work *w, bool *stop)
 	return ret;
 }
 
-/* What could not be fixed cannot be let vary either. */
+/* What could not be fixed cannot be varied either. */
 static int take_tables(struct work *w)
 {
 	struct explained *e = &w->x->explained;
@@ -260,7 +260,7 @@ static int rerun(struct work *w)
 	return ret;
 }
 
-/* ---- the place ---- */
+/* ---- the place of divergence ---- */
 
 static bool is_left(const struct explained_row *r)
 {
@@ -283,7 +283,7 @@ static void say_place(char *to, size_t room, const struct divergence *d, const s
 	struct text roughly = { 0 }, low = { 0 }, high = { 0 };
 
 	divergence_roughly(&roughly, r);
-	put_count(&low, &grouped, (uint64_t)d->low); /* the instruction that both executed last, where that is known */
+	put_count(&low, &grouped, (uint64_t)d->low); /* the last instruction that both executed, if it is known */
 	put_count(&high, &grouped, (uint64_t)d->high);
 	if (d->verdict == DIVERGE_PARTED && at->function && at->line)
 		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %s instructions of thread %u%s", at->function, at->file, at->line,
@@ -314,7 +314,8 @@ static void say_cause(struct explained_row *to, const struct divergence *d, cons
 	text_free(&words);
 }
 
-/* Where two runs with everything fixed part, of an exact count. Not having it is no failure of the budget. */
+/* For an exact count: where two runs with everything fixed diverge. The budget does not fail
+ * without it. */
 static void find_place(struct work *w)
 {
 	struct explained *e = &w->x->explained;
@@ -338,7 +339,7 @@ static void find_place(struct work *w)
 
 /* ---- the budget of each event ---- */
 
-/* The row of the same event in another table; NULL: it has none. */
+/* The same event's row in another table; NULL: none. */
 static const struct stat_row *same_row(const struct stat_table *t, unsigned event)
 {
 	for (size_t i = 0; t && i < t->n; i++)
@@ -402,7 +403,8 @@ int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const str
 	x->explained = (struct explained){ .runs = plan->runs };
 	if (!again)
 		x->explained.why_none = "as was asked";
-	again = again && t->runs >= BUDGET_RUNS_LEAST; /* for nothing else: they would be too few as well */
+	again = again && t->runs >= BUDGET_RUNS_LEAST; /* reruns only then: with fewer runs the
+						        * reruns would be too few as well */
 	if (again)
 		ret = rerun(&w);
 	if (ret == 0)

@@ -8,7 +8,7 @@
 
 static const char name[] = "instructions-minus-irqs";
 
-/* The encodings are the pair as it was made; one of the user's may bear that name. */
+/* Compares the encodings with the generated pair; an event of the user's may have the same name. */
 static bool is_pair(const struct encoding_list *list, size_t i)
 {
 	const struct encoding *e = &list->enc[i];
@@ -17,7 +17,7 @@ static bool is_pair(const struct encoding_list *list, size_t i)
 	       e[1].event == e->event + 1 && e[1].group == e->group;
 }
 
-/* The event of this CPU's interrupts that may be used without being tried; else why not. */
+/* This CPU's interrupts event if it can be used without a test; otherwise the reason. */
 static bool usable(struct interrupts_event *out, struct machine *m, struct tare_error *why)
 {
 	const struct pmu *const *cores;
@@ -66,7 +66,7 @@ static int check(const struct event_list *events, size_t i, struct tare_error *e
 	return -EINVAL;
 }
 
-/* The last event becomes the one behind `i`, in its group. */
+/* Moves the last event after `i`, into its group. */
 static void move_behind(struct event_list *events, size_t i)
 {
 	struct event last = events->event[events->n - 1];
@@ -102,7 +102,7 @@ static void refuse(struct encoding *e, const struct tare_error *why)
 {
 	e->unavailable = why->code;
 	e->source = &source_perf;
-	/* So that no engine takes it for instructions:u. */
+	/* So that no engine treats it as instructions:u. */
 	e->attr.type = PERF_TYPE_RAW;
 	e->attr.config = 0;
 	e->unencoded = true;

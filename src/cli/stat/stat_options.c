@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf stat's options by perf's letters, and tare's own by name. */
+/* perf stat's options with perf's letters, and tare's own options by name. */
 #include <string.h>
 #include "base/num.h"
 #include "noise/budget.h"
@@ -103,7 +103,7 @@ const struct option_row stat_option_rows[] = {
 	{ 0 },
 };
 
-/* Two counts of the same command are compared, and nothing else is shown. */
+/* The cross-check compares two counts of the same command and prints nothing else. */
 static int check_cross(const struct stat_options *o, bool has_command, struct tare_error *err)
 {
 	const struct {
@@ -125,7 +125,7 @@ static int check_cross(const struct stat_options *o, bool has_command, struct ta
 	return 0;
 }
 
-/* The budget is of whole runs of a command, each event once. */
+/* The budget needs whole runs of a command, with each event once. */
 static int check_explain(const struct stat_options *o, bool has_command, struct tare_error *err)
 {
 	const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of `tare stat`, and nothing more: words -> a struct. */
+/* The options of `tare stat`, parsed into a struct. */
 #ifndef CLI_STAT_STAT_OPTIONS_H
 #define CLI_STAT_STAT_OPTIONS_H
 
@@ -15,21 +15,21 @@ struct stat_options {
 	struct event_options events;
 	struct metric_options metrics;
 	bool null_run;
-	unsigned detail; /* how many -d */
+	unsigned detail; /* number of -d */
 
 	const char *pids, *tids, *cgroups;
 	bool all_cpus, no_inherit;
 	struct cpus cpus;
 	enum stat_by by;
 
-	unsigned runs; /* 0: for ever */
+	unsigned runs; /* 0: no limit */
 	uint64_t interval_ns, timeout_ns, delay_ns;
 	unsigned intervals;
 	bool start_disabled, no_multiplex, split;
 	const char *control;
 	enum engine_wish engine;
 	const char *via, *device_root, *cpu_model; /* with ENGINE_MSR */
-	bool cross_check;			   /* likewise */
+	bool cross_check;			   /* also with ENGINE_MSR */
 	bool clean_times;
 	bool verified_only, correct;
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
@@ -38,7 +38,7 @@ struct stat_options {
 	struct fixed fixed; /* --deterministic: the fixed items */
 	enum profile_by profile;
 	size_t profile_limit; /* 0: all */
-	bool profile_limited; /* it was given */
+	bool profile_limited; /* given explicitly */
 
 	struct output_options out; /* or a format of enum stat_format */
 	const char *separator;
@@ -56,7 +56,8 @@ struct stat_options {
 	}
 
 extern const struct option_row stat_option_rows[];
-/* Combinations that make no sense, said in one line. `has_command`: words follow the options. */
+/* Refuses combinations that make no sense, with a one-line error. `has_command`: words follow
+ * the options. */
 int stat_options_check(struct stat_options *o, bool has_command, struct tare_error *err);
 void stat_options_free(struct stat_options *o);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of tare stat --html: what --format json says, and each interval. */
+/* The page of tare stat --html: the data of --format json, and each interval. */
 #ifndef CLI_STAT_STAT_PAGE_H
 #define CLI_STAT_STAT_PAGE_H
 
@@ -10,7 +10,7 @@
 
 struct stat_page {
 	struct page_file file;
-	struct text intervals; /* documents, one in a line */
+	struct text intervals; /* documents, one per line */
 };
 
 #define STAT_PAGE_INIT                                                                             \
@@ -19,7 +19,7 @@ struct stat_page {
 	}
 
 int stat_page_interval(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m, struct tare_error *err);
-/* The whole, and the file takes its place. */
+/* Writes the whole page and moves the file to its final name. */
 int stat_page_write(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m, const struct stat_about *about,
 		    time_t started, struct tare_error *err);
 void stat_page_close(struct stat_page *p);

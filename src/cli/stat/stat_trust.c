@@ -9,7 +9,7 @@
 #include "count/counting.h"
 #include "launch/engine.h"
 
-/* One of the core's counters is to be used. */
+/* Whether one of the core's counters is used. */
 static bool uses_core(const struct encoding_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -22,10 +22,10 @@ static bool uses_core(const struct encoding_list *list)
 	return false;
 }
 
-/* Those that show without trying anything; two kinds of core show in the table by themselves. */
+/* Faults that are visible without a test; several kinds of core are visible in the table. */
 static int look_for_faults(struct stat_trust *t, struct tare_error *err)
 {
-	static struct host host; /* some KiB: not for the stack */
+	static struct host host; /* several KiB: too large for the stack */
 	size_t n;
 
 	if (host_look(&host, NULL, NULL) < 0)
@@ -41,7 +41,8 @@ static int look_for_faults(struct stat_trust *t, struct tare_error *err)
 	return 0;
 }
 
-/* Opened for this thread and closed again: who may not count the kernel's part counts the other, and a verdict is of what is counted. */
+/* Opens it for this thread and closes it again. A user who may not count the kernel counts user
+ * mode only, and the verdict must be for what is counted. */
 static int open_once(struct stat_trust *t, const struct encoding_list *list, struct tare_error *err)
 {
 	struct place self = { .cpu = -1, .shown = { .cpu = -1 } };
@@ -97,7 +98,8 @@ int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct 
 	return 0;
 }
 
-/* A time is no count: nothing to verify. An exact count is one by construction. */
+/* A time is not a count, so there is nothing to verify; an exact count is correct by
+ * construction. */
 static bool needs_none(const struct encoding *e)
 {
 	return encoding_source(e)->exact || encoding_source(e)->clock || !strcmp(e->unit, "ns");
@@ -182,7 +184,7 @@ int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table,
 	return 0;
 }
 
-/* The row of the event that counts this CPU's interrupts in user mode, if it is among them. */
+/* The row of the event that counts this CPU's interrupts in user mode, if there is one. */
 static const struct stat_row *interrupts_row(struct machine *machine, const struct stat_table *table)
 {
 	const struct encode_options how = { .keep_unavailable = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare diverge: the first instruction behind which two runs of a command go different ways, and why. */
+/* tare diverge: finds the first instruction after which two runs of a command diverge, and why. */
 #include <stdio.h>
 #include <unistd.h>
 #include "output/output.h"
@@ -42,7 +42,8 @@ static const struct option_row diverge_opts[] = {
 
 struct looked {
 	struct progress progress;
-	unsigned begun, runs; /* so many are made if all go the same way; where they part it is not known how many */
+	unsigned begun, runs; /* number of runs if none diverges; if they diverge, the number is
+			       * not known in advance */
 	bool parted;
 };
 
@@ -51,7 +52,7 @@ static void show_progress(void *with, unsigned pair, unsigned run)
 	struct looked *l = with;
 	unsigned done = l->begun++;
 
-	l->parted |= pair > 1 && run == 0; /* as long as they do not, each is compared with the first */
+	l->parted |= pair > 1 && run == 0; /* until one diverges, each run is compared with the first */
 	if (!l->parted && done < l->runs)
 		progress_show(&l->progress, (double)done / l->runs, "run %u; if all %u go the same way", done + 1, l->runs);
 	else
@@ -88,7 +89,7 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 
 	plan.envp = environment.envp;
 	plan.with = &looked;
-	progress_begin(&looked.progress, "diverge", false); /* what the command writes is hidden */
+	progress_begin(&looked.progress, "diverge", false); /* the command's output is hidden */
 	plan.progress = show_progress;
 	if (ret == 0)
 		ret = exact_probe(err);
@@ -128,7 +129,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 	fixed_parse(NULL, &o.fixed, &err);
 	rest = options_parse(self, argc, argv, &o, &status);
-	o.fixed.env_open = false; /* all runs are in one environment */
+	o.fixed.env_open = false; /* all runs have the same environment */
 	if (rest < 0)
 		return status;
 	if (rest == argc) {

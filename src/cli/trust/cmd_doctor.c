@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare doctor: can this user count here, and if not, what to type. */
+/* tare doctor: checks what this user can measure, and how to fix what is not possible. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct doctor_options o = { 0 };
-	static struct host host; /* some KiB each: not for the stack */
+	static struct host host; /* several KiB each: too large for the stack */
 	static struct diagnosis diagnosis;
 	struct text out = { 0 };
 	int status, rest = options_parse(self, argc, argv, &o, &status);
@@ -78,7 +78,7 @@ static int run(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
-	/* Sorted: the first is the worst. */
+	/* Sorted, the worst first. */
 	if (o.strict && diagnosis.verdict == VERDICT_HARDWARE && diagnosis.findings && diagnosis.finding[0].mark != MARK_OK)
 		return EXIT_FINDINGS;
 	return diagnosis.verdict;

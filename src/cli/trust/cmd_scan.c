@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare scan: which event selectors count, documented or not, and what. */
+/* tare scan: finds event selectors that count something, documented or not, and what they count. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 enum { STATE_MOST = 256 << 20, SAVE_SECONDS = 1, SELECTS_USUAL = 1024, KNOWN_MOST = 24 };
 
-/* Counted beside, for what follows one of them. */
+/* Counted as well, to find events that follow one of them. */
 static const char known_events[] = "instructions,cycles,branches,branch-misses,cache-references,cache-misses,ref-cycles,bus-cycles,"
 				   "stalled-cycles-frontend,stalled-cycles-backend,L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,"
 				   "LLC-loads,LLC-load-misses,dTLB-loads,dTLB-load-misses,iTLB-load-misses,page-faults,context-switches,cpu-migrations";
@@ -84,9 +84,9 @@ struct job {
 	struct scan_plan plan;
 	struct workshop *shop;
 	char state[4096], table[4096];
-	int lock; /* of `state`, until the end; below 0: not had */
+	int lock; /* descriptor of `state`, open until the end; below 0: not open */
 	time_t saved;
-	struct tare_error unsaved; /* why what was counted cannot be kept */
+	struct tare_error unsaved; /* why the counts cannot be saved */
 	struct scan_names names;
 	struct scan_event column[KNOWN_MOST + 1];
 	struct scan_known known[KNOWN_MOST + 1];
@@ -113,7 +113,8 @@ static int save(struct job *j, struct tare_error *err)
 	return ret;
 }
 
-/* A kill loses a second's work; a signal that asks nicely loses nothing. What cannot be kept is not counted on. */
+/* A kill loses at most a second of work; a signal that tare can handle loses nothing. Stops if
+ * the counts cannot be saved. */
 static int progress(void *with, int pass, size_t done, size_t all)
 {
 	struct job *j = with;
@@ -182,7 +183,8 @@ static int make_plan(struct job *j, struct tare_error *err)
 	return workshop_open(&j->shop, j->pmu->cpus.n ? j->pmu->cpus.cpu[0] : -1, err);
 }
 
-/* Go on where an earlier scan of the same work on the same PMU stopped; what was not counted then is tried again. */
+/* Resumes an earlier scan of the same work on the same PMU; events that could not be counted
+ * then are tried again. */
 static int take_up(struct job *j, struct tare_error *err)
 {
 	struct scan old = { .cpu = "" };
@@ -218,7 +220,7 @@ static int take_up(struct job *j, struct tare_error *err)
 	return 0;
 }
 
-/* Encode a list as tare stat would, in the mode of the scan. */
+/* Encodes a list as tare stat would, in the scan's mode. */
 static int encode(struct job *j, const char *text, struct encoding_list *out, struct tare_error *err)
 {
 	const struct encode_options how = { .keep_unavailable = true };
@@ -318,7 +320,7 @@ static int explain(struct job *j, char *const argv[], struct tare_error *err)
 		v.like_event = like;
 	if (ret == 0)
 		ret = scan_explain(&j->scan, j->known, j->n_known, f, err);
-	if (ret == 0) { /* what was found is shown even where it cannot be kept */
+	if (ret == 0) { /* the findings are printed even if they cannot be saved */
 		struct tare_error unkept = TARE_ERROR_INIT;
 		int kept = keep_table(j, &v, &unkept);
 
@@ -332,7 +334,7 @@ static int explain(struct job *j, char *const argv[], struct tare_error *err)
 	return ret;
 }
 
-/* Two that go on with one file would each lose what the other counted. */
+/* Two scans that use the same file would each overwrite the other's counts. */
 static int lock_state(struct job *j, struct tare_error *err)
 {
 	j->lock = state_lock_now(j->state, err);

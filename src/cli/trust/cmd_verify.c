@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare verify [KIND]: can what is counted be believed, here and now. */
+/* tare verify [KIND]: checks whether counts on this machine can be trusted. */
 #include <stdio.h>
 #include <string.h>
 #include "base/text.h"
@@ -54,7 +54,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return show_kinds(self);
-	if (argc == 1 || argv[1][0] == '-') /* of all, whether counts are right */
+	if (argc == 1 || argv[1][0] == '-') /* default: whether counts are correct */
 		return verify_counts.run(&verify_counts, argc, argv);
 	for (const struct command *const *k = verify_kinds; argc > 1 && *k; k++)
 		if (!strcmp(argv[1], kind_name(*k)))

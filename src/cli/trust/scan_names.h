@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which event selectors have a documented name. */
+/* The documented names of event selectors. */
 #ifndef CLI_TRUST_SCAN_NAMES_H
 #define CLI_TRUST_SCAN_NAMES_H
 
@@ -12,11 +12,11 @@ struct scan_names {
 	size_t n;
 };
 
-/* All that the tables of this machine say in terms of event and umask alone. */
+/* All events of this machine's tables that consist of event and umask only. */
 int scan_names_read(struct scan_names *out, struct machine *m, struct tare_error *err);
 void scan_names_free(struct scan_names *all);
 
-/* "" where there is none. `with`: the names. */
+/* "" if there is none. `with`: the names. */
 const char *scan_name_of(const void *with, uint32_t select, uint32_t umask);
 
 #endif

@@ -39,7 +39,7 @@ int scan_table_path(char *out, size_t room, const char *cpu, const char *pmu, bo
 	return path_of(out, room, "XDG_DATA_HOME", ".local/share", kernel ? "-kernel.txt" : ".txt", cpu, pmu, err);
 }
 
-/* One that makes no sense is told of and passed over: it must not keep tare from listing the rest. */
+/* A malformed table is reported and skipped: it must not keep tare from listing the others. */
 static bool is_table(const char *path)
 {
 	struct vendor_file file = { 0 };

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where verdicts are kept: $XDG_STATE_HOME/tare/verdicts where that variable is set; else, for root, /var/lib/tare/verdicts, and for
- * others $HOME/.local/state/tare/verdicts. Read is that file; where the variable is not set, /var/lib/tare/verdicts as well, whose verdicts
- * give way to one's own.
+ * Where verdicts are stored: $XDG_STATE_HOME/tare/verdicts if that variable is set; otherwise
+ * /var/lib/tare/verdicts for root and $HOME/.local/state/tare/verdicts for other users. That file
+ * is read. If the variable is not set, /var/lib/tare/verdicts is read as well; the user's own
+ * verdicts take precedence.
  */
 #ifndef CLI_TRUST_VERDICT_FILE_H
 #define CLI_TRUST_VERDICT_FILE_H
 
 #include "verify/verdicts.h"
 
-/* Where this user's verdicts go. False: nowhere (no HOME). */
+/* The path of this user's verdicts. False: none (no HOME). */
 bool verdict_path(char *out, size_t room);
 
-/* All that hold for this machine. A file that is not there is no error, one that is damaged is: err names it, the other is read all the same. */
+/* All verdicts that apply to this machine. A missing file is no error; a damaged one is: err
+ * names it, and the other file is read anyway. */
 int verdict_load(struct verdicts *out, struct tare_error *err);
 
-/* Add these, at once for all who read meanwhile: a new file in the place of the old one. -errno: nothing was changed. */
+/* Adds these atomically for concurrent readers: a new file replaces the old one. -errno: nothing
+ * was changed. */
 int verdict_keep(const struct verdict *one, size_t n, struct tare_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of `tare verify`: each a command of its own, in a file of its own, with a row in cmd_verify.c. */
+/* The kinds of `tare verify`: each is a command in its own file, with a row in cmd_verify.c. */
 #ifndef CLI_TRUST_VERIFY_H
 #define CLI_TRUST_VERIFY_H
 
@@ -8,30 +8,31 @@
 #include "output/options/output_options.h"
 #include "launch/same_input.h"
 
-/* Exit statuses of all kinds, beside EXIT_CANNOT_MEASURE. */
+/* Exit statuses of all kinds, in addition to EXIT_CANNOT_MEASURE. */
 enum {
 	EXIT_VERIFIED = 0,
-	EXIT_NOT_VERIFIED = 1, /* it was tried, and the result says no */
+	EXIT_NOT_VERIFIED = 1, /* the test ran and failed */
 };
 
 /* Member `form` of the options of each kind, and of tare diverge. */
 struct verify_form {
 	struct output_options out;
-	uint64_t timeout_ns; /* of one run of a command, and of reading its standard input; 0: none */
+	uint64_t timeout_ns; /* for one run of a command, and for reading its standard input; 0: none */
 };
 
 #define VERIFY_OUTPUT_ROWS(schema)                                                                                     \
 	OUTPUT_FORMAT_ROWS(form.out, "text (default) or json (schema " schema ")", "text", "json"),                    \
 	BLOCK_ROW(form.out, output_file_rows)
-extern const struct option_row verify_timeout_rows[]; /* a block */
+extern const struct option_row verify_timeout_rows[]; /* an option block */
 
-/* same_input_begin(); what a user may have to do for it is said on standard error. */
+/* same_input_begin(); prints on standard error what the user may have to do for it. */
 int verify_begin_input(const struct command *self, const struct verify_form *form, struct same_input *in, struct tare_error *err);
 
-/* Where results were kept for other commands, on standard error, if -o takes the result elsewhere or it does not say so. */
+/* Prints on standard error where results were stored for other commands, if -o redirects the
+ * result or the result does not contain the path. */
 void verify_say_kept(const struct verify_form *form, bool in_result, const char *name, const char *path);
 
-/* `name` is "verify KIND", as messages and --help show it; run() gets argv[0] as KIND. */
+/* `name` is "verify KIND", as in messages and --help; run() gets KIND as argv[0]. */
 extern const struct command *const verify_kinds[]; /* ends with NULL */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare verify counts: each event counts work of known size, and is told what it is worth. */
+/* tare verify counts: each event counts work of known size and gets a verdict. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ struct counts_options {
 	struct verify_form form;
 	struct event_options events;
 	bool no_store;
-	char stored[256], why_not[400]; /* where verdicts were kept, or why not; "": nowhere was asked for */
+	char stored[256], why_not[400]; /* where verdicts were stored, or why not; "": not requested */
 };
 
 #define OPTIONS struct counts_options
@@ -38,10 +38,10 @@ struct row {
 	const struct encoding *event;
 	struct verify_result result;
 	bool interrupts_known;
-	char why[sizeof(((struct tare_error *)0)->what)]; /* of what did not count the work; else "" */
+	char why[sizeof(((struct tare_error *)0)->what)]; /* why the work was not counted; else "" */
 };
 
-/* What the kernel counts by itself stays 0 where nothing of the kind happens: that is no fault. */
+/* Events that the kernel counts stay 0 if nothing of that kind happens: that is no fault. */
 static void excuse_idle(struct verify_result *r, const struct perf_event_attr *attr)
 {
 	if (r->verdict != VERIFY_DEAD ||
@@ -66,7 +66,7 @@ static void judge(struct row *row, struct machine *machine)
 		return;
 	}
 	if (engine_counts(row->event))
-		; /* it says why not */
+		; /* it reports why not */
 	else if (row->event->place != PLACE_TASK)
 		tare_fail(&err, ENOTSUP, "it counts whole CPUs or units, not a thread's work");
 	else if (source->clock)
@@ -160,7 +160,7 @@ static void put_json(struct text *out, const struct counts_options *o, const str
 	json_into(out, &j);
 }
 
-/* For tare stat. That they cannot be kept is no failure of what was asked. */
+/* For tare stat. It is no failure if they cannot be stored. */
 static void keep(struct counts_options *o, struct machine *machine, const struct row *row, size_t n)
 {
 	struct verdict *one = calloc(n + 1, sizeof(*one)), first = { .time = time(NULL) };
@@ -199,7 +199,7 @@ static int show(const struct counts_options *o, const struct row *row, size_t n,
 	return document_close(&to, err);
 }
 
-/* What all of them say together. */
+/* The combined result of all rows. */
 static int status_of(const struct row *row, size_t n, struct tare_error *err)
 {
 	bool any = false, bad = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tare verify faults: known faults of CPUs, hypervisors and kernels (data/faults.txt), looked for on this machine. */
+/* tare verify faults: checks this machine for known faults of CPUs, hypervisors and kernels
+ * (data/faults.txt). */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,7 +89,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct faults_options o = { .root = NULL };
-	static struct host host; /* some KiB: not for the stack */
+	static struct host host; /* several KiB: too large for the stack */
 	static struct fault_finding found[FAULTS_MOST];
 	int status, rest = options_parse(self, argc, argv, &o, &status), ret;
 	bool present = false;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare verify launch: runs a command with everything fixed, then with each item left out, and says by how much its
- * instructions differ then. What does not differ by itself within one shell is made to differ as it would between two: the
- * size of the environment, its order, its variables, the width of process ids, the working directory's name, the locale, the order
- * of directories.
+ * tare verify launch: runs a command with everything fixed, then with each item left out, and
+ * reports how much its instruction count changes. Items that do not vary within one shell are
+ * varied as they would between two shells: the size of the environment, its order, its variables,
+ * the width of process IDs, the working directory's name, the locale, the order of directory
+ * entries.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 
 enum { RUNS_USUAL = 5, RUNS_MOST = 1000, OTHER_STEP = 173, OTHER_VARIABLES = 5 };
 
-/* Items that are left out by being done in another way each time. */
+/* Items that are left out by setting them to another value each time. */
 #define OTHERWISE (FIXED(PID) | FIXED(CWD) | FIXED(READDIR))
 
 struct launch_options {
@@ -52,8 +53,9 @@ struct job {
 	struct trial trial;
 	struct launch_options *o;
 	struct launch_report report;
-	struct trial_run usual; /* what the others' output and end are compared with: the first, unless that is set apart */
-	char **environment; /* the caller's, with room for one more */
+	struct trial_run usual; /* the run whose output and exit status the others are compared
+				 * with: the first, unless it is reported separately */
+	char **environment; /* the caller's, with space for one more */
 	size_t n_environment;
 	struct trial_run last;
 	struct same_input input;
@@ -70,7 +72,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* In the place of one of that name, or behind the others. How many there are then. */
+/* Replaces the variable of that name, or appends it. Returns the new number of variables. */
 static size_t set_variable(char **envp, size_t vars, char *variable)
 {
 	size_t name = strcspn(variable, "=") + 1;
@@ -84,7 +86,8 @@ static size_t set_variable(char **envp, size_t vars, char *variable)
 	return vars + 1;
 }
 
-/* As another shell would have it, in its n-th version; `other` holds the variable that makes the difference. */
+/* Changes the item as another shell would, in its n-th version; `other` stores the changed
+ * variable. */
 static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n, char **envp, char *other)
 {
 	static char locales[][24] = { "LC_ALL=C", "LC_ALL=en_US.UTF-8" }, zones[][24] = { "TZ=EST5EDT", "TZ=<+0530>-5:30" };
@@ -115,7 +118,7 @@ static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n,
 	envp[vars] = NULL;
 }
 
-/* What vary() sets stays, where env is fixed. */
+/* Keeps the variable that vary() sets if env is fixed. */
 static const char *kept_of(const struct fixed *f, unsigned off, char room[2 * FIXED_KEPT_BYTES])
 {
 	const char *varied = off & FIXED(ENVIRONMENT) ? "TARE_OTHER_SHELL" : off & FIXED(LOCALE) ? "LC_ALL:TZ" : off & FIXED(CWD) ? "PWD" : "";
@@ -167,7 +170,7 @@ static bool alike(const struct trial_run *a, const struct trial_run *b)
 	return a->instructions == b->instructions && a->output == b->output && a->wait_status == b->wait_status;
 }
 
-/* `counts` has room for n. */
+/* `counts` has space for n. */
 static void sum_up(const struct trial_run *usual, const struct trial_run *run, unsigned n, uint64_t *counts, struct launch_runs *out)
 {
 	*out = (struct launch_runs){ .runs = n };
@@ -184,7 +187,7 @@ static void sum_up(const struct trial_run *usual, const struct trial_run *run, u
 		out->different += !i || counts[i] != counts[i - 1];
 }
 
-/* The very first run beside the others, which found what it left behind. */
+/* Compares the very first run with the others, which may find files that it left behind. */
 static void look_at_first(struct launch_report *r, const struct trial_run *run, uint64_t *counts)
 {
 	uint64_t count = run->instructions, gap;
@@ -206,7 +209,8 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 	uint64_t *counts = calloc(runs, sizeof(*counts));
 	int ret = run && counts ? 0 : tare_fail_nomem(j->err);
 
-	/* Ids of a namespace are there anyway, and without the item have other widths; so do names, and directories another order. */
+	/* With a PID namespace IDs still exist but have other widths without the item; likewise
+	 * the working directory gets another name and directory entries another order. */
 	f.set = fixed_tried(&f) & ~(off & ~OTHERWISE);
 	f.missed = f.lost = 0;
 	for (unsigned n = 0; ret == 0 && n < runs; n++) {
@@ -227,7 +231,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		sum_up(&j->usual, run + from, runs - from, counts, out);
 	if (f.stripped[0] && !j->o->fixed.stripped[0])
 		memcpy(j->o->fixed.stripped, f.stripped, sizeof(f.stripped));
-	if (!off) /* what the launcher could not have */
+	if (!off) /* items that the launcher could not fix */
 		for (unsigned i = 0; i < FIXED_ITEMS; i++)
 			if (f.missed & 1u << i)
 				(f.lost & 1u << i ? fixed_lose : fixed_miss)(&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
@@ -241,7 +245,7 @@ static int run_conditions(struct job *j)
 	unsigned items = fixed_had(&j->o->fixed);
 	int ret;
 
-	progress_begin(&j->progress, "verify launch", false); /* what the command writes is hidden */
+	progress_begin(&j->progress, "verify launch", false); /* the command's output is hidden */
 	j->all_runs = j->o->runs * (1 + (unsigned)__builtin_popcount(items));
 	ret = run_all(j, 0, &j->report.all);
 
@@ -306,7 +310,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 	fixed_parse(NULL, &o.fixed, &err);
 	rest = options_parse(self, argc, argv, &o, &status);
-	o.fixed.env_open = false; /* all runs are in one environment, but where env is varied */
+	o.fixed.env_open = false; /* all runs have the same environment, unless env is varied */
 	if (rest < 0)
 		return status;
 	if (rest == argc) {

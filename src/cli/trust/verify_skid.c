@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare verify skid: samples events that one known instruction of a loop causes, at each precise level, and says how far
- * from it the samples lie.
+ * tare verify skid: samples events that one known instruction of a loop causes, at each precise
+ * level, and reports how far the samples are from it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum { LEVELS = 4, ROWS_MOST = 32, CLOCK_PERIOD = 100003, TIMES_MOST = 8192 };
 struct skid_options {
 	struct verify_form form;
 	bool no_store;
-	char stored[256], why_not[400]; /* where it was kept, or why not; "": that was not asked for */
+	char stored[256], why_not[400]; /* where it was stored, or why not; "": not requested */
 };
 
 #define OPTIONS struct skid_options
@@ -67,7 +67,7 @@ static void say_why(struct skid_row *r, int code)
 		snprintf(r->why, sizeof(r->why), "%s", strerror(code));
 }
 
-/* Software events have one level; so has what is not there at all. */
+/* Software events have one level; so do missing events. */
 static size_t measure_event(const struct skid_event *e, struct skid_row *row, struct skid *s)
 {
 	size_t n = 0;
@@ -106,7 +106,7 @@ static void measure_clock(struct skid_report *r)
 	free(t);
 }
 
-/* For tare report. That it cannot be kept is no failure of what was asked. Too few samples tell of nothing. */
+/* For tare report. It is no failure if it cannot be stored. Too few samples are not stored. */
 static void keep(struct skid_options *o, const struct skid_report *r)
 {
 	struct skid_kept one[ROWS_MOST], first = { .time = time(NULL) };

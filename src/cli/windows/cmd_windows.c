@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare windows: a row of all counters for each window of a run. Options become one group of events and a plan; a
- * session states windows to a table; views show it.
+ * tare windows: prints a row of all counters for each window of a run. Options become one group of
+ * events and a plan; a session passes windows to a table; views print it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ struct job {
 	struct output out;
 	struct page_file page;
 	struct style style;
-	bool exact, asked; /* the exact engine; because the user named it, or an event of it */
+	bool exact, asked; /* the exact engine; requested by name or by one of its events */
 	struct tare_error *err;
 };
 
@@ -55,7 +55,7 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-/* The leader, and behind it the others, each once. */
+/* The leader followed by the others, each once. */
 static int encode(struct job *j, const char *leader, const char *others)
 {
 	const struct encode_options how = { .keep_unavailable = true,
@@ -78,7 +78,7 @@ static int encode(struct job *j, const char *leader, const char *others)
 	if (ret == 0)
 		ret = pmu_encode(j->machine, &events, &how, &j->list, j->err);
 	if (ret < 0 && (!j->o.events.text || strcmp(group.s, j->o.events.text)))
-		j->err->at = -1; /* the text is ours */
+		j->err->at = -1; /* tare wrote this text */
 	for (size_t i = 0; ret == 0 && i + 1 < j->list.n; i++)
 		if (j->list.enc[i].event == j->list.enc[i + 1].event)
 			ret = tare_fail(j->err, EINVAL,
@@ -124,7 +124,7 @@ static bool opens(const struct encoding *e)
 	return true;
 }
 
-/* Of events that nobody asked for by name, those that this machine cannot count are left out. */
+/* Leaves out default events that this machine cannot count. */
 static void drop_uncountable(struct job *j)
 {
 	for (size_t i = 1; i < j->list.n;) {
@@ -167,8 +167,8 @@ static bool any_exact(const struct encoding_list *l)
 }
 
 /*
- * The exact engine takes them where it was asked for, or where the processor's counters cannot make such windows
- * and it can. *why says why it cannot be.
+ * Uses the exact engine if requested, or if it can make such windows and the processor's counters
+ * cannot. *why: why it cannot be used.
  */
 static int choose_engine(struct job *j)
 {
@@ -208,7 +208,7 @@ static int choose_engine(struct job *j)
 	return ret;
 }
 
-/* A time is of a clock; and N:cpu-clock is a time, too. */
+/* A time needs a clock; N:cpu-clock is a time, too. */
 static int check_time(struct job *j)
 {
 	const struct sample_how how = { .period = j->o.every };
@@ -224,7 +224,7 @@ static int check_time(struct job *j)
 	return tare_fail(j->err, ERANGE, "the kernel's clocks make no windows of less than 10 us");
 }
 
-/* The exact engine does not count an event: of those that it was not chosen for, why it is here. */
+/* The exact engine does not count an event: unless it was requested, reports why it is used. */
 static int refuse_uncounted(struct job *j, const struct encoding *e)
 {
 	if (j->asked) {
@@ -239,7 +239,7 @@ static int refuse_uncounted(struct job *j, const struct encoding *e)
 	return -EINVAL;
 }
 
-/* Under the exact engine only what it counts can be in a window. */
+/* Under the exact engine a window can contain only events that the engine counts. */
 static int check_exact(struct job *j)
 {
 	const struct {
@@ -348,7 +348,7 @@ static int status_of(const struct window_end *e)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* What CSV has no row for. */
+/* Reports what CSV has no row for. */
 static void say_rest(const struct job *j, const struct windows_table *t)
 {
 	const struct style plain = { 0 };
@@ -382,7 +382,7 @@ static int drain(void *with, const void *bytes, size_t n)
 	return output_put(&j->out, &t, j->err);
 }
 
-/* CSV or JSON, as it is made. */
+/* CSV or JSON, written as it is generated. */
 static int to_program(struct job *j, const struct windows_table *t)
 {
 	struct out out;
@@ -394,7 +394,7 @@ static int to_program(struct job *j, const struct windows_table *t)
 	else
 		windows_json(&out, t, &j->about);
 	ret = out_close(&out);
-	if (ret < 0 && !j->err->code) /* drain() says why it failed */
+	if (ret < 0 && !j->err->code) /* drain() reports why it failed */
 		ret = tare_fail_nomem(j->err);
 	return ret;
 }
@@ -434,7 +434,7 @@ static int show(struct job *j)
 	return ret == 0 && j->o.out.html ? to_page(j, t) : ret;
 }
 
-/* If the temporary file is full, shows the windows until then, and fails. */
+/* If the temporary file is full, prints the windows up to then, and fails. */
 static int look_and_show(struct job *j)
 {
 	struct tare_error why;

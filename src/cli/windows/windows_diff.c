@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare windows diff: two runs by the count that makes their windows. */
+/* tare windows diff: compares two runs by the count that divides their windows. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

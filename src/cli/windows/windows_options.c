@@ -6,7 +6,7 @@
 
 #define OPTIONS struct windows_options
 
-/* N, N:EVENT, a time or a time of a clock: 1000000, 1M, 1M:cycles:u, 10ms, 10ms:task-clock */
+/* N, N:EVENT, a time or a clock's time: 1000000, 1M, 1M:cycles:u, 10ms, 10ms:task-clock */
 static int set_every(void *to, const char *arg, struct tare_error *err)
 {
 	struct windows_options *o = to;

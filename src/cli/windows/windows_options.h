@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of `tare windows`: words -> a struct. */
+/* The options of `tare windows`, parsed into a struct. */
 #ifndef CLI_WINDOWS_WINDOWS_OPTIONS_H
 #define CLI_WINDOWS_WINDOWS_OPTIONS_H
 
@@ -11,8 +11,8 @@ struct windows_options {
 	struct event_options events;
 	struct metric_options metrics;
 
-	uint64_t every, every_ns; /* of the event; or of time */
-	bool every_timed;	  /* it was given as a time; of the event's, where one is named */
+	uint64_t every, every_ns; /* of the event, or a time */
+	bool every_timed;	  /* given as a time; of the event if one is named */
 	char leader[160];	  /* "": instructions */
 	bool every_given, poll;
 	const char *pids, *tids;
