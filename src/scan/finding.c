@@ -4,12 +4,12 @@
 #include "scan/finding_private.h"
 
 enum {
-	INTERRUPTS_FEW = 3, /* with fewer, nothing is said of them */
+	INTERRUPTS_FEW = 3, /* with fewer, interrupts are ignored */
 	PAIRS_MOST = 300,   /* events among which sums of two are looked for */
 	STEADY = 3,	    /* of the rounds */
 };
 
-#define HITS 0.5 /* of the interrupts seen around the long work; the rest came beside it */
+#define HITS 0.5 /* share of the interrupts around the long work that hit it; the rest arrived before or after it */
 #define FOLLOWS_LEAST 0.95
 #define CLOSE_LEAST 0.8
 
@@ -20,7 +20,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The most frequent of a row's samples, or their median where none is frequent. */
+/* The most frequent of a row's samples, or their median if none is frequent. */
 static int64_t typical_of(const struct scan *s, const struct scan_event *e, size_t row, bool *steady, double *spread)
 {
 	int64_t x[SCAN_ROUNDS], found;
@@ -57,7 +57,7 @@ static void make_shape(const struct scan *s, const struct scan_event *e, struct 
 	for (size_t i = 0; i + 1 < s->rows; i++) {
 		double more = (double)(out->typical[i + 1] - out->typical[i]), turns = (double)(s->row[i + 1].turns - s->row[i].turns);
 
-		/* What is within the spread of either row is no more than chance. */
+		/* A difference within the spread of either row is due to chance. */
 		if (s->row[i].kind == s->row[i + 1].kind && fabs(more) > spread[i] + spread[i + 1])
 			out->slope[s->row[i].kind] = more / turns;
 	}
@@ -75,7 +75,8 @@ static void make_table(const struct scan *s, struct table *t)
 			const struct kernel *k = kernel_at(kind);
 
 			work_retires(kind, (enum work_class)c, 1, &t->sure[kind][c]);
-			t->sure[kind][c] |= kind == WORK_PAGES; /* of new pages, the same ones again are taken off */
+			t->sure[kind][c] |= kind == WORK_PAGES; /* of new pages, minus the same
+								 * pages accessed again */
 			t->class[kind][c] = k ? (double)k->per_turn[c] : c == WORK_FAULTS;
 			if (t->class[kind][c] != 0)
 				t->has[c] |= 1u << kind;
@@ -127,13 +128,13 @@ static bool is_flat(const struct shape *y)
 	return true;
 }
 
-/* What several bits count says nothing beside what each of them does. */
+/* An event select with several bits adds nothing to what each bit counts. */
 static bool may_explain(const struct shape *a)
 {
 	return a->repeats && !is_flat(a) && __builtin_popcount(a->event->umask) <= 1;
 }
 
-/* An event that counts the same, or two that add up to it. */
+/* Finds an event that counts the same, or two events with this sum. */
 static bool find_sum(const struct scan *s, const struct shape *all, size_t n, size_t at, struct scan_finding *f)
 {
 	for (size_t i = 0; i < n; i++)
@@ -154,7 +155,8 @@ static bool find_sum(const struct scan *s, const struct shape *all, size_t n, si
 	return false;
 }
 
-/* Correlation over the kinds of work, the factor, and how much of the two is in common: 1 all. */
+/* Correlation over the kinds of work, the factor, and the share that both have in common: 1 for
+ * all. */
 static double correlate(const double *y, const double *x, uint32_t kinds, double *factor, double *common)
 {
 	double n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0, apart = 0, both = 0, spread;
@@ -190,14 +192,15 @@ static unsigned largest(const double *y, uint32_t kinds)
 	return best;
 }
 
-/* Does y follow x more closely than what was found before? It must without the kind of work of which it counts most, too. */
+/* Does y follow x more closely than the best term so far? It must do so without y's largest kind
+ * of work, too. */
 static void consider(struct scan_finding *f, const double *y, const double *x, uint32_t kinds, struct scan_term term)
 {
 	double factor, common, r = correlate(y, x, kinds, &factor, &common);
 	double rest;
 	unsigned both = 0;
 
-	/* On one kind of work everything goes along with everything. */
+	/* With a single kind of work, everything correlates. */
 	for (unsigned k = 0; k < WORK_KINDS; k++)
 		both += x[k] != 0 && y[k] != 0;
 	if (both < 2)
@@ -246,7 +249,7 @@ static void find_top(const struct shape *y, struct scan_finding *f)
 	}
 }
 
-/* Far below 0 is no count of anything: bits are missing. */
+/* A count far below 0 is not valid: bits are missing. */
 static bool is_broken(const struct scan *s, const struct scan_event *e)
 {
 	for (size_t i = 0; i < s->rows * SCAN_ROUNDS; i++)
@@ -299,7 +302,8 @@ int scan_explain(const struct scan *s, const struct scan_known *known, size_t n_
 	return 0;
 }
 
-/* What one has more than the other in most rows: their readings themselves cost different amounts. */
+/* The most common difference between the rows of two events: reading them has different
+ * overhead. */
 static int64_t usual_difference(const struct scan *s, const struct shape *x, const struct shape *y)
 {
 	int64_t d[SCAN_ROWS_MOST], found = 0;

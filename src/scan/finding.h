@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event select counts, proposed from what it said of work of known size (scan/scan.h). Pure.
+ * Proposes what an event select counts, from its counts of work of known size (scan/scan.h). Pure.
  *
- * First it is tried to state its counts exactly, as a sum of few classes of work, interrupts and a constant of each reading; then as
- * a sum of other events; then which class or event goes along with it most closely from kind to kind of work.
+ * It first tries to express the counts exactly, as a sum of a few classes of work, interrupts and
+ * a constant per reading. Then it tries a sum of other events. Finally it looks for the class or
+ * event with the highest correlation over the kinds of work.
  */
 #ifndef SCAN_FINDING_H
 #define SCAN_FINDING_H
@@ -13,11 +14,11 @@
 
 enum scan_meaning {
 	SCAN_UNKNOWN,  /* none of these */
-	SCAN_CONSTANT, /* each reading adds the same; no work does */
+	SCAN_CONSTANT, /* each reading adds the same; the work adds nothing */
 	SCAN_COUNTS,   /* exactly the terms */
-	SCAN_SUM,      /* exactly the terms, which are other events; each repeats */
-	SCAN_FOLLOWS,  /* about the one term */
-	SCAN_BROKEN,   /* it went backwards: fewer bits than the kernel takes it for */
+	SCAN_SUM,      /* exactly the terms, which are other events; all of them repeat */
+	SCAN_FOLLOWS,  /* approximately the single term */
+	SCAN_BROKEN,   /* it went backwards: it has fewer bits than the kernel assumes */
 	SCAN_MEANINGS,
 };
 
@@ -38,38 +39,39 @@ struct scan_finding {
 	enum scan_sure sure;
 	struct scan_term term[SCAN_TERMS_MOST];
 	size_t n;
-	int64_t fixed;	     /* each reading adds */
-	uint32_t except;     /* kinds of work, a bit each, for which the terms do not hold */
-	unsigned also;	     /* other explanations that hold as well */
-	double explained;    /* SCAN_COUNTS: share of the samples that are so to the last one */
+	int64_t fixed;	     /* added by each reading */
+	uint32_t except;     /* bit mask of the kinds of work for which the terms are wrong */
+	unsigned also;	     /* number of other explanations that fit equally well */
+	double explained;    /* SCAN_COUNTS: share of the samples that match exactly */
 	double correlation;  /* SCAN_FOLLOWS: over the kinds of work */
-	bool repeats;	     /* the same each time, interrupts aside */
-	unsigned top[SCAN_TOP]; /* the kinds of work of whose turns it counted most, and how many a turn */
+	bool repeats;	     /* the same each time, apart from interrupts */
+	unsigned top[SCAN_TOP]; /* the kinds of work with the largest counts per turn, and these counts */
 	double per_turn[SCAN_TOP];
 };
 
-/* A documented event that counted the same work. */
+/* A documented event, counted on the same work. */
 struct scan_known {
 	const char *name;
 	const struct scan_event *event;
 };
 
-/* One finding for each event of the scan; those that are not SCAN_LIVE get SCAN_UNKNOWN. */
+/* One finding for each event of the scan; events that are not SCAN_LIVE get SCAN_UNKNOWN. */
 int scan_explain(const struct scan *s, const struct scan_known *known, size_t n_known, struct scan_finding *out, struct tare_error *err);
 
-/* How near two events are. */
+/* How similar two events are. */
 struct scan_near {
-	double equal;	    /* share of the pieces of work that either counts, of which both counted the same but for a constant */
+	double equal;	    /* of the pieces of work that either counts, the share for which both
+			     * counts are equal up to a constant */
 	double correlation; /* over the kinds of work */
-	double factor;	    /* a is so many times b */
+	double factor;	    /* ratio of a to b */
 };
 struct scan_near scan_nearness(const struct scan *s, const struct scan_event *a, const struct scan_event *b);
 
 extern const char *const scan_sure_names[SCAN_SURES]; /* "no idea", "perhaps", "likely", "certain" */
 
-/* "loads + interrupts", "cycles": what it counts or follows; empty for others. */
+/* "loads + interrupts", "cycles": what it counts or follows; otherwise empty. */
 void scan_terms(struct text *out, const struct scan *s, const struct scan_known *known, const struct scan_finding *f);
-/* In a sentence. */
+/* As a sentence. */
 void scan_words(struct text *out, const struct scan *s, const struct scan_known *known, const struct scan_finding *f);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's command, counted by every live event of a scan: as many at a time as there are counters. */
+/* Counts a user's command with every live event of a scan: as many at a time as there are
+ * counters. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -32,7 +33,7 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 	return 0;
 }
 
-/* One run; nobody sees what it writes. 0, a signal that stopped tare, or -errno. */
+/* One run with its output hidden. Returns 0, a signal that stopped tare, or -errno. */
 static int run(struct memory *m, const struct encoding_list *list, const struct launcher *launcher, char *const argv[], struct tare_error *err)
 {
 	const struct stat_plan plan = {

@@ -55,7 +55,7 @@ static int damaged(const struct reader *r, const char *what, struct tare_error *
 	return -EBADMSG;
 }
 
-/* "WORD " at the reader; steps behind it. */
+/* "WORD " at the reader's position; skips it. */
 static bool takes(struct reader *r, const char *word)
 {
 	size_t n = strlen(word);
@@ -245,7 +245,7 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 	if (ret == 0 && bytes->failed)
 		ret = tare_fail_nomem(err);
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before); /* no signal leaves the temporary file */
+	sigprocmask(SIG_BLOCK, &all, &before); /* a signal must not leave the temporary file */
 	if (ret == 0) {
 		fd = file_part_open(place, 0666, part);
 		ret = fd < 0 ? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd)) : 0;

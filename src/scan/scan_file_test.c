@@ -39,7 +39,7 @@ TEST(what_is_written_is_read_again)
 	CHECK_EQ(again.event[2].command, 77u, "of the command");
 	scan_file_write(&b, &again, kernel);
 	CHECK(!strcmp(a.s, b.s), "%s", b.s);
-	/* Cut anywhere, it is refused, and nothing is kept. */
+	/* Truncated at any point, the file is refused and nothing is kept. */
 	for (size_t n = 0; n < a.len; n++) {
 		char *cut = strndup(a.s, n);
 		struct scan none = { .cpu = "" };

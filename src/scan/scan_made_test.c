@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machines that are made up (tests/made_machine.h), thousands of them, the same ones each time: a few event selects of each count
- * something, each by one bit of its unit mask; all others are dead. The sweep and the explanation are the program's own. What was
- * planted must be found, down to its terms, and nothing else may count.
+ * Thousands of simulated machines (tests/made_machine.h), the same ones each time: a few event
+ * selects count something, each with one bit of its unit mask; all others are dead. The sweep and
+ * the explanation are the program's own code. The planted events must be found with their exact
+ * terms, and no other event may count.
  */
 #include <stdio.h>
 #include "scan/finding.h"
@@ -17,14 +18,14 @@ enum plant {
 	PLANT_TWO,
 	PLANT_THREE,
 	PLANT_OVER,	  /* a class, and one more for each interrupt */
-	PLANT_FAULTS,	  /* page faults and interrupts, as an event of Zen's that nobody documented */
+	PLANT_FAULTS,	  /* page faults and interrupts, like an undocumented event of Zen */
 	PLANT_INTERRUPTS,
 	PLANT_CONSTANT,
 	PLANT_CYCLES,
 	PLANT_JUNK,
-	PLANT_ODD,	  /* repeats, and is no class */
+	PLANT_ODD,	  /* repeats, and is not a class */
 	PLANT_SUM,	  /* of two odd ones */
-	PLANT_REPLAYS,	  /* of locked instructions, by chance */
+	PLANT_REPLAYS,	  /* of locked instructions, at random */
 	PLANT_BROKEN,
 	PLANT_DEAD,
 	PLANTS,
@@ -53,7 +54,7 @@ static const struct {
 
 static const char *const meaning_names[SCAN_MEANINGS] = { "unknown", "constant", "counts", "sum", "follows", "broken" };
 
-/* Classes that a kernel of this CPU has, whose rows are all sure. */
+/* A class that some kernel of this CPU contains, except page faults. */
 static unsigned any_class(struct made *m)
 {
 	for (;;) {
@@ -138,7 +139,7 @@ static struct scan_plan plan_of(struct made *m)
 				   .counters = m->counters };
 }
 
-/* Are the terms those that were planted? */
+/* Are these the planted terms? */
 static bool terms_are(const struct made_event *e, const struct scan_finding *f)
 {
 	unsigned want = 0, interrupts = 0;
@@ -153,7 +154,7 @@ static bool terms_are(const struct made_event *e, const struct scan_finding *f)
 	return f->n - interrupts == want && interrupts == (e->per_interrupt > 0);
 }
 
-/* What a planted event must be found as; its terms too. */
+/* Whether a planted event was found with the right meaning and terms. */
 static bool is_right(const struct made *m, const struct made_event *e, enum plant what, const struct scan *s, const struct scan_finding *f)
 {
 	(void)m, (void)s;
@@ -195,7 +196,7 @@ static void try_machines(unsigned first)
 		for (; n < PLANTED; n++) {
 			what[n] = (enum plant)made_chance(m, PLANTS);
 			plant(m, made_add(m, (uint32_t)n, 1u << made_chance(m, 8)), what[n]);
-			if (what[n] == PLANT_SUM) { /* two events, which are no class, and their sum */
+			if (what[n] == PLANT_SUM) { /* two events that are not classes, and their sum */
 				struct made_event *sum = &m->event[n], *a = made_add(m, (uint32_t)n + 1, 1), *b = made_add(m, (uint32_t)n + 2, 1);
 
 				plant(m, a, PLANT_ODD);
@@ -294,7 +295,8 @@ static enum scan_state state_of(const struct scan *s, uint32_t select, uint32_t 
 	return e ? e->state : SCAN_DEAD;
 }
 
-/* What the kernel refuses, and what shares its counter, is told; their neighbours in the batch are counted all the same. */
+/* Events that the kernel refuses or that share a counter are reported; the other events of the
+ * batch are counted anyway. */
 TEST(a_batch_with_events_that_cannot_be_counted)
 {
 	struct made *m = made_new(5);
@@ -317,7 +319,8 @@ TEST(a_batch_with_events_that_cannot_be_counted)
 	CHECK_EQ(state_of(&s, 4, 1), SCAN_LIVE, "stores");
 	CHECK_EQ(state_of(&s, 5, 0xff), SCAN_UNCOUNTED, "shared");
 	CHECK(!scan_find(&s, 5, 1) && !scan_find(&s, 3, 1) && !scan_find(&s, 7, 1), "no bits of what does not count");
-	/* Who held the counters has left: the next scan tries these again, and nothing else. */
+	/* The other user of the counters is gone: the next scan tries these events again, and no
+	 * others. */
 	m->event[1].refused = false;
 	m->event[1].weight[WORK_CALLS] = 1;
 	m->event[3].share = 1;
@@ -334,7 +337,8 @@ TEST(a_batch_with_events_that_cannot_be_counted)
 	free(m);
 }
 
-/* Fewer counters than the machine is said to have: the batch never runs, and its events are counted one by one. */
+/* Fewer counters than the machine reports: the batch never runs, and its events are counted one
+ * by one. */
 TEST(more_at_once_than_there_are_counters)
 {
 	struct made *m = made_new(6);
@@ -361,7 +365,8 @@ static int stop_later(void *with, int pass, size_t done, size_t all)
 	return --*left == 0 ? 2 : 0;
 }
 
-/* Stopped after each number of batches there is, and gone on with: the same events are tried, each once. */
+/* Stopped after each possible number of batches and resumed: the same events are tried, each
+ * once. */
 TEST(stopped_anywhere_it_goes_on)
 {
 	for (unsigned batches = 1; batches < 7; batches++) {
@@ -405,7 +410,7 @@ static int note(void *with, int pass, size_t done, size_t all)
 	return 0;
 }
 
-/* What no class explains is told by the kinds of work that it counted most of. */
+/* An event that no class explains is described by the kinds of work with its largest counts. */
 TEST(what_is_known_of_an_odd_event)
 {
 	struct made *m = made_new(12);
@@ -455,7 +460,7 @@ TEST(an_encoding_is_spelled_as_perf_would)
 	free(m);
 }
 
-/* As the event of Zen that nobody documented was found: it counts page faults and interrupts. */
+/* How an undocumented event of Zen was found: it counts page faults and interrupts. */
 TEST(the_nearest_to_page_faults)
 {
 	const struct encoding faults = { .name = "page-faults", .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } };
@@ -483,7 +488,7 @@ TEST(the_nearest_to_page_faults)
 	free(m);
 }
 
-/* Where nobody tells of interrupts, some are taken for possible, and none is called a term. */
+/* If the number of interrupts is unknown, a few are assumed, and interrupts are not a term. */
 TEST(interrupts_that_nobody_tells)
 {
 	struct made *m = made_new(10);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An event as a sum of classes of work: fitted over the kinds of work, rounded, and held against every sample. */
+/* Expresses an event as a sum of classes of work: fitted over the kinds of work, rounded, and
+ * checked against every sample. */
 #include <math.h>
 #include <stdlib.h>
 #include "scan/finding_private.h"
 
 enum {
 	DROPS = 3,	   /* kinds of work that may be exceptions */
-	PER_INTERRUPT = 2, /* at most so many for each */
+	PER_INTERRUPT = 2, /* at most this many per interrupt */
 };
 
 #define NEAR_INTEGER 0.02
@@ -26,7 +27,7 @@ static bool is_sure(const struct table *t, const struct model *m, unsigned kind)
 	return true;
 }
 
-/* Solve a[n][n] x = b[n]; false if it has no one solution. */
+/* Solves a[n][n] x = b[n]; false if there is no unique solution. */
 static bool solve(double a[TERMS][TERMS], double b[TERMS], size_t n, double x[TERMS])
 {
 	for (size_t c = 0; c < n; c++) {
@@ -89,7 +90,8 @@ static double predicted_slope(const struct table *t, const struct model *m, unsi
 	return sum;
 }
 
-/* Quarters at the smallest: some count pairs, or every second. Where there are exceptions, whole numbers above 0. */
+/* Rounds to quarters, because some events count pairs or every second one. With exceptions, to
+ * whole numbers above 0. */
 static bool round_factors(struct model *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
@@ -104,7 +106,7 @@ static bool round_factors(struct model *m)
 	return true;
 }
 
-/* Fit, leaving out the kind of work that fits worst, until what is left fits. */
+/* Fits, leaving out the worst kind of work until the rest fits. */
 static bool fit_but_for_few(const struct table *t, const struct shape *y, struct model *m)
 {
 	uint32_t kinds = 0;
@@ -135,7 +137,8 @@ static bool fit_but_for_few(const struct table *t, const struct shape *y, struct
 	return false;
 }
 
-/* Within twice SCAN_COUNT_MOST, so that differences from counts do not overflow: a sum beyond it fits no count. */
+/* Limited to twice SCAN_COUNT_MOST, so that differences from counts do not overflow: a larger
+ * sum fits no count. */
 static int64_t predicted(const struct model *m, const struct scan_row *row)
 {
 	const double most = 2.0 * (double)SCAN_COUNT_MOST;
@@ -147,7 +150,7 @@ static int64_t predicted(const struct model *m, const struct scan_row *row)
 	return (int64_t)llround(sum > most ? most : sum < -most ? -most : sum);
 }
 
-/* What most rows have beyond the terms. */
+/* The constant that most rows have in addition to the terms. */
 static int64_t find_fixed(const struct table *t, const struct shape *y, const struct model *m)
 {
 	int64_t x[SCAN_ROWS_MOST], found = 0;
@@ -167,7 +170,8 @@ static int64_t find_fixed(const struct table *t, const struct shape *y, const st
 	return found;
 }
 
-/* Each sample: is it the terms, the constant, and no more beside than interrupts may add? */
+/* Checks each sample: it must be the terms plus the constant, and at most what interrupts may
+ * add. */
 static void judge(const struct table *t, const struct shape *y, struct model *m)
 {
 	const struct scan *s = t->scan;
@@ -192,13 +196,14 @@ static void judge(const struct table *t, const struct shape *y, struct model *m)
 		}
 		m->samples++;
 		m->right++;
-		/* Of short work most interrupts that are seen came beside it. */
+		/* With short work most of the interrupts arrived before or after it. */
 		m->over += is_long ? (double)rest : 0;
 		m->interrupts += is_long ? y->event->interrupts[i] : 0;
 	}
 }
 
-/* Exceptions must be few, and of kinds of work that the terms concern; most of those must be right. */
+/* There may be only a few exceptions, in kinds of work that contain the terms' classes; most of
+ * these kinds must match. */
 static bool accepted(const struct table *t, const struct model *m)
 {
 	uint32_t has = 0;
@@ -222,7 +227,8 @@ static bool as_good(const struct model *a, const struct model *b)
 	return b->samples && fabs((double)a->right / (double)a->samples - (double)b->right / (double)b->samples) < 1e-9;
 }
 
-/* Can it be that all kinds of work of which a turn counts, but a few, have one of these classes? */
+/* Does every kind of work that counts, except those that depend on the processor, contain one of
+ * these classes? */
 static bool covers(const struct table *t, const struct model *m, uint32_t counted)
 {
 	uint32_t has = 0, unsure = 0;
@@ -276,7 +282,7 @@ bool scan_find_model(const struct table *t, const struct shape *y, struct model 
 		*best = none;
 		return true;
 	}
-	/* Rather three classes that hold always than one that holds but for something. */
+	/* Prefer three classes without exceptions to one class with exceptions. */
 	for (int how = 0; how < STRICTNESSES; how++)
 		for (size_t n = 1; n <= (how == BUT_FOR_FEW || !y->repeats ? 1 : TERMS) && !best->samples; n++)
 			try_sums(t, y, n, counted, (enum strictness)how, best, also);

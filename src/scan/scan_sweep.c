@@ -8,7 +8,7 @@
 
 enum { BATCH_MOST = 16, LOOK_ROUNDS = 2, LONG_TURNS = 8000000, GUESS_NS = 1000000 };
 
-/* ---- what is known ---- */
+/* ---- known events ---- */
 
 static int compare(uint32_t select, uint32_t umask, const struct scan_event *e)
 {
@@ -17,7 +17,7 @@ static int compare(uint32_t select, uint32_t umask, const struct scan_event *e)
 	return umask < e->umask ? -1 : umask > e->umask;
 }
 
-/* Where it is, or would have to be. */
+/* Its index, or where it would be inserted. */
 static size_t place_of(const struct scan *s, uint32_t select, uint32_t umask, bool *there)
 {
 	size_t low = 0, high = s->n;
@@ -105,7 +105,7 @@ size_t scan_rows(struct workshop *w, struct scan_row out[SCAN_ROWS_MOST])
 
 		if (!work_name(kind) || w->prepare(w, kind, NULL) < 0)
 			continue;
-		w->work(w, kind, turns); /* its code and pages are there from now on */
+		w->work(w, kind, turns); /* from now on its code and pages are in memory */
 		w->leave(w, kind);
 		out[n++] = (struct scan_row){ kind, turns };
 		out[n++] = (struct scan_row){ kind, kind == WORK_PAGES ? 48 : 11 * turns };
@@ -118,11 +118,11 @@ struct batch {
 	struct scan *scan;
 	const struct scan_plan *plan;
 	size_t n;
-	struct scan_event *event[BATCH_MOST]; /* with room for samples */
+	struct scan_event *event[BATCH_MOST]; /* with space for samples */
 	bool ran; /* on counters, all of the time */
 };
 
-/* One row, once; pages again, too, and the difference taken. */
+/* Counts one row once; for pages counts again, and takes the difference. */
 static int count_row(struct batch *b, struct counters *c, const struct scan_row *row, size_t sample, struct tare_error *err)
 {
 	struct tare_reading before[BATCH_MOST], after[BATCH_MOST];
@@ -173,10 +173,10 @@ static bool any_live(const struct batch *b, size_t samples)
 	return any;
 }
 
-/* A look first: most selectors are dead. */
+/* A short check first: most selectors are dead. */
 static int count_opened(struct batch *b, struct counters *c, struct tare_error *err)
 {
-	struct tare_error why = TARE_ERROR_INIT; /* a group that never ran says so here, and is no failure */
+	struct tare_error why = TARE_ERROR_INIT; /* a group that never ran is reported here; that is no failure */
 	int ret = b->plan->source->start(c, err);
 
 	b->ran = true;
@@ -191,7 +191,7 @@ static int count_opened(struct batch *b, struct counters *c, struct tare_error *
 	return ret;
 }
 
-/* Reasons of the kernel's that concern the event, not the user or the machine. */
+/* Errors of the kernel that are due to the event, not to the user or the machine. */
 static bool is_refusal(int ret)
 {
 	return ret == -EINVAL || ret == -ENOENT || ret == -EOPNOTSUPP || ret == -ENODEV || ret == -ERANGE;
@@ -210,7 +210,7 @@ static int make_room(struct batch *b, struct tare_error *err)
 
 static const struct target here = { .cpu = -1, .cgroup_fd = -1 };
 
-/* All of a batch at once. *apart: it has to be tried event by event. */
+/* Counts a batch at once. *apart: it must be tried event by event. */
 static int count_together(struct batch *b, bool *apart, struct tare_error *err)
 {
 	struct encoding enc[BATCH_MOST];

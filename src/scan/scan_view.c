@@ -12,7 +12,8 @@ enum { NEAREST = 10 };
 static const char *const meaning_names[SCAN_MEANINGS] = { "unknown", "constant", "counts", "sum", "follows", "broken" };
 static const char *const state_names[] = { "dead", "live", "refused", "uncounted" };
 
-/* One bit, or none where that counts by itself: what several bits count is in each of theirs. */
+/* One bit, or none if that counts by itself: what several bits count is also counted by each of
+ * them. */
 static bool is_shown(const struct scan_event *e)
 {
 	return e->state == SCAN_LIVE && __builtin_popcount(e->umask) <= 1;
@@ -24,7 +25,7 @@ static void count_states(const struct scan_shown *v, size_t n[4])
 		n[v->scan->event[i].state]++;
 }
 
-/* "0xc0:0x01", or without a mask where the PMU has none. */
+/* "0xc0:0x01", or without a mask if the PMU has none. */
 static void put_code(struct text *out, const struct scan_shown *v, const struct scan_event *e)
 {
 	bool masks = false;
@@ -36,7 +37,7 @@ static void put_code(struct text *out, const struct scan_shown *v, const struct 
 		text_add(out, ":0x%02x", e->umask);
 }
 
-/* What the command should have counted, if the terms are all classes that are known of it. */
+/* The expected count of the command, if all terms are classes with known counts for it. */
 static bool predict(const struct scan_shown *v, const struct scan_finding *f, uint64_t *out)
 {
 	double sum = 0;
@@ -70,7 +71,7 @@ static int nearer(const void *a, const void *b)
 	return (x->near.correlation < y->near.correlation) - (x->near.correlation > y->near.correlation);
 }
 
-/* Allocated; *n of them, the nearest first. */
+/* Allocated; *n entries, most similar first. */
 static struct near_one *find_nearest(const struct scan_shown *v, size_t *n)
 {
 	struct near_one *all = calloc(v->scan->n + 1, sizeof(*all));
@@ -111,7 +112,7 @@ static enum ink ink_of(enum scan_sure sure)
 	return sure == SCAN_CERTAIN ? INK_STRONG : sure == SCAN_NO_IDEA ? INK_FAINT : INK_PLAIN;
 }
 
-/* Documented events that were counted beside, of which each count was the same. */
+/* Documented events, counted on the same work, whose counts were all equal. */
 static void put_same(struct text *out, const struct scan_shown *v, const struct scan_event *e)
 {
 	bool any = false;

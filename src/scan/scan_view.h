@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A scan, for people and for programs. */
+/* Prints a scan, for people and for programs. */
 #ifndef SCAN_SCAN_VIEW_H
 #define SCAN_SCAN_VIEW_H
 
@@ -12,12 +12,12 @@ struct scan_shown {
 	const struct scan_known *known;
 	size_t n_known;
 	bool kernel;
-	/* The documented name of an event, "" where there is none. */
+	/* The documented name of an event, or "". */
 	const char *(*name)(const void *with, uint32_t select, uint32_t umask);
 	const void *with;
 	char *const *command;	 /* NULL: none was counted */
-	const uint64_t *classes; /* what it retires, by the exact engine; NULL: not known */
-	const char *like;	 /* NULL: not asked for */
+	const uint64_t *classes; /* its retired instructions per class, from the exact engine; NULL: unknown */
+	const char *like;	 /* NULL: not requested */
 	const struct scan_event *like_event;
 };
 
@@ -25,7 +25,7 @@ void scan_view_text(struct text *out, const struct scan_shown *v, const struct s
 void scan_view_json(struct text *out, const struct scan_shown *v);
 void scan_view_csv(struct text *out, const struct scan_shown *v);
 
-/* A table of what was found, in the form of data/: for `tare events` and --event-file. */
+/* A table of the findings in the format of data/: for `tare events` and --event-file. */
 void scan_view_table(struct text *out, const struct scan_shown *v);
 
 #endif

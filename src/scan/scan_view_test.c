@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A scan with one event of each meaning, as it is shown. */
+/* The output for a scan with one event of each meaning. */
 #include <stdlib.h>
 #include <string.h>
 #include "tap.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a finding of a scan says, for people. */
+/* Describes a finding of a scan in words. */
 #include <inttypes.h>
 #include "scan/finding.h"
 #include "verify/verify.h"
