@@ -4,14 +4,14 @@
 #include "memory/access_table.h"
 #include "output/parquet.h"
 
-/* What stands in a column; a column without a bit of `has` is in every record. */
+/* The content of a column. A column without a bit in `has` is in every record. */
 enum source { WORDS, NUMBER, SIGNED, ADDRESS, BOOLEAN };
 
 struct column {
 	const char *name;
 	enum source source;
 	uint32_t has;
-	int latency; /* of has_latency instead; -1: not one */
+	int latency; /* a bit of has_latency instead; -1: none */
 	uint64_t (*number)(const struct tare_access *a);
 	const char *(*words)(const struct tare_access *a);
 };

@@ -12,8 +12,9 @@
 enum access_format { ACCESS_CSV, ACCESS_PARQUET };
 
 /*
- * Everything that `a` still has, to `out`: how many rows in *rows. -EIO and the rest where the recording is damaged: what
- * stands before that is written then, and the table whole. Errors of writing stick in `out`.
+ * Writes all remaining accesses of `a` to `out`; *rows is the number of rows. Returns a negative
+ * errno (such as -EIO) if the recording is damaged; the rows before the damage are then written,
+ * and the table is complete. Write errors stick in `out`.
  */
 int access_table_write(struct out *out, enum access_format format, struct tare_accesses *a, uint64_t *rows, struct tare_error *err);
 

@@ -15,16 +15,19 @@
 #include "memory/decode/access.h"
 #include "perfdata/perfdata_features.h"
 
-/* ---- first reading: what was mapped when ---- */
+/* ---- first reading: mappings over time ---- */
 
 static uint64_t time_of(const struct perfdata_record *rec, uint64_t otherwise)
 {
 	uint64_t t = rec->has & PD_SAMPLE_TIME ? rec->time : otherwise;
 
-	return t == UINT64_MAX ? 0 : t; /* made up by the recorder, of what was there before */
+	return t == UINT64_MAX ? 0 : t; /* synthesized by the recorder for what existed before */
 }
 
-/* The whole of what a mapping of code belongs to: its variables may be in mappings that were not recorded. */
+/*
+ * The whole file that a code mapping belongs to: its variables may be in mappings that were not
+ * recorded.
+ */
 static int take_image(struct accessed *c, const struct mapped *m, uint64_t length, uint64_t time, struct tare_error *err)
 {
 	struct image *in = accessed_image(c, m->map.module);
@@ -35,7 +38,10 @@ static int take_image(struct accessed *c, const struct mapped *m, uint64_t lengt
 		const struct elf_segment *s = &in->head.segment[i];
 		struct map whole = { .module = m->map.module, .offset = in->low };
 
-		/* The segment begins on the first page that was mapped, or the mapping is a later part of it. */
+		/*
+		 * The segment begins on the first mapped page, or the mapping is a later part of
+		 * the segment.
+		 */
 		if (!s->executable || (s->offset - m->map.offset >= length && m->map.offset - s->offset >= s->size))
 			continue;
 		whole.start = m->map.start - m->map.offset + s->offset - s->address + in->low;
@@ -46,10 +52,13 @@ static int take_image(struct accessed *c, const struct mapped *m, uint64_t lengt
 	return 0;
 }
 
-/* Memory that several processes may have at different addresses: of a file, of shm_open(3), or of nothing but each other. */
+/*
+ * Memory that several processes may have at different addresses: of a file, of shm_open(3), or
+ * anonymous shared memory.
+ */
 static int take_shared(struct accessed *c, const struct perfdata_record *rec, struct map *m, struct tare_error *err)
 {
-	enum { PAGE = 4096 }; /* a line begins at the same place of both */
+	enum { PAGE = 4096 }; /* cache lines begin at the same offset in both */
 	const struct perfdata_mmap *mm = &rec->mmap;
 	const struct shared_file file = { mm->major, mm->minor, { (uint32_t)mm->inode, (uint32_t)(mm->inode >> 32) } };
 	uint32_t at;
@@ -158,7 +167,7 @@ static int read_state(struct accessed *c, const char *path, struct tare_error *e
 			ret = check_kept(c, path, rec.offset, err);
 	}
 	if (ret == 0)
-		ret = mapped_build_ids(&c->modules, c->file, err); /* in a pipe they come as records */
+		ret = mapped_build_ids(&c->modules, c->file, err); /* in a pipe they are records */
 	c->undecodable = perfdata_loss(c->file)->undecodable;
 	c->throttled = perfdata_loss(c->file)->throttled;
 	if (damage.code || !perfdata_whole(c->file, &damage))
@@ -168,7 +177,10 @@ static int read_state(struct accessed *c, const char *path, struct tare_error *e
 
 enum whose { PROGRAMS, RECORDERS, CLOCKS };
 
-/* The code that `tare record --alloc` brought into the program, and where it reads the clock. */
+/*
+ * The code that `tare record --alloc` loaded into the program, and the vDSO, where it reads the
+ * clock.
+ */
 static int find_recorder(struct accessed *c, struct tare_error *err)
 {
 	static const char recorder[] = "/libtare-alloc.so";
@@ -219,7 +231,7 @@ static int read_nodes(struct accessed *c, struct tare_error *err)
 	return 0;
 }
 
-/* What cannot be read twice is copied to a file that nobody sees. */
+/* Input that can be read only once is copied to an unlinked file. */
 static int copy_input(struct accessed *c, struct tare_error *err)
 {
 	unsigned char buffer[1 << 16];
@@ -240,7 +252,7 @@ static int copy_input(struct accessed *c, struct tare_error *err)
 	return 0;
 }
 
-/* What is said of the copy is of standard input. */
+/* Messages about the copy name standard input. */
 static void name_input(const struct accessed *c, char *said)
 {
 	char copy[64];
@@ -332,7 +344,7 @@ static bool passes(const struct accessed *c, const struct tare_access *a)
 	       (!f->comm || (task && fnmatch(f->comm, accessed_comm(c, a->pid, a->tid), 0) == 0));
 }
 
-/* The data of SPE tells a thread; the records that tell its process may stand behind it. */
+/* SPE data has only the thread; the records that name its process may come later. */
 static void find_process(const struct accessed *c, struct tare_access *a)
 {
 	struct accessed_task key = { .tid = a->tid };
@@ -342,7 +354,10 @@ static void find_process(const struct accessed *c, struct tare_access *a)
 		a->pid = ((struct accessed_task *)c->p->process_of.item)[at].pid;
 }
 
-/* It calls nothing of libc for each block: what libraries access is the program's. */
+/*
+ * The recorder calls no libc function for each block, so accesses made in libraries are the
+ * program's.
+ */
 static bool is_recorders(struct accessed *c, const struct tare_access *a)
 {
 	uint8_t whose = c->p->whose && !a->kernel ? c->p->whose[accessed_code(c, a).module] : PROGRAMS;
@@ -416,7 +431,7 @@ uint32_t accessed_shared(struct accessed *c, const struct tare_access *a, uint64
 	return k->at.map.shared;
 }
 
-/* ---- of tasks and nodes ---- */
+/* ---- tasks and nodes ---- */
 
 const char *accessed_comm(const struct accessed *c, uint32_t pid, uint32_t tid)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of memory that the recorded program took, where `tare record --alloc` wrote them down beside the recording: an address
- * at a time -> the place in the code that took the block. A block that is given back is a mapping to nothing over it.
+ * Memory blocks that the recorded program allocated, from the file that `tare record --alloc` wrote
+ * next to the recording. Maps an address at a time to the code that allocated the block. A freed
+ * block is replaced by an empty mapping.
  */
 #include <elf.h>
 #include <stddef.h>
@@ -29,10 +30,13 @@ struct known_site {
 	uint32_t object;
 };
 
-/* What a place in the code is called. Calls of one source line, or of one function where lines are not known, are one place. */
+/*
+ * The name of a place in the code. Calls of one source line, or of one function where lines are not
+ * known, are one place.
+ */
 struct place {
 	struct accessed_name in, caller;
-	uint64_t start, caller_start; /* 0 where the function is known */
+	uint64_t start, caller_start; /* 0 if the function is known */
 	uint32_t object;
 };
 
@@ -45,14 +49,14 @@ struct reading {
 
 	struct unwinder *unwinder; /* NULL: this build has none */
 	uint16_t machine;
-	const struct alloc_event *ev; /* whose calls these are, the innermost first */
+	const struct alloc_event *ev; /* the owner of these calls, the innermost first */
 	struct unwind_call from;
 	struct accessed_code call[CALLS_MOST];
 	unsigned calls;
-	bool all; /* no more are known */
+	bool all; /* no more calls are known */
 };
 
-/* Code that takes blocks for others: who called it is of interest. */
+/* Code that allocates for others: its caller is of interest. */
 static bool takes_for_others(const struct accessed *c, uint32_t module)
 {
 	static const char *const names[] = { "libc.so", "libc-", "libstdc++", "libc++", "libtare-alloc", "ld-linux", "ld-2" };
@@ -64,8 +68,8 @@ static bool takes_for_others(const struct accessed *c, uint32_t module)
 	return false;
 }
 
-/* Whose code is at a place. */
-enum whose { NOT_ASKED, PROGRAMS, OPERATORS /* an operator new */, LIBRARYS /* a part of C++'s library, compiled into the program */ };
+/* The owner of the code at a place. */
+enum whose { NOT_ASKED, PROGRAMS, OPERATORS /* an operator new */, LIBRARYS /* C++ library code, compiled into the program */ };
 
 struct return_place {
 	struct accessed_code code;
@@ -74,8 +78,10 @@ struct return_place {
 };
 
 /*
- * Does a call end where this code goes on? Code without rules for its callers may keep no frame pointer either, and leave words in its place that look like one. x86-64
- * only; arm64's programs have them. Source: Intel SDM vol. 2A, "CALL": E8, or FF /2 of 2 to 7 bytes.
+ * Is there a call instruction right before this address? Code without unwind information may not
+ * keep a frame pointer either, and leave words on the stack that look like return addresses. x86-64
+ * only; programs for arm64 have frame pointers. Source: Intel SDM vol. 2A, "CALL": E8, or FF /2 of
+ * 2 to 7 bytes.
  */
 static bool after_call(struct reading *r, const struct accessed_code *last)
 {
@@ -93,7 +99,7 @@ static bool after_call(struct reading *r, const struct accessed_code *last)
 	return is;
 }
 
-/* What is asked of each place once. NULL: out of memory. */
+/* Looked up once for each place. NULL: out of memory. */
 static struct return_place *return_place(struct reading *r, const struct accessed_code *last)
 {
 	struct return_place p = { .code = *last };
@@ -106,7 +112,7 @@ static struct return_place *return_place(struct reading *r, const struct accesse
 	return known;
 }
 
-/* Opens the module's symbols: only of who may have taken a block. */
+/* Opens the module's symbols: only for code that may have allocated a block. */
 static enum whose whose_code(struct reading *r, const struct accessed_code *code)
 {
 	static const char operator[] = "operator new"; /* [], too */
@@ -126,7 +132,7 @@ static enum whose whose_code(struct reading *r, const struct accessed_code *code
 	return p->whose;
 }
 
-/* Where a call is: before the place it returns to. */
+/* The address of a call: just before its return address. */
 static struct accessed_code code_at(struct reading *r, uint64_t address)
 {
 	struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = r->ev->time_ns, .pid = r->ev->pid, .ip = address };
@@ -154,7 +160,7 @@ static bool map_of(void *arg, uint64_t pc, struct map *out)
 	return code.module != r->c->p->unknown_module;
 }
 
-/* Of the stack the words that were written down: near the call, and at frame pointers. */
+/* The recorded words of the stack: those near the call, and those at frame pointers. */
 static bool memory_at(void *arg, uint64_t at, uint64_t *out)
 {
 	const struct alloc_event *ev = ((struct reading *)arg)->ev;
@@ -183,7 +189,7 @@ static void begin_calls(struct reading *r, const struct alloc_event *ev)
 		unwind_from(r->unwinder, &r->from);
 }
 
-/* The n-th call, from 0; NULL: not known. Calls are looked for as far as they are asked for. */
+/* The n-th call, from 0; NULL: not known. The stack is unwound only as far as asked. */
 static const struct accessed_code *call_at(struct reading *r, unsigned n)
 {
 	uint64_t returns;
@@ -215,7 +221,7 @@ static bool name_place(struct reading *r, uint32_t module, uint64_t offset, stru
 	return true;
 }
 
-/* The number of the object that all blocks taken at one place are. */
+/* The number of the object that stands for all blocks allocated at one place. */
 static uint32_t object_of(struct reading *r, const struct object *site)
 {
 	enum { KEY = offsetof(struct object, size) };
@@ -240,8 +246,9 @@ static uint32_t object_of(struct reading *r, const struct object *site)
 }
 
 /*
- * The innermost call that no allocator made, and that no part of C++'s library made for the program. Where there is none, the innermost of the
- * library's in the program; and then the outermost that is known.
+ * The innermost call that was made neither by an allocator nor by C++ library code on behalf of the
+ * program. If there is none, the innermost call from library code in the program, and then the
+ * outermost that is known.
  */
 static unsigned call_of(struct reading *r)
 {
@@ -261,7 +268,7 @@ static unsigned call_of(struct reading *r)
 	return at;
 }
 
-/* One place that takes blocks for the whole program, as xmalloc() does, is told apart by who called it. */
+/* One function that allocates for the whole program, such as xmalloc(), is split by its caller. */
 static uint32_t site_of(struct reading *r, const struct alloc_event *ev)
 {
 	struct object site = { .kind = OBJECT_BLOCK, .module = r->c->p->unknown_module };
@@ -342,7 +349,7 @@ static int take(struct reading *r, const struct alloc_event *ev)
 	return 0;
 }
 
-/* For opts.block: no block is kept, so there is no limit. */
+/* For opts.block: blocks are not kept, so there is no limit. */
 static int hand_over(struct reading *r, const struct alloc_event *ev)
 {
 	uint32_t site = ev->kind == ALLOC_TAKEN ? site_of(r, ev) : SET_NONE;
@@ -363,7 +370,7 @@ static bool by_monotonic_clock(const struct accessed *c)
 	return true;
 }
 
-/* It is another recording's, left there, where nothing that it tells of is in this one. */
+/* If nothing in the file matches this recording, it is left over from another one. */
 static int of_this(const struct accessed *c, const char *file, bool *is, struct tare_error *err)
 {
 	struct alloc_file *f = NULL;
@@ -380,7 +387,7 @@ static int of_this(const struct accessed *c, const char *file, bool *is, struct 
 	return ret;
 }
 
-/* ELF's number of the machine that recorded; 0: none of its files is here. */
+/* ELF machine number of the recording machine; 0: none of its files is here. */
 static uint16_t machine_of(struct accessed *c)
 {
 	struct unwind_file file;
@@ -412,7 +419,7 @@ static int note_damage(struct accessed *c, const char *file, const char *so, str
 	return ret;
 }
 
-/* What asked for the blocks alone has nothing to show without them. */
+/* Callers that want only the blocks have nothing to show without them. */
 static int read_all_blocks(struct accessed *c, const char *path, struct tare_error *err)
 {
 	struct reading r = { .c = c, .err = err };

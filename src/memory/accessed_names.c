@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the instructions that made the accesses: module by module, so that one module's symbols are read at a time. */
+/*
+ * Names the instructions that made the accesses, module by module, so that only one module's
+ * symbols are read at a time.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -43,7 +46,7 @@ bool accessed_name_one(struct accessed *c, const struct accessed_code *code, str
 	return out->function != WORDS_NONE && out->module != WORDS_NONE && out->file != WORDS_NONE;
 }
 
-/* A part of C++'s library that is compiled into programs. */
+/* C++ library code that is compiled into programs. */
 static bool of_library(const char *file)
 {
 	return file && strstr(file, "/include/c++/");

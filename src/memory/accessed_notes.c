@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a recording's events choose the accesses they record, in words: what shares and percentiles are of, and where the
- * hardware prefers some accesses to others. Sources: Intel SDM vol. 3B, 20.3.4.4.2, "Load Latency Performance Monitoring
- * Facility"; AMD64 APM vol. 2, 13.3, "Instruction-Based Sampling"; Arm ARM, chapter D17, "The Statistical Profiling
- * Extension"; Linux, drivers/perf/arm_spe_pmu.c for SPE's settings.
+ * Describes how a recording's events sample accesses: what shares and percentiles refer to, and
+ * where the hardware is biased. Sources: Intel SDM vol. 3B, 20.3.4.4.2, "Load Latency Performance
+ * Monitoring Facility"; AMD64 APM vol. 2, 13.3, "Instruction-Based Sampling"; Arm ARM, chapter D17,
+ * "The Statistical Profiling Extension"; Linux, drivers/perf/arm_spe_pmu.c for SPE's settings.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ enum {
 	TYPE_RAW = 4,
 	LOAD_LATENCY = 0x1cd,	   /* MEM_TRANS_RETIRED.LOAD_LATENCY */
 	LOAD_LATENCY_ATOM = 0x5d0, /* MEM_UOPS_RETIRED.LOAD_LATENCY */
-	L1_HIT = 4, /* cycles: no load takes less. Source: Intel Optimization Reference Manual, cache parameters of each core */
+	L1_HIT = 4, /* cycles: minimum load latency. Source: Intel Optimization Reference Manual, cache parameters of each core */
 	PRECISE = 3 << 15,
 	FREQUENCY = 1 << 10,
 };
@@ -79,7 +79,10 @@ static unsigned least_latency(const struct perfdata_event *ev)
 	return ev->attr.config1 & 0xfff;
 }
 
-/* The register says what Linux asked the processor for. Source: Linux, arch/x86/include/asm/perf_event.h, IBS_OP_L3MISSONLY. */
+/*
+ * The register shows what Linux programmed. Source: Linux, arch/x86/include/asm/perf_event.h,
+ * IBS_OP_L3MISSONLY.
+ */
 void accessed_note_sample(struct accessed *c, const struct perfdata_record *rec)
 {
 	struct ibs_event ev;
@@ -88,7 +91,7 @@ void accessed_note_sample(struct accessed *c, const struct perfdata_record *rec)
 	if (c->p->slow_loads != FAR_UNKNOWN || !rec->event || !least_latency(rec->event))
 		return;
 	ev = perfdata_ibs_event(c->file, rec->event);
-	if (!ev.is_ibs) /* nor is any other of that machine's */
+	if (!ev.is_ibs) /* the same holds for the machine's other events */
 		c->p->slow_loads = FAR_AND_NEAR;
 	else if (ev.kind == IBS_OP && perfdata_ibs_of(&ev, rec, &s, NULL) > 0)
 		c->p->slow_loads = s.reg[IBS_OP_CTL] >> 16 & 1 ? FAR_ONLY : FAR_AND_NEAR;

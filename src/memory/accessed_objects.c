@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which object in memory an address belongs to. */
+/* Finds the object in memory that an address belongs to. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "memory/accessed_private.h"
 
-enum { STACK_ROOM = 128 << 20 /* that the kernel keeps free below a stack. Source: Linux, mm/util.c, mmap_base() */ };
+enum { STACK_ROOM = 128 << 20 /* the gap that the kernel keeps below a stack. Source: Linux, mm/util.c, mmap_base() */ };
 
 /* ---- files ---- */
 
@@ -92,7 +92,7 @@ static size_t variable_before(const struct image *in, uint64_t address)
 
 struct found {
 	struct object object;
-	uint64_t base; /* where its first byte is */
+	uint64_t base; /* address of its first byte */
 	uint64_t low, high, from, until;
 };
 
@@ -128,7 +128,9 @@ static void find_in_image(struct accessed *c, const struct map *m, uint64_t addr
 	f->base = bias + in->data[k - 1].start;
 }
 
-/* A stack grows without a word: what lies below it in the room that is kept for it is its own. */
+/*
+ * A stack grows without a record: memory below it, within the gap reserved for it, belongs to it.
+ */
 static bool below_stack(struct accessed *c, uint32_t pid, uint64_t time, const struct history_place *gap, struct found *f)
 {
 	struct history_place above;
@@ -170,7 +172,7 @@ static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t 
 			find_in_image(c, &whole.map, address, in, f);
 			return;
 		}
-		narrow(f, address, address, 0, UINT64_MAX); /* a hole in it: no wider answer */
+		narrow(f, address, address, 0, UINT64_MAX); /* a hole in it: the answer is valid for this address only */
 	}
 	f->base = of ? mapped.map.start : 0;
 	if (!of && !below_stack(c, pid, time, &mapped, f))
@@ -195,7 +197,7 @@ uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uin
 	if (!k->set || k->pid != pid || address < k->low || address > k->high || !during(k->from, k->until, time_ns)) {
 		struct found f = { .high = UINT64_MAX, .until = UINT64_MAX };
 
-		/* Of both architectures: what programs see is the lower half. */
+		/* On both architectures programs use the lower half. */
 		if (address >> 63)
 			f.object = (struct object){ .kind = OBJECT_KERNEL }, f.low = 1ull << 63;
 		else
@@ -252,7 +254,7 @@ static void name_block(struct accessed *c, const struct object *o, struct text *
 		add_caller(c, o, out);
 }
 
-/* Of a process: what it is called, where that was recorded. */
+/* The name of a process, if recorded. */
 static void add_process(struct accessed *c, uint32_t pid, struct text *out)
 {
 	const char *comm = accessed_comm(c, pid, pid);
@@ -260,7 +262,7 @@ static void add_process(struct accessed *c, uint32_t pid, struct text *out)
 	text_add(out, *comm ? " of %s (%u)" : " of %sprocess %u", comm, pid);
 }
 
-/* Files of memory have no name in any directory: the kernel's "(deleted)" tells nothing. */
+/* Memory-only files are in no directory, so the kernel's "(deleted)" means nothing for them. */
 static void put_memory(const char *module, struct text *out)
 {
 	static const char gone[] = " (deleted)";

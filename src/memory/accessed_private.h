@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of accessed.h share. */
+/* Shared by the files that implement accessed.h. */
 #ifndef MEMORY_ACCESSED_PRIVATE_H
 #define MEMORY_ACCESSED_PRIVATE_H
 
@@ -20,15 +20,15 @@ struct data_cached {
 	bool set;
 };
 
-struct shared_cached { /* the last mapping that was asked for */
+struct shared_cached { /* the last mapping looked up */
 	struct history_place at;
 	uint32_t pid;
 	bool set;
 };
 
-/* Where a module's file would be in memory, by its own addresses. */
+/* Where a module's file would be mapped, by its own addresses. */
 struct image {
-	int state; /* 0: not looked at, 1: known, -1: no such file */
+	int state; /* 0: not looked up yet, 1: known, -1: no such file */
 	uint64_t low, high;
 	struct elf_head head; /* its segments */
 	struct symbol_data *data; /* its variables; names are words */
@@ -37,7 +37,10 @@ struct image {
 	bool data_read;
 };
 
-/* Inodes are not given anew while something of them is mapped: whoever maps one at a time maps the same file. */
+/*
+ * The kernel does not reuse an inode number while the file is mapped, so mappings with the same
+ * inode at one time are of the same file.
+ */
 struct shared_file {
 	uint32_t major, minor, inode[2];
 };
@@ -57,42 +60,45 @@ struct accessed_private {
 	struct code_cached code[1 << CODE_BITS];
 	struct data_cached data[1 << DATA_BITS];
 	struct shared_cached mapped;
-	struct history *blocks; /* NULL: none were written down; `module` of a map is the number of an object */
+	struct history *blocks; /* NULL: no blocks were recorded; `module` of a map is the number of an object */
 	uint64_t blocks_until;
 	struct set widths; /* by instruction */
 	struct disasm *disasm;
-	uint16_t disasm_of; /* which machine's code it reads */
-	uint8_t *whose; /* by module, whose code it is; NULL: the recorder of blocks was not there */
-	enum { FAR_UNKNOWN, FAR_ONLY, FAR_AND_NEAR } slow_loads; /* of IBS with a least latency: must they have missed L3? */
-	int input; /* the copy of standard input; -1: none */
+	uint16_t disasm_of; /* the machine that the decoder is set up for */
+	uint8_t *whose; /* by module: who owns the code; NULL: the allocation recorder was not there */
+	enum { FAR_UNKNOWN, FAR_ONLY, FAR_AND_NEAR } slow_loads; /* IBS with a latency threshold: only samples that missed L3? */
+	int input; /* copy of standard input; -1: none */
 };
 
-/* An `until` of UINT64_MAX is for ever. */
+/* `until` of UINT64_MAX means forever. */
 static inline bool during(uint64_t from, uint64_t until, uint64_t time)
 {
 	return time >= from && (time < until || until == UINT64_MAX);
 }
 
-/* What a sample tells of how its event chooses. */
+/* The fields of a sample that show how its event selects accesses. */
 void accessed_note_sample(struct accessed *c, const struct perfdata_record *rec);
 /* NULL: out of memory. */
 struct image *accessed_image(struct accessed *c, uint32_t module);
-/* The blocks written down beside the recording, if any. After the history is finished. */
+/* Reads the recorded blocks, if any. Call after the history is finished. */
 int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error *err);
-/* Is the address in a block? *out holds for the answer either way; it is not written where no blocks are known at all. */
+/*
+ * Is the address in a block? *out is set for either answer, except if no blocks are known at all.
+ */
 bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, struct history_place *out);
-/* The words of one instruction; its module stays open. False: out of memory. */
+/* The names of one instruction; its module stays open. False: out of memory. */
 bool accessed_name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out);
 /*
- * The same of who took a block: where code of C++'s library is inlined (std::make_unique), the line that asked for it. `library`: the whole
- * function is the library's.
+ * The same for the code that allocated a block. Where C++ library code is inlined
+ * (std::make_unique), gives the line that called it. `library`: the whole function belongs to the
+ * library.
  */
 bool accessed_name_caller(struct accessed *c, const struct accessed_code *code, struct accessed_name *out, bool *library);
 void accessed_forget_unnamed(struct accessed *c);
 void accessed_objects_free(struct accessed *c);
 void accessed_widths_free(struct accessed *c);
 int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* How its events choose accesses. */
+/* How its events sample accesses. */
 int accessed_note_selection(struct accessed *c, struct tare_error *err);
 
 #endif

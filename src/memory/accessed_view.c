@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be known of the accesses of a recording, whatever is made of them. */
+/* Remarks about the accesses of a recording, common to all views. */
 #include <stddef.h>
 #include <string.h>
 #include "base/error.h"
@@ -35,7 +35,7 @@ void accessed_head_text(struct text *out, const char *path, const struct accesse
 
 static const struct {
 	const char *key, *one, *many;
-	size_t at; /* in struct tare_access_loss */
+	size_t at; /* offset in struct tare_access_loss */
 } losses[] = {
 	{ "lost", "sample was lost, for the recorder was too slow", "samples were lost, for the recorder was too slow", offsetof(struct tare_access_loss, lost) },
 	{ "truncated", "piece of the hardware's data has a gap or ends too early", "pieces of the hardware's data have a gap or end too early",

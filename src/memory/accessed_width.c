@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many bytes an access is of, where the recording does not say: by the instruction that made it. */
+/* The size of an access from its instruction, where the recording does not have it. */
 #include <stddef.h>
 #include "memory/accessed_private.h"
 #include "symbols/disasm.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events come in order of time. A place's blocks at the peak of its process are not copied at each new peak: a place that
- * changes first keeps what it had, if there was a peak since it changed last.
+ * Events come in order of time. The blocks of all places at the peak of a process are not copied at
+ * each new peak. Instead, a place that changes saves its values first, if there was a peak since
+ * its last change.
  */
 #include "base/array.h"
 #include "memory/allocations.h"
@@ -12,13 +13,13 @@
 #include "memory/accessed_private.h"
 #include "perfdata/alloc.h"
 
-struct block { /* key: the first three */
+struct block { /* key: the first three members */
 	uint32_t process, low, high;
 	uint32_t site; /* SET_NONE: freed */
 	uint64_t size;
 };
 
-struct place { /* of one process; key: the first two */
+struct place { /* of one process; the key is the first two members */
 	uint32_t process, site;
 	uint64_t count, bytes, freed, largest;
 	uint64_t live_count, live_bytes, peak_count, peak_bytes;
@@ -45,7 +46,7 @@ const char *allocations_sort_name(enum allocations_sort sort)
 
 /* ---- while reading ---- */
 
-/* The pid's process from now on. SET_NONE: out of memory. */
+/* The process of the pid from now on. SET_NONE: out of memory. */
 static uint32_t begin_process(struct tally *t, uint32_t pid, uint32_t program)
 {
 	struct allocations *a = t->a;
@@ -62,7 +63,7 @@ static uint32_t begin_process(struct tally *t, uint32_t pid, uint32_t program)
 	return of.process;
 }
 
-/* SET_NONE: it has none yet. */
+/* SET_NONE: no process yet. */
 static uint32_t find_process(const struct tally *t, uint32_t pid)
 {
 	struct process_of of = { .pid = pid };
@@ -78,7 +79,10 @@ static int execute(struct tally *t, uint32_t pid, struct tare_error *err)
 	return begin_process(t, pid, before == SET_NONE ? 1 : t->a->process[before].program + 1) == SET_NONE ? tare_fail_nomem(err) : 0;
 }
 
-/* The place of a process, as it is before it changes: what it had at the last peak is kept. NULL: out of memory. */
+/*
+ * The place in a process, about to change: its values at the last peak are saved first. NULL: out
+ * of memory.
+ */
 static struct place *change(struct tally *t, uint32_t process, uint32_t site)
 {
 	struct place key = { .process = process, .site = site };
@@ -121,7 +125,7 @@ static int take(struct tally *t, uint32_t process, const struct alloc_event *ev,
 	if (at == SET_NONE)
 		return tare_fail_nomem(err);
 	b = (struct block *)t->blocks.item + at;
-	if (b->site != SET_NONE) /* it was freed, which was not recorded */
+	if (b->site != SET_NONE) /* freed, but the event was not recorded */
 		ret = give_back(t, process, b, err);
 	place = ret == 0 ? change(t, process, site) : NULL;
 	if (!place)
@@ -165,7 +169,7 @@ static int hear(void *with, const struct alloc_event *ev, uint32_t site, struct 
 	if (ev->kind != ALLOC_TAKEN && ev->kind != ALLOC_FREED)
 		return 0;
 	process = find_process(t, ev->pid);
-	if (process == SET_NONE) /* the record of its begin was lost */
+	if (process == SET_NONE) /* the record of its start was lost */
 		process = begin_process(t, ev->pid, 1);
 	if (process == SET_NONE)
 		return tare_fail_nomem(err);
@@ -180,7 +184,7 @@ static int hear(void *with, const struct alloc_event *ev, uint32_t site, struct 
 	return 0;
 }
 
-/* ---- after it ---- */
+/* ---- after reading ---- */
 
 static void add(struct allocations_sum *to, const struct allocations_sum *from)
 {
@@ -213,12 +217,15 @@ static int name_row(struct allocations *a, const struct object *site, bool by_fu
 	return 0;
 }
 
-/* Rows of one name are one row: several calls are on one line, and several lines in one function. */
+/*
+ * Rows with the same name are merged: several calls can be on one line, and several lines in one
+ * function.
+ */
 struct row_key {
 	struct accessed_name at, caller;
 	struct code_key {
 		uint32_t module, low, high;
-	} code, caller_code; /* where they have no name */
+	} code, caller_code; /* for calls without a name */
 	uint32_t row;	     /* not part of the key */
 };
 
@@ -251,7 +258,7 @@ static int make_rows(struct tally *t, struct tare_error *err)
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < t->places.n; i++) {
 		uint32_t process = ((struct place *)t->places.item)[i].process, site = ((struct place *)t->places.item)[i].site;
-		const struct place *p = change(t, process, site); /* which settles what it had at the peak */
+		const struct place *p = change(t, process, site); /* which saves its values at the peak */
 		struct allocations_sum sum = { p->count, p->bytes, p->freed, p->peak_count, p->peak_bytes, p->live_count, p->live_bytes, p->largest };
 
 		if (!row_at[site]) {

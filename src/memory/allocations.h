@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who allocates: the blocks that `tare record --alloc` recorded, summed by the place that allocated them. All numbers are sums of
- * recorded values; nothing is estimated. A realloc frees a block and allocates one.
+ * Who allocates: the blocks that `tare record --alloc` recorded, summed by the code that allocated
+ * them. All numbers are sums of recorded values; nothing is estimated. A realloc frees a block and
+ * allocates one.
  */
 #ifndef MEMORY_ALLOCATIONS_H
 #define MEMORY_ALLOCATIONS_H
@@ -9,27 +10,27 @@
 #include "memory/accessed.h"
 
 struct allocations_sum {
-	uint64_t count, bytes;		 /* taken */
-	uint64_t freed;			 /* of these: how many were freed */
-	uint64_t peak_count, peak_bytes; /* live when the most bytes were live in their process */
-	uint64_t live_count, live_bytes; /* at the end: of the process, or when it executed another program */
+	uint64_t count, bytes;		 /* allocated */
+	uint64_t freed;			 /* how many of these were freed */
+	uint64_t peak_count, peak_bytes; /* live when their process had the most bytes live */
+	uint64_t live_count, live_bytes; /* live at the end of the process, or when it executed another program */
 	uint64_t largest;		 /* bytes of one block */
 };
 
 struct allocations_row {
-	struct accessed_name at, caller; /* words of accessed.modules; caller: 0 where not recorded, or rows are by function */
-	struct accessed_code code, caller_code; /* of a call, for code without a name */
-	struct allocations_sum sum;	 /* over the processes */
+	struct accessed_name at, caller; /* words of accessed.modules; caller: 0 if not recorded, or if rows are by function */
+	struct accessed_code code, caller_code; /* offset of a call, for code without a name */
+	struct allocations_sum sum;	 /* summed over the processes */
 };
 
-/* A process, from its begin or from an exec to its end or the next exec. */
+/* A process, from its start or an exec to its end or the next exec. */
 struct allocations_process {
-	uint32_t pid, program; /* program: 1 of the first one, 2 after an exec */
+	uint32_t pid, program; /* program: 1 for the first one, 2 after an exec */
 	struct allocations_sum sum;
 	uint64_t peak_ns;
-	uint64_t unmatched; /* freed blocks that it did not allocate: its parent did before a fork, or before it was recorded */
+	uint64_t unmatched; /* frees of blocks that it did not allocate: its parent did before a fork, or before recording began */
 	uint64_t now_count, now_bytes; /* private */
-	uint32_t version;	       /* private: how often there was a new peak */
+	uint32_t version;	       /* private: number of new peaks */
 };
 
 enum allocations_sort { ALLOCATIONS_BYTES, ALLOCATIONS_COUNT, ALLOCATIONS_PEAK, ALLOCATIONS_LIVE, ALLOCATIONS_SORTS };
@@ -42,19 +43,22 @@ struct allocations_options {
 
 struct allocations {
 	struct accessed recording;
-	struct allocations_row *row; /* the greatest first */
+	struct allocations_row *row; /* largest first */
 	size_t n;
-	struct allocations_process *process; /* in the order in which they began */
+	struct allocations_process *process; /* in order of start */
 	size_t processes;
-	struct allocations_sum total; /* no peak where there are several processes: theirs are of different times */
-	uint64_t mapped; /* mmap without a file: in no row */
-	uint64_t lost;	 /* records that found no room: all numbers then lack them */
+	struct allocations_sum total; /* no peak for several processes: their peaks are at different times */
+	uint64_t mapped; /* anonymous mmap: in no row */
+	uint64_t lost;	 /* records lost for lack of room: all numbers then lack them */
 	bool damaged;
 };
 
 /* "bytes", "count", "peak", "live". */
 const char *allocations_sort_name(enum allocations_sort sort);
-/* -ENOENT: the recording has no file of allocations. allocations_free() after it, on failure too. */
+/*
+ * -ENOENT: the recording has no allocation file. Call allocations_free() afterwards, also on
+ * failure.
+ */
 int allocations_read(struct allocations *a, const char *path, const struct allocations_options *opts, struct tare_error *err);
 void allocations_free(struct allocations *a);
 

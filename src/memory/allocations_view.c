@@ -37,13 +37,13 @@ static uint64_t address_of(const struct allocations *a, const struct accessed_co
 		       ? address : code->offset;
 }
 
-/* A function without a name is its module and its address, as in the exports. */
+/* A function without a name is shown as module and address, as in the exports. */
 static void put_place(struct text *out, const struct allocations *a, const struct accessed_name *n, const struct accessed_code *code)
 {
 	const char *name = word(a, n->function), *file = word(a, n->file);
 
 	const char *module = path_base(word(a, n->module));
-	bool nameless = !strncmp(name, "0x", 2); /* by call frame information: the first address */
+	bool nameless = !strncmp(name, "0x", 2); /* from call frame information: its first address */
 
 	if (nameless || !n->function)
 		escape(out, module, strlen(module));
@@ -122,7 +122,9 @@ static void put_process(struct text *out, const struct allocations *a,
 		text_add(out, " (program %u)", p->program);
 }
 
-/* Several processes: each in a line, or of many the one with the largest peak. */
+/*
+ * With several processes: one line each, or only the one with the largest peak if there are many.
+ */
 static void put_processes(struct text *out, const struct allocations_shown *s,
 			  const struct style *style)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who allocates, shown: text, tare/allocations/1 (docs/schema/tare-allocations-1.json) and CSV. */
+/*
+ * Shows who allocates, as text, tare/allocations/1 (docs/schema/tare-allocations-1.json) and CSV.
+ */
 #ifndef MEMORY_ALLOCATIONS_VIEW_H
 #define MEMORY_ALLOCATIONS_VIEW_H
 
@@ -12,7 +14,7 @@ struct allocations_shown {
 	bool by_function;
 	enum allocations_sort sort;
 	size_t limit; /* rows; 0: all */
-	bool verbose; /* text: a line for each process, however many */
+	bool verbose; /* text: a line for each process, without a limit */
 };
 
 void allocations_text(struct text *out, const struct allocations_shown *s, const struct style *style);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands at a byte of a variable: "hits", "slot[3].lock", by its type in DWARF. All variables with an address of their own are
- * collected when the first is asked for. What a program's -gsplit-dwarf put into files of its own (.dwo) is read there, as long as they are
- * where they were built.
+ * The member at a byte of a variable, such as "hits" or "slot[3].lock", from its DWARF type. All
+ * variables with a fixed address are collected at the first request. Split debug information
+ * (-gsplit-dwarf, .dwo files) is read if the files are where they were built.
  *
- * Source: DWARF 5, 3.1.2, "Skeleton Compilation Unit Entries"; 4.1, "Data Object Entries"; 5.5, "Array Type Entries"; 5.7.6, "Data Member
- * Entries"; DWARF 3, 5.6.6, for the bit fields of before.
+ * Source: DWARF 5, 3.1.2, "Skeleton Compilation Unit Entries"; 4.1, "Data Object Entries"; 5.5,
+ * "Array Type Entries"; 5.7.6, "Data Member Entries"; DWARF 3, 5.6.6, for the older form of bit
+ * fields.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 enum { LEVELS_MAX = 64, VISITS_MAX = 1 << 24, VARIABLES_MAX = 1 << 22, MODIFIERS_MAX = 16, RANGES_MAX = 16, STEPS_MAX = 1 << 16 };
 
 struct variable {
-	uint64_t address; /* as the file counts */
+	uint64_t address; /* addresses as in the file */
 	Dwarf_Die die;
 };
 
@@ -44,7 +45,10 @@ static bool number(Dwarf_Die *die, unsigned name, uint64_t *out)
 	return true;
 }
 
-/* An address out of the unit's table (clang's), of several variables that were put together with how far behind it this one is. */
+/*
+ * An address from the unit's address table (clang). Merged variables share one entry, and each has
+ * its offset from it.
+ */
 static bool indexed_address(Dwarf_Attribute *location, uint64_t *out)
 {
 	Dwarf_Attribute attr;
@@ -59,7 +63,7 @@ static bool indexed_address(Dwarf_Attribute *location, uint64_t *out)
 	return true;
 }
 
-/* DW_OP_addr and eight bytes, and nothing else; or the like by DW_OP_addrx. */
+/* Exactly DW_OP_addr with eight bytes, or DW_OP_addrx. */
 static bool address_of(Dwarf_Die *die, uint64_t *out)
 {
 	Dwarf_Attribute attr;
@@ -120,7 +124,10 @@ static struct variable *variable_at(struct symbols *s, uint64_t address)
 			uint8_t kind = 0;
 			bool apart;
 
-			/* The unit's own file, where there is one: the program has no more than its name. */
+			/*
+			 * The .dwo unit, if any: the skeleton unit in the program has only its
+			 * name.
+			 */
 			apart = libdw.dwarf_cu_info(die->cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL) == 0 && kind == DW_UT_skeleton &&
 				symbols_may_split(s, die) && libdw.dwarf_cu_info(die->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 && split.cu;
 			dies_walk(apart ? &split : die, collect, &all);
@@ -131,7 +138,7 @@ static struct variable *variable_at(struct symbols *s, uint64_t address)
 	return s->fields->n ? bsearch(&key, s->fields->variable, s->fields->n, sizeof(key), by_address) : NULL;
 }
 
-/* Without names of its own: typedef, const, volatile and their kin. */
+/* Types without names of their own: typedef, const, volatile and the like. */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
 {
 	Dwarf_Attribute attr;
@@ -155,15 +162,15 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
 	return false;
 }
 
-/* A way from a variable down to one byte. */
+/* The path from a variable to one byte. */
 struct way {
 	struct symbol_field *out;
-	size_t n; /* characters of its name */
+	size_t n; /* length of its name */
 	unsigned parts, steps;
-	bool last; /* of several bit fields in the byte the last, not the first */
+	bool last; /* of several bit fields in a byte the last one wins */
 };
 
-enum lies { LOST, NOTHING, SOMETHING }; /* at the byte; LOST: it cannot be told */
+enum lies { LOST, NOTHING, SOMETHING }; /* at the byte; LOST: unknown */
 
 struct place { /* of a member, in its structure */
 	uint64_t begin, size;
@@ -180,7 +187,7 @@ static void put_part(struct way *w, bool mine, const char *fmt, ...)
 	va_end(ap);
 	w->n += n > 0 ? (size_t)n : 0;
 	if (w->n >= sizeof(w->out->name))
-		w->steps = STEPS_MAX; /* it has no room */
+		w->steps = STEPS_MAX; /* out of space for the name */
 	else if (w->parts < ARRAY_SIZE(w->out->part))
 		w->out->part[w->parts++] = (struct symbol_part){ (uint16_t)w->n, mine };
 }
@@ -192,7 +199,10 @@ static void back_to(struct way *w, size_t n, unsigned parts)
 	w->out->name[n] = 0;
 }
 
-/* How many elements an array has in each direction, the first aside, which may be open: from 0 in each, the last the densest. */
+/*
+ * The array's element counts by dimension. The first may be open. Each index starts at 0, and the
+ * last dimension varies fastest.
+ */
 static bool ranges_of(Dwarf_Die *array, uint64_t count[RANGES_MAX], unsigned *n)
 {
 	Dwarf_Attribute unused;
@@ -202,7 +212,7 @@ static bool ranges_of(Dwarf_Die *array, uint64_t count[RANGES_MAX], unsigned *n)
 	if (!libdw.dwarf_diecu(array, &unit, NULL, NULL))
 		return false;
 	switch (libdw.dwarf_srclang(&unit)) {
-	case DW_LANG_Fortran77: /* columns first; and these begin at 1, or anywhere */
+	case DW_LANG_Fortran77: /* Column-major; and indices begin at 1, or at any number */
 	case DW_LANG_Fortran90:
 	case DW_LANG_Fortran95:
 	case DW_LANG_Fortran03:
@@ -238,7 +248,7 @@ static bool ranges_of(Dwarf_Die *array, uint64_t count[RANGES_MAX], unsigned *n)
 	return *n > 0;
 }
 
-/* Of what user code does not declare the alignment cannot be changed there. */
+/* The alignment of types that user code does not declare cannot be changed by the user. */
 static bool is_mine(Dwarf_Die *member)
 {
 	Dwarf_Files *files;
@@ -247,7 +257,7 @@ static bool is_mine(Dwarf_Die *member)
 	const char *file;
 	size_t n;
 
-	/* Not dwarf_decl_file(), which ends the program where a split unit has no list of files. */
+	/* Not dwarf_decl_file(), which aborts the program if a split unit has no file table. */
 	if (!number(member, DW_AT_decl_file, &number_of) || !libdw.dwarf_diecu(member, &unit, NULL, NULL) || libdw.dwarf_getsrcfiles(&unit, &files, &n) ||
 	    number_of >= n)
 		return false;
@@ -255,7 +265,7 @@ static bool is_mine(Dwarf_Die *member)
 	return file && strncmp(file, "/usr/", 5) != 0;
 }
 
-/* A bit field is all bytes that it has a part of. */
+/* A bit field covers every byte that it has bits in. */
 static bool place_of(Dwarf_Die *member, struct place *out)
 {
 	uint64_t bit, bits = 0, whole;
@@ -269,7 +279,10 @@ static bool place_of(Dwarf_Die *member, struct place *out)
 			return false;
 		if (!out->bits)
 			return true;
-		/* From the highest bit of what holds it; both architectures have the lowest byte first. */
+		/*
+		 * Counted from the highest bit of its storage unit; both architectures are
+		 * little-endian.
+		 */
 		if (!number(member, DW_AT_byte_size, &whole))
 			whole = out->size;
 		if (!number(member, DW_AT_bit_offset, &bit) || whole > 16 || bits > 8 * whole || bit > 8 * whole - bits)
@@ -294,8 +307,8 @@ static enum lies follow_member(struct way *w, Dwarf_Die *member, const struct pl
 }
 
 /*
- * Members may lie in the room that a base class, or a member before, has and does not use: an empty one has a byte of it. So it counts what they
- * have at the byte; of a hole the member around it is named.
+ * Members may be in the padding of a base class or of an earlier member, and an empty base class
+ * has one byte. So the members at this byte decide; for padding the enclosing member is named.
  */
 static enum lies follow_structure(struct way *w, Dwarf_Die *type, uint64_t at, unsigned level)
 {
@@ -340,7 +353,7 @@ static enum lies follow_array(struct way *w, Dwarf_Die *type, uint64_t at, unsig
 	if (!type_of(type, &inner) || libdw.dwarf_aggregate_size(&inner, &size) || !size)
 		return LOST;
 	if (!ranges_of(type, count, &n))
-		return SOMETHING; /* the array, and no more is told */
+		return SOMETHING; /* the array, without an element */
 	element = at / size;
 	for (unsigned i = n; i-- > 1; element /= count[i])
 		place[i] = element % count[i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands at a byte of a variable, by a unit of DWARF 5 that is written here, in this program's own file: what compilers write, and what none
- * would: types that contain themselves. Source: DWARF 5, 7.5, "Format of Debugging Information".
+ * The member at a byte of a variable, from a DWARF 5 unit that this file writes itself. It has what
+ * compilers write and what none would: types that contain themselves. Source: DWARF 5, 7.5, "Format
+ * of Debugging Information".
  */
 #include <fcntl.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #define ADDR(address) LINE(".uleb128 9; .byte 3; .8byte " #address)		       /* DW_OP_addr */
 #define ADDRX(index) LINE(".uleb128 2; .byte 0xa1, " #index)			       /* DW_OP_addrx */
 #define ADDRX_PLUS(index, n) LINE(".uleb128 4; .byte 0xa1, " #index ", 0x23, " #n)     /* DW_OP_plus_uconst */
-#define ADDRX_OTHER(index) LINE(".uleb128 3; .byte 0xa1, " #index ", 0x06")	       /* DW_OP_deref: not there itself */
+#define ADDRX_OTHER(index) LINE(".uleb128 3; .byte 0xa1, " #index ", 0x06")	       /* DW_OP_deref: an address that must be loaded */
 #define ARRAY(label, of, count) AT(label) CODE(4) REF(of) CODE(5) LINE(".8byte " #count) CODE(0)
 #define STRUCT(label, size, members) AT(label) CODE(6) LINE(".8byte " #size) members CODE(0)
 #define MEMBER(name, type, at) CODE(7) NAME(name) REF(type) LINE(".8byte " #at)
@@ -41,12 +42,12 @@ __asm__(LINE(".pushsection .debug_abbrev, \"\", %progbits") AT("abbreviations")
 	ABBREVIATION(6, 0x13, 1, "0x0b, 0x07")				     /* structure: size */
 	ABBREVIATION(7, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x38, 0x07")	     /* member: name, type, place */
 	ABBREVIATION(8, 0x24, 0, "0x0b, 0x0b")				     /* base type */
-	ABBREVIATION(9, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x38, 0x07, 0x01, 0x13") /* member: and its sibling */
+	ABBREVIATION(9, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x38, 0x07, 0x01, 0x13") /* member, with a sibling */
 	ABBREVIATION(10, 0x21, 0, "0x49, 0x13")				     /* a range as a type */
 	ABBREVIATION(11, 0x1c, 0, "0x49, 0x13, 0x38, 0x0b")		     /* base class: type, place */
-	ABBREVIATION(12, 0x1c, 0, "0x49, 0x13, 0x4c, 0x0b, 0x38, 0x18")	     /* virtual one: its place is computed */
+	ABBREVIATION(12, 0x1c, 0, "0x49, 0x13, 0x4c, 0x0b, 0x38, 0x18")	     /* virtual base class: its location is computed */
 	ABBREVIATION(13, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x0d, 0x0b, 0x6b, 0x0b") /* bit field: bits, first */
-	ABBREVIATION(14, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x0b, 0x0b, 0x0d, 0x0b, 0x0c, 0x0b, 0x38, 0x0b") /* of DWARF 3: what holds it, bits, from the highest on, place */
+	ABBREVIATION(14, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x0b, 0x0b, 0x0d, 0x0b, 0x0c, 0x0b, 0x38, 0x0b") /* DWARF 3: storage, bits, offset from the top, location */
 	ABBREVIATION(15, 0x21, 0, "0x22, 0x0b, 0x2f, 0x0b")		     /* range: lower and upper bound */
 	LINE(".byte 0") LINE(".popsection")
 
@@ -90,7 +91,7 @@ __asm__(LINE(".pushsection .debug_abbrev, \"\", %progbits") AT("abbreviations")
 	VARIABLE("beside", "beside", ADDR(0x7000000010200)) VARIABLE("virtual", "virtual", ADDR(0x7000000010300))
 	VARIABLE("bits", "bits", ADDR(0x7000000010400)) VARIABLE("old_bits", "old_bits", ADDR(0x7000000010500))
 	VARIABLE("grid", "grid", ADDR(0x7000000010600)) VARIABLE("from_1", "from_1", ADDR(0x7000000010700))
-	/* Members that follow one another in a ring; what stands behind them cannot be found. */
+	/* Members that form a cycle; anything after them cannot be found. */
 	STRUCT("ring", 64, ROUND("first", "first", "long", 0, "second") ROUND("second", "second", "long", 8, "first"))
 	CODE(0) AT("end") LINE(".popsection"));
 
@@ -99,7 +100,7 @@ TEST(fields)
 	static const struct {
 		int line;
 		uint64_t address, at;
-		const char *field; /* NULL: none is told */
+		const char *field; /* NULL: none expected */
 		bool hole, last;
 	} rows[] = {
 		{ __LINE__, 0x7000000000100, 0, ".hits" },
@@ -112,7 +113,7 @@ TEST(fields)
 		{ __LINE__, 0x7000000001000, 96, NULL },
 		{ __LINE__, 0x7000000002000, 8, ".more" },
 		{ __LINE__, 0x7000000002040, 0, ".hits" },
-		{ __LINE__, 0x7000000003000, 0, NULL }, /* what it holds is the address */
+		{ __LINE__, 0x7000000003000, 0, NULL }, /* its content is the address */
 		{ __LINE__, 0x7000000000200, 0xfffffffffffffff, "[48038396025285290].more" },
 		{ __LINE__, 0x7000000000400, 0, NULL },
 		{ __LINE__, 0x7000000000500, 0, NULL },
@@ -123,16 +124,16 @@ TEST(fields)
 		{ __LINE__, 0x7000000000a00, 8, ".low" },
 		{ __LINE__, 0x7000000000b00, 0, NULL },
 		{ __LINE__, 0x7000000000c00, 0, NULL },
-		{ __LINE__, 0x7000000010000, 0, ".first" }, /* an empty base class has a byte, and nothing in it */
+		{ __LINE__, 0x7000000010000, 0, ".first" }, /* an empty base class has one byte, with nothing in it */
 		{ __LINE__, 0x7000000010000, 8, ".second" },
 		{ __LINE__, 0x7000000010100, 8, ".end" },
-		{ __LINE__, 0x7000000010100, 9, ".tail" }, /* in the room that the base class does not use */
+		{ __LINE__, 0x7000000010100, 9, ".tail" }, /* in the padding that the base class does not use */
 		{ __LINE__, 0x7000000010100, 10, NULL, true },
 		{ __LINE__, 0x7000000010200, 0, ".there.wide" },
 		{ __LINE__, 0x7000000010200, 9, ".behind" },
 		{ __LINE__, 0x7000000010200, 10, ".there", true },
 		{ __LINE__, 0x7000000010300, 8, ".own" },
-		{ __LINE__, 0x7000000010300, 16, NULL, true }, /* where a virtual base class lies stands in the object */
+		{ __LINE__, 0x7000000010300, 16, NULL, true }, /* the object stores the offset of its virtual base class */
 		{ __LINE__, 0x7000000010400, 0, ".a" },
 		{ __LINE__, 0x7000000010400, 0, ".b", false, true },
 		{ __LINE__, 0x7000000010400, 1, ".c", false, true },
@@ -144,7 +145,7 @@ TEST(fields)
 		{ __LINE__, 0x7000000010500, 2, NULL, true },
 		{ __LINE__, 0x7000000010600, 5 * 24 + 8, "[1][2].more" },
 		{ __LINE__, 0x7000000010600, 2 * 24, "[0][2].hits" },
-		{ __LINE__, 0x7000000010700, 24, NULL }, /* whose first element is 1, and of which languages that is said, differs */
+		{ __LINE__, 0x7000000010700, 24, NULL }, /* arrays begin at 1; DWARF versions list different languages */
 	};
 	struct tare_error err = TARE_ERROR_INIT;
 	struct symbols *s;
@@ -162,7 +163,7 @@ TEST(fields)
 		CHECK(out.hole || !rows[i].hole, "row at line %d", rows[i].line);
 		CHECK(!is || out.part[out.parts - 1].end == strlen(out.name), "row at line %d", rows[i].line);
 	}
-	/* However deep it goes, it ends, and what has no room is not told in part. */
+	/* Ends at any depth, and a name that does not fit is not cut. */
 	CHECK(!symbols_field(s, 0x7000000000700, 0, false, &out), "%s", out.name);
 	CHECK_STR(out.variable, "russian", "the variable is told where its part is not");
 	symbols_field(s, 0x7000000000300, 1000, false, &out);

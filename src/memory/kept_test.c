@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Small files that unpack to many names: what is kept of them is bounded, and what stood before is shown. */
+/*
+ * Small files that unpack to many names: memory for them is bounded, and what came before is shown.
+ */
 #include <sys/resource.h>
 #include <zstd.h>
 #include "memory/accessed.h"
@@ -22,7 +24,7 @@ static void put_sample(struct maker *to)
 	end_record(to);
 }
 
-/* Record number i of one kind; each is kept, and looks like the one before it. */
+/* Record number i of one kind; each is kept, and resembles the one before it. */
 static void put_one(uint32_t type, uint32_t i)
 {
 	char name[LONG + 1];
@@ -102,7 +104,9 @@ static void check_kind(uint32_t type)
 		accessed_close(&c);
 	}
 	unlink(path);
-	/* Of 180 MB; tables are copied when they grow, and sanitizers keep what was freed. */
+	/*
+	 * The data is 180 MB; tables are copied when they grow, and sanitizers keep freed memory.
+	 */
 	CHECK(TAP_ADDRESS_SANITIZER || TAP_THREAD_SANITIZER || peak_mib() < 150, "%ld MiB", peak_mib());
 }
 

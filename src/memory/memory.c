@@ -6,10 +6,10 @@
 
 enum {
 	ROWS_MAX = 1 << 19,
-	SHARES_MAX = 1 << 21, /* pairs of a page and an object beside its first */
-	OTHERS = SET_NONE - 1, /* no row's number */
-	TOLD = 1,	       /* added to what may not be told, in a key */
-	BATCH = 32,	       /* accesses added together: more than a processor fetches lines of memory at once */
+	SHARES_MAX = 1 << 21, /* additional objects of a page, as pairs of page and object */
+	OTHERS = SET_NONE - 1, /* not the number of a row */
+	TOLD = 1,	       /* added to values that may be unknown, in a key */
+	BATCH = 32,	       /* accesses processed together: more than a processor has outstanding cache misses */
 };
 
 struct batch {
@@ -90,10 +90,10 @@ static void free_latencies(struct memory_row *r)
 		}
 }
 
-/* What `from` has goes to `r`; its latencies are freed. */
+/* Adds `from` to `r` and frees its latencies. */
 static bool merge(struct memory_row *r, struct memory_row *from)
 {
-	/* from samples to tlb there are counts only */
+	/* the members from samples to tlb are all counters */
 	enum { FIRST = offsetof(struct memory_row, samples), COUNTS = (offsetof(struct memory_row, latency) - FIRST) / sizeof(uint64_t) };
 	uint64_t to[COUNTS], add[COUNTS];
 	bool ok = true;
@@ -135,7 +135,7 @@ static uint32_t object_of(struct memory *m, const struct tare_access *a)
 			       NULL);
 }
 
-/* What an access is a row of. False: out of memory. */
+/* The key of an access. False: out of memory. */
 static bool key_of(struct memory *m, enum memory_by by, const struct tare_access *a, struct memory_what *w)
 {
 	bool has_address = a->has & TARE_ACCESS_ADDRESS;
@@ -193,7 +193,10 @@ static bool key_of(struct memory *m, enum memory_by by, const struct tare_access
 	return false;
 }
 
-/* The row of an access, made if it has none yet; OTHERS where there is no room for more. SET_NONE: out of memory. */
+/*
+ * The row of an access, created if needed; OTHERS if there is no room for more. SET_NONE: out of
+ * memory.
+ */
 static uint32_t row_of(struct memory_table *t, const struct memory_what *w, uint32_t rows_max)
 {
 	const struct memory_row fresh = { .is = *w };
@@ -213,15 +216,15 @@ static struct memory_row *row_at(struct memory_table *t, uint32_t at)
 }
 
 /*
- * What of a page is accessed: an object has a share of it. The first has its own in the row, which is all there is for most pages.
- * False: out of memory.
+ * Counts the objects accessed in a page. The first is stored in the row, which is enough for most
+ * pages. False: out of memory.
  */
 struct share {
 	uint32_t row, object;
 	uint64_t samples;
 };
 
-enum { NOT_ALL_KEPT = UINT32_MAX }; /* for memory_what.objects, while pages are added to */
+enum { NOT_ALL_KEPT = UINT32_MAX }; /* for memory_what.objects, while pages are added up */
 
 static bool add_object(struct memory *m, struct memory_table *t, uint32_t at, const struct tare_access *a)
 {
@@ -248,7 +251,7 @@ static bool add_object(struct memory *m, struct memory_table *t, uint32_t at, co
 	return kept != SET_NONE;
 }
 
-/* A page is named by what most of its samples are of; by nothing where that is not known. */
+/* A page is named by the object with most of its samples; it has no name if that is not known. */
 static void name_pages(struct memory_table *t)
 {
 	struct memory_row *r = t->rows.item;
@@ -282,8 +285,8 @@ static void prefetch(const void *what, size_t n)
 }
 
 /*
- * Of a table by page hardly any row is in a cache when its next access comes. Each step looks at where the next one will read,
- * for all accesses at hand, so that the processor gets their lines at the same time.
+ * In a table by page hardly any row is in a cache at its next access. Each step prefetches what the
+ * next step reads, for the whole batch, so that the cache misses overlap.
  */
 static bool add_to_table(struct memory *m, struct memory_table *t, const struct batch *b, uint32_t rows_max)
 {
@@ -335,7 +338,7 @@ static int add_batch(struct memory *m, struct batch *b, uint32_t rows_max, struc
 	return ok ? 0 : tare_fail_nomem(err);
 }
 
-/* Is it an access to memory? */
+/* Does it access memory? */
 static bool counts(struct memory *m, const struct tare_access *a)
 {
 	if (a->kind != TARE_ACCESS_LOAD && a->kind != TARE_ACCESS_STORE && a->kind != TARE_ACCESS_UPDATE && a->kind != TARE_ACCESS_PREFETCH) {
@@ -354,7 +357,7 @@ static bool counts(struct memory *m, const struct tare_access *a)
 	return true;
 }
 
-/* ---- names: rows of one function or line become one ---- */
+/* ---- names: rows of one function or line are merged ---- */
 
 static int name_rows(struct memory *m, struct memory_table *t, struct tare_error *err)
 {
@@ -383,7 +386,7 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 			row.is.key[1] = name[i].line;
 			row.is.key[2] = name[i].function;
 			row.is.key[3] = name[i].module;
-		} else if (t->by != MEMORY_BY_INSTRUCTION) { /* a line that is not known is its function's */
+		} else if (t->by != MEMORY_BY_INSTRUCTION) { /* an unknown line is replaced by its function */
 			row.is.key[0] = UINT32_MAX;
 			row.is.key[1] = name[i].function;
 			row.is.key[2] = name[i].module;
@@ -392,7 +395,7 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 		}
 		at = set_add(&merged, &row, sizeof(row), sizeof(row.is.key), &fresh);
 		if (at != SET_NONE)
-			memset(r[i].latency, 0, sizeof(r[i].latency)); /* they went along */
+			memset(r[i].latency, 0, sizeof(r[i].latency)); /* they were moved */
 		if (at == SET_NONE || (!fresh && !merge((struct memory_row *)merged.item + at, &row)))
 			ret = tare_fail_nomem(err);
 	}
@@ -495,7 +498,7 @@ static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort 
 		t->row[i] = r[ranked[i].number];
 	free(ranked);
 	t->n = n;
-	t->rows.n = 0; /* their latencies went along */
+	t->rows.n = 0; /* their latencies were moved */
 	set_free(&t->rows);
 	if (rest) {
 		t->row[t->n] = t->others;
@@ -505,7 +508,7 @@ static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort 
 	return 0;
 }
 
-/* How long the data took, whichever way this hardware measures that. */
+/* How long the data took, in the unit this hardware measures. */
 static int main_latency(const struct memory_row *total)
 {
 	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL, TARE_LATENCY_MISS, TARE_LATENCY_INSTRUCTION };

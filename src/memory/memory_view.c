@@ -10,7 +10,7 @@
 #include "output/escape.h"
 #include "memory/memory_view.h"
 
-enum { PLACES_SHOWN = 3, LABEL_MOST = 120 /* bytes: C++ has names of a thousand */ };
+enum { PLACES_SHOWN = 3, LABEL_MOST = 120 /* bytes: C++ has names with a thousand */ };
 
 static const uint64_t YEAR_NS = 366ull * 24 * 3600 * 1000000000;
 
@@ -38,7 +38,7 @@ static const char *word(const struct memory *m, uint32_t number)
 	return words_at(&m->of->modules.words, number);
 }
 
-/* ---- what a row is ---- */
+/* ---- names of rows ---- */
 
 static void put_task(struct text *out, const struct memory *m, uint32_t pid, uint32_t tid)
 {
@@ -55,7 +55,10 @@ static void put_object(struct text *out, const struct memory *m, const struct me
 		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), out);
 }
 
-/* "counters", "counters (98 %) and 2 more"; the share is rounded down, so that what is not all is not 100 %. */
+/*
+ * "counters", "counters (98 %) and 2 more"; the share is rounded down, so that only a full share
+ * reads 100 %.
+ */
 static void put_page(struct text *out, const struct memory *m, const struct memory_row *r)
 {
 	if (!r->is.key[3]) {
@@ -102,7 +105,7 @@ static void put_code(struct text *out, const struct memory *m, enum memory_by by
 		text_add(out, "  %s", path_base(word(m, r->is.name.module)));
 }
 
-/* Unescaped. */
+/* The name, not escaped. */
 static void put_label(struct text *out, const struct memory *m, enum memory_by by, const struct memory_row *r)
 {
 	const struct object *o;
@@ -172,9 +175,9 @@ static void head(struct grid *g, unsigned *at, bool right, const char *words)
 	cell(g, at, right, &t, INK_FAINT);
 }
 
-/* Bins of latencies: 0, then from each power of two up to below the next. */
+/* Latency bins: 0, then one for each power of two. */
 struct bins {
-	unsigned first, last; /* numbers; 0: of the value 0 */
+	unsigned first, last; /* number of bins; 0: the value 0 */
 };
 
 static uint64_t bin_from(unsigned bin)
@@ -257,7 +260,7 @@ static void put_told(struct text *out, uint64_t part, uint64_t whole)
 		text_add(out, "-");
 }
 
-/* A character a bin, its height by the row's fullest; what is empty has none. */
+/* One character for each bin, its height relative to the row's largest; an empty bin has none. */
 static void put_bins(struct text *out, const struct distribution *d, struct bins of, const struct style *style)
 {
 	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -372,7 +375,7 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 	}
 }
 
-/* What the columns of latencies are. */
+/* The meaning of the latency columns. */
 static void put_legend(struct text *out, const struct memory *m)
 {
 	if (m->latency >= 0)
@@ -381,7 +384,9 @@ static void put_legend(struct text *out, const struct memory *m)
 			 latency_meaning[m->latency], bin_from(bins_of(&m->total.latency[m->latency]->d).first));
 }
 
-/* Text, JSON and page show all of these: what is to be known of the numbers belongs here, not in one of them. */
+/*
+ * Text, JSON and page show all of these: remarks about the numbers belong here, not in one of them.
+ */
 static struct remarks remarks_of(const struct memory *m, const struct style *style)
 {
 	const struct memory_latency *stores = m->total.latency[TARE_LATENCY_STORE];
@@ -552,7 +557,7 @@ static void json_counts(struct json *j, const struct memory_row *r)
 
 static void json_what(struct json *j, const struct memory *m, enum memory_by by, const struct memory_row *r)
 {
-	bool several = by == MEMORY_BY_PAGE && r->is.objects != 1; /* then no one's name and size are the page's */
+	bool several = by == MEMORY_BY_PAGE && r->is.objects != 1; /* then the name and size are not the page's */
 	const struct object *o = r->is.object == SET_NONE || several ? NULL : accessed_object_at(m->of, r->is.object);
 	struct text label = { 0 };
 

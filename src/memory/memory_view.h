@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tare memory` shows. */
+/* The output of `tare memory`. */
 #ifndef MEMORY_MEMORY_VIEW_H
 #define MEMORY_MEMORY_VIEW_H
 
@@ -14,20 +14,20 @@ struct memory_shown {
 };
 
 void memory_text(struct text *out, const struct memory_shown *s, const struct style *style);
-/* Of one table: the column of a latency is there when it was measured. */
+/* One table; a latency column is present if that latency was measured. */
 void memory_csv(struct text *out, const struct memory_shown *s, const struct memory_table *t);
 /* tare/memory/1 */
 void memory_json(struct text *out, const struct memory_shown *s, const struct memory_table *t);
 
-/* Shared with what shows shared lines. */
+/* Also used by the view of shared lines. */
 void accessed_head_text(struct text *out, const char *path, const struct accessed *c);
-/* Losses, damage, what was left out. */
+/* Losses, damage, and omissions. */
 void accessed_remarks(struct remarks *r, const struct accessed *c, const struct style *style);
-/* Why accesses of these origins (bits) have no address, " (...)"; "" where that is not known. */
+/* Why accesses of these origins (bits) have no address, as " (...)"; "" if that is not known. */
 const char *accessed_addressless(unsigned origins);
 /* Code without names. */
 void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *style);
-/* Notes, remarks, what they were made of, code without names. */
+/* Notes, remarks, the source of the accesses, code without names. */
 void accessed_quality_json(struct json *j, const struct accessed *c, const struct remarks *remarks);
 
 #endif

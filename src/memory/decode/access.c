@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader of include/tare/access.h: walks a perf.data and hands out one record of any vendor's hardware after
- * another. SPE's lie in AUX data, which is decoded a piece at a time: memory is bounded.
+ * The reader of include/tare/access.h: walks a perf.data file and returns one record after another,
+ * of any vendor's hardware. SPE records are in AUX data, which is decoded in pieces to bound
+ * memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +14,24 @@
 #include "perfdata/perfdata_undecoded.h"
 
 enum {
-	PIECE = 1 << 20, /* of AUX data decoded at once */
+	PIECE = 1 << 20, /* AUX data decoded at once */
 	AUX_TRUNCATED = 1,
 	AUX_OVERWRITE = 2,
 	AUX_PARTIAL = 4,
 	AUX_COLLISION = 8,
-	INFO_V1_WORDS = 2,   /* of AUXTRACE_INFO for SPE before it described each CPU */
+	INFO_V1_WORDS = 2,   /* AUXTRACE_INFO for SPE before it described each CPU */
 	INFO_HEADER = 4,     /* version, size of this header, PMU type, how many CPUs */
-	INFO_CPU_CPU = 1,    /* in each CPU's part: which CPU, */
-	INFO_CPU_PARAMS = 2, /* how many words follow, */
+	INFO_CPU_CPU = 1,    /* in each CPU's part: the CPU, */
+	INFO_CPU_PARAMS = 2, /* the number of words that follow, */
 	INFO_CPU_MIDR = 3,
-	INFO_CPU_HEADER = 3, /* words before those that `params` counts */
+	INFO_CPU_HEADER = 3, /* words before those counted in `params` */
 };
 
 struct task { /* a thread, and its process */
 	uint32_t tid, pid;
 };
 
-struct interval { /* of the event that writes on a CPU */
+struct interval { /* the event that writes on a CPU */
 	int32_t cpu;
 	uint32_t unused;
 	uint64_t period;
@@ -46,18 +47,18 @@ struct tare_accesses {
 	struct perfdata *r;
 	struct tare_access_loss loss;
 	bool amd, intel;
-	const struct perfdata_event *last; /* of the sample before */
+	const struct perfdata_event *last; /* of the previous sample */
 	struct ibs_event last_ibs;
 	struct set tasks, cores, intervals;
 	struct running running;
-	bool spe, one_core; /* AUX data is SPE's; one description holds for every CPU */
+	bool spe, one_core; /* AUX data is from SPE; one description applies to every CPU */
 	bool has_time;
 	uint64_t shift, mult, zero, cycles, mask;
 	bool time_short;
-	uint64_t period; /* of the last event that AUX data came from */
+	uint64_t period; /* the last event with AUX data */
 	bool periods_differ;
 
-	/* the AUXTRACE that is being read */
+	/* the AUXTRACE being read */
 	bool inside;
 	struct spe_walk walk;
 	uint8_t *piece;
@@ -67,9 +68,9 @@ struct tare_accesses {
 	const struct spe_codes *codes;
 	bool codes_known;
 	bool whole; /* the piece ends with the data */
-	struct perfdata_record piece_of; /* type and place of the record */
+	struct perfdata_record piece_of; /* type and offset of the record */
 	uint64_t damaged_before;
-	uint64_t told, there; /* bytes of AUX data: by the kernel's records; in the file */
+	uint64_t told, there; /* AUX data in bytes: according to the kernel's records; in the file */
 };
 
 struct tare_accesses *tare_accesses_open(const char *path, struct tare_error *err)
@@ -117,7 +118,7 @@ const struct tare_access_loss *tare_accesses_loss(const struct tare_accesses *a)
 	return &a->loss;
 }
 
-/* ---- what the file says on the way ---- */
+/* ---- metadata in the file ---- */
 
 static int learn_task(struct tare_accesses *a, uint32_t pid, uint32_t tid, struct tare_error *err)
 {
@@ -143,7 +144,7 @@ static int add_core(struct tare_accesses *a, int32_t cpu, uint64_t midr, struct 
 	return 0;
 }
 
-/* Which cores there are: each CPU's MIDR, or in old recordings the one of the machine's description. */
+/* The core types: each CPU's MIDR, or in old recordings the one in the machine's description. */
 static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
 {
 	const uint64_t *w = rec->auxtrace_info.priv;
@@ -173,7 +174,7 @@ static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 	return ret;
 }
 
-/* Cores of several kinds have an SPE each, and each its own event. */
+/* Each core type has its own SPE and its own event. */
 static int learn_interval(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
 {
 	struct interval t = { .cpu = (int32_t)rec->cpu };
@@ -192,7 +193,7 @@ static int learn_interval(struct tare_accesses *a, const struct perfdata_record 
 	return 0;
 }
 
-/* 0: not told. */
+/* 0: not known. */
 static uint64_t interval_of(const struct tare_accesses *a, uint32_t cpu)
 {
 	struct interval key = { .cpu = (int32_t)cpu };
@@ -225,7 +226,7 @@ static int learn(struct tare_accesses *a, const struct perfdata_record *rec, str
 	case PD_RECORD_SWITCH_CPU_WIDE:
 		return a->spe ? running_learn(&a->running, rec, err) : 0;
 	case PD_RECORD_AUX:
-		if (!(rec->aux.flags & AUX_OVERWRITE)) /* a ring that is read once says more than it holds */
+		if (!(rec->aux.flags & AUX_OVERWRITE)) /* a buffer read once counts more than it holds */
 			a->told += rec->aux.size;
 		a->loss.truncated += (rec->aux.flags & (AUX_TRUNCATED | AUX_PARTIAL)) != 0;
 		a->loss.collided += (rec->aux.flags & AUX_COLLISION) != 0;
@@ -277,7 +278,7 @@ static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 	return 0;
 }
 
-/* More of the data, behind the record that was cut by the end of the piece. */
+/* More data, after the record that the end of the piece cut. */
 static int refill(struct tare_accesses *a, struct tare_error *err)
 {
 	size_t keep = a->walk.tail;
@@ -301,8 +302,8 @@ static int refill(struct tare_accesses *a, struct tare_error *err)
 }
 
 /*
- * The context register that names the thread: EL2's where it is there, as a host's kernel that runs at EL2 writes that one, and
- * EL1's is then a guest's.
+ * The context register that names the thread: EL2's if it is present, since a host kernel at EL2
+ * writes that one and EL1's is then a guest's.
  */
 static uint32_t by_context(const struct spe_record *r)
 {
@@ -314,7 +315,10 @@ static uint32_t by_context(const struct spe_record *r)
 	return UINT32_MAX;
 }
 
-/* A buffer of one thread says whose it is; of one of a CPU the switches tell, or the context register. */
+/*
+ * A per-thread buffer names its thread; for a per-CPU buffer use the context switches or the
+ * context register.
+ */
 static uint32_t whose(const struct tare_accesses *a, const struct spe_record *r, const struct tare_access *x)
 {
 	uint32_t tid = a->tid;
@@ -354,7 +358,7 @@ static void finish_spe(struct tare_accesses *a, const struct spe_record *r, stru
 	}
 }
 
-/* 1 and a record, 0 when this AUX data is used up. */
+/* 1 and a record, or 0 at the end of this AUX data. */
 static int next_spe(struct tare_accesses *a, struct tare_access *out, struct tare_error *err)
 {
 	struct spe_record r;

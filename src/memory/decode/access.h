@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From what each vendor's hardware writes to one form (include/tare/access.h). Pure, but for the reader
- * in access.c, which walks a perf.data and calls these.
+ * Converts each vendor's hardware format to the common form of include/tare/access.h. All functions
+ * are pure, except for the reader in access.c, which walks a perf.data file and calls them.
  */
 #ifndef MEMORY_DECODE_ACCESS_H
 #define MEMORY_DECODE_ACCESS_H
@@ -11,31 +11,37 @@
 #include "perfdata/spe.h"
 #include "tare/access.h"
 
-/* What the reader could not decode: perfdata_undecoded(), with Arm SPE read. Lives as long as `a`. */
+/*
+ * What the reader could not decode: perfdata_undecoded(), including Arm SPE. Valid as long as `a`.
+ */
 const struct perfdata *accesses_file(const struct tare_accesses *a);
 
-/* What every sample has: task, time, CPU, address of the instruction. */
+/* The fields of every sample: task, time, CPU, instruction address. */
 void access_common(const struct perfdata_record *rec, struct tare_access *out);
 
 /*
- * From the kernel's own fields: data address, data source, weights. False when they say nothing of an access. `amd`: weights
- * have the meaning that Linux gives them for IBS.
+ * From the kernel's own fields: data address, data source, weights. False if they describe no
+ * access. `amd`: weights have the meaning that Linux gives them for IBS.
  */
 bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare_access *out);
 
 /*
- * From an event that counts branches, or those mispredicted: which branch, and what the branch records (LBR) say of it where they were
- * recorded and the newest is of this one. False for other events. `intel`: events of its core PMUs have the meaning that Intel gives them.
+ * From an event that counts branches or mispredicted branches: the branch, and the outcome from the
+ * branch records (LBR) if they were recorded and the newest is of this branch. False for other
+ * events. `intel`: core PMU events have Intel's encodings.
  */
 bool access_from_branch(const struct perfdata_record *rec, bool intel, struct tare_access *out);
 
-/* What the exact engine told in a sample's raw bytes: of memory how many bytes it is, of a branch where it leads. False: nothing. */
+/*
+ * The exact engine's raw bytes of a sample: the size of a memory access, or the target of a branch.
+ * False: no such data.
+ */
 bool access_from_exact(const struct perfdata_record *rec, struct tare_access *out);
 
-/* From IBS registers; false when they hold no sample. Call access_common() first. */
+/* From IBS registers; false if they hold no sample. Call access_common() first. */
 bool access_from_ibs(const struct ibs *s, struct tare_access *out);
 
-/* What a core's data source codes mean: row `code`, where has is not 0. */
+/* The meaning of a core's data source codes: row `code`, valid if `has` is not 0. */
 enum { SPE_CODES = 32 };
 
 struct spe_codes {
@@ -47,10 +53,10 @@ struct spe_codes {
 	} code[SPE_CODES];
 };
 
-/* By MIDR_EL1, from data/spe-sources.txt; false when that core's codes are not known. */
+/* By MIDR_EL1, from data/spe-sources.txt; false if that core's codes are not known. */
 bool spe_codes_of(uint64_t midr, struct spe_codes *out);
 
-/* From a record of SPE, without time, task and CPU; `codes` may be NULL. */
+/* From an SPE record, without time, task and CPU; `codes` may be NULL. */
 void access_from_spe(const struct spe_record *r, const struct spe_codes *codes, struct tare_access *out);
 
 static inline void access_latency(struct tare_access *a, enum tare_access_latency which, uint32_t cycles)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A sample of an event of branches as what was done, as `tare record --precise=branches` takes them. */
+/*
+ * Decodes a sample of a branch event as a branch, as `tare record --precise=branches` records them.
+ */
 #include <string.h>
 #include "memory/decode/access.h"
 
@@ -8,7 +10,7 @@ enum { TYPE_HARDWARE = 0, TYPE_RAW = 4, BRANCHES = 4, BRANCH_MISSES = 5, BR_INST
 
 enum { MISPREDICTED = 1, PREDICTED = 2 };
 
-/* Of a hybrid machine the core PMUs have numbers of their own, and its events their names. */
+/* On a hybrid machine each core PMU has its own type number, and its events have names. */
 static bool of_core(const struct perfdata_event *ev)
 {
 	return ev->attr.type == TYPE_RAW || !strncmp(ev->name, "cpu/", 4) || !strncmp(ev->name, "cpu_", 4);
@@ -34,7 +36,7 @@ bool access_from_branch(const struct perfdata_record *rec, bool intel, struct ta
 		return true;
 	out->has |= TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN;
 	out->target = b->to;
-	out->taken = true; /* others are not recorded */
+	out->taken = true; /* other branches are not recorded */
 	if (!missed && b->flags & (MISPREDICTED | PREDICTED)) {
 		out->has |= TARE_ACCESS_MISPREDICTED;
 		out->mispredicted = b->flags & MISPREDICTED;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * AMD IBS as an access. Source: AMD64 Architecture Programmer's Manual volume 2, "Instruction-Based Sampling";
- * where it is silent (which fields mean something in a store, a miss buffer that was allocated already), Linux,
- * arch/x86/events/amd/ibs.c, perf_ibs_get_data_src().
+ * AMD IBS as an access. Source: AMD64 Architecture Programmer's Manual volume 2, "Instruction-Based
+ * Sampling". Where it does not say (which fields are valid for a store, a miss buffer that was
+ * allocated already): Linux, arch/x86/events/amd/ibs.c, perf_ibs_get_data_src().
  */
 #include "memory/decode/access.h"
 
 #define BIT(s, r, b) ((s)->reg[r] >> (b) & 1)
 
-enum { NOT_TOLD = -1, BY_NODE = -2 /* RmtNode tells: this node's, or another's */ };
+enum { NOT_TOLD = -1, BY_NODE = -2 /* RmtNode says whether it is this node's or another's */ };
 
 /*
- * Data sources, without and with Zen 4's extension. RmtNode is the memory's. "Far" complexes are those of another node; of a local cache
- * without the extension only the node is told. Source: Linux, the same file, g_data_src and g_zen4_data_src.
+ * Data sources, without and with Zen 4's extension. RmtNode refers to the memory. "Far" core
+ * complexes are on another node; without the extension a local cache shows only the node. Source:
+ * Linux, the same file, g_data_src and g_zen4_data_src.
  */
 static const struct source_row {
 	uint8_t code;
@@ -31,7 +32,7 @@ static const struct source_row {
 	{ 6, TARE_AT_PERSISTENT_MEMORY, BY_NODE },
 	{ 7, TARE_AT_IO, NOT_TOLD },
 	{ 8, TARE_AT_EXTENSION_MEMORY, BY_NODE },
-	{ 12, TARE_AT_MEMORY, NOT_TOLD }, /* another kind of processor's */
+	{ 12, TARE_AT_MEMORY, NOT_TOLD }, /* of another kind of processor */
 };
 
 enum field { DATA_SOURCE, MEM_WIDTH, L2_MISS, L1_TLB_PAGE, IC_MISS, FIELDS };
@@ -72,7 +73,7 @@ static void far_source(const struct ibs *s, struct tare_access *a)
 		access_distance(a, BIT(s, IBS_OP_DATA2, 4) ? TARE_REMOTE : TARE_SOCKET);
 	else if (row->distance >= 0)
 		access_distance(a, (enum tare_access_distance)row->distance);
-	if (ibs_tells_state(s) && !BIT(s, IBS_OP_DATA2, 5)) /* else owned, which is changed, too, but shared by now */
+	if (ibs_tells_state(s) && !BIT(s, IBS_OP_DATA2, 5)) /* else owned, which is also modified, but shared by now */
 		access_snoop(a, TARE_SNOOP_MODIFIED);
 }
 
@@ -92,10 +93,10 @@ static void level(const struct ibs *s, bool load, struct tare_access *a)
 		return;
 	}
 	if (load)
-		far_source(s, a); /* what DATA2 says is of loads only */
+		far_source(s, a); /* DATA2 is valid for loads only */
 	if (a->has & TARE_ACCESS_PLACE)
 		return;
-	if (BIT(s, IBS_OP_DATA3, 16)) { /* the line was on its way already */
+	if (BIT(s, IBS_OP_DATA3, 16)) { /* the line had already been requested */
 		access_served(a, TARE_AT_FILL_BUFFER);
 		access_distance(a, TARE_OWN);
 	} else {
@@ -103,7 +104,7 @@ static void level(const struct ibs *s, bool load, struct tare_access *a)
 	}
 }
 
-/* Misses, the other sources and the latency mean nothing then. */
+/* Miss bits, the other sources and the latency are then invalid. */
 static void uncached(const struct ibs *s, bool load, struct tare_access *a)
 {
 	bool valid;
@@ -112,8 +113,9 @@ static void uncached(const struct ibs *s, bool load, struct tare_access *a)
 }
 
 /*
- * Of an address that was translated. Before Zen 5 pages of 4 KiB are not told apart from no hit. Source: Linux, commit 56c8b3445ca1,
- * "Incorporate Zen5 DTLB and PageSize information".
+ * For an address that was translated. Before Zen 5, a page of 4 KiB and a TLB miss cannot be
+ * distinguished. Source: Linux, commit 56c8b3445ca1, "Incorporate Zen5 DTLB and PageSize
+ * information".
  */
 static void page_size(const struct ibs *s, struct tare_access *a)
 {
@@ -128,7 +130,7 @@ static void page_size(const struct ibs *s, struct tare_access *a)
 		a->has |= TARE_ACCESS_PAGE_SIZE;
 }
 
-/* What the TLBs did with the address. */
+/* The TLB result for the address. */
 static void translation(const struct ibs *s, struct tare_access *a)
 {
 	bool l1_miss = BIT(s, IBS_OP_DATA3, 2), l2_miss = BIT(s, IBS_OP_DATA3, 3);
@@ -226,7 +228,7 @@ static void fetch(const struct ibs *s, struct tare_access *a)
 	if (s->has >> IBS_FETCH_EXTENDED & 1 && a->tlb != TARE_TLB_L1)
 		access_latency(a, TARE_LATENCY_TRANSLATION, s->reg[IBS_FETCH_EXTENDED] & 0xffff);
 	if (!complete)
-		return; /* given up: nothing arrived */
+		return; /* aborted: no data arrived */
 	access_latency(a, TARE_LATENCY_FETCH, ctl >> 32 & 0xffff);
 	miss = field(s, IC_MISS, &miss_known);
 	if (!miss_known)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words for what include/tare/access.h has numbers for. */
+/* Names of the enum values in include/tare/access.h. */
 #include "tare/access.h"
 #include "base/error.h"
 

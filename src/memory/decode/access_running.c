@@ -5,10 +5,10 @@
 
 enum { NOBODY = UINT32_MAX };
 
-#define ATTR_USE_CLOCKID (1ull << 25) /* then the records' time is not that of SPE */
+#define ATTR_USE_CLOCKID (1ull << 25) /* then its clock is not SPE's */
 
 struct stint {
-	uint64_t from_ns; /* until the next one */
+	uint64_t from_ns; /* until the next entry */
 	uint32_t tid;
 };
 
@@ -42,9 +42,9 @@ int running_learn(struct running *r, const struct perfdata_record *rec, struct t
 	c = &((struct on_cpu *)r->cpus.item)[i];
 	if (!leaves)
 		return add(c, rec->time, rec->tid, err);
-	if (!c->n) /* it ran when recording began */
+	if (!c->n) /* it was running when recording began */
 		ret = add(c, 0, rec->tid, err);
-	else if (c->stint[c->n - 1].tid != rec->tid) /* records in between are lost */
+	else if (c->stint[c->n - 1].tid != rec->tid) /* records in between were lost */
 		c->stint[c->n - 1].tid = NOBODY;
 	return ret < 0 ? ret : add(c, rec->time, NOBODY, err);
 }
@@ -57,7 +57,7 @@ uint32_t running_at(const struct running *r, uint32_t cpu, uint64_t time_ns)
 	if (i == SET_NONE)
 		return NOBODY;
 	c = &((const struct on_cpu *)r->cpus.item)[i];
-	for (high = c->n; low < high;) { /* the first one that is later */
+	for (high = c->n; low < high;) { /* the first one later than that */
 		uint32_t middle = low + (high - low) / 2;
 
 		if (c->stint[middle].from_ns <= time_ns)

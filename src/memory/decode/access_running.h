@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which thread ran on a CPU when, by the records of context switches: whose SPE's records are, where they do not say. */
+/*
+ * Which thread ran on a CPU at a time, from the context switch records. Used for SPE records that
+ * do not name their thread.
+ */
 #ifndef MEMORY_DECODE_ACCESS_RUNNING_H
 #define MEMORY_DECODE_ACCESS_RUNNING_H
 
@@ -8,12 +11,15 @@
 #include "perfdata/perfdata.h"
 
 struct running {
-	struct set cpus; /* of lists of stints, in order of time */
+	struct set cpus; /* number of lists of time slices, each in order of time */
 };
 
-/* A SWITCH record of a task or (recorded with -a) of a CPU; those of one CPU come in order of time. Others, and those without time and CPU, are passed over. */
+/*
+ * A SWITCH record of a task or (recorded with -a) of a CPU; those of one CPU come in order of time.
+ * Other records, and those without time and CPU, are ignored.
+ */
 int running_learn(struct running *r, const struct perfdata_record *rec, struct tare_error *err);
-/* UINT32_MAX: nobody that was recorded, or it is not known. */
+/* UINT32_MAX: no recorded thread, or not known. */
 uint32_t running_at(const struct running *r, uint32_t cpu, uint64_t time_ns);
 void running_free(struct running *r);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sample's own fields as an access: what the kernel made of Intel PEBS, and of others that fill the same
- * fields. Source: Linux, include/uapi/linux/perf_event.h, union perf_mem_data_src.
+ * A sample's own fields as an access: what the kernel derives from Intel PEBS, and from other
+ * hardware that fills the same fields. Source: Linux, include/uapi/linux/perf_event.h, union
+ * perf_mem_data_src.
  */
 #include <linux/perf_event.h>
 #include <string.h>
@@ -29,7 +30,7 @@ enum {
 	NUM_NA = PERF_MEM_LVLNUM_NA,
 
 	/* PERF_MEM_REGION_*, which Linux 6.1 does not have. */
-	REGION_OTHER_IO = 4, /* from here on: not of this caching agent */
+	REGION_OTHER_IO = 4, /* from here on: outside this caching agent */
 	REGION_MMIO = 7,
 
 	LOCK_NA = PERF_MEM_LOCK_NA,
@@ -62,14 +63,14 @@ struct served_by {
 
 enum { NOT_TOLD = -1 };
 
-/* By the bits of mem_lvl behind hit and miss, from bit 3 on. */
+/* The bits of mem_lvl after hit and miss, from bit 3 on. */
 static const struct served_by levels[] = {
 	{ TARE_AT_L1, TARE_OWN },	 { TARE_AT_FILL_BUFFER, TARE_OWN }, { TARE_AT_L2, TARE_OWN },	   { TARE_AT_L3, TARE_SOCKET },
 	{ TARE_AT_MEMORY, TARE_SOCKET }, { TARE_AT_MEMORY, TARE_REMOTE },   { TARE_AT_MEMORY, TARE_REMOTE }, { TARE_AT_CACHE, TARE_REMOTE },
 	{ TARE_AT_CACHE, TARE_REMOTE },	 { TARE_AT_IO, NOT_TOLD },	    { TARE_AT_UNCACHED, NOT_TOLD },
 };
 
-/* By mem_lvl_num, where there is one. */
+/* By mem_lvl_num, if there is one. */
 static const struct served_by numbers[NUM_NA] = {
 	{ 0, NOT_TOLD },
 	{ TARE_AT_L1, TARE_OWN },
@@ -95,13 +96,16 @@ static void served(struct tare_access *a, const struct served_by *by)
 		access_distance(a, (enum tare_access_distance)by->distance);
 }
 
-/* Where there is no number older kernels leave 0, later ones say so. */
+/* Where there is no number, older kernels leave 0 and later ones say so. */
 static bool numbered(const struct source *s)
 {
 	return s->num && s->num != NUM_NA;
 }
 
-/* ... by what is known: a miss beside the number of memory and the like is one of the caches before that. */
+/*
+ * ... from the known level: a miss together with the number of memory or the like is a miss in one
+ * of the caches before it.
+ */
 static bool missed(const struct source *s)
 {
 	bool cache = (s->num >= 1 && s->num <= 7) || s->num == 11 || s->num == 12;
@@ -109,7 +113,7 @@ static bool missed(const struct source *s)
 	return s->lvl & LVL_MISS && !(s->lvl & LVL_HIT) && (cache || !numbered(s));
 }
 
-/* What lies behind the last cache that is told to have been missed serves. */
+/* The level after the last cache that is known to have missed served the access. */
 static void served_behind(const struct source *s, struct tare_access *a)
 {
 	if (s->lvl & LVL_L3 || s->num == 3 || s->num == 4 || s->num == 6)
@@ -119,15 +123,16 @@ static void served_behind(const struct source *s, struct tare_access *a)
 }
 
 /*
- * What Linux makes of IBS's sources, as access_ibs.c reads them. For what another node has it writes remote and one hop, as IBS tells no
- * more; for this node's memory nothing. Source: Linux, arch/x86/events/amd/ibs.c, perf_ibs_get_mem_lvl(), g_data_src and g_zen4_data_src.
+ * How Linux encodes the IBS sources that access_ibs.c decodes. For another node's data it sets
+ * remote and one hop, since IBS says no more; for this node's memory it sets neither. Source:
+ * Linux, arch/x86/events/amd/ibs.c, perf_ibs_get_mem_lvl(), g_data_src and g_zen4_data_src.
  */
 static void level_of_ibs(const struct source *s, struct tare_access *a)
 {
 	enum { MEMORY_OF_OTHER = 0x300, CACHE_OF_NODE = 0x400, CACHE_OF_OTHER = 0x800 };
 	bool memory = a->place == TARE_AT_MEMORY || a->place == TARE_AT_PERSISTENT_MEMORY || a->place == TARE_AT_EXTENSION_MEMORY;
 
-	if (s->lvl & (CACHE_OF_NODE | CACHE_OF_OTHER)) { /* beside L3 where it may be either */
+	if (s->lvl & (CACHE_OF_NODE | CACHE_OF_OTHER)) { /* set together with L3 where it may be either */
 		access_served(a, TARE_AT_CACHE);
 		access_distance(a, s->lvl & CACHE_OF_OTHER ? TARE_REMOTE : TARE_SOCKET);
 	} else if (a->place == TARE_AT_L3) {
@@ -139,7 +144,10 @@ static void level_of_ibs(const struct source *s, struct tare_access *a)
 	}
 }
 
-/* A level of one's own by its name that another core gave is as near as that level, as SPE's L2 of another core. */
+/*
+ * If another core supplied the data and the level is named like one of this core's, it is as near
+ * as that level, as SPE's L2 of another core.
+ */
 static void not_ones_own(const struct source *s, struct tare_access *a)
 {
 	enum { PEER = 2 };
@@ -157,7 +165,7 @@ static void level(const struct source *s, bool amd, struct tare_access *a)
 		served_behind(s, a);
 		return;
 	}
-	if (numbered(s) && !(!amd && s->num == 3 && s->lvl & LVL_MEMORY)) /* of Sandy Bridge to Broadwell other sockets' memory has L3's number */
+	if (numbered(s) && !(!amd && s->num == 3 && s->lvl & LVL_MEMORY)) /* on Sandy Bridge to Broadwell, memory of other sockets has L3's number */
 		served(a, &numbers[s->num]);
 	else if (s->lvl >> FIRST)
 		served(a, &levels[__builtin_ctz(s->lvl >> FIRST)]);
@@ -169,7 +177,7 @@ static void level(const struct source *s, bool amd, struct tare_access *a)
 		access_distance(a, TARE_REMOTE);
 	if (s->region == REGION_MMIO)
 		access_served(a, TARE_AT_IO);
-	if (s->region >= REGION_OTHER_IO) /* how far away is not told */
+	if (s->region >= REGION_OTHER_IO) /* the distance is not known */
 		a->has &= ~(uint32_t)TARE_ACCESS_DISTANCE;
 	if (amd)
 		level_of_ibs(s, a);
@@ -185,7 +193,10 @@ static void snoop(const struct source *s, struct tare_access *a)
 		{ 16, TARE_SNOOP_MODIFIED }, { 4, TARE_SNOOP_HIT }, { 8, TARE_SNOOP_MISS }, { 2, TARE_SNOOP_NONE },
 	};
 
-	/* Who gave it is told beside what its cache had; changed says most. */
+	/*
+	 * The supplier is given separately from the state of its cache; modified is the most
+	 * specific.
+	 */
 	if (s->snoopx && !(s->snoop & rows[0].bit)) {
 		access_snoop(a, s->snoopx & 1 ? TARE_SNOOP_FORWARD : TARE_SNOOP_PEER);
 		return;
@@ -210,8 +221,9 @@ static void translation(const struct source *s, struct tare_access *a)
 }
 
 /*
- * Kernels before 6.0 say "load" of what Intel's store latency facility samples: MEM_TRANS_RETIRED.STORE_SAMPLE, and of the small cores
- * MEM_UOPS_RETIRED.STORE_LATENCY. Source: Linux, arch/x86/events/intel/ds.c, store_latency_data(), and its change in 6.0.
+ * Kernels before 6.0 report "load" for samples of Intel's store latency facility:
+ * MEM_TRANS_RETIRED.STORE_SAMPLE, and on the small cores MEM_UOPS_RETIRED.STORE_LATENCY. Source:
+ * Linux, arch/x86/events/intel/ds.c, store_latency_data(), and its change in 6.0.
  */
 static bool samples_stores(const struct perfdata_event *event)
 {
@@ -221,9 +233,11 @@ static bool samples_stores(const struct perfdata_event *event)
 }
 
 /*
- * 0 is how the kernel says that there was no measurement. Of a store it is Intel's store latency, from Sapphire Rapids and Alder Lake on, which
- * is no load's; what its second word is then is not documented, and of what is neither load nor store (TSX) no latency of an access at all. Source: Linux,
- * arch/x86/events/intel/ds.c: PERF_X86_EVENT_PEBS_STLAT, intel_get_tsx_weight().
+ * The kernel writes 0 if nothing was measured. For a store this is Intel's store latency, from
+ * Sapphire Rapids and Alder Lake on, which is not comparable to a load's. The meaning of its second
+ * word is then not documented. For operations that are neither load nor store (TSX) it is not an
+ * access latency at all. Source: Linux, arch/x86/events/intel/ds.c: PERF_X86_EVENT_PEBS_STLAT,
+ * intel_get_tsx_weight().
  */
 static void weights(const struct perfdata_record *rec, bool amd, struct tare_access *a)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A record of Arm SPE as an access; what its data source code says, by the rows of data/spe-sources.txt. */
+/*
+ * Decodes an Arm SPE record as an access. Its data source code is decoded by data/spe-sources.txt.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "pmu/table.h"
@@ -33,7 +35,7 @@ static bool is_core(const struct column *c, uint64_t midr)
 	return number(c, 16) == (midr >> 24 & 0xff) && number(&part, 16) == (midr >> 4 & 0xfff);
 }
 
-/* The index of the word in a list that ends with NULL; -1 for none of them. */
+/* The index of the word in a NULL-terminated list; -1 if it is not there. */
 static int word_of(const struct column *c, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
@@ -84,7 +86,7 @@ bool spe_codes_of(uint64_t midr, struct spe_codes *out)
 
 /* ---- the record ---- */
 
-/* By what the events say, where the data source says nothing: weaker, but the same on every core. */
+/* From the events, where there is no data source: less precise, but the same on every core. */
 static void level_by_events(uint64_t ev, struct tare_access *a)
 {
 	if (ev & SPE_EV_LLC_MISS)
@@ -130,7 +132,7 @@ static void load_store(const struct spe_record *r, const struct spe_codes *codes
 		return;
 	if (!(a->has & TARE_ACCESS_PLACE))
 		level_by_events(r->events, a);
-	/* What no source says as exactly: "peer" may be either. */
+	/* No data source is as precise: "peer" may be either. */
 	if (r->events & SPE_EV_REMOTE)
 		access_distance(a, TARE_REMOTE);
 	if (r->events & SPE_EV_MODIFIED)

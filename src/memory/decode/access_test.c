@@ -2,7 +2,7 @@
 #include "memory/decode/access.h"
 #include "tap.h"
 
-/* What an access says in words, so that rows can be compared whole. */
+/* An access as text, so that whole rows can be compared. */
 static const char *words(const struct tare_access *a)
 {
 	static char text[400];
@@ -83,7 +83,7 @@ TEST(data_sources)
 		{ __LINE__, SRC(2, 2, 16, 0, 0, 3, 0, 1, 0), "load L3 socket snoop:modified" },
 		{ __LINE__, SRC(2, 2, 16, 0, 0, 11, 1, 2, 0), "load cache remote snoop:modified" },
 		{ __LINE__, SRC(2, 2, 4, 0, 0, 11, 1, 2, 0), "load cache remote snoop:peer" },
-		/* a peer's is not one's own, whatever its level */
+		/* a peer's cache is not the own one, whatever its level */
 		{ __LINE__, 0x8400000442, "load L2 near snoop:peer" },
 		{ __LINE__, SRC(2, 0x22, 0, 0, 0, 0, 0, 2, 0), "load L2 near snoop:peer" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 1, 0, 2, 0), "load L1 near snoop:peer" },
@@ -95,10 +95,10 @@ TEST(data_sources)
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 11, 1, 0, 2), "load cache socket" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 1, 0, 3), "load memory remote" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 1, 0, 4), "load memory remote" },
-		/* Haswell's to Ice Lake's stores: no number, and it says so */
+		/* Haswell's to Ice Lake's stores: no level number, and the field says so */
 		{ __LINE__, SRC(4, 0x0a, 1, 1, 1, 15, 0, 0, 0), "store L1 own" },
 		{ __LINE__, SRC(4, 0x0c, 1, 1, 1, 15, 0, 0, 0), "store beyond L1" },
-		/* ... and its loads of which only the address is known */
+		/* ... and its loads for which only the address is known */
 		{ __LINE__, SRC(2, 1, 1, 1, 1, 15, 0, 0, 0), "load" },
 		/* Intel's tables: unknown source, other socket's memory until Broadwell, devices, uncached */
 		{ __LINE__, SRC(2, 4, 1, 0, 0, 3, 0, 0, 0), "load beyond L3" },
@@ -107,7 +107,7 @@ TEST(data_sources)
 		{ __LINE__, SRC(2, 0x1002, 2, 0, 0, 15, 0, 0, 0), "load I/O snoop:none" },
 		{ __LINE__, SRC(2, 0x2002, 2, 0, 0, 15, 0, 0, 0), "load uncached snoop:none" },
 		{ __LINE__, SRC(2, 2, 16, 0, 0, 11, 1, 0, 0), "load cache remote snoop:modified" },
-		/* missed, by number; what is no cache served */
+		/* missed, by number; sources other than a cache served */
 		{ __LINE__, SRC(2, 4, 0, 0, 0, 1, 0, 0, 0), "load beyond L1" },
 		{ __LINE__, SRC(2, 4, 0, 0, 0, 2, 0, 0, 0), "load beyond L1" },
 		{ __LINE__, SRC(2, 4, 0, 0, 0, 4, 0, 0, 0), "load beyond L3" },
@@ -121,7 +121,10 @@ TEST(data_sources)
 		{ __LINE__, SRC(2, 0x44, 0, 0, 0, 11, 0, 0, 0), "load beyond L3" },
 		{ __LINE__, SRC(2, 4, 0, 0, 0, 12, 0, 0, 0), "load beyond L1" },
 		{ __LINE__, SRC(2, 4, 0, 0, 0, 14, 0, 0, 0), "load persistent memory socket" },
-		/* Diamond Rapids' regions: devices; memory and other agents' caches at no told distance */
+		/*
+		 * Diamond Rapids' regions: devices; memory and other agents' caches at an unknown
+		 * distance
+		 */
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 0, 0, 0) | 7ull << 46, "load I/O" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 0, 0, 0) | 8ull << 46, "load memory" },
 		{ __LINE__, SRC(2, 2, 0, 0, 0, 13, 0, 0, 0) | 15ull << 46, "load memory" },
@@ -149,7 +152,10 @@ TEST(data_sources)
 	}
 }
 
-/* Each older level, hit, missed and neither: whether the newer kernel's word that there is no number stands beside it changes nothing. */
+/*
+ * Each older level, with hit, miss and neither. A newer kernel's "no number" in the same sample
+ * changes nothing.
+ */
 TEST(levels_without_a_number)
 {
 	enum { HIT = 2, MISS = 4 };
@@ -162,7 +168,7 @@ TEST(levels_without_a_number)
 		{ 0x10, " fill buffer own", " beyond L1" },
 		{ 0x20, " L2 own", " beyond L1" },
 		{ 0x40, " L3 socket", " beyond L3" },
-		{ 0x68, " L1 own", " beyond L3" }, /* several: the first served, the last was missed */
+		{ 0x68, " L1 own", " beyond L3" }, /* several: the first served, the last missed */
 		{ 0x80, " memory socket", "" },
 		{ 0x100, " memory remote", "" },
 		{ 0x200, " memory remote", "" },
@@ -186,7 +192,7 @@ TEST(levels_without_a_number)
 	}
 }
 
-/* What Linux makes of IBS: of a node it says remote, and one hop for want of more. */
+/* How Linux encodes IBS: for another node it sets remote and one hop, since IBS says no more. */
 TEST(data_sources_of_ibs)
 {
 	static const struct {
@@ -268,7 +274,7 @@ TEST(addresses_and_weights)
 		 TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK | TARE_ACCESS_PERIOD |
 			 TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE);
 
-	/* the kernel says 0 where it knows nothing */
+	/* the kernel writes 0 for unknown */
 	rec.sample.addr = rec.sample.phys_addr = rec.sample.weight = rec.sample.data_page_size = 0;
 	access_common(&rec, &a);
 	CHECK(access_from_sample(&rec, false, &a));
@@ -360,7 +366,7 @@ TEST(ibs_operations)
 		  "load fill buffer own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load beyond L1 tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		/* what a load's source says is not said of stores */
+		/* a load's source does not apply to stores */
 		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS, "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS | 1 << 16,
 		  "store fill buffer own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
@@ -424,7 +430,7 @@ TEST(ibs_operations)
 	}
 }
 
-/* Zen 5: pages of three sizes, and of the TLB nothing without a physical address. */
+/* Zen 5: pages of three sizes, and no TLB result without a physical address. */
 TEST(ibs_operations_by_page_size)
 {
 	enum { LIN = 1 << 17, PHY = 1 << 18, LOAD = 1, L1 = 1 << 2, L2 = 1 << 3 };
@@ -530,7 +536,7 @@ TEST(ibs_fetches)
 	}
 }
 
-/* Later ones tell what a fetch did with a physical address only. */
+/* Later ones report a fetch's result only together with a physical address. */
 TEST(ibs_fetches_without_a_physical_address)
 {
 	static const struct {
@@ -568,7 +574,7 @@ TEST(spe_cores)
 	static const struct {
 		int line;
 		uint64_t midr, code;
-		const char *says; /* NULL: that code is none */
+		const char *says; /* NULL: the code is not defined */
 	} rows[] = {
 		{ __LINE__, 0x413fd0c1, 0, "load L1 own" },	    { __LINE__, 0x413fd0c1, 8, "load L2 own" },
 		{ __LINE__, 0x410fd490, 9, "load L2 near snoop:peer" }, { __LINE__, 0x411fd402, 10, "load L3 near snoop:peer" },
@@ -681,7 +687,7 @@ TEST(spe_recording)
 	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
 	CHECK_STR(words(&a), "branch not-taken total=17 issue=16");
 	CHECK_EQ(a.target, 0xffffba66edefb0e4);
-	/* the second piece begins with the end of one record and ends without the end of another */
+	/* the second piece begins with the end of one record and ends within another */
 	CHECK_EQ(tare_accesses_next(r, &a, NULL), 1);
 	CHECK_STR(words(&a), "branch taken total=40 issue=39");
 	CHECK(!(a.has & TARE_ACCESS_TIME), "closed by END");
@@ -735,7 +741,10 @@ TEST(pebs_recording)
 	tare_accesses_close(r);
 }
 
-/* The raw bytes of the exact engine's samples, of memory and of branches; of others they are not its, nor of another length. */
+/*
+ * The raw bytes of the exact engine's samples, for memory and branches. Raw bytes of other events,
+ * or of another length, are ignored.
+ */
 TEST(raw_of_the_exact_engine)
 {
 	enum { ANY = 0xee };
@@ -777,7 +786,7 @@ TEST(raw_of_the_exact_engine)
 	}
 }
 
-/* By the event, and by the branch records where the newest is of the sampled branch. */
+/* By the event, and by the branch records if the newest is of the sampled branch. */
 TEST(branches)
 {
 	static const struct {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libtare-alloc.so: preloaded into a program, it writes down which blocks of memory the program takes and gives
- * back, into the file that TARE_ALLOC names (perfdata/alloc.h). A thread writes into a block of the file of its own, without a lock; what it
- * leaves half full the next thread goes on with. Nothing here allocates, and errno stays as the program's own call left it.
+ * libtare-alloc.so, preloaded into a program, records the memory blocks that the program allocates
+ * and frees. It writes to the file named in TARE_ALLOC (perfdata/alloc.h). Each thread writes to
+ * its own block of the file, without a lock; a block that a thread leaves half full is reused by
+ * the next thread. Nothing here allocates, and errno is preserved.
  *
- * What is done at each call is done without the program's libraries (bare.h): the answers of tare memory leave out what this library's own code accesses.
+ * The work at each call does not use the program's libraries (bare.h): tare memory leaves out the
+ * accesses of this library's own code.
  *
- * C++'s operators new and delete are left alone: which one a part of a program calls is its own matter, and what takes by one must give
- * back by its fellow. They call malloc, and who called them is found on the stack (perfdata/alloc.h) when the file is read.
+ * C++'s operators new and delete are not replaced: each part of a program chooses its own, and
+ * memory must be freed by the matching one. They call malloc, and their caller is found on the
+ * stack (perfdata/alloc.h) when the file is read.
  */
-#undef _FILE_OFFSET_BITS /* which would give mmap another name */
+#undef _FILE_OFFSET_BITS /* which would rename mmap */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +34,10 @@
 
 #define HOOK __attribute__((visibility("default")))
 
-/* FIRST_MOST: below its end, nothing but the first stack. Source: Linux, arch/x86/mm/mmap.c, SIZE_128M, and arm64's mmap_base(). */
+/*
+ * FIRST_MOST: within this distance of its end there is only the first stack. Source: Linux,
+ * arch/x86/mm/mmap.c, SIZE_128M, and arm64's mmap_base().
+ */
 enum { EARLY = 64 << 10, IDLE = 64, FRAME_MOST = 128 << 10, FIRST_MOST = 64 << 20, THREAD_MOST = 8 << 20, ASKED_AT_ONCE = 32, PAGE = 4096 };
 enum { UNKNOWN, ON, OFF };
 
@@ -51,7 +57,7 @@ static struct {
 	volatile int found;
 } real;
 
-/* What dlsym(3) itself asks for while the functions above are looked up. Never given back. */
+/* For allocations by dlsym(3) while it looks up the functions above. Never freed. */
 static char early[EARLY] __attribute__((aligned(16)));
 static size_t early_used;
 static volatile int resolving;
@@ -61,19 +67,22 @@ static volatile bool full; /* the file does not grow any more */
 static struct alloc_head *head;
 static char path[PATH_MAX];
 static uint32_t pid;
-static uintptr_t main_stack; /* its end */
-static volatile bool *same; /* process: a child finds false, whoever made it */
+static uintptr_t main_stack; /* end address */
+static volatile bool *same; /* one per process: reads false in a child, however it was created */
 static pthread_key_t at_exit;
 static struct alloc_block *idle[IDLE];
 static bare_clock *clock_at; /* NULL: a system call */
-static uintptr_t unmapped; /* how often something of a page or more was given back, or can be read no more */
+static uintptr_t unmapped; /* counts how often a page or more was freed or made unreadable */
 
 static __thread __attribute__((tls_model("initial-exec"))) struct {
 	struct alloc_block *block;
 	int *error; /* errno */
-	bool inside, at_exit; /* in here already; its end will be told of */
+	bool inside, at_exit; /* inside the recorder; its exit handler is registered */
 	uint32_t tid;
-	/* Of its stack: the pages from `low` to `top` can be read; the one at `gap`, above the stack it was last on, cannot. When `unmapped` was so. */
+	/*
+	 * Readable parts of its stack: pages from `low` to `top`. The page at `gap`, above the
+	 * stack that it last used, is not readable. All as of `unmapped`.
+	 */
 	uintptr_t low, top, gap, unmapped;
 } me;
 
@@ -89,7 +98,7 @@ static inline int *error(void)
 
 /* ---- the file ---- */
 
-/* A file that grows beyond its limit is a signal. */
+/* Growing a file beyond RLIMIT_FSIZE raises a signal. */
 static bool allowed(uint64_t end)
 {
 	struct rlimit64 size;
@@ -107,10 +116,10 @@ static struct alloc_block *new_block(void)
 		return NULL;
 	n = __atomic_fetch_add(&head->blocks, 1, __ATOMIC_ACQ_REL);
 	at = ALLOC_PAGE + n * ALLOC_BLOCK;
-	/* Real space: a page that finds none when it is written to is a SIGBUS. */
+	/* Allocates disk space: writing to a page without any raises SIGBUS. */
 	if (n < head->most && allowed(at + ALLOC_BLOCK) && call(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
 		map = call(SYS_mmap, NULL, ALLOC_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
-	else { /* unless someone has taken the next one meanwhile */
+	else { /* unless another thread has reserved the next block meanwhile */
 		full = true;
 		n++;
 		__atomic_compare_exchange_n(&head->blocks, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -185,13 +194,16 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* A function that the program called: its frame, and the stack pointer that it returns to. */
+/* A function that the program called: its frame address, and the stack pointer after its return. */
 struct asker {
 	const uint64_t *frame;
 	uint64_t stack;
 };
 
-/* clang has no __builtin_dwarf_cfa() for arm64. There the frame pointer is the stack pointer where rules go by that (gcc's functions). */
+/*
+ * clang has no __builtin_dwarf_cfa() for arm64. There the frame pointer equals the stack pointer in
+ * functions with a conventional frame (gcc's functions).
+ */
 #if defined(__clang__) && defined(__aarch64__)
 #define STACK (*(const uint64_t *)__builtin_frame_address(0))
 #else
@@ -199,7 +211,7 @@ struct asker {
 #endif
 #define ASKER (&(struct asker){ __builtin_frame_address(0), STACK })
 
-/* How many pages from `first` on, of no more than n, can be read. */
+/* The number of readable pages from `first` on, at most n. */
 static size_t readable(uintptr_t first, size_t n)
 {
 	struct iovec page[ASKED_AT_ONCE], into;
@@ -225,8 +237,10 @@ static size_t readable(uintptr_t first, size_t n)
 }
 
 /*
- * How far the stack that `here` is on can be read. A thread's own ends at what the C library keeps of it, the first one at what the kernel put there; the
- * kernel is asked once whether all between can be read. Of any other stack (a coroutine's, a signal's) nothing is known but the page.
+ * How far the stack that `here` is on can be read. A thread's stack ends at the C library's thread
+ * data, the first stack at the data from the kernel; the kernel is asked once whether everything up
+ * to there is readable. For any other stack (of a coroutine or a signal) only the current page is
+ * known.
  */
 static uintptr_t stack_end(uintptr_t here)
 {
@@ -234,7 +248,7 @@ static uintptr_t stack_end(uintptr_t here)
 	bool first = here < main_stack && main_stack - here < FIRST_MOST;
 	uintptr_t top = first ? main_stack : bare_thread();
 
-	if (here >= top || (!first && (me.tid == pid || top - here >= THREAD_MOST))) /* what the library keeps of the first thread is elsewhere */
+	if (here >= top || (!first && (me.tid == pid || top - here >= THREAD_MOST))) /* the thread data of the first thread is elsewhere */
 		return end;
 	if (me.top != top || me.unmapped != now) {
 		me.low = ((top - 1) & -(uintptr_t)PAGE) + PAGE;
@@ -256,7 +270,10 @@ static uintptr_t stack_end(uintptr_t here)
 	return top & -(uintptr_t)8;
 }
 
-/* Words of the stack at `at`, which may lie anywhere above: how many of n. Its end is known; beyond the kernel looks. */
+/*
+ * Copies up to n words of the stack from `at`, which may be anywhere above; returns how many. Up to
+ * the known end they are read directly, beyond it through the kernel.
+ */
 static size_t stack_words(uintptr_t end, uintptr_t at, uint64_t *to, size_t n)
 {
 	size_t sure = at < end ? (end - at) / 8 : 0;
@@ -279,7 +296,10 @@ static char *add_address(char *to, uint64_t address)
 	return to + ALLOC_ADDRESS;
 }
 
-/* Source: Linux, Documentation/arch/x86/x86_64/mm.rst: a program's addresses have 47 bits, or 56 where it asks for so many. arm64's may be signed. */
+/*
+ * Source: Linux, Documentation/arch/x86/x86_64/mm.rst: user addresses have 47 bits, or 56 if the
+ * program asks for them. On arm64 they may be signed (pointer authentication).
+ */
 static bool can_be_address(uint64_t word)
 {
 #if defined(__x86_64__)
@@ -289,11 +309,11 @@ static bool can_be_address(uint64_t word)
 #endif
 }
 
-/* What follows a record's head; returns its end. */
+/* The data after a record's head; returns its end. */
 static char *add_stack(char *to, const struct asker *who, uint8_t *frames)
 {
 	uintptr_t here = (uintptr_t)who->frame, next, end = stack_end(here);
-	uint64_t at[2], word[ALLOC_WORDS]; /* at a frame pointer: the caller's one, the return address */
+	uint64_t at[2], word[ALLOC_WORDS]; /* at a frame pointer: the caller's frame pointer, the return address */
 	size_t n = stack_words(end, who->stack, word, ALLOC_WORDS);
 	uint32_t told = 0;
 	char *told_at = add_address(to, who->stack);
@@ -318,8 +338,14 @@ static char *add_stack(char *to, const struct asker *who, uint8_t *frames)
 	return to;
 }
 
-/* The record is written where it stays: nobody reads it before `used` says so. What fills it up is zero, as all of a block is at first. */
-/* No room. Who reads the file takes no address for a block's from then on: it may have been given back, and be another's. */
+/*
+ * The record is written in place: readers ignore it until `used` covers it. The padding is zero, as
+ * a new block is all zeros.
+ */
+/*
+ * No room. From then on the reader attributes no address to a block, since the block may have been
+ * freed and its address reused.
+ */
 static void lose(uint64_t time_ns)
 {
 	uint64_t first = __atomic_load_n(&head->lost_ns, __ATOMIC_RELAXED);
@@ -340,7 +366,7 @@ static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64
 
 	if (!me.tid)
 		me.tid = (uint32_t)call(SYS_gettid, 0);
-	/* Another thread's stack may have been there. */
+	/* The address range may have held another thread's stack. */
 	if ((kind == ALLOC_FREED || kind == ALLOC_UNMAPPED) && address % PAGE <= 2 * sizeof(size_t))
 		__atomic_fetch_add(&unmapped, 1, __ATOMIC_RELAXED);
 	if (!b) {
@@ -362,7 +388,7 @@ static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64
 
 /* ---- a process ---- */
 
-/* A child goes on with its parent's blocks of memory, and in no block of the file. */
+/* A child inherits its parent's memory blocks, but no block of the file. */
 static void new_process(void)
 {
 	uint32_t parent = pid;
@@ -378,7 +404,10 @@ static void new_process(void)
 	put(ALLOC_FORK, now_ns(), parent, 0, NULL);
 }
 
-/* In a child of fork(3), at once; of clone(2) and its like nobody tells, so that enter() looks. */
+/*
+ * Runs at once in a child of fork(3). There is no callback for clone(2) and the like, so enter()
+ * checks.
+ */
 static void forked(void)
 {
 	int code = *error();
@@ -412,7 +441,7 @@ static bool open_file(const char *name)
 	return *(const uint64_t *)head->magic == *(const uint64_t *)ALLOC_MAGIC && head->version == ALLOC_VERSION;
 }
 
-/* `last`: libc is ready, so that the environment is what it is. */
+/* `last`: libc is initialized, so the environment is final. */
 static void begin(bool last)
 {
 	const char *name = secure_getenv("TARE_ALLOC");
@@ -433,7 +462,7 @@ static void begin(bool last)
 	__atomic_store_n(&state, ON, __ATOMIC_RELEASE);
 }
 
-/* A call of the program's is to be written down; leave() then. */
+/* Begins recording a call of the program; if true, call leave() afterwards. */
 static bool enter(void)
 {
 	int code = *error();
@@ -456,7 +485,7 @@ static void leave(int code)
 	me.inside = false;
 }
 
-/* ---- the functions themselves ---- */
+/* ---- the hooks ---- */
 
 static void *find(const char *name)
 {
@@ -526,7 +555,7 @@ static void taken(void *p, size_t size, const struct asker *who)
 	leave(code);
 }
 
-/* malloc and its kin: the call, its size, and who called. */
+/* malloc and the like: the call, its size, and the caller. */
 #define TAKE(take, size)                                                                                               \
 	do {                                                                                                           \
 		bool told = enter();                                                                                   \
@@ -547,7 +576,7 @@ HOOK void *malloc(size_t size)
 HOOK void *calloc(size_t n, size_t size)
 {
 	if (!ready())
-		return size && n > sizeof(early) / size ? NULL : early_alloc(n * size); /* zeros: nothing is given back */
+		return size && n > sizeof(early) / size ? NULL : early_alloc(n * size); /* size 0: nothing is freed */
 	TAKE(real.calloc(n, size), n * size);
 }
 
@@ -588,7 +617,7 @@ HOOK int posix_memalign(void **out, size_t align, size_t size)
 	return ret;
 }
 
-/* Another thread can have the block at once: what is written down of its end is older than that. */
+/* Another thread can get the block at once, so its end is recorded with an earlier time. */
 HOOK void free(void *p)
 {
 	int code = *error();
@@ -685,7 +714,7 @@ HOOK int munmap(void *p, size_t size)
 	return real.munmap(p, size);
 }
 
-/* Nothing is written down of it: a page within a stack may become one that cannot be read. */
+/* Not recorded: a page within a stack may become unreadable. */
 HOOK int mprotect(void *p, size_t size, int prot)
 {
 	long ret = call(SYS_mprotect, p, size, prot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the recorder does in a program at each of its calls, without a function of the program's libraries: what those access would be sampled as the
- * program's own. The clock is read in the vDSO.
+ * What the recorder does at each call of the program, without calling the program's libraries:
+ * their accesses would be sampled as the program's own. The clock is read in the vDSO.
  */
 #ifndef MEMORY_PRELOAD_BARE_H
 #define MEMORY_PRELOAD_BARE_H
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A result, or a negative errno; errno itself stays. */
+/* Returns the result or a negative errno; does not change errno. */
 static inline long bare_call(long number, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__)
@@ -35,7 +35,7 @@ static inline long bare_call(long number, long a, long b, long c, long d, long e
 #endif
 }
 
-/* On the stack of a thread that the C library made, above all of its frames. */
+/* On the stack of a thread that the C library created, above all of its frames. */
 static inline uintptr_t bare_thread(void)
 {
 	uintptr_t at;
@@ -71,7 +71,7 @@ typedef int bare_clock(clockid_t clock, struct timespec *out);
 #define BARE_CLOCK "__kernel_clock_gettime"
 #endif
 
-/* How many symbols there are is told by either table of hashes. */
+/* Either hash table gives the number of symbols. */
 static inline size_t bare_symbols(const uint32_t *hash, const uint32_t *gnu)
 {
 	const uint32_t *bucket = gnu ? gnu + 4 + gnu[2] * (sizeof(uint64_t) / 4) : NULL;
@@ -88,7 +88,10 @@ static inline size_t bare_symbols(const uint32_t *hash, const uint32_t *gnu)
 	return last + 1;
 }
 
-/* The vDSO's clock_gettime(2); NULL: there is none. Sources: Linux, Documentation/ABI/stable/vdso; gABI, "Dynamic Section". */
+/*
+ * The vDSO's clock_gettime(2); NULL: none. Sources: Linux, Documentation/ABI/stable/vdso; gABI,
+ * "Dynamic Section".
+ */
 static inline bare_clock *bare_find_clock(void)
 {
 	const char *base = (const char *)getauxval(AT_SYSINFO_EHDR), *bias = NULL, *names = NULL;

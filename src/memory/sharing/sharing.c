@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "memory/sharing/sharing_private.h"
 
-enum { LINE_SIZE = 64, LEAST = 4, WIDEST = 1 << 20, MORE_LINES = 4 << 20 /* behind the first ones of all accesses */ };
+enum { LINE_SIZE = 64, LEAST = 4, WIDEST = 1 << 20, MORE_LINES = 4 << 20 /* lines after the first of each access, over all accesses */ };
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err)
 {
@@ -23,7 +23,7 @@ struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error
 	return s;
 }
 
-/* All but the results. */
+/* Everything except the results. */
 static void free_judged(struct sharing *s)
 {
 	set_free(&s->lines);
@@ -59,7 +59,7 @@ static struct line *line_at(const struct sharing *s, uint32_t i)
 	return (struct line *)s->lines.item + i;
 }
 
-/* The cycles it took to get the data, whichever way this hardware measures that. */
+/* The latency of the data in cycles, as this hardware measures it. */
 static uint32_t latency_of(const struct tare_access *a)
 {
 	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL, TARE_LATENCY_MISS };
@@ -70,7 +70,10 @@ static uint32_t latency_of(const struct tare_access *a)
 	return 0;
 }
 
-/* One page in two address spaces, or seen by loads alone: what its lines are called where no physical address was told. */
+/*
+ * A page in two address spaces, or seen only by loads: names its lines if no physical address is
+ * known.
+ */
 struct alias {
 	struct line_key key; /* virtual */
 	uint32_t line;
@@ -87,7 +90,9 @@ static int add_alias(struct sharing *s, uint64_t address, uint32_t pid, uint32_t
 	return 0;
 }
 
-/* The part of an access that lies in one line: `size` bytes (0: not told), from its byte `from` on. */
+/*
+ * The part of an access that is in one line: `size` bytes (0: not known), from its byte `from` on.
+ */
 static int add_part(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct hit h, uint64_t from, unsigned size,
 		    struct tare_error *err)
 {
@@ -117,7 +122,7 @@ static int add_part(struct sharing *s, const struct tare_access *a, const struct
 
 int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err)
 {
-	enum { PAGE = 4096, OPERAND = 4096 /* no instruction that does not repeat has a larger one */ };
+	enum { PAGE = 4096, OPERAND = 4096 /* only repeated instructions access more */ };
 	bool sized = a->has & TARE_ACCESS_SIZE && (a->origin == TARE_FROM_EXACT || a->size <= OPERAND);
 	bool load = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_UPDATE;
 	bool store = a->kind == TARE_ACCESS_STORE || a->kind == TARE_ACCESS_UPDATE;
@@ -148,18 +153,18 @@ int sharing_add(struct sharing *s, const struct tare_access *a, const struct sha
 	s->totals.knows_physical |= (a->has & TARE_ACCESS_PHYSICAL) != 0;
 	s->totals.knows_shared |= file != NULL;
 	most = most > WIDEST ? WIDEST : most < 2 * line_size ? 2 * line_size : most;
-	if (size > most) { /* of large copies the beginning: each line costs memory */
+	if (size > most) { /* of large copies only the beginning, since each line costs memory */
 		s->totals.cut_short++;
 		size = most;
 	}
-	do { /* a hit in every line that it touches */
+	do { /* a hit in every line touched */
 		uint64_t room = line_size - ((address + done) & (line_size - 1)), part = size - done < room ? size - done : room;
 
 		ret = add_part(s, a, file, h, done, size ? (unsigned)part : 0, err);
 		done += part;
 		s->more_lines += h.flags & HIT_MORE && s->more_lines < MORE_LINES;
 		h.flags |= HIT_MORE;
-		/* which page follows in physical memory is not told */
+		/* the next page in physical memory is not known */
 	} while (ret == 0 && size && done < size && !(a->has & TARE_ACCESS_PHYSICAL && (address + done) % PAGE == 0));
 	return ret;
 }
@@ -257,7 +262,7 @@ static int by_movement(const void *pa, const void *pb)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* What is one line gets one number; who uses it how. */
+/* All hits of one line get one number; counts who uses the line and how. */
 static int note_lines(struct sharing *s, struct tare_error *err)
 {
 	uint32_t n = s->lines.n;
@@ -327,7 +332,7 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 			s->hit[kept++] = s->hit[i];
 	}
 	s->n = kept;
-	shrunk = realloc(s->hit, (kept + 1) * sizeof(*s->hit)); /* what follows takes memory, too */
+	shrunk = realloc(s->hit, (kept + 1) * sizeof(*s->hit)); /* the results need memory, too */
 	if (shrunk)
 		s->hit = shrunk;
 	s->weight = calloc(s->threads.n ? 2 * s->threads.n : 1, sizeof(*s->weight));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a line's hits, in order of time, say of it: all of them, and those of a part of the time, as programs have phases. */
+/*
+ * Derives the verdict on a line from its hits in order of time: from all of them, and from parts of
+ * the time, since programs have phases.
+ */
 #include <math.h>
 #include "memory/sharing/sharing_private.h"
 
@@ -13,7 +16,7 @@ static bool fought_over(const struct sharing_line *l)
 	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
 }
 
-/* How sure a verdict is that is as sure as that of whose bytes are whose. */
+/* The confidence in a verdict, given the confidence in the owners of the bytes. */
 static double said(const struct sharing_line *l)
 {
 	double sure = l->bytes_sure;
@@ -25,9 +28,7 @@ static double said(const struct sharing_line *l)
 	return l->in_turns && sure > TURNS_SURE ? TURNS_SURE : sure;
 }
 
-/*
- * Fewer than a quarter of the switches that shuffled accesses would have: one thread after the other.
- */
+/* Fewer than a quarter of the switches of shuffled accesses: one thread after the other. */
 static void judge(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
 {
 	uint64_t switches;
@@ -60,7 +61,7 @@ static void judge(struct sharing *s, const struct hit *h, size_t n, struct shari
 	l->sure = said(l);
 }
 
-/* A part of the hits by itself. */
+/* One part of the hits. */
 static struct sharing_line judge_part(struct sharing *s, const struct hit *h, size_t n)
 {
 	struct sharing_line part = { .samples = n, .part = n };
@@ -78,7 +79,7 @@ static struct sharing_line judge_part(struct sharing *s, const struct hit *h, si
 
 enum { PART_LEAST = 16, TURNS_LEAST = 8 /* of two threads */ };
 
-/* How much a part's verdict says: that its threads met there is more than that they would. */
+/* The weight of a part's verdict: threads that met there weigh more than threads that would. */
 static int weight_of(const struct sharing_line *l)
 {
 	uint64_t switches = l->switches_true + l->switches_false;
@@ -90,7 +91,7 @@ static int weight_of(const struct sharing_line *l)
 	return !l->part || (switches >= PART_LEAST && (double)switches >= l->expected / 2) ? 2 : 0;
 }
 
-/* Can its verdict weigh more? Most parts are done with by this, at a fraction of the cost. */
+/* Can its verdict weigh more? This rejects most parts at a fraction of the cost. */
 static bool may_outweigh(struct sharing *s, const struct hit *h, size_t n, int weight)
 {
 	uint64_t moves = sharing_moves(h, n);
@@ -100,16 +101,21 @@ static bool may_outweigh(struct sharing *s, const struct hit *h, size_t n, int w
 	return moves >= PART_LEAST && (double)moves >= sharing_expected(s, h, n) / 2;
 }
 
-/* Does a part have own bytes where all of the time shows none, or some that are shared beside them? Then it is too short to show whose they are. */
+/*
+ * Does a part have bytes with one owner where the whole run shows none, or shared bytes next to
+ * them? Then it is too short to show who owns the bytes.
+ */
 static bool owns_what_is_shared(const struct sharing_line *whole, const struct sharing_line *part)
 {
 	return (whole->verdict == SHARING_TRUE && part->verdict != SHARING_TRUE) || (whole->verdict == SHARING_BOTH && part->verdict == SHARING_FALSE);
 }
 
 /*
- * How sure it is whose bytes are whose in a part that is the first of so many to tell. Parts are chosen by how their threads' accesses follow each other, which says
- * nothing of the bytes; but of those whose bytes were looked at any could have looked so. All of the time, where it says the same, is as good a witness; and where it
- * shows that bytes are shared beside others that are not, the part is one in which not all of the line's threads ran.
+ * The confidence in the owners of the bytes for the first conclusive part of so many. Parts are
+ * chosen by how the threads' accesses alternate, which is independent of the bytes. But the bytes
+ * were examined in several parts, and any of them could have looked like this by chance. If the
+ * whole run agrees, that confirms the part; if it shows shared bytes next to owned ones, not all of
+ * the line's threads ran in this part.
  */
 static double part_sure(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *whole, struct sharing_line *part, size_t judged)
 {
@@ -127,8 +133,9 @@ static double part_sure(struct sharing *s, const struct hit *h, size_t n, const 
 }
 
 /*
- * The strongest verdict of a part of the time, if it is stronger than that of all of it. Where it is not sure whose bytes are whose, what all of the time says of
- * a fight stands; but it is not said that there is none.
+ * The strongest verdict of a part of the time, if it is stronger than that of the whole run. If the
+ * owners of the bytes are uncertain, contention found in the whole run is kept; but absence of
+ * contention is not reported.
  */
 static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct sharing_line *l)
 {
@@ -170,7 +177,7 @@ static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct
 	l->sure = said(l);
 }
 
-/* A few moves in the whole run, as threads begin and end, are none that are worth a thing. */
+/* A few moves in the whole run, as when threads start and end, are negligible. */
 static bool seldom(const struct sharing *s, const struct sharing_line *l)
 {
 	enum { MOVES = 8, ONE_IN = 100000 };
@@ -190,7 +197,10 @@ void sharing_judge(struct sharing *s, const struct hit *h, size_t n, struct shar
 	}
 }
 
-/* Whose bytes are whose does not depend on the order: any will do, but that in which they came, as buffers are read one by one. */
+/*
+ * The owners of the bytes do not depend on the order, so any will do, except that in which the hits
+ * came, since buffers are read one by one.
+ */
 void sharing_judge_untimed(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l)
 {
 	uint64_t seed = 88172645463325252ull;

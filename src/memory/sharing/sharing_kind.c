@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose bytes are whose, and how sure that is. A byte seen once says nothing: that it is one thread's own is told by its being used in
- * several turns, each by the same thread, where others had the line between. Bytes that several threads use and (almost) none writes are as much apart as one's own: nobody
- * would take them from another, did not somebody write what lies beside them.
+ * Finds the owner of each byte, with its confidence. A byte seen once is no evidence: one thread
+ * owns it if it is used in several turns, each time by the same thread, and others had the line in
+ * between. Bytes that several threads use and (almost) none writes are as separate as owned ones:
+ * nobody would take them from another thread if the bytes next to them were not written.
  *
- * Of each access to bytes that were used in an earlier turn: did the bytes come from another thread, one of the two storing? Were all bytes used by all, that
- * would be as frequent as between any two accesses of the line; of bytes of one's own it never happens, but for who initialises them and who sums them up.
+ * For each access to bytes that were used in an earlier turn: did the bytes come from another
+ * thread, with one of the two storing? If all threads used all bytes, that would be as frequent as
+ * between any two accesses of the line. For owned bytes it never happens, except for initialization
+ * and summing up.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,16 +16,25 @@
 
 enum { WORD = 8 };
 
-/* Bytes count as their threads' own where they come from another thread less often than in this part of what chance would give. */
+/*
+ * Bytes count as owned if they come from another thread less often than this fraction of the rate
+ * by chance.
+ */
 #define OWN_PART 0.2
-/* ... and what initialising and summing up may make of that. */
+/* ... and the fraction that initializing and summing up may add. */
 #define LEFT_PART 0.1
-/* By turns they would come from another thread in at least this part of that, were they anybody's. */
+/*
+ * Shared bytes come from another thread in at least this fraction of the rate by chance, even in
+ * turns.
+ */
 #define TURN_PART 0.5
-/* Of the line's accesses, that many to bytes that are apart make it false sharing as well as true; up to twice as many a verdict of true allows for. */
+/*
+ * With at least this fraction of the line's accesses to separate bytes it is false sharing as well
+ * as true; a verdict of true allows for up to twice as many.
+ */
 #define BOTH_PART 0.15
 
-/* Bytes of an access that does not say how many: up to its word's end. */
+/* The bytes of an access of unknown size: up to the end of its word. */
 static unsigned last_byte(const struct hit *h)
 {
 	return h->size ? h->offset + h->size - 1u : h->offset | (WORD - 1);
@@ -35,7 +47,7 @@ static bool same_bytes(const struct hit *a, const struct hit *b)
 	return a->offset <= last_byte(b) && b->offset <= last_byte(a);
 }
 
-/* If one whose size is not told were as wide as they come. */
+/* If an access of unknown size were as wide as possible. */
 static bool may_be_same_bytes(const struct hit *a, const struct hit *b)
 {
 	const struct hit *low = a->offset < b->offset ? a : b, *high = low == a ? b : a;
@@ -45,13 +57,13 @@ static bool may_be_same_bytes(const struct hit *a, const struct hit *b)
 
 /* Who uses the bytes that begin at an offset, and how. */
 struct owner {
-	uint32_t thread; /* the most frequent, if one has more than half */
+	uint32_t thread; /* the most frequent thread, if it has more than half */
 	uint32_t lead;
 	size_t hits, his, stores;
-	size_t pairs, changes; /* accesses that met earlier ones of another turn; of those, came from another thread: each once in a turn */
+	size_t pairs, changes; /* accesses that met earlier ones of another turn; of those, came from another thread: each counted once in a turn */
 	size_t all_pairs, all_changes; /* ... and each as often as it was made */
 	size_t seen;	       /* turns */
-	uint32_t last;	       /* of `seen`, the latest; 0: none, else one more */
+	uint32_t last;	       /* of `seen`, the latest plus one; 0: none */
 	bool counts, changed;  /* the latest: met an earlier one; which was of another thread */
 	bool met;	       /* some access of another turn is to the same bytes */
 	bool shared;	       /* it is not known that nobody takes them from another */
@@ -71,7 +83,7 @@ static bool apart(const struct owner *o)
 
 static void find_owners(const struct hit *h, size_t n, struct owner *of)
 {
-	for (size_t i = 0; i < n; i++) { /* Boyer and Moore's vote */
+	for (size_t i = 0; i < n; i++) { /* Boyer-Moore majority vote */
 		struct owner *o = &of[h[i].offset];
 
 		if (!o->lead)
@@ -106,7 +118,7 @@ void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l)
 	}
 }
 
-/* ---- accesses, once in a turn ---- */
+/* ---- accesses, counted once in a turn ---- */
 
 static uint32_t thread_of(const struct hit *h, const struct seen *seen, size_t i)
 {
@@ -125,7 +137,7 @@ double sharing_chance(struct sharing *s, const struct hit *h, const struct seen 
 	for (size_t i = 0; i < n; i++)
 		s->weight[2 * thread_of(h, seen, i)] = s->weight[2 * thread_of(h, seen, i) + 1] = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t *of = &s->weight[2 * thread_of(h, seen, i)]; /* hits, and those that only read: pairs within one thread are one more with each before this one */
+		uint32_t *of = &s->weight[2 * thread_of(h, seen, i)]; /* hits, and those that only read: each adds one pair within its thread for every one before it */
 
 		same += of[0]++;
 		if (!stores(h, seen, i)) {
@@ -133,14 +145,14 @@ double sharing_chance(struct sharing *s, const struct hit *h, const struct seen 
 			loads++;
 		}
 	}
-	readers = loads * (loads - 1) / 2 - same_readers; /* of different threads, nobody stores */
+	readers = loads * (loads - 1) / 2 - same_readers; /* of different threads, without a store */
 	return all > 0 ? (all - same - readers) / all : 0;
 }
 
-/* What a thread does to some bytes until another thread has the line is one thing. */
+/* What a thread does to a range of bytes before another thread gets the line counts once. */
 static size_t once_a_turn(const struct hit *h, size_t n, struct seen *seen)
 {
-	uint32_t last[UINT8_MAX + 1] = { 0 }; /* one more than its place in `seen` */
+	uint32_t last[UINT8_MAX + 1] = { 0 }; /* index in `seen` plus one */
 	uint32_t turn = 0;
 	size_t m = 0;
 
@@ -158,7 +170,7 @@ static size_t once_a_turn(const struct hit *h, size_t n, struct seen *seen)
 	return m;
 }
 
-/* The latest earlier access, of those in `seen`, to any bytes of this one; 0: none, else one more. */
+/* The latest earlier access in `seen` to any of these bytes, plus one; 0: none. */
 static uint32_t met_before(const struct hit *now, const struct hit *h, const struct seen *seen, const struct owner *of, const uint8_t *used, unsigned n_used)
 {
 	uint32_t before = 0;
@@ -172,7 +184,9 @@ static uint32_t met_before(const struct hit *now, const struct hit *h, const str
 	return before;
 }
 
-/* For each access the latest earlier one to any of its bytes; of the same turn it says nothing. */
+/*
+ * For each access the latest earlier one to any of its bytes; one in the same turn is no evidence.
+ */
 static void meet(const struct hit *h, size_t n, const struct seen *seen, size_t m, struct owner *of)
 {
 	uint8_t used[UINT8_MAX + 1]; /* offsets */
@@ -205,9 +219,12 @@ static void meet(const struct hit *h, size_t n, const struct seen *seen, size_t 
 	}
 }
 
-/* ---- how sure ---- */
+/* ---- confidence ---- */
 
-/* Logarithm of a bound (Chernoff's) above the chance of k or fewer (or k or more) of n, each with chance p. */
+/*
+ * Logarithm of a Chernoff bound on the probability of k or fewer (or k or more) of n, each with
+ * probability p.
+ */
 static double log_at_most(double k, double n, double p)
 {
 	double part = n > 0 ? k / n : 1;
@@ -229,18 +246,22 @@ static int by_size(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Before it is known how sure that is. A few loads by several threads are also seen of bytes that are written now and then: more of them are needed than of one thread's own. */
+/*
+ * A first estimate, without confidence. Bytes that are sometimes written also show a few loads by
+ * several threads, so these need more samples than bytes of one thread.
+ */
 static bool looks_apart(const struct owner *o, double chance)
 {
-	double changes = OWN_PART * chance * (double)o->pairs; /* were they at the limit */
+	double changes = OWN_PART * chance * (double)o->pairs; /* if they were at the limit */
 	bool own = sharing_apart(o->hits, o->his, o->hits);
 
 	return apart(o) && (double)o->changes < changes && (own || changes > 0.7);
 }
 
 /*
- * The chance that the bytes that look as if nobody took them from another only look so: those of any choice of so many, were all used by all. What has not that much is marked
- * as shared. `part`: of the accesses, those to bytes that are apart.
+ * The probability that bytes only look as if nobody took them from another: for any choice of so
+ * many, if all threads used them all. Bytes without enough evidence are marked as shared. `part`:
+ * the fraction of accesses that are to separate bytes.
  */
 static double own_by_chance(struct owner *of, size_t m, double chance, double *part)
 {
@@ -272,7 +293,10 @@ static double own_by_chance(struct owner *of, size_t m, double chance, double *p
 	return exp(best);
 }
 
-/* Do most of the accesses of each thread that uses the line much meet others? What is seen once may be anybody's. */
+/*
+ * Do most of the accesses of each main user of the line meet others? Bytes seen once may belong to
+ * any thread.
+ */
 static bool most_meet(struct sharing *s, const struct hit *h, const struct seen *seen, size_t m, const struct owner *of, uint32_t threads)
 {
 	bool most = true;

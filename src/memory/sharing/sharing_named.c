@@ -39,7 +39,10 @@ struct byte_named { /* a byte of a line */
 	struct symbol_field field;
 };
 
-/* gcc's "loc.0" and clang's "f.loc" are the linker's names of what the source calls "loc", and read like a member. */
+/*
+ * "loc.0" from gcc and "f.loc" from clang are linker names of the source variable "loc", and would
+ * look like a member.
+ */
 static const char *variable_name(const char *symbol, const struct symbol_field *f)
 {
 	return f->variable && strchr(symbol, '.') ? f->variable : symbol;
@@ -63,7 +66,7 @@ static void name_byte(struct accessed *c, const struct sharing_line *l, uint64_t
 }
 
 struct cell_named {
-	struct byte_named first, last; /* bytes that are part of something */
+	struct byte_named first, last; /* bytes that belong to a member */
 };
 
 static bool is_open(const struct byte_named *b)
@@ -71,7 +74,7 @@ static bool is_open(const struct byte_named *b)
 	return b->field.hole || !b->is_variable;
 }
 
-/* An access may be to more than one field, and begin or end in what lies between them. */
+/* An access may touch more than one field, and begin or end in padding. */
 static void name_ends(struct accessed *c, const struct sharing_line *l, const struct sharing_cell *cell, struct cell_named *out)
 {
 	struct byte_named other;
@@ -107,7 +110,7 @@ static uint32_t word_of(struct accessed *c, const struct cell_named *n)
 	return words_add(&c->modules.words, whole, (size_t)k);
 }
 
-/* The variable and the first parts of what a byte belongs to. */
+/* The variable and the first members that a byte belongs to. */
 static uint32_t word_up_to(struct accessed *c, const struct byte_named *b, unsigned parts)
 {
 	char whole[1024];
@@ -117,7 +120,8 @@ static uint32_t word_up_to(struct accessed *c, const struct byte_named *b, unsig
 }
 
 /*
- * The part, counted from 1, in which two bytes of a variable part ways: two members, of which the second may be aligned. 0: there is none.
+ * The level, counted from 1, at which two bytes of a variable are in different members, the second
+ * of which can be aligned. 0: there is none.
  */
 static unsigned parting(const struct byte_named *a, const struct byte_named *b)
 {
@@ -170,7 +174,10 @@ struct sharing_owner sharing_owner(const struct sharing_cell *cell, size_t n)
 	return o;
 }
 
-/* Of each cell of a line the thread that its bytes belong to; bytes that are only read are those of a thread that there is not. */
+/*
+ * The owning thread of each cell of a line; bytes that are only read get a thread number that does
+ * not exist.
+ */
 static uint32_t *owners_of(const struct sharing_cell *cell, size_t n)
 {
 	uint32_t *owner = malloc((n + 1) * sizeof(*owner));
@@ -184,13 +191,13 @@ static uint32_t *owners_of(const struct sharing_cell *cell, size_t n)
 	return owner;
 }
 
-/* Nothing is said where a thread's bytes lie on both sides of another's: no cut parts them. */
+/* No suggestion if a thread's bytes are on both sides of another's: no cut separates them. */
 static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, struct tare_error *err)
 {
 	const struct sharing_line *l = line->line;
 	const struct sharing_cell *cell = sharing_cells(n->s);
 	uint32_t *owner = owners_of(cell + l->cell, l->n_cells);
-	unsigned end = 0; /* of the bytes so far */
+	unsigned end = 0; /* owner of the bytes so far */
 	int ret = owner ? 1 : tare_fail_nomem(err);
 
 	for (size_t i = l->cell; ret == 1 && i < l->cell + l->n_cells; i++) {
@@ -213,7 +220,7 @@ static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, s
 	return ret < 0 ? ret : 0;
 }
 
-/* Of several variables in one line each cell has its own. */
+/* If a line has several variables, each cell has its own. */
 static int name_fields_of(struct sharing_named *n, struct sharing_named_line *line, struct tare_error *err)
 {
 	const struct sharing_line *l = line->line;
@@ -251,7 +258,9 @@ static int name_fields(struct sharing_named *n, struct tare_error *err)
 	return ret;
 }
 
-/* Where in the line the object of most of its samples is: its first byte with most of them. */
+/*
+ * The offset in the line of the object with the most samples: the first byte with the most of them.
+ */
 static unsigned busiest(const struct sharing *s, const struct sharing_line *l)
 {
 	const struct sharing_cell *cell = sharing_cells(s);
@@ -282,7 +291,7 @@ static int name_lines(struct sharing_named *n, struct tare_error *err)
 			continue;
 		at = busiest(n->s, &line[i]);
 		n->line[i].object = accessed_object(n->of, line[i].seen_by, line[i].time_ns, line[i].seen_at + at, &n->line[i].offset);
-		n->line[i].offset -= at; /* of that byte to the line's first */
+		n->line[i].offset -= at; /* from that byte to the line's first */
 		if (n->line[i].object == SET_NONE)
 			return tare_fail_nomem(err);
 	}
@@ -296,7 +305,7 @@ static void find_size(struct accessed *c, struct tare_access *a)
 		a->has |= TARE_ACCESS_SIZE;
 }
 
-/* Of what one line is as good as another: neighbours in an array, blocks of one kind. */
+/* The kind of object: neighbours in an array or blocks of one kind are interchangeable. */
 static bool adds_up(const struct accessed *c, uint32_t object)
 {
 	static const unsigned kinds = 1 << OBJECT_SYMBOL | 1 << OBJECT_MEMORY | 1 << OBJECT_BLOCK;

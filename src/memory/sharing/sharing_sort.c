@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Millions of hits are put in order where they are, without memory beside: by line and time, then each line's by bytes. Those that are alike in all of
- * it may come in any order.
+ * Sorts millions of hits in place, without extra memory: by line and time, then each line's hits by
+ * bytes. The sort is not stable.
  *
  * Source: McIlroy, Bostic and McIlroy, "Engineering Radix Sort" (1993), the American flag sort.
  */
@@ -9,7 +9,7 @@
 
 enum { FEW = 24, BUCKETS = 256, LEVELS = 3 };
 
-/* What decides first, then, and last. */
+/* The first, second and last sort key. */
 static uint64_t key(const struct hit *h, enum sharing_order order, unsigned level)
 {
 	uint64_t bytes = (uint64_t)h->offset << 32 | h->thread;
@@ -42,7 +42,7 @@ static void insert(struct hit *h, size_t n, enum sharing_order order, unsigned l
 	}
 }
 
-/* Each into its bucket; end[]: where the buckets end, of which there are so many in each. */
+/* Moves each hit to its bucket; end[] are the ends of the buckets, of the given sizes. */
 static void deal(struct hit *h, enum sharing_order order, unsigned level, uint64_t low, unsigned shift, size_t end[BUCKETS])
 {
 	size_t next[BUCKETS], at = 0;
@@ -82,7 +82,7 @@ static void sort(struct hit *h, size_t n, enum sharing_order order, unsigned lev
 		low = k < low ? k : low;
 		high = k > high ? k : high;
 	}
-	if (low == high) { /* not the last level: it is not sorted */
+	if (low == high) { /* not the last level, which is not sorted */
 		sort(h, n, order, level + 1);
 		return;
 	}

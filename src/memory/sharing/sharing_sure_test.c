@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often a verdict is wrong that is said to be sure: programs of which every access is known, sampled from one in 1 to one in 5000, at random and
- * by fixed periods. The table that is printed is that of docs/memory.md.
+ * How often a high-confidence verdict is wrong: programs with all accesses known, sampled from one
+ * in 1 to one in 5000, at random and with fixed periods. The printed table is the one in
+ * docs/memory.md.
  */
 #include "memory/sharing/sharing.h"
 #include "tap.h"
@@ -14,7 +15,10 @@ static uint64_t draw(uint64_t below)
 	return seed % below;
 }
 
-/* The same for the same numbers: what a thread does at an access must not depend on which ones are sampled. */
+/*
+ * Returns the same for the same arguments: what a thread does at an access must not depend on which
+ * accesses are sampled.
+ */
 static uint64_t hash(uint64_t a, uint64_t b)
 {
 	a = (a * 0x9e3779b97f4a7c15ull) ^ ((b + 1) * 0xc2b2ae3d27d4eb4full);
@@ -26,11 +30,11 @@ enum { ELSEWHERE = 0x100000, AT = 0x10000, SHAPES = 24, BUSY = 13, JOBS = 16 };
 
 struct program {
 	unsigned threads, turn; /* accesses, of programs that take turns */
-	unsigned slices;	/* of each thread, where not all run at one time */
+	unsigned slices;	/* of each thread, where not all run at once */
 	uint64_t all;		/* accesses of each thread */
 };
 
-/* Access number k of a thread: the byte, how many, whether stored. */
+/* Access number k of a thread: the byte, the size, whether it is a store. */
 typedef void act(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a);
 
 static void to(struct tare_access *a, uint64_t offset, unsigned size, bool store)
@@ -68,7 +72,7 @@ static void read_mostly(const struct program *p, unsigned thread, uint64_t k, st
 		to(a, 24, 8, thread == 0);
 }
 
-/* One writes, the others read, each round and round, and stops for a while after 256. */
+/* One writes and the others read, each around the ring, and each pauses after 256. */
 static void ring(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a, unsigned size)
 {
 	uint64_t waited = hash(thread, k / 256) % 256;
@@ -97,7 +101,7 @@ static void lock_and_own(const struct program *p, unsigned thread, uint64_t k, s
 		to(a, 4 + 4 * thread, 4, k % 2);
 }
 
-/* Indices of a queue: each is written by one, and read now and then by the others. */
+/* Queue indices: each is written by one thread, and read now and then by the others. */
 static void head_and_tail(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	bool other = hash(k, thread) % 8 == 0;
@@ -106,7 +110,7 @@ static void head_and_tail(const struct program *p, unsigned thread, uint64_t k, 
 	to(a, 8 * ((thread % 2) ^ other), 8, !other && k % 2);
 }
 
-/* Of the threads at least two count and the others poll; of two each does both. */
+/* At least two of the threads count and the others poll; of two threads each does both. */
 static bool counts(const struct program *p, unsigned thread, uint64_t k)
 {
 	return p->threads > 3 ? thread % 2 : p->threads > 2 ? thread > 0 : hash(k, thread) % 2;
@@ -123,7 +127,7 @@ static void readers_beside_writer(const struct program *p, unsigned thread, uint
 	to(a, thread ? 0 : 8, 8, !thread && k % 2);
 }
 
-/* Each polls three words, and bumps a counter once in 8. */
+/* Each polls three words, and increments a counter once in 8. */
 static void polled_and_counted(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	bool bumps = hash(k, thread) % 8 == 0;
@@ -132,7 +136,7 @@ static void polled_and_counted(const struct program *p, unsigned thread, uint64_
 	to(a, bumps ? 24 : 8 * (hash(k, thread) / 8 % 3), 8, bumps);
 }
 
-/* A lock beside the data that others poll: who has the lock writes it once in 50. */
+/* A lock next to the data that others poll: the holder of the lock writes the data once in 50. */
 static void lock_and_polled(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	bool writes = counts(p, thread, k), data = !writes || hash(k, thread + 8) % 50 == 0;
@@ -140,14 +144,16 @@ static void lock_and_polled(const struct program *p, unsigned thread, uint64_t k
 	to(a, data ? 8 : 0, data ? 8 : 4, writes);
 }
 
-/* All read all words, and write any of them as seldom. */
+/* All read all words, and write any of them equally seldom. */
 static void table_read_mostly(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	(void)p;
 	to(a, 8 * (hash(k, thread) % 8), 8, hash(thread, k) % 16 == 0);
 }
 
-/* A job taken for a slice, its word used all the while: one of two, whoever had it before. */
+/*
+ * A job taken for a slice, its word used all the time: one of two, regardless of who had it before.
+ */
 static void two_jobs(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	uint64_t slice = p->all / p->slices + 1;
@@ -160,7 +166,7 @@ static bool has_turn(const struct program *p, unsigned thread, uint64_t k)
 	return k / p->turn % p->threads == thread;
 }
 
-/* The line is one's for a turn; the others do something else meanwhile. */
+/* The line belongs to one thread for a turn; the others do something else meanwhile. */
 static void batches(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	if (has_turn(p, thread, k))
@@ -180,7 +186,7 @@ static void phases(const struct program *p, unsigned thread, uint64_t k, struct 
 		to(a, 8 * thread, 8, true);
 }
 
-/* Most of the time one access in 100, and in the end every second one. */
+/* Most of the time one access in 100, and at the end every second one. */
 static void late_phase(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
 {
 	if (k < p->all / 10 * 9 ? k % 100 == 0 : k % 2)
@@ -201,7 +207,7 @@ static const struct shape {
 	const char *name;
 	act *act;
 	unsigned right; /* bits by verdict */
-	unsigned together; /* the threads run by slices: of one in so many all at one time, of the others one after the other; 0: always at one time */
+	unsigned together; /* threads run in time slices: one slice in so many has all at once, the others one after the other; 0: always all at once */
 } shapes[SHAPES] = {
 	{ "a word of each", own_words, 1 << SHARING_FALSE, ALWAYS },
 	{ "an array of each", own_arrays, 1 << SHARING_FALSE, ALWAYS },
@@ -229,7 +235,10 @@ static const struct shape {
 	{ "table that all read and write", table_read_mostly, 1 << SHARING_TRUE, ALWAYS },
 };
 
-/* When a thread makes its access number k. A slice in which all run takes as long as one of one thread. */
+/*
+ * The time of a thread's access number k. A slice in which all run takes as long as one of one
+ * thread.
+ */
 static uint64_t when(const struct shape *shape, const struct program *p, unsigned thread, uint64_t k)
 {
 	uint64_t slice = p->all / p->slices + 1, n = k / slice, together;
@@ -244,7 +253,7 @@ static uint64_t when(const struct shape *shape, const struct program *p, unsigne
 	return n * slice * 10 + k % slice * 10 + thread;
 }
 
-/* One run of a program: what its lines are found to be is added to `told`. */
+/* One run of a program: the verdicts on its lines are added to `told`. */
 struct told {
 	unsigned lines, given, wrong, at95, wrong95, at999, wrong999;
 };
@@ -283,7 +292,7 @@ static void sample_run(const struct shape *shape, const struct program *p, uint6
 
 TEST(a_verdict_that_is_sure_is_right)
 {
-	static const unsigned slices[] = { 60, 600, 10, 20 } /* of jobs the first two: of a few any may be a thread's own */, every[] = { 1, 7, 101, 1009, 3001, 5003 } /* primes: else a fixed period and a loop may keep step */, samples[] = { 30, 100, 400, 2000 };
+	static const unsigned slices[] = { 60, 600, 10, 20 } /* of jobs the first two: with few jobs any may be a thread's own */, every[] = { 1, 7, 101, 1009, 3001, 5003 } /* primes: otherwise a fixed period may stay in step with a loop */, samples[] = { 30, 100, 400, 2000 };
 	struct told all[2] = { 0 }; /* random, periodic */
 	unsigned cell = 0; /* each has random numbers of its own */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verdicts against machines that are made up: threads with known lines, known bytes, known turns, sampled as
- * hardware samples. What is found is compared with what was planted.
+ * The verdicts on synthetic programs: threads with known lines, known bytes and known turns,
+ * sampled as hardware samples. The result is compared with the plan.
  */
 #include <math.h>
 #include "memory/sharing/sharing_private.h"
@@ -17,17 +17,17 @@ static uint64_t draw(uint64_t below)
 	return seed % below;
 }
 
-/* What a line of the made-up program is. */
+/* The use of a line in the synthetic program. */
 enum plan {
-	PRIVATE,	/* one thread's */
-	READ_ONLY,	/* everybody reads; written once before */
-	COUNTER,	/* everybody updates one word */
-	READ_MOSTLY,	/* one writes a word that all read */
+	PRIVATE,	/* private to one thread */
+	READ_ONLY,	/* read by all threads; written once before */
+	COUNTER,	/* one word updated by all threads */
+	READ_MOSTLY,	/* one thread writes a word that all read */
 	FIELDS,		/* each thread updates a field of its own */
 	READ_NEIGHBOUR, /* one updates its field; others only read theirs */
-	LOCK_AND_DATA,	/* a lock that all update beside fields of each */
-	BUFFER,		/* everybody uses all words of it */
-	TURNS,		/* threads one after another, each for long */
+	LOCK_AND_DATA,	/* a lock that all update, next to fields of each thread */
+	BUFFER,		/* all threads use all of its words */
+	TURNS,		/* threads one after another, each for a long time */
 	PLANS,
 };
 
@@ -42,12 +42,12 @@ static const char *const plan_names[PLANS] = { "private", "read only", "counter"
 
 struct machine {
 	unsigned threads, lines, keep; /* one access in `keep` is sampled */
-	unsigned cpus, slice;	       /* a thread makes `slice` accesses before another has its CPU; 0: all at once */
-	bool sizes, modified;	       /* this hardware tells them */
+	unsigned cpus, slice;	       /* accesses of a thread before another gets its CPU; 0: all run at once */
+	bool sizes, modified;	       /* this hardware reports them */
 	enum plan plan[64];
 };
 
-/* One access of a thread to a line, as its plan has it. */
+/* One access of a thread to a line, according to its plan. */
 static void access_of(const struct machine *m, unsigned line, unsigned thread, bool start, struct tare_access *a)
 {
 	unsigned word = thread % 8;
@@ -102,7 +102,7 @@ static void sample(const struct machine *m, struct sharing *s, struct tare_acces
 		CHECK_EQ(sharing_add(s, a, NULL, NULL), 0);
 }
 
-/* Run it: every line is accessed `n` times; samples go to s. */
+/* Runs the program: every line is accessed `n` times; samples go to s. */
 static void run(const struct machine *m, struct sharing *s, unsigned n)
 {
 	for (unsigned line = 0; line < m->lines; line++) {
@@ -129,8 +129,9 @@ static void run(const struct machine *m, struct sharing *s, unsigned n)
 }
 
 /*
- * The same program where there may be fewer CPUs than threads. Each thread goes about all lines; one that is handed on it leaves alone
- * until it is its turn, and does something of its own instead.
+ * The same program with possibly fewer CPUs than threads. Each thread uses all lines in turn. It
+ * does not use a line that is handed over until it is its turn, and does something of its own
+ * instead.
  */
 static void run_scheduled(const struct machine *m, struct sharing *s, unsigned n)
 {
@@ -195,7 +196,7 @@ static const struct sharing_line *found(const struct sharing *s, unsigned line)
 	return NULL;
 }
 
-/* Thousands of lines; the table of what was planted against what was found is printed. */
+/* Thousands of lines; prints a table of planned against found verdicts. */
 static void confusion(bool modified, bool scheduled, unsigned machines, double least)
 {
 	enum { ACCESSES = 20000 };
@@ -214,7 +215,10 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 		for (unsigned line = 0; line < m.lines; line++) {
 			const struct sharing_line *l = found(s, line);
 			enum sharing_verdict v = l ? l->verdict : SHARING_NONE, t = truth[m.plan[line]];
-			/* of a line that one writes once, the initialisation's stores may have been sampled */
+			/*
+			 * for a line that is written once, the initializing stores may have been
+			 * sampled
+			 */
 			bool fits = v == t || (t == SHARING_NONE && v == SHARING_HANDED_OVER);
 
 			table[m.plan[line]][v]++;
@@ -270,13 +274,16 @@ static void put(struct sharing *s, uint32_t tid, enum tare_access_kind kind, uin
 	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
 }
 
-/* An access is to every line that it touches; of pages that follow each other in virtual memory alone nothing is said. */
+/*
+ * An access counts for every line that it touches, but not across pages that are contiguous in
+ * virtual memory only.
+ */
 TEST(accesses_across_lines)
 {
 	static const struct {
 		int line;
 		uint64_t address, physical;
-		uint32_t size, lines; /* lines: beside that of the other thread */
+		uint32_t size, lines; /* lines: from that of the other thread */
 		size_t shared;
 	} rows[] = {
 		{ __LINE__, 0x1000 + 60, 0, 8, 1, 1 },	      { __LINE__, 0x1000 + 56, 0, 8, 1, 0 },
@@ -314,7 +321,10 @@ TEST(accesses_across_lines)
 	}
 }
 
-/* Copies by one instruction, as the exact engine tells them: every line of it, and of very large ones, and very many, the first. */
+/*
+ * Copies by one instruction, as the exact engine reports them: every line, but for very large
+ * copies, and very many, only the first.
+ */
 TEST(large_copies)
 {
 	enum { MIB = 1 << 20, LINES = MIB / 64, MOST = 4 << 20 };
@@ -347,7 +357,7 @@ TEST(large_copies)
 	sharing_free(s);
 }
 
-/* Hits of which many are alike in line, time, both or all: in order, and all still there. */
+/* Many hits are equal in line, time, both or all: they are sorted, and none is lost. */
 TEST(hits_in_order)
 {
 	static struct hit h[5000];
@@ -380,7 +390,7 @@ TEST(hits_in_order)
 	}
 }
 
-/* What is said where sizes are not known, by how far apart the bytes are. */
+/* The verdict where sizes are not known, by the distance between the bytes. */
 TEST(sizes_that_are_not_known)
 {
 	static const struct {
@@ -416,19 +426,20 @@ TEST(sizes_that_are_not_known)
 }
 
 /*
- * Two threads take turns on one line, by fields of their own. In a turn a thread makes `hits` accesses to it, then `block` accesses to other
- * lines at one go; after each hit, or after one in `every`, `between` more. What is found is the same whichever order they come in.
+ * Two threads take turns on one line, each with its own fields. In a turn a thread makes `hits`
+ * accesses to it, then `block` accesses to other lines in one go; after each hit, or after one in
+ * `every`, `between` more. The result does not depend on the order of the samples.
  */
 struct turned {
 	int line;
-	unsigned turns, hits, block, between; /* turns: of each */
+	unsigned turns, hits, block, between; /* turns of each thread */
 	unsigned before; /* hits of the first thread before the second one begins */
-	unsigned stray;	 /* 1: a third thread has one hit at the begin, 2: at the end */
+	unsigned stray;	 /* 1: a third thread has one hit at the start, 2: at the end */
 	enum sharing_verdict verdict;
 	bool in_turns, few;
 	unsigned every;
-	bool part; /* told by a part of the time */
-	bool untimed; /* beside each hit there is an access elsewhere without a time */
+	bool part; /* found in a part of the time */
+	bool untimed; /* each hit has an access elsewhere without a time */
 };
 
 static struct queued {
@@ -483,7 +494,7 @@ static void add_queued(struct sharing *s, bool backwards)
 TEST(turns_on_one_line)
 {
 	static const struct turned rows[] = {
-		/* as many turns as are needed: eight changes between two threads, while both use it */
+		/* just enough turns: eight changes between two threads, while both use it */
 		{ __LINE__, 3, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
 		{ __LINE__, 4, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
 		{ __LINE__, 5, 100, 0, 0, 0, 0, SHARING_UNCLEAR, true, true },
@@ -495,22 +506,28 @@ TEST(turns_on_one_line)
 		{ __LINE__, 20, 100, 25, 0, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 45, 0, 0, 0, SHARING_HANDED_OVER, false, false },
 		{ __LINE__, 20, 100, 200, 0, 0, 0, SHARING_HANDED_OVER, false, false },
-		/* used all the while, with other work between */
+		/* used all the time, with other work in between */
 		{ __LINE__, 20, 100, 0, 1, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 9, 0, 0, SHARING_FALSE, true, false },
-		/* one thread's time alone with it is left out, even if it is most */
+		/*
+		 * the time that one thread has it alone is left out, even if that is most of the
+		 * time
+		 */
 		{ __LINE__, 20, 100, 0, 0, 1000, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 3000, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 6000, 0, SHARING_FALSE, true, false, .part = true },
-		/* who uses it hardly ever does not bound the time in which all do */
+		/* a thread that hardly ever uses it does not limit the time in which all do */
 		{ __LINE__, 20, 100, 0, 0, 0, 1, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 0, 0, 2, SHARING_FALSE, true, false },
-		/* a gap of five places where 1.4 are the mean is work between hits; one of seven where 1.6 are, in which others had the line, is not */
+		/*
+		 * a gap of five accesses with a mean of 1.4 is work between hits; a gap of seven
+		 * with a mean of 1.6, in which others had the line, is not
+		 */
 		{ __LINE__, 20, 10, 4, 0, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_HANDED_OVER, false, false },
-		/* ... but in which nobody had it it is */
+		/* ... but if nobody had it, it is */
 		{ __LINE__, 20, 100, 0, 60, 0, 0, SHARING_FALSE, true, false, .every = 10 },
-		/* what has no time is not among what a thread did meanwhile */
+		/* accesses without a time do not count as work meanwhile */
 		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false, .untimed = true },
 		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_HANDED_OVER, false, false, .untimed = true },
 	};
@@ -532,7 +549,7 @@ TEST(turns_on_one_line)
 		CHECK_EQ(l->part != 0, r->part, "row at line %d", r->line);
 		CHECK_EQ(l->few_bytes, r->verdict == SHARING_UNCLEAR && !r->few, "row at line %d", r->line);
 		if (l->in_turns && !r->block && !r->stray && !r->part) {
-			unsigned switches = 2 * r->turns - 3; /* without the first turn, and the last */
+			unsigned switches = 2 * r->turns - 3; /* without the first turn and the last */
 
 			CHECK(l->steady > (switches + 1.0) / (switches + 2.0) - 1e-9 && l->steady < (switches + 1.0) / (switches + 2.0) + 1e-9,
 			      "row at line %d: steady %g", r->line, l->steady);
@@ -546,8 +563,9 @@ TEST(turns_on_one_line)
 }
 
 /*
- * Two threads on a busy machine: long turns, and between them a while of so many moves in which they run at one time. The more they meet, the more is
- * told. Each has a word, or whoever's turn it is takes one of the two; `start`: the first thread begins with the other's.
+ * Two threads on a busy machine: long turns, and between them a period of so many moves in which
+ * both run. The more they meet, the more certain the verdict. Each has its own word, or the running
+ * thread takes one of the two; `start`: the first thread begins with the other's word.
  */
 TEST(threads_that_seldom_meet)
 {
@@ -556,7 +574,7 @@ TEST(threads_that_seldom_meet)
 		unsigned turns, hits, moves;
 		bool jobs, start;
 		enum sharing_verdict verdict;
-		bool in_turns; /* else told by the part in which they meet */
+		bool in_turns; /* else found in the part in which they meet */
 	} rows[] = {
 		{ __LINE__, 12, 660, 0, false, false, SHARING_FALSE, true },	{ __LINE__, 26, 600, 0, false, false, SHARING_FALSE, true },
 		{ __LINE__, 26, 600, 12, false, false, SHARING_FALSE, true },	{ __LINE__, 26, 300, 38, false, false, SHARING_FALSE, false },
@@ -594,7 +612,10 @@ TEST(threads_that_seldom_meet)
 	}
 }
 
-/* Two of four threads run at a time, and now and then another two: two poll a word, two count beside it. In no part of the time do all meet. */
+/*
+ * Two of four threads run at a time, and sometimes another two: two poll a word, two count next to
+ * it. At no time do all four meet.
+ */
 TEST(threads_that_meet_two_by_two)
 {
 	struct sharing *s = sharing_new(NULL, NULL);
@@ -622,7 +643,10 @@ TEST(threads_that_meet_two_by_two)
 	sharing_free(s);
 }
 
-/* Some accesses have no time, as SPE's records that END closes: the others are judged as if those were not. */
+/*
+ * Some accesses have no time, as SPE records closed by END: the others are judged as if those did
+ * not exist.
+ */
 TEST(some_times)
 {
 	for (unsigned every = 2; every <= 5; every++) {
@@ -653,8 +677,9 @@ TEST(some_times)
 }
 
 /*
- * Two threads, each `hits` times at the line, one after the other with so many moves; while the first has it the second runs elsewhere so many
- * times. One that did not run then tells nothing: the scheduler may have kept it.
+ * Two threads, each with `hits` hits on the line, one after the other with so many moves; while the
+ * first has it, the second makes so many accesses elsewhere. A thread that did not run then is no
+ * evidence: the scheduler may have stopped it.
  */
 TEST(one_after_the_other)
 {
@@ -666,7 +691,7 @@ TEST(one_after_the_other)
 	} rows[] = {
 		{ __LINE__, 200, 1, 0, SHARING_UNCLEAR, 0, 0 },	 { __LINE__, 2000, 1, 0, SHARING_UNCLEAR, 0, 0 },
 		{ __LINE__, 201, 2, 0, SHARING_UNCLEAR, 0, 0 },	 { __LINE__, 2000, 3, 0, SHARING_UNCLEAR, 0, 0 },
-		{ __LINE__, 200, 1, 39, SHARING_UNCLEAR, 0, 0 }, /* as a thread that starts */
+		{ __LINE__, 200, 1, 39, SHARING_UNCLEAR, 0, 0 }, /* like a thread that starts */
 		{ __LINE__, 200, 1, 45, SHARING_HANDED_OVER, 0.999, 1 },
 		{ __LINE__, 200, 1, 200, SHARING_HANDED_OVER, 0.999, 1 },
 		{ __LINE__, 8, 1, 3, SHARING_UNCLEAR, 0, 0 },
@@ -699,16 +724,16 @@ TEST(one_after_the_other)
 }
 
 /*
- * Two threads in turn. Bytes that are seen once say nothing of whose they are; those that one thread alone uses in turn after turn are its own, and a few
- * moves are too few for any verdict.
+ * Two threads take turns. Bytes seen once do not show an owner. Bytes that only one thread uses,
+ * turn after turn, are its own, and a few moves are too few for any verdict.
  */
 TEST(bytes_seen_once_are_nobodys)
 {
 	static const struct {
 		int line;
-		unsigned hits, words; /* words: of each thread, used one after the other; the other's lie behind */
+		unsigned hits, words; /* words of each thread, used one after the other; the other thread's follow */
 		bool apart;	      /* else both use them, the second in another order */
-		unsigned elsewhere;   /* accesses of the first thread to memory of its own, at the end */
+		unsigned elsewhere;   /* accesses of the first thread to its own memory, at the end */
 		enum sharing_verdict verdict;
 		bool few_bytes, seldom;
 	} rows[] = {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is a line on which threads seldom meet handed on, or do its threads seldom run at once? By the times of all that they did: on a line that
- * is fought over each works all the while that it runs.
+ * If threads seldom meet on a line: is the line handed over, or do the threads seldom run at the
+ * same time? This uses the times of everything the threads did. On a contended line each thread
+ * uses the line the whole time that it runs.
  */
 #include <math.h>
 #include <stdlib.h>
 #include "memory/sharing/sharing_private.h"
 
-enum { TURNS = 4 }; /* each thread's, at least */
+enum { TURNS = 4 }; /* of each thread, at least */
 
 static int by_time(const void *pa, const void *pb)
 {
@@ -16,7 +17,7 @@ static int by_time(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* A thing done at a known time; a copy of many lines is one. */
+/* An access with a known time; a copy of many lines counts once. */
 static bool did(const struct hit *h)
 {
 	return (h->flags & (HIT_TIMED | HIT_MORE)) == HIT_TIMED;
@@ -49,7 +50,10 @@ int sharing_note_running(struct sharing *s, struct tare_error *err)
 	return 0;
 }
 
-/* How many accesses a thread had made before a time; `from`: before an earlier one, or 0. By steps that double: what follows soon is found soon. */
+/*
+ * The number of accesses that a thread had made before a time; `from`: the number before an earlier
+ * time, or 0. Exponential search, since the next time is usually close.
+ */
 static size_t ran_before(const struct sharing *s, uint32_t thread, uint64_t time, size_t from)
 {
 	size_t low = from > s->ran_at[thread] ? from : s->ran_at[thread], end = s->ran_at[thread + 1], high = low, step = 1;
@@ -70,7 +74,10 @@ static size_t ran_before(const struct sharing *s, uint32_t thread, uint64_t time
 	return low;
 }
 
-/* The line's hits in the time in which all that use it much use it; 0: there is none, or most are outside. */
+/*
+ * The line's hits in the period in which all of its main users use it; 0: there is no such period,
+ * or most hits are outside it.
+ */
 static size_t common_time(struct sharing *s, const struct hit **h, size_t n, const struct sharing_line *l)
 {
 	uint64_t from = 0, to = UINT64_MAX;
@@ -105,9 +112,10 @@ static size_t common_time(struct sharing *s, const struct hit **h, size_t n, con
 }
 
 /*
- * Of what the threads did while they all used the line, the share that was done while using it, of the thread with the
- * least. What a thread does between two of its hits counts as done without the line where others had it meanwhile and it is four times what it
- * does on average: stretches without others are the program's phases.
+ * Of what the threads did while they all used the line, the share done while using it, for the
+ * thread with the smallest share. What a thread does between two of its hits counts as done without
+ * the line if other threads had it meanwhile and it is four times the average; stretches without
+ * others are phases of the program.
  */
 static double steadiness(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
 {
@@ -147,13 +155,18 @@ static double steadiness(struct sharing *s, const struct hit *h, size_t n, const
 	return least;
 }
 
-/* A stretch between two hits of one thread in which others had the line is over: hits that are missing, by its longest stretch about then. */
+/*
+ * A stretch between two hits of one thread in which others had the line has ended: add the missing
+ * hits, by the longest stretch around that time.
+ */
 static double missing(const struct stretch *a)
 {
 	return a->longest ? (double)a->meanwhile / (double)a->longest : 0;
 }
 
-/* A thread's next hit. The stretch before the last but one now has two before and two after it. */
+/*
+ * A thread's next hit. The stretch before the previous one now has two before it and two after it.
+ */
 static double close_stretch(struct use *u, size_t at)
 {
 	size_t length = at - u->at;
@@ -172,8 +185,9 @@ static double close_stretch(struct use *u, size_t at)
 }
 
 /*
- * How many more hits there would be, had those who use the line much used it as densely while another thread held it as they did about
- * then: as in the longest of the two stretches between hits before, and the two after. None where they did not run then.
+ * How many more hits there would be if the line's main users had used it, while another thread had
+ * it, as densely as they did around that time: as in the longest of the two stretches between hits
+ * before, and the two after. None where they did not run then.
  */
 static double left_alone(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
 {
@@ -201,7 +215,7 @@ static double left_alone(struct sharing *s, const struct hit *h, size_t n, const
 			if (u->hit)
 				sum += close_stretch(u, at);
 			else
-				u->past[0] = u->now, u->now.meanwhile = 0; /* what it did before its first */
+				u->past[0] = u->now, u->now.meanwhile = 0; /* what it did before its first hit */
 			u->hit = true;
 			u->at = at;
 		}
@@ -233,7 +247,7 @@ bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n, const
 	bool turns = l->switches_true + l->switches_false >= (uint64_t)TURNS * l->threads;
 	double alone = left_alone(s, h, n, l);
 
-	bool left = alone >= LEAST && alone >= n / 10.0; /* less may be hits that sampling did not show */
+	bool left = alone >= LEAST && alone >= n / 10.0; /* a smaller number may be hits that sampling missed */
 
 	*sure = left ? 1 - exp(-alone) : TURNS_SURE;
 	if (turns && *sure < TURNS_SURE)
@@ -247,7 +261,7 @@ void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct shar
 	uint64_t turns;
 	size_t m = common_time(s, &h, n, l);
 
-	if (!m || sharing_expected(s, h, m) < 2) /* whoever stores does it before or after */
+	if (!m || sharing_expected(s, h, m) < 2) /* the thread that stores may do so before or after */
 		return;
 	l->steady = steadiness(s, h, m, l);
 	if (l->steady < 0.75)
@@ -256,6 +270,6 @@ void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct shar
 	l->in_turns = true;
 	turns = common.switches_true + common.switches_false;
 	l->few_turns = turns < TURNS * l->threads;
-	/* that it is used in the next turn, too: Laplace's rule of succession */
+	/* that it is also used in the next turn: Laplace's rule of succession */
 	l->steady *= (double)(turns + 1) / (double)(turns + 2);
 }

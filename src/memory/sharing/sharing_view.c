@@ -13,7 +13,7 @@
 
 enum { CELLS_SHOWN = 16, OWNERS_SHOWN = 8 };
 
-/* What a verdict means, and what people do about it. */
+/* The meaning of a verdict, and the usual remedy. */
 static const struct {
 	const char *key, *means, *fix;
 } verdicts[] = {
@@ -45,7 +45,7 @@ static bool fought_over(const struct sharing_line *l)
 	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
 }
 
-/* Is it worth a look, without being asked for? */
+/* Is it worth showing by default? */
 static bool listed(const struct sharing_line *l)
 {
 	return fought_over(l) || l->verdict == SHARING_UNTIMED;
@@ -68,7 +68,7 @@ static void put_means(struct text *out, const struct sharing_line *l)
 static const char *fix(const struct sharing_shown *s, const struct sharing_line *l)
 {
 	if (l->verdict == SHARING_UNCLEAR && s->named->of->every && !l->few_turns)
-		return "record longer"; /* there is no smaller -c */
+		return "record longer"; /* no smaller -c exists */
 	return l->few_turns && !l->seldom && !l->few_bytes ? "record longer, or with a CPU for each thread" : verdicts[l->verdict].fix;
 }
 
@@ -88,7 +88,7 @@ static void put_object(struct text *out, const struct sharing_shown *s, const st
 	if (o->kind == OBJECT_SYMBOL)
 		text_add(out, " in "), escape(out, path_base(word(s, c->modules.module[o->module].path)),
 					      strlen(path_base(word(s, c->modules.module[o->module].path))));
-	if ((int64_t)n->offset < 0) /* it begins within the line */
+	if ((int64_t)n->offset < 0) /* begins within the line */
 		text_add(out, ", from +%" PRIu64 " of the line on", -n->offset);
 }
 
@@ -125,7 +125,10 @@ static void put_bytes(struct text *out, const struct sharing_cell *c)
 		text_add(out, "..%u", c->offset + c->size - 1u);
 }
 
-/* Whose bytes are whose: "+0 by 4659, +8 by 4660 (all but 2 of 310), +16 read by 2 threads, +24 by 3 threads" */
+/*
+ * The owners of the bytes: "+0 by 4659, +8 by 4660 (all but 2 of 310), +16 read by 2 threads, +24
+ * by 3 threads"
+ */
 static void put_owners(struct text *out, const struct sharing_shown *s, const struct sharing_line *l)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s) + l->cell;
@@ -174,7 +177,7 @@ static unsigned processes_of(const struct sharing_shown *s, const struct sharing
 	return n;
 }
 
-/* Do two cells read the same but for the instruction? */
+/* Do two cells look the same except for the instruction? */
 static bool reads_as(const struct sharing_named *n, size_t a, size_t b)
 {
 	const struct sharing_cell *x = &sharing_cells(n->s)[a], *y = &sharing_cells(n->s)[b];
@@ -183,7 +186,10 @@ static bool reads_as(const struct sharing_named *n, size_t a, size_t b)
 	return x->size == y->size && p->function && p->function == q->function && p->file == q->file && p->line == q->line && (p->file || p->module == q->module);
 }
 
-/* Is the cell the first of those of its thread and bytes that read the same? *sum of them all. */
+/*
+ * Is the cell the first of those of its thread and bytes that look the same? *sum is the sum of
+ * them all.
+ */
 static bool sum_of_row(const struct sharing_named *n, const struct sharing_line *l, size_t i, struct sharing_cell *sum)
 {
 	const struct sharing_cell *cell = sharing_cells(n->s), *c = &cell[i];
@@ -259,7 +265,10 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		text_add(out, "    %zu more row%s (--format json lists them)\n", rows - CELLS_SHOWN, rows - CELLS_SHOWN == 1 ? "" : "s");
 }
 
-/* What padding would do, where it is known which members begin the threads' bytes (n->cuts): "b and c, each aligned to 64 bytes, begin ..." */
+/*
+ * The effect of padding, if it is known which members begin the threads' bytes (n->cuts): "b and c,
+ * each aligned to 64 bytes, begin ..."
+ */
 static void put_padding(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
 {
 	unsigned told = 0;
@@ -275,7 +284,7 @@ static void put_padding(struct text *out, const struct sharing_shown *s, const s
 	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: %u lines in all", n->cuts + 1);
 }
 
-/* What else there is of the same kind in the same object. */
+/* Other lines of the same kind in the same object. */
 static void put_group(struct text *out, const struct sharing_shown *s, const struct sharing_group *g, const struct style *style)
 {
 	if (g->lines < 2)
@@ -293,7 +302,7 @@ static void put_group(struct text *out, const struct sharing_shown *s, const str
 	text_add(out, "\n");
 }
 
-/* What its verdict hangs on. */
+/* The assumptions behind its verdict. */
 static struct remarks line_remarks(const struct sharing_line *l)
 {
 	struct remarks r = { 0 };
@@ -367,11 +376,11 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	text_add(out, "\n");
 }
 
-struct tally { /* of lines, by verdict */
+struct tally { /* number of lines by verdict */
 	size_t fought, untimed, unclear, wanted;
 };
 
-/* Lines of one object and verdict are shown as one, unless all are asked for. */
+/* Lines of one object and verdict are shown as one, unless all lines are requested. */
 static bool is_shown(const struct sharing_shown *s, size_t i)
 {
 	const struct sharing_named *n = s->named;
@@ -413,7 +422,10 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
 	text_add(out, " shared without a verdict\n\n");
 }
 
-/* Why there is no verdict on the lines of the head that have none: of that with most samples, which is what most is lost of. */
+/*
+ * Why lines of the head have no verdict: for the one with the most samples, where most information
+ * is missing.
+ */
 static void remark_unclear(struct remarks *r, const struct sharing_shown *s, const struct tally *k, uint64_t too_few, bool lists_all,
 			   const struct style *style)
 {
@@ -446,8 +458,8 @@ static void remark_unclear(struct remarks *r, const struct sharing_shown *s, con
 }
 
 /*
- * Text, JSON and page show all of these: what is to be known of the verdicts belongs here, not in one of them. `lists_all`: lines without
- * a verdict are listed, too, as JSON and page do.
+ * Text, JSON and page show all of these: remarks about the verdicts belong here, not in one of
+ * them. `lists_all`: lines without a verdict are listed, too, as in JSON and on the page.
  */
 static struct remarks remarks_of(const struct sharing_shown *s, const struct tally *k, bool lists_all, const struct style *style)
 {
@@ -465,7 +477,7 @@ static struct remarks remarks_of(const struct sharing_shown *s, const struct tal
 	}
 	if (!totals.knows_modified)
 		text_add(remarks_add(&r, INK_PLAIN), "Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.");
-	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared && s->named->origins == 1u << TARE_FROM_EXACT) /* it tells all mappings */
+	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared && s->named->origins == 1u << TARE_FROM_EXACT) /* the engine reports all mappings */
 		text_add(remarks_add(&r, INK_PLAIN), "%u processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them.", totals.processes);
 	else if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared)
 		text_add(remarks_add(&r, INK_PLAIN), "%u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. "

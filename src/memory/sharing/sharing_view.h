@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tare sharing` shows. */
+/* The output of `tare sharing`. */
 #ifndef MEMORY_SHARING_SHARING_VIEW_H
 #define MEMORY_SHARING_SHARING_VIEW_H
 
@@ -11,11 +11,11 @@ struct sharing_shown {
 	const struct sharing_named *named;
 	uint32_t line_size;
 	size_t limit; /* lines; 0: all */
-	bool all;     /* also those that are not fought over */
+	bool all;     /* also lines without contention */
 };
 
 void sharing_text(struct text *out, const struct sharing_shown *s, const struct style *style);
-/* A row for each thread's accesses to some bytes from one place. */
+/* One row for each thread's accesses to a range of bytes from one place in the code. */
 void sharing_csv(struct text *out, const struct sharing_shown *s);
 /* tare/sharing/1 */
 void sharing_json(struct text *out, const struct sharing_shown *s);
