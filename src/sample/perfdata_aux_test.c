@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * AUX data from area to file: an area in ordinary memory is filled as hardware does, read as a session does, written,
- * and what the file then says is judged by our reader and, where it is there, by perf.
+ * AUX data from area to file: an area in ordinary memory is filled as hardware does, read as a
+ * session does, and written. The file is then checked with our reader and, if installed, with perf.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ static struct encoding tracker = { .name = "dummy:u" }, spe = { .name = "arm_spe
 static uint64_t tracker_ids[] = { 11 }, spe_ids[] = { 21 };
 static struct sampled events[2];
 
-/* ---- what the hardware writes ---- */
+/* ---- hardware output ---- */
 
 static uint64_t pc_of(unsigned i)
 {
@@ -73,7 +73,7 @@ static int to_sink(void *with, const struct aux_piece *p, struct tare_error *err
 	return sink->aux(sink, p, err);
 }
 
-/* perf's readers want a mapping's time, so there is one record with a trailer in front. */
+/* perf's readers need a mapping's time, so one record with a trailer comes first. */
 static void put_switch(struct made *m, uint32_t tid, uint64_t time, uint32_t cpu, bool out)
 {
 	struct {
@@ -122,7 +122,10 @@ static void begin(struct made *m, int compress, const char *to)
 	CHECK_EQ(m->sink->about_aux(m->sink, &about, &m->err), 0, "%s", m->err.what);
 }
 
-/* Pieces of every size: those that go round the end, those that are no multiple of 8, those that cut a record. */
+/*
+ * Pieces of every size: some wrap around the end, some are not a multiple of 8, some split a
+ * record.
+ */
 static unsigned fill(struct made *m, size_t n)
 {
 	static struct perf_event_mmap_page page;
@@ -164,7 +167,7 @@ static void clean(void)
 	rmdir(dir);
 }
 
-/* ---- what the file says ---- */
+/* ---- contents of the file ---- */
 
 static void check_stream(const char *from, unsigned pieces, bool indexed)
 {
@@ -236,7 +239,7 @@ TEST(every_byte_of_the_area_is_in_the_file_once)
 	clean();
 }
 
-/* A writer that was killed has no index; what it wrote is read. */
+/* The file of a killed writer has no index; its data is read. */
 TEST(without_its_end_and_through_a_pipe)
 {
 	struct made m;
@@ -255,7 +258,7 @@ TEST(without_its_end_and_through_a_pipe)
 	CHECK_EQ(mkfifo(fifo, 0600), 0);
 	child = fork();
 	if (child == 0) {
-		if (open(fifo, O_WRONLY) < 0) /* waits for the reader: what is written before would be gone with its writer */
+		if (open(fifo, O_WRONLY) < 0) /* waits for the reader: otherwise the written data would be lost with its writer */
 			_exit(2);
 		begin(&m, 0, fifo);
 		fill(&m, RECORDS * RECORD);
@@ -311,12 +314,15 @@ TEST(its_accesses_are_those_that_the_hardware_wrote)
 	clean();
 }
 
-/* Of an area that all threads of a CPU wrote into, the switches tell whose each is; before the context does. */
+/*
+ * If all threads of a CPU wrote to one area, the context switches show the thread of each record;
+ * before the first switch, the context packet does.
+ */
 TEST(whose_they_are_the_switches_tell)
 {
-	/* The first one ran from the beginning on; two switches are missing before the last one. */
+	/* The first one ran from the start; two switches are missing before the last one. */
 	static const struct {
-		unsigned at; /* the access it stands before */
+		unsigned at; /* the access that follows it */
 		uint32_t tid;
 		bool out;
 	} rows[] = { { 50, 7, true }, { 60, 8, false }, { 110, 8, true }, { 120, 9, false }, { 300, 6, true } };

@@ -19,7 +19,7 @@
 
 enum { PIECE = 48 << 10, PIECE_ROOM = RECORD_MOST + 1024, PAYLOAD_MOST = 65528 - sizeof(struct perf_event_header) };
 
-/* The head of the file layout. */
+/* The header of the file layout. */
 struct head {
 	char magic[8];
 	uint64_t size, attr_size;
@@ -32,20 +32,20 @@ struct perfdata_writer {
 	struct perfdata_write_options o;
 	int fd;
 	bool pipe, own, began;
-	bool unnamed; /* the file is still called `part` */
-	bool worth;   /* ... and holds a round, so that it is to have its name */
-	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: behind links */
-	char left[FILE_PART_ROOM];		    /* by a recorder that was killed: the newest of n_left */
+	bool unnamed; /* the file still has the name `part` */
+	bool worth;   /* ... and has a round, so that it will be renamed */
+	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: with symbolic links resolved */
+	char left[FILE_PART_ROOM];		    /* left by a killed recorder: the newest of n_left */
 	size_t n_left;
 	struct head head;
-	uint64_t at; /* bytes written: all of whole records */
+	uint64_t at; /* bytes written, in whole records */
 	struct written_event *event;
 	size_t n;
 	struct mapped mapped;
 	struct deflate *deflate;
-	int broken; /* why the compressed stream ends here: what came later could not be read without what is missing */
+	int broken; /* why the compressed stream ends here: later data could not be decompressed without the missing data */
 	uint64_t raw, packed; /* bytes before and after compression */
-	struct section *aux;  /* where the AUXTRACE records are, and their sizes without the data */
+	struct section *aux;  /* offsets of the AUXTRACE records, and their sizes without the data */
 	size_t n_aux, aux_room;
 	struct tare_error no_fields;
 	unsigned char piece[PIECE_ROOM];
@@ -67,7 +67,7 @@ static int fail_write(const struct perfdata_writer *w, int code, struct tare_err
 	return -code;
 }
 
-/* The file ends here: what stands behind is half of something. */
+/* The file ends here: anything after it is incomplete. */
 static void end_at(struct perfdata_writer *w, uint64_t at)
 {
 	w->at = at;
@@ -94,7 +94,7 @@ static int write_head(struct perfdata_writer *w, struct tare_error *err)
 	return put == sizeof(w->head) ? 0 : fail_write(w, put < 0 ? errno : EIO, err);
 }
 
-/* ---- records, as they are or compressed ---- */
+/* ---- records, plain or compressed ---- */
 
 static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
@@ -105,7 +105,7 @@ static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, si
 		return ret;
 	w->raw += n;
 	w->packed += (uint64_t)packed;
-	/* Size is what it is: a COMPRESSED record is no multiple of 8, as perf's is not. */
+	/* The size is not padded: a COMPRESSED record is not a multiple of 8, as in perf. */
 	for (size_t at = 0; ret == 0 && at < (size_t)packed;) {
 		size_t part = (size_t)packed - at < PAYLOAD_MOST ? (size_t)packed - at : PAYLOAD_MOST;
 		struct perf_event_header h = { .type = PD_RECORD_COMPRESSED, .size = (uint16_t)(sizeof(h) + part) };
@@ -131,7 +131,10 @@ static int note_mapped(struct perfdata_writer *w, const unsigned char *bytes, si
 	return ret;
 }
 
-/* Pieces of whole records, one COMPRESSED record each. All of `bytes` or nothing: who hands them over counts what is in the file. */
+/*
+ * Chunks of whole records, one COMPRESSED record each. Writes all of `bytes` or nothing: the caller
+ * counts what is in the file.
+ */
 static int write_compressed(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
 	uint64_t before = w->at;
@@ -165,13 +168,14 @@ static int put_records(struct sample_sink *self, const unsigned char *bytes, siz
 	return w->deflate ? write_compressed(w, bytes, n, err) : write_bytes(w, bytes, n, err);
 }
 
-/* ---- AUX data: never compressed, as perf's is not ---- */
+/* ---- AUX data: never compressed, as in perf ---- */
 
 enum { AUX_ALIGN = 8, AUXTRACE_ARM_SPE = 4 };
 
 /*
- * How SPE's clock becomes the records' time, then which hardware it is: readers need them in this order. Source:
- * Linux, tools/perf/util/arm-spe.c, arm_spe_info_fill(); tools/lib/perf/include/perf/event.h.
+ * The conversion of SPE's clock to the records' time, then the hardware: readers need them in this
+ * order. Source: Linux, tools/perf/util/arm-spe.c, arm_spe_info_fill();
+ * tools/lib/perf/include/perf/event.h.
  */
 static int put_about_aux(struct sample_sink *self, const struct sample_aux *about, struct tare_error *err)
 {
@@ -200,7 +204,10 @@ static int note_aux(struct perfdata_writer *w, uint64_t offset, uint64_t size, s
 	return 0;
 }
 
-/* The record, then the bytes, which its own size does not count; zeros are SPE's padding, too. */
+/*
+ * The record, then the data, which the record's size does not include; SPE's own padding is zeros,
+ * too.
+ */
 static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct tare_error *err)
 {
 	static const unsigned char zeros[AUX_ALIGN];
@@ -228,8 +235,8 @@ static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct t
 }
 
 /*
- * The file gets its name at the end: recordings at the same time to the same name are each whole; and a command that
- * cannot be executed, an event that cannot be opened leave the recording before alone.
+ * The file is renamed at the end: concurrent recordings to the same name are each complete, and the
+ * previous recording is kept if the command cannot be executed or an event cannot be opened.
  */
 static int open_file(struct perfdata_writer *w, struct tare_error *err)
 {
@@ -255,11 +262,11 @@ static int open_file(struct perfdata_writer *w, struct tare_error *err)
 	w->unnamed = placed;
 	w->own = true;
 	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
-		w->pipe = true; /* a FIFO or a device: nothing there can be written twice */
+		w->pipe = true; /* a FIFO or a device: nothing there can be rewritten */
 	return 0;
 }
 
-/* Its blocks of memory (--alloc) go with the recording that they are of. */
+/* The recording's allocation file (--alloc) is renamed with it. */
 static void move_blocks(const char *path, const char *old)
 {
 	char from[PATH_MAX], to[PATH_MAX];
@@ -268,7 +275,7 @@ static void move_blocks(const char *path, const char *old)
 		unlink(to);
 }
 
-/* A recording that did not come to its end. */
+/* A recording that did not finish. */
 static bool is_broken(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -279,7 +286,10 @@ static bool is_broken(const char *path)
 	return is;
 }
 
-/* As perf does: the recording before stays as FILE.old; an empty file is none. One that broke off takes no whole one's place there. */
+/*
+ * As in perf: the previous recording is kept as FILE.old, unless it is empty. An incomplete
+ * recording does not replace a complete FILE.old.
+ */
 static int take_name(struct perfdata_writer *w, struct tare_error *err)
 {
 	struct stat st;
@@ -319,7 +329,7 @@ static int put_round(struct sample_sink *self, struct tare_error *err)
 	return write_head(w, err);
 }
 
-/* ---- what stands before the records ---- */
+/* ---- before the records ---- */
 
 static struct feature_source source_of(struct perfdata_writer *w)
 {
@@ -358,8 +368,8 @@ static int copy_events(struct perfdata_writer *w, const struct sampled *events, 
 }
 
 /*
- * A record whose size is 16 bits; what does not fit is left out (a file of the file layout holds it). Not padded:
- * some readers take what follows a feature for more of it.
+ * A record has a 16-bit size; what does not fit is left out (the file layout has it). Not padded:
+ * some readers take any bytes after a feature as part of it.
  */
 static int write_record(struct perfdata_writer *w, uint32_t type, const struct text *body, struct tare_error *err)
 {
@@ -374,7 +384,9 @@ static int write_record(struct perfdata_writer *w, uint32_t type, const struct t
 	return ret == 0 && body->len ? write_bytes(w, body->s, body->len, err) : ret;
 }
 
-/* Its size is not that of the record, whose 16 bits are too few: the data stand behind it, padded to 8 bytes. */
+/*
+ * Its data size does not fit the record's 16 bits: the data follows the record, padded to 8 bytes.
+ */
 static int write_tracing_data(struct perfdata_writer *w, const struct feature_source *from, struct tare_error *err)
 {
 	struct {
@@ -460,7 +472,10 @@ static int begin_file(struct perfdata_writer *w, struct tare_error *err)
 	return ret;
 }
 
-/* How it is compressed, as a record, too: perf unpacks nothing without, and a file whose writer was killed has no features. */
+/*
+ * The compression parameters, as a record too: perf cannot decompress without them, and the file of
+ * a killed writer has no features.
+ */
 static int write_how_compressed(struct perfdata_writer *w, struct tare_error *err)
 {
 	const struct feature_source from = source_of(w);
@@ -473,7 +488,7 @@ static int write_how_compressed(struct perfdata_writer *w, struct tare_error *er
 }
 
 /*
- * The events' names as records, too: a file whose writer was killed has no features to tell them. Source:
+ * The event names as records, too: the file of a killed writer has no features with them. Source:
  * perf.data-file-format.txt, PERF_RECORD_EVENT_UPDATE; 2 is a name.
  */
 static int write_names(struct perfdata_writer *w, struct tare_error *err)
@@ -563,7 +578,7 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	from.first_ns = outcome->first_ns;
 	from.last_ns = outcome->last_ns;
 	head.data.size = w->at - head.data.offset;
-	/* No features tell readers that it broke off. */
+	/* Readers see from the missing features that it is incomplete. */
 	for (const struct feature_row *f = feature_rows; !outcome->broke_off && f->bit; f++) {
 		struct text body = { 0 };
 
@@ -595,7 +610,7 @@ int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcom
 	if (ret == 0) {
 		w->head = head;
 		ret = write_head(w, err);
-	} else { /* without features, but with every record that found room */
+	} else { /* without features, but with every record that fitted */
 		w->at = before;
 		w->head.data.size = w->at - w->head.data.offset;
 		write_head(w, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Source of every layout: perf.data-file-format.txt of the kernel's tools, and what perf 6.1 writes. */
+/*
+ * Source of every layout: perf.data-file-format.txt of the kernel's tools, and the output of perf
+ * 6.1.
+ */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -98,7 +101,7 @@ static bool arch(struct text *out, const struct feature_source *from)
 static bool nr_cpus(struct text *out, const struct feature_source *from)
 {
 	(void)from;
-	feature_u32(out, (uint32_t)sysconf(_SC_NPROCESSORS_CONF)); /* available stands first, whatever the document says */
+	feature_u32(out, (uint32_t)sysconf(_SC_NPROCESSORS_CONF)); /* available is first, whatever the document says */
 	feature_u32(out, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	return true;
 }
@@ -202,7 +205,7 @@ static bool event_desc(struct text *out, const struct feature_source *from)
 	return true;
 }
 
-/* Sets of CPUs that share a core or a package, each once, as "0-1". */
+/* CPU sets that share a core or a package, each once, as "0-1". */
 static void put_siblings(struct text *out, const char *root, const struct cpus *online, const char *file)
 {
 	char **set = calloc(online->n + 1, sizeof(*set)), path[128], line[256];
@@ -227,7 +230,10 @@ static void put_siblings(struct text *out, const char *root, const struct cpus *
 	free(set);
 }
 
-/* Which CPUs share a package, which a core; then core and package of each CPU; then the same of dies. */
+/*
+ * CPUs that share a package, then a core; then core and package of each CPU; then the same for
+ * dies.
+ */
 static bool cpu_topology(struct text *out, const struct feature_source *from)
 {
 	struct cpus online;
@@ -256,7 +262,7 @@ static bool cpu_topology(struct text *out, const struct feature_source *from)
 	return known;
 }
 
-/* "1:software": numbers of PMUs differ from boot to boot. */
+/* "1:software": PMU type numbers differ from boot to boot. */
 static bool pmu_mappings(struct text *out, const struct feature_source *from)
 {
 	char path[PATH_MAX], type[32];
@@ -284,7 +290,7 @@ static bool pmu_mappings(struct text *out, const struct feature_source *from)
 	return n > 0;
 }
 
-/* Members that stand behind their leader in one run: readers count on that. */
+/* Members directly after their leader: readers rely on that. */
 static uint32_t members(const struct feature_source *from, size_t leader)
 {
 	uint32_t n = 1;
@@ -324,7 +330,7 @@ static bool branch_stack(struct text *out, const struct feature_source *from)
 	return false;
 }
 
-/* Readers find AUX data by it without reading all that stands between. */
+/* With it readers find AUX data without reading everything in between. */
 static bool auxtrace(struct text *out, const struct feature_source *from)
 {
 	feature_u64(out, from->n_aux);
@@ -360,7 +366,7 @@ static uint64_t clock_ns(int clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* One instant on the records' clock and on the wall's. */
+/* One instant on the records' clock and on the wall clock. */
 static bool clock_data(struct text *out, const struct feature_source *from)
 {
 	if (from->clockid < 0)
@@ -381,7 +387,7 @@ static bool compressed(struct text *out, const struct feature_source *from)
 	return from->compress > 0;
 }
 
-/* Drawn in perfdata_format.h. */
+/* perfdata_format.h shows the layout. */
 static bool tare_exact(struct text *out, const struct feature_source *from)
 {
 	const struct sample_outcome *o = from->outcome;
@@ -416,7 +422,7 @@ static bool tare_partial(struct text *out, const struct feature_source *from)
 }
 
 const struct feature_row feature_rows[] = {
-	{ PD_FEAT_TRACING_DATA, tracing_data, false }, /* in a pipe a record of its own */
+	{ PD_FEAT_TRACING_DATA, tracing_data, false }, /* in a pipe a separate record */
 	{ PD_FEAT_BUILD_ID, build_ids, false },
 	{ PD_FEAT_HOSTNAME, hostname, true },
 	{ PD_FEAT_OS_RELEASE, os_release, true },
@@ -430,7 +436,7 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_EVENT_DESC, event_desc, true },
 	{ PD_FEAT_CPU_TOPOLOGY, cpu_topology, true },
 	{ PD_FEAT_NUMA_TOPOLOGY, feature_numa, true },
-	{ PD_FEAT_BRANCH_STACK, branch_stack, false }, /* a flag of the file layout alone */
+	{ PD_FEAT_BRANCH_STACK, branch_stack, false }, /* a flag of the file layout only */
 	{ PD_FEAT_PMU_MAPPINGS, pmu_mappings, true },
 	{ PD_FEAT_GROUP_DESC, group_desc, true },
 	{ PD_FEAT_AUXTRACE, auxtrace, false },
@@ -442,7 +448,7 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_CPU_PMU_CAPS, feature_cpu_caps, true },
 	{ PD_FEAT_CLOCK_DATA, clock_data, true },
 	{ PD_FEAT_PMU_CAPS, feature_pmu_caps, true },
-	{ PD_FEAT_TARE_EXACT, tare_exact, false }, /* not in a pipe: perf refuses records of features that it does not know */
+	{ PD_FEAT_TARE_EXACT, tare_exact, false }, /* not in a pipe: perf rejects feature records that it does not know */
 	{ PD_FEAT_TARE_PLACES, feature_places, false },
 	{ PD_FEAT_TARE_PARTIAL, tare_partial, false },
 	{ 0 },

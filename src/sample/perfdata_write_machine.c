@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The feature sections of memory nodes, memory blocks, caches and what PMUs are able to do, from sysfs. The layouts stand in perfdata_features.c; what a
- * field holds is what perf 6.1 writes there.
+ * The feature sections of memory nodes, memory blocks, caches and PMU capabilities, from sysfs.
+ * perfdata_features.c describes the layouts; the fields have the values that perf 6.1 writes.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -99,7 +99,7 @@ bool feature_numa(struct text *out, const struct feature_source *from)
 	return n > 0;
 }
 
-/* The blocks of a node's memory as a set of bits, one for each number up to the highest. */
+/* The memory blocks of a node as a bit set, one bit for each number up to the highest. */
 static bool put_blocks(struct text *out, const char *root, int node)
 {
 	char path[128];
@@ -204,7 +204,7 @@ static bool same_cache(const struct cache *a, const struct cache *b)
 	       !strcmp(a->size, b->size) && !strcmp(a->cpus, b->cpus);
 }
 
-/* A cache is told by each CPU that it serves: taken from the first. */
+/* Each CPU that shares a cache lists it: it is taken from the first. */
 static bool is_first(const struct cache *c, const struct cache *all, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -259,7 +259,7 @@ bool feature_caches(struct text *out, const struct feature_source *from)
 	return n > 0;
 }
 
-/* ---- what PMUs are able to do ---- */
+/* ---- PMU capabilities ---- */
 
 static uint32_t put_caps(struct text *out, const char *root, const char *pmu)
 {
@@ -283,7 +283,7 @@ static uint32_t put_caps(struct text *out, const char *root, const char *pmu)
 	return n;
 }
 
-/* Each PMU's count, pairs and, where it is not the one that is meant anyway, name. */
+/* For each PMU its count, pairs and, unless it is the default PMU, its name. */
 static uint32_t put_pmu(struct text *out, const char *root, const char *pmu, bool named)
 {
 	struct text rows = { 0 };

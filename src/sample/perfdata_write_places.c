@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the feature TARE_PLACES. perfdata_format.h has its layout. */
+/* Writes the feature TARE_PLACES. perfdata_format.h describes its layout. */
 #include "perfdata/perfdata_format.h"
 #include "sample/perfdata_write_features.h"
 

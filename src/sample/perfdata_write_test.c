@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writer wrote, as the reader reads it: every byte of every record, whole, cut short, piped, compressed. */
+/*
+ * The writer's output as the reader sees it: every byte of every record, whole, truncated, piped,
+ * compressed.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -76,7 +79,7 @@ struct made {
 	struct sample_outcome outcome;
 };
 
-static const char *root; /* of the machine; NULL: this one */
+static const char *root; /* root of the machine; NULL: this one */
 
 static void begin(struct made *m, int compress, const char *to)
 {
@@ -178,7 +181,7 @@ TEST(a_recording_comes_back_as_it_was_stated)
 	clean();
 }
 
-/* A writer that was killed: what the head was told of last is read, and nothing is wrong with it. */
+/* A killed writer: the data up to the last header update is read without an error. */
 TEST(without_its_end_it_is_whole_up_to_the_last_round)
 {
 	struct made m;
@@ -197,7 +200,7 @@ TEST(without_its_end_it_is_whole_up_to_the_last_round)
 	check_samples(r, 500);
 	perfdata_close(r);
 
-	begin(&m, 0, path); /* killed before the first round: the recording before has the name */
+	begin(&m, 0, path); /* killed before the first round: the previous recording keeps the name */
 	snprintf(part, sizeof(part), "%s.part", path);
 	r = reopen(part);
 	CHECK(perfdata_file(r)->unfinished);
@@ -252,7 +255,7 @@ TEST(the_recording_before_stays_as_old)
 	begin(&m, 0, path);
 	put(&m, 0, 10);
 	perfdata_writer_close(m.w);
-	/* Opened, and nothing recorded: what is there stays. */
+	/* Opened, and nothing recorded: an existing file is kept. */
 	const struct perfdata_write_options o = { .path = path };
 
 	CHECK_EQ(perfdata_writer_open(&m.w, &o, &m.err), 0);
@@ -278,7 +281,10 @@ static void needs_zstd(void)
 	perfdata_writer_close(w);
 }
 
-/* As many as were taken: not a part of those that found no room, and none that came later and cannot be unpacked without. */
+/*
+ * The records that were accepted: no part of those that did not fit, and none after them, which
+ * cannot be decompressed without them.
+ */
 TEST(a_full_disk_leaves_of_a_compressed_recording_what_was_taken)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
@@ -308,7 +314,7 @@ TEST(a_full_disk_leaves_of_a_compressed_recording_what_was_taken)
 	clean();
 }
 
-/* A writer that was killed wrote no features, and perf unpacks nothing unless it was told by then how. */
+/* A killed writer wrote no features, and perf can only decompress if an earlier record says how. */
 TEST(a_compressed_recording_begins_with_how_it_is_compressed)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -352,7 +358,7 @@ TEST(a_full_disk_leaves_whole_records)
 	clean();
 }
 
-/* The id of a mapped file goes with it, unless another file stands there now. */
+/* The build id of a mapped file is recorded with it, unless the path now has another file. */
 TEST(build_ids_are_of_the_files_that_were_mapped)
 {
 	struct {
@@ -374,7 +380,7 @@ TEST(build_ids_are_of_the_files_that_were_mapped)
 
 		prepare();
 		begin(&m, 0, path);
-		/* This very program: gcc gives every program a build id here. */
+		/* This program itself: gcc gives every program a build id here. */
 		ssize_t n = readlink("/proc/self/exe", map.name, sizeof(map.name) - 1);
 
 		if (n <= 0 || n >= (ssize_t)sizeof(map.name) - 1 || stat(map.name, &st) < 0)
@@ -407,7 +413,10 @@ TEST(build_ids_are_of_the_files_that_were_mapped)
 	clean();
 }
 
-/* Deleted behind its record, or before it: then through the process that has it mapped. Of a process that is gone nobody knows. */
+/*
+ * Deleted after its record, or before: then it is read through a process that maps it. If that
+ * process is gone, the build id is unknown.
+ */
 TEST(build_ids_of_deleted_files)
 {
 	enum { AFTER, BEFORE, GONE, WAYS };
@@ -451,7 +460,7 @@ TEST(build_ids_of_deleted_files)
 		if (way == AFTER)
 			unlink(name);
 		mapped_write(&out, &m, "");
-		if (way == GONE || (way == BEFORE && there < 0)) /* it takes rights */
+		if (way == GONE || (way == BEFORE && there < 0)) /* needs privileges */
 			CHECK_EQ(out.len, 0, "way %d", way);
 		else
 			CHECK(out.len > 32 && !memcmp(out.s + 12, own.bytes, own.size), "way %d: %zu bytes", way, out.len);
@@ -465,7 +474,7 @@ TEST(build_ids_of_deleted_files)
 	}
 }
 
-/* ---- what the machine says of its memory, caches and PMUs ---- */
+/* ---- memory, caches and PMUs of the machine ---- */
 
 #define NODE "/sys/devices/system/node/"
 #define CPU "/sys/devices/system/cpu/"
@@ -476,7 +485,7 @@ TEST(build_ids_of_deleted_files)
 	{ CPU "cpu" cpu "/cache/index" index "/ways_of_associativity", "8" }, { CPU "cpu" cpu "/cache/index" index "/type", type },  \
 	{ CPU "cpu" cpu "/cache/index" index "/size", size }, { CPU "cpu" cpu "/cache/index" index "/shared_cpu_list", cpus }
 
-/* Two nodes with CPUs; one of memory alone, far above; one that is offline. */
+/* Two nodes with CPUs; one with only memory, at a much higher address; one offline. */
 static const struct {
 	const char *path, *text;
 } machine[] = {
@@ -559,7 +568,7 @@ static void check_machine(const struct perfdata_features *f)
 		check_bits(&f->memory[2], 7, 5001, (uint64_t[]){ 5000 }, 1);
 	}
 	if (CHECK(f->n_cpu_caps == 2)) {
-		bool first = !strcmp(f->cpu_caps[1].name, "max_precise"); /* in the order of the folder */
+		bool first = !strcmp(f->cpu_caps[1].name, "max_precise"); /* in directory order */
 
 		CHECK(!strcmp(f->cpu_caps[first].name, "max_precise") && !strcmp(f->cpu_caps[first].value, "3"));
 		CHECK(!strcmp(f->cpu_caps[!first].name, "pmu_name") && !strcmp(f->cpu_caps[!first].value, "skylake"));
@@ -589,7 +598,7 @@ TEST(nodes_caches_and_abilities_are_what_sysfs_says)
 	perfdata_close(r);
 	snprintf(command, sizeof(command), "rm -rf %s/sys", at);
 	CHECK_EQ(system(command), 0);
-	begin(&m, 0, path); /* a machine that says nothing: the file goes without */
+	begin(&m, 0, path); /* a machine without this information: the file has none */
 	put(&m, 0, 10);
 	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
 	perfdata_writer_close(m.w);

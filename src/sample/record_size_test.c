@@ -50,7 +50,7 @@ TEST(blocks_beside)
 	text_free(&out);
 }
 
-/* What goes to another program is not kept here. */
+/* Output piped to another program is not kept here. */
 TEST(pipe_says_nothing)
 {
 	struct record_size s = { .less = "a larger -c" };

@@ -7,7 +7,7 @@
 #include "count/partial.h"
 #include "sample/record_view.h"
 
-/* Below it an event took turns with others; above, it was switched on a little later than its clock. */
+/* Below it an event was multiplexed; above it, it was enabled slightly after its clock. */
 #define SHARE_WHOLE 0.99
 
 static uint64_t samples_of(const struct sample_outcome *o)
@@ -27,7 +27,7 @@ static void put_size(struct text *out, uint64_t bytes)
 		text_add(out, "%.1f KiB", (double)bytes / 1024);
 }
 
-/* Of what, how often, of how many. */
+/* Event, period or frequency, number of samples. */
 static void put_exact(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
 {
 	uint64_t period = t->period ? t->period : o->period;
@@ -56,7 +56,7 @@ static double lost_points(const struct sample_outcome *o, uint64_t samples)
 	return o->lost ? 100.0 * (double)o->lost / (double)(o->lost + samples) : 0;
 }
 
-/* What did not get into the file, and what that does to a share of the whole. */
+/* Records missing from the file, and their effect on a share of the total. */
 static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples, bool of_several, const struct style *s)
 {
 	if (o->lost) {
@@ -83,17 +83,18 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 	}
 }
 
-/* Above this part of a clock's time in no sample it is said. */
+/* If more than this fraction of a clock's time is in no sample, it is reported. */
 #define SHARE_MISSED 0.1
 
 /*
- * Where taking a sample takes longer than the time to the next, the kernel's timer leaves that one out. Each thread may end, and
- * each counter be read, before its next sample is due: that time is in none, either.
+ * If taking a sample takes longer than the time to the next one, the kernel's timer skips that one.
+ * Each thread may end, and each counter be read, before its next sample is due: that time is in no
+ * sample, either.
  */
 static void put_missed(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
 {
 	uint64_t in_samples = t->period_sum, all = t->total.value, each = t->samples ? in_samples / t->samples : 0;
-	uint64_t found = in_samples + o->lost * each; /* nearly all of what is lost are samples */
+	uint64_t found = in_samples + o->lost * each; /* nearly all lost records are samples */
 
 	if (!t->clock || t->share < SHARE_WHOLE || o->throttled || o->broke_off || !each || all <= found ||
 	    (double)(all - found) <= SHARE_MISSED * (double)all || all - found <= (o->forks + o->rings.n) * each)
@@ -107,7 +108,7 @@ static void put_missed(struct text *out, const struct sample_outcome *o, const s
 	text_add(out, "%s\n  amounts are too small by so much, and taking samples may have taken as much of the command's time; -F or -c take fewer\n", ink_off(s));
 }
 
-/* What the hardware wrote by itself, and what of it is missing: how many samples that is, nobody knows. */
+/* AUX data and its losses: the number of lost samples is unknown. */
 static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_only, const struct style *s)
 {
 	const struct {
@@ -141,21 +142,25 @@ static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_
 		text_add(out, "  none lost, as far as the kernel tells\n");
 }
 
-/* It has samples of its own: a member is read with its leader's, and the dummy is there for what the kernel tells beside them. */
+/*
+ * Events with samples of their own: a member is read with its leader, and the dummy is only there
+ * for the kernel's side-band records.
+ */
 static bool sampled(const struct sample_tally *t)
 {
 	return !t->member && strcmp(t->name, "dummy:u");
 }
 
-/* A sample of each occurrence, and of all that there were: no share is by chance. */
+/* A sample for each occurrence, and none is missing: shares have no sampling error. */
 static bool is_census(const struct sample_outcome *o, const struct sample_tally *t)
 {
 	return t->samples && t->period_sum == t->samples && t->total.value == t->samples && t->share >= SHARE_WHOLE && !o->lost && !o->throttled;
 }
 
 /*
- * How well a share of one event's samples is known. Half the width of the 95 % interval of a share of 10 %: the normal approximation;
- * and what is missing may all have been of that event and of one place.
+ * The accuracy of a share of one event's samples: half the width of the 95 % interval for a share
+ * of 10 %, by the normal approximation. In addition, all missing samples may have been of that
+ * event and of one place.
  */
 static void put_confidence(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
 {
@@ -171,7 +176,7 @@ static void put_confidence(struct text *out, const struct sample_outcome *o, con
 		text_add(out, "too %s to tell shares by\n", chance < 10 ? "much is missing" : "few");
 }
 
-/* Of several, each is known as well as its own samples are many. */
+/* For several events, each has the accuracy given by its own number of samples. */
 static void put_event(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, bool of_several, const struct style *s)
 {
 	text_add(out, "  ");
@@ -190,7 +195,7 @@ static void put_event(struct text *out, const struct sample_outcome *o, const st
 	}
 }
 
-/* `only`: the one event that has samples; NULL: several have. */
+/* `only`: the one event with samples; NULL: several have samples. */
 static void put_whole(struct text *out, const struct sample_outcome *o, const struct sample_tally *only, const struct style *s)
 {
 	const char *whole = NULL;
@@ -210,7 +215,7 @@ static void put_whole(struct text *out, const struct sample_outcome *o, const st
 		put_confidence(out, o, only, s);
 }
 
-/* Processes that are not recorded to their end, and why. */
+/* Processes that were not recorded to their end, and why. */
 static void put_partial(struct text *out, const struct sample_outcome *o, const struct style *s)
 {
 	struct text words = { 0 };

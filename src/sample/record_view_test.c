@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tare record says at the end, of outcomes made by hand. */
+/* The summary at the end of tare record, for hand-written outcomes. */
 #include <string.h>
 #include "base/error.h"
 #include "base/text.h"
@@ -19,16 +19,16 @@ TEST(a_timer_that_does_not_keep_up_is_told)
 	} rows[] = {
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, false, 1, true },
 		{ __LINE__, 20700, 10000, 207 * MS, 0, 0, 0, true, false, 1, false },
-		{ __LINE__, 900, 100000, 100 * MS, 0, 0, 0, true, false, 1, false },	 /* a tenth, not more */
+		{ __LINE__, 900, 100000, 100 * MS, 0, 0, 0, true, false, 1, false },	 /* exactly a tenth */
 		{ __LINE__, 899, 100000, 100 * MS, 0, 0, 0, true, false, 1, true },
-		{ __LINE__, 20700, 10000, 200 * MS, 0, 0, 0, true, false, 1, false },	 /* less than is in samples: read later */
+		{ __LINE__, 20700, 10000, 200 * MS, 0, 0, 0, true, false, 1, false },	 /* less than is in samples: it was read later */
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, false, false, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 1, 0, true, false, 1, true },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 15200, 0, true, false, 1, false }, /* they were taken, and lost */
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 1, true, false, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, true, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, false, 0.5, false },
-		{ __LINE__, 2, 250000, 3 * MS, 8, 0, 0, true, false, 1, false },	 /* ten pieces of up to 250 us may be in none */
+		{ __LINE__, 2, 250000, 3 * MS, 8, 0, 0, true, false, 1, false },	 /* ten intervals of up to 250 us may be in no sample */
 		{ __LINE__, 2, 250000, 3 * MS + 1, 8, 0, 0, true, false, 1, true },
 		{ __LINE__, 0, 0, 100 * MS, 0, 0, 0, true, false, 1, false },
 	};
@@ -49,7 +49,10 @@ TEST(a_timer_that_does_not_keep_up_is_told)
 	}
 }
 
-/* Two events that sample, one that is read with them, one for what the kernel tells beside: each is known by its own samples. */
+/*
+ * Two sampling events, one that is read with them, and one for side-band records: the accuracy of
+ * each depends on its own samples.
+ */
 TEST(each_event_is_known_by_its_own_samples)
 {
 	struct sample_tally t[] = {
@@ -70,7 +73,7 @@ TEST(each_event_is_known_by_its_own_samples)
 				  "  10 of page-faults: too few to tell shares by\n"
 				  "  9 of migrations: a sample of every one, so shares are exact\n"
 				  "  none lost\n" },
-		/* What is lost may be of one event alone. */
+		/* All losses may be of one event. */
 		{ __LINE__, 5, 100, "\n  1392 of cpu-clock: a share of 10 % is known to +- 8.3 points (95 %)\n" },
 		{ __LINE__, 5, 100, "\n  9 of migrations: too few to tell shares by\n" },
 		{ __LINE__, 5, 100, " 6.6 % of all; where mappings" },
@@ -88,7 +91,7 @@ TEST(each_event_is_known_by_its_own_samples)
 	}
 }
 
-/* What the exact engine took, in words. */
+/* The samples of the exact engine, in words. */
 TEST(every_one_of_the_exact_engine)
 {
 	static const struct {
@@ -112,7 +115,7 @@ TEST(every_one_of_the_exact_engine)
 	}
 }
 
-/* No chance is in samples of all there were; with one missing it may be. */
+/* Samples of every occurrence have no sampling error; if one is missing they may have. */
 TEST(a_census_is_exact)
 {
 	static const struct {

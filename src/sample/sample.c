@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One recording: prepare the command, open the events on it, let it go, empty the rings as they fill, end. tare
- * sleeps in poll(2) until a ring is a quarter full, or DRAIN_MS passed: what a kill -9 can take away is no more.
+ * One recording: prepare the command, open the events on it, start it, drain the rings as they
+ * fill, end. tare sleeps in poll(2) until a ring is a quarter full, or DRAIN_MS passed: a kill -9
+ * loses no more than that.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ struct recording {
 	struct encoding tracker;
 	struct sampled *event;
 	size_t n;
-	size_t cpus_per_task; /* that the events of a task were opened on; 0: no task is followed */
+	size_t cpus_per_task; /* the tasks that events were opened on; 0: no task is followed */
 	bool tracked_apart; /* event[0] is the tracker */
 	struct id_slot *slot;
 	size_t slots; /* a power of two */
@@ -42,7 +43,7 @@ struct recording {
 	bool delayed;
 };
 
-/* ---- what comes out of the rings ---- */
+/* ---- draining the rings ---- */
 
 static size_t slot_of(const struct recording *r, uint64_t id)
 {
@@ -103,7 +104,7 @@ static void tally_sample(struct recording *r, const unsigned char *p, size_t siz
 		r->out->last_ns = at;
 }
 
-/* Of PERF_RECORD_AUX: { header, u64 offset, size, flags }. Source: linux/perf_event.h. */
+/* PERF_RECORD_AUX: { header, u64 offset, size, flags }. Source: linux/perf_event.h. */
 static void tally_aux(struct sample_outcome *o, uint64_t flags)
 {
 	o->aux_full += (flags & PERF_AUX_FLAG_TRUNCATED) != 0;
@@ -111,7 +112,7 @@ static void tally_aux(struct sample_outcome *o, uint64_t flags)
 	o->aux_collided += (flags & PERF_AUX_FLAG_COLLISION) != 0;
 }
 
-/* What has been put down, which is what is told. */
+/* The records that were written, which are the ones reported. */
 static void tally(struct recording *r, const unsigned char *bytes, size_t n)
 {
 	struct perf_event_header h;
@@ -136,7 +137,7 @@ static void tally(struct recording *r, const unsigned char *bytes, size_t n)
 	r->out->bytes += n;
 }
 
-/* Where there is no room for all of them, as many as there is room for. */
+/* If there is no room for all records, as many as fit. */
 static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
 	struct recording *r = with;
@@ -197,7 +198,7 @@ static bool leave_out_kernel(struct recording *r, struct sample_how *how)
 	return any;
 }
 
-/* Events of one group in every place that it belongs to. */
+/* The events of one group, on every CPU or thread that it belongs to. */
 static int open_group(struct recording *r, size_t first, struct where where)
 {
 	const struct encoding *lead = r->event[first].enc;
@@ -223,7 +224,7 @@ static int open_group(struct recording *r, size_t first, struct where where)
 				     .inherit = r->event[first].attr.inherit };
 
 		ret = sampler_add(r->sampler, r->event, at, n, &on, &failed, r->err);
-		if (ret == -ESRCH) { /* this thread ended meanwhile */
+		if (ret == -ESRCH) { /* this thread has ended meanwhile */
 			gone++;
 			ret = 0;
 		}
@@ -248,7 +249,7 @@ static int make_events(struct recording *r, const struct sample_how *how)
 	const struct encoding_list *list = r->plan->events;
 	struct sample_how of = *how;
 
-	/* A full AUX area stops its event, which then tells of no mappings either. */
+	/* A full AUX area stops its event, which then reports no mappings either. */
 	for (size_t i = 0; i < list->n; i++)
 		r->out->aux |= sample_by_aux(&list->enc[i]);
 	r->tracked_apart = r->plan->delay_ns > 0 || r->out->aux;
@@ -269,7 +270,10 @@ static int make_events(struct recording *r, const struct sample_how *how)
 	return 0;
 }
 
-/* Several samples with their stacks, at least; what comes while tare waits for a CPU. */
+/*
+ * Room for several samples with their stacks, at least, and for the data written while tare waits
+ * for a CPU.
+ */
 static size_t ring_bytes(const struct recording *r)
 {
 	const struct sample_plan *plan = r->plan;
@@ -339,7 +343,7 @@ static int open_events(struct recording *r)
 	}
 }
 
-/* ---- what was there before ---- */
+/* ---- state before recording ---- */
 
 static bool samples_kernel(const struct recording *r)
 {
@@ -458,7 +462,7 @@ static int wait_for_end(struct recording *r)
 	return ret;
 }
 
-/* The records that found no room, per event, for those who read the file: as perf writes them. */
+/* The number of lost records of each event, for readers of the file, as perf writes them. */
 static int put_lost(struct recording *r, const struct sampled *e, uint64_t lost)
 {
 	struct {
@@ -473,8 +477,8 @@ static int put_lost(struct recording *r, const struct sampled *e, uint64_t lost)
 }
 
 /*
- * Where a task's event is opened on each CPU, all of them are enabled while it runs on one, and only that one's
- * can be on the PMU. On CPUs of several kinds that tells nothing.
+ * If a task's event is opened on each CPU, all of them are enabled while it runs on one, but only
+ * that one can be on the PMU. With several CPU types the enabled time is therefore not meaningful.
  */
 static double share_of(const struct recording *r, const struct sampled *e, const struct sampler_total *t)
 {
@@ -484,7 +488,7 @@ static double share_of(const struct recording *r, const struct sampled *e, const
 	return tells && t->enabled_ns && running < (double)t->enabled_ns ? running / (double)t->enabled_ns : 1;
 }
 
-/* Of one mode alone a clock samples only that, and counts both. */
+/* A clock of one mode samples only that mode, but counts both. */
 static bool counts_all_time(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK) &&
@@ -501,7 +505,7 @@ static int end(struct recording *r, bool broke_off)
 	r->out->rings = sampler_rings(r->sampler);
 	if (ret == 0 && !broke_off)
 		ret = drain(r);
-	/* Of a recording that broke off, too: what is told of it is to be right. */
+	/* Also for an incomplete recording: its reported numbers must be right. */
 	for (size_t i = 0; i < r->n; i++) {
 		struct sample_tally *t = &r->out->event[i];
 		struct tare_error also = TARE_ERROR_INIT;
@@ -516,12 +520,12 @@ static int end(struct recording *r, bool broke_off)
 		if (ret == 0 && t->total.lost && r->event[i].n_ids)
 			ret = put_lost(r, &r->event[i], t->total.lost);
 	}
-	if (all_known && known > r->out->lost) /* those after which nothing was written that could tell */
+	if (all_known && known > r->out->lost) /* the events after which nothing could be written */
 		r->out->lost = known;
 	return ret;
 }
 
-/* A command is not to die of a disk that is full for tare. */
+/* A disk that is full must not kill the command. */
 static bool goes_on(struct recording *r, int why)
 {
 	uint64_t until_ns = r->plan->timeout_ns ? r->begin_ns + r->plan->timeout_ns : 0;
@@ -552,7 +556,7 @@ int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sa
 	if (ret == 0)
 		ret = wait_for_end(&r);
 	if (outcome->began) {
-		/* What failed is told; what was recorded is still handed over. */
+		/* Failures are reported; what was recorded is still returned. */
 		struct tare_error also = TARE_ERROR_INIT;
 		struct tare_error *told = r.err;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sampling: a command, processes, threads or CPUs from begin to end. Takes encodings and how to sample them, and
- * states to a sink what was opened and then every record, in the kernel's own layout (linux/perf_event.h).
+ * Sampling a command, processes, threads or CPUs from start to end. Takes encodings and sampling
+ * options, and passes the opened events and then every record to a sink, in the kernel's own layout
+ * (linux/perf_event.h).
  */
 #ifndef SAMPLE_SAMPLE_H
 #define SAMPLE_SAMPLE_H
@@ -11,104 +12,118 @@
 #include "sample/sample_attr.h"
 #include "launch/where.h"
 
-/* What a reader of AUX data has to know. */
+/* Parameters that a reader of AUX data needs. */
 struct sample_aux {
-	uint32_t pmu_type; /* of the hardware that writes it */
-	bool per_cpu;	   /* an area holds what a CPU did; else what a thread did */
+	uint32_t pmu_type; /* type of the PMU that writes it */
+	bool per_cpu;	   /* an area has the data of a CPU; else of a thread */
 	bool has_clock;
 	struct sampler_clock clock;
 };
 
 struct sample_sink {
-	/* Once, before any record: what was opened, with its ids. `events` lives until the session ends. */
+	/*
+	 * Called once, before any record, with the opened events and their ids. `events` lives
+	 * until the session ends.
+	 */
 	int (*begin)(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err);
-	/* Whole records, each with its header; as often as there are some. */
+	/* Called with whole records, each with its header, whenever there are some. */
 	int (*records)(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err);
-	/* The command runs, and all rings were read: what comes later is not older than what came before the round before. */
+	/*
+	 * Called while the command runs, when all rings were read: later records are not older than
+	 * those before the previous round.
+	 */
 	int (*round)(struct sample_sink *self, struct tare_error *err);
-	/* Only where an event samples by AUX areas: once, after begin(); then what was in them, after the records that tell of it. */
+	/*
+	 * Only if an event samples by AUX areas: begin once, after begin(); then the data, after
+	 * the AUX records that refer to it.
+	 */
 	int (*about_aux)(struct sample_sink *self, const struct sample_aux *about, struct tare_error *err);
 	int (*aux)(struct sample_sink *self, const struct aux_piece *piece, struct tare_error *err);
 };
 
-/* What became of one event. */
+/* The result for one event. */
 struct sample_tally {
 	char name[160];
 	bool member; /* read when its leader overflows; has no samples of its own */
-	uint64_t samples, period_sum; /* handed over; the events that they stand for */
-	uint64_t period; /* by the exact engine: of this event; 0: it is read */
-	struct sampler_total total;   /* what was counted meanwhile */
-	bool total_unknown; /* of some threads it was not told */
-	bool clock;   /* of all time on a CPU: what it counted is ns that samples should stand for */
-	double share; /* of the time that it was on the PMU; 1: all, or not known */
+	uint64_t samples, period_sum; /* samples passed to the sink; sum of their periods */
+	uint64_t period; /* exact engine: number of this event; 0: it is read */
+	struct sampler_total total;   /* counted during the recording */
+	bool total_unknown; /* some threads did not report it */
+	bool clock;   /* a clock: its count is the ns that samples should represent */
+	double share; /* fraction of the time that it was on the PMU; 1: all, or not known */
 };
 
 struct sample_outcome {
-	struct sample_tally *event; /* per opened event; the caller frees it */
+	struct sample_tally *event; /* one per opened event; the caller frees it */
 	size_t n_events;
 	uint64_t records, bytes;
-	uint64_t lost;		/* records that found no room, as far as the kernel told */
-	uint64_t forks;		/* of processes and threads that were followed */
-	uint64_t throttled;	/* times the kernel paused an event for taking too much time */
-	uint64_t aux_bytes;	/* that the hardware wrote into AUX areas */
-	uint64_t aux_full, aux_gaps, aux_collided; /* times an area was full; had gaps; samples fell on one another, as often as was told */
-	bool aux;		/* an event sampled so */
+	uint64_t lost;		/* lost records, as reported by the kernel */
+	uint64_t forks;		/* number of processes and threads that were followed */
+	uint64_t throttled;	/* times the kernel throttled an event */
+	uint64_t aux_bytes;	/* bytes that the hardware wrote into AUX areas */
+	uint64_t aux_full, aux_gaps, aux_collided; /* times an area was full; had gaps; had sample collisions, as reported */
+	bool aux;		/* an event that samples this way */
 	uint64_t first_ns, last_ns; /* of samples; 0: none */
-	uint64_t started_ns;	/* CLOCK_MONOTONIC when tare had started all events; 0: the kernel did, at the command's exec */
+	uint64_t started_ns;	/* CLOCK_MONOTONIC when tare had started all events; 0: the kernel started them, at the command's exec */
 	uint64_t wall_ns;	/* that was recorded */
 	struct sampler_rings rings;
-	bool exact;		/* by the exact engine: the same samples in every run */
+	bool exact;		/* exact engine: the same samples in every run */
 	uint64_t period;	/* of its first event */
 	bool jitter;		/* ... on average */
 	bool accesses;		/* of memory, with their addresses */
-	bool broke_off;		/* what came later could not be put down */
-	bool went_on;		/* ... and the command came to its own end all the same */
+	bool broke_off;		/* later data could not be written */
+	bool went_on;		/* ... and the command still ran to its end */
 	bool began;		/* the command ran, or the tasks were sampled: there is a recording */
 	bool kernel_left_out;	/* this user may not sample the kernel */
-	bool kernel_unplaced;	/* the kernel was sampled, and its addresses are hidden */
-	bool children_left_out; /* group members are read, and this kernel cannot in children */
-	bool groups_of_children; /* read in each sample (:S), in every thread from 0 */
+	bool kernel_unplaced;	/* the kernel was sampled, but its addresses are hidden */
+	bool children_left_out; /* group members are read, which this kernel cannot do in children */
+	bool groups_of_children; /* read in each sample (:S), starting at 0 in every thread */
 	int exec_code;		/* errno of an exec that failed, else 0 */
 	int by_signal;
 	bool timed_out, has_status;
-	bool never_began; /* by a signal before its first instruction, as the exact engine tells */
-	struct exact_partial partial; /* with `uncounted`: the processes that are missing; n is 0 where nothing can be relied on */
-	char uncounted[200]; /* what of the command the exact engine did not see, and why; "": nothing */
-	struct exact_places places; /* of the exact engine; 0 events: not known */
-	bool large_enough; /* as plan->enough said; what came later is missing */
+	bool never_began; /* by a signal before its first instruction, as reported by the exact engine */
+	struct exact_partial partial; /* with `uncounted`: the missing processes; n is 0 if the list is unreliable */
+	char uncounted[200]; /* parts of the command that the exact engine did not see, and why; "": none */
+	struct exact_places places; /* from the exact engine; 0 events: not known */
+	bool large_enough; /* ended because plan->enough returned true; later data is missing */
 	int wait_status;
 };
 
 struct sample_plan {
-	struct encoding_list *events; /* names gain a ":u" where the kernel has to be left out */
+	struct encoding_list *events; /* names gain a ":u" if the kernel has to be left out */
 	struct sample_how how;
 	const char *root;
 	char *const *argv; /* the command; NULL: none */
 	const struct launcher *launcher;
 	char *const *envp;
 	struct fixed *fixed;
-	struct where where;   /* with neither tasks nor CPUs: the command itself */
-	bool any_cpu;	      /* one ring per thread, which stays whole when it moves; no children */
+	struct where where;   /* without tasks and CPUs: the command itself */
+	bool any_cpu;	      /* one ring per thread, which continues when the thread migrates; no children */
 	uint64_t timeout_ns, delay_ns;
-	/* Asked after each time that records were stated: whether these are enough. It then ends as by timeout_ns. NULL: never. */
+	/*
+	 * Called each time after records were passed on: whether these are enough. Recording then
+	 * ends as with timeout_ns. NULL: never.
+	 */
 	bool (*enough)(void *with);
 	void *with;
 	size_t ring_bytes, ring_most;
-	size_t ring_by_rate; /* rings begin larger, up to this, where samples may come fast; 0: with ring_bytes */
-	uint64_t rate_most;  /* samples of an event a second before the kernel pauses it; 0: not known */
-	size_t aux_bytes; /* of each AUX area, where there are some */
+	size_t ring_by_rate; /* rings start larger, up to this, if samples may come fast; 0: with ring_bytes */
+	uint64_t rate_most;  /* samples of an event per second before the kernel throttles it; 0: not known */
+	size_t aux_bytes; /* size of each AUX area, if any */
 };
 
 /*
- * 0, or a negative errno: what failed. The outcome holds what was recorded until then. Where the sink fails the command goes on to its end, or to
- * timeout_ns, unrecorded; but for -EPIPE: nobody is there any more to read, and it is asked to end.
+ * Returns 0, or a negative errno of the failure. The outcome has what was recorded until then. If
+ * the sink fails, the command runs on to its end, or to timeout_ns, unrecorded. With -EPIPE no
+ * reader is left, and the command is asked to end.
  */
 int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 	       struct tare_error *err);
 /*
- * The same of a command under the exact engine: every event is one that engine_counts(), and is sampled every how.period, or by its own
- * attr.sample_period; up to EXACT_EVENTS_MAX of them. Those of one group with sample_read are read with its first event instead: then
- * that is the only one sampled.
+ * The same for a command under the exact engine: engine_counts() must be true for every event; each
+ * is sampled every how.period, or by its own attr.sample_period; up to EXACT_EVENTS_MAX of them.
+ * Events of one group with sample_read are read with its first event instead: then only that one is
+ * sampled.
  */
 int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
 		 struct tare_error *err);

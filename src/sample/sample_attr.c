@@ -9,8 +9,8 @@
 #define SAMPLE_WEIGHTS (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT: Linux 5.12 */
 
 /*
- * What every sample has. IDENTIFIER stands first in samples and last in all others, so that a reader finds the
- * event whatever else is asked of it.
+ * The fields of every sample. IDENTIFIER is first in samples and last in all other records, so a
+ * reader finds the event whatever other fields it has.
  */
 static const uint64_t always = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_CPU;
@@ -48,7 +48,7 @@ static void track(struct perf_event_attr *a, const struct sample_how *how)
 	a->context_switch = how->switches;
 }
 
-/* perf's choice for these; precise to the letter, as its readers look for it. */
+/* perf's choice for these; exactly the same, since its readers expect it. */
 static void ask_calls(struct perf_event_attr *a, const struct sample_how *how)
 {
 	if (how->calls == CALLS_NONE)
@@ -59,7 +59,7 @@ static void ask_calls(struct perf_event_attr *a, const struct sample_how *how)
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = ARCH_REGS_USER;
 		a->sample_stack_user = how->stack_bytes;
-		a->exclude_callchain_user = 1; /* the unwinder gives it */
+		a->exclude_callchain_user = 1; /* the unwinder provides it */
 	} else if (how->calls == CALLS_LBR) {
 		a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		a->branch_sample_type |= PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
@@ -94,8 +94,9 @@ static void ask_more(struct perf_event_attr *a, const struct sample_how *how)
 }
 
 /*
- * mem-loads-aux: Sapphire Rapids and its kin count it beside loads, so that these have their latencies; it has no samples of its
- * own. Source: linux arch/x86/events/intel/core.c, is_mem_loads_aux_event().
+ * mem-loads-aux: Sapphire Rapids and similar cores count it together with loads to give the loads a
+ * latency; it has no samples of its own. Source: linux arch/x86/events/intel/core.c,
+ * is_mem_loads_aux_event().
  */
 static bool is_companion(const struct encoding *e)
 {
@@ -108,14 +109,17 @@ bool sample_by_aux(const struct encoding *e)
 }
 
 /*
- * A period that is the same each time is not written into the samples: asked for it, the kernel samples every
- * single event of the software ones. Source: linux kernel/events/core.c, perf_swevent_event().
+ * A constant period is not written into the samples: if it were requested, the kernel would sample
+ * every single software event. Source: linux kernel/events/core.c, perf_swevent_event().
  */
 static void ask_rate(struct perf_event_attr *a, const struct encoding *e, const struct sample_how *how)
 {
 	if (is_companion(e))
 		return;
-	/* Each one, and what it stands for (a run of 5 ms is 5,000,000 of sched_stat_runtime) as its period. */
+	/*
+	 * Each event, with its value (a run of 5 ms is 5,000,000 of sched_stat_runtime) as the
+	 * period.
+	 */
 	if (!a->sample_period && how->fields && !how->rate_given && a->type == PERF_TYPE_TRACEPOINT) {
 		a->sample_period = 1;
 		a->sample_type |= PERF_SAMPLE_PERIOD;
@@ -166,7 +170,7 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 		if (!sample_by_aux(e)) {
 			ask_calls(&a, how);
 			ask_more(&a, how);
-		} else if (how->physical) { /* for who reads the file: the hardware goes by the event's own bits */
+		} else if (how->physical) { /* for readers of the file: the hardware uses the event's own bits */
 			a.sample_type |= PERF_SAMPLE_PHYS_ADDR;
 		}
 		ask_rate(&a, e, how);
@@ -179,7 +183,10 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 			a.exclude_kernel = a.exclude_hv = 1;
 		a.enable_on_exec = leader == i && how->on_exec;
 		if (reads) {
-			/* The members are read when the leader overflows, and do not overflow themselves. */
+			/*
+			 * Members are read when the leader overflows, and do not overflow
+			 * themselves.
+			 */
 			a.sample_type |= PERF_SAMPLE_READ;
 			a.read_format |= PERF_FORMAT_GROUP;
 			a.inherit &= how->reads_inherited;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sampling by the exact engine: a sample at the very instruction that makes a multiple of the period, in every
- * thread and child, the same ones in every run of a program that repeats. Stated as the records that the kernel would
- * have written, so that whoever reads a perf.data reads these.
+ * Sampling by the exact engine: a sample at exactly the instruction that reaches a multiple of the
+ * period, in every thread and child; a deterministic program gets the same samples in every run.
+ * Written as kernel records, so that any perf.data reader can read them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum { ROOM = RECORD_MOST, CHAIN = EXACT_CHAIN_MAX };
 
-/* Ids of the file's own: the n-th event has FIRST_ID + n. */
+/* Ids in the file: the n-th event has FIRST_ID + n. */
 enum { FIRST_ID = 1 };
 
 #define OWN_EVENTS 0x7461726500ull /* "tare" */
@@ -30,25 +30,25 @@ struct exact_recording {
 	struct tare_error *err;
 	struct sampled *event;
 	size_t n;
-	size_t sampled[EXACT_EVENTS_MAX], n_sampled; /* which of them the engine's events are; the others are read */
+	size_t sampled[EXACT_EVENTS_MAX], n_sampled; /* the engine's events; the others are read */
 	struct {
 		pid_t pid;
-	} *process; /* by serial */
+	} *process; /* indexed by serial */
 	size_t processes;
 	struct {
 		bool known, ended;
 		uint32_t serial;
-		double *moved; /* by event: what its samples stand for */
-	} *thread; /* by `born` */
+		double *moved; /* by event: the sum of its samples' periods */
+	} *thread; /* indexed by `born` */
 	size_t threads;
-	uint64_t newest, newest_at_round, passed_on; /* ns: of all records; at the last round; at the one before it */
+	uint64_t newest, newest_at_round, passed_on; /* ns: of all records; at the last round; at the round before */
 	unsigned char record[ROOM];
 	size_t at;
 	bool full;
-	bool enough; /* what still comes is of a command that was asked to end */
+	bool enough; /* further records are of a command that was asked to end */
 };
 
-/* What is told of a process is told of its first thread. */
+/* Records about a process refer to its first thread. */
 static uint32_t tid_of(const struct exact_sample *s)
 {
 	return (uint32_t)(s->tid ? s->tid : s->pid);
@@ -107,7 +107,7 @@ static int end_record(struct exact_recording *r, uint32_t type, uint16_t misc)
 	return 0;
 }
 
-/* What closes all but samples, in the order of its bits: task, time, id. */
+/* The trailer of all records but samples, in the order of its bits: task, time, id. */
 static int end_with_trailer(struct exact_recording *r, const struct exact_sample *s, uint32_t type, uint16_t misc)
 {
 	put32(r, (uint32_t)s->pid);
@@ -117,7 +117,7 @@ static int end_with_trailer(struct exact_recording *r, const struct exact_sample
 	return end_record(r, type, misc);
 }
 
-/* ---- who is who ---- */
+/* ---- processes and threads ---- */
 
 static int know_process(struct exact_recording *r, const struct exact_sample *s)
 {
@@ -140,7 +140,7 @@ static int put_task(struct exact_recording *r, const struct exact_sample *s, uin
 	return end_with_trailer(r, s, type, 0);
 }
 
-/* A thread is met with its first sample, or name: its process has it then. */
+/* A thread becomes known by its first sample or name: its process has that name then. */
 static int know_thread(struct exact_recording *r, const struct exact_sample *s)
 {
 	if (!array_reserve_zeroed(&r->thread, &r->threads, s->born + 1ull, sizeof(*r->thread)))
@@ -171,7 +171,7 @@ static int put_fork(struct exact_recording *r, const struct exact_sample *s)
 	return ret < 0 ? ret : put_task(r, s, PERF_RECORD_FORK, parent, parent);
 }
 
-/* The thread must be known before it: readers have a new one called as its process. */
+/* The thread must be known first: readers give a new thread its process's name. */
 static int put_own_name(struct exact_recording *r, const struct exact_sample *s)
 {
 	int ret = know_thread(r, s);
@@ -183,7 +183,7 @@ static int put_own_name(struct exact_recording *r, const struct exact_sample *s)
 	return ret < 0 ? ret : end_with_trailer(r, s, PERF_RECORD_COMM, 0);
 }
 
-/* Memory that has a name: the kernel's, or what its program gave it. */
+/* A named mapping: named by the kernel or by the program. */
 static bool is_named(const char *path)
 {
 	static const char *const names[] = { "[heap]", "[stack]", "[vvar", "/memfd:", "/SYSV" };
@@ -230,7 +230,10 @@ static int put_mapping(struct exact_recording *r, const struct exact_sample *s)
 
 /* ---- samples ---- */
 
-/* The engine's order of registers is that of instructions; perf's is another. Source: asm/perf_regs.h. */
+/*
+ * The engine orders registers by instruction encoding; perf's order is different. Source:
+ * asm/perf_regs.h.
+ */
 static uint64_t register_of(const struct exact_sample *s, unsigned bit)
 {
 	enum { AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, R8 = 16 };
@@ -243,22 +246,26 @@ static uint64_t register_of(const struct exact_sample *s, unsigned bit)
 	if (bit == FLAGS)
 		return s->registers[16];
 	if (bit == CS)
-		return 0x33; /* those of 64-bit user code. Source: asm/segment.h */
+		return 0x33; /* the selectors of 64-bit user code. Source: asm/segment.h */
 	if (bit == SS)
 		return 0x2b;
 	return s->registers[8 + bit - R8];
 }
 
-/* Whether samples of the first event show what the others counted at their places: each run of code has instructions. */
+/*
+ * Whether samples of the first event show the other counts at their places: every piece of code has
+ * instructions.
+ */
 static bool shows(const struct exact_recording *r, size_t i)
 {
 	return exact_class_of(r->event[0].enc) == EXACT_INSTRUCTIONS && exact_class_of(r->event[i].enc) != EXACT_TAKEN;
 }
 
 /*
- * The group. A reader gives what a counter moved since the sample before to the place of the sample. The thread's counts would give it
- * what other functions did in between; so each moves by what the code at the sample adds to it in a period. Sums of many samples are the
- * same. Of events that the first one does not show the thread's counts are given.
+ * The group. A reader attributes a counter's increase since the previous sample to the place of the
+ * sample. The thread's counts would include what other functions did in between, so each counter
+ * increases by what the code at the sample adds to it in a period. Sums over many samples are the
+ * same. Events that the first one does not cover get the thread's counts.
  */
 static int put_counts(struct exact_recording *r, const struct exact_sample *s)
 {
@@ -278,7 +285,7 @@ static int put_counts(struct exact_recording *r, const struct exact_sample *s)
 	return 0;
 }
 
-/* { nr, user mark, the instruction itself, callers }, as the kernel has them. */
+/* { nr, user mark, the instruction itself, callers }, as in the kernel. */
 static void put_chain(struct exact_recording *r, const struct exact_sample *s, bool unwound_later)
 {
 	if (unwound_later) {
@@ -308,7 +315,10 @@ static void put_stack(struct exact_recording *r, const struct exact_sample *s, u
 		put64(r, s->n_stack);
 }
 
-/* What is done with the operand; all else is not known. Source: linux/perf_event.h, union perf_mem_data_src. */
+/*
+ * The kind of access to the operand; everything else is unknown. Source: linux/perf_event.h, union
+ * perf_mem_data_src.
+ */
 static uint64_t data_source(const struct exact_sample *s)
 {
 	uint64_t op = (s->reads ? PERF_MEM_OP_LOAD : 0) | (s->writes ? PERF_MEM_OP_STORE : 0) |
@@ -338,7 +348,10 @@ static int put_sample(struct exact_recording *r, const struct exact_sample *s)
 
 	if (ret < 0)
 		return ret;
-	/* A repeated string instruction of no turn counts as one that accesses memory, and does not: nothing is asked of it. */
+	/*
+	 * A repeated string instruction with a count of zero counts as a memory access without
+	 * making one: it gets no access data.
+	 */
 	if (a->sample_type & PERF_SAMPLE_DATA_SRC && !s->reads && !s->writes && !s->prefetches)
 		return 0;
 	begin_record(r);
@@ -383,8 +396,8 @@ static int put_end(struct exact_recording *r, const struct exact_sample *s)
 }
 
 /*
- * A round says that all before it is later than the newest record at the round before: readers pass those on. So it waits while a sample
- * may still come that is older.
+ * A round promises that later records are not older than the newest record at the previous round:
+ * readers pass those on. So it waits while an older sample may still come.
  */
 static int put_round(struct exact_recording *r, const struct exact_sample *s)
 {
@@ -396,8 +409,8 @@ static int put_round(struct exact_recording *r, const struct exact_sample *s)
 }
 
 /*
- * All but samples may be told late, as whoever tells may be kept from running; and how fast the ticks go is known ever
- * better, by less than a microsecond in a second.
+ * Records other than samples may arrive late, as the thread that reports them may be descheduled;
+ * and the estimate of the tick rate keeps improving, by less than a microsecond per second.
  */
 static void keep_order(struct exact_recording *r, struct exact_sample *s)
 {
@@ -444,11 +457,12 @@ static bool enough(void *with)
 	return r->enough;
 }
 
-/* ---- the events, as a file describes them ---- */
+/* ---- event descriptions in the file ---- */
 
 /*
- * The generic events under their own numbers, so that every reader knows them; the others by name, and as software
- * events that no kernel has: of the dummy event perf script prints no places.
+ * The generic events keep their numbers, so that every reader knows them; the others have a name,
+ * and numbers of software events that no kernel uses: perf script prints no addresses for the dummy
+ * event.
  */
 static void describe(struct perf_event_attr *a, const struct encoding *e)
 {
@@ -552,7 +566,7 @@ static int make_events(struct exact_recording *r)
 	return 0;
 }
 
-/* What each event counted at each instruction, where that is known of all of it. */
+/* The counts of each event by instruction, if they are complete. */
 static int find_places(struct exact_recording *r, const struct exact_profile *profile)
 {
 	struct sample_outcome *o = r->out;
@@ -573,7 +587,7 @@ static int find_places(struct exact_recording *r, const struct exact_profile *pr
 	return ret;
 }
 
-/* Totals lack the counts of threads that reported no end. */
+/* Totals lack the counts of threads that did not report their end. */
 static void tell_unknown(struct exact_recording *r, bool unknown)
 {
 	for (size_t i = 0; i < r->threads; i++)

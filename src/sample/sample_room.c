@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample/sample_room.h"
 
-#define EVENTS_A_SECOND 36000000000ull /* of one CPU: six a cycle at 6 GHz, which no processor does for long */
+#define EVENTS_A_SECOND 36000000000ull /* on one CPU: six per cycle at 6 GHz, which no processor sustains */
 #define NS_PER_S 1000000000ull
 #define SAMPLE_WEIGHTS (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT: Linux 5.12 */
 
 enum {
-	LATE_MS = 50,	     /* until a reader that was woken gets a busy CPU: several slices of the scheduler */
+	LATE_MS = 50,	     /* until a reader that was woken gets a busy CPU: several scheduler time slices */
 	RATE_MOST = 100000,  /* Source: linux kernel/events/core.c, DEFAULT_MAX_SAMPLE_RATE */
-	FRAMES = 127 + 8,    /* kernel.perf_event_max_stack, and the marks between them */
+	FRAMES = 127 + 8,    /* kernel.perf_event_max_stack, and the context markers in between */
 	BRANCHES = 32,	     /* the most that a processor records */
-	IBS_WORDS = 16,	     /* registers of a sample, and their capabilities. Source: linux arch/x86/events/amd/ibs.c */
+	IBS_WORDS = 16,	     /* registers of a sample, and the IBS capabilities. Source: linux arch/x86/events/amd/ibs.c */
 	WORD = 8,
 };
 
@@ -23,7 +23,7 @@ size_t sample_bytes(const struct perf_event_attr *attr, size_t members)
 	size_t n = 1 + (size_t)__builtin_popcountll(type & words); /* the header */
 
 	if (type & PERF_SAMPLE_READ)
-		n += 3 + 3 * (members + 1); /* how many, two times; each one's value, id and losses */
+		n += 3 + 3 * (members + 1); /* the number of values, two times; for each its value, id and losses */
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		n += 1 + (attr->sample_max_stack ? attr->sample_max_stack + 8u : FRAMES);
 	if (type & PERF_SAMPLE_RAW)
@@ -40,8 +40,9 @@ size_t sample_bytes(const struct perf_event_attr *attr, size_t members)
 }
 
 /*
- * The kernel pauses an event that interrupts too often. The hardware of PEBS writes many samples of a fixed period before one interrupt,
- * which counts as one. Source: linux arch/x86/events/intel/{core,ds}.c, intel_pmu_large_pebs_flags(), __intel_pmu_pebs_event().
+ * The kernel throttles an event that interrupts too often. With a fixed period PEBS hardware writes
+ * many samples before one interrupt, which counts as one. Source: linux
+ * arch/x86/events/intel/{core,ds}.c, intel_pmu_large_pebs_flags(), __intel_pmu_pebs_event().
  */
 uint64_t sample_rate(const struct perf_event_attr *attr, uint64_t rate_most)
 {
@@ -60,7 +61,7 @@ uint64_t sample_rate(const struct perf_event_attr *attr, uint64_t rate_most)
 
 size_t sample_ring_bytes(const struct sampled *event, size_t n, const struct sample_room *room)
 {
-	uint64_t late = 0; /* bytes written in LATE_MS; at most 36e9 * 64 KiB / 20 of each event */
+	uint64_t late = 0; /* bytes written in LATE_MS; at most 36e9 * 64 KiB / 20 for each event */
 	size_t bytes = room->least, members = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -68,7 +69,7 @@ size_t sample_ring_bytes(const struct sampled *event, size_t n, const struct sam
 	for (size_t i = 0; i < n && late / 3 * 4 < room->most; i++)
 		if (!event[i].aux)
 			late += sample_rate(&event[i].attr, room->rate_most) * sample_bytes(&event[i].attr, members) / (1000 / LATE_MS);
-	while (bytes < room->most && (double)bytes * 3 / 4 < (double)late) /* a quarter is full when the reader is woken */
+	while (bytes < room->most && (double)bytes * 3 / 4 < (double)late) /* the reader is woken when a quarter is full */
 		bytes *= 2;
 	return bytes;
 }

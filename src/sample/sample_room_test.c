@@ -51,7 +51,7 @@ TEST(samples_a_second)
 		{ __LINE__, PERF_TYPE_HARDWARE, 0, false, 36000000, 0, 0, 1000 },
 		{ __LINE__, PERF_TYPE_HARDWARE, 0, false, 1000, 0, 0, 100000 },
 		{ __LINE__, PERF_TYPE_HARDWARE, 0, false, 1000, 0, 25000, 25000 },
-		/* the kernel does not pause what the hardware writes by itself */
+		/* the kernel does not throttle what the hardware writes by itself */
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, false, 1000, 2, 25000, 36000000 },
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, true, 50000, 2, 25000, 25000 },
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, false, 0, 2, 25000, 0 },
@@ -69,7 +69,9 @@ TEST(samples_a_second)
 	}
 }
 
-/* What comes in 50 ms has room in three quarters, and would not have in three quarters of half of it. */
+/*
+ * The data of 50 ms fits in three quarters of the buffer, but not in three quarters of half of it.
+ */
 TEST(a_ring_holds_what_comes_before_it_is_read)
 {
 	static const struct {
@@ -79,17 +81,20 @@ TEST(a_ring_holds_what_comes_before_it_is_read)
 		size_t least, most, bytes;
 	} rows[] = {
 		{ __LINE__, 0, 1, 0, 0, 4096, 1 << 20, 4096 },
-		/* 100000 a second of 48 bytes: 240,000 in 50 ms */
+		/* 100000 per second of 48 bytes: 240,000 in 50 ms */
 		{ __LINE__, 1000, 1, 0, 0, 4096, 1 << 20, 512 << 10 },
 		{ __LINE__, 1000, 2, 0, 0, 4096, 1 << 20, 1 << 20 },
 		{ __LINE__, 1000, 2, 1, 0, 4096, 1 << 20, 512 << 10 },
 		{ __LINE__, 1000, 1, 0, 0, 1 << 20, 2 << 20, 1 << 20 },
 		{ __LINE__, 1000, 1, 0, 0, 4096, 256 << 10, 256 << 10 },
-		/* exactly three quarters: 36e9 / 73242187 = 491 a second, 1178 bytes; 1277 a second, 3064 bytes; 1281 a second, 3074 */
+		/*
+		 * exactly three quarters: 36e9 / 73242187 = 491 per second, 1178 bytes; 1277 per
+		 * second, 3064 bytes; 1281 per second, 3074
+		 */
 		{ __LINE__, 73242187, 1, 0, 0, 1024, 1 << 20, 2048 },
 		{ __LINE__, 28191074, 1, 0, 0, 1024, 1 << 20, 4096 },
 		{ __LINE__, 28103044, 1, 0, 0, 1024, 1 << 20, 8192 },
-		/* 36 million a second, of each of many: more than any number of bytes */
+		/* 36 million per second, for each of many: overflows any number of bytes */
 		{ __LINE__, 1000, 1, 0, 2, 4096, 64 << 20, 64 << 20 },
 		{ __LINE__, 1000, 1, 0, 2, 4096, 1 << 30, 128 << 20 },
 		{ __LINE__, 1, 16, 0, 2, 4096, 1 << 30, 1 << 30 },

@@ -39,7 +39,7 @@ static void put64(struct record *r, uint64_t v)
 	put(r, &v, sizeof(v));
 }
 
-/* Terminated, and zeros up to the next 8 bytes. */
+/* NUL-terminated, and padded with zeros to 8 bytes. */
 static void put_name(struct record *r, const char *name)
 {
 	static const char zeros[8];
@@ -56,7 +56,10 @@ static struct record begin(uint32_t type, uint16_t misc)
 	return (struct record){ .header = { .type = type, .misc = misc }, .n = sizeof(struct perf_event_header) };
 }
 
-/* Closed as the kernel closes records with sample_id_all; time and id are 0: before all samples, of no event. */
+/*
+ * The trailer that the kernel adds to records with sample_id_all; time and id are 0: before all
+ * samples, of no event.
+ */
 static int emit(const struct sample_state *s, struct record *r, pid_t pid, pid_t tid, struct tare_error *err)
 {
 	if (s->sample_type & PERF_SAMPLE_TID) {
@@ -93,7 +96,7 @@ static int put_comm(const struct sample_state *s, const char *root, pid_t pid, p
 	return emit(s, &r, pid, tid, err);
 }
 
-/* A thread of the process, or with tid == pid a process whose parent is not told. */
+/* A thread of the process, or with tid == pid a process with an unknown parent. */
 static int put_fork(const struct sample_state *s, pid_t pid, pid_t tid, struct tare_error *err)
 {
 	struct record r = begin(PERF_RECORD_FORK, 0);
@@ -106,7 +109,7 @@ static int put_fork(const struct sample_state *s, pid_t pid, pid_t tid, struct t
 	return emit(s, &r, pid, tid, err);
 }
 
-/* A mapping, as MMAP2. */
+/* A mapping, as an MMAP2 record. */
 static int put_mapping(const struct sample_state *s, pid_t pid, const struct proc_map *m, struct tare_error *err)
 {
 	bool code = m->rights[2] == 'x';
@@ -122,7 +125,7 @@ static int put_mapping(const struct sample_state *s, pid_t pid, const struct pro
 	put32(&r, m->major);
 	put32(&r, m->minor);
 	put64(&r, m->inode);
-	put64(&r, 0); /* the inode's generation is not told */
+	put64(&r, 0); /* the inode's generation is unknown */
 	put32(&r, (m->rights[0] == 'r' ? PROT_READ : 0u) | (m->rights[1] == 'w' ? PROT_WRITE : 0u) | (code ? PROT_EXEC : 0u));
 	put32(&r, m->rights[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
 	put_name(&r, *m->name ? m->name : "//anon");
@@ -136,7 +139,7 @@ static int put_maps(const struct sample_state *s, const char *root, pid_t pid, s
 	int ret = 0;
 
 	if (proc_maps_open(&maps, root, pid) < 0)
-		return 0; /* gone, or somebody else's */
+		return 0; /* gone, or owned by another user */
 	while (ret == 0 && proc_maps_next(&maps, &m))
 		ret = put_mapping(s, pid, &m, err);
 	proc_maps_close(&maps);
@@ -194,7 +197,7 @@ struct kernel_ends {
 	uint64_t text, stext, etext, edata;
 };
 
-/* The addresses of a few symbols out of /proc/kallsyms: "ffffffff81000000 T _text". */
+/* The addresses of a few symbols from /proc/kallsyms: "ffffffff81000000 T _text". */
 static bool find_ends(const char *root, struct kernel_ends *ends)
 {
 	static const struct {
@@ -216,7 +219,7 @@ static bool find_ends(const char *root, struct kernel_ends *ends)
 	while (!ends->edata && getline(&line, &room, f) > 0) {
 		char *name = strrchr(line, ' ');
 
-		if (!name || name[1] != '_') /* a module's ends in "[module]" */
+		if (!name || name[1] != '_') /* a module's line ends in "[module]" */
 			continue;
 		name[1 + strcspn(name + 1, "\t\n")] = '\0';
 		for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
@@ -280,7 +283,7 @@ int sample_state_kernel(const struct sample_state *s, const char *root, bool *kn
 	if (!*known)
 		return 0;
 
-	/* The symbol by which a reader finds out how far the kernel was moved is part of the name. */
+	/* The name includes the symbol from which a reader computes the kernel's relocation. */
 	uint64_t from = ends.text ? ends.text : ends.stext;
 	uint64_t to = ends.edata > from ? ends.edata : ends.etext;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes from options; a command recorded into memory; what was there before, out of a made /proc. */
+/*
+ * Attributes from options; a command recorded into memory; the state before recording, from a
+ * synthetic /proc.
+ */
 #include <linux/perf_event.h>
 #include <sys/stat.h>
 #include "base/error.h"
@@ -178,7 +181,7 @@ struct memory {
 	struct sample_sink sink;
 	unsigned char *bytes;
 	size_t n, rounds, events;
-	int fail_after; /* records() fails then */
+	int fail_after; /* then records() fails */
 	int fails_with; /* 0: ENOSPC */
 };
 
@@ -260,7 +263,10 @@ static int record(const char *script, struct memory *m, struct sample_outcome *o
 	return ret;
 }
 
-/* A clock whose counts are read keeps its name where the kernel is left out; it is opened without all the same. */
+/*
+ * A clock whose counts are read keeps its name if the kernel is left out, and is opened without the
+ * kernel anyway.
+ */
 TEST(clocks_that_are_read_hold_both_modes)
 {
 	struct encoding e[] = { clock_event, clock_event, clock_event };
@@ -346,7 +352,7 @@ TEST(a_command_that_does_not_exist)
 	free(m.bytes);
 }
 
-/* ---- what was there before ---- */
+/* ---- state before recording ---- */
 
 static char root[] = "/tmp/tare-proc-XXXXXX";
 
@@ -428,7 +434,7 @@ TEST(state_out_of_proc)
 	CHECK_EQ(t.n, ARRAY_SIZE(wanted));
 	for (size_t i = 0; i < t.n && i < ARRAY_SIZE(wanted); i++)
 		CHECK(!strcmp(t.line[i], wanted[i]), "%s, not %s", t.line[i], wanted[i]);
-	/* Addresses hidden: all are 0. */
+	/* Hidden addresses: all are 0. */
 	put_file("/proc/kallsyms", "0 T _stext\n0 T _text\n0 T _etext\n");
 	t.n = 0;
 	CHECK_EQ(sample_state_kernel(&s, root, &known, &err), 0);
