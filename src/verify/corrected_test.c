@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts with a known overcount; what cannot be corrected says why, and is left as it was. */
+/*
+ * Counts with a known overcount. A count that cannot be corrected gives the reason, and is
+ * unchanged.
+ */
 #include <string.h>
 #include "verify/corrected.h"
 #include "base/error.h"

@@ -6,7 +6,7 @@
 
 enum { ENOUGH = 100 };
 
-/* That many may lie elsewhere, by interrupts that come between: half a percent. */
+/* The fraction that may be elsewhere, from interrupts in between: half a percent. */
 #define STRAY 0.005
 
 static size_t instructions(const struct skid_loop *l)
@@ -18,7 +18,7 @@ static size_t instructions(const struct skid_loop *l)
 	return n;
 }
 
-/* Where the `which`-th instruction begins; behind the last one: the size. */
+/* The offset of the `which`-th instruction; after the last one: the size. */
 static uint64_t offset_of(const struct skid_loop *l, size_t which)
 {
 	uint64_t at = 0;
@@ -32,7 +32,7 @@ static uint64_t offset_of(const struct skid_loop *l, size_t which)
 	return at;
 }
 
-/* The instruction that begins at `offset`; SKID_MOST if none does. */
+/* The instruction that begins at `offset`; SKID_MOST if there is none. */
 static size_t instruction_at(const struct skid_loop *l, uint64_t offset)
 {
 	size_t before = 0;
@@ -71,7 +71,7 @@ void skid_add(struct skid *s, uint64_t ip)
 		s->within++;
 }
 
-/* Once round the loop is no distance: what lies in its last quarter is taken to be before the cause. */
+/* Distances wrap around the loop: a sample in its last quarter counts as before the cause. */
 static struct skid_place place(const struct skid *s, size_t which)
 {
 	int64_t n = (int64_t)instructions(s->loop), size = (int64_t)offset_of(s->loop, SIZE_MAX);
@@ -89,7 +89,7 @@ static struct skid_place place(const struct skid *s, size_t which)
 	return p;
 }
 
-/* In the order of their distance: the one that the `k`-th sample is at. */
+/* The distance of the `k`-th sample in order of distance. */
 static struct skid_place nth(const struct skid *s, uint64_t k)
 {
 	size_t n = instructions(s->loop), first = (s->loop->cause + n - n / 4 + 1) % n;
@@ -119,7 +119,10 @@ static enum skid_shape shape_of(const struct skid *s, const struct skid_result *
 	return (double)most >= (1 - STRAY) * (double)s->samples ? SKID_CONSTANT : SKID_SPREAD;
 }
 
-/* Source: linux/perf_event.h, precise_ip: any skid, constant skid, 0 skid asked for, 0 skid for sure. */
+/*
+ * Source: linux/perf_event.h, precise_ip: arbitrary skid, constant skid, requested 0 skid,
+ * guaranteed 0 skid.
+ */
 static bool keeps(enum skid_shape shape, unsigned level)
 {
 	return level == 0 || shape == SKID_EXACT || (level == 1 && shape != SKID_SPREAD);

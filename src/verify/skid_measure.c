@@ -61,7 +61,7 @@ static struct perf_event_attr attr_of(uint32_t type, uint64_t config, uint64_t p
 					 .precise_ip = level & 3 };
 }
 
-/* Sampled while `work` goes on, into a ring that takes it all. */
+/* Sampled during `work`, into a ring large enough for all samples. */
 static int sample_while(const struct perf_event_attr *a, void (*work)(void *), void *on, struct taking *t, struct tare_error *err)
 {
 	static struct ring ring;

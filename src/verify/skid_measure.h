@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampling tare's own thread in a loop of known causes: rows of events, and where their samples lay. */
+/*
+ * Samples tare's own thread in a loop with known causes of events: a table of events, and the
+ * places of their samples.
+ */
 #ifndef VERIFY_SKID_MEASURE_H
 #define VERIFY_SKID_MEASURE_H
 
@@ -14,19 +17,21 @@ struct skid_event {
 	enum skid_which loop;
 	uint32_t type;
 	uint64_t config;
-	uint64_t period, turns; /* turns of the loop, each causing one event */
-	bool faults;		/* each turn touches a page for the first time */
+	uint64_t period, turns; /* iterations of the loop, each causes one event */
+	bool faults;		/* each iteration touches a new page */
 };
 
-extern const struct skid_event skid_events[]; /* ends with a name of NULL */
+extern const struct skid_event skid_events[]; /* terminated by a name of NULL */
 
-/* Every sample's place and time. Below 0: stop. */
+/* Called with each sample's address and time. A negative result stops. */
 typedef int skid_sample_fn(void *with, uint64_t ip, uint64_t time_ns);
 
 /* 0, or a negative errno: -ENOENT no PMU counts it, -EOPNOTSUPP not at this level, ...; `level` is precise_ip. */
 int skid_measure(const struct skid_event *e, unsigned level, skid_sample_fn *each, void *with, struct tare_error *err);
 
-/* A timer that samples its own thread, busy for a fifth of a second, every `period` ns. */
+/*
+ * A timer that samples its own thread every `period` ns while it is busy for a fifth of a second.
+ */
 int skid_measure_clock(uint64_t period, skid_sample_fn *each, void *with, struct tare_error *err);
 
 #endif

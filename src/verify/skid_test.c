@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples with planted skid, and the loops themselves as they lie in memory. */
+/* Samples with planted skid, and the loops themselves in memory. */
 #include <stdlib.h>
 #include "verify/skid.h"
 #include "exact/exact.h"
@@ -44,7 +44,10 @@ TEST(skid_of_every_instruction)
 		}
 }
 
-/* At how many instructions behind the cause how many samples lie; what that is, and at which level it breaks a promise. */
+/*
+ * The number of samples at each distance from the cause, in instructions; the resulting verdict,
+ * and the levels at which it breaks a promise.
+ */
 TEST(skid_shapes)
 {
 	static const struct {
@@ -120,7 +123,7 @@ TEST(skid_of_a_timer)
 	CHECK(!skid_intervals(times, 1, &median, &p99, &most));
 }
 
-/* What arch/skid.h says of the loops is what they are. */
+/* The loops match their description in arch/skid.h. */
 TEST(skid_loops_in_memory)
 {
 	static uint8_t length[SKID_MOST];

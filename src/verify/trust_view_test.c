@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands beside and below counts whose events were verified, corrected, or are known to be faulty here. */
+/*
+ * The text next to and below counts of events that were verified, corrected, or are known to be
+ * faulty here.
+ */
 #include <string.h>
 #include "tap.h"
 #include "verify/trust_view.h"
@@ -64,7 +67,7 @@ TEST(json)
 	text_free(&j.out);
 }
 
-/* "0, whatever was done", and then it counts. */
+/* "always 0", and then it counts. */
 TEST(a_dead_event_that_counts)
 {
 	static const struct verdict dead = { .result = { .verdict = VERIFY_DEAD, .as = WORK_UNKNOWN } };

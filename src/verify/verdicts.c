@@ -15,7 +15,7 @@ static const char head[] = "tare verdicts 1\n";
 
 enum { MOST = 4096 };
 
-/* ---- who is meant ---- */
+/* ---- event and machine ---- */
 
 static const char *type_name(const struct encoding *e)
 {
@@ -23,7 +23,7 @@ static const char *type_name(const struct encoding *e)
 		[PERF_TYPE_HARDWARE] = "hardware", [PERF_TYPE_SOFTWARE] = "software", [PERF_TYPE_HW_CACHE] = "cache", [PERF_TYPE_RAW] = "raw",
 	};
 
-	if (e->place == PLACE_CORE) /* one kind of core of several */
+	if (e->place == PLACE_CORE) /* one core type of several */
 		return e->pmu;
 	if (e->attr.type < ARRAY_SIZE(names) && names[e->attr.type])
 		return names[e->attr.type];
@@ -33,7 +33,10 @@ static const char *type_name(const struct encoding *e)
 bool verdict_event(char *out, size_t room, const struct encoding *e)
 {
 	const struct perf_event_attr *a = &e->attr;
-	/* On hybrid machines the upper half of a generic event's number is its PMU, which pmu names. */
+	/*
+	 * On hybrid machines the upper half of a generic event's config is its PMU type, which is
+	 * given by pmu.
+	 */
 	uint64_t config = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ? (uint32_t)a->config : a->config;
 	int n = snprintf(out, room, "%s %s %#llx %#llx %#llx %s%s", encoding_source(e)->name,
 			 type_name(e), (unsigned long long)config,
@@ -42,7 +45,7 @@ bool verdict_event(char *out, size_t room, const struct encoding *e)
 	return n > 0 && (size_t)n < room && !e->unencoded;
 }
 
-/* No tabs, no control characters: it is a field of a line. */
+/* No tabs or control characters, since it is a field of a line. */
 static void clean(char *s)
 {
 	for (; *s; s++)
@@ -137,7 +140,7 @@ int verdicts_put(struct verdicts *v, const struct verdict *one, struct tare_erro
 		size_t at = (size_t)(old - v->entry);
 
 		memmove(&v->entry[at], &v->entry[at + 1], (--v->n - at) * sizeof(*v->entry));
-	} else if (v->n == MOST) { /* the oldest goes */
+	} else if (v->n == MOST) { /* the oldest is dropped */
 		memmove(v->entry, v->entry + 1, --v->n * sizeof(*v->entry));
 	}
 	if (!array_one_more(&v->entry, v->n, sizeof(*v->entry)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of verdicts, written and read again; what is none is refused with its line. */
+/* The verdict file, written and read again; invalid files are rejected with the line number. */
 #include <string.h>
 #include "verify/verdicts.h"
 #include "arch/kernels.h"
@@ -69,7 +69,7 @@ TEST(a_newer_one_takes_the_place)
 	CHECK_EQ(v.n, 2);
 	found = verdicts_find(&v, one.event, one.machine);
 	CHECK(found && found->result.spread == 77);
-	one.machine[0] = 'X'; /* another machine, in the same home */
+	one.machine[0] = 'X'; /* another machine, with the same home directory */
 	CHECK(!verdicts_find(&v, one.event, one.machine));
 	verdicts_put(&v, &one, &err);
 	CHECK_EQ(v.n, 3);
@@ -92,7 +92,7 @@ TEST(what_is_no_verdict_is_refused)
 		{ __LINE__, "e\tm\texact\t0\t0\t0\t-1\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
 		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\tnan\t1\t40\t-\t5\tb\n", "line 2" },
 		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\tmore\n", "line 2" },
-		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb", "line 2" }, /* cut off */
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb", "line 2" }, /* truncated */
 		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\tno class\t5\tb\n", "line 2" },
 		{ __LINE__, "e\x1b[31m\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
 		{ __LINE__, "e\tm\texact\t99999999999999999999\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
@@ -117,7 +117,7 @@ TEST(what_is_no_verdict_is_refused)
 	}
 }
 
-/* Two names of one event are one, and what differs in what is counted is another. */
+/* Two names of one event are the same event; a difference in what is counted makes another. */
 TEST(what_is_meant_by_an_event)
 {
 	struct encoding a = { .source = &source_perf,
@@ -165,7 +165,7 @@ static void put(const char *root, const char *path, const char *text)
 	}
 }
 
-/* A verdict is lost when the microcode or the kernel changes, and not before. */
+/* A verdict is invalidated by a change of the microcode or the kernel, and by nothing else. */
 TEST(a_machine_by_what_it_tells)
 {
 	char root[] = "/tmp/tare-verdicts-XXXXXX", machine[224], clean[64];
@@ -190,7 +190,7 @@ TEST(generic_events_of_hybrid_machines)
 	struct encoding a = { .attr = { .type = PERF_TYPE_HARDWARE, .config = 1 } }, b = a;
 	char x[96], y[96];
 
-	b.attr.config |= UINT64_C(8) << 32; /* the kernel's number of the PMU, which differs from boot to boot */
+	b.attr.config |= UINT64_C(8) << 32; /* the kernel's PMU type number, which differs from boot to boot */
 	CHECK(verdict_event(x, sizeof(x), &a) && verdict_event(y, sizeof(y), &b));
 	CHECK_STR(x, y);
 	a.attr.type = b.attr.type = PERF_TYPE_RAW; /* there it is a bit of the event */

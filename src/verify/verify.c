@@ -13,14 +13,14 @@ const char *const verify_names[VERIFY_VERDICTS] = {
 };
 
 enum {
-	PER_NS_MOST = 100,	/* events: no processor does more */
+	PER_NS_MOST = 100,	/* events per second: no processor does more */
 	PER_INTERRUPT_MOST = 4,
-	BACKWARDS = 60,		/* bits: a count so large has gone below 0 */
-	LONG = 10000,		/* expected: from here on a factor shows */
-	MOMENT_NS = 10000,	/* shorter times are mostly the clock's own */
+	BACKWARDS = 60,		/* bits: a count this large has become negative */
+	LONG = 10000,		/* expected: from here on a factor is visible */
+	MOMENT_NS = 10000,	/* shorter times are mostly the overhead of reading the clock */
 };
 
-#define FACTOR_LEAST 0.01 /* further from 1 than this is a factor, if it is the same each time */
+#define FACTOR_LEAST 0.01 /* if further from 1 than this, and the same each time, it is a factor */
 #define FACTOR_SAME 0.002
 
 static int64_t over(const struct verify_sample *s)
@@ -28,13 +28,16 @@ static int64_t over(const struct verify_sample *s)
 	return (int64_t)(s->count - s->expected);
 }
 
-/* Too many, with what each reading adds taken off. */
+/* The overcount, less the overhead of each reading. */
 static int64_t beyond(const struct verify_sample *s, int64_t fixed)
 {
 	return over(s) - (s->by_itself ? 0 : fixed);
 }
 
-/* counted / expected, the smallest and the largest of the long ones, less what a reading adds; false when there are none. */
+/*
+ * counted / expected, less the overhead of a reading: the smallest and the largest of the long
+ * samples; false if there are none.
+ */
 static bool factors(const struct verify_sample *s, size_t n, int64_t fixed, double *low, double *high)
 {
 	bool any = false;
@@ -81,7 +84,10 @@ static bool counted_once(const struct verify_sample *s, size_t i)
 	return false;
 }
 
-/* Zero from some sample on, though there was work of which it counted some before; samples are in the order in which they were taken. */
+/*
+ * Zero from some sample on, though the event counted some of the same work before; samples are in
+ * order of time.
+ */
 static bool is_frozen(const struct verify_sample *s, size_t n)
 {
 	size_t last = 0;
@@ -102,7 +108,10 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of the loop, which every event that is anything near exact counts right; where it has none, of all. */
+/*
+ * Uses the loop, which every nearly exact event counts correctly; without the loop, all kinds of
+ * work.
+ */
 static bool tells_fixed(const struct verify_sample *s, size_t n, size_t i)
 {
 	for (size_t k = 0; s[i].kind && k < n; k++)
@@ -111,7 +120,9 @@ static bool tells_fixed(const struct verify_sample *s, size_t n, size_t i)
 	return s[i].expects && !s[i].faults && !s[i].syscalls;
 }
 
-/* The smallest excess that comes more than once among samples that nothing disturbed; else the smallest there is. */
+/*
+ * The smallest overcount that occurs more than once among undisturbed samples; else the smallest.
+ */
 static int64_t find_fixed(const struct verify_sample *s, size_t n)
 {
 	int64_t *x = calloc(n, sizeof(*x)), found = 0;
@@ -144,7 +155,7 @@ static uint64_t syscalls_of(const struct verify_sample *s)
 	return s->syscalls;
 }
 
-/* As many too many for each fault, or system call, by the median. */
+/* The overcount per fault, or per system call, as the median. */
 static int64_t find_per(const struct verify_sample *s, size_t n, int64_t fixed, uint64_t (*causes)(const struct verify_sample *))
 {
 	int64_t *x = calloc(n, sizeof(*x)), found = 0;
@@ -164,13 +175,15 @@ static int64_t find_per(const struct verify_sample *s, size_t n, int64_t fixed, 
 	return found;
 }
 
-/* Too many that are still not accounted for. */
+/* The overcount that is not yet explained. */
 static int64_t rest_of(const struct verify_sample *s, const struct verify_result *r)
 {
 	return beyond(s, r->fixed) - r->per_fault * (int64_t)s->faults - r->per_syscall * (int64_t)s->syscalls;
 }
 
-/* The kinds of work, a bit each, for which so many for each interrupt do not explain what is left. */
+/*
+ * The kinds of work, one bit each, for which an overcount per interrupt does not explain the rest.
+ */
 static uint32_t unexplained(const struct verify_sample *s, size_t n, const struct verify_result *r, unsigned per_interrupt)
 {
 	uint32_t kinds = 0;
@@ -178,7 +191,7 @@ static uint32_t unexplained(const struct verify_sample *s, size_t n, const struc
 	for (size_t i = 0; i < n; i++) {
 		int64_t rest = rest_of(&s[i], r);
 
-		/* What was expected may have been counted too high as well. */
+		/* The expected count may have been too high as well. */
 		if (s[i].expects && (rest < -(int64_t)(s[i].interrupts_again * per_interrupt) || rest > (int64_t)(s[i].interrupts * per_interrupt)))
 			kinds |= 1u << s[i].kind;
 	}
@@ -218,7 +231,7 @@ static void measure_rest(const struct verify_sample *s, size_t n, struct verify_
 	r->per_turn = turns > 0 ? sum / turns : 0;
 }
 
-/* Each long sample has fewer than the work was. */
+/* Each long sample counts less than the work. */
 static bool always_less(const struct verify_sample *s, size_t n)
 {
 	bool any = false;
@@ -232,7 +245,7 @@ static bool always_less(const struct verify_sample *s, size_t n)
 	return any;
 }
 
-/* Wrong for few kinds of work, and right for all others, the loop among them. */
+/* Wrong for few kinds of work, and right for all others, including the loop. */
 static bool is_some(uint32_t wrong, uint32_t all)
 {
 	return !(wrong & 1) && (all & 1) && 4 * __builtin_popcount(wrong) <= __builtin_popcount(all);
@@ -323,7 +336,7 @@ bool verify_trusted(const struct verify_result *r)
 	return r->verdict == VERIFY_EXACT || r->verdict == VERIFY_FIXED;
 }
 
-/* " but for 2 too many for each page fault", where that is not the verdict itself. */
+/* " but for 2 too many for each page fault", if that is not the verdict itself. */
 static void put_causes(struct text *out, const struct verify_result *r)
 {
 	if (r->per_syscall && r->verdict != VERIFY_SYSCALLS)

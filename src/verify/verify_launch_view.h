@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each item of a deterministic launch is worth for one program. */
+/* The effect of each item of a deterministic launch on one program. */
 #ifndef VERIFY_VERIFY_LAUNCH_VIEW_H
 #define VERIFY_VERIFY_LAUNCH_VIEW_H
 
@@ -11,8 +11,8 @@
 struct launch_runs {
 	unsigned runs;
 	uint64_t min, median, max; /* instructions */
-	unsigned different;	   /* counts, of the runs */
-	bool output_differs;	   /* from the first of report.all, or within */
+	unsigned different;	   /* counts of the runs */
+	bool output_differs;	   /* index of the first one in report.all, or within it */
 	bool end_differs;	   /* likewise its exit status */
 };
 
@@ -21,11 +21,11 @@ struct launch_report {
 	const struct source *engine;
 	unsigned runs; /* of each condition */
 	const struct fixed *fixed;
-	bool first_apart; /* the very first run differed from all others with everything fixed, and those were alike: `all` is without it */
-	bool first_most;  /* of three or more: its count is over four times as far from the others' as those are from each other */
+	bool first_apart; /* the very first run differed from all others with everything fixed, and those were equal: `all` leaves it out */
+	bool first_most;  /* of three or more: its count is over four times as far from the others as those are from each other */
 	struct launch_runs first;
 	struct launch_runs all;		     /* everything fixed */
-	struct launch_runs off[FIXED_ITEMS]; /* without this item, where it was had */
+	struct launch_runs off[FIXED_ITEMS]; /* without this item, where it was available */
 	int exit_status;		     /* of the command, in its first run */
 };
 

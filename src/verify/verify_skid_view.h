@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples of known causes lay, as a table and as JSON (tare/verify-skid/1). */
+/* Shows where samples with known causes were taken, as a table and as JSON (tare/verify-skid/1). */
 #ifndef VERIFY_VERIFY_SKID_VIEW_H
 #define VERIFY_VERIFY_SKID_VIEW_H
 
@@ -22,7 +22,7 @@ struct skid_row {
 struct skid_report {
 	const struct skid_row *row;
 	size_t n;
-	bool clock; /* the timer was measured: its samples, and how far apart they came, ns */
+	bool clock; /* the timer was measured: its samples, and the interval between them in ns */
 	uint64_t clock_samples, clock_period, clock_median, clock_p99, clock_most;
 };
 

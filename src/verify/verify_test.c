@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of samples written out. Machines that are made up, thousands of them: verify_work_test.c. */
+/* The verdicts on hand-written samples. verify_work_test.c has thousands of synthetic machines. */
 #include <stdlib.h>
 #include <string.h>
 #include "verify/verify.h"
 #include "tap.h"
 
-/* Three samples, written out; what is said of them, to the number. */
+/* Three hand-written samples and the exact verdict on them. */
 static const struct {
 	int line;
 	struct verify_sample s[3];

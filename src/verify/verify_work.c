@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A loop of two instructions, of several lengths, 1 turn among them: what comes around it is the same for all; every other
- * kernel, at two lengths; and pages touched for the first time, against the same pages touched again. Each several times, in
- * turns, so that what disturbs one moment does not disturb one kind of work.
+ * A loop of two instructions at several lengths, including 1 iteration, so that the overhead is the
+ * same for all; every other kernel at two lengths; and new pages, compared with touching the same
+ * pages again. All are repeated several times, interleaved, so that a disturbance does not affect
+ * only one kind of work.
  */
 #include <errno.h>
 #include "verify/verify_work.h"
 
-enum { ROUNDS = 6, EACH_ROUNDS = 3 }; /* of the loop and the pages; of each other kernel: the first, the last and one between */
+enum { ROUNDS = 6, EACH_ROUNDS = 3 }; /* of the loop and the pages; of each other kernel: the first, the last and one in between */
 
 static const uint64_t loop_turns[] = { 1, 1000, 20000, 400000, 2000000 };
 static const uint64_t kernel_turns[] = { 100, 4000 }, call_turns[] = { 20, 400 };
@@ -41,7 +42,10 @@ static int count_one(struct tallying *t, unsigned kind, uint64_t turns, struct v
 	return 0;
 }
 
-/* Pages that are new are counted against the same ones again, which tell what else touching them takes. */
+/*
+ * New pages are counted and compared with the same ones touched again, which shows the other costs
+ * of touching them.
+ */
 static void expect_of_pages(struct verify_sample *s, int class)
 {
 	s->expects = true;
@@ -72,7 +76,7 @@ void verify_expect(struct verify_sample *s, size_t n, int class)
 	}
 }
 
-/* So many turns, or new pages and then the same ones again. */
+/* So many iterations, or new pages and then the same ones again. */
 static int count_piece(struct tallying *t, unsigned kind, uint64_t turns, struct tare_error *err)
 {
 	struct verify_sample *s = &t->out[t->n], again = { 0 };
@@ -88,7 +92,7 @@ static int count_piece(struct tallying *t, unsigned kind, uint64_t turns, struct
 	return 0;
 }
 
-/* At each of its lengths. What cannot be had here, a second CPU for one, is left out. */
+/* At each of its lengths. Anything unavailable here, such as a second CPU, is skipped. */
 static int count_kind(struct tallying *t, unsigned kind, struct tare_error *err)
 {
 	const struct kernel *k = kernel_at(kind);
@@ -151,7 +155,7 @@ int verify_work(struct verify_sample *samples, const struct encoding *event, int
 		return ret;
 	ret = source->start(t.counters, err);
 	if (ret == 0)
-		ret = count_all(&t, warm, 1, err); /* code and pages of our own are there then */
+		ret = count_all(&t, warm, 1, err); /* our code and pages are then mapped */
 	n_warm = t.n;
 	if (ret == 0)
 		ret = count_all(&t, samples, ROUNDS, err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An event, set to count work of known size: what it said of each piece. src/verify/verify.h judges it. */
+/*
+ * Counts work of known size with an event, and collects the count of each piece.
+ * src/verify/verify.h judges them.
+ */
 #ifndef VERIFY_VERIFY_WORK_H
 #define VERIFY_VERIFY_WORK_H
 
@@ -7,33 +10,34 @@
 
 /* One piece of work, counted once. */
 struct verify_sample {
-	uint64_t length;   /* turns, pages, ... */
+	uint64_t length;   /* iterations, pages, ... */
 	bool expects;	   /* `expected` is known for this event */
 	uint64_t expected;
 	uint64_t count;
 	uint64_t ns, enabled_ns, running_ns;
-	uint64_t interrupts; /* of this CPU meanwhile, and a little before and after: at most so many hit the work */
-	uint64_t faults;     /* that the work made */
-	bool by_itself;	     /* `expected` is what the same event counted of the same work without them */
-	unsigned kind;	     /* of work, as verify/workshop.h numbers them; 0: the loop */
-	uint64_t syscalls;   /* that the work made */
-	uint64_t again;	     /* of pages: what the event counted when the same ones were touched again */
+	uint64_t interrupts; /* of this CPU during the work, and shortly before and after: at most this many hit the work */
+	uint64_t faults;     /* caused by the work */
+	bool by_itself;	     /* `expected` is the same event's count of the same work without them */
+	unsigned kind;	     /* of work, numbered as in verify/workshop.h; 0: the loop */
+	uint64_t syscalls;   /* caused by the work */
+	uint64_t again;	     /* for pages: the event's count when the same ones were touched again */
 	uint64_t interrupts_again; /* meanwhile */
 	bool counted_before; /* the event counted something when the same was done to warm up */
 };
 
 enum { VERIFY_SAMPLES_MOST = 320 };
 
-/* What verify_work takes as class of an event of which it is not known what it counts. */
+/* The class that verify_work takes for an event of unknown meaning. */
 enum { WORK_UNKNOWN = -1 };
 
-/* Fill in what an event of that class (or WORK_UNKNOWN) should have counted. */
+/* Fills in what an event of that class (or WORK_UNKNOWN) should have counted. */
 void verify_expect(struct verify_sample *s, size_t n, int class);
 
 /*
- * Have the calling thread do the work, and count it by `source`. `class`: what the event is meant to count, an enum work_class or
- * WORK_UNKNOWN. Some 100 ms. `samples` has room for VERIFY_SAMPLES_MOST; returns how many, or a negative errno: the event cannot be
- * counted. `interrupts_known` is false where /proc/interrupts does not tell of that CPU.
+ * Makes the calling thread do the work, and counts it with `source`. `class`: what the event should
+ * count, an enum work_class or WORK_UNKNOWN. Takes about 100 ms. `samples` has room for
+ * VERIFY_SAMPLES_MOST; returns the number of samples, or a negative errno: the event cannot be
+ * counted. `interrupts_known` is false if /proc/interrupts does not list that CPU.
  */
 int verify_work(struct verify_sample *samples, const struct encoding *event, int class, const struct source *source, struct workshop *w,
 		bool *interrupts_known, struct tare_error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work as it is done, on machines that are made up (tests/made_machine.h): in each machine one fault is planted in one event, or
- * none. The verdict must be that fault, and nothing is called exact that is not. Thousands of machines; the same ones each time.
+ * Runs the work on synthetic machines (tests/made_machine.h). In each machine one event has one
+ * planted fault, or there is none. The verdict must be that fault, and no faulty event may be
+ * called exact. Thousands of machines, the same ones each time.
  */
 #include <stdio.h>
 #include "verify/verify.h"
@@ -10,7 +11,7 @@
 
 enum { MACHINES = 3000 };
 
-/* The faults that can be planted in an event; each is a verdict to be found. */
+/* The faults that can be planted in an event; each has a verdict to be found. */
 static const enum verify_verdict faults[] = {
 	VERIFY_EXACT, VERIFY_FIXED, VERIFY_FAULTS, VERIFY_SYSCALLS, VERIFY_INTERRUPTS, VERIFY_SOME, VERIFY_NOISY, VERIFY_UNDER,
 	VERIFY_FACTOR, VERIFY_MULTIPLEXED, VERIFY_IMPOSSIBLE, VERIFY_WIDTH, VERIFY_FROZEN, VERIFY_DEAD, VERIFY_UNTESTED,
@@ -23,17 +24,17 @@ static uint64_t part(struct made *m, uint64_t below)
 	return 1 + made_chance(m, below);
 }
 
-/* Returns what the event is meant to count. */
+/* Returns what the event should count. */
 static int plant(struct made *m, struct made_event *e, enum verify_verdict fault)
 {
 	enum work_class class = classes[made_chance(m, ARRAY_SIZE(classes))];
 
-	/* These show in long loops of two instructions only, or in atomics only. */
+	/* These are visible only in long loops of two instructions, or only in atomics. */
 	if (fault == VERIFY_FACTOR || fault == VERIFY_UNDER || fault == VERIFY_IMPOSSIBLE || fault == VERIFY_WIDTH || fault == VERIFY_NOISY)
 		class = made_chance(m, 2) ? WORK_INSTRUCTIONS : WORK_BRANCHES;
 	if (fault == VERIFY_SOME)
 		class = WORK_ATOMICS;
-	/* Whether a system call is a branch, processors differ in: it is not judged. */
+	/* Processors differ in whether a system call is a branch, so it is not judged. */
 	if (fault == VERIFY_SYSCALLS && (class == WORK_BRANCHES || class == WORK_TAKEN))
 		class = WORK_INSTRUCTIONS;
 	e->weight[class] = 1;
@@ -77,7 +78,7 @@ static int plant(struct made *m, struct made_event *e, enum verify_verdict fault
 		e->width = 12 + (unsigned)made_chance(m, 10);
 		break;
 	case VERIFY_FROZEN:
-		e->frozen_after = 60 + part(m, 90); /* of some 200 pieces */
+		e->frozen_after = 60 + part(m, 90); /* of about 200 samples */
 		break;
 	case VERIFY_DEAD:
 		e->weight[class] = 0;
@@ -139,7 +140,7 @@ TEST(every_planted_fault_is_found_and_nothing_else_blamed)
 	CHECK(right * 1000 >= MACHINES * 999, "%u of %u", right, (unsigned)MACHINES);
 }
 
-/* Replays of locked instructions: the two kinds of work that have some are named, and no other. */
+/* Replays of locked instructions: exactly the two kinds of work that have them are named. */
 TEST(replays_are_told_by_the_work_they_are_in)
 {
 	struct made *m = made_new(7);
@@ -162,7 +163,7 @@ TEST(replays_are_told_by_the_work_they_are_in)
 	free(m);
 }
 
-/* Of each class there is an event of which nothing is known: it is exact, as that class and no other. */
+/* One unknown event for each class: it is found exact for that class and no other. */
 TEST(what_an_unknown_event_counts_is_found)
 {
 	for (unsigned c = 0; c < WORK_CLASSES; c++) {
@@ -184,7 +185,7 @@ TEST(what_an_unknown_event_counts_is_found)
 	}
 }
 
-/* Where interrupts cannot be told, what they add is noise, and is not called exact. */
+/* If interrupts cannot be counted, their effect is noise, and is not called exact. */
 TEST(interrupts_that_nobody_tells_are_noise)
 {
 	struct made *m = made_new(11);
@@ -213,7 +214,7 @@ TEST(an_event_that_cannot_be_opened)
 	free(m);
 }
 
-/* This thread's own workshop, counted by a PMU that says nothing: each kind of work is done. */
+/* The workshop of this thread, counted by a PMU that returns nothing: each kind of work is done. */
 TEST(the_real_workshop_does_all_of_it)
 {
 	const struct encoding e = { .name = "it", .attr = { .type = PERF_TYPE_RAW, .config = 0x10 }, .scale = 1 };

@@ -22,9 +22,9 @@ struct real {
 	char *memory, *pages;
 	cpu_set_t before;
 	bool moved;
-	pthread_t rival; /* who contends for the first line of the memory */
+	pthread_t rival; /* the other thread, which contends for the first line of the memory */
 	bool has_rival;
-	atomic_int contend; /* 1: go on, 0: wait, -1: end */
+	atomic_int contend; /* 1: run, 0: wait, -1: end */
 };
 
 const char *work_name(unsigned kind)
@@ -64,7 +64,7 @@ static void *contend(void *arg)
 	return NULL;
 }
 
-/* On any CPU that the caller may use but this one. */
+/* Runs on any CPU that the caller may use, except this one. */
 static int bring_rival(struct real *r, struct tare_error *err)
 {
 	pthread_attr_t attr;
@@ -142,7 +142,7 @@ static bool is_own(void *with, int cpu)
 	return cpu == *(const int *)with;
 }
 
-/* All interrupts of the CPU until now. */
+/* All interrupts of the CPU so far. */
 static bool interrupts(struct workshop *w, uint64_t *out)
 {
 	char *text;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where work of known size is done while counters count it: the kernels of arch/kernels.h, and pages touched for the first time.
- * `tare verify` and `tare scan` count here; a test has a workshop of its own, which tells its counters what they would have counted.
+ * Does work of known size while counters count it: the kernels of arch/kernels.h, and new pages.
+ * Used by `tare verify` and `tare scan`; a test has a workshop of its own, which tells its counters
+ * what they would have counted.
  */
 #ifndef VERIFY_WORKSHOP_H
 #define VERIFY_WORKSHOP_H
@@ -9,35 +10,47 @@
 #include "arch/kernels.h"
 #include "source/source.h"
 
-/* Kinds of work: the numbers of the kernels, and this one, whose turns are pages, KERNEL_PAGES_MOST at most. */
+/*
+ * Kinds of work: the numbers of the kernels, and this one, which touches pages, at most
+ * KERNEL_PAGES_MOST.
+ */
 enum { WORK_PAGES = KERNELS_MOST, WORK_KINDS, WORK_PAGES_MOST = 64 };
 
 struct workshop {
-	int cpu; /* all of it happens there */
-	/* Before a kind: new pages, another thread to contend with. -ENOTSUP: not here. */
+	int cpu; /* all work runs there */
+	/*
+	 * Called before a kind of work: new pages, another thread to contend with. -ENOTSUP: not
+	 * available.
+	 */
 	int (*prepare)(struct workshop *w, unsigned kind, struct tare_error *err);
 	/* May be called again without prepare: the pages are then no longer new. */
 	void (*work)(struct workshop *w, unsigned kind, uint64_t turns);
 	void (*leave)(struct workshop *w, unsigned kind);
 	uint64_t (*now_ns)(struct workshop *w);
-	/* All that the CPU took until now; false: not known. */
+	/* All interrupts of the CPU so far; false: not known. */
 	bool (*interrupts)(struct workshop *w, uint64_t *out);
 };
 
-/* The calling thread's own, on that CPU (-1: where it is), until it is closed. Touches KERNEL_MEMORY bytes: some milliseconds. */
+/*
+ * Set up for the calling thread, on that CPU (-1: the current one), until it is closed. Touches
+ * KERNEL_MEMORY bytes: takes a few milliseconds.
+ */
 int workshop_open(struct workshop **out, int cpu, struct tare_error *err);
 void workshop_close(struct workshop *w);
 
-/* "loop", ..., "pages"; NULL past the last, and for numbers between that no kernel has. */
+/* "loop", ..., "pages"; NULL after the last, and for unused numbers in between. */
 const char *work_name(unsigned kind);
 const char *work_about(unsigned kind);
-/* How many of a class the work retires, pages included when they are new; *sure is false where it is not known to the last one. */
+/*
+ * The number of events of a class that the work retires, including pages if they are new; *sure is
+ * false if it is not exactly known.
+ */
 uint64_t work_retires(unsigned kind, enum work_class c, uint64_t turns, bool *sure);
 
-/* One piece of work, as a group of counters saw it. */
+/* One piece of work, as counted by a group of counters. */
 struct work_counted {
-	struct tare_reading *before, *after; /* room for the group, given by the caller */
-	uint64_t ns, interrupts;	     /* meanwhile, and a little before and after */
+	struct tare_reading *before, *after; /* memory for the group, from the caller */
+	uint64_t ns, interrupts;	     /* during the work, and shortly before and after */
 	bool interrupts_known;
 };
 
