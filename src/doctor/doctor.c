@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks the checks, states the verdict, sorts by importance. */
+/* Runs the checks, gives the verdict, sorts by importance. */
 #include <string.h>
 #include "doctor/doctor_check.h"
 
@@ -65,7 +65,7 @@ static void walk(const struct host *h, const struct check *checks, struct diagno
 	}
 }
 
-/* Worst first; equals keep their order. */
+/* Worst first; a stable sort. */
 static void sort(struct diagnosis *d)
 {
 	for (unsigned i = 1; i < d->findings; i++) {

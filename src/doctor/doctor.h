@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Judges what src/host/host.h found: can this user count here, and for all that stands in the
- * way, why it matters and what to type. Pure.
+ * Evaluates the results of src/host/host.h: can this user count here? For every obstacle it gives
+ * the importance and the command to type. Pure.
  */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
@@ -11,16 +11,16 @@
 /* Worst first: findings are sorted by it. */
 enum mark { MARK_FAIL, MARK_WARN, MARK_OK };
 
-/* Where a remedy is to be applied. */
+/* Where to apply a remedy. */
 enum place {
 	FIX_HERE,  /* a command for a shell of this machine */
-	FIX_START, /* an option or setting for whoever starts this container or service */
-	FIX_HOST,  /* on the machine under this container or virtual machine */
+	FIX_START, /* an option or setting for starting this container or service */
+	FIX_HOST,  /* on the host of this container or virtual machine */
 };
 
 struct fix {
 	char text[224];   /* the command or setting, exactly */
-	char effect[128]; /* what it brings, and for how long */
+	char effect[128]; /* its effect, and how long it lasts */
 	enum place place;
 	bool as_root;
 };
@@ -31,17 +31,17 @@ struct finding {
 	const char *id;
 	enum mark mark;
 	char what[256];
-	char why[320];             /* "" when all is well */
+	char why[320];             /* "" if all is well */
 	struct fix fix[FIXES_MAX]; /* best first */
 	unsigned fixes;
 };
 
-/* The numbers are tare doctor's exit status. */
+/* The values are tare doctor's exit status. */
 enum verdict {
 	VERDICT_HARDWARE =
-	    0, /* this user's own programs can be counted by hardware, in user mode at least */
-	VERDICT_SOFTWARE = 1, /* only software events */
-	VERDICT_NOTHING = 2,  /* perf events are refused altogether */
+	    0, /* hardware can count this user's own programs, in user mode at least */
+	VERDICT_SOFTWARE = 1, /* software events only */
+	VERDICT_NOTHING = 2,  /* perf events are not permitted at all */
 };
 
 struct diagnosis {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of what bears on counting: watchdog, hypervisor, container, knobs. A row each. */
+/* Checks of what affects counting: watchdog, hypervisor, container, knobs. One row each. */
 #include <stdio.h>
 #include "doctor/doctor_check.h"
 
@@ -25,15 +25,17 @@ static bool check_hypervisor(const struct host *h, struct finding *f)
 
 	if (!vm) {
 		if (!h->cpu.vendor[0])
-			return false; /* not told, on arm64: silence is no proof */
+			return false; /* not reported on arm64: a missing report proves nothing */
 		SAY(f->what, "no hypervisor shows itself: the counters are the processor's own");
 		return true;
 	}
 	SAY(f->what, "a virtual machine under %s%s%s%s: %s", vm->name, h->platform[0] ? " (" : "",
 	    h->platform, h->platform[0] ? ")" : "",
 	    h->pmus ? "its PMU is a virtual one" : "no virtual PMU is offered");
-	/* Without a PMU check_pmu says what to do; that one counts wrongly is worth its reason
-	 * here. */
+	/*
+	 * Without a PMU check_pmu gives the remedy; a PMU that counts incorrectly gets its reason
+	 * here.
+	 */
 	if (h->pmus && h->live && doctor_barrier(h) == BARRIER_NONE && !doctor_hardware_works(h)) {
 		f->mark = MARK_WARN;
 		SAY(f->why, "Virtual PMUs have fewer events, may freeze, and count exits to the "
@@ -51,7 +53,7 @@ static bool check_seccomp(const struct host *h, struct finding *f)
 		return true;
 	}
 	if (doctor_barrier(h) == BARRIER_FILTER)
-		f->mark = MARK_WARN; /* check_permission fails with the remedy */
+		f->mark = MARK_WARN; /* check_permission fails and gives the remedy */
 	SAY(f->what, "a seccomp filter is in force%s",
 	    !h->live                              ? " (not tried whether perf_event_open passes)"
 	    : doctor_barrier(h) == BARRIER_FILTER ? " and refuses perf_event_open"
@@ -102,7 +104,7 @@ static bool check_smt(const struct host *h, struct finding *f)
 	return true;
 }
 
-/* The kernel's defaults: 512 KiB and a page per user and CPU; 100000 samples a second. */
+/* The kernel's defaults: 512 KiB plus one page per user and CPU; 100000 samples per second. */
 enum { MLOCK_KB = 516, SAMPLE_RATE = 100000 };
 
 static bool check_buffers(const struct host *h, struct finding *f)
@@ -126,13 +128,13 @@ static bool check_sample_rate(const struct host *h, struct finding *f)
 		return false;
 	SAY(f->what, "up to %ld samples a second (kernel.perf_event_max_sample_rate)",
 	    h->sample_rate);
-	/* Emulated and slow machines are turned down a little as a matter of course. */
+	/* On emulated and slow machines the kernel routinely lowers it a little. */
 	if (h->sample_rate >= SAMPLE_RATE / 4)
 		return true;
 	f->mark = MARK_WARN;
 	SAY(f->why, "The kernel lowers it when its interrupts took too long; faster sampling is "
 		    "refused or throttled.");
-	/* At 0 and 100 the kernel refuses writes to the rate with EINVAL. */
+	/* At 0 and 100 the kernel rejects writes to the rate with EINVAL. */
 	if (h->cpu_time_percent == 0 || h->cpu_time_percent == 100)
 		doctor_fix(f, place_of_knobs(h), true, "until the kernel lowers it again",
 			   "sysctl kernel.perf_cpu_time_max_percent=25 "
@@ -152,7 +154,7 @@ static bool check_symbols(const struct host *h, struct finding *f)
 		    doctor_knob("kernel.kptr_restrict", h->kptr_restrict).s);
 		return true;
 	}
-	/* Without kernel samples there is nothing to name. */
+	/* Without kernel samples there are no kernel symbols to resolve. */
 	if (!allowed_by_knobs(h, LEVEL_KERNEL)) {
 		SAY(f->what, "kernel symbols are hidden from this user, who may not sample the "
 			     "kernel anyway");
@@ -166,7 +168,9 @@ static bool check_symbols(const struct host *h, struct finding *f)
 	return true;
 }
 
-/* Tracepoints fire in the kernel, so who may not count there misses nothing when names are hidden.
+/*
+ * Tracepoints fire in the kernel, so a user who may not count there loses nothing if names are
+ * hidden.
  */
 static bool check_tracepoints(const struct host *h, struct finding *f)
 {
@@ -181,7 +185,7 @@ static bool check_tracepoints(const struct host *h, struct finding *f)
 	    h->tracefs_mounted ? "closed to this user" : "not mounted");
 	SAY(f->why,
 	    "Their numbers stand in /sys/kernel/tracing/events, and no other place has them.");
-	/* The files in it are for its group (mode 440), whatever the mode of the folder. */
+	/* Its files belong to its group (mode 440), whatever the mode of the directory. */
 	doctor_fix(f, FIX_HERE, true, "this user's group, until the next boot",
 		   h->tracefs_mounted ? "mount -o remount,mode=750,gid=%ld /sys/kernel/tracing"
 				      : "mount -t tracefs -o mode=750,gid=%ld tracefs /sys/kernel/tracing",

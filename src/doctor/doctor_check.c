@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the facts amount to, and how a finding and its remedies are written down. */
+/* Derives conclusions from the facts, and writes findings and their remedies. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,7 @@ enum barrier doctor_barrier(const struct host *h)
 	if (a->code == ENOSYS)
 		return h->paranoid == HOST_UNKNOWN && h->seccomp != 2 ? BARRIER_ABSENT
 								      : BARRIER_FILTER;
-	/* The knob answers EACCES; EPERM at this call comes from a filter. */
+	/* The knob fails with EACCES; EPERM from this call comes from a filter. */
 	if (a->code == EPERM && h->seccomp == 2)
 		return BARRIER_FILTER;
 	if (a->code != EACCES && a->code != EPERM)

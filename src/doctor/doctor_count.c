@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of what this user can count. A row each, most important first. */
+/* Checks of what this user can count. One row each, most important first. */
 #include <stdio.h>
 #include <string.h>
 #include "doctor/doctor_check.h"
 
-/* Levels above 2 mean something on kernels of some distributions only: here own programs count. */
+/* Only some distributions' kernels know levels above 2; this one treats such a level as 2. */
 static bool taken_for_2(const struct host *h)
 {
 	return h->live && h->paranoid > LEVEL_OWN_USER && works(&h->tries[TRY_TASK_CLOCK]) &&
 	       !has(h, CAP_SYS_ADMIN_BIT);
 }
 
-/* The knob first, since it needs nothing installed; then what is narrower. */
+/* The knob first, since it needs nothing installed; then more specific remedies. */
 static void fix_permission(const struct host *h, struct finding *f, long level)
 {
 	enum place place = place_of_knobs(h);
@@ -27,7 +27,7 @@ static void fix_permission(const struct host *h, struct finding *f, long level)
 			   "setcap cap_perfmon+ep %s", h->program);
 }
 
-/* What can be typed at once, where the kernel or the machine gives nothing. */
+/* Commands that work at once, if the kernel or the machine offers nothing. */
 static void fix_by_exact_engine(const struct host *h, struct finding *f)
 {
 	if (h->exact_works)
@@ -54,8 +54,10 @@ static bool check_permission(const struct host *h, struct finding *f)
 				     : "");
 		break;
 	case BARRIER_KNOB:
-		/* Levels above 2 are a patch of distributions; a tree does not tell whose kernel it
-		 * is. */
+		/*
+		 * Levels above 2 are a distribution patch; a source tree does not show which
+		 * distribution built the kernel.
+		 */
 		SAY(f->what, "%s: unprivileged users may not count at all%s",
 		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s,
 		    h->live ? ""
@@ -118,7 +120,7 @@ static bool check_software(const struct host *h, struct finding *f)
 	return true;
 }
 
-/* "this virtual machine (KVM) offers its guest none": why no core PMU is there. */
+/* "this virtual machine (KVM) offers its guest none": why there is no core PMU. */
 static void absence_words(const struct host *h, char *out, size_t room)
 {
 	const struct hypervisor *vm = hypervisor_of(h);
@@ -222,8 +224,7 @@ static bool check_counters(const struct host *h, struct finding *f)
 		return false;
 	SAY(f->what, "%u counters at once: %u programmable, %u fixed", got, p->programmable,
 	    p->fixed);
-	/* Cycles, instructions and reference cycles: the fixed counters that generic events reach.
-	 */
+	/* Cycles, instructions and reference cycles: the fixed counters that generic events use. */
 	if (!c->counters_known || got >= c->programmable + (c->fixed < 3 ? c->fixed : 3))
 		return true;
 	f->mark = MARK_WARN;
@@ -340,7 +341,7 @@ static bool check_hybrid(const struct host *h, struct finding *f)
 	return true;
 }
 
-/* Not asked of a recorded machine; nothing to say of a build without it while there is a PMU. */
+/* Not checked for a recorded machine; a build without it is not reported while there is a PMU. */
 static bool check_exact(const struct host *h, struct finding *f)
 {
 	if (!h->live || (!h->exact_built && doctor_hardware_works(h)))

@@ -70,8 +70,9 @@ const struct hypervisor *hypervisor_of(const struct host *h)
 }
 
 /*
- * The default filters: moby pull request 43988 (Docker 23 and later let CAP_PERFMON pass),
- * containers/common pull request 2534 (Podman before it wants CAP_PERFMON and CAP_SYS_ADMIN both).
+ * The default filters: moby pull request 43988 (Docker 23 and later allow CAP_PERFMON),
+ * containers/common pull request 2534 (Podman before it requires both CAP_PERFMON and
+ * CAP_SYS_ADMIN).
  */
 static const struct container containers[] = {
 	{ "docker",

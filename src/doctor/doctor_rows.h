@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that doctor.c walks: hypervisors and containers, and what each wants to hear. Used there
- * only. */
+/* Tables for doctor.c: hypervisors and containers, and the advice for each. Used there only. */
 #ifndef DOCTOR_DOCTOR_ROWS_H
 #define DOCTOR_DOCTOR_ROWS_H
 
@@ -10,17 +9,17 @@
 struct hypervisor {
 	const char *signature; /* CPUID leaf 40000000H; NULL: known by `platform` only */
 	const char
-	    *platform; /* part of the DMI or device tree name, where CPUID does not say; or NULL */
+	    *platform; /* part of the DMI or device tree name, if CPUID does not say; or NULL */
 	const char *name;
-	struct fix fix[2]; /* .text[0] is 0 where there is none */
+	struct fix fix[2]; /* .text[0] is 0 if there is none */
 };
 
-/* NULL when this is no virtual machine, as far as can be seen. */
+/* NULL if no virtual machine is detected. */
 const struct hypervisor *hypervisor_of(const struct host *h);
 
-/* How a container is started so that its seccomp filter lets perf_event_open pass. Never NULL. */
+/* How to start a container so that its seccomp filter allows perf_event_open. Never NULL. */
 struct container {
-	const char *kind; /* as in struct host; NULL ends the list and stands for any other */
+	const char *kind; /* as in struct host; NULL ends the list and means any other */
 	struct fix fix[2];
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of what makes counts and times differ from run to run: ticks, frequency, stolen time, microcode, known faults. */
+/*
+ * Checks of what makes counts and times vary from run to run: ticks, frequency, stolen time,
+ * microcode, known faults.
+ */
 #include <stdio.h>
 #include <string.h>
 #include "doctor/doctor_check.h"
@@ -75,7 +78,7 @@ const struct check doctor_surround[] = {
 	{ "steal", check_steal }, { "microcode", check_microcode }, { NULL, NULL },
 };
 
-/* ---- known faults: a finding each that shows, and one for all that do not ---- */
+/* ---- known faults: a finding for each that applies, and one for all that do not ---- */
 
 static void tell(const struct host *h, const struct fault_finding *x, struct finding *f)
 {
@@ -98,7 +101,7 @@ unsigned doctor_faults(const struct host *h, struct finding *out, unsigned room)
 	for (size_t i = 0; i < n; i++) {
 		absent += found[i].state == FAULT_ABSENT;
 		untried += found[i].state == FAULT_UNTRIED;
-		/* That there are two kinds of core has a finding of its own. */
+		/* The presence of two core types is a finding of its own. */
 		if (found[i].state == FAULT_PRESENT && strcmp(found[i].fault.id, "hybrid") && told < room)
 			tell(h, &found[i], &out[told++]);
 	}

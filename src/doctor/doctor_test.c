@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Diagnoses of machines written down as literals: each row breaks one thing and names what must be
- * said. */
+/*
+ * Diagnoses of machines written as literals: each row breaks one thing and names the expected
+ * finding.
+ */
 #include <errno.h>
 #include "doctor/doctor_rows.h"
 #include "tap.h"
@@ -12,7 +14,7 @@ static const struct attempt counted = {
 	.outcome = OUTCOME_COUNTED, .count = 400000, .low = 396000, .high = 404000
 };
 
-/* An Intel server, bare metal, all open: what the others are broken from. */
+/* An Intel server, bare metal, everything permitted: the basis of the broken ones. */
 static struct host sound(void)
 {
 	struct host h = {
@@ -341,9 +343,9 @@ static const struct {
 	int line;
 	void (*breaks)(struct host *h);
 	enum verdict verdict;
-	const char *id; /* the finding; NULL: none but OK ones */
+	const char *id; /* the finding; NULL: only OK ones */
 	enum mark mark;
-	const char *what;    /* part of it */
+	const char *what;    /* part of its text */
 	const char *command; /* the first fix, exactly; NULL: none */
 	int place;
 } rows[] = {
@@ -513,8 +515,10 @@ TEST(each_fault_is_found_and_answered)
 	}
 }
 
-/* Of whatever is broken: worst first, no id twice, a reason for all that is not OK and none cut
- * short. */
+/*
+ * For any fault: worst first, no duplicate id, a reason for every finding that is not OK, none
+ * truncated.
+ */
 TEST(every_diagnosis_is_in_form)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -548,7 +552,7 @@ TEST(every_diagnosis_is_in_form)
 	}
 }
 
-/* Knobs that cannot be read (a masked /proc) are said to be so, whatever else is wrong. */
+/* Knobs that cannot be read (a masked /proc) are reported as such, whatever else is wrong. */
 TEST(unreadable_knobs_are_not_numbers)
 {
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
@@ -574,7 +578,9 @@ TEST(unreadable_knobs_are_not_numbers)
 	}
 }
 
-/* CAP_PERFMON lifts levels up to 2, CAP_SYS_ADMIN any, but only in the initial user namespace. */
+/*
+ * CAP_PERFMON overrides levels up to 2, CAP_SYS_ADMIN any, but only in the initial user namespace.
+ */
 TEST(capabilities_outweigh_the_level)
 {
 	static const struct {
@@ -619,8 +625,7 @@ TEST(capabilities_outweigh_the_level)
 	}
 }
 
-/* What is left to count with, said in the verdict; and nothing is promised that was not found to
- * work. */
+/* The verdict says what can still be counted, and promises only what was found to work. */
 TEST(the_verdict_says_what_works)
 {
 	static const struct {
@@ -661,7 +666,7 @@ TEST(the_verdict_says_what_works)
 	}
 }
 
-/* On a kernel without levels above 2 the capability lifts them; on the others it does not. */
+/* On a kernel without levels above 2 the capability overrides them; on the others it does not. */
 TEST(the_capability_is_offered_where_it_helps)
 {
 	static const struct {

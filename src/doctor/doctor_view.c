@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdict first; then the findings, worst first, each with why it matters and what to type. */
+/*
+ * The verdict first; then the findings, worst first, each with its importance and the command to
+ * type.
+ */
 #include <inttypes.h>
 #include <string.h>
 #include "doctor/doctor_view.h"
@@ -15,8 +18,7 @@ static const struct {
 	[MARK_OK] = { "ok", "\033[32m" },
 };
 
-/* Break at blanks; what follows a break is indented. A longer word stands out rather than being
- * cut. */
+/* Breaks lines at blanks and indents continuation lines. A word longer than a line is not split. */
 static void wrapped(struct text *out, const char *words, unsigned indent, unsigned width)
 {
 	unsigned column = indent;
@@ -45,7 +47,7 @@ static const char *sudo(const struct host *h, const struct fix *x)
 	return x->as_root && !is_root ? "sudo " : "";
 }
 
-/* A command stays on one line, whatever its length: it is there to be copied. */
+/* A command stays on one line, whatever its length, so that it can be copied. */
 static void remedy(struct text *out, const struct host *h, const struct fix *x)
 {
 	static const char *const lead[] = {
@@ -141,7 +143,7 @@ static const char *const outcomes[] = {
 
 static void json_attempt(struct json *j, const char *event, const struct attempt *a)
 {
-	bool counted = a->outcome >= OUTCOME_ZERO; /* before it there is no number */
+	bool counted = a->outcome >= OUTCOME_ZERO; /* there is no number before it */
 
 	json_object(j, NULL);
 	json_string(j, "event", event);

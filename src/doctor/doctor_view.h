@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A diagnosis as text for people and as JSON (docs/schema/tare-doctor-1.json). */
+/* A diagnosis as text and as JSON (docs/schema/tare-doctor-1.json). */
 #ifndef DOCTOR_DOCTOR_VIEW_H
 #define DOCTOR_DOCTOR_VIEW_H
 
@@ -8,7 +8,7 @@
 
 struct doctor_style {
 	bool colour;
-	unsigned width; /* columns; lines are broken at blanks to keep within */
+	unsigned width; /* columns; lines are broken at blanks to fit */
 };
 
 void doctor_text(struct text *out, const struct host *h, const struct diagnosis *d,

@@ -61,7 +61,7 @@ TEST(text_for_a_user)
 	    "ok    kernel          Linux 6.1\n");
 }
 
-/* Root types no sudo here; who is root on the machine beneath is not known. */
+/* Root needs no sudo here; who is root on the host is unknown. */
 TEST(text_for_root_in_colour_on_a_narrow_terminal)
 {
 	check_text(0, (struct doctor_style){ .width = 3, .colour = true },
@@ -99,7 +99,7 @@ static const struct {
 	{ __LINE__, { .outcome = OUTCOME_COUNTED, .count = 29 }, "\"counted\"", "null", "29" },
 };
 
-/* A number stands only where something was counted. */
+/* A number is shown only if something was counted. */
 TEST(json_of_attempts)
 {
 	static struct host h;
