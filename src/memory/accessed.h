@@ -20,7 +20,7 @@ enum object_kind {
 	OBJECT_STACK,	/* of a process's first thread */
 	OBJECT_HEAP,	/* the brk(2) heap */
 	OBJECT_MEMORY,	/* anonymous mapping: large blocks, stacks of other threads */
-	OBJECT_BLOCK,	/* all blocks allocated at one source line (or in one function) for the same caller, where recorded */
+	OBJECT_BLOCK,	/* all blocks allocated at one source line (or in one function) for the same caller, if recorded */
 	OBJECT_KERNEL,
 	OBJECT_UNKNOWN, /* no recorded mapping covers the address */
 };
@@ -29,7 +29,7 @@ struct object {
 	uint32_t kind, pid;    /* pid: of STACK, HEAP, MEMORY, UNKNOWN */
 	uint32_t module, name; /* name: word, of a SYMBOL */
 	uint64_t start;	       /* SYMBOL: address in the file; MEMORY: of the mapping; STACK: tid, or 0; BLOCK: offset of a call in `module` */
-	uint64_t caller;       /* BLOCK: offset in `caller_module` of the caller's caller; 0: not recorded */
+	uint64_t caller;       /* BLOCK: offset in `caller_module` of the call to that code; 0: not recorded */
 	uint32_t caller_module, unused; /* makes the key one without padding */
 	uint64_t size;	       /* bytes; 0: not known */
 };
@@ -80,7 +80,7 @@ struct accessed {
 	bool blocks_damaged;  /* some or all of the recorded blocks cannot be read; a note says so */
 	char **note;	      /* how the accesses were sampled, one line each */
 	size_t n_notes;
-	struct samples_unnamed *unnamed; /* the last result of accessed_name() */
+	struct samples_unnamed *unnamed; /* from the last accessed_name() */
 	size_t n_unnamed;
 	struct accessed_private *p;
 };

@@ -49,7 +49,7 @@ struct reading {
 
 	struct unwinder *unwinder; /* NULL: this build has none */
 	uint16_t machine;
-	const struct alloc_event *ev; /* the owner of these calls, the innermost first */
+	const struct alloc_event *ev; /* these are its calls, the innermost first */
 	struct unwind_call from;
 	struct accessed_code call[CALLS_MOST];
 	unsigned calls;

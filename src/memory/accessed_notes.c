@@ -91,7 +91,7 @@ void accessed_note_sample(struct accessed *c, const struct perfdata_record *rec)
 	if (c->p->slow_loads != FAR_UNKNOWN || !rec->event || !least_latency(rec->event))
 		return;
 	ev = perfdata_ibs_event(c->file, rec->event);
-	if (!ev.is_ibs) /* the same holds for the machine's other events */
+	if (!ev.is_ibs) /* then no other event of that machine is IBS */
 		c->p->slow_loads = FAR_AND_NEAR;
 	else if (ev.kind == IBS_OP && perfdata_ibs_of(&ev, rec, &s, NULL) > 0)
 		c->p->slow_loads = s.reg[IBS_OP_CTL] >> 16 & 1 ? FAR_ONLY : FAR_AND_NEAR;

@@ -172,7 +172,8 @@ static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t 
 			find_in_image(c, &whole.map, address, in, f);
 			return;
 		}
-		narrow(f, address, address, 0, UINT64_MAX); /* a hole in it: the answer is valid for this address only */
+		/* A hole in it: the answer is valid for this address only */
+		narrow(f, address, address, 0, UINT64_MAX);
 	}
 	f->base = of ? mapped.map.start : 0;
 	if (!of && !below_stack(c, pid, time, &mapped, f))

@@ -43,7 +43,8 @@ static void put_place(struct text *out, const struct allocations *a, const struc
 	const char *name = word(a, n->function), *file = word(a, n->file);
 
 	const char *module = path_base(word(a, n->module));
-	bool nameless = !strncmp(name, "0x", 2); /* from call frame information: its first address */
+	/* From call frame information: its first address */
+	bool nameless = !strncmp(name, "0x", 2);
 
 	if (nameless || !n->function)
 		escape(out, module, strlen(module));

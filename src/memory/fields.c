@@ -167,7 +167,7 @@ struct way {
 	struct symbol_field *out;
 	size_t n; /* length of its name */
 	unsigned parts, steps;
-	bool last; /* of several bit fields in a byte the last one wins */
+	bool last; /* take the last of several bit fields in the byte, not the first */
 };
 
 enum lies { LOST, NOTHING, SOMETHING }; /* at the byte; LOST: unknown */
@@ -212,7 +212,7 @@ static bool ranges_of(Dwarf_Die *array, uint64_t count[RANGES_MAX], unsigned *n)
 	if (!libdw.dwarf_diecu(array, &unit, NULL, NULL))
 		return false;
 	switch (libdw.dwarf_srclang(&unit)) {
-	case DW_LANG_Fortran77: /* Column-major; and indices begin at 1, or at any number */
+	case DW_LANG_Fortran77: /* column-major; indices begin at 1, or at any number */
 	case DW_LANG_Fortran90:
 	case DW_LANG_Fortran95:
 	case DW_LANG_Fortran03:

@@ -508,7 +508,7 @@ static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort 
 	return 0;
 }
 
-/* How long the data took, in the unit this hardware measures. */
+/* How long the data took, as this hardware measures it. */
 static int main_latency(const struct memory_row *total)
 {
 	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL, TARE_LATENCY_MISS, TARE_LATENCY_INSTRUCTION };

@@ -177,7 +177,7 @@ static void head(struct grid *g, unsigned *at, bool right, const char *words)
 
 /* Latency bins: 0, then one for each power of two. */
 struct bins {
-	unsigned first, last; /* number of bins; 0: the value 0 */
+	unsigned first, last; /* bin numbers; 0: the value 0 */
 };
 
 static uint64_t bin_from(unsigned bin)

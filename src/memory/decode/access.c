@@ -14,7 +14,7 @@
 #include "perfdata/perfdata_undecoded.h"
 
 enum {
-	PIECE = 1 << 20, /* AUX data decoded at once */
+	PIECE = 1 << 20, /* bytes of AUX data decoded at once */
 	AUX_TRUNCATED = 1,
 	AUX_OVERWRITE = 2,
 	AUX_PARTIAL = 4,
@@ -31,7 +31,7 @@ struct task { /* a thread, and its process */
 	uint32_t tid, pid;
 };
 
-struct interval { /* the event that writes on a CPU */
+struct interval { /* of the event that writes on a CPU */
 	int32_t cpu;
 	uint32_t unused;
 	uint64_t period;
@@ -55,7 +55,7 @@ struct tare_accesses {
 	bool has_time;
 	uint64_t shift, mult, zero, cycles, mask;
 	bool time_short;
-	uint64_t period; /* the last event with AUX data */
+	uint64_t period; /* of the last event with AUX data */
 	bool periods_differ;
 
 	/* the AUXTRACE being read */
@@ -70,7 +70,8 @@ struct tare_accesses {
 	bool whole; /* the piece ends with the data */
 	struct perfdata_record piece_of; /* type and offset of the record */
 	uint64_t damaged_before;
-	uint64_t told, there; /* AUX data in bytes: according to the kernel's records; in the file */
+	/* AUX data in bytes: according to the kernel's records; in the file */
+	uint64_t told, there;
 };
 
 struct tare_accesses *tare_accesses_open(const char *path, struct tare_error *err)

@@ -11,7 +11,7 @@
 #include "perfdata/perfdata.h"
 
 struct running {
-	struct set cpus; /* number of lists of time slices, each in order of time */
+	struct set cpus; /* one list of time slices per CPU, in order of time */
 };
 
 /*

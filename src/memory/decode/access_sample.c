@@ -132,7 +132,8 @@ static void level_of_ibs(const struct source *s, struct tare_access *a)
 	enum { MEMORY_OF_OTHER = 0x300, CACHE_OF_NODE = 0x400, CACHE_OF_OTHER = 0x800 };
 	bool memory = a->place == TARE_AT_MEMORY || a->place == TARE_AT_PERSISTENT_MEMORY || a->place == TARE_AT_EXTENSION_MEMORY;
 
-	if (s->lvl & (CACHE_OF_NODE | CACHE_OF_OTHER)) { /* set together with L3 where it may be either */
+	/* Set together with L3 where it may be either */
+	if (s->lvl & (CACHE_OF_NODE | CACHE_OF_OTHER)) {
 		access_served(a, TARE_AT_CACHE);
 		access_distance(a, s->lvl & CACHE_OF_OTHER ? TARE_REMOTE : TARE_SOCKET);
 	} else if (a->place == TARE_AT_L3) {

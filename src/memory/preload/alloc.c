@@ -576,7 +576,7 @@ HOOK void *malloc(size_t size)
 HOOK void *calloc(size_t n, size_t size)
 {
 	if (!ready())
-		return size && n > sizeof(early) / size ? NULL : early_alloc(n * size); /* size 0: nothing is freed */
+		return size && n > sizeof(early) / size ? NULL : early_alloc(n * size); /* all zeros, since early memory is never reused */
 	TAKE(real.calloc(n, size), n * size);
 }
 

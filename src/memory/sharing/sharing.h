@@ -59,7 +59,7 @@ struct sharing_cell {
 	uint16_t size; /* bytes in the line; 0: not known */
 	uint32_t pid, tid;
 	uint64_t ip;
-	uint64_t time_ns; /* one of them; UINT64_MAX: not known */
+	uint64_t time_ns; /* of one of them; UINT64_MAX: not known */
 	bool kernel;
 	uint64_t loads, stores; /* samples; an update counts as both */
 	uint64_t modified;	/* found the line modified in another core's cache */
@@ -72,7 +72,7 @@ struct sharing_line {
 	bool physical;
 	uint64_t seen_at; /* its first byte's virtual address in process `seen_by`; 0 if no access had one */
 	uint32_t seen_by;
-	uint64_t time_ns; /* node of its last access; UINT64_MAX: not known */
+	uint64_t time_ns; /* of its last access; UINT64_MAX: not known */
 	enum sharing_verdict verdict;
 	double sure;	  /* 0 to 1: confidence in the verdict */
 	double bytes_sure; /* ... and in the owners of the bytes; for FALSE, TRUE, BOTH and UNTIMED */
@@ -82,7 +82,7 @@ struct sharing_line {
 	bool few_turns;	  /* its threads took turns, too few to distinguish that from a hand-over, or the owners of its bytes are unclear: no verdict */
 	bool few_bytes;	  /* too few samples of the same bytes to find their owners: no verdict */
 	bool seldom;	  /* it moved a few times only: no verdict */
-	uint64_t part;	  /* the verdict is for a part of the time, with so many samples; 0: for all */
+	uint64_t part;	  /* the verdict is for a part of the time: its samples; 0: for all */
 	double steady;	  /* 0 to 1: share of what the threads did that was done while using it, less the uncertainty of few turns */
 	uint64_t samples, loads, stores, modified;
 	uint64_t switches_true, switches_false; /* to the same bytes; to others; 0 where UNTIMED */

@@ -145,7 +145,8 @@ double sharing_chance(struct sharing *s, const struct hit *h, const struct seen 
 			loads++;
 		}
 	}
-	readers = loads * (loads - 1) / 2 - same_readers; /* of different threads, without a store */
+	/* Of different threads, without a store */
+	readers = loads * (loads - 1) / 2 - same_readers;
 	return all > 0 ? (all - same - readers) / all : 0;
 }
 

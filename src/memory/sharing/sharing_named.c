@@ -197,7 +197,7 @@ static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, s
 	const struct sharing_line *l = line->line;
 	const struct sharing_cell *cell = sharing_cells(n->s);
 	uint32_t *owner = owners_of(cell + l->cell, l->n_cells);
-	unsigned end = 0; /* owner of the bytes so far */
+	unsigned end = 0; /* end of the bytes so far */
 	int ret = owner ? 1 : tare_fail_nomem(err);
 
 	for (size_t i = l->cell; ret == 1 && i < l->cell + l->n_cells; i++) {

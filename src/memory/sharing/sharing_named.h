@@ -49,7 +49,7 @@ struct sharing_named {
  * as they are only read.
  */
 struct sharing_owner {
-	size_t cells; /* the first of so many cells */
+	size_t cells; /* number of cells, starting with the first */
 	unsigned threads;
 	uint32_t tid; /* the most frequent thread */
 	uint64_t hits, his, stores;

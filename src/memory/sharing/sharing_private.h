@@ -37,7 +37,7 @@ struct __attribute__((packed, aligned(4))) hit {
 
 /* The interval between two hits of one thread. */
 struct stretch {
-	size_t meanwhile, longest; /* accesses while another thread had the line; in the neighbouring stretches */
+	size_t meanwhile, longest; /* accesses while another thread had the line; the longest of the neighbouring stretches */
 };
 
 /* How one thread uses the current line. */

@@ -283,7 +283,7 @@ TEST(accesses_across_lines)
 	static const struct {
 		int line;
 		uint64_t address, physical;
-		uint32_t size, lines; /* lines: from that of the other thread */
+		uint32_t size, lines; /* lines: not counting that of the other thread */
 		size_t shared;
 	} rows[] = {
 		{ __LINE__, 0x1000 + 60, 0, 8, 1, 1 },	      { __LINE__, 0x1000 + 56, 0, 8, 1, 0 },

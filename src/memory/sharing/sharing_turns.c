@@ -261,7 +261,8 @@ void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct shar
 	uint64_t turns;
 	size_t m = common_time(s, &h, n, l);
 
-	if (!m || sharing_expected(s, h, m) < 2) /* the thread that stores may do so before or after */
+	/* The thread that stores may do so before or after */
+	if (!m || sharing_expected(s, h, m) < 2)
 		return;
 	l->steady = steadiness(s, h, m, l);
 	if (l->steady < 0.75)
