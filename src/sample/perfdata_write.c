@@ -45,7 +45,8 @@ struct perfdata_writer {
 	struct deflate *deflate;
 	int broken; /* why the compressed stream ends here: later data could not be decompressed without the missing data */
 	uint64_t raw, packed; /* bytes before and after compression */
-	struct section *aux;  /* offsets of the AUXTRACE records, and their sizes without the data */
+	/* Offsets of the AUXTRACE records, and their sizes without the data */
+	struct section *aux;
 	size_t n_aux, aux_room;
 	struct tare_error no_fields;
 	unsigned char piece[PIECE_ROOM];

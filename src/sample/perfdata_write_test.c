@@ -200,7 +200,8 @@ TEST(without_its_end_it_is_whole_up_to_the_last_round)
 	check_samples(r, 500);
 	perfdata_close(r);
 
-	begin(&m, 0, path); /* killed before the first round: the previous recording keeps the name */
+	/* Killed before the first round: the previous recording keeps the name */
+	begin(&m, 0, path);
 	snprintf(part, sizeof(part), "%s.part", path);
 	r = reopen(part);
 	CHECK(perfdata_file(r)->unfinished);

@@ -33,7 +33,7 @@ struct recording {
 	struct encoding tracker;
 	struct sampled *event;
 	size_t n;
-	size_t cpus_per_task; /* the tasks that events were opened on; 0: no task is followed */
+	size_t cpus_per_task; /* CPUs that a task's events were opened on; 0: no task is followed */
 	bool tracked_apart; /* event[0] is the tracker */
 	struct id_slot *slot;
 	size_t slots; /* a power of two */
@@ -520,7 +520,7 @@ static int end(struct recording *r, bool broke_off)
 		if (ret == 0 && t->total.lost && r->event[i].n_ids)
 			ret = put_lost(r, &r->event[i], t->total.lost);
 	}
-	if (all_known && known > r->out->lost) /* the events after which nothing could be written */
+	if (all_known && known > r->out->lost) /* also losses after which no record reported them */
 		r->out->lost = known;
 	return ret;
 }

@@ -46,7 +46,7 @@ struct sample_tally {
 	char name[160];
 	bool member; /* read when its leader overflows; has no samples of its own */
 	uint64_t samples, period_sum; /* samples passed to the sink; sum of their periods */
-	uint64_t period; /* exact engine: number of this event; 0: it is read */
+	uint64_t period; /* exact engine: of this event; 0: it is read */
 	struct sampler_total total;   /* counted during the recording */
 	bool total_unknown; /* some threads did not report it */
 	bool clock;   /* a clock: its count is the ns that samples should represent */
@@ -76,12 +76,14 @@ struct sample_outcome {
 	bool began;		/* the command ran, or the tasks were sampled: there is a recording */
 	bool kernel_left_out;	/* this user may not sample the kernel */
 	bool kernel_unplaced;	/* the kernel was sampled, but its addresses are hidden */
-	bool children_left_out; /* group members are read, which this kernel cannot do in children */
+	/* Group members are read, which this kernel cannot do in children */
+	bool children_left_out;
 	bool groups_of_children; /* read in each sample (:S), starting at 0 in every thread */
 	int exec_code;		/* errno of an exec that failed, else 0 */
 	int by_signal;
 	bool timed_out, has_status;
-	bool never_began; /* by a signal before its first instruction, as reported by the exact engine */
+	/* By a signal before its first instruction, as reported by the exact engine */
+	bool never_began;
 	struct exact_partial partial; /* with `uncounted`: the missing processes; n is 0 if the list is unreliable */
 	char uncounted[200]; /* parts of the command that the exact engine did not see, and why; "": none */
 	struct exact_places places; /* from the exact engine; 0 events: not known */

@@ -38,7 +38,7 @@ struct exact_recording {
 	struct {
 		bool known, ended;
 		uint32_t serial;
-		double *moved; /* by event: the sum of its samples' periods */
+		double *moved; /* by event: the events that its samples represent */
 	} *thread; /* indexed by `born` */
 	size_t threads;
 	uint64_t newest, newest_at_round, passed_on; /* ns: of all records; at the last round; at the round before */

@@ -7,7 +7,7 @@
 
 struct sample_room {
 	uint64_t rate_most; /* samples of an event per second on one CPU before the kernel throttles it; 0: not known */
-	size_t least, most; /* maximum size of the buffer in bytes; powers of two */
+	size_t least, most; /* bounds of the buffer size in bytes; powers of two */
 };
 
 /*
