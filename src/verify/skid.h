@@ -21,7 +21,7 @@ struct skid {
 };
 
 enum skid_shape {
-	SKID_TOO_FEW,	/* samples needed for a verdict */
+	SKID_TOO_FEW,	/* too few samples for a verdict */
 	SKID_EXACT,	/* at the cause itself */
 	SKID_NEXT,	/* at the instruction after it */
 	SKID_CONSTANT,	/* at one other instruction, always the same */

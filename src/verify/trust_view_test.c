@@ -67,7 +67,7 @@ TEST(json)
 	text_free(&j.out);
 }
 
-/* "always 0", and then it counts. */
+/* Found dead by tare verify ("0, whatever was done"), and then it counts. */
 TEST(a_dead_event_that_counts)
 {
 	static const struct verdict dead = { .result = { .verdict = VERIFY_DEAD, .as = WORK_UNKNOWN } };

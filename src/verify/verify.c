@@ -13,7 +13,7 @@ const char *const verify_names[VERIFY_VERDICTS] = {
 };
 
 enum {
-	PER_NS_MOST = 100,	/* events per second: no processor does more */
+	PER_NS_MOST = 100,	/* events per ns: no processor does more */
 	PER_INTERRUPT_MOST = 4,
 	BACKWARDS = 60,		/* bits: a count this large has become negative */
 	LONG = 10000,		/* expected: from here on a factor is visible */

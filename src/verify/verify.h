@@ -36,16 +36,17 @@ struct verify_result {
 	enum verify_verdict verdict;
 	int64_t fixed;	      /* overcount of each reading */
 	int64_t per_fault, per_syscall;
-	uint32_t kinds;	      /* kinds of work for which it is wrong, a bit each (verify/workshop.h) */
+	/* Kinds of work for which it is wrong, a bit each (verify/workshop.h) */
+	uint32_t kinds;
 	double per_turn;      /* average overcount there */
 	unsigned per_interrupt; /* maximum */
-	uint64_t interrupts;  /* that occurred during the work */
+	uint64_t interrupts;  /* that could be observed during the work */
 	uint64_t over;	      /* total overcount because of them */
 	uint64_t spread;      /* of the rest, largest minus smallest */
 	double factor;	      /* counted / expected */
 	double share;	      /* fraction of the time on a counter */
 	size_t samples;
-	bool idle; /* untested because none of the work causes it */
+	bool idle; /* untested because no kind of work causes it */
 	int as;		      /* for an unknown event, the enum work_class that it was found to count; else WORK_UNKNOWN */
 };
 

@@ -12,7 +12,7 @@ struct launch_runs {
 	unsigned runs;
 	uint64_t min, median, max; /* instructions */
 	unsigned different;	   /* counts of the runs */
-	bool output_differs;	   /* index of the first one in report.all, or within it */
+	bool output_differs;	   /* from that of the first run of report.all, or among these runs */
 	bool end_differs;	   /* likewise its exit status */
 };
 

@@ -76,7 +76,7 @@ void verify_expect(struct verify_sample *s, size_t n, int class)
 	}
 }
 
-/* So many iterations, or new pages and then the same ones again. */
+/* `turns` iterations, or new pages and then the same ones again. */
 static int count_piece(struct tallying *t, unsigned kind, uint64_t turns, struct tare_error *err)
 {
 	struct verify_sample *s = &t->out[t->n], again = { 0 };
