@@ -37,14 +37,18 @@ int counted_place(struct raw *raw, const struct exact_places *p, struct tare_err
 
 /* ---- sums per group ---- */
 
-/* A group is a frame that is innermost in some stacks; group `frames` is all frames without a count together. */
+/*
+ * A group is a frame that is innermost in some stacks; group `frames` stands for all frames without
+ * a count.
+ */
 struct spreading {
 	const struct raw *raw;
 	const struct counted_names *names;
 	struct stacks *to;
 	size_t frames, events;
-	bool *by_samples;    /* per frame: no count of its own */
-	uint32_t *raw_frame; /* per frame: one that became it; SET_NONE: none was counted */
+	bool *by_samples;    /* per frame: it has no count */
+	/* per frame: a raw frame that became it; SET_NONE: none with a count */
+	uint32_t *raw_frame;
 	uint64_t *counted, *sampled, *passed, *given; /* per group and event */
 	uint32_t *event;     /* per column: its event; SET_NONE: none */
 	uint32_t *column;    /* per event */
@@ -103,7 +107,7 @@ static size_t group_of(const struct spreading *s, uint32_t frame)
 	return frame == SET_NONE || s->by_samples[frame] ? s->frames : frame;
 }
 
-/* A file may claim anything. */
+/* A file can contain any values. */
 static uint64_t plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -148,7 +152,10 @@ static void add_sampled(struct spreading *s)
 	}
 }
 
-/* The next share of the count of `cell`: `weight` out of the samples of `of`. All shares together give the whole count. */
+/*
+ * The next share of the count of `cell`: `weight` out of the samples of `of`. All shares add up to
+ * the whole count.
+ */
 static uint64_t part(struct spreading *s, size_t cell, size_t of, uint64_t weight)
 {
 	uint64_t before = s->given[cell];
@@ -200,7 +207,7 @@ static int spread(struct spreading *s)
 	return 0;
 }
 
-/* ---- what no sample is in ---- */
+/* ---- counts of code without samples ---- */
 
 static uint32_t task_of(struct spreading *s)
 {
@@ -215,7 +222,7 @@ static uint32_t task_of(struct spreading *s)
 	return s->task;
 }
 
-/* At the root: who called it is not known. */
+/* Added at the root: its caller is not known. */
 static uint32_t node_of(struct spreading *s, size_t group)
 {
 	const struct counted_names *n = s->names;
@@ -249,7 +256,7 @@ static int add_unsampled(struct spreading *s)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- main function ---- */
 
 static void note_columns(struct spreading *s, const uint64_t *samples, const uint64_t *amount)
 {

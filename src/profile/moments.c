@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting what does not fit into memory: runs that do are sorted each, then merged. */
+/* External sort: runs that fit into memory are sorted one by one, then merged. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "profile/moments.h"
 #include "base/file.h"
 
-enum { AHEAD = 256 }; /* of each run, while they are merged: 10 KiB */
+enum { AHEAD = 256 }; /* buffer of each run during the merge: 10 KiB */
 
 struct run {
 	struct moment *next;
-	size_t left;	 /* of those in memory, `next` included */
-	uint64_t at, to; /* of those in the file that were not read yet */
+	size_t left;	 /* of the moments in memory, including `next` */
+	uint64_t at, to; /* of the moments in the file that were not read yet */
 	struct moment *room;
-	const uint32_t *thread; /* of its moments */
+	const uint32_t *thread; /* of the run's moments */
 };
 
 static int fail_scratch(int code, struct tare_error *err)
@@ -66,7 +66,7 @@ int moments_add(struct moments *m, const struct moment *one, struct tare_error *
 	return 0;
 }
 
-/* Each run of the file through `change`, and what is held. */
+/* Calls `change` for each run in the file and for the moments in memory. */
 static int change_all(struct moments *m, int change(struct moment *one, size_t n, const void *with), const void *with,
 		      struct tare_error *err)
 {
@@ -141,7 +141,7 @@ static int sort(struct moment *one, size_t n, const void *with)
 
 /* ---- merging ---- */
 
-/* Of equal ones the run that was added before comes first. */
+/* Of equal moments, the one from the earlier run comes first. */
 static bool before(const struct run *a, const struct run *b)
 {
 	int by = order(a->next, b->next, a->thread);
@@ -163,7 +163,7 @@ static void sift(struct run **heap, size_t n, size_t at)
 	}
 }
 
-/* The run's next one is in memory; 0 when there is none any more. */
+/* Loads the run's next moment; 0 at the end of the run. */
 static int fill(struct moments *m, struct run *r, struct tare_error *err)
 {
 	int ret;

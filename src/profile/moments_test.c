@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples in any order of time and task: all come back, sorted, wherever they were kept. */
+/* Samples in any order of time and task all come back sorted, from memory and from the file. */
 #include <string.h>
 #include "profile/moments.h"
 #include "tap.h"
@@ -25,7 +25,7 @@ static int take(void *with, const struct moment *m)
 	return c->seen == c->stop_at ? -77 : 0;
 }
 
-/* `amount` is the place in which it was added. */
+/* `amount` is the index at which it was added. */
 static void fill(struct moments *m, size_t run, uint64_t n)
 {
 	uint32_t dice = 1;

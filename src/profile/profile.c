@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See profile.h. Code comes in blocks: straight runs of instructions at an offset in a file. A
- * block that lies in one function (or line) is added to it whole; of one that does not, the
- * instructions are told apart by decoding the file's bytes.
+ * See profile.h. Code comes in blocks: straight-line instructions at an offset in a file. A block
+ * within one function (or line) is added to it whole; for others the file's bytes are disassembled
+ * to find the instructions of each.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 enum { BLOCK_BYTES_MAX = 4096 };
 
-/* A file, kept over the runs. */
+/* A file, kept for all runs. */
 struct image {
 	char *path;
 	enum exact_module_kind kind;
@@ -32,7 +32,7 @@ struct image {
 struct profile {
 	struct profile_table table;
 	size_t room;
-	uint32_t *slot; /* rows by what they stand for; number + 1 */
+	uint32_t *slot; /* row by its key; number + 1 */
 	unsigned bits;
 	struct image **image;
 	size_t images;
@@ -151,7 +151,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-/* A file's name is the same pointer for all of a compilation unit's lines, but not over units. */
+/* A file's name is the same pointer for all lines of a compilation unit, but not across units. */
 static uint64_t hash_of(const struct profile_row *r)
 {
 	uint64_t h = mix(mix(0, r->start), r->line);
@@ -235,7 +235,7 @@ static int add_to_row(struct profile *p, const struct profile_row *like, int64_t
 
 /* ---- from code to rows ---- */
 
-/* The row of the instruction at `offset`, and the offset from which on it is another one. */
+/* The row of the instruction at `offset`, and the offset at which the next row begins. */
 static uint64_t row_at(const struct profile *p, const struct image *m, uint64_t offset,
 		       struct profile_row *out)
 {
@@ -285,7 +285,7 @@ static int add_code(struct profile *p, const struct image *m, const struct exact
 	return ret;
 }
 
-/* Room for one more run in every array that has one place per run. */
+/* Makes room for one more run in every array with one element per run. */
 static int begin_run(struct profile *p, struct tare_error *err)
 {
 	struct profile_table *t = &p->table;
@@ -361,7 +361,7 @@ static int choose_run(struct profile *p, struct tare_error *err)
 		order[i] = &p->total[i];
 	qsort(order, p->table.runs, sizeof(*order), by_total);
 	p->table.shown = (unsigned)(order[(p->table.runs - 1) / 2] - p->total);
-	/* The first of those that are equal. */
+	/* The first of equal ones. */
 	for (unsigned i = p->table.runs; i-- > 0;)
 		if (p->total[i] == p->total[p->table.shown])
 			p->table.shown = i;
@@ -412,10 +412,10 @@ const struct profile_table *profile_table(struct profile *p, struct tare_error *
 		t->varied += r->min != r->max;
 	}
 	qsort(t->row, t->n, sizeof(*t->row), by_weight);
-	/* Corrections may have left nothing of a row. */
+	/* Corrections may have reduced a row to nothing. */
 	while (t->n && t->row[t->n - 1].max == 0 && t->row[t->n - 1].min == 0)
 		free(t->row[--t->n].run);
-	return rehash(p, err) < 0 ? NULL : t; /* the rows have moved */
+	return rehash(p, err) < 0 ? NULL : t; /* the rows have been reallocated */
 }
 
 void profile_free(struct profile *p)

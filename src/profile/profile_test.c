@@ -10,7 +10,7 @@
 
 static char path[] = "/tmp/tare-profile-test-XXXXXX";
 
-/* The sample as a file, and what the engine would say of it. */
+/* The sample as a file, and the engine's output for it. */
 static struct exact_module sample_file(uint8_t fill)
 {
 	static uint8_t bytes[SAMPLE_SIZE];
@@ -111,7 +111,7 @@ TEST(bytes_that_do_not_decode_stay_together)
 {
 	struct profile *p = profile_new(PROFILE_FUNCTION, NULL);
 	struct exact_code code[] = {
-		{ 0x218, 3, 1, 16, 16 }, /* 0x06 is no instruction */
+		{ 0x218, 3, 1, 16, 16 }, /* 0x06 is not an instruction */
 		{ 0x200, 1, 1, 16, 16 },
 	};
 	const struct profile_table *t;
@@ -126,7 +126,7 @@ TEST(bytes_that_do_not_decode_stay_together)
 	profile_free(p);
 }
 
-/* What corrections leave nothing of is no row. */
+/* A row reduced to nothing by corrections is dropped. */
 TEST(nothing_is_no_row)
 {
 	struct profile *p = profile_new(PROFILE_FUNCTION, NULL);
@@ -144,7 +144,7 @@ TEST(nothing_is_no_row)
 	CHECK_EQ(t->n, 1);
 	CHECK_EQ(count_of(t, "beta"), 8);
 	CHECK_EQ(t->total, 8);
-	/* It may come back. */
+	/* It may return. */
 	CHECK_EQ(add(p, (struct exact_module){ EXACT_MEMORY, false, 0, 0, 0, (char[]){ "[heap]" } },
 		     code, 1, 0),
 		 0);
@@ -154,7 +154,7 @@ TEST(nothing_is_no_row)
 	profile_free(p);
 }
 
-/* As many instructions as the engine saw, or the bytes are not the ones that ran. */
+/* The number of instructions must be the engine's, or the bytes are not those that ran. */
 TEST(another_number_of_instructions_is_not_split)
 {
 	struct profile *p = profile_new(PROFILE_FUNCTION, NULL);
@@ -186,7 +186,7 @@ TEST(the_run_with_the_median_total_is_shown)
 					     { 0x260, i == 3, 1, 4, 4 } };
 
 		CHECK_EQ(add(p, file, code, ARRAY_SIZE(code), 0), 0);
-		t = profile_table(p, NULL); /* asking in between changes nothing */
+		t = profile_table(p, NULL); /* reading the result in between changes nothing */
 		CHECK_EQ(t->runs, i + 1);
 	}
 	unlink(path);

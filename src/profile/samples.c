@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading samples: records in order of time; mappings, forks and execs keep the address spaces as
- * they were at each sample; each sample's stack becomes numbers of frames (module and offset) and a
- * path in the tree of stacks. Names come after, in samples_name.c.
+ * Reads samples: records in order of time. Mappings, forks and execs maintain the address spaces as
+ * of each sample; each sample's stack becomes frame numbers (module and offset) and a path in the
+ * tree of stacks. Names are added later, in samples_name.c.
  *
- * A stack is the call chain that the kernel walked, or the one from the processor's branch records
- * (LBR), or is unwound from registers and stack (symbols/unwind.h). Callers are known by where they
- * return to; the call is the instruction before.
+ * A stack is the kernel's call chain, or that of the processor's branch records (LBR), or is
+ * unwound from registers and stack (symbols/unwind.h). Callers are recorded by return address; the
+ * call is the instruction before it.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -26,19 +26,20 @@
 #include "exact/exact_raw.h"
 
 enum {
-	FRAMES_MAX = 8192,	/* of one stack: a record has no room for more */
+	FRAMES_MAX = 8192,	/* the most in one stack: a record has no room for more */
 	UNWOUND_MAX = 512,
 	CACHE_BITS = 14,
 	/*
-	 * What is kept grows with the bytes that were read, so that a small file that unpacks to much (a hostile one) takes
-	 * little memory. An address of a stack is 8 bytes and a mapping 80 or more, and a recorder's own are packed 30 times
-	 * at most; a fork that maps something has the mappings of its parent for itself.
+	 * Limits grow with the bytes read, so that a small (hostile) file that decompresses to a
+	 * large one takes little memory. An address of a stack is 8 bytes and a mapping 80 or more,
+	 * and a real recorder's records compress 30 times at most; a fork that maps something gets
+	 * a copy of its parent's mappings.
 	 */
 	NODES_LEAST = 256 << 10, NODES_PER_BYTE = 8, NODES_MAX = 64 << 20,
 	MAPS_LEAST = 256 << 10, MAPS_PER_BYTE = 4, MAPS_MAX = 16 << 20,
 };
 
-/* Marks of context in a call chain. Source: linux/perf_event.h, enum perf_callchain_context. */
+/* Context markers in a call chain. Source: linux/perf_event.h, enum perf_callchain_context. */
 enum context { CONTEXT_KERNEL = 128, CONTEXT_USER = 512, CONTEXT_USER_DEFERRED = 640,
 	       CONTEXT_GUEST = 2048, CONTEXT_GUEST_KERNEL = 2176, CONTEXT_GUEST_USER = 2560 };
 
@@ -47,12 +48,12 @@ enum context { CONTEXT_KERNEL = 128, CONTEXT_USER = 512, CONTEXT_USER_DEFERRED =
 #define ATTR_NO_USER_CHAIN (1ull << 22) /* exclude_callchain_user */
 
 struct thread {
-	uint32_t pid, tid, comm, task; /* task SET_NONE: not made yet */
-	uint32_t again; /* threads that had these numbers before */
-	bool sampled; /* this one has samples */
+	uint32_t pid, tid, comm, task; /* task SET_NONE: not added yet */
+	uint32_t again; /* number of earlier threads with the same pid and tid */
+	bool sampled; /* it has samples */
 };
 
-/* The last value of a counter that is read in samples. */
+/* The last value of a counter that is read with samples. */
 struct counter {
 	uint64_t id;
 	uint32_t tid, zero;
@@ -72,21 +73,21 @@ struct reader {
 	struct spaces spaces;
 	struct set mains; /* by process: struct main_of */
 	struct set threads, counters, comms;
-	uint32_t last_thread; /* that was asked for; the next sample is often of the same */
+	uint32_t last_thread; /* the last lookup; the next sample often has the same key */
 	struct cached cache[1 << CACHE_BITS];
 	struct chains chains;
 	struct traced traced;
-	uint32_t trace; /* of the sample that is being counted */
+	uint32_t trace; /* of the current sample */
 	uint32_t kernel_module, unknown_module, unknown_guest;
 	struct unwinder *unwinder;
-	bool no_unwinder, crowded; /* crowded: of this stack not all was kept */
+	bool no_unwinder, crowded; /* crowded: this stack was shortened */
 	struct tare_error *err;
-	uint64_t read; /* how far the reading has come in the file */
+	uint64_t read; /* reading position in the file */
 
-	/* the stack that is being put together, the innermost frame first */
+	/* the current stack, the innermost frame first */
 	uint32_t frame[FRAMES_MAX];
 	unsigned n;
-	/* the one before, from the root: the front of the next is often the same */
+	/* the previous stack, from the root: the next often begins the same */
 	uint32_t last_frame[FRAMES_MAX], last_node[FRAMES_MAX];
 	unsigned last_n;
 };
@@ -96,7 +97,7 @@ static int nomem(struct reader *r)
 	return tare_fail_nomem(r->err);
 }
 
-/* How many of something may be kept by now. */
+/* The present limit on the number of items. */
 static uint32_t in_proportion(const struct reader *r, uint32_t least, uint32_t per_byte, uint32_t max)
 {
 	return r->read < (max - least) / per_byte ? least + per_byte * (uint32_t)r->read : max;
@@ -120,7 +121,7 @@ static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 	thread = (struct thread *)r->threads.item + at;
 	if (!fresh)
 		return thread;
-	if (tid != pid) { /* a thread begins with its process's name */
+	if (tid != pid) { /* a thread inherits its process's name */
 		struct thread key = { pid, pid, 0, 0, 0, false };
 		uint32_t leader = set_find(&r->threads, &key, sizeof(key), 8);
 
@@ -136,9 +137,10 @@ static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 
 /*
  * ---- the program of a process ----
- * The mapped file that has the name of the process, which is that of the program after an exec. Where no file has it (a script, a
- * process that renamed itself) the first mapped file that is no library. Libraries can come first: the exact engine records
- * a mapping when code in it is executed.
+ * The mapped file with the name of the process, which is that of the program after an exec. If
+ * there is none (a script, a process that renamed itself), the first mapped file that is not a
+ * library. Libraries can come first: the exact engine records a mapping when code in it is
+ * executed.
  */
 
 enum { COMM_MAX = 15 };
@@ -197,7 +199,7 @@ static void fork_main(struct reader *r, uint32_t child, uint32_t parent)
 		m->module = module;
 }
 
-/* Of the process with the most samples that has one. */
+/* That of the process with the most samples that has one. */
 static uint32_t main_module(struct reader *r)
 {
 	size_t rows, n;
@@ -230,7 +232,7 @@ static int name_thread(struct reader *r, uint32_t pid, uint32_t tid, uint32_t co
 	return 0;
 }
 
-/* A name of some thread: its number. */
+/* The number of a thread's name. */
 static uint32_t note_comm(struct reader *r, const char *comm)
 {
 	uint32_t word = stacks_add_name(r->raw->stacks, comm);
@@ -255,7 +257,7 @@ static int take_fork(struct reader *r, const struct perfdata_record *rec)
 
 	if (!t)
 		return nomem(r);
-	if (t->sampled) { /* the numbers of one that has ended, used again */
+	if (t->sampled) { /* pid and tid of an ended thread, reused */
 		t->again++;
 		t->sampled = false;
 		t->task = SET_NONE;
@@ -299,13 +301,13 @@ static void push_mark(struct reader *r, const char *words)
 	push(r, stacks_add_frame(r->raw->stacks, &f));
 }
 
-/* How many different pieces of stacks, and addresses, are kept. */
+/* The limits on the number of tree nodes and addresses. */
 static uint32_t most_kept(const struct reader *r)
 {
 	return r->opts->nodes_max ? r->opts->nodes_max : in_proportion(r, NODES_LEAST, NODES_PER_BYTE, NODES_MAX);
 }
 
-/* Its number; that of a mark when there are too many different ones. */
+/* The frame's number; that of a marker when there are too many frames. */
 static uint32_t frame_of(struct reader *r, const struct stacks_frame *f)
 {
 	struct stacks *st = r->raw->stacks;
@@ -322,7 +324,7 @@ static uint32_t frame_of(struct reader *r, const struct stacks_frame *f)
 	return stacks_add_frame(st, &mark);
 }
 
-/* A frame at an address; of callers the address of the call. */
+/* Adds a frame at an address; for callers, at the address of the call. */
 static void push_address(struct reader *r, uint64_t address, enum context in,
 			 const struct maps *user)
 {
@@ -362,11 +364,12 @@ static enum context context_of_mode(unsigned misc)
 }
 
 /*
- * The callers of a recorded call chain, after the sample's own address, which push_stack() has put down (`leaf`). The
- * chain's first address of the same context stands for that one and is left out. The two may differ: precise hardware
- * gives the address of the event, and the chain is walked a little later, perhaps in the kernel's handler already, which
- * is no part of the stack then; and a chain may have no kernel part (exclude_callchain_kernel). Returns whether the chain
- * has an address that belongs to the stack. With `branches` the user part comes from the branch records.
+ * Adds the callers of a recorded call chain after the sample's own address, which push_stack() has
+ * added (`leaf`). The chain's first address in the same context is that of the leaf and is skipped.
+ * The two may differ: precise hardware gives the address of the event, but the chain is walked a
+ * little later, perhaps already in the kernel's handler, which is then not part of the stack; and a
+ * chain may have no kernel part (exclude_callchain_kernel). Returns whether the chain has an
+ * address that belongs to the stack. With `branches` the user part comes from the branch records.
  */
 static bool push_chain(struct reader *r, const struct perfdata_record *rec, const struct maps *user, bool branches)
 {
@@ -435,7 +438,10 @@ static void push_unwound(struct reader *r, const struct perfdata_record *rec,
 	if (!r->unwinder)
 		return;
 	n = unwind(r->unwinder, user, &rec->sample, at, UNWOUND_MAX, &whole);
-	/* The innermost is where user code was: the sample's own address is there already, unless it is the kernel's. */
+	/*
+	 * The innermost entry is the interrupted user code: the sample's own address is on the
+	 * stack already, unless it is in the kernel.
+	 */
 	for (unsigned i = r->n && context_of_mode(rec->misc) == CONTEXT_USER; i < n; i++)
 		push_address(r, at[i], CONTEXT_USER, user);
 	if (n && !whole) {
@@ -445,7 +451,10 @@ static void push_unwound(struct reader *r, const struct perfdata_record *rec,
 	}
 }
 
-/* Does it end at a caller, in user code, where none is? Of a process whose mappings are not known nothing can be told. */
+/*
+ * Does the stack end at a caller in user code that is not mapped? Unknown for a process without
+ * recorded mappings.
+ */
 static void count_broken(struct reader *r, const struct perfdata_sample *s, const struct maps *user)
 {
 	uint64_t n = s->n_chain, at = n;
@@ -455,12 +464,14 @@ static void count_broken(struct reader *r, const struct perfdata_sample *s, cons
 	if (!user || n - at < 2 || !at || (enum context)(uint32_t)-s->chain[at - 1] != CONTEXT_USER)
 		return;
 	r->out->quality.chains++;
-	r->out->quality.broken += s->chain[n - 1] && !maps_find(user, s->chain[n - 1] - 1); /* 0: as an outermost frame may say */
+	/* 0: an outermost frame may have it */
+	r->out->quality.broken += s->chain[n - 1] && !maps_find(user, s->chain[n - 1] - 1);
 }
 
 /*
- * The innermost frame is the sample's own address, and callers follow it: a report has the same self counts with and
- * without them. Only a sample without an address takes the innermost frame of its stack.
+ * The innermost frame is the sample's own address, followed by its callers, so that self counts are
+ * the same with and without callers. Only a sample without an address uses the innermost frame of
+ * its stack.
  */
 static void push_stack(struct reader *r, const struct perfdata_record *rec)
 {
@@ -478,7 +489,7 @@ static void push_stack(struct reader *r, const struct perfdata_record *rec)
 			   attr->branch_sample_type & BRANCH_CALL_STACK && s->n_branches;
 		if (rec->has & PD_SAMPLE_CALLCHAIN) {
 			any = push_chain(r, rec, user, branches);
-			if (any && r->n >= max) { /* the kernel went no further */
+			if (any && r->n >= max) { /* the kernel stopped here */
 				r->out->quality.cut++;
 				push_mark(r, "[stack cut off]");
 			}
@@ -539,7 +550,7 @@ static uint32_t node_of(struct reader *r)
 	return node;
 }
 
-/* The node of a sample's stack, which is put together unless the same one was before. */
+/* The node of a sample's stack; the stack is built unless it is cached. */
 static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
 {
 	const struct perfdata_sample *s = &rec->sample;
@@ -551,7 +562,8 @@ static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
 	uint32_t node;
 
 	r->crowded = false;
-	if (rec->has & (PD_SAMPLE_BRANCH_STACK | PD_SAMPLE_STACK_USER)) { /* there the chain is not all of it */
+	/* then the chain is not the whole stack */
+	if (rec->has & (PD_SAMPLE_BRANCH_STACK | PD_SAMPLE_STACK_USER)) {
 		push_stack(r, rec);
 		return node_of(r);
 	}
@@ -583,7 +595,10 @@ static bool is_clock(const struct perfdata_attr *a)
 	return a->type == 1 && a->config <= 1; /* cpu-clock, task-clock */
 }
 
-/* That the kernel itself raises: one for each, where a PMU's interrupt comes late. */
+/*
+ * Software events that the kernel raises itself, once per event, while a PMU's interrupt comes
+ * late.
+ */
 static bool is_software(const struct perfdata_attr *a)
 {
 	enum { SOFTWARE = 1, TRACEPOINT = 2, BREAKPOINT = 5 };
@@ -596,7 +611,10 @@ static bool is_exact_by_name(const struct perfdata_event *ev)
 	return !strncmp(ev->name, "exact/", 6);
 }
 
-/* Whether it counts what taking samples costs. What a program itself did does not grow by it: page faults, its own instructions. */
+/*
+ * Does sampling itself add to this event's count? Not to what only the program causes: page faults,
+ * its own instructions.
+ */
 static bool is_raised(const struct perfdata_event *ev)
 {
 	enum { HARDWARE, INSTRUCTIONS = 1, BRANCHES = 4 };
@@ -664,11 +682,11 @@ static int count(struct reader *r, const struct perfdata_record *rec, uint32_t c
 	return ret;
 }
 
-/* How much a counter of a group has counted since it was read last; false for nothing. */
+/* How much a counter of a group has advanced since its last value; false if it has not. */
 static bool grown(struct reader *r, const struct perfdata_event *ev, uint32_t tid,
 		  struct perfdata_value v, uint64_t *by)
 {
-	/* An inherited counter counts for each thread by itself under one id. */
+	/* An inherited counter has a separate value per thread under one id. */
 	struct counter key = { v.id, ev->attr.flags & ATTR_INHERIT ? tid : 0, 0, 0 };
 	uint32_t at = set_add(&r->counters, &key, sizeof(key), 16, NULL);
 	struct counter *c;
@@ -686,14 +704,15 @@ static bool grown(struct reader *r, const struct perfdata_event *ev, uint32_t ti
 	return *by > 0;
 }
 
-/* Of a hardware event, without the bit that says the address is the event's own. */
+/* For a hardware event, ignoring the bit that says the address is exact. */
 static bool skids(const struct perfdata_record *rec)
 {
 	return !is_software(&rec->event->attr) && !(rec->misc & PD_MISC_14);
 }
 
 /*
- * A generic event that is not asked of hardware that is precise, and the address is the event's own all the same: only the exact engine's are so.
+ * A generic event without precise sampling whose addresses are exact all the same: only the exact
+ * engine has such events.
  */
 static void note_exact(struct stacks_asked *c, const struct perfdata_record *rec)
 {
@@ -705,7 +724,7 @@ static void note_exact(struct stacks_asked *c, const struct perfdata_record *rec
 	c->every = !(a->flags & PD_ATTR_FREQ) && a->period == 1;
 }
 
-/* Every member of the group, by what it counted since the sample before. */
+/* Counts every member of the group by its advance since the previous sample. */
 static int count_group(struct reader *r, const struct perfdata_record *rec, uint32_t node,
 		       uint32_t task)
 {
@@ -809,15 +828,17 @@ static int take(struct reader *r, const struct perfdata_record *rec)
 		return take_fork(r, rec);
 	case PD_RECORD_BUILD_ID:
 		return mapped_build_id(&r->raw->modules, rec, r->err);
-	case PD_RECORD_FEATURE: /* of a pipe: the host's name decides which files unwinding may use */
+	/* of a pipe: the host's name decides which files unwinding may use */
+	case PD_RECORD_FEATURE:
 		return mapped_build_ids(&r->raw->modules, r->file, r->err);
 	}
 	return 0;
 }
 
 /*
- * Whether a clock was asked for a period below 10 us: the kernel writes it into each sample, and makes none. Source: linux
- * kernel/events/core.c, perf_swevent_start_hrtimer().
+ * Was a clock asked for a period below 10 us? The kernel writes that period into each sample, but
+ * its timer never fires that often. Source: linux kernel/events/core.c,
+ * perf_swevent_start_hrtimer().
  */
 static bool short_clock(const struct perfdata *file)
 {
@@ -863,7 +884,7 @@ static int read_all(struct reader *r, const char *path)
 		if (taken == 0)
 			taken = check_kept(r, path);
 	}
-	if (taken == -EFBIG && r->err) { /* what stood before it is worth showing */
+	if (taken == -EFBIG && r->err) { /* the samples before the damage are worth showing */
 		damage = *r->err;
 		*r->err = (struct tare_error)TARE_ERROR_INIT;
 	} else if (taken < 0) {
@@ -879,14 +900,15 @@ static int read_all(struct reader *r, const char *path)
 	q->lost_samples = loss->lost_samples;
 	q->throttled = loss->throttled;
 	q->disordered = loss->disordered;
-	ret = mapped_build_ids(&r->raw->modules, r->file, r->err); /* in a pipe they come as records */
+	ret = mapped_build_ids(&r->raw->modules, r->file, r->err); /* in a pipe they are records */
 	for (uint32_t i = 0; i < r->raw->modules.key.n; i++)
 		if (!r->raw->modules.module[i].verified)
-			modules_close(&r->raw->modules, i); /* opened to unwind, before all build ids were known */
+			/* opened for unwinding, before all build ids were known */
+			modules_close(&r->raw->modules, i);
 	return ret;
 }
 
-/* What the file says of the exact engine's events. */
+/* What the file says about the exact engine's events. */
 static void note_totals(struct reader *r)
 {
 	const struct perfdata_features *f = perfdata_features(r->file);
@@ -901,9 +923,9 @@ static void note_totals(struct reader *r)
 	}
 }
 
-/* ---- what the exact engine counted ---- */
+/* ---- counts of the exact engine ---- */
 
-/* Why samples have to do; NULL: nothing keeps from it. */
+/* Why samples must be used; NULL: counts can be. */
 static const char *not_counted(const struct reader *r)
 {
 	const struct samples_options *o = r->opts;
@@ -943,7 +965,7 @@ static int use_counted(struct reader *r)
 
 		if (column_of(r, ev) == SET_NONE)
 			return nomem(r);
-		if (!has_samples) /* it would have been read with the first */
+		if (!has_samples) /* otherwise it would have been read with the first */
 			r->raw->stacks->column[column_of(r, ev)].read = i > 0 && ev->attr.sample_type & PD_SAMPLE_READ;
 	}
 	if (!c->why && !perfdata_event_at(r->file, p->events) && r->threads.n) {
@@ -957,7 +979,7 @@ static int use_counted(struct reader *r)
 	return 0;
 }
 
-/* Without a word of the samples, every lost record may have been one. */
+/* Without a number of lost samples, every lost record may have been one. */
 static void note_loss(struct samples *out)
 {
 	const struct samples_quality *q = &out->quality;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording of samples, read into a profile (profile/stacks.h): each sample's stack with names, by
- * what was mapped when it was taken. Samples are added up while they are read and each different
- * address is looked up once, so that memory grows with what is different, not with how many there
- * are.
+ * Reads a recording of samples into a profile (profile/stacks.h): each sample's stack with names,
+ * by the mappings at the time of the sample. Samples are added up while they are read and each
+ * distinct address is looked up once, so memory grows with the number of distinct stacks and
+ * addresses, not with the number of samples.
  */
 #ifndef PROFILE_SAMPLES_H
 #define PROFILE_SAMPLES_H
@@ -13,28 +13,29 @@
 #include "perfdata/perfdata.h"
 
 enum samples_detail {
-	SAMPLES_FUNCTION, /* frames that differ by function only */
-	SAMPLES_LINE,	  /* and by source line, where it is known */
+	SAMPLES_FUNCTION, /* frames differ by function only */
+	SAMPLES_LINE,	  /* and by source line, if known */
 	SAMPLES_ADDRESS,  /* and by address */
 };
 
-/* Which samples. Patterns as for fnmatch(3), NULL: any. */
+/* Which samples to use. Patterns as for fnmatch(3), NULL: any. */
 struct samples_filter {
 	const char *comm;
-	uint64_t from_ns, to_ns; /* of the recording's clock; 0, 0: all */
+	uint64_t from_ns, to_ns; /* by the recording's clock; 0, 0: all */
 	int64_t pid, tid, cpu;	 /* -1: any */
 };
 
 struct samples_options {
 	enum samples_detail detail;
-	bool lines;    /* look lines up; SAMPLES_LINE does */
-	bool offsets;  /* code without a name in a file is a function of its own, named file+address */
-	bool inlined;  /* functions that were inlined are frames of their own */
+	bool lines;    /* look up lines; implied by SAMPLES_LINE */
+	bool offsets;  /* code in a file without a name is its own function, named file+address */
+	bool inlined;  /* inlined functions get frames of their own */
 	bool flat;     /* without callers */
 	bool moments;  /* keep each sample's time */
 	/*
-	 * What the exact engine counted at each instruction, where the recording has it, in place of what samples stand for. Not with a
-	 * filter, moments or tracepoints' fields. `apart`: rows will be by command or thread, which is known of samples alone.
+	 * Use the exact engine's counts per instruction, if the recording has them, instead of the
+	 * amounts of samples. Not with a filter, moments or fields of tracepoints. `apart`: rows
+	 * will be split by command or thread, which only samples know.
 	 */
 	bool counted, comms_apart, threads_apart;
 	struct samples_filter filter;
@@ -43,57 +44,78 @@ struct samples_options {
 	bool trace_if_any; /* a recording without them is no error */
 	const char *symfs, *kallsyms, *home; /* struct modules_options */
 	bool force_names;
-	uint32_t nodes_max; /* different pieces of stacks to keep, and different addresses; 0: 256 Ki and 8 for each byte read, up to 64 M (1 GiB) */
+	/*
+	 * limit on tree nodes and on distinct addresses; 0: 256 Ki plus 8 for each byte read, up to
+	 * 64 M (1 GiB)
+	 */
+	uint32_t nodes_max;
 };
 
 #define SAMPLES_ALL { .pid = -1, .tid = -1, .cpu = -1 }
 
-/* Code of one module that has no names, and why. */
+/* A module whose code has no names, and the reason. */
 struct samples_unnamed {
 	char *module, *why, *remedy;
-	uint64_t samples; /* that were taken there */
-	bool doubted; /* there is a file of that name, and nothing shows that it is the one that ran */
+	uint64_t samples; /* samples in its code */
+	/* a file of that name exists, but nothing proves that it is the one that ran */
+	bool doubted;
 };
 
-/* A file that is used without a build id of the recording. */
+/* A file that is used although the recording has no build id for it. */
 struct samples_by_name {
 	char *module;
-	bool kernel; /* it is the running one's, of which release, machine and place are the recording's */
-	bool same_inode; /* it has the inode of what ran, and was not changed since; else host and path, or the user, vouch for it */
-	bool newer; /* than the recording, and forced: what ran was another file, or it was copied since */
-	bool other; /* what ran had another inode, and forced: the file was replaced since, or this is another machine */
+	/* the running kernel, with the release, machine and address of the recording's */
+	bool kernel;
+	/*
+	 * same inode as the file that ran, and not modified since; otherwise host and path, or the
+	 * user, vouch for it
+	 */
+	bool same_inode;
+	/* newer than the recording, and forced: another file ran, or it was copied since */
+	bool newer;
+	/*
+	 * another inode than the file that ran, and forced: it was replaced since, or this is
+	 * another machine
+	 */
+	bool other;
 };
 
 struct samples_quality {
 	uint64_t samples;      /* SAMPLE records */
-	uint64_t used;	       /* that passed the filter and are in the profile */
+	uint64_t used;	       /* passed the filter and are in the profile */
 	uint64_t undecodable, unattributed;
 	uint64_t lost;	       /* records that the kernel dropped, of any kind */
 	uint64_t lost_samples; /* samples among them, where the kernel says so */
-	bool broke_off;	       /* the recorder did not come to its end: what came last may be missing */
+	bool broke_off;	       /* the recording was cut short: its last records may be missing */
 	uint64_t throttled;    /* times an event was stopped because it came too often */
 	uint64_t disordered;
-	uint64_t cut;	       /* stacks that end before their outermost caller, as far as one can tell */
-	uint64_t cut_by_size;  /* ... of them where more of the stack would have had to be copied */
-	uint64_t chains;       /* recorded chains of callers that the kernel followed in user code */
-	uint64_t broken;       /* ... of them that end where no code was mapped: what was followed there was no frame pointer */
-	uint64_t unkept;       /* stacks that were not kept whole: nodes_max */
-	uint64_t deferred;     /* user stacks that were to follow and are not here */
-	uint64_t backwards;    /* counters of a group that were less than before */
+	uint64_t cut;	       /* stacks that probably end before their outermost caller */
+	uint64_t cut_by_size;  /* ... because too little of the stack was copied */
+	uint64_t chains;       /* recorded call chains that the kernel followed in user code */
+	/*
+	 * ... that end outside mapped code: the kernel followed a register that was no frame
+	 * pointer
+	 */
+	uint64_t broken;
+	uint64_t unkept;       /* stacks that were shortened: nodes_max */
+	uint64_t deferred;     /* deferred user stacks that never came */
+	uint64_t backwards;    /* group counters that went backwards */
 	uint64_t first_ns, last_ns;
-	bool with_stacks, weightless; /* weightless: amounts are samples, the file has no periods */
-	bool short_clock;      /* samples of a clock say that they stand for less time than the kernel can make them do */
+	/* weightless: amounts are numbers of samples, as the file has no periods */
+	bool with_stacks, weightless;
+	/* a clock's samples have periods shorter than the kernel can deliver */
+	bool short_clock;
 	bool unverified;       /* some modules have no build id in the recording */
-	char damage[384];      /* what ended the reading early, or "" */
+	char damage[384];      /* the damage that stopped the reading, or "" */
 	char no_unwinding[384]; /* why recorded stacks were not unwound, or "" */
 };
 
 /* Are amounts exact counts? */
 struct samples_counted {
-	bool there;	/* the recording has the counts of each instruction */
-	bool used;	/* asked for, and amounts are counts */
-	const char *why; /* why not used, if there; NULL: not asked for */
-	size_t comms;	/* names that threads have had */
+	bool there;	/* the recording has counts per instruction */
+	bool used;	/* requested, and amounts are counts */
+	const char *why; /* reason for not using them, if there; NULL: not requested */
+	size_t comms;	/* names of threads */
 };
 
 struct samples {
@@ -104,19 +126,22 @@ struct samples {
 	size_t n_unnamed;
 	struct samples_by_name *by_name;
 	size_t n_by_name;
-	uint32_t *field; /* names of the tracepoints' fields that were asked for, as columns of a report */
+	uint32_t *field; /* names of the requested fields of tracepoints, as columns of a report */
 	size_t n_fields;
 	struct perfdata *file; /* its head and features */
-	struct modules *modules; /* with SAMPLES_ADDRESS: `code` of its frames are their numbers */
+	/* with SAMPLES_ADDRESS: `code` of a frame is an index into these */
+	struct modules *modules;
 };
 
-/* 0, or a negative errno when nothing can be said of it. Damage further on gives what came before
- * it. */
+/*
+ * Returns 0, or a negative errno if the file cannot be used at all. Damage later in the file ends
+ * the reading; the samples before it are kept.
+ */
 int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
 		 struct tare_error *err);
 void samples_free(struct samples *s);
 
-/* The module's row, or NULL: its build id is that of what ran. */
+/* The module's row, or NULL if its build id matches what ran. */
 const struct samples_by_name *samples_by_name(const struct samples *s, const char *module);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for the frames of a profile. Frames are looked up module by module in the order of their
- * addresses, each once; a module's symbols are freed before the next one's are read. Then the tree is
- * built again with the names: frames that are alike become one.
+ * Names for the frames of a profile. Frames are looked up once each, module by module in the order
+ * of their addresses; a module's symbols are freed before the next one's are read. Then the tree is
+ * rebuilt with the names, which merges equal frames.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -22,7 +22,10 @@ struct naming {
 	size_t n;
 	uint64_t *leaf_samples; /* per frame without a name */
 
-	/* What each frame becomes: a run of numbers in `made`, the outermost first. */
+	/*
+	 * The frames that each raw frame becomes: a range of indices in `made`, the outermost
+	 * first.
+	 */
 	uint32_t *first, *count, *made;
 	size_t n_made, made_room;
 	struct tare_error *err;
@@ -52,7 +55,7 @@ static const char *shown_module(const struct module *of, const char *path)
 	}
 }
 
-/* The line of the instruction, and the functions that were inlined around it. */
+/* Looks up the line of the instruction, and the functions inlined around it. */
 static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
 			 struct stacks_frame *f)
 {
@@ -65,7 +68,7 @@ static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
 		file_word = stacks_add_name(t->to, file);
 	if (t->opts->inlined && of->symbols)
 		n = symbols_inlined(of->symbols, offset, in);
-	/* Each frame's line is that of the call of the one within. */
+	/* Each outer frame's line is the call site of the next inner one. */
 	for (unsigned i = n; i > 0; i--) {
 		if (t->opts->lines) {
 			f->file = in[i - 1].call_file ? stacks_add_name(t->to, in[i - 1].call_file) : 0;
@@ -82,8 +85,9 @@ static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
 }
 
 /*
- * Code without a symbol, as an export knows it: "libfoo.so+0x1234", of a file; `otherwise` of other code. The address is its
- * own, or, where call frame information tells where its function begins, the function's.
+ * The name of code without a symbol, in the form that exports use: "libfoo.so+0x1234" for a file;
+ * `otherwise` for other code. The address is its own, or the start of its function if call frame
+ * information has it.
  */
 static uint32_t name_of_unknown(struct naming *t, const struct module *of, const char *address, const char *otherwise)
 {
@@ -132,7 +136,7 @@ static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 	return make_inlined(t, of, raw->address, &f);
 }
 
-/* Mappings may be among the lost records: then it is not the program's fault that its code is nowhere. */
+/* Mappings may be among the lost records: then the program is not to blame for unmapped code. */
 static int blame_loss(struct naming *t, struct samples_unnamed *row)
 {
 	const struct samples_quality *q = &t->out->quality;
@@ -152,7 +156,7 @@ static int blame_loss(struct naming *t, struct samples_unnamed *row)
 	return row->why && row->remedy ? 0 : tare_fail_nomem(t->err);
 }
 
-/* Samples whose innermost frame has no name, for the module's row. */
+/* Adds the samples with an unnamed innermost frame to the module's row. */
 static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 {
 	const struct module *why = modules_why(&t->raw->modules, module);
@@ -171,7 +175,7 @@ static int add_unnamed(struct naming *t, uint32_t module, uint64_t samples)
 	return why->kind == MODULE_UNKNOWN ? blame_loss(t, row) : 0;
 }
 
-/* Used although the recording has no build id of it. */
+/* Used although the recording has no build id for it. */
 static int add_by_name(struct naming *t, const struct module *of)
 {
 	struct samples *out = t->out;
@@ -208,12 +212,12 @@ static void count_leaves(struct naming *t)
 	const struct stacks_node *node = stacks_nodes(t->raw->stacks, &nodes);
 
 	for (size_t i = 0; i < rows; i++)
-		/* What was read along with another event's sample is no sample of its own. */
+		/* Values read along with another event's sample are not samples of their own. */
 		if (node[row[i].node].frame != SET_NONE && !t->raw->stacks->column[row[i].column].read)
 			t->leaf_samples[node[row[i].node].frame] += row[i].samples;
 }
 
-/* Its largest executable segment: a linker makes one. */
+/* Its largest executable segment: linkers usually make one. */
 static void place_module(struct naming *t, const struct module *of, uint32_t number)
 {
 	const struct elf_segment *code = NULL;
@@ -276,7 +280,7 @@ static int name_frames(struct naming *t, const uint32_t *order)
 	return ret;
 }
 
-/* The same tree with the new frames. A parent comes before its children. */
+/* Rebuilds the tree with the new frames. A parent comes before its children. */
 static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint32_t *column_now)
 {
 	size_t n, rows, tasks;
@@ -286,7 +290,7 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 	struct stacks *from = t->raw->stacks;
 	int ret = 0;
 
-	/* In the file's order of events: that of the first samples is chance. */
+	/* In the file's order of events: the order of their first samples is random. */
 	for (size_t i = 0; i < t->raw->n_columns; i++) {
 		uint32_t c = t->raw->column[i], now;
 
@@ -323,7 +327,8 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 		if (task_now[i] == SET_NONE)
 			return tare_fail_nomem(t->err);
 	}
-	for (size_t i = 1; i < from->trace_set.n; i++) { /* what differs there differs here: the numbers stay */
+	/* distinct traces remain distinct: their numbers stay */
+	for (size_t i = 1; i < from->trace_set.n; i++) {
 		struct stacks_trace now = ((const struct stacks_trace *)from->trace_set.item)[i];
 
 		now.name = stacks_add_name(t->to, stacks_name(from, now.name));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What reading samples and naming their frames share. */
+/* Shared by reading samples and naming their frames. */
 #ifndef PROFILE_SAMPLES_PRIVATE_H
 #define PROFILE_SAMPLES_PRIVATE_H
 
@@ -9,22 +9,25 @@
 
 /*
  * Frames before they have names: `module` is a module's number, `address` the offset in it; a
- * STACKS_MARK has its name in `function`.
+ * STACKS_MARK already has its name in `function`.
  */
 struct raw {
 	struct stacks *stacks;
 	struct modules modules;
-	uint32_t *column; /* by the event's index in the file; SET_NONE: no sample had it */
+	uint32_t *column; /* by the event's index in the file; SET_NONE: no sample of it */
 	size_t n_columns;
-	/* With samples_options.counted: what the exact engine counted, and the frame and the module of each instruction of it. */
-	const struct exact_places *places; /* NULL: none, or not to be used */
+	/*
+	 * With samples_options.counted: the exact engine's counts, and the frame and module of each
+	 * of their instructions.
+	 */
+	const struct exact_places *places; /* NULL: none, or not usable */
 	uint32_t *place_frame, *place_module;
-	struct stacks_task alone; /* the one that was first */
-	size_t comms;		  /* names that threads have had */
+	struct stacks_task alone; /* the first one */
+	size_t comms;		  /* names of threads */
 	uint32_t main; /* module: the program with the most samples; SET_NONE: not known */
 };
 
-/* A profile with names from one without. */
+/* Makes a profile with names from one without. */
 int samples_name(struct samples *out, struct raw *raw, const struct samples_options *opts,
 		 struct tare_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small recordings, made here: which code a sample is in as mappings change, what is its stack, and
- * what it counts. None of the files exists, so that frames are known by module and address.
+ * Small recordings made by the test: the code that a sample belongs to as mappings change, its
+ * stack, and its amount. None of the files exists, so frames are known by module and address.
  */
 #include "profile/samples.h"
 #include "base/text.h"
@@ -24,7 +24,8 @@ static const struct perfdata_attr plain_attr = {
 	.type = 0,
 	.size = 64,
 	.period = 7,
-	.sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_CPU, /* without times: as they stand */
+	/* without times: in the order of the file */
+	.sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_CPU,
 };
 
 static const struct perfdata_attr timed_attr = {
@@ -70,7 +71,7 @@ static void sample(uint32_t pid, uint32_t tid, uint64_t ip, uint16_t misc)
 	end_record(&m);
 }
 
-/* One word behind the thread: 5, the time or the CPU. */
+/* One word after the thread: 5, the time or the CPU. */
 static void chain(uint16_t misc, uint64_t ip, const uint64_t *at, size_t n)
 {
 	begin_record(&m, PD_RECORD_SAMPLE, misc);
@@ -101,7 +102,7 @@ static void put_stack(struct text *t, uint32_t node)
 			 stacks_name(s.stacks, f->module), (unsigned long long)f->address);
 }
 
-/* Every row as "comm/tid stack samples*amount", separated by "; ", in the order they came. */
+/* Every row as "comm/tid stack samples*amount", separated by "; ", in order of appearance. */
 static const char *rows_with(const struct samples_options *opts)
 {
 	char path[] = "/tmp/tare-samples-XXXXXX";
@@ -270,9 +271,11 @@ TEST(callers_are_calls_and_the_innermost_is_itself)
 TEST(a_sample_is_where_its_address_says)
 {
 	two_modules();
-	/* Precise: the event was in user code, the chain was walked in the kernel that it led to. */
+	/*
+	 * Precise: the event was in user code, but the chain was walked in the kernel afterwards.
+	 */
 	CHAIN(USER, 0x1012, MARK_KERNEL, 0xffff0010, MARK_USER, 0x1010, 0x1020);
-	/* The kernel's part was not recorded. */
+	/* The kernel part was not recorded. */
 	CHAIN(KERNEL, 0xffff0010, MARK_USER, 0x1010, 0x1020);
 	/* No chain at all. */
 	chain(USER, 0x1012, NULL, 0);
@@ -296,11 +299,15 @@ TEST(a_stack_that_the_kernel_cut_off_says_so)
 	CHECK_EQ(s.quality.cut, 1u, "counted");
 }
 
-/* Code without frame pointers has something else in that register. The innermost frame is no caller. */
+/*
+ * Code without frame pointers uses that register for other values. The innermost frame is not a
+ * caller.
+ */
 TEST(a_chain_that_ends_where_no_code_is)
 {
 	two_modules();
-	for (int i = 0; i < 3; i++) /* each, though the stack is known after the first */
+	/* counted for each sample, even if the stack is known already */
+	for (int i = 0; i < 3; i++)
 		CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020, 0x7fff1234);
 	CHAIN(KERNEL, 0xffff0010, MARK_KERNEL, 0xffff0010, MARK_USER, 0x1010, 0x2001);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x2000); /* a call at the very end */
@@ -415,7 +422,9 @@ TEST(members_of_a_group_count_what_they_gained)
 	CHECK(!s.stacks->column[0].read && s.stacks->column[1].read, "who was sampled and who was read");
 }
 
-/* Whichever happens first: else a report of the same events sorts now by one, then by another. */
+/*
+ * Whichever comes first: otherwise reports of the same events would be sorted by different columns.
+ */
 TEST(columns_are_in_the_files_order)
 {
 	struct perfdata_attr a = { .type = 0, .size = 64, .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID };
@@ -423,7 +432,7 @@ TEST(columns_are_in_the_files_order)
 
 	begin(&a);
 	m.n = 16;
-	for (uint64_t i = 0; i < 3; i++) { /* the second has no sample */
+	for (uint64_t i = 0; i < 3; i++) { /* the second has no samples */
 		a.config = i;
 		put_event(&m, &a, 11 + i);
 	}
@@ -542,7 +551,7 @@ TEST(what_is_no_recording)
 	CHECK_STR(rows(), "cannot be read", "refused");
 	begin(&plain_attr);
 	sample(1, 1, 0x1, USER);
-	put64(&m, 0x9); /* a record of no size */
+	put64(&m, 0x9); /* a record of size 0 */
 	CHECK_STR(rows(), ":1/1 [unknown]+1 1*7", "what stands before the damage");
 	CHECK(s.quality.damage[0], "and the damage");
 }

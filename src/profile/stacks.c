@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "profile/stacks.h"
 
-/* What of an item tells it from others; behind it stands what is counted. */
+/* The part of each item that is its key, followed by the counts. */
 enum {
 	FRAME_KEY = sizeof(struct stacks_frame),
 	MODULE_KEY = offsetof(struct stacks_module, build_id),

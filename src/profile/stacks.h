@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile: how much of what was counted, at which stack of calls, in which thread. It is what
- * reading a recording gives (profile/samples.h) and what reports, flame graphs and exports take.
+ * A profile: the amounts of each event, by call stack and thread. It is the result of reading a
+ * recording (profile/samples.h) and the input of reports, flame graphs and exports.
  *
- * Everything is kept once and known by its number:
+ * Each item is stored once and referred to by its number:
  *
  *	names	 strings
- *	frames	 a function, with its file and line or its address where they were asked for
+ *	frames	 a function, with its file and line or its address if requested
  *	nodes	 a frame under a parent node: the tree of stacks. Node 0 is the root and has no frame.
- *		 A parent's number is less than its children's, so one walk backwards adds up totals.
- *	modules	 a module's name, and which build of it ran where the recording tells
+ *		 A parent's number is less than its children's, so one backward pass adds up totals.
+ *	modules	 a module's name, and its build if recorded
  *	tasks	 a thread under a command name
- *	columns	 what was counted
- *	traces	 the values of a tracepoint's fields, one under the other as nodes are; 0: none
- *	rows	 node, task, column, trace: how many samples ended there, and how much they stand for
- *	moments	 the samples one by one, where they were asked for
+ *	columns	 an event
+ *	traces	 the values of a tracepoint's fields, linked like nodes; 0: none
+ *	rows	 node, task, column, trace: the samples that ended there, and their amount
+ *	moments	 the samples one by one, if requested
  *
- * To read one, walk the arrays. To make one, begin with stacks_new() and add.
+ * To read a profile, walk the arrays. To build one, call stacks_new() and add.
  */
 #ifndef PROFILE_STACKS_H
 #define PROFILE_STACKS_H
@@ -30,95 +30,117 @@
 
 enum stacks_flags {
 	STACKS_KERNEL = 1,   /* else user code */
-	STACKS_INLINED = 2,  /* into the frame of its parent node */
-	STACKS_UNKNOWN = 4,  /* its function is not known: the name says so in brackets */
-	STACKS_MARK = 8,     /* no code: says that something is missing here, in brackets */
-	STACKS_GUEST = 16,   /* of a virtual machine */
-	STACKS_NAMELESS = 32 /* no symbol is there: the name is the function's address, by call frame information */
+	STACKS_INLINED = 2,  /* inlined into the frame of its parent node */
+	STACKS_UNKNOWN = 4,  /* function unknown: the name, in brackets, says so */
+	STACKS_MARK = 8,     /* no code: a placeholder, in brackets, for something missing */
+	STACKS_GUEST = 16,   /* of a guest (virtual machine) */
+	/* without a symbol: named by the function's start address, from call frame information */
+	STACKS_NAMELESS = 32
 };
 
 struct stacks_frame {
-	uint64_t address; /* as the module's file has it (ELF virtual address), of a JIT in memory; 0:
-			     not by address */
-	uint32_t function, module, file; /* names; file 0 where no line is known or asked for */
+	/* as in the module's file (ELF virtual address), of a JIT in memory; 0: not by address */
+	uint64_t address;
+	uint32_t function, module, file; /* names; file 0 if no line is known or requested */
 	uint32_t line;
 	uint32_t flags;
-	uint32_t code; /* by address: which of the recording's pieces of code (struct samples) */
+	uint32_t code; /* by address: index of the recording's module (struct samples) */
 };
 
 struct stacks_node {
-	uint32_t parent, frame; /* of the root both are SET_NONE */
+	uint32_t parent, frame; /* both SET_NONE for the root */
 };
 
 struct stacks_module {
-	uint32_t name, build_id; /* build_id: in hexadecimal; 0: not recorded, or several builds under that name */
-	/* The executable segment of its ELF file, in addresses of that file; size 0: not known, or several builds. */
+	/* build_id: in hexadecimal; 0: not recorded, or several builds of that name */
+	uint32_t name, build_id;
+	/*
+	 * The executable segment of its ELF file, in addresses of that file; size 0: not known, or
+	 * several builds.
+	 */
 	uint64_t address, size, offset;
-	uint64_t base; /* where its first segment begins; frames have addresses in the same space */
+	uint64_t base; /* start of its first segment, in the same addresses as frames */
 	uint32_t placed, zero; /* private */
 };
 
 struct stacks_task {
 	uint32_t pid, tid, comm;
-	uint32_t again; /* how many threads had this pid and tid before */
+	uint32_t again; /* how many earlier threads had this pid and tid */
 };
 
 enum stacks_trace_kind {
-	STACKS_TRACE_NUMBER, /* in decimal */
+	STACKS_TRACE_NUMBER, /* decimal */
 	STACKS_TRACE_TEXT,
-	STACKS_TRACE_HEX,    /* bytes, two digits each */
-	STACKS_TRACE_ABSENT, /* the value says why, in brackets */
+	STACKS_TRACE_HEX,    /* bytes as two hexadecimal digits each */
+	STACKS_TRACE_ABSENT, /* the value is missing: the text, in brackets, says why */
 };
 
 struct stacks_trace {
-	uint32_t parent, name, value, kind; /* name: of the field; the parent of the root is SET_NONE */
+	/* name: of the field; SET_NONE: the parent of the root */
+	uint32_t parent, name, value, kind;
 };
 
-enum { STACKS_TRACE_MOST = 1100 }; /* values of one trace */
+enum { STACKS_TRACE_MOST = 1100 }; /* most values of one trace */
 
 struct stacks_row {
 	uint32_t node, task, column, trace;
 	uint64_t samples;
-	uint64_t amount; /* events that they stand for; equal to `samples` where that is not known */
+	/* events that the samples represent; equal to `samples` if that is not known */
+	uint64_t amount;
 };
 
-/* How often samples were asked for. */
+/* The requested sampling period or rate. */
 struct stacks_asked {
-	uint64_t period, rate_hz; /* events between samples, samples a second; of a clock both; 0: not known */
-	bool costs;		  /* taking a sample adds to what is counted */
-	bool every;		  /* one of each event that the kernel, or the exact engine, saw */
-	bool repeats;		  /* by the exact engine: a program that repeats has the same samples */
-	bool by_code;		  /* by the exact engine: each sample adds the counts of the code at its address */
-	bool random;		  /* by the exact engine: one of every `period` events, at random */
+	/* events between samples, samples per second; a clock has both; 0: not known */
+	uint64_t period, rate_hz;
+	bool costs;		  /* taking a sample adds to the event's own count */
+	/* a sample for each event that the kernel, or the exact engine, saw */
+	bool every;
+	/* by the exact engine: a repeatable program has the same samples in each run */
+	bool repeats;
+	/* by the exact engine: each sample adds the counts of the code at its address */
+	bool by_code;
+	/* by the exact engine: one of every `period` events, chosen at random */
+	bool random;
 };
 
 struct stacks_column {
 	uint32_t name, unit; /* unit "" for plain counts, "ns" for clocks */
-	bool read;	     /* no samples of its own: its counter was read when another event's sample was taken */
-	bool skids;	     /* the address may lie some instructions behind the event */
+	/* no samples of its own: its counter was read with another event's samples */
+	bool read;
+	/* the address may be some instructions after the one that caused the event */
+	bool skids;
 	uint64_t samples, amount;
 	bool has_total;
-	uint64_t total; /* all that was counted, to the event; `amount` is what the samples stand for */
+	uint64_t total; /* the exact total; `amount` is estimated from samples */
 	struct stacks_asked asked;
 	double squares; /* sum of the squares of the samples' amounts */
-	bool counted;	/* by the exact engine, at each instruction: `amount` is the total, and of each frame but those `by_samples` its own */
-	uint64_t sampled; /* with it: what the samples stand for */
-	double lost;	/* share of the recording's samples that is missing in it: which ones, nobody knows */
+	/*
+	 * by the exact engine, per instruction: `amount` is the total, and each frame's own amount
+	 * is exact unless `by_samples`
+	 */
+	bool counted;
+	uint64_t sampled; /* if so: the estimate from samples */
+	/* share of the recording's samples that was lost in it; which ones is not known */
+	double lost;
 };
 
-/* Each event is a sample, and none is lost: no share is by chance. */
+/* Each event is a sample and none is lost: shares have no sampling error. */
 static inline bool stacks_census(const struct stacks_column *c)
 {
 	return c->asked.every && c->samples && c->samples == c->amount && c->lost <= 0;
 }
 
-/* The exact engine's at a fixed distance, each the same: a loop that is in step with them makes shares wrong by any amount. */
+/*
+ * The exact engine's samples at a fixed period: a loop in step with it can make shares arbitrarily
+ * wrong.
+ */
 static inline bool stacks_in_step(const struct stacks_column *c)
 {
 	return c->asked.repeats && !c->asked.random && c->asked.period > 1;
 }
 
-/* What its samples stand for, where `squares` belongs to it. */
+/* The amount by samples, to which `squares` belongs. */
 static inline uint64_t stacks_sampled(const struct stacks_column *c)
 {
 	return c->counted ? c->sampled : c->amount;
@@ -130,7 +152,11 @@ struct stacks {
 	struct stacks_column *column;
 	uint32_t columns;
 	struct moments moments;
-	bool *by_samples; /* where columns are counted: per frame, whether its own amounts are by samples all the same; else NULL */
+	/*
+	 * if columns are counted: per frame, whether its own amounts are by samples after all; else
+	 * NULL
+	 */
+	bool *by_samples;
 	uint32_t main; /* name: the module of the program with the most samples; 0: not known */
 };
 
@@ -163,24 +189,24 @@ static inline const char *stacks_name(const struct stacks *s, uint32_t number)
 	return words_at(&s->names, number);
 }
 
-/* The build of a module by its name, where it is the only one; else "". */
+/* The build of a module by its name, if it is the only one; else "". */
 const char *stacks_build_id(const struct stacks *s, uint32_t module);
-/* The module by its name; NULL: there is none. Valid until one is added. */
+/* The module by its name, or NULL. Valid until a module is added. */
 const struct stacks_module *stacks_module(const struct stacks *s, uint32_t name);
 
-/* With the root, and without columns. NULL when out of memory. */
+/* Has the root but no columns. NULL when out of memory. */
 struct stacks *stacks_new(struct tare_error *err);
 void stacks_free(struct stacks *s);
 
 /*
- * Each adds what is not there yet and returns its number, or SET_NONE when out of memory. Columns
- * are always new.
+ * Each adds the item unless it is there already and returns its number, or SET_NONE when out of
+ * memory. Columns are always new.
  */
 uint32_t stacks_add_name(struct stacks *s, const char *name);
 uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame);
-/* Which build of a module ran, "" where that is not known; to be called for each build of it. */
+/* Sets the build of a module that ran, "" if not known; call it for each build. */
 uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id);
-/* Where the file of the module that stacks_add_module() returned is loaded; to be called for each build of it. */
+/* Sets the load addresses of a module that stacks_add_module() returned; call it for each build. */
 void stacks_place_module(struct stacks *s, uint32_t number, uint64_t address, uint64_t size, uint64_t offset, uint64_t base);
 uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame);
 uint32_t stacks_add_task(struct stacks *s, uint32_t pid, uint32_t tid, uint32_t comm);
@@ -188,22 +214,26 @@ uint32_t stacks_add_task_of(struct stacks *s, const struct stacks_task *task);
 uint32_t stacks_add_trace(struct stacks *s, const struct stacks_trace *trace);
 uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit);
 
-/* The values of a trace in the order in which they were added; how many, STACKS_TRACE_MOST at most. */
+/*
+ * The values of a trace in the order they were added; returns their number, STACKS_TRACE_MOST at
+ * most.
+ */
 size_t stacks_trace_values(const struct stacks *s, uint32_t trace, const struct stacks_trace *value[STACKS_TRACE_MOST]);
 
 /*
- * Tasks of one thread are several where its name changed, as exec does: per task the number of its thread, in the order of their
- * first tasks, into `of` (as many as there are tasks). How many threads; SIZE_MAX when out of memory.
+ * A thread that changed its name, as exec does, has several tasks. Stores per task the number of
+ * its thread, in the order of the first tasks, into `of` (as long as the tasks). Returns the number
+ * of threads; SIZE_MAX when out of memory.
  */
 size_t stacks_threads(const struct stacks *s, uint32_t *of);
 
-/* Count samples at a stack. `squares`: the sum of the squares of their amounts. */
+/* Adds samples at a stack. `squares`: the sum of the squares of their amounts. */
 int stacks_count(struct stacks *s, const struct stacks_row *row, double squares,
 		 struct tare_error *err);
 
 /*
  * Per node the column's amounts that ended there, and those that ended there or below it (either
- * may be NULL): arrays of as many as there are nodes, the caller's to fill. task SET_NONE: of all.
+ * may be NULL): arrays as long as the nodes, owned by the caller. task SET_NONE: all tasks.
  */
 void stacks_sums(const struct stacks *s, uint32_t column, uint32_t task, uint64_t *self,
 		 uint64_t *total);

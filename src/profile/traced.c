@@ -5,7 +5,7 @@
 #include "profile/traced.h"
 #include "perfdata/tracing_fields.h"
 
-enum { ALL_IN_ONE = UINT32_MAX }; /* a pick of "trace" */
+enum { ALL_IN_ONE = UINT32_MAX }; /* a selection of "trace" */
 
 struct traced_pick {
 	uint32_t name,
@@ -39,7 +39,7 @@ static bool is(const char *key, const char *word)
 	return !strcmp(key, word);
 }
 
-/* "sched:sched_switch" and "sched_switch" name the event. */
+/* "sched:sched_switch" and "sched_switch" name the same event. */
 static bool names_event(const char *s, size_t n, const struct tracing_event *ev)
 {
 	const char *colon = strchr(ev->name, ':');
@@ -109,7 +109,7 @@ static struct traced_event *event_of(struct traced *t, const struct perfdata *fi
 	return &t->event[ev->index];
 }
 
-/* "prev_comm=sh prev_pid=7", as perf report --raw-trace has it. */
+/* "prev_comm=sh prev_pid=7", as in perf report --raw-trace. */
 static enum tracing_value all_in_one(struct text *out, const struct tracing_event *ev,
 				     const struct perfdata_record *rec, bool swap)
 {
@@ -204,7 +204,7 @@ static int add_column(struct columns *c, uint32_t word, struct tare_error *err)
 	return 0;
 }
 
-/* The names of the first fields of the file's tracepoints, for who misspelt one. */
+/* The first field names of the file's tracepoints, to help with a misspelt one. */
 static void hint_fields(const struct perfdata *file, const char *key, struct tare_error *err)
 {
 	enum { CLOSEST = 3 };

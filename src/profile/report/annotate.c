@@ -12,13 +12,13 @@
 
 enum { BYTES_MAX = 4 << 20, OTHERS_SHOWN = 4 };
 
-/* What was counted at code: [offset, offset + size) of a module, size 0 for one instruction. */
+/* The counts at [offset, offset + size) of a module; size 0: one instruction. */
 struct place {
 	uint32_t module, column;
 	uint64_t offset, samples;
 	int64_t amount;
 	uint16_t size;
-	bool by_samples; /* where others are counted */
+	bool by_samples; /* while others are counted */
 };
 
 struct making {
@@ -204,7 +204,7 @@ static int disassemble(struct making *m, const struct candidate *c, const uint8_
 	return ret;
 }
 
-/* Without instructions: the places that were counted. */
+/* Without disassembly: one row per address with counts. */
 static int list_places(struct making *m, const struct candidate *c)
 {
 	struct module *of = &m->modules->module[c->module];
@@ -240,7 +240,7 @@ static int by_place(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* The line that the byte at `address` is in; lines follow each other. */
+/* The line of the byte at `address`; each line extends to the next one. */
 static size_t line_at(const struct annotation *a, uint64_t address)
 {
 	size_t low = 0, high = a->lines;
@@ -277,7 +277,7 @@ static void count_places(struct making *m, const struct candidate *c)
 			continue;
 		at = line_at(a, from);
 		column->exact &= !p->by_samples;
-		if (p->size == 0) { /* a sample, or an instruction that was counted */
+		if (p->size == 0) { /* a sample, or an instruction with a count */
 			if (at == 0 || from >= a->line[at - 1].address + a->line[at - 1].size)
 				continue;
 			a->between += a->line[at - 1].address == from ? 0 : p->samples;
@@ -287,7 +287,7 @@ static void count_places(struct making *m, const struct candidate *c)
 			column->samples += p->samples;
 			continue;
 		}
-		/* Executions of each instruction that begins in it. */
+		/* Adds up the executions of each instruction that starts in it. */
 		if (at > 0 && a->line[at - 1].address == from)
 			at--;
 		for (; at < a->lines && a->line[at].address <= last; at++) {
@@ -404,7 +404,7 @@ static int take_samples(struct making *m, const struct samples *s)
 	return 0;
 }
 
-/* Perhaps the function is there, and only its name is not to be had. */
+/* The function may be in the profile without a name. */
 static int not_found(const struct samples *s, const struct annotate_options *o, struct tare_error *err)
 {
 	uint64_t samples = 0;
@@ -494,7 +494,7 @@ int annotate_exact(struct annotation *out, const struct exact_profile *p,
 	struct making m = { .out = out, .o = o, .modules = &modules, .err = err };
 	int ret;
 
-	modules.opts.force_names = true; /* is_unchanged() compares the files with what ran */
+	modules.opts.force_names = true; /* is_unchanged() compares the files with those that ran */
 	*out = (struct annotation){ 0 };
 	ret = take_executions(&m, p);
 	ret = ret < 0 ? tare_fail_nomem(err) : annotate(&m);

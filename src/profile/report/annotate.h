@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One function, instruction by instruction: what each one is, which source line it is of, and what was
- * counted there; from the samples of a recording, or from how often the exact engine saw each one executed.
+ * One function, instruction by instruction: the disassembly, source line and counts of each; from
+ * the samples of a recording, or from the exact engine's number of executions.
  */
 #ifndef PROFILE_REPORT_ANNOTATE_H
 #define PROFILE_REPORT_ANNOTATE_H
@@ -12,17 +12,17 @@
 
 struct annotate_column {
 	char *name, *unit;
-	bool exact;	  /* every execution was counted; else samples */
+	bool exact;	  /* every execution was counted; else by samples */
 	bool skids;
-	int64_t here, all; /* amounts in the function, and in everything */
+	int64_t here, all; /* amounts in the function, and in the whole profile */
 	uint64_t samples;  /* in the function */
 };
 
 struct annotate_line {
-	uint64_t address; /* as the file has it; of a JIT and the kernel in memory */
+	uint64_t address; /* as in the file; of a JIT and the kernel in memory */
 	uint8_t size, bytes[16];
-	char *text;	  /* "" where it could not be disassembled */
-	char *target;	  /* where a branch or call goes: "name" or "name+0x10"; NULL: not known */
+	char *text;	  /* "" if it could not be disassembled */
+	char *target;	  /* target of a branch or call: "name" or "name+0x10"; NULL: not known */
 	char *file;	  /* or NULL */
 	unsigned line;
 	int64_t *amount; /* per column */
@@ -39,20 +39,20 @@ struct annotation {
 	struct annotate_line *line; /* by address */
 	size_t lines;
 	char *no_code;	     /* why there are no instructions, or NULL */
-	char *others;	     /* other functions of that name with counts, in words, or NULL */
-	uint64_t between;    /* samples that were not at the first byte of an instruction */
-	size_t left_out;     /* bytes beyond what is shown of a huge function */
+	char *others;	     /* other functions of that name with counts, as a message, or NULL */
+	uint64_t between;    /* samples at an address inside an instruction */
+	size_t left_out;     /* bytes left out of a huge function */
 };
 
 struct annotate_options {
 	const char *function; /* a name, or a pattern for fnmatch(3) */
 	const char *module;   /* pattern or NULL */
-	uint32_t column;      /* the hottest of several functions is shown, by this */
+	uint32_t column;      /* the hottest of several functions is shown, by this column */
 	bool intel_syntax;
 	struct modules_options modules; /* for annotate_exact() */
 };
 
-/* s was read with SAMPLES_ADDRESS. -ENOENT when no sample is in such a function. */
+/* s was read with SAMPLES_ADDRESS. -ENOENT if no sample is in such a function. */
 int annotate_samples(struct annotation *out, struct samples *s, const struct annotate_options *o,
 		     struct tare_error *err);
 int annotate_exact(struct annotation *out, const struct exact_profile *p,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions in the order of their addresses, the counts of each event left of them, and the source
- * line above the first instruction of each run of one line.
+ * Instructions in the order of their addresses with the counts of each event on the left, and the
+ * source line above the first of the instructions that belong to it.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@ struct source {
 	char *text;
 	char **line;
 	size_t lines;
-	bool *put;  /* by line: it is in the document */
-	bool newer; /* than the program */
+	bool *put;  /* per line: it is in the document */
+	bool newer; /* newer than the program */
 	bool refused; /* see source_is_shown() */
 };
 
@@ -40,7 +40,7 @@ struct sources {
 	struct timespec program;
 };
 
-/* Where packages put sources that are there for everybody. */
+/* Where packages install sources that everybody may read. */
 static bool is_public(const char *path, const struct stat *st)
 {
 	static const char *const folders[] = { "/usr/src/", "/usr/include/", "/usr/lib/", "/usr/share/", "/usr/local/" };
@@ -55,8 +55,9 @@ static bool is_public(const char *path, const struct stat *st)
 }
 
 /*
- * A program names its source files itself, and may name any: "#line 1 "/etc/shadow"". Shown are those of the program's owner; if that
- * is the user who runs tare, or root, also those of that user; and root's that everybody may read, where packages put sources.
+ * A program names its source files itself, and may name any: "#line 1 "/etc/shadow"". Only these
+ * are shown: files of the program's owner; if that is the user who runs tare, or root, also files
+ * of that user; and root's world-readable files where packages install sources.
  */
 static bool source_is_shown(const struct annotate_shown *s, const char *path, const struct stat *st)
 {
@@ -99,7 +100,7 @@ static void cut(struct source *s)
 		s->line[s->lines++] = at;
 		if (end)
 			*end++ = '\0';
-		if (*at && at[strlen(at) - 1] == '\r') /* an end of line as DOS has it */
+		if (*at && at[strlen(at) - 1] == '\r') /* DOS line ending */
 			at[strlen(at) - 1] = '\0';
 		at = end;
 	}
@@ -136,7 +137,7 @@ static void sources_free(struct sources *all)
 
 /* ---- text ---- */
 
-/* Executions have none: most instructions of a function have the same. */
+/* Executions have no percentages: most instructions of a function have the same count. */
 static bool has_shares(const struct annotate_shown *s)
 {
 	return s->samples || !s->of->column[s->column].exact;
@@ -172,9 +173,9 @@ static uint32_t columns_shown(const struct annotate_shown *s)
 	return s->of->columns < COLUMNS_MAX ? s->of->columns : COLUMNS_MAX;
 }
 
-/* As wide as need be: names may be cut to what a narrow terminal has room for, amounts not. */
+/* As wide as necessary: a narrow terminal may shorten names, but not amounts. */
 struct widths {
-	size_t column[COLUMNS_MAX], address, instruction; /* instruction: where it begins */
+	size_t column[COLUMNS_MAX], address, instruction; /* address of the instruction */
 };
 
 static struct widths widths_of(const struct annotate_shown *s, const struct style *style)
@@ -225,7 +226,7 @@ static void put_counts(struct text *out, const struct annotate_shown *s, const s
 	}
 	for (uint32_t c = 0; c < columns_shown(s); c++) {
 		t = (struct text){ 0 };
-		/* That nothing was executed is known; that no sample fell there says little. */
+		/* 0 executions is a fact; no samples means little. */
 		if (l->amount[c] || s->of->column[c].exact)
 			put_amount(&t, style, &s->of->column[c], l->amount[c]);
 		put_right(out, &t, w->column[c]);
@@ -319,7 +320,10 @@ static const struct samples_by_name *by_name(const struct annotate_shown *s)
 	return s->samples ? samples_by_name(s->samples, s->of->module) : NULL;
 }
 
-/* As report_mixed(): the counter was read at another event's samples, and counted what happened since the sample before. */
+/*
+ * As report_mixed(): the counter was read at another event's samples and counts the events since
+ * the previous sample.
+ */
 static bool is_mixed(const struct annotate_shown *s, uint32_t column)
 {
 	const struct stacks *st = s->samples ? s->samples->stacks : NULL;
@@ -445,7 +449,9 @@ static void hex_bytes(char out[40], const struct annotate_line *l)
 		snprintf(out + 2 * i, 3, "%02x", l->bytes[i]);
 }
 
-/* The text of each line that an instruction is of, once; and files that are newer than the program. */
+/*
+ * The text of each line with an instruction, once; and the files that are newer than the program.
+ */
 static void json_sources(struct json *j, const struct annotate_shown *s)
 {
 	const struct annotation *a = s->of;

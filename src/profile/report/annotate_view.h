@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One function with its counts, shown: for people, as JSON (docs/schema/tare-annotate-1.json) and as CSV. */
+/*
+ * Shows one function with its counts: for people, as JSON (docs/schema/tare-annotate-1.json) and as
+ * CSV.
+ */
 #ifndef PROFILE_REPORT_ANNOTATE_VIEW_H
 #define PROFILE_REPORT_ANNOTATE_VIEW_H
 
@@ -10,11 +13,12 @@
 struct annotate_shown {
 	const struct annotation *of;
 	const char *path;    /* of the recording; NULL: a command was run */
-	uint32_t column;     /* that shares are of */
+	uint32_t column;     /* the whole for shares */
 	bool source;	     /* with the text of source lines */
-	bool any_source;     /* whoever owns it: see source_is_shown() */
-	double least_percent; /* instructions with less stand together as one line; text only */
-	const char *root;    /* where source files are; "" */
+	bool any_source;     /* whoever owns the file: see source_is_shown() */
+	/* instructions with a smaller share are folded into one line; text only */
+	double least_percent;
+	const char *root;    /* directory with the source files, or "" */
 	struct skid_known skid;
 	const struct samples *samples; /* of the recording; NULL: a command was run */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks of both profiles are made lines of one list, sorted; lines that are alike become one. In a
- * frame's name ';' and what ends a line would be read as something else: they become ':' and '?'.
+ * The stacks of both profiles become lines of one list, which is sorted and merged. In a frame's
+ * name ';' and line ends would be misread: they become ':' and '?'.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void put_frame(struct text *t, const char *name)
 	escape_frame(t, name);
 }
 
-/* Per stack: the row's own stack is a path to the root, written outermost first. */
+/* Per stack: a row's stack is a path to the root, written outermost first. */
 static char *stack_text(const struct stacks *s, uint32_t node, const char *comm, uint32_t *path,
 			size_t path_room)
 {
@@ -67,7 +67,7 @@ struct row_key {
 	uint32_t node, comm;
 };
 
-/* The lines of one profile; its rows of several threads and columns are one line. */
+/* Adds the lines of one profile; its rows of several threads and columns become one line. */
 static int add_lines(struct list *l, const struct stacks *s, bool with_comm, bool is_before,
 		     uint32_t column)
 {
@@ -119,7 +119,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
 }
 
-/* Lines that are alike, into the first of them. */
+/* Merges equal lines into the first of them. */
 static void merge(struct list *l, uint32_t columns)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks of one profile, of a ratio, of two. */
+/* Folded stacks of one profile, of a ratio, of two profiles. */
 #include "tap.h"
 #include "profile/report/folded.h"
 

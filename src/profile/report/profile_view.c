@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names come out of files that anybody may have written: they are escaped, and cut where they are
- * long. */
+/* Names come from untrusted files: they are escaped, and shortened if long. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +11,11 @@
 
 enum {
 	NAME_BYTES = 4096, /* of a name, in machine output */
-	NAME_SHOWN = 100,  /* for people, and less in a narrow window */
+	NAME_SHOWN = 100,  /* for people; fewer in a narrow window */
 	NAME_LEAST = 24,
-	BESIDE = 60, /* columns for what stands beside it, a line's place apart */
-	BESIDE_LEAST = 32, /* the same, where columns are left out */
-	NAME_BESIDE_LINE = 12, /* at least, where the line takes the room */
+	BESIDE = 60, /* columns of the rest of the row, without the line */
+	BESIDE_LEAST = 32, /* the same, with some columns left out */
+	NAME_BESIDE_LINE = 12, /* minimum, if the line takes the room */
 	FILE_SHOWN = 40,
 	GAPS_MAX = 12,
 };
@@ -51,7 +50,7 @@ static void put_range(struct text *out, const struct style *s, const struct prof
 	put_signed(out, s, r->max);
 }
 
-/* The file and the line of a row, "" where it has none. */
+/* The file and line of a row, "" if it has none. */
 static void put_line(struct text *out, const struct profile_row *r)
 {
 	if (!r->file)
@@ -60,7 +59,7 @@ static void put_line(struct text *out, const struct profile_row *r)
 	text_add(out, ":%u", r->line);
 }
 
-/* Of all rows shown, the widest line and its gap; 0 in a profile of functions. */
+/* The widest line of all rows shown, with its gap; 0 in a profile by function. */
 static size_t line_width(const struct profile_table *t, size_t shown)
 {
 	size_t most = 0;
@@ -77,7 +76,10 @@ static size_t line_width(const struct profile_table *t, size_t shown)
 	return most;
 }
 
-/* Room for a function's name beside lines of that width, which are never left out: they are what was asked for. */
+/*
+ * The room for a function's name beside lines of that width. Lines are never left out, as they were
+ * asked for.
+ */
 static size_t name_width(const struct style *s, size_t line)
 {
 	size_t width = s->width, beside = BESIDE + line;
@@ -141,10 +143,10 @@ static void add_heading(struct grid *g, const struct profile_table *t)
 		add_words(g, COL_VARIED, "not the same in every run");
 }
 
-/* ---- what has no symbols ---- */
+/* ---- code without symbols ---- */
 
 struct gap {
-	const struct profile_row *row; /* the first one; why and remedy are all the same */
+	const struct profile_row *row; /* the first one; why and remedy are the same for all */
 	int64_t instructions;
 };
 
@@ -156,7 +158,7 @@ static int by_size(const void *a, const void *b)
 						  : strcmp(x->row->module, y->row->module);
 }
 
-/* One per module; NULL when out of memory. To be freed. */
+/* One per module; NULL when out of memory. The caller frees it. */
 static struct gap *find_gaps(const struct profile_table *t, size_t *n)
 {
 	struct gap *gaps = calloc(t->n + 1, sizeof(*gaps));
@@ -183,7 +185,7 @@ static bool same_words(const struct gap *a, const struct gap *b)
 	return !strcmp(a->row->why, b->row->why) && !strcmp(a->row->remedy, b->row->remedy);
 }
 
-/* Each reason once, with the files it holds for. */
+/* Prints each reason once, with the files it applies to. */
 static void put_gap(struct text *out, const struct profile_table *t, const struct gap *gap,
 		    size_t n, size_t first, const struct style *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The exact profile, shown: a table for people, and the machine forms that go with tare stat's. */
+/* Shows the exact profile: a table for people, and the machine formats of tare stat. */
 #ifndef PROFILE_REPORT_PROFILE_VIEW_H
 #define PROFILE_REPORT_PROFILE_VIEW_H
 
@@ -7,13 +7,15 @@
 #include "output/json.h"
 #include "output/style.h"
 
-/* At most `limit` rows (0: all); what is left out is one line, so that the table adds up. */
+/* At most `limit` rows (0: all); the others are added up in one line. */
 void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 		  const struct style *s);
-/* The members "profile" and "profile_about" of the object that is open
- * (docs/schema/tare-stat-1.json). */
+/*
+ * Writes the members "profile" and "profile_about" into the open object
+ * (docs/schema/tare-stat-1.json).
+ */
 void profile_json(struct json *j, const struct profile_table *t, size_t limit);
-/* With a header line of its own. */
+/* With its own header line. */
 void profile_csv(struct text *out, const struct profile_table *t, size_t limit);
 
 #endif

@@ -18,7 +18,7 @@ static size_t without_modifiers(const char *name)
 	return (size_t)(end - name) + (end == slash);
 }
 
-/* `name` is the column's, without modifiers, or the one word between its slashes. */
+/* `name` is the column's name without modifiers, or the only word between its slashes. */
 static bool is_short_for(const char *name, const char *column)
 {
 	size_t len = without_modifiers(column), n = strlen(name);
@@ -63,7 +63,9 @@ static bool in_name(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_.:@#\\", c));
 }
 
-/* The length of an event with slashes that stands at `p`, with its modifiers or without: the longest; 0: none. */
+/*
+ * The length of the longest event name with slashes at `p`, with or without its modifiers; 0: none.
+ */
 static size_t slashed_at(const char *p, const struct stacks *s)
 {
 	size_t best = 0;
@@ -80,7 +82,10 @@ static size_t slashed_at(const char *p, const struct stacks *s)
 	return best;
 }
 
-/* The formula as formula_parse() reads it: the slashes of an event's own name, which are no divisions, as @. */
+/*
+ * The formula for formula_parse(): slashes within event names are replaced by @, as they are no
+ * divisions.
+ */
 static char *with_names_closed(const char *text, const struct stacks *s)
 {
 	struct text out = { 0 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A formula over the columns of a profile, such as "instructions / cycles", worth something else in
- * each row and at each frame. */
+/*
+ * A formula over the columns of a profile, such as "instructions / cycles", evaluated for each row
+ * and frame.
+ */
 #ifndef PROFILE_REPORT_RATIO_H
 #define PROFILE_REPORT_RATIO_H
 
@@ -10,18 +12,21 @@
 struct ratio {
 	char *text;
 	struct formula *formula;
-	uint32_t *column; /* of each of its names */
+	uint32_t *column; /* per name in the formula */
 	double *value;	  /* private */
 };
 
-/* The columns' names are events; their modifiers (":u") may be left out where that is clear. */
+/*
+ * Names in the formula are those of events; modifiers (":u") may be left out if that is
+ * unambiguous.
+ */
 int ratio_parse(struct ratio *out, const char *text, const struct stacks *s,
 		struct tare_error *err);
-/* By one value per column; false where it is none (a division by 0). */
+/* Takes one value per column; false if the result is undefined (a division by 0). */
 bool ratio_of(struct ratio *r, const uint64_t *values, double *out);
 void ratio_free(struct ratio *r);
 
-/* The column of an event as a user writes it, or SET_NONE with the names there are. */
+/* The column of an event as written by a user, or SET_NONE with the available names. */
 uint32_t ratio_column(const struct stacks *s, const char *name, struct tare_error *err);
 
 #endif

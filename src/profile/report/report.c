@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "profile/report/report.h"
 
-/* What of a row its frame decides, and what its task. */
+/* The parts of a row's key: from its frame, and from its task. */
 struct frame_part {
 	uint64_t address;
 	uint32_t module, function, file, line, flags, zero;
@@ -25,9 +25,12 @@ struct making {
 	struct set frame_parts, task_parts, pairs;
 	uint32_t *frame_part, *task_part; /* per frame, per task */
 	bool by_trace;
-	uint64_t *values; /* per pair: self, total, samples of each column; then how much of self is by samples */
+	/*
+	 * per pair: self, total, samples of each column; then the part of self that is by samples
+	 */
+	uint64_t *values;
 	size_t room;
-	size_t *seen; /* per frame part: the stack that met it last, plus 1 */
+	size_t *seen; /* per frame part: the last stack that contained it, plus 1 */
 };
 
 bool report_matches(const char *pattern, const char *name)
@@ -141,7 +144,7 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Most first; what is equal stands in the order of its names, so that two runs print alike. */
+/* Largest first; equal rows are sorted by name, so that the output is reproducible. */
 static int most_first(const void *a, const void *b, void *arg)
 {
 	const struct report_row *x = a, *y = b;
@@ -162,7 +165,7 @@ static int most_first(const void *a, const void *b, void *arg)
 	d = d ? d : compare(v->address, w->address);
 	d = d ? d : compare(v->pid, w->pid);
 	d = d ? d : compare(v->tid, w->tid);
-	d = d ? d : compare(v->trace, w->trace); /* the order in which they came */
+	d = d ? d : compare(v->trace, w->trace); /* the order of insertion */
 	return d ? d : compare(v->flags, w->flags);
 }
 
@@ -231,9 +234,9 @@ void report_free(struct report *r)
 }
 
 /*
- * Wilson's interval, which stays sane at shares near 0 and 1. Samples that stand for different
- * amounts count as fewer: (sum of weights) squared over the sum of squares. What was lost may all have been of one
- * place, or none of it.
+ * Wilson's interval, which behaves well for shares near 0 and 1. Samples with different amounts
+ * count as fewer: (sum of weights) squared over the sum of squares. The lost samples may all belong
+ * to one row, or none of them.
  */
 double report_margin(const struct stacks_column *c, double share)
 {

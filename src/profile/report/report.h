@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A profile as a table: one row for what is alike by the chosen keys, with what was counted there
- * (self) and there or in what it called (total); and who called a function and whom it called.
+ * A profile as a table: one row per combination of the chosen keys, with the amounts there (self)
+ * and there or in a callee (total); and the callers and callees of a function.
  */
 #ifndef PROFILE_REPORT_REPORT_H
 #define PROFILE_REPORT_REPORT_H
@@ -16,10 +16,10 @@ enum report_key {
 	REPORT_FUNCTION = 16,
 	REPORT_LINE = 32,
 	REPORT_ADDRESS = 64,
-	REPORT_TRACE = 128, /* the fields of tracepoints that were asked for (struct samples_options) */
+	REPORT_TRACE = 128, /* the requested fields of tracepoints (struct samples_options) */
 };
 
-/* What is alike; members that are no keys are 0. Names are the profile's. */
+/* The keys of a row; members that are no keys are 0. Names are the profile's. */
 struct report_what {
 	uint64_t address;
 	uint32_t module, function, file, line, flags; /* STACKS_ */
@@ -28,15 +28,17 @@ struct report_what {
 
 struct report_options {
 	unsigned keys;	 /* REPORT_ bits */
-	uint32_t column; /* to sort by */
+	uint32_t column; /* sort by this column */
 	bool by_total;
-	const char *module, *function; /* patterns for fnmatch(3), NULL: any. Shares stay those of all */
+	/* patterns for fnmatch(3), NULL: any. Shares remain shares of the whole */
+	const char *module, *function;
 };
 
 struct report_row {
 	struct report_what what;
-	const uint64_t *self, *total, *samples; /* one per column; samples: that ended here */
-	bool counted; /* `self` of the columns that are counted is what the exact engine counted; else by samples */
+	/* one per column; samples: with their innermost frame here */
+	const uint64_t *self, *total, *samples;
+	bool counted; /* `self` of counted columns is the exact engine's count; else by samples */
 };
 
 struct report {
@@ -44,7 +46,7 @@ struct report {
 	unsigned keys;
 	struct report_row *row; /* most first */
 	size_t n;
-	size_t hidden; /* rows that the patterns left out */
+	size_t hidden; /* rows excluded by the patterns */
 	uint64_t *values; /* private */
 };
 
@@ -53,31 +55,34 @@ int report_make(struct report *out, const struct stacks *s, const struct report_
 void report_free(struct report *r);
 
 /*
- * How far a share of a column may be off for having been sampled only, and for what was lost: half the width of a
- * 95 % interval and the share of lost samples, as a share; 1 at most, 0 where every event is a sample. `column`: its sums; samples that stand for more weigh more.
+ * The margin of a column's share because of sampling and lost samples: half the width of a 95 %
+ * interval plus the share of lost samples; at most 1, and 0 if every event is a sample. `column`:
+ * its sums; samples with a larger amount weigh more.
  */
 double report_margin(const struct stacks_column *column, double share);
 
-/* A function's neighbours in the stacks: the direct callers, or what it called directly. */
+/* A function's neighbours in the stacks: its direct callers or its direct callees. */
 struct report_relative {
-	uint32_t function, module, flags; /* function 0: none (of a caller: it was the outermost) */
+	uint32_t function, module, flags; /* function 0: none (the function was outermost) */
 	uint64_t amount, samples;
 };
 
 struct report_relatives {
-	uint64_t self, total, samples; /* of the function: here, here and below; samples of total */
-	bool counted; /* `self` of a column that is counted is what the exact engine counted; else by samples */
+	uint64_t self, total, samples; /* of the function: self, total; samples of total */
+	bool counted; /* `self` of a counted column is the exact engine's count; else by samples */
 	struct report_relative *caller, *callee; /* most first */
 	size_t callers, callees;
 };
 
-/* Of every function whose name matches `pattern` (fnmatch(3); the name itself matches too). -ENOENT
- * when there is none. A stack with the function more than once counts once for each neighbour. */
+/*
+ * For all functions with a name that matches `pattern` (fnmatch(3)) or is equal to it. -ENOENT if
+ * there is none. A stack with the function more than once counts once for each neighbour.
+ */
 int report_relatives(struct report_relatives *out, const struct stacks *s, const char *pattern,
 		     uint32_t column, struct tare_error *err);
 void report_relatives_free(struct report_relatives *r);
 
-/* Does a function's name match a pattern, or is it the pattern? */
+/* Does a function's name match the pattern, or equal it? */
 bool report_matches(const char *pattern, const char *name);
 
 #endif

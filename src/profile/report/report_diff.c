@@ -11,7 +11,7 @@
 struct pairing {
 	struct stacks *to;
 	const struct stacks *from;
-	uint32_t *frame, *node, *task; /* their numbers in `to` */
+	uint32_t *frame, *node, *task; /* their indices in `to` */
 	uint32_t side, column;
 	unsigned keys;
 };
@@ -102,7 +102,7 @@ static int pair_one(struct pairing *p, struct tare_error *err)
 	return ret;
 }
 
-/* A frame has exact amounts where it has them on both sides. */
+/* A frame has exact amounts if it has them on both sides. */
 static bool pair_by_samples(const struct pairing p[REPORT_SIDES])
 {
 	size_t n;
@@ -159,7 +159,10 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 
 /* ---- the noise of sampling ---- */
 
-/* What one sample stands for on average, the large ones weighing more: amount / weight is the number of equal samples that are as sure. */
+/*
+ * The amount of an average sample, weighted by amount: amount / weight is the number of equal
+ * samples with the same precision.
+ */
 static double weight(const struct stacks_column *c)
 {
 	uint64_t amount = stacks_sampled(c);
@@ -168,9 +171,11 @@ static double weight(const struct stacks_column *c)
 }
 
 /*
- * Samples of an event are counts: the square root of a count has the same variance, 1/4, however large it is, so that
- * two of them are compared by their roots; and a share by its arcsine. 3/8 makes small counts behave.
- * Source: Anscombe, "The transformation of Poisson, binomial and negative-binomial data", Biometrika 35, 1948.
+ * The number of samples of an event is a count: its square root has the same variance, 1/4,
+ * whatever its size, so two counts are compared by their roots, and two shares by their arcsines.
+ * Adding 3/8 corrects small counts.
+ * Source: Anscombe, "The transformation of Poisson, binomial and negative-binomial data",
+ * Biometrika 35, 1948.
  */
 static double score(const struct stacks_column c[REPORT_SIDES], double a, double b, bool shares)
 {
@@ -184,13 +189,16 @@ static double score(const struct stacks_column c[REPORT_SIDES], double a, double
 	       sqrt(1 / (n[0] + 0.5) + 1 / (n[1] + 0.5));
 }
 
-/* What the samples that are missing stand for, if they are as those that are there; INFINITY: none are. */
+/* The amount of the lost samples, if they are like the others; INFINITY: all are lost. */
 static double missing(const struct stacks_column *c)
 {
 	return c->lost < 1 ? (double)c->amount * c->lost / (1 - c->lost) : INFINITY;
 }
 
-/* By how much what is missing may have made the change, to either side: all of it may have been of this place, or none. */
+/*
+ * The largest change, up or down, that lost samples can explain: all of them may belong to this
+ * row, or none.
+ */
 static double missing_margin(const struct stacks_column column[REPORT_SIDES], bool shares)
 {
 	return shares ? column[0].lost + column[1].lost : fmax(missing(&column[0]), missing(&column[1]));
@@ -201,7 +209,10 @@ bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES])
 	return column[0].lost > REPORT_DIFF_LOST || column[1].lost > REPORT_DIFF_LOST;
 }
 
-/* Events for each sample: as asked, where the sides were asked the same way, else as they came. */
+/*
+ * Ratio of the sampling densities: as requested if both sides requested the same way, else as
+ * observed.
+ */
 static double after_by_before(const struct stacks_column c[REPORT_SIDES])
 {
 	if (c[0].asked.period && c[1].asked.period)
@@ -223,7 +234,10 @@ enum report_side report_diff_denser(const struct stacks_column column[REPORT_SID
 	return more > alike ? REPORT_AFTER : more < 1 / alike ? REPORT_BEFORE : REPORT_SIDES;
 }
 
-/* However little a sample costs, an increase to where there were more of them may be that: what is left of it nobody measured. */
+/*
+ * On the side with more samples an increase may be the cost of sampling itself, which was not
+ * measured.
+ */
 static bool may_be_the_price(const struct stacks_column column[REPORT_SIDES], double change, bool shares)
 {
 	enum report_side denser = report_diff_denser(column);
@@ -231,7 +245,7 @@ static bool may_be_the_price(const struct stacks_column column[REPORT_SIDES], do
 	return !shares && denser != REPORT_SIDES && (denser == REPORT_AFTER ? change > 0 : change < 0);
 }
 
-/* Of one side a share's sampling error alone. */
+/* The sampling error of one side's share. */
 static double sampled_margin(struct stacks_column c, double share)
 {
 	c.lost = 0;
@@ -256,13 +270,16 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 		c.p = c.q = c.change == 0;
 		return c;
 	}
-	/* The interval and p are of one mind: of the change counts what is missing cannot have made. */
+	/*
+	 * Keeps the interval and p consistent: both use the change minus what lost samples can
+	 * explain.
+	 */
 	if (fabs(c.change) > lost && !report_diff_too_much_lost(column) && !may_be_the_price(column, c.change, shares))
 		c.p = c.q = erfc(fabs(score(column, a, b, shares)) * (1 - lost / fabs(c.change)) * M_SQRT1_2);
 	return c;
 }
 
-/* Of amounts that both sides counted: no part of it is by chance. */
+/* Amounts that both sides counted exactly: no part of the change is chance. */
 static struct report_change exact_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares)
 {
 	double a = (double)before, b = (double)after;
@@ -306,7 +323,7 @@ static struct report_change *change_of(struct report_diff_row *row, bool total)
 	return total ? &row->total : &row->self;
 }
 
-/* Rows of nothing on either side ask nothing, and exact ones are not tested. */
+/* Rows with nothing on either side and exact rows are not tested. */
 static int judge(struct report_diff *d, bool total, struct tare_error *err)
 {
 	double *p = calloc(d->n + 1, sizeof(*p));
@@ -334,7 +351,10 @@ static int judge(struct report_diff *d, bool total, struct tare_error *err)
 	return 0;
 }
 
-/* All samples of the exact engine's are the same ones, as those of one program that repeats are: nothing of that is by chance. */
+/*
+ * The exact engine's samples of a repeatable program are the same in each run: no part of the
+ * change is chance.
+ */
 static void note_same(struct report_diff *d, const struct stacks_column column[REPORT_SIDES])
 {
 	const struct stacks_column *a = &column[REPORT_BEFORE], *b = &column[REPORT_AFTER];
@@ -359,10 +379,10 @@ static int surest_first(const void *a, const void *b, void *arg)
 		return c->beyond ? -1 : 1;
 	if (m != n)
 		return m < n ? 1 : -1;
-	return x->row < y->row ? -1 : x->row > y->row; /* report_make() has put them in the order of their names */
+	return x->row < y->row ? -1 : x->row > y->row; /* report_make() has sorted them by name */
 }
 
-/* With callers, totals are by samples: which caller a count belongs to is not counted. */
+/* With callers, totals are by samples: counts are not recorded per caller. */
 static bool has_callers(const struct stacks *s)
 {
 	size_t n;

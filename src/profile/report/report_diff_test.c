@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two profiles made by hand, as one; and what is called more than noise. */
+/* Two handmade profiles as one, and which changes count as more than noise. */
 #include <math.h>
 #include "profile/report/report_diff.h"
 #include "base/text.h"
@@ -29,7 +29,7 @@ static void count(struct stacks *s, const char *stack, const char *module, uint6
 	struct stacks_row row = { node, task, 0, 0, samples, 10 * samples };
 
 	stacks_count(s, &row, 100.0 * (double)samples, NULL);
-	row.column = 1; /* of another event: no part of it */
+	row.column = 1; /* another event: ignored */
 	stacks_count(s, &row, 1, NULL);
 }
 
@@ -86,7 +86,10 @@ TEST(modules_tell_apart_where_they_are_asked_for)
 	stacks_free(b);
 }
 
-/* Counts of samples, whatever each stands for: 2 sqrt(b + 3/8) - 2 sqrt(a + 3/8) has the variance 2. */
+/*
+ * Compares numbers of samples, whatever their amounts: 2 sqrt(b + 3/8) - 2 sqrt(a + 3/8) has the
+ * variance 2.
+ */
 TEST(noise_is_that_of_the_samples)
 {
 	static const struct {
@@ -101,7 +104,7 @@ TEST(noise_is_that_of_the_samples)
 		{ __LINE__, 130, 100, 1, false, 0.04750 },
 		{ __LINE__, 100000, 130000, 1000, false, 0.04750 }, /* as many samples of 1000 each */
 		{ __LINE__, 0, 4, 1, false, 0.03738 },
-		{ __LINE__, 500, 550, 1, true, 0.02533 }, /* of 1000 each: half, and 55 % */
+		{ __LINE__, 500, 550, 1, true, 0.02533 }, /* of 1000 each: 50 % and 55 % */
 		{ __LINE__, 990, 1000, 1, true, 0.0 },
 	};
 
@@ -126,7 +129,7 @@ TEST(a_change_has_its_interval)
 	      e.change, e.half);
 }
 
-/* The worst that the missing samples can have been. */
+/* Assumes the worst case for the lost samples. */
 TEST(what_was_lost_may_have_made_the_change)
 {
 	static const struct {
@@ -137,12 +140,19 @@ TEST(what_was_lost_may_have_made_the_change)
 		double p;
 	} rows[] = {
 		{ __LINE__, { 0, 0 }, 100, 200, false, 0 },
-		{ __LINE__, { 0.05, 0 }, 100, 200, false, 0.00558 }, /* 52.6 of 1000 are missing: of 100 more, 47.4 count, of 5.85 deviations 2.77 */
+		/*
+		 * 52.6 of 1000 are missing: of 100 more, 47.4 count; 2.77 instead of 5.85 standard
+		 * deviations
+		 */
+		{ __LINE__, { 0.05, 0 }, 100, 200, false, 0.00558 },
 		{ __LINE__, { 0, 0.05 }, 200, 100, false, 0.00558 },
-		{ __LINE__, { 0, 0.05 }, 100, 200, false, 0.00558 }, /* to either side, as the interval is */
-		{ __LINE__, { 0.1, 0 }, 100, 200, false, 1 },	     /* 111.1 are missing: there may be none */
+		/* up or down, like the interval */
+		{ __LINE__, { 0, 0.05 }, 100, 200, false, 0.00558 },
+		/* 111.1 are missing: the change may be zero */
+		{ __LINE__, { 0.1, 0 }, 100, 200, false, 1 },
 		{ __LINE__, { 0.02, 0.02 }, 100, 200, true, 0.0002 },
-		{ __LINE__, { 0.03, 0.03 }, 100, 200, true, 0.0115 }, /* of 10 points 4 count, of 6.32 deviations 2.53 */
+		/* of 10 points 4 count; 2.53 instead of 6.32 standard deviations */
+		{ __LINE__, { 0.03, 0.03 }, 100, 200, true, 0.0115 },
 		{ __LINE__, { 0.06, 0.06 }, 100, 200, true, 1 },
 		{ __LINE__, { 0.2, 0.1 }, 100, 200, true, 1 },
 		{ __LINE__, { 0, 0.51 }, 100, 1000, false, 1 },
@@ -180,7 +190,8 @@ TEST(counts_of_every_event_have_no_noise)
 
 TEST(the_same_samples_of_the_exact_engine_have_no_noise)
 {
-	for (int way = 0; way < 4; way++) { /* the same; with one that moved; of the kernel's; with other periods */
+	/* the same; with one moved; with the kernel's; with other periods */
+	for (int way = 0; way < 4; way++) {
 		struct stacks *side[] = { side_of(""), side_of("") };
 		const struct stacks *from[] = { side[0], side[1] };
 		const uint32_t column[] = { 0, 0 };
@@ -220,7 +231,7 @@ TEST(what_was_lost_widens_the_interval)
 	CHECK(fabs(report_change(both, 100, 200, true).half - (shares + 0.3)) < 1e-9);
 }
 
-/* More samples may make more of what they count, and never less. */
+/* More samples can increase the counted amount, but never reduce it. */
 TEST(what_more_samples_cost_is_not_judged)
 {
 	static const struct {
@@ -243,7 +254,8 @@ TEST(what_more_samples_cost_is_not_judged)
 		{ __LINE__, { 0, 0 }, { 4000, 3999 }, true, false, 200, 100, REPORT_SIDES, true },
 		{ __LINE__, { 0, 0 }, { 4000, 4040 }, true, false, 100, 200, REPORT_SIDES, true },
 		{ __LINE__, { 0, 0 }, { 4000, 4041 }, true, false, 100, 200, REPORT_AFTER, false },
-		{ __LINE__, { 7, 0 }, { 0, 4000 }, true, false, 100, 200, REPORT_BEFORE, true }, /* as they came: every 1, every 10 */
+		/* as observed: every event, every 10th */
+		{ __LINE__, { 7, 0 }, { 0, 4000 }, true, false, 100, 200, REPORT_BEFORE, true },
 		{ __LINE__, { 7, 0 }, { 0, 4000 }, true, false, 200, 100, REPORT_BEFORE, false },
 		{ __LINE__, { 0, 0 }, { 0, 0 }, true, false, 100, 200, REPORT_SIDES, true }, /* not known */
 	};
@@ -258,7 +270,7 @@ TEST(what_more_samples_cost_is_not_judged)
 	}
 }
 
-/* f and g are counted on both sides, h is by samples on one. */
+/* f and g are counted on both sides; h is by samples on one. */
 TEST(counted_amounts_are_compared_exactly)
 {
 	struct stacks *side[] = { side_of(""), side_of("") };

@@ -165,7 +165,7 @@ static void put_table(struct text *out, const struct report_diff_shown *r, const
 		text_add(out, "\n the filter leaves %zu rows out\n", r->diff->report.hidden);
 }
 
-/* Modules that are on one side only: a build under another name, most often. */
+/* Modules on one side only: mostly a build under another name. */
 static void put_lone_modules(struct text *out, const struct report_diff_shown *r)
 {
 	static const char *const sides[] = { "before", "after" };
@@ -190,7 +190,7 @@ static void put_lone_modules(struct text *out, const struct report_diff_shown *r
 	free(sum);
 }
 
-/* Beside the number of those that are missing: which part of all they are. */
+/* After the number of lost ones: their share. */
 static void put_lost(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
 {
 	const struct samples_quality *q = &r->samples[side]->quality;
@@ -204,7 +204,7 @@ static void put_lost(struct text *out, const struct report_diff_shown *r, int si
 	text_add(out, ")%s", ink_off(s));
 }
 
-/* How often it was asked for samples. */
+/* The requested sampling period or rate. */
 static void put_often(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
 {
 	const struct stacks_column *c = &pair_of(r)->column[side];
@@ -271,7 +271,7 @@ static bool counted(const struct stacks_column c[REPORT_SIDES])
 	return stacks_census(&c[0]) && stacks_census(&c[1]);
 }
 
-/* Rows that are by samples, although others are exact. */
+/* Rows that are by samples while others are exact. */
 static void put_by_samples(struct text *out, const struct report_diff_shown *r)
 {
 	bool total = r->diff->by_total || r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks, some = false;
@@ -284,7 +284,7 @@ static void put_by_samples(struct text *out, const struct report_diff_shown *r)
 		 total ? "; with callees they are by samples" : "");
 }
 
-/* Not by samples: to the event. */
+/* Exact totals, not by samples. */
 static void put_counted(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
 	const struct stacks_column *c = pair_of(r)->column;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The difference of two recordings of samples, shown: for people, as JSON (docs/schema/tare-report-diff-1.json), as CSV. */
+/*
+ * Shows the difference of two recordings of samples: for people, as JSON
+ * (docs/schema/tare-report-diff-1.json), as CSV.
+ */
 #ifndef PROFILE_REPORT_REPORT_DIFF_VIEW_H
 #define PROFILE_REPORT_REPORT_DIFF_VIEW_H
 
@@ -10,10 +13,10 @@
 struct report_diff_shown {
 	const char *path[REPORT_SIDES];
 	const struct samples *samples[REPORT_SIDES];
-	uint32_t column[REPORT_SIDES]; /* of the samples' own profiles */
+	uint32_t column[REPORT_SIDES]; /* of the original profiles of the samples */
 	const struct report_diff *diff;
 	size_t limit;	      /* rows; 0: all */
-	double least_percent; /* rows whose share is smaller on both sides are left out */
+	double least_percent; /* leave out rows with a smaller share on both sides */
 };
 
 void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables, neighbours, ratios and margins of a profile that was made by hand. */
+/* Tables, neighbours, ratios and margins of a handmade profile. */
 #include <math.h>
 #include "profile/report/ratio.h"
 #include "profile/report/report.h"
@@ -21,7 +21,7 @@ static uint32_t frame(const char *function, const char *module, uint32_t flags)
 	return stacks_add_frame(s, &f);
 }
 
-/* "main;f;g" by first letters, outermost first; 'k' is the kernel's. */
+/* "main;f;g" by first letters, outermost first; 'k' is kernel code. */
 static void count(const char *stack, uint32_t task, uint32_t column, uint64_t amount)
 {
 	uint32_t node = 0;
@@ -175,7 +175,7 @@ TEST(margins)
 
 	CHECK(fabs(alike - 0.0961) < 0.001, "a half of 100: %f", alike);
 	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03, "none of 100 is not nothing");
-	/* One sample that stands for half of all: as if there were four. */
+	/* One sample with half of the total amount: counts as about four samples. */
 	c = (struct stacks_column){ .samples = 101, .amount = 200, .squares = 100 * 100 + 100 };
 	CHECK(report_margin(&c, 0.5) > 3 * alike, "fewer where they differ: %f", report_margin(&c, 0.5));
 	c = (struct stacks_column){ 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table for people, what stands over it, and what is to be known of its numbers below it. */
+/* The table for people, with a header and with notes on its numbers below. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 #include "profile/report/traced_view.h"
 
 enum {
-	OTHER_EVENTS = 3, /* beside the one that is sorted by */
+	OTHER_EVENTS = 3, /* besides the sort column */
 	FUNCTION_LEAST = 24,
-	FIELDS_APART = 3, /* more fields of tracepoints share a column */
+	FIELDS_APART = 3, /* more fields of tracepoints than this share a column */
 	FIELD_MOST = 40,
 	MODULE_MOST = 28,
 	REASONS_MOST = 5,
 };
 
-/* The first `room` characters of it (0: all), with dots where there are more. */
+/* The first `room` characters (0: all), with dots if it is longer. */
 static void put_cut(struct text *out, const char *name, size_t room, void (*put)(struct text *out, const char *s, size_t n))
 {
 	size_t n = strlen(name), shown = 0, bytes = 0;
@@ -34,7 +34,7 @@ static void put_cut(struct text *out, const char *name, size_t room, void (*put)
 		put(out, name, n);
 		return;
 	}
-	for (int i = 0; i < 2 && bytes; i++) { /* their room is for the dots */
+	for (int i = 0; i < 2 && bytes; i++) { /* room for the dots */
 		while (bytes > 1 && (name[bytes - 1] & 0xc0) == 0x80)
 			bytes--;
 		bytes--;
@@ -64,7 +64,7 @@ static void put_share(struct text *out, uint64_t part, uint64_t whole)
 
 /* ---- head ---- */
 
-/* As a shell takes it; the quotes stay in what is cut, too. */
+/* Quoted for a shell; the quotes stay even if the text is shortened. */
 static void put_command(struct text *out, const struct perfdata_strings *words, size_t room)
 {
 	struct text line = { 0 };
@@ -133,7 +133,7 @@ void report_head_text(struct text *out, const struct report_shown *r, const stru
 	text_add(out, "\n");
 }
 
-/* ---- what to know of the numbers ---- */
+/* ---- notes on the numbers ---- */
 
 void report_broke_off_text(struct text *out, bool broke_off, const struct style *s)
 {
@@ -152,7 +152,7 @@ void report_partial_text(struct text *out, const struct samples *of, const char 
 	}
 }
 
-/* The remedy where callers are missing, or are addresses of no code. */
+/* The remedy if callers are missing, or are addresses outside code. */
 static void put_broken(struct text *out, const struct samples_quality *q, const struct style *s)
 {
 	if (!q->broken)
@@ -175,7 +175,7 @@ bool report_leaf_callers(const struct report_shown *r)
 	return r->samples->quality.chains && st->columns && !st->column[r->options->column].asked.repeats;
 }
 
-/* Rows of the table that are by samples, although others are counted. */
+/* Rows of the table that are by samples while others are counted. */
 bool report_uncounted(const struct report_shown *r)
 {
 	for (size_t i = 0; r->report && r->samples->counted.used && i < r->report->n; i++)
@@ -184,7 +184,7 @@ bool report_uncounted(const struct report_shown *r)
 	return false;
 }
 
-/* The exact engine's samples of instructions show what the code at their places counts. */
+/* The exact engine's samples of instructions show the counts of the code at their addresses. */
 bool report_mixed(const struct report_shown *r, uint32_t column)
 {
 	const struct stacks_column *c = &r->samples->stacks->column[column];
@@ -273,7 +273,7 @@ static void put_unnamed(struct text *out, const struct report_shown *r, const st
 	}
 }
 
-/* Beside the warning; of every event where it was asked for. */
+/* Next to the warning; for every event if requested. */
 static void put_skid(struct text *out, const struct report_shown *r)
 {
 	const struct stacks *st = r->samples->stacks;
@@ -306,7 +306,7 @@ void report_by_name_text(struct text *out, const struct samples_by_name *file, c
 	text_add(out, "\n");
 }
 
-/* Those that are in doubt, then others. */
+/* First those in doubt, then others. */
 static void put_by_name(struct text *out, const struct samples *of, const struct style *s)
 {
 	size_t shown = 0;
@@ -328,7 +328,7 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 			 ink_on(s, INK_CAREFUL), ink_off(s));
 }
 
-/* As `tare record` says it: from this margin on, of a share of 10 %, nothing is said of shares. */
+/* The limit of `tare record`: with this margin or more for a share of 10 %, no share is given. */
 #define MARGIN_MOST 0.1
 
 static void put_counted(struct text *out, const struct report_shown *r, const struct stacks_column *c, const struct style *s)
@@ -446,7 +446,7 @@ static struct columns choose(const struct report_shown *r, const struct style *s
 	return c;
 }
 
-/* One cell a call: columns follow each other. */
+/* One cell per call: columns follow each other. */
 static void cell(struct grid *g, unsigned *at, bool right, struct text *t, enum ink ink)
 {
 	if (*at < GRID_COLUMNS) {
@@ -473,7 +473,7 @@ static bool fields_apart(const struct report_shown *r)
 	return r->report->keys & REPORT_TRACE && r->samples->n_fields <= FIELDS_APART;
 }
 
-/* The values of fields of tracepoints: one a column, or all in one. */
+/* The values of fields of tracepoints: one per column, or all in one. */
 static void put_fields(struct grid *g, unsigned *at, const struct report_shown *r, const struct report_what *w)
 {
 	const struct stacks *st = r->samples->stacks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report of samples, shown: for people, as JSON (docs/schema/tare-report-1.json) and as CSV. */
+/* Shows a report of samples: for people, as JSON (docs/schema/tare-report-1.json) and as CSV. */
 #ifndef PROFILE_REPORT_REPORT_VIEW_H
 #define PROFILE_REPORT_REPORT_VIEW_H
 
@@ -16,41 +16,51 @@ struct report_shown {
 	const struct report_options *options;
 	struct ratio *ratio; /* or NULL */
 	size_t limit;	     /* rows; 0: all */
-	double least_percent; /* rows of a smaller share are left out */
-	const struct report_relatives *relatives; /* or NULL: instead of the table, of... */
+	double least_percent; /* leave out rows with a smaller share */
+	/* or NULL: instead of the table, show of this function... */
+	const struct report_relatives *relatives;
 	const char *function;			  /* ...these */
 	struct skid_known skid;
-	const struct skid_shift *shift; /* NULL: not asked for, or no event is there both ways */
+	const struct skid_shift *shift; /* NULL: not asked for, or no event was sampled both ways */
 };
 
 void report_text(struct text *out, const struct report_shown *r, const struct style *s);
 void report_json(struct text *out, const struct report_shown *r);
 void report_csv(struct text *out, const struct report_shown *r);
 
-/* What is known of the recording, and how far its numbers can be trusted; for annotate as well. */
+/* About the recording, and how far its numbers can be trusted; for annotate as well. */
 void report_head_text(struct text *out, const struct report_shown *r, const struct style *s);
 void report_quality_text(struct text *out, const struct report_shown *r, const struct style *s);
 
-/* A name out of a file, cut to `room` characters (0: whole) and made safe to show. */
+/* A name from a file, shortened to `room` characters (0: whole) and escaped. */
 void put_name(struct text *out, const char *name, size_t room);
 
-/* That a file was not known by its build id. */
+/* Says that a file was not identified by its build id. */
 void report_by_name_text(struct text *out, const struct samples_by_name *file, const struct style *s);
 
-/* Of a clock whose periods are wrong, where one is. */
-/* One line for each process that the exact engine did not record to its end. */
+/* Warns of a clock with wrong periods, if there is one. */
+/* One line for each process that the exact engine recorded only partly. */
 void report_partial_text(struct text *out, const struct samples *of, const char *indent, const struct style *s);
-/* One line where its recorder did not come to its end; else nothing. */
+/* One line if the recording was cut short; else nothing. */
 void report_broke_off_text(struct text *out, bool broke_off, const struct style *s);
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s);
 
-/* Whether callers were followed by frame pointers alone, so that those of functions without a frame may be missing. */
+/*
+ * Were callers found by frame pointers alone? Then callers of functions without a frame may be
+ * missing.
+ */
 bool report_leaf_callers(const struct report_shown *r);
-/* Whether some amounts of functions are by samples, where those of others are exact. */
+/* Are the amounts of some functions by samples while others are exact? */
 bool report_uncounted(const struct report_shown *r);
-/* Whether a column is of a counter that was read at another event's samples, and counted what happened since the sample before. */
+/*
+ * Is a column a counter that was read at another event's samples and counts the events since the
+ * previous sample?
+ */
 bool report_mixed(const struct report_shown *r, uint32_t column);
-/* Whether the ratio is of counters that were read at another event's samples, and counted what happened since the sample before. */
+/*
+ * Does the ratio use counters that were read at another event's samples and count the events since
+ * the previous sample?
+ */
 bool report_ratio_mixed(const struct report_shown *r);
 
 #endif

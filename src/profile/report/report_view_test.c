@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report says of how far its shares can be trusted. */
+/* What a report says about the precision of its shares. */
 #include "tap.h"
 #include "profile/report/report_view.h"
 
@@ -33,7 +33,8 @@ TEST(shares_are_told_as_well_as_they_are_known)
 		stacks_add_column(st, "page-faults", "");
 		st->column[0].samples = rows[i].samples;
 		st->column[0].amount = rows[i].amount;
-		st->column[0].squares = rows[i].amount > rows[i].samples ? 80000 : 0; /* as if they were 5000 */
+		/* weighted like 5000 */
+		st->column[0].squares = rows[i].amount > rows[i].samples ? 80000 : 0;
 		st->column[0].lost = rows[i].lost;
 		st->column[0].asked.every = rows[i].every;
 		report_quality_text(&t, &shown, &s);

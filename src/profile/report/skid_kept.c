@@ -13,7 +13,7 @@ static const char head[] = "tare skid 1\n";
 
 enum { MOST = 1024 };
 
-/* What a recording is found by. */
+/* Does it have the names by which a recording is matched? */
 static bool named_all(const struct skid_kept *k)
 {
 	return k->event[0] && k->cpu[0] && k->release[0];
@@ -63,7 +63,7 @@ int skids_kept_put(struct skids_kept *k, const struct skid_kept *one, struct tar
 			k->row[i] = *one;
 			return 0;
 		}
-	if (k->n == MOST) /* the oldest goes */
+	if (k->n == MOST) /* the oldest is removed */
 		memmove(k->row, k->row + 1, --k->n * sizeof(*k->row));
 	if (!array_one_more(&k->row, k->n, sizeof(*k->row)))
 		return tare_fail_nomem(err);

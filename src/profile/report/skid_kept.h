@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `tare verify skid` measured, kept for reports of recordings from the same machine. A file of lines:
+ * Results of `tare verify skid`, stored for reports of recordings from the same machine. A file of
+ * lines:
  *
  *	tare skid 1
  *	EVENT \t TYPE \t CONFIG \t LEVEL \t CPU \t RELEASE \t samples \t exact \t median \t p99 \t time
  *
- * TYPE and CONFIG as perf_event_open(2) takes them, LEVEL is precise_ip, CPU and RELEASE as a recording's head names them; `exact` is the
- * share at the instruction that caused the event, median and p99 are instructions behind it (below 0: before it). A file with any other line
- * is refused with the line's number.
+ * TYPE and CONFIG are those of perf_event_open(2), LEVEL is precise_ip, CPU and RELEASE are as in a
+ * recording's head; `exact` is the share of samples at the instruction that caused the event,
+ * median and p99 are in instructions after it (below 0: before it). Any other line is an error,
+ * reported with its number.
  */
 #ifndef PROFILE_REPORT_SKID_KEPT_H
 #define PROFILE_REPORT_SKID_KEPT_H
@@ -32,16 +34,23 @@ struct skids_kept {
 	size_t n;
 };
 
-/* Of a file's text. skids_kept_free() after use, also after an error. -EBADMSG names the line. */
+/*
+ * Parses a file's text. Call skids_kept_free() after use, also after an error. -EBADMSG names the
+ * line.
+ */
 int skids_kept_parse(struct skids_kept *out, const char *text, size_t len, struct tare_error *err);
-/* In place of an older one of the same event, level, CPU and release. -ENOMEM; -EINVAL: a name that fits in no line. */
+/*
+ * Replaces an older entry of the same event, level, CPU and release. -ENOMEM; -EINVAL: a name
+ * cannot be written in a line.
+ */
 int skids_kept_put(struct skids_kept *k, const struct skid_kept *one, struct tare_error *err);
 void skids_kept_write(struct text *out, const struct skids_kept *k);
 void skids_kept_free(struct skids_kept *k);
 
 /*
- * What is known of an event of a recording: of the event itself, else of another one at the same precise level on the same CPU and kernel
- * (*other; hardware events only: those of software have no skid in common). NULL: nothing.
+ * The entry for an event of a recording: its own, else that of another event at the same precise
+ * level on the same CPU and kernel (*other; hardware events only, as skid differs between software
+ * events). NULL: none.
  */
 const struct skid_kept *skids_kept_of(const struct skids_kept *k, const struct perfdata *file, const char *event, bool *other);
 

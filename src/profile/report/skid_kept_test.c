@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of skids, written and read again; which of its rows a recording means; and one event recorded both ways, with a planted shift. */
+/*
+ * Writes and reads the file of skids; finds the rows for a recording; and one event recorded both
+ * ways, with a known shift.
+ */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include "profile/report/skid_shift.h"
 #include "perfdata/perfdata_format.h"
 
-enum { SURE = 2 /* times the margin: some 1 in 10,000 functions by chance */ };
+enum { SURE = 2 /* times the margin: about 1 in 10,000 functions by chance */ };
 
 static const struct perfdata_event *event_of(const struct samples *s, uint32_t column)
 {

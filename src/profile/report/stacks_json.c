@@ -8,9 +8,10 @@ struct shrunk {
 	const struct stacks *s;
 	const struct stacks_node *node;
 	size_t n;
-	uint64_t **self, **total; /* by column, then node; self of what is left out has gone to its parent */
+	/* by column, then node; self of removed nodes was added to the parent */
+	uint64_t **self, **total;
 	bool *out;		  /* left out */
-	uint32_t *number;	  /* of what stays */
+	uint32_t *number;	  /* of the remaining ones */
 };
 
 static bool small(const struct shrunk *w, size_t i, double least)
@@ -21,7 +22,10 @@ static bool small(const struct shrunk *w, size_t i, double least)
 	return true;
 }
 
-/* A parent's number is less than its children's: what is left out gives its own up, from the leaves to the root. */
+/*
+ * A parent's number is less than its children's: removed nodes pass their amounts up, from the
+ * leaves to the root.
+ */
 static void shrink(struct shrunk *w, double least)
 {
 	uint32_t next = 1;
@@ -43,7 +47,7 @@ static void put_key(struct out *o, const char *key)
 	out_text(o, "\":");
 }
 
-/* One array of a frame's field. */
+/* One array, from a field of the frames. */
 static void put_frames(struct out *o, const struct stacks *s, const char *key, size_t field)
 {
 	size_t n;
@@ -88,9 +92,9 @@ static void put_nodes(struct out *o, const struct shrunk *w)
 	out_text(o, "]");
 }
 
-/* ---- by process: the self amount of each node, split by process ---- */
+/* ---- by process: each node's self amount, split by process ---- */
 
-struct process { /* one program of a process; key */
+struct process { /* a program of a process; key */
 	uint32_t pid, comm;
 };
 
@@ -102,10 +106,10 @@ struct parts {
 	struct set processes, parts;
 	uint32_t *process_of; /* by task */
 	uint64_t *amount;     /* by column, then part */
-	size_t room;	      /* parts that may be there */
+	size_t room;	      /* capacity of parts */
 };
 
-/* A thread belongs to its process, which has the name of the thread that began it. */
+/* A thread belongs to its process, which is named after its first thread. */
 static uint32_t comm_of(const struct stacks_task *task, size_t n, size_t i)
 {
 	uint32_t comm = task[i].comm;
@@ -154,7 +158,7 @@ static bool find_parts(struct parts *p, const struct shrunk *w)
 	return p->amount != NULL;
 }
 
-/* An array of a member of each thing of a set. */
+/* An array of one member of each item of a set. */
 static void put_member(struct out *o, const char *key, const struct set *s, size_t each, size_t member)
 {
 	out_text(o, key);
@@ -169,7 +173,7 @@ static void put_member(struct out *o, const char *key, const struct set *s, size
 	out_text(o, "]");
 }
 
-/* Of one process there is nothing to tell apart. False: out of memory. */
+/* A single process needs no split. False: out of memory. */
 static bool put_processes(struct out *o, const struct shrunk *w)
 {
 	struct parts p = { 0 };

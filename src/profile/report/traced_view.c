@@ -4,7 +4,7 @@
 #include "output/escape.h"
 #include "profile/report/traced_view.h"
 
-/* Whether JSON's readers keep it as it is: up to 2^53. */
+/* Can JSON readers represent it exactly? Up to 2^53. */
 static bool json_whole(const char *number)
 {
 	return strtoull(*number == '-' ? number + 1 : number, NULL, 10) <= UINT64_C(1) << 53;

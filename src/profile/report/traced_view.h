@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a tracepoint's fields, shown. */
+/* Shows the values of a tracepoint's fields. */
 #ifndef PROFILE_REPORT_TRACED_VIEW_H
 #define PROFILE_REPORT_TRACED_VIEW_H
 
 #include "profile/stacks.h"
 #include "output/json.h"
 
-/* "prev_comm="sh" prev_pid=7", as `tare dump` has it. */
+/* "prev_comm="sh" prev_pid=7", as in `tare dump`. */
 void traced_text(struct text *out, const struct stacks *s, uint32_t trace);
 /*
  * An object with a member for each value: whole numbers, strings, bytes in hexadecimal; {"missing":
- * WHY} for one that is not there. With `column` (names, n of them) these members, null where the
- * trace has no such field.
+ * WHY} for a missing value. With `column` (n names) exactly these members, null if the trace has no
+ * such field.
  */
 void traced_json(struct json *j, const char *key, const struct stacks *s, uint32_t trace,
 		 const uint32_t *column, size_t n);
 /* The same object without line breaks. */
 void traced_line(struct text *out, const struct stacks *s, uint32_t trace);
-/* The value under that name, or NULL. */
+/* The value with that name, or NULL. */
 const struct stacks_trace *traced_value(const struct stacks *s, uint32_t trace, uint32_t name);
 
 #endif
