@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See debug_file.h. Source: elfutils' libdwfl.h; GDB's manual, "Separate Debug Files"; dwz(1). libdw's own search opens whatever
- * has the name: it waits at a FIFO, and asks servers.
+ * See debug_file.h. libdw's own search would open anything with a matching name: it blocks on a
+ * FIFO, and queries servers.
+ * Source: elfutils' libdwfl.h; GDB's manual, "Separate Debug Files"; dwz(1).
  */
 #include <elf.h>
 #include <limits.h>
@@ -22,9 +23,9 @@ enum { ID_LEAST = 3, ID_MOST = 64, CHUNK = 1 << 16 };
 
 static const char root[] = "/usr/lib/debug";
 
-/* Which file it has to be. */
+/* The file to look for. */
 struct wanted {
-	const uint8_t *id; /* n bytes; n 0: none, then the checksum tells */
+	const uint8_t *id; /* build id of n bytes; n 0: none, then the checksum decides */
 	size_t n;
 	uint32_t sum; /* 0: none */
 	bool is_alt;
@@ -32,12 +33,12 @@ struct wanted {
 
 struct search {
 	struct wanted wanted;
-	const char *name;	 /* as the file has it; NULL: only its build id is known */
+	const char *name;	 /* as in the file; NULL: only its build id is known */
 	char path[2 * PATH_MAX]; /* of the candidate */
 	int fd;
 };
 
-/* CRC-32 as in gzip, which .gnu_debuglink has, of a whole file. */
+/* CRC-32 of a whole file as in gzip, for .gnu_debuglink. */
 static bool sum_of(int fd, uint32_t *out)
 {
 	uint32_t table[256], sum = ~UINT32_C(0);
@@ -79,7 +80,7 @@ static bool is_elf(int fd)
 	return pread(fd, magic, sizeof(magic), 0) == SELFMAG && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* Try s->path: true, with s->fd open, if it is the wanted file. */
+/* Tries s->path: true, with s->fd open, if it is the wanted file. */
 static bool take(struct search *s)
 {
 	uint32_t sum;
@@ -116,7 +117,10 @@ static bool try_build_id(struct search *s)
 	return try(s, "%s/.build-id/%02x/%s.debug", root, s->wanted.id[0], rest);
 }
 
-/* dwz's common file: by the name that it has, from the folder of the file that names it, or in folders of such files. */
+/*
+ * dwz's common file: by its name, relative to the file that names it, or in the folders for such
+ * files.
+ */
 static bool try_alt(struct search *s, const char *folder, int n)
 {
 	const char *base = path_base(s->name);
@@ -126,7 +130,10 @@ static bool try_alt(struct search *s, const char *folder, int n)
 	return try(s, "%.*s.dwz/%s", n, folder, base) || try(s, "%s/%s", root, base) || try(s, "%s/.dwz/%s", root, base);
 }
 
-/* In the program's folder, in .debug there, and below /usr/lib/debug with all of the folder's name, or its last parts. */
+/*
+ * In the program's folder, in its .debug, and below /usr/lib/debug with the folder's full path or
+ * its last parts.
+ */
 static bool try_folder(struct search *s, const char *folder, int n)
 {
 	if (try(s, "%.*s%s", n, folder, s->name) || try(s, "%.*s.debug/%s", n, folder, s->name))
@@ -140,13 +147,13 @@ static bool try_folder(struct search *s, const char *folder, int n)
 static bool try_named(struct search *s, const char *of)
 {
 	const char *slash = strrchr(of, '/');
-	int n = slash ? (int)(slash - of) + 1 : 0; /* its folder, with the slash */
+	int n = slash ? (int)(slash - of) + 1 : 0; /* its folder, including the slash */
 
 	if (!s->name || !*s->name)
 		return false;
 	if (s->wanted.is_alt)
 		return try_alt(s, of, n);
-	/* .gnu_debuglink has a name without a folder. */
+	/* .gnu_debuglink has a base name only. */
 	return !strchr(s->name, '/') && try_folder(s, of, n);
 }
 
@@ -167,8 +174,8 @@ static void search(struct search *s, const char *of)
 }
 
 /*
- * An empty file that replaces a missing common file (.gnu_debugaltlink). Without one, libdw would open the file of that name
- * itself when an attribute first refers to it.
+ * An empty file that replaces a missing common file (.gnu_debugaltlink). Otherwise libdw would open
+ * the file of that name itself when an attribute first refers to it.
  */
 static int empty_alt(void)
 {
@@ -193,7 +200,7 @@ static int empty_alt(void)
 	return fd;
 }
 
-/* libdw asks for the common file of a module after it has read the module's DWARF. */
+/* libdw asks for a module's common file after it has read the module's DWARF. */
 static void want_alt(struct search *s, Dwfl_Module *module)
 {
 	Dwarf_Addr bias;
@@ -241,13 +248,14 @@ static int find_debug(Dwfl_Module *module, void **data, const char *module_name,
 	if (s.fd < 0 && is_alt && s.wanted.n)
 		s.fd = empty_alt();
 	depth--;
-	if (!is_alt) /* libdw asks again after it could not read the file, and forgets the first name */
+	/* libdw asks again after it failed to read the file, and has lost the first name */
+	if (!is_alt)
 		free(*name);
 	*name = s.fd >= 0 ? strdup(s.path) : NULL;
 	return s.fd;
 }
 
-/* The program's own file is given, not looked for. */
+/* The program's own file is already open. */
 static int find_elf(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base, char **name, Elf **elf)
 {
 	(void)module, (void)data, (void)module_name, (void)base, (void)name, (void)elf;
@@ -272,7 +280,7 @@ static bool is_harmless(const char *folder, const char *middle, const char *name
 	int n = snprintf(path, sizeof(path), "%s%s%s%s%s", name[0] == '/' ? "" : folder, name[0] == '/' || !*folder ? "" : "/",
 			 name[0] == '/' ? "" : middle, name[0] == '/' || !*middle ? "" : "/", name);
 
-	if (n < 0 || n >= PATH_MAX) /* longer than the kernel takes */
+	if (n < 0 || n >= PATH_MAX) /* longer than the kernel allows */
 		return true;
 	return stat(path, &st) < 0 || (S_ISREG(st.st_mode) && (uint64_t)st.st_size <= DEBUG_FILE_MOST);
 }

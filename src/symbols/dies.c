@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A unit's tree of DIEs: what stands in its functions, blocks, namespaces and classes, one after another. */
+/* Walks a unit's tree of DIEs: the contents of its functions, blocks, namespaces and classes. */
 #include "symbols/symbols_private.h"
 
 enum { LEVELS_MAX = 256 };
 
-/* In others, types above all, stands neither code nor a variable with an address. */
+/* Other DIEs, mostly types, contain neither code nor variables with addresses. */
 static bool is_scope(int tag)
 {
 	switch (tag) {

@@ -54,7 +54,7 @@ int disasm_open(struct disasm **out, uint16_t machine, bool intel_syntax, struct
 	return 0;
 }
 
-/* Direct ones have one operand that is a number, or on arm64 one as their last. */
+/* A direct branch has one operand, a number; on arm64 it is the last one. */
 static uint64_t target_of(const struct disasm *d)
 {
 	const cs_detail *detail = d->insn->detail;
@@ -91,7 +91,7 @@ void disasm_next(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t addr
 		out->target = target_of(d);
 		return;
 	}
-	/* Newer than its tables: at least how long it is may be known. */
+	/* Newer than Capstone's tables: its length may still be known. */
 	if (d->machine == EM_AARCH64)
 		out->size = n >= 4 ? 4 : 1;
 	else if (d->machine == EM_X86_64)
@@ -104,7 +104,7 @@ void disasm_next(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t addr
 
 /* ---- effects ---- */
 
-/* The number of a general register or a part of it, in the order of the instruction set. */
+/* The number of a general register or a part of it, in the order of the encoding. */
 static int general(x86_reg r)
 {
 	static const x86_reg rows[16][5] = {
@@ -166,7 +166,7 @@ static const struct {
 	{ X86_INS_CALL, EFFECT_JUMP },	     { X86_INS_RET, EFFECT_JUMP },
 };
 
-/* Capstone takes it for rdseed. F3 0F C7 /7. Source: Intel SDM vol. 2B, "RDPID". */
+/* Capstone decodes it as rdseed. F3 0F C7 /7. Source: Intel SDM vol. 2B, "RDPID". */
 static bool is_rdpid(const cs_insn *in, const uint8_t *bytes)
 {
 	return in->id == X86_INS_RDSEED && bytes[0] == 0xf3;
@@ -198,7 +198,7 @@ static uint8_t number_or_none(x86_reg r)
 	return g < 0 ? EFFECT_NO_REGISTER : (uint8_t)g;
 }
 
-/* Operands in memory that are written down, and those of the stack that are not. */
+/* Explicit memory operands, and implicit ones on the stack. */
 static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t address)
 {
 	const cs_x86 *x = &in->detail->x86;
@@ -218,7 +218,7 @@ static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t a
 		m.fs = op->mem.segment == X86_REG_FS;
 		m.repeated = repeated && (op->mem.base == X86_REG_RDI || op->mem.base == X86_REG_RSI) && op->mem.disp == 0;
 		if (!m.read && !m.write)
-			m.read = true; /* Capstone does not say: at least that */
+			m.read = true; /* Capstone does not say: at least this */
 		add_memory(e, m);
 	}
 	switch (in->id) {
@@ -246,8 +246,9 @@ static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t a
 }
 
 /*
- * What Capstone says wrongly of operands in memory and of flags: it takes stos, cmpxchg, movnti, stores of vectors and of x87 for loads, a
- * test for an update, and knows no flags of cmpxchg and xadd. The engine's own table has them.
+ * Corrects Capstone's errors in memory operands and flags: it treats stos, cmpxchg, movnti, vector
+ * and x87 stores as loads, and test as an update, and lacks the flags of cmpxchg and xadd. The
+ * engine's own table has them.
  */
 static void mend(struct disasm_effects *e, const cs_insn *in, const struct exact_effects *known)
 {
@@ -260,7 +261,7 @@ static void mend(struct disasm_effects *e, const cs_insn *in, const struct exact
 	}
 	if (known->writes_flags)
 		e->writes |= EFFECT_FLAGS;
-	if (known->string) /* the direction, which is always the same */
+	if (known->string) /* the direction flag, which never changes */
 		e->reads &= ~(uint32_t)EFFECT_FLAGS;
 	if (known->branches)
 		e->kind = EFFECT_JUMP;
@@ -278,7 +279,7 @@ static bool is_modelled(x86_reg r)
 	       r == X86_REG_EIP || r == X86_REG_DS || r == X86_REG_ES || r == X86_REG_SS || r == X86_REG_CS;
 }
 
-/* xor eax, eax: what was in it does not matter. */
+/* xor eax, eax: does not depend on the old value. */
 static bool clears(const cs_insn *in)
 {
 	const cs_x86 *x = &in->detail->x86;
@@ -330,7 +331,7 @@ bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t a
 	}
 	if (is_known)
 		mend(out, d->insn, &known);
-	/* Part of a register written: the rest is as it was. */
+	/* A write to part of a register keeps the rest. */
 	for (unsigned i = 0; i < d->insn->detail->x86.op_count; i++) {
 		const cs_x86_op *op = &d->insn->detail->x86.operands[i];
 
@@ -345,8 +346,9 @@ bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t a
 }
 
 /*
- * What an instruction with an EVEX prefix accesses at the most: its vector's length, or one element that is broadcast; Capstone takes a
- * vector of any length for one of 64 bytes. 0: it has no such prefix. Source: Intel SDM vol. 2A, 2.7, "Intel AVX-512 Encoding".
+ * The most bytes that an instruction with an EVEX prefix accesses: its vector length, or one
+ * broadcast element; Capstone assumes 64 bytes for vectors of any length. 0: it has no such prefix.
+ * Source: Intel SDM vol. 2A, 2.7, "Intel AVX-512 Encoding".
  */
 static unsigned evex_most(const uint8_t *bytes, size_t n)
 {
@@ -359,13 +361,16 @@ static unsigned evex_most(const uint8_t *bytes, size_t n)
 		return 0;
 	if (bytes[at + 3] & 0x10)
 		return bytes[at + 1] & HALF_MAPS ? 2 : bytes[at + 2] & 0x80 ? 8 : 4;
-	/* addss to maxsd, sqrt: of one element. */
+	/* addss to maxsd, sqrt: one element. */
 	if ((bytes[at + 1] & 7) == 1 && (bytes[at + 2] & 2) && n - at > 4 && (bytes[at + 4] == 0x51 || ((bytes[at + 4] & 0xf8) == 0x58 && bytes[at + 4] != 0x5b)))
 		return bytes[at + 2] & 1 ? 8 : 4;
 	return 16u << (bytes[at + 3] >> 5 & 3);
 }
 
-/* Capstone's word on which of them are read is not asked: all operands in memory of an instruction are of one size. */
+/*
+ * Capstone's read and write flags are ignored: all memory operands of an instruction have the same
+ * size.
+ */
 struct access_width disasm_width(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address)
 {
 	struct access_width w = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without Capstone disassembles nothing. */
+/* A build without Capstone cannot disassemble. */
 #include "symbols/disasm.h"
 
 int disasm_open(struct disasm **out, uint16_t machine, bool intel_syntax, struct tare_error *err)

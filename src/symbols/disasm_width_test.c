@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How many bytes instructions access: encodings by LLVM's and GNU's assemblers, widths by the manuals. */
+/*
+ * Bytes accessed by instructions: encodings from the LLVM and GNU assemblers, widths from the
+ * manuals.
+ */
 #include <elf.h>
 #include "symbols/disasm.h"
 #include "tap.h"
@@ -62,7 +65,7 @@ TEST(arm64)
 		CHECK_EQ(arm64_width(rows[i].insn), rows[i].bytes, "row at line %d: %s", rows[i].line, rows[i].text);
 }
 
-/* Nothing loads or stores outside of its own part of the encodings: op1 of x1x0, bits 28 to 25. */
+/* Only encodings in the group of loads and stores access memory: op1 of x1x0, bits 28 to 25. */
 TEST(arm64_of_anything)
 {
 	uint64_t seed = 88172645463325252ull;

@@ -85,7 +85,7 @@ bool elf_offset_to_address(const struct elf_head *h, uint64_t offset, uint64_t *
 {
 	const struct elf_segment *found = NULL;
 
-	/* One page of the file may be in two segments; code is asked for. */
+	/* One page of the file may be in two segments; the caller wants the code. */
 	for (size_t i = 0; i < h->segments; i++)
 		if (offset - h->segment[i].offset < h->segment[i].size &&
 		    (!found || h->segment[i].executable))

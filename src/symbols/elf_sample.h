@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small ELF file for tests, as bytes: 0x100 of code at offset 0x200, address 0x400200, 0x20 of
- * stubs behind it, and the symbols of sample_symbols; with call frame information, if wanted.
+ * A small ELF file for tests, as bytes: 0x100 of code at offset 0x200, address 0x400200, followed
+ * by 0x20 of stubs, and the symbols of sample_symbols; optionally with call frame information.
  */
 #ifndef SYMBOLS_ELF_SAMPLE_H
 #define SYMBOLS_ELF_SAMPLE_H
@@ -41,7 +41,7 @@ static const struct {
 	{ "absolute", 0x2e0, 0x10, SHN_ABS, STB_GLOBAL, STT_FUNC },
 };
 
-/* The code is `fill`, over and over. */
+/* The code is filled with `fill`. */
 static inline void sample_elf(uint8_t to[SAMPLE_SIZE], uint8_t fill)
 {
 	static const char names[] = "\0.text\0.plt\0.symtab\0.strtab\0.shstrtab\0.eh_frame";
@@ -119,7 +119,10 @@ static inline void sample_elf(uint8_t to[SAMPLE_SIZE], uint8_t fill)
 	}
 }
 
-/* Behind it an .eh_frame of n bytes, at SAMPLE_BASE + SAMPLE_FRAMES; `to` has room for SAMPLE_FRAMES + n. */
+/*
+ * Appends an .eh_frame of n bytes, at SAMPLE_BASE + SAMPLE_FRAMES; `to` has room for SAMPLE_FRAMES
+ * + n.
+ */
 static inline void sample_elf_frames(uint8_t *to, const uint8_t *frames, size_t n)
 {
 	const Elf64_Shdr section = { .sh_name = 38,

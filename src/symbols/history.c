@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Facts are sorted by process and time and cut into lives: a life begins with a fork or an exec. The mappings of a life are in
- * a segment tree over the addresses at which any of them begins or ends; each node holds, by time, those that cover
- * it whole. What covers an address stands in the nodes from its leaf to the root, and of what was stated there up
- * to a time the last counts.
+ * Facts are sorted by process and time and divided into lives: a life begins with a fork or an
+ * exec. The mappings of a life are in a segment tree over the addresses at which any of them begins
+ * or ends; each node holds, by time, the mappings that cover it whole. The mappings that cover an
+ * address are in the nodes from its leaf to the root; of those up to a given time, the latest fact
+ * counts.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -21,14 +22,14 @@ struct fact {
 };
 
 struct tree {
-	uint64_t *edge; /* where something begins, or the one before has ended; ascending */
+	uint64_t *edge; /* boundaries of mappings, ascending */
 	uint32_t edges;
 	uint32_t *first; /* per node, 2 * edges + 1: into `held` */
-	uint32_t *held;	 /* numbers of facts */
+	uint32_t *held;	 /* indices of facts */
 };
 
 struct life {
-	uint32_t pid, parent; /* parent: whose mappings it has from its beginning; its own pid: nobody's */
+	uint32_t pid, parent; /* parent: it inherits this process's mappings; its own pid: none */
 	uint64_t start;
 	struct tree tree[HISTORY_LAYERS];
 };
@@ -117,7 +118,7 @@ static int by_value(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* The last edge at or before the address; -1: all are behind it. */
+/* The last edge at or before the address; -1: all are above it. */
 static ptrdiff_t edge_before(const struct tree *t, uint64_t address)
 {
 	size_t low = 0, high = t->edges;
@@ -133,7 +134,7 @@ static ptrdiff_t edge_before(const struct tree *t, uint64_t address)
 	return (ptrdiff_t)low - 1;
 }
 
-/* The nodes that together cover a mapping: counted, or filled with it. */
+/* The nodes that together cover a mapping: counts them, or adds the mapping to them. */
 static void cover(struct tree *t, const struct map *m, uint32_t *fill, uint32_t number)
 {
 	size_t low = (size_t)edge_before(t, m->start) + t->edges, high = (size_t)edge_before(t, m->last) + t->edges + 1;
@@ -220,9 +221,12 @@ int history_finish(struct history *h, struct tare_error *err)
 	return ret;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* The life a process led at a time: its first one where that is before all. NULL: nothing is known of it. */
+/*
+ * The life of a process at a time: its first one if the time is before all. NULL: the process is
+ * unknown.
+ */
 static const struct life *life_at(const struct history *h, uint32_t pid, uint64_t time, uint64_t *until)
 {
 	size_t low = 0, high = h->lives;
@@ -245,7 +249,7 @@ static const struct life *life_at(const struct history *h, uint32_t pid, uint64_
 	return &h->life[low];
 }
 
-/* Narrows *out's box to what this tree says. */
+/* Narrows *out's range to that of this tree's answer. */
 static bool find_in(const struct history *h, const struct tree *t, uint64_t address, uint64_t time, struct history_place *out)
 {
 	ptrdiff_t leaf = edge_before(t, address);
@@ -293,13 +297,17 @@ void history_find(const struct history *h, uint32_t pid, uint64_t time_ns, enum 
 			out->until = until;
 		if (!l)
 			return;
-		/* Before it was born it is said to have what it was born with: no wider answer than for this instant. */
+		/*
+		 * Before its birth a process has its initial mappings: the answer holds for this
+		 * instant only.
+		 */
 		if (generation == 0)
 			out->from = l->start <= time_ns ? l->start : time_ns;
 		if (generation == 0 && l->start > time_ns)
 			out->until = time_ns + 1;
 		found = find_in(h, &l->tree[layer], address, time_ns, out);
-		if (generation > 0) /* what the parent maps after the fork is nothing to the child */
+		/* the parent's mappings after the fork do not affect the child */
+		if (generation > 0)
 			out->until = own;
 		if (found || l->parent == pid)
 			return;

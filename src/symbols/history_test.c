@@ -28,7 +28,7 @@ TEST(a_mapping_replaces_what_it_covers_from_its_time_on)
 	struct history *h = history_new(NULL);
 	struct map whole = mapping(0x1000, 0x4fff, 1), middle = mapping(0x2000, 0x2fff, 2);
 
-	/* stated in the order of the files of two CPUs */
+	/* added in the order of two CPUs' files */
 	history_map(h, 7, 20, HISTORY_MAPPED, &middle, NULL);
 	history_map(h, 7, 10, HISTORY_MAPPED, &whole, NULL);
 	CHECK_EQ(history_finish(h, NULL), 0, "finish");
@@ -76,7 +76,7 @@ TEST(forks_in_a_ring_end)
 	history_free(h);
 }
 
-/* Against a model that goes through all facts for each question. */
+/* Compares with a model that scans all facts for each query. */
 enum { FACTS = 120, PIDS = 4, TIMES = 60, SPACE = 64 };
 
 static struct {
@@ -86,7 +86,10 @@ static struct {
 	struct map map;
 } fact[FACTS];
 
-/* The last birth of a process up to a time (or its first one), or -1 where it begins with a mapping. */
+/*
+ * The last birth of a process up to a time (or its first one), or -1 if its first fact is a
+ * mapping.
+ */
 static uint32_t model(uint32_t pid, uint64_t time, uint64_t address, int depth)
 {
 	int birth = -1, first = -1, best = -1;
@@ -99,7 +102,7 @@ static uint32_t model(uint32_t pid, uint64_t time, uint64_t address, int depth)
 		if (fact[i].what && fact[i].time <= time && (birth < 0 || fact[i].time >= fact[birth].time))
 			birth = i;
 	}
-	/* asked about the time before all: what it was born with */
+	/* before its first time: the mappings it was born with */
 	if (birth < 0 && first >= 0 && fact[first].time > time && fact[first].what)
 		birth = first;
 	for (int i = 0; i < FACTS; i++)
@@ -126,7 +129,8 @@ TEST(a_thousand_histories_are_as_the_model_says)
 
 			fact[i].what = rnd(10) ? 0 : 1 + (int)rnd(2);
 			fact[i].pid = rnd(PIDS);
-			fact[i].parent = fact[i].pid ? rnd(fact[i].pid) : 0; /* no rings: the model has no end for them */
+			/* no cycles: the model would not end */
+			fact[i].parent = fact[i].pid ? rnd(fact[i].pid) : 0;
 			if (fact[i].what == 1 && !fact[i].pid)
 				fact[i].what = 2;
 			fact[i].time = rnd(TIMES);
@@ -149,7 +153,7 @@ TEST(a_thousand_histories_are_as_the_model_says)
 			history_find(h, pid, time, HISTORY_MAPPED, address, &p);
 			CHECK_EQ(p.found ? p.map.module : 0, model(pid, time, address, 0), "round %d, pid %u at %d, address %d", round, pid,
 				 (int)time, (int)address);
-			/* and what it says of its neighbourhood */
+			/* and the range for which the answer holds */
 			for (int j = 0; j < 4; j++) {
 				uint64_t a = j & 1 ? p.low : p.high < SPACE + 20 ? p.high : SPACE + 20;
 				uint64_t t = j & 2 ? p.from : p.until < TIMES + 5 ? p.until - 1 : TIMES + 5;

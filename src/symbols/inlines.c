@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions were inlined where. libdw's own search walks a unit's tree of DIEs for every
- * address; here each unit is walked once, when the first address of it comes, into ranges sorted by
- * where they begin. Each range knows the one that encloses it, so that an address is one binary
- * search and a few steps outwards.
+ * Finds inlined functions. libdw's own search walks a unit's tree of DIEs for every address; here
+ * each unit is walked once, at its first address, and its ranges are sorted by start. Each range
+ * knows its enclosing one, so a lookup is a binary search and a few steps outwards.
  *
- * Source: DWARF 5, 3.3.8, "Inlined Subroutines"; 2.17, "Code Addresses, Ranges, and Base Addresses".
+ * Source: DWARF 5, 3.3.8, "Inlined Subroutines"; 2.17, "Code Addresses, Ranges, and Base
+ * Addresses".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@ enum { RANGES_MAX = 1 << 24, NONE = -1 };
 
 struct range {
 	uint64_t low, high;
-	size_t die; /* place in the unit's list */
+	size_t die; /* index in the unit's list */
 	uint32_t depth;
-	int32_t around; /* the range that encloses it, or NONE */
+	int32_t around; /* the enclosing range, or NONE */
 };
 
 /* Of one unit. */
@@ -92,7 +92,7 @@ static int by_low(const void *a, const void *b)
 	return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* Which range each one lies in: those still open, innermost last, are a stack. */
+/* Finds the enclosing range of each: the open ranges, innermost last, are a stack. */
 static void nest(struct inlined_unit *u)
 {
 	int32_t open = NONE;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much of what a recording states may be kept in memory: processes, threads, files and their names, in proportion to the
- * bytes read, so that a small file that unpacks to much (a hostile one) takes little. A fork is 56 bytes or more, packed 30 times at
- * most by a recorder's own zstd, and is kept in about 150.
+ * Limits the memory for a recording's processes, threads, files and their names in proportion to
+ * the bytes read, so that a small (hostile) file that decompresses to a large one takes little. A
+ * fork is 56 bytes or more, compressed 30 times at most by a real recorder's zstd, and takes about
+ * 150 in memory.
  */
 #ifndef SYMBOLS_KEPT_H
 #define SYMBOLS_KEPT_H
@@ -13,7 +14,10 @@
 #define KEPT_LEAST    (64ull << 20)
 #define KEPT_PER_BYTE 128u
 
-/* -EFBIG when `bytes` and what the modules take are more than `read` bytes of a file may ask for. Costs about 20 instructions. */
+/*
+ * -EFBIG if `bytes` plus the modules' memory exceed the limit for `read` bytes of a file. Costs
+ * about 20 instructions.
+ */
 static inline int kept_check(const struct modules *m, uint64_t bytes, const char *path, uint64_t read, struct tare_error *err)
 {
 	bytes += m->room * sizeof(*m->module) + words_memory(&m->words) + set_memory(&m->key, sizeof(uint32_t[4])) +

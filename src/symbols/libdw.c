@@ -30,7 +30,8 @@ char *libdw_demangled(const char *name)
 	int status;
 
 	pthread_once(&once, bind_demangler);
-	return demangle ? demangle(name, NULL, NULL, &status) : NULL; /* NULL, too, when the status is not 0 */
+	/* may be NULL if the status is not 0 */
+	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
 }
 
 int libdw_load(struct tare_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elfutils' libdw, opened when first needed: who wants no symbols pays nothing. libdw.F(...) is
+ * elfutils' libdw, loaded on first use, so that runs without symbols pay nothing. libdw.F(...) is
  * libdw's own F().
  */
 #ifndef SYMBOLS_LIBDW_H
@@ -35,11 +35,14 @@ struct libdw {
 
 extern struct libdw libdw;
 
-/* 0 when the functions may be called. */
+/* 0 if the functions may be called. */
 int libdw_load(struct tare_error *err);
 
-/* A C++ name as it was written, to be freed; NULL when it is none, or where libstdc++, which every C++ program has, is not. Needs no
- * libdw_load(): libstdc++ is loaded by the first name, for it takes as long as everything else of a small report. */
+/*
+ * A demangled C++ name, which the caller frees; NULL if it is no C++ name, or if libstdc++ (which
+ * every C++ program has) is missing. Needs no libdw_load(): the first name loads libstdc++, because
+ * that takes as long as all the rest of a small report.
+ */
 char *libdw_demangled(const char *name);
 
 #endif

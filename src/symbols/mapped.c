@@ -13,7 +13,7 @@ static bool is_kernel_path(const char *path)
 	       !strcmp(path, "/proc/kcore");
 }
 
-/* Under one name, whatever the recorder called it. */
+/* One name, whatever name the recorder used. */
 static const char *path_of(const char *path, unsigned misc)
 {
 	return (misc & PD_MISC_CPUMODE) == 1 && is_kernel_path(path) ? KERNEL_NAME : path;
@@ -39,7 +39,7 @@ static int read_mmap(struct modules *m, const struct perfdata_record *rec, struc
 		out->map.last = UINT64_MAX;
 	if (kernel && is_kernel_path(mm->file) && !m->kernel_text && mm->pgoff)
 		m->kernel_text = mm->pgoff;
-	/* The kernel and memory know their symbols by address. */
+	/* Symbols of the kernel and of memory are by address. */
 	if (kind == MODULE_KERNEL || kind == MODULE_MEMORY)
 		out->map.offset = mm->addr;
 	out->map.module = modules_add(m, kind, kernel && is_kernel_path(mm->file) ? KERNEL_NAME : mm->file,
@@ -56,7 +56,7 @@ static int read_ksymbol(struct modules *m, const struct perfdata_record *rec, st
 	*out = (struct mapped){ .map = { .start = rec->ksymbol.addr }, .kernel = true };
 	if (!rec->ksymbol.len || __builtin_add_overflow(out->map.start, rec->ksymbol.len - 1, &out->map.last))
 		return 0;
-	/* Unregistered: the kernel is what is left there. */
+	/* After an unregistered symbol the kernel's mapping is visible again. */
 	out->map.module = rec->ksymbol.flags & 1 ? mapped_kernel(m)
 						 : modules_add(m, MODULE_SYMBOL, rec->ksymbol.name, NULL, 0, 0);
 	out->map.offset = rec->ksymbol.flags & 1 ? out->map.start : 0;

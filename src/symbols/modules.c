@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See modules.h. Where perf keeps copies: perf-buildid-cache(1). */
+/* See modules.h. perf's copies of files: perf-buildid-cache(1). */
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -103,7 +103,7 @@ int modules_build_id(struct modules *m, const char *path, const uint8_t *id, siz
 	if (row.id == 0)
 		return 0;
 	at = set_add(&m->path_id, &row, sizeof(row), sizeof(row.path), &fresh);
-	/* Two builds under one name: then the name alone says nothing. */
+	/* Two builds with one name: then the name alone identifies neither. */
 	if (at != SET_NONE && !fresh && ((struct path_id *)m->path_id.item)[at].id != row.id)
 		((struct path_id *)m->path_id.item)[at].id = 0;
 	return at == SET_NONE ? tare_fail_nomem(err) : 0;
@@ -137,7 +137,7 @@ __attribute__((format(printf, 3, 4))) static void say(struct module *of, const c
 	snprintf(of->remedy, sizeof(of->remedy), "%s", remedy);
 }
 
-/* -1, and errno. */
+/* -1 with errno. */
 static int open_regular(const char *path)
 {
 	int fd = file_open_regular(path, INT64_MAX);
@@ -148,7 +148,7 @@ static int open_regular(const char *path)
 	return -1;
 }
 
-/* The recording names the host that it was made on, and this is another one. */
+/* The recording was made on another host. */
 static bool other_host(const struct modules *m)
 {
 	const char *host = words_at(&m->words, m->host);
@@ -158,8 +158,9 @@ static bool other_host(const struct modules *m)
 }
 
 /*
- * Inodes alone are compared: of some file systems the kernel records another device than stat(2) gives; and layers and
- * subvolumes may give another inode, too. Source: Linux, Documentation/filesystems/overlayfs.rst, "Inode properties".
+ * Only inodes are compared: on some file systems the kernel records another device than stat(2)
+ * returns, and with layers and subvolumes the inode may differ, too.
+ * Source: Linux, Documentation/filesystems/overlayfs.rst, "Inode properties".
  */
 static bool tells_inodes(int fd)
 {
@@ -168,7 +169,10 @@ static bool tells_inodes(int fd)
 	return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS_SUPER_MAGIC && fs.f_type != BTRFS_SUPER_MAGIC;
 }
 
-/* Why the file of that name is not known to be the one that ran, where the recording has no build id of it; NULL: it is that file. */
+/*
+ * Without a build id in the recording: why the file of that name may not be the one that ran; NULL:
+ * it is the one.
+ */
 static const char *doubt(const struct modules *m, struct module *of, int fd)
 {
 	bool inodes = tells_inodes(fd), host = m->host && *words_at(&m->words, m->host);
@@ -195,8 +199,9 @@ static const char *doubt(const struct modules *m, struct module *of, int fd)
 }
 
 /*
- * The file at `path` becomes the module's if it is the build that is wanted. "": the recording does not say which; then inode,
- * host and time have to show that this file ran, or the user vouches for it (--symfs, --force-names).
+ * Uses the file at `path` for the module if its build matches. "": the recording has no build id;
+ * then inode, host and time have to show that this file ran, or the user vouches for it (--symfs,
+ * --force-names).
  */
 static bool try_file(const struct modules *m, struct module *of, const char *path, const char *wanted)
 {
@@ -249,7 +254,7 @@ static void open_file(struct modules *m, struct module *of)
 	char where[PATH_ROOM];
 	size_t n = strlen(path);
 
-	/* The kernel's word for a file whose name was gone already. */
+	/* The kernel's mark for a file that was deleted. */
 	if (n > 10 && !strcmp(path + n - 10, " (deleted)")) {
 		n -= 10;
 		if (!*wanted) {
@@ -294,7 +299,7 @@ static void open_vdso(struct modules *m, struct module *of)
 	of->fd = -1;
 }
 
-/* Whole, terminated. */
+/* The whole file, NUL-terminated. */
 static char *read_text(int fd)
 {
 	size_t room = 1 << 16, n = 0;
@@ -320,8 +325,8 @@ static char *read_text(int fd)
 }
 
 /*
- * Any user can write to /tmp. Of a map that a link names the link counts, too, and a file with a second name may be one
- * that its owner did not put there.
+ * Any user can write to /tmp. For a symbolic link the owner of the link matters, too, and a file
+ * with a second hard link may have been put there by someone other than its owner.
  */
 static bool is_others(int fd, const char *path)
 {
@@ -365,7 +370,10 @@ static void open_memory(struct modules *m, struct module *of)
 	close(fd);
 }
 
-/* Where the kernel's code begins, 0: it does not say. Of names at one address the list keeps one: the text is asked. */
+/*
+ * The start of the kernel's code, 0: unknown. Searches the text because the list keeps one name per
+ * address.
+ */
 static uint64_t text_begins(const char *kallsyms)
 {
 	static const char *const names[] = { " _text\n", " _stext\n" };
@@ -396,15 +404,16 @@ static bool try_kallsyms(struct modules *m, const char *path)
 		say(why, err.hint, "%.120s: %s", path, text ? err.what : strerror(-ret));
 		return false;
 	}
-	/* The kernel may have been started elsewhere since. */
+	/* The kernel may have been booted at another address since. */
 	m->kernel_begins = begins;
 	m->kernel_moved = m->kernel_text && begins ? (int64_t)(begins - m->kernel_text) : 0;
 	return true;
 }
 
 /*
- * The recording has no build id of its kernel (perf record -z, or through a pipe). The one that runs here is taken where release, machine and
- * the place of its code are the recording's: where addresses are not random all kernels lie at one place.
+ * The recording has no build id for its kernel (perf record -z, or through a pipe). The running
+ * kernel is used if release, machine and the address of its code match: without address
+ * randomisation all kernels have the same address.
  */
 static bool try_kernel_here(struct modules *m)
 {
@@ -465,7 +474,7 @@ static bool open_kernel(struct modules *m)
 	return false;
 }
 
-/* Open what names come from, once. */
+/* Opens the source of names, once. */
 static void open_module(struct modules *m, uint32_t number)
 {
 	struct module *of = &m->module[number];
@@ -527,7 +536,7 @@ bool modules_elf(struct modules *m, uint32_t number, struct module **out)
 	return of->fd >= 0;
 }
 
-/* The kernel's parts in Rust are named as all of Rust is. */
+/* The kernel's Rust code uses the same name mangling as other Rust code. */
 static const char *readable(struct modules *m, const char *name)
 {
 	char *plain = rust_name(name);
@@ -541,7 +550,7 @@ static bool find_in_list(struct modules *m, const struct symlist *l, uint64_t at
 {
 	const struct symlist_entry *e = symlist_find(l, at + (uint64_t)moved);
 
-	if (!e || (moved && *e->module)) /* modules are put elsewhere at every start */
+	if (!e || (moved && *e->module)) /* modules are loaded elsewhere at every boot */
 		return false;
 	*out = (struct symbol){ readable(m, e->name), e->start - (uint64_t)moved, e->end - (uint64_t)moved };
 	return true;
@@ -594,7 +603,7 @@ void modules_close(struct modules *m, uint32_t number)
 	of->why[0] = of->remedy[0] = '\0';
 }
 
-/* The running kernel's memory, where its code is what the recording's was. */
+/* The running kernel's memory, if its code is the recording's. */
 static size_t kernel_bytes(struct modules *m, uint64_t address, void *to, size_t n)
 {
 	struct elf_head h;

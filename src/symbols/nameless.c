@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that no symbol names: where they begin and end stands in the call frame information, which stripped programs keep.
- * Source: Linux Standard Base, "Exception Frames"; DWARF Exception Header Encoding.
+ * Functions without symbols: their start and end are in the call frame information, which stripped
+ * programs keep. Source: Linux Standard Base, "Exception Frames"; DWARF Exception Header Encoding.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum {
 	NAMELESS_MAX = 1 << 24,
-	/* A pointer's encoding: how it is written, what it is added to, and whether what it says is an address of the one that is meant. */
+	/* A pointer's encoding: its format, its base, and whether it is indirect. */
 	WRITTEN = 0x0f,
 	PC_RELATIVE = 0x10,
 	RELATIVE = 0x70,
@@ -25,7 +25,7 @@ struct section {
 	uint64_t address;
 };
 
-/* A number as `encoding` writes it; false: one that is not known here, or over the end. */
+/* Reads a number encoded as `encoding`; false: unknown encoding, or beyond the end. */
 static bool read_number(const uint8_t **p, const uint8_t *end, uint8_t encoding, uint64_t *out)
 {
 	static const uint8_t sizes[16] = { [DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_sdata2] = 2, [DW_EH_PE_udata4] = 4,
@@ -43,7 +43,7 @@ static bool read_number(const uint8_t **p, const uint8_t *end, uint8_t encoding,
 	return true;
 }
 
-/* How the addresses of a CIE's entries are written: by its augmentation, "zPLR" in any order. */
+/* The encoding of addresses in a CIE's entries, from its augmentation, "zPLR" in any order. */
 static uint8_t encoding_of(const Dwarf_CIE *cie)
 {
 	const uint8_t *p = cie->augmentation_data, *end = p ? p + cie->augmentation_data_size : p;
@@ -74,7 +74,7 @@ static uint8_t encoding_of(const Dwarf_CIE *cie)
 	return DW_EH_PE_absptr;
 }
 
-/* The addresses that an entry is about. */
+/* The address range of an entry. */
 static bool read_entry(const struct section *s, const Dwarf_FDE *fde, uint8_t encoding, uint64_t *start, uint64_t *size)
 {
 	const uint8_t *p = fde->start, *base = s->data->d_buf;
@@ -115,7 +115,7 @@ static void read_section(struct symbols *symbols, const struct section *s)
 	int got;
 
 	for (; (got = libdw.dwarf_next_cfi(s->ident, s->data, true, at, &next, &entry)) <= 0; at = next) {
-		if (next <= at) /* damaged: nobody knows where the next one is */
+		if (next <= at) /* damaged: the position of the next one is not known */
 			return;
 		if (got < 0 || dwarf_cfi_cie_p(&entry))
 			continue;
@@ -148,7 +148,7 @@ static void read_all(struct symbols *s)
 	GElf_Shdr h;
 
 	s->nameless_read = true;
-	/* Programs of 32 bits, and those of the other byte order, are left alone. */
+	/* 32-bit programs and those of the other byte order are not supported. */
 	if (!ident || libdw.elf_getshdrstrndx(elf, &names) < 0 || ident[EI_CLASS] != ELFCLASS64 ||
 	    (ident[EI_DATA] == ELFDATA2LSB) != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
 		return;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See rust_name.h. One pass over the name, which writes as it reads; what it does not know makes it give up, for a symbol
- * shown as it is says more than half of a guess.
+ * See rust_name.h. One pass that reads and writes; it gives up at anything unknown, because the
+ * mangled symbol is more useful than a wrong guess.
  *
- * Source: the rustc book, "v0 Symbol Format" (RFC 2603), whose rules are the names of functions here. Its text leaves out
- * constants other than numbers, and pattern types: the compiler's compiler/rustc_symbol_mangling/src/v0.rs has these. How a
- * name is written follows the crate rustc-demangle, which debuggers and backtraces of Rust show.
+ * Source: the rustc book, "v0 Symbol Format" (RFC 2603); the functions here are named after its
+ * grammar rules. It does not describe constants other than numbers, or pattern types: see the
+ * compiler's compiler/rustc_symbol_mangling/src/v0.rs. The output follows the crate rustc-demangle,
+ * which debuggers and Rust backtraces use.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -18,24 +19,28 @@
 
 enum {
 	OUT_MAX = 1 << 16,
-	READ_MAX = 1 << 20, /* a back reference reads anew, so a short name could take for ever */
+	/*
+	 * limit of steps: back references are read again, so a short name could take exponential
+	 * time
+	 */
+	READ_MAX = 1 << 20,
 	DEPTH_MAX = 500,
-	WIDE_MAX = 128, /* characters of an identifier beyond ASCII */
+	WIDE_MAX = 128, /* non-ASCII characters of an identifier */
 };
 
 struct reader {
-	const char *s; /* behind _R */
+	const char *s; /* after _R */
 	size_t len, at;
-	size_t read; /* bytes so far, those read again too */
+	size_t read; /* bytes read, including repeated ones */
 	unsigned depth;
-	bool mute; /* what is read is not written */
-	bool bad;  /* give up */
-	uint64_t bound; /* lifetimes that the binders around name */
+	bool mute; /* parse without output */
+	bool bad;  /* error: give up */
+	uint64_t bound; /* lifetimes bound by the enclosing binders */
 	struct text out;
 };
 
 struct identifier {
-	const char *ascii, *wide; /* wide: Punycode's part */
+	const char *ascii, *wide; /* wide: the Punycode part */
 	size_t n_ascii, n_wide;
 };
 
@@ -87,7 +92,7 @@ static void put_character(struct reader *r, uint32_t c)
 	}
 }
 
-/* Characters that move the cursor, cannot be seen, or change how others are shown. */
+/* Characters that move the cursor, are invisible, or affect how others are displayed. */
 static bool is_unseen(uint32_t c)
 {
 	static const struct { uint32_t first, last; } rows[] = {
@@ -102,7 +107,7 @@ static bool is_unseen(uint32_t c)
 	return false;
 }
 
-/* Within quotes, as Rust's char::escape_debug() does. */
+/* In quotes, as Rust's char::escape_debug() writes it. */
 static void put_quoted(struct reader *r, uint32_t c, char quote)
 {
 	static const struct { char c; const char *as; } rows[] = {
@@ -132,7 +137,7 @@ static char peek(const struct reader *r)
 	return r->bad || r->at == r->len ? '\0' : r->s[r->at];
 }
 
-/* The next byte; '\0', and that is bad, when there is none. */
+/* The next byte; at the end '\0', which is an error. */
 static char next(struct reader *r)
 {
 	char c = peek(r);
@@ -176,7 +181,7 @@ static uint64_t base_62_number(struct reader *r)
 	return n + 1;
 }
 
-/* A number behind its letter; 0 without one. */
+/* A number after its letter; 0 without one. */
 static uint64_t number_behind(struct reader *r, char letter)
 {
 	uint64_t n;
@@ -226,7 +231,10 @@ static struct identifier identifier(struct reader *r)
 	return id;
 }
 
-/* Source: RFC 3492, "Bootstring parameters", "Decoding procedure". 0: it is none, too long, or holds what cannot be shown. */
+/*
+ * Source: RFC 3492, "Bootstring parameters", "Decoding procedure". 0: invalid, too long, or not
+ * printable.
+ */
 static size_t decode_punycode(const struct identifier *id, uint32_t out[WIDE_MAX])
 {
 	enum { BASE = 36, T_MIN = 1, T_MAX = 26, SKEW = 38 };
@@ -287,7 +295,10 @@ static void put_identifier(struct reader *r, const struct identifier *id)
 	put(r, id->n_wide ? "}" : "");
 }
 
-/* Go on where a back reference leads, whose B has been read. Where nothing is written nothing is to be found there. */
+/*
+ * Continues at the target of a back reference; its B has been read. Does nothing when output is
+ * off.
+ */
 static bool backref_begin(struct reader *r, size_t *back)
 {
 	size_t from = r->at - 1;
@@ -307,7 +318,7 @@ static void backref_end(struct reader *r, size_t back)
 	r->at = back;
 }
 
-/* Items up to an E; how many. */
+/* Items up to an E; returns their number. */
 static size_t list(struct reader *r, void (*item)(struct reader *), const char *between)
 {
 	size_t n = 0;
@@ -338,7 +349,7 @@ static void put_lifetime(struct reader *r, uint64_t index)
 		put_number(r, level);
 }
 
-/* for<'a, 'b>; how many there are, to be taken off `bound` again. */
+/* for<'a, 'b>; returns their number, which the caller subtracts from `bound` again. */
 static uint64_t binder(struct reader *r)
 {
 	uint64_t n = number_behind(r, 'G'), i;
@@ -479,7 +490,8 @@ static void fn_type(struct reader *r)
 			abi = identifier(r);
 		r->bad |= !abi.n_ascii || abi.n_wide;
 		put(r, "extern \"");
-		for (size_t i = 0; i < abi.n_ascii; i++) /* whose dashes had to be written as underscores */
+		/* with its dashes written as underscores */
+		for (size_t i = 0; i < abi.n_ascii; i++)
 			put_bytes(r, abi.ascii[i] == '_' ? "-" : &abi.ascii[i], 1);
 		put(r, "\" ");
 	}
@@ -493,7 +505,9 @@ static void fn_type(struct reader *r)
 	r->bound -= bound;
 }
 
-/* A path whose generic arguments are left open for those that follow; whether it has any. */
+/*
+ * A path with its generic arguments left open so that more can follow; returns whether it has any.
+ */
 static bool open_path(struct reader *r)
 {
 	bool open;
@@ -547,7 +561,7 @@ static void dyn_type(struct reader *r)
 	}
 }
 
-/* What values of a type are left: a range, several of these, or all pointers but null. */
+/* The allowed values of a pattern type: a range, several ranges, or all pointers but null. */
 static void pattern(struct reader *r)
 {
 	char tag = next(r);
@@ -707,7 +721,7 @@ static void character(struct reader *r)
 	put(r, "'");
 }
 
-/* UTF-8, two digits a byte. Source: RFC 3629, "UTF-8 definition". */
+/* UTF-8, two digits per byte. Source: RFC 3629, "UTF-8 definition". */
 static void string(struct reader *r)
 {
 	size_t n, i = 0;
@@ -755,7 +769,7 @@ static void field(struct reader *r)
 	constant(r, true);
 }
 
-/* What stands in braces where it is an argument by itself. */
+/* Needs braces when it is an argument of its own. */
 static void compound(struct reader *r, char tag)
 {
 	switch (tag) {
@@ -831,7 +845,10 @@ static void constant(struct reader *r, bool in_value)
 
 /* ---- the whole ---- */
 
-/* What link-time optimisation put at the end says nothing: `.llvm.` and digits, with an @ among them perhaps. */
+/*
+ * The suffix of link-time optimisation is dropped: `.llvm.` and digits, perhaps with an @ among
+ * them.
+ */
 static size_t without_llvm(const char *s, size_t len)
 {
 	const char *at = strstr(s, ".llvm.");
@@ -840,10 +857,11 @@ static size_t without_llvm(const char *s, size_t len)
 }
 
 /*
- * ---- names of before v0 ----
+ * ---- names before v0 ----
  *
- * _ZN, each part of the path as its length and itself, E: the form of C++, with a last part of h and 16 digits, and in parts `$LT$` and
- * the like for what the form has no room for. How they are written follows libiberty's rust_demangle(), by which perf shows them.
+ * _ZN, each part of the path with its length, E: the mangling of C++, with a last part of h and 16
+ * digits, and escapes such as `$LT$` for characters that it cannot express. The output follows
+ * libiberty's rust_demangle(), which perf uses.
  */
 enum { HASH = 17, HASH_DIGITS_LEAST = 5 };
 
@@ -851,7 +869,7 @@ static const struct {
 	const char *escape, *stands_for;
 } escapes[] = { { "$SP$", "@" }, { "$BP$", "*" }, { "$RF$", "&" }, { "$LT$", "<" }, { "$GT$", ">" }, { "$LP$", "(" }, { "$RP$", ")" }, { "$C$", "," } };
 
-/* A namespace of C++ may have this form, too: a hash has digits of many values. */
+/* A C++ namespace may look like this, too: a real hash has many different digits. */
 static bool is_hash(const char *s, size_t n)
 {
 	unsigned seen = 0;
@@ -868,7 +886,10 @@ static bool is_hash(const char *s, size_t n)
 	return __builtin_popcount(seen) >= HASH_DIGITS_LEAST;
 }
 
-/* An escape of another character at s: write the character, return the escape's length; 0: none. */
+/*
+ * An escape of another character at s: writes the character, returns the escape's length; 0: not an
+ * escape.
+ */
 static size_t legacy_escape(struct reader *r, const char *s, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(escapes); i++) {
@@ -892,7 +913,7 @@ static size_t legacy_escape(struct reader *r, const char *s, size_t n)
 
 static void legacy_part(struct reader *r, const char *s, size_t n)
 {
-	if (n > 1 && s[0] == '_' && s[1] == '$') { /* that it begins with a letter */
+	if (n > 1 && s[0] == '_' && s[1] == '$') { /* so that it begins with a letter */
 		s++;
 		n--;
 	}
@@ -910,7 +931,7 @@ static void legacy_part(struct reader *r, const char *s, size_t n)
 	}
 }
 
-/* The next part, or 0 bytes where there is none. */
+/* The next part, or 0 bytes at the end. */
 static const char *legacy_next(const char **at, size_t *n)
 {
 	const char *s = *at, *part;
@@ -972,11 +993,14 @@ char *rust_name(const char *mangled)
 	r.len = without_llvm(r.s, strlen(r.s));
 	path(&r, true);
 	if (peek(&r) >= 'A' && peek(&r) <= 'Z') {
-		r.mute = true; /* the crate that it was made for */
+		r.mute = true; /* the instantiating crate */
 		path(&r, false);
 		r.mute = false;
 	}
-	/* What a compiler puts behind a part of a function, such as .cold, is part of its name. */
+	/*
+	 * A suffix that the compiler adds for a part of a function, such as .cold, stays in the
+	 * name.
+	 */
 	r.bad |= r.at < r.len && r.s[r.at] != '.';
 	for (size_t i = r.at; !r.bad && i < r.len; i++)
 		r.bad |= r.s[i] <= ' ' || r.s[i] > '~';

@@ -6,12 +6,14 @@
 #include "base/error.h"
 #include "tap.h"
 
-/* What the crate rustc-demangle 0.1.26 writes, by format!("{:#}"), but for control characters. The first ones are the examples of the rustc
- * book, "v0 Symbol Format". */
+/*
+ * The output of the crate rustc-demangle 0.1.26 by format!("{:#}"), except for control characters.
+ * The first ones are the examples of the rustc book, "v0 Symbol Format".
+ */
 static const struct {
 	int line;
 	const char *mangled;
-	const char *name; /* NULL: shown as it is */
+	const char *name; /* NULL: not demangled */
 } rows[] = {
 	{ __LINE__, "_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3newCs15kBYyAo9fc_7mycrate", "<std::path::PathBuf>::new" },
 	{ __LINE__, "_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example" },
@@ -29,7 +31,7 @@ static const struct {
 	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleAtj8_EB2_", "mycrate::example::<[u16; 8]>" },
 	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleNtB2_7ExampleBw_EB2_", "mycrate::example::<mycrate::Example, mycrate::Example>" },
 	{ __LINE__, "_RINvMsY_NtCseXNvpPnDBDp_3std4pathNtB6_4Path3neweECs7qp2U7fqm6G_7mycrate", "<std::path::Path>::new::<str>" },
-	/* the form before v0, as Debian's perf 6.1 shows it */
+	/* the form before v0, as in Debian's perf 6.1 */
 	{ __LINE__, "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
 	{ __LINE__, "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE", "<Test + 'static as foo::Bar<Test>>::bar" },
 	{ __LINE__, "_ZN8my_crate4a.b.3foo17h930b740aa94f1d3aE.llvm.12345", "my_crate::a.b.::foo" },
@@ -96,7 +98,7 @@ static const struct {
 	{ __LINE__, "_RMC1aFK11rust_intrinScEz", "<extern \"rust-intrin\" fn([char]) -> !>" },
 	{ __LINE__, "_RMC1aFK0Eu", NULL },
 	{ __LINE__, "_RMC1aFG9_RL9_hEu", "<for<'a, 'b, 'c, 'd, 'e, 'f, 'g, 'h, 'i, 'j, 'k> fn(&'b u8)>" },
-	{ __LINE__, "_RMC1aFG0_RL2_hEu", NULL }, /* a third lifetime of two */
+	{ __LINE__, "_RMC1aFG0_RL2_hEu", NULL }, /* a third lifetime where two are bound */
 	{ __LINE__, "_RMC1aDG_INtC1c2FnTRL0_hEEp6OutputuEL_", "<dyn for<'a> c::Fn<(&'a u8,), Output = ()>>" },
 	{ __LINE__, "_RMC1aDNtC1c4SendNtC1c4SyncEL_", "<dyn c::Send + c::Sync>" },
 	{ __LINE__, "_RMC1aDNtC1c4Iterp4Itemlp1BhEL_", "<dyn c::Iter<Item = i32, B = u8>>" },
@@ -120,7 +122,7 @@ static const struct {
 	{ __LINE__, "_RIC1aKe61_KRRe61_KQj1_KAj1_j2_EKTj1_EKTj1_j2_EKAEE", "a::<{*\"a\"}, {&\"a\"}, {&mut 1}, {[1, 2]}, {(1,)}, {(1, 2)}, {[]}>" },
 	{ __LINE__, "_RIC1aKVNtC1b1SUKVNtC1b1STj1_j2_EKVNtC1b1SS1xj1_1yRe61_EE", "a::<{b::S}, {b::S(1, 2)}, {b::S { x: 1, y: \"a\" }}>" },
 	{ __LINE__, "_RIC1aKVC1bxE", NULL },
-	/* what follows */
+	/* suffixes */
 	{ __LINE__, "_RNvC1a1f.cold", "a::f.cold" },
 	{ __LINE__, "_RNvC1a1f.llvm.123ABC", "a::f" },
 	{ __LINE__, "_RNvC1a1f.llvm.12@3", "a::f" },
@@ -128,13 +130,13 @@ static const struct {
 	{ __LINE__, "_RNvC1a1f.\x1b", NULL },
 	{ __LINE__, "_RNvC1a1f-", NULL },
 	{ __LINE__, "_RNvC1a1fC1", NULL },
-	/* none */
+	/* not valid */
 	{ __LINE__, "", NULL },
 	{ __LINE__, "_", NULL },
 	{ __LINE__, "_R", NULL },
 	{ __LINE__, "_RB_", NULL },
 	{ __LINE__, "_RNvB0_1a", NULL },
-	{ __LINE__, "_RNvB_1a", NULL }, /* of itself, without end */
+	{ __LINE__, "_RNvB_1a", NULL }, /* refers to itself, endlessly */
 	{ __LINE__, "_RELOC", NULL },
 	{ __LINE__, "_R0C1a", NULL },
 	{ __LINE__, "_ZN1a1fE", NULL },
@@ -157,12 +159,12 @@ TEST(ends_early_at_every_byte)
 		for (size_t n = 0; n < strlen(rows[i].mangled); n++) {
 			char *cut = strndup(rows[i].mangled, n);
 
-			free(rust_name(cut)); /* the sanitizers look on */
+			free(rust_name(cut)); /* checked by the sanitizers */
 			free(cut);
 		}
 }
 
-/* Each level twice the one before: 40 of them would take 10^12 steps. */
+/* Each level is twice the previous one: 40 of them would take 10^12 steps. */
 TEST(doubling_is_given_up)
 {
 	char s[1024] = "_RMC1a", digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
@@ -171,12 +173,15 @@ TEST(doubling_is_given_up)
 	for (int i = 0; i < 40; i++)
 		s[n++] = 'T';
 	n += (size_t)sprintf(&s[n], "uuE");
-	/* Innermost first: the tuple that began at `level + 39` has ended; what is around it names it once more. */
+	/*
+	 * Innermost first: the tuple that began at `level + 39` has ended; the enclosing one refers
+	 * to it again.
+	 */
 	for (size_t at = level + 39; at > level; at--)
 		n += (size_t)sprintf(&s[n], "B%c_E", digits[at - 1]);
 	CHECK(rust_name(s) == NULL, "64 KiB are the most");
 
-	/* With five levels it is a name. */
+	/* With five levels it is valid. */
 	char *small = rust_name("_RMC1aTTTTTuuEB7_EB6_EB5_EB4_E");
 
 	CHECK(small != NULL);
@@ -200,7 +205,7 @@ TEST(deep_is_given_up)
 	CHECK(rust_name(s) == NULL, "4000 levels");
 }
 
-/* 60 KB to write, but 20,000 times 100,000 digits to read. */
+/* 60 KB of output, but 20,000 times 100,000 digits to read. */
 TEST(reading_is_bounded)
 {
 	static char s[200000];

@@ -3,12 +3,12 @@
 #include "base/array.h"
 #include "symbols/spaces.h"
 
-/* A recording is no program's mappings alone: beyond that many it is damaged or hostile. */
+/* More mappings than this are not from real programs: the recording is damaged or hostile. */
 enum { MAPS_MAX = 1 << 24 };
 
 struct process {
 	uint32_t pid, zero;
-	struct maps *maps; /* NULL: nothing is known yet */
+	struct maps *maps; /* NULL: nothing known */
 };
 
 static struct process *process_of(struct spaces *s, uint32_t pid)
@@ -42,7 +42,7 @@ static void maps_drop(struct spaces *s, struct maps *m)
 	free(m);
 }
 
-/* The place of the first mapping that ends at or behind `address`. */
+/* The index of the first mapping that ends at or after `address`. */
 static size_t first_behind(const struct maps *m, uint64_t address)
 {
 	size_t low = 0, high = m->n;
@@ -58,7 +58,7 @@ static size_t first_behind(const struct maps *m, uint64_t address)
 	return low;
 }
 
-/* Put `add` in, over whatever it covers. */
+/* Inserts `add`, replacing what it overlaps. */
 static bool insert(struct maps *m, const struct map *add)
 {
 	size_t from = first_behind(m, add->start), to = from;
@@ -92,7 +92,7 @@ static bool insert(struct maps *m, const struct map *add)
 	return true;
 }
 
-/* The process's own, to be changed. */
+/* The process's own copy, which may be changed. */
 static struct maps *own(struct spaces *s, struct process *p)
 {
 	struct maps *m;

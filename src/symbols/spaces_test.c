@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mappings over mappings, forks and execs. */
+/* Overlapping mappings, forks and execs. */
 #include "symbols/spaces.h"
 #include "tap.h"
 
@@ -11,7 +11,7 @@ static void map(struct spaces *s, uint32_t pid, uint64_t start, uint64_t len, ui
 	CHECK_EQ(spaces_map(s, pid, &m, NULL), 0, "map");
 }
 
-/* module * 0x1000000 + offset; -1: nothing there */
+/* module * 0x1000000 + offset; -1: not mapped */
 static int64_t at(struct spaces *s, uint32_t pid, uint64_t address)
 {
 	const struct maps *m = spaces_of(s, pid);

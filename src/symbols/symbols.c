@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See symbols.h. Source: elfutils' libdwfl.h, gelf.h; System V ABI, "Symbol Table", "Program
- * Header". */
+/*
+ * See symbols.h. Source: elfutils' libdwfl.h, gelf.h; System V ABI, "Symbol Table", "Program
+ * Header".
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +14,9 @@
 #include "symbols/symbols_private.h"
 
 enum {
-	MANGLED_MAX = 2048, /* libstdc++'s work may grow far faster than the name */
+	MANGLED_MAX = 2048, /* libstdc++'s demangler may take far more than linear time */
 	SYMBOLS_MAX = 1 << 24,
-	LOOK_BACK = 64, /* symbols that may lie within another one */
+	LOOK_BACK = 64, /* nested symbols */
 	UNITS_MAX = 1 << 24,
 };
 
@@ -100,7 +102,7 @@ static int read_sections(struct symbols *s, Elf *elf, struct tare_error *err)
 	return 0;
 }
 
-/* Which name of several at one place says most: typed, sized, global, without underscores. */
+/* The best of several names at one address: typed, sized, global, without underscores. */
 static uint8_t rank_of(const GElf_Sym *sym, const char *name)
 {
 	unsigned bind = GELF_ST_BIND(sym->st_info);
@@ -124,7 +126,7 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* One name per place; labels within a function are part of it. */
+/* Keeps one name per address; labels within a function are dropped. */
 static void tidy(struct symbols *s)
 {
 	uint64_t covered = 0;
@@ -143,7 +145,7 @@ static void tidy(struct symbols *s)
 	s->n = n;
 }
 
-/* Linkers write a symbol's version behind its name: f@@GLIBC_2.34, f@GLIBC_2.2.5. NULL: out of memory. */
+/* Linkers append a symbol's version: f@@GLIBC_2.34, f@GLIBC_2.2.5. NULL: out of memory. */
 static const char *without_version(struct symbols *s, const char *name)
 {
 	const char *at = strchr(name + 1, '@');
@@ -231,7 +233,7 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 	return *out ? 0 : tare_fail_nomem(err);
 }
 
-/* The name of the folder of an open file, as libdw finds it. */
+/* The folder of an open file, as libdw determines it. */
 static char *folder_of(int fd)
 {
 	char link[40], name[PATH_MAX];
@@ -340,7 +342,7 @@ const char *symbols_demangled(struct symbols *s, const char *name)
 	return name;
 }
 
-/* The place of the last entry that begins at or before `offset`, plus 1; 0: none does. */
+/* The index of the last entry that begins at or before `offset`, plus 1; 0: none. */
 static size_t last_before(const struct symbols *s, uint64_t offset)
 {
 	size_t low = 0, high = s->n;
@@ -382,13 +384,13 @@ bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 		struct entry *e = &s->entry[i - 1];
 		uint64_t end = e->end;
 
-		/* A size that is not said reaches to the next symbol, within its section. */
+		/* A symbol without a size extends to the next one, within its section. */
 		if (!end && (i == at) && (!in || e->start >= in->start))
 			end = next < segment_end(s, offset) ? next : segment_end(s, offset);
 		if (offset >= end)
 			continue;
 		e->name = symbols_demangled(s, e->name);
-		/* Of one symbol within another, each has its own part. */
+		/* With nested symbols, each byte belongs to the innermost one. */
 		*out = (struct symbol){ e->name, e->start, end < next ? end : next, false };
 		return true;
 	}
@@ -413,8 +415,9 @@ static int by_low(const void *a, const void *b)
 }
 
 /*
- * Where each compilation unit's code lies. Not every compiler writes the index that libdw would use
- * (.debug_aranges; clang does not), so the units are asked. Their lines are read when first needed.
+ * The code ranges of each compilation unit. Not every compiler writes the index that libdw would
+ * use (.debug_aranges; clang does not), so they are read from the units. Line tables are read on
+ * first use.
  */
 static void read_units(struct symbols *s)
 {

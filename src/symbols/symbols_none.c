@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Built without libdw, or as a static program, which opens no libraries. */
+/* For builds without libdw, and static programs, which cannot load libraries. */
 #include "symbols/symbols.h"
 
 int symbols_probe(struct tare_error *err)

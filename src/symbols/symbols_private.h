@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that read symbols share. */
+/* Shared by the files that read symbols. */
 #ifndef SYMBOLS_SYMBOLS_PRIVATE_H
 #define SYMBOLS_SYMBOLS_PRIVATE_H
 
@@ -9,20 +9,20 @@
 enum { SEGMENTS_MAX = 64 };
 
 struct entry {
-	uint64_t start, end; /* offsets in the file; end 0: not said */
+	uint64_t start, end; /* offsets in the file; end 0: not known */
 	const char *name;
-	uint8_t rank;  /* of several at one place the highest is shown */
-	bool is_label; /* no function by its type */
+	uint8_t rank;  /* of several at one address the highest is shown */
+	bool is_label; /* its type is not that of a function */
 };
 
 struct segment {
 	uint64_t address, offset, size;
 };
 
-/* Code of one compilation unit. */
+/* The code of one compilation unit. */
 struct unit {
 	uint64_t low, high; /* libdw's addresses */
-	uint64_t bias;      /* those minus the ones in its lines */
+	uint64_t bias;      /* those minus the addresses in its line table */
 	Dwarf_Die die;
 };
 
@@ -33,13 +33,15 @@ struct symbols {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	uint64_t bias;                        /* libdw's addresses minus the file's own */
-	struct segment segment[SEGMENTS_MAX]; /* that may be executed */
+	struct segment segment[SEGMENTS_MAX]; /* executable segments */
 	size_t segments;
 	struct entry *entry; /* by start */
 	size_t n;
-	struct entry *section; /* other than .text: stubs have no symbols, but a name */
+	/* sections other than .text: stubs have no symbols, so they get the section's name */
+	struct entry *section;
 	size_t sections;
-	struct entry *nameless; /* by start: what call frame information tells of, read when first asked for */
+	/* by start: functions from call frame information, read on first use */
+	struct entry *nameless;
 	size_t n_nameless;
 	char *folder;	  /* of the file, by its descriptor; NULL: not known */
 	char **demangled; /* owned names */
@@ -48,23 +50,24 @@ struct symbols {
 	size_t units;
 	bool units_read, nameless_read;
 	bool complete;
-	struct inlines *inlines; /* read when first asked for */
+	struct inlines *inlines; /* read on first use */
 	struct fields *fields;	 /* likewise */
 };
 
-/* The compilation unit of one of libdw's addresses, or NULL. */
+/* The compilation unit of a libdw address, or NULL. */
 struct unit *symbols_unit(struct symbols *s, uint64_t address);
-/* The name as people write it; lives as long as the symbols. */
+/* The demangled name; lives as long as the symbols. */
 const char *symbols_demangled(struct symbols *s, const char *name);
-/* `name` is freed with the symbols; false: no room, it stays the caller's. */
+/* Takes ownership of `name`; false: out of memory, the caller keeps it. */
 bool symbols_own(struct symbols *s, char *name);
 /* May libdw open the file that a skeleton unit names? See debug_file.h. */
 bool symbols_may_split(struct symbols *s, Dwarf_Die *die);
-/* src/symbols/nameless.c: the function at `offset` as call frame information tells of it. */
+/* src/symbols/nameless.c: the function at `offset` by call frame information. */
 bool nameless_find(struct symbols *s, uint64_t offset, struct symbol *out);
 /*
- * src/symbols/dies.c: call `visit` of all that stands in a unit's functions, blocks, namespaces and classes, each before what stands in it, until it says
- * false. `inlined`: how many inlined functions are around it. Types and variables are visited, and not entered.
+ * src/symbols/dies.c: calls `visit` for each DIE in a unit's functions, blocks, namespaces and
+ * classes, parents first, until it returns false. `inlined`: the number of enclosing inlined
+ * functions. Types and variables are visited, but not their children.
  */
 typedef bool die_visit(void *of, Dwarf_Die *die, unsigned inlined);
 void dies_walk(Dwarf_Die *unit, die_visit *visit, void *of);

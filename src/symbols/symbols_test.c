@@ -35,22 +35,22 @@ static const struct {
 } places[] = {
 	{ __LINE__, 0x1ff, NULL, 0, 0 },
 	{ __LINE__, 0x200, "alpha", 0x200, 0x220 },
-	{ __LINE__, 0x210, "alpha", 0x200, 0x220 }, /* a label within is part of it */
+	{ __LINE__, 0x210, "alpha", 0x200, 0x220 }, /* a label within belongs to it */
 	{ __LINE__, 0x21f, "alpha", 0x200, 0x220 },
 	{ __LINE__, 0x220, NULL, 0x220, 0x230 },
 	{ __LINE__, 0x230, "beta", 0x230,
-	  0x240 }, /* rather than its weak name with an underscore */
-	{ __LINE__, 0x25f, "assembly", 0x240, 0x260 }, /* no size: up to the next */
-	{ __LINE__, 0x26f, "a::b()", 0x260, 0x270 },   /* rather than what has no type */
+	  0x240 }, /* preferred to its weak name with an underscore */
+	{ __LINE__, 0x25f, "assembly", 0x240, 0x260 }, /* no size: extends to the next */
+	{ __LINE__, 0x26f, "a::b()", 0x260, 0x270 },   /* preferred to a symbol without a type */
 	{ __LINE__, 0x270, NULL, 0x270, 0x280 },
 	{ __LINE__, 0x28f, "outer", 0x280, 0x290 },
 	{ __LINE__, 0x290, "nested", 0x290, 0x2a0 },
-	{ __LINE__, 0x2a0, "outer", 0x280, 0x2c0 }, /* on behind the one within */
-	{ __LINE__, 0x2d0, NULL, 0, 0 },            /* data is no function */
+	{ __LINE__, 0x2a0, "outer", 0x280, 0x2c0 }, /* continues after the nested one */
+	{ __LINE__, 0x2d0, NULL, 0, 0 },            /* data is not a function */
 	{ __LINE__, 0x2e0, NULL, 0, 0 },            /* nor is an absolute value */
 	{ __LINE__, 0x310, "[.plt]", 0x300, 0x320 },
 	{ __LINE__, 0x320, NULL, 0, 0 },
-	{ __LINE__, 0x400, NULL, 0, 0 }, /* behind what can be executed */
+	{ __LINE__, 0x400, NULL, 0, 0 }, /* after the executable segment */
 	{ __LINE__, UINT64_MAX, NULL, 0, 0 },
 };
 
@@ -83,7 +83,7 @@ TEST(finds_functions)
 	symbols_close(s);
 }
 
-/* This test itself: where a function of it lies in its file. */
+/* This test itself: the file offset of one of its functions. */
 static int first_object(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
@@ -134,7 +134,7 @@ static void put(struct frames *f, const void *bytes, size_t n)
 	f->n += n;
 }
 
-/* An entry that begins with `word` behind its length. */
+/* An entry that begins with `word` after its length. */
 static size_t put_entry(struct frames *f, uint32_t word, const void *bytes, size_t n)
 {
 	size_t at = f->n;
@@ -162,7 +162,7 @@ static size_t put_cie(struct frames *f, const char *augmentation, const void *da
 	return put_entry(f, 0, bytes, at + n);
 }
 
-/* Numbers of `size` bytes each; the first one relative to itself where `relative`. */
+/* Numbers of `size` bytes each; the first one relative to itself if `relative`. */
 static void put_fde(struct frames *f, size_t cie, uint64_t start, uint64_t length, size_t size, bool relative)
 {
 	uint8_t bytes[32] = { 0 };
@@ -173,7 +173,10 @@ static void put_fde(struct frames *f, size_t cie, uint64_t start, uint64_t lengt
 	put_entry(f, (uint32_t)(f->n + 4 - cie), bytes, 2 * size + 1);
 }
 
-/* Each way in which entries write addresses, in the gaps between the sample's symbols; what is written in none of them tells of nothing. */
+/*
+ * All encodings of addresses, in the gaps between the sample's symbols; unknown encodings yield no
+ * function.
+ */
 TEST(finds_functions_without_symbols)
 {
 	static const struct {
@@ -190,8 +193,9 @@ TEST(finds_functions_without_symbols)
 		{ __LINE__, 0x2df, "0x4002d8", 0x2d8, 0x2e0 },
 		{ __LINE__, 0x2e0, "0x4002e0", 0x2e0, 0x2e8 },
 		{ __LINE__, 0x2e8, NULL, 0, 0 }, /* relative to data */
-		{ __LINE__, 0x2f0, NULL, 0, 0 }, /* indirect, augmented by nobody knows what */
-		{ __LINE__, 0x2f8, "0x4002f8", 0x2f8, 0x2fc }, /* more is the next one's */
+		{ __LINE__, 0x2f0, NULL, 0, 0 }, /* indirect, with an unknown augmentation */
+		/* the rest belongs to the next one */
+		{ __LINE__, 0x2f8, "0x4002f8", 0x2f8, 0x2fc },
 		{ __LINE__, 0x2fc, "0x4002fc", 0x2fc, 0x2fe },
 		{ __LINE__, 0x2fe, NULL, 0, 0 },
 		{ __LINE__, 0x310, "[.plt]", 0x300, 0x320 },
@@ -256,7 +260,7 @@ TEST(refuses_what_is_no_elf)
 	symbols_close(NULL);
 }
 
-/* Whatever a byte of the file is changed to, or where it ends: an answer or an error. */
+/* Any changed byte or truncation gives an answer or an error. */
 TEST(survives_damage)
 {
 	static uint8_t bytes[SAMPLE_SIZE];

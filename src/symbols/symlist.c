@@ -15,7 +15,7 @@ static int by_start(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Hexadecimal digits and the blanks behind them; false when there is no number of 64 bits. */
+/* Parses hexadecimal digits and the blanks after them; false if it is not a 64-bit number. */
 static bool hex(char **p, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -61,7 +61,7 @@ static bool kallsyms_line(char *s, struct symlist_entry *e)
 	e->end = 0;
 	if (!hex(&s, &e->start) || !s[0] || s[1] != ' ')
 		return false;
-	/* Nothing fits behind the last byte there is, and an end could not be told. */
+	/* A symbol at the last address of all would have no representable end. */
 	if (e->start == UINT64_MAX)
 		return false;
 	type = s[0];
@@ -147,7 +147,7 @@ int symlist_kallsyms(struct symlist *out, char *text, struct tare_error *err)
 		ret = tare_fail(err, EACCES, "it shows no addresses to this user");
 		tare_hint(err, "as root, or with kernel.kptr_restrict=0 (or 1 and perf_event_paranoid <= 1)");
 	}
-	/* One name per address, as the first line has it; each reaches to the next. */
+	/* Keeps one name per address, the first; each extends to the next. */
 	for (size_t i = 0; ret == 0 && i < out->n; i++) {
 		if (kept && out->entry[kept - 1].start == out->entry[i].start)
 			continue;
@@ -161,7 +161,7 @@ int symlist_kallsyms(struct symlist *out, char *text, struct tare_error *err)
 	}
 	out->n = kept;
 	out->longest = UINT64_MAX;
-	/* Nobody says where the last one ends. */
+	/* The size of the last one is not known. */
 	if (__builtin_add_overflow(out->entry[kept - 1].start, 4096, &out->entry[kept - 1].end))
 		out->entry[kept - 1].end = UINT64_MAX;
 	return 0;
@@ -180,7 +180,7 @@ const struct symlist_entry *symlist_find(const struct symlist *l, uint64_t addre
 		else
 			high = mid;
 	}
-	/* In a JIT's map entries may overlap; none begins more than the longest before. */
+	/* Entries of a JIT's map may overlap; none is longer than `longest`, which bounds the search. */
 	for (size_t i = low; i > 0 && i + LOOK_BACK > low &&
 			     address - l->entry[i - 1].start < l->longest;
 	     i--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbols that come as lines of text: what a JIT compiler writes to /tmp/perf-PID.map, and the
- * kernel's /proc/kallsyms. Addresses are those in memory.
+ * Symbols from lines of text: a JIT compiler's /tmp/perf-PID.map, and the kernel's /proc/kallsyms.
+ * Addresses are memory addresses.
  */
 #ifndef SYMBOLS_SYMLIST_H
 #define SYMBOLS_SYMLIST_H
@@ -13,26 +13,26 @@
 
 struct symlist_entry {
 	uint64_t start, end;
-	uint32_t order;	    /* of its line: where two overlap, the later one was there last */
+	uint32_t order;	    /* line number: of two overlapping ones, the later line is newer */
 	const char *name;   /* in the text */
-	const char *module; /* of the kernel, "" for its core */
+	const char *module; /* kernel module, "" for the core kernel */
 };
 
 struct symlist {
 	struct symlist_entry *entry; /* by start */
 	size_t n;
-	size_t bad;	    /* lines that are none */
+	size_t bad;	    /* invalid lines */
 	uint64_t longest;   /* entry */
 	char *text;
 };
 
 /*
- * Both take the text over (it was malloc'ed and is terminated) and cut it up. -EINVAL when no line
- * is right.
+ * Both take ownership of the text (malloc'ed and NUL-terminated) and modify it. -EINVAL if no line
+ * is valid.
  *
- * perf map:  START SIZE NAME        hexadecimal, the name to the end of the line
- * kallsyms:  ADDRESS TYPE NAME [MODULE]   functions only; sizes reach to the next one. -EACCES when
- *            all addresses are 0: the kernel keeps them from this user.
+ * perf map:  START SIZE NAME              hexadecimal, the name to the end of the line
+ * kallsyms:  ADDRESS TYPE NAME [MODULE]   functions only; each extends to the next one. -EACCES if
+ *            all addresses are 0: the kernel hides them from this user.
  */
 int symlist_perf_map(struct symlist *out, char *text, struct tare_error *err);
 int symlist_kallsyms(struct symlist *out, char *text, struct tare_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf-PID.map and kallsyms, right and wrong. */
+/* perf-PID.map and kallsyms, valid and invalid. */
 #include "symbols/symlist.h"
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A walk from a sample's registers outwards: where the instruction is, the rule there
- * (unwind_rules.h), the caller's registers, until there is no rule, no more stack or no caller. Code
- * without call frame information, as a JIT writes it, is taken to keep a frame pointer.
+ * Unwinds from a sample's registers outwards: the module at pc, its rule (unwind_rules.h), the
+ * caller's registers, until there is no rule, no more stack or no caller. Code without call frame
+ * information, as from a JIT, is assumed to keep a frame pointer.
  *
  * Source: linux/arch/x86/include/uapi/asm/perf_regs.h and arm64's; System V ABI AMD64 3.7 and i386
  * 2.4.2, "DWARF Register Number Mapping"; DWARF for the Arm 64-bit Architecture, 4.1.
@@ -13,14 +13,14 @@
 #include "symbols/unwind.h"
 #include "symbols/unwind_rules.h"
 
-/* What of a processor the walk has to know. Registers by their DWARF numbers. */
+/* A processor's properties for unwinding. Registers by their DWARF numbers. */
 struct cpu {
 	uint16_t machine;
 	uint8_t sp, pc, fp, size;
 	uint8_t perf_pc;
 	uint8_t registers;
-	uint64_t address_mask; /* arm64 may sign return addresses in the bits above (PAC) */
-	const uint8_t *perf; /* DWARF number to perf's */
+	uint64_t address_mask; /* arm64 may sign return addresses in their upper bits (PAC) */
+	const uint8_t *perf; /* DWARF number to perf's number */
 };
 
 /* perf's order on x86: AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8... */
@@ -52,9 +52,9 @@ struct unwinder {
 	const struct unwind_call *call;
 	struct map here;
 	const struct cpu *cpu;
-	uint64_t stack_at; /* where its piece of stack begins */
+	uint64_t stack_at; /* the start of its recorded stack */
 	uint64_t reg[RULE_REGISTERS], known;
-	bool ran_out; /* of stack */
+	bool ran_out; /* bytes of stack */
 };
 
 static bool recorded(const struct perfdata_regs *r, unsigned number, uint64_t *out)
@@ -78,7 +78,8 @@ static bool memory(void *arg, uint64_t at, uint64_t *out)
 		return false;
 	}
 	*out = 0;
-	memcpy(out, (const char *)u->sample->stack + offset, u->cpu->size); /* little-endian, as tare */
+	/* little-endian, like tare's own machine */
+	memcpy(out, (const char *)u->sample->stack + offset, u->cpu->size);
 	return true;
 }
 
@@ -100,7 +101,7 @@ static const struct map *map_at(struct unwinder *u, uint64_t pc)
 	return u->call->map_of(u->call->arg, pc, &u->here) ? &u->here : NULL;
 }
 
-/* The rule of the instruction at `pc`; NULL when its code has none. */
+/* The rule of the instruction at `pc`; NULL if its code has none. */
 static const struct rule *rule_at(struct unwinder *u, uint64_t pc)
 {
 	const struct map *m = map_at(u, pc);
@@ -171,8 +172,8 @@ static bool by_expressions(struct unwinder *u, const struct rule *r)
 }
 
 /*
- * Where the kernel enters a program - of one with libraries, in the dynamic loader - the code is not a compiler's and may have
- * no rules; nothing called it. Code that has rules follows it.
+ * The entry point of a program (of one with libraries, in the dynamic loader) is assembly code that
+ * may have no rules; it has no caller. If it has rules, they are used.
  */
 static bool is_entry(struct unwinder *u, uint64_t pc)
 {
@@ -185,7 +186,7 @@ static bool is_entry(struct unwinder *u, uint64_t pc)
 	       elf_offset_to_address(file.head, pc - m->start + m->offset, &address) && address - file.head->entry < NEAR;
 }
 
-/* The frame pointer points to the caller's one, and the return address lies behind that. */
+/* The frame pointer points to the caller's saved one, followed by the return address. */
 static bool by_frame_pointer(struct unwinder *u)
 {
 	const struct cpu *c = u->cpu;
@@ -202,9 +203,9 @@ static bool by_frame_pointer(struct unwinder *u)
 }
 
 /*
- * The caller's registers. On entry reg[pc] is the instruction, and `exact` says whether it is the one
- * that was executed; otherwise it is the one that is returned to, and the call stands before it.
- * 1: there is a caller, 0: there is none, -1: nobody knows.
+ * Computes the caller's registers. On entry reg[pc] is the address; `exact` says whether it is that
+ * of the executed instruction, otherwise it is a return address, and the call is before it. 1:
+ * there is a caller, 0: there is none, -1: not known.
  */
 static int to_caller(struct unwinder *u, bool *exact)
 {
@@ -217,7 +218,7 @@ static int to_caller(struct unwinder *u, bool *exact)
 	if (!r) {
 		const struct map *m = map_at(u, pc);
 
-		/* A file's code without a rule is nothing to guess about. */
+		/* In a file's code without a rule, do not guess. */
 		if (!m || m->data || u->file_of(u->arg, m->module, &(struct unwind_file){ 0 }) ||
 		    !by_frame_pointer(u))
 			return -1;
@@ -234,7 +235,10 @@ static int to_caller(struct unwinder *u, bool *exact)
 	}
 	if (u->reg[c->pc] == 0)
 		return 0;
-	/* Stacks grow down: a caller's frame lies higher, or a leaf's caller has the same. */
+	/*
+	 * Stacks grow down: a caller's frame is at a higher address, or at the same one for a
+	 * leaf's caller.
+	 */
 	return u->reg[c->sp] > sp || (u->reg[c->sp] == sp && u->reg[c->pc] != pc) || *exact ? 1 : -1;
 }
 
@@ -253,7 +257,7 @@ static const struct cpu *cpu_of(struct unwinder *u, const struct maps *maps,
 				if (file.head->machine == all[k]->machine)
 					return all[k];
 	}
-	/* By the registers: only arm64 has one of this number. */
+	/* Detected by the registers: only arm64 has one of this number. */
 	return r->mask >> arm64.perf_pc & 1 ? &arm64 : &x86_64;
 }
 

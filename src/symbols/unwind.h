@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The callers of a sample, from the registers and the piece of user stack that were recorded with it
- * (perf record --call-graph dwarf), by the call frame information of the programs' files. libdw does
- * it; it is opened when first needed.
+ * The callers of a sample, from its registers and the copied piece of user stack (perf record
+ * --call-graph dwarf), by the call frame information of the programs' files. Uses libdw, which is
+ * loaded on first use.
  */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
@@ -13,31 +13,32 @@
 
 struct unwinder;
 
-/* A file with code, as the unwinder asks for it. */
+/* Opens a file with code for the unwinder. */
 struct unwind_file {
 	const char *path;
 	int fd; /* stays the caller's */
 	const struct elf_head *head;
 };
 
-/* False when the file of `module` is not there. */
+/* False if the file of `module` is not available. */
 typedef bool unwind_file_of(void *arg, uint32_t module, struct unwind_file *out);
 
-/* NULL with err when stacks cannot be unwound here. */
+/* NULL with err if stacks cannot be unwound here. */
 struct unwinder *unwinder_new(unwind_file_of *file_of, void *arg, struct tare_error *err);
 void unwinder_free(struct unwinder *u);
 
 /*
- * The addresses of the sample's user stack, the innermost first: of the callers those of their
- * calls, one less than where they return to. `maps` are the process's now. At least 1 when the
- * sample has registers; 0 without, or with ones of another kind of machine. *whole is false when it
- * ended before the outermost frame for want of stack or of call frame information.
+ * The addresses of the sample's user stack, the innermost first; for callers, the return address
+ * minus one. `maps` are the process's current mappings. At least 1 if the sample has registers; 0
+ * without, or with registers of another machine. *whole is false if it ended before the outermost
+ * frame for lack of stack or call frame information.
  */
 unsigned unwind(struct unwinder *u, const struct maps *maps,
 		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole);
 /*
- * The same from a place in the middle of a walk, step by step: a call returns to `pc` with these registers. What was mapped and what is known of
- * memory is asked for; both answer false for what is not known. A `machine` (ELF's) of another kind: no steps.
+ * The same from a call in the middle of a stack, step by step: a call returns to `pc` with these
+ * registers. Callbacks provide mappings and memory; both return false if unknown. With another
+ * `machine` (ELF's): no steps.
  */
 struct unwind_call {
 	uint16_t machine;
@@ -48,9 +49,12 @@ struct unwind_call {
 };
 
 void unwind_from(struct unwinder *u, const struct unwind_call *call);
-/* Where the next function's call returns to: true. False at the end, or where nobody knows. Until then *call stays where it is. */
+/*
+ * True with the return address of the next function's call. False at the end, or if it is not
+ * known. *call has to stay at its address until then.
+ */
 bool unwind_next(struct unwinder *u, uint64_t *returns);
-/* Whether the last unwind() ended for want of stack, of which as much had been recorded as was asked for. */
+/* Did the last unwind() end for lack of stack although as much was copied as requested? */
 bool unwinder_ran_out(const struct unwinder *u);
 
 #endif

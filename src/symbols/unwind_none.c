@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without libdw unwinds no stacks. */
+/* A build without libdw cannot unwind stacks. */
 #include "symbols/unwind.h"
 
 struct unwinder *unwinder_new(unwind_file_of *file_of, void *arg, struct tare_error *err)

@@ -24,7 +24,7 @@ void rule_file_open(struct rule_file *f, const char *path, int fd)
 		return;
 	libdw.dwfl_report_end(f->dwfl, NULL, NULL);
 	f->eh = libdw.dwfl_module_eh_cfi(module, &bias);
-	/* What compilers write for debuggers is asked only where there is nothing else. */
+	/* Debug information (.debug_frame) is used only if there is nothing else. */
 	if (!f->eh)
 		f->debug = libdw.dwfl_module_dwarf_cfi(module, &bias);
 }
@@ -62,7 +62,7 @@ static bool is_saved_at(const Dwarf_Op *op, size_t n, int64_t *offset)
 	return n == 2 && op[1].atom == DW_OP_plus_uconst;
 }
 
-/* As a simple rule, or as the frame itself. */
+/* Simplifies to a fixed rule, or keeps libdw's frame. */
 static void describe(struct rule *r, Dwarf_Frame *frame, unsigned sp)
 {
 	Dwarf_Op *op, room[3];
@@ -84,7 +84,7 @@ static void describe(struct rule *r, Dwarf_Frame *frame, unsigned sp)
 			continue;
 		if (n == 0 && op == room && i == (unsigned)ra)
 			r->outermost = true;
-		if (n == 0 || i == sp) /* unchanged, or nobody knows; the stack pointer is the CFA */
+		if (n == 0 || i == sp) /* unchanged, or unknown; the stack pointer is the CFA */
 			continue;
 		if (is_saved_at(op, n, &offset) && offset >= INT32_MIN && offset <= INT32_MAX) {
 			r->saved_register[r->saved] = (uint8_t)i;

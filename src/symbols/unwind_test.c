@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions of call frame information; stacks of this very program, of memory without files, and of nonsense. */
+/*
+ * Expressions of call frame information; stacks of this program, of memory without files, and
+ * invalid ones.
+ */
 #include <fcntl.h>
 #include <link.h>
 #include "symbols/unwind.h"
@@ -40,7 +43,7 @@ TEST(expressions)
 	CHECK(EVALUATE({ .atom = DW_OP_reg7 }) && v == 0x100 && !place, "in a register");
 	CHECK(EVALUATE({ .atom = DW_OP_const1u, .number = 4 }, { .atom = DW_OP_deref }) && v == 5, "from memory");
 	CHECK(!EVALUATE({ .atom = DW_OP_const4u, .number = 0x2000 }, { .atom = DW_OP_deref }), "from nowhere");
-	/* The CFA within a procedure linkage table, as linkers write it: 8 more behind the push. */
+	/* The CFA within a procedure linkage table, as linkers write it: 8 more after the push. */
 	const Dwarf_Op plt[] = { { .atom = DW_OP_breg7, .number = 8 },	{ .atom = DW_OP_breg16 },
 				 { .atom = DW_OP_lit15 },		{ .atom = DW_OP_and },
 				 { .atom = DW_OP_lit11 },		{ .atom = DW_OP_ge },
@@ -63,7 +66,7 @@ TEST(expressions)
 }
 
 #ifdef __x86_64__
-/* A piece of this thread's stack with its registers, as a sample has them. */
+/* A copy of this thread's stack with its registers, as in a sample. */
 static uint64_t reg[24];
 static struct perfdata_sample sample;
 static unsigned char stack[16384];
@@ -108,10 +111,10 @@ static int by_start(const void *a, const void *b)
 	return ((const struct map *)a)->start < ((const struct map *)b)->start ? -1 : 1;
 }
 
-/* Across the frames of others, which a sanitizer would not have. */
+/* Reads other functions' frames, which a sanitizer would report. */
 __attribute__((no_sanitize("address"))) static void take_sample(uint64_t sp, uint64_t bp, uint64_t ip)
 {
-	extern char **environ; /* lies above all frames */
+	extern char **environ; /* higher than all frames */
 	size_t n = (size_t)((uint64_t)(uintptr_t)environ - sp);
 
 	n = n < sizeof(stack) ? n : sizeof(stack);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's own code in every process, as it is mapped into this one. */
+/* The kernel's code that is mapped into every process (vdso), taken from this process. */
 #ifndef SYMBOLS_VDSO_H
 #define SYMBOLS_VDSO_H
 
-/* A descriptor of a file with its bytes, the caller's to close; -1 when there is none. */
+/* A file descriptor with its bytes, which the caller closes; -1 if there is none. */
 int vdso_open(void);
 
 #endif

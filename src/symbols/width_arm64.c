@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many bytes a load or store of arm64 accesses, by the fields of its encoding. Source: Arm ARM (DDI 0487), C4.1.94,
- * "Loads and Stores".
+ * The number of bytes that an arm64 load or store accesses, from its encoding.
+ * Source: Arm ARM (DDI 0487), C4.1.94, "Loads and Stores".
  */
 #include "symbols/disasm.h"
 
@@ -31,7 +31,7 @@ static unsigned pair(uint32_t insn)
 	if (field(insn, 26, 26))
 		return 8u << opc;
 	if (opc == 1 && !load)
-		return 0; /* stgp: its tag is no data */
+		return 0; /* stgp: the tag is not data */
 	return opc == 2 ? 16 : 8;
 }
 
@@ -55,18 +55,19 @@ static unsigned one_register(uint32_t insn)
 		size |= (opc & 2) << 1;
 		return size > 4 ? 0 : 1u << size;
 	}
-	if (!offset && more && field(insn, 11, 10) != 2) /* atomic, or with an authenticated pointer */
+	/* atomic, or with pointer authentication */
+	if (!offset && more && field(insn, 11, 10) != 2)
 		return 1u << size;
 	return size == 3 && opc >= 2 ? 0 /* a prefetch */ : 1u << size;
 }
 
-/* With acquire or release, at an offset: ldapur and its kin; what else is here moves tags. */
+/* With acquire or release, at an offset: ldapur and related; the others here move tags. */
 static unsigned at_offset(uint32_t insn)
 {
 	return field(insn, 26, 26) || field(insn, 21, 21) ? 0 : 1u << field(insn, 31, 30);
 }
 
-/* Several structures of vectors: by how many registers they fill. */
+/* Vector structures: the number of registers. */
 static unsigned structures(uint32_t insn)
 {
 	static const unsigned char registers[16] = { [0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2 };
