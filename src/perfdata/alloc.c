@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See alloc.h, which draws the file. It may have been written by a program that went wrong: every length is checked. */
+/*
+ * See alloc.h for the file format. The file may come from a misbehaving program: every length is
+ * checked.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +17,7 @@
 #include "base/file.h"
 #include "perfdata/alloc.h"
 
-struct entry { /* where a record is, by time */
+struct entry { /* offset of a record, sorted by time */
 	uint64_t time_ns, at;
 };
 
@@ -36,7 +39,7 @@ static int add(struct alloc_file *f, uint64_t time_ns, uint64_t at, struct tare_
 	return 0;
 }
 
-/* `tail`: what stands behind the head, if there is so much. */
+/* `tail`: the data after the head, if it has that many bytes. */
 static bool is_record(const struct alloc_record *r, const unsigned char *tail, uint64_t room)
 {
 	size_t bytes = sizeof(*r);
@@ -84,7 +87,7 @@ static void lose(struct alloc_file *f, uint64_t at, uint64_t bytes)
 	f->loss.damaged += bytes;
 }
 
-/* A block that was cut off by the end of the file is read as far as it goes. */
+/* A block truncated by the end of the file is read up to there. */
 static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err)
 {
 	uint64_t here = f->size - at < ALLOC_BLOCK ? f->size - at : ALLOC_BLOCK, end;
@@ -98,7 +101,7 @@ static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err
 	}
 	memcpy(&b, f->bytes + at, sizeof(b));
 	if (!b.magic && !b.used)
-		return 0; /* given out, and its thread was killed before it wrote */
+		return 0; /* allocated, but its thread was killed before it wrote */
 	if (b.magic != ALLOC_BLOCK_MAGIC || b.used > ALLOC_BLOCK - sizeof(b)) {
 		lose(f, at, here);
 		return 0;

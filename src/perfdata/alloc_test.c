@@ -7,7 +7,7 @@
 #include "perfdata/alloc.h"
 #include "tap.h"
 
-/* A file as the recorder leaves it: two blocks, of two processes. */
+/* A file as written by the recorder: two blocks, of two processes. */
 static unsigned char file[ALLOC_PAGE + 2 * ALLOC_BLOCK];
 enum { ONE = 72 }; /* bytes of a record with a frame and two words */
 
@@ -26,7 +26,7 @@ static void begin(void)
 static void record(unsigned block, enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, uint8_t frames)
 {
 	unsigned char *b = file + ALLOC_PAGE + block * ALLOC_BLOCK;
-	const uint32_t told = 1 | 1u << 31; /* of the stack two words */
+	const uint32_t told = 1 | 1u << 31; /* two words of the stack */
 	unsigned char rest[10 + 6 * (2 * ALLOC_FRAMES + 2) + 8] = { 0 };
 	size_t n = frames ? (10 + 6 * (2 * (size_t)frames + 2) + 7) / 8 * 8 : 0;
 	struct alloc_record r = { .bytes = (uint16_t)(32 + n), .kind = (uint8_t)kind, .frames = frames, .tid = 100 + block,
@@ -117,13 +117,13 @@ TEST(alloc_in_order_of_time)
 	alloc_close(f);
 }
 
-/* What one byte or word somewhere does: how many records are left, and how many bytes are given up. */
+/* The effect of one changed byte or word: how many records remain, and how many bytes are lost. */
 TEST(alloc_damage)
 {
 	enum { FIRST = ALLOC_PAGE, SECOND = ALLOC_PAGE + ALLOC_BLOCK };
 	static const struct {
 		int line;
-		size_t at, size; /* of what is changed; of the file */
+		size_t at, size; /* bytes of the change; of the file */
 		uint64_t value, n, damaged, missing;
 	} rows[] = {
 		{ __LINE__, 0, 0, 0, 4, 0, 0 },
@@ -137,8 +137,8 @@ TEST(alloc_damage)
 		{ __LINE__, FIRST + 18, 1, 0, 2, 2 * ONE, 0 },    /* its kind */
 		{ __LINE__, FIRST + 18, 1, 7, 2, 2 * ONE, 0 },
 		{ __LINE__, FIRST + 19, 1, 9, 2, 2 * ONE, 0 },   /* its frames */
-		{ __LINE__, FIRST + 19, 1, 3, 2, 2 * ONE, 0 },   /* more than it has room for */
-		{ __LINE__, FIRST + 19, 1, 0, 2, 2 * ONE, 0 },   /* none, and words */
+		{ __LINE__, FIRST + 19, 1, 3, 2, 2 * ONE, 0 },   /* more than fit */
+		{ __LINE__, FIRST + 19, 1, 0, 2, 2 * ONE, 0 },   /* none, but words */
 		{ __LINE__, 16, 8, 1, 2, 0, 0 },	     /* blocks */
 		{ __LINE__, 16, 8, 5, 4, 0, 3 },
 	};
@@ -191,7 +191,7 @@ TEST(alloc_cut_off)
 		CHECK_EQ(read_back(rows[i].size, &f, &err), 0, "row at line %d: %s", rows[i].line, err.what);
 		CHECK_EQ(alloc_count(f), rows[i].n, "row at line %d", rows[i].line);
 		CHECK_EQ(alloc_loss(f)->missing, rows[i].missing, "row at line %d", rows[i].line);
-		if (rows[i].n != 1) /* of a record that is half there, the rest of its block counts */
+		if (rows[i].n != 1) /* for a truncated record, the rest of its block is counted */
 			CHECK_EQ(alloc_loss(f)->damaged, rows[i].damaged, "row at line %d", rows[i].line);
 		if (rows[i].missing)
 			CHECK_EQ(alloc_loss(f)->missing_at, ALLOC_PAGE + (2 - rows[i].missing) * ALLOC_BLOCK, "row at line %d", rows[i].line);

@@ -5,7 +5,7 @@
 
 #define BIT(s, r, b) ((s)->reg[r] >> (b) & 1)
 
-/* ---- when a field means something ---- */
+/* ---- when a field is valid ---- */
 
 bool ibs_tells_fetch(const struct ibs *s)
 {
@@ -85,7 +85,7 @@ static bool sourced(const struct ibs *s)
 	return data2_known(s) && data_source(s, s->reg[IBS_OP_DATA2] & 7);
 }
 
-/* The state in which another cache had the line is there where the data came from a cache. */
+/* The state of the line in another cache is valid if the data came from a cache. */
 static bool from_cache(const struct ibs *s)
 {
 	uint64_t source = data_source(s, s->reg[IBS_OP_DATA2] & 7);
@@ -114,7 +114,7 @@ static bool has_width(const struct ibs *s)
 	return s->reg[IBS_OP_DATA3] >> 22 & 15;
 }
 
-/* ---- what bits say ---- */
+/* ---- values of fields ---- */
 
 static uint64_t times_16(const struct ibs *s, uint64_t bits)
 {
@@ -255,9 +255,12 @@ const struct ibs_field ibs_op_fields[] = {
 };
 
 /*
- * Source: AMD's revision guides; of family 19h's `no_state` Linux, arch/x86/events/amd/ibs.c, perf_ibs_cache_hit_st_valid(). Before Zen: AMD
- * Research IBS Toolkit, include/ibs-msr-index.h, "KV+, BT+" and "Not valid in BT, JG", and its decoder, "Only CZ, ST, and ZN have" the L2 miss of fetches; it is silent about family 14h, which is older than
- * what it calls new, and is taken to have neither. `by_physical`: Linux, tools/perf/util/amd-sample-raw.c, fetch_ctl_depends_on_phy_addr_valid().
+ * Source: AMD's revision guides; for family 19h's `no_state` Linux, arch/x86/events/amd/ibs.c,
+ * perf_ibs_cache_hit_st_valid(). Before Zen: AMD Research IBS Toolkit, include/ibs-msr-index.h,
+ * "KV+, BT+" and "Not valid in BT, JG", and its decoder, "Only CZ, ST, and ZN have" the L2 miss of
+ * fetches; it does not mention family 14h, which is older than the families that it calls new, so
+ * that is assumed to have neither. `by_physical`: Linux, tools/perf/util/amd-sample-raw.c,
+ * fetch_ctl_depends_on_phy_addr_valid().
  */
 static const struct {
 	unsigned family, first, last; /* models */

@@ -15,7 +15,7 @@ static struct ibs made(enum ibs_kind kind, uint32_t caps, const char *cpuid, con
 	return s;
 }
 
-/* Registers as published in the Linux kernel's log with their fields (2021, Zen; 2022, Zen 4). */
+/* Registers and their fields as published in Linux kernel messages (2021, Zen; 2022, Zen 4). */
 TEST(published_registers)
 {
 	static const uint64_t zen_fetch[] = { 0x02170007ffffffff, 0x56016b2ead40, 0x115cedfd40, 0 },
@@ -72,7 +72,7 @@ TEST(published_registers)
 	}
 }
 
-/* Which fields and registers mean nothing, and then are not shown. */
+/* Fields and registers that are not valid, and so are not shown. */
 TEST(what_is_not_valid)
 {
 	static const struct {
@@ -117,7 +117,10 @@ TEST(what_is_not_valid)
 	}
 }
 
-/* Zen 5 tells page sizes in place of which TLB hit, and neither that nor misses without a physical address; and has a least latency. */
+/*
+ * Zen 5 has page sizes instead of TLB hit levels, and neither these nor misses without a physical
+ * address; and has a minimum latency.
+ */
 TEST(what_capabilities_change)
 {
 	enum { LIN = 1 << 17, PHY = 1 << 18, PAGES = 1 << 19, LATENCY = 1 << 12, ZEN = 0x3ff, ZEN_4 = 0xbff };
@@ -219,7 +222,8 @@ TEST(sizes)
 	static uint8_t raw[80];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		uint8_t *copy = malloc(rows[i].size ? rows[i].size : 1); /* a read past it is seen by the sanitizer */
+		/* the sanitizer detects a read past it */
+		uint8_t *copy = malloc(rows[i].size ? rows[i].size : 1);
 		struct ibs_rules rules = { 0 };
 		struct ibs s;
 
@@ -233,7 +237,10 @@ TEST(sizes)
 	}
 }
 
-/* What is no row of a sample is nothing that could be read: every bit below 64 belongs to one field at most, but for those of which capabilities say what they are. */
+/*
+ * Every bit of a register belongs to one field at most, except bits whose meaning depends on the
+ * capabilities.
+ */
 TEST(fields_do_not_overlap)
 {
 	for (int kind = 0; kind < 2; kind++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data opened and walked in file order. The layout of the head is in perfdata_header.c, of
+ * Opens a perf.data and reads it in file order. The layout of the head is in perfdata_header.c, of
  * samples in perfdata_sample.c, of all other records in perfdata_record.c, of features in
  * perfdata_features.c.
  *
@@ -14,11 +14,11 @@
 #include <unistd.h>
 #include "perfdata/perfdata_private.h"
 
-#define INFLATE_MAX (256ull << 20) /* where the file does not say how much a record may hold */
+#define INFLATE_MAX (256ull << 20) /* if the file has no limit for a record */
 
 /*
- * perf compresses one of its buffers (mmap_len bytes) at a time, but what its compressor could not
- * put out yet, a block or two of 128 KiB, comes with the next.
+ * perf compresses one of its buffers (mmap_len bytes) at a time, but output that its compressor
+ * held back, a block or two of 128 KiB, comes with the next.
  */
 #define INFLATE_SLACK (512u << 10)
 
@@ -53,7 +53,7 @@ const struct perfdata_loss *perfdata_loss(const struct perfdata *r)
 	return &r->loss;
 }
 
-/* Framing is lost: what was read stays, the rest cannot be told apart any more. */
+/* Record boundaries are lost: earlier records remain valid, the rest cannot be read. */
 static int broken(struct perfdata *r, struct stream *s, int code, struct tare_error *err)
 {
 	if (!s->broken) {
@@ -64,7 +64,7 @@ static int broken(struct perfdata *r, struct stream *s, int code, struct tare_er
 	return code;
 }
 
-/* Pass over what the caller left of a payload. */
+/* Skips the part of a payload that the caller did not read. */
 static int skip_payload(struct stream *s, struct tare_error *err)
 {
 	uint64_t n = s->payload;
@@ -115,7 +115,7 @@ static void frame(struct perfdata *r, struct stream *s, const unsigned char *p,
 	out->bad = NULL;
 }
 
-/* The next record of the compressed one at hand: 1; 0 when it holds no more whole ones. */
+/* The next record of the current compressed one: 1; 0 if it has no more complete ones. */
 static int next_inflated(struct perfdata *r, struct stream *s, struct perfdata_record *out,
 			 struct tare_error *err)
 {
@@ -185,8 +185,7 @@ static int feed(struct perfdata *r, struct stream *s, const struct perfdata_reco
 	return 0;
 }
 
-/* Records that are followed by data outside their size. Vendors gave these numbers other meanings.
- */
+/* Record types with data after the record. Vendors use these numbers for other types. */
 uint64_t record_payload(struct perfdata *r, const struct perfdata_record *rec)
 {
 	if (rec->type == PD_RECORD_AUXTRACE && rec->size >= 48)
@@ -281,7 +280,7 @@ static int stream_next(struct perfdata *r, struct stream *s, struct perfdata_rec
 	return ret;
 }
 
-/* The parts of a directory are opened when their turn comes. */
+/* The parts of a directory are opened when they are reached. */
 static int begin(struct perfdata *r, size_t i, struct tare_error *err)
 {
 	struct stream *s = &r->streams[i];
@@ -316,7 +315,7 @@ int streams_next(struct perfdata *r, struct perfdata_record *out, struct tare_er
 		if (r->n_streams > 1)
 			input_close(&s->in);
 	}
-	/* The other parts were read; now what was wrong with one. */
+	/* The other parts were read; now report the damaged one. */
 	for (size_t i = 0; i < r->n_streams; i++)
 		if (r->streams[i].broken) {
 			if (err)
@@ -360,7 +359,7 @@ ssize_t perfdata_payload(struct perfdata *r, void *buf, size_t n, struct tare_er
 	return got;
 }
 
-/* A directory: its `data`, and how many parts stand beside it. */
+/* A directory: opens its `data` and counts its parts. */
 static int find_parts(struct perfdata *r, const char *path, char *main_path, size_t room,
 		      struct tare_error *err)
 {

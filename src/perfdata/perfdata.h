@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading any perf.data: file and pipe layout, directories, both byte orders, compressed or not.
+ * Reads any perf.data: file and pipe layout, directories, both byte orders, compressed or not.
  *
- * Two ways to walk the records: perfdata_next() in file order, perfdata_next_ordered() by time.
- * Both hand out views that live until the next call, and hold a bounded amount of memory. What was
- * read before damage stays good: the walk then ends with an error that names the file and the byte,
- * and perfdata_loss() says how much is missing.
+ * Records are read either with perfdata_next() in file order, or with perfdata_next_ordered() by
+ * time. Both return views that are valid until the next call, and use bounded memory. Damage does
+ * not affect the records before it: reading then ends with an error that names the file and the
+ * byte, and perfdata_loss() reports how much is missing.
  */
 #ifndef PERFDATA_PERFDATA_H
 #define PERFDATA_PERFDATA_H
@@ -20,16 +20,23 @@
 struct perfdata; /* a reader */
 
 struct perfdata_opts {
-	/* Bytes one compressed record may grow to; 0: what the file's own COMPRESSED feature
-	 * allows, or 256 MiB where it says nothing. Memory does not depend on it, time does. */
+	/*
+	 * Limit on the decompressed bytes of one compressed record; 0: that of the file's
+	 * COMPRESSED feature, or 256 MiB without one. It affects time, not memory.
+	 */
 	uint64_t inflate_max;
-	/* Bytes that perfdata_next_ordered() may hold back; 0: 32 MiB and 64 for each byte that was read of the file, up to 1 GiB. */
+	/*
+	 * Limit on the bytes that perfdata_next_ordered() queues; 0: 32 MiB plus 64 for each byte
+	 * read of the file, up to 1 GiB.
+	 */
 	size_t queue_max;
 };
 
-/* perf_event_attr in this machine's byte order; what the file's writer did not know is 0. */
+/*
+ * perf_event_attr in this machine's byte order; fields that the file's writer did not have are 0.
+ */
 struct perfdata_attr {
-	uint32_t type, size; /* size: what the writer filled */
+	uint32_t type, size; /* size: as filled by the writer */
 	uint64_t config;
 	uint64_t period; /* or frequency in Hz, with PD_ATTR_FREQ in flags */
 	uint64_t sample_type, read_format, flags;
@@ -43,27 +50,26 @@ struct perfdata_attr {
 	uint64_t sig_data, config3;
 };
 
-/* One event that was recorded. Lives as long as the reader. */
+/* One recorded event. Lives as long as the reader. */
 struct perfdata_event {
 	struct perfdata_attr attr;
-	char *name; /* as the file says; built from type and config where it says nothing. Never
-		       NULL */
-	bool named; /* the file said it */
+	char *name; /* from the file; if it has none, made from type and config. Never NULL */
+	bool named; /* the name is from the file */
 	uint64_t *ids;
 	size_t n_ids;
 	size_t index;
-	uint32_t least_sample; /* bytes of a sample with its plain words, header included */
+	uint32_t least_sample; /* bytes of a sample with its fixed-size fields, header included */
 	char *unit;            /* or NULL */
 	double scale;          /* or 1 */
-	char *cpus;            /* "0-3" for an event of some CPUs only (hybrid, uncore), or NULL */
+	char *cpus;            /* "0-3" for an event on some CPUs only (hybrid, uncore), or NULL */
 };
 
-/* PERF_SAMPLE_READ and READ: perfdata_read_at() takes the members out of it. */
+/* Counter values of PERF_SAMPLE_READ and READ: perfdata_read_at() extracts the members. */
 struct perfdata_read {
 	uint64_t format; /* PD_READ bits */
 	uint64_t n;      /* members; 1 without PD_READ_GROUP */
 	uint64_t enabled_ns,
-	    running_ns; /* of the group, or of the one event; 0 where not recorded */
+	    running_ns; /* of the group, or of the single event; 0 if not recorded */
 	const uint64_t *words;
 };
 
@@ -82,19 +88,19 @@ struct perfdata_branch {
 
 struct perfdata_regs {
 	uint64_t abi;  /* 0 none, 1 32-bit, 2 64-bit */
-	uint64_t mask; /* which registers, lowest bit first */
+	uint64_t mask; /* bit mask of registers */
 	const uint64_t *reg;
 	unsigned n;
 };
 
-/* Fields are valid where perfdata_record.has has their bit. */
+/* Fields are valid if perfdata_record.has contains their bit. */
 struct perfdata_sample {
 	uint64_t ip, addr;
 	uint64_t
-	    period; /* without PD_SAMPLE_PERIOD: the event's fixed period; 0 when that is unknown */
+	    period; /* without PD_SAMPLE_PERIOD: the event's fixed period; 0 if it is unknown */
 	struct perfdata_read read;
 	const uint64_t
-	    *chain; /* addresses, with marks of context above PD_CONTEXT_MAX between them */
+	    *chain; /* addresses, with context markers above PD_CONTEXT_MAX between them */
 	uint64_t n_chain;
 	const void *raw; /* in the recording machine's byte order */
 	uint32_t raw_size;
@@ -104,8 +110,8 @@ struct perfdata_sample {
 	bool has_hw_index;
 	struct perfdata_regs regs_user, regs_intr;
 	const void *stack;                   /* user stack from the stack pointer up */
-	uint64_t stack_size, stack_dyn_size; /* room copied; bytes of it that are valid */
-	uint64_t weight; /* WEIGHT_STRUCT: three parts, 32 bits, 16 and 16 from the lowest */
+	uint64_t stack_size, stack_dyn_size; /* bytes copied; valid bytes of them */
+	uint64_t weight; /* WEIGHT_STRUCT: three parts of 32, 16 and 16 bits, lowest first */
 	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
 	const void *aux; /* in the recording machine's byte order */
 	uint64_t aux_size;
@@ -119,7 +125,7 @@ struct perfdata_mmap {
 	uint64_t inode, inode_generation;
 	uint32_t prot, flags;
 	const uint8_t *build_id;
-	uint8_t build_id_size; /* 0: none, the inode is given */
+	uint8_t build_id_size; /* 0: none, inode is valid */
 	const char *file;
 };
 
@@ -127,20 +133,23 @@ struct perfdata_index_row {
 	uint64_t id, index, cpu, tid;
 };
 
-/* A record. `type` says which member of the union holds. */
+/* A record. `type` selects the member of the union. */
 struct perfdata_record {
 	uint32_t type; /* PD_RECORD_ */
 	uint16_t misc, size;
-	uint64_t offset; /* of its header in the file; inside a compressed one: of that one */
-	bool inflated;   /* came out of a compressed record */
+	/* of its header in the file; within a compressed record: that record's offset */
+	uint64_t offset;
+	bool inflated;   /* was inside a compressed record */
 	unsigned file;   /* directory layout: 0 for `data`, n + 1 for `data.n` */
-	const char *bad; /* why its fields could not be decoded (they are then void), or NULL */
-	const unsigned char *bytes; /* the record as it stands, header first */
-	uint64_t payload;           /* bytes that follow it outside `size`: perfdata_payload() */
+	/* why its fields could not be decoded (they are then not valid), or NULL */
+	const char *bad;
+	const unsigned char *bytes; /* the raw record, starting with the header */
+	/* bytes that follow it but are not in `size`: perfdata_payload() */
+	uint64_t payload;
 
-	/* Which event it belongs to; NULL when the file does not say. */
+	/* The event it belongs to; NULL if the file does not say. */
 	const struct perfdata_event *event;
-	uint32_t has; /* PD_SAMPLE bits: which of the fields below and of `sample` were recorded */
+	uint32_t has; /* PD_SAMPLE bits: which fields below and of `sample` were recorded */
 	uint32_t pid, tid, cpu;
 	uint64_t time, id, stream_id;
 
@@ -215,8 +224,8 @@ struct perfdata_record {
 		} build_id;
 		struct {
 			uint64_t n;
-			const uint64_t *words;  /* 4 a row: perfdata_index_at() */
-			const uint64_t *guests; /* 2 a row (machine pid, vcpu), or NULL */
+			const uint64_t *words;  /* 4 per row: perfdata_index_at() */
+			const uint64_t *guests; /* 2 per row (machine pid, vcpu), or NULL */
 		} id_index;
 		struct {
 			uint32_t type;
@@ -259,7 +268,7 @@ struct perfdata_record {
 		struct {
 			uint64_t shift, mult, zero, cycles, mask;
 			bool user_time_zero, user_time_short,
-			    whole; /* whole: the last five were there */
+			    whole; /* whole: the last five are present */
 		} time_conv;
 		struct {
 			uint64_t id;
@@ -280,40 +289,41 @@ struct perfdata_record {
 
 struct perfdata_index_row perfdata_index_at(const struct perfdata_record *rec, uint64_t i);
 
-/* The i-th process of a THREAD_MAP; the name is copied into `comm`. */
+/* The i-th process of a THREAD_MAP; its name is copied into `comm`. */
 uint64_t perfdata_thread_at(const struct perfdata *r, const struct perfdata_record *rec, uint64_t i,
 			    char comm[17]);
 
-/* What is missing from what was handed out. */
+/* Data missing from the records that were returned. */
 struct perfdata_loss {
-	uint64_t lost;         /* events the kernel dropped: sum of LOST, samples or others */
+	uint64_t lost;         /* events that the kernel dropped: sum of LOST, samples and others */
 	uint64_t lost_samples; /* sum of LOST_SAMPLES */
-	uint64_t undecodable;  /* records whose fields did not fit (bad != NULL) */
-	uint64_t unattributed; /* samples whose event the file does not tell */
-	uint64_t unread;     /* bytes that were not read after damage; a lower bound from a pipe */
-	uint64_t disordered; /* perfdata_next_ordered: records older than one already handed out */
-	uint64_t throttled;  /* THROTTLE records: times the kernel stopped an event for a while */
-	uint64_t truncated_aux; /* AUX records that say data is missing */
+	uint64_t undecodable;  /* records with fields that did not fit (bad != NULL) */
+	uint64_t unattributed; /* samples without a known event */
+	uint64_t unread;     /* bytes not read after damage; a lower bound for a pipe */
+	uint64_t disordered; /* perfdata_next_ordered: records older than one already returned */
+	/* THROTTLE records: how often the kernel stopped an event for a while */
+	uint64_t throttled;
+	uint64_t truncated_aux; /* AUX records with flags for missing data */
 };
 
-/* What is to be said where broke_off is set. */
+/* The message for a file with broke_off set. */
 #define PERFDATA_BROKE_OFF "the recording broke off: its recorder did not come to its end, and what came last may be missing"
 
-/* What the file says of itself. */
+/* Properties of the file. */
 struct perfdata_file {
 	const char *path;
 	int version;                   /* 1 or 2 */
-	bool pipe, directory, swapped; /* swapped: the other byte order than this machine's */
+	bool pipe, directory, swapped; /* swapped: the byte order is not this machine's */
 	bool unfinished;               /* the recorder never closed it: data size 0 */
-	bool broke_off;                /* ... or wrote no features, which come last */
+	bool broke_off;                /* ... or wrote no features, which are at the end */
 	uint64_t attr_size, data_offset, data_size;
 	size_t n_files;
 };
 
 /*
- * Open a perf.data: a file, a directory of the directory layout, a pipe, or "-" for standard input.
- * A file layout that arrives through a pipe is copied to an unnamed temporary file first, because
- * its header points forward. NULL with `err` filled when it is none. Free with perfdata_close().
+ * Opens a perf.data: a file, a directory of the directory layout, a pipe, or "-" for standard
+ * input. A file layout from a pipe is copied to an unnamed temporary file first, because its header
+ * has forward offsets. NULL with `err` set if it is not a perf.data. Free with perfdata_close().
  */
 struct perfdata *perfdata_open(const char *path, const struct perfdata_opts *opts,
 			       struct tare_error *err);
@@ -326,14 +336,14 @@ void perfdata_close(struct perfdata *r);
 int perfdata_next(struct perfdata *r, struct perfdata_record *out, struct tare_error *err);
 
 /*
- * The next record by time. Records without a time keep their place in the file and come as soon as
- * they are met. Holds back what FINISHED_ROUND has not released, at most opts.queue_max bytes.
- * Damage is reported after everything that was read before it. Use either this or perfdata_next()
- * on one reader. Source: perf.data-file-format.txt, "PERF_RECORD_FINISHED_ROUND".
+ * The next record by time. Records without a time keep their place in the file and are returned as
+ * soon as they are read. Queues records until FINISHED_ROUND releases them, at most opts.queue_max
+ * bytes. Damage is reported after everything before it has been returned. Use either this or
+ * perfdata_next() on one reader. Source: perf.data-file-format.txt, "PERF_RECORD_FINISHED_ROUND".
  */
 int perfdata_next_ordered(struct perfdata *r, struct perfdata_record *out, struct tare_error *err);
 
-/* Up to n bytes of what follows the last record that was handed out; 0 at its end. */
+/* Up to n bytes of the data after the last record that was returned; 0 at its end. */
 ssize_t perfdata_payload(struct perfdata *r, void *buf, size_t n, struct tare_error *err);
 
 const struct perfdata_file *perfdata_file(const struct perfdata *r);
@@ -342,15 +352,18 @@ size_t perfdata_event_count(const struct perfdata *r);
 const struct perfdata_event *perfdata_event_at(const struct perfdata *r, size_t i);
 /* The event of an id, or NULL. */
 const struct perfdata_event *perfdata_event_of(const struct perfdata *r, uint64_t id);
-/* The fields of a tracepoint's raw data, where the file has its format (TRACING_DATA); or NULL. */
+/* The fields of a tracepoint's raw data, if the file has its format (TRACING_DATA); else NULL. */
 struct tracing_event;
 const struct tracing_event *perfdata_tracepoint(const struct perfdata *r, const struct perfdata_event *ev);
-/* false: features are cut off or damaged, and `why` names them. Known once it is open; in a pipe, once it is read. */
+/*
+ * false: features are truncated or damaged, and `why` names them. Known after opening; for a pipe,
+ * after reading.
+ */
 bool perfdata_whole(const struct perfdata *r, struct tare_error *why);
-/* What is odd about the file without stopping the reading; NULL past the last. */
+/* The i-th warning about the file; NULL past the last. */
 const char *perfdata_note(const struct perfdata *r, size_t i);
 
-/* "SAMPLE", "MMAP2", ...; NULL for a type that has no name. */
+/* "SAMPLE", "MMAP2", ...; NULL for an unnamed type. */
 const char *perfdata_type_name(uint32_t type);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How early the records are that are still to come: a look through the rest of a file at the heads
- * and times of its records. A file without rounds can then be put in order as it is read, and need
- * not be held whole.
+ * Finds the earliest time of the unread records by scanning the headers and times in the rest of a
+ * file. A file without rounds can then be sorted while it is read, without queueing all of it.
  */
 #include <stdlib.h>
 #include "perfdata/perfdata_private.h"
@@ -12,10 +11,10 @@ enum { BLOCK = 256 << 10 };
 struct ahead {
 	uint64_t begin;
 	size_t n;
-	uint64_t least[]; /* [i]: of the records that begin at begin + i * BLOCK or behind */
+	uint64_t least[]; /* [i]: of the records that begin at or after begin + i * BLOCK */
 };
 
-/* Walk the records behind the one that was read last; false where that does not tell their times. */
+/* Scans the records after the last one read; false if their times cannot be found. */
 static bool walk(struct perfdata *r, struct input *in, struct ahead *a)
 {
 	struct perfdata_record rec = { 0 };
@@ -26,7 +25,7 @@ static bool walk(struct perfdata *r, struct input *in, struct ahead *a)
 		size_t block = (size_t)((in->offset - a->begin) / BLOCK);
 
 		if (input_peek(in, RECORD_HEADER, &p, NULL) < RECORD_HEADER)
-			return true; /* the end, or damage, which ends the reading too */
+			return true; /* the end, or damage, which also ends the reading */
 		rec.size = load16(p + 6, r->swap);
 		if (rec.size < RECORD_HEADER || input_peek(in, rec.size, &p, NULL) < rec.size)
 			return true;

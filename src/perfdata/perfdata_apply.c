@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What records tell about the file itself: in a pipe the events, their names and the features
- * arrive as records, and losses are counted wherever they are stated.
+ * Applies what records say about the file: in a pipe, the events, their names and the features
+ * arrive as records; and losses are counted from all records that report them.
  */
 #include <stdlib.h>
 #include "perfdata/perfdata_private.h"
 
-/* A pipe has no size to measure its claims by. 65536 events of 64 CPUs each pass. */
+/* A pipe has no size to check its counts against. The limit allows 65536 events on 64 CPUs each. */
 enum { EVENTS_MAX = 65536, IDS_MAX = 4 << 20 };
 
 static int apply_attr(struct perfdata *r, struct perfdata_record *rec, struct tare_error *err)
@@ -17,7 +17,7 @@ static int apply_attr(struct perfdata *r, struct perfdata_record *rec, struct ta
 	size_t size;
 
 	rec->attr = NULL;
-	if (!r->file.pipe) /* the head of the file has them */
+	if (!r->file.pipe) /* the file's head has them */
 		return 0;
 	size = n >= 64 ? load32(p + 4, r->swap) : 0;
 	size = size ? size : 64;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A bounded walk over bytes of either byte order: what does not fit sets `bad` and reads as 0. */
+/*
+ * A bounds-checked reader for bytes in either byte order: reading past the end sets `bad` and
+ * returns 0.
+ */
 #ifndef PERFDATA_PERFDATA_BYTES_H
 #define PERFDATA_PERFDATA_BYTES_H
 
@@ -77,7 +80,7 @@ static inline uint64_t bytes_u64(struct bytes *b)
 	return p ? load64(p, b->swap) : 0;
 }
 
-/* n things of `each` bytes, without overflow; NULL when they do not fit. */
+/* n items of `each` bytes, without overflow; NULL if they do not fit. */
 static inline const unsigned char *bytes_array(struct bytes *b, uint64_t n, size_t each)
 {
 	uint64_t size;
@@ -87,7 +90,7 @@ static inline const unsigned char *bytes_array(struct bytes *b, uint64_t n, size
 	return bytes_take(b, size);
 }
 
-/* A terminated string in the rest; takes it and its padding, all of the rest. */
+/* A NUL-terminated string; consumes all of the rest, including padding. */
 static inline const char *bytes_rest_string(struct bytes *b)
 {
 	const char *s = (const char *)b->p;
@@ -100,7 +103,7 @@ static inline const char *bytes_rest_string(struct bytes *b)
 	return s;
 }
 
-/* A feature's string: u32 length with padding, then the bytes, terminated inside. */
+/* A feature's string: u32 length including padding, then the bytes, NUL-terminated within. */
 static inline const char *bytes_string(struct bytes *b)
 {
 	uint32_t n = bytes_u32(b);

@@ -38,8 +38,8 @@
 #include "perfdata/perfdata_private.h"
 
 /*
- * A big-endian machine fills the bit fields from the top of the word. precise_ip is two bits wide
- * and keeps their order.
+ * On a big-endian machine bit fields start at the top of the word. precise_ip is two bits wide and
+ * keeps their order.
  */
 static uint64_t flags_from_big_endian(uint64_t v)
 {
@@ -60,7 +60,7 @@ void attr_read(struct perfdata_attr *out, const unsigned char *bytes, size_t n, 
 	uint32_t size = n >= 8 ? load32(bytes + 4, swap) : 0;
 	size_t filled = size ? size : 64;
 
-	/* Beyond what the writer filled may stand anything. */
+	/* Fields beyond the writer's size may contain garbage. */
 	if (filled > n)
 		filled = n;
 	memcpy(whole, bytes, filled < sizeof(whole) ? filled : sizeof(whole));
@@ -92,7 +92,7 @@ void attr_read(struct perfdata_attr *out, const unsigned char *bytes, size_t n, 
 		out->flags = flags_from_big_endian(out->flags);
 }
 
-/* The modifiers perf would show. Source: perf-list(1), "EVENT MODIFIERS". */
+/* The modifiers as shown by perf. Source: perf-list(1), "EVENT MODIFIERS". */
 static void add_modifiers(struct text *t, const struct perfdata_attr *a)
 {
 	unsigned precise = a->flags >> PD_ATTR_PRECISE_SHIFT & 3;
@@ -110,7 +110,9 @@ static void add_modifiers(struct text *t, const struct perfdata_attr *a)
 		mods[n++] = 'h';
 	for (unsigned i = 0; i < precise; i++)
 		mods[n++] = 'p';
-	/* Without other modifiers perf excludes nothing; with them, guests. What differs is shown.
+	/*
+	 * Without other modifiers perf's default excludes nothing; with them, guests. Differences
+	 * are shown.
 	 */
 	if (host_out || guest_out == (some || precise)) {
 		if (!host_out)
@@ -143,7 +145,7 @@ static char *name_from_attr(const struct perfdata_attr *a)
 					     "iTLB",      "branch",    "node" };
 	static const char *const op[] = { "load", "store", "prefetch" };
 	struct text t = { 0 };
-	/* On hybrid machines the upper half of config names the PMU. */
+	/* On hybrid machines the upper half of config is the PMU type. */
 	uint64_t c = a->type == 0 || a->type == 3 ? a->config & 0xffffffff : a->config;
 
 	if (a->type == 0 && c < ARRAY_SIZE(hardware))
@@ -174,7 +176,7 @@ int event_rename(struct perfdata_event *ev, const char *name, struct tare_error 
 	return 0;
 }
 
-/* Where the id stands among the words of a sample, or -1. */
+/* The position of the id among a sample's words, or -1. */
 static int id_word_of(uint64_t type)
 {
 	if (type & PD_SAMPLE_IDENTIFIER)
@@ -203,7 +205,7 @@ static bool alike(const struct perfdata_attr *a, const struct perfdata_attr *b)
 	       a->regs_intr == b->regs_intr;
 }
 
-/* The byte of the time in a sample, header included; 0: none. */
+/* The offset of the time in a sample, header included; 0: none. */
 static unsigned time_at_of(uint64_t type)
 {
 	const uint64_t before = PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID;
@@ -211,7 +213,7 @@ static unsigned time_at_of(uint64_t type)
 	return type & PD_SAMPLE_TIME ? RECORD_HEADER + 8 * (unsigned)__builtin_popcountll(type & before) : 0;
 }
 
-/* What the events agree on, now that there is one more. */
+/* Updates the common properties of all events after adding one. */
 static void agree(struct perfdata *r, const struct perfdata_attr *a)
 {
 	int word = id_word_of(a->sample_type), tail = id_tail_of(a);

@@ -30,8 +30,8 @@
  *   simpleperf META_INFO  pairs of terminated strings, name and value, to the end
  *
  * BRANCH_STACK and STAT are flags without bytes; TRACING_DATA is read by tracing_fields.c; CPU_DOMAIN_INFO and the others are
- * kept as bytes. Source: perf.data-file-format.txt, "Optional feature sections", but for NR_CPUS,
- * whose two numbers stand the other way round in every file that was looked at.
+ * kept as bytes. Source: perf.data-file-format.txt, "Optional feature sections", except NR_CPUS:
+ * its two numbers are in the opposite order in all files that were examined.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,9 @@ void features_free(struct perfdata *r)
 	r->features.blocks = NULL;
 }
 
-/* Room for n rows that take at least `least` bytes of the file each: bounded by what is there. */
+/*
+ * Memory for n rows that take at least `least` bytes of the file each: bounded by the file's size.
+ */
 static void *rows(struct perfdata *r, struct bytes *b, uint64_t n, size_t least, size_t each)
 {
 	void *out = NULL;
@@ -101,7 +103,7 @@ static size_t pairs(struct perfdata *r, struct bytes *b, struct perfdata_pair **
 	return i;
 }
 
-/* One row; `pid_size` is 0 in files of the first writers, which gave no pid. */
+/* One row; `pid_size` is 0 in files of the first writers, which had no pid. */
 static bool build_id_row(struct perfdata_build_id_row *row, struct bytes *b, size_t pid_size)
 {
 	const unsigned char *rec = b->p, *id;
@@ -136,7 +138,7 @@ static void build_ids(struct perfdata *r, struct bytes *b)
 		if (!build_id_row(row, b, pid_size)) {
 			b->bad = true;
 		} else if (pid_size && !f->n_build_ids && !strcmp(row->file, "nel.kallsyms]")) {
-			*b = start; /* "[kernel.kallsyms]" with 4 bytes too many taken off */
+			*b = start; /* "[kernel.kallsyms]" with 4 bytes too many removed */
 			pid_size = 0;
 		} else {
 			f->n_build_ids++;
@@ -164,7 +166,7 @@ static void event_desc(struct perfdata *r, struct bytes *b)
 		attr_read(&attr, p, attr_size, b->swap);
 		if (n_ids)
 			ev = event_of(r, bytes_u64(&ids));
-		/* By place when it has no ids: perf writes them in the order of the attrs. */
+		/* By position if it has no ids: perf writes them in the order of the attrs. */
 		else if (i < r->n_events && r->events[i]->attr.type == attr.type &&
 			 r->events[i]->attr.config == attr.config)
 			ev = r->events[i];
@@ -181,7 +183,7 @@ static void cpu_topology(struct perfdata *r, struct bytes *b)
 
 	strings(r, b, &f->core_siblings);
 	strings(r, b, &f->thread_siblings);
-	if (b->bad || !bytes_left(b) || !n) /* an old writer; or no way to know how many */
+	if (b->bad || !bytes_left(b) || !n) /* an old writer; or their number is not known */
 		return;
 	f->cpus = rows(r, b, n, 8, sizeof(*f->cpus));
 	for (uint32_t i = 0; !b->bad && i < n; i++) {
@@ -362,7 +364,7 @@ static void partial(struct perfdata *r, struct bytes *b)
 
 	if (version != 1) /* of a newer tare */
 		return;
-	/* A list that is shorter than the first ones would leave some without a name. */
+	/* If a list is shorter than the first ones, some rows would have no name. */
 	if (!n || listed != (n < EXACT_UNCOUNTED_MAX ? n : EXACT_UNCOUNTED_MAX) || listed > bytes_left(b) / PROCESS_LEAST) {
 		b->bad = true;
 		return;
@@ -443,14 +445,15 @@ int tracing_decode(struct perfdata *r, const unsigned char *bytes, size_t n, str
 	int ret = r->tracing.n ? 0 : tracing_fields_read(&r->tracing, bytes, n, err);
 
 	if (ret < 0)
-		tracing_fields_free(&r->tracing); /* the last one may lack its name */
+		tracing_fields_free(&r->tracing); /* the last name may be missing */
 	for (size_t i = 0; ret == 0 && i < r->n_events; i++) {
 		const struct tracing_event *of = perfdata_tracepoint(r, r->events[i]);
 		bool named = r->events[i]->named;
 
 		if (of && !named)
 			ret = event_rename(r->events[i], of->name, err);
-		r->events[i]->named = named; /* what EVENT_DESC says, with its modifiers, still holds */
+		/* the name from EVENT_DESC, with its modifiers, remains valid */
+		r->events[i]->named = named;
 	}
 	return ret;
 }
@@ -489,7 +492,7 @@ int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *by
 	};
 
 	if (f->decoded[feature / 64] >> feature % 64 & 1)
-		return 0; /* a second one in a pipe: the first holds */
+		return 0; /* a duplicate in a pipe: the first counts */
 	f->decoded[feature / 64] |= 1ull << feature % 64;
 	if (feature == PD_FEAT_TRACING_DATA)
 		return tracing_decode(r, bytes, n, err);

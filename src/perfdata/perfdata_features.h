@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The feature sections of a perf.data, decoded: who recorded what on which machine. Strings live as
- * long as the reader. A feature that is absent or damaged leaves its members 0 or NULL.
+ * The feature sections of a perf.data, decoded: recorder, command and machine. Strings live as long
+ * as the reader. The members of an absent or damaged feature are 0 or NULL.
  */
 #ifndef PERFDATA_PERFDATA_FEATURES_H
 #define PERFDATA_PERFDATA_FEATURES_H
@@ -74,8 +74,8 @@ struct perfdata_memory_row {
 };
 
 struct perfdata_feature_bytes {
-	struct perfdata_section at; /* in the file; offset 0 from a pipe */
-	const unsigned char *bytes; /* NULL where it was not loaded (TRACING_DATA) */
+	struct perfdata_section at; /* in the file; offset 0 in a pipe */
+	const unsigned char *bytes; /* NULL if not loaded (TRACING_DATA) */
 };
 
 struct perfdata_features {
@@ -89,7 +89,7 @@ struct perfdata_features {
 	uint32_t cpus_available, cpus_online;
 	uint64_t total_mem_kb;
 	struct perfdata_strings cmdline;
-	size_t n_event_desc; /* the names themselves go to the events */
+	size_t n_event_desc; /* the names are stored in the events */
 	struct perfdata_strings core_siblings, thread_siblings, die_siblings;
 	struct perfdata_cpu_row *cpus;
 	size_t n_cpus;
@@ -111,7 +111,7 @@ struct perfdata_features {
 	size_t n_memory;
 	uint64_t clock_resolution_ns;
 	uint32_t clockid;
-	uint64_t clock_wall_ns, clock_ns; /* one instant by both clocks */
+	uint64_t clock_wall_ns, clock_ns; /* the same instant by both clocks */
 	uint64_t dir_version;
 	uint32_t n_bpf_programs, n_btf;
 	uint32_t compression_version, compression_type, compression_level, compression_ratio;
@@ -124,12 +124,13 @@ struct perfdata_features {
 	size_t n_pmu_caps;
 	struct perfdata_pair *meta; /* simpleperf */
 	size_t n_meta;
-	uint64_t *exact_total; /* of the exact engine: per event, PD_NO_TOTAL where it is not known */
+	uint64_t *exact_total; /* of the exact engine: per event, PD_NO_TOTAL if not known */
 	size_t n_exact_total;
 	struct exact_places places; /* ... and by instruction; 0 events: not known */
-	const struct exact_partial *partial; /* ... processes that it did not count to their end; NULL: none */
+	/* ... processes that it counted only partly; NULL: none */
+	const struct exact_partial *partial;
 
-	/* what holds the above; private */
+	/* memory of the above; private */
 	uint64_t decoded[PD_FEAT_BITS / 64];
 	void *blocks;
 	uint64_t loaded; /* bytes of sections in memory */
@@ -137,11 +138,10 @@ struct perfdata_features {
 
 const struct perfdata_features *perfdata_features(const struct perfdata *r);
 bool perfdata_has_feature(const struct perfdata *r, unsigned feature);
-/* "HOSTNAME", ...; NULL for a bit that has no name. */
+/* "HOSTNAME", ...; NULL for an unnamed bit. */
 const char *perfdata_feature_name(unsigned feature);
 
-/* Decode one feature whose bytes stay where they are for the reader's life; private to src/record.
- */
+/* Decodes one feature; its bytes must stay valid for the reader's life. Private to src/perfdata. */
 int feature_decode(struct perfdata *r, unsigned feature, const unsigned char *bytes, size_t n,
 		   struct tare_error *err);
 /* Zeroed memory that lives as long as the reader; private to src/record. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every feature section, whole, tight and cut, in files and in pipes. */
+/* Every feature section: complete, minimal and truncated, in files and in pipes. */
 #include "perfdata/perfdata_made_file.h"
 
 static void put_cpus(void)
@@ -286,7 +286,7 @@ TEST(features_of_a_pipe)
 		put_event(&m, &a, 40);
 		a.config = 1;
 		put_event(&m, &a, 42);
-		/* Twice: the second of each kind must change nothing. */
+		/* Twice: the second of each kind must have no effect. */
 		for (size_t i = 0; i < 2 * ARRAY_SIZE(all_features); i++) {
 			const struct made_feature *f = &all_features[i % ARRAY_SIZE(all_features)];
 			size_t start = m.n;
@@ -306,8 +306,7 @@ TEST(features_of_a_pipe)
 	}
 }
 
-/* A section that is shorter than its contents is damaged, noted, and keeps nothing else from being
- * read. */
+/* A section shorter than its contents is reported as damaged, and the rest is still read. */
 TEST(cut_features)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all_features); i++) {
@@ -332,7 +331,7 @@ TEST(cut_features)
 			CHECK_EQ(perfdata_whole(r, NULL), !damaged, "feature %u, %zu bytes", bit, keep);
 			if (damaged)
 				CHECK(strstr(perfdata_note(r, 0), "byte "), "feature %u", bit);
-			else /* what is there may be a whole list of its own */
+			else /* the remaining bytes may form a complete list */
 				CHECK(perfdata_note(r, 0) == NULL, "feature %u, %zu bytes", bit,
 				      keep);
 			if (keep == 1 && bit != PD_FEAT_SIMPLEPERF_META_INFO)
@@ -342,7 +341,7 @@ TEST(cut_features)
 	}
 }
 
-/* The shortest way to write each list: strings of one byte, which is their end. */
+/* The shortest encoding of each list: strings of one byte, the NUL. */
 TEST(tight_features)
 {
 	static const struct {
@@ -386,8 +385,10 @@ TEST(tight_features)
 	}
 }
 
-/* Build ids of the first writers have no pid: seen by the kernel's name, which then lacks 4
- * letters. */
+/*
+ * The first writers' build ids have no pid: recognised by the kernel's name, which then lacks 4
+ * letters.
+ */
 TEST(build_ids_without_pid)
 {
 	struct perfdata *r;
@@ -418,7 +419,7 @@ TEST(build_ids_without_pid)
 	perfdata_close(r);
 }
 
-/* ---- what the exact engine's events counted at each instruction ---- */
+/* ---- the exact engine's counts per instruction ---- */
 
 static struct {
 	uint64_t total[2], no_place[2], instructions, bytes;
@@ -445,7 +446,7 @@ static void put_places(void)
 	}
 }
 
-/* Whether it is believed: then f has it, else it is damaged. */
+/* Is it accepted? Then f has it, else it is reported as damaged. */
 static bool believed(bool big, void (*check)(const struct exact_places *p))
 {
 	static const struct made_feature both[] = { { PD_FEAT_TARE_EXACT, put_totals }, { PD_FEAT_TARE_PLACES, put_places } };
@@ -491,10 +492,11 @@ TEST(counts_by_instruction)
 	} rows[] = {
 		{ __LINE__, 700, 95, 3, 0, 1, 2, 1, whole, true },
 		{ __LINE__, 700, 95, 3, 0, 2, 2, 1, whole, false },	       /* of a newer tare */
-		{ __LINE__, 701, 95, 3, 0, 1, 2, 1, whole, false },	       /* another total */
+		{ __LINE__, 701, 95, 3, 0, 1, 2, 1, whole, false },	       /* different total */
 		{ __LINE__, 700, 96, 3, 0, 1, 2, 1, whole, false },
-		{ __LINE__, 700, 95, 2, 0, 1, 2, 1, whole, false },	       /* bytes are left */
-		{ __LINE__, 700, 95, 4, 0, 1, 2, 1, whole, false },	       /* more than its bytes can hold */
+		{ __LINE__, 700, 95, 2, 0, 1, 2, 1, whole, false },	       /* bytes left over */
+		/* more than its bytes can hold */
+		{ __LINE__, 700, 95, 4, 0, 1, 2, 1, whole, false },
 		{ __LINE__, 700, 95, UINT64_MAX, 0, 1, 2, 1, whole, false },
 		{ __LINE__, 700, 95, 3, UINT64_MAX, 1, 2, 1, whole, false },   /* beyond the section */
 		{ __LINE__, 700, 95, 3, 0, 1, 0, 1, whole, false },
@@ -502,9 +504,12 @@ TEST(counts_by_instruction)
 		{ __LINE__, 700, 95, 3, 0, 1, UINT32_MAX, 1, whole, false },
 		{ __LINE__, 700, 95, 3, 0, 1, 2, 2, whole, false },
 		{ __LINE__, 700, 95, 3, 0, 1, 2, UINT32_MAX, whole, false },
-		{ __LINE__, 700, 95, 3, 0, 1, 2, 1, "8020ad0200000108010601", false }, /* one offset twice */
-		{ __LINE__, 95, 95, 1, 0, 1, 2, 1, "00ffffffffffffffffff0200", false }, /* no word of 64 bits */
-		{ __LINE__, 94, 95, 1, 0, 1, 2, 1, "00ffffffffffffffffff0100", false }, /* the sum is */
+		/* duplicate offset */
+		{ __LINE__, 700, 95, 3, 0, 1, 2, 1, "8020ad0200000108010601", false },
+		/* more than 64 bits */
+		{ __LINE__, 95, 95, 1, 0, 1, 2, 1, "00ffffffffffffffffff0200", false },
+		/* the sum is more than 64 bits */
+		{ __LINE__, 94, 95, 1, 0, 1, 2, 1, "00ffffffffffffffffff0100", false },
 		{ __LINE__, 94, UINT64_MAX, 1, 0, 1, 2, 1, "006000", false },
 	};
 

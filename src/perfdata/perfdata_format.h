@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of the perf.data format. What linux/perf_event.h of Linux 6.1 has is taken from it. A
- * file may come from a newer kernel than the headers: newer numbers are written here. Source of the
- * others: perf.data-file-format.txt of the kernel's tools (PD_RECORD from 64, PD_FEAT); struct
- * perf_event_attr for PD_ATTR, whose bits have no names.
+ * The numbers of the perf.data format. Those in Linux 6.1's linux/perf_event.h are taken from it. A
+ * file may come from a newer kernel than the headers, so newer numbers are defined here. Source of
+ * the others: perf.data-file-format.txt of the kernel's tools (PD_RECORD from 64, PD_FEAT); struct
+ * perf_event_attr for PD_ATTR, because its bits have no names.
  */
 #ifndef PERFDATA_PERFDATA_FORMAT_H
 #define PERFDATA_PERFDATA_FORMAT_H
@@ -35,7 +35,7 @@ enum {
 	PD_RECORD_AUX_OUTPUT_HW_ID = PERF_RECORD_AUX_OUTPUT_HW_ID,
 	PD_RECORD_CALLCHAIN_DEFERRED, /* newer */
 
-	PD_RECORD_USER = 64, /* from here on written by the tool, not by the kernel */
+	PD_RECORD_USER = 64, /* from here on written by the perf tool, not by the kernel */
 	PD_RECORD_ATTR = 64,
 	PD_RECORD_EVENT_TYPE,
 	PD_RECORD_TRACING_DATA,
@@ -96,14 +96,14 @@ enum {
 #define PD_SAMPLE_DATA_PAGE_SIZE PERF_SAMPLE_DATA_PAGE_SIZE
 #define PD_SAMPLE_CODE_PAGE_SIZE PERF_SAMPLE_CODE_PAGE_SIZE
 #define PD_SAMPLE_WEIGHT_STRUCT  PERF_SAMPLE_WEIGHT_STRUCT
-#define PD_SAMPLE_ALL            (2 * PERF_SAMPLE_WEIGHT_STRUCT - 1) /* those above */
+#define PD_SAMPLE_ALL            (2 * PERF_SAMPLE_WEIGHT_STRUCT - 1) /* all of the above */
 
-/* The fields of a sample that come first, one word each. */
+/* The first fields of a sample, one word each. */
 #define PD_SAMPLE_PLAIN                                                                            \
 	(PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR |   \
 	 PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU | PD_SAMPLE_PERIOD)
 
-/* What closes every record but SAMPLE when sample_id_all is set. */
+/* The fields at the end of every record but SAMPLE if sample_id_all is set. */
 #define PD_SAMPLE_TRAILER                                                                          \
 	(PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU |     \
 	 PD_SAMPLE_IDENTIFIER)
@@ -114,13 +114,13 @@ enum {
 #define PD_READ_ID      PERF_FORMAT_ID
 #define PD_READ_GROUP   PERF_FORMAT_GROUP
 #define PD_READ_LOST    PERF_FORMAT_LOST
-#define PD_READ_ALL     (2 * PERF_FORMAT_LOST - 1) /* those above */
+#define PD_READ_ALL     (2 * PERF_FORMAT_LOST - 1) /* all of the above */
 
-/* perf_event_attr.branch_sample_type: only what changes the layout of a sample */
+/* perf_event_attr.branch_sample_type: only bits that change the layout of a sample */
 #define PD_BRANCH_HW_INDEX PERF_SAMPLE_BRANCH_HW_INDEX
 #define PD_BRANCH_COUNTERS (1u << 19) /* Linux 6.8 */
 
-/* Bits of perf_event_attr.flags: the bit fields that stand at offset 40, lowest first. */
+/* Bits of perf_event_attr.flags: the bit fields at offset 40, lowest first. */
 #define PD_ATTR_EXCLUDE_USER   (1ull << 4)
 #define PD_ATTR_EXCLUDE_KERNEL (1ull << 5)
 #define PD_ATTR_EXCLUDE_HV     (1ull << 6)
@@ -170,41 +170,47 @@ enum {
 	PD_FEAT_SIMPLEPERF_META_INFO = 129,
 
 	/*
-	 * tare's own, of the exact engine; perf skips bits that it does not know.
+	 * tare's own, from the exact engine; perf ignores unknown bits.
 	 *
 	 *	TARE_EXACT, offset  bytes  what
 	 *	0                   4      version: 1
-	 *	4                   4      n: of events
-	 *	8                   8 n    what each event counted in all, in the order of EVENT_DESC; PD_NO_TOTAL: not known
+	 *	4                   4      n: number of events
+	 *	8                   8 n    total count of each event, in the order of
+	 *	                           EVENT_DESC; PD_NO_TOTAL: not known
 	 */
 	PD_FEAT_TARE_EXACT = 240,
 
 	/*
-	 * What each event counted at each instruction. An instruction is known by its offset in its file, as mappings have it.
+	 * Counts of each event per instruction. An instruction is identified by its offset in
+	 * its file, as in mappings.
 	 *
 	 *	TARE_PLACES, offset  bytes  what
 	 *	0                    4      version: 1
-	 *	4                    4      n: of events, as many as in TARE_EXACT, in the same order
-	 *	8                    4      m: of modules
+	 *	4                    4      n: number of events, the same ones as in TARE_EXACT
+	 *	8                    4      m: number of modules
 	 *	12                   4      0
-	 *	16                   8 n    by event: what it counted in code of no file
+	 *	16                   8 n    by event: its count in code outside any file
 	 *	16 + 8 n                    m modules: u64 instructions; u64 bytes of their numbers; string path; the numbers
 	 *
-	 * The numbers of an instruction: its offset, from the one before it (from 0), and per event a word for what it counted: 0 for 0, 1
-	 * for as much as the last time that it was not 0 in this module (at first 0), else the count + 1. Each is in base 128, the lowest
-	 * digit first, 0x80 on all but the last. All counts of an event are its total in TARE_EXACT.
+	 * The numbers of an instruction: its offset, relative to the previous one (at first 0), and
+	 * per event its encoded count: 0 for 0, 1 for the same as the last count other than 0 in
+	 * this module (initially 0), else the count + 1. Each number is in base 128, the lowest
+	 * digit first, with 0x80 set on all but the last. The counts of an event add up to its
+	 * total in TARE_EXACT.
 	 */
 	PD_FEAT_TARE_PLACES = 241,
 
 	/*
-	 * Processes that the exact engine did not count to their end: what they did then, and what they started, has no samples.
+	 * Processes that the exact engine counted only partly: the rest of their run, and the
+	 * processes they started then, have no samples.
 	 *
 	 *	TARE_PARTIAL, offset  bytes  what
 	 *	0                     4      version: 1
-	 *	4                     4      n: processes in all
-	 *	8                     4      m: of them in the list: all, 16 at most
-	 *	12                           m processes: u32 pid (0: not known); u32 number; u32 1: the engine ended it, 0: it ran on without;
-	 *				     string program; string reason
+	 *	4                     4      n: number of all such processes
+	 *	8                     4      m: number in the list: all, 16 at most
+	 *	12                           m processes: u32 pid (0: not known); u32 number;
+	 *	                             u32 1: the engine ended it, 0: it continued without
+	 *	                             the engine; string program; string reason
 	 */
 	PD_FEAT_TARE_PARTIAL = 242,
 
@@ -213,8 +219,10 @@ enum {
 
 #define PD_NO_TOTAL UINT64_MAX
 
-/* Where a call chain changes from one context to another; values above PD_CONTEXT_MAX are such
- * marks. */
+/*
+ * Context markers of a call chain, which separate its contexts; all are values above
+ * PD_CONTEXT_MAX.
+ */
 #define PD_CONTEXT_MAX ((uint64_t)-4095)
 
 /* Of TARE_PLACES. */

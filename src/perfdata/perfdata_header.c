@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The head of a perf.data, in the byte order of the machine that recorded.
+ * The head of a perf.data, in the byte order of the recording machine.
  *
  *   offset  size  meaning
  *        0     8  magic: "PERFILE2" version 2, little-endian; "2ELIFREP" version 2, big-endian;
@@ -10,11 +10,13 @@
  *       16     8  attr_size: bytes of one entry of the attrs section
  *       24    16  attrs section      {u64 offset, size}
  *       40    16  data section       {u64 offset, size}; size 0: the recorder was killed, read to
- * the end 56    16  event_types section, of version 1 72    32  feature bits, 4 u64
+ *                 the end
+ *       56    16  event_types section, of version 1
+ *       72    32  feature bits, 4 u64
  *
- *   attrs section: entries of perf_event_attr (attr_size - 16 bytes) and a section {u64 offset,
- * size} of u64 ids. Behind the data section: one section {u64 offset, size} for each feature bit,
- * lowest first.
+ * The attrs section has entries of perf_event_attr (attr_size - 16 bytes) and a section {u64
+ * offset, size} of u64 ids. After the data section: one section {u64 offset, size} for each feature
+ * bit, lowest first.
  *
  * Source: perf.data-file-format.txt, "The perf header format".
  */
@@ -95,7 +97,7 @@ static int read_ids(struct perfdata *r, const struct perfdata_attr *attr, uint64
 				 in->path, (unsigned long long)entry, r->n_events,
 				 (unsigned long long)at.size, (unsigned long long)at.offset,
 				 (unsigned long long)in->size);
-	/* Sections may overlap only in a forged file: all ids together are part of the file. */
+	/* Valid sections do not overlap, so all ids together fit in the file. */
 	if (at.size / 8 + r->n_event_ids > in->size / 8)
 		return tare_fail(err, EBADMSG,
 				 "%s: byte %llu: the events claim more ids than the file holds",
@@ -163,7 +165,7 @@ static bool is_decoded(unsigned feature)
 	       feature == PD_FEAT_TARE_PLACES || feature == PD_FEAT_TARE_PARTIAL;
 }
 
-/* Of a list that is cut off the rows that are whole. */
+/* Reads the complete rows of a truncated list. */
 static void read_start(struct perfdata *r, unsigned feature, struct perfdata_section at)
 {
 	struct perfdata_features *f = &r->features;
@@ -178,7 +180,7 @@ static void read_start(struct perfdata *r, unsigned feature, struct perfdata_sec
 	feature_decode(r, feature, bytes, there, NULL);
 }
 
-/* Damage to a feature is noted and does not keep the records from being read. */
+/* A damaged feature is reported but does not prevent reading the records. */
 static void read_feature(struct perfdata *r, unsigned feature, struct perfdata_section at)
 {
 	struct perfdata_features *f = &r->features;

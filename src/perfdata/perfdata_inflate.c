@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd streams in perf.data. The payloads of all compressed records of one file are one stream:
- * each is flushed, but a frame does not end with it, and a record may straddle two payloads.
+ * zstd streams in perf.data. The payloads of all compressed records of a file form one stream: each
+ * is flushed but does not end the frame, and a record may straddle two payloads.
  * Source: perf.data-file-format.txt, "PERF_RECORD_COMPRESSED".
  */
 #include <stdbool.h>
@@ -18,12 +18,13 @@ LIBRARY(zstd, "libzstd.so.1", FUNCTIONS)
 enum {
 	PEEK_MAX = 65536,
 	WINDOW = 4 * PEEK_MAX,
-	WINDOW_LOG_MAX = 27, /* 128 MiB: what perf's highest level (22) may ask for, and no more */
+	WINDOW_LOG_MAX = 27, /* 128 MiB: the window of perf's highest level (22) */
 };
 
 /*
- * What all payloads of a file may grow to together: recordings are packed to a hundredth at best, a bomb to less than a ten-thousandth.
- * The first bytes are free, so that small files of one thing repeated are read whole.
+ * Limits the decompressed size of all payloads of a file: recordings compress to a hundredth at
+ * best, a bomb to less than a ten-thousandth. The first bytes are exempt, so that small repetitive
+ * files are read whole.
  */
 #define GROWTH_MOST 1000u
 #define GROWTH_FREE (64ull << 20)
@@ -31,9 +32,9 @@ enum {
 struct inflate {
 	ZSTD_DCtx *ctx;
 	ZSTD_inBuffer in;
-	uint64_t left; /* bytes this payload may still grow to */
-	uint64_t fed, given; /* bytes of all payloads until now, packed and unpacked */
-	bool starved;  /* the last call gave nothing more */
+	uint64_t left; /* bytes that this payload may still expand to */
+	uint64_t fed, given; /* bytes of all payloads so far, compressed and decompressed */
+	bool starved;  /* the last call produced no output */
 	size_t at, end;
 	unsigned char buf[WINDOW];
 };
@@ -91,8 +92,10 @@ ssize_t inflate_peek(struct inflate *z, size_t n, const unsigned char **p, struc
 			z->at = 0;
 		}
 
-		/* One byte more than allowed tells a payload that grows too far from one that just
-		 * fits. */
+		/*
+		 * One byte more than allowed distinguishes a payload that is too large from one
+		 * that just fits.
+		 */
 		size_t room = WINDOW - z->end,
 		       allowed = z->left < room ? (size_t)z->left + 1 : room;
 		ZSTD_outBuffer out = { z->buf + z->end, allowed, 0 };
@@ -106,7 +109,7 @@ ssize_t inflate_peek(struct inflate *z, size_t n, const unsigned char **p, struc
 		z->left -= out.pos;
 		z->given += out.pos;
 		z->end += out.pos;
-		/* Room was left in the output: the decoder has nothing more for this input. */
+		/* The output is not full: the decoder has consumed this input. */
 		z->starved = z->in.pos == z->in.size && out.pos < out.size;
 	}
 	*p = z->buf + z->at;

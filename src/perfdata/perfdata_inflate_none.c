@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without libzstd: compressed records are named, not read. */
+/* A build without libzstd: compressed records are reported, not read. */
 #include "perfdata/perfdata_inflate.h"
 
 struct inflate *inflate_new(struct tare_error *err)

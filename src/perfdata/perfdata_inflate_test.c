@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed records: one stream over many records, straddled records, bombs and damage. */
+/*
+ * Compressed records: one stream over many records, straddling records, decompression bombs and
+ * damage.
+ */
 #include <sys/resource.h>
 #include <zstd.h>
 #include "perfdata/perfdata_maker.h"
@@ -41,7 +44,7 @@ static void put_compressed(ZSTD_CCtx *ctx, const void *bytes, size_t n, bool sec
 		put64(&m, out.pos);
 	put_bytes(&m, room, out.pos);
 	while (second_form && (m.n - m.record) % 8)
-		put(&m, 0xff, 1); /* padding that is no part of the stream */
+		put(&m, 0xff, 1); /* padding that is not part of the stream */
 	end_record(&m);
 }
 
@@ -61,7 +64,7 @@ static int count_samples(struct perfdata *r, struct tare_error *err, uint64_t *n
 	return ret;
 }
 
-/* Cut into pieces of every kind of size, so that headers and bodies straddle payloads. */
+/* Payloads of many sizes, so that headers and bodies straddle them. */
 TEST(one_stream)
 {
 	static const size_t pieces[] = { 7, 24, 25, 100, 1000, 60000 };
@@ -80,7 +83,7 @@ TEST(one_stream)
 				size_t len = inner.n - at < pieces[i] ? inner.n - at : pieces[i];
 
 				put_compressed(ctx, inner.b + at, len, form, false);
-				/* other records stand between the payloads of a straddled one */
+				/* other records between the payloads of a straddling one */
 				begin_record(&m, PD_RECORD_FINISHED_ROUND, 0);
 				end_record(&m);
 			}
@@ -112,14 +115,14 @@ TEST(several_frames)
 	ZSTD_freeCCtx(ctx);
 }
 
-/* A small payload that grows without end is stopped; until then memory stays small. */
+/* A small payload that expands without end is stopped, using little memory until then. */
 TEST(bombs)
 {
 	static const struct {
 		int line;
 		uint32_t mmap_len; /* of the COMPRESSED feature; 0: none */
 		uint64_t limit;    /* option */
-		uint64_t samples;  /* bytes / 24 that the record holds */
+		uint64_t samples;  /* the record's bytes / 24 */
 		bool fits;
 	} rows[] = {
 		{ __LINE__, 0, 24 * 1000, 1000, true },
@@ -167,7 +170,7 @@ TEST(bombs)
 	CHECK(used.ru_maxrss < 128 * 1024, "%ld kB", used.ru_maxrss);
 }
 
-/* Many payloads that each grow to what one may: all together are stopped. */
+/* Many payloads that each expand to the limit: their total is stopped. */
 TEST(bombs_in_pieces)
 {
 	enum { PIECES = 120, SAMPLES = 40000, FREE = 64 << 20 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The head, payloads, pipes and directories, and every way in which they can be damaged. */
+/* The head, payloads, pipes and directories, and all kinds of damage to them. */
 #include <sys/stat.h>
 #include "perfdata/perfdata_made_file.h"
 
@@ -72,7 +72,7 @@ TEST(unfinished_file)
 	perfdata_close(r);
 }
 
-/* A file cut at any byte: what is whole is read, and what is missing is said. */
+/* A file truncated at any byte: complete records are read, and the loss is reported. */
 TEST(cut_files)
 {
 	size_t whole;
@@ -102,7 +102,7 @@ TEST(cut_files)
 		CHECK_EQ(perfdata_loss(r)->unread, n - data_at < 96 ? (n - data_at) % 32 : 0,
 			 "%zu bytes", n);
 		CHECK(perfdata_note(r, 0) != NULL, "%zu bytes", n);
-		for (size_t i = 0; i < 6; i++) /* present where its row of the table is there */
+		for (size_t i = 0; i < 6; i++) /* present if its row of the table is */
 			CHECK_EQ(perfdata_has_feature(r, few_features[i].bit),
 				 n >= data_at + 96 + 16 * (i + 1), "%zu bytes, feature %zu", n, i);
 		if (ret < 0)
@@ -154,7 +154,7 @@ TEST(forged_heads)
 	}
 }
 
-/* Many events that share one long section of ids would take memory without bound. */
+/* Many events that share one long section of ids would use unbounded memory. */
 TEST(ids_that_overlap)
 {
 	struct tare_error err = TARE_ERROR_INIT;
@@ -208,7 +208,7 @@ TEST(damaged_records)
 	}
 }
 
-/* Data that follows a record: read, half read, or passed over. */
+/* Data that follows a record: read, partly read, or skipped. */
 TEST(payloads)
 {
 	for (size_t take = 0; take <= 40; take += 8) {
@@ -250,7 +250,7 @@ TEST(payloads)
 	}
 }
 
-/* More than a window holds: read in part, the rest passed over. */
+/* More than the window: read partly, the rest skipped. */
 TEST(large_payloads)
 {
 	static const size_t takes[] = { 0, 100, 200000, 262144, 299999, 300000 };
@@ -312,7 +312,7 @@ TEST(payload_beyond_the_end)
 	}
 }
 
-/* Through a real pipe: the pipe layout as it comes, the file layout by way of a temporary file. */
+/* Through a real pipe: the pipe layout directly, the file layout through a temporary file. */
 TEST(from_a_pipe)
 {
 	for (int layout = 0; layout < 2; layout++) {
@@ -391,7 +391,7 @@ TEST(directory)
 		if (i == 0)
 			end_data();
 		else if (i == 1)
-			put32(&m, 9); /* damaged: the others are read all the same */
+			put32(&m, 9); /* damaged: the others are still read */
 		snprintf(path, sizeof(path), "%s/%s", dir, parts[i]);
 		write_file(path, &m);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A perf.data of the file layout made for tests: two events, then records, then features. */
+/* A perf.data of the file layout for tests: two events, then records, then features. */
 #ifndef PERFDATA_PERFDATA_MADE_FILE_H
 #define PERFDATA_PERFDATA_MADE_FILE_H
 
@@ -23,7 +23,9 @@ __attribute__((unused)) static void put_time_sample(uint64_t id, uint64_t time)
 	end_record(&m);
 }
 
-/* A file of the file layout with two events of two ids each; features come after end_data(). */
+/*
+ * A file of the file layout with two events of two ids each; features are added after end_data().
+ */
 static size_t data_at;
 
 __attribute__((unused)) static void begin_file(bool big, int version, size_t head, size_t attr_size)
@@ -66,7 +68,7 @@ __attribute__((unused)) static int count(struct perfdata *r, struct tare_error *
 	return ret;
 }
 
-/* The sections of features, written behind the data; then their table is filled. */
+/* Writes the sections of features after the data, then their table. */
 struct made_feature {
 	unsigned bit;
 	void (*put)(void);
@@ -76,7 +78,7 @@ __attribute__((unused)) static void put_hostname(void)
 {
 	put_string(&m, "host");
 }
-/* Cut the section of `cut` to `keep` bytes; 0 cuts none. */
+/* Truncates the section of `cut` to `keep` bytes; cut 0: none. */
 __attribute__((unused)) static void put_features(const struct made_feature *list, size_t n,
 						 unsigned cut, size_t keep)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small recordings made for tests, in either byte order. */
+/* Builds small recordings for tests, in either byte order. */
 #ifndef PERFDATA_PERFDATA_MAKER_H
 #define PERFDATA_PERFDATA_MAKER_H
 
@@ -14,7 +14,7 @@
 
 struct maker {
 	unsigned char b[1 << 20];
-	size_t n, record; /* where the open record began */
+	size_t n, record; /* start of the open record */
 	bool big;
 };
 
@@ -50,7 +50,7 @@ static inline void put_bytes(struct maker *m, const void *p, size_t n)
 	m->n += n;
 }
 
-/* A terminated string, padded to a multiple of 8. */
+/* A NUL-terminated string, padded to a multiple of 8. */
 static inline void put_name(struct maker *m, const char *s)
 {
 	static const char zeros[8];
@@ -59,7 +59,7 @@ static inline void put_name(struct maker *m, const char *s)
 	put_bytes(m, zeros, -(strlen(s) + 1) & 7);
 }
 
-/* A feature's string: its length with padding first. */
+/* A feature's string, preceded by its length including padding. */
 static inline void put_string(struct maker *m, const char *s)
 {
 	char room[64] = { 0 };
@@ -104,7 +104,7 @@ static inline uint64_t flags_word(const struct maker *m, uint64_t flags)
 	return out | precise << 47;
 }
 
-/* `size` bytes of a perf_event_attr; what is not in `a` is 0. */
+/* `size` bytes of a perf_event_attr; fields not in `a` are 0. */
 static inline void put_attr(struct maker *m, const struct perfdata_attr *a, size_t size)
 {
 	size_t start = m->n;
@@ -161,7 +161,7 @@ static inline void write_file(const char *path, const struct maker *m)
 		abort();
 }
 
-/* Open what was made. */
+/* Opens the recording. */
 static inline struct perfdata *open_made(const struct maker *m, const struct perfdata_opts *opts,
 					 struct tare_error *err)
 {

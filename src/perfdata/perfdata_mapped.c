@@ -64,7 +64,7 @@ static int make_room(struct mapped *m, struct tare_error *err)
 	return 0;
 }
 
-/* A FIFO or a device in the place of a library must not hold us up: only a regular file is read. */
+/* A FIFO or a device in place of a library must not block: only regular files are read. */
 static bool of_path(const struct mapped_file *f, const char *path, struct build_id *id)
 {
 	struct stat st;
@@ -73,14 +73,20 @@ static bool of_path(const struct mapped_file *f, const char *path, struct build_
 
 	if (fd < 0)
 		return false;
-	/* Stacked file systems show one device to stat and another in maps: the inode decides. */
+	/*
+	 * Stacked file systems may have different devices in stat and maps, so only the inode is
+	 * compared.
+	 */
 	found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!f->inode || st.st_ino == f->inode) &&
 		build_id_of_file(fd, id);
 	close(fd);
 	return found;
 }
 
-/* By its name; or, deleted or replaced, through the process: pid, tid, start and length stand behind the record's header. */
+/*
+ * Opens the file by its name; if it was deleted or replaced, through the process: pid, tid, start
+ * and length follow the record's header.
+ */
 static bool of_file(const struct mapped_file *f, const unsigned char *record, struct build_id *id)
 {
 	unsigned pid = u32(record + 8);
@@ -169,7 +175,7 @@ static void put_row(struct text *out, const struct mapped_file *f, const struct 
 	char room[NAME_ALIGN] = { 0 };
 
 	if (!strncmp(name, "[kernel.kallsyms]", 17))
-		n = 17; /* the symbol behind it is no part of the name here */
+		n = 17; /* the symbol after it is not part of the name here */
 
 	size_t padded = (n + 1 + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
 	struct perf_event_header h = { .misc = f->mode | 1 << 15, .size = (uint16_t)(8 + 4 + 24 + padded) };

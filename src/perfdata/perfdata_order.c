@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records by time. A recorder empties one buffer per CPU after the other and writes FINISHED_ROUND
- * when it went round all: what comes later is then no older than the newest record of the round
- * before. Up to there the queue is sorted and handed out. Where that holds much, because a file has no
- * rounds or long ones, its rest is looked through for the earliest time that is still to come. What
- * tells neither (a pipe, a directory, whose parts each begin anew) is held back to its end or to the
- * limit, which is in proportion to what was read: a few compressed bytes cannot become a queue that
- * fills the memory.
+ * after each round: later records are then no older than the newest record of the round before. Up
+ * to that time the queue is sorted and returned. If the queue grows large, because a file has no
+ * rounds or long ones, the rest of the file is scanned for the earliest time still to come. If
+ * neither is available (a pipe, or a directory, which has several files), records are queued up to
+ * the end or to the limit, which is proportional to the bytes read: a few compressed bytes cannot
+ * fill the memory with a queue.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -16,9 +16,10 @@ enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20, LONG_ROUND = 8 << 20 };
 
 #define QUEUE_MAX (1ull << 30)
 #define QUEUE_LEAST (32ull << 20)
-enum { HELD_PER_BYTE = 64 }; /* records of callchains are packed 30 times at most, and an item is added to each */
+/* records of callchains compress 30 times at most, and each needs an item */
+enum { HELD_PER_BYTE = 64 };
 
-/* Copies of records, freed together when the last one was handed out. */
+/* Copies of records, freed together after the last one was returned. */
 struct chunk {
 	size_t used, live;
 	uint64_t bytes[CHUNK / 8];
@@ -35,16 +36,16 @@ struct item {
 
 struct queue {
 	struct item *items;
-	size_t head, ready, n, room; /* head to ready is sorted and may go */
+	size_t head, ready, n, room; /* head to ready is sorted and may be returned */
 	struct chunk *filling, *lent;
 	size_t held; /* bytes of copies and items */
 	uint64_t newest, round_newest, released;
 	uint64_t sequence;
 	struct ahead *ahead;
-	uint64_t least;	 /* what it said last */
-	size_t pushed;	 /* bytes, since that was made ready */
+	uint64_t least;	 /* its last result */
+	size_t pushed;	 /* bytes queued since then */
 	bool rounds, looked;
-	int ended; /* 1, or what ended the reading */
+	int ended; /* 1, or the result that ended the reading */
 	struct tare_error why;
 };
 
@@ -77,7 +78,7 @@ static bool earlier(const struct item *x, const struct item *y)
 	return x->time != y->time ? x->time < y->time : x->sequence < y->sequence;
 }
 
-/* The place behind the run that begins at `at`: items that are in order already. */
+/* The end of the run that begins at `at`: items that are already in order. */
 static size_t run_end(const struct item *it, size_t at, size_t n)
 {
 	while (++at < n && !earlier(&it[at], &it[at - 1]))
@@ -105,8 +106,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Each CPU's buffer is in order, so that the queue is a few long runs: neighbours are merged until
- * one is left.
+ * Each CPU's buffer is in order, so the queue is a few long runs: neighbours are merged until one
+ * is left.
  */
 static void sort(struct item *it, size_t n)
 {
@@ -129,7 +130,7 @@ static void sort(struct item *it, size_t n)
 	free(room);
 }
 
-/* Make what is not newer than `limit` ready. */
+/* Releases items that are not newer than `limit`. */
 static void release(struct queue *q, uint64_t limit)
 {
 	q->ready = q->head;
@@ -146,7 +147,7 @@ static int push(struct queue *q, const struct perfdata_record *rec, uint64_t tim
 	struct item *it;
 
 	if (q->n == q->room) {
-		if (q->head > q->n / 2) { /* half of it was handed out: move instead of growing */
+		if (q->head > q->n / 2) { /* half of it was returned: move instead of growing */
 			memmove(q->items, q->items + q->head, (q->n - q->head) * sizeof(*q->items));
 			q->n -= q->head;
 			q->ready -= q->head;
@@ -207,8 +208,8 @@ static void pop(struct perfdata *r, struct queue *q, struct perfdata_record *out
 }
 
 /*
- * What can go because all that follows is later. Each time the whole queue is gone through, so that
- * it must have grown by a good part.
+ * Releases items older than all unread records. This scans the whole queue, so it is done only
+ * after the queue has grown considerably.
  */
 static void release_early(struct perfdata *r, struct queue *q)
 {
@@ -228,7 +229,7 @@ static void release_early(struct perfdata *r, struct queue *q)
 	release(q, least);
 }
 
-/* How much may be held back now: it grows with the bytes that were read of the file. */
+/* The current limit of the queue: it grows with the bytes read of the file. */
 static uint64_t queue_limit(const struct perfdata *r)
 {
 	uint64_t read = 0;
@@ -240,7 +241,7 @@ static uint64_t queue_limit(const struct perfdata *r)
 	return read < (QUEUE_MAX - QUEUE_LEAST) / HELD_PER_BYTE ? QUEUE_LEAST + HELD_PER_BYTE * read : QUEUE_MAX;
 }
 
-/* Read on until something is ready (0) or a record that has no place in time is met (1). */
+/* Reads until an item is ready (0) or a record without a time is met (1). */
 static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *out)
 {
 	uint64_t time;

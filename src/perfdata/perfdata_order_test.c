@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records by time: rounds, files without them, a full queue, and damage at the end. */
+/* Records by time: rounds, files without rounds, a full queue, and damage at the end. */
 #include "perfdata/perfdata_maker.h"
 #include "perfdata/perfdata_private.h"
 
@@ -55,10 +55,10 @@ TEST(orders)
 	} rows[] = {
 		/* no rounds: everything at the end, equal times as in the file */
 		{ __LINE__, { 3, 1, 2, 99 }, { 1, 2, 3, 99 } },
-		/* the first round releases nothing, the second what was there at the first */
+		/* the first round releases nothing, the second the records of the first */
 		{ __LINE__, { 5, 3, 0, 6, 4, 0, 7, 99 }, { 0, 0, 3, 4, 5, 6, 7, 99 } },
 		{ __LINE__, { 5, 0, 6, 0, 9, 7, 0, 8, 99 }, { 0, 0, 5, 0, 6, 7, 8, 9, 99 } },
-		/* without a time: at once, in their place */
+		/* without a time: immediately, in file order */
 		{ __LINE__, { 2, -1, 1, -2, -3, 99 }, { -1, -2, -3, 1, 2, 99 } },
 		{ __LINE__, { 99 }, { 99 } },
 		{ __LINE__, { 0, 0, 99 }, { 0, 0, 99 } },
@@ -114,7 +114,9 @@ TEST(equal_times_keep_their_order)
 	perfdata_close(r);
 }
 
-/* What does not fit in the queue goes early; whatever then comes too late is counted, not hidden.
+/*
+ * Records that do not fit in the queue are released early; later ones that are out of order are
+ * counted.
  */
 TEST(a_full_queue)
 {
@@ -136,7 +138,7 @@ TEST(a_full_queue)
 	perfdata_close(r);
 }
 
-/* Long runs: chunks of copies are filled, freed and used again; closing early leaks none. */
+/* Long runs: chunks of copies are filled, freed and reused; closing early leaks none. */
 TEST(many_rounds)
 {
 	for (int early = 0; early < 2; early++) {
@@ -161,8 +163,8 @@ TEST(many_rounds)
 }
 
 /*
- * A file without rounds: samples of four processors, each at its time but for every seventh, which
- * stands 3000 behind its place; or those of one processor after the other.
+ * A file without rounds: samples of four processors in order of time, except that every seventh is
+ * 3000 late; or those of one processor after the other.
  */
 static struct perfdata *open_many(size_t n, bool by_cpu)
 {
@@ -198,7 +200,7 @@ static struct perfdata *open_many(size_t n, bool by_cpu)
 	return r;
 }
 
-/* The most samples that were read and not handed out yet. */
+/* The most samples that were read but not returned yet. */
 static size_t held_most(size_t n, bool by_cpu)
 {
 	struct perfdata *r = open_many(n, by_cpu);
@@ -220,7 +222,7 @@ TEST(a_file_without_rounds)
 	enum { N = 262144 };
 	size_t by_time = held_most(N, false), by_cpu = held_most(N, true);
 
-	/* 2 MiB are held before one looks ahead. */
+	/* 2 MiB are queued before the reader looks ahead. */
 	CHECK(by_time < N / 6, "held %zu of %d", by_time, N);
 	CHECK(by_cpu >= N / 2, "held only %zu of %d, whose last quarter goes with the first", by_cpu, N);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the feature TARE_PLACES. perfdata_format.h has its layout. */
+/* Reads the feature TARE_PLACES; for its layout see perfdata_format.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "perfdata/perfdata_private.h"
@@ -22,7 +22,7 @@ static uint64_t take_word(struct bytes *b)
 	return 0;
 }
 
-/* `sum`: by event, of all until now. */
+/* `sum`: by event, so far. */
 static void take_instructions(struct exact_places *p, const struct exact_places_module *m, struct bytes *b, uint64_t *sum)
 {
 	uint64_t last[PD_PLACES_EVENTS_MOST] = { 0 }, offset = 0;
@@ -43,7 +43,10 @@ static void take_instructions(struct exact_places *p, const struct exact_places_
 	b->bad |= bytes_left(b) > 0;
 }
 
-/* A module's head; the bytes of its numbers, each instruction with one for its offset and one for each event, at least. */
+/*
+ * A module's header and data; each instruction has at least one byte for its offset and one for
+ * each event.
+ */
 static struct bytes take_module(struct exact_places *p, struct exact_places_module *m, struct bytes *b)
 {
 	uint64_t n = bytes_u64(b), size = bytes_u64(b);

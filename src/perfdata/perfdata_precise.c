@@ -7,7 +7,7 @@ enum {
 	TYPE_HARDWARE = 0,
 	TYPE_RAW = 4,
 	HARDWARE_CYCLES = 0,
-	RAW_CYCLES = 0x76, /* both are counted by ibs_op when asked for precisely */
+	RAW_CYCLES = 0x76, /* both use ibs_op if precise */
 	RAW_MICRO_OPS = 0xc1,
 	PRECISE_SHIFT = 15,
 };
@@ -30,7 +30,7 @@ static bool zen4_said(const struct perfdata_features *f)
 	return false;
 }
 
-/* Cycles or micro-ops of an AMD core's own PMU, asked for precisely. */
+/* Precise cycles or micro-ops of an AMD core's own PMU. */
 static bool forwarded(const struct perfdata_attr *a, const char *cpuid)
 {
 	bool cycles = (a->type == TYPE_HARDWARE && a->config == HARDWARE_CYCLES) ||

@@ -30,7 +30,7 @@
  *   AUX_OUTPUT_HW_ID u64 hw_id
  *   CALLCHAIN_DEFERRED  u64 cookie, nr; u64 ips[nr]
  *
- * When the events have sample_id_all, each of these ends with words by sample_type, in this order:
+ * When the events have sample_id_all, each of these ends with fields by sample_type, in this order:
  * TID (u32 pid, tid), TIME, ID, STREAM_ID, CPU (u32 cpu, 0), IDENTIFIER.
  *
  *   ATTR             attr of attr.size bytes; u64 ids[] to the end
@@ -40,10 +40,13 @@
  *   ID_INDEX         u64 nr; {u64 id, index, cpu, tid}[nr]; newer: {u64 machine_pid, vcpu}[nr]
  *   AUXTRACE_INFO    u32 type, 0; u64 priv[]
  *   AUXTRACE         u64 size, offset, reference; u32 index, tid, cpu, 0; then, outside, size bytes
- *   AUXTRACE_ERROR   u32 type, code, cpu, pid, tid, format; u64 ip; [format 1: u64 time;] char
- * message[] THREAD_MAP       u64 nr; {u64 pid; char comm[16]}[nr] CPU_MAP          u16 type; 0: u16
- * nr, cpu[nr]; 1: u16 nr, long_size; mask; 2: u8 any, 0; u16 first, last STAT_CONFIG      u64 nr;
- * {u64 tag, value}[nr] STAT             u64 id; u32 cpu, thread; u64 value, enabled, running
+ *   AUXTRACE_ERROR   u32 type, code, cpu, pid, tid, format; u64 ip; [format 1: u64 time;]
+ *                    char message[]
+ *   THREAD_MAP       u64 nr; {u64 pid; char comm[16]}[nr]
+ *   CPU_MAP          u16 type; 0: u16 nr, cpu[nr]; 1: u16 nr, long_size; mask;
+ *                    2: u8 any, 0; u16 first, last
+ *   STAT_CONFIG      u64 nr; {u64 tag, value}[nr]
+ *   STAT             u64 id; u32 cpu, thread; u64 value, enabled, running
  *   STAT_ROUND       u64 type, time
  *   EVENT_UPDATE     u64 type, id; by type: 0 unit and 2 name: char[]; 1: double; 3: a CPU_MAP body
  *   TIME_CONV        u64 shift, mult, zero; newer: u64 cycles, mask; u8 user_time_zero, _short
@@ -197,12 +200,12 @@ static void add_run(struct text *t, long first, long last)
 		text_add(t, "-%ld", last);
 }
 
-/* "0-3,8" out of any of the three forms; owned by the reader until the next record. */
+/* "0-3,8" from any of the three forms; owned by the reader until the next record. */
 static const char *cpu_map(struct perfdata *r, struct bytes *b)
 {
 	struct text t = { 0 };
 	uint16_t type = bytes_u16(b), n;
-	long first = -2, last = -2; /* the run of CPUs that is not written yet */
+	long first = -2, last = -2; /* the pending range of CPUs */
 	uint16_t word_size = 0;
 	const unsigned char *mask = NULL;
 	uint64_t bits = 0;
@@ -221,7 +224,8 @@ static const char *cpu_map(struct perfdata *r, struct bytes *b)
 		if (word_size != 4 && word_size != 8)
 			b->bad = true;
 		else if (word_size == 8)
-			bytes_take(b, 4); /* puts the words on a multiple of 8 of their struct */
+			/* padding: the words are at a multiple of 8 in their struct */
+			bytes_take(b, 4);
 		mask = b->bad ? NULL : bytes_array(b, n, word_size);
 		bits = mask ? 8ull * n * word_size : 0;
 	} else if (type == 0) { /* list */
@@ -413,7 +417,7 @@ static void tool_body(struct perfdata *r, struct perfdata_record *rec, struct by
 	}
 }
 
-/* Which event a record with a trailer belongs to, and whose layout the trailer has. */
+/* The event of a record with a trailer, and the layout of the trailer. */
 static const struct perfdata_attr *trailer_attr(struct perfdata *r, struct perfdata_record *rec)
 {
 	if (r->n_events == 0)
@@ -426,11 +430,11 @@ static const struct perfdata_attr *trailer_attr(struct perfdata *r, struct perfd
 
 		rec->event = event_of(r, id);
 	}
-	/* Records that perf itself made have id 0 and the layout of the first event. */
+	/* Records made by perf itself have id 0 and the layout of the first event. */
 	return rec->event ? &rec->event->attr : &r->events[0]->attr;
 }
 
-/* Takes the trailer off the end of b. */
+/* Removes the trailer from the end of b. */
 static void trailer(struct perfdata *r, struct perfdata_record *rec, struct bytes *b)
 {
 	const struct perfdata_attr *attr = trailer_attr(r, rec);
@@ -499,7 +503,7 @@ void record_decode(struct perfdata *r, struct perfdata_record *rec)
 		rec->has = 0;
 }
 
-/* The time of a record on its own: enough to order it. */
+/* Only the time of a record: enough to sort it. */
 bool record_time(struct perfdata *r, const struct perfdata_record *rec, uint64_t *time)
 {
 	struct perfdata_record copy;

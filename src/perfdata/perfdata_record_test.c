@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every record but SAMPLE, made here and read back, in both byte orders. */
+/* Every record but SAMPLE, written by the test and read back, in both byte orders. */
 #include "perfdata/perfdata_features.h"
 #include "perfdata/perfdata_maker.h"
 
@@ -20,7 +20,7 @@ static void start(bool big)
 	put_event(&m, &attr, 40);
 }
 
-/* End the record with a trailer, open what was made and go to the record. */
+/* Ends the record with a trailer, opens the file and goes to the record. */
 static void finish(bool kernel)
 {
 	uint32_t type = 0;
@@ -422,7 +422,7 @@ static void updates(bool big)
 	put64(&m, 3), put64(&m, 40), put16(&m, 0), put16(&m, 2), put16(&m, 0), put16(&m, 4);
 	end_record(&m);
 	begin_record(&m, PD_RECORD_EVENT_UPDATE, 0);
-	put64(&m, 2), put64(&m, 666); /* of no event */
+	put64(&m, 2), put64(&m, 666); /* without an event */
 	put_name(&m, "other");
 	finish(false);
 	while (perfdata_next(r, &rec, NULL) == 1)
@@ -537,7 +537,7 @@ static void others(bool big)
 	done();
 
 	start(big);
-	begin_record(&m, 4711, 0); /* a type that nobody knows is passed over */
+	begin_record(&m, 4711, 0); /* a record of unknown type is skipped */
 	put64(&m, 1);
 	finish(false);
 	CHECK_EQ(rec.type, 4711);
@@ -555,7 +555,7 @@ TEST(tool_records)
 	}
 }
 
-/* Lists that claim more than the record holds, and strings without an end. */
+/* Lists longer than the record, and strings without a NUL. */
 TEST(records_that_do_not_fit)
 {
 	static const struct {
@@ -565,7 +565,7 @@ TEST(records_that_do_not_fit)
 		uint64_t first; /* but this is the first */
 	} rows[] = {
 		{ __LINE__, PD_RECORD_MMAP, 3, 0 },
-		{ __LINE__, PD_RECORD_COMM, 6, 0 }, /* the trailer takes them all */
+		{ __LINE__, PD_RECORD_COMM, 6, 0 }, /* the trailer takes all of them */
 		{ __LINE__, PD_RECORD_LOST, 7, 0 },
 		{ __LINE__, PD_RECORD_NAMESPACES, 8, 0 },
 		{ __LINE__, PD_RECORD_TEXT_POKE, 8, 0 },
@@ -632,18 +632,18 @@ TEST(whose_sample)
 		  PD_SAMPLE_IP | PD_SAMPLE_IDENTIFIER, 41, 1, false },
 		{ __LINE__, PD_SAMPLE_IP | PD_SAMPLE_IDENTIFIER,
 		  PD_SAMPLE_IP | PD_SAMPLE_IDENTIFIER, 40, 0, false },
-		/* different fields, told apart by the identifier */
+		/* different fields, distinguished by the identifier */
 		{ __LINE__, PD_SAMPLE_IP | PD_SAMPLE_IDENTIFIER,
 		  PD_SAMPLE_IP | PD_SAMPLE_IDENTIFIER | PD_SAMPLE_TIME, 41, 1, false },
 		{ __LINE__, PD_SAMPLE_IP | PD_SAMPLE_ID, PD_SAMPLE_IP | PD_SAMPLE_ID, 41, 1,
 		  false },
-		/* the id stands elsewhere in each: nobody can tell */
+		/* the id is in different positions: ambiguous */
 		{ __LINE__, PD_SAMPLE_IP | PD_SAMPLE_ID,
 		  PD_SAMPLE_IP | PD_SAMPLE_TIME | PD_SAMPLE_ID, 41, -1, true },
-		/* no id, but one layout: the fields are good, the event is not told */
+		/* no id, but one layout: the fields are valid, the event is not known */
 		{ __LINE__, PD_SAMPLE_IP, PD_SAMPLE_IP, 41, -1, false },
 		{ __LINE__, PD_SAMPLE_IP, PD_SAMPLE_IP | PD_SAMPLE_TIME, 41, -1, true },
-		/* an id of no event */
+		/* an id without an event */
 		{ __LINE__, PD_SAMPLE_IP | PD_SAMPLE_ID, PD_SAMPLE_IP | PD_SAMPLE_ID, 99, -1,
 		  false },
 		{ __LINE__, PD_SAMPLE_IP | PD_SAMPLE_IDENTIFIER,

@@ -40,9 +40,9 @@
 #include "perfdata/perfdata_private.h"
 
 /*
- * A big-endian machine fills bit fields from the top of the word, so each field stands mirrored,
- * its own bits in order. data_src and weight need no such care: the header lists them both ways
- * round.
+ * On a big-endian machine bit fields start at the top of the word, so fields are in reverse order,
+ * each with its own bits in order. data_src and weight need no conversion: the header defines them
+ * for both byte orders.
  */
 static uint64_t branch_flags_from_big_endian(uint64_t v)
 {
@@ -180,7 +180,7 @@ static const char *stack(struct perfdata_sample *s, struct bytes *b)
 						 : NULL;
 }
 
-/* What varies in length or is rare; the plain words came before. */
+/* The variable-size and rare fields; the fixed words are already read. */
 static const char *heavy_fields(struct perfdata *r, struct perfdata_sample *s, struct bytes *b,
 				const struct perfdata_attr *attr, uint32_t type)
 {
@@ -198,7 +198,7 @@ static const char *heavy_fields(struct perfdata *r, struct perfdata_sample *s, s
 			return "its call chain does not fit";
 	}
 	if (!(type & ~(uint32_t)(PD_SAMPLE_PLAIN | PD_SAMPLE_READ | PD_SAMPLE_CALLCHAIN)))
-		return NULL; /* as most are */
+		return NULL; /* the common case */
 	if (type & PD_SAMPLE_RAW) {
 		s->raw_size = bytes_u32(b);
 		if (!(s->raw = bytes_take(b, s->raw_size)))
@@ -297,7 +297,7 @@ decode(struct perfdata *r, struct perfdata_record *rec, const struct perfdata_ev
 	rec->has = rec->bad ? 0 : type;
 }
 
-/* Whose sample is it; *layout is the event that tells how it is laid out. */
+/* Finds the sample's event; *layout is that event, or one with the same sample layout. */
 static const char *find_event(struct perfdata *r, struct perfdata_record *rec,
 			      const struct perfdata_event **layout)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every record type and every field of a sample, made here and read back, in both byte orders. */
+/*
+ * Every record type and every field of a sample, written by the test and read back, in both byte
+ * orders.
+ */
 #include "perfdata/perfdata_features.h"
 #include "perfdata/perfdata_maker.h"
 
@@ -31,8 +34,7 @@ static const struct perfdata_attr full_attr = {
 	.config3 = 0x44,
 };
 
-/* The flags of a branch as that machine stores them: fields from the other end on big-endian ones.
- */
+/* A branch's flags as stored by that machine: fields in reverse order on big-endian ones. */
 static uint64_t branch_word(uint64_t cycles)
 {
 	if (m.big) /* predicted, cycles, type 3, spec 2, privilege 1 */
@@ -306,7 +308,7 @@ TEST(branch_layouts)
 		}
 }
 
-/* Every shorter sample is refused, and the next record is still found. */
+/* Every shorter sample is rejected, and the next record is still found. */
 TEST(cut_samples)
 {
 	struct perfdata_attr a = full_attr;
@@ -342,7 +344,7 @@ TEST(cut_samples)
 			m.n = start;
 			put_sample(&a); /* again, whole */
 		}
-		/* One word too many is no sample of this event either. */
+		/* Nor is a sample with one word too many valid for this event. */
 		put64(&m, 0);
 		patch(&m, start + 6, whole + 8, 2);
 
@@ -355,7 +357,7 @@ TEST(cut_samples)
 	}
 }
 
-/* An ABI that is not known may hold other registers: none are shown. */
+/* An unknown ABI may have other registers: none are shown. */
 TEST(unknown_registers)
 {
 	static const struct {
@@ -433,7 +435,7 @@ TEST(attributes)
 	}
 }
 
-/* What the writer did not fill is 0, whatever stands there; what is longer is cut. */
+/* Fields that the writer did not fill are 0, whatever bytes are there; a longer attr is cut. */
 TEST(attribute_sizes)
 {
 	static const uint32_t sizes[] = { 0, 64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 192 };

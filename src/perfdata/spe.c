@@ -5,10 +5,10 @@ enum {
 	HEADER_PAD = 0x00,
 	HEADER_END = 0x01,
 	HEADER_TIMESTAMP = 0x71,
-	RECORD_MAX = 512, /* how far a record is followed when looking for one; the largest known is 128 */
+	RECORD_MAX = 512, /* search limit for the end of a record; the longest known is 128 */
 };
 
-/* Kinds by their first byte, or by the second one of an extended packet. */
+/* Packet kinds by the first byte, or by the second byte of an extended packet. */
 static const struct {
 	uint8_t mask, value, index_mask;
 	enum spe_kind kind;
@@ -29,7 +29,7 @@ static uint64_t little(const uint8_t *p, unsigned width)
 	return v;
 }
 
-/* A header of one byte, or of two where `extended`; `left` bytes from its last one on. */
+/* A header of one byte, or two if `extended`; `left` bytes remain from its last one. */
 static struct spe_packet payload_packet(const uint8_t *header, size_t left, uint8_t extended)
 {
 	struct spe_packet p = { .kind = SPE_BAD, .size = 1 };
@@ -48,7 +48,10 @@ static struct spe_packet payload_packet(const uint8_t *header, size_t left, uint
 	return p;
 }
 
-/* Fills with zeros up to the next multiple of a power of two; anything else there shows that it is none. */
+/*
+ * Zero bytes up to the next multiple of a power of two; any other byte means that it is not an
+ * alignment packet.
+ */
 static struct spe_packet alignment_packet(const uint8_t *data, size_t n, size_t at)
 {
 	size_t step = (size_t)2 << (data[at] & 15), next = (at + 1 + step) & ~(step - 1);
@@ -78,7 +81,7 @@ struct spe_packet spe_packet(const uint8_t *data, size_t n, size_t at)
 	return payload_packet(h + 1, left - 1, header);
 }
 
-/* Enter a packet into the record; false for a second one of a kind that comes once. */
+/* Adds a packet to the record; false for a duplicate of a kind that occurs once. */
 static bool take(struct spe_record *r, const struct spe_packet *p)
 {
 	uint32_t bit = 0;
@@ -128,14 +131,14 @@ static bool take(struct spe_record *r, const struct spe_packet *p)
 
 enum outcome { CLOSED, DAMAGED, CUT };
 
-/* Read packets from `at` to the end of their record; *end is where reading stopped. */
+/* Reads packets from `at` to the end of their record; *end is where reading stopped. */
 static enum outcome read_record(const uint8_t *data, size_t n, size_t at, struct spe_record *r, size_t *end)
 {
 	*r = (struct spe_record){ .offset = at };
 	while (at < n) {
 		struct spe_packet p;
 
-		if (data[at] == HEADER_PAD) { /* a third of what hardware writes */
+		if (data[at] == HEADER_PAD) { /* a third of the packets that hardware writes */
 			*end = ++at;
 			r->offset = r->has ? r->offset : at;
 			continue;
@@ -163,7 +166,7 @@ static bool whole(const struct spe_record *r)
 	return (r->has & least) == least;
 }
 
-/* Where the next complete record begins, from `at` on; n if nowhere. */
+/* The start of the next complete record from `at` on; n if there is none. */
 static size_t resynchronise(const uint8_t *data, size_t n, size_t at)
 {
 	struct spe_record r;
@@ -215,7 +218,8 @@ uint64_t spe_address(unsigned index, uint64_t payload)
 	case SPE_TARGET:
 	case SPE_PREVIOUS_TARGET:
 		return nonsecure && (level == 1 || level == 2) ? low | top : low;
-	case SPE_DATA_VIRTUAL: /* the top byte may be a tag: bits 55:52 tell kernel from user */
+	/* the top byte may be a tag: bits 55:52 distinguish kernel and user */
+	case SPE_DATA_VIRTUAL:
 		return (low >> 52 & 15) == 15 ? low | top : low;
 	default:
 		return low;

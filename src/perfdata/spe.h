@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Arm Statistical Profiling Extension's byte stream, as it lies in AUX data: packets, and the records
- * that they make. Pure; little-endian whatever the machine. Source: Arm ARM (DDI 0487), chapter
- * "The Statistical Profiling Extension Sample Record Specification".
+ * The Arm Statistical Profiling Extension's byte stream in AUX data: packets, and the records that
+ * they form. Pure functions; little-endian on any machine. Source: Arm ARM (DDI 0487), chapter "The
+ * Statistical Profiling Extension Sample Record Specification".
  *
  *	struct spe_walk w = { .data = bytes, .n = size };
  *	while (spe_next(&w, &rec)) ...
- *	w.skipped, w.headless, w.tail: what was not part of a record
+ *	w.skipped, w.headless, w.tail: bytes that were not part of a record
  */
 #ifndef PERFDATA_SPE_H
 #define PERFDATA_SPE_H
@@ -30,13 +30,13 @@ enum spe_kind {
 
 struct spe_packet {
 	enum spe_kind kind;
-	uint8_t index;	  /* which address, counter or context; the class of an operation */
+	uint8_t index;	  /* index of the address, counter or context; class of the operation */
 	uint8_t width;	  /* bytes of payload */
-	uint32_t size;	  /* bytes in all */
+	uint32_t size;	  /* total bytes */
 	uint64_t payload;
 };
 
-/* Indices of addresses and counters. Those of 8 and above exist in extended packets, and have no meaning yet. */
+/* Indices of addresses and counters. 8 and above occur in extended packets, and are reserved. */
 enum { SPE_PC, SPE_TARGET, SPE_DATA_VIRTUAL, SPE_DATA_PHYSICAL, SPE_PREVIOUS_TARGET, SPE_ADDRESSES = 8 };
 enum { SPE_TOTAL, SPE_ISSUE, SPE_TRANSLATION, SPE_COUNTERS = 8 };
 
@@ -65,7 +65,10 @@ enum {
 	SPE_EV_SNOOPED = 1 << 23,
 };
 
-/* Indices of contexts: CONTEXTIDR of which exception level. Each is written where it is enabled, so both may be. */
+/*
+ * Indices of contexts: the exception level of the CONTEXTIDR. Each is written if it is enabled, so
+ * there may be both.
+ */
 enum { SPE_EL1, SPE_EL2, SPE_CONTEXTS = 4 };
 
 /* spe_record.has: addresses from bit 0, counters from bit 8, contexts from bit 24. */
@@ -83,8 +86,8 @@ enum {
 struct spe_record {
 	uint32_t has;
 	size_t offset; /* of its first packet */
-	uint64_t address[SPE_ADDRESSES]; /* payloads: spe_address() makes addresses of them */
-	uint16_t counter[SPE_COUNTERS];	 /* cycles; most cores stop at 4095 */
+	uint64_t address[SPE_ADDRESSES]; /* raw payloads: use spe_address() */
+	uint16_t counter[SPE_COUNTERS];	 /* cycles; most cores saturate at 4095 */
 	uint64_t events, source, timestamp;
 	uint32_t context[SPE_CONTEXTS];
 	uint8_t class, operation;
@@ -93,25 +96,27 @@ struct spe_record {
 struct spe_walk {
 	const uint8_t *data;
 	size_t n, at;
-	uint64_t skipped;  /* bytes in damaged records, and between them and the next whole one */
-	uint64_t damages;  /* how many times that happened */
-	uint64_t headless; /* records without a PC: the ends of such as began before the data */
-	size_t tail;	   /* bytes of a record that goes on past the end */
+	uint64_t skipped;  /* bytes in damaged records, and from there to the next whole one */
+	uint64_t damages;  /* number of such places */
+	uint64_t headless; /* records without a PC: their start was before the data */
+	size_t tail;	   /* bytes of a record that continues past the end */
 };
 
 /*
- * The packet at data[at]. SPE_BAD with size 1 for what is none; size 0 when it goes on past the n bytes. The
- * alignment packet fills up to a multiple counted from data[0].
+ * Decodes the packet at data[at]. SPE_BAD with size 1 if it is invalid; size 0 if it continues past
+ * the n bytes. The alignment packet fills up to a multiple counted from data[0].
  */
 struct spe_packet spe_packet(const uint8_t *data, size_t n, size_t at);
 
 /*
- * The next whole record: true and *out. After damage it goes on at the next place from which a complete
- * record can be read (PC and operation, nothing twice, closed by END or a timestamp).
+ * The next whole record: true and *out. After damage it continues at the next offset with a
+ * complete record (PC and operation, no duplicates, closed by END or a timestamp).
  */
 bool spe_next(struct spe_walk *w, struct spe_record *out);
 
-/* The 64-bit address of a payload, sign extended as its exception level or its own bits demand. */
+/*
+ * The 64-bit address of a payload, sign-extended according to its exception level or its own bits.
+ */
 uint64_t spe_address(unsigned index, uint64_t payload);
 
 #endif

@@ -3,7 +3,7 @@
 #include "perfdata/spe.h"
 #include "tap.h"
 
-/* Packets as published (Arm telemetry-solution, google/perf_data_converter) and their fields. */
+/* Published packets (Arm telemetry-solution, google/perf_data_converter) and their fields. */
 TEST(published_packets)
 {
 	static const struct {
@@ -53,7 +53,7 @@ TEST(published_packets)
 		CHECK_EQ(p.payload, rows[i].payload, "row at line %d", rows[i].line);
 		CHECK_EQ(spe_address(p.kind == SPE_ADDRESS ? p.index : SPE_DATA_PHYSICAL, p.payload), rows[i].address,
 			 "row at line %d", rows[i].line);
-		/* one byte short: known to go on, never read past */
+		/* one byte short: continues past the end, which is never read */
 		if (rows[i].n > 1)
 			CHECK_EQ(spe_packet(rows[i].bytes, rows[i].n - 1, 0).size, 0, "row at line %d", rows[i].line);
 	}
@@ -76,12 +76,12 @@ TEST(no_packets)
 TEST(records)
 {
 	static const uint8_t data[] = {
-		0x71, 1, 0, 0, 0, 0, 0, 0, 0, /* the end of a record that began before */
+		0x71, 1, 0, 0, 0, 0, 0, 0, 0, /* the end of a record that began before the data */
 		0,    0xb0, 0x10, 0x20, 0, 0, 0, 0, 0, 0x80, 0, 0, 0x65, 7, 0, 0, 0, 0x49, 0x01, 0x52, 0x16, 0x00,
 		0x99, 4, 0, 0x98, 12, 0, 0xb2, 0x28, 0x6b, 9, 3, 0x37, 0x0e, 0, 0, 0x9a, 1, 0, 0x43, 8,
 		0x71, 0x2e, 0x65, 0, 0, 0, 0, 0, 0, /* closed by a timestamp */
 		0xb0, 0x44, 0x20, 0, 0, 0, 0, 0, 0x80, 0x4a, 0x03, 0x01, /* closed by END */
-		0,    0,    0xb0, 0x48, /* goes on past the end */
+		0,    0,    0xb0, 0x48, /* continues past the end */
 	};
 	struct spe_walk w = { .data = data, .n = sizeof(data) };
 	struct spe_record r;
@@ -114,7 +114,7 @@ TEST(records)
 	CHECK(!spe_next(&w, &r), "and stays at the end");
 }
 
-/* ---- what was written is read ---- */
+/* ---- written data is read back ---- */
 
 static uint64_t seed;
 
@@ -133,7 +133,9 @@ static void put(uint8_t **to, uint8_t header, uint64_t payload, unsigned width)
 		*(*to)++ = (uint8_t)(payload >> 8 * i);
 }
 
-/* A random record, of 64 bytes as hardware aligns them, or as long as it gets; its packets in the usual order. */
+/*
+ * A random record, padded to 64 bytes as by hardware, or unpadded; its packets in the usual order.
+ */
 static size_t make_record(uint8_t *to, struct spe_record *r)
 {
 	uint8_t *at = to;
@@ -222,9 +224,9 @@ TEST(round_trip)
 }
 
 /*
- * Damaged streams, a hundred thousand of them: everything from the third record behind the damage on is read as if nothing
- * had been. The one next to it may be swallowed, or show a field too many (padding that became a header), and
- * once in ten thousand times its neighbour too.
+ * A hundred thousand damaged streams: everything from the third record after the damage on is read
+ * correctly. The next record may be lost, or have an extra field (padding that became a header),
+ * and once in ten thousand times also the one after it.
  */
 TEST(resynchronises)
 {

@@ -8,8 +8,8 @@
  *	u32 systems, { name\0, u32 n, { u64 size, bytes }[n] }
  *	u32 size, kallsyms; u32 size, printk_formats; u64 size, saved_cmdlines
  *
- * Numbers in the machine's own order. kallsyms stays empty, as perf leaves it: its megabytes are in the reader's reach
- * otherwise. Source: trace-cmd.dat.v6(5), and what perf 6.1 writes.
+ * Numbers are in the machine's own byte order. kallsyms is empty, as in perf's files: a reader can
+ * get its megabytes elsewhere. Source: trace-cmd.dat.v6(5), and the output of perf 6.1.
  */
 #include <errno.h>
 #include <glob.h>
@@ -25,10 +25,10 @@
 enum { FILE_MOST = 16 << 20 };
 
 struct tracefs {
-	const char *root, *dir; /* dir: where it is mounted */
+	const char *root, *dir; /* dir: the mount point */
 	glob_t all;		/* ROOT/DIR/events/SYSTEM/NAME/id of all tracepoints, sorted */
-	size_t lead;		/* bytes before SYSTEM */
-	const uint64_t *ids;	/* those that are wanted */
+	size_t lead;		/* length of the path before SYSTEM */
+	const uint64_t *ids;	/* the requested ones */
 	size_t n, kept;
 };
 
@@ -48,7 +48,7 @@ static void put64(struct text *out, size_t v)
 	text_put(out, (const char *)&n, sizeof(n));
 }
 
-/* A file whole, its size before it. */
+/* A whole file, preceded by its size. */
 static int put_file(struct text *out, const char *root, put_number *put_size, struct tare_error *err, const char *dir,
 		    const char *name)
 {
@@ -67,7 +67,7 @@ static int put_file(struct text *out, const char *root, put_number *put_size, st
 	return 0;
 }
 
-/* What a reader can do without: empty where it cannot be had. */
+/* Optional parts: empty if not available. */
 static void put_spare(struct text *out, const struct tracefs *fs, put_number *put_size, const char *name)
 {
 	if (put_file(out, fs->root, put_size, NULL, fs->dir, name) < 0)
@@ -88,7 +88,7 @@ static bool is_wanted(const struct tracefs *fs, const char *path)
 	return false;
 }
 
-/* Keeps of `all` what is wanted. */
+/* Keeps only the requested ids in `all`. */
 static int find_wanted(struct tracefs *fs, struct tare_error *err)
 {
 	char pattern[PATH_MAX];
@@ -112,7 +112,7 @@ static const char *name_of(const struct tracefs *fs, size_t i)
 	return fs->all.gl_pathv[i] + fs->lead;
 }
 
-/* The end of the tracepoints that are of the same system as `at`. */
+/* The end of the tracepoints in the same system as `at`. */
 static size_t system_end(const struct tracefs *fs, size_t at)
 {
 	size_t n = strcspn(name_of(fs, at), "/") + 1, end = at;
@@ -136,7 +136,7 @@ static int put_formats(struct text *out, const struct tracefs *fs, size_t from, 
 	return ret;
 }
 
-/* Those of the system `ftrace` stand before the others, and without its name. */
+/* Those of the system `ftrace` come first, and without its name. */
 static int put_systems(struct text *out, const struct tracefs *fs, struct tare_error *err)
 {
 	struct text others = { 0 };
@@ -198,7 +198,7 @@ int tracing_data_put(struct text *out, const char *root, const uint64_t *ids, si
 		struct tracefs fs = { .root = root, .dir = places[i], .ids = ids, .n = n };
 		size_t before = out->len;
 
-		/* What went wrong in the usual place is what is said. */
+		/* Report the error of the usual mount point. */
 		ret = find_wanted(&fs, i ? &ignored : err);
 		if (ret == 0)
 			ret = put_all(out, &fs, i ? &ignored : err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tracefs says of the fields of tracepoints, as a perf.data carries it: the feature and the record TRACING_DATA. */
+/* Tracepoint formats from tracefs, in the form of perf.data's feature and record TRACING_DATA. */
 #ifndef PERFDATA_TRACING_DATA_H
 #define PERFDATA_TRACING_DATA_H
 
@@ -8,8 +8,9 @@
 #include "base/error.h"
 
 /*
- * Adds the bytes for the tracepoints of these ids. Negative errno, and the error names the file, where tracefs does not say
- * what a reader needs; `out` then is as it was. Costs a read of each tracepoint's `id` until all are found: milliseconds.
+ * Appends the data for the tracepoints with these ids. If tracefs lacks something that readers
+ * need, returns a negative errno with an error that names the file, and leaves `out` unchanged.
+ * Reads each tracepoint's `id` until all are found: milliseconds.
  */
 int tracing_data_put(struct text *out, const char *root, const uint64_t *ids, size_t n, struct tare_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A made tracefs, read into the bytes that the layout draws. */
+/* A fake tracefs, converted to the bytes of the documented layout. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void clean(void)
 }
 
 
-/* After the word that tells order and sizes. */
+/* After the byte order and sizes. */
 static void check(const uint64_t *ids, size_t n, const char *want, size_t len)
 {
 	static const char head[] = "\x17\x08\x44tracing" "0.6";

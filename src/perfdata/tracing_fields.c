@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source of a format's lines: Linux, Documentation/trace/events.rst, "Event formats". */
+/* Source of the format lines: Linux, Documentation/trace/events.rst, "Event formats". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int cut_off(struct tare_error *err, const char *what)
 	return tare_fail(err, EBADMSG, "the tracepoints' formats are cut off or damaged: %s", what);
 }
 
-/* A string with its 0; NULL where it does not end. */
+/* A NUL-terminated string; NULL if it is not terminated. */
 static const char *text_of(struct bytes *b)
 {
 	const unsigned char *end = bytes_left(b) ? memchr(b->p, 0, bytes_left(b)) : NULL;
@@ -23,7 +23,7 @@ static const char *text_of(struct bytes *b)
 	return end ? (const char *)bytes_take(b, (uint64_t)(end - b->p) + 1) : NULL;
 }
 
-/* A size and as many bytes are passed over. */
+/* Skips a size and that many bytes. */
 static bool pass(struct bytes *b, bool wide)
 {
 	uint64_t n = wide ? bytes_u64(b) : bytes_u32(b);
@@ -31,8 +31,7 @@ static bool pass(struct bytes *b, bool wide)
 	return !b->bad && bytes_take(b, n) != NULL;
 }
 
-/* "	field:DECLARATION;	offset:N;	size:N;	signed:N;" - false for a line that is none.
- */
+/* "	field:DECLARATION;	offset:N;	size:N;	signed:N;" - false for any other line. */
 static bool read_field(const char *line, size_t n, struct tracing_field *out)
 {
 	char text[512], *declaration, *end, *name;
@@ -93,7 +92,7 @@ static int add_field(struct tracing_event *ev, const struct tracing_field *f,
 	return 0;
 }
 
-/* A format as text: its name, its id, and a line for each field. */
+/* A format's text: its name, its id, and a line for each field. */
 static int read_format(struct tracing_fields *out, const char *system, const char *text, size_t n,
 		       struct tare_error *err)
 {

@@ -12,15 +12,17 @@
 enum tracing_kind {
 	TRACING_UNSIGNED,
 	TRACING_SIGNED,
-	TRACING_STRING, /* bytes up to a 0 */
+	TRACING_STRING, /* bytes up to a NUL */
 	TRACING_BYTES,
 };
 
 struct tracing_field {
 	char *name;
 	enum tracing_kind kind;
-	bool located, relative; /* a u32 is there: length << 16 | offset, from the begin of the data
-				   or (relative) from its own end */
+	/*
+	 * a u32: length << 16 | offset, from the start of the data or (relative) from its own end
+	 */
+	bool located, relative;
 	uint32_t offset, size;
 };
 
@@ -38,27 +40,32 @@ struct tracing_fields {
 
 enum { TRACING_FIELDS_MOST = 1024 }; /* of one tracepoint; more are damage */
 
-/* Free with tracing_fields_free(), on failure too. -EBADMSG: no such section, or one that is cut
- * off. */
+/*
+ * Free with tracing_fields_free(), also after failure. -EBADMSG: no such section, or it is
+ * truncated.
+ */
 int tracing_fields_read(struct tracing_fields *out, const unsigned char *bytes, size_t n,
 			struct tare_error *err);
 void tracing_fields_free(struct tracing_fields *f);
 const struct tracing_event *tracing_event_of(const struct tracing_fields *f, uint64_t id);
-/* The field's bytes in the raw data of a sample; NULL where they lie outside it. `swap`: the sample
- * has the other byte order. */
+/*
+ * The field's bytes in a sample's raw data; NULL if they are outside it. `swap`: the sample has the
+ * other byte order.
+ */
 const unsigned char *tracing_field_bytes(const struct tracing_field *f, const void *raw, size_t n,
 					 bool swap, size_t *size);
 
 enum tracing_value {
-	TRACING_NUMBER, /* in decimal */
+	TRACING_NUMBER, /* decimal */
 	TRACING_TEXT,   /* the string's own bytes */
-	TRACING_HEX,    /* two digits a byte: arrays, and fields of a size that no number has */
-	TRACING_ABSENT, /* why it is not there, in brackets */
+	/* two hexadecimal digits per byte: arrays, and fields of a size that is not an integer's */
+	TRACING_HEX,
+	TRACING_ABSENT, /* why it is missing, in brackets */
 };
 
 /*
- * Adds the field's value as words. `left`, at first tracing_room(n), bounds the bytes of all fields
- * of one sample: fields that overlap could otherwise show its data many times over.
+ * Appends the field's value as text. `left`, initially tracing_room(n), limits the bytes of all
+ * fields of one sample, because overlapping fields could show its data many times over.
  */
 enum tracing_value tracing_field_value(struct text *out, const struct tracing_field *f,
 				       const void *raw, size_t n, bool swap, size_t *left);

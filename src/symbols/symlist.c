@@ -180,7 +180,7 @@ const struct symlist_entry *symlist_find(const struct symlist *l, uint64_t addre
 		else
 			high = mid;
 	}
-	/* Entries of a JIT's map may overlap; none is longer than `longest`, which bounds the search. */
+	/* Entries of a JIT's map may overlap; `longest` limits the search. */
 	for (size_t i = low; i > 0 && i + LOOK_BACK > low &&
 			     address - l->entry[i - 1].start < l->longest;
 	     i--) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The head of a perf.data in words: what it is, what was recorded, on which machine. */
+/* The head of a perf.data as text: its format, the recorded events, the machine. */
 #include <inttypes.h>
 #include <string.h>
 #include "perfdata/perfdata_features.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records in words: "@offset TYPE name=value ...", then one indented line for each row of a list.
- */
+/* Records as text: "@offset TYPE name=value ...", then one indented line for each row of a list. */
 #include <inttypes.h>
 #include <string.h>
 #include "perfdata/perfdata_features.h"
@@ -10,7 +9,7 @@
 
 enum kind { DEC, SIGNED, HEX, TIME, TEXT };
 
-/* The fields of records that are plain values. */
+/* The fields of records that are simple values. */
 struct field {
 	uint16_t type;
 	uint8_t kind, size;
@@ -300,7 +299,7 @@ static void add_data_src(struct text *out, uint64_t v)
 	static const struct {
 		unsigned char shift, width;
 		const char *name;
-		const char *bits[14]; /* one for each bit, or for each value where `value` is set */
+		const char *bits[14]; /* one per bit, or one per value if `value` is set */
 		bool value;
 	} rows[] = {
 		{ 0, 5, "op", { NULL, "load", "store", "prefetch", "exec" }, false },
@@ -442,7 +441,7 @@ static void sample_lists(struct text *out, const struct perfdata *r,
 	}
 }
 
-/* Words of the record's line that are no plain field. */
+/* Parts of the record's line that are not simple fields. */
 static void more_words(struct text *out, const struct perfdata_record *rec)
 {
 	switch (rec->type) {

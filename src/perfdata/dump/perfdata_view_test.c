@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names made safe, and records in words. */
+/* Escaped names, and records as text. */
 #include "perfdata/perfdata_maker.h"
 #include "output/escape.h"
 #include "perfdata/dump/perfdata_view.h"
@@ -24,13 +24,13 @@ TEST(escaped_names)
 		{ __LINE__, "\xe2\x80\xae", 3, "\\xe2\\x80\\xae" }, /* right-to-left override */
 		{ __LINE__, "\xe2\x80\xa8", 3, "\\xe2\\x80\\xa8" }, /* line separator */
 		{ __LINE__, "\xef\xbb\xbf", 3, "\\xef\\xbb\\xbf" }, /* byte order mark */
-		{ __LINE__, "\xc0\xaf", 2, "\\xc0\\xaf" },          /* '/' written too long */
+		{ __LINE__, "\xc0\xaf", 2, "\\xc0\\xaf" },          /* overlong '/' */
 		{ __LINE__, "\xed\xa0\x80", 3, "\\xed\\xa0\\x80" }, /* surrogate */
 		{ __LINE__, "\xf4\x90\x80\x80", 4, "\\xf4\\x90\\x80\\x80" },
-		{ __LINE__, "\xe2\x82", 2, "\\xe2\\x82" }, /* cut */
+		{ __LINE__, "\xe2\x82", 2, "\\xe2\\x82" }, /* truncated */
 		{ __LINE__, "\xff", 1, "\\xff" },
 		{ __LINE__, "\xc2\xa0\xc2\x9f", 4,
-		  "\xc2\xa0\\xc2\\x9f" }, /* beyond C1, and its last */
+		  "\xc2\xa0\\xc2\\x9f" }, /* just after C1, and the last code point */
 		{ __LINE__, "", 0, "" },
 	};
 
@@ -49,7 +49,7 @@ TEST(escaped_names)
 	CHECK_STR(t.s, "\"a\\\"b\"");
 	text_free(&t);
 
-	/* In a cell what is written there is what it is, and nothing else looks like it. */
+	/* In a cell, printable text is unchanged, and no other text looks the same. */
 	static const struct {
 		const char *is, *shown;
 	} cells[] = {
@@ -74,7 +74,8 @@ TEST(middles_left_out)
 	} rows[] = {
 		{ "", 3, "" },		    { "abc", 3, "abc" },	      { "abcd", 3, "..." },
 		{ "abcdefgh", 8, "abcdefgh" }, { "abcdefghi", 8, "ab...ghi" }, { "abcdefghi", 7, "ab...hi" },
-		{ "a\u00e9cdefgh\u00e9i", 7, "a...i" }, /* what is of two bytes stays whole, or goes */
+		/* a two-byte character is kept or removed as a whole */
+		{ "a\u00e9cdefgh\u00e9i", 7, "a...i" },
 		{ "\x1b" "bcdefgh\x1b", 5, "\\x1b...\\x1b" },
 	};
 
@@ -101,7 +102,7 @@ TEST(bytes)
 
 static struct maker m;
 
-/* All records of what was made, in words. */
+/* All records of a file made by the test, as text. */
 static char *shown(void)
 {
 	struct perfdata *r = must_open(&m);
@@ -177,14 +178,14 @@ TEST(records_in_words)
 	free(s);
 }
 
-/* One record of every type, each field with a value of its own. */
+/* One record of every type, each field with a distinct value. */
 static void put_every_type(void)
 {
 	static const struct {
 		uint32_t type;
 		uint16_t misc;
-		const char *layout; /* 2, 4, 8: an integer of that size, 1, 2, 3 ...; n: a name; b:
-				       8 bytes */
+		/* 2, 4, 8: an integer of that size, 1, 2, 3 ...; n: a name; b: 8 bytes */
+		const char *layout;
 	} rows[] = {
 		{ PD_RECORD_MMAP, PD_MISC_13, "44888n" },
 		{ PD_RECORD_MMAP2, 2, "44888448844n" },

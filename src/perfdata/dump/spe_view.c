@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "perfdata/dump/precise_view.h"
 
-/* perf's words; from bit 12 on those of newer versions. */
+/* perf's names; from bit 12 on those of newer versions. */
 static const char *const event_words[] = {
 	[0] = "EXCEPTION-GEN", [1] = "RETIRED",	      [2] = "L1D-ACCESS",	[3] = "L1D-REFILL",
 	[4] = "TLB-ACCESS",    [5] = "TLB-REFILL",    [6] = "NOT-TAKEN",	[7] = "MISPRED",

@@ -8,7 +8,7 @@
 #include "count/partial.h"
 #include "perfdata/dump/undecoded.h"
 
-/* What reads that kind of AUX data; "" where tare knows nothing that does. */
+/* The program that reads that kind of AUX data; "" if none is known. */
 static const char *remedy(const struct perfdata_undecoded *row)
 {
 	return row->why ? ""

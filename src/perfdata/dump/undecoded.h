@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a recording of samples was not decoded, one line for each type of record and reason. */
+/*
+ * The parts of a recording of samples that were not decoded, one line per record type and reason.
+ */
 #ifndef PERFDATA_DUMP_UNDECODED_H
 #define PERFDATA_DUMP_UNDECODED_H
 
@@ -7,8 +9,10 @@
 #include "perfdata/perfdata_undecoded.h"
 #include "output/json.h"
 
-/* "3 SAMPLE records were not decoded, the first at byte 4711: its fields do not fit", without an
- * end of line. */
+/*
+ * "3 SAMPLE records were not decoded, the first at byte 4711: its fields do not fit", without a
+ * newline.
+ */
 void undecoded_text(struct text *out, const struct perfdata *r,
 		    const struct perfdata_undecoded *row);
 /* The array "undecoded_records". */
