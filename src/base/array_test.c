@@ -4,6 +4,21 @@
 #include "base/array.h"
 #include "tap.h"
 
+/* Under a sanitizer too much memory is refused as without one, and does not end the program. */
+#define REFUSES_MEMORY __attribute__((visibility("default"), used))
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+
+REFUSES_MEMORY const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+REFUSES_MEMORY const char *__tsan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 TEST(a_reserved_array_keeps_its_members_and_grows_geometrically)
 {
 	uint32_t *a = NULL;
