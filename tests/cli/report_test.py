@@ -171,13 +171,14 @@ def frame_pointers_and_dwarf_agree():
         true(abs(a[name] - b[name]) < 0.12, f"{name}: {a[name]:.3f} by frame pointers, {b[name]:.3f} by DWARF")
     true(b["main"] > 0.9 and b["recurse"] > 0.9, f"stacks reach main: {b}")
     # The chain itself, from the outermost: a function is below the one that calls it.
-    for path in (record("fp2.data", []), record("dwarf.data", [])):
+    # By frame pointers a sample in a function's first instructions lacks the direct caller.
+    for path, outer in (record("fp2.data", []), "(outer;)?"), (record("dwarf.data", []), "outer;"):
         lines = report("--folded", path).splitlines()
         deep = [l for l in lines if ";recurse" in l and ";leaf" in l]
         true(deep, f"there are deep stacks: {lines[:5]}")
         for line in deep:
             if "[stack cut off]" not in line:
-                true(re.search(r";main;deep;(recurse;)+outer;(inner;)?leaf(;touch)? \d+$", line), line)
+                true(re.search(rf";main;deep;(recurse;)+{outer}(inner;)?leaf(;touch)? \d+$", line), line)
 
 
 @test
