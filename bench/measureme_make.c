@@ -52,16 +52,20 @@ static void interval(uint64_t kind, uint64_t label, uint32_t thread, uint64_t st
 
 int main(int argc, char **argv)
 {
-	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 0, depth = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-	uint64_t threads = argc > 4 ? strtoull(argv[4], NULL, 10) : 1, seed = argc > 5 ? strtoull(argv[5], NULL, 10) : 1;
+	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 0,
+		 depth = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+	uint64_t threads = argc > 4 ? strtoull(argv[4], NULL, 10) : 1,
+		 seed = argc > 5 ? strtoull(argv[5], NULL, 10) : 1;
 	static uint64_t start[DEPTH_MAX], clock[THREADS_MAX];
-	static const char description[] = "{ \"start_time\": 1700000000000000000, \"process_id\": 1, \"cmd\": \"made\", \"counter\": "
-					  "{ \"name\": \"wall-time\", \"units\": [[\"ns\", 1]] } }\xff";
+	static const char description[] =
+		"{ \"start_time\": 1700000000000000000, \"process_id\": 1, \"cmd\": \"made\", \"counter\": "
+		"{ \"name\": \"wall-time\", \"units\": [[\"ns\", 1]] } }\xff";
 	unsigned char strings[8192], index[24];
 	size_t at = 0;
 	uint64_t label[LABELS + 1];
 
-	if (n == 0 || depth == 0 || depth > DEPTH_MAX || threads == 0 || threads > THREADS_MAX || !(file = fopen(argv[1], "wb"))) {
+	if (n == 0 || depth == 0 || depth > DEPTH_MAX || threads == 0 || threads > THREADS_MAX ||
+	    !(file = fopen(argv[1], "wb"))) {
 		fprintf(stderr, "usage: measureme_make FILE INTERVALS [DEPTH [THREADS [SEED]]]\n");
 		return 2;
 	}
@@ -69,7 +73,8 @@ int main(int argc, char **argv)
 	at = 8;
 	for (unsigned i = 0; i <= LABELS; i++) {
 		label[i] = 100000003 + at;
-		at += (size_t)sprintf((char *)strings + at, i < LABELS ? "label %02u" : "GenericActivity", i);
+		at += (size_t)sprintf((char *)strings + at,
+				      i < LABELS ? "label %02u" : "GenericActivity", i);
 		strings[at++] = 0xff;
 	}
 	memcpy(index, "MMSI\11\0\0\0", 8);
@@ -92,7 +97,8 @@ int main(int argc, char **argv)
 		for (uint64_t d = deep; d-- > 0;) {
 			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 			clock[t] += 30 + (seed >> 40) % 20;
-			interval(label[LABELS], label[(tree + d) % LABELS], (uint32_t)t, start[d], clock[t]);
+			interval(label[LABELS], label[(tree + d) % LABELS], (uint32_t)t, start[d],
+				 clock[t]);
 		}
 		done += deep;
 	}

@@ -32,8 +32,8 @@ static int make(const char *kind, uint64_t bytes, const char *path)
 {
 	bool chain = !strcmp(kind, "chain"), many = !strcmp(kind, "events");
 	uint64_t type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_CPU |
-			PD_SAMPLE_PERIOD | (chain ? PD_SAMPLE_CALLCHAIN : 0) |
-			(many ? PD_SAMPLE_IDENTIFIER : 0);
+		PD_SAMPLE_PERIOD | (chain ? PD_SAMPLE_CALLCHAIN : 0) |
+		(many ? PD_SAMPLE_IDENTIFIER : 0);
 	unsigned n_events = many ? EVENTS : 1;
 	unsigned char head[104 + EVENTS * 8 + EVENTS * (112 + 16)] = { 0 }, rec[1024], *p = head;
 	FILE *f = fopen(path, "wb");

@@ -189,14 +189,16 @@ static void times(const char *path)
 		sum += two[i];
 	}
 	stop();
-	row("two threads at once: CPU time of a region, as a ratio to one thread's", sum / THREADS / interval, "", "<= 1.2");
+	row("two threads at once: CPU time of a region, as a ratio to one thread's",
+	    sum / THREADS / interval, "", "<= 1.2");
 	start(path, "wall-time");
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, bursts, i ? NULL : &two[i]);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	stop();
-	row("two threads at once: wall time for as many regions, as a ratio to one thread's", two_bursts / THREADS / one_burst, "", "<= 0.55");
+	row("two threads at once: wall time for as many regions, as a ratio to one thread's",
+	    two_bursts / THREADS / one_burst, "", "<= 0.55");
 	remove(path);
 }
 
@@ -213,18 +215,21 @@ static int instructions(const char *path)
 	double regions, reads;
 
 	if (tare_exact_now() < 0) {
-		fprintf(stderr, "region_cost: to be run under the exact engine, with a running count\n");
+		fprintf(stderr,
+			"region_cost: to be run under the exact engine, with a running count\n");
 		return 1;
 	}
 	start(path, "wall-time");
 	regions = (double)counted(intervals, INTERVALS) / INTERVALS;
 	reads = (double)counted(clocks, INTERVALS) / INTERVALS;
 	stop();
-	row("a region of nothing, beyond two reads of the clock", regions - reads, "instructions", "<= 40");
+	row("a region of nothing, beyond two reads of the clock", regions - reads, "instructions",
+	    "<= 40");
 	start(path, "instructions:u");
 	regions = (double)counted(intervals, INTERVALS) / INTERVALS;
 	stop();
-	printf("a region of nothing that counts instructions:u\t%.3g\tinstructions\t\tbench/region.c, exact engine\n", regions);
+	printf("a region of nothing that counts instructions:u\t%.3g\tinstructions\t\tbench/region.c, exact engine\n",
+	       regions);
 	remove(path);
 	return 0;
 }

@@ -48,7 +48,7 @@ static struct cost run(char *const argv[])
 	}
 	return (struct cost){ now_ms() - begun,
 			      (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
-				  (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3,
+				      (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3,
 			      used.ru_maxrss };
 }
 

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	}
 	while ((pid = wait4(-1, &status, 0, &u)) > 0) {
 		seconds += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-			   (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+			(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 		if (u.ru_maxrss > peak)
 			peak = u.ru_maxrss;
 		if (pid == first)

@@ -24,7 +24,10 @@ static void loop(tare_bench_mark *start, tare_bench_mark *stop)
 #if defined(__x86_64__)
 	__asm__ volatile("mov %1, %0\n1:\tdec %0\n\tjnz 1b" : "=&r"(n) : "i"(ROUNDS) : "cc");
 #else
-	__asm__ volatile("mov %0, %1\n1:\tsubs %0, %0, #1\n\tb.ne 1b" : "=&r"(n) : "i"(ROUNDS) : "cc");
+	__asm__ volatile("mov %0, %1\n1:\tsubs %0, %0, #1\n\tb.ne 1b"
+			 : "=&r"(n)
+			 : "i"(ROUNDS)
+			 : "cc");
 #endif
 	stop();
 }

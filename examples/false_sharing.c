@@ -19,7 +19,7 @@ struct counter {
 #ifdef FIXED
 	_Alignas(LINE)
 #endif
-	volatile long n;
+		volatile long n;
 };
 
 static _Alignas(LINE) struct counter counters[THREADS];

@@ -37,7 +37,7 @@ int main(void)
 	for (int c = 0; c < TARE_EXACT_CLASSES; c++)
 		if (after[c] != before[c])
 			printf("%12" PRId64 " %s\n", after[c] - before[c],
-			       tare_exact_class_name((enum tare_exact_class) c));
+			       tare_exact_class_name((enum tare_exact_class)c));
 	if (now < 0)
 		return 0;
 	/*

@@ -53,8 +53,8 @@ int main(void)
 		return 1;
 	}
 	for (; started < THREADS; started++) {
-		worker[started] =
-		    (struct worker){ .events = events, .rounds = 1000000u * (started + 1) };
+		worker[started] = (struct worker){ .events = events,
+						   .rounds = 1000000u * (started + 1) };
 		if (pthread_create(&worker[started].thread, NULL, count_work, &worker[started]))
 			break;
 	}

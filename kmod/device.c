@@ -31,7 +31,7 @@ struct file_state {
 	 * of the last batch that was not kept: allocating a new one costs more than all its checks
 	 */
 	struct batch *spare;
-	cpumask_var_t lost; /* CPUs on which its writes were undone */
+	cpumask_var_t lost;       /* CPUs on which its writes were undone */
 	struct cpu_saved **saved; /* by CPU; only the holder's */
 	struct xarray prepared;
 	/* read-locked while one of them runs, write-locked to drop one */
@@ -52,7 +52,8 @@ static void restore_all(struct file_state *f, bool lost)
 {
 	int cpu;
 
-	for_each_online_cpu(cpu) {
+	for_each_online_cpu(cpu)
+	{
 		struct cpu_saved *s = f->saved[cpu];
 
 		if (!s || !s->n)
@@ -88,7 +89,8 @@ static void machine_goes(bool goes)
 
 static int machine_sleeps(struct notifier_block *self, unsigned long what, void *data)
 {
-	machine_goes(what == PM_SUSPEND_PREPARE || what == PM_HIBERNATION_PREPARE || what == PM_RESTORE_PREPARE);
+	machine_goes(what == PM_SUSPEND_PREPARE || what == PM_HIBERNATION_PREPARE ||
+		     what == PM_RESTORE_PREPARE);
 	return NOTIFY_DONE;
 }
 
@@ -204,7 +206,8 @@ static void put_away(struct file_state *f, struct batch *b)
 }
 
 /* -EACCES: refused, with the reasons in the caller's operations. */
-static int get_batch(struct file_state *f, struct batch **out, const struct tare_msr_batch *head, bool may_write)
+static int get_batch(struct file_state *f, struct batch **out, const struct tare_msr_batch *head,
+		     bool may_write)
 {
 	bool refused = false;
 	struct batch *b;
@@ -371,7 +374,8 @@ static int call_prepare(struct file_state *f, struct tare_msr_batch *head, bool 
 	ret = get_batch(f, &b, head, may_write);
 	if (ret)
 		goto refused;
-	ret = xa_alloc(&f->prepared, &head->handle, b, XA_LIMIT(1, TARE_MSR_PREPARED_MAX), GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc(&f->prepared, &head->handle, b, XA_LIMIT(1, TARE_MSR_PREPARED_MAX),
+		       GFP_KERNEL_ACCOUNT);
 	if (ret) {
 		kfree(b);
 		goto refused;
@@ -481,7 +485,8 @@ static void file_free(struct file_state *f)
 	struct batch *b;
 	unsigned long handle;
 
-	xa_for_each(&f->prepared, handle, b) {
+	xa_for_each(&f->prepared, handle, b)
+	{
 		kfree(b);
 		quota_discharge(f->quota, sizeof(*b));
 	}

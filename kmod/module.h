@@ -23,7 +23,7 @@ struct row {
 	u64 read, write, zero;
 };
 
-extern u32 table_maker; /* of this machine; 0: neither */
+extern u32 table_maker;         /* of this machine; 0: neither */
 extern u32 slot_msr[SLOTS_MAX]; /* the register by which its value is restored */
 extern bool slot_is_gate[SLOTS_MAX];
 extern bool slot_is_shared[SLOTS_MAX]; /* shared by all threads of a core, on this machine */
@@ -64,7 +64,7 @@ void quota_discharge(struct quota *q, size_t bytes);
  */
 struct cpu_saved {
 	struct cpu_saved **all; /* the holder's, by CPU */
-	u64 have;	     /* by slot */
+	u64 have;               /* by slot */
 	u32 n;
 	u8 order[SLOTS_MAX]; /* slots, oldest first */
 	u64 value[SLOTS_MAX];

@@ -22,9 +22,7 @@ static struct quota *quota_of(kuid_t user)
 {
 	struct quota *q;
 
-	list_for_each_entry(q, &quotas, link)
-		if (uid_eq(q->user, user))
-			return q;
+	list_for_each_entry(q, &quotas, link) if (uid_eq(q->user, user)) return q;
 	return NULL;
 }
 

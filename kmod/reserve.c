@@ -18,12 +18,14 @@ static u32 counters(void)
 
 static u32 counter(u32 i)
 {
-	return table_maker == TARE_MSR_INTEL ? MSR_ARCH_PERFMON_PERFCTR0 + i : MSR_F15H_PERF_CTR + 2 * i;
+	return table_maker == TARE_MSR_INTEL ? MSR_ARCH_PERFMON_PERFCTR0 + i
+					     : MSR_F15H_PERF_CTR + 2 * i;
 }
 
 static u32 select(u32 i)
 {
-	return table_maker == TARE_MSR_INTEL ? MSR_ARCH_PERFMON_EVENTSEL0 + i : MSR_F15H_PERF_CTL + 2 * i;
+	return table_maker == TARE_MSR_INTEL ? MSR_ARCH_PERFMON_EVENTSEL0 + i
+					     : MSR_F15H_PERF_CTL + 2 * i;
 }
 
 static void release_first(u32 n_counters, u32 n_selects)

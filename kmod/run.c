@@ -41,7 +41,8 @@ static struct cpu_saved *sharer(struct cpu_saved *s, u64 bit)
 {
 	int cpu, here = smp_processor_id();
 
-	for_each_cpu(cpu, topology_sibling_cpumask(here)) {
+	for_each_cpu(cpu, topology_sibling_cpumask(here))
+	{
 		struct cpu_saved *other = READ_ONCE(s->all[cpu]);
 
 		if (cpu != here && other && READ_ONCE(other->have) & bit)
@@ -152,8 +153,8 @@ static void put_back(u32 slot, u64 value)
 	int err = wrmsrq_safe(slot_msr[slot], value);
 
 	if (err)
-		pr_warn_ratelimited("cpu %d: cannot put 0x%llx back into register 0x%x\n", smp_processor_id(), value,
-				    slot_msr[slot]);
+		pr_warn_ratelimited("cpu %d: cannot put 0x%llx back into register 0x%x\n",
+				    smp_processor_id(), value, slot_msr[slot]);
 }
 
 /* A shared register keeps the value that the other threads use, until the last of them is done. */

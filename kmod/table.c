@@ -11,7 +11,7 @@
 #include "module.h"
 
 #undef MSR_ROW
-#define MSR_ROW(name, number, count, step, maker, read, write, zero, flags, about) \
+#define MSR_ROW(name, number, count, step, maker, read, write, zero, flags, about)                 \
 	{ name, number, count, step, maker, flags, read, write, zero },
 
 static const struct row rows[] = {
@@ -44,7 +44,8 @@ bool slot_is_shared[SLOTS_MAX];
  */
 static bool counters_are_in_the_book(void)
 {
-	return table_maker != TARE_MSR_INTEL || boot_cpu_has(X86_FEATURE_ARCH_PERFMON) || boot_cpu_data.x86 == 6;
+	return table_maker != TARE_MSR_INTEL || boot_cpu_has(X86_FEATURE_ARCH_PERFMON) ||
+		boot_cpu_data.x86 == 6;
 }
 
 static u32 maker_here(void)
@@ -90,7 +91,8 @@ static u32 alias_of(u32 msr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
 		for (u32 k = 0; k < aliases[i].count; k++) {
-			u32 one = aliases[i].number + k * aliases[i].step, other = aliases[i].other + k * aliases[i].other_step;
+			u32 one = aliases[i].number + k * aliases[i].step,
+			    other = aliases[i].other + k * aliases[i].other_step;
 
 			if (msr == one || msr == other)
 				return msr == one ? other : one;
@@ -136,7 +138,8 @@ static bool threads_share(void)
 	static const u8 models[] = { 0x1a, 0x1e, 0x1f, 0x2e, 0x25, 0x2c, 0x2f };
 
 	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
-		if (table_maker == TARE_MSR_INTEL && boot_cpu_data.x86 == 6 && boot_cpu_data.x86_model == models[i])
+		if (table_maker == TARE_MSR_INTEL && boot_cpu_data.x86 == 6 &&
+		    boot_cpu_data.x86_model == models[i])
 			return true;
 	return false;
 }
@@ -147,7 +150,7 @@ static bool has_full_width(void)
 	u64 capabilities = 0;
 
 	return table_maker == TARE_MSR_INTEL && !rdmsrq_safe(MSR_CAPABILITIES, &capabilities) &&
-	       capabilities & MSR_CAPABLE_OF_FULL_WIDTH;
+		capabilities & MSR_CAPABLE_OF_FULL_WIDTH;
 }
 
 int table_init(void)
@@ -161,7 +164,8 @@ int table_init(void)
 		return -ENODEV;
 	}
 	if (!counters_are_in_the_book()) {
-		pr_err("the counters of Intel's family %u are not known, and this CPU has no architectural ones\n", boot_cpu_data.x86);
+		pr_err("the counters of Intel's family %u are not known, and this CPU has no architectural ones\n",
+		       boot_cpu_data.x86);
 		return -ENODEV;
 	}
 	full_width = has_full_width();
@@ -175,11 +179,14 @@ int table_init(void)
 			if (is_denied(msr))
 				continue;
 			/* Half of the table stays free, so that unsuccessful searches end soon. */
-			if (WARN_ON(slots == SLOTS_MAX || registers++ == PLACES / 2 || add(msr, i, saved ? slots : 0)))
+			if (WARN_ON(slots == SLOTS_MAX || registers++ == PLACES / 2 ||
+				    add(msr, i, saved ? slots : 0)))
 				return -ENOSPC;
 			if (!saved)
 				continue;
-			slot_msr[slots] = full_width && r->flags & TARE_MSR_SIGNED ? msr + MSR_FULL_WIDTH : msr;
+			slot_msr[slots] = full_width && r->flags & TARE_MSR_SIGNED
+				? msr + MSR_FULL_WIDTH
+				: msr;
 			slot_is_shared[slots] = threads_share() && r->flags & TARE_MSR_SHARED;
 			slot_is_gate[slots++] = r->flags & TARE_MSR_GATE;
 		}

@@ -36,8 +36,8 @@ static int n_forms;
 static unsigned flags_of(unsigned z)
 {
 	return (z & ZYDIS_CPUFLAG_CF ? F_CF : 0) | (z & ZYDIS_CPUFLAG_PF ? F_PF : 0) |
-	       (z & ZYDIS_CPUFLAG_AF ? F_AF : 0) | (z & ZYDIS_CPUFLAG_ZF ? F_ZF : 0) |
-	       (z & ZYDIS_CPUFLAG_SF ? F_SF : 0) | (z & ZYDIS_CPUFLAG_OF ? F_OF : 0);
+		(z & ZYDIS_CPUFLAG_AF ? F_AF : 0) | (z & ZYDIS_CPUFLAG_ZF ? F_ZF : 0) |
+		(z & ZYDIS_CPUFLAG_SF ? F_SF : 0) | (z & ZYDIS_CPUFLAG_OF ? F_OF : 0);
 }
 
 static int kind_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
@@ -154,8 +154,8 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	if (z->cpu_flags) {
 		r.reads = (uint8_t)flags_of(z->cpu_flags->tested);
 		r.writes = (uint8_t)flags_of(
-		    (z->cpu_flags->modified | z->cpu_flags->set_0 | z->cpu_flags->set_1) &
-		    ~z->cpu_flags->undefined);
+			(z->cpu_flags->modified | z->cpu_flags->set_0 | z->cpu_flags->set_1) &
+			~z->cpu_flags->undefined);
 	}
 	/*
 	 * and, or, xor and test leave AF "undefined", and every processor clears it; so after these
@@ -170,18 +170,21 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 		r.writes = 0;
 	if (z->mnemonic == ZYDIS_MNEMONIC_SHLD || z->mnemonic == ZYDIS_MNEMONIC_SHRD)
 		r.writes = 0;
-	if ((r.bits & R_STRING) && (z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-						     ZYDIS_ATTRIB_HAS_REPNE)))
+	if ((r.bits & R_STRING) &&
+	    (z->attributes &
+	     (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
 		r.writes = 0;
 	/* int3 and int n; sldt, sgdt and similar ones, which the kernel may emulate */
-	if (r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS || (one_byte && (z->opcode & 0xfe) == 0xcc) ||
+	if (r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS ||
+	    (one_byte && (z->opcode & 0xfe) == 0xcc) ||
 	    (legacy && z->opcode_map == ZYDIS_OPCODE_MAP_0F && z->opcode <= 1))
 		r.bits |= R_SPECIAL;
 	if (r.kind == K_SYSCALL || r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS)
 		r.reads = F_ALL, r.writes = 0;
 	for (int i = 0; i < z->operand_count; i++)
 		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		    (o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM || o[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB)) {
+		    (o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM ||
+		     o[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB)) {
 			bool reads = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 			bool writes = o[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 
@@ -214,7 +217,7 @@ static bool probe(const uint8_t *b, int enc, int op, ZydisDecodedInstruction *z,
 					 ZYDIS_INSTRUCTION_ENCODING_XOP };
 
 	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, b, 15, z, o)) &&
-	       (int)z->encoding == encodings[enc] && z->opcode == op;
+		(int)z->encoding == encodings[enc] && z->opcode == op;
 }
 
 /* Bytes of one encoding; `len` 0..2 is the vector length, `w` VEX.W or REX.W. */
@@ -246,7 +249,10 @@ static int build(uint8_t *b, int enc, int map, int op, int pp, int modrm, int w,
 	}
 	b[n++] = (uint8_t)op;
 	b[n++] = (uint8_t)modrm;
-	b[n] = (modrm >> 3 & 7) == 1 ? 0x10 : 0x08; /* as SIB: [rax + rcx], or rdx: of a gather no register may be the one it fills */
+	b[n] = (modrm >> 3 & 7) == 1
+		? 0x10
+		/* as SIB: [rax + rcx], or rdx: of a gather no register may be the one it fills */
+		: 0x08;
 	return n;
 }
 
@@ -296,7 +302,8 @@ static int scale_of(int map, int op, int w, int pp, int reg, int len, int broadc
 			if (!probe(b, EVEX, op, &z, o))
 				continue;
 			for (int i = 0; i < z.operand_count; i++)
-				if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY && o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM)
+				if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+				    o[i].mem.type == ZYDIS_MEMOP_TYPE_MEM)
 					return log2_of((long)o[i].mem.disp.value);
 		}
 	return -1;
@@ -321,7 +328,8 @@ static uint8_t scale(int map, int op, int w, int pp, int reg)
 	}
 	if (first < 0 || (!same && (!doubles || of[first] < first)))
 		return S_UNKNOWN | (uint8_t)((element > 0 ? element : 0) << S_ELEMENT_AT);
-	return (uint8_t)((same ? of[first] : of[first] - first) | (same ? 0 : S_DOUBLES) | (element > 0 ? element : 0) << S_ELEMENT_AT);
+	return (uint8_t)((same ? of[first] : of[first] - first) | (same ? 0 : S_DOUBLES) |
+			 (element > 0 ? element : 0) << S_ELEMENT_AT);
 }
 
 static int row_number(const struct insn_row *r)
@@ -397,7 +405,8 @@ static unsigned char width_blocks[1024][WIDTH_FORMS];
 static int n_width_blocks;
 
 /* `mandatory`: 0 none, 2 F3, 3 F2, as in build(). -1: no such encoding. */
-static int width_asked(int enc, int map, int op, int w, int p66, int mandatory, int reg, int len, int broadcast)
+static int width_asked(int enc, int map, int op, int w, int p66, int mandatory, int reg, int len,
+		       int broadcast)
 {
 	ZydisDecodedInstruction z;
 	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
@@ -410,7 +419,8 @@ static int width_asked(int enc, int map, int op, int w, int p66, int mandatory, 
 			for (int k = 0; k < (enc == EVEX ? 2 : 1); k++) {
 				bool both = p66 && mandatory;
 
-				build(b + both, enc, map, op, mandatory ? mandatory : p66, (form ? 0xc0 : 0) | reg << 3, w, len, v, k);
+				build(b + both, enc, map, op, mandatory ? mandatory : p66,
+				      (form ? 0xc0 : 0) | reg << 3, w, len, v, k);
 				if (both)
 					b[0] = 0x66;
 				if (broadcast)
@@ -428,8 +438,13 @@ static unsigned char width_number(int enc, int map, int op, int w, int p66, int 
 	struct width x = { 0 };
 
 	for (int len = 0; len < 3; len++) {
-		int bytes = len && enc == LEGACY ? x.bytes[0] : len == 2 && enc != EVEX ? 0 : width_asked(enc, map, op, w, p66, mandatory, reg, len, 0);
-		int element = enc == EVEX ? width_asked(enc, map, op, w, p66, mandatory, reg, len, 1) : 0;
+		int bytes = len && enc == LEGACY ? x.bytes[0]
+			: len == 2 && enc != EVEX
+			? 0
+			: width_asked(enc, map, op, w, p66, mandatory, reg, len, 0);
+		int element = enc == EVEX
+			? width_asked(enc, map, op, w, p66, mandatory, reg, len, 1)
+			: 0;
 
 		x.bytes[len] = bytes > 0 ? bytes : 0;
 		x.element = element > 0 ? element : x.element;
@@ -483,7 +498,8 @@ static int write_widths(void)
 	for (int m = 0; m < n; m++) {
 		printf("\t{\n");
 		for (int op = 0; op < 256; op++)
-			printf("%s%#x,%s", op % 16 ? " " : "\t\t", width_cell(maps[m].enc, maps[m].map, op), op % 16 == 15 ? "\n" : "");
+			printf("%s%#x,%s", op % 16 ? " " : "\t\t",
+			       width_cell(maps[m].enc, maps[m].map, op), op % 16 == 15 ? "\n" : "");
 		printf("\t},\n");
 	}
 	printf("};\n\n/* [block][W][66][none, F3, F2][ModRM.reg] -> row */\n"
@@ -492,13 +508,17 @@ static int write_widths(void)
 	for (int i = 0; i < n_width_blocks; i++) {
 		printf("\t{ ");
 		for (int j = 0; j < WIDTH_FORMS; j++)
-			printf("%d,%s", width_blocks[i][j], j == WIDTH_FORMS - 1 ? " },\n" : j % 24 == 23 ? "\n\t  " : " ");
+			printf("%d,%s", width_blocks[i][j],
+			       j == WIDTH_FORMS - 1   ? " },\n"
+				       : j % 24 == 23 ? "\n\t  "
+						      : " ");
 	}
 	printf("};\n\n/* bytes by the vector's length: 128, 256, 512; of one element that is broadcast; 0: unknown */\n"
 	       "static const uint16_t width_rows[%d][4] = {\n",
 	       n_widths);
 	for (int i = 0; i < n_widths; i++)
-		printf("\t{ %d, %d, %d, %d },\n", widths[i].bytes[0], widths[i].bytes[1], widths[i].bytes[2], widths[i].element);
+		printf("\t{ %d, %d, %d, %d },\n", widths[i].bytes[0], widths[i].bytes[1],
+		       widths[i].bytes[2], widths[i].element);
 	printf("};\n");
 	return 0;
 }
@@ -538,7 +558,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n_blocks; i++) {
 		printf("\t{ ");
 		for (int j = 0; j < FORMS / REGS; j++)
-			printf("%d,%s", form(blocks[i] + j * REGS), j == FORMS / REGS - 1 ? " },\n" : " ");
+			printf("%d,%s", form(blocks[i] + j * REGS),
+			       j == FORMS / REGS - 1 ? " },\n" : " ");
 	}
 	printf("};\n\n/* [form][ModRM.reg] -> row */\n"
 	       "static const uint16_t insn_forms[%d][%d] = {\n",

@@ -43,9 +43,13 @@ static uint32_t made_number(struct made *m, const char *name)
 	if (i == MADE_LABELS)
 		abort();
 	if (i == m->base.info.n_labels)
-		m->label[m->base.info.n_labels++] =
-			(struct timeline_label){ .name = name, .kind = "", .arg = made_no_arguments, .group = (uint32_t)i,
-						 .gap = !strcmp(name, "(lost)") };
+		m->label[m->base.info.n_labels++] = (struct timeline_label){
+			.name = name,
+			.kind = "",
+			.arg = made_no_arguments,
+			.group = (uint32_t)i,
+			.gap = !strcmp(name, "(lost)")
+		};
 	return (uint32_t)i;
 }
 
@@ -54,7 +58,8 @@ static const struct timeline_label *made_label(struct timeline *t, uint32_t inde
 	return &((struct made *)t)->label[index];
 }
 
-static int made_thread(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err)
+static int made_thread(struct timeline *t, size_t thread, struct cursor **out,
+		       struct tare_error *err)
 {
 	struct made_cursor *c = calloc(1, sizeof(*c));
 
@@ -66,7 +71,8 @@ static int made_thread(struct timeline *t, size_t thread, struct cursor **out, s
 	return 0;
 }
 
-static int made_read(struct cursor *base, size_t most, const struct timeline_point **points, struct tare_error *err)
+static int made_read(struct cursor *base, size_t most, const struct timeline_point **points,
+		     struct tare_error *err)
 {
 	struct made_cursor *c = (struct made_cursor *)base;
 	struct made *m = (struct made *)base->of;
@@ -77,7 +83,8 @@ static int made_read(struct cursor *base, size_t most, const struct timeline_poi
 		const struct made_point *q = &m->point[c->thread][c->at];
 
 		c->point[n] = (struct timeline_point){ .kind = q->kind,
-						       .label = made_number(m, q->label ? q->label : ""),
+						       .label = made_number(
+							       m, q->label ? q->label : ""),
 						       .number = q->number,
 						       .value = q->value,
 						       .missing = q->missing,
@@ -94,26 +101,39 @@ static void made_cursor_close(struct cursor *c)
 	free(c);
 }
 
-static const struct timeline_format made_format = {
-	.label = made_label, .thread = made_thread, .read = made_read, .cursor_close = made_cursor_close
-};
+static const struct timeline_format made_format = { .label = made_label,
+						    .thread = made_thread,
+						    .read = made_read,
+						    .cursor_close = made_cursor_close };
 
 /* No threads yet; two counters, a clock "wall-time" and "faults" (or one, "wall-time"). */
 __attribute__((unused)) static void made_init(struct made *m, const char *path, size_t n_counters)
 {
 	memset(m, 0, sizeof(*m));
-	m->counter[0] = (struct timeline_counter){ .name = "wall-time", .unit = "ns", .quality = TARE_COUNTED };
-	m->counter[1] = (struct timeline_counter){ .name = "faults", .unit = "", .quality = TARE_EXACT };
+	m->counter[0] = (struct timeline_counter){ .name = "wall-time",
+						   .unit = "ns",
+						   .quality = TARE_COUNTED };
+	m->counter[1] = (struct timeline_counter){ .name = "faults",
+						   .unit = "",
+						   .quality = TARE_EXACT };
 	m->base.format = &made_format;
-	m->base.info = (struct timeline_info){ .path = path, .format = "made", .command = "", .time = 0, .counter = m->counter,
-					       .n_counters = n_counters, .thread = m->thread };
+	m->base.info = (struct timeline_info){ .path = path,
+					       .format = "made",
+					       .command = "",
+					       .time = 0,
+					       .counter = m->counter,
+					       .n_counters = n_counters,
+					       .thread = m->thread };
 }
 
-__attribute__((unused)) static void made_add(struct made *m, uint64_t tid, const struct made_point *point, size_t n)
+__attribute__((unused)) static void made_add(struct made *m, uint64_t tid,
+					     const struct made_point *point, size_t n)
 {
 	size_t i = m->base.info.n_threads++;
 
-	m->thread[i] = (struct timeline_thread){ .pid = 1, .tid = tid, .name = "", .complete = true };
+	m->thread[i] = (struct timeline_thread){
+		.pid = 1, .tid = tid, .name = "", .complete = true
+	};
 	m->point[i] = point;
 	m->n[i] = n;
 	for (size_t k = 0; k < n; k++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes `.mm_profdata` files for tests, as measureme would and as it would not. The format: src/regions/timeline/measureme_pages.c. */
+/*
+ * Writes `.mm_profdata` files for tests, as measureme would and as it would not. The format:
+ * src/regions/timeline/measureme_pages.c.
+ */
 #ifndef TESTS_MEASUREME_MAKER_H
 #define TESTS_MEASUREME_MAKER_H
 
@@ -11,17 +14,17 @@
 #include <unistd.h>
 #include "base/text.h"
 
-#define MAKER_INSTANT UINT64_C(0xffffffffffff)
-#define MAKER_INTEGER UINT64_C(0xfffffffffffe)
+#define MAKER_INSTANT  UINT64_C(0xffffffffffff)
+#define MAKER_INTEGER  UINT64_C(0xfffffffffffe)
 #define MAKER_METADATA UINT64_C(100000001)
-#define MAKER_REGULAR UINT64_C(100000003)
-#define MAKER_WALL_TIME                                                                                                \
-	"{ \"start_time\": 1700000000000000000, \"process_id\": 42, \"cmd\": \"made \", "                              \
+#define MAKER_REGULAR  UINT64_C(100000003)
+#define MAKER_WALL_TIME                                                                            \
+	"{ \"start_time\": 1700000000000000000, \"process_id\": 42, \"cmd\": \"made \", "          \
 	"\"counter\": { \"name\": \"wall-time\", \"units\": [[\"ns\", 1]] } }"
 
 struct maker {
 	uint32_t version;
-	size_t page;		      /* bytes of events in one; 0: 256 KiB as measureme has */
+	size_t page;                 /* bytes of events in one; 0: 256 KiB as measureme has */
 	struct text stream[3], file; /* events, strings, index; what is written so far */
 };
 
@@ -87,7 +90,8 @@ static inline void maker_map(struct maker *m, uint64_t virtual_id, uint64_t id)
 	maker_number(&m->stream[2], id - MAKER_REGULAR, maker_id(m));
 }
 
-static inline void maker_event(struct maker *m, uint64_t kind, uint64_t id, uint32_t thread, uint64_t first, uint64_t second)
+static inline void maker_event(struct maker *m, uint64_t kind, uint64_t id, uint32_t thread,
+			       uint64_t first, uint64_t second)
 {
 	struct text *t = &m->stream[0];
 
@@ -118,7 +122,10 @@ static inline void maker_free(struct maker *m)
 	text_free(&m->file);
 }
 
-/* The first n bytes into a new file under TMPDIR, whose name is put in `path`; its reader unlinks it. */
+/*
+ * The first n bytes into a new file under TMPDIR, whose name is put in `path`; its reader unlinks
+ * it.
+ */
 static inline bool maker_write(const struct maker *m, size_t n, char path[64])
 {
 	const char *dir = getenv("TMPDIR");

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A signal after each instruction: from step_from_here() on, SIGTRAP's handler, which the test has set with SA_NODEFER, is called
- * when another instruction of the thread has been executed; until step_no_more(), or steps_leave() in a handler. A handler is not
- * interrupted so itself, unless it calls step_from_here(), too. A child process goes on as its parent did.
+ * A signal after each instruction: from step_from_here() on, SIGTRAP's handler, which the test has
+ * set with SA_NODEFER, is called when another instruction of the thread has been executed; until
+ * step_no_more(), or steps_leave() in a handler. A handler is not interrupted so itself, unless it
+ * calls step_from_here(), too. A child process goes on as its parent did.
  *
- * x86-64: the CPU's trap flag does that. arm64: has none that a program could set; there another process does it, which
- * traces the test, steps it, and hands it the signal. It knows from `brk` instructions what is wanted, and from rt_sigreturn
- * when a handler is done.
+ * x86-64: the CPU's trap flag does that. arm64: has none that a program could set; there another
+ * process does it, which traces the test, steps it, and hands it the signal. It knows from `brk`
+ * instructions what is wanted, and from rt_sigreturn when a handler is done.
  */
 #ifndef TESTS_STEPS_H
 #define TESTS_STEPS_H
@@ -21,7 +22,8 @@
 #if TAP_THREAD_SANITIZER
 static void need_steps(void)
 {
-	tap_skip("steps", "the thread sanitizer hands signals on when it likes, not at the instruction");
+	tap_skip("steps",
+		 "the thread sanitizer hands signals on when it likes, not at the instruction");
 }
 
 static void step_from_here(void)
@@ -49,7 +51,11 @@ static void steps_clock_read(void *context, uint64_t clock)
 enum { TRAP_FLAG = 0x100 };
 
 /* Below 128 bytes of the stack that the compiler may be using. */
-#define STEPS(which) __asm__ volatile("sub $128, %%rsp; pushf; " which "; popf; add $128, %%rsp" : : : "cc", "memory")
+#define STEPS(which)                                                                               \
+	__asm__ volatile("sub $128, %%rsp; pushf; " which "; popf; add $128, %%rsp"                \
+			 :                                                                         \
+			 :                                                                         \
+			 : "cc", "memory")
 
 static void need_steps(void)
 {
@@ -73,12 +79,16 @@ static void steps_leave(void *context)
 
 static __thread uint64_t steps_before; /* where the last step was */
 
-/* Called at each step, of one thread: if its instruction read the CPU's clock, it is told that one instead. */
+/*
+ * Called at each step, of one thread: if its instruction read the CPU's clock, it is told that one
+ * instead.
+ */
 static void steps_clock_read(void *context, uint64_t clock)
 {
 	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	if (steps_before && !memcmp((const void *)(uintptr_t)steps_before, "\x0f\x31", 2)) { /* rdtsc */
+	if (steps_before &&
+	    !memcmp((const void *)(uintptr_t)steps_before, "\x0f\x31", 2)) { /* rdtsc */
 		r[REG_RAX] = (greg_t)(uint32_t)clock;
 		r[REG_RDX] = (greg_t)(clock >> 32);
 	}
@@ -129,7 +139,10 @@ static void steps_clock_read(void *context, uint64_t clock)
 	steps_before = m->pc;
 }
 
-/* A process that is traced: how deep in handlers, and of each of them and of what they interrupted, whether it is stepped. */
+/*
+ * A process that is traced: how deep in handlers, and of each of them and of what they interrupted,
+ * whether it is stepped.
+ */
 struct traced {
 	pid_t pid;
 	unsigned deep;
@@ -174,7 +187,8 @@ static bool steps_registers(struct traced *t, struct user_regs_struct *r, bool s
 {
 	struct iovec v = { r, sizeof(*r) };
 
-	return ptrace(set ? PTRACE_SETREGSET : PTRACE_GETREGSET, t->pid, (void *)(intptr_t)NT_PRSTATUS, &v) == 0;
+	return ptrace(set ? PTRACE_SETREGSET : PTRACE_GETREGSET, t->pid,
+		      (void *)(intptr_t)NT_PRSTATUS, &v) == 0;
 }
 
 /* The number of the `brk` that it has come to, which is stepped over; or 0. */
@@ -255,7 +269,8 @@ static void steps_begotten(struct traced *t)
 
 __attribute__((noreturn)) static void steps_trace(pid_t first)
 {
-	const long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
+	const long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+		PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
 	int status;
 	pid_t pid;
 

@@ -23,7 +23,7 @@
 /* gcc says so by macros, clang by features. */
 #if defined(__has_feature)
 #define TAP_ADDRESS_SANITIZER __has_feature(address_sanitizer)
-#define TAP_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#define TAP_THREAD_SANITIZER  __has_feature(thread_sanitizer)
 #else
 #ifdef __SANITIZE_ADDRESS__
 #define TAP_ADDRESS_SANITIZER 1
@@ -47,18 +47,18 @@ struct tap_test {
 static struct tap_test tap_tests[TAP_MAX];
 static int tap_count, tap_failures;
 
-#define TEST(id)                                                                                  \
-	static void test_##id(void);                                                              \
-	__attribute__((constructor)) static void tap_add_##id(void)                               \
-	{                                                                                         \
-		if (tap_count == TAP_MAX)                                                         \
-			abort();                                                                  \
-		tap_tests[tap_count++] = (struct tap_test){ #id, test_##id };                     \
-	}                                                                                         \
+#define TEST(id)                                                                                   \
+	static void test_##id(void);                                                               \
+	__attribute__((constructor)) static void tap_add_##id(void)                                \
+	{                                                                                          \
+		if (tap_count == TAP_MAX)                                                          \
+			abort();                                                                   \
+		tap_tests[tap_count++] = (struct tap_test){ #id, test_##id };                      \
+	}                                                                                          \
 	static void test_##id(void)
 
-__attribute__((format(printf, 3, 4), unused)) static bool
-tap_check(bool ok, const char *where, const char *fmt, ...)
+__attribute__((format(printf, 3, 4), unused)) static bool tap_check(bool ok, const char *where,
+								    const char *fmt, ...)
 {
 	if (!ok) {
 		va_list ap;
@@ -73,32 +73,33 @@ tap_check(bool ok, const char *where, const char *fmt, ...)
 	return ok;
 }
 
-#define TAP_STR_(x)  #x
-#define TAP_STR(x)   TAP_STR_(x)
-#define TAP_WHERE    __FILE__ ":" TAP_STR(__LINE__)
+#define TAP_STR_(x)   #x
+#define TAP_STR(x)    TAP_STR_(x)
+#define TAP_WHERE     __FILE__ ":" TAP_STR(__LINE__)
 #define CHECK(c, ...) tap_check((c), TAP_WHERE, "" #c "; " __VA_ARGS__)
 
 /* Integers of any type, compared as 64 bits and shown signed and in hex. */
-#define CHECK_EQ(a, b, ...)                                                                       \
-	do {                                                                                      \
-		int64_t a_ = (int64_t)(a), b_ = (int64_t)(b);                                     \
-		if (!tap_check(a_ == b_, TAP_WHERE, "%s is %lld (%#llx), not %lld (%#llx)", #a,   \
-			       (long long)a_, (unsigned long long)a_, (long long)b_,              \
-			       (unsigned long long)b_))                                           \
-			printf("#   " __VA_ARGS__), printf("\n");                                 \
+#define CHECK_EQ(a, b, ...)                                                                        \
+	do {                                                                                       \
+		int64_t a_ = (int64_t)(a), b_ = (int64_t)(b);                                      \
+		if (!tap_check(a_ == b_, TAP_WHERE, "%s is %lld (%#llx), not %lld (%#llx)", #a,    \
+			       (long long)a_, (unsigned long long)a_, (long long)b_,               \
+			       (unsigned long long)b_))                                            \
+			printf("#   " __VA_ARGS__), printf("\n");                                  \
 	} while (0)
 
-#define CHECK_STR(a, b, ...)                                                                      \
-	do {                                                                                      \
-		const char *a_ = (a), *b_ = (b);                                                  \
-		if (!tap_check(a_ && b_ && !strcmp(a_, b_), TAP_WHERE, "%s is\n#   \"%s\", not\n#   \"%s\"", \
-			       #a, a_ ? a_ : "(null)", b_ ? b_ : "(null)"))                       \
-			printf("#   " __VA_ARGS__), printf("\n");                                 \
+#define CHECK_STR(a, b, ...)                                                                       \
+	do {                                                                                       \
+		const char *a_ = (a), *b_ = (b);                                                   \
+		if (!tap_check(a_ && b_ && !strcmp(a_, b_), TAP_WHERE,                             \
+			       "%s is\n#   \"%s\", not\n#   \"%s\"", #a, a_ ? a_ : "(null)",       \
+			       b_ ? b_ : "(null)"))                                                \
+			printf("#   " __VA_ARGS__), printf("\n");                                  \
 	} while (0)
 
 /* Leave this test, saying which need this machine does not meet and why. */
-__attribute__((format(printf, 2, 3), noreturn, unused)) static void
-tap_skip(const char *need, const char *fmt, ...)
+__attribute__((format(printf, 2, 3), noreturn, unused)) static void tap_skip(const char *need,
+									     const char *fmt, ...)
 {
 	const char *expect = getenv("TARE_EXPECT");
 	size_t n = strlen(need);
@@ -119,7 +120,10 @@ tap_skip(const char *need, const char *fmt, ...)
 	_exit(TAP_SKIPPED);
 }
 
-/* Of cases that a generator makes up, one in how many is tried: each; one in TARE_CASES where instructions are emulated or watched. */
+/*
+ * Of cases that a generator makes up, one in how many is tried: each; one in TARE_CASES where
+ * instructions are emulated or watched.
+ */
 static unsigned tap_one_in(void)
 {
 	const char *of = getenv("TARE_CASES");
@@ -140,7 +144,10 @@ __attribute__((unused)) static bool tap_tried(unsigned i)
 	return i % tap_one_in() == 0;
 }
 
-/* Whether `wrong` of so many tries are few enough, where `share` of them may be: of a part of the cases by chance more, up to three deviations. */
+/*
+ * Whether `wrong` of so many tries are few enough, where `share` of them may be: of a part of the
+ * cases by chance more, up to three deviations.
+ */
 __attribute__((unused)) static bool tap_seldom(double wrong, double tries, double share)
 {
 	double over = wrong - share * tries;
@@ -194,10 +201,10 @@ static int tap_main(int argc, char **argv)
 	return failed ? 1 : 0;
 }
 
-#define TEST_MAIN()                                                                               \
-	int main(int argc, char **argv)                                                           \
-	{                                                                                         \
-		return tap_main(argc, argv);                                                      \
+#define TEST_MAIN()                                                                                \
+	int main(int argc, char **argv)                                                            \
+	{                                                                                          \
+		return tap_main(argc, argv);                                                       \
 	}
 
 #endif

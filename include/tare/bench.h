@@ -97,7 +97,8 @@ struct tare_bench_test {
  * Returns 0 if everything was measured; -EINVAL if the program was not started by `tare bench`;
  * another negative errno if the measurement failed, which tare then reports, too.
  */
-TARE_API int tare_bench_main(int argc, char **argv, const struct tare_bench_test *test, struct tare_error *err);
+TARE_API int tare_bench_main(int argc, char **argv, const struct tare_bench_test *test,
+			     struct tare_error *err);
 
 #ifdef __cplusplus
 }

@@ -25,11 +25,11 @@ struct tare_group;
 /** Options of a group; add them for the `flags` of tare_group_open(). */
 enum tare_group_flag {
 	TARE_USER_READS =
-	    1, /* read without a system call if possible; thread 0, not TARE_INHERIT */
-	TARE_INHERIT = 2,        /* also count threads and children created later */
+		1,        /* read without a system call if possible; thread 0, not TARE_INHERIT */
+	TARE_INHERIT = 2, /* also count threads and children created later */
 	TARE_ENABLE_ON_EXEC = 4, /* start automatically when the thread calls execve */
 	TARE_NEVER_SHARE =
-	    8 /* stay on the PMU whenever the thread runs, or fail: no multiplexing */
+		8 /* stay on the PMU whenever the thread runs, or fail: no multiplexing */
 };
 
 /**

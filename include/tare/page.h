@@ -83,7 +83,7 @@ TARE_PAGE_INLINE bool tare_page_count_by(const struct perf_event_mmap_page *page
 	tare_pmc_page_head(page, &version, &index);
 	tare_page_barrier();
 	if (__builtin_expect(
-		!tare_pmc_index_known(index) || page->time_enabled != page->time_running, 0))
+		    !tare_pmc_index_known(index) || page->time_enabled != page->time_running, 0))
 		return false;
 
 	sum = tare_page_sum(page, counter(index));

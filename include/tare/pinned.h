@@ -77,8 +77,8 @@ TARE_API int tare_pinned_read_slowly(struct tare_pinned *p, uint64_t *out, uint3
  * serialised before and after (x86 `lfence` or `serialize`, arm64 `isb`). Needs a system call only
  * if the kernel moved a counter.
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) int tare_pinned_read(struct tare_pinned *p,
-								  uint64_t *out, uint32_t n)
+static __inline__ __attribute__((always_inline, no_instrument_function)) int tare_pinned_read(
+	struct tare_pinned *p, uint64_t *out, uint32_t n)
 {
 	const void *pages = tare_pmc_pages(p);
 	tare_pmc_handle first = p->counter[0];
@@ -108,7 +108,7 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) int tar
  * (x86: 2^48 on all current processors, which is a day of cycles; arm64: 2^64).
  */
 static __inline__ uint64_t tare_pinned_difference(const struct tare_pinned *p, uint64_t before,
-					      uint64_t after)
+						  uint64_t after)
 {
 	return (after - before) & p->mask;
 }

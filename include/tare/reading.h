@@ -16,7 +16,7 @@ enum tare_quality {
 	TARE_SCALED,      /* multiplexed: estimated from the fraction of time it was counted */
 	TARE_SIMULATED,   /* by a model of the hardware */
 	TARE_COUNTED,     /* by hardware or the kernel; may be off by known effects */
-	TARE_EXACT       /* proved, or counted by construction */
+	TARE_EXACT        /* proved, or counted by construction */
 };
 
 /** One counter at one instant. */

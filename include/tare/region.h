@@ -64,12 +64,11 @@ struct tare_region {
 };
 
 #define TARE_LABEL_UNKNOWN 0xfffffff9u /* of a region that was never begun */
-#define TARE_LABEL_END	   4u	       /* turns the point into an end */
+#define TARE_LABEL_END     4u          /* turns the point into an end */
 
 /** A region with a name, at file scope or as a static variable of a function. */
 #define TARE_REGION(variable, name)                                                                \
-	static struct tare_region variable = { TARE_LABEL_UNKNOWN, __LINE__, name,     \
-					       __FILE__ }
+	static struct tare_region variable = { TARE_LABEL_UNKNOWN, __LINE__, name, __FILE__ }
 
 /*
  * The place where the calling thread writes short points: words of 3 bytes, with the clock's ticks
@@ -178,13 +177,15 @@ TARE_API tare_label tare_region_label(struct tare_region *r);
 TARE_API tare_label tare_label_new(const char *name, const char *const *args, unsigned n);
 
 /** The same for bindings: a label with points recorded by that path. */
-TARE_API tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n);
+TARE_API tare_label tare_label_new_by(enum tare_region_path path, const char *name,
+				      const char *const *args, unsigned n);
 
 /**
  * The same with a source location: @file is copied, NULL: not known; @line is below 2^24. Different
  * locations are different labels.
  */
-TARE_API tare_label tare_label_new_at(enum tare_region_path path, const char *name, const char *const *args, unsigned n, const char *file,
+TARE_API tare_label tare_label_new_at(enum tare_region_path path, const char *name,
+				      const char *const *args, unsigned n, const char *file,
 				      uint32_t line);
 
 /**
@@ -296,15 +297,17 @@ TARE_REGION_INLINE void tare_label_leave(const tare_label *label)
 }
 
 #define TARE_REGION_JOIN_(a, b) a##b
-#define TARE_REGION_JOIN(a, b)	TARE_REGION_JOIN_(a, b)
+#define TARE_REGION_JOIN(a, b)  TARE_REGION_JOIN_(a, b)
 
 #ifdef __cplusplus
 }
 
-namespace tare {
+namespace tare
+{
 /* Ends with its scope: `tare::region r(parse);` */
-class region {
-public:
+class region
+{
+      public:
 	TARE_REGION_UNSEEN explicit region(struct tare_region &r) : r_(&r), label_(0)
 	{
 		tare_region_begin(r_);
@@ -321,23 +324,24 @@ public:
 			tare_label_end(label_);
 	}
 
-private:
+      private:
 	struct tare_region *r_;
 	tare_label label_;
 	region(const region &);
 	region &operator=(const region &);
 };
-}
+} // namespace tare
 
 #define TARE_REGION_SCOPE(r) ::tare::region TARE_REGION_JOIN(tare_scope_, __COUNTER__)(*(r))
-#define TARE_LABEL_SCOPE(label) ::tare::region TARE_REGION_JOIN(tare_scope_, __COUNTER__)((tare_label)(label))
+#define TARE_LABEL_SCOPE(label)                                                                    \
+	::tare::region TARE_REGION_JOIN(tare_scope_, __COUNTER__)((tare_label)(label))
 #else
 /** Begin here, and end where the block is left, also by return, break or goto (gcc, clang). */
 #define TARE_REGION_SCOPE(r)                                                                       \
-	struct tare_region *const TARE_REGION_JOIN(tare_scope_, __COUNTER__)                          \
+	struct tare_region *const TARE_REGION_JOIN(tare_scope_, __COUNTER__)                       \
 		__attribute__((cleanup(tare_region_leave), unused)) = (tare_region_begin(r), (r))
 #define TARE_LABEL_SCOPE(label_)                                                                   \
-	const tare_label TARE_REGION_JOIN(tare_scope_, __COUNTER__)                                   \
+	const tare_label TARE_REGION_JOIN(tare_scope_, __COUNTER__)                                \
 		__attribute__((cleanup(tare_label_leave), unused)) = tare_label_entered(label_)
 TARE_REGION_INLINE tare_label tare_label_entered(tare_label label)
 {

@@ -15,7 +15,7 @@ struct cpu_description {
 	char signature[16];  /* its signature from CPUID: "KVMKVMKVM"; "" if none */
 	bool counters_known; /* the three fields below are known; on arm64 they are not */
 	unsigned programmable, fixed,
-	    width_bits; /* counters per logical CPU; 0 programmable: no PMU is available */
+		width_bits; /* counters per logical CPU; 0 programmable: no PMU is available */
 	unsigned fixed_width_bits;
 	/*
 	 * Intel: of architectural performance monitoring; AMD: 0 four counters, 1 six, 2 with a

@@ -26,11 +26,11 @@ enum work_class {
 	WORK_REP,
 	WORK_SYSCALLS,
 	WORK_X87,
-	WORK_VECTOR, /* instructions that name a vector register; also scalar floating point */
-	WORK_SCALAR, /* scalar floating-point arithmetic */
-	WORK_PACKED, /* floating-point arithmetic on two values */
+	WORK_VECTOR,  /* instructions that name a vector register; also scalar floating point */
+	WORK_SCALAR,  /* scalar floating-point arithmetic */
+	WORK_PACKED,  /* floating-point arithmetic on two values */
 	WORK_DIVIDES, /* integer divisions */
-	WORK_FAULTS, /* page faults; no kernel in this list causes one */
+	WORK_FAULTS,  /* page faults; no kernel in this list causes one */
 	WORK_CLASSES,
 };
 
@@ -46,7 +46,7 @@ struct kernel {
 	 */
 	void (*run)(uint64_t turns, void *memory);
 	int64_t once[WORK_CLASSES], per_turn[WORK_CLASSES];
-	uint32_t unsure;  /* one bit per class: processors differ in what they count for it */
+	uint32_t unsure; /* one bit per class: processors differ in what they count for it */
 	/* another thread writes to the first line of the memory at the same time */
 	bool contended;
 };

@@ -10,7 +10,8 @@
 
 TEST(each_kernel_comes_back)
 {
-	char *memory = mmap(NULL, KERNEL_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, KERNEL_MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memset(memory, 0, KERNEL_MEMORY);
 	for (size_t i = 0; kernel_at(i); i++) {
@@ -24,7 +25,8 @@ TEST(names_are_given_once)
 {
 	for (size_t i = 0; kernel_at(i); i++)
 		for (size_t k = 0; k < i; k++)
-			CHECK(strcmp(kernel_at(i)->name, kernel_at(k)->name), "%s", kernel_at(i)->name);
+			CHECK(strcmp(kernel_at(i)->name, kernel_at(k)->name), "%s",
+			      kernel_at(i)->name);
 	for (size_t c = 0; c < WORK_CLASSES; c++)
 		CHECK(work_class_names[c] && work_class_names[c][0], "class %zu", c);
 }
@@ -34,7 +36,8 @@ TEST(what_retires_is_once_and_each_turn)
 	const struct kernel *k = kernel_at(0);
 
 	CHECK_EQ(kernel_retires(k, WORK_INSTRUCTIONS, 1000), 2001u, "of the loop");
-	CHECK_EQ(kernel_retires(k, WORK_TAKEN, 1000), 1000u, "one of them falls through, and a return");
+	CHECK_EQ(kernel_retires(k, WORK_TAKEN, 1000), 1000u,
+		 "one of them falls through, and a return");
 }
 
 /*

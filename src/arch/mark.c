@@ -8,9 +8,21 @@
 struct mark_state mark_state __attribute__((visibility("hidden"), aligned(64)));
 
 #define MARKS(x) void mark_start_##x(void), mark_stop_##x(void);
-MARKS(1) MARKS(2) MARKS(3) MARKS(4) MARKS(5) MARKS(6) MARKS(7) MARKS(8) MARKS(clock) MARKS(call)
+MARKS(1)
+MARKS(2)
+MARKS(3)
+MARKS(4)
+MARKS(5)
+MARKS(6)
+MARKS(7)
+MARKS(8)
+MARKS(clock)
+MARKS(call)
 
-#define PAIR(x) { mark_start_##x, mark_stop_##x }
+#define PAIR(x)                                                                                    \
+	{                                                                                          \
+		mark_start_##x, mark_stop_##x                                                      \
+	}
 const struct marks mark_registers[MARK_COUNTERS + 1] = {
 	[1] = PAIR(1), PAIR(2), PAIR(3), PAIR(4), PAIR(5), PAIR(6), PAIR(7), PAIR(8),
 };

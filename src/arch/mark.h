@@ -15,13 +15,13 @@
 #ifndef ARCH_MARK_H
 #define ARCH_MARK_H
 
-#define MARK_CURSOR 0
-#define MARK_STRIDE 8
-#define MARK_HANDLE 16
-#define MARK_CALL   80
-#define MARK_SAVED  104
+#define MARK_CURSOR   0
+#define MARK_STRIDE   8
+#define MARK_HANDLE   16
+#define MARK_CALL     80
+#define MARK_SAVED    104
 #define MARK_FUNCTION 168
-#define MARK_VECTORS 2752
+#define MARK_VECTORS  2752
 
 #define MARK_START 1
 #define MARK_STOP  0
@@ -35,8 +35,8 @@
 enum { MARK_COUNTERS = 8 };
 
 struct mark_state {
-	unsigned char *cursor; /* where the next entry is written */
-	uint64_t stride;       /* of entries, in bytes */
+	unsigned char *cursor;          /* where the next entry is written */
+	uint64_t stride;                /* of entries, in bytes */
 	uint64_t handle[MARK_COUNTERS]; /* tare_pmc_handle of each counter */
 	struct {
 		/* the second argument is the address of the entry's counters */
@@ -63,9 +63,9 @@ extern const struct marks mark_clock; /* the time stamp counter, the generic tim
 #if defined(__x86_64__)
 /* mark_state.function; all registers are preserved, vector state by xsave */
 extern const struct marks mark_function;
-bool mark_function_possible(void);	 /* is xsave supported */
+bool mark_function_possible(void); /* is xsave supported */
 #endif
-extern const struct marks mark_call;  /* one system call, which writes its result into the entry */
+extern const struct marks mark_call; /* one system call, which writes its result into the entry */
 
 /*
  * start(), stop(), `times` times, at least once; and start(), function(), stop(): with no

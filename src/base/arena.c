@@ -22,7 +22,9 @@ static void *take(void **arena, size_t n, size_t align)
 
 	if (!b || begin > b->room || b->room - begin < n) {
 		size_t room = n > BLOCK_BYTES ? n : BLOCK_BYTES;
-		struct block *fresh = room < SIZE_MAX - sizeof(*fresh) ? calloc(1, sizeof(*fresh) + room) : NULL;
+		struct block *fresh = room < SIZE_MAX - sizeof(*fresh)
+			? calloc(1, sizeof(*fresh) + room)
+			: NULL;
 
 		if (!fresh)
 			return NULL;

@@ -30,8 +30,8 @@ TEST(a_reserved_array_keeps_its_members_and_grows_geometrically)
 		CHECK(array_reserve(&a, &room, i + 1, sizeof(*a)), "room for %u", i + 1);
 		if (room != before) {
 			grown++;
-			CHECK(room >= i + 1 &&
-			      room >= before + before / 2, "from %zu to %zu", before, room);
+			CHECK(room >= i + 1 && room >= before + before / 2, "from %zu to %zu",
+			      before, room);
 		}
 		a[i] = i;
 	}
@@ -43,10 +43,10 @@ TEST(a_reserved_array_keeps_its_members_and_grows_geometrically)
 	uint32_t *same = a;
 	size_t before = room;
 
-	CHECK(array_reserve(&a, &room, 7, sizeof(*a)) && a == same &&
-	      room == before, "nothing to do");
-	CHECK(array_reserve(&a, &room, 1000000, sizeof(*a)) &&
-	      room >= 1000000, "far more than by half");
+	CHECK(array_reserve(&a, &room, 7, sizeof(*a)) && a == same && room == before,
+	      "nothing to do");
+	CHECK(array_reserve(&a, &room, 1000000, sizeof(*a)) && room >= 1000000,
+	      "far more than by half");
 	free(a);
 }
 

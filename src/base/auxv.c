@@ -46,8 +46,8 @@ static bool is_64_bit(int mem, uint64_t sp)
 {
 	uint64_t argc, argv0;
 
-	return pread(mem, &argc, 8, (off_t)sp) == 8 && pread(mem, &argv0, 8, (off_t)sp + 8) == 8 && argc < WORDS_MAX &&
-	       (argc == 0 || argv0 > sp);
+	return pread(mem, &argc, 8, (off_t)sp) == 8 && pread(mem, &argv0, 8, (off_t)sp + 8) == 8 &&
+		argc < WORDS_MAX && (argc == 0 || argv0 > sp);
 }
 
 /* The address after the `n`-th NULL word from `at`; 0 if there is none. */
@@ -81,7 +81,8 @@ int auxv_fix(pid_t pid, bool random, bool no_vdso)
 			ret = 0;
 			break;
 		}
-		if (random && pair[0] == AT_RANDOM && pwrite(mem, constant, RANDOM_BYTES, (off_t)pair[1]) != RANDOM_BYTES)
+		if (random && pair[0] == AT_RANDOM &&
+		    pwrite(mem, constant, RANDOM_BYTES, (off_t)pair[1]) != RANDOM_BYTES)
 			break;
 		if (no_vdso && pair[0] == AT_SYSINFO_EHDR) {
 			pair[0] = AT_IGNORE;

@@ -39,7 +39,8 @@ TEST(numbers)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t n = 7;
 
-		CHECK_EQ(num_parse(rows[i].text, &n, NULL), rows[i].ret, "row at line %d", rows[i].line);
+		CHECK_EQ(num_parse(rows[i].text, &n, NULL), rows[i].ret, "row at line %d",
+			 rows[i].line);
 		CHECK_EQ(n, rows[i].ret ? 7 : rows[i].n, "row at line %d", rows[i].line);
 	}
 }
@@ -66,8 +67,8 @@ TEST(times)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t ns = 7;
 
-		CHECK_EQ(num_parse_ns(rows[i].text, 1000000, &ns, NULL), rows[i].ret, "row at line %d",
-			 rows[i].line);
+		CHECK_EQ(num_parse_ns(rows[i].text, 1000000, &ns, NULL), rows[i].ret,
+			 "row at line %d", rows[i].line);
 		CHECK_EQ(ns, rows[i].ret ? 7 : rows[i].ns, "row at line %d", rows[i].line);
 	}
 }
@@ -77,7 +78,8 @@ TEST(cpu_lists)
 	static const struct {
 		const char *in, *out;
 	} rows[] = {
-		{ "", "" }, { "0", "0" }, { "0-3,8\n", "0-3,8" }, { "8,0-3,2", "0-3,8" }, { "5-5", "5" },
+		{ "", "" },     { "0", "0" }, { "0-3,8\n", "0-3,8" }, { "8,0-3,2", "0-3,8" },
+		{ "5-5", "5" },
 	};
 	struct cpus a, b, c;
 
@@ -122,7 +124,8 @@ TEST(errors)
 TEST(texts)
 {
 	struct text t = { 0 };
-	static const char *const names[] = { "cycles", "instructions", "branches", "branch-misses" };
+	static const char *const names[] = { "cycles", "instructions", "branches",
+					     "branch-misses" };
 
 	for (int i = 0; i < 100; i++)
 		text_add(&t, "%d,", i % 10);
@@ -173,14 +176,16 @@ TEST(where_a_file_takes_its_name)
 	CHECK(file_place(path, name) == 1 && !strcmp(name, path), "no file yet: %s", name);
 	CHECK_EQ(symlink("next", path), 0);
 	snprintf(target, sizeof(target), "%s/next", folder);
-	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to nothing yet: %s", name);
+	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to nothing yet: %s",
+	      name);
 	put(target, "a");
 	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to a file: %s", name);
 	fd = open(target, O_RDONLY);
 	unlink(path);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	CHECK_EQ(symlink(name, path), 0);
-	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to an open file: %s", name);
+	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to an open file: %s",
+	      name);
 	unlink(target);
 	CHECK(file_place(path, name) == 0, "which is gone");
 	put(target, "b");
@@ -193,7 +198,9 @@ TEST(where_a_file_takes_its_name)
 	unlink(target);
 	CHECK_EQ(mkfifo(target, 0600), 0);
 	CHECK_EQ(symlink(target, path), 0);
-	CHECK(file_place(path, name) == 0 && file_place(target, name) == 0 && file_place("/dev/null", name) == 0, "no regular file");
+	CHECK(file_place(path, name) == 0 && file_place(target, name) == 0 &&
+		      file_place("/dev/null", name) == 0,
+	      "no regular file");
 	unlink(path);
 	unlink(target);
 	CHECK_EQ(rmdir(folder), 0);
@@ -254,15 +261,20 @@ TEST(files_under_a_name_of_their_own)
 		CHECK(fd >= 0);
 		put(name[i], i ? "b" : "a");
 	}
-	CHECK(!strcmp(name[0] + strlen(path), ".part") && !strcmp(name[1] + strlen(path), ".part-2"), "%s, %s", name[0], name[1]);
+	CHECK(!strcmp(name[0] + strlen(path), ".part") &&
+		      !strcmp(name[1] + strlen(path), ".part-2"),
+	      "%s, %s", name[0], name[1]);
 	CHECK_EQ(file_part_place(fd, name[1], path, old), 0);
-	CHECK(holds(path, "b") && access(old, F_OK) < 0 && access(name[1], F_OK) < 0, "where there was none");
+	CHECK(holds(path, "b") && access(old, F_OK) < 0 && access(name[1], F_OK) < 0,
+	      "where there was none");
 	CHECK_EQ(file_part_place(fd, name[0], path, old), 0);
-	CHECK(holds(path, "a") && holds(old, "b") && access(name[0], F_OK) < 0, "the old file is kept");
+	CHECK(holds(path, "a") && holds(old, "b") && access(name[0], F_OK) < 0,
+	      "the old file is kept");
 	put(name[0], "c");
 	CHECK_EQ(file_part_place(-1, name[0], path, NULL), -EBADF);
 	CHECK_EQ(file_part_place(-1, name[0], path, old), -EBADF);
-	CHECK(holds(path, "a") && holds(old, "b"), "what cannot be put on the disk replaces nothing");
+	CHECK(holds(path, "a") && holds(old, "b"),
+	      "what cannot be put on the disk replaces nothing");
 	CHECK_EQ(file_part_place(fd, name[0], path, NULL), 0);
 	CHECK(holds(path, "c") && holds(old, "b"), "or not");
 	CHECK_EQ(file_part_place(fd, name[0], path, old), -ENOENT);
@@ -275,7 +287,8 @@ TEST(files_under_a_name_of_their_own)
 	struct tare_error err = TARE_ERROR_INIT;
 
 	CHECK_EQ(file_part_failed(path, EACCES, &err), -EACCES);
-	CHECK(strstr(err.what, path) && strstr(err.hint, "its folder"), "%s; %s", err.what, err.hint);
+	CHECK(strstr(err.what, path) && strstr(err.hint, "its folder"), "%s; %s", err.what,
+	      err.hint);
 	err = (struct tare_error)TARE_ERROR_INIT;
 	CHECK_EQ(file_part_failed("/proc/none/f", EACCES, &err), -EACCES);
 	CHECK(!*err.hint, "no file there: %s", err.hint);

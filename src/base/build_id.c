@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Source: System V ABI, "ELF Header", "Program Header", "Note Section"; NT_GNU_BUILD_ID of <elf.h>. */
+/*
+ * Source: System V ABI, "ELF Header", "Program Header", "Note Section"; NT_GNU_BUILD_ID of <elf.h>.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +27,9 @@ static bool get(const struct bytes *b, uint64_t at, void *out, size_t n)
 		return true;
 	}
 	for (size_t done = 0; done < n;) {
-		ssize_t got = at > INT64_MAX - n ? 0 : pread(b->fd, (char *)out + done, n - done, (off_t)(at + done));
+		ssize_t got = at > INT64_MAX - n
+			? 0
+			: pread(b->fd, (char *)out + done, n - done, (off_t)(at + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -44,13 +48,16 @@ bool build_id_of_notes(const unsigned char *notes, size_t n, struct build_id *ou
 		memcpy(&h, notes + at, sizeof(h));
 		at += sizeof(h);
 
-		uint64_t name = ((uint64_t)h.n_namesz + 3) & ~3ull, desc = ((uint64_t)h.n_descsz + 3) & ~3ull;
+		uint64_t name = ((uint64_t)h.n_namesz + 3) & ~3ull,
+			 desc = ((uint64_t)h.n_descsz + 3) & ~3ull;
 
 		if (name > n - at || desc > n - at - name)
 			return false;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && !memcmp(notes + at, "GNU", 4) && h.n_descsz) {
-			*out = (struct build_id){ .size = (uint8_t)(h.n_descsz < sizeof(out->bytes) ? h.n_descsz
-												    : sizeof(out->bytes)) };
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    !memcmp(notes + at, "GNU", 4) && h.n_descsz) {
+			*out = (struct build_id){ .size = (uint8_t)(h.n_descsz < sizeof(out->bytes)
+									    ? h.n_descsz
+									    : sizeof(out->bytes)) };
 			memcpy(out->bytes, notes + at + name, out->size);
 			return true;
 		}
@@ -67,7 +74,8 @@ static bool in_segment(const struct bytes *b, uint64_t offset, uint64_t size, st
 	if (!size || size > NOTES_MOST)
 		return false;
 	notes = malloc((size_t)size);
-	found = notes && get(b, offset, notes, (size_t)size) && build_id_of_notes(notes, (size_t)size, out);
+	found = notes && get(b, offset, notes, (size_t)size) &&
+		build_id_of_notes(notes, (size_t)size, out);
 	free(notes);
 	return found;
 }
@@ -78,9 +86,11 @@ static bool find_in(const struct bytes *b, struct build_id *out)
 	uint64_t headers;
 	unsigned n, size;
 	bool wide;
-	const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+	const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB
+									      : ELFDATA2MSB;
 
-	if (!get(b, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) || ident[EI_DATA] != order)
+	if (!get(b, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) ||
+	    ident[EI_DATA] != order)
 		return false;
 	wide = ident[EI_CLASS] == ELFCLASS64;
 	if (wide) {

@@ -9,8 +9,8 @@ struct clock {
 	double time, step;
 	unsigned jitter;    /* a reading is off by up to this, in both directions */
 	double least, most; /* duration of a reading */
-	double
-	    missed; /* after that many readings, another CPU's clock, a few ticks off; 0: never */
+	/* after that many readings, another CPU's clock, a few ticks off; 0: never */
+	double missed;
 	uint64_t seed, readings;
 };
 

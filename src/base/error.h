@@ -22,7 +22,8 @@ int tare_fail_at(struct tare_error *err, int at, int code, const char *fmt, ...)
 void tare_hint(struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Add the context of an outer function before the message: "stat: cannot ..." */
-void tare_prefix(struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void tare_prefix(struct tare_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* At the end of a successful public function: clear errors of attempts and earlier calls. */
 static inline void tare_no_error(struct tare_error *err)

@@ -56,7 +56,8 @@ static int slurp(int fd, size_t max, char **out, size_t *len)
 enum { PATH_ROOM = 4096, FILE_MOST = 65536 /* if one line is read */ };
 
 /* `whole` receives its path, for errors. */
-static int open_in(const char *root, const char *path, char whole[PATH_ROOM], struct tare_error *err)
+static int open_in(const char *root, const char *path, char whole[PATH_ROOM],
+		   struct tare_error *err)
 {
 	int at = snprintf(whole, PATH_ROOM, "%s%s", root ? root : "", path), fd;
 
@@ -96,7 +97,10 @@ int file_open_regular(const char *path, uint64_t most)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	code = fstat(fd, &st) < 0 ? errno : !S_ISREG(st.st_mode) ? EINVAL : (uint64_t)st.st_size > most ? EFBIG : 0;
+	code = fstat(fd, &st) < 0             ? errno
+		: !S_ISREG(st.st_mode)        ? EINVAL
+		: (uint64_t)st.st_size > most ? EFBIG
+					      : 0;
 	if (code)
 		close(fd);
 	return code ? -code : fd;
@@ -145,7 +149,8 @@ int file_line(const char *root, const char *path, char *buf, size_t room, struct
 	if (n < 0)
 		return tare_fail(err, (int)-n, "cannot read %s: %s", whole, strerror((int)-n));
 	if ((size_t)n >= room)
-		return tare_fail(err, ENOSPC, "%s: its first line has %zd bytes, %zu are expected", whole, n, room - 1);
+		return tare_fail(err, ENOSPC, "%s: its first line has %zd bytes, %zu are expected",
+				 whole, n, room - 1);
 	buf[n] = '\0';
 	return 0;
 }
@@ -171,7 +176,10 @@ int file_scratch(struct tare_error *err)
 	for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(dirs); i++)
 		if (dirs[i] && *dirs[i])
 			fd = scratch_in(dirs[i]);
-	return fd < 0 ? tare_fail(err, errno, "cannot make a temporary file in /var/tmp or /tmp: %s", strerror(errno)) : fd;
+	return fd < 0
+		? tare_fail(err, errno, "cannot make a temporary file in /var/tmp or /tmp: %s",
+			    strerror(errno))
+		: fd;
 }
 
 void file_remove_folder(const char *path)
@@ -183,7 +191,7 @@ void file_remove_folder(const char *path)
 		uint16_t size;
 		uint8_t type;
 		char name[];
-	} *entry;
+	} * entry;
 	_Alignas(8) char bytes[4096];
 	struct stat st;
 	long n = 0;
@@ -223,8 +231,8 @@ static bool is_planted(const char *path)
 	if (n >= sizeof(folder) || lstat(path, &it) < 0 || it.st_uid == geteuid())
 		return false;
 	snprintf(folder, sizeof(folder), "%.*s", n ? (int)n : 1, n ? path : ".");
-	return stat(folder, &in) == 0 && (in.st_mode & S_ISVTX) && (in.st_mode & (S_IWOTH | S_IWGRP)) &&
-	       it.st_uid != in.st_uid;
+	return stat(folder, &in) == 0 && (in.st_mode & S_ISVTX) &&
+		(in.st_mode & (S_IWOTH | S_IWGRP)) && it.st_uid != in.st_uid;
 }
 
 /*
@@ -295,7 +303,8 @@ bool file_beside(const char *path, const char *ending, char name[FILE_PART_ROOM]
 		while (n && (base[n] & 0xc0) == 0x80) /* not inside a character */
 			n--;
 	}
-	len = snprintf(name, FILE_PART_ROOM, "%.*s%.*s%s%s", (int)(base - path), path, (int)n, base, tag, ending);
+	len = snprintf(name, FILE_PART_ROOM, "%.*s%.*s%s%s", (int)(base - path), path, (int)n, base,
+		       tag, ending);
 	return len < FILE_PART_ROOM;
 }
 
@@ -350,8 +359,9 @@ static bool is_left(int fd, const char *name)
 {
 	struct stat st, at;
 
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size && stat(name, &at) == 0 &&
-	       at.st_dev == st.st_dev && at.st_ino == st.st_ino;
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+		S_ISREG(st.st_mode) && st.st_size && stat(name, &at) == 0 &&
+		at.st_dev == st.st_dev && at.st_ino == st.st_ino;
 }
 
 size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM])
@@ -362,12 +372,15 @@ size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_
 	for (int i = 1, last = 0; i < MOST_PARTS && i <= last + GAP_MOST; i++) {
 		char part[FILE_PART_ROOM];
 		struct stat st;
-		int fd = part_name(part, path, i) ? open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) : -1;
+		int fd = part_name(part, path, i)
+			? open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+			: -1;
 
 		if (fd >= 0)
 			last = i;
 		if (is_left(fd, part) && fstat(fd, &st) == 0 && is(fd) &&
-		    (++n == 1 || st.st_mtim.tv_sec > latest.tv_sec || (st.st_mtim.tv_sec == latest.tv_sec && st.st_mtim.tv_nsec > latest.tv_nsec))) {
+		    (++n == 1 || st.st_mtim.tv_sec > latest.tv_sec ||
+		     (st.st_mtim.tv_sec == latest.tv_sec && st.st_mtim.tv_nsec > latest.tv_nsec))) {
 			latest = st.st_mtim;
 			memcpy(name, part, sizeof(part));
 		}
@@ -381,9 +394,13 @@ int file_part_failed(const char *path, int code, struct tare_error *err)
 {
 	tare_fail(err, code, "%.250s: cannot be created: %s", path, strerror(code));
 	if (code == EACCES && is_planted(path))
-		tare_hint(err, "it belongs to another user, in a sticky folder that others may write to; -o names another place");
+		tare_hint(
+			err,
+			"it belongs to another user, in a sticky folder that others may write to; -o names another place");
 	else if ((code == EACCES || code == EPERM || code == EROFS) && access(path, W_OK) == 0)
-		tare_hint(err, "the file is writable, but not its folder, in which a new one is created; -o names another place");
+		tare_hint(
+			err,
+			"the file is writable, but not its folder, in which a new one is created; -o names another place");
 	return -code;
 }
 
@@ -459,7 +476,8 @@ int file_reserve(int fd, off_t at, off_t n)
 
 	if (n <= 0)
 		return 0;
-	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && (rlim_t)(at + n) > most.rlim_cur)
+	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+	    (rlim_t)(at + n) > most.rlim_cur)
 		return -EFBIG;
 	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, at, n) == 0)
 		return 0;

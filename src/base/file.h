@@ -77,17 +77,22 @@ int file_part_link(int fd, const char *path, char name[FILE_PART_ROOM]);
  * contents of such a file.
  */
 size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_ROOM]);
-/* Set err to why file_part_open(path) returned -code; also if PATH is writable but its folder is not. Returns -code. */
+/*
+ * Set err to why file_part_open(path) returned -code; also if PATH is writable but its folder is
+ * not. Returns -code.
+ */
 int file_part_failed(const char *path, int code, struct tare_error *err);
 /*
- * Write the file's data to the disk, so that replacing another file loses neither in a power failure or a system crash.
- * If the file system allocates late (NFS, quotas), a full disk is found here, while the other file still exists. 0 or
- * a negative errno; 0 also if it cannot be synchronised: a pipe, a device.
+ * Write the file's data to the disk, so that replacing another file loses neither in a power
+ * failure or a system crash. If the file system allocates late (NFS, quotas), a full disk is found
+ * here, while the other file still exists. 0 or a negative errno; 0 also if it cannot be
+ * synchronised: a pipe, a device.
  */
 int file_sync(int fd);
 /*
- * Rename the file `part`, open as fd, to `path`; if `path` exists, after file_sync(). The existing file becomes `old` or (NULL) is
- * removed; `path` exists at every moment. Concurrent callers each find the file of the one before. 0, or -errno: both are unchanged.
+ * Rename the file `part`, open as fd, to `path`; if `path` exists, after file_sync(). The existing
+ * file becomes `old` or (NULL) is removed; `path` exists at every moment. Concurrent callers each
+ * find the file of the one before. 0, or -errno: both are unchanged.
  */
 int file_part_place(int fd, const char *part, const char *path, const char *old);
 

@@ -18,7 +18,10 @@
 #include <stdbool.h>
 #include "base/error.h"
 
-/* The error of a library that cannot be loaded: it is not installed, or the process has no free file descriptor. Returns -code. */
+/*
+ * The error of a library that cannot be loaded: it is not installed, or the process has no free
+ * file descriptor. Returns -code.
+ */
 int library_missing(struct tare_error *err, int code, const char *what, const char *hint);
 
 #define LIBRARY_POINTER(function) typeof(&function) function;
@@ -48,8 +51,7 @@ int library_missing(struct tare_error *err, int code, const char *what, const ch
 
 #define LIBRARY(name, file, functions)                                                             \
 	static struct {                                                                            \
-		functions(LIBRARY_POINTER)                                                         \
-		bool usable;                                                                       \
+		functions(LIBRARY_POINTER) bool usable;                                            \
 	} name;                                                                                    \
                                                                                                    \
 	static void name##_bind(void)                                                              \

@@ -35,8 +35,8 @@ int num_parse(const char *text, uint64_t *out, struct tare_error *err)
 	static const struct {
 		char suffix;
 		uint64_t times;
-	} rows[] = { { 'k', 1000 }, { 'K', 1000 }, { 'm', 1000000 }, { 'M', 1000000 },
-		     { 'g', 1000000000 }, { 'G', 1000000000 } };
+	} rows[] = { { 'k', 1000 },    { 'K', 1000 },       { 'm', 1000000 },
+		     { 'M', 1000000 }, { 'g', 1000000000 }, { 'G', 1000000000 } };
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	const char *p = hex ? text + 2 : text;
 	uint64_t n;
@@ -64,8 +64,8 @@ int num_parse_ns(const char *text, uint64_t bare_unit_ns, uint64_t *out, struct 
 	static const struct {
 		const char *suffix;
 		uint64_t ns;
-	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
-		      { "m", 60000000000 }, { "min", 60000000000 } };
+	} units[] = { { "ns", 1 },         { "us", 1000 },       { "ms", 1000000 },
+		      { "s", 1000000000 }, { "m", 60000000000 }, { "min", 60000000000 } };
 	const char *p = text;
 	uint64_t whole, unit = 0, part = 0, tenth = 1;
 	bool any;

@@ -28,13 +28,15 @@ int privilege_drop(struct tare_error *err)
 	if (geteuid() == 0)
 		return 0;
 	if (syscall(SYS_capget, &head, data) < 0)
-		return tare_fail(err, errno, "cannot read the capabilities of this process: %s", strerror(errno));
+		return tare_fail(err, errno, "cannot read the capabilities of this process: %s",
+				 strerror(errno));
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].permitted &= (uint32_t)(keep >> 32 * i);
 		data[i].effective &= data[i].permitted;
 		data[i].inheritable &= data[i].permitted;
 	}
 	if (syscall(SYS_capset, &head, data) < 0)
-		return tare_fail(err, errno, "cannot drop the capabilities of this process: %s", strerror(errno));
+		return tare_fail(err, errno, "cannot drop the capabilities of this process: %s",
+				 strerror(errno));
 	return 0;
 }

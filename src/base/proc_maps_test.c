@@ -51,13 +51,17 @@ TEST(every_field_of_a_line)
 	struct proc_maps m;
 	struct proc_map l;
 
-	CHECK(opened(&m, "00400000-00401fff r-xp 0001f000 fe:1b 18446744073709551615     /usr/bin/a b (deleted)\n"
-			"7ffc00000000-7ffc00001000 rw-s 00000000 00:00 0 \n"
-			"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]"));
-	CHECK(proc_maps_next(&m, &l) && l.start == 0x400000 && l.end == 0x401fff && !memcmp(l.rights, "r-xp", 4));
+	CHECK(opened(
+		&m,
+		"00400000-00401fff r-xp 0001f000 fe:1b 18446744073709551615     /usr/bin/a b (deleted)\n"
+		"7ffc00000000-7ffc00001000 rw-s 00000000 00:00 0 \n"
+		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]"));
+	CHECK(proc_maps_next(&m, &l) && l.start == 0x400000 && l.end == 0x401fff &&
+	      !memcmp(l.rights, "r-xp", 4));
 	CHECK(l.offset == 0x1f000 && l.major == 0xfe && l.minor == 0x1b && l.inode == UINT64_MAX);
 	CHECK_STR(l.name, "/usr/bin/a b (deleted)");
-	CHECK(proc_maps_next(&m, &l) && l.start == 0x7ffc00000000 && !memcmp(l.rights, "rw-s", 4) && l.inode == 0);
+	CHECK(proc_maps_next(&m, &l) && l.start == 0x7ffc00000000 && !memcmp(l.rights, "rw-s", 4) &&
+	      l.inode == 0);
 	CHECK_STR(l.name, "");
 	CHECK(proc_maps_next(&m, &l) && l.end == 0xffffffffff601000);
 	CHECK_STR(l.name, "[vsyscall]");
@@ -70,8 +74,12 @@ TEST(ends_of_lines_in_names)
 	static const struct {
 		const char *written, *name;
 	} rows[] = {
-		{ "/a\\012b", "/a\nb" }, { "/memfd:queue of\\012jobs\\012 (deleted)", "/memfd:queue of\njobs\n (deleted)" },
-		{ "/\\012\\012", "/\n\n" }, { "/a\\01", "/a\\01" }, { "/a\\011b\\", "/a\\011b\\" }, { "/\\\\012", "/\\\n" },
+		{ "/a\\012b", "/a\nb" },
+		{ "/memfd:queue of\\012jobs\\012 (deleted)", "/memfd:queue of\njobs\n (deleted)" },
+		{ "/\\012\\012", "/\n\n" },
+		{ "/a\\01", "/a\\01" },
+		{ "/a\\011b\\", "/a\\011b\\" },
+		{ "/\\\\012", "/\\\n" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -79,7 +87,10 @@ TEST(ends_of_lines_in_names)
 		struct proc_map l;
 		char text[256];
 
-		snprintf(text, sizeof(text), "1000-2000 r-xp 00000000 fe:00 2 %s\n2000-3000 r-xp 00000000 fe:00 3 /next\n", rows[i].written);
+		snprintf(
+			text, sizeof(text),
+			"1000-2000 r-xp 00000000 fe:00 2 %s\n2000-3000 r-xp 00000000 fe:00 3 /next\n",
+			rows[i].written);
 		CHECK(opened(&m, text));
 		CHECK(proc_maps_next(&m, &l));
 		CHECK_STR(l.name, rows[i].name);
@@ -94,8 +105,10 @@ TEST(lines_of_another_form_are_passed_by)
 	struct proc_maps m;
 	struct proc_map l;
 
-	CHECK(opened(&m, "\n1000\n1000-\n1000-2000 r-x\n1000 2000 r-xp 0 0:0 0\n1000-2000 r-xp 0 0 0\n1000-2000 r-xp 0,0:0 0\n1000-2000_r-xp 0 0:0 0\n"
-			"1000-2000 r-xp_0 0:0 0\n1000-2000 r-xp 0 0:0_0\n1000-2000 r-xp 0 0:0 0x /no\n3000-4000 r-xp 0 0:0 0 /yes\n"));
+	CHECK(opened(
+		&m,
+		"\n1000\n1000-\n1000-2000 r-x\n1000 2000 r-xp 0 0:0 0\n1000-2000 r-xp 0 0 0\n1000-2000 r-xp 0,0:0 0\n1000-2000_r-xp 0 0:0 0\n"
+		"1000-2000 r-xp_0 0:0 0\n1000-2000 r-xp 0 0:0_0\n1000-2000 r-xp 0 0:0 0x /no\n3000-4000 r-xp 0 0:0 0 /yes\n"));
 	CHECK(proc_maps_next(&m, &l) && l.start == 0x3000);
 	CHECK_STR(l.name, "/yes");
 	CHECK(!proc_maps_next(&m, &l));
@@ -111,15 +124,19 @@ TEST(long_lines)
 	for (size_t long_name = 8130; long_name < 8200; long_name++) {
 		struct proc_maps m;
 		struct proc_map l;
-		int n = snprintf(text, sizeof(text), "1000-2000 r-xp 0 0:0 1 /short\n3000-4000 r-xp 0 0:0 2 %0*d\n5000-6000 r-xp 0 0:0 3 %020000d\n7000-8000 r-xp 0 0:0 4 /last",
-				 (int)long_name, 0, 0);
+		int n = snprintf(
+			text, sizeof(text),
+			"1000-2000 r-xp 0 0:0 1 /short\n3000-4000 r-xp 0 0:0 2 %0*d\n5000-6000 r-xp 0 0:0 3 %020000d\n7000-8000 r-xp 0 0:0 4 /last",
+			(int)long_name, 0, 0);
 
 		CHECK(n > 0 && (size_t)n < sizeof(text));
 		CHECK(opened(&m, text));
 		CHECK(proc_maps_next(&m, &l) && l.inode == 1);
 		CHECK(proc_maps_next(&m, &l) && l.inode == 2);
-		CHECK_EQ(strlen(l.name), long_name + HEAD < sizeof(m.text) ? long_name : sizeof(m.text) - 1 - HEAD);
-		CHECK(proc_maps_next(&m, &l) && l.inode == 3 && strlen(l.name) == sizeof(m.text) - 1 - HEAD);
+		CHECK_EQ(strlen(l.name),
+			 long_name + HEAD < sizeof(m.text) ? long_name : sizeof(m.text) - 1 - HEAD);
+		CHECK(proc_maps_next(&m, &l) && l.inode == 3 &&
+		      strlen(l.name) == sizeof(m.text) - 1 - HEAD);
 		CHECK(proc_maps_next(&m, &l) && l.inode == 4);
 		CHECK_STR(l.name, "/last");
 		CHECK(!proc_maps_next(&m, &l));
@@ -132,7 +149,8 @@ TEST(of_this_process)
 {
 	enum { PAGES = 300 };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *p = mmap(NULL, 2 * PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, 2 * PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
 	struct proc_maps m;
 	struct proc_map l;
 	uint64_t before = 0;

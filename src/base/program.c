@@ -13,8 +13,8 @@
 #include "base/program.h"
 
 /*
- * The id, in a user namespace, of users that do not exist there, and of files owned by "nobody". Source:
- * user_namespaces(7), "Unmapped user and group IDs".
+ * The id, in a user namespace, of users that do not exist there, and of files owned by "nobody".
+ * Source: user_namespaces(7), "Unmapped user and group IDs".
  */
 enum { OVERFLOW_ID = 65534 };
 
@@ -28,7 +28,8 @@ static bool is_program(const char *path)
 /* Does execvp continue searching after this error? Source: glibc, posix/execvpe.c; exec(3). */
 static bool looks_on(int code)
 {
-	return code == ENOENT || code == EACCES || code == ENOTDIR || code == ESTALE || code == ENODEV || code == ETIMEDOUT;
+	return code == ENOENT || code == EACCES || code == ENOTDIR || code == ESTALE ||
+		code == ENODEV || code == ETIMEDOUT;
 }
 
 bool program_find(const char *name, char *path, size_t room)
@@ -66,13 +67,16 @@ const char *program_rights(const char *path)
 		return NULL;
 	if ((st.st_mode & S_ISUID) && (st.st_uid != geteuid() || st.st_uid == OVERFLOW_ID))
 		return "setuid";
-	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && (st.st_gid != getegid() || st.st_gid == OVERFLOW_ID))
+	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) &&
+	    (st.st_gid != getegid() || st.st_gid == OVERFLOW_ID))
 		return "setgid";
 	/*
 	 * Any value counts: also one that is too long for the buffer, or of a user who does not
 	 * exist in this namespace.
 	 */
-	if (geteuid() != 0 && (getxattr(path, "security.capability", capability, sizeof(capability)) > 0 || errno == ERANGE || errno == EOVERFLOW))
+	if (geteuid() != 0 &&
+	    (getxattr(path, "security.capability", capability, sizeof(capability)) > 0 ||
+	     errno == ERANGE || errno == EOVERFLOW))
 		return "file capabilities";
 	return NULL;
 }

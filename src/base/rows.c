@@ -4,7 +4,8 @@
 #include <string.h>
 #include "base/rows.h"
 
-int rows_begin(struct rows *r, const char *head, const char *text, size_t len, const char *refusal, struct tare_error *err)
+int rows_begin(struct rows *r, const char *head, const char *text, size_t len, const char *refusal,
+	       struct tare_error *err)
 {
 	size_t n = strlen(head);
 
@@ -58,7 +59,8 @@ static const char *take_number(struct rows *r, bool negative)
 	const char *field = take(r);
 
 	errno = 0;
-	return field && (isdigit((unsigned char)*field) || (negative && *field == '-')) ? field : NULL;
+	return field && (isdigit((unsigned char)*field) || (negative && *field == '-')) ? field
+											: NULL;
 }
 
 bool row_text(struct rows *r, char *to, size_t room)

@@ -22,7 +22,8 @@ struct rows {
  * text: len bytes that must remain valid during reading. head: the first line, with its '\n'.
  * refusal: the message for a bad line, as in "is no verdict". 0; -EBADMSG: another header.
  */
-int rows_begin(struct rows *r, const char *head, const char *text, size_t len, const char *refusal, struct tare_error *err);
+int rows_begin(struct rows *r, const char *head, const char *text, size_t len, const char *refusal,
+	       struct tare_error *err);
 /* 1: a row was read; 0: end; -EBADMSG: a line without a newline, with a NUL in it, or too long. */
 int rows_next(struct rows *r, struct tare_error *err);
 /* -EBADMSG for the current line. */

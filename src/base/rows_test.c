@@ -18,13 +18,14 @@ static bool takes(const char *field, char kind)
 	int name, len = snprintf(text, sizeof(text), "%s%s\n", head, field);
 	bool good;
 
-	if (!CHECK(rows_begin(&r, head, text, (size_t)len, "is bad", NULL) == 0 && rows_next(&r, NULL) == 1))
+	if (!CHECK(rows_begin(&r, head, text, (size_t)len, "is bad", NULL) == 0 &&
+		   rows_next(&r, NULL) == 1))
 		return false;
-	good = kind == 't'   ? row_text(&r, s, sizeof(s))
-	       : kind == 'i' ? row_int(&r, &i)
-	       : kind == 'n' ? row_count(&r, &n, 100)
-	       : kind == 'x' ? row_real(&r, &x, -1, 2.5)
-			     : row_name(&r, &name, names, 2, kind == '-' ? "-" : NULL);
+	good = kind == 't'    ? row_text(&r, s, sizeof(s))
+		: kind == 'i' ? row_int(&r, &i)
+		: kind == 'n' ? row_count(&r, &n, 100)
+		: kind == 'x' ? row_real(&r, &x, -1, 2.5)
+			      : row_name(&r, &name, names, 2, kind == '-' ? "-" : NULL);
 	return good && row_ends(&r);
 }
 
@@ -35,19 +36,26 @@ TEST(fields_of_each_kind)
 		const char *good[5], *bad[8];
 	} rows[] = {
 		{ 't', { "", "a", "a b" }, { "abcd", "a\x01", "\xc3\xa4", "a\tb" } },
-		{ 'i', { "0", "-1", "9223372036854775807", "-9223372036854775808" },
+		{ 'i',
+		  { "0", "-1", "9223372036854775807", "-9223372036854775808" },
 		  { "", "-", " 1", "+1", "1 ", "0x1", "9223372036854775808", "1\t" } },
-		{ 'n', { "0", "100", "007" }, { "", "-0", " 1", "+1", "101", "1.0", "18446744073709551617" } },
-		{ 'x', { "0", "-1", "2.5", "1e-3" }, { "", "-1.001", "2.6", "nan", "-nan", "inf", "-inf", ".5" } },
+		{ 'n',
+		  { "0", "100", "007" },
+		  { "", "-0", " 1", "+1", "101", "1.0", "18446744073709551617" } },
+		{ 'x',
+		  { "0", "-1", "2.5", "1e-3" },
+		  { "", "-1.001", "2.6", "nan", "-nan", "inf", "-inf", ".5" } },
 		{ 'w', { "one", "two" }, { "", "-", "on", "twos", "two\t" } },
 		{ '-', { "one", "-" }, { "", "--", "three" } },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (size_t k = 0; k < 5 && rows[i].good[k]; k++)
-			CHECK(takes(rows[i].good[k], rows[i].kind), "%c: '%s'", rows[i].kind, rows[i].good[k]);
+			CHECK(takes(rows[i].good[k], rows[i].kind), "%c: '%s'", rows[i].kind,
+			      rows[i].good[k]);
 		for (size_t k = 0; k < 8 && rows[i].bad[k]; k++)
-			CHECK(!takes(rows[i].bad[k], rows[i].kind), "%c: '%s'", rows[i].kind, rows[i].bad[k]);
+			CHECK(!takes(rows[i].bad[k], rows[i].kind), "%c: '%s'", rows[i].kind,
+			      rows[i].bad[k]);
 	}
 }
 
@@ -76,7 +84,8 @@ TEST(lines_that_are_none)
 	struct rows r;
 
 	for (size_t n = 0; n < at; n++)
-		CHECK_EQ(rows_begin(&r, head, text, n, "is bad", &err), -EBADMSG, "%zu bytes of the head", n);
+		CHECK_EQ(rows_begin(&r, head, text, n, "is bad", &err), -EBADMSG,
+			 "%zu bytes of the head", n);
 	CHECK_STR(err.what, "line 1 is not 'tare rows 1'");
 	memset(text + at, 'x', sizeof(text) - at);
 	for (size_t n = 1020; n < 1030; n++) { /* a NUL is written after the text */

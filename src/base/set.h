@@ -59,7 +59,8 @@ static inline uint64_t set_hash(const void *key, size_t n)
  * The number of the item equal to `item`, which is inserted if there is none: then *fresh is set
  * (it may be NULL). SET_NONE when out of memory; then nothing has changed.
  */
-static inline uint32_t set_add(struct set *s, const void *item, size_t each, size_t key, bool *fresh)
+static inline uint32_t set_add(struct set *s, const void *item, size_t each, size_t key,
+			       bool *fresh)
 {
 	if (fresh)
 		*fresh = false;
@@ -87,12 +88,15 @@ static inline uint32_t set_add(struct set *s, const void *item, size_t each, siz
 static inline void set_coming(const struct set *s, const void *item, size_t key)
 {
 	if (s->slot)
-		__builtin_prefetch(&s->slot[(uint32_t)(set_hash(item, key) >> 16) & (uint32_t)(((uint64_t)1 << s->bits) - 1)]);
+		__builtin_prefetch(&s->slot[(uint32_t)(set_hash(item, key) >> 16) &
+					    (uint32_t)(((uint64_t)1 << s->bits) - 1)]);
 }
 
 static inline void set_close(const struct set *s, const void *item, size_t each, size_t key)
 {
-	uint32_t number = s->slot ? s->slot[(uint32_t)(set_hash(item, key) >> 16) & (uint32_t)(((uint64_t)1 << s->bits) - 1)] : 0;
+	uint32_t number = s->slot ? s->slot[(uint32_t)(set_hash(item, key) >> 16) &
+					    (uint32_t)(((uint64_t)1 << s->bits) - 1)]
+				  : 0;
 
 	if (number)
 		__builtin_prefetch((char *)s->item + (number - 1) * each);

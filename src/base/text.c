@@ -78,8 +78,9 @@ static unsigned distance(const char *a, const char *b)
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= lb; j++) {
 			unsigned up = row[j];
-			unsigned change = corner + (tolower((unsigned char)a[i - 1]) !=
-						    tolower((unsigned char)b[j - 1]));
+			unsigned change = corner +
+				(tolower((unsigned char)a[i - 1]) !=
+				 tolower((unsigned char)b[j - 1]));
 			unsigned best = (up < row[j - 1] ? up : row[j - 1]) + 1;
 
 			row[j] = change < best ? change : best;

@@ -65,8 +65,7 @@ int topology_read(const char *root, const struct cpus *cpus, struct cpu_place **
 		p->core = number_in(root, p->cpu, "core_id");
 		p->socket = number_in(root, p->cpu, "physical_package_id");
 		p->die = number_in(root, p->cpu, "die_id");
-		if (p->die <
-		    0) /* kernels and machines without dies: one per socket, as in perf */
+		if (p->die < 0) /* kernels and machines without dies: one per socket, as in perf */
 			p->die = 0;
 	}
 	read_nodes(root, *out, *n);

@@ -98,7 +98,8 @@ static const char *signal_words(int n)
 }
 
 /* "test.c: run 3 of 100" */
-static void put_where(struct text *out, const struct bench *b, uint32_t stage, uint32_t of, uint32_t run)
+static void put_where(struct text *out, const struct bench *b, uint32_t stage, uint32_t of,
+		      uint32_t run)
 {
 	const struct bench_plan *p = b->plan;
 	const struct bench_variant *v = &p->variant[of < p->n_variants ? of : 0];
@@ -109,7 +110,9 @@ static void put_where(struct text *out, const struct bench *b, uint32_t stage, u
 		text_add(out, "setup()");
 		break;
 	case STAGE_BASELINE:
-		text_add(out, b->board->own_baseline[of < p->n_variants ? of : 0] ? "execute_baseline()" : "its baseline");
+		text_add(out,
+			 b->board->own_baseline[of < p->n_variants ? of : 0] ? "execute_baseline()"
+									     : "its baseline");
 		break;
 	case STAGE_WARMUP:
 		text_add(out, "warm-up run %u", run + 1);
@@ -149,54 +152,77 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		break;
 	case FAULT_NO_MARKS:
 		tare_fail(err, EINVAL, "%s: it called neither start() nor stop()", where.s);
-		tare_hint(err, "the code to measure goes between start() and stop() in execute_test(start, stop)");
+		tare_hint(
+			err,
+			"the code to measure goes between start() and stop() in execute_test(start, stop)");
 		break;
 	case FAULT_ORDER:
 		tare_fail(err, EINVAL, "%s: start() and stop() did not alternate", where.s);
-		tare_hint(err, "nested pairs are not supported: call stop() once for each start(), before the next start()");
+		tare_hint(
+			err,
+			"nested pairs are not supported: call stop() once for each start(), before the next start()");
 		break;
 	case FAULT_OPEN:
 		tare_fail(err, EINVAL, "%s: it called start() and never stop()", where.s);
 		break;
 	case FAULT_PAIRS:
-		tare_fail(err, E2BIG, "%s: more than %d pairs of start() and stop()", where.s, TARE_BENCH_PAIRS_MAX);
-		tare_hint(err, "a loop belongs between start() and stop(), with ops() to say how many rounds it has");
+		tare_fail(err, E2BIG, "%s: more than %d pairs of start() and stop()", where.s,
+			  TARE_BENCH_PAIRS_MAX);
+		tare_hint(
+			err,
+			"a loop belongs between start() and stop(), with ops() to say how many rounds it has");
 		ret = -E2BIG;
 		break;
 	case FAULT_THREAD:
-		tare_fail(err, EINVAL, "%s: stop() was not called by the thread that called start()", where.s);
-		tare_hint(err, "threads are counted separately: call both in the thread that called execute_test(); --engine clock takes the time between any two");
+		tare_fail(err, EINVAL,
+			  "%s: stop() was not called by the thread that called start()", where.s);
+		tare_hint(
+			err,
+			"threads are counted separately: call both in the thread that called execute_test(); --engine clock takes the time between any two");
 		break;
 	case FAULT_FORKED:
-		tare_fail(err, EINVAL, "%s: a child that it forked came back from execute_test(); only the parent may", where.s);
+		tare_fail(
+			err, EINVAL,
+			"%s: a child that it forked came back from execute_test(); only the parent may",
+			where.s);
 		tare_hint(err, "end the child with _exit()");
 		break;
 	case FAULT_LONGJMP:
-		tare_fail(err, EINVAL, "%.100s: execute_test() was left by longjmp() into setup()", name);
+		tare_fail(err, EINVAL, "%.100s: execute_test() was left by longjmp() into setup()",
+			  name);
 		break;
 	case FAULT_CRASH:
-		tare_fail(err, EFAULT, "%s: it crashed: SIG%s", where.s, signal_words(board->signal));
+		tare_fail(err, EFAULT, "%s: it crashed: SIG%s", where.s,
+			  signal_words(board->signal));
 		if (board->no_address)
-			tare_fail(err, EFAULT, "%s: it crashed: SIGSEGV, by an instruction of the kernel's or an address that is not canonical", where.s);
+			tare_fail(
+				err, EFAULT,
+				"%s: it crashed: SIGSEGV, by an instruction of the kernel's or an address that is not canonical",
+				where.s);
 		else if (board->address || board->signal == SIGSEGV)
-			tare_fail(err, EFAULT, "%s: it crashed: SIG%s at address %#llx", where.s, signal_words(board->signal),
-				  (unsigned long long)board->address);
+			tare_fail(err, EFAULT, "%s: it crashed: SIG%s at address %#llx", where.s,
+				  signal_words(board->signal), (unsigned long long)board->address);
 		ret = -EFAULT;
 		break;
 	case FAULT_SHARED:
-		tare_fail(err, EBUSY, "%s: the kernel took the counters away during the run", where.s);
+		tare_fail(err, EBUSY, "%s: the kernel took the counters away during the run",
+			  where.s);
 		tare_hint(err, "another program counts with them on this CPU; see tare doctor");
 		ret = -EBUSY;
 		break;
 	default:
-		tare_fail(err, EINVAL, "%s: the process that ran it reports fault %u", where.s, fault);
+		tare_fail(err, EINVAL, "%s: the process that ran it reports fault %u", where.s,
+			  fault);
 	}
 	text_free(&where);
-	*b->blame = board->blame == BENCH_TEST || board->blame == BENCH_OBJECT ? (enum bench_blame)board->blame : BENCH_NOBODY;
+	*b->blame = board->blame == BENCH_TEST || board->blame == BENCH_OBJECT
+		? (enum bench_blame)board->blame
+		: BENCH_NOBODY;
 	return ret;
 }
 
-static int explain_end(const struct bench *b, const struct bench_child_end *end, struct tare_error *err)
+static int explain_end(const struct bench *b, const struct bench_child_end *end,
+		       struct tare_error *err)
 {
 	struct bench_board *board = b->board;
 	struct text where = { 0 };
@@ -209,18 +235,23 @@ static int explain_end(const struct bench *b, const struct bench_child_end *end,
 	*b->blame = BENCH_TEST;
 	put_where(&where, b, board->stage, board->of, board->run);
 	if (end->timed_out) {
-		tare_fail(err, ETIMEDOUT, "%s: no end after %g s", where.s, (double)b->plan->timeout_ns / 1e9);
+		tare_fail(err, ETIMEDOUT, "%s: no end after %g s", where.s,
+			  (double)b->plan->timeout_ns / 1e9);
 		tare_hint(err, "--timeout gives it longer");
 		ret = -ETIMEDOUT;
 	} else if (WIFSIGNALED(end->status)) {
-		tare_fail(err, EFAULT, "%s: it was killed by SIG%s", where.s, signal_words(WTERMSIG(end->status)));
+		tare_fail(err, EFAULT, "%s: it was killed by SIG%s", where.s,
+			  signal_words(WTERMSIG(end->status)));
 		ret = -EFAULT;
 	} else if (board->stage == STAGE_BEGIN && !board->progress && b->plan->variant[0].program) {
 		*b->blame = BENCH_OBJECT;
-		tare_fail(err, EINVAL, "%.200s is a program, but no test: it did not call tare_bench_main()", b->plan->variant[0].name);
+		tare_fail(err, EINVAL,
+			  "%.200s is a program, but no test: it did not call tare_bench_main()",
+			  b->plan->variant[0].name);
 		tare_hint(err, "tare stat counts whole programs");
 	} else {
-		tare_fail(err, EINVAL, "%s: it ended its process, by exit status %d", where.s, WEXITSTATUS(end->status));
+		tare_fail(err, EINVAL, "%s: it ended its process, by exit status %d", where.s,
+			  WEXITSTATUS(end->status));
 	}
 	text_free(&where);
 	return ret;
@@ -249,11 +280,15 @@ static void fill_board(const struct bench *b, const struct bench_set *set, bool 
 
 		snprintf(board->variant[v].path, sizeof(board->variant[v].path), "%s",
 			 looped ? looped : p->variant[v].path);
-		snprintf(board->variant[v].function, sizeof(board->variant[v].function), "%s", p->variant[v].function ? p->variant[v].function : "");
+		snprintf(board->variant[v].function, sizeof(board->variant[v].function), "%s",
+			 p->variant[v].function ? p->variant[v].function : "");
 		board->variant[v].ops = p->variant[v].ops;
 		board->variant[v].bytes = p->variant[v].bytes;
 	}
-	for (size_t i = 0; (set->how == BENCH_REGISTER || set->how == BENCH_READ || set->how == BENCH_MSR) && i < set->n; i++)
+	for (size_t i = 0;
+	     (set->how == BENCH_REGISTER || set->how == BENCH_READ || set->how == BENCH_MSR) &&
+	     i < set->n;
+	     i++)
 		board->event[i] = p->events->enc[set->event[i]];
 }
 
@@ -261,7 +296,8 @@ static void fill_board(const struct bench *b, const struct bench_set *set, bool 
  * Registers belong to tare: it programs and restores them, whatever happens to the process that
  * reads them. The board receives their description.
  */
-static int hold_registers(const struct bench *b, const struct bench_set *set, struct counters **held, struct tare_error *err)
+static int hold_registers(const struct bench *b, const struct bench_set *set,
+			  struct counters **held, struct tare_error *err)
 {
 	const struct target whole = { .pid = -1, .cpu = b->r->cpu, .cgroup_fd = -1 };
 	const struct encoding *enc[BENCH_COUNTERS];
@@ -291,7 +327,8 @@ static int hold_registers(const struct bench *b, const struct bench_set *set, st
 }
 
 /* Did they count correctly until the end? */
-static int let_registers_go(const struct bench *b, const struct bench_set *set, struct counters *held, int ret, struct tare_error *err)
+static int let_registers_go(const struct bench *b, const struct bench_set *set,
+			    struct counters *held, int ret, struct tare_error *err)
 {
 	struct tare_reading last[BENCH_COUNTERS];
 	struct tare_error lost = TARE_ERROR_INIT;
@@ -316,12 +353,15 @@ static void look(void *with)
 {
 	const struct bench *b = with;
 	const struct bench_plan *p = b->plan;
-	double all = (double)p->n_variants * ((double)p->warmup + b->board->runs + b->board->baselines), done = (double)b->board->progress;
+	double all = (double)p->n_variants *
+		((double)p->warmup + b->board->runs + b->board->baselines),
+	       done = (double)b->board->progress;
 
 	p->progress(p->with, ((double)b->done + (done < all ? done / all : 1)) / (double)b->all);
 }
 
-static int run_set(struct bench *b, const struct bench_set *set, bool by_read, struct tare_error *err)
+static int run_set(struct bench *b, const struct bench_set *set, bool by_read,
+		   struct tare_error *err)
 {
 	const struct bench_plan *p = b->plan;
 	char fd[16];
@@ -346,8 +386,10 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read, s
 	int ret;
 
 	fill_board(b, set, by_read);
-	b->at = bench_places(b->board, p->n_variants, b->part.end - b->part.run, b->part.base_end - b->part.base, set->n_board);
-	memcpy(b->at.order, b->r->order + b->part.run * p->n_variants, (size_t)(b->part.end - b->part.run) * p->n_variants * sizeof(uint32_t));
+	b->at = bench_places(b->board, p->n_variants, b->part.end - b->part.run,
+			     b->part.base_end - b->part.base, set->n_board);
+	memcpy(b->at.order, b->r->order + b->part.run * p->n_variants,
+	       (size_t)(b->part.end - b->part.run) * p->n_variants * sizeof(uint32_t));
 	snprintf(fd, sizeof(fd), "%d", b->board_fd);
 	ret = hold_registers(b, set, &held, err);
 	if (ret == 0) {
@@ -397,12 +439,14 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 		struct bench_series *to = &r->series[v * r->n_counters + cycles];
 
 		all &= cycles_of(to->value, from->value, b->at.chain + v * p->runs, p->runs, adds);
-		all &= cycles_of(to->base, from->base, b->at.base_chain + v * p->baselines, p->baselines,
-				 adds);
+		all &= cycles_of(to->base, from->base, b->at.base_chain + v * p->baselines,
+				 p->baselines, adds);
 	}
 	if (!all || !chain) {
 		c->quality = TARE_UNAVAILABLE;
-		snprintf(c->why, sizeof(c->why), "%s", chain ? "the clock did not move during a chain of additions" : "out of memory");
+		snprintf(c->why, sizeof(c->why), "%s",
+			 chain ? "the clock did not move during a chain of additions"
+			       : "out of memory");
 		free(chain);
 		return;
 	}
@@ -435,16 +479,20 @@ static void take(struct bench *b, const struct bench_set *set)
 			struct bench_series *s = &r->series[v * r->n_counters + set->counter[i]];
 
 			for (uint32_t k = 0; k < runs; k++)
-				s->value[t->run + k] = b->at.value[bench_cell(v, k, runs, set->n_board) + column];
+				s->value[t->run + k] =
+					b->at.value[bench_cell(v, k, runs, set->n_board) + column];
 			for (uint32_t k = 0; k < baselines; k++)
-				s->base[t->base + k] = b->at.base[bench_cell(v, k, baselines, set->n_board) + column];
+				s->base[t->base + k] =
+					b->at.base[bench_cell(v, k, baselines, set->n_board) +
+						   column];
 		}
 	}
 	for (size_t v = 0; v < p->n_variants; v++) {
 		r->ops[v] = b->board->ops[v];
 		r->bytes[v] = b->board->bytes[v];
 		r->own_baseline[v] = b->board->own_baseline[v];
-		memcpy(r->pairs + v * p->runs + t->run, b->at.pairs + v * runs, runs * sizeof(uint32_t));
+		memcpy(r->pairs + v * p->runs + t->run, b->at.pairs + v * runs,
+		       runs * sizeof(uint32_t));
 	}
 	if (b->board->clock_hz)
 		r->clock_hz = b->board->clock_hz;
@@ -488,13 +536,17 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 	}
 	make_order(p, r->order);
 	for (size_t i = 0; i < sets->n; i++)
-		board = max_size(board, bench_board_size(p->n_variants, p->runs, p->baselines, sets->set[i].n_board));
+		board = max_size(board,
+				 bench_board_size(p->n_variants, p->runs, p->baselines,
+						  sets->set[i].n_board));
 	b->board_fd = memfd_create("tare-bench", 0); /* inherited across exec */
 	b->said_fd = memfd_create("tare-bench-said", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	b->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (b->board_fd < 0 || b->said_fd < 0 || b->null_fd < 0 || ftruncate(b->board_fd, (off_t)board) < 0 ||
-	    ftruncate(b->said_fd, SAID_MAX) < 0 || fcntl(b->said_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) < 0)
-		return tare_fail(err, errno, "cannot make a memory file to share with the test: %s", strerror(errno));
+	if (b->board_fd < 0 || b->said_fd < 0 || b->null_fd < 0 ||
+	    ftruncate(b->board_fd, (off_t)board) < 0 || ftruncate(b->said_fd, SAID_MAX) < 0 ||
+	    fcntl(b->said_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) < 0)
+		return tare_fail(err, errno, "cannot make a memory file to share with the test: %s",
+				 strerror(errno));
 	b->board = mmap(NULL, board, PROT_READ | PROT_WRITE, MAP_SHARED, b->board_fd, 0);
 	if (b->board == MAP_FAILED) {
 		b->board = NULL;
@@ -508,7 +560,8 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
  * One stretch of a set's runs. `by_read`: whether this set is read by system calls, which may be
  * decided here.
  */
-static int run_stretch(struct bench *b, const struct bench_set *set, bool *by_read, struct tare_error *err)
+static int run_stretch(struct bench *b, const struct bench_set *set, bool *by_read,
+		       struct tare_error *err)
 {
 	int ret = run_set(b, set, *by_read, err);
 
@@ -516,8 +569,9 @@ static int run_stretch(struct bench *b, const struct bench_set *set, bool *by_re
 	 * The kernel may move counters at each context switch: long tests never have an undisturbed
 	 * run.
 	 */
-	if (set->how == BENCH_REGISTER && !*by_read && ((ret < 0 && b->board->fault == FAULT_MOVED) ||
-							(ret == -EOPNOTSUPP && b->board->stage == STAGE_BEGIN))) {
+	if (set->how == BENCH_REGISTER && !*by_read &&
+	    ((ret < 0 && b->board->fault == FAULT_MOVED) ||
+	     (ret == -EOPNOTSUPP && b->board->stage == STAGE_BEGIN))) {
 		*b->blame = BENCH_NOBODY;
 		*by_read = true;
 		ret = b->part.run ? 0 : run_set(b, set, true, err);
@@ -567,25 +621,33 @@ static int try_cpu(int cpu, struct tare_error *err)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one) < 0)
-		return tare_fail(err, errno, "cannot run on CPU %d: there is none, or this process may not use it", cpu);
+		return tare_fail(
+			err, errno,
+			"cannot run on CPU %d: there is none, or this process may not use it", cpu);
 	sched_setaffinity(0, sizeof(now), &now);
 	return 0;
 }
 
-int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_blame *blame, struct tare_error *err)
+int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_blame *blame,
+	      struct tare_error *err)
 {
-	struct bench b = { .plan = plan, .r = r, .blame = blame, .board_fd = -1, .said_fd = -1, .null_fd = -1 };
+	struct bench b = {
+		.plan = plan, .r = r, .blame = blame, .board_fd = -1, .said_fd = -1, .null_fd = -1
+	};
 	struct bench_sets sets = { 0 };
 	size_t board, counted = 0;
 	int ret;
 
-	*r = (struct bench_result){ .cpu = plan->cpu == -1 ? sched_getcpu() : plan->cpu == -2 ? -1 : plan->cpu };
+	*r = (struct bench_result){ .cpu = plan->cpu == -1    ? sched_getcpu()
+					    : plan->cpu == -2 ? -1
+							      : plan->cpu };
 	for (size_t v = 0; v < plan->n_variants; v++)
 		r->rounds[v] = plan->variant[v].looped ? plan->variant[v].rounds : 1;
 	*blame = BENCH_NOBODY;
 	ret = try_cpu(plan->cpu, err);
 	if (ret == 0 && plan->msr && r->cpu < 0)
-		ret = tare_fail(err, EINVAL, "registers count what one CPU does: not with --cpu any");
+		ret = tare_fail(err, EINVAL,
+				"registers count what one CPU does: not with --cpu any");
 	if (ret == 0 && plan->msr)
 		source_msr_how(plan->msr);
 	if (ret == 0)
@@ -593,7 +655,8 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 	for (size_t i = 0; i < sets.n; i++)
 		counted += sets.set[i].how != BENCH_CLOCK;
 	if (ret == 0 && (sets.n == 0 || (plan->asked && !counted))) {
-		ret = tare_fail(err, ENODATA, "no event can be counted here%s%s", r->counter[0].why[0] ? ": " : "", r->counter[0].why);
+		ret = tare_fail(err, ENODATA, "no event can be counted here%s%s",
+				r->counter[0].why[0] ? ": " : "", r->counter[0].why);
 		tare_hint(err, "%s", r->counter[0].remedy);
 	}
 	if (ret == 0)

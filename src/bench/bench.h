@@ -21,12 +21,12 @@ enum bench_cold { BENCH_WARM, BENCH_FLUSH, BENCH_EVICT };
 
 /* One test: a shared object, a function in one, or a program (tare_bench_main). */
 struct bench_variant {
-	const char *name;     /* as shown */
+	const char *name; /* as shown */
 	const char *path;
 	const char *function; /* call this function instead of execute_test(); or NULL */
-	bool program;	      /* execute it, rather than load it */
-	uint64_t ops;	      /* per run; 0: given by the test */
-	uint64_t bytes;	      /* per run; 0: given by the test */
+	bool program;         /* execute it, rather than load it */
+	uint64_t ops;         /* per run; 0: given by the test */
+	uint64_t bytes;       /* per run; 0: given by the test */
 	/*
 	 * For the clock: a build of the same code with `rounds` rounds, used instead of `path`;
 	 * NULL: `path`.
@@ -81,7 +81,7 @@ struct bench_counter {
 	/* TARE_UNAVAILABLE: see `why`. BENCH_CHAIN: TARE_SCALED; bench_quality() has the name. */
 	enum tare_quality quality;
 	char why[256], remedy[200];
-	unsigned set;	/* counters with the same number were counted in the same runs */
+	unsigned set; /* counters with the same number were counted in the same runs */
 	/* number of runs of its set that were repeated, as the kernel had moved a counter */
 	uint32_t again;
 };
@@ -94,14 +94,18 @@ struct bench_counter {
 #define BENCH_BY_PERF " by perf" /* suffix of a name, with plan.cross */
 
 /* Verdicts divide the runs by time into stretches: this many, each with at least this many runs. */
-enum { BENCH_STRETCHES = 20, BENCH_STRETCH_LEAST = 5, BENCH_COMPARED_LEAST = 2 * BENCH_STRETCH_LEAST };
+enum {
+	BENCH_STRETCHES = 20,
+	BENCH_STRETCH_LEAST = 5,
+	BENCH_COMPARED_LEAST = 2 * BENCH_STRETCH_LEAST
+};
 
 /*
  * With plan.cross the sets alternate by the same stretches, so that a drift affects all equally.
  * Otherwise there is one stretch with all runs.
  */
 struct bench_stretch {
-	uint32_t run, end;	 /* runs run..end-1 */
+	uint32_t run, end;       /* runs run..end-1 */
 	uint32_t base, base_end; /* and baselines base..base_end-1 */
 };
 size_t bench_stretches(const struct bench_plan *p);
@@ -109,7 +113,7 @@ struct bench_stretch bench_stretch(const struct bench_plan *p, size_t i);
 
 /* The values of one counter for one variant. */
 struct bench_series {
-	int64_t *base;	/* per pair of marks without code between them; plan.baselines of them */
+	int64_t *base; /* per pair of marks without code between them; plan.baselines of them */
 	/*
 	 * Per run, the sum over all pairs, as read: nothing is subtracted. BENCH_CHAIN: in cycles,
 	 * rounded.
@@ -123,7 +127,7 @@ struct bench_result {
 	struct bench_series *series; /* [variant * n_counters + counter] */
 	/* runs * variants indices of variants, in the order they ran; the same in every set */
 	uint32_t *order;
-	uint32_t *pairs;  /* [variant * runs + run] */
+	uint32_t *pairs;              /* [variant * runs + run] */
 	uint64_t ops[BENCH_VARIANTS]; /* per run; 0: the pairs of marks */
 	uint64_t bytes[BENCH_VARIANTS];
 	/* repetitions of the code in a run for the clock, each of `ops` */
@@ -132,23 +136,28 @@ struct bench_result {
 	uint64_t clock_hz; /* the clock's frequency, measured against CLOCK_MONOTONIC; 0: unknown */
 	double clock_step; /* the clock's step in ticks (base/clock_step.h); 0: unknown */
 	uint32_t chain_adds; /* additions in the chain, one cycle each; 0: no chain was timed */
-	double chain_ticks; /* median, in ticks of the clock */
+	double chain_ticks;  /* median, in ticks of the clock */
 	double chain_spread; /* half the distance from the 10th to the 90th percentile */
-	int cpu; /* CPU of the runs; -1: any */
-	uint64_t said; /* number of bytes that tests wrote to standard output */
-	char words[80]; /* the first ones */
-	int by_signal; /* the signal that asked tare to end */
+	int cpu;             /* CPU of the runs; -1: any */
+	uint64_t said;       /* number of bytes that tests wrote to standard output */
+	char words[80];      /* the first ones */
+	int by_signal;       /* the signal that asked tare to end */
 };
 
 /* The cause of a bench_run() error. */
-enum bench_blame { BENCH_NOBODY, BENCH_TEST /* crashed, never stopped, ... */, BENCH_OBJECT /* cannot be loaded */ };
+enum bench_blame {
+	BENCH_NOBODY,
+	BENCH_TEST /* crashed, never stopped, ... */,
+	BENCH_OBJECT /* cannot be loaded */
+};
 
 /*
  * Call bench_free() after use, also after an error. -ECANCELED: a signal, see result->by_signal.
  * The test runs in a process of its own, which has ended when this returns, with its children,
  * however it behaved.
  */
-int bench_run(const struct bench_plan *plan, struct bench_result *result, enum bench_blame *blame, struct tare_error *err);
+int bench_run(const struct bench_plan *plan, struct bench_result *result, enum bench_blame *blame,
+	      struct tare_error *err);
 void bench_free(struct bench_result *r, const struct bench_plan *plan);
 
 /* Runs in that process: `fd` is the board. `test` NULL: those that the board names. */

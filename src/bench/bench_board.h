@@ -20,9 +20,18 @@
 #include "bench/bench.h"
 
 #define BENCH_MAGIC 0x33686e6265726174ull /* "tarebnh3" */
-#define BENCH_WORD "--tare-bench"
+#define BENCH_WORD  "--tare-bench"
 
-enum bench_stage { STAGE_BEGIN, STAGE_LOAD, STAGE_SETUP, STAGE_BASELINE, STAGE_WARMUP, STAGE_RUN, STAGE_TEARDOWN, STAGE_DONE };
+enum bench_stage {
+	STAGE_BEGIN,
+	STAGE_LOAD,
+	STAGE_SETUP,
+	STAGE_BASELINE,
+	STAGE_WARMUP,
+	STAGE_RUN,
+	STAGE_TEARDOWN,
+	STAGE_DONE
+};
 
 /* Errors of the process; tare has the messages. */
 enum bench_fault {
@@ -31,7 +40,7 @@ enum bench_fault {
 	FAULT_SYMBOL,
 	FAULT_NO_MARKS,
 	FAULT_ORDER, /* start after start, or stop before start */
-	FAULT_OPEN, /* start without stop */
+	FAULT_OPEN,  /* start without stop */
 	FAULT_PAIRS,
 	FAULT_FORKED,
 	FAULT_LONGJMP,
@@ -57,7 +66,7 @@ struct bench_board {
 	uint64_t mask;
 	char via[32], root[256];
 	/* The results. */
-	volatile uint64_t progress; /* incremented with every run */
+	volatile uint64_t progress;       /* incremented with every run */
 	volatile uint32_t stage, of, run; /* position: the variant, its run */
 	volatile uint32_t fault, blame, again;
 	uint32_t code; /* errno */
@@ -83,13 +92,15 @@ static inline size_t bench_board_head(void)
 	return (sizeof(struct bench_board) + 63) & ~(size_t)63;
 }
 
-static inline size_t bench_board_size(size_t variants, size_t runs, size_t baselines, size_t counters)
+static inline size_t bench_board_size(size_t variants, size_t runs, size_t baselines,
+				      size_t counters)
 {
 	return bench_board_head() + 2 * runs * variants * sizeof(uint32_t) +
-	       sizeof(int64_t) * variants * (counters + 1) * (runs + baselines);
+		sizeof(int64_t) * variants * (counters + 1) * (runs + baselines);
 }
 
-static inline struct bench_places bench_places(struct bench_board *b, size_t variants, size_t runs, size_t baselines, size_t counters)
+static inline struct bench_places bench_places(struct bench_board *b, size_t variants, size_t runs,
+					       size_t baselines, size_t counters)
 {
 	struct bench_places p;
 	size_t at = bench_board_head();

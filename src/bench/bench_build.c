@@ -28,10 +28,13 @@ static void remove_left(const char *parent)
 		char path[512];
 		int fd;
 
-		if (strncmp(entry->d_name, begin, strlen(begin)) || snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >= (int)sizeof(path))
+		if (strncmp(entry->d_name, begin, strlen(begin)) ||
+		    snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >=
+			    (int)sizeof(path))
 			continue;
 		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0)
 			file_remove_folder(path);
 		if (fd >= 0)
 			close(fd);
@@ -46,7 +49,8 @@ static int make(struct bench_room *r, const char *parent)
 	for (int tries = 0; tries < 3; tries++) {
 		struct stat st;
 
-		if (snprintf(r->path, sizeof(r->path), "%s/%sXXXXXX", parent, begin) >= (int)sizeof(r->path))
+		if (snprintf(r->path, sizeof(r->path), "%s/%sXXXXXX", parent, begin) >=
+		    (int)sizeof(r->path))
 			return ENAMETOOLONG;
 		if (!mkdtemp(r->path))
 			return errno;
@@ -85,7 +89,8 @@ static void name_file(struct bench_room *r, const char *ending, char *path, size
 	snprintf(path, size, "%s/%u%s", r->path, r->files++, ending);
 }
 
-int bench_room_write(struct bench_room *r, const struct text *text, const char *ending, char *path, size_t size, struct tare_error *err)
+int bench_room_write(struct bench_room *r, const struct text *text, const char *ending, char *path,
+		     size_t size, struct tare_error *err)
 {
 	int fd, ret = 0;
 
@@ -114,7 +119,8 @@ static size_t split(char *words, char **argv, size_t n)
 {
 	char *rest = NULL;
 
-	for (char *w = strtok_r(words, " \t\n", &rest); w && n < WORDS_MAX; w = strtok_r(NULL, " \t\n", &rest))
+	for (char *w = strtok_r(words, " \t\n", &rest); w && n < WORDS_MAX;
+	     w = strtok_r(NULL, " \t\n", &rest))
 		argv[n++] = w;
 	return n;
 }
@@ -130,7 +136,8 @@ static void keep_said(int fd, struct text *said)
 }
 
 /* So the compiler's temporary files are removed with the folder, even if a signal ended it. */
-static int run_in_room(const struct bench_room *r, const struct bench_child *child, struct bench_child_end *end, struct tare_error *err)
+static int run_in_room(const struct bench_room *r, const struct bench_child *child,
+		       struct bench_child_end *end, struct tare_error *err)
 {
 	const char *own = getenv("TMPDIR");
 	char *before = own ? strdup(own) : NULL;
@@ -149,13 +156,22 @@ static int run_in_room(const struct bench_room *r, const struct bench_child *chi
 	return ret;
 }
 
-int bench_build(struct bench_room *r, const struct bench_compiler *cc, const char *source, char *object, size_t size, struct text *said,
-		int *by_signal, struct tare_error *err)
+int bench_build(struct bench_room *r, const struct bench_compiler *cc, const char *source,
+		char *object, size_t size, struct text *said, int *by_signal,
+		struct tare_error *err)
 {
-	static char *const own[] = { "-O2", "-g", "-fno-optimize-sibling-calls", "-Werror=implicit-function-declaration", "-fPIC", "-shared", "-o" };
+	static char *const own[] = { "-O2",
+				     "-g",
+				     "-fno-optimize-sibling-calls",
+				     "-Werror=implicit-function-declaration",
+				     "-fPIC",
+				     "-shared",
+				     "-o" };
 	char *words = strdup(cc->words), *flags = strdup(cc->flags ? cc->flags : "");
 	char *argv[2 * WORDS_MAX + 16];
-	struct bench_child child = { .argv = argv, .in = -1, .cpu = -1, .own_group = true, .tidies = true };
+	struct bench_child child = {
+		.argv = argv, .in = -1, .cpu = -1, .own_group = true, .tidies = true
+	};
 	struct bench_child_end end = { 0 };
 	size_t n = 0;
 	int ret;
@@ -176,14 +192,18 @@ int bench_build(struct bench_room *r, const struct bench_compiler *cc, const cha
 	ret = run_in_room(r, &child, &end, err);
 	*by_signal = end.by_signal;
 	if (ret == -ENOENT) {
-		tare_fail(err, ENOENT, "there is no compiler '%.100s' to make the test with", cc->words);
-		tare_hint(err, "install one (apt install gcc), or name another: --cc, or CC in the environment");
+		tare_fail(err, ENOENT, "there is no compiler '%.100s' to make the test with",
+			  cc->words);
+		tare_hint(
+			err,
+			"install one (apt install gcc), or name another: --cc, or CC in the environment");
 	}
 	if (ret < 0)
 		goto out;
 	keep_said(child.out, said);
 	if (!WIFEXITED(end.status) || WEXITSTATUS(end.status))
-		ret = tare_fail(err, EINVAL, "%.100s does not compile: this is what %.60s says", source, argv[0]);
+		ret = tare_fail(err, EINVAL, "%.100s does not compile: this is what %.60s says",
+				source, argv[0]);
 out:
 	if (child.out >= 0)
 		close(child.out);

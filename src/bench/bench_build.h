@@ -23,7 +23,8 @@ struct bench_compiler {
 /* Removes folders in `parent` that a killed tare left. Does nothing if r already has a folder. */
 int bench_room_open(struct bench_room *r, const char *parent, struct tare_error *err);
 /* Write `text` to a new file in the folder; its path is stored in `path`. */
-int bench_room_write(struct bench_room *r, const struct text *text, const char *ending, char *path, size_t size, struct tare_error *err);
+int bench_room_write(struct bench_room *r, const struct text *text, const char *ending, char *path,
+		     size_t size, struct tare_error *err);
 void bench_room_close(struct bench_room *r);
 
 /*
@@ -31,7 +32,8 @@ void bench_room_close(struct bench_room *r);
  * its whole output (up to 1 MiB). -ENOENT: there is no such compiler. -ECANCELED: a signal, see
  * *by_signal.
  */
-int bench_build(struct bench_room *r, const struct bench_compiler *cc, const char *source, char *object, size_t size, struct text *said,
-		int *by_signal, struct tare_error *err);
+int bench_build(struct bench_room *r, const struct bench_compiler *cc, const char *source,
+		char *object, size_t size, struct text *said, int *by_signal,
+		struct tare_error *err);
 
 #endif

@@ -27,7 +27,8 @@ int64_t bench_chain_ticks(const struct bench_chain *c)
 {
 	chain_run(1); /* load it into the caches */
 	for (int i = 0; i < TRIES; i++) {
-		int64_t less = (int64_t)ticks_of(SHORT), more = (int64_t)ticks_of(SHORT + c->rounds);
+		int64_t less = (int64_t)ticks_of(SHORT),
+			more = (int64_t)ticks_of(SHORT + c->rounds);
 
 		if (more > less) /* the short chain was not delayed by an interrupt */
 			return more - less;

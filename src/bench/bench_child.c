@@ -12,7 +12,9 @@
 
 enum { LOOK_MS = 50 };
 
-/* The child inherits what tare has while it is started: descriptors 0 to 2, and where it may run. */
+/*
+ * The child inherits what tare has while it is started: descriptors 0 to 2, and where it may run.
+ */
 struct lent {
 	int kept[3];
 	bool pinned;
@@ -32,7 +34,8 @@ static int keep_own(struct lent *l, struct tare_error *err)
 			while (i--)
 				if (l->kept[i] >= 0)
 					close(l->kept[i]);
-			tare_fail(err, code, "cannot copy a descriptor for the child process: %s", strerror(code));
+			tare_fail(err, code, "cannot copy a descriptor for the child process: %s",
+				  strerror(code));
 			tare_hint(err, "ulimit -n N allows more");
 			return -code;
 		}
@@ -85,15 +88,16 @@ static void end_it(const struct bench_child *c, pid_t pid)
 	kill(pid, SIGKILL);
 }
 
-static void watch(const struct bench_child *c, const struct launcher *by, struct launched *l, struct signals *s, const struct orphans *o,
-		  struct bench_child_end *end)
+static void watch(const struct bench_child *c, const struct launcher *by, struct launched *l,
+		  struct signals *s, const struct orphans *o, struct bench_child_end *end)
 {
 	uint64_t seen = 0, since = clock_now_ns();
 	unsigned asked_to_stop = 0;
 	struct rusage used;
 
 	while (!by->reap(l, &end->status, &used)) {
-		struct pollfd fds[2] = { { .fd = s->fd, .events = POLLIN }, { .fd = by->wake_fd(l), .events = POLLIN } };
+		struct pollfd fds[2] = { { .fd = s->fd, .events = POLLIN },
+					 { .fd = by->wake_fd(l), .events = POLLIN } };
 		struct signal_seen signal;
 
 		poll(fds, ARRAY_SIZE(fds), LOOK_MS);

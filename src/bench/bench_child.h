@@ -12,7 +12,7 @@
 
 struct bench_child {
 	char *const *argv;
-	bool exact;  /* run under the exact engine */
+	bool exact;          /* run under the exact engine */
 	struct fixed *fixed; /* the fixed items; NULL: none */
 	bool own_group; /* it becomes leader of its own process group, which is ended with it */
 	/*
@@ -20,10 +20,10 @@ struct bench_child {
 	 * one (SIGNALS_MEANT) kills it. Otherwise it is killed at once
 	 */
 	bool tidies;
-	int in, out, err; /* its descriptors 0 to 2; -1: tare's */
-	int cpu;     /* -1: any */
+	int in, out, err;                  /* its descriptors 0 to 2; -1: tare's */
+	int cpu;                           /* -1: any */
 	const volatile uint64_t *progress; /* changes while it works; NULL: unknown */
-	uint64_t timeout_ns; /* without progress; 0: no limit */
+	uint64_t timeout_ns;               /* without progress; 0: no limit */
 	/* called about twenty times per second while it runs; NULL: no progress */
 	void (*look)(void *with);
 	void *with;

@@ -9,9 +9,15 @@
 #include "output/json.h"
 #include "output/parquet.h"
 
-static const char *const how_names[] = { [BENCH_EXACT] = "exact engine", [BENCH_REGISTER] = "register", [BENCH_READ] = "system call",
-					 [BENCH_CLOCK] = "clock", [BENCH_MSR] = "msr", [BENCH_CHAIN] = "clock and additions" };
-static const char *const cold_names[] = { [BENCH_WARM] = "none", [BENCH_FLUSH] = "flush", [BENCH_EVICT] = "evict" };
+static const char *const how_names[] = { [BENCH_EXACT] = "exact engine",
+					 [BENCH_REGISTER] = "register",
+					 [BENCH_READ] = "system call",
+					 [BENCH_CLOCK] = "clock",
+					 [BENCH_MSR] = "msr",
+					 [BENCH_CHAIN] = "clock and additions" };
+static const char *const cold_names[] = {
+	[BENCH_WARM] = "none", [BENCH_FLUSH] = "flush", [BENCH_EVICT] = "evict"
+};
 
 /* Writes whole values as integers. */
 static void number(struct json *j, const char *key, double v)
@@ -116,7 +122,11 @@ static void verdict(struct json *j, const struct bench_about *b, size_t v, size_
 	json_uint(j, "variant", v);
 	json_uint(j, "against", 0);
 	json_string(j, "event", b->result->counter[c].name);
-	json_string(j, "verdict", !d->tested ? "too few runs" : !d->beyond ? "no difference" : d->change < 0 ? "less" : "more");
+	json_string(j, "verdict",
+		    !d->tested              ? "too few runs"
+			    : !d->beyond    ? "no difference"
+			    : d->change < 0 ? "less"
+					    : "more");
 	number(j, "change", d->change);
 	number(j, "half", d->half);
 	json_real(j, "percent", d->percent);
@@ -127,7 +137,10 @@ static void verdict(struct json *j, const struct bench_about *b, size_t v, size_
 
 const char *bench_cross_name(const struct bench_verdict *d)
 {
-	return !d->tested ? "untested" : d->beyond ? "differ" : d->change == 0 && d->half == 0 ? "equal" : "agree";
+	return !d->tested                        ? "untested"
+		: d->beyond                      ? "differ"
+		: d->change == 0 && d->half == 0 ? "equal"
+						 : "agree";
 }
 
 static void cross(struct json *j, const struct bench_about *b)
@@ -248,7 +261,8 @@ void bench_csv(struct text *out, const struct bench_about *b)
 				csv_field(out, p->variant[v].name, ',');
 				text_add(out, "%" PRIu32 ",", i + 1);
 				csv_field(out, r->counter[c].name, ',');
-				text_add(out, "%s,%" PRIu32 ",%" PRId64 ",%.17g,%.17g\n", bench_quality(&r->counter[c]), pairs, value,
+				text_add(out, "%s,%" PRIu32 ",%" PRId64 ",%.17g,%.17g\n",
+					 bench_quality(&r->counter[c]), pairs, value,
 					 (double)value - pairs * s->base, s->run[i]);
 			}
 }
@@ -256,9 +270,14 @@ void bench_csv(struct text *out, const struct bench_about *b)
 int bench_parquet(struct out *out, const struct bench_about *b, struct tare_error *err)
 {
 	static const struct parquet_column columns[] = {
-		{ "variant", PARQUET_STRING, false }, { "run", PARQUET_U32, false },  { "event", PARQUET_STRING, false },
-		{ "quality", PARQUET_STRING, false }, { "pairs", PARQUET_U32, false }, { "value", PARQUET_I64, false },
-		{ "less_baseline", PARQUET_DOUBLE, false }, { "per_operation", PARQUET_DOUBLE, false },
+		{ "variant", PARQUET_STRING, false },
+		{ "run", PARQUET_U32, false },
+		{ "event", PARQUET_STRING, false },
+		{ "quality", PARQUET_STRING, false },
+		{ "pairs", PARQUET_U32, false },
+		{ "value", PARQUET_I64, false },
+		{ "less_baseline", PARQUET_DOUBLE, false },
+		{ "per_operation", PARQUET_DOUBLE, false },
 	};
 	const struct bench_plan *p = b->plan;
 	const struct bench_result *r = b->result;

@@ -55,8 +55,10 @@ static int fault_words(const struct tare_error *e, enum bench_blame blame)
 
 	if (!b->fault) {
 		b->code = (uint32_t)e->code;
-		memcpy(b->what, e->what, sizeof(b->what) < sizeof(e->what) ? sizeof(b->what) : sizeof(e->what));
-		memcpy(b->hint, e->hint, sizeof(b->hint) < sizeof(e->hint) ? sizeof(b->hint) : sizeof(e->hint));
+		memcpy(b->what, e->what,
+		       sizeof(b->what) < sizeof(e->what) ? sizeof(b->what) : sizeof(e->what));
+		memcpy(b->hint, e->hint,
+		       sizeof(b->hint) < sizeof(e->hint) ? sizeof(b->hint) : sizeof(e->hint));
 		fault(FAULT_WORDS, blame);
 	}
 	return -e->code;
@@ -68,7 +70,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	/* There is no log, and no guard page after it, before the first mark. */
-	if (number == SIGSEGV && info->si_code > 0 && in->reader.guard && at >= in->reader.guard && at < in->reader.guard + 65536) {
+	if (number == SIGSEGV && info->si_code > 0 && in->reader.guard && at >= in->reader.guard &&
+	    at < in->reader.guard + 65536) {
 		fault(FAULT_PAIRS, BENCH_TEST);
 	} else if (!in->board->fault) {
 		in->board->signal = number;
@@ -164,12 +167,18 @@ static bool counted(uint32_t v, int times, int64_t *to, size_t *pairs)
 			in->board->again++;
 			continue;
 		}
-		*pairs = bench_reader_pairs(&in->reader, to, times > 0, times > 0 ? (size_t)times : SIZE_MAX, &f);
+		*pairs = bench_reader_pairs(&in->reader, to, times > 0,
+					    times > 0 ? (size_t)times : SIZE_MAX, &f);
 		if (f == FAULT_NONE && times && *pairs < (size_t)times) {
 			struct tare_error err = TARE_ERROR_INIT;
 
-			fault_words((tare_fail(&err, EINVAL, "its execute_baseline(%d, ...) called start and stop %zu times", times, *pairs), &err),
-				    BENCH_TEST);
+			fault_words(
+				(tare_fail(
+					 &err, EINVAL,
+					 "its execute_baseline(%d, ...) called start and stop %zu times",
+					 times, *pairs),
+				 &err),
+				BENCH_TEST);
 			return false;
 		}
 		break;
@@ -204,7 +213,8 @@ static int load(const struct tare_bench_test *linked, struct tare_error *err)
 		if (linked)
 			in->test[v] = *linked;
 		else
-			ret = bench_load(b->variant[v].path, *function ? function : NULL, &in->test[v], &in->call[v], err);
+			ret = bench_load(b->variant[v].path, *function ? function : NULL,
+					 &in->test[v], &in->call[v], err);
 		if (ret == 0 && !in->call[v] && !in->test[v].execute_test)
 			ret = tare_fail(err, ENOENT, "there is no function execute_test() in it");
 		if (ret < 0)
@@ -214,7 +224,8 @@ static int load(const struct tare_bench_test *linked, struct tare_error *err)
 }
 
 /* The test's own ops() or bytes(): a divisor, so it must be positive. */
-static int ask(uint64_t (*function)(void), const char *name, uint64_t given, uint64_t *out, struct tare_error *err)
+static int ask(uint64_t (*function)(void), const char *name, uint64_t given, uint64_t *out,
+	       struct tare_error *err)
 {
 	*out = given;
 	if (given || !function)
@@ -222,8 +233,10 @@ static int ask(uint64_t (*function)(void), const char *name, uint64_t given, uin
 	*out = function();
 	if (*out && *out <= (UINT64_C(1) << 53))
 		return 0;
-	tare_fail(err, EINVAL, "its %s() says %llu: a run has 1 to 2^53", name, (unsigned long long)*out);
-	tare_hint(err, "leave %s() out where there is nothing to divide by, or say it by --%s", name, name);
+	tare_fail(err, EINVAL, "its %s() says %llu: a run has 1 to 2^53", name,
+		  (unsigned long long)*out);
+	tare_hint(err, "leave %s() out where there is nothing to divide by, or say it by --%s",
+		  name, name);
 	return fault_words(err, BENCH_TEST);
 }
 
@@ -247,14 +260,16 @@ static int set_up(struct tare_error *err)
 		}
 		ret = ask(in->call[v] ? NULL : t->ops, "ops", b->variant[v].ops, &ops, err);
 		if (ret == 0)
-			ret = ask(in->call[v] ? NULL : t->bytes, "bytes", b->variant[v].bytes, &bytes, err);
+			ret = ask(in->call[v] ? NULL : t->bytes, "bytes", b->variant[v].bytes,
+				  &bytes, err);
 		if (ret < 0)
 			return ret;
 		b->ops[v] = ops;
 		b->bytes[v] = bytes;
 		b->own_baseline[v] = t->execute_baseline && !in->call[v];
 		if (b->cold == BENCH_FLUSH && !t->buffers) {
-			tare_fail(err, EINVAL, "it has no function buffers(), so nothing is known to flush");
+			tare_fail(err, EINVAL,
+				  "it has no function buffers(), so nothing is known to flush");
 			tare_hint(err, "--cold evict empties the caches by reading other memory");
 			return fault_words(err, BENCH_OBJECT);
 		}
@@ -262,8 +277,11 @@ static int set_up(struct tare_error *err)
 	if (b->cold != BENCH_EVICT)
 		return 0;
 	in->evict_size = cache > 0 ? 2 * (size_t)cache : 1 << 25;
-	in->evict_size = in->evict_size > 1 << 28 ? 1 << 28 : in->evict_size < 1 << 23 ? 1 << 23 : in->evict_size;
-	in->evict = mmap(NULL, in->evict_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	in->evict_size = in->evict_size > 1 << 28 ? 1 << 28
+		: in->evict_size < 1 << 23        ? 1 << 23
+						  : in->evict_size;
+	in->evict = mmap(NULL, in->evict_size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	return in->evict != MAP_FAILED ? 0 : fault_words((tare_fail_nomem(err), err), BENCH_NOBODY);
 }
 
@@ -323,7 +341,8 @@ static bool runs(void)
 		b->of = v;
 		b->run = in->done[v];
 		b->stage = STAGE_RUN;
-		if (!counted(v, 0, in->at.value + bench_cell(v, in->done[v], b->runs, b->counters), &pairs))
+		if (!counted(v, 0, in->at.value + bench_cell(v, in->done[v], b->runs, b->counters),
+			     &pairs))
 			return false;
 		in->at.pairs[v * b->runs + in->done[v]] = (uint32_t)pairs;
 		if (b->chain)
@@ -366,13 +385,15 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 	ticks = tare_pmc_clock();
 	ns = clock_now_ns();
 	/* Half of the baselines before all runs, half after: their spread then includes a drift. */
-	if (!baselines(0, b->baselines / 2) || !runs() || !baselines(b->baselines / 2, b->baselines))
+	if (!baselines(0, b->baselines / 2) || !runs() ||
+	    !baselines(b->baselines / 2, b->baselines))
 		return -EINVAL;
 	if (b->how == BENCH_CLOCK) {
 		while (clock_now_ns() - ns < LEAST_CLOCK_NS)
 			;
 		b->clock_step = clock_step(clock_now, NULL);
-		b->clock_hz = (uint64_t)((double)(tare_pmc_clock() - ticks) / (double)(clock_now_ns() - ns) * 1e9);
+		b->clock_hz = (uint64_t)((double)(tare_pmc_clock() - ticks) /
+					 (double)(clock_now_ns() - ns) * 1e9);
 	}
 	for (uint32_t v = 0; v < b->variants; v++) {
 		stage(STAGE_TEARDOWN, v);
@@ -394,12 +415,15 @@ int bench_inside(int fd, const struct tare_bench_test *test, struct tare_error *
 	setpgid(0, 0); /* children of tests end with it */
 	in = &it;
 	if (fstat(fd, &st) < 0 || (size_t)st.st_size < sizeof(*b))
-		return tare_fail(err, EINVAL, "descriptor %d is not what tare bench hands over", fd);
+		return tare_fail(err, EINVAL, "descriptor %d is not what tare bench hands over",
+				 fd);
 	b = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (b == MAP_FAILED)
-		return tare_fail(err, EINVAL, "descriptor %d is not what tare bench hands over: %s", fd, strerror(errno));
+		return tare_fail(err, EINVAL, "descriptor %d is not what tare bench hands over: %s",
+				 fd, strerror(errno));
 	it = (struct inside){ .board = b, .pid = getpid() };
-	if (b->magic != BENCH_MAGIC || !b->variants || b->variants > BENCH_VARIANTS || b->counters > EXACT_CLASSES || !b->counters)
+	if (b->magic != BENCH_MAGIC || !b->variants || b->variants > BENCH_VARIANTS ||
+	    b->counters > EXACT_CLASSES || !b->counters)
 		return tare_fail(err, EINVAL, "tare bench of another version has started this");
 	it.at = bench_places(b, b->variants, b->runs, b->baselines, b->counters);
 	if (it.at.size > (size_t)st.st_size)
@@ -413,11 +437,13 @@ int bench_inside(int fd, const struct tare_bench_test *test, struct tare_error *
 	return ret;
 }
 
-int tare_bench_main(int argc, char **argv, const struct tare_bench_test *test, struct tare_error *err)
+int tare_bench_main(int argc, char **argv, const struct tare_bench_test *test,
+		    struct tare_error *err)
 {
 	uint64_t fd;
 
-	if (argc != 3 || strcmp(argv[1], BENCH_WORD) || num_parse(argv[2], &fd, NULL) < 0 || fd > 1 << 20) {
+	if (argc != 3 || strcmp(argv[1], BENCH_WORD) || num_parse(argv[2], &fd, NULL) < 0 ||
+	    fd > 1 << 20) {
 		tare_fail(err, EINVAL, "this program is a test, and tare bench runs it");
 		tare_hint(err, "tare bench %.100s", argc ? argv[0] : "PROGRAM");
 		return -EINVAL;

@@ -31,8 +31,10 @@ static const struct {
 	const char *name;
 	int type;
 } columns[COLUMNS] = {
-	[VARIANT] = { "variant", KDB_INT }, [RUN] = { "run", KDB_INT }, [EVENT] = { "event", KDB_INT },	   [PAIRS] = { "pairs", KDB_INT },
-	[RAW] = { "raw", KDB_LONG },	    [NET] = { "net", KDB_FLOAT }, [PEROP] = { "perop", KDB_FLOAT },
+	[VARIANT] = { "variant", KDB_INT }, [RUN] = { "run", KDB_INT },
+	[EVENT] = { "event", KDB_INT },     [PAIRS] = { "pairs", KDB_INT },
+	[RAW] = { "raw", KDB_LONG },        [NET] = { "net", KDB_FLOAT },
+	[PEROP] = { "perop", KDB_FLOAT },
 };
 
 static const char loader[] =
@@ -49,8 +51,10 @@ _Static_assert((int)BENCH_KDB_FILES == (int)FILES, "");
 
 const char *bench_kdb_name(unsigned file)
 {
-	static const char *const names[FILES] = { "runs/variant", "runs/run", "runs/event", "runs/pairs", "runs/raw", "runs/net",
-						  "runs/perop",	  "runs/.d",  "variants",   "events",	  "tare.q" };
+	static const char *const names[FILES] = { "runs/variant", "runs/run", "runs/event",
+						  "runs/pairs",   "runs/raw", "runs/net",
+						  "runs/perop",   "runs/.d",  "variants",
+						  "events",       "tare.q" };
 
 	return file < FILES ? names[file] : NULL;
 }
@@ -87,7 +91,8 @@ static void put_symbol(struct text *out, const char *s)
 	text_put(out, s, strlen(s) + 1);
 }
 
-static void put_cell(struct text *out, const struct bench_about *b, enum column c, size_t v, uint32_t run, size_t k)
+static void put_cell(struct text *out, const struct bench_about *b, enum column c, size_t v,
+		     uint32_t run, size_t k)
 {
 	const struct bench_stat *s = bench_stat_of(b->stats, v, k);
 	uint32_t pairs = b->result->pairs[v * b->plan->runs + run];

@@ -10,6 +10,7 @@
  * -ENOENT: it has neither execute_test() nor, if `function` is given, that function, which is
  * stored in *call. It is never closed: threads that it started may still run.
  */
-int bench_load(const char *path, const char *function, struct tare_bench_test *out, void (**call)(void), struct tare_error *err);
+int bench_load(const char *path, const char *function, struct tare_bench_test *out,
+	       void (**call)(void), struct tare_error *err);
 
 #endif

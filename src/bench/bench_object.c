@@ -18,7 +18,9 @@ static bool is_pie(const char *bytes, size_t n, const Elf64_Phdr *p)
 {
 	Elf64_Dyn d;
 
-	for (size_t at = 0; at + sizeof(d) <= p->p_filesz && p->p_offset <= n && at + sizeof(d) <= n - p->p_offset; at += sizeof(d)) {
+	for (size_t at = 0;
+	     at + sizeof(d) <= p->p_filesz && p->p_offset <= n && at + sizeof(d) <= n - p->p_offset;
+	     at += sizeof(d)) {
 		memcpy(&d, bytes + p->p_offset + at, sizeof(d));
 		if (d.d_tag == DT_NULL)
 			break;
@@ -48,7 +50,8 @@ enum bench_object bench_object_kind(const void *bytes, size_t n)
 	if (e.e_type != ET_DYN)
 		return OBJECT_NONE;
 	for (unsigned i = 0; i < e.e_phnum; i++) {
-		if (e.e_phentsize != sizeof(p) || e.e_phoff > n || (i + 1) * sizeof(p) > n - e.e_phoff)
+		if (e.e_phentsize != sizeof(p) || e.e_phoff > n ||
+		    (i + 1) * sizeof(p) > n - e.e_phoff)
 			return OBJECT_NONE;
 		memcpy(&p, (const char *)bytes + e.e_phoff + i * sizeof(p), sizeof(p));
 		interpreter |= p.p_type == PT_INTERP;
@@ -64,10 +67,12 @@ enum bench_object bench_object_kind(const void *bytes, size_t n)
 
 static bool section(const char *bytes, size_t n, const Elf64_Ehdr *e, unsigned i, Elf64_Shdr *out)
 {
-	if (e->e_shentsize != sizeof(*out) || e->e_shoff > n || ((size_t)i + 1) * sizeof(*out) > n - e->e_shoff)
+	if (e->e_shentsize != sizeof(*out) || e->e_shoff > n ||
+	    ((size_t)i + 1) * sizeof(*out) > n - e->e_shoff)
 		return false;
 	memcpy(out, bytes + e->e_shoff + i * sizeof(*out), sizeof(*out));
-	return out->sh_type == SHT_NOBITS || (out->sh_offset <= n && out->sh_size <= n - out->sh_offset);
+	return out->sh_type == SHT_NOBITS ||
+		(out->sh_offset <= n && out->sh_size <= n - out->sh_offset);
 }
 
 bool bench_object_text(const void *bytes, size_t n, size_t *at, size_t *size)
@@ -84,8 +89,10 @@ bool bench_object_text(const void *bytes, size_t n, size_t *at, size_t *size)
 	for (unsigned i = 0; i < e.e_shnum; i++) {
 		if (!section(bytes, n, &e, i, &s))
 			return false;
-		if (s.sh_type != SHT_PROGBITS || s.sh_name > names.sh_size || names.sh_size - s.sh_name < sizeof(name) ||
-		    memcmp((const char *)bytes + names.sh_offset + s.sh_name, name, sizeof(name)) != 0)
+		if (s.sh_type != SHT_PROGBITS || s.sh_name > names.sh_size ||
+		    names.sh_size - s.sh_name < sizeof(name) ||
+		    memcmp((const char *)bytes + names.sh_offset + s.sh_name, name, sizeof(name)) !=
+			    0)
 			continue;
 		*at = s.sh_offset;
 		*size = s.sh_size;

@@ -6,7 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum bench_object { OBJECT_NONE /* not ELF, not 64-bit, truncated */, OBJECT_FOREIGN /* for another processor */, OBJECT_RELOCATABLE, OBJECT_SHARED, OBJECT_PROGRAM };
+enum bench_object {
+	OBJECT_NONE /* not ELF, not 64-bit, truncated */,
+	OBJECT_FOREIGN /* for another processor */,
+	OBJECT_RELOCATABLE,
+	OBJECT_SHARED,
+	OBJECT_PROGRAM
+};
 
 /* `bytes` is the start of the file: all of it, or at least 64 KiB. */
 enum bench_object bench_object_kind(const void *bytes, size_t n);

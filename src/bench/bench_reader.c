@@ -36,7 +36,8 @@ static int open_group(struct bench_reader *r, struct tare_error *err)
 
 	if (ret < 0)
 		return ret;
-	leader.attr.pinned = leader.attr.type != PERF_TYPE_SOFTWARE && leader.attr.type != PERF_TYPE_TRACEPOINT;
+	leader.attr.pinned = leader.attr.type != PERF_TYPE_SOFTWARE &&
+		leader.attr.type != PERF_TYPE_TRACEPOINT;
 	ret = source_perf.open(&r->group, enc, r->n, &self, NULL, err);
 	free(enc);
 	if (ret == 0)
@@ -75,11 +76,15 @@ static int read_msrs(uint64_t *counters)
 static int open_msrs(struct bench_reader *r, const struct bench_board *b, struct tare_error *err)
 {
 #if defined(__x86_64__)
-	const struct registers_options how = { .via = b->via, .root = *b->root ? b->root : NULL, .maker = b->maker };
+	const struct registers_options how = { .via = b->via,
+					       .root = *b->root ? b->root : NULL,
+					       .maker = b->maker };
 	int ret;
 
 	if (!mark_function_possible())
-		return tare_fail(err, ENOTSUP, "this processor has no xsave, by which the vector registers are kept meanwhile");
+		return tare_fail(
+			err, ENOTSUP,
+			"this processor has no xsave, by which the vector registers are kept meanwhile");
 	ret = registers_open(&r->registers, &how, err);
 	if (ret < 0)
 		return ret;
@@ -126,8 +131,8 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 		r->events.list.groups = 1;
 		for (size_t i = 0; i < r->n; i++) {
 			r->events.list.enc[i] = b->event[i];
-			r->events.list.enc[i].source =
-			    b->how == BENCH_MSR ? &source_msr : &source_perf;
+			r->events.list.enc[i].source = b->how == BENCH_MSR ? &source_msr
+									   : &source_perf;
 			r->events.list.enc[i].cpus = (struct cpus){ 0 };
 			r->events.list.enc[i].group = 0;
 		}
@@ -146,10 +151,12 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 		ret = open_group(r, err);
 	}
 	if (ret == 0 && r->n != b->counters) /* the board's cells are for this number */
-		ret = tare_fail(err, EINVAL, "%u counters on the board, and the marks read %zu", b->counters, r->n);
+		ret = tare_fail(err, EINVAL, "%u counters on the board, and the marks read %zu",
+				b->counters, r->n);
 	if (ret < 0)
 		return ret;
-	size = ((2 * TARE_BENCH_PAIRS_MAX * mark_state.stride + GUARD - 1) & ~(size_t)(GUARD - 1)) + GUARD;
+	size = ((2 * TARE_BENCH_PAIRS_MAX * mark_state.stride + GUARD - 1) & ~(size_t)(GUARD - 1)) +
+		GUARD;
 	r->log = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (r->log == MAP_FAILED)
 		return tare_fail_nomem(err);
@@ -178,7 +185,8 @@ bool bench_reader_begin(struct bench_reader *r)
 
 bool bench_reader_held(const struct bench_reader *r)
 {
-	return !r->pinned || tare_pmc_version(tare_pmc_pages(r->pinned), (uint32_t)r->n) == r->version;
+	return !r->pinned ||
+		tare_pmc_version(tare_pmc_pages(r->pinned), (uint32_t)r->n) == r->version;
 }
 
 static bool answered(const struct bench_reader *r, const uint64_t *entry)
@@ -191,7 +199,8 @@ static bool answered(const struct bench_reader *r, const uint64_t *entry)
 	return answer == r->answer && (!r->group || entry[2] == entry[3]); /* enabled, running */
 }
 
-size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, size_t most, enum bench_fault *fault)
+size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, size_t most,
+			  enum bench_fault *fault)
 {
 	size_t words = mark_state.stride / 8, pairs = 0;
 	const uint64_t *started = NULL;
@@ -199,9 +208,9 @@ size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, 
 	*fault = FAULT_NONE;
 	if (!each)
 		memset(to, 0, r->n * sizeof(*to));
-	for (const uint64_t *e = (const uint64_t *)r->log; (const unsigned char *)e < mark_state.cursor; e += words) {
+	for (const uint64_t *e = (const uint64_t *)r->log;
+	     (const unsigned char *)e < mark_state.cursor; e += words) {
 		bool start = (uint32_t)*e == MARK_START;
-
 
 		if (start == (started != NULL))
 			*fault = FAULT_ORDER;
@@ -226,7 +235,13 @@ size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, 
 			if (each)
 				to[pairs * r->n + i] = d;
 			else
-				to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)d); /* a log that a test overwrote may exceed 2^63 */
+				to[i] = (int64_t)((uint64_t)to[i] +
+						  (uint64_t)
+						  /*
+							   * a log that a test overwrote may exceed
+							   * 2^63
+							   */
+						  d);
 		}
 		started = NULL;
 		pairs++;

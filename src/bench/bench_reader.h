@@ -14,17 +14,17 @@
 
 struct bench_reader {
 	struct marks marks;
-	size_t n;	      /* number of counters */
-	size_t first, step;   /* their position among the words of an entry */
-	int64_t answer;	      /* the expected result of a mark's system call; -1: there is none */
-	uint64_t mask;	      /* valid bits of the counters */
+	size_t n;           /* number of counters */
+	size_t first, step; /* their position among the words of an entry */
+	int64_t answer;     /* the expected result of a mark's system call; -1: there is none */
+	uint64_t mask;      /* valid bits of the counters */
 	unsigned char *log, *guard;
 	struct tare_events events;
 	struct tare_pinned *pinned;
 	struct counters *group;
 	struct registers *registers;
 	uint32_t msr[MARK_COUNTERS];
-	int cpu; /* CPU of the registers */
+	int cpu;                /* CPU of the registers */
 	struct tare_error lost; /* why a mark could not read */
 	uint32_t version;
 };
@@ -38,7 +38,8 @@ bool bench_reader_held(const struct bench_reader *r);
  * The log's pairs, by counter: summed up in `to` (n of them), or separately if `each` (n for each,
  * at most `most` pairs). Returns their number; a fault in *fault.
  */
-size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, size_t most, enum bench_fault *fault);
+size_t bench_reader_pairs(const struct bench_reader *r, int64_t *to, bool each, size_t most,
+			  enum bench_fault *fault);
 void bench_reader_close(struct bench_reader *r);
 
 #endif

@@ -64,7 +64,7 @@ static unsigned number_size(const char *name, size_t n)
 struct kinds {
 	/* of the largest floating-point number that the code reads; 8 if it names none */
 	unsigned size;
-	bool vex;      /* a name starts with v: use all registers, at any width */
+	bool vex; /* a name starts with v: use all registers, at any width */
 	bool mmx;
 };
 
@@ -101,7 +101,7 @@ unsigned bench_vector_bytes(void)
 {
 	/* The operating system must enable it, too (XGETBV), which both functions check. */
 	return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") ? 64
-	       : __builtin_cpu_supports("avx")                                          ? 32
+		: __builtin_cpu_supports("avx")                                         ? 32
 											: 16;
 }
 
@@ -119,18 +119,18 @@ void bench_snippet_registers(struct text *out, const struct bench_snippet *s)
 	char letter = width == 64 ? 'z' : width == 32 ? 'y' : 'x';
 
 	text_add(
-	    out,
-	    "\t.section .rodata\n\t.balign 64\n.Lone:\t.rept 8\n\t.quad %s\n\t.endr\n\t.text\n",
-	    k.size == 8   ? "0x3ff0000000000000"
-	    : k.size == 4 ? "0x3f8000003f800000"
-			  : "0x3c003c003c003c00");
+		out,
+		"\t.section .rodata\n\t.balign 64\n.Lone:\t.rept 8\n\t.quad %s\n\t.endr\n\t.text\n",
+		k.size == 8           ? "0x3ff0000000000000"
+			: k.size == 4 ? "0x3f8000003f800000"
+				      : "0x3c003c003c003c00");
 	if (s->vector >= 32)
 		text_add(out, "\tvzeroupper\n");
 	for (int i = 0; i < (width == 64 ? 32 : 16); i++)
 		text_add(out, "\t%s .Lone(%%rip), %%%cmm%d\n",
-			 width == 64   ? "vmovaps"
-			 : width == 32 ? "vmovaps"
-				       : "movaps",
+			 width == 64           ? "vmovaps"
+				 : width == 32 ? "vmovaps"
+					       : "movaps",
 			 letter, i);
 	for (int i = 0; s->vector == 64 && i < 8; i++)
 		text_add(out, "\tkxnorq %%k%d, %%k%d, %%k%d\n", i, i, i);
@@ -153,9 +153,9 @@ void bench_snippet_registers(struct text *out, const struct bench_snippet *s)
 
 	for (int i = 0; i < 32; i++)
 		text_add(out,
-			 k.size == 8   ? "\tfmov v%d.2d, #1.0\n"
-			 : k.size == 4 ? "\tfmov v%d.4s, #1.0\n"
-				       : "\tmovi v%d.8h, #0x3c, lsl #8\n",
+			 k.size == 8           ? "\tfmov v%d.2d, #1.0\n"
+				 : k.size == 4 ? "\tfmov v%d.4s, #1.0\n"
+					       : "\tmovi v%d.8h, #0x3c, lsl #8\n",
 			 i);
 	for (int i = 0; i < 28; i++)
 		if (i != 14 && i != 18) /* memory operands; reserved by the platform */

@@ -12,15 +12,18 @@ static enum kind kind_of(const struct encoding *e)
 {
 	if (engine_counts(e))
 		return KIND_EXACT;
-	if (e->attr.type == PERF_TYPE_SOFTWARE || e->attr.type == PERF_TYPE_TRACEPOINT || e->attr.type == PERF_TYPE_BREAKPOINT)
+	if (e->attr.type == PERF_TYPE_SOFTWARE || e->attr.type == PERF_TYPE_TRACEPOINT ||
+	    e->attr.type == PERF_TYPE_BREAKPOINT)
 		return KIND_KERNEL;
 	return e->counters && !(e->counters & UINT32_MAX) ? KIND_FIXED : KIND_PROGRAMMABLE;
 }
 
 /* Do they all fit on the counters at the same time, for a thread of this user? */
-static int try_set(const struct bench_plan *p, int cpu, const struct bench_set *s, struct tare_error *err)
+static int try_set(const struct bench_plan *p, int cpu, const struct bench_set *s,
+		   struct tare_error *err)
 {
-	const struct target self = { .cpu = -1, .cgroup_fd = -1 }, whole = { .pid = -1, .cpu = cpu, .cgroup_fd = -1 };
+	const struct target self = { .cpu = -1, .cgroup_fd = -1 },
+			    whole = { .pid = -1, .cpu = cpu, .cgroup_fd = -1 };
 	const struct encoding *enc[MARK_COUNTERS];
 	struct tare_reading now[MARK_COUNTERS];
 	struct encoding leader = p->events->enc[s->event[0]];
@@ -47,7 +50,8 @@ static int try_set(const struct bench_plan *p, int cpu, const struct bench_set *
 		ret = source_perf.read(c, now, err);
 	for (size_t i = 0; ret == 0 && i < s->n; i++)
 		if (now[i].quality < TARE_COUNTED)
-			ret = tare_fail(err, EBUSY, "%.100s never got onto a counter", enc[i]->name);
+			ret = tare_fail(err, EBUSY, "%.100s never got onto a counter",
+					enc[i]->name);
 	source_perf.close(c);
 	return ret;
 }
@@ -66,24 +70,30 @@ static void add(struct bench_set *s, size_t counter, size_t event)
 	s->n_board = ++s->n;
 }
 
-static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enum kind kind, size_t event, struct bench_counter *c)
+static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enum kind kind,
+		  size_t event, struct bench_counter *c)
 {
 	const struct encoding *e = &p->events->enc[event];
 	size_t number = s->n_counters++;
 	struct bench_set *last = s->n ? &s->set[s->n - 1] : NULL;
-	struct bench_set alone = { .how = kind == KIND_EXACT ? BENCH_EXACT : kind == KIND_KERNEL ? BENCH_READ : BENCH_REGISTER };
+	struct bench_set alone = { .how = kind == KIND_EXACT     ? BENCH_EXACT
+					   : kind == KIND_KERNEL ? BENCH_READ
+								 : BENCH_REGISTER };
 	struct tare_error why = TARE_ERROR_INIT;
 
 	if (encoding_source(e)->registers)
 		alone.how = BENCH_MSR;
-	*c = (struct bench_counter){ .how = alone.how, .quality = kind == KIND_EXACT ? TARE_EXACT : TARE_COUNTED };
-	snprintf(c->name, sizeof(c->name), "%.*s%s", (int)(sizeof(c->name) - sizeof(BENCH_BY_PERF)), e->name, p->cross && alone.how != BENCH_MSR ? BENCH_BY_PERF : "");
+	*c = (struct bench_counter){ .how = alone.how,
+				     .quality = kind == KIND_EXACT ? TARE_EXACT : TARE_COUNTED };
+	snprintf(c->name, sizeof(c->name), "%.*s%s", (int)(sizeof(c->name) - sizeof(BENCH_BY_PERF)),
+		 e->name, p->cross && alone.how != BENCH_MSR ? BENCH_BY_PERF : "");
 	if (e->unavailable) {
 		unavailable(c, e->why, e->remedy);
 		return;
 	}
 	if (e->place == PLACE_UNCORE) {
-		unavailable(c, "it is outside the cores: it would count what others do, too", "tare stat -a counts it");
+		unavailable(c, "it is outside the cores: it would count what others do, too",
+			    "tare stat -a counts it");
 		return;
 	}
 	if (kind == KIND_EXACT) {
@@ -125,12 +135,12 @@ static bool counts_cycles(const struct bench_counter *counter, size_t n)
 static void place_clock(struct bench_sets *s, const struct bench_plan *p, int cpu,
 			struct bench_counter *counter)
 {
-	static const struct bench_counter clock = {
-		.name = BENCH_CLOCK_NAME, .how = BENCH_CLOCK, .quality = TARE_COUNTED
-	};
-	static const struct bench_counter cycles = {
-		.name = "cycles", .how = BENCH_CHAIN, .quality = TARE_SCALED
-	};
+	static const struct bench_counter clock = { .name = BENCH_CLOCK_NAME,
+						    .how = BENCH_CLOCK,
+						    .quality = TARE_COUNTED };
+	static const struct bench_counter cycles = { .name = "cycles",
+						     .how = BENCH_CHAIN,
+						     .quality = TARE_SCALED };
 	struct bench_set *set = &s->set[s->n++];
 	bool estimate = p->estimate && cpu >= 0 && !counts_cycles(counter, s->n_counters);
 
@@ -144,12 +154,14 @@ static void place_clock(struct bench_sets *s, const struct bench_plan *p, int cp
 	set->n_board = 1;
 }
 
-int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, int cpu, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err)
+int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, int cpu,
+		    struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err)
 {
 	size_t n = p->events ? p->events->n : 0;
 
 	if (n + p->clock + p->estimate > BENCH_COUNTERS)
-		return tare_fail(err, E2BIG, "%zu events are too many: at most %d", n, BENCH_COUNTERS - 1 - p->estimate);
+		return tare_fail(err, E2BIG, "%zu events are too many: at most %d", n,
+				 BENCH_COUNTERS - 1 - p->estimate);
 	*s = (struct bench_sets){ 0 };
 	for (int kind = 0; kind < KINDS; kind++)
 		for (size_t i = 0; i < n; i++)

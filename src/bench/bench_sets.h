@@ -9,11 +9,11 @@
 
 struct bench_set {
 	enum bench_how how;
-	size_t n;	/* counters in the result */
+	size_t n;       /* counters in the result */
 	size_t n_board; /* counters in the process: the exact engine reads all of its classes */
 	size_t counter[BENCH_COUNTERS]; /* index in the result */
-	size_t event[BENCH_COUNTERS];	/* index in the plan's list */
-	size_t class[BENCH_COUNTERS];	/* of the exact engine */
+	size_t event[BENCH_COUNTERS];   /* index in the plan's list */
+	size_t class[BENCH_COUNTERS];   /* of the exact engine */
 };
 
 enum { BENCH_SETS = BENCH_COUNTERS + 2 };
@@ -28,6 +28,7 @@ struct bench_sets {
  * which they are shown: the exact engine's, fixed counters, programmable ones, the kernel's own,
  * the clock. As many per set as fit at the same time, found by trying.
  */
-int bench_sets_make(struct bench_sets *s, const struct bench_plan *plan, int cpu, struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err);
+int bench_sets_make(struct bench_sets *s, const struct bench_plan *plan, int cpu,
+		    struct bench_counter counter[BENCH_COUNTERS], struct tare_error *err);
 
 #endif

@@ -17,10 +17,14 @@ bool bench_snippet_is_att(const char *code)
  */
 #if defined(__x86_64__)
 static const char *const general[4][16] = {
-	{ "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15" },
-	{ "eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "r8d", "r9d", "r10d", "r11d", "r12d", "r13d", "r14d", "r15d" },
-	{ "ax", "bx", "cx", "dx", "si", "di", "bp", "sp", "r8w", "r9w", "r10w", "r11w", "r12w", "r13w", "r14w", "r15w" },
-	{ "al", "bl", "cl", "dl", "sil", "dil", "bpl", "spl", "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b" },
+	{ "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
+	  "r13", "r14", "r15" },
+	{ "eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "r8d", "r9d", "r10d", "r11d",
+	  "r12d", "r13d", "r14d", "r15d" },
+	{ "ax", "bx", "cx", "dx", "si", "di", "bp", "sp", "r8w", "r9w", "r10w", "r11w", "r12w",
+	  "r13w", "r14w", "r15w" },
+	{ "al", "bl", "cl", "dl", "sil", "dil", "bpl", "spl", "r8b", "r9b", "r10b", "r11b", "r12b",
+	  "r13b", "r14b", "r15b" },
 };
 static const char *const numbered[] = { "xmm", "ymm", "zmm" };
 /* No instruction uses these as implicit operands. */
@@ -31,7 +35,7 @@ enum { TURN_FIRST = 9, TURN_VECTOR = 16, GENERAL_TURNS = 7 };
 #endif
 
 struct reg {
-	int family;  /* -1: none; general registers first */
+	int family; /* -1: none; general registers first */
 	int number;
 	size_t length; /* of its name */
 };
@@ -79,7 +83,8 @@ static bool is_general(int family)
 /* Are they the same hardware register under different names? */
 static bool same(struct reg a, struct reg b)
 {
-	return a.family >= 0 && b.family >= 0 && a.number == b.number && is_general(a.family) == is_general(b.family);
+	return a.family >= 0 && b.family >= 0 && a.number == b.number &&
+		is_general(a.family) == is_general(b.family);
 }
 
 static void put_reg(struct text *out, int family, int number)
@@ -132,7 +137,8 @@ static bool is_one_of(const char *name, size_t n, const char *const *list, bool 
 		bool open = (*list)[k - 1] == '*'; /* prefix match */
 
 		k -= open;
-		if (n >= k && !strncasecmp(name, *list, k) && (open || n == k || (suffixed && n == k + 1 && strchr("bwlqBWLQ", name[k]))))
+		if (n >= k && !strncasecmp(name, *list, k) &&
+		    (open || n == k || (suffixed && n == k + 1 && strchr("bwlqBWLQ", name[k]))))
 			return true;
 	}
 	return false;
@@ -160,10 +166,16 @@ static unsigned mentions(const char *code, struct reg what)
 
 static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg written)
 {
-	static const char *const plain[] = { "mov", "movabs", "movzx", "movsx", "movsxd", "movzb*", "movzw*", "movsb*", "movsw*", "movsl*", "movbe", "lea", "add", "sub",
-		"and", "or", "xor", "imul", "cmov*", "bsf", "bsr", "lzcnt", "tzcnt", "popcnt", "crc32*", "andn", "bextr", "blsi", "blsr", "blsmsk", "bzhi",
-		"pdep", "pext", "rorx", "sarx", "shlx", "shrx", "btc", "btr", "bts", "movd", "movq", "vmovd", "vmovq", "cvt*", "vcvt*", "pextr*",
-		"vpextr*", "movmsk*", "vmovmsk*", "pmovmskb", "vpmovmskb", NULL };
+	static const char *const plain[] = {
+		"mov",      "movabs",   "movzx",     "movsx",  "movsxd", "movzb*",  "movzw*",
+		"movsb*",   "movsw*",   "movsl*",    "movbe",  "lea",    "add",     "sub",
+		"and",      "or",       "xor",       "imul",   "cmov*",  "bsf",     "bsr",
+		"lzcnt",    "tzcnt",    "popcnt",    "crc32*", "andn",   "bextr",   "blsi",
+		"blsr",     "blsmsk",   "bzhi",      "pdep",   "pext",   "rorx",    "sarx",
+		"shlx",     "shrx",     "btc",       "btr",    "bts",    "movd",    "movq",
+		"vmovd",    "vmovq",    "cvt*",      "vcvt*",  "pextr*", "vpextr*", "movmsk*",
+		"vmovmsk*", "pmovmskb", "vpmovmskb", NULL
+	};
 	/*
 	 * With cl = 0 they do not change the flags. Rotates (rol) always preserve some flags, and
 	 * are not in this list.
@@ -175,15 +187,21 @@ static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg wri
 	 * Gathers clear their mask; string comparisons and stores have their results elsewhere;
 	 * scalar comparisons only set flags.
 	 */
-	static const char *const vector[] = { "vgather*", "vpgather*", "pcmpestr*", "pcmpistr*", "vpcmpestr*", "vpcmpistr*", "maskmov*", "vmaskmovdqu", "comis*", "ucomis*",
-		"vcomis*", "vucomis*", "ptest", "vptest", "vtestp*", "encodekey*", "aesenc128kl", "aesdec128kl", "aesenc256kl", "aesdec256kl", NULL };
+	static const char *const vector[] = { "vgather*",    "vpgather*",   "pcmpestr*",
+					      "pcmpistr*",   "vpcmpestr*",  "vpcmpistr*",
+					      "maskmov*",    "vmaskmovdqu", "comis*",
+					      "ucomis*",     "vcomis*",     "vucomis*",
+					      "ptest",       "vptest",      "vtestp*",
+					      "encodekey*",  "aesenc128kl", "aesdec128kl",
+					      "aesenc256kl", "aesdec256kl", NULL };
 	static const char *const reads_xmm0[] = { "blendvp*", "pblendvb", "sha256rnds2", NULL };
 	const struct reg cl = { 0, 2, 0 }, rdx = { 0, 3, 0 };
 	size_t n;
 	const char *name = name_of(s->code, &n);
 
 	if (!is_general(written.family))
-		return !is_one_of(name, n, vector, false) && !(written.number == 0 && is_one_of(name, n, reads_xmm0, false));
+		return !is_one_of(name, n, vector, false) &&
+			!(written.number == 0 && is_one_of(name, n, reads_xmm0, false));
 	if (is_one_of(name, n, shifts, s->att))
 		return !mentions(s->code, cl);
 	if (is_one_of(name, n, twice, s->att)) {
@@ -203,9 +221,12 @@ static bool passes_on_nothing_else(const struct bench_snippet *s, struct reg wri
 	 * Instructions that read and set the carry or all flags; stores, exchanges, and
 	 * instructions that only set flags.
 	 */
-	static const char *const others[] = { "adcs", "sbcs", "ngcs", "ccmp", "ccmn", "fccmp*", "cmp", "cmn", "tst", "fcmp*", "st*", "cas*", "swp*", "rmif", "setf*",
-		"ld*", "cb*", "tb*", "prf*", "msr", "sys*", NULL };
-	static const char *const loads[] = { "ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrsw", "ldur*", NULL };
+	static const char *const others[] = { "adcs", "sbcs", "ngcs",  "ccmp",  "ccmn", "fccmp*",
+					      "cmp",  "cmn",  "tst",   "fcmp*", "st*",  "cas*",
+					      "swp*", "rmif", "setf*", "ld*",   "cb*",  "tb*",
+					      "prf*", "msr",  "sys*",  NULL };
+	static const char *const loads[] = { "ldr",   "ldrb",  "ldrh",  "ldrsb",
+					     "ldrsh", "ldrsw", "ldur*", NULL };
 	const char *bracket = strchr(s->code, ']');
 	size_t n;
 	const char *name = name_of(s->code, &n);
@@ -265,7 +286,8 @@ static bool find_turns(const struct bench_snippet *s, struct turns *t)
 	if (!passes_on_nothing_else(s, t->written))
 		return false;
 	end = operand + t->written.length;
-	if (t->written.family < 0 || (*end && *end != ',' && *end != '.' && !isspace((unsigned char)*end)))
+	if (t->written.family < 0 ||
+	    (*end && *end != ',' && *end != '.' && !isspace((unsigned char)*end)))
 		return false;
 	t->number[t->n++] = t->written.number;
 	for (const char *p = s->code; *p; p++) {
@@ -303,7 +325,8 @@ bool bench_snippet_turns(const struct bench_snippet *s, struct text *names)
 }
 
 /* The code with another register instead of the written one. */
-static void put_turn(struct text *out, const struct bench_snippet *s, const struct turns *t, int number)
+static void put_turn(struct text *out, const struct bench_snippet *s, const struct turns *t,
+		     int number)
 {
 	size_t from = 0, at = 0;
 	struct reg r;
@@ -328,7 +351,8 @@ bool bench_snippet_may_loop(const struct bench_snippet *s)
 	bool may = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		may &= !strcasestr(s->code, names[i]) && !(s->init && strcasestr(s->init, names[i]));
+		may &= !strcasestr(s->code, names[i]) &&
+			!(s->init && strcasestr(s->init, names[i]));
 	return may;
 }
 
@@ -387,7 +411,8 @@ static void marked(struct text *out, const struct bench_snippet *s, bool empty)
 {
 	bool loop = s->loop && !(empty && s->bare_baseline);
 
-	text_add(out, "\t.balign 64\n\t.skip %d, 0x90\n\tcall *tare_start(%%rip)\n", loop ? 64 - 6 - 7 : 64 - 6);
+	text_add(out, "\t.balign 64\n\t.skip %d, 0x90\n\tcall *tare_start(%%rip)\n",
+		 loop ? 64 - 6 - 7 : 64 - 6);
 	if (loop)
 		text_add(out, "\tmov $%u, %%r15\n.Lround%d:\n", s->loop, empty);
 	if (!empty) {
@@ -413,8 +438,14 @@ static const char memory[] =
 
 void bench_snippet_assembly(struct text *out, const struct bench_snippet *s)
 {
-	text_add(out, "\t.text\n\t.globl execute_test\n\t.type execute_test, @function\nexecute_test:\n%s", enter);
-	text_add(out, "\tmov %%rdi, tare_start(%%rip)\n\tmov %%rsi, tare_stop(%%rip)\n\tmov %%rsp, tare_rsp(%%rip)\n%s", memory);
+	text_add(
+		out,
+		"\t.text\n\t.globl execute_test\n\t.type execute_test, @function\nexecute_test:\n%s",
+		enter);
+	text_add(
+		out,
+		"\tmov %%rdi, tare_start(%%rip)\n\tmov %%rsi, tare_stop(%%rip)\n\tmov %%rsp, tare_rsp(%%rip)\n%s",
+		memory);
 	bench_snippet_registers(out, s);
 	if (s->init) {
 		syntax(out, s, true);
@@ -424,16 +455,25 @@ void bench_snippet_assembly(struct text *out, const struct bench_snippet *s)
 	spread(out, s);
 	marked(out, s, false);
 	text_add(out, "# 1000 \"tare\"\n%s", leave);
-	text_add(out, "\t.globl execute_baseline\n\t.type execute_baseline, @function\nexecute_baseline:\n%s", enter);
-	text_add(out, "\tmov %%edi, tare_times(%%rip)\n\tmov %%rsi, tare_start(%%rip)\n\tmov %%rdx, tare_stop(%%rip)\n"
-		      "\tmov %%rsp, tare_rsp(%%rip)\n.Ltimes:\n");
+	text_add(
+		out,
+		"\t.globl execute_baseline\n\t.type execute_baseline, @function\nexecute_baseline:\n%s",
+		enter);
+	text_add(
+		out,
+		"\tmov %%edi, tare_times(%%rip)\n\tmov %%rsi, tare_start(%%rip)\n\tmov %%rdx, tare_stop(%%rip)\n"
+		"\tmov %%rsp, tare_rsp(%%rip)\n.Ltimes:\n");
 	marked(out, s, true);
 	text_add(out, "\tdecl tare_times(%%rip)\n\tjnz .Ltimes\n%s", leave);
-	text_add(out, "\t.globl buffers\n\t.type buffers, @function\nbuffers:\n\tlea tare_memory(%%rip), %%rax\n"
-		      "\tmov %%rax, (%%rdi)\n\tmovq $0x40000, 8(%%rdi)\n\tmov $1, %%eax\n\tret\n");
-	text_add(out, "\t.local tare_memory\n\t.comm tare_memory, 0x40000, 4096\n\t.bss\n\t.balign 64\ntare_start:\t.skip 8\ntare_stop:\t.skip 8\n"
-		      "tare_rsp:\t.skip 8\ntare_times:\t.skip 4\ntare_mxcsr:\t.skip 4\ntare_fcw:\t.skip 4\n"
-		      "\t.section .note.GNU-stack, \"\", @progbits\n");
+	text_add(
+		out,
+		"\t.globl buffers\n\t.type buffers, @function\nbuffers:\n\tlea tare_memory(%%rip), %%rax\n"
+		"\tmov %%rax, (%%rdi)\n\tmovq $0x40000, 8(%%rdi)\n\tmov $1, %%eax\n\tret\n");
+	text_add(
+		out,
+		"\t.local tare_memory\n\t.comm tare_memory, 0x40000, 4096\n\t.bss\n\t.balign 64\ntare_start:\t.skip 8\ntare_stop:\t.skip 8\n"
+		"tare_rsp:\t.skip 8\ntare_times:\t.skip 4\ntare_mxcsr:\t.skip 4\ntare_fcw:\t.skip 4\n"
+		"\t.section .note.GNU-stack, \"\", @progbits\n");
 }
 #else
 static void spread(struct text *out, const struct bench_snippet *s)
@@ -454,9 +494,12 @@ static void marked(struct text *out, const struct bench_snippet *s, bool empty)
 {
 	bool loop = s->loop && !(empty && s->bare_baseline);
 
-	text_add(out, "\t.balign 64\n\tadrp x30, tare_start\n\tldr x30, [x30, #:lo12:tare_start]\n\tblr x30\n");
+	text_add(
+		out,
+		"\t.balign 64\n\tadrp x30, tare_start\n\tldr x30, [x30, #:lo12:tare_start]\n\tblr x30\n");
 	if (loop)
-		text_add(out, "\tmov x28, #%u\n\tmovk x28, #%u, lsl #16\n.Lround%d:\n", s->loop & 0xffff, s->loop >> 16, empty);
+		text_add(out, "\tmov x28, #%u\n\tmovk x28, #%u, lsl #16\n.Lround%d:\n",
+			 s->loop & 0xffff, s->loop >> 16, empty);
 	if (!empty)
 		put_copies(out, s);
 	if (loop)
@@ -477,22 +520,34 @@ static const char leave[] =
 
 void bench_snippet_assembly(struct text *out, const struct bench_snippet *s)
 {
-	text_add(out, "\t.text\n\t.globl execute_test\n\t.type execute_test, %%function\nexecute_test:\n%s", enter);
-	text_add(out, "\tstp x0, x1, [x9]\n\tadrp x14, tare_memory\n\tadd x14, x14, #:lo12:tare_memory\n\tadd x14, x14, #8, lsl #12\n");
+	text_add(
+		out,
+		"\t.text\n\t.globl execute_test\n\t.type execute_test, %%function\nexecute_test:\n%s",
+		enter);
+	text_add(
+		out,
+		"\tstp x0, x1, [x9]\n\tadrp x14, tare_memory\n\tadd x14, x14, #:lo12:tare_memory\n\tadd x14, x14, #8, lsl #12\n");
 	bench_snippet_registers(out, s);
 	if (s->init)
 		text_add(out, "# 1 \"--init\"\n%s\n", s->init);
 	spread(out, s);
 	marked(out, s, false);
 	text_add(out, "# 1000 \"tare\"\n%s", leave);
-	text_add(out, "\t.globl execute_baseline\n\t.type execute_baseline, %%function\nexecute_baseline:\n%s", enter);
+	text_add(
+		out,
+		"\t.globl execute_baseline\n\t.type execute_baseline, %%function\nexecute_baseline:\n%s",
+		enter);
 	text_add(out, "\tstp x1, x2, [x9]\n\tmov w19, w0\n.Ltimes:\n");
 	marked(out, s, true);
 	text_add(out, "\tsub w19, w19, #1\n\tcbnz w19, .Ltimes\n%s", leave);
-	text_add(out, "\t.globl buffers\n\t.type buffers, %%function\nbuffers:\n\tadrp x1, tare_memory\n\tadd x1, x1, #:lo12:tare_memory\n"
-		      "\tmov x2, #0x10000\n\tstp x1, x2, [x0]\n\tmov x0, #1\n\tret\n");
-	text_add(out, "\t.local tare_memory\n\t.comm tare_memory, 0x10000, 4096\n\t.bss\n\t.balign 64\ntare_start:\t.skip 8\ntare_stop:\t.skip 8\n"
-		      "tare_sp:\t.skip 8\n\t.section .note.GNU-stack, \"\", %%progbits\n");
+	text_add(
+		out,
+		"\t.globl buffers\n\t.type buffers, %%function\nbuffers:\n\tadrp x1, tare_memory\n\tadd x1, x1, #:lo12:tare_memory\n"
+		"\tmov x2, #0x10000\n\tstp x1, x2, [x0]\n\tmov x0, #1\n\tret\n");
+	text_add(
+		out,
+		"\t.local tare_memory\n\t.comm tare_memory, 0x10000, 4096\n\t.bss\n\t.balign 64\ntare_start:\t.skip 8\ntare_stop:\t.skip 8\n"
+		"tare_sp:\t.skip 8\n\t.section .note.GNU-stack, \"\", %%progbits\n");
 }
 #endif
 
@@ -509,18 +564,23 @@ void bench_snippet_c(struct text *out, const struct bench_snippet *s, const char
 	 */
 	bool expression = !strpbrk(s->code, ";{}");
 
-	text_add(out, "#define keep(x) do { __auto_type kept_ = (x); __asm__ volatile(\"\" : : \"%s\"(kept_) : \"memory\"); } while (0)\n", where);
+	text_add(
+		out,
+		"#define keep(x) do { __auto_type kept_ = (x); __asm__ volatile(\"\" : : \"%s\"(kept_) : \"memory\"); } while (0)\n",
+		where);
 	text_add(out, "#define hide(x) __asm__ volatile(\"\" : \"+r\"(x) : : \"memory\")\n");
 	text_add(out, "#line 1 \"--include\"\n%s\n#line 1 \"tare\"\n", before ? before : "");
-	text_add(out, "void execute_test(void (*start)(void), void (*stop)(void));\n"
-		      "void execute_test(void (*start)(void), void (*stop)(void))\n{\n");
+	text_add(out,
+		 "void execute_test(void (*start)(void), void (*stop)(void));\n"
+		 "void execute_test(void (*start)(void), void (*stop)(void))\n{\n");
 	if (s->init)
 		text_add(out, "#line 1 \"--init\"\n%s\n;\n", s->init);
 	text_add(out, "#line 1 \"tare\"\n\tstart();\n");
 	if (s->loop)
 		text_add(out, "\tfor (unsigned round_ = 0; round_ < %u; round_++) {\n", s->loop);
 	for (uint32_t i = 0; i < s->unroll; i++)
-		text_add(out, "#line 1 \"--c\"\n%s%s\n%s;\n\t__asm__ volatile(\"\" : : : \"memory\");\n", expression ? "keep(" : "", s->code,
-			 expression ? ")" : "");
+		text_add(out,
+			 "#line 1 \"--c\"\n%s%s\n%s;\n\t__asm__ volatile(\"\" : : : \"memory\");\n",
+			 expression ? "keep(" : "", s->code, expression ? ")" : "");
 	text_add(out, "#line 100 \"tare\"\n\t%sstop();\n}\n", s->loop ? "}\n\t" : "");
 }

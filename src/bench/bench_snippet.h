@@ -12,13 +12,13 @@
 #include "base/text.h"
 
 struct bench_snippet {
-	const char *code; /* one copy: instructions separated by ';' or newlines */
-	const char *init; /* executed before start(); NULL: nothing */
-	bool att;	  /* AT&T syntax, on x86 */
-	uint32_t unroll;  /* number of copies */
-	uint32_t loop;	  /* repetitions of all copies; 0: no loop */
+	const char *code;   /* one copy: instructions separated by ';' or newlines */
+	const char *init;   /* executed before start(); NULL: nothing */
+	bool att;           /* AT&T syntax, on x86 */
+	uint32_t unroll;    /* number of copies */
+	uint32_t loop;      /* repetitions of all copies; 0: no loop */
 	bool bare_baseline; /* without the loop in the baseline */
-	unsigned vector;  /* width of the vector registers in bytes: 16, 32, 64 (x86); 16 (arm64) */
+	unsigned vector; /* width of the vector registers in bytes: 16, 32, 64 (x86); 16 (arm64) */
 	/* each copy writes to another register than the one before: bench_snippet_turns() */
 	bool in_turn;
 };

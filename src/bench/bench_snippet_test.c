@@ -17,8 +17,10 @@ static const struct {
 	{ __LINE__, "add al, [r8+4*r9]", false, "al, r10b, r11b, r12b, r13b" },
 	{ __LINE__, "imul %rbx, %rax", true, "rax, r8, r9, r10, r11, r12, r13" },
 	{ __LINE__, "movl 4(%rsi,%r8), %r9d", true, "r9d, r10d, r11d, r12d, r13d" },
-	{ __LINE__, "vaddps ymm1, ymm2, ymm9", false, "ymm1, ymm8, ymm10, ymm11, ymm12, ymm13, ymm14, ymm15" },
-	{ __LINE__, "pmulld xmm0, xmm0", false, "xmm0, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14" },
+	{ __LINE__, "vaddps ymm1, ymm2, ymm9", false,
+	  "ymm1, ymm8, ymm10, ymm11, ymm12, ymm13, ymm14, ymm15" },
+	{ __LINE__, "pmulld xmm0, xmm0", false,
+	  "xmm0, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14" },
 	{ __LINE__, "mov rax, [rax]", false, NULL },
 	{ __LINE__, "mov rax, [rbx+eax*2]", false, NULL },
 	{ __LINE__, "mov (%rax), %rax", true, NULL },
@@ -88,8 +90,10 @@ static const struct {
 	{ __LINE__, "addq $3, %rax", true, "rax, r8, r9, r10, r11, r12, r13" },
 	{ __LINE__, "movzbl %bl, %eax", true, "eax, r8d, r9d, r10d, r11d, r12d, r13d" },
 	{ __LINE__, "sarl $3, %eax", true, "eax, r8d, r9d, r10d, r11d, r12d, r13d" },
-	{ __LINE__, "blendvps xmm1, xmm2", false, "xmm1, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14" },
-	{ __LINE__, "sqrtsd xmm0, xmm1", false, "xmm0, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14" },
+	{ __LINE__, "blendvps xmm1, xmm2", false,
+	  "xmm1, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14" },
+	{ __LINE__, "sqrtsd xmm0, xmm1", false,
+	  "xmm0, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14" },
 #else
 	{ __LINE__, "mul x0, x1, x2", false, "x0, x9, x10, x11, x12, x13, x14, x15" },
 	{ __LINE__, "add w3, w9, #5", false, "w3, w10, w11, w12, w13, w14, w15" },
@@ -122,10 +126,13 @@ static const struct {
 TEST(snippet_turns)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct bench_snippet s = { .code = rows[i].code, .att = rows[i].att, .unroll = 100 };
+		struct bench_snippet s = { .code = rows[i].code,
+					   .att = rows[i].att,
+					   .unroll = 100 };
 		struct text names = { 0 };
 
-		CHECK_EQ(bench_snippet_turns(&s, &names), rows[i].names != NULL, "row at line %d", rows[i].line);
+		CHECK_EQ(bench_snippet_turns(&s, &names), rows[i].names != NULL, "row at line %d",
+			 rows[i].line);
 		if (rows[i].names)
 			CHECK_STR(names.s, rows[i].names, "row at line %d", rows[i].line);
 		text_free(&names);
@@ -145,12 +152,15 @@ static size_t count(const char *s, const char *word)
 TEST(snippet_every_copy_is_there)
 {
 	/* 7 registers, 14 rounds of them, and 2 more. */
-	struct bench_snippet s = { .code = "imul rax, rbx", .init = "mov ebx, 7", .unroll = 100, .in_turn = true };
+	struct bench_snippet s = {
+		.code = "imul rax, rbx", .init = "mov ebx, 7", .unroll = 100, .in_turn = true
+	};
 	struct text t = { 0 };
 
 	bench_snippet_assembly(&t, &s);
 	CHECK(strstr(t.s, "\t.rept 14\nimul rax, rbx\nimul r8, rbx\n"), "%s", t.s);
-	CHECK(strstr(t.s, "imul r13, rbx\n\t.endr\nimul rax, rbx\nimul r8, rbx\n\t.att_syntax"), "%s", t.s);
+	CHECK(strstr(t.s, "imul r13, rbx\n\t.endr\nimul rax, rbx\nimul r8, rbx\n\t.att_syntax"),
+	      "%s", t.s);
 	CHECK(strstr(t.s, "mov ebx, 7"), "init");
 	CHECK_EQ(count(t.s, "\tmov %rax, %r"), 6, "the others begin with what rax holds");
 	text_free(&t);
@@ -169,7 +179,8 @@ TEST(snippet_may_loop)
 	static const char *const names[] = { "add r15, rax", "mov rax, [R15]", "inc r15d" };
 	static const char *const others[] = { "add r14, rax", "imul rax, rbx" };
 #else
-	static const char *const names[] = { "add x28, x28, x0", "add W28, w1, w2", "ldr x0, [x28]" };
+	static const char *const names[] = { "add x28, x28, x0", "add W28, w1, w2",
+					     "ldr x0, [x28]" };
 	static const char *const others[] = { "add x2, x8, x0", "nop" };
 #endif
 	struct bench_snippet s = { .unroll = 100 };
@@ -234,7 +245,8 @@ static enum bench_object self_kind(size_t most)
 
 TEST(object_kinds)
 {
-	Elf64_Ehdr e = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB }, .e_type = ET_REL };
+	Elf64_Ehdr e = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB },
+			 .e_type = ET_REL };
 
 	CHECK_EQ(self_kind(SIZE_MAX), OBJECT_PROGRAM);
 	CHECK_EQ(self_kind(63), OBJECT_NONE, "less than a head");
@@ -253,7 +265,8 @@ TEST(object_kinds)
 	e.e_phnum = 1;
 	e.e_phentsize = sizeof(Elf64_Phdr);
 	e.e_phoff = UINT64_MAX - 8;
-	CHECK_EQ(bench_object_kind(&e, sizeof(e)), OBJECT_NONE, "program heads outside of the file");
+	CHECK_EQ(bench_object_kind(&e, sizeof(e)), OBJECT_NONE,
+		 "program heads outside of the file");
 	e.e_type = ET_CORE;
 	CHECK_EQ(bench_object_kind(&e, sizeof(e)), OBJECT_NONE);
 }

@@ -14,7 +14,11 @@ static unsigned digits_of(double v)
 {
 	double size = fabs(v);
 
-	return v == rint(v) && size < 1e15 ? 0 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 4;
+	return v == rint(v) && size < 1e15 ? 0
+		: size >= 1000             ? 0
+		: size >= 100              ? 1
+		: size >= 1                ? 2
+					   : 4;
 }
 
 static void put_value(struct text *out, const struct style *s, double v)
@@ -26,7 +30,8 @@ static void put_value(struct text *out, const struct style *s, double v)
  * Two numbers of the same kind, with the digits of the one that has more; at most two decimals from
  * 1 on.
  */
-static void put_both(struct text *out, const struct style *s, double a, const char *between, double b)
+static void put_both(struct text *out, const struct style *s, double a, const char *between,
+		     double b)
 {
 	unsigned digits = digits_of(a) > digits_of(b) ? digits_of(a) : digits_of(b);
 
@@ -81,7 +86,8 @@ static void put_wrapped(struct text *out, const struct style *s, const char *wor
 }
 
 /* Constant values have all digits. */
-static void cell_value(struct grid *g, unsigned column, enum ink ink, const struct style *s, double v, bool sure)
+static void cell_value(struct grid *g, unsigned column, enum ink ink, const struct style *s,
+		       double v, bool sure)
 {
 	struct text t = { 0 };
 
@@ -135,7 +141,8 @@ static void cell_order(struct grid *g, const struct style *s, const struct bench
 	free(v);
 }
 
-static void cell_spread(struct grid *g, const struct style *s, const struct bench_stat *st, enum tare_quality quality)
+static void cell_spread(struct grid *g, const struct style *s, const struct bench_stat *st,
+			enum tare_quality quality)
 {
 	struct text t = { 0 };
 
@@ -165,8 +172,10 @@ static bool is_nothing(const struct bench_stat *st)
 
 static void heading(struct grid *g, bool bytes)
 {
-	static const char *const words[] = { [NAME] = "", [VALUE] = "per op", [SPREAD] = "within, by 95 %", [RANGE] = "all runs",
-					     [SHAPE] = "distribution", [ORDER] = "runs in order" };
+	static const char *const words[] = {
+		[NAME] = "",          [VALUE] = "per op",       [SPREAD] = "within, by 95 %",
+		[RANGE] = "all runs", [SHAPE] = "distribution", [ORDER] = "runs in order"
+	};
 
 	grid_row(g);
 	for (unsigned c = 0; c < BYTE; c++)
@@ -178,8 +187,11 @@ static void heading(struct grid *g, bool bytes)
 static void variant(struct text *out, const struct bench_about *b, size_t v, const struct style *s)
 {
 	const struct bench_result *r = b->result;
-	struct grid g = { .columns = COLUMNS, .right = { [VALUE] = true, [BYTE] = true }, .least = { [VALUE] = 9 },
-			  .drop = { ORDER, RANGE, SHAPE }, .drops = 3 };
+	struct grid g = { .columns = COLUMNS,
+			  .right = { [VALUE] = true, [BYTE] = true },
+			  .least = { [VALUE] = 9 },
+			  .drop = { ORDER, RANGE, SHAPE },
+			  .drops = 3 };
 	bool heads = false;
 	struct text zero = { 0 };
 	size_t zeros = 0, exact = 0;
@@ -209,7 +221,8 @@ static void variant(struct text *out, const struct bench_about *b, size_t v, con
 		if (r->counter[c].quality == TARE_UNAVAILABLE)
 			continue;
 		if (!b->all && is_nothing(st)) {
-			text_add(&zero, "%s%s", zeros++ ? ", " : "", short_name(&r->counter[c], room, sizeof(room)));
+			text_add(&zero, "%s%s", zeros++ ? ", " : "",
+				 short_name(&r->counter[c], room, sizeof(room)));
 			continue;
 		}
 		if (!heads)
@@ -218,19 +231,26 @@ static void variant(struct text *out, const struct bench_about *b, size_t v, con
 		exact += r->counter[c].how == BENCH_EXACT;
 		grid_row(&g);
 		cell_words(&g, NAME, INK_PLAIN, row_name(&r->counter[c], room, sizeof(room)));
-		cell_value(&g, VALUE, st->value < 0 ? INK_CAREFUL : INK_STRONG, s, st->value, st->constant);
+		cell_value(&g, VALUE, st->value < 0 ? INK_CAREFUL : INK_STRONG, s, st->value,
+			   st->constant);
 		cell_spread(&g, s, st, r->counter[c].quality);
 		cell_range(&g, s, st);
 		cell_shape(&g, s, st);
 		cell_order(&g, s, st);
 		if (r->bytes[v])
-			cell_value(&g, BYTE, INK_PLAIN, s, st->value * (r->ops[v] ? (double)r->ops[v] : 1 / st->pairs_per_op) / (double)r->bytes[v], st->constant);
+			cell_value(&g, BYTE, INK_PLAIN, s,
+				   st->value *
+					   (r->ops[v] ? (double)r->ops[v] : 1 / st->pairs_per_op) /
+					   (double)r->bytes[v],
+				   st->constant);
 	}
 	grid_write(out, &g, s, 2);
 	grid_free(&g);
 	if (zeros)
-		text_add(out, "  %s0 in every run: %s%s\n", ink_on(s, INK_FAINT), 
-			 zeros <= ZEROS_NAMED ? zero.s : exact ? "every other class of instructions (--all names them)" : "instructions, of every class",
+		text_add(out, "  %s0 in every run: %s%s\n", ink_on(s, INK_FAINT),
+			 zeros <= ZEROS_NAMED ? zero.s
+				 : exact ? "every other class of instructions (--all names them)"
+					 : "instructions, of every class",
 			 ink_off(s));
 	text_free(&zero);
 	text_add(out, "\n");
@@ -243,32 +263,42 @@ static void verdicts(struct text *out, const struct bench_about *b, size_t v, co
 
 	char room[176];
 
-	text_add(out, "%s%s%s against %s\n", ink_on(s, INK_STRONG), b->plan->variant[v].name, ink_off(s), b->plan->variant[0].name);
+	text_add(out, "%s%s%s against %s\n", ink_on(s, INK_STRONG), b->plan->variant[v].name,
+		 ink_off(s), b->plan->variant[0].name);
 	for (size_t c = 0; c < r->n_counters; c++) {
 		const struct bench_verdict *d = bench_verdict_of(b->stats, v, c);
 
 		if (r->counter[c].quality == TARE_UNAVAILABLE ||
-		    (!b->all && is_nothing(bench_stat_of(b->stats, v, c)) && is_nothing(bench_stat_of(b->stats, 0, c))))
+		    (!b->all && is_nothing(bench_stat_of(b->stats, v, c)) &&
+		     is_nothing(bench_stat_of(b->stats, 0, c))))
 			continue;
 		text_add(out, "  %-20s ", short_name(&r->counter[c], room, sizeof(room)));
 		if (!d->tested) {
-			text_add(out, d->blocks < 2 ? "not compared: at least ten runs are needed\n" : "not compared: at least %d baselines are needed\n", BENCH_LEAST);
+			text_add(out,
+				 d->blocks < 2 ? "not compared: at least ten runs are needed\n"
+					       : "not compared: at least %d baselines are needed\n",
+				 BENCH_LEAST);
 			continue;
 		}
 		if (!d->beyond) {
-			text_add(out, d->change == 0 && d->half == 0 ? "the same" : "no difference beyond the noise");
+			text_add(out,
+				 d->change == 0 && d->half == 0 ? "the same"
+								: "no difference beyond the noise");
 			if (d->half > 0) {
 				text_add(out, ": ");
 				put_both(out, s, d->change, s->utf8 ? " ± " : " +- ", d->half);
 			}
 		} else {
-			text_add(out, "%s%s%s by ", ink_on(s, INK_STRONG), d->change < 0 ? "less" : "more", ink_off(s));
+			text_add(out, "%s%s%s by ", ink_on(s, INK_STRONG),
+				 d->change < 0 ? "less" : "more", ink_off(s));
 			if (d->half > 0)
-				put_both(out, s, fabs(d->change), s->utf8 ? " ± " : " +- ", d->half);
+				put_both(out, s, fabs(d->change), s->utf8 ? " ± " : " +- ",
+					 d->half);
 			else
 				put_value(out, s, fabs(d->change));
 			if (isfinite(d->percent))
-				text_add(out, " (%.*f %%)", fabs(d->percent) >= 100 ? 0 : 1, fabs(d->percent));
+				text_add(out, " (%.*f %%)", fabs(d->percent) >= 100 ? 0 : 1,
+					 fabs(d->percent));
 		}
 		if (d->half > 0)
 			text_add(out, d->p < 0.0001 ? ", p < 0.0001" : ", p = %.4f", d->p);
@@ -284,13 +314,16 @@ static void cross(struct text *out, const struct bench_about *b, size_t v, const
 {
 	const struct bench_result *r = b->result;
 
-	text_add(out, "%s%s%s: perf's less the registers'\n", ink_on(s, INK_STRONG), b->plan->variant[v].name, ink_off(s));
+	text_add(out, "%s%s%s: perf's less the registers'\n", ink_on(s, INK_STRONG),
+		 b->plan->variant[v].name, ink_off(s));
 	for (size_t c = 0; c < r->n_counters; c++) {
 		const struct bench_verdict *d = &b->stats->cross[v * r->n_counters + c];
 
 		if (bench_by_perf(r, c) == SIZE_MAX)
 			continue;
-		text_add(out, "  %-20s %s%s%s", r->counter[c].name, ink_on(s, d->beyond ? INK_CAREFUL : INK_PLAIN), bench_cross_name(d), ink_off(s));
+		text_add(out, "  %-20s %s%s%s", r->counter[c].name,
+			 ink_on(s, d->beyond ? INK_CAREFUL : INK_PLAIN), bench_cross_name(d),
+			 ink_off(s));
 		if (d->tested && d->half > 0) {
 			text_add(out, ": ");
 			put_both(out, s, d->change, s->utf8 ? " ± " : " +- ", d->half);
@@ -305,7 +338,8 @@ static void unavailable(struct text *out, const struct bench_result *r, const st
 {
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].quality == TARE_UNAVAILABLE) {
-			text_add(out, "  %s%s: unavailable%s: %s\n", ink_on(s, INK_CAREFUL), r->counter[c].name, ink_off(s), r->counter[c].why);
+			text_add(out, "  %s%s: unavailable%s: %s\n", ink_on(s, INK_CAREFUL),
+				 r->counter[c].name, ink_off(s), r->counter[c].why);
 			if (r->counter[c].remedy[0])
 				text_add(out, "    %s\n", r->counter[c].remedy);
 		}
@@ -325,9 +359,11 @@ static void costs(struct text *out, const struct bench_about *b, const struct st
 		const struct bench_stat *st = bench_stat_of(b->stats, 0, c);
 		const char *name = short_name(&r->counter[c], room, sizeof(room));
 
-		if (r->counter[c].quality == TARE_UNAVAILABLE || st->base == 0 || (r->counter[c].how == BENCH_EXACT && strncmp(name, "instr", 5)))
+		if (r->counter[c].quality == TARE_UNAVAILABLE || st->base == 0 ||
+		    (r->counter[c].how == BENCH_EXACT && strncmp(name, "instr", 5)))
 			continue;
-		text_add(out, "%s", any ? ", " : " Already taken off, for each pair of start and stop: ");
+		text_add(out, "%s",
+			 any ? ", " : " Already taken off, for each pair of start and stop: ");
 		put_value(out, s, st->base);
 		text_add(out, " %s", name);
 		any = true;
@@ -349,7 +385,9 @@ static void conditions(struct text *out, const struct bench_about *b, const stru
 	else if (p->n_variants > 1)
 		text_add(out, ", interleaved (A B B A)");
 	if (p->cold)
-		text_add(out, p->cold == BENCH_FLUSH ? ", buffers flushed before each" : ", caches emptied before each");
+		text_add(out,
+			 p->cold == BENCH_FLUSH ? ", buffers flushed before each"
+						: ", caches emptied before each");
 	if (b->result->cpu >= 0)
 		text_add(out, ", on CPU %d", b->result->cpu);
 	text_add(out, ".");

@@ -20,7 +20,8 @@ TEST(stretches_are_all_of_it)
 		struct bench_stretch s = bench_stretch(&p, i);
 
 		CHECK(s.run == run && s.base == base, "stretch %zu begins where the last ended", i);
-		CHECK(s.end - s.run == 5 || s.end - s.run == 6, "stretch %zu has %u runs", i, s.end - s.run);
+		CHECK(s.end - s.run == 5 || s.end - s.run == 6, "stretch %zu has %u runs", i,
+		      s.end - s.run);
 		run = s.end;
 		base = s.base_end;
 	}
@@ -65,7 +66,8 @@ static void say_how(char *fd)
 TEST(sets_take_turns)
 {
 	char self[4096] = "";
-	const struct bench_variant variant[] = { { .name = "a", .path = self, .program = true }, { .name = "b", .path = self, .program = true } };
+	const struct bench_variant variant[] = { { .name = "a", .path = self, .program = true },
+						 { .name = "b", .path = self, .program = true } };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct event_list events = { 0 };
 	struct encoding_list list = { 0 };
@@ -78,12 +80,23 @@ TEST(sets_take_turns)
 	if (exact_probe(&err) < 0)
 		tap_skip("exact", "%s", err.what);
 	if (TAP_THREAD_SANITIZER && !(personality(0xffffffff) & ADDR_NO_RANDOMIZE))
-		tap_skip("fixed_addresses", "at random ones the thread sanitizer may leave the exact engine no room; setarch -R starts this without");
+		tap_skip(
+			"fixed_addresses",
+			"at random ones the thread sanitizer may leave the exact engine no room; setarch -R starts this without");
 	CHECK_EQ(event_list_parse("exact/instructions/", &events, &err), 0, "%s", err.what);
 	CHECK_EQ(pmu_encode(m, &events, &how, &list, &err), 0, "%s", err.what);
 
-	struct bench_plan p = { .variant = variant, .n_variants = 2, .runs = 17, .warmup = 0, .baselines = 8, .cpu = -1, .timeout_ns = 30000000000,
-				.events = &list, .cross = true, .clock = true, .self = self };
+	struct bench_plan p = { .variant = variant,
+				.n_variants = 2,
+				.runs = 17,
+				.warmup = 0,
+				.baselines = 8,
+				.cpu = -1,
+				.timeout_ns = 30000000000,
+				.events = &list,
+				.cross = true,
+				.clock = true,
+				.self = self };
 
 	if (!CHECK(bench_run(&p, &r, &blame, &err) == 0, "%s", err.what))
 		return;
@@ -91,7 +104,8 @@ TEST(sets_take_turns)
 	 * 17 runs in three stretches of 5, 6 and 6, by the engine and the clock, in alternating
 	 * order.
 	 */
-	CHECK_STR(r.words, "exact 5 2;clock 5 2;clock 6 3;exact 6 3;exact 6 3;clock 6 3;", "in turn");
+	CHECK_STR(r.words, "exact 5 2;clock 5 2;clock 6 3;exact 6 3;exact 6 3;clock 6 3;",
+		  "in turn");
 	CHECK_EQ(r.n_counters, 2);
 	for (size_t v = 0; v < 2 && r.n_counters == 2; v++) {
 		const struct bench_series *exact = &r.series[v * 2], *clock = &r.series[v * 2 + 1];
@@ -100,15 +114,20 @@ TEST(sets_take_turns)
 
 		for (uint32_t i = 0; i < p.runs; i++) {
 			/* Both variants count in one process, in the order of their runs. */
-			uint32_t from = i < 5 ? 0 : i < 11 ? 5 : 11, before = 2 * (i - from) + (r.order[2 * i] != v);
+			uint32_t from = i < 5 ? 0
+				: i < 11      ? 5
+					      : 11,
+				 before = 2 * (i - from) + (r.order[2 * i] != v);
 
 			CHECK_EQ(r.pairs[v * p.runs + i], 1 + before % 3, "run %u of %zu", i, v);
 			CHECK(clock->value[i] > 0, "run %u of %zu by the clock", i, v);
-			CHECK_EQ(exact->value[i], r.pairs[v * p.runs + i] * one, "run %u of %zu", i, v);
+			CHECK_EQ(exact->value[i], r.pairs[v * p.runs + i] * one, "run %u of %zu", i,
+				 v);
 		}
 		for (uint32_t i = 0; i < p.baselines; i++) {
 			CHECK_EQ(exact->base[i], exact->base[0], "baseline %u", i);
-			CHECK(exact->base[i] > 0 && exact->base[i] <= one && clock->base[i] > 0, "baseline %u", i);
+			CHECK(exact->base[i] > 0 && exact->base[i] <= one && clock->base[i] > 0,
+			      "baseline %u", i);
 		}
 	}
 	bench_free(&r, &p);

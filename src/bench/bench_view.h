@@ -12,13 +12,16 @@ struct bench_about {
 	const struct bench_result *result;
 	const struct bench_stats *stats;
 	const char *const *remarks; /* complete sentences, ends with NULL */
-	bool all; /* text: also show counters that are 0 */
+	bool all;                   /* text: also show counters that are 0 */
 };
 
 void bench_text(struct text *out, const struct bench_about *b, const struct style *style);
 void bench_json(struct text *out, const struct bench_about *b);
 
-/* One row per run, variant and counter: variant, run, counter, pairs, value (as read), less_baseline, per_operation. */
+/*
+ * One row per run, variant and counter: variant, run, counter, pairs, value (as read),
+ * less_baseline, per_operation.
+ */
 void bench_csv(struct text *out, const struct bench_about *b);
 int bench_parquet(struct out *out, const struct bench_about *b, struct tare_error *err);
 

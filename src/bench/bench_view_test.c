@@ -10,7 +10,9 @@ static int64_t run[2][RUNS], none[BASES];
 static uint32_t pairs[RUNS];
 static struct bench_series series[2] = { { none, run[0] }, { none, run[1] } };
 static const struct bench_variant variant = { .name = "a.c" };
-static struct bench_plan plan = { .variant = &variant, .n_variants = 1, .baselines = BASES, .cross = true };
+static struct bench_plan plan = {
+	.variant = &variant, .n_variants = 1, .baselines = BASES, .cross = true
+};
 static struct bench_result result = { .n_counters = 2, .series = series, .pairs = pairs, .cpu = 2 };
 static struct text text, json;
 
@@ -42,8 +44,11 @@ static void show(uint32_t runs, int64_t more)
 TEST(bench_view_of_registers_against_perf)
 {
 	show(RUNS, 0);
-	CHECK(strstr(text.s, "a.c: perf's less the registers'\n  cycles:u             agree: 0.00 +- "), "%s", text.s);
-	CHECK(strstr(json.s, "\"verdict\": \"agree\"") && !strstr(json.s, "\"half\": 0"), "%s", json.s);
+	CHECK(strstr(text.s,
+		     "a.c: perf's less the registers'\n  cycles:u             agree: 0.00 +- "),
+	      "%s", text.s);
+	CHECK(strstr(json.s, "\"verdict\": \"agree\"") && !strstr(json.s, "\"half\": 0"), "%s",
+	      json.s);
 	show(RUNS, 50);
 	CHECK(strstr(text.s, "differ: 50.00 +- ") && strstr(text.s, "p < 0.0001"), "%s", text.s);
 	CHECK(strstr(json.s, "\"verdict\": \"differ\""), "%s", json.s);
@@ -52,7 +57,8 @@ TEST(bench_view_of_registers_against_perf)
 	CHECK(strstr(json.s, "\"half\": null") && strstr(json.s, "\"p\": null"), "%s", json.s);
 	plan.cross = false;
 	show(RUNS, 0);
-	CHECK(!strstr(text.s, "perf's less") && !strstr(json.s, "\"cross\""), "only where it was asked for");
+	CHECK(!strstr(text.s, "perf's less") && !strstr(json.s, "\"cross\""),
+	      "only where it was asked for");
 	plan.cross = true;
 }
 
@@ -89,8 +95,10 @@ TEST(bench_view_of_estimated_cycles)
 		if (!strcmp(bench_kdb_name(i), "events"))
 			bench_kdb(&events, i, &about);
 	CHECK(strstr(text.s, "  cycles (estimated) "), "%s", text.s);
-	CHECK(strstr(json.s, "\"estimated\",\n      \"how\": \"clock and additions\""), "%s", json.s);
-	CHECK(strstr(json.s, "\"additions\": 40448") && strstr(json.s, "\"ticks\": 28391"), "%s", json.s);
+	CHECK(strstr(json.s, "\"estimated\",\n      \"how\": \"clock and additions\""), "%s",
+	      json.s);
+	CHECK(strstr(json.s, "\"additions\": 40448") && strstr(json.s, "\"ticks\": 28391"), "%s",
+	      json.s);
 	CHECK(strstr(json.s, "\"quality\": \"estimated\",\n      \"value\""), "%s", json.s);
 	CHECK(strstr(csv.s, "a.c,1,cycles,estimated,1,1000,"), "%s", csv.s);
 	CHECK(memmem(events.s, events.len, "cycles_estimated", 17), "kdb+");

@@ -76,7 +76,9 @@ static struct interval interval_of(const double *v, double *sorted, double *scra
 		scratch[i] = sorted[i < cut ? cut : i >= n - cut ? n - cut - 1 : i];
 	s.middle = middle_of(sorted, n);
 	if (n >= BENCH_LEAST)
-		half = student_t(0.05, (double)left - 1) * sqrt(variance_of(scratch, n, mean_of(scratch, n)) / (double)n) * (double)n / (double)left;
+		half = student_t(0.05, (double)left - 1) *
+			sqrt(variance_of(scratch, n, mean_of(scratch, n)) / (double)n) * (double)n /
+			(double)left;
 	s.low = s.middle - half;
 	s.high = s.middle + half;
 	s.mean = mean_of(v, n);
@@ -134,13 +136,15 @@ static double at_least(double half, double open)
 	return half < open ? open : half;
 }
 
-static int make_stat(struct bench_stat *s, const struct bench_plan *p, const struct bench_result *result, size_t v, size_t counter, double step,
+static int make_stat(struct bench_stat *s, const struct bench_plan *p,
+		     const struct bench_result *result, size_t v, size_t counter, double step,
 		     struct tare_error *err)
 {
 	const struct bench_series *series = &result->series[v * result->n_counters + counter];
 	const uint32_t *pairs = result->pairs + v * p->runs;
 	uint64_t ops = ops_of(result, v, counter);
-	double *base = calloc(3 * (size_t)p->baselines + p->runs, sizeof(*base)), *base_sorted = base + p->baselines, *scratch = base_sorted + p->baselines;
+	double *base = calloc(3 * (size_t)p->baselines + p->runs, sizeof(*base)),
+	       *base_sorted = base + p->baselines, *scratch = base_sorted + p->baselines;
 	struct interval b, r;
 	uint64_t all_pairs = 0;
 	double k, per_run, half, b_half, open;
@@ -164,8 +168,9 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	r = interval_of(s->run, s->sorted, scratch, s->n);
 	s->pairs_per_op = ops ? (double)all_pairs / ((double)ops * p->runs) : 1;
 	k = s->pairs_per_op;
-	s->constant = s->sorted[0] == s->sorted[s->n - 1] && base_sorted[0] == base_sorted[p->baselines - 1] &&
-		      !by_clock(&result->counter[counter]);
+	s->constant = s->sorted[0] == s->sorted[s->n - 1] &&
+		base_sorted[0] == base_sorted[p->baselines - 1] &&
+		!by_clock(&result->counter[counter]);
 	if (s->constant && step == 0)
 		r.low = r.high = r.middle, b.low = b.high = b.middle;
 	if (s->constant)
@@ -179,7 +184,10 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
 	s->unsure = open / per_run;
 	/* the chain's ticks have a step, too, and the chain affects the code in different ways */
 	if (result->counter[counter].how == BENCH_CHAIN)
-		s->unsure = hypot(s->unsure, r.middle * fmax(fmax(1, result->clock_step), result->chain_spread) / result->chain_ticks);
+		s->unsure = hypot(s->unsure,
+				  r.middle *
+					  fmax(fmax(1, result->clock_step), result->chain_spread) /
+					  result->chain_ticks);
 	s->value = r.middle;
 	b_half = at_least(b.high - b.middle, open);
 	half = hypot(at_least(r.high - r.middle, s->unsure), k * b_half);
@@ -213,18 +221,25 @@ static int make_stat(struct bench_stat *s, const struct bench_plan *p, const str
  * both variants equally, makes the test more conservative. The baselines' uncertainty is added, as
  * each variant has its own baseline.
  */
-static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, const struct bench_stat *b, struct tare_error *err)
+static int make_verdict(struct bench_verdict *v, const struct bench_stat *a,
+			const struct bench_stat *b, struct tare_error *err)
 {
-	size_t blocks = a->n / BENCH_STRETCH_LEAST < BENCH_STRETCHES ? a->n / BENCH_STRETCH_LEAST : BENCH_STRETCHES;
-	double *middles = calloc(2 * BENCH_STRETCHES, sizeof(*middles)), *sorted = calloc(a->n, sizeof(*sorted));
+	size_t blocks = a->n / BENCH_STRETCH_LEAST < BENCH_STRETCHES ? a->n / BENCH_STRETCH_LEAST
+								     : BENCH_STRETCHES;
+	double *middles = calloc(2 * BENCH_STRETCHES, sizeof(*middles)),
+	       *sorted = calloc(a->n, sizeof(*sorted));
 	struct student_groups g;
 	double bases;
 	int ret = 0;
 
 	if (!middles || !sorted)
 		ret = tare_fail_nomem(err);
-	*v = (struct bench_verdict){ .change = b->value - a->value, .half = NAN, .p = NAN, .blocks = blocks };
-	v->percent = v->change == 0 ? 0 : a->value == 0 ? copysign(INFINITY, v->change) : 100 * v->change / fabs(a->value);
+	*v = (struct bench_verdict){
+		.change = b->value - a->value, .half = NAN, .p = NAN, .blocks = blocks
+	};
+	v->percent = v->change == 0 ? 0
+		: a->value == 0     ? copysign(INFINITY, v->change)
+				    : 100 * v->change / fabs(a->value);
 	if (a->low != a->high && a->low <= 0 && a->high >= 0)
 		v->percent = copysign(INFINITY, v->change); /* relative to a value that may be 0 */
 	for (size_t side = 0; ret == 0 && side < 2; side++)
@@ -239,13 +254,15 @@ static int make_verdict(struct bench_verdict *v, const struct bench_stat *a, con
 		double df = 2 * (double)blocks - 2;
 
 		g = student_compare(middles, blocks, middles + BENCH_STRETCHES, blocks);
-		bases = hypot(a->pairs_per_op * (a->base_high - a->base_low) / 2, b->pairs_per_op * (b->base_high - b->base_low) / 2);
+		bases = hypot(a->pairs_per_op * (a->base_high - a->base_low) / 2,
+			      b->pairs_per_op * (b->base_high - b->base_low) / 2);
 		v->half = hypot(at_least(g.half, hypot(a->unsure, b->unsure)), bases);
 		/*
 		 * For the displayed change; if blocks agree, the resolution and the baselines
 		 * decide.
 		 */
-		v->p = v->half > 0 ? student_p(v->change / v->half * student_t(BENCH_P, df), df) : v->change == 0;
+		v->p = v->half > 0 ? student_p(v->change / v->half * student_t(BENCH_P, df), df)
+				   : v->change == 0;
 		v->tested = !isnan(v->half);
 		v->beyond = v->tested && v->change != 0 && v->p <= BENCH_P;
 	}
@@ -259,7 +276,8 @@ size_t bench_by_perf(const struct bench_result *r, size_t counter)
 	size_t n = strlen(r->counter[counter].name);
 
 	for (size_t c = 0; c < r->n_counters && r->counter[counter].how == BENCH_MSR; c++)
-		if (r->counter[c].how != BENCH_MSR && r->counter[c].quality != TARE_UNAVAILABLE && !strncmp(r->counter[c].name, r->counter[counter].name, n) &&
+		if (r->counter[c].how != BENCH_MSR && r->counter[c].quality != TARE_UNAVAILABLE &&
+		    !strncmp(r->counter[c].name, r->counter[counter].name, n) &&
 		    !strcmp(r->counter[c].name + n, BENCH_BY_PERF))
 			return c;
 	return SIZE_MAX;
@@ -277,7 +295,8 @@ static int cross(struct bench_stats *out, const struct bench_result *r, struct t
 
 		if (perf == SIZE_MAX || !out->stat[i].n)
 			continue;
-		ret = make_verdict(&out->cross[i], &out->stat[i], &out->stat[i - i % out->n_counters + perf], err);
+		ret = make_verdict(&out->cross[i], &out->stat[i],
+				   &out->stat[i - i % out->n_counters + perf], err);
 		if (out->cross[i].tested)
 			p[k++] = out->cross[i].p;
 	}
@@ -287,13 +306,15 @@ static int cross(struct bench_stats *out, const struct bench_result *r, struct t
 	for (size_t i = 0; ret == 0 && i < n; i++)
 		if (out->cross[i].tested) {
 			out->cross[i].p = p[k++];
-			out->cross[i].beyond = out->cross[i].change != 0 && out->cross[i].p <= BENCH_P;
+			out->cross[i].beyond = out->cross[i].change != 0 &&
+				out->cross[i].p <= BENCH_P;
 		}
 	free(p);
 	return ret;
 }
 
-int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const struct bench_result *r, struct tare_error *err)
+int bench_stats(struct bench_stats *out, const struct bench_plan *plan,
+		const struct bench_result *r, struct tare_error *err)
 {
 	int ret = 0;
 
@@ -314,7 +335,8 @@ int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const st
 				continue;
 			ret = make_stat(&out->stat[at], plan, r, v, c, out->step[c], err);
 			if (ret == 0 && v)
-				ret = make_verdict(&out->verdict[at], &out->stat[c], &out->stat[at], err);
+				ret = make_verdict(&out->verdict[at], &out->stat[c], &out->stat[at],
+						   err);
 		}
 	return ret == 0 && plan->cross ? cross(out, r, err) : ret;
 }

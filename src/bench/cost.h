@@ -78,7 +78,8 @@ struct bench_stats {
 };
 
 /* -ENOMEM. Call bench_stats_free() after use, also on failure. */
-int bench_stats(struct bench_stats *out, const struct bench_plan *plan, const struct bench_result *r, struct tare_error *err);
+int bench_stats(struct bench_stats *out, const struct bench_plan *plan,
+		const struct bench_result *r, struct tare_error *err);
 void bench_stats_free(struct bench_stats *s);
 
 /* Of a whole run, with all rounds, without the baseline. */
@@ -94,12 +95,14 @@ const char *bench_quality(const struct bench_counter *c);
  */
 size_t bench_by_perf(const struct bench_result *r, size_t counter);
 
-static inline const struct bench_stat *bench_stat_of(const struct bench_stats *s, size_t variant, size_t counter)
+static inline const struct bench_stat *bench_stat_of(const struct bench_stats *s, size_t variant,
+						     size_t counter)
 {
 	return &s->stat[variant * s->n_counters + counter];
 }
 
-static inline const struct bench_verdict *bench_verdict_of(const struct bench_stats *s, size_t variant, size_t counter)
+static inline const struct bench_verdict *bench_verdict_of(const struct bench_stats *s,
+							   size_t variant, size_t counter)
 {
 	return &s->verdict[variant * s->n_counters + counter];
 }

@@ -17,8 +17,12 @@ static const struct bench_variant variants[2] = { { .name = "a" }, { .name = "b"
 
 static void make(size_t n, uint64_t ops, uint32_t each)
 {
-	plan = (struct bench_plan){ .variant = variants, .n_variants = n, .runs = RUNS, .baselines = BASES };
-	result = (struct bench_result){ .n_counters = 1, .series = series, .pairs = pairs, .ops = { ops, ops } };
+	plan = (struct bench_plan){
+		.variant = variants, .n_variants = n, .runs = RUNS, .baselines = BASES
+	};
+	result = (struct bench_result){
+		.n_counters = 1, .series = series, .pairs = pairs, .ops = { ops, ops }
+	};
 	result.counter[0].quality = TARE_COUNTED;
 	for (size_t v = 0; v < 2; v++)
 		series[v] = (struct bench_series){ base[v], value[v] };
@@ -49,7 +53,9 @@ TEST(bench_what_never_varies)
 		base[0][i] = 25;
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
-	CHECK(s->value == 3 && s->low == 3 && s->high == 3 && s->min == 3 && s->max == 3 && s->mean == 3, "%g", s->value);
+	CHECK(s->value == 3 && s->low == 3 && s->high == 3 && s->min == 3 && s->max == 3 &&
+		      s->mean == 3,
+	      "%g", s->value);
 	CHECK(s->constant && s->error == 0 && s->outliers == 0, "constant");
 	CHECK(s->base == 25 && s->pairs_per_op == 2.0 / 50, "baseline");
 	bench_stats_free(&stats);
@@ -66,7 +72,8 @@ TEST(bench_what_never_varies)
  */
 TEST(bench_carries_the_spread_of_the_baseline)
 {
-	double half = 2.7764451052 * sqrt(2600.0 / 8 / 9) * 9 / 5, runs = 2.0930240544 * sqrt(300 * 300 * 40.0 / 39 / 40) * 40 / 20 / 10;
+	double half = 2.7764451052 * sqrt(2600.0 / 8 / 9) * 9 / 5,
+	       runs = 2.0930240544 * sqrt(300 * 300 * 40.0 / 39 / 40) * 40 / 20 / 10;
 	/* runs that agree: within half a count of each */
 	double both = hypot(0.5 / 10, 0.4 * half);
 	const struct bench_stat *s;
@@ -79,8 +86,11 @@ TEST(bench_carries_the_spread_of_the_baseline)
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
 	CHECK(near(s->value, (1000 - 4 * 140) / 10.0), "%g", s->value);
-	CHECK(near(s->base, 140) && fabs(s->base_high - 140 - half) < 1e-6 && fabs(140 - half - s->base_low) < 1e-6, "%.9g to %.9g", s->base_low, s->base_high);
-	CHECK(fabs(s->value - both - s->low) < 1e-6 && fabs(s->value + both - s->high) < 1e-6, "%g to %g", s->low, s->high);
+	CHECK(near(s->base, 140) && fabs(s->base_high - 140 - half) < 1e-6 &&
+		      fabs(140 - half - s->base_low) < 1e-6,
+	      "%.9g to %.9g", s->base_low, s->base_high);
+	CHECK(fabs(s->value - both - s->low) < 1e-6 && fabs(s->value + both - s->high) < 1e-6,
+	      "%g to %g", s->low, s->high);
 	/* The variance of all is 750. */
 	CHECK(near(s->error, sqrt(0.16 * 750 / 9)), "%g", s->error);
 	CHECK(near(s->mean, 44), "%g", s->mean);
@@ -91,7 +101,8 @@ TEST(bench_carries_the_spread_of_the_baseline)
 		value[0][i] = i % 2 ? 1300 : 700;
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
-	CHECK(near(s->value, 44) && fabs(s->high - 44 - hypot(runs, 0.4 * half)) < 1e-6 && fabs(44 - hypot(runs, 0.4 * half) - s->low) < 1e-6,
+	CHECK(near(s->value, 44) && fabs(s->high - 44 - hypot(runs, 0.4 * half)) < 1e-6 &&
+		      fabs(44 - hypot(runs, 0.4 * half) - s->low) < 1e-6,
 	      "%.9g to %.9g, not within %.9g", s->low, s->high, hypot(runs, 0.4 * half));
 	bench_stats_free(&stats);
 }
@@ -111,7 +122,9 @@ TEST(bench_averages_a_coarse_clock)
 		base[0][i] = 52;
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
-	CHECK(s->value > 12 && s->value < 15 && s->low < 13 && s->high > 13 && s->low > 0 && s->high < 26, "%g, %g to %g", s->value, s->low, s->high);
+	CHECK(s->value > 12 && s->value < 15 && s->low < 13 && s->high > 13 && s->low > 0 &&
+		      s->high < 26,
+	      "%g, %g to %g", s->value, s->low, s->high);
 	bench_stats_free(&stats);
 }
 
@@ -132,8 +145,11 @@ TEST(bench_is_never_surer_than_a_step)
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
 	CHECK(stats.step[0] == 26, "%g", stats.step[0]);
-	CHECK(near(s->value, 15.6) && near(s->high - s->value, half) && near(s->value - s->low, half), "%g, %g to %g", s->value, s->low, s->high);
-	CHECK(near(s->base_high, 78) && near(s->base_low, 26), "baseline %g to %g", s->base_low, s->base_high);
+	CHECK(near(s->value, 15.6) && near(s->high - s->value, half) &&
+		      near(s->value - s->low, half),
+	      "%g, %g to %g", s->value, s->low, s->high);
+	CHECK(near(s->base_high, 78) && near(s->base_low, 26), "baseline %g to %g", s->base_low,
+	      s->base_high);
 	bench_stats_free(&stats);
 	/* All equal: the clock may not have advanced. */
 	value[0][9] = 260;
@@ -145,7 +161,8 @@ TEST(bench_is_never_surer_than_a_step)
 	result.counter[0].how = BENCH_REGISTER;
 	value[0][9] = 26;
 	work_out();
-	CHECK(near(bench_stat_of(&stats, 0, 0)->high - 15.6, hypot(0.5 / 10, 0.5 * 2 / 10)), "%g", bench_stat_of(&stats, 0, 0)->high);
+	CHECK(near(bench_stat_of(&stats, 0, 0)->high - 15.6, hypot(0.5 / 10, 0.5 * 2 / 10)), "%g",
+	      bench_stat_of(&stats, 0, 0)->high);
 	bench_stats_free(&stats);
 }
 
@@ -161,7 +178,8 @@ TEST(bench_of_few_runs_is_not_sure)
 	for (plan.runs = 1; plan.runs <= 6; plan.runs++) {
 		work_out();
 		s = bench_stat_of(&stats, 0, 0);
-		CHECK(isnan(s->low) == (plan.runs < 6) && isnan(s->high) == (plan.runs < 6), "%u runs: %g to %g", plan.runs, s->low, s->high);
+		CHECK(isnan(s->low) == (plan.runs < 6) && isnan(s->high) == (plan.runs < 6),
+		      "%u runs: %g to %g", plan.runs, s->low, s->high);
 		CHECK(isnan(s->error) == (plan.runs < 2), "%u runs: error %g", plan.runs, s->error);
 		bench_stats_free(&stats);
 	}
@@ -169,7 +187,8 @@ TEST(bench_of_few_runs_is_not_sure)
 	plan.baselines = 5;
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
-	CHECK(isnan(s->low) && isnan(s->high) && isnan(s->base_low) && isnan(s->base_high), "five baselines: %g to %g", s->low, s->high);
+	CHECK(isnan(s->low) && isnan(s->high) && isnan(s->base_low) && isnan(s->base_high),
+	      "five baselines: %g to %g", s->low, s->high);
 	bench_stats_free(&stats);
 	/* Equal exact counts have no uncertainty. */
 	make(1, 1, 1);
@@ -194,7 +213,8 @@ TEST(bench_below_0_stays)
 	for (int i = 0; i < BASES; i++)
 		base[0][i] = 25;
 	work_out();
-	CHECK(bench_stat_of(&stats, 0, 0)->value == -5 && bench_stat_of(&stats, 0, 0)->high == -5, "%g", bench_stat_of(&stats, 0, 0)->value);
+	CHECK(bench_stat_of(&stats, 0, 0)->value == -5 && bench_stat_of(&stats, 0, 0)->high == -5,
+	      "%g", bench_stat_of(&stats, 0, 0)->value);
 	bench_stats_free(&stats);
 }
 
@@ -207,8 +227,9 @@ TEST(bench_mean)
 	for (int i = 0; i < BASES; i++)
 		base[0][i] = i ? 10 : 100;
 	work_out();
-	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 90) && near(bench_stat_of(&stats, 0, 0)->mean, 80), "%g, %g", bench_stat_of(&stats, 0, 0)->value,
-	      bench_stat_of(&stats, 0, 0)->mean);
+	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 90) &&
+		      near(bench_stat_of(&stats, 0, 0)->mean, 80),
+	      "%g, %g", bench_stat_of(&stats, 0, 0)->value, bench_stat_of(&stats, 0, 0)->mean);
 	bench_stats_free(&stats);
 	/* 0, not -0. */
 	for (int i = 0; i < RUNS; i++)
@@ -216,7 +237,9 @@ TEST(bench_mean)
 	for (int i = 0; i < BASES; i++)
 		base[0][i] = 10;
 	work_out();
-	CHECK(bench_stat_of(&stats, 0, 0)->low == 0 && !signbit(bench_stat_of(&stats, 0, 0)->low) && bench_stat_of(&stats, 0, 0)->high == 0, "0 to 0");
+	CHECK(bench_stat_of(&stats, 0, 0)->low == 0 && !signbit(bench_stat_of(&stats, 0, 0)->low) &&
+		      bench_stat_of(&stats, 0, 0)->high == 0,
+	      "0 to 0");
 	bench_stats_free(&stats);
 	plan.runs = 4; /* too few to detect an outlier */
 	value[0][3] = 1000000;
@@ -236,8 +259,10 @@ TEST(bench_outliers)
 		base[0][i] = 0;
 	work_out();
 	CHECK_EQ(bench_stat_of(&stats, 0, 0)->outliers, 2);
-	CHECK(bench_stat_of(&stats, 0, 0)->max == 9000 && bench_stat_of(&stats, 0, 0)->min == 1000, "all runs");
-	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 1002.05), "%.9g: the middle half does not see them", bench_stat_of(&stats, 0, 0)->value);
+	CHECK(bench_stat_of(&stats, 0, 0)->max == 9000 && bench_stat_of(&stats, 0, 0)->min == 1000,
+	      "all runs");
+	CHECK(near(bench_stat_of(&stats, 0, 0)->value, 1002.05),
+	      "%.9g: the middle half does not see them", bench_stat_of(&stats, 0, 0)->value);
 	bench_stats_free(&stats);
 }
 
@@ -254,16 +279,19 @@ TEST(bench_verdicts)
 	value[1][5] = 100000; /* an interrupt */
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
-	CHECK(v->tested && v->beyond && near(v->change, -99.9) && v->p < 0.0001, "change %g, p %g", v->change, v->p);
+	CHECK(v->tested && v->beyond && near(v->change, -99.9) && v->p < 0.0001, "change %g, p %g",
+	      v->change, v->p);
 	CHECK_EQ(v->blocks, 8);
-	CHECK(v->half > 0 && v->half < 10 && fabs(v->percent + 10) < 0.1, "half %g, %g %%", v->half, v->percent);
+	CHECK(v->half > 0 && v->half < 10 && fabs(v->percent + 10) < 0.1, "half %g, %g %%", v->half,
+	      v->percent);
 	bench_stats_free(&stats);
 	/* The same difference, but the baselines make it uncertain. */
 	for (int i = 0; i < BASES; i++)
 		base[1][i] = (i - 4) * 100;
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
-	CHECK(v->tested && !v->beyond && v->half > 100 && v->p > 0.05, "half %g, p %g", v->half, v->p);
+	CHECK(v->tested && !v->beyond && v->half > 100 && v->p > 0.05, "half %g, p %g", v->half,
+	      v->p);
 	bench_stats_free(&stats);
 	/* Constant on both sides: any difference is significant, within the baselines' bounds. */
 	memset(base, 0, sizeof(base));
@@ -279,20 +307,24 @@ TEST(bench_verdicts)
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = 0;
 	work_out();
-	CHECK(isinf(bench_verdict_of(&stats, 1, 0)->percent) && bench_verdict_of(&stats, 1, 0)->percent > 0, "%g %%", bench_verdict_of(&stats, 1, 0)->percent);
+	CHECK(isinf(bench_verdict_of(&stats, 1, 0)->percent) &&
+		      bench_verdict_of(&stats, 1, 0)->percent > 0,
+	      "%g %%", bench_verdict_of(&stats, 1, 0)->percent);
 	bench_stats_free(&stats);
 	/* The same if the value may be 0: -1 to 1. */
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = i % 3 - 1;
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
-	CHECK(v->beyond && isinf(v->percent) && v->percent > 0, "%g %% of %g", v->percent, bench_stat_of(&stats, 0, 0)->value);
+	CHECK(v->beyond && isinf(v->percent) && v->percent > 0, "%g %% of %g", v->percent,
+	      bench_stat_of(&stats, 0, 0)->value);
 	CHECK(bench_stat_of(&stats, 0, 0)->low < 0 && bench_stat_of(&stats, 0, 0)->high > 0, "low");
 	bench_stats_free(&stats);
 	for (int i = 0; i < RUNS; i++)
 		value[0][i] = 10 + i % 3 - 1;
 	work_out();
-	CHECK(isfinite(bench_verdict_of(&stats, 1, 0)->percent), "relative to a value other than 0");
+	CHECK(isfinite(bench_verdict_of(&stats, 1, 0)->percent),
+	      "relative to a value other than 0");
 	bench_stats_free(&stats);
 	/* A drift of both variants is not a difference. */
 	for (int i = 0; i < RUNS; i++)
@@ -333,8 +365,12 @@ TEST(bench_p_is_of_the_change_shown)
 	}
 	work_out();
 	v = bench_verdict_of(&stats, 1, 0);
-	CHECK(near(v->change, bench_stat_of(&stats, 1, 0)->value - bench_stat_of(&stats, 0, 0)->value), "%g", v->change);
-	CHECK(fabs(v->p - student_p(v->change / v->half * student_t(0.05, 14), 14)) < 1e-12 && v->beyond == (fabs(v->change) >= v->half), "p %g", v->p);
+	CHECK(near(v->change,
+		   bench_stat_of(&stats, 1, 0)->value - bench_stat_of(&stats, 0, 0)->value),
+	      "%g", v->change);
+	CHECK(fabs(v->p - student_p(v->change / v->half * student_t(0.05, 14), 14)) < 1e-12 &&
+		      v->beyond == (fabs(v->change) >= v->half),
+	      "p %g", v->p);
 	bench_stats_free(&stats);
 }
 
@@ -343,7 +379,8 @@ TEST(bench_registers_against_perf)
 {
 	static int64_t run[8][RUNS], none[BASES];
 	static struct bench_series all[8];
-	static const char *const names[] = { "cycles", "branches", "branches by perf", "cycles by perf" };
+	static const char *const names[] = { "cycles", "branches", "branches by perf",
+					     "cycles by perf" };
 	double q[4];
 
 	make(2, 1, 1);
@@ -359,18 +396,30 @@ TEST(bench_registers_against_perf)
 		all[i] = (struct bench_series){ none, run[i] };
 		/* for the second variant perf counts 20 cycles more, and the same branches */
 		for (int k = 0; k < RUNS; k++)
-			run[i][k] = i % 4 == 1 || i % 4 == 2 ? 77 : 1000 + k * (i % 4 ? 7 : 3) % 10 + (i == 7 ? 20 : i == 3 ? k % 2 : 0);
+			run[i][k] = i % 4 == 1 || i % 4 == 2 ? 77
+							     : 1000 + k * (i % 4 ? 7 : 3) % 10 +
+					(i == 7           ? 20
+						 : i == 3 ? k % 2
+							  : 0);
 	}
 	work_out();
 	CHECK_EQ(bench_by_perf(&result, 0), 3);
 	CHECK_EQ(bench_by_perf(&result, 1), 2);
-	CHECK(bench_by_perf(&result, 2) == SIZE_MAX && bench_by_perf(&result, 3) == SIZE_MAX, "perf's own");
-	CHECK(stats.cross[0].tested && !stats.cross[0].beyond && stats.cross[0].half > 0, "cycles agree: p %g", stats.cross[0].p);
-	CHECK(stats.cross[1].tested && stats.cross[1].change == 0 && stats.cross[1].half == 0, "branches are equal");
-	CHECK(stats.cross[4].beyond && near(stats.cross[4].change, 20) && stats.cross[4].p < 0.001, "change %g, p %g", stats.cross[4].change, stats.cross[4].p);
+	CHECK(bench_by_perf(&result, 2) == SIZE_MAX && bench_by_perf(&result, 3) == SIZE_MAX,
+	      "perf's own");
+	CHECK(stats.cross[0].tested && !stats.cross[0].beyond && stats.cross[0].half > 0,
+	      "cycles agree: p %g", stats.cross[0].p);
+	CHECK(stats.cross[1].tested && stats.cross[1].change == 0 && stats.cross[1].half == 0,
+	      "branches are equal");
+	CHECK(stats.cross[4].beyond && near(stats.cross[4].change, 20) && stats.cross[4].p < 0.001,
+	      "change %g, p %g", stats.cross[4].change, stats.cross[4].p);
 	for (size_t k = 0, i; k < 4; k++) { /* p is corrected for all four tests */
 		i = k / 2 * 4 + k % 2;
-		q[k] = stats.cross[i].half > 0 ? student_p(stats.cross[i].change / stats.cross[i].half * student_t(0.05, 14), 14) : 1;
+		q[k] = stats.cross[i].half > 0
+			? student_p(stats.cross[i].change / stats.cross[i].half *
+					    student_t(0.05, 14),
+				    14)
+			: 1;
 	}
 	CHECK(student_adjust(q, 4) && q[0] < 1, "adjusted");
 	for (size_t k = 0; k < 4; k++) {
@@ -378,7 +427,8 @@ TEST(bench_registers_against_perf)
 
 		CHECK(fabs(p - q[k]) < 1e-12, "%zu: p %g, not %g", k, p, q[k]);
 	}
-	CHECK(!stats.cross[5].beyond && !stats.cross[2].tested && !stats.cross[7].tested, "no other");
+	CHECK(!stats.cross[5].beyond && !stats.cross[2].tested && !stats.cross[7].tested,
+	      "no other");
 	bench_stats_free(&stats);
 	plan.runs = 9;
 	work_out();
@@ -411,13 +461,17 @@ static double chance(void)
 
 static int64_t shows(const struct clock *c, double time)
 {
-	return (int64_t)floor(floor(time / c->step) * c->step) + (int64_t)(chance() * (2 * c->jitter + 1)) - c->jitter;
+	return (int64_t)floor(floor(time / c->step) * c->step) +
+		(int64_t)(chance() * (2 * c->jitter + 1)) - c->jitter;
 }
 
 /* Code of `truth` ticks and slightly varying time; occasionally a run is interrupted. */
 static int64_t ticks(const struct clock *c, double truth, double place)
 {
-	double at = 1000 * c->step + (c->locked > 0 ? place + c->locked * chance() : floor(1000 * chance()) * c->step + c->step * chance()), noise = chance();
+	double at = 1000 * c->step +
+		(c->locked > 0 ? place + c->locked * chance()
+			       : floor(1000 * chance()) * c->step + c->step * chance()),
+	       noise = chance();
 
 	return shows(c, at + truth + (noise < 0.02 ? 5000 * noise * 50 : 6 * noise)) - shows(c, at);
 }
@@ -471,15 +525,17 @@ TEST(bench_cycles_do_not_depend_on_the_frequency)
 	result.chain_adds = 40000;
 	result.chain_ticks = 40000;
 	for (int i = 0; i < RUNS; i++, ticks *= 0.98)
-		value[0][i] = bench_chain_cycles((int64_t)(360 * ticks), (int64_t)(40000 * ticks), 40000);
+		value[0][i] = bench_chain_cycles((int64_t)(360 * ticks), (int64_t)(40000 * ticks),
+						 40000);
 	value[0][7] = bench_chain_cycles(360000, 40000, 40000); /* an interrupt hit the run */
-	value[0][8] = bench_chain_cycles(360, 400000, 40000); /* and here the chain's */
+	value[0][8] = bench_chain_cycles(360, 400000, 40000);   /* and here the chain's */
 	for (int i = 0; i < BASES; i++)
 		base[0][i] = bench_chain_cycles(60, 40000, 40000);
 	work_out();
 	s = bench_stat_of(&stats, 0, 0);
 	CHECK(fabs(s->value - 3) < 0.01, "%g", s->value);
-	CHECK(s->low < 3 && s->high > 3.6 && s->high - 0.6 - s->low < 0.1 + bias, "%g to %g", s->low, s->high);
+	CHECK(s->low < 3 && s->high > 3.6 && s->high - 0.6 - s->low < 0.1 + bias, "%g to %g",
+	      s->low, s->high);
 	CHECK(!s->constant, "it is an estimate");
 	CHECK_STR(bench_quality(&result.counter[0]), "estimated", "by its own name");
 	bench_stats_free(&stats);
@@ -493,7 +549,8 @@ TEST(bench_cycles_do_not_depend_on_the_frequency)
 	CHECK(near(stats.step[0], 40), "%g", stats.step[0]);
 	CHECK(near(s->value, 3), "%g", s->value);
 	CHECK(near(3 - s->low, hypot(hypot(0.4, 3 * 0.001), 0.4) + bias / 2), "from %g", s->low);
-	CHECK(near(s->high - 3, hypot(hypot(0.4, 3 * 0.001), 0.4) + 0.6 + bias / 2), "to %g", s->high);
+	CHECK(near(s->high - 3, hypot(hypot(0.4, 3 * 0.001), 0.4) + 0.6 + bias / 2), "to %g",
+	      s->high);
 	bench_stats_free(&stats);
 	/* Chains that differ by more than a step. */
 	result.chain_spread = 260;
@@ -516,14 +573,10 @@ TEST(bench_verdicts_are_seldom_wrong)
 		int line;
 		struct clock c;
 	} rows[] = {
-		{ __LINE__, { 1, 0, 0 } },
-		{ __LINE__, { 26, 0, 0 } },
-		{ __LINE__, { 24.46, 0, 0 } },
-		{ __LINE__, { 33.33, 1, 0 } },
-		{ __LINE__, { 26, 0, 0.01 } },
-		{ __LINE__, { 24.46, 0, 0.01 } },
-		{ __LINE__, { 24.46, 0, 3 } },
-		{ __LINE__, { 33.33, 1, 1 } },
+		{ __LINE__, { 1, 0, 0 } },     { __LINE__, { 26, 0, 0 } },
+		{ __LINE__, { 24.46, 0, 0 } }, { __LINE__, { 33.33, 1, 0 } },
+		{ __LINE__, { 26, 0, 0.01 } }, { __LINE__, { 24.46, 0, 0.01 } },
+		{ __LINE__, { 24.46, 0, 3 } }, { __LINE__, { 33.33, 1, 1 } },
 	};
 
 	for (unsigned k = 0; k < ARRAY_SIZE(rows); k++) {
@@ -536,11 +589,17 @@ TEST(bench_verdicts_are_seldom_wrong)
 		few = tries(&rows[k].c, 10, 12, 0);
 		more = tries(&rows[k].c, 40, 40, 0);
 		right = tries(&rows[k].c, 40, 40, 275).differ;
-		CHECK_EQ(tries(&rows[k].c, 6, 40, 1000).differ, 0, "row at line %d: too few runs", rows[k].line);
-		CHECK(few.differ <= 5, "row at line %d, 10 runs: of 100 equal pairs, %d differ", rows[k].line, few.differ);
-		CHECK(more.differ <= 5, "row at line %d, 40 runs: of 100 equal pairs, %d differ", rows[k].line, more.differ);
-		CHECK(more.outside <= 10, "row at line %d: %d of 100 intervals do not contain the truth", rows[k].line, more.outside);
-		CHECK(right >= 75, "row at line %d: of 100 times 275 ticks more, %d are found", rows[k].line, right);
+		CHECK_EQ(tries(&rows[k].c, 6, 40, 1000).differ, 0, "row at line %d: too few runs",
+			 rows[k].line);
+		CHECK(few.differ <= 5, "row at line %d, 10 runs: of 100 equal pairs, %d differ",
+		      rows[k].line, few.differ);
+		CHECK(more.differ <= 5, "row at line %d, 40 runs: of 100 equal pairs, %d differ",
+		      rows[k].line, more.differ);
+		CHECK(more.outside <= 10,
+		      "row at line %d: %d of 100 intervals do not contain the truth", rows[k].line,
+		      more.outside);
+		CHECK(right >= 75, "row at line %d: of 100 times 275 ticks more, %d are found",
+		      rows[k].line, right);
 	}
 }
 
@@ -567,8 +626,11 @@ TEST(bench_marks_that_the_code_hides)
 				base[0][i] = 60;
 			work_out();
 			s = bench_stat_of(&stats, 0, 0);
-			CHECK(s->low <= 3 && s->high >= 3, "%d hidden in %u rounds: %g to %g", hidden, rounds, s->low, s->high);
-			CHECK(s->high - s->low < (0.65 + 2 * BENCH_CHAIN_BIAS) / rounds + 6 * BENCH_CHAIN_BIAS + 0.001, "%u rounds: %g to %g", rounds, s->low, s->high);
+			CHECK(s->low <= 3 && s->high >= 3, "%d hidden in %u rounds: %g to %g",
+			      hidden, rounds, s->low, s->high);
+			CHECK(s->high - s->low < (0.65 + 2 * BENCH_CHAIN_BIAS) / rounds +
+					      6 * BENCH_CHAIN_BIAS + 0.001,
+			      "%u rounds: %g to %g", rounds, s->low, s->high);
 			bench_stats_free(&stats);
 		}
 	result.rounds[0] = 0;

@@ -17,7 +17,9 @@ struct run_options {
 #define OPTIONS struct run_options
 
 static const struct option_row run_opts[] = {
-	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none", DETERMINISTIC(fixed) },
+	{ 0, "deterministic", "[ITEMS]",
+	  "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none",
+	  DETERMINISTIC(fixed) },
 	{ 0, "list", NULL, "show the items, and which of them are usual", FLAG(list) },
 	{ 'v', "verbose", NULL, "say what was fixed", FLAG(verbose) },
 	{ 0 },
@@ -26,15 +28,19 @@ static const struct option_row run_opts[] = {
 static int show_items(void)
 {
 	for (size_t i = 0; i < FIXED_ITEMS; i++)
-		printf("%-12s %-8s %s\n", fixed_rows[i].name, fixed_rows[i].usual ? "usual" : "by name", fixed_rows[i].about);
+		printf("%-12s %-8s %s\n", fixed_rows[i].name,
+		       fixed_rows[i].usual ? "usual" : "by name", fixed_rows[i].about);
 	return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
 }
 
-static int start(const struct command *self, struct run_options *o, char *const *argv, struct tare_error *err)
+static int start(const struct command *self, struct run_options *o, char *const *argv,
+		 struct tare_error *err)
 {
 	const struct where where = { .all_cpus = true };
 	struct environment environment = { 0 };
-	struct follow_plan plan = { .argv = argv, .launcher = &launch_plain, .fixed = &o->fixed, .where = &where };
+	struct follow_plan plan = {
+		.argv = argv, .launcher = &launch_plain, .fixed = &o->fixed, .where = &where
+	};
 	struct follow end = { 0 };
 	int ret = environment_fix(&environment, o->fixed.set, o->fixed.kept, argv, environ, err);
 
@@ -45,7 +51,9 @@ static int start(const struct command *self, struct run_options *o, char *const 
 	fixed_say_missed(self, &o->fixed);
 	if (ret < 0) {
 		complain(self, err, NULL);
-		return end.exec_code == ENOENT ? EXIT_NOT_FOUND : end.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
+		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
+			: end.exec_code        ? EXIT_NOT_EXECUTABLE
+					       : EXIT_CANNOT_MEASURE;
 	}
 	if (o->verbose)
 		fixed_say_had(self, &o->fixed);
@@ -79,7 +87,8 @@ const struct command cmd_run = {
 	.name = "run",
 	.about = "start a command the same each time, and count nothing",
 	.args = "[--] COMMAND [ARG]...",
-	.example = "  tare run -- python3 -c 'print(hash(\"x\"))'\n  tare run --deterministic=+cpu -- perf stat ./prog",
+	.example =
+		"  tare run -- python3 -c 'print(hash(\"x\"))'\n  tare run --deterministic=+cpu -- perf stat ./prog",
 	.topic = TOPIC_TRUST,
 	.options = run_opts,
 	.run = run,

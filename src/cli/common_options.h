@@ -32,14 +32,25 @@ int deterministic_option_set(void *fixed, const char *arg, struct tare_error *er
 int debuginfod_option_set(void *none, const char *arg, struct tare_error *err);
 
 /* `m`: the member, a struct event_options, struct metric_options or struct fixed. */
-#define EVENT_ROW(m, about_) { 'e', "event", "EVENTS", about_, SPECIAL(m, event_option_set) }
-#define EVENT_FILE_ROW(m, about_) \
-	{ 0, "event-file", "FILE", about_, INPUTS(m.files, m.n_files, EVENT_FILES_MAX, "event files") }
-#define METRIC_ROWS(m, about_names, about_own) \
-	{ 'M', "metrics", "NAMES", about_names, SPECIAL(m, metrics_option_set) }, \
-	{ 0, "metric", "NAME=FORMULA", about_own, SPECIAL(m, metric_option_set) }
+#define EVENT_ROW(m, about_)                                                                       \
+	{                                                                                          \
+		'e', "event", "EVENTS", about_, SPECIAL(m, event_option_set)                       \
+	}
+#define EVENT_FILE_ROW(m, about_)                                                                  \
+	{                                                                                          \
+		0, "event-file", "FILE", about_,                                                   \
+			INPUTS(m.files, m.n_files, EVENT_FILES_MAX, "event files")                 \
+	}
+#define METRIC_ROWS(m, about_names, about_own)                                                     \
+	{ 'M', "metrics", "NAMES", about_names, SPECIAL(m, metrics_option_set) },                  \
+	{                                                                                          \
+		0, "metric", "NAME=FORMULA", about_own, SPECIAL(m, metric_option_set)              \
+	}
 #define DETERMINISTIC(m) SPECIAL(m, deterministic_option_set)
-#define DEBUGINFOD_ROW(about_) { 0, "debuginfod", NULL, about_, SPECIAL_ALL(debuginfod_option_set) }
+#define DEBUGINFOD_ROW(about_)                                                                     \
+	{                                                                                          \
+		0, "debuginfod", NULL, about_, SPECIAL_ALL(debuginfod_option_set)                  \
+	}
 
 /* The events as one comma-separated list without groups. */
 void event_options_join(const struct event_options *o, struct text *out);

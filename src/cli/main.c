@@ -21,8 +21,9 @@ static const struct {
 
 static int usage(FILE *to)
 {
-	fprintf(to, "  tare stat -r 5 -- gcc -O2 -c x.c\n\nusage: tare COMMAND [OPTION]...\n"
-		    "Count what a program did to the processor, and say how far each number can be trusted.\n");
+	fprintf(to,
+		"  tare stat -r 5 -- gcc -O2 -c x.c\n\nusage: tare COMMAND [OPTION]...\n"
+		"Count what a program did to the processor, and say how far each number can be trusted.\n");
 	for (size_t t = 0; t < ARRAY_SIZE(topics); t++) {
 		bool titled = false;
 
@@ -35,7 +36,8 @@ static int usage(FILE *to)
 			fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->about);
 		}
 	}
-	fprintf(to, "\n'tare COMMAND --help' begins with an example. Something unavailable? 'tare doctor' says why.\n");
+	fprintf(to,
+		"\n'tare COMMAND --help' begins with an example. Something unavailable? 'tare doctor' says why.\n");
 	return fflush(to) ? EXIT_CANNOT_MEASURE : 0;
 }
 

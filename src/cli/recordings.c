@@ -14,7 +14,10 @@
 void input_say_parts(struct text *out, size_t n)
 {
 	if (n > 1)
-		text_add(out, ", the newest of %zu (.part, .part-2, ...): rm takes away what is not wanted", n);
+		text_add(
+			out,
+			", the newest of %zu (.part, .part-2, ...): rm takes away what is not wanted",
+			n);
 }
 
 static void say_part(const char *command, const char *part, size_t n, const char *is)
@@ -40,14 +43,16 @@ static void tell_newer_part(const char *command, const char *path)
 	n = file_part_left(place, recording_unfinished, part);
 	if (!n || stat(part, &of) < 0)
 		return;
-	if (of.st_mtim.tv_sec > st.st_mtim.tv_sec || (of.st_mtim.tv_sec == st.st_mtim.tv_sec && of.st_mtim.tv_nsec > st.st_mtim.tv_nsec))
+	if (of.st_mtim.tv_sec > st.st_mtim.tv_sec ||
+	    (of.st_mtim.tv_sec == st.st_mtim.tv_sec && of.st_mtim.tv_nsec > st.st_mtim.tv_nsec))
 		say_part(command, part, n, "is newer");
 }
 
 void input_tell_left_part(const char *command, const char *path)
 {
 	char place[PATH_MAX], part[FILE_PART_ROOM];
-	size_t n = file_place(path, place) > 0 ? file_part_left(place, recording_unfinished, part) : 0;
+	size_t n = file_place(path, place) > 0 ? file_part_left(place, recording_unfinished, part)
+					       : 0;
 
 	if (n)
 		say_part(command, part, n, "is there, too");
@@ -75,6 +80,7 @@ void input_tell_broke_off(const char *command, const char *path, bool broke_off)
 
 	escape(&name, path, strlen(path));
 	if (broke_off && !name.failed)
-		fprintf(stderr, "tare %s: note: %s: " PERFDATA_BROKE_OFF "\n", command, name.s ? name.s : "");
+		fprintf(stderr, "tare %s: note: %s: " PERFDATA_BROKE_OFF "\n", command,
+			name.s ? name.s : "");
 	text_free(&name);
 }

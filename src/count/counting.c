@@ -61,7 +61,8 @@ static bool leave_out_kernel(struct counting *c, const unsigned *event, size_t n
 	for (size_t i = 0; i < n; i++) {
 		struct encoding *e = &c->enc[event[i]];
 
-		if (encoding_modes(e) == MODES_CLOCK || e->attr.exclude_user || (e->attr.exclude_kernel && e->attr.exclude_hv))
+		if (encoding_modes(e) == MODES_CLOCK || e->attr.exclude_user ||
+		    (e->attr.exclude_kernel && e->attr.exclude_hv))
 			continue;
 		any = true;
 		encoding_restrict(e, true);
@@ -88,8 +89,8 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 	if (opt->sheds && cell->at.pid > 0 && on.cgroup_fd < 0) {
 		tare_fail(err, EPERM, "the kernel takes counters off %s", opt->sheds);
 		tare_hint(
-		    err,
-		    "count it as a user who needs no extra rights to run it, or count whole CPUs (-a)");
+			err,
+			"count it as a user who needs no extra rights to run it, or count whole CPUs (-a)");
 		return -EPERM;
 	}
 	for (size_t i = 0; i < cell->n; i++)
@@ -227,8 +228,7 @@ int counting_open(struct counting *c, const struct encoding_list *events,
 			if (e->group != c->enc[i].group || done[j])
 				continue;
 			done[j] = true;
-			if ((opt->only && !opt->only[j]) ||
-			    encoding_source(e)->clock)
+			if ((opt->only && !opt->only[j]) || encoding_source(e)->clock)
 				continue;
 			if (e->unavailable && refused == events->n)
 				refused = filled - first;
@@ -327,8 +327,8 @@ static int put_part(void *with, const struct part *part, const struct tare_readi
 		p->f.reading.event = p->c->order[p->cell->first + k];
 		p->f.reading.value = value[k];
 
-		int ret =
-		    value[k].quality == TARE_UNAVAILABLE ? 0 : p->to->put(p->to, &p->f, p->err);
+		int ret = value[k].quality == TARE_UNAVAILABLE ? 0
+							       : p->to->put(p->to, &p->f, p->err);
 
 		if (ret < 0)
 			return ret;
@@ -361,8 +361,9 @@ int counting_read(struct counting *c, unsigned run, uint64_t time_ns, struct sin
 			f.reading.value = value[k];
 			f.reading.why = why.what[0] ? why.what : NULL;
 			if (ret < 0)
-				f.reading.value =
-				    (struct tare_reading){ .quality = TARE_UNAVAILABLE };
+				f.reading.value = (struct tare_reading){
+					.quality = TARE_UNAVAILABLE
+				};
 
 			int put = to->put(to, &f, err);
 

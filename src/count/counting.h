@@ -40,9 +40,9 @@ struct counting_options {
 	const bool *only;          /* per event: NULL: all */
 	bool on_exec;              /* those that follow a task start at its next exec */
 	void *launched;            /* of the launcher, for its own source */
-	const char *sheds;         /* why the command sheds its counters at exec; NULL: it does not */
-	enum parts parts;          /* read parts of the command too, where the source can */
-	bool partial;              /* take readings that are without some processes; else they are unavailable */
+	const char *sheds; /* why the command sheds its counters at exec; NULL: it does not */
+	enum parts parts;  /* read parts of the command too, where the source can */
+	bool partial; /* take readings that are without some processes; else they are unavailable */
 	const struct source *source; /* in place of each event's own (tests); NULL: none */
 };
 

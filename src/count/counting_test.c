@@ -181,7 +181,8 @@ TEST(the_kernel_is_left_out_where_it_must_be)
 			 rows[i].line);
 		CHECK_EQ(s.c.any_open, !rows[i].unavailable, "row at line %d", rows[i].line);
 		if (rows[i].unavailable == EINVAL)
-			CHECK(!strncmp(s.c.enc[0].why, "it happens in the kernel", 24), "row at line %d: %s", rows[i].line, s.c.enc[0].why);
+			CHECK(!strncmp(s.c.enc[0].why, "it happens in the kernel", 24),
+			      "row at line %d: %s", rows[i].line, s.c.enc[0].why);
 		if (rows[i].unavailable)
 			CHECK(s.c.enc[0].why[0], "row at line %d", rows[i].line);
 		close_all(&s);
@@ -231,9 +232,9 @@ TEST(without_a_pmu)
 {
 	struct setup s = { 0 };
 
-	CHECK_EQ(
-	    open_all(&s, vm, "cycles,{instructions,page-faults},task-clock,duration_time", false),
-	    0);
+	CHECK_EQ(open_all(&s, vm, "cycles,{instructions,page-faults},task-clock,duration_time",
+			  false),
+		 0);
 	CHECK_EQ(s.c.n, 1, "task-clock; the clock belongs to the session");
 	CHECK(s.c.enc[0].unavailable && s.c.enc[1].unavailable);
 	CHECK(s.c.enc[2].unavailable, "in the group of instructions");

@@ -109,10 +109,10 @@ static bool is_clock(const char *name)
 static bool same_modes(const struct encoding *a, const struct encoding *b)
 {
 	return a->attr.exclude_user == b->attr.exclude_user &&
-	       a->attr.exclude_kernel == b->attr.exclude_kernel &&
-	       a->attr.exclude_hv == b->attr.exclude_hv &&
-	       a->attr.exclude_guest == b->attr.exclude_guest &&
-	       a->attr.exclude_host == b->attr.exclude_host && !strcmp(a->pmu, b->pmu);
+		a->attr.exclude_kernel == b->attr.exclude_kernel &&
+		a->attr.exclude_hv == b->attr.exclude_hv &&
+		a->attr.exclude_guest == b->attr.exclude_guest &&
+		a->attr.exclude_host == b->attr.exclude_host && !strcmp(a->pmu, b->pmu);
 }
 
 /* By place, thread or process, and control group. */
@@ -150,7 +150,8 @@ static int by_name(const void *a, const void *b, void *with)
 static int by_event(const void *a, const void *b, void *with)
 {
 	const struct names *n = with;
-	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b, e = n->t->row[x].event, f = n->t->row[y].event;
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b, e = n->t->row[x].event,
+		 f = n->t->row[y].event;
 	int order = e != f ? (e > f) - (e < f) : by_key(&n->t->row[x], &n->t->row[y]);
 
 	return order ? order : (x > y) - (x < y);
@@ -226,8 +227,8 @@ static long row_of_event(const struct names *n, unsigned event, const struct sta
 static long bind(const struct names *names, const char *name, const struct stat_row *anchor)
 {
 	const struct stat_table *t = names->t;
-	bool exact =
-	    strpbrk(name, ":/"); /* the user specified the modes or the PMU, so they must match */
+	bool exact = strpbrk(
+		name, ":/"); /* the user specified the modes or the PMU, so they must match */
 
 	for (unsigned e = 0; exact && e < t->n_enc; e++) {
 		long row = strcmp(t->enc[e].name, name) ? -1 : row_of_event(names, e, anchor);
@@ -347,8 +348,9 @@ static int value_of(const struct stat_table *t, const struct formula *f, const s
 		m->high = s.median + hypot(s.high - s.median, above / n);
 		m->quality = TARE_EXACT;
 		for (size_t i = 0; i < in->n; i++) {
-			enum tare_quality q =
-			    in->row[i] == BY_DURATION ? TARE_COUNTED : t->row[in->row[i]].quality;
+			enum tare_quality q = in->row[i] == BY_DURATION
+				? TARE_COUNTED
+				: t->row[in->row[i]].quality;
 
 			m->quality = q < m->quality ? q : m->quality;
 		}
@@ -371,8 +373,8 @@ static const char *bind_all(const struct names *names, const struct formula *f,
 {
 	in->n = formula_names(f);
 	for (size_t i = 0; i < in->n; i++) {
-		in->row[i] =
-		    i == 0 && anchor ? anchor - names->t->row : bind(names, formula_name(f, i), anchor);
+		in->row[i] = i == 0 && anchor ? anchor - names->t->row
+					      : bind(names, formula_name(f, i), anchor);
 		if (in->row[i] == -1)
 			return formula_name(f, i);
 	}
@@ -381,7 +383,8 @@ static const char *bind_all(const struct names *names, const struct formula *f,
 
 static bool is_anchor(const struct names *names, size_t row, const char *name)
 {
-	return !strcmp(names->t->enc[names->t->row[row].event].name, name) || !strcmp(names->name[row], name);
+	return !strcmp(names->t->enc[names->t->row[row].event].name, name) ||
+		!strcmp(names->name[row], name);
 }
 
 static bool any_unavailable(const struct stat_table *t, const struct inputs *in)
@@ -446,14 +449,17 @@ static int apply(const struct names *names, const struct metric_row *row, bool a
 			if (!asked)
 				continue;
 			m.quality = TARE_UNAVAILABLE;
-			snprintf(m.why, sizeof(m.why), "%.100s is without some processes of the command", without_some(t, &in));
+			snprintf(m.why, sizeof(m.why),
+				 "%.100s is without some processes of the command",
+				 without_some(t, &in));
 		} else if (with_added_work(t, &in)) {
 			if (!asked)
 				continue;
 			m.quality = TARE_UNAVAILABLE;
-			snprintf(m.why, sizeof(m.why),
-				 "%.100s includes engine overhead; --clean-times counts it in runs without",
-				 with_added_work(t, &in));
+			snprintf(
+				m.why, sizeof(m.why),
+				"%.100s includes engine overhead; --clean-times counts it in runs without",
+				with_added_work(t, &in));
 		} else {
 			ret = value_of(t, f, &in, &m, err);
 		}
@@ -504,8 +510,7 @@ static int add_rates(const struct names *names, struct stat_metrics *out, struct
 
 		/* Under the exact engine, the CPU time includes engine overhead. */
 		if (t->row[i].quality == TARE_UNAVAILABLE || has_metric[i] || e->unit[0] ||
-		    encoding_source(e)->adds_overhead ||
-		    is_clock(names->name[i]))
+		    encoding_source(e)->adds_overhead || is_clock(names->name[i]))
 			continue;
 		in.row[0] = (long)i;
 		in.row[1] = bind(names, "task-clock", &t->row[i]);

@@ -6,12 +6,12 @@
 #include "count/summary.h"
 
 struct metric_row {
-	const char *name;    /* as in JSON and for -M: "ipc" */
+	const char *name; /* as in JSON and for -M: "ipc" */
 	/* clocks are in ns; the metric is shown next to the event of its first name */
 	const char *formula;
-	const char *unit;    /* perf's words if perf has the metric: "insn per cycle" */
-	const char *about;   /* one line, for the list of metrics */
-	unsigned digits;     /* after the decimal point */
+	const char *unit;  /* perf's words if perf has the metric: "insn per cycle" */
+	const char *about; /* one line, for the list of metrics */
+	unsigned digits;   /* after the decimal point */
 	bool percent;
 	bool whole_only; /* omitted if the kernel's part is excluded, because it would mislead */
 };
@@ -25,7 +25,7 @@ struct stat_metric {
 	double value, low, high;      /* median of the runs; see struct spread for the interval */
 	enum tare_quality quality;    /* the lowest quality of the inputs */
 	const char *prefix; /* of a rate's unit: "", "K", "M", "G" (already applied to value) */
-	char why[200];                /* why there is no value; only for requested metrics */
+	char why[200];      /* why there is no value; only for requested metrics */
 };
 
 struct stat_metrics {

@@ -23,7 +23,9 @@ bool partial_sentence(struct text *out, const struct exact_partial *p, unsigned 
 	escape(out, m->name, strlen(m->name));
 	if (m->pid)
 		text_add(out, ", process %d", (int)m->pid);
-	text_add(out, m->ended ? ", after the exact engine ended it: " : ", which ran without the exact engine, and all that it started: ");
+	text_add(out,
+		 m->ended ? ", after the exact engine ended it: "
+			  : ", which ran without the exact engine, and all that it started: ");
 	escape(out, m->reason, strlen(m->reason));
 	text_add(out, ".");
 	return true;

@@ -38,8 +38,7 @@ static bool was_always_on(const struct tried *t)
 }
 
 /* Do all of these fit at once? Groups that cannot be opened on a thread (uncore) always do. */
-static bool fits(const struct encoding_list *events, const bool *in,
-		 const struct source *source)
+static bool fits(const struct encoding_list *events, const bool *in, const struct source *source)
 {
 	struct tried *tried = calloc(events->n + 1, sizeof(*tried));
 	bool *done = calloc(events->n + 1, sizeof(*done)), all = tried && done;
@@ -81,8 +80,8 @@ static void set_group(bool *in, const struct encoding_list *events, unsigned gro
 			in[i] = value;
 }
 
-int split_events(struct split *out, const struct encoding_list *events,
-		 const struct source *source, struct tare_error *err)
+int split_events(struct split *out, const struct encoding_list *events, const struct source *source,
+		 struct tare_error *err)
 {
 	size_t n = events->n;
 	bool *placed = calloc(n + 1, sizeof(*placed));

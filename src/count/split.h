@@ -17,8 +17,8 @@ struct split {
  * run briefly; a batch contains as many as were on the PMU all the time. Events that cannot be
  * opened are in the first batch, which reports them. Costs about a millisecond per group of a PMU.
  */
-int split_events(struct split *out, const struct encoding_list *events,
-		 const struct source *source, struct tare_error *err);
+int split_events(struct split *out, const struct encoding_list *events, const struct source *source,
+		 struct tare_error *err);
 void split_free(struct split *s);
 
 #endif

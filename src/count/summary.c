@@ -28,7 +28,7 @@ struct summary {
 	unsigned runs;
 	size_t run_room;
 	uint64_t interval_began_ns;
-	bool adds_work; /* of the current run */
+	bool adds_work;         /* of the current run */
 	struct stat_table last; /* from the end of the last run */
 	struct stat_table table;
 };
@@ -209,13 +209,14 @@ static void leave_out(struct stat_table *t)
 		whole |= !t->end[k].never_began && !t->end[k].by_signal;
 	}
 	for (unsigned k = 0; k < t->runs; k++) {
-		t->end[k].left_out = (whole && t->end[k].by_signal) || (begun && t->end[k].never_began);
+		t->end[k].left_out = (whole && t->end[k].by_signal) ||
+			(begun && t->end[k].never_began);
 		t->left_out += t->end[k].left_out;
 	}
 }
 
-static void fill_runs(const struct summary *s, const struct stat_table *t, struct stat_row *r, size_t at,
-		      const struct run *run)
+static void fill_runs(const struct summary *s, const struct stat_table *t, struct stat_row *r,
+		      size_t at, const struct run *run)
 {
 	for (unsigned k = 0; k < t->runs; k++) {
 		const struct amount *a = at < run[k].n ? &run[k].amount[at] : NULL;
@@ -224,12 +225,13 @@ static void fill_runs(const struct summary *s, const struct stat_table *t, struc
 			continue;
 		if (t->end[k].left_out) {
 			if (a->quality != TARE_UNAVAILABLE)
-				snprintf(r->why, sizeof(r->why), "only counted in a run that was cut short");
+				snprintf(r->why, sizeof(r->why),
+					 "only counted in a run that was cut short");
 			continue;
 		}
 		r->run[k] = *a;
 		r->added_work |= run[k].added_work && !is_of_engine(&s->enc[r->event]) &&
-				 a->quality != TARE_UNAVAILABLE;
+			a->quality != TARE_UNAVAILABLE;
 	}
 }
 
@@ -238,7 +240,7 @@ bool stat_failed(const struct stat_end *end)
 	bool by_us = end->timed_out || end->intervals_done || end->stopped;
 
 	return end->has_status && end->wait_status && !end->by_signal &&
-	       !(by_us && WIFSIGNALED(end->wait_status) && WTERMSIG(end->wait_status) == SIGTERM);
+		!(by_us && WIFSIGNALED(end->wait_status) && WTERMSIG(end->wait_status) == SIGTERM);
 }
 
 /* ---- subtraction ---- */
@@ -246,7 +248,8 @@ bool stat_failed(const struct stat_end *end)
 static struct stat_row *row_of(struct stat_table *t, unsigned event, const struct stat_key *key)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (t->row[i].event == event && !stat_key_order(&t->row[i].key, key) && t->row[i].key.cgroup == key->cgroup)
+		if (t->row[i].event == event && !stat_key_order(&t->row[i].key, key) &&
+		    t->row[i].key.cgroup == key->cgroup)
 			return &t->row[i];
 	return NULL;
 }
@@ -273,10 +276,12 @@ static bool take_off(struct amount *a, const struct amount *by, const char **why
 	return true;
 }
 
-static int less_row(struct stat_table *t, struct stat_row *r, const struct summary_less *less, struct tare_error *err)
+static int less_row(struct stat_table *t, struct stat_row *r, const struct summary_less *less,
+		    struct tare_error *err)
 {
 	const struct stat_row *by = row_of(t, less->by, &r->key);
-	uint64_t *counted = calloc(2 * (size_t)t->runs + 1, sizeof(*counted)), *taken = counted + t->runs;
+	uint64_t *counted = calloc(2 * (size_t)t->runs + 1, sizeof(*counted)),
+		 *taken = counted + t->runs;
 	struct spread spread = { 0 };
 	const char *why;
 	size_t n = 0;
@@ -360,8 +365,8 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 		ret = spread_row(r, runs, err);
 	}
 	/* In perf's order: rows of one core or socket are adjacent. */
-	bool by_unit =
-	    t->by == BY_CORE || t->by == BY_DIE || t->by == BY_SOCKET || t->by == BY_NODE;
+	bool by_unit = t->by == BY_CORE || t->by == BY_DIE || t->by == BY_SOCKET ||
+		t->by == BY_NODE;
 
 	qsort(t->row, t->n, sizeof(*t->row), by_unit ? by_key_and_event : by_event_and_key);
 	for (unsigned k = 0; k < runs; k++)
@@ -393,7 +398,8 @@ static int spread_times(struct stat_table *t, const struct run *run, unsigned ru
 
 		for (unsigned k = 0; k < runs; k++)
 			if ((!clean || !run[k].added_work) && !t->end[k].left_out)
-				memcpy(&value[n++], (const char *)&run[k] + times[i].from, sizeof(*value));
+				memcpy(&value[n++], (const char *)&run[k] + times[i].from,
+				       sizeof(*value));
 		ret = spread_of(value, n, times[i].to, NULL, err);
 	}
 	free(value);
@@ -498,8 +504,8 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 		return tally_reading(s->tally, &f->reading) < 0 ? tare_fail_nomem(err) : 0;
 	case FACT_INTERVAL:
 		return s->opt.intervals
-			   ? close_interval(s, f, f->time_ns - s->interval_began_ns, err)
-			   : 0;
+			? close_interval(s, f, f->time_ns - s->interval_began_ns, err)
+			: 0;
 	case FACT_RUN_END:
 		return close_run(s, f, err);
 	case FACT_LOSS:

@@ -42,15 +42,15 @@ struct stat_row {
 	unsigned event; /* index in the encodings */
 	struct stat_key key;
 	enum tare_quality
-	    quality; /* the lowest of the runs with a number; unavailable if there are none */
+		quality; /* the lowest of the runs with a number; unavailable if there are none */
 	char why[256], remedy[200]; /* if unavailable; `why` also with `without` */
-	unsigned without;	    /* the maximum over the runs: see struct amount */
+	unsigned without;           /* the maximum over the runs: see struct amount */
 	/* share is the fraction of time on this type of core, not multiplexing */
 	bool of_core_type;
-	double share;               /* time counted / time enabled */
+	double share; /* time counted / time enabled */
 	/* includes engine overhead: counted by the kernel, in runs under the engine */
 	bool added_work;
-	unsigned places;            /* number of counters that were summed */
+	unsigned places;                 /* number of counters that were summed */
 	uint64_t enabled_ns, running_ns; /* mean over the runs */
 	struct spread spread;            /* of the runs with a number; n is 0 if there are none */
 	uint64_t low, high;              /* spread and limits combined: */
@@ -66,11 +66,11 @@ struct stat_row {
 struct stat_end {
 	bool has_status; /* a command ended */
 	int wait_status;
-	int by_signal; /* sent to tare while it ran; not the cause of the run's end */
+	int by_signal;    /* sent to tare while it ran; not the cause of the run's end */
 	bool never_began; /* a signal killed the command before its first instruction */
 	bool left_out;    /* excluded from all rows, because there are better runs */
 	bool timed_out, intervals_done, stopped; /* ended by tare, as requested */
-	struct around around; /* if requested */
+	struct around around;                    /* if requested */
 };
 
 struct stat_times {
@@ -78,11 +78,11 @@ struct stat_times {
 	bool has_command;
 	/* they include engine overhead; if some runs were without the engine, those are used */
 	bool added_work;
-	uint64_t max_rss_kib; /* the maximum over the runs */
-	unsigned stops;       /* of the command, over all runs: see fact.h */
-	struct exact_left left; /* of the run with most of them: see fact.h */
+	uint64_t max_rss_kib;         /* the maximum over the runs */
+	unsigned stops;               /* of the command, over all runs: see fact.h */
+	struct exact_left left;       /* of the run with most of them: see fact.h */
 	struct exact_partial partial; /* likewise */
-	struct exact_slow slow;	      /* the maximum over the runs, for each */
+	struct exact_slow slow;       /* the maximum over the runs, for each */
 };
 
 struct stat_table {

@@ -36,7 +36,7 @@ static void reading_at(unsigned e, int cpu, uint64_t raw, uint64_t enabled, uint
 				       .place = { .cpu = cpu, .thread = cpu < 0 ? 0 : -1 },
 				       .value = { raw, enabled, running,
 						  running == enabled ? TARE_COUNTED
-						  : running          ? TARE_SCALED
+							  : running  ? TARE_SCALED
 								     : TARE_UNAVAILABLE } } };
 
 	if (!running && enabled)
@@ -373,7 +373,9 @@ TEST(a_part_is_who_it_is_in_each_run)
 	static const struct {
 		unsigned number[3];
 		uint64_t who[3];
-	} runs[] = { { { 1, 2, 3 }, { 900, ALICE, BOB } }, { { 1, 3, 2 }, { 900, ALICE, BOB } }, { { 1, 2, 3 }, { 900, EVE, BOB } } };
+	} runs[] = { { { 1, 2, 3 }, { 900, ALICE, BOB } },
+		     { { 1, 3, 2 }, { 900, ALICE, BOB } },
+		     { { 1, 2, 3 }, { 900, EVE, BOB } } };
 	static const struct {
 		unsigned part, n, value;
 	} rows[] = { { 1, 3, 9 }, { 2, 2, 10 }, { 3, 3, 11 }, { 4, 1, 12 } };
@@ -387,8 +389,12 @@ TEST(a_part_is_who_it_is_in_each_run)
 		for (size_t k = 0; k < 3; k++) {
 			struct fact f = { .kind = FACT_READING };
 
-			f.reading.place = (struct fact_place){ .cpu = -1, .part = runs[i].number[k], .who = runs[i].who[k] };
-			f.reading.value = (struct tare_reading){ runs[i].who[k] == 900 ? 9 : runs[i].who[k] - 990, 10, 10, TARE_EXACT };
+			f.reading.place = (struct fact_place){ .cpu = -1,
+							       .part = runs[i].number[k],
+							       .who = runs[i].who[k] };
+			f.reading.value = (struct tare_reading){
+				runs[i].who[k] == 900 ? 9 : runs[i].who[k] - 990, 10, 10, TARE_EXACT
+			};
 			CHECK_EQ(to->put(to, &f, NULL), 0);
 		}
 		run_ends(10);
@@ -398,8 +404,11 @@ TEST(a_part_is_who_it_is_in_each_run)
 		for (size_t k = 0; k < ARRAY_SIZE(rows); k++)
 			if (t->row[i].key.part == rows[k].part) {
 				found++;
-				CHECK(t->row[i].spread.n == rows[k].n && t->row[i].spread.min == rows[k].value && t->row[i].spread.max == rows[k].value,
-				      "part %u: %zu runs, %g to %g", rows[k].part, (size_t)t->row[i].spread.n, (double)t->row[i].spread.min,
+				CHECK(t->row[i].spread.n == rows[k].n &&
+					      t->row[i].spread.min == rows[k].value &&
+					      t->row[i].spread.max == rows[k].value,
+				      "part %u: %zu runs, %g to %g", rows[k].part,
+				      (size_t)t->row[i].spread.n, (double)t->row[i].spread.min,
 				      (double)t->row[i].spread.max);
 			}
 	CHECK_EQ(found, ARRAY_SIZE(rows));
@@ -553,7 +562,7 @@ TEST(limits_are_propagated)
 	metrics_of(summary_table(s, NULL), NULL, &m, NULL);
 	ipc = find(&m, "ipc");
 	CHECK(fabs(ipc->value - 2) < 1e-9 && fabs(ipc->low - 1.5) < 1e-9 &&
-		  fabs(ipc->high - 3) < 1e-9,
+		      fabs(ipc->high - 3) < 1e-9,
 	      "%f %f %f", ipc->value, ipc->low, ipc->high);
 	CHECK_EQ(ipc->quality, TARE_SCALED);
 	metrics_free(&m);
@@ -655,7 +664,8 @@ TEST(the_table_of_metrics_is_sound)
 }
 
 /* Runs of instructions and of interrupts; the latter are subtracted. */
-static const struct stat_row *less_of(const struct summary_less *less, const uint64_t (*run)[4], unsigned runs)
+static const struct stat_row *less_of(const struct summary_less *less, const uint64_t (*run)[4],
+				      unsigned runs)
 {
 	event("instructions-minus-irqs:u");
 	event("cpu/event=0x2c/u");
@@ -674,7 +684,9 @@ static const struct summary_less by_second = { .event = 0, .by = 1, .known = "se
 
 TEST(taken_off_run_by_run)
 {
-	static const uint64_t run[][4] = { { 1007, 7, 1000, 1000 }, { 1003, 3, 1000, 1000 }, { 1012, 11, 1000, 1000 } };
+	static const uint64_t run[][4] = { { 1007, 7, 1000, 1000 },
+					   { 1003, 3, 1000, 1000 },
+					   { 1012, 11, 1000, 1000 } };
 	const struct stat_row *r = less_of(&by_second, run, 3);
 
 	CHECK_EQ(r->quality, TARE_COUNTED);
@@ -686,15 +698,18 @@ TEST(taken_off_run_by_run)
 	CHECK(r->less == &by_second);
 	CHECK_EQ(r->counted, 1007);
 	CHECK_EQ(r->taken, 7);
-	CHECK_EQ(row_of(summary_table(s, NULL), 1, -1)->spread.median, 7, "the subtracted count has a row of its own");
+	CHECK_EQ(row_of(summary_table(s, NULL), 1, -1)->spread.median, 7,
+		 "the subtracted count has a row of its own");
 	CHECK(!row_of(summary_table(s, NULL), 1, -1)->less);
-	CHECK_EQ(row_of(summary_table(s, NULL), 0, -1)->spread.median, 1000, "only once, for any number of calls");
+	CHECK_EQ(row_of(summary_table(s, NULL), 0, -1)->spread.median, 1000,
+		 "only once, for any number of calls");
 	summary_free(s);
 }
 
 TEST(an_estimate_less_an_estimate)
 {
-	static const uint64_t run[][4] = { { 500, 10, 500, 500 } }; /* 1000 (750 to 1500), 20 (15 to 30) */
+	static const uint64_t run[][4] = { { 500, 10, 500,
+					     500 } }; /* 1000 (750 to 1500), 20 (15 to 30) */
 	const struct stat_row *r = less_of(&by_second, run, 1);
 
 	CHECK_EQ(r->quality, TARE_SCALED);
@@ -709,7 +724,8 @@ TEST(what_cannot_be_taken_off_leaves_no_number)
 	static const struct {
 		uint64_t run[1][4];
 		const char *why;
-	} rows[] = { { { { 1000, 0, 1000, 0 } }, "was not counted" }, { { { 5, 6, 1000, 1000 } }, "more would be subtracted" } };
+	} rows[] = { { { { 1000, 0, 1000, 0 } }, "was not counted" },
+		     { { { 5, 6, 1000, 1000 } }, "more would be subtracted" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		n_enc = 0;
@@ -746,8 +762,10 @@ TEST(only_the_best_runs_are_in_a_number)
 		const char *runs, *left_out;
 		uint64_t median;
 	} rows[] = {
-		{ __LINE__, "w", "-", 1000 },  { __LINE__, "c", "-", 500 },	  { __LINE__, "n", "-", 0 },	 { __LINE__, "nn", "--", 0 },
-		{ __LINE__, "wnw", "-x-", 1000 }, { __LINE__, "wwc", "--x", 1000 }, { __LINE__, "nc", "x-", 500 }, { __LINE__, "nwc", "x-x", 1000 },
+		{ __LINE__, "w", "-", 1000 },     { __LINE__, "c", "-", 500 },
+		{ __LINE__, "n", "-", 0 },        { __LINE__, "nn", "--", 0 },
+		{ __LINE__, "wnw", "-x-", 1000 }, { __LINE__, "wwc", "--x", 1000 },
+		{ __LINE__, "nc", "x-", 500 },    { __LINE__, "nwc", "x-x", 1000 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -767,7 +785,8 @@ TEST(only_the_best_runs_are_in_a_number)
 		unsigned left_out = 0;
 
 		for (unsigned k = 0; k < t->runs; k++) {
-			CHECK_EQ(t->end[k].left_out, rows[i].left_out[k] == 'x', "row at line %d, run %u", rows[i].line, k);
+			CHECK_EQ(t->end[k].left_out, rows[i].left_out[k] == 'x',
+				 "row at line %d, run %u", rows[i].line, k);
 			left_out += t->end[k].left_out;
 		}
 		CHECK_EQ(t->left_out, left_out, "row at line %d", rows[i].line);
@@ -802,8 +821,11 @@ TEST(many_threads_are_found_and_bound)
 				unsigned part = 1 + (run ? threads - 1 - k : k);
 				struct fact f = { .kind = FACT_READING,
 						  .reading = { .event = e,
-							       .place = { .cpu = -1, .thread = (pid_t)part, .part = part },
-							       .value = { part * (2 - e), 1, 1, TARE_EXACT } } };
+							       .place = { .cpu = -1,
+									  .thread = (pid_t)part,
+									  .part = part },
+							       .value = { part * (2 - e), 1, 1,
+									  TARE_EXACT } } };
 
 				CHECK_EQ(to->put(to, &f, NULL), 0);
 			}
@@ -812,8 +834,10 @@ TEST(many_threads_are_found_and_bound)
 	t = summary_table(s, NULL);
 	CHECK_EQ(t->n, 3u * threads);
 	for (size_t i = 0; i < t->n; i++)
-		if (t->row[i].event < 2 && t->row[i].spread.median != t->row[i].key.part * (2 - t->row[i].event)) {
-			CHECK(false, "thread %u has %g", t->row[i].key.part, (double)t->row[i].spread.median);
+		if (t->row[i].event < 2 &&
+		    t->row[i].spread.median != t->row[i].key.part * (2 - t->row[i].event)) {
+			CHECK(false, "thread %u has %g", t->row[i].key.part,
+			      (double)t->row[i].spread.median);
 			break;
 		}
 	CHECK_EQ(metrics_of(t, NULL, &m, NULL), 0);

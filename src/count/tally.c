@@ -21,7 +21,7 @@ struct cell {
 	size_t row;
 	struct tare_reading now, before;
 	unsigned without; /* number of missing processes, of `now` */
-	bool fresh; /* read since the run began */
+	bool fresh;       /* read since the run began */
 };
 
 /* The key of a row, in whole words. */
@@ -84,10 +84,10 @@ const struct tally_row *tally_rows(const struct tally *t, size_t *n)
 
 int stat_key_order(const struct stat_key *a, const struct stat_key *b)
 {
-	const int x[] = { a->at.cpu, a->at.node, a->at.socket, a->at.die, a->at.core, a->thread,
-			  (int)a->part };
-	const int y[] = { b->at.cpu, b->at.node, b->at.socket, b->at.die, b->at.core, b->thread,
-			  (int)b->part };
+	const int x[] = { a->at.cpu,  a->at.node, a->at.socket, a->at.die,
+			  a->at.core, a->thread,  (int)a->part };
+	const int y[] = { b->at.cpu,  b->at.node, b->at.socket, b->at.die,
+			  b->at.core, b->thread,  (int)b->part };
 
 	for (size_t i = 0; i < ARRAY_SIZE(x); i++)
 		if (x[i] != y[i])
@@ -114,7 +114,10 @@ static uint32_t number_of(struct tally *t, const struct fact_place *p)
 		it->number = t->highest + 1;
 	if (it->number > t->highest)
 		t->highest = it->number;
-	return set_add(&t->numbers, &it->number, sizeof(it->number), sizeof(it->number), NULL) == SET_NONE ? 0 : it->number;
+	return set_add(&t->numbers, &it->number, sizeof(it->number), sizeof(it->number), NULL) ==
+			SET_NONE
+		? 0
+		: it->number;
 }
 
 static struct stat_key key_of(const struct tally *t, const struct fact_place *p, uint32_t part)
@@ -180,8 +183,9 @@ static unsigned cgroup_number(struct tally *t, const char *name)
 /* The number of the event's row with that key, added if new. SET_NONE: out of memory. */
 static uint32_t row_of(struct tally *t, unsigned event, const struct stat_key *k)
 {
-	struct row_key key = { event, k->at.cpu, k->at.node, k->at.socket, k->at.die, k->at.core, k->thread, k->part,
-			       cgroup_number(t, k->cgroup) };
+	struct row_key key = { event,        k->at.cpu, k->at.node,
+			       k->at.socket, k->at.die, k->at.core,
+			       k->thread,    k->part,   cgroup_number(t, k->cgroup) };
 	bool fresh = false;
 	uint32_t row;
 
@@ -215,7 +219,9 @@ static struct cell *find_cell(struct tally *t, const struct fact_reading *f)
 	if (i == SET_NONE) {
 		key = key_of(t, &f->place, part);
 		new.row = row_of(t, f->event, &key);
-		i = new.row == SET_NONE ? SET_NONE : set_add(&t->cells, &new, sizeof(new), sizeof(new.key), NULL);
+		i = new.row == SET_NONE
+			? SET_NONE
+			: set_add(&t->cells, &new, sizeof(new), sizeof(new.key), NULL);
 	}
 	if (i == SET_NONE)
 		return NULL;
@@ -275,7 +281,7 @@ void amount_limits(struct amount *a)
 
 struct sum {
 	uint64_t value, raw, enabled, running,
-	    never; /* never: enabled time of places that never counted */
+		never; /* never: enabled time of places that never counted */
 	enum tare_quality quality;
 	unsigned places, without;
 };
@@ -288,10 +294,10 @@ static void add_cell(struct sum *sum, const struct cell *c, bool difference, boo
 	if (difference) {
 		if (!level)
 			r.raw -= r.raw < c->before.raw ? r.raw : c->before.raw;
-		r.enabled_ns -=
-		    r.enabled_ns < c->before.enabled_ns ? r.enabled_ns : c->before.enabled_ns;
-		r.running_ns -=
-		    r.running_ns < c->before.running_ns ? r.running_ns : c->before.running_ns;
+		r.enabled_ns -= r.enabled_ns < c->before.enabled_ns ? r.enabled_ns
+								    : c->before.enabled_ns;
+		r.running_ns -= r.running_ns < c->before.running_ns ? r.running_ns
+								    : c->before.running_ns;
 	}
 	sum->places++;
 	sum->enabled += r.enabled_ns;
@@ -347,7 +353,8 @@ static void settle_core_types(struct tally *t, const struct encoding *enc, struc
 
 			if (o->place == PLACE_CORE && o->event == e->event &&
 			    (k == i || strcmp(o->pmu, e->pmu)) &&
-			    !stat_key_order(&t->row[k].key, &t->row[i].key) && same_cgroup(t->row[k].key.cgroup, t->row[i].key.cgroup))
+			    !stat_key_order(&t->row[k].key, &t->row[i].key) &&
+			    same_cgroup(t->row[k].key.cgroup, t->row[i].key.cgroup))
 				together += a[k].running_ns;
 		}
 		t->row[i].of_core_type = true;
@@ -373,7 +380,8 @@ int tally_sums(struct tally *t, const struct encoding *enc, bool difference, str
 	for (size_t i = 0; i < t->rows; i++)
 		sum[i].quality = TARE_EXACT;
 	for (size_t i = 0; i < t->cells.n; i++)
-		add_cell(&sum[cell_at(t, i)->row], cell_at(t, i), difference, enc[cell_at(t, i)->key.event].snapshot);
+		add_cell(&sum[cell_at(t, i)->row], cell_at(t, i), difference,
+			 enc[cell_at(t, i)->key.event].snapshot);
 	for (size_t i = 0; i < t->rows; i++)
 		out[i] = amount_of(&sum[i]);
 	free(sum);

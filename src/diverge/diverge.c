@@ -6,14 +6,14 @@
 
 enum {
 	EVERY_USUAL = 1 << 16,
-	NARROW = 1024,	  /* how many parts one pass divides an interval into */
+	NARROW = 1024, /* how many parts one pass divides an interval into */
 	STACK_BYTES = 65528,
 	CALLS_MOST = 1 << 20, /* system calls of each thread, recorded to order the threads */
-	TRIES = 4, /* attempts to find a divergence that moves */
-	LOOKS = 64, /* samples in an interval whose exact place is not known */
-	AGAIN = 5, /* runs compared with one run until one of them diverges from it */
+	TRIES = 4,            /* attempts to find a divergence that moves */
+	LOOKS = 64,           /* samples in an interval whose exact place is not known */
+	AGAIN = 5,            /* runs compared with one run until one of them diverges from it */
 	PARTS = 4096, /* how many parts one pass divides the instructions before the place into */
-	CHANCES = 4, /* runs in which a value may change */
+	CHANCES = 4,  /* runs in which a value may change */
 };
 
 /* ---- comparing ---- */
@@ -46,7 +46,8 @@ static int64_t count_of(const struct track *t, size_t i)
  * clock (by the second's for threads missing in the first run). A divergence that it causes in
  * another thread shows only at that thread's next checkpoint, if the checkpoints are system calls.
  */
-static size_t partings(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+static size_t partings(const struct pass p[2], const struct exact_every *every,
+		       struct divergence *d)
 {
 	uint64_t best[2] = { UINT64_MAX, UINT64_MAX };
 	size_t n = 0;
@@ -54,18 +55,22 @@ static size_t partings(const struct pass p[2], const struct exact_every *every, 
 	for (unsigned run = 0; run < 2; run++)
 		for (size_t i = 0; i < p[run].tracks.n; i++) {
 			uint64_t descent = ((const struct track *)p[run].tracks.item)[i].descent;
-			const struct track *a = diverge_track(&p[0], descent), *b = diverge_track(&p[1], descent);
+			const struct track *a = diverge_track(&p[0], descent),
+					   *b = diverge_track(&p[1], descent);
 			size_t at = run && a->descent ? SIZE_MAX : parted(a, b);
 			uint64_t when[2] = { time_of(a, at), time_of(b, at) };
 
 			n += at != SIZE_MAX;
-			if (at == SIZE_MAX || when[0] > best[0] || (when[0] == best[0] && when[1] >= best[1]))
+			if (at == SIZE_MAX || when[0] > best[0] ||
+			    (when[0] == best[0] && when[1] >= best[1]))
 				continue;
 			memcpy(best, when, sizeof(best));
 			d->descent = descent;
 			d->low = at ? count_of(a, at - 1) : 0;
-			d->high = count_of(a, at) > count_of(b, at) ? count_of(a, at) : count_of(b, at);
-			if (every->class == EXACT_INSTRUCTIONS && d->high > d->low + (int64_t)every->n)
+			d->high = count_of(a, at) > count_of(b, at) ? count_of(a, at)
+								    : count_of(b, at);
+			if (every->class == EXACT_INSTRUCTIONS &&
+			    d->high > d->low + (int64_t)every->n)
 				d->high = d->low + (int64_t)every->n;
 			if (d->high <= d->low)
 				d->high = d->low + 1;
@@ -73,14 +78,16 @@ static size_t partings(const struct pass p[2], const struct exact_every *every, 
 	return n;
 }
 
-static bool first_parted(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+static bool first_parted(const struct pass p[2], const struct exact_every *every,
+			 struct divergence *d)
 {
 	return partings(p, every, d) > 0;
 }
 
 /* If another thread diverged before the next checkpoint, these checkpoints do not give their
  * order. */
-static bool first_and_alone(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+static bool first_and_alone(const struct pass p[2], const struct exact_every *every,
+			    struct divergence *d)
 {
 	size_t n = partings(p, every, d);
 
@@ -91,7 +98,8 @@ static bool first_and_alone(const struct pass p[2], const struct exact_every *ev
 /* Whether they diverge in the current interval; if so, sets low and high to a smaller one. */
 static bool narrowed(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
-	const struct track *a = diverge_track(&p[0], d->descent), *b = diverge_track(&p[1], d->descent);
+	const struct track *a = diverge_track(&p[0], d->descent),
+			   *b = diverge_track(&p[1], d->descent);
 	size_t at = parted(a, b);
 
 	if (at == SIZE_MAX || (at == 0 && d->low > 0)) /* not at all, or before the interval */
@@ -106,7 +114,8 @@ static bool same_way(const struct diverge_step *a, const struct diverge_step *b)
 	return a->pc == b->pc;
 }
 
-static bool parted_closely(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+static bool parted_closely(const struct pass p[2], const struct exact_every *every,
+			   struct divergence *d)
 {
 	const struct diverge_run *a = &d->run[0], *b = &d->run[1];
 	size_t n = a->n < b->n ? a->n : b->n, i = 0;
@@ -127,17 +136,23 @@ static bool parted_closely(const struct pass p[2], const struct exact_every *eve
 }
 
 /* Search between d->low and d->high, with a checkpoint every `n` instructions. */
-static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n, struct tare_error *err)
+static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n,
+		  struct tare_error *err)
 {
 	int64_t low = d->low > 0 ? d->low : 1;
-	struct exact_every every = { .n = n, .first = (uint64_t)low, .most = (uint64_t)(d->high - low) / n + 2, .counts = true, .path = true,
+	struct exact_every every = { .n = n,
+				     .first = (uint64_t)low,
+				     .most = (uint64_t)(d->high - low) / n + 2,
+				     .counts = true,
+				     .path = true,
 				     .only = d->descent };
 	struct pass p[2] = { { 0 } };
 
 	return diverge_run_until(plan, d, p, &every, AGAIN, narrowed, err);
 }
 
-static bool same_until(const struct pass p[2], const struct exact_every *every, struct divergence *d)
+static bool same_until(const struct pass p[2], const struct exact_every *every,
+		       struct divergence *d)
 {
 	const struct diverge_run *a = &d->run[0], *b = &d->run[1];
 	size_t n = (size_t)(d->low - (int64_t)every->first) + 1;
@@ -159,12 +174,20 @@ int64_t diverge_first(int64_t number)
 }
 
 /* Single instructions, starting well before the place. */
-static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries, parted_fn *parted, struct tare_error *err)
+static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigned tries,
+			parted_fn *parted, struct tare_error *err)
 {
 	int64_t first = diverge_first(d->low);
-	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = (uint64_t)(d->high - first) + DIVERGE_BEHIND + 1, .registers = true,
-				     .counts_once = true, .path = true, .only = d->descent, .n_peek = (uint16_t)d->n_watched };
-	struct pass p[2] = { { .steps = true, .peeks = d->n_watched }, { .steps = true, .peeks = d->n_watched } };
+	struct exact_every every = { .n = 1,
+				     .first = (uint64_t)first,
+				     .most = (uint64_t)(d->high - first) + DIVERGE_BEHIND + 1,
+				     .registers = true,
+				     .counts_once = true,
+				     .path = true,
+				     .only = d->descent,
+				     .n_peek = (uint16_t)d->n_watched };
+	struct pass p[2] = { { .steps = true, .peeks = d->n_watched },
+			     { .steps = true, .peeks = d->n_watched } };
 
 	for (unsigned i = 0; i < d->n_watched; i++) {
 		every.peek[i] = d->watched[i].address;
@@ -177,7 +200,9 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
  * show which thread diverged first. */
 static int order_threads(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
-	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true, .path = true };
+	struct exact_every every = {
+		.n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true, .path = true
+	};
 	struct divergence before = *d;
 	struct pass p[2] = { { 0 } };
 	int ret = diverge_run_until(plan, d, p, &every, AGAIN, first_parted, err);
@@ -192,9 +217,15 @@ static int order_threads(struct diverge_plan *plan, struct divergence *d, struct
 
 /* One more run: records the thread's stack at its instruction `first` into `out`. out->stack_pc
  * is 0 if the thread does not get there. */
-static int hear_stack(struct diverge_plan *plan, struct divergence *d, int64_t first, unsigned nth, struct diverge_run *out, struct tare_error *err)
+static int hear_stack(struct diverge_plan *plan, struct divergence *d, int64_t first, unsigned nth,
+		      struct diverge_run *out, struct tare_error *err)
 {
-	struct exact_every every = { .n = 1, .first = (uint64_t)first, .most = 1, .registers = true, .stack = STACK_BYTES, .only = d->descent };
+	struct exact_every every = { .n = 1,
+				     .first = (uint64_t)first,
+				     .most = 1,
+				     .registers = true,
+				     .stack = STACK_BYTES,
+				     .only = d->descent };
 	struct pass p = { .stack = true, .run = out, .err = err, .descent = d->descent };
 	int ret = diverge_run_one(plan, d, &p, &every, nth);
 
@@ -228,7 +259,8 @@ static int take_stacks(struct diverge_plan *plan, struct divergence *d, struct t
 	return ret;
 }
 
-int diverge_beginning(struct diverge_plan *plan, struct divergence *d, struct diverge_run out[2], struct tare_error *err)
+int diverge_beginning(struct diverge_plan *plan, struct divergence *d, struct diverge_run out[2],
+		      struct tare_error *err)
 {
 	int ret = 0;
 
@@ -272,7 +304,8 @@ static uint64_t begin_of(const struct track *t)
 
 unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there)
 {
-	const struct diverge_thread *it = diverge_thread_of(p->run->thread, p->run->ended, d->descent);
+	const struct diverge_thread *it = diverge_thread_of(p->run->thread, p->run->ended,
+							    d->descent);
 	const struct track *t = diverge_track(p, d->descent);
 	uint64_t from = begin_of(t), to = t->end.time_ns;
 	unsigned n = 0;
@@ -285,7 +318,8 @@ unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool t
 		const struct diverge_thread *other = &p->run->thread[i];
 		const struct track *o = diverge_track(p, other->descent);
 
-		n += other->serial == it->serial && other->tid != it->tid && begin_of(o) <= to && o->end.time_ns >= from;
+		n += other->serial == it->serial && other->tid != it->tid && begin_of(o) <= to &&
+			o->end.time_ns >= from;
 	}
 	return n;
 }
@@ -293,7 +327,9 @@ unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool t
 /* Two more runs: count the threads that run at the same time. */
 static int look_beside(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
-	struct exact_every every = { .n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true };
+	struct exact_every every = {
+		.n = 1, .class = EXACT_SYSCALLS, .most = CALLS_MOST, .counts = true
+	};
 	int ret = 0;
 
 	for (unsigned i = 0; ret == 0 && i < 2; i++) {
@@ -315,8 +351,12 @@ static int look_beside(struct diverge_plan *plan, struct divergence *d, struct t
 static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct tare_error *err)
 {
 	int64_t low = d->low > 0 ? d->low : 1;
-	struct exact_every every = { .n = (uint64_t)(d->high - low) / LOOKS + 1, .first = (uint64_t)low, .most = LOOKS, .registers = true,
-				     .stack = STACK_BYTES, .only = d->descent };
+	struct exact_every every = { .n = (uint64_t)(d->high - low) / LOOKS + 1,
+				     .first = (uint64_t)low,
+				     .most = LOOKS,
+				     .registers = true,
+				     .stack = STACK_BYTES,
+				     .only = d->descent };
 	struct pass p[2] = { { .steps = true, .stack = true } };
 	int ret;
 
@@ -335,7 +375,8 @@ static void number_it(struct divergence *d)
 {
 	d->thread = 0;
 	for (int i = 0; i < 2 && !d->thread; i++)
-		d->thread = diverge_number(d->run[i].thread, d->run[i].ended, d->descent, &d->since_exec);
+		d->thread = diverge_number(d->run[i].thread, d->run[i].ended, d->descent,
+					   &d->since_exec);
 }
 
 int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tare_error *err)
@@ -348,7 +389,9 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	if (ret == 1 && out->verdict == DIVERGE_SAME && out->pairs >= out->alike)
 		out->verdict = DIVERGE_SETTLED;
 	if (ret >= 0 && out->verdict != DIVERGE_SAME && (plan->fixed->missed & FIXED(ASLR))) {
-		tare_fail(err, ENOTSUP, "aslr is not fixed, and at different addresses two runs part at once: %s", plan->fixed->why[FIXED_ASLR]);
+		tare_fail(err, ENOTSUP,
+			  "aslr is not fixed, and at different addresses two runs part at once: %s",
+			  plan->fixed->why[FIXED_ASLR]);
 		return -ENOTSUP;
 	}
 	if (ret == 1 && out->verdict == DIVERGE_PARTED && out->first > 1)
@@ -364,11 +407,13 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 bool diverge_as_early(const struct divergence *d, const struct divergence *before)
 {
 	return d->verdict == DIVERGE_PARTED && d->descent == before->descent &&
-	       (d->low < before->low || d->run[0].step[d->at].pc == before->run[0].step[before->at].pc);
+		(d->low < before->low ||
+		 d->run[0].step[d->at].pc == before->run[0].step[before->at].pc);
 }
 
 /* Try near the old place first, then search again. */
-static int find_again(struct diverge_plan *plan, struct divergence *d, const struct divergence *before, struct tare_error *err)
+static int find_again(struct diverge_plan *plan, struct divergence *d,
+		      const struct divergence *before, struct tare_error *err)
 {
 	bool near = true;
 	int ret = 0;
@@ -381,7 +426,8 @@ static int find_again(struct diverge_plan *plan, struct divergence *d, const str
 		} else {
 			ret = search_once(plan, d, err);
 		}
-		near = near && ret == 1 && i < TRIES; /* a later place: here the runs were the same by chance */
+		near = near && ret == 1 &&
+			i < TRIES; /* a later place: here the runs were the same by chance */
 		if (ret == 1 && !diverge_as_early(d, before))
 			ret = 0;
 	}
@@ -404,7 +450,8 @@ static void move_stacks(struct divergence *to, struct divergence *from)
 	}
 }
 
-int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned n, struct tare_error *err)
+int diverge_watch(struct diverge_plan *plan, struct divergence *d,
+		  const struct diverge_place *place, unsigned n, struct tare_error *err)
 {
 	struct divergence before = *d;
 	int ret;
@@ -418,7 +465,9 @@ int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct 
 		move_stacks(d, &before);
 		diverge_run_free(&before.run[0]);
 		diverge_run_free(&before.run[1]);
-		return d->first > 1 && !d->run[0].stack && take_stacks(plan, d, err) < 0 ? -err->code : 1;
+		return d->first > 1 && !d->run[0].stack && take_stacks(plan, d, err) < 0
+			? -err->code
+			: 1;
 	}
 	diverge_run_free(&d->run[0]);
 	diverge_run_free(&d->run[1]);
@@ -432,12 +481,17 @@ int diverge_watch(struct diverge_plan *plan, struct divergence *d, const struct 
 	return ret;
 }
 
-int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t number, const struct diverge_place *place, unsigned n,
-		    unsigned tries, struct divergence *out, struct tare_error *err)
+int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t number,
+		    const struct diverge_place *place, unsigned n, unsigned tries,
+		    struct divergence *out, struct tare_error *err)
 {
 	int ret;
 
-	*out = (struct divergence){ .verdict = DIVERGE_PARTED, .descent = d->descent, .thread = d->thread, .low = number, .high = number + 1,
+	*out = (struct divergence){ .verdict = DIVERGE_PARTED,
+				    .descent = d->descent,
+				    .thread = d->thread,
+				    .low = number,
+				    .high = number + 1,
 				    .n_watched = n };
 	if (n)
 		memcpy(out->watched, place, n * sizeof(*place));
@@ -448,8 +502,9 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 
 /* The last instruction of a thread before number `until` that changed the place; each pass
  * narrows the interval. 1: found; 0: it did not change. */
-static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t descent, int64_t until, const struct diverge_place *place,
-		       struct history *h, struct tare_error *err)
+static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t descent,
+		       int64_t until, const struct diverge_place *place, struct history *h,
+		       struct tare_error *err)
 {
 	uint64_t low = 1, high = (uint64_t)until, mask = h->mask, n, first = 0;
 	bool whole = true;
@@ -458,8 +513,12 @@ static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t
 	do {
 		struct diverge_run run = { 0 };
 		struct pass p = { .history = h, .run = &run, .err = err, .descent = descent };
-		struct exact_every every = { .registers = true, .only = descent, .n_peek = 1, .peek = { place->address },
-					     .peek_fs = place->fs, .first = low };
+		struct exact_every every = { .registers = true,
+					     .only = descent,
+					     .n_peek = 1,
+					     .peek = { place->address },
+					     .peek_fs = place->fs,
+					     .first = low };
 
 		every.n = n = (high - low) / PARTS + 1;
 		every.most = (high - low) / n + 1;
@@ -484,7 +543,8 @@ static uint64_t mask_of(unsigned size)
 	return size < 8 ? (1ull << 8 * size) - 1 : ~0ull;
 }
 
-int diverge_changed_by(struct diverge_plan *plan, struct divergence *d, const struct diverge_thread *thread, uint64_t address, unsigned size,
+int diverge_changed_by(struct diverge_plan *plan, struct divergence *d,
+		       const struct diverge_thread *thread, uint64_t address, unsigned size,
 		       struct diverge_step *out, struct tare_error *err)
 {
 	const struct diverge_place place = { .address = address };
@@ -496,8 +556,9 @@ int diverge_changed_by(struct diverge_plan *plan, struct divergence *d, const st
 	return ret;
 }
 
-int diverge_history(struct diverge_plan *plan, struct divergence *d, const struct diverge_place *place, unsigned size,
-		    struct diverge_written *out, struct tare_error *err)
+int diverge_history(struct diverge_plan *plan, struct divergence *d,
+		    const struct diverge_place *place, unsigned size, struct diverge_written *out,
+		    struct tare_error *err)
 {
 	uint64_t first = 0;
 	int ret = 0;

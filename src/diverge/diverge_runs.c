@@ -74,7 +74,8 @@ static struct track *track_of(struct pass *p, const struct exact_sample *s)
 	t = (struct track *)p->tracks.item + i;
 	if (t->born == s->born)
 		return t;
-	tare_fail(p->err, EIO, "threads %u and %u of a run cannot be told apart", t->born + 1, s->born + 1);
+	tare_fail(p->err, EIO, "threads %u and %u of a run cannot be told apart", t->born + 1,
+		  s->born + 1);
 	return NULL;
 }
 
@@ -84,14 +85,16 @@ static int keep_thread(struct pass *p, const struct exact_sample *s, int64_t ins
 
 	if (!array_reserve(&r->thread, &r->ended_room, r->ended + 1, sizeof(*r->thread)))
 		return tare_fail_nomem(p->err);
-	r->thread[r->ended++] = (struct diverge_thread){ s->descent, s->serial, s->born, s->pid, s->tid, instructions };
+	r->thread[r->ended++] = (struct diverge_thread){ s->descent, s->serial, s->born,
+							 s->pid,     s->tid,    instructions };
 	return 0;
 }
 
 static int keep_mark(struct pass *p, const struct exact_sample *s)
 {
 	struct track *t = track_of(p, s);
-	struct mark mark = { hash_of(s), s->time_ns, s->counts ? s->counts[EXACT_INSTRUCTIONS] : s->count };
+	struct mark mark = { hash_of(s), s->time_ns,
+			     s->counts ? s->counts[EXACT_INSTRUCTIONS] : s->count };
 	size_t before;
 
 	if (!t)
@@ -144,8 +147,8 @@ static int keep_happening(struct pass *p, const struct exact_sample *s)
 	struct diverge_run *r = p->run;
 	const char *path = s->kind == EXACT_SAMPLE_MAPPING ? s->path : s->name;
 
-	if (!array_reserve(&r->happening,
-			   &r->happenings_room, r->happenings + 1, sizeof(*r->happening)))
+	if (!array_reserve(&r->happening, &r->happenings_room, r->happenings + 1,
+			   sizeof(*r->happening)))
 		return tare_fail_nomem(p->err);
 	r->happening[r->happenings] = (struct diverge_happening){ .kind = s->kind,
 								  .serial = s->serial,
@@ -157,7 +160,8 @@ static int keep_happening(struct pass *p, const struct exact_sample *s)
 								  .module = s->module,
 								  .data = s->data,
 								  .shared = s->shared_inode != 0,
-								  .path = path ? strdup(path) : NULL };
+								  .path = path ? strdup(path)
+									       : NULL };
 	r->happenings++;
 	return 0;
 }
@@ -242,11 +246,16 @@ void diverge_run_free(struct diverge_run *r)
 	*r = (struct diverge_run){ 0 };
 }
 
-int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass *p, const struct exact_every *every, unsigned nth)
+int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass *p,
+		    const struct exact_every *every, unsigned nth)
 {
 	const struct where where = { .inherit = true };
 	struct exact_follow how = {
-		.who = { .argv = plan->argv, .launcher = &launch_exact, .envp = plan->envp, .fixed = plan->fixed, .where = &where },
+		.who = { .argv = plan->argv,
+			 .launcher = &launch_exact,
+			 .envp = plan->envp,
+			 .fixed = plan->fixed,
+			 .where = &where },
 		.every = *every,
 		.mappings = p->steps || p->stack,
 		.timeout_ns = plan->timeout_ns,
@@ -277,8 +286,10 @@ int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass
 	if (ret == 0 && end.timed_out)
 		ret = tare_fail(p->err, ETIMEDOUT, "a run did not end within --timeout");
 	if (ret == 0 && end.never_began)
-		ret = tare_fail(p->err, ENODATA, "a run was ended by %s before its first instruction: there is nothing to compare",
-				signal_name(WTERMSIG(end.wait_status), by));
+		ret = tare_fail(
+			p->err, ENODATA,
+			"a run was ended by %s before its first instruction: there is nothing to compare",
+			signal_name(WTERMSIG(end.wait_status), by));
 	return ret;
 }
 
@@ -291,8 +302,8 @@ static int make_room(struct diverge_run *r, unsigned peeks, struct tare_error *e
 	return r->step && (!peeks || r->held) ? 0 : tare_fail_nomem(err);
 }
 
-int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct pass p[2], unsigned i, const struct exact_every *every,
-		       struct tare_error *err)
+int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct pass p[2],
+			unsigned i, const struct exact_every *every, struct tare_error *err)
 {
 	struct diverge_run *r = &d->run[i];
 	int ret;
@@ -318,8 +329,9 @@ int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct 
 	return ret;
 }
 
-int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pass p[2], const struct exact_every *every, unsigned tries,
-		     parted_fn *parted, struct tare_error *err)
+int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pass p[2],
+		      const struct exact_every *every, unsigned tries, parted_fn *parted,
+		      struct tare_error *err)
 {
 	int ret = diverge_run_of_pair(plan, d, p, 0, every, err);
 

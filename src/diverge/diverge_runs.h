@@ -50,18 +50,21 @@ struct history {
 	struct diverge_step before, behind, now; /* around the last change */
 };
 
-typedef bool parted_fn(const struct pass p[2], const struct exact_every *every, struct divergence *d);
+typedef bool parted_fn(const struct pass p[2], const struct exact_every *every,
+		       struct divergence *d);
 
 /* One run, recorded by `p` into p->run; the nth of its pair. Call diverge_tracks_free() after
  * use, also after an error. */
-int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass *p, const struct exact_every *every, unsigned nth);
+int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass *p,
+		    const struct exact_every *every, unsigned nth);
 /* Run number i of a pair, recorded by p[i] into d->run[i]. */
-int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct pass p[2], unsigned i, const struct exact_every *every,
-			struct tare_error *err);
+int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct pass p[2],
+			unsigned i, const struct exact_every *every, struct tare_error *err);
 /* One run, and up to `tries` others compared with it, until one diverges. 1: one diverged; 0:
  * none did. Frees the tracks. */
-int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pass p[2], const struct exact_every *every, unsigned tries,
-		      parted_fn *parted, struct tare_error *err);
+int diverge_run_until(struct diverge_plan *plan, struct divergence *d, struct pass p[2],
+		      const struct exact_every *every, unsigned tries, parted_fn *parted,
+		      struct tare_error *err);
 /*
  * For a run with checkpoints at system calls: how many other threads of its process lived while
  * d's thread was between low and high (`there`), or at any time up to that. The interval is only

@@ -2,7 +2,8 @@
 /* Threads of a run: which are the same in both runs, by descent, and which ran at the same time. */
 #include "diverge/diverge.h"
 
-const struct diverge_thread *diverge_thread_of(const struct diverge_thread *thread, size_t n, uint64_t descent)
+const struct diverge_thread *diverge_thread_of(const struct diverge_thread *thread, size_t n,
+					       uint64_t descent)
 {
 	for (size_t i = 0; i < n; i++)
 		if (thread[i].descent == descent)
@@ -16,7 +17,8 @@ static bool same_thread(const struct diverge_thread *a, const struct diverge_thr
 	return a->serial == b->serial && a->tid == b->tid && a->tid == a->pid;
 }
 
-uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t descent, bool *since_exec)
+uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t descent,
+			bool *since_exec)
 {
 	const struct diverge_thread *it = diverge_thread_of(thread, n, descent);
 	uint32_t first, number = 1;
@@ -33,26 +35,31 @@ uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t 
 		bool anew = false;
 
 		for (size_t k = 0; k < n && !anew && thread[i].tid == thread[i].pid; k++)
-			anew = same_thread(&thread[k], &thread[i]) && thread[k].born < thread[i].born;
+			anew = same_thread(&thread[k], &thread[i]) &&
+				thread[k].born < thread[i].born;
 		number += thread[i].born <= first && thread[i].born && !anew;
 	}
 	return number;
 }
 
 /* The process's first thread when thread `born` was created: exec gives it a new one. */
-static uint32_t program_of(const struct diverge_thread *thread, size_t n, const struct diverge_thread *of)
+static uint32_t program_of(const struct diverge_thread *thread, size_t n,
+			   const struct diverge_thread *of)
 {
 	uint32_t born = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (thread[i].serial == of->serial && thread[i].tid == thread[i].pid && thread[i].born <= of->born && thread[i].born > born)
+		if (thread[i].serial == of->serial && thread[i].tid == thread[i].pid &&
+		    thread[i].born <= of->born && thread[i].born > born)
 			born = thread[i].born;
 	return born;
 }
 
 bool diverge_same_program(const struct diverge_thread *thread, size_t n, uint64_t a, uint64_t b)
 {
-	const struct diverge_thread *x = diverge_thread_of(thread, n, a), *y = diverge_thread_of(thread, n, b);
+	const struct diverge_thread *x = diverge_thread_of(thread, n, a),
+				    *y = diverge_thread_of(thread, n, b);
 
-	return x && y && x->serial == y->serial && program_of(thread, n, x) == program_of(thread, n, y);
+	return x && y && x->serial == y->serial &&
+		program_of(thread, n, x) == program_of(thread, n, y);
 }

@@ -7,7 +7,8 @@
 #include "diverge/divergence_memory.h"
 #include "symbols/unwind.h"
 
-#define STACK_TOP 0x7ffffffff000ull /* without randomisation. Source: Linux, arch/x86/include/asm/page_64_types.h */
+/* Without randomisation. Source: Linux, arch/x86/include/asm/page_64_types.h */
+#define STACK_TOP 0x7ffffffff000ull
 
 static enum module_kind kind_of(enum exact_module_kind kind)
 {
@@ -29,7 +30,8 @@ enum { TOLD_LATE_NS = 100000 };
  * Processes are identified by serial numbers, which are never reused. An exec after the steps has
  * removed all earlier mappings.
  */
-static int take_mappings(struct divergence_report *r, const struct diverge_run *run, struct tare_error *err)
+static int take_mappings(struct divergence_report *r, const struct diverge_run *run,
+			 struct tare_error *err)
 {
 	int ret = 0;
 
@@ -37,7 +39,8 @@ static int take_mappings(struct divergence_report *r, const struct diverge_run *
 		const struct diverge_happening *h = &run->happening[i];
 		struct map map = { .start = h->start, .last = h->end - 1, .offset = h->offset };
 
-		if (h->serial == run->serial && h->kind == EXACT_SAMPLE_PROGRAM && h->time_ns > run->until_ns + TOLD_LATE_NS)
+		if (h->serial == run->serial && h->kind == EXACT_SAMPLE_PROGRAM &&
+		    h->time_ns > run->until_ns + TOLD_LATE_NS)
 			break;
 		if (h->kind == EXACT_SAMPLE_FORK)
 			ret = spaces_fork(&r->spaces, h->serial, h->parent, err);
@@ -45,7 +48,8 @@ static int take_mappings(struct divergence_report *r, const struct diverge_run *
 			spaces_exec(&r->spaces, h->serial);
 		if (h->kind != EXACT_SAMPLE_MAPPING)
 			continue;
-		map.module = modules_add(&r->modules, kind_of(h->module), h->path ? h->path : "?", NULL, 0, h->serial);
+		map.module = modules_add(&r->modules, kind_of(h->module), h->path ? h->path : "?",
+					 NULL, 0, h->serial);
 		if (map.module == SET_NONE)
 			return tare_fail_nomem(err);
 		ret = spaces_map(&r->spaces, h->serial, &map, err);
@@ -67,7 +71,8 @@ static size_t code_at(void *with, uint64_t pc, void *to, size_t n)
 
 	if (!m)
 		return 0;
-	if (r->modules.module[m->module].kind == MODULE_VDSO) { /* the same kernel gave tare this vdso */
+	if (r->modules.module[m->module].kind ==
+	    MODULE_VDSO) { /* the same kernel gave tare this vdso */
 		const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 		uint64_t in_it = pc - m->start + m->offset;
 
@@ -140,12 +145,18 @@ static bool elf_of(void *arg, uint32_t number, struct unwind_file *out)
  */
 static unsigned callers_before(struct divergence_report *r, uint64_t at[CALLERS_MOST])
 {
-	static const uint8_t from[] = { 0, 3, 1, 2, 6, 7, 5, 4 }; /* AX BX CX DX SI DI BP SP, then IP, FLAGS, R8 ... */
+	static const uint8_t from[] = {
+		0, 3, 1, 2, 6, 7, 5, 4
+	}; /* AX BX CX DX SI DI BP SP, then IP, FLAGS, R8 ... */
 	const struct diverge_run *run = &r->d->run[0];
 	const struct maps *maps = spaces_of(&r->spaces, run->serial);
 	uint64_t reg[18];
-	struct perfdata_sample s = { .ip = run->stack_pc, .stack = run->stack, .stack_size = run->n_stack, .stack_dyn_size = run->n_stack,
-				     .regs_user = { .abi = 2, .mask = 0xff03ff, .reg = reg, .n = 18 } };
+	struct perfdata_sample s = { .ip = run->stack_pc,
+				     .stack = run->stack,
+				     .stack_size = run->n_stack,
+				     .stack_dyn_size = run->n_stack,
+				     .regs_user = {
+					     .abi = 2, .mask = 0xff03ff, .reg = reg, .n = 18 } };
 	struct unwinder *u = run->stack_pc && maps ? unwinder_new(elf_of, r, NULL) : NULL;
 	unsigned n;
 
@@ -182,7 +193,8 @@ static void find_callers(struct divergence_report *r)
 	r->callers_whole |= r->d->first == 1;
 	for (size_t i = 0; active && i < r->d->at; i++) {
 		const struct diverge_step *here = &run->step[i], *then = here + 1;
-		uint64_t sp = here->regs[RSP], sp_then = then->regs[RSP], behind = then->pc - here->pc;
+		uint64_t sp = here->regs[RSP], sp_then = then->regs[RSP],
+			 behind = then->pc - here->pc;
 
 		while (n && active[n - 1].slot < sp_then)
 			n--;
@@ -196,7 +208,8 @@ static void find_callers(struct divergence_report *r)
 		place_name(r, &r->caller[r->callers++], active[i].at);
 	for (unsigned i = gone; i < m && r->callers < CALLERS_MOST; i++)
 		place_name(r, &r->caller[r->callers++], before[i]);
-	for (unsigned i = 0; i < r->callers; i++) /* an address inside the call instruction, not the start of one */
+	for (unsigned i = 0; i < r->callers;
+	     i++) /* an address inside the call instruction, not the start of one */
 		r->caller[i].text[0] = '\0';
 	r->callers_whole |= m && gone == m; /* all calls active at that point have returned */
 	free(active);
@@ -217,21 +230,26 @@ static void name_memory(struct divergence_report *r, uint64_t address)
 		uint32_t number;
 		size_t n = 0;
 
-		if (h->kind != EXACT_SAMPLE_MAPPING || h->data || h->module != EXACT_FILE || !h->path)
+		if (h->kind != EXACT_SAMPLE_MAPPING || h->data || h->module != EXACT_FILE ||
+		    !h->path)
 			continue;
 		number = modules_add(&r->modules, MODULE_FILE, h->path, NULL, 0, h->serial);
-		if (number == SET_NONE || !modules_elf(&r->modules, number, &of) || !elf_offset_to_address(&of->head, h->offset, &start))
+		if (number == SET_NONE || !modules_elf(&r->modules, number, &of) ||
+		    !elf_offset_to_address(&of->head, h->offset, &start))
 			continue;
 		at = address - (h->start - start);
-		if (modules_find(&r->modules, number, h->offset, &(struct symbol){ 0 }) || of->symbols)
+		if (modules_find(&r->modules, number, h->offset, &(struct symbol){ 0 }) ||
+		    of->symbols)
 			symbols_data(of->symbols, &data, &n, NULL);
 		for (size_t k = 0; k < n && !r->memory[0]; k++)
 			if (at >= data[k].start && at < data[k].end) {
 				char into[24] = "";
 
 				if (at != data[k].start)
-					snprintf(into, sizeof(into), "+%#llx", (unsigned long long)(at - data[k].start));
-				snprintf(r->memory, sizeof(r->memory), "%.80s%s (%.40s)", data[k].name, into, path_base(h->path));
+					snprintf(into, sizeof(into), "+%#llx",
+						 (unsigned long long)(at - data[k].start));
+				snprintf(r->memory, sizeof(r->memory), "%.80s%s (%.40s)",
+					 data[k].name, into, path_base(h->path));
 			}
 		free(data);
 	}
@@ -244,16 +262,19 @@ static bool on_first_stack(uint64_t address, size_t environment_bytes)
 
 /* On the page of the clocks, or on the initial stack that the kernel set up: no further search
  * is needed. */
-static bool from_kernel(struct divergence_report *r, const struct cause *c, const struct memory_cause *m, size_t environment_bytes)
+static bool from_kernel(struct divergence_report *r, const struct cause *c,
+			const struct memory_cause *m, size_t environment_bytes)
 {
 	uint64_t address = m->address ? m->address : c->address;
 	/* Not found in new runs, but everything the program's only thread did is known, and it
 	 * did not write there. */
-	bool untouched = !m->found && c->kind == CAUSE_BEFORE && r->d->first == 1 && r->d->run[0].threads == 1;
+	bool untouched = !m->found && c->kind == CAUSE_BEFORE && r->d->first == 1 &&
+		r->d->run[0].threads == 1;
 
 	if (address && is_clock_page(&r->d->run[0], address))
 		r->cause = CAUSE_CLOCK;
-	else if ((m->kind == CAUSE_START || untouched) && on_first_stack(address, environment_bytes))
+	else if ((m->kind == CAUSE_START || untouched) &&
+		 on_first_stack(address, environment_bytes))
 		r->cause = CAUSE_STARTUP;
 	else
 		return false;
@@ -262,7 +283,8 @@ static bool from_kernel(struct divergence_report *r, const struct cause *c, cons
 }
 
 /* Makes two more runs, which must agree on the entry of the initial stack at this address. */
-static int name_first_stack(struct divergence_report *r, struct divergence *d, struct diverge_plan *plan, struct tare_error *err)
+static int name_first_stack(struct divergence_report *r, struct divergence *d,
+			    struct diverge_plan *plan, struct tare_error *err)
 {
 	enum { SP = 4 };
 	struct first_stack_place place[2] = { { 0 } };
@@ -271,10 +293,12 @@ static int name_first_stack(struct divergence_report *r, struct divergence *d, s
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (ret == 0 && run[i].stack)
-			first_stack_find(run[i].stack, run[i].n_stack, run[i].stack_regs[SP], r->address, &place[i]);
+			first_stack_find(run[i].stack, run[i].n_stack, run[i].stack_regs[SP],
+					 r->address, &place[i]);
 		diverge_run_free(&run[i]);
 	}
-	if (place[0].part == place[1].part && place[0].number == place[1].number && !strcmp(place[0].name, place[1].name))
+	if (place[0].part == place[1].part && place[0].number == place[1].number &&
+	    !strcmp(place[0].name, place[1].name))
 		r->started = place[0];
 	return ret;
 }
@@ -302,19 +326,23 @@ static bool is_id(const struct divergence *d, const uint64_t value[2])
  * it. False: not certain. Memory without a variable's name may be a file's contents, or the ID of
  * a thread that it created, which the kernel writes there.
  */
-static bool from_another_thread(struct divergence_report *r, const struct cause *c, size_t environment_bytes, unsigned fixed, struct memory_cause *out)
+static bool from_another_thread(struct divergence_report *r, const struct cause *c,
+				size_t environment_bytes, unsigned fixed, struct memory_cause *out)
 {
 	const unsigned stack = FIXED(ENVIRONMENT) | FIXED(RANDOM) | FIXED(VDSO); /* the kernel's
 										  * data on it is
 										  * the same */
 	const struct diverge_run *run = &r->d->run[0];
 	const struct cause_place *place = c->places == 1 ? &c->place[0] : NULL;
-	bool first_thread = run->tid == run->pid, ended, from_start = c->from_start && (first_thread || (fixed & stack) != stack);
+	bool first_thread = run->tid == run->pid, ended,
+	     from_start = c->from_start && (first_thread || (fixed & stack) != stack);
 
-	if (!c->somebody_else || !has_threads(r->d) || !one_process(run) || (c->from_start && first_thread && r->forked))
+	if (!c->somebody_else || !has_threads(r->d) || !one_process(run) ||
+	    (c->from_start && first_thread && r->forked))
 		return false;
 	for (unsigned i = 0; i < c->places; i++) {
-		if ((from_start && on_first_stack(c->place[i].address, environment_bytes)) || is_clock_page(run, c->place[i].address))
+		if ((from_start && on_first_stack(c->place[i].address, environment_bytes)) ||
+		    is_clock_page(run, c->place[i].address))
 			return false;
 		if (!place && c->place[i].differs)
 			place = &c->place[i];
@@ -324,7 +352,8 @@ static bool from_another_thread(struct divergence_report *r, const struct cause 
 	r->memory[0] = '\0';
 	name_memory(r, place->address);
 	ended = place->differs && is_thread_id(r->d, place->value);
-	if (!ended && !r->memory[0] && (c->from_file || (place->size < 8 && (!place->differs || is_id(r->d, place->value)))))
+	if (!ended && !r->memory[0] &&
+	    (c->from_file || (place->size < 8 && (!place->differs || is_id(r->d, place->value)))))
 		return false;
 	*out = (struct memory_cause){ .kind = ended ? CAUSE_THREAD_END : CAUSE_THREADS,
 				      .found = place->differs,
@@ -340,18 +369,22 @@ enum { WRITERS_MOST = 3 };
  * Finds the writer: a further run is examined thread by thread. A thread is named if its own
  * instruction wrote there when the value changed. Others may have written there, too.
  */
-static int find_writer(struct divergence_report *r, struct divergence *d, unsigned size, struct diverge_plan *plan, struct tare_error *err)
+static int find_writer(struct divergence_report *r, struct divergence *d, unsigned size,
+		       struct diverge_plan *plan, struct tare_error *err)
 {
 	const struct cause_place place = { .address = r->address, .size = size };
 	const struct diverge_run *run = &d->run[0];
 	unsigned tried = 0;
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < run->ended && tried < WRITERS_MOST && !r->writer_thread; i++) {
+	for (size_t i = 0; ret == 0 && i < run->ended && tried < WRITERS_MOST && !r->writer_thread;
+	     i++) {
 		struct diverge_step step;
 		bool since_exec, wrote = false;
 
-		if (run->thread[i].descent == d->descent || !diverge_same_program(run->thread, run->ended, run->thread[i].descent, d->descent) ||
+		if (run->thread[i].descent == d->descent ||
+		    !diverge_same_program(run->thread, run->ended, run->thread[i].descent,
+					  d->descent) ||
 		    run->thread[i].instructions < 2)
 			continue;
 		tried++;
@@ -359,29 +392,34 @@ static int find_writer(struct divergence_report *r, struct divergence *d, unsign
 		if (ret == 1) {
 			enum cause_writer how = cause_writer(&step, &place, r->address, code_at, r);
 
-			wrote = how == WRITER_STORE || (how == WRITER_CALL && call_writes(step.regs, r->address));
+			wrote = how == WRITER_STORE ||
+				(how == WRITER_CALL && call_writes(step.regs, r->address));
 		}
 		ret = ret < 0 ? ret : 0;
 		if (!wrote)
 			continue;
-		r->writer_thread = diverge_number(run->thread, run->ended, run->thread[i].descent, &since_exec);
+		r->writer_thread = diverge_number(run->thread, run->ended, run->thread[i].descent,
+						  &since_exec);
 		place_name(r, &r->writer, step.pc);
 	}
 	return ret;
 }
 
-static int find_cause(struct divergence_report *r, struct divergence *d, size_t environment_bytes, struct diverge_plan *plan,
-		      struct tare_error *err)
+static int find_cause(struct divergence_report *r, struct divergence *d, size_t environment_bytes,
+		      struct diverge_plan *plan, struct tare_error *err)
 {
 	struct memory_cause m = { 0 };
 	struct cause c;
 	int ret = cause_find(&c, d, NULL, code_at, r, err);
-	bool open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS, other;
+	bool open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS,
+	     other;
 
 	if (ret < 0)
 		return ret;
-	other = from_another_thread(r, &c, environment_bytes, plan ? fixed_had(plan->fixed) : 0, &m);
-	if (!other && open && c.places && plan && !(c.address && is_clock_page(&d->run[0], c.address)))
+	other = from_another_thread(r, &c, environment_bytes, plan ? fixed_had(plan->fixed) : 0,
+				    &m);
+	if (!other && open && c.places && plan &&
+	    !(c.address && is_clock_page(&d->run[0], c.address)))
 		ret = memory_cause_find(&m, d, &c, plan, code_at, r, err);
 	if (ret < 0)
 		return ret;
@@ -396,7 +434,8 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 	open = c.kind == CAUSE_UNKNOWN || c.kind == CAUSE_BEFORE || c.kind == CAUSE_THREADS;
 	if (open && !from_kernel(r, &c, &m, environment_bytes)) {
 		if (m.found || other || c.held_in < 0)
-			r->cause = m.found || c.places ? (m.kind ? m.kind : CAUSE_MEMORY) : CAUSE_UNKNOWN;
+			r->cause = m.found || c.places ? (m.kind ? m.kind : CAUSE_MEMORY)
+						       : CAUSE_UNKNOWN;
 		r->address = m.found || other ? m.address : c.address;
 		if (m.found && m.file[0])
 			snprintf(r->memory, sizeof(r->memory), "%s", m.file);
@@ -414,7 +453,8 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 		ret = name_first_stack(r, d, plan, err);
 	if (c.held_in >= 0)
 		r->held_in = register_names[c.held_in];
-	if (r->cause == CAUSE_CALL || r->cause == CAUSE_WRITTEN || r->cause == CAUSE_FILE || (r->cause == CAUSE_SIGNAL && c.has_step))
+	if (r->cause == CAUSE_CALL || r->cause == CAUSE_WRITTEN || r->cause == CAUSE_FILE ||
+	    (r->cause == CAUSE_SIGNAL && c.has_step))
 		call_name(r->call_name, r->call);
 	if (c.value_in >= 0 && c.value_at <= d->at) {
 		r->has_value = true;
@@ -488,12 +528,14 @@ static int explain_roughly(struct divergence_report *r, struct tare_error *err)
 	return 0;
 }
 
-int divergence_explain(struct divergence_report *out, struct divergence *d, size_t environment_bytes, struct diverge_plan *plan,
-		       struct tare_error *err)
+int divergence_explain(struct divergence_report *out, struct divergence *d,
+		       size_t environment_bytes, struct diverge_plan *plan, struct tare_error *err)
 {
 	int ret;
 
-	*out = (struct divergence_report){ .d = d, .program = { "", "" }, .modules.opts.force_names = true };
+	*out = (struct divergence_report){ .d = d,
+					   .program = { "", "" },
+					   .modules.opts.force_names = true };
 	if (d->verdict == DIVERGE_MOVES)
 		return explain_roughly(out, err);
 	if (d->verdict != DIVERGE_PARTED)

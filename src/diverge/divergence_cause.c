@@ -17,7 +17,7 @@ const char *const register_names[16] = { "rax", "rcx", "rdx", "rbx", "rsp", "rbp
 
 enum { RAX = 0, RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
 
-#define BUDGET 100000000u /* steps examined in total */
+#define BUDGET   100000000u   /* steps examined in total */
 #define FS_SPACE (1ull << 62) /* addresses relative to the thread's FS base, which is unknown */
 
 enum what { FLAGS, REGISTER, VECTOR, MEMORY };
@@ -52,13 +52,13 @@ struct slice {
 	uint64_t fs_base; /* or 0 */
 	struct cause *out;
 	struct cause places; /* of these only */
-	struct cause open; /* the first path that led out of the recorded steps */
-	uint8_t *seen;	   /* per step: its inputs were followed */
-	struct thing *todo; /* a stack: the last one is next */
+	struct cause open;   /* the first path that led out of the recorded steps */
+	uint8_t *seen;       /* per step: its inputs were followed */
+	struct thing *todo;  /* a stack: the last one is next */
 	size_t n_todo, todo_room;
-	bool doubt;	   /* some path was not followed to its end */
-	bool from_start;   /* memory that the thread never wrote */
-	bool from_file;	   /* memory that it did not write after mapping it */
+	bool doubt;      /* some path was not followed to its end */
+	bool from_start; /* memory that the thread never wrote */
+	bool from_file;  /* memory that it did not write after mapping it */
 };
 
 static const struct diverge_step *step_of(const struct slice *s, size_t i)
@@ -86,7 +86,9 @@ static bool ends_handler(const struct slice *s, size_t i)
 /* A call with unknown effects: it writes somewhere, or it ends a signal handler. */
 static bool is_obscure_call(const struct slice *s, size_t i)
 {
-	return ends_handler(s, i) || (effects_of(s, i)->kind == EFFECT_SYSCALL && call_may_write((int)step_of(s, i)->regs[0]));
+	return ends_handler(s, i) ||
+		(effects_of(s, i)->kind == EFFECT_SYSCALL &&
+		 call_may_write((int)step_of(s, i)->regs[0]));
 }
 
 /* The next executed instruction is not the following one: a signal handler starts. */
@@ -94,7 +96,8 @@ static bool is_left(const struct slice *s, size_t i)
 {
 	const struct disasm_effects *e = effects_of(s, i);
 
-	return i < s->d->at && e->kind != EFFECT_JUMP && e->size && step_of(s, i + 1)->pc != step_of(s, i)->pc + e->size;
+	return i < s->d->at && e->kind != EFFECT_JUMP && e->size &&
+		step_of(s, i + 1)->pc != step_of(s, i)->pc + e->size;
 }
 
 /*
@@ -110,7 +113,8 @@ static size_t before_signal(const struct slice *s, size_t i)
 		const struct diverge_step *left = step_of(s, k);
 		bool again = then->pc == left->pc;
 
-		if (left->regs[RSP] == then->regs[RSP] && is_left(s, k) && (again || then->pc == left->pc + effects_of(s, k)->size))
+		if (left->regs[RSP] == then->regs[RSP] && is_left(s, k) &&
+		    (again || then->pc == left->pc + effects_of(s, k)->size))
 			return again ? k : k + 1;
 	}
 	return i;
@@ -126,8 +130,10 @@ static uint64_t own_base(const struct slice *s, size_t steps)
 		const struct disasm_effects *e = effects_of(s, i);
 		uint32_t to = e->writes & 0xffff;
 
-		if (e->n_memory == 1 && e->memory[0].fs && e->memory[0].read && e->memory[0].size == 8 && e->memory[0].offset == SELF &&
-		    e->memory[0].base == EFFECT_NO_REGISTER && e->memory[0].index == EFFECT_NO_REGISTER && e->moves && to && !(to & (to - 1)))
+		if (e->n_memory == 1 && e->memory[0].fs && e->memory[0].read &&
+		    e->memory[0].size == 8 && e->memory[0].offset == SELF &&
+		    e->memory[0].base == EFFECT_NO_REGISTER &&
+		    e->memory[0].index == EFFECT_NO_REGISTER && e->moves && to && !(to & (to - 1)))
 			return step_of(s, i + 1)->regs[__builtin_ctz(to)];
 	}
 	return 0;
@@ -167,7 +173,8 @@ static int learn(struct slice *s)
 	return 0;
 }
 
-static uint64_t address_in(const struct slice *s, size_t i, const struct effect_memory *m, unsigned run)
+static uint64_t address_in(const struct slice *s, size_t i, const struct effect_memory *m,
+			   unsigned run)
 {
 	const uint64_t *regs = s->d->run[run].step[i].regs;
 	uint64_t address = (uint64_t)m->offset;
@@ -228,13 +235,15 @@ static void note_place(struct slice *s, const struct thing *t)
 		unsigned i = 0;
 
 		p.differs = t->size <= 8 && read_what_differs(s, t->at, p.value);
-		while (i < c->places && (c->place[i].address != p.address || c->place[i].fs != p.fs))
+		while (i < c->places &&
+		       (c->place[i].address != p.address || c->place[i].fs != p.fs))
 			i++;
 		if (i == DIVERGE_PLACES_MAX) {
 			s->doubt = true;
 			return;
 		}
-		if (i == c->places || c->place[i].at < p.at) /* an addition to memory also read it */
+		if (i == c->places ||
+		    c->place[i].at < p.at) /* an addition to memory also read it */
 			c->place[i] = p;
 		c->places += i == c->places;
 	}
@@ -254,7 +263,8 @@ static bool updates(const struct slice *s, size_t i, uint64_t address)
 {
 	const struct disasm_effects *e = effects_of(s, i);
 
-	return e->n_memory == 1 && e->memory[0].read && e->memory[0].write && !e->swaps && address_of(s, i, &e->memory[0]) == address;
+	return e->n_memory == 1 && e->memory[0].read && e->memory[0].write && !e->swaps &&
+		address_of(s, i, &e->memory[0]) == address;
 }
 
 static void follow_later(struct slice *s, struct thing t)
@@ -270,7 +280,9 @@ static void follow_registers(struct slice *s, size_t i, uint32_t which, unsigned
 	for (unsigned r = 16; r-- > 0;) {
 		if (!(which & 1u << r) || !differs(s, i, r))
 			continue;
-		follow_later(s, (struct thing){ .what = REGISTER, .number = r, .at = i, .depth = depth });
+		follow_later(
+			s,
+			(struct thing){ .what = REGISTER, .number = r, .at = i, .depth = depth });
 		if (s->out->value_in < 0 || i <= s->out->value_at) {
 			s->out->value_in = (int)r;
 			s->out->value_at = i;
@@ -279,9 +291,14 @@ static void follow_registers(struct slice *s, size_t i, uint32_t which, unsigned
 }
 
 /* For movs: at the same offset as in the destination. */
-static void follow_memory(struct slice *s, size_t i, const struct effect_memory *m, uint64_t address, unsigned depth)
+static void follow_memory(struct slice *s, size_t i, const struct effect_memory *m,
+			  uint64_t address, unsigned depth)
 {
-	struct thing t = { .what = MEMORY, .size = m->size, .at = i, .address = address_of(s, i, m), .depth = depth };
+	struct thing t = { .what = MEMORY,
+			   .size = m->size,
+			   .at = i,
+			   .address = address_of(s, i, m),
+			   .depth = depth };
 
 	if (m->repeated && address)
 		t.address += address - step_of(s, i)->regs[RDI];
@@ -294,18 +311,23 @@ static void follow_sources(struct slice *s, size_t i, const struct thing *t)
 {
 	const struct disasm_effects *e = effects_of(s, i);
 	uint64_t address = t && t->what == MEMORY ? t->address : 0;
-	bool repeated = e->n_memory && e->memory[0].repeated, swapped = e->swaps && e->n_memory == 1 && t;
+	bool repeated = e->n_memory && e->memory[0].repeated,
+	     swapped = e->swaps && e->n_memory == 1 && t;
 	unsigned depth = t ? t->depth + 1 : 1;
 
 	s->doubt |= e->in_part;
-	if (s->seen[i] && !swapped && !(repeated && address)) /* for movs, other bytes may be needed later */
+	if (s->seen[i] && !swapped &&
+	    !(repeated && address)) /* for movs, other bytes may be needed later */
 		return;
 	s->seen[i] = true;
 	if (e->reads & EFFECT_FLAGS)
 		follow_later(s, (struct thing){ .what = FLAGS, .at = i, .depth = depth });
 	for (unsigned v = 32; v-- > 0;)
 		if (e->vec_reads & 1u << v)
-			follow_later(s, (struct thing){ .what = VECTOR, .number = v, .at = i, .depth = depth });
+			follow_later(
+				s,
+				(struct thing){
+					.what = VECTOR, .number = v, .at = i, .depth = depth });
 	for (unsigned k = e->n_memory; k-- > 0;)
 		if (e->memory[k].read && !(address && (swapped || updates(s, i, address))))
 			follow_memory(s, i, &e->memory[k], address, depth);
@@ -329,10 +351,12 @@ static bool writes(const struct slice *s, size_t i, const struct thing *t)
 		if (e->kind == EFFECT_SYSCALL)
 			return call_writes(step_of(s, i)->regs, t->address);
 		for (unsigned k = 0; k < e->n_memory; k++)
-			for (unsigned run = 0; run < 2 && e->memory[k].write && s->d->run[run].step; run++) {
+			for (unsigned run = 0; run < 2 && e->memory[k].write && s->d->run[run].step;
+			     run++) {
 				uint64_t at = address_in(s, i, &e->memory[k], run);
 
-				if (t->address < at + extent_of(s, i, &e->memory[k]) && at < t->address + t->size)
+				if (t->address < at + extent_of(s, i, &e->memory[k]) &&
+				    at < t->address + t->size)
 					return true;
 			}
 	}
@@ -351,7 +375,8 @@ static bool writes_all(const struct slice *s, size_t i, const struct thing *t)
 	for (unsigned k = 0; k < e->n_memory; k++) {
 		uint64_t at = address_of(s, i, &e->memory[k]);
 
-		if (e->memory[k].write && at <= t->address && at + extent_of(s, i, &e->memory[k]) >= t->address + t->size)
+		if (e->memory[k].write && at <= t->address &&
+		    at + extent_of(s, i, &e->memory[k]) >= t->address + t->size)
 			return true;
 	}
 	return false;
@@ -363,9 +388,12 @@ static void leave_open(struct slice *s, const struct thing *t)
 		note_place(s, t);
 	s->doubt |= t->what != MEMORY || (t->address & FS_SPACE) || s->d->first > 1;
 	s->from_start = true;
-	if (s->open.kind == CAUSE_THREADS || (s->open.kind == CAUSE_BEFORE && (s->open.address || t->what != MEMORY)))
+	if (s->open.kind == CAUSE_THREADS ||
+	    (s->open.kind == CAUSE_BEFORE && (s->open.address || t->what != MEMORY)))
 		return; /* memory is more informative than a register */
-	s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = t->depth };
+	s->open = (struct cause){
+		.kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .hops = t->depth
+	};
 	if (t->what == MEMORY && !(t->address & FS_SPACE))
 		s->open.address = t->address;
 	if (t->what == REGISTER)
@@ -378,8 +406,9 @@ static bool maps(const struct slice *s, size_t i, const struct thing *t)
 	enum { MMAP = 9 };
 	const struct diverge_step *step = step_of(s, i);
 
-	return t->what == MEMORY && effects_of(s, i)->kind == EFFECT_SYSCALL && step->regs[0] == MMAP && i < s->d->at &&
-	       t->address - step_of(s, i + 1)->regs[0] < step->regs[RSI];
+	return t->what == MEMORY && effects_of(s, i)->kind == EFFECT_SYSCALL &&
+		step->regs[0] == MMAP && i < s->d->at &&
+		t->address - step_of(s, i + 1)->regs[0] < step->regs[RSI];
 }
 
 /* The contents of a new mapping: zeros or a file's. */
@@ -391,7 +420,9 @@ static void leave_mapped(struct slice *s, size_t i, const struct thing *t)
 	note_place(s, t);
 	s->from_file |= (flags & SHARED) || !(flags & ANONYMOUS);
 	if (s->open.kind == CAUSE_UNKNOWN)
-		s->open = (struct cause){ .kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .address = t->address };
+		s->open = (struct cause){
+			.kind = CAUSE_BEFORE, .held_in = -1, .value_in = -1, .address = t->address
+		};
 }
 
 /* Back to the last writer; true if the value came from outside there. */
@@ -407,7 +438,8 @@ static bool follow(struct slice *s, struct thing t)
 		const struct disasm_effects *e = effects_of(s, i);
 
 		s->budget--;
-		if (t.what != MEMORY && i < s->d->at && ends_handler(s, i) && before_signal(s, i) < i) {
+		if (t.what != MEMORY && i < s->d->at && ends_handler(s, i) &&
+		    before_signal(s, i) < i) {
 			behind = i + 1;
 			i = before_signal(s, i);
 			continue;
@@ -434,8 +466,12 @@ static bool follow(struct slice *s, struct thing t)
 			 * both runs. */
 			if (t.what == MEMORY)
 				note_place(s, &t);
-			if (t.what == MEMORY && s->open.kind == CAUSE_UNKNOWN && s->d->run[0].threads > 1)
-				s->open = (struct cause){ .kind = CAUSE_THREADS, .held_in = -1, .value_in = -1, .address = t.address };
+			if (t.what == MEMORY && s->open.kind == CAUSE_UNKNOWN &&
+			    s->d->run[0].threads > 1)
+				s->open = (struct cause){ .kind = CAUSE_THREADS,
+							  .held_in = -1,
+							  .value_in = -1,
+							  .address = t.address };
 		} else { /* an earlier step wrote the rest */
 			struct thing rest = t;
 
@@ -462,7 +498,8 @@ static uint64_t target_of(const struct slice *s, size_t i)
 		return 0;
 	if (size == 2 && ((b[0] & 0xf0) == 0x70 || b[0] == 0xeb))
 		return pc + size + (uint64_t)(int8_t)b[1];
-	if ((size == 6 && b[0] == 0x0f && (b[1] & 0xf0) == 0x80) || (size == 5 && (b[0] & 0xfe) == 0xe8)) {
+	if ((size == 6 && b[0] == 0x0f && (b[1] & 0xf0) == 0x80) ||
+	    (size == 5 && (b[0] & 0xfe) == 0xe8)) {
 		memcpy(&by, b + size - sizeof(by), sizeof(by));
 		return pc + size + (uint64_t)by;
 	}
@@ -483,7 +520,8 @@ static bool came_from_outside(const struct slice *s)
 		return true;
 	target = target_of(s, at);
 	for (size_t r = 0; target && r < 2; r++)
-		if (s->d->run[r].n > at + 1 && s->d->run[r].step[at + 1].pc != target && s->d->run[r].step[at + 1].pc != behind)
+		if (s->d->run[r].n > at + 1 && s->d->run[r].step[at + 1].pc != target &&
+		    s->d->run[r].step[at + 1].pc != behind)
 			return true;
 	return false;
 }
@@ -496,7 +534,10 @@ static bool is_open(enum cause_kind kind)
 /* Follows what decides at the place, or what is stored there. */
 static bool follow_from_place(struct slice *s, const struct cause_place *stored)
 {
-	const struct thing t = { .what = MEMORY, .address = stored ? stored->address : 0, .size = stored ? stored->size : 0, .at = s->d->at };
+	const struct thing t = { .what = MEMORY,
+				 .address = stored ? stored->address : 0,
+				 .size = stored ? stored->size : 0,
+				 .at = s->d->at };
 
 	follow_sources(s, s->d->at, stored ? &t : NULL);
 	while (s->n_todo)
@@ -505,8 +546,8 @@ static bool follow_from_place(struct slice *s, const struct cause_place *stored)
 	return false;
 }
 
-int cause_find(struct cause *out, const struct divergence *d, const struct cause_place *stored, code_at_fn *code, void *with,
-	       struct tare_error *err)
+int cause_find(struct cause *out, const struct divergence *d, const struct cause_place *stored,
+	       code_at_fn *code, void *with, struct tare_error *err)
 {
 	struct slice s = { .d = d, .code = code, .with = with, .budget = BUDGET, .out = out };
 	const struct disasm_effects *e;
@@ -544,10 +585,13 @@ out:
 	return ret;
 }
 
-enum cause_writer cause_writer(const struct diverge_step *step, const struct cause_place *p, uint64_t absolute, code_at_fn *code, void *with)
+enum cause_writer cause_writer(const struct diverge_step *step, const struct cause_place *p,
+			       uint64_t absolute, code_at_fn *code, void *with)
 {
 	const struct divergence one = { .run[0].step = (struct diverge_step *)step };
-	const struct thing t[2] = { { .what = MEMORY, .address = p->fs ? p->address | FS_SPACE : p->address, .size = p->size },
+	const struct thing t[2] = { { .what = MEMORY,
+				      .address = p->fs ? p->address | FS_SPACE : p->address,
+				      .size = p->size },
 				    { .what = MEMORY, .address = absolute, .size = p->size } };
 	struct known known = { .pc = step->pc };
 	uint32_t index = 0;

@@ -22,14 +22,17 @@ struct search {
 	const struct diverge_happening *in; /* its mapping, or NULL */
 };
 
-enum { VVAR_BYTES = 0x8000 }; /* the clock pages end where the vdso starts. Source: Linux,
+enum {
+	VVAR_BYTES = 0x8000
+}; /* the clock pages end where the vdso starts. Source: Linux,
 			       * arch/x86/entry/vdso/vma.c */
 
 bool is_clock_page(const struct diverge_run *run, uint64_t address)
 {
 	for (size_t i = 0; i < run->happenings; i++)
-		if (run->happening[i].kind == EXACT_SAMPLE_MAPPING && run->happening[i].module == EXACT_VDSO &&
-		    address < run->happening[i].start && run->happening[i].start - address <= VVAR_BYTES)
+		if (run->happening[i].kind == EXACT_SAMPLE_MAPPING &&
+		    run->happening[i].module == EXACT_VDSO && address < run->happening[i].start &&
+		    run->happening[i].start - address <= VVAR_BYTES)
 			return true;
 	return false;
 }
@@ -40,7 +43,8 @@ static uint64_t low_bytes(uint64_t value, unsigned size)
 }
 
 /* The contents of a watched place before step i. */
-static uint64_t held(const struct divergence *d, unsigned run, unsigned watched, size_t i, unsigned size)
+static uint64_t held(const struct divergence *d, unsigned run, unsigned watched, size_t i,
+		     unsigned size)
 {
 	return low_bytes(d->run[run].held[i * d->n_watched + watched], size);
 }
@@ -62,7 +66,8 @@ static const struct diverge_happening *mapping_at(const struct diverge_run *run,
 	for (size_t i = 0; i < run->happenings; i++) {
 		const struct diverge_happening *h = &run->happening[i];
 
-		if (h->kind == EXACT_SAMPLE_MAPPING && h->data && address >= h->start && address < h->end &&
+		if (h->kind == EXACT_SAMPLE_MAPPING && h->data && address >= h->start &&
+		    address < h->end &&
 		    (!found || h->serial == run->serial || found->serial != run->serial))
 			found = h;
 	}
@@ -71,8 +76,9 @@ static const struct diverge_happening *mapping_at(const struct diverge_run *run,
 
 static bool is_file(const struct diverge_happening *h)
 {
-	return h && h->path && h->path[0] == '/' && strncmp(h->path, "/dev/zero", 9) && strncmp(h->path, "/memfd:", 7) &&
-	       strncmp(h->path, "/SYSV", 5) && strncmp(h->path, "/dev/shm/", 9);
+	return h && h->path && h->path[0] == '/' && strncmp(h->path, "/dev/zero", 9) &&
+		strncmp(h->path, "/memfd:", 7) && strncmp(h->path, "/SYSV", 5) &&
+		strncmp(h->path, "/dev/shm/", 9);
 }
 
 static bool may_be_shared(const struct diverge_happening *h)
@@ -85,7 +91,9 @@ bool has_threads(const struct divergence *d)
 	const struct diverge_run *run = &d->run[0];
 
 	for (size_t i = 0; i < run->ended; i++)
-		if (run->thread[i].descent != d->descent && diverge_same_program(run->thread, run->ended, run->thread[i].descent, d->descent))
+		if (run->thread[i].descent != d->descent &&
+		    diverge_same_program(run->thread, run->ended, run->thread[i].descent,
+					 d->descent))
 			return true;
 	return false;
 }
@@ -94,7 +102,8 @@ bool is_thread_id(const struct divergence *d, const uint64_t value[2])
 {
 	for (unsigned r = 0; r < 2; r++)
 		for (size_t i = 0; i < d->run[r].ended; i++)
-			if (value[!r] == 0 && value[r] && value[r] == (uint64_t)d->run[r].thread[i].tid)
+			if (value[!r] == 0 && value[r] &&
+			    value[r] == (uint64_t)d->run[r].thread[i].tid)
 				return true;
 	return false;
 }
@@ -131,7 +140,8 @@ static void by_step(struct search *s, const struct diverge_step *step)
 		s->out->call = nr;
 		if (nr == 9 && is_file(s->in)) /* mmap */
 			s->out->kind = CAUSE_FILE;
-		else if (call_writes(step->regs, s->absolute) || (call_may_write(nr) && !has_threads(s->d) && !may_be_shared(s->in)))
+		else if (call_writes(step->regs, s->absolute) ||
+			 (call_may_write(nr) && !has_threads(s->d) && !may_be_shared(s->in)))
 			s->out->kind = CAUSE_WRITTEN;
 		else if (call_may_write(nr) && call_has_row(nr)) /* other calls might write
 								  * there, too, but this one is
@@ -148,7 +158,8 @@ static void by_step(struct search *s, const struct diverge_step *step)
 }
 
 /* The last step before `at` up to which both runs have the same value there; false: never. */
-static bool last_alike(const struct divergence *d, unsigned watched, size_t at, unsigned size, size_t *out)
+static bool last_alike(const struct divergence *d, unsigned watched, size_t at, unsigned size,
+		       size_t *out)
 {
 	for (size_t i = at; i-- > 0;)
 		if (held(d, 0, watched, i, size) == held(d, 1, watched, i, size)) {
@@ -158,7 +169,8 @@ static bool last_alike(const struct divergence *d, unsigned watched, size_t at, 
 	return false;
 }
 
-static int by_history(struct search *s, unsigned watched, struct divergence *d, struct diverge_plan *plan, struct tare_error *err)
+static int by_history(struct search *s, unsigned watched, struct divergence *d,
+		      struct diverge_plan *plan, struct tare_error *err)
 {
 	struct diverge_written w;
 	int ret;
@@ -175,7 +187,9 @@ static int by_history(struct search *s, unsigned watched, struct divergence *d, 
 	if (w.found)
 		by_step(s, &w.step);
 	else
-		s->out->kind = !w.at_start ? CAUSE_MEMORY : d->run[0].tid == d->run[0].pid ? CAUSE_START : CAUSE_THREADS;
+		s->out->kind = !w.at_start               ? CAUSE_MEMORY
+			: d->run[0].tid == d->run[0].pid ? CAUSE_START
+							 : CAUSE_THREADS;
 	return 0;
 }
 
@@ -219,7 +233,9 @@ static int by_store(struct search *s, const struct divergence *d, size_t at, str
 	for (unsigned i = 0; i < c->places; i++) {
 		int w = watched_as(d, &c->place[i]);
 
-		alike &= w >= 0 && held(d, 0, (unsigned)w, c->place[i].at, c->place[i].size) == held(d, 1, (unsigned)w, c->place[i].at, c->place[i].size);
+		alike &= w >= 0 &&
+			held(d, 0, (unsigned)w, c->place[i].at, c->place[i].size) ==
+				held(d, 1, (unsigned)w, c->place[i].at, c->place[i].size);
 	}
 	if (alike) {
 		s->out->from = 0;
@@ -228,7 +244,8 @@ static int by_store(struct search *s, const struct divergence *d, size_t at, str
 	return 0;
 }
 
-static int judge(struct search *s, unsigned watched, struct divergence *d, struct diverge_plan *plan, struct tare_error *err)
+static int judge(struct search *s, unsigned watched, struct divergence *d,
+		 struct diverge_plan *plan, struct tare_error *err)
 {
 	const struct cause_place *p = s->place;
 	size_t step;
@@ -248,7 +265,8 @@ static int judge(struct search *s, unsigned watched, struct divergence *d, struc
 
 /* Of the places of `c` that differed when they were read, the one read first: the others got the
  * value from it. */
-static const struct cause_place *seen_to_differ(const struct divergence *d, const struct cause *c, unsigned *watched, bool *unwatched)
+static const struct cause_place *seen_to_differ(const struct divergence *d, const struct cause *c,
+						unsigned *watched, bool *unwatched)
 {
 	const struct cause_place *first = NULL;
 
@@ -257,7 +275,9 @@ static const struct cause_place *seen_to_differ(const struct divergence *d, cons
 		int w = watched_as(d, p);
 
 		*unwatched |= w < 0;
-		if (w < 0 || (first && first->at <= p->at) || held(d, 0, (unsigned)w, p->at, p->size) == held(d, 1, (unsigned)w, p->at, p->size))
+		if (w < 0 || (first && first->at <= p->at) ||
+		    held(d, 0, (unsigned)w, p->at, p->size) ==
+			    held(d, 1, (unsigned)w, p->at, p->size))
 			continue;
 		*watched = (unsigned)w;
 		first = p;
@@ -266,7 +286,8 @@ static const struct cause_place *seen_to_differ(const struct divergence *d, cons
 }
 
 /* The places of `c` and those already watched; returns how many. */
-static unsigned to_watch(const struct divergence *d, const struct cause *c, struct diverge_place out[DIVERGE_PLACES_MAX])
+static unsigned to_watch(const struct divergence *d, const struct cause *c,
+			 struct diverge_place out[DIVERGE_PLACES_MAX])
 {
 	unsigned n = 0;
 
@@ -279,8 +300,9 @@ static unsigned to_watch(const struct divergence *d, const struct cause *c, stru
 
 /* Goes back one more store. 1: there may be more; 0: the end, or nothing more is known. `e` then
  * describes its own pair of runs. */
-static int one_store_back(struct memory_cause *out, struct divergence *d, struct divergence *e, unsigned size, struct diverge_plan *plan,
-			  code_at_fn *code, void *with, struct tare_error *err)
+static int one_store_back(struct memory_cause *out, struct divergence *d, struct divergence *e,
+			  unsigned size, struct diverge_plan *plan, code_at_fn *code, void *with,
+			  struct tare_error *err)
 {
 	const struct cause_place stored = { .address = out->address, .size = size };
 	struct diverge_place place[DIVERGE_PLACES_MAX];
@@ -312,7 +334,8 @@ static int one_store_back(struct memory_cause *out, struct divergence *d, struct
 			c = last;
 		s.place = seen_to_differ(e, &c, &watched, &unwatched);
 		if (s.place)
-			return judge(&s, watched, e, plan, err) < 0 ? -err->code : out->kind == CAUSE_STORED;
+			return judge(&s, watched, e, plan, err) < 0 ? -err->code
+								    : out->kind == CAUSE_STORED;
 		n = to_watch(e, &c, place);
 		for (unsigned i = 0; i < c.places; i++)
 			if (is_clock_page(&e->run[0], c.place[i].address)) {
@@ -325,8 +348,8 @@ static int one_store_back(struct memory_cause *out, struct divergence *d, struct
 }
 
 /* A value that the thread stored long before has a source, too. */
-static int go_back(struct memory_cause *out, struct divergence *d, unsigned size, struct diverge_plan *plan, code_at_fn *code, void *with,
-		   struct tare_error *err)
+static int go_back(struct memory_cause *out, struct divergence *d, unsigned size,
+		   struct diverge_plan *plan, code_at_fn *code, void *with, struct tare_error *err)
 {
 	struct divergence e = { 0 };
 	int ret = out->kind == CAUSE_STORED;
@@ -341,8 +364,9 @@ static int go_back(struct memory_cause *out, struct divergence *d, unsigned size
  * If they do not diverge there again: use two runs that reach the read of the memory by the same
  * path. Only for the single place that must differ.
  */
-static int look_before(struct memory_cause *out, struct divergence *d, const struct cause *c, struct diverge_plan *plan, code_at_fn *code,
-		       void *with, struct tare_error *err)
+static int look_before(struct memory_cause *out, struct divergence *d, const struct cause *c,
+		       struct diverge_plan *plan, code_at_fn *code, void *with,
+		       struct tare_error *err)
 {
 	struct divergence e = { 0 };
 	const struct cause_place *p = c->places == 1 ? &c->place[0] : NULL;
@@ -373,8 +397,9 @@ static int look_before(struct memory_cause *out, struct divergence *d, const str
 	return ret < 0 ? ret : 0;
 }
 
-int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
-		      void *with, struct tare_error *err)
+int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c,
+		      struct diverge_plan *plan, code_at_fn *code, void *with,
+		      struct tare_error *err)
 {
 	unsigned lost = 0; /* how often the place was not found again */
 
@@ -401,7 +426,8 @@ int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cau
 		if (s.place) {
 			out->found = true;
 			ret = judge(&s, watched, d, plan, err);
-			return ret == 0 ? go_back(out, d, s.place->size, plan, code, with, err) : ret;
+			return ret == 0 ? go_back(out, d, s.place->size, plan, code, with, err)
+					: ret;
 		}
 		if (!unwatched)
 			break;

@@ -9,10 +9,10 @@ struct memory_cause {
 	enum cause_kind kind;
 	bool found; /* a place differed: all other members describe it */
 	uint64_t address, value[2];
-	unsigned size; /* how many bytes of it were read */
-	char file[160];	  /* the file mapped there, or "" */
-	uint64_t from;	  /* the instruction that wrote it, or 0 */
-	int64_t number;	  /* of that instruction */
+	unsigned size;  /* how many bytes of it were read */
+	char file[160]; /* the file mapped there, or "" */
+	uint64_t from;  /* the instruction that wrote it, or 0 */
+	int64_t number; /* of that instruction */
 	int call;
 	const char *value_in; /* the register that held value[], or NULL: memory */
 	/* CAUSE_STORED, if a pair of runs is known in which the stored value differed: its
@@ -28,7 +28,8 @@ bool has_threads(const struct divergence *d);
 /* One run still has a thread ID there, the other already has 0. */
 bool is_thread_id(const struct divergence *d, const uint64_t value[2]);
 /* `c` has places. It and `d` are replaced by those of a later pair of runs, if there is one. */
-int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c, struct diverge_plan *plan, code_at_fn *code,
-		      void *with, struct tare_error *err);
+int memory_cause_find(struct memory_cause *out, struct divergence *d, struct cause *c,
+		      struct diverge_plan *plan, code_at_fn *code, void *with,
+		      struct tare_error *err);
 
 #endif

@@ -6,16 +6,32 @@
 #include "diverge/divergence_view.h"
 #include "launch/fixed_json.h"
 
-static const char *const verdicts[] = { [DIVERGE_SAME] = "same", [DIVERGE_PARTED] = "parted",
-					 [DIVERGE_SETTLED] = "settled", [DIVERGE_MOVES] = "moves" };
+static const char *const verdicts[] = { [DIVERGE_SAME] = "same",
+					[DIVERGE_PARTED] = "parted",
+					[DIVERGE_SETTLED] = "settled",
+					[DIVERGE_MOVES] = "moves" };
 
 static const char *const causes[] = {
-	[CAUSE_UNKNOWN] = "unknown", [CAUSE_CALL] = "system-call", [CAUSE_WRITTEN] = "system-call-memory", [CAUSE_TICKS] = "ticks",
-	[CAUSE_CPUID] = "cpuid",     [CAUSE_RANDOM] = "rdrand",	   [CAUSE_CLOCK] = "clock-page",	    [CAUSE_STARTUP] = "startup",
-	[CAUSE_SIGNAL] = "signal",   [CAUSE_THREADS] = "other-thread",
-	[CAUSE_PROGRAM] = "program", [CAUSE_PROCESS] = "other-process", [CAUSE_THREAD_END] = "thread-end", [CAUSE_RSEQ] = "rseq",
-	[CAUSE_FILE] = "file", [CAUSE_START] = "start", [CAUSE_STORED] = "stored", [CAUSE_MEMORY] = "memory",
-	[CAUSE_BEFORE] = "before",   [CAUSE_END] = "end",
+	[CAUSE_UNKNOWN] = "unknown",
+	[CAUSE_CALL] = "system-call",
+	[CAUSE_WRITTEN] = "system-call-memory",
+	[CAUSE_TICKS] = "ticks",
+	[CAUSE_CPUID] = "cpuid",
+	[CAUSE_RANDOM] = "rdrand",
+	[CAUSE_CLOCK] = "clock-page",
+	[CAUSE_STARTUP] = "startup",
+	[CAUSE_SIGNAL] = "signal",
+	[CAUSE_THREADS] = "other-thread",
+	[CAUSE_PROGRAM] = "program",
+	[CAUSE_PROCESS] = "other-process",
+	[CAUSE_THREAD_END] = "thread-end",
+	[CAUSE_RSEQ] = "rseq",
+	[CAUSE_FILE] = "file",
+	[CAUSE_START] = "start",
+	[CAUSE_STORED] = "stored",
+	[CAUSE_MEMORY] = "memory",
+	[CAUSE_BEFORE] = "before",
+	[CAUSE_END] = "end",
 };
 
 static void put_place(struct text *out, const struct code_place *p)
@@ -32,14 +48,19 @@ static void put_place(struct text *out, const struct code_place *p)
 static void put_memory(struct text *out, const struct divergence_report *r)
 {
 	if (r->address)
-		text_add(out, "memory at %#" PRIx64 "%s%s", r->address, r->memory[0] ? ", " : "", r->memory);
+		text_add(out, "memory at %#" PRIx64 "%s%s", r->address, r->memory[0] ? ", " : "",
+			 r->memory);
 	else
 		text_add(out, "memory");
 }
 
 static const char *const started[] = {
-	[FIRST_STACK_UNKNOWN] = NULL, [FIRST_STACK_ARGUMENT] = "argument", [FIRST_STACK_VARIABLE] = "environment",
-	[FIRST_STACK_RANDOM] = "random", [FIRST_STACK_VECTOR] = "auxiliary-vector", [FIRST_STACK_POINTERS] = "pointers",
+	[FIRST_STACK_UNKNOWN] = NULL,
+	[FIRST_STACK_ARGUMENT] = "argument",
+	[FIRST_STACK_VARIABLE] = "environment",
+	[FIRST_STACK_RANDOM] = "random",
+	[FIRST_STACK_VECTOR] = "auxiliary-vector",
+	[FIRST_STACK_POINTERS] = "pointers",
 	[FIRST_STACK_NAME] = "name",
 };
 
@@ -52,16 +73,23 @@ static void put_started(struct text *out, const struct divergence_report *r)
 		text_add(out, "argument %u of the program (0 is its name)", p->number);
 		break;
 	case FIRST_STACK_VARIABLE:
-		text_add(out, p->name[0] ? "the environment variable %s, which the program was given" : "an environment variable that the program was given", p->name);
+		text_add(out,
+			 p->name[0] ? "the environment variable %s, which the program was given"
+				    : "an environment variable that the program was given",
+			 p->name);
 		break;
 	case FIRST_STACK_RANDOM:
 		text_add(out, "the random bytes that the kernel gives each program (AT_RANDOM)");
 		break;
 	case FIRST_STACK_VECTOR:
-		text_add(out, "entry %u of the auxiliary vector, which the kernel gives each program", p->number);
+		text_add(out,
+			 "entry %u of the auxiliary vector, which the kernel gives each program",
+			 p->number);
 		break;
 	case FIRST_STACK_POINTERS:
-		text_add(out, "how many arguments the program was given, or where they and its environment lie");
+		text_add(
+			out,
+			"how many arguments the program was given, or where they and its environment lie");
 		break;
 	case FIRST_STACK_NAME:
 		text_add(out, "the name by which the program was executed");
@@ -121,14 +149,21 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		text_add(out, ": a thread's id, which the kernel clears when the thread ends");
 		break;
 	case CAUSE_RSEQ:
-		text_add(out, "the number of the processor that it ran on, which the kernel writes to %#" PRIx64 " (rseq)", r->address);
+		text_add(
+			out,
+			"the number of the processor that it ran on, which the kernel writes to %#" PRIx64
+			" (rseq)",
+			r->address);
 		break;
 	case CAUSE_FILE:
-		text_add(out, "what was in %s when it was mapped, at %#" PRIx64, r->memory, r->address);
+		text_add(out, "what was in %s when it was mapped, at %#" PRIx64, r->memory,
+			 r->address);
 		break;
 	case CAUSE_START:
 		put_memory(out, r);
-		text_add(out, r->forked ? ", as it was when the process began as a copy of its parent" : ", as it was when the program began");
+		text_add(out,
+			 r->forked ? ", as it was when the process began as a copy of its parent"
+				   : ", as it was when the program began");
 		break;
 	case CAUSE_STORED:
 		put_memory(out, r);
@@ -147,7 +182,8 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		text_add(out, r->held_in ? " instructions" : " instructions before");
 		break;
 	case CAUSE_PROGRAM:
-		text_add(out, "the program that was executed: '%s' in one run, '%s' in the other", r->program[0], r->program[1]);
+		text_add(out, "the program that was executed: '%s' in one run, '%s' in the other",
+			 r->program[0], r->program[1]);
 		break;
 	case CAUSE_END:
 		text_add(out, "one of them was ended there, from outside");
@@ -161,7 +197,8 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 void divergence_roughly(struct text *out, const struct divergence_report *r)
 {
 	for (unsigned i = 0; i < r->n_roughly; i++)
-		text_add(out, "%s%s (%s)", i ? ", " : ", in ", r->roughly[i].function, path_base(r->roughly[i].module));
+		text_add(out, "%s%s (%s)", i ? ", " : ", in ", r->roughly[i].function,
+			 path_base(r->roughly[i].module));
 	if (r->roughly_more)
 		text_add(out, " and others");
 	if (r->d->beside)
@@ -186,19 +223,26 @@ static void put_moving(struct text *out, const struct divergence_report *r, cons
 {
 	const struct divergence *d = r->d;
 
-	text_add(out, " Runs differ, but not twice at one place: last seen in thread %u%s%.40s%s between instructions ", d->thread,
-		 r->program[0][0] ? " (" : "", r->program[0], r->program[0][0] ? ")" : "");
+	text_add(
+		out,
+		" Runs differ, but not twice at one place: last seen in thread %u%s%.40s%s between instructions ",
+		d->thread, r->program[0][0] ? " (" : "", r->program[0],
+		r->program[0][0] ? ")" : "");
 	put_count(out, s, (uint64_t)d->low);
 	text_add(out, " and ");
 	put_count(out, s, (uint64_t)d->high);
 	divergence_roughly(out, r);
 	text_add(out, ".\n");
 	if (d->beside_there)
-		text_add(out, " %u other thread%s of its process lived at the same time there, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
-			 d->beside_there, d->beside_there == 1 ? "" : "s");
+		text_add(
+			out,
+			" %u other thread%s of its process lived at the same time there, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			d->beside_there, d->beside_there == 1 ? "" : "s");
 	else if (d->beside)
-		text_add(out, " %u other thread%s of its process lived at the same time before that, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
-			 d->beside, d->beside == 1 ? "" : "s");
+		text_add(
+			out,
+			" %u other thread%s of its process lived at the same time before that, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			d->beside, d->beside == 1 ? "" : "s");
 	if (!r->at.pc)
 		return;
 	text_add(out, "\n There one run came by\n\n   %s", ink_on(s, INK_STRONG));
@@ -213,8 +257,9 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 
 	text_add(out, " They part at instruction %s", ink_on(s, INK_STRONG));
 	put_count(out, s, (uint64_t)d->low);
-	text_add(out, "%s of thread %u%s%.40s%s%s:\n\n   %s", ink_off(s), d->thread, r->program[0][0] ? " (" : "",
-		 r->program[0], r->program[0][0] ? ")" : "", d->since_exec ? ", counted from its exec" : "", ink_on(s, INK_STRONG));
+	text_add(out, "%s of thread %u%s%.40s%s%s:\n\n   %s", ink_off(s), d->thread,
+		 r->program[0][0] ? " (" : "", r->program[0], r->program[0][0] ? ")" : "",
+		 d->since_exec ? ", counted from its exec" : "", ink_on(s, INK_STRONG));
 	put_place(out, &r->at);
 	text_add(out, "%s\n      %s\n", ink_off(s), r->at.text);
 	for (int i = 0; i < 2; i++) {
@@ -242,8 +287,10 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 		text_add(out, "\n");
 	}
 	if (r->has_value)
-		text_add(out, "   in %s: %#" PRIx64 " (%" PRIu64 ") in one run, %#" PRIx64 " (%" PRIu64 ") in the other\n", r->value_in,
-			 r->value[0], r->value[0], r->value[1], r->value[1]);
+		text_add(out,
+			 "   in %s: %#" PRIx64 " (%" PRIu64 ") in one run, %#" PRIx64 " (%" PRIu64
+			 ") in the other\n",
+			 r->value_in, r->value[0], r->value[0], r->value[1], r->value[1]);
 }
 
 const char *divergence_cause_name(const struct divergence_report *r)
@@ -253,11 +300,12 @@ const char *divergence_cause_name(const struct divergence_report *r)
 
 bool divergence_cause_found(const struct divergence_report *r)
 {
-	return r->cause != CAUSE_UNKNOWN && r->cause != CAUSE_MEMORY && r->cause != CAUSE_BEFORE && r->cause != CAUSE_STORED;
+	return r->cause != CAUSE_UNKNOWN && r->cause != CAUSE_MEMORY && r->cause != CAUSE_BEFORE &&
+		r->cause != CAUSE_STORED;
 }
 
-void divergence_text(struct text *out, const struct divergence_report *r, const struct divergence_about *about,
-		     const struct style *s)
+void divergence_text(struct text *out, const struct divergence_report *r,
+		     const struct divergence_about *about, const struct style *s)
 {
 	const struct divergence *d = r->d;
 
@@ -268,10 +316,13 @@ void divergence_text(struct text *out, const struct divergence_report *r, const 
 	if (d->verdict == DIVERGE_SAME) {
 		text_add(out, " %u runs went the same way: %s", d->alike, ink_on(s, INK_STRONG));
 		put_count(out, s, (uint64_t)d->longest);
-		text_add(out, "%s instructions, %u thread%s.\n", ink_off(s), d->run[0].threads, d->run[0].threads == 1 ? "" : "s");
+		text_add(out, "%s instructions, %u thread%s.\n", ink_off(s), d->run[0].threads,
+			 d->run[0].threads == 1 ? "" : "s");
 	} else if (d->verdict == DIVERGE_SETTLED) {
-		text_add(out, " Two runs differed, and later ones went the same way: either the first left something behind, a file or a\n"
-			      " cache, that the others found, or they part only now and then. Run it again: what was left behind is there now.\n");
+		text_add(
+			out,
+			" Two runs differed, and later ones went the same way: either the first left something behind, a file or a\n"
+			" cache, that the others found, or they part only now and then. Run it again: what was left behind is there now.\n");
 	} else if (d->verdict == DIVERGE_MOVES) {
 		put_moving(out, r, s);
 	} else {
@@ -370,7 +421,8 @@ static void json_cause(struct json *j, const struct divergence_report *r)
 	text_free(&words);
 }
 
-void divergence_json(struct text *out, const struct divergence_report *r, const struct divergence_about *about)
+void divergence_json(struct text *out, const struct divergence_report *r,
+		     const struct divergence_about *about)
 {
 	const struct divergence *d = r->d;
 	struct json j = { 0 };

@@ -8,8 +8,12 @@
 static char *const argv[] = { "prog", NULL };
 static const struct fixed fixed;
 static const struct divergence_about about = { argv, &fixed };
-static const struct code_place spin = { .pc = 0x1010, .function = "spin", .into = 0x10, .module = "/bin/prog", .offset = 0x1010 };
-static const struct code_place caller = { .pc = 0x1100, .function = "main", .into = 8, .module = "/bin/prog", .offset = 0x1100 };
+static const struct code_place spin = {
+	.pc = 0x1010, .function = "spin", .into = 0x10, .module = "/bin/prog", .offset = 0x1010
+};
+static const struct code_place caller = {
+	.pc = 0x1100, .function = "main", .into = 8, .module = "/bin/prog", .offset = 0x1100
+};
 
 static void has(const struct text *t, const char *words)
 {
@@ -23,24 +27,39 @@ TEST(a_place_that_moves)
 		unsigned there, beside;
 		const char *said;
 	} rows[] = {
-		{ __LINE__, 0, 0, "between instructions 1,000 and 2,000, in spin (prog).\n\n There" },
-		{ __LINE__, 0, 1, ": the threads' order may be it.\n 1 other thread of its process lived at the same time before that, in both of two runs." },
-		{ __LINE__, 2, 3, ": the threads' order may be it.\n 2 other threads of its process lived at the same time there, in both of two runs." },
+		{ __LINE__, 0, 0,
+		  "between instructions 1,000 and 2,000, in spin (prog).\n\n There" },
+		{ __LINE__, 0, 1,
+		  ": the threads' order may be it.\n 1 other thread of its process lived at the same time before that, in both of two runs." },
+		{ __LINE__, 2, 3,
+		  ": the threads' order may be it.\n 2 other threads of its process lived at the same time there, in both of two runs." },
 	};
 	const struct style plain = { .thousands = true };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct divergence d = { .verdict = DIVERGE_MOVES, .thread = 2, .low = 1000, .high = 2000, .beside_there = rows[i].there,
+		const struct divergence d = { .verdict = DIVERGE_MOVES,
+					      .thread = 2,
+					      .low = 1000,
+					      .high = 2000,
+					      .beside_there = rows[i].there,
 					      .beside = rows[i].beside };
-		const struct divergence_report r = { .d = &d, .at = spin, .caller = { caller }, .callers = 1, .callers_whole = true,
-						     .program = { "prog", "" }, .roughly = { spin }, .n_roughly = 1 };
+		const struct divergence_report r = { .d = &d,
+						     .at = spin,
+						     .caller = { caller },
+						     .callers = 1,
+						     .callers_whole = true,
+						     .program = { "prog", "" },
+						     .roughly = { spin },
+						     .n_roughly = 1 };
 		struct text t = { 0 };
 
 		divergence_text(&t, &r, &about, &plain);
 		has(&t, "last seen in thread 2 (prog) between");
 		has(&t, rows[i].said);
-		has(&t, " There one run came by\n\n   spin+0x10 (prog)\n\n called from\n   main+0x8 (prog)\n");
-		CHECK_EQ(strstr(t.s, "order may be it") != NULL, rows[i].beside > 0, "row at line %d", rows[i].line);
+		has(&t,
+		    " There one run came by\n\n   spin+0x10 (prog)\n\n called from\n   main+0x8 (prog)\n");
+		CHECK_EQ(strstr(t.s, "order may be it") != NULL, rows[i].beside > 0,
+			 "row at line %d", rows[i].line);
 		text_free(&t);
 		divergence_json(&t, &r, &about);
 		has(&t, rows[i].beside ? "\"threads\": true" : "\"threads\": false");
@@ -56,20 +75,40 @@ TEST(what_the_program_was_started_with)
 		struct first_stack_place place;
 		const char *said, *json;
 	} rows[] = {
-		{ __LINE__, { FIRST_STACK_ARGUMENT, 2, "" }, "argument 2 of the program (0 is its name), at 0x7000", "\"argument\": 2" },
-		{ __LINE__, { FIRST_STACK_VARIABLE, 0, "NOW" }, "the environment variable NOW, which the program was given, at 0x7000", "\"variable\": \"NOW\"" },
-		{ __LINE__, { FIRST_STACK_VARIABLE, 0, "" }, "an environment variable that the program was given, at 0x7000", "\"environment\"" },
+		{ __LINE__,
+		  { FIRST_STACK_ARGUMENT, 2, "" },
+		  "argument 2 of the program (0 is its name), at 0x7000",
+		  "\"argument\": 2" },
+		{ __LINE__,
+		  { FIRST_STACK_VARIABLE, 0, "NOW" },
+		  "the environment variable NOW, which the program was given, at 0x7000",
+		  "\"variable\": \"NOW\"" },
+		{ __LINE__,
+		  { FIRST_STACK_VARIABLE, 0, "" },
+		  "an environment variable that the program was given, at 0x7000",
+		  "\"environment\"" },
 		{ __LINE__, { FIRST_STACK_RANDOM, 0, "" }, "(AT_RANDOM), at 0x7000", "\"random\"" },
-		{ __LINE__, { FIRST_STACK_VECTOR, 16, "" }, "entry 16 of the auxiliary vector", "\"auxiliary-vector\"" },
+		{ __LINE__,
+		  { FIRST_STACK_VECTOR, 16, "" },
+		  "entry 16 of the auxiliary vector",
+		  "\"auxiliary-vector\"" },
 		{ __LINE__, { FIRST_STACK_POINTERS, 0, "" }, "how many arguments", "\"pointers\"" },
 		{ __LINE__, { FIRST_STACK_NAME, 0, "" }, "the name by which", "\"name\"" },
-		{ __LINE__, { FIRST_STACK_UNKNOWN, 0, "" }, "what the kernel put onto the stack at the start, at 0x7000", "\"startup\"" },
+		{ __LINE__,
+		  { FIRST_STACK_UNKNOWN, 0, "" },
+		  "what the kernel put onto the stack at the start, at 0x7000",
+		  "\"startup\"" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct divergence d = { .verdict = DIVERGE_PARTED, .thread = 1 };
-		const struct divergence_report r = { .d = &d, .at = spin, .next = { spin, caller }, .program = { "prog", "prog" }, .cause = CAUSE_STARTUP,
-						     .address = 0x7000, .started = rows[i].place };
+		const struct divergence_report r = { .d = &d,
+						     .at = spin,
+						     .next = { spin, caller },
+						     .program = { "prog", "prog" },
+						     .cause = CAUSE_STARTUP,
+						     .address = 0x7000,
+						     .started = rows[i].place };
 		struct text t = { 0 };
 
 		divergence_cause(&t, &r);
@@ -77,7 +116,8 @@ TEST(what_the_program_was_started_with)
 		text_free(&t);
 		divergence_json(&t, &r, &about);
 		has(&t, rows[i].json);
-		CHECK_EQ(strstr(t.s, "started_with") != NULL, rows[i].place.part != FIRST_STACK_UNKNOWN, "row at line %d", rows[i].line);
+		CHECK_EQ(strstr(t.s, "started_with") != NULL,
+			 rows[i].place.part != FIRST_STACK_UNKNOWN, "row at line %d", rows[i].line);
 		text_free(&t);
 	}
 }
@@ -85,8 +125,14 @@ TEST(what_the_program_was_started_with)
 TEST(who_wrote_it)
 {
 	const struct divergence d = { .verdict = DIVERGE_PARTED, .thread = 1 };
-	struct divergence_report r = { .d = &d, .at = spin, .next = { spin, caller }, .program = { "prog", "prog" }, .cause = CAUSE_THREADS, .address = 0x5000,
-				       .memory = "flag (prog)", .writer = caller };
+	struct divergence_report r = { .d = &d,
+				       .at = spin,
+				       .next = { spin, caller },
+				       .program = { "prog", "prog" },
+				       .cause = CAUSE_THREADS,
+				       .address = 0x5000,
+				       .memory = "flag (prog)",
+				       .writer = caller };
 	const struct style plain = { .thousands = true };
 	struct text t = { 0 };
 
@@ -95,7 +141,8 @@ TEST(who_wrote_it)
 	text_free(&t);
 	r.writer_thread = 3;
 	divergence_text(&t, &r, &about, &plain);
-	has(&t, "another thread wrote\n   thread 3 wrote there in a further run, at main+0x8 (prog)\n");
+	has(&t,
+	    "another thread wrote\n   thread 3 wrote there in a further run, at main+0x8 (prog)\n");
 	text_free(&t);
 	divergence_json(&t, &r, &about);
 	has(&t, "\"writer_thread\": 3");

@@ -10,8 +10,9 @@ struct stack {
 	const uint8_t *bytes;
 	size_t words;
 	uint64_t at, end;
-	size_t argc, envp, auxv, behind; /* in words: where each list starts; the word after the last list */
-	uint64_t random, execfn;	 /* 0: missing */
+	size_t argc, envp, auxv,
+		behind; /* in words: where each list starts; the word after the last list */
+	uint64_t random, execfn; /* 0: missing */
 };
 
 static uint64_t word(const struct stack *s, size_t i)
@@ -81,10 +82,13 @@ static void name_variable(const struct stack *s, uint64_t string, struct first_s
 
 	if (string >= s->end)
 		return;
-	while (from + n < s->words * WORD && s->bytes[from + n] > ' ' && s->bytes[from + n] < 0x7f && s->bytes[from + n] != '=')
+	while (from + n < s->words * WORD && s->bytes[from + n] > ' ' &&
+	       s->bytes[from + n] < 0x7f && s->bytes[from + n] != '=')
 		n++;
 	if (n && from + n < s->words * WORD && s->bytes[from + n] == '=')
-		snprintf(out->name, sizeof(out->name), "%.*s", (int)(n < sizeof(out->name) ? n : sizeof(out->name) - 1), (const char *)s->bytes + from);
+		snprintf(out->name, sizeof(out->name), "%.*s",
+			 (int)(n < sizeof(out->name) ? n : sizeof(out->name) - 1),
+			 (const char *)s->bytes + from);
 }
 
 static bool in_strings(const struct stack *s, uint64_t address, struct first_stack_place *out)
@@ -112,9 +116,12 @@ static bool in_strings(const struct stack *s, uint64_t address, struct first_sta
 	return true;
 }
 
-bool first_stack_find(const uint8_t *stack, size_t n, uint64_t at, uint64_t address, struct first_stack_place *out)
+bool first_stack_find(const uint8_t *stack, size_t n, uint64_t at, uint64_t address,
+		      struct first_stack_place *out)
 {
-	struct stack s = { .bytes = stack, .words = n / WORD, .at = at, .end = at + n / WORD * WORD };
+	struct stack s = {
+		.bytes = stack, .words = n / WORD, .at = at, .end = at + n / WORD * WORD
+	};
 	size_t i;
 
 	*out = (struct first_stack_place){ 0 };

@@ -12,9 +12,11 @@ enum first_stack_part {
 	FIRST_STACK_ARGUMENT, /* number `number`, from 0 */
 	FIRST_STACK_VARIABLE, /* environment variable `name` ("" if unknown) */
 	FIRST_STACK_RANDOM,   /* the 16 bytes of AT_RANDOM */
-	FIRST_STACK_VECTOR,   /* the auxiliary vector: entry number `number`, as AT_... in linux/auxvec.h */
-	FIRST_STACK_POINTERS, /* the argument count, and the pointers to arguments and environment */
-	FIRST_STACK_NAME,     /* the file name passed to execve */
+	/* the auxiliary vector: entry number `number`, as AT_... in linux/auxvec.h */
+	FIRST_STACK_VECTOR,
+	/* the argument count, and the pointers to arguments and environment */
+	FIRST_STACK_POINTERS,
+	FIRST_STACK_NAME, /* the file name passed to execve */
 };
 
 struct first_stack_place {
@@ -29,6 +31,7 @@ struct first_stack_place {
  * `address`. Pure; linear in n. Source: Linux, fs/binfmt_elf.c, create_elf_tables(), and
  * fs/exec.c; the x86-64 ABI, "Initial Stack and Register State".
  */
-bool first_stack_find(const uint8_t *stack, size_t n, uint64_t at, uint64_t address, struct first_stack_place *out);
+bool first_stack_find(const uint8_t *stack, size_t n, uint64_t at, uint64_t address,
+		      struct first_stack_place *out);
 
 #endif

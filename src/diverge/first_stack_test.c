@@ -7,9 +7,19 @@
 #include "base/error.h"
 #include "tap.h"
 
-enum { AT = 0x7000, SIZE = 0x200, ARG0 = AT + 0x100, ARG1 = AT + 0x108, ENV0 = AT + 0x10c, ENV1 = AT + 0x120, RANDOM = AT + 0xe0, EXECFN = AT + 0x130 };
+enum {
+	AT = 0x7000,
+	SIZE = 0x200,
+	ARG0 = AT + 0x100,
+	ARG1 = AT + 0x108,
+	ENV0 = AT + 0x10c,
+	ENV1 = AT + 0x120,
+	RANDOM = AT + 0xe0,
+	EXECFN = AT + 0x130
+};
 
-static const uint64_t lists[] = { 2, ARG0, ARG1, 0, ENV0, ENV1, 0, AT_PAGESZ, 4096, AT_RANDOM, RANDOM, AT_EXECFN, EXECFN, AT_NULL, 0 };
+static const uint64_t lists[] = { 2,    ARG0,      ARG1,   0,         ENV0,   ENV1,    0, AT_PAGESZ,
+				  4096, AT_RANDOM, RANDOM, AT_EXECFN, EXECFN, AT_NULL, 0 };
 
 static void lay_out(uint8_t to[SIZE])
 {
@@ -31,14 +41,22 @@ TEST(each_part_is_told)
 		unsigned number;
 		const char *name;
 	} rows[] = {
-		{ __LINE__, AT, FIRST_STACK_POINTERS, 0, "" },	       { __LINE__, AT + 48, FIRST_STACK_POINTERS, 0, "" },
-		{ __LINE__, AT + 56, FIRST_STACK_VECTOR, AT_PAGESZ, "" }, { __LINE__, AT + 80, FIRST_STACK_VECTOR, AT_RANDOM, "" },
-		{ __LINE__, RANDOM, FIRST_STACK_RANDOM, 0, "" },	       { __LINE__, RANDOM + 15, FIRST_STACK_RANDOM, 0, "" },
-		{ __LINE__, RANDOM + 16, FIRST_STACK_UNKNOWN, 0, "" },  { __LINE__, RANDOM - 1, FIRST_STACK_UNKNOWN, 0, "" },
-		{ __LINE__, ARG0, FIRST_STACK_ARGUMENT, 0, "" },	       { __LINE__, ARG1, FIRST_STACK_ARGUMENT, 1, "" },
-		{ __LINE__, ARG1 + 3, FIRST_STACK_ARGUMENT, 1, "" },    { __LINE__, ENV0, FIRST_STACK_VARIABLE, 0, "PATH" },
-		{ __LINE__, ENV1 - 1, FIRST_STACK_VARIABLE, 0, "PATH" }, { __LINE__, ENV1, FIRST_STACK_VARIABLE, 0, "" },
-		{ __LINE__, EXECFN, FIRST_STACK_NAME, 0, "" },	       { __LINE__, AT - 1, FIRST_STACK_UNKNOWN, 0, "" },
+		{ __LINE__, AT, FIRST_STACK_POINTERS, 0, "" },
+		{ __LINE__, AT + 48, FIRST_STACK_POINTERS, 0, "" },
+		{ __LINE__, AT + 56, FIRST_STACK_VECTOR, AT_PAGESZ, "" },
+		{ __LINE__, AT + 80, FIRST_STACK_VECTOR, AT_RANDOM, "" },
+		{ __LINE__, RANDOM, FIRST_STACK_RANDOM, 0, "" },
+		{ __LINE__, RANDOM + 15, FIRST_STACK_RANDOM, 0, "" },
+		{ __LINE__, RANDOM + 16, FIRST_STACK_UNKNOWN, 0, "" },
+		{ __LINE__, RANDOM - 1, FIRST_STACK_UNKNOWN, 0, "" },
+		{ __LINE__, ARG0, FIRST_STACK_ARGUMENT, 0, "" },
+		{ __LINE__, ARG1, FIRST_STACK_ARGUMENT, 1, "" },
+		{ __LINE__, ARG1 + 3, FIRST_STACK_ARGUMENT, 1, "" },
+		{ __LINE__, ENV0, FIRST_STACK_VARIABLE, 0, "PATH" },
+		{ __LINE__, ENV1 - 1, FIRST_STACK_VARIABLE, 0, "PATH" },
+		{ __LINE__, ENV1, FIRST_STACK_VARIABLE, 0, "" },
+		{ __LINE__, EXECFN, FIRST_STACK_NAME, 0, "" },
+		{ __LINE__, AT - 1, FIRST_STACK_UNKNOWN, 0, "" },
 	};
 	uint8_t stack[SIZE];
 
@@ -47,7 +65,8 @@ TEST(each_part_is_told)
 		struct first_stack_place p;
 		bool found = first_stack_find(stack, SIZE, AT, rows[i].address, &p);
 
-		CHECK_EQ(found, rows[i].part != FIRST_STACK_UNKNOWN, "row at line %d", rows[i].line);
+		CHECK_EQ(found, rows[i].part != FIRST_STACK_UNKNOWN, "row at line %d",
+			 rows[i].line);
 		CHECK_EQ(p.part, rows[i].part, "row at line %d", rows[i].line);
 		CHECK_EQ(p.number, rows[i].number, "row at line %d", rows[i].line);
 		CHECK(!strcmp(p.name, rows[i].name), "row at line %d: %s", rows[i].line, p.name);
@@ -61,15 +80,17 @@ TEST(what_is_no_first_stack)
 		int line;
 		size_t word;
 		uint64_t value;
-	} rows[] = { { __LINE__, 0, 0 }, { __LINE__, 0, 3 },	{ __LINE__, 0, UINT64_MAX }, { __LINE__, 1, 5 },
-		     { __LINE__, 2, ARG0 }, { __LINE__, 3, ARG1 + 1 }, { __LINE__, 5, ENV0 },       { __LINE__, 6, 1 } };
+	} rows[] = { { __LINE__, 0, 0 },    { __LINE__, 0, 3 },    { __LINE__, 0, UINT64_MAX },
+		     { __LINE__, 1, 5 },    { __LINE__, 2, ARG0 }, { __LINE__, 3, ARG1 + 1 },
+		     { __LINE__, 5, ENV0 }, { __LINE__, 6, 1 } };
 	struct first_stack_place p;
 	uint8_t stack[SIZE];
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		lay_out(stack);
 		memcpy(stack + 8 * rows[i].word, &rows[i].value, 8);
-		CHECK(!first_stack_find(stack, SIZE, AT, ARG1, &p) && p.part == FIRST_STACK_UNKNOWN, "row at line %d", rows[i].line);
+		CHECK(!first_stack_find(stack, SIZE, AT, ARG1, &p) && p.part == FIRST_STACK_UNKNOWN,
+		      "row at line %d", rows[i].line);
 	}
 	lay_out(stack);
 	for (size_t n = 0; n <= SIZE; n++) {
@@ -78,7 +99,8 @@ TEST(what_is_no_first_stack)
 		if (!cut)
 			break;
 		memcpy(cut, stack, n);
-		CHECK_EQ(first_stack_find(cut, n, AT, ENV0 + 2, &p), n >= sizeof(lists), "%zu bytes", n);
+		CHECK_EQ(first_stack_find(cut, n, AT, ENV0 + 2, &p), n >= sizeof(lists),
+			 "%zu bytes", n);
 		CHECK_EQ(p.name[0] != '\0', n >= 0x118, "%zu bytes: the name of the variable", n);
 		free(cut);
 	}

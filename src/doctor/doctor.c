@@ -84,7 +84,8 @@ void doctor_judge(const struct host *h, struct diagnosis *out)
 	walk(h, doctor_counting, out);
 	walk(h, doctor_surroundings, out);
 	walk(h, doctor_surround, out);
-	out->findings += doctor_faults(h, out->finding + out->findings, FINDINGS_MAX - out->findings);
+	out->findings += doctor_faults(h, out->finding + out->findings,
+				       FINDINGS_MAX - out->findings);
 	verdict_of(h, out);
 	sort(out);
 }

@@ -39,7 +39,7 @@ struct finding {
 /* The values are tare doctor's exit status. */
 enum verdict {
 	VERDICT_HARDWARE =
-	    0, /* hardware can count this user's own programs, in user mode at least */
+		0, /* hardware can count this user's own programs, in user mode at least */
 	VERDICT_SOFTWARE = 1, /* software events only */
 	VERDICT_NOTHING = 2,  /* perf events are not permitted at all */
 };

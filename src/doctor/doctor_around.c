@@ -38,8 +38,9 @@ static bool check_hypervisor(const struct host *h, struct finding *f)
 	 */
 	if (h->pmus && h->live && doctor_barrier(h) == BARRIER_NONE && !doctor_hardware_works(h)) {
 		f->mark = MARK_WARN;
-		SAY(f->why, "Virtual PMUs have fewer events, may freeze, and count exits to the "
-			    "hypervisor or not.");
+		SAY(f->why,
+		    "Virtual PMUs have fewer events, may freeze, and count exits to the "
+		    "hypervisor or not.");
 	}
 	return true;
 }
@@ -55,9 +56,9 @@ static bool check_seccomp(const struct host *h, struct finding *f)
 	if (doctor_barrier(h) == BARRIER_FILTER)
 		f->mark = MARK_WARN; /* check_permission fails and gives the remedy */
 	SAY(f->what, "a seccomp filter is in force%s",
-	    !h->live                              ? " (not tried whether perf_event_open passes)"
-	    : doctor_barrier(h) == BARRIER_FILTER ? " and refuses perf_event_open"
-						  : ", and lets perf_event_open pass");
+	    !h->live ? " (not tried whether perf_event_open passes)"
+		    : doctor_barrier(h) == BARRIER_FILTER ? " and refuses perf_event_open"
+							  : ", and lets perf_event_open pass");
 	if (f->mark == MARK_WARN)
 		SAY(f->why,
 		    "A filter cannot be lifted from inside: whoever started this process sets it.");
@@ -92,15 +93,20 @@ static bool check_smt(const struct host *h, struct finding *f)
 		return false;
 	SAY(f->what, "%s",
 	    h->smt_active
-		? "SMT is on: cycles and cache counts also depend on what the sibling thread runs"
-		: "SMT is off: no sibling thread shares a core");
+		    ? "SMT is on: cycles and cache counts also depend on what the sibling thread runs"
+		    : "SMT is off: no sibling thread shares a core");
 	if (!h->smt_active || h->sibling_busy < SIBLING_BUSY)
 		return true;
 	f->mark = MARK_WARN;
-	SAY(f->what, "SMT is on, and the other thread of this core was busy for %.0f %% of the time", 100 * h->sibling_busy);
-	SAY(f->why, "Two threads of a core share its caches and units: cycles and cache misses are partly the other's doing.");
-	doctor_fix(f, FIX_HERE, false, "a CPU whose sibling is idle: mpstat -P ALL 1 shows which", "taskset -c CPU command");
-	doctor_fix(f, place_of_knobs(h), true, "until the next boot: no siblings at all", "sh -c 'echo off > /sys/devices/system/cpu/smt/control'");
+	SAY(f->what,
+	    "SMT is on, and the other thread of this core was busy for %.0f %% of the time",
+	    100 * h->sibling_busy);
+	SAY(f->why,
+	    "Two threads of a core share its caches and units: cycles and cache misses are partly the other's doing.");
+	doctor_fix(f, FIX_HERE, false, "a CPU whose sibling is idle: mpstat -P ALL 1 shows which",
+		   "taskset -c CPU command");
+	doctor_fix(f, place_of_knobs(h), true, "until the next boot: no siblings at all",
+		   "sh -c 'echo off > /sys/devices/system/cpu/smt/control'");
 	return true;
 }
 
@@ -132,8 +138,9 @@ static bool check_sample_rate(const struct host *h, struct finding *f)
 	if (h->sample_rate >= SAMPLE_RATE / 4)
 		return true;
 	f->mark = MARK_WARN;
-	SAY(f->why, "The kernel lowers it when its interrupts took too long; faster sampling is "
-		    "refused or throttled.");
+	SAY(f->why,
+	    "The kernel lowers it when its interrupts took too long; faster sampling is "
+	    "refused or throttled.");
 	/* At 0 and 100 the kernel rejects writes to the rate with EINVAL. */
 	if (h->cpu_time_percent == 0 || h->cpu_time_percent == 100)
 		doctor_fix(f, place_of_knobs(h), true, "until the kernel lowers it again",
@@ -156,8 +163,9 @@ static bool check_symbols(const struct host *h, struct finding *f)
 	}
 	/* Without kernel samples there are no kernel symbols to resolve. */
 	if (!allowed_by_knobs(h, LEVEL_KERNEL)) {
-		SAY(f->what, "kernel symbols are hidden from this user, who may not sample the "
-			     "kernel anyway");
+		SAY(f->what,
+		    "kernel symbols are hidden from this user, who may not sample the "
+		    "kernel anyway");
 		return true;
 	}
 	f->mark = MARK_WARN;
@@ -187,8 +195,9 @@ static bool check_tracepoints(const struct host *h, struct finding *f)
 	    "Their numbers stand in /sys/kernel/tracing/events, and no other place has them.");
 	/* Its files belong to its group (mode 440), whatever the mode of the directory. */
 	doctor_fix(f, FIX_HERE, true, "this user's group, until the next boot",
-		   h->tracefs_mounted ? "mount -o remount,mode=750,gid=%ld /sys/kernel/tracing"
-				      : "mount -t tracefs -o mode=750,gid=%ld tracefs /sys/kernel/tracing",
+		   h->tracefs_mounted
+			   ? "mount -o remount,mode=750,gid=%ld /sys/kernel/tracing"
+			   : "mount -t tracefs -o mode=750,gid=%ld tracefs /sys/kernel/tracing",
 		   h->gid);
 	return true;
 }
@@ -203,8 +212,9 @@ static bool check_kernel(const struct host *h, struct finding *f)
 	if (major > 5 || (major == 5 && minor >= 10))
 		return true;
 	f->mark = MARK_WARN;
-	SAY(f->why, "tare is tested from Linux 5.10 on; CAP_PERFMON came with 5.8, hybrid cores "
-		    "with 5.13.");
+	SAY(f->why,
+	    "tare is tested from Linux 5.10 on; CAP_PERFMON came with 5.8, hybrid cores "
+	    "with 5.13.");
 	return true;
 }
 

@@ -110,10 +110,10 @@ void doctor_pmu_names(const struct host *h, char *out, size_t room)
 
 	out[0] = '\0';
 	for (unsigned i = 0; i < h->pmus && at < room; i++)
-		at +=
-		    (size_t)snprintf(out + at, room - at, "%s%s%s%s", i ? ", " : "", h->pmu[i].name,
-				     h->pmu[i].cpus[0] && h->pmus > 1 ? " on CPUs " : "",
-				     h->pmus > 1 ? h->pmu[i].cpus : "");
+		at += (size_t)snprintf(out + at, room - at, "%s%s%s%s", i ? ", " : "",
+				       h->pmu[i].name,
+				       h->pmu[i].cpus[0] && h->pmus > 1 ? " on CPUs " : "",
+				       h->pmus > 1 ? h->pmu[i].cpus : "");
 }
 
 void doctor_outcome_words(const struct attempt *a, const char *event, char *out, size_t room)
@@ -137,9 +137,9 @@ void doctor_outcome_words(const struct attempt *a, const char *event, char *out,
 			 (unsigned long long)a->high);
 		break;
 	case OUTCOME_SHARED:
-		snprintf(
-		    out, room, "%s counts only %llu %% of the time", event,
-		    (unsigned long long)(a->enabled_ns ? 100 * a->running_ns / a->enabled_ns : 0));
+		snprintf(out, room, "%s counts only %llu %% of the time", event,
+			 (unsigned long long)(a->enabled_ns ? 100 * a->running_ns / a->enabled_ns
+							    : 0));
 		break;
 	case OUTCOME_COUNTED:
 		snprintf(out, room, "%s counts what a loop of known length did", event);

@@ -19,7 +19,7 @@ struct check {
 
 extern const struct check doctor_counting[];     /* what can be counted */
 extern const struct check doctor_surroundings[]; /* what else affects counting */
-extern const struct check doctor_surround[];	  /* what makes counts and times vary from run to run */
+extern const struct check doctor_surround[]; /* what makes counts and times vary from run to run */
 
 /* A finding for each known fault that applies, or one that there are none; returns how many. */
 unsigned doctor_faults(const struct host *h, struct finding *out, unsigned room);
@@ -57,8 +57,9 @@ static inline bool has(const struct host *h, unsigned capability)
  */
 static inline bool privileged(const struct host *h)
 {
-	return !h->user_namespace && (has(h, CAP_SYS_ADMIN_BIT) ||
-				      (has(h, CAP_PERFMON_BIT) && h->paranoid <= LEVEL_OWN_USER));
+	return !h->user_namespace &&
+		(has(h, CAP_SYS_ADMIN_BIT) ||
+		 (has(h, CAP_PERFMON_BIT) && h->paranoid <= LEVEL_OWN_USER));
 }
 
 /* Knobs are set on the host of a container, and by its root, not by root in a user namespace. */
@@ -85,8 +86,9 @@ static inline bool works(const struct attempt *a)
 /* Unavailable here, as opposed to not permitted. */
 static inline bool absent(const struct attempt *a)
 {
-	return refused(a) && (a->code == ENOENT || a->code == EOPNOTSUPP || a->code == ENODEV ||
-			      a->code == ENXIO);
+	return refused(a) &&
+		(a->code == ENOENT || a->code == EOPNOTSUPP || a->code == ENODEV ||
+		 a->code == ENXIO);
 }
 
 /* What prevents a program from counting itself in user mode. */

@@ -8,7 +8,7 @@
 static bool taken_for_2(const struct host *h)
 {
 	return h->live && h->paranoid > LEVEL_OWN_USER && works(&h->tries[TRY_TASK_CLOCK]) &&
-	       !has(h, CAP_SYS_ADMIN_BIT);
+		!has(h, CAP_SYS_ADMIN_BIT);
 }
 
 /* The knob first, since it needs nothing installed; then more specific remedies. */
@@ -49,9 +49,9 @@ static bool check_permission(const struct host *h, struct finding *f)
 		f->why[0] = '\0';
 		SAY(f->what, "this user may count own programs in user mode (%s%s)",
 		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s,
-		    privileged(h)    ? ", and CAP_PERFMON or CAP_SYS_ADMIN lifts it"
-		    : taken_for_2(h) ? ", which this kernel takes for 2"
-				     : "");
+		    privileged(h)            ? ", and CAP_PERFMON or CAP_SYS_ADMIN lifts it"
+			    : taken_for_2(h) ? ", which this kernel takes for 2"
+					     : "");
 		break;
 	case BARRIER_KNOB:
 		/*
@@ -145,8 +145,8 @@ static void untrusted(const struct host *h, struct finding *f, const struct atte
 	}
 	SAY(f->why, "A count that is 0, frozen or impossible would be shown as if it were true.%s",
 	    bad->outcome == OUTCOME_OFF
-		? " Someone else holds all counters: another profiler, or the watchdog."
-		: "");
+		    ? " Someone else holds all counters: another profiler, or the watchdog."
+		    : "");
 	if (bad->outcome == OUTCOME_OFF && h->nmi_watchdog == 1)
 		doctor_fix_knob(h, f, "kernel.nmi_watchdog", 0);
 	else if (hypervisor_of(h))
@@ -202,8 +202,9 @@ static bool check_pmu(const struct host *h, struct finding *f)
 				     sizeof(words));
 		f->mark = MARK_WARN;
 		SAY(f->what, "hardware counters are contended: %s", words);
-		SAY(f->why, "Someone else counts here too, so the kernel takes turns and counts "
-			    "become estimates.");
+		SAY(f->why,
+		    "Someone else counts here too, so the kernel takes turns and counts "
+		    "become estimates.");
 		return true;
 	}
 	SAY(f->what,
@@ -230,8 +231,9 @@ static bool check_counters(const struct host *h, struct finding *f)
 	f->mark = MARK_WARN;
 	SAY(f->what, "%u counters at once, though the CPU has %u (%u programmable, %u fixed)", got,
 	    told, c->programmable, c->fixed);
-	SAY(f->why, "The watchdog, another profiler or the hypervisor holds the rest: larger "
-		    "groups do not fit.");
+	SAY(f->why,
+	    "The watchdog, another profiler or the hypervisor holds the rest: larger "
+	    "groups do not fit.");
 	return true;
 }
 
@@ -258,9 +260,10 @@ static bool check_kernel_mode(const struct host *h, struct finding *f)
 	}
 	SAY(f->what, "this user may not count in the kernel (%s)",
 	    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s);
-	SAY(f->why, "Only :u counts are allowed. Context switches and migrations happen in the "
-		    "kernel: perf events cannot "
-		    "count them either, and with :u they would read 0.");
+	SAY(f->why,
+	    "Only :u counts are allowed. Context switches and migrations happen in the "
+	    "kernel: perf events cannot "
+	    "count them either, and with :u they would read 0.");
 	fix_permission(h, f, LEVEL_KERNEL);
 	return true;
 }
@@ -292,16 +295,18 @@ static bool check_user_reads(const struct host *h, struct finding *f)
 
 	if (h->pmus == 0 || (h->live && !doctor_hardware_works(h)))
 		return false;
-	SAY(f->why, "Reading a counter then costs a system call, a microsecond in place of some "
-		    "tens of cycles.");
+	SAY(f->why,
+	    "Reading a counter then costs a system call, a microsecond in place of some "
+	    "tens of cycles.");
 	f->mark = MARK_WARN;
 	if (x86 && p->rdpmc == 0) {
 		SAY(f->what, "user-space counter reads are off: %s/rdpmc is 0", p->name);
 		doctor_fix(f, place_of_knobs(h), true, "until the next boot",
 			   "sh -c 'echo 1 > /sys/bus/event_source/devices/%s/rdpmc'", p->name);
 	} else if (!x86 && h->user_access == HOST_UNKNOWN) {
-		SAY(f->what, "this kernel has no user-space counter reads (kernel.perf_user_access "
-			     "came with Linux 5.17)");
+		SAY(f->what,
+		    "this kernel has no user-space counter reads (kernel.perf_user_access "
+		    "came with Linux 5.17)");
 	} else if (!x86 && h->user_access == 0) {
 		SAY(f->what, "user-space counter reads are off: kernel.perf_user_access is 0");
 		doctor_fix_knob(h, f, "kernel.perf_user_access", 1);
@@ -335,8 +340,9 @@ static bool check_hybrid(const struct host *h, struct finding *f)
 		f->mark = MARK_WARN;
 		SAY(f->what, "%u kinds of core (%s), and instructions count on only %u", h->pmus,
 		    words, h->pmus - dead);
-		SAY(f->why, "What runs on the others goes uncounted. Keep the program where counts "
-			    "are: taskset -c CPUS command.");
+		SAY(f->why,
+		    "What runs on the others goes uncounted. Keep the program where counts "
+		    "are: taskset -c CPUS command.");
 	}
 	return true;
 }

@@ -13,8 +13,9 @@
 	}
 
 #define QEMU_PMU                                                                                   \
-	ON_HOST("qemu-system-$(uname -m) -enable-kvm -cpu host,pmu=on", "a virtual PMU under "     \
-									"QEMU")
+	ON_HOST("qemu-system-$(uname -m) -enable-kvm -cpu host,pmu=on",                            \
+		"a virtual PMU under "                                                             \
+		"QEMU")
 #define LIBVIRT_PMU                                                                                \
 	ON_HOST("virsh edit GUEST: <cpu mode='host-passthrough'/> <features><pmu "                 \
 		"state='on'/></features>",                                                         \

@@ -9,7 +9,7 @@
 struct hypervisor {
 	const char *signature; /* CPUID leaf 40000000H; NULL: known by `platform` only */
 	const char
-	    *platform; /* part of the DMI or device tree name, if CPUID does not say; or NULL */
+		*platform; /* part of the DMI or device tree name, if CPUID does not say; or NULL */
 	const char *name;
 	struct fix fix[2]; /* .text[0] is 0 if there is none */
 };

@@ -15,11 +15,15 @@ static bool check_ticks(const struct host *h, struct finding *f)
 	if (h->hz == HOST_UNKNOWN && !h->nohz_full[0])
 		return false;
 	if (h->hz == HOST_UNKNOWN)
-		SAY(f->what, "CPUs %.60s take no clock tick while one task runs there (nohz_full)", h->nohz_full);
+		SAY(f->what, "CPUs %.60s take no clock tick while one task runs there (nohz_full)",
+		    h->nohz_full);
 	else if (h->nohz_full[0])
-		SAY(f->what, "%ld clock ticks a second (CONFIG_HZ); none on CPUs %.60s while one task runs there (nohz_full)", h->hz, h->nohz_full);
+		SAY(f->what,
+		    "%ld clock ticks a second (CONFIG_HZ); none on CPUs %.60s while one task runs there (nohz_full)",
+		    h->hz, h->nohz_full);
 	else
-		SAY(f->what, "%ld clock ticks a second (CONFIG_HZ) interrupt whatever runs, on all CPUs: as many times a second x86 counts one instruction too many",
+		SAY(f->what,
+		    "%ld clock ticks a second (CONFIG_HZ) interrupt whatever runs, on all CPUs: as many times a second x86 counts one instruction too many",
 		    h->hz);
 	return true;
 }
@@ -28,13 +32,16 @@ static bool check_governor(const struct host *h, struct finding *f)
 {
 	if (!h->governor[0])
 		return false;
-	SAY(f->what, "frequency governor: %s%s", h->governor, h->governors_differ ? ", and others on other CPUs" : "");
+	SAY(f->what, "frequency governor: %s%s", h->governor,
+	    h->governors_differ ? ", and others on other CPUs" : "");
 	if (!strcmp(h->governor, "performance") && !h->governors_differ)
 		return true;
 	f->mark = MARK_WARN;
-	SAY(f->why, "The frequency follows the load: times of short runs differ, and cycles of what waits for memory. Instructions do not.");
-	doctor_fix(f, place_of_knobs(h), true, "until the next boot",
-		   "sh -c 'for c in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do echo performance > $c; done'");
+	SAY(f->why,
+	    "The frequency follows the load: times of short runs differ, and cycles of what waits for memory. Instructions do not.");
+	doctor_fix(
+		f, place_of_knobs(h), true, "until the next boot",
+		"sh -c 'for c in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do echo performance > $c; done'");
 	return true;
 }
 
@@ -46,9 +53,11 @@ static bool check_turbo(const struct host *h, struct finding *f)
 	if (!h->turbo)
 		return true;
 	f->mark = MARK_WARN;
-	SAY(f->why, "The frequency depends on temperature and on what other cores do: times differ, cycles less, instructions not.");
-	doctor_fix(f, place_of_knobs(h), true, "until the next boot",
-		   "sh -c 'cd /sys/devices/system/cpu; [ -e intel_pstate/no_turbo ] && echo 1 > intel_pstate/no_turbo || echo 0 > cpufreq/boost'");
+	SAY(f->why,
+	    "The frequency depends on temperature and on what other cores do: times differ, cycles less, instructions not.");
+	doctor_fix(
+		f, place_of_knobs(h), true, "until the next boot",
+		"sh -c 'cd /sys/devices/system/cpu; [ -e intel_pstate/no_turbo ] && echo 1 > intel_pstate/no_turbo || echo 0 > cpufreq/boost'");
 	return true;
 }
 
@@ -56,12 +65,16 @@ static bool check_steal(const struct host *h, struct finding *f)
 {
 	if (h->steal_share < 0 || (!h->cpu.hypervisor && h->steal_share == 0))
 		return false;
-	SAY(f->what, "since it started the hypervisor gave %.2g %% of this machine's time to others (steal)", 100 * h->steal_share);
+	SAY(f->what,
+	    "since it started the hypervisor gave %.2g %% of this machine's time to others (steal)",
+	    100 * h->steal_share);
 	if (h->steal_share < STEAL_MOST)
 		return true;
 	f->mark = MARK_WARN;
-	SAY(f->why, "Wall times hold it, caches are cold after it, and a virtual PMU may lose counts. tare stat --explain tells what it is worth.");
-	doctor_fix(f, FIX_HOST, true, "a CPU of the host's for each of the guest's", "virsh vcpupin GUEST 0 HOST_CPU");
+	SAY(f->why,
+	    "Wall times hold it, caches are cold after it, and a virtual PMU may lose counts. tare stat --explain tells what it is worth.");
+	doctor_fix(f, FIX_HOST, true, "a CPU of the host's for each of the guest's",
+		   "virsh vcpupin GUEST 0 HOST_CPU");
 	return true;
 }
 
@@ -69,7 +82,8 @@ static bool check_microcode(const struct host *h, struct finding *f)
 {
 	if (!h->microcode[0])
 		return false;
-	SAY(f->what, "microcode %s (%s): verdicts of tare verify hold for it", h->microcode, h->cpu_id[0] ? h->cpu_id : "a CPU without a name");
+	SAY(f->what, "microcode %s (%s): verdicts of tare verify hold for it", h->microcode,
+	    h->cpu_id[0] ? h->cpu_id : "a CPU without a name");
 	return true;
 }
 
@@ -85,11 +99,17 @@ static void tell(const struct host *h, const struct fault_finding *x, struct fin
 	const struct fault *fault = &x->fault;
 
 	*f = (struct finding){ .id = "fault", .mark = MARK_WARN };
-	SAY(f->what, "%s%s%.60s%s%s", fault->what, x->detail[0] ? " (" : "", x->detail, x->detail[0] ? ")" : "",
+	SAY(f->what, "%s%s%.60s%s%s", fault->what, x->detail[0] ? " (" : "", x->detail,
+	    x->detail[0] ? ")" : "",
 	    !strcmp(fault->known, "guessed") ? "; guessed, not proved for this CPU" : "");
 	SAY(f->why, "%s Source: %.100s", fault->why, fault->source);
-	doctor_fix(f, !strncmp(fault->type, "modprobe -r kvm", 15) || !strcmp(fault->type, "xl dmesg") ? FIX_HOST : place_of_knobs(h),
-		   strncmp(fault->type, "tare", 4) && strncmp(fault->type, "taskset", 7) && strncmp(fault->type, "uname", 5), "", "%s", fault->type);
+	doctor_fix(f,
+		   !strncmp(fault->type, "modprobe -r kvm", 15) || !strcmp(fault->type, "xl dmesg")
+			   ? FIX_HOST
+			   : place_of_knobs(h),
+		   strncmp(fault->type, "tare", 4) && strncmp(fault->type, "taskset", 7) &&
+			   strncmp(fault->type, "uname", 5),
+		   "", "%s", fault->type);
 }
 
 unsigned doctor_faults(const struct host *h, struct finding *out, unsigned room)
@@ -102,12 +122,15 @@ unsigned doctor_faults(const struct host *h, struct finding *out, unsigned room)
 		absent += found[i].state == FAULT_ABSENT;
 		untried += found[i].state == FAULT_UNTRIED;
 		/* The presence of two core types is a finding of its own. */
-		if (found[i].state == FAULT_PRESENT && strcmp(found[i].fault.id, "hybrid") && told < room)
+		if (found[i].state == FAULT_PRESENT && strcmp(found[i].fault.id, "hybrid") &&
+		    told < room)
 			tell(h, &found[i], &out[told++]);
 	}
 	if (!told && n && room) {
 		out[0] = (struct finding){ .id = "fault", .mark = MARK_OK };
-		SAY(out[0].what, "of %zu known faults of such machines none shows (%u looked for, %u not tried: tare verify faults)", n, absent, untried);
+		SAY(out[0].what,
+		    "of %zu known faults of such machines none shows (%u looked for, %u not tried: tare verify faults)",
+		    n, absent, untried);
 		told = 1;
 	}
 	return told;

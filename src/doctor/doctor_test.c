@@ -189,8 +189,9 @@ static void break_debian_in_docker(struct host *h)
 static void break_zero(struct host *h)
 {
 	virtual_machine(h, "KVMKVMKVM");
-	h->tries[TRY_INSTRUCTIONS] = h->pmu[0].instructions =
-	    (struct attempt){ .outcome = OUTCOME_ZERO, .low = 396000 };
+	h->tries[TRY_INSTRUCTIONS] = h->pmu[0].instructions = (struct attempt){
+		.outcome = OUTCOME_ZERO, .low = 396000
+	};
 	h->tries[TRY_CYCLES] = h->pmu[0].cycles = h->tries[TRY_INSTRUCTIONS];
 }
 static void break_wrong(struct host *h)
@@ -464,10 +465,11 @@ static const struct {
 	{ __LINE__, break_symbols_level_2, VERDICT_HARDWARE, "kernel-symbols", MARK_OK,
 	  "may not sample the kernel anyway", NULL, PLACE_ANY },
 	{ __LINE__, break_tracefs, VERDICT_HARDWARE, "tracepoints", MARK_WARN,
-	  "tracefs is not mounted", "mount -t tracefs -o mode=750,gid=1000 tracefs /sys/kernel/tracing",
-	  FIX_HERE },
+	  "tracefs is not mounted",
+	  "mount -t tracefs -o mode=750,gid=1000 tracefs /sys/kernel/tracing", FIX_HERE },
 	{ __LINE__, break_tracefs_closed, VERDICT_HARDWARE, "tracepoints", MARK_WARN,
-	  "closed to this user", "mount -o remount,mode=750,gid=1000 /sys/kernel/tracing", FIX_HERE },
+	  "closed to this user", "mount -o remount,mode=750,gid=1000 /sys/kernel/tracing",
+	  FIX_HERE },
 	{ __LINE__, break_kernel, VERDICT_HARDWARE, "kernel", MARK_WARN, "4.18.0", NULL,
 	  PLACE_ANY },
 	{ __LINE__, break_kernel_mode, VERDICT_HARDWARE, "kernel-mode", MARK_WARN,
@@ -546,7 +548,7 @@ TEST(every_diagnosis_is_in_form)
 			      "row at line %d: %s is well and has a remedy", rows[i].line, x->id);
 			for (unsigned r = 0; r < x->fixes; r++)
 				CHECK(x->fix[r].text[0] &&
-					  strlen(x->fix[r].text) < sizeof(x->fix[r].text) - 1,
+					      strlen(x->fix[r].text) < sizeof(x->fix[r].text) - 1,
 				      "%s", x->fix[r].text);
 		}
 	}
@@ -562,7 +564,7 @@ TEST(unreadable_knobs_are_not_numbers)
 		rows[i / 2].breaks(&h);
 		h.live = i % 2;
 		h.paranoid = h.user_access = h.nmi_watchdog = h.mlock_kb = h.sample_rate =
-		    HOST_UNKNOWN;
+			HOST_UNKNOWN;
 		h.cpu_time_percent = h.kptr_restrict = h.smt_active = h.cpus_online = HOST_UNKNOWN;
 		h.uid = h.seccomp = HOST_UNKNOWN;
 		doctor_judge(&h, &d);
@@ -659,10 +661,10 @@ TEST(the_verdict_says_what_works)
 		if (!ends[i].software)
 			break_software(&h);
 		doctor_judge(&h, &d);
-		CHECK(
-		    strlen(d.sentence) > strlen(ends[i].end) &&
-			!strcmp(d.sentence + strlen(d.sentence) - strlen(ends[i].end), ends[i].end),
-		    "row at line %d: %s", ends[i].line, d.sentence);
+		CHECK(strlen(d.sentence) > strlen(ends[i].end) &&
+			      !strcmp(d.sentence + strlen(d.sentence) - strlen(ends[i].end),
+				      ends[i].end),
+		      "row at line %d: %s", ends[i].line, d.sentence);
 	}
 }
 

@@ -45,20 +45,20 @@ static void check_text(long uid, struct doctor_style style, const char *wanted)
 TEST(text_for_a_user)
 {
 	check_text(
-	    1000, (struct doctor_style){ .width = 80 },
-	    "This machine has no PMU that this user can count with: none was found. Software\n"
-	    "events work.\n"
-	    "\n"
-	    "FAIL  pmu             there is no core PMU: this virtual machine offers none to\n"
-	    "                      its guest, as it seems\n"
-	    "                      Cycles come from it.\n"
-	    "                      type:        sudo sysctl a.b=1\n"
-	    "                                   (until the next boot)\n"
-	    "                      start with:  docker run --cap-add PERFMON IMAGE\n"
-	    "warn  watchdog        it holds one\n"
-	    "                      Groups do not fit.\n"
-	    "                      on the host: sudo sysctl c.d=0\n"
-	    "ok    kernel          Linux 6.1\n");
+		1000, (struct doctor_style){ .width = 80 },
+		"This machine has no PMU that this user can count with: none was found. Software\n"
+		"events work.\n"
+		"\n"
+		"FAIL  pmu             there is no core PMU: this virtual machine offers none to\n"
+		"                      its guest, as it seems\n"
+		"                      Cycles come from it.\n"
+		"                      type:        sudo sysctl a.b=1\n"
+		"                                   (until the next boot)\n"
+		"                      start with:  docker run --cap-add PERFMON IMAGE\n"
+		"warn  watchdog        it holds one\n"
+		"                      Groups do not fit.\n"
+		"                      on the host: sudo sysctl c.d=0\n"
+		"ok    kernel          Linux 6.1\n");
 }
 
 /* Root needs no sudo here; who is root on the host is unknown. */

@@ -51,7 +51,7 @@ struct event {
 	 * such as cycles in cycles/period=1000/
 	 */
 	const char *pmu;
-	const char *name; /* EVENT_NAME: the name; EVENT_TRACEPOINT: after the colon */
+	const char *name;   /* EVENT_NAME: the name; EVENT_TRACEPOINT: after the colon */
 	const char *system; /* EVENT_TRACEPOINT: before the colon */
 	const char *label;  /* from the name= term, else NULL: the displayed name */
 	struct event_term *term;
@@ -64,7 +64,8 @@ struct event {
 	} bp;
 	struct event_mods mods; /* merged with those of the group */
 	unsigned
-	    group; /* events with the same number are one group, counted together or not at all */
+		/* events with the same number are one group, counted together or not at all */
+		group;
 };
 
 struct event_list {

@@ -58,7 +58,7 @@ static int step(struct parser *ps, enum op op, double number, size_t name)
 static bool in_name(const char *p)
 {
 	return isalnum((unsigned char)*p) || *p == '_' || *p == '.' || *p == ':' || *p == '@' ||
-	       *p == '#';
+		*p == '#';
 }
 
 /*
@@ -69,7 +69,9 @@ static size_t slashes_of_exact(const char *word, size_t n, const char *p)
 {
 	size_t len = strspn(p + 1, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
-	return n == 5 && !strncmp(word, "exact", n) && *p == '/' && len && p[1 + len] == '/' ? len + 2 : 0;
+	return n == 5 && !strncmp(word, "exact", n) && *p == '/' && len && p[1 + len] == '/'
+		? len + 2
+		: 0;
 }
 
 /*
@@ -180,8 +182,9 @@ static int value(struct parser *ps)
 	}
 	if (isalpha((unsigned char)*ps->p) || *ps->p == '_' || *ps->p == '#')
 		return name(ps);
-	return fail(ps, *ps->p ? "a number, a name or '(' is expected here"
-			       : "the formula ends too early");
+	return fail(ps,
+		    *ps->p ? "a number, a name or '(' is expected here"
+			   : "the formula ends too early");
 }
 
 static int product(struct parser *ps)

@@ -72,7 +72,8 @@ int mods_merge(struct event_mods *to, const struct event_mods *group, int at,
 	to->precise += group->precise;
 	if (to->precise > 3)
 		return tare_fail_at(
-		    err, at, EINVAL,
-		    "with the event's own p that makes %u: precise levels are 0 to 3", to->precise);
+			err, at, EINVAL,
+			"with the event's own p that makes %u: precise levels are 0 to 3",
+			to->precise);
 	return 0;
 }

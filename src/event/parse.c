@@ -81,7 +81,7 @@ static int number(const char *s, size_t n, uint64_t *out)
 			return -EINVAL;
 		if (__builtin_mul_overflow(value, (uint64_t)base, &value) ||
 		    __builtin_add_overflow(
-			value, isdigit(c) ? c - '0' : (unsigned)tolower(c) - 'a' + 10, &value))
+			    value, isdigit(c) ? c - '0' : (unsigned)tolower(c) - 'a' + 10, &value))
 			return -ERANGE;
 	}
 	*out = value;
@@ -308,8 +308,8 @@ static int parse_breakpoint(struct parser *ps, struct event *ev)
 		ps->p++;
 		if (!mods_length(ps->p))
 			return tare_fail_at(
-			    ps->err, at(ps, ps->p), EINVAL,
-			    "access (r, w, x) or modifiers (u, k, ...) are expected");
+				ps->err, at(ps, ps->p), EINVAL,
+				"access (r, w, x) or modifiers (u, k, ...) are expected");
 		return parse_mods(ps, &ev->mods);
 	}
 	return 0;

@@ -250,7 +250,8 @@ TEST(terms_behind_a_quoted_value)
 	for (size_t t = 0; t < 4; t++) {
 		const struct event_term *term = &list.event[0].term[t];
 
-		CHECK(!strncmp(text + term->at, term->name, strlen(term->name)), "term %zu at %d", t, (int)term->at);
+		CHECK(!strncmp(text + term->at, term->name, strlen(term->name)), "term %zu at %d",
+		      t, (int)term->at);
 	}
 	CHECK_STR(list.event[0].term[3].name, "third");
 	CHECK_STR(list.event[1].name, "after");

@@ -28,16 +28,17 @@
 #include "exact/descent.h"
 #include "exact/samples.h"
 
-#define BOARD_MAGIC      0x6472616f42657261ull /* "areBoard" */
-#define BOARD_PROCESSES  0x1000000ull
-#define PROCESSES        4096u
-#define BOARD_THREADS    0x10000000ull
-#define THREADS          4096u
-#define THREAD_STRIDE    0x4000000ull /* 64 MiB: struct, stacks, counters */
-#define THREAD_COUNTERS  0x100000ull
-#define COUNTERS_MAX     0x380000u /* of 8 bytes: 28 MiB, twice (see THREAD_SEEN) */
-#define COUNTER_APART    0x80000000u /* flag on the kind of a counter that belongs to no block */
-#define THREAD_SEEN      (THREAD_COUNTERS + COUNTERS_MAX * 8ull) /* the counters at the thread's last reading */
+#define BOARD_MAGIC     0x6472616f42657261ull /* "areBoard" */
+#define BOARD_PROCESSES 0x1000000ull
+#define PROCESSES       4096u
+#define BOARD_THREADS   0x10000000ull
+#define THREADS         4096u
+#define THREAD_STRIDE   0x4000000ull /* 64 MiB: struct, stacks, counters */
+#define THREAD_COUNTERS 0x100000ull
+#define COUNTERS_MAX    0x380000u   /* of 8 bytes: 28 MiB, twice (see THREAD_SEEN) */
+#define COUNTER_APART   0x80000000u /* flag on the kind of a counter that belongs to no block */
+#define THREAD_SEEN                                                                                \
+	(THREAD_COUNTERS + COUNTERS_MAX * 8ull) /* the counters at the thread's last reading */
 #define BOARD_BLOCKS     (BOARD_THREADS + THREADS * THREAD_STRIDE)
 #define LINEAGES         4096u
 #define LINEAGE_KINDS    (COUNTERS_MAX * 32ull)
@@ -63,12 +64,12 @@
 enum {
 	/* also a running instruction count in struct thread, read by a plain load */
 	COUNT_RUNNING = 1,
-	COUNT_TAKEN = 2,   /* also the fall-throughs of conditional branches */
-	COUNT_PROFILE = 4, /* also where each block came from */
-	COUNT_EVERY = 8,   /* also a sample every N instructions of a class */
-	SAME_RANDOM = 16,  /* getrandom returns constant bytes */
-	SAME_READDIR = 32, /* directories are read sorted by name */
-	COUNT_PATH = 64,   /* also a hash of each thread's control-flow path: engine/path.c */
+	COUNT_TAKEN = 2,      /* also the fall-throughs of conditional branches */
+	COUNT_PROFILE = 4,    /* also where each block came from */
+	COUNT_EVERY = 8,      /* also a sample every N instructions of a class */
+	SAME_RANDOM = 16,     /* getrandom returns constant bytes */
+	SAME_READDIR = 32,    /* directories are read sorted by name */
+	COUNT_PATH = 64,      /* also a hash of each thread's control-flow path: engine/path.c */
 	TURNED_READDIR = 128, /* directories are read sorted by name, in reverse */
 };
 
@@ -100,7 +101,10 @@ static inline void facts_times(int64_t sums[EXACT_CLASSES], const struct block_f
 			 * The program can write to the counters, so this must not overflow a signed
 			 * integer.
 			 */
-			sums[from + at / 8] = (int64_t)((uint64_t)sums[from + at / 8] + (uint64_t)n * (uint64_t)(int64_t)(int8_t)(left >> at));
+			sums[from + at / 8] = (int64_t)((uint64_t)sums[from + at / 8] +
+							(uint64_t)n *
+								(uint64_t)(int64_t)(int8_t)(left >>
+											    at));
 			left &= ~(0xffull << at);
 		}
 }
@@ -112,7 +116,7 @@ static inline void facts_times(int64_t sums[EXACT_CLASSES], const struct block_f
  */
 static inline uint64_t sum_weight(int class)
 {
-	uint64_t h = ((uint64_t)class + 1) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = ((uint64_t) class + 1) * 0x9e3779b97f4a7c15ull;
 
 	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull | 1;
 }
@@ -150,7 +154,13 @@ struct limit {
 };
 
 /* Progress of a process that dumps core: see engine/park.c. */
-enum dying_state { DYING_NOT, DYING_ASKED /* to park its threads */, DYING_SEEN, DYING_PARKED, DYING_ALONE /* not all parked */ };
+enum dying_state {
+	DYING_NOT,
+	DYING_ASKED /* to park its threads */,
+	DYING_SEEN,
+	DYING_PARKED,
+	DYING_ALONE /* not all parked */
+};
 
 /* si_code values, in place of SI_USER and the like: leave the engine; this thread has left it. */
 enum { PARK_CODE = -0x7a4d, PARKED_CODE = -0x7a4c };
@@ -166,7 +176,12 @@ enum refused {
 	REFUSED_WRONG, /* its counts may be wrong */
 };
 
-enum process_state { PROCESS_FREE, PROCESS_LIVE, PROCESS_ENDED /* all counts are in `done` */, PROCESS_TAKEN /* being created */ };
+enum process_state {
+	PROCESS_FREE,
+	PROCESS_LIVE,
+	PROCESS_ENDED /* all counts are in `done` */,
+	PROCESS_TAKEN /* being created */
+};
 
 /* Memory that is executable when the program starts. */
 struct exec_region {
@@ -198,19 +213,19 @@ struct process {
 	volatile uint32_t state;
 	int32_t pid; /* in the supervisor's pid namespace; 0: unknown */
 	int32_t parent_pid;
-	uint32_t serial; /* unique in a run */
-	uint64_t descent; /* of its first thread, when it was created */
+	uint32_t serial;    /* unique in a run */
+	uint64_t descent;   /* of its first thread, when it was created */
 	uint64_t begins_as; /* the descent of the thread that starts its program */
 	/* in another pid namespace: the supervisor knows its threads by other numbers */
 	uint32_t foreign;
 	uint32_t makes_foreign; /* its children will be foreign */
 	char name[24];
-	uint32_t parent;  /* index of its parent process; its own index if it has none */
+	uint32_t parent; /* index of its parent process; its own index if it has none */
 	uint32_t lineage;
 	volatile uint32_t threads; /* alive */
 	volatile uint32_t refused; /* enum refused: `reason` says why */
 	char reason[REASON_MAX];
-	char program[GAINER_MAX]; /* the path it executes, with REFUSED_EXEC */
+	char program[GAINER_MAX];    /* the path it executes, with REFUSED_EXEC */
 	int64_t done[EXACT_CLASSES]; /* sum of the threads that have ended */
 	/* sums_check() of `done`; does not match while another thread adds to it */
 	uint64_t done_check;
@@ -229,10 +244,13 @@ struct process {
 	int32_t dying_tid;       /* the thread that dies; 0: none */
 	/* the signal by which the other threads report that they left the engine */
 	int32_t park_signal;
-	uint32_t found_stopped;  /* when the supervisor last looked */
+	uint32_t found_stopped;              /* when the supervisor last looked */
 	volatile uint64_t compared, stepped; /* see struct exact_slow */
-	volatile uint32_t first_stepped; /* a single step executed its first instruction; it was counted after the step */
-	volatile uint32_t renamed; /* the name of one of its threads may differ from its program's */
+	volatile uint32_t
+		/* a single step executed its first instruction; it was counted after the step */
+		first_stepped;
+	volatile uint32_t
+		renamed; /* the name of one of its threads may differ from its program's */
 	/*
 	 * entries in own[]: ranges of engine memory in its address space; 0: unknown, or too many
 	 * for own[]
@@ -262,7 +280,12 @@ struct past {
 	int32_t pid, parent;
 	uint32_t serial;
 	uint32_t refused; /* enum refused */
-	uint32_t may_have_begun; /* something outside the process killed it; it may have executed an uncounted instruction */
+	uint32_t
+		/*
+		 * something outside the process killed it; it may have executed an uncounted
+		 * instruction
+		 */
+		may_have_begun;
 	uint64_t descent;
 	char name[24];
 	uint64_t check; /* sums_check() of the next field */
@@ -286,8 +309,8 @@ enum { MODULE_PATH_MAX = 4000 };
 
 /* A file that code came from, or memory without a file. */
 struct module {
-	uint32_t kind; /* enum exact_module_kind */
-	uint32_t elsewhere; /* from tare's point of view the path is another file, or missing */
+	uint32_t kind;       /* enum exact_module_kind */
+	uint32_t elsewhere;  /* from tare's point of view the path is another file, or missing */
 	uint64_t dev, inode; /* from /proc/PID/maps */
 	int64_t size, mtime_s, mtime_ns; /* of the file, when it was mapped */
 	char path[MODULE_PATH_MAX];
@@ -340,7 +363,7 @@ struct image_head {
 enum thread_state {
 	THREAD_FREE,
 	THREAD_LIVE,
-	THREAD_DONE, /* its counts were added to its process; the supervisor frees the slot */
+	THREAD_DONE,  /* its counts were added to its process; the supervisor frees the slot */
 	THREAD_TAKEN, /* being created: the slot still contains another thread's data */
 };
 
@@ -348,11 +371,11 @@ enum exec_state { EXEC_NONE, EXEC_ASKED, EXEC_WATCHED, EXEC_UNWATCHED };
 
 struct board {
 	uint64_t magic;
-	volatile uint32_t bell; /* futex: the engine has a request for the supervisor */
-	int32_t supervisor;     /* its pid */
-	int32_t board_fd;       /* in the supervisor */
+	volatile uint32_t bell;   /* futex: the engine has a request for the supervisor */
+	int32_t supervisor;       /* its pid */
+	int32_t board_fd;         /* in the supervisor */
 	volatile int32_t command; /* its pid, once it is known */
-	volatile uint32_t gone; /* the supervisor has stopped serving */
+	volatile uint32_t gone;   /* the supervisor has stopped serving */
 	/* core dumps are piped to a program, regardless of a process's limit on their size */
 	uint32_t cores_piped;
 	volatile uint32_t threads_top; /* thread slots ever used */
@@ -360,9 +383,9 @@ struct board {
 	volatile uint32_t changes; /* odd while the supervisor moves sums between lists */
 	volatile uint32_t n_past, n_ended;
 	volatile uint32_t births, serials;
-	uint32_t not_past;	/* ~n_past, when `changes` is even */
+	uint32_t not_past;                    /* ~n_past, when `changes` is even */
 	int64_t past_overflow[EXACT_CLASSES]; /* sums of processes that did not fit the list */
-	uint64_t past_overflow_check;	      /* sums_check() of past_overflow */
+	uint64_t past_overflow_check;         /* sums_check() of past_overflow */
 	volatile uint32_t n_modules, n_mappings, n_code;
 	volatile uint32_t n_filters;
 	/*
@@ -380,7 +403,7 @@ struct board {
 	int64_t unplaced; /* instructions that the profile cannot place */
 	struct every every;
 	volatile uint32_t n_happenings;
-	char reason[REASON_MAX]; /* why there are no counts; "": there are counts */
+	char reason[REASON_MAX];    /* why there are no counts; "": there are counts */
 	uint64_t compared, stepped; /* of ended processes */
 	/* ended processes that were not counted to their end; only the first ones are listed */
 	volatile uint32_t n_uncounted;
@@ -391,7 +414,7 @@ struct board {
 	/* path of the first program that changes its rights (setuid, setgid or capabilities) */
 	char gainer[GAINER_MAX];
 	volatile uint32_t thread_states[THREADS];
-	volatile uint32_t lineage_top[LINEAGES]; /* counters in use */
+	volatile uint32_t lineage_top[LINEAGES];   /* counters in use */
 	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind in use */
 	volatile uint32_t lineage_users[LINEAGES];
 	uint64_t magic_behind;
@@ -426,7 +449,8 @@ static inline uint32_t board_pasts(const struct board *b)
  * Record that thread `t` of process `p` ends, with the check of its counts. If the list is full,
  * the counts are still in the process's sum.
  */
-static inline void note_ended(struct board *b, const struct process *p, const struct ended_thread *t, const int64_t counts[EXACT_CLASSES])
+static inline void note_ended(struct board *b, const struct process *p,
+			      const struct ended_thread *t, const int64_t counts[EXACT_CLASSES])
 {
 	struct ended_thread *list = (struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
 	uint32_t i = __atomic_fetch_add(&b->n_ended, 1, __ATOMIC_ACQ_REL);
@@ -443,7 +467,8 @@ static inline void note_ended(struct board *b, const struct process *p, const st
 }
 
 /* Record an event for the reader of samples. It precedes the samples that it explains. */
-static inline void note_happening(struct board *b, enum happening_kind kind, const struct happening *h)
+static inline void note_happening(struct board *b, enum happening_kind kind,
+				  const struct happening *h)
 {
 	struct happening *list = (struct happening *)((uint8_t *)b + BOARD_HAPPENINGS);
 	uint32_t i;

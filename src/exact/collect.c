@@ -19,7 +19,8 @@ static void free_thread(struct supervisor *s, uint32_t i)
 {
 	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
 
-	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, COUNTERS_MAX * 8l * 2);
+	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
+		  COUNTERS_MAX * 8l * 2);
 	s->b->thread_states[i] = THREAD_FREE;
 }
 
@@ -33,7 +34,8 @@ uint32_t lineage_of(const struct process *p)
 
 void leave_lineage(struct supervisor *s, uint32_t lineage)
 {
-	if (lineage >= LINEAGES || __atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
+	if (lineage >= LINEAGES ||
+	    __atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
 		return;
 	if (s->l->mode & COUNT_PROFILE)
 		profile_lineage(s->b, s->l->board_fd, lineage);
@@ -46,8 +48,10 @@ int64_t new_lineage(struct supervisor *s)
 		if (!s->b->lineage_users[i]) {
 			/* of the lineage before; the last one is never emptied */
 			if (s->b->lineage_top[i])
-				fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-					  (off_t)(BOARD_BLOCKS + i * LINEAGE_STRIDE), (off_t)LINEAGE_STRIDE);
+				fallocate(s->l->board_fd,
+					  FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					  (off_t)(BOARD_BLOCKS + i * LINEAGE_STRIDE),
+					  (off_t)LINEAGE_STRIDE);
 			s->b->lineage_users[i] = 1;
 			s->b->lineage_top[i] = s->b->lineage_kinds[i] = 0;
 			return i;
@@ -81,7 +85,14 @@ void fold_threads(struct supervisor *s, uint32_t process)
 
 		if (!add_thread(s->b, s->l->board_fd, lineage, i, sums))
 			note_failure(s, p, ", or it was killed as it wrote down its counts");
-		note_ended(s->b, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = clock_ticks(), .path = t->path, .check = sums_check(sums) }, sums);
+		note_ended(s->b, p,
+			   &(struct ended_thread){ .born = t->born,
+						   .descent = t->descent,
+						   .tid = t->tid,
+						   .tsc = clock_ticks(),
+						   .path = t->path,
+						   .check = sums_check(sums) },
+			   sums);
 		for (int c = 0; c < EXACT_CLASSES; c++)
 			p->done[c] = (int64_t)((uint64_t)p->done[c] + (uint64_t)sums[c]);
 		p->done_check += sums_check(sums);
@@ -95,7 +106,8 @@ void fold_threads(struct supervisor *s, uint32_t process)
 
 void process_name(const struct process *p, char to[24])
 {
-	const char *path = p->refused == REFUSED_EXEC ? p->program : "", *last = memrchr(path, '/', strnlen(path, sizeof p->program));
+	const char *path = p->refused == REFUSED_EXEC ? p->program : "",
+		   *last = memrchr(path, '/', strnlen(path, sizeof p->program));
 
 	snprintf(to, 24, "%.23s", path[0] ? last ? last + 1 : path : p->name);
 }
@@ -111,7 +123,8 @@ static void note_failure(struct supervisor *s, const struct process *p, const ch
 {
 	char reason[REASON_MAX];
 
-	snprintf(reason, sizeof reason, "the exact engine failed in process %d (%.23s)%s", (int)p->pid, p->name, how);
+	snprintf(reason, sizeof reason, "the exact engine failed in process %d (%.23s)%s",
+		 (int)p->pid, p->name, how);
 	note_reason(s, reason);
 }
 
@@ -140,7 +153,8 @@ static bool is_at_exec(struct board *b, uint32_t process)
 	for (uint32_t i = 0; i < board_threads(b); i++) {
 		const struct thread *t = (const struct thread *)board_thread(b, i);
 
-		if (b->thread_states[i] == THREAD_LIVE && t->process == process && (t->exec == EXEC_WATCHED || t->exec == EXEC_UNWATCHED))
+		if (b->thread_states[i] == THREAD_LIVE && t->process == process &&
+		    (t->exec == EXEC_WATCHED || t->exec == EXEC_UNWATCHED))
 			return true;
 	}
 	return false;
@@ -154,7 +168,8 @@ void look_at_death(struct supervisor *s, pid_t pid, int sig)
 	for (uint32_t i = 0; hears && i < board_processes(b); i++) {
 		const struct process *p = board_process(b, i);
 
-		if (p->state == PROCESS_LIVE && p->pid == pid && !p->refused && p->ending != (uint32_t)sig && !is_at_exec(b, i))
+		if (p->state == PROCESS_LIVE && p->pid == pid && !p->refused &&
+		    p->ending != (uint32_t)sig && !is_at_exec(b, i))
 			note_failure(s, p, ", which it brought down");
 	}
 }
@@ -222,7 +237,8 @@ static void collect(struct supervisor *s, uint32_t process)
 		b->not_past = ~s->n_past;
 	} else {
 		for (int c = 0; c < EXACT_CLASSES; c++)
-			b->past_overflow[c] = (int64_t)((uint64_t)b->past_overflow[c] + (uint64_t)p->done[c]);
+			b->past_overflow[c] = (int64_t)((uint64_t)b->past_overflow[c] +
+							(uint64_t)p->done[c]);
 		b->past_overflow_check += p->done_check;
 	}
 	leave_lineage(s, lineage_of(p));
@@ -324,7 +340,8 @@ struct exact_left look_at_left(struct board *b)
 		left.n++;
 		if (p->pid > 0 && !left.pid) {
 			left.pid = p->pid;
-			snprintf(left.name, sizeof left.name, "%.*s", (int)sizeof p->name - 1, p->name);
+			snprintf(left.name, sizeof left.name, "%.*s", (int)sizeof p->name - 1,
+				 p->name);
 		}
 	}
 	return left;

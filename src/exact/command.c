@@ -111,9 +111,10 @@ void start_command(struct supervisor *s)
 	pid_t pid;
 
 	if (program && program_changes_rights(program))
-		fail_launch(s, ENOTSUP,
-			    "it changes its rights (setuid, setgid or file capabilities), which the kernel does not allow for a program "
-			    "that is traced at its start");
+		fail_launch(
+			s, ENOTSUP,
+			"it changes its rights (setuid, setgid or file capabilities), which the kernel does not allow for a program "
+			"that is traced at its start");
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
 		fail_launch(s, errno, "cannot make a pipe");
 	pid = fork();
@@ -143,9 +144,9 @@ void start_command(struct supervisor *s)
 		if (code == ESRCH || end.si_pid)
 			return; /* a signal arrived first */
 		fail_launch(
-		    s, code,
-		    "ptrace is not permitted here, and the exact engine needs it for a moment at "
-		    "the start of each program");
+			s, code,
+			"ptrace is not permitted here, and the exact engine needs it for a moment at "
+			"the start of each program");
 	}
 	if (write(go[1], "", 1) != 1 && errno != EPIPE /* it has ended */)
 		fail_launch(s, errno, "cannot start the command");

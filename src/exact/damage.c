@@ -37,13 +37,15 @@ bool board_damaged(struct board *b)
 {
 	if (too_many_uncounted(b))
 		return true;
-	if (READ_ONCE(b->magic) != BOARD_MAGIC || READ_ONCE(b->magic_behind) != BOARD_MAGIC || b->threads_top > THREADS ||
-	    b->processes_top > PROCESSES || b->n_past > PAST_MAX || b->n_modules > MODULES_MAX || b->n_mappings > MAPPINGS_MAX || b->n_code > CODE_MAX)
+	if (READ_ONCE(b->magic) != BOARD_MAGIC || READ_ONCE(b->magic_behind) != BOARD_MAGIC ||
+	    b->threads_top > THREADS || b->processes_top > PROCESSES || b->n_past > PAST_MAX ||
+	    b->n_modules > MODULES_MAX || b->n_mappings > MAPPINGS_MAX || b->n_code > CODE_MAX)
 		return true;
 	for (uint32_t i = 0; i < board_processes(b); i++) {
 		const struct process *p = board_process(b, i);
 
-		if (p->state > PROCESS_TAKEN || READ_ONCE(p->lineage) >= LINEAGES || READ_ONCE(p->parent) >= PROCESSES)
+		if (p->state > PROCESS_TAKEN || READ_ONCE(p->lineage) >= LINEAGES ||
+		    READ_ONCE(p->parent) >= PROCESSES)
 			return true;
 	}
 	for (uint32_t i = 0; i < board_threads(b); i++)

@@ -10,14 +10,17 @@
 
 #include <stdint.h>
 
-#define DESCENT_FIRST  0x7461726500000001ull /* the command's first thread */
+#define DESCENT_FIRST 0x7461726500000001ull /* the command's first thread */
 /* in place of a child's index, which starts at 1: the program that the thread executed */
 #define DESCENT_EXEC   0ull
 #define DESCENT_RANDOM (1ull << 63) /* above all child indices: random bytes */
 
 #define SPLITMIX 0x9e3779b97f4a7c15ull
 
-/* One step of splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators". */
+/*
+ * One step of splitmix64. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators".
+ */
 static inline uint64_t scatter(uint64_t z)
 {
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;

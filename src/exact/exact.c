@@ -62,12 +62,15 @@ static int no_descriptor(struct tare_error *err)
 	return -code;
 }
 
-/* Sealed: a process with the descriptor must not truncate the board, or reads past its end raise SIGBUS. */
+/*
+ * Sealed: a process with the descriptor must not truncate the board, or reads past its end raise
+ * SIGBUS.
+ */
 static bool make_board_file(struct exact *x)
 {
 	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	return x->board_fd >= 0 && ftruncate(x->board_fd, (off_t)BOARD_SIZE) == 0 &&
-	       fcntl(x->board_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+		fcntl(x->board_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
 /*
@@ -80,8 +83,10 @@ static bool make_image_file(struct exact *x)
 
 	x->image_fd = memfd_create("tare-exact-engine", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	/* avoids a page fault for each page */
-	return x->image_fd >= 0 && ftruncate(x->image_fd, IMAGE_MAX) == 0 && write(x->image_fd, exact_image, size) == (ssize_t)size &&
-	       fcntl(x->image_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+	return x->image_fd >= 0 && ftruncate(x->image_fd, IMAGE_MAX) == 0 &&
+		write(x->image_fd, exact_image, size) == (ssize_t)size &&
+		fcntl(x->image_fd, F_ADD_SEALS,
+		      F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
 static int make_board(struct exact *x, struct tare_error *err)
@@ -92,7 +97,8 @@ static int make_board(struct exact *x, struct tare_error *err)
 
 	/* Above the limit, ftruncate would end this process by SIGXFSZ. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < BOARD_SIZE) {
-		tare_fail(err, EFBIG, "exact: the limit on file sizes forbids its memory for counters");
+		tare_fail(err, EFBIG,
+			  "exact: the limit on file sizes forbids its memory for counters");
 		tare_hint(err, "ulimit -f unlimited");
 		return -EFBIG;
 	}
@@ -101,8 +107,11 @@ static int make_board(struct exact *x, struct tare_error *err)
 	 * to the program later.
 	 */
 	if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur < BESIDE_BOARD) {
-		tare_fail(err, ENOMEM, "exact: the limit on data segments, %llu KiB, may leave the command less than it needs "
-			  "in addition to the engine's memory", (unsigned long long)limit.rlim_cur >> 10);
+		tare_fail(
+			err, ENOMEM,
+			"exact: the limit on data segments, %llu KiB, may leave the command less than it needs "
+			"in addition to the engine's memory",
+			(unsigned long long)limit.rlim_cur >> 10);
 		tare_hint(err, "ulimit -d unlimited");
 		return -ENOMEM;
 	}
@@ -119,7 +128,8 @@ static int make_board(struct exact *x, struct tare_error *err)
 		return no_descriptor(err);
 	if (!made)
 		goto fail;
-	x->board = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, x->board_fd, 0);
+	x->board = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			x->board_fd, 0);
 	if (x->board == MAP_FAILED) {
 		x->board = NULL;
 		goto fail;
@@ -152,22 +162,31 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 	if (!e->n)
 		return 0;
 	if (e->n_more > EXACT_EVENTS_MAX - 1)
-		return tare_fail(err, EINVAL, "exact: up to %d events are sampled at once, not %u", EXACT_EVENTS_MAX, e->n_more + 1);
+		return tare_fail(err, EINVAL, "exact: up to %d events are sampled at once, not %u",
+				 EXACT_EVENTS_MAX, e->n_more + 1);
 	if (e->n_more && (e->first || e->most || e->counts_once))
-		return tare_fail(err, EINVAL, "exact: where samples begin and end is of one event, not of %u", e->n_more + 1);
+		return tare_fail(err, EINVAL,
+				 "exact: where samples begin and end is of one event, not of %u",
+				 e->n_more + 1);
 	for (unsigned i = 0; ret == 0 && i <= e->n_more; i++)
-		ret = check_event(i ? e->more[i - 1].class : e->class, i ? e->more[i - 1].n : e->n, err);
+		ret = check_event(i ? e->more[i - 1].class : e->class, i ? e->more[i - 1].n : e->n,
+				  err);
 	if (ret < 0)
 		return ret;
 	if (e->first > INT64_MAX / 2)
-		return tare_fail(err, EINVAL, "exact: no samples from the %llu-th event on", (unsigned long long)e->first);
+		return tare_fail(err, EINVAL, "exact: no samples from the %llu-th event on",
+				 (unsigned long long)e->first);
 	if (e->stack > EXACT_STACK_MAX || e->chain > EXACT_CHAIN_MAX)
-		return tare_fail(err, EINVAL, "exact: samples have up to %d bytes of stack and %d callers, not %u and %u",
-				 EXACT_STACK_MAX, EXACT_CHAIN_MAX, e->stack, e->chain);
+		return tare_fail(
+			err, EINVAL,
+			"exact: samples have up to %d bytes of stack and %d callers, not %u and %u",
+			EXACT_STACK_MAX, EXACT_CHAIN_MAX, e->stack, e->chain);
 	if (e->n_peek > EXACT_PEEK_MAX)
-		return tare_fail(err, EINVAL, "exact: samples peek at up to %d places, not %u", EXACT_PEEK_MAX, e->n_peek);
+		return tare_fail(err, EINVAL, "exact: samples peek at up to %d places, not %u",
+				 EXACT_PEEK_MAX, e->n_peek);
 	if (e->counts && o->total_only)
-		return tare_fail(err, EINVAL, "exact: samples with the counts of classes that are not counted");
+		return tare_fail(err, EINVAL,
+				 "exact: samples with the counts of classes that are not counted");
 	return 0;
 }
 
@@ -179,7 +198,8 @@ static void set_every(struct exact *x, const struct exact_every *e)
 	b->every.n_events = e->n ? 1u + e->n_more : 0;
 	b->every.event[0] = (struct every_event){ .n = e->n, .class = e->class };
 	for (unsigned i = 0; i < e->n_more; i++)
-		b->every.event[i + 1] = (struct every_event){ .n = e->more[i].n, .class = e->more[i].class };
+		b->every.event[i + 1] = (struct every_event){ .n = e->more[i].n,
+							      .class = e->more[i].class };
 	b->every.jitter = e->jitter;
 	b->every.first = e->first;
 	b->every.most = e->most;
@@ -230,9 +250,11 @@ static int say_lost(const struct exact *x, struct tare_error *err)
 {
 	bool killed = WIFSIGNALED(x->lost_by);
 
-	return tare_fail(err, ENOTSUP, "exact: the counts are lost: their supervisor, process %d, was ended by %s %d",
-			 (int)x->reaped, killed ? "signal" : "itself, status",
-			 killed ? WTERMSIG(x->lost_by) : WEXITSTATUS(x->lost_by));
+	return tare_fail(
+		err, ENOTSUP,
+		"exact: the counts are lost: their supervisor, process %d, was ended by %s %d",
+		(int)x->reaped, killed ? "signal" : "itself, status",
+		killed ? WTERMSIG(x->lost_by) : WEXITSTATUS(x->lost_by));
 }
 
 /* If the supervisor died during a change, waiting for it would never end. */
@@ -240,7 +262,8 @@ static bool is_lost(struct exact *x, uint32_t changes)
 {
 	siginfo_t died = { 0 };
 
-	if (!x->lost && (changes & 1) && waitid(P_PID, (id_t)x->supervisor, &died, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	if (!x->lost && (changes & 1) &&
+	    waitid(P_PID, (id_t)x->supervisor, &died, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    died.si_pid)
 		lose(x);
 	return x->lost;
@@ -255,7 +278,8 @@ static int wait_for_orphan(struct exact *x, int timeout_ms)
 	if (timeout_ms > 0)
 		poll(&p, 1, timeout_ms);
 	do {
-		pid = wait4(x->command, &x->end.status, timeout_ms < 0 ? 0 : WNOHANG, &x->end.usage);
+		pid = wait4(x->command, &x->end.status, timeout_ms < 0 ? 0 : WNOHANG,
+			    &x->end.usage);
 	} while (pid < 0 && errno == EINTR);
 	if (pid < 0) /* the caller has reaped it */
 		x->end.status = 125 << 8;
@@ -267,7 +291,10 @@ static void note_end(struct exact *x, const struct report *r)
 {
 	x->ended = true;
 	x->alone = r->alone;
-	x->end = (struct exact_end){ .status = r->status, .never_began = r->never_began, .left = r->left, .usage = r->usage };
+	x->end = (struct exact_end){ .status = r->status,
+				     .never_began = r->never_began,
+				     .left = r->left,
+				     .usage = r->usage };
 	END_TEXT(x->end.left.name);
 	x->damaged |= r->damaged;
 	x->n_past = r->n_past;
@@ -350,10 +377,13 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.aslr = o->aslr,
 			.same_random = o->same_random,
 			.no_vdso = o->no_vdso,
-			.mode = (o->total_only ? 0 : COUNT_TAKEN) | (o->running ? COUNT_RUNNING : 0) |
+			.mode = (o->total_only ? 0 : COUNT_TAKEN) |
+				(o->running ? COUNT_RUNNING : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
 				(o->every.n && o->every.path ? COUNT_PATH : 0) |
-				(o->same_random ? SAME_RANDOM : 0) | (o->same_readdir ? SAME_READDIR : 0) | (o->turned_readdir ? TURNED_READDIR : 0),
+				(o->same_random ? SAME_RANDOM : 0) |
+				(o->same_readdir ? SAME_READDIR : 0) |
+				(o->turned_readdir ? TURNED_READDIR : 0),
 		};
 
 		close(fds[0]);
@@ -384,7 +414,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		else if (r.error == ENOTSUP) /* the reason is sufficient */
 			ret = tare_fail(err, r.error, "exact: %s: %s", argv[0], r.reason);
 		else
-			ret = tare_fail(err, r.error, "exact: %s: %s: %s", argv[0], r.reason, strerror(r.error));
+			ret = tare_fail(err, r.error, "exact: %s: %s: %s", argv[0], r.reason,
+					strerror(r.error));
 		goto out;
 	}
 	if (r.ended) {
@@ -442,7 +473,9 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 	return 1;
 }
 
-_Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX && (int)EXACT_REASON_MAX == (int)REASON_MAX, "the board's lists");
+_Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX &&
+		       (int)EXACT_REASON_MAX == (int)REASON_MAX,
+	       "the board's lists");
 
 enum {
 	TRIES_MAX = 5000,
@@ -456,7 +489,8 @@ struct reading {
 	uint32_t changes; /* at its start */
 	int tries;
 	time_t begun;
-	bool torn; /* inconsistent: something wrote to it during the reading, or overwrote it before */
+	/* inconsistent: something wrote to it during the reading, or overwrote it before */
+	bool torn;
 };
 
 static time_t seconds(void)
@@ -481,12 +515,15 @@ static void begin_reading(struct reading *r, const struct board *b)
  */
 static bool in_motion(struct exact *x, struct reading *r)
 {
-	if (!r->torn && !(r->changes & 1) && r->changes == __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST))
+	if (!r->torn && !(r->changes & 1) &&
+	    r->changes == __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST))
 		return false;
 	if (x->damaged || is_lost(x, r->changes))
 		return false;
 	/* If no process writes any more, the board does not change. */
-	x->damaged = ++r->tries >= TRIES_MAX || (r->tries >= TRIES_MIN && ((x->ended && x->alone) || seconds() - r->begun >= TRY_SECONDS));
+	x->damaged = ++r->tries >= TRIES_MAX ||
+		(r->tries >= TRIES_MIN &&
+		 ((x->ended && x->alone) || seconds() - r->begun >= TRY_SECONDS));
 	if (!x->damaged && (r->torn || r->changes & 1))
 		usleep(1000);
 	return !x->damaged;
@@ -524,9 +561,11 @@ static bool is_used(const struct process *p)
 	return state != PROCESS_FREE && state != PROCESS_TAKEN;
 }
 
-static bool add_live(struct exact *x, uint32_t thread, uint32_t process, int64_t into[EXACT_CLASSES])
+static bool add_live(struct exact *x, uint32_t thread, uint32_t process,
+		     int64_t into[EXACT_CLASSES])
 {
-	return add_thread(x->board, x->board_fd, READ_ONCE(board_process(x->board, process)->lineage), thread, into);
+	return add_thread(x->board, x->board_fd,
+			  READ_ONCE(board_process(x->board, process)->lineage), thread, into);
 }
 
 /* False: inconsistent. */
@@ -583,8 +622,9 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 	x->seen = out[EXACT_INSTRUCTIONS];
 	exact_partial(x, &partial);
 	if (partial.n) /* room for the text that follows */
-		return tare_fail(err, ENODATA, "exact: without %u process%s: %.23s: %.*s", partial.n, partial.n == 1 ? "" : "es",
-				 partial.process[0].name, REASON_MAX - 1, partial.process[0].reason);
+		return tare_fail(err, ENODATA, "exact: without %u process%s: %.23s: %.*s",
+				 partial.n, partial.n == 1 ? "" : "es", partial.process[0].name,
+				 REASON_MAX - 1, partial.process[0].reason);
 	return 0;
 }
 
@@ -609,7 +649,9 @@ static void list_missing(struct exact_partial *out, const struct uncounted *u)
 
 	if (out->n++ >= EXACT_UNCOUNTED_MAX)
 		return;
-	*m = (struct exact_missing){ .pid = u->pid, .serial = u->serial, .ended = u->how == REFUSED_ENDED };
+	*m = (struct exact_missing){ .pid = u->pid,
+				     .serial = u->serial,
+				     .ended = u->how == REFUSED_ENDED };
 	snprintf(m->name, sizeof m->name, "%.*s", (int)sizeof u->name - 1, u->name);
 	snprintf(m->reason, sizeof m->reason, "%.*s", REASON_MAX - 1, u->reason);
 }
@@ -667,7 +709,8 @@ bool exact_gainer(const struct exact *x, char *to, size_t room)
 
 unsigned exact_stops(const struct exact *x)
 {
-	const unsigned found[] = { x->board->stops_sent, x->board->stops_over, x->board->stops_found };
+	const unsigned found[] = { x->board->stops_sent, x->board->stops_over,
+				   x->board->stops_found };
 	unsigned most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(found); i++)
@@ -677,7 +720,9 @@ unsigned exact_stops(const struct exact *x)
 
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)
 {
-	const struct samples_of of = { .b = x->board, .every = &x->every, .clock = &x->clock, .ended = x->ended };
+	const struct samples_of of = {
+		.b = x->board, .every = &x->every, .clock = &x->clock, .ended = x->ended
+	};
 	int ret;
 
 	if (!x->every.n_events)
@@ -698,7 +743,8 @@ static bool profile_adds_up(struct exact *x, const struct exact_profile *p)
 
 	for (size_t i = 0; i < p->n_code; i++)
 		sum += (uint64_t)p->code[i].executions * p->code[i].instructions;
-	return reason[0] || (fits && sum == (uint64_t)all[EXACT_INSTRUCTIONS]); /* no counts, no sum */
+	return reason[0] ||
+		(fits && sum == (uint64_t)all[EXACT_INSTRUCTIONS]); /* no counts, no sum */
 }
 
 int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error *err)
@@ -716,7 +762,8 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 		if (is_lost(x, r.changes))
 			return say_lost(x, err);
 		ret = profile_gather(x->board, x->board_fd, out, err);
-		r.torn = ret == -EBADMSG || ret == -EAGAIN || (ret == 0 && x->ended && x->alone && !profile_adds_up(x, out));
+		r.torn = ret == -EBADMSG || ret == -EAGAIN ||
+			(ret == 0 && x->ended && x->alone && !profile_adds_up(x, out));
 		if (ret < 0 && !r.torn)
 			break;
 	} while (in_motion(x, &r));
@@ -732,7 +779,11 @@ static bool process_facts(struct exact *x, uint32_t process, struct exact_proces
 	struct process own;
 
 	copy_once(&own, p, sizeof own);
-	*out = (struct exact_process){ .pid = own.pid, .parent = own.parent_pid, .serial = own.serial, .descent = own.descent, .live = true,
+	*out = (struct exact_process){ .pid = own.pid,
+				       .parent = own.parent_pid,
+				       .serial = own.serial,
+				       .descent = own.descent,
+				       .live = true,
 				       .partial = own.refused };
 	process_name(&own, out->name);
 	return add_sums(out->counts, p->done, &p->done_check);
@@ -744,13 +795,18 @@ static bool past_facts(struct exact *x, uint32_t i, struct exact_process *out)
 
 	copy_once(&own, board_past(x->board, i), sizeof own);
 	END_TEXT(own.name);
-	*out = (struct exact_process){ .pid = own.pid, .parent = own.parent, .serial = own.serial, .descent = own.descent, .partial = own.refused };
+	*out = (struct exact_process){ .pid = own.pid,
+				       .parent = own.parent,
+				       .serial = own.serial,
+				       .descent = own.descent,
+				       .partial = own.refused };
 	memcpy(out->name, own.name, sizeof own.name);
 	return add_sums(out->counts, own.counts, &own.check);
 }
 
 /* place: PROCESSES entries; the index in `out` of each live process, from 1. */
-static size_t list_processes(struct exact *x, struct exact_process *out, size_t n, size_t *place, bool *torn)
+static size_t list_processes(struct exact *x, struct exact_process *out, size_t n, size_t *place,
+			     bool *torn)
 {
 	struct board *b = x->board;
 	size_t found = 0;
@@ -780,7 +836,8 @@ static size_t list_processes(struct exact *x, struct exact_process *out, size_t 
 static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, bool *torn)
 {
 	struct board *b = x->board;
-	const struct ended_thread *ended = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
+	const struct ended_thread *ended = (const struct ended_thread *)((uint8_t *)b +
+									 BOARD_ENDED);
 	size_t found = 0;
 
 	for (uint32_t i = 0, all = b->n_ended; !*torn && i < all && i < ENDED_MAX; i++, found++) {
@@ -789,7 +846,10 @@ static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, 
 		if (found >= n)
 			continue;
 		copy_once(&own, &ended[i], sizeof own);
-		out[found] = (struct exact_thread){ .serial = own.serial, .born = own.born, .descent = own.descent, .tid = own.tid };
+		out[found] = (struct exact_thread){ .serial = own.serial,
+						    .born = own.born,
+						    .descent = own.descent,
+						    .tid = own.tid };
 		*torn |= !own.ready || !add_sums(out[found].counts, own.counts, &own.check);
 	}
 	for (uint32_t i = 0; i < board_threads(b); i++) {

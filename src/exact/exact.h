@@ -22,7 +22,13 @@
 #include "base/error.h"
 #include "exact/classes.h"
 
-enum { EXACT_STACK_MAX = 65528, EXACT_CHAIN_MAX = 127, EXACT_REGISTERS = 17, EXACT_PEEK_MAX = 16, EXACT_EVENTS_MAX = 8 };
+enum {
+	EXACT_STACK_MAX = 65528,
+	EXACT_CHAIN_MAX = 127,
+	EXACT_REGISTERS = 17,
+	EXACT_PEEK_MAX = 16,
+	EXACT_EVENTS_MAX = 8
+};
 
 /*
  * A sample every n-th instruction, or every n-th of another class, of each thread. Based on the
@@ -43,7 +49,7 @@ struct exact_every {
 		uint64_t n;
 		enum exact_class class;
 	} more[EXACT_EVENTS_MAX - 1];
-	bool counts;            /* with the counts of all classes at that point: rows of windows */
+	bool counts; /* with the counts of all classes at that point: rows of windows */
 	/* the same, for a thread's first sample only: counts cost more than the rest of a sample */
 	bool counts_once;
 	/*
@@ -58,8 +64,8 @@ struct exact_every {
 	/* callers, at most EXACT_CHAIN_MAX: by frame pointers, so the code must maintain them */
 	uint16_t chain;
 	/* Memory contents: 8 bytes at each of these addresses. */
-	uint16_t n_peek;	      /* at most EXACT_PEEK_MAX */
-	uint32_t peek_fs;	      /* bit mask: the entry is an offset from the fs base */
+	uint16_t n_peek;  /* at most EXACT_PEEK_MAX */
+	uint32_t peek_fs; /* bit mask: the entry is an offset from the fs base */
 	uint64_t peek[EXACT_PEEK_MAX];
 };
 
@@ -71,14 +77,14 @@ struct exact_options {
 	 * children
 	 */
 	bool same_random;
-	bool same_readdir; /* directories are read sorted by name */
+	bool same_readdir;   /* directories are read sorted by name */
 	bool turned_readdir; /* with same_readdir: in reverse order */
-	bool no_vdso;     /* hide the vdso: clocks are read by system call */
-	bool aslr;       /* keep address space layout randomisation */
-	bool total_only; /* instructions only: a little faster, without taken branches */
+	bool no_vdso;        /* hide the vdso: clocks are read by system call */
+	bool aslr;           /* keep address space layout randomisation */
+	bool total_only;     /* instructions only: a little faster, without taken branches */
 	/* keep a running count that the program can read: tare_exact_now(); about half as fast */
 	bool running;
-	bool profile;    /* also where instructions were executed: exact_profile() */
+	bool profile;             /* also where instructions were executed: exact_profile() */
 	struct exact_every every; /* exact_samples(); with `profile` also mappings */
 };
 
@@ -93,7 +99,7 @@ struct exact_left {
 };
 
 struct exact_end {
-	int status;          /* wait(2) status */
+	int status; /* wait(2) status */
 	/* a signal ended it before its first instruction: all its counts are 0 */
 	bool never_began;
 	struct exact_left left;
@@ -114,7 +120,7 @@ struct exact_missing {
 	 * without the engine
 	 */
 	bool ended;
-	char name[24];	/* of the uncounted program */
+	char name[24]; /* of the uncounted program */
 	char reason[EXACT_REASON_MAX];
 };
 
@@ -130,7 +136,7 @@ struct exact_slow {
 	 * executions of blocks that first compared their code, as writes to it cannot be detected
 	 */
 	uint64_t compared;
-	uint64_t stepped;  /* instructions that were single-stepped */
+	uint64_t stepped; /* instructions that were single-stepped */
 };
 
 struct exact_process {
@@ -158,17 +164,17 @@ struct exact_thread {
 
 enum exact_module_kind {
 	EXACT_FILE,
-	EXACT_VDSO,   /* kernel code that is mapped into every program */
-	EXACT_MEMORY, /* written at run time: the code has no location outside the process */
+	EXACT_VDSO,    /* kernel code that is mapped into every program */
+	EXACT_MEMORY,  /* written at run time: the code has no location outside the process */
 	EXACT_UNKNOWN, /* unknown */
 };
 
 /* Where code came from. */
 struct exact_module {
 	enum exact_module_kind kind;
-	bool elsewhere; /* `path` is in another root or mount namespace, or gone */
+	bool elsewhere;                  /* `path` is in another root or mount namespace, or gone */
 	int64_t size, mtime_s, mtime_ns; /* of the file when it was mapped */
-	char *path; /* from /proc/PID/maps */
+	char *path;                      /* from /proc/PID/maps */
 };
 
 /*
@@ -262,10 +268,11 @@ struct exact_sample {
 	uint64_t bytes;
 	bool has_target, has_outcome, taken; /* branches: its target; whether it was taken */
 	uint64_t target;
-	const uint64_t *registers; /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags; or NULL */
-	const uint64_t *chain;     /* return addresses, innermost first; all in executable memory */
+	const uint64_t
+		*registers; /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags; or NULL */
+	const uint64_t *chain; /* return addresses, innermost first; all in executable memory */
 	size_t n_chain;
-	const uint8_t *stack;      /* from rsp upwards, as far as it is mapped */
+	const uint8_t *stack; /* from rsp upwards, as far as it is mapped */
 	size_t n_stack;
 	/* contents before the instruction, as far as mapped; else 0; or NULL */
 	const uint64_t *peek;

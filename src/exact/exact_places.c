@@ -20,7 +20,7 @@ struct instruction {
 /* A module of the profile and its decoded code. */
 struct image {
 	const struct exact_module *is;
-	int fd;		     /* -1: none */
+	int fd;              /* -1: none */
 	const uint8_t *vdso; /* or NULL */
 	size_t vdso_size;
 	bool whole; /* every block of it could be split */
@@ -33,8 +33,8 @@ static bool is_as_it_ran(const struct exact_module *of, int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == of->size && st.st_mtim.tv_sec == of->mtime_s &&
-	       st.st_mtim.tv_nsec == of->mtime_ns;
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == of->size &&
+		st.st_mtim.tv_sec == of->mtime_s && st.st_mtim.tv_nsec == of->mtime_ns;
 }
 
 static void open_image(struct image *m)
@@ -76,7 +76,8 @@ static bool add_instruction(struct image *m, const struct instruction *like)
 		return false;
 	if (!fresh) {
 		is->executions += like->executions;
-		m->whole &= is->size == like->size && !memcmp(is->adds, like->adds, sizeof(is->adds));
+		m->whole &= is->size == like->size &&
+			!memcmp(is->adds, like->adds, sizeof(is->adds));
 	}
 	return true;
 }
@@ -157,7 +158,8 @@ static int take_code(struct image *image, const struct exact_profile *p)
 
 /* ---- sums ---- */
 
-static int64_t value_of(const uint8_t *adds, int64_t executions, int64_t not_taken, enum exact_class class)
+static int64_t value_of(const uint8_t *adds, int64_t executions, int64_t not_taken,
+			enum exact_class class)
 {
 	return executions * (int64_t)adds[class] - (class == EXACT_TAKEN ? not_taken : 0);
 }
@@ -175,7 +177,8 @@ static void check_image(struct image *m)
 	const struct instruction *in = m->instructions.item;
 
 	for (size_t i = 0; m->whole && i < m->instructions.n; i++)
-		m->whole = in[i].executions >= 0 && in[i].not_taken >= 0 && in[i].not_taken <= in[i].executions;
+		m->whole = in[i].executions >= 0 && in[i].not_taken >= 0 &&
+			in[i].not_taken <= in[i].executions;
 }
 
 /* Exclude modules that share a path, as readers identify a file by its path alone. */
@@ -183,7 +186,8 @@ static void leave_out_namesakes(struct image *image, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; image[i].is->kind == EXACT_FILE && k < n; k++)
-			if (image[k].is->kind == EXACT_FILE && !strcmp(image[i].is->path, image[k].is->path))
+			if (image[k].is->kind == EXACT_FILE &&
+			    !strcmp(image[i].is->path, image[k].is->path))
 				image[i].whole = image[k].whole = false;
 }
 
@@ -203,7 +207,8 @@ static int put_image(struct exact_places *out, struct image *m, const enum exact
 		uint64_t *value = out->value + out->n * out->events, any = 0;
 
 		for (size_t e = 0; e < out->events; e++)
-			any |= value[e] = (uint64_t)value_of(in[i].adds, in[i].executions, in[i].not_taken, class[e]);
+			any |= value[e] = (uint64_t)value_of(in[i].adds, in[i].executions,
+							     in[i].not_taken, class[e]);
 		out->offset[out->n] = in[i].offset;
 		out->n += any != 0;
 	}
@@ -247,7 +252,9 @@ static int put_all(struct exact_places *out, struct image *image, const struct e
 		const struct exact_code *c = &p->code[i];
 
 		for (size_t e = 0; e < n && !image[c->module].whole; e++)
-			out->no_place[e] += (uint64_t)value_of(c->adds, c->executions, c->instructions ? 0 : c->executions, class[e]);
+			out->no_place[e] += (uint64_t)value_of(c->adds, c->executions,
+							       c->instructions ? 0 : c->executions,
+							       class[e]);
 	}
 	return ret;
 }
@@ -264,8 +271,9 @@ static bool is_complete(const struct exact_profile *p)
 	return true;
 }
 
-int exact_places(struct exact_places *out, const struct exact_profile *p, const enum exact_class *class,
-		 const uint64_t *total, size_t n, struct tare_error *err)
+int exact_places(struct exact_places *out, const struct exact_profile *p,
+		 const enum exact_class *class, const uint64_t *total, size_t n,
+		 struct tare_error *err)
 {
 	struct image *image;
 	int ret;

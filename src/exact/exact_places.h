@@ -10,8 +10,8 @@
 #include "exact/exact.h"
 
 struct exact_places_module {
-	const char *path;    /* as in /proc/PID/maps: a file, or "[vdso]" */
-	size_t first, n;     /* its instructions */
+	const char *path; /* as in /proc/PID/maps: a file, or "[vdso]" */
+	size_t first, n;  /* its instructions */
 };
 
 /* The sums over modules plus `no_place` are each event's total. */
@@ -23,7 +23,7 @@ struct exact_places {
 	size_t modules;
 	/* by instruction, ascending in each module: file offset; for the vdso from its start */
 	uint64_t *offset;
-	uint64_t *value;  /* by instruction, `events` values each */
+	uint64_t *value; /* by instruction, `events` values each */
 	size_t n;
 };
 
@@ -32,8 +32,9 @@ struct exact_places {
  * event; -ENOMEM. Call exact_places_free() after use. Reads the files; about a microsecond per
  * block.
  */
-int exact_places(struct exact_places *out, const struct exact_profile *p, const enum exact_class *class,
-		 const uint64_t *total, size_t n, struct tare_error *err);
+int exact_places(struct exact_places *out, const struct exact_profile *p,
+		 const enum exact_class *class, const uint64_t *total, size_t n,
+		 struct tare_error *err);
 void exact_places_free(struct exact_places *p);
 
 #endif

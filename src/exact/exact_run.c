@@ -43,7 +43,8 @@ static struct exact_thread *threads_of(struct exact *x, size_t *n)
 	return t;
 }
 
-static void write_threads(FILE *f, const struct exact_thread *t, size_t n, uint32_t serial, bool total_only)
+static void write_threads(FILE *f, const struct exact_thread *t, size_t n, uint32_t serial,
+			  bool total_only)
 {
 	size_t from = 0;
 	const char *comma = "";
@@ -81,8 +82,8 @@ static int write_profile(FILE *f, struct exact *x)
 		sum[p.code[i].module] += p.code[i].executions * p.code[i].instructions;
 	fprintf(f, ",\"code\":%zu,\"unplaced\":%" PRId64 ",\"modules\":[", p.n_code, p.unplaced);
 	for (size_t i = 0; i < p.n_modules; i++)
-		fprintf(f, "%s\n{\"module\":\"%s\",\"instructions\":%" PRId64 "}", i ? "," : "", p.module[i].path,
-			sum[i]);
+		fprintf(f, "%s\n{\"module\":\"%s\",\"instructions\":%" PRId64 "}", i ? "," : "",
+			p.module[i].path, sum[i]);
 	fprintf(f, "]");
 	free(sum);
 	exact_profile_free(&p);
@@ -116,8 +117,8 @@ static int write_sample(void *with, const struct exact_sample *s)
 		fprintf(f, "%u end %" PRIu64, s->born, s->number);
 		break;
 	case EXACT_SAMPLE_MAPPING:
-		fprintf(f, "mapping %u %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", s->serial, s->start, s->end,
-			s->offset, s->path);
+		fprintf(f, "mapping %u %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", s->serial,
+			s->start, s->end, s->offset, s->path);
 		return 0;
 	case EXACT_SAMPLE_NAME:
 		fprintf(f, "name %u %s\n", s->born, s->name);
@@ -125,22 +126,27 @@ static int write_sample(void *with, const struct exact_sample *s)
 	case EXACT_SAMPLE_SETTLED:
 		return 0;
 	default:
-		fprintf(f, "%s %u %u %d %s\n", s->kind == EXACT_SAMPLE_FORK ? "fork" : "program", s->serial, s->parent,
-			(int)s->pid, s->name);
+		fprintf(f, "%s %u %u %d %s\n", s->kind == EXACT_SAMPLE_FORK ? "fork" : "program",
+			s->serial, s->parent, (int)s->pid, s->name);
 		return 0;
 	}
 	for (int c = 0; s->counts && c < EXACT_CLASSES; c++)
 		fprintf(f, " %" PRId64, s->counts[c]);
 	if (s->reads || s->writes || s->prefetches)
-		fprintf(f, " %s%s%s%s", s->reads ? "r" : "", s->writes ? "w" : "", s->prefetches ? "p" : "",
-			s->locked ? "l" : "");
+		fprintf(f, " %s%s%s%s", s->reads ? "r" : "", s->writes ? "w" : "",
+			s->prefetches ? "p" : "", s->locked ? "l" : "");
 	if (s->has_target)
-		fprintf(f, " >%#" PRIx64 "%s", s->target, !s->has_outcome ? "?" : s->taken ? "!" : "");
+		fprintf(f, " >%#" PRIx64 "%s", s->target,
+			!s->has_outcome    ? "?"
+				: s->taken ? "!"
+					   : "");
 	if (s->kind == EXACT_SAMPLE && s->has_address)
 		fprintf(f, " @%#" PRIx64 "#%" PRIu64, s->address, s->bytes);
 	for (int i = 0; s->registers && i < EXACT_REGISTERS; i++) {
 		/* the stepper's */
-		uint64_t all = i == EXACT_REGISTERS - 1 ? DIRECTION_FLAG : i == R11 ? ~TRAP_FLAG : ~0ull;
+		uint64_t all = i == EXACT_REGISTERS - 1 ? DIRECTION_FLAG
+			: i == R11                      ? ~TRAP_FLAG
+							: ~0ull;
 
 		fprintf(f, "%s%#" PRIx64, i ? "," : " =", s->registers[i] & all);
 	}
@@ -169,12 +175,17 @@ static bool take_every(char *word, struct exact_every *every, struct files *file
 
 	if (!file || files->n == EXACT_EVENTS_MAX)
 		return false;
-	*class++ = *file++ = 0;
+	*class ++ = *file++ = 0;
 	if (!files->n)
-		*every = (struct exact_every){ .n = strtoull(word, NULL, 10), .class = class_of(class), .counts = true, .chain = 20,
-					      .registers = true, .stack = STACK_BYTES };
+		*every = (struct exact_every){ .n = strtoull(word, NULL, 10),
+					       .class = class_of(class),
+					       .counts = true,
+					       .chain = 20,
+					       .registers = true,
+					       .stack = STACK_BYTES };
 	else
-		every->more[every->n_more++] = (struct exact_more){ .n = strtoull(word, NULL, 10), .class = class_of(class) };
+		every->more[every->n_more++] = (struct exact_more){ .n = strtoull(word, NULL, 10),
+								    .class = class_of(class) };
 	files->of[files->n] = fopen(file, "we");
 	return files->of[files->n++];
 }
@@ -187,7 +198,8 @@ static int close_all(struct files *files, struct tare_error *err)
 	return 0;
 }
 
-static int wait_for_end(struct exact *x, struct files *samples, struct exact_end *end, struct tare_error *err)
+static int wait_for_end(struct exact *x, struct files *samples, struct exact_end *end,
+			struct tare_error *err)
 {
 	int ret;
 
@@ -201,11 +213,12 @@ static int wait_for_end(struct exact *x, struct files *samples, struct exact_end
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE]... [-o FILE] -- COMMAND [ARG...]\n"
-		    "Count what COMMAND executes in user mode, into FILE (else stderr) as JSON.\n"
-		    "  -t  the total of instructions alone    -a  address space layout as it is elsewhere, random\n"
-		    "  -p  also where: instructions by module -r  a running count for the program itself\n"
-		    "  -e  a sample every N of CLASS, into FILE; up to 8 times\n");
+	fprintf(to,
+		"usage: exact-run [-t] [-a] [-p] [-r] [-e N:CLASS:FILE]... [-o FILE] -- COMMAND [ARG...]\n"
+		"Count what COMMAND executes in user mode, into FILE (else stderr) as JSON.\n"
+		"  -t  the total of instructions alone    -a  address space layout as it is elsewhere, random\n"
+		"  -p  also where: instructions by module -r  a running count for the program itself\n"
+		"  -e  a sample every N of CLASS, into FILE; up to 8 times\n");
 }
 
 /* The processes that were not counted to their end. */
@@ -215,14 +228,17 @@ static void write_partial(FILE *f, const struct exact_partial *p)
 		return;
 	fprintf(f, "\"without\":%u,\"uncounted\":[", p->n);
 	for (unsigned i = 0; i < p->n && i < EXACT_UNCOUNTED_MAX; i++)
-		fprintf(f, "%s{\"name\":\"%s\",\"pid\":%d,\"ended\":%s,\"reason\":\"%s\"}", i ? "," : "", p->process[i].name,
-			(int)p->process[i].pid, p->process[i].ended ? "true" : "false", p->process[i].reason);
+		fprintf(f, "%s{\"name\":\"%s\",\"pid\":%d,\"ended\":%s,\"reason\":\"%s\"}",
+			i ? "," : "", p->process[i].name, (int)p->process[i].pid,
+			p->process[i].ended ? "true" : "false", p->process[i].reason);
 	fprintf(f, "],");
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option words[] = { { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 } };
+	static const struct option words[] = { { "json", no_argument, NULL, 'j' },
+					       { "help", no_argument, NULL, 'h' },
+					       { 0 } };
 	struct exact_options o = { 0 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct exact_process *processes;
@@ -242,11 +258,20 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "+taprje:o:", words, NULL)) != -1)
 		switch (opt) {
-		case 't': o.total_only = true; break;
-		case 'a': o.aslr = true; break;
-		case 'p': o.profile = true; break;
-		case 'r': o.running = true; break;
-		case 'j': break;
+		case 't':
+			o.total_only = true;
+			break;
+		case 'a':
+			o.aslr = true;
+			break;
+		case 'p':
+			o.profile = true;
+			break;
+		case 'r':
+			o.running = true;
+			break;
+		case 'j':
+			break;
 		case 'e':
 			if (!take_every(optarg, &o.every, &samples)) {
 				fprintf(stderr, "exact-run: -e N:CLASS:FILE\n");
@@ -260,14 +285,19 @@ int main(int argc, char **argv)
 				return 125;
 			}
 			break;
-		case 'h': usage(stdout); return 0;
-		default: usage(stderr); return 125;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 125;
 		}
 	if (optind == argc) {
 		usage(stderr);
 		return 125;
 	}
-	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 || wait_for_end(x, &samples, &end, &err) < 0) {
+	if (exact_launch(&x, argv + optind, environ, &o, &err) < 0 ||
+	    wait_for_end(x, &samples, &end, &err) < 0) {
 		fprintf(stderr, "exact-run: %s\n", err.what);
 		return 125;
 	}
@@ -297,8 +327,8 @@ int main(int argc, char **argv)
 	threads = threads_of(x, &n_threads);
 	fprintf(f, ",\"processes\":[");
 	for (size_t i = 0; i < n; i++) {
-		fprintf(f, "%s\n{\"pid\":%d,\"parent\":%d,\"name\":\"%s\",", i ? "," : "", (int)processes[i].pid,
-			(int)processes[i].parent, processes[i].name);
+		fprintf(f, "%s\n{\"pid\":%d,\"parent\":%d,\"name\":\"%s\",", i ? "," : "",
+			(int)processes[i].pid, (int)processes[i].parent, processes[i].name);
 		write_counts(f, processes[i].counts, o.total_only);
 		write_threads(f, threads, n_threads, processes[i].serial, o.total_only);
 		fprintf(f, "}");

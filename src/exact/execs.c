@@ -74,7 +74,8 @@ static int watch(struct supervisor *s, uint32_t slot, pid_t tid)
 	else if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACEEXEC) < 0)
 		ret = -errno;
 	else if (!member_has(&m, tid)) {
-		ptrace(PTRACE_INTERRUPT, tid, 0, 0); /* the TID belongs to another process now: detach when it stops */
+		ptrace(PTRACE_INTERRUPT, tid, 0,
+		       0); /* the TID belongs to another process now: detach when it stops */
 		ret = -ESRCH;
 	}
 	member_close(&m);
@@ -109,7 +110,8 @@ void watch_execs(struct supervisor *s)
 		} else if (ret < 0) {
 			char reason[REASON_MAX], other[64];
 
-			snprintf(reason, sizeof reason, "tare cannot trace its start: %s", why_untraced(tid, -ret, other));
+			snprintf(reason, sizeof reason, "tare cannot trace its start: %s",
+				 why_untraced(tid, -ret, other));
 			if (ret == -EAGAIN || !has_ended(tid))
 				note_uncounted(p, reason);
 			answer = EXEC_UNWATCHED;
@@ -150,13 +152,17 @@ static void check_layout(const struct supervisor *s, const struct process *p, pi
 	if (fd < 0)
 		return;
 	if (read(fd, text, sizeof text - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
-		snprintf(s->b->layout_lost, sizeof s->b->layout_lost, "%.*s", (int)sizeof p->name - 1, p->name[0] ? p->name : "?");
+		snprintf(s->b->layout_lost, sizeof s->b->layout_lost, "%.*s",
+			 (int)sizeof p->name - 1, p->name[0] ? p->name : "?");
 	close(fd);
 }
 
 static void note_program(struct board *b, const struct process *p)
 {
-	struct happening h = { .serial = p->serial, .parent = board_process(b, p->parent)->serial, .born = b->births, .pid = p->pid,
+	struct happening h = { .serial = p->serial,
+			       .parent = board_process(b, p->parent)->serial,
+			       .born = b->births,
+			       .pid = p->pid,
 			       .tsc = clock_ticks() };
 
 	memcpy(h.name, p->name, sizeof h.name);
@@ -234,7 +240,8 @@ void on_exec(struct supervisor *s, pid_t pid)
 		auxv_fix(pid, s->l->same_random, s->l->no_vdso);
 	note_program(s->b, p);
 	if (gained) {
-		snprintf(reason, sizeof reason, "it changes its rights (setuid, setgid or file capabilities)");
+		snprintf(reason, sizeof reason,
+			 "it changes its rights (setuid, setgid or file capabilities)");
 		ret = -ENOTSUP;
 	} else if (lineage < 0) {
 		snprintf(reason, sizeof reason,
@@ -255,7 +262,8 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p->state = PROCESS_ENDED;
 		if (ret != -EFAULT && !is_dying(pid)) {
 			/* If the command itself cannot be counted, do not run it at all. */
-			snprintf(full, sizeof full, "%.23s cannot be counted: %.150s", p->name, reason);
+			snprintf(full, sizeof full, "%.23s cannot be counted: %.150s", p->name,
+				 reason);
 			if (first) {
 				note_reason(s, full);
 				kill(pid, SIGKILL);

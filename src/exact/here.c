@@ -12,7 +12,9 @@
 #include "tare/exact.h"
 
 _Static_assert((int)TARE_EXACT_CLASSES == (int)EXACT_CLASSES, "one class each, in the same order");
-_Static_assert((int)TARE_EXACT_LOADS == (int)EXACT_LOADS && (int)TARE_EXACT_ACCESSES == (int)EXACT_ACCESSES, "");
+_Static_assert((int)TARE_EXACT_LOADS == (int)EXACT_LOADS &&
+		       (int)TARE_EXACT_ACCESSES == (int)EXACT_ACCESSES,
+	       "");
 
 /* No other architecture has this call, or the engine. */
 static long ask(int64_t *out, size_t n)
@@ -29,13 +31,15 @@ static long ask(int64_t *out, size_t n)
 int tare_exact_read(int64_t *out, size_t n, struct tare_error *err)
 {
 	if (n == 0 || n > EXACT_CLASSES)
-		return tare_fail(err, EINVAL, "exact: %zu classes asked for, there are %d", n, EXACT_CLASSES);
+		return tare_fail(err, EINVAL, "exact: %zu classes asked for, there are %d", n,
+				 EXACT_CLASSES);
 	if (ask(out, n) == 0)
 		return tare_end(0, err);
 	if (errno == ENODATA)
 		return tare_fail(err, ENODATA, "exact: this run counts instructions alone");
 	if (errno != EINVAL)
-		return tare_fail(err, errno, "exact: cannot read the thread's counts: %s", strerror(errno));
+		return tare_fail(err, errno, "exact: cannot read the thread's counts: %s",
+				 strerror(errno));
 	tare_fail(err, ENOTSUP, "exact: the program does not run under the exact engine");
 	tare_hint(err, "tare stat --engine exact -- COMMAND");
 	return -ENOTSUP;

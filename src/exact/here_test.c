@@ -34,9 +34,11 @@ TEST(here_bad_sizes)
 TEST(here_class_names)
 {
 	for (int c = 0; c < TARE_EXACT_CLASSES; c++)
-		CHECK(!strcmp(tare_exact_class_name((enum tare_exact_class) c), exact_class_names[c]), "class %d", c);
+		CHECK(!strcmp(tare_exact_class_name((enum tare_exact_class)c),
+			      exact_class_names[c]),
+		      "class %d", c);
 	CHECK(!tare_exact_class_name(TARE_EXACT_CLASSES), "one past the last");
-	CHECK(!tare_exact_class_name((enum tare_exact_class)-1), "far past it");
+	CHECK(!tare_exact_class_name((enum tare_exact_class) - 1), "far past it");
 }
 
 TEST_MAIN()

@@ -20,7 +20,14 @@
 #include "base/proc_maps.h"
 #include "exact/supervisor.h"
 
-enum { CS_64_BIT = 0x33, PATH_ROOM = 64, BELOW_STACK = 4096, PAGE = 4096, CALLS_MAX = 6, CALLS_ROOM = 640 };
+enum {
+	CS_64_BIT = 0x33,
+	PATH_ROOM = 64,
+	BELOW_STACK = 4096,
+	PAGE = 4096,
+	CALLS_MAX = 6,
+	CALLS_ROOM = 640
+};
 
 static const uint64_t TABLES_BELOW = 64ull << 30, HEAP_ROOM = 32ull << 30;
 
@@ -28,7 +35,7 @@ struct remote {
 	pid_t tid;
 	int mem; /* /proc/tid/mem */
 	struct user_regs_struct start;
-	uint64_t code; /* CALLS_ROOM bytes for code, then PATH_ROOM bytes for each of two names */
+	uint64_t code;   /* CALLS_ROOM bytes for code, then PATH_ROOM bytes for each of two names */
 	int held_signal; /* a stop signal to deliver at the end */
 };
 
@@ -57,7 +64,7 @@ static const uint8_t result_in[CALLS_MAX] = { 12, 13, 14, 15, 3 /* rbx */, 5 /* 
 /* code bytes per call, at most; one more byte traps at the end */
 enum { CALL_BYTES = 6 * 10 + 3 + 10 + 2 + 12 };
 
-_Static_assert(CALLS_MAX * CALL_BYTES + 1 <= CALLS_ROOM, "room for their code");
+_Static_assert(CALLS_MAX *CALL_BYTES + 1 <= CALLS_ROOM, "room for their code");
 
 /* Code that makes the calls in sequence, until one fails, and traps. */
 static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, size_t n)
@@ -71,8 +78,10 @@ static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, si
 			p = put_imm(p, args[k], calls[i].args[k]);
 		if (calls[i].fd_from >= 0) {
 			/* mov rdi, r12 + fd_from; or mov r8, ... */
-			const uint8_t from = (uint8_t)(0xc0 | (result_in[calls[i].fd_from] - 8) << 3);
-			const uint8_t move[] = { calls[i].nr == SYS_close ? 0x4c : 0x4d, 0x89, calls[i].nr == SYS_close ? from | 7 : from };
+			const uint8_t from = (uint8_t)(0xc0 |
+						       (result_in[calls[i].fd_from] - 8) << 3);
+			const uint8_t move[] = { calls[i].nr == SYS_close ? 0x4c : 0x4d, 0x89,
+						 calls[i].nr == SYS_close ? from | 7 : from };
 
 			memcpy(p, move, sizeof move), p += sizeof move;
 		}
@@ -80,7 +89,18 @@ static size_t write_calls(uint8_t code[CALLS_ROOM], const struct call *calls, si
 		memcpy(p, go, sizeof go), p += sizeof go;
 
 		/* mov result_in[i], rax;  cmp rax, -4095;  jb over the trap;  int3 */
-		const uint8_t keep[] = { result_in[i] < 8 ? 0x48 : 0x49, 0x89, 0xc0 | (result_in[i] & 7), 0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff, 0x72, 0x01, 0xcc };
+		const uint8_t keep[] = { result_in[i] < 8 ? 0x48 : 0x49,
+					 0x89,
+					 0xc0 | (result_in[i] & 7),
+					 0x48,
+					 0x3d,
+					 0x01,
+					 0xf0,
+					 0xff,
+					 0xff,
+					 0x72,
+					 0x01,
+					 0xcc };
 
 		memcpy(p, keep, sizeof keep), p += sizeof keep;
 	}
@@ -101,7 +121,8 @@ int next_stop(pid_t tid)
 		if (is.si_code != CLD_TRAPPED && is.si_code != CLD_STOPPED)
 			return -ESRCH;
 		is.si_pid = 0;
-		if (waitid(P_PID, (id_t)tid, &is, WSTOPPED | WNOHANG | __WALL) == 0 && is.si_pid == tid)
+		if (waitid(P_PID, (id_t)tid, &is, WSTOPPED | WNOHANG | __WALL) == 0 &&
+		    is.si_pid == tid)
 			return is.si_status;
 	}
 }
@@ -111,7 +132,8 @@ static bool is_fault(pid_t tid, int stop)
 {
 	siginfo_t how = { 0 };
 
-	return (stop == SIGSEGV || stop == SIGBUS || stop == SIGILL) && ptrace(PTRACE_GETSIGINFO, tid, 0, &how) == 0 && how.si_code > 0;
+	return (stop == SIGSEGV || stop == SIGBUS || stop == SIGILL) &&
+		ptrace(PTRACE_GETSIGINFO, tid, 0, &how) == 0 && how.si_code > 0;
 }
 
 static bool reads(const struct remote *r, void *to, size_t size, uint64_t at)
@@ -135,7 +157,8 @@ static bool writes(const struct remote *r, const void *from, size_t size, uint64
  * The code is written to the page of its entry point and traps at the end, so all calls cost one
  * wait. -EFAULT: that page is not executable.
  */
-static int remote_calls(struct remote *r, const struct call *calls, size_t n, int64_t results[CALLS_MAX])
+static int remote_calls(struct remote *r, const struct call *calls, size_t n,
+			int64_t results[CALLS_MAX])
 {
 	struct user_regs_struct regs = r->start;
 	uint8_t code[CALLS_ROOM];
@@ -171,14 +194,16 @@ static int remote_calls(struct remote *r, const struct call *calls, size_t n, in
 			break;
 	}
 
-	const unsigned long long all[CALLS_MAX] = { regs.r12, regs.r13, regs.r14, regs.r15, regs.rbx, regs.rbp };
+	const unsigned long long all[CALLS_MAX] = { regs.r12, regs.r13, regs.r14,
+						    regs.r15, regs.rbx, regs.rbp };
 
 	for (size_t i = 0; i < n; i++)
 		results[i] = (int64_t)all[i];
 	return 0;
 }
 
-static int64_t remote_call(struct remote *r, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+static int64_t remote_call(struct remote *r, long nr, uint64_t a, uint64_t b, uint64_t c,
+			   uint64_t d, uint64_t e, uint64_t f)
 {
 	const struct call call = { nr, { a, b, c, d, e, f }, -1 };
 	int64_t result[CALLS_MAX];
@@ -231,7 +256,10 @@ static int read_regions(struct regions *all, pid_t tid)
 			break;
 		}
 		all->n++;
-		*r = (struct exec_region){ .start = m.start, .end = m.end, .writable = m.rights[1] == 'w', .shared = m.rights[3] == 's' };
+		*r = (struct exec_region){ .start = m.start,
+					   .end = m.end,
+					   .writable = m.rights[1] == 'w',
+					   .shared = m.rights[3] == 's' };
 		look_at_file(r, tid, m.name, m.inode);
 		/* An executable stack: it grows down, and its writes cannot be watched. */
 		if (!strcmp(m.name, "[stack]")) {
@@ -247,14 +275,16 @@ static int read_regions(struct regions *all, pid_t tid)
 struct parcel {
 	struct msghdr header;
 	struct iovec vector;
-	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))]; /* a struct cmsghdr, and the descriptor */
+	_Alignas(struct cmsghdr)
+		uint8_t control[CMSG_SPACE(sizeof(int))]; /* a struct cmsghdr, and the descriptor */
 	int pair[2];
 	char byte;
 };
 
 static struct parcel new_parcel(struct parcel *here, uint64_t at)
 {
-	uint8_t *base = here ? (uint8_t *)here : (uint8_t *)at; /* NOLINT(performance-no-int-to-ptr) */
+	uint8_t *base = here ? (uint8_t *)here
+			     : (uint8_t *)at; /* NOLINT(performance-no-int-to-ptr) */
 
 	return (struct parcel){
 		.header = { .msg_iov = (struct iovec *)(base + offsetof(struct parcel, vector)),
@@ -268,7 +298,9 @@ static struct parcel new_parcel(struct parcel *here, uint64_t at)
 /* Send it through our copy of one end of the program's own socket pair. */
 static bool send_board(pid_t tid, int end, int board_fd)
 {
-	const struct cmsghdr head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	const struct cmsghdr head = { .cmsg_len = CMSG_LEN(sizeof(int)),
+				      .cmsg_level = SOL_SOCKET,
+				      .cmsg_type = SCM_RIGHTS };
 	struct parcel p = new_parcel(&p, 0);
 	int pidfd = (int)syscall(SYS_pidfd_open, tid, 0);
 	int to = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, end, 0);
@@ -296,12 +328,14 @@ static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
 	int64_t got;
 	int fd;
 
-	if (failed(remote_call(r, SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair, 0, 0)) ||
+	if (failed(remote_call(r, SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair, 0,
+			       0)) ||
 	    !reads(r, p.pair, sizeof p.pair, pair))
 		return -EACCES;
 	got = send_board(r->tid, p.pair[1], board_fd) && writes(r, &p, sizeof p, at)
-		  ? remote_call(r, SYS_recvmsg, (uint64_t)p.pair[0], at, MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0)
-		  : -EACCES;
+		? remote_call(r, SYS_recvmsg, (uint64_t)p.pair[0], at,
+			      MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0)
+		: -EACCES;
 	remote_call(r, SYS_close, (uint64_t)p.pair[0], 0, 0, 0, 0, 0);
 	remote_call(r, SYS_close, (uint64_t)p.pair[1], 0, 0, 0, 0, 0);
 	if (got != 1 || !reads(r, &p, sizeof p, at))
@@ -330,7 +364,8 @@ static int64_t hand_over(struct remote *r, int board_fd)
 static bool leaves_room(const struct regions *all, uint64_t place)
 {
 	for (uint32_t i = 0; i < all->n; i++)
-		if (all->at[i].end > place - IMAGE_BELOW - TABLES_BELOW - HEAP_ROOM && all->at[i].start < place + BOARD_SIZE)
+		if (all->at[i].end > place - IMAGE_BELOW - TABLES_BELOW - HEAP_ROOM &&
+		    all->at[i].start < place + BOARD_SIZE)
 			return false;
 	return true;
 }
@@ -354,22 +389,31 @@ static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end,
 		uint64_t from, size, rights, flags, offset;
 		int file;
 	} rows[MAPS] = {
-		[BOARD] = { place, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, 0, BOARD_FILE },
+		[BOARD] = { place, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			    0, BOARD_FILE },
 		[CODE] = { image, data, PROT_READ | PROT_EXEC, MAP_PRIVATE, 0, IMAGE_FILE },
-		[DATA] = { image + data, end - data, PROT_READ | PROT_WRITE, MAP_PRIVATE, data, IMAGE_FILE },
+		[DATA] = { image + data, end - data, PROT_READ | PROT_WRITE, MAP_PRIVATE, data,
+			   IMAGE_FILE },
 	};
 	const size_t opened = fds[BOARD_FILE] == NOT_OPEN ? FILES : 0;
-	struct call calls[CALLS_MAX] = { { SYS_openat, { (uint64_t)AT_FDCWD, names, O_RDWR | O_CLOEXEC }, -1 },
-					 { SYS_openat, { (uint64_t)AT_FDCWD, names + PATH_ROOM, O_RDONLY | O_CLOEXEC }, -1 } };
+	struct call calls[CALLS_MAX] = {
+		{ SYS_openat, { (uint64_t)AT_FDCWD, names, O_RDWR | O_CLOEXEC }, -1 },
+		{ SYS_openat, { (uint64_t)AT_FDCWD, names + PATH_ROOM, O_RDONLY | O_CLOEXEC }, -1 }
+	};
 	int64_t results[CALLS_MAX], *mapped = results + opened;
 	int ret;
 
 	for (int i = 0; i < MAPS; i++)
-		calls[opened + (size_t)i] = (struct call){ SYS_mmap,
-							   { rows[i].from, rows[i].size, rows[i].rights, rows[i].flags | MAP_FIXED_NOREPLACE,
-							     (uint64_t)fds[rows[i].file], rows[i].offset },
-							   opened ? rows[i].file : -1 };
-	calls[opened + MAPS] = (struct call){ SYS_close, { (uint64_t)fds[IMAGE_FILE] }, opened ? IMAGE_FILE : -1 };
+		calls[opened + (size_t)i] = (struct call){
+			SYS_mmap,
+			{ rows[i].from, rows[i].size, rows[i].rights,
+			  rows[i].flags | MAP_FIXED_NOREPLACE, (uint64_t)fds[rows[i].file],
+			  rows[i].offset },
+			opened ? rows[i].file : -1
+		};
+	calls[opened + MAPS] = (struct call){ SYS_close,
+					      { (uint64_t)fds[IMAGE_FILE] },
+					      opened ? IMAGE_FILE : -1 };
 	ret = remote_calls(r, calls, opened + MAPS + 1, results);
 	if (ret < 0)
 		return ret;
@@ -396,7 +440,8 @@ static bool hand_over_files(struct remote *r, const struct launch *l, int64_t fd
 	const int ours[FILES] = { l->board_fd, l->image_fd };
 
 	for (int i = 0; i < FILES; i++) {
-		if (fds[i] == -EACCES || fds[i] == -ENOENT || fds[i] == -EPERM || fds[i] == -ECANCELED /* an earlier call failed */)
+		if (fds[i] == -EACCES || fds[i] == -ENOENT || fds[i] == -EPERM ||
+		    fds[i] == -ECANCELED /* an earlier call failed */)
 			fds[i] = hand_over(r, ours[i]);
 		if (failed(fds[i]))
 			return false;
@@ -411,7 +456,8 @@ static void close_files(struct remote *r, const int64_t fds[FILES])
 			remote_call(r, SYS_close, (uint64_t)fds[i], 0, 0, 0, 0, 0);
 }
 
-static int map_all(struct remote *r, const struct launch *l, const struct regions *all, struct process *p, uint64_t *at, char *reason)
+static int map_all(struct remote *r, const struct launch *l, const struct regions *all,
+		   struct process *p, uint64_t *at, char *reason)
 {
 	const struct image_head *head = (const struct image_head *)exact_image;
 	uint64_t data = offsetof(struct image_head, data) + (uint64_t)head->data;
@@ -424,21 +470,27 @@ static int map_all(struct remote *r, const struct launch *l, const struct region
 	snprintf(paths[IMAGE_FILE], PATH_ROOM, "/proc/%d/fd/%d", (int)getpid(), l->image_fd);
 	if (!writes(r, paths, sizeof paths, r->code + CALLS_ROOM)) {
 		ret = -errno;
-		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s", strerror(-ret));
+		snprintf(reason, REASON_MAX, "cannot write to the program's memory: %s",
+			 strerror(-ret));
 		return ret;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(board_places) && ret < 0 && ret != -ESRCH && ret != -EFAULT; i++) {
+	for (size_t i = 0;
+	     i < ARRAY_SIZE(board_places) && ret < 0 && ret != -ESRCH && ret != -EFAULT; i++) {
 		if (!leaves_room(all, board_places[i]))
 			continue;
 		place = board_places[i];
 		ret = map_at(r, place, data, end, fds);
-		if (fds[BOARD_FILE] != NOT_OPEN && (failed(fds[BOARD_FILE]) || failed(fds[IMAGE_FILE]))) {
+		if (fds[BOARD_FILE] != NOT_OPEN &&
+		    (failed(fds[BOARD_FILE]) || failed(fds[IMAGE_FILE]))) {
 			if (!hand_over_files(r, l, fds)) {
-				int code = (int)(failed(fds[BOARD_FILE]) ? fds[BOARD_FILE] : fds[IMAGE_FILE]);
+				int code = (int)(failed(fds[BOARD_FILE]) ? fds[BOARD_FILE]
+									 : fds[IMAGE_FILE]);
 
 				close_files(r, fds);
-				snprintf(reason, REASON_MAX, "the program cannot open tare's memory (%s), and tare cannot pass it: %s",
-					 paths[BOARD_FILE], strerror(-code));
+				snprintf(
+					reason, REASON_MAX,
+					"the program cannot open tare's memory (%s), and tare cannot pass it: %s",
+					paths[BOARD_FILE], strerror(-code));
 				return code;
 			}
 			ret = map_at(r, place, data, end, fds);
@@ -470,7 +522,9 @@ static int map_all(struct remote *r, const struct launch *l, const struct region
  */
 static void limits_for_real(pid_t tid, const struct process *p)
 {
-	static const int resources[LIMITS] = { [LIMIT_SPACE] = RLIMIT_AS, [LIMIT_DATA] = RLIMIT_DATA };
+	static const int resources[LIMITS] = {
+		[LIMIT_SPACE] = RLIMIT_AS, [LIMIT_DATA] = RLIMIT_DATA
+	};
 
 	for (int i = 0; i < LIMITS; i++) {
 		struct limit wish = p->limits[i];
@@ -498,7 +552,8 @@ static bool can_begin(const struct regions *all, uint64_t pc)
 	return false;
 }
 
-int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p, char reason[REASON_MAX])
+int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p,
+	   char reason[REASON_MAX])
 {
 	struct remote r = { .tid = tid, .mem = -1 };
 	uint64_t all = ~0ull;
@@ -533,13 +588,15 @@ int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p
 	if (r.mem < 0 || !reads(&r, before, sizeof before, r.code) ||
 	    ptrace(PTRACE_SETSIGMASK, tid, 8, &all) < 0) {
 		ret = -errno;
-		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s", strerror(-ret));
+		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s",
+			 strerror(-ret));
 		goto out;
 	}
 	ret = map_all(&r, l, &regions, p, &place, reason);
 	if (!writes(&r, before, sizeof before, r.code) && ret != -ESRCH) {
 		ret = -errno;
-		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s", strerror(-ret));
+		snprintf(reason, REASON_MAX, "cannot have the program's memory: %s",
+			 strerror(-ret));
 	}
 
 	struct user_regs_struct regs = r.start;
@@ -548,7 +605,7 @@ int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p
 	if (ret == 0) {
 		regs.rip = place - IMAGE_BELOW;
 		regs.rdi = place + BOARD_PROCESSES +
-			   (uint64_t)(p - board_process(b, 0)) * sizeof(struct process);
+			(uint64_t)(p - board_process(b, 0)) * sizeof(struct process);
 		regs.rsi = place;
 	}
 	if (ptrace(PTRACE_SETREGS, tid, 0, &regs) < 0)

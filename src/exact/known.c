@@ -91,10 +91,10 @@ static int judge(struct exact *x, struct tare_error *err)
 				 end.status);
 	if (counts[EXACT_INSTRUCTIONS] != 2 * TURNS + 4 || counts[EXACT_BRANCHES] != TURNS)
 		return tare_fail(
-		    err, EIO,
-		    "it counted %lld instructions and %lld branches of a program that has %d and %d",
-		    (long long)counts[EXACT_INSTRUCTIONS], (long long)counts[EXACT_BRANCHES],
-		    2 * TURNS + 4, TURNS);
+			err, EIO,
+			"it counted %lld instructions and %lld branches of a program that has %d and %d",
+			(long long)counts[EXACT_INSTRUCTIONS], (long long)counts[EXACT_BRANCHES],
+			2 * TURNS + 4, TURNS);
 	return 0;
 }
 

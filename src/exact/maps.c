@@ -12,7 +12,7 @@
 #include "base/proc_maps.h"
 #include "exact/supervisor.h"
 
-enum { NAME_ROOM = sizeof ((struct proc_maps *)0)->text };
+enum { NAME_ROOM = sizeof((struct proc_maps *)0)->text };
 
 /* Private copies of the numbers on the board, where others could change them. */
 static uint32_t n_modules, n_mappings;
@@ -149,6 +149,7 @@ void maps_answer(struct board *b, struct question *q)
 		q->mapping = mapping_number(b, &m);
 		q->start = l.start;
 		q->end = l.end;
-		q->shared = (struct shared_part){ l.rights[3] == 's' ? l.inode : 0, device_of(&l), l.offset };
+		q->shared = (struct shared_part){ l.rights[3] == 's' ? l.inode : 0, device_of(&l),
+						  l.offset };
 	}
 }

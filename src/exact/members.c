@@ -150,5 +150,5 @@ bool rights_of(struct rights *r, pid_t tid)
 bool rights_gained(const struct rights *before, const struct rights *now)
 {
 	return now->uid != before->uid || now->gid != before->gid ||
-	       (before->uid && (now->permitted & ~before->permitted));
+		(before->uid && (now->permitted & ~before->permitted));
 }

@@ -47,7 +47,8 @@ static struct thread *slot_of(const struct supervisor *s, const struct parking *
 	for (uint32_t i = 0; i < board_threads(s->b); i++) {
 		struct thread *t = (struct thread *)board_thread(s->b, i);
 
-		if (s->b->thread_states[i] == THREAD_LIVE && t->process == k->process && t->tid == k->tid)
+		if (s->b->thread_states[i] == THREAD_LIVE && t->process == k->process &&
+		    t->tid == k->tid)
 			return t;
 	}
 	return NULL;
@@ -55,8 +56,8 @@ static struct thread *slot_of(const struct supervisor *s, const struct parking *
 
 static struct parking *parking_new(struct supervisor *s)
 {
-	if (!array_reserve(&s->parking,
-			   &s->room_for_parking, s->n_parking + 1, sizeof(*s->parking)))
+	if (!array_reserve(&s->parking, &s->room_for_parking, s->n_parking + 1,
+			   sizeof(*s->parking)))
 		return NULL;
 	return &s->parking[s->n_parking++];
 }
@@ -73,7 +74,9 @@ static bool correct_call(uint64_t place, const struct thread *t, struct user_reg
 	const struct image_head *head = (const struct image_head *)exact_image;
 
 	if (regs->rip != in_image(place, offsetof(struct image_head, call_over), head->call_over) &&
-	    regs->rip != in_image(place, offsetof(struct image_head, call_over_back), head->call_over_back))
+	    regs->rip !=
+		    in_image(place, offsetof(struct image_head, call_over_back),
+			     head->call_over_back))
 		return false;
 	regs->rip = regs->rcx = t->target;
 	regs->gs_base = t->user_gs;
@@ -93,7 +96,10 @@ static void look_at(struct supervisor *s, struct parking *k)
 		uint8_t all[128];
 	} info = { .head = { .signo = SIGTRAP, .code = PARK_CODE } };
 
-	/* By now the TID may belong to another process, or execute another program. It is stopped, so the check stays valid. */
+	/*
+	 * By now the TID may belong to another process, or execute another program. It is stopped,
+	 * so the check stays valid.
+	 */
 	if (member_open(&m, k->pid, k->tid) < 0) {
 		ptrace(PTRACE_DETACH, k->tid, 0, 0);
 		park_end(s, k->tid);
@@ -106,7 +112,10 @@ static void look_at(struct supervisor *s, struct parking *k)
 		return;
 	}
 	if (t)
-		__atomic_store_n(&t->park, 1, __ATOMIC_RELEASE); /* before the signal: the thread must see that it is to leave the engine */
+		__atomic_store_n(
+			&t->park, 1,
+			/* before the signal: the thread must see that it is to leave the engine */
+			__ATOMIC_RELEASE);
 	syscall(SYS_rt_tgsigqueueinfo, k->pid, k->tid, SIGTRAP, &info);
 	ptrace(PTRACE_CONT, k->tid, 0, 0);
 }
@@ -206,7 +215,8 @@ static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t pi
 static enum outcome park_process(struct supervisor *s, uint32_t process)
 {
 	const struct process *p = board_process(s->b, process);
-	const pid_t pid = __atomic_load_n(&p->pid, __ATOMIC_RELAXED), dying = __atomic_load_n(&p->dying_tid, __ATOMIC_RELAXED);
+	const pid_t pid = __atomic_load_n(&p->pid, __ATOMIC_RELAXED),
+		    dying = __atomic_load_n(&p->dying_tid, __ATOMIC_RELAXED);
 	enum outcome all = OUT_ALL;
 	struct dirent *e;
 	struct member m;
@@ -224,7 +234,8 @@ static enum outcome park_process(struct supervisor *s, uint32_t process)
 		return OUT_SOME;
 	while ((e = readdir(d))) {
 		pid_t tid = (pid_t)atoi(e->d_name);
-		enum outcome one = tid > 0 && tid != dying ? park_thread(s, process, pid, tid) : OUT_ALL;
+		enum outcome one = tid > 0 && tid != dying ? park_thread(s, process, pid, tid)
+							   : OUT_ALL;
 
 		if (one > all)
 			all = one;
@@ -246,7 +257,8 @@ void park_threads(struct supervisor *s)
 		out = park_process(s, i);
 		if (out == OUT_NOT_YET)
 			continue;
-		__atomic_store_n(&p->dying, out == OUT_ALL ? DYING_PARKED : DYING_ALONE, __ATOMIC_RELEASE);
+		__atomic_store_n(&p->dying, out == OUT_ALL ? DYING_PARKED : DYING_ALONE,
+				 __ATOMIC_RELEASE);
 		syscall(SYS_futex, &p->dying, FUTEX_WAKE, 1, NULL, NULL, 0);
 	}
 }

@@ -25,7 +25,8 @@ void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread)
 	const uint64_t at = (uint64_t)(slot - (uint8_t *)b) + THREAD_COUNTERS;
 	uint32_t top = lineage_counters(b, lineage), end;
 
-	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top; i = data_from(fd, at, end, top, &end))
+	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top;
+	     i = data_from(fd, at, end, top, &end))
 		for (; i < end; i++) {
 			uint64_t n = counters[i];
 
@@ -40,7 +41,8 @@ void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread)
  * Translate `n` executions of a counter to an entry of the profile; false if it counts neither
  * instructions nor branches that were not taken.
  */
-static bool place(struct board *b, const struct block_facts *facts, uint64_t n, struct code_sum *out)
+static bool place(struct board *b, const struct block_facts *facts, uint64_t n,
+		  struct code_sum *out)
 {
 	uint32_t mappings = b->n_mappings;
 	struct block_facts f;
@@ -49,7 +51,8 @@ static bool place(struct board *b, const struct block_facts *facts, uint64_t n, 
 	if (!n)
 		return false;
 	copy_once(&f, facts, sizeof f);
-	copy_once(&m, board_mapping(b, f.mapping < mappings ? f.mapping : MAPPING_UNKNOWN), sizeof m);
+	copy_once(&m, board_mapping(b, f.mapping < mappings ? f.mapping : MAPPING_UNKNOWN),
+		  sizeof m);
 	*out = (struct code_sum){ .executions = (int64_t)n, .module = m.module };
 	if (!f.adds[EXACT_INSTRUCTIONS] && !f.adds[EXACT_TAKEN])
 		return false;
@@ -78,7 +81,7 @@ static struct {
 static uint64_t hash(const struct code_sum *c)
 {
 	uint64_t h = c->offset * 0x9e3779b97f4a7c15ull ^
-		     ((uint64_t)c->module << 32 | c->size << 16 | c->instructions);
+		((uint64_t)c->module << 32 | c->size << 16 | c->instructions);
 
 	for (int i = 0; i < EXACT_CLASSES; i++)
 		h = h * 0x100000001b3ull + c->adds[i];
@@ -88,7 +91,7 @@ static uint64_t hash(const struct code_sum *c)
 static bool same_code(const struct code_sum *a, const struct code_sum *b)
 {
 	return a->offset == b->offset && a->module == b->module && a->size == b->size &&
-	       !memcmp(a->adds, b->adds, sizeof a->adds);
+		!memcmp(a->adds, b->adds, sizeof a->adds);
 }
 
 static bool grow(struct board *b)
@@ -122,7 +125,8 @@ static void put(struct board *b, const struct code_sum *c)
 		struct code_sum *old = board_code(b, known.slot[h] - 1);
 
 		if (same_code(old, c)) {
-			old->executions = (int64_t)((uint64_t)old->executions + (uint64_t)c->executions);
+			old->executions = (int64_t)((uint64_t)old->executions +
+						    (uint64_t)c->executions);
 			return;
 		}
 	}
@@ -132,7 +136,8 @@ static void put(struct board *b, const struct code_sum *c)
 	known.slot[h] = b->n_code = ++known.n;
 	return;
 full:
-	__atomic_fetch_add(&b->unplaced, (int64_t)((uint64_t)c->executions * c->instructions), __ATOMIC_RELAXED);
+	__atomic_fetch_add(&b->unplaced, (int64_t)((uint64_t)c->executions * c->instructions),
+			   __ATOMIC_RELAXED);
 }
 
 void profile_lineage(struct board *b, int fd, uint32_t lineage)
@@ -142,7 +147,8 @@ void profile_lineage(struct board *b, int fd, uint32_t lineage)
 	uint32_t top = lineage_counters(b, lineage), kinds = lineage_facts(fd, lineage), end;
 	struct code_sum c;
 
-	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top; i = data_from(fd, at, end, top, &end))
+	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top;
+	     i = data_from(fd, at, end, top, &end))
 		for (; i < end; i++) {
 			const struct block_facts *f = board_facts(b, lineage, i, kinds);
 
@@ -192,7 +198,8 @@ static bool makes_sense(struct gathering *g, const struct code_sum *c)
 {
 	uint64_t times = c->executions < 0 ? 0 - (uint64_t)c->executions : (uint64_t)c->executions;
 
-	return c->instructions <= UINT8_MAX && !(times >> EXECUTIONS_BITS) && !((g->executions += times) >> EXECUTIONS_BITS);
+	return c->instructions <= UINT8_MAX && !(times >> EXECUTIONS_BITS) &&
+		!((g->executions += times) >> EXECUTIONS_BITS);
 }
 
 static int append(struct gathering *g, const struct code_sum *c)
@@ -205,7 +212,8 @@ static int append(struct gathering *g, const struct code_sum *c)
 		return c->module < g->b->n_modules ? -EAGAIN : -EBADMSG;
 	if (!array_reserve(&out->code, &g->room, out->n_code + 1, sizeof(*out->code)))
 		return tare_fail_nomem(g->err);
-	out->code[out->n_code] = (struct exact_code){ c->offset, c->executions, c->module, c->size, c->instructions, { 0 } };
+	out->code[out->n_code] = (struct exact_code){ c->offset, c->executions,   c->module,
+						      c->size,   c->instructions, { 0 } };
 	memcpy(out->code[out->n_code++].adds, c->adds, sizeof c->adds);
 	return 0;
 }
@@ -218,10 +226,12 @@ static int append_counters(struct gathering *g, uint32_t lineage, uint64_t at)
 	struct code_sum c;
 	int ret = 0;
 
-	for (uint32_t i = data_from(g->fd, at, 0, top, &end); ret == 0 && i < top; i = data_from(g->fd, at, end, top, &end))
+	for (uint32_t i = data_from(g->fd, at, 0, top, &end); ret == 0 && i < top;
+	     i = data_from(g->fd, at, end, top, &end))
 		for (; ret == 0 && i < end; i++) {
 			uint64_t n = counters[i];
-			const struct block_facts *f = n ? board_facts(g->b, lineage, i, kinds) : NULL;
+			const struct block_facts *f = n ? board_facts(g->b, lineage, i, kinds)
+							: NULL;
 
 			if (n && !f)
 				ret = -EBADMSG;
@@ -266,11 +276,13 @@ int profile_gather(struct board *b, int fd, struct exact_profile *out, struct ta
 	/* Processes that still run. */
 	for (uint32_t i = 0; ret == 0 && i < LINEAGES; i++)
 		if (b->lineage_users[i])
-			ret = append_counters(&g, i, BOARD_BLOCKS + i * LINEAGE_STRIDE + LINEAGE_SUMS);
+			ret = append_counters(&g, i,
+					      BOARD_BLOCKS + i * LINEAGE_STRIDE + LINEAGE_SUMS);
 	for (uint32_t i = 0; ret == 0 && i < board_threads(b); i++)
 		if (b->thread_states[i] == THREAD_LIVE)
 			ret = append_thread(&g, i);
-	if (ret == 0 && (out->unplaced >> EXECUTIONS_BITS > 0 || out->unplaced < -(1ll << EXECUTIONS_BITS)))
+	if (ret == 0 &&
+	    (out->unplaced >> EXECUTIONS_BITS > 0 || out->unplaced < -(1ll << EXECUTIONS_BITS)))
 		ret = -EBADMSG;
 	return ret;
 }

@@ -14,7 +14,14 @@
 #include "exact/samples_read.h"
 #include "exact/supervisor.h"
 
-enum { LOOKS = 5, NUMBERS_MAX = 4 << 20 /* of processes and threads: beyond that there are more entries than fit the lists */ };
+enum {
+	LOOKS = 5,
+	NUMBERS_MAX = 4
+		/*
+		 * of processes and threads: beyond that there are more entries than fit the lists
+		 */
+		<< 20
+};
 
 struct samples {
 	struct board *b;
@@ -22,23 +29,30 @@ struct samples {
 	struct exact_clock clock;
 	uint32_t happenings, ends; /* delivered so far */
 	uint64_t goes_to[THREADS]; /* the rings' heads when this round started */
-	uint64_t at[THREADS];	   /* the position read up to */
-	struct module module;	   /* the module of the event */
+	uint64_t at[THREADS];      /* the position read up to */
+	struct module module;      /* the module of the event */
 	/* ticks: later samples in the rings have this time or a later one */
 	uint64_t settled;
-	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + 8 + SAMPLE_REGISTERS * 8 + 16 + SAMPLE_PEEKS * 8 +
-			 SAMPLE_CHAIN_MAX * 8 + SAMPLE_STACK_MAX) / 8 + 1];
+	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + 8 +
+			 SAMPLE_REGISTERS * 8 + 16 + SAMPLE_PEEKS * 8 + SAMPLE_CHAIN_MAX * 8 +
+			 SAMPLE_STACK_MAX) /
+				8 +
+			1];
 };
 
 /* ---- time ---- */
 
-/* Both clocks at one instant: of several looks the one that took the shortest, as tare may be kept from running in between. */
+/*
+ * Both clocks at one instant: of several looks the one that took the shortest, as tare may be kept
+ * from running in between.
+ */
 static void both_clocks(uint64_t *ns, uint64_t *ticks)
 {
 	uint64_t shortest = UINT64_MAX;
 
 	for (int i = 0; i < LOOKS; i++) {
-		uint64_t before = clock_ticks(), now = clock_now_ns(), took = clock_ticks() - before;
+		uint64_t before = clock_ticks(), now = clock_now_ns(),
+			 took = clock_ticks() - before;
 
 		if (took >= shortest)
 			continue;
@@ -123,7 +137,8 @@ static int give_happening(struct samples *s, struct happening *h, exact_sample_f
 	int ret = 0;
 
 	END_TEXT(h->name);
-	if (!h->ready || h->ready >= ARRAY_SIZE(kinds) || h->serial >= NUMBERS_MAX || h->parent >= NUMBERS_MAX || h->born >= NUMBERS_MAX)
+	if (!h->ready || h->ready >= ARRAY_SIZE(kinds) || h->serial >= NUMBERS_MAX ||
+	    h->parent >= NUMBERS_MAX || h->born >= NUMBERS_MAX)
 		return SAMPLES_DAMAGED;
 	out = (struct exact_sample){ .kind = kinds[h->ready],
 				     .serial = h->serial,
@@ -140,11 +155,13 @@ static int give_happening(struct samples *s, struct happening *h, exact_sample_f
 
 static int give_happenings(struct samples *s, exact_sample_fn *each, void *with)
 {
-	const struct happening *list = (const struct happening *)((uint8_t *)s->b + BOARD_HAPPENINGS);
+	const struct happening *list = (const struct happening *)((uint8_t *)s->b +
+								  BOARD_HAPPENINGS);
 	struct happening h;
 	int ret = 0;
 
-	for (; ret >= 0 && s->happenings < s->b->n_happenings && s->happenings < HAPPENINGS_MAX; s->happenings++) {
+	for (; ret >= 0 && s->happenings < s->b->n_happenings && s->happenings < HAPPENINGS_MAX;
+	     s->happenings++) {
 		if (!__atomic_load_n(&list[s->happenings].ready, __ATOMIC_ACQUIRE))
 			/*
 			 * being written, or its writer was killed: then the ring has nothing after
@@ -172,16 +189,20 @@ static void copy_out(struct samples *s, const uint8_t *slot, uint64_t at, size_t
 /* Are its parts those that were requested, with matching sizes? */
 static bool makes_sense(const struct every *e, const struct sample_record *r)
 {
-	const uint32_t has = r->has, all = SAMPLE_OPERAND | SAMPLE_HAS_COUNTS | SAMPLE_HAS_REGISTERS | SAMPLE_HAS_PEEKS | SAMPLE_HAS_TARGET |
-					   SAMPLE_HAS_OUTCOME | SAMPLE_TAKEN;
+	const uint32_t has = r->has,
+		       all = SAMPLE_OPERAND | SAMPLE_HAS_COUNTS | SAMPLE_HAS_REGISTERS |
+		SAMPLE_HAS_PEEKS | SAMPLE_HAS_TARGET | SAMPLE_HAS_OUTCOME | SAMPLE_TAKEN;
 	uint64_t size = sizeof *r;
 
-	if ((has & ~all) || r->event >= e->n_events || r->chain > e->chain || r->chain > SAMPLE_CHAIN_MAX || r->stack > e->stack ||
-	    r->stack > SAMPLE_STACK_MAX || r->serial >= NUMBERS_MAX || r->born >= NUMBERS_MAX || !r->number || !r->adds[e->event[r->event].class])
+	if ((has & ~all) || r->event >= e->n_events || r->chain > e->chain ||
+	    r->chain > SAMPLE_CHAIN_MAX || r->stack > e->stack || r->stack > SAMPLE_STACK_MAX ||
+	    r->serial >= NUMBERS_MAX || r->born >= NUMBERS_MAX || !r->number ||
+	    !r->adds[e->event[r->event].class])
 		return false;
 	if (!(has & SAMPLE_HAS_COUNTS) ? e->counts : !e->counts && !e->counts_once)
 		return false;
-	if (!(has & SAMPLE_HAS_REGISTERS) != !e->registers || !(has & SAMPLE_HAS_PEEKS) != !e->n_peek)
+	if (!(has & SAMPLE_HAS_REGISTERS) != !e->registers ||
+	    !(has & SAMPLE_HAS_PEEKS) != !e->n_peek)
 		return false;
 	size += has & SAMPLE_HAS_COUNTS ? (EXACT_CLASSES + 1) * 8 : 0;
 	size += has & SAMPLE_HAS_REGISTERS ? SAMPLE_REGISTERS * 8 : 0;
@@ -191,7 +212,8 @@ static bool makes_sense(const struct every *e, const struct sample_record *r)
 }
 
 /* `r` is a private copy. */
-static int give_record(struct samples *s, const struct sample_record *r, exact_sample_fn *each, void *with)
+static int give_record(struct samples *s, const struct sample_record *r, exact_sample_fn *each,
+		       void *with)
 {
 	const uint64_t *p = (const uint64_t *)(r + 1);
 	const struct every *e = s->every;
@@ -284,12 +306,14 @@ static int give_ring(struct samples *s, uint32_t thread, exact_sample_fn *each, 
 /* The number of samples of a thread at `count`. */
 static uint64_t number_at(const struct every *e, uint64_t count)
 {
-	uint64_t each = e->event[0].n, first = e->first ? e->first : each, n = count < first ? 0 : 1 + (count - first) / each;
+	uint64_t each = e->event[0].n, first = e->first ? e->first : each,
+		 n = count < first ? 0 : 1 + (count - first) / each;
 
 	return e->most && n > e->most ? e->most : n;
 }
 
-static int give_end(struct samples *s, const struct ended_thread *ended, exact_sample_fn *each, void *with)
+static int give_end(struct samples *s, const struct ended_thread *ended, exact_sample_fn *each,
+		    void *with)
 {
 	const enum exact_class class = (enum exact_class)s->every->event[0].class;
 	struct ended_thread e;
@@ -320,7 +344,8 @@ static void look_at_rings(struct samples *s, uint32_t threads)
 {
 	s->settled = clock_ticks();
 	for (uint32_t i = 0; i < threads; i++) {
-		const struct sample_ring *r = (struct sample_ring *)(board_thread(s->b, i) + SAMPLE_RING);
+		const struct sample_ring *r = (struct sample_ring *)(board_thread(s->b, i) +
+								     SAMPLE_RING);
 		uint64_t since = __atomic_load_n(&r->since, __ATOMIC_ACQUIRE);
 
 		/* otherwise it was killed there */
@@ -330,7 +355,8 @@ static void look_at_rings(struct samples *s, uint32_t threads)
 	}
 }
 
-int samples_give(struct samples **samples, const struct samples_of *of, exact_sample_fn *each, void *with, struct tare_error *err)
+int samples_give(struct samples **samples, const struct samples_of *of, exact_sample_fn *each,
+		 void *with, struct tare_error *err)
 {
 	struct board *b = of->b;
 	const struct ended_thread *list = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
@@ -360,9 +386,13 @@ int samples_give(struct samples **samples, const struct samples_of *of, exact_sa
 		if (list[s->ends].ready)
 			ret = give_end(s, &list[s->ends], each, with);
 	if (ret >= 0)
-		ret = each(with, &(struct exact_sample){ .kind = EXACT_SAMPLE_SETTLED, .time_ns = time_of(&s->clock, s->settled) });
+		ret = each(with,
+			   &(struct exact_sample){ .kind = EXACT_SAMPLE_SETTLED,
+						   .time_ns = time_of(&s->clock, s->settled) });
 	if (ret >= 0 && (b->n_happenings > HAPPENINGS_MAX || n_ended > ENDED_MAX))
-		return tare_fail(err, ENOSPC, "exact: more than %u threads ended or mappings came: samples lack some",
-				 HAPPENINGS_MAX);
+		return tare_fail(
+			err, ENOSPC,
+			"exact: more than %u threads ended or mappings came: samples lack some",
+			HAPPENINGS_MAX);
 	return ret < 0 ? ret : 0;
 }

@@ -23,8 +23,8 @@ enum {
 	SAMPLE_CHAIN_MAX = 127,
 	SAMPLE_STACK_MAX = 65528, /* the same limit as perf_event_attr.sample_stack_user */
 	SAMPLE_PEEKS = 16,
-	SAMPLE_REGISTERS = 17,    /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags */
-	SAMPLE_EVENTS = 8,        /* events sampled in one run */
+	SAMPLE_REGISTERS = 17, /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, flags */
+	SAMPLE_EVENTS = 8,     /* events sampled in one run */
 };
 
 /* The sampled events: on the board, written once before the command starts. */
@@ -33,22 +33,22 @@ struct every {
 		uint64_t n; /* distance between samples */
 		uint32_t class, pad;
 	} event[SAMPLE_EVENTS];
-	uint32_t n_events; /* 0: nothing is sampled */
-	uint32_t jitter;   /* or one in every n, at a pseudorandom position */
+	uint32_t n_events;    /* 0: nothing is sampled */
+	uint32_t jitter;      /* or one in every n, at a pseudorandom position */
 	uint64_t first, most; /* per thread, if there is one event: 0: n; 0: no limit */
-	uint64_t only;	      /* a thread's descent; 0: all */
+	uint64_t only;        /* a thread's descent; 0: all */
 	uint32_t stack, chain;
 	uint32_t counts, counts_once, registers;
 	uint32_t n_peek, peek_fs;
 	uint64_t peek[SAMPLE_PEEKS];
-	volatile uint32_t nobody; /* tare no longer reads the rings */
+	volatile uint32_t nobody;  /* tare no longer reads the rings */
 	volatile uint32_t waiting; /* a ring is half full */
 	volatile uint32_t said;    /* tare has been notified */
 };
 
 struct sample_ring {
-	volatile uint64_t head; /* bytes written so far */
-	volatile uint64_t tail; /* bytes read so far */
+	volatile uint64_t head;  /* bytes written so far */
+	volatile uint64_t tail;  /* bytes read so far */
 	volatile uint32_t moved; /* futex: incremented with tail */
 	/* ticks: the record being written has this time or a later one; 0: none is */
 	volatile uint64_t since;
@@ -68,7 +68,8 @@ enum {
 	SAMPLE_HAS_TARGET = 256,
 	SAMPLE_HAS_OUTCOME = 512,
 	SAMPLE_TAKEN = 1024,
-	SAMPLE_OPERAND = SAMPLE_HAS_ADDRESS | SAMPLE_READS | SAMPLE_WRITES | SAMPLE_LOCKED | SAMPLE_PREFETCHES,
+	SAMPLE_OPERAND = SAMPLE_HAS_ADDRESS | SAMPLE_READS | SAMPLE_WRITES | SAMPLE_LOCKED |
+		SAMPLE_PREFETCHES,
 };
 
 /*
@@ -83,10 +84,10 @@ struct sample_record {
 	int32_t pid, tid;
 	uint64_t number; /* in its event, from 1 */
 	uint64_t tsc, pc, address;
-	uint64_t bytes;	 /* size of the access at `address`; 0: unknown */
-	uint64_t target; /* the target of a branch */
+	uint64_t bytes;        /* size of the access at `address`; 0: unknown */
+	uint64_t target;       /* the target of a branch */
 	uint32_t chain, stack; /* number of entries; of bytes */
-	uint32_t event;	       /* index in struct every */
+	uint32_t event;        /* index in struct every */
 	/* by class, what one execution of the surrounding straight run of code adds */
 	uint8_t adds[20];
 };
@@ -114,7 +115,7 @@ struct happening {
 	 * than the first
 	 */
 	char name[24];
-	uint32_t data;	/* a mapping that is accessed, not executed */
+	uint32_t data; /* a mapping that is accessed, not executed */
 	struct shared_part shared;
 };
 

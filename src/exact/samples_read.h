@@ -29,6 +29,7 @@ struct samples_of {
 enum { SAMPLES_DAMAGED = -0x7a4d /* not an errno: the board's contents are invalid */ };
 
 /* Deliver all samples available now. */
-int samples_give(struct samples **s, const struct samples_of *of, exact_sample_fn *each, void *with, struct tare_error *err);
+int samples_give(struct samples **s, const struct samples_of *of, exact_sample_fn *each, void *with,
+		 struct tare_error *err);
 
 #endif

@@ -16,7 +16,9 @@ struct exact_thread thread_facts(struct board *b, uint32_t i)
 {
 	const struct thread *t = (const struct thread *)board_thread(b, i);
 
-	return (struct exact_thread){ .born = READ_ONCE(t->born), .descent = READ_ONCE(t->descent), .tid = READ_ONCE(t->tid) };
+	return (struct exact_thread){ .born = READ_ONCE(t->born),
+				      .descent = READ_ONCE(t->descent),
+				      .tid = READ_ONCE(t->tid) };
 }
 
 uint32_t lineage_counters(const struct board *b, uint32_t lineage)
@@ -80,7 +82,8 @@ static bool add_settled(const struct thread *t, int64_t into[EXACT_CLASSES])
 	return false;
 }
 
-bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread, int64_t into[EXACT_CLASSES])
+bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread,
+		int64_t into[EXACT_CLASSES])
 {
 	uint8_t *slot = board_thread(b, thread);
 	const volatile uint64_t *counters = (const volatile uint64_t *)(slot + THREAD_COUNTERS);
@@ -90,7 +93,8 @@ bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread, int6
 	uint64_t executions = 0;
 	bool over = !add_settled((const struct thread *)slot, into);
 
-	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top; i = data_from(fd, at, end, top, &end))
+	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top;
+	     i = data_from(fd, at, end, top, &end))
 		for (; i < end; i++) {
 			int64_t n = (int64_t)counters[i];
 
@@ -100,7 +104,8 @@ bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread, int6
 			const struct block_facts *f = board_facts(b, lineage, i, kinds);
 			uint64_t times = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 
-			if (!f || times >> EXECUTIONS_BITS || (executions += times) >> EXECUTIONS_BITS)
+			if (!f || times >> EXECUTIONS_BITS ||
+			    (executions += times) >> EXECUTIONS_BITS)
 				return false;
 			facts_times(sums, f, n);
 		}

@@ -36,8 +36,8 @@ static void ring(int sig)
 }
 
 /*
- * SIGTERM ends the supervisor after GRACE_US; if the command has not ended by then, its counts are lost. Signals from the terminal are
- * for tare and the command: ignore them as long as tare runs.
+ * SIGTERM ends the supervisor after GRACE_US; if the command has not ended by then, its counts are
+ * lost. Signals from the terminal are for tare and the command: ignore them as long as tare runs.
  */
 static void on_told(int sig)
 {
@@ -69,7 +69,7 @@ static void hear_only(uint64_t signals)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &others, NULL, sizeof others);
 }
 
-#define BIT_OF(sig) (1ull << ((sig) - 1))
+#define BIT_OF(sig) (1ull << ((sig)-1))
 
 /* After start_command(): from now on, signals are not meant for tare's process group. */
 static void obey(void)
@@ -78,10 +78,14 @@ static void obey(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		signal(ends[i], SIG_IGN); /* and discard pending ones */
-		sigaction(ends[i], &(struct sigaction){ .sa_handler = on_told, .sa_flags = SA_RESTART }, NULL);
+		sigaction(ends[i],
+			  &(struct sigaction){ .sa_handler = on_told, .sa_flags = SA_RESTART },
+			  NULL);
 	}
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_grace_over, .sa_flags = SA_RESTART }, NULL);
-	hear_only(BIT_OF(SIGCHLD) | BIT_OF(SIGTERM) | BIT_OF(SIGINT) | BIT_OF(SIGHUP) | BIT_OF(SIGALRM));
+	sigaction(SIGALRM,
+		  &(struct sigaction){ .sa_handler = on_grace_over, .sa_flags = SA_RESTART }, NULL);
+	hear_only(BIT_OF(SIGCHLD) | BIT_OF(SIGTERM) | BIT_OF(SIGINT) | BIT_OF(SIGHUP) |
+		  BIT_OF(SIGALRM));
 }
 
 static void futex_sleep(volatile uint32_t *word, uint32_t value, long ms)
@@ -111,8 +115,9 @@ static void look_for_damage(struct supervisor *s)
 {
 	struct board *b = s->b;
 
-	s->damaged |= board_damaged(b) || b->n_past != s->n_past || b->n_uncounted != s->n_uncounted ||
-		      memcmp(b->reason, s->reason, sizeof s->reason) != 0;
+	s->damaged |= board_damaged(b) || b->n_past != s->n_past ||
+		b->n_uncounted != s->n_uncounted ||
+		memcmp(b->reason, s->reason, sizeof s->reason) != 0;
 }
 
 static void note_mapping(struct board *b, const struct process *p)
@@ -172,7 +177,8 @@ static void see_to_samples(struct supervisor *s)
 void pass_on(pid_t tid, int stop)
 {
 	int event = stop >> 8, sig = stop & 0xff;
-	bool stays = event == PTRACE_EVENT_STOP && (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
+	bool stays = event == PTRACE_EVENT_STOP &&
+		(sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
 
 	ptrace(stays ? PTRACE_LISTEN : PTRACE_CONT, tid, 0, event ? 0 : sig);
 }
@@ -222,7 +228,9 @@ static bool never_began(const struct supervisor *s)
 
 	if (s->damaged || s->reason[0] || !WIFSIGNALED(s->end.status))
 		return false;
-	return !s->command_started || (s->n_past == 1 && !board_past(b, 0)->may_have_begun && !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
+	return !s->command_started ||
+		(s->n_past == 1 && !board_past(b, 0)->may_have_begun &&
+		 !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
 }
 
 /* The command has ended, and all counts of it and its children are on the board. */
@@ -257,7 +265,8 @@ void supervise(const struct launch *l)
 	if (l->mode & COUNT_PROFILE)
 		maps_begin(s.b);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = ring, .sa_flags = SA_RESTART }, &s.former);
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = ring, .sa_flags = SA_RESTART },
+		  &s.former);
 	/* other signals are meant for the command; when it ends, so does the supervisor */
 	hear_only(BIT_OF(SIGCHLD));
 	start_command(&s);
@@ -295,12 +304,17 @@ void supervise(const struct launch *l)
 		 * alive were killed, maybe before they could record their pid.
 		 */
 		if (s.damaged || (s.command_ended && getppid() != l->tare))
-			live = 0; /* tare has ended, or the board is damaged: wait only for the command's end */
+			/*
+			 * tare has ended, or the board is damaged: wait only for the command's end
+			 */
+			live = 0;
 		else if (childless)
 			live = sweep(&s, ALL_GONE);
 		else
-			live = sweep(&s, now != swept || (s.command_ended && !s.end_said) ? LOOK_FOR_KILLED
-											 : LOOK_FOR_ENDED);
+			live = sweep(&s,
+				     now != swept || (s.command_ended && !s.end_said)
+					     ? LOOK_FOR_KILLED
+					     : LOOK_FOR_ENDED);
 		swept = now;
 		say_end(&s, live);
 		if (s.b->bell == bell && (!s.command_ended || live))

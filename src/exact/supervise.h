@@ -20,7 +20,7 @@ struct member {
 
 /* A thread's rights. */
 struct rights {
-	uint32_t uid, gid; /* effective */
+	uint32_t uid, gid;  /* effective */
 	uint64_t permitted; /* capabilities */
 };
 
@@ -30,7 +30,7 @@ struct supervisor {
 	pid_t command;
 	bool command_executed; /* it is in its exec stop */
 	bool command_started, command_ended, end_said;
-	bool damaged; /* the board is damaged: see damage.c */
+	bool damaged;      /* the board is damaged: see damage.c */
 	struct report end; /* of the command */
 	/* private copies of the board's, which could be changed there */
 	uint32_t n_past, n_uncounted;
@@ -39,14 +39,15 @@ struct supervisor {
 		pid_t tid;
 		uint32_t thread;
 		struct rights rights; /* before the exec */
-	} watched[WATCHED_MAX]; /* threads about to exec */
+	} watched[WATCHED_MAX];       /* threads about to exec */
 	unsigned n_watched;
 	struct parking {
 		pid_t tid, pid;
 		uint32_t process;
 		bool parked;
 		uint64_t told_ms; /* when it was last interrupted */
-	} *parking; /* threads of processes that die, to show their own state in the core: park.c */
+		/* threads of processes that die, to show their own state in the core: park.c */
+	} * parking;
 	unsigned n_parking;
 	size_t room_for_parking;
 	struct sigaction former; /* what tare does with SIGCHLD, for the command */

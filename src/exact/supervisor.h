@@ -19,12 +19,14 @@ struct report {
 	int error; /* errno: the command could not be started */
 	int pid;
 	int ended;
-	int samples; /* samples wait to be read: nothing else has happened */
+	int samples;     /* samples wait to be read: nothing else has happened */
 	int never_began; /* see struct exact_end */
-	int alone; /* no process of the command is left: the supervisor ends, too */
-	int damaged; /* the board is damaged */
+	int alone;       /* no process of the command is left: the supervisor ends, too */
+	int damaged;     /* the board is damaged */
 	int status;
-	uint32_t n_past, n_uncounted; /* the board must have the same numbers, or larger ones while processes still run */
+	uint32_t n_past,
+		/* the board must have the same numbers, or larger ones while processes still run */
+		n_uncounted;
 	struct exact_left left;
 	struct rusage usage;
 	char reason[REASON_MAX];
@@ -46,13 +48,15 @@ extern const uint8_t exact_image[], exact_image_end[];
 #define IMAGE_MAX 0x100000
 
 /*
- * Addresses for the board; image and tables are right below. They are above the heap of a program at a fixed address, in ranges that
- * the kernel's largest gaps leave free, and where sanitizers expect programs only: 0x550000000000 to 0x568000000000 for TSan,
- * 0x510000000000 to 0x600000000000 for MSan. Both abort if they find a foreign mapping elsewhere. With random addresses
- * the program may occupy one of these: then the next is used.
- * Source: compiler-rt, tsan_platform.h, MappingX86_64; msan.h, kMemoryLayout.
+ * Addresses for the board; image and tables are right below. They are above the heap of a program
+ * at a fixed address, in ranges that the kernel's largest gaps leave free, and where sanitizers
+ * expect programs only: 0x550000000000 to 0x568000000000 for TSan, 0x510000000000 to 0x600000000000
+ * for MSan. Both abort if they find a foreign mapping elsewhere. With random addresses the program
+ * may occupy one of these: then the next is used. Source: compiler-rt, tsan_platform.h,
+ * MappingX86_64; msan.h, kMemoryLayout.
  */
-static const uint64_t board_places[] = { 0x559000000000, 0x550500000000, 0x520000000000, 0x200000000000, 0x180000000000 };
+static const uint64_t board_places[] = { 0x559000000000, 0x550500000000, 0x520000000000,
+					 0x200000000000, 0x180000000000 };
 
 enum { IMAGE_BELOW = 0x10000000 };
 
@@ -93,11 +97,18 @@ bool board_damaged(struct board *b);
 uint32_t thread_process(struct board *b, uint32_t i); /* the process of thread slot i */
 struct exact_thread thread_facts(struct board *b, uint32_t i);
 
-/* The facts of counter i of the lineage, which has `n` kinds; NULL: the kind of counter i is out of range. */
-static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i, uint32_t n)
+/*
+ * The facts of counter i of the lineage, which has `n` kinds; NULL: the kind of counter i is out of
+ * range.
+ */
+static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i,
+						    uint32_t n)
 {
-	const uint8_t *at = (const uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
-	uint32_t kind = ((const volatile uint32_t *)(at + LINEAGE_KINDS))[i < COUNTERS_MAX ? i : 0] & ~COUNTER_APART;
+	const uint8_t *at = (const uint8_t *)b + BOARD_BLOCKS +
+		(lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
+	uint32_t kind = ((const volatile uint32_t *)(at +
+						     LINEAGE_KINDS))[i < COUNTERS_MAX ? i : 0] &
+		~COUNTER_APART;
 
 	return kind < n && kind < COUNTERS_MAX ? (const struct block_facts *)at + kind : NULL;
 }
@@ -109,7 +120,9 @@ static inline struct past *board_past(struct board *b, uint32_t i)
 
 static inline volatile uint64_t *board_sums(struct board *b, uint32_t lineage)
 {
-	return (volatile uint64_t *)((uint8_t *)b + BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE + LINEAGE_SUMS);
+	return (volatile uint64_t *)((uint8_t *)b + BOARD_BLOCKS +
+				     (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE +
+				     LINEAGE_SUMS);
 }
 
 static inline struct module *board_module(struct board *b, uint32_t i)
@@ -119,7 +132,8 @@ static inline struct module *board_module(struct board *b, uint32_t i)
 
 static inline struct mapping *board_mapping(struct board *b, uint32_t i)
 {
-	return (struct mapping *)((uint8_t *)b + BOARD_MAPPINGS) + (i < MAPPINGS_MAX ? i : MAPPING_UNKNOWN);
+	return (struct mapping *)((uint8_t *)b + BOARD_MAPPINGS) +
+		(i < MAPPINGS_MAX ? i : MAPPING_UNKNOWN);
 }
 
 static inline struct code_sum *board_code(struct board *b, uint32_t i)
@@ -141,7 +155,9 @@ void maps_answer(struct board *b, struct question *q);
  */
 void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread);
 void profile_lineage(struct board *b, int fd, uint32_t lineage);
-/* -EBADMSG: the board was overwritten; -EAGAIN: code refers to a module that was added meanwhile. */
+/*
+ * -EBADMSG: the board was overwritten; -EAGAIN: code refers to a module that was added meanwhile.
+ */
 int profile_gather(struct board *b, int fd, struct exact_profile *out, struct tare_error *err);
 
 /* supervise.c: the supervisor process; never returns. */
@@ -154,7 +170,8 @@ void supervise(const struct launch *l) __attribute__((noreturn));
 /* Add sums with their check to others. */
 bool add_sums(int64_t into[EXACT_CLASSES], const int64_t *sums, const uint64_t *check);
 /* The counts so far of a live thread of that lineage. `fd`: the board's. */
-bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread, int64_t into[EXACT_CLASSES]);
+bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread,
+		int64_t into[EXACT_CLASSES]);
 /*
  * The first of the counters [i, n) at offset `at` of the board that is not in a hole of the file,
  * and in *end the start of the next hole; n: there is none. Reading a hole of a shared file
@@ -185,6 +202,7 @@ int next_stop(pid_t tid);
  * could be counted: -EFAULT, its first instruction is not in executable memory; and -ESRCH, it was
  * killed. Other errors may also be caused by its being killed.
  */
-int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p, char reason[REASON_MAX]);
+int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p,
+	   char reason[REASON_MAX]);
 
 #endif

@@ -29,9 +29,9 @@ struct thread {
 	uint64_t rax, rcx; /* saved around an indirect branch */
 	/* saved while counting, or replaced by the address of an operand out of reach */
 	uint64_t scratch;
-	uint64_t target;   /* the program's pc on entry to the engine and on leaving it */
-	uint64_t edge;     /* the direct branch by which it entered; 0: an indirect one */
-	uint64_t jump;     /* translated code for `target` */
+	uint64_t target; /* the program's pc on entry to the engine and on leaving it */
+	uint64_t edge;   /* the direct branch by which it entered; 0: an indirect one */
+	uint64_t jump;   /* translated code for `target` */
 	uint64_t stack, dispatch, miss, syscall, tail;
 	struct thread *child;      /* being created */
 	volatile uint32_t pending; /* enum pending: signals deferred until the engine leaves */
@@ -43,7 +43,7 @@ struct thread {
 	uint64_t user_gs;
 	volatile uint32_t in_call;    /* in a system call, not in translated code */
 	volatile uint32_t generation; /* the oldest code it can be in; 0: none */
-	uint64_t path; /* hash of its path, when COUNT_PATH: path.c */
+	uint64_t path;                /* hash of its path, when COUNT_PATH: path.c */
 	/* by event, when COUNT_EVERY: how many of the class come before its next sample */
 	int64_t left[SAMPLE_EVENTS];
 	volatile uint32_t started;
@@ -51,11 +51,11 @@ struct thread {
 	int32_t tid;
 	uint32_t process, index;
 	uint32_t not_process; /* ~process */
-	uint32_t space; /* its address space */
-	uint32_t born;       /* order of creation in the whole run */
-	uint32_t gs_swapped; /* the program's own GS base is set, for one instruction */
-	uint64_t frame_mask; /* for delivery: the signal mask of the interrupted program */
-	uint64_t mask;       /* blocked by the program */
+	uint32_t space;       /* its address space */
+	uint32_t born;        /* order of creation in the whole run */
+	uint32_t gs_swapped;  /* the program's own GS base is set, for one instruction */
+	uint64_t frame_mask;  /* for delivery: the signal mask of the interrupted program */
+	uint64_t mask;        /* blocked by the program */
 	uint64_t alt_sp, alt_size;
 	uint32_t alt_flags;
 	uint32_t stepping; /* a signal waits for the next instruction boundary */
@@ -66,50 +66,50 @@ struct thread {
 	int64_t settled[EXACT_CLASSES]; /* corrections to its counters */
 	/* sums_check() of `settled`, except while the thread adds to it */
 	uint64_t settled_check;
-	int64_t seen[EXACT_CLASSES];    /* its counters at the last reading: THREAD_SEEN */
+	int64_t seen[EXACT_CLASSES]; /* its counters at the last reading: THREAD_SEEN */
 	uint32_t has_seen, begins_process;
 	uint32_t sampling; /* the next sample may be in the block at `target` */
 	/* a draft exists, and becomes a sample once its instruction has retired */
 	uint32_t drafted;
 	struct sampler {
-		int64_t left_more;	 /* to add to `left`, if not 0 */
+		int64_t left_more; /* to add to `left`, if not 0 */
 		/*
 		 * for the distances between samples: generator state; position of the last sample
 		 * in its n events
 		 */
 		uint64_t random, offset;
-		uint64_t samples;	 /* samples taken */
+		uint64_t samples; /* samples taken */
 		struct operand {
 			uint64_t address;
 			uint32_t what; /* SAMPLE_OPERAND */
-		/* of the draft, and of further samples of the same instruction */
+			/* of the draft, and of further samples of the same instruction */
 		} operand[1 + LATER_MAX];
 	} sampler[SAMPLE_EVENTS]; /* by event */
 	struct {
-		uint64_t moved;	      /* rsi or rdi before a repeated string instruction */
-		uint64_t width;	      /* of an operand, in bytes */
-		uint8_t by;	      /* the register; 0: none */
-		uint8_t narrow;	      /* only its lower half counts */
-		uint8_t branch;	      /* enum insn_kind of a branch; else 0 */
-		uint8_t to_next;      /* a branch to the next instruction, taken or not */
+		uint64_t moved;  /* rsi or rdi before a repeated string instruction */
+		uint64_t width;  /* of an operand, in bytes */
+		uint8_t by;      /* the register; 0: none */
+		uint8_t narrow;  /* only its lower half counts */
+		uint8_t branch;  /* enum insn_kind of a branch; else 0 */
+		uint8_t to_next; /* a branch to the next instruction, taken or not */
 	} draft;
 	struct {
 		uint64_t from, to; /* the block of the next sample */
 		uint8_t adds[EXACT_CLASSES];
 	} around;
 	uint64_t ended_at;
-	uint64_t rseq; /* the area it registered, or 0 */
-	uint64_t resume_mask;           /* set when a new thread leaves the engine */
-	uint32_t filter; /* the last one installed or inherited, or 0 */
-	uint32_t strict; /* seccomp's strict mode */
+	uint64_t rseq;           /* the area it registered, or 0 */
+	uint64_t resume_mask;    /* set when a new thread leaves the engine */
+	uint32_t filter;         /* the last one installed or inherited, or 0 */
+	uint32_t strict;         /* seccomp's strict mode */
 	uint32_t clear_handlers; /* a child with CLONE_CLEAR_SIGHAND */
-	uint32_t child_serial;          /* of the process being created */
-	uint32_t randoms; /* number of random chunks from random.c */
-	uint32_t children; /* number of threads and processes it created */
-	uint64_t descent; /* descent.h */
+	uint32_t child_serial;   /* of the process being created */
+	uint32_t randoms;        /* number of random chunks from random.c */
+	uint32_t children;       /* number of threads and processes it created */
+	uint64_t descent;        /* descent.h */
 	volatile uint64_t waits; /* waits for these signals, in sigwait() */
-	struct kept kept; /* signals sent to this thread */
-	volatile uint32_t park; /* asked to leave the engine: its process dies */
+	struct kept kept;        /* signals sent to this thread */
+	volatile uint32_t park;  /* asked to leave the engine: its process dies */
 	/* inside on_signal(), where a fault of the engine kills it without a report */
 	volatile uint32_t handling;
 };

@@ -29,7 +29,9 @@ static const struct timeline_label *label_of(void *with, uint32_t index)
 		if (thread > info->n_threads)
 			return &none;
 		n->thread = (struct timeline_label){ .kind = "", .group = index };
-		n->thread.name = thread < info->n_threads ? export_thread_name(&info->thread[thread], n->room) : n->program;
+		n->thread.name = thread < info->n_threads
+			? export_thread_name(&info->thread[thread], n->room)
+			: n->program;
 		return &n->thread;
 	}
 	l = timeline_label(n->t, index);
@@ -96,7 +98,8 @@ static void note_repaired(struct points *w, const struct timeline_point *p)
 static uint64_t place(struct points *w, const struct timeline_point *p, bool *unknown)
 {
 	size_t c = w->x->of->counter;
-	bool missing = p->missing >> c & 1, detached = p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH;
+	bool missing = p->missing >> c & 1,
+	     detached = p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH;
 
 	*unknown = missing || (p->value[c] < w->last && !detached);
 	if (*unknown)
@@ -110,8 +113,13 @@ static uint64_t place(struct points *w, const struct timeline_point *p, bool *un
 static void show_begun(struct points *w)
 {
 	const struct opened *o = &w->open[w->depth - 1];
-	struct export_span s = { .label = o->label, .depth = (unsigned)w->depth - 1, .begin = o->at, .begin_unknown = o->at_unknown,
-				 .from = o->value, .missing = o->missing, .repaired = o->repaired };
+	struct export_span s = { .label = o->label,
+				 .depth = (unsigned)w->depth - 1,
+				 .begin = o->at,
+				 .begin_unknown = o->at_unknown,
+				 .from = o->value,
+				 .missing = o->missing,
+				 .repaired = o->repaired };
 
 	if (w->x->how->open)
 		w->x->how->open(w->x, &s);
@@ -153,11 +161,14 @@ static int begin(struct points *w, const struct timeline_point *p, struct tare_e
 }
 
 /* NULL: at neither end, or it is the gap itself. */
-static const char *at_gap(const struct points *w, const struct opened *o, const struct timeline_point *end)
+static const char *at_gap(const struct points *w, const struct opened *o,
+			  const struct timeline_point *end)
 {
 	static const char *const names[] = { NULL, "begin", "end", "begin and end" };
 
-	return is_gap(w, end) ? NULL : names[(o->repaired == TIMELINE_AT_GAP) + 2 * (end->repaired == TIMELINE_AT_GAP)];
+	return is_gap(w, end)
+		? NULL
+		: names[(o->repaired == TIMELINE_AT_GAP) + 2 * (end->repaired == TIMELINE_AT_GAP)];
 }
 
 static void end(struct points *w, const struct timeline_point *p)
@@ -189,8 +200,12 @@ static void end(struct points *w, const struct timeline_point *p)
 
 static void mark(struct points *w, const struct timeline_point *p)
 {
-	struct export_mark m = { .kind = p->kind, .label = p->label, .depth = (unsigned)w->depth, .number = p->number,
-				 .value = p->value, .missing = p->missing };
+	struct export_mark m = { .kind = p->kind,
+				 .label = p->label,
+				 .depth = (unsigned)w->depth,
+				 .number = p->number,
+				 .value = p->value,
+				 .missing = p->missing };
 
 	if (p->kind == TIMELINE_LOST)
 		w->told->lost += p->number;
@@ -225,19 +240,22 @@ static int one_thread(struct points *w, struct tare_error *err)
 	return ret < 0 ? ret : 0;
 }
 
-static int points(struct export *x, struct timeline *t, struct export_told *told, struct tare_error *err)
+static int points(struct export *x, struct timeline *t, struct export_told *told,
+		  struct tare_error *err)
 {
 	struct points w = { .x = x, .t = t, .told = told };
 	int ret = 0;
 
-	for (x->thread = 0; ret == 0 && !x->out->error && x->thread < x->of->info->n_threads; x->thread++)
+	for (x->thread = 0; ret == 0 && !x->out->error && x->thread < x->of->info->n_threads;
+	     x->thread++)
 		ret = one_thread(&w, err);
 	free(w.open);
 	return ret;
 }
 
-static int regions_as_stacks(struct out *out, const struct exporter *how, struct timeline *t, const struct export_options *opt,
-			     struct export_told *told, struct tare_error *err)
+static int regions_as_stacks(struct out *out, const struct exporter *how, struct timeline *t,
+			     const struct export_options *opt, struct export_told *told,
+			     struct tare_error *err)
 {
 	struct stacks *s = stacks_new(err);
 	struct region_stacks_told said;
@@ -253,17 +271,21 @@ static int regions_as_stacks(struct out *out, const struct exporter *how, struct
 	return ret;
 }
 
-int export_timeline(struct out *out, const struct exporter *how, struct timeline *t, const struct export_options *opt,
-		    struct export_told *told, struct tare_error *err)
+int export_timeline(struct out *out, const struct exporter *how, struct timeline *t,
+		    const struct export_options *opt, struct export_told *told,
+		    struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
 	struct names names = { .t = t };
 	struct export_source of = { .info = info, .label = label_of, .with = &names };
-	struct export x = { .how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1) };
+	struct export x = {
+		.how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1)
+	};
 	int ret;
 
 	*told = (struct export_told){ .lost = info->lost };
-	of.program = names.program = export_program_of(info->command, names.program_room, sizeof(names.program_room));
+	of.program = names.program = export_program_of(info->command, names.program_room,
+						       sizeof(names.program_room));
 	ret = x.own ? export_counter_of(info, opt->counter, err) : tare_fail_nomem(err);
 	if (ret >= 0 && !how->close) {
 		ret = regions_as_stacks(out, how, t, opt, told, err);

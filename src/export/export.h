@@ -39,7 +39,7 @@ struct export_source {
  */
 struct export_span {
 	uint32_t label;
-	unsigned depth; /* number of enclosing regions */
+	unsigned depth;      /* number of enclosing regions */
 	uint64_t begin, end; /* on the axis: ns since the recording began, or the axis counter */
 	/* not read, or decreased: the position of the previous point is used */
 	bool begin_unknown, end_unknown;
@@ -70,8 +70,8 @@ struct export_sample {
 	uint64_t at; /* ns since the first sample of the recording */
 	uint64_t amount;
 	uint32_t counter, node, cpu; /* cpu UINT32_MAX: not recorded */
-	uint32_t trace; /* the fields of its tracepoint (profile/stacks.h); 0: none */
-	const char *command; /* the name of its thread at that time; exec changes it */
+	uint32_t trace;              /* the fields of its tracepoint (profile/stacks.h); 0: none */
+	const char *command;         /* the name of its thread at that time; exec changes it */
 };
 
 struct export_stack {
@@ -82,7 +82,8 @@ struct export_stack {
 	const uint64_t *samples, *self;
 };
 
-struct export {
+struct export
+{
 	const struct exporter *how;
 	const struct export_source *of;
 	struct out *out;
@@ -94,7 +95,7 @@ struct exporter {
 	const char *name, *about;
 	const char *ending; /* file extension, which selects the format */
 	bool binary;
-	bool fields;	 /* of samples: the format supports tracepoint fields */
+	bool fields;     /* of samples: the format supports tracepoint fields */
 	bool by_address; /* of samples: frames differ by address, if addresses were read */
 	size_t own_size;
 	int (*begin)(struct export *x, struct tare_error *err);
@@ -118,7 +119,7 @@ enum { EXPORT_REPAIRED_NAMED = 3 };
 
 /* Notes for users of the export; counts of places. */
 struct export_told {
-	uint64_t lost;	   /* points missing in the recording, as far as known */
+	uint64_t lost;     /* points missing in the recording, as far as known */
 	uint64_t unplaced; /* points whose position on the axis was not read, or decreased */
 	uint64_t missing;  /* regions with a counter that was not read, or decreased */
 	uint64_t too_deep; /* regions added to an enclosing one */
@@ -131,21 +132,23 @@ struct export_told {
 
 struct export_options {
 	const char *counter; /* by name; NULL: the clock, or else the first one */
-	bool by_thread;	     /* stacks of different threads are separate */
+	bool by_thread;      /* stacks of different threads are separate */
 	uint64_t first_ns;   /* of samples: the origin of their times */
 	const char *program; /* at the root; NULL: the first word of the command */
 };
 
 /* Export a recording of regions, in any format. */
-int export_timeline(struct out *out, const struct exporter *how, struct timeline *t, const struct export_options *opt,
-		    struct export_told *told, struct tare_error *err);
+int export_timeline(struct out *out, const struct exporter *how, struct timeline *t,
+		    const struct export_options *opt, struct export_told *told,
+		    struct tare_error *err);
 /*
  * Export a profile. `head` describes it; its counters and threads are the profile's. A format with
  * `sample` gets the profile's samples, thread by thread (they are sorted in place); other formats
  * get its stacks.
  */
-int export_stacks(struct out *out, const struct exporter *how, struct stacks *s, const struct timeline_info *head,
-		  const struct export_options *opt, struct tare_error *err);
+int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
+		  const struct timeline_info *head, const struct export_options *opt,
+		  struct tare_error *err);
 
 /*
  * The label, or "?" if there is none. After the recording's labels come its threads, then the

@@ -84,7 +84,9 @@ static int begin(struct export *x, struct tare_error *err)
 	const struct timeline_info *info = x->of->info;
 
 	(void)err;
-	out_text(x->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"tare " TARE_VERSION "\"");
+	out_text(x->out,
+		 "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"tare " TARE_VERSION
+		 "\"");
 	if (info->command)
 		field(x, "command", info->command);
 	field(x, "axis", info->counter[x->of->counter].name);
@@ -93,7 +95,9 @@ static int begin(struct export *x, struct tare_error *err)
 	out_text(x->out, "\"");
 	if (info->damage)
 		field(x, "damage", info->damage);
-	out_text(x->out, "},\n\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":0,\"name\":\"trace_name\",\"args\":{\"name\":\"tare\"}}");
+	out_text(
+		x->out,
+		"},\n\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":0,\"name\":\"trace_name\",\"args\":{\"name\":\"tare\"}}");
 	return 0;
 }
 
@@ -129,7 +133,10 @@ static void close_span(struct export *x, const struct export_span *s)
 	arguments(x->out, l, &first);
 	if (s->begin_unknown || s->end_unknown) {
 		key(x->out, &first, "unknown");
-		out_json(x->out, s->begin_unknown && s->end_unknown ? "begin and end" : s->begin_unknown ? "begin" : "end");
+		out_json(x->out,
+			 s->begin_unknown && s->end_unknown ? "begin and end"
+				 : s->begin_unknown         ? "begin"
+							    : "end");
 	}
 	if (s->repaired) {
 		key(x->out, &first, "repaired");

@@ -71,8 +71,12 @@ static const char *name_of(const void *info, size_t i)
 int export_counter_of(const struct timeline_info *info, const char *name, struct tare_error *err)
 {
 	if (info->n_counters == 0) {
-		tare_fail(err, EINVAL, "%.200s has no counter: its regions have no position on an axis", info->path);
-		tare_hint(err, "'tare summarize --format csv' has its labels with their counts; 'tare regions -e wall-time' records a clock");
+		tare_fail(err, EINVAL,
+			  "%.200s has no counter: its regions have no position on an axis",
+			  info->path);
+		tare_hint(
+			err,
+			"'tare summarize --format csv' has its labels with their counts; 'tare regions -e wall-time' records a clock");
 		return -EINVAL;
 	}
 	if (!name)
@@ -82,7 +86,8 @@ int export_counter_of(const struct timeline_info *info, const char *name, struct
 	size_t at;
 
 	snprintf(who, sizeof(who), "%.150s has", info->path);
-	return counter_named(&at, name, info, info->n_counters, name_of, who, err) < 0 ? -EINVAL : (int)at;
+	return counter_named(&at, name, info, info->n_counters, name_of, who, err) < 0 ? -EINVAL
+										       : (int)at;
 }
 
 /* ---- numbers for labels ---- */

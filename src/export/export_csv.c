@@ -31,7 +31,9 @@ static int begin(struct export *x, struct tare_error *err)
 
 	(void)err;
 	if (x->of->stacks) {
-		out_text(x->out, "time_ns,pid,tid,command,cpu,event,amount,function,module,file,line,address,stack,fields\r\n");
+		out_text(
+			x->out,
+			"time_ns,pid,tid,command,cpu,event,amount,function,module,file,line,address,stack,fields\r\n");
 		return 0;
 	}
 	unit = *unit ? unit : info->counter[x->of->counter].name;
@@ -114,8 +116,9 @@ static void close_span(struct export *x, const struct export_span *s)
 static void mark(struct export *x, const struct export_mark *m)
 {
 	static const char *const kinds[] = {
-		[TIMELINE_INSTANT] = "instant", [TIMELINE_INTEGER] = "integer", [TIMELINE_START] = "start",
-		[TIMELINE_FINISH] = "finish",	[TIMELINE_LOST] = "lost",
+		[TIMELINE_INSTANT] = "instant", [TIMELINE_INTEGER] = "integer",
+		[TIMELINE_START] = "start",     [TIMELINE_FINISH] = "finish",
+		[TIMELINE_LOST] = "lost",
 	};
 	struct out *o = x->out;
 
@@ -151,7 +154,8 @@ static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
 		path[--i] = nodes[up].frame;
 	for (size_t i = 0; i < depth; i++) {
 		text_put(&t, ";", i > 0);
-		for (const char *p = export_shorten(stacks_name(s, frame[path[i]].function), room); *p; p++)
+		for (const char *p = export_shorten(stacks_name(s, frame[path[i]].function), room);
+		     *p; p++)
 			text_put(&t, *p == ';' ? ":" : p, 1);
 	}
 	field(o, t.s ? t.s : "");
@@ -177,7 +181,8 @@ static void sample(struct export *x, const struct export_sample *e)
 	const struct stacks *s = x->of->stacks;
 	size_t n, ignored;
 	const struct stacks_node *node = stacks_nodes(s, &n);
-	const struct stacks_frame *frames = stacks_frames(s, &ignored), *f = e->node ? &frames[node[e->node].frame] : NULL;
+	const struct stacks_frame *frames = stacks_frames(s, &ignored),
+				  *f = e->node ? &frames[node[e->node].frame] : NULL;
 	char room[EXPORT_NAME_ROOM];
 	struct out *o = x->out;
 

@@ -29,7 +29,7 @@ struct firefox {
 	size_t n_kinds, n_threads;
 	uint64_t markers, samples;
 	uint64_t at[TIMELINE_COUNTERS_MAX]; /* counters at the previous sample */
-	uint8_t known;			    /* bit i: at[i] is known */
+	uint8_t known;                      /* bit i: at[i] is known */
 	uint64_t first, last;
 	bool in_thread, any_counter, failed;
 };
@@ -104,7 +104,8 @@ static void keep_counters(struct export *x)
 		out_json(o, info->counter[c].name);
 		out_text(o, ",\"category\":\"tare\",\"description\":");
 		out_json(o, export_thread_name(t, room));
-		out_add(o, ",\"pid\":\"%llu\",\"mainThreadIndex\":%zu,\"samples\":{\"length\":%llu,\"time\":[",
+		out_add(o,
+			",\"pid\":\"%llu\",\"mainThreadIndex\":%zu,\"samples\":{\"length\":%llu,\"time\":[",
 			(unsigned long long)t->pid, x->thread - 1, (unsigned long long)f->samples);
 		spool_copy(&f->column[TIMES], o);
 		out_text(o, "],\"count\":[");
@@ -149,7 +150,8 @@ static void thread(struct export *x)
 	end_thread(x);
 	out_text(o, f->n_threads++ ? ",\n{\"name\":" : "\n{\"name\":");
 	out_json(o, export_thread_name(t, room));
-	out_add(o, ",\"isMainThread\":%s,\"processType\":\"default\",\"processName\":", t->pid == t->tid ? "true" : "false");
+	out_add(o, ",\"isMainThread\":%s,\"processType\":\"default\",\"processName\":",
+		t->pid == t->tid ? "true" : "false");
 	out_json(o, x->of->program);
 	out_add(o,
 		",\"pid\":\"%llu\",\"tid\":%llu,\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,"
@@ -186,8 +188,8 @@ static uint64_t put_string(struct export *x, uint32_t key, const char *text)
 }
 
 /* All columns except `data`, which the caller has written before. */
-static void put_marker(struct export *x, const char *name, uint32_t group, const char *kind, uint64_t begin, uint64_t end,
-		       bool interval)
+static void put_marker(struct export *x, const char *name, uint32_t group, const char *kind,
+		       uint64_t begin, uint64_t end, bool interval)
 {
 	struct firefox *f = x->own;
 	uint64_t string = put_string(x, group, name);
@@ -281,8 +283,12 @@ static void close_span(struct export *x, const struct export_span *s)
 	put_arguments(o, l);
 	if (s->repaired || s->begin_unknown || s->end_unknown) {
 		put_key(o, "note");
-		out_text(o, s->at_gap ? "\"may be a piece of a region that was open where points were lost\"" :
-			     s->repaired ? "\"begin or end is not in the recording\"" : "\"begin or end could not be read\"");
+		out_text(
+			o,
+			s->at_gap
+				? "\"may be a piece of a region that was open where points were lost\""
+				: s->repaired ? "\"begin or end is not in the recording\""
+					      : "\"begin or end could not be read\"");
 	}
 	out_text(o, "}");
 	put_marker(x, l->name, l->group, l->kind, s->begin, s->end, true);
@@ -291,8 +297,9 @@ static void close_span(struct export *x, const struct export_span *s)
 static void mark(struct export *x, const struct export_mark *m)
 {
 	static const char *const types[] = {
-		[TIMELINE_INSTANT] = "instant", [TIMELINE_INTEGER] = "integer", [TIMELINE_START] = "start",
-		[TIMELINE_FINISH] = "finish",	[TIMELINE_LOST] = "lost",
+		[TIMELINE_INSTANT] = "instant", [TIMELINE_INTEGER] = "integer",
+		[TIMELINE_START] = "start",     [TIMELINE_FINISH] = "finish",
+		[TIMELINE_LOST] = "lost",
 	};
 	struct firefox *f = x->own;
 	bool lost = m->kind == TIMELINE_LOST;
@@ -331,7 +338,8 @@ static void put_tracepoint(struct export *x, const struct export_sample *e)
 	out_json(o, all.s ? all.s : "");
 	out_text(o, "}");
 	text_free(&all);
-	put_marker(x, stacks_name(s, event), export_program(x) + 2 + event, "Tracepoint", e->at, e->at, false);
+	put_marker(x, stacks_name(s, event), export_program(x) + 2 + event, "Tracepoint", e->at,
+		   e->at, false);
 }
 
 /* Only samples of the selected event have stacks. */
@@ -365,8 +373,10 @@ static void put_schema(struct export *x)
 	const struct timeline_info *info = x->of->info;
 	struct out *o = x->out;
 
-	out_text(o, "\"markerSchema\":[\n{\"name\":\"region\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-		    "\"tooltipLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.data.arguments}\",\"data\":[");
+	out_text(
+		o,
+		"\"markerSchema\":[\n{\"name\":\"region\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
+		"\"tooltipLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.data.arguments}\",\"data\":[");
 	for (size_t c = 0; c < info->n_counters; c++) {
 		if (c == x->of->counter)
 			continue;
@@ -378,14 +388,18 @@ static void put_schema(struct export *x)
 	put_field(o, "note", "Note", "string");
 	out_text(o, "]}");
 	if (x->of->stacks) {
-		out_text(o, ",\n{\"name\":\"tracepoint\",\"display\":[\"marker-chart\",\"marker-table\"],\"tooltipLabel\":\"{marker.name}\","
-			    "\"tableLabel\":\"{marker.data.fields}\",\"data\":[");
+		out_text(
+			o,
+			",\n{\"name\":\"tracepoint\",\"display\":[\"marker-chart\",\"marker-table\"],\"tooltipLabel\":\"{marker.name}\","
+			"\"tableLabel\":\"{marker.data.fields}\",\"data\":[");
 		put_field(o, "fields", "Fields", "string");
 		out_text(o, "]}");
 	}
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		out_add(o, ",\n{\"name\":\"%s\",\"display\":[\"marker-chart\",\"marker-table\"],\"tooltipLabel\":\"{marker.name}\","
-			   "\"tableLabel\":\"{marker.data.number} {marker.data.arguments}\",\"data\":[", marks[i]);
+		out_add(o,
+			",\n{\"name\":\"%s\",\"display\":[\"marker-chart\",\"marker-table\"],\"tooltipLabel\":\"{marker.name}\","
+			"\"tableLabel\":\"{marker.data.number} {marker.data.arguments}\",\"data\":[",
+			marks[i]);
 		put_field(o, "number", "Number", "integer");
 		out_text(o, ",");
 		put_field(o, "arguments", "Arguments", "string");
@@ -396,10 +410,13 @@ static void put_schema(struct export *x)
 
 static void put_categories(struct export *x)
 {
-	static const char *const colours[] = { "blue", "green", "orange", "purple", "red", "yellow", "lightblue", "brown" };
+	static const char *const colours[] = { "blue", "green",  "orange",    "purple",
+					       "red",  "yellow", "lightblue", "brown" };
 	struct firefox *f = x->own;
 
-	out_text(x->out, "\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}");
+	out_text(
+		x->out,
+		"\"categories\":[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}");
 	for (size_t i = 0; i < f->n_kinds; i++) {
 		out_text(x->out, ",{\"name\":");
 		out_json(x->out, f->kind[i]);
@@ -420,13 +437,17 @@ static void end(struct export *x)
 	spool_pour(&f->column[COUNTERS_OF_ALL], o);
 	out_text(o, "],\n\"libs\":[");
 	firefox_stacks_libs(x, &f->stacks);
-	out_text(o, "],\"pages\":[],\n\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"product\":");
+	out_text(
+		o,
+		"],\"pages\":[],\n\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"product\":");
 	out_json(o, info->command ? info->command : x->of->program);
 	out_text(o, ",\"importedFrom\":\"tare " TARE_VERSION "\",\"startTime\":");
 	out_fixed(o, info->start_ns, MS_DECIMALS);
-	out_text(o, ",\"interval\":1,\"processType\":0,\"stackwalk\":0,\"debug\":false,\"symbolicated\":true,"
-		    "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
-		    "\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]},\n");
+	out_text(
+		o,
+		",\"interval\":1,\"processType\":0,\"stackwalk\":0,\"debug\":false,\"symbolicated\":true,"
+		"\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
+		"\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]},\n");
 	put_categories(x);
 	put_schema(x);
 	out_text(o, "}}\n");

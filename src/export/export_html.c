@@ -21,7 +21,10 @@ static int profile(struct export *x, const struct stacks *s, struct tare_error *
 {
 	const struct timeline_info *info = x->of->info;
 	enum tare_quality *quality = calloc(info->n_counters + 1, sizeof(*quality));
-	struct stacks_about about = { .program = x->of->program, .quality = quality, .least = LEAST, .broke_off = x->of->info->broke_off };
+	struct stacks_about about = { .program = x->of->program,
+				      .quality = quality,
+				      .least = LEAST,
+				      .broke_off = x->of->info->broke_off };
 	struct page page;
 	int ret;
 
@@ -29,7 +32,8 @@ static int profile(struct export *x, const struct stacks *s, struct tare_error *
 		return tare_fail_nomem(err);
 	for (size_t c = 0; c < info->n_counters; c++)
 		quality[c] = info->counter[c].quality;
-	ret = page_open(&page, x->out, "tare export", info->command ? info->command : info->path, info->start_ns, err);
+	ret = page_open(&page, x->out, "tare export", info->command ? info->command : info->path,
+			info->start_ns, err);
 	if (ret == 0) {
 		ret = stacks_json(page_document(&page), s, &about, err);
 		if (page_close(&page, err) < 0 && ret == 0)

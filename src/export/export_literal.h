@@ -33,7 +33,8 @@ static inline const struct timeline_label *literal_label(struct timeline *t, uin
 	return &((struct literal *)t)->label[index];
 }
 
-static inline int literal_thread(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err)
+static inline int literal_thread(struct timeline *t, size_t thread, struct cursor **out,
+				 struct tare_error *err)
 {
 	struct literal_cursor *c = calloc(1, sizeof(*c));
 
@@ -46,7 +47,8 @@ static inline int literal_thread(struct timeline *t, size_t thread, struct curso
 	return 0;
 }
 
-static inline int literal_read(struct cursor *cursor, size_t most, const struct timeline_point **points, struct tare_error *err)
+static inline int literal_read(struct cursor *cursor, size_t most,
+			       const struct timeline_point **points, struct tare_error *err)
 {
 	struct literal_cursor *c = (struct literal_cursor *)cursor;
 	const struct literal *l = (const struct literal *)cursor->of;
@@ -57,9 +59,13 @@ static inline int literal_read(struct cursor *cursor, size_t most, const struct 
 
 		if (from->thread != c->thread)
 			continue;
-		c->point = (struct timeline_point){ .kind = from->kind, .label = from->label, .number = from->number,
-						    .value = from->value, .missing = from->missing,
-						    .repaired = from->repaired, .offset = c->at };
+		c->point = (struct timeline_point){ .kind = from->kind,
+						    .label = from->label,
+						    .number = from->number,
+						    .value = from->value,
+						    .missing = from->missing,
+						    .repaired = from->repaired,
+						    .offset = c->at };
 		c->at++;
 		*points = &c->point;
 		return 1;
@@ -73,7 +79,10 @@ static inline void literal_cursor_close(struct cursor *c)
 }
 
 static const struct timeline_format literal_format = {
-	.label = literal_label, .thread = literal_thread, .read = literal_read, .cursor_close = literal_cursor_close,
+	.label = literal_label,
+	.thread = literal_thread,
+	.read = literal_read,
+	.cursor_close = literal_cursor_close,
 };
 
 #endif

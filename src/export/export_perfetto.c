@@ -16,30 +16,53 @@
 
 enum { TRACE_PACKET = 1 };
 enum { /* fields of TracePacket */
-	CLOCK_SNAPSHOT = 6, TIMESTAMP = 8, SEQUENCE_ID = 10, TRACK_EVENT = 11, INTERNED_DATA = 12, SEQUENCE_FLAGS = 13,
-	PACKET_DEFAULTS = 59, TRACK_DESCRIPTOR = 60,
+       CLOCK_SNAPSHOT = 6,
+       TIMESTAMP = 8,
+       SEQUENCE_ID = 10,
+       TRACK_EVENT = 11,
+       INTERNED_DATA = 12,
+       SEQUENCE_FLAGS = 13,
+       PACKET_DEFAULTS = 59,
+       TRACK_DESCRIPTOR = 60,
 };
 enum { PERF_SAMPLE = 66 }; /* of TracePacket, too */
-enum { /* of InternedData */
-	FUNCTION_NAMES = 5, FRAMES = 6, CALLSTACKS = 7, MAPPING_PATHS = 17, MAPPINGS = 19,
+enum {                     /* of InternedData */
+       FUNCTION_NAMES = 5,
+       FRAMES = 6,
+       CALLSTACKS = 7,
+       MAPPING_PATHS = 17,
+       MAPPINGS = 19,
 };
 enum { MODE_KERNEL = 1, MODE_USER = 2 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { /* of TrackDescriptor */
-	UUID = 1, NAME = 2, PROCESS = 3, THREAD = 4, PARENT_UUID = 5, COUNTER = 8,
+       UUID = 1,
+       NAME = 2,
+       PROCESS = 3,
+       THREAD = 4,
+       PARENT_UUID = 5,
+       COUNTER = 8,
 };
 enum { /* of TrackEvent, and of its defaults */
-	CATEGORY_IIDS = 3, DEBUG_ANNOTATIONS = 4, TYPE = 9, NAME_IID = 10, TRACK_UUID = 11, EXTRA_VALUES = 12, CATEGORIES = 22,
-	EVENT_NAME = 23, COUNTER_VALUE = 30, EXTRA_UUIDS = 31,
+       CATEGORY_IIDS = 3,
+       DEBUG_ANNOTATIONS = 4,
+       TYPE = 9,
+       NAME_IID = 10,
+       TRACK_UUID = 11,
+       EXTRA_VALUES = 12,
+       CATEGORIES = 22,
+       EVENT_NAME = 23,
+       COUNTER_VALUE = 30,
+       EXTRA_UUIDS = 31,
 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER_EVENT = 4 };
 enum { UNIT_TIME_NS = 1, UNIT_COUNT = 2 };
 enum { CLOCK_REALTIME = 1, CLOCK_BOOTTIME = 6 };
-enum { PATH_MAX_FRAMES = 4096 };	/* the innermost frames of a deeper stack */
-enum { UUIDS_PER_THREAD = 16 }; /* the thread's own, then its counters' */
+enum { PATH_MAX_FRAMES = 4096 }; /* the innermost frames of a deeper stack */
+enum { UUIDS_PER_THREAD = 16 };  /* the thread's own, then its counters' */
 
 struct perfetto {
-	struct export_ids names, numbers; /* interned labels; labels with a counter track */
+	struct export_ids names, numbers;         /* interned labels; labels with a counter track */
 	struct export_ids frames, nodes, modules; /* of samples: the thread's tables */
 	struct pb a, b, event, packet;
 };
@@ -63,7 +86,8 @@ static uint64_t thread_uuid(const struct export *x)
 /* For ids not covered by the numbers above, which are below 2^63. */
 static uint64_t made_uuid(uint64_t a, uint64_t b)
 {
-	uint64_t h = (a + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (b + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	uint64_t h = (a + 1) * UINT64_C(0x9e3779b97f4a7c15) ^
+		(b + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
 
 	return (h ^ h >> 29) | UINT64_C(1) << 63;
 }
@@ -200,7 +224,8 @@ static void put_name(struct export *x, const struct timeline_label *l)
 	if (!fresh)
 		return;
 	l = export_label(x, group);
-	for (unsigned what = 1; what <= 2; what++) { /* InternedData: event_categories, event_names */
+	for (unsigned what = 1; what <= 2;
+	     what++) { /* InternedData: event_categories, event_names */
 		pb_clear(&p->a);
 		pb_int(&p->a, 1, iid);
 		put_text(&p->a, 2, what == 2 ? l->name : *l->kind ? l->kind : "region");
@@ -239,7 +264,7 @@ static void put_counters(struct export *x, const uint64_t *value, uint8_t missin
 {
 	struct perfetto *p = x->own;
 
-	missing &= (uint8_t)~(1u << x->of->counter);
+	missing &= (uint8_t) ~(1u << x->of->counter);
 	for (size_t c = 0; c < x->of->info->n_counters; c++) {
 		if (c == x->of->counter || missing >> c & 1)
 			continue;
@@ -290,7 +315,8 @@ static void close_span(struct export *x, const struct export_span *s)
 }
 
 /* A value on a separate counter track. */
-static void put_number(struct export *x, const struct export_mark *m, const struct timeline_label *l)
+static void put_number(struct export *x, const struct export_mark *m,
+		       const struct timeline_label *l)
 {
 	struct perfetto *p = x->own;
 	uint64_t uuid = made_uuid(l->group, thread_uuid(x));
@@ -306,7 +332,8 @@ static void put_number(struct export *x, const struct export_mark *m, const stru
 }
 
 /* A detached timing has a separate track: it begins here and may end on any thread. */
-static void put_detached(struct export *x, const struct export_mark *m, const struct timeline_label *l)
+static void put_detached(struct export *x, const struct export_mark *m,
+			 const struct timeline_label *l)
 {
 	struct perfetto *p = x->own;
 	uint64_t uuid = made_uuid(m->number, process_uuid(x));
@@ -469,7 +496,8 @@ static void sample(struct export *x, const struct export_sample *e)
 	pb_int(&p->a, 2, t->pid);
 	pb_int(&p->a, 3, t->tid);
 	pb_int(&p->a, 4, callstack);
-	pb_int(&p->a, 5, frames[nodes[e->node].frame].flags & STACKS_KERNEL ? MODE_KERNEL : MODE_USER);
+	pb_int(&p->a, 5,
+	       frames[nodes[e->node].frame].flags & STACKS_KERNEL ? MODE_KERNEL : MODE_USER);
 	pb_int(&p->packet, TIMESTAMP, e->at);
 	pb_int(&p->packet, SEQUENCE_FLAGS, NEEDS_STATE);
 	pb_message(&p->packet, PERF_SAMPLE, &p->a);
@@ -481,7 +509,9 @@ static void end(struct export *x)
 {
 	struct perfetto *p = x->own;
 
-	if ((p->names.failed || p->numbers.failed || p->frames.failed || p->nodes.failed || p->modules.failed) && x->out->error == 0)
+	if ((p->names.failed || p->numbers.failed || p->frames.failed || p->nodes.failed ||
+	     p->modules.failed) &&
+	    x->out->error == 0)
 		x->out->error = -ENOMEM;
 }
 

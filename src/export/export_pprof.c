@@ -14,16 +14,23 @@
 #include "output/protobuf.h"
 
 enum { /* fields of Profile */
-	SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING_TABLE = 6, TIME_NANOS = 9, COMMENT = 13,
-	DEFAULT_SAMPLE_TYPE = 14,
+       SAMPLE_TYPE = 1,
+       SAMPLE = 2,
+       MAPPING = 3,
+       LOCATION = 4,
+       FUNCTION = 5,
+       STRING_TABLE = 6,
+       TIME_NANOS = 9,
+       COMMENT = 13,
+       DEFAULT_SAMPLE_TYPE = 14,
 };
 
 struct pprof {
 	struct gzip *z;
 	struct out *out;
-	struct export_ids ids; /* label -> location */
-	struct set functions; /* struct function_key */
-	struct set words; /* struct word_at */
+	struct export_ids ids;     /* label -> location */
+	struct set functions;      /* struct function_key */
+	struct set words;          /* struct word_at */
 	struct export_ids modules; /* of samples: module -> mapping */
 	struct pb inner, message;
 	uint64_t *location, *value;
@@ -127,7 +134,10 @@ static int begin(struct export *x, struct tare_error *err)
 		const char *unit = info->counter[c].unit;
 		uint64_t type = p->strings;
 
-		value_type(p, info->counter[c].name, !strcmp(unit, "ns") ? "nanoseconds" : *unit ? unit : "count");
+		value_type(p, info->counter[c].name,
+			   !strcmp(unit, "ns") ? "nanoseconds"
+				   : *unit     ? unit
+					       : "count");
 		if (c == x->of->counter)
 			number(p, DEFAULT_SAMPLE_TYPE, type);
 	}
@@ -187,7 +197,8 @@ static uint64_t location(struct export *x, uint32_t label)
 {
 	struct pprof *p = x->own;
 	size_t n = 0;
-	const struct stacks_frame *all = x->of->stacks ? stacks_frames(x->of->stacks, &n) : NULL, *f = label < n ? &all[label] : NULL;
+	const struct stacks_frame *all = x->of->stacks ? stacks_frames(x->of->stacks, &n) : NULL,
+				  *f = label < n ? &all[label] : NULL;
 	const struct timeline_label *l = export_label(x, label);
 	uint32_t line = l->file ? l->line : 0;
 	bool fresh;

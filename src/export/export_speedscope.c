@@ -23,8 +23,10 @@ static int begin(struct export *x, struct tare_error *err)
 	(void)err;
 	spool_open(&s->frames);
 	spool_open(&s->weights);
-	out_text(x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"tare " TARE_VERSION
-			 "\",\n\"name\":");
+	out_text(
+		x->out,
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"tare " TARE_VERSION
+		"\",\n\"name\":");
 	out_json(x->out, x->of->info->command ? x->of->info->command : x->of->info->path);
 	out_text(x->out, ",\n\"profiles\":[");
 	return 0;
@@ -56,9 +58,12 @@ static void thread(struct export *x)
 
 	end_profile(x);
 	out_text(x->out, s->profiles++ ? ",\n" : "\n");
-	out_text(x->out, x->of->stacks ? "{\"type\":\"sampled\",\"name\":" : "{\"type\":\"evented\",\"name\":");
+	out_text(x->out,
+		 x->of->stacks ? "{\"type\":\"sampled\",\"name\":"
+			       : "{\"type\":\"evented\",\"name\":");
 	out_json(x->out, export_thread_name(t, room));
-	out_text(x->out, export_is_time(x->of) ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
+	out_text(x->out,
+		 export_is_time(x->of) ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
 	out_text(x->out, x->of->stacks ? ",\"samples\":[" : ",\"events\":[");
 	s->in_profile = true;
 	s->any_event = false;

@@ -83,7 +83,8 @@ static size_t depth_of(const struct stacks_node *node, size_t n)
 	return depth ? most : SIZE_MAX;
 }
 
-static int each_stack(struct export *x, const struct stacks *s, const uint32_t *thread_of, size_t n_frames, struct tare_error *err)
+static int each_stack(struct export *x, const struct stacks *s, const uint32_t *thread_of,
+		      size_t n_frames, struct tare_error *err)
 {
 	size_t n, n_rows, columns = s->columns, deepest;
 	const struct stacks_node *node = stacks_nodes(s, &n);
@@ -100,11 +101,14 @@ static int each_stack(struct export *x, const struct stacks *s, const uint32_t *
 	if (!at || !sum || !path)
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < n_rows; i++)
-		at[i] = (struct row_at){ by_thread ? thread_of[row[i].task] : 0, row[i].node, row[i].trace, (uint32_t)i };
+		at[i] = (struct row_at){ by_thread ? thread_of[row[i].task] : 0, row[i].node,
+					 row[i].trace, (uint32_t)i };
 	if (ret == 0)
 		qsort(at, n_rows, sizeof(*at), order);
 	for (size_t i = 0, next; ret == 0 && i < n_rows && !x->out->error; i = next) {
-		struct export_stack e = { .label = path, .trace = at[i].trace, .samples = sum, .self = sum + columns };
+		struct export_stack e = {
+			.label = path, .trace = at[i].trace, .samples = sum, .self = sum + columns
+		};
 
 		memset(sum, 0, 2 * columns * sizeof(*sum));
 		for (next = i; next < n_rows && order(&at[i], &at[next]) == 0; next++) {
@@ -136,9 +140,14 @@ static int hand_sample(void *with, const struct moment *m)
 	struct samples_walk *w = with;
 	struct export *x = w->x;
 	size_t ignored;
-	struct export_sample e = { .at = m->time_ns > w->first_ns ? m->time_ns - w->first_ns : 0, .amount = m->amount,
-				   .counter = m->column, .node = m->node, .cpu = m->cpu, .trace = m->trace,
-				   .command = stacks_name(w->s, stacks_tasks(w->s, &ignored)[m->task].comm) };
+	struct export_sample e = { .at = m->time_ns > w->first_ns ? m->time_ns - w->first_ns : 0,
+				   .amount = m->amount,
+				   .counter = m->column,
+				   .node = m->node,
+				   .cpu = m->cpu,
+				   .trace = m->trace,
+				   .command = stacks_name(
+					   w->s, stacks_tasks(w->s, &ignored)[m->task].comm) };
 
 	if (x->thread != w->thread_of[m->task]) {
 		x->thread = w->thread_of[m->task];
@@ -149,7 +158,8 @@ static int hand_sample(void *with, const struct moment *m)
 	return x->out->error;
 }
 
-static int each_sample(struct export *x, struct stacks *s, const uint32_t *thread_of, uint64_t first_ns, struct tare_error *err)
+static int each_sample(struct export *x, struct stacks *s, const uint32_t *thread_of,
+		       uint64_t first_ns, struct tare_error *err)
 {
 	struct samples_walk w = { x, first_ns, s, thread_of };
 	int ret;
@@ -162,8 +172,8 @@ static int each_sample(struct export *x, struct stacks *s, const uint32_t *threa
 	return x->out->error ? 0 : ret; /* the caller reports the error */
 }
 
-static int hand_over(struct export *x, struct stacks *s, const struct export_options *opt, const uint32_t *thread_of, size_t n_frames,
-		     struct tare_error *err)
+static int hand_over(struct export *x, struct stacks *s, const struct export_options *opt,
+		     const uint32_t *thread_of, size_t n_frames, struct tare_error *err)
 {
 	if (x->how->profile)
 		return x->how->profile(x, s, err);
@@ -172,8 +182,9 @@ static int hand_over(struct export *x, struct stacks *s, const struct export_opt
 	return each_stack(x, s, opt->by_thread ? thread_of : NULL, n_frames, err);
 }
 
-int export_stacks(struct out *out, const struct exporter *how, struct stacks *s, const struct timeline_info *head,
-		  const struct export_options *opt, struct tare_error *err)
+int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
+		  const struct timeline_info *head, const struct export_options *opt,
+		  struct tare_error *err)
 {
 	struct timeline_info info = *head;
 	struct profile_names names = { .s = s };
@@ -183,7 +194,9 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 	size_t tasks;
 	const struct stacks_task *task = stacks_tasks(s, &tasks);
 	uint32_t *thread_of = calloc(tasks + 1, sizeof(*thread_of));
-	struct export x = { .how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1) };
+	struct export x = {
+		.how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1)
+	};
 	char program[256];
 	int ret;
 
@@ -192,8 +205,11 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 	names.thread = thread;
 	ret = counter && thread && names.n_threads != SIZE_MAX && x.own ? 0 : tare_fail_nomem(err);
 	if (ret == 0 && !how->profile && !how->sample && !how->stack) {
-		ret = tare_fail(err, ENOTSUP, "%s shows regions, and this is a recording of samples", how->name);
-		tare_hint(err, "perfetto, firefox, speedscope, folded, pprof, csv and html show samples");
+		ret = tare_fail(err, ENOTSUP,
+				"%s shows regions, and this is a recording of samples", how->name);
+		tare_hint(
+			err,
+			"perfetto, firefox, speedscope, folded, pprof, csv and html show samples");
 	}
 
 	for (uint32_t c = 0; ret == 0 && c < s->columns; c++) {
@@ -205,8 +221,12 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 	}
 	stacks_frames(s, &names.n_frames);
 	for (size_t i = 0; ret == 0 && i < tasks; i++) /* by its last name, from its last exec */
-		thread[thread_of[i]] = (struct timeline_thread){ .pid = task[i].pid, .tid = task[i].tid, .name = stacks_name(s, task[i].comm) };
-	of.program = names.program = opt->program ? opt->program : export_program_of(head->command, program, sizeof(program));
+		thread[thread_of[i]] = (struct timeline_thread){
+			.pid = task[i].pid, .tid = task[i].tid, .name = stacks_name(s, task[i].comm)
+		};
+	of.program = names.program = opt->program
+		? opt->program
+		: export_program_of(head->command, program, sizeof(program));
 	info.counter = counter;
 	info.n_counters = s->columns;
 	info.n_labels = names.n_frames;

@@ -9,7 +9,7 @@
 #include "export/export_literal.h"
 #include "tap.h"
 
-#define GOLDEN TREES_DIR "/../golden/export/"
+#define GOLDEN    TREES_DIR "/../golden/export/"
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 static const char *const args[] = { "x.rs:1", "a\"b\\", NULL };
@@ -17,7 +17,9 @@ static const struct timeline_label labels[] = {
 	{ .name = "outer", .kind = "Activity", .group = 0, .file = "src/a.c", .line = 12 },
 	{ .name = "inner", .kind = "Query", .group = 1 },
 	{ .name = "inner", .kind = "Query", .arg = args, .group = 1 },
-	{ .name = "<script>alert(1)</script>; \xff\xc3\x28 \xe2\x82\xac \x01\n,\"q\"", .kind = "Query", .group = 3 },
+	{ .name = "<script>alert(1)</script>; \xff\xc3\x28 \xe2\x82\xac \x01\n,\"q\"",
+	  .kind = "Query",
+	  .group = 3 },
 	{ .name = "bytes", .kind = "", .group = 4 },
 	{ .name = "load", .kind = "Io", .group = 5 },
 };
@@ -50,20 +52,27 @@ static const struct literal_point points[] = {
 	{ 1, TIMELINE_END, 3, .value = { 700, 100 } },
 	{ 1, TIMELINE_BEGIN, 3, .value = { 700, 110 }, .missing = 1 },
 	{ 1, TIMELINE_END, 3, .value = { 650, 120 } },
-	{ 1, TIMELINE_END, 1, .value = { 18446744073709551615u, 200 }, .repaired = TIMELINE_AT_END },
+	{ 1, TIMELINE_END, 1, .value = { 18446744073709551615u, 200 },
+	  .repaired = TIMELINE_AT_END },
 };
 
 static void (*change)(struct literal *l);
 
 /* Export the whole recording with `how`; the output is in *out. */
-static int export_as(const struct exporter *how, const struct export_options *opt, struct export_told *told, char **out,
-		     size_t *n, struct tare_error *err)
+static int export_as(const struct exporter *how, const struct export_options *opt,
+		     struct export_told *told, char **out, size_t *n, struct tare_error *err)
 {
 	struct literal l = {
 		.base = { .format = &literal_format,
-			  .info = { .path = "p.tare", .format = "literal", .command = "/usr/bin/rustc -O x.rs",
-				    .start_ns = 1795184245508276447, .time = 0, .counter = counters,
-				    .n_counters = LENGTH(counters), .thread = threads, .n_threads = LENGTH(threads),
+			  .info = { .path = "p.tare",
+				    .format = "literal",
+				    .command = "/usr/bin/rustc -O x.rs",
+				    .start_ns = 1795184245508276447,
+				    .time = 0,
+				    .counter = counters,
+				    .n_counters = LENGTH(counters),
+				    .thread = threads,
+				    .n_threads = LENGTH(threads),
 				    .n_labels = LENGTH(labels) } },
 		.label = labels,
 		.point = points,
@@ -94,7 +103,8 @@ static void compare(const char *name, const char *got, size_t n)
 	if (getenv("TARE_RENEW")) {
 		FILE *f = fopen(path, "wb");
 
-		if (CHECK(f && fwrite(got, 1, n, f) == n && fclose(f) == 0, "cannot write %s", path))
+		if (CHECK(f && fwrite(got, 1, n, f) == n && fclose(f) == 0, "cannot write %s",
+			  path))
 			printf("# wrote %s\n", path);
 		return;
 	}
@@ -117,7 +127,8 @@ TEST(every_format)
 		if (!strcmp((*e)->name, "pprof") || !strcmp((*e)->name, "html"))
 			/* and the page changes with every change of web/: tests/page reads it */
 			continue;
-		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), 0, "%s: %s", (*e)->name, err.what);
+		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), 0, "%s: %s", (*e)->name,
+			 err.what);
 		snprintf(name, sizeof(name), "all%s", (*e)->ending);
 		compare(name, got, n);
 		CHECK_EQ(told.lost, 7, "%s", (*e)->name);
@@ -126,7 +137,10 @@ TEST(every_format)
 }
 
 static const struct timeline_label hostile_labels[LENGTH(labels)] = {
-	{ .name = "outer\xc2\x9b" "2J", .kind = "@k", .group = 0 },
+	{ .name = "outer\xc2\x9b"
+		  "2J",
+	  .kind = "@k",
+	  .group = 0 },
 	{ .name = "=1+1\xe2\x80\xae", .kind = "", .group = 1 },
 	{ .name = "=1+1\xe2\x80\xae", .kind = "", .group = 1 },
 	{ .name = "inner;", .kind = "", .group = 3 },
@@ -161,9 +175,11 @@ TEST(names_that_a_terminal_or_spreadsheet_would_act_on)
 		while (strcmp((*how)->name, rows[i].how))
 			how++;
 		export_as(*how, &opt, &told, &got, &n, NULL);
-		CHECK(!strstr(got, "\xc2\x9b") && !strstr(got, "\xe2\x80\xae"), "%s: %s", rows[i].how, got);
+		CHECK(!strstr(got, "\xc2\x9b") && !strstr(got, "\xe2\x80\xae"), "%s: %s",
+		      rows[i].how, got);
 		for (size_t k = 0; rows[i].wanted[k]; k++)
-			CHECK(strstr(got, rows[i].wanted[k]), "%s: no %s in %s", rows[i].how, rows[i].wanted[k], got);
+			CHECK(strstr(got, rows[i].wanted[k]), "%s: no %s in %s", rows[i].how,
+			      rows[i].wanted[k], got);
 		free(got);
 	}
 	change = NULL;
@@ -224,9 +240,14 @@ TEST(repaired_are_counted_one_by_one)
 		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, NULL), 0, "%s", (*e)->name);
 		change = NULL;
 		free(got);
-		CHECK_EQ(told.repaired, (*e)->close ? 3 : 0, "%s: stacks have no positions", (*e)->name);
-		CHECK_EQ(told.n_repaired_of, (*e)->close ? 2 : 0, "%s: of which labels", (*e)->name);
-		CHECK(!(*e)->close || (told.repaired_of[0] == 0 && told.repaired_of[1] == 1 && !told.repaired_of_more), "%s", (*e)->name);
+		CHECK_EQ(told.repaired, (*e)->close ? 3 : 0, "%s: stacks have no positions",
+			 (*e)->name);
+		CHECK_EQ(told.n_repaired_of, (*e)->close ? 2 : 0, "%s: of which labels",
+			 (*e)->name);
+		CHECK(!(*e)->close ||
+			      (told.repaired_of[0] == 0 && told.repaired_of[1] == 1 &&
+			       !told.repaired_of_more),
+		      "%s", (*e)->name);
 		CHECK_EQ(told.lost, 7, "%s", (*e)->name);
 	}
 }
@@ -251,7 +272,8 @@ TEST(folded_by_thread_and_counter)
 	compare("by-thread.folded", got, n);
 	free(got);
 	opt.counter = "instruction:u";
-	CHECK_EQ(export_as(named("folded"), &opt, &told, &got, &n, &err), -EINVAL, "a similar name");
+	CHECK_EQ(export_as(named("folded"), &opt, &told, &got, &n, &err), -EINVAL,
+		 "a similar name");
 	CHECK_STR(err.hint, "did you mean instructions:u?", " ");
 	free(got);
 }
@@ -265,8 +287,12 @@ TEST(along_a_counter)
 	size_t n;
 
 	CHECK_EQ(export_as(named("csv"), &opt, &told, &got, &n, &err), 0, "%s", err.what);
-	CHECK(strstr(got, "start_instructions:u,duration_instructions:u,wall-time,repaired,at_gap\r\n") != NULL, "%s", got);
-	CHECK(strstr(got, "region,100,100,main,1,inner,Query,,,1500,1000,1001,,\r\n") != NULL, "%s", got);
+	CHECK(strstr(got,
+		     "start_instructions:u,duration_instructions:u,wall-time,repaired,at_gap\r\n") !=
+		      NULL,
+	      "%s", got);
+	CHECK(strstr(got, "region,100,100,main,1,inner,Query,,,1500,1000,1001,,\r\n") != NULL, "%s",
+	      got);
 	free(got);
 }
 
@@ -291,14 +317,16 @@ TEST(nothing_to_show)
 
 	change = no_counters;
 	for (const struct exporter *const *e = exporters; *e; e++) {
-		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), -EINVAL, "%s without counters", (*e)->name);
+		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), -EINVAL, "%s without counters",
+			 (*e)->name);
 		free(got);
 	}
 	change = no_threads;
 	for (const struct exporter *const *e = exporters; *e; e++) {
 		if (!strcmp((*e)->name, "html"))
 			continue;
-		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), 0, "%s without threads: %s", (*e)->name, err.what);
+		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), 0, "%s without threads: %s",
+			 (*e)->name, err.what);
 		if ((*e)->binary || !strcmp((*e)->name, "folded") || !strcmp((*e)->name, "csv")) {
 			free(got);
 			continue;
@@ -334,7 +362,8 @@ TEST(long_names_are_cut)
 	for (const struct exporter *const *e = exporters; *e; e++) {
 		if (!strcmp((*e)->name, "html"))
 			continue;
-		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), 0, "%s: %s", (*e)->name, err.what);
+		CHECK_EQ(export_as(*e, &opt, &told, &got, &n, &err), 0, "%s: %s", (*e)->name,
+			 err.what);
 		CHECK(n < 40000, "%s has %zu bytes", (*e)->name, n);
 		free(got);
 	}
@@ -357,10 +386,17 @@ TEST(no_room)
 {
 	for (const struct exporter *const *e = exporters; *e; e++) {
 		struct literal l = { .base = { .format = &literal_format,
-					       .info = { .path = "p", .command = "c", .time = 0, .counter = counters,
-							 .n_counters = 2, .thread = threads, .n_threads = 2,
+					       .info = { .path = "p",
+							 .command = "c",
+							 .time = 0,
+							 .counter = counters,
+							 .n_counters = 2,
+							 .thread = threads,
+							 .n_threads = 2,
 							 .n_labels = LENGTH(labels) } },
-				     .label = labels, .point = points, .n_points = LENGTH(points) };
+				     .label = labels,
+				     .point = points,
+				     .n_points = LENGTH(points) };
 		struct export_options opt = { 0 };
 		struct export_told told;
 		struct tare_error err = TARE_ERROR_INIT;
@@ -370,7 +406,8 @@ TEST(no_room)
 			continue;
 		disk_room = 0;
 		out_open(&o, full_disk, NULL);
-		CHECK_EQ(export_timeline(&o, *e, &l.base, &opt, &told, &err), 0, "%s fits the buffer: %s", (*e)->name, err.what);
+		CHECK_EQ(export_timeline(&o, *e, &l.base, &opt, &told, &err), 0,
+			 "%s fits the buffer: %s", (*e)->name, err.what);
 		CHECK_EQ(out_close(&o), -ENOSPC, "%s", (*e)->name);
 	}
 }
@@ -408,8 +445,13 @@ TEST(numbers)
 		unsigned decimals;
 		const char *text;
 	} rows[] = {
-		{ 0, 0, "0" },	      { 0, 3, "0.000" },      { 7, 3, "0.007" }, { 1000, 3, "1.000" },
-		{ 1234567, 3, "1234.567" }, { 18446744073709551615u, 6, "18446744073709.551615" }, { 10, 0, "10" },
+		{ 0, 0, "0" },
+		{ 0, 3, "0.000" },
+		{ 7, 3, "0.007" },
+		{ 1000, 3, "1.000" },
+		{ 1234567, 3, "1234.567" },
+		{ 18446744073709551615u, 6, "18446744073709.551615" },
+		{ 10, 0, "10" },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {

@@ -2,10 +2,11 @@
 /* The list of formats: one row each. */
 #include "export/export.h"
 
-extern const struct exporter export_chrome, export_perfetto, export_firefox, export_speedscope, export_folded,
-    export_pprof, export_csv, export_html;
+extern const struct exporter export_chrome, export_perfetto, export_firefox, export_speedscope,
+	export_folded, export_pprof, export_csv, export_html;
 
 const struct exporter *const exporters[] = {
-	&export_chrome, &export_perfetto, &export_firefox, &export_speedscope, &export_folded, &export_pprof,
-	&export_csv,	&export_html,	  NULL,
+	&export_chrome,     &export_perfetto, &export_firefox,
+	&export_speedscope, &export_folded,   &export_pprof,
+	&export_csv,        &export_html,     NULL,
 };

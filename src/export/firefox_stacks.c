@@ -9,9 +9,9 @@ enum { MS_DECIMALS = 6 };
 
 static struct spool *spool(struct firefox_stacks *f, int i)
 {
-	struct spool *const all[] = { &f->time, &f->stack,    &f->weight,  &f->prefix, &f->frame, &f->category,
-				      &f->name, &f->resource, &f->address, &f->line,   &f->module,
-				      &f->func, &f->file,     &f->lib };
+	struct spool *const all[] = { &f->time,     &f->stack, &f->weight,   &f->prefix,  &f->frame,
+				      &f->category, &f->name,  &f->resource, &f->address, &f->line,
+				      &f->module,   &f->func,  &f->file,     &f->lib };
 
 	return i < (int)ARRAY_SIZE(all) ? all[i] : NULL;
 }
@@ -65,7 +65,8 @@ static uint32_t add_lib(struct export *x, struct firefox_stacks *f, uint32_t mod
 	return lib;
 }
 
-static uint32_t add_module(struct export *x, struct firefox_stacks *f, uint32_t module, firefox_string *string)
+static uint32_t add_module(struct export *x, struct firefox_stacks *f, uint32_t module,
+			   firefox_string *string)
 {
 	bool fresh;
 	uint32_t id = export_id(&f->modules, module, &fresh);
@@ -85,7 +86,8 @@ static uint32_t add_module(struct export *x, struct firefox_stacks *f, uint32_t 
 }
 
 /* Many addresses share one function. */
-static uint32_t add_func(struct export *x, struct firefox_stacks *f, const struct stacks_frame *frame, firefox_string *string)
+static uint32_t add_func(struct export *x, struct firefox_stacks *f,
+			 const struct stacks_frame *frame, firefox_string *string)
 {
 	const uint32_t key[4] = { frame->function, frame->module, frame->file };
 	bool fresh;
@@ -118,15 +120,18 @@ static uint32_t add_func(struct export *x, struct firefox_stacks *f, const struc
  */
 static bool address_in_lib(struct export *x, const struct stacks_frame *frame, uint64_t *address)
 {
-	const struct stacks_module *m = frame->module ? stacks_module(x->of->stacks, frame->module) : NULL;
+	const struct stacks_module *m = frame->module ? stacks_module(x->of->stacks, frame->module)
+						      : NULL;
 
-	if (!frame->address || !m || stacks_name(x->of->stacks, frame->module)[0] != '/' || frame->address < m->base)
+	if (!frame->address || !m || stacks_name(x->of->stacks, frame->module)[0] != '/' ||
+	    frame->address < m->base)
 		return false;
 	*address = frame->address - m->base;
 	return true;
 }
 
-static uint32_t add_frame(struct export *x, struct firefox_stacks *f, uint32_t index, firefox_string *string)
+static uint32_t add_frame(struct export *x, struct firefox_stacks *f, uint32_t index,
+			  firefox_string *string)
 {
 	size_t n;
 	const struct stacks_frame *frame = stacks_frames(x->of->stacks, &n) + index;
@@ -152,7 +157,8 @@ static uint32_t add_frame(struct export *x, struct firefox_stacks *f, uint32_t i
 }
 
 /* A stack refers to its parent, which is therefore written first. */
-static uint32_t add_node(struct export *x, struct firefox_stacks *f, uint32_t node, firefox_string *string)
+static uint32_t add_node(struct export *x, struct firefox_stacks *f, uint32_t node,
+			 firefox_string *string)
 {
 	size_t n;
 	const struct stacks_node *nodes = stacks_nodes(x->of->stacks, &n);
@@ -173,18 +179,22 @@ static uint32_t add_node(struct export *x, struct firefox_stacks *f, uint32_t no
 			separate(&f->frame, id);
 			separate(&f->category, id);
 			if (nodes[up].parent)
-				out_u64(&f->prefix.out, export_id(&f->nodes, nodes[up].parent, &fresh));
+				out_u64(&f->prefix.out,
+					export_id(&f->nodes, nodes[up].parent, &fresh));
 			else
 				out_text(&f->prefix.out, "null");
 			out_u64(&f->frame.out, frame);
-			out_u64(&f->category.out, frames[nodes[up].frame].flags & STACKS_KERNEL ? FIREFOX_KERNEL : FIREFOX_USER);
+			out_u64(&f->category.out,
+				frames[nodes[up].frame].flags & STACKS_KERNEL ? FIREFOX_KERNEL
+									      : FIREFOX_USER);
 		}
 		if (up == node || f->nodes.failed)
 			return id;
 	}
 }
 
-void firefox_stacks_add(struct export *x, struct firefox_stacks *f, const struct export_sample *e, firefox_string *string)
+void firefox_stacks_add(struct export *x, struct firefox_stacks *f, const struct export_sample *e,
+			firefox_string *string)
 {
 	separate(&f->time, f->samples);
 	separate(&f->stack, f->samples);
@@ -223,7 +233,8 @@ static void begin(struct export *x, const char *name, uint64_t n)
 
 void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 {
-	uint64_t frames = f->frames.n, stacks = f->nodes.n, modules = f->modules.n, funcs = f->funcs.n;
+	uint64_t frames = f->frames.n, stacks = f->nodes.n, modules = f->modules.n,
+		 funcs = f->funcs.n;
 	/* the profiler supports weights in ms, but not in events */
 	bool weighed = x->of->stacks && export_is_time(x->of);
 
@@ -234,7 +245,9 @@ void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 		column(x, "weight", &f->weight);
 	else
 		out_text(x->out, ",\"weight\":null");
-	out_text(x->out, weighed ? ",\"weightType\":\"tracing-ms\"},\n" : ",\"weightType\":\"samples\"},\n");
+	out_text(x->out,
+		 weighed ? ",\"weightType\":\"tracing-ms\"},\n"
+			 : ",\"weightType\":\"samples\"},\n");
 	begin(x, "stackTable", stacks);
 	column(x, "frame", &f->frame);
 	column(x, "category", &f->category);
@@ -267,10 +280,13 @@ void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 	column(x, "name", &f->module);
 	constant(x, "host", "null", modules);
 	constant(x, "type", "1", modules); /* a library */
-	out_text(x->out, "},\n"
-			 "\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]},\n");
+	out_text(
+		x->out,
+		"},\n"
+		"\"nativeSymbols\":{\"length\":0,\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]},\n");
 	spool_clear(&f->weight);
-	if ((f->nodes.failed || f->frames.failed || f->modules.failed || f->libs.failed) && x->out->error == 0)
+	if ((f->nodes.failed || f->frames.failed || f->modules.failed || f->libs.failed) &&
+	    x->out->error == 0)
 		x->out->error = -ENOMEM;
 	export_ids_clear(&f->nodes);
 	export_ids_clear(&f->frames);
@@ -305,7 +321,8 @@ void firefox_stacks_libs(struct export *x, struct firefox_stacks *f)
 	struct out *o = x->out;
 
 	for (uint32_t i = 0; i < f->libs.n; i++) {
-		const char *path = stacks_name(x->of->stacks, f->lib_module[i]), *build = stacks_build_id(x->of->stacks, f->lib_module[i]);
+		const char *path = stacks_name(x->of->stacks, f->lib_module[i]),
+			   *build = stacks_build_id(x->of->stacks, f->lib_module[i]);
 		const char *name = strrchr(path, '/') + 1;
 		char id[34];
 

@@ -6,7 +6,9 @@
 #include "host/faults.h"
 #include "pmu/table.h"
 
-const char *const fault_states[] = { [FAULT_ABSENT] = "absent", [FAULT_PRESENT] = "present", [FAULT_UNTRIED] = "untried" };
+const char *const fault_states[] = {
+	[FAULT_ABSENT] = "absent", [FAULT_PRESENT] = "present", [FAULT_UNTRIED] = "untried"
+};
 
 enum { COLUMNS = 6, PARTS = 4, LINE = 1400 };
 
@@ -23,7 +25,10 @@ static bool take_parts(struct fault *f, const struct column *rest)
 	struct {
 		char *to;
 		size_t room;
-	} parts[PARTS] = { { f->what, sizeof(f->what) }, { f->why, sizeof(f->why) }, { f->type, sizeof(f->type) }, { f->source, sizeof(f->source) } };
+	} parts[PARTS] = { { f->what, sizeof(f->what) },
+			   { f->why, sizeof(f->why) },
+			   { f->type, sizeof(f->type) },
+			   { f->source, sizeof(f->source) } };
 	char text[LINE], *at = text;
 
 	if (rest->n >= sizeof(text))
@@ -61,15 +66,19 @@ static bool take_row(struct row *r, const struct column c[COLUMNS])
 
 /* ---- checks ---- */
 
-typedef enum fault_state check_fn(const struct host *h, const struct fault *f, char *detail, size_t room);
+typedef enum fault_state check_fn(const struct host *h, const struct fault *f, char *detail,
+				  size_t room);
 
-static enum fault_state of_try(const struct fault_try *t, const char *why_not, char *detail, size_t room)
+static enum fault_state of_try(const struct fault_try *t, const char *why_not, char *detail,
+			       size_t room)
 {
 	if (t->outcome == FAULT_TRY_GOOD || t->outcome == FAULT_TRY_BAD)
 		snprintf(detail, room, "%.200s", t->words);
 	else
 		snprintf(detail, room, "%s%s%.200s", why_not, t->words[0] ? ": " : "", t->words);
-	return t->outcome == FAULT_TRY_BAD ? FAULT_PRESENT : t->outcome == FAULT_TRY_GOOD ? FAULT_ABSENT : FAULT_UNTRIED;
+	return t->outcome == FAULT_TRY_BAD     ? FAULT_PRESENT
+		: t->outcome == FAULT_TRY_GOOD ? FAULT_ABSENT
+					       : FAULT_UNTRIED;
 }
 
 /*
@@ -81,17 +90,24 @@ static void say_undone(const struct host *h, char *detail, size_t room)
 	unsigned family = 0, model = 0;
 	size_t at = strlen(detail);
 
-	if (sscanf(h->cpu_id, "AuthenticAMD-%u-%X", &family, &model) != 2 || family != ZEN_FAMILY || model >= ZEN_2_MODEL)
+	if (sscanf(h->cpu_id, "AuthenticAMD-%u-%X", &family, &model) != 2 || family != ZEN_FAMILY ||
+	    model >= ZEN_2_MODEL)
 		return;
 	if (!h->store_bypass[0])
-		snprintf(detail + at, room - at, "; the kernel may undo the remedy: it switches stores by the same register (spec_store_bypass_disable=off at boot)");
+		snprintf(
+			detail + at, room - at,
+			"; the kernel may undo the remedy: it switches stores by the same register (spec_store_bypass_disable=off at boot)");
 	else if (strstr(h->store_bypass, "prctl") || strstr(h->store_bypass, "seccomp"))
-		snprintf(detail + at, room - at, "; the kernel undoes the remedy as it switches stores by the same register: boot with spec_store_bypass_disable=off");
+		snprintf(
+			detail + at, room - at,
+			"; the kernel undoes the remedy as it switches stores by the same register: boot with spec_store_bypass_disable=off");
 }
 
-static enum fault_state check_speclockmap(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_speclockmap(const struct host *h, const struct fault *f, char *detail,
+					  size_t room)
 {
-	enum fault_state state = of_try(&h->fault_tries.speclockmap, "the event for retired locks was not tried", detail, room);
+	enum fault_state state = of_try(&h->fault_tries.speclockmap,
+					"the event for retired locks was not tried", detail, room);
 
 	(void)f;
 	if (state == FAULT_PRESENT)
@@ -99,13 +115,15 @@ static enum fault_state check_speclockmap(const struct host *h, const struct fau
 	return state;
 }
 
-static enum fault_state check_pmi_leak(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_pmi_leak(const struct host *h, const struct fault *f, char *detail,
+				       size_t room)
 {
 	(void)f;
 	return of_try(&h->fault_tries.pmi_leak, "branches were not sampled", detail, room);
 }
 
-static enum fault_state check_txcp(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_txcp(const struct host *h, const struct fault *f, char *detail,
+				   size_t room)
 {
 	(void)f;
 	if (!h->tsx)
@@ -113,7 +131,8 @@ static enum fault_state check_txcp(const struct host *h, const struct fault *f, 
 	return of_try(&h->fault_tries.txcp, "branches with IN_TXCP were not counted", detail, room);
 }
 
-static enum fault_state check_freeze(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_freeze(const struct host *h, const struct fault *f, char *detail,
+				     size_t room)
 {
 	(void)f;
 	if (h->freeze_on_smi == HOST_UNKNOWN) {
@@ -123,7 +142,8 @@ static enum fault_state check_freeze(const struct host *h, const struct fault *f
 	return h->freeze_on_smi == 0 ? FAULT_PRESENT : FAULT_ABSENT;
 }
 
-static enum fault_state check_smi(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_smi(const struct host *h, const struct fault *f, char *detail,
+				  size_t room)
 {
 	(void)f;
 	if (!h->smi_known) {
@@ -135,13 +155,15 @@ static enum fault_state check_smi(const struct host *h, const struct fault *f, c
 	return h->smi_meanwhile ? FAULT_PRESENT : FAULT_ABSENT;
 }
 
-static enum fault_state check_tsx(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_tsx(const struct host *h, const struct fault *f, char *detail,
+				  size_t room)
 {
 	(void)f, (void)detail, (void)room;
 	return h->tsx ? FAULT_PRESENT : FAULT_ABSENT;
 }
 
-static enum fault_state check_one_counter(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_one_counter(const struct host *h, const struct fault *f, char *detail,
+					  size_t room)
 {
 	(void)f;
 	if (h->pmus == 0)
@@ -153,13 +175,15 @@ static enum fault_state check_one_counter(const struct host *h, const struct fau
 	return h->pmu[0].programmable == 1 ? FAULT_PRESENT : FAULT_ABSENT;
 }
 
-static enum fault_state check_hybrid(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_hybrid(const struct host *h, const struct fault *f, char *detail,
+				     size_t room)
 {
 	(void)f, (void)detail, (void)room;
 	return h->pmus > 1 ? FAULT_PRESENT : FAULT_ABSENT;
 }
 
-static enum fault_state check_smt(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_smt(const struct host *h, const struct fault *f, char *detail,
+				  size_t room)
 {
 	(void)f;
 	if (h->smt_active == HOST_UNKNOWN) {
@@ -169,17 +193,21 @@ static enum fault_state check_smt(const struct host *h, const struct fault *f, c
 	return h->smt_active ? FAULT_PRESENT : FAULT_ABSENT;
 }
 
-static enum fault_state check_kernel(const struct host *h, const struct fault *f, char *detail, size_t room)
+static enum fault_state check_kernel(const struct host *h, const struct fault *f, char *detail,
+				     size_t room)
 {
 	unsigned major, minor, is_major, is_minor;
 
-	if (sscanf(f->check, "kernel<%u.%u", &major, &minor) != 2 || sscanf(h->kernel, "%u.%u", &is_major, &is_minor) != 2) {
+	if (sscanf(f->check, "kernel<%u.%u", &major, &minor) != 2 ||
+	    sscanf(h->kernel, "%u.%u", &is_major, &is_minor) != 2) {
 		snprintf(detail, room, "the kernel does not report its version");
 		return FAULT_UNTRIED;
 	}
 	if (is_major > major || (is_major == major && is_minor >= minor))
 		return FAULT_ABSENT;
-	snprintf(detail, room, "Linux %.90s; a distribution may have put the fix into an older version", h->kernel);
+	snprintf(detail, room,
+		 "Linux %.90s; a distribution may have put the fix into an older version",
+		 h->kernel);
 	return FAULT_PRESENT;
 }
 
@@ -187,9 +215,15 @@ static const struct {
 	const char *name;
 	check_fn *check;
 } checks[] = {
-	{ "speclockmap", check_speclockmap }, { "freeze-on-smi", check_freeze }, { "smi-seen", check_smi },
-	{ "pmi-leak", check_pmi_leak },	      { "txcp", check_txcp },		 { "tsx", check_tsx },
-	{ "one-counter", check_one_counter }, { "hybrid", check_hybrid },	 { "smt", check_smt },
+	{ "speclockmap", check_speclockmap },
+	{ "freeze-on-smi", check_freeze },
+	{ "smi-seen", check_smi },
+	{ "pmi-leak", check_pmi_leak },
+	{ "txcp", check_txcp },
+	{ "tsx", check_tsx },
+	{ "one-counter", check_one_counter },
+	{ "hybrid", check_hybrid },
+	{ "smt", check_smt },
 	{ "kernel<", check_kernel },
 };
 
@@ -235,7 +269,8 @@ size_t faults_judge(const struct host *h, struct fault_finding *out, size_t room
 	while (n < room && table_next(&p, &line, c, COLUMNS) == COLUMNS) {
 		check_fn *check;
 
-		if (!take_row(&row, c) || fnmatch(row.cpu, h->cpu_id, 0) || !is_there(h, row.where) || is_listed(out, n, row.fault.id))
+		if (!take_row(&row, c) || fnmatch(row.cpu, h->cpu_id, 0) ||
+		    !is_there(h, row.where) || is_listed(out, n, row.fault.id))
 			continue;
 		check = check_of(&row.fault);
 		if (!check)
@@ -249,14 +284,16 @@ size_t faults_judge(const struct host *h, struct fault_finding *out, size_t room
 
 unsigned faults_check_table(const char *text)
 {
-	static const char *const known[] = { "documented", "seen", "guessed" }, *const where[] = { "any", "metal", "vm", "xen", "kvm" };
+	static const char *const known[] = { "documented", "seen", "guessed" },
+				 *const where[] = { "any", "metal", "vm", "xen", "kvm" };
 	struct column c[COLUMNS];
 	unsigned line = 0;
 	size_t columns;
 	struct row r;
 
 	while ((columns = table_next(&text, &line, c, COLUMNS)) > 0) {
-		bool good = columns == COLUMNS && take_row(&r, c) && check_of(&r.fault), named = false, placed = false;
+		bool good = columns == COLUMNS && take_row(&r, c) && check_of(&r.fault),
+		     named = false, placed = false;
 
 		for (size_t i = 0; good && i < ARRAY_SIZE(known); i++)
 			named |= !strcmp(r.fault.known, known[i]);

@@ -10,7 +10,12 @@
 
 static struct host machine(const char *cpu)
 {
-	struct host h = { .live = true, .kernel = "6.12.3", .smt_active = 0, .pmus = 1, .freeze_on_smi = 1, .smi_known = true,
+	struct host h = { .live = true,
+			  .kernel = "6.12.3",
+			  .smt_active = 0,
+			  .pmus = 1,
+			  .freeze_on_smi = 1,
+			  .smi_known = true,
 			  .store_bypass = "Mitigation: Speculative Store Bypass disabled via prctl",
 			  .pmu = { { .name = "cpu", .programmable = 6, .fixed = 3 } } };
 
@@ -51,7 +56,9 @@ TEST(the_table_is_sound)
 	CHECK_EQ(faults_check_table(embedded_text("faults.txt")), 0);
 	CHECK_EQ(faults_check_table("a * any hybrid seen what :: why :: type :: source\n"), 0);
 	CHECK_EQ(faults_check_table("a * any hybrid seen what :: why :: type\n"), 1);
-	CHECK_EQ(faults_check_table("# x\na * any hybrid seen what :: why :: type :: source :: more\n"), 2);
+	CHECK_EQ(faults_check_table(
+			 "# x\na * any hybrid seen what :: why :: type :: source :: more\n"),
+		 2);
 	CHECK_EQ(faults_check_table("a * any nosuch seen what :: why :: type :: source\n"), 1);
 	CHECK_EQ(faults_check_table("a * any hybrid heard what :: why :: type :: source\n"), 1);
 	CHECK_EQ(faults_check_table("a * moon hybrid seen what :: why :: type :: source\n"), 1);
@@ -67,14 +74,19 @@ TEST(speclockmap)
 	CHECK_EQ(state(&h, "speclockmap"), FAULT_ABSENT);
 	h.fault_tries.speclockmap.outcome = FAULT_TRY_BAD;
 	CHECK_EQ(state(&h, "speclockmap"), FAULT_PRESENT);
-	CHECK(strstr(fault(&h, "speclockmap")->detail, "undoes the remedy"), "Zen 1: %s", fault(&h, "speclockmap")->detail);
-	CHECK(strstr(fault(&h, "speclockmap")->fault.type, "0xc0011020") && strstr(fault(&h, "speclockmap")->fault.type, "1<<54"));
+	CHECK(strstr(fault(&h, "speclockmap")->detail, "undoes the remedy"), "Zen 1: %s",
+	      fault(&h, "speclockmap")->detail);
+	CHECK(strstr(fault(&h, "speclockmap")->fault.type, "0xc0011020") &&
+	      strstr(fault(&h, "speclockmap")->fault.type, "1<<54"));
 	strcpy(h.store_bypass, "Vulnerable");
-	CHECK(!strstr(fault(&h, "speclockmap")->detail, "undo"), "%s", fault(&h, "speclockmap")->detail);
+	CHECK(!strstr(fault(&h, "speclockmap")->detail, "undo"), "%s",
+	      fault(&h, "speclockmap")->detail);
 	h.store_bypass[0] = '\0';
-	CHECK(strstr(fault(&h, "speclockmap")->detail, "may undo"), "%s", fault(&h, "speclockmap")->detail);
+	CHECK(strstr(fault(&h, "speclockmap")->detail, "may undo"), "%s",
+	      fault(&h, "speclockmap")->detail);
 	strcpy(h.cpu_id, "AuthenticAMD-23-31-0"); /* Zen 2 has a separate register for it */
-	CHECK(!strstr(fault(&h, "speclockmap")->detail, "undo"), "%s", fault(&h, "speclockmap")->detail);
+	CHECK(!strstr(fault(&h, "speclockmap")->detail, "undo"), "%s",
+	      fault(&h, "speclockmap")->detail);
 	CHECK_STR(fault(&h, "speclockmap")->fault.known, "seen");
 	strcpy(h.cpu_id, "AuthenticAMD-26-2-1");
 	CHECK_STR(fault(&h, "speclockmap")->fault.known, "guessed");
@@ -133,7 +145,8 @@ TEST(hypervisors)
 
 TEST(threads_of_a_core_and_kinds_of_cores)
 {
-	static const char *const old[] = { "GenuineIntel-6-2A-7", "GenuineIntel-6-3A-9", "GenuineIntel-6-3C-3", "GenuineIntel-6-45-1" };
+	static const char *const old[] = { "GenuineIntel-6-2A-7", "GenuineIntel-6-3A-9",
+					   "GenuineIntel-6-3C-3", "GenuineIntel-6-45-1" };
 	struct host h;
 
 	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++) {

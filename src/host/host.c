@@ -49,7 +49,7 @@ static bool there(const char *root, const char *path)
 	char whole[4096];
 
 	return snprintf(whole, sizeof(whole), "%s%s", root, path) < (int)sizeof(whole) &&
-	       access(whole, R_OK) == 0;
+		access(whole, R_OK) == 0;
 }
 
 /* The text after "Name:" and blanks in a file of such lines; NULL if there is none. */
@@ -113,9 +113,9 @@ static void gather_user(struct host *h, const char *root)
 	if (file_read(root, "/proc/self/uid_map", SMALL_FILE, &map, NULL, NULL) == 0) {
 		unsigned long long inside, outside, length;
 
-		h->user_namespace =
-		    sscanf(map, "%llu %llu %llu", &inside, &outside, &length) != 3 || inside != 0 ||
-		    outside != 0 || length < 4294967295ULL;
+		h->user_namespace = sscanf(map, "%llu %llu %llu", &inside, &outside, &length) !=
+				3 ||
+			inside != 0 || outside != 0 || length < 4294967295ULL;
 		free(map);
 	}
 }
@@ -191,8 +191,8 @@ static void gather_kernel(struct host *h, const char *root)
 	 * does not show it.
 	 */
 	h->knobs_read_only = h->live
-				 ? statvfs("/proc/sys/kernel", &sys) == 0 && sys.f_flag & ST_RDONLY
-				 : h->container[0] != '\0';
+		? statvfs("/proc/sys/kernel", &sys) == 0 && sys.f_flag & ST_RDONLY
+		: h->container[0] != '\0';
 	if (h->live) {
 		ssize_t n = readlink("/proc/self/exe", h->program, sizeof(h->program) - 1);
 
@@ -207,9 +207,8 @@ static void gather_kernel(struct host *h, const char *root)
 	h->sample_rate = number(root, "/proc/sys/kernel/perf_event_max_sample_rate");
 	h->cpu_time_percent = number(root, "/proc/sys/kernel/perf_cpu_time_max_percent");
 	h->kptr_restrict = number(root, "/proc/sys/kernel/kptr_restrict");
-	h->tracepoints_readable =
-	    there(root, "/sys/kernel/tracing/events/sched/sched_switch/id") ||
-	    there(root, "/sys/kernel/debug/tracing/events/sched/sched_switch/id");
+	h->tracepoints_readable = there(root, "/sys/kernel/tracing/events/sched/sched_switch/id") ||
+		there(root, "/sys/kernel/debug/tracing/events/sched/sched_switch/id");
 	if (file_read(root, "/proc/mounts", LARGE_FILE, &mounts, NULL, NULL) == 0) {
 		h->tracefs_mounted = strstr(mounts, " /sys/kernel/tracing tracefs ") != NULL;
 		free(mounts);

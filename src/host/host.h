@@ -74,7 +74,7 @@ struct host {
 	bool live; /* this machine, with attempts; false: a tree under another root, only read */
 
 	/* The user. */
-	long uid, gid; /* effective */
+	long uid, gid;         /* effective */
 	uint64_t capabilities; /* effective; bit numbers of linux/capability.h */
 	bool capabilities_known;
 	bool user_namespace; /* not the initial one: capabilities have no effect on perf events */
@@ -87,7 +87,7 @@ struct host {
 	char kernel[96];      /* release */
 	bool knobs_read_only; /* /proc/sys is not writable here, even for root */
 	long paranoid, user_access, nmi_watchdog, mlock_kb, sample_rate, cpu_time_percent,
-	    kptr_restrict;
+		kptr_restrict;
 	bool symbols_hidden; /* addresses in /proc/kallsyms read as zero for this user */
 	bool symbols_known;
 	bool tracefs_mounted, tracepoints_readable;
@@ -102,15 +102,15 @@ struct host {
 	unsigned pmus;
 
 	/* The environment of a measurement; "", HOST_UNKNOWN and negative values: unknown. */
-	char cpu_id[48];	/* from machine_cpu() */
+	char cpu_id[48]; /* from machine_cpu() */
 	char microcode[24];
-	char store_bypass[96];	/* the kernel's mitigation of speculative store bypass */
-	char nohz_full[64];	/* CPUs without clock ticks */
-	char governor[32];	/* for CPU 0's frequency */
+	char store_bypass[96]; /* the kernel's mitigation of speculative store bypass */
+	char nohz_full[64];    /* CPUs without clock ticks */
+	char governor[32];     /* for CPU 0's frequency */
 	bool governors_differ;
-	bool tsx;		/* transactional memory */
+	bool tsx; /* transactional memory */
 	long hz, turbo, freeze_on_smi;
-	double steal_share;	/* share of all CPUs' time since boot */
+	double steal_share; /* share of all CPUs' time since boot */
 	/* share of time in which the other thread of this core was busy during the attempts */
 	double sibling_busy;
 	bool smi_known;

@@ -52,10 +52,12 @@ static void gather_ticks(struct host *h, const char *root)
 	struct timespec tick;
 
 	h->hz = HOST_UNKNOWN;
-	if (h->live && clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_sec == 0 && tick.tv_nsec > 0)
+	if (h->live && clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_sec == 0 &&
+	    tick.tv_nsec > 0)
 		h->hz = (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec;
 	snprintf(path, sizeof(path), "/boot/config-%s", h->kernel);
-	if (h->hz == HOST_UNKNOWN && h->kernel[0] && file_read(root, path, FILE_MOST, &config, NULL, NULL) == 0) {
+	if (h->hz == HOST_UNKNOWN && h->kernel[0] &&
+	    file_read(root, path, FILE_MOST, &config, NULL, NULL) == 0) {
 		at = strstr(config, "\nCONFIG_HZ=");
 		if (at)
 			h->hz = strtol(at + strlen("\nCONFIG_HZ="), NULL, 10);
@@ -68,7 +70,8 @@ static void gather_ticks(struct host *h, const char *root)
 
 static void gather_frequency(struct host *h, const char *root)
 {
-	long no_turbo = number_of(root, CPUS "/intel_pstate/no_turbo"), boost = number_of(root, CPUS "/cpufreq/boost");
+	long no_turbo = number_of(root, CPUS "/intel_pstate/no_turbo"),
+	     boost = number_of(root, CPUS "/cpufreq/boost");
 	char path[96], other[32];
 
 	h->turbo = no_turbo != HOST_UNKNOWN ? !no_turbo : boost;
@@ -88,7 +91,8 @@ static void gather_processor(struct host *h, const char *root, const char *cpu)
 
 	snprintf(h->cpu_id, sizeof(h->cpu_id), "%s", cpu);
 	h->freeze_on_smi = number_of(root, "/sys/devices/cpu/freeze_on_smi");
-	line_of(root, CPUS "/vulnerabilities/spec_store_bypass", h->store_bypass, sizeof(h->store_bypass));
+	line_of(root, CPUS "/vulnerabilities/spec_store_bypass", h->store_bypass,
+		sizeof(h->store_bypass));
 	line_of(root, CPUS "/cpu0/microcode/version", h->microcode, sizeof(h->microcode));
 	if (file_read(root, "/proc/cpuinfo", FILE_MOST, &info, NULL, NULL) < 0)
 		return;
@@ -101,20 +105,23 @@ static void gather_processor(struct host *h, const char *root, const char *cpu)
 		size_t n = strcspn(at + 1, "\n");
 
 		info[at + 1 + n - info] = '\0';
-		h->tsx = strstr(at, " rtm ") || strstr(at, " hle ") || (n > 4 && !strcmp(at + 1 + n - 4, " rtm"));
+		h->tsx = strstr(at, " rtm ") || strstr(at, " hle ") ||
+			(n > 4 && !strcmp(at + 1 + n - 4, " rtm"));
 	}
 	free(info);
 }
 
 /* From one line of /proc/stat: all ticks, and the idle ones. */
-static bool ticks_of(const char *stat, const char *cpu, unsigned long long *all, unsigned long long *idle, unsigned long long *steal)
+static bool ticks_of(const char *stat, const char *cpu, unsigned long long *all,
+		     unsigned long long *idle, unsigned long long *steal)
 {
 	unsigned long long v[8] = { 0 };
 	size_t n = strlen(cpu);
 
 	for (const char *line = stat; line; line = strchr(line, '\n'), line += line != NULL)
 		if (!strncmp(line, cpu, n) && line[n] == ' ') {
-			if (sscanf(line + n, "%llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < 4)
+			if (sscanf(line + n, "%llu %llu %llu %llu %llu %llu %llu %llu", &v[0],
+				   &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < 4)
 				return false;
 			*all = v[0] + v[1] + v[2] + v[3] + v[4] + v[5] + v[6] + v[7];
 			*idle = v[3] + v[4];
@@ -170,7 +177,8 @@ static int find_sibling(void)
 	int here = sched_getcpu(), found = -1;
 
 	snprintf(path, sizeof(path), CPUS "/cpu%d/topology/thread_siblings_list", here);
-	if (here < 0 || file_line(NULL, path, line, sizeof(line), NULL) < 0 || cpus_parse(line, &all, NULL) < 0)
+	if (here < 0 || file_line(NULL, path, line, sizeof(line), NULL) < 0 ||
+	    cpus_parse(line, &all, NULL) < 0)
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		if (all.cpu[i] != here)

@@ -128,8 +128,9 @@ static bool work_clock(int fd, struct attempt *a)
 	clock_gettime(CLOCK_MONOTONIC, &wall[1]);
 	a->count = after.value - before.value;
 	a->low = ns / 2;
-	a->high = 2 * ((uint64_t)(wall[1].tv_sec - wall[0].tv_sec) * 1000000000 +
-		       (uint64_t)(wall[1].tv_nsec - wall[0].tv_nsec));
+	a->high = 2 *
+		((uint64_t)(wall[1].tv_sec - wall[0].tv_sec) * 1000000000 +
+		 (uint64_t)(wall[1].tv_nsec - wall[0].tv_nsec));
 	return true;
 }
 
@@ -137,8 +138,8 @@ static bool work_clock(int fd, struct attempt *a)
 static bool work_faults(int fd, struct attempt *a)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *fresh =
-	    mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *fresh = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
 	struct count before, after;
 
 	if (fresh == MAP_FAILED)
@@ -294,7 +295,7 @@ static bool move_to(const char *list, cpu_set_t *before)
 			CPU_SET(cpus.cpu[i], &its);
 	cpus_free(&cpus);
 	return sched_getaffinity(0, sizeof(*before), before) == 0 &&
-	       sched_setaffinity(0, sizeof(its), &its) == 0;
+		sched_setaffinity(0, sizeof(its), &its) == 0;
 }
 
 /*

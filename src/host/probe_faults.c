@@ -18,8 +18,13 @@ enum { LOCKS = 100, TURNS = 100000, PERIOD = 5000, ROUNDS = 3, AROUND = 2000 };
 
 static int open_one(uint32_t type, uint64_t config, uint64_t period)
 {
-	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = config, .sample_period = period,
-					.exclude_kernel = 1, .exclude_hv = 1, .exclude_guest = 1 };
+	struct perf_event_attr attr = { .type = type,
+					.size = sizeof(attr),
+					.config = config,
+					.sample_period = period,
+					.exclude_kernel = 1,
+					.exclude_hv = 1,
+					.exclude_guest = 1 };
 
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
@@ -35,7 +40,10 @@ static void cannot(struct fault_try *t)
 	snprintf(t->words, sizeof(t->words), "%s", strerror(errno));
 }
 
-/* Event 0x25, unit mask 8: SpecLockMapCommit. Source: rr#2034; PPR for AMD family 17h models 00h-0Fh, PMCx025. */
+/*
+ * Event 0x25, unit mask 8: SpecLockMapCommit. Source: rr#2034; PPR for AMD family 17h models
+ * 00h-0Fh, PMCx025.
+ */
 static void try_speclockmap(struct fault_try *t)
 {
 	int fd = open_one(PERF_TYPE_RAW, 0x0825, 0), word = 0;
@@ -54,7 +62,8 @@ static void try_speclockmap(struct fault_try *t)
 		__atomic_fetch_add(&word, 1, __ATOMIC_SEQ_CST);
 	if (count(fd, &after)) {
 		t->outcome = after > before ? FAULT_TRY_BAD : FAULT_TRY_GOOD;
-		snprintf(t->words, sizeof(t->words), "%llu of %d uncontended locks were speculated", (unsigned long long)(after - before), LOCKS);
+		snprintf(t->words, sizeof(t->words), "%llu of %d uncontended locks were speculated",
+			 (unsigned long long)(after - before), LOCKS);
 	} else {
 		cannot(t);
 	}
@@ -88,7 +97,8 @@ static void try_pmi_leak(struct fault_try *t)
 			return;
 		}
 		quiet = n < quiet ? n : quiet;
-		if (!loop_branches(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_TYPE_HARDWARE, PERIOD, &n)) {
+		if (!loop_branches(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_TYPE_HARDWARE, PERIOD,
+				   &n)) {
 			cannot(t);
 			return;
 		}
@@ -96,8 +106,8 @@ static void try_pmi_leak(struct fault_try *t)
 	}
 	/* An interrupt itself may count as one or two branches; its handling as many. */
 	t->outcome = sampled > quiet + 4 * (TURNS / PERIOD) ? FAULT_TRY_BAD : FAULT_TRY_GOOD;
-	snprintf(t->words, sizeof(t->words), "a loop was %llu branches, and %llu with %d overflows", (unsigned long long)quiet,
-		 (unsigned long long)sampled, TURNS / PERIOD);
+	snprintf(t->words, sizeof(t->words), "a loop was %llu branches, and %llu with %d overflows",
+		 (unsigned long long)quiet, (unsigned long long)sampled, TURNS / PERIOD);
 }
 
 /* IN_TXCP is bit 33. Source: Intel SDM vol. 3B, "Intel TSX and performance monitoring". */
@@ -113,8 +123,11 @@ static void try_txcp(struct fault_try *t)
 	close(fd);
 	if (!loop_branches(0xc4 | UINT64_C(1) << 33, PERF_TYPE_RAW, 0, &n))
 		n = 0;
-	t->outcome = !n ? FAULT_TRY_NOT : n >= TURNS && n < TURNS + AROUND ? FAULT_TRY_GOOD : FAULT_TRY_BAD;
-	snprintf(t->words, sizeof(t->words), "%llu counted of %d branches", (unsigned long long)n, TURNS);
+	t->outcome = !n                            ? FAULT_TRY_NOT
+		: n >= TURNS && n < TURNS + AROUND ? FAULT_TRY_GOOD
+						   : FAULT_TRY_BAD;
+	snprintf(t->words, sizeof(t->words), "%llu counted of %d branches", (unsigned long long)n,
+		 TURNS);
 }
 #endif
 

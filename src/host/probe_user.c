@@ -38,9 +38,9 @@ static struct attempt read_page(const struct perf_event_mmap_page *page)
 			return a;
 	}
 	probe_loop_bounds(&a, c[1] - c[0], c[2] - c[1]);
-	a.outcome = a.count == 0                          ? OUTCOME_ZERO
-		    : a.count < a.low || a.count > a.high ? OUTCOME_WRONG
-							  : OUTCOME_COUNTED;
+	a.outcome = a.count == 0                      ? OUTCOME_ZERO
+		: a.count < a.low || a.count > a.high ? OUTCOME_WRONG
+						      : OUTCOME_COUNTED;
 	return a;
 }
 

@@ -10,7 +10,8 @@
 
 enum { FILE_MOST = 16 << 20, COLUMNS_MOST = 8192, MSR_SMI_COUNT = 0x34 };
 
-bool around_interrupts(const char *text, bool (*wanted)(void *with, int cpu), void *with, uint64_t *out)
+bool around_interrupts(const char *text, bool (*wanted)(void *with, int cpu), void *with,
+		       uint64_t *out)
 {
 	const char *line = strchr(text, '\n');
 	size_t columns = 0;
@@ -20,13 +21,15 @@ bool around_interrupts(const char *text, bool (*wanted)(void *with, int cpu), vo
 	take = line ? calloc(COLUMNS_MOST, sizeof(*take)) : NULL;
 	if (!take)
 		return false;
-	for (const char *p = text; (p = strstr(p, "CPU")) && p < line && columns < COLUMNS_MOST; columns++) {
+	for (const char *p = text; (p = strstr(p, "CPU")) && p < line && columns < COLUMNS_MOST;
+	     columns++) {
 		p += strlen("CPU");
 		take[columns] = wanted(with, atoi(p));
 		any |= take[columns];
 	}
 	while (any && *++line) {
-		const char *end = line + strcspn(line, "\n"), *p = memchr(line, ':', (size_t)(end - line));
+		const char *end = line + strcspn(line, "\n"),
+			   *p = memchr(line, ':', (size_t)(end - line));
 
 		p = p ? p + 1 : end;
 		for (size_t i = 0; i < columns; i++) {
@@ -59,9 +62,11 @@ static void read_interrupts(struct around *a, const char *root)
 	cpu_set_t mine;
 	char *text;
 
-	if (sched_getaffinity(0, sizeof(mine), &mine) < 0 || file_read(root, "/proc/interrupts", FILE_MOST, &text, NULL, NULL) < 0)
+	if (sched_getaffinity(0, sizeof(mine), &mine) < 0 ||
+	    file_read(root, "/proc/interrupts", FILE_MOST, &text, NULL, NULL) < 0)
 		return;
-	a->interrupts_known = around_interrupts(text, may_use, &mine, &a->interrupts) && a->interrupts > 0;
+	a->interrupts_known = around_interrupts(text, may_use, &mine, &a->interrupts) &&
+		a->interrupts > 0;
 	free(text);
 }
 
@@ -114,8 +119,10 @@ struct around around_between(const struct around *before, const struct around *a
 		.interrupts = after->interrupts - before->interrupts,
 		.steal_ns = after->steal_ns - before->steal_ns,
 		.smi = (uint32_t)(after->smi - before->smi),
-		.interrupts_known = before->interrupts_known && after->interrupts_known && after->interrupts >= before->interrupts,
-		.steal_known = before->steal_known && after->steal_known && after->steal_ns >= before->steal_ns,
+		.interrupts_known = before->interrupts_known && after->interrupts_known &&
+			after->interrupts >= before->interrupts,
+		.steal_known = before->steal_known && after->steal_known &&
+			after->steal_ns >= before->steal_ns,
 		.smi_known = before->smi_known && after->smi_known,
 	};
 }

@@ -13,7 +13,7 @@ struct around {
 	uint64_t interrupts; /* on the CPUs that this process may use */
 	/* time that the hypervisor gave to other guests, summed over all CPUs */
 	uint64_t steal_ns;
-	uint64_t smi;	     /* system management interrupts of CPU 0: they stop all CPUs */
+	uint64_t smi;              /* system management interrupts of CPU 0: they stop all CPUs */
 	uint64_t switches, faults; /* of the command: see struct fact_end. Not set here */
 	bool interrupts_known, steal_known, smi_known, used_known;
 };
@@ -26,6 +26,7 @@ struct around around_between(const struct around *before, const struct around *a
  * The sum of the columns of /proc/interrupts for which `wanted` returns true. False: there is none.
  * Source: proc(5).
  */
-bool around_interrupts(const char *text, bool (*wanted)(void *with, int cpu), void *with, uint64_t *out);
+bool around_interrupts(const char *text, bool (*wanted)(void *with, int cpu), void *with,
+		       uint64_t *out);
 
 #endif

@@ -29,10 +29,8 @@ TEST(columns_of_some_cpus)
 		uint64_t sum;
 	} rows[] = {
 		/* the only number of ERR is in the column of CPU0 */
-		{ __LINE__, 1 << 0, true, 10 + 1 + 500 },
-		{ __LINE__, 1 << 2, true, 22 },
-		{ __LINE__, 1 << 3, true, 33 },
-		{ __LINE__, 1 << 2 | 1 << 3, true, 55 },
+		{ __LINE__, 1 << 0, true, 10 + 1 + 500 }, { __LINE__, 1 << 2, true, 22 },
+		{ __LINE__, 1 << 3, true, 33 },           { __LINE__, 1 << 2 | 1 << 3, true, 55 },
 		{ __LINE__, 1 << 1, false, 0 },
 	};
 
@@ -48,7 +46,9 @@ TEST(columns_of_some_cpus)
 
 TEST(texts_that_are_none)
 {
-	static const char *const texts[] = { "", "\n", "CPU0", "CPU0\n", "CPU0\n:", "CPU0\n0", "CPU0\n0:", "CPU0\n0: x\n", "CPU0\n\n\n" };
+	static const char *const texts[] = { "",         "\n",           "CPU0",
+					     "CPU0\n",   "CPU0\n:",      "CPU0\n0",
+					     "CPU0\n0:", "CPU0\n0: x\n", "CPU0\n\n\n" };
 	unsigned set = 1;
 	uint64_t sum;
 

@@ -25,8 +25,8 @@ static int refuse(const char *spec, struct tare_error *err)
 {
 	tare_fail(err, EINVAL, "'%.200s' is not a control channel", spec);
 	tare_hint(
-	    err,
-	    "write fd:IN[,ACK] with open descriptors, or fifo:IN[,ACK] with paths made by mkfifo");
+		err,
+		"write fd:IN[,ACK] with open descriptors, or fifo:IN[,ACK] with paths made by mkfifo");
 	return -EINVAL;
 }
 

@@ -23,7 +23,8 @@ static bool has_period(const char *name)
 	bool known = false;
 
 	for (size_t i = 0; term && i < ARRAY_SIZE(generic); i++)
-		known |= (size_t)(term - name) == strlen(generic[i]) && !strncmp(name, generic[i], strlen(generic[i]));
+		known |= (size_t)(term - name) == strlen(generic[i]) &&
+			!strncmp(name, generic[i], strlen(generic[i]));
 	return known && !strncmp(term, "/period=", 8) && !strchr(term, ',');
 }
 
@@ -33,8 +34,8 @@ static bool has_period(const char *name)
 static bool is_bare(const struct encoding_list *list, size_t i)
 {
 	return !strchr(list->enc[i].name, '/') || has_period(list->enc[i].name) ||
-	       (i && list->enc[i - 1].event == list->enc[i].event) ||
-	       (i + 1 < list->n && list->enc[i + 1].event == list->enc[i].event);
+		(i && list->enc[i - 1].event == list->enc[i].event) ||
+		(i + 1 < list->n && list->enc[i + 1].event == list->enc[i].event);
 }
 
 /* The class of a generic event, or -1. The upper half of config selects a PMU. */
@@ -221,7 +222,8 @@ int engine_choose(struct encoding_list *list, const struct engine_question *q,
 		/* a reason that the user can act on, if the machine cannot be changed */
 		for (size_t i = 0; i < list->n; i++)
 			if (list->enc[i].unavailable && class_of(list, i) >= 0)
-				snprintf(list->enc[i].remedy, sizeof(list->enc[i].remedy), "%.199s", q->cannot->what);
+				snprintf(list->enc[i].remedy, sizeof(list->enc[i].remedy), "%.199s",
+					 q->cannot->what);
 		if (named)
 			refuse_exact(list, q->cannot->code, q->cannot->what, q->cannot->hint);
 		return 0;

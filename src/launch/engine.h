@@ -14,8 +14,8 @@ enum engine_wish { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_MSR };
 struct engine_question {
 	enum engine_wish wish;
 	const struct tare_error
-	    *cannot; /* why the exact engine cannot count this target; NULL: it can */
-	bool apart;  /* what it does not count is counted in runs without it */
+		*cannot; /* why the exact engine cannot count this target; NULL: it can */
+	bool apart;      /* what it does not count is counted in runs without it */
 	const struct source *source; /* in place of each event's own (tests); NULL: none */
 };
 

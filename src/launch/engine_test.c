@@ -47,13 +47,13 @@ static const char *shown(const struct encoding_list *list)
 		size_t n = strlen(out);
 
 		snprintf(out + n, sizeof(out) - n, "%s%s%s",
-			 !i                                   ? ""
-			 : e->group == list->enc[i - 1].group ? ","
-							      : "|",
+			 !i                                           ? ""
+				 : e->group == list->enc[i - 1].group ? ","
+								      : "|",
 			 e->name,
-			 e->unavailable     ? "?"
-			 : engine_counts(e) ? "!"
-					    : "");
+			 e->unavailable             ? "?"
+				 : engine_counts(e) ? "!"
+						    : "");
 	}
 	return out;
 }
@@ -133,7 +133,7 @@ TEST(who_counts_what)
 		CHECK_STR(shown(&list), rows[i].out, "row at line %d", rows[i].line);
 		for (size_t k = 0; k < list.n; k++)
 			CHECK(!list.enc[k].unavailable ||
-				  (list.enc[k].why[0] && list.enc[k].remedy[0]),
+				      (list.enc[k].why[0] && list.enc[k].remedy[0]),
 			      "row at line %d: %s has a reason", rows[i].line, list.enc[k].name);
 		encoding_list_free(&list);
 	}
@@ -149,7 +149,8 @@ TEST(why_it_does_not_stand_in)
 	CHECK_EQ(engine_choose(&list, &q, NULL), 0, "not chosen");
 	CHECK_STR(list.enc[1].remedy, "it cannot with -D");
 	CHECK(strstr(list.enc[2].remedy, "tare doctor"), "%s", list.enc[2].remedy);
-	CHECK(!engine_could_count(&list, 0) && engine_could_count(&list, 1) && !engine_could_count(&list, 2));
+	CHECK(!engine_could_count(&list, 0) && engine_could_count(&list, 1) &&
+	      !engine_could_count(&list, 2));
 	encoding_list_free(&list);
 }
 

@@ -140,8 +140,8 @@ static size_t clear(char **envp, size_t n, const char *kept)
 	return left;
 }
 
-int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[], char *const envp[],
-		    struct tare_error *err)
+int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[],
+		    char *const envp[], struct tare_error *err)
 {
 	struct environment e = { 0 }, padded;
 	size_t n = 0, bytes;

@@ -34,8 +34,8 @@ int environment_pad(struct environment *out, char *const argv[], char *const env
  * caller's environment. kept: with FIXED(ENV), the names of variables to keep, as in struct fixed;
  * may be NULL.
  */
-int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[], char *const envp[],
-		    struct tare_error *err);
+int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[],
+		    char *const envp[], struct tare_error *err);
 void environment_free(struct environment *e);
 
 #endif

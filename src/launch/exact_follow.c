@@ -80,7 +80,8 @@ static int wait_for_end(struct handing *h, struct follow *f, struct tare_error *
 		ret = hand_over(h, f, err);
 		if (ending)
 			break;
-		out->timed_out = plan->timeout_ns && clock_now_ns() - h->begin_ns >= plan->timeout_ns;
+		out->timed_out = plan->timeout_ns &&
+			clock_now_ns() - h->begin_ns >= plan->timeout_ns;
 		out->enough = ret == 0 && !h->failed && plan->enough && plan->enough(plan->with);
 		ending = out->timed_out || out->enough;
 		if (ending)
@@ -102,19 +103,23 @@ static void look_for_uncounted(const struct follow *f, struct exact_followed *ou
 		launched_partial(&f->child, &out->partial);
 }
 
-int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status, struct tare_error *err)
+int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status,
+			 struct tare_error *err)
 {
 	char by[SIGNAL_NAME_ROOM];
 
 	tare_fail(err, ENODATA, "not all of the command was counted: %.199s", uncounted);
 	if (has_status && WIFSIGNALED(wait_status))
-		tare_hint(err, "the rest is there; the command was ended by %s", signal_name(WTERMSIG(wait_status), by));
+		tare_hint(err, "the rest is there; the command was ended by %s",
+			  signal_name(WTERMSIG(wait_status), by));
 	else if (has_status)
-		tare_hint(err, "the rest is there; the command ended with exit status %d", WEXITSTATUS(wait_status));
+		tare_hint(err, "the rest is there; the command ended with exit status %d",
+			  WEXITSTATUS(wait_status));
 	return -ENODATA;
 }
 
-int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err)
+int exact_follow(const struct exact_follow *plan, struct exact_followed *out,
+		 struct tare_error *err)
 {
 	struct handing h = { .plan = plan, .out = out };
 	struct follow f;
@@ -155,7 +160,8 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 			out->wall_ns = clock_now_ns() - h.begin_ns;
 		if (ret == 0)
 			ret = hand_over(&h, &f, err);
-		if (ret == 0 && !h.failed && plan->profile) /* first: where it finds no sum, there are no counts */
+		if (ret == 0 && !h.failed &&
+		    plan->profile) /* first: where it finds no sum, there are no counts */
 			launched_profile(&f.child, plan->profile, NULL);
 		look_for_uncounted(&f, out);
 		if (out->uncounted[0] && plan->profile)
@@ -171,4 +177,3 @@ int exact_follow(const struct exact_follow *plan, struct exact_followed *out, st
 	follow_close(&f);
 	return ret;
 }
-

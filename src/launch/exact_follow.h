@@ -8,8 +8,10 @@
 struct exact_follow {
 	struct follow_plan who; /* its launcher is launch_exact */
 	struct exact_every every;
-	bool mappings;	     /* also report mappings, each before its first sample */
-	struct exact_profile *profile; /* with `mappings`: the profile at the end; the caller frees it; NULL: not wanted */
+	bool mappings; /* also report mappings, each before its first sample */
+	struct exact_profile *
+		/* with `mappings`: the profile at the end; the caller frees it; NULL: not wanted */
+		profile;
 	uint64_t timeout_ns; /* 0: none */
 	/*
 	 * A failure of `each` ends the command. With `goes_on` the command continues to its own end
@@ -27,17 +29,21 @@ struct exact_follow {
 struct exact_followed {
 	bool began, timed_out, enough, has_status;
 	int exec_code, by_signal, wait_status;
-	bool never_began; /* a signal ended it before its first instruction */
-	bool went_on;	  /* something failed, but it ran to its own end */
-	uint64_t wall_ns; /* the part of the run with delivered samples */
+	bool never_began;    /* a signal ended it before its first instruction */
+	bool went_on;        /* something failed, but it ran to its own end */
+	uint64_t wall_ns;    /* the part of the run with delivered samples */
 	char uncounted[200]; /* why part of it was not counted; "": everything was */
-	struct exact_partial partial; /* with `uncounted`: the missing processes; n is 0 if no count is reliable */
+	struct exact_partial
+		/* with `uncounted`: the missing processes; n is 0 if no count is reliable */
+		partial;
 };
 
 /* An error for a non-empty `uncounted`: -ENODATA, and how the command ended. */
-int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status, struct tare_error *err);
+int exact_fail_uncounted(const char *uncounted, bool has_status, int wait_status,
+			 struct tare_error *err);
 
-int exact_follow(const struct exact_follow *plan, struct exact_followed *out, struct tare_error *err);
+int exact_follow(const struct exact_follow *plan, struct exact_followed *out,
+		 struct tare_error *err);
 
 /* The class of an event that engine_counts(). */
 enum exact_class exact_class_of(const struct encoding *e);

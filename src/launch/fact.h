@@ -20,9 +20,9 @@ enum fact_kind {
 	FACT_READING,   /* one counter in one place, cumulative since the run started */
 	/* the readings before this fact belong together: a point of time within the run */
 	FACT_INTERVAL,
-	FACT_RUN_END,   /* the readings before this fact are the final ones */
-	FACT_LOSS,      /* something was not recorded: what, and how much */
-	FACT_NOTE,      /* text for the user */
+	FACT_RUN_END, /* the readings before this fact are the final ones */
+	FACT_LOSS,    /* something was not recorded: what, and how much */
+	FACT_NOTE,    /* text for the user */
 };
 
 /* Where a counter counts. */
@@ -57,15 +57,15 @@ struct fact_end {
 	uint64_t wall_ns;    /* from the command's release (or the start of counting) to its end */
 	uint64_t counted_ns; /* the part of it with counting enabled */
 	uint64_t user_ns,
-	    system_ns; /* of the command and the children it waited for; 0 without a command */
+		system_ns; /* of the command and the children it waited for; 0 without a command */
 	uint64_t max_rss_kib;
 	bool has_status; /* a command ended: wait_status is that of waitpid(2) */
 	int wait_status;
-	int by_signal;  /* the signal to tare that ended counting, else 0 */
-	bool timed_out; /* ended by the time limit */
+	int by_signal;       /* the signal to tare that ended counting, else 0 */
+	bool timed_out;      /* ended by the time limit */
 	bool intervals_done; /* ended after the requested number of intervals */
 	bool stopped;        /* ended by "stop" of the control protocol */
-	bool added_work; /* the times, and what the kernel counted, include engine overhead */
+	bool added_work;     /* the times, and what the kernel counted, include engine overhead */
 	/* a signal ended it before the command's first instruction: all exact counts are 0 */
 	bool never_began;
 	/*

@@ -7,20 +7,29 @@
 
 const struct fixed_row fixed_rows[FIXED_ITEMS] = {
 	[FIXED_ASLR] = { "aslr", "no randomisation of addresses", true, NULL },
-	[FIXED_ENVIRONMENT] = { "environment", "arguments and environment filled up to a round size", true, NULL },
+	[FIXED_ENVIRONMENT] = { "environment",
+				"arguments and environment filled up to a round size", true, NULL },
 	[FIXED_ORDER] = { "order", "the environment's variables sorted", true, NULL },
-	[FIXED_RANDOM] = { "random", "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom", true,
+	[FIXED_RANDOM] = { "random",
+			   "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom",
+			   true,
 			   "/dev/urandom and /dev/random remain random: only the exact engine replaces them" },
-	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true, NULL },
+	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true,
+			  NULL },
 	[FIXED_MALLOC] = { "malloc", "no purging by time in jemalloc and mimalloc", true, NULL },
-	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true, NULL },
+	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true,
+			 NULL },
 	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true, NULL },
 	[FIXED_CPU] = { "cpu", "one CPU: threads run one at a time", false, NULL },
 	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false, NULL },
 	[FIXED_CWD] = { "cwd", "a name of 256 characters for the working directory", false, NULL },
-	[FIXED_BINDING] = { "binding", "symbols bound at startup, not at the first call", false, NULL },
-	[FIXED_READDIR] = { "readdir", "directories read in the order of names; under the exact engine alone", false, NULL },
-	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false, NULL },
+	[FIXED_BINDING] = { "binding", "symbols bound at startup, not at the first call", false,
+			    NULL },
+	[FIXED_READDIR] = { "readdir",
+			    "directories read in the order of names; under the exact engine alone",
+			    false, NULL },
+	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
+			NULL },
 };
 
 static unsigned usual(void)
@@ -63,8 +72,12 @@ static int no_item(const char *word, size_t len, struct tare_error *err)
 }
 
 /* Variables that locate programs, and variables that tare sets or reads in the command. */
-static const char *const always_kept[] = { "PATH",		   "HOME",		  "TARE_REGIONS",
-					   "TARE_REGIONS_EVENTS", "TARE_REGIONS_ENGINE", "TARE_FUNCTIONS",
+static const char *const always_kept[] = { "PATH",
+					   "HOME",
+					   "TARE_REGIONS",
+					   "TARE_REGIONS_EVENTS",
+					   "TARE_REGIONS_ENGINE",
+					   "TARE_FUNCTIONS",
 					   "TARE_LIBRARY" };
 
 bool fixed_keeps(const char *kept, const char *variable)
@@ -85,13 +98,17 @@ static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct
 {
 	size_t had = strlen(kept);
 
-	if (!n || names[0] == ':' || names[n - 1] == ':' || memmem(names, n, "::", 2) || memchr(names, '=', n)) {
-		tare_fail(err, EINVAL, "env=%.*s: names of variables are wanted, with ':' between them", n > 64 ? 64 : (int)n, names);
+	if (!n || names[0] == ':' || names[n - 1] == ':' || memmem(names, n, "::", 2) ||
+	    memchr(names, '=', n)) {
+		tare_fail(err, EINVAL,
+			  "env=%.*s: names of variables are wanted, with ':' between them",
+			  n > 64 ? 64 : (int)n, names);
 		tare_hint(err, "such as env=LANG:CI; env alone keeps PATH and HOME");
 		return -EINVAL;
 	}
 	if (had + n + 2 > FIXED_KEPT_BYTES) {
-		tare_fail(err, EINVAL, "env=: the names are longer than %d characters together", FIXED_KEPT_BYTES - 2);
+		tare_fail(err, EINVAL, "env=: the names are longer than %d characters together",
+			  FIXED_KEPT_BYTES - 2);
 		tare_hint(err, "keep fewer variables");
 		return -EINVAL;
 	}
@@ -109,7 +126,8 @@ int fixed_parse(const char *text, struct fixed *f, struct tare_error *err)
 		size_t len = strcspn(p, ",");
 		char sign = *p == '+' || *p == '-' ? *p : 0;
 		const char *word = p + !!sign;
-		size_t n = len - !!sign, names = sign != '-' && n >= 4 && !strncmp(word, "env=", 4) ? 4 : 0;
+		size_t n = len - !!sign,
+		       names = sign != '-' && n >= 4 && !strncmp(word, "env=", 4) ? 4 : 0;
 		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
 		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
 
@@ -144,7 +162,8 @@ void fixed_names(struct text *out, unsigned set)
 		}
 }
 
-__attribute__((format(printf, 3, 0))) static bool note(struct fixed *f, enum fixed_item item, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static bool note(struct fixed *f, enum fixed_item item,
+						       const char *fmt, va_list args)
 {
 	if (!f || !(f->set & 1u << item) || (f->missed & 1u << item))
 		return false; /* keep the first reason */
@@ -182,8 +201,10 @@ void fixed_strip(struct fixed *f, const char *program, const char *rights, unsig
 		return;
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
 		if (by & 1u << i)
-			n += (size_t)snprintf(without + n, sizeof(without) - n, "%s-%s", n ? "," : "", fixed_rows[i].name);
-	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s keeps them", program, rights, without);
+			n += (size_t)snprintf(without + n, sizeof(without) - n, "%s-%s",
+					      n ? "," : "", fixed_rows[i].name);
+	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s keeps them",
+		 program, rights, without);
 }
 
 const char *fixed_open(const struct fixed *f, unsigned item)

@@ -12,20 +12,20 @@
 #include "base/text.h"
 
 enum fixed_item {
-	FIXED_ASLR,	   /* addresses of memory */
+	FIXED_ASLR,        /* addresses of memory */
 	FIXED_ENVIRONMENT, /* size of the initial stack contents */
-	FIXED_ORDER,	   /* of the environment variables */
-	FIXED_RANDOM,	   /* the bytes of getrandom, /dev/urandom and AT_RANDOM */
-	FIXED_SEEDS,	   /* of hash tables, if a variable sets them */
-	FIXED_MALLOC,	   /* no timers in allocators */
-	FIXED_VDSO,	   /* clocks by system call: no retries in user mode */
-	FIXED_PID,	   /* process ids, from 1000 on */
-	FIXED_CPU,	   /* one of the allowed CPUs */
-	FIXED_LOCALE,	   /* and time zone */
-	FIXED_CWD,	   /* length of the working directory's name */
-	FIXED_BINDING,	   /* symbols bound at the start, not at the first call */
-	FIXED_READDIR,	   /* order of directory entries */
-	FIXED_ENV,	   /* set of environment variables */
+	FIXED_ORDER,       /* of the environment variables */
+	FIXED_RANDOM,      /* the bytes of getrandom, /dev/urandom and AT_RANDOM */
+	FIXED_SEEDS,       /* of hash tables, if a variable sets them */
+	FIXED_MALLOC,      /* no timers in allocators */
+	FIXED_VDSO,        /* clocks by system call: no retries in user mode */
+	FIXED_PID,         /* process ids, from 1000 on */
+	FIXED_CPU,         /* one of the allowed CPUs */
+	FIXED_LOCALE,      /* and time zone */
+	FIXED_CWD,         /* length of the working directory's name */
+	FIXED_BINDING,     /* symbols bound at the start, not at the first call */
+	FIXED_READDIR,     /* order of directory entries */
+	FIXED_ENV,         /* set of environment variables */
 	FIXED_ITEMS,
 };
 
@@ -39,7 +39,7 @@ enum {
 struct fixed_row {
 	const char *name;  /* as typed and stored */
 	const char *about; /* one line */
-	bool usual;	   /* included in --deterministic without a list */
+	bool usual;        /* included in --deterministic without a list */
 	/* the part that is not fixed if the item succeeds only in part; NULL: it has no parts */
 	const char *leaves;
 };
@@ -47,7 +47,7 @@ struct fixed_row {
 extern const struct fixed_row fixed_rows[FIXED_ITEMS];
 
 struct fixed {
-	unsigned set;	 /* requested items; FIXED(...) */
+	unsigned set;    /* requested items; FIXED(...) */
 	unsigned missed; /* requested items that failed */
 	/*
 	 * missed items that succeeded at first, and were lost in a program executed later; tried
@@ -58,8 +58,8 @@ struct fixed {
 	char why[FIXED_ITEMS][120];
 	/* the first program that ran without the rights of its file, and why; "": none */
 	char stripped[200];
-	int first_pid; /* with PID; 0: PIDSPACE_FIRST */
-	bool turned; /* with READDIR: in reverse order */
+	int first_pid;               /* with PID; 0: PIDSPACE_FIRST */
+	bool turned;                 /* with READDIR: in reverse order */
 	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables to keep, "LANG:CI" */
 	/*
 	 * set by fixed_parse(): the items include neither env nor -env, and are not a list of only
@@ -68,7 +68,7 @@ struct fixed {
 	bool env_open;
 	/* with CWD: the long name of the working directory, from pidspace_enter(); "": failed */
 	char cwd[FIXED_CWD_BYTES + 1];
-	int cwd_lock; /* with cwd: a lock on the folder before cwd_from while it is used */
+	int cwd_lock;    /* with cwd: a lock on the folder before cwd_from while it is used */
 	size_t cwd_from; /* offset in it of the directory's own name */
 };
 
@@ -87,9 +87,11 @@ int fixed_parse(const char *text, struct fixed *f, struct tare_error *err);
 bool fixed_keeps(const char *kept, const char *variable);
 /* "aslr, environment, order"; "nothing". */
 void fixed_names(struct text *out, unsigned set);
-void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* The same, for items that succeeded at first. */
-void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void fixed_lose(struct fixed *f, enum fixed_item item, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /*
  * Record a program, by its path, that is setuid, setgid or has file capabilities, and ran without
  * these rights because of the items of `takers` that are tried. Keeps the first one.

@@ -9,7 +9,8 @@ void fixed_say_missed(const struct command *self, const struct fixed *f)
 
 	for (unsigned i = 0; i < FIXED_REMARKS; i++) {
 		if (!(fixed_partly(f) & 1u << i) && fixed_remark(&words, f, i) && !words.failed)
-			fprintf(stderr, "tare %s: %c%s\n", self->name, tolower((unsigned char)words.s[0]), words.s + 1);
+			fprintf(stderr, "tare %s: %c%s\n", self->name,
+				tolower((unsigned char)words.s[0]), words.s + 1);
 		text_free(&words);
 	}
 }
@@ -23,5 +24,6 @@ void fixed_say_had(const struct command *self, const struct fixed *f)
 	text_free(&words);
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
 		if (fixed_partly(f) & 1u << i)
-			fprintf(stderr, "tare %s: fixed in part: %s: %s\n", self->name, fixed_rows[i].name, fixed_rows[i].leaves);
+			fprintf(stderr, "tare %s: fixed in part: %s: %s\n", self->name,
+				fixed_rows[i].name, fixed_rows[i].leaves);
 }

@@ -6,7 +6,10 @@
 #include "tap.h"
 
 #define ALL ((1u << FIXED_ITEMS) - 1)
-#define USUAL (ALL & ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING) | FIXED(READDIR) | FIXED(ENV)))
+#define USUAL                                                                                      \
+	(ALL &                                                                                     \
+	 ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING) | FIXED(READDIR) |             \
+	   FIXED(ENV)))
 
 static const struct {
 	int line;
@@ -51,7 +54,8 @@ TEST(sets_by_name)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct fixed f = { 0 };
 
-		CHECK_EQ(fixed_parse(rows[i].text, &f, NULL), rows[i].ret, "row at line %d", rows[i].line);
+		CHECK_EQ(fixed_parse(rows[i].text, &f, NULL), rows[i].ret, "row at line %d",
+			 rows[i].line);
 		CHECK_EQ(f.set, rows[i].set, "row at line %d", rows[i].line);
 		CHECK_EQ(f.env_open, rows[i].open, "row at line %d", rows[i].line);
 		CHECK_STR(f.kept, rows[i].kept ? rows[i].kept : "", "row at line %d", rows[i].line);
@@ -99,7 +103,8 @@ TEST(what_was_missed_is_not_had)
 
 TEST(what_was_lost_is_tried_again)
 {
-	struct fixed f = { .set = FIXED(ASLR) | FIXED(PID) | FIXED(RANDOM), .partly = FIXED(RANDOM) | FIXED(CPU) };
+	struct fixed f = { .set = FIXED(ASLR) | FIXED(PID) | FIXED(RANDOM),
+			   .partly = FIXED(RANDOM) | FIXED(CPU) };
 
 	CHECK_EQ(fixed_partly(&f), FIXED(RANDOM), "in part");
 	fixed_miss(&f, FIXED_PID, "never had");
@@ -116,7 +121,9 @@ TEST(what_was_lost_is_tried_again)
 
 TEST(who_ran_without_rights_is_told_once)
 {
-	struct fixed f = { .set = FIXED(ASLR) | FIXED(VDSO) | FIXED(PID) | FIXED(CPU), .partly = FIXED(VDSO) }, plain = { .set = FIXED(ASLR) };
+	struct fixed f = { .set = FIXED(ASLR) | FIXED(VDSO) | FIXED(PID) | FIXED(CPU),
+			   .partly = FIXED(VDSO) },
+		     plain = { .set = FIXED(ASLR) };
 	const unsigned takers = FIXED(VDSO) | FIXED(PID);
 	struct text t = { 0 };
 
@@ -125,7 +132,9 @@ TEST(who_ran_without_rights_is_told_once)
 	fixed_strip(&f, "/bin/su", "setuid", takers);
 	fixed_strip(&f, "/bin/ping", "file capabilities", takers);
 	CHECK(fixed_remark(&t, &f, FIXED_ITEMS), "said");
-	CHECK_STR(t.s, "Ran without its rights: /bin/su (setuid); --deterministic with -vdso keeps them", "the first one, caused by an item in effect");
+	CHECK_STR(t.s,
+		  "Ran without its rights: /bin/su (setuid); --deterministic with -vdso keeps them",
+		  "the first one, caused by an item in effect");
 	text_free(&t);
 	CHECK(fixed_remark(&t, &f, FIXED_PID), "said");
 	CHECK_STR(t.s, "Not fixed: pid: no namespace", "missed");
@@ -151,11 +160,17 @@ static const char *value(char *const *envp, const char *name)
 TEST(variables_of_items)
 {
 	char *argv[] = { "/bin/true", NULL };
-	char *envp[] = { "Z=1", "PYTHONHASHSEED=17", "PERL_HASH_SEED=random", "A=2", "LC_ALL=de_DE", "A1=3", NULL };
-	char *usual[] = { "PATH=/bin", "A=2", "A1=3", "PATHS=x", "TARE_REGIONS=/x", "TARE_REGIONS_X=/x", "LC_ALL=de_DE", "HOME=/", NULL };
+	char *envp[] = { "Z=1", "PYTHONHASHSEED=17", "PERL_HASH_SEED=random",
+			 "A=2", "LC_ALL=de_DE",      "A1=3",
+			 NULL };
+	char *usual[] = {
+		"PATH=/bin",         "A=2",          "A1=3",   "PATHS=x", "TARE_REGIONS=/x",
+		"TARE_REGIONS_X=/x", "LC_ALL=de_DE", "HOME=/", NULL
+	};
 	struct environment e;
 
-	CHECK_EQ(environment_fix(&e, FIXED(SEEDS) | FIXED(LOCALE), NULL, argv, envp, NULL), 0, "fixed");
+	CHECK_EQ(environment_fix(&e, FIXED(SEEDS) | FIXED(LOCALE), NULL, argv, envp, NULL), 0,
+		 "fixed");
 	CHECK(!strcmp(value(e.envp, "PYTHONHASHSEED"), "17"), "the caller's own seed stays");
 	CHECK(!strcmp(value(e.envp, "PERL_HASH_SEED"), "0"), "random is none");
 	CHECK(!strcmp(value(e.envp, "LC_ALL"), "C.UTF-8"), "locale");
@@ -163,24 +178,32 @@ TEST(variables_of_items)
 	CHECK(!strcmp(e.envp[0], "Z=1"), "order as it was");
 	environment_free(&e);
 
-	CHECK_EQ(environment_fix(&e, FIXED(ORDER) | FIXED(ENVIRONMENT), NULL, argv, envp, NULL), 0, "sorted");
+	CHECK_EQ(environment_fix(&e, FIXED(ORDER) | FIXED(ENVIRONMENT), NULL, argv, envp, NULL), 0,
+		 "sorted");
 	for (size_t i = 0; e.envp[i + 2]; i++) /* the padding stays last */
-		CHECK(strcmp(e.envp[i], e.envp[i + 1]) < 0, "%s before %s", e.envp[i], e.envp[i + 1]);
+		CHECK(strcmp(e.envp[i], e.envp[i + 1]) < 0, "%s before %s", e.envp[i],
+		      e.envp[i + 1]);
 	CHECK_EQ(e.bytes, (size_t)ENVIRONMENT_STEP, "filled up");
 	environment_free(&e);
 
-	CHECK_EQ(environment_fix(&e, FIXED(ENV) | FIXED(SEEDS), NULL, argv, envp, NULL), 0, "cleared");
-	CHECK(!value(e.envp, "Z") && !value(e.envp, "A") && !value(e.envp, "A1") && !value(e.envp, "LC_ALL"), "variables go");
+	CHECK_EQ(environment_fix(&e, FIXED(ENV) | FIXED(SEEDS), NULL, argv, envp, NULL), 0,
+		 "cleared");
+	CHECK(!value(e.envp, "Z") && !value(e.envp, "A") && !value(e.envp, "A1") &&
+		      !value(e.envp, "LC_ALL"),
+	      "variables go");
 	CHECK_STR(value(e.envp, "PYTHONHASHSEED"), "0", "the caller's seed goes, too");
 	environment_free(&e);
 
-	CHECK_EQ(environment_fix(&e, FIXED(ENV) | FIXED(LOCALE), "A1:PYTHONHASHSEED", argv, usual, NULL), 0, "some kept");
+	CHECK_EQ(environment_fix(&e, FIXED(ENV) | FIXED(LOCALE), "A1:PYTHONHASHSEED", argv, usual,
+				 NULL),
+		 0, "some kept");
 	CHECK_STR(e.envp[0], "PATH=/bin", "always kept, in their order");
 	CHECK_STR(e.envp[1], "A1=3", "by name");
 	CHECK_STR(e.envp[2], "TARE_REGIONS=/x", "tare's own");
 	CHECK_STR(e.envp[3], "HOME=/", "always kept");
 	CHECK_STR(value(e.envp, "LC_ALL"), "C.UTF-8", "set after the rest is cleared");
-	CHECK(!value(e.envp, "A") && !value(e.envp, "PATHS") && !value(e.envp, "TARE_REGIONS_X"), "no prefix of a name");
+	CHECK(!value(e.envp, "A") && !value(e.envp, "PATHS") && !value(e.envp, "TARE_REGIONS_X"),
+	      "no prefix of a name");
 	environment_free(&e);
 
 	CHECK_EQ(environment_fix(&e, 0, NULL, argv, envp, NULL), 0, "nothing to do");

@@ -30,7 +30,8 @@ static int check_keeps_events(const struct follow *f, struct tare_error *err)
 	if (!why)
 		return 0;
 	tare_fail(err, EPERM, "the kernel removes events from %s", why);
-	tare_hint(err, "measure it as a user for whom it is an ordinary program, or whole CPUs (-a)");
+	tare_hint(err,
+		  "measure it as a user for whom it is an ordinary program, or whole CPUs (-a)");
 	return -EPERM;
 }
 
@@ -42,7 +43,8 @@ static int find_tasks(struct follow *f, struct tare_error *err)
 		f->tasks.place = calloc(1, sizeof(*f->tasks.place));
 		if (!f->tasks.place)
 			return tare_fail_nomem(err);
-		f->tasks.place[0] = (struct place){ .pid = f->plan->launcher->late ? 0 : f->child.pid,
+		f->tasks.place[0] = (struct place){ .pid = f->plan->launcher->late ? 0
+										   : f->child.pid,
 						    .cpu = -1,
 						    .shown = { .cpu = -1 } };
 		f->tasks.n = 1;
@@ -61,8 +63,11 @@ int follow_prepare(struct follow *f, const struct follow_plan *plan, struct tare
 	int ret;
 
 	*f = (struct follow){ .plan = plan,
-			      .child = { .go_fd = -1, .result_fd = -1, .envp = plan->envp ? plan->envp : environ,
-					 .fixed = plan->fixed, .running = plan->running } };
+			      .child = { .go_fd = -1,
+					 .result_fd = -1,
+					 .envp = plan->envp ? plan->envp : environ,
+					 .fixed = plan->fixed,
+					 .running = plan->running } };
 	f->counts_command = plan->argv && !w->pids && !w->tids && !w->all_cpus && !w->cpus.n;
 	ret = check_keeps_events(f, err);
 	if (ret == 0)
@@ -139,7 +144,9 @@ static int ms_until(uint64_t until_ns)
 {
 	uint64_t now = clock_now_ns();
 
-	return now >= until_ns ? 0 : (until_ns - now) / 1000000 >= INT_MAX ? INT_MAX : (int)((until_ns - now) / 1000000) + 1;
+	return now >= until_ns                          ? 0
+		: (until_ns - now) / 1000000 >= INT_MAX ? INT_MAX
+							: (int)((until_ns - now) / 1000000) + 1;
 }
 
 bool follow_to_end(struct follow *f, uint64_t until_ns)
@@ -234,5 +241,6 @@ int follow_status(const struct follow *f)
 {
 	if (!f->has_status)
 		return 128 + f->by_signal;
-	return WIFSIGNALED(f->wait_status) ? 128 + WTERMSIG(f->wait_status) : WEXITSTATUS(f->wait_status);
+	return WIFSIGNALED(f->wait_status) ? 128 + WTERMSIG(f->wait_status)
+					   : WEXITSTATUS(f->wait_status);
 }

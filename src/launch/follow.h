@@ -14,9 +14,9 @@ struct follow_plan {
 	const char *root;
 	char *const *argv; /* NULL: no command */
 	const struct launcher *launcher;
-	char *const *envp; /* NULL: tare's own */
+	char *const *envp;   /* NULL: tare's own */
 	struct fixed *fixed; /* as in struct stat_plan */
-	bool running; /* under the exact engine: with a count that the command can read */
+	bool running;        /* under the exact engine: with a count that the command can read */
 	const struct where *where;
 };
 

@@ -12,7 +12,8 @@
 static void *hash_all(void *with)
 {
 	struct hidden *h = with;
-	struct pollfd fds[2] = { { .fd = h->pipe[0], .events = POLLIN }, { .fd = h->stop, .events = POLLIN } };
+	struct pollfd fds[2] = { { .fd = h->pipe[0], .events = POLLIN },
+				 { .fd = h->stop, .events = POLLIN } };
 	uint8_t some[65536];
 	ssize_t n;
 
@@ -65,7 +66,8 @@ int hidden_begin(struct hidden *h, struct tare_error *err)
 	h->before[0] = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	h->before[1] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	h->stop = eventfd(0, EFD_CLOEXEC);
-	if (h->before[0] < 0 || h->before[1] < 0 || h->stop < 0 || pipe2(h->pipe, O_CLOEXEC) < 0 || fcntl(h->pipe[0], F_SETFL, O_NONBLOCK) < 0)
+	if (h->before[0] < 0 || h->before[1] < 0 || h->stop < 0 || pipe2(h->pipe, O_CLOEXEC) < 0 ||
+	    fcntl(h->pipe[0], F_SETFL, O_NONBLOCK) < 0)
 		code = errno;
 	if (!code)
 		code = begin_reading(h);

@@ -14,8 +14,9 @@
 #include "launch/launch.h"
 #include "launch/launch_fix.h"
 
-static void __attribute__((noreturn)) become(const struct launched *l, char *const argv[],
-					     const struct launch_signals *sig, int go, int result, int ask)
+static void __attribute__((noreturn))
+become(const struct launched *l, char *const argv[], const struct launch_signals *sig, int go,
+       int result, int ask)
 {
 	char word;
 	ssize_t got;
@@ -120,18 +121,18 @@ int launch_not_executed(const char *command, int code, struct tare_error *err)
 		tare_fail(err, code, "there is no command '%.200s'", command);
 		if (!strchr(command, '/'))
 			tare_hint(
-			    err,
-			    "no directory of PATH has it; in this directory it would be ./%.100s",
-			    command);
+				err,
+				"no directory of PATH has it; in this directory it would be ./%.100s",
+				command);
 		return -ENOENT;
 	}
 	if (code == EACCES && strchr(command, '/') && stat(command, &st) == 0)
 		return tare_fail(err, code, "%.200s cannot be executed: %s", command,
-				 S_ISDIR(st.st_mode)    ? "it is a directory"
-				 : !(st.st_mode & 0111) ? "it has no execute permission (chmod +x)"
-							: "permission denied");
-	return tare_fail(err, code, "%.200s cannot be executed: %s", command,
-			 strerror(code));
+				 S_ISDIR(st.st_mode) ? "it is a directory"
+					 : !(st.st_mode & 0111)
+					 ? "it has no execute permission (chmod +x)"
+					 : "permission denied");
+	return tare_fail(err, code, "%.200s cannot be executed: %s", command, strerror(code));
 }
 
 static int release(struct launched *l, char *const argv[], const struct launch_signals *sig,
@@ -164,8 +165,8 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	siginfo_t info = { 0 };
 
 	/* If it is traced at an exec, it stops, and the tracer waits for that. */
-	if (l->pid <= 0 || waitid(P_PID, (id_t)l->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid ||
-	    info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+	if (l->pid <= 0 || waitid(P_PID, (id_t)l->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	    !info.si_pid || info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
 		return 0;
 	serve_end(l->own); /* it also writes to `fixed` */
 	l->own = NULL;

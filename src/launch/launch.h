@@ -16,13 +16,13 @@
 #include "source/source.h"
 
 struct launched {
-	pid_t pid;     /* 0: none */
-	int go_fd;     /* written to at release */
-	int result_fd; /* receives the errno of a failed exec; closes on success */
-	void *own;     /* the launcher's own state */
-	unsigned stops; /* exact engine: exact_stops() of the command */
+	pid_t pid;              /* 0: none */
+	int go_fd;              /* written to at release */
+	int result_fd;          /* receives the errno of a failed exec; closes on success */
+	void *own;              /* the launcher's own state */
+	unsigned stops;         /* exact engine: exact_stops() of the command */
 	struct exact_left left; /* exact engine, once it was reaped */
-	bool never_began; /* exact engine: see struct exact_end */
+	bool never_began;       /* exact engine: see struct exact_end */
 	struct exact_slow slow; /* exact engine */
 	/* exact engine: processes that were not counted to their end */
 	struct exact_partial partial;
@@ -48,7 +48,7 @@ struct launch_signals {
 struct launcher {
 	const char *name;
 	const struct source *engine; /* what gives the user-mode counts */
-	bool adds_work;     /* of its own: times and the kernel's counts hold it too */
+	bool adds_work;              /* of its own: times and the kernel's counts hold it too */
 	/*
 	 * The pid is known only after release. The kernel's counters are then opened on the caller,
 	 * start at exec, and are inherited by the command.
@@ -81,7 +81,8 @@ int launch_not_executed(const char *command, int code, struct tare_error *err);
 extern const struct launcher launch_plain; /* fork and exec */
 extern const struct launcher launch_exact; /* under the exact engine */
 /* New samples of a command launched with `every`; see exact_samples(). */
-int launched_samples(const struct launched *l, exact_sample_fn *each, void *with, struct tare_error *err);
+int launched_samples(const struct launched *l, exact_sample_fn *each, void *with,
+		     struct tare_error *err);
 /* Profile of a command launched with `profile`; see exact_profile(). */
 int launched_profile(const struct launched *l, struct exact_profile *out, struct tare_error *err);
 /*

@@ -91,7 +91,8 @@ static void look_at_rights(struct launched *l, const struct exact *x)
 		return;
 	if (path[0] == '/')
 		rights = program_rights(path);
-	fixed_strip(l->fixed, path, rights ? rights : "setuid, setgid or file capabilities", FIXED(PID) | FIXED(CWD));
+	fixed_strip(l->fixed, path, rights ? rights : "setuid, setgid or file capabilities",
+		    FIXED(PID) | FIXED(CWD));
 }
 
 static int reap(struct launched *l, int *status, struct rusage *used)
@@ -102,8 +103,11 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
 	if (exact_layout_lost(run->engine))
-		fixed_lose(l->fixed, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality "
-			   "was changed", exact_layout_lost(run->engine));
+		fixed_lose(
+			l->fixed, FIXED_ASLR,
+			"lost on the way to %s: it was started with other rights, or its personality "
+			"was changed",
+			exact_layout_lost(run->engine));
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;
@@ -126,7 +130,8 @@ int launched_profile(const struct launched *l, struct exact_profile *out, struct
 	return exact_profile(run->engine, out, err);
 }
 
-int launched_samples(const struct launched *l, exact_sample_fn *each, void *with, struct tare_error *err)
+int launched_samples(const struct launched *l, exact_sample_fn *each, void *with,
+		     struct tare_error *err)
 {
 	const struct exact_run *run = l->own;
 
@@ -191,7 +196,9 @@ struct exact_group {
 /* Source: src/pmu/exact_events.c, in the order of the classes. */
 static int class_of(const struct encoding *e)
 {
-	return encoding_source(e)->needs_engine && e->attr.config < EXACT_CLASSES ? (int)e->attr.config : -1;
+	return encoding_source(e)->needs_engine && e->attr.config < EXACT_CLASSES
+		? (int)e->attr.config
+		: -1;
 }
 
 static int open_group(struct counters **out, const struct encoding *const *enc, size_t n,
@@ -202,8 +209,9 @@ static int open_group(struct counters **out, const struct encoding *const *enc, 
 	if (failed)
 		*failed = 0;
 	if (!on->launched || on->pid != 0 || !on->inherit) {
-		tare_fail(err, EOPNOTSUPP,
-			  "the exact engine counts a command that it starts, with all its children");
+		tare_fail(
+			err, EOPNOTSUPP,
+			"the exact engine counts a command that it starts, with all its children");
 		tare_hint(err, "--engine exact -- COMMAND");
 		return -EOPNOTSUPP;
 	}
@@ -288,8 +296,11 @@ static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each,
 		struct tare_reading r[GROUP_MAX];
 
 		for (size_t k = 0; k < g->n; k++)
-			r[k] = (struct tare_reading){ (uint64_t)p[i].counts[g->class[k]], ns, ns, TARE_EXACT };
-		ret = each(with, &(struct part){ p[i].serial + 1, p[i].descent, p[i].name, p[i].partial }, r);
+			r[k] = (struct tare_reading){ (uint64_t)p[i].counts[g->class[k]], ns, ns,
+						      TARE_EXACT };
+		ret = each(with,
+			   &(struct part){ p[i].serial + 1, p[i].descent, p[i].name, p[i].partial },
+			   r);
 	}
 	free(p);
 	return ret;
@@ -303,10 +314,12 @@ static int by_serial(const void *a, const void *b)
 }
 
 /* p: sorted by_serial(). There may be as many processes as threads, and 100,000 of each. */
-static const struct exact_process *process_of(const struct exact_process *p, size_t n, uint32_t serial)
+static const struct exact_process *process_of(const struct exact_process *p, size_t n,
+					      uint32_t serial)
 {
 	static const struct exact_process unknown = { .name = "?" };
-	const struct exact_process *found = bsearch(&(struct exact_process){ .serial = serial }, p, n, sizeof(*p), by_serial);
+	const struct exact_process *found = bsearch(&(struct exact_process){ .serial = serial }, p,
+						    n, sizeof(*p), by_serial);
 
 	return found ? found : &unknown;
 }
@@ -333,15 +346,18 @@ static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, 
 		struct tare_reading r[GROUP_MAX];
 
 		for (size_t k = 0; k < g->n; k++)
-			r[k] = (struct tare_reading){ (uint64_t)t[i].counts[g->class[k]], ns, ns, TARE_EXACT };
-		ret = each(with, &(struct part){ t[i].born + 1, t[i].descent, of->name, of->partial }, r);
+			r[k] = (struct tare_reading){ (uint64_t)t[i].counts[g->class[k]], ns, ns,
+						      TARE_EXACT };
+		ret = each(with,
+			   &(struct part){ t[i].born + 1, t[i].descent, of->name, of->partial }, r);
 	}
 	free(t);
 	free(p);
 	return ret;
 }
 
-static int parts(struct counters *c, enum parts by, part_fn *each, void *with, struct tare_error *err)
+static int parts(struct counters *c, enum parts by, part_fn *each, void *with,
+		 struct tare_error *err)
 {
 	const struct exact_group *g = (const struct exact_group *)c;
 	uint64_t ns = counted_ns(g->run);

@@ -60,10 +60,12 @@ void fix_begin(struct fixed *f, struct fix_before *before)
 	if (has(f, FIXED(PID)))
 		pidspace_rewind(f);
 	if (has(f, FIXED(CWD)) && (!f->cwd[0] || chdir(f->cwd) < 0))
-		fixed_miss(f, FIXED_CWD, "%s", f->cwd[0] ? strerror(errno) : "it needs a mount namespace");
+		fixed_miss(f, FIXED_CWD, "%s",
+			   f->cwd[0] ? strerror(errno) : "it needs a mount namespace");
 	if (has(f, FIXED(ASLR))) {
 		before->personality = personality(PERSONALITY_AS_IT_IS);
-		if (before->personality < 0 || personality((unsigned long)before->personality | ADDR_NO_RANDOMIZE) < 0)
+		if (before->personality < 0 ||
+		    personality((unsigned long)before->personality | ADDR_NO_RANDOMIZE) < 0)
 			fixed_miss(f, FIXED_ASLR, "%s: %s", refused, strerror(errno));
 	}
 	if (has(f, FIXED(CPU)))
@@ -109,7 +111,10 @@ void fix_check(struct fixed *f, pid_t pid)
 	if (fd < 0)
 		return; /* it has ended, or belongs to another user */
 	if (read(fd, text, sizeof(text) - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
-		fixed_lose(f, FIXED_ASLR, "lost on the way to %s: it was started with other rights, or its personality was changed", name_of(pid, name));
+		fixed_lose(
+			f, FIXED_ASLR,
+			"lost on the way to %s: it was started with other rights, or its personality was changed",
+			name_of(pid, name));
 	close(fd);
 }
 
@@ -117,7 +122,8 @@ static bool changes_rights(const char *command)
 {
 	char path[PATH_MAX];
 
-	return geteuid() && program_find(command, path, sizeof(path)) && program_changes_rights(path);
+	return geteuid() && program_find(command, path, sizeof(path)) &&
+		program_changes_rights(path);
 }
 
 /* A filter or a tracer would remove those rights, and the program would fail. */
@@ -127,7 +133,8 @@ void fix_rights(struct fixed *f, const char *command)
 
 	if (!has(f, FIXED(RANDOM) | FIXED(VDSO) | FIXED(ASLR)) || !changes_rights(command))
 		return;
-	fixed_miss(f, FIXED_ASLR, "the command changes its rights, and is then given random addresses");
+	fixed_miss(f, FIXED_ASLR,
+		   "the command changes its rights, and is then given random addresses");
 	fixed_miss(f, FIXED_RANDOM, "%s", why);
 	fixed_miss(f, FIXED_VDSO, "%s", why);
 }
@@ -159,10 +166,13 @@ static void change(struct fixed *f, pid_t pid)
 
 	fix_check(f, pid);
 	look_at_rights(f, pid);
-	if (!has(f, FIXED(RANDOM) | FIXED(VDSO)) || auxv_fix(pid, has(f, FIXED(RANDOM)), has(f, FIXED(VDSO))) == 0)
+	if (!has(f, FIXED(RANDOM) | FIXED(VDSO)) ||
+	    auxv_fix(pid, has(f, FIXED(RANDOM)), has(f, FIXED(VDSO))) == 0)
 		return;
-	fixed_lose(f, FIXED_RANDOM, "the auxiliary vector of %s cannot be changed", name_of(pid, name));
-	fixed_lose(f, FIXED_VDSO, "the auxiliary vector of %s cannot be changed", name_of(pid, name));
+	fixed_lose(f, FIXED_RANDOM, "the auxiliary vector of %s cannot be changed",
+		   name_of(pid, name));
+	fixed_lose(f, FIXED_VDSO, "the auxiliary vector of %s cannot be changed",
+		   name_of(pid, name));
 }
 
 int exec_begin(struct execs *e, pid_t tid)
@@ -183,10 +193,13 @@ void exec_missed(struct fixed *f, pid_t tid, int code)
 	char name[24], why[160];
 
 	if (tracer)
-		snprintf(why, sizeof(why), "%s traces a process that executed a program, and a process has one tracer", name_of(tracer, name));
+		snprintf(
+			why, sizeof(why),
+			"%s traces a process that executed a program, and a process has one tracer",
+			name_of(tracer, name));
 	else
-		snprintf(why, sizeof(why), "%s could not be traced as it executed a program: %s", name_of(tid, name),
-			 code == ENOSPC ? "too many at once" : strerror(code));
+		snprintf(why, sizeof(why), "%s could not be traced as it executed a program: %s",
+			 name_of(tid, name), code == ENOSPC ? "too many at once" : strerror(code));
 	fixed_lose(f, FIXED_RANDOM, "%s", why);
 	fixed_lose(f, FIXED_VDSO, "%s", why);
 }
@@ -213,7 +226,9 @@ static pid_t stopped(const struct execs *e, size_t i, siginfo_t *info)
 
 	for (size_t k = 0; k < 2; k++) {
 		*info = (siginfo_t){ 0 };
-		if (ids[k] > 0 && waitid(P_PID, (id_t)ids[k], info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0)
+		if (ids[k] > 0 &&
+		    waitid(P_PID, (id_t)ids[k], info,
+			   WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL | __WNOTHREAD) == 0)
 			return info->si_pid;
 	}
 	return -1;

@@ -40,7 +40,14 @@
 #define AUDIT_ARCH_HERE AUDIT_ARCH_AARCH64
 #endif
 
-enum { CALLERS_MAX = 1024, CHUNK = 256, GETRANDOM_MAX = 33554431, GLANCES = 300, GLANCE_NS = 20000, GLANCE_MS = 2 };
+enum {
+	CALLERS_MAX = 1024,
+	CHUNK = 256,
+	GETRANDOM_MAX = 33554431,
+	GLANCES = 300,
+	GLANCE_NS = 20000,
+	GLANCE_MS = 2
+};
 
 struct served {
 	int listener, stop;
@@ -143,7 +150,8 @@ static bool good_flags(uint64_t flags)
 {
 	unsigned f = (unsigned)flags;
 
-	return !(f & ~(unsigned)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE)) && (f & (GRND_INSECURE | GRND_RANDOM)) != (GRND_INSECURE | GRND_RANDOM);
+	return !(f & ~(unsigned)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE)) &&
+		(f & (GRND_INSECURE | GRND_RANDOM)) != (GRND_INSECURE | GRND_RANDOM);
 }
 
 static int send_on(int listener, uint64_t id)
@@ -181,7 +189,9 @@ static void answer_exec(struct served *s, const struct seccomp_notif *call)
 static void answer_random(struct served *s, const struct seccomp_notif *call)
 {
 	struct seccomp_notif_resp reply = { .id = call->id };
-	int64_t ret = good_flags(call->data.args[2]) ? give(s, call, call->data.args[0], call->data.args[1]) : -EINVAL;
+	int64_t ret = good_flags(call->data.args[2])
+		? give(s, call, call->data.args[0], call->data.args[1])
+		: -EINVAL;
 
 	if (ret < 0)
 		reply.error = (int32_t)ret;
@@ -208,7 +218,8 @@ static void *serve(void *with)
 	struct served *s = with;
 
 	for (;;) {
-		struct pollfd fds[2] = { { .fd = s->listener, .events = POLLIN }, { .fd = s->stop, .events = POLLIN } };
+		struct pollfd fds[2] = { { .fd = s->listener, .events = POLLIN },
+					 { .fd = s->stop, .events = POLLIN } };
 
 		if (poll(fds, 2, s->execs.n ? GLANCE_MS : -1) < 0 && errno != EINTR)
 			break;
@@ -233,8 +244,11 @@ __attribute__((noreturn)) static void stand_by(int listener, int alive, struct s
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	/* not setsid(): a session has its own scheduling group, which may wait for a long time */
 	setpgid(0, 0);
-	/* Close all of tare's descriptors, such as pipes that are read to their end, and counters. */
-	if (dup3(listener, 98, O_CLOEXEC) < 0 || dup3(alive, 99, O_CLOEXEC) < 0 || dup2(98, 4) < 0 || dup2(99, 3) < 0)
+	/*
+	 * Close all of tare's descriptors, such as pipes that are read to their end, and counters.
+	 */
+	if (dup3(listener, 98, O_CLOEXEC) < 0 || dup3(alive, 99, O_CLOEXEC) < 0 ||
+	    dup2(98, 4) < 0 || dup2(99, 3) < 0)
 		_exit(0);
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
@@ -323,9 +337,11 @@ void serve_ask(int end)
 
 	if (end < 0)
 		return;
-	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+				SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 	if (listener < 0 && errno == EACCES && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
-		listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+		listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+					SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 	if (listener >= 0) {
 		message.msg_control = &control;
 		message.msg_controllen = sizeof(control);
@@ -349,14 +365,18 @@ static int receive(int end)
 	} control = { 0 };
 	char byte;
 	struct iovec one = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &one, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr message = { .msg_iov = &one,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
 	ssize_t got;
 	int fd = -1;
 
 	do
 		got = recvmsg(end, &message, MSG_CMSG_CLOEXEC);
 	while (got < 0 && errno == EINTR);
-	if (got == 1 && message.msg_controllen >= CMSG_LEN(sizeof(int)) && control.head.cmsg_type == SCM_RIGHTS)
+	if (got == 1 && message.msg_controllen >= CMSG_LEN(sizeof(int)) &&
+	    control.head.cmsg_type == SCM_RIGHTS)
 		memcpy(&fd, CMSG_DATA(&control.head), sizeof(fd));
 	return fd;
 }
@@ -388,7 +408,8 @@ struct served *serve_begin(struct fixed *f, int end, pid_t command)
 		s->alive[0] = s->alive[1] = -1;
 		s->listener = receive(end);
 		s->stop = eventfd(0, EFD_CLOEXEC);
-		s->call = mmap(NULL, sizeof(*s->call), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		s->call = mmap(NULL, sizeof(*s->call), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		sigfillset(&all);
 		/* signals are for the caller's thread */
 		pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -75,8 +75,8 @@ void orphans_reap(const struct orphans *o, pid_t but)
 {
 	siginfo_t ended = { 0 };
 
-	while (o->adopting && waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid && ended.si_pid != but &&
-	       !is_own(o, ended.si_pid)) {
+	while (o->adopting && waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       ended.si_pid && ended.si_pid != but && !is_own(o, ended.si_pid)) {
 		waitpid(ended.si_pid, NULL, WNOHANG);
 		ended = (siginfo_t){ 0 };
 	}
@@ -92,7 +92,7 @@ static size_t end_all(const struct orphans *o)
 		if (!is_own(o, pid[i])) {
 			kill(pid[i], SIGKILL);
 			waitpid(pid[i], NULL, WNOHANG);
-			new++;
+			new ++;
 		}
 	free(pid);
 	return new;

@@ -52,7 +52,8 @@ TEST(orphans_end_and_other_children_live)
 	daemon = daemon_of_a_child();
 	orphans_end(&o);
 	CHECK(lives(before), "a child from before is not ended");
-	CHECK(kill(during, 0) < 0 && kill(daemon, 0) < 0, "adopted processes have ended and were reaped");
+	CHECK(kill(during, 0) < 0 && kill(daemon, 0) < 0,
+	      "adopted processes have ended and were reaped");
 	kill(before, SIGKILL);
 	waitpid(before, NULL, 0);
 	daemon = daemon_of_a_child();

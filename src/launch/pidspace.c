@@ -137,7 +137,8 @@ static void remove_stale_folders(void)
 
 		if (fd < 0)
 			continue;
-		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+		    flock(fd, LOCK_EX | LOCK_NB) == 0)
 			rmdir(found.gl_pathv[i]);
 		close(fd);
 	}
@@ -185,7 +186,9 @@ static void make_long_name(struct fixed *f)
 	}
 	n = own[1] ? strlen(own) : 0;
 	if (n + strlen(begin) + strlen(end) > FIXED_CWD_BYTES) {
-		fixed_miss(f, FIXED_CWD, "its name of %zu characters is too long to be filled up to %d", n, FIXED_CWD_BYTES);
+		fixed_miss(f, FIXED_CWD,
+			   "its name of %zu characters is too long to be filled up to %d", n,
+			   FIXED_CWD_BYTES);
 		return;
 	}
 	lacks = FIXED_CWD_BYTES - n;
@@ -223,7 +226,8 @@ static void see_files_again(struct fixed *f)
 		return;
 	memcpy(folder, f->cwd, f->cwd_from);
 	if (mount("/", folder, NULL, MS_BIND | MS_REC, NULL) < 0)
-		fixed_miss(f, FIXED_CWD, "its files cannot be mounted once more: %s", strerror(errno));
+		fixed_miss(f, FIXED_CWD, "its files cannot be mounted once more: %s",
+			   strerror(errno));
 	else if (getenv("PWD"))
 		setenv("PWD", f->cwd, 1);
 }
@@ -234,7 +238,8 @@ static void see_files_again(struct fixed *f)
  */
 static const char *first_process(void)
 {
-	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return "/proc cannot be mounted in a pid namespace here";
 	if (write_file("/proc/sys/kernel/ns_last_pid", "1") < 0)
 		return "this kernel does not let the next process id be set (CONFIG_CHECKPOINT_RESTORE)";
@@ -285,7 +290,8 @@ int pidspace_enter(struct fixed *f, const char *command)
 
 	if (!(fixed_had(f) & (FIXED(PID) | FIXED(CWD))))
 		return -1;
-	if (geteuid() && program_find(command, path, sizeof(path)) && program_changes_rights(path)) {
+	if (geteuid() && program_find(command, path, sizeof(path)) &&
+	    program_changes_rights(path)) {
 		miss(f, "the command changes its rights, which a user namespace prevents");
 		return -1;
 	}
@@ -362,7 +368,8 @@ void pidspace_rename(struct fixed *f, size_t more)
 		memcpy(f->cwd + more, own, n + 1);
 		return;
 	}
-	fixed_miss(f, FIXED_CWD, "no other name for it: %s", strerror(f->cwd_lock < 0 ? -f->cwd_lock : errno));
+	fixed_miss(f, FIXED_CWD, "no other name for it: %s",
+		   strerror(f->cwd_lock < 0 ? -f->cwd_lock : errno));
 	rmdir(folder);
 	if (f->cwd_lock >= 0)
 		close(f->cwd_lock);

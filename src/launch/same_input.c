@@ -19,7 +19,8 @@ static int64_t now_ms(void)
 }
 
 /* Wait until there is input, or its end. `tell` becomes NULL once it was called. */
-static int wait_for_more(int64_t began, int64_t most_ms, same_input_tell **tell, void *with, struct tare_error *err)
+static int wait_for_more(int64_t began, int64_t most_ms, same_input_tell **tell, void *with,
+			 struct tare_error *err)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 
@@ -32,7 +33,9 @@ static int wait_for_more(int64_t began, int64_t most_ms, same_input_tell **tell,
 			*tell = NULL;
 		}
 		if (most_ms && gone >= most_ms) {
-			tare_fail(err, ETIMEDOUT, "standard input, which each run reads completely, did not end within --timeout");
+			tare_fail(
+				err, ETIMEDOUT,
+				"standard input, which each run reads completely, did not end within --timeout");
 			tare_hint(err, "where the command needs none: </dev/null");
 			return -ETIMEDOUT;
 		}
@@ -41,14 +44,17 @@ static int wait_for_more(int64_t began, int64_t most_ms, same_input_tell **tell,
 		if (n > 0)
 			return 0;
 		if (n < 0 && errno != EINTR)
-			return tare_fail(err, errno, "cannot read standard input: %s", strerror(errno));
+			return tare_fail(err, errno, "cannot read standard input: %s",
+					 strerror(errno));
 	}
 }
 
 /* Read all of standard input into the memory file. */
-static int read_all(int to, uint64_t timeout_ns, same_input_tell *tell, void *with, struct tare_error *err)
+static int read_all(int to, uint64_t timeout_ns, same_input_tell *tell, void *with,
+		    struct tare_error *err)
 {
-	const int64_t began = now_ms(), most_ms = (int64_t)(timeout_ns / 1000000 + (timeout_ns % 1000000 != 0));
+	const int64_t began = now_ms(),
+		      most_ms = (int64_t)(timeout_ns / 1000000 + (timeout_ns % 1000000 != 0));
 	char some[65536];
 	int64_t all = 0;
 	ssize_t n;
@@ -64,22 +70,28 @@ static int read_all(int to, uint64_t timeout_ns, same_input_tell *tell, void *wi
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n < 0)
-			return tare_fail(err, errno, "cannot read standard input: %s", strerror(errno));
+			return tare_fail(err, errno, "cannot read standard input: %s",
+					 strerror(errno));
 		all += n;
 		if (all > SAME_INPUT_MOST) {
-			tare_fail(err, EFBIG, "standard input is a pipe of more than %d MiB, which each run would have to read", SAME_INPUT_MOST >> 20);
+			tare_fail(
+				err, EFBIG,
+				"standard input is a pipe of more than %d MiB, which each run would have to read",
+				SAME_INPUT_MOST >> 20);
 			tare_hint(err, "give it as a file: < FILE");
 			return -EFBIG;
 		}
 		for (ssize_t done = 0, got; done < n; done += got) {
 			got = write(to, some + done, (size_t)(n - done));
 			if (got < 0)
-				return tare_fail(err, errno, "no memory for standard input: %s", strerror(errno));
+				return tare_fail(err, errno, "no memory for standard input: %s",
+						 strerror(errno));
 		}
 	}
 }
 
-int same_input_begin(struct same_input *in, uint64_t timeout_ns, same_input_tell *tell, void *with, struct tare_error *err)
+int same_input_begin(struct same_input *in, uint64_t timeout_ns, same_input_tell *tell, void *with,
+		     struct tare_error *err)
 {
 	struct stat st;
 	int ret;
@@ -106,7 +118,8 @@ int same_input_begin(struct same_input *in, uint64_t timeout_ns, same_input_tell
 int same_input_again(struct same_input *in, struct tare_error *err)
 {
 	if (in->from >= 0 && lseek(STDIN_FILENO, in->from, SEEK_SET) < 0)
-		return tare_fail(err, errno, "cannot read standard input once more: %s", strerror(errno));
+		return tare_fail(err, errno, "cannot read standard input once more: %s",
+				 strerror(errno));
 	return 0;
 }
 

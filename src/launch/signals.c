@@ -55,7 +55,8 @@ bool signals_next(struct signals *s, struct signal_seen *out)
 		return false;
 	s->taken |= info.ssi_signo != SIGCHLD;
 	*out = (struct signal_seen){ .number = (int)info.ssi_signo,
-				     .hand_on = signal_is_for_us_alone((int)info.ssi_signo, info.ssi_code) };
+				     .hand_on = signal_is_for_us_alone((int)info.ssi_signo,
+								       info.ssi_code) };
 	return true;
 }
 

@@ -14,11 +14,11 @@
 struct signals {
 	int fd;
 	struct launch_signals before; /* as tare was started: for the child, and to be restored */
-	bool taken;		      /* there was one other than SIGCHLD */
+	bool taken;                   /* there was one other than SIGCHLD */
 };
 
 struct signal_seen {
-	int number;       /* SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT */
+	int number;   /* SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT */
 	bool hand_on; /* the command did not get it itself */
 };
 

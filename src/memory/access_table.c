@@ -16,15 +16,15 @@ struct column {
 	const char *(*words)(const struct tare_access *a);
 };
 
-#define NUMBER_OF(member)                                                                                         \
-	static uint64_t get_##member(const struct tare_access *a)                                                  \
-	{                                                                                                          \
-		return (uint64_t)a->member;                                                                        \
+#define NUMBER_OF(member)                                                                          \
+	static uint64_t get_##member(const struct tare_access *a)                                  \
+	{                                                                                          \
+		return (uint64_t)a->member;                                                        \
 	}
-#define WORDS_OF(member)                                                                                          \
-	static const char *get_##member(const struct tare_access *a)                                               \
-	{                                                                                                          \
-		return tare_access_##member##_name(a->member);                                                     \
+#define WORDS_OF(member)                                                                           \
+	static const char *get_##member(const struct tare_access *a)                               \
+	{                                                                                          \
+		return tare_access_##member##_name(a->member);                                     \
 	}
 
 NUMBER_OF(time_ns)
@@ -51,7 +51,10 @@ WORDS_OF(distance)
 WORDS_OF(snoop)
 WORDS_OF(tlb)
 
-#define LATENCY(name, which) { "latency_" name, NUMBER, 0, which, NULL, NULL }
+#define LATENCY(name, which)                                                                       \
+	{                                                                                          \
+		"latency_" name, NUMBER, 0, which, NULL, NULL                                      \
+	}
 
 static const struct column columns[] = {
 	{ "time_ns", NUMBER, TARE_ACCESS_TIME, -1, get_time_ns, NULL },
@@ -148,10 +151,14 @@ static int csv(struct out *out, struct tare_accesses *from, uint64_t *rows, stru
 
 /* ---- Parquet ---- */
 
-static int parquet(struct out *out, struct tare_accesses *from, uint64_t *rows, struct tare_error *err)
+static int parquet(struct out *out, struct tare_accesses *from, uint64_t *rows,
+		   struct tare_error *err)
 {
-	static const enum parquet_type types[] = { [WORDS] = PARQUET_STRING, [NUMBER] = PARQUET_U64, [SIGNED] = PARQUET_I64,
-						   [ADDRESS] = PARQUET_U64, [BOOLEAN] = PARQUET_BOOL };
+	static const enum parquet_type types[] = { [WORDS] = PARQUET_STRING,
+						   [NUMBER] = PARQUET_U64,
+						   [SIGNED] = PARQUET_I64,
+						   [ADDRESS] = PARQUET_U64,
+						   [BOOLEAN] = PARQUET_BOOL };
 	struct parquet_column as[COLUMNS];
 	struct tare_access a;
 	struct parquet *p;
@@ -184,7 +191,8 @@ static int parquet(struct out *out, struct tare_accesses *from, uint64_t *rows, 
 	return ret < 0 ? ret : more < 0 ? more : 0;
 }
 
-int access_table_write(struct out *out, enum access_format format, struct tare_accesses *a, uint64_t *rows, struct tare_error *err)
+int access_table_write(struct out *out, enum access_format format, struct tare_accesses *a,
+		       uint64_t *rows, struct tare_error *err)
 {
 	*rows = 0;
 	return format == ACCESS_CSV ? csv(out, a, rows, err) : parquet(out, a, rows, err);

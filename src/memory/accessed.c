@@ -28,7 +28,8 @@ static uint64_t time_of(const struct perfdata_record *rec, uint64_t otherwise)
  * The whole file that a code mapping belongs to: its variables may be in mappings that were not
  * recorded.
  */
-static int take_image(struct accessed *c, const struct mapped *m, uint64_t length, uint64_t time, struct tare_error *err)
+static int take_image(struct accessed *c, const struct mapped *m, uint64_t length, uint64_t time,
+		      struct tare_error *err)
 {
 	struct image *in = accessed_image(c, m->map.module);
 
@@ -42,7 +43,8 @@ static int take_image(struct accessed *c, const struct mapped *m, uint64_t lengt
 		 * The segment begins on the first mapped page, or the mapping is a later part of
 		 * the segment.
 		 */
-		if (!s->executable || (s->offset - m->map.offset >= length && m->map.offset - s->offset >= s->size))
+		if (!s->executable ||
+		    (s->offset - m->map.offset >= length && m->map.offset - s->offset >= s->size))
 			continue;
 		whole.start = m->map.start - m->map.offset + s->offset - s->address + in->low;
 		if (__builtin_add_overflow(whole.start, in->high - in->low, &whole.last))
@@ -56,14 +58,18 @@ static int take_image(struct accessed *c, const struct mapped *m, uint64_t lengt
  * Memory that several processes may have at different addresses: of a file, of shm_open(3), or
  * anonymous shared memory.
  */
-static int take_shared(struct accessed *c, const struct perfdata_record *rec, struct map *m, struct tare_error *err)
+static int take_shared(struct accessed *c, const struct perfdata_record *rec, struct map *m,
+		       struct tare_error *err)
 {
 	enum { PAGE = 4096 }; /* cache lines begin at the same offset in both */
 	const struct perfdata_mmap *mm = &rec->mmap;
-	const struct shared_file file = { mm->major, mm->minor, { (uint32_t)mm->inode, (uint32_t)(mm->inode >> 32) } };
+	const struct shared_file file = { mm->major,
+					  mm->minor,
+					  { (uint32_t)mm->inode, (uint32_t)(mm->inode >> 32) } };
 	uint32_t at;
 
-	if (rec->type != PD_RECORD_MMAP2 || !(mm->flags & MAP_SHARED) || mm->build_id_size || !mm->inode || (mm->addr ^ mm->pgoff) % PAGE)
+	if (rec->type != PD_RECORD_MMAP2 || !(mm->flags & MAP_SHARED) || mm->build_id_size ||
+	    !mm->inode || (mm->addr ^ mm->pgoff) % PAGE)
 		return 0;
 	at = set_add(&c->p->shared, &file, sizeof(file), sizeof(file), NULL);
 	if (at == SET_NONE)
@@ -73,7 +79,8 @@ static int take_shared(struct accessed *c, const struct perfdata_record *rec, st
 	return 0;
 }
 
-static int take_mapping(struct accessed *c, const struct perfdata_record *rec, struct tare_error *err)
+static int take_mapping(struct accessed *c, const struct perfdata_record *rec,
+			struct tare_error *err)
 {
 	struct mapped m;
 	uint64_t time = time_of(rec, 0);
@@ -83,18 +90,22 @@ static int take_mapping(struct accessed *c, const struct perfdata_record *rec, s
 		return ret;
 	ret = m.kernel ? 0 : take_shared(c, rec, &m.map, err);
 	if (ret == 0)
-		ret = history_map(c->p->history, m.kernel ? HISTORY_KERNEL : m.pid, time, HISTORY_MAPPED, &m.map, err);
-	if (ret == 0 && !m.kernel && !m.map.data && c->modules.module[m.map.module].kind == MODULE_FILE)
+		ret = history_map(c->p->history, m.kernel ? HISTORY_KERNEL : m.pid, time,
+				  HISTORY_MAPPED, &m.map, err);
+	if (ret == 0 && !m.kernel && !m.map.data &&
+	    c->modules.module[m.map.module].kind == MODULE_FILE)
 		ret = take_image(c, &m, m.map.last - m.map.start + 1, time, err);
 	return ret;
 }
 
-static int take_comm(struct accessed *c, uint32_t pid, uint32_t tid, uint32_t comm, uint64_t time, struct tare_error *err)
+static int take_comm(struct accessed *c, uint32_t pid, uint32_t tid, uint32_t comm, uint64_t time,
+		     struct tare_error *err)
 {
 	struct accessed_task t = { tid, pid, comm, time }, *of;
 	uint32_t at = set_add(&c->p->tasks, &t, sizeof(t), 8, NULL);
 
-	if (at == SET_NONE || comm == WORDS_NONE || set_add(&c->p->process_of, &t, sizeof(t), sizeof(t.tid), NULL) == SET_NONE)
+	if (at == SET_NONE || comm == WORDS_NONE ||
+	    set_add(&c->p->process_of, &t, sizeof(t), sizeof(t.tid), NULL) == SET_NONE)
 		return tare_fail_nomem(err);
 	of = (struct accessed_task *)c->p->tasks.item + at;
 	if (time >= of->comm_time)
@@ -122,16 +133,21 @@ static int take(struct accessed *c, const struct perfdata_record *rec, struct ta
 		accessed_note_sample(c, rec);
 		return 0;
 	case PD_RECORD_COMM:
-		ret = take_comm(c, rec->comm.pid, rec->comm.tid, words_add(&c->modules.words, rec->comm.comm, strlen(rec->comm.comm)),
-				time_of(rec, 0), err);
+		ret = take_comm(
+			c, rec->comm.pid, rec->comm.tid,
+			words_add(&c->modules.words, rec->comm.comm, strlen(rec->comm.comm)),
+			time_of(rec, 0), err);
 		/* Source: linux/perf_event.h, PERF_RECORD_MISC_COMM_EXEC. */
 		if (ret == 0 && rec->misc & PD_MISC_13)
 			ret = history_exec(c->p->history, rec->comm.pid, time_of(rec, 0), err);
 		return ret;
 	case PD_RECORD_FORK:
-		ret = take_comm(c, rec->task.pid, rec->task.tid, comm_word(c, rec->task.ppid, rec->task.ptid),
+		ret = take_comm(c, rec->task.pid, rec->task.tid,
+				comm_word(c, rec->task.ppid, rec->task.ptid),
 				time_of(rec, rec->task.time), err);
-		return ret < 0 ? ret : history_fork(c->p->history, rec->task.pid, rec->task.ppid, time_of(rec, rec->task.time), err);
+		return ret < 0 ? ret
+			       : history_fork(c->p->history, rec->task.pid, rec->task.ppid,
+					      time_of(rec, rec->task.time), err);
 	case PD_RECORD_BUILD_ID:
 		return mapped_build_id(&c->modules, rec, err);
 	default:
@@ -139,11 +155,12 @@ static int take(struct accessed *c, const struct perfdata_record *rec, struct ta
 	}
 }
 
-static int check_kept(const struct accessed *c, const char *path, uint64_t read, struct tare_error *err)
+static int check_kept(const struct accessed *c, const char *path, uint64_t read,
+		      struct tare_error *err)
 {
 	size_t bytes = set_memory(&c->p->tasks, sizeof(struct accessed_task)) +
-		       set_memory(&c->p->process_of, sizeof(struct accessed_task)) +
-		       c->modules.room * sizeof(struct image);
+		set_memory(&c->p->process_of, sizeof(struct accessed_task)) +
+		c->modules.room * sizeof(struct image);
 
 	return kept_check(&c->modules, bytes, path, read, err);
 }
@@ -195,7 +212,9 @@ static int find_recorder(struct accessed *c, struct tare_error *err)
 		size_t length = strlen(path);
 		bool is = length >= k && !strcmp(path + length - k, recorder);
 
-		c->p->whose[i] = is ? RECORDERS : c->modules.module[i].kind == MODULE_VDSO ? CLOCKS : PROGRAMS;
+		c->p->whose[i] = is                                ? RECORDERS
+			: c->modules.module[i].kind == MODULE_VDSO ? CLOCKS
+								   : PROGRAMS;
 		there |= is;
 	}
 	if (!there) {
@@ -217,8 +236,8 @@ static int read_nodes(struct accessed *c, struct tare_error *err)
 		for (size_t k = 0; k < set.n; k++) {
 			size_t cpu = (size_t)set.cpu[k], n = c->p->cpus;
 
-			if (!array_reserve(&c->p->node_of_cpu,
-					   &c->p->cpus, cpu + 1, sizeof(*c->p->node_of_cpu))) {
+			if (!array_reserve(&c->p->node_of_cpu, &c->p->cpus, cpu + 1,
+					   sizeof(*c->p->node_of_cpu))) {
 				cpus_free(&set);
 				return tare_fail_nomem(err);
 			}
@@ -245,9 +264,11 @@ static int copy_input(struct accessed *c, struct tare_error *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return tare_fail(err, errno, "cannot read standard input: %s", strerror(errno));
+			return tare_fail(err, errno, "cannot read standard input: %s",
+					 strerror(errno));
 		if (file_write_all(fd, buffer, (size_t)n) < 0)
-			return tare_fail(err, errno, "cannot write a temporary file: %s", strerror(errno));
+			return tare_fail(err, errno, "cannot write a temporary file: %s",
+					 strerror(errno));
 	}
 	return 0;
 }
@@ -264,7 +285,8 @@ static void name_input(const struct accessed *c, char *said)
 	}
 }
 
-int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts, struct tare_error *err)
+int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts,
+		  struct tare_error *err)
 {
 	char copy[64];
 	int ret = 0;
@@ -338,17 +360,22 @@ static bool passes(const struct accessed *c, const struct tare_access *a)
 	const struct samples_filter *f = &c->opts.filter;
 	bool task = a->has & TARE_ACCESS_TASK, timed = a->has & TARE_ACCESS_TIME;
 
-	return (f->pid < 0 || (task && (uint32_t)f->pid == a->pid)) && (f->tid < 0 || (task && (uint32_t)f->tid == a->tid)) &&
-	       (f->cpu < 0 || (a->has & TARE_ACCESS_CPU && f->cpu == a->cpu)) &&
-	       ((!f->from_ns && !f->to_ns) || (timed && a->time_ns >= f->from_ns && a->time_ns <= (f->to_ns ? f->to_ns : UINT64_MAX))) &&
-	       (!f->comm || (task && fnmatch(f->comm, accessed_comm(c, a->pid, a->tid), 0) == 0));
+	return (f->pid < 0 || (task && (uint32_t)f->pid == a->pid)) &&
+		(f->tid < 0 || (task && (uint32_t)f->tid == a->tid)) &&
+		(f->cpu < 0 || (a->has & TARE_ACCESS_CPU && f->cpu == a->cpu)) &&
+		((!f->from_ns && !f->to_ns) ||
+		 (timed && a->time_ns >= f->from_ns &&
+		  a->time_ns <= (f->to_ns ? f->to_ns : UINT64_MAX))) &&
+		(!f->comm || (task && fnmatch(f->comm, accessed_comm(c, a->pid, a->tid), 0) == 0));
 }
 
 /* SPE data has only the thread; the records that name its process may come later. */
 static void find_process(const struct accessed *c, struct tare_access *a)
 {
 	struct accessed_task key = { .tid = a->tid };
-	uint32_t at = a->origin == TARE_FROM_SPE && a->has & TARE_ACCESS_TASK ? set_find(&c->p->process_of, &key, sizeof(key), sizeof(key.tid)) : SET_NONE;
+	uint32_t at = a->origin == TARE_FROM_SPE && a->has & TARE_ACCESS_TASK
+		? set_find(&c->p->process_of, &key, sizeof(key), sizeof(key.tid))
+		: SET_NONE;
 
 	if (at != SET_NONE)
 		a->pid = ((struct accessed_task *)c->p->process_of.item)[at].pid;
@@ -360,7 +387,8 @@ static void find_process(const struct accessed *c, struct tare_access *a)
  */
 static bool is_recorders(struct accessed *c, const struct tare_access *a)
 {
-	uint8_t whose = c->p->whose && !a->kernel ? c->p->whose[accessed_code(c, a).module] : PROGRAMS;
+	uint8_t whose = c->p->whose && !a->kernel ? c->p->whose[accessed_code(c, a).module]
+						  : PROGRAMS;
 
 	c->recorders += whose == RECORDERS;
 	c->clocks += whose == CLOCKS;
@@ -399,13 +427,21 @@ struct accessed_code accessed_code(struct accessed *c, const struct tare_access 
 {
 	uint32_t pid = a->kernel ? HISTORY_KERNEL : a->pid;
 	uint64_t time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX;
-	struct code_cached *k = &c->p->code[(a->ip ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15ull >> (64 - CODE_BITS)];
+	struct code_cached *k = &c->p->code[(a->ip ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15ull >>
+					    (64 - CODE_BITS)];
 	struct history_place at;
 
 	if (k->set && k->ip == a->ip && k->pid == pid && during(k->from, k->until, time))
 		return k->code;
 	history_find(c->p->history, pid, time, HISTORY_MAPPED, a->ip, &at);
-	*k = (struct code_cached){ a->ip, at.from, at.until, pid, true, { a->kernel ? c->p->kernel_module : c->p->unknown_module, a->kernel, a->ip } };
+	*k = (struct code_cached){
+		a->ip,
+		at.from,
+		at.until,
+		pid,
+		true,
+		{ a->kernel ? c->p->kernel_module : c->p->unknown_module, a->kernel, a->ip }
+	};
 	if (at.found) {
 		k->code.module = at.map.module;
 		k->code.offset = a->ip - at.map.start + at.map.offset;
@@ -418,9 +454,11 @@ uint32_t accessed_shared(struct accessed *c, const struct tare_access *a, uint64
 	uint64_t time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX;
 	struct shared_cached *k = &c->p->mapped;
 
-	if (!c->p->shared.n || !(a->has & TARE_ACCESS_TASK) || !(a->has & TARE_ACCESS_ADDRESS) || a->address >> 63)
+	if (!c->p->shared.n || !(a->has & TARE_ACCESS_TASK) || !(a->has & TARE_ACCESS_ADDRESS) ||
+	    a->address >> 63)
 		return 0;
-	if (!k->set || k->pid != a->pid || a->address < k->at.low || a->address > k->at.high || !during(k->at.from, k->at.until, time)) {
+	if (!k->set || k->pid != a->pid || a->address < k->at.low || a->address > k->at.high ||
+	    !during(k->at.from, k->at.until, time)) {
 		history_find(c->p->history, a->pid, time, HISTORY_MAPPED, a->address, &k->at);
 		k->pid = a->pid;
 		k->set = true;
@@ -451,7 +489,8 @@ int accessed_node_of_memory(const struct accessed *c, uint64_t physical)
 	uint64_t block = f->memory_block_size ? physical / f->memory_block_size : UINT64_MAX;
 
 	for (size_t i = 0; block != UINT64_MAX && i < f->n_memory; i++)
-		if (block / 64 < f->memory[i].n_words && f->memory[i].blocks[block / 64] >> block % 64 & 1)
+		if (block / 64 < f->memory[i].n_words &&
+		    f->memory[i].blocks[block / 64] >> block % 64 & 1)
 			return (int)f->memory[i].node;
 	return -1;
 }

@@ -14,13 +14,17 @@
 #include "tare/access.h"
 
 enum object_kind {
-	OBJECT_NONE,	/* the access has no address */
-	OBJECT_SYMBOL,	/* a variable of a program or library */
-	OBJECT_FILE,	/* some other part of a mapped file */
-	OBJECT_STACK,	/* of a process's first thread */
-	OBJECT_HEAP,	/* the brk(2) heap */
-	OBJECT_MEMORY,	/* anonymous mapping: large blocks, stacks of other threads */
-	OBJECT_BLOCK,	/* all blocks allocated at one source line (or in one function) for the same caller, if recorded */
+	OBJECT_NONE,   /* the access has no address */
+	OBJECT_SYMBOL, /* a variable of a program or library */
+	OBJECT_FILE,   /* some other part of a mapped file */
+	OBJECT_STACK,  /* of a process's first thread */
+	OBJECT_HEAP,   /* the brk(2) heap */
+	OBJECT_MEMORY, /* anonymous mapping: large blocks, stacks of other threads */
+	/*
+	 * all blocks allocated at one source line (or in one function) for the same caller, if
+	 * recorded
+	 */
+	OBJECT_BLOCK,
 	OBJECT_KERNEL,
 	OBJECT_UNKNOWN, /* no recorded mapping covers the address */
 };
@@ -28,10 +32,17 @@ enum object_kind {
 struct object {
 	uint32_t kind, pid;    /* pid: of STACK, HEAP, MEMORY, UNKNOWN */
 	uint32_t module, name; /* name: word, of a SYMBOL */
-	uint64_t start;	       /* SYMBOL: address in the file; MEMORY: of the mapping; STACK: tid, or 0; BLOCK: offset of a call in `module` */
-	uint64_t caller;       /* BLOCK: offset in `caller_module` of the call to that code; 0: not recorded */
+	uint64_t
+		/*
+		 * SYMBOL: address in the file; MEMORY: of the mapping; STACK: tid, or 0; BLOCK:
+		 * offset of a call in `module`
+		 */
+		start;
+	uint64_t
+		/* BLOCK: offset in `caller_module` of the call to that code; 0: not recorded */
+		caller;
 	uint32_t caller_module, unused; /* makes the key one without padding */
-	uint64_t size;	       /* bytes; 0: not known */
+	uint64_t size;                  /* bytes; 0: not known */
 };
 
 /* An instruction: its position in its module. */
@@ -55,12 +66,14 @@ struct alloc_event;
  * Called for each event of the allocation file, in order of time. site: for an allocation, the
  * number of its object (OBJECT_BLOCK); for other events, SET_NONE. Returns 0 or a negative errno.
  */
-typedef int accessed_block(void *with, const struct alloc_event *ev, uint32_t site, struct tare_error *err);
+typedef int accessed_block(void *with, const struct alloc_event *ev, uint32_t site,
+			   struct tare_error *err);
 
 struct accessed_options {
 	struct modules_options modules;
 	struct samples_filter filter;
-	accessed_block *block; /* gets all allocation events; blocks are then not kept; NULL: unused */
+	accessed_block
+		*block; /* gets all allocation events; blocks are then not kept; NULL: unused */
 	void *with;
 };
 
@@ -70,15 +83,19 @@ struct accessed {
 	struct perfdata *file; /* its head and features; its records have been consumed */
 	struct tare_access_loss loss;
 	uint64_t samples, undecodable, throttled;
-	uint64_t recorders; /* accesses made by libtare-alloc.so itself, which accessed_next() skips */
-	uint64_t clocks;    /* with libtare-alloc.so: accesses in the vDSO, its or the program's; not skipped */
+	uint64_t
+		/* accesses made by libtare-alloc.so itself, which accessed_next() skips */
+		recorders;
+	uint64_t
+		/* with libtare-alloc.so: accesses in the vDSO, its or the program's; not skipped */
+		clocks;
 	char damage[384];     /* why reading ended early, or "" */
 	bool tells_accesses;  /* some event samples memory accesses, even if it has no samples */
-	bool every;	      /* every access is a sample: the exact engine with a period of 1 */
+	bool every;           /* every access is a sample: the exact engine with a period of 1 */
 	uint64_t blocks_lost; /* allocation records lost for lack of room */
 	struct alloc_loss blocks_lacking; /* parts of the allocation file that were not decoded */
-	bool blocks_damaged;  /* some or all of the recorded blocks cannot be read; a note says so */
-	char **note;	      /* how the accesses were sampled, one line each */
+	bool blocks_damaged; /* some or all of the recorded blocks cannot be read; a note says so */
+	char **note;         /* how the accesses were sampled, one line each */
 	size_t n_notes;
 	struct samples_unnamed *unnamed; /* from the last accessed_name() */
 	size_t n_unnamed;
@@ -86,7 +103,8 @@ struct accessed {
 };
 
 /* `path` "-" means standard input, which is copied. Free with accessed_close(), also on failure. */
-int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts, struct tare_error *err);
+int accessed_open(struct accessed *c, const char *path, const struct accessed_options *opts,
+		  struct tare_error *err);
 /*
  * The next access that passes the filter and was not made by the allocation recorder. Returns 1, 0
  * at the end or where the file is damaged, or a negative errno.
@@ -113,7 +131,8 @@ uint32_t accessed_shared(struct accessed *c, const struct tare_access *a, uint64
  * The number of the object at an address as seen by a task; *offset (may be NULL) is the offset in
  * it. SET_NONE: out of memory.
  */
-uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t *offset);
+uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 uint64_t *offset);
 const struct object *accessed_object_at(const struct accessed *c, uint32_t number);
 /*
  * "counters", "heap of 4711", "memory at 0x7f.. (2097152 bytes)": for display; names are not
@@ -130,7 +149,7 @@ int accessed_node_of_memory(const struct accessed *c, uint64_t physical);
  * Names n instructions, each once. `samples` gives the samples of each, for the note about
  * instructions without a name.
  */
-int accessed_name(struct accessed *c, const struct accessed_code *code, const uint64_t *samples, size_t n,
-		  struct accessed_name *out, struct tare_error *err);
+int accessed_name(struct accessed *c, const struct accessed_code *code, const uint64_t *samples,
+		  size_t n, struct accessed_name *out, struct tare_error *err);
 
 #endif

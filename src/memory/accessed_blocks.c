@@ -14,9 +14,16 @@
 #include "symbols/unwind.h"
 #include "perfdata/alloc.h"
 
-enum { FACTS_MOST = 3 << 20, ATTR_CLOCKID_BIT = 25, MONOTONIC = 1, GENERATIONS_MAX = 8, CALLS_MOST = 16, NO_BLOCK = UINT32_MAX };
+enum {
+	FACTS_MOST = 3 << 20,
+	ATTR_CLOCKID_BIT = 25,
+	MONOTONIC = 1,
+	GENERATIONS_MAX = 8,
+	CALLS_MOST = 16,
+	NO_BLOCK = UINT32_MAX
+};
 
-struct live { /* a block of a process */
+struct live {                    /* a block of a process */
 	uint32_t pid, low, high; /* its address, in halves */
 	uint64_t size;
 };
@@ -59,7 +66,8 @@ struct reading {
 /* Code that allocates for others: its caller is of interest. */
 static bool takes_for_others(const struct accessed *c, uint32_t module)
 {
-	static const char *const names[] = { "libc.so", "libc-", "libstdc++", "libc++", "libtare-alloc", "ld-linux", "ld-2" };
+	static const char *const names[] = { "libc.so",       "libc-",    "libstdc++", "libc++",
+					     "libtare-alloc", "ld-linux", "ld-2" };
 	const char *path = words_at(&c->modules.words, c->modules.module[module].path);
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -69,7 +77,12 @@ static bool takes_for_others(const struct accessed *c, uint32_t module)
 }
 
 /* The owner of the code at a place. */
-enum whose { NOT_ASKED, PROGRAMS, OPERATORS /* an operator new */, LIBRARYS /* C++ library code, compiled into the program */ };
+enum whose {
+	NOT_ASKED,
+	PROGRAMS,
+	OPERATORS /* an operator new */,
+	LIBRARYS /* C++ library code, compiled into the program */
+};
 
 struct return_place {
 	struct accessed_code code;
@@ -91,7 +104,8 @@ static bool after_call(struct reading *r, const struct accessed_code *last)
 	bool is;
 
 	if (of->kind != MODULE_FILE || last->offset < LONGEST ||
-	    modules_bytes(&r->c->modules, last->module, last->offset + 1 - LONGEST, bytes, sizeof(bytes)) < sizeof(bytes))
+	    modules_bytes(&r->c->modules, last->module, last->offset + 1 - LONGEST, bytes,
+			  sizeof(bytes)) < sizeof(bytes))
 		return false;
 	is = of->head.machine != EM_X86_64 || bytes[LONGEST - NEAR] == RELATIVE;
 	for (unsigned i = 0; i + 1 < LONGEST; i++)
@@ -105,7 +119,8 @@ static struct return_place *return_place(struct reading *r, const struct accesse
 	struct return_place p = { .code = *last };
 	bool fresh;
 	uint32_t at = set_add(&r->returns, &p, sizeof(p), sizeof(p.code), &fresh);
-	struct return_place *known = at == SET_NONE ? NULL : (struct return_place *)r->returns.item + at;
+	struct return_place *known = at == SET_NONE ? NULL
+						    : (struct return_place *)r->returns.item + at;
 
 	if (known && fresh)
 		known->after_call = after_call(r, last);
@@ -135,7 +150,9 @@ static enum whose whose_code(struct reading *r, const struct accessed_code *code
 /* The address of a call: just before its return address. */
 static struct accessed_code code_at(struct reading *r, uint64_t address)
 {
-	struct tare_access a = { .has = TARE_ACCESS_TIME, .time_ns = r->ev->time_ns, .pid = r->ev->pid, .ip = address };
+	struct tare_access a = {
+		.has = TARE_ACCESS_TIME, .time_ns = r->ev->time_ns, .pid = r->ev->pid, .ip = address
+	};
 
 	return accessed_code(r->c, &a);
 }
@@ -156,7 +173,9 @@ static bool map_of(void *arg, uint64_t pc, struct map *out)
 	struct reading *r = arg;
 	struct accessed_code code = code_at(r, pc);
 
-	*out = (struct map){ .start = pc, .last = pc, .offset = code.offset, .module = code.module };
+	*out = (struct map){
+		.start = pc, .last = pc, .offset = code.offset, .module = code.module
+	};
 	return code.module != r->c->p->unknown_module;
 }
 
@@ -172,7 +191,8 @@ static bool memory_at(void *arg, uint64_t at, uint64_t *out)
 	}
 	for (unsigned i = 1; i < ev->frames; i++)
 		if (at - ev->frame[i - 1].pointer == 0 || at - ev->frame[i - 1].pointer == 8) {
-			*out = at == ev->frame[i - 1].pointer ? ev->frame[i].pointer : ev->frame[i].returns;
+			*out = at == ev->frame[i - 1].pointer ? ev->frame[i].pointer
+							      : ev->frame[i].returns;
 			return true;
 		}
 	return false;
@@ -181,7 +201,9 @@ static bool memory_at(void *arg, uint64_t at, uint64_t *out)
 static void begin_calls(struct reading *r, const struct alloc_event *ev)
 {
 	r->ev = ev;
-	r->from = (struct unwind_call){ r->machine, ev->frame->returns, ev->stack, ev->frame->pointer, map_of, memory_at, r };
+	r->from = (struct unwind_call){
+		r->machine, ev->frame->returns, ev->stack, ev->frame->pointer, map_of, memory_at, r
+	};
 	r->call[0] = code_at(r, ev->frame->returns - 1);
 	r->calls = 1;
 	r->all = !r->unwinder;
@@ -208,7 +230,8 @@ static const struct accessed_code *call_at(struct reading *r, unsigned n)
 	return n < r->calls ? &r->call[n] : NULL;
 }
 
-static bool name_place(struct reading *r, uint32_t module, uint64_t offset, struct accessed_name *name, uint64_t *start)
+static bool name_place(struct reading *r, uint32_t module, uint64_t offset,
+		       struct accessed_name *name, uint64_t *start)
 {
 	struct accessed_code code = { .module = module, .offset = offset };
 	bool library;
@@ -233,7 +256,8 @@ static uint32_t object_of(struct reading *r, const struct object *site)
 	if (at != SET_NONE)
 		return ((struct known_site *)r->sites.item)[at].object;
 	if (!name_place(r, site->module, site->start, &place.in, &place.start) ||
-	    (site->caller && !name_place(r, site->caller_module, site->caller, &place.caller, &place.caller_start)))
+	    (site->caller &&
+	     !name_place(r, site->caller_module, site->caller, &place.caller, &place.caller_start)))
 		return SET_NONE;
 	at = set_add(&r->places, &place, sizeof(place), offsetof(struct place, object), NULL);
 	if (at == SET_NONE)
@@ -242,7 +266,10 @@ static uint32_t object_of(struct reading *r, const struct object *site)
 	if (same->object == SET_NONE)
 		same->object = set_add(&r->c->p->objects, site, sizeof(*site), KEY, NULL);
 	known.object = same->object;
-	return known.object == SET_NONE || set_add(&r->sites, &known, sizeof(known), KEY, NULL) == SET_NONE ? SET_NONE : known.object;
+	return known.object == SET_NONE ||
+			set_add(&r->sites, &known, sizeof(known), KEY, NULL) == SET_NONE
+		? SET_NONE
+		: known.object;
 }
 
 /*
@@ -257,7 +284,8 @@ static unsigned call_of(struct reading *r)
 	bool library = false;
 
 	for (i = 0; (code = call_at(r, i)); i++) {
-		enum whose whose = takes_for_others(r->c, code->module) ? OPERATORS : whose_code(r, code);
+		enum whose whose = takes_for_others(r->c, code->module) ? OPERATORS
+									: whose_code(r, code);
 
 		if (whose == PROGRAMS)
 			return i;
@@ -298,7 +326,8 @@ static struct live *live_block(struct reading *r, uint32_t pid, uint64_t address
 
 		if (at != SET_NONE)
 			return (struct live *)r->live.item + at;
-		at = set_find(&r->parents, &child, sizeof(child), sizeof(child.pid)); /* a block from before the fork */
+		at = set_find(&r->parents, &child, sizeof(child),
+			      sizeof(child.pid)); /* a block from before the fork */
 		if (at == SET_NONE)
 			return NULL;
 		pid = ((struct parent *)r->parents.item)[at].parent;
@@ -318,7 +347,8 @@ static int cover(struct reading *r, const struct alloc_event *ev, uint64_t size,
 
 static int take(struct reading *r, const struct alloc_event *ev)
 {
-	struct live block = { ev->pid, (uint32_t)ev->address, (uint32_t)(ev->address >> 32), ev->size };
+	struct live block = { ev->pid, (uint32_t)ev->address, (uint32_t)(ev->address >> 32),
+			      ev->size };
 	struct parent parent = { ev->pid, (uint32_t)ev->address };
 	struct live *known;
 	uint32_t at, site;
@@ -338,7 +368,8 @@ static int take(struct reading *r, const struct alloc_event *ev)
 	case ALLOC_UNMAPPED:
 		return cover(r, ev, ev->size, NO_BLOCK);
 	case ALLOC_FORK:
-		if (set_add(&r->parents, &parent, sizeof(parent), sizeof(parent.pid), NULL) == SET_NONE)
+		if (set_add(&r->parents, &parent, sizeof(parent), sizeof(parent.pid), NULL) ==
+		    SET_NONE)
 			return tare_fail_nomem(r->err);
 		r->facts++;
 		return history_fork(r->c->p->blocks, ev->pid, parent.parent, ev->time_ns, r->err);
@@ -381,7 +412,8 @@ static int of_this(const struct accessed *c, const char *file, bool *is, struct 
 	while (ret == 0 && !*is && alloc_next(f, &ev)) {
 		struct accessed_task key = { .tid = ev.pid, .pid = ev.pid };
 
-		*is = (ev.kind == ALLOC_PROGRAM || ev.kind == ALLOC_FORK) && set_find(&c->p->tasks, &key, sizeof(key), 8) != SET_NONE;
+		*is = (ev.kind == ALLOC_PROGRAM || ev.kind == ALLOC_FORK) &&
+			set_find(&c->p->tasks, &key, sizeof(key), 8) != SET_NONE;
 	}
 	alloc_close(f);
 	return ret;
@@ -414,7 +446,8 @@ static int note_damage(struct accessed *c, const char *file, const char *so, str
 	int ret;
 
 	alloc_loss_text(&what, &c->blocks_lacking);
-	ret = what.failed ? tare_fail_nomem(err) : accessed_add_note(c, err, "%s is damaged: %s: %s", file, what.s, so);
+	ret = what.failed ? tare_fail_nomem(err)
+			  : accessed_add_note(c, err, "%s is damaged: %s: %s", file, what.s, so);
 	text_free(&what);
 	return ret;
 }
@@ -430,15 +463,22 @@ static int read_all_blocks(struct accessed *c, const char *path, struct tare_err
 	int ret;
 
 	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0) {
-		tare_fail(err, ENOENT, "%.200s has no file of allocations", c->p->input >= 0 ? "standard input" : path);
+		tare_fail(err, ENOENT, "%.200s has no file of allocations",
+			  c->p->input >= 0 ? "standard input" : path);
 		tare_hint(err, "tare record --alloc -- COMMAND writes them into FILE.alloc");
 		return -ENOENT;
 	}
 	if (!by_monotonic_clock(c))
-		return tare_fail(err, EINVAL, "%.200s: the recording's clock is not CLOCK_MONOTONIC, so its mappings and the allocations have no common order", path);
+		return tare_fail(
+			err, EINVAL,
+			"%.200s: the recording's clock is not CLOCK_MONOTONIC, so its mappings and the allocations have no common order",
+			path);
 	ret = of_this(c, file, &own, err);
 	if (ret == 0 && !own)
-		return tare_fail(err, EINVAL, "%.200s belongs to another recording: no process of it is in %.100s", file, path);
+		return tare_fail(
+			err, EINVAL,
+			"%.200s belongs to another recording: no process of it is in %.100s", file,
+			path);
 	if (ret == 0)
 		ret = alloc_open(&f, file, err);
 	if (ret < 0)
@@ -451,8 +491,12 @@ static int read_all_blocks(struct accessed *c, const char *path, struct tare_err
 	c->blocks_lacking = *alloc_loss(f);
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_lost)
-		ret = accessed_add_note(c, err, "%s: %llu records of allocations are missing: %s", file, (unsigned long long)c->blocks_lost,
-				       alloc_loss(f)->full ? "the file was full" : "the file could not grow, or no descriptor was free to open it");
+		ret = accessed_add_note(
+			c, err, "%s: %llu records of allocations are missing: %s", file,
+			(unsigned long long)c->blocks_lost,
+			alloc_loss(f)->full
+				? "the file was full"
+				: "the file could not grow, or no descriptor was free to open it");
 	if (ret == 0 && c->blocks_damaged)
 		ret = note_damage(c, file, "some allocations are missing", err);
 	alloc_close(f);
@@ -474,16 +518,26 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (c->opts.block)
 		return read_all_blocks(c, path, err);
 	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0)
-		return !c->p->whose ? 0 /* the recorder was not there */
-		       : accessed_add_note(c, err, "blocks are not told: libtare-alloc.so wrote them down (tare record --alloc), and %s is not there",
-					   c->p->input >= 0 ? "beside standard input their file" : file);
+		return !c->p->whose
+			? 0 /* the recorder was not there */
+			: accessed_add_note(
+				  c, err,
+				  "blocks are not told: libtare-alloc.so wrote them down (tare record --alloc), and %s is not there",
+				  c->p->input >= 0 ? "beside standard input their file" : file);
 	if (!by_monotonic_clock(c))
-		return accessed_add_note(c, err, "%s is left out: the recording's clock is another one than CLOCK_MONOTONIC", file);
-	c->blocks_damaged = of_this(c, file, &own, &why) < 0 || (own && alloc_open(&f, file, &why) < 0);
+		return accessed_add_note(
+			c, err,
+			"%s is left out: the recording's clock is another one than CLOCK_MONOTONIC",
+			file);
+	c->blocks_damaged = of_this(c, file, &own, &why) < 0 ||
+		(own && alloc_open(&f, file, &why) < 0);
 	if (c->blocks_damaged)
 		return accessed_add_note(c, err, "blocks are not told: %s", why.what);
 	if (!own)
-		return accessed_add_note(c, err, "%s is left out: it is another recording's, of processes that are not in this one", file);
+		return accessed_add_note(
+			c, err,
+			"%s is left out: it is another recording's, of processes that are not in this one",
+			file);
 	r.unwinder = unwinder_new(elf_of, c, NULL);
 	r.machine = machine_of(c);
 	c->p->blocks = history_new(err);
@@ -499,11 +553,18 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (alloc_loss(f)->lost && alloc_loss(f)->since_ns < c->p->blocks_until)
 		c->p->blocks_until = alloc_loss(f)->since_ns;
 	if (ret == 0 && r.cut)
-		ret = accessed_add_note(c, err, "%s: only the first %d blocks taken and given back are looked at; later ones are told as heap or memory", file,
-					FACTS_MOST);
+		ret = accessed_add_note(
+			c, err,
+			"%s: only the first %d blocks taken and given back are looked at; later ones are told as heap or memory",
+			file, FACTS_MOST);
 	if (ret == 0 && alloc_loss(f)->lost)
-		ret = accessed_add_note(c, err, "%s: %llu times that a block was taken, given back or mapped were not written down: %s; from the first of them on all is told as heap or memory", file,
-				(unsigned long long)alloc_loss(f)->lost, alloc_loss(f)->full ? "the file was full" : "the file could not grow, or no descriptor was free to open it");
+		ret = accessed_add_note(
+			c, err,
+			"%s: %llu times that a block was taken, given back or mapped were not written down: %s; from the first of them on all is told as heap or memory",
+			file, (unsigned long long)alloc_loss(f)->lost,
+			alloc_loss(f)->full
+				? "the file was full"
+				: "the file could not grow, or no descriptor was free to open it");
 	c->blocks_lacking = *alloc_loss(f);
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_damaged)
@@ -513,12 +574,15 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	return ret;
 }
 
-bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, struct history_place *out)
+bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 struct history_place *out)
 {
 	if (!c->p->blocks)
 		return false;
 	if (time_ns >= c->p->blocks_until && c->p->blocks_until != UINT64_MAX) {
-		*out = (struct history_place){ .high = UINT64_MAX, .from = c->p->blocks_until, .until = UINT64_MAX };
+		*out = (struct history_place){ .high = UINT64_MAX,
+					       .from = c->p->blocks_until,
+					       .until = UINT64_MAX };
 		return false;
 	}
 	history_find(c->p->blocks, pid, time_ns, HISTORY_MAPPED, address, out);

@@ -8,10 +8,10 @@
 #include "base/array.h"
 #include "memory/accessed_private.h"
 
-
 static int by_place(const void *pa, const void *pb, void *arg)
 {
-	const struct accessed_code *code = arg, *a = &code[*(const uint32_t *)pa], *b = &code[*(const uint32_t *)pb];
+	const struct accessed_code *code = arg, *a = &code[*(const uint32_t *)pa],
+				   *b = &code[*(const uint32_t *)pb];
 
 	if (a->module != b->module)
 		return a->module < b->module ? -1 : 1;
@@ -22,7 +22,9 @@ static const char *shown_module(struct accessed *c, uint32_t number)
 {
 	const struct module *of = &c->modules.module[number];
 
-	return of->kind == MODULE_MEMORY ? "[anonymous memory]" : of->kind == MODULE_SYMBOL ? "[bpf]" : words_at(&c->modules.words, of->path);
+	return of->kind == MODULE_MEMORY    ? "[anonymous memory]"
+		: of->kind == MODULE_SYMBOL ? "[bpf]"
+					    : words_at(&c->modules.words, of->path);
 }
 
 static uint32_t word(struct accessed *c, const char *s)
@@ -30,7 +32,8 @@ static uint32_t word(struct accessed *c, const char *s)
 	return words_add(&c->modules.words, s, strlen(s));
 }
 
-bool accessed_name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out)
+bool accessed_name_one(struct accessed *c, const struct accessed_code *code,
+		       struct accessed_name *out)
 {
 	struct symbol symbol;
 	const char *file;
@@ -38,7 +41,8 @@ bool accessed_name_one(struct accessed *c, const struct accessed_code *code, str
 	bool found = modules_find(&c->modules, code->module, code->offset, &symbol) && symbol.name;
 	struct module *of = &c->modules.module[code->module];
 
-	*out = (struct accessed_name){ .function = found ? word(c, symbol.name) : 0, .module = word(c, shown_module(c, code->module)) };
+	*out = (struct accessed_name){ .function = found ? word(c, symbol.name) : 0,
+				       .module = word(c, shown_module(c, code->module)) };
 	if (of->symbols && symbols_line(of->symbols, code->offset, &file, &line)) {
 		out->file = word(c, file);
 		out->line = line;
@@ -52,7 +56,8 @@ static bool of_library(const char *file)
 	return file && strstr(file, "/include/c++/");
 }
 
-bool accessed_name_caller(struct accessed *c, const struct accessed_code *code, struct accessed_name *out, bool *library)
+bool accessed_name_caller(struct accessed *c, const struct accessed_code *code,
+			  struct accessed_name *out, bool *library)
 {
 	struct symbols *symbols;
 	struct symbol_inlined in[SYMBOL_INLINED_MAX];
@@ -76,7 +81,8 @@ bool accessed_name_caller(struct accessed *c, const struct accessed_code *code, 
 	return true;
 }
 
-static int add_unnamed(struct accessed *c, uint32_t module, uint64_t samples, struct tare_error *err)
+static int add_unnamed(struct accessed *c, uint32_t module, uint64_t samples,
+		       struct tare_error *err)
 {
 	const struct module *why = modules_why(&c->modules, module);
 	struct samples_unnamed *row;
@@ -84,7 +90,8 @@ static int add_unnamed(struct accessed *c, uint32_t module, uint64_t samples, st
 	if (!array_one_more(&c->unnamed, c->n_unnamed, sizeof(*c->unnamed)))
 		return tare_fail_nomem(err);
 	row = &c->unnamed[c->n_unnamed++];
-	*row = (struct samples_unnamed){ strdup(shown_module(c, module)), strdup(why->why), strdup(why->remedy), samples };
+	*row = (struct samples_unnamed){ strdup(shown_module(c, module)), strdup(why->why),
+					 strdup(why->remedy), samples };
 	return row->module && row->why && row->remedy ? 0 : tare_fail_nomem(err);
 }
 
@@ -92,7 +99,9 @@ static int most_first(const void *pa, const void *pb)
 {
 	const struct samples_unnamed *a = pa, *b = pb;
 
-	return a->samples < b->samples ? 1 : a->samples > b->samples ? -1 : strcmp(a->module, b->module);
+	return a->samples < b->samples    ? 1
+		: a->samples > b->samples ? -1
+					  : strcmp(a->module, b->module);
 }
 
 void accessed_forget_unnamed(struct accessed *c)
@@ -107,8 +116,8 @@ void accessed_forget_unnamed(struct accessed *c)
 	c->n_unnamed = 0;
 }
 
-int accessed_name(struct accessed *c, const struct accessed_code *code, const uint64_t *samples, size_t n,
-		  struct accessed_name *out, struct tare_error *err)
+int accessed_name(struct accessed *c, const struct accessed_code *code, const uint64_t *samples,
+		  size_t n, struct accessed_name *out, struct tare_error *err)
 {
 	uint32_t *order = calloc(n ? n : 1, sizeof(*order));
 	uint64_t unnamed = 0;

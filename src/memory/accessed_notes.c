@@ -17,9 +17,14 @@
 enum {
 	TYPE_HARDWARE = 0,
 	TYPE_RAW = 4,
-	LOAD_LATENCY = 0x1cd,	   /* MEM_TRANS_RETIRED.LOAD_LATENCY */
+	LOAD_LATENCY = 0x1cd,      /* MEM_TRANS_RETIRED.LOAD_LATENCY */
 	LOAD_LATENCY_ATOM = 0x5d0, /* MEM_UOPS_RETIRED.LOAD_LATENCY */
-	L1_HIT = 4, /* cycles: minimum load latency. Source: Intel Optimization Reference Manual, cache parameters of each core */
+	L1_HIT =
+		/*
+		 * cycles: minimum load latency. Source: Intel Optimization Reference Manual, cache
+		 * parameters of each core
+		 */
+	4,
 	PRECISE = 3 << 15,
 	FREQUENCY = 1 << 10,
 };
@@ -58,18 +63,27 @@ static int note_spe(struct accessed *c, const struct perfdata_event *ev, struct 
 	char kinds[64] = "";
 	int ret;
 
-	ret = accessed_add_note(c, err, "%s: SPE takes one of every %" PRIu64 " operations, whatever it is; those whose record was still being "
-			"written when the next was due are missing", ev->name, a->period);
+	ret = accessed_add_note(c, err,
+				"%s: SPE takes one of every %" PRIu64
+				" operations, whatever it is; those whose record was still being "
+				"written when the next was due are missing",
+				ev->name, a->period);
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
 		if (a->config >> filters[i].bit & 1)
-			snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s", kinds[0] ? " and " : "", filters[i].what);
+			snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s",
+				 kinds[0] ? " and " : "", filters[i].what);
 	if (ret == 0 && kinds[0])
 		ret = accessed_add_note(c, err, "%s: only %s were kept", ev->name, kinds);
 	if (ret == 0 && a->config1)
-		ret = accessed_add_note(c, err, "%s: only operations with events 0x%" PRIx64 " were kept: shares are of those", ev->name, a->config1);
+		ret = accessed_add_note(c, err,
+					"%s: only operations with events 0x%" PRIx64
+					" were kept: shares are of those",
+					ev->name, a->config1);
 	if (ret == 0 && a->config2 & 0xfff)
-		ret = accessed_add_note(c, err, "%s: only operations of %u cycles or more were kept: shares and percentiles are of slow ones", ev->name,
-				(unsigned)(a->config2 & 0xfff));
+		ret = accessed_add_note(
+			c, err,
+			"%s: only operations of %u cycles or more were kept: shares and percentiles are of slow ones",
+			ev->name, (unsigned)(a->config2 & 0xfff));
 	return ret;
 }
 
@@ -97,24 +111,38 @@ void accessed_note_sample(struct accessed *c, const struct perfdata_record *rec)
 		c->p->slow_loads = s.reg[IBS_OP_CTL] >> 16 & 1 ? FAR_ONLY : FAR_AND_NEAR;
 }
 
-static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op, struct tare_error *err)
+static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op,
+		    struct tare_error *err)
 {
 	const struct perfdata_attr *a = &ev->attr;
-	bool micro_ops = a->config >> 19 & 1 || (a->type == TYPE_RAW && (a->config & 0xff) == 0xc1), far = a->config >> (op ? 16 : 59) & 1;
+	bool micro_ops = a->config >> 19 & 1 || (a->type == TYPE_RAW && (a->config & 0xff) == 0xc1),
+	     far = a->config >> (op ? 16 : 59) & 1;
 	unsigned slow = op ? least_latency(ev) : 0;
 	bool all_far = far || c->p->slow_loads == FAR_ONLY;
 	int ret = 0;
 
 	if (op && micro_ops)
-		ret = accessed_add_note(c, err, "%s: IBS takes one of every %" PRIu64 " micro-ops as they are dispatched", ev->name, a->period);
+		ret = accessed_add_note(c, err,
+					"%s: IBS takes one of every %" PRIu64
+					" micro-ops as they are dispatched",
+					ev->name, a->period);
 	else if (op)
-		ret = accessed_add_note(c, err, "%s: IBS takes what is dispatched next after %" PRIu64 " cycles: operations behind a stall are taken more "
-				"often than others, so shares are rather of time than of accesses", ev->name, a->period);
+		ret = accessed_add_note(
+			c, err,
+			"%s: IBS takes what is dispatched next after %" PRIu64
+			" cycles: operations behind a stall are taken more "
+			"often than others, so shares are rather of time than of accesses",
+			ev->name, a->period);
 	if (ret == 0 && slow)
-		ret = accessed_add_note(c, err, "%s: only loads that %stook more than %u cycles were kept (ldlat=%u): shares and percentiles are "
-				"of those", ev->name, all_far ? "missed L3 and " : "", slow, slow);
+		ret = accessed_add_note(
+			c, err,
+			"%s: only loads that %stook more than %u cycles were kept (ldlat=%u): shares and percentiles are "
+			"of those",
+			ev->name, all_far ? "missed L3 and " : "", slow, slow);
 	else if (ret == 0 && far)
-		ret = accessed_add_note(c, err, "%s: only what missed L3 was kept (l3missonly): shares are of that", ev->name);
+		ret = accessed_add_note(
+			c, err, "%s: only what missed L3 was kept (l3missonly): shares are of that",
+			ev->name);
 	return ret;
 }
 
@@ -125,7 +153,8 @@ static bool is_spe(const char *pmu)
 
 static bool is_ibs_op(const struct perfdata_attr *a, const char *pmu, bool amd)
 {
-	return !strcmp(pmu, "ibs_op") || (amd && a->flags & PRECISE && (a->type == TYPE_HARDWARE || a->type == TYPE_RAW));
+	return !strcmp(pmu, "ibs_op") ||
+		(amd && a->flags & PRECISE && (a->type == TYPE_HARDWARE || a->type == TYPE_RAW));
 }
 
 static int note_event(struct accessed *c, const struct perfdata_event *ev, struct tare_error *err)
@@ -135,7 +164,8 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 	bool amd = cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
 	uint64_t code = a->config & 0xffff;
 
-	c->tells_accesses |= is_spe(pmu) || is_ibs_op(a, pmu, amd) || a->sample_type & PD_SAMPLE_DATA_SRC;
+	c->tells_accesses |= is_spe(pmu) || is_ibs_op(a, pmu, amd) ||
+		a->sample_type & PD_SAMPLE_DATA_SRC;
 	if (is_spe(pmu))
 		return note_spe(c, ev, err);
 	if (is_ibs_op(a, pmu, amd))
@@ -144,24 +174,42 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 		return note_ibs(c, ev, false, err);
 	if (!(a->sample_type & PD_SAMPLE_DATA_SRC) && !(a->sample_type & PD_SAMPLE_ADDR))
 		return 0;
-	if (!amd && (code == LOAD_LATENCY || code == LOAD_LATENCY_ATOM) && (a->config1 & 0xffff) && (a->config1 & 0xffff) <= L1_HIT)
-		return accessed_add_note(c, err, "%s: loads of any latency (ldlat=%u), but the hardware follows one at a time and chooses it itself: not "
-				 "every load has the same chance", ev->name, (unsigned)(a->config1 & 0xffff));
+	if (!amd && (code == LOAD_LATENCY || code == LOAD_LATENCY_ATOM) && (a->config1 & 0xffff) &&
+	    (a->config1 & 0xffff) <= L1_HIT)
+		return accessed_add_note(
+			c, err,
+			"%s: loads of any latency (ldlat=%u), but the hardware follows one at a time and chooses it itself: not "
+			"every load has the same chance",
+			ev->name, (unsigned)(a->config1 & 0xffff));
 	if (!amd && (code == LOAD_LATENCY || code == LOAD_LATENCY_ATOM) && a->config1 & 0xffff)
-		return accessed_add_note(c, err, "%s: only loads that took %u cycles or more (ldlat=%u), and of those the hardware follows one at a time: "
-				 "shares and percentiles are of slow loads, not of all", ev->name, (unsigned)(a->config1 & 0xffff),
-				 (unsigned)(a->config1 & 0xffff));
+		return accessed_add_note(
+			c, err,
+			"%s: only loads that took %u cycles or more (ldlat=%u), and of those the hardware follows one at a time: "
+			"shares and percentiles are of slow loads, not of all",
+			ev->name, (unsigned)(a->config1 & 0xffff), (unsigned)(a->config1 & 0xffff));
 	c->every = !strncmp(ev->name, "exact/", 6) && a->period == 1;
 	if (c->every)
-		return accessed_add_note(c, err, "%s: every load and store; a repeated string instruction (rep movs, rep stos: large copies) is one, whose place "
-				 "is its first byte", ev->name);
+		return accessed_add_note(
+			c, err,
+			"%s: every load and store; a repeated string instruction (rep movs, rep stos: large copies) is one, whose place "
+			"is its first byte",
+			ev->name);
 	if (!strncmp(ev->name, "exact/", 6))
-		return accessed_add_note(c, err, "%s: one of every %" PRIu64 " loads and stores on average, each with the same chance; a repeated string "
-				 "instruction (rep movs, rep stos: large copies) is one, whose place is its first byte", ev->name, a->period);
+		return accessed_add_note(
+			c, err,
+			"%s: one of every %" PRIu64
+			" loads and stores on average, each with the same chance; a repeated string "
+			"instruction (rep movs, rep stos: large copies) is one, whose place is its first byte",
+			ev->name, a->period);
 	if (a->flags & FREQUENCY)
-		return accessed_add_note(c, err, "%s: %" PRIu64 " samples a second were asked for; each stands for as many events as passed since the one "
-				 "before (column weight)", ev->name, a->period);
-	return accessed_add_note(c, err, "%s: one of every %" PRIu64 " events", ev->name, a->period);
+		return accessed_add_note(
+			c, err,
+			"%s: %" PRIu64
+			" samples a second were asked for; each stands for as many events as passed since the one "
+			"before (column weight)",
+			ev->name, a->period);
+	return accessed_add_note(c, err, "%s: one of every %" PRIu64 " events", ev->name,
+				 a->period);
 }
 
 int accessed_note_selection(struct accessed *c, struct tare_error *err)

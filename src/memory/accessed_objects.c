@@ -8,7 +8,14 @@
 #include "base/path.h"
 #include "memory/accessed_private.h"
 
-enum { STACK_ROOM = 128 << 20 /* the gap that the kernel keeps below a stack. Source: Linux, mm/util.c, mmap_base() */ };
+enum {
+	STACK_ROOM = 128
+		/*
+		 * the gap that the kernel keeps below a stack. Source: Linux, mm/util.c,
+		 * mmap_base()
+		 */
+		<< 20
+};
 
 /* ---- files ---- */
 
@@ -58,13 +65,15 @@ static void read_data(struct accessed *c, uint32_t module, struct image *in)
 	struct symbols *symbols = NULL;
 
 	in->data_read = true;
-	if (!modules_elf(&c->modules, module, &of) || symbols_open(&symbols, words_at(&c->modules.words, of->path), of->fd, NULL) < 0)
+	if (!modules_elf(&c->modules, module, &of) ||
+	    symbols_open(&symbols, words_at(&c->modules.words, of->path), of->fd, NULL) < 0)
 		goto out;
 	if (symbols_data(symbols, &in->data, &in->n, NULL) < 0)
 		goto out;
 	in->name = calloc(in->n ? in->n : 1, sizeof(*in->name));
 	for (size_t i = 0; in->name && i < in->n; i++)
-		in->name[i] = words_add(&c->modules.words, in->data[i].name, strlen(in->data[i].name));
+		in->name[i] = words_add(&c->modules.words, in->data[i].name,
+					strlen(in->data[i].name));
 	if (!in->name)
 		in->n = 0;
 out:
@@ -104,7 +113,8 @@ static void narrow(struct found *f, uint64_t low, uint64_t high, uint64_t from, 
 	f->until = until < f->until ? until : f->until;
 }
 
-static void find_in_image(struct accessed *c, const struct map *m, uint64_t address, struct image *in, struct found *f)
+static void find_in_image(struct accessed *c, const struct map *m, uint64_t address,
+			  struct image *in, struct found *f)
 {
 	uint64_t bias = m->start - m->offset, at = address - bias;
 	size_t k;
@@ -123,7 +133,10 @@ static void find_in_image(struct accessed *c, const struct map *m, uint64_t addr
 		return;
 	}
 	narrow(f, bias + in->data[k - 1].start, bias + in->data[k - 1].end - 1, 0, UINT64_MAX);
-	f->object = (struct object){ .kind = OBJECT_SYMBOL, .module = m->module, .name = in->name[k - 1], .start = in->data[k - 1].start,
+	f->object = (struct object){ .kind = OBJECT_SYMBOL,
+				     .module = m->module,
+				     .name = in->name[k - 1],
+				     .start = in->data[k - 1].start,
 				     .size = in->data[k - 1].end - in->data[k - 1].start };
 	f->base = bias + in->data[k - 1].start;
 }
@@ -131,21 +144,26 @@ static void find_in_image(struct accessed *c, const struct map *m, uint64_t addr
 /*
  * A stack grows without a record: memory below it, within the gap reserved for it, belongs to it.
  */
-static bool below_stack(struct accessed *c, uint32_t pid, uint64_t time, const struct history_place *gap, struct found *f)
+static bool below_stack(struct accessed *c, uint32_t pid, uint64_t time,
+			const struct history_place *gap, struct found *f)
 {
 	struct history_place above;
 
 	if (gap->high == UINT64_MAX)
 		return false;
 	history_find(c->p->history, pid, time, HISTORY_MAPPED, gap->high + 1, &above);
-	if (!above.found || strcmp(words_at(&c->modules.words, c->modules.module[above.map.module].path), "[stack]"))
+	if (!above.found ||
+	    strcmp(words_at(&c->modules.words, c->modules.module[above.map.module].path),
+		   "[stack]"))
 		return false;
 	f->object = (struct object){ .kind = OBJECT_STACK, .pid = pid };
-	narrow(f, gap->high >= STACK_ROOM ? gap->high - STACK_ROOM : 0, UINT64_MAX, above.from, above.until);
+	narrow(f, gap->high >= STACK_ROOM ? gap->high - STACK_ROOM : 0, UINT64_MAX, above.from,
+	       above.until);
 	return f->low <= gap->high;
 }
 
-static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t address, struct found *f)
+static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t address,
+		      struct found *f)
 {
 	struct history_place mapped, whole, block = { .high = UINT64_MAX, .until = UINT64_MAX };
 	bool in_block = accessed_find_block(c, pid, time, address, &block), file;
@@ -181,21 +199,31 @@ static void find_user(struct accessed *c, uint32_t pid, uint64_t time, uint64_t 
 	else if (!of)
 		f->base = 0;
 	else if (!strncmp(path, "[stack", 6))
-		f->object = (struct object){ .kind = OBJECT_STACK, .pid = pid, .start = path[6] == ':' ? strtoul(path + 7, NULL, 10) : 0 };
+		f->object = (struct object){ .kind = OBJECT_STACK,
+					     .pid = pid,
+					     .start = path[6] == ':' ? strtoul(path + 7, NULL, 10)
+								     : 0 };
 	else if (!strcmp(path, "[heap]"))
 		f->object = (struct object){ .kind = OBJECT_HEAP, .pid = pid };
 	else if (of->kind == MODULE_MEMORY)
-		f->object = (struct object){ .kind = OBJECT_MEMORY, .pid = pid, .module = mapped.map.module, .start = mapped.map.start,
+		f->object = (struct object){ .kind = OBJECT_MEMORY,
+					     .pid = pid,
+					     .module = mapped.map.module,
+					     .start = mapped.map.start,
 					     .size = mapped.map.last - mapped.map.start + 1 };
 	else
 		f->object = (struct object){ .kind = OBJECT_FILE, .module = mapped.map.module };
 }
 
-uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, uint64_t *offset)
+uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 uint64_t *offset)
 {
-	struct data_cached *k = &c->p->data[(address >> 12 ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15ull >> (64 - DATA_BITS)];
+	struct data_cached
+		*k = &c->p->data[(address >> 12 ^ (uint64_t)pid << 32) * 0x9e3779b97f4a7c15ull >>
+				 (64 - DATA_BITS)];
 
-	if (!k->set || k->pid != pid || address < k->low || address > k->high || !during(k->from, k->until, time_ns)) {
+	if (!k->set || k->pid != pid || address < k->low || address > k->high ||
+	    !during(k->from, k->until, time_ns)) {
 		struct found f = { .high = UINT64_MAX, .until = UINT64_MAX };
 
 		/* On both architectures programs use the lower half. */
@@ -203,8 +231,15 @@ uint32_t accessed_object(struct accessed *c, uint32_t pid, uint64_t time_ns, uin
 			f.object = (struct object){ .kind = OBJECT_KERNEL }, f.low = 1ull << 63;
 		else
 			find_user(c, pid, time_ns, address, &f);
-		*k = (struct data_cached){ f.low, f.high, f.from, f.until, f.base, pid,
-					   set_add(&c->p->objects, &f.object, sizeof(f.object), offsetof(struct object, size), NULL), true };
+		*k = (struct data_cached){ f.low,
+					   f.high,
+					   f.from,
+					   f.until,
+					   f.base,
+					   pid,
+					   set_add(&c->p->objects, &f.object, sizeof(f.object),
+						   offsetof(struct object, size), NULL),
+					   true };
 	}
 	if (offset)
 		*offset = address - k->base;
@@ -230,9 +265,11 @@ static void add_caller(struct accessed *c, const struct object *o, struct text *
 	if (name.function)
 		text_add(out, ", for %s", words_at(&c->modules.words, name.function));
 	else
-		text_add(out, ", for 0x%" PRIx64 " in %s", o->caller, path_base(words_at(&c->modules.words, name.module)));
+		text_add(out, ", for 0x%" PRIx64 " in %s", o->caller,
+			 path_base(words_at(&c->modules.words, name.module)));
 	if (name.file)
-		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)), name.line);
+		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)),
+			 name.line);
 }
 
 static void name_block(struct accessed *c, const struct object *o, struct text *out)
@@ -248,9 +285,11 @@ static void name_block(struct accessed *c, const struct object *o, struct text *
 	if (name.function)
 		text_add(out, "block taken in %s", words_at(&c->modules.words, name.function));
 	else
-		text_add(out, "block taken at 0x%" PRIx64 " in %s", o->start, path_base(words_at(&c->modules.words, name.module)));
+		text_add(out, "block taken at 0x%" PRIx64 " in %s", o->start,
+			 path_base(words_at(&c->modules.words, name.module)));
 	if (name.file)
-		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)), name.line);
+		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)),
+			 name.line);
 	if (o->caller)
 		add_caller(c, o, out);
 }
@@ -272,7 +311,8 @@ static void put_memory(const char *module, struct text *out)
 	if (!strncmp(module, "//anon", 6))
 		text_add(out, "memory");
 	else
-		text_add(out, "%.*s", (int)(n > end && !strcmp(module + n - end, gone) ? n - end : n), module);
+		text_add(out, "%.*s",
+			 (int)(n > end && !strcmp(module + n - end, gone) ? n - end : n), module);
 }
 
 void accessed_object_name(struct accessed *c, const struct object *o, struct text *out)

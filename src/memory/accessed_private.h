@@ -30,7 +30,7 @@ struct shared_cached { /* the last mapping looked up */
 struct image {
 	int state; /* 0: not looked up yet, 1: known, -1: no such file */
 	uint64_t low, high;
-	struct elf_head head; /* its segments */
+	struct elf_head head;     /* its segments */
 	struct symbol_data *data; /* its variables; names are words */
 	uint32_t *name;
 	size_t n;
@@ -48,11 +48,11 @@ struct shared_file {
 struct accessed_private {
 	struct tare_accesses *reader;
 	struct history *history;
-	struct set tasks;   /* struct accessed_task by tid and pid */
+	struct set tasks;      /* struct accessed_task by tid and pid */
 	struct set process_of; /* the same by tid alone */
-	struct set objects; /* struct object */
-	struct set shared; /* struct shared_file */
-	struct image **image; /* by module */
+	struct set objects;    /* struct object */
+	struct set shared;     /* struct shared_file */
+	struct image **image;  /* by module */
 	size_t images;
 	uint32_t kernel_module, unknown_module;
 	int *node_of_cpu;
@@ -60,14 +60,22 @@ struct accessed_private {
 	struct code_cached code[1 << CODE_BITS];
 	struct data_cached data[1 << DATA_BITS];
 	struct shared_cached mapped;
-	struct history *blocks; /* NULL: no blocks were recorded; `module` of a map is the number of an object */
+	struct history *
+		/* NULL: no blocks were recorded; `module` of a map is the number of an object */
+		blocks;
 	uint64_t blocks_until;
 	struct set widths; /* by instruction */
 	struct disasm *disasm;
 	uint16_t disasm_of; /* the machine that the decoder is set up for */
-	uint8_t *whose; /* by module: who owns the code; NULL: the allocation recorder was not there */
-	enum { FAR_UNKNOWN, FAR_ONLY, FAR_AND_NEAR } slow_loads; /* IBS with a latency threshold: only samples that missed L3? */
-	int input; /* copy of standard input; -1: none */
+	uint8_t *
+		/* by module: who owns the code; NULL: the allocation recorder was not there */
+		whose;
+	enum {
+		FAR_UNKNOWN,
+		FAR_ONLY,
+		FAR_AND_NEAR
+	} slow_loads; /* IBS with a latency threshold: only samples that missed L3? */
+	int input;    /* copy of standard input; -1: none */
 };
 
 /* `until` of UINT64_MAX means forever. */
@@ -85,19 +93,23 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 /*
  * Is the address in a block? *out is set for either answer, except if no blocks are known at all.
  */
-bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address, struct history_place *out);
+bool accessed_find_block(const struct accessed *c, uint32_t pid, uint64_t time_ns, uint64_t address,
+			 struct history_place *out);
 /* The names of one instruction; its module stays open. False: out of memory. */
-bool accessed_name_one(struct accessed *c, const struct accessed_code *code, struct accessed_name *out);
+bool accessed_name_one(struct accessed *c, const struct accessed_code *code,
+		       struct accessed_name *out);
 /*
  * The same for the code that allocated a block. Where C++ library code is inlined
  * (std::make_unique), gives the line that called it. `library`: the whole function belongs to the
  * library.
  */
-bool accessed_name_caller(struct accessed *c, const struct accessed_code *code, struct accessed_name *out, bool *library);
+bool accessed_name_caller(struct accessed *c, const struct accessed_code *code,
+			  struct accessed_name *out, bool *library);
 void accessed_forget_unnamed(struct accessed *c);
 void accessed_objects_free(struct accessed *c);
 void accessed_widths_free(struct accessed *c);
-int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int accessed_add_note(struct accessed *c, struct tare_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* How its events sample accesses. */
 int accessed_note_selection(struct accessed *c, struct tare_error *err);
 

@@ -37,21 +37,33 @@ static const struct {
 	const char *key, *one, *many;
 	size_t at; /* offset in struct tare_access_loss */
 } losses[] = {
-	{ "lost", "sample was lost, for the recorder was too slow", "samples were lost, for the recorder was too slow", offsetof(struct tare_access_loss, lost) },
-	{ "truncated", "piece of the hardware's data has a gap or ends too early", "pieces of the hardware's data have a gap or end too early",
+	{ "lost", "sample was lost, for the recorder was too slow",
+	  "samples were lost, for the recorder was too slow",
+	  offsetof(struct tare_access_loss, lost) },
+	{ "truncated", "piece of the hardware's data has a gap or ends too early",
+	  "pieces of the hardware's data have a gap or end too early",
 	  offsetof(struct tare_access_loss, truncated) },
-	{ "collided", "piece lacks samples that the hardware dropped because two collided", "pieces lack samples that the hardware dropped because two collided",
+	{ "collided", "piece lacks samples that the hardware dropped because two collided",
+	  "pieces lack samples that the hardware dropped because two collided",
 	  offsetof(struct tare_access_loss, collided) },
-	{ "damaged", "byte of the hardware's data is part of no whole record", "bytes of the hardware's data are part of no whole record",
+	{ "damaged", "byte of the hardware's data is part of no whole record",
+	  "bytes of the hardware's data are part of no whole record",
 	  offsetof(struct tare_access_loss, damaged) },
-	{ "missing", "byte of the hardware's data is not in the file, though the kernel told of it", "bytes of the hardware's data are not in the file, though the kernel told of them",
+	{ "missing", "byte of the hardware's data is not in the file, though the kernel told of it",
+	  "bytes of the hardware's data are not in the file, though the kernel told of them",
 	  offsetof(struct tare_access_loss, missing) },
-	{ "unreadable", "sample holds no registers of the hardware's", "samples hold no registers of the hardware's", offsetof(struct tare_access_loss, unreadable) },
-	{ "unknown_sources", "access names a data source whose meaning is not known: where data came from is told by its events alone",
-	  "accesses name data sources whose meaning is not known: where data came from is told by their events alone", offsetof(struct tare_access_loss, unknown_sources) },
-	{ "without_pc", "record of the hardware's names no instruction and is left out", "records of the hardware's name no instruction and are left out",
+	{ "unreadable", "sample holds no registers of the hardware's",
+	  "samples hold no registers of the hardware's",
+	  offsetof(struct tare_access_loss, unreadable) },
+	{ "unknown_sources",
+	  "access names a data source whose meaning is not known: where data came from is told by its events alone",
+	  "accesses name data sources whose meaning is not known: where data came from is told by their events alone",
+	  offsetof(struct tare_access_loss, unknown_sources) },
+	{ "without_pc", "record of the hardware's names no instruction and is left out",
+	  "records of the hardware's name no instruction and are left out",
 	  offsetof(struct tare_access_loss, without_pc) },
-	{ "no_access", "sample says nothing of an access: no data source was recorded", "samples say nothing of an access: no data source was recorded",
+	{ "no_access", "sample says nothing of an access: no data source was recorded",
+	  "samples say nothing of an access: no data source was recorded",
 	  offsetof(struct tare_access_loss, other) },
 };
 
@@ -104,21 +116,27 @@ void accessed_remarks(struct remarks *r, const struct accessed *c, const struct 
 	if (c->throttled) {
 		t = remarks_add(r, INK_CAREFUL);
 		put_count(t, style, c->throttled);
-		text_add(t, " time%s an event was stopped for coming too often; shares are off there", c->throttled == 1 ? "" : "s");
+		text_add(t,
+			 " time%s an event was stopped for coming too often; shares are off there",
+			 c->throttled == 1 ? "" : "s");
 	}
 	if (c->loss.unknown_cpu)
-		text_add(remarks_add(r, INK_PLAIN), "What this core's data sources mean is not known: where data came from is told by its events alone.");
+		text_add(
+			remarks_add(r, INK_PLAIN),
+			"What this core's data sources mean is not known: where data came from is told by its events alone.");
 	remark_recorder(r, c, style);
 }
 
 const char *accessed_addressless(unsigned origins)
 {
-	return origins == 1u << TARE_FROM_EXACT ? " (the exact engine tells none of gathers, scatters, enter and what a mask decides on: vmaskmov, vpmaskmov, "
-						  "maskmovdqu, AVX-512 under k1 to k7)"
-						: "";
+	return origins == 1u << TARE_FROM_EXACT
+		? " (the exact engine tells none of gathers, scatters, enter and what a mask decides on: vmaskmov, vpmaskmov, "
+		  "maskmovdqu, AVX-512 under k1 to k7)"
+		: "";
 }
 
-void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *s)
+void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all,
+			   const struct style *s)
 {
 	for (size_t i = 0; i < c->n_unnamed && i < REASONS_MOST; i++) {
 		const struct samples_unnamed *u = &c->unnamed[i];

@@ -28,7 +28,9 @@ static struct access_width decode(struct accessed *c, const struct accessed_code
 {
 	uint8_t bytes[INSN_MOST];
 	const struct module *of = &c->modules.module[code->module];
-	size_t n = of->kind == MODULE_FILE || of->kind == MODULE_VDSO ? modules_bytes(&c->modules, code->module, code->offset, bytes, sizeof(bytes)) : 0;
+	size_t n = of->kind == MODULE_FILE || of->kind == MODULE_VDSO
+		? modules_bytes(&c->modules, code->module, code->offset, bytes, sizeof(bytes))
+		: 0;
 	struct disasm *d = n ? disassembler(c, of->head.machine) : NULL;
 
 	return d ? disasm_width(d, bytes, n, code->offset) : (struct access_width){ 0 };
@@ -37,7 +39,9 @@ static struct access_width decode(struct accessed *c, const struct accessed_code
 uint32_t accessed_width(struct accessed *c, const struct tare_access *a)
 {
 	struct width_cached w = { .code = accessed_code(c, a) };
-	bool fresh, accesses = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_STORE || a->kind == TARE_ACCESS_UPDATE;
+	bool fresh,
+		accesses = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_STORE ||
+		a->kind == TARE_ACCESS_UPDATE;
 	const struct access_width *is;
 	uint32_t at;
 

@@ -76,7 +76,10 @@ static int execute(struct tally *t, uint32_t pid, struct tare_error *err)
 {
 	uint32_t before = find_process(t, pid);
 
-	return begin_process(t, pid, before == SET_NONE ? 1 : t->a->process[before].program + 1) == SET_NONE ? tare_fail_nomem(err) : 0;
+	return begin_process(t, pid, before == SET_NONE ? 1 : t->a->process[before].program + 1) ==
+			SET_NONE
+		? tare_fail_nomem(err)
+		: 0;
 }
 
 /*
@@ -114,9 +117,12 @@ static int give_back(struct tally *t, uint32_t process, struct block *b, struct 
 	return 0;
 }
 
-static int take(struct tally *t, uint32_t process, const struct alloc_event *ev, uint32_t site, struct tare_error *err)
+static int take(struct tally *t, uint32_t process, const struct alloc_event *ev, uint32_t site,
+		struct tare_error *err)
 {
-	struct block key = { process, (uint32_t)ev->address, (uint32_t)(ev->address >> 32), SET_NONE, 0 }, *b;
+	struct block key = { process, (uint32_t)ev->address, (uint32_t)(ev->address >> 32),
+			     SET_NONE, 0 },
+		     *b;
 	struct allocations_process *p = &t->a->process[process];
 	uint32_t at = set_add(&t->blocks, &key, sizeof(key), 3 * sizeof(uint32_t), NULL);
 	struct place *place;
@@ -156,7 +162,8 @@ static int take(struct tally *t, uint32_t process, const struct alloc_event *ev,
 static int hear(void *with, const struct alloc_event *ev, uint32_t site, struct tare_error *err)
 {
 	struct tally *t = with;
-	struct block key = { .low = (uint32_t)ev->address, .high = (uint32_t)(ev->address >> 32) }, *b;
+	struct block key = { .low = (uint32_t)ev->address, .high = (uint32_t)(ev->address >> 32) },
+		     *b;
 	uint32_t process, at;
 
 	if (t->opts->from.filter.pid >= 0 && ev->pid != (uint32_t)t->opts->from.filter.pid)
@@ -199,12 +206,14 @@ static void add(struct allocations_sum *to, const struct allocations_sum *from)
 		to->largest = from->largest;
 }
 
-static int name_row(struct allocations *a, const struct object *site, bool by_function, struct allocations_row *row, struct tare_error *err)
+static int name_row(struct allocations *a, const struct object *site, bool by_function,
+		    struct allocations_row *row, struct tare_error *err)
 {
 	struct accessed_code caller = { .module = site->caller_module, .offset = site->caller };
 	bool library;
 
-	*row = (struct allocations_row){ .code = { .module = site->module, .offset = site->start } };
+	*row = (struct allocations_row){ .code = { .module = site->module,
+						   .offset = site->start } };
 	if (!accessed_name_caller(&a->recording, &row->code, &row->at, &library))
 		return tare_fail_nomem(err);
 	if (by_function && row->at.function)
@@ -226,14 +235,15 @@ struct row_key {
 	struct code_key {
 		uint32_t module, low, high;
 	} code, caller_code; /* for calls without a name */
-	uint32_t row;	     /* not part of the key */
+	uint32_t row;        /* not part of the key */
 };
 
 static struct code_key code_key(const struct accessed_name *name, const struct accessed_code *code)
 {
 	if (name->function || !name->module)
 		return (struct code_key){ 0 };
-	return (struct code_key){ code->module, (uint32_t)code->offset, (uint32_t)(code->offset >> 32) };
+	return (struct code_key){ code->module, (uint32_t)code->offset,
+				  (uint32_t)(code->offset >> 32) };
 }
 
 static uint32_t row_of(struct set *rows, const struct allocations_row *is, uint32_t next)
@@ -257,15 +267,20 @@ static int make_rows(struct tally *t, struct tare_error *err)
 	if (!row_at || !a->row)
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < t->places.n; i++) {
-		uint32_t process = ((struct place *)t->places.item)[i].process, site = ((struct place *)t->places.item)[i].site;
-		const struct place *p = change(t, process, site); /* which saves its values at the peak */
-		struct allocations_sum sum = { p->count, p->bytes, p->freed, p->peak_count, p->peak_bytes, p->live_count, p->live_bytes, p->largest };
+		uint32_t process = ((struct place *)t->places.item)[i].process,
+			 site = ((struct place *)t->places.item)[i].site;
+		const struct place *p = change(t, process,
+					       site); /* which saves its values at the peak */
+		struct allocations_sum sum = { p->count,      p->bytes,      p->freed,
+					       p->peak_count, p->peak_bytes, p->live_count,
+					       p->live_bytes, p->largest };
 
 		if (!row_at[site]) {
 			struct allocations_row row;
 			uint32_t at;
 
-			ret = name_row(a, accessed_object_at(&a->recording, site), t->opts->by_function, &row, err);
+			ret = name_row(a, accessed_object_at(&a->recording, site),
+				       t->opts->by_function, &row, err);
 			at = ret == 0 ? row_of(&rows, &row, (uint32_t)a->n) : SET_NONE;
 			if (ret == 0 && at == SET_NONE)
 				ret = tare_fail_nomem(err);
@@ -284,7 +299,10 @@ static int make_rows(struct tally *t, struct tare_error *err)
 
 static uint64_t sort_value(const struct allocations_row *r, enum allocations_sort by)
 {
-	return by == ALLOCATIONS_COUNT ? r->sum.count : by == ALLOCATIONS_PEAK ? r->sum.peak_bytes : by == ALLOCATIONS_LIVE ? r->sum.live_bytes : r->sum.bytes;
+	return by == ALLOCATIONS_COUNT   ? r->sum.count
+		: by == ALLOCATIONS_PEAK ? r->sum.peak_bytes
+		: by == ALLOCATIONS_LIVE ? r->sum.live_bytes
+					 : r->sum.bytes;
 }
 
 static int most_first(const void *pa, const void *pb, void *with)
@@ -302,7 +320,8 @@ static int most_first(const void *pa, const void *pb, void *with)
 	return a->code.offset < b->code.offset ? -1 : a->code.offset > b->code.offset;
 }
 
-int allocations_read(struct allocations *a, const char *path, const struct allocations_options *opts, struct tare_error *err)
+int allocations_read(struct allocations *a, const char *path,
+		     const struct allocations_options *opts, struct tare_error *err)
 {
 	struct tally t = { .a = a, .opts = opts };
 	struct accessed_options from = opts->from;

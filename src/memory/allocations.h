@@ -10,17 +10,23 @@
 #include "memory/accessed.h"
 
 struct allocations_sum {
-	uint64_t count, bytes;		 /* allocated */
-	uint64_t freed;			 /* how many of these were freed */
+	uint64_t count, bytes;           /* allocated */
+	uint64_t freed;                  /* how many of these were freed */
 	uint64_t peak_count, peak_bytes; /* live when their process had the most bytes live */
-	uint64_t live_count, live_bytes; /* live at the end of the process, or when it executed another program */
-	uint64_t largest;		 /* bytes of one block */
+	uint64_t live_count,
+		/* live at the end of the process, or when it executed another program */
+		live_bytes;
+	uint64_t largest; /* bytes of one block */
 };
 
 struct allocations_row {
-	struct accessed_name at, caller; /* words of accessed.modules; caller: 0 if not recorded, or if rows are by function */
+	struct accessed_name at,
+		/*
+		 * words of accessed.modules; caller: 0 if not recorded, or if rows are by function
+		 */
+		caller;
 	struct accessed_code code, caller_code; /* offset of a call, for code without a name */
-	struct allocations_sum sum;	 /* summed over the processes */
+	struct allocations_sum sum;             /* summed over the processes */
 };
 
 /* A process, from its start or an exec to its end or the next exec. */
@@ -28,12 +34,23 @@ struct allocations_process {
 	uint32_t pid, program; /* program: 1 for the first one, 2 after an exec */
 	struct allocations_sum sum;
 	uint64_t peak_ns;
-	uint64_t unmatched; /* frees of blocks that it did not allocate: its parent did before a fork, or before recording began */
+	uint64_t
+		/*
+		 * frees of blocks that it did not allocate: its parent did before a fork, or before
+		 * recording began
+		 */
+		unmatched;
 	uint64_t now_count, now_bytes; /* private */
-	uint32_t version;	       /* private: number of new peaks */
+	uint32_t version;              /* private: number of new peaks */
 };
 
-enum allocations_sort { ALLOCATIONS_BYTES, ALLOCATIONS_COUNT, ALLOCATIONS_PEAK, ALLOCATIONS_LIVE, ALLOCATIONS_SORTS };
+enum allocations_sort {
+	ALLOCATIONS_BYTES,
+	ALLOCATIONS_COUNT,
+	ALLOCATIONS_PEAK,
+	ALLOCATIONS_LIVE,
+	ALLOCATIONS_SORTS
+};
 
 struct allocations_options {
 	struct accessed_options from;
@@ -47,9 +64,10 @@ struct allocations {
 	size_t n;
 	struct allocations_process *process; /* in order of start */
 	size_t processes;
-	struct allocations_sum total; /* no peak for several processes: their peaks are at different times */
+	struct allocations_sum
+		total;   /* no peak for several processes: their peaks are at different times */
 	uint64_t mapped; /* anonymous mmap: in no row */
-	uint64_t lost;	 /* records lost for lack of room: all numbers then lack them */
+	uint64_t lost;   /* records lost for lack of room: all numbers then lack them */
 	bool damaged;
 };
 
@@ -59,7 +77,8 @@ const char *allocations_sort_name(enum allocations_sort sort);
  * -ENOENT: the recording has no allocation file. Call allocations_free() afterwards, also on
  * failure.
  */
-int allocations_read(struct allocations *a, const char *path, const struct allocations_options *opts, struct tare_error *err);
+int allocations_read(struct allocations *a, const char *path,
+		     const struct allocations_options *opts, struct tare_error *err);
 void allocations_free(struct allocations *a);
 
 #endif

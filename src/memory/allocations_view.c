@@ -34,11 +34,13 @@ static uint64_t address_of(const struct allocations *a, const struct accessed_co
 	uint64_t address;
 
 	return of->fd >= 0 && elf_offset_to_address(&of->head, code->offset, &address)
-		       ? address : code->offset;
+		? address
+		: code->offset;
 }
 
 /* A function without a name is shown as module and address, as in the exports. */
-static void put_place(struct text *out, const struct allocations *a, const struct accessed_name *n, const struct accessed_code *code)
+static void put_place(struct text *out, const struct allocations *a, const struct accessed_name *n,
+		      const struct accessed_code *code)
 {
 	const char *name = word(a, n->function), *file = word(a, n->file);
 
@@ -61,7 +63,8 @@ static void put_place(struct text *out, const struct allocations *a, const struc
 	}
 }
 
-static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct style *style, uint64_t n)
+static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct style *style,
+		     uint64_t n)
 {
 	struct text t = { 0 };
 
@@ -69,19 +72,24 @@ static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct
 	grid_put(g, column, ink, &t);
 }
 
-static void put_row(struct grid *g, const struct allocations_shown *s, const struct allocations_row *r, const struct style *style)
+static void put_row(struct grid *g, const struct allocations_shown *s,
+		    const struct allocations_row *r, const struct style *style)
 {
 	const struct allocations *a = s->of;
 	struct text t = { 0 };
 
 	grid_row(g);
-	put_cell(g, COL_BYTES, s->sort == ALLOCATIONS_BYTES ? INK_STRONG : INK_PLAIN, style, r->sum.bytes);
+	put_cell(g, COL_BYTES, s->sort == ALLOCATIONS_BYTES ? INK_STRONG : INK_PLAIN, style,
+		 r->sum.bytes);
 	if (a->total.bytes)
 		text_add(&t, "%.1f %%", 100 * (double)r->sum.bytes / (double)a->total.bytes);
 	grid_put(g, COL_SHARE, INK_FAINT, &t);
-	put_cell(g, COL_COUNT, s->sort == ALLOCATIONS_COUNT ? INK_STRONG : INK_PLAIN, style, r->sum.count);
-	put_cell(g, COL_PEAK, s->sort == ALLOCATIONS_PEAK ? INK_STRONG : INK_PLAIN, style, r->sum.peak_bytes);
-	put_cell(g, COL_LIVE, s->sort == ALLOCATIONS_LIVE ? INK_STRONG : INK_PLAIN, style, r->sum.live_bytes);
+	put_cell(g, COL_COUNT, s->sort == ALLOCATIONS_COUNT ? INK_STRONG : INK_PLAIN, style,
+		 r->sum.count);
+	put_cell(g, COL_PEAK, s->sort == ALLOCATIONS_PEAK ? INK_STRONG : INK_PLAIN, style,
+		 r->sum.peak_bytes);
+	put_cell(g, COL_LIVE, s->sort == ALLOCATIONS_LIVE ? INK_STRONG : INK_PLAIN, style,
+		 r->sum.live_bytes);
 	put_cell(g, COL_LIVE_COUNT, INK_PLAIN, style, r->sum.live_count);
 	put_place(&t, a, &r->at, &r->code);
 	if (r->caller.module) {
@@ -91,7 +99,8 @@ static void put_row(struct grid *g, const struct allocations_shown *s, const str
 	grid_put(g, COL_WHERE, INK_PLAIN, &t);
 }
 
-static void put_sum(struct text *out, const struct allocations_sum *sum, const struct style *style, bool peak)
+static void put_sum(struct text *out, const struct allocations_sum *sum, const struct style *style,
+		    bool peak)
 {
 	put_count(out, style, sum->count);
 	text_add(out, " allocation%s of ", sum->count == 1 ? "" : "s");
@@ -172,30 +181,45 @@ static void put_head(struct text *out, const struct allocations_shown *s, const 
 	text_add(out, "\n");
 }
 
-static void put_notes(struct text *out, const struct allocations_shown *s, const struct style *style)
+static void put_notes(struct text *out, const struct allocations_shown *s,
+		      const struct style *style)
 {
 	const struct allocations *a = s->of;
 	uint64_t unmatched = 0;
 
 	for (size_t i = 0; i < a->processes; i++)
 		unmatched += a->process[i].unmatched;
-	put_paragraph(out, style, INK_FAINT, "at peak: bytes that were live when most were live in their process. live at exit: at the end of the process, or when it executed another program.");
+	put_paragraph(
+		out, style, INK_FAINT,
+		"at peak: bytes that were live when most were live in their process. live at exit: at the end of the process, or when it executed another program.");
 	if (a->mapped)
-		put_paragraph(out, style, INK_FAINT, "%" PRIu64 " mapping%s by mmap(2) %s not included.", a->mapped, a->mapped == 1 ? "" : "s", a->mapped == 1 ? "is" : "are");
+		put_paragraph(out, style, INK_FAINT,
+			      "%" PRIu64 " mapping%s by mmap(2) %s not included.", a->mapped,
+			      a->mapped == 1 ? "" : "s", a->mapped == 1 ? "is" : "are");
 	if (unmatched)
-		put_paragraph(out, style, INK_FAINT, "%" PRIu64 " more block%s freed by a process that did not allocate %s: blocks of its parent, or from before recording.", unmatched,
-			 unmatched == 1 ? " was" : "s were", unmatched == 1 ? "it" : "them");
+		put_paragraph(
+			out, style, INK_FAINT,
+			"%" PRIu64
+			" more block%s freed by a process that did not allocate %s: blocks of its parent, or from before recording.",
+			unmatched, unmatched == 1 ? " was" : "s were",
+			unmatched == 1 ? "it" : "them");
 	if (a->lost)
-		put_paragraph(out, style, INK_BAD, "%" PRIu64 " records are missing: counts and bytes are less than there were, and peak and live may be wrong.", a->lost);
+		put_paragraph(
+			out, style, INK_BAD,
+			"%" PRIu64
+			" records are missing: counts and bytes are less than there were, and peak and live may be wrong.",
+			a->lost);
 	for (size_t i = 0; i < a->recording.n_notes; i++)
 		put_paragraph(out, style, INK_CAREFUL, "%s.", a->recording.note[i]);
 	if (a->recording.damage[0])
 		put_paragraph(out, style, INK_BAD, "%s.", a->recording.damage);
 }
 
-void allocations_text(struct text *out, const struct allocations_shown *s, const struct style *style)
+void allocations_text(struct text *out, const struct allocations_shown *s,
+		      const struct style *style)
 {
-	static const char *const heads[] = { "bytes", "", "count", "at peak", "live at exit", "blocks", "allocated in" };
+	static const char *const heads[] = { "bytes",        "",       "count",       "at peak",
+					     "live at exit", "blocks", "allocated in" };
 	struct grid g = { .columns = COLS, .drop = { COL_SHARE, COL_LIVE_COUNT }, .drops = 2 };
 	size_t n = rows_shown(s);
 
@@ -211,7 +235,8 @@ void allocations_text(struct text *out, const struct allocations_shown *s, const
 		grid_write(out, &g, style, 1);
 	grid_free(&g);
 	if (n < s->of->n)
-		text_add(out, " %s(%zu more; --limit 0 shows all)%s\n", ink_on(style, INK_FAINT), s->of->n - n, ink_off(style));
+		text_add(out, " %s(%zu more; --limit 0 shows all)%s\n", ink_on(style, INK_FAINT),
+			 s->of->n - n, ink_off(style));
 	text_add(out, "\n");
 	put_notes(out, s, style);
 }
@@ -282,8 +307,10 @@ void allocations_json(struct text *out, const struct allocations_shown *s)
 	json_uint(&j, "lost", a->lost);
 	json_bool(&j, "damaged", a->damaged);
 	json_array(&j, "undecoded");
-	lacking_json(&j, "bytes", a->recording.blocks_lacking.damaged, a->recording.blocks_lacking.damaged_at);
-	lacking_json(&j, "blocks", a->recording.blocks_lacking.missing, a->recording.blocks_lacking.missing_at);
+	lacking_json(&j, "bytes", a->recording.blocks_lacking.damaged,
+		     a->recording.blocks_lacking.damaged_at);
+	lacking_json(&j, "blocks", a->recording.blocks_lacking.missing,
+		     a->recording.blocks_lacking.missing_at);
 	json_end(&j);
 	json_array(&j, "processes");
 	for (size_t i = 0; i < a->processes; i++) {
@@ -345,13 +372,19 @@ void allocations_csv(struct text *out, const struct allocations_shown *s)
 {
 	const struct allocations *a = s->of;
 
-	text_add(out, "function,module,file,line,caller,caller_module,caller_file,caller_line,count,bytes,freed,largest,peak_count,peak_bytes,live_count,live_bytes\n");
+	text_add(
+		out,
+		"function,module,file,line,caller,caller_module,caller_file,caller_line,count,bytes,freed,largest,peak_count,peak_bytes,live_count,live_bytes\n");
 	for (size_t i = 0; i < rows_shown(s); i++) {
 		const struct allocations_row *r = &a->row[i];
 
 		place_csv(out, a, &r->at);
 		place_csv(out, a, &r->caller);
-		text_add(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", r->sum.count, r->sum.bytes, r->sum.freed,
-			 r->sum.largest, r->sum.peak_count, r->sum.peak_bytes, r->sum.live_count, r->sum.live_bytes);
+		text_add(out,
+			 "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			 ",%" PRIu64 ",%" PRIu64 "\n",
+			 r->sum.count, r->sum.bytes, r->sum.freed, r->sum.largest,
+			 r->sum.peak_count, r->sum.peak_bytes, r->sum.live_count,
+			 r->sum.live_bytes);
 	}
 }

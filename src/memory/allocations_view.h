@@ -17,7 +17,8 @@ struct allocations_shown {
 	bool verbose; /* text: a line for each process, without a limit */
 };
 
-void allocations_text(struct text *out, const struct allocations_shown *s, const struct style *style);
+void allocations_text(struct text *out, const struct allocations_shown *s,
+		      const struct style *style);
 void allocations_json(struct text *out, const struct allocations_shown *s);
 void allocations_csv(struct text *out, const struct allocations_shown *s);
 

@@ -15,7 +15,14 @@
 #include "base/array.h"
 #include "symbols/symbols_private.h"
 
-enum { LEVELS_MAX = 64, VISITS_MAX = 1 << 24, VARIABLES_MAX = 1 << 22, MODIFIERS_MAX = 16, RANGES_MAX = 16, STEPS_MAX = 1 << 16 };
+enum {
+	LEVELS_MAX = 64,
+	VISITS_MAX = 1 << 24,
+	VARIABLES_MAX = 1 << 22,
+	MODIFIERS_MAX = 16,
+	RANGES_MAX = 16,
+	STEPS_MAX = 1 << 16
+};
 
 struct variable {
 	uint64_t address; /* addresses as in the file */
@@ -56,8 +63,10 @@ static bool indexed_address(Dwarf_Attribute *location, uint64_t *out)
 	Dwarf_Op *op;
 	size_t n;
 
-	if (libdw.dwarf_getlocation(location, &op, &n) || !n || n > 2 || (n == 2 && op[1].atom != DW_OP_plus_uconst) ||
-	    libdw.dwarf_getlocation_attr(location, op, &attr) || libdw.dwarf_formaddr(&attr, &address))
+	if (libdw.dwarf_getlocation(location, &op, &n) || !n || n > 2 ||
+	    (n == 2 && op[1].atom != DW_OP_plus_uconst) ||
+	    libdw.dwarf_getlocation_attr(location, op, &attr) ||
+	    libdw.dwarf_formaddr(&attr, &address))
 		return false;
 	*out = address + (n == 2 ? op[1].number : 0);
 	return true;
@@ -69,7 +78,8 @@ static bool address_of(Dwarf_Die *die, uint64_t *out)
 	Dwarf_Attribute attr;
 	Dwarf_Block block;
 
-	if (!libdw.dwarf_attr(die, DW_AT_location, &attr) || libdw.dwarf_formblock(&attr, &block) || !block.length)
+	if (!libdw.dwarf_attr(die, DW_AT_location, &attr) || libdw.dwarf_formblock(&attr, &block) ||
+	    !block.length)
 		return false;
 	if (block.data[0] == DW_OP_addrx || block.data[0] == DW_OP_GNU_addr_index)
 		return indexed_address(&attr, out);
@@ -118,7 +128,8 @@ static struct variable *variable_at(struct symbols *s, uint64_t address)
 		s->fields = calloc(1, sizeof(*s->fields));
 		if (!s->fields)
 			return NULL;
-		for (Dwarf_Die *die = NULL; (die = libdw.dwfl_module_nextcu(s->module, die, &bias));) {
+		for (Dwarf_Die *die = NULL;
+		     (die = libdw.dwfl_module_nextcu(s->module, die, &bias));) {
 			Dwarf_Die split = { 0 };
 			struct collected all = { s->fields, bias - s->bias };
 			uint8_t kind = 0;
@@ -128,14 +139,20 @@ static struct variable *variable_at(struct symbols *s, uint64_t address)
 			 * The .dwo unit, if any: the skeleton unit in the program has only its
 			 * name.
 			 */
-			apart = libdw.dwarf_cu_info(die->cu, NULL, &kind, NULL, NULL, NULL, NULL, NULL) == 0 && kind == DW_UT_skeleton &&
-				symbols_may_split(s, die) && libdw.dwarf_cu_info(die->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 && split.cu;
+			apart = libdw.dwarf_cu_info(die->cu, NULL, &kind, NULL, NULL, NULL, NULL,
+						    NULL) == 0 &&
+				kind == DW_UT_skeleton && symbols_may_split(s, die) &&
+				libdw.dwarf_cu_info(die->cu, NULL, NULL, NULL, &split, NULL, NULL,
+						    NULL) == 0 &&
+				split.cu;
 			dies_walk(apart ? &split : die, collect, &all);
 		}
 		if (s->fields->n)
 			qsort(s->fields->variable, s->fields->n, sizeof(key), by_address);
 	}
-	return s->fields->n ? bsearch(&key, s->fields->variable, s->fields->n, sizeof(key), by_address) : NULL;
+	return s->fields->n
+		? bsearch(&key, s->fields->variable, s->fields->n, sizeof(key), by_address)
+		: NULL;
 }
 
 /* Types without names of their own: typedef, const, volatile and the like. */
@@ -145,7 +162,8 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
 	Dwarf_Die at = *die;
 
 	for (unsigned i = 0; i < MODIFIERS_MAX; i++) {
-		if (!libdw.dwarf_attr_integrate(&at, DW_AT_type, &attr) || !libdw.dwarf_formref_die(&attr, out))
+		if (!libdw.dwarf_attr_integrate(&at, DW_AT_type, &attr) ||
+		    !libdw.dwarf_formref_die(&attr, out))
 			return false;
 		switch (libdw.dwarf_tag(out)) {
 		case DW_TAG_typedef:
@@ -225,7 +243,8 @@ static bool ranges_of(Dwarf_Die *array, uint64_t count[RANGES_MAX], unsigned *n)
 	default:
 		break;
 	}
-	if (libdw.dwarf_attr(array, DW_AT_byte_stride, &unused) || libdw.dwarf_attr(array, DW_AT_bit_stride, &unused) ||
+	if (libdw.dwarf_attr(array, DW_AT_byte_stride, &unused) ||
+	    libdw.dwarf_attr(array, DW_AT_bit_stride, &unused) ||
 	    libdw.dwarf_attr(array, DW_AT_ordering, &unused) || libdw.dwarf_child(array, &range))
 		return false;
 	do {
@@ -258,8 +277,9 @@ static bool is_mine(Dwarf_Die *member)
 	size_t n;
 
 	/* Not dwarf_decl_file(), which aborts the program if a split unit has no file table. */
-	if (!number(member, DW_AT_decl_file, &number_of) || !libdw.dwarf_diecu(member, &unit, NULL, NULL) || libdw.dwarf_getsrcfiles(&unit, &files, &n) ||
-	    number_of >= n)
+	if (!number(member, DW_AT_decl_file, &number_of) ||
+	    !libdw.dwarf_diecu(member, &unit, NULL, NULL) ||
+	    libdw.dwarf_getsrcfiles(&unit, &files, &n) || number_of >= n)
 		return false;
 	file = libdw.dwarf_filesrc(files, number_of, NULL, NULL);
 	return file && strncmp(file, "/usr/", 5) != 0;
@@ -275,7 +295,8 @@ static bool place_of(Dwarf_Die *member, struct place *out)
 	if (out->bits && number(member, DW_AT_data_bit_offset, &bit)) {
 		out->begin = bit / 8;
 	} else {
-		if (!number(member, DW_AT_data_member_location, &out->begin) || !type_of(member, &of) || libdw.dwarf_aggregate_size(&of, &out->size))
+		if (!number(member, DW_AT_data_member_location, &out->begin) ||
+		    !type_of(member, &of) || libdw.dwarf_aggregate_size(&of, &out->size))
 			return false;
 		if (!out->bits)
 			return true;
@@ -285,7 +306,8 @@ static bool place_of(Dwarf_Die *member, struct place *out)
 		 */
 		if (!number(member, DW_AT_byte_size, &whole))
 			whole = out->size;
-		if (!number(member, DW_AT_bit_offset, &bit) || whole > 16 || bits > 8 * whole || bit > 8 * whole - bits)
+		if (!number(member, DW_AT_bit_offset, &bit) || whole > 16 || bits > 8 * whole ||
+		    bit > 8 * whole - bits)
 			return false;
 		bit = 8 * whole - bits - bit;
 		out->begin += bit / 8;
@@ -296,14 +318,17 @@ static bool place_of(Dwarf_Die *member, struct place *out)
 
 static enum lies follow(struct way *w, Dwarf_Die *type, uint64_t at, unsigned level);
 
-static enum lies follow_member(struct way *w, Dwarf_Die *member, const struct place *place, uint64_t at, unsigned level)
+static enum lies follow_member(struct way *w, Dwarf_Die *member, const struct place *place,
+			       uint64_t at, unsigned level)
 {
 	const char *name = libdw.dwarf_diename(member);
 	Dwarf_Die type;
 
 	if (libdw.dwarf_tag(member) == DW_TAG_member && name)
 		put_part(w, !place->bits && is_mine(member), ".%s", name);
-	return place->bits ? SOMETHING : type_of(member, &type) ? follow(w, &type, at - place->begin, level + 1) : LOST;
+	return place->bits               ? SOMETHING
+		: type_of(member, &type) ? follow(w, &type, at - place->begin, level + 1)
+					 : LOST;
 }
 
 /*
@@ -326,7 +351,8 @@ static enum lies follow_structure(struct way *w, Dwarf_Die *type, uint64_t at, u
 
 		if (++w->steps > STEPS_MAX)
 			return LOST;
-		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !place_of(&member, &place) || at - place.begin >= place.size ||
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+		    !place_of(&member, &place) || at - place.begin >= place.size ||
 		    (found && !place.bits))
 			continue;
 		back_to(w, n, parts);
@@ -378,7 +404,8 @@ static enum lies follow(struct way *w, Dwarf_Die *type, uint64_t at, unsigned le
 	}
 }
 
-bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, bool last, struct symbol_field *out)
+bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, bool last,
+		   struct symbol_field *out)
 {
 	struct variable *v = variable_at(s, address);
 	struct way w = { .out = out, .last = last };

@@ -11,89 +11,152 @@
 #include "base/error.h"
 #include "tap.h"
 
-#define LINE(text) text "\n"
-#define WORD(text) LINE(".4byte " text)
-#define REF(label) WORD(".L" label " - .Lunit")
-#define NAME(text) LINE(".asciz \"" text "\"")
-#define CODE(n) LINE(".uleb128 " #n)
-#define AT(label) LINE(".L" label ":")
+/* clang-format off: a debugging information entry a row */
+#define LINE(text)                     text "\n"
+#define WORD(text)                     LINE(".4byte " text)
+#define REF(label)                     WORD(".L" label " - .Lunit")
+#define NAME(text)                     LINE(".asciz \"" text "\"")
+#define CODE(n)                        LINE(".uleb128 " #n)
+#define AT(label)                      LINE(".L" label ":")
 #define VARIABLE(name, type, location) CODE(2) NAME(name) REF(type) location
-#define ADDR(address) LINE(".uleb128 9; .byte 3; .8byte " #address)		       /* DW_OP_addr */
-#define ADDRX(index) LINE(".uleb128 2; .byte 0xa1, " #index)			       /* DW_OP_addrx */
-#define ADDRX_PLUS(index, n) LINE(".uleb128 4; .byte 0xa1, " #index ", 0x23, " #n)     /* DW_OP_plus_uconst */
-#define ADDRX_OTHER(index) LINE(".uleb128 3; .byte 0xa1, " #index ", 0x06")	       /* DW_OP_deref: an address that must be loaded */
-#define ARRAY(label, of, count) AT(label) CODE(4) REF(of) CODE(5) LINE(".8byte " #count) CODE(0)
+/* DW_OP_addr */
+#define ADDR(address) LINE(".uleb128 9; .byte 3; .8byte " #address)
+/* DW_OP_addrx */
+#define ADDRX(index) LINE(".uleb128 2; .byte 0xa1, " #index)
+/* DW_OP_plus_uconst */
+#define ADDRX_PLUS(index, n) LINE(".uleb128 4; .byte 0xa1, " #index ", 0x23, " #n)
+/* DW_OP_deref: an address that must be loaded */
+#define ADDRX_OTHER(index)           LINE(".uleb128 3; .byte 0xa1, " #index ", 0x06")
+#define ARRAY(label, of, count)      AT(label) CODE(4) REF(of) CODE(5) LINE(".8byte " #count) CODE(0)
 #define STRUCT(label, size, members) AT(label) CODE(6) LINE(".8byte " #size) members CODE(0)
-#define MEMBER(name, type, at) CODE(7) NAME(name) REF(type) LINE(".8byte " #at)
-#define ROUND(label, name, type, at, next) AT(label) CODE(9) NAME(name) REF(type) LINE(".8byte " #at) REF(next)
+#define MEMBER(name, type, at)       CODE(7) NAME(name) REF(type) LINE(".8byte " #at)
+#define ROUND(label, name, type, at, next)                                                         \
+	AT(label) CODE(9) NAME(name) REF(type) LINE(".8byte " #at) REF(next)
 #define BASE(type, at) CODE(11) REF(type) LINE(".byte " #at)
-#define VIRTUAL(type) CODE(12) REF(type) LINE(".byte 1; .uleb128 6; .byte 0x12, 0x06, 0x48, 0x1c, 0x06, 0x22") /* dup, deref, lit24, minus, deref, plus */
+/* dup, deref, lit24, minus, deref, plus */
+#define VIRTUAL(type)                                                                              \
+	CODE(12) REF(type) LINE(".byte 1; .uleb128 6; .byte 0x12, 0x06, 0x48, 0x1c, 0x06, 0x22")
 #define BITS(name, bits, first) CODE(13) NAME(name) REF("long") LINE(".byte " #bits ", " #first)
-#define OLD_BITS(name, size, bits, offset, at) CODE(14) NAME(name) REF("long") LINE(".byte " #size ", " #bits ", " #offset ", " #at)
+#define OLD_BITS(name, size, bits, offset, at)                                                     \
+	CODE(14) NAME(name) REF("long") LINE(".byte " #size ", " #bits ", " #offset ", " #at)
 #define BOUNDS(low, high) CODE(15) LINE(".byte " #low ", " #high)
-#define ABBREVIATION(n, tag, children, attributes) LINE(".uleb128 " #n ", " #tag "; .byte " #children) LINE(".uleb128 " attributes ", 0, 0")
+#define ABBREVIATION(n, tag, children, attributes)                                                 \
+	LINE(".uleb128 " #n ", " #tag "; .byte " #children) LINE(".uleb128 " attributes ", 0, 0")
 
 __asm__(LINE(".pushsection .debug_abbrev, \"\", %progbits") AT("abbreviations")
-	ABBREVIATION(1, 0x11, 1, "0x73, 0x17")				     /* unit: addr_base */
-	ABBREVIATION(2, 0x34, 0, "0x03, 0x08, 0x49, 0x13, 0x02, 0x18")	     /* variable: name, type, location */
-	ABBREVIATION(3, 0x16, 0, "0x49, 0x13")				     /* typedef */
-	ABBREVIATION(4, 0x01, 1, "0x49, 0x13")				     /* array */
-	ABBREVIATION(5, 0x21, 0, "0x37, 0x07")				     /* its range: count */
-	ABBREVIATION(6, 0x13, 1, "0x0b, 0x07")				     /* structure: size */
-	ABBREVIATION(7, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x38, 0x07")	     /* member: name, type, place */
-	ABBREVIATION(8, 0x24, 0, "0x0b, 0x0b")				     /* base type */
-	ABBREVIATION(9, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x38, 0x07, 0x01, 0x13") /* member, with a sibling */
-	ABBREVIATION(10, 0x21, 0, "0x49, 0x13")				     /* a range as a type */
-	ABBREVIATION(11, 0x1c, 0, "0x49, 0x13, 0x38, 0x0b")		     /* base class: type, place */
-	ABBREVIATION(12, 0x1c, 0, "0x49, 0x13, 0x4c, 0x0b, 0x38, 0x18")	     /* virtual base class: its location is computed */
-	ABBREVIATION(13, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x0d, 0x0b, 0x6b, 0x0b") /* bit field: bits, first */
-	ABBREVIATION(14, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x0b, 0x0b, 0x0d, 0x0b, 0x0c, 0x0b, 0x38, 0x0b") /* DWARF 3: storage, bits, offset from the top, location */
-	ABBREVIATION(15, 0x21, 0, "0x22, 0x0b, 0x2f, 0x0b")		     /* range: lower and upper bound */
-	LINE(".byte 0") LINE(".popsection")
+		ABBREVIATION(1, 0x11, 1, "0x73, 0x17") /* unit: addr_base */
+	/* variable: name, type, location */
+	ABBREVIATION(2, 0x34, 0, "0x03, 0x08, 0x49, 0x13, 0x02, 0x18")
+		ABBREVIATION(3, 0x16, 0, "0x49, 0x13") /* typedef */
+	ABBREVIATION(4, 0x01, 1, "0x49, 0x13")         /* array */
+	ABBREVIATION(5, 0x21, 0, "0x37, 0x07")         /* its range: count */
+	ABBREVIATION(6, 0x13, 1, "0x0b, 0x07")         /* structure: size */
+	/* member: name, type, place */
+	ABBREVIATION(7, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x38, 0x07")
+		ABBREVIATION(8, 0x24, 0, "0x0b, 0x0b") /* base type */
+	/* member, with a sibling */
+	ABBREVIATION(9, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x38, 0x07, 0x01, 0x13")
+		ABBREVIATION(10, 0x21, 0, "0x49, 0x13") /* a range as a type */
+	/* base class: type, place */
+	ABBREVIATION(11, 0x1c, 0, "0x49, 0x13, 0x38, 0x0b")
+	/* virtual base class: its location is computed */
+	ABBREVIATION(12, 0x1c, 0, "0x49, 0x13, 0x4c, 0x0b, 0x38, 0x18")
+	/* bit field: bits, first */
+	ABBREVIATION(13, 0x0d, 0, "0x03, 0x08, 0x49, 0x13, 0x0d, 0x0b, 0x6b, 0x0b")
+	/* DWARF 3: storage, bits, offset from the top, location */
+	ABBREVIATION(14, 0x0d, 0,
+		     "0x03, 0x08, 0x49, 0x13, 0x0b, 0x0b, 0x0d, 0x0b, 0x0c, 0x0b, 0x38, 0x0b")
+	/* range: lower and upper bound */
+	ABBREVIATION(15, 0x21, 0, "0x22, 0x0b, 0x2f, 0x0b") LINE(".byte 0") LINE(".popsection")
 
-	LINE(".pushsection .debug_addr, \"\", %progbits") WORD(".Laddr_end - .Laddr_begin") AT("addr_begin") LINE(".2byte 5; .byte 8, 0") AT("addresses")
-	LINE(".8byte 0x7000000001000, 0x7000000002000, 0x7000000003000") AT("addr_end") LINE(".popsection")
+		LINE(".pushsection .debug_addr, \"\", %progbits") WORD(".Laddr_end - .Laddr_begin")
+			AT("addr_begin") LINE(".2byte 5; .byte 8, 0") AT("addresses")
+				LINE(".8byte 0x7000000001000, 0x7000000002000, 0x7000000003000") AT(
+					"addr_end") LINE(".popsection")
 
-	LINE(".pushsection .debug_info, \"\", %progbits") AT("unit") WORD(".Lend - .Lbegin") AT("begin") LINE(".2byte 5; .byte 1, 8") WORD(".Labbreviations")
-	CODE(1) WORD(".Laddresses")
-	AT("long") CODE(8) LINE(".byte 8")
-	STRUCT("hot", 24, MEMBER("hits", "long", 0) MEMBER("more", "long", 8))
-	ARRAY("hots", "hot", 4)
-	ARRAY("huge", "hot", 0x0aaaaaaaaaaaaaaa)
-	ARRAY("beyond", "hot", 0x7fffffffffffffff)
-	AT("here") CODE(3) REF("there") AT("there") CODE(3) REF("here")		     /* typedefs of one another */
-	ARRAY("of_here", "here", 4)
-	ARRAY("itself", "itself", 4)
-	AT("range") CODE(10) REF("range")
-	ARRAY("ranges", "range", 4)
-	STRUCT("russian", 8, MEMBER("doll", "russian", 0))
-	STRUCT("outer", 16, MEMBER("a", "here", 0) MEMBER("b", "of_here", 0) MEMBER("c", "long", 8))
-	STRUCT("far", 64, MEMBER("top", "long", 0xffffffffffffffff) MEMBER("low", "long", 8))
-	VARIABLE("plain", "hot", ADDR(0x7000000000100)) VARIABLE("indexed", "hots", ADDRX(0)) VARIABLE("second", "hot", ADDRX(1))
-	VARIABLE("merged", "hot", ADDRX_PLUS(1, 64)) VARIABLE("elsewhere", "hot", ADDRX_OTHER(2)) VARIABLE("nowhere", "hot", ADDRX(7))
-	VARIABLE("huge", "huge", ADDR(0x7000000000200)) VARIABLE("beyond", "beyond", ADDR(0x7000000000300))
-	VARIABLE("here", "here", ADDR(0x7000000000400)) VARIABLE("of_here", "of_here", ADDR(0x7000000000500))
-	VARIABLE("itself", "itself", ADDR(0x7000000000600)) VARIABLE("russian", "russian", ADDR(0x7000000000700))
-	VARIABLE("outer", "outer", ADDR(0x7000000000800)) VARIABLE("ring", "ring", ADDR(0x7000000000900))
-	VARIABLE("far", "far", ADDR(0x7000000000a00)) VARIABLE("ranges", "ranges", ADDR(0x7000000000b00)) VARIABLE("range", "range", ADDR(0x7000000000c00))
-	AT("byte") CODE(8) LINE(".byte 1")
-	STRUCT("empty", 1, "")
-	STRUCT("derived", 16, BASE("empty", 0) MEMBER("first", "long", 0) MEMBER("second", "long", 8))
-	STRUCT("base", 16, MEMBER("wide", "long", 0) MEMBER("end", "byte", 8))
-	STRUCT("reuses", 16, BASE("base", 0) MEMBER("tail", "byte", 9))
-	STRUCT("beside", 24, MEMBER("none", "empty", 0) MEMBER("there", "base", 0) MEMBER("behind", "byte", 9))
-	STRUCT("virtual", 32, MEMBER("own", "long", 8) VIRTUAL("base"))
-	STRUCT("bits", 4, BITS("a", 4, 0) BITS("b", 4, 4) BITS("c", 12, 8))
-	STRUCT("old_bits", 4, OLD_BITS("a", 4, 4, 28, 0) OLD_BITS("b", 4, 12, 16, 0) OLD_BITS("wrong", 4, 12, 30, 0))
-	AT("grid") CODE(4) REF("hot") CODE(5) LINE(".8byte 2") BOUNDS(0, 2) CODE(0)
-	AT("from_1") CODE(4) REF("hot") BOUNDS(1, 4) CODE(0)
-	VARIABLE("derived", "derived", ADDR(0x7000000010000)) VARIABLE("reuses", "reuses", ADDR(0x7000000010100))
-	VARIABLE("beside", "beside", ADDR(0x7000000010200)) VARIABLE("virtual", "virtual", ADDR(0x7000000010300))
-	VARIABLE("bits", "bits", ADDR(0x7000000010400)) VARIABLE("old_bits", "old_bits", ADDR(0x7000000010500))
-	VARIABLE("grid", "grid", ADDR(0x7000000010600)) VARIABLE("from_1", "from_1", ADDR(0x7000000010700))
+					LINE(".pushsection .debug_info, \"\", %progbits") AT(
+						"unit") WORD(".Lend - .Lbegin") AT("begin")
+						LINE(".2byte 5; .byte 1, 8") WORD(
+							".Labbreviations") CODE(1) WORD(".Laddresses")
+							AT("long") CODE(8) LINE(".byte 8") STRUCT(
+								"hot", 24,
+								MEMBER("hits", "long", 0)
+									MEMBER("more", "long", 8))
+								ARRAY("hots", "hot",
+								      4) ARRAY("huge", "hot",
+									       0x0aaaaaaaaaaaaaaa)
+									ARRAY("beyond", "hot",
+									      0x7fffffffffffffff)
+	/* typedefs of one another */
+	AT("here") CODE(3) REF("there") AT("there") CODE(3) REF("here") ARRAY("of_here", "here", 4)
+		ARRAY("itself", "itself", 4) AT("range") CODE(10) REF("range") ARRAY(
+			"ranges", "range", 4) STRUCT("russian", 8, MEMBER("doll", "russian", 0))
+			STRUCT("outer", 16,
+			       MEMBER("a", "here", 0) MEMBER("b", "of_here", 0)
+				       MEMBER("c", "long",
+					      8)) STRUCT("far", 64,
+							 MEMBER("top", "long", 0xffffffffffffffff)
+								 MEMBER("low", "long", 8))
+				VARIABLE("plain", "hot", ADDR(0x7000000000100))
+					VARIABLE("indexed", "hots",
+						 ADDRX(0)) VARIABLE("second", "hot", ADDRX(1))
+						VARIABLE("merged", "hot", ADDRX_PLUS(1, 64))
+							VARIABLE("elsewhere", "hot", ADDRX_OTHER(2))
+								VARIABLE("nowhere", "hot", ADDRX(7))
+									VARIABLE("huge", "huge", ADDR(0x7000000000200)) VARIABLE("beyond", "beyond", ADDR(0x7000000000300)) VARIABLE("here", "here", ADDR(0x7000000000400)) VARIABLE("of_here", "of_here", ADDR(0x7000000000500)) VARIABLE("itself", "itself", ADDR(0x7000000000600)) VARIABLE("russian",
+																																									       "russian", ADDR(0x7000000000700)) VARIABLE("outer", "outer", ADDR(0x7000000000800)) VARIABLE("ring",
+																																																					    "ring", ADDR(0x7000000000900)) VARIABLE("far",
+																																																										    "far",
+																																																										    ADDR(
+																																																											    0x7000000000a00)) VARIABLE("ranges",
+																																																														       "ranges", ADDR(0x7000000000b00)) VARIABLE("range",
+																																																																				 "range", ADDR(0x7000000000c00)) AT("byte") CODE(8) LINE(".byte 1") STRUCT("empty",
+																																																																													   1,
+																																																																													   "") STRUCT("derived",
+																																																																														      16,
+																																																																														      BASE("empty",
+																																																																															   0) MEMBER("first", "long", 0) MEMBER("second", "long", 8)) STRUCT("base",
+																																																																																							     16,
+																																																																																							     MEMBER("wide", "long", 0) MEMBER("end", "byte", 8)) STRUCT("reuses",
+																																																																																															16,
+																																																																																															BASE("base",
+																																																																																															     0) MEMBER("tail", "byte", 9)) STRUCT("beside",
+																																																																																																				  24,
+																																																																																																				  MEMBER("none",
+																																																																																																					 "empty", 0) MEMBER("there", "base", 0) MEMBER("behind", "byte", 9)) STRUCT("virtual", 32, MEMBER("own", "long", 8) VIRTUAL("base")) STRUCT("bits",
+																																																																																																																						    4, BITS("a", 4, 0) BITS("b", 4, 4) BITS("c", 12, 8)) STRUCT("old_bits", 4,
+																																																																																																																														OLD_BITS(
+																																																																																																																															"a", 4, 4, 28, 0) OLD_BITS("b",
+																																																																																																																																		   4,
+																																																																																																																																		   12, 16, 0) OLD_BITS("wrong",
+																																																																																																																																				       4, 12, 30, 0)) AT("grid") CODE(4) REF("hot") CODE(5) LINE(".8byte 2") BOUNDS(0, 2) CODE(0) AT("from_1") CODE(4) REF("hot") BOUNDS(1, 4) CODE(0) VARIABLE("derived", "derived", ADDR(0x7000000010000)) VARIABLE("reuses",
+																																																																																																																																																														      "reuses",
+																																																																																																																																																														      ADDR(0x7000000010100)) VARIABLE("beside",
+																																																																																																																																																																		      "beside",
+																																																																																																																																																																		      ADDR(0x7000000010200)) VARIABLE("virtual",
+																																																																																																																																																																						      "virtual",
+																																																																																																																																																																						      ADDR(0x7000000010300))
+										VARIABLE(
+											"bits",
+											"bits",
+											ADDR(
+												0x7000000010400)) VARIABLE("old_bits",
+															   "old_bits",
+															   ADDR(0x7000000010500))
+											VARIABLE(
+												"grid",
+												"grid",
+												ADDR(0x7000000010600))
+												VARIABLE(
+													"from_1",
+													"from_1",
+													ADDR(0x7000000010700))
 	/* Members that form a cycle; anything after them cannot be found. */
-	STRUCT("ring", 64, ROUND("first", "first", "long", 0, "second") ROUND("second", "second", "long", 8, "first"))
-	CODE(0) AT("end") LINE(".popsection"));
+	STRUCT("ring", 64,
+	       ROUND("first", "first", "long", 0, "second")
+		       ROUND("second", "second", "long", 8, "first")) CODE(0) AT("end")
+		LINE(".popsection"));
+/* clang-format on */
 
 TEST(fields)
 {
@@ -124,16 +187,19 @@ TEST(fields)
 		{ __LINE__, 0x7000000000a00, 8, ".low" },
 		{ __LINE__, 0x7000000000b00, 0, NULL },
 		{ __LINE__, 0x7000000000c00, 0, NULL },
-		{ __LINE__, 0x7000000010000, 0, ".first" }, /* an empty base class has one byte, with nothing in it */
+		/* an empty base class has one byte, with nothing in it */
+		{ __LINE__, 0x7000000010000, 0, ".first" },
 		{ __LINE__, 0x7000000010000, 8, ".second" },
 		{ __LINE__, 0x7000000010100, 8, ".end" },
-		{ __LINE__, 0x7000000010100, 9, ".tail" }, /* in the padding that the base class does not use */
+		/* in the padding that the base class does not use */
+		{ __LINE__, 0x7000000010100, 9, ".tail" },
 		{ __LINE__, 0x7000000010100, 10, NULL, true },
 		{ __LINE__, 0x7000000010200, 0, ".there.wide" },
 		{ __LINE__, 0x7000000010200, 9, ".behind" },
 		{ __LINE__, 0x7000000010200, 10, ".there", true },
 		{ __LINE__, 0x7000000010300, 8, ".own" },
-		{ __LINE__, 0x7000000010300, 16, NULL, true }, /* the object stores the offset of its virtual base class */
+		/* the object stores the offset of its virtual base class */
+		{ __LINE__, 0x7000000010300, 16, NULL, true },
 		{ __LINE__, 0x7000000010400, 0, ".a" },
 		{ __LINE__, 0x7000000010400, 0, ".b", false, true },
 		{ __LINE__, 0x7000000010400, 1, ".c", false, true },
@@ -145,7 +211,8 @@ TEST(fields)
 		{ __LINE__, 0x7000000010500, 2, NULL, true },
 		{ __LINE__, 0x7000000010600, 5 * 24 + 8, "[1][2].more" },
 		{ __LINE__, 0x7000000010600, 2 * 24, "[0][2].hits" },
-		{ __LINE__, 0x7000000010700, 24, NULL }, /* arrays begin at 1; DWARF versions list different languages */
+		/* arrays begin at 1; DWARF versions list different languages */
+		{ __LINE__, 0x7000000010700, 24, NULL },
 	};
 	struct tare_error err = TARE_ERROR_INIT;
 	struct symbols *s;
@@ -153,7 +220,9 @@ TEST(fields)
 
 	if (symbols_probe(&err) < 0)
 		tap_skip("symbols", "%s", err.what);
-	CHECK_EQ(symbols_open(&s, "this program", open("/proc/self/exe", O_RDONLY | O_CLOEXEC), &err), 0, "%s", err.what);
+	CHECK_EQ(symbols_open(&s, "this program", open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+			      &err),
+		 0, "%s", err.what);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		bool is = symbols_field(s, rows[i].address, rows[i].at, rows[i].last, &out);
 
@@ -161,7 +230,8 @@ TEST(fields)
 		if (is && rows[i].field)
 			CHECK_STR(out.name, rows[i].field, "row at line %d", rows[i].line);
 		CHECK(out.hole || !rows[i].hole, "row at line %d", rows[i].line);
-		CHECK(!is || out.part[out.parts - 1].end == strlen(out.name), "row at line %d", rows[i].line);
+		CHECK(!is || out.part[out.parts - 1].end == strlen(out.name), "row at line %d",
+		      rows[i].line);
 	}
 	/* Ends at any depth, and a name that does not fit is not cut. */
 	CHECK(!symbols_field(s, 0x7000000000700, 0, false, &out), "%s", out.name);

@@ -37,9 +37,11 @@ static void put_one(uint32_t type, uint32_t i)
 		put32(&inner, i), put32(&inner, i), put_name(&inner, name);
 	} else if (type == PD_RECORD_MMAP) {
 		name[0] = '/';
-		put32(&inner, 1), put32(&inner, 1), put64(&inner, 0x1000), put64(&inner, 0x1000), put64(&inner, 0), put_name(&inner, name);
+		put32(&inner, 1), put32(&inner, 1), put64(&inner, 0x1000), put64(&inner, 0x1000),
+			put64(&inner, 0), put_name(&inner, name);
 	} else if (type == PD_RECORD_KSYMBOL) {
-		put64(&inner, 0xc000), put32(&inner, 0x100), put16(&inner, 1), put16(&inner, 0), put_name(&inner, name);
+		put64(&inner, 0xc000), put32(&inner, 0x100), put16(&inner, 1), put16(&inner, 0),
+			put_name(&inner, name);
 	}
 	end_record(&inner);
 }
@@ -82,7 +84,8 @@ static long peak_mib(void)
 static void check_kind(uint32_t type)
 {
 	static const struct samples_options opts = { .filter = SAMPLES_ALL, .symfs = "/none" };
-	static const struct accessed_options accesses = { .modules = { .symfs = "/none" }, .filter = SAMPLES_ALL };
+	static const struct accessed_options accesses = { .modules = { .symfs = "/none" },
+							  .filter = SAMPLES_ALL };
 	struct tare_error err = TARE_ERROR_INIT;
 	char path[] = "/tmp/tare-kept-XXXXXX";
 	struct accessed c;
@@ -95,7 +98,9 @@ static void check_kind(uint32_t type)
 	write_file(path, &m);
 	if (CHECK(samples_read(&s, path, &opts, &err) == 0, "%s", err.what)) {
 		CHECK_EQ(s.quality.used, 1u, "what stood before it");
-		CHECK(strstr(s.quality.damage, "more threads, files and names than a recording of this size has"), "%s", s.quality.damage);
+		CHECK(strstr(s.quality.damage,
+			     "more threads, files and names than a recording of this size has"),
+		      "%s", s.quality.damage);
 		samples_free(&s);
 	}
 	if (type == PD_RECORD_COMM) {
@@ -107,7 +112,8 @@ static void check_kind(uint32_t type)
 	/*
 	 * The data is 180 MB; tables are copied when they grow, and sanitizers keep freed memory.
 	 */
-	CHECK(TAP_ADDRESS_SANITIZER || TAP_THREAD_SANITIZER || peak_mib() < 150, "%ld MiB", peak_mib());
+	CHECK(TAP_ADDRESS_SANITIZER || TAP_THREAD_SANITIZER || peak_mib() < 150, "%ld MiB",
+	      peak_mib());
 }
 
 TEST(names_of_threads)

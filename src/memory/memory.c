@@ -6,10 +6,11 @@
 
 enum {
 	ROWS_MAX = 1 << 19,
-	SHARES_MAX = 1 << 21, /* additional objects of a page, as pairs of page and object */
+	SHARES_MAX = 1 << 21,  /* additional objects of a page, as pairs of page and object */
 	OTHERS = SET_NONE - 1, /* not the number of a row */
-	TOLD = 1,	       /* added to values that may be unknown, in a key */
-	BATCH = 32,	       /* accesses processed together: more than a processor has outstanding cache misses */
+	TOLD = 1,              /* added to values that may be unknown, in a key */
+	/* accesses processed together: more than a processor has outstanding cache misses */
+	BATCH = 32,
 };
 
 struct batch {
@@ -17,8 +18,9 @@ struct batch {
 	size_t n;
 };
 
-static const char *const by_names[] = { "line", "function", "instruction", "symbol", "page", "level", "tlb", "node", "thread" };
-static const char *const sort_names[] = { "",	    "samples", "weight", "latency", "p50",     "p99",
+static const char *const by_names[] = { "line",  "function", "instruction", "symbol", "page",
+					"level", "tlb",      "node",        "thread" };
+static const char *const sort_names[] = { "",      "samples", "weight", "latency", "p50",     "p99",
 					  "loads", "stores",  "misses", "remote",  "modified" };
 
 const char *memory_by_name(enum memory_by by)
@@ -94,7 +96,10 @@ static void free_latencies(struct memory_row *r)
 static bool merge(struct memory_row *r, struct memory_row *from)
 {
 	/* the members from samples to tlb are all counters */
-	enum { FIRST = offsetof(struct memory_row, samples), COUNTS = (offsetof(struct memory_row, latency) - FIRST) / sizeof(uint64_t) };
+	enum {
+		FIRST = offsetof(struct memory_row, samples),
+		COUNTS = (offsetof(struct memory_row, latency) - FIRST) / sizeof(uint64_t)
+	};
 	uint64_t to[COUNTS], add[COUNTS];
 	bool ok = true;
 
@@ -131,16 +136,23 @@ static void key_of_code(struct memory *m, const struct tare_access *a, struct me
 
 static uint32_t object_of(struct memory *m, const struct tare_access *a)
 {
-	return accessed_object(m->of, a->has & TARE_ACCESS_TASK ? a->pid : 0, a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, a->address,
+	return accessed_object(m->of, a->has & TARE_ACCESS_TASK ? a->pid : 0,
+			       a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, a->address,
 			       NULL);
 }
 
 /* The key of an access. False: out of memory. */
-static bool key_of(struct memory *m, enum memory_by by, const struct tare_access *a, struct memory_what *w)
+static bool key_of(struct memory *m, enum memory_by by, const struct tare_access *a,
+		   struct memory_what *w)
 {
 	bool has_address = a->has & TARE_ACCESS_ADDRESS;
 
-	*w = (struct memory_what){ .object = SET_NONE, .cpu_node = -1, .memory_node = -1, .place = -1, .distance = -1, .tlb = -1 };
+	*w = (struct memory_what){ .object = SET_NONE,
+				   .cpu_node = -1,
+				   .memory_node = -1,
+				   .place = -1,
+				   .distance = -1,
+				   .tlb = -1 };
 	switch (by) {
 	case MEMORY_BY_LINE:
 	case MEMORY_BY_FUNCTION:
@@ -174,7 +186,9 @@ static bool key_of(struct memory *m, enum memory_by by, const struct tare_access
 		return true;
 	case MEMORY_BY_NODE:
 		w->cpu_node = a->has & TARE_ACCESS_CPU ? accessed_node_of_cpu(m->of, a->cpu) : -1;
-		w->memory_node = a->has & TARE_ACCESS_PHYSICAL ? accessed_node_of_memory(m->of, a->physical) : -1;
+		w->memory_node = a->has & TARE_ACCESS_PHYSICAL
+			? accessed_node_of_memory(m->of, a->physical)
+			: -1;
 		w->distance = a->has & TARE_ACCESS_DISTANCE ? (int8_t)a->distance : -1;
 		w->key[0] = (uint32_t)(w->cpu_node + TOLD);
 		w->key[1] = (uint32_t)(w->memory_node + TOLD);
@@ -226,9 +240,12 @@ struct share {
 
 enum { NOT_ALL_KEPT = UINT32_MAX }; /* for memory_what.objects, while pages are added up */
 
-static bool add_object(struct memory *m, struct memory_table *t, uint32_t at, const struct tare_access *a)
+static bool add_object(struct memory *m, struct memory_table *t, uint32_t at,
+		       const struct tare_access *a)
 {
-	struct memory_what *page = at == OTHERS || !(a->has & TARE_ACCESS_ADDRESS) ? NULL : &row_at(t, at)->is;
+	struct memory_what *page = at == OTHERS || !(a->has & TARE_ACCESS_ADDRESS)
+		? NULL
+		: &row_at(t, at)->is;
 	struct share share = { .row = at };
 	uint32_t kept;
 
@@ -241,11 +258,15 @@ static bool add_object(struct memory *m, struct memory_table *t, uint32_t at, co
 		page->object_samples++;
 		return share.object != SET_NONE;
 	}
-	if (t->shares.n >= SHARES_MAX && set_find(&t->shares, &share, sizeof(share), offsetof(struct share, samples)) == SET_NONE) {
+	if (t->shares.n >= SHARES_MAX &&
+	    set_find(&t->shares, &share, sizeof(share), offsetof(struct share, samples)) ==
+		    SET_NONE) {
 		page->objects = NOT_ALL_KEPT;
 		return true;
 	}
-	kept = share.object == SET_NONE ? SET_NONE : set_add(&t->shares, &share, sizeof(share), offsetof(struct share, samples), NULL);
+	kept = share.object == SET_NONE
+		? SET_NONE
+		: set_add(&t->shares, &share, sizeof(share), offsetof(struct share, samples), NULL);
 	if (kept != SET_NONE)
 		((struct share *)t->shares.item)[kept].samples++;
 	return kept != SET_NONE;
@@ -288,7 +309,8 @@ static void prefetch(const void *what, size_t n)
  * In a table by page hardly any row is in a cache at its next access. Each step prefetches what the
  * next step reads, for the whole batch, so that the cache misses overlap.
  */
-static bool add_to_table(struct memory *m, struct memory_table *t, const struct batch *b, uint32_t rows_max)
+static bool add_to_table(struct memory *m, struct memory_table *t, const struct batch *b,
+			 uint32_t rows_max)
 {
 	struct memory_what w[BATCH];
 	uint32_t at[BATCH];
@@ -302,20 +324,24 @@ static bool add_to_table(struct memory *m, struct memory_table *t, const struct 
 		set_close(&t->rows, &w[i], sizeof(struct memory_row), sizeof(w[i].key));
 	for (size_t i = 0; i < b->n; i++) {
 		at[i] = row_of(t, &w[i], rows_max);
-		if (at[i] == SET_NONE || (t->by == MEMORY_BY_PAGE && !add_object(m, t, at[i], &b->access[i])))
+		if (at[i] == SET_NONE ||
+		    (t->by == MEMORY_BY_PAGE && !add_object(m, t, at[i], &b->access[i])))
 			return false;
-		prefetch(&row_at(t, at[i])->samples, sizeof(struct memory_row) - offsetof(struct memory_row, samples));
+		prefetch(&row_at(t, at[i])->samples,
+			 sizeof(struct memory_row) - offsetof(struct memory_row, samples));
 	}
 	for (size_t i = 0; i < b->n; i++)
 		for (uint32_t left = b->access[i].has_latency; left; left &= left - 1) {
-			const struct memory_latency *l = row_at(t, at[i])->latency[__builtin_ctz(left)];
+			const struct memory_latency *l = row_at(t, at[i])
+								 ->latency[__builtin_ctz(left)];
 
 			if (l)
 				prefetch(l, sizeof(*l));
 		}
 	for (size_t i = 0; i < b->n; i++)
 		for (uint32_t left = b->access[i].has_latency; left; left &= left - 1) {
-			const struct memory_latency *l = row_at(t, at[i])->latency[__builtin_ctz(left)];
+			const struct memory_latency *l = row_at(t, at[i])
+								 ->latency[__builtin_ctz(left)];
 
 			if (l)
 				distribution_coming(&l->d);
@@ -341,7 +367,8 @@ static int add_batch(struct memory *m, struct batch *b, uint32_t rows_max, struc
 /* Does it access memory? */
 static bool counts(struct memory *m, const struct tare_access *a)
 {
-	if (a->kind != TARE_ACCESS_LOAD && a->kind != TARE_ACCESS_STORE && a->kind != TARE_ACCESS_UPDATE && a->kind != TARE_ACCESS_PREFETCH) {
+	if (a->kind != TARE_ACCESS_LOAD && a->kind != TARE_ACCESS_STORE &&
+	    a->kind != TARE_ACCESS_UPDATE && a->kind != TARE_ACCESS_PREFETCH) {
 		m->no_accesses++;
 		return false;
 	}
@@ -386,7 +413,9 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 			row.is.key[1] = name[i].line;
 			row.is.key[2] = name[i].function;
 			row.is.key[3] = name[i].module;
-		} else if (t->by != MEMORY_BY_INSTRUCTION) { /* an unknown line is replaced by its function */
+		} else if (
+			t->by !=
+			MEMORY_BY_INSTRUCTION) { /* an unknown line is replaced by its function */
 			row.is.key[0] = UINT32_MAX;
 			row.is.key[1] = name[i].function;
 			row.is.key[2] = name[i].module;
@@ -396,7 +425,8 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 		at = set_add(&merged, &row, sizeof(row), sizeof(row.is.key), &fresh);
 		if (at != SET_NONE)
 			memset(r[i].latency, 0, sizeof(r[i].latency)); /* they were moved */
-		if (at == SET_NONE || (!fresh && !merge((struct memory_row *)merged.item + at, &row)))
+		if (at == SET_NONE ||
+		    (!fresh && !merge((struct memory_row *)merged.item + at, &row)))
 			ret = tare_fail_nomem(err);
 	}
 	free(code);
@@ -479,9 +509,13 @@ static int most_first(const void *pa, const void *pb)
 	return a->number < b->number ? -1 : 1;
 }
 
-static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort sort, struct tare_error *err)
+static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort sort,
+		     struct tare_error *err)
 {
-	const struct order o = { sort != MEMORY_SORT_DEFAULT ? sort : m->latency >= 0 ? MEMORY_SORT_LATENCY : MEMORY_SORT_SAMPLES, m->latency };
+	const struct order o = { sort != MEMORY_SORT_DEFAULT ? sort
+					 : m->latency >= 0   ? MEMORY_SORT_LATENCY
+							     : MEMORY_SORT_SAMPLES,
+				 m->latency };
 	struct memory_row *r = t->rows.item;
 	size_t n = t->rows.n, rest = t->unkept != 0;
 	struct ranked *ranked = calloc(n ? n : 1, sizeof(*ranked));
@@ -511,7 +545,9 @@ static int sort_rows(struct memory *m, struct memory_table *t, enum memory_sort 
 /* How long the data took, as this hardware measures it. */
 static int main_latency(const struct memory_row *total)
 {
-	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL, TARE_LATENCY_MISS, TARE_LATENCY_INSTRUCTION };
+	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL,
+							  TARE_LATENCY_MISS,
+							  TARE_LATENCY_INSTRUCTION };
 
 	for (size_t i = 0; i < ARRAY_SIZE(which); i++)
 		if (total->latency[which[i]])
@@ -519,8 +555,8 @@ static int main_latency(const struct memory_row *total)
 	return -1;
 }
 
-int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n, const struct memory_options *opts,
-		struct tare_error *err)
+int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n,
+		const struct memory_options *opts, struct tare_error *err)
 {
 	uint32_t rows_max = opts->rows_max ? opts->rows_max : ROWS_MAX;
 	struct batch b = { .n = 0 };

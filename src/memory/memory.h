@@ -16,9 +16,9 @@ enum memory_by {
 	MEMORY_BY_INSTRUCTION,
 	MEMORY_BY_SYMBOL, /* of data: variables, stacks, blocks */
 	MEMORY_BY_PAGE,
-	MEMORY_BY_LEVEL,  /* data source: the level and how far away it is */
+	MEMORY_BY_LEVEL, /* data source: the level and how far away it is */
 	MEMORY_BY_TLB,
-	MEMORY_BY_NODE,	  /* NUMA: node of the CPU, node of the memory */
+	MEMORY_BY_NODE, /* NUMA: node of the CPU, node of the memory */
 	MEMORY_BY_THREAD,
 	MEMORY_BYS,
 };
@@ -43,27 +43,41 @@ struct memory_latency {
 	struct distribution d;
 };
 
-enum { MEMORY_DISTANCES = TARE_REMOTE + 1, MEMORY_SNOOPS = TARE_SNOOP_PEER + 1, MEMORY_TLBS = TARE_TLB_HIT + 1, MEMORY_PAGE = 4096 };
+enum {
+	MEMORY_DISTANCES = TARE_REMOTE + 1,
+	MEMORY_SNOOPS = TARE_SNOOP_PEER + 1,
+	MEMORY_TLBS = TARE_TLB_HIT + 1,
+	MEMORY_PAGE = 4096
+};
 
 /* The key of a row, by the table's kind. */
 struct memory_what {
-	uint32_t key[4];	     /* private */
-	struct accessed_name name;   /* LINE, FUNCTION, INSTRUCTION */
-	struct accessed_code code;   /* INSTRUCTION; LINE and FUNCTION: one of their instructions */
-	uint32_t object;	     /* SYMBOL; PAGE: the one with most samples. SET_NONE: it has no address, or the object is not known */
-	uint32_t objects;	     /* PAGE: number of objects accessed there; 0: too many to count, or no address */
+	uint32_t key[4];           /* private */
+	struct accessed_name name; /* LINE, FUNCTION, INSTRUCTION */
+	struct accessed_code code; /* INSTRUCTION; LINE and FUNCTION: one of their instructions */
+	uint32_t
+		/*
+		 * SYMBOL; PAGE: the one with most samples. SET_NONE: it has no address, or the
+		 * object is not known
+		 */
+		object;
+	uint32_t
+		/* PAGE: number of objects accessed there; 0: too many to count, or no address */
+		objects;
 	uint64_t object_samples;     /* PAGE: of `object` */
-	uint32_t pid, tid;	     /* THREAD, PAGE; both 0: not known */
+	uint32_t pid, tid;           /* THREAD, PAGE; both 0: not known */
 	int8_t place, distance, tlb; /* LEVEL, NODE, TLB; -1: not known */
-	bool rest;		     /* the row of everything that did not fit */
+	bool rest;                   /* the row of everything that did not fit */
 	int cpu_node, memory_node;   /* NODE; -1: not known */
-	uint64_t address;	     /* PAGE: its first address */
+	uint64_t address;            /* PAGE: its first address */
 };
 
 struct memory_row {
 	struct memory_what is;
 	uint64_t samples; /* loads, stores, updates and prefetches */
-	uint64_t weight;  /* events or operations that the samples represent; only of samples with a period */
+	uint64_t
+		/* events or operations that the samples represent; only of samples with a period */
+		weight;
 	uint64_t loads, stores, updates, prefetches, locked;
 	/* samples with this kind of information, by kind */
 	uint64_t placed, place[TARE_ACCESS_PLACES];
@@ -77,7 +91,7 @@ struct memory_table {
 	enum memory_by by;
 	struct memory_row *row; /* sorted */
 	size_t n;
-	uint64_t unkept; /* samples in the row of everything that did not fit */
+	uint64_t unkept;         /* samples in the row of everything that did not fit */
 	struct set rows, shares; /* private */
 	struct memory_row others;
 };
@@ -87,11 +101,13 @@ struct memory {
 	struct memory_table *table; /* as requested */
 	size_t tables;
 	struct memory_row total;
-	uint64_t no_accesses;	  /* records of operations that do not access memory: branches, fetches */
+	uint64_t
+		/* records of operations that do not access memory: branches, fetches */
+		no_accesses;
 	uint64_t without_address, kernel_addresses;
 	uint64_t first_ns, last_ns;
-	int latency;		  /* the kind that measures how long data took here; -1: none was measured */
-	unsigned origins;	  /* bit by enum tare_access_origin */
+	int latency; /* the kind that measures how long data took here; -1: none was measured */
+	unsigned origins; /* bit by enum tare_access_origin */
 };
 
 struct memory_options {
@@ -103,8 +119,8 @@ struct memory_options {
  * Reads all accesses of `c` into the tables `by`. Free with memory_free(), also on failure; `c`
  * must outlive it.
  */
-int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n, const struct memory_options *opts,
-		struct tare_error *err);
+int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n,
+		const struct memory_options *opts, struct tare_error *err);
 void memory_free(struct memory *m);
 
 /* Samples known not to be L1 hits; samples served by another node. */

@@ -71,7 +71,9 @@ static void put_page(struct text *out, const struct memory *m, const struct memo
 	else
 		text_add(out, "[several objects]");
 	if (r->is.objects > 1)
-		text_add(out, " (%u %%) and %u more", (unsigned)(100.0 * (double)r->is.object_samples / (double)r->samples), r->is.objects - 1);
+		text_add(out, " (%u %%) and %u more",
+			 (unsigned)(100.0 * (double)r->is.object_samples / (double)r->samples),
+			 r->is.objects - 1);
 }
 
 static void put_place(struct text *out, int place, int distance)
@@ -81,7 +83,8 @@ static void put_place(struct text *out, int place, int distance)
 	if (place >= 0)
 		text_add(out, "%s", tare_access_place_name((enum tare_access_place)place));
 	if (distance >= 0)
-		text_add(out, "%s%s", place >= 0 ? ", " : "", tare_access_distance_name((enum tare_access_distance)distance));
+		text_add(out, "%s%s", place >= 0 ? ", " : "",
+			 tare_access_distance_name((enum tare_access_distance)distance));
 }
 
 static void put_node(struct text *out, const char *what, int node)
@@ -92,12 +95,14 @@ static void put_node(struct text *out, const char *what, int node)
 		text_add(out, "%s %d", what, node);
 }
 
-static void put_code(struct text *out, const struct memory *m, enum memory_by by, const struct memory_row *r)
+static void put_code(struct text *out, const struct memory *m, enum memory_by by,
+		     const struct memory_row *r)
 {
 	const char *function = r->is.name.function ? word(m, r->is.name.function) : "[unknown]";
 
 	if (by == MEMORY_BY_INSTRUCTION)
-		text_add(out, "%s+0x%" PRIx64 "  ", path_base(word(m, r->is.name.module)), r->is.code.offset);
+		text_add(out, "%s+0x%" PRIx64 "  ", path_base(word(m, r->is.name.module)),
+			 r->is.code.offset);
 	if (by != MEMORY_BY_FUNCTION && r->is.name.file)
 		text_add(out, "%s:%u  ", path_base(word(m, r->is.name.file)), r->is.name.line);
 	text_add(out, "%s", function);
@@ -106,7 +111,8 @@ static void put_code(struct text *out, const struct memory *m, enum memory_by by
 }
 
 /* The name, not escaped. */
-static void put_label(struct text *out, const struct memory *m, enum memory_by by, const struct memory_row *r)
+static void put_label(struct text *out, const struct memory *m, enum memory_by by,
+		      const struct memory_row *r)
 {
 	const struct object *o;
 
@@ -124,7 +130,8 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 		put_object(out, m, r);
 		o = r->is.object == SET_NONE ? NULL : accessed_object_at(m->of, r->is.object);
 		if (o && o->kind == OBJECT_SYMBOL)
-			text_add(out, "  %s", path_base(word(m, m->of->modules.module[o->module].path)));
+			text_add(out, "  %s",
+				 path_base(word(m, m->of->modules.module[o->module].path)));
 		if (o && o->size)
 			text_add(out, "  %" PRIu64 " bytes", o->size);
 		break;
@@ -135,13 +142,17 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 		put_place(out, r->is.place, r->is.distance);
 		break;
 	case MEMORY_BY_TLB:
-		text_add(out, "%s", r->is.tlb < 0 ? "[not told]" : tare_access_tlb_name((enum tare_access_tlb)r->is.tlb));
+		text_add(out, "%s",
+			 r->is.tlb < 0 ? "[not told]"
+				       : tare_access_tlb_name((enum tare_access_tlb)r->is.tlb));
 		break;
 	case MEMORY_BY_NODE:
 		put_node(out, "CPU on", r->is.cpu_node);
 		put_node(out, ", memory on", r->is.memory_node);
 		if (r->is.distance >= 0)
-			text_add(out, ", served from %s", tare_access_distance_name((enum tare_access_distance)r->is.distance));
+			text_add(out, ", served from %s",
+				 tare_access_distance_name(
+					 (enum tare_access_distance)r->is.distance));
 		break;
 	case MEMORY_BY_THREAD:
 		if (r->is.key[2])
@@ -187,7 +198,8 @@ static uint64_t bin_from(unsigned bin)
 
 static uint64_t in_bin(const struct distribution *d, unsigned bin)
 {
-	return (bin < 64 ? distribution_below(d, bin_from(bin + 1)) : d->n) - distribution_below(d, bin_from(bin));
+	return (bin < 64 ? distribution_below(d, bin_from(bin + 1)) : d->n) -
+		distribution_below(d, bin_from(bin));
 }
 
 static unsigned bin_of(uint64_t v)
@@ -205,7 +217,8 @@ static void head_bins(struct grid *g, unsigned *at, struct bins of)
 {
 	struct text t = { 0 };
 
-	text_add(&t, "%" PRIu64 "..%" PRIu64, bin_from(of.first), of.last < 64 ? bin_from(of.last + 1) - 1 : UINT64_MAX);
+	text_add(&t, "%" PRIu64 "..%" PRIu64, bin_from(of.first),
+		 of.last < 64 ? bin_from(of.last + 1) - 1 : UINT64_MAX);
 	cell(g, at, false, &t, INK_FAINT);
 }
 
@@ -242,7 +255,8 @@ static void put_places(struct text *out, const struct memory_row *r)
 		by[i] = (struct by_count){ r->place[i], i };
 	qsort(by, TARE_ACCESS_PLACES, sizeof(*by), more_first);
 	for (i = 0; i < PLACES_SHOWN && by[i].n; i++) {
-		text_add(out, "%s%s ", i ? ", " : "", tare_access_place_name((enum tare_access_place)by[i].place));
+		text_add(out, "%s%s ", i ? ", " : "",
+			 tare_access_place_name((enum tare_access_place)by[i].place));
 		put_share(out, by[i].n, r->placed);
 		rest -= by[i].n;
 	}
@@ -261,7 +275,8 @@ static void put_told(struct text *out, uint64_t part, uint64_t whole)
 }
 
 /* One character for each bin, its height relative to the row's largest; an empty bin has none. */
-static void put_bins(struct text *out, const struct distribution *d, struct bins of, const struct style *style)
+static void put_bins(struct text *out, const struct distribution *d, struct bins of,
+		     const struct style *style)
 {
 	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char ascii[] = "_.-~=+*#";
@@ -282,7 +297,8 @@ static void put_bins(struct text *out, const struct distribution *d, struct bins
 	}
 }
 
-static void put_row(struct grid *g, const struct memory_shown *s, const struct memory_table *t, const struct memory_row *r, const struct style *style)
+static void put_row(struct grid *g, const struct memory_shown *s, const struct memory_table *t,
+		    const struct memory_row *r, const struct style *style)
 {
 	const struct memory *m = s->memory;
 	const struct memory_row *all = &m->total;
@@ -307,13 +323,15 @@ static void put_row(struct grid *g, const struct memory_shown *s, const struct m
 
 		for (int i = 0; i < 2; i++) {
 			if (has)
-				put_count(&c, style, memory_percentile(r, m->latency, i ? 0.99 : 0.5));
+				put_count(&c, style,
+					  memory_percentile(r, m->latency, i ? 0.99 : 0.5));
 			else
 				text_add(&c, "-");
 			cell(g, &at, true, &c, INK_PLAIN);
 		}
 		if (has)
-			put_bins(&c, &r->latency[m->latency]->d, bins_of(&all->latency[m->latency]->d), style);
+			put_bins(&c, &r->latency[m->latency]->d,
+				 bins_of(&all->latency[m->latency]->d), style);
 		cell(g, &at, false, &c, INK_PLAIN);
 	}
 	if (all->placed && t->by != MEMORY_BY_LEVEL) {
@@ -334,7 +352,8 @@ static void put_row(struct grid *g, const struct memory_shown *s, const struct m
 	text_free(&label);
 }
 
-static void put_table(struct text *out, const struct memory_shown *s, const struct memory_table *t, const struct style *style)
+static void put_table(struct text *out, const struct memory_shown *s, const struct memory_table *t,
+		      const struct style *style)
 {
 	const struct memory *m = s->memory;
 	struct grid g = { .drop = { 3, 2 }, .drops = 0 };
@@ -369,7 +388,8 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 	grid_write(out, &g, style, 1);
 	grid_free(&g);
 	if (shown < t->n) {
-		text_add(out, "\n %zu more %s with ", t->n - shown, t->n - shown == 1 ? "row" : "rows");
+		text_add(out, "\n %zu more %s with ", t->n - shown,
+			 t->n - shown == 1 ? "row" : "rows");
 		put_share(out, left, m->total.samples);
 		text_add(out, " of the samples together (-n 0 shows all)\n");
 	}
@@ -379,9 +399,12 @@ static void put_table(struct text *out, const struct memory_shown *s, const stru
 static void put_legend(struct text *out, const struct memory *m)
 {
 	if (m->latency >= 0)
-		text_add(out, " p50, p99: cycles, %s; half of the samples took at most p50. Behind them how many took how long: a column for each "
-			      "doubling, from %" PRIu64 " on.\n",
-			 latency_meaning[m->latency], bin_from(bins_of(&m->total.latency[m->latency]->d).first));
+		text_add(
+			out,
+			" p50, p99: cycles, %s; half of the samples took at most p50. Behind them how many took how long: a column for each "
+			"doubling, from %" PRIu64 " on.\n",
+			latency_meaning[m->latency],
+			bin_from(bins_of(&m->total.latency[m->latency]->d).first));
 }
 
 /*
@@ -394,29 +417,39 @@ static struct remarks remarks_of(const struct memory *m, const struct style *sty
 	struct text *t;
 
 	if (m->latency < 0 && !stores)
-		text_add(remarks_add(&r, INK_PLAIN), "No latencies: what recorded this does not measure them.");
+		text_add(remarks_add(&r, INK_PLAIN),
+			 "No latencies: what recorded this does not measure them.");
 	if (stores) {
 		t = remarks_add(&r, INK_PLAIN);
 		text_add(t, "What was measured of ");
 		put_count(t, style, stores->d.n);
-		text_add(t, " stores (PEBS) is no load's latency and is in no column here; -f json has it as \"store\".");
+		text_add(
+			t,
+			" stores (PEBS) is no load's latency and is in no column here; -f json has it as \"store\".");
 	}
 	if (!m->total.placed)
-		text_add(remarks_add(&r, INK_PLAIN), "What served the data is not told by what recorded this.");
+		text_add(remarks_add(&r, INK_PLAIN),
+			 "What served the data is not told by what recorded this.");
 	if (m->no_accesses) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_count(t, style, m->no_accesses);
-		text_add(t, " %s; not counted here.",
-			 m->no_accesses == 1 ? "sample is of an operation that accesses no memory, or of a fetch of instructions"
-					     : "samples are of operations that access no memory, or of fetches of instructions");
+		text_add(
+			t, " %s; not counted here.",
+			m->no_accesses == 1
+				? "sample is of an operation that accesses no memory, or of a fetch of instructions"
+				: "samples are of operations that access no memory, or of fetches of instructions");
 	}
 	if (m->without_address) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_count(t, style, m->without_address);
-		text_add(t, "%s%s.", m->without_address == 1 ? " access has no address" : " accesses have no address", accessed_addressless(m->origins));
+		text_add(t, "%s%s.",
+			 m->without_address == 1 ? " access has no address"
+						 : " accesses have no address",
+			 accessed_addressless(m->origins));
 	}
 	if (m->last_ns > m->first_ns && m->last_ns - m->first_ns > YEAR_NS)
-		text_add(remarks_add(&r, INK_CAREFUL), "Some of the times are damaged: no recording is that long.");
+		text_add(remarks_add(&r, INK_CAREFUL),
+			 "Some of the times are damaged: no recording is that long.");
 	accessed_remarks(&r, m->of, style);
 	return r;
 }
@@ -469,7 +502,8 @@ static void json_hex(struct json *j, const char *key, uint64_t v)
 	json_string(j, key, text);
 }
 
-static void json_told(struct json *j, const char *key, const uint64_t *n, size_t k, const char *(*name)(unsigned))
+static void json_told(struct json *j, const char *key, const uint64_t *n, size_t k,
+		      const char *(*name)(unsigned))
 {
 	json_object(j, key);
 	for (unsigned i = 0; i < k; i++)
@@ -531,7 +565,8 @@ static void json_latencies(struct json *j, const struct memory_row *r)
 		json_uint(j, "sum", l->sum);
 		json_uint(j, "min", l->d.min);
 		for (size_t k = 0; k < ARRAY_SIZE(percentiles); k++)
-			json_uint(j, percentiles[k].key, distribution_quantile(&l->d, percentiles[k].q, NULL));
+			json_uint(j, percentiles[k].key,
+				  distribution_quantile(&l->d, percentiles[k].q, NULL));
 		json_uint(j, "max", l->d.max);
 		json_histogram(j, &l->d);
 		json_end(j);
@@ -555,10 +590,14 @@ static void json_counts(struct json *j, const struct memory_row *r)
 	json_latencies(j, r);
 }
 
-static void json_what(struct json *j, const struct memory *m, enum memory_by by, const struct memory_row *r)
+static void json_what(struct json *j, const struct memory *m, enum memory_by by,
+		      const struct memory_row *r)
 {
-	bool several = by == MEMORY_BY_PAGE && r->is.objects != 1; /* then the name and size are not the page's */
-	const struct object *o = r->is.object == SET_NONE || several ? NULL : accessed_object_at(m->of, r->is.object);
+	bool several = by == MEMORY_BY_PAGE &&
+		r->is.objects != 1; /* then the name and size are not the page's */
+	const struct object *o = r->is.object == SET_NONE || several
+		? NULL
+		: accessed_object_at(m->of, r->is.object);
 	struct text label = { 0 };
 
 	put_label(&label, m, by, r);
@@ -567,7 +606,8 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 	if (r->is.rest)
 		return;
 	if (by <= MEMORY_BY_INSTRUCTION) {
-		json_string(j, "function", r->is.name.function ? word(m, r->is.name.function) : NULL);
+		json_string(j, "function",
+			    r->is.name.function ? word(m, r->is.name.function) : NULL);
 		json_string(j, "module", word(m, r->is.name.module));
 		if (by != MEMORY_BY_FUNCTION) {
 			json_string(j, "file", r->is.name.file ? word(m, r->is.name.file) : NULL);
@@ -589,7 +629,8 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 		json_hex(j, "offset", o->start);
 	}
 	if (o && o->kind == OBJECT_BLOCK && o->caller) {
-		json_string(j, "caller_module", word(m, m->of->modules.module[o->caller_module].path));
+		json_string(j, "caller_module",
+			    word(m, m->of->modules.module[o->caller_module].path));
 		json_hex(j, "caller_offset", o->caller);
 	}
 	if (o && o->size)
@@ -668,7 +709,8 @@ void memory_csv(struct text *out, const struct memory_shown *s, const struct mem
 {
 	const struct memory *m = s->memory;
 
-	text_add(out, "%s,samples,weight,loads,stores,updates,prefetches,locked", memory_by_name(t->by));
+	text_add(out, "%s,samples,weight,loads,stores,updates,prefetches,locked",
+		 memory_by_name(t->by));
 	for (unsigned i = 0; i < TARE_ACCESS_PLACES; i++)
 		if (m->total.place[i])
 			text_add(out, ",place %s", place_name(i));
@@ -683,7 +725,8 @@ void memory_csv(struct text *out, const struct memory_shown *s, const struct mem
 			text_add(out, ",tlb %s", tlb_name(i));
 	for (int i = 0; i < TARE_LATENCIES; i++)
 		if (m->total.latency[i])
-			text_add(out, ",%s sum,%s p50,%s p90,%s p99,%s max", latency_name(i), latency_name(i), latency_name(i), latency_name(i),
+			text_add(out, ",%s sum,%s p50,%s p90,%s p99,%s max", latency_name(i),
+				 latency_name(i), latency_name(i), latency_name(i),
 				 latency_name(i));
 	text_add(out, "\n");
 	for (size_t k = 0; k < t->n && (!s->limit || k < s->limit); k++) {
@@ -716,8 +759,12 @@ void memory_csv(struct text *out, const struct memory_shown *s, const struct mem
 			const struct memory_latency *l = r->latency[i];
 
 			if (m->total.latency[i] && l)
-				text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, l->sum,
-					 memory_percentile(r, i, 0.5), memory_percentile(r, i, 0.9), memory_percentile(r, i, 0.99), l->d.max);
+				text_add(out,
+					 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+					 ",%" PRIu64,
+					 l->sum, memory_percentile(r, i, 0.5),
+					 memory_percentile(r, i, 0.9),
+					 memory_percentile(r, i, 0.99), l->d.max);
 			else if (m->total.latency[i])
 				text_add(out, ",,,,,");
 		}

@@ -26,7 +26,8 @@ void accessed_remarks(struct remarks *r, const struct accessed *c, const struct 
 /* Why accesses of these origins (bits) have no address, as " (...)"; "" if that is not known. */
 const char *accessed_addressless(unsigned origins);
 /* Code without names. */
-void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all, const struct style *style);
+void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all,
+			   const struct style *style);
 /* Notes, remarks, the source of the accesses, code without names. */
 void accessed_quality_json(struct json *j, const struct accessed *c, const struct remarks *remarks);
 

@@ -9,18 +9,21 @@
 
 enum { WORDS_ON_A_LINE = 40, WORD_ROOM = 96 };
 
-static int field_value(const struct msr_row *row, const struct msr_bits *f, uint64_t value, struct tare_error *err)
+static int field_value(const struct msr_row *row, const struct msr_bits *f, uint64_t value,
+		       struct tare_error *err)
 {
 	struct msr_bits high;
 	char name[MSR_NAME_ROOM + 8];
 
 	if (f->bits >= 64 || !(value >> f->bits))
 		return 0;
-	tare_fail(err, ERANGE, "%s has %u bit%s: 0x%llx does not fit", f->name, f->bits, f->bits == 1 ? "" : "s", (unsigned long long)value);
+	tare_fail(err, ERANGE, "%s has %u bit%s: 0x%llx does not fit", f->name, f->bits,
+		  f->bits == 1 ? "" : "s", (unsigned long long)value);
 	snprintf(name, sizeof(name), "%s_HIGH", f->name);
 	for (size_t i = 0; msr_field_nth(row, i, &high); i++)
 		if (!strcmp(high.name, name) && !(value >> f->bits >> high.bits))
-			tare_hint(err, "the upper bits stand apart: %s=0x%llx %s=0x%llx", f->name, (unsigned long long)(value & ((UINT64_C(1) << f->bits) - 1)),
+			tare_hint(err, "the upper bits stand apart: %s=0x%llx %s=0x%llx", f->name,
+				  (unsigned long long)(value & ((UINT64_C(1) << f->bits) - 1)),
 				  high.name, (unsigned long long)(value >> f->bits));
 	return -ERANGE;
 }
@@ -50,14 +53,16 @@ int msr_word_parse(struct msr_word *out, const char *word, unsigned maker, struc
 		return ret;
 	row = msr_row_of(out->msr, maker);
 	if (!row)
-		return tare_fail(err, ENOENT, "register 0x%x is not known, so neither are its fields", out->msr);
+		return tare_fail(err, ENOENT,
+				 "register 0x%x is not known, so neither are its fields", out->msr);
 	snprintf(name, sizeof(name), "%.*s", (int)(n - dot - 1), word + dot + 1);
 	ret = msr_field_by_name(row, name, &out->field, err);
 	return ret < 0 || !out->has_value ? ret : field_value(row, &out->field, out->value, err);
 }
 
 /* Parse "EVENT=0xc5" with the fields of that row, and add it to *value. */
-static int add_field(const struct msr_row *row, const char *word, uint64_t *value, struct tare_error *err)
+static int add_field(const struct msr_row *row, const char *word, uint64_t *value,
+		     struct tare_error *err)
 {
 	size_t n = strcspn(word, "=");
 	char name[WORD_ROOM];
@@ -76,7 +81,8 @@ static int add_field(const struct msr_row *row, const char *word, uint64_t *valu
 	return ret;
 }
 
-static int write_value(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, unsigned maker, struct tare_error *err)
+static int write_value(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, unsigned maker,
+		       struct tare_error *err)
 {
 	const struct msr_row *row = msr_row_of(op->msr, maker);
 	uint64_t value = 0;
@@ -88,15 +94,21 @@ static int write_value(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n
 		return ret;
 	}
 	if (!row)
-		return tare_fail(err, ENOENT, "register 0x%x is not known, so neither are its fields: write NUMBER VALUE", op->msr);
+		return tare_fail(
+			err, ENOENT,
+			"register 0x%x is not known, so neither are its fields: write NUMBER VALUE",
+			op->msr);
 	for (size_t i = 0; ret == 0 && i < n; i++)
-		ret = strchr(words[i], '=') ? add_field(row, words[i], &value, err)
-					    : tare_fail(err, EINVAL, "'%.40s' is neither one value nor FIELD=VALUE", words[i]);
+		ret = strchr(words[i], '=')
+			? add_field(row, words[i], &value, err)
+			: tare_fail(err, EINVAL, "'%.40s' is neither one value nor FIELD=VALUE",
+				    words[i]);
 	op->value = value;
 	return ret;
 }
 
-static int one_line(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, unsigned maker, struct tare_error *err)
+static int one_line(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, unsigned maker,
+		    struct tare_error *err)
 {
 	static const struct {
 		const char *word;
@@ -113,8 +125,11 @@ static int one_line(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, u
 		if (strcmp(words[0], kinds[i].word))
 			continue;
 		if (n - 1 < kinds[i].least || n - 1 > kinds[i].most) {
-			tare_fail(err, EINVAL, "%s with %zu word%s after it", words[0], n - 1, n == 2 ? "" : "s");
-			tare_hint(err, "read NAME; write NAME VALUE; write NAME FIELD=VALUE...; tsc; rdpmc INDEX");
+			tare_fail(err, EINVAL, "%s with %zu word%s after it", words[0], n - 1,
+				  n == 2 ? "" : "s");
+			tare_hint(
+				err,
+				"read NAME; write NAME VALUE; write NAME FIELD=VALUE...; tsc; rdpmc INDEX");
 			return -EINVAL;
 		}
 		*op = (struct tare_msr_op){ .kind = kinds[i].kind };
@@ -123,7 +138,8 @@ static int one_line(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, u
 		if (op->kind == TARE_MSR_RDPMC) {
 			ret = num_parse(words[1], &number, err);
 			if (ret == 0 && number > UINT32_MAX)
-				ret = tare_fail(err, ERANGE, "an index of rdpmc has 32 bits: %.40s", words[1]);
+				ret = tare_fail(err, ERANGE, "an index of rdpmc has 32 bits: %.40s",
+						words[1]);
 			op->msr = (uint32_t)number;
 			return ret;
 		}
@@ -138,7 +154,8 @@ static int one_line(struct tare_msr_op *op, char words[][WORD_ROOM], size_t n, u
 }
 
 /* Words of one line, up to its end or a comment. */
-static int split(const char *p, size_t len, char words[][WORD_ROOM], size_t *n, struct tare_error *err)
+static int split(const char *p, size_t len, char words[][WORD_ROOM], size_t *n,
+		 struct tare_error *err)
 {
 	const char *end = p + len;
 
@@ -154,7 +171,8 @@ static int split(const char *p, size_t len, char words[][WORD_ROOM], size_t *n, 
 		if (*n == WORDS_ON_A_LINE)
 			return tare_fail(err, EINVAL, "more than %d words", WORDS_ON_A_LINE);
 		if ((size_t)(p - from) >= WORD_ROOM)
-			return tare_fail(err, EINVAL, "a word of %zu letters: %.20s...", (size_t)(p - from), from);
+			return tare_fail(err, EINVAL, "a word of %zu letters: %.20s...",
+					 (size_t)(p - from), from);
 		memcpy(words[*n], from, (size_t)(p - from));
 		words[(*n)++][p - from] = '\0';
 	}
@@ -175,7 +193,8 @@ int msr_batch_parse(struct msr_batch *out, const char *text, unsigned maker, str
 		ret = split(p, len, words, &n, err);
 		if (ret == 0 && n) {
 			if (out->n == TARE_MSR_OPS_MAX)
-				return tare_fail(err, E2BIG, "line %u: a batch has at most %d operations", line,
+				return tare_fail(err, E2BIG,
+						 "line %u: a batch has at most %d operations", line,
 						 TARE_MSR_OPS_MAX);
 			ret = one_line(&out->op[out->n], words, n, maker, err);
 			out->line[out->n++] = line;

@@ -22,7 +22,8 @@ struct msr_batch {
 };
 
 /* Errors name the line. -E2BIG: more than TARE_MSR_OPS_MAX operations. */
-int msr_batch_parse(struct msr_batch *out, const char *text, unsigned maker, struct tare_error *err);
+int msr_batch_parse(struct msr_batch *out, const char *text, unsigned maker,
+		    struct tare_error *err);
 
 /* "NAME" or "NAME.FIELD", and for a write "=VALUE" after it. */
 struct msr_word {

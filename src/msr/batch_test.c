@@ -11,14 +11,15 @@ static struct tare_error err;
 
 TEST(a_file_of_operations)
 {
-	static const char text[] = "# stop, choose, start\n"
-				   "write IA32_PERF_GLOBAL_CTRL 0\n"
-				   "\n"
-				   "write IA32_PERFEVTSEL0 EVENT=0xc5 USR=1 EN=1   # branch misses\n"
-				   "write 0x38d 0x222\r\n"
-				   "\ttsc\n"
-				   "rdpmc 0x40000000\n"
-				   "read ia32_pmc0";
+	static const char text[] =
+		"# stop, choose, start\n"
+		"write IA32_PERF_GLOBAL_CTRL 0\n"
+		"\n"
+		"write IA32_PERFEVTSEL0 EVENT=0xc5 USR=1 EN=1   # branch misses\n"
+		"write 0x38d 0x222\r\n"
+		"\ttsc\n"
+		"rdpmc 0x40000000\n"
+		"read ia32_pmc0";
 	static const struct tare_msr_op want[] = {
 		{ .msr = 0x38f, .kind = TARE_MSR_WRITE, .value = 0 },
 		{ .msr = 0x186, .kind = TARE_MSR_WRITE, .value = 0x4100c5 },
@@ -71,7 +72,8 @@ TEST(mistakes_name_their_line)
 		{ __LINE__, -EINVAL, "read a b", "line 1: read with 2 words" },
 		{ __LINE__, -EINVAL, "write IA32_PMC0", "line 1: write with 1 word after" },
 		{ __LINE__, -ENOENT, "read IA32_PMD0", "line 1: no register 'IA32_PMD0'" },
-		{ __LINE__, -ERANGE, "write IA32_PERFEVTSEL0 EVENT=0x1c0", "line 1: EVENT has 8 bits" },
+		{ __LINE__, -ERANGE, "write IA32_PERFEVTSEL0 EVENT=0x1c0",
+		  "line 1: EVENT has 8 bits" },
 		{ __LINE__, -EINVAL, "write IA32_PMC0 many", "line 1: 'many' is not a number" },
 		{ __LINE__, -ERANGE, "write IA32_PMC0 0x10000000000000000", "too large" },
 		{ __LINE__, -ENOENT, "write IA32_PERFEVTSEL0 EVNT=1", "no field 'EVNT'" },
@@ -86,8 +88,10 @@ TEST(mistakes_name_their_line)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct msr_batch b;
 
-		CHECK_EQ(msr_batch_parse(&b, rows[i].text, TARE_MSR_INTEL, &err), rows[i].ret, "row at line %d", rows[i].line);
-		CHECK(strstr(err.what, rows[i].words), "row at line %d: %s", rows[i].line, err.what);
+		CHECK_EQ(msr_batch_parse(&b, rows[i].text, TARE_MSR_INTEL, &err), rows[i].ret,
+			 "row at line %d", rows[i].line);
+		CHECK(strstr(err.what, rows[i].words), "row at line %d: %s", rows[i].line,
+		      err.what);
 	}
 }
 
@@ -153,7 +157,8 @@ TEST(words_of_the_command_line)
 		if (ret < 0)
 			continue;
 		CHECK_EQ(w.msr, rows[i].msr, "row at line %d", rows[i].line);
-		CHECK_EQ(w.one_field ? (int)w.field.low : -1, rows[i].low, "row at line %d", rows[i].line);
+		CHECK_EQ(w.one_field ? (int)w.field.low : -1, rows[i].low, "row at line %d",
+			 rows[i].line);
 		CHECK_EQ(w.has_value, rows[i].has_value, "row at line %d", rows[i].line);
 		CHECK_EQ(w.value, rows[i].value, "row at line %d", rows[i].line);
 	}
@@ -170,8 +175,10 @@ TEST(examples)
 		unsigned maker;
 		size_t n, writes;
 	} rows[] = {
-		{ "msr_clock", TARE_MSR_INTEL, 4, 0 },		{ "msr_clock", TARE_MSR_AMD, 4, 0 },
-		{ "msr_counters_intel", TARE_MSR_INTEL, 6, 0 }, { "msr_counters_amd", TARE_MSR_AMD, 6, 0 },
+		{ "msr_clock", TARE_MSR_INTEL, 4, 0 },
+		{ "msr_clock", TARE_MSR_AMD, 4, 0 },
+		{ "msr_counters_intel", TARE_MSR_INTEL, 6, 0 },
+		{ "msr_counters_amd", TARE_MSR_AMD, 6, 0 },
 		{ "msr_count_intel", TARE_MSR_INTEL, 5, 4 },
 	};
 
@@ -186,12 +193,14 @@ TEST(examples)
 		snprintf(path, sizeof(path), "%s/../../examples/%s.batch", TREES_DIR, rows[i].file);
 		if (!CHECK(file_read("", path, 1 << 16, &text, NULL, &err) == 0, "%s", err.what))
 			continue;
-		CHECK_EQ(msr_batch_parse(&b, text, rows[i].maker, &err), 0, "%s: %s", rows[i].file, err.what);
+		CHECK_EQ(msr_batch_parse(&b, text, rows[i].maker, &err), 0, "%s: %s", rows[i].file,
+			 err.what);
 		CHECK_EQ(b.n, rows[i].n, "%s: operations", rows[i].file);
 		for (size_t k = 0; k < b.n; k++) {
 			writes += b.op[k].kind == TARE_MSR_WRITE;
 			if (b.op[k].kind == TARE_MSR_WRITE)
-				CHECK_EQ(msr_op_check(&b.op[k], rows[i].maker, &err), 0, "%s: %s", rows[i].file, err.what);
+				CHECK_EQ(msr_op_check(&b.op[k], rows[i].maker, &err), 0, "%s: %s",
+					 rows[i].file, err.what);
 		}
 		CHECK_EQ(writes, rows[i].writes, "%s: writes", rows[i].file);
 		free(text);

@@ -17,16 +17,26 @@ static const struct {
 	bool full_width;
 	unsigned width; /* of all counters; 0: 48 */
 } rows[] = {
-	{ "-", "coreduo", "*", TARE_MSR_INTEL, 1, false, 40 }, { "core2", "*", "*", TARE_MSR_INTEL, 2, false, 40 },
-	{ "nhm", "*", "*", TARE_MSR_INTEL, 3, false },	{ "wsm", "*", "*", TARE_MSR_INTEL, 3, false },
-	{ "snb", "*", "*", TARE_MSR_INTEL, 3, false },	{ "ivb", "*", "*", TARE_MSR_INTEL, 3, true },
-	{ "hsw", "*", "*", TARE_MSR_INTEL, 3, true },	{ "bdw", "*", "*", TARE_MSR_INTEL, 3, true },
-	{ "skl", "*", "*", TARE_MSR_INTEL, 4, true },	{ "icl", "*", "*", TARE_MSR_INTEL, 5, true },
-	{ "spr", "*", "*", TARE_MSR_INTEL, 5, true },	{ "grt", "*", "*", TARE_MSR_INTEL, 5, true },
-	{ "slm", "glm", "*", TARE_MSR_INTEL, 4, true }, { "slm", "tmt", "*", TARE_MSR_INTEL, 5, true },
-	{ "slm", "slm", "*", TARE_MSR_INTEL, 3, true, 40 },	{ "amd17h", "amd64_fam19h_zen4", "*", TARE_MSR_AMD, 2, true },
-	{ "amd17h", "*", "AMD Zen 5", TARE_MSR_AMD, 2, true }, { "amd17h", "*", "*", TARE_MSR_AMD, 1, true },
-	{ "amd16h", "*", "*", TARE_MSR_AMD, 0, true },	{ "amd15h", "*", "*", TARE_MSR_AMD, 1, true },
+	{ "-", "coreduo", "*", TARE_MSR_INTEL, 1, false, 40 },
+	{ "core2", "*", "*", TARE_MSR_INTEL, 2, false, 40 },
+	{ "nhm", "*", "*", TARE_MSR_INTEL, 3, false },
+	{ "wsm", "*", "*", TARE_MSR_INTEL, 3, false },
+	{ "snb", "*", "*", TARE_MSR_INTEL, 3, false },
+	{ "ivb", "*", "*", TARE_MSR_INTEL, 3, true },
+	{ "hsw", "*", "*", TARE_MSR_INTEL, 3, true },
+	{ "bdw", "*", "*", TARE_MSR_INTEL, 3, true },
+	{ "skl", "*", "*", TARE_MSR_INTEL, 4, true },
+	{ "icl", "*", "*", TARE_MSR_INTEL, 5, true },
+	{ "spr", "*", "*", TARE_MSR_INTEL, 5, true },
+	{ "grt", "*", "*", TARE_MSR_INTEL, 5, true },
+	{ "slm", "glm", "*", TARE_MSR_INTEL, 4, true },
+	{ "slm", "tmt", "*", TARE_MSR_INTEL, 5, true },
+	{ "slm", "slm", "*", TARE_MSR_INTEL, 3, true, 40 },
+	{ "amd17h", "amd64_fam19h_zen4", "*", TARE_MSR_AMD, 2, true },
+	{ "amd17h", "*", "AMD Zen 5", TARE_MSR_AMD, 2, true },
+	{ "amd17h", "*", "*", TARE_MSR_AMD, 1, true },
+	{ "amd16h", "*", "*", TARE_MSR_AMD, 0, true },
+	{ "amd15h", "*", "*", TARE_MSR_AMD, 1, true },
 	{ "*", "amd64_fam10h_barcelona", "*", TARE_MSR_AMD, 0, true },
 };
 
@@ -54,6 +64,8 @@ int msr_cpu_of(struct msr_cpu *out, const char *bound, const char *libpfm, const
 		return 0;
 	}
 	tare_fail(err, ENODATA, "the counter registers of %.60s are unknown", name);
-	tare_hint(err, "on such a machine itself, without --cpu, CPUID says how many there are and how wide");
+	tare_hint(
+		err,
+		"on such a machine itself, without --cpu, CPUID says how many there are and how wide");
 	return -ENODATA;
 }

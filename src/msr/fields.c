@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the bits of a register mean. Sources: Intel SDM vol. 4, table 2-2, and vol. 3B, "Architectural Performance
- * Monitoring", versions 1 to 5; AMD64 APM vol. 2, 13.2; Linux's use of TSC_AUX, arch/x86/include/asm/segment.h.
+ * What the bits of a register mean. Sources: Intel SDM vol. 4, table 2-2, and vol. 3B,
+ * "Architectural Performance Monitoring", versions 1 to 5; AMD64 APM vol. 2, 13.2; Linux's use of
+ * TSC_AUX, arch/x86/include/asm/segment.h.
  */
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,8 @@ bool msr_field_nth(const struct msr_row *row, size_t i, struct msr_bits *out)
 			continue;
 		}
 		if (field->name[stem - 1] == '#')
-			snprintf(out->name, sizeof(out->name), "%.*s%zu", (int)stem - 1, field->name, i);
+			snprintf(out->name, sizeof(out->name), "%.*s%zu", (int)stem - 1,
+				 field->name, i);
 		else
 			snprintf(out->name, sizeof(out->name), "%s", field->name);
 		out->low = field->low + (unsigned)i * field->step;
@@ -159,10 +161,18 @@ unsigned msr_counts_up(const struct msr_row *row)
 		const char *name;
 		unsigned bits;
 	} rows[] = {
-		{ "IA32_TIME_STAMP_COUNTER", 64 }, { "MSR_SMI_COUNT", 32 },   { "IA32_PMC", 48 },
-		{ "IA32_MPERF", 64 },		   { "IA32_APERF", 64 },      { "IA32_FIXED_CTR", 48 },
-		{ "IA32_A_PMC", 48 },		   { "MSR_PPERF", 64 },	      { "MPERF_READONLY", 64 },
-		{ "APERF_READONLY", 64 },	   { "PERF_LEGACY_CTR", 48 }, { "PERF_CTR", 48 },
+		{ "IA32_TIME_STAMP_COUNTER", 64 },
+		{ "MSR_SMI_COUNT", 32 },
+		{ "IA32_PMC", 48 },
+		{ "IA32_MPERF", 64 },
+		{ "IA32_APERF", 64 },
+		{ "IA32_FIXED_CTR", 48 },
+		{ "IA32_A_PMC", 48 },
+		{ "MSR_PPERF", 64 },
+		{ "MPERF_READONLY", 64 },
+		{ "APERF_READONLY", 64 },
+		{ "PERF_LEGACY_CTR", 48 },
+		{ "PERF_CTR", 48 },
 	};
 
 	for (size_t i = 0; row && i < ARRAY_SIZE(rows); i++)

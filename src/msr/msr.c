@@ -23,7 +23,7 @@ enum { EVENTS_PER_NS = 64 };
 struct on_cpu {
 	int cpu;
 	unsigned users;
-	uint64_t taken;           /* counters, as msr_plan.enable */
+	uint64_t taken; /* counters, as msr_plan.enable */
 	struct msr_beside going;
 	/* oldest first; used if no one else restores them */
 	struct tare_msr_op saved[TARE_MSR_OPS_MAX];
@@ -69,7 +69,10 @@ int source_msr_counts(const struct counters *c, struct msr_counts *out)
 
 	if (g->n > sizeof(out->counter) / sizeof(out->counter[0]))
 		return -E2BIG;
-	*out = (struct msr_counts){ .via = registers_via(all.r), .root = all.how.root, .maker = all.cpu.maker, .mask = UINT64_MAX };
+	*out = (struct msr_counts){ .via = registers_via(all.r),
+				    .root = all.how.root,
+				    .maker = all.cpu.maker,
+				    .mask = UINT64_MAX };
 	for (size_t i = 0; i < g->n; i++) {
 		unsigned width = g->plan.place[i].fixed ? all.cpu.fixed_width : all.cpu.width;
 
@@ -97,7 +100,8 @@ static int share(int cpu, struct tare_error *err)
 			return ret;
 		all.via = registers_via(all.r);
 		/* A hypervisor may restrict what the model supports. */
-		all.cpu.full_width = all.cpu.maker != TARE_MSR_INTEL || registers_full_width(all.r, cpu);
+		all.cpu.full_width = all.cpu.maker != TARE_MSR_INTEL ||
+			registers_full_width(all.r, cpu);
 	}
 	all.users++;
 	return 0;
@@ -148,21 +152,29 @@ static bool is_saved(const struct on_cpu *c, uint32_t msr)
 }
 
 /* Check that no other program counts with a register that we are about to write. */
-static int check_free(const struct group *g, const struct tare_msr_op *saved, size_t n, struct tare_error *err)
+static int check_free(const struct group *g, const struct tare_msr_op *saved, size_t n,
+		      struct tare_error *err)
 {
 	char name[MSR_NAME_ROOM];
 
 	for (size_t i = 0; i < g->n; i++)
 		for (size_t k = 0; k < n; k++) {
 			const struct msr_place *at = &g->plan.place[i];
-			bool busy = at->fixed ? saved[k].msr == 0x38d && saved[k].value >> (4 * at->index) & 3
-					      : saved[k].msr == at->select && saved[k].value & 1 << 22;
+			bool busy = at->fixed
+				? saved[k].msr == 0x38d && saved[k].value >> (4 * at->index) & 3
+				: saved[k].msr == at->select && saved[k].value & 1 << 22;
 
 			if (!busy)
 				continue;
-			tare_fail(err, EBUSY, "cpu %d: %s is 0x%" PRIx64 ": perf or another program already counts with it", g->cpu,
-				  msr_name(saved[k].msr, all.cpu.maker, name), (uint64_t)saved[k].value);
-			tare_hint(err, "the kernel's watchdog is one: sysctl kernel.nmi_watchdog=0. A register that was left so: tare msr write %s=0", name);
+			tare_fail(err, EBUSY,
+				  "cpu %d: %s is 0x%" PRIx64
+				  ": perf or another program already counts with it",
+				  g->cpu, msr_name(saved[k].msr, all.cpu.maker, name),
+				  (uint64_t)saved[k].value);
+			tare_hint(
+				err,
+				"the kernel's watchdog is one: sysctl kernel.nmi_watchdog=0. A register that was left so: tare msr write %s=0",
+				name);
 			return -EBUSY;
 		}
 	return 0;
@@ -228,12 +240,16 @@ static int check_target(const struct target *on, struct tare_error *err)
 {
 	if (on->cpu >= 0 && on->pid < 0 && on->cgroup_fd < 0)
 		return 0;
-	tare_fail(err, EOPNOTSUPP, "registers count what a CPU does, not a task or a group of them");
-	tare_hint(err, "-C N or -a; a command can be kept on one CPU: tare stat --engine msr -C 2 -- taskset -c 2 COMMAND");
+	tare_fail(err, EOPNOTSUPP,
+		  "registers count what a CPU does, not a task or a group of them");
+	tare_hint(
+		err,
+		"-C N or -a; a command can be kept on one CPU: tare stat --engine msr -C 2 -- taskset -c 2 COMMAND");
 	return -EOPNOTSUPP;
 }
 
-static int plan(struct group *g, const struct encoding *const *enc, const struct on_cpu *c, size_t *failed, struct tare_error *err)
+static int plan(struct group *g, const struct encoding *const *enc, const struct on_cpu *c,
+		size_t *failed, struct tare_error *err)
 {
 	struct msr_event ev[MSR_EVENTS_MAX];
 
@@ -241,10 +257,17 @@ static int plan(struct group *g, const struct encoding *const *enc, const struct
 		int ret = msr_event_for(&ev[i], &all.cpu, &all.facts, enc[i], err);
 
 		if (ret == 0 && ev[i].period)
-			ret = tare_fail(err, EOPNOTSUPP, "%s: only perf can handle an interrupt at the end of a period", enc[i]->name);
+			ret = tare_fail(
+				err, EOPNOTSUPP,
+				"%s: only perf can handle an interrupt at the end of a period",
+				enc[i]->name);
 		if (ret == 0 && all.cpu.maker == TARE_MSR_AMD && ev[i].config & MSR_AMD_HOST_ONLY) {
-			ret = tare_fail(err, EOPNOTSUPP, "%s: a counter for the host alone stays 0 where the CPU's virtualization is off", enc[i]->name);
-			tare_hint(err, "perf knows when that is: --engine perf; :G counts guests alone");
+			ret = tare_fail(
+				err, EOPNOTSUPP,
+				"%s: a counter for the host alone stays 0 where the CPU's virtualization is off",
+				enc[i]->name);
+			tare_hint(err,
+				  "perf knows when that is: --engine perf; :G counts guests alone");
 		}
 		if (ret < 0) {
 			*failed = i;
@@ -255,8 +278,8 @@ static int plan(struct group *g, const struct encoding *const *enc, const struct
 	return msr_plan_make(&g->plan, &all.cpu, ev, g->n, c->taken, err);
 }
 
-static int msr_open(struct counters **out, const struct encoding *const *enc, size_t n, const struct target *on, size_t *failed,
-		    struct tare_error *err)
+static int msr_open(struct counters **out, const struct encoding *const *enc, size_t n,
+		    const struct target *on, size_t *failed, struct tare_error *err)
 {
 	size_t where = 0;
 	struct on_cpu *c;
@@ -266,7 +289,8 @@ static int msr_open(struct counters **out, const struct encoding *const *enc, si
 	if (failed)
 		*failed = 0;
 	if (ret == 0 && n > MSR_EVENTS_MAX)
-		ret = tare_fail(err, ENOSPC, "a group of %zu: no CPU has counters for more than %d", n, MSR_EVENTS_MAX);
+		ret = tare_fail(err, ENOSPC, "a group of %zu: no CPU has counters for more than %d",
+				n, MSR_EVENTS_MAX);
 	if (ret == 0)
 		ret = share(on->cpu, err);
 	if (ret < 0)
@@ -324,7 +348,8 @@ static uint64_t bit_of(const struct msr_place *at)
 	return UINT64_C(1) << (at->fixed ? 32 + at->index : at->index);
 }
 
-static void judge(struct group *g, const struct tare_msr_op *chosen, uint64_t status, uint64_t ns, uint64_t ignore)
+static void judge(struct group *g, const struct tare_msr_op *chosen, uint64_t status, uint64_t ns,
+		  uint64_t ignore)
 {
 	char name[MSR_NAME_ROOM];
 
@@ -333,11 +358,18 @@ static void judge(struct group *g, const struct tare_msr_op *chosen, uint64_t st
 		uint64_t mask = at->fixed ? UINT64_C(0xf) << (4 * at->index) : ~ignore;
 
 		if ((chosen[i].value & mask) != (at->value & mask)) {
-			tare_fail(&g->lost, ENODATA, "%s: another program has written %s, which is 0x%" PRIx64 " and not 0x%" PRIx64, g->name[i],
-				  msr_name(chosen[i].msr, all.cpu.maker, name), (uint64_t)chosen[i].value, at->value);
-			tare_hint(&g->lost, "perf or another program counts on cpu %d at the same time", g->cpu);
-		} else if (status & bit_of(at) || (!g->plan.status && ns >= g->plan.wrap / EVENTS_PER_NS)) {
-			tare_fail(&g->lost, ENODATA, "%s: its counter of %u bits %s", g->name[i], at->fixed ? all.cpu.fixed_width : all.cpu.width,
+			tare_fail(&g->lost, ENODATA,
+				  "%s: another program has written %s, which is 0x%" PRIx64
+				  " and not 0x%" PRIx64,
+				  g->name[i], msr_name(chosen[i].msr, all.cpu.maker, name),
+				  (uint64_t)chosen[i].value, at->value);
+			tare_hint(&g->lost,
+				  "perf or another program counts on cpu %d at the same time",
+				  g->cpu);
+		} else if (status & bit_of(at) ||
+			   (!g->plan.status && ns >= g->plan.wrap / EVENTS_PER_NS)) {
+			tare_fail(&g->lost, ENODATA, "%s: its counter of %u bits %s", g->name[i],
+				  at->fixed ? all.cpu.fixed_width : all.cpu.width,
 				  status & bit_of(at) ? "went round" : "may have gone round");
 			tare_hint(&g->lost, "count for a shorter time, or with -I");
 		}
@@ -348,19 +380,25 @@ static void judge(struct group *g, const struct tare_msr_op *chosen, uint64_t st
 static int look(struct group *g, uint64_t value[], bool end, struct tare_error *err)
 {
 	struct on_cpu *c = find(g->cpu);
-	struct msr_beside others = { .enabled = c->going.enabled & ~g->plan.enable, .fixed_ctrl = c->going.fixed_ctrl & ~g->plan.fixed_ctrl };
+	struct msr_beside others = { .enabled = c->going.enabled & ~g->plan.enable,
+				     .fixed_ctrl = c->going.fixed_ctrl & ~g->plan.fixed_ctrl };
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
 	bool status = g->plan.status, by_select = all.cpu.version < 2;
-	size_t n = end ? msr_plan_ops(&g->plan, MSR_STOP, MSR_STOP, op, TARE_MSR_OPS_MAX) : 0, first;
+	size_t n = end ? msr_plan_ops(&g->plan, MSR_STOP, MSR_STOP, op, TARE_MSR_OPS_MAX) : 0,
+	       first;
 	uint64_t ns = clock_now_ns() - g->began_ns;
 	int ret;
 
 	msr_plan_beside(op, n, &all.cpu, &others);
 	first = n;
-	n += msr_plan_ops(&g->plan, MSR_READ, status ? MSR_CHECK : MSR_READ, op + n, TARE_MSR_OPS_MAX - n);
+	n += msr_plan_ops(&g->plan, MSR_READ, status ? MSR_CHECK : MSR_READ, op + n,
+			  TARE_MSR_OPS_MAX - n);
 	n -= status; /* the status is read, and cleared when counting starts again */
 	for (size_t i = 0; i < g->n; i++)
-		op[n + i] = (struct tare_msr_op){ .kind = TARE_MSR_READ, .msr = g->plan.place[i].fixed ? 0x38d : g->plan.place[i].select };
+		op[n + i] = (struct tare_msr_op){ .kind = TARE_MSR_READ,
+						  .msr = g->plan.place[i].fixed
+							  ? 0x38d
+							  : g->plan.place[i].select };
 	ret = registers_run(all.r, g->cpu, op, n + g->n, NULL, err);
 	if (ret < 0)
 		return ret;
@@ -399,8 +437,11 @@ static int msr_read(struct counters *counters, struct tare_reading *out, struct 
 	if (ret < 0)
 		return ret;
 	for (size_t i = 0; i < g->n; i++)
-		out[i] = (struct tare_reading){ .raw = g->sum[i] + value[i], .enabled_ns = ns, .running_ns = ns,
-						.quality = g->lost.what[0] ? TARE_UNAVAILABLE : TARE_COUNTED };
+		out[i] = (struct tare_reading){ .raw = g->sum[i] + value[i],
+						.enabled_ns = ns,
+						.running_ns = ns,
+						.quality = g->lost.what[0] ? TARE_UNAVAILABLE
+									   : TARE_COUNTED };
 	if (g->lost.what[0] && err)
 		*err = g->lost;
 	return 0;

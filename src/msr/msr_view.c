@@ -13,7 +13,12 @@ static uint64_t field_of(const struct msr_bits *f, uint64_t value)
 
 static const char *err_name(int err)
 {
-	return err == -EIO ? "#GP" : err == -ECANCELED ? "not run" : err == -EPERM ? "not allowed" : err == -EINVAL ? "bits not allowed" : err == -EBADF ? "not to be written" : strerror(-err);
+	return err == -EIO          ? "#GP"
+		: err == -ECANCELED ? "not run"
+		: err == -EPERM     ? "not allowed"
+		: err == -EINVAL    ? "bits not allowed"
+		: err == -EBADF     ? "not to be written"
+				    : strerror(-err);
 }
 
 /* Why an operation was refused; what[0] 0: nothing beyond the error itself. */
@@ -26,7 +31,8 @@ static struct tare_error reason_of(const struct tare_msr_op *op, unsigned maker)
 	return why;
 }
 
-static void name_of(struct text *out, const struct msr_done *d, const struct tare_msr_op *op, const struct msr_bits *f)
+static void name_of(struct text *out, const struct msr_done *d, const struct tare_msr_op *op,
+		    const struct msr_bits *f)
 {
 	char name[MSR_NAME_ROOM];
 
@@ -35,7 +41,8 @@ static void name_of(struct text *out, const struct msr_done *d, const struct tar
 	else if (op->kind == TARE_MSR_RDPMC)
 		text_add(out, "rdpmc 0x%x", op->msr);
 	else
-		text_add(out, "%s%s%s", msr_name(op->msr, d->maker, name), f->bits ? "." : "", f->bits ? f->name : "");
+		text_add(out, "%s%s%s", msr_name(op->msr, d->maker, name), f->bits ? "." : "",
+			 f->bits ? f->name : "");
 }
 
 /* "cpu 0  IA32_PMC0 = 0x1234" */
@@ -58,12 +65,14 @@ void msr_done_text(struct text *out, const struct msr_done *d)
 			struct text name = { 0 };
 
 			name_of(&name, d, op, &d->field[i]);
-			text_add(out, "cpu %-3d %-5s %-*s ", d->on->cpu[k], kinds[op->kind], width, name.s);
+			text_add(out, "cpu %-3d %-5s %-*s ", d->on->cpu[k], kinds[op->kind], width,
+				 name.s);
 			text_free(&name);
 			if (op->err && op->kind == TARE_MSR_WRITE)
 				text_add(out, "0x%" PRIx64 ": ", field_of(&d->field[i], op->value));
 			if (op->err)
-				text_add(out, "%s%s%s", err_name(op->err), *why.what ? ": " : "", why.what);
+				text_add(out, "%s%s%s", err_name(op->err), *why.what ? ": " : "",
+					 why.what);
 			else
 				text_add(out, "0x%" PRIx64, field_of(&d->field[i], op->value));
 			if (!op->err && !d->field[i].bits && op->kind <= TARE_MSR_WRITE)
@@ -72,8 +81,10 @@ void msr_done_text(struct text *out, const struct msr_done *d)
 		}
 	for (size_t k = 0; d->span && k < d->on->n; k++)
 		if (d->span[k][1])
-			text_add(out, "cpu %-3d %" PRIu64 " cycles of the time stamp counter, first to last\n", d->on->cpu[k],
-				 d->span[k][1] - d->span[k][0]);
+			text_add(out,
+				 "cpu %-3d %" PRIu64
+				 " cycles of the time stamp counter, first to last\n",
+				 d->on->cpu[k], d->span[k][1] - d->span[k][0]);
 }
 
 static bool op_refused(const struct tare_msr_op *op)
@@ -88,8 +99,8 @@ void msr_done_trace(struct text *out, const struct msr_done *d)
 		const struct tare_msr_op *op = &d->op[i];
 
 		if (op->kind <= TARE_MSR_WRITE && !op_refused(op))
-			text_add(out, "%s_msr: %x, value %" PRIx64 "%s\n", kinds[op->kind], op->msr, (uint64_t)op->value,
-				 op->err ? " #GP" : "");
+			text_add(out, "%s_msr: %x, value %" PRIx64 "%s\n", kinds[op->kind], op->msr,
+				 (uint64_t)op->value, op->err ? " #GP" : "");
 	}
 }
 
@@ -168,8 +179,8 @@ static void counters_words(struct text *out, const struct msr_cpu *cpu)
 		text_add(out, ", architectural performance monitoring %u", cpu->version);
 }
 
-void msr_plan_text(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev,
-		   const struct style *style)
+void msr_plan_text(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu,
+		   const struct msr_event *ev, const struct style *style)
 {
 	int width = 0;
 	enum msr_phase phase = MSR_PHASES;
@@ -180,14 +191,17 @@ void msr_plan_text(struct text *out, const struct msr_plan *p, const struct msr_
 	for (size_t i = 0; i < p->n_events; i++)
 		width = (int)strlen(ev[i].name) > width ? (int)strlen(ev[i].name) : width;
 	for (size_t i = 0; i < p->n_events; i++)
-		text_add(out, "  %-*s  %s\n", width, ev[i].name, msr_name(p->place[i].counter, cpu->maker, name));
+		text_add(out, "  %-*s  %s\n", width, ev[i].name,
+			 msr_name(p->place[i].counter, cpu->maker, name));
 	for (size_t i = 0; i < p->n; i++) {
 		const struct msr_step *s = &p->step[i];
 
 		if (s->phase != phase)
-			text_add(out, "\n%s%s%s\n", ink_on(style, INK_STRONG), msr_phase_name(s->phase), ink_off(style));
+			text_add(out, "\n%s%s%s\n", ink_on(style, INK_STRONG),
+				 msr_phase_name(s->phase), ink_off(style));
 		phase = s->phase;
-		text_add(out, "  %-5s %-25s 0x%x", kinds[s->op.kind], msr_name(s->op.msr, cpu->maker, name), s->op.msr);
+		text_add(out, "  %-5s %-25s 0x%x", kinds[s->op.kind],
+			 msr_name(s->op.msr, cpu->maker, name), s->op.msr);
 		if (msr_step_is_saved(p, i)) {
 			text_add(out, "  previous value");
 		} else if (s->op.kind == TARE_MSR_WRITE) {
@@ -198,7 +212,8 @@ void msr_plan_text(struct text *out, const struct msr_plan *p, const struct msr_
 	}
 }
 
-void msr_plan_json(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev)
+void msr_plan_json(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu,
+		   const struct msr_event *ev)
 {
 	struct json j = { 0 };
 	char name[MSR_NAME_ROOM];
@@ -247,7 +262,8 @@ void msr_plan_json(struct text *out, const struct msr_plan *p, const struct msr_
 static void numbers_of(const struct msr_row *row, char room[MSR_NAME_ROOM])
 {
 	if (row->count > 1)
-		snprintf(room, MSR_NAME_ROOM, "0x%x..0x%x", row->number, row->number + (row->count - 1) * row->step);
+		snprintf(room, MSR_NAME_ROOM, "0x%x..0x%x", row->number,
+			 row->number + (row->count - 1) * row->step);
 	else
 		snprintf(room, MSR_NAME_ROOM, "0x%x", row->number);
 }
@@ -265,7 +281,8 @@ void msr_list_text(struct text *out, unsigned maker)
 	const struct msr_row *row;
 	char name[MSR_NAME_ROOM], number[MSR_NAME_ROOM];
 
-	text_add(out, "%-26s %-23s %-18s %s\n", "register", "number", "may be written", "what it is");
+	text_add(out, "%-26s %-23s %-18s %s\n", "register", "number", "may be written",
+		 "what it is");
 	for (size_t i = 0; (row = msr_row_nth(i)); i++) {
 		char bits[24] = "-";
 
@@ -359,7 +376,8 @@ void msr_tick_text(struct text *out, const struct msr_tick *t, const struct styl
 
 	if (t->first && bits)
 		return;
-	snprintf(whole, sizeof(whole), "%s%s%s", msr_name(t->msr, t->maker, name), t->field->bits ? "." : "", t->field->bits ? t->field->name : "");
+	snprintf(whole, sizeof(whole), "%s%s%s", msr_name(t->msr, t->maker, name),
+		 t->field->bits ? "." : "", t->field->bits ? t->field->name : "");
 	text_add(out, "%10.3f  cpu %-3d  %-25s ", t->time_s, t->cpu, whole);
 	if (!bits) {
 		text_add(out, "0x%" PRIx64, field_of(t->field, t->value));
@@ -371,8 +389,15 @@ void msr_tick_text(struct text *out, const struct msr_tick *t, const struct styl
 	d = difference(t, bits);
 	rate = (double)d / t->seconds;
 	put_count(out, style, d);
-	text_add(out, "  %.4g %s/s\n", rate >= 1e9 ? rate / 1e9 : rate >= 1e6 ? rate / 1e6 : rate >= 1e3 ? rate / 1e3 : rate,
-		 rate >= 1e9 ? "G" : rate >= 1e6 ? "M" : rate >= 1e3 ? "k" : "");
+	text_add(out, "  %.4g %s/s\n",
+		 rate >= 1e9           ? rate / 1e9
+			 : rate >= 1e6 ? rate / 1e6
+			 : rate >= 1e3 ? rate / 1e3
+				       : rate,
+		 rate >= 1e9           ? "G"
+			 : rate >= 1e6 ? "M"
+			 : rate >= 1e3 ? "k"
+				       : "");
 }
 
 void msr_tick_json(struct json *j, const struct msr_tick *t)

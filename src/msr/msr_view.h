@@ -23,9 +23,10 @@ void msr_done_text(struct text *out, const struct msr_done *d);
 void msr_done_trace(struct text *out, const struct msr_done *d);
 void msr_done_json(struct text *out, const struct msr_done *d);
 
-void msr_plan_text(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev,
-		   const struct style *style);
-void msr_plan_json(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev);
+void msr_plan_text(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu,
+		   const struct msr_event *ev, const struct style *style);
+void msr_plan_json(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu,
+		   const struct msr_event *ev);
 
 /* Every register of that maker, or the named ones. */
 void msr_list_text(struct text *out, unsigned maker);

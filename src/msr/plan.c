@@ -21,16 +21,19 @@ enum {
 };
 
 #define SELECT_USR BIT(16)
-#define SELECT_OS BIT(17)
+#define SELECT_OS  BIT(17)
 #define SELECT_INT BIT(20)
-#define SELECT_EN BIT(22)
+#define SELECT_EN  BIT(22)
 
 /* Event, umask, edge, inv, cmask; in_tx and in_tx_cp. */
 #define INTEL_CONFIG UINT64_C(0x3ff84ffff)
 /* The same; event bits 11:8 are in 35:32; guest and host only. */
 #define AMD_CONFIG UINT64_C(0x30fff84ffff)
 
-/* 4 bits per fixed counter: OS, USR, ANY, PMI. Source: Intel SDM vol. 3B, figure "Layout of IA32_FIXED_CTR_CTRL". */
+/*
+ * 4 bits per fixed counter: OS, USR, ANY, PMI. Source: Intel SDM vol. 3B, figure "Layout of
+ * IA32_FIXED_CTR_CTRL".
+ */
 #define FIXED_CTRL(counter, bits) ((uint64_t)(bits) << (4 * (counter)))
 enum { FIXED_OS = 1, FIXED_USR = 2, FIXED_PMI = 8 };
 
@@ -43,16 +46,14 @@ static const struct {
 	unsigned counter;
 	bool only;
 } fixed_events[] = {
-	{ 0x00c0, 0, false },
-	{ 0x003c, 1, false },
-	{ 0x0100, 0, true },
-	{ 0x0300, 2, true },
-	{ 0x0400, 3, true },
+	{ 0x00c0, 0, false }, { 0x003c, 1, false }, { 0x0100, 0, true },
+	{ 0x0300, 2, true },  { 0x0400, 3, true },
 };
 
 const char *msr_phase_name(enum msr_phase phase)
 {
-	static const char *const names[] = { "save", "quiet", "configure", "zero", "start", "stop", "read", "check", "restore" };
+	static const char *const names[] = { "save", "quiet", "configure", "zero",   "start",
+					     "stop", "read",  "check",     "restore" };
 
 	return phase < MSR_PHASES ? names[phase] : "";
 }
@@ -69,7 +70,9 @@ static bool is_intel(const struct msr_cpu *cpu)
 
 static uint32_t select_of(const struct msr_cpu *cpu, unsigned i)
 {
-	return is_intel(cpu) ? PERFEVTSEL + i : cpu->version == 0 ? 0xc0010000 + i : 0xc0010200 + 2 * i;
+	return is_intel(cpu)        ? PERFEVTSEL + i
+		: cpu->version == 0 ? 0xc0010000 + i
+				    : 0xc0010200 + 2 * i;
 }
 
 static uint32_t counter_of(const struct msr_cpu *cpu, unsigned i)
@@ -78,7 +81,9 @@ static uint32_t counter_of(const struct msr_cpu *cpu, unsigned i)
 	 * A counter has two names: writing one sets all its bits, so it can be restored; writing
 	 * the other sets 32 bits, sign-extended.
 	 */
-	return is_intel(cpu) ? (cpu->full_width ? A_PMC : PMC) + i : cpu->version == 0 ? 0xc0010004 + i : 0xc0010201 + 2 * i;
+	return is_intel(cpu)        ? (cpu->full_width ? A_PMC : PMC) + i
+		: cpu->version == 0 ? 0xc0010004 + i
+				    : 0xc0010201 + 2 * i;
 }
 
 /* ---- which counter ---- */
@@ -92,46 +97,67 @@ static bool fixed_event(uint64_t config)
 }
 
 /* Plan nothing that would fault or that the list of registers forbids. */
-static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
+static int check_extra(const struct msr_cpu *cpu, const struct msr_event *ev,
+		       struct tare_error *err)
 {
 	const struct msr_extra *extra = msr_extra_find(cpu->extras, ev->config);
-	const struct tare_msr_op op = { .msr = extra ? extra->msr : 0, .kind = TARE_MSR_WRITE, .value = ev->extra };
+	const struct tare_msr_op op = { .msr = extra ? extra->msr : 0,
+					.kind = TARE_MSR_WRITE,
+					.value = ev->extra };
 	struct tare_error why = TARE_ERROR_INIT;
 
 	if (is_intel(cpu) && !cpu->extras && (ev->extra || msr_extra_anywhere(ev->config))) {
-		tare_fail(err, ENODATA, "%s: the second register that it needs on %s is unknown", ev->name, cpu->name);
+		tare_fail(err, ENODATA, "%s: the second register that it needs on %s is unknown",
+			  ev->name, cpu->name);
 		tare_hint(err, "the kernel may know it: --engine perf");
 		return -ENODATA;
 	}
 	if (!extra && ev->extra)
-		return tare_fail(err, EINVAL, "%s: no register of %s takes the term of 0x%llx for this event", ev->name, cpu->name, (unsigned long long)ev->extra);
+		return tare_fail(err, EINVAL,
+				 "%s: no register of %s takes the term of 0x%llx for this event",
+				 ev->name, cpu->name, (unsigned long long)ev->extra);
 	if (!extra)
 		return 0;
 	if (!extra->msr)
-		return tare_fail(err, EINVAL, "%s needs PEBS (%s), which is left to perf", ev->name, extra->term);
+		return tare_fail(err, EINVAL, "%s needs PEBS (%s), which is left to perf", ev->name,
+				 extra->term);
 	if (!ev->extra)
-		return tare_fail(err, EINVAL, "%s needs %s=: without it the event is undefined", ev->name, extra->term);
+		return tare_fail(err, EINVAL, "%s needs %s=: without it the event is undefined",
+				 ev->name, extra->term);
 	if (ev->extra & ~extra->mask)
-		return tare_fail(err, EINVAL, "%s: %s of %s has no bits 0x%llx", ev->name, extra->term, cpu->name, (unsigned long long)(ev->extra & ~extra->mask));
-	return msr_op_check(&op, cpu->maker, &why) < 0 ? tare_fail(err, EINVAL, "%s: %s", ev->name, why.what) : 0;
+		return tare_fail(err, EINVAL, "%s: %s of %s has no bits 0x%llx", ev->name,
+				 extra->term, cpu->name,
+				 (unsigned long long)(ev->extra & ~extra->mask));
+	return msr_op_check(&op, cpu->maker, &why) < 0
+		? tare_fail(err, EINVAL, "%s: %s", ev->name, why.what)
+		: 0;
 }
 
-static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, struct tare_error *err)
+static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev,
+		       struct tare_error *err)
 {
 	uint64_t bad = ev->config & ~(is_intel(cpu) ? INTEL_CONFIG : AMD_CONFIG);
-	unsigned width = cpu->width < cpu->fixed_width || !cpu->fixed ? cpu->width : cpu->fixed_width;
+	unsigned width = cpu->width < cpu->fixed_width || !cpu->fixed ? cpu->width
+								      : cpu->fixed_width;
 
 	if (!ev->user && !ev->kernel)
-		return tare_fail(err, EINVAL, "%s counts neither user nor kernel mode: there is nothing to count", ev->name);
+		return tare_fail(
+			err, EINVAL,
+			"%s counts neither user nor kernel mode: there is nothing to count",
+			ev->name);
 	if (bad & BIT(21)) {
-		tare_fail(err, EINVAL, "%s: counting for both threads of a core (any) is not supported: newer CPUs lack it",
-			  ev->name);
+		tare_fail(
+			err, EINVAL,
+			"%s: counting for both threads of a core (any) is not supported: newer CPUs lack it",
+			ev->name);
 		return -EINVAL;
 	}
 	if (bad) {
-		tare_fail(err, EINVAL, "%s: config bits 0x%llx are not part of an event of %s", ev->name,
-			  (unsigned long long)bad, is_intel(cpu) ? "Intel's" : "AMD's");
-		tare_hint(err, "modes are given as :u and :k; enabling and interrupts are the plan's own");
+		tare_fail(err, EINVAL, "%s: config bits 0x%llx are not part of an event of %s",
+			  ev->name, (unsigned long long)bad, is_intel(cpu) ? "Intel's" : "AMD's");
+		tare_hint(
+			err,
+			"modes are given as :u and :k; enabling and interrupts are the plan's own");
 		return -EINVAL;
 	}
 	/*
@@ -139,14 +165,21 @@ static int check_event(const struct msr_cpu *cpu, const struct msr_event *ev, st
 	 * Source: Linux, INTEL_TD_METRIC_*.
 	 */
 	if (is_intel(cpu) && (ev->config & 0x80ff) == 0x8000) {
-		tare_fail(err, EINVAL, "%s is a share of the slots: MSR_PERF_METRICS contains it, in 255ths, and no counter counts it", ev->name);
-		tare_hint(err, "slots are counted (r0400); their shares are left to perf: --engine perf");
+		tare_fail(
+			err, EINVAL,
+			"%s is a share of the slots: MSR_PERF_METRICS contains it, in 255ths, and no counter counts it",
+			ev->name);
+		tare_hint(
+			err,
+			"slots are counted (r0400); their shares are left to perf: --engine perf");
 		return -EINVAL;
 	}
 	if (is_intel(cpu) && (ev->config & 0xff) == 0 && !fixed_event(ev->config))
-		return tare_fail(err, EINVAL, "%s is no event of a counter: its code is 0", ev->name);
+		return tare_fail(err, EINVAL, "%s is no event of a counter: its code is 0",
+				 ev->name);
 	if (ev->period && ev->period >= BIT(width - 1))
-		return tare_fail(err, ERANGE, "%s: a period of %llu does not fit a counter of %u bits", ev->name,
+		return tare_fail(err, ERANGE,
+				 "%s: a period of %llu does not fit a counter of %u bits", ev->name,
 				 (unsigned long long)ev->period, width);
 	return check_extra(cpu, ev, err);
 }
@@ -169,13 +202,22 @@ static int no_counter(const struct msr_cpu *cpu, const struct msr_event *ev, str
 	tare_fail(err, ENOSPC, "no counter of %s can count %s", cpu->name, ev->name);
 	for (size_t i = 0; is_intel(cpu) && i < ARRAY_SIZE(fixed_events); i++)
 		if (fixed_events[i].config == ev->config && fixed_events[i].only)
-			tare_hint(err, "only fixed counter %u counts it%s, and this CPU has %u fixed ones", fixed_events[i].counter,
-				  fixed_events[i].counter == 3 ? " (Ice Lake and later)" : "", cpu->fixed);
+			tare_hint(
+				err,
+				"only fixed counter %u counts it%s, and this CPU has %u fixed ones",
+				fixed_events[i].counter,
+				fixed_events[i].counter == 3 ? " (Ice Lake and later)" : "",
+				cpu->fixed);
 	if (beyond_32_bits(cpu, ev))
-		tare_hint(err, "it starts a programmable counter at -period, and this CPU sets those to 32 bits: a period of at most %llu fits",
-			  (unsigned long long)BIT(31));
+		tare_hint(
+			err,
+			"it starts a programmable counter at -period, and this CPU sets those to 32 bits: a period of at most %llu fits",
+			(unsigned long long)BIT(31));
 	else if (ev->legal && !(ev->legal & (BIT(cpu->programmable) - 1)))
-		tare_hint(err, "it is counted by counters that this CPU, with %u programmable and %u fixed ones, does not have", cpu->programmable, cpu->fixed);
+		tare_hint(
+			err,
+			"it is counted by counters that this CPU, with %u programmable and %u fixed ones, does not have",
+			cpu->programmable, cpu->fixed);
 	return -ENOSPC;
 }
 
@@ -211,7 +253,8 @@ static bool find_place(struct match *m, int event, uint64_t *seen)
 		for (int i = 0; i < SLOTS; i++) {
 			int c = (i + FIXED) % SLOTS;
 
-			if (!(m->may[event] & BIT(c)) || (*seen & BIT(c)) || (pass == 0 && m->at[c] >= 0))
+			if (!(m->may[event] & BIT(c)) || (*seen & BIT(c)) ||
+			    (pass == 0 && m->at[c] >= 0))
 				continue;
 			*seen |= BIT(c);
 			if (m->at[c] < 0 || find_place(m, m->at[c], seen)) {
@@ -227,7 +270,9 @@ static void put_counters(struct text *out, uint64_t set)
 {
 	for (int kind = 0; kind < 2; kind++) {
 		uint64_t of = kind ? set >> FIXED : set & (BIT(FIXED) - 1);
-		const char *before = kind && set & (BIT(FIXED) - 1) ? " and fixed counter" : kind ? "fixed counter" : "counter";
+		const char *before = kind && set & (BIT(FIXED) - 1) ? " and fixed counter"
+			: kind                                      ? "fixed counter"
+								    : "counter";
 
 		if (!of)
 			continue;
@@ -251,16 +296,17 @@ static void put_counters(struct text *out, uint64_t set)
  * on these counters and event i can be counted on no other counters (Hall's theorem): there are
  * more events than counters.
  */
-static int none_left(const struct match *m, const struct msr_cpu *cpu, const struct msr_event *ev, size_t i, uint64_t seen, uint64_t taken,
-		     struct tare_error *err)
+static int none_left(const struct match *m, const struct msr_cpu *cpu, const struct msr_event *ev,
+		     size_t i, uint64_t seen, uint64_t taken, struct tare_error *err)
 {
 	uint64_t all = (BIT(cpu->programmable) - 1) | (BIT(cpu->fixed) - 1) << FIXED;
 	struct text names = { 0 }, where = { 0 };
 
 	/* fixed counters only count their own events */
 	if (seen == all || seen == BIT(cpu->programmable) - 1) {
-		tare_fail(err, ENOSPC, "no counter is left for %s: %s has %u programmable and %u fixed ones", ev[i].name,
-			  cpu->name, cpu->programmable, cpu->fixed);
+		tare_fail(err, ENOSPC,
+			  "no counter is left for %s: %s has %u programmable and %u fixed ones",
+			  ev[i].name, cpu->name, cpu->programmable, cpu->fixed);
 	} else {
 		put_counters(&where, seen ? seen : counters_for(cpu, &ev[i]));
 		for (int c = 0; c < SLOTS; c++)
@@ -271,8 +317,10 @@ static int none_left(const struct match *m, const struct msr_cpu *cpu, const str
 			text_add(&where, "; other groups hold ");
 			put_counters(&where, taken);
 		}
-		tare_fail(err, ENOSPC, "no counter is left for %.40s: %.60s counts %.40s%.80s on %.90s", ev[i].name, cpu->name, ev[i].name,
-			  names.s ? names.s : "", where.s ? where.s : "");
+		tare_fail(err, ENOSPC,
+			  "no counter is left for %.40s: %.60s counts %.40s%.80s on %.90s",
+			  ev[i].name, cpu->name, ev[i].name, names.s ? names.s : "",
+			  where.s ? where.s : "");
 	}
 	tare_hint(err, "registers are not multiplexed: count fewer events, or in several runs");
 	text_free(&names);
@@ -280,8 +328,8 @@ static int none_left(const struct match *m, const struct msr_cpu *cpu, const str
 	return -ENOSPC;
 }
 
-static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
-		  uint64_t taken, struct tare_error *err)
+static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev,
+		  size_t n, uint64_t taken, struct tare_error *err)
 {
 	struct match m;
 
@@ -310,42 +358,54 @@ static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 
 /* ---- the operations ---- */
 
-static void add(struct msr_plan *p, enum msr_phase phase, uint16_t kind, uint32_t msr, uint64_t value)
+static void add(struct msr_plan *p, enum msr_phase phase, uint16_t kind, uint32_t msr,
+		uint64_t value)
 {
 	if (p->n < MSR_STEPS_MAX) /* 12 events need fewer than 130 */
-		p->step[p->n++] = (struct msr_step){ .phase = phase, .op = { .msr = msr, .kind = kind, .value = value } };
+		p->step[p->n++] = (struct msr_step){
+			.phase = phase, .op = { .msr = msr, .kind = kind, .value = value }
+		};
 }
 
-static void place(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev, struct msr_place *at)
+static void place(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev,
+		  struct msr_place *at)
 {
 	if (at->fixed) {
 		at->counter = FIXED_CTR + at->index;
 		at->select = 0;
-		at->value = FIXED_CTRL(at->index, (ev->kernel ? FIXED_OS : 0) | (ev->user ? FIXED_USR : 0) |
-							  (ev->period ? FIXED_PMI : 0));
+		at->value = FIXED_CTRL(at->index,
+				       (ev->kernel ? FIXED_OS : 0) | (ev->user ? FIXED_USR : 0) |
+					       (ev->period ? FIXED_PMI : 0));
 		p->fixed_ctrl |= at->value;
 		return;
 	}
 	at->counter = counter_of(cpu, at->index);
 	at->select = select_of(cpu, at->index);
 	at->value = ev->config | (ev->user ? SELECT_USR : 0) | (ev->kernel ? SELECT_OS : 0) |
-		    (ev->period ? SELECT_INT : 0) | SELECT_EN;
+		(ev->period ? SELECT_INT : 0) | SELECT_EN;
 }
 
 /* Two events may share an extra register only if they need the same value. */
-static int extras_agree(const struct msr_cpu *cpu, const struct msr_event *ev, size_t n, struct tare_error *err)
+static int extras_agree(const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
+			struct tare_error *err)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++) {
 			uint32_t msr = extra_register(cpu, &ev[i]);
 			const struct msr_extra *other;
 
-			if (!msr || msr != extra_register(cpu, &ev[k]) || ev[i].extra == ev[k].extra)
+			if (!msr || msr != extra_register(cpu, &ev[k]) ||
+			    ev[i].extra == ev[k].extra)
 				continue;
-			tare_fail(err, ENOSPC, "%s and %s want different values in register 0x%x", ev[k].name, ev[i].name, msr);
-			other = msr_extra_beside(cpu->extras, msr_extra_find(cpu->extras, ev[i].config));
+			tare_fail(err, ENOSPC, "%s and %s want different values in register 0x%x",
+				  ev[k].name, ev[i].name, msr);
+			other = msr_extra_beside(cpu->extras,
+						 msr_extra_find(cpu->extras, ev[i].config));
 			if (other)
-				tare_hint(err, "count them in two runs, or one of them as event=0x%x,umask=0x%x", other->code & 0xff, other->code >> 8);
+				tare_hint(
+					err,
+					"count them in two runs, or one of them as event=0x%x,umask=0x%x",
+					other->code & 0xff, other->code >> 8);
 			else
 				tare_hint(err, "count them in two runs");
 			return -ENOSPC;
@@ -360,7 +420,8 @@ static void selects(struct msr_plan *p, enum msr_phase phase, uint64_t with)
 			add(p, phase, TARE_MSR_WRITE, p->place[i].select, p->place[i].value & with);
 }
 
-static void extra_registers(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr_event *ev)
+static void extra_registers(struct msr_plan *p, const struct msr_cpu *cpu,
+			    const struct msr_event *ev)
 {
 	for (size_t i = 0; i < p->n_events; i++) {
 		uint32_t msr = extra_register(cpu, &ev[i]);
@@ -378,7 +439,8 @@ static void zero(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr
 	for (size_t i = 0; i < p->n_events; i++) {
 		unsigned width = p->place[i].fixed ? cpu->fixed_width : cpu->width;
 
-		add(p, MSR_ZERO, TARE_MSR_WRITE, p->place[i].counter, -ev[i].period & (BIT(width) - 1));
+		add(p, MSR_ZERO, TARE_MSR_WRITE, p->place[i].counter,
+		    -ev[i].period & (BIT(width) - 1));
 	}
 }
 
@@ -431,7 +493,8 @@ static void middle(struct msr_plan *p, const struct msr_cpu *cpu, const struct m
  * Registers that these phases write and that keep their value, each once, in order of their first
  * write.
  */
-static size_t written(const struct msr_plan *p, const struct msr_cpu *cpu, uint32_t out[MSR_STEPS_MAX])
+static size_t written(const struct msr_plan *p, const struct msr_cpu *cpu,
+		      uint32_t out[MSR_STEPS_MAX])
 {
 	size_t n = 0;
 
@@ -467,8 +530,8 @@ static void restore(struct msr_plan *p, const struct msr_cpu *cpu, const uint32_
 		add(p, MSR_RESTORE, TARE_MSR_WRITE, gate, 0);
 }
 
-int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
-		  uint64_t taken, struct tare_error *err)
+int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev,
+		  size_t n, uint64_t taken, struct tare_error *err)
 {
 	uint32_t msr[MSR_STEPS_MAX];
 	struct msr_plan core = { .n_events = n };
@@ -477,8 +540,10 @@ int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct 
 
 	*out = core;
 	if (n == 0 || n > MSR_EVENTS_MAX)
-		return tare_fail(err, n ? ENOSPC : EINVAL, n ? "%zu events: no CPU has counters for more than %d at one time" :
-			"%zu events: there is nothing to count (at most %d)", n, MSR_EVENTS_MAX);
+		return tare_fail(err, n ? ENOSPC : EINVAL,
+				 n ? "%zu events: no CPU has counters for more than %d at one time"
+				   : "%zu events: there is nothing to count (at most %d)",
+				 n, MSR_EVENTS_MAX);
 	for (size_t i = 0; i < n; i++) {
 		ret = check_event(cpu, &ev[i], err);
 		if (ret < 0)
@@ -507,8 +572,8 @@ int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct 
 	return 0;
 }
 
-size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_phase last, struct tare_msr_op *out,
-		    size_t room)
+size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_phase last,
+		    struct tare_msr_op *out, size_t room)
 {
 	size_t n = 0;
 
@@ -518,7 +583,8 @@ size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_pha
 	return n;
 }
 
-void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu, const struct msr_beside *others)
+void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu,
+		     const struct msr_beside *others)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (op[i].kind != TARE_MSR_WRITE)
@@ -530,7 +596,8 @@ void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu
 	}
 }
 
-void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved)
+void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved,
+		    size_t n_saved)
 {
 	for (size_t i = 0; i < n; i++) {
 		/* the global control's first write is as planned, its last one restores it */

@@ -18,7 +18,7 @@ enum { MSR_EVENTS_MAX = 12, MSR_STEPS_MAX = 160, MSR_PROGRAMMABLE_MAX = 8, MSR_F
  * requires EFER.SVME.
  */
 #define MSR_AMD_GUEST_ONLY (UINT64_C(1) << 40)
-#define MSR_AMD_HOST_ONLY (UINT64_C(1) << 41)
+#define MSR_AMD_HOST_ONLY  (UINT64_C(1) << 41)
 
 struct msr_cpu {
 	unsigned maker; /* TARE_MSR_INTEL, TARE_MSR_AMD */
@@ -29,7 +29,7 @@ struct msr_cpu {
 	unsigned version;
 	unsigned programmable, fixed;
 	unsigned width, fixed_width; /* bits */
-	bool full_width;	     /* a counter can be set to more than 32 bits, by IA32_A_PMCx */
+	bool full_width;             /* a counter can be set to more than 32 bits, by IA32_A_PMCx */
 	char name[64];
 	/* msr_extras_of(); NULL: unknown, or AMD's, which have none */
 	const struct msr_extra *extras;
@@ -54,7 +54,8 @@ const struct msr_extra *msr_extras_of(const char *bound, const char *libpfm);
  */
 const struct msr_extra *msr_extra_find(const struct msr_extra *extras, uint64_t config);
 /* Another event with the same term and a register of its own; or NULL. */
-const struct msr_extra *msr_extra_beside(const struct msr_extra *extras, const struct msr_extra *one);
+const struct msr_extra *msr_extra_beside(const struct msr_extra *extras,
+					 const struct msr_extra *one);
 /* Does this event need a second register on any CPU? */
 bool msr_extra_anywhere(uint64_t config);
 
@@ -69,7 +70,7 @@ struct msr_event {
 	 * cycles
 	 */
 	uint64_t config;
-	uint64_t extra;	 /* value of the second register, for events such as offcore responses */
+	uint64_t extra; /* value of the second register, for events such as offcore responses */
 	bool user, kernel;
 	/* allowed counters: bits 0-31 programmable, 32-63 fixed; 0: any that supports it */
 	uint64_t legal;
@@ -81,7 +82,7 @@ struct msr_place {
 	unsigned index;
 	uint32_t counter; /* its register */
 	uint32_t select;  /* 0: fixed */
-	uint64_t value;	  /* of select, or its bits of IA32_FIXED_CTR_CTRL */
+	uint64_t value;   /* of select, or its bits of IA32_FIXED_CTR_CTRL */
 };
 
 enum msr_phase {
@@ -101,7 +102,7 @@ const char *msr_phase_name(enum msr_phase phase);
 struct msr_step {
 	enum msr_phase phase;
 	struct tare_msr_op op; /* MSR_RESTORE: the value that MSR_SAVE read replaces op.value */
-	unsigned event;	       /* MSR_READ: the event that is read */
+	unsigned event;        /* MSR_READ: the event that is read */
 };
 
 struct msr_plan {
@@ -112,7 +113,7 @@ struct msr_plan {
 	uint64_t enable;     /* its counters: bits 0-31 programmable, 32-63 fixed */
 	uint64_t fixed_ctrl; /* its bits of IA32_FIXED_CTR_CTRL */
 	uint64_t wrap;       /* added to a programmable counter that overflowed: 2^width */
-	bool status;	     /* MSR_CHECK can detect overflows */
+	bool status;         /* MSR_CHECK can detect overflows */
 };
 
 /*
@@ -120,8 +121,8 @@ struct msr_plan {
  * not all fit at the same time; -EINVAL: this CPU cannot count an event that way; -ERANGE: a period
  * does not fit a counter. The error names the event.
  */
-int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev, size_t n,
-		  uint64_t taken, struct tare_error *err);
+int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev,
+		  size_t n, uint64_t taken, struct tare_error *err);
 
 /* The operations of phases first..last, in order; at most `room`. */
 size_t msr_plan_ops(const struct msr_plan *p, enum msr_phase first, enum msr_phase last,
@@ -132,10 +133,12 @@ struct msr_beside {
 	uint64_t enabled; /* as msr_plan.enable */
 	uint64_t fixed_ctrl;
 };
-void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu, const struct msr_beside *others);
+void msr_plan_beside(struct tare_msr_op *op, size_t n, const struct msr_cpu *cpu,
+		     const struct msr_beside *others);
 
 /* MSR_RESTORE, with what MSR_SAVE read: both as msr_plan_ops gives them. */
-void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved, size_t n_saved);
+void msr_plan_saved(struct tare_msr_op *restore, size_t n, const struct tare_msr_op *saved,
+		    size_t n_saved);
 
 /*
  * Does a step of MSR_RESTORE restore a saved value? All do, except the first, which disables the
@@ -148,6 +151,7 @@ bool msr_step_is_saved(const struct msr_plan *p, size_t step);
  * which reads each register before its first write and restores it on close, or in the order of the
  * plan. "?": a value unknown in advance; "saved": the value read there first.
  */
-void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, bool module);
+void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu,
+		    bool module);
 
 #endif

@@ -26,13 +26,17 @@ static int open_way(struct registers *r, const struct way *way, struct tare_erro
 
 static int no_way(const struct registers_options *opt, struct tare_error *err)
 {
-	tare_fail(err, ENOENT, "no way to registers is here: no %s/tare_msr, no %s/cpu/msr_batch, no %s/cpu/0/msr",
-		  opt->root ? opt->root : "/dev", opt->root ? opt->root : "/dev", opt->root ? opt->root : "/dev");
+	tare_fail(
+		err, ENOENT,
+		"no way to registers is here: no %s/tare_msr, no %s/cpu/msr_batch, no %s/cpu/0/msr",
+		opt->root ? opt->root : "/dev", opt->root ? opt->root : "/dev",
+		opt->root ? opt->root : "/dev");
 	tare_hint(err, "as root: modprobe tare_msr (kmod/ of tare), or modprobe msr");
 	return -ENOENT;
 }
 
-int registers_open(struct registers **out, const struct registers_options *opt, struct tare_error *err)
+int registers_open(struct registers **out, const struct registers_options *opt,
+		   struct tare_error *err)
 {
 	struct registers *r = calloc(1, sizeof(*r));
 	int ret = -ENOENT;
@@ -43,7 +47,8 @@ int registers_open(struct registers **out, const struct registers_options *opt, 
 	r->fd = -1;
 	r->maker = opt->maker;
 	r->write = opt->write;
-	if (snprintf(r->root, sizeof(r->root), "%s", opt->root ? opt->root : "/dev") >= (int)sizeof(r->root)) {
+	if (snprintf(r->root, sizeof(r->root), "%s", opt->root ? opt->root : "/dev") >=
+	    (int)sizeof(r->root)) {
 		ret = tare_fail(err, ENAMETOOLONG, "the path of the devices is too long");
 		goto out;
 	}
@@ -53,7 +58,9 @@ int registers_open(struct registers **out, const struct registers_options *opt, 
 				ret = open_way(r, ways[i], err);
 				goto out;
 			}
-		ret = tare_fail(err, EINVAL, "there is no way '%.40s' to registers: module, msr-safe or msr", opt->via);
+		ret = tare_fail(err, EINVAL,
+				"there is no way '%.40s' to registers: module, msr-safe or msr",
+				opt->via);
 		goto out;
 	}
 	for (size_t i = 0; ret == -ENOENT && i < ARRAY_SIZE(ways); i++)
@@ -98,7 +105,8 @@ void registers_none_ran(struct tare_msr_op *op, size_t n)
 			op[i].err = -ECANCELED;
 }
 
-static int check(const struct registers *r, struct tare_msr_op *op, size_t n, struct tare_error *err)
+static int check(const struct registers *r, struct tare_msr_op *op, size_t n,
+		 struct tare_error *err)
 {
 	int first = 0;
 
@@ -121,7 +129,9 @@ static int check(const struct registers *r, struct tare_msr_op *op, size_t n, st
 			first = op[i].err;
 			if (err)
 				*err = why;
-			tare_hint(err, "no operation of the batch was executed. 'tare msr list' shows what may be written");
+			tare_hint(
+				err,
+				"no operation of the batch was executed. 'tare msr list' shows what may be written");
 		}
 	}
 	if (first)
@@ -130,7 +140,8 @@ static int check(const struct registers *r, struct tare_msr_op *op, size_t n, st
 }
 
 /* Prefix of a message: the CPU, and the operation if it was one. */
-static void say_where(const struct registers *r, int cpu, const struct tare_msr_op *op, size_t n, struct tare_error *err)
+static void say_where(const struct registers *r, int cpu, const struct tare_msr_op *op, size_t n,
+		      struct tare_error *err)
 {
 	struct text words = { 0 };
 
@@ -151,30 +162,37 @@ static bool locked_down(void)
 {
 	char mode[64];
 
-	return file_line("", "/sys/kernel/security/lockdown", mode, sizeof(mode), NULL) == 0 && !strstr(mode, "[none]");
+	return file_line("", "/sys/kernel/security/lockdown", mode, sizeof(mode), NULL) == 0 &&
+		!strstr(mode, "[none]");
 }
 
 static int words_for(const struct registers *r, int ret, struct tare_error *err)
 {
 	if (ret == -EIO)
-		return tare_fail(err, EIO, "the CPU refuses it (#GP): it has no such register, or not those bits");
+		return tare_fail(
+			err, EIO,
+			"the CPU refuses it (#GP): it has no such register, or not those bits");
 	if (ret == -ENXIO)
 		return tare_fail(err, ENXIO, "that CPU is off, or is not there");
 	if (ret == -EPERM && locked_down()) {
-		tare_fail(err, EPERM, "the kernel is locked down, as under Secure Boot: no user may access registers");
+		tare_fail(
+			err, EPERM,
+			"the kernel is locked down, as under Secure Boot: no user may access registers");
 		tare_hint(err, "perf events remain: --engine perf");
 		return -EPERM;
 	}
 	if (ret == -EPERM || ret == -EACCES) {
 		tare_fail(err, -ret, "%s: permission denied", r->way->name);
-		tare_hint(err, "as root, or with CAP_SYS_RAWIO (msr) or CAP_PERFMON (module); see tare-msr(1), PERMISSIONS");
+		tare_hint(
+			err,
+			"as root, or with CAP_SYS_RAWIO (msr) or CAP_PERFMON (module); see tare-msr(1), PERMISSIONS");
 		return ret;
 	}
 	return tare_fail(err, -ret, "%s: %s", r->way->name, strerror(-ret));
 }
 
-int registers_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n, struct registers_span *span,
-		  struct tare_error *err)
+int registers_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n,
+		  struct registers_span *span, struct tare_error *err)
 {
 	struct tare_error own = TARE_ERROR_INIT;
 	struct registers_span room;
@@ -184,7 +202,8 @@ int registers_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n
 		span = &room;
 	*span = (struct registers_span){ 0 };
 	if (n == 0 || n > TARE_MSR_OPS_MAX)
-		return tare_fail(err, EINVAL, "a batch has 1 to %d operations, not %zu", TARE_MSR_OPS_MAX, n);
+		return tare_fail(err, EINVAL, "a batch has 1 to %d operations, not %zu",
+				 TARE_MSR_OPS_MAX, n);
 	ret = check(r, op, n, &own);
 	if (ret == 0) {
 		ret = r->way->run(r, cpu, op, n, span, &own);
@@ -203,7 +222,8 @@ bool registers_full_width(struct registers *r, int cpu)
 {
 	struct tare_msr_op op = { .kind = TARE_MSR_READ, .msr = MSR_CAPABILITIES };
 
-	return r->maker == TARE_MSR_INTEL && registers_run(r, cpu, &op, 1, NULL, NULL) == 0 && op.value & MSR_CAPABLE_OF_FULL_WIDTH;
+	return r->maker == TARE_MSR_INTEL && registers_run(r, cpu, &op, 1, NULL, NULL) == 0 &&
+		op.value & MSR_CAPABLE_OF_FULL_WIDTH;
 }
 
 struct one {
@@ -235,8 +255,12 @@ int registers_run_all(struct registers *r, const struct cpus *on, struct tare_ms
 	if (!one)
 		return tare_fail_nomem(err);
 	for (size_t k = on->n; k-- > 0;) {
-		one[k] = (struct one){ .r = r, .cpu = on->cpu[k], .op = op + k * n, .n = n,
-				       .span = span ? span + k : NULL, .err = TARE_ERROR_INIT };
+		one[k] = (struct one){ .r = r,
+				       .cpu = on->cpu[k],
+				       .op = op + k * n,
+				       .n = n,
+				       .span = span ? span + k : NULL,
+				       .err = TARE_ERROR_INIT };
 		/*
 		 * The caller runs the first CPU's batch, and those for which no thread can be
 		 * created.

@@ -18,8 +18,8 @@ struct registers;
 struct registers_options {
 	const char *via;  /* "module", "msr-safe", "msr"; NULL: the first available one */
 	const char *root; /* directory of the devices; NULL: /dev */
-	unsigned maker;	  /* of the CPU, as in msr/table.h */
-	bool write;	  /* allow writes */
+	unsigned maker;   /* of the CPU, as in msr/table.h */
+	bool write;       /* allow writes */
 };
 
 /* Time stamps before and after a batch, taken on its CPU; 0 if the way has none. */
@@ -31,7 +31,8 @@ struct registers_span {
  * -ENOENT: no way exists; -EACCES, -EPERM: not permitted for this user, or locked down. The error
  * has a remedy.
  */
-int registers_open(struct registers **out, const struct registers_options *opt, struct tare_error *err);
+int registers_open(struct registers **out, const struct registers_options *opt,
+		   struct tare_error *err);
 const char *registers_via(const struct registers *r);
 /*
  * Are written registers restored on close, also after kill -9, and are the counters reserved
@@ -47,8 +48,8 @@ bool registers_guarded(const struct registers *r);
  * values are lost. `span` may be NULL. Costs one system call with the module or msr-safe, otherwise
  * one per operation.
  */
-int registers_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n, struct registers_span *span,
-		  struct tare_error *err);
+int registers_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n,
+		  struct registers_span *span, struct tare_error *err);
 /*
  * The same on all CPUs of the set at the same time; op[k * n] is the first of the kth CPU's,
  * likewise span[k] (may be NULL). Returns the first failure; the others still ran.
@@ -70,8 +71,8 @@ struct way {
 	 * Called after all checks. Sets op[].err; a negative errno, without a message for errors
 	 * that all ways have in common.
 	 */
-	int (*run)(struct registers *r, int cpu, struct tare_msr_op *op, size_t n, struct registers_span *span,
-		   struct tare_error *err);
+	int (*run)(struct registers *r, int cpu, struct tare_msr_op *op, size_t n,
+		   struct registers_span *span, struct tare_error *err);
 	void (*close)(struct registers *r);
 	bool guarded;
 };
@@ -81,7 +82,7 @@ struct registers {
 	char root[256];
 	unsigned maker;
 	bool write;
-	int fd;	 /* of a single device; -1 */
+	int fd;      /* of a single device; -1 */
 	int *by_cpu; /* of one device per CPU */
 };
 

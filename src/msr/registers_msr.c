@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's own device: a file per CPU, eight bytes at the offset of the register's number. Source: msr(4). */
+/*
+ * The kernel's own device: a file per CPU, eight bytes at the offset of the register's number.
+ * Source: msr(4).
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +39,8 @@ static int open_cpu(struct registers *r, int cpu, struct tare_error *err)
 	if (fd < 0)
 		return tare_fail(err, code, "cannot open %s: %s", path, strerror(code));
 	/* Another thread may have opened it first. */
-	if (!__atomic_compare_exchange_n(&r->by_cpu[cpu], &none, fd, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	if (!__atomic_compare_exchange_n(&r->by_cpu[cpu], &none, fd, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE)) {
 		close(fd);
 		return none;
 	}
@@ -64,7 +68,9 @@ static int why_no_write(int code, struct tare_error *err)
 		file_line("", "/sys/module/msr/parameters/allow_writes", mode, sizeof(mode), NULL);
 	if (!strcmp(mode, "off")) {
 		tare_fail(err, EPERM, "the msr driver is configured to allow no writes");
-		tare_hint(err, "as root: echo on >/sys/module/msr/parameters/allow_writes; or the module: --via module");
+		tare_hint(
+			err,
+			"as root: echo on >/sys/module/msr/parameters/allow_writes; or the module: --via module");
 	}
 	return -code;
 }
@@ -91,13 +97,15 @@ static int one(int fd, struct tare_msr_op *op, struct tare_error *err)
 			op->value = value;
 		break;
 	default:
-		return tare_fail(err, EOPNOTSUPP, "the kernel's own device has no rdpmc: read the counter's register, or --via module");
+		return tare_fail(
+			err, EOPNOTSUPP,
+			"the kernel's own device has no rdpmc: read the counter's register, or --via module");
 	}
 	return n == sizeof(value) ? 0 : n < 0 ? -errno : -EIO;
 }
 
-static int msr_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n, struct registers_span *span,
-		   struct tare_error *err)
+static int msr_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n,
+		   struct registers_span *span, struct tare_error *err)
 {
 	int fd = open_cpu(r, cpu, err), ret = 0;
 
@@ -122,5 +130,8 @@ static void msr_close(struct registers *r)
 			close(r->by_cpu[i]);
 }
 
-const struct way way_msr = { "msr", "the kernel's /dev/cpu/N/msr: one call per register, nothing is put back", msr_open,
-			     msr_run, msr_close, false };
+const struct way way_msr = {
+	"msr",     "the kernel's /dev/cpu/N/msr: one call per register, nothing is put back",
+	msr_open,  msr_run,
+	msr_close, false
+};

@@ -42,8 +42,8 @@ static int safe_open(struct registers *r, struct tare_error *err)
  * msr-safe runs the whole list and does not stop at an error, but an operation may depend on the
  * one before it.
  */
-static int safe_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n, struct registers_span *span,
-		    struct tare_error *err)
+static int safe_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t n,
+		    struct registers_span *span, struct tare_error *err)
 {
 	struct safe_op safe[TARE_MSR_OPS_MAX] = { 0 };
 	struct safe_batch b = { .n = (uint32_t)n, .op = safe };
@@ -53,9 +53,12 @@ static int safe_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t
 	for (size_t i = 0; i < n; i++) {
 		if (op[i].kind != TARE_MSR_READ && op[i].kind != TARE_MSR_WRITE) {
 			op[i].err = -EOPNOTSUPP;
-			return tare_fail(err, EOPNOTSUPP, "msr-safe reads and writes registers only: --via module");
+			return tare_fail(err, EOPNOTSUPP,
+					 "msr-safe reads and writes registers only: --via module");
 		}
-		safe[i] = (struct safe_op){ .cpu = (uint16_t)cpu, .is_read = op[i].kind == TARE_MSR_READ, .msr = op[i].msr,
+		safe[i] = (struct safe_op){ .cpu = (uint16_t)cpu,
+					    .is_read = op[i].kind == TARE_MSR_READ,
+					    .msr = op[i].msr,
 					    .value = op[i].value };
 	}
 	ret = ioctl(r->fd, SAFE_BATCH, &b) < 0 ? -errno : 0;
@@ -80,5 +83,6 @@ static void safe_close(struct registers *r)
 	close(r->fd);
 }
 
-const struct way way_msr_safe = { "msr-safe", "msr-safe's batch device: its own list, in one go", safe_open, safe_run,
+const struct way way_msr_safe = { "msr-safe", "msr-safe's batch device: its own list, in one go",
+				  safe_open,  safe_run,
 				  safe_close, false };

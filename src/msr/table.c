@@ -84,7 +84,8 @@ static void no_name(const char *name, unsigned maker, struct tare_error *err)
 			}
 		}
 	if (other) {
-		tare_fail(err, ENOENT, "%.60s is a register of %s's CPUs, and this is another CPU", name, other);
+		tare_fail(err, ENOENT, "%.60s is a register of %s's CPUs, and this is another CPU",
+			  name, other);
 		return;
 	}
 	tare_fail(err, ENOENT, "no register '%.60s' is known", name);
@@ -93,7 +94,9 @@ static void no_name(const char *name, unsigned maker, struct tare_error *err)
 	if (near.len)
 		tare_hint(err, "did you mean %s? Any register can be named by its number", near.s);
 	else
-		tare_hint(err, "'tare msr list' shows names; any register can be named by its number: 0x38f");
+		tare_hint(
+			err,
+			"'tare msr list' shows names; any register can be named by its number: 0x38f");
 	text_free(&near);
 }
 
@@ -103,7 +106,8 @@ int msr_by_name(const char *name, unsigned maker, uint32_t *msr, struct tare_err
 
 	if (name[0] >= '0' && name[0] <= '9') {
 		if (num_parse(name, &number, NULL) < 0 || number > UINT32_MAX)
-			return tare_fail(err, EINVAL, "'%.40s' is no register: a number below 2^32, or a name",
+			return tare_fail(err, EINVAL,
+					 "'%.40s' is no register: a number below 2^32, or a name",
 					 name);
 		*msr = (uint32_t)number;
 		return 0;
@@ -131,7 +135,8 @@ uint64_t msr_value_kept(const struct msr_row *row, uint64_t value)
 static bool is_rdpmc_index(uint32_t index, unsigned maker)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rdpmc_rows); i++)
-		if (rdpmc_rows[i].maker & maker && index - rdpmc_rows[i].index < rdpmc_rows[i].count)
+		if (rdpmc_rows[i].maker & maker &&
+		    index - rdpmc_rows[i].index < rdpmc_rows[i].count)
 			return true;
 	return false;
 }
@@ -146,7 +151,10 @@ int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error
 	if (op->kind == TARE_MSR_TSC)
 		return 0;
 	if (op->kind == TARE_MSR_RDPMC)
-		return is_rdpmc_index(op->msr, maker) ? 0 : tare_fail(err, EPERM, "no counter on the list has index 0x%x of rdpmc", op->msr);
+		return is_rdpmc_index(op->msr, maker)
+			? 0
+			: tare_fail(err, EPERM, "no counter on the list has index 0x%x of rdpmc",
+				    op->msr);
 	msr_name(op->msr, maker, name);
 	if (!row)
 		return tare_fail(err, EPERM, "register 0x%x is not on the list", op->msr);
@@ -156,15 +164,18 @@ int msr_op_check(const struct tare_msr_op *op, unsigned maker, struct tare_error
 		return tare_fail(err, EPERM, "%s is not to be written", name);
 	bad = op->value & ~row->write;
 	if (!bad && row->flags & TARE_MSR_SIGNED && op->value != MSR_SIGNED_32(op->value)) {
-		tare_fail(err, EINVAL, "%s takes 32 bits and their sign: 0x%llx would become 0x%llx; IA32_A_PMC%u takes all of it", name,
-			  (unsigned long long)op->value, MSR_SIGNED_32(op->value), op->msr - row->number);
+		tare_fail(
+			err, EINVAL,
+			"%s takes 32 bits and their sign: 0x%llx would become 0x%llx; IA32_A_PMC%u takes all of it",
+			name, (unsigned long long)op->value, MSR_SIGNED_32(op->value),
+			op->msr - row->number);
 		return -EINVAL;
 	}
 	if (!bad)
 		return 0;
 	msr_fields_text(&bits, row, bad);
-	tare_fail(err, EINVAL, "%s: bits 0x%llx may not be set, by tare's list of registers%s%s", name, (unsigned long long)bad,
-		  bits.len ? ":" : "", bits.len ? bits.s : "");
+	tare_fail(err, EINVAL, "%s: bits 0x%llx may not be set, by tare's list of registers%s%s",
+		  name, (unsigned long long)bad, bits.len ? ":" : "", bits.len ? bits.s : "");
 	text_free(&bits);
 	return -EINVAL;
 }

@@ -19,7 +19,8 @@ static bool seen(const struct msr_plan *p, size_t before, uint32_t msr)
 	return false;
 }
 
-void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu, bool module)
+void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr_cpu *cpu,
+		    bool module)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		const struct msr_step *s = &p->step[i];
@@ -33,7 +34,9 @@ void msr_plan_trace(struct text *out, const struct msr_plan *p, const struct msr
 
 			line(out, &before, "?");
 		}
-		line(out, &s->op, s->op.kind == TARE_MSR_READ ? "?"
-				  : msr_step_is_saved(p, i)		  ? "saved" : NULL);
+		line(out, &s->op,
+		     s->op.kind == TARE_MSR_READ       ? "?"
+			     : msr_step_is_saved(p, i) ? "saved"
+						       : NULL);
 	}
 }

@@ -13,20 +13,27 @@ const struct budget_cause_row budget_causes[BUDGET_CAUSES] = {
 	[BUDGET_SMI] = { "smi", "system management interrupts", "SMI", 0 },
 	[BUDGET_FREQUENCY] = { "frequency", "the clock frequency", NULL, 0 },
 	[BUDGET_MULTIPLEXING] = { "multiplexing", "the share of time on a counter", NULL, 0 },
-	[BUDGET_STEAL] = { "steal", "time that the hypervisor gave to others", "millisecond of it", 0 },
+	[BUDGET_STEAL] = { "steal", "time that the hypervisor gave to others", "millisecond of it",
+			   0 },
 	[BUDGET_LAYOUT] = { "address-layout", "address layout", NULL, FIXED(ASLR) },
-	[BUDGET_SEEDS] = { "hash-seeds", "hash seeds and other random bytes", NULL, FIXED(RANDOM) | FIXED(SEEDS) },
+	[BUDGET_SEEDS] = { "hash-seeds", "hash seeds and other random bytes", NULL,
+			   FIXED(RANDOM) | FIXED(SEEDS) },
 	[BUDGET_CLOCKS] = { "clock-reads", "clock reads without system call", NULL, FIXED(VDSO) },
 	[BUDGET_TIMERS] = { "allocator-timers", "timers of allocators", NULL, FIXED(MALLOC) },
 	[BUDGET_THREADS] = { "threads", "threads on several CPUs", NULL, FIXED(CPU) },
 };
 
 const struct budget_event budget_events[] = {
-	{ BUDGET_SWITCHES, "context-switches", NULL },	{ BUDGET_SWITCHES, "cs", NULL },
-	{ BUDGET_MIGRATIONS, "cpu-migrations", NULL },	{ BUDGET_MIGRATIONS, "migrations", NULL },
-	{ BUDGET_FAULTS, "page-faults", NULL },		{ BUDGET_FAULTS, "faults", NULL },
-	{ BUDGET_FAULTS, "minor-faults", NULL },	{ BUDGET_SMI, "msr/smi/", NULL },
-	{ BUDGET_FREQUENCY, "msr/aperf/", "msr/mperf/" }, { BUDGET_FREQUENCY, "cycles", "task-clock" },
+	{ BUDGET_SWITCHES, "context-switches", NULL },
+	{ BUDGET_SWITCHES, "cs", NULL },
+	{ BUDGET_MIGRATIONS, "cpu-migrations", NULL },
+	{ BUDGET_MIGRATIONS, "migrations", NULL },
+	{ BUDGET_FAULTS, "page-faults", NULL },
+	{ BUDGET_FAULTS, "faults", NULL },
+	{ BUDGET_FAULTS, "minor-faults", NULL },
+	{ BUDGET_SMI, "msr/smi/", NULL },
+	{ BUDGET_FREQUENCY, "msr/aperf/", "msr/mperf/" },
+	{ BUDGET_FREQUENCY, "cycles", "task-clock" },
 	{ BUDGET_CAUSES, NULL, NULL },
 };
 
@@ -40,14 +47,15 @@ bool budget_is_called(const char *event, const char *name)
 bool budget_is_of(enum budget_cause cause, const char *event)
 {
 	for (const struct budget_event *e = budget_events; e->name; e++)
-		if (e->cause == cause && (budget_is_called(event, e->name) || (e->by && budget_is_called(event, e->by))))
+		if (e->cause == cause &&
+		    (budget_is_called(event, e->name) || (e->by && budget_is_called(event, e->by))))
 			return true;
 	return false;
 }
 
 enum { SHUFFLES = 1999, RESAMPLES = 499, LETS = BUDGET_CAUSES - BUDGET_SEEN };
 
-#define ALONE 0.8  /* fraction of the variance: a run above it is reported */
+#define ALONE   0.8 /* fraction of the variance: a run above it is reported */
 #define LOW_END 0.025
 
 static double variance_of(const double *v, size_t n)
@@ -153,17 +161,20 @@ static void shares_of(const struct variances *v, double share[LETS])
 }
 
 /* The range of the shares in other runs like these: bootstrap within each group. */
-static int limits(struct budget *out, const struct budget_question *q, const struct variances *seen, struct tare_error *err)
+static int limits(struct budget *out, const struct budget_question *q, const struct variances *seen,
+		  struct tare_error *err)
 {
 	size_t most = q->asked.n > q->fixed.n ? q->asked.n : q->fixed.n;
-	double *room, (*share)[LETS] = calloc(RESAMPLES, sizeof(*share)), one[RESAMPLES], left[RESAMPLES];
+	double *room, (*share)[LETS] = calloc(RESAMPLES, sizeof(*share)), one[RESAMPLES],
+		      left[RESAMPLES];
 	uint64_t state = 22;
 
 	for (unsigned c = 0; c < LETS; c++)
 		most = q->let[c].n > most ? q->let[c].n : most;
 	room = calloc(most, sizeof(*room));
 	for (unsigned k = 0; room && share && k < RESAMPLES; k++) {
-		struct variances v = { .differ = seen->differ, .asked = resampled(&q->asked, room, &state),
+		struct variances v = { .differ = seen->differ,
+				       .asked = resampled(&q->asked, room, &state),
 				       .fixed = resampled(&q->fixed, room, &state) };
 
 		for (unsigned c = 0; c < LETS; c++)
@@ -206,14 +217,21 @@ static void add_together(struct budget *out, const struct variances *v, unsigned
 {
 	double share = 1 - v->fixed / v->asked;
 
-	out->part[out->parts++] = (struct budget_part){ .causes = causes, .switched = true, .p = p, .share = share, .low = 0, .high = 1,
+	out->part[out->parts++] = (struct budget_part){ .causes = causes,
+							.switched = true,
+							.p = p,
+							.share = share,
+							.low = 0,
+							.high = 1,
 							.deviation = sqrt(v->asked - v->fixed) };
 }
 
 /* The launch's causes, each alone; if none is significant, all of them together. */
-static int split_switched(struct budget *out, const struct budget_question *q, struct tare_error *err)
+static int split_switched(struct budget *out, const struct budget_question *q,
+			  struct tare_error *err)
 {
-	struct variances v = { .asked = variance_of(q->asked.count, q->asked.n), .fixed = variance_of(q->fixed.count, q->fixed.n) };
+	struct variances v = { .asked = variance_of(q->asked.count, q->asked.n),
+			       .fixed = variance_of(q->fixed.count, q->fixed.n) };
 	double share[LETS], p[LETS], all = wider(&q->asked, &q->fixed);
 	unsigned m = 0, causes = 0;
 
@@ -235,8 +253,13 @@ static int split_switched(struct budget *out, const struct budget_question *q, s
 	shares_of(&v, share);
 	for (unsigned c = 0; c < LETS; c++)
 		if (p[c] * m <= BUDGET_CHANCE && v.let[c] > v.fixed)
-			out->part[out->parts++] = (struct budget_part){ .causes = 1u << (BUDGET_SEEN + c), .switched = true, .p = p[c] * m,
-									.share = share[c], .deviation = sqrt(v.let[c] - v.fixed) };
+			out->part[out->parts++] = (struct budget_part){
+				.causes = 1u << (BUDGET_SEEN + c),
+				.switched = true,
+				.p = p[c] * m,
+				.share = share[c],
+				.deviation = sqrt(v.let[c] - v.fixed)
+			};
 	if (!out->parts && m && v.differ)
 		add_together(out, &v, causes, all);
 	return limits(out, q, &v, err);
@@ -249,7 +272,8 @@ static void find_alone(struct budget *out, const struct budget_runs *r)
 
 	for (size_t i = 0; i < r->n; i++) {
 		/* Removing one of n lowers the sum of squares by d^2 n / (n - 1). */
-		double d = r->count[i] - out->mean, less = d * d * (double)r->n / (double)(r->n - 1);
+		double d = r->count[i] - out->mean,
+		       less = d * d * (double)r->n / (double)(r->n - 1);
 
 		if (less > most) {
 			most = less;

@@ -39,7 +39,7 @@ enum budget_cause {
 #define BUDGET_CHANCE 0.01
 
 enum {
-	BUDGET_RUNS_LEAST = 6,	/* with fewer runs, chance explains as much */
+	BUDGET_RUNS_LEAST = 6, /* with fewer runs, chance explains as much */
 	BUDGET_RUNS_MOST = 1000,
 };
 
@@ -47,7 +47,7 @@ struct budget_cause_row {
 	const char *name;  /* "page-faults": in JSON */
 	const char *words; /* "page faults": in a sentence */
 	const char *one;   /* "page fault"; NULL: not counted */
-	unsigned items;	   /* of a launch: the items FIXED(...) that vary; 0: observed */
+	unsigned items;    /* of a launch: the items FIXED(...) that vary; 0: observed */
 };
 
 extern const struct budget_cause_row budget_causes[BUDGET_CAUSES];
@@ -78,23 +78,23 @@ struct budget_runs {
 };
 
 struct budget_question {
-	struct budget_runs asked;			  /* launched as requested */
-	struct budget_runs fixed;			  /* with everything fixed */
+	struct budget_runs asked;                            /* launched as requested */
+	struct budget_runs fixed;                            /* with everything fixed */
 	struct budget_runs let[BUDGET_CAUSES - BUDGET_SEEN]; /* everything except this is fixed */
 };
 
 struct budget_part {
-	unsigned causes; /* BUDGET(); several: they cannot be distinguished in these runs */
-	bool switched;	 /* known from varying it, not from regression */
+	unsigned causes;         /* BUDGET(); several: they cannot be distinguished in these runs */
+	bool switched;           /* known from varying it, not from regression */
 	double share, low, high; /* of the variance, with the 95 % interval */
 	double per, per_low, per_high; /* by regression: count per unit of the cause */
-	double deviation; /* switched: the standard deviation due to it alone */
-	double p;	  /* probability under chance, corrected for all causes tried */
+	double deviation;              /* switched: the standard deviation due to it alone */
+	double p; /* probability under chance, corrected for all causes tried */
 };
 
 enum budget_state {
 	BUDGET_NO_SPREAD, /* all runs equal */
-	BUDGET_FEW,	  /* too few runs for a result */
+	BUDGET_FEW,       /* too few runs for a result */
 	BUDGET_SPLIT,
 };
 
@@ -107,12 +107,12 @@ struct budget {
 	struct budget_part part[BUDGET_PARTS]; /* the largest first */
 	size_t parts;
 	double left, left_low, left_high; /* unexplained share */
-	double fixed_deviation;		  /* with everything fixed; < 0: not tried */
-	unsigned tried;	   /* causes that were tested */
-	unsigned constant; /* observed, and equal in all runs: excluded */
-	unsigned unseen;   /* not observed here */
-	bool alone;	   /* one run has most of the spread: a single event, not a regular cause */
-	size_t alone_run;  /* from 0 */
+	double fixed_deviation;           /* with everything fixed; < 0: not tried */
+	unsigned tried;                   /* causes that were tested */
+	unsigned constant;                /* observed, and equal in all runs: excluded */
+	unsigned unseen;                  /* not observed here */
+	bool alone;       /* one run has most of the spread: a single event, not a regular cause */
+	size_t alone_run; /* from 0 */
 	double alone_share;
 };
 

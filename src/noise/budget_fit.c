@@ -24,9 +24,9 @@ enum { PERMUTATIONS = 999 };
 
 struct fit {
 	size_t n;
-	double *y;		/* centred */
+	double *y;              /* centred */
 	double *x[BUDGET_SEEN]; /* likewise; NULL: excluded */
-	double *work;		/* (BUDGET_SEEN + 4) series */
+	double *work;           /* (BUDGET_SEEN + 4) series */
 	unsigned chosen;
 	double p[BUDGET_SEEN];
 };
@@ -114,7 +114,8 @@ static void shuffle(double *v, size_t n, uint64_t *state)
 static unsigned best_of(struct fit *f, double *own, double *p)
 {
 	unsigned m = basis_of(f, f->chosen), best = BUDGET_SEEN, as_good = 0;
-	double *left = row(f, BUDGET_SEEN), *mixed = row(f, BUDGET_SEEN + 1), *rest = row(f, BUDGET_SEEN + 2), most = 0;
+	double *left = row(f, BUDGET_SEEN), *mixed = row(f, BUDGET_SEEN + 1),
+	       *rest = row(f, BUDGET_SEEN + 2), most = 0;
 	bool candidate[BUDGET_SEEN] = { false };
 	uint64_t state = 20;
 
@@ -164,7 +165,8 @@ static unsigned best_of(struct fit *f, double *own, double *p)
  * The coefficient of one cause in addition to others, with its interval. False if it is redundant,
  * or there are no degrees of freedom left.
  */
-static bool slope(const struct fit *f, unsigned cause, unsigned others, double *per, double *half, double *p)
+static bool slope(const struct fit *f, unsigned cause, unsigned others, double *per, double *half,
+		  double *p)
 {
 	unsigned m = basis_of(f, others & ~(1u << cause));
 	double *o = row(f, BUDGET_SEEN), *rest = row(f, BUDGET_SEEN + 1), whole, b, error;
@@ -202,14 +204,16 @@ static int choose(struct fit *f, struct tare_error *err)
 		double p, rest = 1 - fit_of(f, f->chosen);
 		unsigned c = rest > 1e-12 ? best_of(f, own, &p) : BUDGET_SEEN;
 
-		if (c == BUDGET_SEEN || p > BUDGET_CHANCE || (size_t)__builtin_popcount(f->chosen) + 3 > f->n)
+		if (c == BUDGET_SEEN || p > BUDGET_CHANCE ||
+		    (size_t)__builtin_popcount(f->chosen) + 3 > f->n)
 			break;
 		f->chosen |= 1u << c;
 		f->p[c] = p;
 	}
 	free(own);
 	for (unsigned c = 0; c < BUDGET_SEEN; c++)
-		if ((f->chosen >> c & 1) && __builtin_popcount(f->chosen) > 1 && !needed(f, c, f->chosen))
+		if ((f->chosen >> c & 1) && __builtin_popcount(f->chosen) > 1 &&
+		    !needed(f, c, f->chosen))
 			f->chosen &= ~(1u << c);
 	return 0;
 }
@@ -260,7 +264,9 @@ static void put_parts(struct fit *f, struct budget *out)
 
 		if (!(f->chosen >> c & 1) || out->parts == BUDGET_PARTS)
 			continue;
-		*part = (struct budget_part){ .causes = together_with(f, c), .share = share_of(f, c), .p = f->p[c] };
+		*part = (struct budget_part){ .causes = together_with(f, c),
+					      .share = share_of(f, c),
+					      .p = f->p[c] };
 		slope(f, c, f->chosen, &part->per, &half, &p);
 		part->per_low = part->per - half;
 		part->per_high = part->per + half;

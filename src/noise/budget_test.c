@@ -126,7 +126,8 @@ TEST(noise_alone_blames_nobody)
  */
 TEST(a_cause_that_was_seen)
 {
-	unsigned cases = tap_cases(1500), plain = 0, found = 0, alone = 0, other = 0, inside = 0, shares = 0, odd_found = 0;
+	unsigned cases = tap_cases(1500), plain = 0, found = 0, alone = 0, other = 0, inside = 0,
+		 shares = 0, odd_found = 0;
 
 	for (unsigned k = 0; k < cases; k++) {
 		unsigned cause = (unsigned)below(BUDGET_SEEN);
@@ -139,7 +140,8 @@ TEST(a_cause_that_was_seen)
 
 		d = per * deviation(r.seen[cause], r.n);
 		for (size_t i = 0; i < r.n; i++)
-			r.count[i] += per * r.seen[cause][i] + sqrt(rest / (1 - rest)) * d * normal();
+			r.count[i] += per * r.seen[cause][i] +
+				sqrt(rest / (1 - rest)) * d * normal();
 		ask(&q.asked, &r);
 		b = split(&q);
 		part = part_with(&b, cause);
@@ -150,11 +152,12 @@ TEST(a_cause_that_was_seen)
 		plain++;
 		found += part != NULL;
 		alone += part && part->causes == 1u << cause;
-		inside += part && part->causes == 1u << cause && part->per_low <= per && part->per_high >= per;
+		inside += part && part->causes == 1u << cause && part->per_low <= per &&
+			part->per_high >= per;
 		shares += part && fabs(part->share - (1 - rest)) < 0.25;
 	}
-	printf("# found %u, alone %u, coefficient inside its interval %u, of %u; with one odd run %u of %u; another blamed too %u of %u\n", found,
-	       alone, inside, plain, odd_found, cases - plain, other, cases);
+	printf("# found %u, alone %u, coefficient inside its interval %u, of %u; with one odd run %u of %u; another blamed too %u of %u\n",
+	       found, alone, inside, plain, odd_found, cases - plain, other, cases);
 	CHECK(tap_seldom(plain - found, plain, 0.005), "%u of %u", found, plain);
 	CHECK(tap_seldom(plain - alone, plain, 0.02), "%u of %u", alone, plain);
 	CHECK(tap_seldom(other, cases, 0.025), "%u of %u", other, cases);
@@ -168,7 +171,8 @@ TEST(two_causes_share)
 	bool in_order = true;
 
 	for (unsigned k = 0; k < cases; k++) {
-		unsigned a = (unsigned)below(BUDGET_SEEN), c = (a + 1 + (unsigned)below(BUDGET_SEEN - 1)) % BUDGET_SEEN;
+		unsigned a = (unsigned)below(BUDGET_SEEN),
+			 c = (a + 1 + (unsigned)below(BUDGET_SEEN - 1)) % BUDGET_SEEN;
 		struct budget_question q = { 0 };
 		struct runs r;
 		struct budget b;
@@ -178,10 +182,12 @@ TEST(two_causes_share)
 		da = deviation(r.seen[a], r.n);
 		dc = deviation(r.seen[c], r.n);
 		for (size_t i = 0; i < r.n; i++)
-			r.count[i] += 1000 * r.seen[a][i] / da + 800 * r.seen[c][i] / dc + 200 * normal();
+			r.count[i] += 1000 * r.seen[a][i] / da + 800 * r.seen[c][i] / dc +
+				200 * normal();
 		ask(&q.asked, &r);
 		b = split(&q);
-		both += part_with(&b, a) && part_with(&b, c) && part_with(&b, a) != part_with(&b, c);
+		both += part_with(&b, a) && part_with(&b, c) &&
+			part_with(&b, a) != part_with(&b, c);
 		in_order &= b.parts < 2 || b.part[0].share >= b.part[1].share;
 		other += b.parts > 2;
 	}
@@ -197,7 +203,8 @@ TEST(alike_causes_are_not_told_apart)
 	unsigned cases = tap_cases(500), together = 0;
 
 	for (unsigned k = 0; k < cases; k++) {
-		unsigned a = (unsigned)below(BUDGET_SEEN), c = (a + 1 + (unsigned)below(BUDGET_SEEN - 1)) % BUDGET_SEEN;
+		unsigned a = (unsigned)below(BUDGET_SEEN),
+			 c = (a + 1 + (unsigned)below(BUDGET_SEEN - 1)) % BUDGET_SEEN;
 		struct budget_question q = { 0 };
 		const struct budget_part *part;
 		struct runs r;
@@ -245,7 +252,8 @@ TEST(one_odd_run_is_no_proof)
 /* Causes of a launch, varied alone: one is effective, or none, in addition to constant noise. */
 TEST(causes_that_are_switched)
 {
-	unsigned cases = tap_cases(1200), planted = 0, found = 0, wrong = 0, none_wrong = 0, none = 0;
+	unsigned cases = tap_cases(1200), planted = 0, found = 0, wrong = 0, none_wrong = 0,
+		 none = 0;
 
 	for (unsigned k = 0; k < cases; k++) {
 		unsigned cause = (unsigned)below(LETS + 1);
@@ -257,14 +265,16 @@ TEST(causes_that_are_switched)
 
 		asked.n = fixed.n = n;
 		for (size_t i = 0; i < n; i++) {
-			asked.count[i] = 5e6 + noise * normal() + (cause < LETS ? floor(400 * normal()) : 0);
+			asked.count[i] = 5e6 + noise * normal() +
+				(cause < LETS ? floor(400 * normal()) : 0);
 			fixed.count[i] = 5e6 + noise * normal();
 		}
 		q.asked = (struct budget_runs){ .count = asked.count, .n = n };
 		q.fixed = (struct budget_runs){ .count = fixed.count, .n = n };
 		for (unsigned c = 0; c < LETS; c++) {
 			for (size_t i = 0; i < n; i++)
-				let[c].count[i] = 5e6 + noise * normal() + (c == cause ? floor(400 * normal()) : 0);
+				let[c].count[i] = 5e6 + noise * normal() +
+					(c == cause ? floor(400 * normal()) : 0);
 			q.let[c] = (struct budget_runs){ .count = let[c].count, .n = n };
 		}
 		b = split(&q);
@@ -275,9 +285,11 @@ TEST(causes_that_are_switched)
 		}
 		planted++;
 		found += part_with(&b, BUDGET_SEEN + cause) != NULL;
-		wrong += b.parts > 1 || (b.parts == 1 && b.part[0].causes != 1u << (BUDGET_SEEN + cause));
+		wrong += b.parts > 1 ||
+			(b.parts == 1 && b.part[0].causes != 1u << (BUDGET_SEEN + cause));
 	}
-	printf("# found %u of %u, another blamed %u; with none planted blamed %u of %u\n", found, planted, wrong, none_wrong, none);
+	printf("# found %u of %u, another blamed %u; with none planted blamed %u of %u\n", found,
+	       planted, wrong, none_wrong, none);
 	CHECK(tap_seldom(planted - found, planted, 0.02), "%u of %u", found, planted);
 	CHECK(tap_seldom(wrong, planted, 0.03), "%u of %u", wrong, planted);
 	CHECK(tap_seldom(none_wrong, none, 0.04), "%u of %u", none_wrong, none);
@@ -315,7 +327,8 @@ TEST(switched_and_seen)
 	layout = part_with(&b, BUDGET_LAYOUT);
 	faults = part_with(&b, BUDGET_FAULTS);
 	CHECK(layout && layout->switched && layout->share > 0.4, "%zu parts", b.parts);
-	CHECK(faults && !faults->switched && faults->share > 0.03 && faults->share < 0.6, "%zu parts", b.parts);
+	CHECK(faults && !faults->switched && faults->share > 0.03 && faults->share < 0.6,
+	      "%zu parts", b.parts);
 	CHECK(layout && faults && layout->share + faults->share + b.left < 1.001);
 	CHECK(faults && fabs(faults->per - 100) < 1e-6, "%f", faults ? faults->per : 0);
 	CHECK(b.fixed_deviation > 0 && b.fixed_deviation < b.deviation);
@@ -347,31 +360,47 @@ TEST(limits_of_shares)
 		q.let[0] = (struct budget_runs){ .count = let[0].count, .n = n };
 		q.let[1] = (struct budget_runs){ .count = let[1].count, .n = n };
 		b = split(&q);
-		CHECK(b.left_low >= 0 && b.left_low <= b.left && b.left <= b.left_high && b.left_high <= 1, "%f %f %f", b.left_low, b.left, b.left_high);
-		CHECK(b.parts < 2 || b.left_high < 0.3, "fixing removes nearly all: %f", b.left_high);
+		CHECK(b.left_low >= 0 && b.left_low <= b.left && b.left <= b.left_high &&
+			      b.left_high <= 1,
+		      "%f %f %f", b.left_low, b.left, b.left_high);
+		CHECK(b.parts < 2 || b.left_high < 0.3, "fixing removes nearly all: %f",
+		      b.left_high);
 		for (size_t i = 0; i < b.parts; i++) {
 			const struct budget_part *p = &b.part[i];
 
-			CHECK(p->low >= 0 && p->low <= p->share && p->share <= p->high && p->high <= 1, "%f %f %f", p->low, p->share, p->high);
+			CHECK(p->low >= 0 && p->low <= p->share && p->share <= p->high &&
+				      p->high <= 1,
+			      "%f %f %f", p->low, p->share, p->high);
 			CHECK(!i || b.part[i - 1].share >= p->share, "the largest first");
 		}
 		q = (struct budget_question){ 0 };
 		ask(&q.asked, &fixed);
 		b = split(&q);
-		CHECK(b.parts == 1 && b.part[0].per_high > b.part[0].per && b.part[0].per_low < b.part[0].per);
-		CHECK(fabs(b.part[0].high - fmin(1, b.part[0].share * pow(b.part[0].per_high / b.part[0].per, 2))) < 1e-9);
-		CHECK(fabs(b.part[0].low - b.part[0].share * pow(b.part[0].per_low / b.part[0].per, 2)) < 1e-9);
+		CHECK(b.parts == 1 && b.part[0].per_high > b.part[0].per &&
+		      b.part[0].per_low < b.part[0].per);
+		CHECK(fabs(b.part[0].high -
+			   fmin(1, b.part[0].share * pow(b.part[0].per_high / b.part[0].per, 2))) <
+		      1e-9);
+		CHECK(fabs(b.part[0].low -
+			   b.part[0].share * pow(b.part[0].per_low / b.part[0].per, 2)) < 1e-9);
 	}
 }
 
 TEST(events_and_causes_by_name)
 {
-	CHECK(budget_is_of(BUDGET_FREQUENCY, "cycles:u") && budget_is_of(BUDGET_FREQUENCY, "task-clock") && budget_is_of(BUDGET_FREQUENCY, "msr/aperf/"));
-	CHECK(budget_is_of(BUDGET_FAULTS, "page-faults:u") && budget_is_of(BUDGET_FAULTS, "faults") && !budget_is_of(BUDGET_FAULTS, "page-faults-of-mine"));
-	CHECK(!budget_is_of(BUDGET_FREQUENCY, "instructions:u") && !budget_is_of(BUDGET_SWITCHES, "page-faults") && !budget_is_of(BUDGET_INTERRUPTS, "cs"));
+	CHECK(budget_is_of(BUDGET_FREQUENCY, "cycles:u") &&
+	      budget_is_of(BUDGET_FREQUENCY, "task-clock") &&
+	      budget_is_of(BUDGET_FREQUENCY, "msr/aperf/"));
+	CHECK(budget_is_of(BUDGET_FAULTS, "page-faults:u") &&
+	      budget_is_of(BUDGET_FAULTS, "faults") &&
+	      !budget_is_of(BUDGET_FAULTS, "page-faults-of-mine"));
+	CHECK(!budget_is_of(BUDGET_FREQUENCY, "instructions:u") &&
+	      !budget_is_of(BUDGET_SWITCHES, "page-faults") &&
+	      !budget_is_of(BUDGET_INTERRUPTS, "cs"));
 	for (unsigned c = 0; c < BUDGET_CAUSES; c++) {
 		CHECK(budget_causes[c].name && budget_causes[c].words, "cause %u", c);
-		CHECK_EQ(budget_causes[c].items != 0, c >= BUDGET_SEEN, "%s", budget_causes[c].name);
+		CHECK_EQ(budget_causes[c].items != 0, c >= BUDGET_SEEN, "%s",
+			 budget_causes[c].name);
 	}
 }
 
@@ -420,9 +449,12 @@ TEST(the_same_question_has_the_same_answer)
 	b = split(&q);
 	CHECK_EQ(a.parts, 1);
 	CHECK_EQ(a.part[0].causes, BUDGET(SMI));
-	CHECK(a.parts == b.parts && a.part[0].causes == b.part[0].causes && a.part[0].share == b.part[0].share && a.part[0].low == b.part[0].low &&
-	      a.part[0].high == b.part[0].high && a.part[0].per == b.part[0].per && a.part[0].p == b.part[0].p && a.left == b.left &&
-	      a.left_low == b.left_low && a.left_high == b.left_high && a.deviation == b.deviation, "shares %g and %g", a.part[0].share, b.part[0].share);
+	CHECK(a.parts == b.parts && a.part[0].causes == b.part[0].causes &&
+		      a.part[0].share == b.part[0].share && a.part[0].low == b.part[0].low &&
+		      a.part[0].high == b.part[0].high && a.part[0].per == b.part[0].per &&
+		      a.part[0].p == b.part[0].p && a.left == b.left && a.left_low == b.left_low &&
+		      a.left_high == b.left_high && a.deviation == b.deviation,
+	      "shares %g and %g", a.part[0].share, b.part[0].share);
 }
 
 TEST_MAIN()

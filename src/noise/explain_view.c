@@ -17,7 +17,8 @@ static void put_causes(struct text *out, unsigned causes, const char *last)
 }
 
 /* A count or a time, with significant digits only. */
-static void put_amount(struct text *out, const struct style *s, const struct explained_row *r, double v)
+static void put_amount(struct text *out, const struct style *s, const struct explained_row *r,
+		       double v)
 {
 	double shown = r->scale != 0 ? v * r->scale : v;
 
@@ -37,7 +38,8 @@ static void put_share(struct text *out, double share, double low, double high)
 {
 	text_add(out, " %5.0f %%  ", 100 * share);
 	text_add(out, "(%.0f to %.0f %%)", 100 * low, 100 * high);
-	for (size_t width = (size_t)snprintf(NULL, 0, "(%.0f to %.0f %%)", 100 * low, 100 * high); width < 15; width++)
+	for (size_t width = (size_t)snprintf(NULL, 0, "(%.0f to %.0f %%)", 100 * low, 100 * high);
+	     width < 15; width++)
 		text_add(out, " ");
 }
 
@@ -47,7 +49,8 @@ static unsigned lowest(unsigned set)
 }
 
 /* The cause and its amount, next to the share. */
-static void put_words(struct text *out, const struct style *s, const struct explained_row *r, const struct budget_part *p)
+static void put_words(struct text *out, const struct style *s, const struct explained_row *r,
+		      const struct budget_part *p)
 {
 	const char *one = budget_causes[lowest(p->causes)].one;
 	bool several = p->causes & (p->causes - 1);
@@ -56,7 +59,9 @@ static void put_words(struct text *out, const struct style *s, const struct expl
 	put_causes(out, p->causes, p->switched ? " and " : " or ");
 	text_add(out, "%s", ink_off(s));
 	if (p->switched) {
-		text_add(out, several ? ": together a standard deviation of " : ": alone a standard deviation of ");
+		text_add(out,
+			 several ? ": together a standard deviation of "
+				 : ": alone a standard deviation of ");
 		put_amount(out, s, r, p->deviation);
 		text_add(out, p->deviation > r->budget.deviation ? ", in runs of its own" : "");
 	} else if (several) {
@@ -82,8 +87,10 @@ static void put_state(struct text *out, const struct style *s, const struct expl
 		return;
 	}
 	if (b->state == BUDGET_FEW) {
-		text_add(out, "%zu run%s: too few to name a cause, because chance would find one, too. -r %d at least, -r 20 better.",
-			 b->n, b->n == 1 ? "" : "s", BUDGET_RUNS_LEAST);
+		text_add(
+			out,
+			"%zu run%s: too few to name a cause, because chance would find one, too. -r %d at least, -r 20 better.",
+			b->n, b->n == 1 ? "" : "s", BUDGET_RUNS_LEAST);
 		return;
 	}
 	text_add(out, "standard deviation ");
@@ -98,8 +105,10 @@ static void put_state(struct text *out, const struct style *s, const struct expl
 
 static void put_alone(struct text *out, const struct budget *b)
 {
-	text_add(out, "Run %zu alone makes %.0f %% of the variance: a single event, which does not show a regular cause.", b->alone_run + 1,
-		 100 * b->alone_share);
+	text_add(
+		out,
+		"Run %zu alone makes %.0f %% of the variance: a single event, which does not show a regular cause.",
+		b->alone_run + 1, 100 * b->alone_share);
 }
 
 /* The limits allow any share. */
@@ -123,7 +132,10 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	if (b->state != BUDGET_SPLIT)
 		return;
 	if (says_nothing(b) && !r->place[0] && !b->alone) {
-		text_add(out, "         Its causes cannot be distinguished with %zu runs: each share may be anything. More runs are needed.\n", b->n);
+		text_add(
+			out,
+			"         Its causes cannot be distinguished with %zu runs: each share may be anything. More runs are needed.\n",
+			b->n);
 		return;
 	}
 	for (size_t i = 0; i < b->parts; i++) {
@@ -137,7 +149,9 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	if (r->place[0])
 		text_add(out, ": %s%s%s", r->place, r->cause[0] ? ", by " : "", r->cause);
 	else if (b->fixed_deviation == 0 && b->left >= 0.005)
-		text_add(out, ": gone with everything fixed, so it is caused by what the launch varies; more runs would show which part");
+		text_add(
+			out,
+			": gone with everything fixed, so it is caused by what the launch varies; more runs would show which part");
 	text_put(out, "\n", 1);
 	if (b->alone) {
 		text_add(out, "         ");
@@ -167,28 +181,41 @@ static void put_notes(struct text *out, const struct explained *e)
 			tried |= e->row[i].budget.tried;
 		}
 	if (e->cut_short)
-		text_add(out, " Cut short: not all causes in the launch were tried, and they are not shown.\n");
+		text_add(
+			out,
+			" Cut short: not all causes in the launch were tried, and they are not shown.\n");
 	else if (e->conditions)
-		text_add(out, " %u runs as asked, %u under each of %u other conditions of the launch: everything fixed, and one cause varied at a time.\n",
-			 e->runs, e->runs, e->conditions);
+		text_add(
+			out,
+			" %u runs as asked, %u under each of %u other conditions of the launch: everything fixed, and one cause varied at a time.\n",
+			e->runs, e->runs, e->conditions);
 	else if (e->why_none)
 		text_add(out, " By regression alone: %s.\n", e->why_none);
 	put_set(out, "Already fixed by the launch: ", e->fixed_already);
-	put_set(out, e->conditions && !e->cut_short ? "The same in all runs with everything fixed, so not a cause of the rest: "
-						    : "The same in all runs, so not a cause: ",
+	put_set(out,
+		e->conditions && !e->cut_short
+			? "The same in all runs with everything fixed, so not a cause of the rest: "
+			: "The same in all runs, so not a cause: ",
 		constant & ~tried);
 	put_set(out, "Not seen here: ", unseen & ~tried & ~constant);
 	for (size_t i = 0; i < e->n_not_switched; i++)
-		text_add(out, " Not switched off: %s: %s.\n", budget_causes[e->not_switched[i].cause].words, e->not_switched[i].why);
+		text_add(out, " Not switched off: %s: %s.\n",
+			 budget_causes[e->not_switched[i].cause].words, e->not_switched[i].why);
 	if (e->output_differs)
-		text_add(out, " Its output differs between runs although everything is fixed: it does not do the same work.\n");
+		text_add(
+			out,
+			" Its output differs between runs although everything is fixed: it does not do the same work.\n");
 	if (e->ids_vary)
-		text_add(out, " Process ids differed in all runs: --deterministic fixes them, which removes their part of the spread.\n");
+		text_add(
+			out,
+			" Process ids differed in all runs: --deterministic fixes them, which removes their part of the spread.\n");
 }
 
 void explain_text(struct text *out, const struct explained *e, const struct style *s)
 {
-	text_add(out, " Where the spread comes from: shares of the variance, with their 95 %% intervals\n\n");
+	text_add(
+		out,
+		" Where the spread comes from: shares of the variance, with their 95 %% intervals\n\n");
 	for (size_t i = 0; i < e->n; i++)
 		put_row(out, s, &e->row[i]);
 	text_put(out, "\n", 1);
@@ -253,7 +280,9 @@ static void json_part(struct json *j, const struct explained_row *r, const struc
 
 static void json_row(struct json *j, const struct explained_row *r)
 {
-	static const char *const states[] = { [BUDGET_NO_SPREAD] = "no spread", [BUDGET_FEW] = "too few runs", [BUDGET_SPLIT] = "split" };
+	static const char *const states[] = { [BUDGET_NO_SPREAD] = "no spread",
+					      [BUDGET_FEW] = "too few runs",
+					      [BUDGET_SPLIT] = "split" };
 	const struct budget *b = &r->budget;
 	struct text words = { 0 }, alone = { 0 };
 

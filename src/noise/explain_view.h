@@ -10,7 +10,7 @@
 struct explained_row {
 	const char *name; /* of the event */
 	const char *unit; /* "" for counts */
-	double scale;	  /* converts a count to `unit` */
+	double scale;     /* converts a count to `unit` */
 	/* counted by the exact engine, which excludes effects of the processor and the kernel */
 	bool exact;
 	struct budget budget;
@@ -24,7 +24,7 @@ struct explained {
 	size_t n;
 	/* of the launch, tried in addition to the requested one; 0: none */
 	unsigned runs, conditions;
-	const char *why_none;	   /* with 0: the reason */
+	const char *why_none; /* with 0: the reason */
 	/* causes: those switched off; those that the requested launch has off anyway */
 	unsigned fixed, fixed_already;
 	struct {

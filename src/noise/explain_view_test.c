@@ -16,7 +16,7 @@ TEST(what_is_gone_with_everything_fixed)
 	} rows[] = {
 		{ __LINE__, 0, 0.25, "", true },
 		{ __LINE__, 0, 0, "", false },
-		{ __LINE__, 3, 0.25, "", false },	/* it is still there */
+		{ __LINE__, 3, 0.25, "", false },  /* it is still there */
 		{ __LINE__, -1, 0.25, "", false }, /* not tried */
 		{ __LINE__, 0, 0.25, "two runs part", false },
 	};
@@ -24,10 +24,16 @@ TEST(what_is_gone_with_everything_fixed)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct text out = { 0 };
 
-		row.budget = (struct budget){ .state = BUDGET_SPLIT, .n = 8, .deviation = 5, .max = 12, .fixed_deviation = rows[i].fixed, .left = rows[i].left };
+		row.budget = (struct budget){ .state = BUDGET_SPLIT,
+					      .n = 8,
+					      .deviation = 5,
+					      .max = 12,
+					      .fixed_deviation = rows[i].fixed,
+					      .left = rows[i].left };
 		strcpy(row.place, rows[i].place);
 		explain_text(&out, &e, &plain);
-		CHECK_EQ(strstr(out.s, "gone with everything fixed") != NULL, rows[i].said, "row at line %d: %s", rows[i].line, out.s);
+		CHECK_EQ(strstr(out.s, "gone with everything fixed") != NULL, rows[i].said,
+			 "row at line %d: %s", rows[i].line, out.s);
 		text_free(&out);
 	}
 }
@@ -37,13 +43,26 @@ TEST(more_alone_than_in_all)
 	static const struct {
 		double alone;
 		const char *words;
-	} rows[] = { { 1270, "alone a standard deviation of 1,270, in runs of its own\n" }, { 700, "alone a standard deviation of 700\n" } };
+	} rows[] = { { 1270, "alone a standard deviation of 1,270, in runs of its own\n" },
+		     { 700, "alone a standard deviation of 700\n" } };
 	const struct style plain = { .thousands = true };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct budget_part part = { .causes = 1, .switched = true, .deviation = rows[i].alone, .share = 0.92, .low = 0.7, .high = 1 };
-		struct explained_row row = { .name = "instructions:u", .unit = "", .scale = 1,
-					     .budget = { .state = BUDGET_SPLIT, .n = 8, .deviation = 802, .max = 2000, .parts = 1, .part[0] = part } };
+		struct budget_part part = { .causes = 1,
+					    .switched = true,
+					    .deviation = rows[i].alone,
+					    .share = 0.92,
+					    .low = 0.7,
+					    .high = 1 };
+		struct explained_row row = { .name = "instructions:u",
+					     .unit = "",
+					     .scale = 1,
+					     .budget = { .state = BUDGET_SPLIT,
+							 .n = 8,
+							 .deviation = 802,
+							 .max = 2000,
+							 .parts = 1,
+							 .part[0] = part } };
 		struct explained e = { .row = &row, .n = 1, .runs = 8 };
 		struct text out = { 0 };
 
@@ -55,8 +74,17 @@ TEST(more_alone_than_in_all)
 
 TEST(one_run_has_one_number)
 {
-	struct explained_row row = { .name = "context-switches", .unit = "", .scale = 1,
-				     .budget = { .state = BUDGET_SPLIT, .n = 8, .deviation = 0.354, .max = 1, .left = 1, .alone = true, .alone_run = 1, .alone_share = 1 } };
+	struct explained_row row = { .name = "context-switches",
+				     .unit = "",
+				     .scale = 1,
+				     .budget = { .state = BUDGET_SPLIT,
+						 .n = 8,
+						 .deviation = 0.354,
+						 .max = 1,
+						 .left = 1,
+						 .alone = true,
+						 .alone_run = 1,
+						 .alone_share = 1 } };
 	struct explained e = { .row = &row, .n = 1, .runs = 8 };
 	const struct style plain = { 0 };
 	struct json j = { 0 };
@@ -73,19 +101,31 @@ TEST(one_run_has_one_number)
 
 TEST(what_differed_is_told_with_the_place)
 {
-	struct explained_row row = { .name = "instructions:u", .unit = "", .scale = 1, .place = "two runs part in main", .cause_kind = "ticks" };
+	struct explained_row row = { .name = "instructions:u",
+				     .unit = "",
+				     .scale = 1,
+				     .place = "two runs part in main",
+				     .cause_kind = "ticks" };
 	struct explained e = { .row = &row, .n = 1, .runs = 8 };
 	const struct style plain = { 0 };
 	struct json j = { 0 };
 	struct text out = { 0 }, document = { 0 };
 
-	row.budget = (struct budget){ .state = BUDGET_SPLIT, .n = 8, .deviation = 5, .max = 12, .fixed_deviation = 5, .left = 1, .left_low = 0.9, .left_high = 1 };
+	row.budget = (struct budget){ .state = BUDGET_SPLIT,
+				      .n = 8,
+				      .deviation = 5,
+				      .max = 12,
+				      .fixed_deviation = 5,
+				      .left = 1,
+				      .left_low = 0.9,
+				      .left_high = 1 };
 	explain_text(&out, &e, &plain);
 	CHECK(strstr(out.s, "unexplained: two runs part in main\n") != NULL, "without: %s", out.s);
 	text_free(&out);
 	strcpy(row.cause, "the clock");
 	explain_text(&out, &e, &plain);
-	CHECK(strstr(out.s, "unexplained: two runs part in main, by the clock\n") != NULL, "with it: %s", out.s);
+	CHECK(strstr(out.s, "unexplained: two runs part in main, by the clock\n") != NULL,
+	      "with it: %s", out.s);
 	json_object(&j, NULL);
 	explain_json(&j, &e);
 	json_end(&j);
@@ -115,16 +155,24 @@ TEST(shares_that_may_be_anything_are_not_told)
 		const struct style plain = { 0 };
 		struct text out = { 0 };
 
-		row.budget = (struct budget){ .state = BUDGET_SPLIT, .n = 8, .deviation = 5, .max = 12, .fixed_deviation = -1, .parts = 1,
-					      .left_low = rows[i].left_low, .left_high = rows[i].left_high };
+		row.budget = (struct budget){ .state = BUDGET_SPLIT,
+					      .n = 8,
+					      .deviation = 5,
+					      .max = 12,
+					      .fixed_deviation = -1,
+					      .parts = 1,
+					      .left_low = rows[i].left_low,
+					      .left_high = rows[i].left_high };
 		row.budget.part[0].share = 1;
 		row.budget.part[0].low = rows[i].low;
 		row.budget.part[0].high = rows[i].high;
 		row.budget.part[0].causes = 1;
 		strcpy(row.place, rows[i].place);
 		explain_text(&out, &e, &plain);
-		CHECK_EQ(strstr(out.s, "unexplained") != NULL, rows[i].told, "row at line %d: %s", rows[i].line, out.s);
-		CHECK_EQ(strstr(out.s, "cannot be distinguished with 8 runs") == NULL, rows[i].told, "row at line %d: %s", rows[i].line, out.s);
+		CHECK_EQ(strstr(out.s, "unexplained") != NULL, rows[i].told, "row at line %d: %s",
+			 rows[i].line, out.s);
+		CHECK_EQ(strstr(out.s, "cannot be distinguished with 8 runs") == NULL, rows[i].told,
+			 "row at line %d: %s", rows[i].line, out.s);
 		text_free(&out);
 	}
 }

@@ -23,16 +23,16 @@ enum topic { TOPIC_HOW_MUCH, TOPIC_WHERE, TOPIC_TRUST, TOPIC_MACHINE };
 /* Where options may stand. */
 enum words_place {
 	WORDS_END_OPTIONS, /* before the first other word: the rest is a command line */
-	WORDS_ANYWHERE,	   /* also between the words, up to a "--" */
-	WORDS_PARTED,	   /* the same; a "--" after a word is kept, as it separates the words */
+	WORDS_ANYWHERE,    /* also between the words, up to a "--" */
+	WORDS_PARTED,      /* the same; a "--" after a word is kept, as it separates the words */
 };
 
 struct option_row; /* output/options/option.h */
 
 struct command {
 	const char *name;
-	const char *about;   /* one line */
-	const char *args;    /* after the options: "[--] COMMAND [ARG...]" */
+	const char *about; /* one line */
+	const char *args;  /* after the options: "[--] COMMAND [ARG...]" */
 	/* one to three lines, each indented by two spaces: --help starts with it */
 	const char *example;
 	enum topic topic;
@@ -50,7 +50,10 @@ struct command {
  */
 int options_parse(const struct command *self, int argc, char **argv, void *into, int *status);
 
-/* "tare stat: what" and "  hint" on stderr; a parse error also shows `text` with a caret at err->at. */
+/*
+ * "tare stat: what" and "  hint" on stderr; a parse error also shows `text` with a caret at
+ * err->at.
+ */
 void complain(const struct command *self, const struct tare_error *err, const char *text);
 
 extern const struct command *const commands[]; /* ends with NULL */

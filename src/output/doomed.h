@@ -15,8 +15,9 @@ void doomed_let(const sigset_t *before);
 void doomed_add(const char *name);
 void doomed_spare(const char *name);
 /*
- * From here on the files are kept: such signals are deferred until doomed_finished(), when the files
- * have their final names. This does not use the signal mask, which a session restores at its end.
+ * From here on the files are kept: such signals are deferred until doomed_finished(), when the
+ * files have their final names. This does not use the signal mask, which a session restores at its
+ * end.
  */
 void doomed_finish(void);
 void doomed_finished(void);

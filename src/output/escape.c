@@ -76,7 +76,8 @@ void escape_cell(struct text *out, const char *s)
 		if (*s == '\\') {
 			size_t run = strspn(s, "\\");
 
-			if (s[run] == 'x' || (s[run] && !shown((const unsigned char *)s + run, n - run)))
+			if (s[run] == 'x' ||
+			    (s[run] && !shown((const unsigned char *)s + run, n - run)))
 				text_put(out, "\\", 1);
 		}
 		len = escape_one(out, s, n);

@@ -30,7 +30,10 @@ void escape_middle(struct text *out, const char *s, size_t n, size_t most);
 /* Like escape(), in double quotes, for a NUL-terminated string. */
 void escape_quoted(struct text *out, const char *s);
 
-/* A name in a folded stack. ';' separates frames, so it becomes ':' here; bytes that escape() writes as \\xNN become '?'. */
+/*
+ * A name in a folded stack. ';' separates frames, so it becomes ':' here; bytes that escape()
+ * writes as \\xNN become '?'.
+ */
 void escape_frame(struct text *out, const char *s);
 
 /*

@@ -54,7 +54,9 @@ int gzip_open(struct gzip **out, struct out *to, struct tare_error *err)
 	}
 	g = calloc(1, sizeof(*g));
 	/* deflateInit2(), a macro, by the pointer */
-	if (!g || zlib.deflateInit2_(&g->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, (int)sizeof(z_stream)) != Z_OK) {
+	if (!g ||
+	    zlib.deflateInit2_(&g->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY,
+			       ZLIB_VERSION, (int)sizeof(z_stream)) != Z_OK) {
 		free(g);
 		return tare_fail_nomem(err);
 	}

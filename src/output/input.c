@@ -13,7 +13,7 @@
 static struct {
 	dev_t dev;
 	ino_t ino;
-} *noted;
+} * noted;
 static size_t n_noted;
 static bool lacks_memory;
 
@@ -57,5 +57,10 @@ int input_refuse(const char *path, struct tare_error *err)
 		return 0;
 	is = stat(place, &st) == 0 && is_noted(&st);
 	is |= stat(dirname(place), &st) == 0 && is_noted(&st);
-	return is ? tare_fail(err, EINVAL, "%.200s is an input, and would be overwritten: give the output another name", path) : 0;
+	return is
+		? tare_fail(
+			  err, EINVAL,
+			  "%.200s is an input, and would be overwritten: give the output another name",
+			  path)
+		: 0;
 }

@@ -2,7 +2,8 @@
 #include <math.h>
 #include "output/interval_view.h"
 
-void put_interval(struct text *out, const struct style *s, enum interval_kind kind, double low, double median, double high)
+void put_interval(struct text *out, const struct style *s, enum interval_kind kind, double low,
+		  double median, double high)
 {
 	double percent = interval_percent(kind, low, median, high);
 

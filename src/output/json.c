@@ -66,7 +66,8 @@ void json_quote(struct text *t, const char *value)
 		else if (n == 2 && !escape_length((const char *)s, n))
 			text_add(t, "\\u%04x", (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu));
 		else if (n == 3 && !escape_length((const char *)s, n))
-			text_add(t, "\\u%04x", (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu));
+			text_add(t, "\\u%04x",
+				 (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu));
 		else if (*s < 0x20 || *s == 0x7f)
 			text_add(t, "\\u%04x", *s);
 		else

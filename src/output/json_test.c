@@ -61,7 +61,11 @@ TEST(what_a_terminal_acts_on_is_escaped)
 {
 	struct text t = { 0 };
 
-	json_quote(&t, "a\xc2\x9b" "b\xe2\x80\xae" "c\xd8\x9c" "d\x1b\xc3\xa9");
+	json_quote(&t,
+		   "a\xc2\x9b"
+		   "b\xe2\x80\xae"
+		   "c\xd8\x9c"
+		   "d\x1b\xc3\xa9");
 	CHECK_STR(t.s, "\"a\\u009bb\\u202ec\\u061cd\\u001b\xc3\xa9\"", "C1 and marks of direction");
 	text_free(&t);
 }
@@ -77,7 +81,9 @@ TEST(cells_of_csv_are_harmless)
 		{ "-5.5e3", "-5.5e3," },
 		{ "-x", "'-x," },
 		{ "\t=1", "\\x09=1," },
-		{ "a\x1b[31m\x9b" "b,c", "\"a\\x1b[31m\\x9bb,c\"," },
+		{ "a\x1b[31m\x9b"
+		  "b,c",
+		  "\"a\\x1b[31m\\x9bb,c\"," },
 		{ "a\xe2\x81\xa6\"b\"", "\"a\\xe2\\x81\\xa6\"\"b\"\"\"," },
 	};
 

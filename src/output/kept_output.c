@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "base/program.h"
 
-static int check(const struct kept_output *k, const char *output, const char *command, struct tare_error *err)
+static int check(const struct kept_output *k, const char *output, const char *command,
+		 struct tare_error *err)
 {
 	char program[PATH_MAX];
 	struct stat at, of;
@@ -21,15 +22,19 @@ static int check(const struct kept_output *k, const char *output, const char *co
 		return 0;
 	if (!S_ISREG(at.st_mode))
 		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", output);
-	if (program_find(command, program, sizeof(program)) && stat(program, &of) == 0 && at.st_dev == of.st_dev && at.st_ino == of.st_ino) {
-		tare_fail(err, EINVAL, "%.200s: is the command itself, which the recording would replace", output);
+	if (program_find(command, program, sizeof(program)) && stat(program, &of) == 0 &&
+	    at.st_dev == of.st_dev && at.st_ino == of.st_ino) {
+		tare_fail(err, EINVAL,
+			  "%.200s: is the command itself, which the recording would replace",
+			  output);
 		tare_hint(err, "-o with another name");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-int kept_output_begin(struct kept_output *k, const char *output, const char *command, struct tare_error *err)
+int kept_output_begin(struct kept_output *k, const char *output, const char *command,
+		      struct tare_error *err)
 {
 	char place[PATH_MAX];
 	int ret = file_place(output, place);

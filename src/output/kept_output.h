@@ -11,13 +11,14 @@
 
 struct kept_output {
 	char path[FILE_PART_ROOM]; /* to be written: created empty; "": none */
-	char *place;		   /* the final path, with links resolved */
-	bool before;		   /* a file exists there */
-	int fd;			   /* holds its lock, so it does not look abandoned */
+	char *place;               /* the final path, with links resolved */
+	bool before;               /* a file exists there */
+	int fd;                    /* holds its lock, so it does not look abandoned */
 };
 
 /* -EINVAL: output is the command itself, or not a regular file. */
-int kept_output_begin(struct kept_output *k, const char *output, const char *command, struct tare_error *err);
+int kept_output_begin(struct kept_output *k, const char *output, const char *command,
+		      struct tare_error *err);
 /* Another file, open as `fd` with its lock, is now at its path: hold that one from now on. */
 void kept_output_hold(struct kept_output *k, int fd);
 /*

@@ -175,7 +175,8 @@ void spool_clear(struct spool *s)
 {
 	s->out.n = 0;
 	s->stored = 0;
-	if (s->fd >= 0 && (ftruncate(s->fd, 0) < 0 || lseek(s->fd, 0, SEEK_SET) < 0) && s->out.error == 0)
+	if (s->fd >= 0 && (ftruncate(s->fd, 0) < 0 || lseek(s->fd, 0, SEEK_SET) < 0) &&
+	    s->out.error == 0)
 		s->out.error = -errno;
 }
 

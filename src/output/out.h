@@ -18,7 +18,7 @@ struct out {
 	unsigned char *buf;
 	size_t n;
 	uint64_t total; /* total number of bytes so far */
-	int error;	/* negative errno, or 0 */
+	int error;      /* negative errno, or 0 */
 };
 
 void out_open(struct out *o, int (*drain)(void *, const void *, size_t), void *with);

@@ -45,14 +45,19 @@ static int open_rows(struct output *o, const char *path, struct tare_error *err)
 	return 0;
 }
 
-int output_open(struct output *o, const char *path, enum output_how how, int fd, struct tare_error *err)
+int output_open(struct output *o, const char *path, enum output_how how, int fd,
+		struct tare_error *err)
 {
-	*o = (struct output){ .fd = fd, .how = how, .file.fd = -1, .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
+	*o = (struct output){ .fd = fd,
+			      .how = how,
+			      .file.fd = -1,
+			      .name = fd == STDERR_FILENO ? "standard error" : "the descriptor" };
 	if (path && !strcmp(path, "-")) {
 		o->fd = own_stdout();
 		o->name = "standard output";
 	} else if (path) {
-		int ret = how == OUTPUT_WHOLE ? whole_file_open(&o->file, path, false, err) : open_rows(o, path, err);
+		int ret = how == OUTPUT_WHOLE ? whole_file_open(&o->file, path, false, err)
+					      : open_rows(o, path, err);
 
 		o->own = ret == 0;
 		o->name = path;
@@ -103,8 +108,11 @@ int output_put(struct output *o, struct text *t, struct tare_error *err)
 		o->any = true;
 	text_free(t);
 	if (ret < 0)
-		return tare_fail(err, -ret, "cannot write results to %.150s: %s%s", o->name, strerror(-ret),
-				 o->regular && o->any && o->how != OUTPUT_WHOLE ? "; the rows before are there" : "");
+		return tare_fail(err, -ret, "cannot write results to %.150s: %s%s", o->name,
+				 strerror(-ret),
+				 o->regular && o->any && o->how != OUTPUT_WHOLE
+					 ? "; the rows before are there"
+					 : "");
 	return 0;
 }
 
@@ -166,7 +174,7 @@ static bool is_utf8(void)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (is_set(names[i]))
 			return strcasestr(getenv(names[i]), "utf-8") ||
-			       strcasestr(getenv(names[i]), "utf8");
+				strcasestr(getenv(names[i]), "utf8");
 	return false;
 }
 
@@ -203,7 +211,8 @@ int document_open(struct document *d, const char *path, struct tare_error *err)
 
 int document_close(struct document *d, struct tare_error *err)
 {
-	int ret = d->out.failed ? tare_fail_nomem(err) : output_put(&d->to, &d->out, err), closed = output_close(&d->to, ret < 0 ? NULL : err);
+	int ret = d->out.failed ? tare_fail_nomem(err) : output_put(&d->to, &d->out, err),
+	    closed = output_close(&d->to, ret < 0 ? NULL : err);
 
 	text_free(&d->out);
 	return ret < 0 ? ret : closed;

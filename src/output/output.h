@@ -36,7 +36,8 @@ struct output {
 };
 
 /* path NULL: the descriptor `fd`; "-": standard output. */
-int output_open(struct output *o, const char *path, enum output_how how, int fd, struct tare_error *err);
+int output_open(struct output *o, const char *path, enum output_how how, int fd,
+		struct tare_error *err);
 /* Write all of the text, then empty it. -EPIPE: there is no reader. */
 int output_put(struct output *o, struct text *t, struct tare_error *err);
 /*

@@ -21,8 +21,9 @@ static void flush(struct base64 *b)
 
 	for (size_t i = 0; i < b->n; i += 3) {
 		size_t left = b->n - i;
-		uint32_t v = (uint32_t)b->in[i] << 16 | (left > 1 ? (uint32_t)b->in[i + 1] << 8 : 0) |
-			     (left > 2 ? b->in[i + 2] : 0u);
+		uint32_t v = (uint32_t)b->in[i] << 16 |
+			(left > 1 ? (uint32_t)b->in[i + 1] << 8 : 0) |
+			(left > 2 ? b->in[i + 2] : 0u);
 
 		to[at++] = digits[v >> 18];
 		to[at++] = digits[v >> 12 & 63];
@@ -54,7 +55,11 @@ static void begin(struct json *j, const char *key, const char *kind, size_t n)
 /* 0, 1, 2 or 4 bytes; 8 if these are too small. */
 static unsigned bytes_for(uint64_t range)
 {
-	return range == 0 ? 0 : range <= UINT8_MAX ? 1 : range <= UINT16_MAX ? 2 : range <= UINT32_MAX ? 4 : 8;
+	return range == 0             ? 0
+		: range <= UINT8_MAX  ? 1
+		: range <= UINT16_MAX ? 2
+		: range <= UINT32_MAX ? 4
+				      : 8;
 }
 
 static void put_plain(struct json *j, const char *key, uint64_t (*get)(void *, size_t), void *with,

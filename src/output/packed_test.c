@@ -42,14 +42,34 @@ TEST(the_shortest_kind)
 	} rows[] = {
 		{ __LINE__, { 0 }, 0, "[]" },
 		{ __LINE__, { 9 }, 1, "{\"packed\":\"u0\",\"n\":1,\"first\":9,\"base64\":\"\"}" },
-		{ __LINE__, { 7, 7, 7 }, 3, "{\"packed\":\"u0\",\"n\":3,\"first\":7,\"base64\":\"\"}" },
-		{ __LINE__, { 256, 1, 2 }, 3, "{\"packed\":\"u8\",\"n\":3,\"first\":1,\"base64\":\"/wAB\"}" },
-		{ __LINE__, { 257, 1 }, 2, "{\"packed\":\"u16\",\"n\":2,\"first\":1,\"base64\":\"AAEAAA==\"}" },
-		{ __LINE__, { 65537, 1 }, 2, "{\"packed\":\"u32\",\"n\":2,\"first\":1,\"base64\":\"AAABAAAAAAA=\"}" },
+		{ __LINE__,
+		  { 7, 7, 7 },
+		  3,
+		  "{\"packed\":\"u0\",\"n\":3,\"first\":7,\"base64\":\"\"}" },
+		{ __LINE__,
+		  { 256, 1, 2 },
+		  3,
+		  "{\"packed\":\"u8\",\"n\":3,\"first\":1,\"base64\":\"/wAB\"}" },
+		{ __LINE__,
+		  { 257, 1 },
+		  2,
+		  "{\"packed\":\"u16\",\"n\":2,\"first\":1,\"base64\":\"AAEAAA==\"}" },
+		{ __LINE__,
+		  { 65537, 1 },
+		  2,
+		  "{\"packed\":\"u32\",\"n\":2,\"first\":1,\"base64\":\"AAABAAAAAAA=\"}" },
 		/* differences: equal, and different */
-		{ __LINE__, { 5, 1005, 2005, 3005 }, 4, "{\"packed\":\"u0\",\"n\":4,\"first\":5,\"step\":1000,\"base64\":\"\"}" },
-		{ __LINE__, { 5, 1005, 2006 }, 3, "{\"packed\":\"u8\",\"n\":3,\"first\":5,\"step\":1000,\"base64\":\"AAE=\"}" },
-		{ __LINE__, { 0, UINT64_C(1) << 33, UINT64_C(1) << 34 }, 3,
+		{ __LINE__,
+		  { 5, 1005, 2005, 3005 },
+		  4,
+		  "{\"packed\":\"u0\",\"n\":4,\"first\":5,\"step\":1000,\"base64\":\"\"}" },
+		{ __LINE__,
+		  { 5, 1005, 2006 },
+		  3,
+		  "{\"packed\":\"u8\",\"n\":3,\"first\":5,\"step\":1000,\"base64\":\"AAE=\"}" },
+		{ __LINE__,
+		  { 0, UINT64_C(1) << 33, UINT64_C(1) << 34 },
+		  3,
 		  "{\"packed\":\"u0\",\"n\":3,\"first\":0,\"step\":8589934592,\"base64\":\"\"}" },
 		/* as digits: too wide, too large */
 		{ __LINE__, { UINT64_C(1) << 33, 0 }, 2, "[8589934592,0]" },
@@ -57,7 +77,8 @@ TEST(the_shortest_kind)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		CHECK_STR(packed(rows[i].v, rows[i].n), rows[i].want, "row at line %d", rows[i].line);
+		CHECK_STR(packed(rows[i].v, rows[i].n), rows[i].want, "row at line %d",
+			  rows[i].line);
 }
 
 TEST(reals_and_long_columns)
@@ -68,7 +89,8 @@ TEST(reals_and_long_columns)
 
 	packed_reals(&j, NULL, every_second, (void *)v, 2);
 	text_put(&j.out, "", 1);
-	CHECK(strstr(j.out.s, "\"f64\"") && strstr(j.out.s, "\"AAAAAAAA+D8AAAAAAAD4fw==\""), "%s", j.out.s);
+	CHECK(strstr(j.out.s, "\"f64\"") && strstr(j.out.s, "\"AAAAAAAA+D8AAAAAAAD4fw==\""), "%s",
+	      j.out.s);
 	text_free(&j.out);
 
 	j = (struct json){ 0 };

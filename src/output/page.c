@@ -10,8 +10,11 @@ int page_available(struct tare_error *err)
 {
 	if (page_head_size)
 		return 0;
-	tare_fail(err, ENOTSUP, "this tare was built without its page: there was no node, or no esbuild in web/");
-	tare_hint(err, "scripts/setup installs both; then meson setup --reconfigure build; --format json has all the numbers");
+	tare_fail(err, ENOTSUP,
+		  "this tare was built without its page: there was no node, or no esbuild in web/");
+	tare_hint(
+		err,
+		"scripts/setup installs both; then meson setup --reconfigure build; --format json has all the numbers");
 	return -ENOTSUP;
 }
 
@@ -58,13 +61,15 @@ static void put_time(struct out *o, uint64_t ns)
 	char when[64];
 	struct tm tm;
 
-	if (ns && gmtime_r(&seconds, &tm) && strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm))
+	if (ns && gmtime_r(&seconds, &tm) &&
+	    strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm))
 		out_json(o, when);
 	else
 		out_text(o, "null");
 }
 
-int page_open(struct page *p, struct out *to, const char *kind, const char *title, uint64_t recorded_ns, struct tare_error *err)
+int page_open(struct page *p, struct out *to, const char *kind, const char *title,
+	      uint64_t recorded_ns, struct tare_error *err)
 {
 	int ret = page_available(err);
 

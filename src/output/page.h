@@ -29,7 +29,8 @@ int page_available(struct tare_error *err);
  * `kind`: the command, "tare stat"; `title`: of the page. `recorded_ns`: time since 1970; 0 to omit
  * it.
  */
-int page_open(struct page *p, struct out *to, const char *kind, const char *title, uint64_t recorded_ns, struct tare_error *err);
+int page_open(struct page *p, struct out *to, const char *kind, const char *title,
+	      uint64_t recorded_ns, struct tare_error *err);
 /* One JSON document. */
 void page_add(struct page *p, const char *json, size_t n);
 /*

@@ -8,10 +8,13 @@ static bool one_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
-	return !strcmp(a, b) || (stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+	return !strcmp(a, b) ||
+		(stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+		 x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-int page_file_open(struct page_file *p, const char *path, const char *output, struct tare_error *err)
+int page_file_open(struct page_file *p, const char *path, const char *output,
+		   struct tare_error *err)
 {
 	int ret;
 
@@ -26,7 +29,8 @@ int page_file_open(struct page_file *p, const char *path, const char *output, st
 	return ret;
 }
 
-int page_file_begin(struct page_file *p, const char *kind, const char *title, uint64_t recorded_ns, struct tare_error *err)
+int page_file_begin(struct page_file *p, const char *kind, const char *title, uint64_t recorded_ns,
+		    struct tare_error *err)
 {
 	out_open_fd(&p->out, &p->file.fd);
 	p->begun = true;
@@ -51,7 +55,8 @@ int page_file_end(struct page_file *p, struct tare_error *err)
 	return ret;
 }
 
-int page_file_document(struct page_file *p, const char *kind, const char *title, const struct text *json, struct tare_error *err)
+int page_file_document(struct page_file *p, const char *kind, const char *title,
+		       const struct text *json, struct tare_error *err)
 {
 	int ret = json->failed ? tare_fail_nomem(err) : page_file_begin(p, kind, title, 0, err);
 

@@ -16,18 +16,21 @@ struct page_file {
 
 #define PAGE_FILE_INIT                                                                             \
 	{                                                                                          \
-		.file = { .fd = -1 }                                                               \
+		.file = {.fd = -1 }                                                                \
 	}
 
 /*
  * Called before anything is measured or read, so that errors are reported early. `output`: the
  * other output (-o), which must be another file; or NULL.
  */
-int page_file_open(struct page_file *p, const char *path, const char *output, struct tare_error *err);
+int page_file_open(struct page_file *p, const char *path, const char *output,
+		   struct tare_error *err);
 /* Like page_open(). */
-int page_file_begin(struct page_file *p, const char *kind, const char *title, uint64_t recorded_ns, struct tare_error *err);
+int page_file_begin(struct page_file *p, const char *kind, const char *title, uint64_t recorded_ns,
+		    struct tare_error *err);
 /* Begin, add one JSON document, and end. */
-int page_file_document(struct page_file *p, const char *kind, const char *title, const struct text *json, struct tare_error *err);
+int page_file_document(struct page_file *p, const char *kind, const char *title,
+		       const struct text *json, struct tare_error *err);
 /* The page is complete: rename it to its final name. */
 int page_file_end(struct page_file *p, struct tare_error *err);
 /* Discard a page that was not ended. After page_file_end() and on PAGE_FILE_INIT does nothing. */

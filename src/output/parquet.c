@@ -39,15 +39,27 @@ enum {
 static const struct {
 	int physical, converted, bytes; /* bytes per value; 0: a string, or a bit */
 } types[] = {
-	[PARQUET_U64] = { TYPE_INT64, CONVERTED_UINT_64, 8 }, [PARQUET_I64] = { TYPE_INT64, CONVERTED_NONE, 8 },
-	[PARQUET_U32] = { TYPE_INT32, CONVERTED_UINT_32, 4 }, [PARQUET_I32] = { TYPE_INT32, CONVERTED_NONE, 4 },
-	[PARQUET_DOUBLE] = { TYPE_DOUBLE, CONVERTED_NONE, 8 }, [PARQUET_STRING] = { TYPE_BYTE_ARRAY, CONVERTED_UTF8, 0 },
+	[PARQUET_U64] = { TYPE_INT64, CONVERTED_UINT_64, 8 },
+	[PARQUET_I64] = { TYPE_INT64, CONVERTED_NONE, 8 },
+	[PARQUET_U32] = { TYPE_INT32, CONVERTED_UINT_32, 4 },
+	[PARQUET_I32] = { TYPE_INT32, CONVERTED_NONE, 4 },
+	[PARQUET_DOUBLE] = { TYPE_DOUBLE, CONVERTED_NONE, 8 },
+	[PARQUET_STRING] = { TYPE_BYTE_ARRAY, CONVERTED_UTF8, 0 },
 	[PARQUET_BOOL] = { TYPE_BOOLEAN, CONVERTED_NONE, 0 },
 };
 
 /* ---- Thrift's compact protocol, as far as it is needed ---- */
 
-enum { T_TRUE = 1, T_FALSE = 2, T_I32 = 5, T_I64 = 6, T_BINARY = 8, T_LIST = 9, T_STRUCT = 12, NEST = 8 };
+enum {
+	T_TRUE = 1,
+	T_FALSE = 2,
+	T_I32 = 5,
+	T_I64 = 6,
+	T_BINARY = 8,
+	T_LIST = 9,
+	T_STRUCT = 12,
+	NEST = 8
+};
 
 struct thrift {
 	struct text out;
@@ -134,8 +146,8 @@ struct chunk { /* a column of a row group, as written to the file */
 
 struct column {
 	struct text values, levels; /* one byte, 0 or 1, per row */
-	bool set;		    /* has a value in the current row */
-	uint64_t bits;		    /* booleans: number of values */
+	bool set;                   /* has a value in the current row */
+	uint64_t bits;              /* booleans: number of values */
 };
 
 struct note {
@@ -156,7 +168,8 @@ struct parquet {
 	bool failed; /* out of memory: reported at the row's end */
 };
 
-struct parquet *parquet_open(struct out *out, const struct parquet_column *column, size_t n, struct tare_error *err)
+struct parquet *parquet_open(struct out *out, const struct parquet_column *column, size_t n,
+			     struct tare_error *err)
 {
 	struct parquet *p = calloc(1, sizeof(*p));
 
@@ -337,7 +350,8 @@ static int write_column(struct parquet *p, size_t i, struct chunk *chunk, struct
 	byte(&head.out, 0);
 	if (ret == 0 && head.out.failed)
 		ret = tare_fail_nomem(err);
-	*chunk = (struct chunk){ p->out->total, raw + head.out.len, n + head.out.len, p->group_rows };
+	*chunk = (struct chunk){ p->out->total, raw + head.out.len, n + head.out.len,
+				 p->group_rows };
 	if (ret == 0) {
 		out_put(p->out, head.out.s, head.out.len);
 		out_put(p->out, squeezed, n);

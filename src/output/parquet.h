@@ -20,7 +20,15 @@
 
 enum { PARQUET_GROUP_ROWS = 1 << 17 };
 
-enum parquet_type { PARQUET_U64, PARQUET_I64, PARQUET_U32, PARQUET_I32, PARQUET_DOUBLE, PARQUET_STRING, PARQUET_BOOL };
+enum parquet_type {
+	PARQUET_U64,
+	PARQUET_I64,
+	PARQUET_U32,
+	PARQUET_I32,
+	PARQUET_DOUBLE,
+	PARQUET_STRING,
+	PARQUET_BOOL
+};
 
 struct parquet_column {
 	const char *name;
@@ -31,7 +39,8 @@ struct parquet_column {
 struct parquet;
 
 /* `column` must outlive the writer; `out` remains the caller's, and must be empty. */
-struct parquet *parquet_open(struct out *out, const struct parquet_column *column, size_t n, struct tare_error *err);
+struct parquet *parquet_open(struct out *out, const struct parquet_column *column, size_t n,
+			     struct tare_error *err);
 /* An entry of the file's key-value metadata; the strings are copied. */
 int parquet_note(struct parquet *p, const char *key, const char *value, struct tare_error *err);
 

@@ -146,7 +146,8 @@ static struct file read_back(struct out *out)
 static uint8_t *page(const struct file *f, size_t group, size_t column, size_t *n, int64_t *values)
 {
 	size_t groups, columns;
-	struct in g = element(f->meta, 4, group, &groups), c = element(g, 1, column, &columns), head;
+	struct in g = element(f->meta, 4, group, &groups), c = element(g, 1, column, &columns),
+		  head;
 	size_t stored;
 	uint8_t *out;
 
@@ -158,7 +159,8 @@ static uint8_t *page(const struct file *f, size_t group, size_t column, size_t *
 	CHECK_EQ(number(head, 1), 0, "a data page");
 	struct in end = head;
 	skip(&end, STRUCT);
-	CHECK_EQ(number(c, 7), (int64_t)(stored + (end.p - head.p)), "compressed size counts the head");
+	CHECK_EQ(number(c, 7), (int64_t)(stored + (end.p - head.p)),
+		 "compressed size counts the head");
 	CHECK_EQ(number(c, 6), (int64_t)(*n + (end.p - head.p)), "so does the other");
 	out = malloc(*n + 1);
 #ifdef HAVE_ZSTD
@@ -172,14 +174,15 @@ static uint8_t *page(const struct file *f, size_t group, size_t column, size_t *
 }
 
 static const struct parquet_column columns[] = {
-	{ "a", PARQUET_U64, false },	{ "b", PARQUET_U32, true }, { "c", PARQUET_STRING, true },
+	{ "a", PARQUET_U64, false },    { "b", PARQUET_U32, true },  { "c", PARQUET_STRING, true },
 	{ "d", PARQUET_DOUBLE, false }, { "e", PARQUET_BOOL, true }, { "f", PARQUET_I64, true },
 };
 
 TEST(values_and_nulls)
 {
 	struct out out;
-	struct parquet *p = (out_open(&out, keep, NULL), parquet_open(&out, columns, ARRAY_SIZE(columns), NULL));
+	struct parquet *p = (out_open(&out, keep, NULL),
+			     parquet_open(&out, columns, ARRAY_SIZE(columns), NULL));
 	struct file f;
 	uint8_t *b;
 	size_t n, k;
@@ -222,7 +225,8 @@ TEST(values_and_nulls)
 
 	b = page(&f, 0, 3, &n, &values);
 	CHECK_EQ(n, 88);
-	CHECK(((double *)b)[5] == 1.5 && ((double *)b)[4] == 0, "no value where there must be one is 0");
+	CHECK(((double *)b)[5] == 1.5 && ((double *)b)[4] == 0,
+	      "no value where there must be one is 0");
 
 	/* all present: one run */
 	b = page(&f, 0, 4, &n, &values);
@@ -270,7 +274,8 @@ TEST(more_than_a_group)
 TEST(no_rows)
 {
 	struct out out;
-	struct parquet *p = (out_open(&out, keep, NULL), parquet_open(&out, columns, ARRAY_SIZE(columns), NULL));
+	struct parquet *p = (out_open(&out, keep, NULL),
+			     parquet_open(&out, columns, ARRAY_SIZE(columns), NULL));
 	struct file f;
 
 	CHECK_EQ(parquet_close(p, NULL), 0);

@@ -23,12 +23,12 @@ struct progress {
  */
 void progress_begin(struct progress *p, const char *name, bool shared);
 /*
- * part: the share that is done, 0 to 1; 0 or less: unknown. The first call shows at once, others at most ten
- * times a second (shared: once a second). The remaining time is estimated from the progress since the first line: the time before it
- * was preparation.
+ * part: the share that is done, 0 to 1; 0 or less: unknown. The first call shows at once, others at
+ * most ten times a second (shared: once a second). The remaining time is estimated from the
+ * progress since the first line: the time before it was preparation.
  */
 void progress_show(struct progress *p, double part, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+	__attribute__((format(printf, 3, 4)));
 /* Remove the line. */
 void progress_end(struct progress *p);
 

@@ -30,7 +30,8 @@ void remarks_text(struct text *out, const struct remarks *r, int indent, const s
 {
 	out->failed |= failed(r);
 	for (size_t i = 0; i < r->n; i++)
-		text_add(out, "%*s%s%s%s\n", indent, "", ink_on(style, r->remark[i].ink), r->remark[i].words.s ? r->remark[i].words.s : "", ink_off(style));
+		text_add(out, "%*s%s%s%s\n", indent, "", ink_on(style, r->remark[i].ink),
+			 r->remark[i].words.s ? r->remark[i].words.s : "", ink_off(style));
 }
 
 void remarks_json(struct json *j, const struct remarks *r)
@@ -40,7 +41,8 @@ void remarks_json(struct json *j, const struct remarks *r)
 	for (size_t i = 0; i < r->n; i++) {
 		json_object(j, NULL);
 		json_string(j, "text", r->remark[i].words.s);
-		json_bool(j, "doubtful", r->remark[i].ink == INK_CAREFUL || r->remark[i].ink == INK_BAD);
+		json_bool(j, "doubtful",
+			  r->remark[i].ink == INK_CAREFUL || r->remark[i].ink == INK_BAD);
 		json_end(j);
 	}
 	json_end(j);

@@ -12,7 +12,7 @@
 
 struct remark {
 	struct text words; /* names in it are escaped (output/escape.h) */
-	enum ink ink;	   /* CAREFUL and BAD: it makes numbers doubtful */
+	enum ink ink;      /* CAREFUL and BAD: it makes numbers doubtful */
 };
 
 struct remarks {

@@ -6,8 +6,9 @@ void put_spark(struct text *out, double value, double low, double high, const st
 {
 	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char ascii[] = "_.-~=+*#";
-	unsigned level =
-	    high > low && !isnan(value) ? (unsigned)((value - low) / (high - low) * 7.999) : 0;
+	unsigned level = high > low && !isnan(value)
+		? (unsigned)((value - low) / (high - low) * 7.999)
+		: 0;
 
 	if (isnan(value))
 		text_add(out, " ");

@@ -33,7 +33,8 @@ bool state_path(char *out, size_t room, const char *name)
 		return snprintf(out, room, "%s/tare/%s", state, name) < (int)room;
 	if (geteuid() == 0)
 		return snprintf(out, room, STATE_EVERYBODYS "/%s", name) < (int)room;
-	return home && home[0] == '/' && snprintf(out, room, "%s/.local/state/tare/%s", home, name) < (int)room;
+	return home && home[0] == '/' &&
+		snprintf(out, room, "%s/.local/state/tare/%s", home, name) < (int)room;
 }
 
 /* Create all folders above the file. */
@@ -45,7 +46,8 @@ static int make_folders(char *path, struct tare_error *err)
 		*p = '\0';
 		ret = mkdir(path, 0755) < 0 && errno != EEXIST ? errno : 0;
 		if (ret)
-			tare_fail(err, ret, "cannot make the folder %.200s: %s", path, strerror(ret));
+			tare_fail(err, ret, "cannot make the folder %.200s: %s", path,
+				  strerror(ret));
 		*p = '/';
 		if (ret)
 			return -ret;
@@ -63,14 +65,16 @@ static int lock_beside(const char *path, bool wait, struct tare_error *err)
 		return tare_fail(err, ENAMETOOLONG, "%.200s: too long a name", path);
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
-		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path, strerror(errno));
+		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path,
+				 strerror(errno));
 	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0)
 		if (errno != EINTR) {
 			int code = errno;
 
 			close(fd);
 			if (code == EWOULDBLOCK)
-				return tare_fail(err, code, "%.200s is being written by another tare", path);
+				return tare_fail(err, code,
+						 "%.200s is being written by another tare", path);
 			return tare_fail(err, code, "cannot lock %.200s: %s", name, strerror(code));
 		}
 	return fd;
@@ -88,7 +92,8 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
 		doomed_let(&before);
-		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path, strerror(errno));
+		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path,
+				 strerror(errno));
 	}
 	fchmod(fd, 0644);
 	ret = file_write_all(fd, text->s, text->len);

@@ -60,7 +60,11 @@ void put_significant(struct text *out, const struct style *s, double v)
 		text_add(out, "%.3e", v);
 		return;
 	}
-	put_real(out, s, v, size >= 1000 || size == 0 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : (unsigned)digits);
+	put_real(out, s, v,
+		 size >= 1000 || size == 0 ? 0
+			 : size >= 100     ? 1
+			 : size >= 10      ? 2
+					   : (unsigned)digits);
 }
 
 void put_time(struct text *out, const struct style *s, uint64_t ns)

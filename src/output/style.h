@@ -68,6 +68,7 @@ void grid_write(struct text *out, const struct grid *g, const struct style *s, u
 void grid_free(struct grid *g);
 
 /* Break lines that are wider than the style between words; continuation lines are indented. */
-void put_paragraph(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void put_paragraph(struct text *out, const struct style *s, enum ink ink, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #endif

@@ -42,7 +42,8 @@ static int open_beside(struct whole_file *f)
 	const char *dir = copy ? dirname(copy) : NULL;
 
 	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
-	if (f->fd < 0 && dir && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
+	if (f->fd < 0 && dir &&
+	    (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
 		sigset_t before = doomed_hold();
 		int fd = file_part_open(f->path, 0666, name);
 
@@ -69,7 +70,8 @@ int whole_file_descriptor(const char *path)
 	if (!strcmp(path, "/dev/stderr"))
 		return STDERR_FILENO;
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-		if (!strncmp(path, folders[i], strlen(folders[i])) && num_parse(path + strlen(folders[i]), &n, NULL) == 0 && n <= INT_MAX)
+		if (!strncmp(path, folders[i], strlen(folders[i])) &&
+		    num_parse(path + strlen(folders[i]), &n, NULL) == 0 && n <= INT_MAX)
 			return n == STDOUT_FILENO ? own_stdout() : (int)n;
 	return -1;
 }
@@ -80,7 +82,8 @@ static int open_direct(struct whole_file *f, const char *path)
 	int as = whole_file_descriptor(path);
 
 	f->direct = true;
-	f->fd = as >= 0 ? fcntl(as, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	f->fd = as >= 0 ? fcntl(as, F_DUPFD_CLOEXEC, 0)
+			: open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	return f->fd < 0 ? -1 : 0;
 }
 
@@ -108,13 +111,16 @@ int whole_file_open(struct whole_file *f, const char *path, bool binary, struct 
 	*f = (struct whole_file){ .fd = -1 };
 	if (!path || !strcmp(path, "-")) {
 		if (binary && isatty(own_stdout())) {
-			tare_fail(err, EINVAL, "this format is binary: it is not written to a terminal");
+			tare_fail(err, EINVAL,
+				  "this format is binary: it is not written to a terminal");
 			tare_hint(err, "-o FILE, or > FILE");
 			return -EINVAL;
 		}
 		f->fd = own_stdout();
 		f->direct = true;
-		return fcntl(f->fd, F_GETFD) < 0 ? tare_fail(err, EBADF, "standard output is not open") : 0;
+		return fcntl(f->fd, F_GETFD) < 0
+			? tare_fail(err, EBADF, "standard output is not open")
+			: 0;
 	}
 	ret = input_refuse(path, err);
 	if (ret < 0)
@@ -164,7 +170,8 @@ static int name_it(struct whole_file *f)
 static int write_over(struct whole_file *f)
 {
 	off_t n = lseek(f->fd, 0, SEEK_END), at = 0;
-	int over = open(f->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), ret = over < 0 || n < 0 ? -1 : 0, code;
+	int over = open(f->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC),
+	    ret = over < 0 || n < 0 ? -1 : 0, code;
 
 	if (ret == 0) {
 		errno = -file_reserve(over, 0, n);

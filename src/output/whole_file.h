@@ -14,7 +14,7 @@
 struct whole_file {
 	int fd;
 	char *path, *temp; /* temp: a name that must be removed; NULL: none */
-	bool direct;	   /* standard output, a pipe or a device: written directly */
+	bool direct;       /* standard output, a pipe or a device: written directly */
 	/*
 	 * no file can be created next to it: fd is memory, and the file is overwritten at the end
 	 */

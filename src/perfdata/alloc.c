@@ -45,13 +45,15 @@ static bool is_record(const struct alloc_record *r, const unsigned char *tail, u
 	size_t bytes = sizeof(*r);
 	uint32_t told;
 
-	if (r->kind < ALLOC_TAKEN || r->kind > ALLOC_PROGRAM || r->bytes > room || r->bytes < bytes || r->frames > ALLOC_FRAMES)
+	if (r->kind < ALLOC_TAKEN || r->kind > ALLOC_PROGRAM || r->bytes > room ||
+	    r->bytes < bytes || r->frames > ALLOC_FRAMES)
 		return false;
 	if (r->frames && r->bytes < ALLOC_FRAMES_AT)
 		return false;
 	if (r->frames) {
 		memcpy(&told, tail + ALLOC_ADDRESS, sizeof(told));
-		bytes = ALLOC_FRAMES_AT + ALLOC_ADDRESS * (2u * r->frames + (unsigned)__builtin_popcount(told));
+		bytes = ALLOC_FRAMES_AT +
+			ALLOC_ADDRESS * (2u * r->frames + (unsigned)__builtin_popcount(told));
 	}
 	return r->bytes == ((bytes + 7) & ~(size_t)7);
 }
@@ -139,14 +141,17 @@ static int by_time(const void *a, const void *b)
 static int check_head(const struct alloc_head *h, const char *path, struct tare_error *err)
 {
 	if (memcmp(h->magic, ALLOC_MAGIC, sizeof(h->magic)))
-		return tare_fail(err, EINVAL, "%.200s: no recording of allocations: it begins otherwise", path);
+		return tare_fail(err, EINVAL,
+				 "%.200s: no recording of allocations: it begins otherwise", path);
 	if (h->version == __builtin_bswap32(ALLOC_VERSION))
-		return tare_fail(err, EINVAL, "%.200s: from a machine of the other byte order", path);
+		return tare_fail(err, EINVAL, "%.200s: from a machine of the other byte order",
+				 path);
 	if (h->version != ALLOC_VERSION)
-		return tare_fail(err, EINVAL, "%.200s: byte 8: version %u, this tare reads %d", path, h->version,
-				 ALLOC_VERSION);
+		return tare_fail(err, EINVAL, "%.200s: byte 8: version %u, this tare reads %d",
+				 path, h->version, ALLOC_VERSION);
 	if (h->block != ALLOC_BLOCK)
-		return tare_fail(err, EINVAL, "%.200s: byte 12: blocks of %u bytes, not %d", path, h->block, ALLOC_BLOCK);
+		return tare_fail(err, EINVAL, "%.200s: byte 12: blocks of %u bytes, not %d", path,
+				 h->block, ALLOC_BLOCK);
 	return 0;
 }
 
@@ -157,7 +162,8 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	int ret;
 
 	if (f->size < sizeof(h))
-		return tare_fail(err, EINVAL, "%.200s: %zu bytes are no recording of allocations", path, f->size);
+		return tare_fail(err, EINVAL, "%.200s: %zu bytes are no recording of allocations",
+				 path, f->size);
 	memcpy(&h, f->bytes, sizeof(h));
 	ret = check_head(&h, path, err);
 	here = f->size > ALLOC_PAGE ? (f->size - ALLOC_PAGE + ALLOC_BLOCK - 1) / ALLOC_BLOCK : 0;
@@ -246,10 +252,12 @@ const struct alloc_loss *alloc_loss(const struct alloc_file *f)
 void alloc_loss_text(struct text *out, const struct alloc_loss *loss)
 {
 	if (loss->damaged)
-		text_add(out, "%" PRIu64 " byte%s, the first at byte %" PRIu64, loss->damaged, loss->damaged == 1 ? " is no record" : "s are no records",
+		text_add(out, "%" PRIu64 " byte%s, the first at byte %" PRIu64, loss->damaged,
+			 loss->damaged == 1 ? " is no record" : "s are no records",
 			 loss->damaged_at);
 	if (loss->missing)
-		text_add(out, "%s%" PRIu64 " block%s not in the file, the first at byte %" PRIu64, loss->damaged ? "; " : "", loss->missing,
+		text_add(out, "%s%" PRIu64 " block%s not in the file, the first at byte %" PRIu64,
+			 loss->damaged ? "; " : "", loss->missing,
 			 loss->missing == 1 ? " is" : "s are", loss->missing_at);
 }
 
@@ -276,16 +284,21 @@ void alloc_close(struct alloc_file *f)
 bool alloc_path(char *out, size_t room, const char *recording)
 {
 	char place[PATH_MAX], name[FILE_PART_ROOM], whole[PATH_MAX];
-	const char *file = file_place(recording, place) > 0 ? place : recording, *end = strrchr(file, '.');
+	const char *file = file_place(recording, place) > 0 ? place : recording,
+		   *end = strrchr(file, '.');
 	bool part = end && end > file && (!strcmp(end, ".part") || !strncmp(end, ".part-", 6));
 
 	snprintf(whole, sizeof(whole), "%.*s", part ? (int)(end - file) : PATH_MAX, file);
-	return file_beside(whole, ".alloc", name) && (size_t)snprintf(out, room, "%s%s", name, part ? end : "") < room;
+	return file_beside(whole, ".alloc", name) &&
+		(size_t)snprintf(out, room, "%s%s", name, part ? end : "") < room;
 }
 
 int alloc_begin(int fd, uint64_t most)
 {
-	struct alloc_head head = { .magic = ALLOC_MAGIC, .version = ALLOC_VERSION, .block = ALLOC_BLOCK, .clock = CLOCK_MONOTONIC };
+	struct alloc_head head = { .magic = ALLOC_MAGIC,
+				   .version = ALLOC_VERSION,
+				   .block = ALLOC_BLOCK,
+				   .clock = CLOCK_MONOTONIC };
 	char page[ALLOC_PAGE] = { 0 };
 
 	if (!most || most > ALLOC_MOST)

@@ -47,10 +47,16 @@
 #include "base/error.h"
 #include "base/text.h"
 
-#define ALLOC_MAGIC "TAREBLKS"
+#define ALLOC_MAGIC       "TAREBLKS"
 #define ALLOC_BLOCK_MAGIC 0x4b4f4c42u /* "BLOK" */
 
-enum { ALLOC_VERSION = 3, ALLOC_PAGE = 4096, ALLOC_BLOCK = 64 << 10, ALLOC_FRAMES = 8, ALLOC_WORDS = 32 };
+enum {
+	ALLOC_VERSION = 3,
+	ALLOC_PAGE = 4096,
+	ALLOC_BLOCK = 64 << 10,
+	ALLOC_FRAMES = 8,
+	ALLOC_WORDS = 32
+};
 
 /* Largest file if no other limit is given: more than is analysed (memory/accessed_blocks.c). */
 enum { ALLOC_MOST = 1 << 30 };
@@ -58,10 +64,10 @@ enum { ALLOC_MOST = 1 << 30 };
 enum alloc_kind {
 	ALLOC_TAKEN = 1, /* malloc and related functions */
 	ALLOC_FREED,
-	ALLOC_MAPPED,	 /* mmap, without a file */
-	ALLOC_UNMAPPED,	 /* any part of a mapping */
-	ALLOC_FORK,	 /* the process starts with all blocks of its parent */
-	ALLOC_PROGRAM,	 /* the process starts, or executes another program: without blocks */
+	ALLOC_MAPPED,   /* mmap, without a file */
+	ALLOC_UNMAPPED, /* any part of a mapping */
+	ALLOC_FORK,     /* the process starts with all blocks of its parent */
+	ALLOC_PROGRAM,  /* the process starts, or executes another program: without blocks */
 };
 
 struct alloc_head {
@@ -106,18 +112,18 @@ struct alloc_event {
 	uint64_t time_ns, address, size;
 	uint64_t stack; /* the stack pointer that the call returns to */
 	uint8_t frames; /* 0: the stack was not recorded either */
-	uint32_t told; /* bit i: word[i] is recorded */
+	uint32_t told;  /* bit i: word[i] is recorded */
 	struct alloc_frame frame[ALLOC_FRAMES];
 	uint64_t word[ALLOC_WORDS]; /* words of the stack, from there */
 };
 
 struct alloc_loss {
-	uint64_t lost;	  /* records that the recorder had no space for */
-	uint64_t since_ns; /* the first of these */
-	uint64_t full;	  /* because of this size limit of the file; 0: it could not grow */
-	uint64_t damaged; /* bytes in blocks that are not valid records */
+	uint64_t lost;       /* records that the recorder had no space for */
+	uint64_t since_ns;   /* the first of these */
+	uint64_t full;       /* because of this size limit of the file; 0: it could not grow */
+	uint64_t damaged;    /* bytes in blocks that are not valid records */
 	uint64_t damaged_at; /* offset of the first of them */
-	uint64_t missing; /* blocks counted in the head but missing in the file */
+	uint64_t missing;    /* blocks counted in the head but missing in the file */
 	uint64_t missing_at; /* offset of the first of them */
 };
 

@@ -16,24 +16,37 @@ static char path[] = "/tmp/alloc-test-XXXXXX";
 
 static void begin(void)
 {
-	const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = ALLOC_VERSION, .block = ALLOC_BLOCK, .blocks = 2, .lost = 9, .clock = 1, .most = 3 };
+	const struct alloc_head head = { .magic = ALLOC_MAGIC,
+					 .version = ALLOC_VERSION,
+					 .block = ALLOC_BLOCK,
+					 .blocks = 2,
+					 .lost = 9,
+					 .clock = 1,
+					 .most = 3 };
 
 	memset(file, 0, sizeof(file));
 	memcpy(file, &head, sizeof(head));
 	used[0] = used[1] = 0;
 }
 
-static void record(unsigned block, enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, uint8_t frames)
+static void record(unsigned block, enum alloc_kind kind, uint64_t time_ns, uint64_t address,
+		   uint64_t size, uint8_t frames)
 {
 	unsigned char *b = file + ALLOC_PAGE + block * ALLOC_BLOCK;
 	const uint32_t told = 1 | 1u << 31; /* two words of the stack */
 	unsigned char rest[10 + 6 * (2 * ALLOC_FRAMES + 2) + 8] = { 0 };
 	size_t n = frames ? (10 + 6 * (2 * (size_t)frames + 2) + 7) / 8 * 8 : 0;
-	struct alloc_record r = { .bytes = (uint16_t)(32 + n), .kind = (uint8_t)kind, .frames = frames, .tid = 100 + block,
-				  .time_ns = time_ns, .address = address, .size = size };
+	struct alloc_record r = { .bytes = (uint16_t)(32 + n),
+				  .kind = (uint8_t)kind,
+				  .frames = frames,
+				  .tid = 100 + block,
+				  .time_ns = time_ns,
+				  .address = address,
+				  .size = size };
 	struct alloc_block head = { .magic = ALLOC_BLOCK_MAGIC, .pid = 10 + block };
 
-	for (uint64_t i = 0, at = 0; frames && i < 1 + 2 * (uint64_t)frames + 2; i++, at += i == 1 ? 10 : 6) {
+	for (uint64_t i = 0, at = 0; frames && i < 1 + 2 * (uint64_t)frames + 2;
+	     i++, at += i == 1 ? 10 : 6) {
 		uint64_t word = 0xf00000001000 + i;
 
 		memcpy(rest + at, &word, 6);
@@ -127,19 +140,19 @@ TEST(alloc_damage)
 		uint64_t value, n, damaged, missing;
 	} rows[] = {
 		{ __LINE__, 0, 0, 0, 4, 0, 0 },
-		{ __LINE__, FIRST, 4, 1, 2, ALLOC_BLOCK, 0 },		   /* the block's magic */
+		{ __LINE__, FIRST, 4, 1, 2, ALLOC_BLOCK, 0 }, /* the block's magic */
 		{ __LINE__, FIRST + 8, 8, ALLOC_BLOCK - 15, 2, ALLOC_BLOCK, 0 }, /* its length */
 		{ __LINE__, FIRST + 8, 8, ALLOC_BLOCK - 16, 4, ALLOC_BLOCK - 16 - 2 * ONE, 0 },
 		{ __LINE__, FIRST + 8, 8, 2 * ONE - 1, 3, ONE - 1, 0 },
 		{ __LINE__, FIRST + 8, 8, ONE + 36, 3, 36, 0 },
-		{ __LINE__, FIRST + 16, 2, ONE - 1, 2, 2 * ONE, 0 },   /* a record's length */
+		{ __LINE__, FIRST + 16, 2, ONE - 1, 2, 2 * ONE, 0 }, /* a record's length */
 		{ __LINE__, FIRST + 16, 2, 0, 2, 2 * ONE, 0 },
-		{ __LINE__, FIRST + 18, 1, 0, 2, 2 * ONE, 0 },    /* its kind */
+		{ __LINE__, FIRST + 18, 1, 0, 2, 2 * ONE, 0 }, /* its kind */
 		{ __LINE__, FIRST + 18, 1, 7, 2, 2 * ONE, 0 },
-		{ __LINE__, FIRST + 19, 1, 9, 2, 2 * ONE, 0 },   /* its frames */
-		{ __LINE__, FIRST + 19, 1, 3, 2, 2 * ONE, 0 },   /* more than fit */
-		{ __LINE__, FIRST + 19, 1, 0, 2, 2 * ONE, 0 },   /* none, but words */
-		{ __LINE__, 16, 8, 1, 2, 0, 0 },	     /* blocks */
+		{ __LINE__, FIRST + 19, 1, 9, 2, 2 * ONE, 0 }, /* its frames */
+		{ __LINE__, FIRST + 19, 1, 3, 2, 2 * ONE, 0 }, /* more than fit */
+		{ __LINE__, FIRST + 19, 1, 0, 2, 2 * ONE, 0 }, /* none, but words */
+		{ __LINE__, 16, 8, 1, 2, 0, 0 },               /* blocks */
 		{ __LINE__, 16, 8, 5, 4, 0, 3 },
 	};
 
@@ -155,7 +168,8 @@ TEST(alloc_damage)
 		record(1, ALLOC_TAKEN, 3, 0xc000, 8, 0);
 		record(1, ALLOC_FREED, 4, 0xc000, 0, 0);
 		memcpy(file + rows[i].at, &rows[i].value, rows[i].size);
-		CHECK_EQ(read_back(sizeof(file), &f, &err), 0, "row at line %d: %s", rows[i].line, err.what);
+		CHECK_EQ(read_back(sizeof(file), &f, &err), 0, "row at line %d: %s", rows[i].line,
+			 err.what);
 		while (alloc_next(f, &e) > 0)
 			n++;
 		CHECK_EQ(n, rows[i].n, "row at line %d", rows[i].line);
@@ -188,15 +202,20 @@ TEST(alloc_cut_off)
 		record(0, ALLOC_TAKEN, 1, 0xa000, 8, 1);
 		record(0, ALLOC_TAKEN, 2, 0xb000, 8, 1);
 		record(1, ALLOC_TAKEN, 3, 0xc000, 8, 0);
-		CHECK_EQ(read_back(rows[i].size, &f, &err), 0, "row at line %d: %s", rows[i].line, err.what);
+		CHECK_EQ(read_back(rows[i].size, &f, &err), 0, "row at line %d: %s", rows[i].line,
+			 err.what);
 		CHECK_EQ(alloc_count(f), rows[i].n, "row at line %d", rows[i].line);
 		CHECK_EQ(alloc_loss(f)->missing, rows[i].missing, "row at line %d", rows[i].line);
 		if (rows[i].n != 1) /* for a truncated record, the rest of its block is counted */
-			CHECK_EQ(alloc_loss(f)->damaged, rows[i].damaged, "row at line %d", rows[i].line);
+			CHECK_EQ(alloc_loss(f)->damaged, rows[i].damaged, "row at line %d",
+				 rows[i].line);
 		if (rows[i].missing)
-			CHECK_EQ(alloc_loss(f)->missing_at, ALLOC_PAGE + (2 - rows[i].missing) * ALLOC_BLOCK, "row at line %d", rows[i].line);
+			CHECK_EQ(alloc_loss(f)->missing_at,
+				 ALLOC_PAGE + (2 - rows[i].missing) * ALLOC_BLOCK, "row at line %d",
+				 rows[i].line);
 		if (rows[i].n == 1)
-			CHECK_EQ(alloc_loss(f)->damaged_at, ALLOC_PAGE + 16 + ONE, "row at line %d: behind the record that is whole", rows[i].line);
+			CHECK_EQ(alloc_loss(f)->damaged_at, ALLOC_PAGE + 16 + ONE,
+				 "row at line %d: behind the record that is whole", rows[i].line);
 		alloc_close(f);
 	}
 }
@@ -223,7 +242,8 @@ TEST(alloc_refused)
 
 		begin();
 		memcpy(file + rows[i].at, &rows[i].value, rows[i].size);
-		CHECK_EQ(read_back(rows[i].file_size, &f, &err), -EINVAL, "row at line %d", rows[i].line);
+		CHECK_EQ(read_back(rows[i].file_size, &f, &err), -EINVAL, "row at line %d",
+			 rows[i].line);
 		CHECK(strstr(err.what, rows[i].why), "row at line %d: %s", rows[i].line, err.what);
 	}
 }
@@ -235,8 +255,11 @@ TEST(alloc_limit)
 		uint64_t most;
 		uint32_t blocks;
 	} rows[] = {
-		{ __LINE__, 0, 16383 }, { __LINE__, 5ull << 30, 16383 }, { __LINE__, ALLOC_PAGE + 2 * ALLOC_BLOCK, 2 },
-		{ __LINE__, ALLOC_PAGE + 2 * ALLOC_BLOCK - 1, 1 }, { __LINE__, 100, 0 },
+		{ __LINE__, 0, 16383 },
+		{ __LINE__, 5ull << 30, 16383 },
+		{ __LINE__, ALLOC_PAGE + 2 * ALLOC_BLOCK, 2 },
+		{ __LINE__, ALLOC_PAGE + 2 * ALLOC_BLOCK - 1, 1 },
+		{ __LINE__, 100, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -253,7 +276,8 @@ TEST(alloc_limit)
 		h.blocks = h.most;
 		CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
 		CHECK_EQ(alloc_open(&f, name, &err), 0, "%s", err.what);
-		CHECK_EQ(alloc_loss(f)->full, ALLOC_PAGE + (uint64_t)ALLOC_BLOCK * h.most, "row at line %d", rows[i].line);
+		CHECK_EQ(alloc_loss(f)->full, ALLOC_PAGE + (uint64_t)ALLOC_BLOCK * h.most,
+			 "row at line %d", rows[i].line);
 		alloc_close(f);
 		close(fd);
 	}
@@ -279,7 +303,8 @@ TEST(alloc_made_anew)
 	CHECK_EQ(alloc_open(&f, "/", &err), -EINVAL);
 	CHECK(!alloc_path(small, sizeof(small), "ab"), "no room for the end");
 	CHECK(alloc_path(small, sizeof(small), "a") && !strcmp(small, "a.alloc"), "%s", small);
-	CHECK(alloc_path(path, sizeof(path), "dir/a.part-2") && !strcmp(path, "dir/a.alloc.part-2"), "%s", path);
+	CHECK(alloc_path(path, sizeof(path), "dir/a.part-2") && !strcmp(path, "dir/a.alloc.part-2"),
+	      "%s", path);
 }
 
 TEST_MAIN()

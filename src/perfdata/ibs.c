@@ -3,7 +3,7 @@
 #include <string.h>
 #include "perfdata/ibs.h"
 
-#define BIT(s, r, b) ((s)->reg[r] >> (b) & 1)
+#define BIT(s, r, b) ((s)->reg[r] >> (b)&1)
 
 /* ---- when a field is valid ---- */
 
@@ -52,7 +52,10 @@ static bool page_size(const struct ibs *s)
 	return s->caps & IBS_CAP_PAGE_SIZE && BIT(s, IBS_OP_DATA3, 18);
 }
 
-/* Source: Linux, arch/x86/events/amd/ibs.c, perf_ibs_get_tlb_lvl() (commit 0b347a4218da, "Update DTLB/PageSize decode logic"). */
+/*
+ * Source: Linux, arch/x86/events/amd/ibs.c, perf_ibs_get_tlb_lvl() (commit 0b347a4218da, "Update
+ * DTLB/PageSize decode logic").
+ */
 bool ibs_tells_tlb(const struct ibs *s)
 {
 	return !(s->caps & IBS_CAP_PAGE_SIZE) || BIT(s, IBS_OP_DATA3, 18);
@@ -163,16 +166,17 @@ static const char *state_words(const struct ibs *s, uint64_t v)
 
 static const char *source_words(const struct ibs *s, uint64_t v)
 {
-	static const char *const plain[8] = { NULL, NULL, "Local node cache", "DRAM", "Remote node cache",
-					      NULL, NULL, "Other" },
-				 *const extended[16] = { [1] = "Local L3 or other L1/L2 in CCX",
-							 [2] = "Peer cache in near CCX",
-							 [3] = "DRAM",
-							 [5] = "Peer cache in far CCX",
-							 [6] = "Long-latency DIMM",
-							 [7] = "MMIO/Config/PCI/APIC",
-							 [8] = "Extension memory",
-							 [12] = "Coherent memory of a different processor type" };
+	static const char *const
+		plain[8] = { NULL, NULL,   "Local node cache", "DRAM", "Remote node cache", NULL,
+			     NULL, "Other" },
+		*const extended[16] = { [1] = "Local L3 or other L1/L2 in CCX",
+					[2] = "Peer cache in near CCX",
+					[3] = "DRAM",
+					[5] = "Peer cache in far CCX",
+					[6] = "Long-latency DIMM",
+					[7] = "MMIO/Config/PCI/APIC",
+					[8] = "Extension memory",
+					[12] = "Coherent memory of a different processor type" };
 	const char *words = s->rules.zen4 ? v < 16 ? extended[v] : NULL : v < 8 ? plain[v] : NULL;
 
 	return words ? words : "(reserved)";
@@ -180,11 +184,12 @@ static const char *source_words(const struct ibs *s, uint64_t v)
 
 /* ---- the rows ---- */
 
-const char *const ibs_fetch_registers[IBS_REGISTERS] = { "ibs_fetch_ctl", "IbsFetchLinAd", "IbsFetchPhysAd",
-							 "ic_ibs_ext_ctl" };
-const char *const ibs_op_registers[IBS_REGISTERS] = { "ibs_op_ctl", "IbsOpRip", "ibs_op_data", "ibs_op_data2",
-						      "ibs_op_data3", "IbsDCLinAd", "IbsDCPhysAd", "IbsBrTarget",
-						      "ibs_op_data4" };
+const char *const ibs_fetch_registers[IBS_REGISTERS] = { "ibs_fetch_ctl", "IbsFetchLinAd",
+							 "IbsFetchPhysAd", "ic_ibs_ext_ctl" };
+const char *const ibs_op_registers[IBS_REGISTERS] = {
+	"ibs_op_ctl", "IbsOpRip",    "ibs_op_data", "ibs_op_data2", "ibs_op_data3",
+	"IbsDCLinAd", "IbsDCPhysAd", "IbsBrTarget", "ibs_op_data4"
+};
 
 const struct ibs_field ibs_fetch_fields[] = {
 	{ "MaxCnt", IBS_FETCH_CTL, 0, 16, NULL, times_16, NULL },
@@ -268,11 +273,17 @@ static const struct {
 } models[] = {
 	{ 0x10, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true } },
 	{ 0x12, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true } },
-	{ 0x14, 0x00, 0xff, { .no_l2 = true, .no_fetch_l2 = true, .no_state = true, .no_node = true } },
+	{ 0x14,
+	  0x00,
+	  0xff,
+	  { .no_l2 = true, .no_fetch_l2 = true, .no_state = true, .no_node = true } },
 	{ 0x15, 0x00, 0x1f, { .no_l2 = true, .no_fetch_l2 = true } },
 	{ 0x15, 0x20, 0x5f, { .no_fetch_l2 = true } },
 	{ 0x16, 0x00, 0xff, { .no_fetch_l2 = true, .no_state = true, .no_node = true } },
-	{ 0x19, 0x00, 0x0f, { .no_state = true, .no_miss = true, .no_data2 = true, .pages_16k = true } },
+	{ 0x19,
+	  0x00,
+	  0x0f,
+	  { .no_state = true, .no_miss = true, .no_data2 = true, .pages_16k = true } },
 	{ 0x19, 0x20, 0x5f, { .no_state = true } },
 	{ 0x1a, 0x50, 0x5f, { .by_physical = true } },
 	{ 0x1a, 0x80, 0xaf, { .by_physical = true } },
@@ -287,7 +298,8 @@ struct ibs_rules ibs_rules_of(const char *cpuid, bool zen4)
 	if (cpuid && sscanf(cpuid, "AuthenticAMD,%u,%u,", &family, &model) == 2) {
 		rules.unknown = false;
 		for (size_t i = 0; i < ARRAY_SIZE(models); i++)
-			if (family == models[i].family && model >= models[i].first && model <= models[i].last)
+			if (family == models[i].family && model >= models[i].first &&
+			    model <= models[i].last)
 				rules = models[i].rules;
 		rules.by_physical |= family > 0x1a;
 	}
@@ -295,8 +307,8 @@ struct ibs_rules ibs_rules_of(const char *cpuid, bool zen4)
 	return rules;
 }
 
-int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw, size_t size, struct ibs *out,
-	     struct tare_error *err)
+int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw, size_t size,
+	     struct ibs *out, struct tare_error *err)
 {
 	unsigned n = kind == IBS_FETCH ? IBS_FETCH_PHYSICAL + 1 : IBS_DC_PHYSICAL + 1;
 	const uint8_t *p = raw;
@@ -318,8 +330,11 @@ int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw,
 		if (!(out->has >> i & 1))
 			continue;
 		if (size < sizeof(out->reg[i]))
-			return tare_fail(err, EINVAL, "raw data ends before register %s, which capabilities 0x%x promise",
-					 (kind == IBS_FETCH ? ibs_fetch_registers : ibs_op_registers)[i], out->caps);
+			return tare_fail(
+				err, EINVAL,
+				"raw data ends before register %s, which capabilities 0x%x promise",
+				(kind == IBS_FETCH ? ibs_fetch_registers : ibs_op_registers)[i],
+				out->caps);
 		memcpy(&out->reg[i], p, sizeof(out->reg[i]));
 		p += sizeof(out->reg[i]);
 		size -= sizeof(out->reg[i]);

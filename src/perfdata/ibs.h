@@ -59,11 +59,11 @@ struct ibs_rules {
 	/* DATA3 has no L2 miss, prefetch, width, open requests and TLB latency: they read 0 */
 	bool no_l2;
 	bool no_fetch_l2; /* no L2 miss of fetches: the bit reads 0 */
-	bool no_miss;  /* erratum 1238: the instruction cache miss bit is not valid */
+	bool no_miss;     /* erratum 1238: the instruction cache miss bit is not valid */
 	/* erratum 1293: for some loads DATA2, L2 miss and open requests are not valid */
 	bool no_data2;
 	bool by_physical; /* the results of a fetch are not valid without a physical address */
-	bool pages_16k; /* erratum 1347: another table of page sizes */
+	bool pages_16k;   /* erratum 1347: another table of page sizes */
 };
 
 struct ibs {
@@ -96,8 +96,8 @@ struct ibs_rules ibs_rules_of(const char *cpuid, bool zen4);
  * PERF_SAMPLE_RAW of an ibs_fetch or ibs_op event. -EINVAL if the size does not match its
  * capabilities.
  */
-int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw, size_t size, struct ibs *out,
-	     struct tare_error *err);
+int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw, size_t size,
+	     struct ibs *out, struct tare_error *err);
 
 /* Enabled and valid: the registers hold a sample. */
 bool ibs_valid(const struct ibs *s);

@@ -3,7 +3,8 @@
 #include "perfdata/ibs.h"
 #include "tap.h"
 
-static struct ibs made(enum ibs_kind kind, uint32_t caps, const char *cpuid, const uint64_t *reg, size_t n)
+static struct ibs made(enum ibs_kind kind, uint32_t caps, const char *cpuid, const uint64_t *reg,
+		       size_t n)
 {
 	struct ibs_rules rules = ibs_rules_of(cpuid, caps & IBS_CAP_ZEN4);
 	uint8_t raw[4 + 8 * IBS_REGISTERS];
@@ -19,8 +20,10 @@ static struct ibs made(enum ibs_kind kind, uint32_t caps, const char *cpuid, con
 TEST(published_registers)
 {
 	static const uint64_t zen_fetch[] = { 0x02170007ffffffff, 0x56016b2ead40, 0x115cedfd40, 0 },
-			      zen_op[] = { 0x0000009e009e8968, 0x56016b2ea73d, 0xb0002, 2, 0xc60002, 0x7f133c319ce0, 0x270485ce0, 0 },
-			      zen4_op[] = { 0x0000004500070008, 0, 0x710002, 2, 0x681d1700a1, 0, 0, 0 },
+			      zen_op[] = { 0x0000009e009e8968, 0x56016b2ea73d, 0xb0002,     2,
+					   0xc60002,           0x7f133c319ce0, 0x270485ce0, 0 },
+			      zen4_op[] = { 0x0000004500070008, 0, 0x710002, 2,
+					    0x681d1700a1,       0, 0,        0 },
 			      zen4_fetch[] = { 0x3c1f00c700080008, 0, 0, 0 };
 	static const struct {
 		int line;
@@ -62,7 +65,8 @@ TEST(published_registers)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct ibs s = made(rows[i].kind, rows[i].caps, NULL, rows[i].reg, rows[i].kind == IBS_FETCH ? 4 : 8);
+		struct ibs s = made(rows[i].kind, rows[i].caps, NULL, rows[i].reg,
+				    rows[i].kind == IBS_FETCH ? 4 : 8);
 		const struct ibs_field *f = ibs_field_named(rows[i].kind, rows[i].field);
 
 		CHECK(ibs_valid(&s), "row at line %d", rows[i].line);
@@ -98,11 +102,36 @@ TEST(what_is_not_valid)
 		{ __LINE__, NULL, { [IBS_OP_DATA3] = 1 << 18 }, NULL, IBS_DC_PHYSICAL, true },
 		{ __LINE__, NULL, { [IBS_OP_DATA3] = 1 << 18 }, NULL, IBS_DC_LINEAR, false },
 		{ __LINE__, NULL, { [IBS_OP_DATA3] = 1 << 16 }, "L2Miss", 0, true },
-		{ __LINE__, "AuthenticAMD,25,1,0", { [IBS_OP_DATA3] = 1 << 16 }, "L2Miss", 0, false },
-		{ __LINE__, "AuthenticAMD,25,15,0", { [IBS_OP_DATA3] = 1 << 21 }, NULL, IBS_OP_DATA2, false },
-		{ __LINE__, "AuthenticAMD,25,15,0", { [IBS_OP_DATA3] = 1 << 20 }, NULL, IBS_OP_DATA2, true },
-		{ __LINE__, "AuthenticAMD,25,16,0", { [IBS_OP_DATA3] = 1 << 16 }, "L2Miss", 0, true },
-		{ __LINE__, "AuthenticAMD,23,1,0", { [IBS_OP_DATA3] = 1 << 16 }, "L2Miss", 0, true },
+		{ __LINE__,
+		  "AuthenticAMD,25,1,0",
+		  { [IBS_OP_DATA3] = 1 << 16 },
+		  "L2Miss",
+		  0,
+		  false },
+		{ __LINE__,
+		  "AuthenticAMD,25,15,0",
+		  { [IBS_OP_DATA3] = 1 << 21 },
+		  NULL,
+		  IBS_OP_DATA2,
+		  false },
+		{ __LINE__,
+		  "AuthenticAMD,25,15,0",
+		  { [IBS_OP_DATA3] = 1 << 20 },
+		  NULL,
+		  IBS_OP_DATA2,
+		  true },
+		{ __LINE__,
+		  "AuthenticAMD,25,16,0",
+		  { [IBS_OP_DATA3] = 1 << 16 },
+		  "L2Miss",
+		  0,
+		  true },
+		{ __LINE__,
+		  "AuthenticAMD,23,1,0",
+		  { [IBS_OP_DATA3] = 1 << 16 },
+		  "L2Miss",
+		  0,
+		  true },
 		{ __LINE__, NULL, { 0 }, "L3MissOnly", 0, false },
 		{ __LINE__, NULL, { 0 }, "OpMemWidth", 0, false },
 		{ __LINE__, NULL, { [IBS_OP_DATA3] = 1 << 22 }, "OpMemWidth", 0, true },
@@ -110,10 +139,11 @@ TEST(what_is_not_valid)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct ibs s = made(IBS_OP, 0x3ff, rows[i].cpuid, rows[i].reg, 8);
-		const struct ibs_field *f = rows[i].field ? ibs_field_named(IBS_OP, rows[i].field) : NULL;
+		const struct ibs_field *f = rows[i].field ? ibs_field_named(IBS_OP, rows[i].field)
+							  : NULL;
 
-		CHECK_EQ(f ? !f->valid || f->valid(&s) : ibs_register_shown(&s, rows[i].r), rows[i].valid,
-			 "row at line %d", rows[i].line);
+		CHECK_EQ(f ? !f->valid || f->valid(&s) : ibs_register_shown(&s, rows[i].r),
+			 rows[i].valid, "row at line %d", rows[i].line);
 	}
 }
 
@@ -123,7 +153,14 @@ TEST(what_is_not_valid)
  */
 TEST(what_capabilities_change)
 {
-	enum { LIN = 1 << 17, PHY = 1 << 18, PAGES = 1 << 19, LATENCY = 1 << 12, ZEN = 0x3ff, ZEN_4 = 0xbff };
+	enum {
+		LIN = 1 << 17,
+		PHY = 1 << 18,
+		PAGES = 1 << 19,
+		LATENCY = 1 << 12,
+		ZEN = 0x3ff,
+		ZEN_4 = 0xbff
+	};
 	static const struct {
 		int line;
 		uint32_t caps;
@@ -158,7 +195,9 @@ TEST(what_capabilities_change)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const uint64_t reg[8] = { [IBS_OP_CTL] = rows[i].ctl, [IBS_OP_DATA3] = rows[i].data3 };
+		const uint64_t reg[8] = {
+			[IBS_OP_CTL] = rows[i].ctl, [IBS_OP_DATA3] = rows[i].data3
+		};
 		struct ibs s = made(IBS_OP, rows[i].caps, NULL, reg, 8);
 		const struct ibs_field *f = ibs_field_named(IBS_OP, rows[i].field);
 
@@ -167,7 +206,8 @@ TEST(what_capabilities_change)
 		CHECK_EQ(!f->valid || f->valid(&s), rows[i].valid, "row at line %d", rows[i].line);
 		CHECK_EQ(ibs_field_value(&s, f), rows[i].value, "row at line %d", rows[i].line);
 		if (rows[i].words)
-			CHECK_STR(f->words(&s, rows[i].value), rows[i].words, "row at line %d", rows[i].line);
+			CHECK_STR(f->words(&s, rows[i].value), rows[i].words, "row at line %d",
+				  rows[i].line);
 	}
 }
 
@@ -178,27 +218,38 @@ TEST(the_state_that_some_models_lack)
 		const char *cpuid;
 		bool zen4, tells;
 	} rows[] = {
-		{ __LINE__, "AuthenticAMD,16,2,3", false, true },  { __LINE__, "AuthenticAMD,23,1,0", false, true },
-		{ __LINE__, "AuthenticAMD,23,49,0", false, true }, { __LINE__, "AuthenticAMD,25,0,0", false, false },
-		{ __LINE__, "AuthenticAMD,25,1,1", false, false }, { __LINE__, "AuthenticAMD,25,15,0", false, false },
-		{ __LINE__, "AuthenticAMD,25,16,0", true, true },  { __LINE__, "AuthenticAMD,25,31,0", true, true },
-		{ __LINE__, "AuthenticAMD,25,32,0", false, false }, { __LINE__, "AuthenticAMD,25,33,0", false, false },
-		{ __LINE__, "AuthenticAMD,25,80,0", false, false }, { __LINE__, "AuthenticAMD,25,95,0", false, false },
-		{ __LINE__, "AuthenticAMD,25,96,0", true, true },  { __LINE__, "AuthenticAMD,25,97,2", true, true },
-		{ __LINE__, "AuthenticAMD,26,2,1", true, true },   { __LINE__, NULL, false, false },
-		{ __LINE__, NULL, true, true },			   { __LINE__, "nonsense", false, false },
+		{ __LINE__, "AuthenticAMD,16,2,3", false, true },
+		{ __LINE__, "AuthenticAMD,23,1,0", false, true },
+		{ __LINE__, "AuthenticAMD,23,49,0", false, true },
+		{ __LINE__, "AuthenticAMD,25,0,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,1,1", false, false },
+		{ __LINE__, "AuthenticAMD,25,15,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,16,0", true, true },
+		{ __LINE__, "AuthenticAMD,25,31,0", true, true },
+		{ __LINE__, "AuthenticAMD,25,32,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,33,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,80,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,95,0", false, false },
+		{ __LINE__, "AuthenticAMD,25,96,0", true, true },
+		{ __LINE__, "AuthenticAMD,25,97,2", true, true },
+		{ __LINE__, "AuthenticAMD,26,2,1", true, true },
+		{ __LINE__, NULL, false, false },
+		{ __LINE__, NULL, true, true },
+		{ __LINE__, "nonsense", false, false },
 	};
 	static const unsigned with_state[] = { 1, 2, 5 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		for (unsigned source = 0; source < 8; source++) {
-			struct ibs s = { .kind = IBS_OP, .rules = ibs_rules_of(rows[i].cpuid, rows[i].zen4) };
+			struct ibs s = { .kind = IBS_OP,
+					 .rules = ibs_rules_of(rows[i].cpuid, rows[i].zen4) };
 			bool cache = source == 2;
 
 			for (size_t k = 0; rows[i].zen4 && k < ARRAY_SIZE(with_state); k++)
 				cache |= source == with_state[k];
 			s.reg[IBS_OP_DATA2] = source;
-			CHECK_EQ(ibs_tells_state(&s), rows[i].tells && cache, "row at line %d, source %u", rows[i].line, source);
+			CHECK_EQ(ibs_tells_state(&s), rows[i].tells && cache,
+				 "row at line %d, source %u", rows[i].line, source);
 		}
 }
 
@@ -212,11 +263,16 @@ TEST(sizes)
 		int ret;
 		uint32_t has;
 	} rows[] = {
-		{ __LINE__, IBS_FETCH, 0x3ff, 36, 0, 0xf },	    { __LINE__, IBS_FETCH, 0x1ff, 28, 0, 0x7 },
-		{ __LINE__, IBS_FETCH, 0x3ff, 28, -EINVAL, 0 },	    { __LINE__, IBS_OP, 0x3ff, 68, 0, 0xff },
-		{ __LINE__, IBS_OP, 0x3df, 60, 0, 0x7f },	    { __LINE__, IBS_OP, 0x7ff, 76, 0, 0x1ff },
-		{ __LINE__, IBS_OP, 0x7df, 68, 0, 0x17f },	    { __LINE__, IBS_OP, 0x7ff, 68, -EINVAL, 0 },
-		{ __LINE__, IBS_OP, 0x3ff, 3, -EINVAL, 0 },	    { __LINE__, IBS_OP, 0x3ff, 0, -EINVAL, 0 },
+		{ __LINE__, IBS_FETCH, 0x3ff, 36, 0, 0xf },
+		{ __LINE__, IBS_FETCH, 0x1ff, 28, 0, 0x7 },
+		{ __LINE__, IBS_FETCH, 0x3ff, 28, -EINVAL, 0 },
+		{ __LINE__, IBS_OP, 0x3ff, 68, 0, 0xff },
+		{ __LINE__, IBS_OP, 0x3df, 60, 0, 0x7f },
+		{ __LINE__, IBS_OP, 0x7ff, 76, 0, 0x1ff },
+		{ __LINE__, IBS_OP, 0x7df, 68, 0, 0x17f },
+		{ __LINE__, IBS_OP, 0x7ff, 68, -EINVAL, 0 },
+		{ __LINE__, IBS_OP, 0x3ff, 3, -EINVAL, 0 },
+		{ __LINE__, IBS_OP, 0x3ff, 0, -EINVAL, 0 },
 		{ __LINE__, IBS_OP, 0x3ff, 72, 0, 0xff }, /* padded */
 	};
 	static uint8_t raw[80];
@@ -229,8 +285,8 @@ TEST(sizes)
 
 		memcpy(raw, &rows[i].caps, 4);
 		memcpy(copy, raw, rows[i].size);
-		CHECK_EQ(ibs_read(rows[i].kind, &rules, copy, rows[i].size, &s, NULL), rows[i].ret, "row at line %d",
-			 rows[i].line);
+		CHECK_EQ(ibs_read(rows[i].kind, &rules, copy, rows[i].size, &s, NULL), rows[i].ret,
+			 "row at line %d", rows[i].line);
 		if (rows[i].ret == 0)
 			CHECK_EQ(s.has, rows[i].has, "row at line %d", rows[i].line);
 		free(copy);
@@ -250,7 +306,8 @@ TEST(fields_do_not_overlap)
 		for (; f->name; f++) {
 			uint64_t bits = (((uint64_t)1 << f->width) - 1) << f->shift;
 
-			CHECK(!(taken[f->reg] & bits) || !strncmp(f->name, "DcL1TlbHit", 10), "%s", f->name);
+			CHECK(!(taken[f->reg] & bits) || !strncmp(f->name, "DcL1TlbHit", 10), "%s",
+			      f->name);
 			taken[f->reg] |= bits;
 			CHECK(ibs_field_named(kind, f->name) == f, "%s", f->name);
 		}

@@ -87,7 +87,8 @@ static int skip_payload(struct stream *s, struct tare_error *err)
 static int read_tracing(struct perfdata *r, struct stream *s, struct tare_error *err)
 {
 	struct tare_error why = TARE_ERROR_INIT;
-	unsigned char *bytes = s->payload <= TRACING_MAX && !r->tracing.n ? malloc(s->payload + 1) : NULL;
+	unsigned char *bytes = s->payload <= TRACING_MAX && !r->tracing.n ? malloc(s->payload + 1)
+									  : NULL;
 	uint64_t n = 0, all = s->payload;
 	ssize_t got = 1;
 
@@ -97,7 +98,8 @@ static int read_tracing(struct perfdata *r, struct stream *s, struct tare_error 
 	s->payload -= n;
 	if (bytes && n == all && tracing_decode(r, bytes, n, &why) < 0) {
 		r->features.damaged[0] |= 1ull << PD_FEAT_TRACING_DATA;
-		note(r, "%s: byte %llu: TRACING_DATA: %s", s->in.path, (unsigned long long)s->payload_at, why.what);
+		note(r, "%s: byte %llu: TRACING_DATA: %s", s->in.path,
+		     (unsigned long long)s->payload_at, why.what);
 	}
 	free(bytes);
 	return got < 0 ? (int)got : 0;
@@ -127,9 +129,9 @@ static int next_inflated(struct perfdata *r, struct stream *s, struct perfdata_r
 
 		if (size < RECORD_HEADER)
 			return tare_fail(
-			    err, EBADMSG,
-			    "%s: byte %llu: the compressed record holds one of size %u", s->in.path,
-			    (unsigned long long)s->compressed_at, size);
+				err, EBADMSG,
+				"%s: byte %llu: the compressed record holds one of size %u",
+				s->in.path, (unsigned long long)s->compressed_at, size);
 		n = inflate_peek(s->inflate, size, &p, err);
 		if (n == size) {
 			inflate_take(s->inflate, size);
@@ -139,9 +141,9 @@ static int next_inflated(struct perfdata *r, struct stream *s, struct perfdata_r
 			if (out->type != PD_RECORD_COMPRESSED && out->type != PD_RECORD_COMPRESSED2)
 				return 1;
 			return tare_fail(
-			    err, EBADMSG,
-			    "%s: byte %llu: a compressed record inside a compressed record",
-			    s->in.path, (unsigned long long)s->compressed_at);
+				err, EBADMSG,
+				"%s: byte %llu: a compressed record inside a compressed record",
+				s->in.path, (unsigned long long)s->compressed_at);
 		}
 	}
 	if (n < 0) {
@@ -168,8 +170,8 @@ static int feed(struct perfdata *r, struct stream *s, const struct perfdata_reco
 				 rec->size);
 	if (r->features.compression_type > 1)
 		return tare_fail(
-		    err, ENOTSUP, "%s: byte %llu: compressed by method %u; tare knows 1 (zstd)",
-		    s->in.path, (unsigned long long)rec->offset, r->features.compression_type);
+			err, ENOTSUP, "%s: byte %llu: compressed by method %u; tare knows 1 (zstd)",
+			s->in.path, (unsigned long long)rec->offset, r->features.compression_type);
 	if (!s->inflate && !(s->inflate = inflate_new(err))) {
 		tare_prefix(err, "%s: byte %llu: the record ", s->in.path,
 			    (unsigned long long)rec->offset);
@@ -177,8 +179,8 @@ static int feed(struct perfdata *r, struct stream *s, const struct perfdata_reco
 	}
 	if (!max)
 		max = r->features.compression_mmap_len
-			  ? (uint64_t)r->features.compression_mmap_len + INFLATE_SLACK
-			  : INFLATE_MAX;
+			? (uint64_t)r->features.compression_mmap_len + INFLATE_SLACK
+			: INFLATE_MAX;
 	s->compressed_at = rec->offset;
 	s->inflating = true;
 	inflate_feed(s->inflate, p, (size_t)n, max);
@@ -200,14 +202,15 @@ static int at_end(struct stream *s, size_t n, struct tare_error *err)
 	size_t rest = s->inflate ? inflate_rest(s->inflate) : 0;
 
 	if (n)
-		return tare_fail(err, EBADMSG,
-				 "%s: byte %llu: %zu %s left, too few for a record",
-				 s->in.path, (unsigned long long)s->in.offset, n, n == 1 ? "byte is" : "bytes are");
+		return tare_fail(err, EBADMSG, "%s: byte %llu: %zu %s left, too few for a record",
+				 s->in.path, (unsigned long long)s->in.offset, n,
+				 n == 1 ? "byte is" : "bytes are");
 	if (s->in.left && s->in.left != UINT64_MAX)
 		return tare_fail(
-		    err, EBADMSG,
-		    "%s: byte %llu: the file ends here, %llu bytes before its records do",
-		    s->in.path, (unsigned long long)s->in.offset, (unsigned long long)s->in.left);
+			err, EBADMSG,
+			"%s: byte %llu: the file ends here, %llu bytes before its records do",
+			s->in.path, (unsigned long long)s->in.offset,
+			(unsigned long long)s->in.left);
 	if (rest)
 		return tare_fail(err, EBADMSG,
 				 "%s: byte %llu: the last compressed record ends within a record",
@@ -353,9 +356,10 @@ ssize_t perfdata_payload(struct perfdata *r, void *buf, size_t n, struct tare_er
 	s->payload -= (uint64_t)got;
 	if (got == 0)
 		return tare_fail(
-		    err, EBADMSG,
-		    "%s: byte %llu: the file ends %llu bytes before the data of this record does",
-		    s->in.path, (unsigned long long)s->payload_at, (unsigned long long)s->payload);
+			err, EBADMSG,
+			"%s: byte %llu: the file ends %llu bytes before the data of this record does",
+			s->in.path, (unsigned long long)s->payload_at,
+			(unsigned long long)s->payload);
 	return got;
 }
 

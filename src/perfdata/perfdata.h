@@ -69,7 +69,7 @@ struct perfdata_read {
 	uint64_t format; /* PD_READ bits */
 	uint64_t n;      /* members; 1 without PD_READ_GROUP */
 	uint64_t enabled_ns,
-	    running_ns; /* of the group, or of the single event; 0 if not recorded */
+		running_ns; /* of the group, or of the single event; 0 if not recorded */
 	const uint64_t *words;
 };
 
@@ -97,10 +97,10 @@ struct perfdata_regs {
 struct perfdata_sample {
 	uint64_t ip, addr;
 	uint64_t
-	    period; /* without PD_SAMPLE_PERIOD: the event's fixed period; 0 if it is unknown */
+		period; /* without PD_SAMPLE_PERIOD: the event's fixed period; 0 if it is unknown */
 	struct perfdata_read read;
 	const uint64_t
-	    *chain; /* addresses, with context markers above PD_CONTEXT_MAX between them */
+		*chain; /* addresses, with context markers above PD_CONTEXT_MAX between them */
 	uint64_t n_chain;
 	const void *raw; /* in the recording machine's byte order */
 	uint32_t raw_size;
@@ -139,8 +139,8 @@ struct perfdata_record {
 	uint16_t misc, size;
 	/* of its header in the file; within a compressed record: that record's offset */
 	uint64_t offset;
-	bool inflated;   /* was inside a compressed record */
-	unsigned file;   /* directory layout: 0 for `data`, n + 1 for `data.n` */
+	bool inflated; /* was inside a compressed record */
+	unsigned file; /* directory layout: 0 for `data`, n + 1 for `data.n` */
 	/* why its fields could not be decoded (they are then not valid), or NULL */
 	const char *bad;
 	const unsigned char *bytes; /* the raw record, starting with the header */
@@ -268,7 +268,7 @@ struct perfdata_record {
 		struct {
 			uint64_t shift, mult, zero, cycles, mask;
 			bool user_time_zero, user_time_short,
-			    whole; /* whole: the last five are present */
+				whole; /* whole: the last five are present */
 		} time_conv;
 		struct {
 			uint64_t id;
@@ -299,15 +299,16 @@ struct perfdata_loss {
 	uint64_t lost_samples; /* sum of LOST_SAMPLES */
 	uint64_t undecodable;  /* records with fields that did not fit (bad != NULL) */
 	uint64_t unattributed; /* samples without a known event */
-	uint64_t unread;     /* bytes not read after damage; a lower bound for a pipe */
-	uint64_t disordered; /* perfdata_next_ordered: records older than one already returned */
+	uint64_t unread;       /* bytes not read after damage; a lower bound for a pipe */
+	uint64_t disordered;   /* perfdata_next_ordered: records older than one already returned */
 	/* THROTTLE records: how often the kernel stopped an event for a while */
 	uint64_t throttled;
 	uint64_t truncated_aux; /* AUX records with flags for missing data */
 };
 
 /* The message for a file with broke_off set. */
-#define PERFDATA_BROKE_OFF "the recording broke off: its recorder did not come to its end, and what came last may be missing"
+#define PERFDATA_BROKE_OFF                                                                         \
+	"the recording broke off: its recorder did not come to its end, and what came last may be missing"
 
 /* Properties of the file. */
 struct perfdata_file {
@@ -354,7 +355,8 @@ const struct perfdata_event *perfdata_event_at(const struct perfdata *r, size_t 
 const struct perfdata_event *perfdata_event_of(const struct perfdata *r, uint64_t id);
 /* The fields of a tracepoint's raw data, if the file has its format (TRACING_DATA); else NULL. */
 struct tracing_event;
-const struct tracing_event *perfdata_tracepoint(const struct perfdata *r, const struct perfdata_event *ev);
+const struct tracing_event *perfdata_tracepoint(const struct perfdata *r,
+						const struct perfdata_event *ev);
 /*
  * false: features are truncated or damaged, and `why` names them. Known after opening; for a pipe,
  * after reading.

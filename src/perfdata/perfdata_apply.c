@@ -114,11 +114,14 @@ int record_apply(struct perfdata *r, struct perfdata_record *rec, struct tare_er
 			r->loss.throttled++;
 			break;
 		case PD_RECORD_AUX:
-			r->loss.truncated_aux +=
-			    rec->aux.flags & 13 ? 1 : 0; /* truncated, partial, collision */
+			r->loss.truncated_aux += rec->aux.flags & 13
+				? 1
+				: 0; /* truncated, partial, collision */
 			break;
 		}
-	if (__builtin_expect(rec->type != PD_RECORD_SAMPLE || rec->bad || !rec->event || rec->has & PD_SAMPLE_AUX, 0))
+	if (__builtin_expect(rec->type != PD_RECORD_SAMPLE || rec->bad || !rec->event ||
+				     rec->has & PD_SAMPLE_AUX,
+			     0))
 		undecoded_note(r, rec);
 	if (rec->bad)
 		r->loss.undecodable++;

@@ -5,8 +5,10 @@
 #include "base/library.h"
 #include "perfdata/perfdata_deflate.h"
 
-#define FUNCTIONS(F) F(ZSTD_createCCtx) F(ZSTD_freeCCtx) F(ZSTD_CCtx_setParameter) F(ZSTD_compressStream2) \
-	F(ZSTD_isError) F(ZSTD_getErrorName)
+#define FUNCTIONS(F)                                                                               \
+	F(ZSTD_createCCtx)                                                                         \
+	F(ZSTD_freeCCtx)                                                                           \
+	F(ZSTD_CCtx_setParameter) F(ZSTD_compressStream2) F(ZSTD_isError) F(ZSTD_getErrorName)
 LIBRARY(zstd, "libzstd.so.1", FUNCTIONS)
 
 struct deflate {
@@ -25,7 +27,9 @@ int deflate_new(struct deflate **out, int level, struct tare_error *err)
 	if (!z)
 		return tare_fail_nomem(err);
 	z->ctx = zstd.ZSTD_createCCtx();
-	if (!z->ctx || zstd.ZSTD_isError(zstd.ZSTD_CCtx_setParameter(z->ctx, ZSTD_c_compressionLevel, level))) {
+	if (!z->ctx ||
+	    zstd.ZSTD_isError(
+		    zstd.ZSTD_CCtx_setParameter(z->ctx, ZSTD_c_compressionLevel, level))) {
 		deflate_free(z);
 		return tare_fail(err, ENOMEM, "zstd cannot begin at level %d", level);
 	}
@@ -33,7 +37,8 @@ int deflate_new(struct deflate **out, int level, struct tare_error *err)
 	return 0;
 }
 
-int64_t deflate_piece(struct deflate *z, const void *bytes, size_t n, void *out, size_t room, struct tare_error *err)
+int64_t deflate_piece(struct deflate *z, const void *bytes, size_t n, void *out, size_t room,
+		      struct tare_error *err)
 {
 	ZSTD_inBuffer from = { bytes, n, 0 };
 	ZSTD_outBuffer to = { out, room, 0 };

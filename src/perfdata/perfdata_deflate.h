@@ -14,7 +14,8 @@ int deflate_new(struct deflate **out, int level, struct tare_error *err);
  * Compresses n bytes into at most `room`; returns the size, or a negative errno. `room` must be at
  * least n + 1024.
  */
-int64_t deflate_piece(struct deflate *z, const void *bytes, size_t n, void *out, size_t room, struct tare_error *err);
+int64_t deflate_piece(struct deflate *z, const void *bytes, size_t n, void *out, size_t room,
+		      struct tare_error *err);
 void deflate_free(struct deflate *z);
 
 #endif

@@ -10,7 +10,8 @@ int deflate_new(struct deflate **out, int level, struct tare_error *err)
 	return -ENOSYS;
 }
 
-int64_t deflate_piece(struct deflate *z, const void *bytes, size_t n, void *out, size_t room, struct tare_error *err)
+int64_t deflate_piece(struct deflate *z, const void *bytes, size_t n, void *out, size_t room,
+		      struct tare_error *err)
 {
 	(void)z, (void)bytes, (void)n, (void)out, (void)room;
 	return tare_fail(err, ENOSYS, "no zstd");

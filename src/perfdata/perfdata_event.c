@@ -184,7 +184,7 @@ static int id_word_of(uint64_t type)
 	if (!(type & PD_SAMPLE_ID))
 		return -1;
 	return __builtin_popcountll(
-	    type & (PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR));
+		type & (PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ADDR));
 }
 
 static int id_tail_of(const struct perfdata_attr *a)
@@ -201,8 +201,8 @@ static int id_tail_of(const struct perfdata_attr *a)
 static bool alike(const struct perfdata_attr *a, const struct perfdata_attr *b)
 {
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
-	       a->branch_sample_type == b->branch_sample_type && a->regs_user == b->regs_user &&
-	       a->regs_intr == b->regs_intr;
+		a->branch_sample_type == b->branch_sample_type && a->regs_user == b->regs_user &&
+		a->regs_intr == b->regs_intr;
 }
 
 /* The offset of the time in a sample, header included; 0: none. */
@@ -210,7 +210,9 @@ static unsigned time_at_of(uint64_t type)
 {
 	const uint64_t before = PD_SAMPLE_IDENTIFIER | PD_SAMPLE_IP | PD_SAMPLE_TID;
 
-	return type & PD_SAMPLE_TIME ? RECORD_HEADER + 8 * (unsigned)__builtin_popcountll(type & before) : 0;
+	return type & PD_SAMPLE_TIME
+		? RECORD_HEADER + 8 * (unsigned)__builtin_popcountll(type & before)
+		: 0;
 }
 
 /* Updates the common properties of all events after adding one. */
@@ -299,8 +301,8 @@ struct perfdata_event *event_add(struct perfdata *r, const struct perfdata_attr 
 	ev->attr = *attr;
 	ev->scale = 1;
 	ev->index = r->n_events;
-	ev->least_sample =
-	    RECORD_HEADER + 8 * (uint32_t)__builtin_popcountll(attr->sample_type & PD_SAMPLE_PLAIN);
+	ev->least_sample = RECORD_HEADER +
+		8 * (uint32_t)__builtin_popcountll(attr->sample_type & PD_SAMPLE_PLAIN);
 	ev->name = name_from_attr(attr);
 	ev->ids = malloc(sizeof(*ev->ids) * (n_ids ? n_ids : 1));
 	if (!ev->name || !ev->ids)

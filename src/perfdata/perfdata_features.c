@@ -29,9 +29,10 @@
  *   TARE_EXACT, TARE_PLACES, TARE_PARTIAL  see perfdata_format.h
  *   simpleperf META_INFO  pairs of terminated strings, name and value, to the end
  *
- * BRANCH_STACK and STAT are flags without bytes; TRACING_DATA is read by tracing_fields.c; CPU_DOMAIN_INFO and the others are
- * kept as bytes. Source: perf.data-file-format.txt, "Optional feature sections", except NR_CPUS:
- * its two numbers are in the opposite order in all files that were examined.
+ * BRANCH_STACK and STAT are flags without bytes; TRACING_DATA is read by tracing_fields.c;
+ * CPU_DOMAIN_INFO and the others are kept as bytes. Source: perf.data-file-format.txt, "Optional
+ * feature sections", except NR_CPUS: its two numbers are in the opposite order in all files that
+ * were examined.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,7 +366,8 @@ static void partial(struct perfdata *r, struct bytes *b)
 	if (version != 1) /* of a newer tare */
 		return;
 	/* If a list is shorter than the first ones, some rows would have no name. */
-	if (!n || listed != (n < EXACT_UNCOUNTED_MAX ? n : EXACT_UNCOUNTED_MAX) || listed > bytes_left(b) / PROCESS_LEAST) {
+	if (!n || listed != (n < EXACT_UNCOUNTED_MAX ? n : EXACT_UNCOUNTED_MAX) ||
+	    listed > bytes_left(b) / PROCESS_LEAST) {
 		b->bad = true;
 		return;
 	}
@@ -433,7 +435,8 @@ static void small(struct perfdata_features *f, unsigned feature, struct bytes *b
 	}
 }
 
-const struct tracing_event *perfdata_tracepoint(const struct perfdata *r, const struct perfdata_event *ev)
+const struct tracing_event *perfdata_tracepoint(const struct perfdata *r,
+						const struct perfdata_event *ev)
 {
 	enum { TRACEPOINT = 2 };
 
@@ -536,9 +539,11 @@ bool perfdata_whole(const struct perfdata *r, struct tare_error *why)
 		if (!(r->features.damaged[i / 64] >> i % 64 & 1))
 			continue;
 		if (len < sizeof(list) && name)
-			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", any ? ", " : "", name);
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+						any ? ", " : "", name);
 		else if (len < sizeof(list))
-			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%u", any ? ", " : "", i);
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%u",
+						any ? ", " : "", i);
 		any = true;
 	}
 	if (!any)

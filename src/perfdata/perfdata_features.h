@@ -101,7 +101,7 @@ struct perfdata_features {
 	struct perfdata_group_row *groups;
 	size_t n_groups;
 	struct perfdata_section
-	    *auxtrace; /* offset and size of each AUXTRACE record with its data */
+		*auxtrace; /* offset and size of each AUXTRACE record with its data */
 	size_t n_auxtrace;
 	struct perfdata_cache_row *caches;
 	size_t n_caches;

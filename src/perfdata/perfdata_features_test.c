@@ -71,7 +71,7 @@ static void put_event_desc(void)
 static void put_topology(void)
 {
 	put32(&m, 1), put_string(&m, "0-2"), put32(&m, 2), put_string(&m, "0"),
-	    put_string(&m, "1-2");
+		put_string(&m, "1-2");
 	for (uint32_t i = 0; i < 3; i++)
 		put32(&m, i), put32(&m, 10 + i);
 	put32(&m, 1), put_string(&m, "0-2");
@@ -312,8 +312,8 @@ TEST(cut_features)
 	for (size_t i = 0; i < ARRAY_SIZE(all_features); i++) {
 		unsigned bit = all_features[i].bit;
 		bool fits_empty = all_features[i].put == put_nothing ||
-				  bit == PD_FEAT_CPU_DOMAIN_INFO ||
-				  bit == 77 || bit == PD_FEAT_SIMPLEPERF_FILE;
+			bit == PD_FEAT_CPU_DOMAIN_INFO || bit == 77 ||
+			bit == PD_FEAT_SIMPLEPERF_FILE;
 
 		for (size_t keep = 0; keep < 64 && !fits_empty; keep++) {
 			struct perfdata *r;
@@ -328,7 +328,8 @@ TEST(cut_features)
 			CHECK_EQ(n, 1);
 			bool damaged = perfdata_features(r)->damaged[bit / 64] >> (bit & 63) & 1;
 
-			CHECK_EQ(perfdata_whole(r, NULL), !damaged, "feature %u, %zu bytes", bit, keep);
+			CHECK_EQ(perfdata_whole(r, NULL), !damaged, "feature %u, %zu bytes", bit,
+				 keep);
 			if (damaged)
 				CHECK(strstr(perfdata_note(r, 0), "byte "), "feature %u", bit);
 			else /* the remaining bytes may form a complete list */
@@ -377,7 +378,7 @@ TEST(tight_features)
 		CHECK_EQ(perfdata_next(r, &rec, NULL), 1);
 		f = perfdata_features(r);
 		n = f->cmdline.n + f->n_nodes + f->n_pmus + f->n_groups + f->n_caches +
-		    f->n_cpu_caps + f->n_hybrid + f->n_pmu_caps + f->n_memory + f->n_auxtrace;
+			f->n_cpu_caps + f->n_hybrid + f->n_pmu_caps + f->n_memory + f->n_auxtrace;
 		CHECK_EQ(n, rows[i].words[0], "row at line %d", rows[i].line);
 		CHECK(perfdata_note(r, 0) == NULL, "row at line %d: %s", rows[i].line,
 		      perfdata_note(r, 0));
@@ -436,9 +437,11 @@ static void put_places(void)
 {
 	size_t n = strlen(places.numbers) / 2;
 
-	put32(&m, places.version), put32(&m, places.events), put32(&m, places.modules), put32(&m, 0);
+	put32(&m, places.version), put32(&m, places.events), put32(&m, places.modules),
+		put32(&m, 0);
 	put64(&m, places.no_place[0]), put64(&m, places.no_place[1]);
-	put64(&m, places.instructions), put64(&m, places.bytes ? places.bytes : n), put_string(&m, "/bin/x");
+	put64(&m, places.instructions), put64(&m, places.bytes ? places.bytes : n),
+		put_string(&m, "/bin/x");
 	for (size_t i = 0; i < n; i++) {
 		char digits[3] = { places.numbers[2 * i], places.numbers[2 * i + 1] };
 
@@ -449,7 +452,8 @@ static void put_places(void)
 /* Is it accepted? Then f has it, else it is reported as damaged. */
 static bool believed(bool big, void (*check)(const struct exact_places *p))
 {
-	static const struct made_feature both[] = { { PD_FEAT_TARE_EXACT, put_totals }, { PD_FEAT_TARE_PLACES, put_places } };
+	static const struct made_feature both[] = { { PD_FEAT_TARE_EXACT, put_totals },
+						    { PD_FEAT_TARE_PLACES, put_places } };
 	const struct perfdata_features *f;
 	struct perfdata *r;
 	bool there;
@@ -463,7 +467,8 @@ static bool believed(bool big, void (*check)(const struct exact_places *p))
 	there = f->places.events > 0;
 	if (there && check)
 		check(&f->places);
-	CHECK_EQ(f->damaged[PD_FEAT_TARE_PLACES / 64] >> PD_FEAT_TARE_PLACES % 64 & 1, !there && places.version == 1);
+	CHECK_EQ(f->damaged[PD_FEAT_TARE_PLACES / 64] >> PD_FEAT_TARE_PLACES % 64 & 1,
+		 !there && places.version == 1);
 	perfdata_close(r);
 	return there;
 }
@@ -477,12 +482,14 @@ static void check_places(const struct exact_places *p)
 	CHECK_STR(p->module[0].path, "/bin/x");
 	CHECK_EQ(p->no_place[0], 95);
 	CHECK_EQ(p->module[0].n, 3);
-	CHECK(!memcmp(p->offset, offset, sizeof(offset)) && !memcmp(p->value, value, sizeof(value)));
+	CHECK(!memcmp(p->offset, offset, sizeof(offset)) &&
+	      !memcmp(p->value, value, sizeof(value)));
 }
 
 TEST(counts_by_instruction)
 {
-	static const char whole[] = "8020ad02000301080106" "01";
+	static const char whole[] = "8020ad02000301080106"
+				    "01";
 	const struct {
 		int line;
 		uint64_t total, no_place, instructions, bytes;
@@ -491,14 +498,15 @@ TEST(counts_by_instruction)
 		bool believed;
 	} rows[] = {
 		{ __LINE__, 700, 95, 3, 0, 1, 2, 1, whole, true },
-		{ __LINE__, 700, 95, 3, 0, 2, 2, 1, whole, false },	       /* of a newer tare */
-		{ __LINE__, 701, 95, 3, 0, 1, 2, 1, whole, false },	       /* different total */
+		{ __LINE__, 700, 95, 3, 0, 2, 2, 1, whole, false }, /* of a newer tare */
+		{ __LINE__, 701, 95, 3, 0, 1, 2, 1, whole, false }, /* different total */
 		{ __LINE__, 700, 96, 3, 0, 1, 2, 1, whole, false },
-		{ __LINE__, 700, 95, 2, 0, 1, 2, 1, whole, false },	       /* bytes left over */
+		{ __LINE__, 700, 95, 2, 0, 1, 2, 1, whole, false }, /* bytes left over */
 		/* more than its bytes can hold */
 		{ __LINE__, 700, 95, 4, 0, 1, 2, 1, whole, false },
 		{ __LINE__, 700, 95, UINT64_MAX, 0, 1, 2, 1, whole, false },
-		{ __LINE__, 700, 95, 3, UINT64_MAX, 1, 2, 1, whole, false },   /* beyond the section */
+		{ __LINE__, 700, 95, 3, UINT64_MAX, 1, 2, 1, whole,
+		  false }, /* beyond the section */
 		{ __LINE__, 700, 95, 3, 0, 1, 0, 1, whole, false },
 		{ __LINE__, 700, 95, 3, 0, 1, 65, 1, whole, false },
 		{ __LINE__, 700, 95, 3, 0, 1, UINT32_MAX, 1, whole, false },
@@ -518,9 +526,11 @@ TEST(counts_by_instruction)
 			places.total[0] = rows[i].total, places.total[1] = 14;
 			places.no_place[0] = rows[i].no_place, places.no_place[1] = 0;
 			places.instructions = rows[i].instructions, places.bytes = rows[i].bytes;
-			places.version = rows[i].version, places.events = rows[i].events, places.modules = rows[i].modules;
+			places.version = rows[i].version, places.events = rows[i].events,
+			places.modules = rows[i].modules;
 			places.numbers = rows[i].numbers;
-			CHECK_EQ(believed(big, check_places), rows[i].believed, "row at line %d", rows[i].line);
+			CHECK_EQ(believed(big, check_places), rows[i].believed, "row at line %d",
+				 rows[i].line);
 		}
 }
 
@@ -531,8 +541,10 @@ static struct {
 static void put_missing(void)
 {
 	put32(&m, missing.version), put32(&m, missing.n), put32(&m, missing.listed);
-	put32(&m, 77), put32(&m, 3), put32(&m, 1), put_string(&m, "prog"), put_string(&m, "a far return");
-	put32(&m, 0), put32(&m, 4), put32(&m, 0), put_string(&m, "a program with a name that is longer"), put_string(&m, "set-uid");
+	put32(&m, 77), put32(&m, 3), put32(&m, 1), put_string(&m, "prog"),
+		put_string(&m, "a far return");
+	put32(&m, 0), put32(&m, 4), put32(&m, 0),
+		put_string(&m, "a program with a name that is longer"), put_string(&m, "set-uid");
 }
 
 TEST(processes_that_were_not_recorded_to_their_end)
@@ -546,7 +558,7 @@ TEST(processes_that_were_not_recorded_to_their_end)
 		{ __LINE__, 1, 2, 2, true, false },
 		{ __LINE__, 2, 2, 2, false, false }, /* of a newer tare */
 		{ __LINE__, 1, 0, 0, false, true },
-		{ __LINE__, 1, 3, 2, false, true },  /* some have no name */
+		{ __LINE__, 1, 3, 2, false, true }, /* some have no name */
 		{ __LINE__, 1, 1, 2, false, true },
 		{ __LINE__, 1, 16, 16, false, true }, /* beyond the section */
 		{ __LINE__, 1, 17, 17, false, true },
@@ -558,21 +570,30 @@ TEST(processes_that_were_not_recorded_to_their_end)
 			const struct perfdata_features *f;
 			struct perfdata *r;
 
-			missing.version = rows[i].version, missing.n = rows[i].n, missing.listed = rows[i].listed;
+			missing.version = rows[i].version, missing.n = rows[i].n,
+			missing.listed = rows[i].listed;
 			begin_file(big, 2, 104, 64);
 			put_time_sample(40, 5);
 			end_data();
 			put_features(&one, 1, 0, 0);
 			r = must_open(&m);
 			f = perfdata_features(r);
-			CHECK_EQ(f->partial != NULL, rows[i].believed, "row at line %d", rows[i].line);
-			CHECK_EQ(f->damaged[PD_FEAT_TARE_PARTIAL / 64] >> PD_FEAT_TARE_PARTIAL % 64 & 1, rows[i].damaged, "row at line %d", rows[i].line);
+			CHECK_EQ(f->partial != NULL, rows[i].believed, "row at line %d",
+				 rows[i].line);
+			CHECK_EQ(f->damaged[PD_FEAT_TARE_PARTIAL / 64] >>
+						 PD_FEAT_TARE_PARTIAL % 64 &
+					 1,
+				 rows[i].damaged, "row at line %d", rows[i].line);
 			if (f->partial) {
 				CHECK_EQ(f->partial->n, 2);
-				CHECK(f->partial->process[0].pid == 77 && f->partial->process[0].ended && f->partial->process[0].serial == 3);
+				CHECK(f->partial->process[0].pid == 77 &&
+				      f->partial->process[0].ended &&
+				      f->partial->process[0].serial == 3);
 				CHECK_STR(f->partial->process[0].reason, "a far return");
-				CHECK(f->partial->process[1].pid == 0 && !f->partial->process[1].ended);
-				CHECK_STR(f->partial->process[1].name, "a program with a name t", "cut");
+				CHECK(f->partial->process[1].pid == 0 &&
+				      !f->partial->process[1].ended);
+				CHECK_STR(f->partial->process[1].name, "a program with a name t",
+					  "cut");
 			}
 			perfdata_close(r);
 		}

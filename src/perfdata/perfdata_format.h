@@ -62,11 +62,13 @@ enum {
 
 /* perf_event_header.misc */
 enum {
-	PD_MISC_CPUMODE = PERF_RECORD_MISC_CPUMODE_MASK, /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
+	PD_MISC_CPUMODE =
+		/* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
+	PERF_RECORD_MISC_CPUMODE_MASK,
 	PD_MISC_PROC_MAP_TIMEOUT = PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT,
 	PD_MISC_13 = 1 << 13, /* MMAP: data; COMM: exec; FORK: exec; SWITCH: out */
-	PD_MISC_14 =
-	    1 << 14, /* SAMPLE: exact ip; SWITCH: out, preempted; MMAP2: holds a build id */
+	PD_MISC_14 = 1
+		<< 14, /* SAMPLE: exact ip; SWITCH: out, preempted; MMAP2: holds a build id */
 	PD_MISC_BUILD_ID_SIZE = 1 << 15, /* BUILD_ID: byte 20 of the id is its size */
 };
 

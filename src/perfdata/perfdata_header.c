@@ -126,11 +126,11 @@ static int read_attrs(struct perfdata *r, const struct head *h, struct tare_erro
 				 (unsigned long long)h->attr_size);
 	if (!in_file(r, h->attrs))
 		return tare_fail(
-		    err, EBADMSG,
-		    "%s: byte 24: the events are said to be %llu bytes at byte %llu, and "
-		    "the file has %llu",
-		    in->path, (unsigned long long)h->attrs.size,
-		    (unsigned long long)h->attrs.offset, (unsigned long long)in->size);
+			err, EBADMSG,
+			"%s: byte 24: the events are said to be %llu bytes at byte %llu, and "
+			"the file has %llu",
+			in->path, (unsigned long long)h->attrs.size,
+			(unsigned long long)h->attrs.offset, (unsigned long long)in->size);
 	n = h->attrs.size / h->attr_size;
 	if (n > EVENTS_MAX)
 		return tare_fail(err, EFBIG, "%s: byte 24: %llu events, more than %d", in->path,
@@ -150,9 +150,9 @@ static int read_attrs(struct perfdata *r, const struct head *h, struct tare_erro
 			break;
 		attr_read(&attr, entry, h->attr_size - 16, r->swap);
 		ret = read_ids(
-		    r, &attr, at,
-		    (struct perfdata_section){ load64(ids, r->swap), load64(ids + 8, r->swap) },
-		    err);
+			r, &attr, at,
+			(struct perfdata_section){ load64(ids, r->swap), load64(ids + 8, r->swap) },
+			err);
 	}
 	free(entry);
 	return ret;
@@ -161,8 +161,8 @@ static int read_attrs(struct perfdata *r, const struct head *h, struct tare_erro
 static bool is_decoded(unsigned feature)
 {
 	return (feature >= PD_FEAT_TRACING_DATA && feature <= PD_FEAT_PMU_CAPS) ||
-	       feature == PD_FEAT_SIMPLEPERF_META_INFO || feature == PD_FEAT_TARE_EXACT ||
-	       feature == PD_FEAT_TARE_PLACES || feature == PD_FEAT_TARE_PARTIAL;
+		feature == PD_FEAT_SIMPLEPERF_META_INFO || feature == PD_FEAT_TARE_EXACT ||
+		feature == PD_FEAT_TARE_PLACES || feature == PD_FEAT_TARE_PARTIAL;
 }
 
 /* Reads the complete rows of a truncated list. */
@@ -194,8 +194,7 @@ static void read_feature(struct perfdata *r, unsigned feature, struct perfdata_s
 			  (unsigned long long)at.size);
 		if (feature == PD_FEAT_BUILD_ID)
 			read_start(r, feature, at);
-	}
-	else if (!is_decoded(feature))
+	} else if (!is_decoded(feature))
 		return;
 	else if (at.size > SECTIONS_MAX - f->loaded || at.size > r->streams[0].in.size - f->loaded)
 		tare_fail(&why, EFBIG, "its %llu bytes are more than is left for features",
@@ -232,9 +231,9 @@ static void read_features(struct perfdata *r, const struct head *h)
 			r->features.damaged[feature / 64] |= 1ull << feature % 64;
 			continue;
 		}
-		read_feature(
-		    r, feature,
-		    (struct perfdata_section){ load64(pair, r->swap), load64(pair + 8, r->swap) });
+		read_feature(r, feature,
+			     (struct perfdata_section){ load64(pair, r->swap),
+							load64(pair + 8, r->swap) });
 		at += sizeof(pair);
 	}
 	if (cut)
@@ -266,11 +265,11 @@ static int file_layout(struct perfdata *r, uint64_t size, struct tare_error *err
 	r->file.unfinished = h.data.size == 0;
 	if (h.data.offset > s->in.size || __builtin_add_overflow(h.data.offset, h.data.size, &end))
 		return tare_fail(
-		    err, EBADMSG,
-		    "%s: byte 40: the records are said to be %llu bytes at byte %llu, and "
-		    "the file has %llu",
-		    s->in.path, (unsigned long long)h.data.size, (unsigned long long)h.data.offset,
-		    (unsigned long long)s->in.size);
+			err, EBADMSG,
+			"%s: byte 40: the records are said to be %llu bytes at byte %llu, and "
+			"the file has %llu",
+			s->in.path, (unsigned long long)h.data.size,
+			(unsigned long long)h.data.offset, (unsigned long long)s->in.size);
 	ret = read_attrs(r, &h, err);
 	if (ret < 0)
 		return ret;
@@ -305,9 +304,9 @@ int header_read(struct perfdata *r, struct tare_error *err)
 	size = load64(p + 8, r->swap);
 	if (!size_is_known(size))
 		return tare_fail(
-		    err, EBADMSG,
-		    "%s: byte 8: a head of %llu bytes; known are 16 (pipe), 72 and 104", in->path,
-		    (unsigned long long)size);
+			err, EBADMSG,
+			"%s: byte 8: a head of %llu bytes; known are 16 (pipe), 72 and 104",
+			in->path, (unsigned long long)size);
 	if (size == HEAD_PIPE) {
 		r->file.pipe = true;
 		r->file.data_offset = HEAD_PIPE;

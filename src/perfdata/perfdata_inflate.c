@@ -11,8 +11,10 @@
 #include "base/library.h"
 #include "perfdata/perfdata_inflate.h"
 
-#define FUNCTIONS(F) F(ZSTD_createDCtx) F(ZSTD_freeDCtx) F(ZSTD_DCtx_setParameter) F(ZSTD_decompressStream) \
-	F(ZSTD_isError) F(ZSTD_getErrorName)
+#define FUNCTIONS(F)                                                                               \
+	F(ZSTD_createDCtx)                                                                         \
+	F(ZSTD_freeDCtx)                                                                           \
+	F(ZSTD_DCtx_setParameter) F(ZSTD_decompressStream) F(ZSTD_isError) F(ZSTD_getErrorName)
 LIBRARY(zstd, "libzstd.so.1", FUNCTIONS)
 
 enum {
@@ -32,9 +34,9 @@ enum {
 struct inflate {
 	ZSTD_DCtx *ctx;
 	ZSTD_inBuffer in;
-	uint64_t left; /* bytes that this payload may still expand to */
+	uint64_t left;       /* bytes that this payload may still expand to */
 	uint64_t fed, given; /* bytes of all payloads so far, compressed and decompressed */
-	bool starved;  /* the last call produced no output */
+	bool starved;        /* the last call produced no output */
 	size_t at, end;
 	unsigned char buf[WINDOW];
 };
@@ -57,7 +59,8 @@ struct inflate *inflate_new(struct tare_error *err)
 		z->starved = true;
 	}
 	if (!z || !z->ctx ||
-	    zstd.ZSTD_isError(zstd.ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
+	    zstd.ZSTD_isError(
+		    zstd.ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
 		inflate_free(z);
 		tare_fail_nomem(err);
 		return NULL;
@@ -77,7 +80,8 @@ void inflate_feed(struct inflate *z, const void *bytes, size_t n, uint64_t max)
 	z->in = (ZSTD_inBuffer){ bytes, n, 0 };
 	z->fed += n;
 
-	uint64_t all = GROWTH_FREE + GROWTH_MOST * z->fed, rest = all > z->given ? all - z->given : 0;
+	uint64_t all = GROWTH_FREE + GROWTH_MOST * z->fed,
+		 rest = all > z->given ? all - z->given : 0;
 
 	z->left = max < rest ? max : rest;
 	z->starved = false;

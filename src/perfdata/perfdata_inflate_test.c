@@ -144,13 +144,13 @@ TEST(bombs)
 			begin_record(&m, PD_RECORD_FEATURE, 0);
 			put64(&m, PD_FEAT_COMPRESSED);
 			put32(&m, 1), put32(&m, 1), put32(&m, 1), put32(&m, 9),
-			    put32(&m, rows[i].mmap_len);
+				put32(&m, rows[i].mmap_len);
 			end_record(&m);
 		}
 		inner.n = 0;
 		for (uint64_t k = 0; k < rows[i].samples; k++)
 			put64(&inner, PD_RECORD_SAMPLE | 24ull << 48), put64(&inner, 0),
-			    put64(&inner, 0);
+				put64(&inner, 0);
 		put_compressed(ctx, inner.b, inner.n, false, false);
 		r = open_made(&m, &opts, &err);
 		while ((ret = perfdata_next(r, &rec, &err)) == 1)
@@ -191,7 +191,8 @@ TEST(bombs_in_pieces)
 		n++;
 	CHECK_EQ(ret, -EFBIG, "%s", err.what);
 	CHECK(strstr(err.what, "grows beyond"), "%s", err.what);
-	CHECK(n > FREE / 24 && n < FREE / 24 + 1000 * m.n / 24, "%llu records of %zu bytes", (unsigned long long)n, m.n);
+	CHECK(n > FREE / 24 && n < FREE / 24 + 1000 * m.n / 24, "%llu records of %zu bytes",
+	      (unsigned long long)n, m.n);
 	perfdata_close(r);
 	ZSTD_freeCCtx(ctx);
 }

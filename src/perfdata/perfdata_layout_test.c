@@ -276,7 +276,8 @@ TEST(large_payloads)
 		CHECK_EQ(perfdata_payload(r, buf, takes[i], &err), takes[i], "%s", err.what);
 		CHECK(!memcmp(buf, m.b + data_at + 48, takes[i]), "%zu taken", takes[i]);
 		for (uint64_t time = 5; time <= 6; time++) {
-			CHECK_EQ(perfdata_next(r, &rec, &err), 1, "%zu taken: %s", takes[i], err.what);
+			CHECK_EQ(perfdata_next(r, &rec, &err), 1, "%zu taken: %s", takes[i],
+				 err.what);
 			CHECK_EQ(rec.type, PD_RECORD_SAMPLE, "%zu taken", takes[i]);
 			CHECK_EQ(rec.time, time, "%zu taken", takes[i]);
 		}
@@ -407,7 +408,7 @@ TEST(directory)
 		CHECK_EQ(perfdata_file(r)->n_files, 3);
 		for (n = 0; (ret = ordered ? perfdata_next_ordered(r, &rec, &err)
 					   : perfdata_next(r, &rec, &err)) == 1 &&
-			    n < 6;
+		     n < 6;
 		     n++) {
 			CHECK_EQ(rec.time, times[ordered][n], "record %d", n);
 			CHECK_EQ(rec.file, files[ordered][n], "record %d", n);

@@ -77,8 +77,8 @@ static bool of_path(const struct mapped_file *f, const char *path, struct build_
 	 * Stacked file systems may have different devices in stat and maps, so only the inode is
 	 * compared.
 	 */
-	found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!f->inode || st.st_ino == f->inode) &&
-		build_id_of_file(fd, id);
+	found = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		(!f->inode || st.st_ino == f->inode) && build_id_of_file(fd, id);
 	close(fd);
 	return found;
 }
@@ -97,7 +97,8 @@ static bool of_file(const struct mapped_file *f, const unsigned char *record, st
 		return true;
 	if (!f->inode || (int)pid <= 0)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start, start + u64(record + 24));
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+		 start + u64(record + 24));
 	if (of_path(f, path, id))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
@@ -114,7 +115,8 @@ int mapped_add(struct mapped *m, const unsigned char *record, size_t n, struct t
 	memcpy(&h, record, sizeof(h));
 	name = h.type == PERF_RECORD_MMAP2 ? 72 : 40;
 	if ((h.type != PERF_RECORD_MMAP && h.type != PERF_RECORD_MMAP2) || n <= name ||
-	    !memchr(record + name, '\0', n - name) || h.misc & PERF_RECORD_MISC_MMAP_DATA || m->n == FILES_MOST)
+	    !memchr(record + name, '\0', n - name) || h.misc & PERF_RECORD_MISC_MMAP_DATA ||
+	    m->n == FILES_MOST)
 		return 0;
 	f.name = (char *)record + name;
 	f.mode = h.misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -163,7 +165,8 @@ static bool of_no_file(const struct mapped_file *f, const char *root, struct bui
 		return !strchr(f->name, '/') && of_notes_file(root, path, id);
 	}
 	if (!strcmp(f->name, "[vdso]") && getauxval(AT_SYSINFO_EHDR))
-		return build_id_of_image((const void *)getauxval(AT_SYSINFO_EHDR), (size_t)sysconf(_SC_PAGESIZE), id);
+		return build_id_of_image((const void *)getauxval(AT_SYSINFO_EHDR),
+					 (size_t)sysconf(_SC_PAGESIZE), id);
 	return false;
 }
 
@@ -178,7 +181,8 @@ static void put_row(struct text *out, const struct mapped_file *f, const struct 
 		n = 17; /* the symbol after it is not part of the name here */
 
 	size_t padded = (n + 1 + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
-	struct perf_event_header h = { .misc = f->mode | 1 << 15, .size = (uint16_t)(8 + 4 + 24 + padded) };
+	struct perf_event_header h = { .misc = f->mode | 1 << 15,
+				       .size = (uint16_t)(8 + 4 + 24 + padded) };
 	int32_t pid = -1;
 	uint8_t bytes[24] = { 0 };
 

@@ -14,7 +14,7 @@
 
 enum { CHUNK = 256 << 10, LOOK_AHEAD = 2 << 20, LONG_ROUND = 8 << 20 };
 
-#define QUEUE_MAX (1ull << 30)
+#define QUEUE_MAX   (1ull << 30)
 #define QUEUE_LEAST (32ull << 20)
 /* records of callchains compress 30 times at most, and each needs an item */
 enum { HELD_PER_BYTE = 64 };
@@ -42,8 +42,8 @@ struct queue {
 	uint64_t newest, round_newest, released;
 	uint64_t sequence;
 	struct ahead *ahead;
-	uint64_t least;	 /* its last result */
-	size_t pushed;	 /* bytes queued since then */
+	uint64_t least; /* its last result */
+	size_t pushed;  /* bytes queued since then */
 	bool rounds, looked;
 	int ended; /* 1, or the result that ended the reading */
 	struct tare_error why;
@@ -86,7 +86,8 @@ static size_t run_end(const struct item *it, size_t at, size_t n)
 	return at;
 }
 
-static void merge(struct item *to, const struct item *a, size_t n_a, const struct item *b, size_t n_b)
+static void merge(struct item *to, const struct item *a, size_t n_a, const struct item *b,
+		  size_t n_b)
 {
 	while (n_a && n_b) {
 		if (earlier(b, a)) {
@@ -238,7 +239,8 @@ static uint64_t queue_limit(const struct perfdata *r)
 		return r->opts.queue_max;
 	for (unsigned i = 0; i < r->n_streams; i++)
 		read += r->streams[i].in.offset;
-	return read < (QUEUE_MAX - QUEUE_LEAST) / HELD_PER_BYTE ? QUEUE_LEAST + HELD_PER_BYTE * read : QUEUE_MAX;
+	return read < (QUEUE_MAX - QUEUE_LEAST) / HELD_PER_BYTE ? QUEUE_LEAST + HELD_PER_BYTE * read
+								: QUEUE_MAX;
 }
 
 /* Reads until an item is ready (0) or a record without a time is met (1). */
@@ -272,7 +274,8 @@ static int advance(struct perfdata *r, struct queue *q, struct perfdata_record *
 			continue;
 		}
 		release_early(r, q);
-		if (q->head == q->ready && q->held > (r->opts.queue_max ? r->opts.queue_max : QUEUE_LEAST) &&
+		if (q->head == q->ready &&
+		    q->held > (r->opts.queue_max ? r->opts.queue_max : QUEUE_LEAST) &&
 		    q->held > queue_limit(r)) {
 			release(q, UINT64_MAX);
 			q->ready = q->head + (q->n - q->head + 1) / 2;

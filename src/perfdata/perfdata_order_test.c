@@ -16,10 +16,10 @@ static const struct perfdata_attr attr = {
 static void put_item(int64_t time, uint64_t ip)
 {
 	begin_record(&m,
-		     time > 0     ? PD_RECORD_SAMPLE
-		     : time == 0  ? PD_RECORD_FINISHED_ROUND
-		     : time == -3 ? PD_RECORD_THREAD_MAP
-				  : PD_RECORD_COMM,
+		     time > 0             ? PD_RECORD_SAMPLE
+			     : time == 0  ? PD_RECORD_FINISHED_ROUND
+			     : time == -3 ? PD_RECORD_THREAD_MAP
+					  : PD_RECORD_COMM,
 		     0);
 	if (time > 0)
 		put64(&m, ip), put64(&m, (uint64_t)time);
@@ -27,7 +27,7 @@ static void put_item(int64_t time, uint64_t ip)
 		put64(&m, 0);
 	else if (time < 0)
 		put32(&m, 1), put32(&m, 1), put_name(&m, "x"),
-		    put64(&m, time == -1 ? 0 : UINT64_MAX);
+			put64(&m, time == -1 ? 0 : UINT64_MAX);
 	end_record(&m);
 }
 
@@ -81,9 +81,9 @@ TEST(orders)
 					 k);
 			else
 				CHECK_EQ(rec.type,
-					 want == 0    ? PD_RECORD_FINISHED_ROUND
-					 : want == -3 ? PD_RECORD_THREAD_MAP
-						      : PD_RECORD_COMM,
+					 want == 0            ? PD_RECORD_FINISHED_ROUND
+						 : want == -3 ? PD_RECORD_THREAD_MAP
+							      : PD_RECORD_COMM,
 					 "row at line %d, place %zu", rows[i].line, k);
 		}
 		CHECK_EQ(k, n, "row at line %d", rows[i].line);
@@ -183,9 +183,9 @@ static struct perfdata *open_many(size_t n, bool by_cpu)
 	put_attr(&m, &attr, 64);
 	put64(&m, 0), put64(&m, 0);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t time = by_cpu			? i % (n / 4) * 4 + i / (n / 4)
-				: i % 7 || i < 3000 ? 2 * i
-						    : 2 * (i - 3000) + 1;
+		uint64_t time = by_cpu      ? i % (n / 4) * 4 + i / (n / 4)
+			: i % 7 || i < 3000 ? 2 * i
+					    : 2 * (i - 3000) + 1;
 
 		put_item((int64_t)time + 1, i);
 		if (m.n > sizeof(m.b) / 2 || i == n - 1) {
@@ -224,7 +224,8 @@ TEST(a_file_without_rounds)
 
 	/* 2 MiB are queued before the reader looks ahead. */
 	CHECK(by_time < N / 6, "held %zu of %d", by_time, N);
-	CHECK(by_cpu >= N / 2, "held only %zu of %d, whose last quarter goes with the first", by_cpu, N);
+	CHECK(by_cpu >= N / 2, "held only %zu of %d, whose last quarter goes with the first",
+	      by_cpu, N);
 }
 
 TEST(damage_comes_last)

@@ -23,7 +23,8 @@ static uint64_t take_word(struct bytes *b)
 }
 
 /* `sum`: by event, so far. */
-static void take_instructions(struct exact_places *p, const struct exact_places_module *m, struct bytes *b, uint64_t *sum)
+static void take_instructions(struct exact_places *p, const struct exact_places_module *m,
+			      struct bytes *b, uint64_t *sum)
 {
 	uint64_t last[PD_PLACES_EVENTS_MOST] = { 0 }, offset = 0;
 
@@ -47,7 +48,8 @@ static void take_instructions(struct exact_places *p, const struct exact_places_
  * A module's header and data; each instruction has at least one byte for its offset and one for
  * each event.
  */
-static struct bytes take_module(struct exact_places *p, struct exact_places_module *m, struct bytes *b)
+static struct bytes take_module(struct exact_places *p, struct exact_places_module *m,
+				struct bytes *b)
 {
 	uint64_t n = bytes_u64(b), size = bytes_u64(b);
 	const unsigned char *at;
@@ -92,7 +94,8 @@ void places_decode(struct perfdata *r, struct bytes *b)
 	bytes_u32(b);
 	if (version != PD_PLACES_VERSION) /* of a newer tare */
 		return;
-	if (!events || events > PD_PLACES_EVENTS_MOST || events > bytes_left(b) / 8 || modules > bytes_left(b) / MODULE_LEAST) {
+	if (!events || events > PD_PLACES_EVENTS_MOST || events > bytes_left(b) / 8 ||
+	    modules > bytes_left(b) / MODULE_LEAST) {
 		b->bad = true;
 		return;
 	}

@@ -34,9 +34,10 @@ static bool zen4_said(const struct perfdata_features *f)
 static bool forwarded(const struct perfdata_attr *a, const char *cpuid)
 {
 	bool cycles = (a->type == TYPE_HARDWARE && a->config == HARDWARE_CYCLES) ||
-		      (a->type == TYPE_RAW && (a->config == RAW_CYCLES || a->config == RAW_MICRO_OPS));
+		(a->type == TYPE_RAW && (a->config == RAW_CYCLES || a->config == RAW_MICRO_OPS));
 
-	return cycles && (a->flags >> PRECISE_SHIFT & 3) && cpuid && !strncmp(cpuid, "AuthenticAMD", 12);
+	return cycles && (a->flags >> PRECISE_SHIFT & 3) && cpuid &&
+		!strncmp(cpuid, "AuthenticAMD", 12);
 }
 
 struct ibs_event perfdata_ibs_event(const struct perfdata *r, const struct perfdata_event *ev)
@@ -54,7 +55,8 @@ struct ibs_event perfdata_ibs_event(const struct perfdata *r, const struct perfd
 	return out;
 }
 
-int perfdata_ibs_of(const struct ibs_event *ev, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err)
+int perfdata_ibs_of(const struct ibs_event *ev, const struct perfdata_record *rec, struct ibs *out,
+		    struct tare_error *err)
 {
 	struct ibs_rules rules = ev->rules;
 	uint32_t caps;
@@ -70,7 +72,8 @@ int perfdata_ibs_of(const struct ibs_event *ev, const struct perfdata_record *re
 	return ret < 0 ? ret : 1;
 }
 
-int perfdata_ibs(const struct perfdata *r, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err)
+int perfdata_ibs(const struct perfdata *r, const struct perfdata_record *rec, struct ibs *out,
+		 struct tare_error *err)
 {
 	struct ibs_event ev;
 

@@ -19,8 +19,10 @@ struct ibs_event { /* kind of data in an event's samples */
 
 struct ibs_event perfdata_ibs_event(const struct perfdata *r, const struct perfdata_event *ev);
 /* The same, for an event that was classified before. */
-int perfdata_ibs_of(const struct ibs_event *ev, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err);
-int perfdata_ibs(const struct perfdata *r, const struct perfdata_record *rec, struct ibs *out, struct tare_error *err);
+int perfdata_ibs_of(const struct ibs_event *ev, const struct perfdata_record *rec, struct ibs *out,
+		    struct tare_error *err);
+int perfdata_ibs(const struct perfdata *r, const struct perfdata_record *rec, struct ibs *out,
+		 struct tare_error *err);
 
 /* The kind of AUX data from AUXTRACE_INFO. Source: Linux, tools/lib/perf/include/perf/event.h */
 enum { PD_AUXTRACE_ARM_SPE = 4 };

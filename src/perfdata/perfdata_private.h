@@ -59,7 +59,7 @@ struct perfdata {
 	int id_word;
 	/* position in other records, from the end (1: the last); -1, -2 as above */
 	int id_tail;
-	bool one_layout; /* all events have the same sample layout */
+	bool one_layout;  /* all events have the same sample layout */
 	unsigned time_at; /* with one_layout: the offset of a sample's time; 0: it has none */
 
 	char *notes[NOTES_MAX];
@@ -97,7 +97,8 @@ bool record_time(struct perfdata *r, const struct perfdata_record *rec, uint64_t
 int record_apply(struct perfdata *r, struct perfdata_record *rec, struct tare_error *err);
 
 /* perfdata_features.c: tracepoints; they name their events if nothing else in the file does */
-int tracing_decode(struct perfdata *r, const unsigned char *bytes, size_t n, struct tare_error *err);
+int tracing_decode(struct perfdata *r, const unsigned char *bytes, size_t n,
+		   struct tare_error *err);
 
 /* perfdata_undecoded.c: counts the record if it was not decoded */
 void undecoded_note(struct perfdata *r, const struct perfdata_record *rec);

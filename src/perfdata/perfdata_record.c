@@ -178,8 +178,8 @@ static void kernel_body(struct perfdata *r, struct perfdata_record *rec, struct 
 		rec->text_poke.addr = bytes_u64(b);
 		rec->text_poke.old_len = bytes_u16(b);
 		rec->text_poke.new_len = bytes_u16(b);
-		rec->text_poke.bytes =
-		    bytes_take(b, (uint64_t)rec->text_poke.old_len + rec->text_poke.new_len);
+		rec->text_poke.bytes = bytes_take(
+			b, (uint64_t)rec->text_poke.old_len + rec->text_poke.new_len);
 		break;
 	case PD_RECORD_AUX_OUTPUT_HW_ID:
 		rec->hw_id = bytes_u64(b);
@@ -354,8 +354,8 @@ static void tool_body(struct perfdata *r, struct perfdata_record *rec, struct by
 
 		rec->id_index.words = words_of(r, b, n > RECORD_MAX ? RECORD_MAX : 4 * n);
 		rec->id_index.guests = rec->id_index.words && n && bytes_left(b) >= 16 * n
-					   ? words_of(r, b, 2 * n)
-					   : NULL;
+			? words_of(r, b, 2 * n)
+			: NULL;
 		break;
 	}
 	case PD_RECORD_AUXTRACE_INFO:
@@ -411,8 +411,8 @@ static void tool_body(struct perfdata *r, struct perfdata_record *rec, struct by
 	case PD_RECORD_BPF_METADATA:
 		rec->bpf_metadata.program = (const char *)bytes_take(b, 16);
 		rec->bpf_metadata.n = bytes_u64(b);
-		rec->bpf_metadata.rows =
-		    (const char *)bytes_array(b, rec->bpf_metadata.n, 64 + 256);
+		rec->bpf_metadata.rows = (const char *)bytes_array(b, rec->bpf_metadata.n,
+								   64 + 256);
 		break;
 	}
 }

@@ -131,7 +131,7 @@ static void tasks(bool big)
 	start(big);
 	begin_record(&m, PD_RECORD_NAMESPACES, 0);
 	put32(&m, 1), put32(&m, 2), put64(&m, 2), put64(&m, 3), put64(&m, 4), put64(&m, 5),
-	    put64(&m, 6);
+		put64(&m, 6);
 	finish(true);
 	CHECK_EQ(rec.namespaces.tid, 2);
 	CHECK_EQ(rec.namespaces.n, 2);
@@ -224,7 +224,7 @@ static void kernel_texts(bool big)
 	start(big);
 	begin_record(&m, PD_RECORD_TEXT_POKE, 0);
 	put64(&m, 0xffffffff81000000), put16(&m, 2), put16(&m, 3),
-	    put_bytes(&m, "ABcde\0\0\0\0\0\0", 12);
+		put_bytes(&m, "ABcde\0\0\0\0\0\0", 12);
 	finish(true);
 	CHECK_EQ(rec.text_poke.old_len, 2);
 	CHECK_EQ(rec.text_poke.new_len, 3);
@@ -326,7 +326,7 @@ TEST(counter_values)
 		put_event(&m, &a, 40);
 		begin_record(&m, PD_RECORD_READ, 0);
 		put32(&m, 1), put32(&m, 2), put64(&m, 1000), put64(&m, 20), put64(&m, 10),
-		    put64(&m, 40);
+			put64(&m, 40);
 		finish(true);
 		CHECK_EQ(rec.read.pid, 1);
 		CHECK_EQ(rec.read.tid, 2);

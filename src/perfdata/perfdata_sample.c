@@ -236,8 +236,9 @@ static const char *heavy_fields(struct perfdata *r, struct perfdata_sample *s, s
 	return NULL;
 }
 
-static inline __attribute__((always_inline)) void
-decode(struct perfdata *r, struct perfdata_record *rec, const struct perfdata_event *ev, bool swap)
+static inline __attribute__((always_inline)) void decode(struct perfdata *r,
+							 struct perfdata_record *rec,
+							 const struct perfdata_event *ev, bool swap)
 {
 	const struct perfdata_attr *attr = &ev->attr;
 	uint32_t type = (uint32_t)attr->sample_type;

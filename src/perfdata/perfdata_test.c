@@ -17,7 +17,7 @@ static const struct perfdata_attr full_attr = {
 	.period = 1000,
 	.read_format = PD_READ_ALL,
 	.flags = PD_ATTR_SAMPLE_ID_ALL | 2ull << PD_ATTR_PRECISE_SHIFT | PD_ATTR_EXCLUDE_GUEST |
-		 PD_ATTR_EXCLUDE_KERNEL,
+		PD_ATTR_EXCLUDE_KERNEL,
 	.wakeup = 1,
 	.bp_type = 2,
 	.config1 = 0x11,

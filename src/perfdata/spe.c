@@ -14,9 +14,12 @@ static const struct {
 	enum spe_kind kind;
 	bool extends;
 } kinds[] = {
-	{ 0xf8, 0xb0, 7, SPE_ADDRESS, true },	{ 0xf8, 0x98, 7, SPE_COUNTER, true },
-	{ 0xcf, 0x42, 0, SPE_EVENTS, false },	{ 0xfc, 0x48, 3, SPE_OPERATION, false },
-	{ 0xfc, 0x64, 3, SPE_CONTEXT, false },	{ 0xcf, 0x43, 0, SPE_SOURCE, false },
+	{ 0xf8, 0xb0, 7, SPE_ADDRESS, true },
+	{ 0xf8, 0x98, 7, SPE_COUNTER, true },
+	{ 0xcf, 0x42, 0, SPE_EVENTS, false },
+	{ 0xfc, 0x48, 3, SPE_OPERATION, false },
+	{ 0xfc, 0x64, 3, SPE_CONTEXT, false },
+	{ 0xcf, 0x43, 0, SPE_SOURCE, false },
 	{ 0xff, HEADER_TIMESTAMP, 0, SPE_TIMESTAMP, false },
 };
 
@@ -132,7 +135,8 @@ static bool take(struct spe_record *r, const struct spe_packet *p)
 enum outcome { CLOSED, DAMAGED, CUT };
 
 /* Reads packets from `at` to the end of their record; *end is where reading stopped. */
-static enum outcome read_record(const uint8_t *data, size_t n, size_t at, struct spe_record *r, size_t *end)
+static enum outcome read_record(const uint8_t *data, size_t n, size_t at, struct spe_record *r,
+				size_t *end)
 {
 	*r = (struct spe_record){ .offset = at };
 	while (at < n) {
@@ -175,7 +179,8 @@ static size_t resynchronise(const uint8_t *data, size_t n, size_t at)
 	for (; at < n; at++) {
 		size_t most = n - at < RECORD_MAX ? n : at + RECORD_MAX;
 
-		if (data[at] != HEADER_PAD && read_record(data, most, at, &r, &end) == CLOSED && whole(&r))
+		if (data[at] != HEADER_PAD && read_record(data, most, at, &r, &end) == CLOSED &&
+		    whole(&r))
 			break;
 	}
 	return at;

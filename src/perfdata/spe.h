@@ -30,14 +30,21 @@ enum spe_kind {
 
 struct spe_packet {
 	enum spe_kind kind;
-	uint8_t index;	  /* index of the address, counter or context; class of the operation */
-	uint8_t width;	  /* bytes of payload */
-	uint32_t size;	  /* total bytes */
+	uint8_t index; /* index of the address, counter or context; class of the operation */
+	uint8_t width; /* bytes of payload */
+	uint32_t size; /* total bytes */
 	uint64_t payload;
 };
 
 /* Indices of addresses and counters. 8 and above occur in extended packets, and are reserved. */
-enum { SPE_PC, SPE_TARGET, SPE_DATA_VIRTUAL, SPE_DATA_PHYSICAL, SPE_PREVIOUS_TARGET, SPE_ADDRESSES = 8 };
+enum {
+	SPE_PC,
+	SPE_TARGET,
+	SPE_DATA_VIRTUAL,
+	SPE_DATA_PHYSICAL,
+	SPE_PREVIOUS_TARGET,
+	SPE_ADDRESSES = 8
+};
 enum { SPE_TOTAL, SPE_ISSUE, SPE_TRANSLATION, SPE_COUNTERS = 8 };
 
 /* Classes of operations. */
@@ -85,9 +92,9 @@ enum {
 /* One sampled operation; members are valid where `has` says so. */
 struct spe_record {
 	uint32_t has;
-	size_t offset; /* of its first packet */
+	size_t offset;                   /* of its first packet */
 	uint64_t address[SPE_ADDRESSES]; /* raw payloads: use spe_address() */
-	uint16_t counter[SPE_COUNTERS];	 /* cycles; most cores saturate at 4095 */
+	uint16_t counter[SPE_COUNTERS];  /* cycles; most cores saturate at 4095 */
 	uint64_t events, source, timestamp;
 	uint32_t context[SPE_CONTEXTS];
 	uint8_t class, operation;
@@ -99,7 +106,7 @@ struct spe_walk {
 	uint64_t skipped;  /* bytes in damaged records, and from there to the next whole one */
 	uint64_t damages;  /* number of such places */
 	uint64_t headless; /* records without a PC: their start was before the data */
-	size_t tail;	   /* bytes of a record that continues past the end */
+	size_t tail;       /* bytes of a record that continues past the end */
 };
 
 /*

@@ -14,18 +14,48 @@ TEST(published_packets)
 		unsigned index;
 		uint64_t payload, address;
 	} rows[] = {
-		{ __LINE__, { 0xb0, 0xd0, 0xc2, 0xa1, 0xed, 0x66, 0xba, 0xff, 0xc0 }, 9, SPE_ADDRESS, SPE_PC,
-		  0xc0ffba66eda1c2d0, 0xffffba66eda1c2d0 },
-		{ __LINE__, { 0xb0, 0x00, 0xb6, 0xa9, 0xe4, 0xaa, 0xaa, 0x00, 0x80 }, 9, SPE_ADDRESS, SPE_PC,
-		  0x8000aaaae4a9b600, 0xaaaae4a9b600 },
-		{ __LINE__, { 0xb1, 0xe4, 0xb0, 0xef, 0xed, 0x66, 0xba, 0xff, 0xc0 }, 9, SPE_ADDRESS, SPE_TARGET,
-		  0xc0ffba66edefb0e4, 0xffffba66edefb0e4 },
-		{ __LINE__, { 0xb2, 0x28, 0x6b, 0x09, 0x03, 0x37, 0x0e, 0xff, 0x00 }, 9, SPE_ADDRESS,
-		  SPE_DATA_VIRTUAL, 0x00ff0e3703096b28, 0xffff0e3703096b28 },
-		{ __LINE__, { 0xb2, 0x43, 0xda, 0x5d, 0xe6, 0xaa, 0xaa, 0x00, 0x5a }, 9, SPE_ADDRESS,
-		  SPE_DATA_VIRTUAL, 0x5a00aaaae65dda43, 0xaaaae65dda43 },
-		{ __LINE__, { 0xb3, 0x43, 0x5a, 0x95, 0x2c, 0x03, 0x08, 0x00, 0x80 }, 9, SPE_ADDRESS,
-		  SPE_DATA_PHYSICAL, 0x800008032c955a43, 0x8032c955a43 },
+		{ __LINE__,
+		  { 0xb0, 0xd0, 0xc2, 0xa1, 0xed, 0x66, 0xba, 0xff, 0xc0 },
+		  9,
+		  SPE_ADDRESS,
+		  SPE_PC,
+		  0xc0ffba66eda1c2d0,
+		  0xffffba66eda1c2d0 },
+		{ __LINE__,
+		  { 0xb0, 0x00, 0xb6, 0xa9, 0xe4, 0xaa, 0xaa, 0x00, 0x80 },
+		  9,
+		  SPE_ADDRESS,
+		  SPE_PC,
+		  0x8000aaaae4a9b600,
+		  0xaaaae4a9b600 },
+		{ __LINE__,
+		  { 0xb1, 0xe4, 0xb0, 0xef, 0xed, 0x66, 0xba, 0xff, 0xc0 },
+		  9,
+		  SPE_ADDRESS,
+		  SPE_TARGET,
+		  0xc0ffba66edefb0e4,
+		  0xffffba66edefb0e4 },
+		{ __LINE__,
+		  { 0xb2, 0x28, 0x6b, 0x09, 0x03, 0x37, 0x0e, 0xff, 0x00 },
+		  9,
+		  SPE_ADDRESS,
+		  SPE_DATA_VIRTUAL,
+		  0x00ff0e3703096b28,
+		  0xffff0e3703096b28 },
+		{ __LINE__,
+		  { 0xb2, 0x43, 0xda, 0x5d, 0xe6, 0xaa, 0xaa, 0x00, 0x5a },
+		  9,
+		  SPE_ADDRESS,
+		  SPE_DATA_VIRTUAL,
+		  0x5a00aaaae65dda43,
+		  0xaaaae65dda43 },
+		{ __LINE__,
+		  { 0xb3, 0x43, 0x5a, 0x95, 0x2c, 0x03, 0x08, 0x00, 0x80 },
+		  9,
+		  SPE_ADDRESS,
+		  SPE_DATA_PHYSICAL,
+		  0x800008032c955a43,
+		  0x8032c955a43 },
 		{ __LINE__, { 0x65, 0x80, 0x5f, 0, 0 }, 5, SPE_CONTEXT, 1, 0x5f80, 0x5f80 },
 		{ __LINE__, { 0x49, 0x16 }, 2, SPE_OPERATION, SPE_LOAD_STORE, 0x16, 0x16 },
 		{ __LINE__, { 0x4a, 0x01 }, 2, SPE_OPERATION, SPE_BRANCH, 1, 1 },
@@ -33,7 +63,12 @@ TEST(published_packets)
 		{ __LINE__, { 0x99, 0x10, 0x00 }, 3, SPE_COUNTER, SPE_ISSUE, 16, 16 },
 		{ __LINE__, { 0x9a, 0x01, 0x00 }, 3, SPE_COUNTER, SPE_TRANSLATION, 1, 1 },
 		{ __LINE__, { 0x43, 0x0e }, 2, SPE_SOURCE, 0, 14, 14 },
-		{ __LINE__, { 0x71, 0x2e, 0x65, 0x2f, 0x6a, 0x0a, 0, 0, 0 }, 9, SPE_TIMESTAMP, 0, 44731163950,
+		{ __LINE__,
+		  { 0x71, 0x2e, 0x65, 0x2f, 0x6a, 0x0a, 0, 0, 0 },
+		  9,
+		  SPE_TIMESTAMP,
+		  0,
+		  44731163950,
 		  44731163950 },
 		{ __LINE__, { 0x01 }, 1, SPE_END, 0, 0, 0 },
 		{ __LINE__, { 0x00 }, 1, SPE_PAD, 0, 0, 0 },
@@ -51,18 +86,21 @@ TEST(published_packets)
 		CHECK_EQ(p.size, rows[i].n, "row at line %d", rows[i].line);
 		CHECK_EQ(p.index, rows[i].index, "row at line %d", rows[i].line);
 		CHECK_EQ(p.payload, rows[i].payload, "row at line %d", rows[i].line);
-		CHECK_EQ(spe_address(p.kind == SPE_ADDRESS ? p.index : SPE_DATA_PHYSICAL, p.payload), rows[i].address,
-			 "row at line %d", rows[i].line);
+		CHECK_EQ(
+			spe_address(p.kind == SPE_ADDRESS ? p.index : SPE_DATA_PHYSICAL, p.payload),
+			rows[i].address, "row at line %d", rows[i].line);
 		/* one byte short: continues past the end, which is never read */
 		if (rows[i].n > 1)
-			CHECK_EQ(spe_packet(rows[i].bytes, rows[i].n - 1, 0).size, 0, "row at line %d", rows[i].line);
+			CHECK_EQ(spe_packet(rows[i].bytes, rows[i].n - 1, 0).size, 0,
+				 "row at line %d", rows[i].line);
 	}
 }
 
 TEST(no_packets)
 {
-	static const uint8_t rows[][2] = { { 0x10, 0 }, { 0x20, 0x42 }, { 0x20, 0x49 }, { 0x68, 0 }, { 0xc0, 0 },
-					   { 0xff, 0xff }, { 0x70, 0 }, { 0x45, 0 }, { 0x22, 0x71 } };
+	static const uint8_t rows[][2] = { { 0x10, 0 }, { 0x20, 0x42 }, { 0x20, 0x49 },
+					   { 0x68, 0 }, { 0xc0, 0 },    { 0xff, 0xff },
+					   { 0x70, 0 }, { 0x45, 0 },    { 0x22, 0x71 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct spe_packet p = spe_packet(rows[i], 2, 0);
@@ -70,27 +108,36 @@ TEST(no_packets)
 		CHECK_EQ(p.kind, SPE_BAD, "row %zu", i);
 		CHECK_EQ(p.size, 1, "row %zu", i);
 	}
-	CHECK_EQ(spe_packet((uint8_t[]){ 0x21, 0, 7, 0 }, 4, 0).kind, SPE_BAD, "alignment fills with zeros");
+	CHECK_EQ(spe_packet((uint8_t[]){ 0x21, 0, 7, 0 }, 4, 0).kind, SPE_BAD,
+		 "alignment fills with zeros");
 }
 
 TEST(records)
 {
-	static const uint8_t data[] = {
-		0x71, 1, 0, 0, 0, 0, 0, 0, 0, /* the end of a record that began before the data */
-		0,    0xb0, 0x10, 0x20, 0, 0, 0, 0, 0, 0x80, 0, 0, 0x65, 7, 0, 0, 0, 0x49, 0x01, 0x52, 0x16, 0x00,
-		0x99, 4, 0, 0x98, 12, 0, 0xb2, 0x28, 0x6b, 9, 3, 0x37, 0x0e, 0, 0, 0x9a, 1, 0, 0x43, 8,
-		0x71, 0x2e, 0x65, 0, 0, 0, 0, 0, 0, /* closed by a timestamp */
-		0xb0, 0x44, 0x20, 0, 0, 0, 0, 0, 0x80, 0x4a, 0x03, 0x01, /* closed by END */
-		0,    0,    0xb0, 0x48, /* continues past the end */
-	};
+	static const uint8_t
+		data
+			[] = {
+				/* the end of a record that began before the data */
+				0x71, 1,    0,    0,    0,    0,    0,    0,    0,    0,    0xb0,
+				0x10, 0x20, 0,    0,    0,    0,    0,    0x80, 0,    0,    0x65,
+				7,    0,    0,    0,    0x49, 0x01, 0x52, 0x16, 0x00, 0x99, 4,
+				0,    0x98, 12,   0,    0xb2, 0x28, 0x6b, 9,    3,    0x37, 0x0e,
+				0,    0,    0x9a, 1,    0,    0x43, 8,    0x71, 0x2e, 0x65, 0,
+				0,    0,    0,    0,    0, /* closed by a timestamp */
+				0xb0, 0x44, 0x20, 0,    0,    0,    0,    0,    0x80, 0x4a, 0x03,
+				0x01,                   /* closed by END */
+				0,    0,    0xb0, 0x48, /* continues past the end */
+			};
 	struct spe_walk w = { .data = data, .n = sizeof(data) };
 	struct spe_record r;
 
 	CHECK(spe_next(&w, &r));
 	CHECK_EQ(r.offset, 10);
-	CHECK_EQ(r.has, SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_ADDRESS(SPE_DATA_VIRTUAL) | SPE_HAS_COUNTER(SPE_TOTAL) |
-				SPE_HAS_COUNTER(SPE_ISSUE) | SPE_HAS_COUNTER(SPE_TRANSLATION) | SPE_HAS_EVENTS |
-				SPE_HAS_SOURCE | SPE_HAS_CONTEXT(SPE_EL2) | SPE_HAS_OPERATION | SPE_HAS_TIMESTAMP);
+	CHECK_EQ(r.has,
+		 SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_ADDRESS(SPE_DATA_VIRTUAL) |
+			 SPE_HAS_COUNTER(SPE_TOTAL) | SPE_HAS_COUNTER(SPE_ISSUE) |
+			 SPE_HAS_COUNTER(SPE_TRANSLATION) | SPE_HAS_EVENTS | SPE_HAS_SOURCE |
+			 SPE_HAS_CONTEXT(SPE_EL2) | SPE_HAS_OPERATION | SPE_HAS_TIMESTAMP);
 	CHECK_EQ(r.address[SPE_PC], 0x8000000000002010);
 	CHECK_EQ(r.address[SPE_DATA_VIRTUAL], 0x0e3703096b28);
 	CHECK_EQ(r.counter[SPE_TOTAL], 12);
@@ -194,9 +241,10 @@ static size_t make_record(uint8_t *to, struct spe_record *r)
 static bool same(const struct spe_record *a, const struct spe_record *b)
 {
 	return a->has == b->has && !memcmp(a->address, b->address, sizeof(a->address)) &&
-	       !memcmp(a->counter, b->counter, sizeof(a->counter)) && a->events == b->events &&
-	       a->source == b->source && a->timestamp == b->timestamp &&
-	       !memcmp(a->context, b->context, sizeof(a->context)) && a->class == b->class && a->operation == b->operation;
+		!memcmp(a->counter, b->counter, sizeof(a->counter)) && a->events == b->events &&
+		a->source == b->source && a->timestamp == b->timestamp &&
+		!memcmp(a->context, b->context, sizeof(a->context)) && a->class == b->class &&
+		a->operation == b->operation;
 }
 
 enum { RECORDS = 40, ROOM = RECORDS * 128 };
@@ -247,7 +295,8 @@ TEST(resynchronises)
 		start[N] = w.n;
 		damaged = draw(N - 2);
 		for (unsigned hits = 1 + (unsigned)draw(4); hits; hits--)
-			data[start[damaged] + draw(start[damaged + 1] - start[damaged])] = (uint8_t)draw(256);
+			data[start[damaged] + draw(start[damaged + 1] - start[damaged])] = (uint8_t)
+				draw(256);
 		expect = damaged + 2;
 		while (spe_next(&w, &r)) {
 			size_t i = 0;

@@ -26,9 +26,9 @@ enum { FILE_MOST = 16 << 20 };
 
 struct tracefs {
 	const char *root, *dir; /* dir: the mount point */
-	glob_t all;		/* ROOT/DIR/events/SYSTEM/NAME/id of all tracepoints, sorted */
-	size_t lead;		/* length of the path before SYSTEM */
-	const uint64_t *ids;	/* the requested ones */
+	glob_t all;             /* ROOT/DIR/events/SYSTEM/NAME/id of all tracepoints, sorted */
+	size_t lead;            /* length of the path before SYSTEM */
+	const uint64_t *ids;    /* the requested ones */
 	size_t n, kept;
 };
 
@@ -49,8 +49,8 @@ static void put64(struct text *out, size_t v)
 }
 
 /* A whole file, preceded by its size. */
-static int put_file(struct text *out, const char *root, put_number *put_size, struct tare_error *err, const char *dir,
-		    const char *name)
+static int put_file(struct text *out, const char *root, put_number *put_size,
+		    struct tare_error *err, const char *dir, const char *name)
 {
 	char path[PATH_MAX], *all;
 	size_t len;
@@ -68,7 +68,8 @@ static int put_file(struct text *out, const char *root, put_number *put_size, st
 }
 
 /* Optional parts: empty if not available. */
-static void put_spare(struct text *out, const struct tracefs *fs, put_number *put_size, const char *name)
+static void put_spare(struct text *out, const struct tracefs *fs, put_number *put_size,
+		      const char *name)
 {
 	if (put_file(out, fs->root, put_size, NULL, fs->dir, name) < 0)
 		put_size(out, 0);
@@ -104,7 +105,9 @@ static int find_wanted(struct tracefs *fs, struct tare_error *err)
 			fs->all.gl_pathv[i] = fs->all.gl_pathv[fs->kept];
 			fs->all.gl_pathv[fs->kept++] = path;
 		}
-	return fs->kept == fs->n ? 0 : tare_fail(err, ENOENT, "%s/events has not all of these tracepoints", fs->dir);
+	return fs->kept == fs->n
+		? 0
+		: tare_fail(err, ENOENT, "%s/events has not all of these tracepoints", fs->dir);
 }
 
 static const char *name_of(const struct tracefs *fs, size_t i)
@@ -122,7 +125,8 @@ static size_t system_end(const struct tracefs *fs, size_t at)
 	return end;
 }
 
-static int put_formats(struct text *out, const struct tracefs *fs, size_t from, size_t to, struct tare_error *err)
+static int put_formats(struct text *out, const struct tracefs *fs, size_t from, size_t to,
+		       struct tare_error *err)
 {
 	char dir[PATH_MAX], name[NAME_MAX * 2];
 	int ret = 0;
@@ -130,7 +134,8 @@ static int put_formats(struct text *out, const struct tracefs *fs, size_t from, 
 	snprintf(dir, sizeof(dir), "%s/events", fs->dir);
 	put32(out, to - from);
 	for (size_t i = from; ret == 0 && i < to; i++) {
-		snprintf(name, sizeof(name), "%.*s/format", (int)(strrchr(name_of(fs, i), '/') - name_of(fs, i)), name_of(fs, i));
+		snprintf(name, sizeof(name), "%.*s/format",
+			 (int)(strrchr(name_of(fs, i), '/') - name_of(fs, i)), name_of(fs, i));
 		ret = put_file(out, fs->root, put64, err, dir, name);
 	}
 	return ret;
@@ -166,7 +171,8 @@ static int put_systems(struct text *out, const struct tracefs *fs, struct tare_e
 
 static int put_all(struct text *out, const struct tracefs *fs, struct tare_error *err)
 {
-	static const char magic[] = "\x17\x08\x44tracing" "0.6";
+	static const char magic[] = "\x17\x08\x44tracing"
+				    "0.6";
 	const char word[] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
 	static const char *const heads[] = { "header_page", "header_event" };
 	char dir[PATH_MAX];
@@ -188,7 +194,8 @@ static int put_all(struct text *out, const struct tracefs *fs, struct tare_error
 	return ret;
 }
 
-int tracing_data_put(struct text *out, const char *root, const uint64_t *ids, size_t n, struct tare_error *err)
+int tracing_data_put(struct text *out, const char *root, const uint64_t *ids, size_t n,
+		     struct tare_error *err)
 {
 	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	struct tare_error ignored;

@@ -12,6 +12,7 @@
  * need, returns a negative errno with an error that names the file, and leaves `out` unchanged.
  * Reads each tracepoint's `id` until all are found: milliseconds.
  */
-int tracing_data_put(struct text *out, const char *root, const uint64_t *ids, size_t n, struct tare_error *err);
+int tracing_data_put(struct text *out, const char *root, const uint64_t *ids, size_t n,
+		     struct tare_error *err);
 
 #endif

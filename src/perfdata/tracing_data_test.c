@@ -56,11 +56,11 @@ static void clean(void)
 		abort();
 }
 
-
 /* After the byte order and sizes. */
 static void check(const uint64_t *ids, size_t n, const char *want, size_t len)
 {
-	static const char head[] = "\x17\x08\x44tracing" "0.6";
+	static const char head[] = "\x17\x08\x44tracing"
+				   "0.6";
 	struct tare_error err = TARE_ERROR_INIT;
 	struct text out = { 0 };
 	size_t skip = sizeof(head) + 2 + 4;
@@ -74,15 +74,21 @@ static void check(const uint64_t *ids, size_t n, const char *want, size_t len)
 
 TEST(systems_with_their_formats)
 {
-	static const char want[] = "header_page\0\4\0\0\0\0\0\0\0page" "header_event\0\5\0\0\0\0\0\0\0event"
+	static const char want[] = "header_page\0\4\0\0\0\0\0\0\0page"
+				   "header_event\0\5\0\0\0\0\0\0\0event"
 				   "\0\0\0\0" /* of ftrace */
 				   "\3\0\0\0"
-				   "irq\0\1\0\0\0" "\4\0\0\0\0\0\0\0SOFT"
-				   "sched\0\2\0\0\0" "\4\0\0\0\0\0\0\0EXEC" "\6\0\0\0\0\0\0\0SWITCH"
-				   "schedule\0\1\0\0\0" "\1\0\0\0\0\0\0\0X"
+				   "irq\0\1\0\0\0"
+				   "\4\0\0\0\0\0\0\0SOFT"
+				   "sched\0\2\0\0\0"
+				   "\4\0\0\0\0\0\0\0EXEC"
+				   "\6\0\0\0\0\0\0\0SWITCH"
+				   "schedule\0\1\0\0\0"
+				   "\1\0\0\0\0\0\0\0X"
 				   "\0\0\0\0" /* kallsyms */
 				   "\0\0\0\0" /* printk_formats: not there */
-				   "\7\0\0\0\0\0\0\0" "1 init\n";
+				   "\7\0\0\0\0\0\0\0"
+				   "1 init\n";
 	static const uint64_t ids[] = { 40, 30, 20, 31 };
 
 	make();
@@ -92,10 +98,17 @@ TEST(systems_with_their_formats)
 
 TEST(what_ftrace_has_comes_first)
 {
-	static const char want[] = "header_page\0\4\0\0\0\0\0\0\0page" "header_event\0\5\0\0\0\0\0\0\0event"
-				   "\1\0\0\0" "\5\0\0\0\0\0\0\0PRINT"
-				   "\1\0\0\0" "sched\0\1\0\0\0" "\6\0\0\0\0\0\0\0SWITCH"
-				   "\0\0\0\0" "\0\0\0\0" "\7\0\0\0\0\0\0\0" "1 init\n";
+	static const char want[] = "header_page\0\4\0\0\0\0\0\0\0page"
+				   "header_event\0\5\0\0\0\0\0\0\0event"
+				   "\1\0\0\0"
+				   "\5\0\0\0\0\0\0\0PRINT"
+				   "\1\0\0\0"
+				   "sched\0\1\0\0\0"
+				   "\6\0\0\0\0\0\0\0SWITCH"
+				   "\0\0\0\0"
+				   "\0\0\0\0"
+				   "\7\0\0\0\0\0\0\0"
+				   "1 init\n";
 	static const uint64_t ids[] = { 30, 5 };
 
 	make();

@@ -52,8 +52,8 @@ static bool read_field(const char *line, size_t n, struct tracing_field *out)
 	*end = '\0';
 	declaration += strlen("field:");
 	*out = (struct tracing_field){ .offset = offset, .size = size };
-	out->relative =
-	    !strncmp(declaration, "__rel_loc ", 10) || !strncmp(declaration, "__rel_data_loc ", 15);
+	out->relative = !strncmp(declaration, "__rel_loc ", 10) ||
+		!strncmp(declaration, "__rel_data_loc ", 15);
 	out->located = out->relative || !strncmp(declaration, "__data_loc ", 11);
 	array = strchr(declaration, '[') != NULL;
 	if (array && !out->located)
@@ -65,9 +65,9 @@ static bool read_field(const char *line, size_t n, struct tracing_field *out)
 		return false;
 	if (array)
 		out->kind = strstr(declaration, "char") && !strstr(declaration, "unsigned char") &&
-				    !strstr(declaration, "*")
-				? TRACING_STRING
-				: TRACING_BYTES;
+				!strstr(declaration, "*")
+			? TRACING_STRING
+			: TRACING_BYTES;
 	else if (size == 1 || size == 2 || size == 4 || size == 8)
 		out->kind = is_signed ? TRACING_SIGNED : TRACING_UNSIGNED;
 	else
@@ -256,17 +256,17 @@ enum tracing_value tracing_field_value(struct text *out, const struct tracing_fi
 			text_add(out, "%02x", p[i]);
 		return TRACING_HEX;
 	}
-	v = size == 1   ? *p
-	    : size == 2 ? load16(p, swap)
-	    : size == 4 ? load32(p, swap)
-			: load64(p, swap);
+	v = size == 1       ? *p
+		: size == 2 ? load16(p, swap)
+		: size == 4 ? load32(p, swap)
+			    : load64(p, swap);
 	if (f->kind == TRACING_UNSIGNED)
 		text_add(out, "%" PRIu64, v);
 	else
 		text_add(out, "%" PRId64,
-			 size == 8   ? (int64_t)v
-			 : size == 4 ? (int32_t)v
-			 : size == 2 ? (int16_t)v
-				     : (int8_t)v);
+			 size == 8           ? (int64_t)v
+				 : size == 4 ? (int32_t)v
+				 : size == 2 ? (int16_t)v
+					     : (int8_t)v);
 	return TRACING_NUMBER;
 }

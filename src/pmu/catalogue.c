@@ -46,9 +46,9 @@ static int walk_generic(struct walk *w)
 	for (size_t t = 0; ret == 0 && t < ARRAY_SIZE(groups); t++)
 		for (size_t i = 0; ret == 0 && generic_nth(i, &g, room); i++)
 			if (g.type == groups[t].type)
-				ret =
-				    show(w, groups[t].group, g.name, g.about, "",
-					 g.type == NAME_SOFTWARE || g.type == NAME_CLOCK || n > 0);
+				ret = show(w, groups[t].group, g.name, g.about, "",
+					   g.type == NAME_SOFTWARE || g.type == NAME_CLOCK ||
+						   n > 0);
 	return ret;
 }
 
@@ -138,12 +138,16 @@ static int walk_corrected(struct walk *w)
 	char terms[80] = "";
 	size_t n;
 	int ret = w->opt->cpu ? 0 : machine_cores(w->m, &cores, &n, w->err);
-	bool here = !w->opt->cpu && ret == 0 && interrupts_of_cpu(&irqs, machine_cpu(w->m), NULL) == 0;
+	bool here = !w->opt->cpu && ret == 0 &&
+		interrupts_of_cpu(&irqs, machine_cpu(w->m), NULL) == 0;
 
 	if (here)
 		snprintf(terms, sizeof(terms), "less %.60s", irqs.event);
-	return ret < 0 ? ret : show(w, "corrected", INSTRUCTIONS_MINUS_IRQS, "instructions:u less one for each interrupt, by tare stat and tare regions",
-				    terms, here && n > 0 && strcmp(irqs.known, "guessed") != 0);
+	return ret < 0
+		? ret
+		: show(w, "corrected", INSTRUCTIONS_MINUS_IRQS,
+		       "instructions:u less one for each interrupt, by tare stat and tare regions",
+		       terms, here && n > 0 && strcmp(irqs.known, "guessed") != 0);
 }
 
 static int walk_file(struct walk *w, const struct vendor_file *f, bool core_here)
@@ -151,8 +155,10 @@ static int walk_file(struct walk *w, const struct vendor_file *f, bool core_here
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < f->n; i++)
-		ret = w->visit(w->arg, &(struct known_event){ f->path, f->event[i].name, f->event[i].about, f->event[i].terms, f->event[i].pmu,
-							      core_here || f->event[i].pmu[0] });
+		ret = w->visit(w->arg,
+			       &(struct known_event){ f->path, f->event[i].name, f->event[i].about,
+						      f->event[i].terms, f->event[i].pmu,
+						      core_here || f->event[i].pmu[0] });
 	for (size_t i = 0; ret == 0 && i < f->n_refused; i++)
 		if (w->opt->refused)
 			w->opt->refused(w->arg, f->refused[i].why);
@@ -282,9 +288,9 @@ static bool format_here(struct spelling *s, const char *cpu, const char *name, s
 
 	if (cpu)
 		return cpu_row_by_model(cpu, &row) &&
-		       builtin_format(cpu_kind(row.cpu), name, f) == 0;
+			builtin_format(cpu_kind(row.cpu), name, f) == 0;
 	return machine_pmu(s->m, s->enc->pmu, &pmu, NULL) == 0 &&
-	       machine_format(s->m, pmu, name, f, NULL) == 0;
+		machine_format(s->m, pmu, name, f, NULL) == 0;
 }
 
 void encoding_spell(struct machine *m, const struct encoding *enc, const char *cpu,
@@ -315,8 +321,7 @@ void encoding_spell(struct machine *m, const struct encoding *enc, const char *c
 			if (format_here(&s, NULL, names[i], &f))
 				spell_term(&s, names[i], &f);
 	names_free(names, n);
-	if (enc->attr.config &
-	    ~s.told) { /* No format covers these bits: show the whole number. */
+	if (enc->attr.config & ~s.told) { /* No format covers these bits: show the whole number. */
 		out->len = start;
 		text_add(out, "config=%#llx", (unsigned long long)enc->attr.config);
 	} else if (!s.any) {

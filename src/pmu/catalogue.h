@@ -19,7 +19,7 @@ struct known_event {
 
 struct catalogue_options {
 	const char *const *event_files; /* NULL-terminated, or NULL */
-	const char *cpu;  /* use the names of this CPU model's table instead of the machine's own */
+	const char *cpu; /* use the names of this CPU model's table instead of the machine's own */
 	/* called for each row of the files that was not read; or NULL */
 	void (*refused)(void *arg, const char *why);
 	bool tracepoints; /* there are thousands, and only root may read them */

@@ -30,7 +30,8 @@ static int class_named(const char *name)
  */
 static bool is_generic(const struct encoding *e, size_t i)
 {
-	uint64_t config = generic[i].type == PERF_TYPE_HARDWARE ? e->attr.config & UINT32_MAX : e->attr.config;
+	uint64_t config = generic[i].type == PERF_TYPE_HARDWARE ? e->attr.config & UINT32_MAX
+								: e->attr.config;
 
 	return generic[i].type == e->attr.type && generic[i].config == config;
 }
@@ -40,7 +41,8 @@ static bool is_raw(const struct encoding *e)
 {
 	if (e->attr.type == PERF_TYPE_RAW)
 		return true;
-	return e->attr.type > PERF_TYPE_BREAKPOINT && (!strncmp(e->pmu, "cpu", 3) || !strncmp(e->pmu, "armv8", 5));
+	return e->attr.type > PERF_TYPE_BREAKPOINT &&
+		(!strncmp(e->pmu, "cpu", 3) || !strncmp(e->pmu, "armv8", 5));
 }
 
 int class_of(const struct encoding *e, const char *cpu)
@@ -53,14 +55,17 @@ int class_of(const struct encoding *e, const char *cpu)
 		if (is_generic(e, i))
 			return (int)generic[i].class;
 	/* With bits other than event and umask it is another event. */
-	if (!is_raw(e) || e->place == PLACE_UNCORE || e->attr.config > 0xffff || e->attr.config1 || e->attr.config2)
+	if (!is_raw(e) || e->place == PLACE_UNCORE || e->attr.config > 0xffff || e->attr.config1 ||
+	    e->attr.config2)
 		return -1;
 	while (table_next(&p, &line, c, 4) == 4) {
 		char glob[64], class[32];
 
 		column_copy(&c[0], glob, sizeof(glob));
 		column_copy(&c[3], class, sizeof(class));
-		if (e->attr.config == (strtoul(c[1].s, NULL, 16) | strtoul(c[2].s, NULL, 16) << 8) && !fnmatch(glob, cpu, 0))
+		if (e->attr.config ==
+			    (strtoul(c[1].s, NULL, 16) | strtoul(c[2].s, NULL, 16) << 8) &&
+		    !fnmatch(glob, cpu, 0))
 			return class_named(class);
 	}
 	return -1;

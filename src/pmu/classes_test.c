@@ -12,7 +12,8 @@ static const struct {
 	const char *pmu;
 } rows[] = {
 	{ __LINE__, "", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, WORK_INSTRUCTIONS },
-	{ __LINE__, "", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS | 4ull << 32, WORK_INSTRUCTIONS },
+	{ __LINE__, "", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS | 4ull << 32,
+	  WORK_INSTRUCTIONS },
 	{ __LINE__, "", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, -1 },
 	{ __LINE__, "", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, WORK_FAULTS },
 	{ __LINE__, "", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, -1 },
@@ -20,7 +21,8 @@ static const struct {
 	{ __LINE__, "GenuineIntel-6-55-4", PERF_TYPE_RAW, 0x01c4, WORK_CONDITIONAL },
 	{ __LINE__, "GenuineIntel-6-6A-6", PERF_TYPE_RAW, 0x11c4, WORK_CONDITIONAL },
 	{ __LINE__, "GenuineIntel-6-6A-6", PERF_TYPE_RAW, 0x01c4, -1 },
-	{ __LINE__, "GenuineIntel-6-55-4", PERF_TYPE_RAW, 0x10000c0, -1 }, /* cmask=1: cycles with one */
+	{ __LINE__, "GenuineIntel-6-55-4", PERF_TYPE_RAW, 0x10000c0,
+	  -1 }, /* cmask=1: cycles with one */
 	{ __LINE__, "AuthenticAMD-25-11-1", PERF_TYPE_RAW, 0xd1, WORK_CONDITIONAL },
 	{ __LINE__, "AuthenticAMD-16-2-3", PERF_TYPE_RAW, 0xd1, -1 },
 	{ __LINE__, "AuthenticAMD-25-11-1", PERF_TYPE_RAW, 0xc4, WORK_TAKEN },
@@ -47,7 +49,8 @@ TEST(registers_beside_the_event_select_make_it_another)
 	struct encoding e = { .attr = { .type = PERF_TYPE_RAW, .config = 0xc0, .config1 = 1 } };
 
 	CHECK_EQ(class_of(&e, "GenuineIntel-6-55-4"), -1, "config1");
-	e = (struct encoding){ .attr = { .type = PERF_TYPE_RAW, .config = 0xc0 }, .place = PLACE_UNCORE };
+	e = (struct encoding){ .attr = { .type = PERF_TYPE_RAW, .config = 0xc0 },
+			       .place = PLACE_UNCORE };
 	CHECK_EQ(class_of(&e, "GenuineIntel-6-55-4"), -1, "of another unit");
 }
 
@@ -62,7 +65,8 @@ TEST(each_row_names_a_class)
 		bool known = false;
 
 		for (size_t i = 0; i < WORK_CLASSES; i++)
-			known |= strlen(work_class_names[i]) == c[3].n && !strncmp(work_class_names[i], c[3].s, c[3].n);
+			known |= strlen(work_class_names[i]) == c[3].n &&
+				!strncmp(work_class_names[i], c[3].s, c[3].n);
 		CHECK(known, "line %u", line);
 		n++;
 	}

@@ -71,10 +71,9 @@ TEST(known_cpus)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct encoding enc = {
-			.source = &source_perf,
-				.attr = { .type = rows[i].type, .config = rows[i].config }
-		};
+		struct encoding enc = { .source = &source_perf,
+					.attr = { .type = rows[i].type,
+						  .config = rows[i].config } };
 		struct counter_facts facts;
 		struct fit_legal legal;
 

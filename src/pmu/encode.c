@@ -16,7 +16,7 @@
 static const char no_core_why[] = "this machine shows no core PMU (a virtual machine without a "
 				  "virtual PMU, or a kernel without its driver)";
 static const char no_core_remedy[] =
-    "'tare doctor' says why; task-clock, page-faults and other software events count here";
+	"'tare doctor' says why; task-clock, page-faults and other software events count here";
 
 /* ---- one encoding ---- */
 
@@ -367,7 +367,9 @@ int encoder_unknown(struct encoder *e, const char *name)
 			     "'%.100s': tare has no table of the vendor's events of %s%.60s%s",
 			     name, e->opt->cpu ? "" : "this CPU, ",
 			     e->opt->cpu ? e->opt->cpu : machine_cpu(e->m), known);
-		tare_hint(e->err, "--event-file FILE or FOLDER reads the vendor's own, such as tools/perf/pmu-events of Linux");
+		tare_hint(
+			e->err,
+			"--event-file FILE or FOLDER reads the vendor's own, such as tools/perf/pmu-events of Linux");
 		return -ENOENT;
 	}
 	if (others) {
@@ -430,7 +432,7 @@ bool pmu_matches(const char *pattern, const char *name)
 static bool names_core_pmu(const char *name)
 {
 	return !strcmp(name, "cpu") || !strcmp(name, "cpu_core") || !strcmp(name, "cpu_atom") ||
-	       !strncmp(name, "armv8_", 6) || !strncmp(name, "armv9_", 6);
+		!strncmp(name, "armv8_", 6) || !strncmp(name, "armv9_", 6);
 }
 
 static int no_pmu(struct encoder *e, const char *name)
@@ -502,7 +504,8 @@ static int encode_pmu(struct encoder *e)
 		return encode_exact(e);
 	if (e->opt->cpu && names_core_pmu(wanted))
 		return encode_on_pmu(
-		    e, &(struct pmu){ .name = "cpu", .type = PERF_TYPE_RAW, .core = true }, false);
+			e, &(struct pmu){ .name = "cpu", .type = PERF_TYPE_RAW, .core = true },
+			false);
 	if (!strpbrk(wanted, "*?["))
 		ret = machine_pmu(e->m, wanted, &pmu, e->err);
 	if (ret == 0)

@@ -89,7 +89,8 @@ int encode_from_files(struct encoder *e, const char *name);
 int encode_from_tables(struct encoder *e, const char *name);
 /* The same for PMU/NAME/: is the name in the user's files, with a row for this PMU? */
 bool encoder_file_has(struct encoder *e, const struct pmu *pmu, const char *name);
-int encoder_file_event(struct encoder *e, const struct pmu *pmu, const char *name, struct encoding *enc);
+int encoder_file_event(struct encoder *e, const struct pmu *pmu, const char *name,
+		       struct encoding *enc);
 /* Is there a table of vendor names for the CPU? */
 bool encoder_has_table(struct encoder *e);
 /* Read all of the user's files, even if no event needs them, so that a wrong path is reported. */

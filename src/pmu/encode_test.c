@@ -44,8 +44,8 @@ static void draw(const struct encoding *e, char *to, size_t room)
 		 a->exclude_hv ? "!h" : "", a->exclude_guest ? "!G" : "",
 		 a->exclude_host ? "!H" : "", a->exclude_idle ? "I" : "", a->pinned ? "D" : "",
 		 a->exclusive ? "e" : "", e->weak ? "W" : "", (int)a->precise_ip, "ppp",
-		 places[e->place], cpus.s ? cpus.s : "any", e->group,
-		 e->in_user ? " in user" : "", e->unavailable ? " unavailable" : "");
+		 places[e->place], cpus.s ? cpus.s : "any", e->group, e->in_user ? " in user" : "",
+		 e->unavailable ? " unavailable" : "");
 	text_free(&cpus);
 }
 
@@ -135,7 +135,8 @@ static const struct {
 	{ __LINE__,
 	  "intel-server",
 	  "{exact/loads/,instructions:u}",
-	  { "exact/loads/ exact 6:0x7 !k!h@task any g0", "instructions:u - 0:0x1 !k!h!G@task any g0" } },
+	  { "exact/loads/ exact 6:0x7 !k!h@task any g0",
+	    "instructions:u - 0:0x1 !k!h!G@task any g0" } },
 #endif
 	{ __LINE__,
 	  "intel-server",
@@ -267,8 +268,14 @@ static const struct {
 	  "syscalls:sys_enter_openat:u",
 	  { "syscalls:sys_enter_openat:u - 2:0x26f !k!h@task any g0 in user" } },
 	/* Uprobes, by the kernel's list of them; a kprobe has no entry. */
-	{ __LINE__, "intel-server", "probe_sh:main", { "probe_sh:main - 2:0x709 @task any g0 in user" } },
-	{ __LINE__, "intel-server", "probe_sh:main_extra", { "probe_sh:main_extra - 2:0x70a @task any g0" } },
+	{ __LINE__,
+	  "intel-server",
+	  "probe_sh:main",
+	  { "probe_sh:main - 2:0x709 @task any g0 in user" } },
+	{ __LINE__,
+	  "intel-server",
+	  "probe_sh:main_extra",
+	  { "probe_sh:main_extra - 2:0x70a @task any g0" } },
 	{ __LINE__, "intel-server", "kprobes:main", { "kprobes:main - 2:0x70b @task any g0" } },
 	{ __LINE__,
 	  "intel-server",
@@ -467,7 +474,8 @@ TEST(units)
 	CHECK(list.enc[0].source == &source_clock);
 	encoding_list_free(&list);
 	CHECK_EQ(
-	    encode("hybrid", "cycles/period=1000/,cpu_core/slots,freq=99/", false, &list, NULL), 0);
+		encode("hybrid", "cycles/period=1000/,cpu_core/slots,freq=99/", false, &list, NULL),
+		0);
 	CHECK_EQ(list.enc[1].attr.sample_period, 1000);
 	CHECK(!list.enc[1].attr.freq && list.enc[2].attr.freq);
 	CHECK_EQ(list.enc[2].attr.sample_freq, 99);

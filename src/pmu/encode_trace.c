@@ -18,7 +18,10 @@ static int add_tracepoint(struct encoder *e, const char *system, const char *nam
 	enc = encoder_add(e, NULL, PERF_TYPE_TRACEPOINT, id);
 	if (!enc)
 		return -ENOMEM;
-	/* Source: linux kernel/trace/trace_syscalls.c, perf_syscall_enter(); trace_uprobe.c, __uprobe_perf_func(). */
+	/*
+	 * Source: linux kernel/trace/trace_syscalls.c, perf_syscall_enter(); trace_uprobe.c,
+	 * __uprobe_perf_func().
+	 */
 	enc->in_user = !strcmp(system, "syscalls") || machine_is_uprobe(e->m, system, name);
 	if (globbed && !e->ev->label)
 		snprintf(enc->name, sizeof(enc->name), "%s:%s", system, name);
@@ -60,17 +63,18 @@ static int no_tracepoint(struct encoder *e, bool shut)
 
 		if (!enc)
 			return -ENOMEM;
-		snprintf(why, sizeof(why), "%s",
-			 closed == -EACCES || closed == -EPERM
-			     ? "this user may not read /sys/kernel/tracing, where the number of a "
-			       "tracepoint is"
-			     : "tracefs is not mounted on /sys/kernel/tracing, where the number of "
-			       "a tracepoint is");
+		snprintf(
+			why, sizeof(why), "%s",
+			closed == -EACCES || closed == -EPERM
+				? "this user may not read /sys/kernel/tracing, where the number of a "
+				  "tracepoint is"
+				: "tracefs is not mounted on /sys/kernel/tracing, where the number of "
+				  "a tracepoint is");
 		return encoder_unavailable(
-		    e, enc, -closed, why,
-		    closed == -EACCES || closed == -EPERM
-			? "run as root; or as root: mount -o remount,mode=750,gid=NUMBER /sys/kernel/tracing, a group of yours (id -G)"
-			: "as root: mount -t tracefs tracefs /sys/kernel/tracing");
+			e, enc, -closed, why,
+			closed == -EACCES || closed == -EPERM
+				? "run as root; or as root: mount -o remount,mode=750,gid=NUMBER /sys/kernel/tracing, a group of yours (id -G)"
+				: "as root: mount -t tracefs tracefs /sys/kernel/tracing");
 	}
 	tare_fail_at(e->err, ev->at, ENOENT, "there is no tracepoint %.60s:%.60s", ev->system,
 		     ev->name);

@@ -77,7 +77,7 @@ const char *builtin_format_nth(enum counter_kind kind, size_t i)
 enum counter_kind cpu_kind(const char *cpu)
 {
 	return !strncmp(cpu, "GenuineIntel", 12) ? COUNTERS_INTEL
-	       : !strncmp(cpu, "0x", 2)          ? COUNTERS_ARM
+		: !strncmp(cpu, "0x", 2)         ? COUNTERS_ARM
 						 : COUNTERS_AMD;
 }
 
@@ -119,12 +119,13 @@ static int vendor_no_pmu(struct encoder *e, const struct vendor_event *ev)
 	if (e->opt->cpu) {
 		snprintf(why, sizeof(why),
 			 "it is an event of the PMU %.60s, and of %.60s only the formats of the "
-			 "core PMU are known", ev->pmu, e->opt->cpu);
+			 "core PMU are known",
+			 ev->pmu, e->opt->cpu);
 		return encoder_unavailable(e, enc, ENODEV, why,
 					   "where that PMU is, ask without --cpu");
 	}
-	snprintf(why, sizeof(why), "it is an event of the PMU %.60s, which this machine does not have",
-		 ev->pmu);
+	snprintf(why, sizeof(why),
+		 "it is an event of the PMU %.60s, which this machine does not have", ev->pmu);
 	return encoder_unavailable(e, enc, ENODEV, why,
 				   "'tare events' lists the PMUs of this machine");
 }
@@ -197,8 +198,9 @@ static int encode_vendor(struct encoder *e, const struct vendor_event *ev, const
 	int ret;
 
 	if (e->opt->cpu &&
-	    (!ev->pmu[0] || (!strncmp(ev->pmu, "cpu_", 4) && cpu_row_by_model(e->opt->cpu, &row) &&
-			     !strcmp(row.pmu, ev->pmu)))) {
+	    (!ev->pmu[0] ||
+	     (!strncmp(ev->pmu, "cpu_", 4) && cpu_row_by_model(e->opt->cpu, &row) &&
+	      !strcmp(row.pmu, ev->pmu)))) {
 		struct pmu other = { .name = "cpu", .type = PERF_TYPE_RAW, .core = true };
 
 		++*opened;

@@ -17,7 +17,8 @@ const struct exact_event exact_events[EXACT_EVENTS] = {
 	{ "calls", "near calls" },
 	{ "returns", "near returns" },
 	{ "indirect-branches", "jumps and calls through a register or memory, returns apart" },
-	{ "loads", "memory operands read, implicit ones too; a gather is one, and so is a prefetch or a flush of a cache line" },
+	{ "loads",
+	  "memory operands read, implicit ones too; a gather is one, and so is a prefetch or a flush of a cache line" },
 	{ "stores", "memory operands written, implicit ones too; a scatter is one" },
 	{ "atomics", "locked instructions, and xchg with memory" },
 	{ "rep", "repeated string instructions" },
@@ -30,8 +31,10 @@ const struct exact_event exact_events[EXACT_EVENTS] = {
 	{ "accesses", "memory operands accessed; one that is read and written is one" },
 };
 
-static const char absent_why[] = "the exact engine translates x86-64 programs only, and this is another machine";
-static const char absent_remedy[] = "instructions:u, branches:u count it roughly where there is a PMU";
+static const char absent_why[] =
+	"the exact engine translates x86-64 programs only, and this is another machine";
+static const char absent_remedy[] =
+	"instructions:u, branches:u count it roughly where there is a PMU";
 
 static int unknown(struct encoder *e, const struct event_term *t)
 {
@@ -83,7 +86,8 @@ int encode_exact(struct encoder *e)
 		enc->attr.exclude_kernel = enc->attr.exclude_hv = 1;
 		if (ev->n_terms > 1)
 			enc->attr.sample_period = ev->term[1].number;
-		return HAVE_EXACT ? 0 : encoder_unavailable(e, enc, ENOTSUP, absent_why, absent_remedy);
+		return HAVE_EXACT ? 0
+				  : encoder_unavailable(e, enc, ENOTSUP, absent_why, absent_remedy);
 	}
 	return unknown(e, &ev->term[0]);
 }

@@ -68,8 +68,9 @@ static bool contains(const char *text, const char *part)
 	for (; *part && *text; text++) {
 		const char *t = text, *p = part;
 
-		while (*p && (*p == ' ' || *t == ' ' ||
-			      tolower((unsigned char)*p) == tolower((unsigned char)*t))) {
+		while (*p &&
+		       (*p == ' ' || *t == ' ' ||
+			tolower((unsigned char)*p) == tolower((unsigned char)*t))) {
 			bool blank = *p == ' ' || *t == ' ';
 
 			p += *p == ' ' || !blank;
@@ -89,10 +90,10 @@ bool cpu_row_by_model(const char *model, struct cpu_row *out)
 
 		while (next(&p, &line, out)) {
 			bool found = pass == 0
-					 ? !strcasecmp(out->libpfm, model) && strcmp(model, "-")
-				     : pass == 1 ? !strcasecmp(out->name, model)
-				     : pass == 2 ? contains(out->name, model)
-						 : !fnmatch(out->cpu, model, 0);
+				? !strcasecmp(out->libpfm, model) && strcmp(model, "-")
+				: pass == 1 ? !strcasecmp(out->name, model)
+				: pass == 2 ? contains(out->name, model)
+					    : !fnmatch(out->cpu, model, 0);
 
 			if (found)
 				return true;
@@ -139,8 +140,8 @@ int counter_facts_of(struct machine *m, const char *pmu, struct counter_facts *o
 		return ret;
 	if (n == 0)
 		return tare_fail(
-		    err, ENODATA,
-		    "this machine shows no core PMU, so there is no counter to fit on");
+			err, ENODATA,
+			"this machine shows no core PMU, so there is no counter to fit on");
 	cpu_of_pmu(m, pmu, cpu, sizeof(cpu));
 	out->kind = cpu_kind(cpu);
 	known = cpu_row_find(cpu, pmu[0] ? pmu : cores[0]->name, &row);

@@ -130,7 +130,7 @@ bool fit_concerns(const char *pmu, const struct encoding *enc)
 {
 	bool generic = !enc->pmu[0];
 	bool core = generic || !strcmp(enc->pmu, "cpu") || !strncmp(enc->pmu, "armv", 4) ||
-		    !strncmp(enc->pmu, "apple_", 6);
+		!strncmp(enc->pmu, "apple_", 6);
 
 	return pmu[0] ? !strcmp(enc->pmu, pmu) || generic : core;
 }

@@ -13,11 +13,10 @@ enum counter_kind { COUNTERS_INTEL, COUNTERS_AMD, COUNTERS_ARM };
 struct counter_facts {
 	enum counter_kind kind;
 	unsigned programmable;
-	unsigned
-	    fixed;     /* Intel: instructions, cycles, reference cycles, slots; Arm: cycles */
-	bool watchdog; /* the kernel's hard-lockup watchdog uses a cycles counter */
-	char cpu[64];  /* "Intel Skylake server" */
-	char bound[8]; /* its table of data/constraints.txt; "" if it has none */
+	unsigned fixed;   /* Intel: instructions, cycles, reference cycles, slots; Arm: cycles */
+	bool watchdog;    /* the kernel's hard-lockup watchdog uses a cycles counter */
+	char cpu[64];     /* "Intel Skylake server" */
+	char bound[8];    /* its table of data/constraints.txt; "" if it has none */
 	const char *from; /* source of the numbers, for messages */
 };
 

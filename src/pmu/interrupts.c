@@ -23,8 +23,12 @@ int interrupts_of_cpu(struct interrupts_event *out, const char *cpu, struct tare
 		snprintf(out->note, sizeof(out->note), "%s: %s", out->known, by);
 		return 0;
 	}
-	ret = tare_fail(err, ENOENT, "instructions-minus-irqs:u: no event is known that counts interrupts on this CPU (%s)",
-			cpu[0] ? cpu : "unnamed");
-	tare_hint(err, "record instructions:u; branches that may fall through (conditional branches) are exact on most CPUs");
+	ret = tare_fail(
+		err, ENOENT,
+		"instructions-minus-irqs:u: no event is known that counts interrupts on this CPU (%s)",
+		cpu[0] ? cpu : "unnamed");
+	tare_hint(
+		err,
+		"record instructions:u; branches that may fall through (conditional branches) are exact on most CPUs");
 	return ret;
 }

@@ -13,7 +13,7 @@
 struct interrupts_event {
 	char event[64];
 	char known[16]; /* "documented", "seen", "guessed" */
-	char note[96];	/* the same with the author, for the recording */
+	char note[96];  /* the same with the author, for the recording */
 };
 
 /* The row of a CPU, named by machine_cpu(). -ENOENT: no such event is known. */

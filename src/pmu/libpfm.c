@@ -16,7 +16,10 @@
 static bool usable;
 
 #define FUNCTIONS(F)                                                                               \
-	F(pfm_initialize) F(pfm_get_pmu_info) F(pfm_get_event_info) F(pfm_get_event_attr_info)     \
+	F(pfm_initialize)                                                                          \
+	F(pfm_get_pmu_info)                                                                        \
+	F(pfm_get_event_info)                                                                      \
+	F(pfm_get_event_attr_info)                                                                 \
 	F(pfm_get_event_next) F(pfm_get_os_event_encoding) F(pfm_strerror)
 LIBRARY(pfm, "libpfm.so.4", FUNCTIONS)
 
@@ -40,8 +43,8 @@ static bool table_at(int i, pfm_pmu_info_t *info)
 {
 	*info = (pfm_pmu_info_t){ .size = sizeof(*info) };
 	return PFM(get_pmu_info)(i, info) == PFM_SUCCESS && info->type == PFM_PMU_TYPE_CORE &&
-	       info->nevents > 0 && strncmp(info->name, "perf", 4) &&
-	       strcmp(info->name, "ix86arch");
+		info->nevents > 0 && strncmp(info->name, "perf", 4) &&
+		strcmp(info->name, "ix86arch");
 }
 
 bool libpfm_own_table(char table[32])

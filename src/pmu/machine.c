@@ -77,7 +77,7 @@ __attribute__((format(printf, 2, 3))) static bool path_of(char path[PATH_ROOM], 
 	int n = vsnprintf(path, PATH_ROOM, fmt, ap);
 	va_end(ap);
 	return n > 0 && n < PATH_ROOM && !strstr(path, "/../") && !strstr(path, "/./") &&
-	       !strstr(path, "//");
+		!strstr(path, "//");
 }
 
 static bool exists(const struct machine *m, const char *path)
@@ -412,7 +412,7 @@ static bool decimal(const char *text, double *out)
 	*out = strtod_l(text, &end, c);
 	freelocale(c);
 	return end != text && !*end && isfinite(*out) && *out > 0 &&
-	       strspn(text, "0123456789.eE+-") == strlen(text);
+		strspn(text, "0123456789.eE+-") == strlen(text);
 }
 
 int machine_event_unit(struct machine *m, const struct pmu *pmu, const char *name, double *scale,
@@ -473,7 +473,8 @@ int machine_tracepoint(struct machine *m, const char *system, const char *name, 
 /* Lines as "p:probe_sh/main /bin/dash:0x1234". Source: kernel documentation, "Uprobe-tracer". */
 bool machine_is_uprobe(struct machine *m, const char *system, const char *name)
 {
-	static const char *const files[] = { "/sys/kernel/tracing/uprobe_events", "/sys/kernel/debug/tracing/uprobe_events" };
+	static const char *const files[] = { "/sys/kernel/tracing/uprobe_events",
+					     "/sys/kernel/debug/tracing/uprobe_events" };
 	char want[PATH_ROOM], *text = NULL;
 	bool found = false;
 
@@ -484,7 +485,8 @@ bool machine_is_uprobe(struct machine *m, const char *system, const char *name)
 	for (char *line = text; line && *line && !found;) {
 		char *end = strchrnul(line, '\n');
 
-		found = (size_t)(end - line) > strlen(want) && !strncmp(line + 1, want, strlen(want));
+		found = (size_t)(end - line) > strlen(want) &&
+			!strncmp(line + 1, want, strlen(want));
 		line = *end ? end + 1 : end;
 	}
 	free(text);
@@ -507,8 +509,7 @@ int machine_tracepoints(struct machine *m, const char *system, char ***out, size
 	}
 	if (ret < 0)
 		return ret;
-	for (size_t i = 0; i < *n;
-	     i++) { /* there are also files: enable, filter, header_page */
+	for (size_t i = 0; i < *n; i++) { /* there are also files: enable, filter, header_page */
 		char whole[4096], *name = (*out)[i];
 		struct stat st;
 		int len = snprintf(whole, sizeof(whole), "%s%s/%s", m->root, path, name);
@@ -553,8 +554,8 @@ static bool cpuinfo(const char *all, const char *key, char *out, size_t room)
 
 	for (const char *line = all; line && *line && (!end || line < end);) {
 		size_t n = strcspn(line, "\n"), k = strlen(key);
-		const char *colon =
-		    line + k + (strncmp(line, key, k) ? 0 : strspn(line + k, " \t"));
+		const char *colon = line + k +
+			(strncmp(line, key, k) ? 0 : strspn(line + k, " \t"));
 
 		if (!strncmp(line, key, k) && *colon == ':') {
 			colon += 1 + strspn(colon + 1, " \t");

@@ -45,7 +45,8 @@ enum encoding_modes encoding_modes(const struct encoding *e)
 static char *modifiers(struct encoding *e)
 {
 	bool terms = e->attr.type != PERF_TYPE_TRACEPOINT && e->attr.type != PERF_TYPE_BREAKPOINT;
-	char *colon = strrchr(e->name, ':'), *slash = terms ? strrchr(e->name, '/') : NULL, *at = slash && (!colon || slash > colon) ? slash : colon;
+	char *colon = strrchr(e->name, ':'), *slash = terms ? strrchr(e->name, '/') : NULL,
+	     *at = slash && (!colon || slash > colon) ? slash : colon;
 
 	if (!at || (e->attr.type == PERF_TYPE_TRACEPOINT && at == strchr(e->name, ':')))
 		return NULL;
@@ -64,7 +65,8 @@ void encoding_restrict(struct encoding *e, bool user)
 		e->attr.exclude_kernel = e->attr.exclude_hv = 1;
 	else
 		e->attr.exclude_user = 1;
-	if (nothing_left || (mods && strchr(mods, user ? 'u' : 'k') && !strpbrk(mods, user ? "kh" : "uh")))
+	if (nothing_left ||
+	    (mods && strchr(mods, user ? 'u' : 'k') && !strpbrk(mods, user ? "kh" : "uh")))
 		return;
 	for (const char *p = mods; p && *p; p++)
 		if (!strchr("ukh", *p))

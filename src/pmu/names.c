@@ -163,8 +163,8 @@ static void compose(size_t cache, size_t op, unsigned result, struct generic_nam
 	*out = (struct generic_name){
 		.name = room,
 		.type = NAME_CACHE,
-		.config =
-		    caches[cache].id | (uint64_t)operations[op].id << 8 | (uint64_t)result << 16,
+		.config = caches[cache].id | (uint64_t)operations[op].id << 8 |
+			(uint64_t)result << 16,
 		.unit = "",
 		.about = about,
 	};

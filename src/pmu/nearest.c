@@ -77,7 +77,9 @@ void encoder_nearest(struct encoder *e, const char *name)
 	sort_once(&pool);
 	text_nearest(&near, name, (const char *const *)pool.name, pool.n, 3);
 	if (!strcmp(name, "wall-time"))
-		tare_hint(e->err, "tare regions records a counter of that name; the clock among the events is duration_time");
+		tare_hint(
+			e->err,
+			"tare regions records a counter of that name; the clock among the events is duration_time");
 	else if (exact)
 		tare_hint(e->err, "the exact engine counts it: use exact/%s/", exact);
 	else if (near.len)

@@ -32,19 +32,19 @@ enum pmu_place {
 
 /* One counter to open. */
 struct encoding {
-	char name[160];     /* as shown: the user's words, "cpu_core/instructions/" on hybrids */
-	char pmu[64];       /* sysfs name; "" for generic events on the one core PMU */
+	char name[160]; /* as shown: the user's words, "cpu_core/instructions/" on hybrids */
+	char pmu[64];   /* sysfs name; "" for generic events on the one core PMU */
 	const struct source *source; /* what counts it; NULL: source_perf */
 	struct perf_event_attr
-	    attr; /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, period */
+		attr; /* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive, period */
 	enum pmu_place place;
-	struct cpus cpus;  /* empty: any */
-	size_t event;      /* index in the event_list it came from */
-	unsigned group;    /* 0..groups-1; a group on several PMUs became one group per PMU */
-	bool weak;         /* the group may be split if it does not fit (:W) */
-	bool sample_read;  /* :S */
-	bool host_only;    /* :H; exclude_guest without :H is also perf's default */
-	double scale;      /* 1.0 if none */
+	struct cpus cpus; /* empty: any */
+	size_t event;     /* index in the event_list it came from */
+	unsigned group;   /* 0..groups-1; a group on several PMUs became one group per PMU */
+	bool weak;        /* the group may be split if it does not fit (:W) */
+	bool sample_read; /* :S */
+	bool host_only;   /* :H; exclude_guest without :H is also perf's default */
+	double scale;     /* 1.0 if none */
 	/* a tracepoint with user-mode registers: of a system call, or a uprobe */
 	bool in_user;
 	bool snapshot;     /* a level, not a count: shown as read, never as a difference */
@@ -55,7 +55,7 @@ struct encoding {
 	char why[256], remedy[200]; /* set with `unavailable` */
 	/* unavailable, and its PMU's formats are absent: attr.type and config are meaningless */
 	bool unencoded;
-	char asked[200];   /* unencoded: the terms by name, from a file; "" if there are none */
+	char asked[200]; /* unencoded: the terms by name, from a file; "" if there are none */
 };
 
 static inline const struct source *encoding_source(const struct encoding *e)
@@ -73,8 +73,8 @@ struct encode_options {
 	/* keep an event this machine lacks, marked, rather than fail (default sets) */
 	bool keep_unavailable;
 	const char *const
-	    *event_files; /* vendor JSON files given by the user; NULL-terminated or NULL */
-	const char *cpu;  /* encode for this CPU model instead of the running one (explain); NULL:
+		*event_files; /* vendor JSON files given by the user; NULL-terminated or NULL */
+	const char *cpu; /* encode for this CPU model instead of the running one (explain); NULL:
 			     this one */
 };
 
@@ -94,14 +94,14 @@ void encoding_list_free(struct encoding_list *list);
  * which checks only exclude_kernel.
  */
 enum encoding_modes {
-	MODES_OF_PMU,	 /* a PMU, which refuses modes that it cannot exclude */
-	MODES_TOLD,	 /* page faults, breakpoints: the modes are distinguished */
+	MODES_OF_PMU,    /* a PMU, which refuses modes that it cannot exclude */
+	MODES_TOLD,      /* page faults, breakpoints: the modes are distinguished */
 	MODES_IN_KERNEL, /* context switches, most tracepoints: 0 if the kernel is excluded */
 	/* tracepoints of system calls, uprobes: the same number if user mode is excluded */
 	MODES_IN_USER,
 	/* task-clock and cpu-clock: a count always includes all modes; samples are distinguished */
 	MODES_CLOCK,
-	MODES_NO_COUNT,	 /* bpf-output: it has samples, its count stays 0 */
+	MODES_NO_COUNT, /* bpf-output: it has samples, its count stays 0 */
 };
 enum encoding_modes encoding_modes(const struct encoding *e);
 

@@ -20,7 +20,8 @@ enum { GROUP_MAX = 512 };
  */
 static bool in_software_context(const char *pmu)
 {
-	static const char *const names[] = { "msr", "intel_pt", "intel_bts", "kprobe", "uprobe", "cs_etm", "arm_spe_" };
+	static const char *const names[] = { "msr",    "intel_pt", "intel_bts", "kprobe",
+					     "uprobe", "cs_etm",   "arm_spe_" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t n = strlen(names[i]);
@@ -62,8 +63,9 @@ static bool by_exact_engine(const struct encoding *enc)
 	uint64_t generic = enc->attr.config & UINT32_MAX; /* the upper half is a PMU */
 
 	return encoding_source(enc)->needs_engine ||
-	       (enc->attr.type == PERF_TYPE_HARDWARE && !enc->attr.exclude_user &&
-		(generic == PERF_COUNT_HW_INSTRUCTIONS || generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
+		(enc->attr.type == PERF_TYPE_HARDWARE && !enc->attr.exclude_user &&
+		 (generic == PERF_COUNT_HW_INSTRUCTIONS ||
+		  generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
 }
 
 /* The engine counts the whole group, so it is one group. */
@@ -99,13 +101,13 @@ static int check_together(const struct event_list *events, const struct encoding
 
 		for (size_t j = first; j < end && !shared; j++)
 			shared = list->enc[j].event == list->enc[lead].event &&
-				 same(&list->enc[i], &list->enc[j]);
+				same(&list->enc[i], &list->enc[j]);
 		for (size_t j = first; j < end && !shared;
 		     j++) /* or another instance of the same event does */
 			for (size_t k = first;
 			     k < end && !shared && list->enc[j].event == list->enc[i].event; k++)
 				shared = list->enc[k].event == list->enc[lead].event &&
-					 same(&list->enc[j], &list->enc[k]);
+					same(&list->enc[j], &list->enc[k]);
 		if (shared)
 			continue;
 		tare_fail_at(err, events->event[list->enc[i].event].at, EINVAL,
@@ -144,10 +146,10 @@ int encoder_regroup(const struct event_list *events, struct encoding_list *out,
 		split &= !all_by_exact_engine(out, first, end);
 		if (split && end - first > GROUP_MAX &&
 		    out->enc[first].event != out->enc[end - 1].event)
-			ret =
-			    tare_fail_at(err, events->event[out->enc[first].event].at, EINVAL,
-					 "a group over several PMUs may have %d counters, not %zu",
-					 GROUP_MAX, end - first);
+			ret = tare_fail_at(
+				err, events->event[out->enc[first].event].at, EINVAL,
+				"a group over several PMUs may have %d counters, not %zu",
+				GROUP_MAX, end - first);
 		else if (split)
 			ret = check_together(events, out, first, end, err);
 		for (size_t i = first; i < end; i++) {

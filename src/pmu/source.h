@@ -31,7 +31,7 @@ enum parts { PARTS_NONE, PARTS_PROCESSES, PARTS_THREADS };
 
 struct part {
 	unsigned number; /* in order of start, from 1 */
-	uint64_t who;	 /* which it is, in each run that goes the same way */
+	uint64_t who;    /* which it is, in each run that goes the same way */
 	const char *name;
 	bool partial; /* its process is not counted to its end */
 };
@@ -43,8 +43,8 @@ struct counters; /* one open group; a source's own struct begins with `const str
 		  */
 
 struct source {
-	const char *name;                     /* "perf", "exact", "msr", "clock" */
-	const char *about;                    /* one line, for `tare list sources` */
+	const char *name;  /* "perf", "exact", "msr", "clock" */
+	const char *about; /* one line, for `tare list sources` */
 	/* Traits: these hold for everything it counts. */
 	bool kernel;        /* opened by perf_event_open(2): attr means what the kernel says */
 	bool registers;     /* counts whole CPUs by their registers */
@@ -69,9 +69,14 @@ struct source {
 	 * (code ENODATA), and is untouched otherwise. -EIO: a pinned group lost its counters.
 	 */
 	int (*read)(struct counters *c, struct tare_reading *out, struct tare_error *err);
-	/* NULL: it counts all or nothing. How many processes the last readings are without; they are exact without those. */
+	/*
+	 * NULL: it counts all or nothing. How many processes the last readings are without; they
+	 * are exact without those.
+	 */
 	unsigned (*without)(const struct counters *c);
-	/* NULL: cannot tell parts apart. Calls `each` for every part; stops when that is negative. */
+	/*
+	 * NULL: cannot tell parts apart. Calls `each` for every part; stops when that is negative.
+	 */
 	int (*parts)(struct counters *c, enum parts by, part_fn *each, void *with,
 		     struct tare_error *err);
 	void (*close)(struct counters *c);

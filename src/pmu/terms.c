@@ -45,8 +45,8 @@ static int put(struct encoder *e, const struct origin *from, const struct event_
 	if (!t->is_number)
 		return fail(e, from, t, EINVAL,
 			    !strcmp(t->value, "?")
-				? "needs a value; give it next to the event's name"
-				: "takes a number, decimal or 0x hex");
+				    ? "needs a value; give it next to the event's name"
+				    : "takes a number, decimal or 0x hex");
 	if (format_put(f, t->number, &enc->attr, &why) < 0)
 		return fail(e, from, t, why.code, why.what);
 	return 0;
@@ -145,12 +145,14 @@ static bool names_event(struct encoder *e, const struct pmu *pmu, const struct e
 	struct format f;
 
 	return pmu && !e->opt->cpu && t->is_number && t->number == 1 &&
-	       machine_format(e->m, pmu, t->name, &f, NULL) == -ENOENT &&
-	       (machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) != -ENOENT || (!t->value && encoder_file_has(e, pmu, t->name)));
+		machine_format(e->m, pmu, t->name, &f, NULL) == -ENOENT &&
+		(machine_event(e->m, pmu, t->name, terms, sizeof(terms), NULL) != -ENOENT ||
+		 (!t->value && encoder_file_has(e, pmu, t->name)));
 }
 
 /* Searches the PMU's own events, then the user's files. */
-static int named_event(struct encoder *e, const struct pmu *pmu, const struct event_term *t, struct encoding *enc)
+static int named_event(struct encoder *e, const struct pmu *pmu, const struct event_term *t,
+		       struct encoding *enc)
 {
 	char terms[1024];
 
@@ -172,10 +174,14 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 	if (ret != -ENOENT)
 		return ret;
 	if (!pmu) {
-		ret = fail(e, from, t, EINVAL, "this event takes only config, config1, config2, period, freq and name");
+		ret = fail(e, from, t, EINVAL,
+			   "this event takes only config, config1, config2, period, freq and name");
 		if (e->ev->kind == EVENT_RAW)
-			tare_hint(e->err, "a PMU's name takes the others: cpu/event=0x%02llx,umask=0x%02llx,%s=.../", (unsigned long long)(e->ev->raw & 0xff),
-				  (unsigned long long)(e->ev->raw >> 8 & 0xff), t->name);
+			tare_hint(
+				e->err,
+				"a PMU's name takes the others: cpu/event=0x%02llx,umask=0x%02llx,%s=.../",
+				(unsigned long long)(e->ev->raw & 0xff),
+				(unsigned long long)(e->ev->raw >> 8 & 0xff), t->name);
 		return ret;
 	}
 	if (event_names && names_event(e, pmu, t))
@@ -239,9 +245,9 @@ int encoder_text(struct encoder *e, const struct pmu *pmu, const char *terms, co
 	if (ret < 0 || list.n != 1 || !list.event[0].n_terms)
 		ret = tare_fail_at(e->err, e->ev->at, EINVAL,
 				   "%.180s: '%.60s' is no list of terms: %.80s", from, terms,
-				   ret < 0       ? inner.what
-				   : list.n == 1 ? "it is empty"
-						 : "it says more");
+				   ret < 0               ? inner.what
+					   : list.n == 1 ? "it is empty"
+							 : "it says more");
 	for (size_t i = 0; ret == 0 && i < list.event[0].n_terms; i++) {
 		const struct event_term *t = &list.event[0].term[i];
 

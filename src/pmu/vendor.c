@@ -71,7 +71,8 @@ int vendor_refuse(struct vendor_file *f, const char *name, const char *why, stru
 	int ret;
 
 	if (f->n_refused == EVENTS_MAX)
-		return tare_fail(err, EFBIG, "%s has over %d rows that cannot be read", f->path, EVENTS_MAX);
+		return tare_fail(err, EFBIG, "%s has over %d rows that cannot be read", f->path,
+				 EVENTS_MAX);
 	if (!array_reserve(&f->refused, &f->refused_room, f->n_refused + 1, sizeof(*f->refused)))
 		return tare_fail_nomem(err);
 	ret = copy(f, &kept.name, err);
@@ -139,8 +140,8 @@ bool vendor_is_terms(const char *terms)
 	struct event_list list = { 0 };
 	char whole[300];
 	bool ok = snprintf(whole, sizeof(whole), "x/%s/", terms) < (int)sizeof(whole) &&
-		  event_list_parse(whole, &list, NULL) == 0 && list.n == 1 &&
-		  list.event[0].n_terms && !list.event[0].label;
+		event_list_parse(whole, &list, NULL) == 0 && list.n == 1 && list.event[0].n_terms &&
+		!list.event[0].label;
 
 	event_list_free(&list);
 	return ok;
@@ -190,10 +191,10 @@ static int text_row(struct vendor_file *f, const struct column *c, size_t n, con
 				 "%s:%u: the flags of %s are no terms such as cmask=1,inv", f->path,
 				 line, name);
 	return vendor_add(
-	    f,
-	    &(struct vendor_event){
-		.name = name, .pmu = pmu, .terms = terms, .about = about, .line = line },
-	    err);
+		f,
+		&(struct vendor_event){
+			.name = name, .pmu = pmu, .terms = terms, .about = about, .line = line },
+		err);
 }
 
 int vendor_text_parse(const char *text, const char *path, struct vendor_file *out,
@@ -223,7 +224,7 @@ int vendor_text_parse(const char *text, const char *path, struct vendor_file *ou
 static int check_kind(const char *path, struct tare_error *err)
 {
 	bool pipe = !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6) ||
-		    !strcmp(path, "/dev/stdin");
+		!strcmp(path, "/dev/stdin");
 	struct stat st;
 
 	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || (pipe && S_ISFIFO(st.st_mode)))
@@ -251,8 +252,8 @@ int vendor_file_read_as(const char *path, struct vendor_file *out, struct tare_e
 	if (ret < 0)
 		return ret;
 
-	const char *first =
-	    text + strspn(text, " \t\r\n\xef\xbb\xbf"); /* a byte order mark is not JSON */
+	const char *first = text +
+		strspn(text, " \t\r\n\xef\xbb\xbf"); /* a byte order mark is not JSON */
 
 	if (strlen(text) != n)
 		ret = tare_fail(err, EINVAL, "%s: a NUL byte at offset %zu: this is no text", path,
@@ -268,8 +269,9 @@ int vendor_file_read_as(const char *path, struct vendor_file *out, struct tare_e
 	} else if (ret == 0 && !out->n && !out->n_refused) {
 		vendor_file_free(out);
 		ret = tare_fail(err, ENODATA, "%s has no event", path);
-		tare_hint(err, "expected: intel/perfmon or Arm telemetry JSON, or lines 'name "
-			       "event umask flags meaning'");
+		tare_hint(err,
+			  "expected: intel/perfmon or Arm telemetry JSON, or lines 'name "
+			  "event umask flags meaning'");
 	}
 	return ret;
 }

@@ -15,10 +15,11 @@
 struct vendor_event {
 	const char *name;
 	const char
-	    *pmu; /* "" for the core PMUs; else "cpu_atom", "uncore_imc" (all its instances) */
+		*pmu; /* "" for the core PMUs; else "cpu_atom", "uncore_imc" (all its instances) */
 	const char *terms; /* "event=0xd1,umask=0x8" */
 	const char *about; /* "" if the file has no description */
-	const char *compat; /* a regular expression for the PMU's `identifier` in sysfs; "" for any */
+	const char
+		*compat; /* a regular expression for the PMU's `identifier` in sysfs; "" for any */
 	uint64_t counters; /* as in struct encoding; 0: not given */
 	unsigned line;     /* in its file; 0: unknown */
 };
@@ -36,10 +37,10 @@ struct vendor_file {
 	struct vendor_refused *refused;
 	size_t n_refused, refused_room;
 	void *memory;
-	char *own_path;   /* path, if it came from a folder */
-	size_t argument;  /* index of the argument of vendor_files_read() */
-	bool standard;    /* events that others refer to; its own ArchStdEvent are not followed */
-	bool in_folder;   /* rows that cannot be read are no error, even if there are no others */
+	char *own_path;  /* path, if it came from a folder */
+	size_t argument; /* index of the argument of vendor_files_read() */
+	bool standard;   /* events that others refer to; its own ArchStdEvent are not followed */
+	bool in_folder;  /* rows that cannot be read are no error, even if there are no others */
 };
 
 /*
@@ -56,7 +57,8 @@ void vendor_file_free(struct vendor_file *f);
  * their names. Files of a folder without events, such as metrics, are skipped. paths is
  * NULL-terminated, or NULL. Free *out with vendor_files_free().
  */
-int vendor_files_read(const char *const *paths, struct vendor_file **out, size_t *n, struct tare_error *err);
+int vendor_files_read(const char *const *paths, struct vendor_file **out, size_t *n,
+		      struct tare_error *err);
 void vendor_files_free(struct vendor_file *files, size_t n);
 
 /*
@@ -84,7 +86,8 @@ bool vendor_is_terms(const char *terms);
  * of the mapfile.csv above `path`, or from the built-in table of armv8. `std` caches the files
  * read. NULL: none.
  */
-const struct vendor_event *vendor_standard(const char *path, const char *name, struct vendor_file **std, size_t *n_std);
+const struct vendor_event *vendor_standard(const char *path, const char *name,
+					   struct vendor_file **std, size_t *n_std);
 
 /* For the parsers: append an event, or a row that cannot be read; the strings are copied. */
 int vendor_refuse(struct vendor_file *f, const char *name, const char *why, struct tare_error *err);

@@ -24,8 +24,8 @@ static int add(struct files *to, struct vendor_file *f, char *own_path, struct t
 		vendor_file_free(f);
 		free(own_path);
 		return to->n < FILES_MAX
-			   ? tare_fail_nomem(err)
-			   : tare_fail(err, EFBIG, "more than %d event files", FILES_MAX);
+			? tare_fail_nomem(err)
+			: tare_fail(err, EFBIG, "more than %d event files", FILES_MAX);
 	}
 	f->own_path = own_path;
 	f->argument = to->argument;
@@ -91,8 +91,9 @@ static int read_folder(struct files *to, const char *folder, struct tare_error *
 	if (ret < 0 || to->n > before)
 		return ret;
 	tare_fail(err, ENODATA, "%s: no JSON file in this folder has an event", folder);
-	tare_hint(err, "give the folder of one CPU, such as x86/skylake of Linux's "
-		       "tools/perf/pmu-events/arch, or SKL of intel/perfmon");
+	tare_hint(err,
+		  "give the folder of one CPU, such as x86/skylake of Linux's "
+		  "tools/perf/pmu-events/arch, or SKL of intel/perfmon");
 	return -ENODATA;
 }
 
@@ -166,8 +167,9 @@ static void read_standard(const char *path, struct files *to)
 
 	if (root_above(path, root))
 		read_level(to, root, NULL);
-	if (!to->n && vendor_text_parse(embedded_text("armv8-pmuv3.txt"), "data/armv8-pmuv3.txt",
-					&arm, NULL) == 0)
+	if (!to->n &&
+	    vendor_text_parse(embedded_text("armv8-pmuv3.txt"), "data/armv8-pmuv3.txt", &arm,
+			      NULL) == 0)
 		add(to, &arm, NULL, NULL);
 }
 

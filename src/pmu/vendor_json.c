@@ -23,11 +23,12 @@
 #include "pmu/vendor.h"
 
 /* jansson's functions; those that its loop macros call are also called through the pointers. */
-#define FUNCTIONS(F)                                                                               \
-	F(json_array_get)                                                                          \
-	F(json_array_size) F(json_delete) F(json_integer_value) F(json_loadb) F(json_object_get)   \
-	    F(json_object_iter) F(json_object_iter_key) F(json_object_iter_next)                   \
-		F(json_object_iter_value) F(json_object_key_to_iter) F(json_string_value)
+/* clang-format off */
+#define FUNCTIONS(F) \
+	F(json_array_get) F(json_array_size) F(json_delete) F(json_integer_value) \
+	F(json_loadb) F(json_object_get) F(json_object_iter) F(json_object_iter_key) \
+	F(json_object_iter_next) F(json_object_iter_value) F(json_object_key_to_iter) F(json_string_value)
+/* clang-format on */
 LIBRARY(jansson, "libjansson.so.4", FUNCTIONS)
 
 #define json_array_get          jansson.json_array_get
@@ -43,7 +44,8 @@ struct reader {
 	const char *text, *path;
 	struct vendor_file *out;
 	struct tare_error *err;
-	const char *list; /* the key of the list being read, "" if it is the whole file; NULL: none */
+	const char
+		*list; /* the key of the list being read, "" if it is the whole file; NULL: none */
 	/* Where the current element starts, and its line; then the scanner's state. */
 	const char *element;
 	unsigned line;
@@ -86,7 +88,7 @@ static void next_element(struct reader *r)
 			const char *end = string_end(p);
 
 			r->key = r->depth == 1 && (size_t)(end - p) == n + 2 &&
-				 !strncmp(p + 1, r->list, n);
+				!strncmp(p + 1, r->list, n);
 			p = end - 1;
 		} else if (*p == '[' || *p == '{') {
 			r->depth++;
@@ -526,8 +528,8 @@ static const char *renamed(const char *name, struct text *room)
 static bool is_event(const json_t *event)
 {
 	return json_object_get(event, "EventName") || json_object_get(event, "ArchStdEvent") ||
-	       (!json_object_get(event, "MetricName") &&
-		!json_object_get(event, "CountersNumGeneric"));
+		(!json_object_get(event, "MetricName") &&
+		 !json_object_get(event, "CountersNumGeneric"));
 }
 
 static int row_of(struct reader *r, const json_t *event, const char *name, struct text *terms)
@@ -636,11 +638,12 @@ static int events_of(struct reader *r, json_t *root)
 		return 0;
 	}
 	if (json_is_array(list)) {
-		json_array_foreach(list, i,
-				   event) if ((ret = arm_event(r,
-							       jansson.json_string_value(
-								   json_object_get(event, "name")),
-							       event)) < 0) return ret;
+		json_array_foreach(
+			list, i,
+			event) if ((ret = arm_event(r,
+						    jansson.json_string_value(
+							    json_object_get(event, "name")),
+						    event)) < 0) return ret;
 		return 0;
 	}
 	tare_fail(r->err, ENODATA, "%s: neither a list nor an object with \"Events\" or \"events\"",
@@ -664,8 +667,9 @@ int vendor_json_parse(const char *text, size_t n, const char *path, struct vendo
 		tare_fail(err, EOPNOTSUPP,
 			  "%s is JSON, and libjansson.so.4, which reads it, cannot be loaded",
 			  path);
-		tare_hint(err, "install it (Debian: libjansson4), or write lines 'name event umask "
-			       "flags meaning'");
+		tare_hint(err,
+			  "install it (Debian: libjansson4), or write lines 'name event umask "
+			  "flags meaning'");
 		return -EOPNOTSUPP;
 	}
 	root = jansson.json_loadb(text, n, 0, &where);

@@ -157,25 +157,22 @@ TEST(mistakes_in_files)
 		  "[{\"EventName\":\"A\",\"EventCode\":1,\"about\":\"B\"},\n{\"EventName\":\"B\"}]",
 		  NULL, 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"99\"}]",
-		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
-		  0 },
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1", 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"fish\"}]",
-		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
-		  0 },
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1", 0 },
 		{ __LINE__,
 		  "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"Fixed counter 16\"}]",
-		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
-		  0 },
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1", 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":7}]",
-		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1",
-		  0 },
+		  "F:1: A: Counter is no list of counters such as 0,1,2,3 or Fixed counter 1", 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":1,\"Counter\":\"FIXED\"}]", NULL,
 		  0 },
 		{ __LINE__, "{\"events\":[\n{\"name\":\"X\",\"code\":1},\n{\"code\":1}]}",
 		  "F:3: an event: the event has no name", 0 },
 		{ __LINE__, "[{\"MetricName\":\"IPC\"}]", NULL, 0 },
 		{ __LINE__, "[\n{\"EventName\":\"A\"}]", NULL, 0 },
-		{ __LINE__, "[{\"EventName\":\"A\",\"Odd\":\"0x2\"}]", "F:1: A: Odd is not known, and may change the count", 0 },
+		{ __LINE__, "[{\"EventName\":\"A\",\"Odd\":\"0x2\"}]",
+		  "F:1: A: Odd is not known, and may change the count", 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"Odd\":\"0\",\"Other\":\"text\"}]", NULL, 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"MSRIndex\":\"0x3f6\"}]", NULL, 0 },
 		{ __LINE__, "{\"Events\":[{\"EventName\":\"A\",\"MSRIndex\":\"0x3f6\"}]}",
@@ -186,11 +183,13 @@ TEST(mistakes_in_files)
 		  "F:1: A: Filter needs a value, which the file does not give", 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"Filter\":\"a=1/,b/c=1\"}]",
 		  "F:1: A: Filter is no list of terms such as filter_opc=0x182", 0 },
-		{ __LINE__, "[{\"EventName\":\"A\",\"FILTER_VALUE\":\"0x33\"}]", "F:1: A: FILTER_VALUE is given without its Filter", 0 },
+		{ __LINE__, "[{\"EventName\":\"A\",\"FILTER_VALUE\":\"0x33\"}]",
+		  "F:1: A: FILTER_VALUE is given without its Filter", 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"CounterType\":\"FREERUN\"}]",
 		  "F:1: A: CounterType FREERUN: the kernel's own events of that PMU count it", 0 },
 		{ __LINE__, "[{\"ArchStdEvent\":\"NO_SUCH\"}]",
-		  "F:1: NO_SUCH: ArchStdEvent is no standard event of the folder that has mapfile.csv, nor of armv8", 0 },
+		  "F:1: NO_SUCH: ArchStdEvent is no standard event of the folder that has mapfile.csv, nor of armv8",
+		  0 },
 		{ __LINE__, "[\n\n{\"EventName\":\"A\",\"EventCode\":\"x\"}]",
 		  "F:3: A: EventCode is no number", 0 },
 		{ __LINE__, "[{\"EventName\":\"A\",\"EventCode\":-1}]",
@@ -230,12 +229,12 @@ TEST(mistakes_in_files)
 		struct vendor_file f = { 0 };
 		bool json = rows[i].text[0] == '{' || rows[i].text[0] == '[';
 		int ret = json
-			      ? vendor_json_parse(rows[i].text, strlen(rows[i].text), "F", &f, &err)
-			      : vendor_text_parse(rows[i].text, "F", &f, &err);
+			? vendor_json_parse(rows[i].text, strlen(rows[i].text), "F", &f, &err)
+			: vendor_text_parse(rows[i].text, "F", &f, &err);
 
 		CHECK_EQ(ret, rows[i].ret, "row at line %d: %s", rows[i].line, err.what);
-		CHECK_STR(f.n_refused ? f.refused[0].why : err.what, rows[i].what ? rows[i].what : "",
-			  "row at line %d", rows[i].line);
+		CHECK_STR(f.n_refused ? f.refused[0].why : err.what,
+			  rows[i].what ? rows[i].what : "", "row at line %d", rows[i].line);
 		CHECK(f.n_refused <= 1, "row at line %d", rows[i].line);
 		CHECK(!ret || (!f.event && !f.memory), "row at line %d", rows[i].line);
 		vendor_file_free(&f);
@@ -275,8 +274,8 @@ TEST(values_too_wide)
 {
 	char path[] = "/tmp/tare-vendor-XXXXXX.json", got[600];
 	static const char json[] =
-	    "[\n{\"EventName\":\"A\",\"EventCode\":1},\n"
-	    "{\"EventName\":\"wide\",\"EventCode\":1,\"UMask\":\"0x1ffff\"}]";
+		"[\n{\"EventName\":\"A\",\"EventCode\":1},\n"
+		"{\"EventName\":\"wide\",\"EventCode\":1,\"UMask\":\"0x1ffff\"}]";
 	int fd = mkstemps(path, 5);
 
 	trees_needed();
@@ -326,23 +325,40 @@ TEST(fields_of_linux)
 	} rows[] = {
 		{ __LINE__, "\"EventName\":\"A\"", "event=0" },
 		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0xB7, 0xBB\"", "event=0xb7" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0x35\",\"ExtSel\":\"1\"", "event=0x135" },
+		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0x35\",\"ExtSel\":\"1\"",
+		  "event=0x135" },
 		{ __LINE__, "\"EventName\":\"INST_RETIRED.ANY\",\"UMask\":\"0x1\"", "event=0xc0" },
-		{ __LINE__, "\"EventName\":\"CPU_CLK_UNHALTED.REF\",\"UMask\":\"0x1\"", "event=0x0,umask=0x3" },
-		{ __LINE__, "\"EventName\":\"CPU_CLK_UNHALTED.THREAD_ANY\",\"UMask\":\"0x2\",\"AnyThread\":\"1\"", "event=0x3c,any=0x1" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0x4\",\"EnAllCores\":\"0x1\",\"EnAllSlices\":\"0x1\",\"SliceId\":\"0x3\",\"ThreadMask\":\"0x3\",\"Unit\":\"L3PMC\"",
+		{ __LINE__, "\"EventName\":\"CPU_CLK_UNHALTED.REF\",\"UMask\":\"0x1\"",
+		  "event=0x0,umask=0x3" },
+		{ __LINE__,
+		  "\"EventName\":\"CPU_CLK_UNHALTED.THREAD_ANY\",\"UMask\":\"0x2\",\"AnyThread\":\"1\"",
+		  "event=0x3c,any=0x1" },
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"EventCode\":\"0x4\",\"EnAllCores\":\"0x1\",\"EnAllSlices\":\"0x1\",\"SliceId\":\"0x3\",\"ThreadMask\":\"0x3\",\"Unit\":\"L3PMC\"",
 		  "event=0x4,enallcores=0x1,enallslices=0x1,sliceid=0x3,threadmask=0x3" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0xa\",\"RdWrMask\":\"0x2\",\"Unit\":\"UMCPMC\"", "event=0xa,rdwrmask=0x2" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0x80\",\"Filter\":\"occ_sel=1\",\"Unit\":\"PCU\"", "event=0x80,occ_sel=1" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0x35\",\"UMask\":\"0x21\",\"Filter\":\"config1=0x40433\",\"Unit\":\"CHA\"",
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"EventCode\":\"0xa\",\"RdWrMask\":\"0x2\",\"Unit\":\"UMCPMC\"",
+		  "event=0xa,rdwrmask=0x2" },
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"EventCode\":\"0x80\",\"Filter\":\"occ_sel=1\",\"Unit\":\"PCU\"",
+		  "event=0x80,occ_sel=1" },
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"EventCode\":\"0x35\",\"UMask\":\"0x21\",\"Filter\":\"config1=0x40433\",\"Unit\":\"CHA\"",
 		  "event=0x35,umask=0x21,config1=0x40433" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0x35\",\"Filter\":\"CHAFilter1\",\"FILTER_VALUE\":\"0x40433\",\"Unit\":\"CHA\"",
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"EventCode\":\"0x35\",\"Filter\":\"CHAFilter1\",\"FILTER_VALUE\":\"0x40433\",\"Unit\":\"CHA\"",
 		  "event=0x35,config1=0x40433" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventCode\":\"0x83\",\"PortMask\":\"0x1\",\"FCMask\":\"0x7\",\"Unit\":\"IIO\"",
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"EventCode\":\"0x83\",\"PortMask\":\"0x1\",\"FCMask\":\"0x7\",\"Unit\":\"IIO\"",
 		  "event=0x83,fc_mask=0x7,ch_mask=0x1" },
-		{ __LINE__, "\"EventName\":\"A\",\"EventidCode\":\"0x2a\",\"NodeType\":\"0x5\",\"Unit\":\"arm_cmn\"", "eventid=0x2a,type=0x5" },
-		{ __LINE__, "\"EventName\":\"A\",\"ConfigCode\":\"0x3a\",\"Unit\":\"hisi_sccl,hha\"", "config=0x3a" },
-		{ __LINE__, "\"EventName\":\"OFFCORE_RESPONSE:request=X:response=Y.Z\",\"EventCode\":\"0xB7\",\"MSRIndex\":\"0x1a6,0x1a7\",\"MSRValue\":\"0x10\"",
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"EventidCode\":\"0x2a\",\"NodeType\":\"0x5\",\"Unit\":\"arm_cmn\"",
+		  "eventid=0x2a,type=0x5" },
+		{ __LINE__,
+		  "\"EventName\":\"A\",\"ConfigCode\":\"0x3a\",\"Unit\":\"hisi_sccl,hha\"",
+		  "config=0x3a" },
+		{ __LINE__,
+		  "\"EventName\":\"OFFCORE_RESPONSE:request=X:response=Y.Z\",\"EventCode\":\"0xB7\",\"MSRIndex\":\"0x1a6,0x1a7\",\"MSRValue\":\"0x10\"",
 		  "event=0xb7,offcore_rsp=0x10" },
 		{ __LINE__, "\"ArchStdEvent\":\"cpu_cycles\"", "event=0x11" },
 		{ __LINE__, "\"ArchStdEvent\":\"L1D_CACHE\",\"EventName\":\"MINE\"", "event=0x4" },
@@ -353,8 +369,10 @@ TEST(fields_of_linux)
 		char json[600];
 
 		snprintf(json, sizeof(json), "[{%s},7]", rows[i].row);
-		CHECK_EQ(vendor_json_parse(json, strlen(json), "F", &f, NULL), 0, "row at line %d", rows[i].line);
-		CHECK_EQ(f.n, 1, "row at line %d: %s", rows[i].line, f.n_refused ? f.refused[0].why : "");
+		CHECK_EQ(vendor_json_parse(json, strlen(json), "F", &f, NULL), 0, "row at line %d",
+			 rows[i].line);
+		CHECK_EQ(f.n, 1, "row at line %d: %s", rows[i].line,
+			 f.n_refused ? f.refused[0].why : "");
 		CHECK_EQ(f.n_refused, 1, "the 7 alone, row at line %d", rows[i].line);
 		if (f.n)
 			CHECK_STR(f.event[0].terms, rows[i].terms, "row at line %d", rows[i].line);
@@ -372,7 +390,9 @@ static void put(const char *folder, const char *name, const char *text)
 	CHECK(to && fputs(text, to) >= 0 && fclose(to) == 0, "%s", path);
 }
 
-/* Files of a folder are read together; standard events come from the folder that has mapfile.csv. */
+/*
+ * Files of a folder are read together; standard events come from the folder that has mapfile.csv.
+ */
 TEST(folders)
 {
 	char root[] = "/tmp/tare-vendor-XXXXXX", cpu[64], sys[70], got[400], clean[100];
@@ -383,12 +403,16 @@ TEST(folders)
 	snprintf(sys, sizeof(sys), "%s/sys", cpu);
 	CHECK(mkdir(cpu, 0700) == 0 && mkdir(sys, 0700) == 0);
 	put(root, "mapfile.csv", "x\n");
-	put(root, "standard.json", "[{\"EventName\":\"STD\",\"EventCode\":\"0x77\"},{\"MetricName\":\"M\",\"MetricExpr\":\"1\"},{\"ArchStdEvent\":\"STD\"}]");
-	put(cpu, "a.json", "[{\"ArchStdEvent\":\"STD\"},{\"ArchStdEvent\":\"M\"},{\"EventName\":\"BOTH\",\"EventCode\":\"1\",\"Unit\":\"cpu_core\"},"
-			   "{\"EventName\":\"ODD\",\"Strange\":\"1\"}]");
-	put(cpu, "b.json", "[{\"EventName\":\"BOTH\",\"EventCode\":\"2\",\"Unit\":\"cpu_atom\"},{\"EventName\":\"TWICE\",\"EventCode\":\"2\"}]");
+	put(root, "standard.json",
+	    "[{\"EventName\":\"STD\",\"EventCode\":\"0x77\"},{\"MetricName\":\"M\",\"MetricExpr\":\"1\"},{\"ArchStdEvent\":\"STD\"}]");
+	put(cpu, "a.json",
+	    "[{\"ArchStdEvent\":\"STD\"},{\"ArchStdEvent\":\"M\"},{\"EventName\":\"BOTH\",\"EventCode\":\"1\",\"Unit\":\"cpu_core\"},"
+	    "{\"EventName\":\"ODD\",\"Strange\":\"1\"}]");
+	put(cpu, "b.json",
+	    "[{\"EventName\":\"BOTH\",\"EventCode\":\"2\",\"Unit\":\"cpu_atom\"},{\"EventName\":\"TWICE\",\"EventCode\":\"2\"}]");
 	put(cpu, "groups.json", "{\"Group\":\"what it is\"}");
-	put(sys, "c.json", "[{\"EventName\":\"TWICE\",\"EventCode\":\"3\"},{\"EventName\":\"L3\",\"Unit\":\"L3PMC\",\"EventCode\":\"4\"}]");
+	put(sys, "c.json",
+	    "[{\"EventName\":\"TWICE\",\"EventCode\":\"3\"},{\"EventName\":\"L3\",\"Unit\":\"L3PMC\",\"EventCode\":\"4\"}]");
 	encode("hybrid", cpu, NULL, "std", got, sizeof(got));
 	CHECK_STR(got, "4:0x77,0 0 cpu_core; 10:0x77,0 0 cpu_atom");
 	encode("hybrid", cpu, NULL, "both", got, sizeof(got));
@@ -422,20 +446,23 @@ TEST(descriptions_cannot_drive_a_terminal)
 /* The PMU of an event, and elements that are not events. */
 TEST(units_of_files)
 {
-	static const char json[] = "[{\"MetricName\":\"IPC\"},"
-				   "{\"EventName\":\"A\",\"EventCode\":1,\"Unit\":\"cpu_atom\"},"
-				   "{\"EventName\":\"B\",\"EventCode\":1,\"Unit\":\"CBO\"},"
-				   "{\"EventName\":\"C\",\"EventCode\":1,\"Unit\":\"UPI LL\"},"
-				   "{\"EventName\":\"D\",\"EventCode\":1,\"Unit\":\"cpu\"},"
-				   "{\"EventName\":\"E\",\"Unit\":\"L3PMC\"},"
-				   "{\"EventName\":\"F\",\"Unit\":\"DFPMC\"},"
-				   "{\"EventName\":\"G\",\"Unit\":\"UMCPMC\"},"
-				   "{\"EventName\":\"H\",\"Unit\":\"hisi_sccl,l3c\"},"
-				   "{\"EventName\":\"I\",\"Unit\":\"arm_cmn\"},"
-				   "{\"EventName\":\"J\",\"Unit\":\"iMC\"},"
-				   "{\"Unit\":\"core\",\"CountersNumFixed\":\"4\",\"CountersNumGeneric\":\"8\"}]";
-	static const char *const pmus[] = { "cpu_atom", "uncore_cbox",   "uncore_upi", "",          "amd_l3", "amd_df",
-					    "amd_umc",  "hisi_sccl,l3c", "arm_cmn",    "uncore_imc" };
+	static const char json[] =
+		"[{\"MetricName\":\"IPC\"},"
+		"{\"EventName\":\"A\",\"EventCode\":1,\"Unit\":\"cpu_atom\"},"
+		"{\"EventName\":\"B\",\"EventCode\":1,\"Unit\":\"CBO\"},"
+		"{\"EventName\":\"C\",\"EventCode\":1,\"Unit\":\"UPI LL\"},"
+		"{\"EventName\":\"D\",\"EventCode\":1,\"Unit\":\"cpu\"},"
+		"{\"EventName\":\"E\",\"Unit\":\"L3PMC\"},"
+		"{\"EventName\":\"F\",\"Unit\":\"DFPMC\"},"
+		"{\"EventName\":\"G\",\"Unit\":\"UMCPMC\"},"
+		"{\"EventName\":\"H\",\"Unit\":\"hisi_sccl,l3c\"},"
+		"{\"EventName\":\"I\",\"Unit\":\"arm_cmn\"},"
+		"{\"EventName\":\"J\",\"Unit\":\"iMC\"},"
+		"{\"Unit\":\"core\",\"CountersNumFixed\":\"4\",\"CountersNumGeneric\":\"8\"}]";
+	static const char *const pmus[] = { "cpu_atom",  "uncore_cbox",   "uncore_upi",
+					    "",          "amd_l3",        "amd_df",
+					    "amd_umc",   "hisi_sccl,l3c", "arm_cmn",
+					    "uncore_imc" };
 	struct vendor_file f = { 0 };
 
 	CHECK_EQ(vendor_text_parse("# pmu: uncore_x\nA 1\n", "F", &f, NULL), 0);

@@ -20,7 +20,8 @@ struct chain *chains_at(struct chains *c, const struct chains_key *key)
 uint32_t chains_node(const struct chain *at, const struct chains_key *key)
 {
 	if (at->n != key->n + CHAINS_HEAD || memcmp(at->word, key->head, sizeof(key->head)) != 0 ||
-	    (key->n && memcmp(at->word + CHAINS_HEAD, key->chain, key->n * sizeof(*key->chain)) != 0))
+	    (key->n &&
+	     memcmp(at->word + CHAINS_HEAD, key->chain, key->n * sizeof(*key->chain)) != 0))
 		return SET_NONE;
 	return at->node;
 }

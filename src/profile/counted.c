@@ -3,7 +3,7 @@
 #include <string.h>
 #include "profile/counted.h"
 
-#define NO_FILE	    "[code in no file]"
+#define NO_FILE     "[code in no file]"
 #define NOT_SAMPLED "[not sampled]"
 
 /* ---- before frames have names ---- */
@@ -17,12 +17,14 @@ int counted_place(struct raw *raw, const struct exact_places *p, struct tare_err
 	for (size_t i = 0; i < p->modules; i++) {
 		const struct exact_places_module *m = &p->module[i];
 		enum module_kind kind = modules_kind(m->path);
-		struct stacks_frame f = { .module = modules_add(&raw->modules, kind, m->path, NULL, 0, 0) };
+		struct stacks_frame f = { .module = modules_add(&raw->modules, kind, m->path, NULL,
+								0, 0) };
 
 		if (f.module == SET_NONE)
 			return tare_fail_nomem(err);
 		if (kind != MODULE_FILE && kind != MODULE_VDSO)
-			return tare_fail(err, EBADMSG, "counts of code in %.100s, which is no file", m->path);
+			return tare_fail(err, EBADMSG, "counts of code in %.100s, which is no file",
+					 m->path);
 		raw->place_module[i] = f.module;
 		for (size_t k = m->first; k < m->first + m->n; k++) {
 			f.address = p->offset[k];
@@ -46,13 +48,13 @@ struct spreading {
 	const struct counted_names *names;
 	struct stacks *to;
 	size_t frames, events;
-	bool *by_samples;    /* per frame: it has no count */
+	bool *by_samples; /* per frame: it has no count */
 	/* per frame: a raw frame that became it; SET_NONE: none with a count */
 	uint32_t *raw_frame;
 	uint64_t *counted, *sampled, *passed, *given; /* per group and event */
-	uint32_t *event;     /* per column: its event; SET_NONE: none */
-	uint32_t *column;    /* per event */
-	uint32_t task;	     /* for counts without samples; SET_NONE: not made yet */
+	uint32_t *event;                              /* per column: its event; SET_NONE: none */
+	uint32_t *column;                             /* per event */
+	uint32_t task; /* for counts without samples; SET_NONE: not made yet */
 	struct tare_error *err;
 };
 
@@ -73,7 +75,8 @@ static bool prepare(struct spreading *s)
 	s->given = calloc(cells, sizeof(*s->given));
 	s->column = malloc(s->events * sizeof(*s->column));
 	s->event = malloc((s->to->columns + 1) * sizeof(*s->event));
-	if (!s->by_samples || !s->raw_frame || !s->counted || !s->sampled || !s->passed || !s->given || !s->column || !s->event)
+	if (!s->by_samples || !s->raw_frame || !s->counted || !s->sampled || !s->passed ||
+	    !s->given || !s->column || !s->event)
 		return false;
 	memset(s->raw_frame, 0xff, (s->frames + 1) * sizeof(*s->raw_frame));
 	memset(s->event, 0xff, (s->to->columns + 1) * sizeof(*s->event));
@@ -161,11 +164,15 @@ static uint64_t part(struct spreading *s, size_t cell, size_t of, uint64_t weigh
 	uint64_t before = s->given[cell];
 
 	s->passed[cell] = plus(s->passed[cell], weight);
-	s->given[cell] = (uint64_t)((unsigned __int128)s->counted[cell] * s->passed[cell] / s->sampled[of]);
+	s->given[cell] = (uint64_t)((unsigned __int128)s->counted[cell] * s->passed[cell] /
+				    s->sampled[of]);
 	return s->given[cell] - before;
 }
 
-/* The event that weights a group's counts of event e: e itself, or the first event with samples there; SET_NONE: none. */
+/*
+ * The event that weights a group's counts of event e: e itself, or the first event with samples
+ * there; SET_NONE: none.
+ */
 static uint32_t weights(const struct spreading *s, size_t group, uint32_t e)
 {
 	if (s->sampled[group * s->events + e])
@@ -176,7 +183,8 @@ static uint32_t weights(const struct spreading *s, size_t group, uint32_t e)
 	return SET_NONE;
 }
 
-static bool add_row(struct spreading *s, uint32_t node, uint32_t task, uint32_t e, uint32_t trace, uint64_t amount)
+static bool add_row(struct spreading *s, uint32_t node, uint32_t task, uint32_t e, uint32_t trace,
+		    uint64_t amount)
 {
 	struct stacks_row row = { node, task, s->column[e], trace, 0, amount };
 
@@ -196,7 +204,9 @@ static int spread(struct spreading *s)
 
 		for (uint32_t e = 0; own != SET_NONE && e < s->events; e++) {
 			uint32_t by = weights(s, group, e);
-			uint64_t amount = by == own ? part(s, group * s->events + e, group * s->events + by, was.amount) : 0;
+			uint64_t amount = by == own
+				? part(s, group * s->events + e, group * s->events + by, was.amount)
+				: 0;
 
 			if (by == own && e == own)
 				((struct stacks_row *)s->to->row_set.item + i)->amount = amount;
@@ -215,7 +225,9 @@ static uint32_t task_of(struct spreading *s)
 
 	if (s->task != SET_NONE)
 		return s->task;
-	task.comm = stacks_add_name(s->to, s->raw->comms == 1 ? stacks_name(s->raw->stacks, s->raw->alone.comm) : NOT_SAMPLED);
+	task.comm = stacks_add_name(
+		s->to,
+		s->raw->comms == 1 ? stacks_name(s->raw->stacks, s->raw->alone.comm) : NOT_SAMPLED);
 	if (s->raw->comms != 1)
 		task.pid = task.tid = task.again = 0;
 	s->task = task.comm == WORDS_NONE ? SET_NONE : stacks_add_task_of(s->to, &task);
@@ -229,7 +241,8 @@ static uint32_t node_of(struct spreading *s, size_t group)
 	uint32_t at = 0;
 
 	if (group == s->frames) {
-		struct stacks_frame mark = { .function = stacks_add_name(s->to, NO_FILE), .flags = STACKS_MARK };
+		struct stacks_frame mark = { .function = stacks_add_name(s->to, NO_FILE),
+					     .flags = STACKS_MARK };
 		uint32_t frame = stacks_add_frame(s->to, &mark);
 
 		return frame == SET_NONE ? SET_NONE : stacks_add_node(s->to, 0, frame);
@@ -250,7 +263,8 @@ static int add_unsampled(struct spreading *s)
 				continue;
 			node = node_of(s, group);
 			task = task_of(s);
-			if (node == SET_NONE || task == SET_NONE || !add_row(s, node, task, e, 0, amount))
+			if (node == SET_NONE || task == SET_NONE ||
+			    !add_row(s, node, task, e, 0, amount))
 				return -ENOMEM;
 		}
 	return 0;
@@ -287,8 +301,14 @@ static int note_frames(struct spreading *s)
 
 int counted_apply(const struct raw *raw, const struct counted_names *names, struct tare_error *err)
 {
-	struct spreading s = { .raw = raw, .names = names, .to = names->to, .events = raw->places->events, .task = SET_NONE, .err = err };
-	uint64_t *samples = calloc(2 * ((size_t)s.to->columns + 1), sizeof(*samples)), *amount = samples + s.to->columns + 1;
+	struct spreading s = { .raw = raw,
+			       .names = names,
+			       .to = names->to,
+			       .events = raw->places->events,
+			       .task = SET_NONE,
+			       .err = err };
+	uint64_t *samples = calloc(2 * ((size_t)s.to->columns + 1), sizeof(*samples)),
+		 *amount = samples + s.to->columns + 1;
 	int ret;
 
 	s.frames = s.to->frame_set.n;

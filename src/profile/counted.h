@@ -14,7 +14,7 @@ struct counted_names {
 	struct stacks *to;
 	/* per raw frame: a range of indices in `made`, the outermost first */
 	const uint32_t *first, *count, *made;
-	const uint32_t *column;		      /* per raw column */
+	const uint32_t *column; /* per raw column */
 };
 
 /*

@@ -12,7 +12,7 @@ enum { AHEAD = 256 }; /* buffer of each run during the merge: 10 KiB */
 
 struct run {
 	struct moment *next;
-	size_t left;	 /* of the moments in memory, including `next` */
+	size_t left;     /* of the moments in memory, including `next` */
 	uint64_t at, to; /* of the moments in the file that were not read yet */
 	struct moment *room;
 	const uint32_t *thread; /* of the run's moments */
@@ -20,19 +20,24 @@ struct run {
 
 static int fail_scratch(int code, struct tare_error *err)
 {
-	return tare_fail(err, code, "cannot keep the samples in a temporary file: %s", strerror(code));
+	return tare_fail(err, code, "cannot keep the samples in a temporary file: %s",
+			 strerror(code));
 }
 
-static int read_at(struct moments *m, struct moment *to, size_t n, uint64_t at, struct tare_error *err)
+static int read_at(struct moments *m, struct moment *to, size_t n, uint64_t at,
+		   struct tare_error *err)
 {
 	ssize_t got = pread(m->fd, to, n * sizeof(*to), (off_t)(at * sizeof(*to)));
 
 	return got == (ssize_t)(n * sizeof(*to)) ? 0 : fail_scratch(got < 0 ? errno : EIO, err);
 }
 
-static int write_at(struct moments *m, const struct moment *from, size_t n, uint64_t at, struct tare_error *err)
+static int write_at(struct moments *m, const struct moment *from, size_t n, uint64_t at,
+		    struct tare_error *err)
 {
-	int ret = lseek(m->fd, (off_t)(at * sizeof(*from)), SEEK_SET) < 0 ? -errno : file_write_all(m->fd, from, n * sizeof(*from));
+	int ret = lseek(m->fd, (off_t)(at * sizeof(*from)), SEEK_SET) < 0
+		? -errno
+		: file_write_all(m->fd, from, n * sizeof(*from));
 
 	return ret < 0 ? fail_scratch(-ret, err) : 0;
 }
@@ -53,7 +58,9 @@ int moments_add(struct moments *m, const struct moment *one, struct tare_error *
 		m->put += m->n_held;
 		m->n_held = 0;
 	} else if (m->n_held == m->room) {
-		size_t room = m->room ? m->room * 2 < m->run ? m->room * 2 : m->run : m->run < 256 ? m->run : 256;
+		size_t room = m->room  ? m->room * 2 < m->run ? m->room * 2 : m->run
+			: m->run < 256 ? m->run
+				       : 256;
 		struct moment *more = realloc(m->held, room * sizeof(*more));
 
 		if (!more)
@@ -67,8 +74,8 @@ int moments_add(struct moments *m, const struct moment *one, struct tare_error *
 }
 
 /* Calls `change` for each run in the file and for the moments in memory. */
-static int change_all(struct moments *m, int change(struct moment *one, size_t n, const void *with), const void *with,
-		      struct tare_error *err)
+static int change_all(struct moments *m, int change(struct moment *one, size_t n, const void *with),
+		      const void *with, struct tare_error *err)
 {
 	struct moment *run = m->put ? malloc(m->run * sizeof(*run)) : NULL;
 	int ret = m->put && !run ? tare_fail_nomem(err) : 0;
@@ -77,7 +84,8 @@ static int change_all(struct moments *m, int change(struct moment *one, size_t n
 		ret = read_at(m, run, m->run, at, err);
 		if (ret < 0)
 			break;
-		ret = change(run, m->run, with) < 0 ? tare_fail_nomem(err) : write_at(m, run, m->run, at, err);
+		ret = change(run, m->run, with) < 0 ? tare_fail_nomem(err)
+						    : write_at(m, run, m->run, at, err);
 	}
 	if (ret == 0 && m->n_held && change(m->held, m->n_held, with) < 0)
 		ret = tare_fail_nomem(err);
@@ -97,7 +105,8 @@ static int renumber(struct moment *one, size_t n, const void *with)
 	return 0;
 }
 
-int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *tasks, const uint32_t *columns, struct tare_error *err)
+int moments_renumber(struct moments *m, const uint32_t *nodes, const uint32_t *tasks,
+		     const uint32_t *columns, struct tare_error *err)
 {
 	const uint32_t *now[] = { nodes, tasks, columns };
 
@@ -179,8 +188,8 @@ static int fill(struct moments *m, struct run *r, struct tare_error *err)
 	return r->left > 0;
 }
 
-static int merge(struct moments *m, struct run **heap, size_t n, int take(void *with, const struct moment *one), void *with,
-		 struct tare_error *err)
+static int merge(struct moments *m, struct run **heap, size_t n,
+		 int take(void *with, const struct moment *one), void *with, struct tare_error *err)
 {
 	int ret = 0;
 
@@ -205,18 +214,21 @@ static int merge(struct moments *m, struct run **heap, size_t n, int take(void *
 	return ret;
 }
 
-int moments_each(struct moments *m, int take(void *with, const struct moment *one), void *with, struct tare_error *err)
+int moments_each(struct moments *m, int take(void *with, const struct moment *one), void *with,
+		 struct tare_error *err)
 {
 	size_t n_runs = m->n ? (size_t)(m->put / m->run) + 1 : 0, n = 0;
-	struct run *run = calloc(n_runs + 1, sizeof(*run)), **heap = calloc(n_runs + 1, sizeof(*heap));
+	struct run *run = calloc(n_runs + 1, sizeof(*run)),
+		   **heap = calloc(n_runs + 1, sizeof(*heap));
 	struct moment *room = malloc((n_runs + 1) * AHEAD * sizeof(*room));
 	int ret = run && heap && room ? change_all(m, sort, m->thread, err) : tare_fail_nomem(err);
 
 	for (size_t i = 0; ret == 0 && i < n_runs; i++) {
 		uint64_t at = i * m->run;
 
-		run[i] = at < m->put ? (struct run){ .at = at, .to = at + m->run, .room = room + i * AHEAD }
-				     : (struct run){ .next = m->held, .left = m->n_held };
+		run[i] = at < m->put
+			? (struct run){ .at = at, .to = at + m->run, .room = room + i * AHEAD }
+			: (struct run){ .next = m->held, .left = m->n_held };
 		run[i].thread = m->thread;
 		ret = fill(m, &run[i], err);
 		if (ret > 0) {

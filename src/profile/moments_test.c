@@ -18,7 +18,8 @@ static int take(void *with, const struct moment *m)
 	const struct moment *l = &c->last;
 
 	if (!c->seen || m->task > l->task ||
-	    (m->task == l->task && (m->time_ns > l->time_ns || (m->time_ns == l->time_ns && m->amount > l->amount))))
+	    (m->task == l->task &&
+	     (m->time_ns > l->time_ns || (m->time_ns == l->time_ns && m->amount > l->amount))))
 		c->in_order++;
 	c->last = *m;
 	c->seen++;
@@ -33,14 +34,19 @@ static void fill(struct moments *m, size_t run, uint64_t n)
 	*m = (struct moments){ .run = run };
 	for (uint64_t i = 0; i < n; i++) {
 		dice = dice * 1664525 + 1013904223;
-		CHECK_EQ(moments_add(m, &(struct moment){ dice >> 24, i, dice >> 8 & 15, (dice >> 16) % TASKS, 0, 0 }, NULL), 0);
+		CHECK_EQ(moments_add(m,
+				     &(struct moment){ dice >> 24, i, dice >> 8 & 15,
+						       (dice >> 16) % TASKS, 0, 0 },
+				     NULL),
+			 0);
 	}
 }
 
 TEST(sorted_by_task_and_time)
 {
 	static const uint64_t counts[] = { 0, 1, 99, 100, 101, 200, 12345 };
-	static const uint32_t nodes[16] = { 3 }, tasks[TASKS] = { 6, 5, 4, 3, 2, 1, 0 }, columns[] = { 5 };
+	static const uint32_t nodes[16] = { 3 }, tasks[TASKS] = { 6, 5, 4, 3, 2, 1, 0 },
+			      columns[] = { 5 };
 	struct moments m;
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
@@ -53,8 +59,10 @@ TEST(sorted_by_task_and_time)
 			CHECK_EQ(m.n, counts[i]);
 			CHECK(m.room <= run, "what is held");
 			CHECK_EQ(moments_each(&m, take, &c, NULL), 0);
-			CHECK(c.seen == counts[i] && c.in_order == counts[i], "%llu in runs of %zu: %llu, %llu in order",
-			      (unsigned long long)counts[i], run, (unsigned long long)c.seen, (unsigned long long)c.in_order);
+			CHECK(c.seen == counts[i] && c.in_order == counts[i],
+			      "%llu in runs of %zu: %llu, %llu in order",
+			      (unsigned long long)counts[i], run, (unsigned long long)c.seen,
+			      (unsigned long long)c.in_order);
 			CHECK_EQ(moments_renumber(&m, nodes, tasks, columns, NULL), 0);
 			c = (struct check){ 0 };
 			CHECK_EQ(moments_each(&m, take, &c, NULL), 0);

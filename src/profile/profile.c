@@ -64,8 +64,8 @@ static bool is_as_it_ran(const struct image *m)
 	struct stat st;
 
 	return m->kind != EXACT_FILE ||
-	       (fstat(m->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == m->size &&
-		st.st_mtim.tv_sec == m->mtime_s && st.st_mtim.tv_nsec == m->mtime_ns);
+		(fstat(m->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == m->size &&
+		 st.st_mtim.tv_sec == m->mtime_s && st.st_mtim.tv_nsec == m->mtime_ns);
 }
 
 static void open_image(struct image *m)
@@ -87,7 +87,8 @@ static void open_image(struct image *m)
 	}
 	m->fd = m->kind == EXACT_VDSO ? vdso_open() : file_open_regular(m->path, INT64_MAX);
 	if (m->fd < 0) {
-		snprintf(m->why, sizeof(m->why), "cannot be read: %s", m->kind == EXACT_VDSO ? strerror(errno) : file_open_why(-m->fd));
+		snprintf(m->why, sizeof(m->why), "cannot be read: %s",
+			 m->kind == EXACT_VDSO ? strerror(errno) : file_open_why(-m->fd));
 		return;
 	}
 	if (!is_as_it_ran(m)) {
@@ -108,8 +109,8 @@ static void open_image(struct image *m)
 static bool is_image(const struct image *m, const struct exact_module *of)
 {
 	return m->kind == of->kind && m->elsewhere == of->elsewhere && m->size == of->size &&
-	       m->mtime_s == of->mtime_s && m->mtime_ns == of->mtime_ns &&
-	       !strcmp(m->path, of->path);
+		m->mtime_s == of->mtime_s && m->mtime_ns == of->mtime_ns &&
+		!strcmp(m->path, of->path);
 }
 
 /* The number of the image, or -ENOMEM. */
@@ -166,7 +167,7 @@ static uint64_t hash_of(const struct profile_row *r)
 static bool same_row(const struct profile_row *a, const struct profile_row *b)
 {
 	return a->start == b->start && a->line == b->line && !strcmp(a->module, b->module) &&
-	       !a->file == !b->file && (!a->file || !strcmp(a->file, b->file));
+		!a->file == !b->file && (!a->file || !strcmp(a->file, b->file));
 }
 
 static int rehash(struct profile *p, struct tare_error *err)

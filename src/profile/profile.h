@@ -16,22 +16,21 @@ struct profile_row {
 	const char *module;   /* path of the file, or "[vdso]", "[anonymous memory]" */
 	const char *file;     /* by line, if known; else NULL */
 	unsigned line;
-	int64_t instructions; /* in the run shown */
-	int64_t min, max;     /* over all runs */
+	int64_t instructions;     /* in the run shown */
+	int64_t min, max;         /* over all runs */
 	const char *why, *remedy; /* why it has no name; NULL if it has one */
-	int64_t *run;   /* instructions per run */
-	uint64_t start; /* of the function, in the file; UINT64_MAX: none */
+	int64_t *run;             /* instructions per run */
+	uint64_t start;           /* of the function, in the file; UINT64_MAX: none */
 };
 
 struct profile_table {
 	enum profile_by by;
 	struct profile_row *row; /* by instructions, most first */
 	size_t n;
-	int64_t total; /* of the run shown; the sum of the rows */
-	unsigned
-	    shown; /* index of that run: the one with the median total (the lower of two) */
+	int64_t total;  /* of the run shown; the sum of the rows */
+	unsigned shown; /* index of that run: the one with the median total (the lower of two) */
 	unsigned runs;
-	size_t varied;   /* rows with counts that differ between the runs */
+	size_t varied; /* rows with counts that differ between the runs */
 	/* instructions of blocks that span several rows, all added to the first row */
 	int64_t unsplit;
 };

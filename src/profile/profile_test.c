@@ -219,7 +219,9 @@ static const struct {
 	  { EXACT_FILE, false, 1, 1, 1, (char[]){ "/proc/self/exe" } },
 	  "has changed since" },
 	{ __LINE__, { EXACT_FILE, false, 1, 1, 1, (char[]){ "/none/such" } }, "No such file" },
-	{ __LINE__, { EXACT_FILE, false, 1, 1, 1, (char[]){ "/dev/null" } }, "it is not a regular file" },
+	{ __LINE__,
+	  { EXACT_FILE, false, 1, 1, 1, (char[]){ "/dev/null" } },
+	  "it is not a regular file" },
 };
 
 TEST(what_is_not_the_file_that_ran_names_its_reason)

@@ -26,7 +26,7 @@
 #include "exact/exact_raw.h"
 
 enum {
-	FRAMES_MAX = 8192,	/* the most in one stack: a record has no room for more */
+	FRAMES_MAX = 8192, /* the most in one stack: a record has no room for more */
 	UNWOUND_MAX = 512,
 	CACHE_BITS = 14,
 	/*
@@ -35,22 +35,32 @@ enum {
 	 * and a real recorder's records compress 30 times at most; a fork that maps something gets
 	 * a copy of its parent's mappings.
 	 */
-	NODES_LEAST = 256 << 10, NODES_PER_BYTE = 8, NODES_MAX = 64 << 20,
-	MAPS_LEAST = 256 << 10, MAPS_PER_BYTE = 4, MAPS_MAX = 16 << 20,
+	NODES_LEAST = 256 << 10,
+	NODES_PER_BYTE = 8,
+	NODES_MAX = 64 << 20,
+	MAPS_LEAST = 256 << 10,
+	MAPS_PER_BYTE = 4,
+	MAPS_MAX = 16 << 20,
 };
 
 /* Context markers in a call chain. Source: linux/perf_event.h, enum perf_callchain_context. */
-enum context { CONTEXT_KERNEL = 128, CONTEXT_USER = 512, CONTEXT_USER_DEFERRED = 640,
-	       CONTEXT_GUEST = 2048, CONTEXT_GUEST_KERNEL = 2176, CONTEXT_GUEST_USER = 2560 };
+enum context {
+	CONTEXT_KERNEL = 128,
+	CONTEXT_USER = 512,
+	CONTEXT_USER_DEFERRED = 640,
+	CONTEXT_GUEST = 2048,
+	CONTEXT_GUEST_KERNEL = 2176,
+	CONTEXT_GUEST_USER = 2560
+};
 
-#define BRANCH_CALL_STACK (1u << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK */
-#define ATTR_INHERIT      (1ull << 1)
+#define BRANCH_CALL_STACK  (1u << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK */
+#define ATTR_INHERIT       (1ull << 1)
 #define ATTR_NO_USER_CHAIN (1ull << 22) /* exclude_callchain_user */
 
 struct thread {
 	uint32_t pid, tid, comm, task; /* task SET_NONE: not added yet */
-	uint32_t again; /* number of earlier threads with the same pid and tid */
-	bool sampled; /* it has samples */
+	uint32_t again;                /* number of earlier threads with the same pid and tid */
+	bool sampled;                  /* it has samples */
 };
 
 /* The last value of a counter that is read with samples. */
@@ -98,7 +108,8 @@ static int nomem(struct reader *r)
 }
 
 /* The present limit on the number of items. */
-static uint32_t in_proportion(const struct reader *r, uint32_t least, uint32_t per_byte, uint32_t max)
+static uint32_t in_proportion(const struct reader *r, uint32_t least, uint32_t per_byte,
+			      uint32_t max)
 {
 	return r->read < (max - least) / per_byte ? least + per_byte * (uint32_t)r->read : max;
 }
@@ -112,7 +123,8 @@ static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 	uint32_t at;
 	char name[16];
 
-	if (r->last_thread < r->threads.n && thread[r->last_thread].pid == pid && thread[r->last_thread].tid == tid)
+	if (r->last_thread < r->threads.n && thread[r->last_thread].pid == pid &&
+	    thread[r->last_thread].tid == tid)
 		return &thread[r->last_thread];
 	at = set_add(&r->threads, &t, sizeof(t), 8, &fresh);
 	if (at == SET_NONE)
@@ -163,8 +175,11 @@ static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid);
 
 static void note_main(struct reader *r, uint32_t pid, uint32_t module)
 {
-	const char *path = words_at(&r->raw->modules.words, r->raw->modules.module[module].path), *slash = strrchr(path, '/'), *comm;
-	struct main_of *m = r->raw->modules.module[module].kind == MODULE_FILE && slash ? main_of(r, pid) : NULL;
+	const char *path = words_at(&r->raw->modules.words, r->raw->modules.module[module].path),
+		   *slash = strrchr(path, '/'), *comm;
+	struct main_of *m = r->raw->modules.module[module].kind == MODULE_FILE && slash
+		? main_of(r, pid)
+		: NULL;
 	struct thread *t;
 
 	if (!m || m->by_name)
@@ -237,7 +252,10 @@ static uint32_t note_comm(struct reader *r, const char *comm)
 {
 	uint32_t word = stacks_add_name(r->raw->stacks, comm);
 
-	return word == WORDS_NONE || set_add(&r->comms, &word, sizeof(word), sizeof(word), NULL) == SET_NONE ? WORDS_NONE : word;
+	return word == WORDS_NONE ||
+			set_add(&r->comms, &word, sizeof(word), sizeof(word), NULL) == SET_NONE
+		? WORDS_NONE
+		: word;
 }
 
 static int take_comm(struct reader *r, const struct perfdata_record *rec)
@@ -282,7 +300,8 @@ static int take_mapping(struct reader *r, const struct perfdata_record *rec)
 	r->spaces.most = in_proportion(r, MAPS_LEAST, MAPS_PER_BYTE, MAPS_MAX);
 	if (!m.kernel)
 		note_main(r, m.pid, m.map.module);
-	return m.kernel ? spaces_map_kernel(&r->spaces, &m.map, r->err) : spaces_map(&r->spaces, m.pid, &m.map, r->err);
+	return m.kernel ? spaces_map_kernel(&r->spaces, &m.map, r->err)
+			: spaces_map(&r->spaces, m.pid, &m.map, r->err);
 }
 
 /* ---- frames ---- */
@@ -304,7 +323,8 @@ static void push_mark(struct reader *r, const char *words)
 /* The limits on the number of tree nodes and addresses. */
 static uint32_t most_kept(const struct reader *r)
 {
-	return r->opts->nodes_max ? r->opts->nodes_max : in_proportion(r, NODES_LEAST, NODES_PER_BYTE, NODES_MAX);
+	return r->opts->nodes_max ? r->opts->nodes_max
+				  : in_proportion(r, NODES_LEAST, NODES_PER_BYTE, NODES_MAX);
 }
 
 /* The frame's number; that of a marker when there are too many frames. */
@@ -329,11 +349,12 @@ static void push_address(struct reader *r, uint64_t address, enum context in,
 			 const struct maps *user)
 {
 	const struct maps *maps = in == CONTEXT_KERNEL ? &r->spaces.kernel
-				  : in == CONTEXT_USER ? user
+		: in == CONTEXT_USER                   ? user
 						       : NULL;
 	uint32_t space = maps ? maps->serial : UINT32_MAX - in;
-	struct cached *c = &r->cache[(address ^ address >> CACHE_BITS ^ (uint64_t)space * 0x9e3779b1) &
-				     ((1 << CACHE_BITS) - 1)];
+	struct cached
+		*c = &r->cache[(address ^ address >> CACHE_BITS ^ (uint64_t)space * 0x9e3779b1) &
+			       ((1 << CACHE_BITS) - 1)];
 	const struct map *m;
 	struct stacks_frame f = { 0 };
 
@@ -345,10 +366,10 @@ static void push_address(struct reader *r, uint64_t address, enum context in,
 	f.flags = in == CONTEXT_KERNEL || in == CONTEXT_GUEST_KERNEL ? STACKS_KERNEL : 0;
 	if (in >= CONTEXT_GUEST)
 		f.flags |= STACKS_GUEST;
-	f.module = m			  ? m->module
-		   : in == CONTEXT_KERNEL ? r->kernel_module
-		   : in == CONTEXT_USER	  ? r->unknown_module
-					  : r->unknown_guest;
+	f.module = m                   ? m->module
+		: in == CONTEXT_KERNEL ? r->kernel_module
+		: in == CONTEXT_USER   ? r->unknown_module
+				       : r->unknown_guest;
 	f.address = m ? address - m->start + m->offset : address;
 	*c = (struct cached){ address, space, frame_of(r, &f) + 1 };
 	push(r, c->frame - 1);
@@ -356,9 +377,9 @@ static void push_address(struct reader *r, uint64_t address, enum context in,
 
 static enum context context_of_mode(unsigned misc)
 {
-	static const enum context of[] = { CONTEXT_USER, CONTEXT_KERNEL, CONTEXT_USER,
-					   CONTEXT_KERNEL, CONTEXT_GUEST_KERNEL,
-					   CONTEXT_GUEST_USER, CONTEXT_USER, CONTEXT_USER };
+	static const enum context of[] = { CONTEXT_USER,   CONTEXT_KERNEL,       CONTEXT_USER,
+					   CONTEXT_KERNEL, CONTEXT_GUEST_KERNEL, CONTEXT_GUEST_USER,
+					   CONTEXT_USER,   CONTEXT_USER };
 
 	return of[misc & PD_MISC_CPUMODE];
 }
@@ -371,7 +392,8 @@ static enum context context_of_mode(unsigned misc)
  * chain may have no kernel part (exclude_callchain_kernel). Returns whether the chain has an
  * address that belongs to the stack. With `branches` the user part comes from the branch records.
  */
-static bool push_chain(struct reader *r, const struct perfdata_record *rec, const struct maps *user, bool branches)
+static bool push_chain(struct reader *r, const struct perfdata_record *rec, const struct maps *user,
+		       bool branches)
 {
 	const struct perfdata_sample *s = &rec->sample;
 	const enum context mode = context_of_mode(rec->misc);
@@ -486,7 +508,7 @@ static void push_stack(struct reader *r, const struct perfdata_record *rec)
 		push_address(r, s->ip, context_of_mode(rec->misc), user);
 	if (!r->opts->flat || !own) {
 		branches = rec->has & PD_SAMPLE_BRANCH_STACK && attr &&
-			   attr->branch_sample_type & BRANCH_CALL_STACK && s->n_branches;
+			attr->branch_sample_type & BRANCH_CALL_STACK && s->n_branches;
 		if (rec->has & PD_SAMPLE_CALLCHAIN) {
 			any = push_chain(r, rec, user, branches);
 			if (any && r->n >= max) { /* the kernel stopped here */
@@ -498,7 +520,7 @@ static void push_stack(struct reader *r, const struct perfdata_record *rec)
 		    (!attr || attr->flags & ATTR_NO_USER_CHAIN || !any))
 			push_unwound(r, rec, user);
 		r->out->quality.with_stacks |= !r->opts->flat &&
-		    ((rec->has & (PD_SAMPLE_CALLCHAIN | PD_SAMPLE_STACK_USER)) || branches);
+			((rec->has & (PD_SAMPLE_CALLCHAIN | PD_SAMPLE_STACK_USER)) || branches);
 	}
 	if (r->opts->flat && r->n)
 		r->n = 1;
@@ -520,7 +542,8 @@ static uint32_t only_leaf(struct reader *r)
 	r->crowded = true;
 	r->n = r->last_n = 0;
 	push_mark(r, "[stack not kept: too many different ones]");
-	return stacks_add_node(r->raw->stacks, stacks_add_node(r->raw->stacks, 0, r->frame[0]), leaf);
+	return stacks_add_node(r->raw->stacks, stacks_add_node(r->raw->stacks, 0, r->frame[0]),
+			       leaf);
 }
 
 /* The node of the stack, from the root. Beyond nodes_max only the innermost frame is kept. */
@@ -569,7 +592,8 @@ static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
 	}
 	user = spaces_of(&r->spaces, rec->pid);
 	key = (struct chains_key){
-		.head = { rec->has & PD_SAMPLE_IP ? s->ip : 0, (uintptr_t)rec->event, rec->misc & PD_MISC_CPUMODE,
+		.head = { rec->has & PD_SAMPLE_IP ? s->ip : 0, (uintptr_t)rec->event,
+			  rec->misc & PD_MISC_CPUMODE,
 			  (uint64_t)r->spaces.kernel.serial << 32 | (user ? user->serial : 0) },
 	};
 	if (rec->has & PD_SAMPLE_CALLCHAIN && (!r->opts->flat || !(rec->has & PD_SAMPLE_IP))) {
@@ -623,7 +647,8 @@ static bool is_raised(const struct perfdata_event *ev)
 	if (is_software(a))
 		return is_clock(a);
 	return !is_exact_by_name(ev) &&
-	       !(a->type == HARDWARE && a->flags & PD_ATTR_EXCLUDE_KERNEL && (a->config == INSTRUCTIONS || a->config == BRANCHES));
+		!(a->type == HARDWARE && a->flags & PD_ATTR_EXCLUDE_KERNEL &&
+		  (a->config == INSTRUCTIONS || a->config == BRANCHES));
 }
 
 static void say_how_often(struct stacks_asked *c, const struct perfdata_event *ev)
@@ -632,7 +657,8 @@ static void say_how_often(struct stacks_asked *c, const struct perfdata_event *e
 	const struct perfdata_attr *a = &ev->attr;
 
 	c->costs = is_raised(ev);
-	c->every = !(a->flags & PD_ATTR_FREQ) && a->period == 1 && (is_software(a) ? !is_clock(a) : is_exact_by_name(ev));
+	c->every = !(a->flags & PD_ATTR_FREQ) && a->period == 1 &&
+		(is_software(a) ? !is_clock(a) : is_exact_by_name(ev));
 	c->repeats = is_exact_by_name(ev);
 	c->random = a->config2 == EXACT_AT_RANDOM;
 	c->by_code = a->config1 == EXACT_BY_CODE;
@@ -650,8 +676,8 @@ static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 {
 	size_t n = r->raw->n_columns;
 
-	if (!array_reserve(&r->raw->column,
-			   &r->raw->n_columns, ev->index + 1, sizeof(*r->raw->column)))
+	if (!array_reserve(&r->raw->column, &r->raw->n_columns, ev->index + 1,
+			   sizeof(*r->raw->column)))
 		return SET_NONE;
 	for (; n < r->raw->n_columns; n++)
 		r->raw->column[n] = SET_NONE;
@@ -674,8 +700,10 @@ static int count(struct reader *r, const struct perfdata_record *rec, uint32_t c
 	int ret = stacks_count(r->raw->stacks, &row, (double)amount * (double)amount, r->err);
 
 	if (ret == 0 && r->opts->moments) {
-		struct moment m = { rec->time, amount, node, task, column,
-					   rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX, r->trace, 0 };
+		struct moment m = { rec->time, amount,
+				    node,      task,
+				    column,    rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX,
+				    r->trace,  0 };
 
 		ret = moments_add(&r->raw->stacks->moments, &m, r->err);
 	}
@@ -756,12 +784,12 @@ static bool passes(const struct reader *r, const struct perfdata_record *rec, co
 	const struct samples_filter *f = &r->opts->filter;
 
 	return (f->pid < 0 || (uint32_t)f->pid == rec->pid) &&
-	       (f->tid < 0 || (uint32_t)f->tid == rec->tid) &&
-	       (f->cpu < 0 || (rec->has & PD_SAMPLE_CPU && (uint32_t)f->cpu == rec->cpu)) &&
-	       ((!f->from_ns && !f->to_ns) ||
-		(rec->has & PD_SAMPLE_TIME && rec->time >= f->from_ns &&
-		 rec->time <= (f->to_ns ? f->to_ns : UINT64_MAX))) &&
-	       (!f->comm || fnmatch(f->comm, comm, 0) == 0);
+		(f->tid < 0 || (uint32_t)f->tid == rec->tid) &&
+		(f->cpu < 0 || (rec->has & PD_SAMPLE_CPU && (uint32_t)f->cpu == rec->cpu)) &&
+		((!f->from_ns && !f->to_ns) ||
+		 (rec->has & PD_SAMPLE_TIME && rec->time >= f->from_ns &&
+		  rec->time <= (f->to_ns ? f->to_ns : UINT64_MAX))) &&
+		(!f->comm || fnmatch(f->comm, comm, 0) == 0);
 }
 
 static int take_sample(struct reader *r, const struct perfdata_record *rec)
@@ -780,7 +808,8 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 	if (!passes(r, rec, stacks_name(r->raw->stacks, t->comm)))
 		return 0;
 	if (t->task == SET_NONE)
-		t->task = stacks_add_task_of(r->raw->stacks, &(struct stacks_task){ t->pid, t->tid, t->comm, t->again });
+		t->task = stacks_add_task_of(
+			r->raw->stacks, &(struct stacks_task){ t->pid, t->tid, t->comm, t->again });
 	t->sampled = true;
 	node = stack_of(r, rec);
 	q->unkept += r->crowded;
@@ -842,13 +871,20 @@ static int take(struct reader *r, const struct perfdata_record *rec)
  */
 static bool short_clock(const struct perfdata *file)
 {
-	enum { SOFTWARE = 1, CPU_CLOCK = 0, TASK_CLOCK = 1, LEAST_NS = 10000, NS_PER_S = 1000000000 };
+	enum {
+		SOFTWARE = 1,
+		CPU_CLOCK = 0,
+		TASK_CLOCK = 1,
+		LEAST_NS = 10000,
+		NS_PER_S = 1000000000
+	};
 	const struct perfdata_event *e;
 
 	for (size_t i = 0; (e = perfdata_event_at(file, i)); i++) {
 		uint64_t ns = e->attr.period;
 
-		if (e->attr.type != SOFTWARE || (e->attr.config != CPU_CLOCK && e->attr.config != TASK_CLOCK) || !ns)
+		if (e->attr.type != SOFTWARE ||
+		    (e->attr.config != CPU_CLOCK && e->attr.config != TASK_CLOCK) || !ns)
 			continue;
 		if (e->attr.flags & PD_ATTR_FREQ)
 			ns = NS_PER_S / ns;
@@ -861,10 +897,11 @@ static bool short_clock(const struct perfdata *file)
 static int check_kept(const struct reader *r, const char *path)
 {
 	const struct stacks *s = r->raw->stacks;
-	size_t bytes = set_memory(&r->threads, sizeof(struct thread)) + set_memory(&r->counters, sizeof(struct counter)) +
-		       set_memory(&s->task_set, sizeof(struct stacks_task)) + set_memory(&s->row_set, sizeof(struct stacks_row)) +
-		       set_memory(&s->trace_set, sizeof(struct stacks_trace)) +
-		       words_memory(&s->names);
+	size_t bytes = set_memory(&r->threads, sizeof(struct thread)) +
+		set_memory(&r->counters, sizeof(struct counter)) +
+		set_memory(&s->task_set, sizeof(struct stacks_task)) +
+		set_memory(&s->row_set, sizeof(struct stacks_row)) +
+		set_memory(&s->trace_set, sizeof(struct stacks_trace)) + words_memory(&s->names);
 
 	return kept_check(&r->raw->modules, bytes, path, r->read, r->err);
 }
@@ -914,7 +951,9 @@ static void note_totals(struct reader *r)
 	const struct perfdata_features *f = perfdata_features(r->file);
 
 	for (size_t i = 0; i < r->raw->n_columns; i++) {
-		struct stacks_column *c = r->raw->column[i] == SET_NONE ? NULL : &r->raw->stacks->column[r->raw->column[i]];
+		struct stacks_column *c = r->raw->column[i] == SET_NONE
+			? NULL
+			: &r->raw->stacks->column[r->raw->column[i]];
 
 		if (!c)
 			continue;
@@ -966,7 +1005,8 @@ static int use_counted(struct reader *r)
 		if (column_of(r, ev) == SET_NONE)
 			return nomem(r);
 		if (!has_samples) /* otherwise it would have been read with the first */
-			r->raw->stacks->column[column_of(r, ev)].read = i > 0 && ev->attr.sample_type & PD_SAMPLE_READ;
+			r->raw->stacks->column[column_of(r, ev)].read = i > 0 &&
+				ev->attr.sample_type & PD_SAMPLE_READ;
 	}
 	if (!c->why && !perfdata_event_at(r->file, p->events) && r->threads.n) {
 		int ret = counted_place(r->raw, p, &why);
@@ -984,7 +1024,8 @@ static void note_loss(struct samples *out)
 {
 	const struct samples_quality *q = &out->quality;
 	uint64_t lost = q->lost > q->lost_samples ? q->lost : q->lost_samples;
-	bool whole = !q->throttled && !q->undecodable && !q->unattributed && !q->broke_off && !q->damage[0];
+	bool whole = !q->throttled && !q->undecodable && !q->unattributed && !q->broke_off &&
+		!q->damage[0];
 
 	for (uint32_t c = 0; c < out->stacks->columns; c++)
 		out->stacks->column[c].asked.every &= whole;
@@ -995,7 +1036,8 @@ static void note_loss(struct samples *out)
 int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
 		 struct tare_error *err)
 {
-	struct raw raw = { .modules.opts = { opts->symfs, opts->kallsyms, opts->home, opts->force_names } };
+	struct raw raw = { .modules.opts = { opts->symfs, opts->kallsyms, opts->home,
+					     opts->force_names } };
 	struct reader *r = calloc(1, sizeof(*r));
 	struct stat st;
 	int ret = -ENOMEM;
@@ -1010,7 +1052,9 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	r->out = out;
 	r->raw = &raw;
 	r->err = err;
-	r->traced = (struct traced){ .key = opts->trace, .n_keys = opts->n_trace, .stacks = raw.stacks };
+	r->traced = (struct traced){ .key = opts->trace,
+				     .n_keys = opts->n_trace,
+				     .stacks = raw.stacks };
 	r->kernel_module = mapped_kernel(&raw.modules);
 	r->unknown_module = modules_add(&raw.modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
 	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
@@ -1027,7 +1071,8 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 		ret = samples_name(out, &raw, opts, err);
 	}
 	if (ret == 0 && opts->n_trace && !opts->trace_if_any)
-		ret = traced_columns(&r->traced, r->file, out->stacks, &out->field, &out->n_fields, err);
+		ret = traced_columns(&r->traced, r->file, out->stacks, &out->field, &out->n_fields,
+				     err);
 	if (ret == 0)
 		note_loss(out);
 out:
@@ -1045,7 +1090,8 @@ out:
 	free(raw.column);
 	free(raw.place_frame);
 	free(raw.place_module);
-	if (ret == 0 && opts->detail == SAMPLES_ADDRESS && (out->modules = malloc(sizeof(*out->modules))))
+	if (ret == 0 && opts->detail == SAMPLES_ADDRESS &&
+	    (out->modules = malloc(sizeof(*out->modules))))
 		*out->modules = raw.modules;
 	else
 		modules_free(&raw.modules);

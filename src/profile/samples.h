@@ -14,7 +14,7 @@
 
 enum samples_detail {
 	SAMPLES_FUNCTION, /* frames differ by function only */
-	SAMPLES_LINE,	  /* and by source line, if known */
+	SAMPLES_LINE,     /* and by source line, if known */
 	SAMPLES_ADDRESS,  /* and by address */
 };
 
@@ -22,16 +22,16 @@ enum samples_detail {
 struct samples_filter {
 	const char *comm;
 	uint64_t from_ns, to_ns; /* by the recording's clock; 0, 0: all */
-	int64_t pid, tid, cpu;	 /* -1: any */
+	int64_t pid, tid, cpu;   /* -1: any */
 };
 
 struct samples_options {
 	enum samples_detail detail;
-	bool lines;    /* look up lines; implied by SAMPLES_LINE */
-	bool offsets;  /* code in a file without a name is its own function, named file+address */
-	bool inlined;  /* inlined functions get frames of their own */
-	bool flat;     /* without callers */
-	bool moments;  /* keep each sample's time */
+	bool lines;   /* look up lines; implied by SAMPLES_LINE */
+	bool offsets; /* code in a file without a name is its own function, named file+address */
+	bool inlined; /* inlined functions get frames of their own */
+	bool flat;    /* without callers */
+	bool moments; /* keep each sample's time */
 	/*
 	 * Use the exact engine's counts per instruction, if the recording has them, instead of the
 	 * amounts of samples. Not with a filter, moments or fields of tracepoints. `apart`: rows
@@ -41,7 +41,7 @@ struct samples_options {
 	struct samples_filter filter;
 	const char *const *trace; /* which fields of tracepoints: profile/traced.h; NULL: none */
 	size_t n_trace;
-	bool trace_if_any; /* a recording without them is no error */
+	bool trace_if_any;                   /* a recording without them is no error */
 	const char *symfs, *kallsyms, *home; /* struct modules_options */
 	bool force_names;
 	/*
@@ -51,7 +51,10 @@ struct samples_options {
 	uint32_t nodes_max;
 };
 
-#define SAMPLES_ALL { .pid = -1, .tid = -1, .cpu = -1 }
+#define SAMPLES_ALL                                                                                \
+	{                                                                                          \
+		.pid = -1, .tid = -1, .cpu = -1                                                    \
+	}
 
 /* A module whose code has no names, and the reason. */
 struct samples_unnamed {
@@ -81,41 +84,41 @@ struct samples_by_name {
 };
 
 struct samples_quality {
-	uint64_t samples;      /* SAMPLE records */
-	uint64_t used;	       /* passed the filter and are in the profile */
+	uint64_t samples; /* SAMPLE records */
+	uint64_t used;    /* passed the filter and are in the profile */
 	uint64_t undecodable, unattributed;
-	uint64_t lost;	       /* records that the kernel dropped, of any kind */
+	uint64_t lost;         /* records that the kernel dropped, of any kind */
 	uint64_t lost_samples; /* samples among them, where the kernel says so */
-	bool broke_off;	       /* the recording was cut short: its last records may be missing */
+	bool broke_off;        /* the recording was cut short: its last records may be missing */
 	uint64_t throttled;    /* times an event was stopped because it came too often */
 	uint64_t disordered;
-	uint64_t cut;	       /* stacks that probably end before their outermost caller */
-	uint64_t cut_by_size;  /* ... because too little of the stack was copied */
-	uint64_t chains;       /* recorded call chains that the kernel followed in user code */
+	uint64_t cut;         /* stacks that probably end before their outermost caller */
+	uint64_t cut_by_size; /* ... because too little of the stack was copied */
+	uint64_t chains;      /* recorded call chains that the kernel followed in user code */
 	/*
 	 * ... that end outside mapped code: the kernel followed a register that was no frame
 	 * pointer
 	 */
 	uint64_t broken;
-	uint64_t unkept;       /* stacks that were shortened: nodes_max */
-	uint64_t deferred;     /* deferred user stacks that never came */
-	uint64_t backwards;    /* group counters that went backwards */
+	uint64_t unkept;    /* stacks that were shortened: nodes_max */
+	uint64_t deferred;  /* deferred user stacks that never came */
+	uint64_t backwards; /* group counters that went backwards */
 	uint64_t first_ns, last_ns;
 	/* weightless: amounts are numbers of samples, as the file has no periods */
 	bool with_stacks, weightless;
 	/* a clock's samples have periods shorter than the kernel can deliver */
 	bool short_clock;
-	bool unverified;       /* some modules have no build id in the recording */
-	char damage[384];      /* the damage that stopped the reading, or "" */
+	bool unverified;        /* some modules have no build id in the recording */
+	char damage[384];       /* the damage that stopped the reading, or "" */
 	char no_unwinding[384]; /* why recorded stacks were not unwound, or "" */
 };
 
 /* Are amounts exact counts? */
 struct samples_counted {
-	bool there;	/* the recording has counts per instruction */
-	bool used;	/* requested, and amounts are counts */
+	bool there;      /* the recording has counts per instruction */
+	bool used;       /* requested, and amounts are counts */
 	const char *why; /* reason for not using them, if there; NULL: not requested */
-	size_t comms;	/* names of threads */
+	size_t comms;    /* names of threads */
 };
 
 struct samples {

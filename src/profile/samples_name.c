@@ -71,7 +71,8 @@ static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
 	/* Each outer frame's line is the call site of the next inner one. */
 	for (unsigned i = n; i > 0; i--) {
 		if (t->opts->lines) {
-			f->file = in[i - 1].call_file ? stacks_add_name(t->to, in[i - 1].call_file) : 0;
+			f->file = in[i - 1].call_file ? stacks_add_name(t->to, in[i - 1].call_file)
+						      : 0;
 			f->line = in[i - 1].call_file ? in[i - 1].call_line : 0;
 		}
 		if (!make(t, f))
@@ -89,7 +90,8 @@ static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
  * `otherwise` for other code. The address is its own, or the start of its function if call frame
  * information has it.
  */
-static uint32_t name_of_unknown(struct naming *t, const struct module *of, const char *address, const char *otherwise)
+static uint32_t name_of_unknown(struct naming *t, const struct module *of, const char *address,
+				const char *otherwise)
 {
 	const char *path = words_at(&t->raw->modules.words, of->path), *slash = strrchr(path, '/');
 	char name[NAME_MAX + 32];
@@ -114,7 +116,8 @@ static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 	}
 	of = &t->raw->modules.module[raw->module];
 	if (modules_find(&t->raw->modules, raw->module, raw->address, &symbol) && symbol.name[0]) {
-		f.function = symbol.nameless ? name_of_unknown(t, of, symbol.name, symbol.name) : stacks_add_name(t->to, symbol.name);
+		f.function = symbol.nameless ? name_of_unknown(t, of, symbol.name, symbol.name)
+					     : stacks_add_name(t->to, symbol.name);
 		f.flags |= symbol.nameless ? STACKS_NAMELESS : 0;
 	} else {
 		f.flags |= STACKS_UNKNOWN;
@@ -125,8 +128,8 @@ static bool name_frame(struct naming *t, const struct stacks_frame *raw)
 		snprintf(hex, sizeof(hex), "0x%" PRIx64, address);
 		f.function = name_of_unknown(t, of, hex, "[unknown]");
 	}
-	f.module = stacks_add_name(
-	    t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
+	f.module = stacks_add_name(t->to,
+				   shown_module(of, words_at(&t->raw->modules.words, of->path)));
 	if (t->opts->detail == SAMPLES_ADDRESS) {
 		f.address = address;
 		f.code = raw->module;
@@ -148,9 +151,13 @@ static int blame_loss(struct naming *t, struct samples_unnamed *row)
 	free(row->why);
 	free(row->remedy);
 	row->why = row->remedy = NULL;
-	n = asprintf(&row->why, "no mapping of it was recorded; %" PRIu64 " records were lost, and mappings may be among them", lost);
+	n = asprintf(&row->why,
+		     "no mapping of it was recorded; %" PRIu64
+		     " records were lost, and mappings may be among them",
+		     lost);
 	if (n >= 0)
-		row->remedy = strdup("record again with a larger buffer (-m) or fewer samples (-F, -c)");
+		row->remedy = strdup(
+			"record again with a larger buffer (-m) or fewer samples (-F, -c)");
 	else
 		row->why = NULL;
 	return row->why && row->remedy ? 0 : tare_fail_nomem(t->err);
@@ -213,7 +220,8 @@ static void count_leaves(struct naming *t)
 
 	for (size_t i = 0; i < rows; i++)
 		/* Values read along with another event's sample are not samples of their own. */
-		if (node[row[i].node].frame != SET_NONE && !t->raw->stacks->column[row[i].column].read)
+		if (node[row[i].node].frame != SET_NONE &&
+		    !t->raw->stacks->column[row[i].column].read)
 			t->leaf_samples[node[row[i].node].frame] += row[i].samples;
 }
 
@@ -223,18 +231,23 @@ static void place_module(struct naming *t, const struct module *of, uint32_t num
 	const struct elf_segment *code = NULL;
 
 	for (size_t i = 0; of->fd >= 0 && i < of->head.segments; i++)
-		if (of->head.segment[i].executable && (!code || of->head.segment[i].memory_size > code->memory_size))
+		if (of->head.segment[i].executable &&
+		    (!code || of->head.segment[i].memory_size > code->memory_size))
 			code = &of->head.segment[i];
 	if (code)
-		stacks_place_module(t->to, number, code->address, code->memory_size, code->offset, of->head.segment[0].address & ~UINT64_C(4095));
+		stacks_place_module(t->to, number, code->address, code->memory_size, code->offset,
+				    of->head.segment[0].address & ~UINT64_C(4095));
 }
 
 static int name_module(struct naming *t, uint32_t module)
 {
 	const struct module *of = &t->raw->modules.module[module];
-	uint32_t name = stacks_add_name(t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
+	uint32_t name = stacks_add_name(
+		t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
 
-	uint32_t at = name == WORDS_NONE ? SET_NONE : stacks_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module));
+	uint32_t at = name == WORDS_NONE
+		? SET_NONE
+		: stacks_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module));
 
 	if (at == SET_NONE)
 		return tare_fail_nomem(t->err);
@@ -258,8 +271,9 @@ static int name_frames(struct naming *t, const uint32_t *order)
 			return tare_fail_nomem(t->err);
 		t->count[order[i]] = (uint32_t)(t->n_made - t->first[order[i]]);
 		if (!(f->flags & STACKS_MARK) &&
-		    ((struct stacks_frame *)t->to->frame_set.item)[t->made[t->first[order[i]]]].flags &
-			(STACKS_UNKNOWN | STACKS_NAMELESS))
+		    ((struct stacks_frame *)t->to->frame_set.item)[t->made[t->first[order[i]]]]
+				    .flags &
+			    (STACKS_UNKNOWN | STACKS_NAMELESS))
 			unnamed += t->leaf_samples[order[i]];
 		if (!last)
 			continue;
@@ -271,8 +285,10 @@ static int name_frames(struct naming *t, const uint32_t *order)
 
 			if (ret == 0)
 				ret = name_module(t, f->module);
-			if (ret == 0 && ((of->kind == MODULE_FILE && of->symbols && !of->verified) ||
-					 (of->kind == MODULE_KERNEL && of->opened && t->raw->modules.kernel_by_place)))
+			if (ret == 0 &&
+			    ((of->kind == MODULE_FILE && of->symbols && !of->verified) ||
+			     (of->kind == MODULE_KERNEL && of->opened &&
+			      t->raw->modules.kernel_by_place)))
 				ret = add_by_name(t, of);
 			modules_close(&t->raw->modules, f->module);
 		}
@@ -297,7 +313,7 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 		if (c == SET_NONE)
 			continue;
 		now = stacks_add_column(t->to, stacks_name(from, from->column[c].name),
-						 stacks_name(from, from->column[c].unit));
+					stacks_name(from, from->column[c].unit));
 
 		if (now == SET_NONE)
 			return tare_fail_nomem(t->err);
@@ -333,7 +349,8 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 
 		now.name = stacks_add_name(t->to, stacks_name(from, now.name));
 		now.value = stacks_add_name(t->to, stacks_name(from, now.value));
-		if (now.name == WORDS_NONE || now.value == WORDS_NONE || stacks_add_trace(t->to, &now) != i)
+		if (now.name == WORDS_NONE || now.value == WORDS_NONE ||
+		    stacks_add_trace(t->to, &now) != i)
 			return tare_fail_nomem(t->err);
 	}
 	for (size_t i = 0; ret == 0 && i < rows; i++) {
@@ -355,7 +372,9 @@ static int most_first(const void *a, const void *b)
 {
 	const struct samples_unnamed *x = a, *y = b;
 
-	return x->samples < y->samples ? 1 : x->samples > y->samples ? -1 : strcmp(x->module, y->module);
+	return x->samples < y->samples    ? 1
+		: x->samples > y->samples ? -1
+					  : strcmp(x->module, y->module);
 }
 
 int samples_name(struct samples *out, struct raw *raw, const struct samples_options *opts,
@@ -374,7 +393,8 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 	node_now = calloc(raw->stacks->node_set.n, sizeof(*node_now));
 	task_now = calloc(raw->stacks->task_set.n + 1, sizeof(*task_now));
 	column_now = calloc(raw->stacks->columns + 1, sizeof(*column_now));
-	if (!t.to || !order || !t.first || !t.count || !t.leaf_samples || !node_now || !task_now || !column_now) {
+	if (!t.to || !order || !t.first || !t.count || !t.leaf_samples || !node_now || !task_now ||
+	    !column_now) {
 		ret = tare_fail_nomem(err);
 		goto out;
 	}
@@ -386,7 +406,9 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 	if (ret == 0)
 		ret = build(&t, node_now, task_now, column_now);
 	if (ret == 0 && raw->places)
-		ret = counted_apply(raw, &(struct counted_names){ t.to, t.first, t.count, t.made, column_now }, err);
+		ret = counted_apply(
+			raw, &(struct counted_names){ t.to, t.first, t.count, t.made, column_now },
+			err);
 	if (out->n_unnamed)
 		qsort(out->unnamed, out->n_unnamed, sizeof(*out->unnamed), most_first);
 out:

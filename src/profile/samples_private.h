@@ -23,7 +23,7 @@ struct raw {
 	const struct exact_places *places; /* NULL: none, or not usable */
 	uint32_t *place_frame, *place_module;
 	struct stacks_task alone; /* the first one */
-	size_t comms;		  /* names of threads */
+	size_t comms;             /* names of threads */
 	uint32_t main; /* module: the program with the most samples; SET_NONE: not known */
 };
 

@@ -42,7 +42,8 @@ static void begin(const struct perfdata_attr *a)
 	put_event(&m, a, 0);
 }
 
-static void mapping(uint32_t pid, uint64_t at, uint64_t len, uint64_t offset, const char *file, uint16_t misc)
+static void mapping(uint32_t pid, uint64_t at, uint64_t len, uint64_t offset, const char *file,
+		    uint16_t misc)
 {
 	begin_record(&m, PD_RECORD_MMAP, misc);
 	put32(&m, pid), put32(&m, pid), put64(&m, at), put64(&m, len), put64(&m, offset);
@@ -123,8 +124,8 @@ static const char *rows_with(const struct samples_options *opts)
 	const struct stacks_task *task = stacks_tasks(s.stacks, &tasks);
 
 	for (size_t i = 0; i < n; i++) {
-		text_add(&t, "%s%s/%u", i ? "; " : "", stacks_name(s.stacks, task[row[i].task].comm),
-			 task[row[i].task].tid);
+		text_add(&t, "%s%s/%u", i ? "; " : "",
+			 stacks_name(s.stacks, task[row[i].task].comm), task[row[i].task].tid);
 		put_stack(&t, row[i].node);
 		text_add(&t, " %llu*%llu", (unsigned long long)row[i].samples,
 			 (unsigned long long)row[i].amount);
@@ -139,7 +140,8 @@ static const char *rows_with(const struct samples_options *opts)
 
 static const char *rows(void)
 {
-	static const struct samples_options opts = { .detail = SAMPLES_ADDRESS, .filter = SAMPLES_ALL };
+	static const struct samples_options opts = { .detail = SAMPLES_ADDRESS,
+						     .filter = SAMPLES_ALL };
 
 	return rows_with(&opts);
 }
@@ -154,8 +156,10 @@ TEST(code_is_what_is_mapped_at_that_time)
 	sample(1, 1, 0x10010, USER);
 	sample(1, 1, 0x10810, USER);
 	sample(1, 1, 0x20000, USER);
-	CHECK_STR(rows(), "prog/1 /a+410 1*7; prog/1 /b+10 1*7; prog/1 /a+c10 1*7; prog/1 [unknown]+20000 1*7",
-		  "each by what was there");
+	CHECK_STR(
+		rows(),
+		"prog/1 /a+410 1*7; prog/1 /b+10 1*7; prog/1 /a+c10 1*7; prog/1 [unknown]+20000 1*7",
+		"each by what was there");
 	CHECK_EQ(s.quality.samples, 4u, "samples");
 	CHECK_EQ(s.n_unnamed, (size_t)3, "modules without names");
 }
@@ -174,14 +178,18 @@ TEST(lost_records_are_named_where_nothing_was_mapped)
 		mapping(1, 0x10000, 0x1000, 0, "/none/such", 0);
 		sample(1, 1, 0x10000, USER);
 		rows();
-		CHECK(s.stacks->column[0].lost == (lost ? 9.0 / 11 : 0), "%f", s.stacks->column[0].lost);
+		CHECK(s.stacks->column[0].lost == (lost ? 9.0 / 11 : 0), "%f",
+		      s.stacks->column[0].lost);
 		if (!CHECK(s.n_unnamed == 2, "%zu modules without names", s.n_unnamed))
 			return;
 		for (size_t i = 0; i < 2; i++) {
-			bool nowhere = !strcmp(s.unnamed[i].module, "[unknown]"), blamed = strstr(s.unnamed[i].why, "9 records were lost");
+			bool nowhere = !strcmp(s.unnamed[i].module, "[unknown]"),
+			     blamed = strstr(s.unnamed[i].why, "9 records were lost");
 
-			CHECK(blamed == (lost && nowhere), "%s: %s", s.unnamed[i].module, s.unnamed[i].why);
-			CHECK(!blamed || strstr(s.unnamed[i].remedy, "-m"), "%s", s.unnamed[i].remedy);
+			CHECK(blamed == (lost && nowhere), "%s: %s", s.unnamed[i].module,
+			      s.unnamed[i].why);
+			CHECK(!blamed || strstr(s.unnamed[i].remedy, "-m"), "%s",
+			      s.unnamed[i].remedy);
 		}
 	}
 }
@@ -201,10 +209,11 @@ TEST(forks_inherit_and_execs_begin_anew)
 	comm(1, 9, "worker", false);
 	sample(1, 9, 0x10001, USER);
 	sample(77, 77, 0x10001, USER);
-	CHECK_STR(rows(),
-		  "sh/2 /bin/x+1 1*7; ls/2 [unknown]+10001 1*7; sh/1 /bin/x+1 1*7; sh/9 /bin/x+1 1*7; "
-		  "worker/9 /bin/x+1 1*7; :77/77 [unknown]+10001 1*7",
-		  "names and mappings");
+	CHECK_STR(
+		rows(),
+		"sh/2 /bin/x+1 1*7; ls/2 [unknown]+10001 1*7; sh/1 /bin/x+1 1*7; sh/9 /bin/x+1 1*7; "
+		"worker/9 /bin/x+1 1*7; :77/77 [unknown]+10001 1*7",
+		"names and mappings");
 }
 
 TEST(the_kernel_is_one_for_all)
@@ -217,10 +226,11 @@ TEST(the_kernel_is_one_for_all)
 	sample(2, 2, 0xeeee0000, KERNEL);
 	sample(2, 2, 0x1000, 4);
 	sample(2, 2, 0x1000, 5);
-	CHECK_STR(rows(),
-		  ":1/1 k:[kernel.kallsyms]+ffff1000 1*7; :2/2 k:/lib/m.ko+fffff010 1*7; "
-		  ":2/2 k:[kernel.kallsyms]+eeee0000 1*7; :2/2 k:[guest]+1000 1*7; :2/2 [guest]+1000 1*7",
-		  "by address");
+	CHECK_STR(
+		rows(),
+		":1/1 k:[kernel.kallsyms]+ffff1000 1*7; :2/2 k:/lib/m.ko+fffff010 1*7; "
+		":2/2 k:[kernel.kallsyms]+eeee0000 1*7; :2/2 k:[guest]+1000 1*7; :2/2 [guest]+1000 1*7",
+		"by address");
 }
 
 TEST(a_symbol_of_the_kernel_comes_and_goes)
@@ -228,11 +238,13 @@ TEST(a_symbol_of_the_kernel_comes_and_goes)
 	begin(&plain_attr);
 	for (uint16_t gone = 0; gone < 2; gone++) {
 		begin_record(&m, PD_RECORD_KSYMBOL, 0);
-		put64(&m, 0xc000), put32(&m, 0x100), put16(&m, 1), put16(&m, gone), put_name(&m, "bpf_prog_x");
+		put64(&m, 0xc000), put32(&m, 0x100), put16(&m, 1), put16(&m, gone),
+			put_name(&m, "bpf_prog_x");
 		end_record(&m);
 		sample(0, 0, 0xc010, KERNEL);
 	}
-	CHECK_STR(rows(), "swapper/0 k:[bpf]+10 1*7; swapper/0 k:[kernel.kallsyms]+c010 1*7", "then it is gone");
+	CHECK_STR(rows(), "swapper/0 k:[bpf]+10 1*7; swapper/0 k:[kernel.kallsyms]+c010 1*7",
+		  "then it is gone");
 }
 
 TEST(memory_that_a_compiler_filled)
@@ -242,7 +254,8 @@ TEST(memory_that_a_compiler_filled)
 	mapping(4000000000u, 0x6000, 0x1000, 0x600, "/memfd:jit (deleted)", 0);
 	sample(4000000000u, 1, 0x5010, USER);
 	sample(4000000000u, 1, 0x6010, USER);
-	CHECK_STR(rows(), ":1/1 [anonymous memory]+5010 1*7; :1/1 [anonymous memory]+6010 1*7", "by address");
+	CHECK_STR(rows(), ":1/1 [anonymous memory]+5010 1*7; :1/1 [anonymous memory]+6010 1*7",
+		  "by address");
 }
 
 static void two_modules(void)
@@ -260,10 +273,11 @@ TEST(callers_are_calls_and_the_innermost_is_itself)
 	two_modules();
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020, 0x1030);
 	CHAIN(KERNEL, 0xffff0010, MARK_KERNEL, 0xffff0010, 0xffff0020, MARK_USER, 0x1010, 0x1020);
-	CHECK_STR(rows(),
-		  ":1/1 /u+2f /u+1f /u+10 1*100; "
-		  ":1/1 /u+1f /u+10 k:[kernel.kallsyms]+ffff001f k:[kernel.kallsyms]+ffff0010 1*100",
-		  "a caller's address is one less; of a system call the user's is exact");
+	CHECK_STR(
+		rows(),
+		":1/1 /u+2f /u+1f /u+10 1*100; "
+		":1/1 /u+1f /u+10 k:[kernel.kallsyms]+ffff001f k:[kernel.kallsyms]+ffff0010 1*100",
+		"a caller's address is one less; of a system call the user's is exact");
 	CHECK(s.quality.with_stacks, "it has stacks");
 	CHECK_EQ(s.quality.cut, 0u, "none was cut off");
 }
@@ -280,9 +294,10 @@ TEST(a_sample_is_where_its_address_says)
 	/* No chain at all. */
 	chain(USER, 0x1012, NULL, 0);
 	CHAIN(USER, 0x1012, MARK_USER);
-	CHECK_STR(rows(),
-		  ":1/1 /u+1f /u+12 1*100; :1/1 /u+1f /u+10 k:[kernel.kallsyms]+ffff0010 1*100; :1/1 /u+12 2*200",
-		  "the innermost frame");
+	CHECK_STR(
+		rows(),
+		":1/1 /u+1f /u+12 1*100; :1/1 /u+1f /u+10 k:[kernel.kallsyms]+ffff0010 1*100; :1/1 /u+12 2*200",
+		"the innermost frame");
 }
 
 TEST(a_stack_that_the_kernel_cut_off_says_so)
@@ -295,7 +310,8 @@ TEST(a_stack_that_the_kernel_cut_off_says_so)
 	mapping(1, 0x1000, 0x1000, 0, "/u", 0);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010);
-	CHECK_STR(rows(), ":1/1 [stack cut off] /u+1f /u+10 1*100; :1/1 /u+10 1*100", "the outermost frame");
+	CHECK_STR(rows(), ":1/1 [stack cut off] /u+1f /u+10 1*100; :1/1 /u+10 1*100",
+		  "the outermost frame");
 	CHECK_EQ(s.quality.cut, 1u, "counted");
 }
 
@@ -323,7 +339,8 @@ TEST(a_user_stack_that_was_to_come_later)
 {
 	two_modules();
 	CHAIN(KERNEL, 0xffff0010, MARK_KERNEL, 0xffff0010, (uint64_t)-640, 0x1234);
-	CHECK_STR(rows(), ":1/1 [user stack not here] k:[kernel.kallsyms]+ffff0010 1*100", "says so");
+	CHECK_STR(rows(), ":1/1 [user stack not here] k:[kernel.kallsyms]+ffff0010 1*100",
+		  "says so");
 	CHECK_EQ(s.quality.deferred, 1u, "counted");
 }
 
@@ -336,9 +353,10 @@ TEST(the_same_chain_again_is_looked_up_where_things_are_now)
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
 	comm(1, 1, "new", true);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
-	CHECK_STR(rows(),
-		  ":1/1 /u+1f /u+10 2*200; :1/1 /other+51f /other+510 1*100; new/1 [unknown]+101f [unknown]+1010 1*100",
-		  "after a mapping, and after an exec");
+	CHECK_STR(
+		rows(),
+		":1/1 /u+1f /u+10 2*200; :1/1 /other+51f /other+510 1*100; new/1 [unknown]+101f [unknown]+1010 1*100",
+		"after a mapping, and after an exec");
 }
 
 TEST(what_a_stack_lacks_is_counted_each_time)
@@ -352,7 +370,9 @@ TEST(what_a_stack_lacks_is_counted_each_time)
 
 TEST(flat_leaves_callers_out)
 {
-	struct samples_options o = { .detail = SAMPLES_ADDRESS, .filter = SAMPLES_ALL, .flat = true };
+	struct samples_options o = { .detail = SAMPLES_ADDRESS,
+				     .filter = SAMPLES_ALL,
+				     .flat = true };
 
 	two_modules();
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020, 0x1030);
@@ -362,15 +382,18 @@ TEST(flat_leaves_callers_out)
 
 TEST(too_many_different_stacks_keep_their_innermost_frame)
 {
-	struct samples_options o = { .detail = SAMPLES_ADDRESS, .filter = SAMPLES_ALL, .nodes_max = 3 };
+	struct samples_options o = { .detail = SAMPLES_ADDRESS,
+				     .filter = SAMPLES_ALL,
+				     .nodes_max = 3 };
 
 	two_modules();
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
 	CHAIN(USER, 0x1011, MARK_USER, 0x1011, 0x1031, 0x1041);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
-	CHECK_STR(rows_with(&o),
-		  ":1/1 /u+1f /u+10 2*200; :1/1 [stack not kept: too many different ones] /u+11 1*100",
-		  "what was there stays whole");
+	CHECK_STR(
+		rows_with(&o),
+		":1/1 /u+1f /u+10 2*200; :1/1 [stack not kept: too many different ones] /u+11 1*100",
+		"what was there stays whole");
 	CHECK_EQ(s.quality.unkept, 1u, "counted");
 }
 
@@ -399,7 +422,7 @@ TEST(members_of_a_group_count_what_they_gained)
 	struct perfdata_attr a = { .type = 0,
 				   .size = 64,
 				   .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME |
-						  PD_SAMPLE_ID | PD_SAMPLE_READ,
+					   PD_SAMPLE_ID | PD_SAMPLE_READ,
 				   .read_format = PD_READ_GROUP | PD_READ_ID };
 	static const uint64_t values[][2] = { { 100, 50 }, { 160, 50 }, { 150, 90 } };
 
@@ -412,14 +435,17 @@ TEST(members_of_a_group_count_what_they_gained)
 	for (size_t i = 0; i < 3; i++) {
 		begin_record(&m, PD_RECORD_SAMPLE, USER);
 		put64(&m, 0x1000 + i), put32(&m, 1), put32(&m, 1), put64(&m, 5), put64(&m, 11);
-		put64(&m, 2), put64(&m, values[i][0]), put64(&m, 11), put64(&m, values[i][1]), put64(&m, 12);
+		put64(&m, 2), put64(&m, values[i][0]), put64(&m, 11), put64(&m, values[i][1]),
+			put64(&m, 12);
 		end_record(&m);
 	}
-	CHECK_STR(rows(),
-		  ":1/1 /u+0 1*100; :1/1 /u+0 1*50 of instructions:HG; :1/1 /u+1 1*60; :1/1 /u+2 1*40 of instructions:HG",
-		  "nothing gained counts nothing");
+	CHECK_STR(
+		rows(),
+		":1/1 /u+0 1*100; :1/1 /u+0 1*50 of instructions:HG; :1/1 /u+1 1*60; :1/1 /u+2 1*40 of instructions:HG",
+		"nothing gained counts nothing");
 	CHECK_EQ(s.quality.backwards, 1u, "one went backwards");
-	CHECK(!s.stacks->column[0].read && s.stacks->column[1].read, "who was sampled and who was read");
+	CHECK(!s.stacks->column[0].read && s.stacks->column[1].read,
+	      "who was sampled and who was read");
 }
 
 /*
@@ -427,7 +453,10 @@ TEST(members_of_a_group_count_what_they_gained)
  */
 TEST(columns_are_in_the_files_order)
 {
-	struct perfdata_attr a = { .type = 0, .size = 64, .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_ID };
+	struct perfdata_attr a = { .type = 0,
+				   .size = 64,
+				   .sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME |
+					   PD_SAMPLE_ID };
 	static const uint64_t ids[] = { 13, 11, 13 };
 
 	begin(&a);
@@ -439,7 +468,8 @@ TEST(columns_are_in_the_files_order)
 	mapping(1, 0x1000, 0x1000, 0, "/u", 0);
 	for (size_t i = 0; i < 3; i++) {
 		begin_record(&m, PD_RECORD_SAMPLE, USER);
-		put64(&m, 0x1000 + i), put32(&m, 1), put32(&m, 1), put64(&m, 5 + i), put64(&m, ids[i]);
+		put64(&m, 0x1000 + i), put32(&m, 1), put32(&m, 1), put64(&m, 5 + i),
+			put64(&m, ids[i]);
 		end_record(&m);
 	}
 	rows();
@@ -529,7 +559,8 @@ TEST(moments_are_kept_when_asked_for)
 	CHECK_EQ(s.stacks->moments.n, 2u, "both");
 	CHECK_EQ(s.stacks->moments.held[1].amount, 100u, "amount");
 	CHECK_EQ(s.stacks->moments.held[1].cpu, 5u, "CPU");
-	CHECK_EQ(s.stacks->moments.held[0].node, s.stacks->moments.held[1].node, "one function: one node");
+	CHECK_EQ(s.stacks->moments.held[0].node, s.stacks->moments.held[1].node,
+		 "one function: one node");
 }
 
 TEST(moments_have_their_time)

@@ -60,18 +60,23 @@ uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id
 {
 	struct stacks_module module = { .name = name, .build_id = stacks_add_name(s, build_id) };
 	bool fresh;
-	uint32_t at = module.build_id == WORDS_NONE ? SET_NONE : set_add(&s->module_set, &module, sizeof(module), MODULE_KEY, &fresh);
-	struct stacks_module *is = at == SET_NONE ? NULL : (struct stacks_module *)s->module_set.item + at;
+	uint32_t at = module.build_id == WORDS_NONE
+		? SET_NONE
+		: set_add(&s->module_set, &module, sizeof(module), MODULE_KEY, &fresh);
+	struct stacks_module *is = at == SET_NONE ? NULL
+						  : (struct stacks_module *)s->module_set.item + at;
 
 	if (is && is->build_id != module.build_id)
 		is->build_id = 0;
 	return at;
 }
 
-void stacks_place_module(struct stacks *s, uint32_t number, uint64_t address, uint64_t size, uint64_t offset, uint64_t base)
+void stacks_place_module(struct stacks *s, uint32_t number, uint64_t address, uint64_t size,
+			 uint64_t offset, uint64_t base)
 {
 	struct stacks_module *is = (struct stacks_module *)s->module_set.item + number;
-	bool same = is->address == address && is->size == size && is->offset == offset && is->base == base;
+	bool same = is->address == address && is->size == size && is->offset == offset &&
+		is->base == base;
 
 	if (is->placed && !same)
 		is->address = is->size = is->offset = is->base = 0;
@@ -117,7 +122,8 @@ uint32_t stacks_add_trace(struct stacks *s, const struct stacks_trace *trace)
 	return set_add(&s->trace_set, trace, sizeof(*trace), TRACE_KEY, NULL);
 }
 
-size_t stacks_trace_values(const struct stacks *s, uint32_t trace, const struct stacks_trace *value[STACKS_TRACE_MOST])
+size_t stacks_trace_values(const struct stacks *s, uint32_t trace,
+			   const struct stacks_trace *value[STACKS_TRACE_MOST])
 {
 	const struct stacks_trace *all = s->trace_set.item;
 	size_t n = 0;

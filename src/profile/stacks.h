@@ -29,11 +29,11 @@
 #include "base/set.h"
 
 enum stacks_flags {
-	STACKS_KERNEL = 1,   /* else user code */
-	STACKS_INLINED = 2,  /* inlined into the frame of its parent node */
-	STACKS_UNKNOWN = 4,  /* function unknown: the name, in brackets, says so */
-	STACKS_MARK = 8,     /* no code: a placeholder, in brackets, for something missing */
-	STACKS_GUEST = 16,   /* of a guest (virtual machine) */
+	STACKS_KERNEL = 1,  /* else user code */
+	STACKS_INLINED = 2, /* inlined into the frame of its parent node */
+	STACKS_UNKNOWN = 4, /* function unknown: the name, in brackets, says so */
+	STACKS_MARK = 8,    /* no code: a placeholder, in brackets, for something missing */
+	STACKS_GUEST = 16,  /* of a guest (virtual machine) */
 	/* without a symbol: named by the function's start address, from call frame information */
 	STACKS_NAMELESS = 32
 };
@@ -59,7 +59,7 @@ struct stacks_module {
 	 * several builds.
 	 */
 	uint64_t address, size, offset;
-	uint64_t base; /* start of its first segment, in the same addresses as frames */
+	uint64_t base;         /* start of its first segment, in the same addresses as frames */
 	uint32_t placed, zero; /* private */
 };
 
@@ -93,7 +93,7 @@ struct stacks_row {
 struct stacks_asked {
 	/* events between samples, samples per second; a clock has both; 0: not known */
 	uint64_t period, rate_hz;
-	bool costs;		  /* taking a sample adds to the event's own count */
+	bool costs; /* taking a sample adds to the event's own count */
 	/* a sample for each event that the kernel, or the exact engine, saw */
 	bool every;
 	/* by the exact engine: a repeatable program has the same samples in each run */
@@ -148,7 +148,8 @@ static inline uint64_t stacks_sampled(const struct stacks_column *c)
 
 struct stacks {
 	struct words names;
-	struct set frame_set, module_set, node_set, task_set, row_set, trace_set; /* private: the macros below */
+	struct set frame_set, module_set, node_set, task_set, row_set,
+		trace_set; /* private: the macros below */
 	struct stacks_column *column;
 	uint32_t columns;
 	struct moments moments;
@@ -207,7 +208,8 @@ uint32_t stacks_add_frame(struct stacks *s, const struct stacks_frame *frame);
 /* Sets the build of a module that ran, "" if not known; call it for each build. */
 uint32_t stacks_add_module(struct stacks *s, uint32_t name, const char *build_id);
 /* Sets the load addresses of a module that stacks_add_module() returned; call it for each build. */
-void stacks_place_module(struct stacks *s, uint32_t number, uint64_t address, uint64_t size, uint64_t offset, uint64_t base);
+void stacks_place_module(struct stacks *s, uint32_t number, uint64_t address, uint64_t size,
+			 uint64_t offset, uint64_t base);
 uint32_t stacks_add_node(struct stacks *s, uint32_t parent, uint32_t frame);
 uint32_t stacks_add_task(struct stacks *s, uint32_t pid, uint32_t tid, uint32_t comm);
 uint32_t stacks_add_task_of(struct stacks *s, const struct stacks_task *task);
@@ -218,7 +220,8 @@ uint32_t stacks_add_column(struct stacks *s, const char *name, const char *unit)
  * The values of a trace in the order they were added; returns their number, STACKS_TRACE_MOST at
  * most.
  */
-size_t stacks_trace_values(const struct stacks *s, uint32_t trace, const struct stacks_trace *value[STACKS_TRACE_MOST]);
+size_t stacks_trace_values(const struct stacks *s, uint32_t trace,
+			   const struct stacks_trace *value[STACKS_TRACE_MOST]);
 
 /*
  * A thread that changed its name, as exec does, has several tasks. Stores per task the number of

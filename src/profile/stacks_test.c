@@ -21,11 +21,13 @@ static void count(struct stacks *s, uint32_t node, uint32_t task, uint32_t colum
 TEST(a_tree_adds_up)
 {
 	struct stacks *s = stacks_new(NULL);
-	uint32_t cycles = stacks_add_column(s, "cycles", ""), misses = stacks_add_column(s, "misses", "");
+	uint32_t cycles = stacks_add_column(s, "cycles", ""),
+		 misses = stacks_add_column(s, "misses", "");
 	uint32_t one = stacks_add_task(s, 10, 10, stacks_add_name(s, "a")),
 		 two = stacks_add_task(s, 10, 11, stacks_add_name(s, "b"));
 	uint32_t f_main = frame(s, "main"), f_leaf = frame(s, "leaf");
-	uint32_t n_main = stacks_add_node(s, 0, f_main), n_leaf = stacks_add_node(s, n_main, f_leaf),
+	uint32_t n_main = stacks_add_node(s, 0, f_main),
+		 n_leaf = stacks_add_node(s, n_main, f_leaf),
 		 n_rec = stacks_add_node(s, n_leaf, f_leaf);
 	uint64_t self[4], total[4];
 	size_t n;
@@ -62,7 +64,8 @@ TEST(a_tree_adds_up)
 TEST(builds_of_modules)
 {
 	struct stacks *s = stacks_new(NULL);
-	uint32_t a = stacks_add_name(s, "/bin/a"), b = stacks_add_name(s, "/bin/b"), c = stacks_add_name(s, "/bin/c");
+	uint32_t a = stacks_add_name(s, "/bin/a"), b = stacks_add_name(s, "/bin/b"),
+		 c = stacks_add_name(s, "/bin/c");
 
 	stacks_add_module(s, a, "0123");
 	stacks_add_module(s, a, "0123");

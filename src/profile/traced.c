@@ -9,14 +9,14 @@ enum { ALL_IN_ONE = UINT32_MAX }; /* a selection of "trace" */
 
 struct traced_pick {
 	uint32_t name,
-	    field; /* name: a word of the samples' stacks; field: its index in the tracepoint */
+		field; /* name: a word of the samples' stacks; field: its index in the tracepoint */
 	size_t key;
 };
 
 static bool is_word_byte(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+		c == '_';
 }
 
 /* Without "/raw". */
@@ -45,7 +45,7 @@ static bool names_event(const char *s, size_t n, const struct tracing_event *ev)
 	const char *colon = strchr(ev->name, ':');
 
 	return (strlen(ev->name) == n && !memcmp(s, ev->name, n)) ||
-	       (colon && strlen(colon + 1) == n && !memcmp(s, colon + 1, n));
+		(colon && strlen(colon + 1) == n && !memcmp(s, colon + 1, n));
 }
 
 static bool names_field(const char *key, const struct tracing_event *ev,
@@ -55,7 +55,7 @@ static bool names_field(const char *key, const struct tracing_event *ev,
 	const char *dot = memrchr(key, '.', n), *field = dot ? dot + 1 : key;
 
 	return n - (size_t)(field - key) == name && !memcmp(field, f->name, name) &&
-	       (!dot || names_event(key, (size_t)(dot - key), ev));
+		(!dot || names_event(key, (size_t)(dot - key), ev));
 }
 
 static int add_pick(struct traced *t, struct traced_event *to, const char *name, uint32_t field,
@@ -169,8 +169,8 @@ int traced_sample(struct traced *t, const struct perfdata *file, const struct pe
 				: kinds[value_of(&value, of, ev->pick[i].field, rec, swap, &left)];
 		one.value = words_add(&t->stacks->names, value.s ? value.s : "", value.len);
 		*trace = value.failed || one.value == WORDS_NONE
-			     ? SET_NONE
-			     : stacks_add_trace(t->stacks, &one);
+			? SET_NONE
+			: stacks_add_trace(t->stacks, &one);
 		if (*trace == SET_NONE)
 			break;
 		if (full)
@@ -221,8 +221,9 @@ static void hint_fields(const struct perfdata *file, const char *key, struct tar
 			name[n++] = of->field[k].name;
 	}
 	if (!n)
-		tare_hint(err, "keys: comm, pid, tid, module, function, line, address; fields of "
-			       "tracepoints need their formats in the recording");
+		tare_hint(err,
+			  "keys: comm, pid, tid, module, function, line, address; fields of "
+			  "tracepoints need their formats in the recording");
 	else
 		text_nearest(&close, dot ? dot + 1 : key, name, n, CLOSEST);
 	if (n)
@@ -267,11 +268,13 @@ int traced_columns(struct traced *t, const struct perfdata *file, struct stacks 
 					if (t->event[i].pick[p].key == k || every) {
 						any = true;
 						ret = add_column(
-						    &c,
-						    stacks_add_name(
-							s, stacks_name(t->stacks,
-								       t->event[i].pick[p].name)),
-						    err);
+							&c,
+							stacks_add_name(
+								s,
+								stacks_name(
+									t->stacks,
+									t->event[i].pick[p].name)),
+							err);
 					}
 			if (ret == 0 && !any)
 				ret = unknown_key(file, t->key[k], err);

@@ -24,8 +24,9 @@ bool perfdata_unfinished(int fd)
 		uint64_t size, attr_size, sections[6], features[4];
 	} head;
 
-	return pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, "PERFILE2", 8) && head.size == sizeof(head) &&
-	       !(head.features[0] | head.features[1] | head.features[2] | head.features[3]);
+	return pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
+		!memcmp(head.magic, "PERFILE2", 8) && head.size == sizeof(head) &&
+		!(head.features[0] | head.features[1] | head.features[2] | head.features[3]);
 }
 
 bool recording_unfinished(int fd)
@@ -33,18 +34,21 @@ bool recording_unfinished(int fd)
 	struct file_head head;
 
 	return perfdata_unfinished(fd) ||
-	       (pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, FILE_MAGIC, sizeof(head.magic)) && head.processes);
+		(pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
+		 !memcmp(head.magic, FILE_MAGIC, sizeof(head.magic)) && head.processes);
 }
 
 const char *recording_left(const char *part)
 {
 	struct file_head head;
 	int fd = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool late = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head) && !memcmp(head.magic, FILE_MAGIC, sizeof(head.magic)) && head.by_program;
+	bool late = fd >= 0 && pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
+		!memcmp(head.magic, FILE_MAGIC, sizeof(head.magic)) && head.by_program;
 
 	if (fd >= 0)
 		close(fd);
-	return late ? "a recording of a process that began to record after 'tare regions' had ended" : "a recording whose recorder was killed";
+	return late ? "a recording of a process that began to record after 'tare regions' had ended"
+		    : "a recording whose recorder was killed";
 }
 
 static int fail_open(const char *path, int code, struct tare_error *err)
@@ -56,7 +60,9 @@ static int fail_open(const char *path, int code, struct tare_error *err)
 		size_t n = file_part_left(place, recording_unfinished, part);
 
 		if (n)
-			tare_hint(err, n > 1 ? "%.50s is there: %s; and %zu more" : "%.60s is there: %s", part, recording_left(part), n - 1);
+			tare_hint(err,
+				  n > 1 ? "%.50s is there: %s; and %zu more" : "%.60s is there: %s",
+				  part, recording_left(part), n - 1);
 	}
 	return -code;
 }
@@ -222,8 +228,8 @@ uint64_t input_rest(struct input *in)
 
 	if (in->seekable) {
 		uint64_t in_file = in->size > in->offset ? in->size - in->offset : 0;
-		uint64_t wanted =
-		    in->left == UINT64_MAX ? UINT64_MAX : in->left + (in->end - in->at);
+		uint64_t wanted = in->left == UINT64_MAX ? UINT64_MAX
+							 : in->left + (in->end - in->at);
 
 		return in_file < wanted ? in_file : wanted;
 	}

@@ -56,7 +56,8 @@ ssize_t input_peek_on(struct input *in, size_t n, const unsigned char **p, struc
  * Set *p to the next n bytes (at most 64 KiB) without consuming them. Returns their number, which
  * is lower only at the end of the input; a negative errno on a read error.
  */
-static inline ssize_t input_peek(struct input *in, size_t n, const unsigned char **p, struct tare_error *err)
+static inline ssize_t input_peek(struct input *in, size_t n, const unsigned char **p,
+				 struct tare_error *err)
 {
 	if (__builtin_expect(in->end - in->at < n, 0))
 		return input_peek_on(in, n, p, err);

@@ -40,7 +40,8 @@ uint64_t format_sum(const void *data, size_t n)
 
 uint64_t format_block_sum(const struct block_head *b, const void *data)
 {
-	return format_sum(data, b->used) + b->lost * SUM_FACTOR + b->flags + format_sum(b->name, sizeof(b->name));
+	return format_sum(data, b->used) + b->lost * SUM_FACTOR + b->flags +
+		format_sum(b->name, sizeof(b->name));
 }
 
 uint64_t format_head_sum(const struct block_head *b)
@@ -66,7 +67,8 @@ uint64_t format_seal_sum(const struct block_head *b)
 void format_begin_block(struct block_head *b, const struct block_head *head)
 {
 	__atomic_store_n(&b->magic, 0, __ATOMIC_RELEASE);
-	memcpy((char *)b + sizeof(b->magic), (const char *)head + sizeof(b->magic), sizeof(*b) - sizeof(b->magic));
+	memcpy((char *)b + sizeof(b->magic), (const char *)head + sizeof(b->magic),
+	       sizeof(*b) - sizeof(b->magic));
 	__atomic_store_n(&b->magic, head->magic, __ATOMIC_RELEASE);
 }
 
@@ -85,7 +87,9 @@ bool format_is_begun(const void *page, size_t n)
 
 const char *format_why_lost(uint32_t code)
 {
-	return code == E2BIG ? "longer than 256 MiB" : code && code < 4096 ? strerror((int)code) : "?";
+	return code == E2BIG          ? "longer than 256 MiB"
+		: code && code < 4096 ? strerror((int)code)
+				      : "?";
 }
 
 unsigned format_lost_bit(uint32_t label)
@@ -106,7 +110,8 @@ static uint64_t bytes_at(const uint8_t *p, const uint8_t *end, size_t n)
 	return x;
 }
 
-static size_t wide_point(const uint8_t *p, const uint8_t *end, unsigned n, uint64_t w, struct format_point *out)
+static size_t wide_point(const uint8_t *p, const uint8_t *end, unsigned n, uint64_t w,
+			 struct format_point *out)
 {
 	uint64_t op = w >> 14 & 63;
 

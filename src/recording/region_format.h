@@ -76,9 +76,9 @@ enum {
 	FILE_ORDER = 0x01020304,
 	FILE_VERSION = 2,
 	FILE_PAGE = 4096,
-	FILE_COUNTERS = 8, /* maximum */
+	FILE_COUNTERS = 8,        /* maximum */
 	BLOCK_MAGIC = 0x31425254, /* "TRB1" */
-	BLOCK_BYTES = 65536, /* maximum size of a thread's block, and of a block of labels */
+	BLOCK_BYTES = 65536,      /* maximum size of a thread's block, and of a block of labels */
 };
 
 #define SUM_FACTOR 0x9e3779b97f4a7c15ull
@@ -86,15 +86,15 @@ enum {
 struct file_head {
 	char magic[8];
 	uint32_t order, version;
-	uint64_t next;	    /* offset of the next block; shared by all writers */
+	uint64_t next;      /* offset of the next block; shared by all writers */
 	uint32_t processes; /* number of processes that have begun; shared */
 	uint32_t machine;   /* ELF machine number of the CPU */
 	uint64_t start_ns;  /* since 1970 */
-	uint64_t lost;	    /* points of processes that could not get a block; shared */
+	uint64_t lost;      /* points of processes that could not get a block; shared */
 	uint32_t lost_processes, lost_errno;
 	char counters[1024]; /* as requested */
 	char command[2048];
-	char cpu[64];	    /* its model name; "": not known */
+	char cpu[64]; /* its model name; "": not known */
 	/*
 	 * further processes that wrote nothing, not even the number of lost points, nor did their
 	 * children; shared
@@ -105,7 +105,7 @@ struct file_head {
 	 * TARE_REGIONS
 	 */
 	uint32_t by_program;
-	uint64_t pid_namespace;	   /* inode of the creator's pid namespace; 0: not known */
+	uint64_t pid_namespace; /* inode of the creator's pid namespace; 0: not known */
 	/* the command could use only one CPU, as far as its recorder or the file's creator knew */
 	uint32_t one_cpu;
 	/*
@@ -127,26 +127,26 @@ enum { BLOCK_LAST = 1 /* the thread ended, or the recording did */ };
 struct block_head {
 	uint32_t magic;
 	uint16_t kind, state;
-	uint32_t size;	  /* bytes to the next possible block, a multiple of 4096 */
-	uint32_t used;	  /* bytes of data; 0 while it is open */
+	uint32_t size;    /* bytes to the next possible block, a multiple of 4096 */
+	uint32_t used;    /* bytes of data; 0 while it is open */
 	uint32_t process; /* 0, 1, ... in the file */
 	uint32_t thread;  /* 0, 1, ... in the process */
 	uint32_t pid, tid;
 	/* 0, 1, ...: index among the thread's blocks, or among the process's blocks of labels */
 	uint64_t seq;
-	uint64_t lost;		  /* points lost between the previous block and this one */
+	uint64_t lost; /* points lost between the previous block and this one */
 	/*
 	 * both clocks, read together at the beginning of the block: the CPU's and
 	 * CLOCK_MONOTONIC_RAW
 	 */
 	uint64_t ticks, clock_ns;
-	char name[16];		  /* of the thread */
+	char name[16]; /* of the thread */
 	uint32_t flags;
 	uint32_t missing; /* bit per counter: undefined at the beginning of the block */
 	uint64_t value[FILE_COUNTERS];
-	uint64_t first;	   /* points of the thread before this block, including lost ones */
+	uint64_t first;    /* points of the thread before this block, including lost ones */
 	uint64_t head_sum; /* of the fields above, with state, used, lost, flags and name as 0 */
-	uint64_t sum;	   /* of the data, lost, flags and name, when sealed */
+	uint64_t sum;      /* of the data, lost, flags and name, when sealed */
 	/* number of points when sealed: the number missing if the data is damaged */
 	uint64_t points;
 	uint64_t seal_sum; /* of a block of points when sealed: of all fields above */
@@ -160,12 +160,12 @@ enum counter_kind {
 
 struct file_counter {
 	char name[64], unit[16], note[200];
-	uint32_t kind;	  /* enum counter_kind */
+	uint32_t kind;    /* enum counter_kind */
 	uint32_t quality; /* enum tare_quality */
 };
 
 enum {
-	FILE_PATHS = 7, /* those of enum tare_region_path, and */
+	FILE_PATHS = 7,                  /* those of enum tare_region_path, and */
 	FILE_PATH_WIDE = FILE_PATHS - 1, /* C with a label above the 2046th */
 };
 
@@ -191,7 +191,7 @@ struct file_own {
 
 /* The data of a process's block. */
 struct file_process {
-	uint32_t ended;	    /* it ended properly */
+	uint32_t ended;     /* it ended properly */
 	uint32_t parent;    /* the process that it was forked from; its own number if not forked */
 	uint32_t inherited; /* labels below this number are the parent's */
 	uint32_t n_counters;
@@ -202,7 +202,7 @@ struct file_process {
 	uint32_t mult, shift;
 	/* both clocks, read together when the recording was requested */
 	uint64_t start_ticks, start_clock_ns;
-	uint64_t end_ticks, end_clock_ns;     /* and when it ended */
+	uint64_t end_ticks, end_clock_ns; /* and when it ended */
 	/*
 	 * points of threads without a block, and of handlers that interrupted a point, minus those
 	 * written later

@@ -30,24 +30,24 @@ struct source {
 struct work {
 	struct aggregate *a;
 	struct timeline **timeline;
-	uint32_t **number, **group; /* per run, by its labels */
+	uint32_t **number, **group;      /* per run, by its labels */
 	struct aggregate_tally ***tally; /* per run, by its labels */
-	uint32_t *group_of;	    /* by number */
-	uint64_t *key;		    /* by number, and one more for LABELS_NONE */
+	uint32_t *group_of;              /* by number */
+	uint64_t *key;                   /* by number, and one more for LABELS_NONE */
 	struct source *source;
 	struct region_halves *halves; /* per run */
 	struct align_source **sources;
 	struct shown {
 		const struct align_point *point;
 		const uint64_t *value; /* n_counters of each */
-	} *shown;	 /* per run: the points that steps() processes */
-	uint64_t *last;	 /* run * n_counters + counter: values at the previous point */
+	} * shown;                     /* per run: the points that steps() processes */
+	uint64_t *last;  /* run * n_counters + counter: values at the previous point */
 	uint64_t *delta; /* same index: difference to this point */
 	uint8_t last_missing;
 	struct met {
 		uint32_t thread; /* + 1 */
 		uint8_t kinds;
-	} *met; /* by group: the last thread that had it, and its kind there */
+	} * met;        /* by group: the last thread that had it, and its kind there */
 	uint64_t index; /* of the first shown point, in the first run */
 	struct align_point before;
 	bool has_before;
@@ -64,10 +64,14 @@ static __attribute__((noinline)) struct aggregate_row *make_row(struct aggregate
 	if (!array_reserve(&a->row, &a->room, a->n + 1, sizeof(*a->row)))
 		return NULL;
 	row = &a->row[a->n];
-	*row = (struct aggregate_row){ .label = label,
-				       .tallies = calloc(a->n_runs, sizeof(struct aggregate_tally) + a->n_counters * sizeof(struct aggregate_amount)),
-				       .noise = calloc(a->n_counters + 1, sizeof(*row->noise)),
-				       .compared = calloc(a->n_counters + 1, sizeof(*row->compared)) };
+	*row = (struct aggregate_row){
+		.label = label,
+		.tallies = calloc(a->n_runs,
+				  sizeof(struct aggregate_tally) +
+					  a->n_counters * sizeof(struct aggregate_amount)),
+		.noise = calloc(a->n_counters + 1, sizeof(*row->noise)),
+		.compared = calloc(a->n_counters + 1, sizeof(*row->compared))
+	};
 	/* also on failure, so that aggregate_free() finds it */
 	a->row_of[label] = (uint32_t)++a->n;
 	return row->tallies && row->noise && row->compared ? row : NULL;
@@ -116,7 +120,8 @@ static void region_ends(struct source *s, const struct timeline_point *p)
  * The begins and ends that a gap inserts are not points of the run. Lost points have a row like a
  * region, but they are not a region.
  */
-static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const struct timeline_point *p)
+static __attribute__((noinline, cold)) bool beside_gap(struct source *s,
+						       const struct timeline_point *p)
 {
 	if (p->kind == TIMELINE_BEGIN)
 		return region_begins(s, p);
@@ -129,7 +134,8 @@ static __attribute__((noinline, cold)) bool beside_gap(struct source *s, const s
  * If both ends of a timing were read, add it to its label. For counters other than clocks, only if
  * both ends are on the same thread.
  */
-static bool add_detached(struct source *s, const struct region_half *h, const struct timeline_point *p)
+static bool add_detached(struct source *s, const struct region_half *h,
+			 const struct timeline_point *p)
 {
 	struct aggregate *a = s->a;
 	struct aggregate_run *run = s->to;
@@ -146,7 +152,8 @@ static bool add_detached(struct source *s, const struct region_half *h, const st
 	run->regions++;
 	for (size_t c = 0; c < a->n_counters; c++) {
 		struct aggregate_amount *m = &tally->amount[c];
-		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
+		uint64_t from = h->is_start ? h->value[c] : p->value[c],
+			 to = h->is_start ? p->value[c] : h->value[c];
 		bool goes_on = h->thread == s->thread || (int)c == timeline_info(s->timeline)->time;
 
 		if (!goes_on || (h->missing | p->missing) & 1u << c || to < from) {
@@ -161,10 +168,15 @@ static bool add_detached(struct source *s, const struct region_half *h, const st
 	return true;
 }
 
-static __attribute__((noinline, cold)) bool detached(struct source *s, const struct timeline_point *p)
+static __attribute__((noinline, cold)) bool detached(struct source *s,
+						     const struct timeline_point *p)
 {
-	struct region_half other, h = { .number = p->number, .label = p->label, .missing = p->missing,
-					.is_start = p->kind == TIMELINE_START, .thread = s->thread };
+	struct region_half other,
+		h = { .number = p->number,
+		      .label = p->label,
+		      .missing = p->missing,
+		      .is_start = p->kind == TIMELINE_START,
+		      .thread = s->thread };
 
 	memcpy(h.value, p->value, s->a->n_counters * sizeof(*p->value));
 	switch (region_halves_meet(s->halves, &h, &other)) {
@@ -178,7 +190,9 @@ static __attribute__((noinline, cold)) bool detached(struct source *s, const str
 }
 
 /* Process any point. Returns 1 and sets *out if it takes part in the comparison, else 0. */
-static __attribute__((noinline)) int any_point(struct source *s, const struct timeline_point *p, struct align_point *out, uint64_t *value, struct tare_error *err)
+static __attribute__((noinline)) int any_point(struct source *s, const struct timeline_point *p,
+					       struct align_point *out, uint64_t *value,
+					       struct tare_error *err)
 {
 	struct aggregate_run *run = s->to;
 	const struct region_frame *top;
@@ -205,7 +219,8 @@ static __attribute__((noinline)) int any_point(struct source *s, const struct ti
 	if (p->kind == TIMELINE_END)
 		region_ends(s, p);
 	top = region_stack_top(&s->stack);
-	*out = (struct align_point){ .label = p->kind == TIMELINE_LOST ? LABELS_NONE : s->number[p->label],
+	*out = (struct align_point){ .label = p->kind == TIMELINE_LOST ? LABELS_NONE
+								       : s->number[p->label],
 				     .around = top ? s->number[top->label] : LABELS_NONE,
 				     .kind = p->kind,
 				     .missing = p->repaired ? 0xff : p->missing,
@@ -222,13 +237,18 @@ static __attribute__((noinline)) int any_point(struct source *s, const struct ti
  * the number of points processed. The stack has room for them. n is n_counters, a compile-time
  * constant when it is 1.
  */
-static inline __attribute__((always_inline)) size_t plain_points(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value, size_t n)
+static inline __attribute__((always_inline)) size_t plain_points(struct source *s,
+								 const struct timeline_point *p,
+								 size_t n_points,
+								 struct align_point *out,
+								 uint64_t *value, size_t n)
 {
 	struct aggregate_tally *const *const tallies = s->tally;
 	const uint32_t *const number = s->number;
 	const struct timeline_point *const end = p + n_points;
 	struct region_walk walk = region_walk_from(&s->stack, n);
-	uint32_t around = region_walk_top(&walk) ? number[region_walk_top(&walk)->label] : LABELS_NONE;
+	uint32_t around = region_walk_top(&walk) ? number[region_walk_top(&walk)->label]
+						 : LABELS_NONE;
 	struct align_point *const first = out;
 	size_t taken, depth = s->stack.depth;
 
@@ -252,7 +272,8 @@ static inline __attribute__((always_inline)) size_t plain_points(struct source *
 			if (--tally->open == 0)
 				for (size_t c = 0; c < n; c++)
 					tally->amount[c].total += cost[c];
-			around = region_walk_top(&walk) ? number[region_walk_top(&walk)->label] : LABELS_NONE;
+			around = region_walk_top(&walk) ? number[region_walk_top(&walk)->label]
+							: LABELS_NONE;
 			out->around = around;
 		}
 		for (size_t c = 0; c < n; c++)
@@ -275,17 +296,24 @@ static inline __attribute__((always_inline)) size_t plain_points(struct source *
 }
 
 /* Separate functions, because each needs all registers. */
-static __attribute__((noinline)) size_t plain_of_one(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value)
+static __attribute__((noinline)) size_t plain_of_one(struct source *s,
+						     const struct timeline_point *p,
+						     size_t n_points, struct align_point *out,
+						     uint64_t *value)
 {
 	return plain_points(s, p, n_points, out, value, 1);
 }
 
-static __attribute__((noinline)) size_t plain_of_several(struct source *s, const struct timeline_point *p, size_t n_points, struct align_point *out, uint64_t *value)
+static __attribute__((noinline)) size_t plain_of_several(struct source *s,
+							 const struct timeline_point *p,
+							 size_t n_points, struct align_point *out,
+							 uint64_t *value)
 {
 	return plain_points(s, p, n_points, out, value, s->a->n_counters);
 }
 
-static int source_read(struct align_source *base, size_t most, struct align_point *out, uint64_t *value, struct tare_error *err)
+static int source_read(struct align_source *base, size_t most, struct align_point *out,
+		       uint64_t *value, struct tare_error *err)
 {
 	struct source *s = (struct source *)base;
 	size_t got = 0, n = s->a->n_counters;
@@ -299,7 +327,8 @@ static int source_read(struct align_source *base, size_t most, struct align_poin
 		if (!region_stack_reserve(&s->stack, (size_t)ret))
 			return tare_fail_nomem(err);
 		for (end = p + ret; p < end;) {
-			size_t taken = (n == 1 ? plain_of_one : plain_of_several)(s, p, (size_t)(end - p), &out[got], &value[got * n]);
+			size_t taken = (n == 1 ? plain_of_one : plain_of_several)(
+				s, p, (size_t)(end - p), &out[got], &value[got * n]);
 
 			p += taken;
 			got += taken;
@@ -362,7 +391,8 @@ static struct aggregate_place place_of(const struct work *w, size_t i)
 					 .around = around_of(w, i) };
 }
 
-static __attribute__((noinline)) void list_put(struct aggregate_list *l, uint64_t value, const struct work *w, size_t i)
+static __attribute__((noinline)) void list_put(struct aggregate_list *l, uint64_t value,
+					       const struct work *w, size_t i)
 {
 	size_t limit = w->a->options.extremes, at = list_at(l, value);
 
@@ -380,7 +410,9 @@ static __attribute__((noinline)) void list_put(struct aggregate_list *l, uint64_
 		l->bar = l->entry[limit - 1].value;
 }
 
-static inline __attribute__((always_inline)) void list_add(struct aggregate_list *l, bool largest, uint64_t value, const struct work *w, size_t i)
+static inline __attribute__((always_inline)) void list_add(struct aggregate_list *l, bool largest,
+							   uint64_t value, const struct work *w,
+							   size_t i)
 {
 	size_t hint;
 
@@ -460,7 +492,10 @@ static void judge_cause(struct aggregate_cause *k)
 	k->per = f->xx > 0 ? f->xy / f->xx : 0;
 	if (k->seen < INTERVALS || weigh < THAT_WEIGH)
 		return;
-	k->half = student_t(0.05, weigh - 1) * sqrt(fmax(0, f->xy_xy - 2 * k->per * f->xx_xy + k->per * k->per * f->xx_xx) * weigh / (weigh - 1)) / f->xx;
+	k->half = student_t(0.05, weigh - 1) *
+		sqrt(fmax(0, f->xy_xy - 2 * k->per * f->xx_xy + k->per * k->per * f->xx_xx) *
+		     weigh / (weigh - 1)) /
+		f->xx;
 	k->judged = true;
 	k->known = fabs(k->per) > k->half;
 }
@@ -476,7 +511,10 @@ struct span {
 };
 
 /* The differences from the previous point to the i-th one, for all runs. */
-static inline __attribute__((always_inline)) void note_interval(struct work *w, size_t i, const struct span *span, uint8_t unknown, bool first, size_t n)
+static inline __attribute__((always_inline)) void note_interval(struct work *w, size_t i,
+								const struct span *span,
+								uint8_t unknown, bool first,
+								size_t n)
 {
 	struct aggregate *a = w->a;
 	uint32_t around = around_of(w, i);
@@ -542,7 +580,8 @@ static inline bool meet(struct work *w, const struct align_point *p)
  * All runs have their i-th point, which completes an interval. n is n_counters, a compile-time
  * constant when it is 1.
  */
-static inline __attribute__((always_inline)) void step_of(struct work *w, size_t i, size_t runs, size_t n)
+static inline __attribute__((always_inline)) void step_of(struct work *w, size_t i, size_t runs,
+							  size_t n)
 {
 	const struct shown *const shown = w->shown;
 	const struct align_point *p = &shown[0].point[i];
@@ -591,7 +630,8 @@ static void steps(struct work *w, const struct align *al)
 	w->a->thread[w->thread].steps += al->n_shown;
 }
 
-static int note_difference(struct work *w, const struct align *al, bool lost, struct tare_error *err)
+static int note_difference(struct work *w, const struct align *al, bool lost,
+			   struct tare_error *err)
 {
 	struct aggregate *a = w->a;
 	struct aggregate_difference *d;
@@ -613,7 +653,9 @@ static int note_difference(struct work *w, const struct align *al, bool lost, st
 		d->lost = lost;
 		d->before = w->has_before ? w->before.label : LABELS_NONE;
 		d->before_kind = w->before.kind;
-		d->around = !w->has_before || !first ? LABELS_NONE : w->before.kind == TIMELINE_BEGIN ? w->before.label : w->before.around;
+		d->around = !w->has_before || !first       ? LABELS_NONE
+			: w->before.kind == TIMELINE_BEGIN ? w->before.label
+							   : w->before.around;
 		for (size_t r = 0; r < a->n_runs; r++) {
 			const struct align_point *p = al->run[r].n ? align_points(al, r) : NULL;
 
@@ -636,7 +678,16 @@ static int open_source(struct work *w, size_t run, size_t thread, struct tare_er
 	struct source *s = &w->source[run];
 
 	region_stack_free(&s->stack);
-	*s = (struct source){ .base.read = source_read, .a = w->a, .to = &w->a->run[run], .run = run, .thread = thread, .halves = &w->halves[run], .timeline = w->timeline[run], .number = w->number[run], .group = w->group[run], .tally = w->tally[run] };
+	*s = (struct source){ .base.read = source_read,
+			      .a = w->a,
+			      .to = &w->a->run[run],
+			      .run = run,
+			      .thread = thread,
+			      .halves = &w->halves[run],
+			      .timeline = w->timeline[run],
+			      .number = w->number[run],
+			      .group = w->group[run],
+			      .tally = w->tally[run] };
 	region_stack_init(&s->stack, w->a->n_counters);
 	w->a->run[run].threads++;
 	return timeline_thread(w->timeline[run], thread, &s->cursor, err);
@@ -671,7 +722,8 @@ static int find_steady(void *with, bool *steady, struct tare_error *err)
 			break;
 		memset(count, 0, n * sizeof(*count));
 		while ((ret = cursor_next(c, &p, err)) == 1)
-			if (p.kind != TIMELINE_LOST && p.kind != TIMELINE_INTEGER && p.repaired != TIMELINE_AT_GAP)
+			if (p.kind != TIMELINE_LOST && p.kind != TIMELINE_INTEGER &&
+			    p.repaired != TIMELINE_AT_GAP)
 				count[w->number[r][p.label]]++;
 		cursor_close(c);
 		if (r == 0)
@@ -686,12 +738,15 @@ static int find_steady(void *with, bool *steady, struct tare_error *err)
 static int compare_thread(struct work *w, const size_t *thread, struct tare_error *err)
 {
 	struct aggregate *a = w->a;
-	struct align_labels labels = { .key = w->key, .n = a->labels.n, .find_steady = find_steady, .with = w };
+	struct align_labels labels = {
+		.key = w->key, .n = a->labels.n, .find_steady = find_steady, .with = w
+	};
 	struct align al;
 	int what = align_open(&al, w->sources, a->n_runs, a->n_counters, &labels, err);
 
 	for (size_t r = 0; r < a->n_runs; r++)
-		labels.around_unknown |= timeline_info(w->timeline[r])->lost_unknown || timeline_info(w->timeline[r])->thread[thread[r]].lost;
+		labels.around_unknown |= timeline_info(w->timeline[r])->lost_unknown ||
+			timeline_info(w->timeline[r])->thread[thread[r]].lost;
 	w->paired = thread;
 	w->has_before = false;
 	while (what >= 0 && (what = align_next(&al, err)) > ALIGN_END) {
@@ -775,8 +830,17 @@ static int take_runs(struct work *w, struct tare_error *err)
 	for (size_t r = 0; r < a->n_runs; r++) {
 		const struct timeline_info *info = timeline_info(w->timeline[r]);
 		struct aggregate_run *run = &a->run[r];
-		*run = (struct aggregate_run){ copy(info->path), copy(info->format), copy(info->command), copy(info->damage), copy(info->live), .lost = info->lost, .lost_unknown = info->lost_unknown, .machine = info->machine, .one_cpu = info->one_cpu };
-		if (!run->path || !run->format || !run->command || !run->damage != !info->damage || !run->live != !info->live)
+		*run = (struct aggregate_run){ copy(info->path),
+					       copy(info->format),
+					       copy(info->command),
+					       copy(info->damage),
+					       copy(info->live),
+					       .lost = info->lost,
+					       .lost_unknown = info->lost_unknown,
+					       .machine = info->machine,
+					       .one_cpu = info->one_cpu };
+		if (!run->path || !run->format || !run->command || !run->damage != !info->damage ||
+		    !run->live != !info->live)
 			return tare_fail_nomem(err);
 		w->number[r] = labels_of(&a->labels, w->timeline[r], true, err);
 		w->group[r] = labels_of(&a->labels, w->timeline[r], false, err);
@@ -801,7 +865,8 @@ static int take_runs(struct work *w, struct tare_error *err)
 	return 0;
 }
 
-int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const struct aggregate_options *options, struct tare_error *err)
+int aggregate(struct aggregate *a, struct timeline **timelines, size_t n,
+	      const struct aggregate_options *options, struct tare_error *err)
 {
 	struct work w = { .a = a, .timeline = timelines };
 	int ret;
@@ -818,7 +883,8 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const 
 	w.shown = calloc(n, sizeof(*w.shown));
 	w.last = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.last));
 	w.delta = calloc(n * TIMELINE_COUNTERS_MAX, sizeof(*w.delta));
-	if (!a->run || !a->difference || !w.number || !w.group || !w.tally || !w.source || !w.halves || !w.sources || !w.shown || !w.last || !w.delta)
+	if (!a->run || !a->difference || !w.number || !w.group || !w.tally || !w.source ||
+	    !w.halves || !w.sources || !w.shown || !w.last || !w.delta)
 		ret = tare_fail_nomem(err);
 	else
 		ret = aggregate_take_counters(a, timelines, err);

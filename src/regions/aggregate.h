@@ -40,31 +40,31 @@ struct aggregate_list {
 	struct aggregate_extreme *entry; /* the most extreme first */
 	size_t n;
 	bool largest;
-	uint64_t bar; /* less extreme values do not enter the list */
+	uint64_t bar;                 /* less extreme values do not enter the list */
 	size_t hint[AGGREGATE_HINTS]; /* by value: the last position of a value with this hash */
 };
 
 /* Noise of one counter that correlates with another counter. */
 struct aggregate_cause {
-	size_t counter;	 /* the other one */
+	size_t counter; /* the other one */
 	/* sum of ranges over the intervals in which the other counter differs between runs, too */
 	uint64_t noise;
-	uint64_t n;	 /* number of those intervals */
+	uint64_t n; /* number of those intervals */
 	/*
 	 * of those: each difference between runs is the same integer multiple of the other
 	 * counter's
 	 */
 	uint64_t exact;
-	uint64_t seen;	 /* all intervals in which the other one differs between runs */
+	uint64_t seen; /* all intervals in which the other one differs between runs */
 	struct aggregate_fit {
 		/* sums over these, of deviations from the mean of the runs within each interval */
 		double xy, xx;
 		double xy_xy, xx_xy, xx_xx; /* sums of products of the two sums of an interval */
 	} fit;
-	double per;	 /* this counter's change per unit of the other, by least squares */
-	double half;	 /* half width of its 95 % confidence interval, if judged */
+	double per;  /* this counter's change per unit of the other, by least squares */
+	double half; /* half width of its 95 % confidence interval, if judged */
 	bool judged;
-	bool known;	 /* judged, and significantly different from 0 */
+	bool known; /* judged, and significantly different from 0 */
 };
 
 struct aggregate_counter {
@@ -72,8 +72,8 @@ struct aggregate_counter {
 	enum tare_quality quality;
 	uint64_t intervals;   /* compared in all runs */
 	uint64_t not_counted; /* a run has no value, or its counter decreased */
-	uint64_t zero;	      /* with the same value in all runs */
-	uint64_t noise;	      /* the sum of the ranges */
+	uint64_t zero;        /* with the same value in all runs */
+	uint64_t noise;       /* the sum of the ranges */
 	/* of these: noisy intervals that end at a point new to their thread, and their noise */
 	uint64_t firsts, firsts_noise;
 	uint64_t bucket[AGGREGATE_BUCKETS];
@@ -95,15 +95,15 @@ struct aggregate_amount {
 
 struct aggregate_tally {
 	uint64_t count;
-	uint64_t open; /* while reading */
+	uint64_t open;                    /* while reading */
 	struct aggregate_amount amount[]; /* per counter */
 };
 
 struct aggregate_row {
 	uint32_t label;
-	void *tallies; /* per run: see aggregate_tally() */
+	void *tallies;      /* per run: see aggregate_tally() */
 	uint64_t *detached; /* per run, of count: detached timings; NULL: none */
-	uint64_t *noise; /* per counter: sum of the ranges of the intervals directly in it */
+	uint64_t *noise;    /* per counter: sum of the ranges of the intervals directly in it */
 	uint64_t *compared; /* per counter: number of those intervals */
 };
 
@@ -115,10 +115,10 @@ struct aggregate_difference {
 	bool lost; /* no common point found within the window */
 	struct {
 		uint64_t index, passed, offset;
-		bool ends;	/* the thread ends: there is no next point */
+		bool ends;      /* the thread ends: there is no next point */
 		uint32_t label; /* of the next point; LABELS_NONE: none, or lost points */
 		enum timeline_kind kind;
-	} *run;
+	} * run;
 };
 
 struct aggregate_thread {
@@ -131,10 +131,10 @@ struct aggregate_thread {
 
 struct aggregate_run {
 	char *path, *format, *command, *damage, *live; /* damage, live: from timeline_info */
-	bool one_cpu; /* from timeline_info */
-	uint64_t regions, points, alone; /* alone: points that are not in all runs */
+	bool one_cpu;                                  /* from timeline_info */
+	uint64_t regions, points, alone;               /* alone: points that are not in all runs */
 	uint64_t gaps, lost; /* places where points are missing; missing points, as far as known */
-	bool lost_unknown;		 /* an unknown number of other points is missing */
+	bool lost_unknown;   /* an unknown number of other points is missing */
 	struct timeline_machine machine;
 	size_t threads;
 	struct aggregate_amount detached[TIMELINE_COUNTERS_MAX]; /* detached timings of all rows */
@@ -160,15 +160,18 @@ struct aggregate {
 };
 
 /* All runs at once, because their points are read in parallel. -EINVAL if their counters differ. */
-int aggregate(struct aggregate *a, struct timeline **timelines, size_t n, const struct aggregate_options *options, struct tare_error *err);
+int aggregate(struct aggregate *a, struct timeline **timelines, size_t n,
+	      const struct aggregate_options *options, struct tare_error *err);
 void aggregate_free(struct aggregate *a);
 
 /* The label's sums in this run. */
-static inline struct aggregate_tally *aggregate_tally(const struct aggregate *a, const struct aggregate_row *row, size_t run)
+static inline struct aggregate_tally *aggregate_tally(const struct aggregate *a,
+						      const struct aggregate_row *row, size_t run)
 {
 	struct aggregate_tally *t;
 
-	return (void *)((char *)row->tallies + run * (sizeof(*t) + a->n_counters * sizeof(*t->amount)));
+	return (void *)((char *)row->tallies +
+			run * (sizeof(*t) + a->n_counters * sizeof(*t->amount)));
 }
 
 /* The intervals in no region, and their noise. They are in no row. */
@@ -178,6 +181,7 @@ uint64_t aggregate_outside(const struct aggregate *a, size_t counter, uint64_t *
  * The noise budget of a counter: how much of the variation of the total cost between runs each
  * other recorded counter explains. -ENOMEM.
  */
-int aggregate_budget(const struct aggregate *a, size_t counter, struct budget *out, struct tare_error *err);
+int aggregate_budget(const struct aggregate *a, size_t counter, struct budget *out,
+		     struct tare_error *err);
 
 #endif

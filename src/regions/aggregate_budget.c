@@ -14,7 +14,8 @@ static bool sum_of(const struct aggregate *a, size_t run, size_t counter, double
 
 	*out = -(double)beside->self;
 	for (size_t i = 0; i < a->n; i++) {
-		const struct aggregate_amount *m = &aggregate_tally(a, &a->row[i], run)->amount[counter];
+		const struct aggregate_amount *m = &aggregate_tally(a, &a->row[i], run)
+							    ->amount[counter];
 
 		unknown += m->unknown;
 		*out += (double)m->self;
@@ -37,8 +38,9 @@ static bool see(const struct aggregate *a, enum budget_cause cause, size_t run, 
 	size_t c, by;
 	double divisor;
 
-	if (cause == BUDGET_INTERRUPTS && counter_called(a, "instructions", &c) && counter_called(a, "instructions-minus-irqs", &by) &&
-	    sum_of(a, run, c, out) && sum_of(a, run, by, &divisor)) {
+	if (cause == BUDGET_INTERRUPTS && counter_called(a, "instructions", &c) &&
+	    counter_called(a, "instructions-minus-irqs", &by) && sum_of(a, run, c, out) &&
+	    sum_of(a, run, by, &divisor)) {
 		*out -= divisor;
 		return true;
 	}
@@ -70,7 +72,8 @@ static bool may_blame(const struct aggregate *a, enum budget_cause cause, size_t
 	return !budget_is_of(cause, name);
 }
 
-int aggregate_budget(const struct aggregate *a, size_t counter, struct budget *out, struct tare_error *err)
+int aggregate_budget(const struct aggregate *a, size_t counter, struct budget *out,
+		     struct tare_error *err)
 {
 	double *room = calloc((1 + BUDGET_SEEN) * a->n_runs, sizeof(*room));
 	struct budget_question q = { .asked = { .count = room } };
@@ -87,7 +90,8 @@ int aggregate_budget(const struct aggregate *a, size_t counter, struct budget *o
 		if (!sum_of(a, r, counter, &room[at]))
 			continue;
 		for (unsigned c = 0; c < BUDGET_SEEN; c++)
-			seen[c] = seen[c] && see(a, (enum budget_cause)c, r, &room[(1 + c) * a->n_runs + at]);
+			seen[c] = seen[c] &&
+				see(a, (enum budget_cause)c, r, &room[(1 + c) * a->n_runs + at]);
 		q.asked.n++;
 	}
 	for (unsigned c = 0; c < BUDGET_SEEN; c++)

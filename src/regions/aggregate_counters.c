@@ -9,7 +9,8 @@
  */
 static bool may_be_cause(const char *name)
 {
-	static const char *const words[] = { "fault", "irq", "interrupt", "context-switch", "migration" };
+	static const char *const words[] = { "fault", "irq", "interrupt", "context-switch",
+					     "migration" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strstr(name, words[i]) && !strstr(name, "minus"))
@@ -17,7 +18,8 @@ static bool may_be_cause(const char *name)
 	return false;
 }
 
-int aggregate_take_counters(struct aggregate *a, struct timeline **timelines, struct tare_error *err)
+int aggregate_take_counters(struct aggregate *a, struct timeline **timelines,
+			    struct tare_error *err)
 {
 	const struct timeline_info *first = timeline_info(timelines[0]);
 
@@ -25,11 +27,14 @@ int aggregate_take_counters(struct aggregate *a, struct timeline **timelines, st
 		const struct timeline_info *info = timeline_info(timelines[r]);
 
 		for (size_t c = 0; c < info->n_counters || c < first->n_counters; c++) {
-			const char *mine = c < info->n_counters ? info->counter[c].name : "none", *other = c < first->n_counters ? first->counter[c].name : "none";
+			const char *mine = c < info->n_counters ? info->counter[c].name : "none",
+				   *other = c < first->n_counters ? first->counter[c].name : "none";
 
 			if (!strcmp(mine, other))
 				continue;
-			tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s", info->path, c + 1, mine, first->path, other);
+			tare_fail(err, EINVAL,
+				  "%.100s: its counter %zu is %.60s; in %.100s it is %.60s",
+				  info->path, c + 1, mine, first->path, other);
 			tare_hint(err, "only runs with the same counters can be compared");
 			return -EINVAL;
 		}

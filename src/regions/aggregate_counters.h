@@ -9,6 +9,7 @@
  * Set up the counters common to all runs, with room for their lists. -EINVAL if the runs have
  * different counters.
  */
-int aggregate_take_counters(struct aggregate *a, struct timeline **timelines, struct tare_error *err);
+int aggregate_take_counters(struct aggregate *a, struct timeline **timelines,
+			    struct tare_error *err);
 
 #endif

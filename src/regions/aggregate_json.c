@@ -12,7 +12,9 @@
 #include "output/interval_view.h"
 #include "regions/region_cells.h"
 
-static const char *const kinds[] = { "begin", "end", "instant", "value", "start", "finish", "lost" };
+static const char *const kinds[] = {
+	"begin", "end", "instant", "value", "start", "finish", "lost"
+};
 
 static void json_name(struct json *j, const char *key, const struct aggregate *a, uint32_t label)
 {
@@ -25,7 +27,8 @@ static void json_name(struct json *j, const char *key, const struct aggregate *a
 	json_end(j);
 }
 
-static void list(struct json *j, const char *key, const struct aggregate *a, const struct aggregate_list *l)
+static void list(struct json *j, const char *key, const struct aggregate *a,
+		 const struct aggregate_list *l)
 {
 	json_array(j, key);
 	for (size_t i = 0; i < l->n; i++) {
@@ -102,7 +105,8 @@ static void counter(struct json *j, const struct aggregate *a, size_t c)
 	json_end(j);
 }
 
-static void range(struct json *j, const char *key, const struct aggregate *a, const struct aggregate_row *row, size_t c, bool total)
+static void range(struct json *j, const char *key, const struct aggregate *a,
+		  const struct aggregate_row *row, size_t c, bool total)
 {
 	struct aggregate_range r;
 
@@ -184,7 +188,8 @@ static void differences(struct json *j, const struct aggregate *a)
 		json_uint(j, "thread", d->thread);
 		json_name(j, "in", a, d->around);
 		json_name(j, "after", a, d->before);
-		json_string(j, "after_kind", d->before == LABELS_NONE ? NULL : kinds[d->before_kind]);
+		json_string(j, "after_kind",
+			    d->before == LABELS_NONE ? NULL : kinds[d->before_kind]);
 		json_bool(j, "lost", d->lost);
 		json_array(j, "runs");
 		for (size_t r = 0; r < a->n_runs; r++) {
@@ -225,7 +230,9 @@ void aggregate_json(struct text *out, const struct aggregate *a, const struct ag
 		json_uint(&j, "alone", a->run[r].alone);
 		json_uint(&j, "lost", a->run[r].lost);
 		json_bool(&j, "lost_unknown", a->run[r].lost_unknown);
-		json_string(&j, "copy_of", how->copy_of && how->copy_of[r] != r ? a->run[how->copy_of[r]].path : NULL);
+		json_string(&j, "copy_of",
+			    how->copy_of && how->copy_of[r] != r ? a->run[how->copy_of[r]].path
+								 : NULL);
 		json_uint(&j, "threads", a->run[r].threads);
 		json_end(&j);
 	}
@@ -274,17 +281,22 @@ void aggregate_csv(struct text *out, const struct aggregate *a, const struct agg
 		n++;
 		for (size_t r = 0; a->n_counters == 0 && r < a->n_runs; r++) {
 			csv_label(out, l);
-			text_add(out, ",,%zu,%" PRIu64 ",,,\n", r + 1, aggregate_tally(a, order[i], r)->count);
+			text_add(out, ",,%zu,%" PRIu64 ",,,\n", r + 1,
+				 aggregate_tally(a, order[i], r)->count);
 		}
 		for (size_t c = 0; c < a->n_counters; c++)
-			for (size_t r = 0; aggregate_wanted(how, a->counter[c].name) && r < a->n_runs; r++) {
-				const struct aggregate_amount *m = &aggregate_tally(a, order[i], r)->amount[c];
+			for (size_t r = 0;
+			     aggregate_wanted(how, a->counter[c].name) && r < a->n_runs; r++) {
+				const struct aggregate_amount *m = &aggregate_tally(a, order[i], r)
+									    ->amount[c];
 
 				csv_label(out, l);
 				csv_field(out, a->counter[c].name, ',');
 				csv_field(out, a->counter[c].unit, ',');
-				text_add(out, "%zu,%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n", r + 1, aggregate_tally(a, order[i], r)->count, m->self, m->total,
-					 m->unknown);
+				text_add(out,
+					 "%zu,%" PRIu64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "\n",
+					 r + 1, aggregate_tally(a, order[i], r)->count, m->self,
+					 m->total, m->unknown);
 			}
 	}
 	free(order);

@@ -26,10 +26,14 @@ static void run(struct made *m, size_t n)
  */
 TEST(values_that_are_missing)
 {
-	static const struct made_point one[] = { { B, "a", { 0, 0 } }, { B, "b", { 10, 1 } }, { E, "b", { 20, 2 } }, { E, "a", { 30, 3 } } };
-	static const struct made_point two[] = {
-		{ B, "a", { 0, 0 } }, { B, "b", { 11, 0 }, .missing = 2 }, { E, "b", { 23, 2 } }, { E, "a", { 30, 3 }, .repaired = true }
-	};
+	static const struct made_point one[] = { { B, "a", { 0, 0 } },
+						 { B, "b", { 10, 1 } },
+						 { E, "b", { 20, 2 } },
+						 { E, "a", { 30, 3 } } };
+	static const struct made_point two[] = { { B, "a", { 0, 0 } },
+						 { B, "b", { 11, 0 }, .missing = 2 },
+						 { E, "b", { 23, 2 } },
+						 { E, "a", { 30, 3 }, .repaired = true } };
 	struct made m[2];
 
 	made_init(&m[0], "1", 2);
@@ -52,10 +56,14 @@ TEST(values_that_are_missing)
  */
 TEST(what_is_met_for_the_first_time)
 {
-	static const struct made_point one[] = { { B, "a", { 0, 0 } },	 { E, "a", { 10, 5 } },	 { B, "a", { 20, 5 } }, { E, "a", { 30, 5 } },
-						 { B, "b", { 40, 5 } },	 { E, "b", { 50, 5 } },	 { B, "a", { 60, 5 } }, { E, "a", { 70, 5 } } };
-	static const struct made_point two[] = { { B, "a", { 0, 0 } },	 { E, "a", { 11, 5 } },	 { B, "a", { 23, 5 } }, { E, "a", { 37, 5 } },
-						 { B, "b", { 55, 5 } },	 { E, "b", { 65, 5 } },	 { B, "a", { 91, 5 } }, { E, "a", { 101, 5 } } };
+	static const struct made_point one[] = { { B, "a", { 0, 0 } },  { E, "a", { 10, 5 } },
+						 { B, "a", { 20, 5 } }, { E, "a", { 30, 5 } },
+						 { B, "b", { 40, 5 } }, { E, "b", { 50, 5 } },
+						 { B, "a", { 60, 5 } }, { E, "a", { 70, 5 } } };
+	static const struct made_point two[] = { { B, "a", { 0, 0 } },  { E, "a", { 11, 5 } },
+						 { B, "a", { 23, 5 } }, { E, "a", { 37, 5 } },
+						 { B, "b", { 55, 5 } }, { E, "b", { 65, 5 } },
+						 { B, "a", { 91, 5 } }, { E, "a", { 101, 5 } } };
 	struct made m[2];
 
 	made_init(&m[0], "1", 2);
@@ -67,7 +75,8 @@ TEST(what_is_met_for_the_first_time)
 	run(m, 2);
 	CHECK_EQ(a.counter[0].intervals - a.counter[0].zero, 2 * 5, "1, 2, 4, 8, 16");
 	CHECK_EQ(a.counter[0].noise, 2 * (1 + 2 + 4 + 8 + 16));
-	CHECK_EQ(a.counter[0].firsts, 2 * 2, "the end of a, the begin of b; the end of b has no noise");
+	CHECK_EQ(a.counter[0].firsts, 2 * 2,
+		 "the end of a, the begin of b; the end of b has no noise");
 	CHECK_EQ(a.counter[0].firsts_noise, 2 * (1 + 8));
 	CHECK_EQ(a.counter[1].firsts, 0, "none has noise");
 	aggregate_free(&a);
@@ -76,10 +85,19 @@ TEST(what_is_met_for_the_first_time)
 TEST(lost_points_are_a_difference)
 {
 	static const struct made_point one[] = {
-		{ B, "a", { 0 } }, { E, "a", { 1 } }, { B, "b", { 2 } }, { E, "b", { 3 } }, { B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 7 } },
+		{ B, "a", { 0 } }, { E, "a", { 1 } }, { B, "b", { 2 } }, { E, "b", { 3 } },
+		{ B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 7 } },
 	};
 	static const struct made_point two[] = {
-		{ B, "a", { 0 } }, { E, "a", { 1 } }, { B, "(lost)", { 1 }, .repaired = TIMELINE_AT_GAP }, { TIMELINE_LOST, NULL, { 3 }, .number = 2 }, { E, "(lost)", { 3 }, .repaired = TIMELINE_AT_GAP }, { B, "c", { 4 } }, { E, "c", { 5 } }, { B, "d", { 6 } }, { E, "d", { 8 } },
+		{ B, "a", { 0 } },
+		{ E, "a", { 1 } },
+		{ B, "(lost)", { 1 }, .repaired = TIMELINE_AT_GAP },
+		{ TIMELINE_LOST, NULL, { 3 }, .number = 2 },
+		{ E, "(lost)", { 3 }, .repaired = TIMELINE_AT_GAP },
+		{ B, "c", { 4 } },
+		{ E, "c", { 5 } },
+		{ B, "d", { 6 } },
+		{ E, "d", { 8 } },
 	};
 	struct made m[2];
 
@@ -134,7 +152,9 @@ TEST(noise_with_a_cause)
 TEST(noise_that_is_no_multiple)
 {
 	static const struct made_point p[3][2] = {
-		{ { B, "a", { 0, 0 } }, { E, "a", { 100, 0 } } }, { { B, "a", { 0, 0 } }, { E, "a", { 105, 1 } } }, { { B, "a", { 0, 0 } }, { E, "a", { 110, 3 } } },
+		{ { B, "a", { 0, 0 } }, { E, "a", { 100, 0 } } },
+		{ { B, "a", { 0, 0 } }, { E, "a", { 105, 1 } } },
+		{ { B, "a", { 0, 0 } }, { E, "a", { 110, 3 } } },
 	};
 	struct made m[3];
 
@@ -145,7 +165,8 @@ TEST(noise_that_is_no_multiple)
 	run(m, 3);
 	CHECK_EQ(a.counter[0].cause[0].n, 1, "one interval");
 	CHECK_EQ(a.counter[0].cause[0].exact, 0, "not a multiple");
-	CHECK(!a.counter[0].cause[0].judged && !a.counter[0].cause[0].known, "one interval does not determine a slope");
+	CHECK(!a.counter[0].cause[0].judged && !a.counter[0].cause[0].known,
+	      "one interval does not determine a slope");
 	aggregate_free(&a);
 }
 
@@ -153,7 +174,8 @@ TEST(noise_that_is_no_multiple)
 TEST(differences_of_any_size)
 {
 	static const struct made_point p[2][2] = {
-		{ { B, "a", { 0, 0 } }, { E, "a", { 0, 1 } } }, { { B, "a", { 0, 0 } }, { E, "a", { (uint64_t)INT64_MAX + 1, 0 } } },
+		{ { B, "a", { 0, 0 } }, { E, "a", { 0, 1 } } },
+		{ { B, "a", { 0, 0 } }, { E, "a", { (uint64_t)INT64_MAX + 1, 0 } } },
 	};
 	struct made m[2];
 
@@ -181,7 +203,9 @@ static unsigned chance(unsigned n)
  * that, plus `per` for each fault. The faults of an interval are not known if its bit in `missing`
  * is set.
  */
-static const struct aggregate_cause *made_noise(size_t runs, size_t intervals, unsigned per, unsigned most_faults, uint64_t missing, struct made *m)
+static const struct aggregate_cause *made_noise(size_t runs, size_t intervals, unsigned per,
+						unsigned most_faults, uint64_t missing,
+						struct made *m)
 {
 	static struct made_point p[4][MADE_POINTS];
 
@@ -192,8 +216,12 @@ static const struct aggregate_cause *made_noise(size_t runs, size_t intervals, u
 			unsigned more = i ? chance(most_faults + 1) : 0;
 
 			faults += more;
-			time += 5000 + chance(200) - chance(200) + (chance(10) == 0 ? chance(2000) : 0) + per * more;
-			p[r][i] = (struct made_point){ i % 2 ? E : B, "a", { time, faults }, .missing = missing >> i & 1 ? 2 : 0 };
+			time += 5000 + chance(200) - chance(200) +
+				(chance(10) == 0 ? chance(2000) : 0) + per * more;
+			p[r][i] = (struct made_point){ i % 2 ? E : B,
+						       "a",
+						       { time, faults },
+						       .missing = missing >> i & 1 ? 2 : 0 };
 		}
 		made_init(&m[r], "x", 2);
 		made_add(&m[r], 1, p[r], intervals + 1);
@@ -210,7 +238,7 @@ TEST(a_slope_is_known_so_well_and_no_better)
 		size_t runs, intervals;
 		unsigned per, faults, least, most; /* number of draws with a significant slope */
 	} rows[] = {
-		{ __LINE__, 3, 3, 1000, 3, 0, 0 },	  /* too few */
+		{ __LINE__, 3, 3, 1000, 3, 0, 0 }, /* too few */
 		{ __LINE__, 3, 5, 1000, 1, 0, 0 },
 		/* no effect: by chance one in twenty at 95 % */
 		{ __LINE__, 3, 23, 0, 3, 0, DRAWS / 10 },
@@ -224,16 +252,22 @@ TEST(a_slope_is_known_so_well_and_no_better)
 
 		seed = k;
 		for (int i = 0; i < DRAWS; i++) {
-			const struct aggregate_cause *c = made_noise(rows[k].runs, rows[k].intervals, rows[k].per, rows[k].faults, 0, m);
+			const struct aggregate_cause *c = made_noise(
+				rows[k].runs, rows[k].intervals, rows[k].per, rows[k].faults, 0, m);
 
 			known += c->known;
 			judged += c->judged;
-			beside += c->judged && !(c->per - c->half <= rows[k].per && rows[k].per <= c->per + c->half);
+			beside += c->judged &&
+				!(c->per - c->half <= rows[k].per &&
+				  rows[k].per <= c->per + c->half);
 			CHECK(!c->known || c->judged);
 			aggregate_free(&a);
 		}
-		CHECK(rows[k].least <= known && known <= rows[k].most, "row at line %d: known in %u of %d", rows[k].line, known, DRAWS);
-		CHECK(beside <= DRAWS / 10, "row at line %d: %u of %u intervals miss the true value", rows[k].line, beside, judged);
+		CHECK(rows[k].least <= known && known <= rows[k].most,
+		      "row at line %d: known in %u of %d", rows[k].line, known, DRAWS);
+		CHECK(beside <= DRAWS / 10,
+		      "row at line %d: %u of %u intervals miss the true value", rows[k].line,
+		      beside, judged);
 	}
 }
 
@@ -252,7 +286,9 @@ TEST(what_a_slope_is_of)
 		 * one more fault in each interval of the second run, and 10 more in every other one
 		 */
 		for (size_t i = 0; i < ARRAY_SIZE(p[0]); i++)
-			p[r][i] = (struct made_point){ i % 2 ? E : B, "a", { 100 * i + r * 10 * (i / 2), i + r * i } };
+			p[r][i] = (struct made_point){ i % 2 ? E : B,
+						       "a",
+						       { 100 * i + r * 10 * (i / 2), i + r * i } };
 	for (size_t r = 0; r < 2; r++) {
 		made_init(&m[r], "x", 2);
 		MADE_ADD(&m[r], 1, p[r]);
@@ -277,7 +313,8 @@ TEST(what_a_slope_is_of)
 /* Twelve runs: 7 for each fault in a second region, and a small noise without a cause. */
 TEST(the_budget_of_a_counter)
 {
-	static const unsigned faults_of[12] = { 3, 9, 1, 14, 6, 2, 11, 5, 8, 0, 13, 4 }, rest[12] = { 0, 1, 0, 2, 1, 1, 0, 0, 2, 1, 0, 1 };
+	static const unsigned faults_of[12] = { 3, 9, 1, 14, 6, 2, 11, 5, 8, 0, 13, 4 },
+			      rest[12] = { 0, 1, 0, 2, 1, 1, 0, 0, 2, 1, 0, 1 };
 	static struct made_point p[12][4];
 	struct tare_error err = TARE_ERROR_INIT;
 	struct made m[12];
@@ -324,12 +361,23 @@ static const struct aggregate_row *row(const char *name)
 TEST(detached_timings)
 {
 	static const struct made_point one[2][6] = {
-		{ { B, "t", { 0, 0 } }, { TIMELINE_START, "t", { 10, 1 }, .number = 1 }, { TIMELINE_START, "far", { 20, 2 }, .number = 2 },
-		  { TIMELINE_FINISH, "t", { 70, 5 }, .number = 1 }, { E, "t", { 100, 9 } }, { TIMELINE_START, "t", { 200, 9 }, .number = 3 } },
-		{ { B, "t", { 0, 0 } }, { TIMELINE_START, "t", { 10, 1 }, .number = 1 }, { TIMELINE_START, "far", { 20, 2 }, .number = 2 },
-		  { TIMELINE_FINISH, "t", { 74, 6 }, .number = 1 }, { E, "t", { 100, 9 } }, { TIMELINE_START, "t", { 200, 9 }, .number = 3 } },
+		{ { B, "t", { 0, 0 } },
+		  { TIMELINE_START, "t", { 10, 1 }, .number = 1 },
+		  { TIMELINE_START, "far", { 20, 2 }, .number = 2 },
+		  { TIMELINE_FINISH, "t", { 70, 5 }, .number = 1 },
+		  { E, "t", { 100, 9 } },
+		  { TIMELINE_START, "t", { 200, 9 }, .number = 3 } },
+		{ { B, "t", { 0, 0 } },
+		  { TIMELINE_START, "t", { 10, 1 }, .number = 1 },
+		  { TIMELINE_START, "far", { 20, 2 }, .number = 2 },
+		  { TIMELINE_FINISH, "t", { 74, 6 }, .number = 1 },
+		  { E, "t", { 100, 9 } },
+		  { TIMELINE_START, "t", { 200, 9 }, .number = 3 } },
 	};
-	static const struct made_point two[2][1] = { { { TIMELINE_FINISH, "far", { 500, 1 }, .number = 2 } }, { { TIMELINE_FINISH, "far", { 510, 1 }, .number = 2 } } };
+	static const struct made_point two[2][1] = {
+		{ { TIMELINE_FINISH, "far", { 500, 1 }, .number = 2 } },
+		{ { TIMELINE_FINISH, "far", { 510, 1 }, .number = 2 } }
+	};
 	struct made m[2];
 
 	for (size_t r = 0; r < 2; r++) {
@@ -342,21 +390,33 @@ TEST(detached_timings)
 			MADE_ADD(&m[r], 1, two[r]);
 	}
 	run(m, 2);
-	CHECK_EQ(a.run[0].regions, 3, "a region and two timings; the unfinished one does not count");
+	CHECK_EQ(a.run[0].regions, 3,
+		 "a region and two timings; the unfinished one does not count");
 	CHECK_EQ(a.run[0].points, 7);
 	CHECK_EQ(a.n, 2, "rows");
-	if (CHECK(row("far") && row("t") && row("far")->detached && row("t")->detached, "both have some")) {
-		const struct aggregate_tally *t[] = { aggregate_tally(&a, row("t"), 0), aggregate_tally(&a, row("t"), 1) };
-		const struct aggregate_tally *far[] = { aggregate_tally(&a, row("far"), 0), aggregate_tally(&a, row("far"), 1) };
+	if (CHECK(row("far") && row("t") && row("far")->detached && row("t")->detached,
+		  "both have some")) {
+		const struct aggregate_tally *t[] = { aggregate_tally(&a, row("t"), 0),
+						      aggregate_tally(&a, row("t"), 1) };
+		const struct aggregate_tally *far[] = { aggregate_tally(&a, row("far"), 0),
+							aggregate_tally(&a, row("far"), 1) };
 
 		CHECK_EQ(t[0]->count, 2);
 		CHECK_EQ(row("t")->detached[0], 1);
-		CHECK(t[0]->amount[0].self == 160 && t[0]->amount[0].total == 160 && t[0]->amount[1].self == 9 + 4, "the first run");
-		CHECK(t[1]->amount[0].self == 164 && t[1]->amount[0].total == 164 && t[1]->amount[1].self == 9 + 5, "the second");
+		CHECK(t[0]->amount[0].self == 160 && t[0]->amount[0].total == 160 &&
+			      t[0]->amount[1].self == 9 + 4,
+		      "the first run");
+		CHECK(t[1]->amount[0].self == 164 && t[1]->amount[0].total == 164 &&
+			      t[1]->amount[1].self == 9 + 5,
+		      "the second");
 		CHECK_EQ(far[0]->count, 1);
 		CHECK_EQ(row("far")->detached[1], 1);
-		CHECK(far[0]->amount[0].self == 480 && far[0]->amount[0].unknown == 0 && far[0]->amount[1].unknown == 1 && far[0]->amount[1].total == 0, "only the clock");
-		CHECK(far[1]->amount[0].self == 490 && far[1]->amount[0].unknown == 0 && far[1]->amount[1].unknown == 1, "likewise");
+		CHECK(far[0]->amount[0].self == 480 && far[0]->amount[0].unknown == 0 &&
+			      far[0]->amount[1].unknown == 1 && far[0]->amount[1].total == 0,
+		      "only the clock");
+		CHECK(far[1]->amount[0].self == 490 && far[1]->amount[0].unknown == 0 &&
+			      far[1]->amount[1].unknown == 1,
+		      "likewise");
 	}
 	CHECK_EQ(a.run[1].detached[0].self, 64 + 490, "of all rows");
 	CHECK_EQ(a.run[1].detached[1].unknown, 1);
@@ -380,7 +440,9 @@ TEST(the_budget_is_without_detached_timings)
 		p[r][1] = (struct made_point){ TIMELINE_START, "t", { 100, 0 }, .number = 1 };
 		p[r][2] = (struct made_point){ TIMELINE_START, "u", { 100, 0 }, .number = 2 };
 		p[r][3] = (struct made_point){ E, "a", { 1100, 10 } };
-		q[r][0] = (struct made_point){ TIMELINE_FINISH, "t", { 2000 + 100 * r, r }, .number = 1 };
+		q[r][0] = (struct made_point){
+			TIMELINE_FINISH, "t", { 2000 + 100 * r, r }, .number = 1
+		};
 		made_init(&m[r], "x", 2);
 		MADE_ADD(&m[r], 1, p[r]);
 		MADE_ADD(&m[r], 2, q[r]);
@@ -396,7 +458,8 @@ TEST(the_budget_is_without_detached_timings)
 
 TEST(threads_by_name_then_order)
 {
-	static const struct made_point one[] = { { B, "a", { 0 } }, { E, "a", { 1 } } }, two[] = { { B, "b", { 0 } }, { E, "b", { 5 } } };
+	static const struct made_point one[] = { { B, "a", { 0 } }, { E, "a", { 1 } } },
+				       two[] = { { B, "b", { 0 } }, { E, "b", { 5 } } };
 	struct made m[2];
 
 	for (size_t r = 0; r < 2; r++) {

@@ -13,7 +13,18 @@
 #include "output/interval_view.h"
 #include "regions/region_cells.h"
 
-enum { COL_SELF, COL_NOISE, COL_PERCENT, COL_TOTAL, COL_TOTAL_NOISE, COL_COUNT, COL_WITHIN, COL_LABEL, COL_MARK, COLS };
+enum {
+	COL_SELF,
+	COL_NOISE,
+	COL_PERCENT,
+	COL_TOTAL,
+	COL_TOTAL_NOISE,
+	COL_COUNT,
+	COL_WITHIN,
+	COL_LABEL,
+	COL_MARK,
+	COLS
+};
 enum { BAR = 24 };
 
 static int by_real(const void *a, const void *b)
@@ -23,7 +34,8 @@ static int by_real(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *row, size_t counter, bool total, struct aggregate_range *out)
+bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *row, size_t counter,
+			bool total, struct aggregate_range *out)
 {
 	double *value = calloc(a->n_runs, sizeof(*value));
 	bool known = value;
@@ -36,12 +48,14 @@ bool aggregate_range_of(const struct aggregate *a, const struct aggregate_row *r
 	}
 	if (known) {
 		qsort(value, a->n_runs, sizeof(*value), by_real);
-		*out = (struct aggregate_range){ .min = value[0],
-						 .median = floor(median_of_real(value, a->n_runs)),
-						 .max = value[a->n_runs - 1],
-						 .low = value[spread_rank(a->n_runs)],
-						 .high = value[a->n_runs - 1 - spread_rank(a->n_runs)],
-						 .interval = spread_interval(a->n_runs) };
+		*out = (struct aggregate_range){
+			.min = value[0],
+			.median = floor(median_of_real(value, a->n_runs)),
+			.max = value[a->n_runs - 1],
+			.low = value[spread_rank(a->n_runs)],
+			.high = value[a->n_runs - 1 - spread_rank(a->n_runs)],
+			.interval = spread_interval(a->n_runs)
+		};
 	}
 	free(value);
 	return known;
@@ -71,10 +85,11 @@ const struct aggregate_row **aggregate_order(const struct aggregate *a, size_t c
 
 	for (size_t i = 0; order && i < a->n; i++) {
 		struct aggregate_range range = { 0 };
-		bool known = a->n_counters && aggregate_range_of(a, &a->row[i], counter, false, &range);
+		bool known = a->n_counters &&
+			aggregate_range_of(a, &a->row[i], counter, false, &range);
 
-		order[i] = (struct ordered){ &a->row[i], known ? range.max - range.min : -1, range.median,
-					     a->labels.entry[a->row[i].label].name };
+		order[i] = (struct ordered){ &a->row[i], known ? range.max - range.min : -1,
+					     range.median, a->labels.entry[a->row[i].label].name };
 	}
 	if (order && out) {
 		qsort(order, a->n, sizeof(*order), by_noise);
@@ -106,7 +121,8 @@ static void put_part(struct text *out, uint64_t n, uint64_t of)
 		text_add(out, "%.2f %%", percent);
 }
 
-static void name_of(struct text *out, const struct aggregate *a, const struct style *s, uint32_t label)
+static void name_of(struct text *out, const struct aggregate *a, const struct style *s,
+		    uint32_t label)
 {
 	size_t most = s->width > 100 ? 48 : 28;
 
@@ -114,7 +130,8 @@ static void name_of(struct text *out, const struct aggregate *a, const struct st
 }
 
 /* "in x, between a and b": the place of an interval. */
-static void put_place(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_place *p)
+static void put_place(struct text *out, const struct aggregate *a, const struct style *s,
+		      const struct aggregate_place *p)
 {
 	bool begins = p->from_kind == TIMELINE_BEGIN, ends = p->to_kind == TIMELINE_END;
 
@@ -142,15 +159,17 @@ static void put_place(struct text *out, const struct aggregate *a, const struct 
 	}
 }
 
-void aggregate_place_words(struct text *out, const struct aggregate *a, const struct aggregate_place *p)
+void aggregate_place_words(struct text *out, const struct aggregate *a,
+			   const struct aggregate_place *p)
 {
 	const struct style plain = { .width = 200 };
 
 	put_place(out, a, &plain, p);
 }
 
-static void list(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k,
-		 const struct aggregate_list *l, const char *head)
+static void list(struct text *out, const struct aggregate *a, const struct style *s,
+		 const struct aggregate_counter *k, const struct aggregate_list *l,
+		 const char *head)
 {
 	struct grid g = { .columns = 4, .right = { true, true, true } };
 
@@ -181,7 +200,8 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
 	struct grid g = { .columns = 4, .right = { true, true, true }, .drop = { 3 }, .drops = 1 };
 	uint64_t most = 1;
 
-	text_add(out, "\n  %sintervals by range over the runs (largest minus smallest)%s\n", ink_on(s, INK_FAINT), ink_off(s));
+	text_add(out, "\n  %sintervals by range over the runs (largest minus smallest)%s\n",
+		 ink_on(s, INK_FAINT), ink_off(s));
 	for (unsigned b = 0; b < AGGREGATE_BUCKETS; b++)
 		most = k->bucket[b] > most ? k->bucket[b] : most;
 	for (unsigned b = 0; b < AGGREGATE_BUCKETS; b++) {
@@ -216,10 +236,12 @@ static void histogram(struct text *out, const struct style *s, const struct aggr
  */
 static bool about_first_times(const struct aggregate *a, const struct aggregate_counter *k)
 {
-	return k->firsts && !k->unit[0] && a->n_threads > 1 && 100 * (double)k->firsts_noise >= (double)k->noise;
+	return k->firsts && !k->unit[0] && a->n_threads > 1 &&
+		100 * (double)k->firsts_noise >= (double)k->noise;
 }
 
-static void first_times(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
+static void first_times(struct text *out, const struct aggregate *a, const struct style *s,
+			const struct aggregate_counter *k)
 {
 	uint64_t noisy = k->intervals - k->zero;
 	bool one_cpu = true;
@@ -228,18 +250,26 @@ static void first_times(struct text *out, const struct aggregate *a, const struc
 		one_cpu &= a->run[i].one_cpu;
 	if (!about_first_times(a, k))
 		return;
-	put_paragraph(out, s, INK_PLAIN, " %.0f %% of the noise is in %" PRIu64 " of the %" PRIu64 " noisy intervals: those that end at the first begin or end of a "
-		 "label in their thread. Work that is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). %s",
-		 100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy,
-		 one_cpu ? "On one CPU, as here, it is mostly the same thread." : "On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.");
+	put_paragraph(
+		out, s, INK_PLAIN,
+		" %.0f %% of the noise is in %" PRIu64 " of the %" PRIu64
+		" noisy intervals: those that end at the first begin or end of a "
+		"label in their thread. Work that is done once may be done by another thread in another run: naming a region, binding a function, a thread's first malloc(3). %s",
+		100 * (double)k->firsts_noise / (double)k->noise, k->firsts, noisy,
+		one_cpu ? "On one CPU, as here, it is mostly the same thread."
+			: "On one CPU it is mostly the same thread: tare regions --deterministic=+cpu.");
 }
 
 /* For exact counts, each difference between runs starts at some instruction. */
-static void where_they_part(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
+static void where_they_part(struct text *out, const struct aggregate *a, const struct style *s,
+			    const struct aggregate_counter *k)
 {
-	if (k->quality == TARE_EXACT && !strcmp(k->name, "instructions:u") && !(about_first_times(a, k) && 2 * k->firsts_noise >= k->noise))
-		put_paragraph(out, s, INK_FAINT, " tare diverge -- COMMAND shows the first instruction at which two runs diverge, and what it read. One cause is a directory with other contents in "
-			 "each run: do not write recordings to the directory where the command runs.");
+	if (k->quality == TARE_EXACT && !strcmp(k->name, "instructions:u") &&
+	    !(about_first_times(a, k) && 2 * k->firsts_noise >= k->noise))
+		put_paragraph(
+			out, s, INK_FAINT,
+			" tare diverge -- COMMAND shows the first instruction at which two runs diverge, and what it read. One cause is a directory with other contents in "
+			"each run: do not write recordings to the directory where the command runs.");
 }
 
 /*
@@ -258,7 +288,8 @@ static void put_within(struct text *out, const struct style *s, double value, do
 	put_real(out, s, unit ? ceil(half / unit) * unit : 0, unit ? digits : 0);
 }
 
-static void causes(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
+static void causes(struct text *out, const struct aggregate *a, const struct style *s,
+		   const struct aggregate_counter *k)
 {
 	first_times(out, a, s, k);
 	where_they_part(out, a, s, k);
@@ -270,26 +301,39 @@ static void causes(struct text *out, const struct aggregate *a, const struct sty
 		if (k->noise == 0)
 			continue;
 		if (c->n == 0) {
-			put_paragraph(out, s, INK_FAINT, " the noise does not correlate with %s: it is the same in all runs wherever %s differs.", by, k->name);
+			put_paragraph(
+				out, s, INK_FAINT,
+				" the noise does not correlate with %s: it is the same in all runs wherever %s differs.",
+				by, k->name);
 			continue;
 		}
-		text_add(&t, " %.0f %% of the noise is in %" PRIu64 " interval%s in which %s differs too", 100 * (double)c->noise / (double)k->noise, c->n, c->n == 1 ? "" : "s", by);
+		text_add(&t,
+			 " %.0f %% of the noise is in %" PRIu64
+			 " interval%s in which %s differs too",
+			 100 * (double)c->noise / (double)k->noise, c->n, c->n == 1 ? "" : "s", by);
 		if (!c->judged) {
 			text_add(&t, "; too few to tell whether they correlate");
 		} else {
-			text_add(&t, c->known ? "; there, one more of it corresponds to " : "; they do not correlate significantly: one more of it corresponds to ");
+			text_add(
+				&t,
+				c->known
+					? "; there, one more of it corresponds to "
+					: "; they do not correlate significantly: one more of it corresponds to ");
 			put_within(&t, s, c->per, c->half);
 			text_add(&t, "%s%s (95 %%)", k->unit[0] ? " " : "", k->unit);
 		}
 		/* with two runs, any difference is a multiple of 1 */
 		if (c->exact && a->n_runs > 2)
-			text_add(&t, "; in %" PRIu64 " of them the difference is exactly a multiple", c->exact);
+			text_add(&t,
+				 "; in %" PRIu64 " of them the difference is exactly a multiple",
+				 c->exact);
 		put_paragraph(out, s, c->known ? INK_PLAIN : INK_FAINT, "%s.", t.s ? t.s : "");
 		text_free(&t);
 	}
 }
 
-static void micro(struct text *out, const struct aggregate *a, const struct style *s, const struct aggregate_counter *k)
+static void micro(struct text *out, const struct aggregate *a, const struct style *s,
+		  const struct aggregate_counter *k)
 {
 	if (!k->intervals)
 		return;
@@ -316,10 +360,13 @@ static void micro(struct text *out, const struct aggregate *a, const struct styl
 
 static size_t label_width(const struct style *s)
 {
-	return s->width >= 100 ? (size_t)s->width / 3 : s->width >= 60 ? (size_t)s->width / 2 : (size_t)s->width - 24;
+	return s->width >= 100   ? (size_t)s->width / 3
+		: s->width >= 60 ? (size_t)s->width / 2
+				 : (size_t)s->width - 24;
 }
 
-static void macro_row(struct grid *g, const struct aggregate *a, const struct aggregate_row *row, size_t c, const struct style *s)
+static void macro_row(struct grid *g, const struct aggregate *a, const struct aggregate_row *row,
+		      size_t c, const struct style *s)
 {
 	const struct aggregate_counter *k = &a->counter[c];
 	struct aggregate_range self, total;
@@ -330,7 +377,8 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	for (size_t r = 1; r < a->n_runs; r++)
 		differs |= aggregate_tally(a, row, r)->count != aggregate_tally(a, row, 0)->count;
 	grid_row(g);
-	if (aggregate_range_of(a, row, c, false, &self) && aggregate_range_of(a, row, c, true, &total)) {
+	if (aggregate_range_of(a, row, c, false, &self) &&
+	    aggregate_range_of(a, row, c, true, &total)) {
 		put_amount(&t, s, k->unit, self.median);
 		grid_put(g, COL_SELF, INK_STRONG, &t);
 		put_amount(&t, s, k->unit, self.max - self.min);
@@ -365,10 +413,13 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	grid_put(g, COL_MARK, INK_CAREFUL, &t);
 }
 
-static void macro(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, size_t c, const struct style *s)
+static void macro(struct text *out, const struct aggregate *a, const struct aggregate_shown *how,
+		  size_t c, const struct style *s)
 {
-	static const char *const heads[] = { "self", "range", "of median", "total", "range", "count", "intervals", "label", "" };
-	static const unsigned drop[] = { COL_WITHIN, COL_TOTAL_NOISE, COL_TOTAL, COL_MARK, COL_COUNT, COL_PERCENT };
+	static const char *const heads[] = { "self",  "range",     "of median", "total", "range",
+					     "count", "intervals", "label",     "" };
+	static const unsigned drop[] = { COL_WITHIN, COL_TOTAL_NOISE, COL_TOTAL,
+					 COL_MARK,   COL_COUNT,       COL_PERCENT };
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
 	const struct aggregate_row **order = aggregate_order(a, c);
 	size_t n = 0, left = 0;
@@ -404,13 +455,15 @@ static void macro(struct text *out, const struct aggregate *a, const struct aggr
 	text_add(out, "\n");
 	grid_write(out, &g, s, 1);
 	if (left)
-		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left, ink_off(s));
+		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left,
+			 ink_off(s));
 	grid_free(&g);
 	free(order);
 }
 
 /* For recordings without a counter: how often each label ran. */
-static void counts(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
+static void counts(struct text *out, const struct aggregate *a, const struct aggregate_shown *how,
+		   const struct style *s)
 {
 	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
 	size_t n = 0, left = 0;
@@ -420,7 +473,8 @@ static void counts(struct text *out, const struct aggregate *a, const struct agg
 	grid_word(&g, 1, INK_FAINT, "label");
 	for (size_t i = 0; i < a->n; i++) {
 		const struct aggregate_row *row = &a->row[i];
-		uint64_t least = aggregate_tally(a, row, 0)->count, most = aggregate_tally(a, row, 0)->count;
+		uint64_t least = aggregate_tally(a, row, 0)->count,
+			 most = aggregate_tally(a, row, 0)->count;
 		struct text t = { 0 };
 
 		if (how->match && !strstr(a->labels.entry[row->label].name, how->match))
@@ -431,8 +485,12 @@ static void counts(struct text *out, const struct aggregate *a, const struct agg
 		}
 		n++;
 		for (size_t r = 1; r < a->n_runs; r++) {
-			least = aggregate_tally(a, row, r)->count < least ? aggregate_tally(a, row, r)->count : least;
-			most = aggregate_tally(a, row, r)->count > most ? aggregate_tally(a, row, r)->count : most;
+			least = aggregate_tally(a, row, r)->count < least
+				? aggregate_tally(a, row, r)->count
+				: least;
+			most = aggregate_tally(a, row, r)->count > most
+				? aggregate_tally(a, row, r)->count
+				: most;
 		}
 		grid_row(&g);
 		put_count(&t, s, least);
@@ -448,20 +506,24 @@ static void counts(struct text *out, const struct aggregate *a, const struct agg
 	text_add(out, "\n");
 	grid_write(out, &g, s, 1);
 	if (left)
-		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left, ink_off(s));
+		text_add(out, " %s(%zu more; --top 0 shows all)%s\n", ink_on(s, INK_FAINT), left,
+			 ink_off(s));
 	grid_free(&g);
 }
 
-static const char *const kind_words[] = { "begin of ", "end of ", "instant ", "value ", "start of ", "finish of ", "lost points" };
+static const char *const kind_words[] = { "begin of ", "end of ",    "instant ",   "value ",
+					  "start of ", "finish of ", "lost points" };
 
-static void put_point(struct text *out, const struct aggregate *a, const struct style *s, enum timeline_kind kind, uint32_t label)
+static void put_point(struct text *out, const struct aggregate *a, const struct style *s,
+		      enum timeline_kind kind, uint32_t label)
 {
 	text_add(out, "%s", kind_words[kind]);
 	if (label != LABELS_NONE)
 		name_of(out, a, s, label);
 }
 
-static void one_difference(struct text *out, const struct aggregate *a, const struct aggregate_difference *d, const struct style *s)
+static void one_difference(struct text *out, const struct aggregate *a,
+			   const struct aggregate_difference *d, const struct style *s)
 {
 	struct grid g = { .columns = 5, .right = { false, true }, .drop = { 4, 1 }, .drops = 2 };
 
@@ -501,8 +563,10 @@ static void one_difference(struct text *out, const struct aggregate *a, const st
 	grid_write(out, &g, s, 4);
 	grid_free(&g);
 	if (d->lost)
-		put_paragraph(out, s, INK_CAREFUL, " No common points were found within %d points: these are not compared. The comparison continues after them.",
-			 ALIGN_WINDOW);
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			" No common points were found within %d points: these are not compared. The comparison continues after them.",
+			ALIGN_WINDOW);
 }
 
 static bool alone_threads(const struct aggregate *a)
@@ -522,7 +586,8 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 	for (size_t r = 0; r < a->n_runs; r++)
 		points += a->run[r].points;
 	if (points == 0) {
-		put_paragraph(out, s, INK_CAREFUL, "The runs have no points: there is nothing to compare.");
+		put_paragraph(out, s, INK_CAREFUL,
+			      "The runs have no points: there is nothing to compare.");
 		return;
 	}
 	for (size_t r = 0; r < a->n_runs; r++)
@@ -530,28 +595,41 @@ static void sameness(struct text *out, const struct aggregate *a, const struct s
 	for (size_t i = 0; i < a->n_threads; i++)
 		shared += a->thread[i].steps;
 	if (shared == 0)
-		put_paragraph(out, s, INK_CAREFUL, "No point is in all runs: there is nothing to compare. Are they recordings of the same work?");
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			"No point is in all runs: there is nothing to compare. Are they recordings of the same work?");
 	for (size_t i = 0; i < a->n_threads; i++)
 		if (a->thread[i].runs < a->n_runs && few++ < FEW_SHOWN)
-			put_paragraph(out, s, INK_CAREFUL, "thread %" PRIu64 "%s%s is in %zu of %zu runs only: it is not compared.", a->thread[i].tid,
-				 a->thread[i].name[0] ? " " : "", a->thread[i].name, a->thread[i].runs, a->n_runs);
+			put_paragraph(out, s, INK_CAREFUL,
+				      "thread %" PRIu64
+				      "%s%s is in %zu of %zu runs only: it is not compared.",
+				      a->thread[i].tid, a->thread[i].name[0] ? " " : "",
+				      a->thread[i].name, a->thread[i].runs, a->n_runs);
 	if (few > FEW_SHOWN)
-		put_paragraph(out, s, INK_CAREFUL, "and %zu threads more are not in all runs, and not compared.", few - FEW_SHOWN);
+		put_paragraph(out, s, INK_CAREFUL,
+			      "and %zu threads more are not in all runs, and not compared.",
+			      few - FEW_SHOWN);
 	if (a->n_threads > 1)
-		put_paragraph(out, s, INK_FAINT, "Threads go together %s.", thread_pairing_words(a->pairing));
+		put_paragraph(out, s, INK_FAINT, "Threads go together %s.",
+			      thread_pairing_words(a->pairing));
 	if (a->differences == 0 && shared == 0)
 		return;
 	if (a->differences == 0) {
-		put_paragraph(out, s, INK_PLAIN, "%s runs have the same points in the same order.", alone_threads(a) ? "Where they are compared, all" : "All");
+		put_paragraph(out, s, INK_PLAIN, "%s runs have the same points in the same order.",
+			      alone_threads(a) ? "Where they are compared, all" : "All");
 		return;
 	}
-	put_paragraph(out, s, INK_CAREFUL, "The runs differ in %" PRIu64 " place%s, by %" PRIu64 " points that are not in all of them. The points in between are compared.%s",
-		 a->differences, a->differences == 1 ? "" : "s", alone, a->n_differences < a->differences ? " The first of them:" : "");
+	put_paragraph(out, s, INK_CAREFUL,
+		      "The runs differ in %" PRIu64 " place%s, by %" PRIu64
+		      " points that are not in all of them. The points in between are compared.%s",
+		      a->differences, a->differences == 1 ? "" : "s", alone,
+		      a->n_differences < a->differences ? " The first of them:" : "");
 	for (size_t i = 0; i < a->n_differences; i++)
 		one_difference(out, a, &a->difference[i], s);
 }
 
-static void run_losses(struct text *out, const struct aggregate *a, size_t run, const struct style *s)
+static void run_losses(struct text *out, const struct aggregate *a, size_t run,
+		       const struct style *s)
 {
 	const struct aggregate_run *r = &a->run[run];
 	struct text t = { 0 };
@@ -559,7 +637,8 @@ static void run_losses(struct text *out, const struct aggregate *a, size_t run, 
 	put_points_lost(&t, r->lost, r->lost_unknown);
 	if (t.len)
 		put_paragraph(out, s, INK_CAREFUL, "Run %zu: %s%s.", run + 1, t.s,
-			 r->gaps ? ": its cost is in (lost), and in no other label of that run" : "");
+			      r->gaps ? ": its cost is in (lost), and in no other label of that run"
+				      : "");
 	text_free(&t);
 }
 
@@ -571,7 +650,8 @@ static bool any_detached(const struct aggregate *a)
 	return false;
 }
 
-void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how, const struct style *s)
+void aggregate_text(struct text *out, const struct aggregate *a, const struct aggregate_shown *how,
+		    const struct style *s)
 {
 	struct machines machines = { 0 };
 
@@ -580,7 +660,8 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 		escape(out, a->run[r].path, strlen(a->run[r].path));
 		text_add(out, "   %s", ink_on(s, INK_FAINT));
 		put_count(out, s, a->run[r].regions);
-		text_add(out, " regions, %zu thread%s%s\n", a->run[r].threads, a->run[r].threads == 1 ? "" : "s", ink_off(s));
+		text_add(out, " regions, %zu thread%s%s\n", a->run[r].threads,
+			 a->run[r].threads == 1 ? "" : "s", ink_off(s));
 	}
 	text_add(out, "\n");
 	sameness(out, a, s);
@@ -589,7 +670,8 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 			continue;
 		text_add(out, "\n %s", ink_on(s, INK_STRONG));
 		escape(out, a->counter[c].name, strlen(a->counter[c].name));
-		text_add(out, "%s   %s%s%s\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(a->counter[c].quality), ink_off(s));
+		text_add(out, "%s   %s%s%s\n", ink_off(s), ink_on(s, INK_FAINT),
+			 tare_quality_name(a->counter[c].quality), ink_off(s));
 		macro(out, a, how, c, s);
 		micro(out, a, s, &a->counter[c]);
 	}
@@ -599,18 +681,30 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 	if (how->explained)
 		explain_text(out, how->explained, s);
 	if (a->n_counters == 0)
-		put_paragraph(out, s, INK_FAINT, "Recorded without a counter (-e none): what regions cost is not known, only how often they ran, and in which order.");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"Recorded without a counter (-e none): what regions cost is not known, only how often they ran, and in which order.");
 	else
-		put_paragraph(out, s, INK_FAINT, "self and total are medians of the runs; range: largest minus smallest. %s%s. intervals: the sum of the ranges of the intervals directly in the label.",
-			 a->n_runs < SPREAD_CONFIDENCE_LEAST ? "Six runs or more give a confidence interval of the median" : plus_minus(s),
-			 a->n_runs < SPREAD_CONFIDENCE_LEAST ? "" : ": half the width of a 95 % confidence interval of the median of self");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"self and total are medians of the runs; range: largest minus smallest. %s%s. intervals: the sum of the ranges of the intervals directly in the label.",
+			a->n_runs < SPREAD_CONFIDENCE_LEAST
+				? "Six runs or more give a confidence interval of the median"
+				: plus_minus(s),
+			a->n_runs < SPREAD_CONFIDENCE_LEAST
+				? ""
+				: ": half the width of a 95 % confidence interval of the median of self");
 	for (size_t c = 0; c < a->n_counters; c++)
 		if (a->counter[c].not_counted && aggregate_wanted(how, a->counter[c].name)) {
-			put_paragraph(out, s, INK_FAINT, "without a value: in a run, the counter could not be read at one end of the interval, decreased in it, or that end is not in the recording.");
+			put_paragraph(
+				out, s, INK_FAINT,
+				"without a value: in a run, the counter could not be read at one end of the interval, decreased in it, or that end is not in the recording.");
 			break;
 		}
 	if (any_detached(a))
-		put_paragraph(out, s, INK_FAINT, "detached: timings of the label, which are not nested in regions and have no intervals. If they finish on another thread than they started on, only clocks are counted.");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"detached: timings of the label, which are not nested in regions and have no intervals. If they finish on another thread than they started on, only clocks are counted.");
 	for (size_t r = 0; r < a->n_runs; r++)
 		machines_add(&machines, a->run[r].path, &a->run[r].machine);
 	put_machines(out, s, &machines);
@@ -618,8 +712,10 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 		run_losses(out, a, r, s);
 	for (size_t r = 0; r < a->n_runs; r++)
 		if (a->run[r].damage)
-			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path, a->run[r].damage);
+			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path,
+				      a->run[r].damage);
 	for (size_t r = 0; r < a->n_runs; r++)
 		if (a->run[r].live)
-			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path, a->run[r].live);
+			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", a->run[r].path,
+				      a->run[r].live);
 }

@@ -9,8 +9,10 @@ static struct aggregate_cause cause; /* of the first counter's noise, if judged 
 /* Two runs, each on one CPU or not. */
 static char *text_of(bool first, bool second)
 {
-	static const struct made_point one[] = { { TIMELINE_BEGIN, "a", { 0, 0 } }, { TIMELINE_END, "a", { 10, 5 } } };
-	static const struct made_point two[] = { { TIMELINE_BEGIN, "a", { 0, 0 } }, { TIMELINE_END, "a", { 10, 7 } } };
+	static const struct made_point one[] = { { TIMELINE_BEGIN, "a", { 0, 0 } },
+						 { TIMELINE_END, "a", { 10, 5 } } };
+	static const struct made_point two[] = { { TIMELINE_BEGIN, "a", { 0, 0 } },
+						 { TIMELINE_END, "a", { 10, 7 } } };
 	const struct aggregate_options options = { .extremes = 10, .differences = 10 };
 	const struct style style = { .width = 1000, .thousands = true };
 	const struct aggregate_shown all = { 0 };
@@ -43,9 +45,12 @@ TEST(one_cpu_is_not_advised_where_there_was_one)
 	for (int which = 0; which < 4; which++) {
 		char *got = text_of(which & 1, which & 2);
 
-		CHECK(strstr(got, "may be done by another thread in another run") != NULL, "%s", got);
-		CHECK_EQ(strstr(got, "tare regions --deterministic=+cpu") != NULL, which != 3, "%s", got);
-		CHECK_EQ(strstr(got, "On one CPU, as here, it is mostly the same thread") != NULL, which == 3, "%s", got);
+		CHECK(strstr(got, "may be done by another thread in another run") != NULL, "%s",
+		      got);
+		CHECK_EQ(strstr(got, "tare regions --deterministic=+cpu") != NULL, which != 3, "%s",
+			 got);
+		CHECK_EQ(strstr(got, "On one CPU, as here, it is mostly the same thread") != NULL,
+			 which == 3, "%s", got);
 		free(got);
 	}
 }
@@ -69,8 +74,13 @@ TEST(an_interval_of_a_slope_has_two_digits)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char *got;
 
-		cause = (struct aggregate_cause){ .counter = 1, .n = 3, .noise = 2, .judged = true, .known = true,
-						  .per = rows[i].per, .half = rows[i].half };
+		cause = (struct aggregate_cause){ .counter = 1,
+						  .n = 3,
+						  .noise = 2,
+						  .judged = true,
+						  .known = true,
+						  .per = rows[i].per,
+						  .half = rows[i].half };
 		got = text_of(false, false);
 		CHECK(strstr(got, rows[i].says) != NULL, "%s: %s", rows[i].says, got);
 		free(got);

@@ -13,7 +13,8 @@
 
 enum { LONG = 64 };
 
-int align_open(struct align *a, struct align_source **sources, size_t n, size_t n_counters, const struct align_labels *labels, struct tare_error *err)
+int align_open(struct align *a, struct align_source **sources, size_t n, size_t n_counters,
+	       const struct align_labels *labels, struct tare_error *err)
 {
 	*a = (struct align){ .n_runs = n, .n_counters = n_counters, .labels = labels };
 	a->run = calloc(n + 1, sizeof(*a->run));
@@ -50,7 +51,8 @@ static int make_room(const struct align *a, struct align_run *r, size_t n, struc
 		return 0;
 	if (r->first) {
 		memmove(r->ahead, r->ahead + r->first, r->ready * sizeof(*r->ahead));
-		memmove(r->value, r->value + r->first * a->n_counters, r->ready * a->n_counters * sizeof(*r->value));
+		memmove(r->value, r->value + r->first * a->n_counters,
+			r->ready * a->n_counters * sizeof(*r->value));
 		r->first = 0;
 	}
 	if (!array_reserve(&r->ahead, &room, n, sizeof(*r->ahead)) ||
@@ -66,7 +68,8 @@ static int read_on(const struct align *a, struct align_run *r, size_t most, stru
 
 	if (n < 0 || r->ended)
 		return n;
-	n = r->source->read(r->source, most, slot(r, r->ready), r->value + (r->first + r->ready) * a->n_counters, err);
+	n = r->source->read(r->source, most, slot(r, r->ready),
+			    r->value + (r->first + r->ready) * a->n_counters, err);
 	r->ended = n == 0;
 	return n;
 }
@@ -87,9 +90,11 @@ static int fill(const struct align *a, struct align_run *r, size_t n, struct tar
 	return 0;
 }
 
-static inline bool same(const struct align *a, const struct align_point *p, const struct align_point *q)
+static inline bool same(const struct align *a, const struct align_point *p,
+			const struct align_point *q)
 {
-	return p->label == q->label && p->kind == q->kind && (p->around == q->around || a->labels->around_unknown);
+	return p->label == q->label && p->kind == q->kind &&
+		(p->around == q->around || a->labels->around_unknown);
 }
 
 static uint64_t mix(uint64_t h, uint64_t word)
@@ -110,14 +115,16 @@ static uint64_t key_of(const struct align *a, const struct align_point *p)
 
 	if (p->kind == TIMELINE_LOST)
 		return COMMON_NONE;
-	h = mix(mix(p->kind + 1, label_key(a, p->label)), label_key(a, a->labels->around_unknown ? LABELS_NONE : p->around));
+	h = mix(mix(p->kind + 1, label_key(a, p->label)),
+		label_key(a, a->labels->around_unknown ? LABELS_NONE : p->around));
 	return h == COMMON_NONE ? 1 : h;
 }
 
 /* ---- near: all common points ---- */
 
 /* Keep the common points that points after the window cannot change. */
-static int keep(struct align *a, const struct common *c, bool whole, size_t window, struct tare_error *err)
+static int keep(struct align *a, const struct common *c, bool whole, size_t window,
+		struct tare_error *err)
 {
 	size_t n = c->n;
 
@@ -125,7 +132,8 @@ static int keep(struct align *a, const struct common *c, bool whole, size_t wind
 		bool sure = true;
 
 		for (size_t r = 0; r < a->n_runs; r++)
-			sure &= (a->run[r].ended && a->run[r].n <= window) || c->at[(n - 1) * a->n_runs + r] < window / 4 * 3;
+			sure &= (a->run[r].ended && a->run[r].n <= window) ||
+				c->at[(n - 1) * a->n_runs + r] < window / 4 * 3;
 		if (sure)
 			break;
 		n--;
@@ -146,7 +154,8 @@ static bool is_steady(const struct align *a, const struct align_point *p)
 }
 
 /* The points [from, to) of each run, all or only the steady ones; their indices in `place`. */
-static void take(const struct align *a, struct common *c, uint32_t *place, const uint32_t *from, const uint32_t *to, bool steady)
+static void take(const struct align *a, struct common *c, uint32_t *place, const uint32_t *from,
+		 const uint32_t *to, bool steady)
 {
 	for (size_t r = 0; r < a->n_runs; r++) {
 		struct common_seq *seq = &c->seq[r];
@@ -168,7 +177,8 @@ static void add_found(struct common *all, const struct common *found, const uint
 {
 	for (size_t i = 0; i < found->n; i++, all->n++)
 		for (size_t r = 0; r < all->n_seqs; r++)
-			all->at[all->n * all->n_seqs + r] = place[r * found->room + found->at[i * all->n_seqs + r]];
+			all->at[all->n * all->n_seqs + r] =
+				place[r * found->room + found->at[i * all->n_seqs + r]];
 }
 
 /*
@@ -176,11 +186,16 @@ static void add_found(struct common *all, const struct common *found, const uint
  * more often do not shift them. Then align the other points between them. at: room for two indices
  * of each run.
  */
-static int common_points(struct align *a, struct common *all, uint32_t *at, const uint32_t *end, bool open_end)
+static int common_points(struct align *a, struct common *all, uint32_t *at, const uint32_t *end,
+			 bool open_end)
 {
 	struct common c = { 0 }, gap = { 0 };
-	uint32_t *from = at, *to = at + a->n_runs, *place = malloc((all->room * a->n_runs + 1) * sizeof(*place));
-	int ret = common_open(&c, a->n_runs, all->room) < 0 || common_open(&gap, a->n_runs, all->room) < 0 || !place ? -ENOMEM : 1;
+	uint32_t *from = at, *to = at + a->n_runs,
+		 *place = malloc((all->room * a->n_runs + 1) * sizeof(*place));
+	int ret = common_open(&c, a->n_runs, all->room) < 0 ||
+			common_open(&gap, a->n_runs, all->room) < 0 || !place
+		? -ENOMEM
+		: 1;
 
 	memset(from, 0, a->n_runs * sizeof(*from));
 	if (ret == 1) {
@@ -259,8 +274,8 @@ static int near(struct align *a, size_t window, size_t least, struct tare_error 
 
 struct gram {
 	uint64_t hash;
-	uint64_t cost;	/* points to skip, over the runs so far */
-	uint32_t runs;	/* number of runs so far that have it */
+	uint64_t cost; /* points to skip, over the runs so far */
+	uint32_t runs; /* number of runs so far that have it */
 };
 
 /*
@@ -324,7 +339,8 @@ static int meet(struct align *a, size_t length, struct tare_error *err)
 		}
 	for (size_t i = 0; i < room; i++)
 		if (table[i].runs == a->n_runs &&
-		    (!best || table[i].cost < best->cost || (table[i].cost == best->cost && table[i].hash < best->hash)))
+		    (!best || table[i].cost < best->cost ||
+		     (table[i].cost == best->cost && table[i].hash < best->hash)))
 			best = &table[i];
 	for (size_t r = 0; best && r < a->n_runs; r++) {
 		size_t i = 0;
@@ -367,7 +383,9 @@ size_t align_passed(const struct align *a, size_t run)
 static void pass_to(struct align *a)
 {
 	for (size_t r = 0; r < a->n_runs; r++)
-		a->run[r].passed = a->next < a->n_together ? a->together[a->next * a->n_runs + r] - a->run[r].index : a->run[r].n;
+		a->run[r].passed = a->next < a->n_together
+			? a->together[a->next * a->n_runs + r] - a->run[r].index
+			: a->run[r].n;
 }
 
 /* One run has ended, so the rest of the others is one difference, however long. */
@@ -389,8 +407,13 @@ static int pass_all(struct align *a, struct tare_error *err)
 
 static int difference(struct align *a, struct tare_error *err)
 {
-	static const struct { size_t window, least; } tries[] = {
-		{ 64, 24 }, { 512, 192 }, { ALIGN_CLOSE, ALIGN_SAME }, { 512, 64 },
+	static const struct {
+		size_t window, least;
+	} tries[] = {
+		{ 64, 24 },
+		{ 512, 192 },
+		{ ALIGN_CLOSE, ALIGN_SAME },
+		{ 512, 64 },
 	};
 	int met = 0;
 
@@ -400,7 +423,9 @@ static int difference(struct align *a, struct tare_error *err)
 		if (!a->steady)
 			return tare_fail_nomem(err);
 		memset(a->steady, true, a->labels->n);
-		met = a->labels->find_steady ? a->labels->find_steady(a->labels->with, a->steady, err) : 0;
+		met = a->labels->find_steady
+			? a->labels->find_steady(a->labels->with, a->steady, err)
+			: 0;
 	}
 	/*
 	 * The narrowest window with most points in common is the cheapest. A wide window with few
@@ -440,7 +465,8 @@ static bool gap_of_known_length(const struct align *a)
  * Skip the next point. Returns the number of points of the file that it covers; 0 if unknown or at
  * the end.
  */
-static int pass_one(const struct align *a, struct align_run *r, uint64_t *points, struct tare_error *err)
+static int pass_one(const struct align *a, struct align_run *r, uint64_t *points,
+		    struct tare_error *err)
 {
 	const struct align_point *p;
 

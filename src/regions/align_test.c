@@ -26,14 +26,17 @@ static uint64_t any(uint64_t below)
 	return state % below;
 }
 
-static int read_labels(struct align_source *s, size_t most, struct align_point *p, uint64_t *value, struct tare_error *err)
+static int read_labels(struct align_source *s, size_t most, struct align_point *p, uint64_t *value,
+		       struct tare_error *err)
 {
 	struct made_run *r = (struct made_run *)s;
 	size_t n = 0;
 
 	(void)err;
 	for (; n < most && r->at < r->n; n++, r->at++) {
-		p[n] = (struct align_point){ .kind = TIMELINE_INSTANT, .label = r->label[r->at], .around = LABELS_NONE };
+		p[n] = (struct align_point){ .kind = TIMELINE_INSTANT,
+					     .label = r->label[r->at],
+					     .around = LABELS_NONE };
 		value[n] = r->at;
 	}
 	return (int)n;
@@ -43,7 +46,9 @@ static void start(size_t runs)
 {
 	for (size_t r = 0; r < runs; r++) {
 		free(made[r].label);
-		made[r] = (struct made_run){ { read_labels }, malloc(LONGEST * sizeof(uint32_t)), 0, 0 };
+		made[r] = (struct made_run){
+			{ read_labels }, malloc(LONGEST * sizeof(uint32_t)), 0, 0
+		};
 	}
 	for (uint32_t i = 0; i <= LABELS; i++)
 		keys[i] = (i + 1) * 0x9e3779b97f4a7c15ull;
@@ -102,7 +107,8 @@ static struct found look(size_t runs, const size_t *order)
 			for (size_t i = 0; i < runs; i++) {
 				uint64_t place = align_values(&a, i)[k];
 
-				CHECK_EQ(align_points(&a, i)[k].label, align_points(&a, 0)[k].label, "the same in all");
+				CHECK_EQ(align_points(&a, i)[k].label, align_points(&a, 0)[k].label,
+					 "the same in all");
 				CHECK_EQ(place, a.run[i].index + k, "its place");
 				here += (place + 1) * (2654435761u + 97 * order[i]);
 			}
@@ -123,7 +129,9 @@ static size_t longest(void)
 		for (size_t j = 0, diagonal = 0; j < made[1].n; j++) {
 			size_t above = row[j + 1];
 
-			row[j + 1] = made[0].label[i] == made[1].label[j] ? diagonal + 1 : above > row[j] ? above : row[j];
+			row[j + 1] = made[0].label[i] == made[1].label[j] ? diagonal + 1
+				: above > row[j]                          ? above
+									  : row[j];
 			diagonal = above;
 		}
 	return row[made[1].n];
@@ -157,7 +165,8 @@ TEST(the_order_of_runs_changes_nothing)
 {
 	for (int round = 0, rounds = (int)tap_cases(150); round < rounds; round++) {
 		size_t runs = 2 + any(3), common = 0;
-		uint64_t length = 20 + any(round % 25 ? 300 : 9000), kinds = 3 + any(20), percent = any(20);
+		uint64_t length = 20 + any(round % 25 ? 300 : 9000), kinds = 3 + any(20),
+			 percent = any(20);
 		struct found f[MOST_RUNS];
 
 		start(runs);
@@ -189,8 +198,10 @@ TEST(the_order_of_runs_changes_nothing)
 		 * window.
 		 */
 		if (runs == 2 && length < 60)
-			CHECK(f[0].steps >= common, "round %d: %zu, not %zu", round, f[0].steps, common);
-		CHECK(10 * f[0].steps >= 8 * common, "round %d: %zu of %zu", round, f[0].steps, common);
+			CHECK(f[0].steps >= common, "round %d: %zu, not %zu", round, f[0].steps,
+			      common);
+		CHECK(10 * f[0].steps >= 8 * common, "round %d: %zu of %zu", round, f[0].steps,
+		      common);
 	}
 }
 

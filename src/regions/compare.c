@@ -10,12 +10,14 @@
 #include "base/array.h"
 #include "regions/compare.h"
 
-static struct compare_change *change_of(const struct compare *c, const struct compare_row *row, enum compare_what what, size_t counter)
+static struct compare_change *change_of(const struct compare *c, const struct compare_row *row,
+					enum compare_what what, size_t counter)
 {
 	return &row->change[what * c->n_counters + counter];
 }
 
-static double *values_of(const struct compare *c, const struct compare_row *row, enum compare_what what, size_t counter)
+static double *values_of(const struct compare *c, const struct compare_row *row,
+			 enum compare_what what, size_t counter)
 {
 	return row->value + (what * c->n_counters + counter) * c->n_runs;
 }
@@ -42,7 +44,8 @@ static bool lost_points(const struct timeline_info *info, size_t thread, bool ga
  * The affected labels: all labels of a thread with a gap, because a gap may contain whole regions;
  * all labels of the recording if a thread has only a gap.
  */
-static int lost_of_threads(struct timeline *t, const uint32_t *number, size_t n, struct compare_loss *loss, uint64_t *in_gaps, struct tare_error *err)
+static int lost_of_threads(struct timeline *t, const uint32_t *number, size_t n,
+			   struct compare_loss *loss, uint64_t *in_gaps, struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
 	bool *seen = calloc(n + 1, sizeof(*seen));
@@ -100,7 +103,9 @@ static int find_lost(struct compare *c, size_t r, struct timeline *t, struct tar
 		return -ENOMEM;
 	n = run->labels.n;
 	loss->label = calloc(n + 1, sizeof(*loss->label));
-	ret = !loss->label ? tare_fail_nomem(err) : any ? lost_of_threads(t, number, n, loss, &in_gaps, err) : 0;
+	ret = !loss->label ? tare_fail_nomem(err)
+		: any      ? lost_of_threads(t, number, n, loss, &in_gaps, err)
+			   : 0;
 	if (ret == 0 && run->lost > run->lost_handlers + in_gaps) {
 		loss->threads = true;
 		memset(loss->label, true, n * sizeof(*loss->label));
@@ -140,7 +145,8 @@ static void mark_names(struct compare *c, size_t r, const bool *several)
 }
 
 /* Read each recording again, which is rarely needed, and count its labels per row. */
-static int find_several(struct compare *c, char *const *paths, bool *several, struct tare_error *err)
+static int find_several(struct compare *c, char *const *paths, bool *several,
+			struct tare_error *err)
 {
 	int ret = 0;
 
@@ -160,7 +166,10 @@ static int find_several(struct compare *c, char *const *paths, bool *several, st
 		for (size_t i = 0; ret == 0 && i < n; i++)
 			seen[number[i]]++;
 		for (uint32_t l = 0; ret == 0 && l < all.n; l++) {
-			uint32_t row = seen[l] > 1 ? labels_number(&c->labels, all.entry[l].name, all.entry[l].kind, all.entry[l].arg) : c->n_rows;
+			uint32_t row = seen[l] > 1
+				? labels_number(&c->labels, all.entry[l].name, all.entry[l].kind,
+						all.entry[l].arg)
+				: c->n_rows;
 
 			if (row < c->n_rows)
 				several[row] = true;
@@ -181,7 +190,8 @@ static int find_names(struct compare *c, char *const *paths, struct tare_error *
 
 	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
 		for (size_t i = 0; i < c->n_rows; i++)
-			c->loss[r].names |= c->row[i].count[r] && !strcmp(c->labels.entry[c->row[i].label].kind, TIMELINE_NAMELESS);
+			c->loss[r].names |= c->row[i].count[r] &&
+				!strcmp(c->labels.entry[c->row[i].label].kind, TIMELINE_NAMELESS);
 		if (!c->loss[r].names)
 			continue;
 		if (!several) {
@@ -206,14 +216,18 @@ static int name_counters(struct compare *c, struct tare_error *err)
 		return tare_fail_nomem(err);
 	c->counter[0] = (struct compare_counter){ "count", "", TARE_EXACT };
 	for (size_t k = 0; k < run->n_counters; k++)
-		c->counter[k] = (struct compare_counter){ run->counter[k].name, run->counter[k].unit, run->counter[k].quality };
+		c->counter[k] = (struct compare_counter){ run->counter[k].name,
+							  run->counter[k].unit,
+							  run->counter[k].quality };
 	return 0;
 }
 
-static int read_runs(struct compare *c, char *const *paths, const struct compare_options *options, struct tare_error *err)
+static int read_runs(struct compare *c, char *const *paths, const struct compare_options *options,
+		     struct tare_error *err)
 {
 	for (size_t r = 0; r < c->n_runs; r++) {
-		struct regions_options how = { .with_arguments = options->with_arguments, .subtract_own = options->subtract_own };
+		struct regions_options how = { .with_arguments = options->with_arguments,
+					       .subtract_own = options->subtract_own };
 		struct timeline *t = NULL;
 		int ret = timeline_open(&t, paths[r], err);
 
@@ -226,12 +240,16 @@ static int read_runs(struct compare *c, char *const *paths, const struct compare
 		if (ret < 0)
 			return ret;
 		for (size_t k = 0; k < c->run[r].n_counters || k < c->run[0].n_counters; k++) {
-			const char *mine = k < c->run[r].n_counters ? c->run[r].counter[k].name : "none";
-			const char *first = k < c->run[0].n_counters ? c->run[0].counter[k].name : "none";
+			const char *mine = k < c->run[r].n_counters ? c->run[r].counter[k].name
+								    : "none";
+			const char *first = k < c->run[0].n_counters ? c->run[0].counter[k].name
+								     : "none";
 
 			if (!strcmp(mine, first))
 				continue;
-			tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s", paths[r], k + 1, mine, paths[0], first);
+			tare_fail(err, EINVAL,
+				  "%.100s: its counter %zu is %.60s; in %.100s it is %.60s",
+				  paths[r], k + 1, mine, paths[0], first);
 			tare_hint(err, "only recordings with the same counters can be compared");
 			return -EINVAL;
 		}
@@ -251,7 +269,10 @@ static int mark_lost(struct compare *c, struct tare_error *err)
 		for (size_t i = 0; i < c->n_rows; i++)
 			c->row[i].lost |= loss->elsewhere && c->row[i].count[r] == 0;
 		for (uint32_t l = 0; loss->label && l < of->n; l++) {
-			uint32_t row = loss->label[l] ? labels_number(&c->labels, of->entry[l].name, of->entry[l].kind, of->entry[l].arg) : 0;
+			uint32_t row = loss->label[l]
+				? labels_number(&c->labels, of->entry[l].name, of->entry[l].kind,
+						of->entry[l].arg)
+				: 0;
 
 			if (row == LABELS_NONE)
 				return tare_fail_nomem(err);
@@ -282,8 +303,13 @@ static int find_hidden(struct compare *c, struct tare_error *err)
 			for (size_t i = 0; i < c->n_rows; i++)
 				for (size_t of = 0; c->row[i].lost && of < c->n_runs; of++)
 					if (c->row[i].count[of])
-						most = fmax(most, values_of(c, &c->row[i], COMPARE_SUM, k)[of] / (double)c->row[i].count[of]);
-			c->loss[r].hidden[k] = most < 0 ? INFINITY : most * (double)((c->run[r].lost_handlers + 1) / 2);
+						most = fmax(most,
+							    values_of(c, &c->row[i], COMPARE_SUM,
+								      k)[of] /
+								    (double)c->row[i].count[of]);
+			c->loss[r].hidden[k] = most < 0
+				? INFINITY
+				: most * (double)((c->run[r].lost_handlers + 1) / 2);
 		}
 	}
 	return 0;
@@ -294,7 +320,8 @@ static double hidden_in(const struct compare *c, enum compare_side side, size_t 
 {
 	double sum = 0;
 
-	for (size_t r = side == COMPARE_BEFORE ? 0 : c->n[0]; r < (side == COMPARE_BEFORE ? c->n[0] : c->n_runs); r++)
+	for (size_t r = side == COMPARE_BEFORE ? 0 : c->n[0];
+	     r < (side == COMPARE_BEFORE ? c->n[0] : c->n_runs); r++)
 		sum += c->loss[r].hidden ? c->loss[r].hidden[k] : 0;
 	return sum / (double)c->n[side];
 }
@@ -332,7 +359,8 @@ static int gather(struct compare *c, struct tare_error *err)
 			to = &c->row[label];
 			to->count[r] = from->count;
 			for (int what = 0; c->counts_only && what < COMPARE_WHATS; what++)
-				values_of(c, to, (enum compare_what)what, 0)[r] = (double)from->count;
+				values_of(c, to, (enum compare_what)what,
+					  0)[r] = (double)from->count;
 			for (size_t k = 0; k < run->n_counters; k++) {
 				const struct regions_sum *s = &from->sum[k];
 
@@ -345,7 +373,9 @@ static int gather(struct compare *c, struct tare_error *err)
 	}
 	if (ret == 0)
 		ret = mark_lost(c, err);
-	if (ret == 0 && (!make_row(c, &c->all, LABELS_NONE) || !make_row(c, &c->outside, LABELS_NONE) || !make_row(c, &c->detached, LABELS_NONE)))
+	if (ret == 0 &&
+	    (!make_row(c, &c->all, LABELS_NONE) || !make_row(c, &c->outside, LABELS_NONE) ||
+	     !make_row(c, &c->detached, LABELS_NONE)))
 		ret = tare_fail_nomem(err);
 	c->outside.lost = c->detached.lost = c->all.lost;
 	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
@@ -354,9 +384,14 @@ static int gather(struct compare *c, struct tare_error *err)
 		c->all.count[r] = run->regions;
 		for (size_t k = 0; k < c->n_counters; k++)
 			for (int what = 0; what < COMPARE_WHATS; what++) {
-				values_of(c, &c->all, (enum compare_what)what, k)[r] = c->counts_only ? (double)run->regions : regions_whole(run, k);
-				values_of(c, &c->outside, (enum compare_what)what, k)[r] = c->counts_only ? 0 : regions_outside(run, k);
-				values_of(c, &c->detached, (enum compare_what)what, k)[r] = c->counts_only ? 0 : (double)run->counter[k].detached;
+				values_of(c, &c->all, (enum compare_what)what,
+					  k)[r] = c->counts_only ? (double)run->regions
+								 : regions_whole(run, k);
+				values_of(c, &c->outside, (enum compare_what)what,
+					  k)[r] = c->counts_only ? 0 : regions_outside(run, k);
+				values_of(c, &c->detached, (enum compare_what)what,
+					  k)[r] = c->counts_only ? 0
+								 : (double)run->counter[k].detached;
 			}
 	}
 	return ret;
@@ -368,7 +403,8 @@ static int gather(struct compare *c, struct tare_error *err)
  * or by 0.01 %, even if a few runs do not show it (docs/noise.md). Single-threaded programs have no
  * such cause, and neither has the number of regions.
  */
-static double resolution(const struct compare *c, const struct compare_row *row, const struct compare_change *d, size_t k)
+static double resolution(const struct compare *c, const struct compare_row *row,
+			 const struct compare_change *d, size_t k)
 {
 	if (c->one_thread || c->counter[k].quality != TARE_EXACT)
 		return 0;
@@ -378,7 +414,8 @@ static double resolution(const struct compare *c, const struct compare_row *row,
 	return fmax(4000, 1e-4 * fmax(fabs(d->mean[COMPARE_BEFORE]), fabs(d->mean[COMPARE_AFTER])));
 }
 
-static void sum_up(struct compare *c, struct compare_row *row, enum compare_what what, size_t k, struct change *ask)
+static void sum_up(struct compare *c, struct compare_row *row, enum compare_what what, size_t k,
+		   struct change *ask)
 {
 	struct compare_change *d = change_of(c, row, what, k);
 	const double *v = values_of(c, row, what, k);
@@ -411,7 +448,8 @@ static bool is_judged(const struct compare_change *d, const struct compare_row *
 	return d->known && !row->lost && !row->names;
 }
 
-static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum compare_what what, size_t k, struct change *asked, struct tare_error *err)
+static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum compare_what what,
+		      size_t k, struct change *asked, struct tare_error *err)
 {
 	size_t m = 0;
 
@@ -434,7 +472,9 @@ static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum
 		}
 		d->beyond = is_judged(d, &row[i]) && d->is.verdict == CHANGE_BEYOND;
 		if (d->beyond && what == COMPARE_SELF && row != &c->all &&
-		    fabs(d->is.test.change) <= hidden_in(c, d->is.test.change > 0 ? COMPARE_AFTER : COMPARE_BEFORE, k)) {
+		    fabs(d->is.test.change) <=
+			    hidden_in(c, d->is.test.change > 0 ? COMPARE_AFTER : COMPARE_BEFORE,
+				      k)) {
 			d->lost = true;
 			d->beyond = false;
 		}
@@ -450,10 +490,12 @@ static int judge_all(struct compare *c, struct tare_error *err)
 
 	for (int what = 0; ret == 0 && what < COMPARE_WHATS; what++)
 		for (size_t k = 0; ret == 0 && k < c->n_counters; k++) {
-			ret = judge_rows(c, c->row, c->n_rows, (enum compare_what)what, k, asked, err);
+			ret = judge_rows(c, c->row, c->n_rows, (enum compare_what)what, k, asked,
+					 err);
 			/* Families of their own. */
 			for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(single); i++)
-				ret = judge_rows(c, single[i], 1, (enum compare_what)what, k, asked, err);
+				ret = judge_rows(c, single[i], 1, (enum compare_what)what, k, asked,
+						 err);
 		}
 	free(asked);
 	return ret;
@@ -471,11 +513,14 @@ static int find_drift(struct compare *c, struct tare_error *err)
 	return good ? 0 : tare_fail_nomem(err);
 }
 
-int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err)
+int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after,
+	    const struct compare_options *options, struct tare_error *err)
 {
 	int ret;
 
-	*c = (struct compare){ .n = { n_before, n_after }, .n_runs = n_before + n_after, .tested = n_before + n_after > 2 };
+	*c = (struct compare){ .n = { n_before, n_after },
+			       .n_runs = n_before + n_after,
+			       .tested = n_before + n_after > 2 };
 	c->run = calloc(c->n_runs, sizeof(*c->run));
 	c->loss = calloc(c->n_runs, sizeof(*c->loss));
 	if (!c->run || !c->loss)
@@ -533,7 +578,8 @@ bool compare_row_is_there(const struct compare *c, const struct compare_row *row
 
 bool compare_too_few(const struct compare_change *c)
 {
-	return c->known && !c->lost && !c->names && (c->is.verdict == CHANGE_FEW || c->is.verdict == CHANGE_SMALL);
+	return c->known && !c->lost && !c->names &&
+		(c->is.verdict == CHANGE_FEW || c->is.verdict == CHANGE_SMALL);
 }
 
 bool compare_by_order(const struct compare_change *c)
@@ -555,7 +601,9 @@ double compare_percent(const struct compare_change *c)
 {
 	if (c->is.test.change == 0)
 		return 0;
-	return c->mean[COMPARE_BEFORE] == 0 ? copysign(INFINITY, c->is.test.change) : 100 * c->is.test.change / fabs(c->mean[COMPARE_BEFORE]);
+	return c->mean[COMPARE_BEFORE] == 0
+		? copysign(INFINITY, c->is.test.change)
+		: 100 * c->is.test.change / fabs(c->mean[COMPARE_BEFORE]);
 }
 
 struct keyed {
@@ -588,7 +636,8 @@ void compare_sort(struct compare *c, enum compare_key key, size_t counter)
 			by = fabs(compare_percent(d));
 		else if (key == COMPARE_BY_SURE)
 			by = d->is.test.change != 0 ? -d->is.q : -2;
-		order[i] = (struct keyed){ d->known && !compare_unknown(&c->row[i]) ? by : -3, c->labels.entry[c->row[i].label].name, i };
+		order[i] = (struct keyed){ d->known && !compare_unknown(&c->row[i]) ? by : -3,
+					   c->labels.entry[c->row[i].label].name, i };
 	}
 	if (order && sorted) {
 		qsort(order, c->n_rows, sizeof(*order), by_key);

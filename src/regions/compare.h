@@ -14,21 +14,21 @@ enum compare_what { COMPARE_SELF, COMPARE_TOTAL, COMPARE_SUM, COMPARE_WHATS };
 
 /* One quantity of one label and counter. */
 struct compare_change {
-	bool known;	  /* known in every run */
+	bool known; /* known in every run */
 	double mean[COMPARE_SIDES], min[COMPARE_SIDES], max[COMPARE_SIDES];
 	struct change is; /* the result from the values alone */
-	bool beyond;	  /* exceeds the noise; known and not lost */
-	bool lost;	  /* not judged, because lost points may be the cause */
-	bool names;	  /* not judged, because regions with lost names may be the cause */
+	bool beyond;      /* exceeds the noise; known and not lost */
+	bool lost;        /* not judged, because lost points may be the cause */
+	bool names;       /* not judged, because regions with lost names may be the cause */
 };
 
 struct compare_row {
-	uint32_t label; /* LABELS_NONE: outside all labels; then total and sum equal self */
+	uint32_t label;  /* LABELS_NONE: outside all labels; then total and sum equal self */
 	uint64_t *count; /* per run: the runs before, then those after */
-	double *value;	 /* (what * n_counters + counter) * n_runs + run */
-	bool *known;	 /* per counter: known in every run */
-	bool lost;	 /* a run may have lost points of it, which affects all its changes */
-	bool names;	 /* a run may have regions of it among those without a name */
+	double *value;   /* (what * n_counters + counter) * n_runs + run */
+	bool *known;     /* per counter: known in every run */
+	bool lost;       /* a run may have lost points of it, which affects all its changes */
+	bool names;      /* a run may have regions of it among those without a name */
 	/* on that side, a run has no other regions of it, so its cost is not known */
 	bool unknown[COMPARE_SIDES];
 	struct compare_change *change; /* what * n_counters + counter */
@@ -37,9 +37,9 @@ struct compare_row {
 /* What a run lost. */
 struct compare_loss {
 	bool *label; /* by the run's labels: points of it may be lost; NULL: no label is affected */
-	bool threads;	/* there are threads with lost points */
+	bool threads;   /* there are threads with lost points */
 	bool elsewhere; /* points of labels that the run does not show may be lost, too */
-	bool names;	/* there are regions with lost names */
+	bool names;     /* there are regions with lost names */
 	/*
 	 * per counter: the cost that lost regions of signal handlers may have added to the self
 	 * cost of other labels; NULL: none
@@ -63,13 +63,13 @@ struct compare {
 	size_t n[COMPARE_SIDES], n_runs, n_counters;
 	bool counts_only; /* that: there are no counters */
 	struct compare_row *row, all;
-	struct compare_row outside;  /* of all: in no region */
+	struct compare_row outside; /* of all: in no region */
 	/* included in self costs but not in all: all equals the other self costs plus outside */
 	struct compare_row detached;
 	size_t n_rows;
-	bool tested; /* there are enough runs to estimate the noise */
-	struct drift drift; /* over the start times of the runs */
-	bool one_thread; /* no recording has points of more than one thread */
+	bool tested;               /* there are enough runs to estimate the noise */
+	struct drift drift;        /* over the start times of the runs */
+	bool one_thread;           /* no recording has points of more than one thread */
 	struct compare_loss *loss; /* per run */
 };
 
@@ -78,7 +78,8 @@ struct compare_options {
 };
 
 /* paths: the recordings before, then those after. */
-int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after, const struct compare_options *options, struct tare_error *err);
+int compare(struct compare *c, char *const *paths, size_t n_before, size_t n_after,
+	    const struct compare_options *options, struct tare_error *err);
 void compare_free(struct compare *c);
 /* Does any run have a value of it for this counter? */
 bool compare_row_is_there(const struct compare *c, const struct compare_row *row, size_t counter);

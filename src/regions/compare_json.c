@@ -12,8 +12,9 @@
 
 static const char *const what_names[] = { "self", "total", "sum" };
 
-static void group(struct json *j, const char *key, const struct compare *c, const struct compare_row *row, const struct compare_change *d, const double *value,
-		  int side)
+static void group(struct json *j, const char *key, const struct compare *c,
+		  const struct compare_row *row, const struct compare_change *d,
+		  const double *value, int side)
 {
 	if (row->unknown[side]) {
 		json_null(j, key);
@@ -39,10 +40,16 @@ static const char *test_name(const struct compare *c)
 /* The reason why it is not judged; NULL if it is judged. */
 static const char *reason(const struct compare_change *d)
 {
-	return d->lost ? "lost" : d->names ? "names" : compare_by_order(d) ? "order" : !compare_too_few(d) ? NULL : d->is.verdict == CHANGE_FEW ? "few_runs" : "resolution";
+	return d->lost                        ? "lost"
+		: d->names                    ? "names"
+		: compare_by_order(d)         ? "order"
+		: !compare_too_few(d)         ? NULL
+		: d->is.verdict == CHANGE_FEW ? "few_runs"
+					      : "resolution";
 }
 
-static void change(struct json *j, const char *key, const struct compare *c, const struct compare_row *row, int what, size_t k)
+static void change(struct json *j, const char *key, const struct compare *c,
+		   const struct compare_row *row, int what, size_t k)
 {
 	const struct compare_change *d = &row->change[(size_t)what * c->n_counters + k];
 	const double *value = row->value + ((size_t)what * c->n_counters + k) * c->n_runs;
@@ -68,7 +75,11 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 		if (!d->is.unseen)
 			json_real(j, "half_95", d->is.test.half);
 		json_real(j, "p", d->is.test.p);
-		json_string(j, "test", d->is.by == CHANGE_BY_BARNARD ? "barnard" : d->is.by == CHANGE_BY_RANK ? "rank" : d->is.by == CHANGE_BY_DRIFT ? "drift" : test_name(c));
+		json_string(j, "test",
+			    d->is.by == CHANGE_BY_BARNARD         ? "barnard"
+				    : d->is.by == CHANGE_BY_RANK  ? "rank"
+				    : d->is.by == CHANGE_BY_DRIFT ? "drift"
+								  : test_name(c));
 		if (row->label != LABELS_NONE && !row->lost && d->is.verdict != CHANGE_SMALL)
 			json_real(j, "q", d->is.q);
 		json_bool(j, "judged", !reason(d));
@@ -81,12 +92,15 @@ static void change(struct json *j, const char *key, const struct compare *c, con
 }
 
 /* whole: for (all); outside and detached: parts of it; self, total, sum: for a label. */
-static void counters(struct json *j, const struct compare *c, const struct compare_row *row, const struct compare_shown *how)
+static void counters(struct json *j, const struct compare *c, const struct compare_row *row,
+		     const struct compare_shown *how)
 {
 	const struct {
 		const struct compare_row *row;
 		const char *name;
-	} single[] = { { &c->all, "whole" }, { &c->outside, "outside" }, { &c->detached, "detached" } };
+	} single[] = { { &c->all, "whole" },
+		       { &c->outside, "outside" },
+		       { &c->detached, "detached" } };
 
 	json_object(j, "counters");
 	for (size_t k = 0; k < c->n_counters; k++) {
@@ -94,7 +108,8 @@ static void counters(struct json *j, const struct compare *c, const struct compa
 			continue;
 		json_object(j, c->counter[k].name);
 		json_string(j, "unit", c->counter[k].unit);
-		for (size_t i = 0; row == &c->all && i < (c->counts_only ? 1 : ARRAY_SIZE(single)); i++)
+		for (size_t i = 0; row == &c->all && i < (c->counts_only ? 1 : ARRAY_SIZE(single));
+		     i++)
 			change(j, single[i].name, c, single[i].row, COMPARE_SELF, k);
 		for (int what = 0; row != &c->all && what < COMPARE_WHATS; what++)
 			change(j, what_names[what], c, row, what, k);
@@ -113,7 +128,8 @@ static void counts(struct json *j, const struct compare *c, const struct compare
 
 		json_array(j, names[side]);
 		for (; r < end; r++)
-			if (c->loss[r].names && row->label != LABELS_NONE && row->unknown[side] && !row->count[r])
+			if (c->loss[r].names && row->label != LABELS_NONE && row->unknown[side] &&
+			    !row->count[r])
 				json_null(j, NULL);
 			else
 				json_uint(j, NULL, row->count[r]);
@@ -153,7 +169,10 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 			json_string(&j, "live", f->live);
 			json_uint(&j, "lost", c->run[r].lost);
 			json_bool(&j, "lost_unknown", c->run[r].lost_unknown);
-			json_string(&j, "copy_of", how->copy_of && how->copy_of[r] != r ? c->run[how->copy_of[r]].recording[0].path : NULL);
+			json_string(&j, "copy_of",
+				    how->copy_of && how->copy_of[r] != r
+					    ? c->run[how->copy_of[r]].recording[0].path
+					    : NULL);
 			json_end(&j);
 		}
 		json_end(&j);
@@ -200,7 +219,8 @@ void compare_json(struct text *out, const struct compare *c, const struct compar
 }
 
 /* Before, after, change; empty if not known. */
-static void put_means(struct text *out, const struct compare_row *row, const struct compare_change *d)
+static void put_means(struct text *out, const struct compare_row *row,
+		      const struct compare_change *d)
 {
 	for (int side = COMPARE_BEFORE; side < COMPARE_SIDES; side++) {
 		if (!row->unknown[side])
@@ -215,16 +235,20 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 {
 	size_t n = 0;
 
-	text_add(out, "label,kind,arguments,counter,unit,before,after,change,percent,half_95,p,q,beyond,total_before,total_after,total_change,reason\n");
+	text_add(
+		out,
+		"label,kind,arguments,counter,unit,before,after,change,percent,half_95,p,q,beyond,total_before,total_after,total_change,reason\n");
 	for (size_t i = 0; i < c->n_rows && (!how->top || n < how->top); i++) {
 		const struct compare_row *row = &c->row[i];
 		bool any = false;
 
 		for (size_t k = 0; k < c->n_counters; k++) {
-			const struct compare_change *self = &row->change[k], *total = &row->change[c->n_counters + k];
+			const struct compare_change *self = &row->change[k],
+						    *total = &row->change[c->n_counters + k];
 			double percent = compare_percent(self);
 
-			if (!self->known || !compare_counter_wanted(how, c->counter[k].name) || !compare_row_wanted(c, row, how, k))
+			if (!self->known || !compare_counter_wanted(how, c->counter[k].name) ||
+			    !compare_row_wanted(c, row, how, k))
 				continue;
 			any = true;
 			csv_label(out, &c->labels.entry[row->label]);
@@ -242,7 +266,8 @@ void compare_csv(struct text *out, const struct compare *c, const struct compare
 			else if (reason(self) && self->is.verdict != CHANGE_FEW)
 				text_add(out, ",%.6g,,", self->is.test.p);
 			else
-				text_add(out, ",%.6g,%.6g,%d", self->is.test.p, self->is.q, self->beyond);
+				text_add(out, ",%.6g,%.6g,%d", self->is.test.p, self->is.q,
+					 self->beyond);
 			text_add(out, ",");
 			put_means(out, row, total);
 			text_add(out, ",%s\n", reason(self) ? reason(self) : "");

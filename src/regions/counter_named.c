@@ -5,7 +5,8 @@
 
 enum { NEAR_AMONG = 64 };
 
-int counter_named(size_t *at, const char *wanted, const void *of, size_t n, counter_name *name, const char *who, struct tare_error *err)
+int counter_named(size_t *at, const char *wanted, const void *of, size_t n, counter_name *name,
+		  const char *who, struct tare_error *err)
 {
 	struct text names = { 0 }, near = { 0 };
 	const char *some[NEAR_AMONG];

@@ -67,7 +67,7 @@ static bool grow_slots(struct labels *l)
 static bool grow_entries(struct labels *l)
 {
 	return array_reserve(&l->entry, &l->room, l->n + 1ull, sizeof(*l->entry)) &&
-	       array_reserve_zeroed(&l->repeats, &l->repeats_room, l->n / 8 + 1ull, 1);
+		array_reserve_zeroed(&l->repeats, &l->repeats_room, l->n / 8 + 1ull, 1);
 }
 
 static bool copy_texts(struct labels *l, struct labels_entry *e)
@@ -109,7 +109,8 @@ bool labels_repeats(const struct labels *l, uint32_t number)
 	return l->repeats[number / 8] >> number % 8 & 1;
 }
 
-static uint32_t number_of(struct labels *l, const char *name, const char *kind, const char *const *arg, bool texts_stay)
+static uint32_t number_of(struct labels *l, const char *name, const char *kind,
+			  const char *const *arg, bool texts_stay)
 {
 	struct labels_entry made, *there;
 	bool repeats = false;
@@ -153,7 +154,8 @@ static bool take_texts(struct labels *l, struct timeline *t)
 	return l->taken[l->n_taken] && ++l->n_taken;
 }
 
-uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err)
+uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments,
+		    struct tare_error *err)
 {
 	size_t n = timeline_info(t)->n_labels;
 	uint32_t *number = malloc((n + 1) * sizeof(*number));
@@ -162,7 +164,8 @@ uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, s
 	for (size_t i = 0; number && i < n; i++) {
 		const struct timeline_label *label = timeline_label(t, (uint32_t)i);
 
-		number[i] = number_of(l, label->name, label->kind, with_arguments ? label->arg : NULL, taken);
+		number[i] = number_of(l, label->name, label->kind,
+				      with_arguments ? label->arg : NULL, taken);
 		if (number[i] == LABELS_NONE) {
 			free(number);
 			number = NULL;

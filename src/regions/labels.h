@@ -15,7 +15,7 @@ struct labels {
 	uint32_t n;
 	size_t room, repeats_room;
 	uint8_t *repeats; /* by entry, a bit */
-	uint32_t *slot; /* entry + 1; 0: free */
+	uint32_t *slot;   /* entry + 1; 0: free */
 	uint32_t slots;
 	void *arena;
 	void **taken; /* recordings that own texts used in place */
@@ -27,12 +27,14 @@ struct labels {
 /*
  * The number of this text, which is added if new; LABELS_NONE if out of memory. Texts are copied.
  */
-uint32_t labels_number(struct labels *l, const char *name, const char *kind, const char *const *arg);
+uint32_t labels_number(struct labels *l, const char *name, const char *kind,
+		       const char *const *arg);
 /*
  * The numbers of a recording's labels, with or without arguments. NULL with err on failure. The
  * caller frees the array.
  */
-uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments, struct tare_error *err);
+uint32_t *labels_of(struct labels *l, struct timeline *t, bool with_arguments,
+		    struct tare_error *err);
 /*
  * Is there another label that differs only in its kind, if both kinds are generic ("Query",
  * "GenericActivity") or TIMELINE_NAMELESS?

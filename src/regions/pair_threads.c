@@ -55,7 +55,8 @@ static int by_run(const void *pa, const void *pb)
 }
 
 /* Name and arguments of the first point with a label. */
-static int add_first_label(struct text *key, struct timeline *t, size_t thread, struct tare_error *err)
+static int add_first_label(struct text *key, struct timeline *t, size_t thread,
+			   struct tare_error *err)
 {
 	const struct timeline_label *l = NULL;
 	struct cursor *cursor = NULL;
@@ -74,7 +75,8 @@ static int add_first_label(struct text *key, struct timeline *t, size_t thread, 
 	return ret < 0 ? ret : 0;
 }
 
-static int set_key(struct one *o, struct timeline **t, enum thread_pairing how, struct tare_error *err)
+static int set_key(struct one *o, struct timeline **t, enum thread_pairing how,
+		   struct tare_error *err)
 {
 	struct text key = { 0 };
 	int ret = 0;
@@ -124,7 +126,8 @@ static size_t shared(const struct one *one, size_t n, size_t runs)
 	return whole;
 }
 
-static int try(struct thread_pairs *out, struct one *one, size_t n, struct timeline **t, enum thread_pairing how, struct tare_error *err)
+static int try(struct thread_pairs *out, struct one *one, size_t n, struct timeline **t,
+	       enum thread_pairing how, struct tare_error *err)
 {
 	int ret = 0;
 
@@ -163,7 +166,8 @@ static int take(struct thread_pairs *out, struct one *one, size_t n, struct tare
 	return 0;
 }
 
-int pair_threads(struct thread_pairs *out, struct timeline **timelines, size_t n_runs, struct tare_error *err)
+int pair_threads(struct thread_pairs *out, struct timeline **timelines, size_t n_runs,
+		 struct tare_error *err)
 {
 	size_t n = 0, least = SIZE_MAX, most = 0;
 	struct one *one;
@@ -193,7 +197,8 @@ int pair_threads(struct thread_pairs *out, struct timeline **timelines, size_t n
 	}
 	ret = try(out, one, n, timelines, PAIRED_BY_NUMBER, err);
 	if (ret == 0 && (least == 0 || shared(one, n, n_runs) < least)) {
-		ret = try(out, one, n, timelines, least == most ? PAIRED_BY_NAME : PAIRED_BY_LABEL, err);
+		ret = try(out, one, n, timelines, least == most ? PAIRED_BY_NAME : PAIRED_BY_LABEL,
+			  err);
 		if (ret == 0 && least == most && shared(one, n, n_runs) < least)
 			ret = try(out, one, n, timelines, PAIRED_BY_ORDER, err);
 	}

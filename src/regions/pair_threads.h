@@ -11,7 +11,7 @@
 
 enum thread_pairing {
 	PAIRED_BY_NUMBER, /* and name: every run has all threads of the smallest run */
-	PAIRED_BY_NAME,	  /* and order of creation within a name: every run has as many of each */
+	PAIRED_BY_NAME,   /* and order of creation within a name: every run has as many of each */
 	PAIRED_BY_ORDER,  /* of creation only: as many threads in every run, with different names */
 	/* name and first label, and order of creation within them: the numbers of threads differ */
 	PAIRED_BY_LABEL,
@@ -23,7 +23,8 @@ struct thread_pairs {
 	size_t *thread; /* pair * n_runs + run: index of the run's thread; SIZE_MAX: it has none */
 };
 
-int pair_threads(struct thread_pairs *out, struct timeline **timelines, size_t n, struct tare_error *err);
+int pair_threads(struct thread_pairs *out, struct timeline **timelines, size_t n,
+		 struct tare_error *err);
 void thread_pairs_free(struct thread_pairs *p);
 /* "by number", for text output. */
 const char *thread_pairing_words(enum thread_pairing how);

@@ -3,8 +3,10 @@
 #include "made_timeline.h"
 #include "tap.h"
 
-static const struct made_point one[] = { { TIMELINE_BEGIN, "a", { 0 } }, { TIMELINE_END, "a", { 1 } } };
-static const struct made_point two[] = { { TIMELINE_BEGIN, "b", { 0 } }, { TIMELINE_END, "b", { 5 } } };
+static const struct made_point one[] = { { TIMELINE_BEGIN, "a", { 0 } },
+					 { TIMELINE_END, "a", { 1 } } };
+static const struct made_point two[] = { { TIMELINE_BEGIN, "b", { 0 } },
+					 { TIMELINE_END, "b", { 5 } } };
 static struct made m[2];
 
 struct who {
@@ -22,8 +24,9 @@ static void have(size_t run, const struct who *who, size_t n)
 		m[run].thread[i].name = who[i].name;
 	}
 }
-#define HAVE(run, ...)                                                                                                             \
-	have(run, (const struct who[]){ __VA_ARGS__ }, sizeof((const struct who[]){ __VA_ARGS__ }) / sizeof(struct who))
+#define HAVE(run, ...)                                                                             \
+	have(run, (const struct who[]){ __VA_ARGS__ },                                             \
+	     sizeof((const struct who[]){ __VA_ARGS__ }) / sizeof(struct who))
 
 /* Two runs; the pairs as "0-1 1-0". */
 static const char *pairs(enum thread_pairing how)
@@ -41,7 +44,11 @@ static const char *pairs(enum thread_pairing how)
 		for (size_t r = 0; r < 2; r++) {
 			size_t k = p.thread[2 * i + r];
 
-			n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%c", r ? "-" : i ? " " : "", k == SIZE_MAX ? 'x' : (char)('0' + k));
+			n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%c",
+					      r           ? "-"
+						      : i ? " "
+							  : "",
+					      k == SIZE_MAX ? 'x' : (char)('0' + k));
 		}
 	thread_pairs_free(&p);
 	return out;

@@ -33,7 +33,8 @@ static void shorten(struct text *t, const struct style *s, size_t most)
 	*t = cut;
 }
 
-void put_label(struct text *out, const struct style *s, const struct labels *of, uint32_t number, size_t most)
+void put_label(struct text *out, const struct style *s, const struct labels *of, uint32_t number,
+	       size_t most)
 {
 	const struct labels_entry *l = &of->entry[number];
 	struct text t = { 0 };
@@ -98,8 +99,10 @@ void put_unbalanced(struct text *out, const struct region_unbalanced *u)
 		uint64_t n;
 		const char *words;
 	} kinds[] = {
-		{ u->not_ended, "begun and not ended" },      { u->not_begun, "ended and not begun" },
-		{ u->not_finished, "started and not finished" }, { u->not_started, "finished and not started" },
+		{ u->not_ended, "begun and not ended" },
+		{ u->not_begun, "ended and not begun" },
+		{ u->not_finished, "started and not finished" },
+		{ u->not_started, "finished and not started" },
 		{ u->finished_again, "finished again" },
 	};
 	const char *between = "";
@@ -136,7 +139,8 @@ void csv_label(struct text *out, const struct labels_entry *l)
 void put_points_lost(struct text *out, uint64_t lost, bool unknown)
 {
 	if (lost)
-		text_add(out, "%" PRIu64 " point%s lost%s", lost, lost == 1 ? " was" : "s were", unknown ? ", and others of which it is not known how many" : "");
+		text_add(out, "%" PRIu64 " point%s lost%s", lost, lost == 1 ? " was" : "s were",
+			 unknown ? ", and others of which it is not known how many" : "");
 	else if (unknown)
 		text_add(out, "points may be lost, and it is not known how many");
 }
@@ -178,21 +182,26 @@ void put_machines(struct text *out, const struct style *s, const struct machines
 	escape(&t, m->other_path, strlen(m->other_path));
 	if (m->more)
 		text_add(&t, " (and %zu more)", m->more);
-	text_add(&t, " is from another %s (", m->how == MACHINES_OTHER_KIND ? "kind of CPU" : "CPU");
+	text_add(&t, " is from another %s (",
+		 m->how == MACHINES_OTHER_KIND ? "kind of CPU" : "CPU");
 	put_machine(&t, m->other);
 	text_add(&t, ") than ");
 	escape(&t, m->path, strlen(m->path));
 	text_add(&t, " (");
 	put_machine(&t, m->first);
-	put_paragraph(out, s, INK_CAREFUL, "%s): %s.", t.s ? t.s : "",
-		 m->how == MACHINES_OTHER_KIND ? "they execute other instructions, so only times can be compared, as those of two machines"
-					       : "clocks, cycles and what caches do differ by that alone");
+	put_paragraph(
+		out, s, INK_CAREFUL, "%s): %s.", t.s ? t.s : "",
+		m->how == MACHINES_OTHER_KIND
+			? "they execute other instructions, so only times can be compared, as those of two machines"
+			: "clocks, cycles and what caches do differ by that alone");
 	out->failed |= t.failed;
 	text_free(&t);
 }
 
 void json_machines(struct json *j, const struct machines *m)
 {
-	json_string(j, "machines_differ", m->how == MACHINES_OTHER_KIND ? "kind" : m->how == MACHINES_OTHER_CPU ? "cpu" : NULL);
+	json_string(j, "machines_differ",
+		    m->how == MACHINES_OTHER_KIND          ? "kind"
+			    : m->how == MACHINES_OTHER_CPU ? "cpu"
+							   : NULL);
 }
-

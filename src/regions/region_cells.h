@@ -13,7 +13,8 @@
  * "name", "name(arg, arg)" or "name [kind]", in at most `most` columns. A generic kind is shown
  * only if it distinguishes two labels.
  */
-void put_label(struct text *out, const struct style *s, const struct labels *of, uint32_t number, size_t most);
+void put_label(struct text *out, const struct style *s, const struct labels *of, uint32_t number,
+	       size_t most);
 /* A counter's amount: a time in a suitable unit, or a count with thousands separators. */
 void put_amount(struct text *out, const struct style *s, const char *unit, double amount);
 /* A difference: the same, always with a sign; 0 is "0". */
@@ -34,7 +35,7 @@ void put_machine(struct text *out, const struct timeline_machine *m);
 struct machines {
 	const char *path, *other_path; /* of the first, and of the first one that differs */
 	const struct timeline_machine *first, *other;
-	size_t more; /* the number of others */
+	size_t more;                /* the number of others */
 	enum timeline_machines how; /* the largest difference */
 };
 void machines_add(struct machines *m, const char *path, const struct timeline_machine *one);

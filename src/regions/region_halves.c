@@ -41,7 +41,8 @@ static void drop(struct region_halves *h, size_t at)
 	}
 }
 
-enum region_half_met region_halves_meet(struct region_halves *h, const struct region_half *half, struct region_half *other)
+enum region_half_met region_halves_meet(struct region_halves *h, const struct region_half *half,
+					struct region_half *other)
 {
 	size_t at;
 
@@ -65,7 +66,8 @@ enum region_half_met region_halves_meet(struct region_halves *h, const struct re
  * A start that is read before its finish is removed with it, so one that is still here is a second
  * start.
  */
-static int settle_thread(struct region_halves *h, struct timeline *t, size_t thread, bool left_out, struct tare_error *err)
+static int settle_thread(struct region_halves *h, struct timeline *t, size_t thread, bool left_out,
+			 struct tare_error *err)
 {
 	struct timeline_point p;
 	struct cursor *c;
@@ -88,7 +90,8 @@ static int settle_thread(struct region_halves *h, struct timeline *t, size_t thr
 	return ret;
 }
 
-int region_halves_settle(struct region_halves *h, struct timeline *t, const bool *left_out, struct tare_error *err)
+int region_halves_settle(struct region_halves *h, struct timeline *t, const bool *left_out,
+			 struct tare_error *err)
 {
 	bool ask = h->n && left_out;
 	int ret = 0;

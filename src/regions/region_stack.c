@@ -21,7 +21,7 @@ bool region_stack_reserve(struct region_stack *s, size_t more)
 	size_t room = s->room;
 
 	return array_reserve(&s->frame, &room, s->depth + more, sizeof(*s->frame)) &&
-	       array_reserve(&s->value, &s->room, room, 2 * s->n_counters * sizeof(*s->value));
+		array_reserve(&s->value, &s->room, room, 2 * s->n_counters * sizeof(*s->value));
 }
 
 bool region_stack_begin(struct region_stack *s, const struct timeline_point *p)
@@ -34,12 +34,15 @@ bool region_stack_begin(struct region_stack *s, const struct timeline_point *p)
 	value = s->value + s->depth * 2 * n;
 	memcpy(value, p->value, n * sizeof(*value));
 	memset(value + n, 0, n * sizeof(*value));
-	s->frame[s->depth++] =
-		(struct region_frame){ .label = p->label, .offset = p->offset, .no_begin = p->missing, .repaired = p->repaired };
+	s->frame[s->depth++] = (struct region_frame){ .label = p->label,
+						      .offset = p->offset,
+						      .no_begin = p->missing,
+						      .repaired = p->repaired };
 	return true;
 }
 
-void region_stack_end(struct region_stack *s, const struct timeline_point *p, struct region_done *out)
+void region_stack_end(struct region_stack *s, const struct timeline_point *p,
+		      struct region_done *out)
 {
 	struct region_frame *f = &s->frame[--s->depth], *around = s->depth ? f - 1 : NULL;
 	size_t n = s->n_counters;

@@ -8,7 +8,7 @@
 #include "regions/timeline/timeline.h"
 
 struct region_frame {
-	uint64_t offset;   /* of its begin in the file */
+	uint64_t offset; /* of its begin in the file */
 	uint32_t label;
 	uint8_t no_begin;    /* counters not read at its begin */
 	uint8_t no_children; /* counters with unknown cost of a child */
@@ -29,7 +29,7 @@ struct region_done {
 	uint64_t cost[TIMELINE_COUNTERS_MAX];
 	int64_t self[TIMELINE_COUNTERS_MAX];
 	uint8_t no_cost, no_self; /* counters with unknown cost */
-	uint8_t backwards;	  /* of no_cost: the counter decreased */
+	uint8_t backwards;        /* of no_cost: the counter decreased */
 };
 
 void region_stack_init(struct region_stack *s, size_t n_counters);
@@ -45,7 +45,8 @@ static inline const struct region_frame *region_stack_top(const struct region_st
 /* For points of these kinds. false: out of memory. */
 bool region_stack_begin(struct region_stack *s, const struct timeline_point *p);
 /* The innermost region. There must be one. */
-void region_stack_end(struct region_stack *s, const struct timeline_point *p, struct region_done *out);
+void region_stack_end(struct region_stack *s, const struct timeline_point *p,
+		      struct region_done *out);
 
 /*
  * Nearly all points are plain: an unrepaired begin or end with all counters. These functions handle
@@ -55,7 +56,7 @@ void region_stack_end(struct region_stack *s, const struct timeline_point *p, st
  */
 struct region_walk {
 	struct region_frame *bottom, *frame; /* frame: the next free one */
-	uint64_t *value;		     /* of `frame` */
+	uint64_t *value;                     /* of `frame` */
 };
 
 static inline bool region_is_plain(const struct timeline_point *p)
@@ -64,22 +65,27 @@ static inline bool region_is_plain(const struct timeline_point *p)
 }
 
 /* Only as many begins as region_stack_reserve() made room for. */
-static inline __attribute__((always_inline)) struct region_walk region_walk_from(const struct region_stack *s, size_t n)
+static inline __attribute__((always_inline)) struct region_walk region_walk_from(
+	const struct region_stack *s, size_t n)
 {
 	return (struct region_walk){ s->frame, s->frame + s->depth, s->value + s->depth * 2 * n };
 }
 
-static inline __attribute__((always_inline)) void region_walk_to(struct region_stack *s, const struct region_walk *w)
+static inline __attribute__((always_inline)) void region_walk_to(struct region_stack *s,
+								 const struct region_walk *w)
 {
 	s->depth = (size_t)(w->frame - w->bottom);
 }
 
-static inline __attribute__((always_inline)) const struct region_frame *region_walk_top(const struct region_walk *w)
+static inline __attribute__((always_inline)) const struct region_frame *region_walk_top(
+	const struct region_walk *w)
 {
 	return w->frame > w->bottom ? w->frame - 1 : NULL;
 }
 
-static inline __attribute__((always_inline)) void region_walk_begin(struct region_walk *w, const struct timeline_point *p, size_t n)
+static inline __attribute__((always_inline)) void region_walk_begin(struct region_walk *w,
+								    const struct timeline_point *p,
+								    size_t n)
 {
 	w->frame->offset = p->offset;
 	w->frame->label = p->label;
@@ -96,7 +102,10 @@ static inline __attribute__((always_inline)) void region_walk_begin(struct regio
  * End the innermost region. There must be one. false: a counter's total or self cost is not known;
  * nothing was changed.
  */
-static inline __attribute__((always_inline)) bool region_walk_end(struct region_walk *w, const struct timeline_point *p, size_t n, uint64_t *cost, uint64_t *self)
+static inline __attribute__((always_inline)) bool region_walk_end(struct region_walk *w,
+								  const struct timeline_point *p,
+								  size_t n, uint64_t *cost,
+								  uint64_t *self)
 {
 	const struct region_frame *f = w->frame - 1;
 	uint64_t *value = w->value - 2 * n;

@@ -22,7 +22,7 @@ struct walk {
 	/* REGION_DEPTH_MAX + 1 entries: the first one is the thread itself */
 	struct open_region *open;
 	size_t depth; /* of regions; those deeper than REGION_DEPTH_MAX are only counted */
-	bool any;		  /* an outermost region has ended in this thread */
+	bool any;     /* an outermost region has ended in this thread */
 	struct region_stacks_told *told;
 };
 
@@ -50,7 +50,8 @@ static int frame_of(struct walk *w, uint32_t index, uint32_t *out, struct tare_e
 	return 0;
 }
 
-static int node_of(struct walk *w, uint32_t label, uint32_t parent, uint32_t *out, struct tare_error *err)
+static int node_of(struct walk *w, uint32_t label, uint32_t parent, uint32_t *out,
+		   struct tare_error *err)
 {
 	uint32_t frame = 0;
 	int ret = frame_of(w, label, &frame, err);
@@ -62,16 +63,19 @@ static int node_of(struct walk *w, uint32_t label, uint32_t parent, uint32_t *ou
 		return tare_fail_nomem(err);
 	if (*out < REGION_STACKS_MAX)
 		return 0;
-	tare_fail(err, E2BIG, "there are more than %d different stacks of regions", REGION_STACKS_MAX);
-	tare_hint(err, "use a timeline format, such as chrome, perfetto or csv, which has no such limit");
+	tare_fail(err, E2BIG, "there are more than %d different stacks of regions",
+		  REGION_STACKS_MAX);
+	tare_hint(
+		err,
+		"use a timeline format, such as chrome, perfetto or csv, which has no such limit");
 	return -E2BIG;
 }
 
 /*
  * The self cost of r: from `r->at` to here, minus the regions inside. Unknown costs are not added.
  */
-static int give(struct walk *w, struct open_region *r, struct open_region *around, const struct timeline_point *p,
-		uint64_t times, struct tare_error *err)
+static int give(struct walk *w, struct open_region *r, struct open_region *around,
+		const struct timeline_point *p, uint64_t times, struct tare_error *err)
 {
 	uint8_t missing = r->missing | p->missing, spoilt = r->spoilt;
 	int ret = 0;
@@ -79,7 +83,8 @@ static int give(struct walk *w, struct open_region *r, struct open_region *aroun
 	w->told->missing += missing != 0;
 	for (size_t c = 0; ret == 0 && c < w->n_counters; c++) {
 		uint64_t all = p->value[c] - r->at[c];
-		struct stacks_row row = { r->node, w->task, (uint32_t)c, 0, times, all - r->inside[c] };
+		struct stacks_row row = { r->node, w->task, (uint32_t)c,
+					  0,       times,   all - r->inside[c] };
 
 		if (!(missing >> c & 1) && (p->value[c] < r->at[c] || all < r->inside[c])) {
 			w->told->backwards++;
@@ -97,7 +102,8 @@ static int give(struct walk *w, struct open_region *r, struct open_region *aroun
 	return ret;
 }
 
-static void remember(struct walk *w, struct open_region *r, uint32_t node, const struct timeline_point *p)
+static void remember(struct walk *w, struct open_region *r, uint32_t node,
+		     const struct timeline_point *p)
 {
 	*r = (struct open_region){ .node = node, .missing = p->missing };
 	if (w->n_counters)
@@ -130,7 +136,8 @@ static int end(struct walk *w, const struct timeline_point *p, struct tare_error
 	if (w->depth == 0)
 		return 0;
 	if (w->depth <= REGION_DEPTH_MAX)
-		ret = give(w, &w->open[w->depth], w->depth > 1 ? &w->open[w->depth - 1] : NULL, p, 1, err);
+		ret = give(w, &w->open[w->depth], w->depth > 1 ? &w->open[w->depth - 1] : NULL, p,
+			   1, err);
 	if (--w->depth == 0) {
 		remember(w, &w->open[0], 0, p);
 		w->any = true;
@@ -146,7 +153,9 @@ static int one_thread(struct walk *w, size_t thread, struct tare_error *err)
 	struct cursor *c = NULL;
 	int ret;
 
-	w->task = name == SET_NONE ? SET_NONE : stacks_add_task(w->s, (uint32_t)about->pid, (uint32_t)about->tid, name);
+	w->task = name == SET_NONE
+		? SET_NONE
+		: stacks_add_task(w->s, (uint32_t)about->pid, (uint32_t)about->tid, name);
 	if (w->task == SET_NONE)
 		return tare_fail_nomem(err);
 	w->depth = 0;
@@ -164,7 +173,8 @@ static int one_thread(struct walk *w, size_t thread, struct tare_error *err)
 	return ret;
 }
 
-int region_stacks(struct stacks *s, struct timeline *t, struct region_stacks_told *told, struct tare_error *err)
+int region_stacks(struct stacks *s, struct timeline *t, struct region_stacks_told *told,
+		  struct tare_error *err)
 {
 	const struct timeline_info *info = timeline_info(t);
 	struct walk w = { .s = s, .t = t, .n_counters = info->n_counters, .told = told };

@@ -16,8 +16,8 @@ enum {
 };
 
 struct region_stacks_told {
-	uint64_t lost;	    /* points missing in the recording, as far as known */
-	uint64_t too_deep;  /* regions deeper than REGION_DEPTH_MAX */
+	uint64_t lost;     /* points missing in the recording, as far as known */
+	uint64_t too_deep; /* regions deeper than REGION_DEPTH_MAX */
 	/* regions with a counter that could not be read; its count is in no stack */
 	uint64_t missing;
 	/* regions in which a counter decreased; its count is in no stack either */
@@ -29,6 +29,7 @@ struct region_stacks_told {
  * `amount` their self cost. The cost between a thread's outermost regions is the root's self cost.
  * Arguments are left out. A frame's function is the label's name, its module the label's kind.
  */
-int region_stacks(struct stacks *s, struct timeline *t, struct region_stacks_told *told, struct tare_error *err);
+int region_stacks(struct stacks *s, struct timeline *t, struct region_stacks_told *told,
+		  struct tare_error *err);
 
 #endif

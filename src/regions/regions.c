@@ -36,13 +36,13 @@ struct adding {
 	uint32_t *row_of; /* by number: its row */
 	size_t row_of_room;
 	struct region_stack stack;
-	uint8_t *way;		 /* by label; NULL: the recording overhead is unknown */
+	uint8_t *way;            /* by label; NULL: the recording overhead is unknown */
 	struct regions_own *own; /* per open region and counter: overhead of its nested regions */
 	size_t own_room;
 	uint64_t of_way[TIMELINE_WAYS]; /* regions per way of recording */
-	uint8_t *single; /* by label: keep its single regions */
+	uint8_t *single;                /* by label: keep its single regions */
 	struct region_halves halves;
-	size_t thread; /* index in r->thread */
+	size_t thread;         /* index in r->thread */
 	size_t threads_before; /* threads of earlier recordings in r->thread */
 	struct first {
 		/*
@@ -51,7 +51,7 @@ struct adding {
 		 */
 		uint64_t region, timing;
 		bool has_region, has_timing;
-	} *first_by; /* per thread of this recording; NULL: no single regions are kept */
+	} * first_by; /* per thread of this recording; NULL: no single regions are kept */
 	uint64_t first[TIMELINE_COUNTERS_MAX], last[TIMELINE_COUNTERS_MAX];
 	struct outermost {
 		uint64_t cost;
@@ -75,7 +75,9 @@ static const struct regions_sum_seldom no_sum_seldom;
 /* A writable copy, allocated on first use. NULL: out of memory. */
 static struct regions_seldom *seldom_of(struct regions *r, struct regions_row *row)
 {
-	struct regions_seldom *own = row->seldom == &no_seldom ? arena_alloc(&r->arena, sizeof(*own)) : (struct regions_seldom *)row->seldom;
+	struct regions_seldom *own = row->seldom == &no_seldom
+		? arena_alloc(&r->arena, sizeof(*own))
+		: (struct regions_seldom *)row->seldom;
 
 	if (own)
 		row->seldom = own;
@@ -84,7 +86,9 @@ static struct regions_seldom *seldom_of(struct regions *r, struct regions_row *r
 
 static struct regions_sum_seldom *sum_seldom_of(struct regions *r, struct regions_sum *s)
 {
-	struct regions_sum_seldom *own = s->seldom == &no_sum_seldom ? arena_alloc(&r->arena, sizeof(*own)) : (struct regions_sum_seldom *)s->seldom;
+	struct regions_sum_seldom *own = s->seldom == &no_sum_seldom
+		? arena_alloc(&r->arena, sizeof(*own))
+		: (struct regions_sum_seldom *)s->seldom;
 
 	if (own)
 		s->seldom = own;
@@ -141,7 +145,8 @@ const char *regions_counter_name(const void *regions, size_t counter)
 	return ((const struct regions *)regions)->counter[counter].name;
 }
 
-static int take_counters(struct regions *r, const struct timeline_info *info, struct tare_error *err)
+static int take_counters(struct regions *r, const struct timeline_info *info,
+			 struct tare_error *err)
 {
 	char who[160];
 
@@ -154,12 +159,14 @@ static int take_counters(struct regions *r, const struct timeline_info *info, st
 			struct regions_counter *to = &r->counter[r->n_counters++];
 
 			*to = (struct regions_counter){ .quality = from->quality };
-			if (!copied(&to->name, from->name) || !copied(&to->unit, from->unit) || !copied(&to->note, from->note))
+			if (!copied(&to->name, from->name) || !copied(&to->unit, from->unit) ||
+			    !copied(&to->note, from->note))
 				return tare_fail_nomem(err);
 		}
 	}
 	for (size_t c = 0; c < r->n_counters || c < info->n_counters; c++) {
-		const char *now = c < info->n_counters ? info->counter[c].name : "none", *before = c < r->n_counters ? r->counter[c].name : "none";
+		const char *now = c < info->n_counters ? info->counter[c].name : "none",
+			   *before = c < r->n_counters ? r->counter[c].name : "none";
 
 		if (c < info->n_counters && c < r->n_counters && !strcmp(now, before)) {
 			/* With several recordings, the lowest quality applies. */
@@ -170,16 +177,20 @@ static int take_counters(struct regions *r, const struct timeline_info *info, st
 					r->counter[c].way[w].own = info->counter[c].own[w];
 			continue;
 		}
-		tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s", info->path, c + 1, now, r->recording[0].path,
-			  before);
-		tare_hint(err, "sums are over recordings with the same counters; look at these one by one");
+		tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s",
+			  info->path, c + 1, now, r->recording[0].path, before);
+		tare_hint(
+			err,
+			"sums are over recordings with the same counters; look at these one by one");
 		return -EINVAL;
 	}
 	snprintf(who, sizeof(who), "%.150s has", info->path);
-	return counter_named(&r->by, r->options.by, r, r->n_counters, regions_counter_name, who, err);
+	return counter_named(&r->by, r->options.by, r, r->n_counters, regions_counter_name, who,
+			     err);
 }
 
-static int take_recording(struct regions *r, const struct timeline_info *info, struct tare_error *err)
+static int take_recording(struct regions *r, const struct timeline_info *info,
+			  struct tare_error *err)
 {
 	struct regions_recording *to;
 
@@ -187,14 +198,15 @@ static int take_recording(struct regions *r, const struct timeline_info *info, s
 		return tare_fail_nomem(err);
 	to = &r->recording[r->n_recordings++];
 	*to = (struct regions_recording){ .start_ns = info->start_ns, .machine = info->machine };
-	if (!copied(&to->path, info->path) || !copied(&to->format, info->format) || !copied(&to->command, info->command) ||
-	    !copied(&to->damage, info->damage) || !copied(&to->remark, info->remark) ||
-	    !copied(&to->live, info->live))
+	if (!copied(&to->path, info->path) || !copied(&to->format, info->format) ||
+	    !copied(&to->command, info->command) || !copied(&to->damage, info->damage) ||
+	    !copied(&to->remark, info->remark) || !copied(&to->live, info->live))
 		return tare_fail_nomem(err);
 	return 0;
 }
 
-static int take_thread(struct regions *r, const struct timeline_thread *from, struct tare_error *err)
+static int take_thread(struct regions *r, const struct timeline_thread *from,
+		       struct tare_error *err)
 {
 	struct regions_thread *to;
 
@@ -238,7 +250,9 @@ static __attribute__((noinline)) uint32_t find_row(struct adding *a, uint32_t la
 		label = timeline_label(a->t, label)->group;
 	number = a->number[label];
 	if (a->row_of[number] == NO_ROW)
-		a->row_of[number] = new_row(a->r, number, a->r->options.per_thread ? (uint32_t)a->thread : REGIONS_ALL_THREADS);
+		a->row_of[number] = new_row(a->r, number,
+					    a->r->options.per_thread ? (uint32_t)a->thread
+								     : REGIONS_ALL_THREADS);
 	return *row = a->row_of[number];
 }
 
@@ -248,11 +262,13 @@ static inline uint32_t row_of(struct adding *a, uint32_t label)
 }
 
 /* The row's counts of unmatched begins and ends, allocated on first use. NULL: out of memory. */
-static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_row *row, uint32_t label, size_t thread)
+static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_row *row,
+					       uint32_t label, size_t thread)
 {
 	const struct timeline_label *l = timeline_label(a->t, label);
 	struct regions_seldom *seldom = seldom_of(a->r, row);
-	struct region_unbalanced *u = seldom ? (struct region_unbalanced *)seldom->unbalanced : NULL;
+	struct region_unbalanced *u = seldom ? (struct region_unbalanced *)seldom->unbalanced
+					     : NULL;
 
 	if (seldom && !u) {
 		u = arena_alloc(&a->r->arena, sizeof(*u));
@@ -267,7 +283,8 @@ static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_
 	return u;
 }
 
-static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct regions_row *row, const struct region_frame *f, bool no_end)
+static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct regions_row *row,
+						     const struct region_frame *f, bool no_end)
 {
 	struct region_unbalanced *u;
 
@@ -279,7 +296,8 @@ static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct re
 	if (!u)
 		return false;
 	((struct regions_seldom *)row->seldom)->cut++;
-	((struct regions_seldom *)row->seldom)->holes += (f->repaired & TIMELINE_AT_GAP) == TIMELINE_AT_GAP;
+	((struct regions_seldom *)row->seldom)->holes += (f->repaired & TIMELINE_AT_GAP) ==
+		TIMELINE_AT_GAP;
 	u->not_ended += no_end;
 	u->not_begun += !no_end;
 	return true;
@@ -289,7 +307,8 @@ static void keep_single(struct regions *r, const struct regions_single *now)
 {
 	size_t at = r->n_singles;
 
-	if (r->options.singles == 0 || (at == r->options.singles && now->cost <= r->single[at - 1].cost))
+	if (r->options.singles == 0 ||
+	    (at == r->options.singles && now->cost <= r->single[at - 1].cost))
 		return;
 	at = at == r->options.singles ? at - 1 : r->n_singles++;
 	for (; at > 0 && r->single[at - 1].cost < now->cost; at--)
@@ -297,7 +316,8 @@ static void keep_single(struct regions *r, const struct regions_single *now)
 	r->single[at] = *now;
 }
 
-static void note_single(struct adding *a, const struct region_done *done, const struct regions_own *own)
+static void note_single(struct adding *a, const struct region_done *done,
+			const struct regions_own *own)
 {
 	struct regions *r = a->r;
 	const struct region_frame *around = region_stack_top(&a->stack);
@@ -320,18 +340,20 @@ static void note_single(struct adding *a, const struct region_done *done, const 
 }
 
 /* `begin` is relative to the thread's first begin, which may be read later: see place_singles(). */
-static void note_detached(struct adding *a, const struct region_half *h, const struct timeline_point *p, uint64_t from, uint64_t cost)
+static void note_detached(struct adding *a, const struct region_half *h,
+			  const struct timeline_point *p, uint64_t from, uint64_t cost)
 {
-	keep_single(a->r, &(struct regions_single){ .label = a->number[h->label],
-						    .around = LABELS_NONE,
-						    .thread = h->is_start ? h->thread : a->thread,
-						    .end_thread = h->is_start ? a->thread : h->thread,
-						    .offset = h->is_start ? h->offset : p->offset,
-						    .begin = from,
-						    .cost = cost,
-						    .self = (int64_t)cost,
-						    .self_known = true,
-						    .detached = true });
+	keep_single(a->r,
+		    &(struct regions_single){ .label = a->number[h->label],
+					      .around = LABELS_NONE,
+					      .thread = h->is_start ? h->thread : a->thread,
+					      .end_thread = h->is_start ? a->thread : h->thread,
+					      .offset = h->is_start ? h->offset : p->offset,
+					      .begin = from,
+					      .cost = cost,
+					      .self = (int64_t)cost,
+					      .self_known = true,
+					      .detached = true });
 }
 
 static void place_singles(struct adding *a)
@@ -369,7 +391,9 @@ static bool begin(struct adding *a, const struct timeline_point *p)
 	return true;
 }
 
-static __attribute__((noinline)) bool add_single_without_own(struct regions *r, struct regions_sum *s, uint64_t cost, double own)
+static __attribute__((noinline)) bool add_single_without_own(struct regions *r,
+							     struct regions_sum *s, uint64_t cost,
+							     double own)
 {
 	int64_t left = (int64_t)cost - llround(own);
 	struct regions_sum_seldom *seldom;
@@ -381,16 +405,21 @@ static __attribute__((noinline)) bool add_single_without_own(struct regions *r, 
 }
 
 /* The cost of a single region, as shown. */
-static inline __attribute__((always_inline)) bool add_single(struct regions *r, struct regions_sum *s, uint64_t cost, const struct regions_own *own)
+static inline __attribute__((always_inline)) bool add_single(struct regions *r,
+							     struct regions_sum *s, uint64_t cost,
+							     const struct regions_own *own)
 {
-	return r->options.subtract_own ? add_single_without_own(r, s, cost, own->total) : distribution_add(&s->each, cost);
+	return r->options.subtract_own ? add_single_without_own(r, s, cost, own->total)
+				       : distribution_add(&s->each, cost);
 }
 
 /*
  * Compute the recording overhead of a region that ended, from its way of recording and its frame
  * depth, and add it to the overhead of the enclosing region.
  */
-static inline __attribute__((always_inline)) void own_of(struct adding *a, uint8_t way, size_t depth, size_t c, size_t n, struct regions_own *out)
+static inline __attribute__((always_inline)) void own_of(struct adding *a, uint8_t way,
+							 size_t depth, size_t c, size_t n,
+							 struct regions_own *out)
 {
 	const struct timeline_own *k = &a->info->counter[c].own[way];
 	struct regions_own *up;
@@ -411,13 +440,16 @@ static inline __attribute__((always_inline)) void own_of(struct adding *a, uint8
 	up->total_off += out->total_off + k->outside_off;
 }
 
-static inline __attribute__((always_inline)) void add_outermost(struct adding *a, size_t c, uint64_t cost)
+static inline __attribute__((always_inline)) void add_outermost(struct adding *a, size_t c,
+								uint64_t cost)
 {
 	a->outermost[c].cost += cost;
 }
 
 /* Add the recording overhead of an outermost region, inside and outside it. */
-static inline __attribute__((always_inline)) void add_outermost_own(struct adding *a, size_t c, uint8_t way, const struct regions_own *own)
+static inline __attribute__((always_inline)) void add_outermost_own(struct adding *a, size_t c,
+								    uint8_t way,
+								    const struct regions_own *own)
 {
 	const struct timeline_own *k = &a->info->counter[c].own[way];
 	struct outermost *to = &a->outermost[c];
@@ -434,7 +466,8 @@ static inline __attribute__((always_inline)) void add_outermost_own(struct addin
 	to->any = true;
 }
 
-static __attribute__((noinline)) bool add_again(struct regions *r, struct regions_sum *s, uint64_t cost)
+static __attribute__((noinline)) bool add_again(struct regions *r, struct regions_sum *s,
+						uint64_t cost)
 {
 	struct regions_sum_seldom *seldom = sum_seldom_of(r, s);
 
@@ -444,7 +477,10 @@ static __attribute__((noinline)) bool add_again(struct regions *r, struct region
 }
 
 /* Add a region's cost and its overhead to its row. Nested regions of one label count once. */
-static inline __attribute__((always_inline)) bool add_total(struct regions *r, struct regions_sum *s, bool outermost, uint64_t cost, const struct regions_own *own)
+static inline __attribute__((always_inline)) bool add_total(struct regions *r,
+							    struct regions_sum *s, bool outermost,
+							    uint64_t cost,
+							    const struct regions_own *own)
 {
 	if (!outermost)
 		return add_again(r, s, cost);
@@ -454,7 +490,8 @@ static inline __attribute__((always_inline)) bool add_total(struct regions *r, s
 	return true;
 }
 
-static inline __attribute__((always_inline)) void add_self(struct regions_sum *s, int64_t self, const struct regions_own *own)
+static inline __attribute__((always_inline)) void add_self(struct regions_sum *s, int64_t self,
+							   const struct regions_own *own)
 {
 	s->self += self;
 	s->own.self += own->self;
@@ -529,7 +566,8 @@ static bool end(struct adding *a, const struct timeline_point *p)
 	return true;
 }
 
-static bool add_detached(struct adding *a, const struct region_half *h, const struct timeline_point *p)
+static bool add_detached(struct adding *a, const struct region_half *h,
+			 const struct timeline_point *p)
 {
 	struct regions *r = a->r;
 	struct regions_row *row = &r->row[h->row];
@@ -541,9 +579,11 @@ static bool add_detached(struct adding *a, const struct region_half *h, const st
 	of_row->detached++;
 	r->regions++;
 	for (size_t c = 0; c < r->n_counters; c++) {
-		uint64_t from = h->is_start ? h->value[c] : p->value[c], to = h->is_start ? p->value[c] : h->value[c];
+		uint64_t from = h->is_start ? h->value[c] : p->value[c],
+			 to = h->is_start ? p->value[c] : h->value[c];
 		/* Only a clock is comparable between threads. */
-		bool across = h->thread != a->thread && (int)c != a->info->time, known = !across && !((h->missing | p->missing) & 1u << c);
+		bool across = h->thread != a->thread && (int)c != a->info->time,
+		     known = !across && !((h->missing | p->missing) & 1u << c);
 		struct regions_sum_seldom *seldom = sum_seldom_of(r, &row->sum[c]);
 
 		if (!seldom)
@@ -578,8 +618,13 @@ static void note_start(struct adding *a, const struct timeline_point *p)
 
 static bool detached(struct adding *a, const struct timeline_point *p)
 {
-	struct region_half h = { .number = p->number, .row = row_of(a, p->label), .label = p->label, .offset = p->offset, .missing = p->missing,
-				 .is_start = p->kind == TIMELINE_START, .thread = a->thread };
+	struct region_half h = { .number = p->number,
+				 .row = row_of(a, p->label),
+				 .label = p->label,
+				 .offset = p->offset,
+				 .missing = p->missing,
+				 .is_start = p->kind == TIMELINE_START,
+				 .thread = a->thread };
 	struct region_unbalanced *u;
 	struct region_half other;
 
@@ -687,7 +732,9 @@ static bool point(struct adding *a, const struct timeline_point *p)
  * number of points processed. The stack has room for them. n is n_counters, a compile-time constant
  * when it is 1.
  */
-static inline __attribute__((always_inline)) size_t plain_points(struct adding *a, const struct timeline_point *p, size_t n_points, size_t n)
+static inline __attribute__((always_inline)) size_t plain_points(struct adding *a,
+								 const struct timeline_point *p,
+								 size_t n_points, size_t n)
 {
 	struct regions *r = a->r;
 	const uint32_t *const row_of = a->row;
@@ -736,7 +783,8 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 				a->last[c] = p->value[c];
 			}
 			add_self(s, (int64_t)self[c], &own);
-			no_memory |= !add_total(r, s, outermost, cost[c], &own) || !add_single(r, s, cost[c], &own);
+			no_memory |= !add_total(r, s, outermost, cost[c], &own) ||
+				!add_single(r, s, cost[c], &own);
 		}
 	}
 	region_walk_to(&a->stack, &walk);
@@ -748,12 +796,16 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 }
 
 /* Separate functions, because each needs all registers. */
-static __attribute__((noinline)) size_t plain_of_one(struct adding *a, const struct timeline_point *p, size_t n_points)
+static __attribute__((noinline)) size_t plain_of_one(struct adding *a,
+						     const struct timeline_point *p,
+						     size_t n_points)
 {
 	return plain_points(a, p, n_points, 1);
 }
 
-static __attribute__((noinline)) size_t plain_of_several(struct adding *a, const struct timeline_point *p, size_t n_points)
+static __attribute__((noinline)) size_t plain_of_several(struct adding *a,
+							 const struct timeline_point *p,
+							 size_t n_points)
 {
 	return plain_points(a, p, n_points, a->r->n_counters);
 }
@@ -766,7 +818,8 @@ static bool points(struct adding *a, const struct timeline_point *p, size_t n_po
 		return false;
 	for (;; p++) {
 		if (a->seen == a->all)
-			p += (a->r->n_counters == 1 ? plain_of_one : plain_of_several)(a, p, (size_t)(end - p));
+			p += (a->r->n_counters == 1 ? plain_of_one
+						    : plain_of_several)(a, p, (size_t)(end - p));
 		if (a->no_memory || p == end)
 			return !a->no_memory;
 		if (!point(a, p))
@@ -839,7 +892,8 @@ static bool wanted(const struct regions *r, const struct timeline_thread *t)
 	char number[24];
 
 	snprintf(number, sizeof(number), "%" PRIu64, t->tid);
-	return !r->options.thread || !strcmp(r->options.thread, number) || !strcmp(r->options.thread, t->name);
+	return !r->options.thread || !strcmp(r->options.thread, number) ||
+		!strcmp(r->options.thread, t->name);
 }
 
 /* Find the labels that need their single regions kept. */
@@ -938,7 +992,9 @@ static void note_ways(struct adding *a)
 
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 {
-	struct adding a = { .r = r, .t = t, .info = timeline_info(t), .threads_before = r->n_threads };
+	struct adding a = {
+		.r = r, .t = t, .info = timeline_info(t), .threads_before = r->n_threads
+	};
 	int ret = take_counters(r, a.info, err);
 
 	r->sorted = false;
@@ -977,7 +1033,8 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 
 double regions_self(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return (double)row->sum[counter].self - (r->options.subtract_own ? row->sum[counter].own.self : 0);
+	return (double)row->sum[counter].self -
+		(r->options.subtract_own ? row->sum[counter].own.self : 0);
 }
 
 double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter)
@@ -987,17 +1044,20 @@ double regions_nested_self(const struct regions *r, const struct regions_row *ro
 
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return (double)row->sum[counter].total - (r->options.subtract_own ? row->sum[counter].own.total : 0);
+	return (double)row->sum[counter].total -
+		(r->options.subtract_own ? row->sum[counter].own.total : 0);
 }
 
 double regions_whole(const struct regions *r, size_t counter)
 {
-	return (double)r->counter[counter].whole - (r->options.subtract_own ? r->counter[counter].own.whole : 0);
+	return (double)r->counter[counter].whole -
+		(r->options.subtract_own ? r->counter[counter].own.whole : 0);
 }
 
 double regions_outside(const struct regions *r, size_t counter)
 {
-	return (double)r->counter[counter].outside - (r->options.subtract_own ? r->counter[counter].own.outside : 0);
+	return (double)r->counter[counter].outside -
+		(r->options.subtract_own ? r->counter[counter].own.outside : 0);
 }
 
 uint64_t regions_singles(const struct regions_sum *s)
@@ -1025,7 +1085,8 @@ int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error)
 int64_t regions_median(const struct regions_sum *s, uint64_t *error)
 {
 	uint64_t n = regions_singles(s), lower_off, upper_off;
-	int64_t lower = single_at(s, (n + 1) / 2, &lower_off), upper = single_at(s, n / 2 + 1, &upper_off);
+	int64_t lower = single_at(s, (n + 1) / 2, &lower_off),
+		upper = single_at(s, n / 2 + 1, &upper_off);
 
 	if (error)
 		*error = lower_off > upper_off ? lower_off : upper_off;

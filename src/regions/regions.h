@@ -17,10 +17,10 @@ struct regions_options {
 	bool per_thread;     /* one row per label and thread */
 	bool with_arguments; /* one row per set of arguments */
 	bool subtract_own; /* subtract the recording overhead from each region, where it is known */
-	const char *thread;  /* only threads of this number or name; NULL: all */
-	const char *single;  /* keep the most expensive single regions of this label; NULL: none */
-	size_t singles;	     /* how many of them */
-	const char *by;	     /* sort those by this counter; NULL: the first */
+	const char *thread; /* only threads of this number or name; NULL: all */
+	const char *single; /* keep the most expensive single regions of this label; NULL: none */
+	size_t singles;     /* how many of them */
+	const char *by;     /* sort those by this counter; NULL: the first */
 };
 
 /*
@@ -33,19 +33,19 @@ struct regions_own {
 
 /* Fields that few sums need. They are separate because a recording may have a million labels. */
 struct regions_sum_seldom {
-	uint64_t again;	    /* not in total: cost of regions nested in a region of the same label */
+	uint64_t again; /* not in total: cost of regions nested in a region of the same label */
 	/* of self: detached timings, which are not nested in the thread's regions */
 	uint64_t detached;
-	uint64_t unknown;   /* regions with unknown cost; no sum includes them */
-	uint64_t no_self;   /* regions with unknown self cost only; the self sum excludes them */
+	uint64_t unknown; /* regions with unknown cost; no sum includes them */
+	uint64_t no_self; /* regions with unknown self cost only; the self sum excludes them */
 	/* Magnitudes of negative costs. Only subtracting the overhead makes a cost negative. */
 	struct distribution below;
 };
 
 /* The sums of one counter over the regions of a row. */
 struct regions_sum {
-	int64_t self;	    /* without nested regions; negative only if the counter stepped back */
-	uint64_t total;	    /* nested regions of the same label count once, in the outermost */
+	int64_t self;   /* without nested regions; negative only if the counter stepped back */
+	uint64_t total; /* nested regions of the same label count once, in the outermost */
 	const struct regions_sum_seldom *seldom; /* never NULL */
 	struct regions_own own;
 	struct distribution each; /* cost of each complete region, as shown: regions_single() */
@@ -63,7 +63,7 @@ struct regions_seldom {
 	uint64_t cut;
 	/* details of cut, and of timings not in count; NULL: none */
 	const struct region_unbalanced *unbalanced;
-	uint64_t detached;  /* of count: detached timings; each is its own self cost */
+	uint64_t detached; /* of count: detached timings; each is its own self cost */
 	/* of cut: due to lost points; their cost is in the row of the gap's label */
 	uint64_t holes;
 	uint64_t instants;
@@ -71,12 +71,12 @@ struct regions_seldom {
 };
 
 struct regions_row {
-	uint32_t label;	 /* in regions.labels */
+	uint32_t label;  /* in regions.labels */
 	uint32_t thread; /* in regions.thread, or REGIONS_ALL_THREADS */
 	uint64_t count;
 	const struct regions_seldom *seldom; /* never NULL */
-	struct regions_sum *sum;	     /* per counter */
-	uint64_t open;			     /* while reading: number of open regions */
+	struct regions_sum *sum;             /* per counter */
+	uint64_t open;                       /* while reading: number of open regions */
 };
 
 struct regions_counter {
@@ -86,13 +86,13 @@ struct regions_counter {
 		struct timeline_own own; /* from the first recording that knows it */
 		uint64_t regions;
 	} way[TIMELINE_WAYS];
-	uint64_t whole;	  /* from each thread's first begin to its last end, summed */
+	uint64_t whole; /* from each thread's first begin to its last end, summed */
 	/* of whole: in no region; negative only if the counter stepped back there */
 	int64_t outside;
 	struct regions_own_whole {
 		double whole, outside, whole_off, outside_off;
-	} own; /* recording overhead in both, where it is known */
-	uint64_t detached; /* in self costs, but not in whole */
+	} own;              /* recording overhead in both, where it is known */
+	uint64_t detached;  /* in self costs, but not in whole */
 	uint64_t backwards; /* regions in which the counter decreased */
 	uint64_t across; /* detached timings across two threads, for a counter that is per thread */
 };
@@ -114,9 +114,9 @@ struct regions_recording {
 /* A region or detached timing that is among the most expensive. */
 struct regions_single {
 	uint32_t label;
-	uint32_t around; /* label of the enclosing region; LABELS_NONE: none */
+	uint32_t around;           /* label of the enclosing region; LABELS_NONE: none */
 	size_t thread, end_thread; /* where it begins and ends */
-	uint64_t offset; /* of its begin, in the file */
+	uint64_t offset;           /* of its begin, in the file */
 	/* of the selected counter; begin is relative to the first region of the thread */
 	uint64_t begin, cost;
 	int64_t self;
@@ -126,7 +126,15 @@ struct regions_single {
 	bool begin_known;
 };
 
-enum regions_key { REGIONS_SELF, REGIONS_TOTAL, REGIONS_COUNT, REGIONS_MEDIAN, REGIONS_P99, REGIONS_MAX, REGIONS_NAME };
+enum regions_key {
+	REGIONS_SELF,
+	REGIONS_TOTAL,
+	REGIONS_COUNT,
+	REGIONS_MEDIAN,
+	REGIONS_P99,
+	REGIONS_MAX,
+	REGIONS_NAME
+};
 
 struct regions {
 	struct regions_options options;
@@ -142,15 +150,15 @@ struct regions {
 	bool sorted; /* by the next two: */
 	enum regions_key sorted_by;
 	size_t sorted_counter;
-	void *arena; /* memory of the rows */
+	void *arena;                   /* memory of the rows */
 	struct regions_single *single; /* the most expensive first, after regions_finish() */
 	size_t n_singles;
 	uint64_t regions, points; /* without gaps and without points that the reader inserted */
-	uint64_t lost;	  /* missing points, as far as known */
-	uint64_t lost_handlers; /* of those: lost by signal handlers, which leave no gap */
-	bool lost_unknown; /* an unknown number of other points is missing */
-	bool counters_unknown; /* a damaged recording lost its list of counters */
-	uint64_t gaps;	   /* places where points are missing */
+	uint64_t lost;            /* missing points, as far as known */
+	uint64_t lost_handlers;   /* of those: lost by signal handlers, which leave no gap */
+	bool lost_unknown;        /* an unknown number of other points is missing */
+	bool counters_unknown;    /* a damaged recording lost its list of counters */
+	uint64_t gaps;            /* places where points are missing */
 	uint64_t deepest;
 	/* timings with one end in a thread that options.thread excludes; not counted */
 	uint64_t left_out;

@@ -6,12 +6,14 @@
 #include "regions/region_cells.h"
 #include "regions/regions_merged_view.h"
 
-static bool shown(const struct regions *r, const struct regions_row *row, const struct regions_shown *how)
+static bool shown(const struct regions *r, const struct regions_row *row,
+		  const struct regions_shown *how)
 {
 	return !how->match || strstr(r->labels.entry[row->label].name, how->match);
 }
 
-static void amounts(struct json *j, const struct regions *r, const struct regions_row *row, size_t c)
+static void amounts(struct json *j, const struct regions *r, const struct regions_row *row,
+		    size_t c)
 {
 	const struct regions_counter *k = &r->counter[c];
 	const struct regions_sum *s = &row->sum[c];
@@ -62,7 +64,8 @@ static void own(struct json *j, const struct regions_counter *k)
 	if (!regions_own_known(k))
 		return;
 	for (uint8_t w = 0; w < TIMELINE_WAYS; w++)
-		if (k->way[w].own.known && (!k->way[most].own.known || k->way[w].regions > k->way[most].regions))
+		if (k->way[w].own.known &&
+		    (!k->way[most].own.known || k->way[w].regions > k->way[most].regions))
 			most = w;
 	json_real(j, "own_cost", k->way[most].own.inside + k->way[most].own.outside);
 	json_real(j, "own_inside", k->way[most].own.inside);
@@ -300,7 +303,8 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
 	csv_label(out, &r->labels.entry[row->label]);
 	if (row->thread != REGIONS_ALL_THREADS)
 		text_add(out, "%" PRIu64, r->thread[row->thread].tid);
-	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count, row->seldom->recursive, row->seldom->cut, row->seldom->detached);
+	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count,
+		 row->seldom->recursive, row->seldom->cut, row->seldom->detached);
 }
 
 /*
@@ -332,8 +336,10 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 		regions_merged_csv(out, r, how);
 		return;
 	}
-	text_add(out, "label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown,self_off,"
-		      "instants,values,values_sum,values_min,values_max,values_last\n");
+	text_add(
+		out,
+		"label,kind,arguments,thread,count,recursive,cut,detached,counter,unit,quality,self,total,sum,share,min,median,p99,max,unknown,self_off,"
+		"instants,values,values_sum,values_min,values_max,values_last\n");
 	for (size_t i = 0; i < r->n && (!how->top || n < how->top); i++) {
 		const struct regions_row *row = &r->row[i];
 
@@ -360,9 +366,11 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			number(out, known, regions_self(r, row, c));
 			number(out, known, regions_total(r, row, c));
 			number(out, known, (double)regions_sum_each(s));
-			number(out, known && regions_whole(r, c) > 0, regions_nested_self(r, row, c) / regions_whole(r, c));
+			number(out, known && regions_whole(r, c) > 0,
+			       regions_nested_self(r, row, c) / regions_whole(r, c));
 			singles(out, s);
-			text_add(out, "%" PRIu64 ",%.6g", s->seldom->unknown, r->options.subtract_own ? s->own.self_off : 0);
+			text_add(out, "%" PRIu64 ",%.6g", s->seldom->unknown,
+				 r->options.subtract_own ? s->own.self_off : 0);
 			csv_points(out, row);
 		}
 	}

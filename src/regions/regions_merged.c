@@ -36,7 +36,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void add_counter(struct regions_merged_sum *to, const struct regions *r, const struct regions_row *row, size_t c, enum kind kind)
+static void add_counter(struct regions_merged_sum *to, const struct regions *r,
+			const struct regions_row *row, size_t c, enum kind kind)
 {
 	const struct regions_sum *s = &row->sum[c];
 	double self = regions_self(r, row, c);
@@ -59,7 +60,8 @@ static void add_counter(struct regions_merged_sum *to, const struct regions *r, 
  * The row of a name. If hits were recorded one by one and as sums, the sums include each of them.
  * false: the name has neither regions nor hits; nothing was added.
  */
-static bool merge(struct regions_merged_row *to, const struct regions *r, const struct named *of, size_t n)
+static bool merge(struct regions_merged_row *to, const struct regions *r, const struct named *of,
+		  size_t n)
 {
 	uint64_t single = 0;
 	bool any = false;
@@ -75,7 +77,10 @@ static bool merge(struct regions_merged_row *to, const struct regions *r, const 
 		else if (kind == KIND_HIT)
 			single += row->seldom->instants;
 		else if (kind == KIND_HITS)
-			to->hits = __builtin_add_overflow(to->hits, row->seldom->integers.sum, &to->hits) ? UINT64_MAX : to->hits;
+			to->hits = __builtin_add_overflow(to->hits, row->seldom->integers.sum,
+							  &to->hits)
+				? UINT64_MAX
+				: to->hits;
 		for (size_t c = 0; row->count && c < r->n_counters; c++)
 			add_counter(&to->sum[c], r, row, c, kind);
 	}
@@ -84,13 +89,14 @@ static bool merge(struct regions_merged_row *to, const struct regions *r, const 
 	return any;
 }
 
-int regions_merge(struct regions_merged *m, const struct regions *r, const char *match, enum regions_key key, size_t counter,
-		  struct tare_error *err)
+int regions_merge(struct regions_merged *m, const struct regions *r, const char *match,
+		  enum regions_key key, size_t counter, struct tare_error *err)
 {
 	struct named *of = calloc(r->n + 1, sizeof(*of));
 	size_t n = 0;
 
-	*m = (struct regions_merged){ .row = calloc(r->n + 1, sizeof(*m->row)), .sums = calloc(r->n * r->n_counters + 1, sizeof(*m->sums)) };
+	*m = (struct regions_merged){ .row = calloc(r->n + 1, sizeof(*m->row)),
+				      .sums = calloc(r->n * r->n_counters + 1, sizeof(*m->sums)) };
 	if (!of || !m->row || !m->sums) {
 		free(of);
 		regions_merged_free(m);
@@ -136,11 +142,13 @@ static double key_of(const struct regions_merged_row *row, const struct order *b
 static int compare(const void *a, const void *b, void *with)
 {
 	const struct order *by = with;
-	double x = by->key == REGIONS_NAME ? 0 : key_of(a, by), y = by->key == REGIONS_NAME ? 0 : key_of(b, by);
+	double x = by->key == REGIONS_NAME ? 0 : key_of(a, by),
+	       y = by->key == REGIONS_NAME ? 0 : key_of(b, by);
 
 	if (x != y)
 		return x < y ? 1 : -1;
-	return strcmp(((const struct regions_merged_row *)a)->name, ((const struct regions_merged_row *)b)->name);
+	return strcmp(((const struct regions_merged_row *)a)->name,
+		      ((const struct regions_merged_row *)b)->name);
 }
 
 void regions_merged_sort(struct regions_merged *m, enum regions_key key, size_t counter)

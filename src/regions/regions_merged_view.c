@@ -6,7 +6,19 @@
 #include "regions/region_cells.h"
 #include "regions/regions_merged_view.h"
 
-enum { COL_SELF, COL_SHARE, COL_TIME, COL_COUNT, COL_HITS, COL_BLOCKED, COL_LOAD, COL_HASHING, COL_LABEL, COL_NOTE, COLS };
+enum {
+	COL_SELF,
+	COL_SHARE,
+	COL_TIME,
+	COL_COUNT,
+	COL_HITS,
+	COL_BLOCKED,
+	COL_LOAD,
+	COL_HASHING,
+	COL_LABEL,
+	COL_NOTE,
+	COLS
+};
 
 _Static_assert((int)COLS <= (int)GRID_COLUMNS, "they fit");
 
@@ -25,7 +37,8 @@ static double share(const struct regions *r, const struct regions_merged_sum *su
 	return regions_whole(r, c) > 0 ? sum->nested / regions_whole(r, c) : 0;
 }
 
-static void put_some(struct grid *g, unsigned col, const struct style *s, const char *unit, double amount)
+static void put_some(struct grid *g, unsigned col, const struct style *s, const char *unit,
+		     double amount)
 {
 	struct text t = { 0 };
 
@@ -43,7 +56,8 @@ static void put_number(struct grid *g, unsigned col, const struct style *s, uint
 	grid_put(g, col, INK_PLAIN, &t);
 }
 
-static void amounts(struct grid *g, const struct regions *r, const struct regions_merged_sum *sum, size_t c, const struct style *s)
+static void amounts(struct grid *g, const struct regions *r, const struct regions_merged_sum *sum,
+		    size_t c, const struct style *s)
 {
 	const char *unit = r->counter[c].unit;
 	struct text t = { 0 };
@@ -60,7 +74,8 @@ static void amounts(struct grid *g, const struct regions *r, const struct region
 	put_some(g, COL_HASHING, s, unit, sum->hashing);
 }
 
-static void put_row(struct grid *g, const struct regions *r, const struct regions_merged_row *row, size_t c, const struct style *s)
+static void put_row(struct grid *g, const struct regions *r, const struct regions_merged_row *row,
+		    size_t c, const struct style *s)
 {
 	struct text t = { 0 };
 
@@ -79,9 +94,11 @@ static void put_row(struct grid *g, const struct regions *r, const struct region
 }
 
 /* Columns in which some row has an amount; self, time, count and label always. */
-static void heads(struct grid *g, const struct regions *r, const struct regions_merged *m, size_t n, size_t c)
+static void heads(struct grid *g, const struct regions *r, const struct regions_merged *m, size_t n,
+		  size_t c)
 {
-	static const char *const names[] = { "self", "%", "time", "count", "hits", "blocked", "load", "hashing", "label" };
+	static const char *const names[] = { "self",    "%",    "time",    "count", "hits",
+					     "blocked", "load", "hashing", "label" };
 	bool has[COLS] = { [COL_COUNT] = true, [COL_LABEL] = true };
 
 	for (unsigned i = COL_SELF; i <= COL_TIME; i++)
@@ -101,7 +118,8 @@ static void heads(struct grid *g, const struct regions *r, const struct regions_
 }
 
 /* The last rows: the names not shown, the counts outside all regions, and the total. */
-static void put_rest(struct grid *g, const struct regions *r, const struct regions_shown *how, size_t n, size_t c, const struct style *s)
+static void put_rest(struct grid *g, const struct regions *r, const struct regions_shown *how,
+		     size_t n, size_t c, const struct style *s)
 {
 	const struct regions_merged *m = how->merged;
 	struct regions_merged_sum rest = { 0 };
@@ -133,13 +151,16 @@ static void put_rest(struct grid *g, const struct regions *r, const struct regio
 	grid_row(g);
 	put_amount(&t, s, r->counter[c].unit, regions_whole(r, c));
 	grid_put(g, COL_SELF, INK_FAINT, &t);
-	grid_word(g, COL_LABEL, INK_FAINT, r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
+	grid_word(g, COL_LABEL, INK_FAINT,
+		  r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
 }
 
 /* c == r->n_counters: a recording without counters. */
-static void table(struct text *out, const struct regions *r, const struct regions_shown *how, size_t c, const struct style *s)
+static void table(struct text *out, const struct regions *r, const struct regions_shown *how,
+		  size_t c, const struct style *s)
 {
-	static const unsigned drop[] = { COL_NOTE, COL_LOAD, COL_BLOCKED, COL_HASHING, COL_TIME, COL_HITS, COL_COUNT };
+	static const unsigned drop[] = { COL_NOTE, COL_LOAD, COL_BLOCKED, COL_HASHING,
+					 COL_TIME, COL_HITS, COL_COUNT };
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
 	size_t n = rows_shown(how->merged, how);
 
@@ -154,13 +175,15 @@ static void table(struct text *out, const struct regions *r, const struct region
 	if (c < r->n_counters) {
 		text_add(out, " %s", ink_on(s, INK_STRONG));
 		escape(out, r->counter[c].name, strlen(r->counter[c].name));
-		text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(r->counter[c].quality), ink_off(s));
+		text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT),
+			 tare_quality_name(r->counter[c].quality), ink_off(s));
 	}
 	grid_write(out, &g, s, 1);
 	grid_free(&g);
 }
 
-void regions_merged_text(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
+void regions_merged_text(struct text *out, const struct regions *r, const struct regions_shown *how,
+			 const struct style *s)
 {
 	if (r->n_counters == 0)
 		table(out, r, how, 0, s);
@@ -208,7 +231,9 @@ void regions_merged_json(struct json *j, const struct regions *r, const struct r
 
 void regions_merged_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
 {
-	text_add(out, "label,count,hits,counter,unit,quality,self,share,time,blocked,load,hashing,unknown\n");
+	text_add(
+		out,
+		"label,count,hits,counter,unit,quality,self,share,time,blocked,load,hashing,unknown\n");
 	for (size_t i = 0; i < rows_shown(how->merged, how); i++) {
 		const struct regions_merged_row *row = &how->merged->row[i];
 		struct text head = { 0 };
@@ -225,8 +250,10 @@ void regions_merged_csv(struct text *out, const struct regions *r, const struct 
 			text_add(out, "%s", head.s);
 			csv_field(out, r->counter[c].name, ',');
 			csv_field(out, r->counter[c].unit, ',');
-			text_add(out, "%s,%.15g,%.15g,%.15g,%.15g,%.15g,%.15g,%" PRIu64 "\n", tare_quality_name(r->counter[c].quality), sum->self,
-				 share(r, sum, c), sum->time, sum->blocked, sum->load, sum->hashing, sum->unknown);
+			text_add(out, "%s,%.15g,%.15g,%.15g,%.15g,%.15g,%.15g,%" PRIu64 "\n",
+				 tare_quality_name(r->counter[c].quality), sum->self,
+				 share(r, sum, c), sum->time, sum->blocked, sum->load, sum->hashing,
+				 sum->unknown);
 		}
 		out->failed |= head.failed;
 		text_free(&head);

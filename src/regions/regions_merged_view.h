@@ -7,7 +7,8 @@
 #include "output/json.h"
 
 /* A table per counter; sorts the rows for each. */
-void regions_merged_text(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s);
+void regions_merged_text(struct text *out, const struct regions *r, const struct regions_shown *how,
+			 const struct style *s);
 /* The member "merged" of the open object. */
 void regions_merged_json(struct json *j, const struct regions *r, const struct regions_shown *how);
 /* A line per name and counter. */

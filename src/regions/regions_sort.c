@@ -12,7 +12,8 @@ struct keyed {
 
 #define NOTHING (-1e300) /* after all rows with a value */
 
-static double key_of(const struct regions *r, const struct regions_row *row, enum regions_key key, size_t c)
+static double key_of(const struct regions *r, const struct regions_row *row, enum regions_key key,
+		     size_t c)
 {
 	const struct regions_sum *s = &row->sum[c];
 	uint64_t n = r->n_counters ? regions_singles(s) : 0;
@@ -22,12 +23,18 @@ static double key_of(const struct regions *r, const struct regions_row *row, enu
 	if (key == REGIONS_COUNT || r->n_counters == 0)
 		return (double)row->count;
 	switch (key) {
-	case REGIONS_SELF: return regions_self(r, row, c);
-	case REGIONS_TOTAL: return regions_total(r, row, c);
-	case REGIONS_MEDIAN: return n ? (double)regions_median(s, NULL) : NOTHING;
-	case REGIONS_P99: return n ? (double)regions_single(s, 0.99, NULL) : NOTHING;
-	case REGIONS_MAX: return n ? (double)regions_single(s, 1, NULL) : NOTHING;
-	default: return 0;
+	case REGIONS_SELF:
+		return regions_self(r, row, c);
+	case REGIONS_TOTAL:
+		return regions_total(r, row, c);
+	case REGIONS_MEDIAN:
+		return n ? (double)regions_median(s, NULL) : NOTHING;
+	case REGIONS_P99:
+		return n ? (double)regions_single(s, 0.99, NULL) : NOTHING;
+	case REGIONS_MAX:
+		return n ? (double)regions_single(s, 1, NULL) : NOTHING;
+	default:
+		return 0;
 	}
 }
 
@@ -36,7 +43,8 @@ static int by_key(const void *pa, const void *pb, void *with)
 	const struct keyed *a = pa, *b = pb;
 	const struct regions *r = with;
 	const struct regions_row *x = &r->row[a->row], *y = &r->row[b->row];
-	const struct labels_entry *lx = &r->labels.entry[x->label], *ly = &r->labels.entry[y->label];
+	const struct labels_entry *lx = &r->labels.entry[x->label],
+				  *ly = &r->labels.entry[y->label];
 	int way = strcmp(lx->name, ly->name);
 
 	if (a->key != b->key)

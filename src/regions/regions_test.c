@@ -31,7 +31,8 @@ static const struct regions_row *row(const char *name)
 	return &none;
 }
 
-static void check_row(const char *name, size_t c, uint64_t count, int64_t self, uint64_t total, uint64_t unknown)
+static void check_row(const char *name, size_t c, uint64_t count, int64_t self, uint64_t total,
+		      uint64_t unknown)
 {
 	const struct regions_row *r = row(name);
 
@@ -48,7 +49,8 @@ static void check_sum(size_t c)
 
 	for (size_t i = 0; i < sums.n; i++)
 		all += regions_nested_self(&sums, &sums.row[i], c);
-	CHECK(all == regions_whole(&sums, c), "%g in rows, %g in all", all, regions_whole(&sums, c));
+	CHECK(all == regions_whole(&sums, c), "%g in rows, %g in all", all,
+	      regions_whole(&sums, c));
 }
 
 static const struct regions_options plain = { .singles = 0 };
@@ -56,7 +58,8 @@ static const struct regions_options plain = { .singles = 0 };
 TEST(recursion_counts_once)
 {
 	static const struct made_point p[] = {
-		{ B, "f", { 0, 0 } }, { B, "g", { 10, 1 } }, { B, "f", { 20, 2 } }, { E, "f", { 50, 5 } }, { E, "g", { 60, 6 } }, { E, "f", { 100, 10 } },
+		{ B, "f", { 0, 0 } },    { B, "g", { 10, 1 } },   { B, "f", { 20, 2 } },
+		{ E, "f", { 50, 5 } },   { E, "g", { 60, 6 } },   { E, "f", { 100, 10 } },
 		{ B, "f", { 110, 11 } }, { E, "f", { 111, 11 } },
 	};
 	struct made m;
@@ -82,8 +85,10 @@ TEST(recursion_counts_once)
 TEST(own_cost)
 {
 	static const struct made_point p[] = {
-		{ B, "outer", { 0 } }, { B, "a", { 1060 } }, { E, "a", { 2100 } }, { B, "b", { 2160 } }, { B, "c", { 2220 } }, { E, "c", { 4260 } },
-		{ E, "b", { 4320 } }, { E, "outer", { 5380 } }, { B, "x", { 5500 } }, { E, "x", { 5600 } },
+		{ B, "outer", { 0 } }, { B, "a", { 1060 } },     { E, "a", { 2100 } },
+		{ B, "b", { 2160 } },  { B, "c", { 2220 } },     { E, "c", { 4260 } },
+		{ E, "b", { 4320 } },  { E, "outer", { 5380 } }, { B, "x", { 5500 } },
+		{ E, "x", { 5600 } },
 	};
 	struct regions_options take_off = { .subtract_own = true, .single = "b", .singles = 1 };
 	struct made m;
@@ -96,22 +101,31 @@ TEST(own_cost)
 		m.label[made_number(&m, "b")].way = 2;
 		m.label[made_number(&m, "x")].way = 3;
 		sum_up(&m, off ? &take_off : &plain);
-		CHECK_EQ(row("outer")->sum[0].own.self, 4 + 6 + 60, "the inside of outer, and the outside of its two children");
+		CHECK_EQ(row("outer")->sum[0].own.self, 4 + 6 + 60,
+			 "the inside of outer, and the outside of its two children");
 		CHECK_EQ(row("outer")->sum[0].own.self_off, 1 + 2 + 20, "the errors add up");
-		CHECK_EQ(row("outer")->sum[0].own.total, 4 + 10 + 100 + 10, "its inside, and all of three regions");
+		CHECK_EQ(row("outer")->sum[0].own.total, 4 + 10 + 100 + 10,
+			 "its inside, and all of three regions");
 		CHECK_EQ(row("outer")->sum[0].own.total_off, 1 + 3 + 30 + 3, "likewise");
 		CHECK_EQ(row("b")->sum[0].own.self, 40 + 6, "b is of Python");
-		CHECK_EQ(regions_self(&sums, row("outer"), 0), 5380 - 1040 - 2160 - (off ? 70 : 0), "self of outer");
-		CHECK_EQ(regions_total(&sums, row("outer"), 0), 5380 - (off ? 124 : 0), "total of outer");
+		CHECK_EQ(regions_self(&sums, row("outer"), 0), 5380 - 1040 - 2160 - (off ? 70 : 0),
+			 "self of outer");
+		CHECK_EQ(regions_total(&sums, row("outer"), 0), 5380 - (off ? 124 : 0),
+			 "total of outer");
 		CHECK_EQ(regions_self(&sums, row("c"), 0), 2040 - (off ? 4 : 0), "self of c");
-		CHECK_EQ(regions_single(&row("b")->sum[0], 1, NULL), 2160 - (off ? 50 : 0), "the single ones too");
+		CHECK_EQ(regions_single(&row("b")->sum[0], 1, NULL), 2160 - (off ? 50 : 0),
+			 "the single ones too");
 		CHECK_EQ(regions_self(&sums, row("x"), 0), 100, "this way was not measured");
 		/*
 		 * Half of the outside overhead of the first begin and of the last end; the overhead
 		 * of x is not known.
 		 */
-		CHECK(sums.counter[0].own.whole == 124 + 6 / 2. && sums.counter[0].own.whole_off == 37 + 2 / 2., "%g +- %g of all", sums.counter[0].own.whole, sums.counter[0].own.whole_off);
-		CHECK(sums.counter[0].own.outside == 6 / 2. && sums.counter[0].own.outside_off == 2 / 2., "%g of no region", sums.counter[0].own.outside);
+		CHECK(sums.counter[0].own.whole == 124 + 6 / 2. &&
+			      sums.counter[0].own.whole_off == 37 + 2 / 2.,
+		      "%g +- %g of all", sums.counter[0].own.whole, sums.counter[0].own.whole_off);
+		CHECK(sums.counter[0].own.outside == 6 / 2. &&
+			      sums.counter[0].own.outside_off == 2 / 2.,
+		      "%g of no region", sums.counter[0].own.outside);
 		CHECK(regions_whole(&sums, 0) == 5600 - (off ? 127 : 0), "all");
 		CHECK(regions_outside(&sums, 0) == 120 - (off ? 3 : 0), "in no region");
 		check_sum(0);
@@ -119,7 +133,9 @@ TEST(own_cost)
 		CHECK_EQ(sums.counter[0].way[3].regions, 1, "of an unknown region");
 		CHECK(regions_own_known(&sums.counter[0]), "something is");
 		if (off)
-			CHECK(sums.n_singles == 1 && sums.single[0].own.total == 50 && sums.single[0].own.self == 46, "the most expensive b");
+			CHECK(sums.n_singles == 1 && sums.single[0].own.total == 50 &&
+				      sums.single[0].own.self == 46,
+			      "the most expensive b");
 		regions_free(&sums);
 	}
 	/* Subtracting more than the cost shows a negative value. */
@@ -137,8 +153,9 @@ TEST(own_cost)
 TEST(own_cost_of_two_counters)
 {
 	static const struct made_point p[] = {
-		{ B, "a", { 0, 0 } }, { B, "b", { 100, 1000 } }, { B, "c", { 200, 2000 } }, { E, "c", { 300, 3000 } }, { B, "c", { 310, 3100 } },
-		{ E, "c", { 320, 3200 } }, { E, "b", { 400, 4000 } }, { E, "a", { 500, 5000 } },
+		{ B, "a", { 0, 0 } },      { B, "b", { 100, 1000 } }, { B, "c", { 200, 2000 } },
+		{ E, "c", { 300, 3000 } }, { B, "c", { 310, 3100 } }, { E, "c", { 320, 3200 } },
+		{ E, "b", { 400, 4000 } }, { E, "a", { 500, 5000 } },
 	};
 	struct made m;
 
@@ -154,7 +171,8 @@ TEST(own_cost_of_two_counters)
 	CHECK_EQ(row("a")->sum[0].own.total, 1 + 3 * 3, "all in a, first");
 	CHECK_EQ(row("a")->sum[1].own.total, 30 + 3 * 70, "all in a, second");
 	CHECK_EQ(row("c")->sum[1].own.total, 2 * 30, "both c");
-	CHECK(sums.counter[1].own.whole == 30 + 3 * 70 && sums.counter[1].own.outside == 0, "all, %g", sums.counter[1].own.whole);
+	CHECK(sums.counter[1].own.whole == 30 + 3 * 70 && sums.counter[1].own.outside == 0,
+	      "all, %g", sums.counter[1].own.whole);
 	regions_free(&sums);
 }
 
@@ -186,8 +204,10 @@ TEST(own_cost_taken_off_everywhere)
 	CHECK(regions_self(&sums, row("a"), 0) == THREADS * MANY * WORK, "a");
 	CHECK(regions_self(&sums, row("b"), 0) == THREADS * MANY * AROUND, "b");
 	CHECK(regions_total(&sums, row("b"), 0) == THREADS * MANY * (WORK + AROUND), "b in all");
-	CHECK(regions_outside(&sums, 0) == THREADS * (MANY - 1) * BETWEEN, "%g in no region", regions_outside(&sums, 0));
-	CHECK(regions_whole(&sums, 0) == THREADS * (MANY * (WORK + AROUND) + (MANY - 1) * BETWEEN), "%g in all", regions_whole(&sums, 0));
+	CHECK(regions_outside(&sums, 0) == THREADS * (MANY - 1) * BETWEEN, "%g in no region",
+	      regions_outside(&sums, 0));
+	CHECK(regions_whole(&sums, 0) == THREADS * (MANY * (WORK + AROUND) + (MANY - 1) * BETWEEN),
+	      "%g in all", regions_whole(&sums, 0));
 	check_sum(0);
 	regions_free(&sums);
 }
@@ -199,8 +219,14 @@ TEST(own_cost_taken_off_everywhere)
 TEST(own_cost_of_what_is_not_known)
 {
 	static const struct made_point p[] = {
-		{ B, "a", { 0 } }, { E, "a", { 100 } }, { B, "b", { 120 }, .missing = 1 }, { E, "b", { 300 } }, { B, "a", { 320 } }, { E, "a", { 400 } },
-		{ B, "b", { 410 } }, { E, "b", { 420 }, .missing = 1 },
+		{ B, "a", { 0 } },
+		{ E, "a", { 100 } },
+		{ B, "b", { 120 }, .missing = 1 },
+		{ E, "b", { 300 } },
+		{ B, "a", { 320 } },
+		{ E, "a", { 400 } },
+		{ B, "b", { 410 } },
+		{ E, "b", { 420 }, .missing = 1 },
 	};
 	struct regions_options take_off = { .subtract_own = true };
 	struct made m;
@@ -220,8 +246,12 @@ TEST(own_cost_of_what_is_not_known)
  */
 TEST(outside_below_zero)
 {
-	static const struct made_point p[] = { { B, "a", { 100 } }, { E, "a", { 200 } }, { B, "a", { 150 } }, { E, "a", { 260 } } };
-	static const struct made_point back[] = { { B, "a", { 100 } }, { E, "a", { 200 } }, { B, "a", { 50 } }, { E, "a", { 60 } } };
+	static const struct made_point p[] = {
+		{ B, "a", { 100 } }, { E, "a", { 200 } }, { B, "a", { 150 } }, { E, "a", { 260 } }
+	};
+	static const struct made_point back[] = {
+		{ B, "a", { 100 } }, { E, "a", { 200 } }, { B, "a", { 50 } }, { E, "a", { 60 } }
+	};
 	struct made m;
 
 	made_init(&m, "a", 1);
@@ -237,8 +267,9 @@ TEST(outside_below_zero)
 TEST(singles_below_zero)
 {
 	static const struct made_point p[] = {
-		{ B, "a", { 0 } }, { E, "a", { 7 } }, { B, "a", { 10 } }, { E, "a", { 11 } }, { B, "a", { 20 } }, { E, "a", { 24 } },
-		{ B, "a", { 30 } }, { E, "a", { 35 } }, { B, "a", { 40 } }, { E, "a", { 42 } },
+		{ B, "a", { 0 } },  { E, "a", { 7 } },  { B, "a", { 10 } }, { E, "a", { 11 } },
+		{ B, "a", { 20 } }, { E, "a", { 24 } }, { B, "a", { 30 } }, { E, "a", { 35 } },
+		{ B, "a", { 40 } }, { E, "a", { 42 } },
 	};
 	static const int64_t wanted[] = { -4, -3, -1, 0, 2 };
 	struct regions_options take_off = { .subtract_own = true };
@@ -251,7 +282,8 @@ TEST(singles_below_zero)
 	CHECK_EQ(regions_singles(&row("a")->sum[0]), 5, "all");
 	CHECK_EQ(regions_single(&row("a")->sum[0], 0, NULL), -4, "least");
 	for (int i = 0; i < 5; i++)
-		CHECK_EQ(regions_single(&row("a")->sum[0], (i + 1) / 5.0, NULL), wanted[i], "rank %d", i + 1);
+		CHECK_EQ(regions_single(&row("a")->sum[0], (i + 1) / 5.0, NULL), wanted[i],
+			 "rank %d", i + 1);
 	regions_free(&sums);
 }
 
@@ -263,11 +295,15 @@ TEST(counters_that_are_missing)
 {
 	static const struct made_point p[] = {
 		{ B, "a", { 0, 0 } },
-		{ B, "b", { 10, 5 } }, { E, "b", { 20, 5 }, .missing = 2 },
-		{ B, "b", { 30, 7 } }, { E, "b", { 40, 9 } },
+		{ B, "b", { 10, 5 } },
+		{ E, "b", { 20, 5 }, .missing = 2 },
+		{ B, "b", { 30, 7 } },
+		{ E, "b", { 40, 9 } },
 		{ E, "a", { 50, 20 } },
-		{ B, "c", { 60, 20 }, .missing = 3 }, { E, "c", { 70, 30 } },
-		{ B, "d", { 80, 40 } }, { E, "d", { 90, 39 } }, /* it decreased */
+		{ B, "c", { 60, 20 }, .missing = 3 },
+		{ E, "c", { 70, 30 } },
+		{ B, "d", { 80, 40 } },
+		{ E, "d", { 90, 39 } }, /* it decreased */
 	};
 	struct made m;
 
@@ -291,11 +327,22 @@ TEST(counters_that_are_missing)
 TEST(cut_and_lost)
 {
 	static const struct made_point p[] = {
-		{ B, "main", { 0 } }, { B, "a", { 10 } }, { E, "a", { 12 }, .repaired = TIMELINE_AT_GAP }, { E, "main", { 12 }, .repaired = TIMELINE_AT_GAP },
-		{ B, "(lost)", { 12 }, .repaired = TIMELINE_AT_GAP }, { TIMELINE_LOST, NULL, { 30 }, .number = 7 }, { E, "(lost)", { 30 }, .repaired = TIMELINE_AT_GAP },
-		{ B, "a", { 40 } }, { E, "a", { 45 } }, { B, "main", { 50 }, .repaired = TIMELINE_AT_GAP }, { E, "main", { 50 } },
-		{ B, "c", { 50 } }, { E, "c", { 52 }, .repaired = TIMELINE_REPAIRED },
-		{ B, "(lost)", { 52 }, .repaired = TIMELINE_AT_GAP }, { TIMELINE_LOST, NULL, { 52 } }, { E, "(lost)", { 52 }, .repaired = TIMELINE_AT_GAP, .missing = 1 },
+		{ B, "main", { 0 } },
+		{ B, "a", { 10 } },
+		{ E, "a", { 12 }, .repaired = TIMELINE_AT_GAP },
+		{ E, "main", { 12 }, .repaired = TIMELINE_AT_GAP },
+		{ B, "(lost)", { 12 }, .repaired = TIMELINE_AT_GAP },
+		{ TIMELINE_LOST, NULL, { 30 }, .number = 7 },
+		{ E, "(lost)", { 30 }, .repaired = TIMELINE_AT_GAP },
+		{ B, "a", { 40 } },
+		{ E, "a", { 45 } },
+		{ B, "main", { 50 }, .repaired = TIMELINE_AT_GAP },
+		{ E, "main", { 50 } },
+		{ B, "c", { 50 } },
+		{ E, "c", { 52 }, .repaired = TIMELINE_REPAIRED },
+		{ B, "(lost)", { 52 }, .repaired = TIMELINE_AT_GAP },
+		{ TIMELINE_LOST, NULL, { 52 } },
+		{ E, "(lost)", { 52 }, .repaired = TIMELINE_AT_GAP, .missing = 1 },
 	};
 	const struct regions_options dearest = { .single = "main", .singles = 2 };
 	struct made m;
@@ -320,11 +367,14 @@ TEST(cut_and_lost)
 	CHECK_EQ(sums.regions, 5, "likewise");
 	CHECK_EQ(sums.points, 6, "that are in the recording");
 	CHECK_EQ(sums.counter[0].whole, 52, "all of it");
-	CHECK_EQ(sums.counter[0].outside, 52 - 12 - 18 - 5 - 0 - 2, "outside excludes the lost cost");
+	CHECK_EQ(sums.counter[0].outside, 52 - 12 - 18 - 5 - 0 - 2,
+		 "outside excludes the lost cost");
 	CHECK(sums.counter[0].own.whole == 5, "recording a gap cost nothing");
 	CHECK_EQ(sums.lost, 107, "known to be lost, in all");
 	CHECK(sums.lost_unknown, "and more");
-	CHECK(sums.n_singles == 2 && sums.single[0].cut && sums.single[0].cost == 12 && sums.single[0].self == 10, "the most expensive one is cut and marked");
+	CHECK(sums.n_singles == 2 && sums.single[0].cut && sums.single[0].cost == 12 &&
+		      sums.single[0].self == 10,
+	      "the most expensive one is cut and marked");
 	regions_free(&sums);
 }
 
@@ -336,11 +386,14 @@ TEST(detached)
 {
 	static const struct made_point one[] = {
 		{ TIMELINE_FINISH, "t", { 500, 90 }, .number = 3 },
-		{ TIMELINE_START, "t", { 100, 10 }, .number = 1 }, { TIMELINE_START, "t", { 110, 11 }, .number = 2 },
-		{ TIMELINE_FINISH, "t", { 150, 20 }, .number = 2 }, { TIMELINE_START, "u", { 1, 1 }, .number = 9 },
+		{ TIMELINE_START, "t", { 100, 10 }, .number = 1 },
+		{ TIMELINE_START, "t", { 110, 11 }, .number = 2 },
+		{ TIMELINE_FINISH, "t", { 150, 20 }, .number = 2 },
+		{ TIMELINE_START, "u", { 1, 1 }, .number = 9 },
 	};
 	static const struct made_point two[] = {
-		{ TIMELINE_FINISH, "t", { 300, 5 }, .number = 1 }, { TIMELINE_START, "t", { 400, 6 }, .number = 3 },
+		{ TIMELINE_FINISH, "t", { 300, 5 }, .number = 1 },
+		{ TIMELINE_START, "t", { 400, 6 }, .number = 3 },
 	};
 	struct made m;
 
@@ -371,20 +424,29 @@ TEST(detached_among_the_dearest)
 {
 	static const struct made_point one[] = {
 		{ TIMELINE_FINISH, "t", { 500, 90 }, .number = 3 },
-		{ B, "t", { 50, 1 } }, { TIMELINE_START, "t", { 100, 10 }, .number = 1 }, { TIMELINE_START, "t", { 110, 11 }, .number = 2 },
-		{ TIMELINE_FINISH, "t", { 150, 20 }, .number = 2 }, { E, "t", { 170, 25 } }, { TIMELINE_START, "u", { 1, 1 }, .number = 9 },
+		{ B, "t", { 50, 1 } },
+		{ TIMELINE_START, "t", { 100, 10 }, .number = 1 },
+		{ TIMELINE_START, "t", { 110, 11 }, .number = 2 },
+		{ TIMELINE_FINISH, "t", { 150, 20 }, .number = 2 },
+		{ E, "t", { 170, 25 } },
+		{ TIMELINE_START, "u", { 1, 1 }, .number = 9 },
 	};
 	static const struct made_point two[] = {
-		{ TIMELINE_FINISH, "t", { 300, 5 }, .number = 1 }, { TIMELINE_START, "t", { 400, 6 }, .number = 3 },
+		{ TIMELINE_FINISH, "t", { 300, 5 }, .number = 1 },
+		{ TIMELINE_START, "t", { 400, 6 }, .number = 3 },
 	};
 	static const struct {
 		uint64_t cost, begin, offset;
 		size_t thread, end_thread;
 		bool detached, begin_known;
 	} wanted[] = {
-		{ 200, 50, 2, 0, 1, true, true }, { 120, 0, 1, 0, 0, false, true }, { 100, 0, 101, 1, 0, true, true }, { 40, 60, 3, 0, 0, true, true },
+		{ 200, 50, 2, 0, 1, true, true },
+		{ 120, 0, 1, 0, 0, false, true },
+		{ 100, 0, 101, 1, 0, true, true },
+		{ 40, 60, 3, 0, 0, true, true },
 	};
-	const struct regions_options clock = { .single = "t", .singles = 9 }, few = { .single = "t", .singles = 1 },
+	const struct regions_options clock = { .single = "t", .singles = 9 },
+				     few = { .single = "t", .singles = 1 },
 				     faults = { .single = "t", .singles = 9, .by = "faults" };
 	struct made m;
 
@@ -421,7 +483,9 @@ TEST(detached_among_the_dearest)
 	/* A second recording does not change where those of the first one begin. */
 	sum_up(&m, &clock);
 	CHECK_EQ(regions_add(&sums, &m.base, NULL), 0);
-	CHECK(sums.n_singles == 8 && sums.single[0].begin == 50 && sums.single[1].begin == 50 && sums.single[1].thread == 2, "twice the same");
+	CHECK(sums.n_singles == 8 && sums.single[0].begin == 50 && sums.single[1].begin == 50 &&
+		      sums.single[1].thread == 2,
+	      "twice the same");
 	regions_free(&sums);
 }
 
@@ -432,10 +496,14 @@ TEST(detached_among_the_dearest)
 TEST(detached_twice)
 {
 	static const struct made_point one[] = {
-		{ TIMELINE_FINISH, "early", { 50 }, .number = 1 },  { TIMELINE_FINISH, "early", { 90 }, .number = 1 },
-		{ TIMELINE_START, "late", { 100 }, .number = 2 },   { TIMELINE_FINISH, "late", { 110 }, .number = 2 },
-		{ TIMELINE_FINISH, "late", { 150 }, .number = 2 },  { TIMELINE_FINISH, "never", { 160 }, .number = 3 },
-		{ TIMELINE_START, "again", { 170 }, .number = 4 },  { TIMELINE_START, "again", { 180 }, .number = 4 },
+		{ TIMELINE_FINISH, "early", { 50 }, .number = 1 },
+		{ TIMELINE_FINISH, "early", { 90 }, .number = 1 },
+		{ TIMELINE_START, "late", { 100 }, .number = 2 },
+		{ TIMELINE_FINISH, "late", { 110 }, .number = 2 },
+		{ TIMELINE_FINISH, "late", { 150 }, .number = 2 },
+		{ TIMELINE_FINISH, "never", { 160 }, .number = 3 },
+		{ TIMELINE_START, "again", { 170 }, .number = 4 },
+		{ TIMELINE_START, "again", { 180 }, .number = 4 },
 	};
 	static const struct made_point two[] = { { TIMELINE_START, "early", { 20 }, .number = 1 } };
 	const struct regions_options second = { .thread = "2" };
@@ -447,7 +515,8 @@ TEST(detached_twice)
 	sum_up(&m, &plain);
 	check_row("early", 0, 1, 30, 30, 0);
 	check_row("late", 0, 1, 10, 10, 0);
-	CHECK_EQ(row("early")->seldom->unbalanced->finished_again, 1, "reported before its start was read");
+	CHECK_EQ(row("early")->seldom->unbalanced->finished_again, 1,
+		 "reported before its start was read");
 	CHECK_EQ(row("late")->seldom->unbalanced->finished_again, 1, "reported after it");
 	CHECK_EQ(row("late")->seldom->unbalanced->not_started, 0, "it was");
 	CHECK_EQ(row("never")->seldom->unbalanced->not_started, 1, "no start anywhere");
@@ -468,8 +537,9 @@ TEST(detached_twice)
 TEST(median_of_regions)
 {
 	static const struct made_point p[] = {
-		{ B, "a", { 0 } }, { E, "a", { 7 } }, { B, "a", { 10 } }, { E, "a", { 20 } }, { B, "b", { 30 } }, { E, "b", { 35 } },
-		{ B, "b", { 40 } }, { E, "b", { 41 } }, { B, "b", { 50 } }, { E, "b", { 59 } },
+		{ B, "a", { 0 } },  { E, "a", { 7 } },  { B, "a", { 10 } }, { E, "a", { 20 } },
+		{ B, "b", { 30 } }, { E, "b", { 35 } }, { B, "b", { 40 } }, { E, "b", { 41 } },
+		{ B, "b", { 50 } }, { E, "b", { 59 } },
 	};
 	struct regions_sum_seldom less = { 0 };
 	struct regions_sum below = { .seldom = &less };
@@ -494,8 +564,12 @@ TEST(median_of_regions)
 TEST(detached_beside_nested)
 {
 	static const struct made_point p[] = {
-		{ B, "main", { 0 } },			      { TIMELINE_START, "t", { 10 }, .number = 1 }, { B, "t", { 20 } }, { E, "t", { 50 } },
-		{ TIMELINE_FINISH, "t", { 90 }, .number = 1 }, { E, "main", { 100 } },
+		{ B, "main", { 0 } },
+		{ TIMELINE_START, "t", { 10 }, .number = 1 },
+		{ B, "t", { 20 } },
+		{ E, "t", { 50 } },
+		{ TIMELINE_FINISH, "t", { 90 }, .number = 1 },
+		{ E, "main", { 100 } },
 	};
 	struct made m;
 
@@ -504,7 +578,9 @@ TEST(detached_beside_nested)
 	sum_up(&m, &plain);
 	CHECK_EQ(row("t")->sum[0].self, 110, "one nested in it, one not");
 	CHECK(regions_nested_self(&sums, row("t"), 0) == 30, "of that in it");
-	CHECK(regions_nested_self(&sums, row("main"), 0) + 30 + (double)sums.counter[0].outside == (double)sums.counter[0].whole, "adds up to all");
+	CHECK(regions_nested_self(&sums, row("main"), 0) + 30 + (double)sums.counter[0].outside ==
+		      (double)sums.counter[0].whole,
+	      "adds up to all");
 	regions_free(&sums);
 }
 
@@ -517,7 +593,9 @@ TEST(many_detached_at_once)
 	for (size_t i = 0; i < N; i++) {
 		/* all hash to few slots */
 		p[i] = (struct made_point){ TIMELINE_START, "t", { i }, .number = i * 64 };
-		p[N + i] = (struct made_point){ TIMELINE_FINISH, "t", { 10 * N }, .number = (i * 7 % N) * 64 };
+		p[N + i] = (struct made_point){
+			TIMELINE_FINISH, "t", { 10 * N }, .number = (i * 7 % N) * 64
+		};
 	}
 	made_init(&m, "a", 1);
 	MADE_ADD(&m, 1, p);
@@ -530,8 +608,12 @@ TEST(many_detached_at_once)
 
 TEST(threads_and_singles)
 {
-	static const struct made_point one[] = { { B, "a", { 0 } }, { E, "a", { 5 } }, { B, "a", { 10 } }, { E, "a", { 30 } } };
-	static const struct made_point two[] = { { B, "b", { 100 } }, { B, "a", { 103 } }, { E, "a", { 113 } }, { E, "b", { 120 } } };
+	static const struct made_point one[] = {
+		{ B, "a", { 0 } }, { E, "a", { 5 } }, { B, "a", { 10 } }, { E, "a", { 30 } }
+	};
+	static const struct made_point two[] = {
+		{ B, "b", { 100 } }, { B, "a", { 103 } }, { E, "a", { 113 } }, { E, "b", { 120 } }
+	};
 	struct regions_options o = { .per_thread = true, .single = "a", .singles = 2 };
 	struct made m;
 

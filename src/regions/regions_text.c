@@ -8,16 +8,33 @@
 #include "regions/region_cells.h"
 #include "regions/regions_merged_view.h"
 
-enum { COL_SELF, COL_OFF, COL_SHARE, COL_TOTAL, COL_COUNT, COL_MIN, COL_MEDIAN, COL_P99, COL_MAX, COL_LABEL, COL_NOTE, COLS, EVENTS_SHOWN = 10 };
+enum {
+	COL_SELF,
+	COL_OFF,
+	COL_SHARE,
+	COL_TOTAL,
+	COL_COUNT,
+	COL_MIN,
+	COL_MEDIAN,
+	COL_P99,
+	COL_MAX,
+	COL_LABEL,
+	COL_NOTE,
+	COLS,
+	EVENTS_SHOWN = 10
+};
 
 _Static_assert((int)COLS <= (int)GRID_COLUMNS, "they fit");
 
 static size_t label_width(const struct style *s)
 {
-	return s->width >= 120 ? (size_t)s->width / 3 : s->width >= 70 ? (size_t)s->width / 2 : (size_t)s->width - 22;
+	return s->width >= 120   ? (size_t)s->width / 3
+		: s->width >= 70 ? (size_t)s->width / 2
+				 : (size_t)s->width - 22;
 }
 
-static bool shown(const struct regions *r, const struct regions_row *row, const struct regions_shown *how)
+static bool shown(const struct regions *r, const struct regions_row *row,
+		  const struct regions_shown *how)
 {
 	return row->count && (!how->match || strstr(r->labels.entry[row->label].name, how->match));
 }
@@ -29,15 +46,19 @@ static void put_share(struct text *out, double part, double whole)
 }
 
 /* Short notes about a row's numbers. */
-static void row_notes(struct text *out, const struct style *s, const struct regions_row *row, const struct regions_sum *sum)
+static void row_notes(struct text *out, const struct style *s, const struct regions_row *row,
+		      const struct regions_sum *sum)
 {
 	const struct {
 		uint64_t n;
 		const char *word;
 	} notes[] = {
-		{ row->seldom->recursive, "recursive" },      { row->seldom->cut, "cut" },
-		{ row->seldom->detached, "detached" },	      { row->seldom->holes, "with points lost" },
-		{ sum->seldom->unknown, "without a count" },  { sum->seldom->no_self, "without a self" },
+		{ row->seldom->recursive, "recursive" },
+		{ row->seldom->cut, "cut" },
+		{ row->seldom->detached, "detached" },
+		{ row->seldom->holes, "with points lost" },
+		{ sum->seldom->unknown, "without a count" },
+		{ sum->seldom->no_self, "without a self" },
 	};
 
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
@@ -56,7 +77,8 @@ static const char *at_most(const struct style *s)
 	return s->utf8 ? "\u2264" : "<=";
 }
 
-static void put_single(struct grid *g, unsigned col, const struct style *s, const char *unit, int64_t amount)
+static void put_single(struct grid *g, unsigned col, const struct style *s, const char *unit,
+		       int64_t amount)
 {
 	struct text t = { 0 };
 
@@ -73,7 +95,8 @@ static double last_digit(const char *unit, double off)
 }
 
 /* The error bound of the subtracted overhead. */
-static void put_own_off(struct grid *g, const struct regions *r, const struct style *s, const char *unit, double off)
+static void put_own_off(struct grid *g, const struct regions *r, const struct style *s,
+			const char *unit, double off)
 {
 	double digit = last_digit(unit, off);
 	struct text t = { 0 };
@@ -98,7 +121,8 @@ static void thread_words(struct text *out, const struct regions *r, size_t threa
 		text_add(out, " of file %zu", t->recording + 1);
 }
 
-static void one_row(struct grid *g, const struct regions *r, const struct regions_row *row, size_t c, const struct style *s)
+static void one_row(struct grid *g, const struct regions *r, const struct regions_row *row,
+		    size_t c, const struct style *s)
 {
 	const struct regions_counter *k = &r->counter[c];
 	const struct regions_sum *sum = &row->sum[c];
@@ -135,10 +159,13 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 	grid_put(g, COL_NOTE, INK_CAREFUL, &t);
 }
 
-static void table(struct text *out, struct regions *r, const struct regions_shown *how, size_t c, const struct style *s)
+static void table(struct text *out, struct regions *r, const struct regions_shown *how, size_t c,
+		  const struct style *s)
 {
-	static const char *const heads[] = { "self", "", "%", "total", "count", "min", "median", "p99", "max", "label", "" };
-	static const unsigned drop[] = { COL_MIN, COL_P99, COL_MAX, COL_NOTE, COL_MEDIAN, COL_TOTAL, COL_COUNT };
+	static const char *const heads[] = { "self",   "",    "%",   "total", "count", "min",
+					     "median", "p99", "max", "label", "" };
+	static const unsigned drop[] = { COL_MIN,    COL_P99,   COL_MAX,  COL_NOTE,
+					 COL_MEDIAN, COL_TOTAL, COL_COUNT };
 	const struct regions_counter *k = &r->counter[c];
 	struct grid g = { .columns = COLS, .drops = sizeof(drop) / sizeof(drop[0]) };
 	size_t n = 0, left = 0;
@@ -150,7 +177,8 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		g.right[i] = true;
 	grid_row(&g);
 	for (unsigned i = 0; i < COL_NOTE; i++)
-		grid_word(&g, i, INK_FAINT, i == COL_OFF && r->options.subtract_own ? "off by" : heads[i]);
+		grid_word(&g, i, INK_FAINT,
+			  i == COL_OFF && r->options.subtract_own ? "off by" : heads[i]);
 	for (size_t i = 0; i < r->n; i++) {
 		if (!shown(r, &r->row[i], how))
 			continue;
@@ -186,7 +214,8 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		put_amount(&t, s, k->unit, regions_whole(r, c));
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
 		put_own_off(&g, r, s, k->unit, k->own.whole_off);
-		grid_word(&g, COL_LABEL, INK_FAINT, r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
+		grid_word(&g, COL_LABEL, INK_FAINT,
+			  r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
 	}
 	if (!how->match && k->detached) {
 		grid_row(&g);
@@ -197,14 +226,16 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 	if (n || (!how->match && (k->whole || k->detached))) {
 		text_add(out, "\n %s", ink_on(s, INK_STRONG));
 		escape(out, k->name, strlen(k->name));
-		text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT), tare_quality_name(k->quality), ink_off(s));
+		text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT),
+			 tare_quality_name(k->quality), ink_off(s));
 		grid_write(out, &g, s, 1);
 	}
 	grid_free(&g);
 }
 
 /* For a recording without counters: how often each region ran. */
-static void counts(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
+static void counts(struct text *out, const struct regions *r, const struct regions_shown *how,
+		   const struct style *s)
 {
 	struct grid g = { .columns = 3, .right = { true }, .drop = { 2 }, .drops = 1 };
 	struct text t = { 0 };
@@ -247,19 +278,24 @@ static void counts(struct text *out, const struct regions *r, const struct regio
 
 static int by_times(const void *a, const void *b)
 {
-	const struct regions_row *x = *(const struct regions_row *const *)a, *y = *(const struct regions_row *const *)b;
-	uint64_t m = x->seldom->integers.n + x->seldom->instants, n = y->seldom->integers.n + y->seldom->instants;
+	const struct regions_row *x = *(const struct regions_row *const *)a,
+				 *y = *(const struct regions_row *const *)b;
+	uint64_t m = x->seldom->integers.n + x->seldom->instants,
+		 n = y->seldom->integers.n + y->seldom->instants;
 
 	return m != n ? (m < n ? 1 : -1) : (x > y) - (x < y);
 }
 
 /* Points that are not regions: values and instants, the most frequent first. */
-static void events(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
+static void events(struct text *out, const struct regions *r, const struct regions_shown *how,
+		   const struct style *s)
 {
-	static const char *const heads[] = { "times", "sum", "least", "most", "last", "value or instant" };
+	static const char *const heads[] = { "times", "sum",  "least",
+					     "most",  "last", "value or instant" };
 	const struct regions_row **order = calloc(r->n + 1, sizeof(*order));
 	struct grid g = { .columns = 6 };
-	size_t rows = 0, n = 0, left = 0, most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
+	size_t rows = 0, n = 0, left = 0,
+	       most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
 
 	for (size_t i = 0; order && i < r->n; i++)
 		if (r->row[i].seldom->instants + r->row[i].seldom->integers.n)
@@ -276,7 +312,8 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; order && i < rows; i++) {
 		const struct regions_row *row = order[i];
-		const uint64_t values[] = { row->seldom->integers.sum, row->seldom->integers.min, row->seldom->integers.max, row->seldom->integers.last };
+		const uint64_t values[] = { row->seldom->integers.sum, row->seldom->integers.min,
+					    row->seldom->integers.max, row->seldom->integers.last };
 		struct text t = { 0 };
 
 		if (how->match && !strstr(r->labels.entry[row->label].name, how->match))
@@ -287,9 +324,12 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		}
 		n++;
 		grid_row(&g);
-		put_count(&t, s, row->seldom->integers.n ? row->seldom->integers.n : row->seldom->instants);
+		put_count(&t, s,
+			  row->seldom->integers.n ? row->seldom->integers.n
+						  : row->seldom->instants);
 		grid_put(&g, 0, INK_PLAIN, &t);
-		for (unsigned v = 0; row->seldom->integers.n && v < (row->seldom->integers.n > 1 ? 4 : 1); v++) {
+		for (unsigned v = 0;
+		     row->seldom->integers.n && v < (row->seldom->integers.n > 1 ? 4 : 1); v++) {
 			if (v == 0 && row->seldom->integers.beyond)
 				text_add(&t, ">");
 			put_count(&t, s, values[v]);
@@ -324,9 +364,13 @@ static void events(struct text *out, const struct regions *r, const struct regio
 /* The most expensive single regions and timings of the selected label. */
 static void singles(struct text *out, const struct regions *r, const struct style *s)
 {
-	static const char *const heads[] = { "total", "self", "begins at", "thread", "region", "in", "byte", "" };
+	static const char *const heads[] = { "total",  "self", "begins at", "thread",
+					     "region", "in",   "byte",      "" };
 	const struct regions_counter *k = &r->counter[r->by];
-	struct grid g = { .columns = 8, .drop = { 6, 5, 3, 1, 2 }, .drops = 5, .right = { true, true, true, true } };
+	struct grid g = { .columns = 8,
+			  .drop = { 6, 5, 3, 1, 2 },
+			  .drops = 5,
+			  .right = { true, true, true, true } };
 	bool begins = true;
 
 	grid_row(&g);
@@ -337,10 +381,13 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		struct text t = { 0 };
 
 		grid_row(&g);
-		put_amount(&t, s, k->unit, (double)one->cost - (r->options.subtract_own ? one->own.total : 0));
+		put_amount(&t, s, k->unit,
+			   (double)one->cost - (r->options.subtract_own ? one->own.total : 0));
 		grid_put(&g, 0, INK_STRONG, &t);
 		if (one->self_known)
-			put_amount(&t, s, k->unit, (double)one->self - (r->options.subtract_own ? one->own.self : 0));
+			put_amount(&t, s, k->unit,
+				   (double)one->self -
+					   (r->options.subtract_own ? one->own.self : 0));
 		grid_put(&g, 1, INK_PLAIN, &t);
 		begins &= one->begin_known;
 		if (one->begin_known)
@@ -373,7 +420,9 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 	else
 		put_paragraph(out, s, INK_CAREFUL, "None has a known cost.");
 	if (!begins)
-		put_paragraph(out, s, INK_FAINT, "begins at is relative to the first begin of a region in its thread, or of a timing if it has no region; empty if there is none before it.");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"begins at is relative to the first begin of a region in its thread, or of a timing if it has no region; empty if there is none before it.");
 	grid_free(&g);
 }
 
@@ -412,7 +461,8 @@ static uint64_t own_words(struct text *out, const struct regions_counter *k, con
 		if (k->unit[0])
 			text_add(out, " %s", k->unit);
 		if (ways > 1 || w != 0)
-			text_add(out, " by %s%s", timeline_way(w), w < TIMELINE_WAYS / 2 ? "" : " with a label above the 2046th");
+			text_add(out, " by %s%s", timeline_way(w),
+				 w < TIMELINE_WAYS / 2 ? "" : " with a label above the 2046th");
 	}
 	return unmeasured;
 }
@@ -423,7 +473,10 @@ static bool below_zero(const struct regions *r, size_t c)
 	bool below = llround(regions_outside(r, c)) < 0 || llround(regions_whole(r, c)) < 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		below |= r->row[i].count && (llround(regions_self(r, &r->row[i], c)) < 0 || llround(regions_total(r, &r->row[i], c)) < 0 || r->row[i].sum[c].seldom->below.n);
+		below |= r->row[i].count &&
+			(llround(regions_self(r, &r->row[i], c)) < 0 ||
+			 llround(regions_total(r, &r->row[i], c)) < 0 ||
+			 r->row[i].sum[c].seldom->below.n);
 	return below;
 }
 
@@ -433,7 +486,8 @@ static uint64_t other_points(const struct regions *r)
 	uint64_t n = r->unmatched;
 
 	for (size_t i = 0; i < r->n; i++)
-		n += r->row[i].seldom->instants + r->row[i].seldom->integers.n + 2 * r->row[i].seldom->detached;
+		n += r->row[i].seldom->instants + r->row[i].seldom->integers.n +
+			2 * r->row[i].seldom->detached;
 	return n;
 }
 
@@ -451,42 +505,68 @@ static void own_cost(struct text *out, const struct regions *r, const struct sty
 		known |= words.len > 0;
 		if (words.len) {
 			put_percent(&share, k->whole ? 100 * k->own.whole / (double)k->whole : 0);
-			put_paragraph(out, s, INK_FAINT, "%s: recording a region costs %s, as measured when the recording began; %s%s%s, %s.",
-				 k->name, words.s, more ? "that would be " : "that is ", share.s, more ? " of all, so it is less here" : " of all", r->options.subtract_own ? "subtracted" : "not subtracted (--subtract-own)");
+			put_paragraph(
+				out, s, INK_FAINT,
+				"%s: recording a region costs %s, as measured when the recording began; %s%s%s, %s.",
+				k->name, words.s, more ? "that would be " : "that is ", share.s,
+				more ? " of all, so it is less here" : " of all",
+				r->options.subtract_own ? "subtracted"
+							: "not subtracted (--subtract-own)");
 		}
 		if (unmeasured && words.len)
-			put_paragraph(out, s, INK_CAREFUL, "%s: the overhead of %" PRIu64 " of the regions was not measured; nothing is subtracted for those.",
-				 k->name, unmeasured);
+			put_paragraph(
+				out, s, INK_CAREFUL,
+				"%s: the overhead of %" PRIu64
+				" of the regions was not measured; nothing is subtracted for those.",
+				k->name, unmeasured);
 		if (words.len && r->options.subtract_own && below_zero(r, c))
-			put_paragraph(out, s, INK_CAREFUL, "%s: negative values mean that recording a region cost less here than when that was measured.", k->name);
+			put_paragraph(
+				out, s, INK_CAREFUL,
+				"%s: negative values mean that recording a region cost less here than when that was measured.",
+				k->name);
 		if (!words.len && r->options.subtract_own)
-			put_paragraph(out, s, INK_CAREFUL, "%s: the overhead of regions is not in the recording; nothing is subtracted.", k->name);
+			put_paragraph(
+				out, s, INK_CAREFUL,
+				"%s: the overhead of regions is not in the recording; nothing is subtracted.",
+				k->name);
 		if (k->outside < 0)
-			put_paragraph(out, s, INK_CAREFUL, "%s: it stepped back outside all regions, so (in no region) is negative.", k->name);
+			put_paragraph(
+				out, s, INK_CAREFUL,
+				"%s: it stepped back outside all regions, so (in no region) is negative.",
+				k->name);
 		text_free(&words);
 		text_free(&share);
 	}
 	if (known && others)
-		put_paragraph(out, s, INK_FAINT, "The overhead of %" PRIu64 " instants, values, starts and finishes was not measured; it is not subtracted.", others);
+		put_paragraph(
+			out, s, INK_FAINT,
+			"The overhead of %" PRIu64
+			" instants, values, starts and finishes was not measured; it is not subtracted.",
+			others);
 }
 
 /* List some threads by number and name. Those that still run are listed with their recording. */
-static void unfinished(struct text *out, const struct regions *r, const struct style *s, bool unknown)
+static void unfinished(struct text *out, const struct regions *r, const struct style *s,
+		       bool unknown)
 {
 	enum { SHOWN = 4 };
 	struct text threads = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_threads; i++)
-		if (!r->thread[i].complete && !r->thread[i].goes_on && r->thread[i].end_unknown == unknown && n++ < SHOWN) {
+		if (!r->thread[i].complete && !r->thread[i].goes_on &&
+		    r->thread[i].end_unknown == unknown && n++ < SHOWN) {
 			text_add(&threads, "%s", n > 1 ? "," : "");
 			thread_words(&threads, r, i);
 		}
 	if (n > SHOWN)
 		text_add(&threads, " and %zu more", n - SHOWN);
 	if (n)
-		put_paragraph(out, s, INK_CAREFUL, unknown ? "%zu of %zu threads have no end in the recording; it is not known whether they were killed or still run:%s." : "%zu of %zu threads did not end in the recording:%s.", n,
-			 r->n_threads, threads.s ? threads.s : "");
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			unknown ? "%zu of %zu threads have no end in the recording; it is not known whether they were killed or still run:%s."
+				: "%zu of %zu threads did not end in the recording:%s.",
+			n, r->n_threads, threads.s ? threads.s : "");
 	text_free(&threads);
 }
 
@@ -516,7 +596,8 @@ static void unbalanced_places(struct text *out, const struct regions *r, const s
 		put_unbalanced(&t, row->seldom->unbalanced);
 		text_add(&t, ", first in thread");
 		thread_words(&t, r, row->seldom->unbalanced->thread);
-		put_paragraph(out, s, INK_CAREFUL, "%s: %s.", row->seldom->cut ? "cut" : "detached", t.s ? t.s : "");
+		put_paragraph(out, s, INK_CAREFUL, "%s: %s.", row->seldom->cut ? "cut" : "detached",
+			      t.s ? t.s : "");
 		text_free(&t);
 	}
 	if (n > SHOWN)
@@ -529,9 +610,13 @@ static void losses(struct text *out, const struct regions *r, const struct style
 
 	put_points_lost(&t, r->lost, r->lost_unknown);
 	if (t.len)
-		put_paragraph(out, s, INK_CAREFUL, "%s%s.%s", t.s,
-			 r->lost && r->lost == r->lost_handlers && !r->lost_unknown ? ", of signal handlers" : "",
-			 r->gaps ? " Regions that were open there are cut. The cost up to the next point is in (lost), because its region is not known. After that, the cost of a region that was open across the gap is included in the region around it, or in (in no region)." : "");
+		put_paragraph(
+			out, s, INK_CAREFUL, "%s%s.%s", t.s,
+			r->lost && r->lost == r->lost_handlers && !r->lost_unknown
+				? ", of signal handlers"
+				: "",
+			r->gaps ? " Regions that were open there are cut. The cost up to the next point is in (lost), because its region is not known. After that, the cost of a region that was open across the gap is included in the region around it, or in (in no region)."
+				: "");
 	text_free(&t);
 }
 
@@ -550,12 +635,17 @@ static void across(struct text *out, const struct regions *r, const struct style
 		n = k->across;
 	}
 	if (n)
-		put_paragraph(out, s, INK_CAREFUL, "%s: %" PRIu64 " detached timing%s finished on another thread than %s started on %s without a count: only clocks can be compared between threads.",
-			 names.s, n, n == 1 ? "" : "s", n == 1 ? "it" : "they", n == 1 ? "is" : "are");
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			"%s: %" PRIu64
+			" detached timing%s finished on another thread than %s started on %s without a count: only clocks can be compared between threads.",
+			names.s, n, n == 1 ? "" : "s", n == 1 ? "it" : "they",
+			n == 1 ? "is" : "are");
 	text_free(&names);
 }
 
-static void notes(struct text *out, const struct regions *r, const struct regions_shown *how, const struct style *s)
+static void notes(struct text *out, const struct regions *r, const struct regions_shown *how,
+		  const struct style *s)
 {
 	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, detached = 0;
 	bool singles = r->options.single; /* then no table of labels */
@@ -572,50 +662,86 @@ static void notes(struct text *out, const struct regions *r, const struct region
 		detached += r->counter[c].detached;
 	text_add(out, "\n");
 	if (r->n_counters == 0 && r->counters_unknown && is_damaged(r))
-		put_paragraph(out, s, INK_CAREFUL, "The recorded counters are not known: the part of the recording that lists them is missing.");
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			"The recorded counters are not known: the part of the recording that lists them is missing.");
 	else if (r->n_counters == 0 && r->n_threads == 0)
-		put_paragraph(out, s, INK_CAREFUL, "No thread recorded anything, so the requested counters are not known.");
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			"No thread recorded anything, so the requested counters are not known.");
 	else if (r->n_counters == 0)
-		put_paragraph(out, s, INK_FAINT, "Recorded without a counter (-e none): the cost of regions is not known, only how often they ran.");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"Recorded without a counter (-e none): the cost of regions is not known, only how often they ran.");
 	if (how->merged)
-		put_paragraph(out, s, INK_FAINT, "time: every region counts, also one in another of its name. hits: results that the query had in its cache.");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"time: every region counts, also one in another of its name. hits: results that the query had in its cache.");
 	if (recursive && !singles && !how->merged)
-		put_paragraph(out, s, INK_FAINT, "recursive: in another region of its label; total counts the outer one only, self and count each.");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"recursive: in another region of its label; total counts the outer one only, self and count each.");
 	if (detached && !singles && !how->match)
-		put_paragraph(out, s, INK_FAINT, "(detached timings, not in all) are included in self above: they are not nested in the regions of a thread.");
+		put_paragraph(
+			out, s, INK_FAINT,
+			"(detached timings, not in all) are included in self above: they are not nested in the regions of a thread.");
 	if (most > DISTRIBUTION_FEW && r->n_counters && !singles && !how->merged)
-		put_paragraph(out, s, INK_FAINT, "median and p99 are exact for up to %d regions of a label, within 0.8 %% beyond.", DISTRIBUTION_FEW);
+		put_paragraph(
+			out, s, INK_FAINT,
+			"median and p99 are exact for up to %d regions of a label, within 0.8 %% beyond.",
+			DISTRIBUTION_FEW);
 	own_cost(out, r, s);
 	if (cut)
-		put_paragraph(out, s, INK_CAREFUL, "cut: begin or end is not in the recording; the known part is in self and total, not in min to max.");
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			"cut: begin or end is not in the recording; the known part is in self and total, not in min to max.");
 	unbalanced_places(out, r, s);
 	if (backwards)
-		put_paragraph(out, s, INK_CAREFUL, backwards == 1 ? "%" PRIu64 " region in which a counter decreased has no count." : "%" PRIu64 " regions in which a counter decreased have no count.", backwards);
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			backwards == 1
+				? "%" PRIu64 " region in which a counter decreased has no count."
+				: "%" PRIu64 " regions in which a counter decreased have no count.",
+			backwards);
 	across(out, r, s);
 	losses(out, r, s);
 	if (r->unmatched)
-		put_paragraph(out, s, INK_CAREFUL, r->unmatched == 1 ? "%" PRIu64 " detached timing has only one end in the recording, or was finished again: that end is not counted."
-							  : "%" PRIu64 " detached timings have only one end in the recording, or were finished again: those ends are not counted.", r->unmatched);
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			r->unmatched == 1
+				? "%" PRIu64
+				  " detached timing has only one end in the recording, or was finished again: that end is not counted."
+				: "%" PRIu64
+				  " detached timings have only one end in the recording, or were finished again: those ends are not counted.",
+			r->unmatched);
 	for (size_t i = 0; i < r->n_recordings; i++)
 		machines_add(&machines, r->recording[i].path, &r->recording[i].machine);
 	put_machines(out, s, &machines);
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].damage)
-			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].damage);
+			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path,
+				      r->recording[i].damage);
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].remark)
-			put_paragraph(out, s, INK_FAINT, "%s: %s.", r->recording[i].path, r->recording[i].remark);
+			put_paragraph(out, s, INK_FAINT, "%s: %s.", r->recording[i].path,
+				      r->recording[i].remark);
 	if (r->left_out)
-		put_paragraph(out, s, INK_CAREFUL, "%" PRIu64 " detached timing%s left out: the other end is in a thread that is not selected. Without --thread, %s shown.", r->left_out,
-			 r->left_out == 1 ? " is" : "s are", r->left_out == 1 ? "it is" : "they are");
+		put_paragraph(
+			out, s, INK_CAREFUL,
+			"%" PRIu64
+			" detached timing%s left out: the other end is in a thread that is not selected. Without --thread, %s shown.",
+			r->left_out, r->left_out == 1 ? " is" : "s are",
+			r->left_out == 1 ? "it is" : "they are");
 	for (size_t i = 0; i < r->n_recordings; i++)
 		if (r->recording[i].live)
-			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path, r->recording[i].live);
+			put_paragraph(out, s, INK_CAREFUL, "%s: %s.", r->recording[i].path,
+				      r->recording[i].live);
 	unfinished(out, r, s, false);
 	unfinished(out, r, s, true);
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].note)
-			put_paragraph(out, s, INK_FAINT, "%s: %s.", r->counter[c].name, r->counter[c].note);
+			put_paragraph(out, s, INK_FAINT, "%s: %s.", r->counter[c].name,
+				      r->counter[c].note);
 }
 
 /* The first words of the text, separated by single spaces. */
@@ -635,12 +761,14 @@ static void put_command(struct text *out, const char *command, size_t most)
 	text_free(&words);
 }
 
-void regions_text(struct text *out, struct regions *r, const struct regions_shown *how, const struct style *s)
+void regions_text(struct text *out, struct regions *r, const struct regions_shown *how,
+		  const struct style *s)
 {
 	for (size_t i = 0; i < r->n_recordings; i++) {
 		text_add(out, " ");
 		escape(out, r->recording[i].path, strlen(r->recording[i].path));
-		text_add(out, "   %s%s%s", ink_on(s, INK_FAINT), r->recording[i].format, r->recording[i].machine.kind ? ", " : "");
+		text_add(out, "   %s%s%s", ink_on(s, INK_FAINT), r->recording[i].format,
+			 r->recording[i].machine.kind ? ", " : "");
 		put_machine(out, &r->recording[i].machine);
 		text_add(out, "%s%s", r->recording[i].command[0] ? ", " : "", ink_off(s));
 		put_command(out, r->recording[i].command, s->width > 120 ? 80 : 30);
@@ -648,7 +776,8 @@ void regions_text(struct text *out, struct regions *r, const struct regions_show
 	}
 	text_add(out, " ");
 	put_count(out, s, r->regions);
-	text_add(out, " region%s, %zu thread%s\n", r->regions == 1 ? "" : "s", r->n_threads, r->n_threads == 1 ? "" : "s");
+	text_add(out, " region%s, %zu thread%s\n", r->regions == 1 ? "" : "s", r->n_threads,
+		 r->n_threads == 1 ? "" : "s");
 	if (r->options.single) {
 		singles(out, r, s);
 	} else if (how->merged) {

@@ -14,7 +14,8 @@ struct regions_shown {
 };
 
 /* Sorts the rows again for each counter's table. */
-void regions_text(struct text *out, struct regions *r, const struct regions_shown *how, const struct style *s);
+void regions_text(struct text *out, struct regions *r, const struct regions_shown *how,
+		  const struct style *s);
 void regions_json(struct text *out, const struct regions *r, const struct regions_shown *how);
 /* A line per label and counter. */
 void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how);

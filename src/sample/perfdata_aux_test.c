@@ -16,7 +16,8 @@ enum { AREA = 4096, RECORD = 42, RECORDS = 400, SPE_TYPE = 9, LATENCY = 30 };
 static char dir[] = "/tmp/tare-aux-XXXXXX";
 static char path[64];
 
-static struct encoding tracker = { .name = "dummy:u" }, spe = { .name = "arm_spe_0/ts_enable=1/", .pmu = "arm_spe_0" };
+static struct encoding tracker = { .name = "dummy:u" },
+		       spe = { .name = "arm_spe_0/ts_enable=1/", .pmu = "arm_spe_0" };
 static uint64_t tracker_ids[] = { 11 }, spe_ids[] = { 21 };
 static struct sampled events[2];
 
@@ -39,14 +40,17 @@ static size_t packet(unsigned char *out, unsigned char head, uint64_t value, siz
 	return n + 1;
 }
 
-/* A load or a store. Source: Arm ARM DDI 0487, "The Statistical Profiling Extension": sample records. */
+/*
+ * A load or a store. Source: Arm ARM DDI 0487, "The Statistical Profiling Extension": sample
+ * records.
+ */
 static void record_of(unsigned i, unsigned char out[RECORD])
 {
 	size_t n = packet(out, 0xb0, pc_of(i) | 1ull << 63, 8); /* PC, non-secure, EL0 */
 
 	n += packet(out + n, 0x65, 1000 + i % 3, 4); /* context */
-	n += packet(out + n, 0x49, i % 2, 1);	     /* load or store of a general register */
-	n += packet(out + n, 0x52, 0x16, 2);	     /* retired, L1D access, TLB access */
+	n += packet(out + n, 0x49, i % 2, 1);        /* load or store of a general register */
+	n += packet(out + n, 0x52, 0x16, 2);         /* retired, L1D access, TLB access */
 	n += packet(out + n, 0x98, LATENCY + i % 7, 2);
 	n += packet(out + n, 0xb2, address_of(i), 8);
 	n += packet(out + n, 0x43, 0, 1); /* data source */
@@ -82,17 +86,30 @@ static void put_switch(struct made *m, uint32_t tid, uint64_t time, uint32_t cpu
 		uint64_t time;
 		uint32_t cpu, res;
 		uint64_t id;
-	} rec = { { PERF_RECORD_SWITCH, out ? PERF_RECORD_MISC_SWITCH_OUT : 0, sizeof(rec) }, 1000, tid, time, cpu, 0, tracker_ids[0] };
+	} rec = { { PERF_RECORD_SWITCH, out ? PERF_RECORD_MISC_SWITCH_OUT : 0, sizeof(rec) },
+		  1000,
+		  tid,
+		  time,
+		  cpu,
+		  0,
+		  tracker_ids[0] };
 
-	CHECK_EQ(m->sink->records(m->sink, (unsigned char *)&rec, sizeof(rec), &m->err), 0, "%s", m->err.what);
+	CHECK_EQ(m->sink->records(m->sink, (unsigned char *)&rec, sizeof(rec), &m->err), 0, "%s",
+		 m->err.what);
 }
 
 static void prepare(void)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
-					.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-						       PERF_SAMPLE_CPU,
-					.sample_period = 4096, .sample_id_all = 1, .exclude_kernel = 1, .context_switch = 1 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.config = PERF_COUNT_SW_DUMMY,
+					.size = sizeof(attr),
+					.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+						PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						PERF_SAMPLE_CPU,
+					.sample_period = 4096,
+					.sample_id_all = 1,
+					.exclude_kernel = 1,
+					.context_switch = 1 };
 
 	if (!path[0]) {
 		if (!mkdtemp(dir))
@@ -111,8 +128,12 @@ static void prepare(void)
 static void begin(struct made *m, int compress, const char *to)
 {
 	const struct perfdata_write_options o = { .path = to, .compress = compress, .clockid = -1 };
-	const struct sample_aux about = { .pmu_type = SPE_TYPE, .per_cpu = true, .has_clock = true,
-					  .clock = { .shift = 1, .mult = 4, .zero = 100, .mask = UINT64_MAX } };
+	const struct sample_aux about = {
+		.pmu_type = SPE_TYPE,
+		.per_cpu = true,
+		.has_clock = true,
+		.clock = { .shift = 1, .mult = 4, .zero = 100, .mask = UINT64_MAX }
+	};
 
 	*m = (struct made){ .err = TARE_ERROR_INIT, .outcome = { 0 } };
 	if (!CHECK(perfdata_writer_open(&m->w, &o, &m->err) == 0, "%s", m->err.what))
@@ -144,7 +165,8 @@ static unsigned fill(struct made *m, size_t n)
 		at += some;
 		page.aux_head = at;
 		put_switch(m, 1000 + pieces, 100 + pieces, 2, false);
-		CHECK_EQ(aux_ring_read(&ring, &whose, to_sink, m->sink, &m->err), (int)some, "%s", m->err.what);
+		CHECK_EQ(aux_ring_read(&ring, &whose, to_sink, m->sink, &m->err), (int)some, "%s",
+			 m->err.what);
 		CHECK_EQ(m->sink->round(m->sink, &m->err), 0, "%s", m->err.what);
 		step = step * 3 % AREA + 1;
 	}
@@ -185,16 +207,22 @@ static void check_stream(const char *from, unsigned pieces, bool indexed)
 	while ((ret = perfdata_next(r, &rec, &err)) == 1) {
 		switches += rec.type == PD_RECORD_SWITCH;
 		if (rec.type == PD_RECORD_TIME_CONV)
-			clocks += rec.time_conv.shift == 1 && rec.time_conv.mult == 4 && rec.time_conv.zero == 100;
+			clocks += rec.time_conv.shift == 1 && rec.time_conv.mult == 4 &&
+				rec.time_conv.zero == 100;
 		if (rec.type == PD_RECORD_AUXTRACE_INFO)
-			CHECK(clocks == 1 && rec.auxtrace_info.type == 4 && rec.auxtrace_info.n == 2 && rec.auxtrace_info.priv[0] == SPE_TYPE &&
-			      rec.auxtrace_info.priv[1] == 1, "what it is, behind how its time is converted");
+			CHECK(clocks == 1 && rec.auxtrace_info.type == 4 &&
+				      rec.auxtrace_info.n == 2 &&
+				      rec.auxtrace_info.priv[0] == SPE_TYPE &&
+				      rec.auxtrace_info.priv[1] == 1,
+			      "what it is, behind how its time is converted");
 		if (rec.type != PD_RECORD_AUXTRACE)
 			continue;
 		ssize_t n = perfdata_payload(r, bytes, sizeof(bytes), &err);
 
-		CHECK(n == (ssize_t)rec.auxtrace.size && rec.auxtrace.offset == at && rec.auxtrace.index == 1 &&
-		      rec.auxtrace.tid == UINT32_MAX && rec.auxtrace.cpu == 2, "piece %u", seen);
+		CHECK(n == (ssize_t)rec.auxtrace.size && rec.auxtrace.offset == at &&
+			      rec.auxtrace.index == 1 && rec.auxtrace.tid == UINT32_MAX &&
+			      rec.auxtrace.cpu == 2,
+		      "piece %u", seen);
 		if (indexed && CHECK(seen < perfdata_features(r)->n_auxtrace))
 			CHECK_EQ(perfdata_features(r)->auxtrace[seen].offset, rec.offset);
 		some = RECORDS * RECORD - at < step ? RECORDS * RECORD - at : step;
@@ -258,7 +286,12 @@ TEST(without_its_end_and_through_a_pipe)
 	CHECK_EQ(mkfifo(fifo, 0600), 0);
 	child = fork();
 	if (child == 0) {
-		if (open(fifo, O_WRONLY) < 0) /* waits for the reader: otherwise the written data would be lost with its writer */
+		if (open(fifo, O_WRONLY) <
+		    /*
+		     * waits for the reader: otherwise the written data would be lost with its
+		     * writer
+		     */
+		    0)
 			_exit(2);
 		begin(&m, 0, fifo);
 		fill(&m, RECORDS * RECORD);
@@ -277,8 +310,13 @@ static void write_whole(struct made *m)
 	prepare();
 	begin(m, 0, path);
 	for (unsigned i = 0; i < RECORDS; i += 50) {
-		const struct aux_piece p = { .part = { { stream + i * RECORD, 20 * RECORD + 3 }, { stream + (i + 20) * RECORD + 3, 30 * RECORD - 3 } },
-					     .offset = i * RECORD, .reference = i + 1, .tid = -1, .cpu = 0 };
+		const struct aux_piece p = { .part = { { stream + i * RECORD, 20 * RECORD + 3 },
+						       { stream + (i + 20) * RECORD + 3,
+							 30 * RECORD - 3 } },
+					     .offset = i * RECORD,
+					     .reference = i + 1,
+					     .tid = -1,
+					     .cpu = 0 };
 
 		put_switch(m, 1000, 100 + i, 2, false);
 		CHECK_EQ(m->sink->aux(m->sink, &p, &m->err), 0, "%s", m->err.what);
@@ -300,8 +338,10 @@ TEST(its_accesses_are_those_that_the_hardware_wrote)
 	if (!CHECK(a != NULL, "%s", m.err.what))
 		_exit(TAP_FAILED);
 	while ((ret = tare_accesses_next(a, &x, &m.err)) == 1) {
-		bool same = x.ip == pc_of(i) && x.address == address_of(i) && x.kind == (i % 2 ? TARE_ACCESS_STORE : TARE_ACCESS_LOAD) &&
-			    x.time_ns == 100 + (uint64_t)(5000 + i) / 2 * 4 + (i % 2) * 4 / 2 && x.tid == 1000 + i % 3;
+		bool same = x.ip == pc_of(i) && x.address == address_of(i) &&
+			x.kind == (i % 2 ? TARE_ACCESS_STORE : TARE_ACCESS_LOAD) &&
+			x.time_ns == 100 + (uint64_t)(5000 + i) / 2 * 4 + (i % 2) * 4 / 2 &&
+			x.tid == 1000 + i % 3;
 
 		if (!CHECK(same, "access %u", i))
 			break;
@@ -325,8 +365,14 @@ TEST(whose_they_are_the_switches_tell)
 		unsigned at; /* the access that follows it */
 		uint32_t tid;
 		bool out;
-	} rows[] = { { 50, 7, true }, { 60, 8, false }, { 110, 8, true }, { 120, 9, false }, { 300, 6, true } };
-	const struct aux_piece p = { .part = { { stream, sizeof(stream) } }, .reference = 1, .tid = -1, .cpu = 0 };
+	} rows[] = { { 50, 7, true },
+		     { 60, 8, false },
+		     { 110, 8, true },
+		     { 120, 9, false },
+		     { 300, 6, true } };
+	const struct aux_piece p = {
+		.part = { { stream, sizeof(stream) } }, .reference = 1, .tid = -1, .cpu = 0
+	};
 	struct tare_accesses *a;
 	struct tare_access x;
 	struct made m;
@@ -343,9 +389,13 @@ TEST(whose_they_are_the_switches_tell)
 	if (!CHECK(a != NULL, "%s", m.err.what))
 		_exit(TAP_FAILED);
 	for (i = 0; tare_accesses_next(a, &x, &m.err) == 1; i++) {
-		uint32_t context = 1000 + i % 3, tid = i < 50 ? 7 : i >= 60 && i < 110 ? 8 : context;
+		uint32_t context = 1000 + i % 3,
+			 tid = i < 50        ? 7
+			: i >= 60 && i < 110 ? 8
+					     : context;
 
-		if (!CHECK(x.has & TARE_ACCESS_TASK && x.tid == tid, "access %u: %u, not %u", i, x.tid, tid))
+		if (!CHECK(x.has & TARE_ACCESS_TASK && x.tid == tid, "access %u: %u, not %u", i,
+			   x.tid, tid))
 			break;
 	}
 	CHECK_EQ(i, RECORDS);
@@ -378,7 +428,9 @@ TEST(perf_reads_it)
 		unsigned n;
 	} rows[] = {
 		{ "perf report -D", "PERF_RECORD_AUXTRACE_INFO type: 4", 1 },
-		{ "perf report -D", "PERF_RECORD_AUXTRACE size: 0x838  offset: 0  ref: 0x1  idx: 0  tid: -1  cpu: 0", 1 },
+		{ "perf report -D",
+		  "PERF_RECORD_AUXTRACE size: 0x838  offset: 0  ref: 0x1  idx: 0  tid: -1  cpu: 0",
+		  1 },
 		{ "perf report -D", "Time Muliplier  4", 1 },
 		{ "perf report -D", "PC 0x401000 el0 ns=1", RECORDS / 16 },
 		{ "perf report -D", "LAT 31 TOT", 57 },
@@ -392,7 +444,8 @@ TEST(perf_reads_it)
 		tap_skip("perf", "no perf here");
 	write_whole(&m);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		CHECK_EQ(lines(rows[i].command, rows[i].words), rows[i].n, "%s: %s", rows[i].command, rows[i].words);
+		CHECK_EQ(lines(rows[i].command, rows[i].words), rows[i].n, "%s: %s",
+			 rows[i].command, rows[i].words);
 	clean();
 }
 

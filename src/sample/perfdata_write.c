@@ -17,7 +17,11 @@
 #include "sample/perfdata_write.h"
 #include "sample/perfdata_write_features.h"
 
-enum { PIECE = 48 << 10, PIECE_ROOM = RECORD_MOST + 1024, PAYLOAD_MOST = 65528 - sizeof(struct perf_event_header) };
+enum {
+	PIECE = 48 << 10,
+	PIECE_ROOM = RECORD_MOST + 1024,
+	PAYLOAD_MOST = 65528 - sizeof(struct perf_event_header)
+};
 
 /* The header of the file layout. */
 struct head {
@@ -35,7 +39,7 @@ struct perfdata_writer {
 	bool unnamed; /* the file still has the name `part` */
 	bool worth;   /* ... and has a round, so that it will be renamed */
 	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: with symbolic links resolved */
-	char left[FILE_PART_ROOM];		    /* left by a killed recorder: the newest of n_left */
+	char left[FILE_PART_ROOM]; /* left by a killed recorder: the newest of n_left */
 	size_t n_left;
 	struct head head;
 	uint64_t at; /* bytes written, in whole records */
@@ -43,7 +47,11 @@ struct perfdata_writer {
 	size_t n;
 	struct mapped mapped;
 	struct deflate *deflate;
-	int broken; /* why the compressed stream ends here: later data could not be decompressed without the missing data */
+	/*
+	 * why the compressed stream ends here: later data could not be decompressed without the
+	 * missing data
+	 */
+	int broken;
 	uint64_t raw, packed; /* bytes before and after compression */
 	/* Offsets of the AUXTRACE records, and their sizes without the data */
 	struct section *aux;
@@ -58,13 +66,16 @@ static int fail_write(const struct perfdata_writer *w, int code, struct tare_err
 {
 	struct stat st;
 
-	tare_fail(err, code, "cannot write to %.200s: %s", strcmp(w->o.path, "-") ? w->o.path : "standard output", strerror(code));
+	tare_fail(err, code, "cannot write to %.200s: %s",
+		  strcmp(w->o.path, "-") ? w->o.path : "standard output", strerror(code));
 	if (code != ENOSPC && code != EDQUOT && code != EFBIG)
 		return -code;
 	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
 		tare_hint(err, "it is no regular file and keeps nothing; -o names another place");
 	else
-		tare_hint(err, "samples recorded before are in the file and can be read; -o names another place");
+		tare_hint(
+			err,
+			"samples recorded before are in the file and can be read; -o names another place");
 	return -code;
 }
 
@@ -76,7 +87,8 @@ static void end_at(struct perfdata_writer *w, uint64_t at)
 		lseek(w->fd, (off_t)at, SEEK_SET);
 }
 
-static int write_bytes(struct perfdata_writer *w, const void *bytes, size_t n, struct tare_error *err)
+static int write_bytes(struct perfdata_writer *w, const void *bytes, size_t n,
+		       struct tare_error *err)
 {
 	int ret = file_write_all(w->fd, bytes, n);
 
@@ -97,7 +109,8 @@ static int write_head(struct perfdata_writer *w, struct tare_error *err)
 
 /* ---- records, plain or compressed ---- */
 
-static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, size_t n,
+		       struct tare_error *err)
 {
 	int64_t packed = deflate_piece(w->deflate, bytes, n, w->piece, sizeof(w->piece), err);
 	int ret = packed < 0 ? (int)packed : 0;
@@ -108,8 +121,10 @@ static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, si
 	w->packed += (uint64_t)packed;
 	/* The size is not padded: a COMPRESSED record is not a multiple of 8, as in perf. */
 	for (size_t at = 0; ret == 0 && at < (size_t)packed;) {
-		size_t part = (size_t)packed - at < PAYLOAD_MOST ? (size_t)packed - at : PAYLOAD_MOST;
-		struct perf_event_header h = { .type = PD_RECORD_COMPRESSED, .size = (uint16_t)(sizeof(h) + part) };
+		size_t part = (size_t)packed - at < PAYLOAD_MOST ? (size_t)packed - at
+								 : PAYLOAD_MOST;
+		struct perf_event_header h = { .type = PD_RECORD_COMPRESSED,
+					       .size = (uint16_t)(sizeof(h) + part) };
 
 		ret = write_bytes(w, &h, sizeof(h), err);
 		if (ret == 0)
@@ -119,7 +134,8 @@ static int write_piece(struct perfdata_writer *w, const unsigned char *bytes, si
 	return ret;
 }
 
-static int note_mapped(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int note_mapped(struct perfdata_writer *w, const unsigned char *bytes, size_t n,
+		       struct tare_error *err)
 {
 	struct perf_event_header h;
 	int ret = 0;
@@ -136,7 +152,8 @@ static int note_mapped(struct perfdata_writer *w, const unsigned char *bytes, si
  * Chunks of whole records, one COMPRESSED record each. Writes all of `bytes` or nothing: the caller
  * counts what is in the file.
  */
-static int write_compressed(struct perfdata_writer *w, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int write_compressed(struct perfdata_writer *w, const unsigned char *bytes, size_t n,
+			    struct tare_error *err)
 {
 	uint64_t before = w->at;
 	int ret = w->broken ? fail_write(w, w->broken, err) : 0;
@@ -159,7 +176,8 @@ static int write_compressed(struct perfdata_writer *w, const unsigned char *byte
 	return ret;
 }
 
-static int put_records(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int put_records(struct sample_sink *self, const unsigned char *bytes, size_t n,
+		       struct tare_error *err)
 {
 	struct perfdata_writer *w = (struct perfdata_writer *)self;
 	int ret = w->o.build_ids ? note_mapped(w, bytes, n, err) : 0;
@@ -178,26 +196,39 @@ enum { AUX_ALIGN = 8, AUXTRACE_ARM_SPE = 4 };
  * order. Source: Linux, tools/perf/util/arm-spe.c, arm_spe_info_fill();
  * tools/lib/perf/include/perf/event.h.
  */
-static int put_about_aux(struct sample_sink *self, const struct sample_aux *about, struct tare_error *err)
+static int put_about_aux(struct sample_sink *self, const struct sample_aux *about,
+			 struct tare_error *err)
 {
 	struct perfdata_writer *w = (struct perfdata_writer *)self;
 	const struct {
 		struct perf_event_header h;
 		uint64_t shift, mult, zero, cycles, mask;
 		uint8_t has_zero, is_short, pad[6];
-	} clock = { { .type = PD_RECORD_TIME_CONV, .size = sizeof(clock) }, about->clock.shift, about->clock.mult, about->clock.zero,
-		    about->clock.cycles, about->clock.mask, about->has_clock, about->clock.is_short, { 0 } };
+	} clock = { { .type = PD_RECORD_TIME_CONV, .size = sizeof(clock) },
+		    about->clock.shift,
+		    about->clock.mult,
+		    about->clock.zero,
+		    about->clock.cycles,
+		    about->clock.mask,
+		    about->has_clock,
+		    about->clock.is_short,
+		    { 0 } };
 	const struct {
 		struct perf_event_header h;
 		uint32_t type, pad;
 		uint64_t pmu_type, per_cpu;
-	} info = { { .type = PD_RECORD_AUXTRACE_INFO, .size = sizeof(info) }, AUXTRACE_ARM_SPE, 0, about->pmu_type, about->per_cpu };
+	} info = { { .type = PD_RECORD_AUXTRACE_INFO, .size = sizeof(info) },
+		   AUXTRACE_ARM_SPE,
+		   0,
+		   about->pmu_type,
+		   about->per_cpu };
 	int ret = about->has_clock ? write_bytes(w, &clock, sizeof(clock), err) : 0;
 
 	return ret < 0 ? ret : write_bytes(w, &info, sizeof(info), err);
 }
 
-static int note_aux(struct perfdata_writer *w, uint64_t offset, uint64_t size, struct tare_error *err)
+static int note_aux(struct perfdata_writer *w, uint64_t offset, uint64_t size,
+		    struct tare_error *err)
 {
 	if (!array_reserve(&w->aux, &w->aux_room, w->n_aux + 1, sizeof(*w->aux)))
 		return tare_fail_nomem(err);
@@ -218,12 +249,21 @@ static int put_aux(struct sample_sink *self, const struct aux_piece *p, struct t
 		struct perf_event_header h;
 		uint64_t size, offset, reference;
 		uint32_t index, tid, cpu, pad;
-	} rec = { { .type = PD_RECORD_AUXTRACE, .size = sizeof(rec) }, n + pad, p->offset, p->reference, p->index, (uint32_t)p->tid,
-		  (uint32_t)p->cpu, 0 };
+	} rec = { { .type = PD_RECORD_AUXTRACE, .size = sizeof(rec) },
+		  n + pad,
+		  p->offset,
+		  p->reference,
+		  p->index,
+		  (uint32_t)p->tid,
+		  (uint32_t)p->cpu,
+		  0 };
 	const struct {
 		const void *bytes;
 		size_t n;
-	} rows[] = { { &rec, sizeof(rec) }, { p->part[0].bytes, p->part[0].n }, { p->part[1].bytes, p->part[1].n }, { zeros, pad } };
+	} rows[] = { { &rec, sizeof(rec) },
+		     { p->part[0].bytes, p->part[0].n },
+		     { p->part[1].bytes, p->part[1].n },
+		     { zeros, pad } };
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(rows); i++)
@@ -254,7 +294,8 @@ static int open_file(struct perfdata_writer *w, struct tare_error *err)
 		return file_part_failed(w->o.path, -placed, err);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	w->fd = placed ? file_part_open(w->place, 0600, w->part) : open(w->o.path, O_RDWR | O_TRUNC | O_CLOEXEC);
+	w->fd = placed ? file_part_open(w->place, 0600, w->part)
+		       : open(w->o.path, O_RDWR | O_TRUNC | O_CLOEXEC);
 	if (w->fd >= 0 && placed && w->o.made)
 		w->o.made(w->part);
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -272,7 +313,8 @@ static void move_blocks(const char *path, const char *old)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 
-	if (old && alloc_path(from, sizeof(from), path) && alloc_path(to, sizeof(to), old) && rename(from, to) < 0 && errno == ENOENT)
+	if (old && alloc_path(from, sizeof(from), path) && alloc_path(to, sizeof(to), old) &&
+	    rename(from, to) < 0 && errno == ENOENT)
 		unlink(to);
 }
 
@@ -299,15 +341,18 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 
 	if (!w->unnamed)
 		return 0;
-	if (old && file_beside(w->place, ".old", room) && access(room, F_OK) == 0 && is_broken(w->place) && !is_broken(room))
+	if (old && file_beside(w->place, ".old", room) && access(room, F_OK) == 0 &&
+	    is_broken(w->place) && !is_broken(room))
 		old = NULL;
-	ret = file_beside(w->place, ".old", room) ? file_part_place(w->fd, w->part, w->place, old) : -ENAMETOOLONG;
+	ret = file_beside(w->place, ".old", room) ? file_part_place(w->fd, w->part, w->place, old)
+						  : -ENAMETOOLONG;
 	if (ret == 0) {
 		move_blocks(w->place, old);
 		w->unnamed = false;
 		w->n_left = file_part_left(w->place, perfdata_unfinished, w->left);
 	} else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
-		tare_fail(err, EISDIR, "cannot keep the recording before as %.150s: it is a folder", old);
+		tare_fail(err, EISDIR, "cannot keep the recording before as %.150s: it is a folder",
+			  old);
 	} else {
 		tare_fail(err, -ret, "cannot give %.150s its name: %s", w->place, strerror(-ret));
 	}
@@ -349,7 +394,8 @@ static struct feature_source source_of(struct perfdata_writer *w)
 	};
 }
 
-static int copy_events(struct perfdata_writer *w, const struct sampled *events, size_t n, struct tare_error *err)
+static int copy_events(struct perfdata_writer *w, const struct sampled *events, size_t n,
+		       struct tare_error *err)
 {
 	w->event = calloc(n + 1, sizeof(*w->event));
 	if (!w->event)
@@ -357,7 +403,8 @@ static int copy_events(struct perfdata_writer *w, const struct sampled *events, 
 	for (size_t i = 0; i < n; i++) {
 		struct written_event *e = &w->event[w->n++];
 
-		*e = (struct written_event){ .attr = events[i].attr, .leader = events[i].leader,
+		*e = (struct written_event){ .attr = events[i].attr,
+					     .leader = events[i].leader,
 					     .n_ids = events[i].n_ids };
 		snprintf(e->name, sizeof(e->name), "%s", events[i].enc->name);
 		e->ids = malloc((e->n_ids + 1) * sizeof(*e->ids));
@@ -372,7 +419,8 @@ static int copy_events(struct perfdata_writer *w, const struct sampled *events, 
  * A record has a 16-bit size; what does not fit is left out (the file layout has it). Not padded:
  * some readers take any bytes after a feature as part of it.
  */
-static int write_record(struct perfdata_writer *w, uint32_t type, const struct text *body, struct tare_error *err)
+static int write_record(struct perfdata_writer *w, uint32_t type, const struct text *body,
+			struct tare_error *err)
 {
 	struct perf_event_header h = { .type = type, .size = (uint16_t)(sizeof(h) + body->len) };
 	int ret;
@@ -388,7 +436,8 @@ static int write_record(struct perfdata_writer *w, uint32_t type, const struct t
 /*
  * Its data size does not fit the record's 16 bits: the data follows the record, padded to 8 bytes.
  */
-static int write_tracing_data(struct perfdata_writer *w, const struct feature_source *from, struct tare_error *err)
+static int write_tracing_data(struct perfdata_writer *w, const struct feature_source *from,
+			      struct tare_error *err)
 {
 	struct {
 		struct perf_event_header h;
@@ -408,7 +457,8 @@ static int write_tracing_data(struct perfdata_writer *w, const struct feature_so
 	return ret;
 }
 
-static int write_feature(struct perfdata_writer *w, const struct feature_row *f, const struct feature_source *from, struct tare_error *err)
+static int write_feature(struct perfdata_writer *w, const struct feature_row *f,
+			 const struct feature_source *from, struct tare_error *err)
 {
 	struct text body = { 0 };
 	uint64_t bit = f->bit;
@@ -453,10 +503,12 @@ static int begin_file(struct perfdata_writer *w, struct tare_error *err)
 
 	w->head = (struct head){ .magic = "PERFILE2",
 				 .size = sizeof(w->head),
-				 .attr_size = sizeof(struct perf_event_attr) + sizeof(struct section) };
+				 .attr_size = sizeof(struct perf_event_attr) +
+					 sizeof(struct section) };
 	text_put(&body, (const char *)&w->head, sizeof(w->head));
 	for (size_t i = 0; i < w->n; i++)
-		text_put(&body, (const char *)w->event[i].ids, w->event[i].n_ids * sizeof(uint64_t));
+		text_put(&body, (const char *)w->event[i].ids,
+			 w->event[i].n_ids * sizeof(uint64_t));
 	w->head.attrs = (struct section){ body.len, w->n * w->head.attr_size };
 	for (size_t i = 0; i < w->n; i++) {
 		struct section at = { ids, w->event[i].n_ids * sizeof(uint64_t) };
@@ -511,7 +563,8 @@ static int write_names(struct perfdata_writer *w, struct tare_error *err)
 	return ret;
 }
 
-static int begin(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err)
+static int begin(struct sample_sink *self, const struct sampled *events, size_t n,
+		 struct tare_error *err)
 {
 	struct perfdata_writer *w = (struct perfdata_writer *)self;
 	int ret = copy_events(w, events, n, err);
@@ -565,7 +618,8 @@ static bool has_samples(const struct sample_outcome *o)
 	return o->aux_bytes > 0;
 }
 
-int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err)
+int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome,
+			   struct tare_error *err)
 {
 	struct feature_source from = source_of(w);
 	struct text bodies = { 0 }, table = { 0 };

@@ -8,8 +8,8 @@
  *		data: records, FINISHED_ROUND after each pass over all rings
  *		features: a table of { u64 offset, u64 size }, then their bytes
  *
- * After each round the header gets the size of the complete data, so the file of a killed writer can
- * be read up to the last round; it has no features. In a pipe the same data is in records:
+ * After each round the header gets the size of the complete data, so the file of a killed writer
+ * can be read up to the last round; it has no features. In a pipe the same data is in records:
  * HEADER_ATTR, HEADER_FEATURE.
  * Source: perf.data-file-format.txt of the kernel's tools.
  */
@@ -21,14 +21,19 @@
 struct perfdata_writer;
 
 struct perfdata_write_options {
-	const char *path;   /* "-": as a pipe, to `pipe` */
-	int pipe;	    /* a descriptor, which is not closed; 0: standard output */
-	const char *root;   /* of the machine, as in machine_root() */
-	char *const *argv;  /* the command line to record; NULL-terminated */
-	int compress;	    /* zstd level; 0: none */
+	const char *path;  /* "-": as a pipe, to `pipe` */
+	int pipe;          /* a descriptor, which is not closed; 0: standard output */
+	const char *root;  /* of the machine, as in machine_root() */
+	char *const *argv; /* the command line to record; NULL-terminated */
+	int compress;      /* zstd level; 0: none */
 	bool build_ids;
 	int clockid; /* as in the session's plan */
-	void (*made)(const char *part); /* called with FILE.part as soon as it exists, with all signals blocked; NULL: not called */
+	void (*made)(const char *
+			     /*
+			 * called with FILE.part as soon as it exists, with all signals blocked;
+			 * NULL: not called
+			 */
+			     part);
 };
 
 /*
@@ -42,7 +47,8 @@ struct sample_sink *perfdata_writer_sink(struct perfdata_writer *w);
  * Writes the features and the header that lists them, then renames the file, even if the features
  * did not fit.
  */
-int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome, struct tare_error *err);
+int perfdata_writer_finish(struct perfdata_writer *w, const struct sample_outcome *outcome,
+			   struct tare_error *err);
 /*
  * Why the file lacks the formats of its tracepoints; NULL: it has them, or there are none. Call
  * after finish.

@@ -101,7 +101,10 @@ static bool arch(struct text *out, const struct feature_source *from)
 static bool nr_cpus(struct text *out, const struct feature_source *from)
 {
 	(void)from;
-	feature_u32(out, (uint32_t)sysconf(_SC_NPROCESSORS_CONF)); /* available is first, whatever the document says */
+	feature_u32(
+		out,
+		(uint32_t)sysconf(
+			_SC_NPROCESSORS_CONF)); /* available is first, whatever the document says */
 	feature_u32(out, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	return true;
 }
@@ -145,14 +148,17 @@ bool feature_cpuid(char *out, size_t room, const char *root)
 	char value[4][64], *all;
 	bool known = true;
 
-	if (file_line(root, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", out, room, NULL) == 0)
+	if (file_line(root, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", out, room,
+		      NULL) == 0)
 		return true;
 	if (file_read(root, "/proc/cpuinfo", CPUINFO_MOST, &all, NULL, NULL) < 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		known &= info_line(all, keys[i], value[i], sizeof(value[i]));
 	free(all);
-	return known && snprintf(out, room, "%s,%s,%s,%s", value[0], value[1], value[2], value[3]) < (int)room;
+	return known &&
+		snprintf(out, room, "%s,%s,%s,%s", value[0], value[1], value[2], value[3]) <
+		(int)room;
 }
 
 static bool cpuid(struct text *out, const struct feature_source *from)
@@ -206,7 +212,8 @@ static bool event_desc(struct text *out, const struct feature_source *from)
 }
 
 /* CPU sets that share a core or a package, each once, as "0-1". */
-static void put_siblings(struct text *out, const char *root, const struct cpus *online, const char *file)
+static void put_siblings(struct text *out, const char *root, const struct cpus *online,
+			 const char *file)
 {
 	char **set = calloc(online->n + 1, sizeof(*set)), path[128], line[256];
 	uint32_t n = 0;
@@ -214,7 +221,8 @@ static void put_siblings(struct text *out, const char *root, const struct cpus *
 	for (size_t i = 0; set && i < online->n; i++) {
 		bool known = false;
 
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s", online->cpu[i], file);
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s",
+			 online->cpu[i], file);
 		if (file_line(root, path, line, sizeof(line), NULL) < 0)
 			continue;
 		for (uint32_t k = 0; k < n; k++)
@@ -254,7 +262,8 @@ static bool cpu_topology(struct text *out, const struct feature_source *from)
 		if (n && place[0].die >= 0) {
 			put_siblings(out, from->root, &online, "die_cpus_list");
 			for (long i = 0; i < sysconf(_SC_NPROCESSORS_CONF); i++)
-				feature_u32(out, (size_t)i < n ? (uint32_t)place[i].die : (uint32_t)-1);
+				feature_u32(out,
+					    (size_t)i < n ? (uint32_t)place[i].die : (uint32_t)-1);
 		}
 	}
 	free(place);
@@ -270,13 +279,15 @@ static bool pmu_mappings(struct text *out, const struct feature_source *from)
 	struct text rows = { 0 };
 	struct dirent *d;
 
-	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices", from->root ? from->root : "");
+	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices",
+		 from->root ? from->root : "");
 
 	DIR *dir = opendir(path);
 
 	while (dir && (d = readdir(dir))) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", d->d_name);
-		if (d->d_name[0] == '.' || file_line(from->root, path, type, sizeof(type), NULL) < 0)
+		if (d->d_name[0] == '.' ||
+		    file_line(from->root, path, type, sizeof(type), NULL) < 0)
 			continue;
 		feature_u32(&rows, (uint32_t)strtoul(type, NULL, 10));
 		feature_string(&rows, d->d_name);
@@ -380,8 +391,8 @@ static bool clock_data(struct text *out, const struct feature_source *from)
 
 static bool compressed(struct text *out, const struct feature_source *from)
 {
-	const uint32_t row[] = { 1, 1 /* zstd */, (uint32_t)from->compress, (uint32_t)(from->ratio + 0.5),
-				 DEFLATE_MOST };
+	const uint32_t row[] = { 1, 1 /* zstd */, (uint32_t)from->compress,
+				 (uint32_t)(from->ratio + 0.5), DEFLATE_MOST };
 
 	text_put(out, (const char *)row, sizeof(row));
 	return from->compress > 0;
@@ -397,7 +408,10 @@ static bool tare_exact(struct text *out, const struct feature_source *from)
 	feature_u32(out, 1);
 	feature_u32(out, (uint32_t)o->n_events);
 	for (size_t i = 0; i < o->n_events; i++)
-		feature_u64(out, o->event[0].total_unknown || o->event[i].total_unknown ? PD_NO_TOTAL : o->event[i].total.value);
+		feature_u64(out,
+			    o->event[0].total_unknown || o->event[i].total_unknown
+				    ? PD_NO_TOTAL
+				    : o->event[i].total.value);
 	return true;
 }
 
@@ -448,7 +462,8 @@ const struct feature_row feature_rows[] = {
 	{ PD_FEAT_CPU_PMU_CAPS, feature_cpu_caps, true },
 	{ PD_FEAT_CLOCK_DATA, clock_data, true },
 	{ PD_FEAT_PMU_CAPS, feature_pmu_caps, true },
-	{ PD_FEAT_TARE_EXACT, tare_exact, false }, /* not in a pipe: perf rejects feature records that it does not know */
+	{ PD_FEAT_TARE_EXACT, tare_exact,
+	  false }, /* not in a pipe: perf rejects feature records that it does not know */
 	{ PD_FEAT_TARE_PLACES, feature_places, false },
 	{ PD_FEAT_TARE_PARTIAL, tare_partial, false },
 	{ 0 },

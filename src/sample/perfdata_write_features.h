@@ -8,7 +8,9 @@
 #include "perfdata/perfdata_mapped.h"
 #include "sample/sample.h"
 
-enum { DEFLATE_MOST = 1 << 20 }; /* maximum size of the contents of one COMPRESSED record: mmap_len of its feature */
+enum {
+	DEFLATE_MOST = 1 << 20
+}; /* maximum size of the contents of one COMPRESSED record: mmap_len of its feature */
 
 struct written_event {
 	struct perf_event_attr attr;
@@ -30,12 +32,15 @@ struct feature_source {
 	const struct mapped *mapped; /* NULL: no build ids */
 	int clockid;
 	int compress;
-	double ratio; /* of compression */
+	double ratio;               /* of compression */
 	uint64_t first_ns, last_ns; /* of samples; 0: unknown */
-	const struct section *aux; /* the AUXTRACE records: their offsets, and their sizes without the data */
+	const struct section
+		*aux; /* the AUXTRACE records: their offsets, and their sizes without the data */
 	size_t n_aux;
 	const struct sample_outcome *outcome; /* NULL: not known yet */
-	struct tare_error *no_fields; /* why the file lacks tracepoint formats; code 0: it has them, or there are none */
+	struct tare_error *
+		/* why the file lacks tracepoint formats; code 0: it has them, or there are none */
+		no_fields;
 };
 
 struct feature_row {

@@ -15,7 +15,7 @@
 #include "launch/where.h"
 
 #define NODES "/sys/devices/system/node/"
-#define PMUS "/sys/bus/event_source/devices/"
+#define PMUS  "/sys/bus/event_source/devices/"
 
 enum { LIST_MOST = 1 << 16, BLOCKS_MOST = 1 << 24, CACHE_LEVELS = 8 };
 
@@ -23,7 +23,9 @@ static DIR *folder(const char *root, const char *path)
 {
 	char whole[PATH_MAX];
 
-	return snprintf(whole, sizeof(whole), "%s%s", root ? root : "", path) < (int)sizeof(whole) ? opendir(whole) : NULL;
+	return snprintf(whole, sizeof(whole), "%s%s", root ? root : "", path) < (int)sizeof(whole)
+		? opendir(whole)
+		: NULL;
 }
 
 static bool number(const char *root, const char *path, uint32_t *out)
@@ -31,7 +33,8 @@ static bool number(const char *root, const char *path, uint32_t *out)
 	char line[64];
 	uint64_t n;
 
-	if (file_line(root, path, line, sizeof(line), NULL) < 0 || num_parse(line, &n, NULL) < 0 || n > UINT32_MAX)
+	if (file_line(root, path, line, sizeof(line), NULL) < 0 || num_parse(line, &n, NULL) < 0 ||
+	    n > UINT32_MAX)
 		return false;
 	*out = (uint32_t)n;
 	return true;
@@ -114,7 +117,8 @@ static bool put_blocks(struct text *out, const char *root, int node)
 		unsigned block;
 		int end = 0;
 
-		if (sscanf(d->d_name, "memory%u%n", &block, &end) != 1 || d->d_name[end] || block >= BLOCKS_MOST)
+		if (sscanf(d->d_name, "memory%u%n", &block, &end) != 1 || d->d_name[end] ||
+		    block >= BLOCKS_MOST)
 			continue;
 		if (!array_reserve_zeroed(&set, &words, block / 64 + 1, sizeof(*set))) {
 			out->failed = true;
@@ -142,7 +146,8 @@ bool feature_memory(struct text *out, const struct feature_source *from)
 	struct cpus nodes;
 	uint64_t n = 0, size;
 
-	if (file_line(from->root, "/sys/devices/system/memory/block_size_bytes", line, sizeof(line), NULL) < 0 ||
+	if (file_line(from->root, "/sys/devices/system/memory/block_size_bytes", line, sizeof(line),
+		      NULL) < 0 ||
 	    !(size = strtoull(line, NULL, 16)) || !nodes_online(from->root, &nodes))
 		return false;
 	for (size_t i = 0; i < nodes.n; i++)
@@ -169,11 +174,14 @@ struct cache {
 static bool read_cache(const char *root, int cpu, unsigned index, struct cache *c)
 {
 	char path[128];
-	int base = snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index%u/", cpu, index);
+	int base = snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cache/index%u/", cpu,
+			    index);
 	const struct {
 		const char *file;
 		uint32_t *to;
-	} row[] = { { "level", &c->level }, { "coherency_line_size", &c->line }, { "number_of_sets", &c->sets },
+	} row[] = { { "level", &c->level },
+		    { "coherency_line_size", &c->line },
+		    { "number_of_sets", &c->sets },
 		    { "ways_of_associativity", &c->ways } };
 	const struct {
 		const char *file;
@@ -200,8 +208,9 @@ static bool read_cache(const char *root, int cpu, unsigned index, struct cache *
 
 static bool same_cache(const struct cache *a, const struct cache *b)
 {
-	return a->level == b->level && a->line == b->line && a->sets == b->sets && a->ways == b->ways && !strcmp(a->type, b->type) &&
-	       !strcmp(a->size, b->size) && !strcmp(a->cpus, b->cpus);
+	return a->level == b->level && a->line == b->line && a->sets == b->sets &&
+		a->ways == b->ways && !strcmp(a->type, b->type) && !strcmp(a->size, b->size) &&
+		!strcmp(a->cpus, b->cpus);
 }
 
 /* Each CPU that shares a cache lists it: it is taken from the first. */
@@ -232,7 +241,8 @@ bool feature_caches(struct text *out, const struct feature_source *from)
 	out->failed |= !all;
 	for (size_t i = 0; all && i < online.n; i++)
 		for (unsigned k = 0; k < CACHE_LEVELS; k++) {
-			if (!read_cache(from->root, online.cpu[i], k, &all[n])) /* its CPUs are read last */
+			if (!read_cache(from->root, online.cpu[i], k,
+					&all[n])) /* its CPUs are read last */
 				continue;
 			if (is_first(&all[n], all, n))
 				n++;
@@ -313,7 +323,8 @@ bool feature_pmu_caps(struct text *out, const struct feature_source *from)
 	DIR *dir = folder(from->root, PMUS);
 
 	while (dir && (d = readdir(dir)))
-		n += d->d_name[0] != '.' && strcmp(d->d_name, "cpu") && put_pmu(&rows, from->root, d->d_name, true);
+		n += d->d_name[0] != '.' && strcmp(d->d_name, "cpu") &&
+			put_pmu(&rows, from->root, d->d_name, true);
 	if (dir)
 		closedir(dir);
 	if (n) {

@@ -16,7 +16,8 @@ static void put_word(struct text *out, uint64_t v)
 	text_put(out, bytes, n);
 }
 
-static void put_instructions(struct text *out, const struct exact_places *p, const struct exact_places_module *m)
+static void put_instructions(struct text *out, const struct exact_places *p,
+			     const struct exact_places_module *m)
 {
 	uint64_t last[PD_PLACES_EVENTS_MOST] = { 0 }, before = 0;
 

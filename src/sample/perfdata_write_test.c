@@ -24,15 +24,21 @@ static char *words[] = { (char *)"tare", (char *)"record", (char *)"--", (char *
 static struct encoding cycles = { .name = "cycles:u" }, faults = { .name = "page-faults" };
 static uint64_t cycles_ids[] = { 11, 12 }, faults_ids[] = { 21 };
 
-enum { TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-	      PERF_SAMPLE_PERIOD };
+enum {
+	TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD
+};
 
 static struct sampled events[2];
 
 static void prepare(void)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE, .size = sizeof(attr), .sample_type = TYPE,
-					.sample_period = 1000, .sample_id_all = 1, .exclude_kernel = 1,
+	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
+					.size = sizeof(attr),
+					.sample_type = TYPE,
+					.sample_period = 1000,
+					.sample_id_all = 1,
+					.exclude_kernel = 1,
 					.read_format = PERF_FORMAT_ID };
 
 	if (!path[0]) {
@@ -67,9 +73,16 @@ struct sample {
 
 static struct sample sample(uint64_t i)
 {
-	return (struct sample){ { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(struct sample) },
-				i % 3 ? cycles_ids[i % 2] : faults_ids[0], 0x400000 + i * 0x9e37 % 65536, 7, 8, 1000 + i,
-				(uint32_t)i % 4, 0, 1000 + i };
+	return (struct sample){ { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER,
+				  sizeof(struct sample) },
+				i % 3 ? cycles_ids[i % 2] : faults_ids[0],
+				0x400000 + i * 0x9e37 % 65536,
+				7,
+				8,
+				1000 + i,
+				(uint32_t)i % 4,
+				0,
+				1000 + i };
 }
 
 struct made {
@@ -83,10 +96,15 @@ static const char *root; /* root of the machine; NULL: this one */
 
 static void begin(struct made *m, int compress, const char *to)
 {
-	const struct perfdata_write_options o = { .path = to, .argv = words, .compress = compress, .build_ids = true,
-						  .clockid = 1, .root = root };
+	const struct perfdata_write_options o = { .path = to,
+						  .argv = words,
+						  .compress = compress,
+						  .build_ids = true,
+						  .clockid = 1,
+						  .root = root };
 
-	*m = (struct made){ .err = TARE_ERROR_INIT, .outcome = { .first_ns = 1000, .last_ns = 2000 } };
+	*m = (struct made){ .err = TARE_ERROR_INIT,
+			    .outcome = { .first_ns = 1000, .last_ns = 2000 } };
 	if (!CHECK(perfdata_writer_open(&m->w, &o, &m->err) == 0, "%s", m->err.what))
 		_exit(TAP_FAILED);
 	m->sink = perfdata_writer_sink(m->w);
@@ -102,8 +120,9 @@ static void put(struct made *m, uint64_t from, uint64_t to)
 
 		while (n < 4096 && i < to)
 			many[n++] = sample(i++);
-		CHECK_EQ(m->sink->records(m->sink, (unsigned char *)many, n * sizeof(many[0]), &m->err), 0, "%s",
-			 m->err.what);
+		CHECK_EQ(m->sink->records(m->sink, (unsigned char *)many, n * sizeof(many[0]),
+					  &m->err),
+			 0, "%s", m->err.what);
 	}
 	CHECK_EQ(m->sink->round(m->sink, &m->err), 0, "%s", m->err.what);
 }
@@ -121,8 +140,9 @@ static void check_samples(struct perfdata *r, uint64_t n)
 
 		if (rec.type != PD_RECORD_SAMPLE)
 			continue;
-		bool same = rec.id == s.id && rec.sample.ip == s.ip && rec.pid == 7 && rec.tid == 8 &&
-			    rec.time == s.time && rec.cpu == s.cpu && rec.sample.period == s.period && rec.event;
+		bool same = rec.id == s.id && rec.sample.ip == s.ip && rec.pid == 7 &&
+			rec.tid == 8 && rec.time == s.time && rec.cpu == s.cpu &&
+			rec.sample.period == s.period && rec.event;
 		const char *name = seen % 3 ? "cycles:u" : "page-faults";
 
 		if (!CHECK(same, "sample %llu", (unsigned long long)seen))
@@ -166,7 +186,8 @@ TEST(a_recording_comes_back_as_it_was_stated)
 		put(&m, 10000, 10001);
 		CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
 		CHECK(stat(path, &st) == 0 && (uint64_t)st.st_size == perfdata_writer_size(m.w));
-		CHECK_EQ(st.st_mode & 0777, 0600, "a recording tells what a user did: it is his alone");
+		CHECK_EQ(st.st_mode & 0777, 0600,
+			 "a recording tells what a user did: it is his alone");
 		perfdata_writer_close(m.w);
 		r = reopen(path);
 		CHECK(!perfdata_file(r)->unfinished && perfdata_file(r)->version == 2);
@@ -305,7 +326,8 @@ TEST(a_full_disk_leaves_of_a_compressed_recording_what_was_taken)
 	CHECK_EQ(m.sink->records(m.sink, (unsigned char *)many, sizeof(many), &m.err), -EFBIG);
 	limit.rlim_cur = RLIM_INFINITY;
 	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	CHECK_EQ(m.sink->records(m.sink, (unsigned char *)many, sizeof(many[0]), &m.err), -EFBIG, "the stream ended there");
+	CHECK_EQ(m.sink->records(m.sink, (unsigned char *)many, sizeof(many[0]), &m.err), -EFBIG,
+		 "the stream ended there");
 	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
 	perfdata_writer_close(m.w);
 	r = reopen(path);
@@ -371,8 +393,12 @@ TEST(build_ids_are_of_the_files_that_were_mapped)
 		uint32_t prot, flags;
 		char name[64];
 		uint64_t id[4];
-	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(map) }, .pid = 7, .tid = 7, .addr = 4096,
-		  .len = 4096, .prot = 5 };
+	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(map) },
+		  .pid = 7,
+		  .tid = 7,
+		  .addr = 4096,
+		  .len = 4096,
+		  .prot = 5 };
 	struct stat st;
 
 	for (int wrong = 0; wrong < 2; wrong++) {
@@ -400,13 +426,16 @@ TEST(build_ids_are_of_the_files_that_were_mapped)
 			int fd = open("/proc/self/exe", O_RDONLY);
 
 			CHECK(build_id_of_file(fd, &id) && id.size == 20);
-			CHECK(!strcmp(f->build_ids[0].file, map.name) && f->build_ids[0].id_size == 20 &&
+			CHECK(!strcmp(f->build_ids[0].file, map.name) &&
+			      f->build_ids[0].id_size == 20 &&
 			      !memcmp(f->build_ids[0].id, id.bytes, 20));
 			close(fd);
 		}
 		CHECK(f->cmdline.n == 4 && !strcmp(f->cmdline.s[3], "a b"));
-		CHECK(f->arch && f->os_release && f->hostname && f->n_pmus && f->total_mem_kb && f->cpus_online);
-		CHECK(f->first_sample_time == 1000 && f->last_sample_time == 2000 && f->clockid == 1 && f->clock_wall_ns);
+		CHECK(f->arch && f->os_release && f->hostname && f->n_pmus && f->total_mem_kb &&
+		      f->cpus_online);
+		CHECK(f->first_sample_time == 1000 && f->last_sample_time == 2000 &&
+		      f->clockid == 1 && f->clock_wall_ns);
 		for (size_t i = 0; i < PD_FEAT_BITS / 64; i++)
 			CHECK_EQ(f->damaged[i], 0);
 		perfdata_close(r);
@@ -429,7 +458,9 @@ TEST(build_ids_of_deleted_files)
 		uint64_t inode, generation;
 		uint32_t prot, flags;
 		char name[64];
-	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(map) }, .len = 4096, .prot = 5 };
+	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, sizeof(map) },
+		  .len = 4096,
+		  .prot = 5 };
 	static char bytes[1 << 16];
 
 	for (int way = 0; way < WAYS; way++) {
@@ -453,7 +484,8 @@ TEST(build_ids_of_deleted_files)
 		snprintf(map.name, sizeof(map.name), "%s", name);
 		if (way != AFTER)
 			unlink(name);
-		snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx", (unsigned long)map.addr, (unsigned long)map.addr + 4096);
+		snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx",
+			 (unsigned long)map.addr, (unsigned long)map.addr + 4096);
 
 		int there = open(link, O_RDONLY);
 
@@ -464,7 +496,8 @@ TEST(build_ids_of_deleted_files)
 		if (way == GONE || (way == BEFORE && there < 0)) /* needs privileges */
 			CHECK_EQ(out.len, 0, "way %d", way);
 		else
-			CHECK(out.len > 32 && !memcmp(out.s + 12, own.bytes, own.size), "way %d: %zu bytes", way, out.len);
+			CHECK(out.len > 32 && !memcmp(out.s + 12, own.bytes, own.size),
+			      "way %d: %zu bytes", way, out.len);
 		text_free(&out);
 		mapped_free(&m);
 		munmap(at, 4096);
@@ -478,13 +511,18 @@ TEST(build_ids_of_deleted_files)
 /* ---- memory, caches and PMUs of the machine ---- */
 
 #define NODE "/sys/devices/system/node/"
-#define CPU "/sys/devices/system/cpu/"
-#define DEV "/sys/bus/event_source/devices/"
-#define CACHE(cpu, index, level, sets, type, size, cpus)                                                                        \
-	{ CPU "cpu" cpu "/cache/index" index "/level", level }, { CPU "cpu" cpu "/cache/index" index "/coherency_line_size", "64" }, \
-	{ CPU "cpu" cpu "/cache/index" index "/number_of_sets", sets },                                                          \
-	{ CPU "cpu" cpu "/cache/index" index "/ways_of_associativity", "8" }, { CPU "cpu" cpu "/cache/index" index "/type", type },  \
-	{ CPU "cpu" cpu "/cache/index" index "/size", size }, { CPU "cpu" cpu "/cache/index" index "/shared_cpu_list", cpus }
+#define CPU  "/sys/devices/system/cpu/"
+#define DEV  "/sys/bus/event_source/devices/"
+#define CACHE(cpu, index, level, sets, type, size, cpus)                                           \
+	{ CPU "cpu" cpu "/cache/index" index "/level", level },                                    \
+		{ CPU "cpu" cpu "/cache/index" index "/coherency_line_size", "64" },               \
+		{ CPU "cpu" cpu "/cache/index" index "/number_of_sets", sets },                    \
+		{ CPU "cpu" cpu "/cache/index" index "/ways_of_associativity", "8" },              \
+		{ CPU "cpu" cpu "/cache/index" index "/type", type },                              \
+		{ CPU "cpu" cpu "/cache/index" index "/size", size },                              \
+	{                                                                                          \
+		CPU "cpu" cpu "/cache/index" index "/shared_cpu_list", cpus                        \
+	}
 
 /* Two nodes with CPUs; one with only memory, at a much higher address; one offline. */
 static const struct {
@@ -492,18 +530,31 @@ static const struct {
 } machine[] = {
 	{ CPU "online", "0-2" },
 	{ NODE "online", "0-1,7" },
-	{ NODE "node0/cpulist", "0,2" }, { NODE "node0/meminfo", "Node 0 MemTotal:       1000 kB\nNode 0 MemFree:        300 kB\n" },
-	{ NODE "node1/cpulist", "1" }, { NODE "node1/meminfo", "Node 1 MemTotal:       2000 kB\nNode 1 MemFree:        400 kB\n" },
-	{ NODE "node7/cpulist", "" }, { NODE "node7/meminfo", "Node 7 MemTotal:       3000 kB\nNode 7 MemFree:        500 kB\n" },
-	{ NODE "node3/cpulist", "3" }, { NODE "node3/meminfo", "Node 3 MemTotal:       9 kB\n" },
+	{ NODE "node0/cpulist", "0,2" },
+	{ NODE "node0/meminfo", "Node 0 MemTotal:       1000 kB\nNode 0 MemFree:        300 kB\n" },
+	{ NODE "node1/cpulist", "1" },
+	{ NODE "node1/meminfo", "Node 1 MemTotal:       2000 kB\nNode 1 MemFree:        400 kB\n" },
+	{ NODE "node7/cpulist", "" },
+	{ NODE "node7/meminfo", "Node 7 MemTotal:       3000 kB\nNode 7 MemFree:        500 kB\n" },
+	{ NODE "node3/cpulist", "3" },
+	{ NODE "node3/meminfo", "Node 3 MemTotal:       9 kB\n" },
 	{ "/sys/devices/system/memory/block_size_bytes", "8000000" },
-	{ NODE "node0/memory0/state", "online" }, { NODE "node0/memory2/state", "online" }, { NODE "node0/memory63/state", "online" },
-	{ NODE "node1/memory64/state", "online" }, { NODE "node1/memory_x", "" }, { NODE "node1/memory1x", "" },
+	{ NODE "node0/memory0/state", "online" },
+	{ NODE "node0/memory2/state", "online" },
+	{ NODE "node0/memory63/state", "online" },
+	{ NODE "node1/memory64/state", "online" },
+	{ NODE "node1/memory_x", "" },
+	{ NODE "node1/memory1x", "" },
 	{ NODE "node7/memory5000/state", "online" },
-	CACHE("0", "0", "1", "32", "Data", "32K", "0"), CACHE("0", "1", "3", "4096", "Unified", "2048K", "0-2"),
-	CACHE("1", "0", "1", "64", "Data", "64K", "1"), CACHE("1", "1", "3", "4096", "Unified", "2048K", "0-2"),
-	{ DEV "cpu/type", "4" }, { DEV "cpu/caps/max_precise", "3" }, { DEV "cpu/caps/pmu_name", "skylake" },
-	{ DEV "ibs_op/type", "11" }, { DEV "ibs_op/caps/zen4_ibs_extensions", "1" },
+	CACHE("0", "0", "1", "32", "Data", "32K", "0"),
+	CACHE("0", "1", "3", "4096", "Unified", "2048K", "0-2"),
+	CACHE("1", "0", "1", "64", "Data", "64K", "1"),
+	CACHE("1", "1", "3", "4096", "Unified", "2048K", "0-2"),
+	{ DEV "cpu/type", "4" },
+	{ DEV "cpu/caps/max_precise", "3" },
+	{ DEV "cpu/caps/pmu_name", "skylake" },
+	{ DEV "ibs_op/type", "11" },
+	{ DEV "ibs_op/caps/zen4_ibs_extensions", "1" },
 	{ DEV "msr/type", "9" },
 };
 
@@ -514,7 +565,8 @@ static void make_machine(char *at)
 	CHECK(mkdtemp(at) != NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(machine); i++) {
 		snprintf(full, sizeof(full), "%s%s", at, machine[i].path);
-		for (char *slash = strchr(full + strlen(at) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		for (char *slash = strchr(full + strlen(at) + 1, '/'); slash;
+		     slash = strchr(slash + 1, '/')) {
 			*slash = '\0';
 			mkdir(full, 0700);
 			*slash = '/';
@@ -528,7 +580,8 @@ static void make_machine(char *at)
 	}
 }
 
-static void check_bits(const struct perfdata_memory_row *m, uint64_t node, uint64_t bits, const uint64_t *set, size_t n)
+static void check_bits(const struct perfdata_memory_row *m, uint64_t node, uint64_t bits,
+		       const uint64_t *set, size_t n)
 {
 	size_t k = 0;
 
@@ -538,28 +591,36 @@ static void check_bits(const struct perfdata_memory_row *m, uint64_t node, uint6
 	for (uint64_t i = 0; i < m->n_words * 64; i++) {
 		bool wanted = k < n && set[k] == i;
 
-		CHECK_EQ(m->blocks[i / 64] >> i % 64 & 1, wanted, "block %llu", (unsigned long long)i);
+		CHECK_EQ(m->blocks[i / 64] >> i % 64 & 1, wanted, "block %llu",
+			 (unsigned long long)i);
 		k += wanted;
 	}
 }
 
 static void check_machine(const struct perfdata_features *f)
 {
-	static const struct perfdata_node_row node[] = { { 0, 1000, 300, "0,2" }, { 1, 2000, 400, "1" }, { 7, 3000, 500, "" } };
-	static const struct perfdata_cache_row cache[] = { { 1, 64, 32, 8, "Data", "32K", "0" }, { 1, 64, 64, 8, "Data", "64K", "1" },
-							   { 3, 64, 4096, 8, "Unified", "2048K", "0-2" } };
+	static const struct perfdata_node_row node[] = { { 0, 1000, 300, "0,2" },
+							 { 1, 2000, 400, "1" },
+							 { 7, 3000, 500, "" } };
+	static const struct perfdata_cache_row cache[] = { { 1, 64, 32, 8, "Data", "32K", "0" },
+							   { 1, 64, 64, 8, "Data", "64K", "1" },
+							   { 3, 64, 4096, 8, "Unified", "2048K",
+							     "0-2" } };
 
 	CHECK_EQ(f->n_nodes, ARRAY_SIZE(node));
 	for (size_t i = 0; i < f->n_nodes && i < ARRAY_SIZE(node); i++)
-		CHECK(f->nodes[i].node == node[i].node && f->nodes[i].total_kb == node[i].total_kb &&
-			      f->nodes[i].free_kb == node[i].free_kb && !strcmp(f->nodes[i].cpus, node[i].cpus),
+		CHECK(f->nodes[i].node == node[i].node &&
+			      f->nodes[i].total_kb == node[i].total_kb &&
+			      f->nodes[i].free_kb == node[i].free_kb &&
+			      !strcmp(f->nodes[i].cpus, node[i].cpus),
 		      "node %u: %s", f->nodes[i].node, f->nodes[i].cpus);
 	CHECK_EQ(f->n_caches, ARRAY_SIZE(cache));
 	for (size_t i = 0; i < f->n_caches && i < ARRAY_SIZE(cache); i++) {
 		const struct perfdata_cache_row *c = &f->caches[i], *w = &cache[i];
 
-		CHECK(c->level == w->level && c->line_size == w->line_size && c->sets == w->sets && c->ways == w->ways &&
-			      !strcmp(c->type, w->type) && !strcmp(c->size, w->size) && !strcmp(c->cpus, w->cpus),
+		CHECK(c->level == w->level && c->line_size == w->line_size && c->sets == w->sets &&
+			      c->ways == w->ways && !strcmp(c->type, w->type) &&
+			      !strcmp(c->size, w->size) && !strcmp(c->cpus, w->cpus),
 		      "cache %zu: level %u of %s", i, c->level, c->cpus);
 	}
 	CHECK_EQ(f->memory_block_size, 0x8000000);
@@ -571,12 +632,15 @@ static void check_machine(const struct perfdata_features *f)
 	if (CHECK(f->n_cpu_caps == 2)) {
 		bool first = !strcmp(f->cpu_caps[1].name, "max_precise"); /* in directory order */
 
-		CHECK(!strcmp(f->cpu_caps[first].name, "max_precise") && !strcmp(f->cpu_caps[first].value, "3"));
-		CHECK(!strcmp(f->cpu_caps[!first].name, "pmu_name") && !strcmp(f->cpu_caps[!first].value, "skylake"));
+		CHECK(!strcmp(f->cpu_caps[first].name, "max_precise") &&
+		      !strcmp(f->cpu_caps[first].value, "3"));
+		CHECK(!strcmp(f->cpu_caps[!first].name, "pmu_name") &&
+		      !strcmp(f->cpu_caps[!first].value, "skylake"));
 	}
 	if (CHECK(f->n_pmu_caps == 1))
 		CHECK(!strcmp(f->pmu_caps[0].pmu, "ibs_op") && f->pmu_caps[0].n == 1 &&
-		      !strcmp(f->pmu_caps[0].cap[0].name, "zen4_ibs_extensions") && !strcmp(f->pmu_caps[0].cap[0].value, "1"));
+		      !strcmp(f->pmu_caps[0].cap[0].name, "zen4_ibs_extensions") &&
+		      !strcmp(f->pmu_caps[0].cap[0].value, "1"));
 	for (size_t i = 0; i < PD_FEAT_BITS / 64; i++)
 		CHECK_EQ(f->damaged[i], 0);
 }
@@ -604,7 +668,8 @@ TEST(nodes_caches_and_abilities_are_what_sysfs_says)
 	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
 	perfdata_writer_close(m.w);
 	r = reopen(path);
-	static const unsigned none[] = { PD_FEAT_NUMA_TOPOLOGY, PD_FEAT_MEM_TOPOLOGY, PD_FEAT_CACHE, PD_FEAT_CPU_PMU_CAPS, PD_FEAT_PMU_CAPS };
+	static const unsigned none[] = { PD_FEAT_NUMA_TOPOLOGY, PD_FEAT_MEM_TOPOLOGY, PD_FEAT_CACHE,
+					 PD_FEAT_CPU_PMU_CAPS, PD_FEAT_PMU_CAPS };
 
 	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
 		CHECK(!perfdata_has_feature(r, none[i]), "%s", perfdata_feature_name(none[i]));

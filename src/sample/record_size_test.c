@@ -20,13 +20,17 @@ TEST(limit)
 
 TEST(said_once)
 {
-	struct record_size s = { .file = "a\x1b" "b", .less = "a larger -c" };
+	struct record_size s = { .file = "a\x1b"
+					 "b",
+				 .less = "a larger -c" };
 	struct text out = { 0 };
 
 	CHECK(!record_size_enough(&s, (1ull << 30) - 1, 0, 100 * S, &out) && !out.len, "below");
 	CHECK(!record_size_enough(&s, 1ull << 30, 0, 100 * S, &out), "no limit");
-	CHECK(out.s && !strcmp(out.s, "a\\x1bb has 1024 MiB after 100 s, 10.2 MiB/s, and grows: a larger -c takes fewer samples, "
-				      "--max-size SIZE ends by itself\n"),
+	CHECK(out.s &&
+		      !strcmp(out.s,
+			      "a\\x1bb has 1024 MiB after 100 s, 10.2 MiB/s, and grows: a larger -c takes fewer samples, "
+			      "--max-size SIZE ends by itself\n"),
 	      "%s", out.s ? out.s : "");
 	text_free(&out);
 	out = (struct text){ 0 };
@@ -37,13 +41,17 @@ TEST(said_once)
 /* Both files count. */
 TEST(blocks_beside)
 {
-	struct record_size s = { .file = "perf.data", .less = "a larger -c" }, limit = { .most = 1000 };
+	struct record_size s = { .file = "perf.data", .less = "a larger -c" },
+			   limit = { .most = 1000 };
 	struct text out = { 0 };
 
-	CHECK(!record_size_enough(&s, 256 << 20, (768 << 20) - 1, 100 * S, &out) && !out.len, "below");
+	CHECK(!record_size_enough(&s, 256 << 20, (768 << 20) - 1, 100 * S, &out) && !out.len,
+	      "below");
 	CHECK(!record_size_enough(&s, 256 << 20, 768 << 20, 100 * S, &out), "no limit");
-	CHECK(out.s && !strcmp(out.s, "perf.data has 256 MiB, and its blocks (--alloc) 768 MiB, after 100 s, 10.2 MiB/s, and grows: a larger -c takes "
-				      "fewer samples, --max-size SIZE ends by itself\n"),
+	CHECK(out.s &&
+		      !strcmp(out.s,
+			      "perf.data has 256 MiB, and its blocks (--alloc) 768 MiB, after 100 s, 10.2 MiB/s, and grows: a larger -c takes "
+			      "fewer samples, --max-size SIZE ends by itself\n"),
 	      "%s", out.s ? out.s : "");
 	CHECK(!record_size_enough(&limit, 500, 499, S, &out), "one byte is missing");
 	CHECK(record_size_enough(&limit, 500, 500, S, &out), "that is it");

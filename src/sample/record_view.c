@@ -28,7 +28,8 @@ static void put_size(struct text *out, uint64_t bytes)
 }
 
 /* Event, period or frequency, number of samples. */
-static void put_exact(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
+static void put_exact(struct text *out, const struct sample_outcome *o,
+		      const struct sample_tally *t, const struct style *s)
 {
 	uint64_t period = t->period ? t->period : o->period;
 
@@ -41,7 +42,9 @@ static void put_exact(struct text *out, const struct sample_outcome *o, const st
 	if (!t->total_unknown) {
 		text_add(out, ", of which there were ");
 		put_count(out, s, t->total.value);
-		text_add(out, "%s", o->large_enough ? " to the command's end" : ""); /* it ran on when the file was full */
+		text_add(out, "%s",
+			 o->large_enough ? " to the command's end"
+					 : ""); /* it ran on when the file was full */
 	}
 	text_add(out, "\n");
 }
@@ -57,7 +60,8 @@ static double lost_points(const struct sample_outcome *o, uint64_t samples)
 }
 
 /* Records missing from the file, and their effect on a share of the total. */
-static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples, bool of_several, const struct style *s)
+static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t samples,
+		     bool of_several, const struct style *s)
 {
 	if (o->lost) {
 		text_add(out, "  %s", ink_on(s, INK_BAD));
@@ -66,20 +70,25 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 		if (samples) {
 			text_add(out, ": ");
 			put_percent(out, lost_points(o, samples));
-			text_add(out, " of all%s; where mappings are among them, the code there has no names",
-				 of_several ? "" : ", so a share may be off by as many points");
+			text_add(
+				out,
+				" of all%s; where mappings are among them, the code there has no names",
+				of_several ? "" : ", so a share may be off by as many points");
 		}
 		text_add(out, "%s\n  -m gives a larger buffer (now ", ink_off(s));
 		put_size(out, o->rings.largest);
 		text_add(out, " per CPU%s), -F or -c take fewer samples\n",
-			 o->rings.limited ? ", more may not be locked: kernel.perf_event_mlock_kb" : "");
+			 o->rings.limited ? ", more may not be locked: kernel.perf_event_mlock_kb"
+					  : "");
 	}
 	if (o->throttled) {
 		text_add(out, "  %s", ink_on(s, INK_BAD));
 		put_count(out, s, o->throttled);
-		text_add(out, " times the kernel paused sampling, which took too much time%s\n"
-			      "  -F or -c take fewer samples; kernel.perf_cpu_time_max_percent is the limit\n",
-			 ink_off(s));
+		text_add(
+			out,
+			" times the kernel paused sampling, which took too much time%s\n"
+			"  -F or -c take fewer samples; kernel.perf_cpu_time_max_percent is the limit\n",
+			ink_off(s));
 	}
 }
 
@@ -91,13 +100,16 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
  * Each thread may end, and each counter be read, before its next sample is due: that time is in no
  * sample, either.
  */
-static void put_missed(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
+static void put_missed(struct text *out, const struct sample_outcome *o,
+		       const struct sample_tally *t, const struct style *s)
 {
-	uint64_t in_samples = t->period_sum, all = t->total.value, each = t->samples ? in_samples / t->samples : 0;
+	uint64_t in_samples = t->period_sum, all = t->total.value,
+		 each = t->samples ? in_samples / t->samples : 0;
 	uint64_t found = in_samples + o->lost * each; /* nearly all lost records are samples */
 
-	if (!t->clock || t->share < SHARE_WHOLE || o->throttled || o->broke_off || !each || all <= found ||
-	    (double)(all - found) <= SHARE_MISSED * (double)all || all - found <= (o->forks + o->rings.n) * each)
+	if (!t->clock || t->share < SHARE_WHOLE || o->throttled || o->broke_off || !each ||
+	    all <= found || (double)(all - found) <= SHARE_MISSED * (double)all ||
+	    all - found <= (o->forks + o->rings.n) * each)
 		return;
 	text_add(out, "  %sof ", ink_on(s, INK_CAREFUL));
 	put_time(out, s, all);
@@ -105,19 +117,25 @@ static void put_missed(struct text *out, const struct sample_outcome *o, const s
 	put_time(out, s, in_samples);
 	text_add(out, " are in samples: the timer did not keep up with one every ");
 	put_time(out, s, each);
-	text_add(out, "%s\n  amounts are too small by so much, and taking samples may have taken as much of the command's time; -F or -c take fewer\n", ink_off(s));
+	text_add(
+		out,
+		"%s\n  amounts are too small by so much, and taking samples may have taken as much of the command's time; -F or -c take fewer\n",
+		ink_off(s));
 }
 
 /* AUX data and its losses: the number of lost samples is unknown. */
-static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_only, const struct style *s)
+static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_only,
+		    const struct style *s)
 {
 	const struct {
 		uint64_t n;
 		const char *what;
 	} rows[] = {
-		{ o->aux_full, "times the area was full, and what came then is missing: -m SIZE,AUX gives a larger one, -c takes fewer samples" },
+		{ o->aux_full,
+		  "times the area was full, and what came then is missing: -m SIZE,AUX gives a larger one, -c takes fewer samples" },
 		{ o->aux_gaps, "times the hardware says that there are gaps" },
-		{ o->aux_collided, "times operations were left out because the one sampled before them took so long: -c takes fewer samples" },
+		{ o->aux_collided,
+		  "times operations were left out because the one sampled before them took so long: -c takes fewer samples" },
 	};
 	bool whole = true;
 
@@ -137,7 +155,9 @@ static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_
 	if (loss_only)
 		return;
 	if (!o->aux_bytes)
-		put_careful(out, s, "the hardware wrote nothing: the command was too short, or -c takes smaller steps");
+		put_careful(
+			out, s,
+			"the hardware wrote nothing: the command was too short, or -c takes smaller steps");
 	else if (whole && !o->lost)
 		text_add(out, "  none lost, as far as the kernel tells\n");
 }
@@ -154,7 +174,8 @@ static bool sampled(const struct sample_tally *t)
 /* A sample for each occurrence, and none is missing: shares have no sampling error. */
 static bool is_census(const struct sample_outcome *o, const struct sample_tally *t)
 {
-	return t->samples && t->period_sum == t->samples && t->total.value == t->samples && t->share >= SHARE_WHOLE && !o->lost && !o->throttled;
+	return t->samples && t->period_sum == t->samples && t->total.value == t->samples &&
+		t->share >= SHARE_WHOLE && !o->lost && !o->throttled;
 }
 
 /*
@@ -162,22 +183,29 @@ static bool is_census(const struct sample_outcome *o, const struct sample_tally 
  * of 10 %, by the normal approximation. In addition, all missing samples may have been of that
  * event and of one place.
  */
-static void put_confidence(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, const struct style *s)
+static void put_confidence(struct text *out, const struct sample_outcome *o,
+			   const struct sample_tally *t, const struct style *s)
 {
 	const double share = 0.1, z = 1.96;
-	double chance = 100 * z * sqrt(share * (1 - share) / (double)t->samples), points = chance + lost_points(o, t->samples);
+	double chance = 100 * z * sqrt(share * (1 - share) / (double)t->samples),
+	       points = chance + lost_points(o, t->samples);
 
 	if (is_census(o, t))
 		text_add(out, "a sample of every one, so shares are exact\n");
 	else if (points < 10)
-		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)%s\n", s->utf8 ? "\u00b1" : "+-",
-			 points < 1 ? 2 : 1, points, o->exact && !o->jitter && o->period > 1 ? " unless a loop is in step with the fixed period" : "");
+		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)%s\n",
+			 s->utf8 ? "\u00b1" : "+-", points < 1 ? 2 : 1, points,
+			 o->exact && !o->jitter && o->period > 1
+				 ? " unless a loop is in step with the fixed period"
+				 : "");
 	else
-		text_add(out, "too %s to tell shares by\n", chance < 10 ? "much is missing" : "few");
+		text_add(out, "too %s to tell shares by\n",
+			 chance < 10 ? "much is missing" : "few");
 }
 
 /* For several events, each has the accuracy given by its own number of samples. */
-static void put_event(struct text *out, const struct sample_outcome *o, const struct sample_tally *t, bool of_several, const struct style *s)
+static void put_event(struct text *out, const struct sample_outcome *o,
+		      const struct sample_tally *t, bool of_several, const struct style *s)
 {
 	text_add(out, "  ");
 	put_count(out, s, t->samples);
@@ -196,7 +224,8 @@ static void put_event(struct text *out, const struct sample_outcome *o, const st
 }
 
 /* `only`: the one event with samples; NULL: several have samples. */
-static void put_whole(struct text *out, const struct sample_outcome *o, const struct sample_tally *only, const struct style *s)
+static void put_whole(struct text *out, const struct sample_outcome *o,
+		      const struct sample_tally *only, const struct style *s)
 {
 	const char *whole = NULL;
 
@@ -231,21 +260,23 @@ static void put_went_on(struct text *out, const struct sample_outcome *o)
 	char by[SIGNAL_NAME_ROOM];
 
 	if (WIFSIGNALED(o->wait_status))
-		text_add(out, "  the command went on unrecorded, until %s ended it\n", signal_name(WTERMSIG(o->wait_status), by));
+		text_add(out, "  the command went on unrecorded, until %s ended it\n",
+			 signal_name(WTERMSIG(o->wait_status), by));
 	else
-		text_add(out, "  the command went on unrecorded to its end, with exit status %d\n", WEXITSTATUS(o->wait_status));
+		text_add(out, "  the command went on unrecorded to its end, with exit status %d\n",
+			 WEXITSTATUS(o->wait_status));
 }
 
 static void put_never_began(struct text *out, const struct sample_outcome *o, const struct style *s)
 {
 	char by[SIGNAL_NAME_ROOM];
 
-	text_add(out, "  %sthe command was ended by %s before its first instruction%s\n", ink_on(s, INK_CAREFUL),
-		 signal_name(WTERMSIG(o->wait_status), by), ink_off(s));
+	text_add(out, "  %sthe command was ended by %s before its first instruction%s\n",
+		 ink_on(s, INK_CAREFUL), signal_name(WTERMSIG(o->wait_status), by), ink_off(s));
 }
 
-void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
-		 bool loss_only, const struct style *s)
+void record_view(struct text *out, const struct sample_outcome *o, const char *file,
+		 uint64_t file_bytes, bool loss_only, const struct style *s)
 {
 	uint64_t samples = samples_of(o);
 	const struct sample_tally *only = NULL;
@@ -253,11 +284,13 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	struct text name = { 0 };
 
 	escape(&name, file ? file : "standard output", strlen(file ? file : "standard output"));
-	if (!loss_only || o->lost || o->throttled || o->aux_full || o->aux_gaps || o->aux_collided) {
+	if (!loss_only || o->lost || o->throttled || o->aux_full || o->aux_gaps ||
+	    o->aux_collided) {
 		text_add(out, "tare record: ");
 		if (samples || !o->aux) {
 			put_count(out, s, samples);
-			text_add(out, " sample%s%s ", samples == 1 ? "" : "s", o->aux ? " and" : "");
+			text_add(out, " sample%s%s ", samples == 1 ? "" : "s",
+				 o->aux ? " and" : "");
 		}
 		if (o->aux) {
 			put_size(out, o->aux_bytes);
@@ -298,22 +331,35 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	else if (samples)
 		put_whole(out, o, only, s);
 	else if (o->broke_off)
-		put_careful(out, s, "the recording broke off before the first of them was in a file: nothing of it is kept");
+		put_careful(
+			out, s,
+			"the recording broke off before the first of them was in a file: nothing of it is kept");
 	else if (!o->lost && !o->aux)
-		put_careful(out, s, "the event did not happen often enough for one sample: -c takes smaller steps");
+		put_careful(
+			out, s,
+			"the event did not happen often enough for one sample: -c takes smaller steps");
 	put_partial(out, o, s);
 	if (samples && o->accesses)
-		text_add(out, "  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
+		text_add(
+			out,
+			"  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
 	if (o->large_enough)
 		put_careful(out, s, "ended at --max-size: what came later is missing");
 	if (o->kernel_left_out)
-		put_careful(out, s, "user mode only: this user may not sample the kernel ('tare doctor' says more)");
+		put_careful(
+			out, s,
+			"user mode only: this user may not sample the kernel ('tare doctor' says more)");
 	if (o->kernel_unplaced)
-		put_careful(out, s,
-			    "the kernel's functions stay nameless: kernel.kptr_restrict hides its addresses");
+		put_careful(
+			out, s,
+			"the kernel's functions stay nameless: kernel.kptr_restrict hides its addresses");
 	if (o->groups_of_children)
-		put_careful(out, s, "groups are read (:S) in each thread from 0: perf report --group may take them for one that runs on, tare "
-				    "report does not; -i records the first thread only");
+		put_careful(
+			out, s,
+			"groups are read (:S) in each thread from 0: perf report --group may take them for one that runs on, tare "
+			"report does not; -i records the first thread only");
 	if (o->children_left_out)
-		put_careful(out, s, "the first thread only: in children, groups are read (:S) from Linux 6.12 on");
+		put_careful(
+			out, s,
+			"the first thread only: in children, groups are read (:S) from Linux 6.12 on");
 }

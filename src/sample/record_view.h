@@ -7,7 +7,7 @@
 #include "output/style.h"
 
 /* `file` NULL: standard output. `loss_only`: only problems. */
-void record_view(struct text *out, const struct sample_outcome *o, const char *file, uint64_t file_bytes,
-		 bool loss_only, const struct style *style);
+void record_view(struct text *out, const struct sample_outcome *o, const char *file,
+		 uint64_t file_bytes, bool loss_only, const struct style *style);
 
 #endif

@@ -19,32 +19,49 @@ TEST(a_timer_that_does_not_keep_up_is_told)
 	} rows[] = {
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, false, 1, true },
 		{ __LINE__, 20700, 10000, 207 * MS, 0, 0, 0, true, false, 1, false },
-		{ __LINE__, 900, 100000, 100 * MS, 0, 0, 0, true, false, 1, false },	 /* exactly a tenth */
+		{ __LINE__, 900, 100000, 100 * MS, 0, 0, 0, true, false, 1,
+		  false }, /* exactly a tenth */
 		{ __LINE__, 899, 100000, 100 * MS, 0, 0, 0, true, false, 1, true },
-		{ __LINE__, 20700, 10000, 200 * MS, 0, 0, 0, true, false, 1, false },	 /* less than is in samples: it was read later */
+		{ __LINE__, 20700, 10000, 200 * MS, 0, 0, 0, true, false, 1,
+		  false }, /* less than is in samples: it was read later */
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, false, false, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 1, 0, true, false, 1, true },
-		{ __LINE__, 20700, 10000, 359 * MS, 0, 15200, 0, true, false, 1, false }, /* they were taken, and lost */
+		{ __LINE__, 20700, 10000, 359 * MS, 0, 15200, 0, true, false, 1,
+		  false }, /* they were taken, and lost */
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 1, true, false, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, true, 1, false },
 		{ __LINE__, 20700, 10000, 359 * MS, 0, 0, 0, true, false, 0.5, false },
-		{ __LINE__, 2, 250000, 3 * MS, 8, 0, 0, true, false, 1, false },	 /* ten intervals of up to 250 us may be in no sample */
+		{ __LINE__, 2, 250000, 3 * MS, 8, 0, 0, true, false, 1,
+		  false }, /* ten intervals of up to 250 us may be in no sample */
 		{ __LINE__, 2, 250000, 3 * MS + 1, 8, 0, 0, true, false, 1, true },
 		{ __LINE__, 0, 0, 100 * MS, 0, 0, 0, true, false, 1, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sample_tally t = { .name = "cpu-clock", .samples = rows[i].samples, .period_sum = rows[i].samples * rows[i].period,
-					  .total.value = rows[i].counted, .clock = rows[i].clock, .share = rows[i].share };
-		struct sample_outcome o = { .event = &t, .n_events = 1, .lost = rows[i].lost, .throttled = rows[i].throttled, .forks = rows[i].forks,
-					    .rings.n = 2, .broke_off = rows[i].broke_off, .wall_ns = 100 * MS };
+		struct sample_tally t = { .name = "cpu-clock",
+					  .samples = rows[i].samples,
+					  .period_sum = rows[i].samples * rows[i].period,
+					  .total.value = rows[i].counted,
+					  .clock = rows[i].clock,
+					  .share = rows[i].share };
+		struct sample_outcome o = { .event = &t,
+					    .n_events = 1,
+					    .lost = rows[i].lost,
+					    .throttled = rows[i].throttled,
+					    .forks = rows[i].forks,
+					    .rings.n = 2,
+					    .broke_off = rows[i].broke_off,
+					    .wall_ns = 100 * MS };
 		struct text out = { 0 };
 
 		record_view(&out, &o, "f", 1024, false, &(struct style){ .width = 160 });
-		CHECK_EQ(out.s && strstr(out.s, "did not keep up"), rows[i].told, "row at line %d: %s", rows[i].line, out.s ? out.s : "");
+		CHECK_EQ(out.s && strstr(out.s, "did not keep up"), rows[i].told,
+			 "row at line %d: %s", rows[i].line, out.s ? out.s : "");
 		if (i == 0)
-			CHECK(out.s && strstr(out.s, "  of 359.00 ms of CPU time 207.00 ms are in samples: the timer did not keep up with one every 10.0 us\n"), "%s",
-			      out.s ? out.s : "");
+			CHECK(out.s &&
+				      strstr(out.s,
+					     "  of 359.00 ms of CPU time 207.00 ms are in samples: the timer did not keep up with one every 10.0 us\n"),
+			      "%s", out.s ? out.s : "");
 		text_free(&out);
 	}
 }
@@ -56,9 +73,21 @@ TEST(a_timer_that_does_not_keep_up_is_told)
 TEST(each_event_is_known_by_its_own_samples)
 {
 	struct sample_tally t[] = {
-		{ .name = "cpu-clock", .samples = 1392, .period_sum = 1392000, .total.value = 1392500, .share = 1 },
-		{ .name = "page-faults", .samples = 10, .period_sum = 40, .total.value = 45, .share = 1 },
-		{ .name = "migrations", .samples = 9, .period_sum = 9, .total.value = 9, .share = 1 },
+		{ .name = "cpu-clock",
+		  .samples = 1392,
+		  .period_sum = 1392000,
+		  .total.value = 1392500,
+		  .share = 1 },
+		{ .name = "page-faults",
+		  .samples = 10,
+		  .period_sum = 40,
+		  .total.value = 45,
+		  .share = 1 },
+		{ .name = "migrations",
+		  .samples = 9,
+		  .period_sum = 9,
+		  .total.value = 9,
+		  .share = 1 },
 		{ .name = "instructions", .member = true, .total.value = 1000000, .share = 1 },
 		{ .name = "dummy:u", .share = 1 },
 	};
@@ -69,24 +98,31 @@ TEST(each_event_is_known_by_its_own_samples)
 		const char *has;
 	} rows[] = {
 		{ __LINE__, 5, 0, "tare record: 1411 samples in " },
-		{ __LINE__, 5, 0, "\n  1392 of cpu-clock: a share of 10 % is known to +- 1.6 points (95 %)\n"
-				  "  10 of page-faults: too few to tell shares by\n"
-				  "  9 of migrations: a sample of every one, so shares are exact\n"
-				  "  none lost\n" },
+		{ __LINE__, 5, 0,
+		  "\n  1392 of cpu-clock: a share of 10 % is known to +- 1.6 points (95 %)\n"
+		  "  10 of page-faults: too few to tell shares by\n"
+		  "  9 of migrations: a sample of every one, so shares are exact\n"
+		  "  none lost\n" },
 		/* All losses may be of one event. */
-		{ __LINE__, 5, 100, "\n  1392 of cpu-clock: a share of 10 % is known to +- 8.3 points (95 %)\n" },
+		{ __LINE__, 5, 100,
+		  "\n  1392 of cpu-clock: a share of 10 % is known to +- 8.3 points (95 %)\n" },
 		{ __LINE__, 5, 100, "\n  9 of migrations: too few to tell shares by\n" },
 		{ __LINE__, 5, 100, " 6.6 % of all; where mappings" },
-		{ __LINE__, 1, 0, ")\n  none lost; a share of 10 % is known to +- 1.6 points (95 %)\n" },
-		{ __LINE__, 1, 100, " 6.7 % of all, so a share may be off by as many points; where mappings" },
+		{ __LINE__, 1, 0,
+		  ")\n  none lost; a share of 10 % is known to +- 1.6 points (95 %)\n" },
+		{ __LINE__, 1, 100,
+		  " 6.7 % of all, so a share may be off by as many points; where mappings" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sample_outcome o = { .event = t, .n_events = rows[i].n, .lost = rows[i].lost, .wall_ns = 100 * MS };
+		struct sample_outcome o = {
+			.event = t, .n_events = rows[i].n, .lost = rows[i].lost, .wall_ns = 100 * MS
+		};
 		struct text out = { 0 };
 
 		record_view(&out, &o, "f", 1024, false, &(struct style){ .width = 160 });
-		CHECK(out.s && strstr(out.s, rows[i].has), "row at line %d: %s", rows[i].line, out.s ? out.s : "");
+		CHECK(out.s && strstr(out.s, rows[i].has), "row at line %d: %s", rows[i].line,
+		      out.s ? out.s : "");
 		text_free(&out);
 	}
 }
@@ -105,12 +141,22 @@ TEST(every_one_of_the_exact_engine)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sample_tally t = { .name = "exact/accesses/", .samples = 9, .period_sum = 9, .total.value = 9, .share = 1 };
-		struct sample_outcome o = { .event = &t, .n_events = 1, .exact = true, .period = rows[i].period, .jitter = rows[i].jitter, .wall_ns = 100 * MS };
+		struct sample_tally t = { .name = "exact/accesses/",
+					  .samples = 9,
+					  .period_sum = 9,
+					  .total.value = 9,
+					  .share = 1 };
+		struct sample_outcome o = { .event = &t,
+					    .n_events = 1,
+					    .exact = true,
+					    .period = rows[i].period,
+					    .jitter = rows[i].jitter,
+					    .wall_ns = 100 * MS };
 		struct text out = { 0 };
 
 		record_view(&out, &o, "f", 1024, false, &(struct style){ .width = 160 });
-		CHECK(out.s && strstr(out.s, rows[i].says), "period %d: %s", (int)rows[i].period, out.s ? out.s : "");
+		CHECK(out.s && strstr(out.s, rows[i].says), "period %d: %s", (int)rows[i].period,
+		      out.s ? out.s : "");
 		text_free(&out);
 	}
 }
@@ -124,19 +170,29 @@ TEST(a_census_is_exact)
 		double share;
 		bool told;
 	} rows[] = {
-		{ __LINE__, 900, 900, 0, 0, 1, true },	{ __LINE__, 901, 900, 0, 0, 1, false }, { __LINE__, 900, 901, 0, 0, 1, false },
-		{ __LINE__, 900, 900, 1, 0, 1, false }, { __LINE__, 900, 900, 0, 1, 1, false }, { __LINE__, 900, 900, 0, 0, 0.5, false },
+		{ __LINE__, 900, 900, 0, 0, 1, true },  { __LINE__, 901, 900, 0, 0, 1, false },
+		{ __LINE__, 900, 901, 0, 0, 1, false }, { __LINE__, 900, 900, 1, 0, 1, false },
+		{ __LINE__, 900, 900, 0, 1, 1, false }, { __LINE__, 900, 900, 0, 0, 0.5, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct sample_tally t = { .name = "page-faults", .samples = 900, .period_sum = rows[i].period_sum, .total.value = rows[i].counted,
+		struct sample_tally t = { .name = "page-faults",
+					  .samples = 900,
+					  .period_sum = rows[i].period_sum,
+					  .total.value = rows[i].counted,
 					  .share = rows[i].share };
-		struct sample_outcome o = { .event = &t, .n_events = 1, .lost = rows[i].lost, .throttled = rows[i].throttled, .wall_ns = 100 * MS };
+		struct sample_outcome o = { .event = &t,
+					    .n_events = 1,
+					    .lost = rows[i].lost,
+					    .throttled = rows[i].throttled,
+					    .wall_ns = 100 * MS };
 		struct text out = { 0 };
 
 		record_view(&out, &o, "f", 1024, false, &(struct style){ .width = 160 });
-		CHECK_EQ(out.s && strstr(out.s, "shares are exact"), rows[i].told, "row at line %d: %s", rows[i].line, out.s ? out.s : "");
-		CHECK_EQ(out.s && strstr(out.s, "is known to"), !rows[i].told, "row at line %d: %s", rows[i].line, out.s ? out.s : "");
+		CHECK_EQ(out.s && strstr(out.s, "shares are exact"), rows[i].told,
+			 "row at line %d: %s", rows[i].line, out.s ? out.s : "");
+		CHECK_EQ(out.s && strstr(out.s, "is known to"), !rows[i].told, "row at line %d: %s",
+			 rows[i].line, out.s ? out.s : "");
 		text_free(&out);
 	}
 }

@@ -34,7 +34,7 @@ struct recording {
 	struct sampled *event;
 	size_t n;
 	size_t cpus_per_task; /* CPUs that a task's events were opened on; 0: no task is followed */
-	bool tracked_apart; /* event[0] is the tracker */
+	bool tracked_apart;   /* event[0] is the tracker */
 	struct id_slot *slot;
 	size_t slots; /* a power of two */
 	struct follow follow;
@@ -68,11 +68,13 @@ static int index_ids(struct recording *r)
 	if (!r->slot || !r->out->event)
 		return tare_fail_nomem(r->err);
 	for (size_t i = 0; i < r->n; i++) {
-		snprintf(r->out->event[i].name, sizeof(r->out->event[i].name), "%s", r->event[i].enc->name);
+		snprintf(r->out->event[i].name, sizeof(r->out->event[i].name), "%s",
+			 r->event[i].enc->name);
 		r->out->event[i].member = !r->event[i].attr.sample_period;
 		for (size_t k = 0; k < r->event[i].n_ids; k++)
-			r->slot[slot_of(r, r->event[i].ids[k])] =
-			    (struct id_slot){ r->event[i].ids[k], (unsigned)i + 1 };
+			r->slot[slot_of(r, r->event[i].ids[k])] = (struct id_slot){
+				r->event[i].ids[k], (unsigned)i + 1
+			};
 	}
 	return 0;
 }
@@ -209,18 +211,22 @@ static int open_group(struct recording *r, size_t first, struct where where)
 	for (size_t i = first; i < r->n; i++)
 		if (r->event[i].leader == first) {
 			if (n == ARRAY_SIZE(at))
-				return tare_fail(r->err, E2BIG, "a group of more than %zu events", n);
+				return tare_fail(r->err, E2BIG, "a group of more than %zu events",
+						 n);
 			at[n++] = i;
 		}
 	if (!r->plan->any_cpu && !where.cpus.n)
 		where.cpus = r->online;
 	ret = places_for(lead, &r->follow.tasks, &where, &r->online, &places, r->err);
 	if (ret == 0 && !places.n)
-		ret = tare_fail(r->err, ENODEV, "none of the CPUs asked for has %.100s", lead->name);
+		ret = tare_fail(r->err, ENODEV, "none of the CPUs asked for has %.100s",
+				lead->name);
 	if (lead->place == PLACE_TASK && r->follow.tasks.n)
 		r->cpus_per_task = places.n / r->follow.tasks.n;
 	for (size_t p = 0; ret == 0 && p < places.n; p++) {
-		struct target on = { .pid = places.place[p].pid, .cpu = places.place[p].cpu, .cgroup_fd = -1,
+		struct target on = { .pid = places.place[p].pid,
+				     .cpu = places.place[p].cpu,
+				     .cgroup_fd = -1,
 				     .inherit = r->event[first].attr.inherit };
 
 		ret = sampler_add(r->sampler, r->event, at, n, &on, &failed, r->err);
@@ -265,7 +271,8 @@ static int make_events(struct recording *r, const struct sample_how *how)
 	sample_attrs(r->event + r->tracked_apart, list, &of, r->tracked_apart);
 	for (size_t i = 0; i < r->n; i++) {
 		r->out->children_left_out |= how->inherit && !r->event[i].attr.inherit;
-		r->out->groups_of_children |= r->event[i].attr.inherit && !r->event[i].attr.sample_period && r->event[i].leader != i;
+		r->out->groups_of_children |= r->event[i].attr.inherit &&
+			!r->event[i].attr.sample_period && r->event[i].leader != i;
 	}
 	return 0;
 }
@@ -282,14 +289,18 @@ static size_t ring_bytes(const struct recording *r)
 	while (bytes && bytes < 8 * (size_t)plan->how.stack_bytes && bytes < plan->ring_most)
 		bytes *= 2;
 	if (bytes && bytes < plan->ring_by_rate)
-		bytes = sample_ring_bytes(r->event, r->n, &(struct sample_room){ plan->rate_most, bytes, plan->ring_by_rate });
+		bytes = sample_ring_bytes(
+			r->event, r->n,
+			&(struct sample_room){ plan->rate_most, bytes, plan->ring_by_rate });
 	return bytes;
 }
 
 static int try_open(struct recording *r, const struct sample_how *how)
 {
 	const struct sample_plan *plan = r->plan;
-	struct sampler_options o = { .ring_most = plan->ring_most, .clockid = how->clockid, .aux_bytes = plan->aux_bytes };
+	struct sampler_options o = { .ring_most = plan->ring_most,
+				     .clockid = how->clockid,
+				     .aux_bytes = plan->aux_bytes };
 	int ret = make_events(r, how);
 
 	if (ret == 0) {
@@ -360,7 +371,8 @@ static int state_before(struct recording *r)
 					    .sample_type = r->event[0].attr.sample_type,
 					    .data = sample_maps_data(&r->plan->how) };
 	bool known = true;
-	int ret = samples_kernel(r) ? sample_state_kernel(&state, r->plan->root, &known, r->err) : 0;
+	int ret = samples_kernel(r) ? sample_state_kernel(&state, r->plan->root, &known, r->err)
+				    : 0;
 
 	r->out->kernel_unplaced = !known;
 	if (ret < 0 || r->follow.counts_command)
@@ -470,7 +482,9 @@ static int put_lost(struct recording *r, const struct sampled *e, uint64_t lost)
 		uint64_t lost;
 		uint32_t pid, tid;
 		uint64_t time, cpu, id;
-	} rec = { .header = { PERF_RECORD_LOST_SAMPLES, 0, sizeof(rec) }, .lost = lost, .id = e->ids[0] };
+	} rec = { .header = { PERF_RECORD_LOST_SAMPLES, 0, sizeof(rec) },
+		  .lost = lost,
+		  .id = e->ids[0] };
 
 	rec.time = r->out->last_ns;
 	return r->to->records(r->to, (const unsigned char *)&rec, sizeof(rec), r->err);
@@ -480,19 +494,23 @@ static int put_lost(struct recording *r, const struct sampled *e, uint64_t lost)
  * If a task's event is opened on each CPU, all of them are enabled while it runs on one, but only
  * that one can be on the PMU. With several CPU types the enabled time is therefore not meaningful.
  */
-static double share_of(const struct recording *r, const struct sampled *e, const struct sampler_total *t)
+static double share_of(const struct recording *r, const struct sampled *e,
+		       const struct sampler_total *t)
 {
 	double running = (double)t->running_ns * (double)(r->cpus_per_task ? r->cpus_per_task : 1);
 	bool tells = e->enc->place == PLACE_TASK || !r->follow.tasks.n;
 
-	return tells && t->enabled_ns && running < (double)t->enabled_ns ? running / (double)t->enabled_ns : 1;
+	return tells && t->enabled_ns && running < (double)t->enabled_ns
+		? running / (double)t->enabled_ns
+		: 1;
 }
 
 /* A clock of one mode samples only that mode, but counts both. */
 static bool counts_all_time(const struct perf_event_attr *a)
 {
-	return a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK) &&
-	       !a->exclude_user && !a->exclude_kernel;
+	return a->type == PERF_TYPE_SOFTWARE &&
+		(a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK) &&
+		!a->exclude_user && !a->exclude_kernel;
 }
 
 static int end(struct recording *r, bool broke_off)
@@ -509,7 +527,8 @@ static int end(struct recording *r, bool broke_off)
 	for (size_t i = 0; i < r->n; i++) {
 		struct sample_tally *t = &r->out->event[i];
 		struct tare_error also = TARE_ERROR_INIT;
-		int got = sampler_total(r->sampler, &r->event[i], &t->total, ret < 0 ? &also : r->err);
+		int got = sampler_total(r->sampler, &r->event[i], &t->total,
+					ret < 0 ? &also : r->err);
 
 		t->total_unknown = got < 0;
 		t->clock = got == 0 && counts_all_time(&r->event[i].attr);
@@ -533,8 +552,8 @@ static bool goes_on(struct recording *r, int why)
 	return why < 0 && why != -EPIPE && follow_to_end(&r->follow, until_ns);
 }
 
-int sample_run(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
-	       struct tare_error *err)
+int sample_run(const struct sample_plan *plan, struct sample_sink *to,
+	       struct sample_outcome *outcome, struct tare_error *err)
 {
 	struct recording r = { .plan = plan, .to = to, .out = outcome, .err = err };
 	const struct follow_plan who = { .root = plan->root,

@@ -4,16 +4,16 @@
 #include "regs.h"
 #include "sample/sample_attr.h"
 
-#define NS_PER_S 1000000000u
-#define FORMAT_LOST (1u << 4) /* PERF_FORMAT_LOST: Linux 6.0 */
+#define NS_PER_S       1000000000u
+#define FORMAT_LOST    (1u << 4)  /* PERF_FORMAT_LOST: Linux 6.0 */
 #define SAMPLE_WEIGHTS (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT: Linux 5.12 */
 
 /*
  * The fields of every sample. IDENTIFIER is first in samples and last in all other records, so a
  * reader finds the event whatever other fields it has.
  */
-static const uint64_t always = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CPU;
+static const uint64_t always = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 
 size_t sample_period_at(const struct perf_event_attr *attr)
 {
@@ -31,7 +31,8 @@ static void common(struct perf_event_attr *a, const struct sample_how *how)
 	a->disabled = 1;
 	a->use_clockid = how->clockid >= 0;
 	a->clockid = how->clockid >= 0 ? how->clockid : 0;
-	a->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a->read_format = PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
+		PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (how->lost)
 		a->read_format |= FORMAT_LOST;
 }
@@ -63,8 +64,8 @@ static void ask_calls(struct perf_event_attr *a, const struct sample_how *how)
 	} else if (how->calls == CALLS_LBR) {
 		a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		a->branch_sample_type |= PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
-					 PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS |
-					 PERF_SAMPLE_BRANCH_HW_INDEX;
+			PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS |
+			PERF_SAMPLE_BRANCH_HW_INDEX;
 		a->exclude_callchain_user = 1;
 	}
 }
@@ -112,7 +113,8 @@ bool sample_by_aux(const struct encoding *e)
  * A constant period is not written into the samples: if it were requested, the kernel would sample
  * every single software event. Source: linux kernel/events/core.c, perf_swevent_event().
  */
-static void ask_rate(struct perf_event_attr *a, const struct encoding *e, const struct sample_how *how)
+static void ask_rate(struct perf_event_attr *a, const struct encoding *e,
+		     const struct sample_how *how)
 {
 	if (is_companion(e))
 		return;
@@ -120,7 +122,8 @@ static void ask_rate(struct perf_event_attr *a, const struct encoding *e, const 
 	 * Each event, with its value (a run of 5 ms is 5,000,000 of sched_stat_runtime) as the
 	 * period.
 	 */
-	if (!a->sample_period && how->fields && !how->rate_given && a->type == PERF_TYPE_TRACEPOINT) {
+	if (!a->sample_period && how->fields && !how->rate_given &&
+	    a->type == PERF_TYPE_TRACEPOINT) {
 		a->sample_period = 1;
 		a->sample_type |= PERF_SAMPLE_PERIOD;
 	}
@@ -137,7 +140,8 @@ uint64_t sample_clock_short(const struct encoding *e, const struct sample_how *h
 	struct perf_event_attr a = e->attr;
 	uint64_t ns;
 
-	if (a.type != PERF_TYPE_SOFTWARE || (a.config != PERF_COUNT_SW_CPU_CLOCK && a.config != PERF_COUNT_SW_TASK_CLOCK))
+	if (a.type != PERF_TYPE_SOFTWARE ||
+	    (a.config != PERF_COUNT_SW_CPU_CLOCK && a.config != PERF_COUNT_SW_TASK_CLOCK))
 		return 0;
 	ask_rate(&a, e, how);
 	ns = a.freq && a.sample_freq ? NS_PER_S / a.sample_freq : a.sample_period;
@@ -155,10 +159,12 @@ static size_t leader_of(const struct encoding_list *list, size_t i)
 
 bool sample_reads_clock(const struct encoding_list *list, size_t i)
 {
-	return encoding_modes(&list->enc[i]) == MODES_CLOCK && list->enc[leader_of(list, i)].sample_read;
+	return encoding_modes(&list->enc[i]) == MODES_CLOCK &&
+		list->enc[leader_of(list, i)].sample_read;
 }
 
-void sample_attrs(struct sampled *out, const struct encoding_list *list, const struct sample_how *how, size_t base)
+void sample_attrs(struct sampled *out, const struct encoding_list *list,
+		  const struct sample_how *how, size_t base)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const struct encoding *e = &list->enc[i];
@@ -170,7 +176,9 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 		if (!sample_by_aux(e)) {
 			ask_calls(&a, how);
 			ask_more(&a, how);
-		} else if (how->physical) { /* for readers of the file: the hardware uses the event's own bits */
+		} else if (
+			/* for readers of the file: the hardware uses the event's own bits */
+			how->physical) {
 			a.sample_type |= PERF_SAMPLE_PHYS_ADDR;
 		}
 		ask_rate(&a, e, how);
@@ -199,14 +207,17 @@ void sample_attrs(struct sampled *out, const struct encoding_list *list, const s
 		}
 		if (how->track && i == 0)
 			track(&a, how);
-		out[i] = (struct sampled){ .enc = e, .attr = a, .leader = base + leader, .aux = sample_by_aux(e) };
+		out[i] = (struct sampled){
+			.enc = e, .attr = a, .leader = base + leader, .aux = sample_by_aux(e)
+		};
 	}
 }
 
 void sample_tracker(struct encoding *enc, struct sampled *out, const struct sample_how *how)
 {
-	*enc = (struct encoding){ .name = "dummy:u",
-		.source = &source_perf, .place = PLACE_TASK, .scale = 1 };
+	*enc = (struct encoding){
+		.name = "dummy:u", .source = &source_perf, .place = PLACE_TASK, .scale = 1
+	};
 	enc->attr = (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
 					      .config = PERF_COUNT_SW_DUMMY,
 					      .exclude_kernel = 1,

@@ -20,24 +20,33 @@ struct sample_how {
 	uint32_t stack_bytes; /* CALLS_DWARF: bytes of the user stack copied into each sample */
 	uint16_t max_stack;   /* frames; 0: the kernel's limit */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_ bits; 0: none */
-	bool jitter; /* exact engine: samples one of every `period` events, at a random place that is the same in each run */
+	/*
+	 * exact engine: samples one of every `period` events, at a random place that is the same in
+	 * each run
+	 */
+	bool jitter;
 	bool hardware; /* the raw sampling registers (IBS) */
 	bool weights;  /* several latencies in one word: Linux 5.12 */
 	bool addresses, weight, physical, registers, inherit, on_exec, switches;
-	bool track;    /* mappings, names, forks and exits from the first event on */
-	int clockid;   /* -1: the kernel's own clock */
-	bool fields;   /* for tracepoints: each one is a sample, with its fields */
+	bool track;      /* mappings, names, forks and exits from the first event on */
+	int clockid;     /* -1: the kernel's own clock */
+	bool fields;     /* for tracepoints: each one is a sample, with its fields */
 	bool rate_given; /* period and frequency apply to tracepoints, too */
-	bool lost;     /* ask each event for its number of lost records */
+	bool lost;       /* ask each event for its number of lost records */
 	bool reads_inherited;
-	bool no_kernel; /* a clock that is read counts both modes and keeps its name: for users who may not count the kernel */
+	/*
+	 * a clock that is read counts both modes and keeps its name: for users who may not count
+	 * the kernel
+	 */
+	bool no_kernel;
 };
 
 /*
  * Writes one attribute per encoding to out[0..n-1]; a group's members refer to their leader by its
  * index in `out`, which begins at `base` of the array that sampler_add() will get.
  */
-void sample_attrs(struct sampled *out, const struct encoding_list *list, const struct sample_how *how, size_t base);
+void sample_attrs(struct sampled *out, const struct encoding_list *list,
+		  const struct sample_how *how, size_t base);
 
 /* A clock in a group whose count is read: it counts both modes, whatever its samples leave out. */
 bool sample_reads_clock(const struct encoding_list *list, size_t i);

@@ -33,15 +33,16 @@ struct exact_recording {
 	size_t sampled[EXACT_EVENTS_MAX], n_sampled; /* the engine's events; the others are read */
 	struct {
 		pid_t pid;
-	} *process; /* indexed by serial */
+	} * process; /* indexed by serial */
 	size_t processes;
 	struct {
 		bool known, ended;
 		uint32_t serial;
 		double *moved; /* by event: the events that its samples represent */
-	} *thread; /* indexed by `born` */
+	} * thread;            /* indexed by `born` */
 	size_t threads;
-	uint64_t newest, newest_at_round, passed_on; /* ns: of all records; at the last round; at the round before */
+	uint64_t newest, newest_at_round,
+		passed_on; /* ns: of all records; at the last round; at the round before */
 	unsigned char record[ROOM];
 	size_t at;
 	bool full;
@@ -108,7 +109,8 @@ static int end_record(struct exact_recording *r, uint32_t type, uint16_t misc)
 }
 
 /* The trailer of all records but samples, in the order of its bits: task, time, id. */
-static int end_with_trailer(struct exact_recording *r, const struct exact_sample *s, uint32_t type, uint16_t misc)
+static int end_with_trailer(struct exact_recording *r, const struct exact_sample *s, uint32_t type,
+			    uint16_t misc)
 {
 	put32(r, (uint32_t)s->pid);
 	put32(r, tid_of(s));
@@ -129,7 +131,8 @@ static int know_process(struct exact_recording *r, const struct exact_sample *s)
 	return 0;
 }
 
-static int put_task(struct exact_recording *r, const struct exact_sample *s, uint32_t type, pid_t parent, pid_t parent_tid)
+static int put_task(struct exact_recording *r, const struct exact_sample *s, uint32_t type,
+		    pid_t parent, pid_t parent_tid)
 {
 	begin_record(r);
 	put32(r, (uint32_t)s->pid);
@@ -225,7 +228,8 @@ static int put_mapping(struct exact_recording *r, const struct exact_sample *s)
 	put32(r, s->data ? PROT_READ : PROT_READ | PROT_EXEC);
 	put32(r, s->shared_inode ? MAP_SHARED : MAP_PRIVATE);
 	put_name(r, name);
-	return end_with_trailer(r, s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (s->data ? PERF_RECORD_MISC_MMAP_DATA : 0));
+	return end_with_trailer(r, s, PERF_RECORD_MMAP2,
+				PERF_RECORD_MISC_USER | (s->data ? PERF_RECORD_MISC_MMAP_DATA : 0));
 }
 
 /* ---- samples ---- */
@@ -237,7 +241,9 @@ static int put_mapping(struct exact_recording *r, const struct exact_sample *s)
 static uint64_t register_of(const struct exact_sample *s, unsigned bit)
 {
 	enum { AX, BX, CX, DX, SI, DI, BP, SP, IP, FLAGS, CS, SS, R8 = 16 };
-	static const unsigned char from[] = { [AX] = 0, [CX] = 1, [DX] = 2, [BX] = 3, [SP] = 4, [BP] = 5, [SI] = 6, [DI] = 7 };
+	static const unsigned char from[] = {
+		[AX] = 0, [CX] = 1, [DX] = 2, [BX] = 3, [SP] = 4, [BP] = 5, [SI] = 6, [DI] = 7
+	};
 
 	if (bit <= SP)
 		return s->registers[from[bit]];
@@ -258,7 +264,8 @@ static uint64_t register_of(const struct exact_sample *s, unsigned bit)
  */
 static bool shows(const struct exact_recording *r, size_t i)
 {
-	return exact_class_of(r->event[0].enc) == EXACT_INSTRUCTIONS && exact_class_of(r->event[i].enc) != EXACT_TAKEN;
+	return exact_class_of(r->event[0].enc) == EXACT_INSTRUCTIONS &&
+		exact_class_of(r->event[i].enc) != EXACT_TAKEN;
 }
 
 /*
@@ -278,8 +285,12 @@ static int put_counts(struct exact_recording *r, const struct exact_sample *s)
 	for (size_t i = 0; i < r->n; i++) {
 		enum exact_class class = exact_class_of(r->event[i].enc);
 
-		(*moved)[i] += (double)period * s->adds[class] / s->adds[exact_class_of(r->event[0].enc)];
-		put64(r, i == 0 ? s->number * period : shows(r, i) ? (uint64_t)((*moved)[i] + 0.5) : (uint64_t)s->counts[class]);
+		(*moved)[i] += (double)period * s->adds[class] /
+			s->adds[exact_class_of(r->event[0].enc)];
+		put64(r,
+		      i == 0                ? s->number * period
+			      : shows(r, i) ? (uint64_t)((*moved)[i] + 0.5)
+					    : (uint64_t)s->counts[class]);
 		put64(r, FIRST_ID + i);
 	}
 	return 0;
@@ -322,10 +333,11 @@ static void put_stack(struct exact_recording *r, const struct exact_sample *s, u
 static uint64_t data_source(const struct exact_sample *s)
 {
 	uint64_t op = (s->reads ? PERF_MEM_OP_LOAD : 0) | (s->writes ? PERF_MEM_OP_STORE : 0) |
-		      (s->prefetches ? PERF_MEM_OP_PFETCH : 0);
+		(s->prefetches ? PERF_MEM_OP_PFETCH : 0);
 
-	return (op ? op : PERF_MEM_OP_NA) << PERF_MEM_OP_SHIFT | PERF_MEM_S(LVL, NA) | PERF_MEM_S(SNOOP, NA) |
-	       (s->locked ? PERF_MEM_S(LOCK, LOCKED) : 0) | PERF_MEM_S(TLB, NA) | PERF_MEM_S(LVLNUM, NA);
+	return (op ? op : PERF_MEM_OP_NA) << PERF_MEM_OP_SHIFT | PERF_MEM_S(LVL, NA) |
+		PERF_MEM_S(SNOOP, NA) | (s->locked ? PERF_MEM_S(LOCK, LOCKED) : 0) |
+		PERF_MEM_S(TLB, NA) | PERF_MEM_S(LVLNUM, NA);
 }
 
 static void put_raw(struct exact_recording *r, const struct exact_sample *s)
@@ -334,8 +346,11 @@ static void put_raw(struct exact_recording *r, const struct exact_sample *s)
 	uint64_t value = bytes ? s->bytes : s->has_target ? s->target : 0;
 
 	put32(r, EXACT_RAW_SIZE);
-	put32(r, bytes ? EXACT_RAW_BYTES
-		       : (s->has_target ? EXACT_RAW_TARGET : 0) | (s->has_outcome ? EXACT_RAW_OUTCOME : 0) | (s->taken ? EXACT_RAW_TAKEN : 0));
+	put32(r,
+	      bytes ? EXACT_RAW_BYTES
+		    : (s->has_target ? EXACT_RAW_TARGET : 0) |
+			      (s->has_outcome ? EXACT_RAW_OUTCOME : 0) |
+			      (s->taken ? EXACT_RAW_TAKEN : 0));
 	put64(r, value);
 }
 
@@ -391,7 +406,8 @@ static int put_end(struct exact_recording *r, const struct exact_sample *s)
 	if (s->born < r->threads)
 		r->thread[s->born].ended = true;
 	for (size_t i = 0; s->counts && i < r->n; i++)
-		r->out->event[i].total.value += (uint64_t)s->counts[exact_class_of(r->event[i].enc)];
+		r->out->event[i].total.value += (uint64_t)
+							s->counts[exact_class_of(r->event[i].enc)];
 	return put_task(r, s, PERF_RECORD_EXIT, s->pid, s->pid);
 }
 
@@ -468,9 +484,10 @@ static void describe(struct perf_event_attr *a, const struct encoding *e)
 {
 	enum exact_class c = exact_class_of(e);
 
-	a->type = c == EXACT_INSTRUCTIONS || c == EXACT_BRANCHES ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+	a->type = c == EXACT_INSTRUCTIONS || c == EXACT_BRANCHES ? PERF_TYPE_HARDWARE
+								 : PERF_TYPE_SOFTWARE;
 	a->config = c == EXACT_INSTRUCTIONS ? PERF_COUNT_HW_INSTRUCTIONS
-		    : c == EXACT_BRANCHES   ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS
+		: c == EXACT_BRANCHES       ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS
 					    : OWN_EVENTS + (uint64_t)c;
 	a->exclude_kernel = a->exclude_hv = 1;
 }
@@ -484,8 +501,8 @@ static bool accesses_memory(const struct encoding *e)
 
 static bool branches(const struct encoding *e)
 {
-	static const uint64_t classes = 1ull << EXACT_BRANCHES | 1ull << EXACT_CONDITIONAL | 1ull << EXACT_CALLS | 1ull << EXACT_RETURNS |
-					1ull << EXACT_INDIRECT;
+	static const uint64_t classes = 1ull << EXACT_BRANCHES | 1ull << EXACT_CONDITIONAL |
+		1ull << EXACT_CALLS | 1ull << EXACT_RETURNS | 1ull << EXACT_INDIRECT;
 
 	return classes >> exact_class_of(e) & 1;
 }
@@ -520,11 +537,13 @@ static int make_events(struct exact_recording *r)
 	for (size_t i = 0; i < r->n; i++) {
 		struct perf_event_attr *a = &r->event[i].attr;
 		bool sampled = exact_samples_event(list, i), reads = r->n_sampled < r->n;
-		const struct encoding *at = &list->enc[sampled ? i : 0]; /* the event that its samples come from */
+		const struct encoding *at =
+			&list->enc[sampled ? i : 0]; /* the event that its samples come from */
 
 		describe(a, &list->enc[i]);
 		a->size = sizeof(*a);
-		a->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+		a->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			PERF_SAMPLE_TIME;
 		a->read_format = PERF_FORMAT_ID;
 		a->sample_id_all = a->inherit = 1;
 		a->use_clockid = 1;
@@ -545,7 +564,8 @@ static int make_events(struct exact_recording *r)
 		if (how->calls == CALLS_FRAME_POINTERS)
 			a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		if (how->calls == CALLS_DWARF) {
-			a->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+			a->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+				PERF_SAMPLE_STACK_USER;
 			a->sample_regs_user = ARCH_REGS_USER;
 			a->sample_stack_user = how->stack_bytes;
 			a->exclude_callchain_user = 1;
@@ -558,7 +578,8 @@ static int make_events(struct exact_recording *r)
 		r->event[i].ids[0] = FIRST_ID + i;
 		r->event[i].n_ids = 1;
 		r->event[i].leader = exact_leader(list, i);
-		snprintf(r->out->event[i].name, sizeof(r->out->event[i].name), "%s", list->enc[i].name);
+		snprintf(r->out->event[i].name, sizeof(r->out->event[i].name), "%s",
+			 list->enc[i].name);
 		r->out->event[i].member = !sampled;
 		r->out->event[i].period = a->sample_period;
 		r->out->event[i].share = 1;
@@ -600,27 +621,33 @@ static void set_more(struct exact_every *every, const struct exact_recording *r)
 {
 	for (size_t k = 1; k < r->n_sampled; k++)
 		every->more[every->n_more++] = (struct exact_more){
-			.n = period_of(r->plan, r->sampled[k]), .class = exact_class_of(&r->plan->events->enc[r->sampled[k]])
+			.n = period_of(r->plan, r->sampled[k]),
+			.class = exact_class_of(&r->plan->events->enc[r->sampled[k]])
 		};
 }
 
-int sample_exact(const struct sample_plan *plan, struct sample_sink *to, struct sample_outcome *outcome,
-		 struct tare_error *err)
+int sample_exact(const struct sample_plan *plan, struct sample_sink *to,
+		 struct sample_outcome *outcome, struct tare_error *err)
 {
 	struct exact_recording *r = calloc(1, sizeof(*r));
 	const struct where everywhere = { .inherit = true };
 	const struct sample_how *how = &plan->how;
 	struct exact_follow follow = {
-		.who = { .root = plan->root, .argv = plan->argv, .launcher = &launch_exact, .envp = plan->envp,
-			 .fixed = plan->fixed, .where = &everywhere },
+		.who = { .root = plan->root,
+			 .argv = plan->argv,
+			 .launcher = &launch_exact,
+			 .envp = plan->envp,
+			 .fixed = plan->fixed,
+			 .where = &everywhere },
 		.every = { .n = period_of(plan, 0),
 			   .class = exact_class_of(&plan->events->enc[0]),
 			   .jitter = how->jitter,
 			   .registers = how->calls == CALLS_DWARF,
 			   .stack = how->calls == CALLS_DWARF ? how->stack_bytes : 0,
 			   .chain = how->calls == CALLS_FRAME_POINTERS
-					? how->max_stack && how->max_stack < CHAIN ? how->max_stack : CHAIN
-					: 0 },
+				   ? how->max_stack && how->max_stack < CHAIN ? how->max_stack
+									      : CHAIN
+				   : 0 },
 		.mappings = true,
 		.timeout_ns = plan->timeout_ns,
 		.each = take,

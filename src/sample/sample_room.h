@@ -6,7 +6,12 @@
 #include "source/sampler.h"
 
 struct sample_room {
-	uint64_t rate_most; /* samples of an event per second on one CPU before the kernel throttles it; 0: not known */
+	uint64_t
+		/*
+		 * samples of an event per second on one CPU before the kernel throttles it; 0: not
+		 * known
+		 */
+		rate_most;
 	size_t least, most; /* bounds of the buffer size in bytes; powers of two */
 };
 

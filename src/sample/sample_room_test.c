@@ -2,7 +2,10 @@
 #include "sample/sample_room.h"
 #include "tap.h"
 
-enum { BASE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU };
+enum {
+	BASE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU
+};
 
 TEST(bytes_of_a_sample)
 {
@@ -14,8 +17,10 @@ TEST(bytes_of_a_sample)
 		size_t members, bytes;
 	} rows[] = {
 		{ __LINE__, BASE, 0, 0, 0, 48 },
-		{ __LINE__, BASE | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | 1u << 24, 0, 0, 0, 72 },
-		{ __LINE__, BASE | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_WEIGHT, 0, 0, 0, 72 },
+		{ __LINE__, BASE | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | 1u << 24, 0, 0, 0,
+		  72 },
+		{ __LINE__, BASE | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_WEIGHT,
+		  0, 0, 0, 72 },
 		{ __LINE__, BASE | PERF_SAMPLE_READ, 0, 0, 0, 48 + 24 + 24 },
 		{ __LINE__, BASE | PERF_SAMPLE_READ, 0, 0, 2, 48 + 24 + 72 },
 		{ __LINE__, BASE | PERF_SAMPLE_CALLCHAIN, 0, 0, 0, 48 + 8 + 8 * 135 },
@@ -28,10 +33,14 @@ TEST(bytes_of_a_sample)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct perf_event_attr a = { .sample_type = rows[i].type, .sample_stack_user = rows[i].stack, .sample_max_stack = rows[i].frames,
-					     .sample_regs_user = 0x5, .sample_regs_intr = 0x7 };
+		struct perf_event_attr a = { .sample_type = rows[i].type,
+					     .sample_stack_user = rows[i].stack,
+					     .sample_max_stack = rows[i].frames,
+					     .sample_regs_user = 0x5,
+					     .sample_regs_intr = 0x7 };
 
-		CHECK_EQ(sample_bytes(&a, rows[i].members), rows[i].bytes, "row at line %d", rows[i].line);
+		CHECK_EQ(sample_bytes(&a, rows[i].members), rows[i].bytes, "row at line %d",
+			 rows[i].line);
 	}
 }
 
@@ -55,17 +64,22 @@ TEST(samples_a_second)
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, false, 1000, 2, 25000, 36000000 },
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, true, 50000, 2, 25000, 25000 },
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, false, 0, 2, 25000, 0 },
-		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 100000, 0, 0, 10000 },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, 100000, 0, 0,
+		  10000 },
 		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true, 999, 0, 0, 999 },
 		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, false, 1, 0, 0, 0 },
 		{ __LINE__, PERF_TYPE_TRACEPOINT, 0, false, 1, 0, 0, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct perf_event_attr a = { .type = rows[i].type, .config = rows[i].config, .freq = rows[i].freq, .sample_period = rows[i].period,
+		struct perf_event_attr a = { .type = rows[i].type,
+					     .config = rows[i].config,
+					     .freq = rows[i].freq,
+					     .sample_period = rows[i].period,
 					     .precise_ip = rows[i].precise & 3 };
 
-		CHECK_EQ(sample_rate(&a, rows[i].most), rows[i].rate, "row at line %d", rows[i].line);
+		CHECK_EQ(sample_rate(&a, rows[i].most), rows[i].rate, "row at line %d",
+			 rows[i].line);
 	}
 }
 
@@ -105,11 +119,15 @@ TEST(a_ring_holds_what_comes_before_it_is_read)
 		struct sampled event[16] = { 0 };
 
 		for (unsigned k = 0; k < rows[i].events; k++) {
-			event[k].attr = (struct perf_event_attr){ .type = PERF_TYPE_RAW, .sample_type = BASE, .sample_period = rows[i].period,
-								  .precise_ip = rows[i].precise & 3 };
+			event[k].attr = (struct perf_event_attr){ .type = PERF_TYPE_RAW,
+								  .sample_type = BASE,
+								  .sample_period = rows[i].period,
+								  .precise_ip = rows[i].precise &
+									  3 };
 			event[k].aux = k < rows[i].by_aux;
 		}
-		CHECK_EQ(sample_ring_bytes(event, rows[i].events, &room), rows[i].bytes, "row at line %d", rows[i].line);
+		CHECK_EQ(sample_ring_bytes(event, rows[i].events, &room), rows[i].bytes,
+			 "row at line %d", rows[i].line);
 	}
 }
 

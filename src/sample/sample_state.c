@@ -53,14 +53,16 @@ static void put_name(struct record *r, const char *name)
 
 static struct record begin(uint32_t type, uint16_t misc)
 {
-	return (struct record){ .header = { .type = type, .misc = misc }, .n = sizeof(struct perf_event_header) };
+	return (struct record){ .header = { .type = type, .misc = misc },
+				.n = sizeof(struct perf_event_header) };
 }
 
 /*
  * The trailer that the kernel adds to records with sample_id_all; time and id are 0: before all
  * samples, of no event.
  */
-static int emit(const struct sample_state *s, struct record *r, pid_t pid, pid_t tid, struct tare_error *err)
+static int emit(const struct sample_state *s, struct record *r, pid_t pid, pid_t tid,
+		struct tare_error *err)
 {
 	if (s->sample_type & PERF_SAMPLE_TID) {
 		put32(r, (uint32_t)pid);
@@ -82,7 +84,8 @@ static int emit(const struct sample_state *s, struct record *r, pid_t pid, pid_t
 
 /* ---- tasks ---- */
 
-static int put_comm(const struct sample_state *s, const char *root, pid_t pid, pid_t tid, struct tare_error *err)
+static int put_comm(const struct sample_state *s, const char *root, pid_t pid, pid_t tid,
+		    struct tare_error *err)
 {
 	struct record r = begin(PERF_RECORD_COMM, 0);
 	char path[96], comm[64];
@@ -110,10 +113,12 @@ static int put_fork(const struct sample_state *s, pid_t pid, pid_t tid, struct t
 }
 
 /* A mapping, as an MMAP2 record. */
-static int put_mapping(const struct sample_state *s, pid_t pid, const struct proc_map *m, struct tare_error *err)
+static int put_mapping(const struct sample_state *s, pid_t pid, const struct proc_map *m,
+		       struct tare_error *err)
 {
 	bool code = m->rights[2] == 'x';
-	struct record r = begin(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (code ? 0 : PERF_RECORD_MISC_MMAP_DATA));
+	struct record r = begin(PERF_RECORD_MMAP2,
+				PERF_RECORD_MISC_USER | (code ? 0 : PERF_RECORD_MISC_MMAP_DATA));
 
 	if (!code && !(s->data && m->rights[0] == 'r'))
 		return 0;
@@ -126,13 +131,16 @@ static int put_mapping(const struct sample_state *s, pid_t pid, const struct pro
 	put32(&r, m->minor);
 	put64(&r, m->inode);
 	put64(&r, 0); /* the inode's generation is unknown */
-	put32(&r, (m->rights[0] == 'r' ? PROT_READ : 0u) | (m->rights[1] == 'w' ? PROT_WRITE : 0u) | (code ? PROT_EXEC : 0u));
+	put32(&r,
+	      (m->rights[0] == 'r' ? PROT_READ : 0u) | (m->rights[1] == 'w' ? PROT_WRITE : 0u) |
+		      (code ? PROT_EXEC : 0u));
 	put32(&r, m->rights[3] == 's' ? MAP_SHARED : MAP_PRIVATE);
 	put_name(&r, *m->name ? m->name : "//anon");
 	return emit(s, &r, pid, pid, err);
 }
 
-static int put_maps(const struct sample_state *s, const char *root, pid_t pid, struct tare_error *err)
+static int put_maps(const struct sample_state *s, const char *root, pid_t pid,
+		    struct tare_error *err)
 {
 	struct proc_maps maps;
 	struct proc_map m;
@@ -146,7 +154,8 @@ static int put_maps(const struct sample_state *s, const char *root, pid_t pid, s
 	return ret;
 }
 
-int sample_state_process(const struct sample_state *s, const char *root, pid_t pid, struct tare_error *err)
+int sample_state_process(const struct sample_state *s, const char *root, pid_t pid,
+			 struct tare_error *err)
 {
 	char path[PATH_MAX];
 	struct dirent *d;
@@ -183,7 +192,8 @@ int sample_state_all(const struct sample_state *s, const char *root, struct tare
 	DIR *dir = opendir(path);
 
 	if (!dir)
-		return tare_fail(err, errno, "cannot list the processes in %s: %s", path, strerror(errno));
+		return tare_fail(err, errno, "cannot list the processes in %s: %s", path,
+				 strerror(errno));
 	while (ret == 0 && (d = readdir(dir)))
 		if (isdigit((unsigned char)d->d_name[0]))
 			ret = sample_state_process(s, root, (pid_t)atoi(d->d_name), err);
@@ -224,15 +234,16 @@ static bool find_ends(const char *root, struct kernel_ends *ends)
 		name[1 + strcspn(name + 1, "\t\n")] = '\0';
 		for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 			if (!strcmp(name + 1, wanted[i].name))
-				*(uint64_t *)((char *)ends + wanted[i].at) = strtoull(line, NULL, 16);
+				*(uint64_t *)((char *)ends + wanted[i].at) = strtoull(line, NULL,
+										      16);
 	}
 	free(line);
 	fclose(f);
 	return ends->text || ends->stext;
 }
 
-static int put_kernel_map(const struct sample_state *s, uint64_t from, uint64_t size, uint64_t offset,
-			  const char *name, struct tare_error *err)
+static int put_kernel_map(const struct sample_state *s, uint64_t from, uint64_t size,
+			  uint64_t offset, const char *name, struct tare_error *err)
 {
 	struct record r = begin(PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
 
@@ -274,7 +285,8 @@ static int put_modules(const struct sample_state *s, const char *root, struct ta
 	return ret;
 }
 
-int sample_state_kernel(const struct sample_state *s, const char *root, bool *known, struct tare_error *err)
+int sample_state_kernel(const struct sample_state *s, const char *root, bool *known,
+			struct tare_error *err)
 {
 	struct kernel_ends ends;
 	int ret;

@@ -13,8 +13,12 @@
 /* ---- attributes ---- */
 
 static struct encoding two[2] = {
-	{ .name = "cycles:u", .group = 0, .attr = { .type = PERF_TYPE_HARDWARE, .exclude_kernel = 1, .pinned = 1 } },
-	{ .name = "faults", .group = 1, .attr = { .type = PERF_TYPE_SOFTWARE, .config = 2, .pinned = 1 } },
+	{ .name = "cycles:u",
+	  .group = 0,
+	  .attr = { .type = PERF_TYPE_HARDWARE, .exclude_kernel = 1, .pinned = 1 } },
+	{ .name = "faults",
+	  .group = 1,
+	  .attr = { .type = PERF_TYPE_SOFTWARE, .config = 2, .pinned = 1 } },
 };
 
 static void make(struct sampled out[2], struct sample_how how, bool group, bool reads)
@@ -30,12 +34,15 @@ TEST(a_fixed_period_is_not_written_and_a_frequency_is)
 	struct sampled e[2];
 
 	make(e, (struct sample_how){ .period = 1000, .clockid = -1 }, false, false);
-	CHECK(!e[0].attr.freq && e[0].attr.sample_period == 1000 && !(e[0].attr.sample_type & PERF_SAMPLE_PERIOD));
+	CHECK(!e[0].attr.freq && e[0].attr.sample_period == 1000 &&
+	      !(e[0].attr.sample_type & PERF_SAMPLE_PERIOD));
 	CHECK_EQ(sample_period_at(&e[0].attr), 0);
 	CHECK(!e[0].attr.use_clockid && e[0].attr.disabled && e[1].attr.disabled);
-	CHECK(e[0].attr.exclude_kernel && !e[1].attr.exclude_kernel, "what is counted stays the encoding's");
+	CHECK(e[0].attr.exclude_kernel && !e[1].attr.exclude_kernel,
+	      "what is counted stays the encoding's");
 	make(e, (struct sample_how){ .frequency = 4000, .clockid = 1 }, false, false);
-	CHECK(e[0].attr.freq && e[0].attr.sample_freq == 4000 && e[0].attr.use_clockid && e[0].attr.clockid == 1);
+	CHECK(e[0].attr.freq && e[0].attr.sample_freq == 4000 && e[0].attr.use_clockid &&
+	      e[0].attr.clockid == 1);
 	CHECK_EQ(sample_period_at(&e[0].attr), 48);
 	make(e, (struct sample_how){ .frequency = 4000, .addresses = true }, false, false);
 	CHECK_EQ(sample_period_at(&e[0].attr), 56);
@@ -50,26 +57,34 @@ TEST(a_clock_is_not_asked_for_what_its_timer_cannot)
 		bool freq;
 	} rows[] = {
 		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 1000, 0, 10000, false },
-		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 9999, 0, 10000, false },
-		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 10000, 0, 10000, false },
-		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 10001, 0, 10001, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 9999, 0, 10000,
+		  false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 10000, 0, 10000,
+		  false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 10001, 0, 10001,
+		  false },
 		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1, 0, 4000, 10000, false },
-		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 0, 100000, 100000, true },
-		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 0, 100011, 10000, false },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 0, 100000, 100000,
+		  true },
+		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, 0, 100011, 10000,
+		  false },
 		{ __LINE__, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, 1, 0, 1, false },
 		{ __LINE__, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, 1000, 0, 1000, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct encoding e = { .name = "e", .attr = { .type = rows[i].type, .config = rows[i].config } };
-		struct sample_how how = { .period = rows[i].period, .frequency = rows[i].frequency };
+		struct encoding e = { .name = "e",
+				      .attr = { .type = rows[i].type, .config = rows[i].config } };
+		struct sample_how how = { .period = rows[i].period,
+					  .frequency = rows[i].frequency };
 		struct sampled s;
 
 		e.attr.sample_period = rows[i].own;
 		sample_attrs(&s, &(struct encoding_list){ &e, 1, 1 }, &how, 0);
-		CHECK(s.attr.sample_period == rows[i].got && s.attr.freq == rows[i].freq, "line %d: %llu", rows[i].line,
-		      (unsigned long long)s.attr.sample_period);
-		CHECK(!(s.attr.sample_type & PERF_SAMPLE_PERIOD) == !rows[i].freq, "line %d", rows[i].line);
+		CHECK(s.attr.sample_period == rows[i].got && s.attr.freq == rows[i].freq,
+		      "line %d: %llu", rows[i].line, (unsigned long long)s.attr.sample_period);
+		CHECK(!(s.attr.sample_type & PERF_SAMPLE_PERIOD) == !rows[i].freq, "line %d",
+		      rows[i].line);
 	}
 }
 
@@ -77,9 +92,12 @@ TEST(only_the_first_event_tells_of_mappings)
 {
 	struct sampled e[2];
 
-	make(e, (struct sample_how){ .period = 1, .track = true, .on_exec = true, .inherit = true }, false, false);
-	CHECK(e[0].attr.mmap2 && e[0].attr.comm && e[0].attr.task && !e[1].attr.mmap && !e[1].attr.comm);
-	CHECK(e[0].attr.enable_on_exec && e[1].attr.enable_on_exec && e[0].attr.inherit && e[1].attr.inherit);
+	make(e, (struct sample_how){ .period = 1, .track = true, .on_exec = true, .inherit = true },
+	     false, false);
+	CHECK(e[0].attr.mmap2 && e[0].attr.comm && e[0].attr.task && !e[1].attr.mmap &&
+	      !e[1].attr.comm);
+	CHECK(e[0].attr.enable_on_exec && e[1].attr.enable_on_exec && e[0].attr.inherit &&
+	      e[1].attr.inherit);
 	CHECK(e[0].attr.sample_id_all && e[1].attr.sample_id_all);
 	CHECK(e[0].attr.sample_type & e[1].attr.sample_type & PERF_SAMPLE_IDENTIFIER);
 }
@@ -91,11 +109,15 @@ TEST(members_that_are_read_do_not_overflow)
 	make(e, (struct sample_how){ .period = 500, .inherit = true, .on_exec = true }, true, true);
 	CHECK(e[0].leader == 0 && e[1].leader == 0);
 	CHECK(e[0].attr.sample_period == 500 && e[1].attr.sample_period == 0);
-	CHECK(e[0].attr.sample_type & PERF_SAMPLE_READ && e[0].attr.read_format & PERF_FORMAT_GROUP);
-	CHECK(e[1].attr.read_format == e[0].attr.read_format && !e[1].attr.disabled && !e[1].attr.pinned);
+	CHECK(e[0].attr.sample_type & PERF_SAMPLE_READ &&
+	      e[0].attr.read_format & PERF_FORMAT_GROUP);
+	CHECK(e[1].attr.read_format == e[0].attr.read_format && !e[1].attr.disabled &&
+	      !e[1].attr.pinned);
 	CHECK(e[0].attr.pinned, "the leader's speaks for the group");
-	CHECK(!e[1].attr.enable_on_exec && !e[0].attr.inherit, "this kernel cannot read groups in children");
-	make(e, (struct sample_how){ .period = 500, .inherit = true, .reads_inherited = true }, true, true);
+	CHECK(!e[1].attr.enable_on_exec && !e[0].attr.inherit,
+	      "this kernel cannot read groups in children");
+	make(e, (struct sample_how){ .period = 500, .inherit = true, .reads_inherited = true },
+	     true, true);
 	CHECK(e[0].attr.inherit && e[1].attr.inherit);
 	make(e, (struct sample_how){ .period = 500 }, true, false);
 	CHECK(e[1].attr.sample_period == 500 && !(e[0].attr.sample_type & PERF_SAMPLE_READ));
@@ -103,19 +125,25 @@ TEST(members_that_are_read_do_not_overflow)
 
 TEST(each_tracepoint_is_a_sample_with_its_fields)
 {
-	static struct encoding both[2] = { { .name = "sched:sched_switch", .attr = { .type = PERF_TYPE_TRACEPOINT, .config = 300 } },
-					   { .name = "cycles", .group = 1, .attr = { .type = PERF_TYPE_HARDWARE } } };
+	static struct encoding both[2] = {
+		{ .name = "sched:sched_switch",
+		  .attr = { .type = PERF_TYPE_TRACEPOINT, .config = 300 } },
+		{ .name = "cycles", .group = 1, .attr = { .type = PERF_TYPE_HARDWARE } }
+	};
 	const struct encoding_list list = { both, 2, 2 };
 	struct sample_how how = { .frequency = 4000, .fields = true };
 	struct sampled e[2];
 
 	sample_attrs(e, &list, &how, 0);
 	CHECK(e[0].attr.sample_period == 1 && !e[0].attr.freq);
-	CHECK(e[0].attr.sample_type & PERF_SAMPLE_RAW && e[0].attr.sample_type & PERF_SAMPLE_PERIOD);
-	CHECK(e[1].attr.sample_period == 4000 && e[1].attr.freq && !(e[1].attr.sample_type & PERF_SAMPLE_RAW));
+	CHECK(e[0].attr.sample_type & PERF_SAMPLE_RAW &&
+	      e[0].attr.sample_type & PERF_SAMPLE_PERIOD);
+	CHECK(e[1].attr.sample_period == 4000 && e[1].attr.freq &&
+	      !(e[1].attr.sample_type & PERF_SAMPLE_RAW));
 	how.rate_given = true;
 	sample_attrs(e, &list, &how, 0);
-	CHECK(e[0].attr.sample_period == 4000 && e[0].attr.freq && e[0].attr.sample_type & PERF_SAMPLE_RAW);
+	CHECK(e[0].attr.sample_period == 4000 && e[0].attr.freq &&
+	      e[0].attr.sample_type & PERF_SAMPLE_RAW);
 	how.fields = false;
 	sample_attrs(e, &list, &how, 0);
 	CHECK(!(e[0].attr.sample_type & PERF_SAMPLE_RAW));
@@ -124,8 +152,10 @@ TEST(each_tracepoint_is_a_sample_with_its_fields)
 TEST(what_precise_hardware_tells)
 {
 	enum { WEIGHTS = 1 << 24 };
-	static struct encoding loads[2] = { { .name = "cpu/mem-loads-aux/", .attr = { .type = 4, .config = 0x8203 } },
-					    { .name = "cpu/mem-loads,ldlat=3/P", .attr = { .type = 4, .config = 0x1cd } } };
+	static struct encoding loads[2] = {
+		{ .name = "cpu/mem-loads-aux/", .attr = { .type = 4, .config = 0x8203 } },
+		{ .name = "cpu/mem-loads,ldlat=3/P", .attr = { .type = 4, .config = 0x1cd } }
+	};
 	const struct sample_how how = { .frequency = 4000, .addresses = true, .weights = true };
 	struct sampled e[2];
 
@@ -133,21 +163,27 @@ TEST(what_precise_hardware_tells)
 	CHECK(e[0].leader == 0 && e[1].leader == 0);
 	CHECK(!e[0].attr.sample_period && !e[0].attr.freq, "the companion has no samples");
 	CHECK(e[1].attr.freq && e[1].attr.sample_freq == 4000);
-	CHECK(e[1].attr.sample_type & WEIGHTS && !(e[1].attr.sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_RAW)));
+	CHECK(e[1].attr.sample_type & WEIGHTS &&
+	      !(e[1].attr.sample_type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_RAW)));
 	make(e, (struct sample_how){ .period = 16, .hardware = true }, false, false);
 	CHECK(e[0].attr.sample_type & PERF_SAMPLE_RAW && !(e[0].attr.sample_type & WEIGHTS));
 }
 
 TEST(aux_has_physical_addresses_alone)
 {
-	static struct encoding spe = { .name = "arm_spe_0/pa_enable=1/", .pmu = "arm_spe_0", .attr = { .type = 11, .config = 2 } };
-	struct sample_how how = { .period = 4096, .addresses = true, .calls = CALLS_FRAME_POINTERS, .physical = true };
+	static struct encoding spe = { .name = "arm_spe_0/pa_enable=1/",
+				       .pmu = "arm_spe_0",
+				       .attr = { .type = 11, .config = 2 } };
+	struct sample_how how = {
+		.period = 4096, .addresses = true, .calls = CALLS_FRAME_POINTERS, .physical = true
+	};
 	const uint64_t of_samples = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_CALLCHAIN;
 	struct sampled e[1];
 
 	sample_attrs(e, &(struct encoding_list){ &spe, 1, 1 }, &how, 0);
 	CHECK(e[0].aux && e[0].attr.config == 2 && e[0].attr.sample_period == 4096);
-	CHECK(e[0].attr.sample_type & PERF_SAMPLE_PHYS_ADDR && !(e[0].attr.sample_type & of_samples));
+	CHECK(e[0].attr.sample_type & PERF_SAMPLE_PHYS_ADDR &&
+	      !(e[0].attr.sample_type & of_samples));
 	how.physical = false;
 	sample_attrs(e, &(struct encoding_list){ &spe, 1, 1 }, &how, 0);
 	CHECK(!(e[0].attr.sample_type & (PERF_SAMPLE_PHYS_ADDR | of_samples)));
@@ -157,16 +193,21 @@ TEST(ways_to_call_chains)
 {
 	struct sampled e[2];
 
-	make(e, (struct sample_how){ .period = 1, .calls = CALLS_FRAME_POINTERS, .max_stack = 20 }, false, false);
+	make(e, (struct sample_how){ .period = 1, .calls = CALLS_FRAME_POINTERS, .max_stack = 20 },
+	     false, false);
 	CHECK(e[0].attr.sample_type & PERF_SAMPLE_CALLCHAIN && e[0].attr.sample_max_stack == 20);
 	CHECK(!e[0].attr.exclude_callchain_user);
-	make(e, (struct sample_how){ .period = 1, .calls = CALLS_DWARF, .stack_bytes = 8192 }, false, false);
+	make(e, (struct sample_how){ .period = 1, .calls = CALLS_DWARF, .stack_bytes = 8192 },
+	     false, false);
 	CHECK((e[0].attr.sample_type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) ==
 	      (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER));
-	CHECK(e[0].attr.sample_stack_user == 8192 && e[0].attr.sample_regs_user && e[0].attr.exclude_callchain_user);
-	make(e, (struct sample_how){ .period = 1, .calls = CALLS_LBR, .track = true }, false, false);
+	CHECK(e[0].attr.sample_stack_user == 8192 && e[0].attr.sample_regs_user &&
+	      e[0].attr.exclude_callchain_user);
+	make(e, (struct sample_how){ .period = 1, .calls = CALLS_LBR, .track = true }, false,
+	     false);
 	CHECK(!e[0].attr.mmap_data);
-	make(e, (struct sample_how){ .period = 1, .calls = CALLS_DWARF, .track = true }, false, false);
+	make(e, (struct sample_how){ .period = 1, .calls = CALLS_DWARF, .track = true }, false,
+	     false);
 	CHECK(e[0].attr.mmap_data, "unwinders read tables in data");
 	make(e, (struct sample_how){ .period = 1, .addresses = true, .track = true }, false, false);
 	CHECK(e[0].attr.mmap_data && e[0].attr.sample_type & PERF_SAMPLE_ADDR);
@@ -185,7 +226,8 @@ struct memory {
 	int fails_with; /* 0: ENOSPC */
 };
 
-static int keep_begin(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err)
+static int keep_begin(struct sample_sink *self, const struct sampled *events, size_t n,
+		      struct tare_error *err)
 {
 	struct memory *m = (struct memory *)self;
 
@@ -195,7 +237,8 @@ static int keep_begin(struct sample_sink *self, const struct sampled *events, si
 	return 0;
 }
 
-static int keep(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int keep(struct sample_sink *self, const unsigned char *bytes, size_t n,
+		struct tare_error *err)
 {
 	struct memory *m = (struct memory *)self;
 
@@ -234,7 +277,8 @@ static struct encoding clock_event = { .name = "task-clock:u",
 						 .exclude_kernel = 1,
 						 .exclude_hv = 1 } };
 
-static int record(const char *script, struct memory *m, struct sample_outcome *o, struct tare_error *err)
+static int record(const char *script, struct memory *m, struct sample_outcome *o,
+		  struct tare_error *err)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
 	struct encoding_list list = { &clock_event, 1, 1 };
@@ -250,7 +294,9 @@ static int record(const char *script, struct memory *m, struct sample_outcome *o
 	struct sampler *probe;
 	const struct sampler_options none = { 4096, 4096, -1 };
 
-	*m = (struct memory){ .sink = { keep_begin, keep, keep_round }, .fail_after = m->fail_after, .fails_with = m->fails_with };
+	*m = (struct memory){ .sink = { keep_begin, keep, keep_round },
+			      .fail_after = m->fail_after,
+			      .fails_with = m->fails_with };
 	*err = (struct tare_error)TARE_ERROR_INIT;
 	if (sampler_new(&probe, &none, err) < 0)
 		tap_skip("perf", "%s", err->what);
@@ -283,7 +329,8 @@ TEST(clocks_that_are_read_hold_both_modes)
 	for (int no_kernel = 0; no_kernel < 2; no_kernel++) {
 		how.no_kernel = no_kernel;
 		sample_attrs(out, &list, &how, 0);
-		CHECK(sample_reads_clock(&list, 0) && !sample_reads_clock(&list, 1) && !sample_reads_clock(&list, 2));
+		CHECK(sample_reads_clock(&list, 0) && !sample_reads_clock(&list, 1) &&
+		      !sample_reads_clock(&list, 2));
 		CHECK_EQ(out[0].attr.exclude_kernel, no_kernel);
 		CHECK(!out[1].attr.exclude_kernel && !out[2].attr.exclude_kernel);
 	}
@@ -299,13 +346,15 @@ TEST(a_command_with_its_children)
 
 	CHECK_EQ(record(BUSY "(" BUSY ") & wait; exit 3", &m, &o, &err), 0, "%s", err.what);
 	CHECK(o.has_status && WIFEXITED(o.wait_status) && WEXITSTATUS(o.wait_status) == 3);
-	CHECK(count(&m, PERF_RECORD_COMM) >= 1 && count(&m, PERF_RECORD_FORK) >= 1 && count(&m, PERF_RECORD_MMAP2) >= 1);
+	CHECK(count(&m, PERF_RECORD_COMM) >= 1 && count(&m, PERF_RECORD_FORK) >= 1 &&
+	      count(&m, PERF_RECORD_MMAP2) >= 1);
 	CHECK_EQ(count(&m, PERF_RECORD_EXIT), 2);
 	CHECK(m.rounds >= 1 && m.events == 1);
 	CHECK_EQ(count(&m, PERF_RECORD_SAMPLE), o.event[0].samples);
 	CHECK_EQ(o.event[0].period_sum, o.event[0].samples * 1000000);
 	CHECK(o.event[0].total.value >= o.event[0].samples, "counted beside it");
-	CHECK(o.bytes == m.n && !o.lost && !o.exec_code && !strcmp(o.event[0].name, "task-clock:u"));
+	CHECK(o.bytes == m.n && !o.lost && !o.exec_code &&
+	      !strcmp(o.event[0].name, "task-clock:u"));
 	sample_outcome_free(&o);
 	free(m.bytes);
 }
@@ -318,7 +367,8 @@ TEST(a_command_goes_on_where_its_sink_fails)
 
 	CHECK_EQ(record(BUSY "sleep 0.4; exit 3", &m, &o, &err), -ENOSPC);
 	CHECK(!strcmp(err.what, "the disk is full"), "%s", err.what);
-	CHECK(o.went_on && o.has_status && WIFEXITED(o.wait_status) && WEXITSTATUS(o.wait_status) == 3);
+	CHECK(o.went_on && o.has_status && WIFEXITED(o.wait_status) &&
+	      WEXITSTATUS(o.wait_status) == 3);
 	sample_outcome_free(&o);
 }
 
@@ -329,7 +379,8 @@ TEST(a_pipe_that_nobody_reads_ends_the_command)
 	struct tare_error err;
 
 	CHECK_EQ(record("exec sleep 100", &m, &o, &err), -EPIPE);
-	CHECK(!o.went_on && o.has_status && WIFSIGNALED(o.wait_status) && WTERMSIG(o.wait_status) == SIGTERM);
+	CHECK(!o.went_on && o.has_status && WIFSIGNALED(o.wait_status) &&
+	      WTERMSIG(o.wait_status) == SIGTERM);
 	sample_outcome_free(&o);
 }
 
@@ -338,8 +389,12 @@ TEST(a_command_that_does_not_exist)
 	char *argv[] = { (char *)"/no/such/command", NULL };
 	struct encoding_list list = { &clock_event, 1, 1 };
 	struct memory m = { .sink = { keep_begin, keep, keep_round } };
-	const struct sample_plan plan = { .events = &list, .how = { .period = 1000000, .clockid = 1 }, .argv = argv,
-					  .launcher = &launch_plain, .ring_bytes = 1 << 17, .ring_most = 1 << 17 };
+	const struct sample_plan plan = { .events = &list,
+					  .how = { .period = 1000000, .clockid = 1 },
+					  .argv = argv,
+					  .launcher = &launch_plain,
+					  .ring_bytes = 1 << 17,
+					  .ring_most = 1 << 17 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct sample_outcome o;
 	int ret = sample_run(&plan, &m.sink, &o, &err);
@@ -389,15 +444,17 @@ static int tell(void *with, const unsigned char *bytes, size_t n, struct tare_er
 	CHECK_EQ(n & 7, 0);
 	memcpy(word, bytes + 8, sizeof(word));
 	if (h.type == PERF_RECORD_COMM)
-		snprintf(t->line[t->n++], 256, "comm %d/%d %s", (int)word[0], (int)(word[0] >> 32), bytes + 16);
+		snprintf(t->line[t->n++], 256, "comm %d/%d %s", (int)word[0], (int)(word[0] >> 32),
+			 bytes + 16);
 	else if (h.type == PERF_RECORD_FORK)
 		snprintf(t->line[t->n++], 256, "fork %d/%d", (int)word[0], (int)word[1]);
 	else if (h.type == PERF_RECORD_MMAP2)
 		snprintf(t->line[t->n++], 256, "map %llx+%llx@%llx %s", (unsigned long long)word[1],
 			 (unsigned long long)word[2], (unsigned long long)word[3], bytes + 72);
 	else if (h.type == PERF_RECORD_MMAP)
-		snprintf(t->line[t->n++], 256, "kernel %llx+%llx@%llx %s", (unsigned long long)word[1],
-			 (unsigned long long)word[2], (unsigned long long)word[3], bytes + 40);
+		snprintf(t->line[t->n++], 256, "kernel %llx+%llx@%llx %s",
+			 (unsigned long long)word[1], (unsigned long long)word[2],
+			 (unsigned long long)word[3], bytes + 40);
 	return 0;
 }
 
@@ -414,8 +471,10 @@ TEST(state_out_of_proc)
 	};
 	struct told t = { .n = 0 };
 	struct tare_error err = TARE_ERROR_INIT;
-	const struct sample_state s = { .take = tell, .with = &t,
-					.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME };
+	const struct sample_state s = { .take = tell,
+					.with = &t,
+					.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+						PERF_SAMPLE_TIME };
 	bool known;
 	char clean[64];
 
@@ -423,11 +482,14 @@ TEST(state_out_of_proc)
 		abort();
 	put_file("/proc/42/task/42/comm", "a name\n");
 	put_file("/proc/42/task/43/comm", "worker\n");
-	put_file("/proc/42/maps", "00400000-00401000 r-xp 00000000 fe:00 99     /usr/bin/a b\n"
-				  "00500000-00501000 rw-p 00000000 fe:00 99     /usr/bin/data\n"
-				  "garbage\n007f0000-007f2000 r-xp 00001000 00:00 0 \n");
-	put_file("/proc/kallsyms", "ffff0000 T _stext\nffff0000 T _text\nffff9000 T _etext\nffffa000 t f\t[ext4]\n");
-	put_file("/proc/modules", "ext4 12288 1 - Live 0xffffa000\nhidden 4096 0 - Live 0x0\nshort\n");
+	put_file("/proc/42/maps",
+		 "00400000-00401000 r-xp 00000000 fe:00 99     /usr/bin/a b\n"
+		 "00500000-00501000 rw-p 00000000 fe:00 99     /usr/bin/data\n"
+		 "garbage\n007f0000-007f2000 r-xp 00001000 00:00 0 \n");
+	put_file("/proc/kallsyms",
+		 "ffff0000 T _stext\nffff0000 T _text\nffff9000 T _etext\nffffa000 t f\t[ext4]\n");
+	put_file("/proc/modules",
+		 "ext4 12288 1 - Live 0xffffa000\nhidden 4096 0 - Live 0x0\nshort\n");
 	CHECK_EQ(sample_state_all(&s, root, &err), 0, "%s", err.what);
 	CHECK_EQ(sample_state_kernel(&s, root, &known, &err), 0);
 	CHECK(known);

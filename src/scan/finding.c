@@ -6,12 +6,15 @@
 enum {
 	INTERRUPTS_FEW = 3, /* with fewer, interrupts are ignored */
 	PAIRS_MOST = 300,   /* events among which sums of two are looked for */
-	STEADY = 3,	    /* of the rounds */
+	STEADY = 3,         /* of the rounds */
 };
 
-#define HITS 0.5 /* share of the interrupts around the long work that hit it; the rest arrived before or after it */
+/*
+ * Share of the interrupts around the long work that hit it; the rest arrived before or after it.
+ */
+#define HITS          0.5
 #define FOLLOWS_LEAST 0.95
-#define CLOSE_LEAST 0.8
+#define CLOSE_LEAST   0.8
 
 static int compare(const void *a, const void *b)
 {
@@ -21,7 +24,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* The most frequent of a row's samples, or their median if none is frequent. */
-static int64_t typical_of(const struct scan *s, const struct scan_event *e, size_t row, bool *steady, double *spread)
+static int64_t typical_of(const struct scan *s, const struct scan_event *e, size_t row,
+			  bool *steady, double *spread)
 {
 	int64_t x[SCAN_ROUNDS], found;
 	size_t best = 0;
@@ -55,7 +59,8 @@ static void make_shape(const struct scan *s, const struct scan_event *e, struct 
 		steady += is && i < rows;
 	}
 	for (size_t i = 0; i + 1 < s->rows; i++) {
-		double more = (double)(out->typical[i + 1] - out->typical[i]), turns = (double)(s->row[i + 1].turns - s->row[i].turns);
+		double more = (double)(out->typical[i + 1] - out->typical[i]),
+		       turns = (double)(s->row[i + 1].turns - s->row[i].turns);
 
 		/* A difference within the spread of either row is due to chance. */
 		if (s->row[i].kind == s->row[i + 1].kind && fabs(more) > spread[i] + spread[i + 1])
@@ -84,7 +89,8 @@ static void make_table(const struct scan *s, struct table *t)
 	}
 }
 
-static void state_model(const struct table *t, const struct model *m, unsigned also, struct scan_finding *f)
+static void state_model(const struct table *t, const struct model *m, unsigned also,
+			struct scan_finding *f)
 {
 	double each = m->interrupts > 0 ? m->over / m->interrupts : 0;
 
@@ -94,7 +100,7 @@ static void state_model(const struct table *t, const struct model *m, unsigned a
 	f->also = also;
 	f->explained = (double)m->right / (double)m->samples;
 	for (size_t i = 0; i < m->n; i++)
-		f->term[f->n++] = (struct scan_term){ TERM_CLASS, m->class[i], m->factor[i] };
+		f->term[f->n++] = (struct scan_term){ TERM_CLASS, m->class[i], m -> factor[i] };
 	if (!t->scan->interrupts_guessed && m->interrupts >= INTERRUPTS_FEW && each >= HITS)
 		f->term[f->n++] = (struct scan_term){ TERM_INTERRUPTS, 0, each > 1 + HITS ? 2 : 1 };
 	if (!f->n)
@@ -106,7 +112,8 @@ static void state_model(const struct table *t, const struct model *m, unsigned a
 
 /* ---- other events ---- */
 
-static bool same_shape(const struct scan *s, const struct shape *y, const struct shape *a, const struct shape *b)
+static bool same_shape(const struct scan *s, const struct shape *y, const struct shape *a,
+		       const struct shape *b)
 {
 	int64_t fixed = 0;
 
@@ -135,7 +142,8 @@ static bool may_explain(const struct shape *a)
 }
 
 /* Finds an event that counts the same, or two events with this sum. */
-static bool find_sum(const struct scan *s, const struct shape *all, size_t n, size_t at, struct scan_finding *f)
+static bool find_sum(const struct scan *s, const struct shape *all, size_t n, size_t at,
+		     struct scan_finding *f)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i; k < n && n <= PAIRS_MOST; k++) {
@@ -147,9 +155,12 @@ static bool find_sum(const struct scan *s, const struct shape *all, size_t n, si
 				continue;
 			f->meaning = SCAN_SUM;
 			f->sure = SCAN_LIKELY;
-			f->term[f->n++] = (struct scan_term){ TERM_EVENT, (size_t)(a->event - s->event), 1 };
+			f->term[f->n++] = (struct scan_term){ TERM_EVENT,
+							      (size_t)(a->event - s->event), 1 };
 			if (b)
-				f->term[f->n++] = (struct scan_term){ TERM_EVENT, (size_t)(b->event - s->event), 1 };
+				f->term[f->n++] = (struct scan_term){ TERM_EVENT,
+								      (size_t)(b->event - s->event),
+								      1 };
 			return true;
 		}
 	return false;
@@ -157,7 +168,8 @@ static bool find_sum(const struct scan *s, const struct shape *all, size_t n, si
 
 /* Correlation over the kinds of work, the factor, and the share that both have in common: 1 for
  * all. */
-static double correlate(const double *y, const double *x, uint32_t kinds, double *factor, double *common)
+static double correlate(const double *y, const double *x, uint32_t kinds, double *factor,
+			double *common)
 {
 	double n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0, apart = 0, both = 0, spread;
 
@@ -194,7 +206,8 @@ static unsigned largest(const double *y, uint32_t kinds)
 
 /* Does y follow x more closely than the best term so far? It must do so without y's largest kind
  * of work, too. */
-static void consider(struct scan_finding *f, const double *y, const double *x, uint32_t kinds, struct scan_term term)
+static void consider(struct scan_finding *f, const double *y, const double *x, uint32_t kinds,
+		     struct scan_term term)
 {
 	double factor, common, r = correlate(y, x, kinds, &factor, &common);
 	double rest;
@@ -218,11 +231,13 @@ static void consider(struct scan_finding *f, const double *y, const double *x, u
 	f->n = 1;
 }
 
-static void find_like(const struct table *t, const struct shape *y, const struct shape *known, size_t n_known, struct scan_finding *f)
+static void find_like(const struct table *t, const struct shape *y, const struct shape *known,
+		      size_t n_known, struct scan_finding *f)
 {
 	for (size_t i = 0; i < n_known; i++)
 		if (known[i].event)
-			consider(f, y->slope, known[i].slope, t->kinds, (struct scan_term){ TERM_KNOWN, i, 1 });
+			consider(f, y->slope, known[i].slope, t->kinds,
+				 (struct scan_term){ TERM_KNOWN, i, 1 });
 	for (unsigned c = 0; c < WORK_CLASSES; c++) {
 		double x[WORK_KINDS];
 
@@ -241,7 +256,8 @@ static void find_top(const struct shape *y, struct scan_finding *f)
 		unsigned best = WORK_KINDS;
 
 		for (unsigned k = 0; k < WORK_KINDS; k++)
-			if (!(taken >> k & 1) && y->slope[k] > (best == WORK_KINDS ? 0 : y->slope[best]))
+			if (!(taken >> k & 1) &&
+			    y->slope[k] > (best == WORK_KINDS ? 0 : y->slope[best]))
 				best = k;
 		f->top[i] = best;
 		f->per_turn[i] = best < WORK_KINDS ? y->slope[best] : 0;
@@ -258,9 +274,11 @@ static bool is_broken(const struct scan *s, const struct scan_event *e)
 	return false;
 }
 
-int scan_explain(const struct scan *s, const struct scan_known *known, size_t n_known, struct scan_finding *out, struct tare_error *err)
+int scan_explain(const struct scan *s, const struct scan_known *known, size_t n_known,
+		 struct scan_finding *out, struct tare_error *err)
 {
-	struct shape *all = calloc(s->n + n_known + 1, sizeof(*all)), *others = all ? all + s->n : NULL;
+	struct shape *all = calloc(s->n + n_known + 1, sizeof(*all)),
+		     *others = all ? all + s->n : NULL;
 	size_t *at = calloc(s->n + 1, sizeof(*at)), n = 0;
 	struct table t;
 
@@ -323,7 +341,8 @@ static int64_t usual_difference(const struct scan *s, const struct shape *x, con
 	return found;
 }
 
-struct scan_near scan_nearness(const struct scan *s, const struct scan_event *a, const struct scan_event *b)
+struct scan_near scan_nearness(const struct scan *s, const struct scan_event *a,
+			       const struct scan_event *b)
 {
 	struct scan_near near = { 0 };
 	struct shape x, y;

@@ -39,13 +39,15 @@ struct scan_finding {
 	enum scan_sure sure;
 	struct scan_term term[SCAN_TERMS_MOST];
 	size_t n;
-	int64_t fixed;	     /* added by each reading */
-	uint32_t except;     /* bit mask of the kinds of work for which the terms are wrong */
-	unsigned also;	     /* number of other explanations that fit equally well */
-	double explained;    /* SCAN_COUNTS: share of the samples that match exactly */
-	double correlation;  /* SCAN_FOLLOWS: over the kinds of work */
-	bool repeats;	     /* the same each time, apart from interrupts */
-	unsigned top[SCAN_TOP]; /* the kinds of work with the largest counts per turn, and these counts */
+	int64_t fixed;      /* added by each reading */
+	uint32_t except;    /* bit mask of the kinds of work for which the terms are wrong */
+	unsigned also;      /* number of other explanations that fit equally well */
+	double explained;   /* SCAN_COUNTS: share of the samples that match exactly */
+	double correlation; /* SCAN_FOLLOWS: over the kinds of work */
+	bool repeats;       /* the same each time, apart from interrupts */
+	unsigned top
+		/* the kinds of work with the largest counts per turn, and these counts */
+		[SCAN_TOP];
 	double per_turn[SCAN_TOP];
 };
 
@@ -56,22 +58,27 @@ struct scan_known {
 };
 
 /* One finding for each event of the scan; events that are not SCAN_LIVE get SCAN_UNKNOWN. */
-int scan_explain(const struct scan *s, const struct scan_known *known, size_t n_known, struct scan_finding *out, struct tare_error *err);
+int scan_explain(const struct scan *s, const struct scan_known *known, size_t n_known,
+		 struct scan_finding *out, struct tare_error *err);
 
 /* How similar two events are. */
 struct scan_near {
-	double equal;	    /* of the pieces of work that either counts, the share for which both
+	double equal;       /* of the pieces of work that either counts, the share for which both
 			     * counts are equal up to a constant */
 	double correlation; /* over the kinds of work */
-	double factor;	    /* ratio of a to b */
+	double factor;      /* ratio of a to b */
 };
-struct scan_near scan_nearness(const struct scan *s, const struct scan_event *a, const struct scan_event *b);
+struct scan_near scan_nearness(const struct scan *s, const struct scan_event *a,
+			       const struct scan_event *b);
 
-extern const char *const scan_sure_names[SCAN_SURES]; /* "no idea", "perhaps", "likely", "certain" */
+extern const char
+	*const scan_sure_names[SCAN_SURES]; /* "no idea", "perhaps", "likely", "certain" */
 
 /* "loads + interrupts", "cycles": what it counts or follows; otherwise empty. */
-void scan_terms(struct text *out, const struct scan *s, const struct scan_known *known, const struct scan_finding *f);
+void scan_terms(struct text *out, const struct scan *s, const struct scan_known *known,
+		const struct scan_finding *f);
 /* As a sentence. */
-void scan_words(struct text *out, const struct scan *s, const struct scan_known *known, const struct scan_finding *f);
+void scan_words(struct text *out, const struct scan *s, const struct scan_known *known,
+		const struct scan_finding *f);
 
 #endif

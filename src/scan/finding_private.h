@@ -19,8 +19,8 @@ struct table {
 	const struct scan *scan;
 	double class[WORK_KINDS][WORK_CLASSES]; /* of a turn */
 	bool sure[WORK_KINDS][WORK_CLASSES];
-	uint32_t kinds;			       /* bit mask of the kinds that were measured */
-	uint32_t has[WORK_CLASSES];	       /* kinds of work that contain this class */
+	uint32_t kinds;             /* bit mask of the kinds that were measured */
+	uint32_t has[WORK_CLASSES]; /* kinds of work that contain this class */
 };
 
 /* How strictly a sum must match the known counts of the classes. */
@@ -44,6 +44,7 @@ struct model {
 
 /* Finds the smallest sum of classes that matches, using the strictest of these rules; false:
  * none does. `also`: how many others match as well. */
-bool scan_find_model(const struct table *t, const struct shape *y, struct model *best, unsigned *also);
+bool scan_find_model(const struct table *t, const struct shape *y, struct model *best,
+		     unsigned *also);
 
 #endif

@@ -13,7 +13,11 @@
 
 /* Each kind of work with two lengths; the loop with a third one that is long enough for
  * interrupts to arrive. */
-enum { SCAN_ROWS_MOST = 2 * (KERNELS_MOST + 1) + 1, SCAN_ROUNDS = 5, SCAN_SAMPLES_MOST = SCAN_ROWS_MOST * SCAN_ROUNDS };
+enum {
+	SCAN_ROWS_MOST = 2 * (KERNELS_MOST + 1) + 1,
+	SCAN_ROUNDS = 5,
+	SCAN_SAMPLES_MOST = SCAN_ROWS_MOST * SCAN_ROUNDS
+};
 
 struct scan_row {
 	unsigned kind;
@@ -24,13 +28,14 @@ struct scan_row {
 size_t scan_rows(struct workshop *w, struct scan_row out[SCAN_ROWS_MOST]);
 
 enum scan_state {
-	SCAN_DEAD,	/* 0 for all work */
-	SCAN_LIVE,	/* it has samples */
-	SCAN_REFUSED,	/* the kernel rejects this event */
+	SCAN_DEAD,      /* 0 for all work */
+	SCAN_LIVE,      /* it has samples */
+	SCAN_REFUSED,   /* the kernel rejects this event */
 	SCAN_UNCOUNTED, /* it was never scheduled on a counter */
 };
 
-#define SCAN_COUNT_MOST (INT64_C(1) << 60) /* a counter beyond it is broken: no differences are computed */
+#define SCAN_COUNT_MOST                                                                            \
+	(INT64_C(1) << 60) /* a counter beyond it is broken: no differences are computed */
 
 /* An event select with a unit mask. */
 struct scan_event {
@@ -48,12 +53,14 @@ struct scan_event {
  * select, then umask. */
 struct scan {
 	char cpu[64], pmu[64];
-	char machine[224]; /* CPU, microcode, kernel and hypervisor: the findings are valid only for them */
+	char machine
+		/* CPU, microcode, kernel and hypervisor: the findings are valid only for them */
+		[224];
 	struct scan_row row[SCAN_ROWS_MOST];
 	size_t rows;
 	bool interrupts_guessed; /* the number of interrupts is unknown: assumes up to one per
 				  * millisecond and one more */
-	uint64_t command; /* hash of the words of the counted command; 0: none */
+	uint64_t command;        /* hash of the words of the counted command; 0: none */
 	struct scan_event *event;
 	size_t n, room;
 };
@@ -75,7 +82,8 @@ struct scan_plan {
 	struct workshop *shop;
 	uint32_t type; /* of the PMU, as in perf_event_attr */
 	enum pmu_place place;
-	struct format event, umask; /* the positions of their bits; umask.mask 0: there is no umask */
+	struct format event,
+		umask; /* the positions of their bits; umask.mask 0: there is no umask */
 	struct scan_range range[16];
 	size_t ranges;
 	unsigned counters;
@@ -87,7 +95,8 @@ struct scan_plan {
 };
 
 /* An encoding of one selector. */
-struct encoding scan_encoding(const struct scan_plan *p, const char *pmu, uint32_t select, uint32_t umask);
+struct encoding scan_encoding(const struct scan_plan *p, const char *pmu, uint32_t select,
+			      uint32_t umask);
 
 /*
  * Measures the plan's selectors that are not yet in `s`: first all bits of the unit mask and none
@@ -98,14 +107,16 @@ int scan_sweep(struct scan *s, const struct scan_plan *p, struct tare_error *err
 
 /* Any event, alone, on the same pieces: sets `state` and samples of *out. -errno: it cannot be
  * opened. */
-int scan_column(struct scan_event *out, struct scan *s, const struct scan_plan *p, const struct encoding *e, struct tare_error *err);
+int scan_column(struct scan_event *out, struct scan *s, const struct scan_plan *p,
+		const struct encoding *e, struct tare_error *err);
 
 /*
  * Counts a command with every live event of one bit or none that has no count of it yet: one run
  * for each batch, with its output hidden. Returns 0; a signal that stopped it, or the value of
  * `progress` (pass 3); or -errno.
  */
-int scan_command(struct scan *s, const struct scan_plan *p, char *const argv[], struct tare_error *err);
+int scan_command(struct scan *s, const struct scan_plan *p, char *const argv[],
+		 struct tare_error *err);
 /* How many instructions of each of the exact engine's classes, the first of enum work_class, the
  * command retires. -errno: not available. */
 int scan_command_classes(uint64_t out[EXACT_CLASSES], char *const argv[], struct tare_error *err);

@@ -25,7 +25,8 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 
 	(void)err;
 	if (f->kind == FACT_READING && f->reading.event < BATCH_MOST + EXACT_CLASSES) {
-		m->counted[f->reading.event] = f->reading.value.quality == TARE_COUNTED || f->reading.value.quality == TARE_EXACT;
+		m->counted[f->reading.event] = f->reading.value.quality == TARE_COUNTED ||
+			f->reading.value.quality == TARE_EXACT;
 		m->count[f->reading.event] = f->reading.value.raw;
 	}
 	if (f->kind == FACT_RUN_END && f->end.never_began)
@@ -34,12 +35,14 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 }
 
 /* One run with its output hidden. Returns 0, a signal that stopped tare, or -errno. */
-static int run(struct memory *m, const struct encoding_list *list, const struct launcher *launcher, char *const argv[], struct tare_error *err)
+static int run(struct memory *m, const struct encoding_list *list, const struct launcher *launcher,
+	       char *const argv[], struct tare_error *err)
 {
-	const struct stat_plan plan = {
-		.events = list,
-			.argv = argv, .launcher = launcher, .where = { .inherit = true }, .runs = 1
-	};
+	const struct stat_plan plan = { .events = list,
+					.argv = argv,
+					.launcher = launcher,
+					.where = { .inherit = true },
+					.runs = 1 };
 	struct stat_outcome outcome = { 0 };
 	struct hidden hidden;
 	char by[SIGNAL_NAME_ROOM];
@@ -51,11 +54,14 @@ static int run(struct memory *m, const struct encoding_list *list, const struct 
 	ret = stat_run(&plan, &m->sink, &outcome, err);
 	hidden_end(&hidden);
 	if (ret == 0 && m->never_began && !outcome.by_signal)
-		ret = tare_fail(err, ENODATA, "the command was ended by %s before its first instruction", signal_name(m->never_began, by));
+		ret = tare_fail(err, ENODATA,
+				"the command was ended by %s before its first instruction",
+				signal_name(m->never_began, by));
 	return ret < 0 ? ret : outcome.by_signal;
 }
 
-static int count_batch(struct scan *s, struct encoding *enc, const size_t *at, size_t n, char *const argv[], struct tare_error *err)
+static int count_batch(struct scan *s, struct encoding *enc, const size_t *at, size_t n,
+		       char *const argv[], struct tare_error *err)
 {
 	const struct encoding_list list = { .enc = enc, .n = n, .groups = (unsigned)n };
 	struct memory m;
@@ -82,9 +88,11 @@ static uint64_t hash_of(char *const argv[])
 	return h ? h : 1;
 }
 
-int scan_command(struct scan *s, const struct scan_plan *p, char *const argv[], struct tare_error *err)
+int scan_command(struct scan *s, const struct scan_plan *p, char *const argv[],
+		 struct tare_error *err)
 {
-	size_t most = p->counters < BATCH_MOST ? p->counters : BATCH_MOST, at[BATCH_MOST], n = 0, done = 0;
+	size_t most = p->counters < BATCH_MOST ? p->counters : BATCH_MOST, at[BATCH_MOST], n = 0,
+	       done = 0;
 	struct encoding enc[BATCH_MOST];
 	int ret = 0;
 
@@ -130,7 +138,8 @@ int scan_command_classes(uint64_t out[EXACT_CLASSES], char *const argv[], struct
 		ret = run(&m, &list, &launch_exact, argv, err);
 	for (int c = 0; ret == 0 && c < EXACT_CLASSES; c++) {
 		if (!m.counted[c])
-			ret = tare_fail(err, ENODATA, "the exact engine did not count the command whole");
+			ret = tare_fail(err, ENODATA,
+					"the exact engine did not count the command whole");
 		out[c] = m.count[c];
 	}
 	text_free(&names);

@@ -20,8 +20,11 @@ static const char *const state_names[] = {
 
 void scan_file_write(struct text *out, const struct scan *s, bool kernel)
 {
-	text_add(out, "tare scan 2\ncpu %s\npmu %s\nmachine %s\nmode %s\nguessed %d\ncommand %016" PRIx64 "\nrows", s->cpu, s->pmu, s->machine, kernel ? "uk" : "u",
-		 s->interrupts_guessed, s->command);
+	text_add(out,
+		 "tare scan 2\ncpu %s\npmu %s\nmachine %s\nmode %s\nguessed %d\ncommand %016" PRIx64
+		 "\nrows",
+		 s->cpu, s->pmu, s->machine, kernel ? "uk" : "u", s->interrupts_guessed,
+		 s->command);
 	for (size_t i = 0; i < s->rows; i++)
 		text_add(out, " %u:%" PRIu64, s->row[i].kind, s->row[i].turns);
 	text_add(out, "\n");
@@ -111,7 +114,8 @@ static bool row(struct reader *r, struct scan *s)
 	int64_t kind, turns;
 	char *end;
 
-	if (s->rows == SCAN_ROWS_MOST || !number(r, 10, &kind) || kind < 0 || kind >= WORK_KINDS || !work_name((unsigned)kind) || *r->p != ':')
+	if (s->rows == SCAN_ROWS_MOST || !number(r, 10, &kind) || kind < 0 || kind >= WORK_KINDS ||
+	    !work_name((unsigned)kind) || *r->p != ':')
 		return false;
 	errno = 0;
 	turns = strtoll(r->p + 1, &end, 10);
@@ -122,7 +126,8 @@ static bool row(struct reader *r, struct scan *s)
 	return true;
 }
 
-static int samples(struct reader *r, const struct scan *s, struct scan_event *e, struct tare_error *err)
+static int samples(struct reader *r, const struct scan *s, struct scan_event *e,
+		   struct tare_error *err)
 {
 	int64_t x;
 
@@ -131,7 +136,8 @@ static int samples(struct reader *r, const struct scan *s, struct scan_event *e,
 	if (!e->count || !e->interrupts)
 		return tare_fail_nomem(err);
 	for (size_t k = 0; k < s->rows * SCAN_ROUNDS; k++)
-		if (!number(r, 10, &e->count[k]) || e->count[k] > SCAN_COUNT_MOST || e->count[k] < -SCAN_COUNT_MOST)
+		if (!number(r, 10, &e->count[k]) || e->count[k] > SCAN_COUNT_MOST ||
+		    e->count[k] < -SCAN_COUNT_MOST)
 			return damaged(r, "fewer counts than pieces of work", err);
 	if (!takes(r, " /"))
 		return damaged(r, "'/' is expected behind the counts", err);
@@ -152,10 +158,12 @@ static int event(struct reader *r, struct scan *s, struct tare_error *err)
 
 	while (state < ARRAY_SIZE(state_names) && !takes(r, state_names[state]))
 		state++;
-	if (state == ARRAY_SIZE(state_names) || !number(r, 16, &select) || !number(r, 16, &umask) || select < 0 || select > UINT32_MAX || umask < 0 ||
-	    umask > UINT32_MAX)
+	if (state == ARRAY_SIZE(state_names) || !number(r, 16, &select) || !number(r, 16, &umask) ||
+	    select < 0 || select > UINT32_MAX || umask < 0 || umask > UINT32_MAX)
 		return damaged(r, "no event is stated", err);
-	e = (struct scan_event){ .select = (uint32_t)select, .umask = (uint32_t)umask, .state = (enum scan_state)state };
+	e = (struct scan_event){ .select = (uint32_t)select,
+				 .umask = (uint32_t)umask,
+				 .state = (enum scan_state)state };
 	if (e.state == SCAN_LIVE)
 		ret = samples(r, s, &e, err);
 	if (ret == 0 && takes(r, " =")) {
@@ -182,7 +190,8 @@ static int head(struct reader *r, struct scan *s, bool *kernel, struct tare_erro
 	if (!takes(r, "tare scan 2\n"))
 		return damaged(r, "this is no state of a scan", err);
 	r->line++;
-	if (!name(r, "cpu ", s->cpu, sizeof(s->cpu)) || !name(r, "pmu ", s->pmu, sizeof(s->pmu)) || !name(r, "machine ", s->machine, sizeof(s->machine)) ||
+	if (!name(r, "cpu ", s->cpu, sizeof(s->cpu)) || !name(r, "pmu ", s->pmu, sizeof(s->pmu)) ||
+	    !name(r, "machine ", s->machine, sizeof(s->machine)) ||
 	    !name(r, "mode ", mode, sizeof(mode)) ||
 	    !name(r, "guessed ", guessed, sizeof(guessed)) ||
 	    !name(r, "command ", command, sizeof(command)) || !takes(r, "rows"))
@@ -198,7 +207,8 @@ static int head(struct reader *r, struct scan *s, bool *kernel, struct tare_erro
 	return 0;
 }
 
-int scan_file_parse(const char *text, const char *path, struct scan *s, bool *kernel, struct tare_error *err)
+int scan_file_parse(const char *text, const char *path, struct scan *s, bool *kernel,
+		    struct tare_error *err)
 {
 	struct reader r = { text, path, 1 };
 	int ret = head(&r, s, kernel, err);
@@ -248,7 +258,9 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 	sigprocmask(SIG_BLOCK, &all, &before); /* a signal must not leave the temporary file */
 	if (ret == 0) {
 		fd = file_part_open(place, 0666, part);
-		ret = fd < 0 ? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd)) : 0;
+		ret = fd < 0
+			? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd))
+			: 0;
 	}
 	if (fd >= 0) {
 		ret = file_write_all(fd, bytes->s, bytes->len) < 0 ? -errno : file_sync(fd);

@@ -16,7 +16,8 @@
 void scan_file_write(struct text *out, const struct scan *s, bool kernel);
 /* The caller zeroes `s`; it is freed on failure. -EBADMSG: it is no such file, or damaged; the
  * error names the line. */
-int scan_file_parse(const char *text, const char *path, struct scan *s, bool *kernel, struct tare_error *err);
+int scan_file_parse(const char *text, const char *path, struct scan *s, bool *kernel,
+		    struct tare_error *err);
 
 /* Writes a temporary file in the same directory and renames it, so that readers see either the
  * complete old file or the complete new one. Creates missing directories. */

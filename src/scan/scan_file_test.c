@@ -7,10 +7,18 @@
 
 static void make(struct scan *s)
 {
-	struct scan_event live = { .select = 0xc0, .umask = 1, .state = SCAN_LIVE, .has_command = true, .command = 77 };
-	const struct scan_event dead = { .select = 0x10, .state = SCAN_DEAD }, refused = { .select = 0xb7, .umask = 1, .state = SCAN_REFUSED };
+	struct scan_event live = {
+		.select = 0xc0, .umask = 1, .state = SCAN_LIVE, .has_command = true, .command = 77
+	};
+	const struct scan_event dead = { .select = 0x10, .state = SCAN_DEAD },
+				refused = { .select = 0xb7, .umask = 1, .state = SCAN_REFUSED };
 
-	*s = (struct scan){ .cpu = "GenuineIntel-6-55-4", .pmu = "cpu", .machine = "GenuineIntel-6-55-4 microcode 0x1 Linux 6.1 #1 SMP -", .rows = 2, .row = { { 0, 100 }, { 3, 1100 } }, .interrupts_guessed = true };
+	*s = (struct scan){ .cpu = "GenuineIntel-6-55-4",
+			    .pmu = "cpu",
+			    .machine = "GenuineIntel-6-55-4 microcode 0x1 Linux 6.1 #1 SMP -",
+			    .rows = 2,
+			    .row = { { 0, 100 }, { 3, 1100 } },
+			    .interrupts_guessed = true };
 	live.count = calloc(SCAN_SAMPLES_MOST, sizeof(*live.count));
 	live.interrupts = calloc(SCAN_SAMPLES_MOST, sizeof(*live.interrupts));
 	for (int i = 0; i < 2 * SCAN_ROUNDS; i++) {
@@ -30,7 +38,8 @@ TEST(what_is_written_is_read_again)
 	bool kernel = false;
 
 	make(&s);
-	CHECK(s.event[0].select == 0x10 && s.event[1].select == 0xb7 && s.event[2].select == 0xc0, "in order");
+	CHECK(s.event[0].select == 0x10 && s.event[1].select == 0xb7 && s.event[2].select == 0xc0,
+	      "in order");
 	scan_file_write(&a, &s, true);
 	CHECK_EQ(scan_file_parse(a.s, "it", &again, &kernel, &err), 0, "%s", err.what);
 	CHECK_STR(again.machine, s.machine, "its machine");
@@ -44,7 +53,8 @@ TEST(what_is_written_is_read_again)
 		char *cut = strndup(a.s, n);
 		struct scan none = { .cpu = "" };
 
-		CHECK_EQ(scan_file_parse(cut, "it", &none, &kernel, &err), -EBADMSG, "%zu bytes", n);
+		CHECK_EQ(scan_file_parse(cut, "it", &none, &kernel, &err), -EBADMSG, "%zu bytes",
+			 n);
 		CHECK(!none.event, "freed");
 		free(cut);
 	}
@@ -59,15 +69,33 @@ static const struct {
 	const char *text, *what;
 } bad[] = {
 	{ __LINE__, "tare scan 1\n", "it:1: this is no state of a scan" },
-	{ __LINE__, "tare scan 2\ncpu 0123456789012345678901234567890123456789012345678901234567890123\npmu y\n", "it:2: its head is damaged" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows a:1\nend\n", "it:8: a piece of work is KIND:TURNS" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows\nend\n", "it:8: pieces of work are expected" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 99:1\nend\n", "it:8: a piece of work is KIND:TURNS" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:0\nend\n", "it:8: a piece of work is KIND:TURNS" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nwild 0x1 0x2\nend\n", "it:9: no event is stated" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\ndead 0x1 0x2 3\nend\n", "it:9: more than is expected" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nlive 0x1 0x2 1 2 3 4\nend\n", "it:9: fewer counts than pieces of work" },
-	{ __LINE__, "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\ndead 0x1 0x0\n", "it:10: it is cut off" },
+	{ __LINE__,
+	  "tare scan 2\ncpu 0123456789012345678901234567890123456789012345678901234567890123\npmu y\n",
+	  "it:2: its head is damaged" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows a:1\nend\n",
+	  "it:8: a piece of work is KIND:TURNS" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows\nend\n",
+	  "it:8: pieces of work are expected" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 99:1\nend\n",
+	  "it:8: a piece of work is KIND:TURNS" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:0\nend\n",
+	  "it:8: a piece of work is KIND:TURNS" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nwild 0x1 0x2\nend\n",
+	  "it:9: no event is stated" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\ndead 0x1 0x2 3\nend\n",
+	  "it:9: more than is expected" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nlive 0x1 0x2 1 2 3 4\nend\n",
+	  "it:9: fewer counts than pieces of work" },
+	{ __LINE__,
+	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\ndead 0x1 0x0\n",
+	  "it:10: it is cut off" },
 };
 
 TEST(damage_is_told_with_its_line)
@@ -77,7 +105,8 @@ TEST(damage_is_told_with_its_line)
 		struct tare_error err = TARE_ERROR_INIT;
 		bool kernel;
 
-		CHECK_EQ(scan_file_parse(bad[i].text, "it", &s, &kernel, &err), -EBADMSG, "row at line %d", bad[i].line);
+		CHECK_EQ(scan_file_parse(bad[i].text, "it", &s, &kernel, &err), -EBADMSG,
+			 "row at line %d", bad[i].line);
 		CHECK(!strcmp(err.what, bad[i].what), "row at line %d: %s", bad[i].line, err.what);
 	}
 }
@@ -105,7 +134,8 @@ TEST(a_file_is_replaced_whole)
 	free(read);
 	read = NULL;
 	CHECK_EQ(file_read(NULL, path, 100, &read, NULL, &err), 0, "%s", err.what);
-	CHECK(read && !strcmp(read, "one\ntwo\nthree\n") && readlink(other, read, 1) == 1, "behind the link");
+	CHECK(read && !strcmp(read, "one\ntwo\nthree\n") && readlink(other, read, 1) == 1,
+	      "behind the link");
 	CHECK_EQ(scan_file_replace("/dev/null", &t, &err), -EINVAL, "%s", err.what);
 	snprintf(other, sizeof(other), "%s/state", path);
 	CHECK_EQ(scan_file_replace(other, &t, &err), -ENOTDIR, "%s", err.what);

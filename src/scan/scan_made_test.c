@@ -17,15 +17,15 @@ enum plant {
 	PLANT_FACTOR,
 	PLANT_TWO,
 	PLANT_THREE,
-	PLANT_OVER,	  /* a class, and one more for each interrupt */
-	PLANT_FAULTS,	  /* page faults and interrupts, like an undocumented event of Zen */
+	PLANT_OVER,   /* a class, and one more for each interrupt */
+	PLANT_FAULTS, /* page faults and interrupts, like an undocumented event of Zen */
 	PLANT_INTERRUPTS,
 	PLANT_CONSTANT,
 	PLANT_CYCLES,
 	PLANT_JUNK,
-	PLANT_ODD,	  /* repeats, and is not a class */
-	PLANT_SUM,	  /* of two odd ones */
-	PLANT_REPLAYS,	  /* of locked instructions, at random */
+	PLANT_ODD,     /* repeats, and is not a class */
+	PLANT_SUM,     /* of two odd ones */
+	PLANT_REPLAYS, /* of locked instructions, at random */
 	PLANT_BROKEN,
 	PLANT_DEAD,
 	PLANTS,
@@ -52,7 +52,8 @@ static const struct {
 	[PLANT_DEAD] = { "dead", SCAN_UNKNOWN },
 };
 
-static const char *const meaning_names[SCAN_MEANINGS] = { "unknown", "constant", "counts", "sum", "follows", "broken" };
+static const char *const meaning_names[SCAN_MEANINGS] = { "unknown", "constant", "counts",
+							  "sum",     "follows",  "broken" };
 
 /* A class that some kernel of this CPU contains, except page faults. */
 static unsigned any_class(struct made *m)
@@ -148,14 +149,16 @@ static bool terms_are(const struct made_event *e, const struct scan_finding *f)
 		want += e->weight[c] != 0;
 	for (size_t i = 0; i < f->n; i++) {
 		interrupts += f->term[i].what == TERM_INTERRUPTS;
-		if (f->term[i].what == TERM_CLASS && f->term[i].factor != e->weight[f->term[i].which])
+		if (f->term[i].what == TERM_CLASS &&
+		    f->term[i].factor != e->weight[f->term[i].which])
 			return false;
 	}
 	return f->n - interrupts == want && interrupts == (e->per_interrupt > 0);
 }
 
 /* Whether a planted event was found with the right meaning and terms. */
-static bool is_right(const struct made *m, const struct made_event *e, enum plant what, const struct scan *s, const struct scan_finding *f)
+static bool is_right(const struct made *m, const struct made_event *e, enum plant what,
+		     const struct scan *s, const struct scan_finding *f)
 {
 	(void)m, (void)s;
 	if (f->meaning != plants[what].meaning)
@@ -168,7 +171,9 @@ static bool is_right(const struct made *m, const struct made_event *e, enum plan
 	case SCAN_SUM:
 		return f->n == 2;
 	case SCAN_FOLLOWS:
-		return what == PLANT_CYCLES ? f->term[0].what == TERM_KNOWN : f->term[0].what == TERM_CLASS && f->term[0].which == WORK_ATOMICS;
+		return what == PLANT_CYCLES
+			? f->term[0].what == TERM_KNOWN
+			: f->term[0].what == TERM_CLASS && f->term[0].which == WORK_ATOMICS;
 	default:
 		return true;
 	}
@@ -185,7 +190,9 @@ static void try_machines(unsigned first)
 		struct scan s = { .pmu = "made" };
 		struct scan_finding *f;
 		struct scan_event cycles;
-		const struct encoding known = { .name = "cycles", .attr = { .type = PERF_TYPE_RAW, .config = CYCLES } };
+		const struct encoding known = {
+			.name = "cycles", .attr = { .type = PERF_TYPE_RAW, .config = CYCLES }
+		};
 		struct scan_known column = { "cycles", &cycles };
 		struct tare_error err = TARE_ERROR_INIT;
 		enum plant what[PLANTED + 2];
@@ -196,8 +203,11 @@ static void try_machines(unsigned first)
 		for (; n < PLANTED; n++) {
 			what[n] = (enum plant)made_chance(m, PLANTS);
 			plant(m, made_add(m, (uint32_t)n, 1u << made_chance(m, 8)), what[n]);
-			if (what[n] == PLANT_SUM) { /* two events that are not classes, and their sum */
-				struct made_event *sum = &m->event[n], *a = made_add(m, (uint32_t)n + 1, 1), *b = made_add(m, (uint32_t)n + 2, 1);
+			if (what[n] ==
+			    PLANT_SUM) { /* two events that are not classes, and their sum */
+				struct made_event *sum = &m->event[n],
+						  *a = made_add(m, (uint32_t)n + 1, 1),
+						  *b = made_add(m, (uint32_t)n + 2, 1);
 
 				plant(m, a, PLANT_ODD);
 				plant(m, b, PLANT_ODD);
@@ -218,27 +228,37 @@ static void try_machines(unsigned first)
 		CHECK_EQ(scan_explain(&s, &column, 1, f, &err), 0, "explained");
 		for (size_t k = 0; k < s.n; k++) {
 			const struct scan_event *e = &s.event[k];
-			const struct made_event *planted = e->select < n ? &m->event[e->select] : NULL;
-			bool live = e->state == SCAN_LIVE, wanted = planted && what[e->select] != PLANT_DEAD && (e->umask & planted->umask);
+			const struct made_event *planted = e->select < n ? &m->event[e->select]
+									 : NULL;
+			bool live = e->state == SCAN_LIVE,
+			     wanted = planted && what[e->select] != PLANT_DEAD &&
+				(e->umask & planted->umask);
 
 			if (live != wanted && !(planted && what[e->select] == PLANT_INTERRUPTS))
-				CHECK(false, "machine %u: 0x%02x:0x%02x is %s", i, e->select, e->umask, live ? "live" : "dead");
+				CHECK(false, "machine %u: 0x%02x:0x%02x is %s", i, e->select,
+				      e->umask, live ? "live" : "dead");
 			others += live && !wanted;
-			if (!planted || e->umask != (what[e->select] == PLANT_DEAD ? 0xff : planted->umask))
+			if (!planted ||
+			    e->umask != (what[e->select] == PLANT_DEAD ? 0xff : planted->umask))
 				continue;
 			said[what[e->select]][live ? f[k].meaning : SCAN_MEANINGS]++;
 			all++;
-			if (!live ? what[e->select] == PLANT_DEAD : is_right(m, planted, what[e->select], &s, &f[k])) {
+			if (!live ? what[e->select] == PLANT_DEAD
+				  : is_right(m, planted, what[e->select], &s, &f[k])) {
 				right++;
 			} else {
 				struct text words = { 0 };
 
 				scan_words(&words, &s, &column, &f[k]);
-				printf("# machine %u, %s: %s (fixed %lld)\n", i, plants[what[e->select]].name, words.s ? words.s : "", (long long)f[k].fixed);
+				printf("# machine %u, %s: %s (fixed %lld)\n", i,
+				       plants[what[e->select]].name, words.s ? words.s : "",
+				       (long long)f[k].fixed);
 				text_free(&words);
 			}
 			if (f[k].sure == SCAN_CERTAIN && live)
-				CHECK(is_right(m, planted, what[e->select], &s, &f[k]), "machine %u: %s is called certain", i, plants[what[e->select]].name);
+				CHECK(is_right(m, planted, what[e->select], &s, &f[k]),
+				      "machine %u: %s is called certain", i,
+				      plants[what[e->select]].name);
 		}
 		free(cycles.count);
 		free(cycles.interrupts);
@@ -249,7 +269,8 @@ static void try_machines(unsigned first)
 	for (unsigned i = 0; i < PLANTS; i++)
 		for (unsigned k = 0; k <= SCAN_MEANINGS; k++)
 			if (said[i][k])
-				printf("# planted %-22s found %-10s %u\n", plants[i].name, k == SCAN_MEANINGS ? "dead" : meaning_names[k], said[i][k]);
+				printf("# planted %-22s found %-10s %u\n", plants[i].name,
+				       k == SCAN_MEANINGS ? "dead" : meaning_names[k], said[i][k]);
 	printf("# right: %u of %u\n", right, all);
 	CHECK_EQ(others, 0u, "nothing else counts");
 	CHECK(right * 1000 >= all * 995, "%u of %u", right, all);
@@ -318,7 +339,8 @@ TEST(a_batch_with_events_that_cannot_be_counted)
 	CHECK_EQ(state_of(&s, 3, 0xff), SCAN_REFUSED, "refused");
 	CHECK_EQ(state_of(&s, 4, 1), SCAN_LIVE, "stores");
 	CHECK_EQ(state_of(&s, 5, 0xff), SCAN_UNCOUNTED, "shared");
-	CHECK(!scan_find(&s, 5, 1) && !scan_find(&s, 3, 1) && !scan_find(&s, 7, 1), "no bits of what does not count");
+	CHECK(!scan_find(&s, 5, 1) && !scan_find(&s, 3, 1) && !scan_find(&s, 7, 1),
+	      "no bits of what does not count");
 	/* The other user of the counters is gone: the next scan tries these events again, and no
 	 * others. */
 	m->event[1].refused = false;
@@ -326,7 +348,8 @@ TEST(a_batch_with_events_that_cannot_be_counted)
 	m->event[3].share = 1;
 	kept = scan_find(&s, 2, 1)->count;
 	CHECK_EQ(scan_sweep(&s, &p, &err), 0, "%s", err.what);
-	CHECK(state_of(&s, 3, 0xff) == SCAN_REFUSED && state_of(&s, 5, 0xff) == SCAN_UNCOUNTED, "not in the same scan");
+	CHECK(state_of(&s, 3, 0xff) == SCAN_REFUSED && state_of(&s, 5, 0xff) == SCAN_UNCOUNTED,
+	      "not in the same scan");
 	scan_retry(&s);
 	CHECK(!scan_find(&s, 3, 0xff) && !scan_find(&s, 5, 0xff), "forgotten");
 	CHECK_EQ(state_of(&s, 1, 0xff), SCAN_DEAD, "dead stays dead");
@@ -389,9 +412,11 @@ TEST(stopped_anywhere_it_goes_on)
 		p.progress = NULL;
 		CHECK_EQ(scan_sweep(&s, &p, &err), 0, "gone on");
 		CHECK(s.n > tried, "more were tried");
-		CHECK(scan_find(&s, 0, 0xff)->count == kept, "what was counted is not counted again");
+		CHECK(scan_find(&s, 0, 0xff)->count == kept,
+		      "what was counted is not counted again");
 		CHECK_EQ(s.n, 2u * SELECTS + 2 * 8, "of each two, and the bits of two");
-		CHECK(state_of(&s, 9, 4) == SCAN_LIVE && state_of(&s, 0, 1) == SCAN_LIVE, "the live ones");
+		CHECK(state_of(&s, 9, 4) == SCAN_LIVE && state_of(&s, 0, 1) == SCAN_LIVE,
+		      "the live ones");
 		scan_free(&s);
 		free(m);
 	}
@@ -429,11 +454,15 @@ TEST(what_is_known_of_an_odd_event)
 	p.with = &last;
 	s.rows = scan_rows(&m->shop, s.row);
 	CHECK_EQ(scan_sweep(&s, &p, &err), 0, "%s", err.what);
-	CHECK(last.done[1] == 2 * SELECTS && last.all[1] == 2 * SELECTS && last.done[2] == 8 && last.all[2] == 8, "all of both passes");
+	CHECK(last.done[1] == 2 * SELECTS && last.all[1] == 2 * SELECTS && last.done[2] == 8 &&
+		      last.all[2] == 8,
+	      "all of both passes");
 	CHECK_EQ(scan_explain(&s, NULL, 0, f, &err), 0, "explained");
 	for (size_t i = 0; i < s.n; i++)
 		if (s.event[i].select == 4 && s.event[i].umask == 1) {
-			CHECK(f[i].top[0] == 2 && f[i].per_turn[0] == 700 && f[i].top[1] == 7 && f[i].per_turn[1] == 5 && f[i].top[2] == 3 && f[i].per_turn[2] == 3,
+			CHECK(f[i].top[0] == 2 && f[i].per_turn[0] == 700 && f[i].top[1] == 7 &&
+				      f[i].per_turn[1] == 5 && f[i].top[2] == 3 &&
+				      f[i].per_turn[2] == 3,
 			      "%u %u %u", f[i].top[0], f[i].top[1], f[i].top[2]);
 			scan_words(&words, &s, NULL, &f[i]);
 		}
@@ -463,7 +492,9 @@ TEST(an_encoding_is_spelled_as_perf_would)
 /* How an undocumented event of Zen was found: it counts page faults and interrupts. */
 TEST(the_nearest_to_page_faults)
 {
-	const struct encoding faults = { .name = "page-faults", .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } };
+	const struct encoding faults = { .name = "page-faults",
+					 .attr = { .type = PERF_TYPE_SOFTWARE,
+						   .config = PERF_COUNT_SW_PAGE_FAULTS } };
 	struct made *m = made_new(9);
 	struct scan_plan p = plan_of(m);
 	struct scan s = { .pmu = "made" };
@@ -479,9 +510,11 @@ TEST(the_nearest_to_page_faults)
 	CHECK_EQ(scan_sweep(&s, &p, &err), 0, "%s", err.what);
 	CHECK_EQ(scan_column(&like, &s, &p, &faults, &err), 0, "%s", err.what);
 	near = scan_nearness(&s, scan_find(&s, 4, 1), &like);
-	CHECK(near.equal == 1 && near.factor > 0.99 && near.factor < 1.01, "%g the same, %g of it", near.equal, near.factor);
+	CHECK(near.equal == 1 && near.factor > 0.99 && near.factor < 1.01, "%g the same, %g of it",
+	      near.equal, near.factor);
 	near = scan_nearness(&s, scan_find(&s, 5, 1), &like);
-	CHECK(near.equal < 0.1 && near.correlation < 0.5, "%g the same, correlation %g", near.equal, near.correlation);
+	CHECK(near.equal < 0.1 && near.correlation < 0.5, "%g the same, correlation %g", near.equal,
+	      near.correlation);
 	free(like.count);
 	free(like.interrupts);
 	scan_free(&s);
@@ -507,8 +540,9 @@ TEST(interrupts_that_nobody_tells)
 	CHECK_EQ(scan_explain(&s, NULL, 0, f, &err), 0, "explained");
 	for (size_t i = 0; i < s.n; i++)
 		if (s.event[i].select == 4 && s.event[i].umask == 1)
-			CHECK(f[i].meaning == SCAN_COUNTS && f[i].n == 1 && f[i].term[0].which == WORK_INSTRUCTIONS, "%d, %zu terms", f[i].meaning,
-			      f[i].n);
+			CHECK(f[i].meaning == SCAN_COUNTS && f[i].n == 1 &&
+				      f[i].term[0].which == WORK_INSTRUCTIONS,
+			      "%d, %zu terms", f[i].meaning, f[i].n);
 	scan_free(&s);
 	free(m);
 }

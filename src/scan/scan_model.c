@@ -6,7 +6,7 @@
 #include "scan/finding_private.h"
 
 enum {
-	DROPS = 3,	   /* kinds of work that may be exceptions */
+	DROPS = 3,         /* kinds of work that may be exceptions */
 	PER_INTERRUPT = 2, /* at most this many per interrupt */
 };
 
@@ -123,7 +123,8 @@ static bool fit_but_for_few(const struct table *t, const struct shape *y, struct
 		if (!fit(t, y, m, kinds))
 			return false;
 		for (unsigned k = 0; k < WORK_KINDS; k++) {
-			double off = kinds >> k & 1 ? fabs(y->slope[k] - predicted_slope(t, m, k)) : 0;
+			double off = kinds >> k & 1 ? fabs(y->slope[k] - predicted_slope(t, m, k))
+						    : 0;
 
 			if (off > worst) {
 				worst = off;
@@ -146,7 +147,9 @@ static int64_t predicted(const struct model *m, const struct scan_row *row)
 	bool sure;
 
 	for (size_t i = 0; i < m->n; i++)
-		sum += m->factor[i] * (double)(int64_t)work_retires(row->kind, (enum work_class)m->class[i], row->turns, &sure);
+		sum += m->factor[i] *
+			(double)(int64_t)work_retires(row->kind, (enum work_class)m->class[i],
+						      row -> turns, &sure);
 	return (int64_t)llround(sum > most ? most : sum < -most ? -most : sum);
 }
 
@@ -185,7 +188,8 @@ static void judge(const struct table *t, const struct shape *y, struct model *m)
 		bool is_long = i % s->rows == s->rows - 1;
 		int64_t most = (int64_t)PER_INTERRUPT * y->event->interrupts[i], rest;
 
-		rest = y->event->count[i] - predicted(m, row) - (row->kind == WORK_PAGES ? 0 : m->fixed);
+		rest = y->event->count[i] - predicted(m, row) -
+			(row->kind == WORK_PAGES ? 0 : m->fixed);
 		if (rest > most || rest < (row->kind == WORK_PAGES ? -most : 0)) {
 			if (is_sure(t, m, row->kind))
 				m->wrong |= 1u << row->kind;
@@ -212,7 +216,9 @@ static bool accepted(const struct table *t, const struct model *m)
 		has |= t->has[m->class[i]];
 	if (m->wrong & ~has || __builtin_popcount(m->wrong) > DROPS)
 		return false;
-	return m->fixed >= 0 && (!m->wrong || __builtin_popcount(has & ~m->wrong) >= 3 * __builtin_popcount(m->wrong));
+	return m->fixed >= 0 &&
+		(!m->wrong ||
+		 __builtin_popcount(has & ~m->wrong) >= 3 * __builtin_popcount(m->wrong));
 }
 
 static bool better(const struct model *a, const struct model *b)
@@ -224,7 +230,9 @@ static bool better(const struct model *a, const struct model *b)
 
 static bool as_good(const struct model *a, const struct model *b)
 {
-	return b->samples && fabs((double)a->right / (double)a->samples - (double)b->right / (double)b->samples) < 1e-9;
+	return b->samples &&
+		fabs((double)a->right / (double)a->samples -
+		     (double)b->right / (double)b->samples) < 1e-9;
 }
 
 /* Does every kind of work that counts, except those that depend on the processor, contain one of
@@ -240,7 +248,8 @@ static bool covers(const struct table *t, const struct model *m, uint32_t counte
 	return __builtin_popcount(counted & ~has & ~unsure) == 0;
 }
 
-static void try_model(const struct table *t, const struct shape *y, struct model *m, struct model *best, unsigned *also)
+static void try_model(const struct table *t, const struct shape *y, struct model *m,
+		      struct model *best, unsigned *also)
 {
 	if (!fit_but_for_few(t, y, m))
 		return;
@@ -255,20 +264,22 @@ static void try_model(const struct table *t, const struct shape *y, struct model
 	}
 }
 
-static void try_sums(const struct table *t, const struct shape *y, size_t n, uint32_t counted, enum strictness how, struct model *best,
-		     unsigned *also)
+static void try_sums(const struct table *t, const struct shape *y, size_t n, uint32_t counted,
+		     enum strictness how, struct model *best, unsigned *also)
 {
 	for (unsigned a = 0; a < WORK_CLASSES; a++)
 		for (unsigned b = n > 1 ? a + 1 : WORK_CLASSES - 1; b < WORK_CLASSES; b++)
 			for (unsigned c = n > 2 ? b + 1 : WORK_CLASSES - 1; c < WORK_CLASSES; c++) {
 				struct model m = { .how = how, .n = n, .class = { a, b, c } };
 
-				if (t->has[a] && (n < 2 || t->has[b]) && (n < 3 || t->has[c]) && covers(t, &m, counted))
+				if (t->has[a] && (n < 2 || t->has[b]) && (n < 3 || t->has[c]) &&
+				    covers(t, &m, counted))
 					try_model(t, y, &m, best, also);
 			}
 }
 
-bool scan_find_model(const struct table *t, const struct shape *y, struct model *best, unsigned *also)
+bool scan_find_model(const struct table *t, const struct shape *y, struct model *best,
+		     unsigned *also)
 {
 	uint32_t counted = 0;
 	struct model none = { .n = 0 };
@@ -284,8 +295,8 @@ bool scan_find_model(const struct table *t, const struct shape *y, struct model 
 	}
 	/* Prefer three classes without exceptions to one class with exceptions. */
 	for (int how = 0; how < STRICTNESSES; how++)
-		for (size_t n = 1; n <= (how == BUT_FOR_FEW || !y->repeats ? 1 : TERMS) && !best->samples; n++)
+		for (size_t n = 1;
+		     n <= (how == BUT_FOR_FEW || !y->repeats ? 1 : TERMS) && !best->samples; n++)
 			try_sums(t, y, n, counted, (enum strictness)how, best, also);
 	return best->samples > 0;
 }
-

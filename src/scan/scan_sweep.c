@@ -101,7 +101,9 @@ size_t scan_rows(struct workshop *w, struct scan_row out[SCAN_ROWS_MOST])
 
 	for (unsigned kind = 0; kind < WORK_KINDS; kind++) {
 		const struct kernel *k = kernel_at(kind);
-		uint64_t turns = kind == WORK_PAGES ? 16 : k && k->per_turn[WORK_SYSCALLS] ? 20 : 100;
+		uint64_t turns = kind == WORK_PAGES       ? 16
+			: k && k->per_turn[WORK_SYSCALLS] ? 20
+							  : 100;
 
 		if (!work_name(kind) || w->prepare(w, kind, NULL) < 0)
 			continue;
@@ -119,11 +121,12 @@ struct batch {
 	const struct scan_plan *plan;
 	size_t n;
 	struct scan_event *event[BATCH_MOST]; /* with space for samples */
-	bool ran; /* on counters, all of the time */
+	bool ran;                             /* on counters, all of the time */
 };
 
 /* Counts one row once; for pages counts again, and takes the difference. */
-static int count_row(struct batch *b, struct counters *c, const struct scan_row *row, size_t sample, struct tare_error *err)
+static int count_row(struct batch *b, struct counters *c, const struct scan_row *row, size_t sample,
+		     struct tare_error *err)
 {
 	struct tare_reading before[BATCH_MOST], after[BATCH_MOST];
 	struct work_counted got = { .before = before, .after = after };
@@ -139,10 +142,15 @@ static int count_row(struct batch *b, struct counters *c, const struct scan_row 
 		for (size_t i = 0; ret == 0 && i < b->n; i++) {
 			int64_t n = (int64_t)(after[i].raw - before[i].raw);
 
-			n = n > SCAN_COUNT_MOST / 2 ? SCAN_COUNT_MOST / 2 : n < -SCAN_COUNT_MOST / 2 ? -SCAN_COUNT_MOST / 2 : n;
+			n = n > SCAN_COUNT_MOST / 2        ? SCAN_COUNT_MOST / 2
+				: n < -SCAN_COUNT_MOST / 2 ? -SCAN_COUNT_MOST / 2
+							   : n;
 			b->event[i]->count[sample] = again ? b->event[i]->count[sample] - n : n;
-			b->event[i]->interrupts[sample] = (again ? b->event[i]->interrupts[sample] : 0) + (uint32_t)got.interrupts;
-			b->ran &= after[i].running_ns == after[i].enabled_ns && after[i].quality != TARE_UNAVAILABLE;
+			b->event[i]->interrupts[sample] = (again ? b->event[i]->interrupts[sample]
+								 : 0) +
+				(uint32_t)got.interrupts;
+			b->ran &= after[i].running_ns == after[i].enabled_ns &&
+				after[i].quality != TARE_UNAVAILABLE;
 		}
 	}
 	p->shop->leave(p->shop, row->kind);
@@ -176,7 +184,8 @@ static bool any_live(const struct batch *b, size_t samples)
 /* A short check first: most selectors are dead. */
 static int count_opened(struct batch *b, struct counters *c, struct tare_error *err)
 {
-	struct tare_error why = TARE_ERROR_INIT; /* a group that never ran is reported here; that is no failure */
+	struct tare_error why =
+		TARE_ERROR_INIT; /* a group that never ran is reported here; that is no failure */
 	int ret = b->plan->source->start(c, err);
 
 	b->ran = true;
@@ -194,14 +203,16 @@ static int count_opened(struct batch *b, struct counters *c, struct tare_error *
 /* Errors of the kernel that are due to the event, not to the user or the machine. */
 static bool is_refusal(int ret)
 {
-	return ret == -EINVAL || ret == -ENOENT || ret == -EOPNOTSUPP || ret == -ENODEV || ret == -ERANGE;
+	return ret == -EINVAL || ret == -ENOENT || ret == -EOPNOTSUPP || ret == -ENODEV ||
+		ret == -ERANGE;
 }
 
 static int make_room(struct batch *b, struct tare_error *err)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		b->event[i]->count = calloc(SCAN_SAMPLES_MOST, sizeof(*b->event[i]->count));
-		b->event[i]->interrupts = calloc(SCAN_SAMPLES_MOST, sizeof(*b->event[i]->interrupts));
+		b->event[i]->interrupts = calloc(SCAN_SAMPLES_MOST,
+						 sizeof(*b->event[i]->interrupts));
 		if (!b->event[i]->count || !b->event[i]->interrupts)
 			return tare_fail_nomem(err);
 	}
@@ -220,7 +231,8 @@ static int count_together(struct batch *b, bool *apart, struct tare_error *err)
 	int ret;
 
 	for (size_t i = 0; i < b->n; i++) {
-		enc[i] = scan_encoding(b->plan, b->scan->pmu, b->event[i]->select, b->event[i]->umask);
+		enc[i] = scan_encoding(b->plan, b->scan->pmu, b->event[i]->select,
+				       b->event[i]->umask);
 		group[i] = &enc[i];
 	}
 	*apart = false;
@@ -254,7 +266,9 @@ static int count_batch(struct batch *b, struct tare_error *err)
 	if (ret == 0)
 		ret = count_together(b, &apart, err);
 	for (size_t i = 0; ret == 0 && apart && i < b->n; i++) {
-		struct batch one = { .scan = b->scan, .plan = b->plan, .n = 1, .event = { b->event[i] } };
+		struct batch one = {
+			.scan = b->scan, .plan = b->plan, .n = 1, .event = { b->event[i] }
+		};
 
 		ret = count_together(&one, &never, err);
 	}
@@ -263,7 +277,8 @@ static int count_batch(struct batch *b, struct tare_error *err)
 
 /* ---- the sweep ---- */
 
-struct encoding scan_encoding(const struct scan_plan *p, const char *pmu, uint32_t select, uint32_t umask)
+struct encoding scan_encoding(const struct scan_plan *p, const char *pmu, uint32_t select,
+			      uint32_t umask)
 {
 	struct encoding e = { .source = &source_perf, .scale = 1, .place = p->place };
 
@@ -275,9 +290,11 @@ struct encoding scan_encoding(const struct scan_plan *p, const char *pmu, uint32
 	if (p->umask.mask)
 		format_put(&p->umask, umask, &e.attr, NULL);
 	if (p->umask.mask)
-		snprintf(e.name, sizeof(e.name), "%s/event=0x%x,umask=0x%x/%s", pmu, select, umask, p->kernel ? "" : "u");
+		snprintf(e.name, sizeof(e.name), "%s/event=0x%x,umask=0x%x/%s", pmu, select, umask,
+			 p->kernel ? "" : "u");
 	else
-		snprintf(e.name, sizeof(e.name), "%s/event=0x%x/%s", pmu, select, p->kernel ? "" : "u");
+		snprintf(e.name, sizeof(e.name), "%s/event=0x%x/%s", pmu, select,
+			 p->kernel ? "" : "u");
 	return e;
 }
 
@@ -313,7 +330,9 @@ static int flush(struct sweep *w, struct tare_error *err)
 	}
 	w->done += w->n;
 	w->n = 0;
-	return ret == 0 && w->plan->progress ? w->plan->progress(w->plan->with, w->pass, w->done, w->all) : ret;
+	return ret == 0 && w->plan->progress
+		? w->plan->progress(w->plan->with, w->pass, w->done, w->all)
+		: ret;
 }
 
 static int add(struct sweep *w, uint32_t select, uint32_t umask, struct tare_error *err)
@@ -343,7 +362,8 @@ static int first_pass(struct sweep *w, uint32_t all_bits, struct tare_error *err
 	for (size_t r = 0; r < p->ranges; r++)
 		w->all += (p->range[r].to - p->range[r].from + 1) * (all_bits ? 2 : 1);
 	for (size_t r = 0; ret == 0 && r < p->ranges; r++)
-		for (uint64_t select = p->range[r].from; ret == 0 && select <= p->range[r].to; select++) {
+		for (uint64_t select = p->range[r].from; ret == 0 && select <= p->range[r].to;
+		     select++) {
 			if (all_bits)
 				ret = add(w, (uint32_t)select, all_bits, err);
 			if (ret == 0)
@@ -362,8 +382,10 @@ static int second_pass(struct sweep *w, uint32_t all_bits, struct tare_error *er
 	w->done = w->all = 0;
 	for (int counting = 1; counting >= 0; counting--)
 		for (size_t r = 0; ret == 0 && r < p->ranges; r++)
-			for (uint64_t select = p->range[r].from; ret == 0 && select <= p->range[r].to; select++) {
-				if (!is_live(w->scan, (uint32_t)select, all_bits) && !is_live(w->scan, (uint32_t)select, 0))
+			for (uint64_t select = p->range[r].from;
+			     ret == 0 && select <= p->range[r].to; select++) {
+				if (!is_live(w->scan, (uint32_t)select, all_bits) &&
+				    !is_live(w->scan, (uint32_t)select, 0))
 					continue;
 				if (counting)
 					w->all += bits;
@@ -385,7 +407,8 @@ int scan_sweep(struct scan *s, const struct scan_plan *p, struct tare_error *err
 	return ret;
 }
 
-int scan_column(struct scan_event *out, struct scan *s, const struct scan_plan *p, const struct encoding *e, struct tare_error *err)
+int scan_column(struct scan_event *out, struct scan *s, const struct scan_plan *p,
+		const struct encoding *e, struct tare_error *err)
 {
 	struct batch b = { .scan = s, .plan = p, .n = 1, .event = { out } };
 	struct counters *c = NULL;

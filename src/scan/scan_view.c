@@ -9,7 +9,8 @@
 
 enum { NEAREST = 10 };
 
-static const char *const meaning_names[SCAN_MEANINGS] = { "unknown", "constant", "counts", "sum", "follows", "broken" };
+static const char *const meaning_names[SCAN_MEANINGS] = { "unknown", "constant", "counts",
+							  "sum",     "follows",  "broken" };
 static const char *const state_names[] = { "dead", "live", "refused", "uncounted" };
 
 /* One bit, or none if that counts by itself: what several bits count is also counted by each of
@@ -68,7 +69,8 @@ static int nearer(const void *a, const void *b)
 
 	if (x->near.equal != y->near.equal)
 		return x->near.equal < y->near.equal ? 1 : -1;
-	return (x->near.correlation < y->near.correlation) - (x->near.correlation > y->near.correlation);
+	return (x->near.correlation < y->near.correlation) -
+		(x->near.correlation > y->near.correlation);
 }
 
 /* Allocated; *n entries, most similar first. */
@@ -79,7 +81,9 @@ static struct near_one *find_nearest(const struct scan_shown *v, size_t *n)
 	*n = 0;
 	for (size_t i = 0; all && v->like_event && i < v->scan->n; i++)
 		if (is_shown(&v->scan->event[i]))
-			all[(*n)++] = (struct near_one){ &v->scan->event[i], scan_nearness(v->scan, &v->scan->event[i], v->like_event) };
+			all[(*n)++] = (struct near_one){ &v->scan->event[i],
+							 scan_nearness(v->scan, &v->scan->event[i],
+								       v->like_event) };
 	if (*n)
 		qsort(all, *n, sizeof(*all), nearer);
 	*n = *n > NEAREST ? NEAREST : *n;
@@ -96,12 +100,17 @@ static void put_nearest(struct text *out, const struct scan_shown *v)
 		struct text code = { 0 };
 
 		put_code(&code, v, all[i].event);
-		text_add(out, " %-12s the same in %.0f %% of the work that either counts, correlation %.3f, %.4g of it  %s\n", code.s, 100 * all[i].near.equal,
-			 all[i].near.correlation, all[i].near.factor, v->name(v->with, all[i].event->select, all[i].event->umask));
+		text_add(
+			out,
+			" %-12s the same in %.0f %% of the work that either counts, correlation %.3f, %.4g of it  %s\n",
+			code.s, 100 * all[i].near.equal, all[i].near.correlation,
+			all[i].near.factor,
+			v->name(v->with, all[i].event->select, all[i].event->umask));
 		text_free(&code);
 	}
 	if (!n)
-		text_add(out, " none: nothing counts, or %s itself could not be counted\n", v->like);
+		text_add(out, " none: nothing counts, or %s itself could not be counted\n",
+			 v->like);
 	free(all);
 }
 
@@ -118,13 +127,15 @@ static void put_same(struct text *out, const struct scan_shown *v, const struct 
 	bool any = false;
 
 	for (size_t i = 0; i < v->n_known; i++)
-		if (v->known[i].event->state == SCAN_LIVE && scan_nearness(v->scan, e, v->known[i].event).equal == 1) {
+		if (v->known[i].event->state == SCAN_LIVE &&
+		    scan_nearness(v->scan, e, v->known[i].event).equal == 1) {
 			text_add(out, "%s%s", any ? ", " : "; the same as ", v->known[i].name);
 			any = true;
 		}
 }
 
-static void put_row(struct text *out, const struct scan_shown *v, size_t i, const struct style *style)
+static void put_row(struct text *out, const struct scan_shown *v, size_t i,
+		    const struct style *style)
 {
 	const struct scan_event *e = &v->scan->event[i];
 	const struct scan_finding *f = &v->finding[i];
@@ -133,7 +144,8 @@ static void put_row(struct text *out, const struct scan_shown *v, size_t i, cons
 	uint64_t want;
 
 	put_code(&code, v, e);
-	text_add(out, " %-12s %s%-8s%s ", code.s, ink_on(style, ink_of(f->sure)), scan_sure_names[f->sure], ink_off(style));
+	text_add(out, " %-12s %s%-8s%s ", code.s, ink_on(style, ink_of(f->sure)),
+		 scan_sure_names[f->sure], ink_off(style));
 	scan_words(out, v->scan, v->known, f);
 	put_same(out, v, e);
 	if (*name)
@@ -164,13 +176,15 @@ void scan_view_text(struct text *out, const struct scan_shown *v, const struct s
 		}
 	if (!shown)
 		text_add(out, " Nothing counts.\n");
-	text_add(out, "\n %s of %s, %s mode: %zu events tried, %zu count, %zu are dead", v->scan->pmu, v->scan->cpu[0] ? v->scan->cpu : "this CPU",
+	text_add(out, "\n %s of %s, %s mode: %zu events tried, %zu count, %zu are dead",
+		 v->scan->pmu, v->scan->cpu[0] ? v->scan->cpu : "this CPU",
 		 v->kernel ? "user and kernel" : "user", v->scan->n, n[SCAN_LIVE], n[SCAN_DEAD]);
 	if (n[SCAN_REFUSED])
 		text_add(out, ", %zu the kernel refuses", n[SCAN_REFUSED]);
 	if (n[SCAN_UNCOUNTED])
 		text_add(out, ", %zu never got onto a counter", n[SCAN_UNCOUNTED]);
-	text_add(out, ".\n Each counted %zu pieces of work of known size, %d times.\n", v->scan->rows, SCAN_ROUNDS);
+	text_add(out, ".\n Each counted %zu pieces of work of known size, %d times.\n",
+		 v->scan->rows, SCAN_ROUNDS);
 	if (v->like)
 		put_nearest(out, v);
 }
@@ -188,7 +202,10 @@ static void json_term(struct json *j, const struct scan_shown *v, const struct s
 	json_object(j, NULL);
 	json_string(j, "what", what[t->what]);
 	json_string(j, "name",
-		    t->what == TERM_CLASS ? work_class_names[t->which] : t->what == TERM_KNOWN ? v->known[t->which].name : e ? name.s : "interrupts");
+		    t->what == TERM_CLASS           ? work_class_names[t->which]
+			    : t->what == TERM_KNOWN ? v->known[t->which].name
+			    : e                     ? name.s
+						    : "interrupts");
 	json_real(j, "factor", t->factor);
 	json_end(j);
 	text_free(&name);
@@ -227,7 +244,8 @@ static void json_event(struct json *j, const struct scan_shown *v, size_t i)
 		json_bool(j, "repeats", f->repeats);
 		json_array(j, "same_as");
 		for (size_t k = 0; k < v->n_known; k++)
-			if (v->known[k].event->state == SCAN_LIVE && scan_nearness(v->scan, e, v->known[k].event).equal == 1)
+			if (v->known[k].event->state == SCAN_LIVE &&
+			    scan_nearness(v->scan, e, v->known[k].event).equal == 1)
 				json_string(j, NULL, v->known[k].name);
 		json_end(j);
 		if (v->command && e->has_command)
@@ -316,8 +334,10 @@ void scan_view_csv(struct text *out, const struct scan_shown *v)
 
 void scan_view_table(struct text *out, const struct scan_shown *v)
 {
-	text_add(out, "# What tare scan found on %s: names of its own, with what each seems to count and how sure that is.\n",
-		 v->scan->cpu[0] ? v->scan->cpu : "this CPU");
+	text_add(
+		out,
+		"# What tare scan found on %s: names of its own, with what each seems to count and how sure that is.\n",
+		v->scan->cpu[0] ? v->scan->cpu : "this CPU");
 	if (v->kernel)
 		text_add(out, "# Counted in the kernel, too: count them so.\n");
 	text_add(out, "# pmu: %s\n# name event umask flags meaning\n", v->scan->pmu);
@@ -327,12 +347,14 @@ void scan_view_table(struct text *out, const struct scan_shown *v)
 
 		if (!is_shown(e))
 			continue;
-		text_add(out, "scan.%s0x%02x.0x%02x 0x%x ", v->kernel ? "kernel." : "", e->select, e->umask, e->select);
+		text_add(out, "scan.%s0x%02x.0x%02x 0x%x ", v->kernel ? "kernel." : "", e->select,
+			 e->umask, e->select);
 		if (e->umask)
 			text_add(out, "0x%x", e->umask);
 		else
 			text_add(out, "-");
-		text_add(out, " - %s%s: ", scan_sure_names[v->finding[i].sure], v->kernel ? ", with the kernel" : "");
+		text_add(out, " - %s%s: ", scan_sure_names[v->finding[i].sure],
+			 v->kernel ? ", with the kernel" : "");
 		scan_words(out, v->scan, v->known, &v->finding[i]);
 		if (*name)
 			text_add(out, " [%s]", name);

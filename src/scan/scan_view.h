@@ -15,9 +15,11 @@ struct scan_shown {
 	/* The documented name of an event, or "". */
 	const char *(*name)(const void *with, uint32_t select, uint32_t umask);
 	const void *with;
-	char *const *command;	 /* NULL: none was counted */
-	const uint64_t *classes; /* its retired instructions per class, from the exact engine; NULL: unknown */
-	const char *like;	 /* NULL: not requested */
+	char *const *command; /* NULL: none was counted */
+	const uint64_t *
+		/* its retired instructions per class, from the exact engine; NULL: unknown */
+		classes;
+	const char *like; /* NULL: not requested */
 	const struct scan_event *like_event;
 };
 

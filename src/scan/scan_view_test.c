@@ -7,7 +7,10 @@
 
 enum { EVENTS = 8 };
 
-static struct scan scan = { .cpu = "GenuineIntel-6-55-4", .pmu = "cpu", .rows = 3, .row = { { 0, 100 }, { 0, 1100 }, { 0, 8000 } } };
+static struct scan scan = { .cpu = "GenuineIntel-6-55-4",
+			    .pmu = "cpu",
+			    .rows = 3,
+			    .row = { { 0, 100 }, { 0, 1100 }, { 0, 8000 } } };
 static struct scan_finding finding[EVENTS];
 static char *command[] = { "ls", "-l", NULL };
 static const uint64_t classes[EXACT_CLASSES] = { [EXACT_LOADS] = 500, [EXACT_RETURNS] = 7 };
@@ -23,11 +26,15 @@ static struct scan_shown made(void)
 	static const struct {
 		uint32_t select, umask;
 		enum scan_state state;
-	} rows[EVENTS] = { { 0x01, 0, SCAN_DEAD },    { 0x02, 1, SCAN_LIVE },    { 0x03, 2, SCAN_LIVE },	 { 0x04, 4, SCAN_LIVE },
-			   { 0x05, 0xff, SCAN_LIVE }, { 0x06, 8, SCAN_LIVE }, { 0xb7, 1, SCAN_REFUSED }, { 0xd0, 0x81, SCAN_UNCOUNTED } };
+	} rows[EVENTS] = { { 0x01, 0, SCAN_DEAD },    { 0x02, 1, SCAN_LIVE },
+			   { 0x03, 2, SCAN_LIVE },    { 0x04, 4, SCAN_LIVE },
+			   { 0x05, 0xff, SCAN_LIVE }, { 0x06, 8, SCAN_LIVE },
+			   { 0xb7, 1, SCAN_REFUSED }, { 0xd0, 0x81, SCAN_UNCOUNTED } };
 
 	for (size_t i = 0; i < EVENTS; i++) {
-		struct scan_event e = { .select = rows[i].select, .umask = rows[i].umask, .state = rows[i].state };
+		struct scan_event e = { .select = rows[i].select,
+					.umask = rows[i].umask,
+					.state = rows[i].state };
 
 		if (e.state == SCAN_LIVE) {
 			e.count = calloc(SCAN_SAMPLES_MOST, sizeof(*e.count));
@@ -39,12 +46,30 @@ static struct scan_shown made(void)
 		}
 		scan_put(&scan, &e, NULL);
 	}
-	finding[1] = (struct scan_finding){ .meaning = SCAN_COUNTS, .sure = SCAN_CERTAIN, .explained = 1, .n = 2,
-					    .term = { { TERM_CLASS, WORK_LOADS, 2 }, { TERM_CLASS, WORK_RETURNS, 2 } } };
-	finding[2] = (struct scan_finding){ .meaning = SCAN_FOLLOWS, .sure = SCAN_PERHAPS, .correlation = 0.987, .n = 1, .term = { { TERM_KNOWN, 0, 1.5 } } };
-	finding[3] = (struct scan_finding){ .meaning = SCAN_SUM, .sure = SCAN_LIKELY, .n = 2, .term = { { TERM_EVENT, 1, 1 }, { TERM_EVENT, 2, 1 } } };
-	finding[5] = (struct scan_finding){ .meaning = SCAN_CONSTANT, .sure = SCAN_CERTAIN, .fixed = 4 };
-	return (struct scan_shown){ .scan = &scan, .finding = finding, .name = name_of, .command = command, .classes = classes };
+	finding[1] = (struct scan_finding){ .meaning = SCAN_COUNTS,
+					    .sure = SCAN_CERTAIN,
+					    .explained = 1,
+					    .n = 2,
+					    .term = { { TERM_CLASS, WORK_LOADS, 2 },
+						      { TERM_CLASS, WORK_RETURNS, 2 } } };
+	finding[2] = (struct scan_finding){ .meaning = SCAN_FOLLOWS,
+					    .sure = SCAN_PERHAPS,
+					    .correlation = 0.987,
+					    .n = 1,
+					    .term = { { TERM_KNOWN, 0, 1.5 } } };
+	finding[3] = (struct scan_finding){ .meaning = SCAN_SUM,
+					    .sure = SCAN_LIKELY,
+					    .n = 2,
+					    .term = { { TERM_EVENT, 1, 1 },
+						      { TERM_EVENT, 2, 1 } } };
+	finding[5] = (struct scan_finding){ .meaning = SCAN_CONSTANT,
+					    .sure = SCAN_CERTAIN,
+					    .fixed = 4 };
+	return (struct scan_shown){ .scan = &scan,
+				    .finding = finding,
+				    .name = name_of,
+				    .command = command,
+				    .classes = classes };
 }
 
 static bool has(const struct text *t, const char *what)
@@ -66,13 +91,16 @@ TEST(as_text)
 	v.like = "page-faults:u";
 	v.like_event = &scan.event[1];
 	scan_view_text(&t, &v, &plain);
-	has(&t, " 0x02:0x01    certain  counts 2 loads + 2 returns  (command: 1,014, the exact engine 1,014)\n");
+	has(&t,
+	    " 0x02:0x01    certain  counts 2 loads + 2 returns  (command: 1,014, the exact engine 1,014)\n");
 	has(&t, " 0x03:0x02    perhaps  follows cycles:u: 1.5 of it, correlation 0.987\n");
 	has(&t, " 0x04:0x04    likely   counts what 0x02:0x01 + 0x03:0x02 count\n");
 	has(&t, " 0x06:0x08    certain  4 each reading, whatever is done\n");
-	has(&t, "8 events tried, 5 count, 1 are dead, 1 the kernel refuses, 1 never got onto a counter.");
+	has(&t,
+	    "8 events tried, 5 count, 1 are dead, 1 the kernel refuses, 1 never got onto a counter.");
 	CHECK(!strstr(t.s, "0x05:0xff"), "what several bits count");
-	has(&t, "Nearest to page-faults:u:\n 0x02:0x01    the same in 100 % of the work that either counts, correlation 0.000, 1 of it");
+	has(&t,
+	    "Nearest to page-faults:u:\n 0x02:0x01    the same in 100 % of the work that either counts, correlation 0.000, 1 of it");
 	text_free(&t);
 }
 
@@ -84,7 +112,8 @@ TEST(as_data)
 	v.known = known;
 	scan_view_csv(&t, &v);
 	has(&t, "\n0x1,0x0,dead,,,,,,,\n");
-	has(&t, "\n0x2,0x1,live,,counts,certain,2 loads + 2 returns,0,counts 2 loads + 2 returns,1014\n");
+	has(&t,
+	    "\n0x2,0x1,live,,counts,certain,2 loads + 2 returns,0,counts 2 loads + 2 returns,1014\n");
 	text_free(&t);
 	scan_view_table(&t, &v);
 	has(&t, "# pmu: cpu\n");
@@ -93,7 +122,8 @@ TEST(as_data)
 	text_free(&t);
 	v.kernel = true;
 	scan_view_table(&t, &v);
-	has(&t, "scan.kernel.0x02.0x01 0x2 0x1 - certain, with the kernel: counts 2 loads + 2 returns\n");
+	has(&t,
+	    "scan.kernel.0x02.0x01 0x2 0x1 - certain, with the kernel: counts 2 loads + 2 returns\n");
 	CHECK(!strstr(t.s, "scan.0x"), "no name of those that count in user mode");
 	text_free(&t);
 	v.kernel = false;

@@ -11,7 +11,8 @@ const char *const scan_sure_names[SCAN_SURES] = {
 	[SCAN_CERTAIN] = "certain",
 };
 
-static void put_term(struct text *out, const struct scan *s, const struct scan_known *known, const struct scan_term *t)
+static void put_term(struct text *out, const struct scan *s, const struct scan_known *known,
+		     const struct scan_term *t)
 {
 	const struct scan_event *e;
 
@@ -32,7 +33,8 @@ static void put_term(struct text *out, const struct scan *s, const struct scan_k
 	}
 }
 
-void scan_terms(struct text *out, const struct scan *s, const struct scan_known *known, const struct scan_finding *f)
+void scan_terms(struct text *out, const struct scan *s, const struct scan_known *known,
+		const struct scan_finding *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		double factor = f->term[i].factor;
@@ -51,14 +53,16 @@ static void put_top(struct text *out, const struct scan_finding *f)
 	bool any = false;
 
 	for (size_t i = 0; i < SCAN_TOP && f->per_turn[i] > 0; i++) {
-		text_add(out, "%s%s %.3g a turn", any ? ", " : "most in ", work_name(f->top[i]), f->per_turn[i]);
+		text_add(out, "%s%s %.3g a turn", any ? ", " : "most in ", work_name(f->top[i]),
+			 f->per_turn[i]);
 		any = true;
 	}
 	if (!any)
 		text_add(out, "now and then, whatever is done");
 }
 
-void scan_words(struct text *out, const struct scan *s, const struct scan_known *known, const struct scan_finding *f)
+void scan_words(struct text *out, const struct scan *s, const struct scan_known *known,
+		const struct scan_finding *f)
 {
 	struct text terms = { 0 }, kinds = { 0 };
 
@@ -81,7 +85,8 @@ void scan_words(struct text *out, const struct scan *s, const struct scan_known 
 		text_add(out, "counts what %s count%s", terms.s, f->n == 1 ? "s" : "");
 		break;
 	case SCAN_FOLLOWS:
-		text_add(out, "follows %s: %.3g of it, correlation %.3f", terms.s, f->term[0].factor, f->correlation);
+		text_add(out, "follows %s: %.3g of it, correlation %.3f", terms.s,
+			 f->term[0].factor, f->correlation);
 		break;
 	case SCAN_BROKEN:
 		text_add(out, "goes backwards: its number of bits is taken for another");

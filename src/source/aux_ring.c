@@ -4,7 +4,8 @@
 #include <time.h>
 #include "source/aux_ring.h"
 
-int aux_ring_map(struct aux_ring *a, struct perf_event_mmap_page *page, size_t ring_end, int fd, size_t size)
+int aux_ring_map(struct aux_ring *a, struct perf_event_mmap_page *page, size_t ring_end, int fd,
+		 size_t size)
 {
 	void *at;
 
@@ -34,9 +35,11 @@ static uint64_t reference(void)
 	return (uint64_t)t.tv_sec ^ (uint64_t)t.tv_nsec;
 }
 
-int64_t aux_ring_read(struct aux_ring *a, const struct aux_piece *whose, aux_take *take, void *with, struct tare_error *err)
+int64_t aux_ring_read(struct aux_ring *a, const struct aux_piece *whose, aux_take *take, void *with,
+		      struct tare_error *err)
 {
-	uint64_t head = atomic_load_explicit((_Atomic(uint64_t) *)&a->page->aux_head, memory_order_acquire);
+	uint64_t head = atomic_load_explicit((_Atomic(uint64_t) *)&a->page->aux_head,
+					     memory_order_acquire);
 	uint64_t tail = a->page->aux_tail, n = head - tail;
 	size_t from = (size_t)(tail & (a->size - 1)), first = a->size - from;
 	struct aux_piece p = *whose;
@@ -45,7 +48,9 @@ int64_t aux_ring_read(struct aux_ring *a, const struct aux_piece *whose, aux_tak
 	if (!n)
 		return 0;
 	if (n > a->size) {
-		ret = tare_fail(err, EIO, "the kernel's AUX area of %zu bytes claims to contain %llu", a->size, (unsigned long long)n);
+		ret = tare_fail(err, EIO,
+				"the kernel's AUX area of %zu bytes claims to contain %llu",
+				a->size, (unsigned long long)n);
 	} else {
 		p.offset = tail;
 		p.reference = reference();

@@ -30,10 +30,10 @@ struct aux_piece {
 	struct {
 		const unsigned char *bytes;
 		size_t n;
-	} part[2];	    /* the second part: from the start of the area, or empty */
+	} part[2];          /* the second part: from the start of the area, or empty */
 	uint64_t offset;    /* in the whole stream, as counted by the kernel's AUX records */
 	uint64_t reference; /* unique */
-	uint32_t index;	    /* of the area */
+	uint32_t index;     /* of the area */
 	int32_t tid, cpu;   /* of the thread or CPU it belongs to; -1: any */
 };
 
@@ -43,13 +43,15 @@ typedef int aux_take(void *with, const struct aux_piece *piece, struct tare_erro
  * Map `size` bytes after the ring of `page`, which ends at `ring_end`, for an event that writes
  * into that ring. -errno of mmap(2), without a message.
  */
-int aux_ring_map(struct aux_ring *a, struct perf_event_mmap_page *page, size_t ring_end, int fd, size_t size);
+int aux_ring_map(struct aux_ring *a, struct perf_event_mmap_page *page, size_t ring_end, int fd,
+		 size_t size);
 /*
  * Deliver the available data as one piece; `whose` has its index, tid and cpu. Returns the number
  * of bytes, the error of `take`, or -EIO if the kernel's numbers are invalid (the area is then
  * emptied).
  */
-int64_t aux_ring_read(struct aux_ring *a, const struct aux_piece *whose, aux_take *take, void *with, struct tare_error *err);
+int64_t aux_ring_read(struct aux_ring *a, const struct aux_piece *whose, aux_take *take, void *with,
+		      struct tare_error *err);
 void aux_ring_unmap(struct aux_ring *a);
 
 #endif

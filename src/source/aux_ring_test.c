@@ -37,7 +37,8 @@ static void produce(size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		data[(page.aux_head + i) % SIZE] = at(page.aux_head + i);
-	atomic_store_explicit((_Atomic(uint64_t) *)&page.aux_head, page.aux_head + n, memory_order_release);
+	atomic_store_explicit((_Atomic(uint64_t) *)&page.aux_head, page.aux_head + n,
+			      memory_order_release);
 }
 
 struct taken {
@@ -54,7 +55,8 @@ static int take(void *with, const struct aux_piece *p, struct tare_error *err)
 	(void)err;
 	t->calls++;
 	t->tail_then = page.aux_tail;
-	t->good &= p->offset == t->next && p->index == 3 && p->tid == -1 && p->cpu == 5 && p->part[0].n > 0;
+	t->good &= p->offset == t->next && p->index == 3 && p->tid == -1 && p->cpu == 5 &&
+		p->part[0].n > 0;
 	for (int i = 0; i < 2; i++)
 		for (size_t k = 0; k < p->part[i].n; k++)
 			t->good &= p->part[i].bytes[k] == at(t->next++);
@@ -75,7 +77,8 @@ TEST(bytes_come_in_order_at_every_place_of_the_area)
 			CHECK_EQ(t.calls, 0, "an empty area is not handed over");
 			produce(sizes[i]);
 			CHECK_EQ(aux_ring_read(r, &whose, take, &t, NULL), (int)sizes[i]);
-			CHECK(t.good && t.calls == 1 && t.next == begin + sizes[i], "from %d, %zu bytes", (int)from, sizes[i]);
+			CHECK(t.good && t.calls == 1 && t.next == begin + sizes[i],
+			      "from %d, %zu bytes", (int)from, sizes[i]);
 			CHECK_EQ(t.tail_then, begin, "room is released after the bytes were taken");
 			CHECK_EQ(page.aux_tail, page.aux_head);
 		}
@@ -120,7 +123,8 @@ static void *hardware(void *unused)
 	size_t step = 1;
 
 	while (head < STREAM) {
-		uint64_t tail = atomic_load_explicit((_Atomic(uint64_t) *)&page.aux_tail, memory_order_acquire);
+		uint64_t tail = atomic_load_explicit((_Atomic(uint64_t) *)&page.aux_tail,
+						     memory_order_acquire);
 		size_t n = SIZE - (size_t)(head - tail);
 
 		if (!n) {
@@ -133,7 +137,8 @@ static void *hardware(void *unused)
 		for (size_t i = 0; i < n; i++)
 			data[(head + i) % SIZE] = at(head + i);
 		head += n;
-		atomic_store_explicit((_Atomic(uint64_t) *)&page.aux_head, head, memory_order_release);
+		atomic_store_explicit((_Atomic(uint64_t) *)&page.aux_head, head,
+				      memory_order_release);
 	}
 	return unused;
 }
@@ -164,8 +169,11 @@ TEST(a_stream_beside_its_writer_stays_whole)
 /* The kernel itself: an event without such hardware has no area, which is reported as an error. */
 TEST(an_event_without_the_hardware_has_no_area)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY,
-					.exclude_kernel = 1, .exclude_hv = 1 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_DUMMY,
+					.exclude_kernel = 1,
+					.exclude_hv = 1 };
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
 	struct aux_ring a = { 0 };

@@ -22,15 +22,16 @@ int events_as_group(const struct tare_events *events, const struct encoding ***o
 
 		if (!encoding_source(enc)->kernel)
 			return tare_fail(
-			    err, EOPNOTSUPP,
-			    "%s is not counted by the kernel but by tare's source '%s'", enc->name,
-			    enc->source->name);
+				err, EOPNOTSUPP,
+				"%s is not counted by the kernel but by tare's source '%s'",
+				enc->name, enc->source->name);
 		if (enc->place != PLACE_CORE)
 			continue;
 		if (core && strcmp(core->pmu, enc->pmu)) {
 			int ret = tare_fail(
-			    err, EINVAL, "%s and %s are on different PMUs and cannot be one group",
-			    core->name, enc->name);
+				err, EINVAL,
+				"%s and %s are on different PMUs and cannot be one group",
+				core->name, enc->name);
 
 			tare_hint(err,
 				  "this machine has several kinds of cores: name one, as in %s/%s/",
@@ -144,8 +145,12 @@ int tare_group_stop(struct tare_group *g, struct tare_error *err)
 
 static int never_counted(const struct tare_group *g, struct tare_error *err)
 {
-	tare_fail(err, ENODATA, "%s and its group have not counted yet: they never got onto the PMU", perf_leader(g->counters));
-	tare_hint(err, "the group may need more counters than there are, or others hold them: count fewer events at once");
+	tare_fail(err, ENODATA,
+		  "%s and its group have not counted yet: they never got onto the PMU",
+		  perf_leader(g->counters));
+	tare_hint(
+		err,
+		"the group may need more counters than there are, or others hold them: count fewer events at once");
 	return -ENODATA;
 }
 
@@ -175,10 +180,10 @@ int tare_group_count(struct tare_group *g, size_t i, uint64_t *count, struct tar
 		return never_counted(g, err);
 	if (r.quality == TARE_SCALED)
 		return tare_fail(
-		    err, ENODATA,
-		    "%s and its group counted for %llu of %llu ns: a bare count would mislead",
-		    perf_leader(g->counters), (unsigned long long)r.running_ns,
-		    (unsigned long long)r.enabled_ns);
+			err, ENODATA,
+			"%s and its group counted for %llu of %llu ns: a bare count would mislead",
+			perf_leader(g->counters), (unsigned long long)r.running_ns,
+			(unsigned long long)r.enabled_ns);
 	*count = r.raw;
 	return tare_end(0, err);
 }

@@ -29,12 +29,15 @@ static struct tare_events *events_of(const char *text)
 /* The error of an earlier call. */
 static struct tare_error stale(void)
 {
-	return (struct tare_error){ .code = EIO, .at = 3, .what = "an earlier error", .hint = "of another call" };
+	return (struct tare_error){
+		.code = EIO, .at = 3, .what = "an earlier error", .hint = "of another call"
+	};
 }
 
 static void check_none(const struct tare_error *err, const char *function)
 {
-	CHECK(err->code == 0 && err->at == -1 && !err->what[0] && !err->hint[0], "%s: %d, %s", function, err->code, err->what);
+	CHECK(err->code == 0 && err->at == -1 && !err->what[0] && !err->hint[0], "%s: %d, %s",
+	      function, err->code, err->what);
 }
 
 TEST(no_error_after_success)
@@ -65,7 +68,8 @@ TEST(no_error_after_success)
 	CHECK_EQ(tare_group_stop(g, &err), 0);
 	check_none(&err, "tare_group_stop");
 	err = stale();
-	CHECK(!tare_group_user_reads(g, &err) == (err.code != 0), "tare_group_user_reads: %d", err.code);
+	CHECK(!tare_group_user_reads(g, &err) == (err.code != 0), "tare_group_user_reads: %d",
+	      err.code);
 	tare_group_close(g);
 	err = stale();
 	g = tare_group_open_cpu(events, 0, 0, &err);
@@ -132,7 +136,8 @@ static const struct {
 /* They occur in the kernel, never in user mode. */
 TEST(what_would_stay_0_is_refused)
 {
-	static const char *const texts[] = { "context-switches:u", "cpu-migrations:u", "cs:u", "{task-clock,context-switches:u}" };
+	static const char *const texts[] = { "context-switches:u", "cpu-migrations:u", "cs:u",
+					     "{task-clock,context-switches:u}" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct tare_events *events = events_of(texts[i]);
@@ -150,15 +155,19 @@ TEST(what_would_stay_0_is_refused)
 /* The kernel's clocks ignore the modifiers: the count would include what they exclude. */
 TEST(a_clock_of_one_mode_is_refused)
 {
-	static const char *const texts[] = { "task-clock:u", "cpu-clock:u", "task-clock:k", "cpu-clock:h", "{page-faults:u,task-clock}:u" };
+	static const char *const texts[] = { "task-clock:u", "cpu-clock:u", "task-clock:k",
+					     "cpu-clock:h", "{page-faults:u,task-clock}:u" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct tare_events *events = events_of(texts[i]);
 		struct tare_error err = TARE_ERROR_INIT;
 
 		CHECK(!tare_group_open(events, 0, 0, &err), "%s", texts[i]);
-		CHECK(strstr(err.what, "clock") && strstr(err.what, " would count both user mode and the kernel"), "%s: %s", texts[i], err.what);
-		CHECK(!strncmp(err.hint, "leave out the modifier; user_time", 33), "%s: %s", texts[i], err.hint);
+		CHECK(strstr(err.what, "clock") &&
+			      strstr(err.what, " would count both user mode and the kernel"),
+		      "%s: %s", texts[i], err.what);
+		CHECK(!strncmp(err.hint, "leave out the modifier; user_time", 33), "%s: %s",
+		      texts[i], err.hint);
 		tare_events_free(events);
 	}
 }

@@ -80,13 +80,13 @@ static struct perf_event_attr attr_of(const struct encoding *enc, const struct t
 
 	attr.size = sizeof(attr);
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED |
-			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+		PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr.inherit = on->inherit;
 	attr.disabled = leader;
 	attr.enable_on_exec = leader && on->enable_on_exec;
 	if (!leader)
 		attr.pinned = attr.exclusive =
-		    0; /* the leader's flags apply to the group; EINVAL in a member */
+			0; /* the leader's flags apply to the group; EINVAL in a member */
 	/* A clock counts the same without restriction, and any user may open it. */
 	if (encoding_modes(enc) == MODES_CLOCK) {
 		attr.exclude_user = 0;
@@ -160,9 +160,9 @@ static void map_pages(struct perf_group *g)
 
 		if (page == MAP_FAILED)
 			g->no_user = errno == EPERM
-					 ? "no memory may be locked for its page (`ulimit -l`, "
-					   "kernel.perf_event_mlock_kb)"
-					 : "the kernel gave no page for it";
+				? "no memory may be locked for its page (`ulimit -l`, "
+				  "kernel.perf_event_mlock_kb)"
+				: "the kernel gave no page for it";
 		else
 			g->event[i].page = page;
 	}
@@ -252,7 +252,7 @@ bool perf_count(const struct counters *c, size_t i, uint64_t *count)
 	const struct perf_group *g = (const struct perf_group *)c;
 
 	return i < g->n && !g->no_user && g->owner == &this_thread &&
-	       tare_page_count(g->event[i].page, count);
+		tare_page_count(g->event[i].page, count);
 }
 
 int perf_user_reads(const struct counters *c, struct tare_error *err)
@@ -269,10 +269,10 @@ int perf_user_reads(const struct counters *c, struct tare_error *err)
 		if (tare_pmc_index_known(page->index))
 			continue;
 		ret = tare_fail(
-		    err, page->cap_user_rdpmc ? EAGAIN : EOPNOTSUPP,
-		    "%s is read by system calls: event %zu of the group is in no register that "
-		    "user space may read",
-		    g->leader, i + 1);
+			err, page->cap_user_rdpmc ? EAGAIN : EOPNOTSUPP,
+			"%s is read by system calls: event %zu of the group is in no register that "
+			"user space may read",
+			g->leader, i + 1);
 		tare_hint(err, "it is stopped or off the PMU, or reading is switched off: %s",
 			  PMC_SWITCH_ON);
 		return ret;
@@ -339,9 +339,10 @@ static void say_never_ran(const struct perf_group *g, uint64_t enabled_ns, struc
 	else if (g->on.pid != -1 && g->on.cpu >= 0)
 		tare_hint(err, "the task may not have run on cpu %d", g->on.cpu);
 	else
-		tare_hint(err, "the group may need more counters than there are, or others hold "
-			       "them: count fewer "
-			       "events at once; `tare doctor` tells what holds a counter");
+		tare_hint(err,
+			  "the group may need more counters than there are, or others hold "
+			  "them: count fewer "
+			  "events at once; `tare doctor` tells what holds a counter");
 }
 
 /* Read the whole group from its pages, or return false. */
@@ -362,21 +363,23 @@ static int read_kernel(const struct perf_group *g, struct tare_error *err)
 	ssize_t got = read_group(g, want);
 
 	if (got == 0) {
-		int ret =
-		    tare_fail(err, EIO, "%s: the pinned group lost its counters and counts no more",
-			      g->leader);
+		int ret = tare_fail(err, EIO,
+				    "%s: the pinned group lost its counters and counts no more",
+				    g->leader);
 
-		tare_hint(err, "another pinned event or a watchdog holds a counter it needs; `tare "
-			       "doctor` tells which");
+		tare_hint(err,
+			  "another pinned event or a watchdog holds a counter it needs; `tare "
+			  "doctor` tells which");
 		return ret;
 	}
 	if (got < 0)
 		return tare_fail(err, (int)-got, "cannot read %s: %s", g->leader,
 				 strerror((int)-got));
 	if ((size_t)got != want || g->buffer[0] != g->n)
-		return tare_fail(
-		    err, EIO, "%s: a read gave %zd bytes and %" PRIu64 " values, not %zu and %zu",
-		    g->leader, got, g->buffer[0], want, g->n);
+		return tare_fail(err, EIO,
+				 "%s: a read gave %zd bytes and %" PRIu64
+				 " values, not %zu and %zu",
+				 g->leader, got, g->buffer[0], want, g->n);
 	return 0;
 }
 

@@ -31,8 +31,8 @@ enum { PAGES = 64 };
 
 static const struct encoding task_clock = SOFTWARE("task-clock", PERF_COUNT_SW_TASK_CLOCK);
 static const struct encoding page_faults = SOFTWARE("page-faults", PERF_COUNT_SW_PAGE_FAULTS);
-static const struct encoding switches =
-    SOFTWARE("context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES);
+static const struct encoding switches = SOFTWARE("context-switches",
+						 PERF_COUNT_SW_CONTEXT_SWITCHES);
 static const struct encoding *const three[] = { &task_clock, &page_faults, &switches };
 static const struct target self = { .cpu = -1, .cgroup_fd = -1 };
 
@@ -53,8 +53,8 @@ static struct counters *open_or_skip(const struct encoding *const *enc, size_t n
 static void touch_pages(size_t pages)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	char *p =
-	    mmap(NULL, pages * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, pages * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
 
 	if (!CHECK(p != MAP_FAILED))
 		return;
@@ -469,7 +469,7 @@ TEST(paranoid_levels)
 enum { NO_USER = 1, NO_KERNEL = 2, NO_GUEST = 4, NO_HOST = 8, NO_IDLE = 16, NO_HV = 32 };
 
 #define SW(what) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what
-#define TP PERF_TYPE_TRACEPOINT, 77
+#define TP       PERF_TYPE_TRACEPOINT, 77
 
 /*
  * How it is used: a count alone; samples; samples with their group's counts; a count of a whole
@@ -543,11 +543,20 @@ TEST(modifiers_that_the_kernel_would_not_follow)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		const unsigned out = modes[i].left_out;
-		struct encoding e = { .name = "x:u", .source = &source_perf, .in_user = modes[i].in_user,
-				      .attr = { .type = modes[i].type, .config = modes[i].config, .exclude_user = !!(out & NO_USER),
-						.exclude_kernel = !!(out & NO_KERNEL), .exclude_hv = !!(out & NO_HV), .exclude_guest = !!(out & NO_GUEST),
-						.exclude_host = !!(out & NO_HOST), .exclude_idle = !!(out & NO_IDLE) } };
-		const struct target on = { .pid = modes[i].use == CPU ? -1 : 0, .cpu = modes[i].use == CPU ? 0 : -1, .cgroup_fd = -1 };
+		struct encoding e = { .name = "x:u",
+				      .source = &source_perf,
+				      .in_user = modes[i].in_user,
+				      .attr = { .type = modes[i].type,
+						.config = modes[i].config,
+						.exclude_user = !!(out & NO_USER),
+						.exclude_kernel = !!(out & NO_KERNEL),
+						.exclude_hv = !!(out & NO_HV),
+						.exclude_guest = !!(out & NO_GUEST),
+						.exclude_host = !!(out & NO_HOST),
+						.exclude_idle = !!(out & NO_IDLE) } };
+		const struct target on = { .pid = modes[i].use == CPU ? -1 : 0,
+					   .cpu = modes[i].use == CPU ? 0 : -1,
+					   .cgroup_fd = -1 };
 		struct perf_event_attr attr = e.attr;
 		struct tare_error err = TARE_ERROR_INIT;
 		int ret;
@@ -555,10 +564,12 @@ TEST(modifiers_that_the_kernel_would_not_follow)
 		attr.sample_period = modes[i].use == SAMPLE || modes[i].use == READ;
 		attr.sample_type = modes[i].use == READ ? PERF_SAMPLE_READ : 0;
 		ret = perf_modes_fail(&(struct perf_ask){ &e, &attr, &on, 0, 1 }, &err);
-		CHECK_EQ(ret, modes[i].why ? -EINVAL : 0, "row at line %d: %s", modes[i].line, err.what);
+		CHECK_EQ(ret, modes[i].why ? -EINVAL : 0, "row at line %d: %s", modes[i].line,
+			 err.what);
 		if (!modes[i].why)
 			continue;
-		CHECK(!strncmp(err.what, "x:u ", 4) && strstr(err.what, modes[i].why), "row at line %d: %s", modes[i].line, err.what);
+		CHECK(!strncmp(err.what, "x:u ", 4) && strstr(err.what, modes[i].why),
+		      "row at line %d: %s", modes[i].line, err.what);
 		CHECK(err.hint[0], "row at line %d", modes[i].line);
 	}
 }
@@ -566,8 +577,12 @@ TEST(modifiers_that_the_kernel_would_not_follow)
 /* How often the kernel counts `config` in 50 calls of getppid. */
 static uint64_t calls_counted(uint64_t config, unsigned left_out)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = config, .disabled = 1,
-					.exclude_user = !!(left_out & NO_USER), .exclude_kernel = !!(left_out & NO_KERNEL) };
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
+					.size = sizeof(attr),
+					.config = config,
+					.disabled = 1,
+					.exclude_user = !!(left_out & NO_USER),
+					.exclude_kernel = !!(left_out & NO_KERNEL) };
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	uint64_t n = UINT64_MAX;
 
@@ -585,8 +600,10 @@ static uint64_t calls_counted(uint64_t config, unsigned left_out)
 /* Compares encoding_modes() for tracepoints with this kernel. */
 TEST(tracepoints_come_with_user_mode_or_without)
 {
-	static const char *const path[] = { "/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id",
-					    "/sys/kernel/tracing/events/raw_syscalls/sys_enter/id" };
+	static const char *const path[] = {
+		"/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id",
+		"/sys/kernel/tracing/events/raw_syscalls/sys_enter/id"
+	};
 	uint64_t id[2];
 	char text[32];
 
@@ -610,12 +627,14 @@ TEST(a_clock_is_open_to_all)
 	struct counters *c;
 	char now[32];
 
-	if (file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", now, sizeof(now), NULL) < 0 || atoi(now) != 2)
+	if (file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", now, sizeof(now), NULL) < 0 ||
+	    atoi(now) != 2)
 		tap_skip("paranoid", "kernel.perf_event_paranoid is not 2");
 	if (geteuid() == 0 && (setgid(65534) || setuid(65534)))
 		tap_skip("root", "cannot become an unprivileged user");
 	c = open_or_skip(&one, 1, &self);
-	CHECK(source_perf.start(c, NULL) == 0 && source_perf.read(c, &r, NULL) == 0 && r.raw > 0 && r.quality == TARE_COUNTED);
+	CHECK(source_perf.start(c, NULL) == 0 && source_perf.read(c, &r, NULL) == 0 && r.raw > 0 &&
+	      r.quality == TARE_COUNTED);
 	source_perf.close(c);
 }
 

@@ -54,8 +54,8 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 
 	if (file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", now, sizeof(now), NULL) < 0) {
 		tare_hint(
-		    err,
-		    "CAP_PERFMON would allow this; `tare doctor` tells what this user may count");
+			err,
+			"CAP_PERFMON would allow this; `tare doctor` tells what this user may count");
 		return;
 	}
 
@@ -69,13 +69,15 @@ static void hint_permission(struct tare_error *err, const struct perf_ask *ask)
 			  level > 2 ? "CAP_SYS_ADMIN (CAP_PERFMON, where the kernel takes "
 				      "levels above 2 for 2)"
 				    : "CAP_PERFMON",
-			  need == 1 && encoding_modes(ask->enc) != MODES_IN_KERNEL ? "; so would counting user mode only (:u)" : "");
+			  need == 1 && encoding_modes(ask->enc) != MODES_IN_KERNEL
+				  ? "; so would counting user mode only (:u)"
+				  : "");
 	else if (ask->on->pid > 0 && !own)
 		tare_hint(
-		    err,
-		    "thread %d belongs to another user or may not be traced; CAP_PERFMON or the "
-		    "same user (and kernel.yama.ptrace_scope 0) would allow this",
-		    (int)ask->on->pid);
+			err,
+			"thread %d belongs to another user or may not be traced; CAP_PERFMON or the "
+			"same user (and kernel.yama.ptrace_scope 0) would allow this",
+			(int)ask->on->pid);
 	else
 		tare_hint(err,
 			  PARANOID
@@ -92,7 +94,8 @@ static void hint_with_kernel(struct tare_error *err, const struct perf_ask *ask)
 	int fd;
 
 	with.exclude_kernel = with.exclude_hv = 0;
-	fd = (int)syscall(SYS_perf_event_open, &with, on->cgroup_fd >= 0 ? on->cgroup_fd : on->pid, on->cpu, -1,
+	fd = (int)syscall(SYS_perf_event_open, &with, on->cgroup_fd >= 0 ? on->cgroup_fd : on->pid,
+			  on->cpu, -1,
 			  PERF_FLAG_FD_CLOEXEC | (on->cgroup_fd >= 0 ? PERF_FLAG_PID_CGROUP : 0));
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		hint_permission(err, &(struct perf_ask){ ask->enc, &with, on, ask->index, ask->n });
@@ -112,24 +115,33 @@ static const struct {
 	unsigned modes, all, any;
 	/* only for a count, not for samples; only for a CPU, not for a task */
 	bool count, cpu;
-	const char *why, *hint;	  /* hint NULL: see hint_with_kernel() */
+	const char *why, *hint; /* hint NULL: see hint_with_kernel() */
 } wrong[] = {
-	{ OF(OF_PMU), USER | KERNEL | HYPERVISOR, 0, false, false, "is counted neither in user mode nor in the kernel: it would stay 0",
+	{ OF(OF_PMU), USER | KERNEL | HYPERVISOR, 0, false, false,
+	  "is counted neither in user mode nor in the kernel: it would stay 0",
 	  "leave out the modifier" },
-	{ OF(TOLD) | OF(IN_KERNEL), USER | KERNEL, 0, false, false, "happens in user mode or in the kernel, and both are excluded: it would stay 0",
+	{ OF(TOLD) | OF(IN_KERNEL), USER | KERNEL, 0, false, false,
+	  "happens in user mode or in the kernel, and both are excluded: it would stay 0",
 	  "leave out the modifier" },
-	{ OF(NO_COUNT), 0, 0, true, false, "has no count: a BPF program writes records into it, and its number stays 0",
+	{ OF(NO_COUNT), 0, 0, true, false,
+	  "has no count: a BPF program writes records into it, and its number stays 0",
 	  "tare record takes the records" },
 	{ OF(CLOCK), 0, USER | KERNEL | GUEST | HOST | IDLE, true, false,
 	  "would count both user mode and the kernel: the kernel's clocks take no modifier",
 	  "leave out the modifier; user_time and system_time (tare stat) tell the two apart, and samples by a clock (tare record) are of one mode" },
-	{ OF(CLOCK), USER | KERNEL, 0, false, false, "ticks in user mode and in the kernel, and both are excluded: there would be no samples",
+	{ OF(CLOCK), USER | KERNEL, 0, false, false,
+	  "ticks in user mode and in the kernel, and both are excluded: there would be no samples",
 	  "leave out the modifier" },
-	{ ~OF(OF_PMU), HOST, 0, false, false, "would include the host's, too: the kernel does not distinguish guests there", "leave out the G" },
-	{ OF(IN_KERNEL), KERNEL, 0, false, false, "happens in the kernel, and counting in the kernel is excluded: it would stay 0", NULL },
-	{ OF(IN_USER), USER, 0, false, false, "occurs in user mode, and the kernel counts it also where user mode is excluded",
+	{ ~OF(OF_PMU), HOST, 0, false, false,
+	  "would include the host's, too: the kernel does not distinguish guests there",
+	  "leave out the G" },
+	{ OF(IN_KERNEL), KERNEL, 0, false, false,
+	  "happens in the kernel, and counting in the kernel is excluded: it would stay 0", NULL },
+	{ OF(IN_USER), USER, 0, false, false,
+	  "occurs in user mode, and the kernel counts it also where user mode is excluded",
 	  "leave out the modifier, or let it be :u" },
-	{ ~(OF(OF_PMU) | OF(CLOCK)), IDLE, 0, false, true, "would include the idle task's, too: the kernel does not exclude it there",
+	{ ~(OF(OF_PMU) | OF(CLOCK)), IDLE, 0, false, true,
+	  "would include the idle task's, too: the kernel does not exclude it there",
 	  "leave out the I" },
 };
 
@@ -137,14 +149,16 @@ int perf_modes_fail(const struct perf_ask *ask, struct tare_error *err)
 {
 	/* as typed: a clock is opened with fewer restrictions */
 	const struct perf_event_attr *a = &ask->enc->attr;
-	const unsigned out = (a->exclude_user ? USER : 0) | (a->exclude_kernel ? KERNEL : 0) | (a->exclude_hv ? HYPERVISOR : 0) |
-			     (a->exclude_guest ? GUEST : 0) | (a->exclude_host ? HOST : 0) | (a->exclude_idle ? IDLE : 0);
+	const unsigned out = (a->exclude_user ? USER : 0) | (a->exclude_kernel ? KERNEL : 0) |
+		(a->exclude_hv ? HYPERVISOR : 0) | (a->exclude_guest ? GUEST : 0) |
+		(a->exclude_host ? HOST : 0) | (a->exclude_idle ? IDLE : 0);
 	const unsigned modes = 1u << encoding_modes(ask->enc);
 	const bool counts = !ask->attr->sample_period || ask->attr->sample_type & PERF_SAMPLE_READ;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		if (!(modes & wrong[i].modes) || (out & wrong[i].all) != wrong[i].all || (wrong[i].any && !(out & wrong[i].any)) ||
-		    (wrong[i].count && !counts) || (wrong[i].cpu && ask->on->pid != -1))
+		if (!(modes & wrong[i].modes) || (out & wrong[i].all) != wrong[i].all ||
+		    (wrong[i].any && !(out & wrong[i].any)) || (wrong[i].count && !counts) ||
+		    (wrong[i].cpu && ask->on->pid != -1))
 			continue;
 		tare_fail(err, EINVAL, "%s %s", ask->enc->name, wrong[i].why);
 		if (wrong[i].hint)
@@ -180,7 +194,7 @@ static int refuse_descriptors(struct tare_error *err, int code, const struct per
 static bool is_core_event(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-	       attr->type == PERF_TYPE_RAW;
+		attr->type == PERF_TYPE_RAW;
 }
 
 static int refuse_argument(struct tare_error *err, const struct perf_ask *ask, const char *who)
@@ -201,13 +215,14 @@ static int refuse_argument(struct tare_error *err, const struct perf_ask *ask, c
 	}
 	if (ask->index > 0) {
 		ret = tare_fail(
-		    err, EINVAL,
-		    "%s does not fit into the group: the PMU cannot count its %zu events at "
-		    "once, or they are on different PMUs",
-		    name, ask->n);
-		tare_hint(err, "take an event out of the group, or let it be broken up ({...}:W); "
-			       "`tare doctor` "
-			       "tells how many counters are free");
+			err, EINVAL,
+			"%s does not fit into the group: the PMU cannot count its %zu events at "
+			"once, or they are on different PMUs",
+			name, ask->n);
+		tare_hint(err,
+			  "take an event out of the group, or let it be broken up ({...}:W); "
+			  "`tare doctor` "
+			  "tells how many counters are free");
 		return ret;
 	}
 	if (attr->precise_ip) {
@@ -221,8 +236,8 @@ static int refuse_argument(struct tare_error *err, const struct perf_ask *ask, c
 			"cannot open %s for %s: the kernel refuses this encoding or its modifiers",
 			name, who);
 	tare_hint(
-	    err,
-	    "`tare events explain` shows the encoding; `tare doctor` shows what this PMU can do");
+		err,
+		"`tare events explain` shows the encoding; `tare doctor` shows what this PMU can do");
 	return ret;
 }
 
@@ -252,34 +267,36 @@ int perf_why(struct tare_error *err, int code, const struct perf_ask *ask)
 			ret = tare_fail(err, code,
 					"cannot open %s: no PMU of this machine counts it", name);
 		else
-			ret =
-			    tare_fail(err, code, "cannot open %s: the kernel has no such event%s%s",
-				      name, ask->enc->pmu[0] ? " on PMU " : "", ask->enc->pmu);
+			ret = tare_fail(err, code,
+					"cannot open %s: the kernel has no such event%s%s", name,
+					ask->enc->pmu[0] ? " on PMU " : "", ask->enc->pmu);
 		tare_hint(
-		    err,
-		    "`tare doctor` tells which PMUs there are (a virtual machine often has none)");
+			err,
+			"`tare doctor` tells which PMUs there are (a virtual machine often has none)");
 		return ret;
 	case EOPNOTSUPP:
 		ret = tare_fail(
-		    err, code, "cannot open %s for %s: the PMU does not support the request%s",
-		    name, who, ask->on->user_reads ? " (including reads from user space)" : "");
+			err, code, "cannot open %s for %s: the PMU does not support the request%s",
+			name, who, ask->on->user_reads ? " (including reads from user space)" : "");
 		tare_hint(err, "`tare doctor` shows what this PMU can do");
 		return ret;
 	case ENODEV:
 		if (ask->on->cpu >= 0)
 			ret = tare_fail(
-			    err, code,
-			    "cannot open %s: cpu %d is not online, or PMU %s does not count there",
-			    name, ask->on->cpu, ask->enc->pmu[0] ? ask->enc->pmu : "of the cores");
+				err, code,
+				"cannot open %s: cpu %d is not online, or PMU %s does not count there",
+				name, ask->on->cpu,
+				ask->enc->pmu[0] ? ask->enc->pmu : "of the cores");
 		else
 			ret = tare_fail(err, code, "cannot open %s for %s: its PMU is not there",
 					name, who);
 		tare_hint(err, "`tare doctor` tells which PMUs and CPUs there are");
 		return ret;
 	case EBUSY:
-		ret = tare_fail(err, code,
-				"cannot open %s for %s: another program uses its counters exclusively",
-				name, who);
+		ret = tare_fail(
+			err, code,
+			"cannot open %s for %s: another program uses its counters exclusively",
+			name, who);
 		tare_hint(err, "`tare doctor` tells what holds a counter");
 		return ret;
 	case ENOSPC:
@@ -288,11 +305,12 @@ int perf_why(struct tare_error *err, int code, const struct perf_ask *ask)
 		tare_hint(err, "a CPU has few breakpoint registers (4 on x86): use fewer at once");
 		return ret;
 	case ENOSYS:
-		ret =
-		    tare_fail(err, code, "cannot open %s: there is no perf_event_open here", name);
-		tare_hint(err, "the kernel was built without it, or a container's seccomp filter "
-			       "hides it; `tare "
-			       "doctor` tells which");
+		ret = tare_fail(err, code, "cannot open %s: there is no perf_event_open here",
+				name);
+		tare_hint(err,
+			  "the kernel was built without it, or a container's seccomp filter "
+			  "hides it; `tare "
+			  "doctor` tells which");
 		return ret;
 	case E2BIG:
 		ret = tare_fail(err, code,

@@ -107,8 +107,8 @@ int tare_pinned_read_slowly(struct tare_pinned *p, uint64_t *out, uint32_t n)
 static struct pinned_state *map_all(struct counters *group, struct tare_error *err)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE), n = perf_size(group);
-	char *at =
-	    mmap(NULL, bytes * (n + 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at = mmap(NULL, bytes * (n + 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
 	struct pinned_state *s = (void *)at;
 
 	if (at == MAP_FAILED) {
@@ -120,8 +120,9 @@ static struct pinned_state *map_all(struct counters *group, struct tare_error *e
 			 perf_fd(group, i), 0) == MAP_FAILED) {
 			tare_fail(err, errno, "%s: the kernel gave no page for event %zu: %s",
 				  perf_leader(group), i + 1, strerror(errno));
-			tare_hint(err, "every counter takes a locked page: `ulimit -l`, "
-				       "kernel.perf_event_mlock_kb");
+			tare_hint(err,
+				  "every counter takes a locked page: `ulimit -l`, "
+				  "kernel.perf_event_mlock_kb");
 			munmap(at, bytes * (n + 1));
 			return NULL;
 		}
@@ -158,9 +159,9 @@ static int prove(struct pinned_state *s, const struct tare_events *events, struc
 		}
 		if (page->pmc_width < TARE_PMC_MIN_WIDTH) {
 			ret = tare_fail(
-			    err, EOPNOTSUPP,
-			    "%s: its register has %u bits, and reads by a cached number take %d",
-			    events->list.enc[i].name, page->pmc_width, TARE_PMC_MIN_WIDTH);
+				err, EOPNOTSUPP,
+				"%s: its register has %u bits, and reads by a cached number take %d",
+				events->list.enc[i].name, page->pmc_width, TARE_PMC_MIN_WIDTH);
 			tare_hint(err,
 				  "tare_group_count() reads it without a system call all the same");
 			return ret;

@@ -47,7 +47,8 @@ static const unsigned char *unwrap(struct ring *r, uint64_t at, size_t size)
 
 int64_t ring_read(struct ring *r, ring_take *take, void *with, struct tare_error *err)
 {
-	uint64_t head = atomic_load_explicit((_Atomic(uint64_t) *)&r->page->data_head, memory_order_acquire);
+	uint64_t head = atomic_load_explicit((_Atomic(uint64_t) *)&r->page->data_head,
+					     memory_order_acquire);
 	uint64_t tail = r->page->data_tail, begin = tail, run = tail;
 	int ret = 0;
 
@@ -56,8 +57,10 @@ int64_t ring_read(struct ring *r, ring_take *take, void *with, struct tare_error
 		size_t left = r->size - (tail & (r->size - 1));
 
 		if (size < sizeof(struct perf_event_header) || size % 8 || size > head - tail) {
-			ret = tare_fail(err, EIO, "the kernel's buffer holds a record of %u bytes where %llu are left",
-					size, (unsigned long long)(head - tail));
+			ret = tare_fail(
+				err, EIO,
+				"the kernel's buffer holds a record of %u bytes where %llu are left",
+				size, (unsigned long long)(head - tail));
 			tail = head;
 			break;
 		}
@@ -67,9 +70,12 @@ int64_t ring_read(struct ring *r, ring_take *take, void *with, struct tare_error
 		}
 		/* The end of the data: deliver what comes before this record in one piece. */
 		if (tail != run)
-			ret = take(with, r->data + (run & (r->size - 1)), (size_t)(tail - run), err);
+			ret = take(with, r->data + (run & (r->size - 1)), (size_t)(tail - run),
+				   err);
 		if (ret >= 0)
-			ret = take(with, size > left ? unwrap(r, tail, size) : r->data + (tail & (r->size - 1)),
+			ret = take(with,
+				   size > left ? unwrap(r, tail, size)
+					       : r->data + (tail & (r->size - 1)),
 				   size, err);
 		run = tail += size;
 	}

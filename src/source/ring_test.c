@@ -76,8 +76,8 @@ TEST(records_come_whole_at_every_place_of_the_ring)
 			for (uint32_t i = 0; i < 10; i++)
 				produce(size, i, (unsigned char)i);
 			CHECK_EQ(ring_read(r, take, &t, NULL), 10 * size);
-			CHECK(t.good && t.records == 10 && t.bytes == 10u * size, "start %d size %d: %zu", (int)start,
-			      size, t.records);
+			CHECK(t.good && t.records == 10 && t.bytes == 10u * size,
+			      "start %d size %d: %zu", (int)start, size, t.records);
 			CHECK_EQ(page.data_tail, page.data_head);
 		}
 }

@@ -23,7 +23,7 @@ struct cpu_ring {
 	struct ring ring;
 	/* next to it; its event cannot be redirected, so the ring does not grow */
 	struct aux_ring aux;
-	int fd;	   /* of the event that owns the ring */
+	int fd;    /* of the event that owns the ring */
 	int cpu;   /* -1: any, for one thread */
 	pid_t pid; /* for a ring without a CPU */
 };
@@ -39,9 +39,11 @@ struct sampler {
 	bool limited, pressed, stopped;
 };
 
-static int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
+static int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group,
+		     unsigned long flags)
 {
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, flags | PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group,
+			    flags | PERF_FLAG_FD_CLOEXEC);
 }
 
 static struct perf_event_attr dummy(void)
@@ -109,7 +111,8 @@ int sampler_new(struct sampler **out, const struct sampler_options *o, struct ta
 /*
  * A ring of `size` bytes or, if the memory lock limit does not allow that, of as many as possible.
  */
-static int make_ring(struct cpu_ring *r, size_t size, size_t least, int clockid, struct tare_error *err)
+static int make_ring(struct cpu_ring *r, size_t size, size_t least, int clockid,
+		     struct tare_error *err)
 {
 	struct perf_event_attr attr = dummy();
 	int ret;
@@ -122,8 +125,10 @@ static int make_ring(struct cpu_ring *r, size_t size, size_t least, int clockid,
 	/* On a CPU the owner may be any task's event; without one it must be the thread's. */
 	r->fd = perf_open(&attr, r->cpu >= 0 ? 0 : r->pid, r->cpu, -1, 0);
 	if (r->fd < 0)
-		return tare_fail(err, errno, "cannot open an event to hold the samples of %s %d: %s",
-				 r->cpu >= 0 ? "cpu" : "thread", r->cpu >= 0 ? r->cpu : (int)r->pid, strerror(errno));
+		return tare_fail(err, errno,
+				 "cannot open an event to hold the samples of %s %d: %s",
+				 r->cpu >= 0 ? "cpu" : "thread", r->cpu >= 0 ? r->cpu : (int)r->pid,
+				 strerror(errno));
 	do
 		ret = ring_map(&r->ring, r->fd, size);
 	while (ret == -EPERM && (size /= 2) >= least);
@@ -131,9 +136,12 @@ static int make_ring(struct cpu_ring *r, size_t size, size_t least, int clockid,
 		return 0;
 	close(r->fd);
 	r->fd = -1;
-	tare_fail(err, -ret, "cannot map a buffer of %zu KiB for samples: %s", size / 1024, strerror(-ret));
+	tare_fail(err, -ret, "cannot map a buffer of %zu KiB for samples: %s", size / 1024,
+		  strerror(-ret));
 	if (ret == -EPERM)
-		tare_hint(err, "no more memory may be locked: raise kernel.perf_event_mlock_kb or `ulimit -l`");
+		tare_hint(
+			err,
+			"no more memory may be locked: raise kernel.perf_event_mlock_kb or `ulimit -l`");
 	return ret;
 }
 
@@ -144,7 +152,8 @@ static int watch(struct sampler *s, size_t i)
 			 &(struct epoll_event){ .events = EPOLLIN | EPOLLET, .data.u64 = i });
 }
 
-static int find_ring(struct sampler *s, const struct target *on, size_t *index, struct tare_error *err)
+static int find_ring(struct sampler *s, const struct target *on, size_t *index,
+		     struct tare_error *err)
 {
 	for (size_t i = 0; i < s->rings; i++)
 		if (s->ring[i]->cpu == on->cpu && (on->cpu >= 0 || s->ring[i]->pid == on->pid)) {
@@ -179,13 +188,15 @@ static int find_ring(struct sampler *s, const struct target *on, size_t *index, 
 static int redirect(const struct sampler *s, size_t ring, int to)
 {
 	for (size_t i = 0; i < s->events; i++)
-		if (s->event[i].ring == ring && ioctl(s->event[i].fd, PERF_EVENT_IOC_SET_OUTPUT, to) < 0)
+		if (s->event[i].ring == ring &&
+		    ioctl(s->event[i].fd, PERF_EVENT_IOC_SET_OUTPUT, to) < 0)
 			return -errno;
 	return 0;
 }
 
 /* Replace a nearly full ring by a larger one; the old one's remaining data is read first. */
-static int64_t grow(struct sampler *s, size_t i, size_t times, ring_take *take, void *with, struct tare_error *err)
+static int64_t grow(struct sampler *s, size_t i, size_t times, ring_take *take, void *with,
+		    struct tare_error *err)
 {
 	struct cpu_ring *old = s->ring[i], *larger;
 	int64_t got = 0;
@@ -200,7 +211,8 @@ static int64_t grow(struct sampler *s, size_t i, size_t times, ring_take *take, 
 	larger->cpu = old->cpu;
 	larger->pid = old->pid;
 	/* Not smaller than requested: a ring that is not larger does not help. */
-	if (make_ring(larger, old->ring.size * times, old->ring.size * 2, s->o.clockid, NULL) < 0 || redirect(s, i, larger->fd) < 0) {
+	if (make_ring(larger, old->ring.size * times, old->ring.size * 2, s->o.clockid, NULL) < 0 ||
+	    redirect(s, i, larger->fd) < 0) {
 		s->limited = true;
 		if (larger->ring.page) {
 			redirect(s, i, old->fd);
@@ -288,9 +300,12 @@ static int make_aux(struct sampler *s, const struct opened *o, struct tare_error
 	while ((ret == -EPERM || ret == -ENOMEM) && (size /= 2) >= 2 * page);
 	if (ret == 0)
 		return 0;
-	tare_fail(err, -ret, "cannot map an AUX area for %.100s: %s", o->of->enc->name, strerror(-ret));
+	tare_fail(err, -ret, "cannot map an AUX area for %.100s: %s", o->of->enc->name,
+		  strerror(-ret));
 	if (ret == -EPERM)
-		tare_hint(err, "no more memory may be locked: -m 16,32 asks for less; kernel.perf_event_mlock_kb or `ulimit -l` allow more");
+		tare_hint(
+			err,
+			"no more memory may be locked: -m 16,32 asks for less; kernel.perf_event_mlock_kb or `ulimit -l` allow more");
 	return ret;
 }
 
@@ -298,8 +313,10 @@ static int make_aux(struct sampler *s, const struct opened *o, struct tare_error
 static int go_on(const struct sampler *s, size_t ring, struct tare_error *err)
 {
 	for (size_t i = 0; i < s->events; i++)
-		if (s->event[i].ring == ring && s->event[i].of->aux && ioctl(s->event[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-			return tare_fail(err, errno, "cannot continue %s: %s", s->event[i].of->enc->name, strerror(errno));
+		if (s->event[i].ring == ring && s->event[i].of->aux &&
+		    ioctl(s->event[i].fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+			return tare_fail(err, errno, "cannot continue %s: %s",
+					 s->event[i].of->enc->name, strerror(errno));
 	return 0;
 }
 
@@ -309,7 +326,9 @@ int64_t sampler_drain_aux(struct sampler *s, aux_take *take, void *with, struct 
 
 	for (size_t i = 0; i < s->rings; i++) {
 		struct cpu_ring *r = s->ring[i];
-		const struct aux_piece whose = { .index = (uint32_t)i, .tid = r->cpu >= 0 ? -1 : r->pid, .cpu = r->cpu };
+		const struct aux_piece whose = { .index = (uint32_t)i,
+						 .tid = r->cpu >= 0 ? -1 : r->pid,
+						 .cpu = r->cpu };
 		int64_t got = r->aux.page ? aux_ring_read(&r->aux, &whose, take, with, err) : 0;
 		int ret = got > 0 && !s->stopped ? go_on(s, i, err) : 0;
 
@@ -333,8 +352,11 @@ bool sampler_clock(const struct sampler *s, struct sampler_clock *out)
 		seq = p->lock;
 		atomic_thread_fence(memory_order_acquire);
 		known = p->cap_user_time_zero;
-		*out = (struct sampler_clock){ .shift = p->time_shift, .mult = p->time_mult, .zero = p->time_zero,
-					       .mask = UINT64_MAX, .is_short = p->cap_user_time_short };
+		*out = (struct sampler_clock){ .shift = p->time_shift,
+					       .mult = p->time_mult,
+					       .zero = p->time_zero,
+					       .mask = UINT64_MAX,
+					       .is_short = p->cap_user_time_short };
 		if (out->is_short) {
 			out->cycles = p->time_cycles;
 			out->mask = p->time_mask;
@@ -364,8 +386,8 @@ static int add_opened(struct sampler *s, struct opened o, struct tare_error *err
 	return 0;
 }
 
-static int add_one(struct sampler *s, struct sampled *events, size_t i, size_t first, const struct target *on,
-		   size_t ring, size_t n, struct tare_error *err)
+static int add_one(struct sampler *s, struct sampled *events, size_t i, size_t first,
+		   const struct target *on, size_t ring, size_t n, struct tare_error *err)
 {
 	struct sampled *e = &events[i];
 	const struct sampled *leader = &events[e->leader];
@@ -379,7 +401,8 @@ static int add_one(struct sampler *s, struct sampled *events, size_t i, size_t f
 	for (size_t k = first; leader != e && k < s->events; k++)
 		if (s->event[k].of == leader)
 			o.leader_fd = s->event[k].fd;
-	o.fd = perf_open(&e->attr, on->cgroup_fd >= 0 ? on->cgroup_fd : on->pid, on->cpu, o.leader_fd, flags);
+	o.fd = perf_open(&e->attr, on->cgroup_fd >= 0 ? on->cgroup_fd : on->pid, on->cpu,
+			 o.leader_fd, flags);
 	if (o.fd < 0)
 		return perf_why(err, errno, &ask);
 	ret = add_opened(s, o, err);
@@ -387,14 +410,14 @@ static int add_one(struct sampler *s, struct sampled *events, size_t i, size_t f
 		return ret;
 	if (ioctl(o.fd, PERF_EVENT_IOC_ID, &s->event[s->events - 1].id) < 0 ||
 	    ioctl(o.fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring[ring]->fd) < 0)
-		return tare_fail(err, errno, "cannot lead the samples of %s into a buffer: %s", e->enc->name,
-				 strerror(errno));
+		return tare_fail(err, errno, "cannot lead the samples of %s into a buffer: %s",
+				 e->enc->name, strerror(errno));
 	ret = e->aux ? make_aux(s, &s->event[s->events - 1], err) : 0;
 	return ret < 0 ? ret : add_id(e, s->event[s->events - 1].id, err);
 }
 
-int sampler_add(struct sampler *s, struct sampled *events, const size_t *at, size_t n, const struct target *on,
-		size_t *failed, struct tare_error *err)
+int sampler_add(struct sampler *s, struct sampled *events, const size_t *at, size_t n,
+		const struct target *on, size_t *failed, struct tare_error *err)
 {
 	size_t ring = 0, first = s->events;
 	int ret = find_ring(s, on, &ring, err);
@@ -407,13 +430,14 @@ int sampler_add(struct sampler *s, struct sampled *events, const size_t *at, siz
 	return ret;
 }
 
-static int all_leaders(struct sampler *s, const struct sampled *only, unsigned long request, const char *what,
-		       struct tare_error *err)
+static int all_leaders(struct sampler *s, const struct sampled *only, unsigned long request,
+		       const char *what, struct tare_error *err)
 {
 	for (size_t i = 0; i < s->events; i++)
-		if (s->event[i].leader_fd < 0 && (!only || s->event[i].of == only) && ioctl(s->event[i].fd, request, 0) < 0)
-			return tare_fail(err, errno, "cannot %s %s: %s", what, s->event[i].of->enc->name,
-					 strerror(errno));
+		if (s->event[i].leader_fd < 0 && (!only || s->event[i].of == only) &&
+		    ioctl(s->event[i].fd, request, 0) < 0)
+			return tare_fail(err, errno, "cannot %s %s: %s", what,
+					 s->event[i].of->enc->name, strerror(errno));
 	return 0;
 }
 
@@ -472,7 +496,8 @@ int sampler_total(struct sampler *s, const struct sampled *event, struct sampler
 		if (s->event[i].of == event) {
 			ret = add_total(&s->event[i], buf, room, out);
 			if (ret < 0)
-				tare_fail(err, -ret, "cannot read %s: %s", event->enc->name, strerror(-ret));
+				tare_fail(err, -ret, "cannot read %s: %s", event->enc->name,
+					  strerror(-ret));
 		}
 	free(buf);
 	return ret;

@@ -47,7 +47,7 @@ struct sampler_total {
 struct sampler;
 
 /* Features of the kernel that are newer than Linux 5.10. */
-bool sampler_counts_lost(void);	   /* PERF_FORMAT_LOST: Linux 6.0 */
+bool sampler_counts_lost(void);     /* PERF_FORMAT_LOST: Linux 6.0 */
 bool sampler_reads_inherited(void); /* PERF_SAMPLE_READ with inherit: Linux 6.12 */
 
 int sampler_new(struct sampler **out, const struct sampler_options *o, struct tare_error *err);
@@ -56,8 +56,8 @@ int sampler_new(struct sampler **out, const struct sampler_options *o, struct ta
  * records are read from the ring of its CPU. *failed (may be NULL): the index in events of one that
  * could not be opened.
  */
-int sampler_add(struct sampler *s, struct sampled *events, const size_t *at, size_t n, const struct target *on,
-		size_t *failed, struct tare_error *err);
+int sampler_add(struct sampler *s, struct sampled *events, const size_t *at, size_t n,
+		const struct target *on, size_t *failed, struct tare_error *err);
 /* `only`: start this event; NULL: all. */
 int sampler_start(struct sampler *s, const struct sampled *only, struct tare_error *err);
 int sampler_stop(struct sampler *s, struct tare_error *err);

@@ -70,12 +70,13 @@ static void open_faults(struct opened *o, uint64_t period, size_t ring, size_t m
 	const struct sampler_options options = { ring, most, -1 };
 	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
 
-	*o = (struct opened){ .event = { .enc = &faults, .attr = faults.attr }, .err = TARE_ERROR_INIT };
+	*o = (struct opened){ .event = { .enc = &faults, .attr = faults.attr },
+			      .err = TARE_ERROR_INIT };
 	o->event.attr.size = sizeof(o->event.attr);
 	o->event.attr.disabled = 1;
 	o->event.attr.sample_period = period;
-	o->event.attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-				    PERF_SAMPLE_ADDR;
+	o->event.attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU | PERF_SAMPLE_ADDR;
 	o->event.attr.read_format = sampler_counts_lost() ? 1u << 4 : 0; /* PERF_FORMAT_LOST */
 	if (sampler_new(&o->s, &options, &o->err) < 0 ||
 	    sampler_add(o->s, &o->event, at, 1, &self, NULL, &o->err) < 0)
@@ -105,7 +106,8 @@ TEST(one_sample_per_period_and_the_count_beside_it)
 		CHECK(sampler_drain(o.s, take, &t, &o.err) > 0, "%s", o.err.what);
 		CHECK_EQ(sampler_total(o.s, &o.event, &total, &o.err), 0);
 		/* The number of samples matches the count. */
-		CHECK(total.value >= 1000 && total.value < 1200 * SHADOW, "%llu", (unsigned long long)total.value);
+		CHECK(total.value >= 1000 && total.value < 1200 * SHADOW, "%llu",
+		      (unsigned long long)total.value);
 		CHECK_EQ(t.samples, total.value / periods[i], "period %d", (int)periods[i]);
 		CHECK_EQ(t.lost, 0);
 		close_faults(&o);
@@ -166,7 +168,9 @@ TEST(a_ring_that_fills_gives_way_to_a_larger_one)
 TEST(an_event_without_an_aux_area_is_named)
 {
 	static const size_t at[] = { 0 };
-	const struct sampler_options options = { .ring_bytes = 1 << 14, .ring_most = 1 << 14, .clockid = -1, .aux_bytes = 1 << 14 };
+	const struct sampler_options options = {
+		.ring_bytes = 1 << 14, .ring_most = 1 << 14, .clockid = -1, .aux_bytes = 1 << 14
+	};
 	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
 	struct sampled event = { .enc = &faults, .attr = faults.attr, .aux = true };
 	struct tare_error err = TARE_ERROR_INIT;
@@ -185,7 +189,8 @@ TEST(an_event_without_an_aux_area_is_named)
 	CHECK_EQ(sampler_rings(s).aux, 0);
 	CHECK_EQ(sampler_drain_aux(s, NULL, NULL, &err), 0);
 	if (sampler_clock(s, &clock))
-		CHECK(clock.mult > 0 && clock.shift < 64 && clock.mask, "shift %d", (int)clock.shift);
+		CHECK(clock.mult > 0 && clock.shift < 64 && clock.mask, "shift %d",
+		      (int)clock.shift);
 	sampler_close(s);
 	free(event.ids);
 }
@@ -194,8 +199,10 @@ TEST(events_that_do_not_exist_are_named)
 {
 	static const size_t at[] = { 0 };
 	struct encoding nothing = faults;
-	struct sampled event = { .enc = &nothing, .attr = { .type = PERF_TYPE_SOFTWARE, .config = 999,
-							     .size = sizeof(struct perf_event_attr) } };
+	struct sampled event = { .enc = &nothing,
+				 .attr = { .type = PERF_TYPE_SOFTWARE,
+					   .config = 999,
+					   .size = sizeof(struct perf_event_attr) } };
 	const struct sampler_options options = { 4096, 4096, -1 };
 	const struct target self = { .cpu = -1, .cgroup_fd = -1 };
 	struct tare_error err = TARE_ERROR_INIT;

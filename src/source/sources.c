@@ -4,8 +4,8 @@
 #include <string.h>
 #include "source/source.h"
 
-const struct source *const sources[] = { &source_perf, &source_msr, &source_clock,
-					&source_exact, NULL };
+const struct source *const sources[] = { &source_perf, &source_msr, &source_clock, &source_exact,
+					 NULL };
 
 static int clock_probe(struct tare_error *err)
 {
@@ -13,8 +13,8 @@ static int clock_probe(struct tare_error *err)
 	return 0;
 }
 
-static int clock_open(struct counters **out, const struct encoding *const *enc, size_t n, const struct target *on, size_t *failed,
-		   struct tare_error *err)
+static int clock_open(struct counters **out, const struct encoding *const *enc, size_t n,
+		      const struct target *on, size_t *failed, struct tare_error *err)
 {
 	(void)out, (void)enc, (void)n, (void)on, (void)failed;
 	return tare_fail(err, EOPNOTSUPP, "it is a clock: there is nothing to open");

@@ -5,7 +5,8 @@
 #include "base/array.h"
 #include "stat/cross.h"
 
-const char *const cross_names[CROSS_VERDICTS] = { "equal", "agree", "differ", "untested", "unknown" };
+const char *const cross_names[CROSS_VERDICTS] = { "equal", "agree", "differ", "untested",
+						  "unknown" };
 static const struct source *const sides[CROSS_SIDES] = { &source_msr, &source_perf };
 
 static bool is_by(const struct encoding *e, enum cross_side side)
@@ -29,7 +30,9 @@ int cross_add(struct encoding_list *list, struct tare_error *err)
 		if (list->enc[i].cpus.n && cpus_copy(&e->cpus, &list->enc[i].cpus, err) < 0)
 			return -ENOMEM;
 		e->source = sides[CROSS_PERF];
-		/* Registers count guests, too, unless told otherwise: like is compared with like. */
+		/*
+		 * Registers count guests, too, unless told otherwise: like is compared with like.
+		 */
 		e->attr.exclude_guest = list->enc[i].host_only;
 		e->group += list->groups;
 		list->n++;
@@ -39,7 +42,8 @@ int cross_add(struct encoding_list *list, struct tare_error *err)
 }
 
 /* The values of the runs of one side; 0: a run has no value for the whole time. */
-static size_t numbers(const struct stat_table *t, const struct stat_row *r, enum cross_side side, double *to, struct cross_row *out)
+static size_t numbers(const struct stat_table *t, const struct stat_row *r, enum cross_side side,
+		      double *to, struct cross_row *out)
 {
 	size_t n = 0;
 
@@ -55,8 +59,11 @@ static size_t numbers(const struct stat_table *t, const struct stat_row *r, enum
 				 sides[side]->name, r->why[0] ? ": " : "", r->why);
 		else if (a->quality != TARE_COUNTED)
 			snprintf(out->why, sizeof(out->why),
-				 "%s: it was on a counter for %.1f %% of the time", sides[side]->name,
-				 a->enabled_ns ? 100.0 * (double)a->running_ns / (double)a->enabled_ns : 0.0);
+				 "%s: it was on a counter for %.1f %% of the time",
+				 sides[side]->name,
+				 a->enabled_ns
+					 ? 100.0 * (double)a->running_ns / (double)a->enabled_ns
+					 : 0.0);
 		to[n++] = (double)a->value;
 	}
 	if (!n && !out->why[0])
@@ -72,7 +79,8 @@ static const struct stat_row *row_of(const struct stat_table *t, size_t event)
 	return NULL;
 }
 
-static void compare(struct cross_row *out, const struct stat_table *t, const struct stat_row *const row[], double *room)
+static void compare(struct cross_row *out, const struct stat_table *t,
+		    const struct stat_row *const row[], double *room)
 {
 	double *value[CROSS_SIDES] = { room, room + t->runs };
 
@@ -85,7 +93,8 @@ static void compare(struct cross_row *out, const struct stat_table *t, const str
 	out->verdict = out->why[0] ? CROSS_UNKNOWN : CROSS_UNTESTED;
 	if (out->why[0])
 		return;
-	out->test = student_compare(value[CROSS_MSR], out->n[CROSS_MSR], value[CROSS_PERF], out->n[CROSS_PERF]);
+	out->test = student_compare(value[CROSS_MSR], out->n[CROSS_MSR], value[CROSS_PERF],
+				    out->n[CROSS_PERF]);
 	if (out->n[CROSS_MSR] < 2 || out->n[CROSS_PERF] < 2)
 		return;
 	out->verdict = CROSS_EQUAL;
@@ -131,7 +140,9 @@ struct cross_row *cross_judge(const struct stat_table *t, size_t *n, struct tare
 		if (!is_by(&t->enc[i], CROSS_MSR))
 			continue;
 		/* perf's events are in the same order, after all requested ones. */
-		for (k = k ? k + 1 : i + 1; k < t->n_enc && (t->enc[k].event != t->enc[i].event || !is_by(&t->enc[k], CROSS_PERF)); k++)
+		for (k = k ? k + 1 : i + 1; k < t->n_enc &&
+		     (t->enc[k].event != t->enc[i].event || !is_by(&t->enc[k], CROSS_PERF));
+		     k++)
 			;
 		both[CROSS_MSR] = row_of(t, i);
 		both[CROSS_PERF] = row_of(t, k);

@@ -12,11 +12,11 @@
 enum cross_side { CROSS_MSR, CROSS_PERF, CROSS_SIDES };
 
 enum cross_verdict {
-	CROSS_EQUAL,	/* to the last digit, in every run of both */
-	CROSS_AGREE,	/* the difference is within the variation between runs */
-	CROSS_DIFFER,	/* by more than the variation between runs */
+	CROSS_EQUAL,    /* to the last digit, in every run of both */
+	CROSS_AGREE,    /* the difference is within the variation between runs */
+	CROSS_DIFFER,   /* by more than the variation between runs */
 	CROSS_UNTESTED, /* one run of each does not show the variation between runs */
-	CROSS_UNKNOWN,	/* one of them has no number; see `why` */
+	CROSS_UNKNOWN,  /* one of them has no number; see `why` */
 	CROSS_VERDICTS,
 };
 
@@ -27,7 +27,7 @@ struct cross_row {
 	size_t n[CROSS_SIDES];
 	double mean[CROSS_SIDES];
 	struct student_groups test; /* change: perf's value minus the registers' */
-	double q;		    /* p adjusted for all events */
+	double q;                   /* p adjusted for all events */
 	enum cross_verdict verdict;
 	char why[400];
 };

@@ -21,7 +21,9 @@ static int answer(const struct scripted_call *call, struct tare_reading *out)
 {
 	enum cross_side side = side_of(call->enc);
 
-	*out = (struct tare_reading){ .raw = counted(call->enc->attr.config, side, turn[side]), .enabled_ns = 1000, .running_ns = 1000,
+	*out = (struct tare_reading){ .raw = counted(call->enc->attr.config, side, turn[side]),
+				      .enabled_ns = 1000,
+				      .running_ns = 1000,
 				      .quality = TARE_COUNTED };
 	if (spoilt == call->enc->attr.config && side == CROSS_PERF) {
 		out->running_ns = 500;
@@ -33,11 +35,16 @@ static int answer(const struct scripted_call *call, struct tare_reading *out)
 /* Events 1..n, `runs` of each side, interleaved: separate sessions with a common summary. */
 static struct cross_row *judge(unsigned n, unsigned runs, size_t *rows, struct summary **keep)
 {
-	struct encoding_list list = { .enc = calloc(n, sizeof(struct encoding)), .n = n, .groups = n };
+	struct encoding_list list = { .enc = calloc(n, sizeof(struct encoding)),
+				      .n = n,
+				      .groups = n };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct stat_outcome outcome;
 	struct summary_options how = { .by = BY_ALL };
-	struct stat_plan plan = { .events = &list, .argv = (char *[]){ (char[]){ "true" }, NULL }, .launcher = &launch_plain, .runs = 1,
+	struct stat_plan plan = { .events = &list,
+				  .argv = (char *[]){ (char[]){ "true" }, NULL },
+				  .launcher = &launch_plain,
+				  .runs = 1,
 				  .source = &source_scripted };
 	struct cross_row *out;
 	bool only[2 * 8];
@@ -46,7 +53,10 @@ static struct cross_row *judge(unsigned n, unsigned runs, size_t *rows, struct s
 		struct encoding *e = &list.enc[i];
 
 		*e = (struct encoding){ .source = &source_msr,
-			.scale = 1, .event = i, .group = i, .attr.config = i + 1 };
+					.scale = 1,
+					.event = i,
+					.group = i,
+					.attr.config = i + 1 };
 		snprintf(e->name, sizeof(e->name), "event%u", i + 1);
 	}
 	CHECK_EQ(cross_add(&list, &err), 0, "%s", err.what);
@@ -91,7 +101,8 @@ static uint64_t some(uint64_t event, enum cross_side side, unsigned r)
 
 TEST(verdicts)
 {
-	static const enum cross_verdict wanted[] = { CROSS_EQUAL, CROSS_AGREE, CROSS_DIFFER, CROSS_DIFFER };
+	static const enum cross_verdict wanted[] = { CROSS_EQUAL, CROSS_AGREE, CROSS_DIFFER,
+						     CROSS_DIFFER };
 	struct summary *s;
 	size_t n;
 
@@ -101,7 +112,8 @@ TEST(verdicts)
 
 	CHECK_EQ(n, 4, "rows");
 	for (size_t i = 0; row && i < 4; i++) {
-		CHECK_EQ(row[i].verdict, wanted[i], "%s: %s", row[i].name, cross_names[row[i].verdict]);
+		CHECK_EQ(row[i].verdict, wanted[i], "%s: %s", row[i].name,
+			 cross_names[row[i].verdict]);
 		CHECK_EQ(row[i].n[CROSS_MSR], 6, "its runs");
 		CHECK_EQ(row[i].n[CROSS_PERF], 6, "perf's runs");
 	}
@@ -117,11 +129,15 @@ TEST(verdicts)
 /* Registers count guests and the host; perf excludes guests by default. */
 TEST(guests_are_on_both_sides_or_on_none)
 {
-	struct encoding_list list = { .enc = calloc(2, sizeof(struct encoding)), .n = 2, .groups = 2 };
+	struct encoding_list list = { .enc = calloc(2, sizeof(struct encoding)),
+				      .n = 2,
+				      .groups = 2 };
 
 	for (size_t i = 0; i < 2; i++)
 		list.enc[i] = (struct encoding){ .source = &source_msr,
-			.attr = { .exclude_guest = 1 }, .group = (unsigned)i, .host_only = i == 1 };
+						 .attr = { .exclude_guest = 1 },
+						 .group = (unsigned)i,
+						 .host_only = i == 1 };
 	CHECK_EQ(cross_add(&list, NULL), 0);
 	CHECK_EQ(list.n, 4);
 	CHECK(list.enc[2].source == &source_perf);

@@ -34,7 +34,8 @@ static bool is_judged(const struct cross_row *r)
 
 static void head(struct grid *g)
 {
-	static const char *const names[COLS] = { "registers", "perf", "difference", "", "(95 %)", "event", "verdict" };
+	static const char *const names[COLS] = { "registers", "perf",  "difference", "",
+						 "(95 %)",    "event", "verdict" };
 
 	grid_row(g);
 	for (unsigned c = 0; c < COLS; c++) {
@@ -53,12 +54,14 @@ static void one(struct grid *g, const struct cross_row *r, const struct style *s
 	grid_row(g);
 	for (int side = 0; side < CROSS_SIDES; side++) {
 		if (is_known(r))
-			put_real(&t, s, r->mean[side], r->mean[side] == floor(r->mean[side]) ? 0 : 1);
+			put_real(&t, s, r->mean[side],
+				 r->mean[side] == floor(r->mean[side]) ? 0 : 1);
 		grid_put(g, side == CROSS_MSR ? COL_MSR : COL_PERF, INK_PLAIN, &t);
 	}
 	if (is_known(r)) {
 		text_add(&t, "%s", r->test.change > 0 ? "+" : r->test.change < 0 ? "-" : "");
-		put_real(&t, s, fabs(r->test.change), r->test.change == floor(r->test.change) ? 0 : 1);
+		put_real(&t, s, fabs(r->test.change),
+			 r->test.change == floor(r->test.change) ? 0 : 1);
 	}
 	grid_put(g, COL_CHANGE, verdicts[r->verdict].ink, &t);
 	if (is_known(r) && percent == 0)
@@ -77,7 +80,12 @@ static void one(struct grid *g, const struct cross_row *r, const struct style *s
 
 void cross_text(struct text *out, const struct cross_view *v, const struct style *s)
 {
-	struct grid g = { .columns = COLS, .right = { [COL_MSR] = true, [COL_PERF] = true, [COL_CHANGE] = true, [COL_PERCENT] = true, [COL_HALF] = true } };
+	struct grid g = { .columns = COLS,
+			  .right = { [COL_MSR] = true,
+				     [COL_PERF] = true,
+				     [COL_CHANGE] = true,
+				     [COL_PERCENT] = true,
+				     [COL_HALF] = true } };
 
 	text_add(out, "\n Registers (%s) against perf, in interleaved runs", v->via);
 	if (v->n)

@@ -43,7 +43,7 @@ struct run {
 static bool counts_command(const struct stat_plan *plan)
 {
 	return plan->argv && !plan->where.pids && !plan->where.tids && !plan->where.all_cpus &&
-	       !plan->where.cpus.n;
+		!plan->where.cpus.n;
 }
 
 /*
@@ -176,7 +176,9 @@ static int put_readings(struct run *r, uint64_t time_ns)
 
 static int enable(struct run *r, int event)
 {
-	uint64_t at = clock_now_ns(); /* before the first counts: no more is ever counted than the time in which it was */
+	uint64_t at =
+		/* before the first counts: no more is ever counted than the time in which it was */
+		clock_now_ns();
 	int ret = counting_start(&r->counting, event, r->err);
 
 	if (ret == 0 && !r->enabled) {
@@ -218,7 +220,7 @@ static int obey(struct run *r)
 
 		if (word == CONTROL_UNKNOWN) {
 			control_answer(
-			    c, "error: not one of enable [EVENT], disable [EVENT], ping, stop");
+				c, "error: not one of enable [EVENT], disable [EVENT], ping, stop");
 			continue;
 		}
 		if (name && event < 0) {
@@ -476,7 +478,7 @@ static int end(struct run *r, struct signals *signals)
 	if (r->plan->argv && r->plan->launcher == &launch_exact)
 		launched_partial(&r->child, &f.end.partial);
 	if (f.end.has_status && f.end.wait_status == 0)
-		f.end.by_signal = 0; /* the command took the signal and finished its work */
+		f.end.by_signal = 0;      /* the command took the signal and finished its work */
 	if (ret == 0 && r->plan->profile) /* first: where it finds no sum, there are no counts */
 		ret = put_profile(r);
 	if (ret == 0)
@@ -488,7 +490,8 @@ static int end(struct run *r, struct signals *signals)
  * Run a shell command before or after a run, with the signal mask that tare was started with. If it
  * fails, the session ends.
  */
-static int run_beside(const char *what, const char *script, const struct signals *signals, struct tare_error *err)
+static int run_beside(const char *what, const char *script, const struct signals *signals,
+		      struct tare_error *err)
 {
 	int status = 0;
 	pid_t pid = fork();

@@ -19,19 +19,19 @@ struct stat_plan {
 	char *const *envp;               /* for the command; NULL: tare's own */
 	/* the items fixed at each start; NULL: none. Failures are noted there */
 	struct fixed *fixed;
-	enum parts parts; /* also report counts of parts of the command, if a source can */
-	bool partial;                    /* as in struct counting_options */
-	struct where where; /* with neither tasks nor all_cpus, the command is counted */
+	enum parts parts;          /* also report counts of parts of the command, if a source can */
+	bool partial;              /* as in struct counting_options */
+	struct where where;        /* with neither tasks nor all_cpus, the command is counted */
 	const char *const *cgroup; /* per event, or NULL */
 	const int *cgroup_fd;
-	const bool *only;         /* per event; NULL: all */
-	unsigned first_run, runs; /* numbers of the runs; runs 0: until a signal */
-	uint64_t interval_ns;     /* 0: none */
-	unsigned intervals;       /* end after that many; 0: no limit */
-	uint64_t timeout_ns;      /* 0: none */
-	uint64_t delay_ns;        /* start counting this long after the start */
-	bool start_disabled;      /* until `control` enables counting */
-	struct control *control;  /* NULL: none */
+	const bool *only;            /* per event; NULL: all */
+	unsigned first_run, runs;    /* numbers of the runs; runs 0: until a signal */
+	uint64_t interval_ns;        /* 0: none */
+	unsigned intervals;          /* end after that many; 0: no limit */
+	uint64_t timeout_ns;         /* 0: none */
+	uint64_t delay_ns;           /* start counting this long after the start */
+	bool start_disabled;         /* until `control` enables counting */
+	struct control *control;     /* NULL: none */
 	const struct source *source; /* in place of each event's own (tests); NULL: none */
 	/*
 	 * Called before the first command starts, with the events that could be opened (c->enc:
@@ -39,9 +39,10 @@ struct stat_plan {
 	 */
 	int (*opened)(void *with, const struct counting *c, struct tare_error *err);
 	const char *pre, *post; /* shell commands before and after each run, not counted; or NULL */
-	void (*begin)(void *with, unsigned run); /* called before each run with its number; NULL: no progress */
-	bool around;            /* also report the machine's state around each run */
-	bool sync;              /* write back dirty pages before each run: sync(2) */
+	void (*begin)(void *with,
+		      unsigned run); /* called before each run with its number; NULL: no progress */
+	bool around;                 /* also report the machine's state around each run */
+	bool sync;                   /* write back dirty pages before each run: sync(2) */
 	/*
 	 * With launch_exact: called with the places where each run's instructions were executed.
 	 * NULL: not requested.

@@ -25,9 +25,11 @@ static void key(struct json *j, const struct stat_table *t, const struct stat_ro
 	const struct {
 		const char *name;
 		int value;
-	} parts[] = { { "cpu", r->key.at.cpu },   { "core", r->key.at.core },
-		      { "die", r->key.at.die },   { "socket", r->key.at.socket },
-		      { "node", r->key.at.node }, { "thread", r->key.thread > 0 ? r->key.thread : -1 } };
+	} parts[] = {
+		{ "cpu", r->key.at.cpu },   { "core", r->key.at.core },
+		{ "die", r->key.at.die },   { "socket", r->key.at.socket },
+		{ "node", r->key.at.node }, { "thread", r->key.thread > 0 ? r->key.thread : -1 }
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].value >= 0)
@@ -53,7 +55,8 @@ static void quality(struct json *j, const struct stat_row *r)
 	text_free(&words);
 }
 
-static void event(struct json *j, const struct stat_table *t, const struct stat_row *r, const struct trust_view *trust)
+static void event(struct json *j, const struct stat_table *t, const struct stat_row *r,
+		  const struct trust_view *trust)
 {
 	const struct encoding *e = &t->enc[r->event];
 	bool have = r->quality != TARE_UNAVAILABLE;
@@ -85,7 +88,8 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 		number(j, "max", e, r->spread.max);
 		number(j, "low", e, r->low);
 		number(j, "high", e, r->high);
-		json_interval(j, r->interval, (double)r->low, (double)r->spread.median, (double)r->high);
+		json_interval(j, r->interval, (double)r->low, (double)r->spread.median,
+			      (double)r->high);
 		json_array(j, "runs");
 		for (unsigned k = 0; k < t->runs; k++)
 			if (r->run[k].quality == TARE_UNAVAILABLE)
@@ -185,11 +189,11 @@ static void each_run(struct json *j, const struct stat_table *t)
 		else
 			json_null(j, "signal");
 		json_string(j, "ended_by",
-			    e->by_signal        ? "interrupt"
-			    : e->timed_out      ? "time limit"
-			    : e->intervals_done ? "interval count"
-			    : e->stopped        ? "control"
-						: "itself");
+			    e->by_signal                ? "interrupt"
+				    : e->timed_out      ? "time limit"
+				    : e->intervals_done ? "interval count"
+				    : e->stopped        ? "control"
+							: "itself");
 		json_bool(j, "left_out", e->left_out);
 		if (e->never_began)
 			json_bool(j, "never_began", true);
@@ -213,7 +217,8 @@ static void time_of(struct json *j, const char *name, const struct spread *s)
 		json_uint(j, "low", s->low);
 		json_uint(j, "high", s->high);
 	}
-	json_interval(j, mean ? INTERVAL_NONE : spread_interval(s->n), (double)s->low, (double)s->median, (double)s->high);
+	json_interval(j, mean ? INTERVAL_NONE : spread_interval(s->n), (double)s->low,
+		      (double)s->median, (double)s->high);
 	json_end(j);
 }
 
@@ -340,11 +345,12 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 	      bool interval, bool header)
 {
 	if (header)
-		text_add(out,
-			 "%skey,event,value,unit,quality,engine,share,n,min,max,low,high,outliers,"
-			 "metric,"
-			 "metric_value,metric_low,metric_high,reason,with_engine_work,interval,without_processes\n",
-			 interval ? "time_s," : "");
+		text_add(
+			out,
+			"%skey,event,value,unit,quality,engine,share,n,min,max,low,high,outliers,"
+			"metric,"
+			"metric_value,metric_low,metric_high,reason,with_engine_work,interval,without_processes\n",
+			interval ? "time_s," : "");
 	for (size_t step = 0, i; stat_next_row(t, &step, &i);) {
 		const struct stat_row *r = &t->row[i];
 		const struct encoding *e = &t->enc[r->event];
@@ -388,7 +394,8 @@ void stat_csv(struct text *out, const struct stat_table *t, const struct stat_me
 			text_put(out, ",,,,", 4);
 		field(out, r->quality == TARE_UNAVAILABLE || r->without ? r->why : "");
 		text_add(out, "%s,%s,", stat_with_overhead(r) ? "yes" : "",
-			 r->quality != TARE_UNAVAILABLE && r->interval ? interval_name(r->interval) : "");
+			 r->quality != TARE_UNAVAILABLE && r->interval ? interval_name(r->interval)
+								       : "");
 		if (r->without && r->quality != TARE_UNAVAILABLE)
 			text_add(out, "%u", r->without);
 		text_put(out, "\n", 1);

@@ -175,7 +175,8 @@ void stat_perf_json(struct text *out, const struct stat_table *t, const struct s
 
 			stat_key_name(&name, t, r);
 			text_add(out, "\"%s\" : ", columns[t->by].key);
-			json_quote(out, name.s ? name.s + (t->by == BY_CPU ? strlen("CPU") : 0) : "");
+			json_quote(out,
+				   name.s ? name.s + (t->by == BY_CPU ? strlen("CPU") : 0) : "");
 			text_add(out, ", ");
 			text_free(&name);
 		}

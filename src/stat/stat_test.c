@@ -256,8 +256,9 @@ TEST(controlled_by_the_program)
 	dup2(kept, 1);
 	CHECK_EQ(ret, 0);
 	CHECK(pread(out, answers, sizeof(answers) - 1, 0) > 0);
-	CHECK_STR(answers, "ack\nack\nack\nerror: no such event is counted\n"
-			   "error: not one of enable [EVENT], disable [EVENT], ping, stop\nack\n");
+	CHECK_STR(answers,
+		  "ack\nack\nack\nerror: no such event is counted\n"
+		  "error: not one of enable [EVENT], disable [EVENT], ping, stop\nack\n");
 	CHECK_STR(scripted_log,
 		  "start page-faults\nstart task-clock\nstop page-faults\nstop task-clock\n"
 		  "start page-faults\nstop page-faults\n");
@@ -277,7 +278,10 @@ TEST(times_counted_add_up)
 	CHECK(pipe(ctl) == 0 && pipe(ack) == 0);
 	snprintf(spec, sizeof(spec), "fd:%d,%d", ctl[0], ack[1]);
 	CHECK_EQ(control_open(&control, spec, NULL), 0);
-	snprintf(script, sizeof(script), "for i in 1 2 3; do for w in enable disable; do echo $w >&%d; read a <&%d; sleep 0.05; done; done", ctl[1], ack[0]);
+	snprintf(
+		script, sizeof(script),
+		"for i in 1 2 3; do for w in enable disable; do echo $w >&%d; read a <&%d; sleep 0.05; done; done",
+		ctl[1], ack[0]);
 
 	char *argv[] = { (char *)"sh", (char *)"-c", script, NULL };
 
@@ -285,7 +289,8 @@ TEST(times_counted_add_up)
 	s.plan.start_disabled = true;
 	s.plan.control = &control;
 	CHECK_EQ(go(&s), 0);
-	CHECK(s.memory.end.counted_ns >= 150000000, "enabled three times, not only the last counts: %llu",
+	CHECK(s.memory.end.counted_ns >= 150000000,
+	      "enabled three times, not only the last counts: %llu",
 	      (unsigned long long)s.memory.end.counted_ns);
 	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns - 150000000);
 	control_close(&control);

@@ -77,9 +77,9 @@ void stat_quality(struct text *out, const struct stat_row *r)
 
 static enum ink ink_of(enum tare_quality q)
 {
-	return q == TARE_UNAVAILABLE                     ? INK_BAD
-	       : q == TARE_SCALED || q == TARE_SIMULATED ? INK_CAREFUL
-							 : INK_FAINT;
+	return q == TARE_UNAVAILABLE                      ? INK_BAD
+		: q == TARE_SCALED || q == TARE_SIMULATED ? INK_CAREFUL
+							  : INK_FAINT;
 }
 
 static void put_quality(struct text *out, const struct stat_row *r, const struct verdict *verdict)
@@ -92,9 +92,9 @@ static void put_quality(struct text *out, const struct stat_row *r, const struct
 	if (r->quality == TARE_SCALED || (r->of_core_type && r->quality != TARE_UNAVAILABLE)) {
 		/* Never 100 %, which would claim that nothing was missed. */
 		text_add(out,
-			 percent > 99.9  ? " >99.9 %%"
-			 : percent >= 10 ? " %.0f %%"
-					 : " %.2g %%",
+			 percent > 99.9          ? " >99.9 %%"
+				 : percent >= 10 ? " %.0f %%"
+						 : " %.2g %%",
 			 percent);
 		if (r->of_core_type)
 			text_add(out, " of its time");
@@ -105,7 +105,8 @@ static void put_quality(struct text *out, const struct stat_row *r, const struct
 
 static void put_spread(struct text *out, const struct style *s, const struct stat_row *r)
 {
-	put_interval(out, s, r->interval, (double)r->low, (double)r->spread.median, (double)r->high);
+	put_interval(out, s, r->interval, (double)r->low, (double)r->spread.median,
+		     (double)r->high);
 }
 
 /* Empty if there is no spread. */
@@ -118,7 +119,8 @@ static void put_range(struct text *out, const struct style *s, const struct stat
 		      struct scale sc)
 {
 	if (r->spread.min == r->spread.max) {
-		text_add(out, r->quality == TARE_EXACT ? "all %zu equal" : "all equal", r->spread.n);
+		text_add(out, r->quality == TARE_EXACT ? "all %zu equal" : "all equal",
+			 r->spread.n);
 	} else {
 		put_value(out, s, sc, r->spread.min);
 		text_add(out, " %s ", s->utf8 ? "\u2026" : "..");
@@ -185,7 +187,8 @@ static void add_metrics(struct grid *g, const struct stat_metrics *ms, size_t ro
 }
 
 /* Most of it is chosen by users: a name by prctl(2), a cgroup's folder. */
-static void put_key(struct text *out, const struct stat_table *t, const struct stat_row *r, bool with_cgroup)
+static void put_key(struct text *out, const struct stat_table *t, const struct stat_row *r,
+		    bool with_cgroup)
 {
 	struct text key = { 0 };
 
@@ -197,7 +200,8 @@ static void put_key(struct text *out, const struct stat_table *t, const struct s
 }
 
 static void add_row(struct grid *g, const struct stat_table *t, size_t i,
-		    const struct stat_metrics *m, const struct style *s, const struct stat_about *about)
+		    const struct stat_metrics *m, const struct style *s,
+		    const struct stat_about *about)
 {
 	const struct stat_row *r = &t->row[i];
 	const struct encoding *e = &t->enc[r->event];
@@ -277,8 +281,11 @@ static void put_heading(struct text *out, const struct stat_table *t,
 static void put_time_row(struct grid *g, const struct stat_table *t, const char *name,
 			 const struct spread *of, struct scale sc, const struct style *s)
 {
-	struct text value = { 0 }, unit = { 0 }, word = { 0 }, quality = { 0 }, spread = { 0 }, range = { 0 };
-	const struct stat_row row = { .spread = *of, .low = of->low, .high = of->high, .interval = spread_interval(of->n) };
+	struct text value = { 0 }, unit = { 0 }, word = { 0 }, quality = { 0 }, spread = { 0 },
+		    range = { 0 };
+	const struct stat_row row = {
+		.spread = *of, .low = of->low, .high = of->high, .interval = spread_interval(of->n)
+	};
 	bool mean;
 	uint64_t typical = stat_typical_time(of, &mean);
 
@@ -345,7 +352,8 @@ static void put_wrapped(struct text *out, const struct style *s, const char *wor
 }
 
 /* The reason, with the event's name replaced if it contains it. */
-static void put_why(struct text *out, const struct stat_table *t, const struct stat_row *r, const char *as)
+static void put_why(struct text *out, const struct stat_table *t, const struct stat_row *r,
+		    const char *as)
 {
 	const char *name = t->enc[r->event].name, *at = strstr(r->why, name);
 
@@ -356,7 +364,8 @@ static void put_why(struct text *out, const struct stat_table *t, const struct s
 }
 
 /* -v: only if the words are equal, too. */
-static bool same_reason(const struct stat_table *t, const struct stat_row *a, const struct stat_row *b, bool verbose)
+static bool same_reason(const struct stat_table *t, const struct stat_row *a,
+			const struct stat_row *b, bool verbose)
 {
 	struct text of_a = { 0 }, of_b = { 0 };
 	bool same = a->quality == TARE_UNAVAILABLE && !strcmp(a->remedy, b->remedy);
@@ -364,7 +373,8 @@ static bool same_reason(const struct stat_table *t, const struct stat_row *a, co
 	if (same) {
 		put_why(&of_a, t, a, verbose ? t->enc[a->event].name : "");
 		put_why(&of_b, t, b, verbose ? t->enc[b->event].name : "");
-		same = !of_a.failed && !of_b.failed && of_a.len == of_b.len && !memcmp(of_a.s, of_b.s, of_a.len);
+		same = !of_a.failed && !of_b.failed && of_a.len == of_b.len &&
+			!memcmp(of_a.s, of_b.s, of_a.len);
 	}
 	text_free(&of_a);
 	text_free(&of_b);
@@ -385,7 +395,8 @@ static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n
 		bool listed = r->quality != TARE_UNAVAILABLE;
 
 		for (size_t k = *n; k-- && !listed;)
-			listed = list[k]->event == r->event && !strcmp(list[k]->why, r->why) && !strcmp(list[k]->remedy, r->remedy);
+			listed = list[k]->event == r->event && !strcmp(list[k]->why, r->why) &&
+				!strcmp(list[k]->remedy, r->remedy);
 		if (!listed)
 			list[(*n)++] = r;
 	}
@@ -393,7 +404,8 @@ static const struct stat_row **unlike_rows(const struct stat_table *t, size_t *n
 }
 
 /* Each reason once, with all its events. */
-static void put_unavailable(struct text *out, const struct stat_table *t, bool verbose, const struct style *s)
+static void put_unavailable(struct text *out, const struct stat_table *t, bool verbose,
+			    const struct style *s)
 {
 	size_t n;
 	const struct stat_row **row = unlike_rows(t, &n);
@@ -409,8 +421,10 @@ static void put_unavailable(struct text *out, const struct stat_table *t, bool v
 		if (said)
 			continue;
 		for (size_t k = i; k < n; k++)
-			if (same_reason(t, row[k], r, verbose) && (k == i || row[k]->event != row[k - 1]->event)) {
-				text_add(&names, "%s%s", names.len ? ", " : "", t->enc[row[k]->event].name);
+			if (same_reason(t, row[k], r, verbose) &&
+			    (k == i || row[k]->event != row[k - 1]->event)) {
+				text_add(&names, "%s%s", names.len ? ", " : "",
+					 t->enc[row[k]->event].name);
 				several |= strcmp(row[k]->why, r->why) != 0;
 			}
 		put_why(&why, t, r, several ? "them" : t->enc[r->event].name);
@@ -454,17 +468,18 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 		text_add(&words, "Plain launch%s: counts may vary with the memory layout.",
 			 about->aslr ? ", with address randomisation" : "");
 	} else if (fixed_had(f) == FIXED_LAYOUT && !f->missed) {
-		text_add(&words,
-			 "The same launch each time: no address randomisation, environment padded to %zu bytes with "
-			 "%s. --launch plain does neither.",
-			 about->environment_bytes, about->padding);
+		text_add(
+			&words,
+			"The same launch each time: no address randomisation, environment padded to %zu bytes with "
+			"%s. --launch plain does neither.",
+			about->environment_bytes, about->padding);
 	} else {
 		text_add(&words, "Fixed in each run: ");
 		fixed_names(&words, fixed_had(f));
 		text_add(&words, ".");
 		if (fixed_had(f) & FIXED(ENVIRONMENT))
-			text_add(&words, " Environment and arguments: %zu bytes, padded with %s.", about->environment_bytes,
-				 about->padding);
+			text_add(&words, " Environment and arguments: %zu bytes, padded with %s.",
+				 about->environment_bytes, about->padding);
 		if (fixed_had(f) & FIXED(ENV) && f->kept[0])
 			text_add(&words, " Variables kept by name: %s.", f->kept);
 	}
@@ -482,8 +497,11 @@ static void put_stops(struct text *out, unsigned stops, const struct style *s)
 {
 	struct text words = { 0 };
 
-	text_add(&words, "But: stopped at least %u time%s and continued. For each, up to 1 instruction less is counted per thread that was asleep "
-		 "in a system call, because the kernel restarts it.", stops, stops == 1 ? "" : "s");
+	text_add(
+		&words,
+		"But: stopped at least %u time%s and continued. For each, up to 1 instruction less is counted per thread that was asleep "
+		"in a system call, because the kernel restarts it.",
+		stops, stops == 1 ? "" : "s");
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
 }
@@ -493,7 +511,8 @@ static void put_left(struct text *out, const struct exact_left *left, const stru
 	struct text words = { 0 };
 	bool one = left->n == 1;
 
-	text_add(&words, "But: %u process%s still running when the command ended", left->n, one ? " was" : "es were");
+	text_add(&words, "But: %u process%s still running when the command ended", left->n,
+		 one ? " was" : "es were");
 	if (left->pid && row_fits(left->name))
 		text_add(&words, ", %s", left->name);
 	if (left->pid)
@@ -524,8 +543,10 @@ static void put_slow(struct text *out, const struct exact_slow *slow, const stru
 	if (slow->compared >= COMPARED_MANY) {
 		text_add(&words, "Slow: ");
 		put_count(&words, s, slow->compared);
-		text_add(&words, " times a block of code was compared before it was executed, because it may change unnoticed (shared mappings, "
-				 "executable stacks).");
+		text_add(
+			&words,
+			" times a block of code was compared before it was executed, because it may change unnoticed (shared mappings, "
+			"executable stacks).");
 		put_note(out, s, words.failed ? "" : words.s);
 		text_free(&words);
 	}
@@ -549,11 +570,13 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 		added |= t->row[i].added_work;
 	}
 	if (exact)
-		put_note(out, s, t->times.partial.n
-				     ? "exact: every instruction in user mode of the processes that the exact engine counted, up to the "
-				       "command's end."
-				     : "exact: every instruction of the command and of all it started, in user mode, up to the "
-				       "command's end, counted by the exact engine.");
+		put_note(
+			out, s,
+			t->times.partial.n
+				? "exact: every instruction in user mode of the processes that the exact engine counted, up to the "
+				  "command's end."
+				: "exact: every instruction of the command and of all it started, in user mode, up to the "
+				  "command's end, counted by the exact engine.");
 	if (exact && t->times.partial.n)
 		put_partial(out, &t->times.partial, s);
 	if (exact)
@@ -563,9 +586,12 @@ static void put_exact_notes(struct text *out, const struct stat_table *t,
 	if (exact && t->times.left.n)
 		put_left(out, &t->times.left, s);
 	if (added)
-		put_note(out, s, "+engine: includes engine overhead. --clean-times counts these in further runs, without the engine.");
+		put_note(
+			out, s,
+			"+engine: includes engine overhead. --clean-times counts these in further runs, without the engine.");
 	else if (exact && about->clean_times)
-		put_note(out, s, "All else is from further runs of the command, without the engine.");
+		put_note(out, s,
+			 "All else is from further runs of the command, without the engine.");
 }
 
 static void put_status(struct text *out, int wait_status)
@@ -589,7 +615,8 @@ static bool never_began(const struct stat_end *end)
 }
 
 /* The runs that ended this way, with each status once. */
-static unsigned put_statuses(struct text *out, const struct stat_table *t, bool (*so)(const struct stat_end *end))
+static unsigned put_statuses(struct text *out, const struct stat_table *t,
+			     bool (*so)(const struct stat_end *end))
 {
 	unsigned n = 0;
 
@@ -617,8 +644,8 @@ bool stat_never_began(struct text *out, const struct stat_table *t)
 	if (n && t->runs == 1)
 		text_add(out, "the command was ended by %s before its first instruction", by.s);
 	else if (n)
-		text_add(out, "%u of %u runs ended before their first instruction, by %s%s", n, t->runs, by.s,
-			 n < t->runs ? ": they are excluded" : "");
+		text_add(out, "%u of %u runs ended before their first instruction, by %s%s", n,
+			 t->runs, by.s, n < t->runs ? ": they are excluded" : "");
 	text_free(&by);
 	return n > 0;
 }
@@ -639,20 +666,21 @@ static bool put_ends(struct text *out, const struct stat_table *t, const struct 
 	if (failed && t->runs == 1)
 		text_add(&words, "the command failed: %s.", ways.s);
 	else if (failed)
-		text_add(&words, "%u of %u runs failed (%s); their counts are among those above.", failed, t->runs,
-			 ways.s);
+		text_add(&words, "%u of %u runs failed (%s); their counts are among those above.",
+			 failed, t->runs, ways.s);
 	if (late && late == t->runs)
 		text_add(&words, "%sended by the time limit.", words.len ? " " : "");
 	else if (late)
-		text_add(&words, "%s%u of %u runs ended by the time limit.", words.len ? " " : "", late, t->runs);
+		text_add(&words, "%s%u of %u runs ended by the time limit.", words.len ? " " : "",
+			 late, t->runs);
 	if (stopped)
 		text_add(&words, "%sended by the control's stop.", words.len ? " " : "");
 	if (t->by_signal && last->left_out && !last->never_began)
 		text_add(&words, "%sthe last run was cut short by SIG%s and is excluded.",
 			 words.len ? " " : "", sigabbrev_np(t->by_signal));
 	else if (t->by_signal && !last->never_began)
-		text_add(&words, "%scut short by SIG%s; these are the counts until then.", words.len ? " " : "",
-			 sigabbrev_np(t->by_signal));
+		text_add(&words, "%scut short by SIG%s; these are the counts until then.",
+			 words.len ? " " : "", sigabbrev_np(t->by_signal));
 	if (words.len)
 		put_note(out, s, words.s);
 	text_free(&ways);
@@ -669,7 +697,8 @@ static bool is_silent_raw(const struct stat_table *t, const struct stat_row *r)
 {
 	const struct encoding *e = &t->enc[r->event];
 
-	return e->attr.type == PERF_TYPE_RAW && r->quality == TARE_COUNTED && r->spread.n && r->spread.max == 0;
+	return e->attr.type == PERF_TYPE_RAW && r->quality == TARE_COUNTED && r->spread.n &&
+		r->spread.max == 0;
 }
 
 static bool put_silent_raw(struct text *out, const struct stat_table *t, const struct style *s)
@@ -677,14 +706,18 @@ static bool put_silent_raw(struct text *out, const struct stat_table *t, const s
 	struct text words = { 0 };
 
 	for (size_t i = 0; i < t->n; i++)
-		if (is_silent_raw(t, &t->row[i]) && (!i || t->row[i].event != t->row[i - 1].event || !words.len))
-			text_add(&words, "%s%s", words.len ? ", " : "", t->enc[t->row[i].event].name);
+		if (is_silent_raw(t, &t->row[i]) &&
+		    (!i || t->row[i].event != t->row[i - 1].event || !words.len))
+			text_add(&words, "%s%s", words.len ? ", " : "",
+				 t->enc[t->row[i].event].name);
 
 	bool any = words.len > 0;
 
 	if (any) {
-		text_add(&words, ": 0 all the time. An event that this CPU does not have counts 0 too: count it over a program "
-				 "that must cause it, or look for it in 'tare events'.");
+		text_add(
+			&words,
+			": 0 all the time. An event that this CPU does not have counts 0 too: count it over a program "
+			"that must cause it, or look for it in 'tare events'.");
 		put_note(out, s, words.s);
 	}
 	text_free(&words);
@@ -706,7 +739,8 @@ static bool put_less(struct text *out, const struct stat_table *t, const struct 
 		put_count(&words, s, r->counted);
 		text_add(&words, " instructions:u less ");
 		put_count(&words, s, r->taken);
-		text_add(&words, " of %s, one for each interrupt (%s).", t->enc[r->less->by].name, r->less->known);
+		text_add(&words, " of %s, one for each interrupt (%s).", t->enc[r->less->by].name,
+			 r->less->known);
 		put_note(out, s, words.s ? words.s : "");
 		text_free(&words);
 		any = true;
@@ -728,7 +762,8 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 	}
 	if (exact)
 		put_exact_notes(out, t, about, s);
-	if ((exact || about->fixed) && (about->verbose || !about->usual_launch || (about->fixed && about->fixed->missed)))
+	if ((exact || about->fixed) &&
+	    (about->verbose || !about->usual_launch || (about->fixed && about->fixed->missed)))
 		put_launch(out, about, s);
 	if (scaled) {
 		text_add(out, " ");
@@ -743,9 +778,9 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 	if (odd && about->verbose) {
 		text_add(out, " ");
 		put_wrapped(
-		    out, s,
-		    "outliers are more than 3.5 robust deviations (1.4826 MAD) from the median.",
-		    1);
+			out, s,
+			"outliers are more than 3.5 robust deviations (1.4826 MAD) from the median.",
+			1);
 	}
 	bool ends = put_silent_raw(out, t, s);
 
@@ -759,8 +794,8 @@ static void put_notes(struct text *out, const struct stat_table *t, const struct
 		text_put(out, "\n", 1);
 }
 
-static void add_rows(struct grid *g, const struct stat_table *t, const struct stat_metrics *m, const struct style *s,
-		     const struct stat_about *about)
+static void add_rows(struct grid *g, const struct stat_table *t, const struct stat_metrics *m,
+		     const struct style *s, const struct stat_about *about)
 {
 	bool any = false, apart = false;
 
@@ -823,15 +858,16 @@ void stat_text_interval(struct text *out, const struct stat_table *t, const stru
 		for (size_t k = 0; m && k < m->n && !meaning.len; k++)
 			if (is_shown(&m->metric[k], i))
 				put_metric(&meaning, &limits, s, &m->metric[k]);
-		text_add(
-		    out, "%5" PRIu64 ".%06" PRIu64 "  %s%s%*s %-5s %-28s %s%-12s%s %s\n",
-		    t->time_ns / 1000000000, t->time_ns % 1000000000 / 1000, key.s ? key.s : "",
-		    key.len ? " " : "", (int)(key.len >= 19 ? 1 : 20 - (key.len ? key.len + 1 : 0)),
-		    value.s ? value.s : "", r->quality == TARE_UNAVAILABLE ? "" : sc.name, e->name,
-		    ink_on(s, ink_of(r->quality)), quality.s ? quality.s : "", ink_off(s),
-		    r->quality == TARE_UNAVAILABLE || r->without ? r->why
-		    : meaning.s                    ? meaning.s
-						   : "");
+		text_add(out, "%5" PRIu64 ".%06" PRIu64 "  %s%s%*s %-5s %-28s %s%-12s%s %s\n",
+			 t->time_ns / 1000000000, t->time_ns % 1000000000 / 1000,
+			 key.s ? key.s : "", key.len ? " " : "",
+			 (int)(key.len >= 19 ? 1 : 20 - (key.len ? key.len + 1 : 0)),
+			 value.s ? value.s : "", r->quality == TARE_UNAVAILABLE ? "" : sc.name,
+			 e->name, ink_on(s, ink_of(r->quality)), quality.s ? quality.s : "",
+			 ink_off(s),
+			 r->quality == TARE_UNAVAILABLE || r->without ? r->why
+				 : meaning.s                          ? meaning.s
+								      : "");
 		text_free(&key);
 		text_free(&value);
 		text_free(&quality);

@@ -14,16 +14,16 @@ struct stat_about {
 	char *const *argv;  /* the command, or NULL */
 	const char *target; /* in words, when it is not the command: "process 12", "all CPUs" */
 	const struct source *engine;
-	bool aslr;          /* of tare itself: address-space randomisation is on */
+	bool aslr;                 /* of tare itself: address-space randomisation is on */
 	const struct fixed *fixed; /* what tare made the same in each run; NULL: nothing */
-	size_t environment_bytes; /* with fixed: arguments and environment, filled up to that */
-	const char *padding;      /* with fixed: the variable that fills them */
-	unsigned batches;   /* --split: how many groups of runs the events were counted in */
-	int exit_status;    /* of the command, as tare passes it on; -1: there was none */
-	bool clean_times;   /* what the exact engine did not count comes from runs without it */
+	size_t environment_bytes;  /* with fixed: arguments and environment, filled up to that */
+	const char *padding;       /* with fixed: the variable that fills them */
+	unsigned batches;          /* --split: how many groups of runs the events were counted in */
+	int exit_status;           /* of the command, as tare passes it on; -1: there was none */
+	bool clean_times; /* what the exact engine did not count comes from runs without it */
 	bool metrics_only;
-	bool one_line; /* JSON: after lines of intervals */
-	bool verbose;	   /* every footnote, and each reason in its own words */
+	bool one_line;     /* JSON: after lines of intervals */
+	bool verbose;      /* every footnote, and each reason in its own words */
 	bool usual_launch; /* the default launch, which is described only with -v */
 	const struct profile_table *profile; /* or NULL */
 	size_t profile_limit;                /* number of rows; 0: all */

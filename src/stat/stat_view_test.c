@@ -33,10 +33,10 @@ static void reading(unsigned run, unsigned e, int cpu, uint64_t raw, uint64_t en
 	struct fact f = { .kind = FACT_READING,
 			  .run = run,
 			  .reading = {
-			      .event = e,
-			      .place = { .cpu = cpu, .thread = -1 },
-			      .value = { raw, enabled, running,
-					 running == enabled ? TARE_COUNTED : TARE_SCALED } } };
+				  .event = e,
+				  .place = { .cpu = cpu, .thread = -1 },
+				  .value = { raw, enabled, running,
+					     running == enabled ? TARE_COUNTED : TARE_SCALED } } };
 
 	summary_sink(s)->put(summary_sink(s), &f, NULL);
 }
@@ -67,7 +67,8 @@ static void begin(const struct summary_options *opt)
  */
 static const struct stat_table *some_runs(unsigned runs)
 {
-	static const uint64_t clock[] = { 86880123, 84220000, 88100456, 86990000, 87000111, 86900000, 85500000, 87700000 };
+	static const uint64_t clock[] = { 86880123, 84220000, 88100456, 86990000,
+					  87000111, 86900000, 85500000, 87700000 };
 	static const uint64_t faults[] = { 2676, 2676, 2676, 9999, 2676, 2679, 2676, 2676 };
 
 	strcpy(event("task-clock")->unit, "ns");
@@ -76,9 +77,10 @@ static const struct stat_table *some_runs(unsigned runs)
 	event("instructions:u")->attr.exclude_kernel = 1;
 	event("branch-misses:u")->unavailable = ENOENT;
 	enc[4].attr.exclude_kernel = 1;
-	strcpy(enc[4].why, "this machine shows no such event, and this reason is long enough to "
-			   "need a second line "
-			   "where the window is narrow");
+	strcpy(enc[4].why,
+	       "this machine shows no such event, and this reason is long enough to "
+	       "need a second line "
+	       "where the window is narrow");
 	strcpy(enc[4].remedy, "'tare doctor' says why");
 	event("dTLB-misses:u")->unavailable = ENOENT;
 	strcpy(enc[5].why, enc[4].why);
@@ -232,9 +234,10 @@ TEST(times_of_ticks)
 	CHECK(shown.s && strstr(shown.s, "2.00  ms      system (mean)"), "%s", shown.s);
 	text_free(&shown);
 	stat_json(&shown, &t, &metrics, &about);
-	CHECK(shown.s && strstr(shown.s,
-				"\"system\": {\n      \"value\": 2000000,\n      \"median\": 0,\n      \"min\": 0,\n      \"max\": 8000000,\n"
-				"      \"mean\": 2000000,\n      \"interval\": null,\n"),
+	CHECK(shown.s &&
+		      strstr(shown.s,
+			     "\"system\": {\n      \"value\": 2000000,\n      \"median\": 0,\n      \"min\": 0,\n      \"max\": 8000000,\n"
+			     "      \"mean\": 2000000,\n      \"interval\": null,\n"),
 	      "%s", shown.s);
 	text_free(&shown);
 }
@@ -245,17 +248,23 @@ TEST(times_of_ticks)
  */
 static const struct stat_table *under_the_engine(void)
 {
-	static const char *const name[] = { "task-clock", "instructions:u", "page-faults", "branches:u" };
+	static const char *const name[] = { "task-clock", "instructions:u", "page-faults",
+					    "branches:u" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
 		if (event(name[i])->name[0] == 'i' || name[i][0] == 'b')
 			enc[i].source = &source_exact;
 	begin(&(struct summary_options){ 0 });
-	summary_sink(s)->put(summary_sink(s), &(struct fact){ .kind = FACT_RUN_BEGIN, .begin.adds_work = true }, NULL);
+	summary_sink(s)->put(summary_sink(s),
+			     &(struct fact){ .kind = FACT_RUN_BEGIN, .begin.adds_work = true },
+			     NULL);
 	for (unsigned i = 0; i < ARRAY_SIZE(name); i++)
 		reading(0, i, -1, 1000 + i, 1000, 1000);
 	summary_sink(s)->put(summary_sink(s),
-			     &(struct fact){ .kind = FACT_RUN_END, .time_ns = 1000, .end = { .wall_ns = 1000, .added_work = true } }, NULL);
+			     &(struct fact){ .kind = FACT_RUN_END,
+					     .time_ns = 1000,
+					     .end = { .wall_ns = 1000, .added_work = true } },
+			     NULL);
 	return summary_table(s, NULL);
 }
 
@@ -271,28 +280,35 @@ static void check_order(const char *view, const char *const *words, size_t n)
 	text_free(&shown);
 }
 
-#define ORDER(view, ...) check_order(view, (const char *const[]){ __VA_ARGS__ }, ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })))
+#define ORDER(view, ...)                                                                           \
+	check_order(view, (const char *const[]){ __VA_ARGS__ },                                    \
+		    ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })))
 
 TEST(engine_overhead_comes_last_and_is_marked_in_every_view)
 {
 	const struct stat_table *t = under_the_engine();
 
 	text(t, &plain);
-	ORDER("text", "instructions:u ", "branches:u ", "task-clock ", "+engine", "page-faults ", "+engine", "wall ", "+engine");
+	ORDER("text", "instructions:u ", "branches:u ", "task-clock ", "+engine", "page-faults ",
+	      "+engine", "wall ", "+engine");
 	stat_csv(&shown, t, &metrics, false, true);
-	ORDER("CSV", "\n,instructions:u,1001,", ",,,\n,branches:u,1003,", ",,,\n,task-clock,1000,", ",yes,", "\n,page-faults,1002,", ",yes,");
+	ORDER("CSV", "\n,instructions:u,1001,", ",,,\n,branches:u,1003,", ",,,\n,task-clock,1000,",
+	      ",yes,", "\n,page-faults,1002,", ",yes,");
 	stat_json(&shown, t, &metrics, &about);
-	ORDER("JSON", "\"events\"", "\"instructions:u\"", "\"branches:u\"", "\"task-clock\"", "\"with_engine_work\": true",
-	      "\"page-faults\"", "\"with_engine_work\": true", "\"times_ns\"", "\"with_engine_work\": true", "\"wall\"");
+	ORDER("JSON", "\"events\"", "\"instructions:u\"", "\"branches:u\"", "\"task-clock\"",
+	      "\"with_engine_work\": true", "\"page-faults\"", "\"with_engine_work\": true",
+	      "\"times_ns\"", "\"with_engine_work\": true", "\"wall\"");
 	stat_json_interval(&shown, t, &metrics);
-	ORDER("JSON of an interval", "\"instructions:u\"", "\"branches:u\"", "\"task-clock\"", "\"with_engine_work\": true",
-	      "\"page-faults\"", "\"with_engine_work\": true");
+	ORDER("JSON of an interval", "\"instructions:u\"", "\"branches:u\"", "\"task-clock\"",
+	      "\"with_engine_work\": true", "\"page-faults\"", "\"with_engine_work\": true");
 	stat_perf_csv(&shown, t, &metrics, ",", false);
-	ORDER("-x", "1001,,instructions:u,", ",,\n1003,,branches:u,", ",,\n0.00,msec,task-clock,", ",,includes engine overhead\n1002,,page-faults,",
-	      ",,includes engine overhead\n");
+	ORDER("-x", "1001,,instructions:u,", ",,\n1003,,branches:u,", ",,\n0.00,msec,task-clock,",
+	      ",,includes engine overhead\n1002,,page-faults,", ",,includes engine overhead\n");
 	stat_perf_json(&shown, t, &metrics, false);
-	ORDER("-j", "\"instructions:u\"", "\"metric-unit\" : \"\"}", "\"branches:u\"", "\"metric-unit\" : \"\"}", "\"task-clock\"",
-	      "\"metric-unit\" : \"includes engine overhead\"}", "\"page-faults\"", "\"metric-unit\" : \"includes engine overhead\"}");
+	ORDER("-j", "\"instructions:u\"", "\"metric-unit\" : \"\"}", "\"branches:u\"",
+	      "\"metric-unit\" : \"\"}", "\"task-clock\"",
+	      "\"metric-unit\" : \"includes engine overhead\"}", "\"page-faults\"",
+	      "\"metric-unit\" : \"includes engine overhead\"}");
 }
 
 TEST(text_of_one_run)
@@ -313,7 +329,8 @@ TEST(a_raw_event_that_stays_0)
 	reading(0, 2, -1, 0, 1000, 1000);
 	mark(FACT_RUN_END, 1000, 0);
 	text(summary_table(s, NULL), &plain);
-	CHECK(strstr(shown.s, "\n r01: 0 all the time. An event that this CPU does not have"), "%s", shown.s);
+	CHECK(strstr(shown.s, "\n r01: 0 all the time. An event that this CPU does not have"), "%s",
+	      shown.s);
 	shown.len = 0;
 }
 
@@ -398,15 +415,22 @@ TEST(names_in_csv_are_no_formulas)
 	bool outlier = false;
 	struct stat_row row[] = {
 		{ .key = { .at = { -1, -1, -1, -1, -1 }, .thread = 12, .comm = "=cmd|' /C'!A0" } },
-		{ .key = { .at = { -1, -1, -1, -1, -1 }, .thread = 13, .comm = "a\xc2\x9b,\"\\x1b", .cgroup = "@SUM(A1)" } },
+		{ .key = { .at = { -1, -1, -1, -1, -1 },
+			   .thread = 13,
+			   .comm = "a\xc2\x9b,\"\\x1b",
+			   .cgroup = "@SUM(A1)" } },
 	};
-	struct stat_table t = { .by = BY_THREAD, .enc = enc, .row = row, .n = ARRAY_SIZE(row), .runs = 1 };
+	struct stat_table t = {
+		.by = BY_THREAD, .enc = enc, .row = row, .n = ARRAY_SIZE(row), .runs = 1
+	};
 
 	event("task");
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		row[i].quality = TARE_COUNTED;
 		row[i].share = 1;
-		row[i].spread = (struct spread){ .n = 1, .min = 7, .median = 7, .max = 7, .mean = 7 };
+		row[i].spread = (struct spread){
+			.n = 1, .min = 7, .median = 7, .max = 7, .mean = 7
+		};
 		row[i].low = row[i].high = 7;
 		row[i].run = &run;
 		row[i].outlier = &outlier;
@@ -414,7 +438,8 @@ TEST(names_in_csv_are_no_formulas)
 	stat_csv(&shown, &t, NULL, false, false);
 	ORDER("CSV", "'=cmd|' /C'!A0-12,task,7,", "\"a\\xc2\\x9b,\"\"\\\\x1b-13\",task,7,");
 	stat_perf_csv(&shown, &t, NULL, ",", false);
-	ORDER("-x,", "'=cmd|' /C'!A0-12,7,,task,", "\"a\\xc2\\x9b,\"\"\\\\x1b-13\",7,,task,'@SUM(A1),");
+	ORDER("-x,", "'=cmd|' /C'!A0-12,7,,task,",
+	      "\"a\\xc2\\x9b,\"\"\\\\x1b-13\",7,,task,'@SUM(A1),");
 	stat_perf_csv(&shown, &t, NULL, ";", false);
 	ORDER("-x;", "'=cmd|' /C'!A0-12;7;;task;", "13\";7;;task;'@SUM(A1);");
 	stat_perf_json(&shown, &t, NULL, false);
@@ -423,7 +448,13 @@ TEST(names_in_csv_are_no_formulas)
 
 TEST(names_in_csv_of_a_profile_are_no_formulas)
 {
-	struct profile_row row = { .function = "+f", .module = "@m\x1b", .file = "-x.c", .instructions = 1, .min = 1, .max = 1, .line = 2 };
+	struct profile_row row = { .function = "+f",
+				   .module = "@m\x1b",
+				   .file = "-x.c",
+				   .instructions = 1,
+				   .min = 1,
+				   .max = 1,
+				   .line = 2 };
 	struct profile_table t = { .row = &row, .n = 1, .total = 1 };
 
 	profile_csv(&shown, &t, 1);
@@ -495,9 +526,16 @@ TEST(four_digits_that_say_something)
 	static const struct {
 		double v;
 		const char *shown;
-	} rows[] = { { 0, "0" },	       { 0.5, "0.5000" },     { 0.00012346, "0.0001235" }, { -0.002, "-0.002000" },
-		     { 1.23456, "1.235" },     { 12.3456, "12.35" },  { 123.456, "123.5" },	   { 12345.6, "12,346" },
-		     { 9.9999e-1, "1.0000" }, { 4e-15, "4.000e-15" } };
+	} rows[] = { { 0, "0" },
+		     { 0.5, "0.5000" },
+		     { 0.00012346, "0.0001235" },
+		     { -0.002, "-0.002000" },
+		     { 1.23456, "1.235" },
+		     { 12.3456, "12.35" },
+		     { 123.456, "123.5" },
+		     { 12345.6, "12,346" },
+		     { 9.9999e-1, "1.0000" },
+		     { 4e-15, "4.000e-15" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct text t = { 0 };
@@ -540,8 +578,11 @@ TEST(numbers)
  */
 TEST(what_was_taken_off_is_shown)
 {
-	static const struct summary_less less = { .event = 0, .by = 1, .known = "documented: Linux" };
-	static const char said[] = "instructions-minus-irqs:u: 1,000,012 instructions:u less 12 of cpu/event=0x2c/u, one for each interrupt";
+	static const struct summary_less less = { .event = 0,
+						  .by = 1,
+						  .known = "documented: Linux" };
+	static const char said[] =
+		"instructions-minus-irqs:u: 1,000,012 instructions:u less 12 of cpu/event=0x2c/u, one for each interrupt";
 	const struct style style = { .thousands = true, .width = 200 };
 	const struct stat_about about = { .engine = &source_perf };
 	const struct stat_table *t;
@@ -556,10 +597,12 @@ TEST(what_was_taken_off_is_shown)
 	t = summary_table(s, NULL);
 	stat_text(&shown, t, NULL, &about, &style);
 	CHECK(strstr(shown.s, "1,000,000      instructions-minus-irqs:u") != NULL, "%s", shown.s);
-	CHECK(strstr(shown.s, said) != NULL && strstr(shown.s, "(documented: Linux)"), "%s", shown.s);
+	CHECK(strstr(shown.s, said) != NULL && strstr(shown.s, "(documented: Linux)"), "%s",
+	      shown.s);
 	text_free(&shown);
 	stat_json(&shown, t, NULL, &about);
-	CHECK(strstr(shown.s, "\"less\":{\"event\":\"cpu/event=0x2c/u\",\"known\":\"documented: Linux\",\"counted\":1000012,\"value\":12}") ||
+	CHECK(strstr(shown.s,
+		     "\"less\":{\"event\":\"cpu/event=0x2c/u\",\"known\":\"documented: Linux\",\"counted\":1000012,\"value\":12}") ||
 		      strstr(shown.s, "\"counted\": 1000012,"),
 	      "%s", shown.s);
 	text_free(&shown);

@@ -12,7 +12,9 @@ int trial_open(struct trial *t, char *const argv[], enum engine_wish wish, struc
 	struct event_list events = { 0 };
 	int ret;
 
-	*t = (struct trial){ .argv = argv, .launcher = &launch_plain, .machine = machine_open(NULL, err) };
+	*t = (struct trial){ .argv = argv,
+			     .launcher = &launch_plain,
+			     .machine = machine_open(NULL, err) };
 	if (!t->machine)
 		return -err->code;
 	ret = event_list_parse("instructions:u", &events, err);
@@ -43,10 +45,12 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 
 	(void)err;
 	if (f->kind == FACT_READING) {
-		m->counted = f->reading.value.quality == TARE_EXACT || f->reading.value.quality == TARE_COUNTED;
+		m->counted = f->reading.value.quality == TARE_EXACT ||
+			f->reading.value.quality == TARE_COUNTED;
 		m->run->instructions = f->reading.value.raw;
 		if (!m->counted)
-			snprintf(m->why, sizeof(m->why), "%s", f->reading.why ? f->reading.why : "it shared its counter");
+			snprintf(m->why, sizeof(m->why), "%s",
+				 f->reading.why ? f->reading.why : "it shared its counter");
 	}
 	if (f->kind == FACT_RUN_END) {
 		m->run->wait_status = f->end.wait_status;
@@ -56,7 +60,8 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 	return 0;
 }
 
-int trial_run(const struct trial *t, struct fixed *fixed, char *const *envp, struct trial_run *out, struct tare_error *err)
+int trial_run(const struct trial *t, struct fixed *fixed, char *const *envp, struct trial_run *out,
+	      struct tare_error *err)
 {
 	struct memory m = { .sink.put = keep, .run = out };
 	struct stat_outcome outcome;

@@ -26,7 +26,8 @@ double changes_unseen(size_t n_before, size_t n_after)
 	}
 	for (double step = 0.5 / STEPS; step > 1e-9; step /= 2)
 		for (int way = -1; way <= 1; way += 2)
-			if (at + way * step <= 0.5 && parted(at + way * step, a, b) > most * (1 + 1e-12)) {
+			if (at + way * step <= 0.5 &&
+			    parted(at + way * step, a, b) > most * (1 + 1e-12)) {
 				at += way * step;
 				most = parted(at, a, b);
 			}
@@ -100,14 +101,21 @@ static void allow_for_drift(struct change *c, size_t n_a, size_t n_b)
 /* Can these runs answer the question? */
 static bool asks(struct change *c, size_t n_before, size_t n_after, double unseen)
 {
-	double resolution = unseen <= ENOUGH ? 0 : c->resolution, all = range(c->value, n_before + n_after);
+	double resolution = unseen <= ENOUGH ? 0 : c->resolution,
+	       all = range(c->value, n_before + n_after);
 
 	c->test = student_compare(c->value, n_before, c->value + n_before, n_after);
-	c->unseen = range(c->value, n_before) <= resolution && range(c->value + n_before, n_after) <= resolution;
+	c->unseen = range(c->value, n_before) <= resolution &&
+		range(c->value + n_before, n_after) <= resolution;
 	c->q = 1;
 	c->by = CHANGE_BY_T;
-	c->verdict = all == 0 ? CHANGE_NONE : all <= resolution ? CHANGE_SMALL : c->test.tested ? CHANGE_WITHIN : CHANGE_FEW;
-	c->enough = c->verdict == CHANGE_SMALL ? runs_for(ENOUGH) : c->verdict == CHANGE_FEW ? runs_for(CHANGES_Q) : 0;
+	c->verdict = all == 0       ? CHANGE_NONE
+		: all <= resolution ? CHANGE_SMALL
+		: c->test.tested    ? CHANGE_WITHIN
+				    : CHANGE_FEW;
+	c->enough = c->verdict == CHANGE_SMALL ? runs_for(ENOUGH)
+		: c->verdict == CHANGE_FEW     ? runs_for(CHANGES_Q)
+					       : 0;
 	if (all > 0 && c->unseen)
 		at_least(c, unseen, CHANGE_BY_BARNARD);
 	/* its rare noise may differ from all that the other runs show */

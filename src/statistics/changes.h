@@ -29,7 +29,7 @@ enum change_verdict {
 
 /* The source of p. */
 enum change_by {
-	CHANGE_BY_T,	   /* of student_compare() */
+	CHANGE_BY_T,       /* of student_compare() */
 	CHANGE_BY_BARNARD, /* changes_unseen(): the runs of each side agree */
 	CHANGE_BY_DRIFT,   /* from a drift, given the order of the runs */
 	CHANGE_BY_RANK, /* rank test: the single run of a side is the minimum or maximum of all */
@@ -47,8 +47,8 @@ struct change {
 	 */
 	struct student_groups test;
 	enum change_by by;
-	bool unseen;		    /* the runs of each side differ by at most the resolution */
-	double q;		    /* p adjusted for all questions, by Benjamini and Hochberg */
+	bool unseen; /* the runs of each side differ by at most the resolution */
+	double q;    /* p adjusted for all questions, by Benjamini and Hochberg */
 	enum change_verdict verdict;
 	/* for CHANGE_FEW, CHANGE_SMALL: the number of runs per side that would be enough */
 	size_t enough;

@@ -14,8 +14,10 @@ TEST(unseen)
 	static const struct {
 		size_t a, b;
 		double p;
-	} rows[] = { { 1, 1, 1 }, { 2, 1, 0.25 }, { 3, 1, 0.125 }, { 4, 1, 1.0 / 12 }, { 2, 2, 0.125 }, { 3, 2, 0.0625 },
-		     { 4, 2, 0.03125 }, { 3, 3, 0.03125 }, { 4, 3, 1.0 / 64 }, { 4, 4, 1.0 / 128 }, { 5, 5, 1.0 / 512 }, { 6, 6, 1.0 / 2048 } };
+	} rows[] = { { 1, 1, 1 },         { 2, 1, 0.25 },      { 3, 1, 0.125 },
+		     { 4, 1, 1.0 / 12 },  { 2, 2, 0.125 },     { 3, 2, 0.0625 },
+		     { 4, 2, 0.03125 },   { 3, 3, 0.03125 },   { 4, 3, 1.0 / 64 },
+		     { 4, 4, 1.0 / 128 }, { 5, 5, 1.0 / 512 }, { 6, 6, 1.0 / 2048 } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		double p = changes_unseen(rows[i].a, rows[i].b);
@@ -36,22 +38,29 @@ static struct change one(const double *v, size_t n_before, size_t n_after, doubl
 
 TEST(verdicts)
 {
-	const double agree[] = { 1e9, 1e9, 1e9, 1e9 + 150000, 1e9 + 150000, 1e9 + 150000 }, same[] = { 7, 7, 7, 7, 7, 7 };
+	const double agree[] = { 1e9, 1e9, 1e9, 1e9 + 150000, 1e9 + 150000, 1e9 + 150000 },
+		     same[] = { 7, 7, 7, 7, 7, 7 };
 	const double jitter[] = { 1000000, 1000000, 1000003, 1000016, 1000016, 1000016 };
-	const double both[] = { 1000, 1010, 1000, 150000, 150010, 150010 }, noisy[] = { 1, 9, 5, 6, 2, 8 };
+	const double both[] = { 1000, 1010, 1000, 150000, 150010, 150010 },
+		     noisy[] = { 1, 9, 5, 6, 2, 8 };
 	const double many[] = { 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6 };
 	const double nearly[] = { 311200, 311206, 313000, 313002 };
 	struct change c;
 
 	c = one(agree, 3, 3, 0);
-	CHECK(c.verdict == CHANGE_BEYOND && c.test.p == 0.03125 && c.q == 0.03125 && c.unseen, "3 + 3 are enough: %g", c.q);
+	CHECK(c.verdict == CHANGE_BEYOND && c.test.p == 0.03125 && c.q == 0.03125 && c.unseen,
+	      "3 + 3 are enough: %g", c.q);
 	c = one(agree + 1, 2, 2, 0);
-	CHECK(c.verdict == CHANGE_FEW && c.test.p == 0.125 && c.enough == 3, "2 + 2 are not: %g, %zu", c.test.p, c.enough);
-	CHECK(one(agree + 1, 2, 1, 0).verdict == CHANGE_FEW && one(agree, 3, 2, 0).verdict == CHANGE_FEW, "nor these");
+	CHECK(c.verdict == CHANGE_FEW && c.test.p == 0.125 && c.enough == 3,
+	      "2 + 2 are not: %g, %zu", c.test.p, c.enough);
+	CHECK(one(agree + 1, 2, 1, 0).verdict == CHANGE_FEW &&
+		      one(agree, 3, 2, 0).verdict == CHANGE_FEW,
+	      "nor these");
 	c = one(agree + 2, 1, 1, 0);
 	CHECK(c.verdict == CHANGE_FEW && !c.test.tested && c.enough == 3, "nor one each");
 	c = one(nearly, 2, 1, 0);
-	CHECK(c.verdict == CHANGE_FEW && c.test.p == 2.0 / 3 && c.by == CHANGE_BY_RANK && !c.unseen, "two that nearly agree against one are no better: %g", c.test.p);
+	CHECK(c.verdict == CHANGE_FEW && c.test.p == 2.0 / 3 && c.by == CHANGE_BY_RANK && !c.unseen,
+	      "two that nearly agree against one are no better: %g", c.test.p);
 	CHECK(one(nearly + 1, 1, 2, 0).verdict == CHANGE_FEW, "either way round");
 	CHECK(one(agree, 3, 3, 100000).verdict == CHANGE_BEYOND, "beyond the resolution, too");
 	c = one(same, 3, 3, 0);
@@ -60,13 +69,18 @@ TEST(verdicts)
 	CHECK(one(noisy, 3, 3, 0).verdict == CHANGE_WITHIN, "noise");
 	CHECK(one(jitter, 3, 3, 0).verdict == CHANGE_BEYOND, "smaller noise that was observed");
 	c = one(jitter, 3, 3, 4000);
-	CHECK(c.verdict == CHANGE_SMALL && c.enough == 6 && c.q == 1 && c.test.p == 0.03125, "what threads do: %zu", c.enough);
+	CHECK(c.verdict == CHANGE_SMALL && c.enough == 6 && c.q == 1 && c.test.p == 0.03125,
+	      "what threads do: %zu", c.enough);
 	c = one(both, 3, 3, 4000);
-	CHECK(c.verdict == CHANGE_BEYOND && c.unseen && c.test.p == 0.03125, "a spread within the resolution does not count: %g", c.test.p);
+	CHECK(c.verdict == CHANGE_BEYOND && c.unseen && c.test.p == 0.03125,
+	      "a spread within the resolution does not count: %g", c.test.p);
 	CHECK(one(both, 3, 3, 0).test.p < 1e-6, "but without a resolution");
 	c = one(many, 6, 6, 4000);
-	CHECK(c.verdict == CHANGE_BEYOND && fabs(c.test.p - 1.0 / 2048) < 1e-12, "6 + 6 are enough for small differences: %g", c.test.p);
-	CHECK(one(many + 1, 5, 6, 4000).verdict == CHANGE_BEYOND && one(many + 1, 5, 5, 4000).verdict == CHANGE_SMALL, "5 + 5 do not");
+	CHECK(c.verdict == CHANGE_BEYOND && fabs(c.test.p - 1.0 / 2048) < 1e-12,
+	      "6 + 6 are enough for small differences: %g", c.test.p);
+	CHECK(one(many + 1, 5, 6, 4000).verdict == CHANGE_BEYOND &&
+		      one(many + 1, 5, 5, 4000).verdict == CHANGE_SMALL,
+	      "5 + 5 do not");
 }
 
 /*
@@ -75,14 +89,21 @@ TEST(verdicts)
  */
 TEST(who_asks)
 {
-	static const double v[][8] = { { 10, 10, 10, 20, 20, 20 }, { 5, 5, 5, 5, 5, 5 }, { 90, 93, 91, 92, 90, 94 }, { 1, 9, 5, 6, 2, 8 } };
-	struct change c[4] = { { .value = v[0] }, { .value = v[1] }, { .value = v[2], .resolution = 4 }, { .value = v[3] } };
+	static const double v[][8] = { { 10, 10, 10, 20, 20, 20 },
+				       { 5, 5, 5, 5, 5, 5 },
+				       { 90, 93, 91, 92, 90, 94 },
+				       { 1, 9, 5, 6, 2, 8 } };
+	struct change c[4] = { { .value = v[0] },
+			       { .value = v[1] },
+			       { .value = v[2], .resolution = 4 },
+			       { .value = v[3] } };
 
 	CHECK(changes_judge(c, 3, 3, 3), "memory");
 	CHECK(c[0].verdict == CHANGE_BEYOND && c[0].q == 0.03125, "alone: %g", c[0].q);
 	CHECK(c[1].verdict == CHANGE_NONE && c[2].verdict == CHANGE_SMALL, "no questions");
 	CHECK(changes_judge(c, 4, 3, 3), "memory");
-	CHECK(c[0].verdict == CHANGE_FEW && c[0].q == 0.0625 && c[0].enough == 4, "one of two: %g, %zu", c[0].q, c[0].enough);
+	CHECK(c[0].verdict == CHANGE_FEW && c[0].q == 0.0625 && c[0].enough == 4,
+	      "one of two: %g, %zu", c[0].q, c[0].enough);
 	CHECK(c[3].verdict == CHANGE_WITHIN, "the other");
 }
 
@@ -115,7 +136,8 @@ static double clocked(double share)
  * differ by `by`, the second one in a fraction of the runs; with 0: noise of a clock. Returns the
  * number of programs for which a change is reported.
  */
-static double told(size_t labels, size_t a, size_t b, double share, double resolution, double by, int programs, double *parted)
+static double told(size_t labels, size_t a, size_t b, double share, double resolution, double by,
+		   int programs, double *parted)
 {
 	int any = 0, apart = 0;
 
@@ -127,7 +149,10 @@ static double told(size_t labels, size_t a, size_t b, double share, double resol
 		for (size_t l = 0; l < labels; l++) {
 			c[l] = (struct change){ .value = v[l], .resolution = resolution };
 			for (size_t r = 0; r < a + b; r++)
-				v[l][r] = 1e6 + (by == 0 ? clocked(share) : uniform() < share ? by : 0);
+				v[l][r] = 1e6 +
+					(by == 0                     ? clocked(share)
+						 : uniform() < share ? by
+								     : 0);
 		}
 		CHECK(changes_judge(c, labels, a, b), "memory");
 		for (size_t l = 0; l < labels; l++) {
@@ -149,7 +174,9 @@ TEST(false_alarms)
 {
 	static const struct {
 		size_t a, b;
-	} runs[] = { { 1, 1 }, { 2, 1 }, { 2, 2 }, { 3, 2 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 6, 6 } };
+	} runs[] = {
+		{ 1, 1 }, { 2, 1 }, { 2, 2 }, { 3, 2 }, { 3, 3 }, { 4, 4 }, { 5, 5 }, { 6, 6 }
+	};
 	static const double shares[] = { 0.5, 0.2, 0.05 };
 	int more = getenv("TARE_MORE") ? 20 : 1;
 	unsigned cell = 0; /* each has its own random numbers */
@@ -161,13 +188,19 @@ TEST(false_alarms)
 			if (!tap_tried(cell++))
 				continue;
 			state = 1000 * i + s;
-			rate[0] = told(1, runs[i].a, runs[i].b, shares[s], 0, 16, 500 * more, &part[0]);
-			rate[1] = told(LABELS, runs[i].a, runs[i].b, shares[s], 0, 16, 60 * more, &part[1]);
-			rate[2] = told(LABELS, runs[i].a, runs[i].b, shares[s], 4000, 16, 60 * more, &part[2]);
-			printf("# %zu + %zu, in %g of runs: one label %.4f (sides part in %.4f), ten %.4f (%.4f), with resolution %.4f\n", runs[i].a, runs[i].b,
-			       shares[s], rate[0], part[0], rate[1], part[1], rate[2]);
-			CHECK(rate[0] <= 0.05 && rate[1] <= 0.08, "%zu + %zu, %g: %g %g", runs[i].a, runs[i].b, shares[s], rate[0], rate[1]);
-			CHECK(rate[2] == 0 || runs[i].a == 6, "%zu + %zu, %g: %g", runs[i].a, runs[i].b, shares[s], rate[2]);
+			rate[0] = told(1, runs[i].a, runs[i].b, shares[s], 0, 16, 500 * more,
+				       &part[0]);
+			rate[1] = told(LABELS, runs[i].a, runs[i].b, shares[s], 0, 16, 60 * more,
+				       &part[1]);
+			rate[2] = told(LABELS, runs[i].a, runs[i].b, shares[s], 4000, 16, 60 * more,
+				       &part[2]);
+			printf("# %zu + %zu, in %g of runs: one label %.4f (sides part in %.4f), ten %.4f (%.4f), with resolution %.4f\n",
+			       runs[i].a, runs[i].b, shares[s], rate[0], part[0], rate[1], part[1],
+			       rate[2]);
+			CHECK(rate[0] <= 0.05 && rate[1] <= 0.08, "%zu + %zu, %g: %g %g", runs[i].a,
+			      runs[i].b, shares[s], rate[0], rate[1]);
+			CHECK(rate[2] == 0 || runs[i].a == 6, "%zu + %zu, %g: %g", runs[i].a,
+			      runs[i].b, shares[s], rate[2]);
 		}
 }
 
@@ -179,7 +212,8 @@ TEST(false_alarms_of_a_clock)
 {
 	static const struct {
 		size_t a, b;
-	} runs[] = { { 2, 1 }, { 3, 1 }, { 5, 1 }, { 8, 1 }, { 2, 2 }, { 3, 2 }, { 5, 2 }, { 8, 2 }, { 9, 3 }, { 3, 3 }, { 6, 6 } };
+	} runs[] = { { 2, 1 }, { 3, 1 }, { 5, 1 }, { 8, 1 }, { 2, 2 }, { 3, 2 },
+		     { 5, 2 }, { 8, 2 }, { 9, 3 }, { 3, 3 }, { 6, 6 } };
 	static const double shares[] = { 0, 0.2 };
 	int more = getenv("TARE_MORE") ? 20 : 1;
 	unsigned cell = 0; /* each has its own random numbers */
@@ -192,10 +226,14 @@ TEST(false_alarms_of_a_clock)
 				continue;
 			state = 7000 * i + s;
 			rate[0] = told(1, runs[i].a, runs[i].b, shares[s], 0, 0, 500 * more, &part);
-			rate[1] = told(LABELS, runs[i].a, runs[i].b, shares[s], 0, 0, 60 * more, &part);
-			printf("# clock, %zu + %zu, disturbed in %g: one label %.4f, ten %.4f\n", runs[i].a, runs[i].b, shares[s], rate[0], rate[1]);
-			CHECK(rate[0] <= 0.06 && rate[1] <= 0.08, "%zu + %zu, %g: %g %g", runs[i].a, runs[i].b, shares[s], rate[0], rate[1]);
-			CHECK(rate[0] + rate[1] == 0 || runs[i].b > 1, "%zu + %zu, %g: %g %g", runs[i].a, runs[i].b, shares[s], rate[0], rate[1]);
+			rate[1] = told(LABELS, runs[i].a, runs[i].b, shares[s], 0, 0, 60 * more,
+				       &part);
+			printf("# clock, %zu + %zu, disturbed in %g: one label %.4f, ten %.4f\n",
+			       runs[i].a, runs[i].b, shares[s], rate[0], rate[1]);
+			CHECK(rate[0] <= 0.06 && rate[1] <= 0.08, "%zu + %zu, %g: %g %g", runs[i].a,
+			      runs[i].b, shares[s], rate[0], rate[1]);
+			CHECK(rate[0] + rate[1] == 0 || runs[i].b > 1, "%zu + %zu, %g: %g %g",
+			      runs[i].a, runs[i].b, shares[s], rate[0], rate[1]);
 		}
 }
 

@@ -67,7 +67,8 @@ static size_t walk_back(int32_t *reach, int edits, int i, struct pair *out)
 	size_t n = 0;
 
 	for (;;) {
-		int32_t k = 2 * i - edits, x = row_of(reach, edits)[i], from = step_to(reach, edits, i);
+		int32_t k = 2 * i - edits, x = row_of(reach, edits)[i],
+			from = step_to(reach, edits, i);
 
 		while (x > from) {
 			x--;
@@ -75,7 +76,8 @@ static size_t walk_back(int32_t *reach, int edits, int i, struct pair *out)
 		}
 		if (edits == 0)
 			break;
-		if (!(i == 0 || (i < edits && row_of(reach, edits - 1)[i - 1] < row_of(reach, edits - 1)[i])))
+		if (!(i == 0 ||
+		      (i < edits && row_of(reach, edits - 1)[i - 1] < row_of(reach, edits - 1)[i])))
 			i--;
 		edits--;
 	}
@@ -89,7 +91,8 @@ static size_t walk_back(int32_t *reach, int edits, int i, struct pair *out)
 }
 
 /* out: room for the shorter one. Returns 1 and the length, 0: too far apart, -ENOMEM. */
-static int longest(const uint64_t *a, int32_t na, const uint64_t *b, int32_t nb, bool open_end, struct pair *out, size_t *n)
+static int longest(const uint64_t *a, int32_t na, const uint64_t *b, int32_t nb, bool open_end,
+		   struct pair *out, size_t *n)
 {
 	int32_t *reach = NULL;
 	size_t room = 0;
@@ -122,21 +125,25 @@ static int longest(const uint64_t *a, int32_t na, const uint64_t *b, int32_t nb,
 
 static int by_content(const void *pa, const void *pb)
 {
-	const struct common_seq *a = *(const struct common_seq *const *)pa, *b = *(const struct common_seq *const *)pb;
+	const struct common_seq *a = *(const struct common_seq *const *)pa,
+				*b = *(const struct common_seq *const *)pb;
 
-	return a->n != b->n ? (a->n > b->n) - (a->n < b->n) : memcmp(a->key, b->key, a->n * sizeof(*a->key));
+	return a->n != b->n ? (a->n > b->n) - (a->n < b->n)
+			    : memcmp(a->key, b->key, a->n * sizeof(*a->key));
 }
 
 /* Reduce the common subsequence so far to the part that is also in the sequence `s`. */
 static int narrow(struct common *c, uint64_t *key, size_t s, bool open_end, struct pair *pair)
 {
 	size_t n = 0;
-	int ret = longest(key, (int32_t)c->n, c->seq[s].key, (int32_t)c->seq[s].n, open_end, pair, &n);
+	int ret = longest(key, (int32_t)c->n, c->seq[s].key, (int32_t)c->seq[s].n, open_end, pair,
+			  &n);
 
 	if (ret < 1)
 		return ret;
 	for (size_t i = 0; i < n; i++) {
-		memmove(&c->at[i * c->n_seqs], &c->at[pair[i].x * c->n_seqs], c->n_seqs * sizeof(*c->at));
+		memmove(&c->at[i * c->n_seqs], &c->at[pair[i].x * c->n_seqs],
+			c->n_seqs * sizeof(*c->at));
 		c->at[i * c->n_seqs + s] = pair[i].y;
 		key[i] = key[pair[i].x];
 	}

@@ -19,7 +19,7 @@ struct common {
 	struct common_seq {
 		uint64_t *key;
 		size_t n;
-	} *seq;
+	} * seq;
 	size_t n_seqs, room;
 	uint32_t *at; /* n_seqs each: the index of the i-th common element */
 	size_t n;

@@ -73,7 +73,10 @@ bool distribution_merge(struct distribution *into, const struct distribution *fr
 {
 	if (!from->octave) {
 		for (uint64_t i = 0; i < from->n; i++)
-			if (!distribution_add(into, from->few ? from->few[i] : i ? from->max : from->min))
+			if (!distribution_add(into,
+					      from->few   ? from->few[i]
+						      : i ? from->max
+							  : from->min))
 				return false;
 		return true;
 	}
@@ -83,7 +86,9 @@ bool distribution_merge(struct distribution *into, const struct distribution *fr
 		for (unsigned s = 0; from->octave[o] && s < DISTRIBUTION_BUCKETS; s++) {
 			uint64_t width;
 
-			if (from->octave[o][s] && !count(into, lowest((struct distribution_place){ o, s }, &width), from->octave[o][s]))
+			if (from->octave[o][s] &&
+			    !count(into, lowest((struct distribution_place){ o, s }, &width),
+				   from->octave[o][s]))
 				return false;
 		}
 	if (into->n == 0 || from->min < into->min)

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum {
-	DISTRIBUTION_FEW = 256,	    /* number of values stored exactly */
-	DISTRIBUTION_BUCKETS = 64,  /* per octave */
+	DISTRIBUTION_FEW = 256,    /* number of values stored exactly */
+	DISTRIBUTION_BUCKETS = 64, /* per octave */
 	/* values below 64 have a bucket each; then one octave per doubling */
 	DISTRIBUTION_OCTAVES = 59,
 };
@@ -21,7 +21,7 @@ struct distribution {
 	uint64_t n, min, max;
 	/* all values, while n <= DISTRIBUTION_FEW; NULL while min and max are sufficient */
 	uint64_t *few;
-	uint64_t **octave;  /* after that: DISTRIBUTION_OCTAVES arrays of counts, NULL if empty */
+	uint64_t **octave; /* after that: DISTRIBUTION_OCTAVES arrays of counts, NULL if empty */
 };
 
 /* The bucket of a value. */
@@ -37,7 +37,8 @@ static inline struct distribution_place distribution_place(uint64_t v)
 	if (v < DISTRIBUTION_BUCKETS)
 		return (struct distribution_place){ 0, (unsigned)v };
 	e = 63 - (unsigned)__builtin_clzll(v) - SUB_BITS;
-	return (struct distribution_place){ e + 1, (unsigned)(v >> e) & (DISTRIBUTION_BUCKETS - 1) };
+	return (struct distribution_place){ e + 1,
+					    (unsigned)(v >> e) & (DISTRIBUTION_BUCKETS - 1) };
 }
 
 /* Make room for one more value; without buckets, returns its place. false: out of memory. */
@@ -47,7 +48,8 @@ static inline bool distribution_add(struct distribution *d, uint64_t v)
 {
 	struct distribution_place at = distribution_place(v);
 
-	if (__builtin_expect(!d->octave || !d->octave[at.octave], 0) && !distribution_make_room(d, v))
+	if (__builtin_expect(!d->octave || !d->octave[at.octave], 0) &&
+	    !distribution_make_room(d, v))
 		return false;
 	if (d->octave)
 		d->octave[at.octave][at.sub]++;

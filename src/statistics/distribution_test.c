@@ -24,13 +24,15 @@ static void check(struct distribution *d, uint64_t *value, size_t n, const char 
 	CHECK_EQ(d->max, value[n - 1], "%s", what);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
 		size_t rank = (size_t)ceil(shares[i] * (double)n);
-		uint64_t want = value[rank ? rank - 1 : 0], error, got = distribution_quantile(d, shares[i], &error);
+		uint64_t want = value[rank ? rank - 1 : 0], error,
+			 got = distribution_quantile(d, shares[i], &error);
 		uint64_t off = got > want ? got - want : want - got;
 
-		CHECK(off <= error, "%s of %zu, %g: %llu for %llu, off by %llu, not %llu", what, n, shares[i],
-		      (unsigned long long)got, (unsigned long long)want, (unsigned long long)off, (unsigned long long)error);
-		CHECK(error <= want / 127, "%s of %zu, %g: %llu may be off by %llu", what, n, shares[i], (unsigned long long)got,
-		      (unsigned long long)error);
+		CHECK(off <= error, "%s of %zu, %g: %llu for %llu, off by %llu, not %llu", what, n,
+		      shares[i], (unsigned long long)got, (unsigned long long)want,
+		      (unsigned long long)off, (unsigned long long)error);
+		CHECK(error <= want / 127, "%s of %zu, %g: %llu may be off by %llu", what, n,
+		      shares[i], (unsigned long long)got, (unsigned long long)error);
 		if (n <= DISTRIBUTION_FEW)
 			CHECK_EQ(error, 0, "%s of %zu", what, n);
 	}
@@ -40,12 +42,18 @@ static uint64_t made(unsigned how, size_t i, uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
 	switch (how) {
-	case 0: return i % 64;
-	case 1: return *seed >> 40;
-	case 2: return *seed >> (*seed % 64); /* all orders of magnitude */
-	case 3: return 1000000;
-	case 4: return i % 2 ? UINT64_MAX : 0;
-	default: return 64 + i % 200;
+	case 0:
+		return i % 64;
+	case 1:
+		return *seed >> 40;
+	case 2:
+		return *seed >> (*seed % 64); /* all orders of magnitude */
+	case 3:
+		return 1000000;
+	case 4:
+		return i % 2 ? UINT64_MAX : 0;
+	default:
+		return 64 + i % 200;
 	}
 }
 
@@ -62,7 +70,11 @@ TEST(quantiles)
 			for (size_t i = 0; i < sizes[k]; i++) {
 				value[i] = made(how, i, &seed);
 				CHECK(distribution_add(&all, value[i]), "added");
-				CHECK(distribution_add(&parts[i & 1 ? 0 : i & 2 ? 1 : 2], value[i]), "added");
+				CHECK(distribution_add(&parts[i & 1           ? 0
+								      : i & 2 ? 1
+									      : 2],
+						       value[i]),
+				      "added");
 			}
 			snprintf(what, sizeof(what), "values %u", how);
 			check(&all, value, sizes[k], what);
@@ -97,7 +109,8 @@ TEST(below_powers_of_two)
 
 			for (unsigned i = 0; i < n; i++)
 				wanted += v[i] < edge;
-			CHECK_EQ(distribution_below(&d, edge), wanted, "of %u, below %llu", n, (unsigned long long)edge);
+			CHECK_EQ(distribution_below(&d, edge), wanted, "of %u, below %llu", n,
+				 (unsigned long long)edge);
 		}
 		distribution_free(&d);
 	}

@@ -45,12 +45,15 @@ static double covariance(const struct plan *p, size_t i, size_t j)
 {
 	size_t a = side_of(p, i), b = side_of(p, j);
 
-	return -0.5 * (fabs(p->at[i] - p->at[j]) - p->mean[2 * i + b] - p->mean[2 * j + a] + p->whole[a][b]);
+	return -0.5 *
+		(fabs(p->at[i] - p->at[j]) - p->mean[2 * i + b] - p->mean[2 * j + a] +
+		 p->whole[a][b]);
 }
 
 static void judge(struct drift *d, const struct plan *p)
 {
-	double of_difference = p->whole[0][1] - (p->whole[0][0] + p->whole[1][1]) / 2, trace = 0, squares = 0, pooled;
+	double of_difference = p->whole[0][1] - (p->whole[0][0] + p->whole[1][1]) / 2, trace = 0,
+	       squares = 0, pooled;
 
 	for (size_t i = 0; i < p->n; i++) {
 		trace += covariance(p, i, i);

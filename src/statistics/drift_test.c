@@ -13,17 +13,20 @@ enum { RUNS = 40 };
 /* Computed by hand: A A A B B B and A B B A A B, one second apart. */
 TEST(ratio)
 {
-	static const uint64_t blocks[] = { 1, 2, 3, 4, 5, 6 }, turns[] = { 1, 4, 5, 2, 3, 6 }, same[] = { 7, 7, 7, 7, 7, 7 };
+	static const uint64_t blocks[] = { 1, 2, 3, 4, 5, 6 }, turns[] = { 1, 4, 5, 2, 3, 6 },
+			      same[] = { 7, 7, 7, 7, 7, 7 };
 	static const uint64_t unknown[] = { 9, 4, 1, 0, 5, 6 };
 	struct drift d;
 
 	CHECK(drift_of(&d, blocks, 3, 3), "memory");
 	/* Mean distance between the sides 3, within 8/9: 3 - 8/9, by a variance of 2/3. */
-	CHECK(d.blocks && fabs(d.ratio - (3 - 8.0 / 9) / (2.0 / 3)) < 1e-12, "blocks: %.12g", d.ratio);
+	CHECK(d.blocks && fabs(d.ratio - (3 - 8.0 / 9) / (2.0 / 3)) < 1e-12, "blocks: %.12g",
+	      d.ratio);
 	CHECK(d.df > 2 && d.df < 4, "fewer degrees of freedom: %g", d.df);
 	CHECK(drift_of(&d, turns, 3, 3) && !d.blocks, "turns: %.12g", d.ratio);
 	CHECK(drift_of(&d, same, 3, 3) && !d.blocks, "no time in between");
-	CHECK(drift_of(&d, unknown, 3, 3) && fabs(d.ratio - (3 - 8.0 / 9) / (2.0 / 3)) < 1e-12, "the order given: %.12g", d.ratio);
+	CHECK(drift_of(&d, unknown, 3, 3) && fabs(d.ratio - (3 - 8.0 / 9) / (2.0 / 3)) < 1e-12,
+	      "the order given: %.12g", d.ratio);
 	CHECK(drift_of(&d, blocks, 1, 1) && !d.blocks, "one each");
 }
 
@@ -54,7 +57,9 @@ static void make(double *at, size_t n, enum noise kind, size_t gap)
 
 	for (size_t i = 0; i < n; i++) {
 		for (size_t step = 0; step < (i == n / 2 ? gap + 1 : 1); step++)
-			level = kind == WHITE ? normal() : kind == SLOW ? 0.9 * level + sqrt(1 - 0.81) * normal() : level + normal();
+			level = kind == WHITE  ? normal()
+				: kind == SLOW ? 0.9 * level + sqrt(1 - 0.81) * normal()
+					       : level + normal();
 		at[i] = kind == TREND ? 0.5 * (double)i + normal() : level;
 	}
 }
@@ -73,7 +78,8 @@ static size_t place(size_t time, size_t n, bool turns)
  * The fraction of programs without a change for which one is found; judged: with the times of the
  * runs.
  */
-static double alarms(size_t n, bool turns, bool judged, enum noise kind, size_t gap, double change, double *withheld)
+static double alarms(size_t n, bool turns, bool judged, enum noise kind, size_t gap, double change,
+		     double *withheld)
 {
 	int programs = getenv("TARE_MORE") ? 4000 : 250;
 	int found = 0, not_judged = 0;
@@ -116,13 +122,16 @@ TEST(false_alarms)
 			state = 100 * i + kind;
 			plain = alarms(runs[i], false, false, kind, 0, 0, &withheld);
 			turns = alarms(runs[i], true, true, kind, 0, 0, &withheld);
-			printf("# %s, %zu + %zu: blocks, order ignored %.3f; turns %.3f (not judged %.3f)\n", names[kind], runs[i], runs[i], plain, turns, withheld);
+			printf("# %s, %zu + %zu: blocks, order ignored %.3f; turns %.3f (not judged %.3f)\n",
+			       names[kind], runs[i], runs[i], plain, turns, withheld);
 			CHECK(turns <= most && withheld == 0, "in turns: %g", turns);
 			CHECK(kind == WHITE || plain > 0.10, "the order ignored: %g", plain);
 			for (size_t g = 0; g < 2; g++) {
-				double blocks = alarms(runs[i], false, true, kind, gaps[g], 0, &withheld);
+				double blocks = alarms(runs[i], false, true, kind, gaps[g], 0,
+						       &withheld);
 
-				printf("#   blocks, %zu s between: %.3f (not judged %.3f)\n", gaps[g], blocks, withheld);
+				printf("#   blocks, %zu s between: %.3f (not judged %.3f)\n",
+				       gaps[g], blocks, withheld);
 				CHECK(blocks <= most, "blocks: %g", blocks);
 			}
 		}
@@ -135,7 +144,8 @@ TEST(a_change_is_found)
 	state = 1;
 	CHECK(alarms(5, false, true, WHITE, 0, 20, &withheld) > 0.95, "large, in blocks");
 	CHECK(alarms(5, true, true, WHITE, 0, 3, &withheld) > 0.95, "small, in turns");
-	CHECK(alarms(5, false, true, WHITE, 1000, 3, &withheld) == 0 && withheld > 0.9, "not judged: %g", withheld);
+	CHECK(alarms(5, false, true, WHITE, 1000, 3, &withheld) == 0 && withheld > 0.9,
+	      "not judged: %g", withheld);
 }
 
 TEST_MAIN()

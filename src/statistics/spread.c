@@ -49,7 +49,9 @@ size_t spread_rank(size_t n)
 
 const char *interval_name(enum interval_kind kind)
 {
-	static const char *const names[] = { [INTERVAL_RANGE] = "range", [INTERVAL_CONFIDENCE] = "confidence", [INTERVAL_LIMITS] = "limits" };
+	static const char *const names[] = { [INTERVAL_RANGE] = "range",
+					     [INTERVAL_CONFIDENCE] = "confidence",
+					     [INTERVAL_LIMITS] = "limits" };
 
 	return names[kind];
 }

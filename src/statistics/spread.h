@@ -13,10 +13,11 @@
  * sign +-".
  */
 enum interval_kind {
-	INTERVAL_NONE,	     /* one run: low and high are the value */
-	INTERVAL_RANGE,	     /* fewer than SPREAD_CONFIDENCE_LEAST runs: minimum and maximum */
+	INTERVAL_NONE,       /* one run: low and high are the value */
+	INTERVAL_RANGE,      /* fewer than SPREAD_CONFIDENCE_LEAST runs: minimum and maximum */
 	INTERVAL_CONFIDENCE, /* of the median, at least 95 %; only this is shown as +- */
-	INTERVAL_LIMITS,     /* includes an assumption about the time in which the event was not counted */
+	/* includes an assumption about the time in which the event was not counted */
+	INTERVAL_LIMITS,
 };
 
 /*
@@ -27,7 +28,9 @@ enum { SPREAD_CONFIDENCE_LEAST = 6 };
 
 static inline enum interval_kind spread_interval(size_t n)
 {
-	return n < 2 ? INTERVAL_NONE : n < SPREAD_CONFIDENCE_LEAST ? INTERVAL_RANGE : INTERVAL_CONFIDENCE;
+	return n < 2                          ? INTERVAL_NONE
+		: n < SPREAD_CONFIDENCE_LEAST ? INTERVAL_RANGE
+					      : INTERVAL_CONFIDENCE;
 }
 
 /* "range", "confidence", "limits"; NULL for INTERVAL_NONE. */

@@ -109,9 +109,13 @@ TEST(kinds_of_intervals)
 	CHECK_EQ(spread_interval(1), INTERVAL_NONE);
 	CHECK_EQ(spread_interval(5), INTERVAL_RANGE);
 	CHECK_EQ(spread_interval(6), INTERVAL_CONFIDENCE);
-	CHECK(isnan(interval_percent(INTERVAL_NONE, 1, 2, 3)) && isnan(interval_percent(INTERVAL_RANGE, 0, 0, 3)), "no percentage");
+	CHECK(isnan(interval_percent(INTERVAL_NONE, 1, 2, 3)) &&
+		      isnan(interval_percent(INTERVAL_RANGE, 0, 0, 3)),
+	      "no percentage");
 	CHECK(interval_percent(INTERVAL_CONFIDENCE, 90, 100, 110) == 10, "half the width");
-	CHECK(interval_percent(INTERVAL_RANGE, 90, 100, 110) == 20 && interval_percent(INTERVAL_LIMITS, 90, 100, 110) == 20, "the whole width");
+	CHECK(interval_percent(INTERVAL_RANGE, 90, 100, 110) == 20 &&
+		      interval_percent(INTERVAL_LIMITS, 90, 100, 110) == 20,
+	      "the whole width");
 	CHECK(interval_percent(INTERVAL_RANGE, 0, 0, 0) == 0, "all are 0");
 }
 

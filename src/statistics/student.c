@@ -5,7 +5,10 @@
 
 enum { ROUNDS = 500 };
 
-/* The continued fraction of the incomplete beta function, by Lentz's method. Source: Abramowitz and Stegun, 26.5.8. */
+/*
+ * The continued fraction of the incomplete beta function, by Lentz's method. Source: Abramowitz and
+ * Stegun, 26.5.8.
+ */
 static double fraction(double x, double a, double b)
 {
 	const double tiny = 1e-300;
@@ -96,7 +99,8 @@ static void at_least(struct student_groups *g, double error, double df)
 
 struct student_groups student_compare(const double *a, size_t n_a, const double *b, size_t n_b)
 {
-	double va, vb, ma = mean_of(a, n_a, &va), mb = mean_of(b, n_b, &vb), na = (double)n_a, nb = (double)n_b, df = na + nb - 2;
+	double va, vb, ma = mean_of(a, n_a, &va), mb = mean_of(b, n_b, &vb), na = (double)n_a,
+		       nb = (double)n_b, df = na + nb - 2;
 	struct student_groups g = { .change = mb - ma, .tested = n_a + n_b > 2, .p = 1 };
 	double sa = va / na, sb = vb / nb;
 
@@ -109,7 +113,8 @@ struct student_groups student_compare(const double *a, size_t n_a, const double 
 	g.p = 0;
 	at_least(&g, sqrt((va * (na - 1) + vb * (nb - 1)) / df * (1 / na + 1 / nb)), df);
 	if (n_a > 1 && n_b > 1)
-		at_least(&g, sqrt(sa + sb), (sa + sb) * (sa + sb) / (sa * sa / (na - 1) + sb * sb / (nb - 1)));
+		at_least(&g, sqrt(sa + sb),
+			 (sa + sb) * (sa + sb) / (sa * sa / (na - 1) + sb * sb / (nb - 1)));
 	return g;
 }
 

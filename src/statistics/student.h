@@ -6,16 +6,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* P(|T| >= |t|) with df degrees of freedom (any real > 0). Source: Abramowitz and Stegun, 26.5.27 and 26.5.8. */
+/*
+ * P(|T| >= |t|) with df degrees of freedom (any real > 0). Source: Abramowitz and Stegun, 26.5.27
+ * and 26.5.8.
+ */
 double student_p(double t, double df);
 /* The t with P(|T| >= t) = p, 0 < p < 1. */
 double student_t(double p, double df);
 
 struct student_groups {
-	double change;	  /* mean of b minus mean of a */
-	double half;	  /* half width of the 95 % interval of the change */
-	double p;	  /* two-sided probability of such a change by chance */
-	bool tested;	  /* false: too few numbers, half and p are undefined */
+	double change; /* mean of b minus mean of a */
+	double half;   /* half width of the 95 % interval of the change */
+	double p;      /* two-sided probability of such a change by chance */
+	bool tested;   /* false: too few numbers, half and p are undefined */
 };
 
 /*

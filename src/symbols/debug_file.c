@@ -33,7 +33,7 @@ struct wanted {
 
 struct search {
 	struct wanted wanted;
-	const char *name;	 /* as in the file; NULL: only its build id is known */
+	const char *name;        /* as in the file; NULL: only its build id is known */
 	char path[2 * PATH_MAX]; /* of the candidate */
 	int fd;
 };
@@ -87,7 +87,8 @@ static bool take(struct search *s)
 
 	s->fd = file_open_regular(s->path, DEBUG_FILE_MOST);
 	if (s->fd >= 0 && is_elf(s->fd) &&
-	    (s->wanted.n ? has_id(s->fd, &s->wanted) : s->wanted.sum && sum_of(s->fd, &sum) && sum == s->wanted.sum))
+	    (s->wanted.n ? has_id(s->fd, &s->wanted)
+			 : s->wanted.sum && sum_of(s->fd, &sum) && sum == s->wanted.sum))
 		return true;
 	if (s->fd >= 0)
 		close(s->fd);
@@ -127,7 +128,8 @@ static bool try_alt(struct search *s, const char *folder, int n)
 
 	if (s->name[0] == '/' ? try(s, "%s", s->name) : try(s, "%.*s%s", n, folder, s->name))
 		return true;
-	return try(s, "%.*s.dwz/%s", n, folder, base) || try(s, "%s/%s", root, base) || try(s, "%s/.dwz/%s", root, base);
+	return try(s, "%.*s.dwz/%s", n, folder, base) || try(s, "%s/%s", root, base) ||
+		try(s, "%s/.dwz/%s", root, base);
 }
 
 /*
@@ -184,11 +186,23 @@ static int empty_alt(void)
 		Elf64_Shdr section[3];
 		char names[32], lines[8];
 	} file = {
-		.head = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-			  .e_type = ET_DYN, .e_version = EV_CURRENT, .e_ehsize = sizeof(Elf64_Ehdr), .e_shoff = sizeof(Elf64_Ehdr),
-			  .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 1 },
-		.section = { [1] = { .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = offsetof(typeof(file), names), .sh_size = sizeof(file.names) },
-			     [2] = { .sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = offsetof(typeof(file), lines), .sh_size = sizeof(file.lines) } },
+		.head = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				       EV_CURRENT },
+			  .e_type = ET_DYN,
+			  .e_version = EV_CURRENT,
+			  .e_ehsize = sizeof(Elf64_Ehdr),
+			  .e_shoff = sizeof(Elf64_Ehdr),
+			  .e_shentsize = sizeof(Elf64_Shdr),
+			  .e_shnum = 3,
+			  .e_shstrndx = 1 },
+		.section = { [1] = { .sh_name = 1,
+				     .sh_type = SHT_STRTAB,
+				     .sh_offset = offsetof(typeof(file), names),
+				     .sh_size = sizeof(file.names) },
+			     [2] = { .sh_name = 11,
+				     .sh_type = SHT_PROGBITS,
+				     .sh_offset = offsetof(typeof(file), lines),
+				     .sh_size = sizeof(file.lines) } },
 		.names = "\0.shstrtab\0.debug_line",
 	};
 	int fd = memfd_create("no-debug-file", MFD_CLOEXEC);
@@ -223,8 +237,8 @@ static void want_debug(struct search *s, Dwfl_Module *module, uint32_t sum)
 }
 
 /* `link` NULL: the file names none. A common file has no checksum. */
-static int find_debug(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base, const char *of, const char *link, GElf_Word sum,
-		      char **name)
+static int find_debug(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base,
+		      const char *of, const char *link, GElf_Word sum, char **name)
 {
 	static _Thread_local unsigned calls, depth;
 	const unsigned before = ++calls;
@@ -240,7 +254,10 @@ static int find_debug(Dwfl_Module *module, void **data, const char *module_name,
 		want_alt(&s, module);
 	else
 		want_debug(&s, module, sum);
-	/* A debug link with checksum 0 looks like a common file, but want_alt() then makes libdw read DWARF, and ask again. */
+	/*
+	 * A debug link with checksum 0 looks like a common file, but want_alt() then makes libdw
+	 * read DWARF, and ask again.
+	 */
 	if (calls != before)
 		s.wanted = (struct wanted){ 0 };
 	if (s.wanted.n || s.wanted.sum)
@@ -256,7 +273,8 @@ static int find_debug(Dwfl_Module *module, void **data, const char *module_name,
 }
 
 /* The program's own file is already open. */
-static int find_elf(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base, char **name, Elf **elf)
+static int find_elf(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base,
+		    char **name, Elf **elf)
 {
 	(void)module, (void)data, (void)module_name, (void)base, (void)name, (void)elf;
 	return -1;
@@ -277,12 +295,14 @@ static bool is_harmless(const char *folder, const char *middle, const char *name
 {
 	char path[3 * PATH_MAX];
 	struct stat st;
-	int n = snprintf(path, sizeof(path), "%s%s%s%s%s", name[0] == '/' ? "" : folder, name[0] == '/' || !*folder ? "" : "/",
-			 name[0] == '/' ? "" : middle, name[0] == '/' || !*middle ? "" : "/", name);
+	int n = snprintf(path, sizeof(path), "%s%s%s%s%s", name[0] == '/' ? "" : folder,
+			 name[0] == '/' || !*folder ? "" : "/", name[0] == '/' ? "" : middle,
+			 name[0] == '/' || !*middle ? "" : "/", name);
 
 	if (n < 0 || n >= PATH_MAX) /* longer than the kernel allows */
 		return true;
-	return stat(path, &st) < 0 || (S_ISREG(st.st_mode) && (uint64_t)st.st_size <= DEBUG_FILE_MOST);
+	return stat(path, &st) < 0 ||
+		(S_ISREG(st.st_mode) && (uint64_t)st.st_size <= DEBUG_FILE_MOST);
 }
 
 static const char *string_of(Dwarf_Die *die, unsigned attribute)
@@ -302,6 +322,8 @@ bool debug_file_split_is_safe(Dwarf_Die *die, const char *const *folders)
 		return true;
 	of = of ? of : "";
 	for (size_t i = 0; folders[i] && safe; i++)
-		safe = is_harmless(folders[i], "", name) && (of[0] == '/' ? is_harmless("", of, name) : is_harmless(folders[i], of, name));
+		safe = is_harmless(folders[i], "", name) &&
+			(of[0] == '/' ? is_harmless("", of, name)
+				      : is_harmless(folders[i], of, name));
 	return safe;
 }

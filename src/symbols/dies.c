@@ -32,7 +32,10 @@ static bool walk(Dwarf_Die *parent, die_visit *visit, void *of, unsigned inlined
 	do {
 		int tag = libdw.dwarf_tag(&die);
 
-		if (!visit(of, &die, inlined) || (is_scope(tag) && !walk(&die, visit, of, inlined + (tag == DW_TAG_inlined_subroutine), level + 1)))
+		if (!visit(of, &die, inlined) ||
+		    (is_scope(tag) &&
+		     !walk(&die, visit, of, inlined + (tag == DW_TAG_inlined_subroutine),
+			   level + 1)))
 			return false;
 	} while (libdw.dwarf_siblingof(&die, &die) == 0);
 	return true;

@@ -8,7 +8,9 @@
 #include "base/library.h"
 #include "exact/exact.h"
 
-#define FUNCTIONS(F) F(cs_open) F(cs_close) F(cs_option) F(cs_malloc) F(cs_free) F(cs_disasm_iter) F(cs_regs_access)
+#define FUNCTIONS(F)                                                                               \
+	F(cs_open)                                                                                 \
+	F(cs_close) F(cs_option) F(cs_malloc) F(cs_free) F(cs_disasm_iter) F(cs_regs_access)
 
 LIBRARY(lib, "libcapstone.so.4", FUNCTIONS)
 
@@ -29,18 +31,19 @@ int disasm_open(struct disasm **out, uint16_t machine, bool intel_syntax, struct
 				       "install it (Debian: libcapstone4)");
 	}
 	if (machine != EM_X86_64 && machine != EM_386 && machine != EM_AARCH64)
-		return tare_fail(err, ENOTSUP, "instructions of ELF machine %u are not disassembled",
-				 machine);
+		return tare_fail(err, ENOTSUP,
+				 "instructions of ELF machine %u are not disassembled", machine);
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return tare_fail_nomem(err);
 	d->machine = machine;
 	why = machine == EM_AARCH64
-		  ? lib.cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &d->handle)
-		  : lib.cs_open(CS_ARCH_X86, machine == EM_386 ? CS_MODE_32 : CS_MODE_64, &d->handle);
+		? lib.cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &d->handle)
+		: lib.cs_open(CS_ARCH_X86, machine == EM_386 ? CS_MODE_32 : CS_MODE_64, &d->handle);
 	if (why != CS_ERR_OK) {
 		free(d);
-		return tare_fail(err, ENOTSUP, "this Capstone does not know ELF machine %u", machine);
+		return tare_fail(err, ENOTSUP, "this Capstone does not know ELF machine %u",
+				 machine);
 	}
 	lib.cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	if (machine != EM_AARCH64 && !intel_syntax)
@@ -62,7 +65,7 @@ static uint64_t target_of(const struct disasm *d)
 
 	for (unsigned i = 0; i < detail->groups_count; i++)
 		branches |= detail->groups[i] == CS_GRP_JUMP || detail->groups[i] == CS_GRP_CALL ||
-			    detail->groups[i] == CS_GRP_BRANCH_RELATIVE;
+			detail->groups[i] == CS_GRP_BRANCH_RELATIVE;
 	if (d->machine == EM_AARCH64) {
 		const cs_arm64 *a = &detail->arm64;
 
@@ -160,10 +163,11 @@ static const struct {
 	unsigned id;
 	enum effect_kind kind;
 } kinds[] = {
-	{ X86_INS_SYSCALL, EFFECT_SYSCALL }, { X86_INS_RDTSC, EFFECT_TICKS },	{ X86_INS_RDTSCP, EFFECT_TICKS },
-	{ X86_INS_RDPMC, EFFECT_TICKS },     { X86_INS_CPUID, EFFECT_CPUID },	{ X86_INS_XGETBV, EFFECT_CPUID },
-	{ X86_INS_RDRAND, EFFECT_RANDOM }, { X86_INS_RDSEED, EFFECT_RANDOM },
-	{ X86_INS_CALL, EFFECT_JUMP },	     { X86_INS_RET, EFFECT_JUMP },
+	{ X86_INS_SYSCALL, EFFECT_SYSCALL }, { X86_INS_RDTSC, EFFECT_TICKS },
+	{ X86_INS_RDTSCP, EFFECT_TICKS },    { X86_INS_RDPMC, EFFECT_TICKS },
+	{ X86_INS_CPUID, EFFECT_CPUID },     { X86_INS_XGETBV, EFFECT_CPUID },
+	{ X86_INS_RDRAND, EFFECT_RANDOM },   { X86_INS_RDSEED, EFFECT_RANDOM },
+	{ X86_INS_CALL, EFFECT_JUMP },       { X86_INS_RET, EFFECT_JUMP },
 };
 
 /* Capstone decodes it as rdseed. F3 0F C7 /7. Source: Intel SDM vol. 2B, "RDPID". */
@@ -207,16 +211,22 @@ static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t a
 
 	for (unsigned i = 0; i < x->op_count; i++) {
 		const cs_x86_op *op = &x->operands[i];
-		struct effect_memory m = { .base = number_or_none(op->mem.base), .index = number_or_none(op->mem.index),
-					   .scale = (uint8_t)op->mem.scale, .offset = op->mem.disp, .size = op->size,
-					   .read = op->access & CS_AC_READ, .write = op->access & CS_AC_WRITE };
+		struct effect_memory m = { .base = number_or_none(op->mem.base),
+					   .index = number_or_none(op->mem.index),
+					   .scale = (uint8_t)op->mem.scale,
+					   .offset = op->mem.disp,
+					   .size = op->size,
+					   .read = op->access & CS_AC_READ,
+					   .write = op->access & CS_AC_WRITE };
 
 		if (op->type != X86_OP_MEM || in->id == X86_INS_LEA || in->id == X86_INS_NOP)
 			continue;
 		if (op->mem.base == X86_REG_RIP)
 			m.offset += (int64_t)(address + in->size);
 		m.fs = op->mem.segment == X86_REG_FS;
-		m.repeated = repeated && (op->mem.base == X86_REG_RDI || op->mem.base == X86_REG_RSI) && op->mem.disp == 0;
+		m.repeated = repeated &&
+			(op->mem.base == X86_REG_RDI || op->mem.base == X86_REG_RSI) &&
+			op->mem.disp == 0;
 		if (!m.read && !m.write)
 			m.read = true; /* Capstone does not say: at least this */
 		add_memory(e, m);
@@ -252,10 +262,12 @@ static void add_memories(struct disasm_effects *e, const cs_insn *in, uint64_t a
  */
 static void mend(struct disasm_effects *e, const cs_insn *in, const struct exact_effects *known)
 {
-	bool stack = in->id == X86_INS_PUSH || in->id == X86_INS_PUSHFQ || in->id == X86_INS_POP || in->id == X86_INS_POPFQ ||
-		     in->id == X86_INS_CALL || in->id == X86_INS_RET || in->id == X86_INS_LEAVE;
+	bool stack = in->id == X86_INS_PUSH || in->id == X86_INS_PUSHFQ || in->id == X86_INS_POP ||
+		in->id == X86_INS_POPFQ || in->id == X86_INS_CALL || in->id == X86_INS_RET ||
+		in->id == X86_INS_LEAVE;
 
-	for (unsigned i = 0; i < e->n_memory && !stack && !(known->string && known->loads && known->stores); i++) {
+	for (unsigned i = 0;
+	     i < e->n_memory && !stack && !(known->string && known->loads && known->stores); i++) {
 		e->memory[i].read = known->loads;
 		e->memory[i].write = known->stores;
 	}
@@ -275,8 +287,9 @@ static void mend(struct disasm_effects *e, const cs_insn *in, const struct exact
 
 static bool is_modelled(x86_reg r)
 {
-	return general(r) >= 0 || vector(r) >= 0 || r == X86_REG_EFLAGS || r == X86_REG_RIP || r == X86_REG_FS || r == X86_REG_GS ||
-	       r == X86_REG_EIP || r == X86_REG_DS || r == X86_REG_ES || r == X86_REG_SS || r == X86_REG_CS;
+	return general(r) >= 0 || vector(r) >= 0 || r == X86_REG_EFLAGS || r == X86_REG_RIP ||
+		r == X86_REG_FS || r == X86_REG_GS || r == X86_REG_EIP || r == X86_REG_DS ||
+		r == X86_REG_ES || r == X86_REG_SS || r == X86_REG_CS;
 }
 
 /* xor eax, eax: does not depend on the old value. */
@@ -293,14 +306,16 @@ static bool clears(const cs_insn *in)
 	case X86_INS_XORPD:
 	case X86_INS_VPXOR:
 	case X86_INS_VXORPS:
-		return n >= 2 && x->operands[n - 1].type == X86_OP_REG && x->operands[n - 2].type == X86_OP_REG &&
-		       x->operands[n - 1].reg == x->operands[n - 2].reg;
+		return n >= 2 && x->operands[n - 1].type == X86_OP_REG &&
+			x->operands[n - 2].type == X86_OP_REG &&
+			x->operands[n - 1].reg == x->operands[n - 2].reg;
 	default:
 		return false;
 	}
 }
 
-bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address, struct disasm_effects *out)
+bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address,
+		    struct disasm_effects *out)
 {
 	const uint8_t *p = bytes;
 	size_t left = n;
@@ -335,7 +350,8 @@ bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t a
 	for (unsigned i = 0; i < d->insn->detail->x86.op_count; i++) {
 		const cs_x86_op *op = &d->insn->detail->x86.operands[i];
 
-		if (op->type == X86_OP_REG && (op->access & CS_AC_WRITE) && general(op->reg) >= 0 && op->size < 4)
+		if (op->type == X86_OP_REG && (op->access & CS_AC_WRITE) && general(op->reg) >= 0 &&
+		    op->size < 4)
 			out->reads |= 1u << general(op->reg);
 	}
 	if (out->kind == EFFECT_SYSCALL)
@@ -355,14 +371,16 @@ static unsigned evex_most(const uint8_t *bytes, size_t n)
 	enum { EVEX = 0x62, SEGMENT_FS = 0x64, SEGMENT_GS = 0x65, ADDRESS = 0x67, HALF_MAPS = 4 };
 	size_t at = 0;
 
-	while (at < n && (bytes[at] == SEGMENT_FS || bytes[at] == SEGMENT_GS || bytes[at] == ADDRESS))
+	while (at < n &&
+	       (bytes[at] == SEGMENT_FS || bytes[at] == SEGMENT_GS || bytes[at] == ADDRESS))
 		at++;
 	if (n - at < 4 || bytes[at] != EVEX)
 		return 0;
 	if (bytes[at + 3] & 0x10)
 		return bytes[at + 1] & HALF_MAPS ? 2 : bytes[at + 2] & 0x80 ? 8 : 4;
 	/* addss to maxsd, sqrt: one element. */
-	if ((bytes[at + 1] & 7) == 1 && (bytes[at + 2] & 2) && n - at > 4 && (bytes[at + 4] == 0x51 || ((bytes[at + 4] & 0xf8) == 0x58 && bytes[at + 4] != 0x5b)))
+	if ((bytes[at + 1] & 7) == 1 && (bytes[at + 2] & 2) && n - at > 4 &&
+	    (bytes[at + 4] == 0x51 || ((bytes[at + 4] & 0xf8) == 0x58 && bytes[at + 4] != 0x5b)))
 		return bytes[at + 2] & 1 ? 8 : 4;
 	return 16u << (bytes[at + 3] >> 5 & 3);
 }
@@ -381,7 +399,8 @@ struct access_width disasm_width(struct disasm *d, const uint8_t *bytes, size_t 
 	unsigned most;
 
 	if (d->machine == EM_AARCH64 && n >= 4)
-		w.bytes = (uint16_t)arm64_width(bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (uint32_t)bytes[3] << 24);
+		w.bytes = (uint16_t)arm64_width(bytes[0] | bytes[1] << 8 | bytes[2] << 16 |
+						(uint32_t)bytes[3] << 24);
 	if (d->machine == EM_AARCH64 || !lib.cs_disasm_iter(d->handle, &p, &left, &at, d->insn))
 		return w;
 	add_memories(&e, d->insn, address);

@@ -13,9 +13,9 @@ struct disasm;
 enum { DISASM_TEXT = 200, DISASM_BYTES = 16 };
 
 struct disasm_insn {
-	uint8_t size;	   /* in bytes; at least 1 */
+	uint8_t size;           /* in bytes; at least 1 */
 	char text[DISASM_TEXT]; /* "" if it is not a known instruction */
-	uint64_t target;   /* target of a direct branch or call; 0: none */
+	uint64_t target;        /* target of a direct branch or call; 0: none */
 };
 
 /*
@@ -44,9 +44,9 @@ enum { EFFECT_RAX = 1, EFFECT_FLAGS = 1 << 16, EFFECT_NO_REGISTER = 255 };
 
 struct effect_memory {
 	uint8_t base, index, scale; /* register numbers, or EFFECT_NO_REGISTER */
-	bool fs;		    /* relative to the thread pointer */
+	bool fs;                    /* relative to the thread pointer */
 	bool read, write;
-	bool repeated; /* repeated rcx times, forwards */
+	bool repeated;  /* repeated rcx times, forwards */
 	int64_t offset; /* added to base and index; the whole address without them */
 	uint16_t size;
 };
@@ -58,14 +58,15 @@ struct disasm_effects {
 	bool swaps;   /* xchg: swaps both values */
 	/* has other effects that are not listed: on x87, MMX or mask registers; or is unknown */
 	bool in_part;
-	uint32_t reads, writes;		/* registers and EFFECT_FLAGS */
+	uint32_t reads, writes;         /* registers and EFFECT_FLAGS */
 	uint32_t vec_reads, vec_writes; /* xmm0 to xmm31, by number */
 	uint8_t n_memory;
 	struct effect_memory memory[2];
 };
 
 /* Decodes the instruction in n bytes at `address`. False if it is not known. */
-bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address, struct disasm_effects *out);
+bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address,
+		    struct disasm_effects *out);
 
 /* ---- how many bytes it accesses ---- */
 
@@ -79,7 +80,8 @@ struct access_width {
  * Decodes the instruction in n bytes at `address`; bytes that a mask excludes count, too. 0 if not
  * known, as for gathers, arm64's scalable vectors and its memory copy instructions.
  */
-struct access_width disasm_width(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address);
+struct access_width disasm_width(struct disasm *d, const uint8_t *bytes, size_t n,
+				 uint64_t address);
 /* arm64's, from its encoding alone. Source: Arm ARM (DDI 0487), C4.1.94, "Loads and Stores". */
 unsigned arm64_width(uint32_t insn);
 

@@ -23,7 +23,8 @@ void disasm_close(struct disasm *d)
 	(void)d;
 }
 
-bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address, struct disasm_effects *out)
+bool disasm_effects(struct disasm *d, const uint8_t *bytes, size_t n, uint64_t address,
+		    struct disasm_effects *out)
 {
 	(void)d, (void)bytes, (void)n, (void)address;
 	*out = (struct disasm_effects){ 0 };

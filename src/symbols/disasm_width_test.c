@@ -62,7 +62,8 @@ TEST(arm64)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		CHECK_EQ(arm64_width(rows[i].insn), rows[i].bytes, "row at line %d: %s", rows[i].line, rows[i].text);
+		CHECK_EQ(arm64_width(rows[i].insn), rows[i].bytes, "row at line %d: %s",
+			 rows[i].line, rows[i].text);
 }
 
 /* Only encodings in the group of loads and stores access memory: op1 of x1x0, bits 28 to 25. */
@@ -75,7 +76,8 @@ TEST(arm64_of_anything)
 
 		seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
 		insn = (uint32_t)seed;
-		if (arm64_width(insn) > 64 || (arm64_width(insn) && ((insn >> 27 & 1) == 0 || (insn >> 25 & 1) != 0))) {
+		if (arm64_width(insn) > 64 ||
+		    (arm64_width(insn) && ((insn >> 27 & 1) == 0 || (insn >> 25 & 1) != 0))) {
 			CHECK(false, "0x%08x: %u", insn, arm64_width(insn));
 			return;
 		}
@@ -109,20 +111,44 @@ TEST(x86)
 		{ __LINE__, "xchg %eax, (%rdx)", { 0x87, 0x02 }, 4 },
 		{ __LINE__, "leave", { 0xc9 }, 8 },
 		{ __LINE__, "vmovdqu64 (%rsi),%ymm16", { 0x62, 0xe1, 0xfe, 0x28, 0x6f, 0x06 }, 32 },
-		{ __LINE__, "vmovdqu64 %ymm17,-0x20(%rdi,%rdx,1)", { 0x62, 0xe1, 0xfe, 0x28, 0x7f, 0x4c, 0x17, 0xff }, 32 },
+		{ __LINE__,
+		  "vmovdqu64 %ymm17,-0x20(%rdi,%rdx,1)",
+		  { 0x62, 0xe1, 0xfe, 0x28, 0x7f, 0x4c, 0x17, 0xff },
+		  32 },
 		{ __LINE__, "vmovdqu64 %xmm16,(%rdi)", { 0x62, 0xe1, 0xfe, 0x08, 0x7f, 0x07 }, 16 },
-		{ __LINE__, "vmovdqu64 %zmm16,%fs:(%rdi)", { 0x64, 0x62, 0xe1, 0xfe, 0x48, 0x7f, 0x07 }, 64 },
-		{ __LINE__, "vpaddd (%rdi){1to16},%zmm1,%zmm2", { 0x62, 0xf1, 0x75, 0x58, 0xfe, 0x17 }, 4 },
-		{ __LINE__, "vpaddq (%rdi){1to4},%ymm1,%ymm2", { 0x62, 0xf1, 0xf5, 0x38, 0xd4, 0x17 }, 8 },
+		{ __LINE__,
+		  "vmovdqu64 %zmm16,%fs:(%rdi)",
+		  { 0x64, 0x62, 0xe1, 0xfe, 0x48, 0x7f, 0x07 },
+		  64 },
+		{ __LINE__,
+		  "vpaddd (%rdi){1to16},%zmm1,%zmm2",
+		  { 0x62, 0xf1, 0x75, 0x58, 0xfe, 0x17 },
+		  4 },
+		{ __LINE__,
+		  "vpaddq (%rdi){1to4},%ymm1,%ymm2",
+		  { 0x62, 0xf1, 0xf5, 0x38, 0xd4, 0x17 },
+		  8 },
 		{ __LINE__, "vmovss (%rdi),%xmm16", { 0x62, 0xe1, 0x7e, 0x08, 0x10, 0x07 }, 4 },
 		{ __LINE__, "vmovsd %xmm17,(%rdi)", { 0x62, 0xe1, 0xff, 0x08, 0x11, 0x0f }, 8 },
 		{ __LINE__, "vpmovzxbd (%rdi),%zmm16", { 0x62, 0xe2, 0x7d, 0x48, 0x31, 0x07 }, 16 },
-		{ __LINE__, "vaddsd (%rdi),%xmm16,%xmm17", { 0x62, 0xe1, 0xff, 0x00, 0x58, 0x0f }, 8 },
+		{ __LINE__,
+		  "vaddsd (%rdi),%xmm16,%xmm17",
+		  { 0x62, 0xe1, 0xff, 0x00, 0x58, 0x0f },
+		  8 },
 		{ __LINE__, "vmovdqu (%rdi),%ymm3", { 0xc5, 0xfe, 0x6f, 0x1f }, 32 },
-		{ __LINE__, "vbroadcastss (%rdi),%zmm1", { 0x62, 0xf2, 0x7d, 0x48, 0x18, 0x0f }, 4 },
+		{ __LINE__,
+		  "vbroadcastss (%rdi),%zmm1",
+		  { 0x62, 0xf2, 0x7d, 0x48, 0x18, 0x0f },
+		  4 },
 		{ __LINE__, "vmovq %xmm16,(%rdi)", { 0x62, 0xe1, 0xfd, 0x08, 0x7e, 0x07 }, 8 },
-		{ __LINE__, "vextracti64x2 $0x1,%zmm1,(%rdi)", { 0x62, 0xf3, 0xfd, 0x48, 0x39, 0x0f, 0x01 }, 0 /* Capstone does not tell */ },
-		{ __LINE__, "vinserti32x4 $0x1,(%rdi),%ymm1,%ymm16", { 0x62, 0xe3, 0x75, 0x28, 0x38, 0x07, 0x01 }, 0 /* nor this */ },
+		{ __LINE__,
+		  "vextracti64x2 $0x1,%zmm1,(%rdi)",
+		  { 0x62, 0xf3, 0xfd, 0x48, 0x39, 0x0f, 0x01 },
+		  0 /* Capstone does not tell */ },
+		{ __LINE__,
+		  "vinserti32x4 $0x1,(%rdi),%ymm1,%ymm16",
+		  { 0x62, 0xe3, 0x75, 0x28, 0x38, 0x07, 0x01 },
+		  0 /* nor this */ },
 		{ __LINE__, "vaddsd (%rdi), %xmm1, %xmm2", { 0xc5, 0xf3, 0x58, 0x17 }, 8 },
 		{ __LINE__, "addsd (%rdi), %xmm0", { 0xf2, 0x0f, 0x58, 0x07 }, 8 },
 		{ __LINE__, "cvtsi2sdq (%rdi), %xmm0", { 0xf2, 0x48, 0x0f, 0x2a, 0x07 }, 8 },
@@ -134,9 +160,11 @@ TEST(x86)
 	if (disasm_open(&d, EM_X86_64, true, &err) < 0)
 		tap_skip("capstone", "%s", err.what);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct access_width w = disasm_width(d, rows[i].bytes, sizeof(rows[i].bytes), 0x1000);
+		struct access_width w = disasm_width(d, rows[i].bytes, sizeof(rows[i].bytes),
+						     0x1000);
 
-		CHECK_EQ(w.bytes, rows[i].bytes_accessed, "row at line %d: %s", rows[i].line, rows[i].text);
+		CHECK_EQ(w.bytes, rows[i].bytes_accessed, "row at line %d: %s", rows[i].line,
+			 rows[i].text);
 		CHECK(!w.repeats, "%s", rows[i].text);
 	}
 	CHECK(disasm_width(d, (const uint8_t *)"\xf3\xa4", 2, 0).repeats, "rep movsb");

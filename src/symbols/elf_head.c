@@ -25,8 +25,8 @@ static void take_header(struct elf_head *h, const Elf64_Phdr *ph)
 {
 	if (ph->p_type == PT_LOAD && h->segments < ELF_SEGMENTS_MAX)
 		h->segment[h->segments++] = (struct elf_segment){ ph->p_vaddr, ph->p_offset,
-								   ph->p_filesz, ph->p_memsz,
-								   ph->p_flags & PF_X };
+								  ph->p_filesz, ph->p_memsz,
+								  ph->p_flags & PF_X };
 }
 
 int elf_head_read(struct elf_head *out, int fd, struct tare_error *err)

@@ -21,9 +21,9 @@ struct elf_segment {
 
 struct elf_head {
 	struct build_id build_id; /* size 0: it has none */
-	bool is64, is_executable;	/* ET_EXEC */
-	uint16_t machine;		/* EM_ */
-	uint64_t entry;			/* entry point; 0: none */
+	bool is64, is_executable; /* ET_EXEC */
+	uint16_t machine;         /* EM_ */
+	uint64_t entry;           /* entry point; 0: none */
 	struct elf_segment segment[ELF_SEGMENTS_MAX];
 	size_t segments;
 };

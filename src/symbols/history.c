@@ -25,7 +25,7 @@ struct tree {
 	uint64_t *edge; /* boundaries of mappings, ascending */
 	uint32_t edges;
 	uint32_t *first; /* per node, 2 * edges + 1: into `held` */
-	uint32_t *held;	 /* indices of facts */
+	uint32_t *held;  /* indices of facts */
 };
 
 struct life {
@@ -78,24 +78,36 @@ static int state(struct history *h, struct fact f, struct tare_error *err)
 	return 0;
 }
 
-int history_map(struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer, const struct map *m,
-		struct tare_error *err)
+int history_map(struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer,
+		const struct map *m, struct tare_error *err)
 {
 	if (m->last < m->start)
 		return 0;
-	return state(h, (struct fact){ .time = time_ns, .pid = pid, .what = FACT_MAP, .layer = (uint8_t)layer, .map = *m }, err);
+	return state(h,
+		     (struct fact){ .time = time_ns,
+				    .pid = pid,
+				    .what = FACT_MAP,
+				    .layer = (uint8_t)layer,
+				    .map = *m },
+		     err);
 }
 
-int history_fork(struct history *h, uint32_t child, uint32_t parent, uint64_t time_ns, struct tare_error *err)
+int history_fork(struct history *h, uint32_t child, uint32_t parent, uint64_t time_ns,
+		 struct tare_error *err)
 {
 	if (child == parent) /* a thread */
 		return 0;
-	return state(h, (struct fact){ .time = time_ns, .pid = child, .what = FACT_FORK, .parent = parent }, err);
+	return state(
+		h,
+		(struct fact){ .time = time_ns, .pid = child, .what = FACT_FORK, .parent = parent },
+		err);
 }
 
 int history_exec(struct history *h, uint32_t pid, uint64_t time_ns, struct tare_error *err)
 {
-	return state(h, (struct fact){ .time = time_ns, .pid = pid, .what = FACT_EXEC, .parent = pid }, err);
+	return state(h,
+		     (struct fact){ .time = time_ns, .pid = pid, .what = FACT_EXEC, .parent = pid },
+		     err);
 }
 
 static int by_pid_and_time(const void *pa, const void *pb)
@@ -137,7 +149,8 @@ static ptrdiff_t edge_before(const struct tree *t, uint64_t address)
 /* The nodes that together cover a mapping: counts them, or adds the mapping to them. */
 static void cover(struct tree *t, const struct map *m, uint32_t *fill, uint32_t number)
 {
-	size_t low = (size_t)edge_before(t, m->start) + t->edges, high = (size_t)edge_before(t, m->last) + t->edges + 1;
+	size_t low = (size_t)edge_before(t, m->start) + t->edges,
+	       high = (size_t)edge_before(t, m->last) + t->edges + 1;
 
 	for (; low < high; low /= 2, high /= 2) {
 		size_t node[2], n = 0;
@@ -154,7 +167,8 @@ static void cover(struct tree *t, const struct map *m, uint32_t *fill, uint32_t 
 	}
 }
 
-static int build(struct history *h, struct tree *t, size_t from, size_t to, int layer, struct tare_error *err)
+static int build(struct history *h, struct tree *t, size_t from, size_t to, int layer,
+		 struct tare_error *err)
 {
 	size_t edges = 0, nodes;
 	uint32_t *fill;
@@ -204,7 +218,8 @@ int history_finish(struct history *h, struct tare_error *err)
 	if (h->n)
 		qsort(h->fact, h->n, sizeof(*h->fact), by_pid_and_time);
 	for (size_t i = 0; i < h->n; i++)
-		lives += i == 0 || h->fact[i].pid != h->fact[i - 1].pid || h->fact[i].what != FACT_MAP;
+		lives += i == 0 || h->fact[i].pid != h->fact[i - 1].pid ||
+			h->fact[i].what != FACT_MAP;
 	h->life = calloc(lives ? lives : 1, sizeof(*h->life));
 	if (!h->life)
 		return tare_fail_nomem(err);
@@ -212,8 +227,12 @@ int history_finish(struct history *h, struct tare_error *err)
 		struct fact *f = &h->fact[i];
 		struct life *l = &h->life[h->lives++];
 
-		*l = (struct life){ .pid = f->pid, .parent = f->what == FACT_FORK ? f->parent : f->pid, .start = f->time };
-		for (end = i + 1; end < h->n && h->fact[end].pid == f->pid && h->fact[end].what == FACT_MAP; end++)
+		*l = (struct life){ .pid = f->pid,
+				    .parent = f->what == FACT_FORK ? f->parent : f->pid,
+				    .start = f->time };
+		for (end = i + 1;
+		     end < h->n && h->fact[end].pid == f->pid && h->fact[end].what == FACT_MAP;
+		     end++)
 			;
 		for (int layer = 0; ret == 0 && layer < HISTORY_LAYERS; layer++)
 			ret = build(h, &l->tree[layer], i, end, layer, err);
@@ -227,7 +246,8 @@ int history_finish(struct history *h, struct tare_error *err)
  * The life of a process at a time: its first one if the time is before all. NULL: the process is
  * unknown.
  */
-static const struct life *life_at(const struct history *h, uint32_t pid, uint64_t time, uint64_t *until)
+static const struct life *life_at(const struct history *h, uint32_t pid, uint64_t time,
+				  uint64_t *until)
 {
 	size_t low = 0, high = h->lives;
 
@@ -245,12 +265,14 @@ static const struct life *life_at(const struct history *h, uint32_t pid, uint64_
 		return &h->life[low - 1];
 	if (*until == UINT64_MAX)
 		return NULL;
-	*until = low + 1 < h->lives && h->life[low + 1].pid == pid ? h->life[low + 1].start : UINT64_MAX;
+	*until = low + 1 < h->lives && h->life[low + 1].pid == pid ? h->life[low + 1].start
+								   : UINT64_MAX;
 	return &h->life[low];
 }
 
 /* Narrows *out's range to that of this tree's answer. */
-static bool find_in(const struct history *h, const struct tree *t, uint64_t address, uint64_t time, struct history_place *out)
+static bool find_in(const struct history *h, const struct tree *t, uint64_t address, uint64_t time,
+		    struct history_place *out)
 {
 	ptrdiff_t leaf = edge_before(t, address);
 	uint32_t best = UINT32_MAX;
@@ -284,8 +306,8 @@ static bool find_in(const struct history *h, const struct tree *t, uint64_t addr
 	return true;
 }
 
-void history_find(const struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer, uint64_t address,
-		  struct history_place *out)
+void history_find(const struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer,
+		  uint64_t address, struct history_place *out)
 {
 	*out = (struct history_place){ .high = UINT64_MAX, .until = UINT64_MAX };
 	for (int generation = 0; generation < GENERATIONS_MAX; generation++) {

@@ -39,15 +39,16 @@ struct history *history_new(struct tare_error *err);
  * Adds facts in any order; of those with equal times the one added later counts. A time of 0 is
  * before all others.
  */
-int history_map(struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer, const struct map *m,
-		struct tare_error *err);
-int history_fork(struct history *h, uint32_t child, uint32_t parent, uint64_t time_ns, struct tare_error *err);
+int history_map(struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer,
+		const struct map *m, struct tare_error *err);
+int history_fork(struct history *h, uint32_t child, uint32_t parent, uint64_t time_ns,
+		 struct tare_error *err);
 int history_exec(struct history *h, uint32_t pid, uint64_t time_ns, struct tare_error *err);
 /* Ends the input; only queries may follow. */
 int history_finish(struct history *h, struct tare_error *err);
 /* time UINT64_MAX: the final state. */
-void history_find(const struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer, uint64_t address,
-		  struct history_place *out);
+void history_find(const struct history *h, uint32_t pid, uint64_t time_ns, enum history_layer layer,
+		  uint64_t address, struct history_place *out);
 void history_free(struct history *h);
 
 #endif

@@ -46,7 +46,8 @@ TEST(a_mapping_replaces_what_it_covers_from_its_time_on)
 TEST(a_child_has_what_its_parent_had_and_an_exec_begins_anew)
 {
 	struct history *h = history_new(NULL);
-	struct map a = mapping(0x1000, 0x1fff, 1), b = mapping(0x1000, 0x1fff, 2), c = mapping(0x3000, UINT64_MAX, 3);
+	struct map a = mapping(0x1000, 0x1fff, 1), b = mapping(0x1000, 0x1fff, 2),
+		   c = mapping(0x3000, UINT64_MAX, 3);
 
 	history_map(h, 1, 5, HISTORY_MAPPED, &a, NULL);
 	history_fork(h, 2, 1, 10, NULL);
@@ -99,23 +100,26 @@ static uint32_t model(uint32_t pid, uint64_t time, uint64_t address, int depth)
 			continue;
 		if (first < 0 || fact[i].time < fact[first].time)
 			first = i;
-		if (fact[i].what && fact[i].time <= time && (birth < 0 || fact[i].time >= fact[birth].time))
+		if (fact[i].what && fact[i].time <= time &&
+		    (birth < 0 || fact[i].time >= fact[birth].time))
 			birth = i;
 	}
 	/* before its first time: the mappings it was born with */
 	if (birth < 0 && first >= 0 && fact[first].time > time && fact[first].what)
 		birth = first;
 	for (int i = 0; i < FACTS; i++)
-		if (fact[i].pid == pid && !fact[i].what && fact[i].time <= time && fact[i].map.start <= address &&
-		    address <= fact[i].map.last &&
-		    (birth < 0 || fact[i].time > fact[birth].time || (fact[i].time == fact[birth].time && i > birth)) &&
+		if (fact[i].pid == pid && !fact[i].what && fact[i].time <= time &&
+		    fact[i].map.start <= address && address <= fact[i].map.last &&
+		    (birth < 0 || fact[i].time > fact[birth].time ||
+		     (fact[i].time == fact[birth].time && i > birth)) &&
 		    (best < 0 || fact[i].time >= fact[best].time))
 			best = i;
 	if (best >= 0)
 		return fact[best].map.module;
 	if (birth < 0 || fact[birth].what != 1 || depth > PIDS)
 		return 0;
-	return model(fact[birth].parent, fact[birth].time < time ? fact[birth].time : time, address, depth + 1);
+	return model(fact[birth].parent, fact[birth].time < time ? fact[birth].time : time, address,
+		     depth + 1);
 }
 
 TEST(a_thousand_histories_are_as_the_model_says)
@@ -136,7 +140,8 @@ TEST(a_thousand_histories_are_as_the_model_says)
 			fact[i].time = rnd(TIMES);
 			fact[i].map = mapping(start, start + n, i + 1);
 			if (fact[i].what == 0)
-				history_map(h, fact[i].pid, fact[i].time, HISTORY_MAPPED, &fact[i].map, NULL);
+				history_map(h, fact[i].pid, fact[i].time, HISTORY_MAPPED,
+					    &fact[i].map, NULL);
 			else if (fact[i].what == 1)
 				history_fork(h, fact[i].pid, fact[i].parent, fact[i].time, NULL);
 			else
@@ -151,16 +156,22 @@ TEST(a_thousand_histories_are_as_the_model_says)
 			struct history_place p;
 
 			history_find(h, pid, time, HISTORY_MAPPED, address, &p);
-			CHECK_EQ(p.found ? p.map.module : 0, model(pid, time, address, 0), "round %d, pid %u at %d, address %d", round, pid,
-				 (int)time, (int)address);
+			CHECK_EQ(p.found ? p.map.module : 0, model(pid, time, address, 0),
+				 "round %d, pid %u at %d, address %d", round, pid, (int)time,
+				 (int)address);
 			/* and the range for which the answer holds */
 			for (int j = 0; j < 4; j++) {
-				uint64_t a = j & 1 ? p.low : p.high < SPACE + 20 ? p.high : SPACE + 20;
-				uint64_t t = j & 2 ? p.from : p.until < TIMES + 5 ? p.until - 1 : TIMES + 5;
+				uint64_t a = j & 1            ? p.low
+					: p.high < SPACE + 20 ? p.high
+							      : SPACE + 20;
+				uint64_t t = j & 2            ? p.from
+					: p.until < TIMES + 5 ? p.until - 1
+							      : TIMES + 5;
 
 				if (p.from < p.until)
-					CHECK_EQ(model(pid, t, a, 0), p.found ? p.map.module : 0, "round %d, box of pid %u at %d, address %d",
-						 round, pid, (int)time, (int)address);
+					CHECK_EQ(model(pid, t, a, 0), p.found ? p.map.module : 0,
+						 "round %d, box of pid %u at %d, address %d", round,
+						 pid, (int)time, (int)address);
 			}
 		}
 		history_free(h);

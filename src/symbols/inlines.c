@@ -197,7 +197,8 @@ unsigned symbols_inlined(struct symbols *s, uint64_t offset,
 		else
 			high = mid;
 	}
-	for (int32_t i = (int32_t)low - 1; i != NONE && n < SYMBOL_INLINED_MAX; i = u->range[i].around) {
+	for (int32_t i = (int32_t)low - 1; i != NONE && n < SYMBOL_INLINED_MAX;
+	     i = u->range[i].around) {
 		Dwarf_Die *die = &u->die[u->range[i].die];
 
 		if (address >= u->range[i].high)

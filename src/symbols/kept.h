@@ -18,14 +18,18 @@
  * -EFBIG if `bytes` plus the modules' memory exceed the limit for `read` bytes of a file. Costs
  * about 20 instructions.
  */
-static inline int kept_check(const struct modules *m, uint64_t bytes, const char *path, uint64_t read, struct tare_error *err)
+static inline int kept_check(const struct modules *m, uint64_t bytes, const char *path,
+			     uint64_t read, struct tare_error *err)
 {
-	bytes += m->room * sizeof(*m->module) + words_memory(&m->words) + set_memory(&m->key, sizeof(uint32_t[4])) +
-		 set_memory(&m->path_id, sizeof(uint32_t[2]));
+	bytes += m->room * sizeof(*m->module) + words_memory(&m->words) +
+		set_memory(&m->key, sizeof(uint32_t[4])) +
+		set_memory(&m->path_id, sizeof(uint32_t[2]));
 	if (bytes <= KEPT_LEAST || bytes - KEPT_LEAST <= KEPT_PER_BYTE * read)
 		return 0;
-	return tare_fail(err, EFBIG, "%.150s: byte %llu: more threads, files and names than a recording of this size has", path,
-			 (unsigned long long)read);
+	return tare_fail(
+		err, EFBIG,
+		"%.150s: byte %llu: more threads, files and names than a recording of this size has",
+		path, (unsigned long long)read);
 }
 
 #endif

@@ -14,19 +14,23 @@
 #include "base/error.h"
 #include "base/library.h"
 
-#define LIBDW_FUNCTIONS(F)                                                                         \
-	F(dwfl_begin)                                                                              \
-	F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_end) F(dwfl_module_getelf)                          \
-	F(dwfl_module_getsymtab) F(dwfl_module_getsym_info) F(dwfl_module_info)                    \
-	F(dwfl_module_nextcu) F(dwfl_offline_section_address)      \
+/* clang-format off */
+#define LIBDW_FUNCTIONS(F) \
+	F(dwfl_begin) F(dwfl_end) F(dwfl_errmsg) F(dwfl_report_offline) F(dwfl_report_end) \
+	F(dwfl_module_getelf) F(dwfl_module_getsymtab) F(dwfl_module_getsym_info) \
+	F(dwfl_module_info) F(dwfl_module_nextcu) F(dwfl_offline_section_address) \
 	F(dwfl_module_getdwarf) F(dwelf_dwarf_gnu_debugaltlink) F(dwelf_elf_gnu_build_id) \
 	F(elf_begin) F(elf_end) F(elf_version) F(dwfl_module_eh_cfi) F(dwfl_module_dwarf_cfi) \
-	F(dwarf_cfi_addrframe) F(dwarf_next_cfi) F(dwarf_frame_info) F(dwarf_frame_cfa) F(dwarf_frame_register) \
-	F(dwarf_ranges) F(dwarf_getsrc_die) F(dwarf_linesrc) F(dwarf_lineno) F(dwarf_child)        \
-	F(dwarf_siblingof) F(dwarf_tag) F(dwarf_attr) F(dwarf_attr_integrate) F(dwarf_diename)     \
-	F(dwarf_formstring) F(dwarf_formudata) F(dwarf_formaddr) F(dwarf_formblock) F(dwarf_formref_die) F(dwarf_getlocation) F(dwarf_getlocation_attr) F(dwarf_aggregate_size) F(dwarf_cu_info) F(dwarf_diecu) F(dwarf_srclang) F(dwarf_getsrcfiles) F(dwarf_filesrc)               \
-	F(elf_getphdrnum) F(gelf_getphdr) F(elf_nextscn) F(gelf_getshdr) F(elf_getshdrstrndx)      \
-	F(elf_strptr) F(elf_getident) F(elf_rawdata)
+	F(dwarf_cfi_addrframe) F(dwarf_next_cfi) F(dwarf_frame_info) F(dwarf_frame_cfa) \
+	F(dwarf_frame_register) F(dwarf_ranges) F(dwarf_getsrc_die) F(dwarf_linesrc) \
+	F(dwarf_lineno) F(dwarf_child) F(dwarf_siblingof) F(dwarf_tag) F(dwarf_attr) \
+	F(dwarf_attr_integrate) F(dwarf_diename) F(dwarf_formstring) F(dwarf_formudata) \
+	F(dwarf_formaddr) F(dwarf_formblock) F(dwarf_formref_die) F(dwarf_getlocation) \
+	F(dwarf_getlocation_attr) F(dwarf_aggregate_size) F(dwarf_cu_info) F(dwarf_diecu) \
+	F(dwarf_srclang) F(dwarf_getsrcfiles) F(dwarf_filesrc) F(elf_getphdrnum) \
+	F(gelf_getphdr) F(elf_nextscn) F(gelf_getshdr) F(elf_getshdrstrndx) F(elf_strptr) \
+	F(elf_getident) F(elf_rawdata)
+/* clang-format on */
 
 struct libdw {
 	LIBDW_FUNCTIONS(LIBRARY_POINTER)

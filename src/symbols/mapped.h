@@ -16,7 +16,8 @@ struct mapped {
 /* The module of the kernel's own code. SET_NONE: out of memory. */
 uint32_t mapped_kernel(struct modules *m);
 /* 1 and *out for a valid MMAP, MMAP2 or KSYMBOL record, 0 for any other. Guests are ignored. */
-int mapped_read(struct modules *m, const struct perfdata_record *rec, struct mapped *out, struct tare_error *err);
+int mapped_read(struct modules *m, const struct perfdata_record *rec, struct mapped *out,
+		struct tare_error *err);
 /*
  * Records the builds that ran: from a BUILD_ID record, and from the file's own list (in a pipe
  * complete only at its end).

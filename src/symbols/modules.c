@@ -17,7 +17,12 @@
 #include "symbols/vdso.h"
 #include "base/file.h"
 
-enum { PATH_ROOM = 4200, TEXT_MAX = 1 << 29, BUILD_ID_MAX = sizeof(((struct build_id *)0)->bytes), HEX_ROOM = 2 * BUILD_ID_MAX + 1 };
+enum {
+	PATH_ROOM = 4200,
+	TEXT_MAX = 1 << 29,
+	BUILD_ID_MAX = sizeof(((struct build_id *)0)->bytes),
+	HEX_ROOM = 2 * BUILD_ID_MAX + 1
+};
 
 struct key {
 	uint32_t kind, path, id, pid;
@@ -48,10 +53,9 @@ static uint32_t id_word(struct modules *m, const uint8_t *id, size_t size)
 
 enum module_kind modules_kind(const char *path)
 {
-	static const char *const memory[] = { "//anon",	   "[anon",	   "/anon_hugepage",
-					      "/dev/zero", "/SYSV",	   "/memfd:",
-					      "[heap]",	   "[stack",	   "/dev/shm/",
-					      "/[aio]",	   "/i915",	   "" };
+	static const char *const memory[] = { "//anon",    "[anon",   "/anon_hugepage", "/dev/zero",
+					      "/SYSV",     "/memfd:", "[heap]",         "[stack",
+					      "/dev/shm/", "/[aio]",  "/i915",          "" };
 
 	if (!strcmp(path, "[vdso]") || !strcmp(path, "[vsyscall]"))
 		return path[2] == 'd' ? MODULE_VDSO : MODULE_UNKNOWN;
@@ -166,7 +170,8 @@ static bool tells_inodes(int fd)
 {
 	struct statfs fs;
 
-	return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS_SUPER_MAGIC && fs.f_type != BTRFS_SUPER_MAGIC;
+	return fstatfs(fd, &fs) == 0 && fs.f_type != OVERLAYFS_SUPER_MAGIC &&
+		fs.f_type != BTRFS_SUPER_MAGIC;
 }
 
 /*
@@ -203,7 +208,8 @@ static const char *doubt(const struct modules *m, struct module *of, int fd)
  * then inode, host and time have to show that this file ran, or the user vouches for it (--symfs,
  * --force-names).
  */
-static bool try_file(const struct modules *m, struct module *of, const char *path, const char *wanted)
+static bool try_file(const struct modules *m, struct module *of, const char *path,
+		     const char *wanted)
 {
 	const char *reason = NULL;
 	struct tare_error err = TARE_ERROR_INIT;
@@ -213,7 +219,8 @@ static bool try_file(const struct modules *m, struct module *of, const char *pat
 
 	if (fd < 0) {
 		if (!of->why[0])
-			say(of, errno == ENOENT ? "copy it here, or name its root with --symfs" : "",
+			say(of,
+			    errno == ENOENT ? "copy it here, or name its root with --symfs" : "",
 			    "%.200s cannot be read: %s", path, file_open_why(errno));
 		return false;
 	}
@@ -234,7 +241,8 @@ static bool try_file(const struct modules *m, struct module *of, const char *pat
 	if (!*wanted && !(m->opts.symfs && *m->opts.symfs))
 		reason = doubt(m, of, fd);
 	if (reason && !m->opts.force_names) {
-		say(of, "name a folder with copies of what ran (--symfs), or use the files here all the same (--force-names)",
+		say(of,
+		    "name a folder with copies of what ran (--symfs), or use the files here all the same (--force-names)",
 		    "no build id of it was recorded, and %s", reason);
 		of->doubted = true;
 		close(fd);
@@ -258,7 +266,8 @@ static void open_file(struct modules *m, struct module *of)
 	if (n > 10 && !strcmp(path + n - 10, " (deleted)")) {
 		n -= 10;
 		if (!*wanted) {
-			say(of, "", "deleted while it ran, and the recording has no build id of it");
+			say(of, "",
+			    "deleted while it ran, and the recording has no build id of it");
 			return;
 		}
 	}
@@ -292,7 +301,9 @@ static void open_vdso(struct modules *m, struct module *of)
 		of->verified = *wanted && !strcmp(found, wanted);
 		if (of->verified)
 			return;
-		say(of, "", *wanted ? "it is of another kernel" : "the recording does not say of which kernel it is");
+		say(of, "",
+		    *wanted ? "it is of another kernel"
+			    : "the recording does not say of which kernel it is");
 	}
 	if (of->fd >= 0)
 		close(of->fd);
@@ -334,7 +345,8 @@ static bool is_others(int fd, const char *path)
 
 	if (lstat(path, &at) < 0 || fstat(fd, &of) < 0)
 		return true;
-	return (at.st_uid != geteuid() && at.st_uid != 0) || (of.st_uid != geteuid() && of.st_uid != 0) || of.st_nlink > 1;
+	return (at.st_uid != geteuid() && at.st_uid != 0) ||
+		(of.st_uid != geteuid() && of.st_uid != 0) || of.st_nlink > 1;
 }
 
 static void open_memory(struct modules *m, struct module *of)
@@ -348,12 +360,14 @@ static void open_memory(struct modules *m, struct module *of)
 		 of->pid);
 	if (other_host(m) && !m->opts.symfs && !m->opts.force_names) {
 		say(of, "copy that host's file below a folder that --symfs names",
-		    "code that was written at run time, on another host: %.100s here is not of that process", where);
+		    "code that was written at run time, on another host: %.100s here is not of that process",
+		    where);
 		return;
 	}
 	fd = open_regular(where);
 	if (fd < 0) {
-		say(of, "a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
+		say(of,
+		    "a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
 		    "code that was written at run time, and %.100s cannot be read: %s", where,
 		    strerror(errno));
 		return;
@@ -361,7 +375,8 @@ static void open_memory(struct modules *m, struct module *of)
 	if (is_others(fd, where)) {
 		say(of, "", "%.100s is another user's file, link or hard link", where);
 	} else if (!(text = read_text(fd))) {
-		say(of, "", "%.100s cannot be read, or is longer than %d MiB", where, TEXT_MAX >> 20);
+		say(of, "", "%.100s cannot be read, or is longer than %d MiB", where,
+		    TEXT_MAX >> 20);
 	} else if (symlist_perf_map(&of->list, text, &err) < 0) {
 		say(of, "", "%.100s: %s", where, err.what);
 	} else {
@@ -426,15 +441,18 @@ static bool try_kernel_here(struct modules *m)
 		return false;
 	}
 	if (uname(&here) < 0 || strcmp(here.release, release) || strcmp(here.nodename, host)) {
-		say(&m->kernel_why, remedy, "another kernel or machine than this one, and the recording has no build id");
+		say(&m->kernel_why, remedy,
+		    "another kernel or machine than this one, and the recording has no build id");
 		return false;
 	}
 	if (!try_kallsyms(m, "/proc/kallsyms"))
 		return false;
 	if (!m->kernel_begins || m->kernel_moved) {
 		symlist_free(&m->kernel);
-		say(&m->kernel_why, remedy, m->kernel_begins ? "the kernel was started anew since, and the recording has no build id of the one before"
-							     : "this kernel does not say where its code begins, and the recording has no build id");
+		say(&m->kernel_why, remedy,
+		    m->kernel_begins
+			    ? "the kernel was started anew since, and the recording has no build id of the one before"
+			    : "this kernel does not say where its code begins, and the recording has no build id");
 		return false;
 	}
 	m->kernel_by_place = true;
@@ -546,13 +564,15 @@ static const char *readable(struct modules *m, const char *name)
 	return word == WORDS_NONE ? name : words_at(&m->words, word);
 }
 
-static bool find_in_list(struct modules *m, const struct symlist *l, uint64_t at, int64_t moved, struct symbol *out)
+static bool find_in_list(struct modules *m, const struct symlist *l, uint64_t at, int64_t moved,
+			 struct symbol *out)
 {
 	const struct symlist_entry *e = symlist_find(l, at + (uint64_t)moved);
 
 	if (!e || (moved && *e->module)) /* modules are loaded elsewhere at every boot */
 		return false;
-	*out = (struct symbol){ readable(m, e->name), e->start - (uint64_t)moved, e->end - (uint64_t)moved };
+	*out = (struct symbol){ readable(m, e->name), e->start - (uint64_t)moved,
+				e->end - (uint64_t)moved };
 	return true;
 }
 
@@ -570,7 +590,7 @@ bool modules_find(struct modules *m, uint32_t number, uint64_t offset, struct sy
 		return find_in_list(m, &of->list, offset, 0, out);
 	case MODULE_KERNEL:
 		return m->kernel_state > 0 &&
-		       find_in_list(m, &m->kernel, offset, m->kernel_moved, out);
+			find_in_list(m, &m->kernel, offset, m->kernel_moved, out);
 	case MODULE_SYMBOL:
 		*out = (struct symbol){ words_at(&m->words, of->path), 0, UINT64_MAX };
 		return true;

@@ -31,12 +31,12 @@ struct module {
 	uint64_t inode;
 
 	bool opened;
-	bool verified; /* its build id matches what ran */
+	bool verified;   /* its build id matches what ran */
 	bool same_inode; /* not verified, but its inode matches */
 	/* not verified: another inode than the file that ran; changed after the recording ended */
 	bool other_inode, newer;
 	bool doubted; /* the file exists, but nothing shows that it is the one that ran: not used */
-	int fd;	       /* of the ELF file; -1: none */
+	int fd;       /* of the ELF file; -1: none */
 	struct elf_head head;
 	struct symbols *symbols;
 	struct symlist list;
@@ -55,7 +55,7 @@ struct modules_options {
 struct modules {
 	struct modules_options opts;
 	struct words words;
-	struct set key;	       /* private */
+	struct set key;        /* private */
 	struct module *module; /* as long as keys */
 	size_t room;
 	struct set path_id; /* private: build ids by path */
@@ -71,11 +71,11 @@ struct modules {
 	 * names come from the running kernel, by equal release, host and address, not by build id
 	 */
 	bool kernel_by_place;
-	uint64_t kernel_text; /* the recording's address of _text; 0: not recorded */
+	uint64_t kernel_text;   /* the recording's address of _text; 0: not recorded */
 	uint64_t kernel_begins; /* by kallsyms; 0: not known */
-	int64_t kernel_moved; /* kallsyms' addresses minus the recording's */
+	int64_t kernel_moved;   /* kallsyms' addresses minus the recording's */
 	struct symlist kernel;
-	int kernel_state; /* 0: not searched, 1: found, -1: none */
+	int kernel_state;         /* 0: not searched, 1: found, -1: none */
 	struct module kernel_why; /* why, remedy */
 };
 

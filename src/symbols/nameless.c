@@ -28,8 +28,11 @@ struct section {
 /* Reads a number encoded as `encoding`; false: unknown encoding, or beyond the end. */
 static bool read_number(const uint8_t **p, const uint8_t *end, uint8_t encoding, uint64_t *out)
 {
-	static const uint8_t sizes[16] = { [DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_sdata2] = 2, [DW_EH_PE_udata4] = 4,
-					   [DW_EH_PE_sdata4] = 4, [DW_EH_PE_udata8] = 8, [DW_EH_PE_sdata8] = 8 };
+	static const uint8_t sizes[16] = {
+		[DW_EH_PE_absptr] = 8, [DW_EH_PE_udata2] = 2, [DW_EH_PE_sdata2] = 2,
+		[DW_EH_PE_udata4] = 4, [DW_EH_PE_sdata4] = 4, [DW_EH_PE_udata8] = 8,
+		[DW_EH_PE_sdata8] = 8
+	};
 	uint8_t written = encoding & WRITTEN;
 	size_t n = sizes[written];
 
@@ -75,13 +78,15 @@ static uint8_t encoding_of(const Dwarf_CIE *cie)
 }
 
 /* The address range of an entry. */
-static bool read_entry(const struct section *s, const Dwarf_FDE *fde, uint8_t encoding, uint64_t *start, uint64_t *size)
+static bool read_entry(const struct section *s, const Dwarf_FDE *fde, uint8_t encoding,
+		       uint64_t *start, uint64_t *size)
 {
 	const uint8_t *p = fde->start, *base = s->data->d_buf;
 	uint8_t relative = encoding & RELATIVE;
 
-	if (encoding == NO_ENCODING || encoding & INDIRECT || (relative && relative != PC_RELATIVE) ||
-	    !read_number(&p, fde->end, encoding, start) || !read_number(&p, fde->end, encoding & (WRITTEN & ~DW_EH_PE_signed), size))
+	if (encoding == NO_ENCODING || encoding & INDIRECT ||
+	    (relative && relative != PC_RELATIVE) || !read_number(&p, fde->end, encoding, start) ||
+	    !read_number(&p, fde->end, encoding & (WRITTEN & ~DW_EH_PE_signed), size))
 		return false;
 	if (relative)
 		*start += s->address + (uint64_t)(fde->start - base);
@@ -99,7 +104,8 @@ static bool add(struct symbols *s, size_t *room, uint64_t address, uint64_t size
 		if (s->n_nameless == NAMELESS_MAX ||
 		    !array_reserve(&s->nameless, room, s->n_nameless + 1, sizeof(*s->nameless)))
 			return false;
-		s->nameless[s->n_nameless++] = (struct entry){ .start = offset, .end = offset + size };
+		s->nameless[s->n_nameless++] = (struct entry){ .start = offset,
+							       .end = offset + size };
 		break;
 	}
 	return true;
@@ -114,7 +120,8 @@ static void read_section(struct symbols *symbols, const struct section *s)
 	size_t room = 0;
 	int got;
 
-	for (; (got = libdw.dwarf_next_cfi(s->ident, s->data, true, at, &next, &entry)) <= 0; at = next) {
+	for (; (got = libdw.dwarf_next_cfi(s->ident, s->data, true, at, &next, &entry)) <= 0;
+	     at = next) {
 		if (next <= at) /* damaged: the position of the next one is not known */
 			return;
 		if (got < 0 || dwarf_cfi_cie_p(&entry))
@@ -123,11 +130,14 @@ static void read_section(struct symbols *symbols, const struct section *s)
 			Dwarf_Off behind;
 
 			cie_at = entry.fde.CIE_pointer;
-			encoding = libdw.dwarf_next_cfi(s->ident, s->data, true, cie_at, &behind, &cie) == 0 && dwarf_cfi_cie_p(&cie)
-				       ? encoding_of(&cie.cie)
-				       : NO_ENCODING;
+			encoding = libdw.dwarf_next_cfi(s->ident, s->data, true, cie_at, &behind,
+							&cie) == 0 &&
+					dwarf_cfi_cie_p(&cie)
+				? encoding_of(&cie.cie)
+				: NO_ENCODING;
 		}
-		if (read_entry(s, &entry.fde, encoding, &start, &size) && !add(symbols, &room, start, size))
+		if (read_entry(s, &entry.fde, encoding, &start, &size) &&
+		    !add(symbols, &room, start, size))
 			return;
 	}
 }
@@ -136,7 +146,8 @@ static int by_start(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->end > y->end) - (x->end < y->end);
+	return x->start != y->start ? (x->start < y->start ? -1 : 1)
+				    : (x->end > y->end) - (x->end < y->end);
 }
 
 static void read_all(struct symbols *s)
@@ -159,7 +170,8 @@ static void read_all(struct symbols *s)
 		if (!libdw.gelf_getshdr(scn, &h) || h.sh_type == SHT_NOBITS)
 			continue;
 		name = libdw.elf_strptr(elf, names, h.sh_name);
-		if (!name || strcmp(name, ".eh_frame") || !(data = libdw.elf_rawdata(scn, NULL)) || !data->d_buf)
+		if (!name || strcmp(name, ".eh_frame") || !(data = libdw.elf_rawdata(scn, NULL)) ||
+		    !data->d_buf)
 			continue;
 		read_section(s, &(struct section){ (const unsigned char *)ident, data, h.sh_addr });
 		break;
@@ -189,7 +201,8 @@ bool nameless_find(struct symbols *s, uint64_t offset, struct symbol *out)
 		return false;
 	e = &s->nameless[low - 1];
 	if (!e->name) {
-		if (!symbols_address(s, e->start, &address) || asprintf(&name, "0x%llx", (unsigned long long)address) < 0)
+		if (!symbols_address(s, e->start, &address) ||
+		    asprintf(&name, "0x%llx", (unsigned long long)address) < 0)
 			return false;
 		if (!symbols_own(s, name)) {
 			free(name);

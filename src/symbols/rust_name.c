@@ -33,8 +33,8 @@ struct reader {
 	size_t len, at;
 	size_t read; /* bytes read, including repeated ones */
 	unsigned depth;
-	bool mute; /* parse without output */
-	bool bad;  /* error: give up */
+	bool mute;      /* parse without output */
+	bool bad;       /* error: give up */
 	uint64_t bound; /* lifetimes bound by the enclosing binders */
 	struct text out;
 };
@@ -83,7 +83,10 @@ static void put_character(struct reader *r, uint32_t c)
 	else if (c < 0x800)
 		put_bytes(r, (char[]){ (char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f)) }, 2);
 	else if (c < 0x10000)
-		put_bytes(r, (char[]){ (char)(0xe0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3f)), (char)(0x80 | (c & 0x3f)) }, 3);
+		put_bytes(r,
+			  (char[]){ (char)(0xe0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3f)),
+				    (char)(0x80 | (c & 0x3f)) },
+			  3);
 	else {
 		s[0] = (char)(0xf0 | c >> 18);
 		for (int i = 1; i < 4; i++)
@@ -95,10 +98,13 @@ static void put_character(struct reader *r, uint32_t c)
 /* Characters that move the cursor, are invisible, or affect how others are displayed. */
 static bool is_unseen(uint32_t c)
 {
-	static const struct { uint32_t first, last; } rows[] = {
-		{ 0, 0x1f }, { 0x7f, 0xa0 }, { 0xad, 0xad }, { 0x61c, 0x61c }, { 0x180e, 0x180e },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202f }, { 0x2060, 0x206f }, { 0xd800, 0xf8ff }, { 0xfe00, 0xfe0f },
-		{ 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xfffe, 0xffff }, { 0x40000, UINT32_MAX },
+	static const struct {
+		uint32_t first, last;
+	} rows[] = {
+		{ 0, 0x1f },        { 0x7f, 0xa0 },          { 0xad, 0xad },     { 0x61c, 0x61c },
+		{ 0x180e, 0x180e }, { 0x200b, 0x200f },      { 0x2028, 0x202f }, { 0x2060, 0x206f },
+		{ 0xd800, 0xf8ff }, { 0xfe00, 0xfe0f },      { 0xfeff, 0xfeff }, { 0xfff0, 0xfffb },
+		{ 0xfffe, 0xffff }, { 0x40000, UINT32_MAX },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -110,8 +116,12 @@ static bool is_unseen(uint32_t c)
 /* In quotes, as Rust's char::escape_debug() writes it. */
 static void put_quoted(struct reader *r, uint32_t c, char quote)
 {
-	static const struct { char c; const char *as; } rows[] = {
-		{ '\0', "\\0" }, { '\t', "\\t" }, { '\n', "\\n" }, { '\r', "\\r" }, { '\\', "\\\\" },
+	static const struct {
+		char c;
+		const char *as;
+	} rows[] = {
+		{ '\0', "\\0" }, { '\t', "\\t" },  { '\n', "\\n" },
+		{ '\r', "\\r" }, { '\\', "\\\\" },
 	};
 	char s[16];
 
@@ -171,11 +181,12 @@ static uint64_t base_62_number(struct reader *r)
 	while (!r->bad && !eat(r, '_')) {
 		char c = next(r);
 		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0')
-			       : c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') + 10
-			       : c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 36
+			: c >= 'a' && c <= 'z'        ? (unsigned)(c - 'a') + 10
+			: c >= 'A' && c <= 'Z'        ? (unsigned)(c - 'A') + 36
 						      : 62;
 
-		r->bad |= digit == 62 || __builtin_mul_overflow(n, 62, &n) || __builtin_add_overflow(n, digit, &n);
+		r->bad |= digit == 62 || __builtin_mul_overflow(n, 62, &n) ||
+			__builtin_add_overflow(n, digit, &n);
 	}
 	r->bad |= n == UINT64_MAX;
 	return n + 1;
@@ -249,9 +260,13 @@ static size_t decode_punycode(const struct identifier *id, uint32_t out[WIDE_MAX
 		uint64_t delta = 0, weight = 1, k = BASE;
 
 		for (;; k += BASE) {
-			uint64_t t = k <= bias + T_MIN ? T_MIN : k - bias > T_MAX ? T_MAX : k - bias;
+			uint64_t t = k <= bias + T_MIN ? T_MIN
+				: k - bias > T_MAX     ? T_MAX
+						       : k - bias;
 			char c = at < id->n_wide ? id->wide[at++] : '\0';
-			uint64_t digit = c >= 'a' && c <= 'z' ? (uint64_t)(c - 'a') : c >= '0' && c <= '9' ? (uint64_t)(c - '0') + 26 : BASE;
+			uint64_t digit = c >= 'a' && c <= 'z' ? (uint64_t)(c - 'a')
+				: c >= '0' && c <= '9'        ? (uint64_t)(c - '0') + 26
+							      : BASE;
 
 			if (digit == BASE || weight > UINT32_MAX)
 				return 0;
@@ -469,10 +484,13 @@ static void path(struct reader *r, bool in_value)
 static const char *basic_type(char tag)
 {
 	static const char *const names[] = {
-		['a' - 'a'] = "i8", ['b' - 'a'] = "bool", ['c' - 'a'] = "char", ['d' - 'a'] = "f64", ['e' - 'a'] = "str", ['f' - 'a'] = "f32",
-		['h' - 'a'] = "u8", ['i' - 'a'] = "isize", ['j' - 'a'] = "usize", ['l' - 'a'] = "i32", ['m' - 'a'] = "u32",
-		['n' - 'a'] = "i128", ['o' - 'a'] = "u128", ['p' - 'a'] = "_", ['s' - 'a'] = "i16", ['t' - 'a'] = "u16",
-		['u' - 'a'] = "()", ['v' - 'a'] = "...", ['x' - 'a'] = "i64", ['y' - 'a'] = "u64", ['z' - 'a'] = "!",
+		['a' - 'a'] = "i8",   ['b' - 'a'] = "bool",  ['c' - 'a'] = "char",
+		['d' - 'a'] = "f64",  ['e' - 'a'] = "str",   ['f' - 'a'] = "f32",
+		['h' - 'a'] = "u8",   ['i' - 'a'] = "isize", ['j' - 'a'] = "usize",
+		['l' - 'a'] = "i32",  ['m' - 'a'] = "u32",   ['n' - 'a'] = "i128",
+		['o' - 'a'] = "u128", ['p' - 'a'] = "_",     ['s' - 'a'] = "i16",
+		['t' - 'a'] = "u16",  ['u' - 'a'] = "()",    ['v' - 'a'] = "...",
+		['x' - 'a'] = "i64",  ['y' - 'a'] = "u64",   ['z' - 'a'] = "!",
 	};
 
 	return tag >= 'a' && tag <= 'z' ? names[tag - 'a'] : NULL;
@@ -732,7 +750,11 @@ static void string(struct reader *r)
 	put(r, "\"");
 	while (!r->bad && i < n) {
 		uint32_t c = (uint32_t)(hex_digit(s[i]) << 4 | hex_digit(s[i + 1]));
-		unsigned more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : 4;
+		unsigned more = c < 0x80 ? 0
+			: c >> 5 == 6    ? 1
+			: c >> 4 == 14   ? 2
+			: c >> 3 == 30   ? 3
+					 : 4;
 		static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
 
 		i += 2;
@@ -867,7 +889,8 @@ enum { HASH = 17, HASH_DIGITS_LEAST = 5 };
 
 static const struct {
 	const char *escape, *stands_for;
-} escapes[] = { { "$SP$", "@" }, { "$BP$", "*" }, { "$RF$", "&" }, { "$LT$", "<" }, { "$GT$", ">" }, { "$LP$", "(" }, { "$RP$", ")" }, { "$C$", "," } };
+} escapes[] = { { "$SP$", "@" }, { "$BP$", "*" }, { "$RF$", "&" }, { "$LT$", "<" },
+		{ "$GT$", ">" }, { "$LP$", "(" }, { "$RP$", ")" }, { "$C$", "," } };
 
 /* A C++ namespace may look like this, too: a real hash has many different digits. */
 static bool is_hash(const char *s, size_t n)
@@ -950,7 +973,8 @@ static const char *legacy_next(const char **at, size_t *n)
 static bool legacy_letters(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || (s[i] >= '0' && s[i] <= '9') || strchr("_$.:", s[i])))
+		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+		      (s[i] >= '0' && s[i] <= '9') || strchr("_$.:", s[i])))
 			return false;
 	return true;
 }

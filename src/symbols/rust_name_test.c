@@ -15,27 +15,40 @@ static const struct {
 	const char *mangled;
 	const char *name; /* NULL: not demangled */
 } rows[] = {
-	{ __LINE__, "_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3newCs15kBYyAo9fc_7mycrate", "<std::path::PathBuf>::new" },
+	{ __LINE__, "_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3newCs15kBYyAo9fc_7mycrate",
+	  "<std::path::PathBuf>::new" },
 	{ __LINE__, "_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example" },
 	{ __LINE__, "_RC4f128", "f128" },
 	{ __LINE__, "_RNvMs_Cs4Cv8Wi1oAIB_7mycrateNtB4_7Example3foo", "<mycrate::Example>::foo" },
-	{ __LINE__, "_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo", "<mycrate::Example as mycrate::Trait>::foo" },
-	{ __LINE__, "_RNvYNtCs15kBYyAo9fc_7mycrate7ExampleNtB4_5Trait7exampleB4_", "<mycrate::Example as mycrate::Trait>::example" },
+	{ __LINE__, "_RNvXCs15kBYyAo9fc_7mycrateNtB2_7ExampleNtB2_5Trait3foo",
+	  "<mycrate::Example as mycrate::Trait>::foo" },
+	{ __LINE__, "_RNvYNtCs15kBYyAo9fc_7mycrate7ExampleNtB4_5Trait7exampleB4_",
+	  "<mycrate::Example as mycrate::Trait>::example" },
 	{ __LINE__, "_RNCNvCsgStHSCytQ6I_7mycrate4main0B3_", "mycrate::main::{closure#0}" },
 	{ __LINE__, "_RNCNvCsgStHSCytQ6I_7mycrate4mains_0B3_", "mycrate::main::{closure#1}" },
 	{ __LINE__, "_RINvCsgStHSCytQ6I_7mycrate7examplelKj1_EB2_", "mycrate::example::<i32, 1>" },
-	{ __LINE__, "_RNvNtNtCsgOH4LzxkuMq_7mycrateu8gdel_5qa6escher4bach", "mycrate::gödel::escher::bach" },
-	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleFG0_RL1_hRL0_tEuEB2_", "mycrate::example::<for<'a, 'b> fn(&'a u8, &'b u16)>" },
-	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleKy12345678_EB2_", "mycrate::example::<305419896>" },
-	{ __LINE__, "_RNvNvMCsd9PVOYlP1UU_7mycrateINtB4_7ExamplepKpE3foo14EXAMPLE_STATIC", "<mycrate::Example<_, _>>::foo::EXAMPLE_STATIC" },
-	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleAtj8_EB2_", "mycrate::example::<[u16; 8]>" },
-	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleNtB2_7ExampleBw_EB2_", "mycrate::example::<mycrate::Example, mycrate::Example>" },
-	{ __LINE__, "_RINvMsY_NtCseXNvpPnDBDp_3std4pathNtB6_4Path3neweECs7qp2U7fqm6G_7mycrate", "<std::path::Path>::new::<str>" },
+	{ __LINE__, "_RNvNtNtCsgOH4LzxkuMq_7mycrateu8gdel_5qa6escher4bach",
+	  "mycrate::gödel::escher::bach" },
+	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleFG0_RL1_hRL0_tEuEB2_",
+	  "mycrate::example::<for<'a, 'b> fn(&'a u8, &'b u16)>" },
+	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleKy12345678_EB2_",
+	  "mycrate::example::<305419896>" },
+	{ __LINE__, "_RNvNvMCsd9PVOYlP1UU_7mycrateINtB4_7ExamplepKpE3foo14EXAMPLE_STATIC",
+	  "<mycrate::Example<_, _>>::foo::EXAMPLE_STATIC" },
+	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleAtj8_EB2_",
+	  "mycrate::example::<[u16; 8]>" },
+	{ __LINE__, "_RINvCs7qp2U7fqm6G_7mycrate7exampleNtB2_7ExampleBw_EB2_",
+	  "mycrate::example::<mycrate::Example, mycrate::Example>" },
+	{ __LINE__, "_RINvMsY_NtCseXNvpPnDBDp_3std4pathNtB6_4Path3neweECs7qp2U7fqm6G_7mycrate",
+	  "<std::path::Path>::new::<str>" },
 	/* the form before v0, as in Debian's perf 6.1 */
 	{ __LINE__, "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
-	{ __LINE__, "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE", "<Test + 'static as foo::Bar<Test>>::bar" },
+	{ __LINE__,
+	  "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
+	  "<Test + 'static as foo::Bar<Test>>::bar" },
 	{ __LINE__, "_ZN8my_crate4a.b.3foo17h930b740aa94f1d3aE.llvm.12345", "my_crate::a.b.::foo" },
-	{ __LINE__, "_ZN4main28_$u7b$$u7b$closure$u7d$$u7d$17h930b740aa94f1d3aE", "main::{{closure}}" },
+	{ __LINE__, "_ZN4main28_$u7b$$u7b$closure$u7d$$u7d$17h930b740aa94f1d3aE",
+	  "main::{{closure}}" },
 	{ __LINE__, "_ZN3foo17h930b740aa94f1d3bE.cold", "foo" },
 	{ __LINE__, "_ZN3fp117h0123456789abcdefE.llvm.1234ABCD.cold", "fp1" },
 	{ __LINE__, "_ZN3fo917h0123456789abcdefE.llvm.ABC@x", "fo9" },
@@ -94,12 +107,15 @@ static const struct {
 	{ __LINE__, "_RMC1ag", NULL },
 	{ __LINE__, "_RMC1aTE", "<()>" },
 	{ __LINE__, "_RMC1aTuE", "<((),)>" },
-	{ __LINE__, "_RMC1aFUKCRhQL_cOuEPl", "<unsafe extern \"C\" fn(&u8, &mut char, *mut ()) -> *const i32>" },
+	{ __LINE__, "_RMC1aFUKCRhQL_cOuEPl",
+	  "<unsafe extern \"C\" fn(&u8, &mut char, *mut ()) -> *const i32>" },
 	{ __LINE__, "_RMC1aFK11rust_intrinScEz", "<extern \"rust-intrin\" fn([char]) -> !>" },
 	{ __LINE__, "_RMC1aFK0Eu", NULL },
-	{ __LINE__, "_RMC1aFG9_RL9_hEu", "<for<'a, 'b, 'c, 'd, 'e, 'f, 'g, 'h, 'i, 'j, 'k> fn(&'b u8)>" },
+	{ __LINE__, "_RMC1aFG9_RL9_hEu",
+	  "<for<'a, 'b, 'c, 'd, 'e, 'f, 'g, 'h, 'i, 'j, 'k> fn(&'b u8)>" },
 	{ __LINE__, "_RMC1aFG0_RL2_hEu", NULL }, /* a third lifetime where two are bound */
-	{ __LINE__, "_RMC1aDG_INtC1c2FnTRL0_hEEp6OutputuEL_", "<dyn for<'a> c::Fn<(&'a u8,), Output = ()>>" },
+	{ __LINE__, "_RMC1aDG_INtC1c2FnTRL0_hEEp6OutputuEL_",
+	  "<dyn for<'a> c::Fn<(&'a u8,), Output = ()>>" },
 	{ __LINE__, "_RMC1aDNtC1c4SendNtC1c4SyncEL_", "<dyn c::Send + c::Sync>" },
 	{ __LINE__, "_RMC1aDNtC1c4Iterp4Itemlp1BhEL_", "<dyn c::Iter<Item = i32, B = u8>>" },
 	{ __LINE__, "_RMC1aWmRm1_m9_", "<u32 is 1..=9>" },
@@ -110,17 +126,21 @@ static const struct {
 	{ __LINE__, "_RIC1aKhff_Kan80_Ko10000000000000000_Kyffffffffffffffff_Kb1_Kb0_E",
 	  "a::<255, -128, 0x10000000000000000, 18446744073709551615, true, false>" },
 	{ __LINE__, "_RIC1aKb2_E", NULL },
-	{ __LINE__, "_RIC1aKc61_Kc27_Kc22_Kca_Kc7f_Kc1f926_E", "a::<'a', '\\'', '\"', '\\n', '\\u{7f}', '🤦'>" },
+	{ __LINE__, "_RIC1aKc61_Kc27_Kc22_Kca_Kc7f_Kc1f926_E",
+	  "a::<'a', '\\'', '\"', '\\n', '\\u{7f}', '🤦'>" },
 	{ __LINE__, "_RIC1aKcd800_E", NULL },
 	{ __LINE__, "_RIC1aKc110000_E", NULL },
-	{ __LINE__, "_RIC1aKRe612262_KRe2761_KRec3a9_KRe5c1b_KRe_E", "a::<\"a\\\"b\", \"'a\", \"é\", \"\\\\\\u{1b}\", \"\">" },
+	{ __LINE__, "_RIC1aKRe612262_KRe2761_KRec3a9_KRe5c1b_KRe_E",
+	  "a::<\"a\\\"b\", \"'a\", \"é\", \"\\\\\\u{1b}\", \"\">" },
 	{ __LINE__, "_RIC1aKRe6_E", NULL },
 	{ __LINE__, "_RIC1aKRec3_E", NULL },
 	{ __LINE__, "_RIC1aKRec080_E", NULL },
 	{ __LINE__, "_RIC1aKReeda080_E", NULL },
 	{ __LINE__, "_RIC1aKRef4908080_E", NULL },
-	{ __LINE__, "_RIC1aKe61_KRRe61_KQj1_KAj1_j2_EKTj1_EKTj1_j2_EKAEE", "a::<{*\"a\"}, {&\"a\"}, {&mut 1}, {[1, 2]}, {(1,)}, {(1, 2)}, {[]}>" },
-	{ __LINE__, "_RIC1aKVNtC1b1SUKVNtC1b1STj1_j2_EKVNtC1b1SS1xj1_1yRe61_EE", "a::<{b::S}, {b::S(1, 2)}, {b::S { x: 1, y: \"a\" }}>" },
+	{ __LINE__, "_RIC1aKe61_KRRe61_KQj1_KAj1_j2_EKTj1_EKTj1_j2_EKAEE",
+	  "a::<{*\"a\"}, {&\"a\"}, {&mut 1}, {[1, 2]}, {(1,)}, {(1, 2)}, {[]}>" },
+	{ __LINE__, "_RIC1aKVNtC1b1SUKVNtC1b1STj1_j2_EKVNtC1b1SS1xj1_1yRe61_EE",
+	  "a::<{b::S}, {b::S(1, 2)}, {b::S { x: 1, y: \"a\" }}>" },
 	{ __LINE__, "_RIC1aKVC1bxE", NULL },
 	/* suffixes */
 	{ __LINE__, "_RNvC1a1f.cold", "a::f.cold" },
@@ -148,7 +168,8 @@ TEST(names)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char *name = rust_name(rows[i].mangled);
 
-		CHECK_STR(name ? name : "(none)", rows[i].name ? rows[i].name : "(none)", "row at line %d", rows[i].line);
+		CHECK_STR(name ? name : "(none)", rows[i].name ? rows[i].name : "(none)",
+			  "row at line %d", rows[i].line);
 		free(name);
 	}
 }
@@ -185,7 +206,8 @@ TEST(doubling_is_given_up)
 	char *small = rust_name("_RMC1aTTTTTuuEB7_EB6_EB5_EB4_E");
 
 	CHECK(small != NULL);
-	CHECK_EQ(strlen(small ? small : ""), strlen("<") + 32 * strlen("()") + 31 * strlen("(, )") + strlen(">"));
+	CHECK_EQ(strlen(small ? small : ""),
+		 strlen("<") + 32 * strlen("()") + 31 * strlen("(, )") + strlen(">"));
 	free(small);
 }
 

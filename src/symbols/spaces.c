@@ -125,7 +125,8 @@ static int put(struct spaces *s, struct maps *m, const struct map *add, struct t
 	if (!m || add->last < add->start)
 		return m ? 0 : tare_fail_nomem(err);
 	if (s->total >= (s->most ? s->most : MAPS_MAX))
-		return tare_fail(err, EFBIG, "more than %zu mappings at a time", s->most ? s->most : (size_t)MAPS_MAX);
+		return tare_fail(err, EFBIG, "more than %zu mappings at a time",
+				 s->most ? s->most : (size_t)MAPS_MAX);
 	if (!insert(m, add))
 		return tare_fail_nomem(err);
 	s->total += m->n - n;

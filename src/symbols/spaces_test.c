@@ -17,8 +17,9 @@ static int64_t at(struct spaces *s, uint32_t pid, uint64_t address)
 	const struct maps *m = spaces_of(s, pid);
 	const struct map *found = m ? maps_find(m, address) : NULL;
 
-	return found ? (int64_t)(found->module * 0x1000000ull + address - found->start + found->offset)
-		     : -1;
+	return found
+		? (int64_t)(found->module * 0x1000000ull + address - found->start + found->offset)
+		: -1;
 }
 
 TEST(a_mapping_takes_the_place_of_what_it_covers)
@@ -50,8 +51,8 @@ TEST(a_mapping_takes_the_place_of_what_it_covers)
 TEST(the_ends_of_the_address_space)
 {
 	struct spaces s = { 0 };
-	struct map all = { 0, UINT64_MAX, 0, 1, 0 }, last = { UINT64_MAX - 0xfff, UINT64_MAX, 0, 2, 0 },
-		   wrong = { 10, 9, 0, 3, 0 };
+	struct map all = { 0, UINT64_MAX, 0, 1, 0 },
+		   last = { UINT64_MAX - 0xfff, UINT64_MAX, 0, 2, 0 }, wrong = { 10, 9, 0, 3, 0 };
 
 	CHECK_EQ(spaces_map(&s, 1, &all, NULL), 0, "all");
 	CHECK_EQ(spaces_map(&s, 1, &last, NULL), 0, "the last page");

@@ -55,15 +55,16 @@ static void read_segments(struct symbols *s, Elf *elf)
 	if (libdw.elf_getphdrnum(elf, &n) < 0)
 		return;
 	for (size_t i = 0; i < n && s->segments < SEGMENTS_MAX; i++)
-		if (libdw.gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X))
-			s->segment[s->segments++] =
-			    (struct segment){ p.p_vaddr, p.p_offset, p.p_filesz };
+		if (libdw.gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD &&
+		    (p.p_flags & PF_X))
+			s->segment[s->segments++] = (struct segment){ p.p_vaddr, p.p_offset,
+								      p.p_filesz };
 }
 
 bool symbols_own(struct symbols *s, char *name)
 {
-	if (!array_reserve(&s->demangled,
-			   &s->demangled_room, s->n_demangled + 1, sizeof(*s->demangled)))
+	if (!array_reserve(&s->demangled, &s->demangled_room, s->n_demangled + 1,
+			   sizeof(*s->demangled)))
 		return false;
 	s->demangled[s->n_demangled++] = name;
 	return true;
@@ -96,8 +97,8 @@ static int read_sections(struct symbols *s, Elf *elf, struct tare_error *err)
 			free(shown);
 			return tare_fail_nomem(err);
 		}
-		s->section[s->sections++] =
-		    (struct entry){ offset, offset + h.sh_size, shown, 0, true };
+		s->section[s->sections++] = (struct entry){ offset, offset + h.sh_size, shown, 0,
+							    true };
 	}
 	return 0;
 }
@@ -108,10 +109,10 @@ static uint8_t rank_of(const GElf_Sym *sym, const char *name)
 	unsigned bind = GELF_ST_BIND(sym->st_info);
 
 	return (uint8_t)((GELF_ST_TYPE(sym->st_info) != STT_NOTYPE) << 5 | (sym->st_size > 0) << 4 |
-			 (bind == STB_GLOBAL ? 2
-			  : bind == STB_WEAK ? 1
-					     : 0)
-			     << 1 |
+			 (bind == STB_GLOBAL         ? 2
+				  : bind == STB_WEAK ? 1
+						     : 0)
+				 << 1 |
 			 (name[0] != '_'));
 }
 
@@ -172,8 +173,8 @@ static int read_symbols(struct symbols *s, struct tare_error *err)
 		GElf_Sym sym;
 		GElf_Addr address = 0;
 		uint64_t offset;
-		const char *name =
-		    libdw.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL, NULL, NULL);
+		const char *name = libdw.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL,
+								 NULL, NULL);
 		unsigned type = name ? GELF_ST_TYPE(sym.st_info) : STT_SECTION;
 
 		if (!name || !*name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
@@ -209,10 +210,13 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 	for (int i = 1; found && i < all; i++) {
 		GElf_Sym sym;
 		GElf_Addr address = 0;
-		const char *name = libdw.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL, NULL, NULL);
+		const char *name = libdw.dwfl_module_getsym_info(s->module, i, &sym, &address, NULL,
+								 NULL, NULL);
 
-		if (!name || !*name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS || !sym.st_size ||
-		    (GELF_ST_TYPE(sym.st_info) != STT_OBJECT && GELF_ST_TYPE(sym.st_info) != STT_COMMON))
+		if (!name || !*name || sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS ||
+		    !sym.st_size ||
+		    (GELF_ST_TYPE(sym.st_info) != STT_OBJECT &&
+		     GELF_ST_TYPE(sym.st_info) != STT_COMMON))
 			continue;
 		address -= s->bias;
 		name = without_version(s, name);
@@ -220,7 +224,10 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 			free(found);
 			return tare_fail_nomem(err);
 		}
-		found[k++] = (struct entry){ .start = address, .end = address + sym.st_size, .name = name, .rank = rank_of(&sym, name) };
+		found[k++] = (struct entry){ .start = address,
+					     .end = address + sym.st_size,
+					     .name = name,
+					     .rank = rank_of(&sym, name) };
 	}
 	if (found && k)
 		qsort(found, k, sizeof(*found), by_start);
@@ -228,7 +235,8 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 		*out = calloc(k ? k : 1, sizeof(**out));
 	for (size_t i = 0; *out && i < k; i++)
 		if (!*n || (*out)[*n - 1].start != found[i].start)
-			(*out)[(*n)++] = (struct symbol_data){ symbols_demangled(s, found[i].name), found[i].start, found[i].end };
+			(*out)[(*n)++] = (struct symbol_data){ symbols_demangled(s, found[i].name),
+							       found[i].start, found[i].end };
 	free(found);
 	return *out ? 0 : tare_fail_nomem(err);
 }
@@ -434,8 +442,8 @@ static void read_units(struct symbols *s)
 				continue;
 			if (s->units < UNITS_MAX &&
 			    array_reserve(&s->unit, &room, s->units + 1, sizeof(*s->unit)))
-				s->unit[s->units++] = (struct unit){ low + bias, high + bias,
-								     bias, *die };
+				s->unit[s->units++] = (struct unit){ low + bias, high + bias, bias,
+								     *die };
 		}
 	}
 	if (s->units)

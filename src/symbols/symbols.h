@@ -67,8 +67,8 @@ struct symbol_field {
 	 * symbols
 	 */
 	const char *variable;
-	char name[256];	      /* ".hits", "[3].lock" */
-	bool hole;	      /* padding, within the last part */
+	char name[256]; /* ".hits", "[3].lock" */
+	bool hole;      /* padding, within the last part */
 	unsigned parts;
 	struct symbol_part {
 		uint16_t end; /* in `name` */
@@ -87,7 +87,8 @@ struct symbol_field {
  * given, and nothing within a virtual base class, because its offset is stored in the object. The
  * first call reads all units.
  */
-bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, bool last, struct symbol_field *out);
+bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, bool last,
+		   struct symbol_field *out);
 
 /* A function that the compiler inlined into another one, and the line of the call. */
 struct symbol_inlined {

@@ -53,7 +53,8 @@ int symbols_data(struct symbols *s, struct symbol_data **out, size_t *n, struct 
 	return symbols_probe(err);
 }
 
-bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, bool last, struct symbol_field *out)
+bool symbols_field(struct symbols *s, uint64_t address, uint64_t at, bool last,
+		   struct symbol_field *out)
 {
 	(void)s, (void)address, (void)at, (void)last;
 	*out = (struct symbol_field){ 0 };

@@ -43,7 +43,7 @@ struct symbols {
 	/* by start: functions from call frame information, read on first use */
 	struct entry *nameless;
 	size_t n_nameless;
-	char *folder;	  /* of the file, by its descriptor; NULL: not known */
+	char *folder;     /* of the file, by its descriptor; NULL: not known */
 	char **demangled; /* owned names */
 	size_t n_demangled, demangled_room;
 	struct unit *unit; /* by low */
@@ -51,7 +51,7 @@ struct symbols {
 	bool units_read, nameless_read;
 	bool complete;
 	struct inlines *inlines; /* read on first use */
-	struct fields *fields;	 /* likewise */
+	struct fields *fields;   /* likewise */
 };
 
 /* The compilation unit of a libdw address, or NULL. */

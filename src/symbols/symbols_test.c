@@ -149,7 +149,8 @@ static size_t put_entry(struct frames *f, uint32_t word, const void *bytes, size
 
 static size_t put_cie(struct frames *f, const char *augmentation, const void *data, uint8_t n)
 {
-	static const uint8_t middle[] = { 1 /* code */, 0x78 /* data: -8 */, 16 /* return address */ };
+	static const uint8_t middle[] = { 1 /* code */, 0x78 /* data: -8 */,
+					  16 /* return address */ };
 	uint8_t bytes[64] = { 1 /* version */ };
 	size_t at = 1 + strlen(augmentation) + 1;
 
@@ -163,7 +164,8 @@ static size_t put_cie(struct frames *f, const char *augmentation, const void *da
 }
 
 /* Numbers of `size` bytes each; the first one relative to itself if `relative`. */
-static void put_fde(struct frames *f, size_t cie, uint64_t start, uint64_t length, size_t size, bool relative)
+static void put_fde(struct frames *f, size_t cie, uint64_t start, uint64_t length, size_t size,
+		    bool relative)
 {
 	uint8_t bytes[32] = { 0 };
 
@@ -215,18 +217,22 @@ TEST(finds_functions_without_symbols)
 	put_fde(&f, cie, SAMPLE_BASE + 0x2fc, 2, 4, true);
 	put_fde(&f, cie, SAMPLE_BASE + 0x2f8, 5, 4, true);
 	put_fde(&f, cie, SAMPLE_BASE + 0x2fe, 0, 4, true);
-	put_fde(&f, put_cie(&f, "zPLR", (uint8_t[]){ 0x03, 1, 2, 3, 4, 0x1b, 0x00 }, 7), SAMPLE_BASE + 0x2c8, 8, 8, false); /* absptr */
+	put_fde(&f, put_cie(&f, "zPLR", (uint8_t[]){ 0x03, 1, 2, 3, 4, 0x1b, 0x00 }, 7),
+		SAMPLE_BASE + 0x2c8, 8, 8, false); /* absptr */
 	put_fde(&f, put_cie(&f, "", "", 0), SAMPLE_BASE + 0x2d0, 8, 8, false);
 	put_fde(&f, cie, SAMPLE_BASE + 0x2e0, 8, 4, true); /* back to the first */
-	put_fde(&f, put_cie(&f, "zRS", (uint8_t[]){ 0x03 }, 1), SAMPLE_BASE + 0x2d8, 8, 4, false); /* udata4 */
+	put_fde(&f, put_cie(&f, "zRS", (uint8_t[]){ 0x03 }, 1), SAMPLE_BASE + 0x2d8, 8, 4,
+		false); /* udata4 */
 	put_fde(&f, put_cie(&f, "zR", (uint8_t[]){ 0x3b }, 1), SAMPLE_BASE + 0x2e8, 8, 4, false);
 	put_fde(&f, put_cie(&f, "zR", (uint8_t[]){ 0x83 }, 1), SAMPLE_BASE + 0x2f0, 8, 4, false);
-	put_fde(&f, put_cie(&f, "zQR", (uint8_t[]){ 0x03, 0x03 }, 2), SAMPLE_BASE + 0x2f0, 8, 4, false);
+	put_fde(&f, put_cie(&f, "zQR", (uint8_t[]){ 0x03, 0x03 }, 2), SAMPLE_BASE + 0x2f0, 8, 4,
+		false);
 	put_fde(&f, put_cie(&f, "zR", "", 0), SAMPLE_BASE + 0x2f0, 8, 4, false);
 	put_fde(&f, put_cie(&f, "zP", (uint8_t[]){ 0x03, 1 }, 2), SAMPLE_BASE + 0x2f0, 8, 4, false);
 	sample_elf(bytes, 0x90);
 	sample_elf_frames(bytes, f.bytes, f.n);
-	CHECK_EQ(symbols_open(&s, "sample", file_of(bytes, SAMPLE_FRAMES + f.n), &err), 0, "%s", err.what);
+	CHECK_EQ(symbols_open(&s, "sample", file_of(bytes, SAMPLE_FRAMES + f.n), &err), 0, "%s",
+		 err.what);
 	for (size_t i = 0; s && i < ARRAY_SIZE(rows); i++) {
 		struct symbol found = { 0 };
 		bool is = symbols_find(s, rows[i].offset, &found);
@@ -235,7 +241,8 @@ TEST(finds_functions_without_symbols)
 		if (!is || !rows[i].name)
 			continue;
 		CHECK_STR(found.name, rows[i].name, "row at line %d", rows[i].line);
-		CHECK(found.start == rows[i].start && found.end == rows[i].end, "row at line %d", rows[i].line);
+		CHECK(found.start == rows[i].start && found.end == rows[i].end, "row at line %d",
+		      rows[i].line);
 		CHECK_EQ(found.nameless, found.name[0] == '0', "row at line %d", rows[i].line);
 	}
 	symbols_close(s);

@@ -145,7 +145,9 @@ int symlist_kallsyms(struct symlist *out, char *text, struct tare_error *err)
 
 	if (ret == 0 && (!out->n || out->entry[out->n - 1].start == 0)) {
 		ret = tare_fail(err, EACCES, "it shows no addresses to this user");
-		tare_hint(err, "as root, or with kernel.kptr_restrict=0 (or 1 and perf_event_paranoid <= 1)");
+		tare_hint(
+			err,
+			"as root, or with kernel.kptr_restrict=0 (or 1 and perf_event_paranoid <= 1)");
 	}
 	/* Keeps one name per address, the first; each extends to the next. */
 	for (size_t i = 0; ret == 0 && i < out->n; i++) {
@@ -181,9 +183,8 @@ const struct symlist_entry *symlist_find(const struct symlist *l, uint64_t addre
 			high = mid;
 	}
 	/* Entries of a JIT's map may overlap; `longest` limits the search. */
-	for (size_t i = low; i > 0 && i + LOOK_BACK > low &&
-			     address - l->entry[i - 1].start < l->longest;
-	     i--) {
+	for (size_t i = low;
+	     i > 0 && i + LOOK_BACK > low && address - l->entry[i - 1].start < l->longest; i--) {
 		const struct symlist_entry *e = &l->entry[i - 1];
 
 		if (address < e->end && (!best || e->order > best->order))

@@ -13,7 +13,7 @@
 
 struct symlist_entry {
 	uint64_t start, end;
-	uint32_t order;	    /* line number: of two overlapping ones, the later line is newer */
+	uint32_t order;     /* line number: of two overlapping ones, the later line is newer */
 	const char *name;   /* in the text */
 	const char *module; /* kernel module, "" for the core kernel */
 };
@@ -21,8 +21,8 @@ struct symlist_entry {
 struct symlist {
 	struct symlist_entry *entry; /* by start */
 	size_t n;
-	size_t bad;	    /* invalid lines */
-	uint64_t longest;   /* entry */
+	size_t bad;       /* invalid lines */
+	uint64_t longest; /* entry */
 	char *text;
 };
 

@@ -14,14 +14,15 @@ TEST(a_perf_map)
 {
 	struct symlist l;
 
-	CHECK_EQ(symlist_perf_map(&l, strdup("2000 10 LazyCompile:~f a.js:3\n"
-					     "0x1000 0x100 Stub: \x1b[31m x\r\n"
-					     "nonsense\n\n"
-					     "3000 0 empty\n"
-					     "ffffffffffffffff 2 over\n"
-					     "10000000000000000 2 long\n"
-					     "1080 8 newer within\n"
-					     "2000 8 second tier"),
+	CHECK_EQ(symlist_perf_map(&l,
+				  strdup("2000 10 LazyCompile:~f a.js:3\n"
+					 "0x1000 0x100 Stub: \x1b[31m x\r\n"
+					 "nonsense\n\n"
+					 "3000 0 empty\n"
+					 "ffffffffffffffff 2 over\n"
+					 "10000000000000000 2 long\n"
+					 "1080 8 newer within\n"
+					 "2000 8 second tier"),
 				  NULL),
 		 0, "read");
 	CHECK_EQ(l.n, (size_t)4, "entries");
@@ -44,7 +45,11 @@ TEST(no_map_at_all)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct symlist l;
 
-	CHECK_EQ(symlist_perf_map(&l, strdup("\x7f" "ELF\n\n\n"), &err), -EINVAL, "no line is right");
+	CHECK_EQ(symlist_perf_map(&l,
+				  strdup("\x7f"
+					 "ELF\n\n\n"),
+				  &err),
+		 -EINVAL, "no line is right");
 	CHECK_EQ(symlist_perf_map(&l, strdup(""), &err), 0, "an empty one");
 	CHECK_STR(at(&l, 0), "(none)", "finds nothing");
 	symlist_free(&l);
@@ -54,12 +59,13 @@ TEST(kallsyms)
 {
 	struct symlist l;
 
-	CHECK_EQ(symlist_kallsyms(&l, strdup("ffffffff81000000 T _stext\n"
-					     "ffffffff81000000 T _text\n"
-					     "ffffffff81000100 t helper\n"
-					     "ffffffff81000180 d table\n"
-					     "ffffffff81000200 W weak\n"
-					     "ffffffffc0000000 t open_it\t[ext4]\n"),
+	CHECK_EQ(symlist_kallsyms(&l,
+				  strdup("ffffffff81000000 T _stext\n"
+					 "ffffffff81000000 T _text\n"
+					 "ffffffff81000100 t helper\n"
+					 "ffffffff81000180 d table\n"
+					 "ffffffff81000200 W weak\n"
+					 "ffffffffc0000000 t open_it\t[ext4]\n"),
 				  NULL),
 		 0, "read");
 	CHECK_STR(at(&l, 0xffffffff81000000), "_stext", "the first of two");
@@ -76,8 +82,9 @@ TEST(a_symbol_at_the_last_byte_of_all)
 {
 	struct symlist l;
 
-	CHECK_EQ(symlist_kallsyms(&l, strdup("bf000 T _zext\nff0 t f\nffffffff t f\nffff0 t f\n"
-					     "ffffffffffffffff t c\nfffff"),
+	CHECK_EQ(symlist_kallsyms(&l,
+				  strdup("bf000 T _zext\nff0 t f\nffffffff t f\nffff0 t f\n"
+					 "ffffffffffffffff t c\nfffff"),
 				  NULL),
 		 0, "read");
 	CHECK_EQ(l.n, (size_t)4, "no place is left for it");
@@ -86,7 +93,8 @@ TEST(a_symbol_at_the_last_byte_of_all)
 	CHECK_STR(at(&l, UINT64_MAX), "(none)", "nothing is found there");
 	symlist_free(&l);
 
-	CHECK_EQ(symlist_kallsyms(&l, strdup("fffffffffffffffe t c\n"), NULL), 0, "one byte is room enough");
+	CHECK_EQ(symlist_kallsyms(&l, strdup("fffffffffffffffe t c\n"), NULL), 0,
+		 "one byte is room enough");
 	CHECK_STR(at(&l, UINT64_MAX - 1), "c", "which is its own");
 	symlist_free(&l);
 }
@@ -96,7 +104,8 @@ TEST(kallsyms_that_are_kept_secret)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct symlist l;
 
-	CHECK_EQ(symlist_kallsyms(&l, strdup("0000000000000000 T _text\n0000000000000000 t x\n"), &err),
+	CHECK_EQ(symlist_kallsyms(&l, strdup("0000000000000000 T _text\n0000000000000000 t x\n"),
+				  &err),
 		 -EACCES, "all zeros");
 	CHECK(strstr(err.hint, "kptr_restrict"), "says what to change");
 	CHECK_EQ(symlist_kallsyms(&l, strdup(""), &err), -EACCES, "empty");

@@ -20,24 +20,43 @@ struct cpu {
 	uint8_t perf_pc;
 	uint8_t registers;
 	uint64_t address_mask; /* arm64 may sign return addresses in their upper bits (PAC) */
-	const uint8_t *perf; /* DWARF number to perf's number */
+	const uint8_t *perf;   /* DWARF number to perf's number */
 };
 
 /* perf's order on x86: AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8... */
 static const uint8_t x86_64_perf[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8 };
 static const uint8_t i386_perf[] = { 0, 2, 3, 1, 7, 6, 4, 5, 8 };
-static const uint8_t arm64_perf[] = { 0,  1,  2,	 3,  4,	 5,  6,	 7,  8,	 9,  10, 11, 12, 13, 14, 15, 16,
-				      17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
+static const uint8_t arm64_perf[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
 
-static const struct cpu x86_64 = { .machine = EM_X86_64, .sp = 7, .pc = 16, .fp = 6, .size = 8,
-				   .perf_pc = 8, .registers = 17,
-				   .address_mask = UINT64_MAX, .perf = x86_64_perf };
-static const struct cpu i386 = { .machine = EM_386, .sp = 4, .pc = 8, .fp = 5, .size = 4,
-				 .perf_pc = 8, .registers = 9,
-				 .address_mask = UINT32_MAX, .perf = i386_perf };
-static const struct cpu arm64 = { .machine = EM_AARCH64, .sp = 31, .pc = 32, .fp = 29, .size = 8,
-				  .perf_pc = 32, .registers = 33,
-				  .address_mask = (1ull << 48) - 1, .perf = arm64_perf };
+static const struct cpu x86_64 = { .machine = EM_X86_64,
+				   .sp = 7,
+				   .pc = 16,
+				   .fp = 6,
+				   .size = 8,
+				   .perf_pc = 8,
+				   .registers = 17,
+				   .address_mask = UINT64_MAX,
+				   .perf = x86_64_perf };
+static const struct cpu i386 = { .machine = EM_386,
+				 .sp = 4,
+				 .pc = 8,
+				 .fp = 5,
+				 .size = 4,
+				 .perf_pc = 8,
+				 .registers = 9,
+				 .address_mask = UINT32_MAX,
+				 .perf = i386_perf };
+static const struct cpu arm64 = { .machine = EM_AARCH64,
+				  .sp = 31,
+				  .pc = 32,
+				  .fp = 29,
+				  .size = 8,
+				  .perf_pc = 32,
+				  .registers = 33,
+				  .address_mask = (1ull << 48) - 1,
+				  .perf = arm64_perf };
 
 struct unwinder {
 	unwind_file_of *file_of;
@@ -74,7 +93,8 @@ static bool memory(void *arg, uint64_t at, uint64_t *out)
 		return u->call->memory(u->call->arg, at, out);
 	if (offset > u->sample->stack_dyn_size ||
 	    u->sample->stack_dyn_size - offset < u->cpu->size) {
-		u->ran_out |= at > u->stack_at && u->sample->stack_dyn_size >= u->sample->stack_size;
+		u->ran_out |= at > u->stack_at &&
+			u->sample->stack_dyn_size >= u->sample->stack_size;
 		return false;
 	}
 	*out = 0;
@@ -155,7 +175,8 @@ static bool by_expressions(struct unwinder *u, const struct rule *r)
 	    !rule_evaluate(op, n, &s, &s.cfa, &is_place))
 		return false;
 	for (unsigned i = 0; i < u->cpu->registers; i++) {
-		if (i == u->cpu->sp || libdw.dwarf_frame_register(r->frame, (int)i, room, &op, &n) || n == 0)
+		if (i == u->cpu->sp ||
+		    libdw.dwarf_frame_register(r->frame, (int)i, room, &op, &n) || n == 0)
 			continue;
 		changed |= 1ull << i;
 		known &= ~(1ull << i);
@@ -183,7 +204,8 @@ static bool is_entry(struct unwinder *u, uint64_t pc)
 	uint64_t address;
 
 	return m && !m->data && u->file_of(u->arg, m->module, &file) && file.head->entry &&
-	       elf_offset_to_address(file.head, pc - m->start + m->offset, &address) && address - file.head->entry < NEAR;
+		elf_offset_to_address(file.head, pc - m->start + m->offset, &address) &&
+		address - file.head->entry < NEAR;
 }
 
 /* The frame pointer points to the caller's saved one, followed by the return address. */
@@ -239,7 +261,8 @@ static int to_caller(struct unwinder *u, bool *exact)
 	 * Stacks grow down: a caller's frame is at a higher address, or at the same one for a
 	 * leaf's caller.
 	 */
-	return u->reg[c->sp] > sp || (u->reg[c->sp] == sp && u->reg[c->pc] != pc) || *exact ? 1 : -1;
+	return u->reg[c->sp] > sp || (u->reg[c->sp] == sp && u->reg[c->pc] != pc) || *exact ? 1
+											    : -1;
 }
 
 static const struct cpu *cpu_of(struct unwinder *u, const struct maps *maps,
@@ -261,8 +284,8 @@ static const struct cpu *cpu_of(struct unwinder *u, const struct maps *maps,
 	return r->mask >> arm64.perf_pc & 1 ? &arm64 : &x86_64;
 }
 
-unsigned unwind(struct unwinder *u, const struct maps *maps,
-		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole)
+unsigned unwind(struct unwinder *u, const struct maps *maps, const struct perfdata_sample *s,
+		uint64_t *out, unsigned max, bool *whole)
 {
 	bool exact = true;
 	unsigned n = 0;

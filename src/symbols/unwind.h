@@ -33,8 +33,8 @@ void unwinder_free(struct unwinder *u);
  * without, or with registers of another machine. *whole is false if it ended before the outermost
  * frame for lack of stack or call frame information.
  */
-unsigned unwind(struct unwinder *u, const struct maps *maps,
-		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole);
+unsigned unwind(struct unwinder *u, const struct maps *maps, const struct perfdata_sample *s,
+		uint64_t *out, unsigned max, bool *whole);
 /*
  * The same from a call in the middle of a stack, step by step: a call returns to `pc` with these
  * registers. Callbacks provide mappings and memory; both return false if unknown. With another

@@ -21,8 +21,8 @@ bool unwinder_ran_out(const struct unwinder *u)
 	return false;
 }
 
-unsigned unwind(struct unwinder *u, const struct maps *maps,
-		const struct perfdata_sample *s, uint64_t *out, unsigned max, bool *whole)
+unsigned unwind(struct unwinder *u, const struct maps *maps, const struct perfdata_sample *s,
+		uint64_t *out, unsigned max, bool *whole)
 {
 	(void)u, (void)maps, (void)s, (void)out, (void)max;
 	*whole = false;

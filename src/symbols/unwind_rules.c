@@ -177,9 +177,21 @@ static bool binary(struct stack *s, unsigned atom)
 	uint64_t b, a;
 
 	switch (atom) {
-	case DW_OP_and: case DW_OP_or: case DW_OP_xor: case DW_OP_plus: case DW_OP_minus:
-	case DW_OP_mul: case DW_OP_shl: case DW_OP_shr: case DW_OP_shra: case DW_OP_eq:
-	case DW_OP_ne: case DW_OP_lt: case DW_OP_le: case DW_OP_gt: case DW_OP_ge:
+	case DW_OP_and:
+	case DW_OP_or:
+	case DW_OP_xor:
+	case DW_OP_plus:
+	case DW_OP_minus:
+	case DW_OP_mul:
+	case DW_OP_shl:
+	case DW_OP_shr:
+	case DW_OP_shra:
+	case DW_OP_eq:
+	case DW_OP_ne:
+	case DW_OP_lt:
+	case DW_OP_le:
+	case DW_OP_gt:
+	case DW_OP_ge:
 		break;
 	default:
 		return false;
@@ -187,21 +199,51 @@ static bool binary(struct stack *s, unsigned atom)
 	b = pop(s);
 	a = pop(s);
 	switch (atom) {
-	case DW_OP_and: push(s, a & b); break;
-	case DW_OP_or: push(s, a | b); break;
-	case DW_OP_xor: push(s, a ^ b); break;
-	case DW_OP_plus: push(s, a + b); break;
-	case DW_OP_minus: push(s, a - b); break;
-	case DW_OP_mul: push(s, a * b); break;
-	case DW_OP_shl: push(s, b < 64 ? a << b : 0); break;
-	case DW_OP_shr: push(s, b < 64 ? a >> b : 0); break;
-	case DW_OP_shra: push(s, (uint64_t)((int64_t)a >> (b < 63 ? b : 63))); break;
-	case DW_OP_eq: push(s, a == b); break;
-	case DW_OP_ne: push(s, a != b); break;
-	case DW_OP_lt: push(s, (int64_t)a < (int64_t)b); break;
-	case DW_OP_le: push(s, (int64_t)a <= (int64_t)b); break;
-	case DW_OP_gt: push(s, (int64_t)a > (int64_t)b); break;
-	case DW_OP_ge: push(s, (int64_t)a >= (int64_t)b); break;
+	case DW_OP_and:
+		push(s, a & b);
+		break;
+	case DW_OP_or:
+		push(s, a | b);
+		break;
+	case DW_OP_xor:
+		push(s, a ^ b);
+		break;
+	case DW_OP_plus:
+		push(s, a + b);
+		break;
+	case DW_OP_minus:
+		push(s, a - b);
+		break;
+	case DW_OP_mul:
+		push(s, a * b);
+		break;
+	case DW_OP_shl:
+		push(s, b < 64 ? a << b : 0);
+		break;
+	case DW_OP_shr:
+		push(s, b < 64 ? a >> b : 0);
+		break;
+	case DW_OP_shra:
+		push(s, (uint64_t)((int64_t)a >> (b < 63 ? b : 63)));
+		break;
+	case DW_OP_eq:
+		push(s, a == b);
+		break;
+	case DW_OP_ne:
+		push(s, a != b);
+		break;
+	case DW_OP_lt:
+		push(s, (int64_t)a < (int64_t)b);
+		break;
+	case DW_OP_le:
+		push(s, (int64_t)a <= (int64_t)b);
+		break;
+	case DW_OP_gt:
+		push(s, (int64_t)a > (int64_t)b);
+		break;
+	case DW_OP_ge:
+		push(s, (int64_t)a >= (int64_t)b);
+		break;
 	}
 	return true;
 }
@@ -224,9 +266,17 @@ static void step(struct stack *st, const Dwarf_Op *op, const struct rule_state *
 	case DW_OP_bregx:
 		push(st, register_value(st, s, op->number) + op->number2);
 		break;
-	case DW_OP_addr: case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u:
-	case DW_OP_const2s: case DW_OP_const4u: case DW_OP_const4s: case DW_OP_const8u:
-	case DW_OP_const8s: case DW_OP_constu: case DW_OP_consts:
+	case DW_OP_addr:
+	case DW_OP_const1u:
+	case DW_OP_const1s:
+	case DW_OP_const2u:
+	case DW_OP_const2s:
+	case DW_OP_const4u:
+	case DW_OP_const4s:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+	case DW_OP_constu:
+	case DW_OP_consts:
 		push(st, op->number);
 		break;
 	case DW_OP_plus_uconst:

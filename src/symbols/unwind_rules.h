@@ -23,8 +23,8 @@ struct rule {
 	uint32_t module;
 	enum rule_kind kind;
 	uint64_t address;
-	bool signal;	  /* the caller was interrupted (signal frame): its address is exact */
-	bool outermost;	  /* outermost: no caller */
+	bool signal;    /* the caller was interrupted (signal frame): its address is exact */
+	bool outermost; /* outermost: no caller */
 	uint8_t return_register;
 	uint8_t cfa_register, saved;
 	int64_t cfa_offset;

@@ -33,30 +33,44 @@ TEST(expressions)
 	uint64_t v;
 	bool place;
 
-	CHECK(EVALUATE({ .atom = DW_OP_breg7, .number = 8 }) && v == 0x108 && place, "register and offset");
-	CHECK(EVALUATE({ .atom = DW_OP_bregx, .number = 7, .number2 = (uint64_t)-8 }) && v == 0xf8, "the same, far");
+	CHECK(EVALUATE({ .atom = DW_OP_breg7, .number = 8 }) && v == 0x108 && place,
+	      "register and offset");
+	CHECK(EVALUATE({ .atom = DW_OP_bregx, .number = 7, .number2 = (uint64_t)-8 }) && v == 0xf8,
+	      "the same, far");
 	CHECK(!EVALUATE({ .atom = DW_OP_breg3 }), "a register that is not known");
 	CHECK(!EVALUATE({ .atom = DW_OP_bregx, .number = 1000 }), "one that there is not");
-	CHECK(EVALUATE({ .atom = DW_OP_call_frame_cfa }, { .atom = DW_OP_plus_uconst, .number = 16 }) && v == 0x510,
+	CHECK(EVALUATE({ .atom = DW_OP_call_frame_cfa },
+		       { .atom = DW_OP_plus_uconst, .number = 16 }) &&
+		      v == 0x510,
 	      "from the CFA");
-	CHECK(EVALUATE({ .atom = DW_OP_lit9 }, { .atom = DW_OP_stack_value }) && v == 9 && !place, "a value");
+	CHECK(EVALUATE({ .atom = DW_OP_lit9 }, { .atom = DW_OP_stack_value }) && v == 9 && !place,
+	      "a value");
 	CHECK(EVALUATE({ .atom = DW_OP_reg7 }) && v == 0x100 && !place, "in a register");
-	CHECK(EVALUATE({ .atom = DW_OP_const1u, .number = 4 }, { .atom = DW_OP_deref }) && v == 5, "from memory");
-	CHECK(!EVALUATE({ .atom = DW_OP_const4u, .number = 0x2000 }, { .atom = DW_OP_deref }), "from nowhere");
+	CHECK(EVALUATE({ .atom = DW_OP_const1u, .number = 4 }, { .atom = DW_OP_deref }) && v == 5,
+	      "from memory");
+	CHECK(!EVALUATE({ .atom = DW_OP_const4u, .number = 0x2000 }, { .atom = DW_OP_deref }),
+	      "from nowhere");
 	/* The CFA within a procedure linkage table, as linkers write it: 8 more after the push. */
-	const Dwarf_Op plt[] = { { .atom = DW_OP_breg7, .number = 8 },	{ .atom = DW_OP_breg16 },
-				 { .atom = DW_OP_lit15 },		{ .atom = DW_OP_and },
-				 { .atom = DW_OP_lit11 },		{ .atom = DW_OP_ge },
-				 { .atom = DW_OP_lit3 },		{ .atom = DW_OP_shl },
+	const Dwarf_Op plt[] = { { .atom = DW_OP_breg7, .number = 8 },
+				 { .atom = DW_OP_breg16 },
+				 { .atom = DW_OP_lit15 },
+				 { .atom = DW_OP_and },
+				 { .atom = DW_OP_lit11 },
+				 { .atom = DW_OP_ge },
+				 { .atom = DW_OP_lit3 },
+				 { .atom = DW_OP_shl },
 				 { .atom = DW_OP_plus } };
 
 	CHECK(value(plt, ARRAY_SIZE(plt), &v, &place) && v == 0x110, "0x40f & 15 >= 11: 16 more");
 	CHECK(!EVALUATE({ .atom = DW_OP_plus }), "nothing to add");
 	CHECK(!EVALUATE({ .atom = 0xff }), "no operation");
-	CHECK(EVALUATE({ .atom = DW_OP_lit1 }, { .atom = DW_OP_lit2 }, { .atom = DW_OP_over }, { .atom = DW_OP_minus }) &&
-		  v == 1,
+	CHECK(EVALUATE({ .atom = DW_OP_lit1 }, { .atom = DW_OP_lit2 }, { .atom = DW_OP_over },
+		       { .atom = DW_OP_minus }) &&
+		      v == 1,
 	      "2 - 1");
-	CHECK(EVALUATE({ .atom = DW_OP_lit1 }, { .atom = DW_OP_consts, .number = 70 }, { .atom = DW_OP_shl }) && v == 0,
+	CHECK(EVALUATE({ .atom = DW_OP_lit1 }, { .atom = DW_OP_consts, .number = 70 },
+		       { .atom = DW_OP_shl }) &&
+		      v == 0,
 	      "a shift beyond the word");
 	Dwarf_Op many[100];
 
@@ -92,7 +106,8 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *arg)
 	uint32_t module = (uint32_t)n_files;
 
 	(void)size, (void)arg;
-	files[n_files] = (struct unwind_file){ path, open(path, O_RDONLY | O_CLOEXEC), &heads[n_files] };
+	files[n_files] = (struct unwind_file){ path, open(path, O_RDONLY | O_CLOEXEC),
+					       &heads[n_files] };
 	if (files[n_files].fd < 0 || elf_head_read(&heads[n_files], files[n_files].fd, NULL) < 0)
 		return 0;
 	n_files++;
@@ -101,7 +116,8 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *arg)
 		uint64_t start = info->dlpi_addr + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
-			all_maps[maps.n++] = (struct map){ start, start + p->p_memsz - 1, p->p_offset, module, false };
+			all_maps[maps.n++] = (struct map){ start, start + p->p_memsz - 1,
+							   p->p_offset, module, false };
 	}
 	return 0;
 }
@@ -112,7 +128,8 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Reads other functions' frames, which a sanitizer would report. */
-__attribute__((no_sanitize("address"))) static void take_sample(uint64_t sp, uint64_t bp, uint64_t ip)
+__attribute__((no_sanitize("address"))) static void take_sample(uint64_t sp, uint64_t bp,
+								uint64_t ip)
 {
 	extern char **environ; /* higher than all frames */
 	size_t n = (size_t)((uint64_t)(uintptr_t)environ - sp);
@@ -134,7 +151,8 @@ __attribute__((noinline)) static void innermost(void)
 {
 	return_to[0] = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	uint64_t sp, bp, ip;
-	__asm__ volatile("mov %%rsp, %0; mov %%rbp, %1; lea 0(%%rip), %2" : "=r"(sp), "=r"(bp), "=r"(ip));
+	__asm__ volatile("mov %%rsp, %0; mov %%rbp, %1; lea 0(%%rip), %2"
+			 : "=r"(sp), "=r"(bp), "=r"(ip));
 	take_sample(sp, bp, ip);
 }
 
@@ -174,7 +192,8 @@ TEST(its_own_stack)
 	n = walk(at, 64, &whole);
 	CHECK(n > 5, "%u frames", n);
 	for (unsigned i = 0; i < 3; i++)
-		CHECK_EQ(at[i + 1], return_to[i] - 1, "the call before where frame %u returns to", i);
+		CHECK_EQ(at[i + 1], return_to[i] - 1, "the call before where frame %u returns to",
+			 i);
 	CHECK(whole, "up to the first function of the program");
 	n = walk(at, 2, &whole);
 	CHECK_EQ(n, 2u, "no more than asked for");
@@ -182,7 +201,8 @@ TEST(its_own_stack)
 	CHECK(!unwinder_ran_out(unwinder), "of stack");
 	sample.stack_dyn_size = 8;
 	n = walk(at, 64, &whole);
-	CHECK(!whole && !unwinder_ran_out(unwinder), "less was copied than was asked for: there is no more");
+	CHECK(!whole && !unwinder_ran_out(unwinder),
+	      "less was copied than was asked for: there is no more");
 	sample.stack_size = 8;
 	n = walk(at, 64, &whole);
 	CHECK(!whole && unwinder_ran_out(unwinder), "as much as was asked for was not enough");
@@ -199,7 +219,9 @@ TEST(its_own_stack)
 
 TEST(code_without_a_file_keeps_a_frame_pointer)
 {
-	static const uint64_t words[] = { 1, 0x7000 + 48, 0x1010, 3, 4, 5, 0x7000 + 64, 0x1020, 0, 0 };
+	static const uint64_t words[] = {
+		1, 0x7000 + 48, 0x1010, 3, 4, 5, 0x7000 + 64, 0x1020, 0, 0
+	};
 	struct map jit = { 0x1000, 0x1fff, 0x1000, 9, false };
 	uint64_t at[64];
 	bool whole;

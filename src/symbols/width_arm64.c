@@ -70,7 +70,9 @@ static unsigned at_offset(uint32_t insn)
 /* Vector structures: the number of registers. */
 static unsigned structures(uint32_t insn)
 {
-	static const unsigned char registers[16] = { [0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2 };
+	static const unsigned char registers[16] = {
+		[0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2
+	};
 
 	return registers[field(insn, 15, 12)] * (8u << field(insn, 30, 30));
 }

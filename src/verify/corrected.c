@@ -15,35 +15,55 @@ static bool whole(const struct stat_row *r, unsigned run)
 }
 
 /* Why this row cannot be corrected; false: it can. */
-static bool refuse(struct corrected *c, const struct stat_table *t, const struct stat_row *row, const struct corrected_from *from)
+static bool refuse(struct corrected *c, const struct stat_table *t, const struct stat_row *row,
+		   const struct corrected_from *from)
 {
 	c->why_not[0] = '\0';
 	if (row->quality != TARE_COUNTED)
-		snprintf(c->why_not, sizeof(c->why_not), "it is %s: an estimate is not corrected", tare_quality_name(row->quality));
+		snprintf(c->why_not, sizeof(c->why_not), "it is %s: an estimate is not corrected",
+			 tare_quality_name(row->quality));
 	else if (c->per_fault && !from->faults)
-		snprintf(c->why_not, sizeof(c->why_not), "%" PRId64 " too many for each page fault, and no verified event counts those here: add page-faults:u to -e, and tare verify counts -e page-faults:u", c->per_fault);
+		snprintf(
+			c->why_not, sizeof(c->why_not),
+			"%" PRId64
+			" too many for each page fault, and no verified event counts those here: add page-faults:u to -e, and tare verify counts -e page-faults:u",
+			c->per_fault);
 	else if (c->per_interrupt > 1)
-		snprintf(c->why_not, sizeof(c->why_not), "up to %u too many for each interrupt: not a fixed number, so it cannot be taken off", c->per_interrupt);
+		snprintf(
+			c->why_not, sizeof(c->why_not),
+			"up to %u too many for each interrupt: not a fixed number, so it cannot be taken off",
+			c->per_interrupt);
 	else if (c->per_interrupt && !from->interrupts)
-		snprintf(c->why_not, sizeof(c->why_not), "one too many for each interrupt, and the event that counts them is not in -e (data/interrupts.txt), or this CPU has none");
+		snprintf(
+			c->why_not, sizeof(c->why_not),
+			"one too many for each interrupt, and the event that counts them is not in -e (data/interrupts.txt), or this CPU has none");
 	for (unsigned k = 0; !c->why_not[0] && k < t->runs; k++)
-		if (whole(row, k) && ((c->per_fault && !whole(from->faults, k)) || (c->per_interrupt && !whole(from->interrupts, k))))
-			snprintf(c->why_not, sizeof(c->why_not), "in run %u the faults or interrupts were not counted all the time", k + 1);
+		if (whole(row, k) &&
+		    ((c->per_fault && !whole(from->faults, k)) ||
+		     (c->per_interrupt && !whole(from->interrupts, k))))
+			snprintf(c->why_not, sizeof(c->why_not),
+				 "in run %u the faults or interrupts were not counted all the time",
+				 k + 1);
 	return c->why_not[0];
 }
 
-int corrected_row(struct corrected *out, const struct stat_table *t, const struct stat_row *row, const struct corrected_from *from,
-		  struct tare_error *err)
+int corrected_row(struct corrected *out, const struct stat_table *t, const struct stat_row *row,
+		  const struct corrected_from *from, struct tare_error *err)
 {
-	uint64_t *room = calloc(3 * (size_t)t->runs + 1, sizeof(*room)), *faults = room + t->runs, *interrupts = faults + t->runs;
+	uint64_t *room = calloc(3 * (size_t)t->runs + 1, sizeof(*room)), *faults = room + t->runs,
+		 *interrupts = faults + t->runs;
 	struct spread s;
 	size_t n = 0;
 	int ret = 0;
 
 	if (!room)
 		return tare_fail_nomem(err);
-	*out = (struct corrected){ .event = row->event, .counted = row->spread, .per_fault = from->of->per_fault,
-				   .per_interrupt = from->of->verdict == VERIFY_INTERRUPTS ? from->of->per_interrupt : 0 };
+	*out = (struct corrected){ .event = row->event,
+				   .counted = row->spread,
+				   .per_fault = from->of->per_fault,
+				   .per_interrupt = from->of->verdict == VERIFY_INTERRUPTS
+					   ? from->of->per_interrupt
+					   : 0 };
 	bool may = !refuse(out, t, row, from);
 
 	for (unsigned k = 0; may && k < t->runs; k++) {
@@ -53,9 +73,13 @@ int corrected_row(struct corrected *out, const struct stat_table *t, const struc
 			continue;
 		faults[n] = out->per_fault ? from->faults->run[k].value : 0;
 		interrupts[n] = out->per_interrupt ? from->interrupts->run[k].value : 0;
-		less = out->per_fault * (int64_t)faults[n] + (int64_t)(out->per_interrupt * interrupts[n]);
+		less = out->per_fault * (int64_t)faults[n] +
+			(int64_t)(out->per_interrupt * interrupts[n]);
 		if (less > 0 && (uint64_t)less > row->run[k].value) {
-			snprintf(out->why_not, sizeof(out->why_not), "more would be taken off than there is in run %u: the verdict does not fit", k + 1);
+			snprintf(
+				out->why_not, sizeof(out->why_not),
+				"more would be taken off than there is in run %u: the verdict does not fit",
+				k + 1);
 			break;
 		}
 		room[n++] = row->run[k].value - (uint64_t)less;

@@ -10,18 +10,18 @@
 #include "verify/verify.h"
 
 struct corrected {
-	unsigned event;	      /* index in the encodings */
+	unsigned event; /* index in the encodings */
 	struct spread counted, corrected;
 	int64_t per_fault;
 	unsigned per_interrupt;
 	uint64_t faults, interrupts; /* medians of the runs */
-	char why_not[200];    /* "": it was corrected; else the reason */
+	char why_not[200];           /* "": it was corrected; else the reason */
 };
 
 struct corrected_from {
-	const struct verify_result *of;		/* the event to be corrected */
-	const struct stat_row *faults;		/* of a verified event; or NULL */
-	const struct stat_row *interrupts;	/* of the event that counts them on this CPU; or NULL */
+	const struct verify_result *of;    /* the event to be corrected */
+	const struct stat_row *faults;     /* of a verified event; or NULL */
+	const struct stat_row *interrupts; /* of the event that counts them on this CPU; or NULL */
 };
 
 /*
@@ -29,7 +29,7 @@ struct corrected_from {
  * -ENOMEM.
  */
 bool corrected_needed(const struct verify_result *of);
-int corrected_row(struct corrected *out, const struct stat_table *t, const struct stat_row *row, const struct corrected_from *from,
-		  struct tare_error *err);
+int corrected_row(struct corrected *out, const struct stat_table *t, const struct stat_row *row,
+		  const struct corrected_from *from, struct tare_error *err);
 
 #endif

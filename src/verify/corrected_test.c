@@ -20,13 +20,17 @@ static void make(struct made *m, const uint64_t value[RUNS])
 	*m = (struct made){ .row = { .quality = TARE_COUNTED } };
 	m->row.run = m->amount;
 	for (unsigned k = 0; k < RUNS; k++)
-		m->amount[k] = (struct amount){ .value = value[k], .raw = value[k], .quality = TARE_COUNTED };
+		m->amount[k] = (struct amount){ .value = value[k],
+						.raw = value[k],
+						.quality = TARE_COUNTED };
 	spread_of(value, RUNS, &m->row.spread, NULL, NULL);
 }
 
-static struct corrected correct(const struct verify_result *of, struct made *count, struct made *faults, struct made *interrupts)
+static struct corrected correct(const struct verify_result *of, struct made *count,
+				struct made *faults, struct made *interrupts)
 {
-	const struct corrected_from from = { of, faults ? &faults->row : NULL, interrupts ? &interrupts->row : NULL };
+	const struct corrected_from from = { of, faults ? &faults->row : NULL,
+					     interrupts ? &interrupts->row : NULL };
 	const struct stat_table t = { .runs = RUNS };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct corrected c;
@@ -36,7 +40,9 @@ static struct corrected correct(const struct verify_result *of, struct made *cou
 }
 
 static const struct verify_result per_fault = { .verdict = VERIFY_FAULTS, .per_fault = 2 };
-static const struct verify_result per_both = { .verdict = VERIFY_INTERRUPTS, .per_fault = 1, .per_interrupt = 1 };
+static const struct verify_result per_both = { .verdict = VERIFY_INTERRUPTS,
+					       .per_fault = 1,
+					       .per_interrupt = 1 };
 
 TEST(faults_and_interrupts_are_taken_off_run_by_run)
 {
@@ -92,7 +98,8 @@ TEST(only_known_excess_is_taken_off)
 
 	for (unsigned v = 0; v < VERIFY_VERDICTS; v++) {
 		r.verdict = (enum verify_verdict)v;
-		CHECK_EQ(corrected_needed(&r), v == VERIFY_FAULTS || v == VERIFY_INTERRUPTS, "%s", verify_names[v]);
+		CHECK_EQ(corrected_needed(&r), v == VERIFY_FAULTS || v == VERIFY_INTERRUPTS, "%s",
+			 verify_names[v]);
 	}
 }
 

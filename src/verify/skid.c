@@ -41,7 +41,9 @@ static size_t instruction_at(const struct skid_loop *l, uint64_t offset)
 		uint64_t size = (uint64_t)l->run[i].n * l->run[i].bytes;
 
 		if (offset < size)
-			return offset % l->run[i].bytes ? SKID_MOST : before + (size_t)(offset / l->run[i].bytes);
+			return offset % l->run[i].bytes
+				? SKID_MOST
+				: before + (size_t)(offset / l->run[i].bytes);
 		offset -= size;
 		before += l->run[i].n;
 	}
@@ -76,7 +78,8 @@ static struct skid_place place(const struct skid *s, size_t which)
 {
 	int64_t n = (int64_t)instructions(s->loop), size = (int64_t)offset_of(s->loop, SIZE_MAX);
 	struct skid_place p = { (int64_t)which - (int64_t)s->loop->cause,
-				(int64_t)offset_of(s->loop, which) - (int64_t)offset_of(s->loop, s->loop->cause) };
+				(int64_t)offset_of(s->loop, which) -
+					(int64_t)offset_of(s->loop, s->loop->cause) };
 
 	if (p.instructions < 0) {
 		p.instructions += n;

@@ -15,16 +15,16 @@ enum { SKID_MOST = 4096 /* instructions of a loop */ };
 struct skid {
 	const struct skid_loop *loop;
 	uint64_t samples;
-	uint64_t outside; /* in no instruction of the loop */
-	uint64_t within;  /* in it, but not at the start of an instruction */
+	uint64_t outside;       /* in no instruction of the loop */
+	uint64_t within;        /* in it, but not at the start of an instruction */
 	uint64_t at[SKID_MOST]; /* by index of the instruction */
 };
 
 enum skid_shape {
-	SKID_TOO_FEW,	/* too few samples for a verdict */
-	SKID_EXACT,	/* at the cause itself */
-	SKID_NEXT,	/* at the instruction after it */
-	SKID_CONSTANT,	/* at one other instruction, always the same */
+	SKID_TOO_FEW,  /* too few samples for a verdict */
+	SKID_EXACT,    /* at the cause itself */
+	SKID_NEXT,     /* at the instruction after it */
+	SKID_CONSTANT, /* at one other instruction, always the same */
 	SKID_SPREAD,
 };
 
@@ -35,7 +35,12 @@ struct skid_place {
 
 struct skid_result {
 	enum skid_shape shape;
-	double exact, next, off; /* fractions of all samples: at the cause; one instruction after it; in no instruction of the loop */
+	double exact, next,
+		/*
+		 * fractions of all samples: at the cause; one instruction after it; in no
+		 * instruction of the loop
+		 */
+		off;
 	struct skid_place least, median, p99, most;
 	bool kept; /* the promise of the precise level */
 };

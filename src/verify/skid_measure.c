@@ -14,13 +14,18 @@
 enum { RING = 256 << 10, PAGE = 4096, CLOCK_NS = 200000000, CLOCK_TURNS = 1000 };
 
 /* L1D, read, access. Source: perf_event_open(2), PERF_TYPE_HW_CACHE. */
-#define L1D_LOADS (PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16)
+#define L1D_LOADS                                                                                  \
+	(PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |                              \
+	 PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16)
 
 /* Periods are prime. */
 const struct skid_event skid_events[] = {
-	{ "branches:u", true, SKID_BRANCHES, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 97, 97 * 1000, false },
-	{ "L1-dcache-loads:u", true, SKID_LOADS, PERF_TYPE_HW_CACHE, L1D_LOADS, 97, 97 * 1000, false },
-	{ "page-faults:u", false, SKID_LOADS, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, 1000, true },
+	{ "branches:u", true, SKID_BRANCHES, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+	  97, 97 * 1000, false },
+	{ "L1-dcache-loads:u", true, SKID_LOADS, PERF_TYPE_HW_CACHE, L1D_LOADS, 97, 97 * 1000,
+	  false },
+	{ "page-faults:u", false, SKID_LOADS, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1,
+	  1000, true },
 	{ "mem:ADDRESS:rw:u", false, SKID_LOADS, PERF_TYPE_BREAKPOINT, 0, 1, 1000, false },
 	{ 0 },
 };
@@ -48,7 +53,8 @@ static int take(void *with, const unsigned char *bytes, size_t n, struct tare_er
 	return ret;
 }
 
-static struct perf_event_attr attr_of(uint32_t type, uint64_t config, uint64_t period, unsigned level)
+static struct perf_event_attr attr_of(uint32_t type, uint64_t config, uint64_t period,
+				      unsigned level)
 {
 	return (struct perf_event_attr){ .type = type,
 					 .size = sizeof(struct perf_event_attr),
@@ -62,7 +68,8 @@ static struct perf_event_attr attr_of(uint32_t type, uint64_t config, uint64_t p
 }
 
 /* Sampled during `work`, into a ring large enough for all samples. */
-static int sample_while(const struct perf_event_attr *a, void (*work)(void *), void *on, struct taking *t, struct tare_error *err)
+static int sample_while(const struct perf_event_attr *a, void (*work)(void *), void *on,
+			struct taking *t, struct tare_error *err)
 {
 	static struct ring ring;
 	int fd = (int)syscall(SYS_perf_event_open, a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), ret;
@@ -101,11 +108,14 @@ static void turn(void *with)
 		skid_loads(t->e->turns, t->memory, t->e->faults ? PAGE : 0);
 }
 
-int skid_measure(const struct skid_event *e, unsigned level, skid_sample_fn *each, void *with, struct tare_error *err)
+int skid_measure(const struct skid_event *e, unsigned level, skid_sample_fn *each, void *with,
+		 struct tare_error *err)
 {
 	struct perf_event_attr a = attr_of(e->type, e->config, e->period, level);
 	size_t size = e->faults ? (size_t)e->turns * PAGE : PAGE;
-	struct turning t = { e, mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+	struct turning t = {
+		e, mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+	};
 	struct taking to = { each, with };
 	int ret;
 
@@ -135,7 +145,8 @@ static void be_busy(void *with)
 
 int skid_measure_clock(uint64_t period, skid_sample_fn *each, void *with, struct tare_error *err)
 {
-	const struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, period, 0);
+	const struct perf_event_attr a = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK,
+						 period, 0);
 	struct taking to = { each, with };
 
 	return sample_while(&a, be_busy, NULL, &to, err);

@@ -18,7 +18,7 @@ struct skid_event {
 	uint32_t type;
 	uint64_t config;
 	uint64_t period, turns; /* iterations of the loop, each causes one event */
-	bool faults;		/* each iteration touches a new page */
+	bool faults;            /* each iteration touches a new page */
 };
 
 extern const struct skid_event skid_events[]; /* terminated by a name of NULL */
@@ -26,8 +26,12 @@ extern const struct skid_event skid_events[]; /* terminated by a name of NULL */
 /* Called with each sample's address and time. A negative result stops. */
 typedef int skid_sample_fn(void *with, uint64_t ip, uint64_t time_ns);
 
-/* 0, or a negative errno: -ENOENT no PMU counts it, -EOPNOTSUPP not at this level, ...; `level` is precise_ip. */
-int skid_measure(const struct skid_event *e, unsigned level, skid_sample_fn *each, void *with, struct tare_error *err);
+/*
+ * 0, or a negative errno: -ENOENT no PMU counts it, -EOPNOTSUPP not at this level, ...; `level` is
+ * precise_ip.
+ */
+int skid_measure(const struct skid_event *e, unsigned level, skid_sample_fn *each, void *with,
+		 struct tare_error *err);
 
 /*
  * A timer that samples its own thread every `period` ns while it is busy for a fifth of a second.

@@ -37,10 +37,16 @@ TEST(skid_of_every_instruction)
 			plant(cause);
 			samples(starts[at], 100);
 			skid_judge(&s, 0, &r);
-			CHECK_EQ(r.median.instructions, before ? (int64_t)skid - 10 : (int64_t)skid, "cause %zu, skid %zu", cause, skid);
-			CHECK_EQ(r.median.bytes, before ? bytes - 26 : bytes, "cause %zu, skid %zu", cause, skid);
+			CHECK_EQ(r.median.instructions, before ? (int64_t)skid - 10 : (int64_t)skid,
+				 "cause %zu, skid %zu", cause, skid);
+			CHECK_EQ(r.median.bytes, before ? bytes - 26 : bytes, "cause %zu, skid %zu",
+				 cause, skid);
 			CHECK_EQ(r.least.bytes, r.most.bytes);
-			CHECK_EQ(r.shape, skid == 0 ? SKID_EXACT : skid == 1 ? SKID_NEXT : SKID_CONSTANT, "cause %zu, skid %zu", cause, skid);
+			CHECK_EQ(r.shape,
+				 skid == 0           ? SKID_EXACT
+					 : skid == 1 ? SKID_NEXT
+						     : SKID_CONSTANT,
+				 "cause %zu, skid %zu", cause, skid);
 		}
 }
 
@@ -66,8 +72,26 @@ TEST(skid_shapes)
 		{ __LINE__, { { 1, 1000 } }, 0, 0, SKID_NEXT, 0xc, 1, 1, 1, 1 },
 		{ __LINE__, { { 4, 1000 } }, 0, 0, SKID_CONSTANT, 0xc, 4, 4, 4, 4 },
 		{ __LINE__, { { 9, 1000 } }, 0, 0, SKID_CONSTANT, 0xc, -1, -1, -1, -1 },
-		{ __LINE__, { { 2, 500 }, { 5, 489 }, { 7, 11 } }, 0, 0, SKID_SPREAD, 0xe, 2, 5, 7, 7 },
-		{ __LINE__, { { 2, 500 }, { 5, 490 }, { 7, 10 } }, 0, 0, SKID_SPREAD, 0xe, 2, 5, 5, 7 },
+		{ __LINE__,
+		  { { 2, 500 }, { 5, 489 }, { 7, 11 } },
+		  0,
+		  0,
+		  SKID_SPREAD,
+		  0xe,
+		  2,
+		  5,
+		  7,
+		  7 },
+		{ __LINE__,
+		  { { 2, 500 }, { 5, 490 }, { 7, 10 } },
+		  0,
+		  0,
+		  SKID_SPREAD,
+		  0xe,
+		  2,
+		  5,
+		  5,
+		  7 },
 		{ __LINE__, { { 0, 990 } }, 10, 0, SKID_SPREAD, 0xe, 0, 0, 0, 0 },
 		{ __LINE__, { { 0, 990 } }, 0, 10, SKID_SPREAD, 0xe, 0, 0, 0, 0 },
 		{ __LINE__, { { 0, 99 } }, 0, 0, SKID_TOO_FEW, 0, 0, 0, 0, 0 },
@@ -87,12 +111,18 @@ TEST(skid_shapes)
 			samples(9, rows[i].within);
 			skid_judge(&s, level, &r);
 			CHECK_EQ(r.shape, rows[i].shape, "row at line %d", rows[i].line);
-			CHECK_EQ(r.kept, !(rows[i].broken >> level & 1), "row at line %d, level %u", rows[i].line, level);
-			CHECK_EQ(r.least.instructions, rows[i].least, "row at line %d", rows[i].line);
-			CHECK_EQ(r.median.instructions, rows[i].median, "row at line %d", rows[i].line);
+			CHECK_EQ(r.kept, !(rows[i].broken >> level & 1), "row at line %d, level %u",
+				 rows[i].line, level);
+			CHECK_EQ(r.least.instructions, rows[i].least, "row at line %d",
+				 rows[i].line);
+			CHECK_EQ(r.median.instructions, rows[i].median, "row at line %d",
+				 rows[i].line);
 			CHECK_EQ(r.p99.instructions, rows[i].p99, "row at line %d", rows[i].line);
 			CHECK_EQ(r.most.instructions, rows[i].most, "row at line %d", rows[i].line);
-			CHECK_EQ((int)(r.off * 1000 + 0.5), (int)(1000.0 * (rows[i].outside + rows[i].within) / (double)s.samples + 0.5),
+			CHECK_EQ((int)(r.off * 1000 + 0.5),
+				 (int)(1000.0 * (rows[i].outside + rows[i].within) /
+					       (double)s.samples +
+				       0.5),
 				 "row at line %d", rows[i].line);
 		}
 }
@@ -111,7 +141,8 @@ TEST(skid_of_a_timer)
 	uint64_t times[202], median, p99, most;
 
 	for (uint64_t i = 0; i < 202; i++)
-		times[i] = 77 + i * 1000 + (i > 50 ? 400 : 0) + (i > 99 ? 30 : 0) + (i > 150 ? 7 : 0);
+		times[i] = 77 + i * 1000 + (i > 50 ? 400 : 0) + (i > 99 ? 30 : 0) +
+			(i > 150 ? 7 : 0);
 	CHECK(skid_intervals(times, 202, &median, &p99, &most));
 	CHECK_EQ(median, 1000);
 	CHECK_EQ(p99, 1007);
@@ -146,7 +177,8 @@ TEST(skid_loops_in_memory)
 		CHECK_EQ(found, n, "loop %d", which);
 		for (size_t i = 0; l->run[i].n; i++)
 			for (size_t k = 0; k < l->run[i].n; k++, at++)
-				CHECK_EQ(length[at], l->run[i].bytes, "loop %d, instruction %zu", which, at);
+				CHECK_EQ(length[at], l->run[i].bytes, "loop %d, instruction %zu",
+					 which, at);
 	}
 }
 

@@ -17,7 +17,8 @@ bool trust_refuted(const struct verdict *v, const struct stat_row *r)
 void trust_quality(struct text *out, const struct verdict *v, const struct stat_row *r)
 {
 	if (v && !trust_refuted(v, r) && v->result.verdict != VERIFY_UNTESTED)
-		text_add(out, ", %s", verify_trusted(&v->result) ? "verified" : verify_names[v->result.verdict]);
+		text_add(out, ", %s",
+			 verify_trusted(&v->result) ? "verified" : verify_names[v->result.verdict]);
 }
 
 static bool any_trusted(const struct trust_view *v, const struct stat_table *t)
@@ -25,16 +26,20 @@ static bool any_trusted(const struct trust_view *v, const struct stat_table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct verdict *of = trust_of(v, t->row[i].event);
 
-		if (of && t->row[i].quality == TARE_COUNTED && !t->row[i].added_work && verify_trusted(&of->result))
+		if (of && t->row[i].quality == TARE_COUNTED && !t->row[i].added_work &&
+		    verify_trusted(&of->result))
 			return true;
 	}
 	return false;
 }
 
-static void put_corrected(struct text *out, const struct corrected *c, const struct stat_table *t, const struct style *s)
+static void put_corrected(struct text *out, const struct corrected *c, const struct stat_table *t,
+			  const struct style *s)
 {
 	const char *sign = c->per_fault < 0 ? "more" : "less", *name = t->enc[c->event].name;
-	uint64_t change = c->counted.median > c->corrected.median ? c->counted.median - c->corrected.median : c->corrected.median - c->counted.median;
+	uint64_t change = c->counted.median > c->corrected.median
+		? c->counted.median - c->corrected.median
+		: c->corrected.median - c->counted.median;
 
 	if (c->why_not[0]) {
 		text_add(out, " %s is not corrected: %s.\n", name, c->why_not);
@@ -50,43 +55,53 @@ static void put_corrected(struct text *out, const struct corrected *c, const str
 	put_count(out, s, change);
 	text_add(out, " %s than counted", sign);
 	if (c->per_fault)
-		text_add(out, "; %" PRId64 " for each of %" PRIu64 " page faults", c->per_fault, c->faults);
+		text_add(out, "; %" PRId64 " for each of %" PRIu64 " page faults", c->per_fault,
+			 c->faults);
 	if (c->per_interrupt)
-		text_add(out, "; %u for each of %" PRIu64 " interrupts", c->per_interrupt, c->interrupts);
+		text_add(out, "; %u for each of %" PRIu64 " interrupts", c->per_interrupt,
+			 c->interrupts);
 	text_add(out, ".\n");
 }
 
-bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t, const struct style *s)
+bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t,
+		 const struct style *s)
 {
 	size_t before = out->len;
 
 	if (!v)
 		return false;
 	if (any_trusted(v, t))
-		text_add(out, " verified: tare verify found it to count what was done, on this CPU, microcode and kernel.\n");
+		text_add(
+			out,
+			" verified: tare verify found it to count what was done, on this CPU, microcode and kernel.\n");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct verdict *of = trust_of(v, t->row[i].event);
 		struct text words = { 0 };
 
-		if (!of || verify_trusted(&of->result) || of->result.verdict == VERIFY_UNTESTED || t->row[i].quality == TARE_EXACT ||
+		if (!of || verify_trusted(&of->result) || of->result.verdict == VERIFY_UNTESTED ||
+		    t->row[i].quality == TARE_EXACT ||
 		    (i && t->row[i].event == t->row[i - 1].event))
 			continue;
 		if (trust_refuted(of, &t->row[i])) {
 			text_add(out, " %s: counted ", t->enc[t->row[i].event].name);
 			put_count(out, s, t->row[i].spread.max);
-			text_add(out, ": the verdict '%s' of tare verify is refuted; tare verify counts -e %s tries it again.\n", verify_names[of->result.verdict],
-				 t->enc[t->row[i].event].name);
+			text_add(
+				out,
+				": the verdict '%s' of tare verify is refuted; tare verify counts -e %s tries it again.\n",
+				verify_names[of->result.verdict], t->enc[t->row[i].event].name);
 			continue;
 		}
 		verify_words(&words, &of->result);
-		text_add(out, " %s: %s%s%s, by tare verify: %s.\n", t->enc[t->row[i].event].name, ink_on(s, INK_CAREFUL),
-			 verify_names[of->result.verdict], ink_off(s), words.s ? words.s : "");
+		text_add(out, " %s: %s%s%s, by tare verify: %s.\n", t->enc[t->row[i].event].name,
+			 ink_on(s, INK_CAREFUL), verify_names[of->result.verdict], ink_off(s),
+			 words.s ? words.s : "");
 		text_free(&words);
 	}
 	for (size_t i = 0; i < v->n_corrected; i++)
 		put_corrected(out, &v->corrected[i], t, s);
 	for (size_t i = 0; i < v->n_faults; i++)
-		text_add(out, " Known fault here: %s. %s 'tare doctor' says what to type.\n", v->fault[i].fault.what, v->fault[i].fault.why);
+		text_add(out, " Known fault here: %s. %s 'tare doctor' says what to type.\n",
+			 v->fault[i].fault.what, v->fault[i].fault.why);
 	if (v->trouble[0])
 		text_add(out, " No verdicts: %s.\n", v->trouble);
 	return out->len > before;

@@ -16,7 +16,8 @@ struct trust_view {
 	struct corrected *corrected;
 	size_t n_corrected;
 	char trouble[400]; /* why the verdicts could not be read; "" */
-	const struct fault_finding *fault; /* known faults that apply here, if the core's counters were used */
+	const struct fault_finding
+		*fault; /* known faults that apply here, if the core's counters were used */
 	size_t n_faults;
 };
 
@@ -29,7 +30,8 @@ void trust_quality(struct text *out, const struct verdict *v, const struct stat_
 /*
  * Below the table: the meaning of bad verdicts, and the corrections. True: something was printed.
  */
-bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t, const struct style *s);
+bool trust_notes(struct text *out, const struct trust_view *v, const struct stat_table *t,
+		 const struct style *s);
 /* The member "verdict" of an event. */
 void trust_json(struct json *j, const struct trust_view *v, const struct stat_row *r);
 /* The member "faults" of the document. */

@@ -20,7 +20,10 @@ enum { MOST = 4096 };
 static const char *type_name(const struct encoding *e)
 {
 	static const char *const names[] = {
-		[PERF_TYPE_HARDWARE] = "hardware", [PERF_TYPE_SOFTWARE] = "software", [PERF_TYPE_HW_CACHE] = "cache", [PERF_TYPE_RAW] = "raw",
+		[PERF_TYPE_HARDWARE] = "hardware",
+		[PERF_TYPE_SOFTWARE] = "software",
+		[PERF_TYPE_HW_CACHE] = "cache",
+		[PERF_TYPE_RAW] = "raw",
 	};
 
 	if (e->place == PLACE_CORE) /* one core type of several */
@@ -37,10 +40,13 @@ bool verdict_event(char *out, size_t room, const struct encoding *e)
 	 * On hybrid machines the upper half of a generic event's config is its PMU type, which is
 	 * given by pmu.
 	 */
-	uint64_t config = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE ? (uint32_t)a->config : a->config;
+	uint64_t config = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE
+		? (uint32_t)a->config
+		: a->config;
 	int n = snprintf(out, room, "%s %s %#llx %#llx %#llx %s%s", encoding_source(e)->name,
-			 type_name(e), (unsigned long long)config,
-			 (unsigned long long)a->config1, (unsigned long long)a->config2, a->exclude_user ? "" : "u", a->exclude_kernel ? "" : "k");
+			 type_name(e), (unsigned long long)config, (unsigned long long)a->config1,
+			 (unsigned long long)a->config2, a->exclude_user ? "" : "u",
+			 a->exclude_kernel ? "" : "k");
 
 	return n > 0 && (size_t)n < room && !e->unencoded;
 }
@@ -83,8 +89,11 @@ void verdict_machine(char *out, size_t room, const char *root, const char *cpu)
 		snprintf(version, sizeof(version), "unknown");
 	if (!root || !root[0])
 		cpu_describe(&told);
-	snprintf(out, room, "%s microcode %s Linux %s %.90s %s", cpu[0] ? cpu : "unknown", microcode, release, version,
-		 told.signature[0] ? told.signature : told.hypervisor ? "hypervisor" : "-");
+	snprintf(out, room, "%s microcode %s Linux %s %.90s %s", cpu[0] ? cpu : "unknown",
+		 microcode, release, version,
+		 told.signature[0]         ? told.signature
+			 : told.hypervisor ? "hypervisor"
+					   : "-");
 	clean(out);
 }
 
@@ -104,13 +113,19 @@ static bool take_row(struct verdict *v, struct rows *rows)
 	int verdict;
 
 	*v = (struct verdict){ 0 };
-	if (!row_text(rows, v->event, sizeof(v->event)) || !row_text(rows, v->machine, sizeof(v->machine)) ||
-	    !row_name(rows, &verdict, verify_names, VERIFY_VERDICTS, NULL) || !row_int(rows, &r->fixed) || !row_int(rows, &r->per_fault) ||
-	    !row_int(rows, &r->per_syscall) || !row_count(rows, &per_interrupt, UINT32_MAX) || !row_count(rows, &r->interrupts, INT64_MAX) ||
-	    !row_count(rows, &r->over, INT64_MAX) || !row_count(rows, &r->spread, INT64_MAX) || !row_count(rows, &kinds, UINT32_MAX) ||
-	    !row_real(rows, &r->per_turn, -1e18, 1e18) || !row_real(rows, &r->factor, -1e18, 1e18) || !row_real(rows, &r->share, -1e18, 1e18) ||
-	    !row_count(rows, &samples, INT64_MAX) || !row_name(rows, &r->as, work_class_names, WORK_CLASSES, "-") || !row_int(rows, &v->time) ||
-	    !row_text(rows, v->boot, sizeof(v->boot)) || !row_ends(rows))
+	if (!row_text(rows, v->event, sizeof(v->event)) ||
+	    !row_text(rows, v->machine, sizeof(v->machine)) ||
+	    !row_name(rows, &verdict, verify_names, VERIFY_VERDICTS, NULL) ||
+	    !row_int(rows, &r->fixed) || !row_int(rows, &r->per_fault) ||
+	    !row_int(rows, &r->per_syscall) || !row_count(rows, &per_interrupt, UINT32_MAX) ||
+	    !row_count(rows, &r->interrupts, INT64_MAX) || !row_count(rows, &r->over, INT64_MAX) ||
+	    !row_count(rows, &r->spread, INT64_MAX) || !row_count(rows, &kinds, UINT32_MAX) ||
+	    !row_real(rows, &r->per_turn, -1e18, 1e18) ||
+	    !row_real(rows, &r->factor, -1e18, 1e18) || !row_real(rows, &r->share, -1e18, 1e18) ||
+	    !row_count(rows, &samples, INT64_MAX) ||
+	    !row_name(rows, &r->as, work_class_names, WORK_CLASSES, "-") ||
+	    !row_int(rows, &v->time) || !row_text(rows, v->boot, sizeof(v->boot)) ||
+	    !row_ends(rows))
 		return false;
 	r->verdict = (enum verify_verdict)verdict;
 	r->kinds = (uint32_t)kinds;
@@ -122,12 +137,14 @@ static bool take_row(struct verdict *v, struct rows *rows)
 static const struct verdict *same(const struct verdicts *v, const char *event, const char *machine)
 {
 	for (size_t i = v->n; i > 0; i--)
-		if (!strcmp(v->entry[i - 1].event, event) && !strcmp(v->entry[i - 1].machine, machine))
+		if (!strcmp(v->entry[i - 1].event, event) &&
+		    !strcmp(v->entry[i - 1].machine, machine))
 			return &v->entry[i - 1];
 	return NULL;
 }
 
-const struct verdict *verdicts_find(const struct verdicts *v, const char *event, const char *machine)
+const struct verdict *verdicts_find(const struct verdicts *v, const char *event,
+				    const char *machine)
 {
 	return same(v, event, machine);
 }
@@ -158,7 +175,8 @@ int verdicts_parse(struct verdicts *out, const char *text, size_t len, struct ta
 	while (ret == 0 && (ret = rows_next(&rows, err)) > 0) {
 		struct verdict one;
 
-		ret = take_row(&one, &rows) ? verdicts_put(out, &one, err) : rows_refuse(&rows, err);
+		ret = take_row(&one, &rows) ? verdicts_put(out, &one, err)
+					    : rows_refuse(&rows, err);
 	}
 	return ret;
 }
@@ -170,9 +188,14 @@ void verdicts_write(struct text *out, const struct verdicts *v)
 		const struct verdict *e = &v->entry[i];
 		const struct verify_result *r = &e->result;
 
-		text_add(out, "%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu32, e->event, e->machine,
-			 verify_names[r->verdict], r->fixed, r->per_fault, r->per_syscall, r->per_interrupt, r->interrupts, r->over, r->spread, r->kinds);
-		text_add(out, "\t%.9g\t%.9g\t%.9g\t%zu\t%s\t%" PRId64 "\t%s\n", r->per_turn, r->factor, r->share, r->samples,
+		text_add(out,
+			 "%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%u\t%" PRIu64
+			 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu32,
+			 e->event, e->machine, verify_names[r->verdict], r->fixed, r->per_fault,
+			 r->per_syscall, r->per_interrupt, r->interrupts, r->over, r->spread,
+			 r->kinds);
+		text_add(out, "\t%.9g\t%.9g\t%.9g\t%zu\t%s\t%" PRId64 "\t%s\n", r->per_turn,
+			 r->factor, r->share, r->samples,
 			 r->as >= 0 && r->as < WORK_CLASSES ? work_class_names[r->as] : "-",
 			 e->time, e->boot);
 	}

@@ -10,13 +10,26 @@ static const char head[] = "tare verdicts 1\n";
 
 static struct verdict made(unsigned i)
 {
-	struct verdict v = { .time = 1700000000 + i, .boot = "5a7f",
-			     .result = { .verdict = (enum verify_verdict)(i % VERIFY_VERDICTS), .fixed = -3 + (int)i, .per_fault = i % 4, .per_syscall = -(int)i, .kinds = i * 77, .per_turn = i / 4.0 - 1, .as = (int)(i % WORK_CLASSES) - 1,
-					 .per_interrupt = i % 3, .interrupts = i, .over = 2 * i, .spread = 3 * i, .factor = 1 + i / 8.0, .share = 0.5,
+	struct verdict v = { .time = 1700000000 + i,
+			     .boot = "5a7f",
+			     .result = { .verdict = (enum verify_verdict)(i % VERIFY_VERDICTS),
+					 .fixed = -3 + (int)i,
+					 .per_fault = i % 4,
+					 .per_syscall = -(int)i,
+					 .kinds = i * 77,
+					 .per_turn = i / 4.0 - 1,
+					 .as = (int)(i % WORK_CLASSES) - 1,
+					 .per_interrupt = i % 3,
+					 .interrupts = i,
+					 .over = 2 * i,
+					 .spread = 3 * i,
+					 .factor = 1 + i / 8.0,
+					 .share = 0.5,
 					 .samples = 40 } };
 
 	snprintf(v.event, sizeof(v.event), "perf hardware %#x 0x0 0x0 u", i);
-	snprintf(v.machine, sizeof(v.machine), "GenuineIntel-6-85-7 microcode 0x5 Linux 6.1.0 #1 SMP KVMKVMKVM");
+	snprintf(v.machine, sizeof(v.machine),
+		 "GenuineIntel-6-85-7 microcode 0x5 Linux 6.1.0 #1 SMP KVMKVMKVM");
 	return v;
 }
 
@@ -42,9 +55,12 @@ TEST(written_and_read)
 		CHECK_STR(again.entry[i].machine, one.machine);
 		CHECK_STR(again.entry[i].boot, one.boot);
 		CHECK_EQ(again.entry[i].time, one.time);
-		CHECK(a->verdict == b->verdict && a->fixed == b->fixed && a->per_fault == b->per_fault && a->per_interrupt == b->per_interrupt);
-		CHECK(a->interrupts == b->interrupts && a->over == b->over && a->spread == b->spread && a->factor == b->factor);
-		CHECK(a->share == b->share && a->samples == b->samples && a->per_syscall == b->per_syscall);
+		CHECK(a->verdict == b->verdict && a->fixed == b->fixed &&
+		      a->per_fault == b->per_fault && a->per_interrupt == b->per_interrupt);
+		CHECK(a->interrupts == b->interrupts && a->over == b->over &&
+		      a->spread == b->spread && a->factor == b->factor);
+		CHECK(a->share == b->share && a->samples == b->samples &&
+		      a->per_syscall == b->per_syscall);
 		CHECK(a->kinds == b->kinds && a->per_turn == b->per_turn && a->as == b->as);
 	}
 	verdicts_write(&twice, &again);
@@ -86,16 +102,27 @@ TEST(what_is_no_verdict_is_refused)
 		{ __LINE__, GOOD, NULL },
 		{ __LINE__, "", NULL },
 		{ __LINE__, GOOD "e\tm\n", "line 3" },
-		{ __LINE__, "e\tm\tsplendid\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
-		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\tfew\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
-		{ __LINE__, "e\tm\texact\tx\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
-		{ __LINE__, "e\tm\texact\t0\t0\t0\t-1\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
-		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\tnan\t1\t40\t-\t5\tb\n", "line 2" },
-		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\tmore\n", "line 2" },
-		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb", "line 2" }, /* truncated */
-		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\tno class\t5\tb\n", "line 2" },
-		{ __LINE__, "e\x1b[31m\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
-		{ __LINE__, "e\tm\texact\t99999999999999999999\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n", "line 2" },
+		{ __LINE__, "e\tm\tsplendid\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n",
+		  "line 2" },
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\tfew\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n",
+		  "line 2" },
+		{ __LINE__, "e\tm\texact\tx\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n",
+		  "line 2" },
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t-1\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n",
+		  "line 2" },
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\tnan\t1\t40\t-\t5\tb\n",
+		  "line 2" },
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\tmore\n",
+		  "line 2" },
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb",
+		  "line 2" }, /* truncated */
+		{ __LINE__, "e\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\tno class\t5\tb\n",
+		  "line 2" },
+		{ __LINE__, "e\x1b[31m\tm\texact\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n",
+		  "line 2" },
+		{ __LINE__,
+		  "e\tm\texact\t99999999999999999999\t0\t0\t0\t0\t0\t0\t0\t0\t1\t1\t40\t-\t5\tb\n",
+		  "line 2" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -106,14 +133,17 @@ TEST(what_is_no_verdict_is_refused)
 
 		snprintf(text, sizeof(text), "%s%s", head, rows[i].text);
 		ret = verdicts_parse(&v, text, strlen(text), &err);
-		CHECK_EQ(ret, rows[i].says ? -EBADMSG : 0, "row at line %d: %s", rows[i].at, err.what);
-		CHECK(!rows[i].says || strstr(err.what, rows[i].says), "row at line %d: %s", rows[i].at, err.what);
+		CHECK_EQ(ret, rows[i].says ? -EBADMSG : 0, "row at line %d: %s", rows[i].at,
+			 err.what);
+		CHECK(!rows[i].says || strstr(err.what, rows[i].says), "row at line %d: %s",
+		      rows[i].at, err.what);
 		verdicts_free(&v);
 	}
 	for (size_t n = 0; n < sizeof(head) - 1; n++) {
 		struct verdicts v;
 
-		CHECK_EQ(verdicts_parse(&v, head, n, NULL), -EBADMSG, "%zu bytes of the first line", n);
+		CHECK_EQ(verdicts_parse(&v, head, n, NULL), -EBADMSG, "%zu bytes of the first line",
+			 n);
 	}
 }
 
@@ -121,7 +151,10 @@ TEST(what_is_no_verdict_is_refused)
 TEST(what_is_meant_by_an_event)
 {
 	struct encoding a = { .source = &source_perf,
-		.attr = { .type = PERF_TYPE_RAW, .config = 0xc0, .exclude_kernel = 1 } }, b = a;
+			      .attr = { .type = PERF_TYPE_RAW,
+					.config = 0xc0,
+					.exclude_kernel = 1 } },
+			b = a;
 	char x[96], y[96];
 
 	snprintf(b.name, sizeof(b.name), "cpu/event=0xc0/u");
@@ -177,7 +210,8 @@ TEST(a_machine_by_what_it_tells)
 	put(root, "/proc/sys/kernel/osrelease", "6.1.0-18\n");
 	put(root, "/proc/sys/kernel/version", "#1 SMP\tDebian\n");
 	verdict_machine(machine, sizeof(machine), root, "GenuineIntel-6-6A-6");
-	CHECK_STR(machine, "GenuineIntel-6-6A-6 microcode 0xd0003a5 Linux 6.1.0-18 #1 SMP?Debian -");
+	CHECK_STR(machine,
+		  "GenuineIntel-6-6A-6 microcode 0xd0003a5 Linux 6.1.0-18 #1 SMP?Debian -");
 	put(root, "/sys/devices/system/cpu/cpu0/microcode/version", "0xd0003b9\n");
 	verdict_machine(machine, sizeof(machine), root, "GenuineIntel-6-6A-6");
 	CHECK(strstr(machine, "microcode 0xd0003b9 "), "%s", machine);
@@ -190,7 +224,8 @@ TEST(generic_events_of_hybrid_machines)
 	struct encoding a = { .attr = { .type = PERF_TYPE_HARDWARE, .config = 1 } }, b = a;
 	char x[96], y[96];
 
-	b.attr.config |= UINT64_C(8) << 32; /* the kernel's PMU type number, which differs from boot to boot */
+	b.attr.config |= UINT64_C(8)
+		<< 32; /* the kernel's PMU type number, which differs from boot to boot */
 	CHECK(verdict_event(x, sizeof(x), &a) && verdict_event(y, sizeof(y), &b));
 	CHECK_STR(x, y);
 	a.attr.type = b.attr.type = PERF_TYPE_RAW; /* there it is a bit of the event */

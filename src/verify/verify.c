@@ -4,24 +4,34 @@
 #include "verify/verify.h"
 
 const char *const verify_names[VERIFY_VERDICTS] = {
-	[VERIFY_UNAVAILABLE] = "unavailable", [VERIFY_EXACT] = "exact",		    [VERIFY_FIXED] = "exact-minus-fixed",
-	[VERIFY_FAULTS] = "per-fault",	      [VERIFY_SYSCALLS] = "per-syscall",     [VERIFY_INTERRUPTS] = "per-interrupt",
-	[VERIFY_SOME] = "some-work",	      [VERIFY_NOISY] = "noisy",
-	[VERIFY_UNDER] = "undercounts",	      [VERIFY_FACTOR] = "factor",	    [VERIFY_MULTIPLEXED] = "multiplexed",
-	[VERIFY_IMPOSSIBLE] = "impossible",   [VERIFY_WIDTH] = "wrong-width",	    [VERIFY_FROZEN] = "frozen",
-	[VERIFY_DEAD] = "dead",		      [VERIFY_UNTESTED] = "untested",
+	[VERIFY_UNAVAILABLE] = "unavailable",
+	[VERIFY_EXACT] = "exact",
+	[VERIFY_FIXED] = "exact-minus-fixed",
+	[VERIFY_FAULTS] = "per-fault",
+	[VERIFY_SYSCALLS] = "per-syscall",
+	[VERIFY_INTERRUPTS] = "per-interrupt",
+	[VERIFY_SOME] = "some-work",
+	[VERIFY_NOISY] = "noisy",
+	[VERIFY_UNDER] = "undercounts",
+	[VERIFY_FACTOR] = "factor",
+	[VERIFY_MULTIPLEXED] = "multiplexed",
+	[VERIFY_IMPOSSIBLE] = "impossible",
+	[VERIFY_WIDTH] = "wrong-width",
+	[VERIFY_FROZEN] = "frozen",
+	[VERIFY_DEAD] = "dead",
+	[VERIFY_UNTESTED] = "untested",
 };
 
 enum {
-	PER_NS_MOST = 100,	/* events per ns: no processor does more */
+	PER_NS_MOST = 100, /* events per ns: no processor does more */
 	PER_INTERRUPT_MOST = 4,
-	BACKWARDS = 60,		/* bits: a count this large has become negative */
-	LONG = 10000,		/* expected: from here on a factor is visible */
-	MOMENT_NS = 10000,	/* shorter times are mostly the overhead of reading the clock */
+	BACKWARDS = 60,    /* bits: a count this large has become negative */
+	LONG = 10000,      /* expected: from here on a factor is visible */
+	MOMENT_NS = 10000, /* shorter times are mostly the overhead of reading the clock */
 };
 
 #define FACTOR_LEAST 0.01 /* if further from 1 than this, and the same each time, it is a factor */
-#define FACTOR_SAME 0.002
+#define FACTOR_SAME  0.002
 
 static int64_t over(const struct verify_sample *s)
 {
@@ -38,7 +48,8 @@ static int64_t beyond(const struct verify_sample *s, int64_t fixed)
  * counted / expected, less the overhead of a reading: the smallest and the largest of the long
  * samples; false if there are none.
  */
-static bool factors(const struct verify_sample *s, size_t n, int64_t fixed, double *low, double *high)
+static bool factors(const struct verify_sample *s, size_t n, int64_t fixed, double *low,
+		    double *high)
 {
 	bool any = false;
 
@@ -47,7 +58,8 @@ static bool factors(const struct verify_sample *s, size_t n, int64_t fixed, doub
 
 		if (!s[i].expects || s[i].expected < LONG)
 			continue;
-		f = ((double)s[i].count - (double)(fixed > 0 && !s[i].by_itself ? fixed : 0)) / (double)s[i].expected;
+		f = ((double)s[i].count - (double)(fixed > 0 && !s[i].by_itself ? fixed : 0)) /
+			(double)s[i].expected;
 		if (!any || f < *low)
 			*low = f;
 		if (!any || f > *high)
@@ -156,7 +168,8 @@ static uint64_t syscalls_of(const struct verify_sample *s)
 }
 
 /* The overcount per fault, or per system call, as the median. */
-static int64_t find_per(const struct verify_sample *s, size_t n, int64_t fixed, uint64_t (*causes)(const struct verify_sample *))
+static int64_t find_per(const struct verify_sample *s, size_t n, int64_t fixed,
+			uint64_t (*causes)(const struct verify_sample *))
 {
 	int64_t *x = calloc(n, sizeof(*x)), found = 0;
 	size_t m = 0;
@@ -178,13 +191,15 @@ static int64_t find_per(const struct verify_sample *s, size_t n, int64_t fixed, 
 /* The overcount that is not yet explained. */
 static int64_t rest_of(const struct verify_sample *s, const struct verify_result *r)
 {
-	return beyond(s, r->fixed) - r->per_fault * (int64_t)s->faults - r->per_syscall * (int64_t)s->syscalls;
+	return beyond(s, r->fixed) - r->per_fault * (int64_t)s->faults -
+		r->per_syscall * (int64_t)s->syscalls;
 }
 
 /*
  * The kinds of work, one bit each, for which an overcount per interrupt does not explain the rest.
  */
-static uint32_t unexplained(const struct verify_sample *s, size_t n, const struct verify_result *r, unsigned per_interrupt)
+static uint32_t unexplained(const struct verify_sample *s, size_t n, const struct verify_result *r,
+			    unsigned per_interrupt)
 {
 	uint32_t kinds = 0;
 
@@ -192,7 +207,9 @@ static uint32_t unexplained(const struct verify_sample *s, size_t n, const struc
 		int64_t rest = rest_of(&s[i], r);
 
 		/* The expected count may have been too high as well. */
-		if (s[i].expects && (rest < -(int64_t)(s[i].interrupts_again * per_interrupt) || rest > (int64_t)(s[i].interrupts * per_interrupt)))
+		if (s[i].expects &&
+		    (rest < -(int64_t)(s[i].interrupts_again * per_interrupt) ||
+		     rest > (int64_t)(s[i].interrupts * per_interrupt)))
 			kinds |= 1u << s[i].kind;
 	}
 	return kinds;
@@ -248,10 +265,12 @@ static bool always_less(const struct verify_sample *s, size_t n)
 /* Wrong for few kinds of work, and right for all others, including the loop. */
 static bool is_some(uint32_t wrong, uint32_t all)
 {
-	return !(wrong & 1) && (all & 1) && 4 * __builtin_popcount(wrong) <= __builtin_popcount(all);
+	return !(wrong & 1) && (all & 1) &&
+		4 * __builtin_popcount(wrong) <= __builtin_popcount(all);
 }
 
-static enum verify_verdict of_excess(const struct verify_sample *s, size_t n, struct verify_result *r)
+static enum verify_verdict of_excess(const struct verify_sample *s, size_t n,
+				     struct verify_result *r)
 {
 	uint32_t wrong;
 
@@ -269,7 +288,11 @@ static enum verify_verdict of_excess(const struct verify_sample *s, size_t n, st
 		r->per_interrupt++;
 	if (wrong)
 		return VERIFY_SOME;
-	return r->per_interrupt ? VERIFY_INTERRUPTS : r->per_syscall ? VERIFY_SYSCALLS : r->per_fault ? VERIFY_FAULTS : r->fixed ? VERIFY_FIXED : VERIFY_EXACT;
+	return r->per_interrupt  ? VERIFY_INTERRUPTS
+		: r->per_syscall ? VERIFY_SYSCALLS
+		: r->per_fault   ? VERIFY_FAULTS
+		: r->fixed       ? VERIFY_FIXED
+				 : VERIFY_EXACT;
 }
 
 struct verify_result verify_judge(const struct verify_sample *s, size_t n)
@@ -319,7 +342,7 @@ struct verify_result verify_judge_any(struct verify_sample *s, size_t n)
 
 	if (unknown.verdict != VERIFY_UNTESTED)
 		return unknown;
-	for (int class = 0; class < WORK_CLASSES; class++) {
+	for (int class = 0; class < WORK_CLASSES; class ++) {
 		verify_expect(s, n, class);
 		r = verify_judge(s, n);
 		if (verify_trusted(&r)) {
@@ -340,7 +363,8 @@ bool verify_trusted(const struct verify_result *r)
 static void put_causes(struct text *out, const struct verify_result *r)
 {
 	if (r->per_syscall && r->verdict != VERIFY_SYSCALLS)
-		text_add(out, ", but for %" PRId64 " too many for each system call", r->per_syscall);
+		text_add(out, ", but for %" PRId64 " too many for each system call",
+			 r->per_syscall);
 	if (r->per_fault && r->verdict != VERIFY_FAULTS)
 		text_add(out, ", but for %" PRId64 " too many for each page fault", r->per_fault);
 }
@@ -349,7 +373,8 @@ void verify_name_kinds(struct text *out, uint32_t kinds)
 {
 	for (unsigned k = 0; k < WORK_KINDS; k++)
 		if (kinds >> k & 1)
-			text_add(out, "%s%s", out->len ? ", " : "", work_name(k) ? work_name(k) : "?");
+			text_add(out, "%s%s", out->len ? ", " : "",
+				 work_name(k) ? work_name(k) : "?");
 }
 
 static void put_some(struct text *out, const struct verify_result *r)
@@ -357,7 +382,8 @@ static void put_some(struct text *out, const struct verify_result *r)
 	struct text kinds = { 0 };
 
 	verify_name_kinds(&kinds, r->kinds);
-	text_add(out, "%.4g too %s a turn of %s; else exact", r->per_turn < 0 ? -r->per_turn : r->per_turn, r->per_turn < 0 ? "few" : "many",
+	text_add(out, "%.4g too %s a turn of %s; else exact",
+		 r->per_turn < 0 ? -r->per_turn : r->per_turn, r->per_turn < 0 ? "few" : "many",
 		 kinds.s ? kinds.s : "");
 	text_free(&kinds);
 }
@@ -371,10 +397,12 @@ void verify_words(struct text *out, const struct verify_result *r)
 {
 	switch (r->verdict) {
 	case VERIFY_EXACT:
-		text_add(out, "each time %s%s", r->as == WORK_UNKNOWN ? "" : "as many as the work had ", as_what(r));
+		text_add(out, "each time %s%s",
+			 r->as == WORK_UNKNOWN ? "" : "as many as the work had ", as_what(r));
 		break;
 	case VERIFY_FIXED:
-		text_add(out, "exact after %" PRId64 " are taken off, which each reading adds", r->fixed);
+		text_add(out, "exact after %" PRId64 " are taken off, which each reading adds",
+			 r->fixed);
 		if (r->as != WORK_UNKNOWN)
 			text_add(out, ": as many as the work had %s", as_what(r));
 		break;
@@ -382,11 +410,15 @@ void verify_words(struct text *out, const struct verify_result *r)
 		text_add(out, "%" PRId64 " too many for each page fault; else exact", r->per_fault);
 		break;
 	case VERIFY_SYSCALLS:
-		text_add(out, "%" PRId64 " too many for each system call; else exact", r->per_syscall);
+		text_add(out, "%" PRId64 " too many for each system call; else exact",
+			 r->per_syscall);
 		put_causes(out, r);
 		break;
 	case VERIFY_INTERRUPTS:
-		text_add(out, "%" PRIu64 " too many in all, with %" PRIu64 " interrupts meanwhile; else exact", r->over, r->interrupts);
+		text_add(out,
+			 "%" PRIu64 " too many in all, with %" PRIu64
+			 " interrupts meanwhile; else exact",
+			 r->over, r->interrupts);
 		put_causes(out, r);
 		break;
 	case VERIFY_SOME:
@@ -403,7 +435,10 @@ void verify_words(struct text *out, const struct verify_result *r)
 		text_add(out, "%.4g times what the work was", r->factor);
 		break;
 	case VERIFY_MULTIPLEXED:
-		text_add(out, "on a counter for %.0f %% of the time: other events, or the watchdog, hold counters", 100 * r->share);
+		text_add(
+			out,
+			"on a counter for %.0f %% of the time: other events, or the watchdog, hold counters",
+			100 * r->share);
 		break;
 	case VERIFY_IMPOSSIBLE:
 		text_add(out, "more than any processor does in that time");
@@ -418,7 +453,9 @@ void verify_words(struct text *out, const struct verify_result *r)
 		text_add(out, "0, whatever was done");
 		break;
 	case VERIFY_UNTESTED:
-		text_add(out, r->idle ? "0: none of the work done here causes it" : "it moves; what it should count is not known here");
+		text_add(out,
+			 r->idle ? "0: none of the work done here causes it"
+				 : "it moves; what it should count is not known here");
 		break;
 	default:
 		text_add(out, "it could not be read");

@@ -31,7 +31,8 @@ static void put_all(struct text *out, const struct launch_report *r, const struc
 		bool more = r->first.median > r->all.median;
 
 		text_add(out, "the same in runs 2 to %u; run 1 had ", r->runs);
-		put_count(out, s, more ? r->first.median - r->all.median : r->all.median - r->first.median);
+		put_count(out, s,
+			  more ? r->first.median - r->all.median : r->all.median - r->first.median);
 		text_add(out, " %s.\n", more ? "more" : "fewer");
 	} else if (!spread(&r->all)) {
 		text_add(out, "the same in all %u runs.\n", r->runs);
@@ -42,7 +43,8 @@ static void put_all(struct text *out, const struct launch_report *r, const struc
 	}
 }
 
-static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct style *s, uint64_t n, const char *sign)
+static void put_cell(struct grid *g, unsigned column, enum ink ink, const struct style *s,
+		     uint64_t n, const char *sign)
 {
 	struct text t = { 0 };
 
@@ -80,8 +82,10 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 		put_words(&g, 0, any ? INK_STRONG : INK_PLAIN, fixed_rows[i].name);
 		put_cell(&g, 1, any ? INK_STRONG : INK_FAINT, s, spread(o), "");
 		put_cell(&g, 2, INK_PLAIN, s, shift, !shift ? "" : less ? "-" : "+");
-		snprintf(words, sizeof(words), "%u count%s in %u runs%s%s", o->different, o->different == 1 ? "" : "s", o->runs,
-			 o->output_differs ? ", output differs" : "", o->end_differs ? ", exit status differs" : "");
+		snprintf(words, sizeof(words), "%u count%s in %u runs%s%s", o->different,
+			 o->different == 1 ? "" : "s", o->runs,
+			 o->output_differs ? ", output differs" : "",
+			 o->end_differs ? ", exit status differs" : "");
 		put_words(&g, 3, INK_PLAIN, words);
 	}
 	text_put(out, "\n", 1);
@@ -91,9 +95,12 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 
 static void put_first(struct text *out, const struct launch_report *r)
 {
-	text_add(out, " Run 1 alone differs, by its%s%s%s: either it left something behind, a file or a cache, that the others found,\n"
-		      " or that was chance. Run it again: what was left behind is there now.\n",
-		 first_counts_apart(r) ? " count" : "", r->first.output_differs ? " output" : "", r->first.end_differs ? " exit status" : "");
+	text_add(
+		out,
+		" Run 1 alone differs, by its%s%s%s: either it left something behind, a file or a cache, that the others found,\n"
+		" or that was chance. Run it again: what was left behind is there now.\n",
+		first_counts_apart(r) ? " count" : "", r->first.output_differs ? " output" : "",
+		r->first.end_differs ? " exit status" : "");
 }
 
 void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s)
@@ -114,15 +121,24 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 	if (r->all.end_differs)
 		text_add(out, " Its exit status differs from run to run although %s.\n", all);
 	fixed_remarks_text(out, r->fixed);
-	text_add(out, " Spread: largest count minus smallest. Shift: of the median, against the first line.\n");
+	text_add(
+		out,
+		" Spread: largest count minus smallest. Shift: of the median, against the first line.\n");
 	if (!spread(&r->all))
 		return;
-	text_add(out, r->fixed->missed ? " What is not fixed may be the cause of what is left; each row's spread has it, too.\n"
-				       : " What is left has another cause.\n");
+	text_add(
+		out,
+		r->fixed->missed
+			? " What is not fixed may be the cause of what is left; each row's spread has it, too.\n"
+			: " What is left has another cause.\n");
 	if (r->first_most)
-		text_add(out, " Most of it is run 1's, which may have left something behind, a file or a cache, that the others found: run it again.\n");
+		text_add(
+			out,
+			" Most of it is run 1's, which may have left something behind, a file or a cache, that the others found: run it again.\n");
 	if (r->runs == 2)
-		text_add(out, " Or run 1 left something behind, a file or a cache, that run 2 found: -r 3 tells that.\n");
+		text_add(
+			out,
+			" Or run 1 left something behind, a file or a cache, that run 2 found: -r 3 tells that.\n");
 }
 
 static void json_runs(struct json *j, const char *key, const struct launch_runs *r)

@@ -11,9 +11,9 @@
 struct launch_runs {
 	unsigned runs;
 	uint64_t min, median, max; /* instructions */
-	unsigned different;	   /* counts of the runs */
-	bool output_differs;	   /* from that of the first run of report.all, or among these runs */
-	bool end_differs;	   /* likewise its exit status */
+	unsigned different;        /* counts of the runs */
+	bool output_differs; /* from that of the first run of report.all, or among these runs */
+	bool end_differs;    /* likewise its exit status */
 };
 
 struct launch_report {
@@ -21,12 +21,20 @@ struct launch_report {
 	const struct source *engine;
 	unsigned runs; /* of each condition */
 	const struct fixed *fixed;
-	bool first_apart; /* the very first run differed from all others with everything fixed, and those were equal: `all` leaves it out */
-	bool first_most;  /* of three or more: its count is over four times as far from the others as those are from each other */
+	/*
+	 * the very first run differed from all others with everything fixed, and those were equal:
+	 * `all` leaves it out
+	 */
+	bool first_apart;
+	/*
+	 * of three or more: its count is over four times as far from the others as those are from
+	 * each other
+	 */
+	bool first_most;
 	struct launch_runs first;
-	struct launch_runs all;		     /* everything fixed */
+	struct launch_runs all;              /* everything fixed */
 	struct launch_runs off[FIXED_ITEMS]; /* without this item, where it was available */
-	int exit_status;		     /* of the command, in its first run */
+	int exit_status;                     /* of the command, in its first run */
 };
 
 /* With everything fixed the count was the same in each run. */

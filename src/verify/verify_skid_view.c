@@ -22,9 +22,13 @@ static void put_row(struct text *out, const struct skid_row *r, const struct sty
 		text_add(out, " %s\n", r->why);
 		return;
 	}
-	text_add(out, "%8" PRIu64 " %7.1f %% %7.1f %% %7" PRId64 " %7" PRId64 " %7" PRId64 " %9" PRId64 "  ", r->samples, 100 * k->exact, 100 * k->next,
-		 k->median.instructions, k->p99.instructions, k->most.instructions, k->p99.bytes);
-	text_add(out, "%s%s%s", ink_on(s, k->kept ? INK_PLAIN : INK_BAD), shapes[k->shape], ink_off(s));
+	text_add(out,
+		 "%8" PRIu64 " %7.1f %% %7.1f %% %7" PRId64 " %7" PRId64 " %7" PRId64 " %9" PRId64
+		 "  ",
+		 r->samples, 100 * k->exact, 100 * k->next, k->median.instructions,
+		 k->p99.instructions, k->most.instructions, k->p99.bytes);
+	text_add(out, "%s%s%s", ink_on(s, k->kept ? INK_PLAIN : INK_BAD), shapes[k->shape],
+		 ink_off(s));
 	if (!k->kept)
 		text_add(out, ": not what level %u promises", r->level);
 	if (k->off >= 0.01)
@@ -36,21 +40,29 @@ void verify_skid_text(struct text *out, const struct skid_report *r, const struc
 {
 	bool hardware = false;
 
-	text_add(out, "\n How far behind the one instruction of a loop that causes an event its samples lie,\n"
-		      " by precise level (:p is 1), in instructions; of 99 %% of them also in bytes.\n\n");
-	text_add(out, " %-20s %s %8s %9s %9s %7s %7s %7s %9s\n", "event", "level", "samples", "at it", "next", "median", "99 %", "most", "bytes");
+	text_add(
+		out,
+		"\n How far behind the one instruction of a loop that causes an event its samples lie,\n"
+		" by precise level (:p is 1), in instructions; of 99 %% of them also in bytes.\n\n");
+	text_add(out, " %-20s %s %8s %9s %9s %7s %7s %7s %9s\n", "event", "level", "samples",
+		 "at it", "next", "median", "99 %", "most", "bytes");
 	for (size_t i = 0; i < r->n; i++) {
 		put_row(out, &r->row[i], s);
 		hardware |= r->row[i].hardware && r->row[i].measured;
 	}
 	if (r->clock)
-		text_add(out,
-			 "\n cpu-clock: a timer; no instruction causes its samples, they show where time goes. Of %" PRIu64
-			 ", asked for each %" PRIu64 " ns,\n half came within %" PRIu64 " ns of the one before, 99 %% within %" PRIu64
-			 " ns, the latest after %" PRIu64 " ns.\n",
-			 r->clock_samples, r->clock_period, r->clock_median, r->clock_p99, r->clock_most);
+		text_add(
+			out,
+			"\n cpu-clock: a timer; no instruction causes its samples, they show where time goes. Of %" PRIu64
+			", asked for each %" PRIu64 " ns,\n half came within %" PRIu64
+			" ns of the one before, 99 %% within %" PRIu64
+			" ns, the latest after %" PRIu64 " ns.\n",
+			r->clock_samples, r->clock_period, r->clock_median, r->clock_p99,
+			r->clock_most);
 	if (!hardware)
-		text_add(out, "\n No hardware event could be sampled: nothing is known of their skid here.\n");
+		text_add(
+			out,
+			"\n No hardware event could be sampled: nothing is known of their skid here.\n");
 	text_add(out, "\n");
 }
 

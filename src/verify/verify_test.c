@@ -12,35 +12,83 @@ static const struct {
 	enum verify_verdict verdict;
 	const char *words;
 } literal[] = {
-	{ __LINE__, { { 0, true, 20000, 60000 }, { 0, true, 40000, 120000 }, { 0, true, 2, 6 } }, VERIFY_FACTOR, "3 times what the work was" },
-	{ __LINE__, { { 0, true, 20000, 18000 }, { 0, true, 40000, 39000 }, { 0, true, 2, 2 } }, VERIFY_UNDER, "too few: down to 0.9375 of the work" },
-	{ __LINE__, { { 0, true, 100, 100 }, { 0, true, 200, 207 }, { 0, true, 300, 303 } }, VERIFY_NOISY, "different each time, by up to 7" },
-	{ __LINE__, { { 0, true, 100, 105 }, { 0, true, 200, 205 }, { 0, true, 300, 308, .interrupts = 4 } }, VERIFY_INTERRUPTS,
+	{ __LINE__,
+	  { { 0, true, 20000, 60000 }, { 0, true, 40000, 120000 }, { 0, true, 2, 6 } },
+	  VERIFY_FACTOR,
+	  "3 times what the work was" },
+	{ __LINE__,
+	  { { 0, true, 20000, 18000 }, { 0, true, 40000, 39000 }, { 0, true, 2, 2 } },
+	  VERIFY_UNDER,
+	  "too few: down to 0.9375 of the work" },
+	{ __LINE__,
+	  { { 0, true, 100, 100 }, { 0, true, 200, 207 }, { 0, true, 300, 303 } },
+	  VERIFY_NOISY,
+	  "different each time, by up to 7" },
+	{ __LINE__,
+	  { { 0, true, 100, 105 }, { 0, true, 200, 205 }, { 0, true, 300, 308, .interrupts = 4 } },
+	  VERIFY_INTERRUPTS,
 	  "3 too many in all, with 4 interrupts meanwhile; else exact" },
-	{ __LINE__, { { 0, true, 100, 109, .interrupts = 4 }, { 0, true, 200, 205 }, { 0, true, 300, 305 } }, VERIFY_INTERRUPTS,
+	{ __LINE__,
+	  { { 0, true, 100, 109, .interrupts = 4 }, { 0, true, 200, 205 }, { 0, true, 300, 305 } },
+	  VERIFY_INTERRUPTS,
 	  "4 too many in all, with 4 interrupts meanwhile; else exact" },
-	{ __LINE__, { { 0, true, 100, 105 }, { 0, true, 200, 205 }, { 0, true, 300, 308, .interrupts = 0 } }, VERIFY_NOISY,
+	{ __LINE__,
+	  { { 0, true, 100, 105 }, { 0, true, 200, 205 }, { 0, true, 300, 308, .interrupts = 0 } },
+	  VERIFY_NOISY,
 	  "different each time, by up to 3" },
-	{ __LINE__, { { 0, true, 100, 107 }, { 0, true, 200, 207 }, { 0, true, 300, 347, .faults = 20 } }, VERIFY_FAULTS,
+	{ __LINE__,
+	  { { 0, true, 100, 107 }, { 0, true, 200, 207 }, { 0, true, 300, 347, .faults = 20 } },
+	  VERIFY_FAULTS,
 	  "2 too many for each page fault; else exact" },
-	{ __LINE__, { { 0, true, 100, 107 }, { 0, true, 200, 207 }, { 0, true, 300, 340, .faults = 20, .by_itself = true } }, VERIFY_FAULTS,
+	{ __LINE__,
+	  { { 0, true, 100, 107 },
+	    { 0, true, 200, 207 },
+	    { 0, true, 300, 340, .faults = 20, .by_itself = true } },
+	  VERIFY_FAULTS,
 	  "2 too many for each page fault; else exact" },
-	{ __LINE__, { { 0, true, 100, 100 }, { 0, true, 200, 200 }, { 0, true, 300, 280, .faults = 20 } }, VERIFY_FAULTS,
+	{ __LINE__,
+	  { { 0, true, 100, 100 }, { 0, true, 200, 200 }, { 0, true, 300, 280, .faults = 20 } },
+	  VERIFY_FAULTS,
 	  "-1 too many for each page fault; else exact" },
-	{ __LINE__, { { 0, true, 100, 107 }, { 0, true, 200, 207 }, { 0, false, 0, 9 } }, VERIFY_FIXED,
+	{ __LINE__,
+	  { { 0, true, 100, 107 }, { 0, true, 200, 207 }, { 0, false, 0, 9 } },
+	  VERIFY_FIXED,
 	  "exact after 7 are taken off, which each reading adds" },
-	{ __LINE__, { { 0, true, 100, 107 }, { 0, true, 200, 207 }, { 0, true, 300, 347, .kind = 9, .syscalls = 20 } }, VERIFY_SYSCALLS,
+	{ __LINE__,
+	  { { 0, true, 100, 107 },
+	    { 0, true, 200, 207 },
+	    { 0, true, 300, 347, .kind = 9, .syscalls = 20 } },
+	  VERIFY_SYSCALLS,
 	  "2 too many for each system call; else exact" },
-	{ __LINE__, { { 0, true, 0, 0 }, { 0, true, 200, 200 }, { 0, true, 300, 300 } }, VERIFY_EXACT, "each time what the work was" },
-	{ __LINE__, { { 0, true, 100, 100 }, { 0, true, 100, 0 }, { 0, true, 300, 0 } }, VERIFY_FROZEN, "it counted at first, and then no more" },
-	{ __LINE__, { { 0, true, 100, 1ull << 60 }, { 0, true, 200, 200 }, { 0, true, 300, 300 } }, VERIFY_WIDTH,
+	{ __LINE__,
+	  { { 0, true, 0, 0 }, { 0, true, 200, 200 }, { 0, true, 300, 300 } },
+	  VERIFY_EXACT,
+	  "each time what the work was" },
+	{ __LINE__,
+	  { { 0, true, 100, 100 }, { 0, true, 100, 0 }, { 0, true, 300, 0 } },
+	  VERIFY_FROZEN,
+	  "it counted at first, and then no more" },
+	{ __LINE__,
+	  { { 0, true, 100, 1ull << 60 }, { 0, true, 200, 200 }, { 0, true, 300, 300 } },
+	  VERIFY_WIDTH,
 	  "it went backwards: its number of bits is taken for another" },
-	{ __LINE__, { { 0, true, 100, 50, 0, 10, 5 }, { 0, true, 200, 100, 0, 10, 5 }, { 0, true, 300, 150, 0, 10, 5 } }, VERIFY_MULTIPLEXED,
+	{ __LINE__,
+	  { { 0, true, 100, 50, 0, 10, 5 },
+	    { 0, true, 200, 100, 0, 10, 5 },
+	    { 0, true, 300, 150, 0, 10, 5 } },
+	  VERIFY_MULTIPLEXED,
 	  "on a counter for 50 % of the time: other events, or the watchdog, hold counters" },
-	{ __LINE__, { { 0, true, 100, 2020000, 20000 }, { 0, true, 200, 200 }, { 0, true, 300, 300 } }, VERIFY_IMPOSSIBLE,
+	{ __LINE__,
+	  { { 0, true, 100, 2020000, 20000 }, { 0, true, 200, 200 }, { 0, true, 300, 300 } },
+	  VERIFY_IMPOSSIBLE,
 	  "more than any processor does in that time" },
-	{ __LINE__, { { 0, true, 100, 0 }, { 0, true, 200, 0 }, { 0, true, 300, 0 } }, VERIFY_DEAD, "0, whatever was done" },
-	{ __LINE__, { { 0, false, 0, 1 }, { 0, false, 0, 2 }, { 0, false, 0, 3 } }, VERIFY_UNTESTED,
+	{ __LINE__,
+	  { { 0, true, 100, 0 }, { 0, true, 200, 0 }, { 0, true, 300, 0 } },
+	  VERIFY_DEAD,
+	  "0, whatever was done" },
+	{ __LINE__,
+	  { { 0, false, 0, 1 }, { 0, false, 0, 2 }, { 0, false, 0, 3 } },
+	  VERIFY_UNTESTED,
 	  "it moves; what it should count is not known here" },
 };
 
@@ -51,7 +99,8 @@ TEST(what_is_said_of_three_samples)
 		struct text t = { 0 };
 
 		verify_words(&t, &r);
-		CHECK(r.verdict == literal[i].verdict, "row at line %d: %s", literal[i].line, verify_names[r.verdict]);
+		CHECK(r.verdict == literal[i].verdict, "row at line %d: %s", literal[i].line,
+		      verify_names[r.verdict]);
 		CHECK(!strcmp(t.s, literal[i].words), "row at line %d: %s", literal[i].line, t.s);
 		text_free(&t);
 	}
@@ -65,7 +114,11 @@ TEST(wrong_for_some_work)
 	struct text t = { 0 };
 
 	for (unsigned i = 0; i < 10; i++)
-		s[i] = (struct verify_sample){ .length = 100, .expects = true, .expected = 200, .count = 207 + (i % 5 == 3 ? i : 0), .kind = i % 5 };
+		s[i] = (struct verify_sample){ .length = 100,
+					       .expects = true,
+					       .expected = 200,
+					       .count = 207 + (i % 5 == 3 ? i : 0),
+					       .kind = i % 5 };
 	r = verify_judge(s, 10);
 	verify_words(&t, &r);
 	CHECK(r.verdict == VERIFY_SOME && !verify_trusted(&r), "%s", verify_names[r.verdict]);
@@ -83,7 +136,9 @@ TEST(wrong_for_some_work)
 
 TEST(it_counted_when_it_was_warmed)
 {
-	struct verify_sample s[3] = { { 0, true, 100, 0 }, { 0, true, 200, 0 }, { 0, true, 300, 0 } };
+	struct verify_sample s[3] = { { 0, true, 100, 0 },
+				      { 0, true, 200, 0 },
+				      { 0, true, 300, 0 } };
 
 	s[0].counted_before = true;
 	CHECK_EQ(verify_judge(s, 3).verdict, VERIFY_FROZEN, "and no more");
@@ -97,7 +152,10 @@ TEST(nothing_was_counted)
 TEST(each_verdict_has_words)
 {
 	for (unsigned v = 0; v < VERIFY_VERDICTS; v++) {
-		const struct verify_result r = { .verdict = (enum verify_verdict)v, .factor = 2, .share = 0.5, .as = WORK_UNKNOWN };
+		const struct verify_result r = { .verdict = (enum verify_verdict)v,
+						 .factor = 2,
+						 .share = 0.5,
+						 .as = WORK_UNKNOWN };
 		struct text t = { 0 };
 
 		verify_words(&t, &r);

@@ -8,7 +8,10 @@
 #include <errno.h>
 #include "verify/verify_work.h"
 
-enum { ROUNDS = 6, EACH_ROUNDS = 3 }; /* of the loop and the pages; of each other kernel: the first, the last and one in between */
+enum {
+	ROUNDS = 6,
+	EACH_ROUNDS = 3
+}; /* of the loop and the pages; of each other kernel: the first, the last and one in between */
 
 static const uint64_t loop_turns[] = { 1, 1000, 20000, 400000, 2000000 };
 static const uint64_t kernel_turns[] = { 100, 4000 }, call_turns[] = { 20, 400 };
@@ -23,7 +26,8 @@ struct tallying {
 	int n;
 };
 
-static int count_one(struct tallying *t, unsigned kind, uint64_t turns, struct verify_sample *s, struct tare_error *err)
+static int count_one(struct tallying *t, unsigned kind, uint64_t turns, struct verify_sample *s,
+		     struct tare_error *err)
 {
 	struct tare_reading a, b;
 	struct work_counted c = { .before = &a, .after = &b };
@@ -71,7 +75,8 @@ void verify_expect(struct verify_sample *s, size_t n, int class)
 			expect_of_pages(&s[i], class);
 			continue;
 		}
-		s[i].expected = work_retires(s[i].kind, (enum work_class)class, s[i].length, &s[i].expects);
+		s[i].expected = work_retires(s[i].kind, (enum work_class) class, s[i].length,
+					     &s[i].expects);
 		s[i].syscalls = work_retires(s[i].kind, WORK_SYSCALLS, s[i].length, &sure);
 	}
 }
@@ -96,7 +101,10 @@ static int count_piece(struct tallying *t, unsigned kind, uint64_t turns, struct
 static int count_kind(struct tallying *t, unsigned kind, struct tare_error *err)
 {
 	const struct kernel *k = kernel_at(kind);
-	const uint64_t *turns = !kind ? loop_turns : !k ? page_turns : k->per_turn[WORK_SYSCALLS] ? call_turns : kernel_turns;
+	const uint64_t *turns = !kind        ? loop_turns
+		: !k                         ? page_turns
+		: k->per_turn[WORK_SYSCALLS] ? call_turns
+					     : kernel_turns;
 	size_t n = kind ? 2 : sizeof(loop_turns) / sizeof(*loop_turns);
 	struct tare_error why = TARE_ERROR_INIT;
 	int ret = 0;
@@ -114,7 +122,8 @@ static int count_kind(struct tallying *t, unsigned kind, struct tare_error *err)
 	return ret;
 }
 
-static int count_all(struct tallying *t, struct verify_sample *out, int rounds, struct tare_error *err)
+static int count_all(struct tallying *t, struct verify_sample *out, int rounds,
+		     struct tare_error *err)
 {
 	int ret = 0;
 
@@ -122,7 +131,9 @@ static int count_all(struct tallying *t, struct verify_sample *out, int rounds, 
 	t->n = 0;
 	for (int round = 0; ret == 0 && round < rounds; round++)
 		for (unsigned kind = 0; ret == 0 && kind < WORK_KINDS; kind++)
-			if (work_name(kind) && (!kind || kind == WORK_PAGES || round % (ROUNDS / 2) == 0 || round == ROUNDS - 1))
+			if (work_name(kind) &&
+			    (!kind || kind == WORK_PAGES || round % (ROUNDS / 2) == 0 ||
+			     round == ROUNDS - 1))
 				ret = count_kind(t, kind, err);
 	return ret;
 }
@@ -135,10 +146,12 @@ static bool counted(const struct verify_sample *warm, int n, const struct verify
 	return false;
 }
 
-_Static_assert(VERIFY_SAMPLES_MOST >= ROUNDS * (5 + 2) + EACH_ROUNDS * 2 * KERNELS_MOST, "room for all");
+_Static_assert(VERIFY_SAMPLES_MOST >= ROUNDS * (5 + 2) + EACH_ROUNDS * 2 * KERNELS_MOST,
+	       "room for all");
 
-int verify_work(struct verify_sample *samples, const struct encoding *event, int class, const struct source *source, struct workshop *w,
-		bool *interrupts_known, struct tare_error *err)
+int verify_work(struct verify_sample *samples, const struct encoding *event, int class,
+		const struct source *source, struct workshop *w, bool *interrupts_known,
+		struct tare_error *err)
 {
 	const struct target on = { .cpu = -1, .cgroup_fd = -1 };
 	struct tallying t = { .source = source, .shop = w, .interrupts_known = true };

@@ -10,17 +10,22 @@
 
 /* One piece of work, counted once. */
 struct verify_sample {
-	uint64_t length;   /* iterations, pages, ... */
-	bool expects;	   /* `expected` is known for this event */
+	uint64_t length; /* iterations, pages, ... */
+	bool expects;    /* `expected` is known for this event */
 	uint64_t expected;
 	uint64_t count;
 	uint64_t ns, enabled_ns, running_ns;
-	uint64_t interrupts; /* of this CPU during the work, and shortly before and after: at most this many hit the work */
-	uint64_t faults;     /* caused by the work */
-	bool by_itself;	     /* `expected` is the same event's count of the same work without them */
-	unsigned kind;	     /* of work, numbered as in verify/workshop.h; 0: the loop */
-	uint64_t syscalls;   /* caused by the work */
-	uint64_t again;	     /* for pages: the event's count when the same ones were touched again */
+	uint64_t
+		/*
+		 * of this CPU during the work, and shortly before and after: at most this many hit
+		 * the work
+		 */
+		interrupts;
+	uint64_t faults;   /* caused by the work */
+	bool by_itself;    /* `expected` is the same event's count of the same work without them */
+	unsigned kind;     /* of work, numbered as in verify/workshop.h; 0: the loop */
+	uint64_t syscalls; /* caused by the work */
+	uint64_t again;    /* for pages: the event's count when the same ones were touched again */
 	uint64_t interrupts_again; /* meanwhile */
 	bool counted_before; /* the event counted something when the same was done to warm up */
 };
@@ -39,7 +44,8 @@ void verify_expect(struct verify_sample *s, size_t n, int class);
  * VERIFY_SAMPLES_MOST; returns the number of samples, or a negative errno: the event cannot be
  * counted. `interrupts_known` is false if /proc/interrupts does not list that CPU.
  */
-int verify_work(struct verify_sample *samples, const struct encoding *event, int class, const struct source *source, struct workshop *w,
-		bool *interrupts_known, struct tare_error *err);
+int verify_work(struct verify_sample *samples, const struct encoding *event, int class,
+		const struct source *source, struct workshop *w, bool *interrupts_known,
+		struct tare_error *err);
 
 #endif

@@ -13,11 +13,14 @@ enum { MACHINES = 3000 };
 
 /* The faults that can be planted in an event; each has a verdict to be found. */
 static const enum verify_verdict faults[] = {
-	VERIFY_EXACT, VERIFY_FIXED, VERIFY_FAULTS, VERIFY_SYSCALLS, VERIFY_INTERRUPTS, VERIFY_SOME, VERIFY_NOISY, VERIFY_UNDER,
-	VERIFY_FACTOR, VERIFY_MULTIPLEXED, VERIFY_IMPOSSIBLE, VERIFY_WIDTH, VERIFY_FROZEN, VERIFY_DEAD, VERIFY_UNTESTED,
+	VERIFY_EXACT,      VERIFY_FIXED, VERIFY_FAULTS, VERIFY_SYSCALLS, VERIFY_INTERRUPTS,
+	VERIFY_SOME,       VERIFY_NOISY, VERIFY_UNDER,  VERIFY_FACTOR,   VERIFY_MULTIPLEXED,
+	VERIFY_IMPOSSIBLE, VERIFY_WIDTH, VERIFY_FROZEN, VERIFY_DEAD,     VERIFY_UNTESTED,
 };
 
-static const enum work_class classes[] = { WORK_INSTRUCTIONS, WORK_BRANCHES, WORK_CONDITIONAL, WORK_TAKEN, WORK_LOADS, WORK_STORES, WORK_ATOMICS };
+static const enum work_class classes[] = { WORK_INSTRUCTIONS, WORK_BRANCHES, WORK_CONDITIONAL,
+					   WORK_TAKEN,        WORK_LOADS,    WORK_STORES,
+					   WORK_ATOMICS };
 
 static uint64_t part(struct made *m, uint64_t below)
 {
@@ -30,7 +33,8 @@ static int plant(struct made *m, struct made_event *e, enum verify_verdict fault
 	enum work_class class = classes[made_chance(m, ARRAY_SIZE(classes))];
 
 	/* These are visible only in long loops of two instructions, or only in atomics. */
-	if (fault == VERIFY_FACTOR || fault == VERIFY_UNDER || fault == VERIFY_IMPOSSIBLE || fault == VERIFY_WIDTH || fault == VERIFY_NOISY)
+	if (fault == VERIFY_FACTOR || fault == VERIFY_UNDER || fault == VERIFY_IMPOSSIBLE ||
+	    fault == VERIFY_WIDTH || fault == VERIFY_NOISY)
 		class = made_chance(m, 2) ? WORK_INSTRUCTIONS : WORK_BRANCHES;
 	if (fault == VERIFY_SOME)
 		class = WORK_ATOMICS;
@@ -38,7 +42,8 @@ static int plant(struct made *m, struct made_event *e, enum verify_verdict fault
 	if (fault == VERIFY_SYSCALLS && (class == WORK_BRANCHES || class == WORK_TAKEN))
 		class = WORK_INSTRUCTIONS;
 	e->weight[class] = 1;
-	if (fault != VERIFY_EXACT && fault != VERIFY_DEAD && fault != VERIFY_FACTOR && fault != VERIFY_UNDER && made_chance(m, 2))
+	if (fault != VERIFY_EXACT && fault != VERIFY_DEAD && fault != VERIFY_FACTOR &&
+	    fault != VERIFY_UNDER && made_chance(m, 2))
 		e->fixed = (unsigned)part(m, 300);
 	switch (fault) {
 	case VERIFY_FIXED:
@@ -66,7 +71,8 @@ static int plant(struct made *m, struct made_event *e, enum verify_verdict fault
 		e->missed = (unsigned)part(m, 1000) + 20;
 		break;
 	case VERIFY_FACTOR:
-		e->factor = made_chance(m, 2) ? 2 + (double)made_chance(m, 6) : 0.1 + 0.1 * (double)made_chance(m, 8);
+		e->factor = made_chance(m, 2) ? 2 + (double)made_chance(m, 6)
+					      : 0.1 + 0.1 * (double)made_chance(m, 8);
 		break;
 	case VERIFY_MULTIPLEXED:
 		e->share = 0.01 * (double)part(m, 90);
@@ -95,7 +101,9 @@ static int plant(struct made *m, struct made_event *e, enum verify_verdict fault
 
 static struct verify_result judged(struct made *m, int class, int *n, struct tare_error *err)
 {
-	const struct encoding e = { .name = "it", .attr = { .type = PERF_TYPE_RAW, .config = 0x10 }, .scale = 1 };
+	const struct encoding e = { .name = "it",
+				    .attr = { .type = PERF_TYPE_RAW, .config = 0x10 },
+				    .scale = 1 };
 	struct verify_sample samples[VERIFY_SAMPLES_MOST];
 	bool known;
 
@@ -123,19 +131,22 @@ TEST(every_planted_fault_is_found_and_nothing_else_blamed)
 		said[fault][r.verdict]++;
 		right += r.verdict == fault;
 		if (verify_trusted(&r))
-			CHECK(fault == VERIFY_EXACT || fault == VERIFY_FIXED, "machine %u: %s is called %s", i, verify_names[fault],
+			CHECK(fault == VERIFY_EXACT || fault == VERIFY_FIXED,
+			      "machine %u: %s is called %s", i, verify_names[fault],
 			      verify_names[r.verdict]);
 		if (r.verdict == fault && fault != VERIFY_DEAD && fault <= VERIFY_INTERRUPTS) {
 			CHECK_EQ(r.fixed, (int64_t)e->fixed, "machine %u: fixed", i);
 			CHECK_EQ(r.per_fault, (int64_t)e->per_fault, "machine %u: faults", i);
-			CHECK_EQ(r.per_syscall, (int64_t)e->per_syscall, "machine %u: system calls", i);
+			CHECK_EQ(r.per_syscall, (int64_t)e->per_syscall, "machine %u: system calls",
+				 i);
 		}
 		free(m);
 	}
 	for (unsigned i = 0; i < VERIFY_VERDICTS; i++)
 		for (unsigned k = 0; k < VERIFY_VERDICTS; k++)
 			if (said[i][k])
-				printf("# planted %-18s found %-18s %u\n", verify_names[i], verify_names[k], said[i][k]);
+				printf("# planted %-18s found %-18s %u\n", verify_names[i],
+				       verify_names[k], said[i][k]);
 	printf("# right: %u of %u\n", right, (unsigned)MACHINES);
 	CHECK(right * 1000 >= MACHINES * 999, "%u of %u", right, (unsigned)MACHINES);
 }
@@ -180,7 +191,8 @@ TEST(what_an_unknown_event_counts_is_found)
 		e->fixed = c % 3;
 		r = judged(m, WORK_UNKNOWN, &n, &err);
 		if (any)
-			CHECK(verify_trusted(&r) && r.as == (int)c, "%s: %s as %d", work_class_names[c], verify_names[r.verdict], r.as);
+			CHECK(verify_trusted(&r) && r.as == (int)c, "%s: %s as %d",
+			      work_class_names[c], verify_names[r.verdict], r.as);
 		free(m);
 	}
 }
@@ -217,7 +229,9 @@ TEST(an_event_that_cannot_be_opened)
 /* The workshop of this thread, counted by a PMU that returns nothing: each kind of work is done. */
 TEST(the_real_workshop_does_all_of_it)
 {
-	const struct encoding e = { .name = "it", .attr = { .type = PERF_TYPE_RAW, .config = 0x10 }, .scale = 1 };
+	const struct encoding e = { .name = "it",
+				    .attr = { .type = PERF_TYPE_RAW, .config = 0x10 },
+				    .scale = 1 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct verify_sample samples[VERIFY_SAMPLES_MOST];
 	struct workshop *shop = NULL;

@@ -75,7 +75,8 @@ static int bring_rival(struct real *r, struct tare_error *err)
 		return 0;
 	CPU_CLR(r->shop.cpu, &others);
 	if (!r->moved || !CPU_COUNT(&others))
-		return tare_fail(err, ENOTSUP, "there is no second CPU for a thread to contend with");
+		return tare_fail(err, ENOTSUP,
+				 "there is no second CPU for a thread to contend with");
 	pthread_attr_init(&attr);
 	pthread_attr_setaffinity_np(&attr, sizeof(others), &others);
 	code = pthread_create(&r->rival, &attr, contend, r);
@@ -94,7 +95,8 @@ static int prepare(struct workshop *w, unsigned kind, struct tare_error *err)
 		atomic_store(&r->contend, 1);
 	if (kind != WORK_PAGES)
 		return ret;
-	r->pages = mmap(NULL, WORK_PAGES_MOST * r->page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	r->pages = mmap(NULL, WORK_PAGES_MOST * r->page, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (r->pages == MAP_FAILED) {
 		r->pages = NULL;
 		return tare_fail(err, errno, "no memory to touch: %s", strerror(errno));
@@ -164,9 +166,12 @@ int workshop_open(struct workshop **out, int cpu, struct tare_error *err)
 	*out = NULL;
 	if (!r)
 		return tare_fail_nomem(err);
-	r->shop = (struct workshop){ cpu < 0 ? sched_getcpu() : cpu, prepare, work, leave, now_ns, interrupts };
+	r->shop = (struct workshop){
+		cpu < 0 ? sched_getcpu() : cpu, prepare, work, leave, now_ns, interrupts
+	};
 	r->page = (size_t)sysconf(_SC_PAGESIZE);
-	r->memory = mmap(NULL, KERNEL_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	r->memory = mmap(NULL, KERNEL_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
 	if (r->memory == MAP_FAILED) {
 		int ret = tare_fail(err, errno, "no memory to work in: %s", strerror(errno));
 
@@ -198,8 +203,8 @@ void workshop_close(struct workshop *w)
 	free(r);
 }
 
-int work_count(struct workshop *w, const struct source *source, struct counters *c, unsigned kind, uint64_t turns, struct work_counted *out,
-	       struct tare_error *err)
+int work_count(struct workshop *w, const struct source *source, struct counters *c, unsigned kind,
+	       uint64_t turns, struct work_counted *out, struct tare_error *err)
 {
 	uint64_t before, after, began;
 	int ret;

@@ -50,11 +50,11 @@ uint64_t work_retires(unsigned kind, enum work_class c, uint64_t turns, bool *su
 /* One piece of work, as counted by a group of counters. */
 struct work_counted {
 	struct tare_reading *before, *after; /* memory for the group, from the caller */
-	uint64_t ns, interrupts;	     /* during the work, and shortly before and after */
+	uint64_t ns, interrupts;             /* during the work, and shortly before and after */
 	bool interrupts_known;
 };
 
-int work_count(struct workshop *w, const struct source *source, struct counters *c, unsigned kind, uint64_t turns, struct work_counted *out,
-	       struct tare_error *err);
+int work_count(struct workshop *w, const struct source *source, struct counters *c, unsigned kind,
+	       uint64_t turns, struct work_counted *out, struct tare_error *err);
 
 #endif

@@ -19,11 +19,11 @@
 #include <string.h>
 #include "windows/phases.h"
 
-#define PENALTY	    6.0
-#define NEAR	    0.05 /* of the mean: a smaller change is not a separate phase */
+#define PENALTY 6.0
+#define NEAR    0.05 /* of the mean: a smaller change is not a separate phase */
 /* of the mean: without it, exactly repeated values would make every change significant */
-#define NOISE_FLOOR 0.01
-#define ALIKE	    4.0  /* times the noise of a mean */
+#define NOISE_FLOOR      0.01
+#define ALIKE            4.0 /* times the noise of a mean */
 #define CORRELATION_MOST 0.98
 
 struct cut {
@@ -272,8 +272,8 @@ static bool are_alike(const struct work *w, const struct part *a, const struct p
 {
 	for (size_t k = 0; k < w->d; k++) {
 		double x = mean_of(a, k), y = mean_of(b, k);
-		double room =
-		    ALIKE * w->noise[k] * sqrt(1.0 / (double)a->s.n + 1.0 / (double)b->s.n);
+		double room = ALIKE * w->noise[k] *
+			sqrt(1.0 / (double)a->s.n + 1.0 / (double)b->s.n);
 		double near = NEAR * (fabs(x) > fabs(y) ? fabs(x) : fabs(y));
 
 		if (fabs(x - y) > (room > near ? room : near))
@@ -327,10 +327,10 @@ int phases_find_in(const struct phase_rows *rows, struct phases *out, struct tar
 				    .pool = room + (1 + PASS) * d,
 				    .parts = 1 };
 		find_noise(w);
-		w->part[0] =
-		    (struct part){ .s.n = w->n,
-				   .from = pool_next(w),
-				   .to = memcpy(pool_next(w), w->sum, d * sizeof(*w->sum)) };
+		w->part[0] = (struct part){ .s.n = w->n,
+					    .from = pool_next(w),
+					    .to = memcpy(pool_next(w), w->sum,
+							 d * sizeof(*w->sum)) };
 		cut_up(w);
 		ret = take_back(w, err);
 		if (ret == 0)

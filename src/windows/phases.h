@@ -15,7 +15,7 @@ enum { SEGMENTS_MOST = 128, SEGMENT_LEAST = 3 };
 
 struct segment {
 	size_t first, n; /* rows */
-	unsigned phase;	 /* from 0, in order of first appearance */
+	unsigned phase;  /* from 0, in order of first appearance */
 };
 
 struct phases {
@@ -33,6 +33,7 @@ struct phase_rows {
 /* Keeps a change if it explains more than the noise between rows does by chance. n = 0: none. */
 int phases_find_in(const struct phase_rows *rows, struct phases *out, struct tare_error *err);
 /* The same for an array: feature[i * n_features + k] of row i. */
-int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out, struct tare_error *err);
+int phases_find(const double *feature, size_t n, size_t n_features, struct phases *out,
+		struct tare_error *err);
 
 #endif

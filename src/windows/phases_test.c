@@ -57,7 +57,8 @@ static void one(double r, double step, double spikes, struct score *to)
 	to->found += (unsigned)p.segments - 1;
 	for (size_t s = 1; s < p.segments; s++)
 		for (size_t c = 0; c < changes; c++)
-			if (p.segment[s].first + 2 >= change[c] && p.segment[s].first <= change[c] + 2) {
+			if (p.segment[s].first + 2 >= change[c] &&
+			    p.segment[s].first <= change[c] + 2) {
 				to->right++;
 				break;
 			}
@@ -93,12 +94,12 @@ TEST(precision_and_recall)
 		state = i + 1;
 		for (int k = 0; k < 40; k++)
 			one(rows[i].r, rows[i].step, rows[i].spikes, &s);
-		printf("# r %.1f, steps of %.0f, spikes %.2f: %u changes, %u found, %u of them right\n", rows[i].r,
-		       rows[i].step, rows[i].spikes, s.changes, s.found, s.right);
-		CHECK(s.found - s.right <= rows[i].false_most, "%u are wrong, row at line %d", s.found - s.right,
-		      rows[i].line);
-		CHECK(s.right >= rows[i].recall * s.changes, "%u of %u found, row at line %d", s.right, s.changes,
-		      rows[i].line);
+		printf("# r %.1f, steps of %.0f, spikes %.2f: %u changes, %u found, %u of them right\n",
+		       rows[i].r, rows[i].step, rows[i].spikes, s.changes, s.found, s.right);
+		CHECK(s.found - s.right <= rows[i].false_most, "%u are wrong, row at line %d",
+		      s.found - s.right, rows[i].line);
+		CHECK(s.right >= rows[i].recall * s.changes, "%u of %u found, row at line %d",
+		      s.right, s.changes, rows[i].line);
 	}
 }
 

@@ -18,15 +18,15 @@ struct window_thread {
 /* One row. `value` is a view. */
 struct window {
 	uint64_t thread;  /* from window_thread.number */
-	uint64_t begin;	  /* the thread's count of the first event at the beginning of the window */
+	uint64_t begin;   /* the thread's count of the first event at the beginning of the window */
 	uint64_t time_ns; /* CLOCK_MONOTONIC at the end of the window */
 	/*
 	 * since the thread's previous window, or its begin; 0: not known, or the counts did not
 	 * begin at that time
 	 */
 	uint64_t wall_ns;
-	int cpu;	  /* at the end of the window; -1: not known */
-	bool rest;	  /* ended with its thread, not by the count */
+	int cpu;   /* at the end of the window; -1: not known */
+	bool rest; /* ended with its thread, not by the count */
 	/*
 	 * the thread was on another CPU meanwhile, and that part is in another window: the counts
 	 * may have begun before wall_ns
@@ -36,7 +36,8 @@ struct window {
 };
 
 struct window_sink {
-	int (*thread)(struct window_sink *self, const struct window_thread *t, struct tare_error *err);
+	int (*thread)(struct window_sink *self, const struct window_thread *t,
+		      struct tare_error *err);
 	int (*window)(struct window_sink *self, const struct window *w, struct tare_error *err);
 };
 
@@ -77,8 +78,8 @@ struct window_plan {
 	uint64_t interval_ns; /* for window_poll */
 };
 
-int window_poll(const struct window_plan *plan, const struct source *source,
-		struct window_sink *to, struct window_end *end, struct tare_error *err);
+int window_poll(const struct window_plan *plan, const struct source *source, struct window_sink *to,
+		struct window_end *end, struct tare_error *err);
 /* Every event must satisfy engine_counts(). */
 int window_exact(const struct window_plan *plan, struct window_sink *to, struct window_end *end,
 		 struct tare_error *err);

@@ -8,9 +8,9 @@
 struct window_thread_state {
 	struct window_thread told;
 	char comm[NAME_SIZE];
-	uint64_t begin;	 /* the leader's count so far */
-	uint64_t time;	 /* of the last window, or of the start; 0: not known */
-	bool apart;	 /* its counts did not begin at `time` */
+	uint64_t begin; /* the leader's count so far */
+	uint64_t time;  /* of the last window, or of the start; 0: not known */
+	bool apart;     /* its counts did not begin at `time` */
 	uint64_t last_strand;
 	uint64_t *strand; /* per strand: the last values read; NULL: it has no window */
 	bool named;
@@ -117,8 +117,9 @@ static int one_window(struct build *b, const struct entry *e, struct tare_error 
 		*last = e->value[i];
 	}
 	t->last_strand = e->strand;
-	return put_window(
-	    b, t, (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved }, err);
+	return put_window(b, t,
+			  (struct window){ .time_ns = e->time, .cpu = (int)e->cpu, .moved = moved },
+			  err);
 }
 
 /* "12,13", as for --tid */
@@ -178,9 +179,9 @@ int build_add(struct build *b, const struct entry *e, struct tare_error *err)
 {
 	if (!is_counted(b, e))
 		return 0;
-	return e->kind == IS_FORK   ? one_fork(b, e, err)
-	       : e->kind == IS_COMM ? one_name(b, e, err)
-				    : one_window(b, e, err);
+	return e->kind == IS_FORK    ? one_fork(b, e, err)
+		: e->kind == IS_COMM ? one_name(b, e, err)
+				     : one_window(b, e, err);
 }
 
 /* The counts of all threads minus their windows, into b->value. False: they are inconsistent. */
@@ -218,8 +219,9 @@ static int put_rest(struct build *b, const struct sample_outcome *o, struct wind
 		return 0;
 	if (b->threads == 1 && !o->lost && b->plan->argv)
 		return put_window(
-		    b, b->thread,
-		    (struct window){ .time_ns = b->thread[0].time, .cpu = -1, .rest = true }, err);
+			b, b->thread,
+			(struct window){ .time_ns = b->thread[0].time, .cpu = -1, .rest = true },
+			err);
 	end->rest = calloc(b->n, sizeof(*end->rest));
 	if (!end->rest)
 		return tare_fail_nomem(err);

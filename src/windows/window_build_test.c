@@ -13,7 +13,8 @@ struct rows {
 	size_t n;
 };
 
-static int take_thread(struct window_sink *self, const struct window_thread *t, struct tare_error *err)
+static int take_thread(struct window_sink *self, const struct window_thread *t,
+		       struct tare_error *err)
 {
 	(void)self, (void)t, (void)err;
 	return 0;
@@ -113,7 +114,8 @@ TEST(the_rest_of_several_threads_is_known_of_all_together)
 	struct rows r;
 	struct window_end end = after(A_CHILD, 350, &r);
 
-	CHECK(end.rest && end.rest[0] == 50 && end.unseen == 1 && !end.rests_unknown && r.n == 3, "%zu rows", r.n);
+	CHECK(end.rest && end.rest[0] == 50 && end.unseen == 1 && !end.rests_unknown && r.n == 3,
+	      "%zu rows", r.n);
 	free(end.rest);
 	end = after(A_CHILD, 299, &r);
 	CHECK(!end.rest && end.rests_unknown && r.n == 3, "windows of 300 do not fit 299");
@@ -133,15 +135,20 @@ TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 		const char *tids;
 		bool inherit;
 		uint64_t unseen;
-	} row[] = { { NULL, true, 3 }, { NULL, false, 2 }, { "7,8", true, 2 }, { "8,7", false, 1 }, { "8", false, 0 } };
+	} row[] = { { NULL, true, 3 },
+		    { NULL, false, 2 },
+		    { "7,8", true, 2 },
+		    { "8,7", false, 1 },
+		    { "8", false, 0 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		const struct window_plan plan = { .every = 100, .where.tids = row[i].tids };
 		struct rows r;
-		struct window_end end =
-		    build(&plan, made, ARRAY_SIZE(made), row[i].inherit, &o, &r);
+		struct window_end end = build(&plan, made, ARRAY_SIZE(made), row[i].inherit, &o,
+					      &r);
 
-		CHECK(end.unseen == row[i].unseen && end.rest && end.rest[0] == 30 && r.n == 1, "row %zu: %u", i, (unsigned)end.unseen);
+		CHECK(end.unseen == row[i].unseen && end.rest && end.rest[0] == 30 && r.n == 1,
+		      "row %zu: %u", i, (unsigned)end.unseen);
 		free(end.rest);
 	}
 }
@@ -159,18 +166,22 @@ static struct rows first_windows(uint64_t started_ns)
 	};
 	const struct window_plan plan = { .every = 1000 };
 	struct sample_tally event = { .share = 1 };
-	const struct sample_outcome o = { .event = &event, .n_events = 1, .started_ns = started_ns };
+	const struct sample_outcome o = { .event = &event,
+					  .n_events = 1,
+					  .started_ns = started_ns };
 	struct rows r;
 
 	build(&plan, made, ARRAY_SIZE(made), true, &o, &r);
 	CHECK_EQ(r.n, (size_t)4);
-	CHECK(r.row[2].wall_ns == 1000 && r.row[3].wall_ns == 1000, "second windows are since the first ones");
+	CHECK(r.row[2].wall_ns == 1000 && r.row[3].wall_ns == 1000,
+	      "second windows are since the first ones");
 	return r;
 }
 
 TEST(the_first_window_is_since_its_counts_began)
 {
-	const struct rows at_exec = first_windows(0), before = first_windows(1400), late = first_windows(1600);
+	const struct rows at_exec = first_windows(0), before = first_windows(1400),
+			  late = first_windows(1600);
 
 	CHECK_EQ(at_exec.row[0].wall_ns, 0u, "the command's counts began before it was reported");
 	CHECK_EQ(at_exec.row[1].wall_ns, 501u, "a thread's begin with it");

@@ -53,7 +53,7 @@ static int name_process(struct exact_windows *x, const struct exact_sample *s)
 	uint32_t highest = s->serial > s->parent ? s->serial : s->parent;
 	struct process *p;
 	struct program begun = { .since = s->kind == EXACT_SAMPLE_PROGRAM ? s->born : 0,
-		.time_ns = s->time_ns };
+				 .time_ns = s->time_ns };
 
 	if (!array_reserve_zeroed(&x->process, &x->processes, highest + 1ull, sizeof(*x->process)))
 		return tare_fail_nomem(x->err);
@@ -61,7 +61,8 @@ static int name_process(struct exact_windows *x, const struct exact_sample *s)
 	if (s->kind == EXACT_SAMPLE_PROGRAM)
 		strncpy(begun.name, s->name, sizeof(begun.name) - 1);
 	else if (x->process[s->parent].n)
-		memcpy(begun.name, x->process[s->parent].program[x->process[s->parent].n - 1].name, sizeof(begun.name));
+		memcpy(begun.name, x->process[s->parent].program[x->process[s->parent].n - 1].name,
+		       sizeof(begun.name));
 	if (!array_reserve(&p->program, &p->room, p->n + 1, sizeof(*p->program)))
 		return tare_fail_nomem(x->err);
 	p->program[p->n++] = begun;
@@ -80,7 +81,10 @@ static struct thread *find_thread(struct exact_windows *x, const struct exact_sa
 static int tell_thread(struct exact_windows *x, const struct exact_sample *s, struct thread *t)
 {
 	const struct program *program = program_of(x, s);
-	const struct window_thread told = { s->born, (uint32_t)s->pid, (uint32_t)s->tid, t->name[0] ? t->name : program ? program->name : "" };
+	const struct window_thread told = { s->born, (uint32_t)s->pid, (uint32_t)s->tid,
+					    t->name[0]        ? t->name
+						    : program ? program->name
+							      : "" };
 
 	t->named = true;
 	return x->to->thread(x->to, &told, x->err);
@@ -100,7 +104,10 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 {
 	struct thread *t = find_thread(x, s);
 	const struct encoding_list *events = x->plan->events;
-	struct window w = { .thread = s->born, .time_ns = s->time_ns, .cpu = -1, .rest = s->kind == EXACT_SAMPLE_END,
+	struct window w = { .thread = s->born,
+			    .time_ns = s->time_ns,
+			    .cpu = -1,
+			    .rest = s->kind == EXACT_SAMPLE_END,
 			    .value = x->value };
 	bool any = false;
 	int ret;
@@ -113,7 +120,9 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 	if (!s->counts)
 		return tare_fail(x->err, EIO, "the exact engine gave a sample without counts");
 	if (s->counts[EXACT_INSTRUCTIONS] < t->counts[EXACT_INSTRUCTIONS])
-		return tare_fail(x->err, EIO, "the exact engine gave a thread fewer instructions than before: its memory was overwritten");
+		return tare_fail(
+			x->err, EIO,
+			"the exact engine gave a thread fewer instructions than before: its memory was overwritten");
 	for (size_t i = 0; i < events->n; i++) {
 		enum exact_class c = exact_class_of(&events->enc[i]);
 
@@ -149,13 +158,21 @@ static int take(void *with, const struct exact_sample *s)
 int window_exact(const struct window_plan *plan, struct window_sink *to, struct window_end *end,
 		 struct tare_error *err)
 {
-	struct exact_windows x = { .plan = plan, .to = to, .err = err,
+	struct exact_windows x = { .plan = plan,
+				   .to = to,
+				   .err = err,
 				   .value = calloc(plan->events->n + 1, sizeof(uint64_t)) };
 	const struct where everywhere = { .inherit = true };
 	const struct exact_follow how = {
-		.who = { .root = plan->root, .argv = plan->argv, .launcher = &launch_exact, .envp = plan->envp,
-			 .fixed = plan->fixed, .where = &everywhere },
-		.every = { .n = plan->every, .class = exact_class_of(&plan->events->enc[0]), .counts = true },
+		.who = { .root = plan->root,
+			 .argv = plan->argv,
+			 .launcher = &launch_exact,
+			 .envp = plan->envp,
+			 .fixed = plan->fixed,
+			 .where = &everywhere },
+		.every = { .n = plan->every,
+			   .class = exact_class_of(&plan->events->enc[0]),
+			   .counts = true },
 		.timeout_ns = plan->timeout_ns,
 		.each = take,
 		.with = &x,

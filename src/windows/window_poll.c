@@ -68,14 +68,17 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 	switch (f->kind) {
 	case FACT_RUN_BEGIN:
 		p->origin_ns = clock_now_ns();
-		p->apart = p->plan->argv || p->plan->delay_ns; /* they begin at the exec, or when the delay is over */
+		p->apart = p->plan->argv ||
+			p->plan->delay_ns; /* they begin at the exec, or when the delay is over */
 		return 0;
 	case FACT_READING:
-		if (f->reading.value.quality == TARE_UNAVAILABLE || f->reading.value.quality == TARE_SCALED) {
+		if (f->reading.value.quality == TARE_UNAVAILABLE ||
+		    f->reading.value.quality == TARE_SCALED) {
 			const char *name = p->plan->events->enc[f->reading.event].name;
 
-			return tare_fail(err, EBUSY, "%.100s was not counted all the time: %.200s", name,
-					 f->reading.why ? f->reading.why : "others held the counters");
+			return tare_fail(
+				err, EBUSY, "%.100s was not counted all the time: %.200s", name,
+				f->reading.why ? f->reading.why : "others held the counters");
 		}
 		/* summed over types of core and over tasks */
 		p->now[f->reading.event] += f->reading.value.raw;
@@ -103,7 +106,8 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 		struct encoding *asked = &p->plan->events->enc[i];
 
 		if (e->unavailable) {
-			tare_fail(err, e->unavailable, "%.100s is unavailable: %.250s", e->name, e->why);
+			tare_fail(err, e->unavailable, "%.100s is unavailable: %.250s", e->name,
+				  e->why);
 			tare_hint(err, "%s", e->remedy);
 			return -e->unavailable;
 		}
@@ -114,8 +118,8 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 	return 0;
 }
 
-int window_poll(const struct window_plan *plan, const struct source *source,
-		struct window_sink *to, struct window_end *end, struct tare_error *err)
+int window_poll(const struct window_plan *plan, const struct source *source, struct window_sink *to,
+		struct window_end *end, struct tare_error *err)
 {
 	size_t n = plan->events->n;
 	struct poll p = { .sink = { put },

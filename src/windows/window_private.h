@@ -38,9 +38,9 @@ struct build {
 	const struct window_plan *plan;
 	struct window_sink *to;
 	const uint64_t
-	    /* threads that existed before count since then; known before the first window */
-	    *started_ns;
-	size_t n;        /* number of events */
+		/* threads that existed before count since then; known before the first window */
+		*started_ns;
+	size_t n; /* number of events */
 	size_t strands;
 	bool inherit; /* the events count children and new threads too */
 	struct window_thread_state *thread;
@@ -56,7 +56,7 @@ struct collect {
 	struct build build;
 	struct id_row *ids; /* by id */
 	size_t n_ids;
-	unsigned lost_words; /* 1: each value is followed by a count of losses */
+	unsigned lost_words;  /* 1: each value is followed by a count of losses */
 	unsigned char *entry; /* entry_bytes() each */
 	size_t entries, entry_room;
 	size_t left; /* entries that were too young at the last pass */

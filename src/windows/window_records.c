@@ -76,7 +76,8 @@ int collect_begin(struct collect *c, size_t n, size_t strands, bool inherit, str
 	return build_open(&c->build, err);
 }
 
-static int begin(struct sample_sink *self, const struct sampled *events, size_t n, struct tare_error *err)
+static int begin(struct sample_sink *self, const struct sampled *events, size_t n,
+		 struct tare_error *err)
 {
 	struct collect *c = (struct collect *)self;
 	size_t first = n - c->build.plan->events->n; /* a tracker may precede them */
@@ -89,7 +90,8 @@ static int begin(struct sample_sink *self, const struct sampled *events, size_t 
 		return tare_fail_nomem(err);
 	for (size_t i = first; i < n; i++)
 		for (size_t k = 0; k < events[i].n_ids; k++)
-			c->ids[c->n_ids++] = (struct id_row){ events[i].ids[k], (unsigned)(i - first), (unsigned)k };
+			c->ids[c->n_ids++] = (struct id_row){ events[i].ids[k],
+							      (unsigned)(i - first), (unsigned)k };
 	qsort(c->ids, c->n_ids, sizeof(*c->ids), by_id);
 	c->lost_words = events[first].attr.read_format >> 4 & 1;
 	return collect_begin(c, n - first, events[first].n_ids, events[first].attr.inherit, err);
@@ -117,7 +119,8 @@ static uint32_t u32(const unsigned char *p)
 }
 
 /* { nr, enabled, running, { value, id [, lost] } [nr] }; false if it does not fit into n bytes. */
-static bool take_values(struct collect *c, const unsigned char *p, size_t n, uint64_t *value, unsigned *strand)
+static bool take_values(struct collect *c, const unsigned char *p, size_t n, uint64_t *value,
+			unsigned *strand)
 {
 	size_t each = 16 + 8 * c->lost_words;
 	uint64_t nr = n >= 24 ? u64(p) : 0;
@@ -201,7 +204,8 @@ static int take_fork(struct collect *c, const unsigned char *p, size_t n, struct
 	return 0;
 }
 
-static int records(struct sample_sink *self, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int records(struct sample_sink *self, const unsigned char *bytes, size_t n,
+		   struct tare_error *err)
 {
 	struct collect *c = (struct collect *)self;
 	struct perf_event_header h;

@@ -18,7 +18,9 @@ int window_sample(const struct window_plan *plan, struct window_sink *to, struct
 	struct collect c;
 	struct sample_plan how = {
 		.events = plan->events,
-		.how = { .period = plan->every, .inherit = plan->inherit, .clockid = CLOCK_MONOTONIC },
+		.how = { .period = plan->every,
+			 .inherit = plan->inherit,
+			 .clockid = CLOCK_MONOTONIC },
 		.root = plan->root,
 		.argv = plan->argv,
 		.launcher = plan->launcher,
@@ -56,7 +58,8 @@ int window_sample(const struct window_plan *plan, struct window_sink *to, struct
 				    .lost = o.lost,
 				    .throttled = o.throttled,
 				    .kernel_left_out = o.kernel_left_out,
-				    .children_left_out = plan->inherit && (how.any_cpu || o.children_left_out) };
+				    .children_left_out = plan->inherit &&
+					    (how.any_cpu || o.children_left_out) };
 	if (ret == 0)
 		ret = collect_end(&c, &o, end, err);
 	end->rests_unknown |= ret < 0;

@@ -68,7 +68,8 @@ static size_t block_bytes(const struct windows *w)
 
 static bool same_modes(const struct encoding *a, const struct encoding *b)
 {
-	return a->attr.exclude_user == b->attr.exclude_user && a->attr.exclude_kernel == b->attr.exclude_kernel;
+	return a->attr.exclude_user == b->attr.exclude_user &&
+		a->attr.exclude_kernel == b->attr.exclude_kernel;
 }
 
 /*
@@ -82,14 +83,16 @@ static int find_event(const struct encoding_list *l, const char *name, int first
 	if (!strcmp(name, "duration_time"))
 		return OF_WALL;
 	for (size_t i = 0; i < l->n; i++)
-		if ((!strcmp(l->enc[i].name, name) || !strcmp(metric_event_name(&l->enc[i], room, sizeof(room)), name)) &&
+		if ((!strcmp(l->enc[i].name, name) ||
+		     !strcmp(metric_event_name(&l->enc[i], room, sizeof(room)), name)) &&
 		    (first < 0 || same_modes(&l->enc[first], &l->enc[i])))
 			return (int)i;
 	return -ENOENT;
 }
 
 /* 0, or -ENOENT if an event is missing. */
-static int bind(struct windows *w, const struct metric_row *m, const struct encoding_list *l, struct tare_error *err)
+static int bind(struct windows *w, const struct metric_row *m, const struct encoding_list *l,
+		struct tare_error *err)
 {
 	struct bound b = { .formula = NULL };
 	int first = -1, ret = formula_parse(m->formula, &b.formula, err);
@@ -104,7 +107,9 @@ static int bind(struct windows *w, const struct metric_row *m, const struct enco
 
 		b.of[i] = find_event(l, name, first);
 		if (b.of[i] == -ENOENT) {
-			ret = tare_fail(err, ENOENT, "%.60s needs %.100s, which is not among the events", m->name, name);
+			ret = tare_fail(err, ENOENT,
+					"%.60s needs %.100s, which is not among the events",
+					m->name, name);
 			tare_hint(err, "-e %.100s adds it", name);
 		} else if (first < 0 && b.of[i] >= 0) {
 			first = b.of[i];
@@ -132,8 +137,8 @@ static bool is_bound(const struct windows *w, const char *name)
 	return false;
 }
 
-static int bind_all(struct windows *w, const struct encoding_list *l, const struct metric_row *const *asked,
-		    struct tare_error *err)
+static int bind_all(struct windows *w, const struct encoding_list *l,
+		    const struct metric_row *const *asked, struct tare_error *err)
 {
 	int ret = 0;
 
@@ -199,7 +204,8 @@ static struct thread *add_thread(struct windows *w, uint64_t number)
 	return w->thread[w->threads++] = t;
 }
 
-static int take_thread(struct window_sink *self, const struct window_thread *t, struct tare_error *err)
+static int take_thread(struct window_sink *self, const struct window_thread *t,
+		       struct tare_error *err)
 {
 	struct windows *w = (struct windows *)self;
 	struct thread *known = find_thread(w, t->number);
@@ -291,8 +297,8 @@ bool windows_full(const struct windows *w)
 	return w && w->full;
 }
 
-int windows_new(struct windows **out, const struct encoding_list *events, const struct metric_row *const *asked,
-		struct tare_error *err)
+int windows_new(struct windows **out, const struct encoding_list *events,
+		const struct metric_row *const *asked, struct tare_error *err)
 {
 	struct windows *w = calloc(1, sizeof(*w));
 	int ret = 0;
@@ -360,8 +366,8 @@ const struct windows_row *windows_row(const struct windows_table *t,
 {
 	const struct windows_rows *r = th->rows;
 	size_t block = i / ROWS_HELD;
-	const unsigned char *rows =
-	    block < r->blocks ? read_block(t->windows, r->block[block]) : r->held;
+	const unsigned char *rows = block < r->blocks ? read_block(t->windows, r->block[block])
+						      : r->held;
 
 	return (const void *)(rows + i % ROWS_HELD * row_bytes(t->windows));
 }
@@ -391,8 +397,8 @@ double windows_metric(const struct windows_table *t, const struct windows_row *r
 		if (b->of[i] == OF_WALL && !wall_of(row))
 			return NAN;
 		in[i] = b->of[i] == OF_WALL
-			    ? (double)wall_of(row)
-			    : (double)row->value[b->of[i]] * w->event[b->of[i]].scale;
+			? (double)wall_of(row)
+			: (double)row->value[b->of[i]] * w->event[b->of[i]].scale;
 	}
 	return formula_eval(b->formula, in, &out) < 0 ? NAN : out;
 }

@@ -60,8 +60,8 @@ struct windows_table {
  * Add the formulas from the table of metrics that the events suffice for, and those requested (a
  * NULL-terminated list, or NULL): -ENOENT if a requested one needs a missing event.
  */
-int windows_new(struct windows **out, const struct encoding_list *events, const struct metric_row *const *asked,
-		struct tare_error *err);
+int windows_new(struct windows **out, const struct encoding_list *events,
+		const struct metric_row *const *asked, struct tare_error *err);
 struct window_sink *windows_sink(struct windows *w);
 /* The final names of the events: a name gains ":u" if the kernel had to be excluded. */
 void windows_rename(struct windows *w, const struct encoding_list *events);

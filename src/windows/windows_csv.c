@@ -11,10 +11,24 @@ enum { EVENTS_MOST = 64, COLUMNS_MOST = 160, FIELD_MOST = 256 };
 
 static const size_t file_most = (size_t)1 << 32;
 
-static const char *const fixed[] = { "thread", "pid", "tid", "comm", "window", "begin", "time_ns", "wall_ns",
-				     "cpu", "ended", "phase", "quality" };
+static const char *const fixed[] = { "thread",  "pid",     "tid", "comm",  "window", "begin",
+				     "time_ns", "wall_ns", "cpu", "ended", "phase",  "quality" };
 
-enum column { THREAD, PID, TID, COMM, WINDOW, BEGIN, TIME, WALL, CPU, ENDED, PHASE, QUALITY, FIXED };
+enum column {
+	THREAD,
+	PID,
+	TID,
+	COMM,
+	WINDOW,
+	BEGIN,
+	TIME,
+	WALL,
+	CPU,
+	ENDED,
+	PHASE,
+	QUALITY,
+	FIXED
+};
 
 struct csv {
 	const char *p, *end, *path;
@@ -106,7 +120,8 @@ static int read_header(struct csv *c, struct encoding *enc, size_t *events, size
 				return fail(c, "too many events");
 			snprintf(enc[*events].name, sizeof(enc[*events].name), "%.150s", c->field);
 			enc[*events].attr.type = PERF_TYPE_MAX; /* only its name is known */
-			if (!strncmp(c->field, "task-clock", 10) || !strncmp(c->field, "cpu-clock", 9))
+			if (!strncmp(c->field, "task-clock", 10) ||
+			    !strncmp(c->field, "cpu-clock", 9))
 				snprintf(enc[*events].unit, sizeof(enc[*events].unit), "ns");
 			enc[(*events)++].scale = 1;
 		}
@@ -131,10 +146,14 @@ static int take_field(struct csv *c, struct line *l, size_t column, size_t event
 	case ENDED:
 		l->rest = !strcmp(c->field, "rest");
 		l->moved = !strcmp(c->field, "moved");
-		return l->rest || l->moved || !strcmp(c->field, "whole") ? 0 : fail(c, "expected whole, moved or rest");
+		return l->rest || l->moved || !strcmp(c->field, "whole")
+			? 0
+			: fail(c, "expected whole, moved or rest");
 	case QUALITY:
 		l->exact = !strcmp(c->field, "exact");
-		return l->exact || !strcmp(c->field, "counted") ? 0 : fail(c, "expected exact or counted");
+		return l->exact || !strcmp(c->field, "counted")
+			? 0
+			: fail(c, "expected exact or counted");
 	case WALL:
 	case CPU:
 	case PHASE:
@@ -163,8 +182,8 @@ static int read_line(struct csv *c, struct line *l, size_t events, size_t column
 	return last ? 0 : fail(c, "there are more fields than names of columns");
 }
 
-int windows_csv_parse(struct windows **out, const char *text, size_t n, const char *path, bool *exact,
-		      struct tare_error *err)
+int windows_csv_parse(struct windows **out, const char *text, size_t n, const char *path,
+		      bool *exact, struct tare_error *err)
 {
 	struct csv c = { .p = text, .end = text + n, .path = path, .line = 1, .err = err };
 	struct encoding *enc = calloc(EVENTS_MOST, sizeof(*enc));
@@ -184,7 +203,8 @@ int windows_csv_parse(struct windows **out, const char *text, size_t n, const ch
 		if (ret < 0)
 			break;
 
-		const struct window_thread t = { l.word[THREAD], (uint32_t)l.word[PID], (uint32_t)l.word[TID], l.comm };
+		const struct window_thread t = { l.word[THREAD], (uint32_t)l.word[PID],
+						 (uint32_t)l.word[TID], l.comm };
 		const struct window win = { .thread = l.word[THREAD],
 					    .begin = l.word[BEGIN],
 					    .time_ns = l.word[TIME],
@@ -215,7 +235,10 @@ int windows_csv_read(struct windows **out, const char *path, bool *exact, struct
 	int ret = file_read(NULL, path, file_most, &text, &n, err);
 
 	if (ret == 0 && n && text[n - 1] != '\n') { /* a count may lack its last digits */
-		ret = tare_fail(err, EINVAL, "%.200s: byte %zu: the file is truncated: its last line has no newline", path, n);
+		ret = tare_fail(
+			err, EINVAL,
+			"%.200s: byte %zu: the file is truncated: its last line has no newline",
+			path, n);
 		tare_hint(err, "tare windows --format csv writes such files");
 		free(text);
 	}

@@ -9,8 +9,8 @@
  * n bytes, NUL-terminated. Errors name `path`, the line and the column. *exact: every row is marked
  * as exact.
  */
-int windows_csv_parse(struct windows **out, const char *text, size_t n, const char *path, bool *exact,
-		      struct tare_error *err);
+int windows_csv_parse(struct windows **out, const char *text, size_t n, const char *path,
+		      bool *exact, struct tare_error *err);
 int windows_csv_read(struct windows **out, const char *path, bool *exact, struct tare_error *err);
 
 #endif

@@ -180,7 +180,8 @@ static void put_places(struct json *j, const struct column *c)
 	json_end(j);
 }
 
-static void put_thread(struct json *j, const struct windows_table *t, const struct windows_thread *th, bool packed)
+static void put_thread(struct json *j, const struct windows_table *t,
+		       const struct windows_thread *th, bool packed)
 {
 	struct column c = { .t = t, .th = th };
 

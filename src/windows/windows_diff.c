@@ -8,7 +8,7 @@
 enum { NEXT = 5 };
 
 #define STANDS_OUT 4.0  /* times the noise of a mean of NEXT windows */
-#define LEAST	   0.01 /* of the mean: smaller differences are not reported */
+#define LEAST      0.01 /* of the mean: smaller differences are not reported */
 
 static const struct windows_thread *choose(const struct windows_table *t, uint64_t number)
 {
@@ -91,8 +91,9 @@ static int pair_new(struct pair *p, size_t pieces, size_t n_events, struct tare_
  * B's counts in A's windows, up to the shorter end. If B's windows end elsewhere, the counts are
  * interpolated.
  */
-static int align(const struct windows_table *a, const struct windows_thread *ta, const struct windows_table *b,
-		 const struct windows_thread *tb, struct pair *out, struct tare_error *err)
+static int align(const struct windows_table *a, const struct windows_thread *ta,
+		 const struct windows_table *b, const struct windows_thread *tb, struct pair *out,
+		 struct tare_error *err)
 {
 	size_t windows = ta->whole, n = a->n_events;
 	struct curve curve = { .t = b, .th = tb };
@@ -121,7 +122,8 @@ struct boundary {
 	uint64_t sum[DIFF_EVENTS_MOST];
 };
 
-static void boundary_step(struct boundary *p, const struct windows_table *t, const struct windows_thread *th, size_t window)
+static void boundary_step(struct boundary *p, const struct windows_table *t,
+			  const struct windows_thread *th, size_t window)
 {
 	const struct windows_row *row = windows_row(t, th, window);
 
@@ -148,8 +150,9 @@ static bool between_step(struct between *b)
 }
 
 /* The first event for which A's count from `since` to `now` differs from B's. */
-static void tell_part(struct windows_diff *out, size_t n, const struct boundary *since_a, const struct boundary *since_b,
-		      const struct boundary *now, const struct boundary *low, const struct boundary *high)
+static void tell_part(struct windows_diff *out, size_t n, const struct boundary *since_a,
+		      const struct boundary *since_b, const struct boundary *now,
+		      const struct boundary *low, const struct boundary *high)
 {
 	for (size_t e = 0; e < n && !out->parted; e++) {
 		uint64_t a = now->sum[e] - since_a->sum[e], least = low->sum[e] - since_b->sum[e],
@@ -172,8 +175,8 @@ static void tell_part(struct windows_diff *out, size_t n, const struct boundary 
  * a count of A outside that range is a difference, too. `out` gets the first one; `pieces` the
  * parts between common places.
  */
-static int compare_exact(const struct windows_table *a, const struct windows_table *b, struct pair *pieces,
-			 struct windows_diff *out, struct tare_error *err)
+static int compare_exact(const struct windows_table *a, const struct windows_table *b,
+			 struct pair *pieces, struct windows_diff *out, struct tare_error *err)
 {
 	const struct windows_thread *ta = out->a, *tb = out->b;
 	size_t n = a->n_events, windows = out->length_a == out->length_b ? ta->n : ta->whole;
@@ -198,7 +201,8 @@ static int compare_exact(const struct windows_table *a, const struct windows_tab
 		if (!out->parted) {
 			out->part_window = pieces->first[pieces->n];
 			out->part_windows = i + 1 - out->part_window;
-			tell_part(out, n, &since_a, &since_b, &now, both ? &near.high : &near.low, &near.high);
+			tell_part(out, n, &since_a, &since_b, &now, both ? &near.high : &near.low,
+				  &near.high);
 		}
 		if (!both)
 			continue;
@@ -221,13 +225,14 @@ static int compare_exact(const struct windows_table *a, const struct windows_tab
 static void find_noisy_part(const struct pair *p, size_t n, struct windows_diff *out)
 {
 	for (size_t e = 1; e < n; e++) {
-		double noise = 0, mean = 0, out_of = out->parted ? (double)out->part_window : INFINITY;
+		double noise = 0, mean = 0,
+		       out_of = out->parted ? (double)out->part_window : INFINITY;
 
 		for (size_t i = 0; i < p->n; i++) {
 			mean += p->a[i * n + e] / (double)p->n;
 			if (i) {
 				double step = (p->b[i * n + e] - p->a[i * n + e]) -
-					      (p->b[(i - 1) * n + e] - p->a[(i - 1) * n + e]);
+					(p->b[(i - 1) * n + e] - p->a[(i - 1) * n + e]);
 
 				noise += step * step / 2 / (double)(p->n - 1);
 			}
@@ -263,8 +268,9 @@ static int by_difference(const void *x, const void *y)
  * Groups of pieces from `from` on with a similar difference: its phases. Those without a difference
  * are left out.
  */
-static int find_stretches(const struct pair *p, const struct windows_table *a, const struct windows_thread *ta, size_t from,
-			  struct windows_diff *out, struct tare_error *err)
+static int find_stretches(const struct pair *p, const struct windows_table *a,
+			  const struct windows_thread *ta, size_t from, struct windows_diff *out,
+			  struct tare_error *err)
 {
 	size_t n = a->n_events;
 	double *feature = calloc((p->n - from) * n + 1, sizeof(*feature));
@@ -277,7 +283,8 @@ static int find_stretches(const struct pair *p, const struct windows_table *a, c
 	if (ret == 0 && n > 1)
 		ret = phases_find(feature, p->n - from, n - 1, phases, err);
 	for (size_t k = 0; ret == 0 && k < phases->segments; k++) {
-		size_t piece = from + phases->segment[k].first, behind = piece + phases->segment[k].n;
+		size_t piece = from + phases->segment[k].first,
+		       behind = piece + phases->segment[k].n;
 		struct diff_stretch d = { .first = p->first[piece],
 					  .n = p->first[behind] - p->first[piece] };
 		bool any = false;
@@ -310,19 +317,22 @@ static size_t piece_of_part(const struct pair *p, const struct windows_diff *d)
 	return piece;
 }
 
-static int same_events(const struct windows_table *a, const struct windows_table *b, struct tare_error *err)
+static int same_events(const struct windows_table *a, const struct windows_table *b,
+		       struct tare_error *err)
 {
 	bool same = a->n_events == b->n_events;
 
 	for (size_t e = 0; same && e < a->n_events; e++)
 		same = !strcmp(a->event[e].name, b->event[e].name);
 	return same ? 0
-		    : tare_fail(err, EINVAL, "the two are of different events (%zu: %.60s ...; %zu: %.60s ...)", a->n_events,
-				a->event[0].name, b->n_events, b->event[0].name);
+		    : tare_fail(err, EINVAL,
+				"the two are of different events (%zu: %.60s ...; %zu: %.60s ...)",
+				a->n_events, a->event[0].name, b->n_events, b->event[0].name);
 }
 
-int windows_diff(const struct windows_table *a, const struct windows_table *b, bool exact, uint64_t thread_a,
-		 uint64_t thread_b, struct windows_diff *out, struct tare_error *err)
+int windows_diff(const struct windows_table *a, const struct windows_table *b, bool exact,
+		 uint64_t thread_a, uint64_t thread_b, struct windows_diff *out,
+		 struct tare_error *err)
 {
 	struct pair p = { .n = 0 };
 	int ret = same_events(a, b, err);
@@ -335,7 +345,8 @@ int windows_diff(const struct windows_table *a, const struct windows_table *b, b
 	out->a = choose(a, thread_a);
 	out->b = choose(b, thread_b);
 	if (!out->a || !out->b)
-		return tare_fail(err, EINVAL, "%s has no such thread", out->a ? "the second" : "the first");
+		return tare_fail(err, EINVAL, "%s has no such thread",
+				 out->a ? "the second" : "the first");
 	for (size_t e = 0; e < a->n_events; e++) {
 		out->name[e] = a->event[e].name;
 		out->unit[e] = a->event[e].unit;

@@ -37,10 +37,10 @@ struct windows_diff {
 	uint64_t length_a, length_b; /* of the first event, in all */
 	double total_a[DIFF_EVENTS_MOST], total_b[DIFF_EVENTS_MOST]; /* in the aligned part */
 	bool parted;
-	size_t part_window; /* from 0 */
+	size_t part_window;  /* from 0 */
 	size_t part_windows; /* number of windows from there to part_end; noisy data: 0 */
-	uint64_t part_at;   /* count of the first event up to which exact runs are equal */
-	uint64_t part_end;  /* and at which they differ; noisy data: 0 */
+	uint64_t part_at;    /* count of the first event up to which exact runs are equal */
+	uint64_t part_end;   /* and at which they differ; noisy data: 0 */
 	size_t part_event;
 	double part_a, part_b; /* between these two; in noisy data, the mean of the NEXT windows */
 	enum diff_bound part_bound; /* bound of part_b */
@@ -53,7 +53,8 @@ struct windows_diff {
  * a difference must exceed the noise, and B's counts are interpolated to A's windows. -EINVAL if
  * the events differ, or the thread does not exist. thread: number, or UINT64_MAX.
  */
-int windows_diff(const struct windows_table *a, const struct windows_table *b, bool exact, uint64_t thread_a,
-		 uint64_t thread_b, struct windows_diff *out, struct tare_error *err);
+int windows_diff(const struct windows_table *a, const struct windows_table *b, bool exact,
+		 uint64_t thread_a, uint64_t thread_b, struct windows_diff *out,
+		 struct tare_error *err);
 
 #endif

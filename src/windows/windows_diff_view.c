@@ -13,7 +13,8 @@ static void put_name(struct text *out, const char *name)
 	escape(out, name, strlen(name));
 }
 
-static void put_amount(struct text *out, const struct style *style, const struct windows_diff *d, size_t event, double v, int digits)
+static void put_amount(struct text *out, const struct style *style, const struct windows_diff *d,
+		       size_t event, double v, int digits)
 {
 	if (!strcmp(d->unit[event], "ns"))
 		put_time(out, style, (uint64_t)(v + 0.5));
@@ -111,7 +112,8 @@ static const char *bound_word(enum diff_bound b)
 	return b == DIFF_IS ? "" : b == DIFF_AT_LEAST ? "at least " : "at most ";
 }
 
-static void put_part(struct text *out, const struct windows_diff *d, bool exact, const struct style *style)
+static void put_part(struct text *out, const struct windows_diff *d, bool exact,
+		     const struct style *style)
 {
 	bool wide = d->part_windows > 1;
 
@@ -121,16 +123,16 @@ static void put_part(struct text *out, const struct windows_diff *d, bool exact,
 		text_add(out, " and ");
 		put_amount(out, style, d, 0, (double)d->part_end, 0);
 	}
-	text_add(out, " %s (%swindow %zu)%s: %s ", d->name[0], wide ? "from " : "", d->part_window + 1, ink_off(style),
-		 d->name[d->part_event]);
+	text_add(out, " %s (%swindow %zu)%s: %s ", d->name[0], wide ? "from " : "",
+		 d->part_window + 1, ink_off(style), d->name[d->part_event]);
 	put_amount(out, style, d, d->part_event, d->part_a, exact ? 0 : 1);
 	text_add(out, " %s %s", style->utf8 ? "→" : "->", bound_word(d->part_bound));
 	put_amount(out, style, d, d->part_event, d->part_b, exact ? 0 : 1);
 	text_add(out, exact ? "\n" : ", on average over the windows from there\n");
 }
 
-void windows_diff_text(struct text *out, const struct windows_diff *d, bool exact, const char *name_a,
-		       const char *name_b, const struct style *style)
+void windows_diff_text(struct text *out, const struct windows_diff *d, bool exact,
+		       const char *name_a, const char *name_b, const struct style *style)
 {
 	text_add(out, "\n");
 	put_side(out, style, 'A', name_a, d->a, d->length_a, d);
@@ -140,17 +142,26 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 		put_part(out, d, exact, style);
 	else if (d->aligned)
 		text_add(out, " %s in all %zu windows that both have.\n",
-			 exact ? "The same, to the last count," : "No difference stands out of the noise", d->aligned);
+			 exact ? "The same, to the last count,"
+			       : "No difference stands out of the noise",
+			 d->aligned);
 	else
-		text_add(out, " There is no common window: no window of A ends where one of B does. Windows of equal length "
-			      "(--every) can be compared.\n");
+		text_add(
+			out,
+			" There is no common window: no window of A ends where one of B does. Windows of equal length "
+			"(--every) can be compared.\n");
 	if (exact && d->places < d->aligned)
-		text_add(out, " Windows of both end together at %zu place%s; elsewhere a count is only known to be between two of "
-			      "the other's.\n",
-			 d->places, d->places == 1 ? "" : "s");
+		text_add(
+			out,
+			" Windows of both end together at %zu place%s; elsewhere a count is only known to be between two of "
+			"the other's.\n",
+			d->places, d->places == 1 ? "" : "s");
 	if (d->length_a != d->length_b) {
 		text_add(out, " %s is longer by ", d->length_a > d->length_b ? "A" : "B");
-		put_amount(out, style, d, 0, (double)(d->length_a > d->length_b ? d->length_a - d->length_b : d->length_b - d->length_a), 0);
+		put_amount(out, style, d, 0,
+			   (double)(d->length_a > d->length_b ? d->length_a - d->length_b
+							      : d->length_b - d->length_a),
+			   0);
 		text_add(out, " %s.\n", d->name[0]);
 	}
 	if (!d->aligned)
@@ -160,7 +171,8 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 	put_stretches(out, d, style);
 }
 
-static void json_side(struct json *j, const char *key, const char *file, const struct windows_thread *t, uint64_t length)
+static void json_side(struct json *j, const char *key, const char *file,
+		      const struct windows_thread *t, uint64_t length)
 {
 	json_object(j, key);
 	json_string(j, "file", file);
@@ -183,7 +195,8 @@ static void json_counts(struct json *j, const char *key, const double *v, size_t
 	json_end(j);
 }
 
-void windows_diff_json(struct text *out, const struct windows_diff *d, bool exact, const char *name_a, const char *name_b)
+void windows_diff_json(struct text *out, const struct windows_diff *d, bool exact,
+		       const char *name_a, const char *name_b)
 {
 	struct json j = { 0 };
 
@@ -211,7 +224,10 @@ void windows_diff_json(struct text *out, const struct windows_diff *d, bool exac
 		json_real(&j, "b", d->part_b);
 		if (exact) {
 			json_uint(&j, "until", d->part_end);
-			json_string(&j, "b_is", d->part_bound == DIFF_IS ? "equal" : d->part_bound == DIFF_AT_LEAST ? "at least" : "at most");
+			json_string(&j, "b_is",
+				    d->part_bound == DIFF_IS                 ? "equal"
+					    : d->part_bound == DIFF_AT_LEAST ? "at least"
+									     : "at most");
 		}
 		json_end(&j);
 	} else {

@@ -12,11 +12,19 @@
 #include "windows/windows_view.h"
 
 static struct encoding events[] = {
-	{ .name = "instructions:u", .scale = 1, .attr = { .type = PERF_TYPE_HARDWARE,
-							   .config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1 } },
-	{ .name = "cycles:u", .scale = 1, .attr = { .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES,
-						     .exclude_kernel = 1 } },
-	{ .name = "a,\"b\"", .scale = 1, .attr = { .type = PERF_TYPE_RAW, .config = 1, .exclude_kernel = 1 } },
+	{ .name = "instructions:u",
+	  .scale = 1,
+	  .attr = { .type = PERF_TYPE_HARDWARE,
+		    .config = PERF_COUNT_HW_INSTRUCTIONS,
+		    .exclude_kernel = 1 } },
+	{ .name = "cycles:u",
+	  .scale = 1,
+	  .attr = { .type = PERF_TYPE_HARDWARE,
+		    .config = PERF_COUNT_HW_CPU_CYCLES,
+		    .exclude_kernel = 1 } },
+	{ .name = "a,\"b\"",
+	  .scale = 1,
+	  .attr = { .type = PERF_TYPE_RAW, .config = 1, .exclude_kernel = 1 } },
 };
 static const struct encoding_list list = { events, 3, 1 };
 
@@ -40,7 +48,8 @@ TEST(phases_of_made_series)
 	CHECK_EQ(p.phases, 3);
 	CHECK(p.segment[0].first == 0 && p.segment[0].n == 100 && p.segment[0].phase == 0);
 	CHECK(p.segment[1].first == 100 && p.segment[1].n == 150 && p.segment[1].phase == 1);
-	CHECK(p.segment[2].first == 250 && p.segment[2].n == 50 && p.segment[2].phase == 0, "the first again");
+	CHECK(p.segment[2].first == 250 && p.segment[2].n == 50 && p.segment[2].phase == 0,
+	      "the first again");
 	CHECK(p.segment[3].first == 300 && p.segment[3].n == 100 && p.segment[3].phase == 2);
 }
 
@@ -90,12 +99,20 @@ TEST(a_change_in_one_of_two_features)
 
 /* ---- the table ---- */
 
-static void put(struct windows *w, uint64_t thread, uint64_t begin, uint64_t a, uint64_t b, uint64_t c, bool rest)
+static void put(struct windows *w, uint64_t thread, uint64_t begin, uint64_t a, uint64_t b,
+		uint64_t c, bool rest)
 {
-	const struct window_thread t = { thread, 7, (uint32_t)(7 + thread), thread ? "two, \"2\"" : "one" };
+	const struct window_thread t = { thread, 7, (uint32_t)(7 + thread),
+					 thread ? "two, \"2\"" : "one" };
 	const uint64_t value[] = { a, b, c };
-	const struct window win = { .thread = thread, .begin = begin, .time_ns = begin + 5, .wall_ns = a / 2, .cpu = 1,
-				    .rest = rest, .moved = !rest && begin, .value = value };
+	const struct window win = { .thread = thread,
+				    .begin = begin,
+				    .time_ns = begin + 5,
+				    .wall_ns = a / 2,
+				    .cpu = 1,
+				    .rest = rest,
+				    .moved = !rest && begin,
+				    .value = value };
 
 	if (!begin)
 		CHECK_EQ(windows_sink(w)->thread(windows_sink(w), &t, NULL), 0);
@@ -156,7 +173,8 @@ TEST(a_metric_that_needs_more_is_refused)
 	struct tare_error err = TARE_ERROR_INIT;
 
 	CHECK(!make(asked, &err));
-	CHECK(strstr(err.what, "branches") && strstr(err.hint, "-e branches"), "%s (%s)", err.what, err.hint);
+	CHECK(strstr(err.what, "branches") && strstr(err.hint, "-e branches"), "%s (%s)", err.what,
+	      err.hint);
 }
 
 /* ---- CSV ---- */
@@ -186,7 +204,8 @@ TEST(csv_there_and_back)
 	char *text = csv_of(w, &source_exact), *again;
 	bool exact;
 
-	if (!CHECK(windows_csv_parse(&back, text, strlen(text), "x.csv", &exact, &err) == 0, "%s", err.what))
+	if (!CHECK(windows_csv_parse(&back, text, strlen(text), "x.csv", &exact, &err) == 0, "%s",
+		   err.what))
 		return;
 	CHECK(exact);
 	const struct windows_table *t = windows_table(back, &err);
@@ -238,7 +257,7 @@ static void show_many(void *with)
 		    (uint64_t)(20 * (noise(i) + 0.5)), false);
 	t = windows_table(w, NULL);
 	CHECK(t && t->n_threads == 3 && t->thread[0]->phases.segments == 4 &&
-		  t->thread[0]->phases.phases == 2,
+		      t->thread[0]->phases.phases == 2,
 	      "%zu segments", t ? t->thread[0]->phases.segments : 0);
 	for (size_t i = 0; i < n; i += n / 7)
 		CHECK_EQ(windows_row(t, t->thread[i % 3], i / 3)->begin, i / 3 * 1000);
@@ -287,7 +306,7 @@ TEST(what_came_before_a_full_disk_is_there)
 	}
 	setrlimit(RLIMIT_FSIZE, &before);
 	CHECK(ret == -EFBIG && windows_full(w) && strstr(err.what, "temporary file") &&
-		  strstr(err.hint, "TMPDIR"),
+		      strstr(err.hint, "TMPDIR"),
 	      "%d: %s", ret, err.what);
 	t = windows_table(w, NULL);
 	CHECK(t && n > ROWS_HELD && t->thread[0]->n == n, "%zu rows", n);
@@ -299,18 +318,23 @@ TEST(what_came_before_a_full_disk_is_there)
 
 TEST(damaged_csv_has_a_line)
 {
-	static const char head[] = "thread,pid,tid,comm,window,begin,time_ns,wall_ns,cpu,ended,phase,quality,i:u";
+	static const char head[] =
+		"thread,pid,tid,comm,window,begin,time_ns,wall_ns,cpu,ended,phase,quality,i:u";
 	static const struct {
 		int line;
 		const char *text, *what;
 	} rows[] = {
 		{ __LINE__, "", "the columns differ" },
 		{ __LINE__, "a,b\n", "the columns differ" },
-		{ __LINE__, "thread,pid,tid,comm,window,begin,time_ns,wall_ns,cpu,ended,phase,quality\n", "no event" },
+		{ __LINE__,
+		  "thread,pid,tid,comm,window,begin,time_ns,wall_ns,cpu,ended,phase,quality\n",
+		  "no event" },
 		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,exact\n", "line 2: fields are missing" },
-		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,exact,1,2\n", "line 2: there are more fields" },
+		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,exact,1,2\n",
+		  "line 2: there are more fields" },
 		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,exact,-1\n", "a number is wanted" },
-		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,exact,99999999999999999999\n", "below 2^64" },
+		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,exact,99999999999999999999\n",
+		  "below 2^64" },
 		{ __LINE__, "@\n0,1,1,x,1,0,5,,,half,,exact,1\n", "whole, moved or rest" },
 		{ __LINE__, "@\n0,1,1,x,1,0,5,,,whole,,perhaps,1\n", "exact or counted" },
 		{ __LINE__, "@\n0,1,1,\"x,1,0,5,,,whole,,exact,1\n", "a quote is not closed" },
@@ -325,17 +349,18 @@ TEST(damaged_csv_has_a_line)
 
 		snprintf(text, sizeof(text), "%s%s", rows[i].text[0] == '@' ? head : "",
 			 rows[i].text + (rows[i].text[0] == '@'));
-		CHECK(windows_csv_parse(&w, text, strlen(text), "x.csv", &exact, &err) == -EINVAL, "row at line %d",
-		      rows[i].line);
-		CHECK(strstr(err.what, rows[i].what) && strstr(err.what, "x.csv"), "row at line %d: %s", rows[i].line,
-		      err.what);
+		CHECK(windows_csv_parse(&w, text, strlen(text), "x.csv", &exact, &err) == -EINVAL,
+		      "row at line %d", rows[i].line);
+		CHECK(strstr(err.what, rows[i].what) && strstr(err.what, "x.csv"),
+		      "row at line %d: %s", rows[i].line, err.what);
 	}
 }
 
 /* ---- where two runs diverge ---- */
 
 /* n windows of `length`; the second event is 500 and, from window `from` to `to`, `other`. */
-static struct windows *series(size_t n, uint64_t length, size_t from, size_t to, uint64_t other, double shake)
+static struct windows *series(size_t n, uint64_t length, size_t from, size_t to, uint64_t other,
+			      double shake)
 {
 	struct windows *w;
 
@@ -344,7 +369,8 @@ static struct windows *series(size_t n, uint64_t length, size_t from, size_t to,
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = i >= from && i < to ? other : 500;
 
-		put(w, 0, i * length, length, v * length / 1000 + (uint64_t)(shake * (noise(i * 7 + n) + 0.5)), 0, false);
+		put(w, 0, i * length, length,
+		    v * length / 1000 + (uint64_t)(shake * (noise(i * 7 + n) + 0.5)), 0, false);
 	}
 	return w;
 }
@@ -356,17 +382,26 @@ TEST(exact_runs_part_at_the_first_difference)
 	static struct windows_diff d;
 	struct tare_error err = TARE_ERROR_INIT;
 
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX, UINT64_MAX, &d, &err), 0);
-	CHECK(d.parted && d.part_window == 42 && d.part_at == 42000 && d.part_event == 1 && d.part_a == 500 &&
-	      d.part_b == 501);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX,
+			      UINT64_MAX, &d, &err),
+		 0);
+	CHECK(d.parted && d.part_window == 42 && d.part_at == 42000 && d.part_event == 1 &&
+	      d.part_a == 500 && d.part_b == 501);
 	CHECK(d.aligned == 100 && d.length_a == 100000 && d.length_b == 110000);
 	CHECK(d.total_a[1] == 50000 && d.total_b[1] == 50008);
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, UINT64_MAX, UINT64_MAX, &d, &err), 0);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, UINT64_MAX,
+			      UINT64_MAX, &d, &err),
+		 0);
 	CHECK(!d.parted && d.stretches == 0);
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(c, NULL), true, UINT64_MAX, UINT64_MAX, &d, &err), 0);
-	CHECK(d.part_window == 43 && d.stretches && d.stretch[0].first == 43 && d.stretch[0].begin == 43000, "%u from %zu: until then they are the same",
-	      (unsigned)d.stretches, d.stretch[0].first);
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, 0, 5, &d, &err), -EINVAL);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(c, NULL), true, UINT64_MAX,
+			      UINT64_MAX, &d, &err),
+		 0);
+	CHECK(d.part_window == 43 && d.stretches && d.stretch[0].first == 43 &&
+		      d.stretch[0].begin == 43000,
+	      "%u from %zu: until then they are the same", (unsigned)d.stretches,
+	      d.stretch[0].first);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, 0, 5, &d, &err),
+		 -EINVAL);
 	windows_free(a);
 	windows_free(b);
 	windows_free(c);
@@ -374,16 +409,24 @@ TEST(exact_runs_part_at_the_first_difference)
 
 TEST(noisy_runs_part_where_it_stands_out)
 {
-	struct windows *a = series(200, 1000, 0, 0, 0, 30), *b = series(200, 1000, 120, 160, 700, 30),
+	struct windows *a = series(200, 1000, 0, 0, 0, 30),
+		       *b = series(200, 1000, 120, 160, 700, 30),
 		       *c = series(201, 1000, 0, 0, 0, 30);
 	static struct windows_diff d;
 
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), false, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
-	CHECK(d.parted && d.part_window >= 116 && d.part_window <= 120 && d.part_event == 1, "%zu", d.part_window);
-	CHECK(d.stretches == 1 && d.stretch[0].first == 120 && d.stretch[0].n == 40, "%zu", d.stretches);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), false, UINT64_MAX,
+			      UINT64_MAX, &d, NULL),
+		 0);
+	CHECK(d.parted && d.part_window >= 116 && d.part_window <= 120 && d.part_event == 1, "%zu",
+	      d.part_window);
+	CHECK(d.stretches == 1 && d.stretch[0].first == 120 && d.stretch[0].n == 40, "%zu",
+	      d.stretches);
 	CHECK(d.stretch[0].begin == 120000 && d.stretch[0].end == 160000);
-	CHECK(fabs(d.stretch[0].b[1] - d.stretch[0].a[1] - 40 * 200) < 40 * 30, "%g", d.stretch[0].b[1]);
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(c, NULL), false, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
+	CHECK(fabs(d.stretch[0].b[1] - d.stretch[0].a[1] - 40 * 200) < 40 * 30, "%g",
+	      d.stretch[0].b[1]);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(c, NULL), false, UINT64_MAX,
+			      UINT64_MAX, &d, NULL),
+		 0);
 	CHECK(!d.parted, "%zu", d.part_window);
 	windows_free(a);
 	windows_free(b);
@@ -396,11 +439,16 @@ TEST(windows_of_two_lengths)
 	struct windows *a = series(60, 1000, 0, 0, 0, 0), *b = series(20, 3000, 10, 20, 1000, 0);
 	static struct windows_diff d;
 
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
-	CHECK(d.aligned == 60 && d.places == 20 && d.parted && d.part_window == 30 && d.part_windows == 3, "%zu %zu",
-	      d.part_window, d.part_windows);
-	CHECK(d.part_at == 30000 && d.part_end == 33000 && d.part_a == 1500 && d.part_b == 3000 && d.part_bound == DIFF_IS);
-	CHECK(d.stretches == 1 && d.stretch[0].first == 30 && d.stretch[0].n == 30 && d.stretch[0].end == 60000);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX,
+			      UINT64_MAX, &d, NULL),
+		 0);
+	CHECK(d.aligned == 60 && d.places == 20 && d.parted && d.part_window == 30 &&
+		      d.part_windows == 3,
+	      "%zu %zu", d.part_window, d.part_windows);
+	CHECK(d.part_at == 30000 && d.part_end == 33000 && d.part_a == 1500 && d.part_b == 3000 &&
+	      d.part_bound == DIFF_IS);
+	CHECK(d.stretches == 1 && d.stretch[0].first == 30 && d.stretch[0].n == 30 &&
+	      d.stretch[0].end == 60000);
 	windows_free(a);
 	windows_free(b);
 }
@@ -421,7 +469,8 @@ static struct windows *cut(uint64_t length, uint64_t total, uint64_t more)
 	for (uint64_t at = 0; at < total; at += length) {
 		uint64_t end = at + length < total ? at + length : total;
 
-		put(w, 0, at, end - at, until(end) - until(at) + (end == total ? more : 0), 0, end - at < length);
+		put(w, 0, at, end - at, until(end) - until(at) + (end == total ? more : 0), 0,
+		    end - at < length);
 	}
 	return w;
 }
@@ -430,7 +479,9 @@ static struct windows_diff *compared(struct windows *a, struct windows *b)
 {
 	static struct windows_diff d;
 
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX, UINT64_MAX, &d, NULL), 0);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX,
+			      UINT64_MAX, &d, NULL),
+		 0);
 	windows_free(a);
 	windows_free(b);
 	return &d;
@@ -442,17 +493,21 @@ TEST(one_run_in_windows_of_any_two_lengths_is_the_same)
 
 	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++)
 		for (size_t k = 0; k < ARRAY_SIZE(lengths); k++) {
-			const struct windows_diff *d = compared(cut(lengths[i], 8200, 0), cut(lengths[k], 8200, 0));
+			const struct windows_diff *d = compared(cut(lengths[i], 8200, 0),
+								cut(lengths[k], 8200, 0));
 
-			CHECK(!d->parted && !d->stretches && d->length_a == d->length_b && d->places &&
-				      d->total_a[1] == until(8200) && d->total_b[1] == until(8200),
+			CHECK(!d->parted && !d->stretches && d->length_a == d->length_b &&
+				      d->places && d->total_a[1] == until(8200) &&
+				      d->total_b[1] == until(8200),
 			      "%" PRIu64 " and %" PRIu64, lengths[i], lengths[k]);
 			CHECK(compared(cut(lengths[i], 8200, 0), cut(lengths[k], 8200, 1))->parted,
-			      "%" PRIu64 " and %" PRIu64 ": one more in the last", lengths[i], lengths[k]);
+			      "%" PRIu64 " and %" PRIu64 ": one more in the last", lengths[i],
+			      lengths[k]);
 		}
 	const struct windows_diff *d = compared(cut(1000, 8200, 0), cut(700, 8200, 1));
 
-	CHECK(d->part_at == 7000 && d->part_end == 8200 && d->part_window == 7 && d->part_windows == 2 && d->places == 2,
+	CHECK(d->part_at == 7000 && d->part_end == 8200 && d->part_window == 7 &&
+		      d->part_windows == 2 && d->places == 2,
 	      "equal until 7000");
 	CHECK(d->part_b == d->part_a + 1 && d->part_bound == DIFF_IS);
 }
@@ -462,11 +517,13 @@ TEST(between_places_of_both_there_are_bounds)
 	struct windows *a = series(5, 1000, 2, 3, 900, 0), *b = series(8, 700, 0, 0, 0, 0);
 	const struct windows_diff *d = compared(a, b);
 
-	CHECK(d->parted && d->part_at == 0 && d->part_end == 3000 && d->part_a == 1900 && d->part_b == 1750 &&
-		      d->part_bound == DIFF_AT_MOST && d->aligned == 0 && d->places == 0,
+	CHECK(d->parted && d->part_at == 0 && d->part_end == 3000 && d->part_a == 1900 &&
+		      d->part_b == 1750 && d->part_bound == DIFF_AT_MOST && d->aligned == 0 &&
+		      d->places == 0,
 	      "A has 1900 at 3000, B 1750 at 3500");
 	d = compared(series(5, 1000, 2, 3, 1, 0), series(8, 700, 0, 0, 0, 0));
-	CHECK(d->parted && d->part_end == 3000 && d->part_a == 1001 && d->part_b == 1400 && d->part_bound == DIFF_AT_LEAST);
+	CHECK(d->parted && d->part_end == 3000 && d->part_a == 1001 && d->part_b == 1400 &&
+	      d->part_bound == DIFF_AT_LEAST);
 	d = compared(series(5, 1000, 0, 0, 0, 0), series(8, 700, 0, 0, 0, 0));
 	CHECK(!d->parted && d->aligned == 0 && d->length_a < d->length_b, "no place is common");
 
@@ -476,17 +533,22 @@ TEST(between_places_of_both_there_are_bounds)
 	a = series(5, 1000, 2, 3, 900, 0), b = series(8, 700, 0, 0, 0, 0);
 	static struct windows_diff kept;
 
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, 0, 0, &kept, NULL), 0);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, 0, 0, &kept,
+			      NULL),
+		 0);
 	windows_diff_text(&t, &kept, true, "a", "b", &plain);
-	CHECK(strstr(t.s, "They part between 0 and 3000 instructions:u (from window 1): cycles:u 1900 -> at most 1750\n"), "%s", t.s);
+	CHECK(strstr(t.s,
+		     "They part between 0 and 3000 instructions:u (from window 1): cycles:u 1900 -> at most 1750\n"),
+	      "%s", t.s);
 	CHECK(!strstr(t.s, "that both have"), "%s", t.s);
 	windows_free(a);
 	windows_free(b);
 	text_free(&t);
-	windows_diff(windows_table(a = series(5, 1000, 0, 0, 0, 0), NULL), windows_table(b = series(8, 700, 0, 0, 0, 0), NULL), true, 0,
-		     0, &kept, NULL);
+	windows_diff(windows_table(a = series(5, 1000, 0, 0, 0, 0), NULL),
+		     windows_table(b = series(8, 700, 0, 0, 0, 0), NULL), true, 0, 0, &kept, NULL);
 	windows_diff_text(&t, &kept, true, "a", "b", &plain);
-	CHECK(strstr(t.s, "no window of A ends where one of B does") && !strstr(t.s, "The same"), "%s", t.s);
+	CHECK(strstr(t.s, "no window of A ends where one of B does") && !strstr(t.s, "The same"),
+	      "%s", t.s);
 	windows_free(a);
 	windows_free(b);
 	text_free(&t);
@@ -497,10 +559,13 @@ TEST(threads_by_number)
 	struct windows *a = make(NULL, NULL);
 	static struct windows_diff d;
 
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, 0, 1, &d, NULL), 0);
-	CHECK(d.a->number == 0 && d.b->number == 1 && d.parted && d.part_a == 500 && d.part_b == 2000);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, 0, 1, &d, NULL),
+		 0);
+	CHECK(d.a->number == 0 && d.b->number == 1 && d.parted && d.part_a == 500 &&
+	      d.part_b == 2000);
 	CHECK(d.length_a == 2000 && d.length_b == 1010 && d.aligned == 1);
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, 1, 1, &d, NULL), 0);
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(a, NULL), true, 1, 1, &d, NULL),
+		 0);
 	CHECK(d.a->number == 1 && !d.parted);
 	windows_free(a);
 }
@@ -512,7 +577,8 @@ TEST(other_events_are_refused)
 	struct tare_error err = TARE_ERROR_INIT;
 
 	CHECK_EQ(windows_new(&b, &(struct encoding_list){ events, 2, 1 }, NULL, NULL), 0);
-	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX, UINT64_MAX, &d, &err),
+	CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true, UINT64_MAX,
+			      UINT64_MAX, &d, &err),
 		 -EINVAL);
 	CHECK(strstr(err.what, "different events"), "%s", err.what);
 	windows_free(a);
@@ -523,11 +589,13 @@ TEST(other_events_are_refused)
 
 TEST(columns_that_find_no_room_are_counted_and_clocks_are_times)
 {
-	static struct encoding clocked[] = { { .name = "task-clock", .scale = 1e-6 }, { .name = "context-switches-or-so", .scale = 1 },
+	static struct encoding clocked[] = { { .name = "task-clock", .scale = 1e-6 },
+					     { .name = "context-switches-or-so", .scale = 1 },
 					     { .name = "another-that-is-wide", .scale = 1 } };
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = &source_perf,
-		.mode = "sample", .every = 2500000, .end = &end };
+	const struct windows_about about = {
+		.engine = &source_perf, .mode = "sample", .every = 2500000, .end = &end
+	};
 	struct style narrow = { .width = 50 }, wide = { .width = 200 };
 	struct windows *w = NULL;
 	struct text t = { 0 };
@@ -547,11 +615,18 @@ TEST(columns_that_find_no_room_are_counted_and_clocks_are_times)
 
 TEST(time_per_events_has_its_unit)
 {
-	static struct encoding clocked[] = { { .name = "page-faults", .scale = 1, .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
-					     { .name = "task-clock", .scale = 1e-6, .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK } } };
+	static struct encoding clocked[] = {
+		{ .name = "page-faults",
+		  .scale = 1,
+		  .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+		{ .name = "task-clock",
+		  .scale = 1e-6,
+		  .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK } }
+	};
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = &source_perf,
-		.mode = "sample", .every = 10, .end = &end };
+	const struct windows_about about = {
+		.engine = &source_perf, .mode = "sample", .every = 10, .end = &end
+	};
 	const struct style s = { .width = 120 };
 	struct windows *w = NULL;
 	struct text t = { 0 };
@@ -568,8 +643,9 @@ TEST(time_per_events_has_its_unit)
 TEST(what_the_numbers_do_not_show_is_no_swing)
 {
 	static const struct window_end end = { 0 };
-	const struct windows_about about = { .engine = &source_exact,
-		.mode = "sample", .every = 1000000, .end = &end };
+	const struct windows_about about = {
+		.engine = &source_exact, .mode = "sample", .every = 1000000, .end = &end
+	};
 	const struct style s = { .width = 120, .utf8 = true };
 
 	/* in steps of 0.001 of 1000, and of 1 */
@@ -590,7 +666,8 @@ TEST(what_the_numbers_do_not_show_is_no_swing)
 
 TEST(sparklines)
 {
-	static const double v[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, flat[] = { 5, 5 }, gap[] = { 1, NAN, 3 };
+	static const double v[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, flat[] = { 5, 5 },
+			    gap[] = { 1, NAN, 3 };
 	const struct style plain = { .width = 80 }, utf8 = { .width = 80, .utf8 = true };
 	struct text t = { 0 };
 

@@ -49,14 +49,18 @@ static size_t list_series(const struct windows_table *t, struct series *out, siz
 
 	for (size_t m = 0; m < t->n_metrics && n < room; m++, n++) {
 		out[n] = (struct series){ .metric = true, .at = m, .digits = t->metric[m].digits };
-		snprintf(out[n].name, sizeof(out[n].name), "%s%s", t->metric[m].name, t->metric[m].percent ? ", %" : "");
+		snprintf(out[n].name, sizeof(out[n].name), "%s%s", t->metric[m].name,
+			 t->metric[m].percent ? ", %" : "");
 	}
 	for (size_t e = t->n_events > 1; e < t->n_events && n < room; e++, n++) {
 		char name[160];
 
 		out[n] = (struct series){ .at = e, .digits = 2, .time = windows_is_clock(t, e) };
 		short_name(name, sizeof(name), t->event[e].name);
-		snprintf(out[n].name, sizeof(out[n].name), !e ? "%s / us" : windows_of_time(t) ? "%s / ms" : "%s / 1000",
+		snprintf(out[n].name, sizeof(out[n].name),
+			 !e                           ? "%s / us"
+				 : windows_of_time(t) ? "%s / ms"
+						      : "%s / 1000",
 			 name);
 	}
 	return n;
@@ -103,8 +107,9 @@ static bool prints_alike(const struct style *style, const struct series *s, doub
 	return alike;
 }
 
-static void put_plot(struct text *out, const struct windows_table *t, const struct windows_thread *th,
-		     const struct series *s, const struct style *style)
+static void put_plot(struct text *out, const struct windows_table *t,
+		     const struct windows_thread *th, const struct series *s,
+		     const struct style *style)
 {
 	const size_t used = NAME_WIDTH + RANGE_WIDTH + 4, width = (size_t)style->width;
 	size_t n = th->whole, most = width > used + PLOT_LEAST ? width - used : PLOT_LEAST, cells,
@@ -170,13 +175,16 @@ static void put_left_out(struct text *out, const struct grid *g, const struct st
 	unsigned n = grid_left_out(g, style, 3);
 
 	if (n)
-		text_add(out, "   %s%u more column%s: too wide for this terminal (--format csv has all)%s\n",
-			 ink_on(style, INK_FAINT), n, n == 1 ? "" : "s", ink_off(style));
+		text_add(
+			out,
+			"   %s%u more column%s: too wide for this terminal (--format csv has all)%s\n",
+			ink_on(style, INK_FAINT), n, n == 1 ? "" : "s", ink_off(style));
 }
 
 /* The phases of a thread: their fraction, their windows, and the mean of each series. */
-static void put_phases(struct text *out, const struct windows_table *t, const struct windows_thread *th,
-		       const struct series *series, size_t n_series, const struct style *style)
+static void put_phases(struct text *out, const struct windows_table *t,
+		       const struct windows_thread *th, const struct series *series,
+		       size_t n_series, const struct style *style)
 {
 	size_t n = th->whole;
 	struct grid g = { .columns = 3 };
@@ -239,13 +247,14 @@ static void put_phases(struct text *out, const struct windows_table *t, const st
 }
 
 /* The rows. */
-static void put_rows(struct text *out, const struct windows_table *t, const struct windows_thread *th,
-		     const struct style *style)
+static void put_rows(struct text *out, const struct windows_table *t,
+		     const struct windows_thread *th, const struct style *style)
 {
 	struct grid g = { .columns = 2 };
 	struct text cell = { 0 };
 	size_t events = t->n_events < GRID_COLUMNS - 3 ? t->n_events : GRID_COLUMNS - 3;
-	size_t metrics = t->n_metrics < GRID_COLUMNS - 3 - events ? t->n_metrics : GRID_COLUMNS - 3 - events;
+	size_t metrics = t->n_metrics < GRID_COLUMNS - 3 - events ? t->n_metrics
+								  : GRID_COLUMNS - 3 - events;
 
 	g.columns = (unsigned)(2 + events + metrics + 1);
 	for (unsigned c = 0; c + 1 < g.columns; c++)
@@ -308,7 +317,8 @@ static uint64_t total_of(const struct windows_table *t, const struct windows_thr
 }
 
 /* "1,000,000 instructions:u"; "5.00 ms of task-clock" */
-static void put_amount(struct text *out, const struct style *style, const struct windows_table *t, size_t event, uint64_t n)
+static void put_amount(struct text *out, const struct style *style, const struct windows_table *t,
+		       size_t event, uint64_t n)
 {
 	if (windows_is_clock(t, event)) {
 		put_time(out, style, n);
@@ -319,8 +329,9 @@ static void put_amount(struct text *out, const struct style *style, const struct
 	}
 }
 
-static void put_thread(struct text *out, const struct windows_table *t, const struct windows_thread *th,
-		       const struct windows_about *about, const struct style *style)
+static void put_thread(struct text *out, const struct windows_table *t,
+		       const struct windows_thread *th, const struct windows_about *about,
+		       const struct style *style)
 {
 	struct series series[GRID_COLUMNS * 2];
 	size_t n = list_series(t, series, ARRAY_SIZE(series)), windows = th->whole;
@@ -348,11 +359,13 @@ static int by_total(const void *a, const void *b)
 {
 	const struct windows_thread *const *x = a, *const *y = b;
 
-	return (*x)->n != (*y)->n ? ((*x)->n > (*y)->n ? -1 : 1) : (*x)->number < (*y)->number ? -1 : 1;
+	return (*x)->n != (*y)->n             ? ((*x)->n > (*y)->n ? -1 : 1)
+		: (*x)->number < (*y)->number ? -1
+					      : 1;
 }
 
-static void put_head(struct text *out, const struct windows_table *t, const struct windows_about *about,
-		     const struct style *style)
+static void put_head(struct text *out, const struct windows_table *t,
+		     const struct windows_about *about, const struct style *style)
 {
 	size_t windows = 0;
 
@@ -371,12 +384,13 @@ static void put_head(struct text *out, const struct windows_table *t, const stru
 		return;
 	}
 	text_add(out, ", %zu thread%s: %s\n", t->n_threads, t->n_threads == 1 ? "" : "s",
-		 about->end->uncounted[0] ? "not all of the command"
-		 : about->engine->exact   ? "exact to the instruction"
-					  : "counted, read at each overflow");
+		 about->end->uncounted[0]       ? "not all of the command"
+			 : about->engine->exact ? "exact to the instruction"
+						: "counted, read at each overflow");
 }
 
-void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style)
+void windows_rest(struct text *out, const struct windows_table *t,
+		  const struct windows_about *about, const struct style *style)
 {
 	const uint64_t *rest = about->end->rest;
 
@@ -388,11 +402,13 @@ void windows_rest(struct text *out, const struct windows_table *t, const struct 
 		return;
 	text_add(out, " came after the last window of each thread");
 	if (about->end->unseen)
-		text_add(out, ", or of %" PRIu64 " thread%s without a window", about->end->unseen, about->end->unseen == 1 ? "" : "s");
+		text_add(out, ", or of %" PRIu64 " thread%s without a window", about->end->unseen,
+			 about->end->unseen == 1 ? "" : "s");
 	text_add(out, ": no row has them");
 }
 
-static void put_notes(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style)
+static void put_notes(struct text *out, const struct windows_table *t,
+		      const struct windows_about *about, const struct style *style)
 {
 	const struct window_end *e = about->end;
 	const char *on = ink_on(style, INK_CAREFUL), *off = ink_off(style);
@@ -400,19 +416,31 @@ static void put_notes(struct text *out, const struct windows_table *t, const str
 	struct text words = { 0 };
 
 	if (e->never_began)
-		text_add(out, "\n %sthe command was ended by %s before its first instruction%s\n", on, signal_name(WTERMSIG(e->wait_status), by), off);
+		text_add(out, "\n %sthe command was ended by %s before its first instruction%s\n",
+			 on, signal_name(WTERMSIG(e->wait_status), by), off);
 	if (e->cut_off)
 		text_add(out, "\n %scounting ended early: later windows are missing%s\n", on, off);
 	if (e->lost)
-		text_add(out, "\n %s%" PRIu64 " windows were lost because a buffer was full: the ones after them are longer%s\n", on,
-			 e->lost, off);
+		text_add(
+			out,
+			"\n %s%" PRIu64
+			" windows were lost because a buffer was full: the ones after them are longer%s\n",
+			on, e->lost, off);
 	if (e->throttled)
-		text_add(out, "\n %sthe kernel paused sampling %" PRIu64 " times: windows there are longer; larger ones help%s\n",
+		text_add(out,
+			 "\n %sthe kernel paused sampling %" PRIu64
+			 " times: windows there are longer; larger ones help%s\n",
 			 on, e->throttled, off);
 	if (e->kernel_left_out)
-		text_add(out, "\n %suser mode only where a name ends in u: this user may not count the kernel%s\n", on, off);
+		text_add(
+			out,
+			"\n %suser mode only where a name ends in u: this user may not count the kernel%s\n",
+			on, off);
 	if (e->children_left_out)
-		text_add(out, "\n %sthe first thread only: groups are read in children from Linux 6.12 on%s\n", on, off);
+		text_add(
+			out,
+			"\n %sthe first thread only: groups are read in children from Linux 6.12 on%s\n",
+			on, off);
 	for (unsigned i = 0; partial_sentence(&words, &e->partial, i); i++) {
 		text_add(out, "\n %s%s%s\n", on, words.failed ? "" : words.s, off);
 		text_free(&words);
@@ -423,14 +451,20 @@ static void put_notes(struct text *out, const struct windows_table *t, const str
 		text_add(out, "\n");
 	}
 	if (e->rests_unknown)
-		text_add(out, "\n %sthe counts of some threads after their last window are not known%s\n", on, off);
+		text_add(
+			out,
+			"\n %sthe counts of some threads after their last window are not known%s\n",
+			on, off);
 }
 
-void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,
-		  const struct style *style)
+void windows_text(struct text *out, const struct windows_table *t,
+		  const struct windows_about *about, const struct style *style)
 {
-	const struct windows_thread **order = calloc(t->n_threads + 1, sizeof(struct windows_thread *));
-	size_t shown = about->most_threads && about->most_threads < t->n_threads ? about->most_threads : t->n_threads;
+	const struct windows_thread **order = calloc(t->n_threads + 1,
+						     sizeof(struct windows_thread *));
+	size_t shown = about->most_threads && about->most_threads < t->n_threads
+		? about->most_threads
+		: t->n_threads;
 
 	if (!order) {
 		out->failed = true;
@@ -443,7 +477,8 @@ void windows_text(struct text *out, const struct windows_table *t, const struct 
 	for (size_t k = 0; k < shown; k++)
 		put_thread(out, t, order[k], about, style);
 	if (shown < t->n_threads)
-		text_add(out, "\n and %zu threads with fewer windows: --threads 0 shows all\n", t->n_threads - shown);
+		text_add(out, "\n and %zu threads with fewer windows: --threads 0 shows all\n",
+			 t->n_threads - shown);
 	put_notes(out, t, about, style);
 	free(order);
 }

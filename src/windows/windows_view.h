@@ -10,17 +10,18 @@
 struct windows_about {
 	char *const *argv; /* the command, or NULL */
 	const struct source *engine;
-	const char *mode;   /* "sample" or "poll" */
-	uint64_t every;	    /* count of the first event, or the interval of poll in ns */
+	const char *mode; /* "sample" or "poll" */
+	uint64_t every;   /* count of the first event, or the interval of poll in ns */
 	const struct window_end *end;
-	int exit_status; /* -1: none */
+	int exit_status;                /* -1: none */
 	size_t most_threads, most_rows; /* shown in the text; 0: all */
 };
 
-void windows_text(struct text *out, const struct windows_table *t, const struct windows_about *about,
-		  const struct style *style);
+void windows_text(struct text *out, const struct windows_table *t,
+		  const struct windows_about *about, const struct style *style);
 /* Adds nothing if there is no rest outside the rows. */
-void windows_rest(struct text *out, const struct windows_table *t, const struct windows_about *about, const struct style *style);
+void windows_rest(struct text *out, const struct windows_table *t,
+		  const struct windows_about *about, const struct style *style);
 void windows_csv(struct out *out, const struct windows_table *t, const struct windows_about *about);
 void windows_json(struct out *out, const struct windows_table *t,
 		  const struct windows_about *about);

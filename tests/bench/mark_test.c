@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The marks leave every register as it was: general ones, flags, x87, SSE, AVX, AVX-512, MXCSR; and cost what is promised. The ones
- * that read registers of counters are here made of rdtsc, which every machine allows; else they are the same lines. Run
- * under the exact engine (tests/bench/meson.build) it counts them, too.
+ * The marks leave every register as it was: general ones, flags, x87, SSE, AVX, AVX-512, MXCSR; and
+ * cost what is promised. The ones that read registers of counters are here made of rdtsc, which
+ * every machine allows; else they are the same lines. Run under the exact engine
+ * (tests/bench/meson.build) it counts them, too.
  */
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -21,9 +22,20 @@ struct state {
 void probe(void (*call)(void), struct state *s);
 
 #define MARKS(n) void tsc_start_##n(void), tsc_stop_##n(void);
-MARKS(1) MARKS(2) MARKS(3) MARKS(4) MARKS(5) MARKS(6) MARKS(7) MARKS(8)
-#define PAIR(n) { tsc_start_##n, tsc_stop_##n }
-static const struct marks tsc[] = { { 0 }, PAIR(1), PAIR(2), PAIR(3), PAIR(4), PAIR(5), PAIR(6), PAIR(7), PAIR(8) };
+MARKS(1)
+MARKS(2)
+MARKS(3)
+MARKS(4)
+MARKS(5)
+MARKS(6)
+MARKS(7)
+MARKS(8)
+#define PAIR(n)                                                                                    \
+	{                                                                                          \
+		tsc_start_##n, tsc_stop_##n                                                        \
+	}
+static const struct marks tsc[] = { { 0 },   PAIR(1), PAIR(2), PAIR(3), PAIR(4),
+				    PAIR(5), PAIR(6), PAIR(7), PAIR(8) };
 
 static uint64_t room[4096];
 static struct state state;
@@ -46,7 +58,10 @@ static void need_xsave(void)
 	components = xcr0() & 0xe7;
 }
 
-/* Where component i lies in the area. Source: Intel SDM vol. 1, "Standard Format of XSAVE Area"; CPUID leaf 0DH. */
+/*
+ * Where component i lies in the area. Source: Intel SDM vol. 1, "Standard Format of XSAVE Area";
+ * CPUID leaf 0DH.
+ */
 static void place_of(int i, unsigned *offset, unsigned *size)
 {
 	unsigned c, d;
@@ -67,7 +82,10 @@ static void fill(unsigned round)
 
 	for (int i = 0; i < 15; i++)
 		state.in[i] = 0x9e3779b97f4a7c15ull * (i + 1 + 100 * round);
-	/* Carry, parity, adjust, zero, sign, direction, overflow; bit 1 and interrupts are always on. */
+	/*
+	 * Carry, parity, adjust, zero, sign, direction, overflow; bit 1 and interrupts are always
+	 * on.
+	 */
 	state.in[15] = (round % 2 ? 0xcd5 : 0x400) | 0x202;
 	memset(state.vector_in, 0, AREA);
 	memcpy(state.vector_in, &control, 2);
@@ -82,21 +100,27 @@ static void fill(unsigned round)
 		place_of(i, &offset, &size);
 		for (unsigned k = 0; k < size; k++)
 			if (i || k % 16 < 10) /* x87 registers are of ten bytes */
-				state.vector_in[offset + k] = (unsigned char)(37 * k + 11 * (unsigned)i + round + 1);
+				state.vector_in[offset + k] = (unsigned char)(37 * k +
+									      11 * (unsigned)i +
+									      round + 1);
 	}
 }
 
 static void check(const char *what, void (*mark)(void))
 {
-	static const char *const names[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "flags" };
+	static const char *const names[] = { "rax", "rbx", "rcx", "rdx",  "rsi", "rdi",
+					     "rbp", "r8",  "r9",  "r10",  "r11", "r12",
+					     "r13", "r14", "r15", "flags" };
 
 	for (unsigned round = 0; round < 4; round++) {
 		mark_state.cursor = (unsigned char *)room;
 		fill(round);
 		probe(mark, &state);
 		for (int i = 0; i < 16; i++)
-			CHECK_EQ(state.out[i], state.in[i], "%s: %s, round %u", what, names[i], round);
-		CHECK(!memcmp(state.vector_in, state.vector_out, 2), "%s: the x87 control word", what);
+			CHECK_EQ(state.out[i], state.in[i], "%s: %s, round %u", what, names[i],
+				 round);
+		CHECK(!memcmp(state.vector_in, state.vector_out, 2), "%s: the x87 control word",
+		      what);
 		CHECK(!memcmp(state.vector_in + 24, state.vector_out + 24, 4), "%s: MXCSR", what);
 		for (int i = 0; i < 8; i++) {
 			unsigned offset, size;
@@ -106,7 +130,9 @@ static void check(const char *what, void (*mark)(void))
 			place_of(i, &offset, &size);
 			for (unsigned k = 0; k < size; k++)
 				if (state.vector_in[offset + k] != state.vector_out[offset + k]) {
-					CHECK(false, "%s: component %d of the vector state, byte %u", what, i, k);
+					CHECK(false,
+					      "%s: component %d of the vector state, byte %u", what,
+					      i, k);
 					break;
 				}
 		}
@@ -136,8 +162,12 @@ TEST(mark_probe_sees_changes)
 static int changes_much(uint64_t *counters)
 {
 	*counters = 12345;
-	__asm__ volatile("fninit; fldz; pcmpeqd %%xmm0, %%xmm0; pxor %%xmm5, %%xmm5; pxor %%xmm15, %%xmm15; stc" : : : "cc", "memory", "st", "xmm0", "xmm5", "xmm15",
-			 "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
+	__asm__ volatile(
+		"fninit; fldz; pcmpeqd %%xmm0, %%xmm0; pxor %%xmm5, %%xmm5; pxor %%xmm15, %%xmm15; stc"
+		:
+		:
+		: "cc", "memory", "st", "xmm0", "xmm5", "xmm15", "rax", "rcx", "rdx", "rsi", "rdi",
+		  "r8", "r9", "r10", "r11");
 	if (components & 4)
 		__asm__ volatile("vzeroall" : : : "memory");
 	return -7;
@@ -173,11 +203,13 @@ TEST(mark_entries)
 		mark_state.cursor = (unsigned char *)room;
 		tsc[n].start();
 		tsc[n].stop();
-		CHECK_EQ(mark_state.cursor - (unsigned char *)room, 2 * (8 + 8 * n), "%d counters", n);
+		CHECK_EQ(mark_state.cursor - (unsigned char *)room, 2 * (8 + 8 * n), "%d counters",
+			 n);
 		CHECK_EQ((uint32_t)e[0], MARK_START);
 		CHECK_EQ((uint32_t)e[1 + n], MARK_STOP);
 		for (int i = 1; i < n; i++)
-			CHECK(e[1 + i] > e[i] && e[2 + n + i] > e[1 + n + i], "reads in their order: %d of %d", i, n);
+			CHECK(e[1 + i] > e[i] && e[2 + n + i] > e[1 + n + i],
+			      "reads in their order: %d of %d", i, n);
 		CHECK(e[2 + n] > e[n], "stop behind start");
 		CHECK_EQ(e[2 + 2 * n], 0xeeeeeeeeeeeeeeeeull, "nothing behind");
 	}
@@ -204,9 +236,15 @@ static int64_t cost_of(int pairs)
 		mark_state.cursor = (unsigned char *)room;
 		tare_exact_read(before, 1, NULL);
 		if (pairs == 1)
-			__asm__ volatile("call *%0\n\tcall *%1" : : "r"(tsc[4].start), "r"(tsc[4].stop) : "memory");
+			__asm__ volatile("call *%0\n\tcall *%1"
+					 :
+					 : "r"(tsc[4].start), "r"(tsc[4].stop)
+					 : "memory");
 		else
-			__asm__ volatile(".rept 101\n\tcall *%0\n\tcall *%1\n\t.endr" : : "r"(tsc[4].start), "r"(tsc[4].stop) : "memory");
+			__asm__ volatile(".rept 101\n\tcall *%0\n\tcall *%1\n\t.endr"
+					 :
+					 : "r"(tsc[4].start), "r"(tsc[4].stop)
+					 : "memory");
 		tare_exact_read(after, 1, NULL);
 	}
 	return after[0] - before[0];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a command under a seccomp filter that answers perf_event_open with an error, as containers
- * and sandboxes do; or, with the words seccomp or personality, these calls with EPERM; or, with the word container,
- * perf_event_open and personality(ADDR_NO_RANDOMIZE), as container runtimes do by default:
- * filtered EPERM|ENOSYS|seccomp|personality|container COMMAND [ARG...]
+ * and sandboxes do; or, with the words seccomp or personality, these calls with EPERM; or, with the
+ * word container, perf_event_open and personality(ADDR_NO_RANDOMIZE), as container runtimes do by
+ * default: filtered EPERM|ENOSYS|seccomp|personality|container COMMAND [ARG...]
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -20,9 +20,9 @@
 int main(int argc, char **argv)
 {
 	unsigned code = argc > 1 && !strcmp(argv[1], "ENOSYS") ? ENOSYS : EPERM;
-	unsigned call = argc > 1 && !strcmp(argv[1], "seccomp")	     ? SYS_seccomp
-			: argc > 1 && !strcmp(argv[1], "personality") ? SYS_personality
-								      : SYS_perf_event_open;
+	unsigned call = argc > 1 && !strcmp(argv[1], "seccomp") ? SYS_seccomp
+		: argc > 1 && !strcmp(argv[1], "personality")   ? SYS_personality
+								: SYS_perf_event_open;
 	bool container = argc > 1 && !strcmp(argv[1], "container");
 	struct sock_filter rows[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -36,7 +36,8 @@ int main(int argc, char **argv)
 	struct sock_fprog program = { sizeof(rows) / sizeof(rows[0]), rows };
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: filtered EPERM|ENOSYS|seccomp|personality|container COMMAND [ARG...]\n");
+		fprintf(stderr,
+			"usage: filtered EPERM|ENOSYS|seccomp|personality|container COMMAND [ARG...]\n");
 		return 125;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||

@@ -79,7 +79,9 @@ static void operands(struct insn *in, const ZydisDecodedInstruction *z,
 	for (int i = 0; i < z->operand_count; i++) {
 		const ZydisDecodedOperand *o = &ops[i];
 
-		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && (o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB) && z->mnemonic != ZYDIS_MNEMONIC_NOP) {
+		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    (o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB) &&
+		    z->mnemonic != ZYDIS_MNEMONIC_NOP) {
 			in->adds[C_ACCESSES]++;
 			in->adds[C_LOADS] += !!(o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
 			in->adds[C_STORES] += !!(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
@@ -88,10 +90,10 @@ static void operands(struct insn *in, const ZydisDecodedInstruction *z,
 			continue;
 
 		ZydisRegisterClass c = ZydisRegisterGetClass(o->reg.value);
-		unsigned width = c == ZYDIS_REGCLASS_ZMM   ? 512
-				 : c == ZYDIS_REGCLASS_YMM ? 256
-				 : c == ZYDIS_REGCLASS_XMM ? 128
-							   : 0;
+		unsigned width = c == ZYDIS_REGCLASS_ZMM ? 512
+			: c == ZYDIS_REGCLASS_YMM        ? 256
+			: c == ZYDIS_REGCLASS_XMM        ? 128
+							 : 0;
 
 		if (width > widest)
 			widest = width;
@@ -123,23 +125,23 @@ struct insn classify(uint64_t at, const uint8_t *bytes, unsigned size)
 
 	if (z.mnemonic == ZYDIS_MNEMONIC_XCHG)
 		locked = ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY ||
-			 ops[1].type == ZYDIS_OPERAND_TYPE_MEMORY;
+			ops[1].type == ZYDIS_OPERAND_TYPE_MEMORY;
 	in.adds[C_ATOMICS] = locked;
 
 	in.rep_string = z.meta.category == ZYDIS_CATEGORY_STRINGOP &&
-			(z.attributes &
-			 (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
+		(z.attributes &
+		 (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
 	in.adds[C_REP] = in.rep_string;
-	in.umip = z.mnemonic == ZYDIS_MNEMONIC_SLDT || z.mnemonic == ZYDIS_MNEMONIC_STR || z.mnemonic == ZYDIS_MNEMONIC_SGDT ||
-		  z.mnemonic == ZYDIS_MNEMONIC_SIDT || z.mnemonic == ZYDIS_MNEMONIC_SMSW;
+	in.umip = z.mnemonic == ZYDIS_MNEMONIC_SLDT || z.mnemonic == ZYDIS_MNEMONIC_STR ||
+		z.mnemonic == ZYDIS_MNEMONIC_SGDT || z.mnemonic == ZYDIS_MNEMONIC_SIDT ||
+		z.mnemonic == ZYDIS_MNEMONIC_SMSW;
 	in.cpuid = z.mnemonic == ZYDIS_MNEMONIC_CPUID;
 	in.trap = z.mnemonic == ZYDIS_MNEMONIC_INT3 || z.mnemonic == ZYDIS_MNEMONIC_INT;
 	in.syscall = z.mnemonic == ZYDIS_MNEMONIC_SYSCALL ||
-		     (z.mnemonic == ZYDIS_MNEMONIC_INT && z.raw.imm[0].value.u == 0x80);
+		(z.mnemonic == ZYDIS_MNEMONIC_INT && z.raw.imm[0].value.u == 0x80);
 	in.adds[C_SYSCALLS] = in.syscall;
 	in.holds_traps = z.mnemonic == ZYDIS_MNEMONIC_MOV &&
-			 ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-			 ops[0].reg.value == ZYDIS_REGISTER_SS;
+		ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].reg.value == ZYDIS_REGISTER_SS;
 	return in;
 }
 

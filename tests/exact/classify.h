@@ -38,9 +38,9 @@ struct insn {
 	uint8_t length;  /* 0: the bytes do not decode */
 	bool rep_string; /* stops once per iteration when stepped */
 	bool syscall;
-	bool trap;             /* int3, int n: reported with RIP after it */
-	bool cpuid;            /* a hypervisor may lose the trap after it */
-	bool holds_traps;      /* mov ss: the next instruction is executed before the trap */
+	bool trap;        /* int3, int n: reported with RIP after it */
+	bool cpuid;       /* a hypervisor may lose the trap after it */
+	bool holds_traps; /* mov ss: the next instruction is executed before the trap */
 	/* the kernel emulates it if the processor has UMIP: it does not retire */
 	bool umip;
 	bool conditional;      /* a branch; the caller finds out whether it is taken */

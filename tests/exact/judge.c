@@ -44,7 +44,7 @@
 #include <unistd.h>
 
 enum { EXACT_READ = 0x74617265 }; /* as in src/exact/classes.h */
-enum { MAX_TID = 1 << 22 }; /* PID_MAX_LIMIT of the kernel's include/linux/threads.h */
+enum { MAX_TID = 1 << 22 };       /* PID_MAX_LIMIT of the kernel's include/linux/threads.h */
 
 struct process {
 	pid_t pid;
@@ -60,8 +60,8 @@ struct task {
 	struct insn pending, after; /* what the next step executes; after: the one after a mov ss */
 	/* start of that step: `pending`, or what the kernel emulates before it */
 	uint64_t from;
-	uint64_t flags, rcx;        /* before `pending` */
-	uint64_t restart_at;        /* a system call that the kernel may restart, or 0 */
+	uint64_t flags, rcx; /* before `pending` */
+	uint64_t restart_at; /* a system call that the kernel may restart, or 0 */
 	bool restart_is_ours;
 	bool trap_blocked; /* by the program: the kernel unblocks SIGTRAP to report a step */
 	int trap_will_be;  /* after the pending system call: 1 blocked, 0 not, -1 unchanged */
@@ -185,8 +185,8 @@ static void retire(struct task *t, const struct insn *in, uint64_t next_rip)
 	if (in->conditional)
 		t->counts[C_TAKEN] += in->to_next ? branch_holds(in, t->flags, t->rcx)
 						  : next_rip != in->at + in->length;
-	watch_retired(t->number, t->tid, in, in->syscall && t->asks, before, t->counts, t->accesses, t->n_accesses,
-		      &t->state, next_rip);
+	watch_retired(t->number, t->tid, in, in->syscall && t->asks, before, t->counts, t->accesses,
+		      t->n_accesses, &t->state, next_rip);
 	if (trace)
 		fprintf(trace, "%d %#llx %u\n", t->tid, (unsigned long long)in->at, in->mnemonic);
 }
@@ -281,10 +281,11 @@ static bool loses_cpuid_trap(void)
 	if (loses >= 0)
 		return loses;
 	signal(SIGTRAP, count_trap);
-	__asm__ volatile("sub $128, %%rsp; pushf; orq $0x100, (%%rsp); popf; cpuid; nop; pushf; andq $~0x100, (%%rsp); popf; add $128, %%rsp"
-			 : "+a"(a), "+c"(c)
-			 :
-			 : "rbx", "rdx", "cc", "memory");
+	__asm__ volatile(
+		"sub $128, %%rsp; pushf; orq $0x100, (%%rsp); popf; cpuid; nop; pushf; andq $~0x100, (%%rsp); popf; add $128, %%rsp"
+		: "+a"(a), "+c"(c)
+		:
+		: "rbx", "rdx", "cc", "memory");
 	signal(SIGTRAP, SIG_DFL);
 	loses = traps < 5;
 	return loses;
@@ -337,7 +338,8 @@ static void unblock_trap(pid_t tid)
 {
 	uint64_t mask;
 
-	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 || !(mask & 1ull << (SIGTRAP - 1)))
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0 ||
+	    !(mask & 1ull << (SIGTRAP - 1)))
 		return;
 	mask &= ~(1ull << (SIGTRAP - 1));
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
@@ -378,7 +380,8 @@ static int signal_stop(struct task *t, int sig, const struct user_regs_struct *r
 	if (t->pending_known && (in->syscall || in->trap) && r->rip == in->at + in->length)
 		retire(t, in, r->rip);
 	/* A sigreturn with a frame that the kernel rejects: RIP is as in the frame. */
-	else if (t->pending_known && in->syscall && sig == SIGSEGV && ptrace(PTRACE_GETSIGINFO, t->tid, 0, &si) == 0 && si.si_code == SI_KERNEL)
+	else if (t->pending_known && in->syscall && sig == SIGSEGV &&
+		 ptrace(PTRACE_GETSIGINFO, t->tid, 0, &si) == 0 && si.si_code == SI_KERNEL)
 		retire(t, in, r->rip);
 	return sig;
 }
@@ -512,7 +515,7 @@ static void report(FILE *out)
 }
 
 static const char usage[] =
-    "usage: judge [-o FILE] [-t TRACE] [-r READS] [-e N:CLASS:SAMPLES] [--] COMMAND [ARGUMENT...]";
+	"usage: judge [-o FILE] [-t TRACE] [-r READS] [-e N:CLASS:SAMPLES] [--] COMMAND [ARGUMENT...]";
 
 static bool take_option(int option, char *word, const char **to)
 {
@@ -528,7 +531,8 @@ static bool take_option(int option, char *word, const char **to)
 	case 'r':
 		return watch_reads(word);
 	case 'e':
-		return sscanf(word, "%llu:%63[^:]:%4095s", &n, class, path) == 3 && watch_every(path, n, class);
+		return sscanf(word, "%llu:%63[^:]:%4095s", &n, class, path) == 3 &&
+			watch_every(path, n, class);
 	default:
 		return false;
 	}
@@ -537,7 +541,7 @@ static bool take_option(int option, char *word, const char **to)
 static pid_t launch(char **argv)
 {
 	const long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-			     PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+		PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
 	int go[2];
 	pid_t pid;
 	char c;

@@ -19,7 +19,8 @@ void nothing(uint64_t turns, void *memory);
 
 static int64_t counts[2][TARE_EXACT_CLASSES];
 
-static int count(int64_t out[TARE_EXACT_CLASSES], void (*volatile run)(uint64_t, void *), uint64_t turns, void *memory)
+static int count(int64_t out[TARE_EXACT_CLASSES], void (*volatile run)(uint64_t, void *),
+		 uint64_t turns, void *memory)
 {
 	struct tare_error err = { .code = -1, .what = "an earlier error" };
 	int ret = tare_exact_read(counts[0], TARE_EXACT_CLASSES, &err);
@@ -38,10 +39,14 @@ static int count(int64_t out[TARE_EXACT_CLASSES], void (*volatile run)(uint64_t,
 
 int main(void)
 {
-	static const int64_t of_nothing[TARE_EXACT_CLASSES] = { [TARE_EXACT_INSTRUCTIONS] = 1, [TARE_EXACT_BRANCHES] = 1,
-								[TARE_EXACT_TAKEN] = 1, [TARE_EXACT_RETURNS] = 1, [TARE_EXACT_LOADS] = 1 };
+	static const int64_t of_nothing[TARE_EXACT_CLASSES] = { [TARE_EXACT_INSTRUCTIONS] = 1,
+								[TARE_EXACT_BRANCHES] = 1,
+								[TARE_EXACT_TAKEN] = 1,
+								[TARE_EXACT_RETURNS] = 1,
+								[TARE_EXACT_LOADS] = 1 };
 	static const uint64_t turns[] = { 1, 2, 17, 1000 };
-	char *memory = mmap(NULL, KERNEL_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, KERNEL_MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int64_t empty[TARE_EXACT_CLASSES], got[TARE_EXACT_CLASSES];
 	int wrong = 0, compared = 0;
 
@@ -55,13 +60,19 @@ int main(void)
 			if (count(got, k->run, turns[t], memory) < 0)
 				return 1;
 			for (int c = 0; c <= TARE_EXACT_VEC128; c++) {
-				enum work_class class = c == TARE_EXACT_VEC128 ? WORK_VECTOR : (enum work_class)c;
-				int64_t want = c == TARE_EXACT_MMX ? 0 : (int64_t)kernel_retires(k, class, turns[t]);
+				enum work_class class = c == TARE_EXACT_VEC128 ? WORK_VECTOR
+									       : (enum work_class)c;
+				int64_t want = c == TARE_EXACT_MMX
+					? 0
+					: (int64_t)kernel_retires(k, class, turns[t]);
 
 				compared++;
 				if (got[c] - empty[c] + of_nothing[c] != want && ++wrong)
-					printf("%s, %" PRIu64 " turns: %s %" PRId64 ", not %" PRId64 "\n", k->name, turns[t],
-					       tare_exact_class_name((enum tare_exact_class)c), want, got[c] - empty[c] + of_nothing[c]);
+					printf("%s, %" PRIu64 " turns: %s %" PRId64 ", not %" PRId64
+					       "\n",
+					       k->name, turns[t],
+					       tare_exact_class_name((enum tare_exact_class)c),
+					       want, got[c] - empty[c] + of_nothing[c]);
 			}
 		}
 	printf("%d comparisons, %d wrong\n", compared, wrong);

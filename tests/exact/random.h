@@ -38,7 +38,7 @@ struct result {
 	unsigned long hash; /* of registers, flags, vector state and memory */
 	/* when stepped: its instructions; else the offset of its fault from CODE_AT */
 	unsigned retired;
-	unsigned outcome;   /* signal number, or 0 */
+	unsigned outcome; /* signal number, or 0 */
 };
 
 #endif

@@ -108,8 +108,8 @@ int main(int argc, char **argv)
 			return 125;
 		}
 	}
-	h.entries_size =
-	    (unsigned)((sizeof(h) + h.count * sizeof(*entries) + PAGE - 1) / PAGE * PAGE);
+	h.entries_size = (unsigned)((sizeof(h) + h.count * sizeof(*entries) + PAGE - 1) / PAGE *
+				    PAGE);
 	h.code_offset = h.entries_size;
 	h.code_size = ((unsigned long)(m.p - m.code) + PAGE - 1) / PAGE * PAGE;
 	fwrite(&h, sizeof(h), 1, stdout);

@@ -42,7 +42,6 @@ void put4(struct maker *m, uint64_t value)
 	put(m, 4, &value);
 }
 
-
 uint64_t here(const struct maker *m)
 {
 	return CODE_AT + (uint64_t)(m->p - m->code);

@@ -14,11 +14,11 @@ enum { SCRATCH = DATA_AT + DATA_SIZE, COUNTERS = SCRATCH + 256, MAX_SEQUENCE = 1
 
 struct maker {
 	uint64_t seed;
-	uint8_t *code, *p, *start; /* all code; current position; start of this sequence */
-	unsigned undefined;        /* flags at the current position */
-	unsigned keep;             /* general registers that must not be written: bit = number */
+	uint8_t *code, *p, *start;  /* all code; current position; start of this sequence */
+	unsigned undefined;         /* flags at the current position */
+	unsigned keep;              /* general registers that must not be written: bit = number */
 	int depth, counters, calls; /* calls: depth of subroutines */
-	bool wide[3]; /* vector extensions of the CPU: SSE, AVX2, AVX-512 */
+	bool wide[3];               /* vector extensions of the CPU: SSE, AVX2, AVX-512 */
 	bool in_rsp_play;
 	bool no_gs; /* do not use GS */
 };

@@ -187,8 +187,8 @@ static int gpr_number(ZydisRegister r)
 	ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
 
 	return full >= ZYDIS_REGISTER_RAX && full <= ZYDIS_REGISTER_R15
-		   ? (int)(full - ZYDIS_REGISTER_RAX)
-		   : -1;
+		? (int)(full - ZYDIS_REGISTER_RAX)
+		: -1;
 }
 
 struct candidate {
@@ -218,8 +218,8 @@ static bool is_xlat(const struct candidate *c)
 static bool is_maskmov(const struct candidate *c)
 {
 	return c->z.mnemonic == ZYDIS_MNEMONIC_MASKMOVDQU ||
-	       c->z.mnemonic == ZYDIS_MNEMONIC_MASKMOVQ ||
-	       c->z.mnemonic == ZYDIS_MNEMONIC_VMASKMOVDQU;
+		c->z.mnemonic == ZYDIS_MNEMONIC_MASKMOVQ ||
+		c->z.mnemonic == ZYDIS_MNEMONIC_VMASKMOVDQU;
 }
 
 static bool is_bit_string(const struct candidate *c)
@@ -230,7 +230,7 @@ static bool is_bit_string(const struct candidate *c)
 	case ZYDIS_MNEMONIC_BTR:
 	case ZYDIS_MNEMONIC_BTC:
 		return c->ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		       c->ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+			c->ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
 	default:
 		return false;
 	}
@@ -441,6 +441,6 @@ void pick_begin(struct maker *m, bool no_gs)
 	m->no_gs = no_gs;
 	m->wide[0] = true;
 	m->wide[1] = cpu_has("avx2");
-	m->wide[2] =
-	    cpu_has("avx512f") && cpu_has("avx512bw") && cpu_has("avx512dq") && cpu_has("avx512vl");
+	m->wide[2] = cpu_has("avx512f") && cpu_has("avx512bw") && cpu_has("avx512dq") &&
+		cpu_has("avx512vl");
 }

@@ -59,11 +59,10 @@ static uint64_t last_rip;
 static unsigned retired, outcome;
 static unsigned long code_end;
 
-#define ALL_ZMM(X)                                                                                 \
-	X(0)                                                                                       \
-	X(1)                                                                                       \
-	X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)    \
-	    X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+/* clang-format off */
+#define ALL_ZMM(X) \
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) \
+	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 #define ALL_YMM(X)                                                                                 \
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define ALL_K(X)  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
@@ -131,6 +130,7 @@ asm(".text\n"
 										  "%r12\n\tpop "
 										  "%rbp\n\tpop "
 										  "%rbx\n\tret\n");
+/* clang-format on */
 
 static long call(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -290,12 +290,12 @@ static struct result conclude(const struct entry *e)
 	 * program would overwrite them unread, as the engine does not preserve those.
 	 */
 	uint64_t rip = S->fault[GREGS - 2];
-	uint64_t on_purpose =
-	    (e->fault_at != 0) & ((rip >= CODE_AT + e->fault_at) | (rip < CODE_AT));
+	uint64_t on_purpose = (e->fault_at != 0) &
+		((rip >= CODE_AT + e->fault_at) | (rip < CODE_AT));
 	uint64_t failed = outcome != 0;
 	/* no branches: the same number of instructions, however it ended */
-	uint64_t flags =
-	    (e->end_flags & (failed - 1)) | (((e->fault_flags & -on_purpose) | 0x400) & -failed);
+	uint64_t flags = (e->end_flags & (failed - 1)) |
+		(((e->fault_flags & -on_purpose) | 0x400) & -failed);
 
 	S->flags &= flags;
 	S->fault[GREGS - 1] &= flags;
@@ -377,7 +377,7 @@ void run_main(uint64_t *stack)
 		pool[i] = mix(&seed);
 		if (i & 1) /* numbers of moderate size, as floats or doubles */
 			pool[i] = (pool[i] & (i & 2 ? 0xc7ffffffc7ffffff : 0xc03fffffffffffff)) |
-				  (i & 2 ? 0x3800000038000000 : 0x3f80000000000000);
+				(i & 2 ? 0x3800000038000000 : 0x3f80000000000000);
 	}
 	for (int sig = 1; sig < 32; sig++)
 		if (1u << sig &

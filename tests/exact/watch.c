@@ -27,14 +27,16 @@ bool watch_every(const char *path, uint64_t n, const char *class)
 
 bool watch_is_now(const uint8_t *code, unsigned size)
 {
-	return size >= 6 && code[0] == 0x3e && code[1] == 0x3e && code[2] == 0x3e && code[4] == 0x8b &&
-	       (code[5] & 0xc7) == 5;
+	return size >= 6 && code[0] == 0x3e && code[1] == 0x3e && code[2] == 0x3e &&
+		code[4] == 0x8b && (code[5] & 0xc7) == 5;
 }
 
 static void registers(ZydisRegisterContext *c, const struct user_regs_struct *r, uint64_t next)
 {
-	const uint64_t general[] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
-				     r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15 };
+	const uint64_t general[] = {
+		r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+		r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15
+	};
 
 	memset(c, 0, sizeof(*c));
 	for (int i = 0; i < 16; i++) {
@@ -87,9 +89,11 @@ static bool address_of(const ZydisDecodedInstruction *z, const ZydisDecodedOpera
 }
 
 /* Is the operand one of those, and how is it accessed? */
-static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, bool read_first, char *what)
+static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o, bool read_first,
+		   char *what)
 {
-	bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+	bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ,
+	     writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 
 	bool accesses = o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
 
@@ -111,7 +115,8 @@ static bool chosen(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *
 
 static size_t read_memory(pid_t tid, uint64_t at, void *to, size_t n)
 {
-	ssize_t got = process_vm_readv(tid, &(struct iovec){ to, n }, 1, &(struct iovec){ (void *)at, n }, 1, 0);
+	ssize_t got = process_vm_readv(tid, &(struct iovec){ to, n }, 1,
+				       &(struct iovec){ (void *)at, n }, 1, 0);
 
 	return got > 0 ? (size_t)got : 0;
 }
@@ -133,13 +138,14 @@ static uint64_t bytes_of(const ZydisDecodedInstruction *z, const ZydisDecodedOpe
 static bool is_empty(const ZydisDecodedInstruction *z, const struct user_regs_struct *r)
 {
 	bool repeats = z->meta.category == ZYDIS_CATEGORY_STRINGOP &&
-		       (z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
+		(z->attributes &
+		 (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
 
 	return repeats && !(z->address_width == 32 ? (uint32_t)r->rcx : r->rcx);
 }
 
-unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const struct user_regs_struct *r,
-			struct watch_access out[WATCH_ACCESSES])
+unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size,
+			const struct user_regs_struct *r, struct watch_access out[WATCH_ACCESSES])
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction z;
@@ -175,7 +181,8 @@ static bool executable(pid_t tid, uint64_t at)
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
 	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%lx-%lx %7s", &start, &end, prot) == 3 && prot[2] == 'x' && at >= start && at < end;
+		found = sscanf(line, "%lx-%lx %7s", &start, &end, prot) == 3 && prot[2] == 'x' &&
+			at >= start && at < end;
 	if (f)
 		fclose(f);
 	return found;
@@ -194,7 +201,8 @@ void watch_state(pid_t tid, const struct user_regs_struct *r, struct watch_state
 	 * Each frame is further up the stack, aligned, less than 16 MiB away, and returns to code.
 	 */
 	while (out->n_chain < WATCH_CHAIN && at >= below && at - below < 1 << 24 && at % 8 == 0 &&
-	       read_memory(tid, at, frame, sizeof(frame)) == sizeof(frame) && executable(tid, frame[1])) {
+	       read_memory(tid, at, frame, sizeof(frame)) == sizeof(frame) &&
+	       executable(tid, frame[1])) {
 		out->chain[out->n_chain++] = frame[1];
 		below = at + 1;
 		at = frame[0];
@@ -208,8 +216,11 @@ void watch_state(pid_t tid, const struct user_regs_struct *r, struct watch_state
 static void state_line(const struct watch_state *s)
 {
 	const struct user_regs_struct *r = &s->registers;
-	const unsigned long long all[] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi, r->r8,
-					   r->r9,  r->r10, r->r11 & ~0x100ull, r->r12, r->r13, r->r14, r->r15, r->eflags & 0x400 };
+	const unsigned long long all[] = {
+		r->rax, r->rcx, r->rdx, r->rbx, r->rsp,           r->rbp,
+		r->rsi, r->rdi, r->r8,  r->r9,  r->r10,           r->r11 & ~0x100ull,
+		r->r12, r->r13, r->r14, r->r15, r->eflags & 0x400
+	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		fprintf(samples, "%s%#llx", i ? "," : " =", all[i]);
@@ -232,10 +243,14 @@ static void branch_words(const struct insn *in, pid_t tid, uint64_t next)
 	if (!in->adds[C_BRANCHES])
 		return;
 	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&d, code, read_memory(tid, in->at, code, sizeof(code)), &z, ops)) &&
+	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(
+		    &d, code, read_memory(tid, in->at, code, sizeof(code)), &z, ops)) &&
 	    ops[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && ops[0].imm.is_relative)
 		ZydisCalcAbsoluteAddress(&z, ops, in->at, &to);
-	fprintf(samples, " >%#llx%s", (unsigned long long)to, in->to_next ? "?" : in->conditional && next == in->at + in->length ? "" : "!");
+	fprintf(samples, " >%#llx%s", (unsigned long long)to,
+		in->to_next                                              ? "?"
+			: in->conditional && next == in->at + in->length ? ""
+									 : "!");
 }
 
 /* How far a repeated string instruction has advanced, the same for all of its operands. */
@@ -259,7 +274,9 @@ static void access_words(const struct watch_access *a, int64_t far)
 {
 	uint64_t bytes = far ? (uint64_t)(far < 0 ? -far : far) : a->bytes;
 
-	fprintf(samples, " @%#llx#%llu", (unsigned long long)(a->address - (far < 0 ? bytes - a->bytes : 0)), (unsigned long long)bytes);
+	fprintf(samples, " @%#llx#%llu",
+		(unsigned long long)(a->address - (far < 0 ? bytes - a->bytes : 0)),
+		(unsigned long long)bytes);
 }
 
 static void counts_line(FILE *f, const uint64_t counts[C_COUNT])
@@ -269,8 +286,9 @@ static void counts_line(FILE *f, const uint64_t counts[C_COUNT])
 	fputc('\n', f);
 }
 
-void watch_retired(unsigned thread, pid_t tid, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
-		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses,
+void watch_retired(unsigned thread, pid_t tid, const struct insn *in, bool asks,
+		   const uint64_t before[C_COUNT], const uint64_t after[C_COUNT],
+		   const struct watch_access *accesses, unsigned n_accesses,
 		   const struct watch_state *state, uint64_t next)
 {
 	if (reads && in->reads_now)
@@ -284,7 +302,8 @@ void watch_retired(unsigned thread, pid_t tid, const struct insn *in, bool asks,
 	for (uint64_t k = before[of] / every + 1; k <= after[of] / every; k++) {
 		uint64_t which = k * every - 1 - before[of];
 
-		fprintf(samples, "%u %llu %#llx", thread, (unsigned long long)k, (unsigned long long)in->at);
+		fprintf(samples, "%u %llu %#llx", thread, (unsigned long long)k,
+			(unsigned long long)in->at);
 		for (int c = 0; c < C_COUNT; c++)
 			fprintf(samples, " %llu", (unsigned long long)after[c]);
 		if (which < n_accesses)

@@ -46,7 +46,7 @@ bool watch_is_now(const uint8_t *code, unsigned size);
 
 struct watch_access {
 	uint64_t address, bytes; /* 0 bytes: not to be compared */
-	bool known; /* to be compared */
+	bool known;              /* to be compared */
 	char what[5];
 };
 
@@ -54,15 +54,16 @@ struct watch_access {
  * The addresses that the instruction is about to read or write, for the sampled class and in the
  * operands' order, for accesses reads before writes. Returns their number.
  */
-unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size, const struct user_regs_struct *r,
-			struct watch_access out[WATCH_ACCESSES]);
+unsigned watch_accesses(uint64_t at, const uint8_t *code, unsigned size,
+			const struct user_regs_struct *r, struct watch_access out[WATCH_ACCESSES]);
 
 /*
  * An instruction of a thread has retired, and the thread continues at `next`: its counts before and
  * after.
  */
-void watch_retired(unsigned thread, pid_t tid, const struct insn *in, bool asks, const uint64_t before[C_COUNT],
-		   const uint64_t after[C_COUNT], const struct watch_access *accesses, unsigned n_accesses,
+void watch_retired(unsigned thread, pid_t tid, const struct insn *in, bool asks,
+		   const uint64_t before[C_COUNT], const uint64_t after[C_COUNT],
+		   const struct watch_access *accesses, unsigned n_accesses,
 		   const struct watch_state *state, uint64_t next);
 
 /* Close the files; false if a write failed. */

@@ -47,7 +47,10 @@ static unsigned vex(uint8_t *b)
 	}
 	b[at++] = kind < 4 ? 0xc4 : kind == 4 ? 0x8f : 0x62;
 	b[at] = (uint8_t)(r >> 8 | 0xc0);
-	b[at] = (uint8_t)((b[at] & 0xf0) | (kind == 4 ? 8 + (r >> 16) % 3 : kind < 4 ? 1 + (r >> 16) % 3 : 1 + (r >> 16) % 6));
+	b[at] = (uint8_t)((b[at] & 0xf0) |
+			  (kind == 4          ? 8 + (r >> 16) % 3
+				   : kind < 4 ? 1 + (r >> 16) % 3
+					      : 1 + (r >> 16) % 6));
 	at++;
 	b[at++] = (uint8_t)(r >> 24 | (kind > 4 ? 4 : 0));
 	if (kind > 4)
@@ -71,7 +74,8 @@ TEST(lengths_and_widths)
 
 		for (; at < sizeof b; at++)
 			b[at] = (uint8_t)(chance() >> 24);
-		if (!insn_decode(&in, b, sizeof b) || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, b, 15, &z, o)))
+		if (!insn_decode(&in, b, sizeof b) ||
+		    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, b, 15, &z, o)))
 			continue;
 		/*
 		 * branches of 16 bits, for which Intel and AMD have different lengths, and others
@@ -79,7 +83,8 @@ TEST(lengths_and_widths)
 		 */
 		if (in.kind == K_REFUSED)
 			continue;
-		CHECK_EQ(in.len, z.length, "%02x %02x %02x %02x %02x %02x %02x %02x: %s", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7],
+		CHECK_EQ(in.len, z.length, "%02x %02x %02x %02x %02x %02x %02x %02x: %s", b[0],
+			 b[1], b[2], b[3], b[4], b[5], b[6], b[7],
 			 ZydisMnemonicGetString(z.mnemonic));
 		if (!in.loads && !in.stores)
 			continue;
@@ -87,12 +92,16 @@ TEST(lengths_and_widths)
 		compared++;
 		told += width > 0;
 		of_vectors += width > 0 && in.encoding != E_LEGACY;
-		CHECK_EQ(insn_width(&in, b), (unsigned)width, "%02x %02x %02x %02x %02x %02x %02x %02x (%u bytes): %s", b[0], b[1], b[2], b[3], b[4], b[5],
-			 b[6], b[7], z.length, ZydisMnemonicGetString(z.mnemonic));
+		CHECK_EQ(insn_width(&in, b), (unsigned)width,
+			 "%02x %02x %02x %02x %02x %02x %02x %02x (%u bytes): %s", b[0], b[1], b[2],
+			 b[3], b[4], b[5], b[6], b[7], z.length,
+			 ZydisMnemonicGetString(z.mnemonic));
 	}
 	CHECK(compared > ENCODINGS / 8, "%u", compared);
-	CHECK(told > ENCODINGS / 20 && of_vectors > ENCODINGS / 100, "%u, of vectors %u", told, of_vectors);
-	printf("# %u compared, %u with a width, %u of them of vectors\n", compared, told, of_vectors);
+	CHECK(told > ENCODINGS / 20 && of_vectors > ENCODINGS / 100, "%u, of vectors %u", told,
+	      of_vectors);
+	printf("# %u compared, %u with a width, %u of them of vectors\n", compared, told,
+	       of_vectors);
 }
 
 TEST_MAIN()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a recording of accesses to memory: added up by everything, and its lines judged. What the rows of a table
- * have together is what all have.
+ * Any bytes as a recording of accesses to memory: added up by everything, and its lines judged.
+ * What the rows of a table have together is what all have.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -26,14 +26,15 @@ static void check_sums(const struct memory *m, const struct memory_table *t)
 		if (m->latency >= 0 && r->latency[m->latency])
 			latency += r->latency[m->latency]->sum;
 	}
-	must(sum.samples == m->total.samples && sum.weight == m->total.weight && sum.placed == m->total.placed &&
-	     sum.translated == m->total.translated);
+	must(sum.samples == m->total.samples && sum.weight == m->total.weight &&
+	     sum.placed == m->total.placed && sum.translated == m->total.translated);
 	must(m->latency < 0 || latency == m->total.latency[m->latency]->sum);
 }
 
 static void add_up(const char *path, uint32_t rows_max)
 {
-	const struct accessed_options from = { .modules = { .symfs = "/nowhere" }, .filter = SAMPLES_ALL };
+	const struct accessed_options from = { .modules = { .symfs = "/nowhere" },
+					       .filter = SAMPLES_ALL };
 	const struct memory_options opts = { .rows_max = rows_max };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct style style = { .width = 100 };
@@ -44,7 +45,8 @@ static void add_up(const char *path, uint32_t rows_max)
 
 	for (int i = 0; i < MEMORY_BYS; i++)
 		by[i] = (enum memory_by)i;
-	if (accessed_open(&c, path, &from, &err) == 0 && memory_read(&m, &c, by, MEMORY_BYS, &opts, &err) == 0) {
+	if (accessed_open(&c, path, &from, &err) == 0 &&
+	    memory_read(&m, &c, by, MEMORY_BYS, &opts, &err) == 0) {
 		struct memory_shown shown = { .path = path, .memory = &m };
 
 		for (size_t i = 0; i < m.tables; i++) {
@@ -63,7 +65,8 @@ static void add_up(const char *path, uint32_t rows_max)
 
 static void judge(const char *path)
 {
-	const struct accessed_options from = { .modules = { .symfs = "/nowhere" }, .filter = SAMPLES_ALL };
+	const struct accessed_options from = { .modules = { .symfs = "/nowhere" },
+					       .filter = SAMPLES_ALL };
 	const struct sharing_options opts = { .line_size = 64, .least = 2 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct style style = { .width = 100 };
@@ -71,8 +74,11 @@ static void judge(const char *path)
 	struct text out = { 0 };
 	struct accessed c;
 
-	if (accessed_open(&c, path, &from, &err) == 0 && sharing_named_read(&n, &c, &opts, &err) == 0) {
-		struct sharing_shown shown = { .path = path, .named = &n, .line_size = 64, .all = true };
+	if (accessed_open(&c, path, &from, &err) == 0 &&
+	    sharing_named_read(&n, &c, &opts, &err) == 0) {
+		struct sharing_shown shown = {
+			.path = path, .named = &n, .line_size = 64, .all = true
+		};
 
 		for (size_t i = 0; i < n.n; i++)
 			must(n.line[i].line->sure >= 0 && n.line[i].line->sure <= 1);

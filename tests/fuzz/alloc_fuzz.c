@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a recording of allocations: read to the end, in order of time, with every frame inside the file. Where the
- * first byte is even, the rest stands behind a good head: else few bytes would ever be blocks.
+ * Any bytes as a recording of allocations: read to the end, in order of time, with every frame
+ * inside the file. Where the first byte is even, the rest stands behind a good head: else few bytes
+ * would ever be blocks.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,9 +20,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	must(fd >= 0);
 	if (n && bytes[0] % 2 == 0) {
-		const struct alloc_head head = { .magic = ALLOC_MAGIC, .version = ALLOC_VERSION, .block = ALLOC_BLOCK, .blocks = 3, .clock = 1, .most = 9 };
+		const struct alloc_head head = { .magic = ALLOC_MAGIC,
+						 .version = ALLOC_VERSION,
+						 .block = ALLOC_BLOCK,
+						 .blocks = 3,
+						 .clock = 1,
+						 .most = 9 };
 
-		must(write(fd, &head, sizeof(head)) == sizeof(head) && lseek(fd, ALLOC_PAGE, SEEK_SET) == ALLOC_PAGE);
+		must(write(fd, &head, sizeof(head)) == sizeof(head) &&
+		     lseek(fd, ALLOC_PAGE, SEEK_SET) == ALLOC_PAGE);
 		bytes++;
 		n--;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes on the board that a bench shares with the process that runs its tests, as they are when that has ended: a message, or
- * numbers. What tare itself wrote there (fill_board()) is not read again.
+ * Any bytes on the board that a bench shares with the process that runs its tests, as they are when
+ * that has ended: a message, or numbers. What tare itself wrote there (fill_board()) is not read
+ * again.
  */
 #include "bench/bench.c"
 #include "fuzz.h"
@@ -18,15 +19,24 @@ static void series_begin(struct bench_series *s)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const struct bench_variant variant[VARIANTS] = { { .name = "a" }, { .name = "b" } };
-	const struct bench_plan plan = { .variant = variant, .n_variants = VARIANTS, .runs = RUNS, .baselines = BASELINES };
+	const struct bench_plan plan = {
+		.variant = variant, .n_variants = VARIANTS, .runs = RUNS, .baselines = BASELINES
+	};
 	size_t size = bench_board_size(VARIANTS, RUNS, BASELINES, COUNTERS);
 	struct bench_series series[VARIANTS * COUNTERS];
 	uint32_t pairs[VARIANTS * RUNS];
 	struct bench_set set = { .how = BENCH_CLOCK, .n = COUNTERS, .n_board = 1 };
 	struct bench_child_end end = { .status = n % 3 ? 0 : SIGSEGV, .timed_out = n % 7 == 1 };
-	struct bench_result r = { .counter = { { .how = BENCH_CLOCK }, { .how = BENCH_CHAIN } }, .n_counters = COUNTERS, .series = series, .pairs = pairs };
+	struct bench_result r = { .counter = { { .how = BENCH_CLOCK }, { .how = BENCH_CHAIN } },
+				  .n_counters = COUNTERS,
+				  .series = series,
+				  .pairs = pairs };
 	enum bench_blame blame = BENCH_NOBODY;
-	struct bench b = { .plan = &plan, .r = &r, .blame = &blame, .board = calloc(1, size), .part = { 0, RUNS, 0, BASELINES } };
+	struct bench b = { .plan = &plan,
+			   .r = &r,
+			   .blame = &blame,
+			   .board = calloc(1, size),
+			   .part = { 0, RUNS, 0, BASELINES } };
 	struct tare_error err = TARE_ERROR_INIT;
 	const size_t told = offsetof(struct bench_board, progress);
 

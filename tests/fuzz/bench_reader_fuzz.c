@@ -23,11 +23,11 @@ static void fill(struct bench_board *b, const struct head *h)
 	b->cpu = (int8_t)h->cpu;
 	b->mask = h->register_bits ? UINT64_MAX >> (h->register_bits & 63) : 0;
 	for (size_t i = 0; i < MARK_COUNTERS; i++) {
-		b->event[i].attr =
-		    (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
-					      .size = sizeof(b->event[i].attr),
-					      .config = h->event[i] & 15,
-					      .exclude_kernel = h->event[i] >> 4 & 1 };
+		b->event[i].attr = (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
+							     .size = sizeof(b->event[i].attr),
+							     .config = h->event[i] & 15,
+							     .exclude_kernel = h->event[i] >> 4 &
+								     1 };
 		b->counter[i] = h->event[i] * 0x101u;
 	}
 	strcpy(b->root, "/nonexistent");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as an instruction: registers take turns in it or do not, and the same ones in both questions. */
+/*
+ * Any text as an instruction: registers take turns in it or do not, and the same ones in both
+ * questions.
+ */
 #include <string.h>
 #include "bench/bench_snippet.h"
 #include "fuzz.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an ELF image in memory, as an ELF file, and as notes: the same build id from both, or none. */
+/*
+ * Any bytes as an ELF image in memory, as an ELF file, and as notes: the same build id from both,
+ * or none.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/build_id.h"
@@ -16,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	in_file = build_id_of_file(fd, &file);
 	close(fd);
 	must(in_image == in_file);
-	must(!in_image || (image.size && image.size <= sizeof(image.bytes) && !memcmp(&image, &file, sizeof(image))));
+	must(!in_image ||
+	     (image.size && image.size <= sizeof(image.bytes) &&
+	      !memcmp(&image, &file, sizeof(image))));
 	build_id_of_notes(bytes, n, &image);
 	return 0;
 }

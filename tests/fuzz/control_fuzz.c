@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as what --control reads, in two pieces: one answer for each line that is not empty, at any
- * place of the cut, and an event's name only where a line can have one.
+ * Any bytes as what --control reads, in two pieces: one answer for each line that is not empty, at
+ * any place of the cut, and an event's name only where a line can have one.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -32,9 +32,9 @@ static enum control_word meaning(const char *line, size_t n, const char **name)
 		if (!*name && (!strcmp(copy, "ping") || !strcmp(copy, "stop")))
 			return copy[0] == 'p' ? CONTROL_PING : CONTROL_STOP;
 	}
-	return !strcmp(copy, "enable")	  ? CONTROL_ENABLE
-	       : !strcmp(copy, "disable") ? CONTROL_DISABLE
-					  : CONTROL_UNKNOWN;
+	return !strcmp(copy, "enable")     ? CONTROL_ENABLE
+		: !strcmp(copy, "disable") ? CONTROL_DISABLE
+					   : CONTROL_UNKNOWN;
 }
 
 struct expected {
@@ -80,7 +80,9 @@ static void hear(struct control *c, struct expected *e)
 		if (word == CONTROL_UNKNOWN)
 			continue;
 		must(!name == !wanted);
-		must(!name || (strlen(name) == (size_t)(line + n - wanted) && !memcmp(name, wanted, strlen(name))));
+		must(!name ||
+		     (strlen(name) == (size_t)(line + n - wanted) &&
+		      !memcmp(name, wanted, strlen(name))));
 	}
 }
 

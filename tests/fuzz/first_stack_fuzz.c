@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (n < sizeof(where))
 		return 0;
 	memcpy(&where, bytes, sizeof(where));
-	must(first_stack_find(bytes + sizeof(where), n - sizeof(where), 0x7000, 0x7000ull + where, &p) == (p.part != FIRST_STACK_UNKNOWN));
+	must(first_stack_find(bytes + sizeof(where), n - sizeof(where), 0x7000, 0x7000ull + where,
+			      &p) == (p.part != FIRST_STACK_UNKNOWN));
 	must(memchr(p.name, 0, sizeof(p.name)));
 	must(!p.name[0] || p.part == FIRST_STACK_VARIABLE);
 	return 0;

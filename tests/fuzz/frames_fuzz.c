@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as call frame information of a program: functions that are where they are found, or none. */
+/*
+ * Any bytes as call frame information of a program: functions that are where they are found, or
+ * none.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -15,7 +15,9 @@ static void walk(struct timeline *t, size_t thread)
 
 	must(timeline_thread(t, thread, &c, NULL) == 0);
 	while (cursor_next(c, &p, NULL) == 1) {
-		const struct timeline_label *l = p.label < info->n_labels ? timeline_label(t, p.label) : NULL;
+		const struct timeline_label *l = p.label < info->n_labels
+			? timeline_label(t, p.label)
+			: NULL;
 
 		must(l && l->name[0] && l->kind && l->arg && l->group < info->n_labels);
 		must(p.kind != TIMELINE_END || depth > 0);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a metric's formula: an error at a byte of it, or something that has a value or none. */
+/*
+ * Any text as a metric's formula: an error at a byte of it, or something that has a value or none.
+ */
 #include <math.h>
 #include "event/metric.h"
 #include "fuzz.h"
 
 enum { NAMES_MAX = 4096 }; /* a formula has at most 4 KiB */
 
-/* Whatever the events are worth, the result is a number, or it is refused; and it is the same again. */
+/*
+ * Whatever the events are worth, the result is a number, or it is refused; and it is the same
+ * again.
+ */
 static void evaluate(const struct formula *f)
 {
 	static const double worth[] = { 0, 1, -1, 1e300, 3.5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any text as a file of operations, and as words of the command line: an error in words, or operations that are written as they read. What
- * the list allows sets no bit that is out for good.
+ * Any text as a file of operations, and as words of the command line: an error in words, or
+ * operations that are written as they read. What the list allows sets no bit that is out for good.
  */
 #include "fuzz.h"
 #include "msr/batch.h"
@@ -54,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		if (msr_word_parse(&w, text, maker, &err) < 0)
 			must(err.what[0]);
 		else if (w.one_field)
-			must(w.field.bits && w.field.low + w.field.bits <= 64 && (!w.has_value || w.field.bits == 64 || !(w.value >> w.field.bits)));
+			must(w.field.bits && w.field.low + w.field.bits <= 64 &&
+			     (!w.has_value || w.field.bits == 64 || !(w.value >> w.field.bits)));
 	}
 	free(text);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as what each vendor's hardware writes of one operation: registers of IBS, fields of a sample (PEBS, the exact engine), records
- * of SPE. Whatever is told has a name, and what has no bit in `has` was left alone.
+ * Any bytes as what each vendor's hardware writes of one operation: registers of IBS, fields of a
+ * sample (PEBS, the exact engine), records of SPE. Whatever is told has a name, and what has no bit
+ * in `has` was left alone.
  */
 #include "fuzz.h"
 #include "memory/decode/access.h"
@@ -23,7 +24,8 @@ static void check(const struct tare_access *a)
 
 static void by_ibs(const uint8_t *bytes, size_t n, bool zen4, enum ibs_kind kind)
 {
-	static const char *const cpuids[] = { NULL, "AuthenticAMD,25,1,1", "AuthenticAMD,25,17,1", "AuthenticAMD,23,49,0", "AuthenticAMD,26,2,1" };
+	static const char *const cpuids[] = { NULL, "AuthenticAMD,25,1,1", "AuthenticAMD,25,17,1",
+					      "AuthenticAMD,23,49,0", "AuthenticAMD,26,2,1" };
 	const struct ibs_field *f = kind == IBS_OP ? ibs_op_fields : ibs_fetch_fields;
 	struct ibs_rules rules = ibs_rules_of(cpuids[n % (sizeof(cpuids) / sizeof(*cpuids))], zen4);
 	struct tare_access a = { 0 };
@@ -71,7 +73,8 @@ static void by_fields(const uint8_t *bytes, size_t n, bool flag)
 	rec.sample.raw = n > sizeof(in) ? bytes + sizeof(in) : bytes;
 	rec.sample.raw_size = n > sizeof(in) ? (uint32_t)(n - sizeof(in)) : 0;
 	access_common(&rec, &a);
-	if (access_from_sample(&rec, in.misc >> 16 & 1, &a) || access_from_branch(&rec, in.misc >> 17 & 1, &a))
+	if (access_from_sample(&rec, in.misc >> 16 & 1, &a) ||
+	    access_from_branch(&rec, in.misc >> 17 & 1, &a))
 		check(&a);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as /proc/PID/maps, read as they come: lines that end within the text, whatever the file is cut into. */
+/*
+ * Any bytes as /proc/PID/maps, read as they come: lines that end within the text, whatever the file
+ * is cut into.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/proc_maps.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a recording of samples: a report of it, by every key (where it has tracepoints by their fields, too), folded, and
- * one function of it.
+ * Any bytes as a recording of samples: a report of it, by every key (where it has tracepoints by
+ * their fields, too), folded, and one function of it.
  * What it adds up to must be what it is made of.
  */
 #include <stdio.h>
@@ -31,7 +31,8 @@ static void check_sums(const struct samples *s, const struct report *r)
 			samples += r->row[i].samples[c];
 			must(r->row[i].samples[c] <= s->stacks->column[c].samples);
 		}
-		must(self == s->stacks->column[c].amount && samples == s->stacks->column[c].samples);
+		must(self == s->stacks->column[c].amount &&
+		     samples == s->stacks->column[c].samples);
 	}
 }
 
@@ -52,7 +53,9 @@ static void show(const char *path, const struct samples_options *opts, unsigned 
 		return;
 	}
 	if (report_make(&r, s.stacks, &how, &err) == 0) {
-		struct report_shown shown = { .path = path, .samples = &s, .report = &r, .options = &how };
+		struct report_shown shown = {
+			.path = path, .samples = &s, .report = &r, .options = &how
+		};
 
 		check_sums(&s, &r);
 		report_text(&out, &shown, &style);
@@ -77,7 +80,9 @@ static void show(const char *path, const struct samples_options *opts, unsigned 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const char *const fields[] = { "trace", "trace_fields" };
-	const struct samples_options plain = { .filter = SAMPLES_ALL, .nodes_max = 100, .symfs = "/nowhere" };
+	const struct samples_options plain = { .filter = SAMPLES_ALL,
+					       .nodes_max = 100,
+					       .symfs = "/nowhere" };
 	const struct samples_options fine = { .filter = SAMPLES_ALL,
 					      .detail = SAMPLES_ADDRESS,
 					      .lines = true,
@@ -87,9 +92,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 					      .n_trace = 2,
 					      .trace_if_any = true,
 					      .symfs = "/nowhere" };
-	const struct samples_options counted = { .filter = SAMPLES_ALL, .counted = true, .symfs = "/nowhere" };
-	const struct samples_options counted_fine = { .filter = SAMPLES_ALL, .detail = SAMPLES_ADDRESS, .flat = true, .counted = true, .symfs = "/nowhere" };
-	const struct samples_options traced = { .filter = SAMPLES_ALL, .nodes_max = 20, .trace = fields, .n_trace = 2, .symfs = "/nowhere" };
+	const struct samples_options counted = { .filter = SAMPLES_ALL,
+						 .counted = true,
+						 .symfs = "/nowhere" };
+	const struct samples_options counted_fine = { .filter = SAMPLES_ALL,
+						      .detail = SAMPLES_ADDRESS,
+						      .flat = true,
+						      .counted = true,
+						      .symfs = "/nowhere" };
+	const struct samples_options traced = { .filter = SAMPLES_ALL,
+						.nodes_max = 20,
+						.trace = fields,
+						.n_trace = 2,
+						.symfs = "/nowhere" };
 	static int fd = -1;
 	char path[64];
 
@@ -98,7 +113,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	must(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, bytes, n, 0) == (ssize_t)n);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	show(path, &plain, REPORT_COMM | REPORT_MODULE | REPORT_FUNCTION);
-	show(path, &fine, REPORT_TID | REPORT_MODULE | REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS);
+	show(path, &fine,
+	     REPORT_TID | REPORT_MODULE | REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS);
 	if (memmem(bytes, n, "/bin", 4)) {
 		show(path, &counted, REPORT_MODULE | REPORT_FUNCTION);
 		show(path, &counted_fine, REPORT_MODULE | REPORT_FUNCTION | REPORT_ADDRESS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a name of Rust: none, or one that is bounded, holds no control characters, and is the same again. */
+/*
+ * Any text as a name of Rust: none, or one that is bounded, holds no control characters, and is the
+ * same again.
+ */
 #include "symbols/rust_name.h"
 #include "fuzz.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a file of kept skids: a refusal that tells the line, or rows that are the same when they are written and read again. */
+/*
+ * Any text as a file of kept skids: a refusal that tells the line, or rows that are the same when
+ * they are written and read again.
+ */
 #include "profile/report/skid_kept.h"
 #include "fuzz.h"
 
@@ -15,10 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		struct text out = { 0 };
 
 		skids_kept_write(&out, &first);
-		must(!out.failed && skids_kept_parse(&again, out.s, out.len, &err) == 0 && again.n == first.n);
+		must(!out.failed && skids_kept_parse(&again, out.s, out.len, &err) == 0 &&
+		     again.n == first.n);
 		for (size_t i = 0; i < first.n; i++)
-			must(!strcmp(first.row[i].event, again.row[i].event) && first.row[i].p99 == again.row[i].p99 &&
-			     first.row[i].config == again.row[i].config && first.row[i].exact >= 0 && first.row[i].exact <= 1);
+			must(!strcmp(first.row[i].event, again.row[i].event) &&
+			     first.row[i].p99 == again.row[i].p99 &&
+			     first.row[i].config == again.row[i].config &&
+			     first.row[i].exact >= 0 && first.row[i].exact <= 1);
 		skids_kept_free(&again);
 		text_free(&out);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as SPE data: every byte is of a record, headless, skipped, or of the tail; reading goes on, and ends. */
+/*
+ * Any bytes as SPE data: every byte is of a record, headless, skipped, or of the tail; reading goes
+ * on, and ends.
+ */
 #include "fuzz.h"
 #include "perfdata/spe.h"
 

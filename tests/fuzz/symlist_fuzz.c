@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any text as a JIT's map and as kallsyms: an error in words, or symbols that are found where they are. */
+/*
+ * Any text as a JIT's map and as kallsyms: an error in words, or symbols that are found where they
+ * are.
+ */
 #include "symbols/symlist.h"
 #include "fuzz.h"
 

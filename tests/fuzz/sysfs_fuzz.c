@@ -22,8 +22,9 @@ static const char *const files[] = {
 static void folders(void)
 {
 	static const char *const names[] = {
-		"/proc", "/sys",        "/sys/bus",    "/sys/bus/event_source", PMU_DEVICES,
-		PMU,     PMU "/format", PMU "/events", PMU "/caps",
+		"/proc",     "/sys", "/sys/bus",    "/sys/bus/event_source",
+		PMU_DEVICES, PMU,    PMU "/format", PMU "/events",
+		PMU "/caps",
 	};
 	const char *folder = getenv("TMPDIR");
 	char path[256];
@@ -33,7 +34,9 @@ static void folders(void)
 	must(mkdtemp(path));
 	fd = open(path, O_PATH | O_DIRECTORY);
 	must(fd >= 0);
-	/* Its name differs from run to run, and the fuzzer learns from strings that are compared. */
+	/*
+	 * Its name differs from run to run, and the fuzzer learns from strings that are compared.
+	 */
 	snprintf(root, sizeof(root), "/proc/self/fd/%d", fd);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof(path), "%s%s", root, names[i]);

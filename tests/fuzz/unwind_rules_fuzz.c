@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as call frame information, and as expressions: rules within their tables, and values or none. The first byte
- * says how many bytes are operations.
+ * Any bytes as call frame information, and as expressions: rules within their tables, and values or
+ * none. The first byte says how many bytes are operations.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,7 +21,9 @@ static bool memory(void *arg, uint64_t at, uint64_t *out)
 static void evaluate(const Dwarf_Op *op, size_t n)
 {
 	uint64_t reg[RULE_REGISTERS] = { 1, 2, 3, 4, 5, 6, 7, 0x7000 }, value;
-	const struct rule_state s = { .reg = reg, .known = 0x101ff, .cfa = 0x8000, .memory = memory };
+	const struct rule_state s = {
+		.reg = reg, .known = 0x101ff, .cfa = 0x8000, .memory = memory
+	};
 	bool is_place;
 
 	rule_evaluate(op, n, &s, &value, &is_place);

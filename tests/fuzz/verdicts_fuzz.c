@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of verdicts: what is read is written as it was understood, and understood the same again. */
+/*
+ * Files of verdicts: what is read is written as it was understood, and understood the same again.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "verify/verdicts.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a CSV of windows: read, laid out, compared with itself (there is no difference), written. */
+/*
+ * Any bytes as a CSV of windows: read, laid out, compared with itself (there is no difference),
+ * written.
+ */
 #include "windows/windows_csv.h"
 #include "windows/windows_diff.h"
 #include "fuzz.h"
@@ -16,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static struct windows_diff d;
 	struct tare_error err = TARE_ERROR_INIT;
 	const struct window_end end = { .began = true };
-	const struct windows_about about = { .engine = &source_perf, .mode = "sample", .end = &end, .exit_status = -1 };
+	const struct windows_about about = {
+		.engine = &source_perf, .mode = "sample", .end = &end, .exit_status = -1
+	};
 	const struct style style = { .width = 80 };
 	struct windows *w = NULL;
 	char *text = fuzz_text(bytes, n);

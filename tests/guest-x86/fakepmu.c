@@ -16,17 +16,37 @@ enum { STEP = 1000 };
 #define COUNTER_BITS GENMASK_ULL(47, 0)
 
 /* Registers of one CPU, each with the bits that may be written without a fault. */
-enum reg { SELECT0, PMC0 = 4, FIXED0 = 8, FIXED_CTRL = 11, STATUS, GLOBAL, CLEAR, CAPABLE, OFFCORE, REGS = OFFCORE + 2 };
+enum reg {
+	SELECT0,
+	PMC0 = 4,
+	FIXED0 = 8,
+	FIXED_CTRL = 11,
+	STATUS,
+	GLOBAL,
+	CLEAR,
+	CAPABLE,
+	OFFCORE,
+	REGS = OFFCORE + 2
+};
 static const struct {
 	u32 first, count;
 	enum reg reg;
 	u64 bits;
 } rows[] = {
-	{ 0x186, 4, SELECT0, 0xffffffff }, { 0xc1, 4, PMC0, ~0ULL },	  { 0x309, 3, FIXED0, COUNTER_BITS },
-	{ 0x38d, 1, FIXED_CTRL, 0xbbb },   { 0x38e, 1, STATUS, 0 },	  { 0x38f, 1, GLOBAL, 0x70000000f },
-	{ 0x390, 1, CLEAR, 0x70000000f },  { 0x18a, 4, REGS, 0 },	  { 0xc5, 4, REGS, 0 },
-	{ 0x30c, 1, REGS, 0 },		   { 0x345, 1, CAPABLE, 0 },	  { 0x4c1, 4, PMC0, COUNTER_BITS },
-	{ 0x4c5, 4, REGS, 0 },		   { 0x1a6, 2, OFFCORE, ~0ULL },
+	{ 0x186, 4, SELECT0, 0xffffffff },
+	{ 0xc1, 4, PMC0, ~0ULL },
+	{ 0x309, 3, FIXED0, COUNTER_BITS },
+	{ 0x38d, 1, FIXED_CTRL, 0xbbb },
+	{ 0x38e, 1, STATUS, 0 },
+	{ 0x38f, 1, GLOBAL, 0x70000000f },
+	{ 0x390, 1, CLEAR, 0x70000000f },
+	{ 0x18a, 4, REGS, 0 },
+	{ 0xc5, 4, REGS, 0 },
+	{ 0x30c, 1, REGS, 0 },
+	{ 0x345, 1, CAPABLE, 0 },
+	{ 0x4c1, 4, PMC0, COUNTER_BITS },
+	{ 0x4c5, 4, REGS, 0 },
+	{ 0x1a6, 2, OFFCORE, ~0ULL },
 };
 
 struct bank {
@@ -45,10 +65,12 @@ static void count(u64 *counter, bool on)
 static void look(struct bank *b)
 {
 	for (int i = 0; i < 4; i++)
-		count(&b->value[PMC0 + i], b->value[GLOBAL] >> i & 1 && b->value[SELECT0 + i] & BIT(22) &&
-						   b->value[SELECT0 + i] & (BIT(16) | BIT(17)));
+		count(&b->value[PMC0 + i],
+		      b->value[GLOBAL] >> i & 1 && b->value[SELECT0 + i] & BIT(22) &&
+			      b->value[SELECT0 + i] & (BIT(16) | BIT(17)));
 	for (int i = 0; i < 3; i++)
-		count(&b->value[FIXED0 + i], b->value[GLOBAL] >> (32 + i) & 1 && b->value[FIXED_CTRL] >> (4 * i) & 3);
+		count(&b->value[FIXED0 + i],
+		      b->value[GLOBAL] >> (32 + i) & 1 && b->value[FIXED_CTRL] >> (4 * i) & 3);
 }
 
 /* 1: handled; 0: not ours; -EIO: it faults. */
@@ -66,7 +88,9 @@ static int access(u32 msr, u64 *value, bool write)
 			return -EIO;
 		look(b);
 		if (shared && rows[i].reg == OFFCORE)
-			b = per_cpu_ptr(&banks, cpumask_first(topology_sibling_cpumask(smp_processor_id())));
+			b = per_cpu_ptr(
+				&banks,
+				cpumask_first(topology_sibling_cpumask(smp_processor_id())));
 		r = &b->value[rows[i].reg + at];
 		if (!write)
 			*value = rows[i].reg == CLEAR ? 0 : rows[i].reg == CAPABLE ? BIT(13) : *r;
@@ -118,8 +142,12 @@ static void after(struct kprobe *probe, struct pt_regs *regs, unsigned long flag
 {
 }
 
-static struct kprobe read_probe = { .symbol_name = "native_read_msr_safe", .pre_handler = on_read, .post_handler = after };
-static struct kprobe write_probe = { .symbol_name = "native_write_msr_safe", .pre_handler = on_write, .post_handler = after };
+static struct kprobe read_probe = { .symbol_name = "native_read_msr_safe",
+				    .pre_handler = on_read,
+				    .post_handler = after };
+static struct kprobe write_probe = { .symbol_name = "native_write_msr_safe",
+				     .pre_handler = on_write,
+				     .post_handler = after };
 static struct kprobe *probes[] = { &read_probe, &write_probe };
 
 static int __init fakepmu_init(void)

@@ -23,7 +23,7 @@
 #include "msr/registers.h"
 #include "tap.h"
 
-#define DEVICE "/dev/tare_msr"
+#define DEVICE  "/dev/tare_msr"
 #define TRACING "/sys/kernel/tracing/"
 
 /* The registers of a module that was built for tests. */
@@ -31,10 +31,15 @@ enum { STORE = 0x402, GATE = 0x17a, FAULT = 0x6e1, AUX = 0xc0000103 };
 
 static struct tare_msr_batch last;
 
-static int call(int fd, unsigned long what, unsigned cpu, unsigned flags, struct tare_msr_op *op, unsigned n)
+static int call(int fd, unsigned long what, unsigned cpu, unsigned flags, struct tare_msr_op *op,
+		unsigned n)
 {
-	last = (struct tare_msr_batch){ .version = TARE_MSR_VERSION, .cpu = cpu, .n = n, .flags = flags,
-					.handle = last.handle, .ops = (uintptr_t)op };
+	last = (struct tare_msr_batch){ .version = TARE_MSR_VERSION,
+					.cpu = cpu,
+					.n = n,
+					.flags = flags,
+					.handle = last.handle,
+					.ops = (uintptr_t)op };
 	if (what == TARE_MSR_RUN || what == TARE_MSR_PREPARE)
 		last.handle = 0;
 	return ioctl(fd, what, &last) < 0 ? -errno : 0;
@@ -167,9 +172,10 @@ static void check_traced(const char *plan, const char *trace)
 			snprintf(want.value, sizeof(want.value), "%s", got.value);
 		else if (!strcmp(want.value, "saved") && k < n)
 			snprintf(want.value, sizeof(want.value), "%s", first[k].value);
-		if (!CHECK(!strcmp(want.how, got.how) && want.msr == got.msr && !strcmp(want.value, got.value),
-			   "line %u: planned %s: %x, value %s; the kernel saw %s: %x, value %s", line, want.how, want.msr,
-			   want.value, got.how, got.msr, got.value))
+		if (!CHECK(!strcmp(want.how, got.how) && want.msr == got.msr &&
+				   !strcmp(want.value, got.value),
+			   "line %u: planned %s: %x, value %s; the kernel saw %s: %x, value %s",
+			   line, want.how, want.msr, want.value, got.how, got.msr, got.value))
 			return;
 	}
 	CHECK(line > 10, "only %u lines", line);
@@ -187,7 +193,8 @@ static struct registers *way(const char *via, unsigned maker)
 	return r;
 }
 
-static void phases(struct registers *r, const struct msr_plan *p, enum msr_phase from, enum msr_phase to)
+static void phases(struct registers *r, const struct msr_plan *p, enum msr_phase from,
+		   enum msr_phase to)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct tare_msr_op op[TARE_MSR_OPS_MAX];
@@ -196,8 +203,8 @@ static void phases(struct registers *r, const struct msr_plan *p, enum msr_phase
 	CHECK_EQ(registers_run(r, 1, op, n, 0, &err), 0, "%s", err.what);
 }
 
-static void plan_is_traced(const char *bound, const char *libpfm, unsigned programmable, unsigned fixed,
-			   const struct msr_event *ev, size_t n, bool module)
+static void plan_is_traced(const char *bound, const char *libpfm, unsigned programmable,
+			   unsigned fixed, const struct msr_event *ev, size_t n, bool module)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct text planned = { 0 }, traced = { 0 };
@@ -226,10 +233,15 @@ static void plan_is_traced(const char *bound, const char *libpfm, unsigned progr
 	text_free(&traced);
 }
 
-#define USER(config_) { .name = #config_, .config = (config_), .user = true }
+#define USER(config_)                                                                              \
+	{                                                                                          \
+		.name = #config_, .config = (config_), .user = true                                \
+	}
 
-static const struct msr_event intel_seven[] = { USER(0xc0), USER(0x3c), USER(0x300), USER(0xc5), USER(0x1c2), USER(0x81d0), USER(0x82d0) };
-static const struct msr_event amd_six[] = { USER(0x76), USER(0xc0), USER(0xc2), USER(0x1000001cf), USER(0x964), USER(0xff60) };
+static const struct msr_event intel_seven[] = { USER(0xc0),  USER(0x3c),   USER(0x300), USER(0xc5),
+						USER(0x1c2), USER(0x81d0), USER(0x82d0) };
+static const struct msr_event amd_six[] = { USER(0x76),        USER(0xc0),  USER(0xc2),
+					    USER(0x1000001cf), USER(0x964), USER(0xff60) };
 
 TEST(the_kernel_sees_what_was_planned)
 {
@@ -257,7 +269,9 @@ TEST(the_command_plans_what_the_kernel_sees)
 
 	if (!is_intel())
 		tap_skip("intel", "the command is asked for Skylake");
-	f = popen("tare msr plan --cpu skl --format trace -e instructions:u,cycles:u,ref-cycles:u,r00c5:u,r01c2:u,r81d0:u,r82d0:u", "r");
+	f = popen(
+		"tare msr plan --cpu skl --format trace -e instructions:u,cycles:u,ref-cycles:u,r00c5:u,r01c2:u,r81d0:u,r82d0:u",
+		"r");
 	fread(planned, 1, sizeof(planned) - 1, f);
 	CHECK_EQ(pclose(f), 0, "tare msr plan");
 	msr_cpu_of(&cpu, "skl", "skl", "planned", 4, 3, NULL);
@@ -291,10 +305,13 @@ TEST(a_batch_is_refused_whole)
 	uint32_t select = intel ? 0x186 : 0xc0010200, other = intel ? 0xc0010200 : 0x186;
 	int fd = device(O_RDWR);
 
-	refused(fd, (struct tare_msr_op){ .msr = 0xc0000080, .kind = TARE_MSR_READ }, -EPERM);  /* EFER */
+	refused(fd, (struct tare_msr_op){ .msr = 0xc0000080, .kind = TARE_MSR_READ },
+		-EPERM); /* EFER */
 	refused(fd, (struct tare_msr_op){ .msr = 0xc0000080, .kind = TARE_MSR_WRITE }, -EPERM);
-	refused(fd, (struct tare_msr_op){ .msr = 0x1d9, .kind = TARE_MSR_WRITE }, -EPERM);	/* DEBUGCTL */
-	refused(fd, (struct tare_msr_op){ .msr = 0x600, .kind = TARE_MSR_READ }, -EPERM);	/* DS area */
+	refused(fd, (struct tare_msr_op){ .msr = 0x1d9, .kind = TARE_MSR_WRITE },
+		-EPERM); /* DEBUGCTL */
+	refused(fd, (struct tare_msr_op){ .msr = 0x600, .kind = TARE_MSR_READ },
+		-EPERM); /* DS area */
 	refused(fd, (struct tare_msr_op){ .msr = STORE, .kind = TARE_MSR_WRITE }, -EPERM);
 	/* read-only */
 	refused(fd, (struct tare_msr_op){ .msr = AUX, .kind = TARE_MSR_WRITE }, -EPERM);
@@ -302,10 +319,18 @@ TEST(a_batch_is_refused_whole)
 	/* the other maker's */
 	refused(fd, (struct tare_msr_op){ .msr = other, .kind = TARE_MSR_READ }, -EPERM);
 	for (unsigned bit = 0; bit < 64; bit++)
-		if (intel ? bit == 19 || bit == 20 || bit == 21 || bit > 33 : bit == 19 || bit == 20 || bit == 21 || (bit > 35 && bit != 40 && bit != 41))
-			refused(fd, (struct tare_msr_op){ .msr = select, .kind = TARE_MSR_WRITE, .value = UINT64_C(1) << bit }, -EINVAL);
+		if (intel ? bit == 19 || bit == 20 || bit == 21 || bit > 33
+			  : bit == 19 || bit == 20 || bit == 21 ||
+				    (bit > 35 && bit != 40 && bit != 41))
+			refused(fd,
+				(struct tare_msr_op){ .msr = select,
+						      .kind = TARE_MSR_WRITE,
+						      .value = UINT64_C(1) << bit },
+				-EINVAL);
 	if (intel)
-		refused(fd, (struct tare_msr_op){ .msr = 0x38d, .kind = TARE_MSR_WRITE, .value = 0x8 }, -EINVAL);
+		refused(fd,
+			(struct tare_msr_op){ .msr = 0x38d, .kind = TARE_MSR_WRITE, .value = 0x8 },
+			-EINVAL);
 	refused(fd, (struct tare_msr_op){ .msr = 1, .kind = TARE_MSR_TSC }, -EINVAL);
 	refused(fd, (struct tare_msr_op){ .kind = 99 }, -EINVAL);
 	refused(fd, (struct tare_msr_op){ .msr = 0x10, .kind = TARE_MSR_READ, .err = 1 }, -EINVAL);
@@ -325,13 +350,16 @@ TEST(calls_that_make_no_sense)
 	CHECK_EQ(run(fd, 0, op, 64), 0, "as many as there may be");
 	CHECK_EQ(last.done, 64, "all of them ran");
 	for (int i = 1; i < 64; i++)
-		CHECK(op[i].value >= op[i - 1].value && op[0].value >= last.tsc_first && op[63].value <= last.tsc_last, "time advances, %d", i);
+		CHECK(op[i].value >= op[i - 1].value && op[0].value >= last.tsc_first &&
+			      op[63].value <= last.tsc_last,
+		      "time advances, %d", i);
 	CHECK_EQ(call(fd, TARE_MSR_RUN, 0, 2, op, 1), -EINVAL, "a flag that does not exist");
 	CHECK_EQ(run(fd, 7, op, 1), -ENXIO, "a CPU that does not exist");
 	CHECK_EQ(run(fd, UINT32_MAX, op, 1), -ENXIO, "nor does that");
 	CHECK_EQ(run(fd, 0, (struct tare_msr_op *)8, 1), -EFAULT, "an address that does not exist");
 	CHECK_EQ(ioctl(fd, TARE_MSR_RUN, 8) < 0 ? -errno : 0, -EFAULT, "nor does that");
-	CHECK_EQ(ioctl(fd, _IOWR('t', 0x6f, struct tare_msr_batch), &last) < 0 ? -errno : 0, -ENOTTY, "a call that does not exist");
+	CHECK_EQ(ioctl(fd, _IOWR('t', 0x6f, struct tare_msr_batch), &last) < 0 ? -errno : 0,
+		 -ENOTTY, "a call that does not exist");
 	last = (struct tare_msr_batch){ .version = 2, .n = 1, .ops = (uintptr_t)op };
 	CHECK_EQ(ioctl(fd, TARE_MSR_RUN, &last) < 0 ? -errno : 0, -EPROTO, "another version");
 	close(fd);
@@ -455,12 +483,14 @@ TEST(the_holders_pid_is_the_readers)
 	write(told[1], "x", 1);
 	CHECK_EQ(read(said[0], &c, 1), 1, "it has written");
 	info = info_of(inner);
-	CHECK(info.held && info.holder_pid == (uint32_t)pid, "as seen outside: pid %u, not %d", info.holder_pid, pid);
+	CHECK(info.held && info.holder_pid == (uint32_t)pid, "as seen outside: pid %u, not %d",
+	      info.holder_pid, pid);
 	write(told[1], "x", 1);
 	waitpid(pid, &status, 0);
 	CHECK_EQ(status, 0, "as seen inside");
 	info = info_of(inner);
-	CHECK(info.held && info.holder_pid == 0, "the process has ended, the file is open: pid %u", info.holder_pid);
+	CHECK(info.held && info.holder_pid == 0, "the process has ended, the file is open: pid %u",
+	      info.holder_pid);
 	close(inner);
 	inner = device(O_RDONLY);
 	CHECK_EQ(info_of(inner).held, 0, "no holder");
@@ -473,11 +503,13 @@ TEST(the_holders_pid_is_the_readers)
 
 TEST(rdpmc_that_faults_is_an_error)
 {
-	struct tare_msr_op op[] = { { .msr = 0, .kind = TARE_MSR_RDPMC }, { .msr = is_intel() ? 0x40000000 : 5, .kind = TARE_MSR_RDPMC },
+	struct tare_msr_op op[] = { { .msr = 0, .kind = TARE_MSR_RDPMC },
+				    { .msr = is_intel() ? 0x40000000 : 5, .kind = TARE_MSR_RDPMC },
 				    { .kind = TARE_MSR_TSC } };
 	int fd = device(O_RDONLY);
 
-	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "this machine has no counters");
+	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO,
+		 "this machine has no counters");
 	CHECK_EQ(op[0].err, -EIO, "the first");
 	CHECK_EQ(op[1].err, -EIO, "the first fixed one, or AMD's last");
 	CHECK(op[2].err == 0 && op[2].value, "the operation after them ran");
@@ -488,7 +520,8 @@ static void rdpmc_is_tried(int fd, uint32_t index)
 {
 	struct tare_msr_op op = { .msr = index, .kind = TARE_MSR_RDPMC };
 
-	CHECK_EQ(run(fd, 0, &op, 1), -EIO, "rdpmc 0x%x is tried: this machine has no counters", index);
+	CHECK_EQ(run(fd, 0, &op, 1), -EIO, "rdpmc 0x%x is tried: this machine has no counters",
+		 index);
 }
 
 /*
@@ -498,15 +531,20 @@ static void rdpmc_is_tried(int fd, uint32_t index)
 TEST(rdpmc_takes_the_indices_of_the_list)
 {
 	static const uint32_t intel_has[] = { 0, 7, 0x40000000, 0x40000003, 0x20000000 };
-	static const uint32_t intel_has_not[] = { 8, 0x80000000, 0x40000004, 0x20000001, 0x10000, UINT32_MAX };
-	static const uint32_t amd_has[] = { 0, 5 }, amd_has_not[] = { 6, 9, 10, 0x40000000, 0x80000000, UINT32_MAX };
+	static const uint32_t intel_has_not[] = { 8,          0x80000000, 0x40000004,
+						  0x20000001, 0x10000,    UINT32_MAX };
+	static const uint32_t amd_has[] = { 0, 5 },
+			      amd_has_not[] = { 6, 9, 10, 0x40000000, 0x80000000, UINT32_MAX };
 	bool intel = is_intel();
 	int fd = device(O_RDONLY);
 
 	for (int i = 0; i < (intel ? 5 : 2); i++)
 		rdpmc_is_tried(fd, intel ? intel_has[i] : amd_has[i]);
 	for (int i = 0; i < 6; i++)
-		refused(fd, (struct tare_msr_op){ .msr = intel ? intel_has_not[i] : amd_has_not[i], .kind = TARE_MSR_RDPMC }, -EPERM);
+		refused(fd,
+			(struct tare_msr_op){ .msr = intel ? intel_has_not[i] : amd_has_not[i],
+					      .kind = TARE_MSR_RDPMC },
+			-EPERM);
 	close(fd);
 }
 
@@ -540,7 +578,8 @@ static void become(unsigned uid)
 	struct __user_cap_data_struct data[2] = { 0 };
 
 	data[1].permitted = data[1].effective = 1U << (CAP_PERFMON - 32);
-	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgid(uid) < 0 || setuid(uid) < 0 || syscall(SYS_capset, &head, data) < 0)
+	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgid(uid) < 0 || setuid(uid) < 0 ||
+	    syscall(SYS_capset, &head, data) < 0)
 		_exit(99);
 }
 
@@ -553,7 +592,8 @@ TEST(memory_is_limited_by_user)
 	for (int turn = 0; turn < 2; turn++) {
 		batches = fill(fd, &n);
 		printf("# %d batches of %d files\n", batches, n);
-		CHECK(batches > 2000 && batches < 4000, "%d batches of %d files: turn %d", batches, n, turn);
+		CHECK(batches > 2000 && batches < 4000, "%d batches of %d files: turn %d", batches,
+		      n, turn);
 		CHECK_EQ(call(fd[n - 1], TARE_MSR_PREPARE, 0, 0, &op, 1), -EDQUOT, "one more");
 		for (int i = 0; i < n; i++)
 			CHECK_EQ(run(fd[i], 0, &op, 1), 0, "runs that keep nothing still work");
@@ -571,7 +611,8 @@ TEST(memory_is_limited_by_user)
 			CHECK_EQ(chmod(DEVICE, 0600), 0, "chmod");
 			last.handle = 1;
 			CHECK_EQ(call(fd[0], TARE_MSR_DROP, 0, 0, &op, 1), 0, "dropped");
-			CHECK_EQ(call(fd[0], TARE_MSR_PREPARE, 0, 0, &op, 1), 0, "one in its place");
+			CHECK_EQ(call(fd[0], TARE_MSR_PREPARE, 0, 0, &op, 1), 0,
+				 "one in its place");
 		}
 		for (int i = 0; i < n; i++)
 			close(fd[i]);
@@ -633,18 +674,27 @@ TEST(denied_registers)
 	bool intel = is_intel();
 	int fd = device(O_RDWR);
 
-	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_READ }, -EPERM);
-	refused(fd, (struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_WRITE }, -EPERM);
+	refused(fd,
+		(struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_READ },
+		-EPERM);
+	refused(fd,
+		(struct tare_msr_op){ .msr = intel ? 0x186 : 0xc0010200, .kind = TARE_MSR_WRITE },
+		-EPERM);
 	value_of(fd, 0, intel ? 0x187 : 0xc0010202);
 	/* A counter is denied by each of its numbers, and by its rdpmc index. */
 	for (int i = 0; i < 2; i++) {
-		static const uint32_t numbers[2][2] = { { 0xc0010201, 0xc0010004 }, { 0xc1, 0x4c1 } };
+		static const uint32_t numbers[2][2] = { { 0xc0010201, 0xc0010004 },
+							{ 0xc1, 0x4c1 } };
 
-		refused(fd, (struct tare_msr_op){ .msr = numbers[intel][i], .kind = TARE_MSR_READ }, -EPERM);
-		refused(fd, (struct tare_msr_op){ .msr = numbers[intel][i], .kind = TARE_MSR_WRITE }, -EPERM);
+		refused(fd, (struct tare_msr_op){ .msr = numbers[intel][i], .kind = TARE_MSR_READ },
+			-EPERM);
+		refused(fd,
+			(struct tare_msr_op){ .msr = numbers[intel][i], .kind = TARE_MSR_WRITE },
+			-EPERM);
 	}
 	if (!intel)
-		refused(fd, (struct tare_msr_op){ .msr = 0xc0010000, .kind = TARE_MSR_WRITE }, -EPERM);
+		refused(fd, (struct tare_msr_op){ .msr = 0xc0010000, .kind = TARE_MSR_WRITE },
+			-EPERM);
 	refused(fd, (struct tare_msr_op){ .msr = 0, .kind = TARE_MSR_RDPMC }, -EPERM);
 	rdpmc_is_tried(fd, 1);
 	if (intel)
@@ -658,8 +708,12 @@ TEST(denied_by_another_number)
 	bool intel = is_intel();
 	int fd = device(O_RDWR);
 
-	refused(fd, (struct tare_msr_op){ .msr = intel ? 0xc00000e7 : 0xc0010202, .kind = TARE_MSR_READ }, -EPERM);
-	refused(fd, (struct tare_msr_op){ .msr = intel ? 0xe7 : 0xc0010001, .kind = TARE_MSR_READ }, -EPERM);
+	refused(fd,
+		(struct tare_msr_op){ .msr = intel ? 0xc00000e7 : 0xc0010202,
+				      .kind = TARE_MSR_READ },
+		-EPERM);
+	refused(fd, (struct tare_msr_op){ .msr = intel ? 0xe7 : 0xc0010001, .kind = TARE_MSR_READ },
+		-EPERM);
 	value_of(fd, 0, intel ? 0xc1 : 0xc0010203);
 	rdpmc_is_tried(fd, 1);
 	/* Its counter is denied as IA32_A_PMC2 or PERF_LEGACY_CTR2. */
@@ -671,15 +725,19 @@ TEST(denied_by_another_number)
 
 TEST(storage_round_trips)
 {
-	static const uint64_t values[] = { 0, 1, 0xdeadbeefcafef00d, UINT64_MAX, UINT64_C(1) << 63, 0x0123456789abcdef };
+	static const uint64_t values[] = {
+		0, 1, 0xdeadbeefcafef00d, UINT64_MAX, UINT64_C(1) << 63, 0x0123456789abcdef
+	};
 	int fd = device(O_RDWR);
 
 	for (unsigned cpu = 0; cpu < 2; cpu++)
 		for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-			struct tare_msr_op op[] = { { .msr = STORE, .kind = TARE_MSR_WRITE, .value = values[i] },
-						    { .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = ~values[i] },
-						    { .msr = STORE, .kind = TARE_MSR_READ },
-						    { .msr = STORE + 1, .kind = TARE_MSR_READ } };
+			struct tare_msr_op op[] = {
+				{ .msr = STORE, .kind = TARE_MSR_WRITE, .value = values[i] },
+				{ .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = ~values[i] },
+				{ .msr = STORE, .kind = TARE_MSR_READ },
+				{ .msr = STORE + 1, .kind = TARE_MSR_READ }
+			};
 
 			CHECK_EQ(run(fd, cpu, op, 4), 0, "cpu %u", cpu);
 			CHECK_EQ(op[2].value, values[i], "cpu %u", cpu);
@@ -718,18 +776,22 @@ TEST(other_bits_are_kept_and_the_cpu_is_the_one_named)
 
 TEST(a_fault_in_the_middle)
 {
-	struct tare_msr_op op[] = { { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 7 },
-				    { .msr = FAULT, .kind = TARE_MSR_WRITE, .value = UINT64_C(1) << 40 },
-				    { .msr = STORE, .kind = TARE_MSR_READ } };
+	struct tare_msr_op op[] = {
+		{ .msr = STORE, .kind = TARE_MSR_WRITE, .value = 7 },
+		{ .msr = FAULT, .kind = TARE_MSR_WRITE, .value = UINT64_C(1) << 40 },
+		{ .msr = STORE, .kind = TARE_MSR_READ }
+	};
 	int fd = device(O_RDWR);
 
 	CHECK_EQ(run(fd, 1, op, 3), -EIO, "stops");
 	CHECK_EQ(last.done, 1, "one was done");
-	CHECK(op[0].err == 0 && op[1].err == -EIO && op[2].err == -ECANCELED, "%d %d %d", op[0].err, op[1].err, op[2].err);
+	CHECK(op[0].err == 0 && op[1].err == -EIO && op[2].err == -ECANCELED, "%d %d %d", op[0].err,
+	      op[1].err, op[2].err);
 	op[0].err = op[1].err = op[2].err = 0;
 	CHECK_EQ(call(fd, TARE_MSR_RUN, 1, TARE_MSR_KEEP_GOING, op, 3), -EIO, "continues");
 	CHECK_EQ(last.done, 2, "two were done");
-	CHECK(op[1].err == -EIO && op[2].err == 0 && op[2].value == 7, "%d %d", op[1].err, op[2].err);
+	CHECK(op[1].err == -EIO && op[2].err == 0 && op[2].value == 7, "%d %d", op[1].err,
+	      op[2].err);
 	close(fd);
 }
 
@@ -737,10 +799,15 @@ TEST(put_back_in_order)
 {
 	static const char wanted[] = "write_msr: 17a, value 0\nwrite_msr: 403, value 33\n"
 				     "write_msr: 402, value 22\nwrite_msr: 17a, value 11\n";
-	struct tare_msr_op op[] = { { .msr = GATE, .kind = TARE_MSR_WRITE, .value = 1 }, { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 2 },
-				    { .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = 3 }, { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 4 } };
-	struct tare_msr_op first[] = { { .msr = GATE, .kind = TARE_MSR_WRITE, .value = 0x11 }, { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 0x22 },
-				       { .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = 0x33 } };
+	struct tare_msr_op op[] = { { .msr = GATE, .kind = TARE_MSR_WRITE, .value = 1 },
+				    { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 2 },
+				    { .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = 3 },
+				    { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 4 } };
+	struct tare_msr_op first[] = {
+		{ .msr = GATE, .kind = TARE_MSR_WRITE, .value = 0x11 },
+		{ .msr = STORE, .kind = TARE_MSR_WRITE, .value = 0x22 },
+		{ .msr = STORE + 1, .kind = TARE_MSR_WRITE, .value = 0x33 }
+	};
 	struct registers *r = way("msr", TARE_MSR_INTEL);
 	struct text traced = { 0 };
 	int raw = open("/dev/cpu/1/msr", O_RDWR), fd = device(O_RDWR);
@@ -749,7 +816,8 @@ TEST(put_back_in_order)
 	for (int i = 0; i < 3; i++) {
 		uint64_t value = first[i].value;
 
-		CHECK_EQ(pwrite(raw, &value, 8, first[i].msr), 8, "0x%x: %s", first[i].msr, strerror(errno));
+		CHECK_EQ(pwrite(raw, &value, 8, first[i].msr), 8, "0x%x: %s", first[i].msr,
+			 strerror(errno));
 	}
 	CHECK_EQ(run(fd, 1, op, 4), 0, "written");
 	trace_begin();
@@ -798,7 +866,9 @@ TEST(put_back_after_kill)
 
 TEST(prepared_once_run_many_times)
 {
-	struct tare_msr_op op[] = { { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 5 }, { .msr = STORE, .kind = TARE_MSR_READ }, { .kind = TARE_MSR_TSC } };
+	struct tare_msr_op op[] = { { .msr = STORE, .kind = TARE_MSR_WRITE, .value = 5 },
+				    { .msr = STORE, .kind = TARE_MSR_READ },
+				    { .kind = TARE_MSR_TSC } };
 	uint32_t handle;
 	uint64_t before = 0;
 	int fd = device(O_RDWR), other = device(O_RDWR);
@@ -825,7 +895,8 @@ TEST(prepared_once_run_many_times)
 	CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 3), -ENOSPC, "one too many");
 	op[0].value = 0;
 	op[0].msr = 0xc0000080;
-	CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 3), -EACCES, "what may not run may not be prepared");
+	CHECK_EQ(call(fd, TARE_MSR_PREPARE, 0, 0, op, 3), -EACCES,
+		 "what may not run may not be prepared");
 	close(other);
 	close(fd);
 }
@@ -890,7 +961,9 @@ static uint64_t random_64(void)
 /* Any bytes: no oops, no operation that is not on the list, and everything is restored. */
 TEST(random_batches)
 {
-	static const uint32_t likely[] = { STORE, STORE + 1, GATE, FAULT, AUX, 0x10, 0xc1, 0x186, 0x38d, 0x38f, 0x390, 0xc0010200, 0xc0000301 };
+	static const uint32_t likely[] = { STORE, STORE + 1,  GATE,      FAULT, AUX,
+					   0x10,  0xc1,       0x186,     0x38d, 0x38f,
+					   0x390, 0xc0010200, 0xc0000301 };
 	enum { ROUNDS = 100000 };
 	uint64_t held[2][5];
 	unsigned long seen[5] = { 0 };
@@ -910,14 +983,17 @@ TEST(random_batches)
 			/* for these thousand: the host of the emulated machine may be busy */
 			alarm(TAP_SECONDS);
 		}
-		n = random_64() % 100 == 0 ? (unsigned)random_64() : (unsigned)(random_64() % 8 + 1);
+		n = random_64() % 100 == 0 ? (unsigned)random_64()
+					   : (unsigned)(random_64() % 8 + 1);
 		cpu = random_64() % 50 == 0 ? (unsigned)random_64() : (unsigned)(random_64() & 1);
 		for (unsigned k = 0; k < n && k < TARE_MSR_OPS_MAX; k++) {
 			uint64_t r = random_64();
 
-			op[k] = (struct tare_msr_op){ .msr = r % 16 ? likely[(r >> 8) % 13] : (uint32_t)(r >> 8),
-						      .kind = (uint16_t)(r >> 40 & 63 ? r >> 48 & 3 : r >> 48),
-						      .value = r >> 32 & 7 ? random_64() & 0xff : random_64() };
+			op[k] = (struct tare_msr_op){
+				.msr = r % 16 ? likely[(r >> 8) % 13] : (uint32_t)(r >> 8),
+				.kind = (uint16_t)(r >> 40 & 63 ? r >> 48 & 3 : r >> 48),
+				.value = r >> 32 & 7 ? random_64() & 0xff : random_64()
+			};
 			if (op[k].kind == TARE_MSR_TSC)
 				op[k].msr = 0;
 			if (op[k].kind == TARE_MSR_RDPMC && r >> 52 & 7)
@@ -926,21 +1002,37 @@ TEST(random_batches)
 				op[k].err = 1;
 		}
 		last.handle = (uint32_t)(random_64() % 70);
-		ret = call(fd, random_64() % 8 ? TARE_MSR_RUN : (unsigned long[]){ TARE_MSR_PREPARE, TARE_MSR_REPEAT, TARE_MSR_DROP, TARE_MSR_RUN }[random_64() & 3],
-			   cpu, random_64() % 30 == 0 ? (unsigned)random_64() : (unsigned)(random_64() & 1), op, n);
-		seen[ret == 0 ? 0 : ret == -EACCES ? 1 : ret == -EIO ? 2 : ret == -EINVAL || ret == -ENXIO || ret == -ENOENT || ret == -ENOSPC ? 3 : 4]++;
-		if (!CHECK(ret == 0 || ret == -EACCES || ret == -EIO || ret == -EINVAL || ret == -ENXIO || ret == -ENOENT || ret == -ENOSPC,
+		ret = call(
+			fd,
+			random_64() % 8
+				? TARE_MSR_RUN
+				: (unsigned long[]){ TARE_MSR_PREPARE, TARE_MSR_REPEAT,
+						     TARE_MSR_DROP, TARE_MSR_RUN }[random_64() & 3],
+			cpu,
+			random_64() % 30 == 0 ? (unsigned)random_64() : (unsigned)(random_64() & 1),
+			op, n);
+		seen[ret == 0                 ? 0
+			     : ret == -EACCES ? 1
+			     : ret == -EIO    ? 2
+			     : ret == -EINVAL || ret == -ENXIO || ret == -ENOENT || ret == -ENOSPC
+			     ? 3
+			     : 4]++;
+		if (!CHECK(ret == 0 || ret == -EACCES || ret == -EIO || ret == -EINVAL ||
+				   ret == -ENXIO || ret == -ENOENT || ret == -ENOSPC,
 			   "round %d gave %d", i, ret))
 			return;
 		if (i % 1000 == 999)
 			close(fd);
 	}
-	printf("# %d batches: %lu ran, %lu refused, %lu faulted, %lu made no sense\n", ROUNDS, seen[0], seen[1], seen[2], seen[3]);
-	CHECK(seen[0] > 1000 && seen[1] > 1000 && seen[2] > 1000 && seen[3] > 1000, "a kind of answer is missing");
+	printf("# %d batches: %lu ran, %lu refused, %lu faulted, %lu made no sense\n", ROUNDS,
+	       seen[0], seen[1], seen[2], seen[3]);
+	CHECK(seen[0] > 1000 && seen[1] > 1000 && seen[2] > 1000 && seen[3] > 1000,
+	      "a kind of answer is missing");
 	fd = device(O_RDONLY);
 	for (unsigned cpu = 0; cpu < 2; cpu++)
 		for (int k = 0; k < 5; k++)
-			CHECK_EQ(value_of(fd, cpu, likely[k]), held[cpu][k], "cpu %u, 0x%x as it was", cpu, likely[k]);
+			CHECK_EQ(value_of(fd, cpu, likely[k]), held[cpu][k],
+				 "cpu %u, 0x%x as it was", cpu, likely[k]);
 	close(fd);
 }
 
@@ -1017,7 +1109,8 @@ TEST(the_kernels_own_driver_counts_alike)
 /* A counter that this CPU lacks is still on the list: the CPU refuses it. */
 TEST(a_counter_too_many)
 {
-	struct tare_msr_op op[] = { { .msr = 0xc1, .kind = TARE_MSR_WRITE, .value = 9 }, { .msr = 0xc5, .kind = TARE_MSR_WRITE, .value = 1 },
+	struct tare_msr_op op[] = { { .msr = 0xc1, .kind = TARE_MSR_WRITE, .value = 9 },
+				    { .msr = 0xc5, .kind = TARE_MSR_WRITE, .value = 1 },
 				    { .msr = 0xc1, .kind = TARE_MSR_READ } };
 	int fd = device(O_RDWR);
 
@@ -1058,10 +1151,16 @@ TEST(counters_are_put_back_whole)
 	CHECK_EQ(big.err, -EINVAL, "and why");
 	close(fd);
 	CHECK_EQ(raw_read(raw, 0xc1), was, "put back by the module");
-	CHECK_EQ(words("tare msr write -C 0 --via msr IA32_PMC0=7 -- tare msr read -C 0 --via msr IA32_PMC0 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK_EQ(
+		words("tare msr write -C 0 --via msr IA32_PMC0=7 -- tare msr read -C 0 --via msr IA32_PMC0 2>&1",
+		      out, sizeof(out)),
+		0, "%s", out);
 	CHECK(strstr(out, " 0x7\n"), "while the command runs: %s", out);
 	CHECK_EQ(raw_read(raw, 0xc1), was, "put back after a command");
-	CHECK_EQ(words("tare stat --engine msr --via msr --cpu-model skl -C 0 -e r00c5:u,r01c2:u --format csv -o - -- true 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK_EQ(
+		words("tare stat --engine msr --via msr --cpu-model skl -C 0 -e r00c5:u,r01c2:u --format csv -o - -- true 2>&1",
+		      out, sizeof(out)),
+		0, "%s", out);
 	CHECK(!strstr(out, "unavailable"), "%s", out);
 	CHECK_EQ(raw_read(raw, 0xc1), was, "put back after counting");
 	CHECK_EQ(pwrite(raw, &zero, 8, 0x4c1), 8, "%s", strerror(errno));
@@ -1072,27 +1171,50 @@ TEST(the_command_reads_and_writes)
 {
 	char out[8192];
 
-	CHECK_EQ(words("tare msr read -a IA32_PERF_GLOBAL_CTRL IA32_FIXED_CTR_CTRL.EN0 2>&1", out, sizeof(out)), 0, "%s", out);
-	CHECK(strstr(out, "cpu 0") && strstr(out, "cpu 1") && strstr(out, "IA32_FIXED_CTR_CTRL.EN0"), "%s", out);
+	CHECK_EQ(words("tare msr read -a IA32_PERF_GLOBAL_CTRL IA32_FIXED_CTR_CTRL.EN0 2>&1", out,
+		       sizeof(out)),
+		 0, "%s", out);
+	CHECK(strstr(out, "cpu 0") && strstr(out, "cpu 1") &&
+		      strstr(out, "IA32_FIXED_CTR_CTRL.EN0"),
+	      "%s", out);
 	CHECK_EQ(words("tare msr write -C 1 IA32_FIXED_CTR_CTRL.EN0=2 IA32_FIXED_CTR_CTRL.EN1=1 -- "
-		       "tare msr read -C 1 IA32_FIXED_CTR_CTRL --json 2>&1", out, sizeof(out)), 0, "%s", out);
+		       "tare msr read -C 1 IA32_FIXED_CTR_CTRL --json 2>&1",
+		       out, sizeof(out)),
+		 0, "%s", out);
 	CHECK(strstr(out, "\"value\": 18,"), "0x12 while the command runs: %s", out);
-	CHECK_EQ(words("tare msr read -C 1 IA32_FIXED_CTR_CTRL 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK_EQ(words("tare msr read -C 1 IA32_FIXED_CTR_CTRL 2>&1", out, sizeof(out)), 0, "%s",
+		 out);
 	CHECK(strstr(out, " 0x0\n"), "put back: %s", out);
-	CHECK_EQ(words("tare msr write IA32_PERFEVTSEL0=0x5300c0 -- true 2>&1", out, sizeof(out)), 125, "an interrupt");
+	CHECK_EQ(words("tare msr write IA32_PERFEVTSEL0=0x5300c0 -- true 2>&1", out, sizeof(out)),
+		 125, "an interrupt");
 	CHECK(strstr(out, "INT"), "%s", out);
-	CHECK_EQ(words("tare msr write IA32_PMC0=1 2>&1", out, sizeof(out)), 125, "without a command");
-	CHECK_EQ(words("printf 'write IA32_PMC0 7\\nread IA32_PMC0\\nread IA32_PMC7\\n' | tare msr batch - 2>&1", out, sizeof(out)), 125, "a counter too many");
+	CHECK_EQ(words("tare msr write IA32_PMC0=1 2>&1", out, sizeof(out)), 125,
+		 "without a command");
+	CHECK_EQ(
+		words("printf 'write IA32_PMC0 7\\nread IA32_PMC0\\nread IA32_PMC7\\n' | tare msr batch - 2>&1",
+		      out, sizeof(out)),
+		125, "a counter too many");
 	CHECK(strstr(out, "0x7\n") && strstr(out, "#GP"), "%s", out);
-	CHECK_EQ(words("printf 'read 0x1b\\nread IA32_PMC0\\nread 0x3a\\n' | tare msr batch --json - 2>/dev/null", out, sizeof(out)), 125, "not on the list");
-	CHECK(strstr(out, "0x1b is not on the list") && strstr(out, "0x3a is not on the list") && strstr(out, "not run"), "by the module, each: %s", out);
-	CHECK_EQ(words("tare msr write --via msr IA32_PMC1=5 2>&1 && tare msr read --via msr IA32_PMC1", out, sizeof(out)), 0, "%s", out);
+	CHECK_EQ(
+		words("printf 'read 0x1b\\nread IA32_PMC0\\nread 0x3a\\n' | tare msr batch --json - 2>/dev/null",
+		      out, sizeof(out)),
+		125, "not on the list");
+	CHECK(strstr(out, "0x1b is not on the list") && strstr(out, "0x3a is not on the list") &&
+		      strstr(out, "not run"),
+	      "by the module, each: %s", out);
+	CHECK_EQ(
+		words("tare msr write --via msr IA32_PMC1=5 2>&1 && tare msr read --via msr IA32_PMC1",
+		      out, sizeof(out)),
+		0, "%s", out);
 	CHECK(strstr(out, "read  IA32_PMC1 0x5\n"), "it stays: %s", out);
-	CHECK_EQ(words("tare msr write --via msr IA32_PMC1=0 -- false 2>&1", out, sizeof(out)), 1, "the command's own status: %s", out);
+	CHECK_EQ(words("tare msr write --via msr IA32_PMC1=0 -- false 2>&1", out, sizeof(out)), 1,
+		 "the command's own status: %s", out);
 	CHECK_EQ(words("tare msr read --via msr IA32_PMC1 2>&1", out, sizeof(out)), 0, "%s", out);
 	CHECK(strstr(out, "0x5\n"), "put back by hand: %s", out);
 	words("tare msr write --via msr IA32_PMC1=0", out, sizeof(out));
-	CHECK_EQ(words("tare msr watch -n 2 -I 10ms -a IA32_PMC0 MSR_SMI_COUNT 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK_EQ(words("tare msr watch -n 2 -I 10ms -a IA32_PMC0 MSR_SMI_COUNT 2>&1", out,
+		       sizeof(out)),
+		 0, "%s", out);
 	CHECK(strstr(out, "cpu 1    IA32_PMC0"), "%s", out);
 }
 
@@ -1104,14 +1226,23 @@ TEST(the_command_counts_by_the_module)
 {
 	char out[16384];
 
-	CHECK_EQ(words("tare stat --engine msr --cpu-model skl -C 1 -e '{instructions:u,r00c5:u},r01c2' --format csv -o - -- true 2>&1", out, sizeof(out)), 0,
-		 "%s", out);
-	CHECK(strstr(out, "instructions:u") && strstr(out, "r01c2") && strstr(out, "counted") && !strstr(out, "unavailable"), "%s", out);
-	CHECK_EQ(words("tare msr read -C 1 IA32_PERF_GLOBAL_CTRL IA32_PERFEVTSEL0 IA32_PMC0 IA32_FIXED_CTR_CTRL IA32_FIXED_CTR0 | grep read | grep -vc ' 0x0$'", out,
-		       sizeof(out)), 1, "all put back");
+	CHECK_EQ(
+		words("tare stat --engine msr --cpu-model skl -C 1 -e '{instructions:u,r00c5:u},r01c2' --format csv -o - -- true 2>&1",
+		      out, sizeof(out)),
+		0, "%s", out);
+	CHECK(strstr(out, "instructions:u") && strstr(out, "r01c2") && strstr(out, "counted") &&
+		      !strstr(out, "unavailable"),
+	      "%s", out);
+	CHECK_EQ(
+		words("tare msr read -C 1 IA32_PERF_GLOBAL_CTRL IA32_PERFEVTSEL0 IA32_PMC0 IA32_FIXED_CTR_CTRL IA32_FIXED_CTR0 | grep read | grep -vc ' 0x0$'",
+		      out, sizeof(out)),
+		1, "all put back");
 	CHECK_STR(out, "0\n", "registers that were not put back");
-	CHECK_EQ(words("tare stat --engine msr --cpu-model skl -C 1 -e r00c5:u --format json -o - -- "
-		       "sh -c 'tare stat --engine msr --cpu-model skl -C 0 -e r00c5:u -- true 2>/tmp/inner; true' 2>&1", out, sizeof(out)), 0, "%s", out);
+	CHECK_EQ(
+		words("tare stat --engine msr --cpu-model skl -C 1 -e r00c5:u --format json -o - -- "
+		      "sh -c 'tare stat --engine msr --cpu-model skl -C 0 -e r00c5:u -- true 2>/tmp/inner; true' 2>&1",
+		      out, sizeof(out)),
+		0, "%s", out);
 	CHECK_EQ(words("cat /tmp/inner", out, sizeof(out)), 0, "%s", out);
 	CHECK(strstr(out, "held by tare (pid"), "the second of two: %s", out);
 }
@@ -1182,7 +1313,8 @@ TEST(one_interrupt_for_a_batch)
 			n = calls_of_cpus() - before;
 			least[way] = n < least[way] ? n : least[way];
 		}
-	printf("# interrupts of other CPUs, least of 20: a batch of 64 on this CPU %lu, on the other %lu, 64 preads there %lu\n", least[0], least[1], least[2]);
+	printf("# interrupts of other CPUs, least of 20: a batch of 64 on this CPU %lu, on the other %lu, 64 preads there %lu\n",
+	       least[0], least[1], least[2]);
 	CHECK_EQ(least[0], 0, "on this CPU");
 	CHECK(least[1] <= 1, "on the other: %lu", least[1]);
 	CHECK(least[2] >= 32 * (least[1] + 1), "single reads there: %lu", least[2]);
@@ -1193,8 +1325,10 @@ TEST(one_interrupt_for_a_batch)
 TEST(speed_of_a_batch)
 {
 	struct tare_msr_op op[TARE_MSR_OPS_MAX], one = { .kind = TARE_MSR_READ, .msr = 0xe8 };
-	double batch = 1e9, repeat = 1e9, single = 1e9, driver = 1e9, far = 1e9, far_repeat = 1e9, far_driver = 1e9;
-	int fd = device(O_RDONLY), raw = open("/dev/cpu/0/msr", O_RDONLY), far_raw = open("/dev/cpu/1/msr", O_RDONLY);
+	double batch = 1e9, repeat = 1e9, single = 1e9, driver = 1e9, far = 1e9, far_repeat = 1e9,
+	       far_driver = 1e9;
+	int fd = device(O_RDONLY), raw = open("/dev/cpu/0/msr", O_RDONLY),
+	    far_raw = open("/dev/cpu/1/msr", O_RDONLY);
 	cpu_set_t first;
 	uint64_t value;
 	uint32_t handle, far_handle;
@@ -1240,8 +1374,8 @@ TEST(speed_of_a_batch)
 	}
 	printf("# least of 100, in us, on this CPU: one operation %.1f, 64 %.1f, 64 prepared %.1f, 64 preads %.1f: %.0f and %.0f times\n",
 	       single, batch, repeat, driver, driver / batch, driver / repeat);
-	printf("# on the other CPU: 64 %.1f, 64 prepared %.1f, 64 preads %.1f: %.0f and %.0f times\n", far, far_repeat, far_driver, far_driver / far,
-	       far_driver / far_repeat);
+	printf("# on the other CPU: 64 %.1f, 64 prepared %.1f, 64 preads %.1f: %.0f and %.0f times\n",
+	       far, far_repeat, far_driver, far_driver / far, far_driver / far_repeat);
 	close(far_raw);
 	close(raw);
 	close(fd);
@@ -1288,8 +1422,9 @@ TEST(instructions_of_a_batch)
 		took = __rdtsc() - before;
 		preads = took < preads ? took : preads;
 	}
-	printf("# instructions: one operation %lu, 64 %lu (%.0f each more), 64 prepared %lu, 64 preads %lu: %.1f and %.1f times\n", one, all,
-	       (double)(all - one) / 63, again, preads, (double)preads / (double)all, (double)preads / (double)again);
+	printf("# instructions: one operation %lu, 64 %lu (%.0f each more), 64 prepared %lu, 64 preads %lu: %.1f and %.1f times\n",
+	       one, all, (double)(all - one) / 63, again, preads, (double)preads / (double)all,
+	       (double)preads / (double)again);
 	/*
 	 * On 6.1 these are 1.4, 6.7 and 12.2; system calls of other kernels take a different number
 	 * of instructions, but not that different.
@@ -1339,10 +1474,13 @@ TEST(threads_put_back_the_register_that_they_share)
 			CHECK_EQ(set(fd, first, OFFCORE, 3), 0, "cpu %u again", first);
 			if (goes) {
 				put("/sys/devices/system/cpu/cpu1/online", "0");
-				CHECK_EQ(offcore_of(0), 3, "cpu %u first: the other thread still counts with it", first);
+				CHECK_EQ(offcore_of(0), 3,
+					 "cpu %u first: the other thread still counts with it",
+					 first);
 			}
 			close(fd);
-			CHECK_EQ(offcore_of(0), WAS, "cpu %u first, %s: put back", first, goes ? "cpu 1 went off" : "closed");
+			CHECK_EQ(offcore_of(0), WAS, "cpu %u first, %s: put back", first,
+				 goes ? "cpu 1 went off" : "closed");
 			if (goes)
 				put("/sys/devices/system/cpu/cpu1/online", "1");
 		}
@@ -1403,7 +1541,8 @@ TEST(restart_by_kexec)
 	static const char options[] = "console=ttyS0 quiet panic=-1 nr_cpus=1 no_timer_check";
 	int kernel = open("/vmlinuz", O_RDONLY), initrd = open("/again.cpio", O_RDONLY);
 
-	CHECK_EQ(syscall(SYS_kexec_file_load, kernel, initrd, sizeof(options), options, 0), 0, "kexec_file_load: %s", strerror(errno));
+	CHECK_EQ(syscall(SYS_kexec_file_load, kernel, initrd, sizeof(options), options, 0), 0,
+		 "kexec_file_load: %s", strerror(errno));
 	fflush(stdout);
 	syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_KEXEC, NULL);
 	CHECK(false, "kexec: %s", strerror(errno));

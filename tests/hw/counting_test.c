@@ -145,8 +145,9 @@ TEST(another_thread)
 	for (uintptr_t rounds = 1000; rounds <= 1000000; rounds *= 10) {
 		int64_t more = count_thread(rounds);
 
-		CHECK(more >= -slack(2 * rounds) && more < 5000, "%lld in addition to the loop of %llu",
-		      (long long)more, (unsigned long long)rounds);
+		CHECK(more >= -slack(2 * rounds) && more < 5000,
+		      "%lld in addition to the loop of %llu", (long long)more,
+		      (unsigned long long)rounds);
 	}
 }
 

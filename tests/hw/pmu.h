@@ -14,8 +14,8 @@
 
 #define EVENT(name_, config_)                                                                      \
 	{                                                                                          \
-		.name = name_, .source = &source_perf, .place = PLACE_TASK,                       \
-		.scale = 1.0, .attr = {                                                            \
+		.name = name_, .source = &source_perf, .place = PLACE_TASK, .scale = 1.0,          \
+		.attr = {                                                                          \
 			.type = PERF_TYPE_HARDWARE,                                                \
 			.config = config_,                                                         \
 			.exclude_kernel = 1,                                                       \
@@ -23,10 +23,10 @@
 		}                                                                                  \
 	}
 
-static const struct encoding instructions __attribute__((unused)) =
-    EVENT("instructions:u", PERF_COUNT_HW_INSTRUCTIONS);
-static const struct encoding cycles __attribute__((unused)) =
-    EVENT("cycles:u", PERF_COUNT_HW_CPU_CYCLES);
+static const struct encoding instructions
+	__attribute__((unused)) = EVENT("instructions:u", PERF_COUNT_HW_INSTRUCTIONS);
+static const struct encoding cycles
+	__attribute__((unused)) = EVENT("cycles:u", PERF_COUNT_HW_CPU_CYCLES);
 
 /* Set for the emulated machine (tests/guest/all): every count is exact to the instruction. */
 static bool exact(void)

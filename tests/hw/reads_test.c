@@ -118,10 +118,11 @@ TEST(as_the_kernel_reads)
 		      "event %d: %llu from user space, then %llu", i, (unsigned long long)r[i].raw,
 		      (unsigned long long)stopped[i].raw);
 		CHECK_EQ(r[i].quality, TARE_COUNTED, "%s", tare_quality_name(r[i].quality));
-		CHECK(
-		    r[i].running_ns == r[i].enabled_ns && r[i].enabled_ns <= stopped[i].enabled_ns,
-		    "times: %llu of %llu, then %llu", (unsigned long long)r[i].running_ns,
-		    (unsigned long long)r[i].enabled_ns, (unsigned long long)stopped[i].enabled_ns);
+		CHECK(r[i].running_ns == r[i].enabled_ns &&
+			      r[i].enabled_ns <= stopped[i].enabled_ns,
+		      "times: %llu of %llu, then %llu", (unsigned long long)r[i].running_ns,
+		      (unsigned long long)r[i].enabled_ns,
+		      (unsigned long long)stopped[i].enabled_ns);
 		CHECK_EQ(count(g, i), stopped[i].raw, "falls back to read(2)");
 	}
 	tare_group_close(g);
@@ -356,10 +357,10 @@ TEST(a_group_that_never_counts)
 	if (!exact())
 		tap_skip("exact_pmu", "how many counters this PMU has is not known to the test");
 
-	struct tare_group *g =
-	    open_started("instructions:u,instructions:u,instructions:u,instructions:u,"
-			 "instructions:u,instructions:u,instructions:u",
-			 0);
+	struct tare_group *g = open_started(
+		"instructions:u,instructions:u,instructions:u,instructions:u,"
+		"instructions:u,instructions:u,instructions:u",
+		0);
 
 	loop(1000000);
 	CHECK_EQ(tare_group_read(g, r, &err), -ENODATA, "%s", err.what);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers as files: register_files DIR serves DIR/cpu/N/msr as the kernel's msr driver would, from a model, until DIR is
- * unmounted. Eight bytes at the offset of the register's number. A register that is not in the model faults (EIO), as does a
- * reserved bit; counters that are on go up by 1000 whenever a register of their CPU is read. CPU 1000 is off, those above are not there.
+ * Registers as files: register_files DIR serves DIR/cpu/N/msr as the kernel's msr driver would,
+ * from a model, until DIR is unmounted. Eight bytes at the offset of the register's number. A
+ * register that is not in the model faults (EIO), as does a reserved bit; counters that are on go
+ * up by 1000 whenever a register of their CPU is read. CPU 1000 is off, those above are not there.
  */
 #define FUSE_USE_VERSION 31
 #include <errno.h>
@@ -16,7 +17,10 @@
 enum { CPUS = 1000, OFF = 1000, STEP = 1000 };
 #define COUNTER_BITS ((UINT64_C(1) << 48) - 1)
 
-/* Runs of registers, and the bits of each that may be written. Four of Intel's counters, six of AMD's. */
+/*
+ * Runs of registers, and the bits of each that may be written. Four of Intel's counters, six of
+ * AMD's.
+ */
 static const struct run {
 	uint32_t first, count;
 	uint64_t bits;
@@ -141,7 +145,8 @@ static int open_file(const char *path, struct fuse_file_info *file)
 	return 0;
 }
 
-static int read_file(const char *path, char *to, size_t n, off_t offset, struct fuse_file_info *file)
+static int read_file(const char *path, char *to, size_t n, off_t offset,
+		     struct fuse_file_info *file)
 {
 	int folder, cpu = cpu_of(path, &folder), slot;
 	uint64_t bits;
@@ -157,7 +162,8 @@ static int read_file(const char *path, char *to, size_t n, off_t offset, struct 
 	return 8;
 }
 
-static int write_file(const char *path, const char *from, size_t n, off_t offset, struct fuse_file_info *file)
+static int write_file(const char *path, const char *from, size_t n, off_t offset,
+		      struct fuse_file_info *file)
 {
 	int folder, cpu = cpu_of(path, &folder), slot;
 	uint64_t bits, v;
@@ -172,7 +178,9 @@ static int write_file(const char *path, const char *from, size_t n, off_t offset
 	if (offset == 0x390 || offset == 0xc0000302)
 		*at(cpu, offset == 0x390 ? 0x38e : 0xc0000300) &= ~v;
 	else
-		value[cpu][slot] = offset >= 0xc1 && offset < 0xc5 ? (uint64_t)(int32_t)v & COUNTER_BITS : v;
+		value[cpu][slot] = offset >= 0xc1 && offset < 0xc5
+			? (uint64_t)(int32_t)v & COUNTER_BITS
+			: v;
 	return 8;
 }
 
@@ -184,8 +192,11 @@ static int cut_file(const char *path, off_t size, struct fuse_file_info *file)
 
 int main(int argc, char **argv)
 {
-	static const struct fuse_operations calls = { .getattr = get_attr, .open = open_file, .read = read_file,
-						      .write = write_file, .truncate = cut_file };
+	static const struct fuse_operations calls = { .getattr = get_attr,
+						      .open = open_file,
+						      .read = read_file,
+						      .write = write_file,
+						      .truncate = cut_file };
 	char *words[] = { argv[0], (char *)"-f", (char *)"-s", argc > 1 ? argv[1] : NULL, NULL };
 
 	if (argc != 2) {

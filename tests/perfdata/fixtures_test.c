@@ -315,8 +315,8 @@ static void check_names(struct perfdata *r, const struct facts *f, const json_t 
 			const char *name)
 {
 	const json_t *per = json_object_get(json_object_get(want, "perf61"), "per_event");
-	uint64_t group =
-	    perfdata_event_count(r) && perfdata_event_at(r, 0)->attr.read_format & PD_READ_GROUP;
+	uint64_t group = perfdata_event_count(r) &&
+		perfdata_event_at(r, 0)->attr.read_format & PD_READ_GROUP;
 	const char *key;
 	json_t *v;
 
@@ -342,8 +342,8 @@ static void check_comms(struct perfdata *r, const struct facts *f, const json_t 
 			const char *name)
 {
 	const json_t *list = json_object_get(json_object_get(want, "perf61"), "comms");
-	uint64_t each =
-	    perfdata_event_count(r) && perfdata_event_at(r, 0)->attr.read_format & PD_READ_GROUP
+	uint64_t each = perfdata_event_count(r) &&
+			perfdata_event_at(r, 0)->attr.read_format & PD_READ_GROUP
 		? perfdata_event_count(r)
 		: 1;
 

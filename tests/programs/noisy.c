@@ -233,12 +233,17 @@ static const struct {
 	const char *name;
 	uint64_t (*value)(void);
 } causes[] = {
-	{ "none", none },	{ "address", address }, { "stack", stack },	{ "order", first_variable },
-	{ "random", random_bytes }, { "urandom", urandom }, { "at-random", at_random }, { "pid", pid },
-	{ "clock", clock_read }, { "file", file },	{ "ticks", ticks },
-	{ "late", late },	{ "signal", signalled }, { "thread", thread },
-	{ "child", child },	{ "own-personality", own_personality },
-	{ "variables", variables }, { "cwd", cwd }, { "locale", locale }, { "readdir", place_in_directory }, { "input", input },
+	{ "none", none },           { "address", address },
+	{ "stack", stack },         { "order", first_variable },
+	{ "random", random_bytes }, { "urandom", urandom },
+	{ "at-random", at_random }, { "pid", pid },
+	{ "clock", clock_read },    { "file", file },
+	{ "ticks", ticks },         { "late", late },
+	{ "signal", signalled },    { "thread", thread },
+	{ "child", child },         { "own-personality", own_personality },
+	{ "variables", variables }, { "cwd", cwd },
+	{ "locale", locale },       { "readdir", place_in_directory },
+	{ "input", input },
 };
 
 int main(int argc, char **argv)

@@ -55,7 +55,8 @@ static void by_recvmsg(void)
 	struct msghdr message = { .msg_iov = &to, .msg_iovlen = 1 };
 	int ends[2];
 
-	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0 && send(ends[0], &now, sizeof(now), 0) > 0 && recvmsg(ends[1], &message, 0) > 0)
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0 &&
+	    send(ends[0], &now, sizeof(now), 0) > 0 && recvmsg(ends[1], &message, 0) > 0)
 		spin(got);
 }
 
@@ -70,7 +71,8 @@ static void by_getitimer(void)
 
 static void by_shared_memory(void)
 {
-	volatile uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (shared == MAP_FAILED)
 		return;
@@ -86,7 +88,9 @@ static void by_shared_memory(void)
 static void by_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT, 0644);
-	uint32_t *mapped = fd >= 0 && ftruncate(fd, 4096) == 0 ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+	uint32_t *mapped = fd >= 0 && ftruncate(fd, 4096) == 0
+		? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+		: MAP_FAILED;
 	uint32_t n;
 
 	if (mapped == MAP_FAILED)
@@ -265,7 +269,8 @@ static void by_turns_beside(void)
 	pthread_t other;
 	char byte;
 
-	if (pipe(b.there) < 0 || pipe(b.end) < 0 || pthread_create(&other, NULL, wait_for_end, &b) || read(b.there[0], &byte, 1) != 1)
+	if (pipe(b.there) < 0 || pipe(b.end) < 0 ||
+	    pthread_create(&other, NULL, wait_for_end, &b) || read(b.there[0], &byte, 1) != 1)
 		return;
 	take_turns();
 	close(b.end[1]);
@@ -325,10 +330,12 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*go)(void);
 	} ways[] = {
-		{ "readv", by_readv },	  { "recvmsg", by_recvmsg }, { "getitimer", by_getitimer }, { "shared", by_shared_memory },
-		{ "thread", by_thread },  { "far", far },	     { "order", in_another_order }, { "child", by_child },
-		{ "cpu", by_processor },  { "parent", by_parent },  { "handover", by_handover },
-		{ "beside", by_turns_beside },
+		{ "readv", by_readv },         { "recvmsg", by_recvmsg },
+		{ "getitimer", by_getitimer }, { "shared", by_shared_memory },
+		{ "thread", by_thread },       { "far", far },
+		{ "order", in_another_order }, { "child", by_child },
+		{ "cpu", by_processor },       { "parent", by_parent },
+		{ "handover", by_handover },   { "beside", by_turns_beside },
 	};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)

@@ -49,7 +49,8 @@
 #include "tare/region.h"
 
 #ifdef __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+	__has_feature(memory_sanitizer)
 #define SANITIZED true
 #endif
 #endif
@@ -175,8 +176,8 @@ static int check(const char *path)
 		}
 		cursor_close(c);
 	}
-	printf("threads %zu points %" PRIu64 " repaired %" PRIu64 " lost %" PRIu64 "\n", timeline_info(t)->n_threads, points,
-	       repaired, lost);
+	printf("threads %zu points %" PRIu64 " repaired %" PRIu64 " lost %" PRIu64 "\n",
+	       timeline_info(t)->n_threads, points, repaired, lost);
 	timeline_close(t);
 	return 0;
 }
@@ -218,7 +219,7 @@ struct interval { /* of a loop of known size */
 	size_t thread;
 	uint64_t number; /* index in its thread, from 0 */
 	uint32_t label;
-	uint64_t over; /* instructions in addition to its loop */
+	uint64_t over;     /* instructions in addition to its loop */
 	const char *wrong; /* or NULL */
 };
 
@@ -229,11 +230,15 @@ struct intervals {
 
 static const char *wrong_with(const struct timeline_point *p)
 {
-	return p->missing ? "not counted" : p->repaired ? "inserted by the reader" : p->kind != TIMELINE_END ? "no end" : NULL;
+	return p->missing                 ? "not counted"
+		: p->repaired             ? "inserted by the reader"
+		: p->kind != TIMELINE_END ? "no end"
+					  : NULL;
 }
 
 /* The last counter's value, because a clock comes first. False: out of memory. */
-static bool add_intervals(struct intervals *of, struct timeline *t, size_t thread, struct cursor *c, struct tare_error *err)
+static bool add_intervals(struct intervals *of, struct timeline *t, size_t thread, struct cursor *c,
+			  struct tare_error *err)
 {
 	size_t which = timeline_info(t)->n_counters - 1;
 	uint64_t begun = 0, number = 0;
@@ -252,8 +257,13 @@ static bool add_intervals(struct intervals *of, struct timeline *t, size_t threa
 			of->at = more;
 			of->room += 4096;
 		}
-		of->at[of->n++] = (struct interval){ thread, number++, p.label,
-						     p.value[which] - begun - CPU_LOOP_INSTRUCTIONS * strtoull(timeline_label(t, p.label)->name, NULL, 10), wrong_with(&p) };
+		of->at[of->n++] = (struct interval){
+			thread, number++, p.label,
+			p.value[which] - begun -
+				CPU_LOOP_INSTRUCTIONS *
+					strtoull(timeline_label(t, p.label)->name, NULL, 10),
+			wrong_with(&p)
+		};
 	}
 	return err->code == 0;
 }
@@ -295,8 +305,9 @@ static int known_check(const char *path)
 	excess = excess_of(&of);
 	for (size_t i = 0; i < of.n; i++)
 		odd += of.at[i].over != excess || of.at[i].wrong;
-	printf("%zu threads, %zu intervals, %" PRIu64 " instructions more than their loop, of which the region itself %.0f +- %.0f: ", info->n_threads, of.n, excess,
-	       own->inside, own->inside_off);
+	printf("%zu threads, %zu intervals, %" PRIu64
+	       " instructions more than their loop, of which the region itself %.0f +- %.0f: ",
+	       info->n_threads, of.n, excess, own->inside, own->inside_off);
 	if (odd || !of.n)
 		printf("%" PRIu64 " are different\n", odd);
 	else
@@ -309,8 +320,10 @@ static int known_check(const char *path)
 		if (v->over == excess && !v->wrong)
 			continue;
 		shown++;
-		printf("  region %s, thread %zu (%" PRIu64 "), interval %" PRIu64 ": %" PRIu64 " counted, %" PRIu64 " expected%s%s\n", name, v->thread, info->thread[v->thread].tid,
-		       v->number, loop + v->over, loop + excess, v->wrong ? ", " : "", v->wrong ? v->wrong : "");
+		printf("  region %s, thread %zu (%" PRIu64 "), interval %" PRIu64 ": %" PRIu64
+		       " counted, %" PRIu64 " expected%s%s\n",
+		       name, v->thread, info->thread[v->thread].tid, v->number, loop + v->over,
+		       loop + excess, v->wrong ? ", " : "", v->wrong ? v->wrong : "");
 	}
 	if (odd > ODD_SHOWN)
 		printf("  and %" PRIu64 " more\n", odd - ODD_SHOWN);
@@ -354,8 +367,10 @@ static void in_handler(int signal)
 /* Each stack has a guard page below it. */
 static int small_stack(void)
 {
-	size_t least = getauxval(AT_MINSIGSTKSZ), size = least > 4096 ? (least + 4096 + 4095) & ~(size_t)4095 : 8192;
-	char *stack = mmap(NULL, 4096 + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t least = getauxval(AT_MINSIGSTKSZ),
+	       size = least > 4096 ? (least + 4096 + 4095) & ~(size_t)4095 : 8192;
+	char *stack = mmap(NULL, 4096 + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
 	struct sigaction action = { .sa_handler = in_handler, .sa_flags = SA_ONSTACK };
 	pthread_attr_t least_stack;
 	pthread_t thread;

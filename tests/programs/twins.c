@@ -37,7 +37,8 @@ static void say(const char *who)
 
 static void be_child(char *const argv[], unsigned char number, unsigned char turn)
 {
-	static const char *const names[2][2] = { { "first", "second" }, { "child of the first", "child of the second" } };
+	static const char *const names[2][2] = { { "first", "second" },
+						 { "child of the first", "child of the second" } };
 	struct timespec wait = { .tv_nsec = (long)(number ^ turn) * LATER_NS };
 	pid_t child;
 
@@ -50,7 +51,8 @@ static void be_child(char *const argv[], unsigned char number, unsigned char tur
 	}
 	if (child > 0)
 		waitpid(child, NULL, 0);
-	execl(argv[0], argv[0], "leaf", number ? "program of the second" : "program of the first", NULL);
+	execl(argv[0], argv[0], "leaf", number ? "program of the second" : "program of the first",
+	      NULL);
 	_exit(1);
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare.region for CPython: a region that is not recorded costs a few calls of C functions and no Python code. A
- * recorded region goes through the hooks of __init__.py, which work without this extension, too.
+ * tare.region for CPython: a region that is not recorded costs a few calls of C functions and no
+ * Python code. A recorded region goes through the hooks of __init__.py, which work without this
+ * extension, too.
  *
- * `with region(...)` that begins while nothing is recorded is only counted, per thread. Such a region may end while
- * something is recorded (tare.start() in it), so the end looks at the thread's list of open regions first.
+ * `with region(...)` that begins while nothing is recorded is only counted, per thread. Such a
+ * region may end while something is recorded (tare.start() in it), so the end looks at the thread's
+ * list of open regions first.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -19,7 +21,10 @@ struct region {
 static unsigned (*generation)(void); /* of libtare; odd: something is recorded */
 static PyObject *begin_hook, *end_hook, *call_hook, *no_args;
 
-/* The calling thread's. `open` is the list of regions that the hooks have begun; NULL: it had none yet. */
+/*
+ * The calling thread's. `open` is the list of regions that the hooks have begun; NULL: it had none
+ * yet.
+ */
 static _Thread_local PyObject *open_regions;
 static _Thread_local Py_ssize_t begun_off;
 
@@ -33,15 +38,20 @@ static int has_open(void)
 	return open_regions && PyList_GET_SIZE(open_regions);
 }
 
-static PyObject *region_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *keywords)
+static PyObject *region_vectorcall(PyObject *type, PyObject *const *args, size_t nargsf,
+				   PyObject *keywords)
 {
-	Py_ssize_t n = PyVectorcall_NARGS(nargsf), named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+	Py_ssize_t n = PyVectorcall_NARGS(nargsf),
+		   named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
 	struct region *r;
 
-	if (n == 0 && named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "name") == 0)
+	if (n == 0 && named == 1 &&
+	    PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "name") == 0)
 		n = 1; /* its value is args[0] */
 	else if (n == 0 || named) {
-		PyErr_SetString(PyExc_TypeError, n ? "region() takes no other keyword than name" : "region() needs a name");
+		PyErr_SetString(PyExc_TypeError,
+				n ? "region() takes no other keyword than name"
+				  : "region() needs a name");
 		return NULL;
 	}
 	r = (struct region *)((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
@@ -67,10 +77,13 @@ static PyObject *region_vectorcall(PyObject *type, PyObject *const *args, size_t
 static PyObject *region_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	if (keywords && PyDict_GET_SIZE(keywords)) {
-		PyErr_SetString(PyExc_TypeError, "a class derived from region gives it its name and arguments by position");
+		PyErr_SetString(
+			PyExc_TypeError,
+			"a class derived from region gives it its name and arguments by position");
 		return NULL;
 	}
-	return region_vectorcall((PyObject *)type, &PyTuple_GET_ITEM(args, 0), (size_t)PyTuple_GET_SIZE(args), NULL);
+	return region_vectorcall((PyObject *)type, &PyTuple_GET_ITEM(args, 0),
+				 (size_t)PyTuple_GET_SIZE(args), NULL);
 }
 
 static int region_traverse(struct region *r, visitproc visit, void *arg)
@@ -121,7 +134,9 @@ static PyObject *region_call(PyObject *r, PyObject *args, PyObject *keywords)
 	if (!PyArg_UnpackTuple(args, "region", 1, 1, &function))
 		return NULL;
 	if (keywords && PyDict_GET_SIZE(keywords)) {
-		PyErr_SetString(PyExc_TypeError, "a region takes the function that it is to surround, and nothing else");
+		PyErr_SetString(
+			PyExc_TypeError,
+			"a region takes the function that it is to surround, and nothing else");
 		return NULL;
 	}
 	return PyObject_CallFunctionObjArgs(call_hook, r, function, NULL);
@@ -141,11 +156,11 @@ static PyMemberDef region_members[] = {
 };
 
 static PyTypeObject region_type = {
-	PyVarObject_HEAD_INIT(NULL, 0)
-	.tp_name = "tare.region",
-	.tp_doc = PyDoc_STR("A part of the program: `with tare.region(\"name\", argument...):`, or before a function.\n\n"
-			    "Regions of a thread nest. One that is open across an `await` includes what other tasks do meanwhile. Where that\n"
-			    "is seen it is cut: `tare regions` and `tare summarize` list it as begun and not ended. Use `Timing` there."),
+	PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tare.region",
+	.tp_doc = PyDoc_STR(
+		"A part of the program: `with tare.region(\"name\", argument...):`, or before a function.\n\n"
+		"Regions of a thread nest. One that is open across an `await` includes what other tasks do meanwhile. Where that\n"
+		"is seen it is cut: `tare regions` and `tare summarize` list it as begun and not ended. Use `Timing` there."),
 	.tp_basicsize = sizeof(struct region),
 	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
 	.tp_new = region_new,
@@ -190,7 +205,10 @@ static PyObject *set_open(PyObject *module, PyObject *list)
 	Py_RETURN_NONE;
 }
 
-/* ends_off(): whether the calling thread has a region that began while nothing was recorded; it has one less then. */
+/*
+ * ends_off(): whether the calling thread has a region that began while nothing was recorded; it has
+ * one less then.
+ */
 static PyObject *ends_off(PyObject *module, PyObject *unused)
 {
 	(void)module, (void)unused;

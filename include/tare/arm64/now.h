@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /** -1: there is no running count. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_exact_now(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_exact_now(
+	void)
 {
 	return -1;
 }

@@ -22,7 +22,8 @@ struct tare_place {
 };
 
 /** Take it. Returns the position; if it is already taken, a number above all addresses. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_place_take(struct tare_place *p)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_place_take(
+	struct tare_place *p)
 {
 	uint64_t taken = *(volatile uint64_t *)&p->taken;
 
@@ -32,7 +33,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 }
 
 /** Restore the state before the tare_place_take() that returned `at`. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_leave(struct tare_place *p, uint64_t at)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_leave(
+	struct tare_place *p, uint64_t at)
 {
 	if (at == UINT64_MAX)
 		return;
@@ -43,8 +45,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
 }
 
 /** Release it n further than tare_place_take() found it, if it was not taken then. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_move(struct tare_place *p, uint64_t at,
-												  uint32_t n)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_move(
+	struct tare_place *p, uint64_t at, uint32_t n)
 {
 	p->at = at + n;
 	__asm__ volatile("" : : : "memory");
@@ -65,7 +67,8 @@ static __inline__ uint64_t tare_place_behind(const struct tare_place *p, uint64_
 }
 
 /** *p += n. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_add(uint64_t *p, uint64_t n)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_add(
+	uint64_t *p, uint64_t n)
 {
 	*p += n;
 }

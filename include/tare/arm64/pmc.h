@@ -34,7 +34,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
 }
 
 /** The raw bits of a counter. SIGILL if not allowed. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(tare_pmc_handle counter)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(
+	tare_pmc_handle counter)
 {
 	register uint64_t value __asm__("x0");
 
@@ -43,7 +44,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 }
 
 /** The clock for the page's cap_user_time: the generic timer. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(
+	void)
 {
 	uint64_t ticks;
 
@@ -52,7 +54,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 }
 
 /** The address of the kernel's pages, from the first word of the state. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(const void *state)
+static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(
+	const void *state)
 {
 	return *(const void *const *)state;
 }
@@ -62,8 +65,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) const v
  * of the group. arm64 takes a group off and on as a whole, and sets a single counter back only when
  * it overflows, which a 64-bit counter does not. Call it after a fence.
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(const void *pages,
-								       uint32_t n)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(
+	const void *pages, uint32_t n)
 {
 	(void)n;
 	return *(const uint32_t *)((const char *)pages + 8);
@@ -88,29 +91,30 @@ static __inline__ int tare_pmc_index_known(uint32_t index)
 #endif
 
 /* A jump into a table of reads: inline, so that the link register need not be saved. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read_index(uint32_t index)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t
+tare_pmc_read_index(uint32_t index)
 {
 	uint64_t value, at = index - 1;
 
 	__asm__ volatile(
-	    "isb\n\t"
-	    "adr %0, 1f\n\t"
-	    "add %0, %0, %1, lsl #" TARE_PMC_STEP "\n\t"
-	    "br %0\n\t"
-	    "1:\n\t"
-	    ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"
-	    "27,28,29,30\n\t" TARE_PMC_LAND "mrs %0, pmevcntr\\n\\()_el0\n\t"
-	    "b 2f\n\t" TARE_PMC_PAD ".endr\n\t" TARE_PMC_LAND "mrs %0, pmccntr_el0\n\t"
-	    "2:"
-	    : "=&r"(value)
-	    : "r"(at)
-	    : "memory");
+		"isb\n\t"
+		"adr %0, 1f\n\t"
+		"add %0, %0, %1, lsl #" TARE_PMC_STEP "\n\t"
+		"br %0\n\t"
+		"1:\n\t"
+		".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,"
+		"27,28,29,30\n\t" TARE_PMC_LAND "mrs %0, pmevcntr\\n\\()_el0\n\t"
+		"b 2f\n\t" TARE_PMC_PAD ".endr\n\t" TARE_PMC_LAND "mrs %0, pmccntr_el0\n\t"
+		"2:"
+		: "=&r"(value)
+		: "r"(at)
+		: "memory");
 	return value;
 }
 
 /* Version and index of a page are adjacent: one load. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void
-tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_pmc_page_head(
+	const void *page, uint32_t *version, uint32_t *index)
 {
 	__asm__ volatile("ldp %w0, %w1, [%2, #8]"
 			 : "=r"(*version), "=r"(*index)
@@ -122,8 +126,8 @@ tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
  * The low `width` bits, sign-extended. Shifts use the low 6 bits of their count, which saves the
  * mask required by C. Source: Arm ARM, "LSLV", "ASRV".
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_pmc_sign_extend(uint64_t pmc,
-									  unsigned width)
+static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t
+tare_pmc_sign_extend(uint64_t pmc, unsigned width)
 {
 	int64_t value;
 

@@ -18,7 +18,8 @@ extern "C" {
  * Without the engine, it loads the -1 next to it. The engine recognises the load by its three
  * redundant prefixes and by the words after the -1, and loads the thread's count instead.
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_exact_now(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_exact_now(
+	void)
 {
 	int64_t now;
 

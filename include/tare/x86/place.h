@@ -26,7 +26,8 @@ struct tare_place {
  * Take it. Returns the position; if it is already taken, a number that is TARE_PLACE_TAKEN more, or
  * above all addresses.
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_place_take(struct tare_place *p)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_place_take(
+	struct tare_place *p)
 {
 	uint64_t at = TARE_PLACE_TAKEN;
 
@@ -35,7 +36,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 }
 
 /** Restore the state before the tare_place_take() that returned `at`. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_leave(struct tare_place *p, uint64_t at)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_leave(
+	struct tare_place *p, uint64_t at)
 {
 	__asm__ volatile("" : : : "memory");
 	p->at = at;
@@ -43,11 +45,14 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
 }
 
 /** Release it n further than tare_place_take() found it, if it was not taken then. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_move(struct tare_place *p, uint64_t at,
-												  uint32_t n)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_move(
+	struct tare_place *p, uint64_t at, uint32_t n)
 {
 	(void)at;
-	__asm__ volatile("{addq %1, %0|add %0, %1}" : "+m"(p->at) : "er"((uint64_t)n - TARE_PLACE_TAKEN) : "cc", "memory");
+	__asm__ volatile("{addq %1, %0|add %0, %1}"
+			 : "+m"(p->at)
+			 : "er"((uint64_t)n - TARE_PLACE_TAKEN)
+			 : "cc", "memory");
 }
 
 /** The value that tare_place_take() would return. */
@@ -63,7 +68,8 @@ static __inline__ uint64_t tare_place_behind(const struct tare_place *p, uint64_
 }
 
 /** *p += n, forced to be one instruction. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_add(uint64_t *p, uint64_t n)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_place_add(
+	uint64_t *p, uint64_t n)
 {
 	__asm__ volatile("{addq %1, %0|add %0, %1}" : "+m"(*p) : "r"(n) : "cc", "memory");
 }

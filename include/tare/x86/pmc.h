@@ -38,7 +38,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) void ta
  * The raw bits of counter `counter` (index - 1 of its page). Faults if not allowed. Source: Intel
  * SDM vol. 2, "RDPMC".
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(tare_pmc_handle counter)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read(
+	tare_pmc_handle counter)
 {
 	uint64_t low, high;
 
@@ -47,22 +48,25 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_
 }
 
 /** The clock for the page's cap_user_time: the time stamp counter. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(void)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_clock(
+	void)
 {
 	uint64_t clock;
 
 	/*
 	 * One asm statement, because compilers would put the sum into another register and move it.
 	 */
-	__asm__ volatile("{rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0|rdtsc\n\tshl rdx, 32\n\tor %0, rdx}"
-			 : "=a"(clock)
-			 :
-			 : "rdx", "cc", "memory");
+	__asm__ volatile(
+		"{rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0|rdtsc\n\tshl rdx, 32\n\tor %0, rdx}"
+		: "=a"(clock)
+		:
+		: "rdx", "cc", "memory");
 	return clock;
 }
 
 /** The address of the kernel's pages, from the state, which is in the page before them. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(const void *state)
+static __inline__ __attribute__((always_inline, no_instrument_function)) const void *tare_pmc_pages(
+	const void *state)
 {
 	return (const char *)state + 4096;
 }
@@ -73,8 +77,8 @@ static __inline__ __attribute__((always_inline, no_instrument_function)) const v
  * to another counter without the leader (kernel, arch/x86/events/core.c, x86_pmu_enable). Call it
  * after a fence.
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(const void *pages,
-								       uint32_t n)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint32_t tare_pmc_version(
+	const void *pages, uint32_t n)
 {
 	uint32_t sum = 0;
 
@@ -101,15 +105,16 @@ static __inline__ int tare_pmc_index_known(uint32_t index)
 }
 
 /* Serialised before, so that all earlier instructions are counted. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t tare_pmc_read_index(uint32_t index)
+static __inline__ __attribute__((always_inline, no_instrument_function)) uint64_t
+tare_pmc_read_index(uint32_t index)
 {
 	tare_pmc_fence();
 	return tare_pmc_read(index - 1);
 }
 
 /* Version and index of a page. */
-static __inline__ __attribute__((always_inline, no_instrument_function)) void
-tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
+static __inline__ __attribute__((always_inline, no_instrument_function)) void tare_pmc_page_head(
+	const void *page, uint32_t *version, uint32_t *index)
 {
 	*version = *(const volatile uint32_t *)((const char *)page + 8);
 	*index = *(const volatile uint32_t *)((const char *)page + 12);
@@ -119,8 +124,8 @@ tare_pmc_page_head(const void *page, uint32_t *version, uint32_t *index)
  * The low `width` bits, sign-extended. Shifts use the low 6 bits of their count, which saves the
  * mask required by C. Source: Intel SDM vol. 2, "SAL/SAR/SHL/SHR".
  */
-static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t tare_pmc_sign_extend(uint64_t pmc,
-									  unsigned width)
+static __inline__ __attribute__((always_inline, no_instrument_function)) int64_t
+tare_pmc_sign_extend(uint64_t pmc, unsigned width)
 {
 	__asm__("shl %%cl, %0\n\tsar %%cl, %0" : "+r"(pmc) : "c"(0 - width) : "cc");
 	return (int64_t)pmc;

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cleaned and invalidated to the point of coherency. Source: Arm ARM, "DC CIVAC", "CTR_EL0.DminLine". */
+/*
+ * Cleaned and invalidated to the point of coherency. Source: Arm ARM, "DC CIVAC",
+ * "CTR_EL0.DminLine".
+ */
 static inline void cache_flush(const void *at, size_t size)
 {
 	uint64_t type, line;

@@ -4,7 +4,7 @@
 #define PADDING 2000
 
 #define STRING(x) #x
-#define TEXT(x) STRING(x)
+#define TEXT(x)   STRING(x)
 
 /* clang-format off */
 __asm__(".text\n"

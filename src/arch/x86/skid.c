@@ -4,7 +4,7 @@
 #define PADDING 2000
 
 #define STRING(x) #x
-#define TEXT(x) STRING(x)
+#define TEXT(x)   STRING(x)
 
 /* clang-format off */
 __asm__(".text\n"
@@ -37,8 +37,12 @@ extern const unsigned char skid_loads_begin[], skid_branches_begin[];
 const struct skid_loop *skid_loop(enum skid_which which)
 {
 	static const struct skid_loop loops[SKID_LOOPS] = {
-		[SKID_LOADS] = { skid_loads_begin, 0, { { 1, 3 }, { PADDING, 1 }, { 1, 3 }, { 1, 4 }, { 1, 6 } } },
-		[SKID_BRANCHES] = { skid_branches_begin, PADDING + 1, { { PADDING, 1 }, { 1, 4 }, { 1, 6 } } },
+		[SKID_LOADS] = { skid_loads_begin,
+				 0,
+				 { { 1, 3 }, { PADDING, 1 }, { 1, 3 }, { 1, 4 }, { 1, 6 } } },
+		[SKID_BRANCHES] = { skid_branches_begin,
+				    PADDING + 1,
+				    { { PADDING, 1 }, { 1, 4 }, { 1, 6 } } },
 	};
 
 	return &loops[which];

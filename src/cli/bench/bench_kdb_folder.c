@@ -27,7 +27,8 @@ int bench_kdb_folder_check(const char *path, struct tare_error *err)
 	return -EEXIST;
 }
 
-static int put_file(int folder, const char *path, unsigned file, const struct bench_about *b, struct tare_error *err)
+static int put_file(int folder, const char *path, unsigned file, const struct bench_about *b,
+		    struct tare_error *err)
 {
 	struct text t = { 0 };
 	int fd, ret = 0;
@@ -35,11 +36,15 @@ static int put_file(int folder, const char *path, unsigned file, const struct be
 	bench_kdb(&t, file, b);
 	if (t.failed)
 		ret = tare_fail_nomem(err);
-	fd = ret < 0 ? -1 : openat(folder, bench_kdb_name(file), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = ret < 0 ? -1
+		     : openat(folder, bench_kdb_name(file), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			      0666);
 	if (ret == 0 && (fd < 0 || file_write_all(fd, t.s, t.len) < 0))
-		ret = tare_fail(err, errno, "cannot write %.200s/%s: %s", path, bench_kdb_name(file), strerror(errno));
+		ret = tare_fail(err, errno, "cannot write %.200s/%s: %s", path,
+				bench_kdb_name(file), strerror(errno));
 	if (fd >= 0 && close(fd) < 0 && ret == 0)
-		ret = tare_fail(err, errno, "cannot write %.200s/%s: %s", path, bench_kdb_name(file), strerror(errno));
+		ret = tare_fail(err, errno, "cannot write %.200s/%s: %s", path,
+				bench_kdb_name(file), strerror(errno));
 	if (fd >= 0 && ret < 0)
 		unlinkat(folder, bench_kdb_name(file), 0);
 	text_free(&t);
@@ -51,18 +56,21 @@ static int put_file(int folder, const char *path, unsigned file, const struct be
 int bench_kdb_folder_write(const char *path, const struct bench_about *b, struct tare_error *err)
 {
 	bool made = mkdir(path, 0777) == 0, runs;
-	int folder = made || errno == EEXIST ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, ret = 0;
+	int folder = made || errno == EEXIST ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1,
+	    ret = 0;
 	unsigned n = 0;
 
 	if (folder < 0) {
-		ret = tare_fail(err, errno, "cannot make the folder %.200s: %s", path, strerror(errno));
+		ret = tare_fail(err, errno, "cannot make the folder %.200s: %s", path,
+				strerror(errno));
 		if (made)
 			rmdir(path);
 		return ret;
 	}
 	runs = mkdirat(folder, "runs", 0777) == 0;
 	if (!runs)
-		ret = tare_fail(err, errno, "cannot make the folder %.200s/runs: %s", path, strerror(errno));
+		ret = tare_fail(err, errno, "cannot make the folder %.200s/runs: %s", path,
+				strerror(errno));
 	while (ret == 0 && n < BENCH_KDB_FILES) {
 		ret = put_file(folder, path, n, b, err);
 		n += ret == 0;

@@ -34,7 +34,8 @@ static bool is_empty(const char *code, bool is_c)
 static int add_code(struct bench_options *o, const char *arg, bool is_c, struct tare_error *err)
 {
 	if (is_empty(arg, is_c))
-		return tare_fail(err, EINVAL, "there is no %s in it", is_c ? "statement" : "instruction");
+		return tare_fail(err, EINVAL, "there is no %s in it",
+				 is_c ? "statement" : "instruction");
 	if (o->n_code == BENCH_VARIANTS)
 		return tare_fail(err, E2BIG, "more than %d pieces of code", BENCH_VARIANTS);
 	o->is_c[o->n_code] = is_c;
@@ -53,30 +54,55 @@ static int set_c(void *to, const char *arg, struct tare_error *err)
 }
 
 const struct option_row bench_option_rows[] = {
-	{ 0, "asm", "CODE", "a few instructions, by ';': Intel syntax, AT&T where registers have a '%'", SPECIAL_ALL(set_asm) },
-	{ 0, "c", "CODE", "a statement of C, or an expression whose value is kept", SPECIAL_ALL(set_c) },
+	{ 0, "asm", "CODE",
+	  "a few instructions, by ';': Intel syntax, AT&T where registers have a '%'",
+	  SPECIAL_ALL(set_asm) },
+	{ 0, "c", "CODE", "a statement of C, or an expression whose value is kept",
+	  SPECIAL_ALL(set_c) },
 	{ 0, "init", "CODE", "before it, not measured", TEXT(init, NULL) },
-	{ 0, "include", "HEADER", "for --c: string.h, or \"own.h\"", TEXTS(include, n_include, BENCH_INCLUDES_MAX, "headers") },
-	{ 0, "unroll", "N", "so many copies of the code; default: 100 of --asm, 1 of --c", NUMBER(unroll, 1, 1000000) },
-	{ 0, "loop", "N", "rounds over the copies; default: by the clock, as many as --asm needs", NUMBER(loop, 0, INT32_MAX), GIVEN(loop_given) },
-	{ 0, "form", "FORM", "both (default), written, or in-turn: each copy writes another register", WORD(form, "form", "both", "written", "in-turn") },
-	{ 0, "function", "NAME", "call this function of TEST, instead of execute_test()", TEXT(function, NULL) },
-	EVENT_ROW(events, "what to count; default: instructions by class, cycles where there is a PMU, the clock"),
-	{ 0, "engine", "NAME", "auto, perf, exact, clock or msr (the registers of one CPU)", WORD(engine, "engine", "auto", "perf", "exact", "clock", "msr") },
-	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in runs of its own; do they agree?", FLAG(cross_check) },
+	{ 0, "include", "HEADER", "for --c: string.h, or \"own.h\"",
+	  TEXTS(include, n_include, BENCH_INCLUDES_MAX, "headers") },
+	{ 0, "unroll", "N", "so many copies of the code; default: 100 of --asm, 1 of --c",
+	  NUMBER(unroll, 1, 1000000) },
+	{ 0, "loop", "N", "rounds over the copies; default: by the clock, as many as --asm needs",
+	  NUMBER(loop, 0, INT32_MAX), GIVEN(loop_given) },
+	{ 0, "form", "FORM",
+	  "both (default), written, or in-turn: each copy writes another register",
+	  WORD(form, "form", "both", "written", "in-turn") },
+	{ 0, "function", "NAME", "call this function of TEST, instead of execute_test()",
+	  TEXT(function, NULL) },
+	EVENT_ROW(
+		events,
+		"what to count; default: instructions by class, cycles where there is a PMU, the clock"),
+	{ 0, "engine", "NAME", "auto, perf, exact, clock or msr (the registers of one CPU)",
+	  WORD(engine, "engine", "auto", "perf", "exact", "clock", "msr") },
+	{ 0, "cross-check", NULL,
+	  "with --engine msr: perf counts the same in runs of its own; do they agree?",
+	  FLAG(cross_check) },
 	{ 'r', "runs", "N", "default: 100; of each test", NUMBER(runs, 1, BENCH_RUNS_MAX) },
-	{ 0, "warmup", "N", "runs before them that do not count; default: 10", NUMBER(warmup, 0, BENCH_RUNS_MAX) },
-	{ 0, "baselines", "N", "how often start and stop are measured by themselves; default: as many as runs, 100 at least", NUMBER(baselines, 2, BENCH_RUNS_MAX) },
-	{ 0, "cold", "HOW", "before each run: flush (the test's buffers), or evict (everything)", WORD(cold, "way to make caches cold", "none", "flush", "evict") },
-	{ 0, "cpu", "N", "run there; 'any': unpinned; default: where tare runs", SPECIAL_ALL(set_cpu) },
-	{ 0, "order", "ORDER", "of several tests' runs: abba (default), or shuffled", WORD(shuffle, "order", "abba", "shuffled") },
-	{ 0, "seed", "N", "shuffled, by this seed; default: 1", NUMBER(seed, 1, 1ull << 53), GIVEN(shuffle) },
-	{ 0, "check", "[EVENT]", "exit with 2 if a test costs more than the first, beyond the noise", TEXT(check, NULL), .absent = "" },
+	{ 0, "warmup", "N", "runs before them that do not count; default: 10",
+	  NUMBER(warmup, 0, BENCH_RUNS_MAX) },
+	{ 0, "baselines", "N",
+	  "how often start and stop are measured by themselves; default: as many as runs, 100 at least",
+	  NUMBER(baselines, 2, BENCH_RUNS_MAX) },
+	{ 0, "cold", "HOW", "before each run: flush (the test's buffers), or evict (everything)",
+	  WORD(cold, "way to make caches cold", "none", "flush", "evict") },
+	{ 0, "cpu", "N", "run there; 'any': unpinned; default: where tare runs",
+	  SPECIAL_ALL(set_cpu) },
+	{ 0, "order", "ORDER", "of several tests' runs: abba (default), or shuffled",
+	  WORD(shuffle, "order", "abba", "shuffled") },
+	{ 0, "seed", "N", "shuffled, by this seed; default: 1", NUMBER(seed, 1, 1ull << 53),
+	  GIVEN(shuffle) },
+	{ 0, "check", "[EVENT]",
+	  "exit with 2 if a test costs more than the first, beyond the noise", TEXT(check, NULL),
+	  .absent = "" },
 	{ 0, "timeout", "TIME", "for one run; default: 60s", DURATION(timeout_ns, 1000000000, 1),
-	  .refusal = "a run takes more than no time", .hint = "there is always an end; as late as you like: --timeout 1000h" },
+	  .refusal = "a run takes more than no time",
+	  .hint = "there is always an end; as late as you like: --timeout 1000h" },
 	{ 0, "cflags", "FLAGS", "for the compiler, behind -O2 -g", TEXT(cflags, NULL) },
 	{ 0, "all", NULL, "in text also what is 0", FLAG(all) },
-	OUTPUT_FORMAT_ROWS(out, "text, json, csv, parquet, or kdb (-o FOLDER)", "text", "json", "csv", "parquet", "kdb"),
+	OUTPUT_FORMAT_ROWS(out, "text, json, csv, parquet, or kdb (-o FOLDER)", "text", "json",
+			   "csv", "parquet", "kdb"),
 	{ 'o', "output", "FILE", "write there; - is standard output", OUTPUT_FILE(out.path) },
 	OUTPUT_HTML_ROW(out, "write a page there, too: distributions, runs in their order"),
 	{ 0, "syntax", "NAME", NULL, WORD(att, "syntax", "intel", "att") },
@@ -86,7 +112,9 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "via", "WAY", NULL, TEXT(msr.via, NULL) },
 	{ 0, "device-root", "FOLDER", NULL, TEXT(msr.root, NULL) },
 	{ 0, "cpu-model", "CPU", NULL, TEXT(msr.cpu, NULL) },
-	{ 0, "deterministic", "[ITEMS]", "what differs from process to process is fixed; tare run --list shows what", DETERMINISTIC(fixed), GIVEN(deterministic) },
+	{ 0, "deterministic", "[ITEMS]",
+	  "what differs from process to process is fixed; tare run --list shows what",
+	  DETERMINISTIC(fixed), GIVEN(deterministic) },
 	{ 0, "aslr", NULL, NULL, FLAG(aslr) },
 	EVENT_FILE_ROW(events, NULL),
 	BLOCK_ROW(out, output_colour_rows),
@@ -98,27 +126,41 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 {
 	if (!n_files && !o->n_code) {
 		tare_fail(err, EINVAL, "what is to be measured?");
-		tare_hint(err, "tare bench --asm 'imul rax, rbx', or a TEST.c with execute_test(start, stop)");
+		tare_hint(
+			err,
+			"tare bench --asm 'imul rax, rbx', or a TEST.c with execute_test(start, stop)");
 		return -EINVAL;
 	}
 	if (o->events.grouped)
-		return tare_fail(err, EINVAL, "--event: events that fit together are counted together anyway: name them without braces");
+		return tare_fail(
+			err, EINVAL,
+			"--event: events that fit together are counted together anyway: name them without braces");
 	if (o->aslr && o->deterministic)
-		return tare_fail(err, EINVAL, "--aslr and --deterministic: choose one; --deterministic=-aslr leaves the layout random");
+		return tare_fail(
+			err, EINVAL,
+			"--aslr and --deterministic: choose one; --deterministic=-aslr leaves the layout random");
 	if (n_files && o->n_code)
 		return tare_fail(err, EINVAL, "files and --asm or --c do not go together");
 	if (n_files > BENCH_VARIANTS)
 		return tare_fail(err, E2BIG, "more than %d tests", BENCH_VARIANTS);
 	if (n_files && (o->init || o->n_include || o->unroll || o->loop))
-		return tare_fail(err, EINVAL, "--init, --include, --unroll and --loop are of --asm and --c: a file says these itself");
+		return tare_fail(
+			err, EINVAL,
+			"--init, --include, --unroll and --loop are of --asm and --c: a file says these itself");
 	if (!n_files && o->function)
 		return tare_fail(err, EINVAL, "--function names a function in a file");
 	if (o->check && o->runs < BENCH_COMPARED_LEAST)
-		return tare_fail(err, EINVAL, "--check takes %d runs at least: of fewer no test is compared with another", BENCH_COMPARED_LEAST);
+		return tare_fail(
+			err, EINVAL,
+			"--check takes %d runs at least: of fewer no test is compared with another",
+			BENCH_COMPARED_LEAST);
 	if ((o->msr.via || o->msr.root || o->msr.cpu) && o->engine != BENCH_ENGINE_MSR)
-		return tare_fail(err, EINVAL, "--via, --device-root and --cpu-model are about registers: with --engine msr");
+		return tare_fail(
+			err, EINVAL,
+			"--via, --device-root and --cpu-model are about registers: with --engine msr");
 	if (o->cross_check && o->engine != BENCH_ENGINE_MSR)
-		return tare_fail(err, EINVAL, "--cross-check compares registers with perf: with --engine msr");
+		return tare_fail(err, EINVAL,
+				 "--cross-check compares registers with perf: with --engine msr");
 	if (o->cross_check && o->out.format != FORMAT_TEXT && o->out.format != FORMAT_JSON)
 		return tare_fail(err, EINVAL, "--cross-check is shown as text or json");
 	if (o->engine == BENCH_ENGINE_CLOCK && o->events.given)
@@ -129,7 +171,8 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 		return -EINVAL;
 	}
 	if ((uint64_t)o->runs * (n_files + o->n_code) * 64 > 1ull << 29)
-		return tare_fail(err, E2BIG, "%llu runs of %zu tests are more than tare keeps", (unsigned long long)o->runs, n_files + o->n_code);
+		return tare_fail(err, E2BIG, "%llu runs of %zu tests are more than tare keeps",
+				 (unsigned long long)o->runs, n_files + o->n_code);
 	return 0;
 }
 

@@ -10,7 +10,13 @@
 
 enum { BENCH_INCLUDES_MAX = 16 };
 
-enum bench_engine { BENCH_ENGINE_AUTO, BENCH_ENGINE_PERF, BENCH_ENGINE_EXACT, BENCH_ENGINE_CLOCK, BENCH_ENGINE_MSR };
+enum bench_engine {
+	BENCH_ENGINE_AUTO,
+	BENCH_ENGINE_PERF,
+	BENCH_ENGINE_EXACT,
+	BENCH_ENGINE_CLOCK,
+	BENCH_ENGINE_MSR
+};
 enum bench_format { BENCH_PARQUET = FORMAT_OTHER, BENCH_KDB };
 enum bench_form { BENCH_FORM_BOTH, BENCH_FORM_WRITTEN, BENCH_FORM_IN_TURN };
 
@@ -31,7 +37,8 @@ struct bench_options {
 	int att; /* -1: detected */
 	const char *function, *cc, *cflags;
 
-	uint64_t runs, warmup, baselines /* 0: same as runs, and 100 */, seed, ops, bytes, timeout_ns;
+	uint64_t runs, warmup, baselines /* 0: same as runs, and 100 */, seed, ops, bytes,
+		timeout_ns;
 	bool shuffle, aslr, all, cross_check;
 	struct fixed fixed; /* its set: what is the same in each process */
 	bool deterministic;
@@ -43,10 +50,12 @@ struct bench_options {
 	int inside; /* the descriptor that tare passes to its child; -1 */
 };
 
-#define BENCH_OPTIONS_INIT                                                                                             \
-	{                                                                                                              \
-		.runs = 100, .warmup = 10, .cpu = -1, .att = -1, .inside = -1, .timeout_ns = 60000000000,              \
-		.fixed = { .set = FIXED_LAYOUT }                                                                       \
+#define BENCH_OPTIONS_INIT                                                                         \
+	{                                                                                          \
+		.runs = 100, .warmup = 10, .cpu = -1, .att = -1, .inside = -1,                     \
+		.timeout_ns = 60000000000, .fixed = {                                              \
+			.set = FIXED_LAYOUT                                                        \
+		}                                                                                  \
 	}
 
 extern const struct option_row bench_option_rows[];

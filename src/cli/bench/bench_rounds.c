@@ -3,7 +3,15 @@
 #include <string.h>
 #include "cli/bench/bench_rounds.h"
 
-enum { RUNS = 21, WARMUP = 10, BASELINES = 21, BUILDS = 3, ROUNDS_MOST = 100000, MORE = 8, END_TICKS = 30 };
+enum {
+	RUNS = 21,
+	WARMUP = 10,
+	BASELINES = 21,
+	BUILDS = 3,
+	ROUNDS_MOST = 100000,
+	MORE = 8,
+	END_TICKS = 30
+};
 
 uint64_t bench_rounds_of(double ticks, double step)
 {
@@ -65,8 +73,8 @@ static double shortest(const struct pilot *p, size_t v)
 }
 
 /* Times one round and several, interleaved. *better: how many rounds to use; 1: one is best. */
-static int try_rounds(struct bench_tests *t, const struct bench_plan *plan, size_t v, uint32_t rounds,
-		      uint64_t *better, int *by_signal, struct tare_error *err)
+static int try_rounds(struct bench_tests *t, const struct bench_plan *plan, size_t v,
+		      uint32_t rounds, uint64_t *better, int *by_signal, struct tare_error *err)
 {
 	struct bench_variant both[2] = { t->variant[v], t->variant[v] };
 	struct pilot p;
@@ -95,8 +103,9 @@ static int try_rounds(struct bench_tests *t, const struct bench_plan *plan, size
 	return 0;
 }
 
-static int choose(struct bench_tests *t, const struct bench_options *o, const struct bench_plan *plan,
-		  size_t v, uint64_t rounds, int *by_signal, struct tare_error *err)
+static int choose(struct bench_tests *t, const struct bench_options *o,
+		  const struct bench_plan *plan, size_t v, uint64_t rounds, int *by_signal,
+		  struct tare_error *err)
 {
 	int ret = 0;
 
@@ -147,7 +156,8 @@ int bench_rounds_choose(struct bench_tests *t, const struct bench_options *o,
 	for (size_t v = 0; ret == 0 && v < t->n; v++) {
 		uint64_t more = rounds[v] > 1 ? rounds[v] * MORE : 1;
 
-		ret = choose(t, o, plan, v, more < ROUNDS_MOST ? more : ROUNDS_MOST, by_signal, err);
+		ret = choose(t, o, plan, v, more < ROUNDS_MOST ? more : ROUNDS_MOST, by_signal,
+			     err);
 		if (ret < 0 || !t->one_round[v])
 			continue;
 		t->one_round[v] = ROUNDS_AS_NEEDED;

@@ -20,13 +20,15 @@ TEST(rounds_that_take_another_time)
 
 	CHECK(bench_rounds_agree(&one, &many, 100), "within the interval");
 	many.value = 2.7;
-	CHECK(bench_rounds_agree(&one, &many, 100), "30 ticks at the end of a run are not the code's");
+	CHECK(bench_rounds_agree(&one, &many, 100),
+	      "30 ticks at the end of a run are not the code's");
 	many.value = 2.8;
 	CHECK(!bench_rounds_agree(&one, &many, 100), "slower: pointers that leave the caches");
 	many.value = 1.2;
 	CHECK(!bench_rounds_agree(&one, &many, 100), "faster: values that became 0");
 	many.value = 1.3;
-	CHECK(bench_rounds_agree(&one, &many, 100), "faster, within the interval and the end of a run");
+	CHECK(bench_rounds_agree(&one, &many, 100),
+	      "faster, within the interval and the end of a run");
 	one.low = one.high = NAN;
 	CHECK(!bench_rounds_agree(&one, &many, 100), "nothing is known");
 }

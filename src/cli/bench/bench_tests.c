@@ -18,7 +18,8 @@ static int add(struct bench_tests *t, const char *name, const char *path, struct
 	struct bench_variant *v = &t->variant[t->n];
 
 	if (t->n == BENCH_VARIANTS) {
-		tare_fail(err, E2BIG, "more than %d tests, each form of a snippet counted", BENCH_VARIANTS);
+		tare_fail(err, E2BIG, "more than %d tests, each form of a snippet counted",
+			  BENCH_VARIANTS);
 		tare_hint(err, "--form written leaves the other form out");
 		return -E2BIG;
 	}
@@ -51,13 +52,16 @@ void bench_tests_leave_room(struct bench_tests *t)
 	doomed_spare(t->room.path);
 }
 
-static int compile(struct bench_tests *t, const struct bench_options *o, const char *source, char *object, size_t size, struct tare_error *err)
+static int compile(struct bench_tests *t, const struct bench_options *o, const char *source,
+		   char *object, size_t size, struct tare_error *err)
 {
 	const char *named = getenv("CC");
 	struct bench_compiler cc = { o->cc ? o->cc : named && *named ? named : "cc", o->cflags };
 	int ret = open_room(t, err);
 
-	return ret < 0 ? ret : bench_build(&t->room, &cc, source, object, size, &t->said, &t->by_signal, err);
+	return ret < 0
+		? ret
+		: bench_build(&t->room, &cc, source, object, size, &t->said, &t->by_signal, err);
 }
 
 /* ---- files ---- */
@@ -99,7 +103,10 @@ static int look_at(const char *path, bool *program, struct tare_error *err)
 			tare_hint(err, "cc -shared -o test.so %.100s", path);
 			break;
 		default:
-			ret = tare_fail(err, EINVAL, "%.200s is neither C (.c), nor assembly (.S, .s), nor a shared object", path);
+			ret = tare_fail(
+				err, EINVAL,
+				"%.200s is neither C (.c), nor assembly (.S, .s), nor a shared object",
+				path);
 		}
 	}
 	free(head);
@@ -108,7 +115,8 @@ static int look_at(const char *path, bool *program, struct tare_error *err)
 	return ret;
 }
 
-static int add_file(struct bench_tests *t, const struct bench_options *o, const char *file, size_t n_files, struct tare_error *err)
+static int add_file(struct bench_tests *t, const struct bench_options *o, const char *file,
+		    size_t n_files, struct tare_error *err)
 {
 	char object[BENCH_PATH];
 	bool program = false;
@@ -119,7 +127,9 @@ static int add_file(struct bench_tests *t, const struct bench_options *o, const 
 			return tare_fail(err, errno, "%.200s: %s", file, strerror(errno));
 		ret = compile(t, o, file, object, sizeof(object), err);
 		if (ret == -EINVAL && t->said.s && strstr(t->said.s, "tare/bench.h"))
-			tare_hint(err, "tare/bench.h comes with tare's headers; in its source tree: --cflags -Iinclude");
+			tare_hint(
+				err,
+				"tare/bench.h comes with tare's headers; in its source tree: --cflags -Iinclude");
 		if (ret == 0)
 			ret = add(t, file, object, err);
 	} else {
@@ -130,7 +140,8 @@ static int add_file(struct bench_tests *t, const struct bench_options *o, const 
 	if (ret < 0)
 		return ret;
 	if (program && (n_files > 1 || o->function))
-		return tare_fail(err, EINVAL, "%.200s is a program: it is measured by itself%s", file, o->function ? ", by its own execute_test()" : "");
+		return tare_fail(err, EINVAL, "%.200s is a program: it is measured by itself%s",
+				 file, o->function ? ", by its own execute_test()" : "");
 	t->variant[t->n - 1].program = program;
 	t->variant[t->n - 1].function = o->function;
 	return 0;
@@ -138,8 +149,9 @@ static int add_file(struct bench_tests *t, const struct bench_options *o, const 
 
 /* ---- snippets ---- */
 
-static int build_text(struct bench_tests *t, const struct bench_options *o, const struct text *source, const char *ending, char *object,
-		      size_t size, struct tare_error *err)
+static int build_text(struct bench_tests *t, const struct bench_options *o,
+		      const struct text *source, const char *ending, char *object, size_t size,
+		      struct tare_error *err)
 {
 	char path[BENCH_PATH];
 	int ret = open_room(t, err);
@@ -153,7 +165,8 @@ static bool same_text(const char *one, const char *other)
 {
 	char *bytes[2] = { NULL };
 	size_t n[2], at[2], size[2];
-	bool same = file_read(NULL, one, OBJECT_MAX, &bytes[0], &n[0], NULL) == 0 && file_read(NULL, other, OBJECT_MAX, &bytes[1], &n[1], NULL) == 0;
+	bool same = file_read(NULL, one, OBJECT_MAX, &bytes[0], &n[0], NULL) == 0 &&
+		file_read(NULL, other, OBJECT_MAX, &bytes[1], &n[1], NULL) == 0;
 
 	for (size_t i = 0; same && i < 2; i++)
 		same = bench_object_text(bytes[i], n[i], &at[i], &size[i]);
@@ -165,7 +178,8 @@ static bool same_text(const char *one, const char *other)
 
 /* The same instructions with and without the code: the compiler removed it, so there is nothing
  * to measure. */
-static int check_not_removed(struct bench_tests *t, const struct bench_options *o, const struct bench_snippet *s, const char *before, const char *object,
+static int check_not_removed(struct bench_tests *t, const struct bench_options *o,
+			     const struct bench_snippet *s, const char *before, const char *object,
 			     struct tare_error *err)
 {
 	struct bench_snippet nothing = *s;
@@ -188,8 +202,11 @@ static int check_not_removed(struct bench_tests *t, const struct bench_options *
 	}
 	if (ret < 0 || !same_text(object, without))
 		return ret;
-	tare_fail(err, ENODATA, "'%.150s': the compiler removed it, so there is nothing to measure", s->code);
-	tare_hint(err, "keep(x) makes the compiler work x out; hide(x), before, makes it forget what it knows of x");
+	tare_fail(err, ENODATA, "'%.150s': the compiler removed it, so there is nothing to measure",
+		  s->code);
+	tare_hint(
+		err,
+		"keep(x) makes the compiler work x out; hide(x), before, makes it forget what it knows of x");
 	return -ENODATA;
 }
 
@@ -200,12 +217,13 @@ static int check_not_removed(struct bench_tests *t, const struct bench_options *
 static bool may_choose_rounds(const struct bench_options *o, const struct bench_snippet *s)
 {
 	return !o->loop_given && !o->ops && !o->cold && o->engine != BENCH_ENGINE_EXACT &&
-	       o->engine != BENCH_ENGINE_MSR && s->unroll >= COPIES && bench_snippet_may_loop(s);
+		o->engine != BENCH_ENGINE_MSR && s->unroll >= COPIES && bench_snippet_may_loop(s);
 }
 
 /* One mistake in the code must not be reported a hundred times: compile it again as a single
  * copy. */
-static int add_snippet(struct bench_tests *t, const struct bench_options *o, struct bench_snippet *s, bool is_c, const char *before, const char *name,
+static int add_snippet(struct bench_tests *t, const struct bench_options *o,
+		       struct bench_snippet *s, bool is_c, const char *before, const char *name,
 		       struct tare_error *err)
 {
 	char object[BENCH_PATH];
@@ -226,13 +244,18 @@ static int add_snippet(struct bench_tests *t, const struct bench_options *o, str
 		s->in_turn = false;
 	}
 	if (ret == -EINVAL && t->said.len) {
-		tare_fail(err, EINVAL, "'%.150s' does not %s: this is what the compiler says", s->code, is_c ? "compile" : "assemble");
+		tare_fail(err, EINVAL, "'%.150s' does not %s: this is what the compiler says",
+			  s->code, is_c ? "compile" : "assemble");
 		if (t->said.s && strstr(t->said.s, "ambiguous operand size"))
-			tare_hint(err, "say how large what is in memory is, such as: inc qword ptr [r14]");
+			tare_hint(
+				err,
+				"say how large what is in memory is, such as: inc qword ptr [r14]");
 	}
 	if (ret == 0 && s->unroll == 1 && o->unroll != 1 && !is_c) {
-		tare_fail(err, EINVAL, "'%.150s' assembles, but not %u times in a row", s->code, o->unroll ? (unsigned)o->unroll : COPIES);
-		tare_hint(err, "labels are 1:, 2: ... and 1b, 1f, as many copies stand in one file");
+		tare_fail(err, EINVAL, "'%.150s' assembles, but not %u times in a row", s->code,
+			  o->unroll ? (unsigned)o->unroll : COPIES);
+		tare_hint(err,
+			  "labels are 1:, 2: ... and 1b, 1f, as many copies stand in one file");
 		return -EINVAL;
 	}
 	if (ret == 0 && is_c)
@@ -246,8 +269,8 @@ static int add_snippet(struct bench_tests *t, const struct bench_options *o, str
 	return ret;
 }
 
-int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_t v, uint32_t rounds,
-		     struct tare_error *err)
+int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_t v,
+		     uint32_t rounds, struct tare_error *err)
 {
 	struct bench_snippet s = t->snippet[v];
 	char object[BENCH_PATH];
@@ -266,39 +289,51 @@ int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_
 	return ret;
 }
 
-static int add_code(struct bench_tests *t, const struct bench_options *o, size_t i, const char *before, struct tare_error *err)
+static int add_code(struct bench_tests *t, const struct bench_options *o, size_t i,
+		    const char *before, struct tare_error *err)
 {
 	struct bench_snippet s = {
 		.code = o->code[i],
 		.init = o->init,
-		.att = o->att >= 0 ? o->att : bench_snippet_is_att(o->code[i]) || (o->init && bench_snippet_is_att(o->init)),
-		.unroll = o->unroll ? (uint32_t)o->unroll : o->is_c[i] ? 1 : COPIES,
+		.att = o->att >= 0 ? o->att
+				   : bench_snippet_is_att(o->code[i]) ||
+				(o->init && bench_snippet_is_att(o->init)),
+		.unroll = o->unroll  ? (uint32_t)o->unroll
+			: o->is_c[i] ? 1
+				     : COPIES,
 		.loop = (uint32_t)o->loop,
 		.vector = bench_vector_bytes(),
 	};
 	struct text turns = { 0 }, name = { 0 };
-	bool can = !o->is_c[i] && o->form != BENCH_FORM_WRITTEN && s.unroll > 1 && bench_snippet_turns(&s, &turns);
+	bool can = !o->is_c[i] && o->form != BENCH_FORM_WRITTEN && s.unroll > 1 &&
+		bench_snippet_turns(&s, &turns);
 	int ret = 0;
 
 	if (o->form == BENCH_FORM_IN_TURN && !can) {
-		tare_fail(err, EINVAL, "'%.150s' has no register that others can stand for", o->code[i]);
-		tare_hint(err, "it takes one instruction whose result is in a register, and no flag (adc), second register or memory that the next copy reads");
+		tare_fail(err, EINVAL, "'%.150s' has no register that others can stand for",
+			  o->code[i]);
+		tare_hint(
+			err,
+			"it takes one instruction whose result is in a register, and no flag (adc), second register or memory that the next copy reads");
 		ret = -EINVAL;
 	}
 	if (ret == 0 && o->form != BENCH_FORM_IN_TURN)
 		ret = add_snippet(t, o, &s, o->is_c[i], before, o->code[i], err);
-	if (ret == -EINVAL && o->is_c[i] && t->said.len && !strpbrk(o->code[i], ";{}")) { /* it may be of type void */
+	if (ret == -EINVAL && o->is_c[i] && t->said.len &&
+	    !strpbrk(o->code[i], ";{}")) { /* it may be of type void */
 		text_add(&name, "%s;", o->code[i]);
 		text_free(&t->said);
 		s.code = name.s;
 		s.unroll = o->unroll ? (uint32_t)o->unroll : 1;
 		*err = (struct tare_error)TARE_ERROR_INIT;
-		ret = name.failed ? tare_fail_nomem(err) : add_snippet(t, o, &s, true, before, o->code[i], err);
+		ret = name.failed ? tare_fail_nomem(err)
+				  : add_snippet(t, o, &s, true, before, o->code[i], err);
 	}
 	if (ret == 0 && can) {
 		s.in_turn = true;
 		text_add(&name, "%s (in turn)", o->code[i]);
-		ret = name.failed ? tare_fail_nomem(err) : add_snippet(t, o, &s, false, NULL, name.s, err);
+		ret = name.failed ? tare_fail_nomem(err)
+				  : add_snippet(t, o, &s, false, NULL, name.s, err);
 		if (!t->turns)
 			t->turns = text_take(&turns);
 	}
@@ -310,7 +345,8 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 /* string.h, <string.h>, "own.h"; anything else is placed before the function unchanged. */
 static void put_include(struct text *out, const char *words)
 {
-	static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+	static const char of_names[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
 
 	if (!words[strspn(words, of_names)])
 		text_add(out, "#include <%s>\n", words);
@@ -318,7 +354,8 @@ static void put_include(struct text *out, const char *words)
 		text_add(out, *words == '<' || *words == '"' ? "#include %s\n" : "%s\n", words);
 }
 
-int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char *const *files, size_t n_files, struct tare_error *err)
+int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char *const *files,
+		     size_t n_files, struct tare_error *err)
 {
 	struct text before = { 0 };
 	int ret = 0;

@@ -16,7 +16,7 @@ struct bench_tests {
 	size_t n;
 	char *path[BENCH_VARIANTS], *name[BENCH_VARIANTS]; /* owned */
 	struct bench_snippet snippet[BENCH_VARIANTS]; /* with code: tare may choose its rounds */
-	char *looped[BENCH_VARIANTS]; /* owned */
+	char *looped[BENCH_VARIANTS];                 /* owned */
 	enum bench_one_round one_round[BENCH_VARIANTS];
 	char *turns; /* the registers that are multiplexed, or NULL */
 	struct bench_room room;
@@ -25,10 +25,11 @@ struct bench_tests {
 };
 
 /* Call bench_tests_free() after use, also after an error. */
-int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char *const *files, size_t n_files, struct tare_error *err);
+int bench_tests_make(struct bench_tests *t, const struct bench_options *o, char *const *files,
+		     size_t n_files, struct tare_error *err);
 /* Makes the object with so many rounds, looped[v]. Only for tests with a snippet. */
-int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_t v, uint32_t rounds,
-		     struct tare_error *err);
+int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_t v,
+		     uint32_t rounds, struct tare_error *err);
 /* Removes the folder of compiled code, once nothing loaded from it is left. A second call does
  * nothing. */
 void bench_tests_leave_room(struct bench_tests *t);

@@ -46,8 +46,8 @@ struct job {
 	struct bench_result result;
 	struct bench_stats stats;
 	enum bench_blame blame;
-	bool clock_alone; /* only that was requested */
-	bool cannot; /* the request is valid but cannot be counted here */
+	bool clock_alone;       /* only that was requested */
+	bool cannot;            /* the request is valid but cannot be counted here */
 	struct whole_file file; /* results, except for kdb */
 	struct page_file page;
 	struct style style;
@@ -66,7 +66,8 @@ static bool can_count_exactly(struct tare_error *why)
 
 static int default_events(struct job *j, struct text *text)
 {
-	bool exact = j->o.engine != BENCH_ENGINE_PERF && j->o.engine != BENCH_ENGINE_MSR && can_count_exactly(NULL);
+	bool exact = j->o.engine != BENCH_ENGINE_PERF && j->o.engine != BENCH_ENGINE_MSR &&
+		can_count_exactly(NULL);
 
 	for (int c = 0; exact && c < EXACT_CLASSES; c++)
 		text_add(text, "%sexact/%s/", c ? "," : "", exact_class_names[c]);
@@ -103,7 +104,8 @@ static void drop_unavailable(struct encoding_list *l)
  * counter, read without a system call. */
 static bool is_the_clock(const struct encoding *e)
 {
-	return !strcmp(e->pmu, "msr") && e->attr.config == 0 && !e->attr.exclude_user && !e->attr.exclude_kernel;
+	return !strcmp(e->pmu, "msr") && e->attr.config == 0 && !e->attr.exclude_user &&
+		!e->attr.exclude_kernel;
 }
 #else
 static bool is_the_clock(const struct encoding *e)
@@ -149,9 +151,13 @@ static int without_interrupts(const struct event_list *events, struct tare_error
 {
 	for (size_t i = 0; i < events->n; i++)
 		if (stat_irqs_is(&events->event[i])) {
-			tare_fail_at(err, events->event[i].at, ENOTSUP, "%.80s is not counted by a bench: runs that met an interrupt are outside the middle half that makes a value",
-				     events->event[i].text);
-			tare_hint(err, "-e instructions:u; --engine exact, which no interrupt disturbs; for whole programs, tare stat");
+			tare_fail_at(
+				err, events->event[i].at, ENOTSUP,
+				"%.80s is not counted by a bench: runs that met an interrupt are outside the middle half that makes a value",
+				events->event[i].text);
+			tare_hint(
+				err,
+				"-e instructions:u; --engine exact, which no interrupt disturbs; for whole programs, tare stat");
 			return -ENOTSUP;
 		}
 	return 0;
@@ -159,8 +165,12 @@ static int without_interrupts(const struct event_list *events, struct tare_error
 
 static int choose_events(struct job *j)
 {
-	const struct encode_options how = { .keep_unavailable = true, .cpu = j->o.msr.cpu, .event_files = j->o.events.n_files ? j->o.events.files : NULL };
-	static const enum engine_wish wishes[] = { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT, ENGINE_AUTO, ENGINE_MSR };
+	const struct encode_options how = { .keep_unavailable = true,
+					    .cpu = j->o.msr.cpu,
+					    .event_files = j->o.events.n_files ? j->o.events.files
+									       : NULL };
+	static const enum engine_wish wishes[] = { ENGINE_AUTO, ENGINE_PERF, ENGINE_EXACT,
+						   ENGINE_AUTO, ENGINE_MSR };
 	struct tare_error cannot = TARE_ERROR_INIT;
 	struct engine_question q = { .wish = wishes[j->o.engine], .apart = true };
 	struct event_list events = { 0 };
@@ -182,7 +192,8 @@ static int choose_events(struct job *j)
 	else
 		ret = default_events(j, &text);
 	if (ret == 0)
-		ret = text.failed ? tare_fail_nomem(j->err) : event_list_parse(text.s, &events, j->err);
+		ret = text.failed ? tare_fail_nomem(j->err)
+				  : event_list_parse(text.s, &events, j->err);
 	if (ret == 0)
 		ret = without_interrupts(&events, j->err);
 	if (ret == 0)
@@ -195,20 +206,26 @@ static int choose_events(struct job *j)
 		const struct encoding *e = &j->list.enc[i];
 
 		if (encoding_source(e)->clock)
-			ret = tare_fail(j->err, EINVAL, "%.100s is no counter; the clock is there anyway", e->name);
+			ret = tare_fail(j->err, EINVAL,
+					"%.100s is no counter; the clock is there anyway", e->name);
 		else if (given && j->o.engine == BENCH_ENGINE_EXACT && !engine_counts(e))
-			ret = tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", e->name);
+			ret = tare_fail(j->err, EINVAL, "the exact engine does not count %.100s",
+					e->name);
 	}
 	if (ret >= 0 && !given)
 		drop_unavailable(&j->list);
-	if (ret >= 0 && j->o.engine != BENCH_ENGINE_EXACT && !j->o.cross_check && drop_clock(&j->list) && !j->list.n)
+	if (ret >= 0 && j->o.engine != BENCH_ENGINE_EXACT && !j->o.cross_check &&
+	    drop_clock(&j->list) && !j->list.n)
 		j->clock_alone = true;
 	if (ret >= 0 && !j->list.n && !j->clock_alone) {
 		ret = j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR;
 		if (ret)
-			ret = tare_fail(j->err, ENODATA, "this machine offers no counter of the processor");
+			ret = tare_fail(j->err, ENODATA,
+					"this machine offers no counter of the processor");
 		if (ret < 0)
-			tare_hint(j->err, "tare doctor says why; --engine auto counts instructions without one, --engine clock takes the time");
+			tare_hint(
+				j->err,
+				"tare doctor says why; --engine auto counts instructions without one, --engine clock takes the time");
 		j->cannot = ret < 0;
 	}
 	event_list_free(&events);
@@ -235,7 +252,8 @@ __attribute__((format(printf, 2, 3))) static void remark(struct job *j, const ch
 static bool counts_cycles(const struct bench_result *r)
 {
 	for (size_t c = 0; c < r->n_counters; c++)
-		if (r->counter[c].quality != TARE_UNAVAILABLE && r->counter[c].how != BENCH_EXACT && strstr(r->counter[c].name, "cycles"))
+		if (r->counter[c].quality != TARE_UNAVAILABLE && r->counter[c].how != BENCH_EXACT &&
+		    strstr(r->counter[c].name, "cycles"))
 			return true;
 	return false;
 }
@@ -257,14 +275,15 @@ static void remark_rounds(struct job *j)
 		if (j->tests.one_round[v])
 			remark(j, "'%.60s' has one round by the clock: with more it %s.",
 			       j->tests.name[v],
-			       j->tests.one_round[v] == ROUNDS_CRASH ?
-				       "crashes" :
-				       "takes another time per operation");
+			       j->tests.one_round[v] == ROUNDS_CRASH
+				       ? "crashes"
+				       : "takes another time per operation");
 	}
 	if (any)
-		remark(j, "By the clock a run has several rounds over the code, so that a step of the clock "
-			  "is less than 1 %% of it. Each round begins with the registers and memory of the "
-			  "one before; --loop 0 turns this off.");
+		remark(j,
+		       "By the clock a run has several rounds over the code, so that a step of the clock "
+		       "is less than 1 %% of it. Each round begins with the registers and memory of the "
+		       "one before; --loop 0 turns this off.");
 }
 
 /* Remarks on the shortest run if it is too short for the clock. */
@@ -290,8 +309,8 @@ static void remark_short(struct job *j, double step)
 		       "A run of '%.60s' takes %.3g steps of the clock, fewer than %d: --loop %llu makes "
 		       "runs long enough%s.",
 		       j->tests.name[least], steps, BENCH_STEPS_LEAST, (unsigned long long)loop,
-		       j->o.is_c[0] ? ", if the compiler leaves the code in the loop (hide, keep)" :
-				      "");
+		       j->o.is_c[0] ? ", if the compiler leaves the code in the loop (hide, keep)"
+				    : "");
 	else
 		remark(j,
 		       "A run of '%.60s' takes %.3g steps of the clock, fewer than %d: a loop between "
@@ -307,10 +326,13 @@ static void remark_clock(struct job *j)
 	double ghz = (double)r->clock_hz / 1e9;
 
 #if defined(__x86_64__)
-	remark(j, "tsc is time, not cycles: it ticks at %.3f GHz however fast the core runs just then, and what interrupts and a hypervisor take is in it.", ghz);
+	remark(j,
+	       "tsc is time, not cycles: it ticks at %.3f GHz however fast the core runs just then, and what interrupts and a hypervisor take is in it.",
+	       ghz);
 #else
-	remark(j, "cntvct is the generic timer: it ticks at %.3f MHz, every %.1f ns, which is many cycles; what interrupts take is in it.", ghz * 1e3,
-	       1 / ghz);
+	remark(j,
+	       "cntvct is the generic timer: it ticks at %.3f MHz, every %.1f ns, which is many cycles; what interrupts take is in it.",
+	       ghz * 1e3, 1 / ghz);
 #endif
 	if (step > 4)
 		remark(j,
@@ -326,7 +348,8 @@ static void remark_clock(struct job *j)
 		       "the same for both, and that no other thread shares the core.",
 		       r->chain_adds, r->chain_adds / r->chain_ticks * ghz);
 	if (!counts_cycles(r) && !j->o.events.given && j->o.engine != BENCH_ENGINE_CLOCK)
-		remark(j, "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
+		remark(j,
+		       "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
 }
 
 /* Lists what was the same in each process, if requested. */
@@ -365,33 +388,45 @@ static void make_remarks(struct job *j)
 	}
 	remark_fixed(j);
 	if (j->tests.turns)
-		remark(j, "In turn: the copies write %s one after the other, and do not wait for each other's results; as written, each may wait for "
-			  "the one before. So the one is about throughput, the other, where the result is an operand, about latency.", j->tests.turns);
+		remark(j,
+		       "In turn: the copies write %s one after the other, and do not wait for each other's results; as written, each may wait for "
+		       "the one before. So the one is about throughput, the other, where the result is an operand, about latency.",
+		       j->tests.turns);
 	if (exact)
-		remark(j, "Instructions and their classes are counted by the exact engine, in user mode, in runs of their own: every one, nothing else.");
+		remark(j,
+		       "Instructions and their classes are counted by the exact engine, in user mode, in runs of their own: every one, nothing else.");
 	if (j->plan.msr)
-		remark(j, "Registers count what the CPU does, in the modes asked for: what other tasks, interrupts and guests did there meanwhile is in the counts.");
+		remark(j,
+		       "Registers count what the CPU does, in the modes asked for: what other tasks, interrupts and guests did there meanwhile is in the counts.");
 	if (j->plan.cross)
-		remark(j, "perf counts this task, wherever the kernel counts for it; registers count the CPU. Each counted in runs of its own, a few of the one, then of "
-			  "the other: a drift is in both.");
+		remark(j,
+		       "perf counts this task, wherever the kernel counts for it; registers count the CPU. Each counted in runs of its own, a few of the one, then of "
+		       "the other: a drift is in both.");
 	if (r->clock_hz)
 		remark_clock(j);
 	if (unbounded)
 		remark(j, "How sure a value is takes %d runs and baselines at least.", BENCH_LEAST);
 	if (negative)
-		remark(j, "A result below 0 stays so: those runs cost less than a pair of start and stop by itself, which is as good as the "
-			  "baseline can be known.");
+		remark(j,
+		       "A result below 0 stays so: those runs cost less than a pair of start and stop by itself, which is as good as the "
+		       "baseline can be known.");
 	if (again)
-		remark(j, "%u runs were done again, as the kernel had moved a counter meanwhile.", again);
+		remark(j, "%u runs were done again, as the kernel had moved a counter meanwhile.",
+		       again);
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].how == BENCH_READ && r->counter[c].quality != TARE_UNAVAILABLE) {
-			remark(j, "%.100s%s read by a system call at start and stop: its way through the kernel is off the counts, but not off caches.",
-			       r->counter[c].name, c + 1 < r->n_counters && r->counter[c + 1].how == BENCH_READ ? " and others were" : " was");
+			remark(j,
+			       "%.100s%s read by a system call at start and stop: its way through the kernel is off the counts, but not off caches.",
+			       r->counter[c].name,
+			       c + 1 < r->n_counters && r->counter[c + 1].how == BENCH_READ
+				       ? " and others were"
+				       : " was");
 			break;
 		}
 	if (r->said)
-		remark(j, "The tests wrote %llu bytes to standard output, which stay out of this one. They begin: %s", (unsigned long long)r->said,
-		       r->words);
+		remark(j,
+		       "The tests wrote %llu bytes to standard output, which stay out of this one. They begin: %s",
+		       (unsigned long long)r->said, r->words);
 }
 
 /* ---- output ---- */
@@ -402,7 +437,9 @@ static int to_page(struct job *j, const struct bench_about *about)
 	int ret;
 
 	bench_json(&json, about);
-	ret = json.failed ? tare_fail_nomem(j->err) : page_file_begin(&j->page, "tare bench", j->plan.variant[0].name, 0, j->err);
+	ret = json.failed
+		? tare_fail_nomem(j->err)
+		: page_file_begin(&j->page, "tare bench", j->plan.variant[0].name, 0, j->err);
 	if (ret == 0) {
 		page_add(&j->page.page, json.s, json.len);
 		ret = page_file_end(&j->page, j->err);
@@ -413,7 +450,8 @@ static int to_page(struct job *j, const struct bench_about *about)
 
 static int unwritten(struct job *j, int ret)
 {
-	return tare_fail(j->err, -ret, "cannot write results to %.200s: %s", j->file.path ? j->file.path : "standard output", strerror(-ret));
+	return tare_fail(j->err, -ret, "cannot write results to %.200s: %s",
+			 j->file.path ? j->file.path : "standard output", strerror(-ret));
 }
 
 static int to_parquet(struct job *j, const struct bench_about *about)
@@ -431,7 +469,8 @@ static int to_parquet(struct job *j, const struct bench_about *about)
 
 static int to_text(struct job *j, const struct text *text)
 {
-	int ret = text->failed ? tare_fail_nomem(j->err) : 0, put = ret < 0 ? 0 : file_write_all(j->file.fd, text->s, text->len);
+	int ret = text->failed ? tare_fail_nomem(j->err) : 0,
+	    put = ret < 0 ? 0 : file_write_all(j->file.fd, text->s, text->len);
 
 	if (put < 0)
 		ret = unwritten(j, put);
@@ -440,7 +479,8 @@ static int to_text(struct job *j, const struct text *text)
 
 static int show(struct job *j)
 {
-	struct bench_about about = { &j->plan, &j->result, &j->stats, (const char *const *)j->remark, j->o.all };
+	struct bench_about about = { &j->plan, &j->result, &j->stats,
+				     (const char *const *)j->remark, j->o.all };
 	struct text text = { 0 };
 	int ret = 0;
 
@@ -473,7 +513,9 @@ static bool is_named(const char *name, const char *typed)
 {
 	size_t n = strlen(typed);
 
-	return !strcmp(name, typed) || (!strncmp(name, "exact/", 6) && !strncmp(name + 6, typed, n) && !strcmp(name + 6 + n, "/"));
+	return !strcmp(name, typed) ||
+		(!strncmp(name, "exact/", 6) && !strncmp(name + 6, typed, n) &&
+		 !strcmp(name + 6 + n, "/"));
 }
 
 /* Refuses --check of an event that will not be counted, before anything runs. */
@@ -495,7 +537,8 @@ static int choose_checked(struct job *j)
 		if (!*j->o.check || found || !is_named(e->name, j->o.check))
 			continue;
 		if (e->unavailable) {
-			ret = tare_fail(j->err, e->unavailable, "--check: %.60s is unavailable: %.250s", e->name, e->why);
+			ret = tare_fail(j->err, e->unavailable,
+					"--check: %.60s is unavailable: %.250s", e->name, e->why);
 			tare_hint(j->err, "%s", e->remedy);
 		}
 		j->o.check = e->name;
@@ -503,11 +546,16 @@ static int choose_checked(struct job *j)
 		exact = engine_counts(e);
 	}
 	if (ret == 0 && *j->o.check && !found) {
-		ret = tare_fail(j->err, ENODATA, "--check: %.60s is not among what is counted", j->o.check);
-		tare_hint(j->err, "%.130s%s%s", names.s ? names.s : "", cut ? ", ..." : "", !clock ? "" : names.len ? ", " BENCH_CLOCK_NAME : BENCH_CLOCK_NAME);
+		ret = tare_fail(j->err, ENODATA, "--check: %.60s is not among what is counted",
+				j->o.check);
+		tare_hint(j->err, "%.130s%s%s", names.s ? names.s : "", cut ? ", ..." : "",
+			  !clock              ? ""
+				  : names.len ? ", " BENCH_CLOCK_NAME
+					      : BENCH_CLOCK_NAME);
 	}
 	j->cannot |= ret < 0;
-	if (ret == 0 && j->o.baselines && j->o.baselines < BENCH_LEAST && !(exact && (*j->o.check || !clock)))
+	if (ret == 0 && j->o.baselines && j->o.baselines < BENCH_LEAST &&
+	    !(exact && (*j->o.check || !clock)))
 		ret = tare_fail(j->err, EINVAL, "--check takes %d baselines at least", BENCH_LEAST);
 	text_free(&names);
 	return ret;
@@ -525,7 +573,8 @@ static int prepare(struct job *j)
 	if (j->o.out.format == BENCH_KDB)
 		ret = bench_kdb_folder_check(j->o.out.path, j->err);
 	else
-		ret = whole_file_open(&j->file, j->o.out.path, j->o.out.format == BENCH_PARQUET, j->err);
+		ret = whole_file_open(&j->file, j->o.out.path, j->o.out.format == BENCH_PARQUET,
+				      j->err);
 	if (ret == 0 && j->o.out.html)
 		ret = page_file_open(&j->page, j->o.out.html, j->o.out.path, j->err);
 	if (ret < 0)
@@ -552,7 +601,9 @@ static int measure(struct job *j)
 		.n_variants = j->tests.n,
 		.runs = (uint32_t)j->o.runs,
 		.warmup = (uint32_t)j->o.warmup,
-		.baselines = (uint32_t)(j->o.baselines ? j->o.baselines : j->o.runs > 100 ? j->o.runs : 100),
+		.baselines = (uint32_t)(j->o.baselines            ? j->o.baselines
+						: j->o.runs > 100 ? j->o.runs
+								  : 100),
 		.shuffle = j->o.shuffle,
 		.seed = j->o.seed ? j->o.seed : 1,
 		.cpu = j->o.cpu,
@@ -562,7 +613,9 @@ static int measure(struct job *j)
 		.events = &j->list,
 		.msr = j->o.engine == BENCH_ENGINE_MSR ? &j->o.msr : NULL,
 		.cross = j->o.cross_check,
-		.asked = !j->clock_alone && (j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR || j->o.events.given),
+		.asked = !j->clock_alone &&
+			(j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR ||
+			 j->o.events.given),
 		.clock = j->o.engine != BENCH_ENGINE_EXACT,
 		.estimate = j->o.engine == BENCH_ENGINE_AUTO && !j->o.events.given,
 		.self = j->self_path,
@@ -612,15 +665,20 @@ static int check_compared(const struct job *j)
 		if (!is_checked(j, c))
 			continue;
 		if (k->quality == TARE_UNAVAILABLE && (named || j->o.events.given))
-			return tare_fail(j->err, ENODATA, "--check: %.100s was not counted", k->name);
+			return tare_fail(j->err, ENODATA, "--check: %.100s was not counted",
+					 k->name);
 		for (size_t v = 1; v < j->plan.n_variants && k->quality != TARE_UNAVAILABLE; v++)
 			if (!bench_verdict_of(&j->stats, v, c)->tested)
-				return tare_fail(j->err, ENODATA, "--check: %.100s was not compared: at least %d baselines are needed", k->name, BENCH_LEAST);
+				return tare_fail(
+					j->err, ENODATA,
+					"--check: %.100s was not compared: at least %d baselines are needed",
+					k->name, BENCH_LEAST);
 		any |= k->quality != TARE_UNAVAILABLE;
 	}
 	if (any || !j->o.check)
 		return 0;
-	return tare_fail(j->err, ENODATA, "--check: %.100s was not counted", *j->o.check ? j->o.check : "nothing that it compares");
+	return tare_fail(j->err, ENODATA, "--check: %.100s was not counted",
+			 *j->o.check ? j->o.check : "nothing that it compares");
 }
 
 static bool differ(const struct job *j)
@@ -636,8 +694,10 @@ static int cross_whole(const struct job *j)
 {
 	for (size_t c = 0; j->o.cross_check && c < j->result.n_counters; c++)
 		if (j->result.counter[c].quality == TARE_UNAVAILABLE)
-			return tare_fail(j->err, ENODATA, "--cross-check needs both, and there is no number of %.100s: %.255s", j->result.counter[c].name,
-					 j->result.counter[c].why);
+			return tare_fail(
+				j->err, ENODATA,
+				"--cross-check needs both, and there is no number of %.100s: %.255s",
+				j->result.counter[c].name, j->result.counter[c].why);
 	return 0;
 }
 
@@ -649,7 +709,8 @@ static int failed(struct job *j, int ret, bool measuring)
 		return 128 + SIGPIPE;
 	complain(j->self, j->err, j->o.events.text);
 	if (j->tests.said.len)
-		fprintf(stderr, "%s%s", j->tests.said.s, j->tests.said.s[j->tests.said.len - 1] == '\n' ? "" : "\n");
+		fprintf(stderr, "%s%s", j->tests.said.s,
+			j->tests.said.s[j->tests.said.len - 1] == '\n' ? "" : "\n");
 	return measuring && j->blame == BENCH_TEST ? EXIT_SAYS_NO : EXIT_CANNOT_MEASURE;
 }
 
@@ -670,7 +731,11 @@ static void release(struct job *j)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	struct job j = { .self = self, .o = BENCH_OPTIONS_INIT, .page = PAGE_FILE_INIT, .file = { .fd = -1 }, .err = &err };
+	struct job j = { .self = self,
+			 .o = BENCH_OPTIONS_INIT,
+			 .page = PAGE_FILE_INIT,
+			 .file = { .fd = -1 },
+			 .err = &err };
 	int status, rest = options_parse(self, argc, argv, &j.o, &status), ret;
 	bool measuring = false;
 
@@ -694,7 +759,8 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		ret = bench_tests_make(&j.tests, &j.o, argv + rest, (size_t)(argc - rest), &err);
 	if (ret == 0 && j.o.check && j.tests.n < 2)
-		ret = tare_fail(&err, EINVAL, "--check compares tests with the first one: there is one only");
+		ret = tare_fail(&err, EINVAL,
+				"--check compares tests with the first one: there is one only");
 	if (ret == 0) {
 		measuring = true;
 		ret = measure(&j);
@@ -708,7 +774,10 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = check_compared(&j);
 	if (ret == 0)
 		ret = show(&j);
-	status = ret < 0 ? failed(&j, ret, measuring) : j.o.check && costs_more(&j) ? EXIT_CHECK : differ(&j) ? EXIT_SAYS_NO : 0;
+	status = ret < 0                      ? failed(&j, ret, measuring)
+		: j.o.check && costs_more(&j) ? EXIT_CHECK
+		: differ(&j)                  ? EXIT_SAYS_NO
+					      : 0;
 	release(&j);
 	return status;
 }
@@ -717,9 +786,10 @@ const struct command cmd_bench = {
 	.name = "bench",
 	.about = "what a few lines cost: run them many times, less what the counting costs",
 	.args = "TEST.{c,S,so}... | --asm CODE | --c CODE",
-	.example = "  tare bench --asm 'imul rax, rbx'\n"
-		   "  tare bench --c 'strlen(p)' --init 'char s[] = \"hello\", *p = s; hide(p)' --include string.h\n"
-		   "  tare bench --html compared.html old.c new.c",
+	.example =
+		"  tare bench --asm 'imul rax, rbx'\n"
+		"  tare bench --c 'strlen(p)' --init 'char s[] = \"hello\", *p = s; hide(p)' --include string.h\n"
+		"  tare bench --html compared.html old.c new.c",
 	.topic = TOPIC_HOW_MUCH,
 	.words = WORDS_ANYWHERE,
 	.options = bench_option_rows,

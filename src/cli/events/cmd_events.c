@@ -46,12 +46,18 @@ static int set_cpu(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct events_options
 
 static const struct option_row events_opts[] = {
-	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these", TEXT(beside, NULL) },
-	{ 0, "cpu", "MODEL", "of another CPU, such as skl or 'zen 3'; 'list' shows them", SPECIAL_ALL(set_cpu) },
-	{ 0, "event-file", "FILE", "names from a vendor's JSON, a table or a folder; may be repeated", INPUTS(files, n_files, FILES_MAX, "event files") },
+	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these",
+	  TEXT(beside, NULL) },
+	{ 0, "cpu", "MODEL", "of another CPU, such as skl or 'zen 3'; 'list' shows them",
+	  SPECIAL_ALL(set_cpu) },
+	{ 0, "event-file", "FILE",
+	  "names from a vendor's JSON, a table or a folder; may be repeated",
+	  INPUTS(files, n_files, FILES_MAX, "event files") },
 	OUTPUT_FORMAT_ROWS(out, "text (default), json or csv", "text", "json", "csv"),
-	{ 0, "names", NULL, "only names that begin with WORD, one per line (for completion)", FLAG(names) },
-	{ 0, "sysfs-root", "DIR", "a copy of /sys and /proc under DIR, instead of this machine's", DIRECTORY(root) },
+	{ 0, "names", NULL, "only names that begin with WORD, one per line (for completion)",
+	  FLAG(names) },
+	{ 0, "sysfs-root", "DIR", "a copy of /sys and /proc under DIR, instead of this machine's",
+	  DIRECTORY(root) },
 	{ 0 },
 };
 
@@ -66,8 +72,8 @@ static int put(const struct command *self, char *text)
 	struct text t = { .s = text, .len = text ? strlen(text) : 0 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct output out;
-	int ret =
-	    text ? output_open(&out, "-", OUTPUT_WHOLE, STDOUT_FILENO, &err) : tare_fail_nomem(&err);
+	int ret = text ? output_open(&out, "-", OUTPUT_WHOLE, STDOUT_FILENO, &err)
+		       : tare_fail_nomem(&err);
 
 	if (ret == 0)
 		ret = output_put(&out, &t, &err);
@@ -110,7 +116,7 @@ static int consider(void *arg, const struct known_event *ev)
 	for (int i = 0; i < s->n; i++)
 		if (s->names ? strncasecmp(ev->name, s->word[i], strlen(s->word[i])) != 0
 			     : !has(ev->name, s->word[i]) && !has(ev->about, s->word[i]) &&
-				   !has(ev->group, s->word[i]))
+				    !has(ev->group, s->word[i]))
 			return 0;
 	if (!s->names)
 		events_list_add(&s->list, ev);
@@ -136,10 +142,13 @@ static void say_refused(const struct command *self, struct search *s)
 	size_t n = s->list.n_refused;
 
 	if (n)
-		fprintf(stderr, "tare %s: %zu %s of the files could not be read, and %s not in the list:\n%s", self->name, n, n > 1 ? "rows" : "row",
-			n > 1 ? "are" : "is", s->refused.s ? s->refused.s : "");
+		fprintf(stderr,
+			"tare %s: %zu %s of the files could not be read, and %s not in the list:\n%s",
+			self->name, n, n > 1 ? "rows" : "row", n > 1 ? "are" : "is",
+			s->refused.s ? s->refused.s : "");
 	if (n > REFUSED_SHOWN)
-		fprintf(stderr, "  ... and %zu more; --format json has all of them\n", n - REFUSED_SHOWN);
+		fprintf(stderr, "  ... and %zu more; --format json has all of them\n",
+			n - REFUSED_SHOWN);
 	text_free(&s->refused);
 }
 
@@ -152,8 +161,9 @@ static int nothing_found(const struct command *self, const struct search *s)
 		text_add(&words, "%s%s", i ? " " : "", s->word[i]);
 	tare_fail(&err, ENOENT, "no event has '%.100s' in its name or description",
 		  words.s ? words.s : "");
-	tare_hint(&err, "'tare events' lists all; names of another CPU: --cpu MODEL; of a vendor's "
-			"file: --event-file");
+	tare_hint(&err,
+		  "'tare events' lists all; names of another CPU: --cpu MODEL; of a vendor's "
+		  "file: --event-file");
 	text_free(&words);
 	return failed(self, &err, NULL);
 }
@@ -165,7 +175,10 @@ static int list(const struct command *self, struct machine *m, const struct even
 					 .cpu = o->cpu,
 					 .refused = o->names ? NULL : note_refused,
 					 .tracepoints = n > 0 || o->out.format != FORMAT_TEXT };
-	struct search s = { .word = words, .n = n, .names = o->names, .list.format = (enum output_format)o->out.format };
+	struct search s = { .word = words,
+			    .n = n,
+			    .names = o->names,
+			    .list.format = (enum output_format)o->out.format };
 	struct tare_error err = TARE_ERROR_INIT;
 	int ret;
 
@@ -339,7 +352,8 @@ static void explain_fit(struct asked *q, struct explanation *x, struct counter_f
 	}
 }
 
-static void explain_one(struct asked *q, const struct event *ev, const struct encoding_list *list, size_t i)
+static void explain_one(struct asked *q, const struct event *ev, const struct encoding_list *list,
+			size_t i)
 {
 	const struct encoding *enc = &list->enc[i];
 	struct tare_error why = TARE_ERROR_INIT, unknown = TARE_ERROR_INIT;
@@ -359,9 +373,10 @@ static void explain_one(struct asked *q, const struct event *ev, const struct en
 	explain_fit(q, &x, &facts, &unknown, blocker, &legal, &unsure);
 	if (enc->unavailable) {
 		x.unavailable = enc->why;
-		x.remedy = !x.other_cpu && !machine_root(q->m)[0] && engine_could_count(list, i) && exact_probe(NULL) == 0
-				   ? "'tare stat -- COMMAND' counts it here by the exact engine, in user mode"
-				   : enc->remedy;
+		x.remedy = !x.other_cpu && !machine_root(q->m)[0] && engine_could_count(list, i) &&
+				exact_probe(NULL) == 0
+			? "'tare stat -- COMMAND' counts it here by the exact engine, in user mode"
+			: enc->remedy;
 	} else if (!x.other_cpu && !machine_root(q->m)[0]) {
 		x.tried = opens(enc, &why);
 		if (!x.tried) {
@@ -391,7 +406,9 @@ static bool encode(struct asked *q, const char *text, struct event_list *events,
 
 	for (size_t i = 0; ret == 0 && q->o->cpu && i < events->n; i++)
 		if (stat_irqs_is(&events->event[i])) {
-			tare_fail_at(&err, events->event[i].at, EINVAL, "%.80s is a pair of events of this machine", events->event[i].text);
+			tare_fail_at(&err, events->event[i].at, EINVAL,
+				     "%.80s is a pair of events of this machine",
+				     events->event[i].text);
 			tare_hint(&err, "without --cpu");
 			ret = -EINVAL;
 		}

@@ -198,12 +198,13 @@ static void row(struct text *out, const struct style *s, const char *title, stru
 static void say_pmu(struct text *v, const struct encoding *enc)
 {
 	text_add(v, "%s",
-		 enc->pmu[0]                     ? enc->pmu
-		 : encoding_source(enc)->clock ? "none: a clock"
-		 : enc->attr.type == PERF_TYPE_HARDWARE || enc->attr.type == PERF_TYPE_HW_CACHE ||
-			 enc->attr.type == PERF_TYPE_RAW
-		     ? "the core PMU"
-		     : "none: the kernel counts it");
+		 enc->pmu[0]                           ? enc->pmu
+			 : encoding_source(enc)->clock ? "none: a clock"
+			 : enc->attr.type == PERF_TYPE_HARDWARE ||
+				 enc->attr.type == PERF_TYPE_HW_CACHE ||
+				 enc->attr.type == PERF_TYPE_RAW
+			 ? "the core PMU"
+			 : "none: the kernel counts it");
 	if (enc->cpus.n) {
 		text_add(v, ", CPUs ");
 		cpus_write(v, &enc->cpus);
@@ -226,9 +227,10 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 		return;
 	}
 	if (enc->asked[0]) {
-		text_add(v, "%s; its bits are not known: they take the format files of %s%s, which "
-			    "are not here", enc->asked, enc->pmu[0] ? "the PMU " : "the core PMU",
-			 enc->pmu);
+		text_add(v,
+			 "%s; its bits are not known: they take the format files of %s%s, which "
+			 "are not here",
+			 enc->asked, enc->pmu[0] ? "the PMU " : "the core PMU", enc->pmu);
 		return;
 	}
 	if (enc->unencoded && !enc->pmu[0]) {
@@ -236,7 +238,8 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 		return;
 	}
 	if (enc->unencoded) {
-		text_add(v, "not known: it takes the format files of the PMU %s, which is not here", enc->pmu);
+		text_add(v, "not known: it takes the format files of the PMU %s, which is not here",
+			 enc->pmu);
 		return;
 	}
 	text_add(v, "type %u%s%s%s, config %#llx", enc->attr.type, type ? " (" : "",
@@ -335,9 +338,9 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 	else
 		text_add(&v, "%s",
 			 encoding_source(enc)->clock ? "can be counted"
-			 : is_exact(enc)               ? "can be counted, of a command that tare starts"
-			 : x->tried                    ? "can be counted: it was opened"
-				    : "nothing speaks against it; it was not tried");
+				 : is_exact(enc) ? "can be counted, of a command that tare starts"
+				 : x->tried      ? "can be counted: it was opened"
+						 : "nothing speaks against it; it was not tried");
 	row(out, s, "here", &v);
 	if (x->unavailable && x->remedy && x->remedy[0]) {
 		text_add(&v, "%s", x->remedy);

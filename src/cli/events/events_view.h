@@ -8,7 +8,6 @@
 #include "output/json.h"
 #include "output/style.h"
 
-
 struct events_list {
 	enum output_format format;
 	struct style style;
@@ -36,13 +35,13 @@ struct explanation {
 	const struct counter_facts *facts; /* NULL: the counters are unknown, or it needs none */
 	const struct fit_legal *legal;     /* with facts: the counters that can count it */
 	const char *unknown;               /* why facts is NULL; NULL when it needs none */
-	const char *beside;                /* the list that it should fit together with; NULL: not requested */
+	const char *beside;  /* the list that it should fit together with; NULL: not requested */
 	const char *blocker; /* the first event that does not fit; NULL: all fit */
 	/* All fit if the unknown facts allow it: the first event with unknown facts. */
 	const char *unsure_event;
 	const struct fit_legal *unsure;
 	bool fit_known;
-	bool other_cpu; /* for another machine: availability is not printed */
+	bool other_cpu;                   /* for another machine: availability is not printed */
 	const char *unavailable, *remedy; /* NULL: it opened, or there is no known obstacle */
 	bool tried;                       /* it was opened here */
 };

@@ -35,13 +35,22 @@ static const struct option_row msr_opts[] = {
 	{ 'C', "cpus", "LIST", "on these CPUs, such as 0-3,8 (default: 0)", CPUS(cpus) },
 	{ 'a', "all-cpus", NULL, "on all CPUs that are online, at the same time", FLAG(all_cpus) },
 	EVENT_ROW(events, "plan: what to count"),
-	EVENT_FILE_ROW(events, "plan: names from a vendor's JSON, a table or a folder; may be repeated"),
-	{ 0, "cpu", "MODEL", "plan, list: for another CPU, such as skl or 'zen 3'", SPECIAL_ALL(set_cpu) },
-	{ 'I', "interval", "TIME", "watch: time between readings (default: 1s; a bare number is in ms)", DURATION(interval_ns, 1000000, 1000000), .refusal = "too short: at least 1 ms" },
-	{ 'n', "times", "N", "watch: that many intervals (default: until interrupted)", NUMBER(ticks, 1, UINT64_MAX) },
-	{ 0, "via", "WAY", "module, msr-safe or msr (default: the first that is there)", TEXT_OF(via, "way", "module", "msr-safe", "msr") },
+	EVENT_FILE_ROW(events,
+		       "plan: names from a vendor's JSON, a table or a folder; may be repeated"),
+	{ 0, "cpu", "MODEL", "plan, list: for another CPU, such as skl or 'zen 3'",
+	  SPECIAL_ALL(set_cpu) },
+	{ 'I', "interval", "TIME",
+	  "watch: time between readings (default: 1s; a bare number is in ms)",
+	  DURATION(interval_ns, 1000000, 1000000), .refusal = "too short: at least 1 ms" },
+	{ 'n', "times", "N", "watch: that many intervals (default: until interrupted)",
+	  NUMBER(ticks, 1, UINT64_MAX) },
+	{ 0, "via", "WAY", "module, msr-safe or msr (default: the first that is there)",
+	  TEXT_OF(via, "way", "module", "msr-safe", "msr") },
 	{ 0, "device-root", "DIR", "where the devices are (default: /dev)", DIRECTORY(root) },
-	OUTPUT_FORMAT_ROWS(out, "text (default), json, or trace: as the kernel's own trace of registers has it", "text", "json", "trace"),
+	OUTPUT_FORMAT_ROWS(
+		out,
+		"text (default), json, or trace: as the kernel's own trace of registers has it",
+		"text", "json", "trace"),
 	{ 0 },
 };
 
@@ -74,12 +83,16 @@ int msr_cpus(const struct msr_options *o, struct cpus *out, struct tare_error *e
 	return o->cpus.n ? cpus_copy(out, &o->cpus, err) : cpus_parse("0", out, err);
 }
 
-int msr_open(struct registers **out, const struct msr_options *o, bool write, struct tare_error *err)
+int msr_open(struct registers **out, const struct msr_options *o, bool write,
+	     struct tare_error *err)
 {
-	const struct registers_options opt = { .via = o->via, .root = o->root, .maker = msr_maker_here(), .write = write };
+	const struct registers_options opt = {
+		.via = o->via, .root = o->root, .maker = msr_maker_here(), .write = write
+	};
 
 	if (!opt.maker)
-		return tare_fail(err, ENODEV, "registers of this kind are Intel's and AMD's: this CPU has none");
+		return tare_fail(err, ENODEV,
+				 "registers of this kind are Intel's and AMD's: this CPU has none");
 	return registers_open(out, &opt, err);
 }
 
@@ -102,7 +115,8 @@ struct job {
 static int room(struct job *j, size_t n)
 {
 	if (n > TARE_MSR_OPS_MAX)
-		return tare_fail(&j->err, E2BIG, "%zu operations: a batch has at most %d", n, TARE_MSR_OPS_MAX);
+		return tare_fail(&j->err, E2BIG, "%zu operations: a batch has at most %d", n,
+				 TARE_MSR_OPS_MAX);
 	j->n = n;
 	j->op = calloc(n * j->on.n, sizeof(*j->op));
 	j->span = calloc(j->on.n, sizeof(*j->span));
@@ -128,8 +142,13 @@ static int run(struct job *j)
 /* Prints what was done, also if part of it failed. */
 static int show(struct job *j)
 {
-	const struct msr_done d = { .on = &j->on, .op = j->op, .field = j->field, .span = (const uint64_t(*)[2])j->span,
-				    .n = j->n, .maker = j->maker, .via = j->r ? registers_via(j->r) : NULL };
+	const struct msr_done d = { .on = &j->on,
+				    .op = j->op,
+				    .field = j->field,
+				    .span = (const uint64_t(*)[2])j->span,
+				    .n = j->n,
+				    .maker = j->maker,
+				    .via = j->r ? registers_via(j->r) : NULL };
 	struct text out = { 0 };
 
 	if (j->o->out.format == FORMAT_JSON)
@@ -179,7 +198,9 @@ static int read_command(const struct command *self, const struct msr_options *o,
 
 	if (ret == 0 && n == 0) {
 		ret = tare_fail(&j.err, EINVAL, "read needs registers");
-		tare_hint(&j.err, "such as: tare msr read IA32_PERF_GLOBAL_CTRL; tare msr list shows names");
+		tare_hint(
+			&j.err,
+			"such as: tare msr read IA32_PERF_GLOBAL_CTRL; tare msr list shows names");
 	}
 	if (ret == 0)
 		ret = room(&j, (size_t)n);
@@ -190,7 +211,8 @@ static int read_command(const struct command *self, const struct msr_options *o,
 		if (ret == 0 && w.has_value)
 			ret = tare_fail(&j.err, EINVAL, "'%.60s': read takes no value", word[i]);
 		if (ret == 0)
-			set_op(&j, (size_t)i, (struct tare_msr_op){ .msr = w.msr, .kind = TARE_MSR_READ });
+			set_op(&j, (size_t)i,
+			       (struct tare_msr_op){ .msr = w.msr, .kind = TARE_MSR_READ });
 		j.field[i] = w.field;
 	}
 	if (ret == 0)
@@ -214,7 +236,9 @@ static int run_command(struct job *j, char **argv)
 	static const struct {
 		int signal;
 		void (*handler)(int signal);
-	} rows[] = { { SIGINT, SIG_IGN }, { SIGQUIT, SIG_IGN }, { SIGTERM, pass_on }, { SIGHUP, pass_on } };
+	} rows[] = {
+		{ SIGINT, SIG_IGN }, { SIGQUIT, SIG_IGN }, { SIGTERM, pass_on }, { SIGHUP, pass_on }
+	};
 	struct sigaction old[ARRAY_SIZE(rows)];
 	sigset_t held, before;
 	int status = 0;
@@ -260,9 +284,12 @@ static int fill_fields(struct job *j, const struct msr_word *w, struct tare_msr_
 	for (size_t k = 0; ret == 0 && k < j->on.n; k++)
 		for (size_t i = 0; i < j->n; i++) {
 			struct tare_msr_op *op = &j->op[k * j->n + i];
-			uint64_t mask = ((UINT64_C(1) << w[i].field.bits) - 1) << w[i].field.low, value = before[k * j->n + i].value;
+			uint64_t mask = ((UINT64_C(1) << w[i].field.bits) - 1) << w[i].field.low,
+				 value = before[k * j->n + i].value;
 
-			*op = (struct tare_msr_op){ .msr = w[i].msr, .kind = TARE_MSR_WRITE, .value = w[i].value };
+			*op = (struct tare_msr_op){ .msr = w[i].msr,
+						    .kind = TARE_MSR_WRITE,
+						    .value = w[i].value };
 			if (!w[i].one_field)
 				continue;
 			for (size_t e = 0; e < i; e++) /* an earlier word wrote the same register */
@@ -277,9 +304,12 @@ static int fill_fields(struct job *j, const struct msr_word *w, struct tare_msr_
 static struct tare_msr_op as_before(struct job *j, int cpu, struct tare_msr_op was, bool *whole)
 {
 	const struct msr_row *row = msr_row_of(was.msr, j->maker);
-	struct tare_msr_op op = { .msr = was.msr, .kind = TARE_MSR_WRITE, .value = msr_value_kept(row, was.value) };
+	struct tare_msr_op op = { .msr = was.msr,
+				  .kind = TARE_MSR_WRITE,
+				  .value = msr_value_kept(row, was.value) };
 
-	if (op.value != was.value && row->flags & TARE_MSR_SIGNED && registers_full_width(j->r, cpu)) {
+	if (op.value != was.value && row->flags & TARE_MSR_SIGNED &&
+	    registers_full_width(j->r, cpu)) {
 		op.msr += MSR_FULL_WIDTH;
 		op.value = was.value;
 	}
@@ -296,10 +326,13 @@ static int put_back(struct job *j, const struct tare_msr_op *before)
 
 	for (size_t k = 0; k < j->on.n; k++)
 		for (size_t i = 0; i < j->n; i++)
-			j->op[k * j->n + i] = as_before(j, j->on.cpu[k], before[k * j->n + (j->n - 1 - i)], &whole);
+			j->op[k * j->n + i] = as_before(j, j->on.cpu[k],
+							before[k * j->n + (j->n - 1 - i)], &whole);
 	ret = registers_run_all(j->r, &j->on, j->op, j->n, NULL, &j->err);
 	if (ret == 0 && !whole)
-		return tare_fail(&j->err, EIO, "not all bits of what stood there before could be put back: tare may not set them, or this CPU cannot");
+		return tare_fail(
+			&j->err, EIO,
+			"not all bits of what stood there before could be put back: tare may not set them, or this CPU cannot");
 	return ret;
 }
 
@@ -310,7 +343,10 @@ static int may_write(struct job *j, const struct msr_word *w)
 	int first = 0;
 
 	for (size_t i = 0; i < j->n; i++) {
-		struct tare_msr_op op = { .msr = w[i].msr, .kind = TARE_MSR_WRITE, .value = w[i].one_field ? w[i].value << w[i].field.low : w[i].value };
+		struct tare_msr_op op = { .msr = w[i].msr,
+					  .kind = TARE_MSR_WRITE,
+					  .value = w[i].one_field ? w[i].value << w[i].field.low
+								  : w[i].value };
 
 		op.err = (int16_t)msr_op_check(&op, j->maker, first ? NULL : &j->err);
 		first = first ? first : op.err;
@@ -331,13 +367,16 @@ static int write_words(struct job *j, struct msr_word *w, char **word)
 		ret = msr_word_parse(&w[i], word[i], j->maker, &j->err);
 		if (ret == 0 && !w[i].has_value) {
 			ret = tare_fail(&j->err, EINVAL, "'%.60s' has no value", word[i]);
-			tare_hint(&j->err, "such as: tare msr write IA32_PERF_GLOBAL_CTRL=0 IA32_FIXED_CTR_CTRL.EN0=2");
+			tare_hint(
+				&j->err,
+				"such as: tare msr write IA32_PERF_GLOBAL_CTRL=0 IA32_FIXED_CTR_CTRL.EN0=2");
 		}
 	}
 	return ret < 0 ? ret : may_write(j, w);
 }
 
-static int write_command(const struct command *self, const struct msr_options *o, char **word, int n, char **argv)
+static int write_command(const struct command *self, const struct msr_options *o, char **word,
+			 int n, char **argv)
 {
 	struct job j = { .self = self, .o = o, .maker = msr_maker_here(), .err = TARE_ERROR_INIT };
 	struct msr_word *w = calloc((size_t)n + 1, sizeof(*w));
@@ -355,8 +394,11 @@ static int write_command(const struct command *self, const struct msr_options *o
 		ret = before ? msr_open(&j.r, o, true, &j.err) : tare_fail_nomem(&j.err);
 	}
 	if (ret == 0 && !argv && registers_guarded(j.r)) {
-		ret = tare_fail(&j.err, EINVAL, "the module puts back what was written as soon as tare ends: write for the time of a command");
-		tare_hint(&j.err, "tare msr write NAME=VALUE -- COMMAND; or --via msr, which leaves it");
+		ret = tare_fail(
+			&j.err, EINVAL,
+			"the module puts back what was written as soon as tare ends: write for the time of a command");
+		tare_hint(&j.err,
+			  "tare msr write NAME=VALUE -- COMMAND; or --via msr, which leaves it");
 	}
 	if (ret == 0)
 		ret = fill_fields(&j, w, before);
@@ -398,7 +440,8 @@ static int read_stdin(char **out, struct tare_error *err)
 	return *out ? 0 : tare_fail_nomem(err);
 }
 
-static int batch_command(const struct command *self, const struct msr_options *o, char **word, int n)
+static int batch_command(const struct command *self, const struct msr_options *o, char **word,
+			 int n)
 {
 	struct job j = { .self = self, .o = o, .maker = msr_maker_here(), .err = TARE_ERROR_INIT };
 	const char *path = n == 1 ? word[0] : NULL;
@@ -407,11 +450,14 @@ static int batch_command(const struct command *self, const struct msr_options *o
 	int ret = b ? msr_cpus(o, &j.on, &j.err) : tare_fail_nomem(&j.err);
 
 	if (ret == 0 && !path) {
-		ret = tare_fail(&j.err, EINVAL, "batch needs one file of operations; - is standard input");
-		tare_hint(&j.err, "lines such as: read IA32_PMC0; write IA32_PERF_GLOBAL_CTRL 0; tsc");
+		ret = tare_fail(&j.err, EINVAL,
+				"batch needs one file of operations; - is standard input");
+		tare_hint(&j.err,
+			  "lines such as: read IA32_PMC0; write IA32_PERF_GLOBAL_CTRL 0; tsc");
 	}
 	if (ret == 0)
-		ret = !strcmp(path, "-") ? read_stdin(&text, &j.err) : file_read("", path, FILE_MAX, &text, NULL, &j.err);
+		ret = !strcmp(path, "-") ? read_stdin(&text, &j.err)
+					 : file_read("", path, FILE_MAX, &text, NULL, &j.err);
 	if (ret == 0) {
 		ret = msr_batch_parse(b, text, j.maker, &j.err);
 		if (ret < 0)
@@ -440,7 +486,9 @@ static int list_command(const struct command *self, const struct msr_options *o,
 	struct cpu_row row;
 
 	if (o->cpu && cpu_row_by_model(o->cpu, &row))
-		maker = !strncmp(row.cpu, "GenuineIntel", 12) ? TARE_MSR_INTEL : !strncmp(row.cpu, "AuthenticAMD", 12) ? TARE_MSR_AMD : 0;
+		maker = !strncmp(row.cpu, "GenuineIntel", 12)   ? TARE_MSR_INTEL
+			: !strncmp(row.cpu, "AuthenticAMD", 12) ? TARE_MSR_AMD
+								: 0;
 	if (!maker)
 		maker = TARE_MSR_ANY;
 	if (n == 0 && o->out.format == FORMAT_JSON)
@@ -468,13 +516,18 @@ static int list_command(const struct command *self, const struct msr_options *o,
 
 /* ---- words ---- */
 
-static int dispatch(const struct command *self, struct msr_options *o, char **word, int n, char **argv)
+static int dispatch(const struct command *self, struct msr_options *o, char **word, int n,
+		    char **argv)
 {
 	static const struct {
 		const char *name;
-		int (*run)(const struct command *self, const struct msr_options *o, char **word, int n);
-	} rows[] = { { "list", list_command },	 { "plan", msr_plan_command }, { "read", read_command },
-		     { "batch", batch_command }, { "watch", msr_watch_command } };
+		int (*run)(const struct command *self, const struct msr_options *o, char **word,
+			   int n);
+	} rows[] = { { "list", list_command },
+		     { "plan", msr_plan_command },
+		     { "read", read_command },
+		     { "batch", batch_command },
+		     { "watch", msr_watch_command } };
 	struct tare_error err = TARE_ERROR_INIT;
 
 	if (n && !strcmp(word[0], "write"))
@@ -486,8 +539,10 @@ static int dispatch(const struct command *self, struct msr_options *o, char **wo
 	for (size_t i = 0; n && i < ARRAY_SIZE(rows); i++)
 		if (!strcmp(word[0], rows[i].name))
 			return rows[i].run(self, o, word + 1, n - 1);
-	tare_fail(&err, EINVAL, n ? "'%.40s' is not one of: list, plan, read, write, batch, watch"
-				  : "what?%.0s One of: list, plan, read, write, batch, watch", n ? word[0] : "");
+	tare_fail(&err, EINVAL,
+		  n ? "'%.40s' is not one of: list, plan, read, write, batch, watch"
+		    : "what?%.0s One of: list, plan, read, write, batch, watch",
+		  n ? word[0] : "");
 	return msr_failed(self, &err);
 }
 

@@ -14,11 +14,11 @@ struct msr_options {
 	struct output_options out;
 	struct cpus cpus;
 	bool all_cpus;
-	const char *via, *root;   /* how registers are accessed */
+	const char *via, *root;      /* how registers are accessed */
 	struct event_options events; /* plan */
 	const char *cpu;
-	uint64_t interval_ns;     /* watch */
-	uint64_t ticks;           /* 0: until it is interrupted */
+	uint64_t interval_ns; /* watch */
+	uint64_t ticks;       /* 0: until it is interrupted */
 };
 
 /* Each returns the exit status. `n` words after the subcommand. */
@@ -27,7 +27,8 @@ int msr_watch_command(const struct command *self, const struct msr_options *o, c
 
 /* The CPUs given by the user; CPU 0 by default. */
 int msr_cpus(const struct msr_options *o, struct cpus *out, struct tare_error *err);
-int msr_open(struct registers **out, const struct msr_options *o, bool write, struct tare_error *err);
+int msr_open(struct registers **out, const struct msr_options *o, bool write,
+	     struct tare_error *err);
 int msr_failed(const struct command *self, const struct tare_error *err);
 /* To standard output. */
 int msr_put(const struct command *self, struct text *t);

@@ -17,7 +17,8 @@ struct planning {
 
 static int encode(struct planning *p, const struct msr_options *o, struct tare_error *err)
 {
-	struct encode_options opt = { .cpu = o->cpu, .event_files = o->events.n_files ? o->events.files : NULL };
+	struct encode_options opt = { .cpu = o->cpu,
+				      .event_files = o->events.n_files ? o->events.files : NULL };
 	struct machine *m = machine_open(NULL, err);
 	int ret = m ? pmu_encode(m, &o->events.list, &opt, &p->list, err) : -ENOMEM;
 
@@ -34,7 +35,9 @@ static int make(struct planning *p, const struct msr_options *o, struct tare_err
 	if (ret < 0)
 		return ret;
 	if (p->list.n > MSR_EVENTS_MAX)
-		return tare_fail(err, ENOSPC, "%zu events: no CPU has counters for more than %d at one time", p->list.n, MSR_EVENTS_MAX);
+		return tare_fail(err, ENOSPC,
+				 "%zu events: no CPU has counters for more than %d at one time",
+				 p->list.n, MSR_EVENTS_MAX);
 	for (size_t i = 0; i < p->list.n; i++) {
 		ret = msr_event_for(&p->event[i], &p->cpu, &p->facts, &p->list.enc[i], err);
 		if (ret < 0)
@@ -55,11 +58,13 @@ int msr_plan_command(const struct command *self, const struct msr_options *o, ch
 		if (!p)
 			tare_fail_nomem(&err);
 		else if (n)
-			tare_fail(&err, EINVAL, "plan takes no word '%.40s': events are given by -e", word[0]);
+			tare_fail(&err, EINVAL,
+				  "plan takes no word '%.40s': events are given by -e", word[0]);
 		else
 			tare_fail(&err, EINVAL, "plan needs events: -e EVENTS");
 		if (p && !o->events.given)
-			tare_hint(&err, "such as: tare msr plan --cpu skl -e instructions:u,r00c5:u");
+			tare_hint(&err,
+				  "such as: tare msr plan --cpu skl -e instructions:u,r00c5:u");
 		free(p);
 		return msr_failed(self, &err);
 	}
@@ -77,7 +82,8 @@ int msr_plan_command(const struct command *self, const struct msr_options *o, ch
 		if (o->out.format == FORMAT_JSON)
 			msr_plan_json(&out, &p->plan, &p->cpu, p->event);
 		else if (o->out.format == MSR_TRACE)
-			msr_plan_trace(&out, &p->plan, &p->cpu, !o->via || !strcmp(o->via, "module"));
+			msr_plan_trace(&out, &p->plan, &p->cpu,
+				       !o->via || !strcmp(o->via, "module"));
 		else
 			msr_plan_text(&out, &p->plan, &p->cpu, p->event, &style);
 		status = msr_put(self, &out);

@@ -60,7 +60,8 @@ static int words(struct watching *w, char **word, int n, struct tare_error *err)
 			return ret;
 		w->field[i] = one.field;
 		for (size_t k = 0; k < w->on.n; k++)
-			w->op[k * w->n + (size_t)i] = (struct tare_msr_op){ .msr = one.msr, .kind = TARE_MSR_READ };
+			w->op[k * w->n + (size_t)i] = (struct tare_msr_op){ .msr = one.msr,
+									    .kind = TARE_MSR_READ };
 	}
 	return 0;
 }
@@ -68,8 +69,15 @@ static int words(struct watching *w, char **word, int n, struct tare_error *err)
 static void tick(struct watching *w, struct text *out, double at, double seconds, bool first)
 {
 	for (size_t i = 0; i < w->n * w->on.n; i++) {
-		struct msr_tick t = { .time_s = at, .seconds = seconds, .cpu = w->on.cpu[i / w->n], .msr = w->op[i].msr,
-				      .field = &w->field[i % w->n], .maker = w->maker, .value = w->op[i].value, .before = w->before[i], .first = first };
+		struct msr_tick t = { .time_s = at,
+				      .seconds = seconds,
+				      .cpu = w->on.cpu[i / w->n],
+				      .msr = w->op[i].msr,
+				      .field = &w->field[i % w->n],
+				      .maker = w->maker,
+				      .value = w->op[i].value,
+				      .before = w->before[i],
+				      .first = first };
 
 		if (w->as_json)
 			msr_tick_json(&w->json, &t);
@@ -79,7 +87,8 @@ static void tick(struct watching *w, struct text *out, double at, double seconds
 	}
 }
 
-static int watch(const struct command *self, struct watching *w, const struct msr_options *o, struct tare_error *err)
+static int watch(const struct command *self, struct watching *w, const struct msr_options *o,
+		 struct tare_error *err)
 {
 	double began = now_s(), last = began, next = began;
 
@@ -97,7 +106,8 @@ static int watch(const struct command *self, struct watching *w, const struct ms
 		next += 1e-9 * (double)o->interval_ns;
 		wait = next - now_s();
 		if (wait > 0 && (!o->ticks || n < o->ticks)) {
-			struct timespec t = { (time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9) };
+			struct timespec t = { (time_t)wait,
+					      (long)((wait - (double)(time_t)wait) * 1e9) };
 
 			nanosleep(&t, NULL); /* a signal interrupts it and ends the loop */
 		}

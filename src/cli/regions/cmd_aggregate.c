@@ -22,9 +22,13 @@ struct aggregate_command {
 
 static const struct option_row aggregate_opts[] = {
 	BLOCK_ROW(form, form_region_rows),
-	{ 0, "extremes", "N", "so many values in each list of intervals (10)", NUMBER(how.extremes, 0, MOST) },
-	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)", NUMBER(how.differences, 0, MOST) },
-	{ 0, "explain", NULL, "what the spread of each counter comes from, by what the recordings count beside it", FLAG(explain) },
+	{ 0, "extremes", "N", "so many values in each list of intervals (10)",
+	  NUMBER(how.extremes, 0, MOST) },
+	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)",
+	  NUMBER(how.differences, 0, MOST) },
+	{ 0, "explain", NULL,
+	  "what the spread of each counter comes from, by what the recordings count beside it",
+	  FLAG(explain) },
 	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", FLAG(check) },
 	FORM_ROWS("tare/aggregate/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
@@ -36,7 +40,8 @@ static const char *name_of(const void *a, size_t counter)
 	return ((const struct aggregate *)a)->counter[counter].name;
 }
 
-static int run_files(struct aggregate *a, char **files, size_t n, const struct aggregate_command *o, struct tare_error *err)
+static int run_files(struct aggregate *a, char **files, size_t n, const struct aggregate_command *o,
+		     struct tare_error *err)
 {
 	struct timeline **t = calloc(n, sizeof(*t));
 	int ret = t ? 0 : tare_fail_nomem(err);
@@ -47,7 +52,8 @@ static int run_files(struct aggregate *a, char **files, size_t n, const struct a
 	if (ret == 0)
 		ret = aggregate(a, t, n, &o->how, err);
 	if (ret == 0)
-		ret = counter_named(&only, o->form.by, a, a->n_counters, name_of, "the recordings have", err);
+		ret = counter_named(&only, o->form.by, a, a->n_counters, name_of,
+				    "the recordings have", err);
 	for (size_t i = 0; t && i < n; i++)
 		timeline_close(t[i]);
 	free(t);
@@ -55,11 +61,13 @@ static int run_files(struct aggregate *a, char **files, size_t n, const struct a
 }
 
 /* The budget of each counter in the output. The caller frees `out->row`. */
-static int explain(struct explained *out, const struct aggregate *a, const struct aggregate_shown *how, struct tare_error *err)
+static int explain(struct explained *out, const struct aggregate *a,
+		   const struct aggregate_shown *how, struct tare_error *err)
 {
 	int ret = 0;
 
-	*out = (struct explained){ .runs = (unsigned)a->n_runs, .why_none = "recordings are there as they are",
+	*out = (struct explained){ .runs = (unsigned)a->n_runs,
+				   .why_none = "recordings are there as they are",
 				   .row = calloc(a->n_counters + 1, sizeof(*out->row)) };
 	if (!out->row)
 		return tare_fail_nomem(err);
@@ -70,12 +78,16 @@ static int explain(struct explained *out, const struct aggregate *a, const struc
 
 		if (!aggregate_wanted(how, k->name))
 			continue;
-		*r = (struct explained_row){ .name = k->name, .unit = k->unit, .scale = 1, .exact = k->quality == TARE_EXACT };
+		*r = (struct explained_row){ .name = k->name,
+					     .unit = k->unit,
+					     .scale = 1,
+					     .exact = k->quality == TARE_EXACT };
 		ret = aggregate_budget(a, c, &r->budget, err);
 		if (k->differs && r->budget.state == BUDGET_SPLIT && r->budget.left > 0.01)
 			aggregate_place_words(&place, a, &k->first);
 		if (place.len)
-			snprintf(r->place, sizeof(r->place), "the first interval that differs is %s", place.s);
+			snprintf(r->place, sizeof(r->place),
+				 "the first interval that differs is %s", place.s);
 		text_free(&place);
 		out->n++;
 	}
@@ -83,7 +95,8 @@ static int explain(struct explained *out, const struct aggregate *a, const struc
 }
 
 /* --html: all labels. */
-static int to_page(struct page_file *p, const struct aggregate *a, const struct aggregate_command *o, char **files, size_t n,
+static int to_page(struct page_file *p, const struct aggregate *a,
+		   const struct aggregate_command *o, char **files, size_t n,
 		   struct tare_error *err)
 {
 	struct aggregate_shown all = o->shown;
@@ -97,21 +110,24 @@ static int to_page(struct page_file *p, const struct aggregate *a, const struct 
 	return ret;
 }
 
-static int verdict(const struct command *self, const struct form *form, const struct aggregate *a, bool check)
+static int verdict(const struct command *self, const struct form *form, const struct aggregate *a,
+		   bool check)
 {
 	bool same = a->differences == 0 && a->n_threads, damaged = false;
 
 	for (size_t i = 0; i < a->n_threads; i++)
 		same &= a->thread[i].runs == a->n_runs;
 	for (size_t r = 0; r < a->n_runs; r++)
-		damaged |= form_damage(self, form, a->run[r].path, a->run[r].damage, a->run[r].live);
+		damaged |= form_damage(self, form, a->run[r].path, a->run[r].damage,
+				       a->run[r].live);
 	return check && !same ? EXIT_CHECK : damaged ? EXIT_DAMAGED : 0;
 }
 
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	struct aggregate_command o = { .how = { .extremes = EXTREMES, .differences = DIFFERENCES } };
+	struct aggregate_command o = { .how = { .extremes = EXTREMES,
+						.differences = DIFFERENCES } };
 	struct page_file page = PAGE_FILE_INIT;
 	struct opened_output to;
 	struct aggregate a = { 0 };
@@ -124,12 +140,15 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (argc - rest < 2) {
 		tare_fail(&err, EINVAL, "two recordings or more of the same work are wanted");
-		tare_hint(&err, "tare aggregate FILE FILE..; of one, tare summarize says what there is to say");
+		tare_hint(
+			&err,
+			"tare aggregate FILE FILE..; of one, tare summarize says what there is to say");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
 	if (o.explain && o.form.out.format == FORMAT_CSV) {
-		tare_fail(&err, EINVAL, "--explain is told as text or json: csv has a row per label");
+		tare_fail(&err, EINVAL,
+			  "--explain is told as text or json: csv has a row per label");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
@@ -179,7 +198,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_aggregate = {
 	.name = "aggregate",
-	.about = "several runs of the same work side by side: the noise of every label and interval",
+	.about =
+		"several runs of the same work side by side: the noise of every label and interval",
 	.args = "FILE FILE...",
 	.example = "  for i in 1 2 3; do tare regions -o run.$i -- ./prog; done\n"
 		   "  tare aggregate run.1 run.2 run.3\n"

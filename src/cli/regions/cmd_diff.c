@@ -22,12 +22,17 @@ struct diff_options {
 #define OPTIONS struct diff_options
 
 static const struct option_row diff_opts[] = {
-	{ 0, "check", "[PERCENT]", "exit with 2 if something increased by more than the noise and PERCENT (=5)", PERCENT(threshold, UINT64_MAX), GIVEN(check) },
+	{ 0, "check", "[PERCENT]",
+	  "exit with 2 if something increased by more than the noise and PERCENT (=5)",
+	  PERCENT(threshold, UINT64_MAX), GIVEN(check) },
 	{ 0, "sure", NULL, "only changes that exceed the noise", FLAG(shown.sure) },
-	{ 0, "sort", "KEY", "change (default), percent, sure or name", WORD(shown.key, NULL, "change", "percent", "sure", "name") },
+	{ 0, "sort", "KEY", "change (default), percent, sure or name",
+	  WORD(shown.key, NULL, "change", "percent", "sure", "name") },
 	BLOCK_ROW(form, form_region_rows),
 	{ 0, "args", NULL, "each set of arguments has a row of its own", FLAG(how.with_arguments) },
-	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", FLAG(how.subtract_own) },
+	{ 0, "subtract-own", NULL,
+	  "take off what the recording itself cost, where that was measured",
+	  FLAG(how.subtract_own) },
 	FORM_ROWS("tare/diff/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
@@ -55,15 +60,17 @@ static int sides(char **files, size_t n, size_t *before, size_t *after, struct t
 	if (*before && *after)
 		return 0;
 	tare_fail(err, EINVAL, "which recordings are from before, which from after?");
-	tare_hint(err, "tare diff BEFORE AFTER, or with the noise: tare diff BEFORE1 BEFORE2 -- AFTER1 AFTER2");
+	tare_hint(
+		err,
+		"tare diff BEFORE AFTER, or with the noise: tare diff BEFORE1 BEFORE2 -- AFTER1 AFTER2");
 	return -EINVAL;
 }
 
 /* Labels that became slower by more than the threshold. */
 struct dearer {
 	const struct compare_change *change; /* the largest increase in percent; NULL: none */
-	const char *label, *counter, *what; /* what: "self of " or the like */
-	size_t n; /* labels */
+	const char *label, *counter, *what;  /* what: "self of " or the like */
+	size_t n;                            /* labels */
 };
 
 static bool is_dearer(const struct compare_change *d, double threshold)
@@ -82,7 +89,8 @@ static bool is_few(const struct compare_change *d)
 }
 
 /* Only changes for which is() is true. */
-static struct dearer find_dearer(const struct compare *c, const struct diff_options *o, bool (*is)(const struct compare_change *))
+static struct dearer find_dearer(const struct compare *c, const struct diff_options *o,
+				 bool (*is)(const struct compare_change *))
 {
 	static const char *const whats[] = { "self of ", "total of " };
 	struct dearer found = { 0 };
@@ -96,14 +104,20 @@ static struct dearer find_dearer(const struct compare *c, const struct diff_opti
 			continue;
 		for (size_t k = 0; k < c->n_counters; k++)
 			for (size_t what = COMPARE_SELF; what <= COMPARE_TOTAL; what++) {
-				const struct compare_change *d = &row->change[what * c->n_counters + k];
+				const struct compare_change
+					*d = &row->change[what * c->n_counters + k];
 
-				if (!compare_counter_wanted(&o->shown, c->counter[k].name) || !is_dearer(d, o->threshold) ||
-				    !is(d))
+				if (!compare_counter_wanted(&o->shown, c->counter[k].name) ||
+				    !is_dearer(d, o->threshold) || !is(d))
 					continue;
 				any = true;
-				if (!found.change || compare_percent(d) > compare_percent(found.change))
-					found = (struct dearer){ d, label, c->counter[k].name, row == &c->all || c->counts_only ? "" : whats[what], found.n };
+				if (!found.change ||
+				    compare_percent(d) > compare_percent(found.change))
+					found = (struct dearer){ d, label, c->counter[k].name,
+								 row == &c->all || c->counts_only
+									 ? ""
+									 : whats[what],
+								 found.n };
 			}
 		found.n += any;
 	}
@@ -120,25 +134,31 @@ static void say_dearer(const struct command *self, const struct dearer *d, bool 
 		text_add(&by, "grew by %.3g %%", compare_percent(d->change));
 	else
 		text_add(&by, "is new");
-	tare_fail(&err, EINVAL, "--check: %s%.100s %s (%.40s), beyond the noise", d->what, d->label, by.s ? by.s : "", d->counter);
+	tare_fail(&err, EINVAL, "--check: %s%.100s %s (%.40s), beyond the noise", d->what, d->label,
+		  by.s ? by.s : "", d->counter);
 	if (d->n > 1)
 		tare_hint(&err, "and %zu more%s", d->n - 1, shown ? "" : "; --sure shows them");
 	complain(self, &err, NULL);
 	text_free(&by);
 }
 
-static int verdict(const struct command *self, const struct compare *c, const struct diff_options *o, struct tare_error *err)
+static int verdict(const struct command *self, const struct compare *c,
+		   const struct diff_options *o, struct tare_error *err)
 {
 	struct dearer found = { 0 };
 	struct machines machines = { 0 };
 	bool damaged = false;
 
 	for (size_t r = 0; r < c->n_runs; r++)
-		damaged |= form_damage(self, &o->form, c->run[r].recording[0].path, c->run[r].recording[0].damage, c->run[r].recording[0].live);
+		damaged |= form_damage(self, &o->form, c->run[r].recording[0].path,
+				       c->run[r].recording[0].damage, c->run[r].recording[0].live);
 	compare_machines(&machines, c);
 	if (o->check && machines.how == MACHINES_OTHER_KIND)
-		return tare_fail(err, EINVAL, "--check: %.90s is from another kind of CPU (%s) than %.90s (%s): what that changed is not the change's",
-				 machines.other_path, machines.other->kind, machines.path, machines.first->kind);
+		return tare_fail(
+			err, EINVAL,
+			"--check: %.90s is from another kind of CPU (%s) than %.90s (%s): what that changed is not the change's",
+			machines.other_path, machines.other->kind, machines.path,
+			machines.first->kind);
 	if (o->check)
 		found = find_dearer(c, o, is_beyond);
 	if (found.change) {
@@ -148,24 +168,30 @@ static int verdict(const struct command *self, const struct compare *c, const st
 	if (o->check)
 		found = find_dearer(c, o, is_few);
 	if (found.change) {
-		tare_fail(err, ENODATA, "--check: %.60s increased (%.40s, by %.0f) or differs by chance: %zu + %zu runs are too few to tell", found.label, found.counter,
-			  found.change->is.test.change, c->n[0], c->n[1]);
+		tare_fail(
+			err, ENODATA,
+			"--check: %.60s increased (%.40s, by %.0f) or differs by chance: %zu + %zu runs are too few to tell",
+			found.label, found.counter, found.change->is.test.change, c->n[0], c->n[1]);
 		tare_hint(err, "%zu recordings on each side are enough", found.change->is.enough);
 		return -ENODATA;
 	}
 	if (o->check)
 		found = find_dearer(c, o, compare_by_order);
 	if (found.change) {
-		tare_fail(err, ENODATA, "--check: %.60s increased (%.40s, by %.3g %%) or the machine drifted: the runs were not recorded in turns, which alone tells them apart",
-			  found.label, found.counter, compare_percent(found.change));
-		tare_hint(err, "tare regions --turns %zu -o NAME -- BEFORE ::: AFTER", c->n[0] > 5 ? c->n[0] : 5);
+		tare_fail(
+			err, ENODATA,
+			"--check: %.60s increased (%.40s, by %.3g %%) or the machine drifted: the runs were not recorded in turns, which alone tells them apart",
+			found.label, found.counter, compare_percent(found.change));
+		tare_hint(err, "tare regions --turns %zu -o NAME -- BEFORE ::: AFTER",
+			  c->n[0] > 5 ? c->n[0] : 5);
 		return -ENODATA;
 	}
 	return damaged ? EXIT_DAMAGED : 0;
 }
 
 /* --html: all labels. */
-static int to_page(struct page_file *p, const struct compare *c, const struct diff_options *o, struct tare_error *err)
+static int to_page(struct page_file *p, const struct compare *c, const struct diff_options *o,
+		   struct tare_error *err)
 {
 	struct compare_shown all = o->shown;
 	struct text json = { 0 }, title = { 0 };
@@ -174,7 +200,11 @@ static int to_page(struct page_file *p, const struct compare *c, const struct di
 	all.top = o->form.top_given ? o->form.top : 0;
 	compare_json(&json, c, &all);
 	for (size_t i = 0; i < c->n_runs; i++)
-		text_add(&title, "%s%s", i == c->n[COMPARE_BEFORE] ? " - " : i ? " " : "", c->run[i].recording[0].path);
+		text_add(&title, "%s%s",
+			 i == c->n[COMPARE_BEFORE] ? " - "
+				 : i               ? " "
+						   : "",
+			 c->run[i].recording[0].path);
 	json.failed |= title.failed;
 	ret = page_file_document(p, "tare diff", title.s, &json, err);
 	text_free(&title);
@@ -197,8 +227,11 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	ret = sides(argv + rest, (size_t)(argc - rest), &before, &after, &err);
 	if (ret == 0 && o.check && before + after < 3) {
-		ret = tare_fail(&err, EINVAL, "--check: with one recording on each side nothing is known of the noise");
-		tare_hint(&err, "tare diff --check BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3");
+		ret = tare_fail(
+			&err, EINVAL,
+			"--check: with one recording on each side nothing is known of the noise");
+		tare_hint(&err,
+			  "tare diff --check BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3");
 	}
 	if (ret < 0) {
 		complain(self, &err, NULL);
@@ -222,7 +255,8 @@ static int run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			ret = form_some_match(&o.form, &c.labels, &err);
 		if (ret == 0)
-			ret = counter_named(&only, o.form.by, &c, c.n_counters, compare_counter_name, "the recordings have", &err);
+			ret = counter_named(&only, o.form.by, &c, c.n_counters,
+					    compare_counter_name, "the recordings have", &err);
 		if (ret == 0)
 			compare_sort(&c, o.shown.key, 0);
 		if (ret == 0 && o.form.out.format == FORMAT_JSON)
@@ -252,10 +286,11 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.about = "recordings before and after a change: what changed, and by more than the noise",
 	.args = "BEFORE AFTER | BEFORE... -- AFTER...",
-	.example = "  tare diff old.regions new.regions\n"
-		   "  tare regions --turns 5 -o runs -- ./old ::: ./new; tare diff runs.A.* -- runs.B.*\n"
-		   "  tare diff old.1 old.2 old.3 -- new.1 new.2 new.3\n"
-		   "  tare diff --check=2 --sure old.* -- new.*",
+	.example =
+		"  tare diff old.regions new.regions\n"
+		"  tare regions --turns 5 -o runs -- ./old ::: ./new; tare diff runs.A.* -- runs.B.*\n"
+		"  tare diff old.1 old.2 old.3 -- new.1 new.2 new.3\n"
+		"  tare diff --check=2 --sure old.* -- new.*",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_PARTED,
 	.options = diff_opts,

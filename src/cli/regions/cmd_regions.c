@@ -48,7 +48,8 @@ static int set_counters(void *to, const char *arg, struct tare_error *err)
 	struct regions_options *o = to;
 
 	if (!*arg || strlen(arg) >= sizeof(((struct file_head *)0)->counters))
-		return tare_fail(err, EINVAL, "a list of counters is wanted, of at most 1023 bytes");
+		return tare_fail(err, EINVAL,
+				 "a list of counters is wanted, of at most 1023 bytes");
 	o->counters = arg;
 	return 0;
 }
@@ -56,11 +57,20 @@ static int set_counters(void *to, const char *arg, struct tare_error *err)
 #define OPTIONS struct regions_options
 
 static const struct option_row regions_opts[] = {
-	{ 'e', "event", "EVENTS", "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...", SPECIAL_ALL(set_counters) },
-	{ 'o', "output", "FILE", "the recording (default regions.tare); one that is there is replaced", OUTPUT_FILE(output) },
-	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u", WORD(engine, "engine", "auto", "perf", "exact") },
-	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", DETERMINISTIC(fixed), GIVEN(deterministic) },
-	{ 0, "turns", "N", "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff", NUMBER(turns, 1, TURNS_MAX) },
+	{ 'e', "event", "EVENTS",
+	  "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...",
+	  SPECIAL_ALL(set_counters) },
+	{ 'o', "output", "FILE",
+	  "the recording (default regions.tare); one that is there is replaced",
+	  OUTPUT_FILE(output) },
+	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u",
+	  WORD(engine, "engine", "auto", "perf", "exact") },
+	{ 0, "deterministic", "[ITEMS]",
+	  "what differs from run to run is fixed; tare run --list shows what", DETERMINISTIC(fixed),
+	  GIVEN(deterministic) },
+	{ 0, "turns", "N",
+	  "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff",
+	  NUMBER(turns, 1, TURNS_MAX) },
 	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", FLAG(quiet) },
 	{ 0 },
 };
@@ -106,7 +116,10 @@ static int blame_others(const char *counters, struct tare_error *err)
 	if (counts && others.s && exact_probe(&why) == 0) {
 		if (region_counters_new(&c, others.s, &why) == 0) {
 			region_counters_free(&c);
-			ret = tare_fail(err, EOPNOTSUPP, "'%.200s' cannot be counted beside instructions:u, which without a PMU the exact engine counts", others.s);
+			ret = tare_fail(
+				err, EOPNOTSUPP,
+				"'%.200s' cannot be counted beside instructions:u, which without a PMU the exact engine counts",
+				others.s);
 		} else {
 			*err = why;
 			ret = -why.code;
@@ -126,8 +139,10 @@ static int choose_engine(const struct regions_options *o, struct tare_error *err
 
 	if (o->engine == ENGINE_EXACT_ONLY) {
 		if (!engine_counts(o->counters)) {
-			ret = tare_fail(err, EINVAL, "--engine exact: it counts instructions:u, and not all of '%.100s'",
-					o->counters);
+			ret = tare_fail(
+				err, EINVAL,
+				"--engine exact: it counts instructions:u, and not all of '%.100s'",
+				o->counters);
 			tare_hint(err, "-e instructions:u, or -e wall-time,instructions:u");
 			return ret;
 		}
@@ -144,7 +159,9 @@ static int choose_engine(const struct regions_options *o, struct tare_error *err
 	if (o->engine == ENGINE_ANY)
 		ret = blame_others(o->counters, err);
 	if (strstr(o->counters, "exact/"))
-		tare_hint(err, "the exact engine counts regions by the name instructions:u: -e instructions:u --engine exact");
+		tare_hint(
+			err,
+			"the exact engine counts regions by the name instructions:u: -e instructions:u --engine exact");
 	return ret;
 }
 
@@ -159,7 +176,8 @@ static char *words_of(char *const *argv)
 
 /* The caller's environment and three variables of tare's; the strings belong to the caller or to
  * `own`. */
-static char **environment_with(const char *path, const char *counters, bool exact, struct text own[3])
+static char **environment_with(const char *path, const char *counters, bool exact,
+			       struct text own[3])
 {
 	size_t n = 0;
 	char **env;
@@ -171,7 +189,8 @@ static char **environment_with(const char *path, const char *counters, bool exac
 		return NULL;
 	n = 0;
 	for (char **e = environ; *e; e++)
-		if (strncmp(*e, "TARE_REGIONS=", 13) && strncmp(*e, "TARE_REGIONS_E", 14)) /* _EVENTS, _ENGINE */
+		if (strncmp(*e, "TARE_REGIONS=", 13) &&
+		    strncmp(*e, "TARE_REGIONS_E", 14)) /* _EVENTS, _ENGINE */
 			env[n++] = *e;
 	text_add(&own[0], "TARE_REGIONS=%s", path);
 	text_add(&own[1], "TARE_REGIONS_EVENTS=%s", counters);
@@ -195,7 +214,10 @@ struct seen {
 /* A start or a finish. False: out of memory. */
 static bool look_at_half(struct seen *seen, const struct timeline_point *p, size_t thread)
 {
-	const struct region_half h = { .number = p->number, .label = p->label, .thread = thread, .is_start = p->kind == TIMELINE_START };
+	const struct region_half h = { .number = p->number,
+				       .label = p->label,
+				       .thread = thread,
+				       .is_start = p->kind == TIMELINE_START };
 	struct region_half other;
 	enum region_half_met met = region_halves_meet(&seen->halves, &h, &other);
 
@@ -222,7 +244,8 @@ static int look_at_halves(struct timeline *t, struct seen *seen, struct tare_err
 	return ret;
 }
 
-static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, struct tare_error *err)
+static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen,
+			  struct tare_error *err)
 {
 	struct timeline_point p;
 	struct cursor *c;
@@ -232,10 +255,12 @@ static int look_at_thread(struct timeline *t, size_t thread, struct seen *seen, 
 	if (ret < 0)
 		return ret;
 	while ((ret = cursor_next(c, &p, err)) == 1) {
-		if (p.kind == TIMELINE_LOST || p.repaired == TIMELINE_AT_GAP) /* the other half may be lost in a gap */
+		if (p.kind == TIMELINE_LOST ||
+		    p.repaired == TIMELINE_AT_GAP) /* the other half may be lost in a gap */
 			continue;
 		seen->missing += p.missing != 0;
-		if ((p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH) && !look_at_half(seen, &p, thread)) {
+		if ((p.kind == TIMELINE_START || p.kind == TIMELINE_FINISH) &&
+		    !look_at_half(seen, &p, thread)) {
 			ret = tare_fail_nomem(err);
 			break;
 		}
@@ -256,7 +281,8 @@ static void add_to_group(struct timeline *t, const struct seen *seen, uint32_t l
 	const struct timeline_label *l = timeline_label(t, label);
 	struct region_unbalanced *from = &seen->of[label], *to = &seen->of[l->group];
 
-	if (!(from->not_ended + from->not_begun + from->not_finished + from->not_started + from->finished_again))
+	if (!(from->not_ended + from->not_begun + from->not_finished + from->not_started +
+	      from->finished_again))
 		return;
 	if (!to->file) {
 		to->file = l->file;
@@ -288,7 +314,8 @@ static void say_unbalanced(const struct command *self, struct timeline *t, const
 			escape(&words, l->name, strnlen(l->name, 200));
 			text_add(&words, "%s'", strlen(l->name) > 200 ? "..." : "");
 			put_source(&words, seen->of[i].file, seen->of[i].line);
-			fprintf(stderr, "tare %s: warning: '%s: %s\n", self->name, words.s ? words.s : "", what.s);
+			fprintf(stderr, "tare %s: warning: '%s: %s\n", self->name,
+				words.s ? words.s : "", what.s);
 		}
 		text_free(&words);
 		text_free(&what);
@@ -326,21 +353,27 @@ enum { LOOK_MAX = 256 << 20 };
 enum found { NOTHING, LOST_ALL, SOME };
 
 /* No warning for regions that are known to be continuing. */
-static void say_unfinished(const struct command *self, const struct timeline_info *info, bool unknown)
+static void say_unfinished(const struct command *self, const struct timeline_info *info,
+			   bool unknown)
 {
 	uint64_t first = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < info->n_threads; i++)
-		if (!info->thread[i].complete && !info->thread[i].goes_on && info->thread[i].end_unknown == unknown && !n++)
+		if (!info->thread[i].complete && !info->thread[i].goes_on &&
+		    info->thread[i].end_unknown == unknown && !n++)
 			first = info->thread[i].tid;
 	if (n)
-		fprintf(stderr, "tare %s: warning: %zu of %zu threads %s%s%" PRIu64 "\n", self->name, n, info->n_threads,
-			unknown ? "have no end; whether they were killed or go on cannot be seen from here" : "did not come to their end", n > 1 ? ", first " : ": ", first);
+		fprintf(stderr, "tare %s: warning: %zu of %zu threads %s%s%" PRIu64 "\n",
+			self->name, n, info->n_threads,
+			unknown ? "have no end; whether they were killed or go on cannot be seen from here"
+				: "did not come to their end",
+			n > 1 ? ", first " : ": ", first);
 }
 
 /* Returns enum found, or an error. */
-static int report(const struct command *self, const struct regions_options *o, const char *made, struct tare_error *err)
+static int report(const struct command *self, const struct regions_options *o, const char *made,
+		  struct tare_error *err)
 {
 	struct timeline *t = NULL;
 	struct seen seen = { 0 };
@@ -361,8 +394,8 @@ static int report(const struct command *self, const struct regions_options *o, c
 	if (info->damage)
 		fprintf(stderr, "tare %s: warning: %s\n", self->name, info->damage);
 	if (lost)
-		fprintf(stderr, "tare %s: warning: %" PRIu64 "%s points are missing in it\n", self->name, lost,
-			info->lost_unknown ? " and more" : "");
+		fprintf(stderr, "tare %s: warning: %" PRIu64 "%s points are missing in it\n",
+			self->name, lost, info->lost_unknown ? " and more" : "");
 	say_unfinished(self, info, false);
 	say_unfinished(self, info, true);
 	if (!info->n_threads || (!points && lost)) {
@@ -381,18 +414,23 @@ static int report(const struct command *self, const struct regions_options *o, c
 	if (ret == 0) {
 		say_unbalanced(self, t, &seen);
 		if (seen.missing)
-			fprintf(stderr, "tare %s: warning: at %" PRIu64 " points a counter could not be read; they say so\n",
+			fprintf(stderr,
+				"tare %s: warning: at %" PRIu64
+				" points a counter could not be read; they say so\n",
 				self->name, seen.missing);
 	}
 	if (ret == 0 && !o->quiet) {
 		size_t processes = count_processes(info);
 
-		fprintf(stderr, "tare %s: %" PRIu64 " point%s of %zu thread%s", self->name, points, points == 1 ? "" : "s", info->n_threads, info->n_threads > 1 ? "s" : "");
+		fprintf(stderr, "tare %s: %" PRIu64 " point%s of %zu thread%s", self->name, points,
+			points == 1 ? "" : "s", info->n_threads, info->n_threads > 1 ? "s" : "");
 		if (processes > 1)
 			fprintf(stderr, " of %zu processes", processes);
-		fprintf(stderr, ", %.1f MB of disk: %s\n", (double)st.st_blocks * 512 / 1e6, o->output);
+		fprintf(stderr, ", %.1f MB of disk: %s\n", (double)st.st_blocks * 512 / 1e6,
+			o->output);
 		if (info->live)
-			fprintf(stderr, "tare %s: %s: %.*s\n", self->name, o->output, (int)strcspn(info->live, ";"), info->live);
+			fprintf(stderr, "tare %s: %s: %.*s\n", self->name, o->output,
+				(int)strcspn(info->live, ";"), info->live);
 	}
 	free(seen.of);
 	timeline_close(t);
@@ -412,7 +450,8 @@ static void say_killed(const struct command *self, const struct follow *end)
 	char by[SIGNAL_NAME_ROOM];
 
 	if (end->has_status && WIFSIGNALED(end->wait_status))
-		fprintf(stderr, "tare %s: the command was killed by %s%s\n", self->name, signal_name(WTERMSIG(end->wait_status), by),
+		fprintf(stderr, "tare %s: the command was killed by %s%s\n", self->name,
+			signal_name(WTERMSIG(end->wait_status), by),
 			end->child.never_began ? " before its first instruction" : "");
 }
 
@@ -428,7 +467,8 @@ static void say_partial(const struct command *self, const struct exact_partial *
 }
 
 /* Claims nothing unknown: a process that was killed early might have recorded regions later. */
-static void say_none(const struct command *self, const struct follow *end, const char *output, bool before)
+static void say_none(const struct command *self, const struct follow *end, const char *output,
+		     bool before)
 {
 	const char *chosen = getenv("TARE_FUNCTIONS");
 	int status = follow_status(end);
@@ -437,13 +477,17 @@ static void say_none(const struct command *self, const struct follow *end, const
 	if (end->has_status && WIFSIGNALED(end->wait_status))
 		fprintf(stderr, "the command was killed before any began, or ");
 	else if (status > 128 && status - 128 < NSIG)
-		fprintf(stderr, "what ran was killed before any began, as status %d may mean, or ", status);
-	fprintf(stderr, "%s; %s %s\n", chosen && *chosen ? "what ran has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran; or it has said why it records none"
-				 : "what ran has none, by tare/region.h or a binding to it, or has said why it records none", output,
-		before ? "is left as it was" : "is not made");
+		fprintf(stderr, "what ran was killed before any began, as status %d may mean, or ",
+			status);
+	fprintf(stderr, "%s; %s %s\n",
+		chosen && *chosen
+			? "what ran has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran; or it has said why it records none"
+			: "what ran has none, by tare/region.h or a binding to it, or has said why it records none",
+		output, before ? "is left as it was" : "is not made");
 }
 
-static int record_held(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
+static int record_held(const struct command *self, struct regions_options *o, char *const *argv,
+		       struct tare_error *err)
 {
 	struct environment padded = { 0 };
 	struct kept_output kept;
@@ -504,7 +548,7 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 		kept_output_end(&kept, false, NULL);
 		complain(self, err, NULL);
 		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
-		       : end.exec_code	       ? EXIT_NOT_EXECUTABLE
+			: end.exec_code        ? EXIT_NOT_EXECUTABLE
 					       : EXIT_CANNOT_MEASURE;
 	}
 	say_fixed(self, o);
@@ -517,7 +561,8 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
 	if (ret == LOST_ALL && kept.before) { /* full disk: same as above */
-		fprintf(stderr, "tare %s: no point could be stored; %s is left as it was\n", self->name, o->output);
+		fprintf(stderr, "tare %s: no point could be stored; %s is left as it was\n",
+			self->name, o->output);
 		kept_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
@@ -530,7 +575,8 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 }
 
 /* A signal during the report ends tare once the recording has its name or is removed. */
-static int record(const struct command *self, struct regions_options *o, char *const *argv, struct tare_error *err)
+static int record(const struct command *self, struct regions_options *o, char *const *argv,
+		  struct tare_error *err)
 {
 	int status = record_held(self, o, argv, err);
 
@@ -557,7 +603,8 @@ static size_t split_sides(char **argv, char **side[SIDES_MAX])
 	return n > 1 ? n : 0;
 }
 
-static int record_side(const struct command *self, const struct regions_options *o, char **argv, size_t side, uint64_t turn, struct tare_error *err)
+static int record_side(const struct command *self, const struct regions_options *o, char **argv,
+		       size_t side, uint64_t turn, struct tare_error *err)
 {
 	struct regions_options one = *o;
 	struct text name = { 0 };
@@ -570,34 +617,40 @@ static int record_side(const struct command *self, const struct regions_options 
 	else
 		status = record(self, &one, argv, err);
 	if (status)
-		fprintf(stderr, "tare %s: stopped at turn %" PRIu64 " of %" PRIu64 ", command %c\n", self->name, turn, o->turns, (char)('A' + side));
+		fprintf(stderr, "tare %s: stopped at turn %" PRIu64 " of %" PRIu64 ", command %c\n",
+			self->name, turn, o->turns, (char)('A' + side));
 	text_free(&name);
 	return status;
 }
 
 /* Each round runs all commands, in the reverse order of the round before, so that a steady drift
  * of the machine affects all of them equally. */
-static int record_turns(const struct command *self, const struct regions_options *o, char **argv, struct tare_error *err)
+static int record_turns(const struct command *self, const struct regions_options *o, char **argv,
+			struct tare_error *err)
 {
 	char **side[SIDES_MAX];
 	size_t n = split_sides(argv, side);
 	int status = 0;
 
 	if (o->deterministic) {
-		tare_fail(err, EINVAL, "--turns: with --deterministic the order of the runs does not matter");
+		tare_fail(err, EINVAL,
+			  "--turns: with --deterministic the order of the runs does not matter");
 		tare_hint(err, "record each command for itself, without --turns");
 		return -1;
 	}
 	if (!n) {
-		tare_fail(err, EINVAL, "--turns: 2 to %d commands are wanted, with ::: between them", SIDES_MAX);
+		tare_fail(err, EINVAL,
+			  "--turns: 2 to %d commands are wanted, with ::: between them", SIDES_MAX);
 		tare_hint(err, "tare regions --turns 5 -o NAME -- ./before ::: ./after");
 		return -1;
 	}
 	for (uint64_t turn = 1; status == 0 && turn <= o->turns; turn++)
 		for (size_t i = 0; status == 0 && i < n; i++)
-			status = record_side(self, o, side[turn % 2 ? i : n - 1 - i], turn % 2 ? i : n - 1 - i, turn, err);
+			status = record_side(self, o, side[turn % 2 ? i : n - 1 - i],
+					     turn % 2 ? i : n - 1 - i, turn, err);
 	if (status == 0 && n == 2 && !o->quiet)
-		fprintf(stderr, "tare %s: compare them: tare diff %s.A.* -- %s.B.*\n", self->name, o->output, o->output);
+		fprintf(stderr, "tare %s: compare them: tare diff %s.A.* -- %s.B.*\n", self->name,
+			o->output, o->output);
 	return status;
 }
 
@@ -614,7 +667,9 @@ static int run(const struct command *self, int argc, char **argv)
 		tare_hint(&err, "tare regions -o FILE -- COMMAND");
 		status = -1;
 	} else if (!strcmp(o.output, "-")) {
-		tare_fail(&err, EINVAL, "-o -: a recording of regions is a file that the command maps, not a pipe");
+		tare_fail(
+			&err, EINVAL,
+			"-o -: a recording of regions is a file that the command maps, not a pipe");
 		tare_hint(&err, "tare regions -o FILE -- COMMAND");
 		status = -1;
 	} else if (o.turns) {

@@ -19,14 +19,21 @@ struct summarize_options {
 #define OPTIONS struct summarize_options
 
 static const struct option_row summarize_opts[] = {
-	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name", WORD(shown.key, NULL, "self", "total", "count", "median", "p99", "max", "name") },
+	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name",
+	  WORD(shown.key, NULL, "self", "total", "count", "median", "p99", "max", "name") },
 	BLOCK_ROW(form, form_region_rows),
-	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments", TEXT(how.single, NULL) },
+	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments",
+	  TEXT(how.single, NULL) },
 	{ 0, "args", NULL, "each set of arguments has a row of its own", FLAG(how.with_arguments) },
-	{ 0, "merge-kinds", NULL, "one row per name: self, time, count, hits, blocked, load and hashing of a rustc query", FLAG(merges) },
-	{ 't', "thread", "THREAD", "only the thread of this number or name", TEXT(how.thread, NULL) },
+	{ 0, "merge-kinds", NULL,
+	  "one row per name: self, time, count, hits, blocked, load and hashing of a rustc query",
+	  FLAG(merges) },
+	{ 't', "thread", "THREAD", "only the thread of this number or name",
+	  TEXT(how.thread, NULL) },
 	{ 0, "per-thread", NULL, "each thread has rows of its own", FLAG(how.per_thread) },
-	{ 0, "subtract-own", NULL, "take off what the recording itself cost, where that was measured", FLAG(how.subtract_own) },
+	{ 0, "subtract-own", NULL,
+	  "take off what the recording itself cost, where that was measured",
+	  FLAG(how.subtract_own) },
 	FORM_ROWS("tare/summarize/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
@@ -60,7 +67,8 @@ static int is_label(const struct regions *r, const char *wanted, struct tare_err
 	return -EINVAL;
 }
 
-static int summarize(struct regions *r, char **files, size_t n, const struct summarize_options *o, struct tare_error *err)
+static int summarize(struct regions *r, char **files, size_t n, const struct summarize_options *o,
+		     struct tare_error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct timeline *t = NULL;
@@ -78,19 +86,23 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 		return -EINVAL;
 	}
 	if (o->how.single && r->n_counters == 0) {
-		tare_fail(err, EINVAL, "--label: the recording has no counter, by which one region is dearer than another");
-		tare_hint(err, "how often labels ran: tare summarize --match '%.100s'", o->how.single);
+		tare_fail(
+			err, EINVAL,
+			"--label: the recording has no counter, by which one region is dearer than another");
+		tare_hint(err, "how often labels ran: tare summarize --match '%.100s'",
+			  o->how.single);
 		return -EINVAL;
 	}
-	if ((o->how.single && is_label(r, o->how.single, err) < 0) || form_some_match(&o->form, &r->labels, err) < 0)
+	if ((o->how.single && is_label(r, o->how.single, err) < 0) ||
+	    form_some_match(&o->form, &r->labels, err) < 0)
 		return -EINVAL;
 	regions_sort(r, o->shown.key, r->by);
 	return 0;
 }
 
 /* --html: all rows, in the order of the text. */
-static int to_page(struct page_file *p, const struct regions *r, const struct summarize_options *o, char **files, size_t n,
-		   struct tare_error *err)
+static int to_page(struct page_file *p, const struct regions *r, const struct summarize_options *o,
+		   char **files, size_t n, struct tare_error *err)
 {
 	struct regions_shown all = o->shown;
 	struct text json = { 0 };
@@ -105,13 +117,21 @@ static int to_page(struct page_file *p, const struct regions *r, const struct su
 
 static int refuse_merge(const struct summarize_options *o, struct tare_error *err)
 {
-	const char *with = o->how.single ? "--label" : o->how.with_arguments ? "--args" : o->how.per_thread ? "--per-thread" : NULL;
-	bool single = o->shown.key == REGIONS_MEDIAN || o->shown.key == REGIONS_P99 || o->shown.key == REGIONS_MAX;
+	const char *with = o->how.single ? "--label"
+		: o->how.with_arguments  ? "--args"
+		: o->how.per_thread      ? "--per-thread"
+					 : NULL;
+	bool single = o->shown.key == REGIONS_MEDIAN || o->shown.key == REGIONS_P99 ||
+		o->shown.key == REGIONS_MAX;
 
 	if (o->merges && with)
-		return tare_fail(err, EINVAL, "--merge-kinds has one row per name: %s cannot be combined with it", with);
+		return tare_fail(
+			err, EINVAL,
+			"--merge-kinds has one row per name: %s cannot be combined with it", with);
 	if (o->merges && single)
-		return tare_fail(err, EINVAL, "--merge-kinds has sums only: --sort takes self, total, count or name with it");
+		return tare_fail(
+			err, EINVAL,
+			"--merge-kinds has sums only: --sort takes self, total, count or name with it");
 	return 0;
 }
 
@@ -120,7 +140,8 @@ static int damage(const struct command *self, const struct form *form, const str
 	bool damaged = false;
 
 	for (size_t i = 0; i < r->n_recordings; i++)
-		damaged |= form_damage(self, form, r->recording[i].path, r->recording[i].damage, r->recording[i].live);
+		damaged |= form_damage(self, form, r->recording[i].path, r->recording[i].damage,
+				       r->recording[i].live);
 	return damaged ? EXIT_DAMAGED : 0;
 }
 
@@ -139,12 +160,15 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (rest == argc) {
 		tare_fail(&err, EINVAL, "which recording?");
-		tare_hint(&err, "tare summarize FILE..; 'tare regions -o FILE -- command' writes one, rustc -Z self-profile does");
+		tare_hint(
+			&err,
+			"tare summarize FILE..; 'tare regions -o FILE -- command' writes one, rustc -Z self-profile does");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
 	if (o.how.single && o.form.out.format == FORMAT_CSV) {
-		tare_fail(&err, EINVAL, "--label lists single regions as text or json: csv has a row per label");
+		tare_fail(&err, EINVAL,
+			  "--label lists single regions as text or json: csv has a row per label");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}

@@ -13,7 +13,8 @@
 #define OPTIONS struct form
 
 const struct option_row form_top_rows[] = {
-	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all", NUMBER(top, 0, UINT64_MAX), GIVEN(top_given) },
+	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all",
+	  NUMBER(top, 0, UINT64_MAX), GIVEN(top_given) },
 	{ 0 },
 };
 
@@ -52,8 +53,12 @@ int form_each_once(char *const *files, size_t n, struct tare_error *err)
 		if (stat(files[i], &st[i]) < 0)
 			continue; /* opening it later reports the error */
 		for (size_t k = 0; k < i; k++)
-			if (st[k].st_nlink && st[k].st_ino == st[i].st_ino && st[k].st_dev == st[i].st_dev) {
-				ret = tare_fail(err, EINVAL, "%.100s and %.100s are one file: it would count as two runs", files[k], files[i]);
+			if (st[k].st_nlink && st[k].st_ino == st[i].st_ino &&
+			    st[k].st_dev == st[i].st_dev) {
+				ret = tare_fail(
+					err, EINVAL,
+					"%.100s and %.100s are one file: it would count as two runs",
+					files[k], files[i]);
 				tare_hint(err, "name each recording once");
 				break;
 			}
@@ -66,14 +71,17 @@ static bool same_content(const char *a, const char *b)
 {
 	FILE *f[2] = { fopen(a, "rbe"), fopen(b, "rbe") };
 	struct stat st[2];
-	bool same = f[0] && f[1] && fstat(fileno(f[0]), &st[0]) == 0 && fstat(fileno(f[1]), &st[1]) == 0 && S_ISREG(st[0].st_mode) && S_ISREG(st[1].st_mode) &&
-		    st[0].st_size == st[1].st_size;
+	bool same = f[0] && f[1] && fstat(fileno(f[0]), &st[0]) == 0 &&
+		fstat(fileno(f[1]), &st[1]) == 0 && S_ISREG(st[0].st_mode) &&
+		S_ISREG(st[1].st_mode) && st[0].st_size == st[1].st_size;
 
 	while (same) {
 		char block[2][16384];
-		size_t n[] = { fread(block[0], 1, sizeof(block[0]), f[0]), fread(block[1], 1, sizeof(block[1]), f[1]) };
+		size_t n[] = { fread(block[0], 1, sizeof(block[0]), f[0]),
+			       fread(block[1], 1, sizeof(block[1]), f[1]) };
 
-		same = n[0] == n[1] && !memcmp(block[0], block[1], n[0]) && !ferror(f[0]) && !ferror(f[1]);
+		same = n[0] == n[1] && !memcmp(block[0], block[1], n[0]) && !ferror(f[0]) &&
+			!ferror(f[1]);
 		if (n[0] < sizeof(block[0]))
 			break;
 	}
@@ -83,7 +91,8 @@ static bool same_content(const char *a, const char *b)
 	return same;
 }
 
-int form_copies(size_t **out, const struct command *self, char *const *files, size_t n, struct tare_error *err)
+int form_copies(size_t **out, const struct command *self, char *const *files, size_t n,
+		struct tare_error *err)
 {
 	*out = calloc(n + 1, sizeof(**out));
 	if (!*out)
@@ -95,7 +104,9 @@ int form_copies(size_t **out, const struct command *self, char *const *files, si
 			k++;
 		(*out)[i] = k;
 		if (k < i)
-			fprintf(stderr, "tare %s: warning: %s has the very content of %s: a copy is no further run, and hides the noise\n", self->name, files[i], files[k]);
+			fprintf(stderr,
+				"tare %s: warning: %s has the very content of %s: a copy is no further run, and hides the noise\n",
+				self->name, files[i], files[k]);
 	}
 	return 0;
 }
@@ -111,7 +122,8 @@ static void warn_of(const struct command *self, const char *path, const char *wh
 	text_free(&words);
 }
 
-bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage, const char *live)
+bool form_damage(const struct command *self, const struct form *form, const char *path,
+		 const char *damage, const char *live)
 {
 	if (damage && form->out.format == FORMAT_CSV)
 		warn_of(self, path, damage);

@@ -11,7 +11,7 @@ enum { EXIT_DAMAGED = 1 /* a recording is damaged: the readable part was reporte
 /* Member `form` of a command's options. */
 struct form {
 	struct output_options out; /* an additional HTML page */
-	size_t top;		   /* rows; 0: all */
+	size_t top;                /* rows; 0: all */
 	bool top_given;
 	const char *by, *match; /* for recordings of regions: only this counter, only labels that
 				 * contain this text; NULL: all */
@@ -21,10 +21,11 @@ struct form {
  * regions. */
 extern const struct option_row form_top_rows[], form_region_rows[];
 
-#define FORM_ROWS(schema)                                                                                              \
-	BLOCK_ROW(form, form_top_rows),                                                                                \
-	OUTPUT_FORMAT_ROWS(form.out, "text (default), json (schema " schema ") or csv", "text", "json", "csv"),        \
-	BLOCK_ROW(form.out, output_file_rows), BLOCK_ROW(form.out, output_colour_rows)
+#define FORM_ROWS(schema)                                                                          \
+	BLOCK_ROW(form, form_top_rows),                                                            \
+		OUTPUT_FORMAT_ROWS(form.out, "text (default), json (schema " schema ") or csv",    \
+				   "text", "json", "csv"),                                         \
+		BLOCK_ROW(form.out, output_file_rows), BLOCK_ROW(form.out, output_colour_rows)
 
 /* -EINVAL if two of the paths are the same file: the same run must not count twice. */
 int form_each_once(char *const *files, size_t n, struct tare_error *err);
@@ -32,12 +33,14 @@ struct command;
 /* out[i]: the first file with the same content as file i; i itself if there is none before it.
  * Reports copies on stderr, because a copy is not a further run. Reads a file only as far as
  * another one of the same size is identical. The caller frees *out. */
-int form_copies(size_t **out, const struct command *self, char *const *files, size_t n, struct tare_error *err);
+int form_copies(size_t **out, const struct command *self, char *const *files, size_t n,
+		struct tare_error *err);
 
 /* Returns whether the recording is damaged. `damage` describes the damage and `live` a recording
  * still being written (timeline_info.live); NULL if not. Text and json have a field for both;
  * for csv they are printed on stderr. */
-bool form_damage(const struct command *self, const struct form *form, const char *path, const char *damage, const char *live);
+bool form_damage(const struct command *self, const struct form *form, const char *path,
+		 const char *damage, const char *live);
 
 struct labels;
 /* -EINVAL if --match was given and no label contains that text. */

@@ -11,7 +11,9 @@ static int put_flame(struct page *p, struct timeline *t, struct tare_error *err)
 	const struct timeline_info *info = timeline_info(t);
 	enum tare_quality quality[TIMELINE_COUNTERS_MAX];
 	char program[256];
-	struct stacks_about about = { .program = export_program_of(info->command, program, sizeof(program)), .quality = quality,
+	struct stacks_about about = { .program = export_program_of(info->command, program,
+								   sizeof(program)),
+				      .quality = quality,
 				      .least = 1e-6 };
 	struct stacks *s = stacks_new(err);
 	struct region_stacks_told told;
@@ -25,7 +27,8 @@ static int put_flame(struct page *p, struct timeline *t, struct tare_error *err)
 	return ret;
 }
 
-int region_page(struct page_file *p, const char *kind, const struct text *json, char **files, size_t n, struct tare_error *err)
+int region_page(struct page_file *p, const char *kind, const struct text *json, char **files,
+		size_t n, struct tare_error *err)
 {
 	struct timeline *t = NULL;
 	const struct timeline_info *info = NULL;
@@ -36,7 +39,8 @@ int region_page(struct page_file *p, const char *kind, const struct text *json, 
 	if (t)
 		info = timeline_info(t);
 	if (ret == 0)
-		ret = page_file_begin(p, kind, info && info->command ? info->command : files[0], info ? info->start_ns : 0, err);
+		ret = page_file_begin(p, kind, info && info->command ? info->command : files[0],
+				      info ? info->start_ns : 0, err);
 	if (ret == 0 && info && info->n_counters)
 		ret = put_flame(&p->page, t, err);
 	if (ret == 0) {

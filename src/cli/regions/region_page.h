@@ -10,6 +10,7 @@
 #include "output/page_file.h"
 
 /* `p` was opened with page_file_open() before the work; `kind` is the command: "tare summarize". */
-int region_page(struct page_file *p, const char *kind, const struct text *json, char **files, size_t n, struct tare_error *err);
+int region_page(struct page_file *p, const char *kind, const struct text *json, char **files,
+		size_t n, struct tare_error *err);
 
 #endif

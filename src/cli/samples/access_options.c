@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include "cli/samples/sample_options.h"
 
-static const char precise_hint[] = "samples of accesses come from precise events: tare record --precise=memory, or perf mem record";
-static const char shorter_hint[] = "a shorter period takes more samples: tare record -c, perf record -c";
+static const char precise_hint[] =
+	"samples of accesses come from precise events: tare record --precise=memory, or perf mem record";
+static const char shorter_hint[] =
+	"a shorter period takes more samples: tare record -c, perf record -c";
 
 int access_options_check(const struct sample_options *o, struct tare_error *err)
 {
@@ -18,10 +20,13 @@ int access_options_check(const struct sample_options *o, struct tare_error *err)
 
 struct accessed_options access_options(const struct sample_options *o)
 {
-	return (struct accessed_options){ .modules = { o->read.symfs, o->read.kallsyms, getenv("HOME"), o->read.force_names }, .filter = o->read.filter };
+	return (struct accessed_options){ .modules = { o->read.symfs, o->read.kallsyms,
+						       getenv("HOME"), o->read.force_names },
+					  .filter = o->read.filter };
 }
 
-int access_one_file(const struct sample_options *o, int argc, char **argv, int rest, struct tare_error *err)
+int access_one_file(const struct sample_options *o, int argc, char **argv, int rest,
+		    struct tare_error *err)
 {
 	if (argc - rest <= (o->input ? 0 : 1))
 		return 0;
@@ -31,30 +36,38 @@ int access_one_file(const struct sample_options *o, int argc, char **argv, int r
 }
 
 /* There are samples, but none of an access. */
-static int say_nothing(const struct accessed *c, const char *path, uint64_t others, uint64_t silent, struct tare_error *err)
+static int say_nothing(const struct accessed *c, const char *path, uint64_t others, uint64_t silent,
+		       struct tare_error *err)
 {
 	char lost[64] = "";
 
 	if (c->loss.lost)
-		snprintf(lost, sizeof(lost), "; %llu more were lost", (unsigned long long)c->loss.lost);
+		snprintf(lost, sizeof(lost), "; %llu more were lost",
+			 (unsigned long long)c->loss.lost);
 	if (!silent)
-		tare_fail(err, ENODATA, "%.200s: its %llu sample%s of operations that access no memory%s", path, (unsigned long long)others,
-			  others == 1 ? " is" : "s are", lost);
+		tare_fail(err, ENODATA,
+			  "%.200s: its %llu sample%s of operations that access no memory%s", path,
+			  (unsigned long long)others, others == 1 ? " is" : "s are", lost);
 	else if (!others)
-		tare_fail(err, ENODATA, "%.200s: its %llu sample%s nothing of accesses to memory%s", path, (unsigned long long)silent,
-			  silent == 1 ? " says" : "s say", lost);
+		tare_fail(err, ENODATA, "%.200s: its %llu sample%s nothing of accesses to memory%s",
+			  path, (unsigned long long)silent, silent == 1 ? " says" : "s say", lost);
 	else
-		tare_fail(err, ENODATA, "%.200s: none of its %llu samples is of an access to memory: %llu of operations that make none, of %llu it is not told%s",
-			  path, (unsigned long long)(others + silent), (unsigned long long)others, (unsigned long long)silent, lost);
+		tare_fail(
+			err, ENODATA,
+			"%.200s: none of its %llu samples is of an access to memory: %llu of operations that make none, of %llu it is not told%s",
+			path, (unsigned long long)(others + silent), (unsigned long long)others,
+			(unsigned long long)silent, lost);
 	if (silent || !c->tells_accesses)
 		tare_hint(err, "%s", precise_hint);
 	return -ENODATA;
 }
 
-int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others, struct tare_error *err)
+int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others,
+	       struct tare_error *err)
 {
 	const struct samples_filter *f = &c->opts.filter;
-	bool filtered = f->comm || f->from_ns || f->to_ns || f->pid >= 0 || f->tid >= 0 || f->cpu >= 0;
+	bool filtered = f->comm || f->from_ns || f->to_ns || f->pid >= 0 || f->tid >= 0 ||
+		f->cpu >= 0;
 	uint64_t silent = c->loss.other + c->loss.unreadable;
 
 	if (used)
@@ -64,22 +77,36 @@ int access_any(const struct accessed *c, const char *path, uint64_t used, uint64
 	} else if (c->damage[0]) {
 		tare_fail(err, ENODATA, "%.300s; no access stands before that", c->damage);
 	} else if (c->loss.missing && !c->loss.damaged) {
-		tare_fail(err, ENODATA, "%.200s: cut off: it tells of %llu bytes of the hardware's data that it does not hold", path,
-			  (unsigned long long)c->loss.missing);
+		tare_fail(
+			err, ENODATA,
+			"%.200s: cut off: it tells of %llu bytes of the hardware's data that it does not hold",
+			path, (unsigned long long)c->loss.missing);
 	} else if (c->loss.truncated || c->loss.damaged) {
-		tare_fail(err, ENODATA, "%.200s: the hardware's data is empty or damaged: %llu pieces cut off, %llu bytes that are no record", path,
-			  (unsigned long long)c->loss.truncated, (unsigned long long)c->loss.damaged);
+		tare_fail(
+			err, ENODATA,
+			"%.200s: the hardware's data is empty or damaged: %llu pieces cut off, %llu bytes that are no record",
+			path, (unsigned long long)c->loss.truncated,
+			(unsigned long long)c->loss.damaged);
 	} else if (c->undecodable && !c->samples && !others) {
-		tare_fail(err, ENODATA, "%.200s: none of its samples could be decoded (%llu records)", path, (unsigned long long)c->undecodable);
+		tare_fail(err, ENODATA,
+			  "%.200s: none of its samples could be decoded (%llu records)", path,
+			  (unsigned long long)c->undecodable);
 	} else if (others || silent) {
 		return say_nothing(c, path, others, silent, err);
 	} else if (c->recorders) {
-		tare_fail(err, ENODATA, "%.200s: its %llu access%s of what wrote the blocks down (libtare-alloc.so)", path,
-			  (unsigned long long)c->recorders, c->recorders == 1 ? " is" : "es are");
+		tare_fail(
+			err, ENODATA,
+			"%.200s: its %llu access%s of what wrote the blocks down (libtare-alloc.so)",
+			path, (unsigned long long)c->recorders,
+			c->recorders == 1 ? " is" : "es are");
 		tare_hint(err, "%s", shorter_hint);
 	} else if (c->loss.lost) {
-		tare_fail(err, ENODATA, "%.200s: there is no access in it: all %llu samples were lost", path, (unsigned long long)c->loss.lost);
-		tare_hint(err, "%s", c->tells_accesses ? "record again with a longer period or a larger buffer" : precise_hint);
+		tare_fail(err, ENODATA,
+			  "%.200s: there is no access in it: all %llu samples were lost", path,
+			  (unsigned long long)c->loss.lost);
+		tare_hint(err, "%s",
+			  c->tells_accesses ? "record again with a longer period or a larger buffer"
+					    : precise_hint);
 	} else {
 		tare_fail(err, ENODATA, "%.200s: there is no sample in it", path);
 		tare_hint(err, "%s", c->tells_accesses ? shorter_hint : precise_hint);

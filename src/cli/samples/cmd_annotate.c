@@ -28,12 +28,14 @@ static const struct option_row annotate_opts[] = {
 	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", FLAG(intel) },
 	{ 0, "no-source", NULL, "leave the text of source lines out", FLAG(no_source) },
 	{ 0, "any-source", NULL, "show source lines whoever owns the file", FLAG(any_source) },
-	{ 0, "percent-limit", "P", "instructions of less than P percent stand together", PERCENT(least_percent, 100) },
+	{ 0, "percent-limit", "P", "instructions of less than P percent stand together",
+	  PERCENT(least_percent, 100) },
 	OUTPUT_HTML_ROW(common.out, "write a page there instead, that opens in a browser, offline"),
 	{ 0 },
 };
 
-static int to_page(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
+static int to_page(const struct annotate_cli *o, const struct annotate_shown *shown,
+		   struct tare_error *err)
 {
 	struct page_file p = PAGE_FILE_INIT;
 	struct text json = { 0 };
@@ -47,7 +49,8 @@ static int to_page(const struct annotate_cli *o, const struct annotate_shown *sh
 	return ret;
 }
 
-static int put(const struct annotate_cli *o, const struct annotate_shown *shown, struct tare_error *err)
+static int put(const struct annotate_cli *o, const struct annotate_shown *shown,
+	       struct tare_error *err)
 {
 	struct opened_output to;
 	struct text out = { 0 };
@@ -71,7 +74,8 @@ static int put(const struct annotate_cli *o, const struct annotate_shown *shown,
 
 /* The function may exist without code of its own: it is inlined, and its samples belong to the
  * functions around it. */
-static void say_inlined(const struct annotate_cli *o, const char *path, const char *function, struct tare_error *err)
+static void say_inlined(const struct annotate_cli *o, const char *path, const char *function,
+			struct tare_error *err)
 {
 	struct samples_options read = o->common.read;
 	size_t n_rows, ignored;
@@ -92,15 +96,18 @@ static void say_inlined(const struct annotate_cli *o, const char *path, const ch
 		bool within = false;
 
 		for (; at && frame[node[at].frame].flags & STACKS_INLINED; at = node[at].parent)
-			within |= report_matches(function, stacks_name(s.stacks, frame[node[at].frame].function));
+			within |= report_matches(
+				function, stacks_name(s.stacks, frame[node[at].frame].function));
 		if (!within || !at || row[i].samples <= most)
 			continue;
 		most = row[i].samples;
 
 		const char *host = stacks_name(s.stacks, frame[node[at].frame].function);
 
-		tare_fail(err, ENOENT, "'%.60s' was inlined and has no instructions of its own: they are in '%.100s', which has most of its samples",
-			  function, host);
+		tare_fail(
+			err, ENOENT,
+			"'%.60s' was inlined and has no instructions of its own: they are in '%.100s', which has most of its samples",
+			function, host);
 		tare_hint(err, "tare annotate '%.100s' shows them", host);
 	}
 	samples_free(&s);
@@ -187,7 +194,9 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 	signal(SIGQUIT, SIG_IGN);
 	ret = exact_wait(x, -1, &end, err);
 	if (ret >= 0 && end.never_began)
-		ret = tare_fail(err, ENODATA, "the command was ended by %s before its first instruction", signal_name(WTERMSIG(end.status), by));
+		ret = tare_fail(err, ENODATA,
+				"the command was ended by %s before its first instruction",
+				signal_name(WTERMSIG(end.status), by));
 	if (ret >= 0)
 		ret = exact_counts(x, counts, err);
 	if (ret == -ENODATA) /* only some of its processes are not counted completely */
@@ -195,7 +204,8 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 	if (ret >= 0)
 		ret = exact_profile(x, &profile, err);
 	if (ret >= 0) {
-		*status = WIFSIGNALED(end.status) ? 128 + WTERMSIG(end.status) : WEXITSTATUS(end.status);
+		*status = WIFSIGNALED(end.status) ? 128 + WTERMSIG(end.status)
+						  : WEXITSTATUS(end.status);
 		ret = annotate_exact(&a, &profile, &opts, err);
 	}
 	exact_profile_free(&profile);
@@ -238,15 +248,22 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		o.common.input = file;
 	}
 	if (ret == 0 && command < argc && strcmp(argv[command], "--"))
-		ret = tare_fail(&err, EINVAL, "'%.64s' is one word too many: a command stands behind --", argv[command]);
+		ret = tare_fail(&err, EINVAL,
+				"'%.64s' is one word too many: a command stands behind --",
+				argv[command]);
 	if (ret == 0 && command < argc && ++command == argc)
 		ret = tare_fail(&err, EINVAL, "no command stands behind --");
 	if (ret == 0 && command < argc && o.common.skid)
-		ret = tare_fail(&err, EINVAL, "--skid is of a recording: executions that were counted have none");
+		ret = tare_fail(&err, EINVAL,
+				"--skid is of a recording: executions that were counted have none");
 	if (ret == 0 && command < argc && (o.common.input || o.common.event))
-		ret = tare_fail(&err, EINVAL, "a command is executed and counted exactly: FILE, -i and -e are for recordings");
-	if (ret == 0 && o.common.out.html && (o.common.out.path || o.common.out.format != FORMAT_TEXT))
-		ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
+		ret = tare_fail(
+			&err, EINVAL,
+			"a command is executed and counted exactly: FILE, -i and -e are for recordings");
+	if (ret == 0 && o.common.out.html &&
+	    (o.common.out.path || o.common.out.format != FORMAT_TEXT))
+		ret = tare_fail(&err, EINVAL,
+				"--html is an output of its own: not with --format or -o");
 	if (ret == 0 && o.common.out.html)
 		ret = page_available(&err); /* before the command runs */
 	if (ret == 0 && command < argc)
@@ -256,7 +273,9 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 	sample_options_free(&o.common);
 	if (ret < 0) {
 		if (file && !err.hint[0] && access(file, X_OK) == 0)
-			tare_hint(&err, "a command stands behind --: tare annotate FUNCTION -- %.64s", file);
+			tare_hint(&err,
+				  "a command stands behind --: tare annotate FUNCTION -- %.64s",
+				  file);
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
@@ -267,8 +286,9 @@ const struct command cmd_annotate = {
 	.name = "annotate",
 	.about = "one function, instruction by instruction, with samples or exact counts",
 	.args = "FUNCTION [FILE | -- COMMAND [ARG...]]",
-	.example = "  tare annotate my_function perf.data\n"
-		   "  tare annotate my_function -- ./prog     # exact: how often each instruction was executed",
+	.example =
+		"  tare annotate my_function perf.data\n"
+		"  tare annotate my_function -- ./prog     # exact: how often each instruction was executed",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_PARTED,
 	.options = annotate_opts,

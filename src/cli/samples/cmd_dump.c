@@ -78,11 +78,15 @@ static int set_records(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct dump_options
 
 static const struct option_row dump_opts[] = {
-	{ 'r', "records", "TYPES", "only these, such as sample,mmap2,comm; or their numbers", SPECIAL_ALL(set_records) },
-	{ 0, "raw", NULL, "show the bytes of each record too, and registers of IBS and packets of SPE", FLAG(raw) },
+	{ 'r', "records", "TYPES", "only these, such as sample,mmap2,comm; or their numbers",
+	  SPECIAL_ALL(set_records) },
+	{ 0, "raw", NULL,
+	  "show the bytes of each record too, and registers of IBS and packets of SPE", FLAG(raw) },
 	{ 0, "header", NULL, "show the head and the features, no records", FLAG(header) },
-	{ 0, "counts", NULL, "show how many records of each type and event, not the records", FLAG(counts) },
-	{ 0, "by-time", NULL, "in order of time; default: as they stand in the file", FLAG(by_time) },
+	{ 0, "counts", NULL, "show how many records of each type and event, not the records",
+	  FLAG(counts) },
+	{ 0, "by-time", NULL, "in order of time; default: as they stand in the file",
+	  FLAG(by_time) },
 	{ 0 },
 };
 
@@ -101,8 +105,8 @@ static bool count(struct tally *t, const struct perfdata_record *rec)
 		t->other++;
 	if (rec->type != PD_RECORD_SAMPLE || !rec->event || rec->bad)
 		return true;
-	if (!array_reserve_zeroed(&t->event,
-				  &t->n_events, rec->event->index + 1, sizeof(*t->event)))
+	if (!array_reserve_zeroed(&t->event, &t->n_events, rec->event->index + 1,
+				  sizeof(*t->event)))
 		return false;
 	t->event[rec->event->index]++;
 	return true;
@@ -168,14 +172,15 @@ static int show_spe(struct perfdata *r, struct text *out, struct tare_error *err
 		ret = put(out, err);
 	}
 	if (ret == 0 && held)
-		text_add(out, "    %08llx  %zu bytes of a packet that goes on past the end\n", (unsigned long long)base, held);
+		text_add(out, "    %08llx  %zu bytes of a packet that goes on past the end\n",
+			 (unsigned long long)base, held);
 	free(buf);
 	return ret;
 }
 
 /* Decoded hardware trace: `aux` is the data type that AUXTRACE_INFO announced. */
-static int show_precise(struct perfdata *r, const struct perfdata_record *rec, uint32_t aux, struct text *out,
-			struct tare_error *err)
+static int show_precise(struct perfdata *r, const struct perfdata_record *rec, uint32_t aux,
+			struct text *out, struct tare_error *err)
 {
 	struct tare_error why = TARE_ERROR_INIT;
 	struct ibs ibs;

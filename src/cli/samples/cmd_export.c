@@ -33,7 +33,8 @@ static void say_formats(struct tare_error *err)
 
 	for (const struct exporter *const *e = exporters; *e; e++)
 		text_add(&t, "%s%s", e == exporters ? "" : ", ", (*e)->name);
-	tare_hint(err, "there are %s; a file's ending chooses, too (%s, ...)", t.s, exporters[0]->ending);
+	tare_hint(err, "there are %s; a file's ending chooses, too (%s, ...)", t.s,
+		  exporters[0]->ending);
 	text_free(&t);
 }
 
@@ -50,15 +51,27 @@ static int set_accesses(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct export_command
 
 static const struct option_row export_opts[] = {
-	{ 'f', "format", "FORMAT", "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)", TEXT(format, NULL) },
-	{ 'i', "input", "FILE", "the recording; - is standard input, for regions", TEXT(input, "file") },
-	{ 'o', "output", "FILE", "write there, whole or not at all; its ending may choose the format", OUTPUT_FILE(output) },
-	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock", TEXT(options.counter, "counter's name") },
-	{ 0, "accesses", "[FORMAT]", "the precise samples of a perf.data as a table, each as one access: csv or parquet", SPECIAL_ALL(set_accesses) },
-	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart", FLAG(options.by_thread) },
-	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR", DIRECTORY(names.symfs) },
-	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE", INPUT_FILE(names.kallsyms) },
-	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran", FLAG(names.force_names) },
+	{ 'f', "format", "FORMAT",
+	  "chrome (regions only), perfetto, firefox, speedscope, folded, pprof, csv or html (with --accesses: csv or parquet)",
+	  TEXT(format, NULL) },
+	{ 'i', "input", "FILE", "the recording; - is standard input, for regions",
+	  TEXT(input, "file") },
+	{ 'o', "output", "FILE",
+	  "write there, whole or not at all; its ending may choose the format",
+	  OUTPUT_FILE(output) },
+	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock",
+	  TEXT(options.counter, "counter's name") },
+	{ 0, "accesses", "[FORMAT]",
+	  "the precise samples of a perf.data as a table, each as one access: csv or parquet",
+	  SPECIAL_ALL(set_accesses) },
+	{ 0, "by-thread", NULL, "folded, pprof: keep the stacks of different threads apart",
+	  FLAG(options.by_thread) },
+	{ 0, "symfs", "DIR", "samples: find the programs' files under DIR",
+	  DIRECTORY(names.symfs) },
+	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE",
+	  INPUT_FILE(names.kallsyms) },
+	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran",
+	  FLAG(names.force_names) },
 	DEBUGINFOD_ROW("samples: ask the servers of DEBUGINFOD_URLS for debug files"),
 	{ 0 },
 };
@@ -81,8 +94,8 @@ static int choose(struct export_command *o, struct tare_error *err)
 		return -EINVAL;
 	}
 	if (!o->how) {
-		tare_fail(err, EINVAL, "no format is chosen%s%.200s", o->output ? " by the ending of " : "",
-			  o->output ? o->output : "");
+		tare_fail(err, EINVAL, "no format is chosen%s%.200s",
+			  o->output ? " by the ending of " : "", o->output ? o->output : "");
 		say_formats(err);
 		return -EINVAL;
 	}
@@ -107,7 +120,8 @@ static void put_repaired_of(struct text *out, struct timeline *t, const struct e
 }
 
 /* Reports what is not visible in the exported file. */
-static void remark(const struct command *self, struct timeline *t, const struct export_command *o, const struct export_told *told)
+static void remark(const struct command *self, struct timeline *t, const struct export_command *o,
+		   const struct export_told *told)
 {
 	const struct timeline_info *info = timeline_info(t);
 	struct text of = { 0 };
@@ -116,33 +130,41 @@ static void remark(const struct command *self, struct timeline *t, const struct 
 		const char *one, *more;
 		const struct text *of;
 	} rows[] = {
-		{ told->lost, "point is missing in the recording", "points are missing in the recording" },
-		{ told->repaired, "begin or end is not in the recording and was put where it stops or starts",
-		  "begins or ends are not in the recording and were put where it stops or starts", &of },
-		{ told->missing, "region has a counter that could not be read: it is left out there",
+		{ told->lost, "point is missing in the recording",
+		  "points are missing in the recording" },
+		{ told->repaired,
+		  "begin or end is not in the recording and was put where it stops or starts",
+		  "begins or ends are not in the recording and were put where it stops or starts",
+		  &of },
+		{ told->missing,
+		  "region has a counter that could not be read: it is left out there",
 		  "regions have a counter that could not be read: it is left out there" },
-		{ told->unplaced, "point has no place on the axis: it stands at its thread's next one to either side",
+		{ told->unplaced,
+		  "point has no place on the axis: it stands at its thread's next one to either side",
 		  "points have no place on the axis: they stand at their thread's next one to either side" },
-		{ told->too_deep, "region is too deep for a stack: it counts to the one above", "regions are too deep for a stack: they count to the one above" },
+		{ told->too_deep, "region is too deep for a stack: it counts to the one above",
+		  "regions are too deep for a stack: they count to the one above" },
 	};
 
 	put_repaired_of(&of, t, told);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].n)
-			fprintf(stderr, "tare %s: %" PRIu64 " %s%s\n", self->name, rows[i].n, rows[i].n == 1 ? rows[i].one : rows[i].more,
+			fprintf(stderr, "tare %s: %" PRIu64 " %s%s\n", self->name, rows[i].n,
+				rows[i].n == 1 ? rows[i].one : rows[i].more,
 				rows[i].of && rows[i].of->s ? rows[i].of->s : "");
 	text_free(&of);
 	if (info->live)
 		fprintf(stderr, "tare %s: %s: %s\n", self->name, info->path, info->live);
 	if (!o->options.counter && info->time < 0 && o->how->close)
-		fprintf(stderr, "tare %s: the recording has no clock: the axis is %s, and threads do not line up\n", self->name,
-			info->counter[0].name);
+		fprintf(stderr,
+			"tare %s: the recording has no clock: the axis is %s, and threads do not line up\n",
+			self->name, info->counter[0].name);
 }
 
 /* Writes the recording in the format to `out`; `damage` (DAMAGE_ROOM bytes) describes the
  * unreadable part, or is "". *partial: already reported on standard error. */
-static int export_into(struct out *out, const struct command *self, const struct export_command *o, const char *path, char *damage,
-		       bool *partial, struct tare_error *err)
+static int export_into(struct out *out, const struct command *self, const struct export_command *o,
+		       const char *path, char *damage, bool *partial, struct tare_error *err)
 {
 	struct export_told told = { 0 };
 	struct timeline *t = NULL;
@@ -162,7 +184,8 @@ static int export_into(struct out *out, const struct command *self, const struct
 	return ret;
 }
 
-static int run_export(const struct command *self, const struct export_command *o, const char *path, struct tare_error *err)
+static int run_export(const struct command *self, const struct export_command *o, const char *path,
+		      struct tare_error *err)
 {
 	struct whole_file file = { .fd = -1 };
 	char damage[DAMAGE_ROOM] = "";
@@ -178,8 +201,8 @@ static int run_export(const struct command *self, const struct export_command *o
 	ret = export_into(&out, self, o, path, damage, &partial, err);
 	closed = out_close(&out);
 	if (ret == 0 && closed < 0)
-		ret = tare_fail(err, -closed, "cannot write to %.200s: %s", o->output ? o->output : "standard output",
-				strerror(-closed));
+		ret = tare_fail(err, -closed, "cannot write to %.200s: %s",
+				o->output ? o->output : "standard output", strerror(-closed));
 	if (ret == 0)
 		ret = whole_file_commit(&file, err);
 	whole_file_abandon(&file);
@@ -202,7 +225,8 @@ static int export_run(const struct command *self, int argc, char **argv)
 
 	if (rest < 0)
 		return status;
-	if (o.accesses && !o.format && argc - rest == (o.input ? 1 : 2) && access_format_known(argv[rest])) /* --accesses csv FILE */
+	if (o.accesses && !o.format && argc - rest == (o.input ? 1 : 2) &&
+	    access_format_known(argv[rest])) /* --accesses csv FILE */
 		o.format = argv[rest++];
 	if (!o.input && rest < argc)
 		o.input = argv[rest++];
@@ -214,8 +238,10 @@ static int export_run(const struct command *self, int argc, char **argv)
 		tare_hint(&err, "tare export takes one file");
 	} else if (o.accesses) {
 		ret = o.options.by_thread || o.options.counter
-			      ? tare_fail(&err, EINVAL, "--counter and --by-thread are not for --accesses, which has every thread and column")
-			      : export_accesses(self, o.input, o.format, o.output, &err);
+			? tare_fail(
+				  &err, EINVAL,
+				  "--counter and --by-thread are not for --accesses, which has every thread and column")
+			: export_accesses(self, o.input, o.format, o.output, &err);
 	} else {
 		ret = choose(&o, &err);
 		if (ret == 0)
@@ -230,12 +256,14 @@ static int export_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_export = {
 	.name = "export",
-	.about = "show a recording in another tool: Perfetto, Firefox Profiler, pprof, flame graphs, CSV",
+	.about =
+		"show a recording in another tool: Perfetto, Firefox Profiler, pprof, flame graphs, CSV",
 	.args = "FILE",
-	.example = "  tare export -o trace.pftrace run.tare           # open in ui.perfetto.dev\n"
-		   "  tare export -o run.firefox.json perf.data      # open in profiler.firefox.com\n"
-		   "  tare export -o run.pb.gz run.tare && go tool pprof -http : run.pb.gz\n"
-		   "  tare export --accesses -o accesses.parquet perf.data",
+	.example =
+		"  tare export -o trace.pftrace run.tare           # open in ui.perfetto.dev\n"
+		"  tare export -o run.firefox.json perf.data      # open in profiler.firefox.com\n"
+		"  tare export -o run.pb.gz run.tare && go tool pprof -http : run.pb.gz\n"
+		"  tare export --accesses -o accesses.parquet perf.data",
 	.topic = TOPIC_WHERE,
 	.words = WORDS_ANYWHERE,
 	.options = export_opts,

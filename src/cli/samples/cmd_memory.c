@@ -37,8 +37,12 @@ static int set_by(void *options, const char *arg, struct tare_error *err)
 		}
 	tare_fail(err, EINVAL, "there is no '%.40s'", arg);
 	if (!strncmp(arg, "alloc", 5) || !strcmp(arg, "block"))
-		return tare_hint(err, "--allocations shows who allocates; accesses to blocks are rows of --by symbol where tare record --alloc was used"), -EINVAL;
-	tare_hint(err, "one of line, function, instruction, symbol, page, level, tlb, node, thread");
+		return tare_hint(
+			       err,
+			       "--allocations shows who allocates; accesses to blocks are rows of --by symbol where tare record --alloc was used"),
+		       -EINVAL;
+	tare_hint(err,
+		  "one of line, function, instruction, symbol, page, level, tlb, node, thread");
 	return -EINVAL;
 }
 
@@ -54,7 +58,9 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 		if (!strcmp(arg, allocations_sort_name(k)))
 			return 0;
 	tare_fail(err, EINVAL, "'%.40s' is nothing to sort by", arg);
-	tare_hint(err, "one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; with --allocations bytes, count, peak, live");
+	tare_hint(
+		err,
+		"one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; with --allocations bytes, count, peak, live");
 	return -EINVAL;
 }
 
@@ -63,14 +69,22 @@ static int find_sort(struct memory_cli *o, enum allocations_sort *sort, struct t
 {
 	if (!o->sort_word)
 		return 0;
-	for (*sort = 0; *sort < ALLOCATIONS_SORTS && strcmp(o->sort_word, allocations_sort_name(*sort));)
+	for (*sort = 0;
+	     *sort < ALLOCATIONS_SORTS && strcmp(o->sort_word, allocations_sort_name(*sort));)
 		++*sort;
 	if (o->allocations != (*sort < ALLOCATIONS_SORTS)) {
-		tare_fail(err, EINVAL, "--sort %s: %s", o->sort_word, o->allocations ? "accesses are sorted by that, not allocations" : "allocations are sorted by that, not accesses");
-		tare_hint(err, o->allocations ? "one of bytes, count, peak, live" : "with --allocations, or one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified");
+		tare_fail(err, EINVAL, "--sort %s: %s", o->sort_word,
+			  o->allocations ? "accesses are sorted by that, not allocations"
+					 : "allocations are sorted by that, not accesses");
+		tare_hint(
+			err,
+			o->allocations
+				? "one of bytes, count, peak, live"
+				: "with --allocations, or one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified");
 		return -EINVAL;
 	}
-	for (o->sort = MEMORY_SORT_SAMPLES; !o->allocations && strcmp(o->sort_word, memory_sort_name(o->sort));)
+	for (o->sort = MEMORY_SORT_SAMPLES;
+	     !o->allocations && strcmp(o->sort_word, memory_sort_name(o->sort));)
 		o->sort++;
 	return 0;
 }
@@ -78,10 +92,17 @@ static int find_sort(struct memory_cli *o, enum allocations_sort *sort, struct t
 #define OPTIONS struct memory_cli
 
 static const struct option_row memory_opts[] = {
-	{ 0, "allocations", NULL, "who allocates, of tare record --alloc: rows by line (with caller) or function", FLAG(allocations) },
-	{ 0, "by", "WHAT", "rows by line, function, instruction, symbol, page, level, tlb, node, thread", SPECIAL_ALL(set_by) },
-	{ 's', "sort", "BY", "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live", SPECIAL_ALL(set_sort) },
-	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
+	{ 0, "allocations", NULL,
+	  "who allocates, of tare record --alloc: rows by line (with caller) or function",
+	  FLAG(allocations) },
+	{ 0, "by", "WHAT",
+	  "rows by line, function, instruction, symbol, page, level, tlb, node, thread",
+	  SPECIAL_ALL(set_by) },
+	{ 's', "sort", "BY",
+	  "samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; of --allocations: bytes, count, peak, live",
+	  SPECIAL_ALL(set_sort) },
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)",
+	  NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
 	OUTPUT_HTML_ROW(common.out, "write a page there instead, with a table for each --by"),
 	{ 'v', "verbose", NULL, "with --allocations: a line for each process", FLAG(verbose) },
 	BLOCK_ROW(common, access_rows),
@@ -90,28 +111,36 @@ static const struct option_row memory_opts[] = {
 
 static int check(const struct memory_cli *o, struct tare_error *err)
 {
-	if (o->common.out.html && (o->common.out.path || o->common.out.format != FORMAT_TEXT || o->by_set))
-		return tare_fail(err, EINVAL, "--html is an output of its own: not with --by, --format or -o");
+	if (o->common.out.html &&
+	    (o->common.out.path || o->common.out.format != FORMAT_TEXT || o->by_set))
+		return tare_fail(err, EINVAL,
+				 "--html is an output of its own: not with --by, --format or -o");
 	if (o->verbose && !o->allocations)
 		return tare_fail(err, EINVAL, "--verbose goes with --allocations");
 	if (o->allocations && o->common.out.html)
 		return tare_fail(err, EINVAL, "--allocations has no page: text, json and csv");
 	if (o->allocations && o->by_set && o->by != MEMORY_BY_LINE && o->by != MEMORY_BY_FUNCTION)
-		return tare_fail(err, EINVAL, "--allocations has rows by line or function, not by %s", memory_by_name(o->by));
+		return tare_fail(err, EINVAL,
+				 "--allocations has rows by line or function, not by %s",
+				 memory_by_name(o->by));
 	return access_options_check(&o->common, err);
 }
 
 static const char *lacks(const struct memory *m, enum memory_sort sort)
 {
 	static const char *const what[MEMORY_SORTS] = {
-		[MEMORY_SORT_LATENCY] = "latencies", [MEMORY_SORT_P50] = "latencies",	[MEMORY_SORT_P99] = "latencies",
-		[MEMORY_SORT_MISSES] = "what served the data", [MEMORY_SORT_REMOTE] = "how far away the data was",
+		[MEMORY_SORT_LATENCY] = "latencies",
+		[MEMORY_SORT_P50] = "latencies",
+		[MEMORY_SORT_P99] = "latencies",
+		[MEMORY_SORT_MISSES] = "what served the data",
+		[MEMORY_SORT_REMOTE] = "how far away the data was",
 		[MEMORY_SORT_MODIFIED] = "other caches' modified lines",
 	};
-	bool has = what[sort] == NULL || (sort <= MEMORY_SORT_P99 ? m->latency >= 0
-					  : sort == MEMORY_SORT_MISSES ? m->total.placed
-					  : sort == MEMORY_SORT_REMOTE ? m->total.distanced
-								       : m->total.snooped);
+	bool has = what[sort] == NULL ||
+		(sort <= MEMORY_SORT_P99              ? m->latency >= 0
+			 : sort == MEMORY_SORT_MISSES ? m->total.placed
+			 : sort == MEMORY_SORT_REMOTE ? m->total.distanced
+						      : m->total.snooped);
 
 	return has ? NULL : what[sort];
 }
@@ -124,13 +153,16 @@ static const char *lacks_rows(const struct memory *m, enum memory_by by)
 
 	for (size_t i = 0; i < t->n && by == MEMORY_BY_NODE; i++)
 		node |= t->row[i].is.cpu_node >= 0 || t->row[i].is.memory_node >= 0;
-	return by == MEMORY_BY_LEVEL && !m->total.placed && !m->total.distanced ? "what served the data"
-	       : by == MEMORY_BY_TLB && !m->total.translated			? "what translated addresses"
-	       : by == MEMORY_BY_NODE && !node					? "nodes of CPUs, of memory or how far away data was"
-										: NULL;
+	return by == MEMORY_BY_LEVEL && !m->total.placed && !m->total.distanced
+		? "what served the data"
+		: by == MEMORY_BY_TLB && !m->total.translated ? "what translated addresses"
+		: by == MEMORY_BY_NODE && !node
+		? "nodes of CPUs, of memory or how far away data was"
+		: NULL;
 }
 
-static int write_page(const struct memory_cli *o, const struct memory_shown *shown, struct tare_error *err)
+static int write_page(const struct memory_cli *o, const struct memory_shown *shown,
+		      struct tare_error *err)
 {
 	struct page_file p = PAGE_FILE_INIT;
 	int ret = page_file_open(&p, o->common.out.html, NULL, err);
@@ -153,7 +185,8 @@ static int write_page(const struct memory_cli *o, const struct memory_shown *sho
 	return ret;
 }
 
-static int write_text(const struct memory_cli *o, const struct memory_shown *shown, struct tare_error *err)
+static int write_text(const struct memory_cli *o, const struct memory_shown *shown,
+		      struct tare_error *err)
 {
 	struct opened_output to;
 	struct text out = { 0 };
@@ -188,23 +221,32 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 		return ret;
 	ret = accessed_open(&c, path, &from, err);
 	if (ret == 0)
-		ret = memory_read(&m, &c, o->common.out.html ? all : &o->by, o->common.out.html ? MEMORY_BYS : 1, &opts, err);
+		ret = memory_read(&m, &c, o->common.out.html ? all : &o->by,
+				  o->common.out.html ? MEMORY_BYS : 1, &opts, err);
 	if (ret == 0)
 		*partial = tell_partial("memory", path, accessed_read(&c), c.damage, false);
 	if (ret == 0)
 		ret = access_any(&c, path, m.total.samples, m.no_accesses, err);
 	if (ret == 0 && lacks(&m, o->sort)) {
-		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not tell %s", memory_sort_name(o->sort), lacks(&m, o->sort));
-		tare_hint(err, "what recorded it does not measure that; --sort samples always works");
+		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not tell %s",
+				memory_sort_name(o->sort), lacks(&m, o->sort));
+		tare_hint(err,
+			  "what recorded it does not measure that; --sort samples always works");
 	}
 	if (ret == 0 && !o->common.out.html && lacks_rows(&m, o->by)) {
-		ret = tare_fail(err, ENODATA, "--by %s: the recording does not tell %s", memory_by_name(o->by), lacks_rows(&m, o->by));
-		tare_hint(err, "what recorded it does not know that; --by line, symbol and page always work");
+		ret = tare_fail(err, ENODATA, "--by %s: the recording does not tell %s",
+				memory_by_name(o->by), lacks_rows(&m, o->by));
+		tare_hint(
+			err,
+			"what recorded it does not know that; --by line, symbol and page always work");
 	}
 	if (ret == 0) {
-		struct memory_shown shown = { path, &m, o->sort, o->limit_set ? o->limit
-							 : o->common.out.html	      ? ROWS_ON_A_PAGE
-							 : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN : 0 };
+		struct memory_shown shown = { path, &m, o->sort,
+					      o->limit_set                 ? o->limit
+						      : o->common.out.html ? ROWS_ON_A_PAGE
+						      : o->common.out.format == FORMAT_TEXT
+						      ? ROWS_SHOWN
+						      : 0 };
 
 		if (o->common.out.format == FORMAT_CSV) {
 			input_tell_broke_off("memory", path, c.loss.broke_off);
@@ -222,7 +264,9 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 static int check_filter(const struct samples_filter *f, struct tare_error *err)
 {
 	if (f->comm || f->from_ns || f->to_ns || f->tid >= 0 || f->cpu >= 0)
-		return tare_fail(err, EINVAL, "--allocations: of --filter only pid= is possible, as blocks can be freed by another thread and at any time");
+		return tare_fail(
+			err, EINVAL,
+			"--allocations: of --filter only pid= is possible, as blocks can be freed by another thread and at any time");
 	return 0;
 }
 
@@ -236,7 +280,8 @@ static void tell_lacking(const char *path, const struct allocations *a)
 	if (a->lost) {
 		text_add(&out, "tare memory: ");
 		escape(&out, path, strlen(path));
-		text_add(&out, ".alloc: %" PRIu64 " records found no room when it was recorded\n", a->lost);
+		text_add(&out, ".alloc: %" PRIu64 " records found no room when it was recorded\n",
+			 a->lost);
 	}
 	if (what.len) {
 		text_add(&out, "tare memory: ");
@@ -249,11 +294,20 @@ static void tell_lacking(const char *path, const struct allocations *a)
 	text_free(&out);
 }
 
-static int show_allocations(const struct memory_cli *o, enum allocations_sort sort, const char *path, bool *partial, struct tare_error *err)
+static int show_allocations(const struct memory_cli *o, enum allocations_sort sort,
+			    const char *path, bool *partial, struct tare_error *err)
 {
-	struct allocations_options opts = { .from = access_options(&o->common), .by_function = o->by_set && o->by == MEMORY_BY_FUNCTION, .sort = sort };
-	struct allocations_shown shown = { .path = path, .by_function = opts.by_function, .sort = sort, .verbose = o->verbose,
-					   .limit = o->limit_set ? o->limit : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN : 0 };
+	struct allocations_options opts = { .from = access_options(&o->common),
+					    .by_function = o->by_set && o->by == MEMORY_BY_FUNCTION,
+					    .sort = sort };
+	struct allocations_shown shown = { .path = path,
+					   .by_function = opts.by_function,
+					   .sort = sort,
+					   .verbose = o->verbose,
+					   .limit = o->limit_set ? o->limit
+						   : o->common.out.format == FORMAT_TEXT
+						   ? ROWS_SHOWN
+						   : 0 };
 	struct allocations a = { 0 };
 	struct opened_output to;
 	struct text out = { 0 };
@@ -262,8 +316,10 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 	if (ret == 0)
 		ret = allocations_read(&a, path, &opts, err);
 	if (ret == 0 && !a.total.count && !a.lost) {
-		ret = tare_fail(err, ENODATA, "%.200s: no allocation was recorded%s", path, opts.from.filter.pid >= 0 ? " of that process" : "");
-		tare_hint(err, "static programs, and those with a malloc of their own, are not seen");
+		ret = tare_fail(err, ENODATA, "%.200s: no allocation was recorded%s", path,
+				opts.from.filter.pid >= 0 ? " of that process" : "");
+		tare_hint(err,
+			  "static programs, and those with a malloc of their own, are not seen");
 	}
 	shown.of = &a;
 	if (ret == 0)
@@ -279,7 +335,8 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 		text_free(&out);
 	}
 	if (ret == 0) {
-		*partial = tell_partial("memory", path, a.recording.file, a.recording.damage, false);
+		*partial = tell_partial("memory", path, a.recording.file, a.recording.damage,
+					false);
 		tell_lacking(path, &a);
 	}
 	*partial |= a.lost || a.damaged;
@@ -304,7 +361,8 @@ static int memory_run(const struct command *self, int argc, char **argv)
 		if (ret == 0)
 			input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
 		if (ret == 0 && o.allocations)
-			ret = show_allocations(&o, sort, sample_path(&o.common, argc, argv, rest), &partial, &err);
+			ret = show_allocations(&o, sort, sample_path(&o.common, argc, argv, rest),
+					       &partial, &err);
 		else if (ret == 0)
 			ret = show(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 		if (ret < 0)
@@ -317,7 +375,8 @@ static int memory_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_memory = {
 	.name = "memory",
-	.about = "accesses to memory: which are slow, what they are to, what serves them; who allocates",
+	.about =
+		"accesses to memory: which are slow, what they are to, what serves them; who allocates",
 	.args = "[FILE]",
 	.example = "  tare memory perf.data\n"
 		   "  tare memory --by symbol --sort misses perf.data\n"

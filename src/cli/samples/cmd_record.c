@@ -27,7 +27,7 @@
 enum {
 	RING = 512 << 10,
 	RING_MOST = 64 << 20,
-	RING_FAST = 4 << 20,	 /* initial size if samples may come fast; on 128 CPUs, 512 MiB */
+	RING_FAST = 4 << 20,     /* initial size if samples may come fast; on 128 CPUs, 512 MiB */
 	RING_BESIDE = 256 << 10, /* for records, in addition to an AUX area */
 	AUX_AREA = 4 << 20,
 	AUX_AREA_LOCKED = 256 << 10,
@@ -38,7 +38,7 @@ enum {
 
 struct job {
 	struct record_options o;
-	char *const *argv;	/* the command, or NULL */
+	char *const *argv;     /* the command, or NULL */
 	char *const *all_argv; /* tare's own arguments, for the file */
 	struct machine *machine;
 	struct encoding_list list;
@@ -63,14 +63,18 @@ static int refuse_unavailable(struct job *j)
 		const struct encoding *e = &j->list.enc[i];
 
 		if (e->unavailable) {
-			tare_fail(j->err, e->unavailable, "%.100s is unavailable: %.250s", e->name, e->why);
+			tare_fail(j->err, e->unavailable, "%.100s is unavailable: %.250s", e->name,
+				  e->why);
 			tare_hint(j->err, "%s", e->remedy);
 			return -e->unavailable;
 		}
 		if (!encoding_source(e)->kernel && !engine_counts(e)) {
-			tare_fail(j->err, EINVAL, "%.100s cannot be sampled: it does not overflow", e->name);
-			tare_hint(j->err, "tare stat counts it; tare record samples events of the kernel's PMUs, "
-					  "cpu-clock and page-faults among them");
+			tare_fail(j->err, EINVAL, "%.100s cannot be sampled: it does not overflow",
+				  e->name);
+			tare_hint(
+				j->err,
+				"tare stat counts it; tare record samples events of the kernel's PMUs, "
+				"cpu-clock and page-faults among them");
 			return -EINVAL;
 		}
 	}
@@ -88,15 +92,23 @@ static int check_sampled(struct job *j)
 
 		sampled += samples;
 		if (samples && exact_class_of(e) == EXACT_TAKEN) {
-			tare_fail(j->err, EINVAL, "taken branches make no samples: whether a branch is taken is known after it is counted");
-			tare_hint(j->err, "exact/branches/ samples all branches, exact/conditional-branches/ those that may fall through");
+			tare_fail(
+				j->err, EINVAL,
+				"taken branches make no samples: whether a branch is taken is known after it is counted");
+			tare_hint(
+				j->err,
+				"exact/branches/ samples all branches, exact/conditional-branches/ those that may fall through");
 			return -EINVAL;
 		}
 	}
 	if (sampled > EXACT_EVENTS_MAX)
-		return tare_fail(j->err, EINVAL, "the exact engine samples up to %d events in one run, not %zu", EXACT_EVENTS_MAX, sampled);
+		return tare_fail(j->err, EINVAL,
+				 "the exact engine samples up to %d events in one run, not %zu",
+				 EXACT_EVENTS_MAX, sampled);
 	if (sampled > 1 && sampled < j->list.n) {
-		tare_fail(j->err, EINVAL, "under the exact engine a group that is read (:S) is recorded without other events");
+		tare_fail(
+			j->err, EINVAL,
+			"under the exact engine a group that is read (:S) is recorded without other events");
 		tare_hint(j->err, "without :S each event has samples of its own");
 		return -EINVAL;
 	}
@@ -118,10 +130,13 @@ static bool reads_spread(const struct job *j)
 static void say_spread(const struct record_options *o)
 {
 	if (strcmp(o->output, "-"))
-		fprintf(stderr, "tare record: tare report and annotate have exact counts; at single samples, which filters and other tools take, the counts of the other events are spread over the code between samples");
+		fprintf(stderr,
+			"tare record: tare report and annotate have exact counts; at single samples, which filters and other tools take, the counts of the other events are spread over the code between samples");
 	else
-		fprintf(stderr, "tare record: the counts of the other events are spread over the code between samples");
-	fprintf(stderr, ": with exact/instructions/ as the first event they are those of the code at each sample, but for taken branches\n");
+		fprintf(stderr,
+			"tare record: the counts of the other events are spread over the code between samples");
+	fprintf(stderr,
+		": with exact/instructions/ as the first event they are those of the code at each sample, but for taken branches\n");
 }
 
 /* Refuses options that the engine cannot do. */
@@ -132,27 +147,38 @@ static int check_exact(struct job *j)
 		bool given;
 		const char *what;
 	} rows[] = {
-		{ !j->argv, "no command" }, { o->pids, "-p" },	       { o->tids, "-t" },
-		{ o->all_cpus, "-a" },	    { o->cpus.n, "-C" },	       { !o->how.inherit, "-i" },
-		{ o->delay_ns, "-D" },	    { o->how.calls == CALLS_LBR, "--call-graph lbr" },
-		{ o->how.branches, "-b" },  { o->how.weight, "-W" },	       { o->how.physical, "--phys-data" },
-		{ o->how.registers, "-I" }, { o->how.switches, "--switch-events" }, { o->all_kernel, "--all-kernel" },
+		{ !j->argv, "no command" },
+		{ o->pids, "-p" },
+		{ o->tids, "-t" },
+		{ o->all_cpus, "-a" },
+		{ o->cpus.n, "-C" },
+		{ !o->how.inherit, "-i" },
+		{ o->delay_ns, "-D" },
+		{ o->how.calls == CALLS_LBR, "--call-graph lbr" },
+		{ o->how.branches, "-b" },
+		{ o->how.weight, "-W" },
+		{ o->how.physical, "--phys-data" },
+		{ o->how.registers, "-I" },
+		{ o->how.switches, "--switch-events" },
+		{ o->all_kernel, "--all-kernel" },
 		{ o->how.clockid != 1, "-k" },
 		{ o->rate_given && !o->how.period, "-F" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given) {
-			tare_fail(j->err, EINVAL,
-				  "the exact engine samples a command that it starts, with all its children, every N events: "
-				  "it cannot with %s",
-				  rows[i].what);
+			tare_fail(
+				j->err, EINVAL,
+				"the exact engine samples a command that it starts, with all its children, every N events: "
+				"it cannot with %s",
+				rows[i].what);
 			tare_hint(j->err, "tare record --engine exact -c N -- COMMAND");
 			return -EINVAL;
 		}
 	for (size_t i = 0; i < j->list.n; i++) {
 		if (!engine_counts(&j->list.enc[i])) {
-			tare_fail(j->err, EINVAL, "the exact engine does not count %.100s", j->list.enc[i].name);
+			tare_fail(j->err, EINVAL, "the exact engine does not count %.100s",
+				  j->list.enc[i].name);
 			tare_hint(j->err, "'tare events exact' lists what it does");
 			return -EINVAL;
 		}
@@ -167,15 +193,17 @@ static int check_exact(struct job *j)
 static int choose_engine(struct job *j)
 {
 	const struct engine_question q = { .wish = ENGINE_EXACT };
-	bool asked = j->o.engine == ENGINE_EXACT, instead = j->o.engine == ENGINE_AUTO && j->o.events.given && j->argv;
+	bool asked = j->o.engine == ENGINE_EXACT,
+	     instead = j->o.engine == ENGINE_AUTO && j->o.events.given && j->argv;
 	struct tare_error why = TARE_ERROR_INIT;
 	int ret;
 
 	for (size_t i = 0; i < j->list.n; i++) {
 		asked |= engine_counts(&j->list.enc[i]);
-		instead &= j->list.enc[i].unavailable && j->list.enc[i].attr.type == PERF_TYPE_HARDWARE &&
-			   (j->list.enc[i].attr.config == PERF_COUNT_HW_INSTRUCTIONS ||
-			    j->list.enc[i].attr.config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+		instead &= j->list.enc[i].unavailable &&
+			j->list.enc[i].attr.type == PERF_TYPE_HARDWARE &&
+			(j->list.enc[i].attr.config == PERF_COUNT_HW_INSTRUCTIONS ||
+			 j->list.enc[i].attr.config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 	}
 	instead &= !j->o.rate_given || j->o.how.period;
 	if (!asked && !instead)
@@ -195,7 +223,8 @@ static int choose_engine(struct job *j)
 static int encode(struct job *j, const char *default_event)
 {
 	const struct encode_options how = { .keep_unavailable = true,
-					    .event_files = j->o.events.n_files ? j->o.events.files : NULL };
+					    .event_files = j->o.events.n_files ? j->o.events.files
+									       : NULL };
 	int ret = 0;
 
 	encoding_list_free(&j->list);
@@ -234,7 +263,8 @@ static void warn_of_step(const struct record_options *o)
 		return;
 	while (!is_prime(prime))
 		prime++;
-	fprintf(stderr, "tare record: a sample every %llu, always: of a loop with which that has a divisor in common the same accesses are sampled for ever; -c %llu, a prime, has none\n",
+	fprintf(stderr,
+		"tare record: a sample every %llu, always: of a loop with which that has a divisor in common the same accesses are sampled for ever; -c %llu, a prime, has none\n",
 		(unsigned long long)o->how.period, (unsigned long long)prime);
 }
 
@@ -244,8 +274,9 @@ static void warn_of_fixed(const struct record_options *o, uint64_t period)
 {
 	if (period < 2 || o->quiet)
 		return;
-	fprintf(stderr, "tare record: --no-jitter: a sample exactly every %llu: a loop that is in step with it shows the same place each time, and shares "
-			"may be wrong by any amount; without --no-jitter they are not\n",
+	fprintf(stderr,
+		"tare record: --no-jitter: a sample exactly every %llu: a loop that is in step with it shows the same place each time, and shares "
+		"may be wrong by any amount; without --no-jitter they are not\n",
 		(unsigned long long)period);
 }
 
@@ -257,8 +288,11 @@ static int choose_period(struct job *j)
 	uint64_t asked = o->how.period;
 
 	if (p->period && o->rate_given && !o->how.period) {
-		tare_fail(j->err, EINVAL, "-F: %s cannot be steered towards a number of samples a second", p->events);
-		tare_hint(j->err, "-c N: one of every N operations; %llu unless given", (unsigned long long)p->period);
+		tare_fail(j->err, EINVAL,
+			  "-F: %s cannot be steered towards a number of samples a second",
+			  p->events);
+		tare_hint(j->err, "-c N: one of every N operations; %llu unless given",
+			  (unsigned long long)p->period);
 		return -EINVAL;
 	}
 	if (p->period && !o->how.period)
@@ -268,8 +302,10 @@ static int choose_period(struct job *j)
 	if (o->how.period % p->multiple)
 		o->how.period += p->multiple - o->how.period % p->multiple;
 	if (asked && asked != o->how.period)
-		fprintf(stderr, "tare record: a sample every %llu: this PMU counts in multiples of %llu%s\n", (unsigned long long)o->how.period,
-			(unsigned long long)p->multiple, o->how.period == p->least ? ", and no fewer" : "");
+		fprintf(stderr,
+			"tare record: a sample every %llu: this PMU counts in multiples of %llu%s\n",
+			(unsigned long long)o->how.period, (unsigned long long)p->multiple,
+			o->how.period == p->least ? ", and no fewer" : "");
 	return 0;
 }
 
@@ -284,7 +320,8 @@ static int choose_precise(struct job *j)
 	o->precise_of.all_cpus = o->all_cpus || o->cpus.n;
 	if (!exact) {
 		ret = precise_choose(j->machine, &o->precise_of, &j->precise, j->err);
-		exact = ret == -ENOTSUP && o->engine == ENGINE_AUTO && j->argv && !o->precise_of.min_latency && exact_probe(&why) == 0;
+		exact = ret == -ENOTSUP && o->engine == ENGINE_AUTO && j->argv &&
+			!o->precise_of.min_latency && exact_probe(&why) == 0;
 		if (exact && !o->quiet)
 			fprintf(stderr, "tare record: %s\n", j->err->what);
 	}
@@ -313,9 +350,10 @@ static uint64_t most_rate(void)
 {
 	char line[32];
 
-	return file_line(NULL, "/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof(line), NULL) < 0
-		   ? RATE_UNKNOWN
-		   : strtoull(line, NULL, 10);
+	return file_line(NULL, "/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof(line),
+			 NULL) < 0
+		? RATE_UNKNOWN
+		: strtoull(line, NULL, 10);
 }
 
 static int choose_rate(struct job *j)
@@ -330,8 +368,10 @@ static int choose_rate(struct job *j)
 		return 0;
 	tare_fail(j->err, EINVAL, "-F %llu: the kernel allows %llu samples a second",
 		  (unsigned long long)j->o.how.frequency, (unsigned long long)most);
-	tare_hint(j->err, "-F max, or raise kernel.perf_event_max_sample_rate (the kernel lowers it by itself when "
-			  "sampling takes too long)");
+	tare_hint(
+		j->err,
+		"-F max, or raise kernel.perf_event_max_sample_rate (the kernel lowers it by itself when "
+		"sampling takes too long)");
 	return -EINVAL;
 }
 
@@ -346,16 +386,22 @@ static int check_aux(struct job *j, const struct encoding *e)
 		bool given;
 		const char *what, *instead;
 	} rows[] = {
-		{ !o->how.period && !e->attr.sample_period, "a rate (-F)", "-c N takes one of every N operations, 4096 for instance" },
-		{ o->clock_given && o->how.clockid >= 0, "another clock (-k)", "-k perf: its times are the kernel's own" },
-		{ o->alloc, "--alloc", "blocks of memory are stamped by another clock than SPE's: leave it out, or --engine exact" },
-		{ o->precise && o->how.calls != CALLS_NONE, "callers (-g)", "SPE knows the instruction alone" },
-		{ o->precise && o->how.branches, "a stack of branches (-b)", "--precise=branches samples branches with their targets" },
+		{ !o->how.period && !e->attr.sample_period, "a rate (-F)",
+		  "-c N takes one of every N operations, 4096 for instance" },
+		{ o->clock_given && o->how.clockid >= 0, "another clock (-k)",
+		  "-k perf: its times are the kernel's own" },
+		{ o->alloc, "--alloc",
+		  "blocks of memory are stamped by another clock than SPE's: leave it out, or --engine exact" },
+		{ o->precise && o->how.calls != CALLS_NONE, "callers (-g)",
+		  "SPE knows the instruction alone" },
+		{ o->precise && o->how.branches, "a stack of branches (-b)",
+		  "--precise=branches samples branches with their targets" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given) {
-			tare_fail(j->err, EINVAL, "%.100s cannot be recorded with %s", e->name, rows[i].what);
+			tare_fail(j->err, EINVAL, "%.100s cannot be recorded with %s", e->name,
+				  rows[i].what);
 			tare_hint(j->err, "%s", rows[i].instead);
 			return -EINVAL;
 		}
@@ -370,7 +416,10 @@ static bool may_lock_much(void)
 {
 	char line[32];
 
-	return geteuid() == 0 || (file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line), NULL) == 0 && line[0] == '-');
+	return geteuid() == 0 ||
+		(file_line(NULL, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line),
+			   NULL) == 0 &&
+		 line[0] == '-');
 }
 
 /*
@@ -389,7 +438,8 @@ static int choose_rings(struct job *j)
 			ret = check_aux(j, &j->list.enc[i]);
 		}
 	if (ret == 0 && o->aux_bytes && !aux) {
-		ret = tare_fail(j->err, EINVAL, "-m SIZE,AUX: nothing that is recorded has an AUX area");
+		ret = tare_fail(j->err, EINVAL,
+				"-m SIZE,AUX: nothing that is recorded has an AUX area");
 		tare_hint(j->err, "Arm's SPE has: --precise, or -e arm_spe_0//");
 		ret = -EINVAL;
 	}
@@ -417,7 +467,9 @@ static bool large_enough(void *with)
 	if (perfdata_writer_kept(j->writer))
 		doomed_finish();
 
-	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer), record_alloc_size(&j->alloc), clock_now_ns() - j->begin_ns, &out);
+	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer),
+					 record_alloc_size(&j->alloc), clock_now_ns() - j->begin_ns,
+					 &out);
 
 	if (out.len && !j->o.quiet)
 		fprintf(stderr, "tare record: %s", out.s);
@@ -457,7 +509,10 @@ static int record(struct job *j)
 		.argv = j->argv,
 		.launcher = &launch_plain,
 		.envp = j->alloc.envp,
-		.where = { .pids = o->pids, .tids = o->tids, .all_cpus = o->all_cpus, .cpus = o->cpus,
+		.where = { .pids = o->pids,
+			   .tids = o->tids,
+			   .all_cpus = o->all_cpus,
+			   .cpus = o->cpus,
 			   .inherit = o->how.inherit },
 		.timeout_ns = o->timeout_ns,
 		.delay_ns = o->delay_ns,
@@ -479,7 +534,8 @@ static int record(struct job *j)
 		return ret;
 	if (j->exact) {
 		j->fixed.set = FIXED_LAYOUT;
-		ret = environment_fix(&j->environment, j->fixed.set, NULL, j->argv, plan.envp ? plan.envp : environ, j->err);
+		ret = environment_fix(&j->environment, j->fixed.set, NULL, j->argv,
+				      plan.envp ? plan.envp : environ, j->err);
 		plan.envp = j->environment.envp;
 		plan.fixed = &j->fixed;
 		if (!plan.how.period)
@@ -494,9 +550,11 @@ static int record(struct job *j)
 		return ret;
 	j->size = (struct record_size){ .most = o->size_most,
 					.file = strcmp(o->output, "-") ? o->output : NULL,
-					.less = o->how.period || j->exact ? "a larger -c" : "a lower -F" };
+					.less = o->how.period || j->exact ? "a larger -c"
+									  : "a lower -F" };
 	j->begin_ns = clock_now_ns();
-	ret = (j->exact ? sample_exact : sample_run)(&plan, perfdata_writer_sink(j->writer), &j->outcome, j->err);
+	ret = (j->exact ? sample_exact : sample_run)(&plan, perfdata_writer_sink(j->writer),
+						     &j->outcome, j->err);
 	if (!j->outcome.began)
 		return ret;
 	j->outcome.broke_off = ret < 0;
@@ -505,7 +563,8 @@ static int record(struct job *j)
 		tare_hint(j->err, "-o names another place");
 	ret = ret < 0 ? ret : finished;
 	if (ret == 0 && j->outcome.uncounted[0] && !j->outcome.partial.n)
-		ret = exact_fail_uncounted(j->outcome.uncounted, j->outcome.has_status, j->outcome.wait_status, j->err);
+		ret = exact_fail_uncounted(j->outcome.uncounted, j->outcome.has_status,
+					   j->outcome.wait_status, j->err);
 	return ret;
 }
 
@@ -529,7 +588,8 @@ static void begin_anew(struct job *j)
 /* No event was given and there is no PMU: samples time instead, and reports it. */
 static bool try_clock(struct job *j, int ret)
 {
-	if (j->o.events.given || j->exact || j->outcome.exec_code || (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
+	if (j->o.events.given || j->exact || j->outcome.exec_code ||
+	    (ret != -ENOENT && ret != -EOPNOTSUPP && ret != -ENODEV))
 		return false;
 	begin_anew(j);
 	return true;
@@ -541,7 +601,8 @@ static void say_clocks(const struct job *j)
 		uint64_t asked = sample_clock_short(&j->list.enc[i], &j->o.how);
 
 		if (asked && !j->o.quiet)
-			fprintf(stderr, "tare record: %s: a sample every 10 us, not every %llu ns: the kernel's clocks go no faster\n",
+			fprintf(stderr,
+				"tare record: %s: a sample every 10 us, not every %llu ns: the kernel's clocks go no faster\n",
 				j->list.enc[i].name, (unsigned long long)asked);
 	}
 }
@@ -564,12 +625,15 @@ static int try_without_physical(struct job *j, int ret)
 {
 	struct record_options *o = &j->o;
 
-	if (!j->precise.physical || j->phys_data || j->outcome.began || j->outcome.exec_code || (ret != -EACCES && ret != -EPERM && ret != -EINVAL))
+	if (!j->precise.physical || j->phys_data || j->outcome.began || j->outcome.exec_code ||
+	    (ret != -EACCES && ret != -EPERM && ret != -EINVAL))
 		return ret;
 	begin_anew(j);
 	if (!o->quiet)
-		fprintf(stderr, "tare record: asked for again without physical addresses, as the kernel said: %s; kernel.perf_event_paranoid <= 1 or CAP_PERFMON "
-				"may allow them\n", strerror(-ret));
+		fprintf(stderr,
+			"tare record: asked for again without physical addresses, as the kernel said: %s; kernel.perf_event_paranoid <= 1 or CAP_PERFMON "
+			"may allow them\n",
+			strerror(-ret));
 	o->precise_of.no_physical = true;
 	o->how.physical = false;
 	event_list_free(&o->events.list);
@@ -586,8 +650,8 @@ static int without_perf(struct job *j, int ret)
 	struct tare_error first = *j->err, why = TARE_ERROR_INIT;
 	const struct record_options *o = &j->o;
 
-	if (j->exact || j->outcome.began || j->outcome.exec_code || (ret != -EPERM && ret != -EACCES && ret != -ENOSYS) ||
-	    source_perf.probe(&why) == 0)
+	if (j->exact || j->outcome.began || j->outcome.exec_code ||
+	    (ret != -EPERM && ret != -EACCES && ret != -ENOSYS) || source_perf.probe(&why) == 0)
 		return ret;
 	if (o->events.given || o->engine != ENGINE_AUTO || !j->argv || exact_probe(NULL) < 0) {
 		tare_hint(j->err, "%s", why.hint);
@@ -597,12 +661,16 @@ static int without_perf(struct job *j, int ret)
 	j->o.engine = ENGINE_EXACT;
 	ret = sample_of(j, "instructions");
 	if (ret == -EINVAL && !j->outcome.began) { /* an option that the engine cannot do */
-		tare_hint(&first, "%.150s; without perf_event_open: tare record --engine exact -c N -- COMMAND", j->err->what);
+		tare_hint(
+			&first,
+			"%.150s; without perf_event_open: tare record --engine exact -c N -- COMMAND",
+			j->err->what);
 		*j->err = first;
 		return -first.code;
 	}
 	if (j->outcome.began && !o->quiet)
-		fprintf(stderr, "tare record: perf_event_open is refused here (%s): the exact engine sampled instructions:u instead\n",
+		fprintf(stderr,
+			"tare record: perf_event_open is refused here (%s): the exact engine sampled instructions:u instead\n",
 			strerror(first.code));
 	return ret;
 }
@@ -616,7 +684,10 @@ static int sample(struct job *j)
 		ret = choose_precise(j);
 	if (ret < 0)
 		return ret;
-	ret = sample_of(j, j->o.events.given ? NULL : j->o.engine == ENGINE_EXACT ? "instructions" : "cycles");
+	ret = sample_of(j,
+			j->o.events.given                     ? NULL
+				: j->o.engine == ENGINE_EXACT ? "instructions"
+							      : "cycles");
 	if (ret < 0)
 		ret = try_without_physical(j, ret);
 	if (ret < 0 && try_clock(j, ret)) {
@@ -630,9 +701,12 @@ static int sample(struct job *j)
 	if (ret < 0 && j->precise.refused[0] && !j->outcome.began)
 		tare_hint(j->err, "%s", j->precise.refused);
 	if (ret == -EOPNOTSUPP && (j->o.how.branches || j->o.how.calls == CALLS_LBR))
-		tare_hint(j->err, "only the PMU of some processors records branches: try %s", j->o.how.calls == CALLS_LBR ? "--call-graph fp or dwarf" : "without -b, -j");
+		tare_hint(j->err, "only the PMU of some processors records branches: try %s",
+			  j->o.how.calls == CALLS_LBR ? "--call-graph fp or dwarf"
+						      : "without -b, -j");
 	if (ret == 0 && clock && !j->o.quiet)
-		fprintf(stderr, "tare record: no PMU counts cycles here: cpu-clock was sampled instead, a timer\n");
+		fprintf(stderr,
+			"tare record: no PMU counts cycles here: cpu-clock was sampled instead, a timer\n");
 	return ret;
 }
 
@@ -662,12 +736,17 @@ static int show(struct job *j, const struct command *self)
 		struct style with = style;
 
 		with.thousands = true;
-		record_view(&text, &j->outcome, j->writer ? perfdata_writer_path(j->writer) : strcmp(j->o.output, "-") ? j->o.output : NULL,
+		record_view(&text, &j->outcome,
+			    j->writer                          ? perfdata_writer_path(j->writer)
+				    : strcmp(j->o.output, "-") ? j->o.output
+							       : NULL,
 			    j->writer ? perfdata_writer_size(j->writer) : 0, j->o.quiet, &with);
 		if (!j->o.quiet)
 			record_alloc_tell(&j->alloc, &text);
 		if (j->writer && perfdata_writer_no_fields(j->writer))
-			text_add(&text, "  the fields of tracepoints cannot be told from this file: %s\n", perfdata_writer_no_fields(j->writer));
+			text_add(&text,
+				 "  the fields of tracepoints cannot be told from this file: %s\n",
+				 perfdata_writer_no_fields(j->writer));
 		if (!j->o.quiet && j->writer && perfdata_writer_left(j->writer, NULL))
 			say_left(&text, j->writer);
 		ret = output_put(&out, &text, &err);
@@ -757,8 +836,9 @@ const struct command cmd_record = {
 	.name = "record",
 	.about = "sample where events happen, into a perf.data",
 	.args = "[--] COMMAND [ARG]...",
-	.example = "  tare record -g -- gcc -O2 -c x.c\n  tare record -e cycles:u,branch-misses:u -F 1000 -p 1234\n"
-		   "  tare record -a --timeout 5s",
+	.example =
+		"  tare record -g -- gcc -O2 -c x.c\n  tare record -e cycles:u,branch-misses:u -F 1000 -p 1234\n"
+		"  tare record -a --timeout 5s",
 	.topic = TOPIC_WHERE,
 	.options = record_option_rows,
 	.run = run,

@@ -34,10 +34,12 @@ static const struct {
 	const char *name;
 	unsigned key;
 } key_names[] = {
-	{ "comm", REPORT_COMM },      { "command", REPORT_COMM },   { "pid", REPORT_PID },
-	{ "tid", REPORT_TID },	      { "thread", REPORT_TID },	    { "module", REPORT_MODULE },
-	{ "dso", REPORT_MODULE },     { "function", REPORT_FUNCTION }, { "symbol", REPORT_FUNCTION },
-	{ "sym", REPORT_FUNCTION },   { "line", REPORT_LINE },	    { "srcline", REPORT_LINE },
+	{ "comm", REPORT_COMM },       { "command", REPORT_COMM },
+	{ "pid", REPORT_PID },         { "tid", REPORT_TID },
+	{ "thread", REPORT_TID },      { "module", REPORT_MODULE },
+	{ "dso", REPORT_MODULE },      { "function", REPORT_FUNCTION },
+	{ "symbol", REPORT_FUNCTION }, { "sym", REPORT_FUNCTION },
+	{ "line", REPORT_LINE },       { "srcline", REPORT_LINE },
 	{ "address", REPORT_ADDRESS }, { "addr", REPORT_ADDRESS },
 };
 
@@ -46,11 +48,16 @@ static int add_field(struct report_cli *o, char *word, struct tare_error *err)
 {
 	if (!traced_is_key(word, strlen(word))) {
 		tare_fail(err, EINVAL, "there is no key '%.40s'", word);
-		tare_hint(err, "keys: comm, pid, tid, module, function, line, address, and fields of tracepoints: trace_fields, FIELD, EVENT.FIELD");
+		tare_hint(
+			err,
+			"keys: comm, pid, tid, module, function, line, address, and fields of tracepoints: trace_fields, FIELD, EVENT.FIELD");
 		return -EINVAL;
 	}
 	if (o->n_fields == TRACED_KEYS_MOST)
-		return tare_fail(err, E2BIG, "--sort: more than %d fields of tracepoints; trace_fields takes them all", TRACED_KEYS_MOST);
+		return tare_fail(
+			err, E2BIG,
+			"--sort: more than %d fields of tracepoints; trace_fields takes them all",
+			TRACED_KEYS_MOST);
 	o->field[o->n_fields++] = word;
 	o->keys |= REPORT_TRACE;
 	return 0;
@@ -86,18 +93,26 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct report_cli
 
 static const struct option_row report_opts[] = {
-	{ 's', "sort", "KEYS", "rows by comm, pid, tid, module, function, line, address, a tracepoint's fields", SPECIAL_ALL(set_sort) },
-	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)", NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
+	{ 's', "sort", "KEYS",
+	  "rows by comm, pid, tid, module, function, line, address, a tracepoint's fields",
+	  SPECIAL_ALL(set_sort) },
+	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)",
+	  NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
 	{ 0, "percent-limit", "P", "show rows of P percent or more", PERCENT(least_percent, 100) },
 	{ 0, "by-total", NULL, "order by what a function and its callees took", FLAG(by_total) },
 	{ 0, "callers", "FUNCTION", "who called it, and what it called", TEXT(about, NULL) },
 	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", TEXT(ratio, NULL) },
-	{ 0, "inline", NULL, "functions that were inlined as rows of their own", FLAG(common.read.inlined) },
+	{ 0, "inline", NULL, "functions that were inlined as rows of their own",
+	  FLAG(common.read.inlined) },
 	{ 0, "flat", NULL, "do not look at callers", FLAG(common.read.flat) },
-	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts", FLAG(folded) },
-	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it", TEXT(before, NULL) },
-	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long", FLAG(normalise) },
-	OUTPUT_HTML_ROW(common.out, "write a page there instead: the table and a flame graph, offline"),
+	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts",
+	  FLAG(folded) },
+	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it",
+	  TEXT(before, NULL) },
+	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long",
+	  FLAG(normalise) },
+	OUTPUT_HTML_ROW(common.out,
+			"write a page there instead: the table and a flame graph, offline"),
 	BLOCK_ROW(common, sample_skid_rows),
 	BLOCK_ROW(common, sample_rows),
 	{ 0 },
@@ -115,12 +130,16 @@ static int check(const struct report_cli *o, struct tare_error *err)
 		return tare_fail(err, EINVAL, "--folded and --callers exclude each other");
 	if (o->folded && o->common.out.format != FORMAT_TEXT)
 		return tare_fail(err, EINVAL, "--folded is a format of its own");
-	if (o->common.out.html && (o->folded || o->common.out.path || o->common.out.format != FORMAT_TEXT)) {
-		tare_fail(err, EINVAL, "--html is an output of its own: not with --folded, --format or -o");
+	if (o->common.out.html &&
+	    (o->folded || o->common.out.path || o->common.out.format != FORMAT_TEXT)) {
+		tare_fail(err, EINVAL,
+			  "--html is an output of its own: not with --folded, --format or -o");
 		return -EINVAL;
 	}
 	if (o->common.skid && (o->before || o->folded || o->about))
-		return tare_fail(err, EINVAL, "--skid tells of the table: not with --diff, --folded or --callers");
+		return tare_fail(
+			err, EINVAL,
+			"--skid tells of the table: not with --diff, --folded or --callers");
 	if (o->before && o->ratio)
 		return tare_fail(err, EINVAL, "--diff and --ratio exclude each other");
 	return 0;
@@ -156,10 +175,12 @@ static int column_of(const struct samples *s, const char *event, uint32_t *out,
 }
 
 static int show_folded(const struct report_cli *o, struct samples *s, uint32_t column,
-		       struct ratio *ratio, struct output *to, bool *partial, struct tare_error *err)
+		       struct ratio *ratio, struct output *to, bool *partial,
+		       struct tare_error *err)
 {
-	struct folded_options f = { .column = column, .ratio = ratio, .with_comm = true,
-				    .normalise = o->normalise };
+	struct folded_options f = {
+		.column = column, .ratio = ratio, .with_comm = true, .normalise = o->normalise
+	};
 	struct samples before = { 0 };
 	struct text out = { 0 };
 	int ret = 0;
@@ -170,12 +191,14 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 			input_tell_broke_off("report", o->before, before.quality.broke_off);
 			tell_uncounted("report", o->before, before.file);
 			tell_doubted_names("report", o->before, before.unnamed, before.n_unnamed);
-			*partial |= tell_partial("report", o->before, before.file, before.quality.damage, true);
+			*partial |= tell_partial("report", o->before, before.file,
+						 before.quality.damage, true);
 		}
 		if (ret == 0 && before.stacks->columns && s->stacks->columns) {
 			/* The same event, at any position in that file. */
 			f.before_column = ratio_column(
-			    before.stacks, stacks_name(s->stacks, s->stacks->column[column].name), err);
+				before.stacks,
+				stacks_name(s->stacks, s->stacks->column[column].name), err);
 			if (f.before_column == SET_NONE) {
 				tare_prefix(err, "%.100s: ", o->before);
 				ret = -ENOENT;
@@ -215,7 +238,8 @@ static int write_page(const char *path, const struct report_shown *shown, struct
 }
 
 static int show_table(const struct report_cli *o, const char *path, struct samples *s,
-		      uint32_t column, struct ratio *ratio, struct output *to, struct tare_error *err)
+		      uint32_t column, struct ratio *ratio, struct output *to,
+		      struct tare_error *err)
 {
 	struct report_options opts = { .keys = o->keys,
 				       .column = column,
@@ -228,9 +252,9 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 				      .samples = s,
 				      .options = &opts,
 				      .ratio = ratio,
-				      .limit = o->limit_set			? o->limit
-					       : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN
-										 : 0,
+				      .limit = o->limit_set                         ? o->limit
+					      : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN
+										    : 0,
 				      .least_percent = o->least_percent };
 	struct skids_kept kept = { 0 };
 	struct skid_shift shift = { 0 };
@@ -328,10 +352,19 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 static int show_diff(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	const struct report_diff_cli d = {
-		.common = &o->common, .before = o->before, .after = path, .html = o->common.out.html, .keys = o->keys, .sort_set = o->sort_set,
+		.common = &o->common,
+		.before = o->before,
+		.after = path,
+		.html = o->common.out.html,
+		.keys = o->keys,
+		.sort_set = o->sort_set,
 		.by_total = o->by_total,
-		.shares = o->normalise, .least_percent = o->least_percent,
-		.limit = o->limit_set ? o->limit : o->common.out.html ? ROWS_ON_A_PAGE : o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN : 0,
+		.shares = o->normalise,
+		.least_percent = o->least_percent,
+		.limit = o->limit_set                         ? o->limit
+			: o->common.out.html                  ? ROWS_ON_A_PAGE
+			: o->common.out.format == FORMAT_TEXT ? ROWS_SHOWN
+							      : 0,
 	};
 
 	ask_for_counts(o);
@@ -357,7 +390,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 		tare_hint(&err, "report takes one file");
 	}
 	o.common.read.detail = o.keys & REPORT_ADDRESS ? SAMPLES_ADDRESS
-			       : o.keys & REPORT_LINE  ? SAMPLES_LINE
+		: o.keys & REPORT_LINE                 ? SAMPLES_LINE
 						       : SAMPLES_FUNCTION;
 	o.common.read.lines = o.keys & REPORT_LINE;
 	o.common.read.home = getenv("HOME");
@@ -368,7 +401,8 @@ static int report_run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		input_note_recording(self->name, sample_path(&o.common, argc, argv, rest));
 	if (ret == 0)
-		ret = (o.before && !o.folded ? show_diff : show)(&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
+		ret = (o.before && !o.folded ? show_diff : show)(
+			&o, sample_path(&o.common, argc, argv, rest), &partial, &err);
 	sample_options_free(&o.common);
 	free(o.words);
 	if (ret < 0) {

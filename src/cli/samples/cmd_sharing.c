@@ -31,8 +31,10 @@ static int set_line_size(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct sharing_cli
 
 static const struct option_row sharing_opts[] = {
-	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples", FLAG(all) },
-	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)", NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
+	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples",
+	  FLAG(all) },
+	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)",
+	  NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
 	{ 0, "line-size", "BYTES", "of the cache's lines; default 64", SPECIAL_ALL(set_line_size) },
 	OUTPUT_HTML_ROW(common.out, "write a page there instead"),
 	BLOCK_ROW(common, access_rows),
@@ -53,7 +55,8 @@ static int write_page(const char *path, const struct sharing_shown *shown, struc
 	return ret;
 }
 
-static int write_text(const struct sharing_cli *o, const struct sharing_shown *shown, struct tare_error *err)
+static int write_text(const struct sharing_cli *o, const struct sharing_shown *shown,
+		      struct tare_error *err)
 {
 	struct opened_output to;
 	struct text out = { 0 };
@@ -72,7 +75,8 @@ static int write_text(const struct sharing_cli *o, const struct sharing_shown *s
 	return ret;
 }
 
-static int show(const struct sharing_cli *o, const char *path, bool *partial, struct tare_error *err)
+static int show(const struct sharing_cli *o, const char *path, bool *partial,
+		struct tare_error *err)
 {
 	struct accessed_options from = access_options(&o->common);
 	struct sharing_named n = { 0 };
@@ -87,24 +91,35 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial, st
 	if (ret == 0)
 		*partial = tell_partial("sharing", path, accessed_read(&c), c.damage, false);
 	if (ret == 0)
-		ret = access_any(&c, path, sharing_totals(n.s).used + sharing_totals(n.s).passed_over, n.no_accesses, err);
+		ret = access_any(&c, path,
+				 sharing_totals(n.s).used + sharing_totals(n.s).passed_over,
+				 n.no_accesses, err);
 	if (ret == 0 && !sharing_totals(n.s).used) {
-		ret = tare_fail(err, ENODATA, "%.200s: none of its %llu accesses has an address and a thread", path,
-				(unsigned long long)sharing_totals(n.s).passed_over);
-		tare_hint(err, "perf record -d records addresses; arm_spe_0 needs load_filter or store_filter without a privileged address filter");
+		ret = tare_fail(err, ENODATA,
+				"%.200s: none of its %llu accesses has an address and a thread",
+				path, (unsigned long long)sharing_totals(n.s).passed_over);
+		tare_hint(
+			err,
+			"perf record -d records addresses; arm_spe_0 needs load_filter or store_filter without a privileged address filter");
 	}
 	if (ret == 0) {
-		struct sharing_shown shown = { .path = path, .named = &n, .line_size = o->opts.line_size, .all = o->all,
-					       .limit = o->limit_set ? o->limit
-							: o->common.out.html    ? LINES_ON_A_PAGE
-							: o->common.out.format == FORMAT_TEXT ? LINES_SHOWN : 0 };
+		struct sharing_shown shown = { .path = path,
+					       .named = &n,
+					       .line_size = o->opts.line_size,
+					       .all = o->all,
+					       .limit = o->limit_set        ? o->limit
+						       : o->common.out.html ? LINES_ON_A_PAGE
+						       : o->common.out.format == FORMAT_TEXT
+						       ? LINES_SHOWN
+						       : 0 };
 
 		if (o->common.out.format == FORMAT_CSV) {
 			input_tell_broke_off("sharing", path, c.loss.broke_off);
 			tell_doubted_names("sharing", path, c.unnamed, c.n_unnamed);
 		}
 		*partial |= c.blocks_damaged;
-		ret = o->common.out.html ? write_page(o->common.out.html, &shown, err) : write_text(o, &shown, err);
+		ret = o->common.out.html ? write_page(o->common.out.html, &shown, err)
+					 : write_text(o, &shown, err);
 	}
 	sharing_named_free(&n);
 	accessed_close(&c);
@@ -120,8 +135,10 @@ static int sharing_run(const struct command *self, int argc, char **argv)
 
 	if (rest >= 0) {
 		ret = access_options_check(&o.common, &err);
-		if (ret == 0 && o.common.out.html && (o.common.out.path || o.common.out.format != FORMAT_TEXT))
-			ret = tare_fail(&err, EINVAL, "--html is an output of its own: not with --format or -o");
+		if (ret == 0 && o.common.out.html &&
+		    (o.common.out.path || o.common.out.format != FORMAT_TEXT))
+			ret = tare_fail(&err, EINVAL,
+					"--html is an output of its own: not with --format or -o");
 		if (ret == 0)
 			ret = access_one_file(&o.common, argc, argv, rest, &err);
 		if (ret == 0)

@@ -30,7 +30,8 @@ bool access_format_known(const char *name)
 	return !strcmp(name, formats[0].name) || !strcmp(name, formats[1].name);
 }
 
-static int choose(const char *name, const char *output, enum access_format *format, struct tare_error *err)
+static int choose(const char *name, const char *output, enum access_format *format,
+		  struct tare_error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (name ? !strcmp(formats[i].name, name) : ends_with(output, formats[i].ending)) {
@@ -41,37 +42,51 @@ static int choose(const char *name, const char *output, enum access_format *form
 		tare_fail(err, EINVAL, "%.64s is no format of a table", name);
 	else
 		tare_fail(err, EINVAL, "no format of a table is chosen");
-	tare_hint(err, "--accesses=csv, --accesses=parquet, or an -o that ends in .csv or .parquet");
+	tare_hint(err,
+		  "--accesses=csv, --accesses=parquet, or an -o that ends in .csv or .parquet");
 	return -EINVAL;
 }
 
 /* Reports what the table does not contain. */
-static void remark_accesses(const struct command *self, const struct tare_access_loss *loss, uint64_t rows)
+static void remark_accesses(const struct command *self, const struct tare_access_loss *loss,
+			    uint64_t rows)
 {
 	const struct {
 		uint64_t n;
 		const char *one, *many;
 	} told[] = {
-		{ loss->lost, "sample was lost when it was recorded", "samples were lost when they were recorded" },
-		{ loss->missing, "byte of AUX data that the kernel told of is not in the file", "bytes of AUX data that the kernel told of are not in the file" },
-		{ loss->truncated, "piece of AUX data has a gap or ends too early", "pieces of AUX data have a gap or end too early" },
-		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped", "pieces of AUX data lack samples that the hardware dropped" },
-		{ loss->without_pc, "record of AUX data names no instruction and was left out", "records of AUX data name no instruction and were left out" },
-		{ loss->unknown_sources, "access names a data source whose meaning is not known", "accesses name data sources whose meaning is not known" },
-		{ loss->other, "sample says nothing of an access and was left out", "samples say nothing of an access and were left out" },
+		{ loss->lost, "sample was lost when it was recorded",
+		  "samples were lost when they were recorded" },
+		{ loss->missing, "byte of AUX data that the kernel told of is not in the file",
+		  "bytes of AUX data that the kernel told of are not in the file" },
+		{ loss->truncated, "piece of AUX data has a gap or ends too early",
+		  "pieces of AUX data have a gap or end too early" },
+		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped",
+		  "pieces of AUX data lack samples that the hardware dropped" },
+		{ loss->without_pc, "record of AUX data names no instruction and was left out",
+		  "records of AUX data name no instruction and were left out" },
+		{ loss->unknown_sources, "access names a data source whose meaning is not known",
+		  "accesses name data sources whose meaning is not known" },
+		{ loss->other, "sample says nothing of an access and was left out",
+		  "samples say nothing of an access and were left out" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(told); i++)
 		if (told[i].n)
-			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, told[i].n, told[i].n == 1 ? told[i].one : told[i].many);
+			fprintf(stderr, "tare %s: %" PRIu64 " %s\n", self->name, told[i].n,
+				told[i].n == 1 ? told[i].one : told[i].many);
 	if (loss->unknown_cpu)
-		fprintf(stderr, "tare %s: what this core's data sources mean is not known: where data came from is told by events alone\n",
+		fprintf(stderr,
+			"tare %s: what this core's data sources mean is not known: where data came from is told by events alone\n",
 			self->name);
 	if (!rows)
-		fprintf(stderr, "tare %s: the table is empty: the recording has no precise samples of accesses\n", self->name);
+		fprintf(stderr,
+			"tare %s: the table is empty: the recording has no precise samples of accesses\n",
+			self->name);
 }
 
-int export_accesses(const struct command *self, const char *path, const char *name, const char *output, struct tare_error *err)
+int export_accesses(const struct command *self, const char *path, const char *name,
+		    const char *output, struct tare_error *err)
 {
 	struct tare_error damage = TARE_ERROR_INIT;
 	struct whole_file file = { .fd = -1 };
@@ -94,7 +109,8 @@ int export_accesses(const struct command *self, const char *path, const char *na
 	partial = access_table_write(&out, format, a, &rows, &damage);
 	closed = out_close(&out);
 	if (closed < 0)
-		ret = tare_fail(err, -closed, "cannot write to %.200s: %s", output ? output : "standard output", strerror(-closed));
+		ret = tare_fail(err, -closed, "cannot write to %.200s: %s",
+				output ? output : "standard output", strerror(-closed));
 	if (ret == 0)
 		ret = whole_file_commit(&file, err);
 	if (ret < 0)

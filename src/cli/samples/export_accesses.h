@@ -13,6 +13,7 @@ bool access_format_known(const char *name);
  * `name`: the format; NULL: chosen by the suffix of `output`, which may be NULL for standard
  * output. Returns the exit status or a negative errno.
  */
-int export_accesses(const struct command *self, const char *path, const char *name, const char *output, struct tare_error *err);
+int export_accesses(const struct command *self, const char *path, const char *name,
+		    const char *output, struct tare_error *err);
 
 #endif

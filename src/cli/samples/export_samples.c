@@ -23,7 +23,8 @@ bool is_perfdata(const char *path)
 	bool is = false;
 
 	if (!strcmp(path, "-") || stat(path, &st) < 0)
-		return false; /* standard input cannot be read twice: treat it as a recording of regions */
+		/* standard input cannot be read twice: treat it as a recording of regions */
+		return false;
 	if (S_ISDIR(st.st_mode))
 		return true;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -66,14 +67,15 @@ static const char *program_of(const struct stacks *s)
 	return name;
 }
 
-int export_perfdata(struct out *out, const struct exporter *how, const char *path, const struct export_options *opt,
-		    const struct modules_options *names, bool *partial,
-		    struct tare_error *err)
+int export_perfdata(struct out *out, const struct exporter *how, const char *path,
+		    const struct export_options *opt, const struct modules_options *names,
+		    bool *partial, struct tare_error *err)
 {
 	static const char *const fields[] = { "trace_fields" };
 	struct samples_options read = { .filter = SAMPLES_ALL,
 					.lines = how->by_address,
-					.detail = how->by_address ? SAMPLES_ADDRESS : SAMPLES_FUNCTION,
+					.detail = how->by_address ? SAMPLES_ADDRESS
+								  : SAMPLES_FUNCTION,
 					.offsets = true,
 					.trace = fields,
 					.n_trace = how->fields ? ARRAY_SIZE(fields) : 0,

@@ -11,8 +11,8 @@
 bool is_perfdata(const char *path);
 /* `names`: where names come from. *partial: part of the file was not read or decoded; reported
  * on standard error. */
-int export_perfdata(struct out *out, const struct exporter *how, const char *path, const struct export_options *opt,
-		    const struct modules_options *names, bool *partial,
-		    struct tare_error *err);
+int export_perfdata(struct out *out, const struct exporter *how, const char *path,
+		    const struct export_options *opt, const struct modules_options *names,
+		    bool *partial, struct tare_error *err);
 
 #endif

@@ -16,7 +16,8 @@
 static bool beside(const char *exe, const char *where, char *out, size_t room)
 {
 	const char *slash = strrchr(exe, '/');
-	int n = slash ? snprintf(out, room, "%.*s/%s/" RECORDER, (int)(slash - exe), exe, where) : -1;
+	int n = slash ? snprintf(out, room, "%.*s/%s/" RECORDER, (int)(slash - exe), exe, where)
+		      : -1;
 
 	return n > 0 && (size_t)n < room && access(out, R_OK) == 0;
 }
@@ -24,7 +25,8 @@ static bool beside(const char *exe, const char *where, char *out, size_t room)
 /* In the build folder, or in the installation, which may have been moved. */
 static int find_recorder(char *out, size_t room, struct tare_error *err)
 {
-	static const char *const places[] = { "memory/preload", "../" TARE_LIBDIR "/tare", "../lib/tare" };
+	static const char *const places[] = { "memory/preload", "../" TARE_LIBDIR "/tare",
+					      "../lib/tare" };
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
@@ -33,10 +35,15 @@ static int find_recorder(char *out, size_t room, struct tare_error *err)
 		if (beside(exe, places[i], out, room)) {
 			if (!strpbrk(out, " :"))
 				return 0;
-			return tare_fail(err, EINVAL, "%.200s: LD_PRELOAD takes no path with a blank or colon in it", out);
+			return tare_fail(
+				err, EINVAL,
+				"%.200s: LD_PRELOAD takes no path with a blank or colon in it",
+				out);
 		}
 	tare_fail(err, ENOENT, "--alloc: %s is not where this tare is", RECORDER);
-	tare_hint(err, "it is installed with tare, in lib/tare; in a build folder ninja makes it; a static tare has none");
+	tare_hint(
+		err,
+		"it is installed with tare, in lib/tare; in a build folder ninja makes it; a static tare has none");
 	return -ENOENT;
 }
 
@@ -49,8 +56,11 @@ static int absolute(char *out, size_t room, const char *recording, struct tare_e
 		return tare_fail(err, ENAMETOOLONG, "%.200s...: the name is too long", recording);
 	if (file[0] != '/' && !getcwd(here, sizeof(here)))
 		return tare_fail(err, errno, "cannot tell the current folder: %s", strerror(errno));
-	n = file[0] == '/' ? snprintf(out, room, "%s", file) : snprintf(out, room, "%s/%s", here, file);
-	return n < 0 || (size_t)n >= room ? tare_fail(err, ENAMETOOLONG, "%.200s...: the name is too long", file) : 0;
+	n = file[0] == '/' ? snprintf(out, room, "%s", file)
+			   : snprintf(out, room, "%s/%s", here, file);
+	return n < 0 || (size_t)n >= room
+		? tare_fail(err, ENAMETOOLONG, "%.200s...: the name is too long", file)
+		: 0;
 }
 
 static int make_environment(struct record_alloc *a, const char *recorder, struct tare_error *err)
@@ -67,7 +77,8 @@ static int make_environment(struct record_alloc *a, const char *recorder, struct
 	for (char **e = environ; *e; e++)
 		if (strncmp(*e, "LD_PRELOAD=", 11) && strncmp(*e, "TARE_ALLOC=", 11))
 			a->envp[n++] = *e;
-	text_add(&a->own[0], "LD_PRELOAD=%s%s%s", recorder, before && *before ? ":" : "", before ? before : "");
+	text_add(&a->own[0], "LD_PRELOAD=%s%s%s", recorder, before && *before ? ":" : "",
+		 before ? before : "");
 	text_add(&a->own[1], "TARE_ALLOC=%s", a->path);
 	if (a->own[0].failed || a->own[1].failed)
 		return tare_fail_nomem(err);
@@ -92,7 +103,8 @@ static int make_file(struct record_alloc *a, uint64_t most, struct tare_error *e
 	return tare_fail(err, -fd, "cannot create %.200s: %s", a->place, strerror(-fd));
 }
 
-int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t most, struct tare_error *err)
+int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t most,
+		       struct tare_error *err)
 {
 	char recorder[PATH_MAX];
 	int ret = find_recorder(recorder, sizeof(recorder), err);
@@ -129,24 +141,30 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 	const struct alloc_loss *loss = alloc_loss(f);
 
 	if (!alloc_count_of(f, ALLOC_PROGRAM) && !loss->lost) {
-		text_add(out, "  no allocation was recorded: nothing that ran loads preloaded libraries: it is static, gains rights, or is built with "
-			      "AddressSanitizer, which refuses them\n");
+		text_add(
+			out,
+			"  no allocation was recorded: nothing that ran loads preloaded libraries: it is static, gains rights, or is built with "
+			"AddressSanitizer, which refuses them\n");
 		return;
 	}
-	text_add(out, "  %s: %" PRIu64 " allocations, %" PRIu64 " frees; %" PRIu64 " mappings\n", a->path,
-		 alloc_count_of(f, ALLOC_TAKEN), alloc_count_of(f, ALLOC_FREED), alloc_count_of(f, ALLOC_MAPPED));
+	text_add(out, "  %s: %" PRIu64 " allocations, %" PRIu64 " frees; %" PRIu64 " mappings\n",
+		 a->path, alloc_count_of(f, ALLOC_TAKEN), alloc_count_of(f, ALLOC_FREED),
+		 alloc_count_of(f, ALLOC_MAPPED));
 	if (loss->lost)
 		put_lost(out, loss);
 	else if (!alloc_count_of(f, ALLOC_TAKEN))
-		text_add(out, "  no allocation by malloc: the program makes none, or brings a malloc of its own, which is not seen%s\n",
-			 alloc_count_of(f, ALLOC_MAPPED) ? "; its mappings are" : "");
+		text_add(
+			out,
+			"  no allocation by malloc: the program makes none, or brings a malloc of its own, which is not seen%s\n",
+			alloc_count_of(f, ALLOC_MAPPED) ? "; its mappings are" : "");
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);
 }
 
 int record_alloc_place(struct record_alloc *a, struct tare_error *err)
 {
-	int fd = a->path[0] ? open(a->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1, ret = 0;
+	int fd = a->path[0] ? open(a->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1,
+	    ret = 0;
 
 	if (a->path[0])
 		ret = fd < 0 ? -errno : file_part_place(fd, a->path, a->place, NULL);

@@ -10,14 +10,15 @@
 
 struct record_alloc {
 	char path[FILE_PART_ROOM]; /* of the file; "": record nothing */
-	char place[PATH_MAX];	   /* its final path: in the recording's folder */
+	char place[PATH_MAX];      /* its final path: in the recording's folder */
 	char **envp;
 	struct text own[2];
 };
 
 /* Creates the file for `most` bytes (0: the useful maximum), and an environment that names it
  * and the recorder. */
-int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t most, struct tare_error *err);
+int record_alloc_begin(struct record_alloc *a, const char *recording, uint64_t most,
+		       struct tare_error *err);
 /* Its current size in bytes. */
 uint64_t record_alloc_size(const struct record_alloc *a);
 /* Renames the file to its final name; the recording already has its own. */

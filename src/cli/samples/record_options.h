@@ -31,10 +31,12 @@ struct record_options {
 	const char *output;
 };
 
-#define RECORD_OPTIONS_INIT                                                                                            \
-	{                                                                                                              \
-		.how = { .frequency = DEFAULT_FREQUENCY, .inherit = true, .clockid = 1 /* CLOCK_MONOTONIC */ },        \
-		.output = "perf.data"                                                         \
+#define RECORD_OPTIONS_INIT                                                                        \
+	{                                                                                          \
+		.how = { .frequency = DEFAULT_FREQUENCY,                                           \
+			 .inherit = true,                                                          \
+			 .clockid = 1 /* CLOCK_MONOTONIC */ },                                     \
+		.output = "perf.data"                                                              \
 	}
 
 extern const struct option_row record_option_rows[];

@@ -21,14 +21,16 @@ int report_diff_check(unsigned keys, struct tare_error *err)
 	}
 	if (!(keys & (REPORT_PID | REPORT_TID | REPORT_ADDRESS)))
 		return 0;
-	tare_fail(err, EINVAL, "--diff: processes, threads and addresses of two recordings are not the same ones");
+	tare_fail(
+		err, EINVAL,
+		"--diff: processes, threads and addresses of two recordings are not the same ones");
 	tare_hint(err, "--sort takes comm, module, function and line with --diff");
 	return -EINVAL;
 }
 
 /* The event to compare in both recordings: the given one, or the first of AFTER. */
-static int columns(const struct report_diff_cli *o, const struct samples s[REPORT_SIDES], uint32_t column[REPORT_SIDES],
-		   struct tare_error *err)
+static int columns(const struct report_diff_cli *o, const struct samples s[REPORT_SIDES],
+		   uint32_t column[REPORT_SIDES], struct tare_error *err)
 {
 	const struct stacks *after = s[REPORT_AFTER].stacks, *before = s[REPORT_BEFORE].stacks;
 	const char *names[] = { o->before, o->after };
@@ -40,23 +42,32 @@ static int columns(const struct report_diff_cli *o, const struct samples s[REPOR
 	column[REPORT_AFTER] = o->common->event ? ratio_column(after, o->common->event, err) : 0;
 	if (column[REPORT_AFTER] == SET_NONE)
 		return -ENOENT;
-	column[REPORT_BEFORE] = ratio_column(before, stacks_name(after, after->column[column[REPORT_AFTER]].name), err);
+	column[REPORT_BEFORE] = ratio_column(
+		before, stacks_name(after, after->column[column[REPORT_AFTER]].name), err);
 	if (column[REPORT_BEFORE] == SET_NONE) {
 		tare_prefix(err, "%.100s: ", o->before);
 		return -ENOENT;
 	}
-	if (!o->shares && s[REPORT_BEFORE].quality.weightless != s[REPORT_AFTER].quality.weightless) {
-		tare_fail(err, EINVAL, "only one of the recordings has periods: what a sample of the other stands for is not known");
+	if (!o->shares &&
+	    s[REPORT_BEFORE].quality.weightless != s[REPORT_AFTER].quality.weightless) {
+		tare_fail(
+			err, EINVAL,
+			"only one of the recordings has periods: what a sample of the other stands for is not known");
 		tare_hint(err, "--normalise compares shares");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-static int to_page(const struct report_diff_cli *o, const struct report_diff_shown *shown, struct tare_error *err)
+static int to_page(const struct report_diff_cli *o, const struct report_diff_shown *shown,
+		   struct tare_error *err)
 {
-	const struct stacks_about about = { .title = "Flame graph of the difference", .program = "all", .least = 1e-6, .difference = true,
-					    .shares = o->shares, .exact = report_diff_all_exact(shown->diff) };
+	const struct stacks_about about = { .title = "Flame graph of the difference",
+					    .program = "all",
+					    .least = 1e-6,
+					    .difference = true,
+					    .shares = o->shares,
+					    .exact = report_diff_all_exact(shown->diff) };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 }, title = { 0 };
 	int ret = page_file_open(&p, o->html, NULL, err);
@@ -79,7 +90,8 @@ static int to_page(const struct report_diff_cli *o, const struct report_diff_sho
 	return ret;
 }
 
-static int to_output(const struct report_diff_cli *o, const struct report_diff_shown *shown, struct tare_error *err)
+static int to_output(const struct report_diff_cli *o, const struct report_diff_shown *shown,
+		     struct tare_error *err)
 {
 	struct opened_output to;
 	struct text out = { 0 };
@@ -99,7 +111,8 @@ static int to_output(const struct report_diff_cli *o, const struct report_diff_s
 }
 
 /* Exact counts of one side are not compared with samples of the other. */
-static int read_both(struct samples s[REPORT_SIDES], const struct report_diff_cli *o, struct tare_error *err)
+static int read_both(struct samples s[REPORT_SIDES], const struct report_diff_cli *o,
+		     struct tare_error *err)
 {
 	const char *path[] = { o->before, o->after };
 	struct samples_options read = o->common->read;
@@ -125,18 +138,25 @@ static bool several_commands(const struct samples *s)
 
 int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare_error *err)
 {
-	struct report_options opts = { .keys = o->keys, .column = REPORT_AFTER, .by_total = o->by_total,
-					     .module = o->common->module, .function = o->common->function };
+	struct report_options opts = { .keys = o->keys,
+				       .column = REPORT_AFTER,
+				       .by_total = o->by_total,
+				       .module = o->common->module,
+				       .function = o->common->function };
 	struct samples s[REPORT_SIDES] = { 0 };
 	struct report_diff diff = { 0 };
-	struct report_diff_shown shown = { .path = { o->before, o->after }, .samples = { &s[0], &s[1] }, .diff = &diff,
-					   .limit = o->limit, .least_percent = o->least_percent };
+	struct report_diff_shown shown = { .path = { o->before, o->after },
+					   .samples = { &s[0], &s[1] },
+					   .diff = &diff,
+					   .limit = o->limit,
+					   .least_percent = o->least_percent };
 	struct stacks *pair = NULL;
 	int ret = read_both(s, o, err);
 
 	if (ret == 0)
 		ret = columns(o, s, shown.column, err);
-	if (ret == 0 && !o->sort_set && (several_commands(&s[REPORT_BEFORE]) || several_commands(&s[REPORT_AFTER])))
+	if (ret == 0 && !o->sort_set &&
+	    (several_commands(&s[REPORT_BEFORE]) || several_commands(&s[REPORT_AFTER])))
 		opts.keys &= ~(unsigned)REPORT_COMM;
 	if (ret == 0) {
 		const struct stacks *from[] = { s[0].stacks, s[1].stacks };
@@ -146,13 +166,16 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 	}
 	if (ret == 0)
 		ret = o->html ? to_page(o, &shown, err) : to_output(o, &shown, err);
-	for (int side = 0; ret == 0 && o->common->out.format == FORMAT_CSV && side < REPORT_SIDES; side++) {
+	for (int side = 0; ret == 0 && o->common->out.format == FORMAT_CSV && side < REPORT_SIDES;
+	     side++) {
 		input_tell_broke_off("report", shown.path[side], s[side].quality.broke_off);
 		tell_uncounted("report", shown.path[side], s[side].file);
 		tell_doubted_names("report", shown.path[side], s[side].unnamed, s[side].n_unnamed);
 	}
 	for (int side = 0; side < REPORT_SIDES; side++)
-		*partial |= s[side].file && tell_partial("report", side ? o->after : o->before, s[side].file, s[side].quality.damage, true);
+		*partial |= s[side].file &&
+			tell_partial("report", side ? o->after : o->before, s[side].file,
+				     s[side].quality.damage, true);
 	report_diff_free(&diff);
 	stacks_free(pair);
 	for (int side = 0; side < REPORT_SIDES; side++)

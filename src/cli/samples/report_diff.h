@@ -9,10 +9,10 @@
 struct report_diff_cli {
 	const struct sample_options *common;
 	const char *before, *after; /* files */
-	const char *html;	    /* write a page to this path instead; NULL: none */
+	const char *html;           /* write a page to this path instead; NULL: none */
 	unsigned keys;
 	bool sort_set, by_total, shares;
-	size_t limit;		    /* 0: all */
+	size_t limit; /* 0: all */
 	double least_percent;
 };
 

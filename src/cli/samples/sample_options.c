@@ -49,7 +49,9 @@ static int set_filter(void *options, const char *arg, struct tare_error *err)
 		value = value && (!next || value < next) ? value : NULL;
 		if (!value || !value[1]) {
 			ret = tare_fail(err, EINVAL, "'%.80s' is no KEY=VALUE", word);
-			tare_hint(err, "such as comm=gcc,module=*libc*; keys: comm pid tid cpu from to module function");
+			tare_hint(
+				err,
+				"such as comm=gcc,module=*libc*; keys: comm pid tid cpu from to module function");
 			break;
 		}
 		*value++ = '\0';
@@ -70,28 +72,36 @@ static int set_filter(void *options, const char *arg, struct tare_error *err)
 		else if (!strcmp(word, "to"))
 			ret = num_parse_ns(value, 1000000000, &f->to_ns, err);
 		else
-			ret = tare_fail(err, EINVAL,
-					"'%.40s' is not one of comm, pid, tid, cpu, from, to, module, function",
-					word);
+			ret = tare_fail(
+				err, EINVAL,
+				"'%.40s' is not one of comm, pid, tid, cpu, from, to, module, function",
+				word);
 	}
 	return ret;
 }
 
 #define OPTIONS struct sample_options
 
-#define INPUT_ROW { 'i', "input", "FILE", "the recording; default perf.data, - is standard input", TEXT(input, NULL) }
-#define NAMES_AND_OUTPUT_ROWS                                                                                          \
-	{ 0, "symfs", "DIR", "find the programs' files under DIR", DIRECTORY(read.symfs) },                            \
-	{ 0, "kallsyms", "FILE", "take kernel symbols from FILE", INPUT_FILE(read.kallsyms) },                         \
-	{ 0, "force-names", NULL, "use files here that may not be those that ran", FLAG(read.force_names) },           \
-	DEBUGINFOD_ROW("ask the servers of DEBUGINFOD_URLS for debug files"),                                          \
-	OUTPUT_FORMAT_ROWS(out, "text, json or csv", "text", "json", "csv"),                                           \
-	BLOCK_ROW(out, output_file_rows), BLOCK_ROW(out, output_colour_rows)
+#define INPUT_ROW                                                                                  \
+	{                                                                                          \
+		'i', "input", "FILE", "the recording; default perf.data, - is standard input",     \
+			TEXT(input, NULL)                                                          \
+	}
+#define NAMES_AND_OUTPUT_ROWS                                                                      \
+	{ 0, "symfs", "DIR", "find the programs' files under DIR", DIRECTORY(read.symfs) },        \
+		{ 0, "kallsyms", "FILE", "take kernel symbols from FILE",                          \
+		  INPUT_FILE(read.kallsyms) },                                                     \
+		{ 0, "force-names", NULL, "use files here that may not be those that ran",         \
+		  FLAG(read.force_names) },                                                        \
+		DEBUGINFOD_ROW("ask the servers of DEBUGINFOD_URLS for debug files"),              \
+		OUTPUT_FORMAT_ROWS(out, "text, json or csv", "text", "json", "csv"),               \
+		BLOCK_ROW(out, output_file_rows), BLOCK_ROW(out, output_colour_rows)
 
 const struct option_row sample_rows[] = {
 	INPUT_ROW,
 	{ 'e', "event", "EVENT", "sort by this event; default: the first", TEXT(event, NULL) },
-	{ 0, "filter", "LIST", "only comm=,pid=,tid=,cpu=,from=,to=,module=,function=", SPECIAL_ALL(set_filter) },
+	{ 0, "filter", "LIST",
+	  "only comm=,pid=,tid=,cpu=,from=,to=,module=,function=", SPECIAL_ALL(set_filter) },
 	NAMES_AND_OUTPUT_ROWS,
 	{ 0 },
 };
@@ -104,7 +114,8 @@ const struct option_row access_rows[] = {
 };
 
 const struct option_row sample_skid_rows[] = {
-	{ 0, "skid", "[FILE]", "how far samples lie from their cause, as tare verify skid found", TEXT(skid_file, NULL), GIVEN(skid) },
+	{ 0, "skid", "[FILE]", "how far samples lie from their cause, as tare verify skid found",
+	  TEXT(skid_file, NULL), GIVEN(skid) },
 	{ 0 },
 };
 

@@ -16,13 +16,16 @@ struct sample_options {
 	struct output_options out;
 	const char *input;
 	const char *module, *function; /* of --filter, for the rows */
-	const char *event;	       /* NULL: the first one */
-	bool skid;		/* --skid, */
-	const char *skid_file;	/* the file's path; NULL: the stored one */
-	char *filter[4]; /* private: the lists, split */
+	const char *event;             /* NULL: the first one */
+	bool skid;                     /* --skid, */
+	const char *skid_file;         /* the file's path; NULL: the stored one */
+	char *filter[4];               /* private: the lists, split */
 };
 
-#define SAMPLE_OPTIONS_INIT { .read = { .filter = SAMPLES_ALL } }
+#define SAMPLE_OPTIONS_INIT                                                                        \
+	{                                                                                          \
+		.read = {.filter = SAMPLES_ALL }                                                   \
+	}
 
 /* Option blocks: for commands that show functions and instructions; for memory accesses; for the
  * measured skid. */
@@ -31,10 +34,12 @@ extern const struct option_row sample_rows[], access_rows[], sample_skid_rows[];
 /* src/cli/samples/access_options.c */
 int access_options_check(const struct sample_options *o, struct tare_error *err);
 struct accessed_options access_options(const struct sample_options *o);
-int access_one_file(const struct sample_options *o, int argc, char **argv, int rest, struct tare_error *err);
+int access_one_file(const struct sample_options *o, int argc, char **argv, int rest,
+		    struct tare_error *err);
 /* -ENODATA with the reason if no sample was `used`; `others`: samples of operations that are not
  * accesses. */
-int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others, struct tare_error *err);
+int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others,
+	       struct tare_error *err);
 
 /* Opens the output; form_close() closes it. */
 int sample_open(struct opened_output *to, const struct sample_options *o, struct tare_error *err);
@@ -43,7 +48,8 @@ void sample_options_free(struct sample_options *o);
 /* The known skid. Without --skid an unreadable skid file counts as missing. Call
  * skids_kept_free() after use. */
 struct skids_kept;
-int sample_load_skid(struct skids_kept *out, const struct sample_options *o, struct tare_error *err);
+int sample_load_skid(struct skids_kept *out, const struct sample_options *o,
+		     struct tare_error *err);
 
 /* The input file, from -i or the argument after the options. */
 const char *sample_path(const struct sample_options *o, int argc, char **argv, int rest);

@@ -69,11 +69,11 @@ struct job {
 	struct stat_about about;
 	const struct launcher *launcher;
 	struct profile *profile;
-	bool profiled; /* some run */
+	bool profiled;                  /* some run */
 	struct environment environment; /* of the command, if it is fixed */
 	struct fixed fixed;
-	const bool *only;               /* the events of the current runs; NULL: all */
-	bool exact_asked;               /* requested by name: without exact counts tare stat fails */
+	const bool *only; /* the events of the current runs; NULL: all */
+	bool exact_asked; /* requested by name: without exact counts tare stat fails */
 	bool any_interval;
 	struct progress progress;
 	unsigned all_runs; /* with --split and --clean-times further runs */
@@ -125,7 +125,9 @@ static int choose_events(struct job *j)
 		.event_files = o->events.n_files ? o->events.files : NULL,
 		.cpu = o->cpu_model,
 	};
-	const struct msr_how registers = { .via = o->via, .root = o->device_root, .cpu = o->cpu_model };
+	const struct msr_how registers = { .via = o->via,
+					   .root = o->device_root,
+					   .cpu = o->cpu_model };
 	int ret = 0;
 
 	if (o->null_run)
@@ -133,7 +135,8 @@ static int choose_events(struct job *j)
 	if (o->engine == ENGINE_MSR)
 		source_msr_how(&registers);
 	if (!o->events.given && !o->metrics.n_asked)
-		ret = event_list_parse(o->cross_check ? cross_events : default_events, &o->events.list, j->err);
+		ret = event_list_parse(o->cross_check ? cross_events : default_events,
+				       &o->events.list, j->err);
 	for (size_t i = 0; ret == 0 && i < o->detail && i < ARRAY_SIZE(detail_events); i++)
 		ret = event_list_parse(detail_events[i], &o->events.list, j->err);
 	for (size_t i = 0; ret == 0 && i < o->metrics.n_asked; i++)
@@ -145,7 +148,9 @@ static int choose_events(struct job *j)
 	if (ret == 0)
 		ret = stat_irqs_find(&j->irqs, &j->list, j->machine, j->err);
 	if (ret == 0 && o->all_kernel && j->irqs.n)
-		ret = tare_fail(j->err, EINVAL, "instructions-minus-irqs:u counts user mode: not with --all-kernel");
+		ret = tare_fail(
+			j->err, EINVAL,
+			"instructions-minus-irqs:u counts user mode: not with --all-kernel");
 	/* With --all-user or --all-kernel, default clocks keep counting both modes: otherwise
 	 * they would be refused. */
 	for (size_t i = 0; ret == 0 && (o->all_user || o->all_kernel) && i < j->list.n; i++)
@@ -204,17 +209,18 @@ static int ask_exact(const struct job *j, struct tare_error *why)
 	const struct {
 		bool given;
 		const char *what;
-	} rows[] = { { o->pids, "-p" },		{ o->tids, "-t" },
-		     { o->all_cpus, "-a" },	{ o->cpus.n, "-C" },
-		     { o->no_inherit, "-i" },	{ o->delay_ns || o->start_disabled, "-D" },
+	} rows[] = { { o->pids, "-p" },           { o->tids, "-t" },
+		     { o->all_cpus, "-a" },       { o->cpus.n, "-C" },
+		     { o->no_inherit, "-i" },     { o->delay_ns || o->start_disabled, "-D" },
 		     { o->control, "--control" }, { !j->argv, "no command" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given) {
-			tare_fail(why, EINVAL,
-				  "the exact engine counts a command that it starts, with all its children, from "
-				  "begin to end: it cannot with %s",
-				  rows[i].what);
+			tare_fail(
+				why, EINVAL,
+				"the exact engine counts a command that it starts, with all its children, from "
+				"begin to end: it cannot with %s",
+				rows[i].what);
 			tare_hint(why, "tare stat --engine exact -- COMMAND");
 			return -EINVAL;
 		}
@@ -241,11 +247,16 @@ static int choose_engine(struct job *j)
 	if (exact)
 		j->launcher = &launch_exact;
 	j->about.engine = o->engine == ENGINE_MSR ? &source_msr : j->launcher->engine;
-	if (!exact && j->argv && (o->by == BY_PROCESS || (o->by == BY_THREAD && !o->pids && !o->tids))) {
-		tare_fail(j->err, EINVAL,
-			  "%s of a command divides what the exact engine counts, and here it counts nothing%s%.120s",
-			  o->by == BY_PROCESS ? "--per-process" : "--per-thread", q.cannot ? ": " : "", cannot.what);
-		tare_hint(j->err, "--engine exact; or start the command, then tare stat --per-thread -p PID");
+	if (!exact && j->argv &&
+	    (o->by == BY_PROCESS || (o->by == BY_THREAD && !o->pids && !o->tids))) {
+		tare_fail(
+			j->err, EINVAL,
+			"%s of a command divides what the exact engine counts, and here it counts nothing%s%.120s",
+			o->by == BY_PROCESS ? "--per-process" : "--per-thread",
+			q.cannot ? ": " : "", cannot.what);
+		tare_hint(
+			j->err,
+			"--engine exact; or start the command, then tare stat --per-thread -p PID");
 		return -EINVAL;
 	}
 	return 0;
@@ -258,12 +269,14 @@ static int choose_launch(struct job *j)
 	int ret;
 
 	if (!o->deterministic && j->argv &&
-	    (o->launch == LAUNCH_FIXED || (o->launch == LAUNCH_DEFAULT && j->launcher == &launch_exact)))
+	    (o->launch == LAUNCH_FIXED ||
+	     (o->launch == LAUNCH_DEFAULT && j->launcher == &launch_exact)))
 		j->fixed.set = FIXED_LAYOUT;
 	if (!j->fixed.set)
 		return 0;
 	j->about.fixed = &j->fixed;
-	ret = environment_fix(&j->environment, j->fixed.set, j->fixed.kept, j->argv, environ, j->err);
+	ret = environment_fix(&j->environment, j->fixed.set, j->fixed.kept, j->argv, environ,
+			      j->err);
 	j->about.environment_bytes = j->environment.bytes;
 	j->about.padding = ENVIRONMENT_PADDING;
 	return ret;
@@ -339,7 +352,8 @@ static int to_page(struct job *j, const struct stat_table *t, bool interval)
 
 	if (!j->o.out.html)
 		return 0;
-	about.profile_limit = j->o.profile_limited ? j->o.profile_limit : 0; /* a page has space for them */
+	about.profile_limit = j->o.profile_limited ? j->o.profile_limit
+						   : 0; /* a page has space for them */
 	ret = metrics_of(t, j->o.metrics.asked, &m, j->err);
 	if (ret < 0)
 		return ret;
@@ -401,9 +415,11 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 		return -bad->unavailable;
 	}
 	if (bad && j->o.no_multiplex) {
-		tare_fail(err, bad->unavailable, "%.100s is unavailable, and --no-multiplex takes no part: %.200s",
+		tare_fail(err, bad->unavailable,
+			  "%.100s is unavailable, and --no-multiplex takes no part: %.200s",
 			  bad->name, bad->why);
-		tare_hint(err, "%.120s%sname with -e what can be counted here", bad->remedy, bad->remedy[0] ? "; or " : "");
+		tare_hint(err, "%.120s%sname with -e what can be counted here", bad->remedy,
+			  bad->remedy[0] ? "; or " : "");
 		return -bad->unavailable;
 	}
 	for (size_t i = 0; i < c->n_enc; i++) {
@@ -453,12 +469,13 @@ static void begin_run(void *with, unsigned run)
 {
 	struct job *j = with;
 
-	progress_show(&j->progress, (double)run / j->all_runs, "run %u of %u", run + 1, j->all_runs);
+	progress_show(&j->progress, (double)run / j->all_runs, "run %u of %u", run + 1,
+		      j->all_runs);
 }
 
 /* Runs for some of the events, added to earlier runs. `only`: NULL for all. */
-static int count_batch(struct job *j, struct stat_plan *plan, const bool *only, const struct launcher *launcher,
-		       struct stat_outcome *outcome)
+static int count_batch(struct job *j, struct stat_plan *plan, const bool *only,
+		       const struct launcher *launcher, struct stat_outcome *outcome)
 {
 	struct stat_outcome one;
 	int ret;
@@ -479,8 +496,8 @@ static int count_batch(struct job *j, struct stat_plan *plan, const bool *only, 
 }
 
 /* All events that the launcher's runs count; with --split in as many rounds as necessary. */
-static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask, const struct launcher *launcher,
-			struct stat_outcome *outcome)
+static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask,
+			const struct launcher *launcher, struct stat_outcome *outcome)
 {
 	struct split split = { 0 };
 	size_t n = j->list.n;
@@ -555,7 +572,8 @@ static int explain(struct job *j, const struct stat_plan *plan, const struct sta
 	if (!t)
 		return -j->err->code;
 	again.runs = j->o.runs;
-	ret = stat_explain(&j->explain, &again, t, j->o.explain == EXPLAIN_ALL && !outcome->by_signal, j->err);
+	ret = stat_explain(&j->explain, &again, t,
+			   j->o.explain == EXPLAIN_ALL && !outcome->by_signal, j->err);
 	j->about.explained = ret == 0 ? &j->explain.explained : NULL;
 	return ret;
 }
@@ -571,10 +589,10 @@ static int count(struct job *j, struct stat_outcome *outcome)
 		.envp = j->environment.envp,
 		.fixed = j->fixed.set ? &j->fixed : NULL,
 		.partial = true,
-		.parts = !exact			? PARTS_NONE
-			 : o->by == BY_PROCESS	? PARTS_PROCESSES
-			 : o->by == BY_THREAD	? PARTS_THREADS
-						: PARTS_NONE,
+		.parts = !exact               ? PARTS_NONE
+			: o->by == BY_PROCESS ? PARTS_PROCESSES
+			: o->by == BY_THREAD  ? PARTS_THREADS
+					      : PARTS_NONE,
 		.where = { .pids = o->pids,
 			   .tids = o->tids,
 			   .all_cpus = o->all_cpus,
@@ -633,7 +651,9 @@ static int status_of(const struct stat_table *t)
 		return t->by_signal && t->by_signal != SIGINT ? 128 + t->by_signal : 0;
 	for (unsigned i = 0; i < t->runs && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM; i++)
 		if (t->end[i].wait_status == status)
-			return stat_failed(&t->end[i]) || t->end[i].by_signal ? 128 + SIGTERM : 0; /* ended by tare, as requested */
+			return stat_failed(&t->end[i]) || t->end[i].by_signal
+				? 128 + SIGTERM
+				: 0; /* ended by tare, as requested */
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -649,9 +669,10 @@ static int check_whole(struct job *j, const struct stat_table *t)
 		tare_fail(j->err, EBUSY,
 			  "%.100s did not fit: it was counted for %.1f %% of the time", name,
 			  100 * r->share);
-		tare_hint(j->err, "count fewer events at once, or --split them over several runs; "
-				  "'tare doctor' tells "
-				  "what else holds counters");
+		tare_hint(j->err,
+			  "count fewer events at once, or --split them over several runs; "
+			  "'tare doctor' tells "
+			  "what else holds counters");
 		return -EBUSY;
 	}
 	return 0;
@@ -676,7 +697,8 @@ static void say_never_began(const struct job *j, const struct stat_table *t)
 {
 	struct text words = { 0 };
 
-	if (j->o.out.format != FORMAT_TEXT && j->out.fd != STDERR_FILENO && !j->o.quiet && stat_never_began(&words, t) && !words.failed)
+	if (j->o.out.format != FORMAT_TEXT && j->out.fd != STDERR_FILENO && !j->o.quiet &&
+	    stat_never_began(&words, t) && !words.failed)
 		fprintf(stderr, "tare stat: %s\n", words.s);
 	text_free(&words);
 }
@@ -748,9 +770,14 @@ static const char *target_words(struct job *j, struct text *words)
 static int open_output(struct job *j)
 {
 	const struct stat_options *o = &j->o;
-	enum output_how how = o->append ? OUTPUT_APPEND : o->interval_ns ? OUTPUT_ROWS : OUTPUT_WHOLE;
-	bool to_stdout = o->log_fd == STDOUT_FILENO || (o->out.path && own_stdout_is(o->out.path)) || (o->out.html && own_stdout_is(o->out.html));
-	int ret = to_stdout && j->argv && !o->root ? own_stdout_take(j->err) : 0, fd = STDERR_FILENO;
+	enum output_how how = o->append ? OUTPUT_APPEND
+		: o->interval_ns        ? OUTPUT_ROWS
+					: OUTPUT_WHOLE;
+	bool to_stdout = o->log_fd == STDOUT_FILENO ||
+		(o->out.path && own_stdout_is(o->out.path)) ||
+		(o->out.html && own_stdout_is(o->out.html));
+	int ret = to_stdout && j->argv && !o->root ? own_stdout_take(j->err) : 0,
+	    fd = STDERR_FILENO;
 
 	if (o->log_fd >= 0)
 		fd = o->log_fd == STDOUT_FILENO ? own_stdout() : o->log_fd;
@@ -787,7 +814,8 @@ static int prepare(struct job *j)
 	if (ret == 0 && !o->root) {
 		ret = stat_trust_load(&j->trust, j->machine, &j->list, j->err);
 		for (size_t i = 0; ret == 0 && i < j->irqs.n; i++)
-			j->trust.view.verdict[j->irqs.less[i].event] = NULL; /* the verdict on instructions:u does not apply to it */
+			j->trust.view.verdict[j->irqs.less[i].event] =
+				NULL; /* the verdict on instructions:u does not apply to it */
 		j->about.trust = &j->trust.view;
 	}
 	if (ret == 0 && o->verified_only && !o->root)
@@ -848,9 +876,12 @@ static void clean_up(struct job *j)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	struct job j = {
-		.self = self, .o = STAT_OPTIONS_INIT, .control = CONTROL_INIT, .page = STAT_PAGE_INIT, .started = time(NULL), .err = &err
-	};
+	struct job j = { .self = self,
+			 .o = STAT_OPTIONS_INIT,
+			 .control = CONTROL_INIT,
+			 .page = STAT_PAGE_INIT,
+			 .started = time(NULL),
+			 .err = &err };
 	struct stat_outcome outcome = { 0 };
 	struct text target = { 0 };
 	int status, rest = options_parse(self, argc, argv, &j.o, &status);
@@ -892,7 +923,8 @@ static int run(const struct command *self, int argc, char **argv)
 		int shown = finish(&j, &outcome);
 
 		if (ret < 0)
-			err = counting; /* why the number of runs counted is smaller, not why fewer are printed */
+			/* why the number of runs counted is smaller, not why fewer are printed */
+			err = counting;
 		else
 			ret = shown;
 	}

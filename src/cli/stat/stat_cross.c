@@ -33,8 +33,13 @@ int stat_cross_ready(struct encoding_list *list, const struct cpus *on, struct t
 
 	for (size_t i = 0; i < list->n; i++)
 		if (!list->enc[i].unavailable && !encoding_source(&list->enc[i])->registers) {
-			tare_fail(err, EOPNOTSUPP, "%.100s is counted by the kernel alone: there is nothing to compare", list->enc[i].name);
-			tare_hint(err, "--cross-check takes events of the core's counters, such as -e cycles,instructions");
+			tare_fail(
+				err, EOPNOTSUPP,
+				"%.100s is counted by the kernel alone: there is nothing to compare",
+				list->enc[i].name);
+			tare_hint(
+				err,
+				"--cross-check takes events of the core's counters, such as -e cycles,instructions");
 			return -EOPNOTSUPP;
 		}
 	ret = cross_add(list, err);
@@ -49,14 +54,15 @@ static int verdict_of(const struct cross_row *row, size_t n, struct tare_error *
 
 	for (size_t i = 0; i < n; i++) {
 		if (row[i].verdict == CROSS_UNKNOWN)
-			return tare_fail(err, ENODATA, "%.100s could not be compared: %.300s", row[i].name, row[i].why);
+			return tare_fail(err, ENODATA, "%.100s could not be compared: %.300s",
+					 row[i].name, row[i].why);
 		status |= row[i].verdict == CROSS_DIFFER;
 	}
 	return status;
 }
 
-int stat_cross_show(struct output *to, const struct stat_table *t, const struct stat_options *o, char *const *argv, const struct style *style,
-		    struct tare_error *err)
+int stat_cross_show(struct output *to, const struct stat_table *t, const struct stat_options *o,
+		    char *const *argv, const struct style *style, struct tare_error *err)
 {
 	struct cross_view v = { .argv = argv, .via = source_msr_via() };
 	struct cross_row *row = cross_judge(t, &v.n, err);

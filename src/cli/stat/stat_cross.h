@@ -15,7 +15,7 @@
 int stat_cross_ready(struct encoding_list *list, const struct cpus *on, struct tare_error *err);
 /* Prints the comparison as text or JSON. Returns 0, 1 (some differ) or a negative errno (an
  * event has no number; the reason is printed). */
-int stat_cross_show(struct output *to, const struct stat_table *t, const struct stat_options *o, char *const *argv, const struct style *style,
-		    struct tare_error *err);
+int stat_cross_show(struct output *to, const struct stat_table *t, const struct stat_options *o,
+		    char *const *argv, const struct style *style, struct tare_error *err);
 
 #endif

@@ -36,15 +36,18 @@ struct work {
 static const struct stat_row *row_called(const struct stat_table *t, const char *name)
 {
 	for (size_t i = 0; name && i < t->n; i++)
-		if (budget_is_called(t->enc[t->row[i].event].name, name) && t->row[i].quality != TARE_UNAVAILABLE)
+		if (budget_is_called(t->enc[t->row[i].event].name, name) &&
+		    t->row[i].quality != TARE_UNAVAILABLE)
 			return &t->row[i];
 	return NULL;
 }
 
-static bool by_events(enum budget_cause cause, const struct stat_table *t, unsigned run, double *out)
+static bool by_events(enum budget_cause cause, const struct stat_table *t, unsigned run,
+		      double *out)
 {
 	for (const struct budget_event *e = budget_events; e->name; e++) {
-		const struct stat_row *a = e->cause == cause ? row_called(t, e->name) : NULL, *b = a ? row_called(t, e->by) : NULL;
+		const struct stat_row *a = e->cause == cause ? row_called(t, e->name) : NULL,
+				      *b = a ? row_called(t, e->by) : NULL;
 
 		if (!a || a->run[run].quality == TARE_UNAVAILABLE)
 			continue;
@@ -60,7 +63,8 @@ static bool by_events(enum budget_cause cause, const struct stat_table *t, unsig
 	return false;
 }
 
-static bool see(enum budget_cause cause, const struct stat_table *t, const struct stat_row *r, unsigned run, double *out)
+static bool see(enum budget_cause cause, const struct stat_table *t, const struct stat_row *r,
+		unsigned run, double *out)
 {
 	const struct around *a = &t->end[run].around;
 	const struct amount *amount = &r->run[run];
@@ -84,7 +88,8 @@ static bool see(enum budget_cause cause, const struct stat_table *t, const struc
 		*out = (double)a->steal_ns / 1e6;
 		return a->steal_known;
 	case BUDGET_MULTIPLEXING:
-		*out = amount->enabled_ns ? (double)amount->running_ns / (double)amount->enabled_ns : 1;
+		*out = amount->enabled_ns ? (double)amount->running_ns / (double)amount->enabled_ns
+					  : 1;
 		return true;
 	default:
 		return false;
@@ -92,18 +97,21 @@ static bool see(enum budget_cause cause, const struct stat_table *t, const struc
 }
 
 /* The runs of a row in the form for the budget; `room` has space for 1 + BUDGET_SEEN series. */
-static struct budget_runs runs_of(const struct stat_table *t, const struct stat_row *r, double *room)
+static struct budget_runs runs_of(const struct stat_table *t, const struct stat_row *r,
+				  double *room)
 {
 	struct budget_runs out = { .count = room };
 	bool seen[BUDGET_SEEN];
 
 	memset(seen, true, sizeof(seen));
 	for (unsigned k = 0; k < t->runs; k++) {
-		if (r->run[k].quality == TARE_UNAVAILABLE || t->end[k].by_signal || t->end[k].never_began || t->end[k].timed_out)
+		if (r->run[k].quality == TARE_UNAVAILABLE || t->end[k].by_signal ||
+		    t->end[k].never_began || t->end[k].timed_out)
 			continue; /* cut off: it did less than the others */
 		room[out.n] = (double)r->run[k].value;
 		for (unsigned c = 0; c < BUDGET_SEEN; c++)
-			seen[c] &= see((enum budget_cause)c, t, r, k, &room[(1 + c) * t->runs + out.n]);
+			seen[c] &= see((enum budget_cause)c, t, r, k,
+				       &room[(1 + c) * t->runs + out.n]);
 		out.n++;
 	}
 	for (unsigned c = 0; c < BUDGET_SEEN; c++)
@@ -129,14 +137,19 @@ static unsigned asked_for(const struct work *w)
 
 static int begin(struct work *w, struct condition *c, unsigned set)
 {
-	const struct summary_options how = { .by = BY_ALL, .less = w->x->less->less, .n_less = w->x->less->n };
+	const struct summary_options how = { .by = BY_ALL,
+					     .less = w->x->less->less,
+					     .n_less = w->x->less->n };
 	int ret;
 
 	c->fixed.set = set;
-	ret = environment_fix(&c->environment, set, w->plan->fixed ? w->plan->fixed->kept : NULL, w->plan->argv, environ, w->err);
+	ret = environment_fix(&c->environment, set, w->plan->fixed ? w->plan->fixed->kept : NULL,
+			      w->plan->argv, environ, w->err);
 	if (ret == 0) {
 		c->summary = summary_new(&how, w->err);
-		ret = c->summary ? summary_amend(c->summary, w->plan->events->enc, w->plan->events->n, w->err) : -ENOMEM;
+		ret = c->summary ? summary_amend(c->summary, w->plan->events->enc,
+						 w->plan->events->n, w->err)
+				 : -ENOMEM;
 	}
 	return ret;
 }
@@ -150,7 +163,8 @@ static int begin_all(struct work *w)
 	int ret;
 
 	fixed_parse("all", &every, NULL);
-	all = every.set & ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING) & ~FIXED(READDIR) & ~FIXED(ENV);
+	all = every.set & ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING) &
+		~FIXED(READDIR) & ~FIXED(ENV);
 	all |= asked;
 	for (unsigned c = 0; c < LETS; c++) {
 		unsigned items = budget_causes[BUDGET_SEEN + c].items;
@@ -162,7 +176,8 @@ static int begin_all(struct work *w)
 	ret = begin(w, &w->fixed, all);
 	for (unsigned c = 0; ret == 0 && c < LETS; c++)
 		if (w->tried[c]) {
-			ret = begin(w, &w->let[c], all & ~(budget_causes[BUDGET_SEEN + c].items & ~asked));
+			ret = begin(w, &w->let[c],
+				    all & ~(budget_causes[BUDGET_SEEN + c].items & ~asked));
 			e->conditions++;
 		}
 	if (!e->conditions)
@@ -210,7 +225,9 @@ static int run_all(struct work *w, bool *stop)
 	progress_begin(&progress, "stat", false); /* the command's output is hidden */
 
 	for (unsigned n = 0; ret == 0 && !*stop && n < w->plan->runs; n++) {
-		progress_show(&progress, (double)n / w->plan->runs, "run %u of %u under %u conditions of the launch", n + 1, w->plan->runs, each);
+		progress_show(&progress, (double)n / w->plan->runs,
+			      "run %u of %u under %u conditions of the launch", n + 1,
+			      w->plan->runs, each);
 		ret = run_one(w, &w->fixed, n, stop);
 		for (unsigned c = 0; ret == 0 && !*stop && c < LETS; c++)
 			if (w->tried[c])
@@ -230,7 +247,8 @@ static int take_tables(struct work *w)
 		return -w->err->code;
 	e->output_differs = w->fixed.output_differs;
 	for (unsigned c = 0; c < LETS; c++) {
-		unsigned items = budget_causes[BUDGET_SEEN + c].items & ~asked_for(w), missed = w->fixed.fixed.missed & items;
+		unsigned items = budget_causes[BUDGET_SEEN + c].items & ~asked_for(w),
+			 missed = w->fixed.fixed.missed & items;
 
 		if (!w->tried[c])
 			continue;
@@ -264,7 +282,8 @@ static int rerun(struct work *w)
 
 static bool is_left(const struct explained_row *r)
 {
-	return r->exact && r->budget.state == BUDGET_SPLIT && r->budget.fixed_deviation != 0 && r->budget.left > 0.01;
+	return r->exact && r->budget.state == BUDGET_SPLIT && r->budget.fixed_deviation != 0 &&
+		r->budget.left > 0.01;
 }
 
 static bool any_is_left(const struct explained *e)
@@ -275,7 +294,8 @@ static bool any_is_left(const struct explained *e)
 	return false;
 }
 
-static void say_place(char *to, size_t room, const struct divergence *d, const struct divergence_report *r)
+static void say_place(char *to, size_t room, const struct divergence *d,
+		      const struct divergence_report *r)
 {
 	const struct code_place *at = &r->at;
 	const char *since = d->since_exec ? " since its exec" : "";
@@ -283,26 +303,38 @@ static void say_place(char *to, size_t room, const struct divergence *d, const s
 	struct text roughly = { 0 }, low = { 0 }, high = { 0 };
 
 	divergence_roughly(&roughly, r);
-	put_count(&low, &grouped, (uint64_t)d->low); /* the last instruction that both executed, if it is known */
+	put_count(&low, &grouped,
+		  (uint64_t)d->low); /* the last instruction that both executed, if it is known */
 	put_count(&high, &grouped, (uint64_t)d->high);
 	if (d->verdict == DIVERGE_PARTED && at->function && at->line)
-		snprintf(to, room, "two runs part in %.120s (%.150s:%u), after %s instructions of thread %u%s", at->function, at->file, at->line,
-			 low.s ? low.s : "?", d->thread, since);
+		snprintf(
+			to, room,
+			"two runs part in %.120s (%.150s:%u), after %s instructions of thread %u%s",
+			at->function, at->file, at->line, low.s ? low.s : "?", d->thread, since);
 	else if (d->verdict == DIVERGE_PARTED)
-		snprintf(to, room, "two runs part in %.120s+%#llx, after %s instructions of thread %u%s",
-			 at->function ? at->function : at->module ? at->module : "code without a name",
-			 (unsigned long long)(at->function ? at->into : at->offset), low.s ? low.s : "?", d->thread, since);
+		snprintf(to, room,
+			 "two runs part in %.120s+%#llx, after %s instructions of thread %u%s",
+			 at->function         ? at->function
+				 : at->module ? at->module
+					      : "code without a name",
+			 (unsigned long long)(at->function ? at->into : at->offset),
+			 low.s ? low.s : "?", d->thread, since);
 	else if (d->verdict == DIVERGE_MOVES)
-		snprintf(to, room, "each pair of runs parts elsewhere, between instructions %s and %s of thread %u%s", low.s ? low.s : "?",
-			 high.s ? high.s : "?", d->thread, roughly.s ? roughly.s : "");
+		snprintf(
+			to, room,
+			"each pair of runs parts elsewhere, between instructions %s and %s of thread %u%s",
+			low.s ? low.s : "?", high.s ? high.s : "?", d->thread,
+			roughly.s ? roughly.s : "");
 	else
-		snprintf(to, room, "%u more runs went the same way: it is not in each pair of runs", d->alike);
+		snprintf(to, room, "%u more runs went the same way: it is not in each pair of runs",
+			 d->alike);
 	text_free(&roughly);
 	text_free(&low);
 	text_free(&high);
 }
 
-static void say_cause(struct explained_row *to, const struct divergence *d, const struct divergence_report *r)
+static void say_cause(struct explained_row *to, const struct divergence *d,
+		      const struct divergence_report *r)
 {
 	struct text words = { 0 };
 
@@ -320,7 +352,10 @@ static void find_place(struct work *w)
 {
 	struct explained *e = &w->x->explained;
 	struct fixed fixed = { .set = w->fixed.fixed.set };
-	struct diverge_plan plan = { .argv = w->plan->argv, .envp = w->fixed.environment.envp, .fixed = &fixed, .timeout_ns = w->plan->timeout_ns };
+	struct diverge_plan plan = { .argv = w->plan->argv,
+				     .envp = w->fixed.environment.envp,
+				     .fixed = &fixed,
+				     .timeout_ns = w->plan->timeout_ns };
 	struct divergence d = { 0 };
 	struct divergence_report report = { 0 };
 	struct tare_error err = TARE_ERROR_INIT;
@@ -365,7 +400,10 @@ static int explain_row(struct work *w, const struct stat_row *r, struct explaine
 
 	if (!room)
 		return tare_fail_nomem(w->err);
-	*to = (struct explained_row){ .name = enc->name, .unit = enc->unit, .scale = enc->scale, .exact = r->quality == TARE_EXACT };
+	*to = (struct explained_row){ .name = enc->name,
+				      .unit = enc->unit,
+				      .scale = enc->scale,
+				      .exact = r->quality == TARE_EXACT };
 	q.asked = runs_of(w->asked, r, room);
 	q.fixed = runs_under(w->fixed.t, r->event, room + one);
 	for (unsigned c = 0; c < LETS; c++)
@@ -395,7 +433,8 @@ static void end(struct condition *c)
 	summary_free(c->summary);
 }
 
-int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const struct stat_table *t, bool again, struct tare_error *err)
+int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const struct stat_table *t,
+		 bool again, struct tare_error *err)
 {
 	struct work w = { .plan = plan, .asked = t, .x = x, .err = err };
 	int ret = 0;

@@ -13,7 +13,7 @@
 #include "noise/explain_view.h"
 
 struct stat_explain {
-	struct explained explained; /* for the views */
+	struct explained explained;   /* for the views */
 	const struct stat_irqs *less; /* of the requested runs */
 };
 
@@ -22,7 +22,8 @@ struct stat_explain {
  * also run the command under the other conditions, plan->runs times each, with its output hidden.
  * Conditions that are unavailable are left out and reported.
  */
-int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const struct stat_table *t, bool rerun, struct tare_error *err);
+int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const struct stat_table *t,
+		 bool rerun, struct tare_error *err);
 void stat_explain_free(struct stat_explain *x);
 
 #endif

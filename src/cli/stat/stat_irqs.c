@@ -13,8 +13,9 @@ static bool is_pair(const struct encoding_list *list, size_t i)
 {
 	const struct encoding *e = &list->enc[i];
 
-	return e->attr.type == PERF_TYPE_HARDWARE && e->attr.config == PERF_COUNT_HW_INSTRUCTIONS && e->attr.exclude_kernel && i + 1 < list->n &&
-	       e[1].event == e->event + 1 && e[1].group == e->group;
+	return e->attr.type == PERF_TYPE_HARDWARE && e->attr.config == PERF_COUNT_HW_INSTRUCTIONS &&
+		e->attr.exclude_kernel && i + 1 < list->n && e[1].event == e->event + 1 &&
+		e[1].group == e->group;
 }
 
 /* This CPU's interrupts event if it can be used without a test; otherwise the reason. */
@@ -26,21 +27,29 @@ static bool usable(struct interrupts_event *out, struct machine *m, struct tare_
 	if (machine_cores(m, &cores, &n, why) < 0)
 		return false;
 	if (n == 0) {
-		tare_fail(why, ENOENT, "this machine shows no core PMU, so nothing counts interrupts");
-		tare_hint(why, "instructions:u by the exact engine, which no interrupt disturbs: --engine exact -e instructions:u");
+		tare_fail(why, ENOENT,
+			  "this machine shows no core PMU, so nothing counts interrupts");
+		tare_hint(
+			why,
+			"instructions:u by the exact engine, which no interrupt disturbs: --engine exact -e instructions:u");
 		return false;
 	}
 	if (interrupts_of_cpu(out, machine_cpu(m), why) < 0)
 		return false;
 	if (n > 1) {
-		tare_fail(why, ENOTSUP, "this machine has several kinds of core, and nobody knows their events of interrupts");
+		tare_fail(
+			why, ENOTSUP,
+			"this machine has several kinds of core, and nobody knows their events of interrupts");
 		tare_hint(why, "--engine exact -e instructions:u, which no interrupt disturbs");
 		return false;
 	}
 	if (strcmp(out->known, "guessed"))
 		return true;
-	tare_fail(why, ENOTSUP, "that %s counts the interrupts of this CPU (%s) is only a guess", out->event, machine_cpu(m));
-	tare_hint(why, "tare regions tries it on the spot; or --engine exact -e instructions:u, which no interrupt disturbs");
+	tare_fail(why, ENOTSUP, "that %s counts the interrupts of this CPU (%s) is only a guess",
+		  out->event, machine_cpu(m));
+	tare_hint(
+		why,
+		"tare regions tries it on the spot; or --engine exact -e instructions:u, which no interrupt disturbs");
 	return false;
 }
 
@@ -51,17 +60,22 @@ bool stat_irqs_is(const struct event *e)
 
 static bool is_user_alone(const struct event_mods *m)
 {
-	return m->given && m->user && !m->kernel && !m->hypervisor && !m->guest && !m->host && !m->precise && !m->precise_max && !m->sample_read;
+	return m->given && m->user && !m->kernel && !m->hypervisor && !m->guest && !m->host &&
+		!m->precise && !m->precise_max && !m->sample_read;
 }
 
 static int check(const struct event_list *events, size_t i, struct tare_error *err)
 {
 	const struct event *e = &events->event[i];
-	bool shared = (i && events->event[i - 1].group == e->group) || (i + 1 < events->n && events->event[i + 1].group == e->group);
+	bool shared = (i && events->event[i - 1].group == e->group) ||
+		(i + 1 < events->n && events->event[i + 1].group == e->group);
 
 	if (is_user_alone(&e->mods) && !shared)
 		return 0;
-	tare_fail_at(err, e->at, EINVAL, shared ? "%.80s is a group by itself, and stands in no other" : "%.80s counts user mode, and takes no other modifier", e->text);
+	tare_fail_at(err, e->at, EINVAL,
+		     shared ? "%.80s is a group by itself, and stands in no other"
+			    : "%.80s counts user mode, and takes no other modifier",
+		     e->text);
 	tare_hint(err, "%s", INSTRUCTIONS_MINUS_IRQS);
 	return -EINVAL;
 }
@@ -110,7 +124,8 @@ static void refuse(struct encoding *e, const struct tare_error *why)
 	snprintf(e->remedy, sizeof(e->remedy), "%.190s", why->hint);
 }
 
-int stat_irqs_find(struct stat_irqs *out, struct encoding_list *list, struct machine *m, struct tare_error *err)
+int stat_irqs_find(struct stat_irqs *out, struct encoding_list *list, struct machine *m,
+		   struct tare_error *err)
 {
 	struct interrupts_event irqs;
 
@@ -122,7 +137,9 @@ int stat_irqs_find(struct stat_irqs *out, struct encoding_list *list, struct mac
 		struct tare_error why = TARE_ERROR_INIT;
 		struct summary_less *less = &out->less[out->n];
 
-		if (!strstr(e->name, INSTRUCTIONS_MINUS_IRQS)) /* with several kinds of core: cpu_core/.../ */
+		if (!strstr(e->name,
+			    /* with several kinds of core: cpu_core/.../ */
+			    INSTRUCTIONS_MINUS_IRQS))
 			continue;
 		if (!usable(&irqs, m, &why)) {
 			refuse(e, &why);
@@ -146,7 +163,9 @@ void stat_irqs_settle(struct stat_irqs *s, struct encoding_list *list)
 {
 	struct tare_error why = TARE_ERROR_INIT;
 
-	tare_fail(&why, ENOTSUP, "the exact engine counts here, and to it no interrupt adds: there is nothing to take off");
+	tare_fail(
+		&why, ENOTSUP,
+		"the exact engine counts here, and to it no interrupt adds: there is nothing to take off");
 	tare_hint(&why, "-e instructions:u");
 	for (size_t i = 0; i < s->n; i++)
 		if (engine_counts(&list->enc[s->less[i].event])) {

@@ -23,7 +23,8 @@ int stat_irqs_expand(struct event_list *events, struct machine *m, struct tare_e
  * Called after encoding: which event is subtracted from which. Pairs that cannot be counted here
  * (no PMU, event unknown or only guessed) are marked as unavailable, with a remedy. -ENOMEM.
  */
-int stat_irqs_find(struct stat_irqs *out, struct encoding_list *list, struct machine *m, struct tare_error *err);
+int stat_irqs_find(struct stat_irqs *out, struct encoding_list *list, struct machine *m,
+		   struct tare_error *err);
 /* Called after the engine is chosen: pairs that the exact engine counts become unavailable. */
 void stat_irqs_settle(struct stat_irqs *s, struct encoding_list *list);
 void stat_irqs_free(struct stat_irqs *s);

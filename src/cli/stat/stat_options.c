@@ -25,14 +25,18 @@ static int set_separator(void *to, const char *arg, struct tare_error *err)
 	return *arg ? 0 : tare_fail(err, EINVAL, "the separator is empty");
 }
 
-#define NO_BPF REFUSED("no counters are shared through BPF", "-e EVENTS counts with counters of its own")
+#define NO_BPF                                                                                     \
+	REFUSED("no counters are shared through BPF", "-e EVENTS counts with counters of its own")
 
 const struct option_row stat_option_rows[] = {
 	EVENT_ROW(events, "what to count, as perf writes it: cycles:u,{a,b},r1a8"),
-	METRIC_ROWS(metrics, "metrics by name (ipc, branch-miss-rate, ...) with their events", "a metric of your own, with its events"),
+	METRIC_ROWS(metrics, "metrics by name (ipc, branch-miss-rate, ...) with their events",
+		    "a metric of your own, with its events"),
 	{ 'd', "detailed", NULL, "more of the default events; up to -d -d -d", COUNT(detail) },
-	{ 'r', "repeat", "N", "N runs: median, spread, outliers (0: until Ctrl-C)", NUMBER(runs, 0, RUNS_MAX) },
-	{ 'p', "pid", "PIDS", "count running processes, with all their threads", TEXT(pids, "value") },
+	{ 'r', "repeat", "N", "N runs: median, spread, outliers (0: until Ctrl-C)",
+	  NUMBER(runs, 0, RUNS_MAX) },
+	{ 'p', "pid", "PIDS", "count running processes, with all their threads",
+	  TEXT(pids, "value") },
 	{ 't', "tid", "TIDS", "count running threads", TEXT(tids, "value") },
 	{ 'a', "all-cpus", NULL, "count everything on all CPUs", FLAG(all_cpus) },
 	{ 'C', "cpu", "CPUS", "count everything on these CPUs", CPUS(cpus) },
@@ -44,54 +48,80 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "post", "COMMAND", NULL, TEXT(post, "value") },
 	{ 0, "summary", NULL, NULL, FLAG(summary) },
 	{ 'q', "quiet", NULL, NULL, FLAG(quiet) },
-	{ 0, "no-scale", NULL, NULL, REFUSED("a count of part of the time is not shown as if it were of the whole",
+	{ 0, "no-scale", NULL, NULL,
+	  REFUSED("a count of part of the time is not shown as if it were of the whole",
 		  "--no-multiplex or --split give full counts; -j and --format json say how long each was counted") },
-	{ 0, "for-each-cgroup", "NAMES", NULL, REFUSED("events are not repeated for each control group",
+	{ 0, "for-each-cgroup", "NAMES", NULL,
+	  REFUSED("events are not repeated for each control group",
 		  "-G NAMES: one group for all events, or one for each") },
-	{ 0, "no-merge", NULL, NULL, REFUSED("events of one name on several PMUs are told apart as it is: pmu/event/ names one",
+	{ 0, "no-merge", NULL, NULL,
+	  REFUSED("events of one name on several PMUs are told apart as it is: pmu/event/ names one",
 		  "tare events explain NAME shows where it is counted") },
 	{ 'b', "bpf-prog", "IDS", NULL, NO_BPF },
 	{ 0, "bpf-counters", NULL, NULL, NO_BPF },
-	{ 0, "topdown", NULL, NULL, REFUSED("levels of top-down analysis are not computed",
+	{ 0, "topdown", NULL, NULL,
+	  REFUSED("levels of top-down analysis are not computed",
 		  "-M frontend-stalls,backend-stalls; tare events lists the topdown events of a CPU") },
 	{ 'i', "no-inherit", NULL, "leave children and new threads out", FLAG(no_inherit) },
 	{ 'A', "no-aggr", NULL, "with -a or -C: a row per CPU", VALUE(by, BY_CPU) },
-	{ 0, "per-thread", NULL, "a row per thread: with -p or -t, or of a command's exact counts", VALUE(by, BY_THREAD) },
-	{ 0, "per-process", NULL, "a row per process of a command, of its exact counts", VALUE(by, BY_PROCESS) },
-	{ 0, "per-core", NULL, "with -a: a row per core; so --per-die, --per-socket, --per-node", VALUE(by, BY_CORE) },
+	{ 0, "per-thread", NULL, "a row per thread: with -p or -t, or of a command's exact counts",
+	  VALUE(by, BY_THREAD) },
+	{ 0, "per-process", NULL, "a row per process of a command, of its exact counts",
+	  VALUE(by, BY_PROCESS) },
+	{ 0, "per-core", NULL, "with -a: a row per core; so --per-die, --per-socket, --per-node",
+	  VALUE(by, BY_CORE) },
 	{ 0, "per-die", NULL, NULL, VALUE(by, BY_DIE) },
 	{ 0, "per-socket", NULL, NULL, VALUE(by, BY_SOCKET) },
 	{ 0, "per-node", NULL, NULL, VALUE(by, BY_NODE) },
-	{ 'I', "interval-print", "MS", "counts of every interval, as it ends", DURATION(interval_ns, 1000000, 1000000),
+	{ 'I', "interval-print", "MS", "counts of every interval, as it ends",
+	  DURATION(interval_ns, 1000000, 1000000),
 	  .refusal = "an interval of less than 1 ms measures its own printing" },
 	{ 0, "interval-count", "N", "end after N intervals", NUMBER(intervals, 1, UINT32_MAX) },
-	{ 'D', "delay", "MS", "begin to count after MS; -1: when --control says so", SPECIAL_ALL(set_delay) },
-	{ 0, "control", "fd:|fifo:", "IN[,ACK]: obey enable, disable, ping, stop", TEXT(control, "value") },
+	{ 'D', "delay", "MS", "begin to count after MS; -1: when --control says so",
+	  SPECIAL_ALL(set_delay) },
+	{ 0, "control", "fd:|fifo:", "IN[,ACK]: obey enable, disable, ping, stop",
+	  TEXT(control, "value") },
 	{ 0, "timeout", "MS", "end after MS", DURATION(timeout_ns, 1000000, 1),
 	  .refusal = "a time limit of 0 leaves nothing to count" },
-	{ 0, "no-multiplex", NULL, "full counts or none: fail, naming what did not fit", FLAG(no_multiplex) },
-	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds", FLAG(split) },
-	{ 0, "engine", "ENGINE", "auto, perf, exact: what gives user-mode counts; msr: the registers", WORD(engine, "engine", "auto", "perf", "exact", "msr") },
+	{ 0, "no-multiplex", NULL, "full counts or none: fail, naming what did not fit",
+	  FLAG(no_multiplex) },
+	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds",
+	  FLAG(split) },
+	{ 0, "engine", "ENGINE",
+	  "auto, perf, exact: what gives user-mode counts; msr: the registers",
+	  WORD(engine, "engine", "auto", "perf", "exact", "msr") },
 	{ 0, "via", "WAY", NULL, TEXT(via, NULL) },
 	{ 0, "device-root", "DIR", NULL, TEXT(device_root, NULL) },
 	{ 0, "cpu-model", "MODEL", NULL, TEXT(cpu_model, NULL) },
-	{ 0, "cross-check", NULL, "with --engine msr: perf counts the same in turns; do they agree?", FLAG(cross_check) },
-	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line", WORD_FROM(profile, PROFILE_FUNCTION, "profile by", "function", "line") },
-	{ 0, "profile-limit", "N", NULL, NUMBER(profile_limit, 0, UINT64_MAX), GIVEN(profile_limited) },
+	{ 0, "cross-check", NULL,
+	  "with --engine msr: perf counts the same in turns; do they agree?", FLAG(cross_check) },
+	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line",
+	  WORD_FROM(profile, PROFILE_FUNCTION, "profile by", "function", "line") },
+	{ 0, "profile-limit", "N", NULL, NUMBER(profile_limit, 0, UINT64_MAX),
+	  GIVEN(profile_limited) },
 	DEBUGINFOD_ROW(NULL),
-	{ 0, "verified-only", NULL, "refuse events that tare verify did not find right", FLAG(verified_only) },
+	{ 0, "verified-only", NULL, "refuse events that tare verify did not find right",
+	  FLAG(verified_only) },
 	{ 0, "correct", NULL, NULL, FLAG(correct) },
-	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine", FLAG(clean_times) },
+	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
+	  FLAG(clean_times) },
 	{ 0, "launch", "HOW", NULL, WORD_FROM(launch, LAUNCH_FIXED, "launch", "fixed", "plain") },
-	{ 0, "deterministic", "[ITEMS]", "what differs from run to run is fixed; tare run --list shows what", DETERMINISTIC(fixed), GIVEN(deterministic) },
-	{ 0, "explain", "[HOW]", "with -r: what the spread comes from; =regression: no further runs", WORD_FROM(explain, EXPLAIN_ALL, "way to explain", "all", "regression") },
+	{ 0, "deterministic", "[ITEMS]",
+	  "what differs from run to run is fixed; tare run --list shows what", DETERMINISTIC(fixed),
+	  GIVEN(deterministic) },
+	{ 0, "explain", "[HOW]",
+	  "with -r: what the spread comes from; =regression: no further runs",
+	  WORD_FROM(explain, EXPLAIN_ALL, "way to explain", "all", "regression") },
 	{ 'n', "null", NULL, "count nothing: times only", FLAG(null_run) },
-	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it", OUTPUT_FILE(out.path) },
+	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
+	  OUTPUT_FILE(out.path) },
 	{ 0, "append", NULL, NULL, FLAG(append) },
 	OUTPUT_HTML_ROW(out, "write a page there, too: opens in a browser, offline"),
 	{ 0, "log-fd", "FD", NULL, NUMBER(log_fd, 0, 1 << 20) },
-	{ 0, "format", "FORMAT", "text, json (schema tare/stat/1) or csv (with a header)", WORD(out.format, "format", "text", "json", "csv") },
-	{ 'x', "field-separator", "SEP", "perf stat's fields, separated by SEP", SPECIAL_ALL(set_separator) },
+	{ 0, "format", "FORMAT", "text, json (schema tare/stat/1) or csv (with a header)",
+	  WORD(out.format, "format", "text", "json", "csv") },
+	{ 'x', "field-separator", "SEP", "perf stat's fields, separated by SEP",
+	  SPECIAL_ALL(set_separator) },
 	{ 'j', "json-output", NULL, "perf stat's JSON lines", VALUE(out.format, FORMAT_PERF_JSON) },
 	{ 'B', "big-num", NULL, NULL, VALUE(no_thousands, false) },
 	{ 0, "no-big-num", NULL, NULL, FLAG(no_thousands) },
@@ -99,7 +129,8 @@ const struct option_row stat_option_rows[] = {
 	BLOCK_ROW(out, output_colour_rows),
 	{ 'v', "verbose", NULL, NULL, COUNT(verbose) },
 	EVENT_FILE_ROW(events, "vendor events in JSON, for -e"),
-	{ 0, "sysfs-root", "DIR", "show what would be opened on the machine whose /sys is there", DIRECTORY(root) },
+	{ 0, "sysfs-root", "DIR", "show what would be opened on the machine whose /sys is there",
+	  DIRECTORY(root) },
 	{ 0 },
 };
 
@@ -109,19 +140,32 @@ static int check_cross(const struct stat_options *o, bool has_command, struct ta
 	const struct {
 		bool given;
 		const char *what;
-	} rows[] = { { o->interval_ns, "-I" },	    { o->split, "--split" },	{ o->by != BY_ALL, "--per-core and the like" },
-		     { o->metrics.n_asked, "-M" },	    { o->out.html, "--html" },	{ o->null_run, "-n" },
-		     { o->detail, "-d" },	    { o->control, "--control" }, { o->delay_ns || o->start_disabled, "-D" },
-		     { !o->runs, "-r 0" },	    { o->root, "--root" },
-		     { o->out.format != FORMAT_TEXT && o->out.format != FORMAT_JSON, "this format: text or json" } };
+	} rows[] = { { o->interval_ns, "-I" },
+		     { o->split, "--split" },
+		     { o->by != BY_ALL, "--per-core and the like" },
+		     { o->metrics.n_asked, "-M" },
+		     { o->out.html, "--html" },
+		     { o->null_run, "-n" },
+		     { o->detail, "-d" },
+		     { o->control, "--control" },
+		     { o->delay_ns || o->start_disabled, "-D" },
+		     { !o->runs, "-r 0" },
+		     { o->root, "--root" },
+		     { o->out.format != FORMAT_TEXT && o->out.format != FORMAT_JSON,
+		       "this format: text or json" } };
 
 	if (o->engine != ENGINE_MSR)
-		return tare_fail(err, EINVAL, "--cross-check compares registers with perf: with --engine msr");
+		return tare_fail(err, EINVAL,
+				 "--cross-check compares registers with perf: with --engine msr");
 	if (!has_command)
-		return tare_fail(err, EINVAL, "--cross-check runs a command by turns, and there is none");
+		return tare_fail(err, EINVAL,
+				 "--cross-check runs a command by turns, and there is none");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given)
-			return tare_fail(err, EINVAL, "--cross-check compares whole runs of a command: not with %s", rows[i].what);
+			return tare_fail(
+				err, EINVAL,
+				"--cross-check compares whole runs of a command: not with %s",
+				rows[i].what);
 	return 0;
 }
 
@@ -139,16 +183,21 @@ static int check_explain(const struct stat_options *o, bool has_command, struct 
 		     { o->pids || o->tids, "-p or -t" },
 		     { o->all_cpus || o->cpus.n, "-a or -C" },
 		     { o->control || o->start_disabled, "--control" },
-		     { o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON || o->out.format == FORMAT_CSV, "this format: text or json" } };
+		     { o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON ||
+			       o->out.format == FORMAT_CSV,
+		       "this format: text or json" } };
 
 	if (!has_command || o->runs < 2 || o->runs > BUDGET_RUNS_MOST) {
-		tare_fail(err, EINVAL, "--explain compares runs of a command: 2 to %d of them", BUDGET_RUNS_MOST);
+		tare_fail(err, EINVAL, "--explain compares runs of a command: 2 to %d of them",
+			  BUDGET_RUNS_MOST);
 		tare_hint(err, "tare stat -r 20 --explain -- COMMAND");
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given)
-			return tare_fail(err, EINVAL, "--explain is of whole runs of a command: not with %s", rows[i].what);
+			return tare_fail(err, EINVAL,
+					 "--explain is of whole runs of a command: not with %s",
+					 rows[i].what);
 	return 0;
 }
 
@@ -168,9 +217,13 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return tare_fail(err, EINVAL,
 				 "-a counts everything: it leaves no room for -p or -t");
 	if (o->by == BY_PROCESS && (tasks || wide))
-		return tare_fail(err, EINVAL, "--per-process divides a command's exact counts: not with -p, -t, -a or -C");
+		return tare_fail(
+			err, EINVAL,
+			"--per-process divides a command's exact counts: not with -p, -t, -a or -C");
 	if (o->by == BY_THREAD && !tasks && wide)
-		return tare_fail(err, EINVAL, "--per-thread needs -p or -t, or a command whose counts are exact");
+		return tare_fail(
+			err, EINVAL,
+			"--per-thread needs -p or -t, or a command whose counts are exact");
 	if (o->by != BY_ALL && o->by != BY_THREAD && o->by != BY_PROCESS && !wide)
 		return tare_fail(err, EINVAL, "rows per CPU, core or socket need -a or -C");
 	if (o->cgroups && !wide)
@@ -180,8 +233,8 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return tare_fail(err, EINVAL, "-r repeats a command, and there is none");
 	if (o->split && (!has_command || o->interval_ns || tasks))
 		return tare_fail(
-		    err, EINVAL,
-		    "--split repeats a command: not with -I, -p, -t or without command");
+			err, EINVAL,
+			"--split repeats a command: not with -I, -p, -t or without command");
 	if (o->split && o->no_multiplex)
 		return tare_fail(err, EINVAL, "--split and --no-multiplex: choose one");
 	if (o->intervals && !o->interval_ns)
@@ -193,9 +246,13 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return -EINVAL;
 	}
 	if ((o->via || o->device_root || o->cpu_model) && o->engine != ENGINE_MSR)
-		return tare_fail(err, EINVAL, "--via, --device-root and --cpu-model are about registers: with --engine msr");
+		return tare_fail(
+			err, EINVAL,
+			"--via, --device-root and --cpu-model are about registers: with --engine msr");
 	if (o->engine == ENGINE_MSR && (tasks || o->cgroups || !wide)) {
-		tare_fail(err, EINVAL, "registers count what a CPU does, not a task or a group of them: --engine msr goes with -C or -a");
+		tare_fail(
+			err, EINVAL,
+			"registers count what a CPU does, not a task or a group of them: --engine msr goes with -C or -a");
 		tare_hint(err, "tare stat --engine msr -C 2 -- taskset -c 2 COMMAND");
 		return -EINVAL;
 	}
@@ -205,8 +262,12 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		if (ret < 0)
 			return ret;
 	}
-	if (o->correct && (o->interval_ns || o->by != BY_ALL || (o->out.format != FORMAT_TEXT && o->out.format != FORMAT_JSON)))
-		return tare_fail(err, EINVAL, "--correct is of whole runs, as text or json: not with -I, rows per CPU, process or thread, or another format");
+	if (o->correct &&
+	    (o->interval_ns || o->by != BY_ALL ||
+	     (o->out.format != FORMAT_TEXT && o->out.format != FORMAT_JSON)))
+		return tare_fail(
+			err, EINVAL,
+			"--correct is of whole runs, as text or json: not with -I, rows per CPU, process or thread, or another format");
 	if (o->explain) {
 		int ret = check_explain(o, has_command, err);
 
@@ -216,40 +277,59 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	if (o->profile_limited && !o->profile)
 		return tare_fail(err, EINVAL, "--profile-limit needs --profile");
 	if (o->profile && (o->engine == ENGINE_PERF || o->engine == ENGINE_MSR)) {
-		tare_fail(err, EINVAL, "--profile shows what the exact engine counts: not with --engine perf or msr");
+		tare_fail(
+			err, EINVAL,
+			"--profile shows what the exact engine counts: not with --engine perf or msr");
 		return -EINVAL;
 	}
 	if (o->profile && (o->interval_ns || o->split || !has_command))
-		return tare_fail(err, EINVAL, "--profile is of a whole command: not with -I or --split, or "
-					      "without command");
+		return tare_fail(err, EINVAL,
+				 "--profile is of a whole command: not with -I or --split, or "
+				 "without command");
 	if (o->profile && (!o->runs || o->runs > PROFILE_RUNS_MAX))
 		return tare_fail(err, EINVAL, "--profile takes 1 to %d runs", PROFILE_RUNS_MAX);
 	if (o->profile && (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON)) {
-		tare_fail(err, EINVAL, "perf's layouts have no room for a profile: not with -x or -j");
+		tare_fail(err, EINVAL,
+			  "perf's layouts have no room for a profile: not with -x or -j");
 		tare_hint(err, "--format csv or --format json");
 		return -EINVAL;
 	}
 	if (o->deterministic && o->launch)
 		return tare_fail(err, EINVAL, "--deterministic and --launch: choose one");
 	if (o->deterministic && !has_command && !o->root)
-		return tare_fail(err, EINVAL, "--deterministic is about starting a command, and there is none");
+		return tare_fail(err, EINVAL,
+				 "--deterministic is about starting a command, and there is none");
 	if ((o->clean_times || o->launch) && !has_command)
-		return tare_fail(err, EINVAL, "--clean-times and --launch are about starting a command, and there is none");
+		return tare_fail(
+			err, EINVAL,
+			"--clean-times and --launch are about starting a command, and there is none");
 	if (o->clean_times && o->interval_ns)
 		return tare_fail(err, EINVAL, "--clean-times and -I: choose one");
-	if (o->metrics_only && (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON)) {
-		tare_fail(err, EINVAL, "--metric-only is for people: not with -x or -j, whose rows have each metric beside its event");
-		tare_hint(err, "-M NAMES chooses the metrics; --format json has them in an array of their own");
+	if (o->metrics_only &&
+	    (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON)) {
+		tare_fail(
+			err, EINVAL,
+			"--metric-only is for people: not with -x or -j, whose rows have each metric beside its event");
+		tare_hint(
+			err,
+			"-M NAMES chooses the metrics; --format json has them in an array of their own");
 		return -EINVAL;
 	}
 	if (o->all_user && o->all_kernel)
-		return tare_fail(err, EINVAL, "--all-user and --all-kernel leave nothing: choose one");
+		return tare_fail(err, EINVAL,
+				 "--all-user and --all-kernel leave nothing: choose one");
 	if ((o->pre || o->post || o->sync) && !has_command)
-		return tare_fail(err, EINVAL, "--pre, --post and --sync stand around a command, and there is none");
+		return tare_fail(
+			err, EINVAL,
+			"--pre, --post and --sync stand around a command, and there is none");
 	if (o->summary && !o->interval_ns)
 		return tare_fail(err, EINVAL, "--summary needs -I");
-	if (o->summary && (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON || o->out.format == FORMAT_CSV))
-		return tare_fail(err, EINVAL, "--summary is for people: --format json ends with the whole anyway");
+	if (o->summary &&
+	    (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON ||
+	     o->out.format == FORMAT_CSV))
+		return tare_fail(
+			err, EINVAL,
+			"--summary is for people: --format json ends with the whole anyway");
 	if (o->append && !o->out.path)
 		return tare_fail(err, EINVAL, "--append needs -o FILE");
 	if (o->out.path && o->log_fd >= 0)

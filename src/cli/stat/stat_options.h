@@ -29,7 +29,7 @@ struct stat_options {
 	const char *control;
 	enum engine_wish engine;
 	const char *via, *device_root, *cpu_model; /* with ENGINE_MSR */
-	bool cross_check;			   /* also with ENGINE_MSR */
+	bool cross_check;                          /* also with ENGINE_MSR */
 	bool clean_times;
 	bool verified_only, correct;
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
@@ -52,7 +52,7 @@ struct stat_options {
 
 #define STAT_OPTIONS_INIT                                                                          \
 	{                                                                                          \
-		.runs = 1, .log_fd = -1                                          \
+		.runs = 1, .log_fd = -1                                                            \
 	}
 
 extern const struct option_row stat_option_rows[];

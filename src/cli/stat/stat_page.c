@@ -4,7 +4,8 @@
 
 enum { TITLE_WORDS = 4 };
 
-int stat_page_interval(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m, struct tare_error *err)
+int stat_page_interval(struct stat_page *p, const struct stat_table *t,
+		       const struct stat_metrics *m, struct tare_error *err)
 {
 	stat_json_interval(&p->intervals, t, m);
 	return p->intervals.failed ? tare_fail_nomem(err) : 0;
@@ -19,8 +20,8 @@ static void title(struct text *out, const struct stat_about *about)
 		text_add(out, " %.200s", about->target);
 }
 
-int stat_page_write(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m, const struct stat_about *about,
-		    time_t started, struct tare_error *err)
+int stat_page_write(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m,
+		    const struct stat_about *about, time_t started, struct tare_error *err)
 {
 	struct text name = { 0 }, document = { 0 };
 	int ret;
@@ -28,7 +29,8 @@ int stat_page_write(struct stat_page *p, const struct stat_table *t, const struc
 	title(&name, about);
 	stat_json(&document, t, m, about);
 	ret = name.failed || document.failed ? tare_fail_nomem(err)
-					     : page_file_begin(&p->file, "tare stat", name.s, (uint64_t)started * 1000000000, err);
+					     : page_file_begin(&p->file, "tare stat", name.s,
+							       (uint64_t)started * 1000000000, err);
 	if (ret == 0) {
 		page_add(&p->file.page, document.s, document.len);
 		for (const char *at = p->intervals.s, *end; at && *at; at = end + 1) {

@@ -18,10 +18,11 @@ struct stat_page {
 		.file = PAGE_FILE_INIT                                                             \
 	}
 
-int stat_page_interval(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m, struct tare_error *err);
+int stat_page_interval(struct stat_page *p, const struct stat_table *t,
+		       const struct stat_metrics *m, struct tare_error *err);
 /* Writes the whole page and moves the file to its final name. */
-int stat_page_write(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m, const struct stat_about *about,
-		    time_t started, struct tare_error *err);
+int stat_page_write(struct stat_page *p, const struct stat_table *t, const struct stat_metrics *m,
+		    const struct stat_about *about, time_t started, struct tare_error *err);
 void stat_page_close(struct stat_page *p);
 
 #endif

@@ -16,7 +16,8 @@ static bool uses_core(const struct encoding_list *list)
 		const struct encoding *e = &list->enc[i];
 
 		if (!e->unavailable && !engine_counts(e) && encoding_source(e)->kernel &&
-		    (e->place == PLACE_CORE || e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE || e->attr.type == PERF_TYPE_RAW))
+		    (e->place == PLACE_CORE || e->attr.type == PERF_TYPE_HARDWARE ||
+		     e->attr.type == PERF_TYPE_HW_CACHE || e->attr.type == PERF_TYPE_RAW))
 			return true;
 	}
 	return false;
@@ -60,8 +61,8 @@ static int open_once(struct stat_trust *t, const struct encoding_list *list, str
 	for (size_t i = 0; i < list->n; i++)
 		only[i] = !engine_counts(&list->enc[i]) && list->enc[i].place != PLACE_UNCORE;
 	ret = counting_open(
-	    &c, list, &(struct counting_options){ .where = &where, .tasks = &tasks, .only = only },
-	    err);
+		&c, list,
+		&(struct counting_options){ .where = &where, .tasks = &tasks, .only = only }, err);
 	if (ret == 0) {
 		memcpy(t->opened, c.enc, list->n * sizeof(*c.enc));
 		counting_close(&c);
@@ -70,7 +71,8 @@ static int open_once(struct stat_trust *t, const struct encoding_list *list, str
 	return ret;
 }
 
-int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct encoding_list *list, struct tare_error *err)
+int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct encoding_list *list,
+		    struct tare_error *err)
 {
 	struct tare_error trouble = TARE_ERROR_INIT;
 	char event[96];
@@ -90,10 +92,12 @@ int stat_trust_load(struct stat_trust *t, struct machine *machine, const struct 
 	ret = open_once(t, list, err);
 	if (ret < 0)
 		return ret;
-	verdict_machine(t->machine, sizeof(t->machine), machine_root(machine), machine_cpu(machine));
+	verdict_machine(t->machine, sizeof(t->machine), machine_root(machine),
+			machine_cpu(machine));
 	verdict_boot(t->boot, sizeof(t->boot), machine_root(machine));
 	for (size_t i = 0; i < list->n; i++)
-		if (!engine_counts(&list->enc[i]) && verdict_event(event, sizeof(event), &t->opened[i]))
+		if (!engine_counts(&list->enc[i]) &&
+		    verdict_event(event, sizeof(event), &t->opened[i]))
 			t->view.verdict[i] = verdicts_find(&t->all, event, t->machine);
 	return 0;
 }
@@ -115,16 +119,23 @@ static void list_name(struct text *out, const char *name)
 	text_add(out, "%s%s", out->len ? "," : "", name);
 }
 
-int stat_trust_check(struct stat_trust *t, const struct encoding_list *list, bool correct, struct tare_error *err)
+int stat_trust_check(struct stat_trust *t, const struct encoding_list *list, bool correct,
+		     struct tare_error *err)
 {
 	struct text missing = { 0 }, bad = { 0 }, good = { 0 };
 	bool again = false;
 	int ret = 0;
 
 	for (size_t i = 0; i < list->n; i++)
-		if (!strncmp(list->enc[i].name, "instructions-minus-irqs", 23) && !needs_none(&list->enc[i])) {
-			tare_fail(err, ENODATA, "--verified-only: there are no verdicts of %.60s, a difference of two events", list->enc[i].name);
-			tare_hint(err, "--correct -e instructions:u takes off what tare verify counts -e instructions:u finds to be too many");
+		if (!strncmp(list->enc[i].name, "instructions-minus-irqs", 23) &&
+		    !needs_none(&list->enc[i])) {
+			tare_fail(
+				err, ENODATA,
+				"--verified-only: there are no verdicts of %.60s, a difference of two events",
+				list->enc[i].name);
+			tare_hint(
+				err,
+				"--correct -e instructions:u takes off what tare verify counts -e instructions:u finds to be too many");
 			return -ENODATA;
 		}
 	if (!t->opened)
@@ -137,25 +148,36 @@ int stat_trust_check(struct stat_trust *t, const struct encoding_list *list, boo
 
 		if (e->unavailable)
 			continue;
-		if (needs_none(e) || is_good(v, correct) || (v && v->result.verdict == VERIFY_DEAD)) {
+		if (needs_none(e) || is_good(v, correct) ||
+		    (v && v->result.verdict == VERIFY_DEAD)) {
 			list_name(&good, e->name);
 		} else if (v) {
-			text_add(&bad, "%s%s (%s)", bad.len ? ", " : "", e->name, verify_names[v->result.verdict]);
+			text_add(&bad, "%s%s (%s)", bad.len ? ", " : "", e->name,
+				 verify_names[v->result.verdict]);
 			again |= v->result.verdict != VERIFY_UNTESTED;
 		} else {
 			list_name(&missing, e->name);
 		}
 	}
 	if (t->view.trouble[0] && missing.len) {
-		ret = tare_fail(err, ENODATA, "--verified-only: the verdicts cannot be read: %.180s", t->view.trouble);
+		ret = tare_fail(err, ENODATA,
+				"--verified-only: the verdicts cannot be read: %.180s",
+				t->view.trouble);
 		tare_hint(err, "remove that file; then tare verify counts -e %.80s", missing.s);
 	} else if (missing.len) {
-		ret = tare_fail(err, ENODATA, "--verified-only: no verdict for %.180s on this CPU, microcode and kernel", missing.s);
+		ret = tare_fail(
+			err, ENODATA,
+			"--verified-only: no verdict for %.180s on this CPU, microcode and kernel",
+			missing.s);
 		tare_hint(err, "tare verify counts -e %.120s", missing.s);
 	} else if (bad.len) {
-		ret = tare_fail(err, ENODATA, "--verified-only: not to be believed here: %.190s", bad.s);
-		tare_hint(err, "%s%.60s%s", good.len ? "leave it out: -e " : "leave it out", good.len ? good.s : "",
-			  again ? "; or tare verify counts again: another program may have held the counters" : "");
+		ret = tare_fail(err, ENODATA, "--verified-only: not to be believed here: %.190s",
+				bad.s);
+		tare_hint(
+			err, "%s%.60s%s", good.len ? "leave it out: -e " : "leave it out",
+			good.len ? good.s : "",
+			again ? "; or tare verify counts again: another program may have held the counters"
+			      : "");
 	}
 	text_free(&missing);
 	text_free(&bad);
@@ -163,7 +185,8 @@ int stat_trust_check(struct stat_trust *t, const struct encoding_list *list, boo
 	return ret;
 }
 
-int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table, struct tare_error *err)
+int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table,
+		     struct tare_error *err)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		const struct stat_row *r = &table->row[i];
@@ -172,20 +195,30 @@ int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table,
 		if (!v || v->result.verdict != VERIFY_DEAD || r->quality == TARE_UNAVAILABLE)
 			continue;
 		if (trust_refuted(v, r)) {
-			tare_fail(err, ENODATA, "--verified-only: %.60s counted, so its verdict 'dead' is refuted, and nothing says how well it counts",
+			tare_fail(
+				err, ENODATA,
+				"--verified-only: %.60s counted, so its verdict 'dead' is refuted, and nothing says how well it counts",
+				table->enc[r->event].name);
+			tare_hint(err,
+				  "refuted: run tare verify again: tare verify counts -e %.60s",
 				  table->enc[r->event].name);
-			tare_hint(err, "refuted: run tare verify again: tare verify counts -e %.60s", table->enc[r->event].name);
 			return -ENODATA;
 		}
-		tare_fail(err, ENODATA, "--verified-only: %.60s counted 0, and tare verify found it dead: its 0 says nothing", table->enc[r->event].name);
-		tare_hint(err, "leave it out, or tare verify counts again: another program may have held the counters");
+		tare_fail(
+			err, ENODATA,
+			"--verified-only: %.60s counted 0, and tare verify found it dead: its 0 says nothing",
+			table->enc[r->event].name);
+		tare_hint(
+			err,
+			"leave it out, or tare verify counts again: another program may have held the counters");
 		return -ENODATA;
 	}
 	return 0;
 }
 
 /* The row of the event that counts this CPU's interrupts in user mode, if there is one. */
-static const struct stat_row *interrupts_row(struct machine *machine, const struct stat_table *table)
+static const struct stat_row *interrupts_row(struct machine *machine,
+					     const struct stat_table *table)
 {
 	const struct encode_options how = { .keep_unavailable = true };
 	const struct stat_row *found = NULL;
@@ -194,11 +227,13 @@ static const struct stat_row *interrupts_row(struct machine *machine, const stru
 	struct interrupts_event irqs;
 	char wanted[96], event[96];
 
-	if (interrupts_of_cpu(&irqs, machine_cpu(machine), NULL) == 0 && event_list_parse(irqs.event, &events, NULL) == 0 &&
-	    pmu_encode(machine, &events, &how, &list, NULL) == 0 && list.n == 1 && !list.enc[0].unavailable &&
-	    verdict_event(wanted, sizeof(wanted), &list.enc[0]))
+	if (interrupts_of_cpu(&irqs, machine_cpu(machine), NULL) == 0 &&
+	    event_list_parse(irqs.event, &events, NULL) == 0 &&
+	    pmu_encode(machine, &events, &how, &list, NULL) == 0 && list.n == 1 &&
+	    !list.enc[0].unavailable && verdict_event(wanted, sizeof(wanted), &list.enc[0]))
 		for (size_t i = 0; i < table->n && !found; i++)
-			if (verdict_event(event, sizeof(event), &table->enc[table->row[i].event]) && !strcmp(event, wanted))
+			if (verdict_event(event, sizeof(event), &table->enc[table->row[i].event]) &&
+			    !strcmp(event, wanted))
 				found = &table->row[i];
 	encoding_list_free(&list);
 	event_list_free(&events);
@@ -211,15 +246,18 @@ static const struct stat_row *faults_row(const struct stat_trust *t, const struc
 		const struct encoding *e = &table->enc[table->row[i].event];
 		const struct verdict *v = trust_of(&t->view, table->row[i].event);
 
-		if (e->attr.type == PERF_TYPE_SOFTWARE && e->attr.config == PERF_COUNT_SW_PAGE_FAULTS && v && verify_trusted(&v->result))
+		if (e->attr.type == PERF_TYPE_SOFTWARE &&
+		    e->attr.config == PERF_COUNT_SW_PAGE_FAULTS && v && verify_trusted(&v->result))
 			return &table->row[i];
 	}
 	return NULL;
 }
 
-int stat_trust_correct(struct stat_trust *t, struct machine *machine, const struct stat_table *table, struct tare_error *err)
+int stat_trust_correct(struct stat_trust *t, struct machine *machine,
+		       const struct stat_table *table, struct tare_error *err)
 {
-	struct corrected_from from = { .faults = faults_row(t, table), .interrupts = interrupts_row(machine, table) };
+	struct corrected_from from = { .faults = faults_row(t, table),
+				       .interrupts = interrupts_row(machine, table) };
 	int ret = 0;
 
 	t->view.corrected = calloc(table->n + 1, sizeof(*t->view.corrected));
@@ -231,7 +269,8 @@ int stat_trust_correct(struct stat_trust *t, struct machine *machine, const stru
 		if (!v || !corrected_needed(&v->result))
 			continue;
 		from.of = &v->result;
-		ret = corrected_row(&t->view.corrected[t->view.n_corrected++], table, &table->row[i], &from, err);
+		ret = corrected_row(&t->view.corrected[t->view.n_corrected++], table,
+				    &table->row[i], &from, err);
 	}
 	return ret;
 }

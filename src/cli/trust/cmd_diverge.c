@@ -22,7 +22,8 @@ static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 	int ret = fixed_parse(arg, f, err);
 
 	if (ret == 0 && !(f->set & FIXED(ASLR))) {
-		tare_fail(err, EINVAL, "without 'aslr' two runs lie at different addresses, and part at once");
+		tare_fail(err, EINVAL,
+			  "without 'aslr' two runs lie at different addresses, and part at once");
 		tare_hint(err, "tare verify launch shows what that item is worth");
 		return -EINVAL;
 	}
@@ -32,9 +33,13 @@ static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 #define OPTIONS struct diverge_options
 
 static const struct option_row diverge_opts[] = {
-	{ 0, "deterministic", "[ITEMS]", "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'", SPECIAL(fixed, set_deterministic) },
-	{ 0, "every", "N", "instructions between the first checkpoints (65536)", NUMBER(every, 100, 1000000000) },
-	{ 'r', "runs", "N", "so many must go the same way before it is said (6)", NUMBER(runs, 2, 1000) },
+	{ 0, "deterministic", "[ITEMS]",
+	  "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'",
+	  SPECIAL(fixed, set_deterministic) },
+	{ 0, "every", "N", "instructions between the first checkpoints (65536)",
+	  NUMBER(every, 100, 1000000000) },
+	{ 'r', "runs", "N", "so many must go the same way before it is said (6)",
+	  NUMBER(runs, 2, 1000) },
 	BLOCK_ROW(form, verify_timeout_rows),
 	VERIFY_OUTPUT_ROWS("tare/diverge/1"),
 	{ 0 },
@@ -52,15 +57,17 @@ static void show_progress(void *with, unsigned pair, unsigned run)
 	struct looked *l = with;
 	unsigned done = l->begun++;
 
-	l->parted |= pair > 1 && run == 0; /* until one diverges, each run is compared with the first */
+	l->parted |= pair > 1 &&
+		run == 0; /* until one diverges, each run is compared with the first */
 	if (!l->parted && done < l->runs)
-		progress_show(&l->progress, (double)done / l->runs, "run %u; if all %u go the same way", done + 1, l->runs);
+		progress_show(&l->progress, (double)done / l->runs,
+			      "run %u; if all %u go the same way", done + 1, l->runs);
 	else
 		progress_show(&l->progress, 0, "pair %u, run %u", pair, run + 1);
 }
 
-static int show(const struct diverge_options *o, const struct divergence_report *r, const struct divergence_about *about,
-		struct tare_error *err)
+static int show(const struct diverge_options *o, const struct divergence_report *r,
+		const struct divergence_about *about, struct tare_error *err)
 {
 	struct document to;
 	int ret = document_open(&to, o->form.out.path, err);
@@ -75,13 +82,17 @@ static int show(const struct diverge_options *o, const struct divergence_report 
 	return document_close(&to, err);
 }
 
-static int work(const struct command *self, struct diverge_options *o, char *const *argv, struct tare_error *err)
+static int work(const struct command *self, struct diverge_options *o, char *const *argv,
+		struct tare_error *err)
 {
 	struct environment environment = { 0 };
 	struct divergence d = { 0 };
 	struct divergence_report report = { 0 };
 	const struct divergence_about about = { .argv = argv, .fixed = &o->fixed };
-	struct diverge_plan plan = { .argv = argv, .fixed = &o->fixed, .timeout_ns = o->form.timeout_ns, .every = o->every,
+	struct diverge_plan plan = { .argv = argv,
+				     .fixed = &o->fixed,
+				     .timeout_ns = o->form.timeout_ns,
+				     .every = o->every,
 				     .runs = (unsigned)o->runs };
 	struct looked looked = { .runs = plan.runs ? plan.runs : DIVERGE_RUNS };
 	struct same_input input = { -1, -1, -1 };
@@ -94,8 +105,10 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	if (ret == 0)
 		ret = exact_probe(err);
 	if (ret == 0 && fix_layout_refused()) {
-		ret = tare_fail(err, EPERM, "addresses are random, and two runs part at once: %s", fix_layout_refused());
-		tare_hint(err, "in a container: let it (docker: --security-opt seccomp=unconfined)");
+		ret = tare_fail(err, EPERM, "addresses are random, and two runs part at once: %s",
+				fix_layout_refused());
+		tare_hint(err,
+			  "in a container: let it (docker: --security-opt seccomp=unconfined)");
 	}
 	plan.input = &input;
 	if (ret == 0)
@@ -108,7 +121,8 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	if (ret == 0)
 		ret = show(o, &report, &about, err);
 	if (ret == 0)
-		ret = d.verdict == DIVERGE_SAME && !d.uncounted[0] ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
+		ret = d.verdict == DIVERGE_SAME && !d.uncounted[0] ? EXIT_VERIFIED
+								   : EXIT_NOT_VERIFIED;
 	same_input_end(&input);
 	divergence_free(&report);
 	diverge_free(&d);
@@ -118,7 +132,9 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	complain(self, err, NULL);
 	if (plan.by_signal)
 		return 128 + plan.by_signal;
-	return plan.exec_code == ENOENT ? EXIT_NOT_FOUND : plan.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
+	return plan.exec_code == ENOENT ? EXIT_NOT_FOUND
+		: plan.exec_code        ? EXIT_NOT_EXECUTABLE
+					: EXIT_CANNOT_MEASURE;
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -21,8 +21,11 @@ struct doctor_options {
 
 static const struct option_row doctor_opts[] = {
 	OUTPUT_FORMAT_ROWS(out, "text (default) or json (schema tare/doctor/1)", "text", "json"),
-	{ 0, "strict", NULL, "exit with 3 where hardware events count, but a finding is a warning or worse", FLAG(strict) },
-	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried", DIRECTORY(root) },
+	{ 0, "strict", NULL,
+	  "exit with 3 where hardware events count, but a finding is a warning or worse",
+	  FLAG(strict) },
+	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
+	  DIRECTORY(root) },
 	{ 0 },
 };
 
@@ -79,7 +82,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return EXIT_CANNOT_MEASURE;
 	}
 	/* Sorted, the worst first. */
-	if (o.strict && diagnosis.verdict == VERDICT_HARDWARE && diagnosis.findings && diagnosis.finding[0].mark != MARK_OK)
+	if (o.strict && diagnosis.verdict == VERDICT_HARDWARE && diagnosis.findings &&
+	    diagnosis.finding[0].mark != MARK_OK)
 		return EXIT_FINDINGS;
 	return diagnosis.verdict;
 }

@@ -23,9 +23,10 @@
 enum { STATE_MOST = 256 << 20, SAVE_SECONDS = 1, SELECTS_USUAL = 1024, KNOWN_MOST = 24 };
 
 /* Counted as well, to find events that follow one of them. */
-static const char known_events[] = "instructions,cycles,branches,branch-misses,cache-references,cache-misses,ref-cycles,bus-cycles,"
-				   "stalled-cycles-frontend,stalled-cycles-backend,L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,"
-				   "LLC-loads,LLC-load-misses,dTLB-loads,dTLB-load-misses,iTLB-load-misses,page-faults,context-switches,cpu-migrations";
+static const char known_events[] =
+	"instructions,cycles,branches,branch-misses,cache-references,cache-misses,ref-cycles,bus-cycles,"
+	"stalled-cycles-frontend,stalled-cycles-backend,L1-dcache-loads,L1-dcache-load-misses,L1-icache-load-misses,"
+	"LLC-loads,LLC-load-misses,dTLB-loads,dTLB-load-misses,iTLB-load-misses,page-faults,context-switches,cpu-migrations";
 
 struct scan_options {
 	struct output_options out;
@@ -49,9 +50,13 @@ static int set_selectors(void *options, const char *arg, struct tare_error *err)
 		if (o->ranges == ARRAY_SIZE(o->range))
 			return tare_fail(err, E2BIG, "more than %zu ranges", ARRAY_SIZE(o->range));
 		snprintf(from, sizeof(from), "%.*s", (int)(first < n ? first : n), p);
-		snprintf(to, sizeof(to), "%.*s", (int)(first < n ? n - first - 1 : n), first < n ? p + first + 1 : p);
-		if (num_parse(from, &a, NULL) < 0 || num_parse(to, &b, NULL) < 0 || a > b || b > UINT16_MAX)
-			return tare_fail(err, EINVAL, "'%.40s' is no range of event selectors such as 0-0xff", p);
+		snprintf(to, sizeof(to), "%.*s", (int)(first < n ? n - first - 1 : n),
+			 first < n ? p + first + 1 : p);
+		if (num_parse(from, &a, NULL) < 0 || num_parse(to, &b, NULL) < 0 || a > b ||
+		    b > UINT16_MAX)
+			return tare_fail(err, EINVAL,
+					 "'%.40s' is no range of event selectors such as 0-0xff",
+					 p);
 		o->range[o->ranges] = (struct scan_range){ (uint32_t)a, (uint32_t)b };
 		p += n + (p[n] == ',');
 	}
@@ -61,14 +66,20 @@ static int set_selectors(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct scan_options
 
 static const struct option_row scan_opts[] = {
-	{ 0, "selectors", "RANGES", "event selectors, such as 0-0xff,0x1b7; without it all of the PMU's, at most the first 1024", SPECIAL_ALL(set_selectors) },
+	{ 0, "selectors", "RANGES",
+	  "event selectors, such as 0-0xff,0x1b7; without it all of the PMU's, at most the first 1024",
+	  SPECIAL_ALL(set_selectors) },
 	{ 0, "pmu", "NAME", "which core PMU, on machines with several", TEXT(pmu, "name") },
-	{ 0, "like", "EVENT", "which come nearest to this event, such as page-faults:u", TEXT(like, "name") },
+	{ 0, "like", "EVENT", "which come nearest to this event, such as page-faults:u",
+	  TEXT(like, "name") },
 	{ 0, "kernel", NULL, "count in the kernel, too", FLAG(kernel) },
-	{ 0, "state", "FILE", "what was counted so far; without it one below ~/.local/state", TEXT(state, "name") },
+	{ 0, "state", "FILE", "what was counted so far; without it one below ~/.local/state",
+	  TEXT(state, "name") },
 	{ 0, "fresh", NULL, "begin anew", FLAG(fresh) },
-	{ 0, "table", "FILE", "where to keep what was found; without it where tare events reads it", TEXT(table, "name") },
-	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/scan/1) or csv", "text", "json", "csv"),
+	{ 0, "table", "FILE", "where to keep what was found; without it where tare events reads it",
+	  TEXT(table, "name") },
+	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/scan/1) or csv", "text", "json",
+			   "csv"),
 	BLOCK_ROW(out, output_file_rows),
 	{ 0 },
 };
@@ -135,7 +146,8 @@ static int choose_pmu(struct job *j, struct tare_error *err)
 	if (ret < 0)
 		return ret;
 	if (!n) {
-		ret = tare_fail(err, ENODEV, "this machine shows no core PMU, so there is nothing to scan");
+		ret = tare_fail(err, ENODEV,
+				"this machine shows no core PMU, so there is nothing to scan");
 		tare_hint(err, "tare doctor says why");
 		return ret;
 	}
@@ -144,7 +156,8 @@ static int choose_pmu(struct job *j, struct tare_error *err)
 			j->pmu = cores[i];
 	if (j->pmu)
 		return 0;
-	ret = j->o.pmu ? tare_fail(err, ENOENT, "no core PMU is called '%.60s'", j->o.pmu) : tare_fail(err, EINVAL, "this machine has %zu core PMUs", n);
+	ret = j->o.pmu ? tare_fail(err, ENOENT, "no core PMU is called '%.60s'", j->o.pmu)
+		       : tare_fail(err, EINVAL, "this machine has %zu core PMUs", n);
 	tare_hint(err, "--pmu %s", cores[0]->name);
 	return ret;
 }
@@ -160,13 +173,18 @@ static int make_plan(struct job *j, struct tare_error *err)
 	if (machine_format(j->machine, j->pmu, "umask", &j->plan.umask, NULL) < 0)
 		j->plan.umask = (struct format){ 0, 0 };
 	if (j->plan.event.config || j->plan.umask.config)
-		return tare_fail(err, ENOTSUP, "%s keeps its event selector in another register than the usual", j->pmu->name);
+		return tare_fail(err, ENOTSUP,
+				 "%s keeps its event selector in another register than the usual",
+				 j->pmu->name);
 	bits = format_bits(&j->plan.event);
 	j->plan.source = &source_perf;
 	j->plan.type = j->pmu->type;
 	j->plan.place = j->pmu->place;
 	j->plan.kernel = j->o.kernel;
-	j->plan.counters = counter_facts_of(j->machine, j->pmu->name, &facts, NULL) == 0 && facts.programmable ? facts.programmable : 4;
+	j->plan.counters = counter_facts_of(j->machine, j->pmu->name, &facts, NULL) == 0 &&
+			facts.programmable
+		? facts.programmable
+		: 4;
 	j->plan.range[0] = (struct scan_range){ 0, (1u << (bits > 16 ? 16 : bits)) - 1 };
 	j->plan.ranges = 1;
 	if (j->plan.range[0].to >= SELECTS_USUAL && bits > 12)
@@ -177,7 +195,8 @@ static int make_plan(struct job *j, struct tare_error *err)
 	}
 	for (size_t i = 0; i < j->plan.ranges; i++)
 		if (bits < 16 && j->plan.range[i].to >> bits)
-			return tare_fail(err, ERANGE, "event selectors of %s have %u bits", j->pmu->name, bits);
+			return tare_fail(err, ERANGE, "event selectors of %s have %u bits",
+					 j->pmu->name, bits);
 	j->plan.progress = progress;
 	j->plan.with = j;
 	return workshop_open(&j->shop, j->pmu->cpus.n ? j->pmu->cpus.cpu[0] : -1, err);
@@ -201,14 +220,18 @@ static int take_up(struct job *j, struct tare_error *err)
 	if (ret < 0)
 		return ret;
 	if (strcmp(old.cpu, j->scan.cpu) == 0 && strcmp(old.machine, j->scan.machine)) {
-		fprintf(stderr, "tare scan: begun anew: %s is of another kernel, hypervisor or microcode\n", j->state);
+		fprintf(stderr,
+			"tare scan: begun anew: %s is of another kernel, hypervisor or microcode\n",
+			j->state);
 		scan_free(&old);
 		return 0;
 	}
-	if (strcmp(old.cpu, j->scan.cpu) || strcmp(old.pmu, j->scan.pmu) || kernel != j->o.kernel || old.rows != j->scan.rows ||
-	    memcmp(old.row, j->scan.row, old.rows * sizeof(*old.row))) {
+	if (strcmp(old.cpu, j->scan.cpu) || strcmp(old.pmu, j->scan.pmu) || kernel != j->o.kernel ||
+	    old.rows != j->scan.rows || memcmp(old.row, j->scan.row, old.rows * sizeof(*old.row))) {
 		scan_free(&old);
-		ret = tare_fail(err, EEXIST, "%s is of another scan: another PMU, mode, or other work", j->state);
+		ret = tare_fail(err, EEXIST,
+				"%s is of another scan: another PMU, mode, or other work",
+				j->state);
 		tare_hint(err, "--fresh begins anew; --state names another file");
 		return ret;
 	}
@@ -221,7 +244,8 @@ static int take_up(struct job *j, struct tare_error *err)
 }
 
 /* Encodes a list as tare stat would, in the scan's mode. */
-static int encode(struct job *j, const char *text, struct encoding_list *out, struct tare_error *err)
+static int encode(struct job *j, const char *text, struct encoding_list *out,
+		  struct tare_error *err)
 {
 	const struct encode_options how = { .keep_unavailable = true };
 	struct event_list events = { 0 };
@@ -243,7 +267,8 @@ static void count_known(struct job *j)
 		if (!j->o.kernel)
 			encoding_restrict(e, true);
 		if (scan_column(&j->column[j->n_known], &j->scan, &j->plan, e, NULL) == 0) {
-			j->known[j->n_known] = (struct scan_known){ e->name, &j->column[j->n_known] };
+			j->known[j->n_known] = (struct scan_known){ e->name,
+								    &j->column[j->n_known] };
 			j->n_known++;
 		}
 	}
@@ -359,18 +384,21 @@ static int prepare(struct job *j, struct tare_error *err)
 		return ret;
 	j->plan.shop = j->shop;
 	snprintf(j->scan.cpu, sizeof(j->scan.cpu), "%s", machine_cpu(j->machine));
-	verdict_machine(j->scan.machine, sizeof(j->scan.machine), machine_root(j->machine), machine_cpu(j->machine));
+	verdict_machine(j->scan.machine, sizeof(j->scan.machine), machine_root(j->machine),
+			machine_cpu(j->machine));
 	snprintf(j->scan.pmu, sizeof(j->scan.pmu), "%s", j->pmu->name);
 	j->scan.rows = scan_rows(j->shop, j->scan.row);
 	if (!j->o.state) {
-		ret = scan_state_path(j->state, sizeof(j->state), j->scan.cpu, j->scan.pmu, j->o.kernel, err);
+		ret = scan_state_path(j->state, sizeof(j->state), j->scan.cpu, j->scan.pmu,
+				      j->o.kernel, err);
 		if (ret == 0)
 			ret = lock_state(j, err);
 	}
 	if (ret == 0 && j->o.table)
 		snprintf(j->table, sizeof(j->table), "%s", j->o.table);
 	else if (ret == 0)
-		ret = scan_table_path(j->table, sizeof(j->table), j->scan.cpu, j->scan.pmu, j->o.kernel, err);
+		ret = scan_table_path(j->table, sizeof(j->table), j->scan.cpu, j->scan.pmu,
+				      j->o.kernel, err);
 	if (ret == 0)
 		ret = encode(j, known_events, &j->list, err);
 	if (ret == 0 && j->o.like) {
@@ -378,7 +406,8 @@ static int prepare(struct job *j, struct tare_error *err)
 		if (ret == 0 && j->like.n != 1)
 			ret = tare_fail(err, EINVAL, "--like takes one event");
 		else if (ret == 0 && j->like.enc[0].unavailable)
-			ret = tare_fail(err, j->like.enc[0].unavailable, "%s: %s", j->o.like, j->like.enc[0].why);
+			ret = tare_fail(err, j->like.enc[0].unavailable, "%s: %s", j->o.like,
+					j->like.enc[0].why);
 	}
 	if (ret == 0)
 		ret = scan_names_read(&j->names, j->machine, err);
@@ -404,7 +433,8 @@ static void finish(struct job *j)
 static int work(struct job *j, char *const argv[], struct tare_error *err)
 {
 	const struct sigaction stop = { .sa_handler = on_signal };
-	int ret = argv && (!j->o.out.path || own_stdout_is(j->o.out.path)) ? own_stdout_take(err) : 0;
+	int ret = argv && (!j->o.out.path || own_stdout_is(j->o.out.path)) ? own_stdout_take(err)
+									   : 0;
 
 	if (ret == 0)
 		ret = prepare(j, err);
@@ -418,7 +448,9 @@ static int work(struct job *j, char *const argv[], struct tare_error *err)
 		ret = explain(j, argv, err);
 	}
 	if (ret > 0) {
-		fprintf(stderr, "tare scan: stopped; what was counted is in %s, and the same command goes on with it\n", j->state);
+		fprintf(stderr,
+			"tare scan: stopped; what was counted is in %s, and the same command goes on with it\n",
+			j->state);
 		return 128 + ret;
 	}
 	return ret;
@@ -453,7 +485,8 @@ const struct command cmd_scan = {
 	.name = "scan",
 	.about = "which event selectors count, documented or not, and what",
 	.args = "[[--] COMMAND [ARG...]]",
-	.example = "  tare scan\n  tare scan --selectors 0xc0-0xcf -- ./prog\n  tare scan --like page-faults:u",
+	.example =
+		"  tare scan\n  tare scan --selectors 0xc0-0xcf -- ./prog\n  tare scan --like page-faults:u",
 	.topic = TOPIC_TRUST,
 	.options = scan_opts,
 	.run = run,

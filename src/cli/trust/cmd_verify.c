@@ -9,11 +9,7 @@ extern const struct command verify_counts, verify_faults, verify_launch, verify_
 
 /* One row each. */
 const struct command *const verify_kinds[] = {
-	&verify_counts,
-	&verify_faults,
-	&verify_launch,
-	&verify_skid,
-	NULL,
+	&verify_counts, &verify_faults, &verify_launch, &verify_skid, NULL,
 };
 
 static const char *kind_name(const struct command *kind)
@@ -42,7 +38,8 @@ static int no_kind(const struct command *self, const char *name)
 	tare_fail(&err, EINVAL, "there is no '%.64s' to verify", name);
 	text_nearest(&near, name, names, n, 1);
 	if (near.len)
-		tare_hint(&err, "did you mean 'tare verify %s'? 'tare verify --help' lists them", near.s);
+		tare_hint(&err, "did you mean 'tare verify %s'? 'tare verify --help' lists them",
+			  near.s);
 	else
 		tare_hint(&err, "'tare verify --help' lists them");
 	text_free(&near);

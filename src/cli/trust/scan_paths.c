@@ -8,8 +8,8 @@
 #include "pmu/machine.h"
 #include "pmu/vendor.h"
 
-static int path_of(char *out, size_t room, const char *variable, const char *below_home, const char *end, const char *cpu, const char *pmu,
-		   struct tare_error *err)
+static int path_of(char *out, size_t room, const char *variable, const char *below_home,
+		   const char *end, const char *cpu, const char *pmu, struct tare_error *err)
 {
 	const char *base = getenv(variable), *home = getenv("HOME");
 	char folder[2048], name[160];
@@ -24,19 +24,24 @@ static int path_of(char *out, size_t room, const char *variable, const char *bel
 	snprintf(name, sizeof(name), "%s-%s", cpu[0] ? cpu : "cpu", pmu);
 	for (char *p = name; *p; p++)
 		*p = isalnum((unsigned char)*p) || strchr("-_", *p) ? *p : '_';
-	if (n >= (int)sizeof(folder) || snprintf(out, room, "%s/tare/scan/%s%s", folder, name, end) >= (int)room)
+	if (n >= (int)sizeof(folder) ||
+	    snprintf(out, room, "%s/tare/scan/%s%s", folder, name, end) >= (int)room)
 		return tare_fail(err, ENAMETOOLONG, "%.100s...: the name is too long", folder);
 	return 0;
 }
 
-int scan_state_path(char *out, size_t room, const char *cpu, const char *pmu, bool kernel, struct tare_error *err)
+int scan_state_path(char *out, size_t room, const char *cpu, const char *pmu, bool kernel,
+		    struct tare_error *err)
 {
-	return path_of(out, room, "XDG_STATE_HOME", ".local/state", kernel ? "-kernel.state" : ".state", cpu, pmu, err);
+	return path_of(out, room, "XDG_STATE_HOME", ".local/state",
+		       kernel ? "-kernel.state" : ".state", cpu, pmu, err);
 }
 
-int scan_table_path(char *out, size_t room, const char *cpu, const char *pmu, bool kernel, struct tare_error *err)
+int scan_table_path(char *out, size_t room, const char *cpu, const char *pmu, bool kernel,
+		    struct tare_error *err)
 {
-	return path_of(out, room, "XDG_DATA_HOME", ".local/share", kernel ? "-kernel.txt" : ".txt", cpu, pmu, err);
+	return path_of(out, room, "XDG_DATA_HOME", ".local/share", kernel ? "-kernel.txt" : ".txt",
+		       cpu, pmu, err);
 }
 
 /* A malformed table is reported and skipped: it must not keep tare from listing the others. */
@@ -55,7 +60,8 @@ static bool is_table(const char *path)
 	return true;
 }
 
-size_t scan_tables(struct machine *m, const char **out, char room[SCAN_TABLES_MOST][4096], size_t most)
+size_t scan_tables(struct machine *m, const char **out, char room[SCAN_TABLES_MOST][4096],
+		   size_t most)
 {
 	const struct pmu *const *cores;
 	size_t n, found = 0;
@@ -63,7 +69,9 @@ size_t scan_tables(struct machine *m, const char **out, char room[SCAN_TABLES_MO
 	if (machine_cores(m, &cores, &n, NULL) < 0)
 		return 0;
 	for (size_t i = 0; i < 2 * n && found < most && found < SCAN_TABLES_MOST; i++)
-		if (scan_table_path(room[found], sizeof(room[found]), machine_cpu(m), cores[i / 2]->name, i % 2, NULL) == 0 && is_table(room[found])) {
+		if (scan_table_path(room[found], sizeof(room[found]), machine_cpu(m),
+				    cores[i / 2]->name, i % 2, NULL) == 0 &&
+		    is_table(room[found])) {
 			out[found] = room[found];
 			found++;
 		}

@@ -58,14 +58,17 @@ int skid_load(struct skids_kept *out, const char *path, struct tare_error *err)
 	return ret;
 }
 
-int skid_keep(const struct skid_kept *one, size_t n, char *stored, size_t room, struct tare_error *err)
+int skid_keep(const struct skid_kept *one, size_t n, char *stored, size_t room,
+	      struct tare_error *err)
 {
 	struct skids_kept all = { 0 };
 	struct text text = { 0 };
 	int held, ret;
 
 	if (!state_path(stored, room, "skid"))
-		return tare_fail(err, ENOENT, "there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
+		return tare_fail(
+			err, ENOENT,
+			"there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
 	held = state_lock(stored, err);
 	if (held < 0)
 		return held;

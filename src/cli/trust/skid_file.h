@@ -13,6 +13,7 @@
 int skid_load(struct skids_kept *out, const char *path, struct tare_error *err);
 
 /* Adds these. `stored` (space for a path): the file. -errno: nothing was changed. */
-int skid_keep(const struct skid_kept *one, size_t n, char *stored, size_t room, struct tare_error *err);
+int skid_keep(const struct skid_kept *one, size_t n, char *stored, size_t room,
+	      struct tare_error *err);
 
 #endif

@@ -63,7 +63,9 @@ int verdict_keep(const struct verdict *one, size_t n, struct tare_error *err)
 	int held, ret;
 
 	if (!verdict_path(path, sizeof(path)))
-		return tare_fail(err, ENOENT, "there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
+		return tare_fail(
+			err, ENOENT,
+			"there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
 	held = state_lock(path, err);
 	if (held < 0)
 		return held;

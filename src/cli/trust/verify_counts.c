@@ -22,7 +22,8 @@ struct counts_options {
 	struct verify_form form;
 	struct event_options events;
 	bool no_store;
-	char stored[256], why_not[400]; /* where verdicts were stored, or why not; "": not requested */
+	char stored[256],
+		why_not[400]; /* where verdicts were stored, or why not; "": not requested */
 };
 
 #define OPTIONS struct counts_options
@@ -38,14 +39,16 @@ struct row {
 	const struct encoding *event;
 	struct verify_result result;
 	bool interrupts_known;
-	char why[sizeof(((struct tare_error *)0)->what)]; /* why the work was not counted; else "" */
+	char why[sizeof(
+		((struct tare_error *)0)->what)]; /* why the work was not counted; else "" */
 };
 
 /* Events that the kernel counts stay 0 if nothing of that kind happens: that is no fault. */
 static void excuse_idle(struct verify_result *r, const struct perf_event_attr *attr)
 {
 	if (r->verdict != VERIFY_DEAD ||
-	    (attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT && attr->type != PERF_TYPE_BREAKPOINT))
+	    (attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
+	     attr->type != PERF_TYPE_BREAKPOINT))
 		return;
 	r->verdict = VERIFY_UNTESTED;
 	r->idle = true;
@@ -62,7 +65,8 @@ static void judge(struct row *row, struct machine *machine)
 	row->result.as = WORK_UNKNOWN;
 	if (engine_counts(row->event) && exact_probe(&err) == 0) {
 		row->result.verdict = VERIFY_EXACT;
-		snprintf(row->why, sizeof(row->why), "by construction: the exact engine counts each instruction itself");
+		snprintf(row->why, sizeof(row->why),
+			 "by construction: the exact engine counts each instruction itself");
 		return;
 	}
 	if (engine_counts(row->event))
@@ -74,10 +78,12 @@ static void judge(struct row *row, struct machine *machine)
 	else
 		n = workshop_open(&shop, row->event->cpus.n ? row->event->cpus.cpu[0] : -1, &err);
 	if (shop)
-		n = verify_work(samples, row->event, class, source, shop, &row->interrupts_known, &err);
+		n = verify_work(samples, row->event, class, source, shop, &row->interrupts_known,
+				&err);
 	workshop_close(shop);
 	if (n >= 0) {
-		row->result = class == WORK_UNKNOWN ? verify_judge_any(samples, (size_t)n) : verify_judge(samples, (size_t)n);
+		row->result = class == WORK_UNKNOWN ? verify_judge_any(samples, (size_t)n)
+						    : verify_judge(samples, (size_t)n);
 		if (class == WORK_UNKNOWN)
 			excuse_idle(&row->result, &row->event->attr);
 	} else
@@ -96,7 +102,8 @@ static enum ink ink_of(const struct verify_result *r)
 {
 	if (verify_trusted(r))
 		return INK_STRONG;
-	return r->verdict == VERIFY_UNTESTED || r->verdict == VERIFY_UNAVAILABLE ? INK_FAINT : INK_CAREFUL;
+	return r->verdict == VERIFY_UNTESTED || r->verdict == VERIFY_UNAVAILABLE ? INK_FAINT
+										 : INK_CAREFUL;
 }
 
 static void put_text(struct text *out, const struct row *row, size_t n, const struct style *s)
@@ -109,15 +116,19 @@ static void put_text(struct text *out, const struct row *row, size_t n, const st
 
 		any |= row[i].result.samples > 0;
 		words_of(&words, &row[i]);
-		text_add(out, " %-24.60s %s%-18s%s %s\n", row[i].event->name, ink_on(s, ink_of(&row[i].result)),
-			 verify_names[row[i].result.verdict], ink_off(s), words.s ? words.s : "");
+		text_add(out, " %-24.60s %s%-18s%s %s\n", row[i].event->name,
+			 ink_on(s, ink_of(&row[i].result)), verify_names[row[i].result.verdict],
+			 ink_off(s), words.s ? words.s : "");
 		text_free(&words);
 	}
 	if (any)
-		text_add(out, "\n Each counted loops of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
+		text_add(
+			out,
+			"\n Each counted loops of known length and pages touched for the first time, many times, in this thread, on one CPU.\n");
 }
 
-static void put_json(struct text *out, const struct counts_options *o, const struct row *row, size_t n)
+static void put_json(struct text *out, const struct counts_options *o, const struct row *row,
+		     size_t n)
 {
 	struct json j = { 0 };
 
@@ -167,12 +178,14 @@ static void keep(struct counts_options *o, struct machine *machine, const struct
 	struct tare_error err = TARE_ERROR_INIT;
 	size_t m = 0;
 
-	verdict_machine(first.machine, sizeof(first.machine), machine_root(machine), machine_cpu(machine));
+	verdict_machine(first.machine, sizeof(first.machine), machine_root(machine),
+			machine_cpu(machine));
 	verdict_boot(first.boot, sizeof(first.boot), machine_root(machine));
 	for (size_t i = 0; one && i < n; i++) {
 		one[m] = first;
 		one[m].result = row[i].result;
-		m += row[i].result.samples && verdict_event(one[m].event, sizeof(one[m].event), row[i].event);
+		m += row[i].result.samples &&
+			verdict_event(one[m].event, sizeof(one[m].event), row[i].event);
 	}
 	if (one && m && verdict_keep(one, m, &err) < 0)
 		snprintf(o->why_not, sizeof(o->why_not), "%s", err.what);
@@ -181,7 +194,8 @@ static void keep(struct counts_options *o, struct machine *machine, const struct
 	free(one);
 }
 
-static int show(const struct counts_options *o, const struct row *row, size_t n, struct tare_error *err)
+static int show(const struct counts_options *o, const struct row *row, size_t n,
+		struct tare_error *err)
 {
 	struct document to;
 	int ret = document_open(&to, o->form.out.path, err);
@@ -193,7 +207,10 @@ static int show(const struct counts_options *o, const struct row *row, size_t n,
 	else
 		put_text(&to.out, row, n, &to.style);
 	if (o->form.out.format != FORMAT_JSON && o->stored[0])
-		text_add(&to.out, " Kept in %s: tare stat shows them with its counts. --no-store keeps nothing.\n", o->stored);
+		text_add(
+			&to.out,
+			" Kept in %s: tare stat shows them with its counts. --no-store keeps nothing.\n",
+			o->stored);
 	if (o->form.out.format != FORMAT_JSON && o->why_not[0])
 		text_add(&to.out, " Not kept for tare stat: %s.\n", o->why_not);
 	return document_close(&to, err);
@@ -208,7 +225,8 @@ static int status_of(const struct row *row, size_t n, struct tare_error *err)
 		enum verify_verdict v = row[i].result.verdict;
 
 		any |= v != VERIFY_UNAVAILABLE;
-		bad |= v != VERIFY_UNAVAILABLE && v != VERIFY_UNTESTED && !verify_trusted(&row[i].result);
+		bad |= v != VERIFY_UNAVAILABLE && v != VERIFY_UNTESTED &&
+			!verify_trusted(&row[i].result);
 	}
 	if (!any) {
 		tare_fail(err, ENOTSUP, "none of these events can be verified here");
@@ -238,7 +256,8 @@ static int work(struct counts_options *o, struct tare_error *err)
 		ret = tare_fail_nomem(err);
 	progress_begin(&progress, "verify", false);
 	for (size_t i = 0; ret == 0 && i < list.n; i++) {
-		progress_show(&progress, (double)i / (double)list.n, "event %zu of %zu: %.60s", i + 1, list.n, list.enc[i].name);
+		progress_show(&progress, (double)i / (double)list.n, "event %zu of %zu: %.60s",
+			      i + 1, list.n, list.enc[i].name);
 		row[i].event = &list.enc[i];
 		judge(&row[i], machine);
 	}
@@ -264,7 +283,9 @@ static int run(const struct command *self, int argc, char **argv)
 	int status, rest = options_parse(self, argc, argv, &o, &status);
 
 	if (rest >= 0 && rest < argc) {
-		status = tare_fail(&err, EINVAL, "'%.64s' is not expected: counts takes only options", argv[rest]);
+		status = tare_fail(&err, EINVAL,
+				   "'%.64s' is not expected: counts takes only options",
+				   argv[rest]);
 		tare_hint(&err, "tare verify launch -- COMMAND verifies a command");
 	} else if (rest >= 0) {
 		status = work(&o, &err);

@@ -18,16 +18,19 @@ struct faults_options {
 
 static const struct option_row faults_opts[] = {
 	VERIFY_OUTPUT_ROWS("tare/verify-faults/1"),
-	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried", DIRECTORY(root) },
+	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
+	  DIRECTORY(root) },
 	{ 0 },
 };
 
 static void put_one(struct text *out, const struct fault_finding *f, const struct style *s)
 {
-	enum ink ink = f->state == FAULT_PRESENT ? INK_BAD : f->state == FAULT_UNTRIED ? INK_CAREFUL : INK_FAINT;
+	enum ink ink = f->state == FAULT_PRESENT ? INK_BAD
+		: f->state == FAULT_UNTRIED      ? INK_CAREFUL
+						 : INK_FAINT;
 
-	text_add(out, " %-15s %s%-8s%s %s%s\n", f->fault.id, ink_on(s, ink), fault_states[f->state], ink_off(s), f->fault.what,
-		 !strcmp(f->fault.known, "guessed") ? " (guessed)" : "");
+	text_add(out, " %-15s %s%-8s%s %s%s\n", f->fault.id, ink_on(s, ink), fault_states[f->state],
+		 ink_off(s), f->fault.what, !strcmp(f->fault.known, "guessed") ? " (guessed)" : "");
 	if (f->detail[0])
 		text_add(out, "%26s%s\n", "", f->detail);
 	if (f->state == FAULT_PRESENT)
@@ -35,16 +38,21 @@ static void put_one(struct text *out, const struct fault_finding *f, const struc
 	text_add(out, "%26ssource: %s\n", "", f->fault.source);
 }
 
-static void put_text(struct text *out, const struct host *h, const struct fault_finding *f, size_t n, const struct style *s)
+static void put_text(struct text *out, const struct host *h, const struct fault_finding *f,
+		     size_t n, const struct style *s)
 {
-	text_add(out, "\n %s%s\n\n", h->cpu_id[0] ? h->cpu_id : "a CPU without a name", h->cpu.hypervisor ? ", in a virtual machine" : "");
+	text_add(out, "\n %s%s\n\n", h->cpu_id[0] ? h->cpu_id : "a CPU without a name",
+		 h->cpu.hypervisor ? ", in a virtual machine" : "");
 	for (size_t i = 0; i < n; i++)
 		put_one(out, &f[i], s);
 	if (!n)
-		text_add(out, " No fault is known of such a machine. That says nothing of faults that nobody has found.\n");
+		text_add(
+			out,
+			" No fault is known of such a machine. That says nothing of faults that nobody has found.\n");
 }
 
-static void put_json(struct text *out, const struct host *h, const struct fault_finding *f, size_t n)
+static void put_json(struct text *out, const struct host *h, const struct fault_finding *f,
+		     size_t n)
 {
 	struct json j = { 0 };
 
@@ -71,7 +79,8 @@ static void put_json(struct text *out, const struct host *h, const struct fault_
 	json_into(out, &j);
 }
 
-static int show(const struct faults_options *o, const struct host *h, const struct fault_finding *f, size_t n, struct tare_error *err)
+static int show(const struct faults_options *o, const struct host *h, const struct fault_finding *f,
+		size_t n, struct tare_error *err)
 {
 	struct document to;
 	int ret = document_open(&to, o->form.out.path, err);
@@ -98,7 +107,9 @@ static int run(const struct command *self, int argc, char **argv)
 	if (rest < 0)
 		return status;
 	if (rest < argc)
-		ret = tare_fail(&err, EINVAL, "'%.64s' is not expected: verify faults takes only options", argv[rest]);
+		ret = tare_fail(&err, EINVAL,
+				"'%.64s' is not expected: verify faults takes only options",
+				argv[rest]);
 	else
 		ret = host_gather(&host, o.root, &err);
 	if (ret == 0) {

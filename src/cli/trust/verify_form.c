@@ -11,23 +11,29 @@ const struct option_row verify_timeout_rows[] = {
 	{ 0 },
 };
 
-void verify_say_kept(const struct verify_form *form, bool in_result, const char *name, const char *path)
+void verify_say_kept(const struct verify_form *form, bool in_result, const char *name,
+		     const char *path)
 {
 	if (form->out.path || !in_result)
-		fprintf(stderr, "tare %s: results are kept in %s; --no-store keeps nothing\n", name, path);
+		fprintf(stderr, "tare %s: results are kept in %s; --no-store keeps nothing\n", name,
+			path);
 }
 
 static void tell_input(void *with)
 {
 	const struct command *self = with;
 
-	fprintf(stderr, "tare %s: standard input is being read to its end, as each run is given the same; where the command needs none: </dev/null\n",
+	fprintf(stderr,
+		"tare %s: standard input is being read to its end, as each run is given the same; where the command needs none: </dev/null\n",
 		self->name);
 }
 
-int verify_begin_input(const struct command *self, const struct verify_form *form, struct same_input *in, struct tare_error *err)
+int verify_begin_input(const struct command *self, const struct verify_form *form,
+		       struct same_input *in, struct tare_error *err)
 {
 	if (isatty(STDIN_FILENO))
-		fprintf(stderr, "tare %s: standard input is a terminal, which each run reads anew; to give each the same: < FILE\n", self->name);
+		fprintf(stderr,
+			"tare %s: standard input is a terminal, which each run reads anew; to give each the same: < FILE\n",
+			self->name);
 	return same_input_begin(in, form->timeout_ns, tell_input, (void *)self, err);
 }

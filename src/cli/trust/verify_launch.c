@@ -40,8 +40,11 @@ struct launch_options {
 
 static const struct option_row launch_opts[] = {
 	{ 'r', "repeat", "N", "runs under each condition (5)", NUMBER(runs, 2, RUNS_MOST) },
-	{ 0, "deterministic", "[ITEMS]", "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all", DETERMINISTIC(fixed) },
-	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions", WORD(engine, "engine", "auto", "perf", "exact") },
+	{ 0, "deterministic", "[ITEMS]",
+	  "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all",
+	  DETERMINISTIC(fixed) },
+	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions",
+	  WORD(engine, "engine", "auto", "perf", "exact") },
 	BLOCK_ROW(form, verify_timeout_rows),
 	VERIFY_OUTPUT_ROWS("tare/verify-launch/1"),
 	{ 0 },
@@ -55,7 +58,7 @@ struct job {
 	struct launch_report report;
 	struct trial_run usual; /* the run whose output and exit status the others are compared
 				 * with: the first, unless it is reported separately */
-	char **environment; /* the caller's, with space for one more */
+	char **environment;     /* the caller's, with space for one more */
 	size_t n_environment;
 	struct trial_run last;
 	struct same_input input;
@@ -88,9 +91,11 @@ static size_t set_variable(char **envp, size_t vars, char *variable)
 
 /* Changes the item as another shell would, in its n-th version; `other` stores the changed
  * variable. */
-static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n, char **envp, char *other)
+static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n, char **envp,
+		 char *other)
 {
-	static char locales[][24] = { "LC_ALL=C", "LC_ALL=en_US.UTF-8" }, zones[][24] = { "TZ=EST5EDT", "TZ=<+0530>-5:30" };
+	static char locales[][24] = { "LC_ALL=C", "LC_ALL=en_US.UTF-8" },
+		    zones[][24] = { "TZ=EST5EDT", "TZ=<+0530>-5:30" };
 	static char ci[] = "CI=true", build[] = "BUILD_NUMBER=17";
 	size_t vars = j->n_environment;
 
@@ -121,9 +126,13 @@ static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n,
 /* Keeps the variable that vary() sets if env is fixed. */
 static const char *kept_of(const struct fixed *f, unsigned off, char room[2 * FIXED_KEPT_BYTES])
 {
-	const char *varied = off & FIXED(ENVIRONMENT) ? "TARE_OTHER_SHELL" : off & FIXED(LOCALE) ? "LC_ALL:TZ" : off & FIXED(CWD) ? "PWD" : "";
+	const char *varied = off & FIXED(ENVIRONMENT) ? "TARE_OTHER_SHELL"
+		: off & FIXED(LOCALE)                 ? "LC_ALL:TZ"
+		: off & FIXED(CWD)                    ? "PWD"
+						      : "";
 
-	snprintf(room, 2 * FIXED_KEPT_BYTES, "%s%s%s", f->kept, f->kept[0] && varied[0] ? ":" : "", varied);
+	snprintf(room, 2 * FIXED_KEPT_BYTES, "%s%s%s", f->kept, f->kept[0] && varied[0] ? ":" : "",
+		 varied);
 	return room;
 }
 
@@ -131,12 +140,14 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 {
 	static const int widths[] = { 1000, 100, 10000, 500, 20000 };
 	struct environment environment;
-	char **envp = calloc(j->n_environment + OTHER_VARIABLES, sizeof(*envp)), other[6000] = "", by[SIGNAL_NAME_ROOM], kept[2 * FIXED_KEPT_BYTES];
+	char **envp = calloc(j->n_environment + OTHER_VARIABLES, sizeof(*envp)), other[6000] = "",
+	     by[SIGNAL_NAME_ROOM], kept[2 * FIXED_KEPT_BYTES];
 	int ret;
 
 	if (!envp)
 		return tare_fail_nomem(j->err);
-	progress_show(&j->progress, (double)j->runs_done / j->all_runs, "run %u of %u%s%s", j->runs_done + 1, j->all_runs, off ? ", without " : "",
+	progress_show(&j->progress, (double)j->runs_done / j->all_runs, "run %u of %u%s%s",
+		      j->runs_done + 1, j->all_runs, off ? ", without " : "",
 		      off ? fixed_rows[__builtin_ctz(off)].name : "");
 	j->runs_done++;
 	f->first_pid = off & FIXED(PID) ? widths[n % ARRAY_SIZE(widths)] : 0;
@@ -158,8 +169,10 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 	if (ret == 0 && run->by_signal)
 		ret = tare_fail(j->err, EINTR, "stopped by %s", signal_name(run->by_signal, by));
 	if (ret == 0 && run->never_began && !run->timed_out)
-		ret = tare_fail(j->err, ENODATA, "a run was ended by %s before its first instruction: there is nothing to compare",
-				signal_name(WTERMSIG(run->wait_status), by));
+		ret = tare_fail(
+			j->err, ENODATA,
+			"a run was ended by %s before its first instruction: there is nothing to compare",
+			signal_name(WTERMSIG(run->wait_status), by));
 	if (ret == 0 && run->timed_out)
 		ret = tare_fail(j->err, ETIMEDOUT, "a run did not end within --timeout");
 	return ret;
@@ -167,11 +180,13 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 
 static bool alike(const struct trial_run *a, const struct trial_run *b)
 {
-	return a->instructions == b->instructions && a->output == b->output && a->wait_status == b->wait_status;
+	return a->instructions == b->instructions && a->output == b->output &&
+		a->wait_status == b->wait_status;
 }
 
 /* `counts` has space for n. */
-static void sum_up(const struct trial_run *usual, const struct trial_run *run, unsigned n, uint64_t *counts, struct launch_runs *out)
+static void sum_up(const struct trial_run *usual, const struct trial_run *run, unsigned n,
+		   uint64_t *counts, struct launch_runs *out)
 {
 	*out = (struct launch_runs){ .runs = n };
 	for (unsigned i = 0; i < n; i++) {
@@ -196,9 +211,11 @@ static void look_at_first(struct launch_report *r, const struct trial_run *run, 
 	sum_up(&run[1], run + 1, r->runs - 1, counts, &rest);
 	gap = count < rest.min ? rest.min - count : count > rest.max ? count - rest.max : 0;
 	r->first_most = r->runs > 2 && gap > 4 * (rest.max - rest.min);
-	r->first_apart = r->runs > 2 && rest.different == 1 && !rest.output_differs && !rest.end_differs && !alike(&run[0], &run[1]);
+	r->first_apart = r->runs > 2 && rest.different == 1 && !rest.output_differs &&
+		!rest.end_differs && !alike(&run[0], &run[1]);
 	sum_up(&run[r->first_apart], run, 1, counts, &r->first);
-	r->exit_status = WIFSIGNALED(run->wait_status) ? 128 + WTERMSIG(run->wait_status) : WEXITSTATUS(run->wait_status);
+	r->exit_status = WIFSIGNALED(run->wait_status) ? 128 + WTERMSIG(run->wait_status)
+						       : WEXITSTATUS(run->wait_status);
 }
 
 static int run_all(struct job *j, unsigned off, struct launch_runs *out)
@@ -234,7 +251,8 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 	if (!off) /* items that the launcher could not fix */
 		for (unsigned i = 0; i < FIXED_ITEMS; i++)
 			if (f.missed & 1u << i)
-				(f.lost & 1u << i ? fixed_lose : fixed_miss)(&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
+				(f.lost & 1u << i ? fixed_lose : fixed_miss)(
+					&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
 	free(counts);
 	free(run);
 	return ret;
@@ -273,9 +291,12 @@ static int show(struct job *j)
 	return document_close(&to, j->err);
 }
 
-static int work(const struct command *self, struct launch_options *o, char *const *argv, struct tare_error *err)
+static int work(const struct command *self, struct launch_options *o, char *const *argv,
+		struct tare_error *err)
 {
-	struct job j = { .o = o, .environment = environ, .err = err,
+	struct job j = { .o = o,
+			 .environment = environ,
+			 .err = err,
 			 .report = { .argv = argv, .runs = o->runs, .fixed = &o->fixed } };
 	int ret = trial_open(&j.trial, argv, o->engine, err);
 
@@ -299,7 +320,9 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 	complain(self, err, NULL);
 	if (j.last.by_signal)
 		return 128 + j.last.by_signal;
-	return j.last.exec_code == ENOENT ? EXIT_NOT_FOUND : j.last.exec_code ? EXIT_NOT_EXECUTABLE : EXIT_CANNOT_MEASURE;
+	return j.last.exec_code == ENOENT ? EXIT_NOT_FOUND
+		: j.last.exec_code        ? EXIT_NOT_EXECUTABLE
+					  : EXIT_CANNOT_MEASURE;
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -62,7 +62,8 @@ static void say_why(struct skid_row *r, int code)
 	else if ((code == EOPNOTSUPP || code == EINVAL) && r->level)
 		snprintf(r->why, sizeof(r->why), "not to be had at this level");
 	else if (code == EACCES || code == EPERM)
-		snprintf(r->why, sizeof(r->why), "not allowed: kernel.perf_event_paranoid, 'tare doctor' says more");
+		snprintf(r->why, sizeof(r->why),
+			 "not allowed: kernel.perf_event_paranoid, 'tare doctor' says more");
 	else
 		snprintf(r->why, sizeof(r->why), "%s", strerror(code));
 }
@@ -77,7 +78,9 @@ static size_t measure_event(const struct skid_event *e, struct skid_row *row, st
 		struct tare_error err = TARE_ERROR_INIT;
 		int ret;
 
-		*r = (struct skid_row){ .event = e->name, .of = e, .level = level, .hardware = e->hardware };
+		*r = (struct skid_row){
+			.event = e->name, .of = e, .level = level, .hardware = e->hardware
+		};
 		skid_begin(s, skid_loop(e->loop));
 		ret = skid_measure(e, level, add_place, s, &err);
 		if (ret < 0) {
@@ -101,7 +104,8 @@ static void measure_clock(struct skid_report *r)
 	r->clock_period = CLOCK_PERIOD;
 	if (t && skid_measure_clock(CLOCK_PERIOD, add_time, t, &err) == 0) {
 		r->clock_samples = t->n;
-		r->clock = skid_intervals(t->at, t->n, &r->clock_median, &r->clock_p99, &r->clock_most);
+		r->clock = skid_intervals(t->at, t->n, &r->clock_median, &r->clock_p99,
+					  &r->clock_most);
 	}
 	free(t);
 }
@@ -114,7 +118,8 @@ static void keep(struct skid_options *o, const struct skid_report *r)
 	size_t n = 0;
 
 	if (!feature_cpuid(first.cpu, sizeof(first.cpu), NULL) ||
-	    file_line(NULL, "/proc/sys/kernel/osrelease", first.release, sizeof(first.release), NULL) < 0) {
+	    file_line(NULL, "/proc/sys/kernel/osrelease", first.release, sizeof(first.release),
+		      NULL) < 0) {
 		snprintf(o->why_not, sizeof(o->why_not), "the machine does not name its CPU");
 		return;
 	}
@@ -151,7 +156,10 @@ static int show(const struct skid_options *o, const struct skid_report *r, struc
 	else
 		verify_skid_text(&to.out, r, &to.style);
 	if (o->form.out.format != FORMAT_JSON && o->stored[0])
-		text_add(&to.out, " Kept in %s: tare report and tare annotate show it with samples. --no-store keeps nothing.\n", o->stored);
+		text_add(
+			&to.out,
+			" Kept in %s: tare report and tare annotate show it with samples. --no-store keeps nothing.\n",
+			o->stored);
 	if (o->form.out.format != FORMAT_JSON && o->why_not[0])
 		text_add(&to.out, " Not kept for tare report: %s.\n", o->why_not);
 	return document_close(&to, err);
@@ -180,13 +188,16 @@ static int run(const struct command *self, int argc, char **argv)
 	if (rest < 0)
 		return status;
 	if (rest < argc) {
-		tare_fail(&err, EINVAL, "'%.100s': verify skid takes no command, it samples loops of its own", argv[rest]);
+		tare_fail(&err, EINVAL,
+			  "'%.100s': verify skid takes no command, it samples loops of its own",
+			  argv[rest]);
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
 	s = calloc(1, sizeof(*s));
 	ret = s ? 0 : tare_fail_nomem(&err);
-	for (const struct skid_event *e = skid_events; ret == 0 && e->name && r.n + LEVELS <= ROWS_MOST; e++)
+	for (const struct skid_event *e = skid_events;
+	     ret == 0 && e->name && r.n + LEVELS <= ROWS_MOST; e++)
 		r.n += measure_event(e, row + r.n, s);
 	free(s);
 	if (ret == 0) {
@@ -194,7 +205,8 @@ static int run(const struct command *self, int argc, char **argv)
 		if (!o.no_store)
 			keep(&o, &r);
 		if (o.stored[0])
-			verify_say_kept(&o.form, o.form.out.format != FORMAT_JSON, "verify skid", o.stored);
+			verify_say_kept(&o.form, o.form.out.format != FORMAT_JSON, "verify skid",
+					o.stored);
 		ret = show(&o, &r, &err);
 	}
 	if (ret < 0)

@@ -22,7 +22,8 @@
 enum { DEFAULT_EVERY = 1000000, ROWS_SHOWN = 40 };
 
 static const char perf_events[] = "cycles,branch-misses,cache-misses";
-static const char exact_events[] = "exact/conditional-branches/,exact/loads/,exact/stores/,exact/calls/";
+static const char exact_events[] =
+	"exact/conditional-branches/,exact/loads/,exact/stores/,exact/calls/";
 static const char clock_events[] = "page-faults,context-switches";
 
 struct job {
@@ -59,7 +60,8 @@ static bool is_listed(const char *list, const char *name)
 static int encode(struct job *j, const char *leader, const char *others)
 {
 	const struct encode_options how = { .keep_unavailable = true,
-					    .event_files = j->o.events.n_files ? j->o.events.files : NULL };
+					    .event_files = j->o.events.n_files ? j->o.events.files
+									       : NULL };
 	struct event_list events = { 0 };
 	struct text group = { 0 };
 	int ret;
@@ -81,9 +83,10 @@ static int encode(struct job *j, const char *leader, const char *others)
 		j->err->at = -1; /* tare wrote this text */
 	for (size_t i = 0; ret == 0 && i + 1 < j->list.n; i++)
 		if (j->list.enc[i].event == j->list.enc[i + 1].event)
-			ret = tare_fail(j->err, EINVAL,
-					"%.100s is on several PMUs here: name one, such as cpu_core/instructions/",
-					j->list.enc[i].name);
+			ret = tare_fail(
+				j->err, EINVAL,
+				"%.100s is on several PMUs here: name one, such as cpu_core/instructions/",
+				j->list.enc[i].name);
 	event_list_free(&events);
 	text_free(&group);
 	return ret;
@@ -95,13 +98,16 @@ static int refuse_unavailable(struct job *j)
 		const struct encoding *e = &j->list.enc[i];
 
 		if (e->unavailable) {
-			tare_fail(j->err, e->unavailable, "%.100s is unavailable: %.250s", e->name, e->why);
+			tare_fail(j->err, e->unavailable, "%.100s is unavailable: %.250s", e->name,
+				  e->why);
 			tare_hint(j->err, "%s", e->remedy);
 			return -e->unavailable;
 		}
 		if (encoding_source(e)->clock)
-			return tare_fail(j->err, EINVAL, "%.100s is no counter: every window has its wall time anyway",
-					 e->name);
+			return tare_fail(
+				j->err, EINVAL,
+				"%.100s is no counter: every window has its wall time anyway",
+				e->name);
 	}
 	return 0;
 }
@@ -138,7 +144,9 @@ static void drop_uncountable(struct job *j)
 	}
 }
 
-/* The exact engine counts user code only: "instructions" and "instructions:u" are one event there. */
+/*
+ * The exact engine counts user code only: "instructions" and "instructions:u" are one event there.
+ */
 static void drop_twins(struct job *j)
 {
 	for (size_t i = 1; i < j->list.n;) {
@@ -194,7 +202,10 @@ static int choose_engine(struct job *j)
 	}
 	j->exact = asked || (none && can && j->o.engine == ENGINE_AUTO && !j->o.every_ns);
 	if (!j->o.events.given)
-		ret = encode(j, leader, j->exact ? exact_events : j->o.every_ns ? clock_events : perf_events);
+		ret = encode(j, leader,
+			     j->exact                ? exact_events
+				     : j->o.every_ns ? clock_events
+						     : perf_events);
 	if (ret == 0 && !j->exact && !j->o.events.given)
 		drop_uncountable(j);
 	if (ret == 0 && j->exact) {
@@ -216,7 +227,9 @@ static int check_time(struct job *j)
 
 	if (j->o.every && j->o.every_timed && strcmp(leader->unit, "ns")) {
 		tare_fail(j->err, EINVAL, "--every is a time, and %.100s is none", leader->name);
-		tare_hint(j->err, "--every N:%.100s, windows of N of them; or --every with the time alone", leader->name);
+		tare_hint(j->err,
+			  "--every N:%.100s, windows of N of them; or --every with the time alone",
+			  leader->name);
 		return -EINVAL;
 	}
 	if (!j->o.every || !sample_clock_short(leader, &how))
@@ -232,10 +245,14 @@ static int refuse_uncounted(struct job *j, const struct encoding *e)
 		tare_hint(j->err, "'tare events exact' lists what it does");
 		return -EINVAL;
 	}
-	tare_fail(j->err, EINVAL, "windows of %.60s need the exact engine on this machine, and it does not count %.60s",
-		  wanted_leader(j), e->name);
-	tare_hint(j->err, "--every 10ms makes windows of time, and --every N:%.60s of N %.60s; 'tare events exact' lists what the exact engine counts",
-		  e->name, e->name);
+	tare_fail(
+		j->err, EINVAL,
+		"windows of %.60s need the exact engine on this machine, and it does not count %.60s",
+		wanted_leader(j), e->name);
+	tare_hint(
+		j->err,
+		"--every 10ms makes windows of time, and --every N:%.60s of N %.60s; 'tare events exact' lists what the exact engine counts",
+		e->name, e->name);
 	return -EINVAL;
 }
 
@@ -245,21 +262,27 @@ static int check_exact(struct job *j)
 	const struct {
 		bool given;
 		const char *what;
-	} rows[] = { { j->o.pids, "-p" }, { j->o.tids, "-t" }, { j->o.no_inherit, "-i" }, { j->o.delay_ns, "-D" } };
+	} rows[] = { { j->o.pids, "-p" },
+		     { j->o.tids, "-t" },
+		     { j->o.no_inherit, "-i" },
+		     { j->o.delay_ns, "-D" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given)
-			return tare_fail(j->err, EINVAL,
-					 "the exact engine looks at a command that it starts, with all its children, from "
-					 "begin to end: not with %s",
-					 rows[i].what);
+			return tare_fail(
+				j->err, EINVAL,
+				"the exact engine looks at a command that it starts, with all its children, from "
+				"begin to end: not with %s",
+				rows[i].what);
 	if (j->o.every_ns) {
 		tare_fail(j->err, EINVAL, "the exact engine makes windows of events, not of time");
 		tare_hint(j->err, "--every 1M, windows of instructions; or --engine perf");
 		return -EINVAL;
 	}
 	if (exact_class_of(&j->list.enc[0]) == EXACT_TAKEN)
-		return tare_fail(j->err, EINVAL, "taken branches make no windows: another event of the exact engine does");
+		return tare_fail(
+			j->err, EINVAL,
+			"taken branches make no windows: another event of the exact engine does");
 	for (size_t i = 0; i < j->list.n; i++)
 		if (!engine_counts(&j->list.enc[i]))
 			return refuse_uncounted(j, &j->list.enc[i]);
@@ -273,7 +296,9 @@ static int look(struct job *j)
 	const struct windows_options *o = &j->o;
 	struct window_plan plan = {
 		.events = &j->list,
-		.every = o->every_ns ? o->every_ns : o->every ? o->every : DEFAULT_EVERY,
+		.every = o->every_ns ? o->every_ns
+			: o->every   ? o->every
+				     : DEFAULT_EVERY,
 		.argv = j->argv,
 		.launcher = j->exact ? &launch_exact : &launch_plain,
 		.envp = j->environment.envp,
@@ -288,7 +313,8 @@ static int look(struct job *j)
 
 	if (ret == 0 && j->exact) {
 		j->fixed.set = FIXED_LAYOUT;
-		ret = environment_fix(&j->environment, j->fixed.set, NULL, j->argv, environ, j->err);
+		ret = environment_fix(&j->environment, j->fixed.set, NULL, j->argv, environ,
+				      j->err);
 		plan.envp = j->environment.envp;
 	}
 	j->about.every = plan.every;
@@ -306,7 +332,8 @@ static int look(struct job *j)
 
 static bool to_stdout(const struct windows_options *o)
 {
-	return (o->out.path ? own_stdout_is(o->out.path) : o->out.format != FORMAT_TEXT) || (o->out.html && own_stdout_is(o->out.html));
+	return (o->out.path ? own_stdout_is(o->out.path) : o->out.format != FORMAT_TEXT) ||
+		(o->out.html && own_stdout_is(o->out.html));
 }
 
 static int prepare(struct job *j)
@@ -315,7 +342,8 @@ static int prepare(struct job *j)
 
 	if (ret == 0)
 		ret = output_open(&j->out, j->o.out.path, OUTPUT_WHOLE,
-				  j->o.out.format == FORMAT_TEXT ? STDERR_FILENO : own_stdout(), j->err);
+				  j->o.out.format == FORMAT_TEXT ? STDERR_FILENO : own_stdout(),
+				  j->err);
 	if (ret == 0 && j->o.out.html)
 		ret = page_file_open(&j->page, j->o.out.html, j->o.out.path, j->err);
 	if (ret < 0)
@@ -428,7 +456,9 @@ static int show(struct job *j)
 	if (ret < 0)
 		output_abandon(&j->out);
 	if (ret == 0 && j->end.never_began && j->o.out.format != FORMAT_TEXT)
-		fprintf(stderr, "tare windows: the command was ended by %s before its first instruction\n", signal_name(WTERMSIG(j->end.wait_status), by));
+		fprintf(stderr,
+			"tare windows: the command was ended by %s before its first instruction\n",
+			signal_name(WTERMSIG(j->end.wait_status), by));
 	if (ret == 0 && j->o.out.format == FORMAT_CSV)
 		say_rest(j, t);
 	return ret == 0 && j->o.out.html ? to_page(j, t) : ret;
@@ -468,7 +498,9 @@ static int run(const struct command *self, int argc, char **argv)
 		return windows_diff_run(argc - 1, argv + 1);
 
 	struct tare_error err = TARE_ERROR_INIT, late = TARE_ERROR_INIT;
-	struct job j = { .self = self, .o = WINDOWS_OPTIONS_INIT, .page = PAGE_FILE_INIT, .err = &err };
+	struct job j = {
+		.self = self, .o = WINDOWS_OPTIONS_INIT, .page = PAGE_FILE_INIT, .err = &err
+	};
 	int status, rest = options_parse(self, argc, argv, &j.o, &status), ret;
 
 	if (rest < 0) {
@@ -482,7 +514,8 @@ static int run(const struct command *self, int argc, char **argv)
 	if (ret == 0)
 		ret = look_and_show(&j);
 	if (ret == 0 && j.end.uncounted[0] && !j.end.partial.n)
-		ret = exact_fail_uncounted(j.end.uncounted, j.end.has_status, j.end.wait_status, &err);
+		ret = exact_fail_uncounted(j.end.uncounted, j.end.has_status, j.end.wait_status,
+					   &err);
 	if (output_close(&j.out, &late) < 0 && ret >= 0) {
 		err = late;
 		ret = -late.code;

@@ -35,7 +35,9 @@ static int set_thread(void *to, const char *arg, struct tare_error *err)
 #define OPTIONS struct diff_options
 
 static const struct option_row options[] = {
-	{ 0, "thread", "N[,M]", "compare thread N of A with N, or M, of B; default: the longest of each", SPECIAL_ALL(set_thread) },
+	{ 0, "thread", "N[,M]",
+	  "compare thread N of A with N, or M, of B; default: the longest of each",
+	  SPECIAL_ALL(set_thread) },
 	OUTPUT_FORMAT_ROWS(out, "text or json", "text", "json"),
 	BLOCK_ROW(out, output_file_rows),
 	OUTPUT_HTML_ROW(out, "write a page there, too: opens in a browser, offline"),
@@ -46,13 +48,15 @@ static const struct command diff = {
 	.name = "windows diff",
 	.about = "where two runs part, by the count that makes their windows",
 	.args = "A.csv B.csv",
-	.example = "  tare windows --format csv -o A.csv -- old; tare windows --format csv -o B.csv -- new\n"
-		   "  tare windows diff A.csv B.csv",
+	.example =
+		"  tare windows --format csv -o A.csv -- old; tare windows --format csv -o B.csv -- new\n"
+		"  tare windows diff A.csv B.csv",
 	.words = WORDS_ANYWHERE,
 	.options = options,
 };
 
-static int to_page(struct page_file *p, const struct windows_diff *d, bool exact, char **files, struct tare_error *err)
+static int to_page(struct page_file *p, const struct windows_diff *d, bool exact, char **files,
+		   struct tare_error *err)
 {
 	struct text json = { 0 }, title = { 0 };
 	int ret;
@@ -81,8 +85,8 @@ int windows_diff_run(int argc, char **argv)
 	if (rest < 0)
 		return status;
 	if (argc - rest != 2) {
-		ret = tare_fail(&err, EINVAL, "two files are compared, and %d %s given", argc - rest,
-				argc - rest == 1 ? "is" : "are");
+		ret = tare_fail(&err, EINVAL, "two files are compared, and %d %s given",
+				argc - rest, argc - rest == 1 ? "is" : "are");
 		tare_hint(&err, "tare windows --format csv -o FILE -- COMMAND makes one");
 	}
 	input_note_all(argv + rest, (size_t)(argc - rest));
@@ -107,7 +111,8 @@ int windows_diff_run(int argc, char **argv)
 		if (o.out.format == FORMAT_JSON)
 			windows_diff_json(&out.out, d, exact, argv[rest], argv[rest + 1]);
 		else
-			windows_diff_text(&out.out, d, exact, argv[rest], argv[rest + 1], &out.style);
+			windows_diff_text(&out.out, d, exact, argv[rest], argv[rest + 1],
+					  &out.style);
 		status = d->parted || d->length_a != d->length_b ? EXIT_PARTED : 0;
 		ret = document_close(&out, &err);
 	}

@@ -15,19 +15,23 @@ static int set_every(void *to, const char *arg, struct tare_error *err)
 	uint64_t every;
 	int ret;
 
-	snprintf(number, sizeof(number), "%.*s", (int)(n < sizeof(number) ? n : sizeof(number) - 1), arg);
+	snprintf(number, sizeof(number), "%.*s", (int)(n < sizeof(number) ? n : sizeof(number) - 1),
+		 arg);
 	o->every_given = true;
 	o->every = o->every_ns = 0;
 	o->leader[0] = '\0';
 	o->every_timed = n >= 2 && n < sizeof(number) && number[n - 1] == 's';
-	ret = n >= sizeof(number)  ? tare_fail(err, ERANGE, "'%.64s' is no length of a window", arg)
-	      : o->every_timed ? num_parse_ns(number, 0, &every, err)
-			       : num_parse(number, &every, err);
+	ret = n >= sizeof(number) ? tare_fail(err, ERANGE, "'%.64s' is no length of a window", arg)
+		: o->every_timed  ? num_parse_ns(number, 0, &every, err)
+				  : num_parse(number, &every, err);
 	if (ret < 0)
 		return ret;
 	if (!every || every >> 62)
-		return o->every_timed ? tare_fail(err, ERANGE, every ? "windows of %.30s cannot be" : "windows of no time", number)
-				      : tare_fail(err, ERANGE, "windows of %.30s events cannot be", number);
+		return o->every_timed
+			? tare_fail(err, ERANGE,
+				    every ? "windows of %.30s cannot be" : "windows of no time",
+				    number)
+			: tare_fail(err, ERANGE, "windows of %.30s events cannot be", number);
 	if (arg[n])
 		snprintf(o->leader, sizeof(o->leader), "%s", arg + n + 1);
 	if (arg[n] && !o->leader[0])
@@ -38,20 +42,25 @@ static int set_every(void *to, const char *arg, struct tare_error *err)
 
 const struct option_row windows_option_rows[] = {
 	EVENT_ROW(events, "what to count in each window, by commas"),
-	{ 0, "every", "N[:EVENT]", "length of a window: events (instructions), or time as 10ms; default: 1M", SPECIAL_ALL(set_every) },
+	{ 0, "every", "N[:EVENT]",
+	  "length of a window: events (instructions), or time as 10ms; default: 1M",
+	  SPECIAL_ALL(set_every) },
 	METRIC_ROWS(metrics, "metrics to work out; those that the events allow are anyway",
 		    "one of your own, such as 'lpi=loads / instructions'"),
-	{ 0, "mode", "MODE", "sample (by overflow, per thread) or poll (by a timer)", WORD(poll, "mode", "sample", "poll") },
+	{ 0, "mode", "MODE", "sample (by overflow, per thread) or poll (by a timer)",
+	  WORD(poll, "mode", "sample", "poll") },
 	{ 'p', "pid", "PIDS", "running processes", TEXT(pids, NULL) },
 	{ 't', "tid", "TIDS", "single threads", TEXT(tids, NULL) },
 	{ 'i', "no-inherit", NULL, "only the first thread, on any CPU", FLAG(no_inherit) },
 	{ 'D', "delay", "MS", "begin that long after the start", DURATION(delay_ns, 1000000, 0) },
 	{ 0, "timeout", "MS", "end after that long", DURATION(timeout_ns, 1000000, 0) },
-	{ 0, "engine", "NAME", "auto, perf or exact", WORD(engine, "engine", "auto", "perf", "exact") },
+	{ 0, "engine", "NAME", "auto, perf or exact",
+	  WORD(engine, "engine", "auto", "perf", "exact") },
 	OUTPUT_FORMAT_ROWS(out, "text, csv or json", "text", "json", "csv"),
 	{ 'o', "output", "FILE", "write there; - is standard output", OUTPUT_FILE(out.path) },
 	OUTPUT_HTML_ROW(out, "write a page there, too: plots that zoom, offline"),
-	{ 0, "threads", "N", "show that many in text; 0: all; default: 6", NUMBER(threads, 0, UINT64_MAX) },
+	{ 0, "threads", "N", "show that many in text; 0: all; default: 6",
+	  NUMBER(threads, 0, UINT64_MAX) },
 	{ 0, "rows", NULL, "show each window in text, also when there are many", FLAG(rows) },
 	EVENT_FILE_ROW(events, NULL),
 	BLOCK_ROW(out, output_colour_rows),
@@ -67,7 +76,8 @@ int windows_options_check(struct windows_options *o, bool has_command, struct ta
 	else if (has_command && (o->pids || o->tids))
 		ret = tare_fail(err, EINVAL, "a command, and -p or -t: choose one");
 	else if (o->events.grouped)
-		ret = tare_fail(err, EINVAL, "--event: all events are one group here: name them without braces");
+		ret = tare_fail(err, EINVAL,
+				"--event: all events are one group here: name them without braces");
 	else if (!has_command && !o->pids && !o->tids) {
 		ret = tare_fail(err, EINVAL, "there is nothing to look at");
 		tare_hint(err, "give a command after the options, or -p PID");
@@ -78,7 +88,8 @@ int windows_options_check(struct windows_options *o, bool has_command, struct ta
 	} else if (o->poll && o->every_ns < 1000000) {
 		ret = tare_fail(err, ERANGE, "a timer of less than 1 ms measures its own reading");
 	} else if (o->every_ns && o->every_ns < 10000) {
-		ret = tare_fail(err, ERANGE, "the kernel's clocks make no windows of less than 10 us");
+		ret = tare_fail(err, ERANGE,
+				"the kernel's clocks make no windows of less than 10 us");
 	}
 	return ret;
 }

@@ -12,8 +12,8 @@ struct windows_options {
 	struct metric_options metrics;
 
 	uint64_t every, every_ns; /* of the event, or a time */
-	bool every_timed;	  /* given as a time; of the event if one is named */
-	char leader[160];	  /* "": instructions */
+	bool every_timed;         /* given as a time; of the event if one is named */
+	char leader[160];         /* "": instructions */
 	bool every_given, poll;
 	const char *pids, *tids;
 	bool no_inherit;
@@ -25,9 +25,9 @@ struct windows_options {
 	bool rows;
 };
 
-#define WINDOWS_OPTIONS_INIT                                                                                           \
-	{                                                                                                              \
-		.threads = 6                                                                                           \
+#define WINDOWS_OPTIONS_INIT                                                                       \
+	{                                                                                          \
+		.threads = 6                                                                       \
 	}
 
 extern const struct option_row windows_option_rows[];

@@ -128,8 +128,8 @@ static bool vex_prefix(struct insn *in, struct cursor *c, uint8_t first)
 	}
 	if (in->encoding == E_XOP)
 		c->cells = in->map >= XOP_MAP_FIRST && in->map <= XOP_MAP_LAST
-			       ? XOP_FIRST + in->map - XOP_MAP_FIRST
-			       : 0xff;
+			? XOP_FIRST + in->map - XOP_MAP_FIRST
+			: 0xff;
 	else
 		c->cells = in->map < 4 ? vex_maps[in->map] : 0xff;
 	return true;
@@ -259,15 +259,19 @@ static unsigned disp_shift(unsigned scale, const struct insn *in, const struct c
 	return (scale & S_LEAST) + (scale & S_DOUBLES && c->length < 3 ? c->length : 0);
 }
 
-/* ---- most instructions: no prefix or one of 66, F2, F3; REX or none; one byte of opcode, or 0F and one ---- */
+/*
+ * ---- most instructions: no prefix or one of 66, F2, F3; REX or none; one byte of opcode, or 0F
+ * and one ----
+ */
 
 enum first { OPCODE, REX, MANDATORY, OTHER };
 
 /* How the decoder classifies the byte in front of an opcode. */
 static const uint8_t firsts[256] = {
-	[0x26] = OTHER, [0x2e] = OTHER, [0x36] = OTHER, [0x3e] = OTHER, [0x40 ... 0x4f] = REX, [0x62] = OTHER,
-	[0x64] = OTHER, [0x65] = OTHER, [0x66] = MANDATORY, [0x67] = OTHER, [0x8f] = OTHER, [0xc4] = OTHER,
-	[0xc5] = OTHER, [0xf0] = OTHER, [0xf2] = MANDATORY, [0xf3] = MANDATORY,
+	[0x26] = OTHER,        [0x2e] = OTHER, [0x36] = OTHER,     [0x3e] = OTHER,
+	[0x40 ... 0x4f] = REX, [0x62] = OTHER, [0x64] = OTHER,     [0x65] = OTHER,
+	[0x66] = MANDATORY,    [0x67] = OTHER, [0x8f] = OTHER,     [0xc4] = OTHER,
+	[0xc5] = OTHER,        [0xf0] = OTHER, [0xf2] = MANDATORY, [0xf3] = MANDATORY,
 };
 
 enum { SIB = 8, DISPLACEMENT = 7 };
@@ -280,12 +284,14 @@ static const uint8_t behind_modrm[32] = {
 /* [enum insn_imm][prefix 66 | REX.W << 1] */
 static const uint8_t imm_sizes[][4] = {
 	[I_8] = { 1, 1, 1, 1 }, [I_16] = { 2, 2, 2, 2 }, [I_24] = { 3, 3, 3, 3 },
-	[I_Z] = { 4, 2, 4, 4 }, [I_V] = { 4, 2, 8, 8 },	 [I_A] = { 8, 8, 8, 8 },
+	[I_Z] = { 4, 2, 4, 4 }, [I_V] = { 4, 2, 8, 8 },  [I_A] = { 8, 8, 8, 8 },
 };
 
 enum { ROW_BYTES = 8 }; /* fields that are the same in both structs */
 
-#define SAME(f) _Static_assert(offsetof(struct insn, f) == offsetof(struct insn_row, f), "a row is copied whole: " #f)
+#define SAME(f)                                                                                    \
+	_Static_assert(offsetof(struct insn, f) == offsetof(struct insn_row, f),                   \
+		       "a row is copied whole: " #f)
 SAME(kind);
 SAME(reads);
 SAME(writes);
@@ -294,7 +300,8 @@ SAME(stores);
 SAME(vec);
 SAME(bits);
 #undef SAME
-_Static_assert(offsetof(struct insn, imm_kind) == offsetof(struct insn_row, imm) && offsetof(struct insn_row, scale) == ROW_BYTES,
+_Static_assert(offsetof(struct insn, imm_kind) == offsetof(struct insn_row, imm) &&
+		       offsetof(struct insn_row, scale) == ROW_BYTES,
 	       "a row is copied whole");
 
 /*
@@ -303,7 +310,8 @@ _Static_assert(offsetof(struct insn, imm_kind) == offsetof(struct insn_row, imm)
  */
 static inline bool decode_common(struct insn *in, const uint8_t *b)
 {
-	unsigned at = 0, prefix = 0, pp = 0, rex = 0, map = 0, modrm_at = 0, disp_at = 0, disp = 0, imm = 0, first = firsts[b[0]], cell;
+	unsigned at = 0, prefix = 0, pp = 0, rex = 0, map = 0, modrm_at = 0, disp_at = 0, disp = 0,
+		 imm = 0, first = firsts[b[0]], cell;
 	const struct insn_row *row;
 	int64_t value = 0;
 	uint8_t opcode, modrm;

@@ -25,8 +25,8 @@ enum insn_encoding { E_LEGACY, E_VEX, E_EVEX, E_XOP };
 
 struct insn {
 	/* In the order of struct insn_row: see decode_common(). */
-	uint8_t kind; /* enum insn_kind */
-	uint8_t imm_kind; /* enum insn_imm */
+	uint8_t kind;          /* enum insn_kind */
+	uint8_t imm_kind;      /* enum insn_imm */
 	uint8_t reads, writes; /* flags, F_* */
 	uint8_t loads, stores;
 	uint8_t vec;  /* V_NONE .. V_512 */
@@ -44,7 +44,7 @@ struct insn {
 	uint8_t disp_at, disp_size;
 	uint8_t disp_shift; /* log2 of the unit of an 8-bit displacement; 7: unknown */
 	uint8_t imm_at, imm_size;
-	int64_t imm;  /* sign extended */
+	int64_t imm; /* sign extended */
 };
 
 /*
@@ -64,7 +64,8 @@ unsigned insn_width(const struct insn *in, const uint8_t *bytes);
 /* int3 or its long form int 3: the program's own, or a uprobe of the kernel. */
 static inline bool insn_breakpoint(const struct insn *in)
 {
-	return in->encoding == E_LEGACY && in->map == 0 && (in->opcode == 0xcc || (in->opcode == 0xcd && in->imm == 3));
+	return in->encoding == E_LEGACY && in->map == 0 &&
+		(in->opcode == 0xcc || (in->opcode == 0xcd && in->imm == 3));
 }
 
 /*
@@ -76,8 +77,8 @@ static inline bool insn_umip(const struct insn *in)
 	unsigned what = in->modrm >> 3 & 7;
 
 	return in->encoding == E_LEGACY && in->map == 1 &&
-	       ((in->opcode == 0x00 && what < 2) ||
-		(in->opcode == 0x01 && (what == 4 || (what < 2 && in->modrm < 0xc0))));
+		((in->opcode == 0x00 && what < 2) ||
+		 (in->opcode == 0x01 && (what == 4 || (what < 2 && in->modrm < 0xc0))));
 }
 
 /* Is its memory operand relative to RIP? */

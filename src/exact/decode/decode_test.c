@@ -33,10 +33,13 @@ static const struct {
 	{ __LINE__, "\xcb", 1, 1, K_REFUSED, F_ALL, 0, 1, 0, V_NONE },
 	{ __LINE__, "\xc5\xfc\x10\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_256 },
 	{ __LINE__, "\xc5\xf8\x54\x00", 4, 4, K_PLAIN, 0, 0, 1, 0, V_128 },
-	{ __LINE__, "\xc4\xe2\x5d\x90\x1c\x88", 6, 6, K_PLAIN, 0, 0, 1, 0, V_256 }, /* vpgatherdd ymm3, [rax + ymm1*4], ymm4 */
-	{ __LINE__, "\xc4\xe2\x65\x90\x0c\x90", 6, 6, K_PLAIN, 0, 0, 1, 0, V_256 }, /* ymm1, [rax + ymm2*4], ymm3 */
+	{ __LINE__, "\xc4\xe2\x5d\x90\x1c\x88", 6, 6, K_PLAIN, 0, 0, 1, 0,
+	  V_256 }, /* vpgatherdd ymm3, [rax + ymm1*4], ymm4 */
+	{ __LINE__, "\xc4\xe2\x65\x90\x0c\x90", 6, 6, K_PLAIN, 0, 0, 1, 0,
+	  V_256 }, /* ymm1, [rax + ymm2*4], ymm3 */
 	{ __LINE__, "\x62\xf2\x7d\x49\x90\x1c\x88", 7, 7, K_PLAIN, 0, 0, 1, 0, V_512 },
-	{ __LINE__, "\x62\xf2\x7d\x49\xa0\x1c\x88", 7, 7, K_PLAIN, 0, 0, 0, 1, V_512 }, /* vpscatterdd */
+	{ __LINE__, "\x62\xf2\x7d\x49\xa0\x1c\x88", 7, 7, K_PLAIN, 0, 0, 0, 1,
+	  V_512 }, /* vpscatterdd */
 	/* mov rax, cr0: every mod means a register */
 	{ __LINE__, "\x0f\x20\x00", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE },
 	{ __LINE__, "\x0f\x23\x45", 3, 3, K_PLAIN, 0, 0, 0, 0, V_NONE },
@@ -97,8 +100,8 @@ TEST(prefixes)
 		{ __LINE__, "\xc5\x7c\x10\x00", 4, 0, 0x44, 1, 2 }, /* R */
 		{ __LINE__, "\xc5\xdc\x58\x00", 4, 0, 0x40, 1, 2 }, /* vvvv is not part of it */
 		{ __LINE__, "\xc4\x61\x7c\x10\x00", 5, 0, 0x44, 1, 3 },
-		{ __LINE__, "\xc4\xa1\x7c\x10\x00", 5, 0, 0x42, 1, 3 }, /* X */
-		{ __LINE__, "\xc4\xc1\x7c\x10\x00", 5, 0, 0x41, 1, 3 }, /* B */
+		{ __LINE__, "\xc4\xa1\x7c\x10\x00", 5, 0, 0x42, 1, 3 },     /* X */
+		{ __LINE__, "\xc4\xc1\x7c\x10\x00", 5, 0, 0x41, 1, 3 },     /* B */
 		{ __LINE__, "\xc4\xe2\xf9\x90\x04\x08", 6, 0, 0x48, 2, 3 }, /* W */
 		{ __LINE__, "\x62\x71\x7c\x48\x10\x00", 6, 0, 0x44, 1, 4 },
 		{ __LINE__, "\x62\xb1\x7c\x48\x10\x00", 6, 0, 0x42, 1, 4 },
@@ -110,7 +113,8 @@ TEST(prefixes)
 	for (size_t i = 0; i < ARRAY_SIZE(prefixed); i++) {
 		struct insn in;
 
-		CHECK(insn_decode(&in, (const uint8_t *)prefixed[i].bytes, prefixed[i].size), "row at line %d", prefixed[i].line);
+		CHECK(insn_decode(&in, (const uint8_t *)prefixed[i].bytes, prefixed[i].size),
+		      "row at line %d", prefixed[i].line);
 		CHECK_EQ(in.len, prefixed[i].size, "row at line %d", prefixed[i].line);
 		CHECK_EQ(in.prefix, prefixed[i].prefix, "row at line %d", prefixed[i].line);
 		CHECK_EQ(in.rex, prefixed[i].rex, "row at line %d", prefixed[i].line);
@@ -153,7 +157,8 @@ TEST(parts)
 	for (size_t i = 0; i < ARRAY_SIZE(with); i++) {
 		struct insn in;
 
-		CHECK(insn_decode(&in, (const uint8_t *)with[i].bytes, with[i].size), "row at line %d", with[i].line);
+		CHECK(insn_decode(&in, (const uint8_t *)with[i].bytes, with[i].size),
+		      "row at line %d", with[i].line);
 		CHECK_EQ(in.len, with[i].size, "row at line %d", with[i].line);
 		CHECK_EQ(in.disp_at, with[i].disp_at, "row at line %d", with[i].line);
 		CHECK_EQ(in.disp_size, with[i].disp_size, "row at line %d", with[i].line);
@@ -161,7 +166,8 @@ TEST(parts)
 		CHECK_EQ(in.imm_size, with[i].imm_size, "row at line %d", with[i].line);
 		CHECK_EQ(in.imm, with[i].imm, "row at line %d", with[i].line);
 		for (unsigned cut = 1; cut < with[i].size; cut++)
-			CHECK(!insn_decode(&in, (const uint8_t *)with[i].bytes, cut), "row at line %d, %u bytes", with[i].line, cut);
+			CHECK(!insn_decode(&in, (const uint8_t *)with[i].bytes, cut),
+			      "row at line %d, %u bytes", with[i].line, cut);
 	}
 }
 
@@ -172,10 +178,14 @@ TEST(left_to_the_kernel)
 		const char *bytes;
 		bool umip;
 	} asked[] = {
-		{ "\x0f\x00\xc0", true },  { "\x0f\x00\x08", true },  { "\x0f\x00\xe0", false }, /* sldt, str, verr */
-		{ "\x0f\x01\x00", true },  { "\x0f\x01\x08", true },  { "\x0f\x01\x20", true },  /* sgdt, sidt, smsw */
-		{ "\x0f\x01\xe0", true },  { "\x0f\x01\x10", false }, { "\x0f\x01\xd0", false }, /* smsw, lgdt, xgetbv */
-		{ "\x0f\x01\xca", false }, { "\x0f\x02\x00", false }, { "\x01\x00", false },	  /* clac, lar, add */
+		{ "\x0f\x00\xc0", true },  { "\x0f\x00\x08", true },
+		{ "\x0f\x00\xe0", false }, /* sldt, str, verr */
+		{ "\x0f\x01\x00", true },  { "\x0f\x01\x08", true },
+		{ "\x0f\x01\x20", true }, /* sgdt, sidt, smsw */
+		{ "\x0f\x01\xe0", true },  { "\x0f\x01\x10", false },
+		{ "\x0f\x01\xd0", false }, /* smsw, lgdt, xgetbv */
+		{ "\x0f\x01\xca", false }, { "\x0f\x02\x00", false },
+		{ "\x01\x00", false }, /* clac, lar, add */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
@@ -195,11 +205,12 @@ TEST(short_displacements)
 		unsigned size, shift;
 	} short_ones[] = {
 		{ __LINE__, "\x8b\x40\x01", 3, 0 },
-		{ __LINE__, "\xc5\xfc\x10\x40\x01", 5, 0 },		/* vmovups ymm0, [rax + 1] */
+		{ __LINE__, "\xc5\xfc\x10\x40\x01", 5, 0 },         /* vmovups ymm0, [rax + 1] */
 		{ __LINE__, "\x62\xf1\x7c\x48\x10\x40\x01", 7, 6 }, /* the same of zmm0, + 64 */
 		{ __LINE__, "\x62\xf1\x7c\x28\x10\x40\x01", 7, 5 },
 		{ __LINE__, "\x62\xf1\x7c\x08\x10\x40\x01", 7, 4 },
-		{ __LINE__, "\x62\xf1\x7c\x58\x58\x40\x01", 7, 2 }, /* vaddps zmm0, zmm0, [rax + 4]{1to16} */
+		{ __LINE__, "\x62\xf1\x7c\x58\x58\x40\x01", 7,
+		  2 }, /* vaddps zmm0, zmm0, [rax + 4]{1to16} */
 		{ __LINE__, "\x62\xf1\xfd\x58\x58\x40\x01", 7, 3 },
 		{ __LINE__, "\x62\xf1\x7e\x08\x10\x40\x01", 7, 2 }, /* vmovss */
 		{ __LINE__, "\x62\xf2\x7d\x48\x30\x40\x01", 7, 5 }, /* vpmovzxbw: half a vector */
@@ -211,7 +222,8 @@ TEST(short_displacements)
 	for (size_t i = 0; i < ARRAY_SIZE(short_ones); i++) {
 		struct insn in;
 
-		CHECK(insn_decode(&in, (const uint8_t *)short_ones[i].bytes, short_ones[i].size), "row at line %d", short_ones[i].line);
+		CHECK(insn_decode(&in, (const uint8_t *)short_ones[i].bytes, short_ones[i].size),
+		      "row at line %d", short_ones[i].line);
 		CHECK_EQ(in.disp_size, 1, "row at line %d", short_ones[i].line);
 		CHECK_EQ(in.disp_shift, short_ones[i].shift, "row at line %d", short_ones[i].line);
 	}
@@ -229,8 +241,8 @@ static bool same(const struct insn *a, const struct insn *b)
  */
 TEST(both_ways_say_the_same)
 {
-	static const uint8_t prefixes[] = { 0, 0x66, 0xf2, 0xf3, 0x2e, 0xf0, 0x64, 0x65, 0x67 }, rexes[] = { 0, 0x40, 0x41, 0x44, 0x48, 0x4f },
-			     sibs[] = { 0x24, 0x85 };
+	static const uint8_t prefixes[] = { 0, 0x66, 0xf2, 0xf3, 0x2e, 0xf0, 0x64, 0x65, 0x67 },
+			     rexes[] = { 0, 0x40, 0x41, 0x44, 0x48, 0x4f }, sibs[] = { 0x24, 0x85 };
 	unsigned decoded = 0, differ = 0;
 
 	for (unsigned n = 0; n < ARRAY_SIZE(prefixes) * ARRAY_SIZE(rexes) * 2 * 256 * 256; n++) {
@@ -254,7 +266,8 @@ TEST(both_ways_say_the_same)
 		differ += is != insn_decode(&other, b, 15) || (is && !same(&one, &other));
 		decoded += is;
 		if (differ == 1) {
-			CHECK_EQ(differ, 0, "%02x %02x %02x %02x %02x %02x", b[0], b[1], b[2], b[3], b[4], b[5]);
+			CHECK_EQ(differ, 0, "%02x %02x %02x %02x %02x %02x", b[0], b[1], b[2], b[3],
+				 b[4], b[5]);
 			return;
 		}
 	}

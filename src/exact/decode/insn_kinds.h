@@ -58,9 +58,9 @@ enum insn_vec {
 enum insn_row_bits {
 	R_MODRM = 1,
 	R_X87 = 2,
-	R_LOCKED = 4, /* xchg with memory: atomic without a prefix */
-	R_STRING = 8, /* rep makes it repeat */
-	R_MMX = 16,   /* names an mmx register */
+	R_LOCKED = 4,  /* xchg with memory: atomic without a prefix */
+	R_STRING = 8,  /* rep makes it repeat */
+	R_MMX = 16,    /* names an mmx register */
 	R_UPDATE = 32, /* reads and writes the same operand */
 	R_PREFETCH = 64,
 	/* may need emulation, or may be the engine's own: the engine checks further */
@@ -72,7 +72,7 @@ enum insn_row_bits {
  * element, if broadcast.
  */
 enum {
-	S_LEAST = 7,   /* 7: unknown */
+	S_LEAST = 7, /* 7: unknown */
 	S_DOUBLES = 8,
 	S_ELEMENT = 48,
 	S_ELEMENT_AT = 4,

@@ -26,7 +26,11 @@ static int cells_of(const struct insn *in)
 
 unsigned insn_width(const struct insn *in, const uint8_t *bytes)
 {
-	unsigned with_66 = !!(in->prefix & P_66), mandatory = in->prefix & P_F2 ? 2 : in->prefix & P_F3 ? 1 : 0, column = 0;
+	unsigned with_66 = !!(in->prefix & P_66),
+		 mandatory = in->prefix & P_F2 ? 2
+		: in->prefix & P_F3            ? 1
+					       : 0,
+		 column = 0;
 	/* last byte of a vector instruction's prefix */
 	const uint8_t *last = bytes + in->opcode_at - 1;
 	int row = cells_of(in);
@@ -47,7 +51,8 @@ unsigned insn_width(const struct insn *in, const uint8_t *bytes)
 	}
 	cell = width_cells[row][in->opcode];
 	if (cell & 0x8000)
-		cell = width_blocks[cell & 0x7fff][(in->rex >> 3 & 1) * FORMS_W + with_66 * FORMS_66 + mandatory * FORMS_MANDATORY +
-						   (in->modrm >> 3 & 7)];
+		cell = width_blocks[cell & 0x7fff]
+				   [(in->rex >> 3 & 1) * FORMS_W + with_66 * FORMS_66 +
+				    mandatory * FORMS_MANDATORY + (in->modrm >> 3 & 7)];
 	return width_rows[cell][column];
 }

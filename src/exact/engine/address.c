@@ -47,13 +47,14 @@ static uint64_t bit_offset(const struct thread *t, const struct insn *in)
 static bool is_vector_sib(const struct insn *in)
 {
 	return in->encoding != E_LEGACY && in->map == 2 &&
-	       ((in->opcode >= 0x90 && in->opcode <= 0x93) || (in->opcode >= 0xa0 && in->opcode <= 0xa3) ||
-		in->opcode == 0xc6 || in->opcode == 0xc7);
+		((in->opcode >= 0x90 && in->opcode <= 0x93) ||
+		 (in->opcode >= 0xa0 && in->opcode <= 0xa3) || in->opcode == 0xc6 ||
+		 in->opcode == 0xc7);
 }
 
 /* The operand of ModRM. `popped`: uses the value of rsp after the pop. */
-static bool modrm_address(const struct thread *t, const struct insn *in, uint64_t pc, uint64_t popped,
-			  uint64_t *out)
+static bool modrm_address(const struct thread *t, const struct insn *in, uint64_t pc,
+			  uint64_t popped, uint64_t *out)
 {
 	const uint8_t *s = (const uint8_t *)pc;
 	uint64_t a = displacement(in, s);
@@ -65,7 +66,8 @@ static bool modrm_address(const struct thread *t, const struct insn *in, uint64_
 		a += pc + in->len;
 	} else if (rm == 4) {
 		uint8_t sib = s[in->modrm_at + 1];
-		unsigned index = (sib >> 3 & 7) | (in->rex & 2) << 2, base = (sib & 7) | (in->rex & 1) << 3;
+		unsigned index = (sib >> 3 & 7) | (in->rex & 2) << 2,
+			 base = (sib & 7) | (in->rex & 1) << 3;
 
 		if ((base & 7) != 5 || in->modrm >> 6)
 			a += t->regs[base] + (base == RSP ? popped : 0);
@@ -85,9 +87,12 @@ static bool is_masked(const struct insn *in, uint64_t pc)
 	if (in->encoding == E_EVEX)
 		return ((const uint8_t *)pc)[in->opcode_at - 1] & 7; /* aaa */
 	if (in->encoding == E_VEX)
-		return (in->map == 2 && ((in->opcode >= 0x2c && in->opcode <= 0x2f) || in->opcode == 0x8c || in->opcode == 0x8e)) ||
-		       (in->map == 1 && in->opcode == 0xf7); /* vmaskmov, vpmaskmov, vmaskmovdqu */
-	return in->encoding == E_LEGACY && in->map == 1 && in->opcode == 0xf7; /* maskmovq, maskmovdqu */
+		return (in->map == 2 &&
+			((in->opcode >= 0x2c && in->opcode <= 0x2f) || in->opcode == 0x8c ||
+			 in->opcode == 0x8e)) ||
+			(in->map == 1 && in->opcode == 0xf7); /* vmaskmov, vpmaskmov, vmaskmovdqu */
+	return in->encoding == E_LEGACY && in->map == 1 &&
+		in->opcode == 0xf7; /* maskmovq, maskmovdqu */
 }
 
 /* Is it a repeated instruction with a count of 0? */
@@ -118,8 +123,9 @@ static bool pushes(const struct insn *in)
 		return false;
 	if (in->map == 1)
 		return in->opcode == 0xa0 || in->opcode == 0xa8; /* fs, gs */
-	return in->map == 0 && ((in->opcode & 0xf8) == 0x50 || in->opcode == 0x68 || in->opcode == 0x6a ||
-				in->opcode == 0x9c || (in->opcode == 0xff && reg == 6));
+	return in->map == 0 &&
+		((in->opcode & 0xf8) == 0x50 || in->opcode == 0x68 || in->opcode == 0x6a ||
+		 in->opcode == 0x9c || (in->opcode == 0xff && reg == 6));
 }
 
 static bool pops(const struct insn *in)
@@ -130,7 +136,8 @@ static bool pops(const struct insn *in)
 		return false;
 	if (in->map == 1)
 		return in->opcode == 0xa1 || in->opcode == 0xa9;
-	return in->map == 0 && ((in->opcode & 0xf8) == 0x58 || in->opcode == 0x9d || in->opcode == 0x8f);
+	return in->map == 0 &&
+		((in->opcode & 0xf8) == 0x58 || in->opcode == 0x9d || in->opcode == 0x8f);
 }
 
 static unsigned stack_size(const struct insn *in)
@@ -165,8 +172,8 @@ static bool implied_address(const struct thread *t, const struct insn *in, uint6
 }
 
 /* Address of its `which`-th load or store, from 0; false: unknown. */
-static bool address_of(const struct thread *t, const struct insn *in, uint64_t pc, bool load, unsigned which,
-		       uint64_t *out)
+static bool address_of(const struct thread *t, const struct insn *in, uint64_t pc, bool load,
+		       unsigned which, uint64_t *out)
 {
 	if (in->bits & R_STRING)
 		return string_address(t, in, load, which, out);
@@ -190,13 +197,15 @@ static bool address_of(const struct thread *t, const struct insn *in, uint64_t p
  * access, and its address if SAMPLE_HAS_ADDRESS is set. 0: no such operand, or a repeat count of 0.
  * For accesses, operands that are read come first.
  */
-uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class, unsigned which,
-		   uint64_t *out)
+uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc,
+		   enum exact_class class, unsigned which, uint64_t *out)
 {
-	bool update = in->bits & R_UPDATE, load = class == EXACT_LOADS || (class == EXACT_ACCESSES && which < in->loads);
+	bool update = in->bits & R_UPDATE,
+	     load = class == EXACT_LOADS || (class == EXACT_ACCESSES && which < in->loads);
 	uint32_t what = load ? SAMPLE_READS : SAMPLE_WRITES;
 
-	if ((class != EXACT_LOADS && class != EXACT_STORES && class != EXACT_ACCESSES) || is_empty(t, in))
+	if ((class != EXACT_LOADS && class != EXACT_STORES && class != EXACT_ACCESSES) ||
+	    is_empty(t, in))
 		return 0;
 	if (class == EXACT_ACCESSES && !load)
 		which += update - in->loads;

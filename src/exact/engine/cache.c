@@ -112,7 +112,8 @@ static uint8_t *gap_below(uint64_t pc, size_t *size)
 
 	for (*size = ARENA_SIZE; *size >= ARENA_LEAST; *size /= 2)
 		for (int64_t d = REACH - 0x2000000; d > (int64_t)*size; d -= 0x400000)
-			if (pc > (uint64_t)d && (p = code_reserve((pc - (uint64_t)d) & ~0xfffffull, *size)))
+			if (pc > (uint64_t)d &&
+			    (p = code_reserve((pc - (uint64_t)d) & ~0xfffffull, *size)))
 				return p;
 	return NULL;
 }
@@ -125,7 +126,8 @@ static struct arena *arena_new(uint64_t pc)
 
 	if (eng.n_arenas == ARENAS_MAX)
 		refuse("the program's code is spread too widely for the exact engine, which supports some 1,000 areas 2 GiB from each "
-		       "other; one more at", pc);
+		       "other; one more at",
+		       pc);
 	/*
 	 * Start as far away as a branch reaches, below first: the heap grows up from the program,
 	 * and mappings grow down from the libraries, so they get the same addresses as without the
@@ -140,7 +142,8 @@ static struct arena *arena_new(uint64_t pc)
 	if (!p)
 		p = gap_below(pc, &size);
 	if (!p && memory_is_out())
-		refuse("the kernel gives no memory for translated code (limits on mappings, vm.max_map_count, or on memory?), wanted for the program's code at", pc);
+		refuse("the kernel gives no memory for translated code (limits on mappings, vm.max_map_count, or on memory?), wanted for the program's code at",
+		       pc);
 	if (!p)
 		refuse("no room for translated code within 2 GiB of the program's code at", pc);
 	a->start = a->hot = p;
@@ -173,8 +176,9 @@ struct arena *arena_near(uint64_t pc)
 bool cache_full(void)
 {
 	return eng.n_blocks - eng.first_block > BLOCKS_HALF - MARGIN ||
-	       eng.map_used - eng.first_map > MAP_HALF - MARGIN * 4 ||
-	       eng.n_edges - eng.first_edge > EDGES_HALF - MARGIN || eng.used_arenas > ARENAS_MAX / 2 - 2;
+		eng.map_used - eng.first_map > MAP_HALF - MARGIN * 4 ||
+		eng.n_edges - eng.first_edge > EDGES_HALF - MARGIN ||
+		eng.used_arenas > ARENAS_MAX / 2 - 2;
 }
 
 /* The arena that holds this byte of translated code, or NULL. */
@@ -246,7 +250,10 @@ static void hash_grow(void)
 	 * Four times as large: with doubling, all tables on the way would use as much memory again
 	 * as the last.
 	 */
-	hash_new(eng.hash_bits + ((eng.n_blocks - eng.first_block - eng.dead_blocks) * 4ull > 1u << eng.hash_bits ? 2 : 0));
+	hash_new(eng.hash_bits +
+		 ((eng.n_blocks - eng.first_block - eng.dead_blocks) * 4ull > 1u << eng.hash_bits
+			  ? 2
+			  : 0));
 	eng.hash_used = 0;
 	for (uint64_t i = 0; i < size / sizeof *old; i++)
 		if ((uint32_t)old[i])
@@ -256,7 +263,8 @@ static void hash_grow(void)
 
 struct block *block_new(uint64_t pc)
 {
-	if (eng.n_blocks - eng.first_block > BLOCKS_HALF - 16 || eng.map_used - eng.first_map > MAP_HALF - 4096 ||
+	if (eng.n_blocks - eng.first_block > BLOCKS_HALF - 16 ||
+	    eng.map_used - eng.first_map > MAP_HALF - 4096 ||
 	    eng.n_edges - eng.first_edge > EDGES_HALF - 1024)
 		refuse("the exact engine's code cache is full", pc);
 

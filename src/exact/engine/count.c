@@ -32,9 +32,11 @@ static void add(struct thread *t, const struct block_facts *f, int64_t sign)
  * block of one instruction. False if the counters are nearly used up: the program needs the
  * remaining ones.
  */
-static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint32_t mapping, int64_t sign)
+static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint32_t mapping,
+		     int64_t sign)
 {
-	uint32_t lineage = eng.process->lineage, *known = &eng.corrections[pc * 0x9e3779b97f4a7c15ull >> 56];
+	uint32_t lineage = eng.process->lineage,
+		 *known = &eng.corrections[pc * 0x9e3779b97f4a7c15ull >> 56];
 	uint32_t i = __atomic_load_n(known, __ATOMIC_ACQUIRE);
 	struct block_facts f = { .pc = pc, .size = in->len, .mapping = mapping };
 
@@ -51,7 +53,8 @@ static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint3
 	return true;
 }
 
-static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32_t mapping, int64_t sign)
+static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32_t mapping,
+		    int64_t sign)
 {
 	struct block_facts f = { 0 };
 
@@ -74,7 +77,9 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
  */
 void settle(struct thread *t, const struct block *b, unsigned executed, bool counted)
 {
-	uint32_t mapping = eng.mode & COUNT_PROFILE ? facts_of(eng.process->lineage, b->counter)->mapping : 0;
+	uint32_t mapping = eng.mode & COUNT_PROFILE
+		? facts_of(eng.process->lineage, b->counter)->mapping
+		: 0;
 	const uint8_t *map = eng.map_pool + b->map;
 	uint64_t pc = counted ? b->pc + b->src_len : b->pc;
 
@@ -85,8 +90,8 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 		if (counted)
 			pc -= map[i * MAP_ENTRY];
 		if ((i >= executed) == counted) {
-			const uint8_t *bytes =
-			    b->copy ? eng.map_pool + b->copy + (pc - b->pc) : (const uint8_t *)pc;
+			const uint8_t *bytes = b->copy ? eng.map_pool + b->copy + (pc - b->pc)
+						       : (const uint8_t *)pc;
 
 			if (!insn_decode(&in, bytes, map[i * MAP_ENTRY]))
 				refuse_wrong("code changed without detection at", pc);

@@ -17,7 +17,8 @@
 
 enum { KNOWN_BITS_FIRST = 11, KIND_BITS = 22 };
 
-_Static_assert(COUNTERS_MAX <= 1u << KIND_BITS, "a kind's number and some bits of its hash are one word");
+_Static_assert(COUNTERS_MAX <= 1u << KIND_BITS,
+	       "a kind's number and some bits of its hash are one word");
 
 /*
  * kinds, hashed by their facts, open addressing: the number in the low bits, high bits of the hash
@@ -30,8 +31,8 @@ static uint32_t *next;
 static uint32_t n_free;
 /* of the last fall-through: without a profile all are equal */
 static struct block_facts fall_facts;
-static uint32_t fall_kind;            /* 0: none yet */
-static uint32_t n_met; /* counters below this are in use here, or in the free list */
+static uint32_t fall_kind; /* 0: none yet */
+static uint32_t n_met;     /* counters below this are in use here, or in the free list */
 
 static void known_new(uint32_t bits)
 {
@@ -91,7 +92,8 @@ static void known_grow(void)
 	known_new(known_bits + 2);
 	for (uint32_t i = 0; i < n; i++)
 		if (old[i])
-			known_put(kind_in(old[i]), hash_of(&kinds_of(eng.process->lineage)[kind_in(old[i])]));
+			known_put(kind_in(old[i]),
+				  hash_of(&kinds_of(eng.process->lineage)[kind_in(old[i])]));
 	unreserve(old, n * sizeof *old);
 }
 
@@ -107,12 +109,14 @@ static bool same(const struct block_facts *a, const struct block_facts *b)
 static void __attribute__((noreturn)) used_up(void)
 {
 	refuse("the exact engine's block counters are used up: the program, with what it has forked, contains more code than the "
-	       "3.6 million that exist can count; count its parts as separate commands", 0);
+	       "3.6 million that exist can count; count its parts as separate commands",
+	       0);
 }
 
 static uint32_t new_kind(const struct block_facts *f)
 {
-	uint32_t kind = __atomic_add_fetch(&eng.board->lineage_kinds[eng.process->lineage], 1, __ATOMIC_RELAXED);
+	uint32_t kind = __atomic_add_fetch(&eng.board->lineage_kinds[eng.process->lineage], 1,
+					   __ATOMIC_RELAXED);
 
 	if (kind >= COUNTERS_MAX)
 		used_up();
@@ -127,7 +131,8 @@ static uint32_t known_kind(const struct block_facts *f, uint64_t hash)
 	uint32_t mask = (1u << known_bits) - 1;
 
 	for (uint32_t at = (uint32_t)hash & mask; known[at]; at = (at + 1) & mask)
-		if (known[at] == entry_of(kind_in(known[at]), hash) && same(&kinds[kind_in(known[at])], f))
+		if (known[at] == entry_of(kind_in(known[at]), hash) &&
+		    same(&kinds[kind_in(known[at])], f))
 			return kind_in(known[at]);
 	return 0;
 }
@@ -186,7 +191,8 @@ static struct block_facts as_kept(struct block_facts f, uint32_t used)
  */
 static unsigned new_counter(uint32_t kind)
 {
-	uint32_t i = __atomic_fetch_add(&eng.board->lineage_top[eng.process->lineage], 1, __ATOMIC_RELAXED);
+	uint32_t i = __atomic_fetch_add(&eng.board->lineage_top[eng.process->lineage], 1,
+					__ATOMIC_RELAXED);
 
 	if (i >= COUNTERS_MAX)
 		used_up();
@@ -222,7 +228,8 @@ static void put_free(unsigned i)
 static void meet(uint32_t top)
 {
 	for (uint32_t i = top; i-- > n_met;) {
-		uint32_t kind = __atomic_load_n(&kind_numbers(eng.process->lineage)[i], __ATOMIC_ACQUIRE);
+		uint32_t kind = __atomic_load_n(&kind_numbers(eng.process->lineage)[i],
+						__ATOMIC_ACQUIRE);
 
 		if (kind && !(kind & COUNTER_APART))
 			put_free(i);

@@ -65,7 +65,7 @@ static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
 	f.context.gs = 0;
 	hear_faults(true);
 	done = copy_bytes((void *)fp, (const void *)c->fpstate, size) == size &&
-	       copy_bytes((void *)at, &f, sizeof f) == sizeof f;
+		copy_bytes((void *)at, &f, sizeof f) == sizeof f;
 	hear_faults(false);
 	if (!done)
 		return 0;
@@ -75,8 +75,7 @@ static uint64_t push_frame(struct thread *t, int sig, const struct info *info,
 }
 
 /* `c` is the program's context; change it to that in which its handler starts. */
-void deliver(struct thread *t, int sig, const struct info *info, struct context *c,
-		    bool fault)
+void deliver(struct thread *t, int sig, const struct info *info, struct context *c, bool fault)
 {
 	struct process *p = process_at(t->process);
 	struct action a = p->actions[sig - 1];
@@ -186,7 +185,8 @@ void signal_return(struct thread *t)
 		refuse(STEPS_ITSELF, f.context.rip);
 	/* The kernel rejects other code segments (frame_not_taken). */
 	if ((f.context.cs | 3) == CODE_32 || (f.context.cs & OF_LDT))
-		refuse("a return from a signal into another code segment, which the exact engine does not run, at", f.context.rip);
+		refuse("a return from a signal into another code segment, which the exact engine does not run, at",
+		       f.context.rip);
 	t->mask = f.context.mask & ~NEVER_BLOCKED;
 	look_at_kept(t);
 	t->alt_sp = f.context.stack_sp;

@@ -71,7 +71,8 @@ void die(struct thread *t, int sig, const struct info *info, struct context *c)
 	if (p->threads > 1 && leaves_core()) {
 		int32_t nobody = 0;
 
-		if (!__atomic_compare_exchange_n(&p->dying_tid, &nobody, t->tid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (!__atomic_compare_exchange_n(&p->dying_tid, &nobody, t->tid, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 			wait_and_park(t, c);
 			return;
 		}

@@ -60,7 +60,8 @@ static bool is_dots(const char *name)
 
 static bool name_before(uint64_t left, uint64_t right)
 {
-	const char *a = ((const struct entry *)left)->name, *b = ((const struct entry *)right)->name;
+	const char *a = ((const struct entry *)left)->name,
+		   *b = ((const struct entry *)right)->name;
 
 	if (is_dots(a) != is_dots(b))
 		return is_dots(a);
@@ -199,7 +200,8 @@ static bool find_kept(struct directory *d, uint64_t position)
 	for (unsigned i = 0; !found && i < sizeof kept / sizeof *kept; i++) {
 		struct directory *k = &kept[i];
 
-		if (!k->memory || k->fd != d->fd || k->dev != d->dev || k->inode != d->inode || entry_behind(k, position) > k->n)
+		if (!k->memory || k->fd != d->fd || k->dev != d->dev || k->inode != d->inode ||
+		    entry_behind(k, position) > k->n)
 			continue;
 		*d = *k;
 		*k = (struct directory){ 0 };

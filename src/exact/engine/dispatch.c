@@ -99,7 +99,8 @@ static bool execute_special(struct thread *t)
 		refuse(why_refused(&in), t->target);
 	default:
 		if (insn_emulated(&in)) /* the next instruction would be stepped, too */
-			refuse("an sldt, str, sgdt, sidt or smsw instruction that names GS, which the kernel executes, at", t->target);
+			refuse("an sldt, str, sgdt, sidt or smsw instruction that names GS, which the kernel executes, at",
+			       t->target);
 		/* accesses memory through GS: single-step it with the program's own base */
 		return false;
 	}
@@ -154,7 +155,8 @@ static void check_rseq(const struct thread *t)
 static void check_vsyscall(const struct thread *t)
 {
 	if ((t->target & ~0xc00ull) == VSYSCALL && (t->target & 0xc00) != 0xc00)
-		refuse("a call into the [vsyscall] page, which the kernel executes itself, at", t->target);
+		refuse("a call into the [vsyscall] page, which the kernel executes itself, at",
+		       t->target);
 }
 
 void dispatch(struct thread *t)

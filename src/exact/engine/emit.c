@@ -262,7 +262,8 @@ bool link_edge(uint32_t edge, struct block *b)
 uint8_t *emit_bucket_jump(uint8_t *p)
 {
 	p = gs_store(p, RAX, T_RAX);
-	PUT(p, 0x0f, 0xb7, 0xc1, /* movzx eax, cx */ 0x0f, 0xb7, 0x04, 0x45 /* movzx eax, word [rax * 2 + ...] */);
+	PUT(p, 0x0f, 0xb7, 0xc1, /* movzx eax, cx */ 0x0f, 0xb7, 0x04,
+	    0x45 /* movzx eax, word [rax * 2 + ...] */);
 	p = put32(p, (uint32_t)(uint64_t)eng.numbers);
 	PUT(p, 0xff, 0x24, 0xc5); /* jmp [rax * 8 + ...] */
 	return put32(p, (uint32_t)(uint64_t)eng.buckets);

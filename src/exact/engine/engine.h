@@ -34,8 +34,8 @@ struct block {
 	uint8_t *indirect; /* entry for indirect branches, or NULL */
 	/* address of the next entry in the same bucket, relative to that: next_of() */
 	int32_t next;
-	uint32_t map;      /* of its instructions, in map_pool: 3 bytes each, then block_head() */
-	uint32_t counter;  /* its number on the board */
+	uint32_t map;       /* of its instructions, in map_pool: 3 bytes each, then block_head() */
+	uint32_t counter;   /* its number on the board */
 	uint32_t part_next; /* the next of its kind, when B_PART */
 	uint32_t page_next; /* the next block on the same page */
 	uint32_t copy;      /* of its bytes, in map_pool, when B_CHECKED */
@@ -43,7 +43,7 @@ struct block {
 	uint8_t n;        /* instructions */
 	uint8_t count_at; /* the block is counted before this instruction */
 	uint8_t flags;
-	uint8_t part; /* number of instructions requested, when B_PART */
+	uint8_t part;          /* number of instructions requested, when B_PART */
 	uint32_t fall_counter; /* of its fall-through, or 0 */
 	uint32_t incoming;     /* the first edge linked directly to it */
 };
@@ -56,7 +56,7 @@ _Static_assert(sizeof(struct block) == 64, "a line of the cache, which a search 
 struct arena {
 	/* blocks are allocated upwards from `start`, stubs downwards from `end` */
 	uint8_t *start, *hot, *cold, *end;
-	uint32_t *blocks;                  /* in the order of their addresses */
+	uint32_t *blocks; /* in the order of their addresses */
 	uint32_t n_blocks;
 	uint32_t generation; /* of its code; 0: empty */
 };
@@ -66,8 +66,8 @@ struct edge {
 	uint64_t target;
 	uint8_t *site; /* its 32-bit displacement */
 	uint8_t *stub;
-	uint32_t next; /* the next edge linked to the same block */
-	uint32_t hit : 24;     /* the block with the next sample; then this is not an edge */
+	uint32_t next;          /* the next edge linked to the same block */
+	uint32_t hit : 24;      /* the block with the next sample; then this is not an edge */
 	uint32_t hit_event : 8; /* the event of the sample */
 };
 
@@ -82,18 +82,18 @@ enum {
 	EDGES_HALF = 1 << 23,
 	NUMBERS = 1 << 16,
 	BUCKETS = 3 << 14, /* both are half a MiB */
-	MAP_ENTRY = 3,    /* length, length of its code, register displaced into T_SCRATCH */
-	MAP_HEAD = 2,     /* bytes of code before the first instruction's: see block_head() */
-	DISPLACED = 0x80, /* flag, or-ed with the register */
+	MAP_ENTRY = 3,     /* length, length of its code, register displaced into T_SCRATCH */
+	MAP_HEAD = 2,      /* bytes of code before the first instruction's: see block_head() */
+	DISPLACED = 0x80,  /* flag, or-ed with the register */
 };
 
 /* Memory that the program may execute, or could before. */
 struct region {
 	uint64_t start, end;
 	uint8_t exec, writable;
-	uint8_t checked;  /* writes to it cannot be detected: see pages.c */
-	uint32_t mapping; /* its number, when COUNT_PROFILE; 0: not requested yet */
-	uint64_t file;    /* a number of the file: see files.c; 0: none, or unknown */
+	uint8_t checked;     /* writes to it cannot be detected: see pages.c */
+	uint32_t mapping;    /* its number, when COUNT_PROFILE; 0: not requested yet */
+	uint64_t file;       /* a number of the file: see files.c; 0: none, or unknown */
 	uint64_t written_ns; /* when the file was last written, before it was mapped */
 	uint64_t offset;     /* file offset of `start`, when `followed` */
 	uint8_t followed;    /* shared, and all writes to its file are detected: see shared.c */
@@ -113,7 +113,7 @@ struct range {
 };
 
 enum {
-	WATCH_FAULTS_MAX = 200, /* after so many faults its blocks check their bytes instead */
+	WATCH_FAULTS_MAX = 200,  /* after so many faults its blocks check their bytes instead */
 	WATCH_FAULTS_AGAIN = 20, /* the same for a page that is watched again */
 	/* after so many comparisons without a change it is watched again; doubles each time */
 	UNCHANGED_MIN = 4096,
@@ -146,7 +146,7 @@ struct engine {
 	uint16_t *numbers;
 	uint64_t *buckets;
 	uint32_t n_buckets;
-	bool retiring;       /* threads may still execute the previous generation */
+	bool retiring; /* threads may still execute the previous generation */
 	uint32_t first_block, first_edge, first_map, dead_blocks, used_arenas;
 	uint32_t space; /* number of this address space among the processes of a run */
 	struct arena arenas[ARENAS_MAX];
@@ -170,27 +170,29 @@ struct engine {
 	/* pages that may be write-protected by the engine are in this range */
 	uint64_t watch_start, watch_end;
 	bool read_implies_exec;
-	uint8_t no_gain; /* set by the program with PR_SET_MDWE */
-	bool views_matter; /* of shared memory that the program created: see shared.c */
-	bool later_writes; /* the kernel may write to memory asynchronously, at no system call */
-	bool serves; /* a userfaultfd has served this process's memory */
+	uint8_t no_gain;    /* set by the program with PR_SET_MDWE */
+	bool views_matter;  /* of shared memory that the program created: see shared.c */
+	bool later_writes;  /* the kernel may write to memory asynchronously, at no system call */
+	bool serves;        /* a userfaultfd has served this process's memory */
 	bool memory_opened; /* the program opened a /proc/PID/mem for writing */
 	/*
 	 * it may have inherited a descriptor of the maps of another process, which may have ended:
 	 * see proc_files.c
 	 */
 	bool maps_inherited;
-	bool name_opened;   /* the program opened a /proc/PID/task/TID/comm */
+	bool name_opened; /* the program opened a /proc/PID/task/TID/comm */
 	uint64_t image, image_size;
 	struct range own[OWN_MAX]; /* the engine's memory, sorted: see own.c */
 	uint32_t n_own;
-	uint32_t locks_later; /* set by the program with mlockall(): see locked.c */
-	uint64_t next_place; /* address for its next table */
+	uint32_t locks_later;    /* set by the program with mlockall(): see locked.c */
+	uint64_t next_place;     /* address for its next table */
 	uint64_t mapped[LIMITS]; /* by the engine: see limits.c */
-	uint32_t lent; /* another process uses this address space, or did */
-	int32_t tid; /* of the thread that holds the lock in dispatch */
-	uint64_t page_there; /* the page last found readable */
-	uint32_t parts[32768]; /* blocks up to samples, by the hash of pc and length; chained by part_next */
+	uint32_t lent;           /* another process uses this address space, or did */
+	int32_t tid;             /* of the thread that holds the lock in dispatch */
+	uint64_t page_there;     /* the page last found readable */
+	uint32_t parts
+		/* blocks up to samples, by the hash of pc and length; chained by part_next */
+		[32768];
 	uint32_t corrections[256]; /* counters of single instructions, by the hash of their pc */
 };
 
@@ -208,18 +210,20 @@ static inline unsigned block_head(const struct block *b)
 }
 
 /* dispatch.S */
-extern const char engine_dispatch[], engine_miss[], engine_syscall[], engine_leave[], engine_signal[];
+extern const char engine_dispatch[], engine_miss[], engine_syscall[], engine_leave[],
+	engine_signal[];
 extern const char leave_begin[], leave_end[], syscall_go[], syscall_insn[], syscall_after[],
-    syscall_done[];
+	syscall_done[];
 extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
 extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
-extern const char exec_failed_after[], ticks_insn[], ticks_failed[], readable_insn[], readable_after[];
+extern const char exec_failed_after[], ticks_insn[], ticks_failed[], readable_insn[],
+	readable_after[];
 extern const char gate_insn[], gate_failed[];
 bool old_gate(uint64_t regs[6]);
 int is_readable(uint64_t address);
 uint64_t read_ticks(void);
 void thread_end(long status, volatile uint32_t *state, uint32_t value, long nr)
-    __attribute__((noreturn));
+	__attribute__((noreturn));
 long raw_unblock(long nr, long a, long b, long c, long d);
 size_t copy_bytes(void *to, const void *from, size_t n);
 void resume_frame(void *frame) __attribute__((noreturn));
@@ -344,7 +348,7 @@ void name_born(const struct thread *t);
 /* frame.c */
 struct call_frame {
 	uint64_t slot, to; /* of the return address: its place on the stack; its value */
-	uint64_t bp;	   /* rbp after the return */
+	uint64_t bp;       /* rbp after the return */
 };
 
 bool frame_find(uint64_t pc, uint64_t sp, uint64_t bp, struct call_frame *out);
@@ -465,10 +469,11 @@ void every_enter(struct thread *t);
 struct block *every_block(struct thread *t);
 void every_correct(struct thread *t, const struct block_facts *f, int64_t sign);
 void every_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
-void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, const int64_t left[SAMPLE_EVENTS]);
+void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
+		  const int64_t left[SAMPLE_EVENTS]);
 void sample_take(struct thread *t, uint64_t next);
-uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc, enum exact_class class,
-		    unsigned which, uint64_t *out);
+uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc,
+		   enum exact_class class, unsigned which, uint64_t *out);
 
 /* stray.c */
 bool stray_branch(struct thread *t);
@@ -549,7 +554,9 @@ struct cpuid_7 {
 static inline const struct cpuid_7 *cpuid_7(struct cpuid_7 *k)
 {
 	if (!k->a) {
-		__asm__ volatile("cpuid" : "=a"(k->a), "=b"(k->b), "=c"(k->c), "=d"(k->d) : "0"(7), "2"(0));
+		__asm__ volatile("cpuid"
+				 : "=a"(k->a), "=b"(k->b), "=c"(k->c), "=d"(k->d)
+				 : "0"(7), "2"(0));
 		k->a++;
 	}
 	return k;
@@ -571,7 +578,9 @@ static inline struct region *region_of(uint64_t pc)
 {
 	struct region *r = &eng.regions[eng.last_region];
 
-	return eng.last_region < eng.n_regions && pc >= r->start && pc < r->end && r->exec ? r : region_found(pc);
+	return eng.last_region < eng.n_regions && pc >= r->start && pc < r->end && r->exec
+		? r
+		: region_found(pc);
 }
 
 /*
@@ -613,8 +622,8 @@ static inline struct thread *thread_at(uint32_t i)
 
 static inline volatile uint64_t *lineage_sums(uint32_t lineage)
 {
-	return (volatile uint64_t *)((uint8_t *)eng.board + BOARD_BLOCKS + lineage * LINEAGE_STRIDE +
-				     LINEAGE_SUMS);
+	return (volatile uint64_t *)((uint8_t *)eng.board + BOARD_BLOCKS +
+				     lineage * LINEAGE_STRIDE + LINEAGE_SUMS);
 }
 
 static inline volatile uint64_t *counters_of(const struct thread *t)
@@ -631,7 +640,8 @@ static inline uint64_t *counters_seen(const struct thread *t)
 /* Facts, indexed by kind. */
 static inline struct block_facts *kinds_of(uint32_t lineage)
 {
-	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS + lineage * LINEAGE_STRIDE);
+	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS +
+				      lineage * LINEAGE_STRIDE);
 }
 
 /* Kinds, indexed by counter. */

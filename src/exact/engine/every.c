@@ -172,7 +172,8 @@ uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool fla
 			continue;
 		p = flags_free ? take_off(p, e, n) : take_off_by_rcx(p, e, n);
 		if (check)
-			p = flags_free ? hit_by_flags(p, emit_hit(a, id, e, false)) : hit_by_rcx(p, e, emit_hit(a, id, e, true));
+			p = flags_free ? hit_by_flags(p, emit_hit(a, id, e, false))
+				       : hit_by_rcx(p, e, emit_hit(a, id, e, true));
 	}
 	return flags_free ? p : gs_load(p, RCX, T_SCRATCH);
 }
@@ -250,7 +251,8 @@ struct block *every_block(struct thread *t)
 		return NULL;
 	}
 	t->one_shot = 0;
-	return once ? translate(t->target, false, true) : translate_part(t->target, n ? (unsigned)n : 1);
+	return once ? translate(t->target, false, true)
+		    : translate_part(t->target, n ? (unsigned)n : 1);
 }
 
 /* An instruction at `pc` that the engine executed was counted, or its count is undone. */

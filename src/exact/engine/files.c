@@ -16,7 +16,15 @@
 #include <linux/signal.h>
 #include "exact/engine/engine.h"
 
-enum { NAME_MAX_ = 1024, LINK_MAX = 128, FORMAT_MAX = 24, F_GET_SEALS_ = 1034, F_SEAL_WRITE_ = 8, FILE_TYPE = 0170000, REGULAR = 0100000 };
+enum {
+	NAME_MAX_ = 1024,
+	LINK_MAX = 128,
+	FORMAT_MAX = 24,
+	F_GET_SEALS_ = 1034,
+	F_SEAL_WRITE_ = 8,
+	FILE_TYPE = 0170000,
+	REGULAR = 0100000
+};
 
 /* "before", a number, "after" */
 static const char *name_of(char to[64], const char *before, uint64_t n, const char *after)
@@ -103,7 +111,8 @@ bool memory_shared(uint64_t start, uint64_t end)
  */
 bool memory_served(uint64_t start, uint64_t end)
 {
-	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/smaps", O_RDONLY | O_CLOEXEC) };
+	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/smaps",
+					 O_RDONLY | O_CLOEXEC) };
 	bool found = m.fd < 0, inside = false;
 	int c = 0;
 
@@ -181,7 +190,8 @@ void file_mapped(int fd, int prot, bool shared, struct region *r)
 	bool exec = prot & PROT_EXEC, writable;
 	struct stat st;
 
-	if ((!exec && !shared) || sys(__NR_fstat, fd, &st) < 0 || (st.st_mode & FILE_TYPE) != REGULAR)
+	if ((!exec && !shared) || sys(__NR_fstat, fd, &st) < 0 ||
+	    (st.st_mode & FILE_TYPE) != REGULAR)
 		return;
 	writable = open_for_writing(fd);
 	r->file = file_of(st.st_dev, st.st_ino);
@@ -227,7 +237,8 @@ static bool next_line(struct maps *m, uint64_t *start, uint64_t *end, char name[
  */
 void files_unchanged(uint64_t start, uint64_t end)
 {
-	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC) };
+	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/maps",
+					 O_RDONLY | O_CLOEXEC) };
 	uint64_t from, to;
 	char name[NAME_MAX_];
 	struct stat st;
@@ -236,13 +247,17 @@ void files_unchanged(uint64_t start, uint64_t end)
 		return;
 	lock();
 	while (next_line(&m, &from, &to, name)) {
-		const struct region *r = from < end && to > start && name[0] ? region_in(from, to) : NULL;
+		const struct region *r = from < end && to > start && name[0] ? region_in(from, to)
+									     : NULL;
 
 		if (!r || !r->exec || !r->file || r->checked || sys(__NR_stat, name, &st) < 0 ||
 		    file_of(st.st_dev, st.st_ino) != r->file || written_ns(&st) == r->written_ns)
 			continue;
-		note_wrong(eng.process, "a file was written while its code was mapped, and not in a way that the exact engine detects "
-			     "(another process, an inherited descriptor): code at", r->start);
+		note_wrong(
+			eng.process,
+			"a file was written while its code was mapped, and not in a way that the exact engine detects "
+			"(another process, an inherited descriptor): code at",
+			r->start);
 		break;
 	}
 	unlock();
@@ -254,7 +269,8 @@ void files_unchanged(uint64_t start, uint64_t end)
  */
 bool each_mapping(void (*each)(uint64_t start, uint64_t end, void *of), void *of)
 {
-	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC) };
+	struct maps m = { .fd = (int)sys(__NR_openat, AT_FDCWD, "/proc/self/maps",
+					 O_RDONLY | O_CLOEXEC) };
 	uint64_t from, to;
 	char name[NAME_MAX_];
 
@@ -292,14 +308,17 @@ bool opens(const struct thread *t)
 {
 	const uint64_t nr = t->regs[RAX];
 
-	return nr == __NR_open || nr == __NR_openat || nr == __NR_openat2 || nr == __NR_creat || nr == __NR_open_by_handle_at;
+	return nr == __NR_open || nr == __NR_openat || nr == __NR_openat2 || nr == __NR_creat ||
+		nr == __NR_open_by_handle_at;
 }
 
 /* The process or thread of `fd`, if that is /proc/.../NUMBER/.../`name`; 0: another file. */
 int64_t proc_file(int fd, const char *name)
 {
 	char path[64], link[LINK_MAX];
-	long n = sys(__NR_readlink, name_of(path, "/proc/self/fd/", (uint64_t)fd, ""), link, sizeof link), size = 0, i;
+	long n = sys(__NR_readlink, name_of(path, "/proc/self/fd/", (uint64_t)fd, ""), link,
+		     sizeof link),
+	     size = 0, i;
 	struct {
 		long type, rest[31];
 	} fs;
@@ -307,7 +326,8 @@ int64_t proc_file(int fd, const char *name)
 
 	while (name[size])
 		size++;
-	if (n < size + 2 || n == sizeof link || memcmp(link + n - size, name, (unsigned long)size) || sys(__NR_fstatfs, fd, &fs) < 0 ||
+	if (n < size + 2 || n == sizeof link ||
+	    memcmp(link + n - size, name, (unsigned long)size) || sys(__NR_fstatfs, fd, &fs) < 0 ||
 	    fs.type != PROC_SUPER_MAGIC)
 		return 0;
 	for (i = n - size; i > 0 && link[i - 1] != '/'; i--)
@@ -390,11 +410,15 @@ static void end_if_code(const struct process *p, int64_t pid, uint64_t start, ui
 	char path[64];
 
 	name_of(path, "/proc/", (uint64_t)pid, "/maps");
-	if (shared_inode(path, p->board_at) != shared_inode("/proc/self/maps", eng.process->board_at) || !mapped_with(path, start, end, 2, 'x'))
+	if (shared_inode(path, p->board_at) !=
+		    shared_inode("/proc/self/maps", eng.process->board_at) ||
+	    !mapped_with(path, start, end, 2, 'x'))
 		return;
-	note_wrong(process_at((uint32_t)(p - process_at(0))),
-		     "another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), undetected by "
-		     "the exact engine, at", start);
+	note_wrong(
+		process_at((uint32_t)(p - process_at(0))),
+		"another process wrote into its code (ptrace, /proc/PID/mem, process_vm_writev), undetected by "
+		"the exact engine, at",
+		start);
 	sys(__NR_kill, p->pid, SIGKILL);
 }
 
@@ -438,9 +462,11 @@ bool writes_memory(struct thread *t)
 	if (!p)
 		return false;
 	lock();
-	ours = p == eng.process && (nr == __NR_write || nr == __NR_pwrite64) ? own_first(start, end) : NULL;
+	ours = p == eng.process && (nr == __NR_write || nr == __NR_pwrite64) ? own_first(start, end)
+									     : NULL;
 	if (ours) /* natively nothing is mapped there */
-		ret = ours->start > start ? sys(nr, r[RDI], r[RSI], ours->start - start, r[R10]) : -EIO;
+		ret = ours->start > start ? sys(nr, r[RDI], r[RSI], ours->start - start, r[R10])
+					  : -EIO;
 	else
 		ret = sys(nr, r[RDI], r[RSI], r[RDX], r[R10], r[R8], r[R9]);
 	if (p == eng.process)
@@ -456,7 +482,8 @@ bool writes_memory(struct thread *t)
 bool pokes_memory(struct thread *t)
 {
 	const uint64_t *r = t->regs;
-	bool poke = r[RAX] == __NR_ptrace && (r[RDI] == PTRACE_POKETEXT || r[RDI] == PTRACE_POKEDATA);
+	bool poke = r[RAX] == __NR_ptrace &&
+		(r[RDI] == PTRACE_POKETEXT || r[RDI] == PTRACE_POKEDATA);
 	int64_t pid = (int32_t)(poke ? r[RSI] : r[RDI]);
 	const struct process *p;
 	uint64_t range[2], before;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The return address of the function that a thread executes, even if the function has no frame: a leaf, or a function before its frame
- * pointer is set up or after it is restored. The code from pc to a `ret` gives the place on the stack: each push, pop and the like encodes
- * how far it moves the stack pointer. tare accepts the word there only if it is the address after a call instruction.
- * Stack values are the current ones. A push on the way is not executed: struct way keeps its value instead of memory.
+ * The return address of the function that a thread executes, even if the function has no frame: a
+ * leaf, or a function before its frame pointer is set up or after it is restored. The code from pc
+ * to a `ret` gives the place on the stack: each push, pop and the like encodes how far it moves the
+ * stack pointer. tare accepts the word there only if it is the address after a call instruction.
+ * Stack values are the current ones. A push on the way is not executed: struct way keeps its value
+ * instead of memory.
  */
 #include "exact/engine/engine.h"
 
@@ -72,7 +74,8 @@ static unsigned rm_of(const struct insn *in)
 }
 
 /* A memory operand at an offset from rsp or rbp; false: another one, or unknown. */
-static bool stack_address(const struct way *w, const struct insn *in, const uint8_t *code, uint64_t *out)
+static bool stack_address(const struct way *w, const struct insn *in, const uint8_t *code,
+			  uint64_t *out)
 {
 	unsigned mod = in->modrm >> 6, rm = in->modrm & 7;
 	int64_t disp = 0;
@@ -82,9 +85,11 @@ static bool stack_address(const struct way *w, const struct insn *in, const uint
 	if (in->disp_size == 1)
 		disp = (int8_t)code[in->disp_at];
 	else if (in->disp_size == 4)
-		disp = (int32_t)(code[in->disp_at] | code[in->disp_at + 1] << 8 | code[in->disp_at + 2] << 16 |
+		disp = (int32_t)(code[in->disp_at] | code[in->disp_at + 1] << 8 |
+				 code[in->disp_at + 2] << 16 |
 				 (uint32_t)code[in->disp_at + 3] << 24);
-	if (rm == RSP && (code[in->modrm_at + 1] & 0x3f) == 0x24 && w->sp_known) /* base rsp, no index */
+	if (rm == RSP && (code[in->modrm_at + 1] & 0x3f) == 0x24 &&
+	    w->sp_known) /* base rsp, no index */
 		*out = w->sp + (uint64_t)disp;
 	else if (rm == RBP && mod && w->bp_known)
 		*out = w->bp + (uint64_t)disp;
@@ -93,7 +98,8 @@ static bool stack_address(const struct way *w, const struct insn *in, const uint
 	return true;
 }
 
-static void moves(const struct search *s, struct way *w, const struct insn *in, const uint8_t *code, bool to_reg)
+static void moves(const struct search *s, struct way *w, const struct insn *in, const uint8_t *code,
+		  bool to_reg)
 {
 	unsigned to = to_reg ? reg_of(in) : rm_of(in), from = to_reg ? rm_of(in) : reg_of(in);
 	uint64_t at;
@@ -137,12 +143,13 @@ static void computes(struct way *w, const struct insn *in)
 
 static bool computes_rsp(const struct insn *in)
 {
-	return (in->opcode < 0x40 && (in->opcode & 7) < 4 && (in->opcode & 0x38) != 0x38 && in->modrm >= 0xc0 &&
-		(in->opcode & 2 ? reg_of(in) : rm_of(in)) == RSP);
+	return (in->opcode < 0x40 && (in->opcode & 7) < 4 && (in->opcode & 0x38) != 0x38 &&
+		in->modrm >= 0xc0 && (in->opcode & 2 ? reg_of(in) : rm_of(in)) == RSP);
 }
 
 /* The instruction's effect on rsp and rbp; false: not supported here. */
-static bool executes(const struct search *s, struct way *w, const struct insn *in, const uint8_t *code)
+static bool executes(const struct search *s, struct way *w, const struct insn *in,
+		     const uint8_t *code)
 {
 	unsigned op = in->opcode, low = (op & 7) | (in->rex & 1) << 3;
 
@@ -151,9 +158,11 @@ static bool executes(const struct search *s, struct way *w, const struct insn *i
 	if (in->map == 1) {
 		if (op == 0xa0 || op == 0xa8) /* push fs, gs */
 			push(w, 0, false);
-		return op != 0x0b && op != 0xa1 && op != 0xa9 && op != 0xb9 && op != 0xff; /* ud2, ud1, ud0 */
+		return op != 0x0b && op != 0xa1 && op != 0xa9 && op != 0xb9 &&
+			op != 0xff; /* ud2, ud1, ud0 */
 	}
-	if ((op >= 0x50 && op <= 0x5f && in->prefix & P_66) || op == 0xc8 || op == 0x94 || op == 0xf4 || op == 0xcc)
+	if ((op >= 0x50 && op <= 0x5f && in->prefix & P_66) || op == 0xc8 || op == 0x94 ||
+	    op == 0xf4 || op == 0xcc)
 		return false; /* 16 bits; enter; xchg rsp; hlt; int3 */
 	if (op >= 0x50 && op <= 0x57)
 		push(w, w->bp, low == RBP && w->bp_known);
@@ -161,7 +170,8 @@ static bool executes(const struct search *s, struct way *w, const struct insn *i
 		return false;
 	else if (op >= 0x58 && op <= 0x5f)
 		pop(s, w, low == RBP);
-	else if (op == 0x68 || op == 0x6a || op == 0x9c || (op == 0xff && (in->modrm >> 3 & 7) == 6))
+	else if (op == 0x68 || op == 0x6a || op == 0x9c ||
+		 (op == 0xff && (in->modrm >> 3 & 7) == 6))
 		push(w, 0, false);
 	else if (op == 0x9d || op == 0x8f)
 		pop(s, w, false);
@@ -204,7 +214,8 @@ static bool follows_call(uint64_t pc)
 	if (!region_of(pc))
 		return false;
 	for (unsigned n = 2; n <= CALL_MOST; n++)
-		if (region_of(pc - n) && decode_at(pc - n, &in) && in.len == n && (in.kind == K_CALL || in.kind == K_CALL_IND))
+		if (region_of(pc - n) && decode_at(pc - n, &in) && in.len == n &&
+		    (in.kind == K_CALL || in.kind == K_CALL_IND))
 			return true;
 	return is_restorer(pc);
 }
@@ -233,7 +244,8 @@ static bool is_slot(const struct search *s, const struct way *w)
 {
 	uint64_t to;
 
-	return w->sp_known && w->bp_known && w->sp >= s->from && !(w->sp & 7) && load(s, w, w->sp, &to) && follows_call(to);
+	return w->sp_known && w->bp_known && w->sp >= s->from && !(w->sp & 7) &&
+		load(s, w, w->sp, &to) && follows_call(to);
 }
 
 /* Follow this path to its end: is there a return address? */

@@ -57,7 +57,8 @@ static struct thread *one_that_hears(const struct thread *t, int sig)
 	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
 		struct thread *other = thread_at(i);
 
-		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process && other != t && other->tid &&
+		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process &&
+		    other != t && other->tid &&
 		    (!(other->mask & bit(sig)) || (other->waits & bit(sig))))
 			return other;
 	}
@@ -83,7 +84,8 @@ static bool by_mask_of_call(const struct thread *t, const struct context *c)
 	uint64_t mask;
 	bool given;
 
-	if ((c->rip != (uint64_t)syscall_after_back && c->rip != (uint64_t)syscall_after) || c->rax != (uint64_t)-EINTR)
+	if ((c->rip != (uint64_t)syscall_after_back && c->rip != (uint64_t)syscall_after) ||
+	    c->rax != (uint64_t)-EINTR)
 		return false;
 	switch (r[RAX]) {
 	case __NR_rt_sigsuspend:
@@ -150,7 +152,8 @@ bool keep_unwanted(struct thread *t, int sig, const struct info *info, struct co
 static void give_to_kernel(struct kept *from, uint64_t which, const struct thread *t)
 {
 	uint64_t had = __atomic_fetch_and(&from->which, ~which, __ATOMIC_ACQUIRE) & which;
-	bool process = from != &t->kept && process_at(t->process)->threads == 1 && t->tid == sys(__NR_getpid);
+	bool process = from != &t->kept && process_at(t->process)->threads == 1 &&
+		t->tid == sys(__NR_getpid);
 
 	for (int i = 0; i < KEPT_MAX; i++)
 		if ((had & bit(kinds[i])) && process)
@@ -222,6 +225,7 @@ void forget_kept(const struct thread *t, int sig)
 {
 	__atomic_fetch_and(&of_process(t)->which, ~bit(sig), __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < board_threads(eng.board); i++)
-		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->process == t->process)
+		if (eng.board->thread_states[i] == THREAD_LIVE &&
+		    thread_at(i)->process == t->process)
 			__atomic_fetch_and(&thread_at(i)->kept.which, ~bit(sig), __ATOMIC_RELAXED);
 }

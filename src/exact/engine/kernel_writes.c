@@ -23,7 +23,14 @@ enum shape {
 	WORDS,    /* argument `at`: a struct in which each word may be a pointer */
 };
 
-enum { ARGS = 6, ROWS_MAX = 3, LOWEST = 0x10000, VECTOR_MAX = 1024, MMESSAGE_SIZE = 64, STRUCT_WORDS = 16 };
+enum {
+	ARGS = 6,
+	ROWS_MAX = 3,
+	LOWEST = 0x10000,
+	VECTOR_MAX = 1024,
+	MMESSAGE_SIZE = 64,
+	STRUCT_WORDS = 16
+};
 
 /* Source: read(2), "Notes": no call transfers more */
 static const uint64_t LENGTH_MAX = 1ull << 31;
@@ -107,7 +114,8 @@ static bool writes(const struct thread *of, uint64_t start, uint64_t size)
 		if (!r)
 			break;
 		if (r->exec && r->writable && !r->checked && !r->followed) {
-			pin(r->start > at ? r->start : at, r->end < start + size ? r->end : start + size, of);
+			pin(r->start > at ? r->start : at,
+			    r->end < start + size ? r->end : start + size, of);
 			any = true;
 		}
 		at = r->end;

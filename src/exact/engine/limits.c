@@ -19,7 +19,9 @@ static const uint8_t resources[LIMITS] = { [LIMIT_SPACE] = RLIMIT_AS, [LIMIT_DAT
 
 static uint64_t more(uint64_t limit, uint64_t by)
 {
-	return limit == NONE ? NONE : limit + by < limit || limit + by == NONE ? NONE - 1 : limit + by;
+	return limit == NONE                               ? NONE
+		: limit + by < limit || limit + by == NONE ? NONE - 1
+							   : limit + by;
 }
 
 /*
@@ -101,7 +103,8 @@ void limits_after_exec(const struct process *p)
 {
 	for (int i = 0; i < LIMITS; i++)
 		if ((p->limited & 1u << i) && enforce(0, i, p->limits[i], true, eng.mapped[i]) < 0)
-			refuse("an exec that failed, after which the limits of this process leave the exact engine no memory", 0);
+			refuse("an exec that failed, after which the limits of this process leave the exact engine no memory",
+			       0);
 }
 
 static long set(struct process *p, int64_t pid, int which, struct limit new, struct limit old)
@@ -111,7 +114,8 @@ static long set(struct process *p, int64_t pid, int which, struct limit new, str
 
 	if (new.cur > new.max)
 		return -EINVAL;
-	ret = enforce(pid, which, new, raises, p == eng.process ? eng.mapped[which] : p->mapped[which]);
+	ret = enforce(pid, which, new, raises,
+		      p == eng.process ? eng.mapped[which] : p->mapped[which]);
 	if (ret < 0)
 		return ret;
 	p->limits[which] = new;
@@ -173,7 +177,8 @@ bool limit_call(struct thread *t)
 	if (ret == 0 && new_at)
 		ret = set(p, pid, which, new, old);
 	unlock();
-	if (ret == 0 && (old_at || r[RAX] == __NR_getrlimit) && copy_bytes((void *)old_at, &old, sizeof old) != sizeof old)
+	if (ret == 0 && (old_at || r[RAX] == __NR_getrlimit) &&
+	    copy_bytes((void *)old_at, &old, sizeof old) != sizeof old)
 		ret = -EFAULT;
 	finish(t, ret);
 	return true;

@@ -33,7 +33,9 @@ struct locking {
 };
 
 /* Call `each` for the program's parts of [start, end). */
-static void around_ours(uint64_t start, uint64_t end, void (*each)(uint64_t start, uint64_t end, struct locking *l), struct locking *l)
+static void around_ours(uint64_t start, uint64_t end,
+			void (*each)(uint64_t start, uint64_t end, struct locking *l),
+			struct locking *l)
 {
 	const struct range *r;
 
@@ -74,14 +76,16 @@ static long lock_all(uint64_t flags)
 	struct limit most;
 	bool free;
 
-	if (!flags || flags == MCL_ONFAULT || (flags & ~(uint64_t)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)))
+	if (!flags || flags == MCL_ONFAULT ||
+	    (flags & ~(uint64_t)(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)))
 		return -EINVAL;
 	free = may_lock_all();
 	sys(__NR_prlimit64, 0, RLIMIT_MEMLOCK, 0, &most);
 	if (!free && !most.cur)
 		return -EPERM;
 	if (!each_mapping(measure, &l))
-		refuse("the program locks all of its memory (mlockall), and the exact engine cannot read /proc/self/maps to find it", 0);
+		refuse("the program locks all of its memory (mlockall), and the exact engine cannot read /proc/self/maps to find it",
+		       0);
 	if (!free && (flags & MCL_CURRENT) && l.bytes > most.cur)
 		return -ENOMEM;
 	eng.locks_later = flags & MCL_FUTURE ? (uint32_t)flags : 0;
@@ -99,7 +103,8 @@ bool locked_too(uint64_t start, uint64_t end)
 	struct locking l = { .fill = !(eng.locks_later & MCL_ONFAULT) };
 
 	if (eng.locks_later)
-		lock_piece(start & ~(uint64_t)(PAGE - 1), (end + PAGE - 1) & ~(uint64_t)(PAGE - 1), &l);
+		lock_piece(start & ~(uint64_t)(PAGE - 1), (end + PAGE - 1) & ~(uint64_t)(PAGE - 1),
+			   &l);
 	return !failed(l.ret);
 }
 
@@ -110,7 +115,8 @@ bool lock_calls(struct thread *t)
 	uint64_t before;
 	long ret;
 
-	if (r[RAX] != __NR_mlockall && r[RAX] != __NR_munlockall && (r[RAX] != __NR_brk || !eng.locks_later))
+	if (r[RAX] != __NR_mlockall && r[RAX] != __NR_munlockall &&
+	    (r[RAX] != __NR_brk || !eng.locks_later))
 		return false;
 	lock();
 	if (r[RAX] == __NR_mlockall) {

@@ -54,10 +54,14 @@ static bool no_gain_call(struct thread *t)
 	const uint64_t *r = t->regs;
 	uint64_t bits = r[RSI];
 
-	if ((r[RDI] != PR_SET_MDWE_ && r[RDI] != PR_GET_MDWE_) || failed(sys(__NR_prctl, PR_GET_MDWE_)))
+	if ((r[RDI] != PR_SET_MDWE_ && r[RDI] != PR_GET_MDWE_) ||
+	    failed(sys(__NR_prctl, PR_GET_MDWE_)))
 		return false; /* the kernel does not know it either */
 	if (r[RDI] == PR_GET_MDWE_)
-		finish(t, r[RSI] | r[RDX] | r[R10] | r[R8] ? -EINVAL : sys(__NR_prctl, PR_GET_MDWE_) | eng.no_gain);
+		finish(t,
+		       r[RSI] | r[RDX] | r[R10] | r[R8]
+			       ? -EINVAL
+			       : sys(__NR_prctl, PR_GET_MDWE_) | eng.no_gain);
 	else if (r[RDX] | r[R10] | r[R8] || bits > 3 || bits == NO_INHERIT)
 		finish(t, -EINVAL);
 	else if (eng.alias) /* already in effect, for the engine as well */
@@ -109,7 +113,8 @@ static void look_again(uint64_t start, uint64_t end)
 
 	start &= ~(uint64_t)(PAGE - 1);
 	for (const struct region *r; start < end && (r = region_in(start, end));) {
-		uint64_t from = r->start > start ? r->start : start, to = r->end < end ? r->end : end;
+		uint64_t from = r->start > start ? r->start : start,
+			 to = r->end < end ? r->end : end;
 
 		for (start = to; from < to; from += PAGE)
 			if (sys(__NR_mincore, from, PAGE, &in_core) == -ENOMEM)
@@ -126,7 +131,8 @@ static void never_over_ours(uint64_t start, uint64_t end)
 	const struct range *r = own_first(start, end);
 
 	if (r)
-		refuse("the program maps memory over the exact engine's own, at", r->start < start ? start : r->start);
+		refuse("the program maps memory over the exact engine's own, at",
+		       r->start < start ? start : r->start);
 }
 
 static void map_call(struct thread *t)
@@ -175,7 +181,8 @@ static void map_call(struct thread *t)
  */
 static long unmap_around(struct thread *t)
 {
-	uint64_t start = t->regs[RDI], end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	uint64_t start = t->regs[RDI],
+		 end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	const struct range *r = start % PAGE ? NULL : own_last(start, end);
 	long ret = 0;
 
@@ -257,18 +264,21 @@ static void regions_protected(uint64_t start, uint64_t end, int prot)
  */
 static void refuse_served(uint64_t start)
 {
-	refuse("code in memory that userfaultfd serves, which the exact engine does not support, at", start);
+	refuse("code in memory that userfaultfd serves, which the exact engine does not support, at",
+	       start);
 }
 
 static void protect_call(struct thread *t)
 {
-	uint64_t start = t->regs[RDI], end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	uint64_t start = t->regs[RDI],
+		 end = (start + t->regs[RSI] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	int prot = in_force(t->regs[RDX]);
 	const struct range *hole;
 	long ret;
 
 	lock();
-	if (denied(t->regs[RDX]) || (eng.no_gain && (prot & PROT_EXEC) && !executable(start, end))) {
+	if (denied(t->regs[RDX]) ||
+	    (eng.no_gain && (prot & PROT_EXEC) && !executable(start, end))) {
 		unlock();
 		finish(t, -EACCES);
 		return;
@@ -277,7 +287,9 @@ static void protect_call(struct thread *t)
 	hole = own_first(start, end);
 	if (hole) { /* natively the call ends here: nothing is mapped */
 		end = hole->start > start ? hole->start : start;
-		ret = end > start ? sys(t->regs[RAX], start, end - start, t->regs[RDX], t->regs[R10]) : 0;
+		ret = end > start
+			? sys(t->regs[RAX], start, end - start, t->regs[RDX], t->regs[R10])
+			: 0;
 	} else {
 		ret = same(t);
 	}
@@ -305,13 +317,15 @@ static bool moves_ours(uint64_t start, uint64_t old, uint64_t size, uint64_t fla
 	const struct range *r = own_first(start, start + (old ? old : 1));
 
 	if (r && r->start > start && size < old && !(flags & MREMAP_FIXED))
-		refuse("the program shrinks a range that holds memory of the exact engine's, at", r->start);
+		refuse("the program shrinks a range that holds memory of the exact engine's, at",
+		       r->start);
 	return r && (r->start <= start || size != old || (flags & MREMAP_FIXED));
 }
 
 static void remap_call(struct thread *t)
 {
-	uint64_t start = t->regs[RDI], old = t->regs[RSI], size = t->regs[RDX], flags = t->regs[R10];
+	uint64_t start = t->regs[RDI], old = t->regs[RSI], size = t->regs[RDX],
+		 flags = t->regs[R10];
 	const struct region *r;
 	struct region what = { 0 };
 	int prot = 0;
@@ -357,8 +371,9 @@ static void remap_call(struct thread *t)
 /* Advice that discards memory, now or later. */
 static bool empties(uint64_t advice)
 {
-	return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == MADV_DONTNEED_LOCKED ||
-	       advice == MADV_GUARD_INSTALL_ || advice == MADV_WIPEONFORK;
+	return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE ||
+		advice == MADV_DONTNEED_LOCKED || advice == MADV_GUARD_INSTALL_ ||
+		advice == MADV_WIPEONFORK;
 }
 
 /*
@@ -395,7 +410,8 @@ static bool advise_call(struct thread *t)
 	code = empties(advice) && region_in(start, end);
 	ours = own_first(start, end);
 	if (code && advice == MADV_WIPEONFORK)
-		refuse("executable memory that is wiped on fork, which the exact engine does not run, at", start);
+		refuse("executable memory that is wiped on fork, which the exact engine does not run, at",
+		       start);
 	if (code || ours || shared)
 		ret = advise_around(t);
 	if (code)
@@ -414,7 +430,8 @@ static void shm_call(struct thread *t)
 	long ret;
 
 	lock();
-	if (t->regs[RAX] == __NR_shmat && (t->regs[RDX] & SHM_REMAP_) && sys(__NR_shmctl, t->regs[RDI], IPC_STAT, &ds) >= 0)
+	if (t->regs[RAX] == __NR_shmat && (t->regs[RDX] & SHM_REMAP_) &&
+	    sys(__NR_shmctl, t->regs[RDI], IPC_STAT, &ds) >= 0)
 		never_over_ours(t->regs[RSI], t->regs[RSI] + ds.shm_segsz);
 	ret = same(t);
 	if (t->regs[RAX] == __NR_shmdt) {
@@ -427,7 +444,8 @@ static void shm_call(struct thread *t)
 		if (sys(__NR_shmctl, t->regs[RDI], IPC_STAT, &ds) < 0)
 			refuse("shared memory of unknown size, at", (uint64_t)ret);
 		if (locked_too((uint64_t)ret, (uint64_t)ret + ds.shm_segsz))
-			region_set((uint64_t)ret, (uint64_t)ret + ds.shm_segsz, t->regs[RDX] & SHM_EXEC ? PROT_EXEC | PROT_WRITE : 0, &what);
+			region_set((uint64_t)ret, (uint64_t)ret + ds.shm_segsz,
+				   t->regs[RDX] & SHM_EXEC ? PROT_EXEC | PROT_WRITE : 0, &what);
 		else
 			ret = (sys(__NR_shmdt, ret), -EAGAIN);
 	}

@@ -82,7 +82,8 @@ void *reserve_at(uint64_t at, size_t size, int prot)
 	if (at < LOWEST)
 		return NULL;
 	limits_mapped((int64_t)size, data);
-	p = sys(__NR_mmap, at, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
+	p = sys(__NR_mmap, at, size, prot,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1);
 	if ((uint64_t)p != at) { /* before Linux 4.17 the address is only a hint */
 		if (p > 0 || p < -4095)
 			sys(__NR_munmap, p, size);
@@ -133,7 +134,8 @@ void *reserve(size_t size)
 		eng.next_place += 0x1000000000ull;
 	}
 	if (memory_is_out())
-		refuse("the kernel gives the exact engine no memory (limits on mappings, vm.max_map_count, or on memory?), bytes wanted", size);
+		refuse("the kernel gives the exact engine no memory (limits on mappings, vm.max_map_count, or on memory?), bytes wanted",
+		       size);
 	refuse("no address space is left for the exact engine (ulimit -v?), bytes wanted", size);
 }
 
@@ -166,8 +168,10 @@ static void *map_twice(uint64_t at, size_t size)
 	}
 	if (x == -EACCES || x == -EPERM)
 		refuse("the kernel gives no memory that may be executed for translated code", at);
-	if ((uint64_t)x != at || (uint64_t)sys(__NR_mmap, to, size, PROT_NONE,
-					      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1) != to) {
+	if ((uint64_t)x != at ||
+	    (uint64_t)sys(__NR_mmap, to, size, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+			  -1) != to) {
 		if (x > 0 || x < -4095)
 			sys(__NR_munmap, x, size);
 		limits_mapped(-2 * (int64_t)size, 0);
@@ -190,7 +194,8 @@ static void *map_twice(uint64_t at, size_t size)
 /* Reserve memory for code at `at`. Returns its writable address, NULL if there is no room. */
 void *code_reserve(uint64_t at, size_t size)
 {
-	return eng.alias ? map_twice(at, size) : reserve_at(at, size, PROT_READ | PROT_WRITE | PROT_EXEC);
+	return eng.alias ? map_twice(at, size)
+			 : reserve_at(at, size, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 /* The same, at any address. The first call, which finds out how code can be mapped. */

@@ -13,7 +13,11 @@ enum { NAME_SIZE = 16 }; /* with the terminating NUL. Source: prctl(2), PR_SET_N
 static void tell(const struct thread *t, const char name[NAME_SIZE])
 {
 	const struct process *p = process_at(t->process);
-	struct happening h = { .serial = p->serial, .born = t->born, .pid = p->pid, .tid = t->tid, .tsc = read_ticks() };
+	struct happening h = { .serial = p->serial,
+			       .born = t->born,
+			       .pid = p->pid,
+			       .tid = t->tid,
+			       .tsc = read_ticks() };
 
 	memcpy(h.name, name, NAME_SIZE);
 	note_happening(eng.board, HAPPENED_NAME, &h);
@@ -61,7 +65,8 @@ static const struct thread *thread_of(const struct thread *t, int64_t tid)
 	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
 		const struct thread *other = thread_at(i);
 
-		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process && other->tid == tid)
+		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process &&
+		    other->tid == tid)
 			return other;
 	}
 	return NULL; /* it is new, and reports its name itself */

@@ -28,7 +28,8 @@ void own_add(uint64_t start, uint64_t size)
 	uint32_t i = eng.n_own;
 
 	if (i == OWN_MAX)
-		refuse("the exact engine has more pieces of memory than it can follow; one more at", start);
+		refuse("the exact engine has more pieces of memory than it can follow; one more at",
+		       start);
 	for (eng.n_own++; i && eng.own[i - 1].start > start; i--)
 		eng.own[i] = eng.own[i - 1];
 	eng.own[i] = (struct range){ start, start + rounded(size) };

@@ -84,7 +84,8 @@ static void each_page(uint64_t start, uint64_t end, void (*f)(struct code_page *
 		return;
 	if (last - first >= 1u << eng.page_bits) {
 		for (uint32_t i = 0; i < 1u << eng.page_bits; i++)
-			if (eng.pages[i].page && eng.pages[i].page >= first && eng.pages[i].page <= last)
+			if (eng.pages[i].page && eng.pages[i].page >= first &&
+			    eng.pages[i].page <= last)
 				f(&eng.pages[i]);
 		return;
 	}
@@ -121,7 +122,8 @@ static bool pinned(uint64_t page, const struct region *r)
 	for (uint32_t i = 0; i < n_pins; i++) {
 		uint64_t at = pins[i].file ? offset_of(r, page) : page * PAGE;
 
-		if ((!pins[i].file || (r->followed && r->file == pins[i].file)) && pins[i].start < at + PAGE && pins[i].end > at)
+		if ((!pins[i].file || (r->followed && r->file == pins[i].file)) &&
+		    pins[i].start < at + PAGE && pins[i].end > at)
 			return true;
 	}
 	return false;
@@ -221,7 +223,8 @@ bool page_settles(const struct block *b)
 {
 	struct code_page *p = page_find(b->pc / PAGE);
 
-	if (!p || p->faults < WATCH_FAULTS_MAX || ++p->unchanged < (uint32_t)UNCHANGED_MIN << p->settled)
+	if (!p || p->faults < WATCH_FAULTS_MAX ||
+	    ++p->unchanged < (uint32_t)UNCHANGED_MIN << p->settled)
 		return false;
 	p->unchanged = 0;
 	if (!all_watchable(b))
@@ -254,7 +257,10 @@ void forget_code(uint64_t start, uint64_t end)
 	each_page(start, end, not_watched);
 }
 
-/* The page of the file is about to be written: discard its translations, in each mapping of the file. */
+/*
+ * The page of the file is about to be written: discard its translations, in each mapping of the
+ * file.
+ */
 void unwatch_file(uint64_t file, uint64_t offset)
 {
 	for (uint32_t i = 0; i < eng.n_regions; i++) {
@@ -273,7 +279,8 @@ void unwatch_file(uint64_t file, uint64_t offset)
 }
 
 /* Calls `each` for the parts of regions that map [from, to) of a file and follow it. */
-static void in_file(uint64_t file, uint64_t from, uint64_t to, void (*each)(uint64_t start, uint64_t end))
+static void in_file(uint64_t file, uint64_t from, uint64_t to,
+		    void (*each)(uint64_t start, uint64_t end))
 {
 	for (uint32_t i = 0; i < eng.n_regions; i++) {
 		const struct region *r = &eng.regions[i];
@@ -309,7 +316,8 @@ static void unwatch(struct code_page *p)
 	forget_blocks(p->page * PAGE, p->page * PAGE + PAGE);
 	p->watched = 0;
 	if (sys(__NR_mprotect, p->page * PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC) < 0)
-		refuse("memory that the kernel no longer lets be written and executed (mseal?), at", p->page * PAGE);
+		refuse("memory that the kernel no longer lets be written and executed (mseal?), at",
+		       p->page * PAGE);
 }
 
 void unwatch_range(uint64_t start, uint64_t end)
@@ -348,7 +356,8 @@ static void pin_pages(struct pin p)
 	p.start &= ~(uint64_t)(PAGE - 1);
 	p.end = p.end > ~0ull - PAGE ? p.end : (p.end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	for (uint32_t i = 0; i < n_pins; i++)
-		if (!pins[i].of && pins[i].file == p.file && pins[i].start <= p.start && pins[i].end >= p.end)
+		if (!pins[i].of && pins[i].file == p.file && pins[i].start <= p.start &&
+		    pins[i].end >= p.end)
 			return;
 	if (n_pins == PINS_MAX) { /* correct, but slow */
 		n_pins = 0;

@@ -10,7 +10,11 @@
 #include <asm/resource.h>
 #include "exact/engine/signal.h"
 
-enum { WAIT_MS = 100, WAITS_ALONE = 3, WAITS_MAX = 50 /* a thread that cannot leave must not keep the process from dying */ };
+enum {
+	WAIT_MS = 100,
+	WAITS_ALONE = 3,
+	WAITS_MAX = 50 /* a thread that cannot leave must not keep the process from dying */
+};
 
 static struct process *of(const struct thread *t)
 {
@@ -21,14 +25,16 @@ bool leaves_core(void)
 {
 	struct limit limit;
 
-	return eng.board->cores_piped || sys(__NR_prlimit64, 0, RLIMIT_CORE, 0, &limit) < 0 || limit.cur;
+	return eng.board->cores_piped || sys(__NR_prlimit64, 0, RLIMIT_CORE, 0, &limit) < 0 ||
+		limit.cur;
 }
 
 /* Does another process run in this address space? */
 static bool memory_is_lent(const struct thread *t)
 {
 	for (uint32_t i = 0; i < board_threads(eng.board); i++)
-		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->space == t->space && thread_at(i)->process != t->process)
+		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->space == t->space &&
+		    thread_at(i)->process != t->process)
 			return true;
 	return false;
 }
@@ -43,7 +49,8 @@ static void hold_others(const struct thread *t)
 		const struct thread *other = thread_at(i);
 		struct info come = { .signo = SIGTRAP, .code = PARK_CODE };
 
-		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process && other != t && other->tid)
+		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process &&
+		    other != t && other->tid)
 			sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), other->tid, SIGTRAP, &come);
 	}
 }
@@ -56,7 +63,9 @@ bool park_others(struct thread *t, int sig)
 	p->park_signal = sig == SIGSYS ? SIGXFSZ : SIGSYS;
 	__atomic_store_n(&p->dying, DYING_ASKED, __ATOMIC_RELEASE);
 	ring();
-	for (int i = 0; i < WAITS_MAX && (p->dying == DYING_ASKED || p->dying == DYING_SEEN) && !supervisor_gone(); i++) {
+	for (int i = 0; i < WAITS_MAX && (p->dying == DYING_ASKED || p->dying == DYING_SEEN) &&
+	     !supervisor_gone();
+	     i++) {
 		if (i >= WAITS_ALONE && p->dying == DYING_ASKED)
 			hold_others(t);
 		futex_wait(&p->dying, p->dying == DYING_SEEN ? DYING_SEEN : DYING_ASKED, WAIT_MS);

@@ -57,20 +57,25 @@ static uint64_t way(const struct run *runs, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < runs[i].n; k++) {
-			struct insn in = { .kind = runs[i].branches && k + 1 == runs[i].n ? K_JCC : K_PLAIN };
+			struct insn in = { .kind = runs[i].branches && k + 1 == runs[i].n
+						   ? K_JCC
+						   : K_PLAIN };
 
 			path_add(&t, &in, runs[i].pc + 4ull * k);
 		}
 	return t.path;
 }
 
-static const struct run A = { 0x401000, 3, true }, B = { 0x401040, 5, true }, C = { 0x7ffff7a01230, 1, true };
+static const struct run A = { 0x401000, 3, true }, B = { 0x401040, 5, true },
+			C = { 0x7ffff7a01230, 1, true };
 
 TEST(other_orders_differ)
 {
 	const struct run orders[][6] = {
-		{ A, A, B, B, C, C }, { A, B, A, B, C, C }, { A, B, B, A, C, C }, { B, A, A, B, C, C }, { B, B, A, A, C, C }, { C, C, A, A, B, B },
-		{ A, B, C, A, B, C }, { C, B, A, C, B, A }, { A, C, B, A, C, B }, { B, A, C, C, A, B }, { A, B, C, C, B, A }, { B, C, A, B, C, A },
+		{ A, A, B, B, C, C }, { A, B, A, B, C, C }, { A, B, B, A, C, C },
+		{ B, A, A, B, C, C }, { B, B, A, A, C, C }, { C, C, A, A, B, B },
+		{ A, B, C, A, B, C }, { C, B, A, C, B, A }, { A, C, B, A, C, B },
+		{ B, A, C, C, A, B }, { A, B, C, C, B, A }, { B, C, A, B, C, A },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
@@ -94,7 +99,8 @@ TEST(all_short_ways_differ)
 	/* bit by bit: two paths that differ only in it, and in it and the next */
 	for (unsigned n = 1 << (STEPS - 1); n; n /= 2)
 		for (unsigned bits = 0; bits < 1u << STEPS; bits++)
-			CHECK(seen[bits] != seen[bits ^ n] && seen[bits] != seen[bits ^ n ^ n / 2], "%#x and bit %#x", bits, n);
+			CHECK(seen[bits] != seen[bits ^ n] && seen[bits] != seen[bits ^ n ^ n / 2],
+			      "%#x and bit %#x", bits, n);
 }
 
 TEST(another_length_differs)
@@ -103,7 +109,8 @@ TEST(another_length_differs)
 
 	for (size_t n = 1; n < ARRAY_SIZE(loop); n++)
 		CHECK(way(loop, n) != way(loop, n + 1), "%zu steps", n);
-	CHECK(way((struct run[]){ A, C }, 2) != way((struct run[]){ A, B, C }, 3), "a step left out");
+	CHECK(way((struct run[]){ A, C }, 2) != way((struct run[]){ A, B, C }, 3),
+	      "a step left out");
 }
 
 /* Straight code has the same hash in one piece or in several; with a branch in it, another hash. */
@@ -112,8 +119,18 @@ TEST(cut_anywhere_it_is_the_same)
 	uint64_t whole = way((struct run[]){ A, { 0x402000, 12, true }, B }, 3);
 
 	for (unsigned cut = 1; cut < 12; cut++) {
-		CHECK_EQ(way((struct run[]){ A, { 0x402000, cut, false }, { 0x402000 + 4 * cut, 12 - cut, true }, B }, 4), whole, "cut at %u", cut);
-		CHECK(way((struct run[]){ A, { 0x402000, cut, true }, { 0x402000 + 4 * cut, 12 - cut, true }, B }, 4) != whole, "branch at %u", cut);
+		CHECK_EQ(way((struct run[]){ A,
+					     { 0x402000, cut, false },
+					     { 0x402000 + 4 * cut, 12 - cut, true },
+					     B },
+			     4),
+			 whole, "cut at %u", cut);
+		CHECK(way((struct run[]){ A,
+					  { 0x402000, cut, true },
+					  { 0x402000 + 4 * cut, 12 - cut, true },
+					  B },
+			  4) != whole,
+		      "branch at %u", cut);
 	}
 }
 
@@ -140,17 +157,19 @@ static struct after execute(const uint8_t *code)
 {
 	struct after a = { .rcx = RCX_BEFORE };
 
-	__asm__ volatile("sub $128, %%rsp; pushq %3; popfq; call *%2; pushfq; popq %0; add $128, %%rsp"
-			 : "=&r"(a.flags), "+c"(a.rcx)
-			 : "r"(code), "i"(FLAGS | 2)
-			 : "cc", "memory");
+	__asm__ volatile(
+		"sub $128, %%rsp; pushq %3; popfq; call *%2; pushfq; popq %0; add $128, %%rsp"
+		: "=&r"(a.flags), "+c"(a.rcx)
+		: "r"(code), "i"(FLAGS | 2)
+		: "cc", "memory");
 	return a;
 }
 
 /* The emitted code adds what the instructions add, and preserves flags and registers. */
 TEST(emitted_code_adds_the_same)
 {
-	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
 	struct thread t = { 0 };
 
 	CHECK(code != MAP_FAILED, "memory");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hides the engine when the program reads /proc/self/maps, smaps, numa_maps, pagemap, status, stat, statm or mem; and when it
- * reads maps, smaps or numa_maps of another process of the command. The descriptor, its inode and its position stay the
- * kernel's; this file only makes the bytes that a read returns. The position counts the bytes that the program got, so dup, fork,
- * lseek and pread need no special handling.
+ * Hides the engine when the program reads /proc/self/maps, smaps, numa_maps, pagemap, status, stat,
+ * statm or mem; and when it reads maps, smaps or numa_maps of another process of the command. The
+ * descriptor, its inode and its position stay the kernel's; this file only makes the bytes that a
+ * read returns. The position counts the bytes that the program got, so dup, fork, lseek and pread
+ * need no special handling.
  *
  * Each read returns as much as the kernel's seq_file does for the same records: the rest of the
  * record that the last read ended in, then as many whole records as fit into a page, or fewer
@@ -48,14 +49,9 @@ static enum kind kind_of_name(int fd, int64_t *pid)
 		char name[12];
 		enum kind kind;
 	} rows[] = {
-		{ "/maps", MAPS },
-		{ "/smaps", SMAPS },
-		{ "/numa_maps", NUMA_MAPS },
-		{ "/pagemap", PAGEMAP },
-		{ "/status", STATUS },
-		{ "/stat", STAT },
-		{ "/statm", STATM },
-		{ "/mem", MEMORY },
+		{ "/maps", MAPS },       { "/smaps", SMAPS },   { "/numa_maps", NUMA_MAPS },
+		{ "/pagemap", PAGEMAP }, { "/status", STATUS }, { "/stat", STAT },
+		{ "/statm", STATM },     { "/mem", MEMORY },
 	};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -67,7 +63,7 @@ static enum kind kind_of_name(int fd, int64_t *pid)
 static bool may_be_of_proc(int fd, struct stat *st)
 {
 	return sys(__NR_fstat, fd, st) >= 0 && (st->st_mode & FILE_TYPE) == REGULAR &&
-	       !st->st_size && !(st->st_dev >> 8 & 0xfff);
+		!st->st_size && !(st->st_dev >> 8 & 0xfff);
 }
 
 /*
@@ -442,8 +438,8 @@ static long one_read(int fd, enum kind kind, uint64_t inode, uint64_t at, uint64
 static struct range shown[OWN_SHOWN];
 
 /*
- * Set `hidden` to the engine's ranges in process p. Returns their size if `fd` lists all of them as mapped, else 0. numa_maps
- * has no end addresses: then the number of mappings listed.
+ * Set `hidden` to the engine's ranges in process p. Returns their size if `fd` lists all of them as
+ * mapped, else 0. numa_maps has no end addresses: then the number of mappings listed.
  */
 static uint64_t all_there(int fd, enum kind kind, const struct process *p)
 {
@@ -462,7 +458,8 @@ static uint64_t all_there(int fd, enum kind kind, const struct process *p)
 	raw_first(fd);
 	while (raw_record(&whole))
 		for (uint32_t i = 0; i < hidden.n; i++) {
-			uint64_t from = whole.start > hidden.own[i].start ? whole.start : hidden.own[i].start;
+			uint64_t from = whole.start > hidden.own[i].start ? whole.start
+									  : hidden.own[i].start;
 			uint64_t to = whole.end < hidden.own[i].end ? whole.end : hidden.own[i].end;
 
 			there += from < to ? to - from : 0;
@@ -471,8 +468,9 @@ static uint64_t all_there(int fd, enum kind kind, const struct process *p)
 }
 
 /*
- * Find the process that `fd` shows. It is not always the one in its path: a descriptor that a vfork()ed child opened shows the parent's
- * memory, even after the child's exec. Of the processes that may have opened it, take the one with the most engine memory listed.
+ * Find the process that `fd` shows. It is not always the one in its path: a descriptor that a
+ * vfork()ed child opened shows the parent's memory, even after the child's exec. Of the processes
+ * that may have opened it, take the one with the most engine memory listed.
  */
 static bool find_hidden(int fd, enum kind kind, int64_t pid, bool of_self)
 {
@@ -565,7 +563,8 @@ static char *altered_status(char *to, const char *from)
 		if (peak || has_data || begins(from, "VmSize:\t")) {
 			memcpy(to, from, sizeof "VmPeak:\t" - 1);
 			to += sizeof "VmPeak:\t" - 1;
-			from = less(&to, from + sizeof "VmPeak:\t" - 1, has_data ? data : space, WIDTH, peak ? &size : NULL);
+			from = less(&to, from + sizeof "VmPeak:\t" - 1, has_data ? data : space,
+				    WIDTH, peak ? &size : NULL);
 		}
 		while (*from && (*to++ = *from++) != '\n')
 			;
@@ -580,7 +579,9 @@ static char *altered_status(char *to, const char *from)
 static char *altered_fields(char *to, const char *from, enum kind kind)
 {
 	const uint64_t space = eng.mapped[LIMIT_SPACE], data = eng.mapped[LIMIT_DATA];
-	unsigned field = kind == STAT ? 3 : 1; /* the first field after the name; the name may contain any character */
+	unsigned field = kind == STAT
+		? 3
+		: 1; /* the first field after the name; the name may contain any character */
 	const char *rest = from;
 
 	for (const char *s = from; kind == STAT && *s; s++)
@@ -589,7 +590,9 @@ static char *altered_fields(char *to, const char *from, enum kind kind)
 	while (from < rest)
 		*to++ = *from++;
 	for (; *from; field++) {
-		uint64_t by = kind == STAT ? (field == 23) * space : (field == 1) * (space / PAGE) + (field == 6) * (data / PAGE);
+		uint64_t by = kind == STAT
+			? (field == 23) * space
+			: (field == 1) * (space / PAGE) + (field == 6) * (data / PAGE);
 
 		if (*from == ' ')
 			*to++ = *from++;
@@ -617,7 +620,9 @@ static long read_records(struct reading *r, uint64_t to, uint64_t n)
 	long got;
 
 	lock();
-	got = find_hidden(r->fd, r->kind, r->pid, r->of_self) ? one_read(r->fd, r->kind, r->inode, r->at, n, out) : -EIO;
+	got = find_hidden(r->fd, r->kind, r->pid, r->of_self)
+		? one_read(r->fd, r->kind, r->inode, r->at, n, out)
+		: -EIO;
 	unlock();
 	if (got <= 0)
 		return got;
@@ -667,7 +672,9 @@ static long read_text(struct reading *r, uint64_t to, uint64_t n)
 	got = sys(__NR_pread64, r->fd, whole.text, sizeof whole.text - 1, 0);
 	if (got > 0) {
 		whole.text[got] = 0;
-		size = (uint64_t)((r->kind == STATUS ? altered_status(out, whole.text) : altered_fields(out, whole.text, r->kind)) - out);
+		size = (uint64_t)((r->kind == STATUS ? altered_status(out, whole.text)
+						     : altered_fields(out, whole.text, r->kind)) -
+				  out);
 	}
 	unlock();
 	if (got < 0 || r->at >= size)

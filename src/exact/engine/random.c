@@ -11,8 +11,13 @@
 #include <linux/random.h>
 #include "exact/engine/engine.h"
 
-enum { CHUNK = 256, GETRANDOM_MAX = 33554431, FILE_BYTES = 1 << 20, FLAGS_KNOWN = GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE,
-       FLAGS_EITHER = GRND_RANDOM | GRND_INSECURE };
+enum {
+	CHUNK = 256,
+	GETRANDOM_MAX = 33554431,
+	FILE_BYTES = 1 << 20,
+	FLAGS_KNOWN = GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE,
+	FLAGS_EITHER = GRND_RANDOM | GRND_INSECURE
+};
 
 static void fill(struct thread *t, uint8_t chunk[CHUNK])
 {
@@ -82,7 +87,8 @@ static long open_random(struct thread *t, uint64_t flags)
 bool random_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;
-	uint64_t path = r[RAX] == __NR_open ? r[RDI] : r[RSI], flags = r[RAX] == __NR_open ? r[RSI] : r[RDX];
+	uint64_t path = r[RAX] == __NR_open ? r[RDI] : r[RSI],
+		 flags = r[RAX] == __NR_open ? r[RSI] : r[RDX];
 
 	if (!(eng.mode & SAME_RANDOM))
 		return false;

@@ -63,8 +63,9 @@ static void join(uint32_t i)
 
 	if (i == 0 || i >= eng.n_regions || r[-1].end != r->start || r[-1].exec != r->exec ||
 	    r[-1].writable != r->writable || r[-1].checked != r->checked ||
-	    r[-1].mapping != r->mapping || r[-1].file != r->file || r[-1].written_ns != r->written_ns ||
-	    r[-1].followed != r->followed || (r->followed && r[-1].offset + (r->start - r[-1].start) != r->offset))
+	    r[-1].mapping != r->mapping || r[-1].file != r->file ||
+	    r[-1].written_ns != r->written_ns || r[-1].followed != r->followed ||
+	    (r->followed && r[-1].offset + (r->start - r[-1].start) != r->offset))
 		return;
 	r[-1].end = r->end;
 	erase(i);
@@ -146,13 +147,14 @@ void regions_first(const struct process *p)
 	for (uint32_t i = 0; i < p->n_regions; i++) {
 		const struct exec_region *r = &p->regions[i];
 
-		insert(eng.n_regions, (struct region){ .start = r->start,
-						       .end = r->end,
-						       .exec = 1,
-						       .writable = r->writable,
-						       .file = r->inode ? file_of(r->dev, r->inode) : 0,
-						       .written_ns = r->written_ns,
-						       .checked = r->shared || r->checked });
+		insert(eng.n_regions,
+		       (struct region){ .start = r->start,
+					.end = r->end,
+					.exec = 1,
+					.writable = r->writable,
+					.file = r->inode ? file_of(r->dev, r->inode) : 0,
+					.written_ns = r->written_ns,
+					.checked = r->shared || r->checked });
 	}
 	note_bounds();
 }
@@ -173,7 +175,9 @@ size_t room_at_end(uint64_t pc, const struct region *r)
 {
 	uint64_t next = (pc | (PAGE - 1)) + 1;
 
-	return next - pc >= 15 || ((next < r->end || region_of(next)) && page_there(next)) ? 15 : next - pc;
+	return next - pc >= 15 || ((next < r->end || region_of(next)) && page_there(next))
+		? 15
+		: next - pc;
 }
 
 /* Is the code at `pc`, of `size` bytes, less than a page, unchanged? */
@@ -269,7 +273,9 @@ void mapping_of_data(uint64_t address, uint64_t sp, uint64_t tsc)
 	q->tsc = tsc;
 	ask(q, address);
 	if (q->state == QUESTION_ANSWERED && q->start < q->end)
-		eng.told[eng.next_told++ % TOLD_MAX] = (struct told){ q->start, q->end, sp >= q->start && sp < q->end };
+		eng.told[eng.next_told++ % TOLD_MAX] = (struct told){
+			q->start, q->end, sp >= q->start && sp < q->end
+		};
 	q->state = QUESTION_NONE;
 	q->data = 0;
 }

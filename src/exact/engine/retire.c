@@ -30,7 +30,8 @@ static void retire(void)
 /* Has the thread, if it shares this memory, left the old code? */
 static bool is_out(const struct thread *t)
 {
-	return t->space != eng.space || !t->generation || t->generation == eng.generation || t->in_call;
+	return t->space != eng.space || !t->generation || t->generation == eng.generation ||
+		t->in_call;
 }
 
 static void give_up(void *start, size_t size)
@@ -52,7 +53,8 @@ static bool release(void)
 		if (a->generation == eng.generation)
 			continue;
 		give_up(a->blocks, a->n_blocks * sizeof *a->blocks);
-		sys(__NR_madvise, a->start, a->end - a->start, eng.alias ? MADV_REMOVE : MADV_DONTNEED);
+		sys(__NR_madvise, a->start, a->end - a->start,
+		    eng.alias ? MADV_REMOVE : MADV_DONTNEED);
 		a->hot = a->start;
 		a->cold = a->end;
 		a->n_blocks = 0;
@@ -117,7 +119,8 @@ void retire_check(struct thread *t)
 	if (cache_full()) {
 		if (eng.retiring)
 			wait_for_others();
-	} else if (eng.dead_blocks < DEAD_MIN || eng.dead_blocks * 2 < eng.n_blocks - eng.first_block) {
+	} else if (eng.dead_blocks < DEAD_MIN ||
+		   eng.dead_blocks * 2 < eng.n_blocks - eng.first_block) {
 		return;
 	}
 	if (eng.retiring)

@@ -43,7 +43,8 @@ static uint32_t callers(const struct thread *t, uint64_t pc, uint64_t *out, uint
 			break;
 	}
 	while (found < n && at >= below && at - below < FRAME_MAX && !(at & 7) &&
-	       copy_bytes(frame, (const void *)at, sizeof frame) == sizeof frame && region_of(frame[1])) {
+	       copy_bytes(frame, (const void *)at, sizeof frame) == sizeof frame &&
+	       region_of(frame[1])) {
 		out[found++] = frame[1];
 		below = at + 1;
 		at = frame[0];
@@ -83,7 +84,8 @@ static uint8_t *put_registers(uint8_t *p, const struct thread *t)
 }
 
 /* The target of a branch, if it is encoded in the instruction. */
-static void draft_branch(struct thread *t, const struct insn *in, uint64_t pc, struct sample_record *r)
+static void draft_branch(struct thread *t, const struct insn *in, uint64_t pc,
+			 struct sample_record *r)
 {
 	t->draft.branch = in->kind >= K_JCC && in->kind <= K_RET ? in->kind : 0;
 	if (!t->draft.branch)
@@ -147,9 +149,11 @@ static void put_operand(const struct thread *t, const struct operand *o, struct 
  * If samples are so close that one execution may contain several, only the instruction's own
  * amounts count.
  */
-static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t pc, struct sample_record *r)
+static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t pc,
+		       struct sample_record *r)
 {
-	if (eng.board->every.n_events == 1 && eng.board->every.event[0].n >= APART && pc >= t->around.from && pc < t->around.to)
+	if (eng.board->every.n_events == 1 && eng.board->every.event[0].n >= APART &&
+	    pc >= t->around.from && pc < t->around.to)
 		memcpy(r->adds, t->around.adds, sizeof t->around.adds);
 	else
 		memcpy(r->adds, own->adds, sizeof own->adds);
@@ -157,12 +161,14 @@ static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t
 }
 
 /* Operand `which` of the event's class; few instructions have one. */
-static struct operand operand_of(const struct thread *t, const struct insn *in, uint64_t pc, unsigned event, uint64_t which)
+static struct operand operand_of(const struct thread *t, const struct insn *in, uint64_t pc,
+				 unsigned event, uint64_t which)
 {
 	struct operand o = { 0 };
 
 	if (which < MANY)
-		o.what = access_of(t, in, pc, eng.board->every.event[event].class, (unsigned)which, &o.address);
+		o.what = access_of(t, in, pc, eng.board->every.event[event].class, (unsigned)which,
+				   &o.address);
 	return o;
 }
 
@@ -170,7 +176,8 @@ static struct operand operand_of(const struct thread *t, const struct insn *in, 
  * The event's next sample is operand `which`. If an instruction has several loads or stores, each
  * one may be a sample.
  */
-static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc, unsigned event, uint64_t which)
+static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc, unsigned event,
+			   uint64_t which)
 {
 	const struct every *e = &eng.board->every;
 	struct operand *o = t->sampler[event].operand;
@@ -192,10 +199,12 @@ static void explain_operands(const struct thread *t, unsigned event, uint64_t ts
 }
 
 /*
- * The instruction at `pc` is the next sample of each event e if it adds more than left[e] to the class of e; `left` is the value before
- * the instruction. The sample is operand left[e] of that class, from 0.
+ * The instruction at `pc` is the next sample of each event e if it adds more than left[e] to the
+ * class of e; `left` is the value before the instruction. The sample is operand left[e] of that
+ * class, from 0.
  */
-void sample_draft(struct thread *t, const struct insn *in, uint64_t pc, const int64_t left[SAMPLE_EVENTS])
+void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
+		  const int64_t left[SAMPLE_EVENTS])
 {
 	const struct every *e = &eng.board->every;
 	struct sample_record *r = draft_of(t);
@@ -241,7 +250,8 @@ static bool wait_for_room(struct sample_ring *r, uint32_t size)
 	for (;;) {
 		uint32_t moved = r->moved;
 
-		if (r->head + size - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) <= SAMPLE_BYTES_SIZE)
+		if (r->head + size - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) <=
+		    SAMPLE_BYTES_SIZE)
 			return true;
 		if (e->nobody || supervisor_gone())
 			return false;

@@ -27,26 +27,40 @@ _Static_assert(sizeof(struct sock_filter) == 8, "struct filter holds them");
 static uint32_t alu(unsigned op, uint32_t a, uint32_t b)
 {
 	switch (op) {
-	case BPF_ADD: return a + b;
-	case BPF_SUB: return a - b;
-	case BPF_MUL: return a * b;
-	case BPF_DIV: return a / b;
-	case BPF_AND: return a & b;
-	case BPF_OR: return a | b;
-	case BPF_XOR: return a ^ b;
-	case BPF_LSH: return a << (b & 31);
-	case BPF_RSH: return a >> (b & 31);
-	default: return -a; /* BPF_NEG */
+	case BPF_ADD:
+		return a + b;
+	case BPF_SUB:
+		return a - b;
+	case BPF_MUL:
+		return a * b;
+	case BPF_DIV:
+		return a / b;
+	case BPF_AND:
+		return a & b;
+	case BPF_OR:
+		return a | b;
+	case BPF_XOR:
+		return a ^ b;
+	case BPF_LSH:
+		return a << (b & 31);
+	case BPF_RSH:
+		return a >> (b & 31);
+	default:
+		return -a; /* BPF_NEG */
 	}
 }
 
 static bool jumps(unsigned op, uint32_t a, uint32_t b)
 {
 	switch (op) {
-	case BPF_JEQ: return a == b;
-	case BPF_JGT: return a > b;
-	case BPF_JGE: return a >= b;
-	default: return a & b; /* BPF_JSET */
+	case BPF_JEQ:
+		return a == b;
+	case BPF_JGT:
+		return a > b;
+	case BPF_JGE:
+		return a >= b;
+	default:
+		return a & b; /* BPF_JSET */
 	}
 }
 
@@ -121,7 +135,8 @@ static uint32_t verdict(const struct thread *t, const struct seccomp_data *data)
 	for (uint32_t i = t->filter; i; i = filter_at(i)->before) {
 		uint32_t one = run_filter(filter_at(i), data);
 
-		if ((int32_t)(one & SECCOMP_RET_ACTION_FULL) < (int32_t)(strictest & SECCOMP_RET_ACTION_FULL))
+		if ((int32_t)(one & SECCOMP_RET_ACTION_FULL) <
+		    (int32_t)(strictest & SECCOMP_RET_ACTION_FULL))
 			strictest = one;
 	}
 	return strictest;
@@ -130,14 +145,18 @@ static uint32_t verdict(const struct thread *t, const struct seccomp_data *data)
 static bool strict_allows(uint32_t arch, uint32_t nr)
 {
 	if (arch == AUDIT_ARCH_X86_64)
-		return nr == __NR_read || nr == __NR_write || nr == __NR_exit || nr == __NR_rt_sigreturn;
+		return nr == __NR_read || nr == __NR_write || nr == __NR_exit ||
+			nr == __NR_rt_sigreturn;
 	return nr == 3 || nr == 4 || nr == 1 || nr == 119; /* the same calls in the 32-bit table */
 }
 
 /* SIGSYS, which the program can catch if the filter allows it. */
-static void raise_sigsys(struct thread *t, const struct seccomp_data *data, uint32_t said, bool fatal)
+static void raise_sigsys(struct thread *t, const struct seccomp_data *data, uint32_t said,
+			 bool fatal)
 {
-	struct info info = { .signo = SIGSYS, .error = (int32_t)(said & SECCOMP_RET_DATA), .code = SYS_SECCOMP,
+	struct info info = { .signo = SIGSYS,
+			     .error = (int32_t)(said & SECCOMP_RET_DATA),
+			     .code = SYS_SECCOMP,
 			     .address = data->instruction_pointer };
 
 	memcpy(info.rest, &data->nr, 4);
@@ -199,10 +218,12 @@ bool seccomp_allows_old(struct thread *t, long *ret)
 		.nr = (int)r[RAX],
 		.arch = AUDIT_ARCH_I386,
 		.instruction_pointer = t->target + 2,
-		.args = { (uint32_t)r[RBX], (uint32_t)r[RCX], (uint32_t)r[RDX], (uint32_t)r[RSI], (uint32_t)r[RDI],
-			  (uint32_t)r[RBP] },
+		.args = { (uint32_t)r[RBX], (uint32_t)r[RCX], (uint32_t)r[RDX], (uint32_t)r[RSI],
+			  (uint32_t)r[RDI], (uint32_t)r[RBP] },
 	};
-	uint32_t said = t->strict && !strict_allows(data.arch, (uint32_t)data.nr) ? 0 : verdict(t, &data);
+	uint32_t said = t->strict && !strict_allows(data.arch, (uint32_t)data.nr)
+		? 0
+		: verdict(t, &data);
 
 	switch (said & SECCOMP_RET_ACTION_FULL) {
 	case SECCOMP_RET_ALLOW:
@@ -235,7 +256,8 @@ static void filter_drop(const struct filter *f)
 {
 	uint32_t i = (uint32_t)(f - filter_at(0));
 
-	__atomic_compare_exchange_n(&eng.board->n_filters, &i, i - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&eng.board->n_filters, &i, i - 1, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
 }
 
 /*
@@ -249,8 +271,9 @@ static uint32_t filter_shared(const struct filter *f)
 	for (uint32_t i = 1; i <= top && i < FILTERS; i++) {
 		const struct filter *g = filter_at(i);
 
-		if (g != f && __atomic_load_n(&g->ready, __ATOMIC_ACQUIRE) && g->before == f->before &&
-		    g->n == f->n && g->flags == f->flags && g->by_prctl == f->by_prctl &&
+		if (g != f && __atomic_load_n(&g->ready, __ATOMIC_ACQUIRE) &&
+		    g->before == f->before && g->n == f->n && g->flags == f->flags &&
+		    g->by_prctl == f->by_prctl &&
 		    !memcmp(g->code, f->code, f->n * sizeof f->code[0]))
 			return i;
 	}
@@ -268,7 +291,8 @@ static long give_to_kernel(const struct filter *f, const uint64_t *code, uint32_
 static void give_to_threads(struct thread *t, uint32_t filter)
 {
 	for (uint32_t i = 0; i < board_threads(eng.board); i++)
-		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->process == t->process)
+		if (eng.board->thread_states[i] == THREAD_LIVE &&
+		    thread_at(i)->process == t->process)
 			thread_at(i)->filter = filter;
 }
 
@@ -280,11 +304,13 @@ static long set_filter(struct thread *t, uint64_t at, uint64_t flags, bool by_pr
 	long ret;
 
 	if (flags & SECCOMP_FILTER_FLAG_NEW_LISTENER)
-		refuse("a seccomp filter with a listener, which the exact engine does not support, at", t->target);
+		refuse("a seccomp filter with a listener, which the exact engine does not support, at",
+		       t->target);
 	if (copy_bytes(&prog, (const void *)at, sizeof prog) != sizeof prog)
 		return -EFAULT;
 	if (prog.len == BPF_MAXINSNS)
-		refuse("a seccomp filter of 4,096 instructions, one more than the exact engine supports, at", t->target);
+		refuse("a seccomp filter of 4,096 instructions, one more than the exact engine supports, at",
+		       t->target);
 	f = filter_new(t->target);
 	f->ready = 0;
 	f->before = t->filter;
@@ -353,7 +379,8 @@ void seccomp_for_real(struct thread *t)
 		while (filter_at(i)->before != last)
 			i = filter_at(i)->before;
 		if (give_to_kernel(filter_at(i), filter_at(i)->code, filter_at(i)->n) < 0)
-			refuse("a seccomp filter cannot be passed on to a program that runs uncounted", 0);
+			refuse("a seccomp filter cannot be passed on to a program that runs uncounted",
+			       0);
 		last = i;
 	}
 }

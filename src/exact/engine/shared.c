@@ -22,11 +22,11 @@ enum { MADE_MAX = 64, VIEWS_MAX = 128, DESCRIPTORS_MAX = 256 };
 
 /* Shared memory that this process created. */
 static struct made {
-	uint64_t file;	/* as file_of(); even: anonymous; 0: none */
+	uint64_t file;  /* as file_of(); even: anonymous; 0: none */
 	bool inherited; /* created by its parent */
-	bool lost;	/* it may be written without detection */
-	bool followed;	/* some of its code was translated without comparing its bytes */
-	bool direct;	/* it is or was executed through a writable mapping */
+	bool lost;      /* it may be written without detection */
+	bool followed;  /* some of its code was translated without comparing its bytes */
+	bool direct;    /* it is or was executed through a writable mapping */
 } made[MADE_MAX];
 
 /* A mapping of it that the program can make writable. */
@@ -40,7 +40,8 @@ static struct view {
 static uint32_t n_made, n_views, n_files;
 static uint64_t last_anonymous;
 
-static const char WRITTEN[] = "another process wrote to a memory file that has executable code in a shared mapping";
+static const char WRITTEN[] =
+	"another process wrote to a memory file that has executable code in a shared mapping";
 
 static bool anonymous(const struct made *m)
 {
@@ -92,7 +93,8 @@ static void note_written(const struct made *m)
 {
 	uint64_t none = 0;
 
-	if (!__atomic_compare_exchange_n(&eng.board->shared_written, &none, m->file, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
+	if (!__atomic_compare_exchange_n(&eng.board->shared_written, &none, m->file, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
 	    none != m->file)
 		__atomic_store_n(&eng.board->shared_written, ~0ull, __ATOMIC_SEQ_CST);
 }
@@ -106,7 +108,8 @@ static bool was_written(const struct made *m)
 
 static bool protect(const struct view *v, uint64_t start, uint64_t size, bool write)
 {
-	return !sys(__NR_mprotect, start, size, PROT_READ | (v->exec ? PROT_EXEC : 0) | (write ? PROT_WRITE : 0));
+	return !sys(__NR_mprotect, start, size,
+		    PROT_READ | (v->exec ? PROT_EXEC : 0) | (write ? PROT_WRITE : 0));
 }
 
 /* A child writes through its view. */
@@ -220,7 +223,8 @@ static void add_view(struct made *m, int prot, const struct region *r)
 	if (m->followed && (prot & PROT_WRITE))
 		forget_file(m->file, 0, ~0ull);
 	m->direct |= (prot & PROT_EXEC) && (prot & PROT_WRITE);
-	views[n_views++] = (struct view){ r->start, r->end, r->offset, m, prot & PROT_WRITE, prot & PROT_EXEC, false };
+	views[n_views++] = (struct view){ r->start,          r->end,           r->offset, m,
+					  prot & PROT_WRITE, prot & PROT_EXEC, false };
 	note_views();
 }
 
@@ -264,7 +268,10 @@ bool shared_anonymous(int prot, struct region *r)
 	return (prot & PROT_EXEC) && follow(m);
 }
 
-/* [start, end), which is in no region yet, has become executable. Sets *what and returns true if it is in a view. */
+/*
+ * [start, end), which is in no region yet, has become executable. Sets *what and returns true if it
+ * is in a view.
+ */
 bool shared_known(uint64_t start, uint64_t end, struct region *what)
 {
 	for (uint32_t i = 0; i < n_views; i++) {
@@ -272,7 +279,10 @@ bool shared_known(uint64_t start, uint64_t end, struct region *what)
 
 		if (v->start > start || v->end < end)
 			continue;
-		*what = (struct region){ .start = start, .end = end, .file = v->of->file, .offset = v->offset + (start - v->start) };
+		*what = (struct region){ .start = start,
+					 .end = end,
+					 .file = v->of->file,
+					 .offset = v->offset + (start - v->start) };
 		what->followed = follow(v->of);
 		what->checked = !what->followed;
 		return true;
@@ -298,7 +308,8 @@ bool shared_changes(uint64_t start, uint64_t end)
 
 	for (uint32_t i = 0; i < n_views; i++) {
 		const struct view *v = &views[i];
-		uint64_t from = v->start > start ? v->start : start, to = v->end < end ? v->end : end;
+		uint64_t from = v->start > start ? v->start : start,
+			 to = v->end < end ? v->end : end;
 
 		if (from >= to)
 			continue;
@@ -306,7 +317,8 @@ bool shared_changes(uint64_t start, uint64_t end)
 		if (v->of->inherited)
 			lose(v->of);
 		else if (v->of->followed)
-			forget_file(v->of->file, v->offset + (from - v->start), v->offset + (to - v->start));
+			forget_file(v->of->file, v->offset + (from - v->start),
+				    v->offset + (to - v->start));
 	}
 	return any;
 }
@@ -352,9 +364,11 @@ void shared_unwatch(uint64_t file, uint64_t offset)
 	for (uint32_t i = 0; i < n_views; i++) {
 		struct view *v = &views[i];
 
-		if (v->of->file == file && v->writable && !v->held && offset - v->offset < v->end - v->start &&
+		if (v->of->file == file && v->writable && !v->held &&
+		    offset - v->offset < v->end - v->start &&
 		    !protect(v, v->start + (offset - v->offset), PAGE, true))
-			refuse("a shared mapping that the kernel no longer lets be written, at", v->start);
+			refuse("a shared mapping that the kernel no longer lets be written, at",
+			       v->start);
 	}
 }
 
@@ -391,14 +405,16 @@ bool shared_kernel_writes(const struct thread *of, uint64_t start, uint64_t size
 	lock();
 	for (uint32_t i = 0; i < n_views; i++) {
 		struct view *v = &views[i];
-		uint64_t from = v->start > start ? v->start : start, to = v->end < start + size ? v->end : start + size;
+		uint64_t from = v->start > start ? v->start : start,
+			 to = v->end < start + size ? v->end : start + size;
 
 		if (from >= to)
 			continue;
 		if (v->held)
 			let_go(v);
 		if (v->of->followed) {
-			pin_file(v->of->file, v->offset + (from - v->start), v->offset + (to - v->start), of);
+			pin_file(v->of->file, v->offset + (from - v->start),
+				 v->offset + (to - v->start), of);
 			any = true;
 		}
 	}
@@ -469,13 +485,15 @@ void shared_file_written_apart(const struct thread *t)
 }
 
 /*
- * Before a fork (`forks`) or an exec: stop following files that have a descriptor which an exec keeps open. Before a fork, also
- * anonymous memory and files that are executed in the mapping that writes them.
+ * Before a fork (`forks`) or an exec: stop following files that have a descriptor which an exec
+ * keeps open. Before a fork, also anonymous memory and files that are executed in the mapping that
+ * writes them.
  */
 void shared_passed_on(bool forks)
 {
 	for (uint32_t i = 0; forks && i < n_made; i++)
-		if (made[i].file && !made[i].inherited && (anonymous(&made[i]) || (made[i].followed && made[i].direct)))
+		if (made[i].file && !made[i].inherited &&
+		    (anonymous(&made[i]) || (made[i].followed && made[i].direct)))
 			lose(&made[i]);
 	for (int fd = 0; n_files && fd < DESCRIPTORS_MAX; fd++) {
 		long flags = sys(__NR_fcntl, fd, F_GETFD, 0);
@@ -488,11 +506,19 @@ void shared_passed_on(bool forks)
 	}
 }
 
-enum { SOCKET_LEVEL = 1, RIGHTS_TYPE = 1, CONTROL_MAX = 1024, MESSAGES_MAX = 64, HEAD_WORDS = 7, MESSAGE_WORDS = 8, CONTROL_HEAD = 16 };
+enum {
+	SOCKET_LEVEL = 1,
+	RIGHTS_TYPE = 1,
+	CONTROL_MAX = 1024,
+	MESSAGES_MAX = 64,
+	HEAD_WORDS = 7,
+	MESSAGE_WORDS = 8,
+	CONTROL_HEAD = 16
+};
 
 /*
- * Descriptors in the control messages at `control`. Source: cmsg(3), unix(7), "SCM_RIGHTS"; struct cmsghdr: length with this
- * head, level, type.
+ * Descriptors in the control messages at `control`. Source: cmsg(3), unix(7), "SCM_RIGHTS"; struct
+ * cmsghdr: length with this head, level, type.
  */
 static bool lose_rights(uint64_t control, uint64_t size)
 {
@@ -508,7 +534,8 @@ static bool lose_rights(uint64_t control, uint64_t size)
 		memcpy(head, bytes + at + 8, sizeof head);
 		if (length < CONTROL_HEAD || length > size - at)
 			return true; /* the kernel refuses it */
-		for (uint64_t i = CONTROL_HEAD; head[0] == SOCKET_LEVEL && head[1] == RIGHTS_TYPE && i + 4 <= length; i += 4) {
+		for (uint64_t i = CONTROL_HEAD;
+		     head[0] == SOCKET_LEVEL && head[1] == RIGHTS_TYPE && i + 4 <= length; i += 4) {
 			struct made *m;
 
 			memcpy(&fd, bytes + at + i, sizeof fd);
@@ -524,11 +551,13 @@ static bool lose_rights(uint64_t control, uint64_t size)
 static void lose_sent(const uint64_t *r)
 {
 	bool one = r[RAX] == __NR_sendmsg;
-	uint64_t n = one ? 1 : r[RDX], head[HEAD_WORDS]; /* of struct msghdr: control is word 4, its size word 5 */
+	uint64_t n = one ? 1 : r[RDX],
+		 head[HEAD_WORDS]; /* of struct msghdr: control is word 4, its size word 5 */
 	bool known = n <= MESSAGES_MAX;
 
 	for (uint64_t i = 0; known && i < n; i++) {
-		known = copy_bytes(head, (const void *)(r[RSI] + i * MESSAGE_WORDS * 8), sizeof head) == sizeof head;
+		known = copy_bytes(head, (const void *)(r[RSI] + i * MESSAGE_WORDS * 8),
+				   sizeof head) == sizeof head;
 		if (known && head[4] && head[5])
 			known = lose_rights(head[4], head[5]);
 	}
@@ -543,7 +572,8 @@ void shared_call(const struct thread *t)
 	struct made *m;
 	int fd;
 
-	if (r[RAX] == __NR_io_setup || r[RAX] == __NR_io_uring_setup || r[RAX] == __NR_userfaultfd) {
+	if (r[RAX] == __NR_io_setup || r[RAX] == __NR_io_uring_setup ||
+	    r[RAX] == __NR_userfaultfd) {
 		lock();
 		eng.later_writes = true; /* without a system call that can be detected */
 		lose_all();
@@ -585,7 +615,8 @@ void shared_forked(void)
 	}
 	for (uint32_t i = 0; i < n_views; i++)
 		if (views[i].writable && !views[i].held && !anonymous(views[i].of))
-			views[i].held = protect(&views[i], views[i].start, views[i].end - views[i].start, false);
+			views[i].held = protect(&views[i], views[i].start,
+						views[i].end - views[i].start, false);
 	note_views();
 }
 

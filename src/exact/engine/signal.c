@@ -14,7 +14,7 @@
 
 enum {
 	SECCOMP_CODE = 1, /* SYS_SECCOMP */
-	FAULT_WRITE = 2, /* in the processor's error code */
+	FAULT_WRITE = 2,  /* in the processor's error code */
 };
 
 /* GS may be the program's at the moment, so find the slot that contains this stack. */
@@ -63,7 +63,8 @@ static void frame_not_taken(struct thread *t, int sig, const struct info *info, 
 
 static bool dies_of(const struct thread *t, int sig)
 {
-	return (t->mask & BIT(sig)) || process_at(t->process)->actions[sig - 1].handler <= (uint64_t)SIG_IGN;
+	return (t->mask & BIT(sig)) ||
+		process_at(t->process)->actions[sig - 1].handler <= (uint64_t)SIG_IGN;
 }
 
 /*
@@ -145,9 +146,11 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		step_to_border(t, sig, info, c);
 	else if (place == IN_ENGINE)
 		refuse_wrong("the exact engine itself failed at (offset in its image)",
-		       c->rip - eng.image);
+			     c->rip - eng.image);
 	else
-		refuse_wrong(c->rip ? "the program left the exact engine, at" : "the program left the exact engine, at 0x0", c->rip);
+		refuse_wrong(c->rip ? "the program left the exact engine, at"
+				    : "the program left the exact engine, at 0x0",
+			     c->rip);
 }
 
 static void handle(struct thread *t, int sig, struct info *info, struct context *c)

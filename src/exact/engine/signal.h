@@ -28,12 +28,14 @@ enum {
 #define STACK_AUTODISARM (1u << 31)
 
 /* Fault signals: the engine always handles them, even if the program blocks them. */
-static const uint64_t FAULTS = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP);
+static const uint64_t FAULTS = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) |
+	BIT(SIGTRAP);
 /*
  * These signals dump core, too: the engine handles them even if they just end the program, so that
  * the core shows the program's own context.
  */
-static const uint64_t CORES = BIT(SIGQUIT) | BIT(SIGABRT) | BIT(SIGXCPU) | BIT(SIGXFSZ) | BIT(SIGSYS);
+static const uint64_t CORES = BIT(SIGQUIT) | BIT(SIGABRT) | BIT(SIGXCPU) | BIT(SIGXFSZ) |
+	BIT(SIGSYS);
 static const uint64_t NEVER_BLOCKED = BIT(SIGKILL) | BIT(SIGSTOP);
 
 static inline void kernel_mask(uint64_t mask, uint64_t *old)
@@ -48,11 +50,14 @@ static inline uint64_t masked_for_kernel(uint64_t mask)
 
 static inline bool on_alt_stack(const struct thread *t, uint64_t rsp)
 {
-	return !(t->alt_flags & (STACK_DISABLE | STACK_AUTODISARM)) && rsp > t->alt_sp && rsp - t->alt_sp <= t->alt_size;
+	return !(t->alt_flags & (STACK_DISABLE | STACK_AUTODISARM)) && rsp > t->alt_sp &&
+		rsp - t->alt_sp <= t->alt_size;
 }
 
-static const char OVERWRITTEN[] = "the exact engine's own memory was written over: its code fails where the program's does not, at";
-static const char STEPS_ITSELF[] = "the program sets the trap flag to step itself, which the exact engine does not run, at";
+static const char OVERWRITTEN[] =
+	"the exact engine's own memory was written over: its code fails where the program's does not, at";
+static const char STEPS_ITSELF[] =
+	"the program sets the trap flag to step itself, which the exact engine does not run, at";
 
 /* signal.c: the only handler that the kernel knows. */
 void on_signal(int sig, struct info *info, struct context *c);

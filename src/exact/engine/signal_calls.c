@@ -85,7 +85,7 @@ void install(int sig, uint64_t flags)
 	struct action a = {
 		.handler = (uint64_t)engine_signal,
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | 0x04000000u |
-			 (flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
+			(flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT)),
 		.restorer = (uint64_t)signal_restorer,
 		/*
 		 * faults, too: a flood of sent signals would overflow the stack. See hear_faults()
@@ -120,7 +120,8 @@ static void install_for(int sig, const struct action *a)
 {
 	if (FAULTS & BIT(sig))
 		install(sig, SA_RESTART);
-	else if (a->handler > (uint64_t)SIG_IGN || (a->handler == (uint64_t)SIG_DFL && (CORES & BIT(sig))))
+	else if (a->handler > (uint64_t)SIG_IGN ||
+		 (a->handler == (uint64_t)SIG_DFL && (CORES & BIT(sig))))
 		install(sig, a->flags);
 	else
 		set_kernel_action(sig, a->handler, a->flags & ~0x04000000ull);
@@ -215,9 +216,10 @@ long signal_stack(struct thread *t, uint64_t ss, uint64_t old)
 		uint64_t sp;
 		uint32_t flags, pad;
 		uint64_t size;
-	} new, before = { .sp = t->alt_sp,
-			  .flags = t->alt_flags | (on_alt_stack(t, t->regs[RSP]) ? STACK_ON : 0),
-			  .size = t->alt_size };
+	} new,
+		before = { .sp = t->alt_sp,
+			   .flags = t->alt_flags | (on_alt_stack(t, t->regs[RSP]) ? STACK_ON : 0),
+			   .size = t->alt_size };
 
 	if (ss) {
 		if (copy_bytes(&new, (const void *)ss, sizeof new) != sizeof new)

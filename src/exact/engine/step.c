@@ -63,7 +63,8 @@ static void on_native_step(struct thread *t, const struct info *info, struct con
 	hear_faults(false);
 	breakpoint = insn_breakpoint(&in);
 	if (breakpoint && info->code != SI_KERNEL)
-		refuse("a uprobe (perf probe, bpftrace) is set in the program's code, at", t->target);
+		refuse("a uprobe (perf probe, bpftrace) is set in the program's code, at",
+		       t->target);
 	lock();
 	eng.tid = t->tid;
 	count_special(t, &in, t->target, c->rip);
@@ -118,7 +119,8 @@ void on_step(struct thread *t, const struct info *now, struct context *c)
 void step_natively(struct thread *t)
 {
 	if (in_cache(t->target) || t->target - eng.image < eng.image_size)
-		refuse_wrong("the program jumped into the exact engine's own memory, at", t->target);
+		refuse_wrong("the program jumped into the exact engine's own memory, at",
+			     t->target);
 	__atomic_fetch_add(&eng.process->stepped, 1, __ATOMIC_RELAXED);
 	t->step_mask = block_signals();
 	t->stepping = STEP_NATIVE;
@@ -144,7 +146,7 @@ void step_proof(struct thread *t, struct context *c)
 static bool step_is_over(const struct thread *t, const struct context *c)
 {
 	return t->stepping == STEP_NATIVE && c->rip != t->target &&
-	       !(c->rip >= (uint64_t)leave_begin && c->rip < (uint64_t)leave_end);
+		!(c->rip >= (uint64_t)leave_begin && c->rip < (uint64_t)leave_end);
 }
 
 /*
@@ -153,7 +155,8 @@ static bool step_is_over(const struct thread *t, const struct context *c)
  */
 bool ends_uprobe(const struct thread *t, int sig, const struct context *c)
 {
-	return sig == SIGTRAP && step_is_over(t, c) && region_of(c->rip) && *(const uint8_t *)t->target == 0xcc;
+	return sig == SIGTRAP && step_is_over(t, c) && region_of(c->rip) &&
+		*(const uint8_t *)t->target == 0xcc;
 }
 
 /* The step's own trap is lost if a signal that was sent was pending instead. */

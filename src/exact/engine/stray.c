@@ -18,7 +18,9 @@ static uint64_t rsp_before(const struct thread *t, const struct insn *in)
 {
 	uint64_t sp = t->regs[RSP];
 
-	return in->kind == K_CALL_IND ? sp + 8 : in->kind == K_RET ? sp - 8 - (in->imm & 0xffff) : sp;
+	return in->kind == K_CALL_IND ? sp + 8
+		: in->kind == K_RET   ? sp - 8 - (in->imm & 0xffff)
+				      : sp;
 }
 
 /* Would it have jumped to t->target? */
@@ -26,7 +28,8 @@ static bool leads_there(struct thread *t, const struct insn *in, uint64_t pc)
 {
 	uint64_t sp = t->regs[RSP], to = ~t->target, at;
 
-	if (in->kind == K_CALL_IND && (copy_bytes(&at, (const void *)sp, sizeof at) != sizeof at || at != pc + in->len))
+	if (in->kind == K_CALL_IND &&
+	    (copy_bytes(&at, (const void *)sp, sizeof at) != sizeof at || at != pc + in->len))
 		return false;
 	t->regs[RSP] = rsp_before(t, in);
 	if (in->modrm_at && !insn_has_memory(in))
@@ -66,8 +69,8 @@ static void find(struct thread *t, struct suspects *s)
 			continue;
 		for (unsigned k = 0; k + 1 < b->n; k++, map += MAP_ENTRY)
 			pc += *map;
-		if (code_room(pc) && insn_decode(&in, (const uint8_t *)pc, *map) && in.kind != K_SYSCALL &&
-		    leads_there(t, &in, pc))
+		if (code_room(pc) && insn_decode(&in, (const uint8_t *)pc, *map) &&
+		    in.kind != K_SYSCALL && leads_there(t, &in, pc))
 			suspect(s, &in, pc);
 	}
 }
@@ -87,7 +90,10 @@ bool stray_branch(struct thread *t)
 	find(t, &s);
 	unlock();
 	if (!s.pc || s.unlike) {
-		note_wrong(eng.process, "the exact engine cannot tell which kind of branch led to a non-canonical address,", t->target);
+		note_wrong(
+			eng.process,
+			"the exact engine cannot tell which kind of branch led to a non-canonical address,",
+			t->target);
 		return false;
 	}
 	uncount_special(t, &s.insn, s.pc);

@@ -180,8 +180,10 @@ static void check_user_dispatch(const struct thread *t)
 {
 	const uint64_t *r = t->regs;
 
-	if ((int)r[RDI] == USER_DISPATCH && (r[RSI] == 1 || r[RSI] == 2) && !sys(__NR_prctl, USER_DISPATCH, 0))
-		refuse("PR_SET_SYSCALL_USER_DISPATCH, by which the engine's own system calls would come to the program, at", t->target);
+	if ((int)r[RDI] == USER_DISPATCH && (r[RSI] == 1 || r[RSI] == 2) &&
+	    !sys(__NR_prctl, USER_DISPATCH, 0))
+		refuse("PR_SET_SYSCALL_USER_DISPATCH, by which the engine's own system calls would come to the program, at",
+		       t->target);
 }
 
 /*
@@ -195,12 +197,15 @@ static bool stops_sharer(struct thread *t)
 	volatile uint32_t nobody = 0;
 	long ret;
 
-	if (r[RAX] != __NR_ptrace || !eng.lent || (r[RDI] != PTRACE_ATTACH && r[RDI] != PTRACE_INTERRUPT))
+	if (r[RAX] != __NR_ptrace || !eng.lent ||
+	    (r[RDI] != PTRACE_ATTACH && r[RDI] != PTRACE_INTERRUPT))
 		return false;
 	lock();
 	ret = same(t);
 	for (int ms = 0; ret == 0 && ms < STOPS_WITHIN_MS; ms++) {
-		if (sys(__NR_waitid, P_PID, (int32_t)r[RSI], &seen, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL, 0) < 0 || seen.signo)
+		if (sys(__NR_waitid, P_PID, (int32_t)r[RSI], &seen,
+			WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL, 0) < 0 ||
+		    seen.signo)
 			break;
 		futex_wait(&nobody, 0, 1);
 	}
@@ -218,8 +223,8 @@ void system_call(struct thread *t)
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;
 	shared_call(t);
-	if (map_calls(t) || unmapped_call(t) || proc_call(t) || writes_memory(t) || pokes_memory(t) ||
-	    gives_name(t) || stops_sharer(t))
+	if (map_calls(t) || unmapped_call(t) || proc_call(t) || writes_memory(t) ||
+	    pokes_memory(t) || gives_name(t) || stops_sharer(t))
 		return;
 	kernel_writes_for_good(t);
 	switch (r[RAX]) {

@@ -37,12 +37,13 @@ bool supervisor_gone(void)
 static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top)
 {
 	for (unsigned i = 0; i < n; i++) {
-		volatile uint32_t *s =
-		    (volatile uint32_t *)((volatile uint8_t *)states + i * stride);
+		volatile uint32_t *s = (volatile uint32_t *)((volatile uint8_t *)states +
+							     i * stride);
 		uint32_t seen = 0, t;
 
-		if (*s || !__atomic_compare_exchange_n(s, &seen, TAKEN, false, __ATOMIC_ACQ_REL,
-						       __ATOMIC_RELAXED))
+		if (*s ||
+		    !__atomic_compare_exchange_n(s, &seen, TAKEN, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
 			continue;
 		for (t = *top; t < i + 1;)
 			if (__atomic_compare_exchange_n(top, &t, i + 1, false, __ATOMIC_ACQ_REL,
@@ -107,7 +108,8 @@ static void fold(struct thread *t)
 	const struct block_facts *kinds = kinds_of(p->lineage);
 	const uint32_t *numbers = kind_numbers(p->lineage);
 	volatile uint64_t *c = counters_of(t);
-	int64_t sums[EXACT_CLASSES] = { 0 }, few[KINDS_FEW] = { 0 }; /* by class; executions, by kind */
+	int64_t sums[EXACT_CLASSES] = { 0 },
+		few[KINDS_FEW] = { 0 }; /* by class; executions, by kind */
 	uint64_t check;
 
 	for (uint32_t i = 0; i < top; i++) {
@@ -131,12 +133,20 @@ static void fold(struct thread *t)
 			facts_times(sums, &kinds[i], few[i]);
 	t->count = 0;
 	if (t->settled[EXACT_INSTRUCTIONS])
-		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS], __ATOMIC_RELAXED);
+		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS],
+				   __ATOMIC_RELAXED);
 	/* not computed from t->settled: the program may have overwritten it */
 	check = sums_check(sums) + t->settled_check;
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
-	note_ended(eng.board, p, &(struct ended_thread){ .born = t->born, .descent = t->descent, .tid = t->tid, .tsc = t->ended_at, .path = t->path, .check = check }, sums);
+	note_ended(eng.board, p,
+		   &(struct ended_thread){ .born = t->born,
+					   .descent = t->descent,
+					   .tid = t->tid,
+					   .tsc = t->ended_at,
+					   .path = t->path,
+					   .check = check },
+		   sums);
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		if (sums[k])
 			__atomic_fetch_add(&p->done[k], sums[k], __ATOMIC_RELAXED);
@@ -144,8 +154,8 @@ static void fold(struct thread *t)
 }
 
 /*
- * A thread that is killed while it folds loses counts. So a thread that kills others, by exit_group,
- * an exec or a deadly signal, waits until none of them folds, and none begins.
+ * A thread that is killed while it folds loses counts. So a thread that kills others, by
+ * exit_group, an exec or a deadly signal, waits until none of them folds, and none begins.
  */
 enum { HOLD_WAITS = 10000 };
 
@@ -296,7 +306,8 @@ static void count_apart(struct thread *n, const struct thread *parent)
 {
 	enum { LOW = 50, RANGES = 1 << 13 };
 
-	n->count = (parent->count & ((1ll << LOW) - 1)) + (((int64_t)n->born % (RANGES - 1) + 1) << LOW);
+	n->count = (parent->count & ((1ll << LOW) - 1)) +
+		(((int64_t)n->born % (RANGES - 1) + 1) << LOW);
 }
 
 struct clone_wish {
@@ -468,13 +479,14 @@ static bool changes_rights(int dir, const char *path, int flags)
 	if (sys(__NR_statx, dir, path, flags & AT_EMPTY_PATH, STATX_MODE | STATX_UID | STATX_GID,
 		&st) < 0)
 		return false;
-	if ((st.stx_mode & S_ISUID) && (st.stx_uid == OVERFLOW_ID || st.stx_uid != (uint32_t)sys(__NR_geteuid)))
+	if ((st.stx_mode & S_ISUID) &&
+	    (st.stx_uid == OVERFLOW_ID || st.stx_uid != (uint32_t)sys(__NR_geteuid)))
 		return true;
 	if ((st.stx_mode & S_ISGID) && (st.stx_mode & 010) &&
 	    (st.stx_gid == OVERFLOW_ID || st.stx_gid != (uint32_t)sys(__NR_getegid)))
 		return true;
 	return !(flags & AT_EMPTY_PATH) && dir == AT_FDCWD && sys(__NR_geteuid) != 0 &&
-	       sys(__NR_getxattr, path, "security.capability", capability, 0) > 0;
+		sys(__NR_getxattr, path, "security.capability", capability, 0) > 0;
 }
 
 /* Record the path of the first such program. True: it is this one. */
@@ -572,7 +584,8 @@ void exec_like(struct thread *t, long nr)
 	if (watched)
 		exec_failed();
 	else if (t->filter)
-		refuse("a failed exec, after the kernel was given the program's seccomp filters", 0);
+		refuse("a failed exec, after the kernel was given the program's seccomp filters",
+		       0);
 	if (!watched) {
 		limits_after_exec(p);
 		if (p->refused == REFUSED_EXEC) /* it is counted after all */

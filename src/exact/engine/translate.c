@@ -25,9 +25,11 @@ struct draft {
 	struct insn insns[BLOCK_INSNS];
 	uint64_t pcs[BLOCK_INSNS];
 	unsigned n;
-	uint64_t end;     /* the pc after the last instruction */
-	uint8_t bytes[BLOCK_INSNS * INSN_ROOM]; /* of a block that compares its bytes: from before they were decoded */
-	unsigned counter; /* of the block */
+	uint64_t end; /* the pc after the last instruction */
+	uint8_t bytes
+		[BLOCK_INSNS *
+		 INSN_ROOM]; /* of a block that compares its bytes: from before they were decoded */
+	unsigned counter;    /* of the block */
 	/*
 	 * number of its instructions that retire: all, except for a single one that the kernel
 	 * emulates
@@ -64,12 +66,14 @@ static uint8_t *save_rcx(struct draft *d, uint8_t *p, bool count, bool reload)
 /* Continue at the address in rcx. Code that is executed only once returns to the engine instead. */
 static uint8_t *go_by_rcx(const struct draft *d, uint8_t *p)
 {
-	return d->b->flags & (B_PART | B_ONCE) ? gs_jump(gs_store(p, RAX, T_RAX), T_MISS) : emit_bucket_jump(p);
+	return d->b->flags & (B_PART | B_ONCE) ? gs_jump(gs_store(p, RAX, T_RAX), T_MISS)
+					       : emit_bucket_jump(p);
 }
 
 static uint8_t *go_to(struct draft *d, uint8_t *p, unsigned condition, uint64_t target)
 {
-	return d->b->flags & (B_PART | B_ONCE) ? jump_out(d->a, p, condition, target) : jump_to(d->a, p, condition, target);
+	return d->b->flags & (B_PART | B_ONCE) ? jump_out(d->a, p, condition, target)
+					       : jump_to(d->a, p, condition, target);
 }
 
 static uint8_t *emit_return(struct draft *d, uint8_t *p, const struct insn *in, bool count)
@@ -138,11 +142,12 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 	const uint8_t *s = (const uint8_t *)pc;
 	char memory[EXACT_NOW_SIZE];
 
-	return (eng.mode & COUNT_RUNNING) && in->len == 10 && s[0] == 0x3e && s[1] == 0x3e && s[2] == 0x3e &&
-	       in->map == 0 && in->opcode == 0x8b && (in->rex & 8) && insn_rip_relative(in) &&
-	       !(in->prefix & (P_FS | P_GS | P_67)) &&
-	       copy_bytes(memory, (const void *)operand_address(in, pc), sizeof memory) == sizeof memory &&
-	       !memcmp(memory, EXACT_NOW_MEMORY, sizeof memory);
+	return (eng.mode & COUNT_RUNNING) && in->len == 10 && s[0] == 0x3e && s[1] == 0x3e &&
+		s[2] == 0x3e && in->map == 0 && in->opcode == 0x8b && (in->rex & 8) &&
+		insn_rip_relative(in) && !(in->prefix & (P_FS | P_GS | P_67)) &&
+		copy_bytes(memory, (const void *)operand_address(in, pc), sizeof memory) ==
+		sizeof memory &&
+		!memcmp(memory, EXACT_NOW_MEMORY, sizeof memory);
 }
 
 /*
@@ -152,7 +157,8 @@ static bool reads_count(const struct insn *in, uint64_t pc)
 static bool through_gs(const struct insn *in)
 {
 	return (in->prefix & P_GS) &&
-	       (in->loads || in->stores || insn_has_memory(in) || (in->map == 1 && in->opcode == 0x01));
+		(in->loads || in->stores || insn_has_memory(in) ||
+		 (in->map == 1 && in->opcode == 0x01));
 }
 
 /*
@@ -161,7 +167,8 @@ static bool through_gs(const struct insn *in)
  */
 bool insn_copied(const struct insn *in)
 {
-	return in->kind != K_XBEGIN && in->kind != K_GS && in->kind != K_REFUSED && !insn_breakpoint(in) && !through_gs(in);
+	return in->kind != K_XBEGIN && in->kind != K_GS && in->kind != K_REFUSED &&
+		!insn_breakpoint(in) && !through_gs(in);
 }
 
 /* Decode the block, of at most `max` instructions; false if the first one cannot be copied. */
@@ -210,8 +217,8 @@ static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 }
 
 /*
- * The same, of a block that will compare its bytes. Another process may write to them meanwhile: the
- * copy is made first, so a translation of newer bytes does not pass for one of the copy.
+ * The same, of a block that will compare its bytes. Another process may write to them meanwhile:
+ * the copy is made first, so a translation of newer bytes does not pass for one of the copy.
  */
 static bool read_checked(struct draft *d, uint64_t pc, unsigned max)
 {
@@ -231,7 +238,7 @@ static bool read_checked(struct draft *d, uint64_t pc, unsigned max)
 	}
 	/* It changes all the time: a copy that never compares equal. */
 	put(d->bytes, (const void *)pc, (unsigned)(d->end - pc));
-	d->bytes[0] = (uint8_t)~*(const volatile uint8_t *)pc;
+	d->bytes[0] = (uint8_t) ~*(const volatile uint8_t *)pc;
 	return true;
 }
 
@@ -287,7 +294,8 @@ static void note_facts(struct draft *d)
 	const struct insn *end = d->insns + d->n;
 
 	for (const struct insn *in = d->insns; in < end; in++)
-		if (in->kind == K_PLAIN && !(in->prefix | in->vec | (in->bits & ~(R_MODRM | R_UPDATE | R_STRING)))) {
+		if (in->kind == K_PLAIN &&
+		    !(in->prefix | in->vec | (in->bits & ~(R_MODRM | R_UPDATE | R_STRING)))) {
 			n++;
 			loads += in->loads;
 			stores += in->stores;
@@ -351,7 +359,7 @@ static uint8_t *emit_last(struct draft *d, uint8_t *p, unsigned i, bool count)
 static bool counts_by_rcx(const struct insn *in)
 {
 	return in->kind == K_RET || in->kind == K_JMP_IND || in->kind == K_CALL_IND ||
-	       in->kind == K_SYSCALL;
+		in->kind == K_SYSCALL;
 }
 
 static void put_head(const struct block *b, unsigned size, int n)
@@ -406,7 +414,8 @@ static void emit_block(struct draft *d)
 		map[2] = 0;
 		if (i == at && !by_rcx)
 			p = count_here(p, dead, d->retires, d->counter);
-		p = i < plain ? emit_plain(p, in, d->pcs[i], &map[2]) : emit_last(d, p, (unsigned)i, by_rcx);
+		p = i < plain ? emit_plain(p, in, d->pcs[i], &map[2])
+			      : emit_last(d, p, (unsigned)i, by_rcx);
 		map[0] = in->len;
 		map[1] = (uint8_t)(p - start);
 		start = p;
@@ -450,8 +459,9 @@ static void emit_copies(struct draft *d)
 		d->copies_left = n - 1 - i;
 		if (i) {
 			d->b = block_new(first->pc);
-			*d->b =
-			    (struct block){ .pc = first->pc, .map = eng.map_used, .flags = B_COPY | B_FALLS };
+			*d->b = (struct block){ .pc = first->pc,
+						.map = eng.map_used,
+						.flags = B_COPY | B_FALLS };
 		}
 		d->b->code = d->p;
 		emit_block(d);
@@ -486,7 +496,11 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 		const struct insn *last;
 		bool more;
 
-		*b = (struct block){ .pc = pc, .map = b->map, .flags = once ? B_ONCE : first ? B_FALLS : 0 };
+		*b = (struct block){ .pc = pc,
+				     .map = b->map,
+				     .flags = once   ? B_ONCE
+					     : first ? B_FALLS
+						     : 0 };
 		d.b = b;
 		if (!r)
 			break;
@@ -515,7 +529,7 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 		if (last->kind == K_JCC)
 			d.p = count_fall_through(&d, d.p);
 		more = last->kind == K_JCC && !(b->flags & (B_CHECKED | B_ONCE)) &&
-		       blocks + 1 < FRAGMENT_BLOCKS && !block_find(d.end);
+			blocks + 1 < FRAGMENT_BLOCKS && !block_find(d.end);
 		pc = d.end;
 		if (!more) {
 			d.p = go_to(&d, d.p, 0, pc);
@@ -558,14 +572,16 @@ struct block *translate(uint64_t pc, bool indirect, bool once)
  */
 struct block *translate_part(uint64_t pc, unsigned n)
 {
-	uint32_t *head = &eng.parts[(pc * 0x9e3779b97f4a7c15ull >> 40 ^ n) % (sizeof eng.parts / sizeof *eng.parts)];
+	uint32_t *head = &eng.parts[(pc * 0x9e3779b97f4a7c15ull >> 40 ^ n) %
+				    (sizeof eng.parts / sizeof *eng.parts)];
 	struct draft d = { 0 };
 	const struct region *r;
 	struct block *b;
 
 	for (uint32_t i = *head; i; i = eng.blocks[i].part_next) {
 		b = &eng.blocks[i];
-		if (b->pc == pc && b->part == n && !(b->flags & B_DEAD) && code_is(pc, eng.map_pool + b->copy, b->src_len))
+		if (b->pc == pc && b->part == n && !(b->flags & B_DEAD) &&
+		    code_is(pc, eng.map_pool + b->copy, b->src_len))
 			return b;
 	}
 	if (!region_of(pc))

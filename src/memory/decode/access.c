@@ -67,7 +67,7 @@ struct tare_accesses {
 	uint64_t interval;
 	const struct spe_codes *codes;
 	bool codes_known;
-	bool whole; /* the piece ends with the data */
+	bool whole;                      /* the piece ends with the data */
 	struct perfdata_record piece_of; /* type and offset of the record */
 	uint64_t damaged_before;
 	/* AUX data in bytes: according to the kernel's records; in the file */
@@ -146,7 +146,8 @@ static int add_core(struct tare_accesses *a, int32_t cpu, uint64_t midr, struct 
 }
 
 /* The core types: each CPU's MIDR, or in old recordings the one in the machine's description. */
-static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
+static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec,
+		     struct tare_error *err)
 {
 	const uint64_t *w = rec->auxtrace_info.priv;
 	uint64_t n = rec->auxtrace_info.n, at, first = 0;
@@ -159,7 +160,8 @@ static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 		return cpuid ? add_core(a, -1, strtoull(cpuid, NULL, 16), err) : 0;
 	}
 	a->one_core = true;
-	for (at = w[1] < n && w[1] >= INFO_HEADER ? w[1] : INFO_HEADER; ret == 0 && at + INFO_CPU_MIDR < n;) {
+	for (at = w[1] < n && w[1] >= INFO_HEADER ? w[1] : INFO_HEADER;
+	     ret == 0 && at + INFO_CPU_MIDR < n;) {
 		uint64_t midr = w[at + INFO_CPU_MIDR];
 
 		if (first && first != midr)
@@ -176,7 +178,8 @@ static int learn_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 }
 
 /* Each core type has its own SPE and its own event. */
-static int learn_interval(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
+static int learn_interval(struct tare_accesses *a, const struct perfdata_record *rec,
+			  struct tare_error *err)
 {
 	struct interval t = { .cpu = (int32_t)rec->cpu };
 	uint32_t i;
@@ -200,7 +203,9 @@ static uint64_t interval_of(const struct tare_accesses *a, uint32_t cpu)
 	struct interval key = { .cpu = (int32_t)cpu };
 	uint32_t i = set_find(&a->intervals, &key, sizeof(key), sizeof(key.cpu));
 
-	return i != SET_NONE ? ((struct interval *)a->intervals.item)[i].period : a->periods_differ ? 0 : a->period;
+	return i != SET_NONE        ? ((struct interval *)a->intervals.item)[i].period
+		: a->periods_differ ? 0
+				    : a->period;
 }
 
 static int learn(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
@@ -227,7 +232,8 @@ static int learn(struct tare_accesses *a, const struct perfdata_record *rec, str
 	case PD_RECORD_SWITCH_CPU_WIDE:
 		return a->spe ? running_learn(&a->running, rec, err) : 0;
 	case PD_RECORD_AUX:
-		if (!(rec->aux.flags & AUX_OVERWRITE)) /* a buffer read once counts more than it holds */
+		if (!(rec->aux.flags &
+		      AUX_OVERWRITE)) /* a buffer read once counts more than it holds */
 			a->told += rec->aux.size;
 		a->loss.truncated += (rec->aux.flags & (AUX_TRUNCATED | AUX_PARTIAL)) != 0;
 		a->loss.collided += (rec->aux.flags & AUX_COLLISION) != 0;
@@ -251,7 +257,8 @@ static uint64_t perf_time(const struct tare_accesses *a, uint64_t ticks)
 	return a->zero + quotient * a->mult + (rest * a->mult >> a->shift);
 }
 
-static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_error *err)
+static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec,
+		     struct tare_error *err)
 {
 	struct core key = { .cpu = (int32_t)rec->auxtrace.cpu };
 	uint32_t i = set_find(&a->cores, &key, sizeof(key), sizeof(key.cpu));
@@ -263,7 +270,9 @@ static int begin_spe(struct tare_accesses *a, const struct perfdata_record *rec,
 	a->codes_known = i != SET_NONE && ((struct core *)a->cores.item)[i].known;
 	a->codes = a->codes_known ? &((struct core *)a->cores.item)[i].codes : NULL;
 	a->there += rec->auxtrace.size;
-	a->piece_of = (struct perfdata_record){ .type = rec->type, .offset = rec->offset, .file = rec->file };
+	a->piece_of = (struct perfdata_record){ .type = rec->type,
+						.offset = rec->offset,
+						.file = rec->file };
 	a->damaged_before = a->loss.damaged;
 	a->tid = rec->auxtrace.tid;
 	a->cpu = rec->auxtrace.cpu;
@@ -320,7 +329,8 @@ static uint32_t by_context(const struct spe_record *r)
  * A per-thread buffer names its thread; for a per-CPU buffer use the context switches or the
  * context register.
  */
-static uint32_t whose(const struct tare_accesses *a, const struct spe_record *r, const struct tare_access *x)
+static uint32_t whose(const struct tare_accesses *a, const struct spe_record *r,
+		      const struct tare_access *x)
 {
 	uint32_t tid = a->tid;
 
@@ -335,7 +345,8 @@ static void finish_spe(struct tare_accesses *a, const struct spe_record *r, stru
 
 	access_from_spe(r, a->codes, out);
 	a->loss.unknown_cpu |= r->has & SPE_HAS_SOURCE && !a->codes_known;
-	a->loss.unknown_sources += r->has & SPE_HAS_SOURCE && a->codes_known && (r->source >= SPE_CODES || !a->codes->code[r->source].has);
+	a->loss.unknown_sources += r->has & SPE_HAS_SOURCE && a->codes_known &&
+		(r->source >= SPE_CODES || !a->codes->code[r->source].has);
 	if (r->has & SPE_HAS_TIMESTAMP && a->has_time) {
 		out->has |= TARE_ACCESS_TIME;
 		out->time_ns = perf_time(a, r->timestamp);
@@ -370,7 +381,9 @@ static int next_spe(struct tare_accesses *a, struct tare_access *out, struct tar
 			a->loss.damaged += a->walk.skipped + a->walk.tail;
 			a->loss.without_pc += a->walk.headless;
 			if (a->loss.damaged > a->damaged_before)
-				perfdata_add_undecoded(a->r, &a->piece_of, "outside whole records of Arm SPE", a->loss.damaged - a->damaged_before);
+				perfdata_add_undecoded(a->r, &a->piece_of,
+						       "outside whole records of Arm SPE",
+						       a->loss.damaged - a->damaged_before);
 			a->inside = false;
 			return 0;
 		}
@@ -384,7 +397,8 @@ static int next_spe(struct tare_accesses *a, struct tare_access *out, struct tar
 
 /* ---- samples ---- */
 
-static bool from_sample(struct tare_accesses *a, const struct perfdata_record *rec, struct tare_access *out)
+static bool from_sample(struct tare_accesses *a, const struct perfdata_record *rec,
+			struct tare_access *out)
 {
 	struct ibs ibs;
 	int ret;
@@ -400,7 +414,8 @@ static bool from_sample(struct tare_accesses *a, const struct perfdata_record *r
 		perfdata_add_undecoded(a->r, rec, "it holds no registers of AMD IBS", 0);
 		return false;
 	}
-	if (ret > 0 || access_from_sample(rec, a->amd, out) || access_from_branch(rec, a->intel, out))
+	if (ret > 0 || access_from_sample(rec, a->amd, out) ||
+	    access_from_branch(rec, a->intel, out))
 		return true;
 	a->loss.other++;
 	return false;
@@ -427,7 +442,8 @@ static int next(struct tare_accesses *a, struct tare_access *out, struct tare_er
 			continue;
 		if (rec.type == PD_RECORD_SAMPLE && from_sample(a, &rec, out))
 			return 1;
-		ret = rec.type == PD_RECORD_AUXTRACE && a->spe ? begin_spe(a, &rec, err) : learn(a, &rec, err);
+		ret = rec.type == PD_RECORD_AUXTRACE && a->spe ? begin_spe(a, &rec, err)
+							       : learn(a, &rec, err);
 		if (ret < 0)
 			return ret;
 	}

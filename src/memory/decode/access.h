@@ -57,9 +57,11 @@ struct spe_codes {
 bool spe_codes_of(uint64_t midr, struct spe_codes *out);
 
 /* From an SPE record, without time, task and CPU; `codes` may be NULL. */
-void access_from_spe(const struct spe_record *r, const struct spe_codes *codes, struct tare_access *out);
+void access_from_spe(const struct spe_record *r, const struct spe_codes *codes,
+		     struct tare_access *out);
 
-static inline void access_latency(struct tare_access *a, enum tare_access_latency which, uint32_t cycles)
+static inline void access_latency(struct tare_access *a, enum tare_access_latency which,
+				  uint32_t cycles)
 {
 	a->has_latency |= 1u << which;
 	a->latency[which] = cycles;

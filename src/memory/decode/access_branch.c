@@ -5,21 +5,35 @@
 #include <string.h>
 #include "memory/decode/access.h"
 
-/* PERF_COUNT_HW_BRANCH_INSTRUCTIONS, _MISSES. Source: linux/perf_event.h. BR_INST_RETIRED, BR_MISP_RETIRED. Source: Intel SDM vol. 3B, 20.2.1. */
-enum { TYPE_HARDWARE = 0, TYPE_RAW = 4, BRANCHES = 4, BRANCH_MISSES = 5, BR_INST_RETIRED = 0xc4, BR_MISP_RETIRED = 0xc5 };
+/*
+ * PERF_COUNT_HW_BRANCH_INSTRUCTIONS, _MISSES. Source: linux/perf_event.h. BR_INST_RETIRED,
+ * BR_MISP_RETIRED. Source: Intel SDM vol. 3B, 20.2.1.
+ */
+enum {
+	TYPE_HARDWARE = 0,
+	TYPE_RAW = 4,
+	BRANCHES = 4,
+	BRANCH_MISSES = 5,
+	BR_INST_RETIRED = 0xc4,
+	BR_MISP_RETIRED = 0xc5
+};
 
 enum { MISPREDICTED = 1, PREDICTED = 2 };
 
 /* On a hybrid machine each core PMU has its own type number, and its events have names. */
 static bool of_core(const struct perfdata_event *ev)
 {
-	return ev->attr.type == TYPE_RAW || !strncmp(ev->name, "cpu/", 4) || !strncmp(ev->name, "cpu_", 4);
+	return ev->attr.type == TYPE_RAW || !strncmp(ev->name, "cpu/", 4) ||
+		!strncmp(ev->name, "cpu_", 4);
 }
 
 bool access_from_branch(const struct perfdata_record *rec, bool intel, struct tare_access *out)
 {
 	const struct perfdata_event *ev = rec->event;
-	const struct perfdata_branch *b = rec->has & PD_SAMPLE_BRANCH_STACK && rec->sample.n_branches ? rec->sample.branches : NULL;
+	const struct perfdata_branch *b = rec->has & PD_SAMPLE_BRANCH_STACK &&
+			rec->sample.n_branches
+		? rec->sample.branches
+		: NULL;
 	uint64_t code = ev ? ev->attr.config & 0xff : 0;
 	bool hardware = ev && ev->attr.type == TYPE_HARDWARE, core = ev && intel && of_core(ev);
 	bool missed = (hardware && code == BRANCH_MISSES) || (core && code == BR_MISP_RETIRED);

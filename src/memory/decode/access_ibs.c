@@ -6,7 +6,7 @@
  */
 #include "memory/decode/access.h"
 
-#define BIT(s, r, b) ((s)->reg[r] >> (b) & 1)
+#define BIT(s, r, b) ((s)->reg[r] >> (b)&1)
 
 enum { NOT_TOLD = -1, BY_NODE = -2 /* RmtNode says whether it is this node's or another's */ };
 
@@ -73,7 +73,8 @@ static void far_source(const struct ibs *s, struct tare_access *a)
 		access_distance(a, BIT(s, IBS_OP_DATA2, 4) ? TARE_REMOTE : TARE_SOCKET);
 	else if (row->distance >= 0)
 		access_distance(a, (enum tare_access_distance)row->distance);
-	if (ibs_tells_state(s) && !BIT(s, IBS_OP_DATA2, 5)) /* else owned, which is also modified, but shared by now */
+	if (ibs_tells_state(s) &&
+	    !BIT(s, IBS_OP_DATA2, 5)) /* else owned, which is also modified, but shared by now */
 		access_snoop(a, TARE_SNOOP_MODIFIED);
 }
 
@@ -109,7 +110,9 @@ static void uncached(const struct ibs *s, bool load, struct tare_access *a)
 {
 	bool valid;
 
-	access_served(a, load && field(s, DATA_SOURCE, &valid) == 7 && valid ? TARE_AT_IO : TARE_AT_UNCACHED);
+	access_served(a,
+		      load && field(s, DATA_SOURCE, &valid) == 7 && valid ? TARE_AT_IO
+									  : TARE_AT_UNCACHED);
 }
 
 /*
@@ -120,7 +123,8 @@ static void uncached(const struct ibs *s, bool load, struct tare_access *a)
 static void page_size(const struct ibs *s, struct tare_access *a)
 {
 	static const uint64_t sizes[] = { 1 << 12, 1 << 21, 1 << 30, 0 };
-	bool huge = BIT(s, IBS_OP_DATA3, 5) || BIT(s, IBS_OP_DATA3, 19), large = BIT(s, IBS_OP_DATA3, 4) || BIT(s, IBS_OP_DATA3, 6);
+	bool huge = BIT(s, IBS_OP_DATA3, 5) || BIT(s, IBS_OP_DATA3, 19),
+	     large = BIT(s, IBS_OP_DATA3, 4) || BIT(s, IBS_OP_DATA3, 6);
 
 	if (s->caps & IBS_CAP_PAGE_SIZE)
 		a->page_size = sizes[s->reg[IBS_OP_DATA3] >> 4 & 3];
@@ -143,13 +147,14 @@ static void translation(const struct ibs *s, struct tare_access *a)
 
 static void data(const struct ibs *s, struct tare_access *a)
 {
-	bool load = BIT(s, IBS_OP_DATA3, 0), store = BIT(s, IBS_OP_DATA3, 1), newer = ibs_tells_l2(s), width;
+	bool load = BIT(s, IBS_OP_DATA3, 0), store = BIT(s, IBS_OP_DATA3, 1),
+	     newer = ibs_tells_l2(s), width;
 	uint64_t bytes = field(s, MEM_WIDTH, &width);
 
 	a->kind = newer && BIT(s, IBS_OP_DATA3, 21) ? TARE_ACCESS_PREFETCH
-		  : load && store	   ? TARE_ACCESS_UPDATE
-		  : load		   ? TARE_ACCESS_LOAD
-					   : TARE_ACCESS_STORE;
+		: load && store                     ? TARE_ACCESS_UPDATE
+		: load                              ? TARE_ACCESS_LOAD
+						    : TARE_ACCESS_STORE;
 	if (newer && width && bytes <= 64) {
 		a->has |= TARE_ACCESS_SIZE;
 		a->size = (uint32_t)bytes;
@@ -224,7 +229,10 @@ static void fetch(const struct ibs *s, struct tare_access *a)
 		a->page_size = s->rules.pages_16k ? erratum_1347[page] : plain_pages[page];
 	if (page_known && a->page_size)
 		a->has |= TARE_ACCESS_PAGE_SIZE;
-	access_tlb(a, !(ctl >> 55 & 1) ? TARE_TLB_L1 : !(ctl >> 56 & 1) ? TARE_TLB_L2 : TARE_TLB_WALK);
+	access_tlb(a,
+		   !(ctl >> 55 & 1)           ? TARE_TLB_L1
+			   : !(ctl >> 56 & 1) ? TARE_TLB_L2
+					      : TARE_TLB_WALK);
 	if (s->has >> IBS_FETCH_EXTENDED & 1 && a->tlb != TARE_TLB_L1)
 		access_latency(a, TARE_LATENCY_TRANSLATION, s->reg[IBS_FETCH_EXTENDED] & 0xffff);
 	if (!complete)

@@ -7,16 +7,27 @@
 
 const char *tare_access_kind_name(enum tare_access_kind kind)
 {
-	static const char *const names[] = { "other", "load", "store", "update", "prefetch", "branch", "fetch" };
+	static const char *const names[] = { "other",    "load",   "store", "update",
+					     "prefetch", "branch", "fetch" };
 
 	return NAME(names, kind);
 }
 
 const char *tare_access_place_name(enum tare_access_place place)
 {
-	static const char *const names[] = { "L1",     "fill buffer",	    "L2",		"L3",	    "L4",
-					     "cache",  "memory",	    "persistent memory", "extension memory",
-					     "I/O",    "uncached",	    "beyond L1",	"beyond L3" };
+	static const char *const names[] = { "L1",
+					     "fill buffer",
+					     "L2",
+					     "L3",
+					     "L4",
+					     "cache",
+					     "memory",
+					     "persistent memory",
+					     "extension memory",
+					     "I/O",
+					     "uncached",
+					     "beyond L1",
+					     "beyond L3" };
 
 	return NAME(names, place);
 }
@@ -44,8 +55,10 @@ const char *tare_access_tlb_name(enum tare_access_tlb tlb)
 
 const char *tare_access_latency_name(enum tare_access_latency latency)
 {
-	static const char *const names[] = { "total", "issue", "translation", "use", "instruction", "retire", "miss",
-					     "tag-to-retire", "complete-to-retire", "fetch", "store" };
+	static const char *const names[] = { "total", "issue",         "translation",
+					     "use",   "instruction",   "retire",
+					     "miss",  "tag-to-retire", "complete-to-retire",
+					     "fetch", "store" };
 
 	return NAME(names, latency);
 }

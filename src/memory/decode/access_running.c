@@ -34,7 +34,9 @@ int running_learn(struct running *r, const struct perfdata_record *rec, struct t
 	int ret = 0;
 	uint32_t i;
 
-	if ((rec->type != PD_RECORD_SWITCH && rec->type != PD_RECORD_SWITCH_CPU_WIDE) || (rec->has & wanted) != wanted || !rec->event || rec->event->attr.flags & ATTR_USE_CLOCKID)
+	if ((rec->type != PD_RECORD_SWITCH && rec->type != PD_RECORD_SWITCH_CPU_WIDE) ||
+	    (rec->has & wanted) != wanted || !rec->event ||
+	    rec->event->attr.flags & ATTR_USE_CLOCKID)
 		return 0;
 	i = set_add(&r->cpus, &key, sizeof(key), sizeof(key.cpu), NULL);
 	if (i == SET_NONE)

@@ -50,9 +50,15 @@ struct source { /* the parts of data_src */
 
 static struct source parts(uint64_t v)
 {
-	return (struct source){ .op = v & 31,	      .lvl = v >> 5 & 0x3fff,  .snoop = v >> 19 & 31,
-				.lock = v >> 24 & 3,  .tlb = v >> 26 & 127,    .num = v >> 33 & 15,
-				.remote = v >> 37 & 1, .snoopx = v >> 38 & 3, .hops = v >> 43 & 7,
+	return (struct source){ .op = v & 31,
+				.lvl = v >> 5 & 0x3fff,
+				.snoop = v >> 19 & 31,
+				.lock = v >> 24 & 3,
+				.tlb = v >> 26 & 127,
+				.num = v >> 33 & 15,
+				.remote = v >> 37 & 1,
+				.snoopx = v >> 38 & 3,
+				.hops = v >> 43 & 7,
 				.region = v >> 46 & 31 };
 }
 
@@ -65,9 +71,12 @@ enum { NOT_TOLD = -1 };
 
 /* The bits of mem_lvl after hit and miss, from bit 3 on. */
 static const struct served_by levels[] = {
-	{ TARE_AT_L1, TARE_OWN },	 { TARE_AT_FILL_BUFFER, TARE_OWN }, { TARE_AT_L2, TARE_OWN },	   { TARE_AT_L3, TARE_SOCKET },
-	{ TARE_AT_MEMORY, TARE_SOCKET }, { TARE_AT_MEMORY, TARE_REMOTE },   { TARE_AT_MEMORY, TARE_REMOTE }, { TARE_AT_CACHE, TARE_REMOTE },
-	{ TARE_AT_CACHE, TARE_REMOTE },	 { TARE_AT_IO, NOT_TOLD },	    { TARE_AT_UNCACHED, NOT_TOLD },
+	{ TARE_AT_L1, TARE_OWN },        { TARE_AT_FILL_BUFFER, TARE_OWN },
+	{ TARE_AT_L2, TARE_OWN },        { TARE_AT_L3, TARE_SOCKET },
+	{ TARE_AT_MEMORY, TARE_SOCKET }, { TARE_AT_MEMORY, TARE_REMOTE },
+	{ TARE_AT_MEMORY, TARE_REMOTE }, { TARE_AT_CACHE, TARE_REMOTE },
+	{ TARE_AT_CACHE, TARE_REMOTE },  { TARE_AT_IO, NOT_TOLD },
+	{ TARE_AT_UNCACHED, NOT_TOLD },
 };
 
 /* By mem_lvl_num, if there is one. */
@@ -130,7 +139,8 @@ static void served_behind(const struct source *s, struct tare_access *a)
 static void level_of_ibs(const struct source *s, struct tare_access *a)
 {
 	enum { MEMORY_OF_OTHER = 0x300, CACHE_OF_NODE = 0x400, CACHE_OF_OTHER = 0x800 };
-	bool memory = a->place == TARE_AT_MEMORY || a->place == TARE_AT_PERSISTENT_MEMORY || a->place == TARE_AT_EXTENSION_MEMORY;
+	bool memory = a->place == TARE_AT_MEMORY || a->place == TARE_AT_PERSISTENT_MEMORY ||
+		a->place == TARE_AT_EXTENSION_MEMORY;
 
 	/* Set together with L3 where it may be either */
 	if (s->lvl & (CACHE_OF_NODE | CACHE_OF_OTHER)) {
@@ -141,7 +151,8 @@ static void level_of_ibs(const struct source *s, struct tare_access *a)
 	} else if (a->place == TARE_AT_IO) {
 		a->has &= ~(uint32_t)TARE_ACCESS_DISTANCE;
 	} else if (memory) {
-		access_distance(a, s->remote || s->lvl & MEMORY_OF_OTHER ? TARE_REMOTE : TARE_SOCKET);
+		access_distance(a,
+				s->remote || s->lvl & MEMORY_OF_OTHER ? TARE_REMOTE : TARE_SOCKET);
 	}
 }
 
@@ -160,13 +171,18 @@ static void not_ones_own(const struct source *s, struct tare_access *a)
 static void level(const struct source *s, bool amd, struct tare_access *a)
 {
 	enum { FIRST = 3 };
-	static const enum tare_access_distance hops[] = { 0, TARE_NEAR, TARE_SOCKET, TARE_REMOTE, TARE_REMOTE };
+	static const enum tare_access_distance hops[] = { 0, TARE_NEAR, TARE_SOCKET, TARE_REMOTE,
+							  TARE_REMOTE };
 
 	if (missed(s)) {
 		served_behind(s, a);
 		return;
 	}
-	if (numbered(s) && !(!amd && s->num == 3 && s->lvl & LVL_MEMORY)) /* on Sandy Bridge to Broadwell, memory of other sockets has L3's number */
+	if (numbered(s) &&
+	    !(!amd && s->num == 3 &&
+	      s->lvl &
+		      /* on Sandy Bridge to Broadwell, memory of other sockets has L3's number */
+		      LVL_MEMORY))
 		served(a, &numbers[s->num]);
 	else if (s->lvl >> FIRST)
 		served(a, &levels[__builtin_ctz(s->lvl >> FIRST)]);
@@ -191,7 +207,10 @@ static void snoop(const struct source *s, struct tare_access *a)
 		unsigned bit;
 		enum tare_access_snoop snoop;
 	} rows[] = {
-		{ 16, TARE_SNOOP_MODIFIED }, { 4, TARE_SNOOP_HIT }, { 8, TARE_SNOOP_MISS }, { 2, TARE_SNOOP_NONE },
+		{ 16, TARE_SNOOP_MODIFIED },
+		{ 4, TARE_SNOOP_HIT },
+		{ 8, TARE_SNOOP_MISS },
+		{ 2, TARE_SNOOP_NONE },
 	};
 
 	/*
@@ -216,9 +235,10 @@ static void translation(const struct source *s, struct tare_access *a)
 	if (s->tlb & TLB_MISS || (s->tlb & TLB_HIT && walked))
 		access_tlb(a, TARE_TLB_WALK);
 	else if (s->tlb & TLB_HIT)
-		access_tlb(a, (s->tlb & (TLB_L1 | TLB_L2)) == TLB_L1   ? TARE_TLB_L1
-			      : (s->tlb & (TLB_L1 | TLB_L2)) == TLB_L2 ? TARE_TLB_L2
-								       : TARE_TLB_HIT);
+		access_tlb(a,
+			   (s->tlb & (TLB_L1 | TLB_L2)) == TLB_L1           ? TARE_TLB_L1
+				   : (s->tlb & (TLB_L1 | TLB_L2)) == TLB_L2 ? TARE_TLB_L2
+									    : TARE_TLB_HIT);
 }
 
 /*
@@ -230,7 +250,9 @@ static bool samples_stores(const struct perfdata_event *event)
 {
 	enum { RAW = 4, STORE_SAMPLE = 0x2cd, STORE_LATENCY = 0x6d0, CODE = 0xffff };
 
-	return event && ((event->attr.type == RAW && (event->attr.config & CODE) == STORE_SAMPLE) || (event->attr.config & CODE) == STORE_LATENCY);
+	return event &&
+		((event->attr.type == RAW && (event->attr.config & CODE) == STORE_SAMPLE) ||
+		 (event->attr.config & CODE) == STORE_LATENCY);
 }
 
 /*
@@ -242,13 +264,16 @@ static bool samples_stores(const struct perfdata_event *event)
  */
 static void weights(const struct perfdata_record *rec, bool amd, struct tare_access *a)
 {
-	static const enum tare_access_latency intel[] = { TARE_LATENCY_USE, TARE_LATENCY_INSTRUCTION,
+	static const enum tare_access_latency intel[] = { TARE_LATENCY_USE,
+							  TARE_LATENCY_INSTRUCTION,
 							  TARE_LATENCY_RETIRE },
-					      ibs[] = { TARE_LATENCY_MISS, TARE_LATENCY_TAG_TO_RETIRE,
+					      ibs[] = { TARE_LATENCY_MISS,
+							TARE_LATENCY_TAG_TO_RETIRE,
 							TARE_LATENCY_TAG_TO_RETIRE };
 	const enum tare_access_latency *meaning = amd ? ibs : intel;
 	bool load = a->kind == TARE_ACCESS_LOAD, store = a->kind == TARE_ACCESS_STORE;
-	uint64_t w = rec->has & (PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT) ? rec->sample.weight : 0;
+	uint64_t w = rec->has & (PD_SAMPLE_WEIGHT | PD_SAMPLE_WEIGHT_STRUCT) ? rec->sample.weight
+									     : 0;
 
 	if (!(rec->has & PD_SAMPLE_WEIGHT_STRUCT) && w > UINT32_MAX)
 		return;
@@ -270,7 +295,8 @@ bool access_from_exact(const struct perfdata_record *rec, struct tare_access *ou
 	uint64_t value;
 	uint32_t told;
 
-	if (out->origin != TARE_FROM_EXACT || !(rec->has & PD_SAMPLE_RAW) || rec->sample.raw_size != EXACT_RAW_SIZE)
+	if (out->origin != TARE_FROM_EXACT || !(rec->has & PD_SAMPLE_RAW) ||
+	    rec->sample.raw_size != EXACT_RAW_SIZE)
 		return false;
 	told = load32(raw, false);
 	value = load64(raw + 4, false);
@@ -318,7 +344,8 @@ bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare
 {
 	struct source s = parts(rec->has & PD_SAMPLE_DATA_SRC ? rec->sample.data_src : 0);
 
-	out->origin = rec->event && !strncmp(rec->event->name, "exact/", 6) ? TARE_FROM_EXACT : TARE_FROM_PEBS;
+	out->origin = rec->event && !strncmp(rec->event->name, "exact/", 6) ? TARE_FROM_EXACT
+									    : TARE_FROM_PEBS;
 	if (rec->has & PD_SAMPLE_ADDR && rec->sample.addr) {
 		out->has |= TARE_ACCESS_ADDRESS;
 		out->address = rec->sample.addr;
@@ -332,10 +359,10 @@ bool access_from_sample(const struct perfdata_record *rec, bool amd, struct tare
 		out->page_size = rec->sample.data_page_size;
 	}
 	out->kind = (s.op & (OP_LOAD | OP_STORE)) == (OP_LOAD | OP_STORE) ? TARE_ACCESS_UPDATE
-		    : s.op & OP_LOAD					  ? TARE_ACCESS_LOAD
-		    : s.op & OP_STORE					  ? TARE_ACCESS_STORE
-		    : s.op & OP_PREFETCH				  ? TARE_ACCESS_PREFETCH
-		    : s.op & OP_EXEC					  ? TARE_ACCESS_FETCH
+		: s.op & OP_LOAD                                          ? TARE_ACCESS_LOAD
+		: s.op & OP_STORE                                         ? TARE_ACCESS_STORE
+		: s.op & OP_PREFETCH                                      ? TARE_ACCESS_PREFETCH
+		: s.op & OP_EXEC                                          ? TARE_ACCESS_FETCH
 									  : TARE_ACCESS_OTHER;
 	if (!amd && out->kind == TARE_ACCESS_LOAD && samples_stores(rec->event))
 		out->kind = TARE_ACCESS_STORE;

@@ -46,13 +46,17 @@ static int word_of(const struct column *c, const char *const *words)
 
 bool spe_codes_of(uint64_t midr, struct spe_codes *out)
 {
-	static const char *const place_words[] = { "L1", "L2", "L3", "cache", "memory", "IO", NULL },
-				 *const distance_words[] = { "own", "near", "socket", "remote", NULL },
-				 *const snoop_words[] = { "peer", "hit", "modified", NULL };
-	static const enum tare_access_place places[] = { TARE_AT_L1,	TARE_AT_L2,	TARE_AT_L3,
-							 TARE_AT_CACHE, TARE_AT_MEMORY, TARE_AT_IO };
-	static const enum tare_access_distance distances[] = { TARE_OWN, TARE_NEAR, TARE_SOCKET, TARE_REMOTE };
-	static const enum tare_access_snoop snoops[] = { TARE_SNOOP_PEER, TARE_SNOOP_HIT, TARE_SNOOP_MODIFIED };
+	static const char
+		*const place_words[] = { "L1", "L2", "L3", "cache", "memory", "IO", NULL },
+		       *const distance_words[] = { "own", "near", "socket", "remote", NULL },
+		       *const snoop_words[] = { "peer", "hit", "modified", NULL };
+	static const enum tare_access_place places[] = {
+		TARE_AT_L1, TARE_AT_L2, TARE_AT_L3, TARE_AT_CACHE, TARE_AT_MEMORY, TARE_AT_IO
+	};
+	static const enum tare_access_distance distances[] = { TARE_OWN, TARE_NEAR, TARE_SOCKET,
+							       TARE_REMOTE };
+	static const enum tare_access_snoop snoops[] = { TARE_SNOOP_PEER, TARE_SNOOP_HIT,
+							 TARE_SNOOP_MODIFIED };
 	const char *p = embedded_text("spe-sources.txt");
 	struct column c[COLUMNS], set = { NULL, 0 };
 	unsigned line = 0;
@@ -65,7 +69,8 @@ bool spe_codes_of(uint64_t midr, struct spe_codes *out)
 
 		if (n >= 3 && is(&c[0], "core") && is_core(&c[1], midr))
 			set = c[2];
-		if (n < COLUMNS || !is(&c[0], "code") || !set.s || c[1].n != set.n || memcmp(c[1].s, set.s, set.n))
+		if (n < COLUMNS || !is(&c[0], "code") || !set.s || c[1].n != set.n ||
+		    memcmp(c[1].s, set.s, set.n))
 			continue;
 		code = number(&c[2], 10);
 		place = word_of(&c[3], place_words);
@@ -103,7 +108,8 @@ static void level_by_events(uint64_t ev, struct tare_access *a)
 		access_distance(a, TARE_OWN);
 }
 
-static void load_store(const struct spe_record *r, const struct spe_codes *codes, struct tare_access *a)
+static void load_store(const struct spe_record *r, const struct spe_codes *codes,
+		       struct tare_access *a)
 {
 	enum { STORE = 1, EXTENDED_MASK = 0xe2, EXTENDED = 0x02, ATOMIC = 4, EXCLUSIVE = 8 };
 
@@ -145,12 +151,15 @@ static void load_store(const struct spe_record *r, const struct spe_codes *codes
 		access_tlb(a, TARE_TLB_HIT);
 }
 
-void access_from_spe(const struct spe_record *r, const struct spe_codes *codes, struct tare_access *out)
+void access_from_spe(const struct spe_record *r, const struct spe_codes *codes,
+		     struct tare_access *out)
 {
 	static const enum tare_access_latency latency[] = { TARE_LATENCY_TOTAL, TARE_LATENCY_ISSUE,
 							    TARE_LATENCY_TRANSLATION };
 
-	*out = (struct tare_access){ .origin = TARE_FROM_SPE, .event = UINT32_MAX, .exact_ip = true };
+	*out = (struct tare_access){ .origin = TARE_FROM_SPE,
+				     .event = UINT32_MAX,
+				     .exact_ip = true };
 	out->ip = spe_address(SPE_PC, r->address[SPE_PC]);
 	out->kernel = r->address[SPE_PC] >> 61 & 3; /* the exception level */
 	for (size_t i = 0; i < ARRAY_SIZE(latency); i++)

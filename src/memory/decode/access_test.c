@@ -11,9 +11,11 @@ static const char *words(const struct tare_access *a)
 	if (a->has & TARE_ACCESS_PLACE)
 		n += snprintf(text + n, sizeof(text) - n, " %s", tare_access_place_name(a->place));
 	if (a->has & TARE_ACCESS_DISTANCE)
-		n += snprintf(text + n, sizeof(text) - n, " %s", tare_access_distance_name(a->distance));
+		n += snprintf(text + n, sizeof(text) - n, " %s",
+			      tare_access_distance_name(a->distance));
 	if (a->has & TARE_ACCESS_SNOOP)
-		n += snprintf(text + n, sizeof(text) - n, " snoop:%s", tare_access_snoop_name(a->snoop));
+		n += snprintf(text + n, sizeof(text) - n, " snoop:%s",
+			      tare_access_snoop_name(a->snoop));
 	if (a->has & TARE_ACCESS_TLB)
 		n += snprintf(text + n, sizeof(text) - n, " tlb:%s", tare_access_tlb_name(a->tlb));
 	if (a->has & TARE_ACCESS_LOCKED && a->locked)
@@ -24,16 +26,17 @@ static const char *words(const struct tare_access *a)
 		n += snprintf(text + n, sizeof(text) - n, " mispredicted");
 	for (int i = 0; i < TARE_LATENCIES; i++)
 		if (a->has_latency >> i & 1)
-			n += snprintf(text + n, sizeof(text) - n, " %s=%u", tare_access_latency_name(i), a->latency[i]);
+			n += snprintf(text + n, sizeof(text) - n, " %s=%u",
+				      tare_access_latency_name(i), a->latency[i]);
 	return text;
 }
 
 /* ---- the kernel's fields ---- */
 
-#define SRC(op, lvl, snoop, lock, tlb, num, remote, snoopx, hops)                                                 \
-	((uint64_t)(op) | (uint64_t)(lvl) << 5 | (uint64_t)(snoop) << 19 | (uint64_t)(lock) << 24 |               \
-	 (uint64_t)(tlb) << 26 | (uint64_t)(num) << 33 | (uint64_t)(remote) << 37 | (uint64_t)(snoopx) << 38 |    \
-	 (uint64_t)(hops) << 43)
+#define SRC(op, lvl, snoop, lock, tlb, num, remote, snoopx, hops)                                  \
+	((uint64_t)(op) | (uint64_t)(lvl) << 5 | (uint64_t)(snoop) << 19 |                         \
+	 (uint64_t)(lock) << 24 | (uint64_t)(tlb) << 26 | (uint64_t)(num) << 33 |                  \
+	 (uint64_t)(remote) << 37 | (uint64_t)(snoopx) << 38 | (uint64_t)(hops) << 43)
 
 TEST(data_sources)
 {
@@ -43,15 +46,21 @@ TEST(data_sources)
 		const char *says; /* NULL: no access */
 	} rows[] = {
 		/* Ivy Bridge's locked load of the fixtures' kind, without the newer fields */
-		{ __LINE__, SRC(2, 0x82, 2, 2, 0x1a, 0, 0, 0, 0), "load memory socket snoop:none tlb:hit locked" },
-		{ __LINE__, SRC(2, 0x0a, 2, 0, 0x1a, 0, 0, 0, 0), "load L1 own snoop:none tlb:hit" },
-		{ __LINE__, SRC(2, 0x12, 2, 0, 0x0a, 0, 0, 0, 0), "load fill buffer own snoop:none tlb:L1" },
+		{ __LINE__, SRC(2, 0x82, 2, 2, 0x1a, 0, 0, 0, 0),
+		  "load memory socket snoop:none tlb:hit locked" },
+		{ __LINE__, SRC(2, 0x0a, 2, 0, 0x1a, 0, 0, 0, 0),
+		  "load L1 own snoop:none tlb:hit" },
+		{ __LINE__, SRC(2, 0x12, 2, 0, 0x0a, 0, 0, 0, 0),
+		  "load fill buffer own snoop:none tlb:L1" },
 		{ __LINE__, SRC(2, 0x22, 0, 0, 0x12, 0, 0, 0, 0), "load L2 own tlb:L2" },
-		{ __LINE__, SRC(2, 0x42, 4, 0, 0x14, 0, 0, 0, 0), "load L3 socket snoop:hit tlb:walk" },
-		{ __LINE__, SRC(2, 0x42, 16, 0, 0x22, 0, 0, 0, 0), "load L3 socket snoop:modified tlb:walk" },
+		{ __LINE__, SRC(2, 0x42, 4, 0, 0x14, 0, 0, 0, 0),
+		  "load L3 socket snoop:hit tlb:walk" },
+		{ __LINE__, SRC(2, 0x42, 16, 0, 0x22, 0, 0, 0, 0),
+		  "load L3 socket snoop:modified tlb:walk" },
 		{ __LINE__, SRC(2, 0x102, 8, 0, 0, 0, 0, 0, 0), "load memory remote snoop:miss" },
 		{ __LINE__, SRC(2, 0x202, 0, 0, 0, 0, 0, 0, 0), "load memory remote" },
-		{ __LINE__, SRC(2, 0x402, 16, 0, 0, 0, 0, 0, 0), "load cache remote snoop:modified" },
+		{ __LINE__, SRC(2, 0x402, 16, 0, 0, 0, 0, 0, 0),
+		  "load cache remote snoop:modified" },
 		{ __LINE__, SRC(2, 0x802, 4, 0, 0, 0, 0, 0, 0), "load cache remote snoop:hit" },
 		{ __LINE__, SRC(2, 0x1002, 0, 0, 0, 0, 0, 0, 0), "load I/O" },
 		{ __LINE__, SRC(2, 0x2002, 0, 0, 0, 0, 0, 0, 0), "load uncached" },
@@ -100,7 +109,10 @@ TEST(data_sources)
 		{ __LINE__, SRC(4, 0x0c, 1, 1, 1, 15, 0, 0, 0), "store beyond L1" },
 		/* ... and its loads for which only the address is known */
 		{ __LINE__, SRC(2, 1, 1, 1, 1, 15, 0, 0, 0), "load" },
-		/* Intel's tables: unknown source, other socket's memory until Broadwell, devices, uncached */
+		/*
+		 * Intel's tables: unknown source, other socket's memory until Broadwell, devices,
+		 * uncached
+		 */
 		{ __LINE__, SRC(2, 4, 1, 0, 0, 3, 0, 0, 0), "load beyond L3" },
 		{ __LINE__, SRC(2, 0x102, 4, 0, 0, 3, 1, 0, 0), "load memory remote snoop:hit" },
 		{ __LINE__, SRC(2, 0x402, 16, 0, 0, 3, 1, 0, 0), "load L3 remote snoop:modified" },
@@ -139,7 +151,8 @@ TEST(data_sources)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .has = PD_SAMPLE_DATA_SRC };
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE,
+					       .has = PD_SAMPLE_DATA_SRC };
 		struct tare_access a;
 		bool is;
 
@@ -180,11 +193,13 @@ TEST(levels_without_a_number)
 
 	for (size_t i = 0; i < 8 * ARRAY_SIZE(rows); i++) {
 		unsigned level = rows[i / 8].level, how = i % 4 * 2, number = i & 4 ? 15 : 0;
-		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .has = PD_SAMPLE_DATA_SRC };
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE,
+					       .has = PD_SAMPLE_DATA_SRC };
 		struct tare_access a;
 		char says[80];
 
-		snprintf(says, sizeof(says), "store%s", how == MISS ? rows[i / 8].missed : rows[i / 8].served);
+		snprintf(says, sizeof(says), "store%s",
+			 how == MISS ? rows[i / 8].missed : rows[i / 8].served);
 		rec.sample.data_src = SRC(4, level | how, 0, 0, 0, number, 0, 0, 0);
 		access_common(&rec, &a);
 		CHECK(access_from_sample(&rec, false, &a));
@@ -206,15 +221,19 @@ TEST(data_sources_of_ibs)
 		{ __LINE__, SRC(2, 0, 0, 0, 0, 14, 1, 0, 2), "load persistent memory remote" },
 		{ __LINE__, SRC(2, 0, 0, 0, 0, 9, 0, 0, 0), "load extension memory socket" },
 		{ __LINE__, SRC(2, 0, 0, 0, 0, 9, 1, 0, 2), "load extension memory remote" },
-		{ __LINE__, SRC(2, 0x402, 0, 0, 0, 11, 1, 0, 1), "load cache socket" }, /* of another complex */
-		{ __LINE__, SRC(2, 0x802, 0, 0, 0, 11, 1, 0, 2), "load cache remote" }, /* of another node's */
-		{ __LINE__, SRC(2, 0x442, 0, 0, 0, 11, 0, 0, 1), "load cache socket" }, /* L3, or another core's */
+		{ __LINE__, SRC(2, 0x402, 0, 0, 0, 11, 1, 0, 1),
+		  "load cache socket" }, /* of another complex */
+		{ __LINE__, SRC(2, 0x802, 0, 0, 0, 11, 1, 0, 2),
+		  "load cache remote" }, /* of another node's */
+		{ __LINE__, SRC(2, 0x442, 0, 0, 0, 11, 0, 0, 1),
+		  "load cache socket" }, /* L3, or another core's */
 		{ __LINE__, SRC(2, 0x1002, 0, 0, 0, 10, 0, 0, 0), "load I/O" },
 		{ __LINE__, SRC(2, 0x1002, 0, 0, 0, 10, 1, 0, 2), "load I/O" },
 		{ __LINE__, SRC(2, 0x42, 16, 0, 0, 3, 0, 0, 0), "load L3 near snoop:modified" },
 		/* kernels that had no mem_lvl_num of these yet */
 		{ __LINE__, SRC(2, 0x42, 0, 0, 0, 0, 0, 0, 0), "load L3 near" },
-		{ __LINE__, SRC(2, 0x442, 16, 0, 0, 0, 0, 0, 0), "load cache socket snoop:modified" },
+		{ __LINE__, SRC(2, 0x442, 16, 0, 0, 0, 0, 0, 0),
+		  "load cache socket snoop:modified" },
 		{ __LINE__, SRC(2, 0x402, 0, 0, 0, 0, 0, 0, 0), "load cache socket" },
 		{ __LINE__, SRC(2, 0x802, 0, 0, 0, 0, 0, 0, 0), "load cache remote" },
 		{ __LINE__, SRC(2, 0x102, 0, 0, 0, 13, 0, 0, 0), "load memory remote" },
@@ -223,7 +242,8 @@ TEST(data_sources_of_ibs)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .has = PD_SAMPLE_DATA_SRC };
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE,
+					       .has = PD_SAMPLE_DATA_SRC };
 		struct tare_access a;
 
 		rec.sample.data_src = rows[i].src;
@@ -235,7 +255,9 @@ TEST(data_sources_of_ibs)
 
 TEST(addresses_and_weights)
 {
-	struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .misc = 0x4002, .pid = 5, .tid = 6, .cpu = 3, .time = 99 };
+	struct perfdata_record rec = {
+		.type = PD_RECORD_SAMPLE, .misc = 0x4002, .pid = 5, .tid = 6, .cpu = 3, .time = 99
+	};
 	struct tare_access a;
 
 	rec.sample.data_src = SRC(2, 0x0a, 2, 0, 0x1a, 0, 0, 0, 0);
@@ -243,14 +265,16 @@ TEST(addresses_and_weights)
 	rec.has = PD_SAMPLE_DATA_SRC;
 	access_common(&rec, &a);
 	CHECK(access_from_sample(&rec, false, &a));
-	CHECK_EQ(a.has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK | TARE_ACCESS_PERIOD |
-			  TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE | TARE_ACCESS_SIZE),
+	CHECK_EQ(a.has &
+			 (TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU |
+			  TARE_ACCESS_TASK | TARE_ACCESS_PERIOD | TARE_ACCESS_PHYSICAL |
+			  TARE_ACCESS_PAGE_SIZE | TARE_ACCESS_SIZE),
 		 0, "what was not recorded is absent");
 	CHECK_EQ(a.has_latency, 0);
 	CHECK(a.exact_ip && !a.kernel);
 
-	rec.has |= PD_SAMPLE_ADDR | PD_SAMPLE_PHYS_ADDR | PD_SAMPLE_TIME | PD_SAMPLE_CPU | PD_SAMPLE_TID | PD_SAMPLE_WEIGHT |
-		   PD_SAMPLE_DATA_PAGE_SIZE;
+	rec.has |= PD_SAMPLE_ADDR | PD_SAMPLE_PHYS_ADDR | PD_SAMPLE_TIME | PD_SAMPLE_CPU |
+		PD_SAMPLE_TID | PD_SAMPLE_WEIGHT | PD_SAMPLE_DATA_PAGE_SIZE;
 	rec.misc = 1;
 	rec.sample.addr = 0x7000;
 	rec.sample.phys_addr = 0x9000;
@@ -269,10 +293,12 @@ TEST(addresses_and_weights)
 	CHECK_EQ(a.cpu, 3);
 	CHECK_EQ(a.pid * 10 + a.tid, 56);
 	CHECK_EQ(a.period, 10);
-	CHECK_EQ(a.has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK | TARE_ACCESS_PERIOD |
-			  TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE | TARE_ACCESS_SIZE),
-		 TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK | TARE_ACCESS_PERIOD |
-			 TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE);
+	CHECK_EQ(a.has &
+			 (TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU |
+			  TARE_ACCESS_TASK | TARE_ACCESS_PERIOD | TARE_ACCESS_PHYSICAL |
+			  TARE_ACCESS_PAGE_SIZE | TARE_ACCESS_SIZE),
+		 TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU | TARE_ACCESS_TASK |
+			 TARE_ACCESS_PERIOD | TARE_ACCESS_PHYSICAL | TARE_ACCESS_PAGE_SIZE);
 
 	/* the kernel writes 0 for unknown */
 	rec.sample.addr = rec.sample.phys_addr = rec.sample.weight = rec.sample.data_page_size = 0;
@@ -293,7 +319,17 @@ TEST(addresses_and_weights)
 
 TEST(weights_by_operation)
 {
-	enum { LOAD = 2, STORE = 4, BOTH = 6, PREFETCH = 8, STORE_SAMPLE = 0x2cd, STORE_LATENCY = 0x6d0, LOADS = 0x1cd, RAW = 4, ATOM = 10 };
+	enum {
+		LOAD = 2,
+		STORE = 4,
+		BOTH = 6,
+		PREFETCH = 8,
+		STORE_SAMPLE = 0x2cd,
+		STORE_LATENCY = 0x6d0,
+		LOADS = 0x1cd,
+		RAW = 4,
+		ATOM = 10
+	};
 	static const struct {
 		int line;
 		unsigned op, type;
@@ -302,11 +338,13 @@ TEST(weights_by_operation)
 		const char *says;
 	} rows[] = {
 		{ __LINE__, LOAD, RAW, LOADS, false, "load L1 own use=100" },
-		{ __LINE__, LOAD, RAW, LOADS, true, "load L1 own use=100 instruction=200 retire=7" },
+		{ __LINE__, LOAD, RAW, LOADS, true,
+		  "load L1 own use=100 instruction=200 retire=7" },
 		{ __LINE__, STORE, RAW, STORE_SAMPLE, false, "store L1 own store=100" },
 		{ __LINE__, STORE, RAW, STORE_SAMPLE, true, "store L1 own retire=7 store=100" },
 		{ __LINE__, STORE, RAW, 0x82d0, true, "store L1 own retire=7 store=100" },
-		{ __LINE__, LOAD, RAW, STORE_SAMPLE, true, "store L1 own retire=7 store=100" }, /* before Linux 6.0 */
+		{ __LINE__, LOAD, RAW, STORE_SAMPLE, true,
+		  "store L1 own retire=7 store=100" }, /* before Linux 6.0 */
 		{ __LINE__, LOAD, ATOM, STORE_LATENCY, false, "store L1 own store=100" },
 		{ __LINE__, LOAD, ATOM, STORE_SAMPLE, false, "load L1 own use=100" },
 		{ __LINE__, BOTH, RAW, LOADS, true, "update L1 own retire=7" },
@@ -314,9 +352,14 @@ TEST(weights_by_operation)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct perfdata_event event = { .attr = { .type = rows[i].type, .config = rows[i].config }, .name = (char *)"e" };
-		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE, .event = &event,
-					       .has = PD_SAMPLE_DATA_SRC | (rows[i].two_words ? PD_SAMPLE_WEIGHT_STRUCT : PD_SAMPLE_WEIGHT) };
+		struct perfdata_event event = { .attr = { .type = rows[i].type,
+							  .config = rows[i].config },
+						.name = (char *)"e" };
+		struct perfdata_record rec = { .type = PD_RECORD_SAMPLE,
+					       .event = &event,
+					       .has = PD_SAMPLE_DATA_SRC |
+						       (rows[i].two_words ? PD_SAMPLE_WEIGHT_STRUCT
+									  : PD_SAMPLE_WEIGHT) };
 		struct tare_access a;
 
 		rec.sample.data_src = SRC(rows[i].op, 0x0a, 0, 0, 0, 0, 0, 0, 0);
@@ -331,7 +374,14 @@ TEST(weights_by_operation)
 
 TEST(ibs_operations)
 {
-	enum { VALID = 3 << 17, LIN = 1 << 17 | 1 << 18, LOAD = 1, STORE = 2, MISS = 1 << 7, L2MISS = 1 << 20 };
+	enum {
+		VALID = 3 << 17,
+		LIN = 1 << 17 | 1 << 18,
+		LOAD = 1,
+		STORE = 2,
+		MISS = 1 << 7,
+		L2MISS = 1 << 20
+	};
 	static const struct {
 		int line;
 		bool zen4;
@@ -339,24 +389,41 @@ TEST(ibs_operations)
 		const char *says;
 		struct ibs_rules rules;
 	} rows[] = {
-		{ __LINE__, false, 0xb0002, 2, LIN | STORE | 3 << 22, "store L1 own tlb:L1 tag-to-retire=11 complete-to-retire=2" },
-		{ __LINE__, false, 0, 0, LIN | LOAD, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | 9ull << 32, "load L2 own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0xb0002, 2, LIN | STORE | 3 << 22,
+		  "store L1 own tlb:L1 tag-to-retire=11 complete-to-retire=2" },
+		{ __LINE__, false, 0, 0, LIN | LOAD,
+		  "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | 9ull << 32,
+		  "load L2 own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load cache socket snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 0x12, LIN | LOAD | MISS | L2MISS | 9ull << 32, /* RmtNode is the memory's */
+		{ __LINE__, false, 0, 0x12,
+		  LIN | LOAD | MISS | L2MISS | 9ull << 32, /* RmtNode is the memory's */
 		  "load cache socket snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0x22, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
-		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0", { .no_state = true } },
-		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
-		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0", { .unknown = true } },
-		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | 9ull << 32, "load L2 own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 2, LIN | STORE | MISS | L2MISS, "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__,
+		  false,
+		  0,
+		  2,
+		  LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0",
+		  { .no_state = true } },
+		{ __LINE__,
+		  false,
+		  0,
+		  2,
+		  LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load cache socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0",
+		  { .unknown = true } },
+		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | 9ull << 32,
+		  "load L2 own tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 2, LIN | STORE | MISS | L2MISS,
+		  "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 3, LIN | LOAD | MISS | L2MISS | 9ull << 32 | 1 << 2,
 		  "load memory socket tlb:L2 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 0x13, LIN | LOAD | MISS | L2MISS | 9ull << 32 | 3 << 2 | 5ull << 48,
+		{ __LINE__, false, 0, 0x13,
+		  LIN | LOAD | MISS | L2MISS | 9ull << 32 | 3 << 2 | 5ull << 48,
 		  "load memory remote tlb:walk translation=5 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 4, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load cache remote tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
@@ -367,15 +434,21 @@ TEST(ibs_operations)
 		{ __LINE__, false, 0, 0, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load beyond L1 tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		/* a load's source does not apply to stores */
-		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS, "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS,
+		  "store beyond L1 tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 3, LIN | STORE | MISS | L2MISS | 1 << 16,
 		  "store fill buffer own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 1, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load L3 near snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 0x21, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load L3 near tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, true, 0, 1, LIN | LOAD | MISS | L2MISS | 9ull << 32,
-		  "load L3 near snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0", { .unknown = true } },
+		{ __LINE__,
+		  true,
+		  0,
+		  1,
+		  LIN | LOAD | MISS | L2MISS | 9ull << 32,
+		  "load L3 near snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0",
+		  { .unknown = true } },
 		{ __LINE__, true, 0, 2, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load cache socket snoop:modified tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 3, LIN | LOAD | MISS | L2MISS | 9ull << 32,
@@ -394,15 +467,22 @@ TEST(ibs_operations)
 		  "load persistent memory socket tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, true, 0, 0x44, LIN | LOAD | MISS | L2MISS | 9ull << 32,
 		  "load memory tlb:L1 miss=9 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 0, LIN | LOAD | STORE | 1 << 15, "update L1 own tlb:L1 locked tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 0, LIN | 1 << 21 | LOAD | MISS | 9ull << 32, "prefetch L2 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | LOAD | STORE | 1 << 15,
+		  "update L1 own tlb:L1 locked tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 0, LIN | 1 << 21 | LOAD | MISS | 9ull << 32,
+		  "prefetch L2 own tlb:L1 tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 2, LIN | LOAD | MISS | L2MISS | 1 << 14 | 9ull << 32,
 		  "load uncached tlb:L1 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 7, LIN | LOAD | 1 << 14, "load I/O tlb:L1 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 0, 7, LIN | STORE | 1 << 14, "store uncached tlb:L1 tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 7ull << 35, 0, 0, "branch taken mispredicted tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 1ull << 37, 0, 0, "branch not-taken tag-to-retire=0 complete-to-retire=0" },
-		{ __LINE__, false, 1ull << 37, 0, LIN | LOAD, "load L1 own tlb:L1 not-taken tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 7, LIN | LOAD | 1 << 14,
+		  "load I/O tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 0, 7, LIN | STORE | 1 << 14,
+		  "store uncached tlb:L1 tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 7ull << 35, 0, 0,
+		  "branch taken mispredicted tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 1ull << 37, 0, 0,
+		  "branch not-taken tag-to-retire=0 complete-to-retire=0" },
+		{ __LINE__, false, 1ull << 37, 0, LIN | LOAD,
+		  "load L1 own tlb:L1 not-taken tag-to-retire=0 complete-to-retire=0" },
 		{ __LINE__, false, 0, 0, 0, "other tag-to-retire=0 complete-to-retire=0" },
 	};
 
@@ -423,10 +503,14 @@ TEST(ibs_operations)
 		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
 		CHECK_EQ(a.ip, 0x4000, "row at line %d", rows[i].line);
 		CHECK(a.exact_ip, "row at line %d", rows[i].line);
-		CHECK_EQ(a.has & TARE_ACCESS_ADDRESS ? a.address : 0, rows[i].data3 & LIN ? 0x5000 : 0, "row at line %d", rows[i].line);
-		CHECK_EQ(a.has & TARE_ACCESS_PHYSICAL ? a.physical : 0, rows[i].data3 & LIN ? 0x6000 : 0, "row at line %d", rows[i].line);
-		CHECK_EQ(a.has & TARE_ACCESS_TARGET ? a.target : 0, rows[i].data >> 37 & 1 ? 0x7000 : 0, "row at line %d", rows[i].line);
-		CHECK_EQ(a.has & TARE_ACCESS_SIZE ? a.size : 0, rows[i].data3 >> 22 & 15 ? 4 : 0, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_ADDRESS ? a.address : 0,
+			 rows[i].data3 & LIN ? 0x5000 : 0, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_PHYSICAL ? a.physical : 0,
+			 rows[i].data3 & LIN ? 0x6000 : 0, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_TARGET ? a.target : 0,
+			 rows[i].data >> 37 & 1 ? 0x7000 : 0, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_SIZE ? a.size : 0, rows[i].data3 >> 22 & 15 ? 4 : 0,
+			 "row at line %d", rows[i].line);
 	}
 }
 
@@ -441,30 +525,46 @@ TEST(ibs_operations_by_page_size)
 		const char *says;
 		uint64_t page_size; /* 0: absent */
 	} rows[] = {
-		{ __LINE__, true, LIN | LOAD, "load L1 own tag-to-retire=0 complete-to-retire=0", 0 },
-		{ __LINE__, true, LIN | LOAD | L1 | L2 | 1 << 4 | 5ull << 48, "load L1 own tag-to-retire=0 complete-to-retire=0", 0 },
-		{ __LINE__, true, LIN | PHY | LOAD, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
-		{ __LINE__, true, LIN | PHY | LOAD | L1 | 1 << 6 | 1 << 19, "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
-		{ __LINE__, true, LIN | PHY | LOAD | 1 << 4, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 21 },
-		{ __LINE__, true, LIN | PHY | LOAD | 2 << 4, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 30 },
-		{ __LINE__, true, LIN | PHY | LOAD | 3 << 4, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 0 },
+		{ __LINE__, true, LIN | LOAD, "load L1 own tag-to-retire=0 complete-to-retire=0",
+		  0 },
+		{ __LINE__, true, LIN | LOAD | L1 | L2 | 1 << 4 | 5ull << 48,
+		  "load L1 own tag-to-retire=0 complete-to-retire=0", 0 },
+		{ __LINE__, true, LIN | PHY | LOAD,
+		  "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
+		{ __LINE__, true, LIN | PHY | LOAD | L1 | 1 << 6 | 1 << 19,
+		  "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
+		{ __LINE__, true, LIN | PHY | LOAD | 1 << 4,
+		  "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 21 },
+		{ __LINE__, true, LIN | PHY | LOAD | 2 << 4,
+		  "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 1 << 30 },
+		{ __LINE__, true, LIN | PHY | LOAD | 3 << 4,
+		  "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 0 },
 		{ __LINE__, true, LIN | PHY | LOAD | L1 | L2 | 5ull << 48,
-		  "load L1 own tlb:walk translation=5 tag-to-retire=0 complete-to-retire=0", 1 << 12 },
-		{ __LINE__, false, LIN | LOAD, "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 0 },
-		{ __LINE__, false, LIN | LOAD | L1 | 1 << 6, "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 21 },
-		{ __LINE__, false, LIN | LOAD | L1 | 1 << 19, "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 30 },
-		{ __LINE__, false, LIN | LOAD | L1 | L2 | 5ull << 48, "load L1 own tlb:walk tag-to-retire=0 complete-to-retire=0", 0 },
+		  "load L1 own tlb:walk translation=5 tag-to-retire=0 complete-to-retire=0",
+		  1 << 12 },
+		{ __LINE__, false, LIN | LOAD,
+		  "load L1 own tlb:L1 tag-to-retire=0 complete-to-retire=0", 0 },
+		{ __LINE__, false, LIN | LOAD | L1 | 1 << 6,
+		  "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 21 },
+		{ __LINE__, false, LIN | LOAD | L1 | 1 << 19,
+		  "load L1 own tlb:L2 tag-to-retire=0 complete-to-retire=0", 1 << 30 },
+		{ __LINE__, false, LIN | LOAD | L1 | L2 | 5ull << 48,
+		  "load L1 own tlb:walk tag-to-retire=0 complete-to-retire=0", 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct ibs s = { .kind = IBS_OP, .has = 0xff, .rules.zen4 = true, .caps = rows[i].page_field ? IBS_CAP_PAGE_SIZE : 0 };
+		struct ibs s = { .kind = IBS_OP,
+				 .has = 0xff,
+				 .rules.zen4 = true,
+				 .caps = rows[i].page_field ? IBS_CAP_PAGE_SIZE : 0 };
 		struct tare_access a = { .ip = 1 };
 
 		s.reg[IBS_OP_CTL] = 3 << 17;
 		s.reg[IBS_OP_DATA3] = rows[i].data3;
 		CHECK(access_from_ibs(&s, &a), "row at line %d", rows[i].line);
 		CHECK_STR(words(&a), rows[i].says, "row at line %d", rows[i].line);
-		CHECK_EQ(a.has & TARE_ACCESS_PAGE_SIZE ? a.page_size : 0, rows[i].page_size, "row at line %d", rows[i].line);
+		CHECK_EQ(a.has & TARE_ACCESS_PAGE_SIZE ? a.page_size : 0, rows[i].page_size,
+			 "row at line %d", rows[i].line);
 	}
 }
 
@@ -508,16 +608,23 @@ TEST(ibs_fetches)
 		{ __LINE__, false, NEW, 0, "fetch tlb:L1" },
 		{ __LINE__, false, NEW, 1ull << 50 | 7ull << 32, "fetch L1 own tlb:L1 fetch=7" },
 		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 51, "fetch L2 own tlb:L1 fetch=0" },
-		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58, "fetch beyond L1 tlb:L1 fetch=0" },
-		{ __LINE__, true, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58, "fetch L3 tlb:L1 fetch=0" },
-		{ __LINE__, true, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58 | 1ull << 61, "fetch beyond L3 tlb:L1 fetch=0" },
-		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 55, "fetch L1 own tlb:L2 translation=33 fetch=0" },
-		{ __LINE__, false, NEW, 1ull << 50 | 3ull << 55, "fetch L1 own tlb:walk translation=33 fetch=0" },
+		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58,
+		  "fetch beyond L1 tlb:L1 fetch=0" },
+		{ __LINE__, true, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58,
+		  "fetch L3 tlb:L1 fetch=0" },
+		{ __LINE__, true, NEW, 1ull << 50 | 1ull << 51 | 1ull << 58 | 1ull << 61,
+		  "fetch beyond L3 tlb:L1 fetch=0" },
+		{ __LINE__, false, NEW, 1ull << 50 | 1ull << 55,
+		  "fetch L1 own tlb:L2 translation=33 fetch=0" },
+		{ __LINE__, false, NEW, 1ull << 50 | 3ull << 55,
+		  "fetch L1 own tlb:walk translation=33 fetch=0" },
 		{ __LINE__, false, 0, 1ull << 50 | 3ull << 55, "fetch L1 own tlb:walk fetch=0" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct ibs s = { .kind = IBS_FETCH, .has = rows[i].extended ? 0xf : 0x7, .rules.zen4 = rows[i].zen4 };
+		struct ibs s = { .kind = IBS_FETCH,
+				 .has = rows[i].extended ? 0xf : 0x7,
+				 .rules.zen4 = rows[i].zen4 };
 		struct tare_access a = { 0 };
 
 		s.reg[IBS_FETCH_CTL] = valid | rows[i].ctl;
@@ -543,17 +650,26 @@ TEST(ibs_fetches_without_a_physical_address)
 		int line;
 		const char *cpuid, *says, *says_physical;
 	} rows[] = {
-		{ __LINE__, "AuthenticAMD,26,79,0", "fetch L1 own tlb:L2 translation=33 fetch=7", "fetch L1 own tlb:L2 translation=33 fetch=7" },
-		{ __LINE__, "AuthenticAMD,26,80,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
-		{ __LINE__, "AuthenticAMD,26,95,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
-		{ __LINE__, "AuthenticAMD,27,0,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
-		{ __LINE__, "AuthenticAMD,26,96,0", "fetch L1 own tlb:L2 translation=33 fetch=7", "fetch L1 own tlb:L2 translation=33 fetch=7" },
-		{ __LINE__, "AuthenticAMD,26,175,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
-		{ __LINE__, "AuthenticAMD,26,207,0", "fetch", "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,79,0", "fetch L1 own tlb:L2 translation=33 fetch=7",
+		  "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,80,0", "fetch",
+		  "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,95,0", "fetch",
+		  "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,27,0,0", "fetch",
+		  "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,96,0", "fetch L1 own tlb:L2 translation=33 fetch=7",
+		  "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,175,0", "fetch",
+		  "fetch L1 own tlb:L2 translation=33 fetch=7" },
+		{ __LINE__, "AuthenticAMD,26,207,0", "fetch",
+		  "fetch L1 own tlb:L2 translation=33 fetch=7" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct ibs s = { .kind = IBS_FETCH, .has = 0xf, .rules = ibs_rules_of(rows[i].cpuid, true) };
+		struct ibs s = { .kind = IBS_FETCH,
+				 .has = 0xf,
+				 .rules = ibs_rules_of(rows[i].cpuid, true) };
 		struct tare_access a = { 0 };
 
 		s.reg[IBS_FETCH_CTL] = 3ull << 48 | 1ull << 50 | 1ull << 55 | 7ull << 32;
@@ -576,20 +692,29 @@ TEST(spe_cores)
 		uint64_t midr, code;
 		const char *says; /* NULL: the code is not defined */
 	} rows[] = {
-		{ __LINE__, 0x413fd0c1, 0, "load L1 own" },	    { __LINE__, 0x413fd0c1, 8, "load L2 own" },
-		{ __LINE__, 0x410fd490, 9, "load L2 near snoop:peer" }, { __LINE__, 0x411fd402, 10, "load L3 near snoop:peer" },
-		{ __LINE__, 0x410fd4f0, 11, "load L3 socket snoop:hit" }, { __LINE__, 0x410fd4f0, 12, "load L3 socket snoop:peer" },
-		{ __LINE__, 0x410fd4f0, 13, "load cache remote snoop:peer" }, { __LINE__, 0x410fd4f0, 14, "load memory socket" },
-		{ __LINE__, 0x410fd4f0, 1, "load" },		    { __LINE__, 0x410fd4f0, 77, "load" },
-		{ __LINE__, 0xc00fac40, 7, "load memory socket" },  { __LINE__, 0xc00fac40, 8, "load L1 own" },
-		{ __LINE__, 0x480fd060, 3, "load L3 socket snoop:modified" }, { __LINE__, 0x480fd060, 9, "load memory remote" },
+		{ __LINE__, 0x413fd0c1, 0, "load L1 own" },
+		{ __LINE__, 0x413fd0c1, 8, "load L2 own" },
+		{ __LINE__, 0x410fd490, 9, "load L2 near snoop:peer" },
+		{ __LINE__, 0x411fd402, 10, "load L3 near snoop:peer" },
+		{ __LINE__, 0x410fd4f0, 11, "load L3 socket snoop:hit" },
+		{ __LINE__, 0x410fd4f0, 12, "load L3 socket snoop:peer" },
+		{ __LINE__, 0x410fd4f0, 13, "load cache remote snoop:peer" },
+		{ __LINE__, 0x410fd4f0, 14, "load memory socket" },
+		{ __LINE__, 0x410fd4f0, 1, "load" },
+		{ __LINE__, 0x410fd4f0, 77, "load" },
+		{ __LINE__, 0xc00fac40, 7, "load memory socket" },
+		{ __LINE__, 0xc00fac40, 8, "load L1 own" },
+		{ __LINE__, 0x480fd060, 3, "load L3 socket snoop:modified" },
+		{ __LINE__, 0x480fd060, 9, "load memory remote" },
 		{ __LINE__, 0x480fd060, 13, "load I/O socket" },
 	};
 	struct spe_codes codes;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_record r = { .has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION | SPE_HAS_SOURCE,
-					.class = SPE_LOAD_STORE, .source = rows[i].code };
+		struct spe_record r = { .has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION |
+						SPE_HAS_SOURCE,
+					.class = SPE_LOAD_STORE,
+					.source = rows[i].code };
 		struct tare_access a;
 
 		CHECK(spe_codes_of(rows[i].midr, &codes), "row at line %d", rows[i].line);
@@ -632,8 +757,11 @@ TEST(spe_events)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct spe_record r = { .has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION | SPE_HAS_EVENTS,
-					.class = rows[i].class, .operation = rows[i].operation, .events = rows[i].events };
+		struct spe_record r = { .has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION |
+						SPE_HAS_EVENTS,
+					.class = rows[i].class,
+					.operation = rows[i].operation,
+					.events = rows[i].events };
 		struct tare_access a;
 
 		access_from_spe(&r, NULL, &a);
@@ -729,7 +857,8 @@ TEST(pebs_recording)
 
 	for (; tare_accesses_next(r, &a, NULL) == 1; n++) {
 		CHECK_EQ(a.kind, TARE_ACCESS_LOAD);
-		CHECK(a.has & TARE_ACCESS_ADDRESS && a.has & TARE_ACCESS_PLACE && a.has_latency == 1u << TARE_LATENCY_USE);
+		CHECK(a.has & TARE_ACCESS_ADDRESS && a.has & TARE_ACCESS_PLACE &&
+		      a.has_latency == 1u << TARE_LATENCY_USE);
 		locked += a.locked;
 		if (a.locked)
 			slowest = a.latency[TARE_LATENCY_USE];
@@ -759,13 +888,16 @@ TEST(raw_of_the_exact_engine)
 		bool taken;
 	} rows[] = {
 		{ __LINE__, 1, 32, 12, TARE_FROM_EXACT, true, TARE_ACCESS_SIZE, 32, false },
-		{ __LINE__, 1, UINT32_MAX, 12, TARE_FROM_EXACT, true, TARE_ACCESS_SIZE, UINT32_MAX, false },
+		{ __LINE__, 1, UINT32_MAX, 12, TARE_FROM_EXACT, true, TARE_ACCESS_SIZE, UINT32_MAX,
+		  false },
 		{ __LINE__, 1, 1ull << 32, 12, TARE_FROM_EXACT, true, 0, ANY, false },
 		{ __LINE__, 1, 0, 12, TARE_FROM_EXACT, true, 0, ANY, false },
 		{ __LINE__, 0, 32, 12, TARE_FROM_EXACT, false, 0, ANY, false },
 		{ __LINE__, 2, 0x1234, 12, TARE_FROM_EXACT, true, TARE_ACCESS_TARGET, ANY, false },
-		{ __LINE__, 2 | 4, 0x1234, 12, TARE_FROM_EXACT, true, TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN, ANY, false },
-		{ __LINE__, 2 | 4 | 8, 0x1234, 12, TARE_FROM_EXACT, true, TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN, ANY, true },
+		{ __LINE__, 2 | 4, 0x1234, 12, TARE_FROM_EXACT, true,
+		  TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN, ANY, false },
+		{ __LINE__, 2 | 4 | 8, 0x1234, 12, TARE_FROM_EXACT, true,
+		  TARE_ACCESS_TARGET | TARE_ACCESS_TAKEN, ANY, true },
 		{ __LINE__, 1, 32, 12, TARE_FROM_PEBS, false, 0, ANY, false },
 		{ __LINE__, 1, 32, 11, TARE_FROM_EXACT, false, 0, ANY, false },
 		{ __LINE__, 1, 32, 20, TARE_FROM_EXACT, false, 0, ANY, false },
@@ -773,7 +905,8 @@ TEST(raw_of_the_exact_engine)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint8_t raw[24] = { (uint8_t)rows[i].told };
-		struct perfdata_record rec = { .has = PD_SAMPLE_RAW, .sample = { .raw = raw, .raw_size = rows[i].size } };
+		struct perfdata_record rec = { .has = PD_SAMPLE_RAW,
+					       .sample = { .raw = raw, .raw_size = rows[i].size } };
 		struct tare_access a = { .origin = rows[i].origin, .size = ANY };
 
 		memcpy(raw + 4, &rows[i].value, 8);
@@ -802,35 +935,54 @@ TEST(branches)
 	} rows[] = {
 		{ __LINE__, 0, 4, "branches", false, 0, 0, "branch", TARE_FROM_PEBS },
 		{ __LINE__, 0, 4, "exact/branches/", false, 0, 0, "branch", TARE_FROM_EXACT },
-		{ __LINE__, 0, 5, "branch-misses", false, 0, 0, "branch mispredicted", TARE_FROM_PEBS },
-		{ __LINE__, 0, 0x0800000004, "cpu_core/branches/", false, 0, 0, "branch", TARE_FROM_PEBS },
-		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0, 0, "branch", TARE_FROM_PEBS },
-		{ __LINE__, 4, 0x20c4, "cpu/br_inst_retired.near_taken/P", true, 0x1000, 2, "branch taken target", TARE_FROM_PEBS },
-		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0x1000, 1, "branch taken mispredicted target", TARE_FROM_PEBS },
-		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0x1002, 1, "branch", TARE_FROM_PEBS },
-		{ __LINE__, 4, 0xc5, "cpu/branch-misses/P", true, 0x1000, 0, "branch taken mispredicted target", TARE_FROM_PEBS },
-		{ __LINE__, 10, 0xc5, "cpu_atom/branch-misses/P", true, 0, 0, "branch mispredicted", TARE_FROM_PEBS },
+		{ __LINE__, 0, 5, "branch-misses", false, 0, 0, "branch mispredicted",
+		  TARE_FROM_PEBS },
+		{ __LINE__, 0, 0x0800000004, "cpu_core/branches/", false, 0, 0, "branch",
+		  TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0, 0, "branch",
+		  TARE_FROM_PEBS },
+		{ __LINE__, 4, 0x20c4, "cpu/br_inst_retired.near_taken/P", true, 0x1000, 2,
+		  "branch taken target", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0x1000, 1,
+		  "branch taken mispredicted target", TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", true, 0x1002, 1, "branch",
+		  TARE_FROM_PEBS },
+		{ __LINE__, 4, 0xc5, "cpu/branch-misses/P", true, 0x1000, 0,
+		  "branch taken mispredicted target", TARE_FROM_PEBS },
+		{ __LINE__, 10, 0xc5, "cpu_atom/branch-misses/P", true, 0, 0, "branch mispredicted",
+		  TARE_FROM_PEBS },
 		{ __LINE__, 4, 0xc4, "cpu/branch-instructions/P", false, 0, 0, NULL, 0 },
 		{ __LINE__, 10, 0xc4, "uncore_cha/x/", true, 0, 0, NULL, 0 },
 		{ __LINE__, 0, 0, "cycles", true, 0x1000, 1, NULL, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct perfdata_event ev = { .attr = { .type = rows[i].type, .config = rows[i].config }, .name = (char *)rows[i].name };
-		struct perfdata_branch b = { .from = rows[i].from, .to = 0x2000, .flags = rows[i].flags };
-		struct perfdata_record rec = { .event = &ev, .has = PD_SAMPLE_IP | (b.from ? PD_SAMPLE_BRANCH_STACK : 0), .misc = 1 << 14,
-					       .sample = { .ip = 0x1000, .branches = &b, .n_branches = b.from != 0 } };
+		struct perfdata_event ev = { .attr = { .type = rows[i].type,
+						       .config = rows[i].config },
+					     .name = (char *)rows[i].name };
+		struct perfdata_branch b = { .from = rows[i].from,
+					     .to = 0x2000,
+					     .flags = rows[i].flags };
+		struct perfdata_record rec = {
+			.event = &ev,
+			.has = PD_SAMPLE_IP | (b.from ? PD_SAMPLE_BRANCH_STACK : 0),
+			.misc = 1 << 14,
+			.sample = { .ip = 0x1000, .branches = &b, .n_branches = b.from != 0 }
+		};
 		struct tare_access a;
 		char got[80];
 
 		access_common(&rec, &a);
-		CHECK_EQ(access_from_branch(&rec, rows[i].intel, &a), rows[i].words != NULL, "row at line %d", rows[i].line);
+		CHECK_EQ(access_from_branch(&rec, rows[i].intel, &a), rows[i].words != NULL,
+			 "row at line %d", rows[i].line);
 		if (!rows[i].words)
 			continue;
 		CHECK(a.exact_ip && a.ip == 0x1000);
 		CHECK_EQ(a.origin, rows[i].origin);
-		snprintf(got, sizeof(got), "%s%s%s%s", tare_access_kind_name(a.kind), a.has & TARE_ACCESS_TAKEN ? a.taken ? " taken" : " not-taken" : "",
-			 a.has & TARE_ACCESS_MISPREDICTED && a.mispredicted ? " mispredicted" : "", a.has & TARE_ACCESS_TARGET ? " target" : "");
+		snprintf(got, sizeof(got), "%s%s%s%s", tare_access_kind_name(a.kind),
+			 a.has & TARE_ACCESS_TAKEN ? a.taken ? " taken" : " not-taken" : "",
+			 a.has & TARE_ACCESS_MISPREDICTED && a.mispredicted ? " mispredicted" : "",
+			 a.has & TARE_ACCESS_TARGET ? " target" : "");
 		CHECK_STR(got, rows[i].words, "row at line %d", rows[i].line);
 		if (a.has & TARE_ACCESS_TARGET)
 			CHECK_EQ(a.target, 0x2000);

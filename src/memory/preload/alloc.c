@@ -38,7 +38,15 @@
  * FIRST_MOST: within this distance of its end there is only the first stack. Source: Linux,
  * arch/x86/mm/mmap.c, SIZE_128M, and arm64's mmap_base().
  */
-enum { EARLY = 64 << 10, IDLE = 64, FRAME_MOST = 128 << 10, FIRST_MOST = 64 << 20, THREAD_MOST = 8 << 20, ASKED_AT_ONCE = 32, PAGE = 4096 };
+enum {
+	EARLY = 64 << 10,
+	IDLE = 64,
+	FRAME_MOST = 128 << 10,
+	FIRST_MOST = 64 << 20,
+	THREAD_MOST = 8 << 20,
+	ASKED_AT_ONCE = 32,
+	PAGE = 4096
+};
 enum { UNKNOWN, ON, OFF };
 
 static struct {
@@ -68,15 +76,15 @@ static struct alloc_head *head;
 static char path[PATH_MAX];
 static uint32_t pid;
 static uintptr_t main_stack; /* end address */
-static volatile bool *same; /* one per process: reads false in a child, however it was created */
+static volatile bool *same;  /* one per process: reads false in a child, however it was created */
 static pthread_key_t at_exit;
 static struct alloc_block *idle[IDLE];
 static bare_clock *clock_at; /* NULL: a system call */
-static uintptr_t unmapped; /* counts how often a page or more was freed or made unreadable */
+static uintptr_t unmapped;   /* counts how often a page or more was freed or made unreadable */
 
 static __thread __attribute__((tls_model("initial-exec"))) struct {
 	struct alloc_block *block;
-	int *error; /* errno */
+	int *error;           /* errno */
 	bool inside, at_exit; /* inside the recorder; its exit handler is registered */
 	uint32_t tid;
 	/*
@@ -94,7 +102,8 @@ static inline int *error(void)
 }
 
 #define call(number, ...) CALL_OF(number, __VA_ARGS__, 0, 0, 0, 0, 0, 0)
-#define CALL_OF(number, a, b, c, d, e, f, ...) bare_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define CALL_OF(number, a, b, c, d, e, f, ...)                                                     \
+	bare_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 /* ---- the file ---- */
 
@@ -103,7 +112,8 @@ static bool allowed(uint64_t end)
 {
 	struct rlimit64 size;
 
-	return call(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &size) < 0 || size.rlim_cur == RLIM64_INFINITY || end <= size.rlim_cur;
+	return call(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &size) < 0 ||
+		size.rlim_cur == RLIM64_INFINITY || end <= size.rlim_cur;
 }
 
 static struct alloc_block *new_block(void)
@@ -117,12 +127,14 @@ static struct alloc_block *new_block(void)
 	n = __atomic_fetch_add(&head->blocks, 1, __ATOMIC_ACQ_REL);
 	at = ALLOC_PAGE + n * ALLOC_BLOCK;
 	/* Allocates disk space: writing to a page without any raises SIGBUS. */
-	if (n < head->most && allowed(at + ALLOC_BLOCK) && call(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
+	if (n < head->most && allowed(at + ALLOC_BLOCK) &&
+	    call(SYS_fallocate, fd, 0, (off_t)at, (off_t)ALLOC_BLOCK) == 0)
 		map = call(SYS_mmap, NULL, ALLOC_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
 	else { /* unless another thread has reserved the next block meanwhile */
 		full = true;
 		n++;
-		__atomic_compare_exchange_n(&head->blocks, &n, n - 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&head->blocks, &n, n - 1, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
 	}
 	call(SYS_close, fd);
 	if (map < 0 && map > -4096)
@@ -176,7 +188,8 @@ static void thread_ends(void *block)
 	me.at_exit = false;
 	for (unsigned i = 0; b && i < IDLE; i++) {
 		none = NULL;
-		if (__atomic_compare_exchange_n(&idle[i], &none, b, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&idle[i], &none, b, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
 			return;
 	}
 	if (b)
@@ -244,11 +257,15 @@ static size_t readable(uintptr_t first, size_t n)
  */
 static uintptr_t stack_end(uintptr_t here)
 {
-	uintptr_t page = here & -(uintptr_t)PAGE, end = page + PAGE, now = __atomic_load_n(&unmapped, __ATOMIC_RELAXED);
+	uintptr_t page = here & -(uintptr_t)PAGE, end = page + PAGE,
+		  now = __atomic_load_n(&unmapped, __ATOMIC_RELAXED);
 	bool first = here < main_stack && main_stack - here < FIRST_MOST;
 	uintptr_t top = first ? main_stack : bare_thread();
 
-	if (here >= top || (!first && (me.tid == pid || top - here >= THREAD_MOST))) /* the thread data of the first thread is elsewhere */
+	if (here >= top ||
+	    (!first &&
+	     (me.tid == pid ||
+	      top - here >= THREAD_MOST))) /* the thread data of the first thread is elsewhere */
 		return end;
 	if (me.top != top || me.unmapped != now) {
 		me.low = ((top - 1) & -(uintptr_t)PAGE) + PAGE;
@@ -287,7 +304,8 @@ static size_t stack_words(uintptr_t end, uintptr_t at, uint64_t *to, size_t n)
 		return n;
 	from = (struct iovec){ (void *)(at + 8 * sure), 8 * (n - sure) };
 	into = (struct iovec){ to + sure, from.iov_len };
-	return call(SYS_process_vm_readv, pid, &into, 1, &from, 1, 0) == (long)from.iov_len ? n : sure;
+	return call(SYS_process_vm_readv, pid, &into, 1, &from, 1, 0) == (long)from.iov_len ? n
+											    : sure;
 }
 
 static char *add_address(char *to, uint64_t address)
@@ -313,7 +331,9 @@ static bool can_be_address(uint64_t word)
 static char *add_stack(char *to, const struct asker *who, uint8_t *frames)
 {
 	uintptr_t here = (uintptr_t)who->frame, next, end = stack_end(here);
-	uint64_t at[2], word[ALLOC_WORDS]; /* at a frame pointer: the caller's frame pointer, the return address */
+	uint64_t at[2],
+		/* at a frame pointer: the caller's frame pointer, the return address */
+		word[ALLOC_WORDS];
 	size_t n = stack_words(end, who->stack, word, ALLOC_WORDS);
 	uint32_t told = 0;
 	char *told_at = add_address(to, who->stack);
@@ -324,8 +344,8 @@ static char *add_stack(char *to, const struct asker *who, uint8_t *frames)
 	for (*frames = 0;;) {
 		to = add_address(add_address(to, at[1]), at[0]);
 		next = at[0];
-		if (++*frames == ALLOC_FRAMES || next <= here || next - here > FRAME_MOST || next & 7 || stack_words(end, next, at, 2) < 2 ||
-		    at[1] < ALLOC_PAGE)
+		if (++*frames == ALLOC_FRAMES || next <= here || next - here > FRAME_MOST ||
+		    next & 7 || stack_words(end, next, at, 2) < 2 || at[1] < ALLOC_PAGE)
 			break;
 		here = next;
 	}
@@ -351,12 +371,14 @@ static void lose(uint64_t time_ns)
 	uint64_t first = __atomic_load_n(&head->lost_ns, __ATOMIC_RELAXED);
 
 	while ((!first || time_ns < first) &&
-	       !__atomic_compare_exchange_n(&head->lost_ns, &first, time_ns, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	       !__atomic_compare_exchange_n(&head->lost_ns, &first, time_ns, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
 }
 
-static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size, const struct asker *who)
+static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size,
+		const struct asker *who)
 {
 	enum { MOST = ALLOC_FRAMES_AT + ALLOC_ADDRESS * (2 * ALLOC_FRAMES + ALLOC_WORDS) + 8 };
 	size_t bytes = sizeof(struct alloc_record);
@@ -375,7 +397,8 @@ static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64
 	}
 	r = (struct alloc_record *)((char *)(b + 1) + b->used);
 	if (who)
-		bytes = (size_t)(add_stack((char *)(r + 1), who, &frames) - (char *)r + 7) & ~(size_t)7;
+		bytes = (size_t)(add_stack((char *)(r + 1), who, &frames) - (char *)r + 7) &
+			~(size_t)7;
 	r->bytes = (uint16_t)bytes;
 	r->kind = (uint8_t)kind;
 	r->frames = frames;
@@ -438,7 +461,8 @@ static bool open_file(const char *name)
 	if (map < 0 && map > -4096)
 		return false;
 	head = (struct alloc_head *)map;
-	return *(const uint64_t *)head->magic == *(const uint64_t *)ALLOC_MAGIC && head->version == ALLOC_VERSION;
+	return *(const uint64_t *)head->magic == *(const uint64_t *)ALLOC_MAGIC &&
+		head->version == ALLOC_VERSION;
 }
 
 /* `last`: libc is initialized, so the environment is final. */
@@ -449,12 +473,14 @@ static void begin(bool last)
 
 	if (!name && !last)
 		return;
-	if (!__atomic_compare_exchange_n(&state, &unknown, OFF, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&state, &unknown, OFF, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
 		return;
 	pid = (uint32_t)call(SYS_getpid, 0);
 	main_stack = (uintptr_t)getauxval(AT_EXECFN);
 	clock_at = bare_find_clock();
-	if (!name || !open_file(name) || pthread_key_create(&at_exit, thread_ends) != 0 || !(same = pages_new_wiped(PAGE)))
+	if (!name || !open_file(name) || pthread_key_create(&at_exit, thread_ends) != 0 ||
+	    !(same = pages_new_wiped(PAGE)))
 		return;
 	*same = true;
 	pthread_atfork(NULL, NULL, forked);
@@ -556,14 +582,14 @@ static void taken(void *p, size_t size, const struct asker *who)
 }
 
 /* malloc and the like: the call, its size, and the caller. */
-#define TAKE(take, size)                                                                                               \
-	do {                                                                                                           \
-		bool told = enter();                                                                                   \
-		void *p = take;                                                                                        \
-                                                                                                                       \
-		if (told)                                                                                              \
-			taken(p, size, ASKER);                                                                         \
-		return p;                                                                                              \
+#define TAKE(take, size)                                                                           \
+	do {                                                                                       \
+		bool told = enter();                                                               \
+		void *p = take;                                                                    \
+                                                                                                   \
+		if (told)                                                                          \
+			taken(p, size, ASKER);                                                     \
+		return p;                                                                          \
 	} while (0)
 
 HOOK void *malloc(size_t size)
@@ -576,7 +602,9 @@ HOOK void *malloc(size_t size)
 HOOK void *calloc(size_t n, size_t size)
 {
 	if (!ready())
-		return size && n > sizeof(early) / size ? NULL : early_alloc(n * size); /* all zeros, since early memory is never reused */
+		return size && n > sizeof(early) / size
+			? NULL
+			: early_alloc(n * size); /* all zeros, since early memory is never reused */
 	TAKE(real.calloc(n, size), n * size);
 }
 
@@ -701,7 +729,8 @@ HOOK void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset
 	return p;
 }
 
-HOOK void *mmap64(void *at, size_t size, int prot, int flags, int fd, off_t offset) __attribute__((alias("mmap")));
+HOOK void *mmap64(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap")));
 
 HOOK int munmap(void *p, size_t size)
 {

@@ -22,13 +22,20 @@ static inline long bare_call(long number, long a, long b, long c, long d, long e
 	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
 	long ret;
 
-	__asm__ volatile("syscall" : "=a"(ret) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
 	return ret;
 #elif defined(__aarch64__)
-	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c, x3 __asm__("x3") = d,
-		      x4 __asm__("x4") = e, x5 __asm__("x5") = f;
+	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
+			 x2 __asm__("x2") = c, x3 __asm__("x3") = d, x4 __asm__("x4") = e,
+			 x5 __asm__("x5") = f;
 
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
 	return x0;
 #else
 #error "system calls of another machine"
@@ -121,7 +128,8 @@ static inline bare_clock *bare_find_clock(void)
 	if (!names || !symbol)
 		return NULL;
 	for (size_t i = 0, n = bare_symbols(hash, gnu); i < n; i++)
-		if (symbol[i].st_shndx != SHN_UNDEF && bare_same(names + symbol[i].st_name, BARE_CLOCK))
+		if (symbol[i].st_shndx != SHN_UNDEF &&
+		    bare_same(names + symbol[i].st_name, BARE_CLOCK))
 			return (bare_clock *)(uintptr_t)(bias + symbol[i].st_value);
 	return NULL;
 }

@@ -4,7 +4,12 @@
 #include "base/array.h"
 #include "memory/sharing/sharing_private.h"
 
-enum { LINE_SIZE = 64, LEAST = 4, WIDEST = 1 << 20, MORE_LINES = 4 << 20 /* lines after the first of each access, over all accesses */ };
+enum {
+	LINE_SIZE = 64,
+	LEAST = 4,
+	WIDEST = 1 << 20,
+	MORE_LINES = 4 << 20 /* lines after the first of each access, over all accesses */
+};
 
 struct sharing *sharing_new(const struct sharing_options *opt, struct tare_error *err)
 {
@@ -62,7 +67,8 @@ static struct line *line_at(const struct sharing *s, uint32_t i)
 /* The latency of the data in cycles, as this hardware measures it. */
 static uint32_t latency_of(const struct tare_access *a)
 {
-	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL, TARE_LATENCY_MISS };
+	static const enum tare_access_latency which[] = { TARE_LATENCY_USE, TARE_LATENCY_TOTAL,
+							  TARE_LATENCY_MISS };
 
 	for (size_t i = 0; i < ARRAY_SIZE(which); i++)
 		if (a->has_latency >> which[i] & 1)
@@ -79,7 +85,8 @@ struct alias {
 	uint32_t line;
 };
 
-static int add_alias(struct sharing *s, uint64_t address, uint32_t pid, uint32_t line, struct tare_error *err)
+static int add_alias(struct sharing *s, uint64_t address, uint32_t pid, uint32_t line,
+		     struct tare_error *err)
 {
 	struct alias alias = { .key = { address, pid, 0 } };
 	uint32_t at = set_add(&s->aliases, &alias, sizeof(alias), sizeof(alias.key), NULL);
@@ -93,22 +100,32 @@ static int add_alias(struct sharing *s, uint64_t address, uint32_t pid, uint32_t
 /*
  * The part of an access that is in one line: `size` bytes (0: not known), from its byte `from` on.
  */
-static int add_part(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct hit h, uint64_t from, unsigned size,
-		    struct tare_error *err)
+static int add_part(struct sharing *s, const struct tare_access *a, const struct sharing_file *file,
+		    struct hit h, uint64_t from, unsigned size, struct tare_error *err)
 {
 	bool physical = a->has & TARE_ACCESS_PHYSICAL, fresh;
-	uint64_t mask = s->opt.line_size - 1, address = (physical ? a->physical : file ? file->offset : a->address) + from;
+	uint64_t mask = s->opt.line_size - 1,
+		 address = (physical       ? a->physical
+				    : file ? file->offset
+					   : a->address) +
+		from;
 	uint64_t seen_at = a->has & TARE_ACCESS_ADDRESS ? (a->address + from) & ~mask : 0;
 	uint32_t pid = (a->address + from) >> 63 ? 0 : a->pid;
 	struct line line = { .key = { address & ~mask, physical || file ? 0 : pid,
-				      physical ? LINE_PHYSICAL : file ? LINE_SHARED + file->number : LINE_VIRTUAL },
-			     .seen_by = a->pid, .seen_at = seen_at }, *known;
+				      physical       ? LINE_PHYSICAL
+					      : file ? LINE_SHARED + file->number
+						     : LINE_VIRTUAL },
+			     .seen_by = a->pid,
+			     .seen_at = seen_at },
+		    *known;
 
 	h.line = set_add(&s->lines, &line, sizeof(line), sizeof(line.key), &fresh);
 	if (h.line == SET_NONE)
 		return tare_fail_nomem(err);
 	known = line_at(s, h.line);
-	if (physical && seen_at && (fresh || known->seen_at != seen_at || known->seen_by != a->pid) && add_alias(s, seen_at, pid, h.line, err) < 0)
+	if (physical && seen_at &&
+	    (fresh || known->seen_at != seen_at || known->seen_by != a->pid) &&
+	    add_alias(s, seen_at, pid, h.line, err) < 0)
 		return -ENOMEM;
 	if (seen_at && !known->seen_at)
 		known->seen_at = seen_at, known->seen_by = a->pid;
@@ -120,30 +137,38 @@ static int add_part(struct sharing *s, const struct tare_access *a, const struct
 	return 0;
 }
 
-int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err)
+int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file,
+		struct tare_error *err)
 {
 	enum { PAGE = 4096, OPERAND = 4096 /* only repeated instructions access more */ };
-	bool sized = a->has & TARE_ACCESS_SIZE && (a->origin == TARE_FROM_EXACT || a->size <= OPERAND);
+	bool sized = a->has & TARE_ACCESS_SIZE &&
+		(a->origin == TARE_FROM_EXACT || a->size <= OPERAND);
 	bool load = a->kind == TARE_ACCESS_LOAD || a->kind == TARE_ACCESS_UPDATE;
 	bool store = a->kind == TARE_ACCESS_STORE || a->kind == TARE_ACCESS_UPDATE;
-	uint64_t address = a->has & TARE_ACCESS_PHYSICAL ? a->physical : a->address, line_size = s->opt.line_size;
-	uint64_t size = sized ? a->size : 0, done = 0, most = (MORE_LINES - s->more_lines) * line_size;
+	uint64_t address = a->has & TARE_ACCESS_PHYSICAL ? a->physical : a->address,
+		 line_size = s->opt.line_size;
+	uint64_t size = sized ? a->size : 0, done = 0,
+		 most = (MORE_LINES - s->more_lines) * line_size;
 	struct thread_key task = { a->pid, a->tid };
-	struct hit h = { .time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, .latency = latency_of(a) };
+	struct hit h = { .time = a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX,
+			 .latency = latency_of(a) };
 	int ret;
 
-	if (!(load || store) || !(a->has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_PHYSICAL)) || !(a->has & TARE_ACCESS_TASK)) {
+	if (!(load || store) || !(a->has & (TARE_ACCESS_ADDRESS | TARE_ACCESS_PHYSICAL)) ||
+	    !(a->has & TARE_ACCESS_TASK)) {
 		s->totals.passed_over++;
 		return 0;
 	}
 	h.thread = s->thread;
-	if (!s->threads.n || memcmp((struct thread_key *)s->threads.item + s->thread, &task, sizeof(task)) != 0)
+	if (!s->threads.n ||
+	    memcmp((struct thread_key *)s->threads.item + s->thread, &task, sizeof(task)) != 0)
 		h.thread = set_add(&s->threads, &task, sizeof(task), sizeof(task), NULL);
 	h.ip = set_add(&s->ips, &a->ip, sizeof(a->ip), sizeof(a->ip), NULL);
 	if (h.thread == SET_NONE || h.ip == SET_NONE)
 		return tare_fail_nomem(err);
 	s->thread = h.thread;
-	h.flags = (load ? HIT_LOAD : 0) | (store ? HIT_STORE : 0) | (a->kernel ? HIT_KERNEL : 0) | (a->has & TARE_ACCESS_TIME ? HIT_TIMED : 0);
+	h.flags = (load ? HIT_LOAD : 0) | (store ? HIT_STORE : 0) | (a->kernel ? HIT_KERNEL : 0) |
+		(a->has & TARE_ACCESS_TIME ? HIT_TIMED : 0);
 	if (a->has & TARE_ACCESS_SNOOP && a->snoop == TARE_SNOOP_MODIFIED) {
 		h.flags |= HIT_MODIFIED;
 		s->totals.knows_modified = true;
@@ -158,14 +183,16 @@ int sharing_add(struct sharing *s, const struct tare_access *a, const struct sha
 		size = most;
 	}
 	do { /* a hit in every line touched */
-		uint64_t room = line_size - ((address + done) & (line_size - 1)), part = size - done < room ? size - done : room;
+		uint64_t room = line_size - ((address + done) & (line_size - 1)),
+			 part = size - done < room ? size - done : room;
 
 		ret = add_part(s, a, file, h, done, size ? (unsigned)part : 0, err);
 		done += part;
 		s->more_lines += h.flags & HIT_MORE && s->more_lines < MORE_LINES;
 		h.flags |= HIT_MORE;
 		/* the next page in physical memory is not known */
-	} while (ret == 0 && size && done < size && !(a->has & TARE_ACCESS_PHYSICAL && (address + done) % PAGE == 0));
+	} while (ret == 0 && size && done < size &&
+		 !(a->has & TARE_ACCESS_PHYSICAL && (address + done) % PAGE == 0));
 	return ret;
 }
 
@@ -173,10 +200,12 @@ int sharing_add(struct sharing *s, const struct tare_access *a, const struct sha
 
 static bool same_cell(const struct hit *a, const struct hit *b)
 {
-	return a->offset == b->offset && a->thread == b->thread && a->ip == b->ip && a->size == b->size;
+	return a->offset == b->offset && a->thread == b->thread && a->ip == b->ip &&
+		a->size == b->size;
 }
 
-static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l, struct tare_error *err)
+static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_line *l,
+		     struct tare_error *err)
 {
 	const struct thread_key *task = s->threads.item;
 	const uint64_t *ip = s->ips.item;
@@ -187,16 +216,18 @@ static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_
 		struct sharing_cell *c;
 
 		if (i == 0 || !same_cell(&h[i - 1], &h[i])) {
-			if (!array_reserve(&s->cell,
-					   &s->cell_room, s->n_cells + 1, sizeof(*s->cell)))
+			if (!array_reserve(&s->cell, &s->cell_room, s->n_cells + 1,
+					   sizeof(*s->cell)))
 				return tare_fail_nomem(err);
-			s->cell[s->n_cells++] = (struct sharing_cell){ .offset = h[i].offset,
-								       .size = h[i].size,
-								       .pid = task[h[i].thread].pid,
-								       .tid = task[h[i].thread].tid,
-								       .ip = ip[h[i].ip],
-								       .time_ns = h[i].flags & HIT_TIMED ? h[i].time : UINT64_MAX,
-								       .kernel = h[i].flags & HIT_KERNEL };
+			s->cell[s->n_cells++] = (struct sharing_cell){
+				.offset = h[i].offset,
+				.size = h[i].size,
+				.pid = task[h[i].thread].pid,
+				.tid = task[h[i].thread].tid,
+				.ip = ip[h[i].ip],
+				.time_ns = h[i].flags & HIT_TIMED ? h[i].time : UINT64_MAX,
+				.kernel = h[i].flags & HIT_KERNEL
+			};
 			l->n_cells++;
 		}
 		c = &s->cell[s->n_cells - 1];
@@ -213,9 +244,12 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 {
 	const struct line *line = line_at(s, h->line);
 	bool shared = line->key.where > LINE_PHYSICAL;
-	struct sharing_line l = { .address = shared ? line->seen_at : line->key.address, .pid = shared ? line->seen_by : line->key.pid,
+	struct sharing_line l = { .address = shared ? line->seen_at : line->key.address,
+				  .pid = shared ? line->seen_by : line->key.pid,
 				  .physical = line->key.where == LINE_PHYSICAL,
-				  .seen_at = line->seen_at, .seen_by = line->seen_by, .samples = n };
+				  .seen_at = line->seen_at,
+				  .seen_by = line->seen_by,
+				  .samples = n };
 	size_t timed = 0;
 	int ret;
 
@@ -250,7 +284,8 @@ static int rank(enum sharing_verdict v)
 static int by_movement(const void *pa, const void *pb)
 {
 	const struct sharing_line *a = pa, *b = pb;
-	uint64_t ma = a->switches_true + a->switches_false + a->modified, mb = b->switches_true + b->switches_false + b->modified;
+	uint64_t ma = a->switches_true + a->switches_false + a->modified,
+		 mb = b->switches_true + b->switches_false + b->modified;
 	int ca = rank(a->verdict), cb = rank(b->verdict);
 
 	if (ca != cb)
@@ -272,7 +307,10 @@ static int note_lines(struct sharing *s, struct tare_error *err)
 		return tare_fail_nomem(err);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct line *l = line_at(s, i);
-		const struct alias key = { .key = l->key.where > LINE_PHYSICAL ? (struct line_key){ l->seen_at, l->seen_by, LINE_VIRTUAL } : l->key };
+		const struct alias key = { .key = l->key.where > LINE_PHYSICAL
+						   ? (struct line_key){ l->seen_at, l->seen_by,
+									LINE_VIRTUAL }
+						   : l->key };
 		uint32_t at = set_find(&s->aliases, &key, sizeof(key), sizeof(key.key));
 
 		s->same[i] = at == SET_NONE ? i : ((struct alias *)s->aliases.item)[at].line;
@@ -324,7 +362,8 @@ int sharing_finish(struct sharing *s, struct tare_error *err)
 	if (ret < 0)
 		return ret;
 	for (uint32_t i = 0; i < s->lines.n; i++)
-		s->totals.too_few += line_at(s, i)->many && line_at(s, i)->stored && line_at(s, i)->samples < s->opt.least;
+		s->totals.too_few += line_at(s, i)->many && line_at(s, i)->stored &&
+			line_at(s, i)->samples < s->opt.least;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct line *l = line_at(s, s->hit[i].line);
 
@@ -377,8 +416,10 @@ struct sharing_totals sharing_totals(const struct sharing *s)
 
 const char *sharing_verdict_name(enum sharing_verdict v)
 {
-	static const char *const names[] = { "none", "false sharing", "true sharing", "true and false sharing", "handed over",
-					     "unclear", "at times not known" };
+	static const char *const names[] = {
+		"none",        "false sharing", "true sharing",      "true and false sharing",
+		"handed over", "unclear",       "at times not known"
+	};
 
 	return (unsigned)v < ARRAY_SIZE(names) ? names[v] : "unclear";
 }

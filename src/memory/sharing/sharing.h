@@ -44,13 +44,21 @@ enum { SHARING_WIDE = 32 };
 enum { SHARING_MEMORY_EACH = 44, SHARING_MEMORY_LINE = 72 };
 
 enum sharing_verdict {
-	SHARING_NONE,	    /* one thread only, or no stores */
-	SHARING_FALSE,	    /* threads use bytes of their own, or read-only bytes, next to bytes that another thread writes */
-	SHARING_TRUE,	    /* threads use the same bytes */
+	SHARING_NONE, /* one thread only, or no stores */
+	/*
+	 * threads use bytes of their own, or read-only bytes, next to bytes that another thread
+	 * writes
+	 */
+	SHARING_FALSE,
+	SHARING_TRUE, /* threads use the same bytes */
 	SHARING_BOTH,
 	SHARING_HANDED_OVER, /* by one thread after another, not at the same time */
-	SHARING_UNCLEAR,    /* too few samples to tell */
-	SHARING_UNTIMED,    /* shared, in the way that `kind` says; without times it is not known whether at the same time */
+	SHARING_UNCLEAR,     /* too few samples to tell */
+	/*
+	 * shared, in the way that `kind` says; without times it is not known whether at the same
+	 * time
+	 */
+	SHARING_UNTIMED,
 };
 
 /* One thread's accesses to a range of bytes from one place in the code. */
@@ -61,40 +69,56 @@ struct sharing_cell {
 	uint64_t ip;
 	uint64_t time_ns; /* of one of them; UINT64_MAX: not known */
 	bool kernel;
-	uint64_t loads, stores; /* samples; an update counts as both */
-	uint64_t modified;	/* found the line modified in another core's cache */
+	uint64_t loads, stores;          /* samples; an update counts as both */
+	uint64_t modified;               /* found the line modified in another core's cache */
 	uint64_t latency_sum, latency_n; /* cycles, summed over those that were measured */
 };
 
 struct sharing_line {
 	uint64_t address; /* of its first byte: virtual, or physical if `physical` */
-	uint32_t pid;	  /* owner of the virtual address; 0 in the kernel, and if physical */
+	uint32_t pid;     /* owner of the virtual address; 0 in the kernel, and if physical */
 	bool physical;
-	uint64_t seen_at; /* its first byte's virtual address in process `seen_by`; 0 if no access had one */
+	uint64_t
+		/* its first byte's virtual address in process `seen_by`; 0 if no access had one */
+		seen_at;
 	uint32_t seen_by;
 	uint64_t time_ns; /* of its last access; UINT64_MAX: not known */
 	enum sharing_verdict verdict;
-	double sure;	  /* 0 to 1: confidence in the verdict */
-	double bytes_sure; /* ... and in the owners of the bytes; for FALSE, TRUE, BOTH and UNTIMED */
+	double sure; /* 0 to 1: confidence in the verdict */
+	/* ... and in the owners of the bytes; for FALSE, TRUE, BOTH and UNTIMED */
+	double bytes_sure;
 	enum sharing_verdict kind; /* for UNTIMED: FALSE, TRUE or BOTH */
-	bool sizes_open;  /* ... for which an access of SHARING_WIDE bytes would make it another kind */
-	bool in_turns;	  /* its threads use it the whole time that they run, but seldom run at once: the verdict is for when they do */
-	bool few_turns;	  /* its threads took turns, too few to distinguish that from a hand-over, or the owners of its bytes are unclear: no verdict */
-	bool few_bytes;	  /* too few samples of the same bytes to find their owners: no verdict */
-	bool seldom;	  /* it moved a few times only: no verdict */
-	uint64_t part;	  /* the verdict is for a part of the time: its samples; 0: for all */
-	double steady;	  /* 0 to 1: share of what the threads did that was done while using it, less the uncertainty of few turns */
+	/* ... for which an access of SHARING_WIDE bytes would make it another kind */
+	bool sizes_open;
+	/*
+	 * its threads use it the whole time that they run, but seldom run at once: the verdict is
+	 * for when they do
+	 */
+	bool in_turns;
+	/*
+	 * its threads took turns, too few to distinguish that from a hand-over, or the owners of
+	 * its bytes are unclear: no verdict
+	 */
+	bool few_turns;
+	bool few_bytes; /* too few samples of the same bytes to find their owners: no verdict */
+	bool seldom;    /* it moved a few times only: no verdict */
+	uint64_t part;  /* the verdict is for a part of the time: its samples; 0: for all */
+	/*
+	 * 0 to 1: share of what the threads did that was done while using it, less the uncertainty
+	 * of few turns
+	 */
+	double steady;
 	uint64_t samples, loads, stores, modified;
 	uint64_t switches_true, switches_false; /* to the same bytes; to others; 0 where UNTIMED */
-	uint64_t switches_open; /* of the false: depends on an unknown size */
-	double expected;  /* expected switches for shuffled accesses; 0 if there are no times */
-	uint32_t threads; /* number that accessed it */
+	uint64_t switches_open;                 /* of the false: depends on an unknown size */
+	double expected;      /* expected switches for shuffled accesses; 0 if there are no times */
+	uint32_t threads;     /* number that accessed it */
 	size_t cell, n_cells; /* sharing_cells() from this index on: by offset, then thread */
 };
 
 struct sharing_options {
 	uint32_t line_size; /* bytes, a power of two up to 256; 0: 64 */
-	uint32_t least;	    /* lines with fewer samples are only counted; 0: 4 */
+	uint32_t least;     /* lines with fewer samples are only counted; 0: 4 */
 };
 
 struct sharing;
@@ -115,7 +139,8 @@ struct sharing_file {
  * than 1 MiB only that much is used, and over all accesses at most 4194304 lines beyond the first
  * of each: totals say if it was less.
  */
-int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file, struct tare_error *err);
+int sharing_add(struct sharing *s, const struct tare_access *a, const struct sharing_file *file,
+		struct tare_error *err);
 /* Judges all lines. Results are available afterwards; nothing may be added. */
 int sharing_finish(struct sharing *s, struct tare_error *err);
 /* Lines used by several threads with at least one store, the most contended first. */
@@ -128,8 +153,10 @@ const struct sharing_cell *sharing_cells(const struct sharing *s);
 struct sharing_totals {
 	uint64_t used, passed_over, without_time, lines;
 	uint64_t cut_short; /* of `used`: too large to look at all its lines */
-	uint64_t too_few; /* lines of several threads with a store that have fewer samples than `least` */
-	uint32_t processes; /* of the accesses used */
+	uint64_t
+		/* lines of several threads with a store that have fewer samples than `least` */
+		too_few;
+	uint32_t processes;                                /* of the accesses used */
 	bool knows_modified, knows_physical, knows_shared; /* of some; shared: in a file */
 };
 struct sharing_totals sharing_totals(const struct sharing *s);

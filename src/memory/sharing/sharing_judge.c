@@ -13,7 +13,8 @@ double sharing_expected(struct sharing *s, const struct hit *h, size_t n)
 
 static bool fought_over(const struct sharing_line *l)
 {
-	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
+	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE ||
+		l->verdict == SHARING_BOTH;
 }
 
 /* The confidence in a verdict, given the confidence in the owners of the bytes. */
@@ -51,7 +52,9 @@ static void judge(struct sharing *s, const struct hit *h, size_t n, struct shari
 		if (l->few_turns)
 			return;
 		l->verdict = SHARING_HANDED_OVER;
-		l->sure = 1 - exp(switches - l->expected + (switches ? switches * log(l->expected / switches) : 0));
+		l->sure = 1 -
+			exp(switches - l->expected +
+			    (switches ? switches * log(l->expected / switches) : 0));
 		if (l->sure > shown)
 			l->sure = shown;
 		return;
@@ -107,7 +110,8 @@ static bool may_outweigh(struct sharing *s, const struct hit *h, size_t n, int w
  */
 static bool owns_what_is_shared(const struct sharing_line *whole, const struct sharing_line *part)
 {
-	return (whole->verdict == SHARING_TRUE && part->verdict != SHARING_TRUE) || (whole->verdict == SHARING_BOTH && part->verdict == SHARING_FALSE);
+	return (whole->verdict == SHARING_TRUE && part->verdict != SHARING_TRUE) ||
+		(whole->verdict == SHARING_BOTH && part->verdict == SHARING_FALSE);
 }
 
 /*
@@ -117,7 +121,8 @@ static bool owns_what_is_shared(const struct sharing_line *whole, const struct s
  * whole run agrees, that confirms the part; if it shows shared bytes next to owned ones, not all of
  * the line's threads ran in this part.
  */
-static double part_sure(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *whole, struct sharing_line *part, size_t judged)
+static double part_sure(struct sharing *s, const struct hit *h, size_t n,
+			const struct sharing_line *whole, struct sharing_line *part, size_t judged)
 {
 	double sure = 1 - (1 - part->bytes_sure) * (double)judged;
 	struct sharing_line all = *whole;
@@ -143,7 +148,8 @@ static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct
 	struct sharing_line best = *l;
 	size_t judged = 0;
 
-	for (size_t length = n / 2; length >= SMALLEST && length >= n / PARTS && weight_of(&best) < 2; length /= 2) {
+	for (size_t length = n / 2;
+	     length >= SMALLEST && length >= n / PARTS && weight_of(&best) < 2; length /= 2) {
 		for (size_t at = 0; at + length <= n; at += length / 2) {
 			struct sharing_line part;
 

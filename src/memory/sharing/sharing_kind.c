@@ -60,13 +60,18 @@ struct owner {
 	uint32_t thread; /* the most frequent thread, if it has more than half */
 	uint32_t lead;
 	size_t hits, his, stores;
-	size_t pairs, changes; /* accesses that met earlier ones of another turn; of those, came from another thread: each counted once in a turn */
+	size_t pairs,
+		/*
+		 * accesses that met earlier ones of another turn; of those, came from another
+		 * thread: each counted once in a turn
+		 */
+		changes;
 	size_t all_pairs, all_changes; /* ... and each as often as it was made */
-	size_t seen;	       /* turns */
-	uint32_t last;	       /* of `seen`, the latest plus one; 0: none */
-	bool counts, changed;  /* the latest: met an earlier one; which was of another thread */
-	bool met;	       /* some access of another turn is to the same bytes */
-	bool shared;	       /* it is not known that nobody takes them from another */
+	size_t seen;                   /* turns */
+	uint32_t last;                 /* of `seen`, the latest plus one; 0: none */
+	bool counts, changed; /* the latest: met an earlier one; which was of another thread */
+	bool met;             /* some access of another turn is to the same bytes */
+	bool shared;          /* it is not known that nobody takes them from another */
 };
 
 bool sharing_apart(uint64_t hits, uint64_t his, uint64_t stores)
@@ -101,7 +106,8 @@ uint64_t sharing_moves(const struct hit *h, size_t n)
 	uint64_t moves = 0;
 
 	for (size_t i = 1; i < n; i++)
-		moves += h[i].thread != h[i - 1].thread && (h[i].flags | h[i - 1].flags) & HIT_STORE;
+		moves += h[i].thread != h[i - 1].thread &&
+			(h[i].flags | h[i - 1].flags) & HIT_STORE;
 	return moves;
 }
 
@@ -114,7 +120,8 @@ void sharing_switches(const struct hit *h, size_t n, struct sharing_line *l)
 		if (same_bytes(&h[i], &h[i - 1]))
 			l->switches_true++;
 		else
-			l->switches_false++, l->switches_open += may_be_same_bytes(&h[i], &h[i - 1]);
+			l->switches_false++,
+				l->switches_open += may_be_same_bytes(&h[i], &h[i - 1]);
 	}
 }
 
@@ -132,12 +139,19 @@ static bool stores(const struct hit *h, const struct seen *seen, size_t i)
 
 double sharing_chance(struct sharing *s, const struct hit *h, const struct seen *seen, size_t n)
 {
-	double all = (double)n * ((double)n - 1) / 2, same = 0, same_readers = 0, loads = 0, readers;
+	double all = (double)n * ((double)n - 1) / 2, same = 0, same_readers = 0, loads = 0,
+	       readers;
 
 	for (size_t i = 0; i < n; i++)
 		s->weight[2 * thread_of(h, seen, i)] = s->weight[2 * thread_of(h, seen, i) + 1] = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t *of = &s->weight[2 * thread_of(h, seen, i)]; /* hits, and those that only read: each adds one pair within its thread for every one before it */
+		uint32_t *of = &s->weight[2 *
+					  thread_of(h, seen,
+						    /*
+					   * hits, and those that only read: each adds one pair
+					   * within its thread for every one before it
+					   */
+						    i)];
 
 		same += of[0]++;
 		if (!stores(h, seen, i)) {
@@ -165,14 +179,17 @@ static size_t once_a_turn(const struct hit *h, size_t n, struct seen *seen)
 			seen[*at - 1].stored |= (h[i].flags & HIT_STORE) != 0;
 			continue;
 		}
-		seen[m++] = (struct seen){ .hit = (uint32_t)i, .turn = turn & INT32_MAX, .stored = (h[i].flags & HIT_STORE) != 0 };
+		seen[m++] = (struct seen){ .hit = (uint32_t)i,
+					   .turn = turn & INT32_MAX,
+					   .stored = (h[i].flags & HIT_STORE) != 0 };
 		*at = (uint32_t)m;
 	}
 	return m;
 }
 
 /* The latest earlier access in `seen` to any of these bytes, plus one; 0: none. */
-static uint32_t met_before(const struct hit *now, const struct hit *h, const struct seen *seen, const struct owner *of, const uint8_t *used, unsigned n_used)
+static uint32_t met_before(const struct hit *now, const struct hit *h, const struct seen *seen,
+			   const struct owner *of, const uint8_t *used, unsigned n_used)
 {
 	uint32_t before = 0;
 
@@ -209,7 +226,8 @@ static void meet(const struct hit *h, size_t n, const struct seen *seen, size_t 
 			used[n_used++] = h[i].offset;
 		o->last = (uint32_t)++next;
 		o->counts = before-- && seen[before].turn != now->turn;
-		o->changed = o->counts && h[i].thread != h[seen[before].hit].thread && (now->stored | seen[before].stored);
+		o->changed = o->counts && h[i].thread != h[seen[before].hit].thread &&
+			(now->stored | seen[before].stored);
 		if (!o->counts)
 			continue;
 		o->met = of[h[seen[before].hit].offset].met = true;
@@ -232,7 +250,8 @@ static double log_at_most(double k, double n, double p)
 
 	if (part >= p)
 		return 0;
-	return -n * ((part > 0 ? part * log(part / p) : 0) + (1 - part) * log((1 - part) / (1 - p)));
+	return -n *
+		((part > 0 ? part * log(part / p) : 0) + (1 - part) * log((1 - part) / (1 - p)));
 }
 
 static double log_at_least(double k, double n, double p)
@@ -270,7 +289,8 @@ static double own_by_chance(struct owner *of, size_t m, double chance, double *p
 	size_t n = 0, candidates = 0, accesses = 0;
 
 	for (size_t i = 0; i <= UINT8_MAX; i++) {
-		double p = log_at_most((double)of[i].changes, (double)of[i].pairs, OWN_PART * chance);
+		double p = log_at_most((double)of[i].changes, (double)of[i].pairs,
+				       OWN_PART * chance);
 
 		candidates += of[i].pairs != 0;
 		if (apart(&of[i]) && p < 0)
@@ -281,12 +301,15 @@ static double own_by_chance(struct owner *of, size_t m, double chance, double *p
 		double all;
 
 		sum += each[k];
-		all = sum + lgamma(candidates + 1.0) - lgamma(k + 2.0) - lgamma((double)(candidates - k));
+		all = sum + lgamma(candidates + 1.0) - lgamma(k + 2.0) -
+			lgamma((double)(candidates - k));
 		if (all < best)
 			best = all, limit = each[k];
 	}
 	for (size_t i = 0; i <= UINT8_MAX; i++) {
-		of[i].shared = !apart(&of[i]) || log_at_most((double)of[i].changes, (double)of[i].pairs, OWN_PART * chance) > (limit < 0 ? limit : -INFINITY);
+		of[i].shared = !apart(&of[i]) ||
+			log_at_most((double)of[i].changes, (double)of[i].pairs, OWN_PART * chance) >
+				(limit < 0 ? limit : -INFINITY);
 		if (!of[i].shared)
 			accesses += of[i].seen;
 	}
@@ -298,7 +321,8 @@ static double own_by_chance(struct owner *of, size_t m, double chance, double *p
  * Do most of the accesses of each main user of the line meet others? Bytes seen once may belong to
  * any thread.
  */
-static bool most_meet(struct sharing *s, const struct hit *h, const struct seen *seen, size_t m, const struct owner *of, uint32_t threads)
+static bool most_meet(struct sharing *s, const struct hit *h, const struct seen *seen, size_t m,
+		      const struct owner *of, uint32_t threads)
 {
 	bool most = true;
 
@@ -324,7 +348,8 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 {
 	struct owner of[UINT8_MAX + 1] = { 0 };
 	size_t m = once_a_turn(h, n, s->seen);
-	double pairs = 0, changes = 0, all_pairs = 0, all_changes = 0, alone = 0, chance = sharing_chance(s, h, s->seen, m), by_chance, part, none, by_turns = 0;
+	double pairs = 0, changes = 0, all_pairs = 0, all_changes = 0, alone = 0,
+	       chance = sharing_chance(s, h, s->seen, m), by_chance, part, none, by_turns = 0;
 
 	find_owners(h, n, of);
 	meet(h, n, s->seen, m, of);
@@ -341,10 +366,12 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 	if (changes < OWN_PART * chance * pairs && most_meet(s, h, s->seen, m, of, l->threads)) {
 		l->verdict = SHARING_FALSE;
 		by_turns = exp(log_at_most(changes, pairs, TURN_PART * chance));
-		l->sure = 1 - exp(log_at_most(all_changes, all_pairs, OWN_PART * chance)) - by_turns;
+		l->sure = 1 - exp(log_at_most(all_changes, all_pairs, OWN_PART * chance)) -
+			by_turns;
 	} else {
 		by_chance = own_by_chance(of, m, chance, &part);
-		none = exp(log_at_least(changes, pairs, LEFT_PART * chance)); /* nothing is shared */
+		none = exp(
+			log_at_least(changes, pairs, LEFT_PART * chance)); /* nothing is shared */
 		if (part >= BOTH_PART && by_chance < 1 - KIND_SURE) {
 			l->verdict = SHARING_BOTH;
 			l->sure = 1 - by_chance - none;
@@ -357,7 +384,8 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 	l->few_bytes = false;
 	if (l->sure < KIND_SURE) {
 		l->verdict = SHARING_UNCLEAR;
-		l->few_turns = l->in_turns && l->sure + by_turns >= KIND_SURE; /* more samples in them would not help */
+		l->few_turns = l->in_turns &&
+			l->sure + by_turns >= KIND_SURE; /* more samples in them would not help */
 		l->few_bytes = !l->few_turns;
 		l->sure = l->bytes_sure = 0;
 		return false;

@@ -19,8 +19,12 @@ static int name_cells(struct sharing_named *n, struct tare_error *err)
 	n->name = calloc(cells + 1, sizeof(*n->name));
 	ret = code && samples && n->name ? 0 : tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < cells; i++) {
-		struct tare_access a = { .ip = cell[i].ip, .pid = cell[i].pid, .kernel = cell[i].kernel, .time_ns = cell[i].time_ns,
-					 .has = cell[i].time_ns == UINT64_MAX ? 0 : TARE_ACCESS_TIME };
+		struct tare_access a = { .ip = cell[i].ip,
+					 .pid = cell[i].pid,
+					 .kernel = cell[i].kernel,
+					 .time_ns = cell[i].time_ns,
+					 .has = cell[i].time_ns == UINT64_MAX ? 0
+									      : TARE_ACCESS_TIME };
 
 		code[i] = accessed_code(n->of, &a);
 		samples[i] = cell[i].loads + cell[i].stores;
@@ -32,7 +36,7 @@ static int name_cells(struct sharing_named *n, struct tare_error *err)
 	return ret;
 }
 
-struct byte_named { /* a byte of a line */
+struct byte_named {      /* a byte of a line */
 	uint32_t object; /* SET_NONE: out of memory */
 	bool is_variable;
 	char variable[700];
@@ -48,21 +52,25 @@ static const char *variable_name(const char *symbol, const struct symbol_field *
 	return f->variable && strchr(symbol, '.') ? f->variable : symbol;
 }
 
-static void name_byte(struct accessed *c, const struct sharing_line *l, uint64_t offset, bool last, struct byte_named *out)
+static void name_byte(struct accessed *c, const struct sharing_line *l, uint64_t offset, bool last,
+		      struct byte_named *out)
 {
 	uint64_t at;
 	const struct object *o;
 	struct symbol unused;
 
-	*out = (struct byte_named){ .object = accessed_object(c, l->seen_by, l->time_ns, l->seen_at + offset, &at) };
+	*out = (struct byte_named){ .object = accessed_object(c, l->seen_by, l->time_ns,
+							      l->seen_at + offset, &at) };
 	o = out->object == SET_NONE ? NULL : accessed_object_at(c, out->object);
 	if (!o || o->kind != OBJECT_SYMBOL)
 		return;
 	out->is_variable = true;
 	modules_find(&c->modules, o->module, 0, &unused); /* has its symbols read */
 	if (c->modules.module[o->module].symbols)
-		symbols_field(c->modules.module[o->module].symbols, o->start, at, last, &out->field);
-	snprintf(out->variable, sizeof(out->variable), "%s", variable_name(words_at(&c->modules.words, o->name), &out->field));
+		symbols_field(c->modules.module[o->module].symbols, o->start, at, last,
+			      &out->field);
+	snprintf(out->variable, sizeof(out->variable), "%s",
+		 variable_name(words_at(&c->modules.words, o->name), &out->field));
 }
 
 struct cell_named {
@@ -75,13 +83,15 @@ static bool is_open(const struct byte_named *b)
 }
 
 /* An access may touch more than one field, and begin or end in padding. */
-static void name_ends(struct accessed *c, const struct sharing_line *l, const struct sharing_cell *cell, struct cell_named *out)
+static void name_ends(struct accessed *c, const struct sharing_line *l,
+		      const struct sharing_cell *cell, struct cell_named *out)
 {
 	struct byte_named other;
 	uint64_t end = cell->offset + (cell->size ? cell->size - 1u : 0), at;
 
 	name_byte(c, l, cell->offset, false, &out->first);
-	for (at = cell->offset; is_open(&out->first) && out->first.object != SET_NONE && at < end;) {
+	for (at = cell->offset;
+	     is_open(&out->first) && out->first.object != SET_NONE && at < end;) {
 		name_byte(c, l, ++at, false, &other);
 		if (!is_open(&other))
 			out->first = other;
@@ -106,7 +116,9 @@ static uint32_t word_of(struct accessed *c, const struct cell_named *n)
 		return 0;
 	snprintf(first, sizeof(first), "%s%s", n->first.variable, n->first.field.name);
 	snprintf(last, sizeof(last), "%s%s", n->last.variable, n->last.field.name);
-	k = n->last.is_variable && strcmp(first, last) ? snprintf(whole, sizeof(whole), "%s..%s", first, last) : snprintf(whole, sizeof(whole), "%s", first);
+	k = n->last.is_variable && strcmp(first, last)
+		? snprintf(whole, sizeof(whole), "%s..%s", first, last)
+		: snprintf(whole, sizeof(whole), "%s", first);
 	return words_add(&c->modules.words, whole, (size_t)k);
 }
 
@@ -114,7 +126,8 @@ static uint32_t word_of(struct accessed *c, const struct cell_named *n)
 static uint32_t word_up_to(struct accessed *c, const struct byte_named *b, unsigned parts)
 {
 	char whole[1024];
-	int n = snprintf(whole, sizeof(whole), "%s%.*s", b->variable, (int)b->field.part[parts - 1].end, b->field.name);
+	int n = snprintf(whole, sizeof(whole), "%s%.*s", b->variable,
+			 (int)b->field.part[parts - 1].end, b->field.name);
 
 	return words_add(&c->modules.words, whole, (size_t)n);
 }
@@ -129,14 +142,17 @@ static unsigned parting(const struct byte_named *a, const struct byte_named *b)
 
 	if (a->object != b->object || is_open(a) || is_open(b))
 		return 0;
-	for (unsigned i = 0; i < a->field.parts && i < b->field.parts; from = a->field.part[i++].end)
-		if (a->field.part[i].end != b->field.part[i].end || memcmp(a->field.name + from, b->field.name + from, a->field.part[i].end - from))
+	for (unsigned i = 0; i < a->field.parts && i < b->field.parts;
+	     from = a->field.part[i++].end)
+		if (a->field.part[i].end != b->field.part[i].end ||
+		    memcmp(a->field.name + from, b->field.name + from, a->field.part[i].end - from))
 			return a->field.name[from] == '.' && b->field.part[i].mine ? i + 1 : 0;
 	return 0;
 }
 
 /* Between two cells of different owners. */
-static int find_cut(struct sharing_named *n, struct sharing_named_line *line, size_t at, struct tare_error *err)
+static int find_cut(struct sharing_named *n, struct sharing_named_line *line, size_t at,
+		    struct tare_error *err)
 {
 	const struct sharing_cell *cell = sharing_cells(n->s);
 	struct cell_named before, here;
@@ -192,7 +208,8 @@ static uint32_t *owners_of(const struct sharing_cell *cell, size_t n)
 }
 
 /* No suggestion if a thread's bytes are on both sides of another's: no cut separates them. */
-static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, struct tare_error *err)
+static int find_cuts(struct sharing_named *n, struct sharing_named_line *line,
+		     struct tare_error *err)
 {
 	const struct sharing_line *l = line->line;
 	const struct sharing_cell *cell = sharing_cells(n->s);
@@ -221,7 +238,8 @@ static int find_cuts(struct sharing_named *n, struct sharing_named_line *line, s
 }
 
 /* If a line has several variables, each cell has its own. */
-static int name_fields_of(struct sharing_named *n, struct sharing_named_line *line, struct tare_error *err)
+static int name_fields_of(struct sharing_named *n, struct sharing_named_line *line,
+			  struct tare_error *err)
 {
 	const struct sharing_line *l = line->line;
 	const struct sharing_cell *cell = sharing_cells(n->s);
@@ -229,7 +247,8 @@ static int name_fields_of(struct sharing_named *n, struct sharing_named_line *li
 	for (size_t k = l->cell; k < l->cell + l->n_cells; k++) {
 		struct cell_named named;
 
-		if (k > l->cell && cell[k].offset == cell[k - 1].offset && cell[k].size == cell[k - 1].size) {
+		if (k > l->cell && cell[k].offset == cell[k - 1].offset &&
+		    cell[k].size == cell[k - 1].size) {
 			n->field[k] = n->field[k - 1];
 			continue;
 		}
@@ -268,7 +287,8 @@ static unsigned busiest(const struct sharing *s, const struct sharing_line *l)
 	unsigned at = cell[l->cell].offset;
 
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
-		here = (i > l->cell && cell[i].offset == cell[i - 1].offset ? here : 0) + cell[i].loads + cell[i].stores;
+		here = (i > l->cell && cell[i].offset == cell[i - 1].offset ? here : 0) +
+			cell[i].loads + cell[i].stores;
 		if (here > most) {
 			most = here;
 			at = cell[i].offset;
@@ -290,7 +310,8 @@ static int name_lines(struct sharing_named *n, struct tare_error *err)
 		if (!line[i].seen_at)
 			continue;
 		at = busiest(n->s, &line[i]);
-		n->line[i].object = accessed_object(n->of, line[i].seen_by, line[i].time_ns, line[i].seen_at + at, &n->line[i].offset);
+		n->line[i].object = accessed_object(n->of, line[i].seen_by, line[i].time_ns,
+						    line[i].seen_at + at, &n->line[i].offset);
 		n->line[i].offset -= at; /* from that byte to the line's first */
 		if (n->line[i].object == SET_NONE)
 			return tare_fail_nomem(err);
@@ -325,7 +346,8 @@ static int group_lines(struct sharing_named *n, struct tare_error *err)
 		const struct sharing_line *l = n->line[i].line;
 		uint32_t object = n->line[i].object;
 		bool adds = adds_up(n->of, object), fresh;
-		struct key key = { object, l->verdict, adds ? 0 : (uint32_t)i + 1, (uint32_t)n->groups };
+		struct key key = { object, l->verdict, adds ? 0 : (uint32_t)i + 1,
+				   (uint32_t)n->groups };
 		uint32_t at = set_add(&known, &key, sizeof(key), 12, &fresh);
 		struct sharing_group *g;
 
@@ -334,7 +356,10 @@ static int group_lines(struct sharing_named *n, struct tare_error *err)
 			return tare_fail_nomem(err);
 		}
 		if (fresh)
-			n->group[n->groups++] = (struct sharing_group){ .object = adds ? object : SET_NONE, .verdict = l->verdict, .first = i };
+			n->group[n->groups++] = (struct sharing_group){ .object = adds ? object
+										       : SET_NONE,
+									.verdict = l->verdict,
+									.first = i };
 		n->line[i].group = ((struct key *)known.item)[at].group;
 		g = &n->group[n->line[i].group];
 		g->lines++;
@@ -349,7 +374,8 @@ static int group_lines(struct sharing_named *n, struct tare_error *err)
 	return n->group ? 0 : tare_fail_nomem(err);
 }
 
-int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct sharing_options *opts, struct tare_error *err)
+int sharing_named_read(struct sharing_named *n, struct accessed *c,
+		       const struct sharing_options *opts, struct tare_error *err)
 {
 	struct tare_access a;
 	struct sharing_file file;
@@ -359,8 +385,8 @@ int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct
 	if (!n->s)
 		return -ENOMEM;
 	while (ret == 0 && (ret = accessed_next(c, &a, err)) == 1) {
-		bool memory = a.kind == TARE_ACCESS_LOAD || a.kind == TARE_ACCESS_STORE || a.kind == TARE_ACCESS_UPDATE ||
-			      a.kind == TARE_ACCESS_PREFETCH;
+		bool memory = a.kind == TARE_ACCESS_LOAD || a.kind == TARE_ACCESS_STORE ||
+			a.kind == TARE_ACCESS_UPDATE || a.kind == TARE_ACCESS_PREFETCH;
 
 		if (memory && !(a.has & TARE_ACCESS_SIZE))
 			find_size(c, &a);

@@ -13,7 +13,7 @@ struct sharing_named_line {
 	const struct sharing_line *line;
 	uint32_t object; /* from accessed_object_at(); SET_NONE: no access had a virtual address */
 	uint64_t offset; /* offset of the line's first byte in the object */
-	uint32_t group;	 /* number */
+	uint32_t group;  /* number */
 	/*
 	 * If the threads' bytes are next to each other, the alignment that would separate them all:
 	 * the number of members to align to the line size (`aligned` of the cells), and the word of
@@ -36,12 +36,22 @@ struct sharing_named {
 	struct sharing_named_line *line;
 	size_t n;
 	struct sharing_group *group;
-	size_t groups; /* in order of their first lines */
+	size_t groups;              /* in order of their first lines */
 	struct accessed_name *name; /* by number of cell */
-	uint32_t *field; /* likewise: a word, "stats.hits", the variable and member of the cell, or "stats.hits..stats.more"; 0: no variable */
-	uint32_t *aligned; /* likewise: a word, the member where a thread's bytes begin and that alignment would move to its own line; 0: none */
-	uint64_t no_accesses;	    /* samples of operations that access no memory */
-	unsigned origins;	    /* bit by enum tare_access_origin */
+	uint32_t *
+		/*
+		 * likewise: a word, "stats.hits", the variable and member of the cell, or
+		 * "stats.hits..stats.more"; 0: no variable
+		 */
+		field;
+	uint32_t *
+		/*
+		 * likewise: a word, the member where a thread's bytes begin and that alignment
+		 * would move to its own line; 0: none
+		 */
+		aligned;
+	uint64_t no_accesses; /* samples of operations that access no memory */
+	unsigned origins;     /* bit by enum tare_access_origin */
 };
 
 /*
@@ -61,7 +71,8 @@ struct sharing_owner sharing_owner(const struct sharing_cell *cell, size_t n);
 /*
  * Reads all accesses of `c`. Free with sharing_named_free(), also on failure; `c` must outlive it.
  */
-int sharing_named_read(struct sharing_named *n, struct accessed *c, const struct sharing_options *opts, struct tare_error *err);
+int sharing_named_read(struct sharing_named *n, struct accessed *c,
+		       const struct sharing_options *opts, struct tare_error *err);
 void sharing_named_free(struct sharing_named *n);
 
 #endif

@@ -6,11 +6,20 @@
 #include "memory/sharing/sharing.h"
 #include "base/set.h"
 
-enum { HIT_LOAD = 1, HIT_STORE = 2, HIT_MODIFIED = 4, HIT_KERNEL = 8, HIT_TIMED = 16, HIT_MORE = 32 /* set for all but the first line of an access */ };
+enum {
+	HIT_LOAD = 1,
+	HIT_STORE = 2,
+	HIT_MODIFIED = 4,
+	HIT_KERNEL = 8,
+	HIT_TIMED = 16,
+	HIT_MORE = 32 /* set for all but the first line of an access */
+};
 
 struct line_key {
 	uint64_t address;
-	uint32_t pid, where; /* pid: of LINE_VIRTUAL; where: LINE_..., or LINE_SHARED + the number of a file */
+	uint32_t pid,
+		/* pid: of LINE_VIRTUAL; where: LINE_..., or LINE_SHARED + the number of a file */
+		where;
 };
 
 enum { LINE_VIRTUAL, LINE_PHYSICAL, LINE_SHARED };
@@ -37,7 +46,12 @@ struct __attribute__((packed, aligned(4))) hit {
 
 /* The interval between two hits of one thread. */
 struct stretch {
-	size_t meanwhile, longest; /* accesses while another thread had the line; the longest of the neighbouring stretches */
+	size_t meanwhile,
+		/*
+		 * accesses while another thread had the line; the longest of the neighbouring
+		 * stretches
+		 */
+		longest;
 };
 
 /* How one thread uses the current line. */
@@ -46,8 +60,8 @@ struct use {
 	size_t n, at, end;    /* hits; indices in all that the thread did */
 	size_t idle, longest; /* of those, without the line; up to this size there is no gap */
 	bool hit;
-	size_t place, length[2];      /* the last look-up; the last two stretches */
-	struct stretch now, past[2];  /* the open stretch; the two before */
+	size_t place, length[2];     /* the last look-up; the last two stretches */
+	struct stretch now, past[2]; /* the open stretch; the two before */
 };
 
 /*
@@ -62,18 +76,22 @@ struct seen {
  * The memory that sharing.h documents for an access: its hit, its time among those of its thread,
  * and its entry for the turn.
  */
-_Static_assert(sizeof(struct hit) + sizeof(uint64_t) + sizeof(struct seen) == SHARING_MEMORY_EACH, "memory of an access");
+_Static_assert(sizeof(struct hit) + sizeof(uint64_t) + sizeof(struct seen) == SHARING_MEMORY_EACH,
+	       "memory of an access");
 /*
  * ... and for a line: itself, its number's new slot in the set while the old one exists, and its
  * identity.
  */
-_Static_assert(sizeof(struct line) + 3 * sizeof(uint32_t) + 3 * sizeof(uint32_t) / 2 + sizeof(uint32_t) <= SHARING_MEMORY_LINE, "memory of a line");
+_Static_assert(sizeof(struct line) + 3 * sizeof(uint32_t) + 3 * sizeof(uint32_t) / 2 +
+			       sizeof(uint32_t) <=
+		       SHARING_MEMORY_LINE,
+	       "memory of a line");
 
 struct sharing {
 	struct sharing_options opt;
 	struct set lines, threads, ips, aliases;
 	uint32_t thread; /* of the last access */
-	uint32_t *same; /* per line: its identity */
+	uint32_t *same;  /* per line: its identity */
 	struct hit *hit;
 	size_t n, room;
 	uint64_t more_lines; /* hits with HIT_MORE */
@@ -81,11 +99,11 @@ struct sharing {
 	size_t n_out, out_room;
 	struct sharing_cell *cell;
 	size_t n_cells, cell_room;
-	uint32_t *weight; /* two per thread, for the current line */
-	struct use *use;  /* likewise */
+	uint32_t *weight;  /* two per thread, for the current line */
+	struct use *use;   /* likewise */
 	struct seen *seen; /* room for the accesses of one line */
-	uint64_t *ran;	  /* times of all accesses that have one, in order, thread by thread */
-	size_t *ran_at;	  /* per thread, index into `ran`; one more for the end */
+	uint64_t *ran;     /* times of all accesses that have one, in order, thread by thread */
+	size_t *ran_at;    /* per thread, index into `ran`; one more for the end */
 	struct sharing_totals totals;
 };
 
@@ -134,12 +152,14 @@ void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct shar
  * it. Threads that merely ran one after the other look the same on any line. `sure`: the confidence
  * in this, 0 to 1.
  */
-bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l, double *sure);
+bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n,
+			 const struct sharing_line *l, double *sure);
 
 /* With less confidence in the owners of the bytes there is no verdict. */
 #define KIND_SURE 0.9
 /* The highest confidence if an access may be wider than it looks. */
 #define SIZES_OPEN_SURE 0.9
-#define TURNS_SURE 0.8 /* the highest confidence if threads that took turns may never run at the same time */
+#define TURNS_SURE                                                                                 \
+	0.8 /* the highest confidence if threads that took turns may never run at the same time */
 
 #endif

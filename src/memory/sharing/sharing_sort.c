@@ -19,7 +19,8 @@ static uint64_t key(const struct hit *h, enum sharing_order order, unsigned leve
 	return level == 0 ? bytes : level == 1 ? (uint64_t)h->ip << 16 | h->size : 0;
 }
 
-static bool is_after(const struct hit *a, const struct hit *b, enum sharing_order order, unsigned level)
+static bool is_after(const struct hit *a, const struct hit *b, enum sharing_order order,
+		     unsigned level)
 {
 	for (; level < LEVELS; level++) {
 		uint64_t ka = key(a, order, level), kb = key(b, order, level);
@@ -43,7 +44,8 @@ static void insert(struct hit *h, size_t n, enum sharing_order order, unsigned l
 }
 
 /* Moves each hit to its bucket; end[] are the ends of the buckets, of the given sizes. */
-static void deal(struct hit *h, enum sharing_order order, unsigned level, uint64_t low, unsigned shift, size_t end[BUCKETS])
+static void deal(struct hit *h, enum sharing_order order, unsigned level, uint64_t low,
+		 unsigned shift, size_t end[BUCKETS])
 {
 	size_t next[BUCKETS], at = 0;
 

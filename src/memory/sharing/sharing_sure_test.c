@@ -30,8 +30,8 @@ enum { ELSEWHERE = 0x100000, AT = 0x10000, SHAPES = 24, BUSY = 13, JOBS = 16 };
 
 struct program {
 	unsigned threads, turn; /* accesses, of programs that take turns */
-	unsigned slices;	/* of each thread, where not all run at once */
-	uint64_t all;		/* accesses of each thread */
+	unsigned slices;        /* of each thread, where not all run at once */
+	uint64_t all;           /* accesses of each thread */
 };
 
 /* Access number k of a thread: the byte, the size, whether it is a store. */
@@ -73,7 +73,8 @@ static void read_mostly(const struct program *p, unsigned thread, uint64_t k, st
 }
 
 /* One writes and the others read, each around the ring, and each pauses after 256. */
-static void ring(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a, unsigned size)
+static void ring(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a,
+		 unsigned size)
 {
 	uint64_t waited = hash(thread, k / 256) % 256;
 
@@ -82,17 +83,20 @@ static void ring(const struct program *p, unsigned thread, uint64_t k, struct ta
 		to(a, (k * 200 / 256 + waited) % 4096 * size % 4096, size, thread == 0);
 }
 
-static void ring_of_bytes(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void ring_of_bytes(const struct program *p, unsigned thread, uint64_t k,
+			  struct tare_access *a)
 {
 	ring(p, thread, k, a, 1);
 }
 
-static void ring_of_longs(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void ring_of_longs(const struct program *p, unsigned thread, uint64_t k,
+			  struct tare_access *a)
 {
 	ring(p, thread, k, a, 8);
 }
 
-static void lock_and_own(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void lock_and_own(const struct program *p, unsigned thread, uint64_t k,
+			 struct tare_access *a)
 {
 	(void)p;
 	if (hash(k, thread) % 2)
@@ -102,7 +106,8 @@ static void lock_and_own(const struct program *p, unsigned thread, uint64_t k, s
 }
 
 /* Queue indices: each is written by one thread, and read now and then by the others. */
-static void head_and_tail(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void head_and_tail(const struct program *p, unsigned thread, uint64_t k,
+			  struct tare_access *a)
 {
 	bool other = hash(k, thread) % 8 == 0;
 
@@ -116,19 +121,22 @@ static bool counts(const struct program *p, unsigned thread, uint64_t k)
 	return p->threads > 3 ? thread % 2 : p->threads > 2 ? thread > 0 : hash(k, thread) % 2;
 }
 
-static void read_only_beside_counter(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void read_only_beside_counter(const struct program *p, unsigned thread, uint64_t k,
+				     struct tare_access *a)
 {
 	to(a, counts(p, thread, k) ? 8 : 0, 8, counts(p, thread, k) && k % 2);
 }
 
-static void readers_beside_writer(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void readers_beside_writer(const struct program *p, unsigned thread, uint64_t k,
+				  struct tare_access *a)
 {
 	(void)p;
 	to(a, thread ? 0 : 8, 8, !thread && k % 2);
 }
 
 /* Each polls three words, and increments a counter once in 8. */
-static void polled_and_counted(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void polled_and_counted(const struct program *p, unsigned thread, uint64_t k,
+			       struct tare_access *a)
 {
 	bool bumps = hash(k, thread) % 8 == 0;
 
@@ -137,7 +145,8 @@ static void polled_and_counted(const struct program *p, unsigned thread, uint64_
 }
 
 /* A lock next to the data that others poll: the holder of the lock writes the data once in 50. */
-static void lock_and_polled(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void lock_and_polled(const struct program *p, unsigned thread, uint64_t k,
+			    struct tare_access *a)
 {
 	bool writes = counts(p, thread, k), data = !writes || hash(k, thread + 8) % 50 == 0;
 
@@ -145,7 +154,8 @@ static void lock_and_polled(const struct program *p, unsigned thread, uint64_t k
 }
 
 /* All read all words, and write any of them equally seldom. */
-static void table_read_mostly(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void table_read_mostly(const struct program *p, unsigned thread, uint64_t k,
+			      struct tare_access *a)
 {
 	(void)p;
 	to(a, 8 * (hash(k, thread) % 8), 8, hash(thread, k) % 16 == 0);
@@ -173,7 +183,8 @@ static void batches(const struct program *p, unsigned thread, uint64_t k, struct
 		to(a, 8 * (k % 8), 8, thread == 0);
 }
 
-static void own_by_turns(const struct program *p, unsigned thread, uint64_t k, struct tare_access *a)
+static void own_by_turns(const struct program *p, unsigned thread, uint64_t k,
+			 struct tare_access *a)
 {
 	if (has_turn(p, thread, k))
 		to(a, 8 * thread, 8, k % 2);
@@ -207,7 +218,12 @@ static const struct shape {
 	const char *name;
 	act *act;
 	unsigned right; /* bits by verdict */
-	unsigned together; /* threads run in time slices: one slice in so many has all at once, the others one after the other; 0: always all at once */
+	unsigned
+		/*
+		 * threads run in time slices: one slice in so many has all at once, the others one
+		 * after the other; 0: always all at once
+		 */
+		together;
 } shapes[SHAPES] = {
 	{ "a word of each", own_words, 1 << SHARING_FALSE, ALWAYS },
 	{ "an array of each", own_arrays, 1 << SHARING_FALSE, ALWAYS },
@@ -218,7 +234,8 @@ static const struct shape {
 	{ "lock beside words of each", lock_and_own, 1 << SHARING_BOTH, ALWAYS },
 	{ "head and tail of a queue", head_and_tail, 1 << SHARING_TRUE, ALWAYS },
 	{ "batches, by turns", batches, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
-	{ "a word of each, by turns", own_by_turns, 1 << SHARING_FALSE | 1 << SHARING_HANDED_OVER, ALWAYS },
+	{ "a word of each, by turns", own_by_turns, 1 << SHARING_FALSE | 1 << SHARING_HANDED_OVER,
+	  ALWAYS },
 	{ "two phases, 1:25", phases, 1 << SHARING_FALSE, ALWAYS },
 	{ "two phases on one CPU", phases, 1 << SHARING_FALSE, NEVER },
 	{ "late phase on one CPU", late_phase, 1 << SHARING_FALSE, NEVER },
@@ -239,7 +256,8 @@ static const struct shape {
  * The time of a thread's access number k. A slice in which all run takes as long as one of one
  * thread.
  */
-static uint64_t when(const struct shape *shape, const struct program *p, unsigned thread, uint64_t k)
+static uint64_t when(const struct shape *shape, const struct program *p, unsigned thread,
+		     uint64_t k)
 {
 	uint64_t slice = p->all / p->slices + 1, n = k / slice, together;
 
@@ -258,16 +276,24 @@ struct told {
 	unsigned lines, given, wrong, at95, wrong95, at999, wrong999;
 };
 
-static void sample_run(const struct shape *shape, const struct program *p, uint64_t every, bool periodic, struct told *told)
+static void sample_run(const struct shape *shape, const struct program *p, uint64_t every,
+		       bool periodic, struct told *told)
 {
 	struct sharing *s = sharing_new(NULL, NULL);
 	const struct sharing_line *l;
 	size_t n;
 
 	for (unsigned t = 0; t < p->threads; t++) {
-		for (uint64_t k = draw(every); k < p->all; k += periodic ? every : 1 + draw(2 * every - 1)) {
-			struct tare_access a = { .address = ELSEWHERE + 4096 * t + k % 64 * 8, .size = 8, .pid = 1, .tid = 10 + t, .ip = 0x400000,
-						 .kind = TARE_ACCESS_LOAD, .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME | TARE_ACCESS_SIZE };
+		for (uint64_t k = draw(every); k < p->all;
+		     k += periodic ? every : 1 + draw(2 * every - 1)) {
+			struct tare_access a = { .address = ELSEWHERE + 4096 * t + k % 64 * 8,
+						 .size = 8,
+						 .pid = 1,
+						 .tid = 10 + t,
+						 .ip = 0x400000,
+						 .kind = TARE_ACCESS_LOAD,
+						 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK |
+							 TARE_ACCESS_TIME | TARE_ACCESS_SIZE };
 
 			shape->act(p, t, k, &a);
 			a.time_ns = when(shape, p, t, k);
@@ -277,7 +303,8 @@ static void sample_run(const struct shape *shape, const struct program *p, uint6
 	CHECK_EQ(sharing_finish(s, NULL), 0);
 	l = sharing_lines(s, &n);
 	for (size_t i = 0; i < n; i++) {
-		bool right = shape->right >> l[i].verdict & 1, given = l[i].verdict != SHARING_UNCLEAR;
+		bool right = shape->right >> l[i].verdict & 1,
+		     given = l[i].verdict != SHARING_UNCLEAR;
 
 		told->lines++;
 		told->given += given;
@@ -292,11 +319,16 @@ static void sample_run(const struct shape *shape, const struct program *p, uint6
 
 TEST(a_verdict_that_is_sure_is_right)
 {
-	static const unsigned slices[] = { 60, 600, 10, 20 } /* of jobs the first two: with few jobs any may be a thread's own */, every[] = { 1, 7, 101, 1009, 3001, 5003 } /* primes: otherwise a fixed period may stay in step with a loop */, samples[] = { 30, 100, 400, 2000 };
+	static const unsigned slices
+		[] = { 60, 600, 10,
+		       20 } /* of jobs the first two: with few jobs any may be a thread's own */,
+	  /* primes: otherwise a fixed period may stay in step with a loop */
+		every[] = { 1, 7, 101, 1009, 3001, 5003 }, samples[] = { 30, 100, 400, 2000 };
 	struct told all[2] = { 0 }; /* random, periodic */
-	unsigned cell = 0; /* each has random numbers of its own */
+	unsigned cell = 0;          /* each has random numbers of its own */
 
-	printf("# %-29s %-8s %6s %6s %6s | %9s %6s | %9s %6s\n", "", "sampled", "lines", "told", "wrong", ">=95 sure", "wrong", ">99.9 %", "wrong");
+	printf("# %-29s %-8s %6s %6s %6s | %9s %6s | %9s %6s\n", "", "sampled", "lines", "told",
+	       "wrong", ">=95 sure", "wrong", ">99.9 %", "wrong");
 	for (size_t i = 0; i < SHAPES; i++) {
 		for (int periodic = 0; periodic < 2; periodic++) {
 			struct told told = { 0 };
@@ -306,22 +338,32 @@ TEST(a_verdict_that_is_sure_is_right)
 			seed = 1000 + 2 * i + (uint64_t)periodic;
 			for (unsigned r = 0; r < 2 * ARRAY_SIZE(every) * ARRAY_SIZE(samples); r++) {
 				uint64_t e = every[r % ARRAY_SIZE(every)];
-				struct program p = { .threads = 2 + (unsigned)draw(7), .turn = 20 + (unsigned)draw(3) * 1000,
-						     .slices = slices[i < BUSY ? 0 : i < JOBS ? r / 3 % 4 : r % 2] };
+				struct program p = { .threads = 2 + (unsigned)draw(7),
+						     .turn = 20 + (unsigned)draw(3) * 1000,
+						     .slices = slices[i < BUSY           ? 0
+									      : i < JOBS ? r / 3 % 4
+											 : r % 2] };
 
-				p.all = e * samples[r / ARRAY_SIZE(every) % ARRAY_SIZE(samples)] * (1 + draw(3));
+				p.all = e * samples[r / ARRAY_SIZE(every) % ARRAY_SIZE(samples)] *
+					(1 + draw(3));
 				sample_run(&shapes[i], &p, e, periodic, &told);
 			}
-			printf("# %-29s %-8s %6u %6u %6u | %9u %6u | %9u %6u\n", shapes[i].name, periodic ? "periodic" : "random", told.lines, told.given,
-			       told.wrong, told.at95, told.wrong95, told.at999, told.wrong999);
-			CHECK(20 * told.wrong95 <= told.at95, "%s: %u of %u are wrong that are 95 %% sure", shapes[i].name, told.wrong95, told.at95);
-			CHECK(3 * told.given >= told.lines || shapes[i].right & 1 << SHARING_NONE, "%s: %u of %u are told", shapes[i].name, told.given, told.lines);
+			printf("# %-29s %-8s %6u %6u %6u | %9u %6u | %9u %6u\n", shapes[i].name,
+			       periodic ? "periodic" : "random", told.lines, told.given, told.wrong,
+			       told.at95, told.wrong95, told.at999, told.wrong999);
+			CHECK(20 * told.wrong95 <= told.at95,
+			      "%s: %u of %u are wrong that are 95 %% sure", shapes[i].name,
+			      told.wrong95, told.at95);
+			CHECK(3 * told.given >= told.lines || shapes[i].right & 1 << SHARING_NONE,
+			      "%s: %u of %u are told", shapes[i].name, told.given, told.lines);
 			all[periodic].at999 += told.at999;
 			all[periodic].wrong999 += told.wrong999;
 		}
 	}
 	for (int periodic = 0; periodic < 2; periodic++)
-		CHECK(1000 * all[periodic].wrong999 <= all[periodic].at999, "%u of %u are wrong that are 99.9 %% sure", all[periodic].wrong999, all[periodic].at999);
+		CHECK(1000 * all[periodic].wrong999 <= all[periodic].at999,
+		      "%u of %u are wrong that are 99.9 %% sure", all[periodic].wrong999,
+		      all[periodic].at999);
 }
 
 TEST_MAIN()

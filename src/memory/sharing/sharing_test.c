@@ -19,45 +19,53 @@ static uint64_t draw(uint64_t below)
 
 /* The use of a line in the synthetic program. */
 enum plan {
-	PRIVATE,	/* private to one thread */
-	READ_ONLY,	/* read by all threads; written once before */
-	COUNTER,	/* one word updated by all threads */
-	READ_MOSTLY,	/* one thread writes a word that all read */
-	FIELDS,		/* each thread updates a field of its own */
+	PRIVATE,        /* private to one thread */
+	READ_ONLY,      /* read by all threads; written once before */
+	COUNTER,        /* one word updated by all threads */
+	READ_MOSTLY,    /* one thread writes a word that all read */
+	FIELDS,         /* each thread updates a field of its own */
 	READ_NEIGHBOUR, /* one updates its field; others only read theirs */
-	LOCK_AND_DATA,	/* a lock that all update, next to fields of each thread */
-	BUFFER,		/* all threads use all of its words */
-	TURNS,		/* threads one after another, each for a long time */
+	LOCK_AND_DATA,  /* a lock that all update, next to fields of each thread */
+	BUFFER,         /* all threads use all of its words */
+	TURNS,          /* threads one after another, each for a long time */
 	PLANS,
 };
 
 static const enum sharing_verdict truth[PLANS] = {
-	[PRIVATE] = SHARING_NONE,	    [READ_ONLY] = SHARING_NONE,	    [COUNTER] = SHARING_TRUE,
-	[READ_MOSTLY] = SHARING_TRUE,	    [FIELDS] = SHARING_FALSE,	    [READ_NEIGHBOUR] = SHARING_FALSE,
-	[BUFFER] = SHARING_TRUE, [LOCK_AND_DATA] = SHARING_BOTH,	    [TURNS] = SHARING_HANDED_OVER,
+	[PRIVATE] = SHARING_NONE,      [READ_ONLY] = SHARING_NONE,
+	[COUNTER] = SHARING_TRUE,      [READ_MOSTLY] = SHARING_TRUE,
+	[FIELDS] = SHARING_FALSE,      [READ_NEIGHBOUR] = SHARING_FALSE,
+	[BUFFER] = SHARING_TRUE,       [LOCK_AND_DATA] = SHARING_BOTH,
+	[TURNS] = SHARING_HANDED_OVER,
 };
 
-static const char *const plan_names[PLANS] = { "private", "read only", "counter", "read mostly", "fields", "read neighbour",
-					       "lock and data", "buffer", "turns" };
+static const char *const plan_names[PLANS] = { "private",       "read only", "counter",
+					       "read mostly",   "fields",    "read neighbour",
+					       "lock and data", "buffer",    "turns" };
 
 struct machine {
 	unsigned threads, lines, keep; /* one access in `keep` is sampled */
-	unsigned cpus, slice;	       /* accesses of a thread before another gets its CPU; 0: all run at once */
-	bool sizes, modified;	       /* this hardware reports them */
+	unsigned cpus,
+		slice; /* accesses of a thread before another gets its CPU; 0: all run at once */
+	bool sizes, modified; /* this hardware reports them */
 	enum plan plan[64];
 };
 
 /* One access of a thread to a line, according to its plan. */
-static void access_of(const struct machine *m, unsigned line, unsigned thread, bool start, struct tare_access *a)
+static void access_of(const struct machine *m, unsigned line, unsigned thread, bool start,
+		      struct tare_access *a)
 {
 	unsigned word = thread % 8;
 
-	*a = (struct tare_access){ .kind = TARE_ACCESS_LOAD, .pid = 1, .tid = 100 + thread, .ip = 0x400000 + 16 * line };
+	*a = (struct tare_access){
+		.kind = TARE_ACCESS_LOAD, .pid = 1, .tid = 100 + thread, .ip = 0x400000 + 16 * line
+	};
 	switch (m->plan[line]) {
 	case PRIVATE:
 	case READ_ONLY:
 		word = (unsigned)draw(8);
-		a->kind = m->plan[line] == PRIVATE && draw(2) ? TARE_ACCESS_STORE : TARE_ACCESS_LOAD;
+		a->kind = m->plan[line] == PRIVATE && draw(2) ? TARE_ACCESS_STORE
+							      : TARE_ACCESS_LOAD;
 		break;
 	case COUNTER:
 		word = 3;
@@ -111,7 +119,8 @@ static void run(const struct machine *m, struct sharing *s, unsigned n)
 
 		for (unsigned i = 0; i < n; i++) {
 			struct tare_access a;
-			unsigned thread = m->plan[line] == PRIVATE ? line % m->threads : (unsigned)draw(m->threads);
+			unsigned thread = m->plan[line] == PRIVATE ? line % m->threads
+								   : (unsigned)draw(m->threads);
 
 			if (m->plan[line] == TURNS)
 				thread = i * m->threads / n;
@@ -152,8 +161,9 @@ static void run_scheduled(const struct machine *m, struct sharing *s, unsigned n
 			if (start && cpu)
 				continue;
 			access_of(m, line, thread, start, &a);
-			if (!start && ((m->plan[line] == TURNS && holder[line] != thread) ||
-				       (m->plan[line] == PRIVATE && line % m->threads != thread)))
+			if (!start &&
+			    ((m->plan[line] == TURNS && holder[line] != thread) ||
+			     (m->plan[line] == PRIVATE && line % m->threads != thread)))
 				a.address = 0x90000 + 64 * thread;
 			else if (m->plan[line] == TURNS && !start && --left[line] == 0) {
 				left[line] = n / 8;
@@ -166,7 +176,10 @@ static void run_scheduled(const struct machine *m, struct sharing *s, unsigned n
 
 static struct machine draw_scheduled(void)
 {
-	struct machine m = { .threads = 2 + (unsigned)draw(4), .lines = 16, .keep = 20 + (unsigned)draw(100), .sizes = draw(2) };
+	struct machine m = { .threads = 2 + (unsigned)draw(4),
+			     .lines = 16,
+			     .keep = 20 + (unsigned)draw(100),
+			     .sizes = draw(2) };
 
 	m.cpus = 1 + (unsigned)draw(m.threads);
 	m.slice = 500 + (unsigned)draw(8000);
@@ -177,7 +190,10 @@ static struct machine draw_scheduled(void)
 
 static struct machine draw_machine(bool modified)
 {
-	struct machine m = { .threads = 2 + (unsigned)draw(7), .lines = 16, .keep = 20 + (unsigned)draw(200), .sizes = draw(2),
+	struct machine m = { .threads = 2 + (unsigned)draw(7),
+			     .lines = 16,
+			     .keep = 20 + (unsigned)draw(200),
+			     .sizes = draw(2),
 			     .modified = modified };
 
 	for (unsigned i = 0; i < m.lines; i++)
@@ -200,9 +216,11 @@ static const struct sharing_line *found(const struct sharing *s, unsigned line)
 static void confusion(bool modified, bool scheduled, unsigned machines, double least)
 {
 	enum { ACCESSES = 20000 };
-	unsigned table[PLANS][SHARING_UNCLEAR + 1] = { 0 }, right = 0, told = 0, shared = 0, unclear = 0,
-		 wrong_and_sure = 0, in_turns = 0, found_as[SHARING_UNCLEAR + 1] = { 0 }, right_as[SHARING_UNCLEAR + 1] = { 0 },
-		 planted_as[SHARING_UNCLEAR + 1] = { 0 };
+	unsigned table[PLANS][SHARING_UNCLEAR + 1] = { 0 }, right = 0, told = 0, shared = 0,
+						unclear = 0, wrong_and_sure = 0, in_turns = 0,
+						found_as[SHARING_UNCLEAR + 1] = { 0 },
+						right_as[SHARING_UNCLEAR + 1] = { 0 },
+						planted_as[SHARING_UNCLEAR + 1] = { 0 };
 
 	machines = tap_cases(machines);
 	seed = 7 + modified;
@@ -214,7 +232,8 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		for (unsigned line = 0; line < m.lines; line++) {
 			const struct sharing_line *l = found(s, line);
-			enum sharing_verdict v = l ? l->verdict : SHARING_NONE, t = truth[m.plan[line]];
+			enum sharing_verdict v = l ? l->verdict : SHARING_NONE,
+					     t = truth[m.plan[line]];
 			/*
 			 * for a line that is written once, the initializing stores may have been
 			 * sampled
@@ -236,17 +255,21 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 		}
 		sharing_free(s);
 	}
-	printf("# %-16s %6s %6s %6s %6s %6s %6s\n", "planted \\ found", "none", "false", "true", "both", "handed", "unclear");
+	printf("# %-16s %6s %6s %6s %6s %6s %6s\n", "planted \\ found", "none", "false", "true",
+	       "both", "handed", "unclear");
 	for (int p = 0; p < PLANS; p++)
-		printf("# %-16s %6u %6u %6u %6u %6u %6u\n", plan_names[p], table[p][0], table[p][1], table[p][2], table[p][3],
-		       table[p][4], table[p][5]);
+		printf("# %-16s %6u %6u %6u %6u %6u %6u\n", plan_names[p], table[p][0], table[p][1],
+		       table[p][2], table[p][3], table[p][4], table[p][5]);
 	for (int v = 0; v < SHARING_UNCLEAR; v++)
-		printf("# %-24s precision %u/%u, recall %u/%u\n", sharing_verdict_name((enum sharing_verdict)v), right_as[v], found_as[v],
+		printf("# %-24s precision %u/%u, recall %u/%u\n",
+		       sharing_verdict_name((enum sharing_verdict)v), right_as[v], found_as[v],
 		       right_as[v], planted_as[v]);
 	printf("# %u were judged although their threads seldom ran at once\n", in_turns);
-	printf("# right in %u of %u lines that were told (%.2f %%)\n", right, told, 100.0 * right / told);
+	printf("# right in %u of %u lines that were told (%.2f %%)\n", right, told,
+	       100.0 * right / told);
 	CHECK(right >= least * told, "%u of %u", right, told);
-	CHECK(tap_seldom(unclear, shared, 0.04), "%u of %u shared lines are said to be unclear", unclear, shared);
+	CHECK(tap_seldom(unclear, shared, 0.04), "%u of %u shared lines are said to be unclear",
+	      unclear, shared);
 	CHECK(wrong_and_sure * 200 < told, "%u wrong ones are said to be sure", wrong_and_sure);
 }
 
@@ -265,11 +288,20 @@ TEST(verdicts_where_threads_take_turns_on_fewer_cpus)
 	confusion(false, true, 40, 0.98);
 }
 
-static void put(struct sharing *s, uint32_t tid, enum tare_access_kind kind, uint64_t address, uint32_t size, uint64_t physical, uint64_t time)
+static void put(struct sharing *s, uint32_t tid, enum tare_access_kind kind, uint64_t address,
+		uint32_t size, uint64_t physical, uint64_t time)
 {
-	struct tare_access a = { .kind = kind, .pid = 1, .tid = tid, .ip = 0x400000, .address = address, .size = size, .physical = physical, .time_ns = time,
-				 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME | (size ? TARE_ACCESS_SIZE : 0) |
-					(physical ? TARE_ACCESS_PHYSICAL : 0) };
+	struct tare_access a = { .kind = kind,
+				 .pid = 1,
+				 .tid = tid,
+				 .ip = 0x400000,
+				 .address = address,
+				 .size = size,
+				 .physical = physical,
+				 .time_ns = time,
+				 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME |
+					 (size ? TARE_ACCESS_SIZE : 0) |
+					 (physical ? TARE_ACCESS_PHYSICAL : 0) };
 
 	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
 }
@@ -286,10 +318,14 @@ TEST(accesses_across_lines)
 		uint32_t size, lines; /* lines: not counting that of the other thread */
 		size_t shared;
 	} rows[] = {
-		{ __LINE__, 0x1000 + 60, 0, 8, 1, 1 },	      { __LINE__, 0x1000 + 56, 0, 8, 1, 0 },
-		{ __LINE__, 0x1000 + 60, 0, 4, 1, 0 },	      { __LINE__, 0x1000 + 60, 0, 0, 1, 0 },
-		{ __LINE__, 0x1000, 0, 512, 7, 1 },	      { __LINE__, 0x1000 + 60, 0x71000 + 60, 8, 1, 1 },
-		{ __LINE__, 0x0fc0 + 60, 0x70fc0 + 60, 8, 1, 0 }, { __LINE__, 0x1000 + 60, 0, 1 << 20, 1, 0 },
+		{ __LINE__, 0x1000 + 60, 0, 8, 1, 1 },
+		{ __LINE__, 0x1000 + 56, 0, 8, 1, 0 },
+		{ __LINE__, 0x1000 + 60, 0, 4, 1, 0 },
+		{ __LINE__, 0x1000 + 60, 0, 0, 1, 0 },
+		{ __LINE__, 0x1000, 0, 512, 7, 1 },
+		{ __LINE__, 0x1000 + 60, 0x71000 + 60, 8, 1, 1 },
+		{ __LINE__, 0x0fc0 + 60, 0x70fc0 + 60, 8, 1, 0 },
+		{ __LINE__, 0x1000 + 60, 0, 1 << 20, 1, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -298,14 +334,17 @@ TEST(accesses_across_lines)
 		size_t n;
 
 		for (unsigned k = 0; k < 100; k++) {
-			put(s, 10, TARE_ACCESS_UPDATE, rows[i].address, rows[i].size, rows[i].physical, 2 * k);
-			put(s, 11, TARE_ACCESS_UPDATE, 0x1040 + 32, 8, rows[i].physical ? 0x71040 + 32 : 0, 2 * k + 1);
+			put(s, 10, TARE_ACCESS_UPDATE, rows[i].address, rows[i].size,
+			    rows[i].physical, 2 * k);
+			put(s, 11, TARE_ACCESS_UPDATE, 0x1040 + 32, 8,
+			    rows[i].physical ? 0x71040 + 32 : 0, 2 * k + 1);
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, rows[i].shared, "row at line %d", rows[i].line);
 		CHECK_EQ(sharing_totals(s).used, 200);
-		CHECK_EQ(sharing_totals(s).lines, rows[i].lines + 1, "row at line %d", rows[i].line);
+		CHECK_EQ(sharing_totals(s).lines, rows[i].lines + 1, "row at line %d",
+			 rows[i].line);
 		if (n) {
 			const struct sharing_cell *c = sharing_cells(s) + l->cell;
 
@@ -313,8 +352,10 @@ TEST(accesses_across_lines)
 			CHECK_EQ(l->samples, 200);
 			CHECK_EQ(l->n_cells, 2);
 			CHECK_EQ(c[0].offset, 0);
-			CHECK_EQ(c[0].size, rows[i].size == 8 ? 4 : 64, "what of it lies in this line");
-			CHECK_EQ(l->verdict, rows[i].size == 8 ? SHARING_FALSE : SHARING_TRUE, "row at line %d", rows[i].line);
+			CHECK_EQ(c[0].size, rows[i].size == 8 ? 4 : 64,
+				 "what of it lies in this line");
+			CHECK_EQ(l->verdict, rows[i].size == 8 ? SHARING_FALSE : SHARING_TRUE,
+				 "row at line %d", rows[i].line);
 			CHECK(!l->sizes_open);
 		}
 		sharing_free(s);
@@ -328,8 +369,14 @@ TEST(accesses_across_lines)
 TEST(large_copies)
 {
 	enum { MIB = 1 << 20, LINES = MIB / 64, MOST = 4 << 20 };
-	struct tare_access a = { .origin = TARE_FROM_EXACT, .kind = TARE_ACCESS_STORE, .pid = 1, .tid = 10, .address = 0x10000000, .size = 5000,
-				 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME | TARE_ACCESS_SIZE };
+	struct tare_access a = { .origin = TARE_FROM_EXACT,
+				 .kind = TARE_ACCESS_STORE,
+				 .pid = 1,
+				 .tid = 10,
+				 .address = 0x10000000,
+				 .size = 5000,
+				 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_TIME |
+					 TARE_ACCESS_SIZE };
 	struct sharing *s = sharing_new(NULL, NULL);
 
 	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
@@ -353,7 +400,8 @@ TEST(large_copies)
 	CHECK_EQ(s->hit[s->n - 1].size, 4, "what lies across two lines is in both, always");
 	a.time_ns = 7;
 	CHECK_EQ(sharing_finish(s, NULL), 0);
-	CHECK_EQ(s->ran_at[1] - s->ran_at[0], s->totals.used, "each is one thing that the thread did");
+	CHECK_EQ(s->ran_at[1] - s->ran_at[0], s->totals.used,
+		 "each is one thing that the thread did");
 	sharing_free(s);
 }
 
@@ -365,26 +413,47 @@ TEST(hits_in_order)
 	seed = 3;
 	for (unsigned round = 0; round < 400; round++) {
 		size_t n = draw(round % 4 ? 60 : ARRAY_SIZE(h));
-		uint64_t lines = 1 + draw(round % 3 ? 4 : 1 << 20), times = 1 + draw(round % 5 ? 1 << 30 : 8), sum = 0;
+		uint64_t lines = 1 + draw(round % 3 ? 4 : 1 << 20),
+			 times = 1 + draw(round % 5 ? 1 << 30 : 8), sum = 0;
 		enum sharing_order order = round % 2 ? BY_LINE_AND_TIME : BY_BYTES;
 
 		for (size_t i = 0; i < n; i++) {
-			h[i] = (struct hit){ .time = draw(9) ? (round % 7 ? 0 : UINT64_MAX - (1 << 20)) + draw(times) : UINT64_MAX, .line = (uint32_t)draw(lines), .thread = (uint32_t)draw(3),
-					     .ip = (uint32_t)draw(5), .offset = (uint8_t)draw(64), .size = (uint16_t)draw(9) };
-			h[i].latency = (uint32_t)(h[i].time * 31 + h[i].line * 7 + h[i].thread * 5 + h[i].ip * 3 + h[i].offset + h[i].size);
+			h[i] = (struct hit){ .time = draw(9)
+						     ? (round % 7 ? 0 : UINT64_MAX - (1 << 20)) +
+							     draw(times)
+						     : UINT64_MAX,
+					     .line = (uint32_t)draw(lines),
+					     .thread = (uint32_t)draw(3),
+					     .ip = (uint32_t)draw(5),
+					     .offset = (uint8_t)draw(64),
+					     .size = (uint16_t)draw(9) };
+			h[i].latency = (uint32_t)(h[i].time * 31 + h[i].line * 7 + h[i].thread * 5 +
+						  h[i].ip * 3 + h[i].offset + h[i].size);
 			sum += (uint64_t)h[i].latency * h[i].latency;
 		}
 		sharing_sort(h, n, order);
 		for (size_t i = 0; i < n; i++) {
 			const struct hit *a = &h[i ? i - 1 : 0], *b = &h[i];
 
-			CHECK_EQ(b->latency, (uint32_t)(b->time * 31 + b->line * 7 + b->thread * 5 + b->ip * 3 + b->offset + b->size), "round %u", round);
+			CHECK_EQ(b->latency,
+				 (uint32_t)(b->time * 31 + b->line * 7 + b->thread * 5 + b->ip * 3 +
+					    b->offset + b->size),
+				 "round %u", round);
 			sum -= (uint64_t)b->latency * b->latency;
 			if (order == BY_LINE_AND_TIME)
-				CHECK(a->line < b->line || (a->line == b->line && (a->time < b->time || (a->time == b->time && a->offset <= b->offset))), "round %u", round);
+				CHECK(a->line < b->line ||
+					      (a->line == b->line &&
+					       (a->time < b->time ||
+						(a->time == b->time && a->offset <= b->offset))),
+				      "round %u", round);
 			else
-				CHECK(a->offset < b->offset || (a->offset == b->offset && (a->thread < b->thread || (a->thread == b->thread &&
-				      (a->ip < b->ip || (a->ip == b->ip && a->size <= b->size))))), "round %u", round);
+				CHECK(a->offset < b->offset ||
+					      (a->offset == b->offset &&
+					       (a->thread < b->thread ||
+						(a->thread == b->thread &&
+						 (a->ip < b->ip ||
+						  (a->ip == b->ip && a->size <= b->size))))),
+				      "round %u", round);
 		}
 		CHECK_EQ(sum, 0, "round %u", round);
 	}
@@ -399,11 +468,16 @@ TEST(sizes_that_are_not_known)
 		enum sharing_verdict verdict;
 		bool open;
 	} rows[] = {
-		{ __LINE__, 0, 8, 0, 0, SHARING_FALSE, true },	 { __LINE__, 0, 32, 0, 0, SHARING_FALSE, false },
-		{ __LINE__, 0, 31, 0, 0, SHARING_FALSE, true },	 { __LINE__, 0, 8, 8, 0, SHARING_FALSE, false },
-		{ __LINE__, 0, 8, 0, 8, SHARING_FALSE, true },	 { __LINE__, 0, 8, 8, 8, SHARING_FALSE, false },
-		{ __LINE__, 0, 8, 9, 8, SHARING_TRUE, false },	 { __LINE__, 0, 0, 0, 0, SHARING_TRUE, false },
-		{ __LINE__, 0, 24, 32, 0, SHARING_TRUE, false }, { __LINE__, 8, 0, 8, 0, SHARING_FALSE, true },
+		{ __LINE__, 0, 8, 0, 0, SHARING_FALSE, true },
+		{ __LINE__, 0, 32, 0, 0, SHARING_FALSE, false },
+		{ __LINE__, 0, 31, 0, 0, SHARING_FALSE, true },
+		{ __LINE__, 0, 8, 8, 0, SHARING_FALSE, false },
+		{ __LINE__, 0, 8, 0, 8, SHARING_FALSE, true },
+		{ __LINE__, 0, 8, 8, 8, SHARING_FALSE, false },
+		{ __LINE__, 0, 8, 9, 8, SHARING_TRUE, false },
+		{ __LINE__, 0, 0, 0, 0, SHARING_TRUE, false },
+		{ __LINE__, 0, 24, 32, 0, SHARING_TRUE, false },
+		{ __LINE__, 8, 0, 8, 0, SHARING_FALSE, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -412,15 +486,18 @@ TEST(sizes_that_are_not_known)
 		size_t n;
 
 		for (unsigned k = 0; k < 100; k++) {
-			put(s, 10, TARE_ACCESS_STORE, 0x1000 + rows[i].first, rows[i].first_size, 0, 2 * k);
-			put(s, 11, TARE_ACCESS_STORE, 0x1000 + rows[i].second, rows[i].second_size, 0, 2 * k + 1);
+			put(s, 10, TARE_ACCESS_STORE, 0x1000 + rows[i].first, rows[i].first_size, 0,
+			    2 * k);
+			put(s, 11, TARE_ACCESS_STORE, 0x1000 + rows[i].second, rows[i].second_size,
+			    0, 2 * k + 1);
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
 		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
 		CHECK_EQ(l->sizes_open, rows[i].open, "row at line %d", rows[i].line);
-		CHECK(rows[i].open ? l->sure == 0.9 : l->sure > 0.99, "row at line %d: %g", rows[i].line, l->sure);
+		CHECK(rows[i].open ? l->sure == 0.9 : l->sure > 0.99, "row at line %d: %g",
+		      rows[i].line, l->sure);
 		sharing_free(s);
 	}
 }
@@ -434,11 +511,11 @@ struct turned {
 	int line;
 	unsigned turns, hits, block, between; /* turns of each thread */
 	unsigned before; /* hits of the first thread before the second one begins */
-	unsigned stray;	 /* 1: a third thread has one hit at the start, 2: at the end */
+	unsigned stray;  /* 1: a third thread has one hit at the start, 2: at the end */
 	enum sharing_verdict verdict;
 	bool in_turns, few;
 	unsigned every;
-	bool part; /* found in a part of the time */
+	bool part;    /* found in a part of the time */
 	bool untimed; /* each hit has an access elsewhere without a time */
 };
 
@@ -470,7 +547,8 @@ static void queue_turns(const struct turned *r)
 			later(tid, TARE_ACCESS_STORE, 0x1000 + 8 * (tid - 10), time++);
 			if (r->untimed)
 				later(tid, TARE_ACCESS_STORE, 0x20000 * tid, 0);
-			for (unsigned b = 0; b < r->between && (!r->every || k % r->every == 0); b++)
+			for (unsigned b = 0; b < r->between && (!r->every || k % r->every == 0);
+			     b++)
 				later(tid, TARE_ACCESS_STORE, 0x20000 * tid, time++);
 		}
 		for (unsigned k = 0; k < r->block; k++)
@@ -484,8 +562,16 @@ static void add_queued(struct sharing *s, bool backwards)
 {
 	for (size_t i = 0; i < queued; i++) {
 		const struct queued *q = &queue[backwards ? queued - 1 - i : i];
-		struct tare_access a = { .kind = q->kind, .pid = 1, .tid = q->tid, .ip = 0x400000, .address = q->address, .size = 8, .time_ns = q->time,
-					 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_SIZE | (q->time ? TARE_ACCESS_TIME : 0) };
+		struct tare_access a = { .kind = q->kind,
+					 .pid = 1,
+					 .tid = q->tid,
+					 .ip = 0x400000,
+					 .address = q->address,
+					 .size = 8,
+					 .time_ns = q->time,
+					 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK |
+						 TARE_ACCESS_SIZE |
+						 (q->time ? TARE_ACCESS_TIME : 0) };
 
 		CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
 	}
@@ -529,7 +615,8 @@ TEST(turns_on_one_line)
 		{ __LINE__, 20, 100, 0, 60, 0, 0, SHARING_FALSE, true, false, .every = 10 },
 		/* accesses without a time do not count as work meanwhile */
 		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false, .untimed = true },
-		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_HANDED_OVER, false, false, .untimed = true },
+		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_HANDED_OVER, false, false,
+		  .untimed = true },
 	};
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
@@ -547,15 +634,19 @@ TEST(turns_on_one_line)
 		CHECK_EQ(l->in_turns, r->in_turns, "row at line %d", r->line);
 		CHECK_EQ(l->few_turns, r->few, "row at line %d", r->line);
 		CHECK_EQ(l->part != 0, r->part, "row at line %d", r->line);
-		CHECK_EQ(l->few_bytes, r->verdict == SHARING_UNCLEAR && !r->few, "row at line %d", r->line);
+		CHECK_EQ(l->few_bytes, r->verdict == SHARING_UNCLEAR && !r->few, "row at line %d",
+			 r->line);
 		if (l->in_turns && !r->block && !r->stray && !r->part) {
-			unsigned switches = 2 * r->turns - 3; /* without the first turn and the last */
+			unsigned switches = 2 * r->turns -
+				3; /* without the first turn and the last */
 
-			CHECK(l->steady > (switches + 1.0) / (switches + 2.0) - 1e-9 && l->steady < (switches + 1.0) / (switches + 2.0) + 1e-9,
+			CHECK(l->steady > (switches + 1.0) / (switches + 2.0) - 1e-9 &&
+				      l->steady < (switches + 1.0) / (switches + 2.0) + 1e-9,
 			      "row at line %d: steady %g", r->line, l->steady);
 		}
 		if (l->in_turns && r->block > r->hits / 5 && r->hits == 100)
-			CHECK(l->steady > 0.75 && l->steady < 0.83, "row at line %d: steady %g", r->line, l->steady);
+			CHECK(l->steady > 0.75 && l->steady < 0.83, "row at line %d: steady %g",
+			      r->line, l->steady);
 		if (l->in_turns && !l->few_turns)
 			CHECK(l->sure <= 0.8, "row at line %d: sure %g", r->line, l->sure);
 		sharing_free(s);
@@ -576,12 +667,18 @@ TEST(threads_that_seldom_meet)
 		enum sharing_verdict verdict;
 		bool in_turns; /* else found in the part in which they meet */
 	} rows[] = {
-		{ __LINE__, 12, 660, 0, false, false, SHARING_FALSE, true },	{ __LINE__, 26, 600, 0, false, false, SHARING_FALSE, true },
-		{ __LINE__, 26, 600, 12, false, false, SHARING_FALSE, true },	{ __LINE__, 26, 300, 38, false, false, SHARING_FALSE, false },
-		{ __LINE__, 26, 300, 54, false, false, SHARING_FALSE, false },	{ __LINE__, 26, 300, 68, false, false, SHARING_FALSE, false },
-		{ __LINE__, 26, 300, 141, false, false, SHARING_FALSE, false }, { __LINE__, 12, 600, 200, false, false, SHARING_FALSE, false },
-		{ __LINE__, 200, 20, 0, true, false, SHARING_TRUE, true },	{ __LINE__, 200, 20, 100, true, false, SHARING_TRUE, true },
-		{ __LINE__, 12, 660, 0, false, true, SHARING_UNCLEAR, true }, { __LINE__, 26, 660, 0, false, true, SHARING_FALSE, true },
+		{ __LINE__, 12, 660, 0, false, false, SHARING_FALSE, true },
+		{ __LINE__, 26, 600, 0, false, false, SHARING_FALSE, true },
+		{ __LINE__, 26, 600, 12, false, false, SHARING_FALSE, true },
+		{ __LINE__, 26, 300, 38, false, false, SHARING_FALSE, false },
+		{ __LINE__, 26, 300, 54, false, false, SHARING_FALSE, false },
+		{ __LINE__, 26, 300, 68, false, false, SHARING_FALSE, false },
+		{ __LINE__, 26, 300, 141, false, false, SHARING_FALSE, false },
+		{ __LINE__, 12, 600, 200, false, false, SHARING_FALSE, false },
+		{ __LINE__, 200, 20, 0, true, false, SHARING_TRUE, true },
+		{ __LINE__, 200, 20, 100, true, false, SHARING_TRUE, true },
+		{ __LINE__, 12, 660, 0, false, true, SHARING_UNCLEAR, true },
+		{ __LINE__, 26, 660, 0, false, true, SHARING_FALSE, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -597,7 +694,9 @@ TEST(threads_that_seldom_meet)
 			unsigned word = rows[i].jobs && !meet ? (unsigned)draw(2) : turn % 2;
 
 			for (unsigned k = 0; k < (meet ? 1 : rows[i].hits); k++)
-				put(s, 10 + turn % 2, TARE_ACCESS_STORE, 0x1000 + 8 * (rows[i].start && !turn && !k ? 1 : word), 8, 0, time++);
+				put(s, 10 + turn % 2, TARE_ACCESS_STORE,
+				    0x1000 + 8 * (rows[i].start && !turn && !k ? 1 : word), 8, 0,
+				    time++);
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
@@ -605,8 +704,11 @@ TEST(threads_that_seldom_meet)
 		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
 		CHECK_EQ(l->in_turns, rows[i].in_turns, "row at line %d", rows[i].line);
 		CHECK_EQ(l->part != 0, !rows[i].in_turns, "row at line %d", rows[i].line);
-		CHECK(l->verdict == SHARING_UNCLEAR || (l->in_turns ? l->sure == 0.8 : l->sure > 0.99), "row at line %d: sure %g", rows[i].line, l->sure);
-		CHECK_EQ(l->few_turns, l->verdict == SHARING_UNCLEAR, "row at line %d", rows[i].line);
+		CHECK(l->verdict == SHARING_UNCLEAR ||
+			      (l->in_turns ? l->sure == 0.8 : l->sure > 0.99),
+		      "row at line %d: sure %g", rows[i].line, l->sure);
+		CHECK_EQ(l->few_turns, l->verdict == SHARING_UNCLEAR, "row at line %d",
+			 rows[i].line);
 		CHECK(!l->few_bytes, "row at line %d", rows[i].line);
 		sharing_free(s);
 	}
@@ -632,7 +734,9 @@ TEST(threads_that_meet_two_by_two)
 		for (unsigned k = 0; k < (one == other ? 30 : 300); k++) {
 			unsigned thread = k % 2 ? one : other;
 
-			put(s, 10 + thread, thread < 2 || k % 4 < 2 ? TARE_ACCESS_LOAD : TARE_ACCESS_STORE, 0x1000 + (thread < 2 ? 0 : 8), 8, 0, time++);
+			put(s, 10 + thread,
+			    thread < 2 || k % 4 < 2 ? TARE_ACCESS_LOAD : TARE_ACCESS_STORE,
+			    0x1000 + (thread < 2 ? 0 : 8), 8, 0, time++);
 		}
 	}
 	CHECK_EQ(sharing_finish(s, NULL), 0);
@@ -655,8 +759,14 @@ TEST(some_times)
 		size_t n;
 
 		for (unsigned k = 0; k < 400; k++) {
-			struct tare_access a = { .kind = TARE_ACCESS_STORE, .pid = 1, .tid = 10 + k / 200, .address = 0x1000, .size = 8, .time_ns = k,
-						 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK | TARE_ACCESS_SIZE };
+			struct tare_access a = { .kind = TARE_ACCESS_STORE,
+						 .pid = 1,
+						 .tid = 10 + k / 200,
+						 .address = 0x1000,
+						 .size = 8,
+						 .time_ns = k,
+						 .has = TARE_ACCESS_ADDRESS | TARE_ACCESS_TASK |
+							 TARE_ACCESS_SIZE };
 
 			if (every == 2 ? k % 3 == 0 : k % every)
 				a.has |= TARE_ACCESS_TIME;
@@ -666,7 +776,8 @@ TEST(some_times)
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
 		CHECK_EQ(l->samples, 400);
-		CHECK_EQ(l->verdict, every == 2 ? SHARING_UNTIMED : SHARING_UNCLEAR, "one in %u has none", every);
+		CHECK_EQ(l->verdict, every == 2 ? SHARING_UNTIMED : SHARING_UNCLEAR,
+			 "one in %u has none", every);
 		CHECK_EQ(l->few_turns, every != 2);
 		if (every == 2)
 			CHECK_EQ(l->kind, SHARING_TRUE);
@@ -689,8 +800,10 @@ TEST(one_after_the_other)
 		enum sharing_verdict verdict;
 		double least, most;
 	} rows[] = {
-		{ __LINE__, 200, 1, 0, SHARING_UNCLEAR, 0, 0 },	 { __LINE__, 2000, 1, 0, SHARING_UNCLEAR, 0, 0 },
-		{ __LINE__, 201, 2, 0, SHARING_UNCLEAR, 0, 0 },	 { __LINE__, 2000, 3, 0, SHARING_UNCLEAR, 0, 0 },
+		{ __LINE__, 200, 1, 0, SHARING_UNCLEAR, 0, 0 },
+		{ __LINE__, 2000, 1, 0, SHARING_UNCLEAR, 0, 0 },
+		{ __LINE__, 201, 2, 0, SHARING_UNCLEAR, 0, 0 },
+		{ __LINE__, 2000, 3, 0, SHARING_UNCLEAR, 0, 0 },
 		{ __LINE__, 200, 1, 39, SHARING_UNCLEAR, 0, 0 }, /* like a thread that starts */
 		{ __LINE__, 200, 1, 45, SHARING_HANDED_OVER, 0.999, 1 },
 		{ __LINE__, 200, 1, 200, SHARING_HANDED_OVER, 0.999, 1 },
@@ -715,10 +828,13 @@ TEST(one_after_the_other)
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
-		CHECK_EQ(l->switches_true + l->switches_false, rows[i].moves, "row at line %d", rows[i].line);
+		CHECK_EQ(l->switches_true + l->switches_false, rows[i].moves, "row at line %d",
+			 rows[i].line);
 		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
-		CHECK_EQ(l->few_turns, rows[i].verdict == SHARING_UNCLEAR, "row at line %d", rows[i].line);
-		CHECK(l->sure >= rows[i].least && l->sure <= rows[i].most, "row at line %d: sure %g", rows[i].line, l->sure);
+		CHECK_EQ(l->few_turns, rows[i].verdict == SHARING_UNCLEAR, "row at line %d",
+			 rows[i].line);
+		CHECK(l->sure >= rows[i].least && l->sure <= rows[i].most,
+		      "row at line %d: sure %g", rows[i].line, l->sure);
 		sharing_free(s);
 	}
 }
@@ -731,18 +847,28 @@ TEST(bytes_seen_once_are_nobodys)
 {
 	static const struct {
 		int line;
-		unsigned hits, words; /* words of each thread, used one after the other; the other thread's follow */
-		bool apart;	      /* else both use them, the second in another order */
-		unsigned elsewhere;   /* accesses of the first thread to its own memory, at the end */
+		unsigned hits,
+			/*
+			 * words of each thread, used one after the other; the other thread's follow
+			 */
+			words;
+		bool apart;         /* else both use them, the second in another order */
+		unsigned elsewhere; /* accesses of the first thread to its own memory, at the end */
 		enum sharing_verdict verdict;
 		bool few_bytes, seldom;
 	} rows[] = {
-		{ __LINE__, 16, 8, true, 0, SHARING_UNCLEAR, true, false },   { __LINE__, 64, 32, true, 0, SHARING_UNCLEAR, true, false },
-		{ __LINE__, 72, 32, true, 0, SHARING_UNCLEAR, true, false },  { __LINE__, 64, 32, false, 0, SHARING_TRUE, false, false },
-		{ __LINE__, 192, 32, true, 0, SHARING_FALSE, false, false },  { __LINE__, 20, 1, true, 0, SHARING_UNCLEAR, true, false },
-		{ __LINE__, 30, 1, true, 0, SHARING_FALSE, false, false },    { __LINE__, 8, 1, false, 0, SHARING_UNCLEAR, false, true },
-		{ __LINE__, 12, 1, false, 0, SHARING_TRUE, false, false },    { __LINE__, 300, 32, false, 0, SHARING_TRUE, false, false },
-		{ __LINE__, 12, 1, false, 1199900, SHARING_TRUE, false, false }, { __LINE__, 12, 1, false, 1200000, SHARING_UNCLEAR, false, true },
+		{ __LINE__, 16, 8, true, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 64, 32, true, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 72, 32, true, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 64, 32, false, 0, SHARING_TRUE, false, false },
+		{ __LINE__, 192, 32, true, 0, SHARING_FALSE, false, false },
+		{ __LINE__, 20, 1, true, 0, SHARING_UNCLEAR, true, false },
+		{ __LINE__, 30, 1, true, 0, SHARING_FALSE, false, false },
+		{ __LINE__, 8, 1, false, 0, SHARING_UNCLEAR, false, true },
+		{ __LINE__, 12, 1, false, 0, SHARING_TRUE, false, false },
+		{ __LINE__, 300, 32, false, 0, SHARING_TRUE, false, false },
+		{ __LINE__, 12, 1, false, 1199900, SHARING_TRUE, false, false },
+		{ __LINE__, 12, 1, false, 1200000, SHARING_UNCLEAR, false, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -751,16 +877,21 @@ TEST(bytes_seen_once_are_nobodys)
 		size_t n;
 
 		for (unsigned k = 0; k < rows[i].hits; k++) {
-			unsigned other = k % 2, word = (k / 2 + (other && !rows[i].apart ? rows[i].words / 2 : 0)) % rows[i].words;
+			unsigned other = k % 2,
+				 word = (k / 2 +
+					 (other && !rows[i].apart ? rows[i].words / 2 : 0)) %
+				rows[i].words;
 
-			put(s, 10 + other, TARE_ACCESS_STORE, 0x1000 + word + (other && rows[i].apart ? 32 : 0), 1, 0, k);
+			put(s, 10 + other, TARE_ACCESS_STORE,
+			    0x1000 + word + (other && rows[i].apart ? 32 : 0), 1, 0, k);
 		}
 		for (unsigned k = 0; k < rows[i].elsewhere; k++)
 			put(s, 10, TARE_ACCESS_STORE, 0x20000, 1, 0, 1000 + k);
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
-		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d, %g sure", rows[i].line, l->sure);
+		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d, %g sure", rows[i].line,
+			 l->sure);
 		CHECK_EQ(l->few_bytes, rows[i].few_bytes, "row at line %d", rows[i].line);
 		CHECK_EQ(l->seldom, rows[i].seldom, "row at line %d", rows[i].line);
 		sharing_free(s);

@@ -56,7 +56,8 @@ int sharing_note_running(struct sharing *s, struct tare_error *err)
  */
 static size_t ran_before(const struct sharing *s, uint32_t thread, uint64_t time, size_t from)
 {
-	size_t low = from > s->ran_at[thread] ? from : s->ran_at[thread], end = s->ran_at[thread + 1], high = low, step = 1;
+	size_t low = from > s->ran_at[thread] ? from : s->ran_at[thread],
+	       end = s->ran_at[thread + 1], high = low, step = 1;
 
 	while (high < end && s->ran[high] < time) {
 		low = high + 1;
@@ -78,7 +79,8 @@ static size_t ran_before(const struct sharing *s, uint32_t thread, uint64_t time
  * The line's hits in the period in which all of its main users use it; 0: there is no such period,
  * or most hits are outside it.
  */
-static size_t common_time(struct sharing *s, const struct hit **h, size_t n, const struct sharing_line *l)
+static size_t common_time(struct sharing *s, const struct hit **h, size_t n,
+			  const struct sharing_line *l)
 {
 	uint64_t from = 0, to = UINT64_MAX;
 	size_t first = 0, last = n;
@@ -117,7 +119,8 @@ static size_t common_time(struct sharing *s, const struct hit **h, size_t n, con
  * the line if other threads had it meanwhile and it is four times the average; stretches without
  * others are phases of the program.
  */
-static double steadiness(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
+static double steadiness(struct sharing *s, const struct hit *h, size_t n,
+			 const struct sharing_line *l)
 {
 	enum { LONG = 4 };
 	double least = 1;
@@ -177,7 +180,8 @@ static double close_stretch(struct use *u, size_t at)
 			u->past[k].longest = length;
 	sum = missing(&u->past[1]);
 	u->past[1] = u->past[0];
-	u->past[0] = (struct stretch){ u->now.meanwhile, u->length[0] > u->length[1] ? u->length[0] : u->length[1] };
+	u->past[0] = (struct stretch){ u->now.meanwhile,
+				       u->length[0] > u->length[1] ? u->length[0] : u->length[1] };
 	u->length[1] = u->length[0];
 	u->length[0] = length;
 	u->now.meanwhile = 0;
@@ -189,7 +193,8 @@ static double close_stretch(struct use *u, size_t at)
  * it, as densely as they did around that time: as in the longest of the two stretches between hits
  * before, and the two after. None where they did not run then.
  */
-static double left_alone(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l)
+static double left_alone(struct sharing *s, const struct hit *h, size_t n,
+			 const struct sharing_line *l)
 {
 	double sum = 0;
 	size_t users = 0;
@@ -215,7 +220,8 @@ static double left_alone(struct sharing *s, const struct hit *h, size_t n, const
 			if (u->hit)
 				sum += close_stretch(u, at);
 			else
-				u->past[0] = u->now, u->now.meanwhile = 0; /* what it did before its first hit */
+				u->past[0] = u->now,
+				u->now.meanwhile = 0; /* what it did before its first hit */
 			u->hit = true;
 			u->at = at;
 		}
@@ -241,13 +247,15 @@ static double left_alone(struct sharing *s, const struct hit *h, size_t n, const
 	return sum;
 }
 
-bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n, const struct sharing_line *l, double *sure)
+bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n,
+			 const struct sharing_line *l, double *sure)
 {
 	enum { LEAST = 4 };
 	bool turns = l->switches_true + l->switches_false >= (uint64_t)TURNS * l->threads;
 	double alone = left_alone(s, h, n, l);
 
-	bool left = alone >= LEAST && alone >= n / 10.0; /* a smaller number may be hits that sampling missed */
+	bool left = alone >= LEAST &&
+		alone >= n / 10.0; /* a smaller number may be hits that sampling missed */
 
 	*sure = left ? 1 - exp(-alone) : TURNS_SURE;
 	if (turns && *sure < TURNS_SURE)

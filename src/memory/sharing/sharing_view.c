@@ -18,16 +18,23 @@ static const struct {
 	const char *key, *means, *fix;
 } verdicts[] = {
 	[SHARING_NONE] = { "none", "not shared", NULL },
-	[SHARING_FALSE] = { "false", "FALSE SHARING: threads use bytes of their own that lie in one line",
+	[SHARING_FALSE] = { "false",
+			    "FALSE SHARING: threads use bytes of their own that lie in one line",
 			    "give each thread's bytes a line of their own (alignas(64), padding), or each thread a copy that is added up at the end" },
 	[SHARING_TRUE] = { "true", "true sharing: threads use the same bytes",
 			   "padding does not part the same bytes: write less often, or give each thread a copy that is merged now and then; "
 			   "fields that one thread each writes, as a queue's head and tail, may gain by lines of their own" },
-	[SHARING_BOTH] = { "both", "true and false sharing: some bytes are used by several threads, others lie in the same line",
+	[SHARING_BOTH] = { "both",
+			   "true and false sharing: some bytes are used by several threads, others lie in the same line",
 			   "move the bytes that one thread alone uses, or that are hardly ever written, to lines of their own (alignas(64)); then see what is left" },
-	[SHARING_HANDED_OVER] = { "handed over", "handed from thread to thread, not used by several at one time", NULL },
-	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell", "record longer, or with a smaller -c" },
-	[SHARING_UNTIMED] = { "untimed", "shared; whether at one time is not known, as the accesses have no times", "record with times (perf record -T; arm_spe_0: ts_enable=1)" },
+	[SHARING_HANDED_OVER] = { "handed over",
+				  "handed from thread to thread, not used by several at one time",
+				  NULL },
+	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell",
+			      "record longer, or with a smaller -c" },
+	[SHARING_UNTIMED] = { "untimed",
+			      "shared; whether at one time is not known, as the accesses have no times",
+			      "record with times (perf record -T; arm_spe_0: ts_enable=1)" },
 };
 
 static const char *word(const struct sharing_shown *s, uint32_t number)
@@ -42,7 +49,8 @@ static void put_word(struct text *out, const struct sharing_shown *s, uint32_t n
 
 static bool fought_over(const struct sharing_line *l)
 {
-	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE || l->verdict == SHARING_BOTH;
+	return l->verdict == SHARING_FALSE || l->verdict == SHARING_TRUE ||
+		l->verdict == SHARING_BOTH;
 }
 
 /* Is it worth showing by default? */
@@ -60,19 +68,24 @@ static void put_means(struct text *out, const struct sharing_line *l)
 	else if (l->few_turns)
 		text_add(out, "its threads ran one after the other, in too few turns to tell");
 	else if (l->verdict == SHARING_UNTIMED)
-		text_add(out, "%s; if it is: %s", verdicts[l->verdict].means, verdicts[l->kind].means);
+		text_add(out, "%s; if it is: %s", verdicts[l->verdict].means,
+			 verdicts[l->kind].means);
 	else
-		text_add(out, "%s%s", l->in_turns ? "if its threads can run at once: " : "", verdicts[l->verdict].means);
+		text_add(out, "%s%s", l->in_turns ? "if its threads can run at once: " : "",
+			 verdicts[l->verdict].means);
 }
 
 static const char *fix(const struct sharing_shown *s, const struct sharing_line *l)
 {
 	if (l->verdict == SHARING_UNCLEAR && s->named->of->every && !l->few_turns)
 		return "record longer"; /* no smaller -c exists */
-	return l->few_turns && !l->seldom && !l->few_bytes ? "record longer, or with a CPU for each thread" : verdicts[l->verdict].fix;
+	return l->few_turns && !l->seldom && !l->few_bytes
+		? "record longer, or with a CPU for each thread"
+		: verdicts[l->verdict].fix;
 }
 
-static void put_object(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
+static void put_object(struct text *out, const struct sharing_shown *s,
+		       const struct sharing_named_line *n)
 {
 	struct accessed *c = s->named->of;
 	const struct object *o = n->object == SET_NONE ? NULL : accessed_object_at(c, n->object);
@@ -83,16 +96,19 @@ static void put_object(struct text *out, const struct sharing_shown *s, const st
 	accessed_object_name(c, o, &name);
 	escape(out, name.s ? name.s : "", name.len);
 	text_free(&name);
-	if ((int64_t)n->offset >= 0 && o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL && o->kind != OBJECT_UNKNOWN)
+	if ((int64_t)n->offset >= 0 && o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL &&
+	    o->kind != OBJECT_UNKNOWN)
 		text_add(out, "%s+0x%" PRIx64, o->kind == OBJECT_SYMBOL ? "" : ", at ", n->offset);
 	if (o->kind == OBJECT_SYMBOL)
-		text_add(out, " in "), escape(out, path_base(word(s, c->modules.module[o->module].path)),
-					      strlen(path_base(word(s, c->modules.module[o->module].path))));
+		text_add(out, " in "),
+			escape(out, path_base(word(s, c->modules.module[o->module].path)),
+			       strlen(path_base(word(s, c->modules.module[o->module].path))));
 	if ((int64_t)n->offset < 0) /* begins within the line */
 		text_add(out, ", from +%" PRIu64 " of the line on", -n->offset);
 }
 
-static void put_code(struct text *out, const struct sharing_shown *s, const struct accessed_name *n, uint64_t ip)
+static void put_code(struct text *out, const struct sharing_shown *s, const struct accessed_name *n,
+		     uint64_t ip)
 {
 	if (n->function)
 		text_add(out, "%s", word(s, n->function));
@@ -102,7 +118,8 @@ static void put_code(struct text *out, const struct sharing_shown *s, const stru
 		text_add(out, "  %s:%u", path_base(word(s, n->file)), n->line);
 }
 
-static void put_counted(struct text *out, const struct style *style, uint64_t n, const char *one, const char *many)
+static void put_counted(struct text *out, const struct style *style, uint64_t n, const char *one,
+			const char *many)
 {
 	put_count(out, style, n);
 	text_add(out, "%s", n == 1 ? one : many);
@@ -129,7 +146,8 @@ static void put_bytes(struct text *out, const struct sharing_cell *c)
  * The owners of the bytes: "+0 by 4659, +8 by 4660 (all but 2 of 310), +16 read by 2 threads, +24
  * by 3 threads"
  */
-static void put_owners(struct text *out, const struct sharing_shown *s, const struct sharing_line *l)
+static void put_owners(struct text *out, const struct sharing_shown *s,
+		       const struct sharing_line *l)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s) + l->cell;
 	unsigned shown = 0;
@@ -148,7 +166,8 @@ static void put_owners(struct text *out, const struct sharing_shown *s, const st
 		else
 			text_add(out, " %sby %u threads", !o.stores ? "read " : "", o.threads);
 		if (o.one && o.his < o.hits)
-			text_add(out, " (all but %" PRIu64 " of %" PRIu64 ")", o.hits - o.his, o.hits);
+			text_add(out, " (all but %" PRIu64 " of %" PRIu64 ")", o.hits - o.his,
+				 o.hits);
 		i += o.cells;
 	}
 }
@@ -183,22 +202,27 @@ static bool reads_as(const struct sharing_named *n, size_t a, size_t b)
 	const struct sharing_cell *x = &sharing_cells(n->s)[a], *y = &sharing_cells(n->s)[b];
 	const struct accessed_name *p = &n->name[a], *q = &n->name[b];
 
-	return x->size == y->size && p->function && p->function == q->function && p->file == q->file && p->line == q->line && (p->file || p->module == q->module);
+	return x->size == y->size && p->function && p->function == q->function &&
+		p->file == q->file && p->line == q->line && (p->file || p->module == q->module);
 }
 
 /*
  * Is the cell the first of those of its thread and bytes that look the same? *sum is the sum of
  * them all.
  */
-static bool sum_of_row(const struct sharing_named *n, const struct sharing_line *l, size_t i, struct sharing_cell *sum)
+static bool sum_of_row(const struct sharing_named *n, const struct sharing_line *l, size_t i,
+		       struct sharing_cell *sum)
 {
 	const struct sharing_cell *cell = sharing_cells(n->s), *c = &cell[i];
 
 	*sum = *c;
-	for (size_t k = i; k-- > l->cell && cell[k].offset == c->offset && cell[k].tid == c->tid && cell[k].pid == c->pid;)
+	for (size_t k = i; k-- > l->cell && cell[k].offset == c->offset && cell[k].tid == c->tid &&
+	     cell[k].pid == c->pid;)
 		if (reads_as(n, k, i))
 			return false;
-	for (size_t k = i + 1; k < l->cell + l->n_cells && cell[k].offset == c->offset && cell[k].tid == c->tid && cell[k].pid == c->pid; k++)
+	for (size_t k = i + 1; k < l->cell + l->n_cells && cell[k].offset == c->offset &&
+	     cell[k].tid == c->tid && cell[k].pid == c->pid;
+	     k++)
 		if (reads_as(n, k, i)) {
 			sum->loads += cell[k].loads;
 			sum->stores += cell[k].stores;
@@ -209,12 +233,15 @@ static bool sum_of_row(const struct sharing_named *n, const struct sharing_line 
 	return true;
 }
 
-static void put_cells(struct text *out, const struct sharing_shown *s, const struct sharing_line *l, const struct style *style)
+static void put_cells(struct text *out, const struct sharing_shown *s, const struct sharing_line *l,
+		      const struct style *style)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s);
 	bool latency = false, fields = false, modified = sharing_totals(s->named->s).knows_modified;
-	struct grid g = { .columns = 8, .right = { false, false, false, true, true, true, true, false } };
-	static const char *const heads[] = { "at", "field", "thread", "loads", "stores", "hitm", "cycles", "code" };
+	struct grid g = { .columns = 8,
+			  .right = { false, false, false, true, true, true, true, false } };
+	static const char *const heads[] = { "at",     "field", "thread", "loads",
+					     "stores", "hitm",  "cycles", "code" };
 	size_t rows = 0;
 	struct text t = { 0 };
 
@@ -262,14 +289,16 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 	grid_write(out, &g, style, 4);
 	grid_free(&g);
 	if (rows > CELLS_SHOWN)
-		text_add(out, "    %zu more row%s (--format json lists them)\n", rows - CELLS_SHOWN, rows - CELLS_SHOWN == 1 ? "" : "s");
+		text_add(out, "    %zu more row%s (--format json lists them)\n", rows - CELLS_SHOWN,
+			 rows - CELLS_SHOWN == 1 ? "" : "s");
 }
 
 /*
  * The effect of padding, if it is known which members begin the threads' bytes (n->cuts): "b and c,
  * each aligned to 64 bytes, begin ..."
  */
-static void put_padding(struct text *out, const struct sharing_shown *s, const struct sharing_named_line *n)
+static void put_padding(struct text *out, const struct sharing_shown *s,
+			const struct sharing_named_line *n)
 {
 	unsigned told = 0;
 
@@ -279,13 +308,18 @@ static void put_padding(struct text *out, const struct sharing_shown *s, const s
 			put_word(out, s, s->named->aligned[i]);
 			told++;
 		}
-	text_add(out, n->cuts == 1 ? " aligned to %u bytes begins a line of its own, and " : ", each aligned to %u bytes, begin lines of their own, and ", s->line_size);
+	text_add(out,
+		 n->cuts == 1 ? " aligned to %u bytes begins a line of its own, and "
+			      : ", each aligned to %u bytes, begin lines of their own, and ",
+		 s->line_size);
 	put_word(out, s, n->keeps);
-	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: %u lines in all", n->cuts + 1);
+	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: %u lines in all",
+		 n->cuts + 1);
 }
 
 /* Other lines of the same kind in the same object. */
-static void put_group(struct text *out, const struct sharing_shown *s, const struct sharing_group *g, const struct style *style)
+static void put_group(struct text *out, const struct sharing_shown *s,
+		      const struct sharing_group *g, const struct style *style)
 {
 	if (g->lines < 2)
 		return;
@@ -308,15 +342,20 @@ static struct remarks line_remarks(const struct sharing_line *l)
 	struct remarks r = { 0 };
 
 	if (l->sizes_open)
-		text_add(remarks_add(&r, INK_PLAIN), "how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
-			 SHARING_WIDE);
+		text_add(
+			remarks_add(&r, INK_PLAIN),
+			"how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
+			SHARING_WIDE);
 	if (l->in_turns && !l->few_turns)
-		text_add(remarks_add(&r, INK_PLAIN), "its threads mostly took turns: if they only shared a CPU they will fight over it, if they wait for each other "
-			 "(a condition, a lock) never");
+		text_add(
+			remarks_add(&r, INK_PLAIN),
+			"its threads mostly took turns: if they only shared a CPU they will fight over it, if they wait for each other "
+			"(a condition, a lock) never");
 	return r;
 }
 
-static void put_line(struct text *out, const struct sharing_shown *s, size_t number, const struct sharing_named_line *n, const struct style *style)
+static void put_line(struct text *out, const struct sharing_shown *s, size_t number,
+		     const struct sharing_named_line *n, const struct style *style)
 {
 	const struct sharing_line *l = n->line;
 	uint64_t switches = l->switches_true + l->switches_false;
@@ -324,17 +363,20 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 
 	text_add(out, " %zu. %s", number, ink_on(style, fought_over(l) ? INK_STRONG : INK_PLAIN));
 	put_object(out, s, n);
-	text_add(out, "%s%s0x%" PRIx64 "%s\n", ink_off(style), n->object == SET_NONE ? "" : "  ", l->address, l->physical ? " (physical)" : "");
+	text_add(out, "%s%s0x%" PRIx64 "%s\n", ink_off(style), n->object == SET_NONE ? "" : "  ",
+		 l->address, l->physical ? " (physical)" : "");
 	text_add(out, "    ");
 	put_means(out, l);
 	if (l->verdict != SHARING_UNCLEAR) {
 		text_add(out, " (");
 		put_sure(out, l->sure);
 		if (l->part)
-			text_add(out, ", in a part of the time: "), put_count(out, style, l->part), text_add(out, " of its samples");
+			text_add(out, ", in a part of the time: "), put_count(out, style, l->part),
+				text_add(out, " of its samples");
 		text_add(out, ")");
 	}
-	if (l->verdict == SHARING_FALSE || l->verdict == SHARING_BOTH || l->verdict == SHARING_UNTIMED) {
+	if (l->verdict == SHARING_FALSE || l->verdict == SHARING_BOTH ||
+	    l->verdict == SHARING_UNTIMED) {
 		text_add(out, "\n    bytes ");
 		put_owners(out, s, l);
 	}
@@ -403,7 +445,8 @@ static struct tally tally_of(const struct sharing_shown *s)
 	return t;
 }
 
-static void put_head(struct text *out, const struct sharing_shown *s, const struct tally *k, const struct style *style)
+static void put_head(struct text *out, const struct sharing_shown *s, const struct tally *k,
+		     const struct style *style)
 {
 	struct sharing_totals t = sharing_totals(s->named->s);
 
@@ -415,7 +458,8 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
 	put_count(out, style, k->fought);
 	text_add(out, " fought over, ");
 	if (k->untimed)
-		put_count(out, style, k->untimed), text_add(out, " shared at times that are not known, ");
+		put_count(out, style, k->untimed),
+			text_add(out, " shared at times that are not known, ");
 	put_count(out, style, s->named->n - k->fought - k->untimed - k->unclear);
 	text_add(out, " handed from thread to thread, ");
 	put_count(out, style, k->unclear + t.too_few);
@@ -426,15 +470,16 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
  * Why lines of the head have no verdict: for the one with the most samples, where most information
  * is missing.
  */
-static void remark_unclear(struct remarks *r, const struct sharing_shown *s, const struct tally *k, uint64_t too_few, bool lists_all,
-			   const struct style *style)
+static void remark_unclear(struct remarks *r, const struct sharing_shown *s, const struct tally *k,
+			   uint64_t too_few, bool lists_all, const struct style *style)
 {
 	const struct sharing_named_line *most = NULL;
 	uint64_t listed_ones = s->all ? 0 : k->unclear;
 	struct text *t;
 
 	for (size_t i = 0; i < s->named->n; i++)
-		if (s->named->line[i].line->verdict == SHARING_UNCLEAR && (!most || s->named->line[i].line->samples > most->line->samples))
+		if (s->named->line[i].line->verdict == SHARING_UNCLEAR &&
+		    (!most || s->named->line[i].line->samples > most->line->samples))
 			most = &s->named->line[i];
 	if (listed_ones) {
 		t = remarks_add(r, INK_PLAIN);
@@ -452,8 +497,11 @@ static void remark_unclear(struct remarks *r, const struct sharing_shown *s, con
 	}
 	if (too_few) {
 		t = remarks_add(r, INK_PLAIN);
-		put_counted(t, style, too_few, listed_ones ? " more shared line" : " shared line", listed_ones ? " more shared lines" : " shared lines");
-		text_add(t, too_few == 1 ? " has fewer than 4 samples." : " have fewer than 4 samples each.");
+		put_counted(t, style, too_few, listed_ones ? " more shared line" : " shared line",
+			    listed_ones ? " more shared lines" : " shared lines");
+		text_add(t,
+			 too_few == 1 ? " has fewer than 4 samples."
+				      : " have fewer than 4 samples each.");
 	}
 }
 
@@ -461,32 +509,46 @@ static void remark_unclear(struct remarks *r, const struct sharing_shown *s, con
  * Text, JSON and page show all of these: remarks about the verdicts belong here, not in one of
  * them. `lists_all`: lines without a verdict are listed, too, as in JSON and on the page.
  */
-static struct remarks remarks_of(const struct sharing_shown *s, const struct tally *k, bool lists_all, const struct style *style)
+static struct remarks remarks_of(const struct sharing_shown *s, const struct tally *k,
+				 bool lists_all, const struct style *style)
 {
 	struct sharing_totals totals = sharing_totals(s->named->s);
 	struct remarks r = { 0 };
 	struct text *t;
 
 	if (!k->fought && !k->untimed)
-		text_add(remarks_add(&r, INK_PLAIN), k->unclear ? "No line is known to be fought over." : "No line is fought over, as far as the samples show.");
+		text_add(remarks_add(&r, INK_PLAIN),
+			 k->unclear ? "No line is known to be fought over."
+				    : "No line is fought over, as far as the samples show.");
 	remark_unclear(&r, s, k, totals.too_few, lists_all, style);
 	if (totals.without_time) {
 		t = remarks_add(&r, INK_PLAIN);
-		put_counted(t, style, totals.without_time, " access has no time", " accesses have no times");
+		put_counted(t, style, totals.without_time, " access has no time",
+			    " accesses have no times");
 		text_add(t, ": whether they were at one time is not known.");
 	}
 	if (!totals.knows_modified)
-		text_add(remarks_add(&r, INK_PLAIN), "Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.");
-	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared && s->named->origins == 1u << TARE_FROM_EXACT) /* the engine reports all mappings */
-		text_add(remarks_add(&r, INK_PLAIN), "%u processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them.", totals.processes);
+		text_add(
+			remarks_add(&r, INK_PLAIN),
+			"Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.");
+	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared &&
+	    s->named->origins == 1u << TARE_FROM_EXACT) /* the engine reports all mappings */
+		text_add(
+			remarks_add(&r, INK_PLAIN),
+			"%u processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them.",
+			totals.processes);
 	else if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared)
-		text_add(remarks_add(&r, INK_PLAIN), "%u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. "
-			      "tare record --precise=memory --phys-data records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine "
-			      "tells the mappings.", totals.processes);
+		text_add(
+			remarks_add(&r, INK_PLAIN),
+			"%u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. "
+			"tare record --precise=memory --phys-data records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine "
+			"tells the mappings.",
+			totals.processes);
 	if (totals.passed_over) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_counted(t, style, totals.passed_over, " access was", " accesses were");
-		text_add(t, " passed over: prefetches, and those without an address%s or a thread.", accessed_addressless(s->named->origins));
+		text_add(t, " passed over: prefetches, and those without an address%s or a thread.",
+			 accessed_addressless(s->named->origins));
 	}
 	if (totals.cut_short) {
 		t = remarks_add(&r, INK_PLAIN);
@@ -509,7 +571,8 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 		if (is_shown(s, i))
 			put_line(out, s, ++shown, &n->line[i], style);
 	if (shown < k.wanted)
-		text_add(out, " %zu more %s (-n 0 shows all)\n", k.wanted - shown, k.wanted - shown == 1 ? "line" : "lines");
+		text_add(out, " %zu more %s (-n 0 shows all)\n", k.wanted - shown,
+			 k.wanted - shown == 1 ? "line" : "lines");
 	remarks_text(out, &remarks, 1, style);
 	accessed_unnamed_text(out, n->of, sharing_totals(n->s).used, style);
 	remarks_free(&remarks);
@@ -561,7 +624,8 @@ static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 	json_end(j);
 }
 
-static void json_padding(struct json *j, const struct sharing_shown *s, const struct sharing_named_line *n)
+static void json_padding(struct json *j, const struct sharing_shown *s,
+			 const struct sharing_named_line *n)
 {
 	struct text means = { 0 };
 
@@ -582,7 +646,8 @@ static void json_padding(struct json *j, const struct sharing_shown *s, const st
 	json_end(j);
 }
 
-static void json_line(struct json *j, const struct sharing_shown *s, const struct sharing_named_line *n)
+static void json_line(struct json *j, const struct sharing_shown *s,
+		      const struct sharing_named_line *n)
 {
 	const struct sharing_line *l = n->line;
 	struct text object = { 0 }, means = { 0 };
@@ -594,8 +659,10 @@ static void json_line(struct json *j, const struct sharing_shown *s, const struc
 	put_object(&object, s, n);
 	json_string(j, "object", object.s);
 	text_free(&object);
-	if (n->object != SET_NONE && accessed_object_at(s->named->of, n->object)->kind == OBJECT_SYMBOL)
-		json_string(j, "symbol", word(s, accessed_object_at(s->named->of, n->object)->name));
+	if (n->object != SET_NONE &&
+	    accessed_object_at(s->named->of, n->object)->kind == OBJECT_SYMBOL)
+		json_string(j, "symbol",
+			    word(s, accessed_object_at(s->named->of, n->object)->name));
 	else
 		json_null(j, "symbol");
 	json_string(j, "verdict", verdicts[l->verdict].key);
@@ -652,7 +719,8 @@ static void json_group(struct json *j, const struct sharing_shown *s, const stru
 
 	json_object(j, NULL);
 	if (g->object != SET_NONE)
-		accessed_object_name(s->named->of, accessed_object_at(s->named->of, g->object), &name);
+		accessed_object_name(s->named->of, accessed_object_at(s->named->of, g->object),
+				     &name);
 	json_string(j, "object", name.s);
 	text_free(&name);
 	json_string(j, "verdict", verdicts[g->verdict].key);
@@ -723,7 +791,9 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 	const struct sharing_cell *cell = sharing_cells(n->s);
 	bool modified = sharing_totals(n->s).knows_modified;
 
-	text_add(out, "line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line,field,align,in_turns,few_turns,few_bytes,seldom,part\n");
+	text_add(
+		out,
+		"line,physical,object,verdict,sure,offset,size,pid,tid,loads,stores,modified,latency_mean,function,module,file,source_line,field,align,in_turns,few_turns,few_bytes,seldom,part\n");
 	for (size_t k = 0; k < n->n && (!s->limit || k < s->limit); k++) {
 		const struct sharing_line *l = n->line[k].line;
 
@@ -741,12 +811,14 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 			text_add(out, ",%u,", cell[i].offset);
 			if (cell[i].size)
 				text_add(out, "%u", cell[i].size);
-			text_add(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",", cell[i].pid, cell[i].tid, cell[i].loads, cell[i].stores);
+			text_add(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",", cell[i].pid, cell[i].tid,
+				 cell[i].loads, cell[i].stores);
 			if (modified)
 				text_add(out, "%" PRIu64, cell[i].modified);
 			text_add(out, ",");
 			if (cell[i].latency_n)
-				text_add(out, "%.6g", (double)cell[i].latency_sum / (double)cell[i].latency_n);
+				text_add(out, "%.6g",
+					 (double)cell[i].latency_sum / (double)cell[i].latency_n);
 			text_add(out, ",");
 			csv_field(out, name->function ? word(s, name->function) : NULL, ',');
 			csv_field(out, word(s, name->module), ',');
@@ -756,7 +828,8 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 			text_add(out, ",");
 			csv_field(out, n->field[i] ? word(s, n->field[i]) : NULL, ',');
 			csv_field(out, n->aligned[i] ? word(s, n->aligned[i]) : NULL, ',');
-			text_add(out, "%s,%s,%s,%s,", truth(l->in_turns), truth(l->few_turns), truth(l->few_bytes), truth(l->seldom));
+			text_add(out, "%s,%s,%s,%s,", truth(l->in_turns), truth(l->few_turns),
+				 truth(l->few_bytes), truth(l->seldom));
 			if (l->part)
 				text_add(out, "%" PRIu64, l->part);
 			text_add(out, "\n");

@@ -146,9 +146,9 @@ static int word_of(const struct option_row *r, const char *arg, struct tare_erro
 			return n;
 	for (int i = 0; i < n; i++)
 		text_add(&all, "%s%s",
-			 !i                      ? ""
-			 : i + 1 == n && r->noun ? " or "
-						 : ", ",
+			 !i                              ? ""
+				 : i + 1 == n && r->noun ? " or "
+							 : ", ",
 			 r->words[i]);
 	tare_fail(err, EINVAL,
 		  r->noun ? "there is no %s '%.40s': %.200s" : "%s'%.40s' is none of %.200s",
@@ -305,15 +305,15 @@ static void describe(const struct command *self, const struct all_rows *all, cha
 		     struct option *longs)
 {
 	*shorts++ = self->words == WORDS_END_OPTIONS
-			? '+'
-			: '-'; /* stop at a word; hand words over in their place */
+		? '+'
+		: '-'; /* stop at a word; hand words over in their place */
 	*shorts++ = ':';
 	*shorts++ = 'h';
 	for (size_t i = 0; i < all->n; i++) {
 		const struct option_row *r = all->row[i];
-		int has = !r->arg            ? no_argument
-			  : r->arg[0] == '[' ? optional_argument
-					     : required_argument;
+		int has = !r->arg          ? no_argument
+			: r->arg[0] == '[' ? optional_argument
+					   : required_argument;
 
 		if (r->name)
 			*longs++ = (struct option){ r->name, has, NULL, (int)(LONG_BASE + i) };

@@ -182,7 +182,7 @@ TEST(percentages)
 	TAKEN(&o, "--percent=100");
 	CHECK(o.percent == 100, "most");
 	for (const char *const *p =
-		 (const char *const[]){ "", "100.1", "-1", "nan", "inf", "5%%", "x", NULL };
+		     (const char *const[]){ "", "100.1", "-1", "nan", "inf", "5%%", "x", NULL };
 	     *p; p++) {
 		char word[32];
 

@@ -44,9 +44,9 @@ static void layout(struct text *out, const struct perfdata *r)
 
 	line(out, "file", f->path);
 	text_add(out, "%-16s %s layout, version %d, %s-endian%s\n", "format",
-		 f->directory ? "directory"
-		 : f->pipe    ? "pipe"
-			      : "file",
+		 f->directory      ? "directory"
+			 : f->pipe ? "pipe"
+				   : "file",
 		 f->version, f->swapped ? "big" : "little", f->unfinished ? ", unfinished" : "");
 	if (f->directory)
 		text_add(out, "%-16s %zu\n", "parts", f->n_files);

@@ -20,7 +20,7 @@ struct field {
 #define FIELD(type, kind, member, name)                                                            \
 	{                                                                                          \
 		PD_RECORD_##type, kind, sizeof(((struct perfdata_record *)NULL)->member),          \
-		    offsetof(struct perfdata_record, member), name                                 \
+			offsetof(struct perfdata_record, member), name                             \
 	}
 
 static const struct field fields[] = {
@@ -250,8 +250,9 @@ static void add_regs(struct text *out, const struct perfdata *r, const char *whi
 		"ds", "es", "fs", "gs", "r8", "r9", "r10", "r11", "r12", "r13",   "r14", "r15"
 	};
 	const char *arch = perfdata_features(r)->arch;
-	bool is_x86 = arch && (!strncmp(arch, "x86", 3) ||
-			       (strlen(arch) == 4 && arch[0] == 'i' && !strcmp(arch + 2, "86")));
+	bool is_x86 = arch &&
+		(!strncmp(arch, "x86", 3) ||
+		 (strlen(arch) == 4 && arch[0] == 'i' && !strcmp(arch + 2, "86")));
 	bool is_arm64 = arch && (!strcmp(arch, "aarch64") || !strcmp(arch, "arm64"));
 	unsigned at = 0;
 
@@ -392,7 +393,8 @@ static void sample_line(struct text *out, const struct perfdata_record *rec)
 }
 
 /* "    sched:sched_switch prev_comm="sh" prev_pid=7 ...": the fields of its raw data. */
-static void add_tracepoint(struct text *out, const struct perfdata *r, const struct tracing_event *ev, const struct perfdata_sample *s)
+static void add_tracepoint(struct text *out, const struct perfdata *r,
+			   const struct tracing_event *ev, const struct perfdata_sample *s)
 {
 	const bool swap = perfdata_file(r)->swapped;
 	size_t left = tracing_room(s->raw_size);
@@ -405,7 +407,8 @@ static void add_tracepoint(struct text *out, const struct perfdata *r, const str
 		bool quoted;
 
 		value.len = 0;
-		quoted = tracing_field_value(&value, f, s->raw, s->raw_size, swap, &left) == TRACING_TEXT;
+		quoted = tracing_field_value(&value, f, s->raw, s->raw_size, swap, &left) ==
+			TRACING_TEXT;
 		text_add(out, " ");
 		escape(out, f->name, strlen(f->name));
 		text_add(out, quoted ? "=\"" : "=");
@@ -421,7 +424,9 @@ static void sample_lists(struct text *out, const struct perfdata *r,
 			 const struct perfdata_record *rec)
 {
 	const struct perfdata_sample *s = &rec->sample;
-	const struct tracing_event *tracepoint = rec->has & PD_SAMPLE_RAW && rec->event ? perfdata_tracepoint(r, rec->event) : NULL;
+	const struct tracing_event *tracepoint = rec->has & PD_SAMPLE_RAW && rec->event
+		? perfdata_tracepoint(r, rec->event)
+		: NULL;
 
 	if (tracepoint)
 		add_tracepoint(out, r, tracepoint, s);
@@ -486,9 +491,10 @@ static void more_words(struct text *out, const struct perfdata_record *rec)
 		if (rec->event_update.type == 1)
 			text_add(out, " scale=%g", rec->event_update.scale);
 		else if (rec->event_update.type < 4) {
-			text_add(out, rec->event_update.type == 0   ? " unit="
-				      : rec->event_update.type == 2 ? " name="
-								    : " cpus=");
+			text_add(out,
+				 rec->event_update.type == 0           ? " unit="
+					 : rec->event_update.type == 2 ? " name="
+								       : " cpus=");
 			escape_quoted(out, rec->event_update.text);
 		} else {
 			text_add(out, " kind=%" PRIu64, rec->event_update.type);
@@ -504,8 +510,8 @@ static void more_words(struct text *out, const struct perfdata_record *rec)
 		break;
 	case PD_RECORD_FEATURE: {
 		const char *name = rec->feature.id < PD_FEAT_BITS
-				       ? perfdata_feature_name((unsigned)rec->feature.id)
-				       : NULL;
+			? perfdata_feature_name((unsigned)rec->feature.id)
+			: NULL;
 
 		text_add(out, " %s", name ? name : "unknown");
 		break;

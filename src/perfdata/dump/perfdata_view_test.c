@@ -53,8 +53,12 @@ TEST(escaped_names)
 	static const struct {
 		const char *is, *shown;
 	} cells[] = {
-		{ "C:\\dir \"x\"", "C:\\dir \"x\"" }, { "\\\\", "\\\\" }, { "\x1b", "\\x1b" }, { "\\x1b", "\\\\x1b" },
-		{ "\\\x1b", "\\\\\\x1b" }, { "\\\\x", "\\\\\\\\x" },
+		{ "C:\\dir \"x\"", "C:\\dir \"x\"" },
+		{ "\\\\", "\\\\" },
+		{ "\x1b", "\\x1b" },
+		{ "\\x1b", "\\\\x1b" },
+		{ "\\\x1b", "\\\\\\x1b" },
+		{ "\\\\x", "\\\\\\\\x" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cells); i++) {
@@ -72,11 +76,17 @@ TEST(middles_left_out)
 		size_t most;
 		const char *shown;
 	} rows[] = {
-		{ "", 3, "" },		    { "abc", 3, "abc" },	      { "abcd", 3, "..." },
-		{ "abcdefgh", 8, "abcdefgh" }, { "abcdefghi", 8, "ab...ghi" }, { "abcdefghi", 7, "ab...hi" },
+		{ "", 3, "" },
+		{ "abc", 3, "abc" },
+		{ "abcd", 3, "..." },
+		{ "abcdefgh", 8, "abcdefgh" },
+		{ "abcdefghi", 8, "ab...ghi" },
+		{ "abcdefghi", 7, "ab...hi" },
 		/* a two-byte character is kept or removed as a whole */
 		{ "a\u00e9cdefgh\u00e9i", 7, "a...i" },
-		{ "\x1b" "bcdefgh\x1b", 5, "\\x1b...\\x1b" },
+		{ "\x1b"
+		  "bcdefgh\x1b",
+		  5, "\\x1b...\\x1b" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -121,9 +131,9 @@ TEST(records_in_words)
 	struct perfdata_attr a = {
 		.size = 104,
 		.sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME | PD_SAMPLE_CPU |
-			       PD_SAMPLE_PERIOD | PD_SAMPLE_READ | PD_SAMPLE_CALLCHAIN |
-			       PD_SAMPLE_BRANCH_STACK | PD_SAMPLE_REGS_USER |
-			       PD_SAMPLE_WEIGHT_STRUCT | PD_SAMPLE_DATA_SRC,
+			PD_SAMPLE_PERIOD | PD_SAMPLE_READ | PD_SAMPLE_CALLCHAIN |
+			PD_SAMPLE_BRANCH_STACK | PD_SAMPLE_REGS_USER | PD_SAMPLE_WEIGHT_STRUCT |
+			PD_SAMPLE_DATA_SRC,
 		.read_format = PD_READ_GROUP | PD_READ_ID | PD_READ_ENABLED,
 		.regs_user = 1 << 3,
 		.flags = PD_ATTR_SAMPLE_ID_ALL | PD_ATTR_EXCLUDE_GUEST,
@@ -138,7 +148,7 @@ TEST(records_in_words)
 	put32(&m, 0), put64(&m, 1000);
 	put64(&m, 1), put64(&m, 500), put64(&m, 77), put64(&m, 40);
 	put64(&m, 3), put64(&m, (uint64_t)-128), put64(&m, 0xffffffff81000000),
-	    put64(&m, (uint64_t)-99);
+		put64(&m, (uint64_t)-99);
 	put64(&m, 1), put64(&m, 0x10), put64(&m, 0x20), put64(&m, 1 | 9 << 4 | 4 << 20);
 	put64(&m, 2), put64(&m, 0xabc);
 	put64(&m, 2ull << 32 | 1), put64(&m, 0x6a100142);
@@ -156,25 +166,25 @@ TEST(records_in_words)
 	end_record(&m);
 	s = shown();
 	CHECK_STR(
-	    s,
-	    "@0x10 ATTR size=120 misc=0x0 describes=\"cycles\" ids=1\n"
-	    "@0x88 SAMPLE size=176 misc=0x2 event=\"cycles\" time=5.000000001 cpu=3 pid=7 tid=8 "
-	    "ip=0x401000 period=1000 weight=1,2,0 data_src=0x6a100142 (op load; level hit+L1; "
-	    "snoop none; lock locked; tlb hit+L1+L2) chain=3 branches=1\n"
-	    "    value 77 id=40 event=\"cycles\" enabled_ns=500\n"
-	    "    chain 0xffffffffffffff80 [kernel]\n"
-	    "    chain 0xffffffff81000000\n"
-	    "    chain 0xffffffffffffff9d [unknown context]\n"
-	    "    branch 0x0000000000000010 0x0000000000000020 mispredicted cycles=9 call\n"
-	    "    regs_user abi=2 reg3=0xabc\n"
-	    "@0x138 COMM size=48 misc=0x2000 event=\"cycles\" time=6.000000000 cpu=3 pid=7 tid=8 "
-	    "of_pid=7 of_tid=8 comm=\"a\\x1bb\" exec\n"
-	    "@0x168 LOST size=48 misc=0x0 event=\"cycles\" time=0.000000000 cpu=0 pid=0 tid=0 "
-	    "of_id=0 lost=12\n"
-	    "@0x198 STAT size=8 misc=0x0 undecodable: its fields do not fit\n"
-	    "@0x1a0 TYPE_200 size=8 misc=0x0\n"
-	    "lost                 12 records dropped by the kernel: sum of LOST\n"
-	    "undecodable          1 records whose fields do not fit\n");
+		s,
+		"@0x10 ATTR size=120 misc=0x0 describes=\"cycles\" ids=1\n"
+		"@0x88 SAMPLE size=176 misc=0x2 event=\"cycles\" time=5.000000001 cpu=3 pid=7 tid=8 "
+		"ip=0x401000 period=1000 weight=1,2,0 data_src=0x6a100142 (op load; level hit+L1; "
+		"snoop none; lock locked; tlb hit+L1+L2) chain=3 branches=1\n"
+		"    value 77 id=40 event=\"cycles\" enabled_ns=500\n"
+		"    chain 0xffffffffffffff80 [kernel]\n"
+		"    chain 0xffffffff81000000\n"
+		"    chain 0xffffffffffffff9d [unknown context]\n"
+		"    branch 0x0000000000000010 0x0000000000000020 mispredicted cycles=9 call\n"
+		"    regs_user abi=2 reg3=0xabc\n"
+		"@0x138 COMM size=48 misc=0x2000 event=\"cycles\" time=6.000000000 cpu=3 pid=7 tid=8 "
+		"of_pid=7 of_tid=8 comm=\"a\\x1bb\" exec\n"
+		"@0x168 LOST size=48 misc=0x0 event=\"cycles\" time=0.000000000 cpu=0 pid=0 tid=0 "
+		"of_id=0 lost=12\n"
+		"@0x198 STAT size=8 misc=0x0 undecodable: its fields do not fit\n"
+		"@0x1a0 TYPE_200 size=8 misc=0x0\n"
+		"lost                 12 records dropped by the kernel: sum of LOST\n"
+		"undecodable          1 records whose fields do not fit\n");
 	free(s);
 }
 
@@ -242,53 +252,53 @@ TEST(every_type_in_words)
 	put_every_type();
 	s = shown();
 	CHECK_STR(
-	    s,
-	    "@0x10 ATTR size=72 misc=0x0 describes=\"cycles\" ids=0\n"
-	    "@0x58 MMAP size=48 misc=0x2000 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
-	    "pgoff=0x5 file=\"name\" data\n"
-	    "@0x88 MMAP2 size=80 misc=0x2 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
-	    "pgoff=0x5 prot=0xa flags=0xb file=\"name\" dev=6:7 inode=8\n"
-	    "@0xd8 MMAP2 size=80 misc=0x4000 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
-	    "pgoff=0x5 prot=0x8 flags=0x9 file=\"name\" build_id=010203040506\n"
-	    "@0x128 LOST_SAMPLES size=16 misc=0x0 event=\"cycles\" lost=1\n"
-	    "@0x138 FORK size=32 misc=0x2000 event=\"cycles\" of_pid=1 ppid=2 of_tid=3 ptid=4 "
-	    "at=0.000000005 exec\n"
-	    "@0x158 EXIT size=32 misc=0x0 event=\"cycles\" of_pid=1 ppid=2 of_tid=3 ptid=4 "
-	    "at=0.000000005\n"
-	    "@0x178 THROTTLE size=32 misc=0x0 event=\"cycles\" at=0.000000001 of_id=2 of_stream=3\n"
-	    "@0x198 UNTHROTTLE size=32 misc=0x0 event=\"cycles\" at=0.000000001 of_id=2 "
-	    "of_stream=3\n"
-	    "@0x1b8 READ size=24 misc=0x0 event=\"cycles\" of_pid=1 of_tid=2\n"
-	    "    value 3\n"
-	    "@0x1d0 AUX size=32 misc=0x0 event=\"cycles\" offset=0x1 bytes=0x2 flags=0x3\n"
-	    "@0x1f0 ITRACE_START size=16 misc=0x0 event=\"cycles\" of_pid=1 of_tid=2\n"
-	    "@0x200 SWITCH size=8 misc=0x6000 event=\"cycles\" out preempted\n"
-	    "@0x208 SWITCH size=8 misc=0x0 event=\"cycles\" in\n"
-	    "@0x210 SWITCH_CPU_WIDE size=16 misc=0x2000 event=\"cycles\" other_pid=1 other_tid=2 "
-	    "out\n"
-	    "@0x220 KSYMBOL size=32 misc=0x0 event=\"cycles\" addr=0x1 len=0x2 kind=3 flags=0x4 "
-	    "name=\"name\"\n"
-	    "@0x240 BPF_EVENT size=24 misc=0x0 event=\"cycles\" kind=1 flags=0x2 program=3 "
-	    "tag=0102030405060708\n"
-	    "@0x258 CGROUP size=24 misc=0x0 event=\"cycles\" cgroup=1 path=\"name\"\n"
-	    "@0x270 AUX_OUTPUT_HW_ID size=16 misc=0x0 event=\"cycles\" hw_id=0x1\n"
-	    "@0x280 EVENT_TYPE size=24 misc=0x0 config=0x1 name=\"name\"\n"
-	    "@0x298 BUILD_ID size=44 misc=0x8000 of_pid=1 file=\"name\" build_id=010203\n"
-	    "@0x2c4 AUXTRACE_INFO size=32 misc=0x0 kind=1\n"
-	    "    priv 0x3\n"
-	    "    priv 0x4\n"
-	    "@0x2e4 AUXTRACE_ERROR size=56 misc=0x0 kind=1 code=2 of_cpu=3 of_pid=4 of_tid=5 "
-	    "ip=0x7 at=0.000000008 message=\"name\"\n"
-	    "@0x31c STAT size=48 misc=0x0 of_id=1 of_cpu=2 thread=3 value=4 enabled_ns=5 "
-	    "running_ns=6\n"
-	    "@0x34c STAT_ROUND size=24 misc=0x0 kind=1 at=0.000000002\n"
-	    "@0x364 TIME_CONV size=32 misc=0x0 shift=1 mult=2 zero=3\n"
-	    "@0x384 TIME_CONV size=56 misc=0x0 shift=1 mult=2 zero=3 cycles=4 mask=0x5 time_zero=1 "
-	    "time_short=0\n"
-	    "@0x3bc FINISHED_INIT size=8 misc=0x0\n"
-	    "lost samples         1 samples dropped by the kernel: sum of LOST_SAMPLES\n"
-	    "throttled            1 times the kernel held an event back as too frequent\n"
-	    "incomplete AUX       1 pieces of AUX data with gaps\n");
+		s,
+		"@0x10 ATTR size=72 misc=0x0 describes=\"cycles\" ids=0\n"
+		"@0x58 MMAP size=48 misc=0x2000 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
+		"pgoff=0x5 file=\"name\" data\n"
+		"@0x88 MMAP2 size=80 misc=0x2 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
+		"pgoff=0x5 prot=0xa flags=0xb file=\"name\" dev=6:7 inode=8\n"
+		"@0xd8 MMAP2 size=80 misc=0x4000 event=\"cycles\" of_pid=1 of_tid=2 addr=0x3 len=0x4 "
+		"pgoff=0x5 prot=0x8 flags=0x9 file=\"name\" build_id=010203040506\n"
+		"@0x128 LOST_SAMPLES size=16 misc=0x0 event=\"cycles\" lost=1\n"
+		"@0x138 FORK size=32 misc=0x2000 event=\"cycles\" of_pid=1 ppid=2 of_tid=3 ptid=4 "
+		"at=0.000000005 exec\n"
+		"@0x158 EXIT size=32 misc=0x0 event=\"cycles\" of_pid=1 ppid=2 of_tid=3 ptid=4 "
+		"at=0.000000005\n"
+		"@0x178 THROTTLE size=32 misc=0x0 event=\"cycles\" at=0.000000001 of_id=2 of_stream=3\n"
+		"@0x198 UNTHROTTLE size=32 misc=0x0 event=\"cycles\" at=0.000000001 of_id=2 "
+		"of_stream=3\n"
+		"@0x1b8 READ size=24 misc=0x0 event=\"cycles\" of_pid=1 of_tid=2\n"
+		"    value 3\n"
+		"@0x1d0 AUX size=32 misc=0x0 event=\"cycles\" offset=0x1 bytes=0x2 flags=0x3\n"
+		"@0x1f0 ITRACE_START size=16 misc=0x0 event=\"cycles\" of_pid=1 of_tid=2\n"
+		"@0x200 SWITCH size=8 misc=0x6000 event=\"cycles\" out preempted\n"
+		"@0x208 SWITCH size=8 misc=0x0 event=\"cycles\" in\n"
+		"@0x210 SWITCH_CPU_WIDE size=16 misc=0x2000 event=\"cycles\" other_pid=1 other_tid=2 "
+		"out\n"
+		"@0x220 KSYMBOL size=32 misc=0x0 event=\"cycles\" addr=0x1 len=0x2 kind=3 flags=0x4 "
+		"name=\"name\"\n"
+		"@0x240 BPF_EVENT size=24 misc=0x0 event=\"cycles\" kind=1 flags=0x2 program=3 "
+		"tag=0102030405060708\n"
+		"@0x258 CGROUP size=24 misc=0x0 event=\"cycles\" cgroup=1 path=\"name\"\n"
+		"@0x270 AUX_OUTPUT_HW_ID size=16 misc=0x0 event=\"cycles\" hw_id=0x1\n"
+		"@0x280 EVENT_TYPE size=24 misc=0x0 config=0x1 name=\"name\"\n"
+		"@0x298 BUILD_ID size=44 misc=0x8000 of_pid=1 file=\"name\" build_id=010203\n"
+		"@0x2c4 AUXTRACE_INFO size=32 misc=0x0 kind=1\n"
+		"    priv 0x3\n"
+		"    priv 0x4\n"
+		"@0x2e4 AUXTRACE_ERROR size=56 misc=0x0 kind=1 code=2 of_cpu=3 of_pid=4 of_tid=5 "
+		"ip=0x7 at=0.000000008 message=\"name\"\n"
+		"@0x31c STAT size=48 misc=0x0 of_id=1 of_cpu=2 thread=3 value=4 enabled_ns=5 "
+		"running_ns=6\n"
+		"@0x34c STAT_ROUND size=24 misc=0x0 kind=1 at=0.000000002\n"
+		"@0x364 TIME_CONV size=32 misc=0x0 shift=1 mult=2 zero=3\n"
+		"@0x384 TIME_CONV size=56 misc=0x0 shift=1 mult=2 zero=3 cycles=4 mask=0x5 time_zero=1 "
+		"time_short=0\n"
+		"@0x3bc FINISHED_INIT size=8 misc=0x0\n"
+		"lost samples         1 samples dropped by the kernel: sum of LOST_SAMPLES\n"
+		"throttled            1 times the kernel held an event back as too frequent\n"
+		"incomplete AUX       1 pieces of AUX data with gaps\n");
 	free(s);
 }
 
@@ -319,8 +329,9 @@ TEST(head_in_words)
 		;
 	perfdata_view_header(&t, r);
 	CHECK(strstr(t.s, "format           pipe layout, version 2, little-endian\n"), "%s", t.s);
-	CHECK(strstr(t.s, "event            0 \"instructions\" (name made from its type) type=0 "
-			  "config=0x1 "),
+	CHECK(strstr(t.s,
+		     "event            0 \"instructions\" (name made from its type) type=0 "
+		     "config=0x1 "),
 	      "%s", t.s);
 	CHECK(strstr(t.s, " frequency_hz=4000 "), "%s", t.s);
 	CHECK(strstr(t.s, " ids=1:40\n"), "%s", t.s);

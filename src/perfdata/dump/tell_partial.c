@@ -12,9 +12,9 @@
 static const char *remedy(const struct perfdata_undecoded *row)
 {
 	return row->why ? ""
-	       : row->aux == PD_AUXTRACE_ARM_SPE
-		   ? "; tare memory, tare sharing and tare export --accesses read it"
-		   : "; tare does not read it, perf script --itrace does";
+		: row->aux == PD_AUXTRACE_ARM_SPE
+		? "; tare memory, tare sharing and tare export --accesses read it"
+		: "; tare does not read it, perf script --itrace does";
 }
 
 bool tell_partial(const char *command, const char *path, const struct perfdata *file,

@@ -50,9 +50,11 @@ static bool add_column(struct annotation *a, const char *name, const char *unit,
 {
 	if (!array_one_more(&a->column, a->columns, sizeof(*a->column)))
 		return false;
-	a->column[a->columns] = (struct annotate_column){
-		.name = strdup(name), .unit = strdup(unit), .exact = exact, .skids = skids, .all = all
-	};
+	a->column[a->columns] = (struct annotate_column){ .name = strdup(name),
+							  .unit = strdup(unit),
+							  .exact = exact,
+							  .skids = skids,
+							  .all = all };
 	a->columns++;
 	return a->column[a->columns - 1].name && a->column[a->columns - 1].unit;
 }
@@ -64,7 +66,8 @@ static const char *path_of(const struct making *m, uint32_t module)
 	return words_at(&m->modules->words, m->modules->module[module].path);
 }
 
-static int take_candidate(struct making *m, const struct place *p, struct candidate **all, size_t *n)
+static int take_candidate(struct making *m, const struct place *p, struct candidate **all,
+			  size_t *n)
 {
 	struct symbol symbol;
 
@@ -119,7 +122,8 @@ static char *target_name(struct making *m, uint32_t module, uint64_t target)
 		return NULL;
 	if (offset == symbol.start)
 		return strdup(symbol.name);
-	if (asprintf(&name, "%s+0x%llx", symbol.name, (unsigned long long)(offset - symbol.start)) < 0)
+	if (asprintf(&name, "%s+0x%llx", symbol.name, (unsigned long long)(offset - symbol.start)) <
+	    0)
 		return NULL;
 	return name;
 }
@@ -171,7 +175,8 @@ static int disassemble(struct making *m, const struct candidate *c, const uint8_
 	int ret = disasm_open(&d, machine_of(of), m->o->intel_syntax, &why);
 
 	if (ret < 0) {
-		if (asprintf(&a->no_code, "%s%s%s", why.what, why.hint[0] ? "; " : "", why.hint) < 0)
+		if (asprintf(&a->no_code, "%s%s%s", why.what, why.hint[0] ? "; " : "", why.hint) <
+		    0)
 			a->no_code = NULL;
 		return a->no_code ? 0 : tare_fail_nomem(m->err);
 	}
@@ -190,7 +195,8 @@ static int disassemble(struct making *m, const struct candidate *c, const uint8_
 		disasm_next(d, bytes + at, n - at, address, &insn);
 		l->address = address;
 		l->size = insn.size;
-		memcpy(l->bytes, bytes + at, insn.size < sizeof(l->bytes) ? insn.size : sizeof(l->bytes));
+		memcpy(l->bytes, bytes + at,
+		       insn.size < sizeof(l->bytes) ? insn.size : sizeof(l->bytes));
 		l->text = strdup(insn.text);
 		l->target = insn.target ? target_name(m, c->module, insn.target) : NULL;
 		find_line(of, c->start + at, l);
@@ -307,8 +313,8 @@ static int show(struct making *m, const struct candidate *c)
 
 	a->function = strdup(c->name);
 	a->module = strdup(m->modules->module[c->module].kind == MODULE_MEMORY
-			       ? "[anonymous memory]"
-			       : path_of(m, c->module));
+				   ? "[anonymous memory]"
+				   : path_of(m, c->module));
 	a->start = c->start;
 	a->end = c->end;
 	if (!bytes || !a->function || !a->module) {
@@ -316,15 +322,16 @@ static int show(struct making *m, const struct candidate *c)
 		return tare_fail_nomem(m->err);
 	}
 	got = modules_bytes(m->modules, c->module, c->start, bytes, n);
-	a->owned = m->modules->module[c->module].kind == MODULE_FILE && fstat(m->modules->module[c->module].fd, &st) == 0;
+	a->owned = m->modules->module[c->module].kind == MODULE_FILE &&
+		fstat(m->modules->module[c->module].fd, &st) == 0;
 	a->owner = a->owned ? st.st_uid : 0;
 	if (got) {
 		ret = disassemble(m, c, bytes, got);
 		a->left_out = (size_t)(c->end - c->start) - got;
 	} else {
 		a->no_code = strdup(m->modules->module[c->module].kind == MODULE_MEMORY
-					? "code that was written at run time is in no file"
-					: "the bytes of this code cannot be had here");
+					    ? "code that was written at run time is in no file"
+					    : "the bytes of this code cannot be had here");
 	}
 	free(bytes);
 	if (ret == 0 && a->no_code)
@@ -359,7 +366,10 @@ static int annotate(struct making *m)
 		if (strpbrk(m->o->function, "*?["))
 			tare_hint(m->err, "tare report lists the functions that have counts");
 		else
-			tare_hint(m->err, "tare report lists the functions that have counts; a pattern such as '*%.60s*' may match one", m->o->function);
+			tare_hint(
+				m->err,
+				"tare report lists the functions that have counts; a pattern such as '*%.60s*' may match one",
+				m->o->function);
 	} else {
 		m->out->others = name_others(m, all, n, best);
 		ret = show(m, &all[best]);
@@ -383,14 +393,20 @@ static int take_samples(struct making *m, const struct samples *s)
 		const struct stacks_column *of = &s->stacks->column[c];
 
 		if (!add_column(m->out, stacks_name(s->stacks, of->name),
-				stacks_name(s->stacks, of->unit), of->counted, of->skids && !of->counted,
-				(int64_t)of->amount))
+				stacks_name(s->stacks, of->unit), of->counted,
+				of->skids && !of->counted, (int64_t)of->amount))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < rows; i++) {
 		const struct stacks_frame *f = &frame[node[row[i].node].frame];
-		struct place p = { f->code, row[i].column, f->address, row[i].samples,
-				   (int64_t)row[i].amount, 0, s->stacks->by_samples && s->stacks->by_samples[node[row[i].node].frame] };
+		struct place p = { f->code,
+				   row[i].column,
+				   f->address,
+				   row[i].samples,
+				   (int64_t)row[i].amount,
+				   0,
+				   s->stacks->by_samples &&
+					   s->stacks->by_samples[node[row[i].node].frame] };
 		struct module *elf;
 
 		if (f->flags & STACKS_MARK ||
@@ -405,7 +421,8 @@ static int take_samples(struct making *m, const struct samples *s)
 }
 
 /* The function may be in the profile without a name. */
-static int not_found(const struct samples *s, const struct annotate_options *o, struct tare_error *err)
+static int not_found(const struct samples *s, const struct annotate_options *o,
+		     struct tare_error *err)
 {
 	uint64_t samples = 0;
 
@@ -417,10 +434,13 @@ static int not_found(const struct samples *s, const struct annotate_options *o, 
 
 		if (!report_matches(o->module, u->module))
 			continue;
-		tare_fail(err, ENOENT,
-			  "no samples in '%.40s', but %.0f %% are in code without names: %.64s: %.110s",
-			  o->function, 100.0 * (double)samples / (double)s->quality.used, u->module, u->why);
-		tare_hint(err, "%s%stare report --sort module,address shows them", u->remedy, u->remedy[0] ? "; " : "");
+		tare_fail(
+			err, ENOENT,
+			"no samples in '%.40s', but %.0f %% are in code without names: %.64s: %.110s",
+			o->function, 100.0 * (double)samples / (double)s->quality.used, u->module,
+			u->why);
+		tare_hint(err, "%s%stare report --sort module,address shows them", u->remedy,
+			  u->remedy[0] ? "; " : "");
 		break;
 	}
 	return -ENOENT;
@@ -451,9 +471,9 @@ static bool is_unchanged(const struct exact_module *of)
 	struct stat st;
 
 	return of->kind == EXACT_VDSO ||
-	       (of->kind == EXACT_FILE && !of->elsewhere && stat(of->path, &st) == 0 &&
-		st.st_size == of->size && st.st_mtim.tv_sec == of->mtime_s &&
-		st.st_mtim.tv_nsec == of->mtime_ns);
+		(of->kind == EXACT_FILE && !of->elsewhere && stat(of->path, &st) == 0 &&
+		 st.st_size == of->size && st.st_mtim.tv_sec == of->mtime_s &&
+		 st.st_mtim.tv_nsec == of->mtime_ns);
 }
 
 static int take_executions(struct making *m, const struct exact_profile *p)
@@ -468,17 +488,25 @@ static int take_executions(struct making *m, const struct exact_profile *p)
 		number[i] = SET_NONE;
 		if (!is_unchanged(of))
 			continue;
-		number[i] = modules_add(m->modules, of->kind == EXACT_VDSO ? MODULE_VDSO : MODULE_FILE,
+		number[i] = modules_add(m->modules,
+					of->kind == EXACT_VDSO ? MODULE_VDSO : MODULE_FILE,
 					of->kind == EXACT_VDSO ? "[vdso]" : of->path, NULL, 0, 0);
 		if (number[i] == SET_NONE)
 			ret = -ENOMEM;
 	}
 	for (size_t i = 0; ret == 0 && i < p->n_code; i++) {
 		const struct exact_code *c = &p->code[i];
-		struct place place = { c->module < p->n_modules ? number[c->module] : SET_NONE, 0, c->offset, 0, c->executions, c->size, false };
+		struct place place = { c->module < p->n_modules ? number[c->module] : SET_NONE,
+				       0,
+				       c->offset,
+				       0,
+				       c->executions,
+				       c->size,
+				       false };
 
 		all += c->executions * c->instructions;
-		if (place.module != SET_NONE && c->executions && c->instructions && !add_place(m, &place))
+		if (place.module != SET_NONE && c->executions && c->instructions &&
+		    !add_place(m, &place))
 			ret = -ENOMEM;
 	}
 	free(number);

@@ -12,7 +12,7 @@
 
 struct annotate_column {
 	char *name, *unit;
-	bool exact;	  /* every execution was counted; else by samples */
+	bool exact; /* every execution was counted; else by samples */
 	bool skids;
 	int64_t here, all; /* amounts in the function, and in the whole profile */
 	uint64_t samples;  /* in the function */
@@ -21,9 +21,9 @@ struct annotate_column {
 struct annotate_line {
 	uint64_t address; /* as in the file; of a JIT and the kernel in memory */
 	uint8_t size, bytes[16];
-	char *text;	  /* "" if it could not be disassembled */
-	char *target;	  /* target of a branch or call: "name" or "name+0x10"; NULL: not known */
-	char *file;	  /* or NULL */
+	char *text;   /* "" if it could not be disassembled */
+	char *target; /* target of a branch or call: "name" or "name+0x10"; NULL: not known */
+	char *file;   /* or NULL */
 	unsigned line;
 	int64_t *amount; /* per column */
 	uint64_t *samples;
@@ -32,16 +32,16 @@ struct annotate_line {
 struct annotation {
 	char *function, *module;
 	uint64_t start, end;
-	bool owned;	     /* the module is a file: `owner` is set */
-	uid_t owner;	     /* of that file */
+	bool owned;  /* the module is a file: `owner` is set */
+	uid_t owner; /* of that file */
 	struct annotate_column *column;
 	uint32_t columns;
 	struct annotate_line *line; /* by address */
 	size_t lines;
-	char *no_code;	     /* why there are no instructions, or NULL */
-	char *others;	     /* other functions of that name with counts, as a message, or NULL */
-	uint64_t between;    /* samples at an address inside an instruction */
-	size_t left_out;     /* bytes left out of a huge function */
+	char *no_code;    /* why there are no instructions, or NULL */
+	char *others;     /* other functions of that name with counts, as a message, or NULL */
+	uint64_t between; /* samples at an address inside an instruction */
+	size_t left_out;  /* bytes left out of a huge function */
 };
 
 struct annotate_options {

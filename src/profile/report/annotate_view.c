@@ -20,7 +20,15 @@
 #include "count/partial.h"
 #include "profile/report/report_view.h"
 
-enum { SOURCE_MAX = 32 << 20, COLUMN_WIDTH = 14, NAME_NARROW = 12, WIDE = 100, TEXT_LEAST = 16, COLUMNS_MAX = 4, HOT_PERCENT = 5 };
+enum {
+	SOURCE_MAX = 32 << 20,
+	COLUMN_WIDTH = 14,
+	NAME_NARROW = 12,
+	WIDE = 100,
+	TEXT_LEAST = 16,
+	COLUMNS_MAX = 4,
+	HOT_PERCENT = 5
+};
 
 /* ---- source files ---- */
 
@@ -29,8 +37,8 @@ struct source {
 	char *text;
 	char **line;
 	size_t lines;
-	bool *put;  /* per line: it is in the document */
-	bool newer; /* newer than the program */
+	bool *put;    /* per line: it is in the document */
+	bool newer;   /* newer than the program */
 	bool refused; /* see source_is_shown() */
 };
 
@@ -43,7 +51,8 @@ struct sources {
 /* Where packages install sources that everybody may read. */
 static bool is_public(const char *path, const struct stat *st)
 {
-	static const char *const folders[] = { "/usr/src/", "/usr/include/", "/usr/lib/", "/usr/share/", "/usr/local/" };
+	static const char *const folders[] = { "/usr/src/", "/usr/include/", "/usr/lib/",
+					       "/usr/share/", "/usr/local/" };
 	char real[PATH_MAX];
 
 	if (st->st_uid || !(st->st_mode & S_IROTH) || !realpath(path, real))
@@ -64,10 +73,12 @@ static bool source_is_shown(const struct annotate_shown *s, const char *path, co
 	const struct annotation *a = s->of;
 	bool trusted = !a->owned || a->owner == geteuid() || a->owner == 0;
 
-	return s->any_source || (a->owned && st->st_uid == a->owner) || (trusted && st->st_uid == geteuid()) || is_public(path, st);
+	return s->any_source || (a->owned && st->st_uid == a->owner) ||
+		(trusted && st->st_uid == geteuid()) || is_public(path, st);
 }
 
-static char *read_all(const struct annotate_shown *s, const char *path, struct stat *st, bool *refused)
+static char *read_all(const struct annotate_shown *s, const char *path, struct stat *st,
+		      bool *refused)
 {
 	int fd = file_open_regular(path, SOURCE_MAX);
 	char *text = NULL;
@@ -80,7 +91,8 @@ static char *read_all(const struct annotate_shown *s, const char *path, struct s
 		*refused = !source_is_shown(s, path, st);
 		text = *refused ? NULL : malloc((size_t)st->st_size + 1);
 	}
-	while (text && n < (size_t)st->st_size && (got = read(fd, text + n, (size_t)st->st_size - n)) > 0)
+	while (text && n < (size_t)st->st_size &&
+	       (got = read(fd, text + n, (size_t)st->st_size - n)) > 0)
 		n += (size_t)got;
 	close(fd);
 	if (text)
@@ -106,7 +118,8 @@ static void cut(struct source *s)
 	}
 }
 
-static struct source *source_of(struct sources *all, const struct annotate_shown *s, const char *file)
+static struct source *source_of(struct sources *all, const struct annotate_shown *s,
+				const char *file)
 {
 	struct stat st;
 	char path[4200];
@@ -120,7 +133,7 @@ static struct source *source_of(struct sources *all, const struct annotate_shown
 	snprintf(path, sizeof(path), "%s%s", s->root, file);
 	all->file[all->n].text = read_all(s, path, &st, &all->file[all->n].refused);
 	all->file[all->n].newer = all->file[all->n].text && all->program.tv_sec &&
-			     st.st_mtim.tv_sec > all->program.tv_sec;
+		st.st_mtim.tv_sec > all->program.tv_sec;
 	cut(&all->file[all->n]);
 	return &all->file[all->n++];
 }
@@ -185,7 +198,8 @@ static struct widths widths_of(const struct annotate_shown *s, const struct styl
 	for (uint32_t c = 0; c < columns_shown(s); c++) {
 		struct text name = { 0 };
 
-		put_name(&name, s->of->column[c].name, style->width < WIDE ? NAME_NARROW : COLUMN_WIDTH - 1);
+		put_name(&name, s->of->column[c].name,
+			 style->width < WIDE ? NAME_NARROW : COLUMN_WIDTH - 1);
 		w.column[c] = name.s ? shown_width(name.s) : 0;
 		text_free(&name);
 	}
@@ -209,7 +223,8 @@ static struct widths widths_of(const struct annotate_shown *s, const struct styl
 	return w;
 }
 
-static void put_counts(struct text *out, const struct annotate_shown *s, const struct annotate_line *l, const struct widths *w,
+static void put_counts(struct text *out, const struct annotate_shown *s,
+		       const struct annotate_line *l, const struct widths *w,
 		       const struct style *style)
 {
 	double share = share_of(s, l);
@@ -234,7 +249,8 @@ static void put_counts(struct text *out, const struct annotate_shown *s, const s
 	}
 }
 
-static void put_heads(struct text *out, const struct annotate_shown *s, const struct widths *w, const struct style *style)
+static void put_heads(struct text *out, const struct annotate_shown *s, const struct widths *w,
+		      const struct style *style)
 {
 	text_add(out, " %s", ink_on(style, INK_FAINT));
 	if (has_shares(s))
@@ -264,7 +280,8 @@ static void put_source(struct text *out, const struct annotate_shown *s, struct 
 	text_add(out, "%s\n", ink_off(style));
 }
 
-static void put_instruction(struct text *out, const struct annotate_line *l, const struct widths *w, const struct style *style)
+static void put_instruction(struct text *out, const struct annotate_line *l, const struct widths *w,
+			    const struct style *style)
 {
 	size_t from, used;
 
@@ -279,7 +296,9 @@ static void put_instruction(struct text *out, const struct annotate_line *l, con
 	if (l->target) {
 		text_add(out, "  <");
 		used = w->instruction + (out->s ? shown_width(out->s + from) : 0) + 1;
-		put_name(out, l->target, (size_t)style->width > used + TEXT_LEAST ? (size_t)style->width - used : TEXT_LEAST);
+		put_name(out, l->target,
+			 (size_t)style->width > used + TEXT_LEAST ? (size_t)style->width - used
+								  : TEXT_LEAST);
 		text_add(out, ">");
 	}
 	text_put(out, "\n", 1);
@@ -294,7 +313,8 @@ static void put_head(struct text *out, const struct annotate_shown *s, const str
 	put_name(out, a->function, 0);
 	text_add(out, "%s in ", ink_off(style));
 	put_name(out, a->module, 0);
-	text_add(out, ", 0x%llx to 0x%llx\n  ", (unsigned long long)a->start, (unsigned long long)a->end);
+	text_add(out, ", 0x%llx to 0x%llx\n  ", (unsigned long long)a->start,
+		 (unsigned long long)a->end);
 	if (c->exact && s->samples) {
 		put_amount(out, style, c, c->here);
 		text_add(out, " of ");
@@ -328,7 +348,8 @@ static bool is_mixed(const struct annotate_shown *s, uint32_t column)
 {
 	const struct stacks *st = s->samples ? s->samples->stacks : NULL;
 
-	return st && column < st->columns && st->column[column].read && !st->column[column].asked.by_code && !s->of->column[column].exact;
+	return st && column < st->columns && st->column[column].read &&
+		!st->column[column].asked.by_code && !s->of->column[column].exact;
 }
 
 static void put_mixed(struct text *out, const struct annotate_shown *s, const struct style *style)
@@ -344,30 +365,35 @@ static void put_mixed(struct text *out, const struct annotate_shown *s, const st
 		put_name(out, s->of->column[c].name, 60);
 	}
 	if (n)
-		text_add(out,
-			 " %s mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
-			 "   given to the instruction of the sample\n",
-			 n == 1 ? "is" : "are", ink_off(style));
+		text_add(
+			out,
+			" %s mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
+			"   given to the instruction of the sample\n",
+			n == 1 ? "is" : "are", ink_off(style));
 }
 
-static void put_notes(struct text *out, const struct annotate_shown *s, const struct sources *sources,
-		      const struct style *style)
+static void put_notes(struct text *out, const struct annotate_shown *s,
+		      const struct sources *sources, const struct style *style)
 {
 	const struct annotation *a = s->of;
 	const struct annotate_column *c = &a->column[s->column];
 
 	text_put(out, "\n", 1);
 	if (c->skids)
-		text_add(out,
-			 " %s%s is not precise: a count may belong to an instruction some places before the one it stands at%s\n",
-			 ink_on(style, INK_CAREFUL), c->name, ink_off(style));
+		text_add(
+			out,
+			" %s%s is not precise: a count may belong to an instruction some places before the one it stands at%s\n",
+			ink_on(style, INK_CAREFUL), c->name, ink_off(style));
 	if (s->samples && (c->skids || s->skid.asked) && s->column < s->samples->stacks->columns)
 		skid_known_text(out, &s->skid, s->samples, s->column);
 	if (!c->exact && c->samples < 100)
-		text_add(out, " %sonly %llu sample%s: shares of single instructions mean little%s\n",
-			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples, c->samples == 1 ? "" : "s", ink_off(style));
+		text_add(out,
+			 " %sonly %llu sample%s: shares of single instructions mean little%s\n",
+			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples,
+			 c->samples == 1 ? "" : "s", ink_off(style));
 	if (s->samples && s->samples->counted.why)
-		text_add(out, " counts are by samples, although the recording has exact ones: %s\n", s->samples->counted.why);
+		text_add(out, " counts are by samples, although the recording has exact ones: %s\n",
+			 s->samples->counted.why);
 	put_mixed(out, s, style);
 	if (by_name(s))
 		report_by_name_text(out, by_name(s), style);
@@ -377,8 +403,10 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 		report_partial_text(out, s->samples, " ", style);
 	}
 	if (a->between)
-		text_add(out, " %llu samples were not at the first byte of an instruction: they stand at the one they are in\n",
-			 (unsigned long long)a->between);
+		text_add(
+			out,
+			" %llu samples were not at the first byte of an instruction: they stand at the one they are in\n",
+			(unsigned long long)a->between);
 	if (a->no_code)
 		text_add(out, " no instructions: %s\n", a->no_code);
 	if (a->left_out)
@@ -387,13 +415,17 @@ static void put_notes(struct text *out, const struct annotate_shown *s, const st
 		if (sources->file[i].newer) {
 			text_add(out, " %s", ink_on(style, INK_CAREFUL));
 			put_name(out, sources->file[i].file, 0);
-			text_add(out, " is newer than the program: its lines may have moved%s\n", ink_off(style));
+			text_add(out, " is newer than the program: its lines may have moved%s\n",
+				 ink_off(style));
 		}
 	for (size_t i = 0; i < sources->n; i++)
 		if (sources->file[i].refused) {
 			text_add(out, " %s", ink_on(style, INK_CAREFUL));
 			put_name(out, sources->file[i].file, 0);
-			text_add(out, " is not shown: the program names it, and it belongs to another user (--any-source shows it)%s\n", ink_off(style));
+			text_add(
+				out,
+				" is not shown: the program names it, and it belongs to another user (--any-source shows it)%s\n",
+				ink_off(style));
 		}
 	if (a->others) {
 		text_add(out, " also counted: ");
@@ -427,15 +459,16 @@ void annotate_text(struct text *out, const struct annotate_shown *s, const struc
 			text_add(out, "%*s%s... %zu with less%s\n", (int)indent, "",
 				 ink_on(style, INK_FAINT), cold, ink_off(style));
 		cold = 0;
-		if (l->file && (!last || !last->file || last->line != l->line || strcmp(last->file, l->file)))
+		if (l->file &&
+		    (!last || !last->file || last->line != l->line || strcmp(last->file, l->file)))
 			put_source(out, s, &sources, l, indent, style);
 		last = l;
 		put_counts(out, s, l, &w, style);
 		put_instruction(out, l, &w, style);
 	}
 	if (cold)
-		text_add(out, "%*s%s... %zu with less%s\n", (int)indent, "", ink_on(style, INK_FAINT), cold,
-			 ink_off(style));
+		text_add(out, "%*s%s... %zu with less%s\n", (int)indent, "",
+			 ink_on(style, INK_FAINT), cold, ink_off(style));
 	put_notes(out, s, &sources, style);
 	sources_free(&sources);
 }
@@ -465,7 +498,8 @@ static void json_sources(struct json *j, const struct annotate_shown *s)
 		const struct annotate_line *l = &a->line[i];
 		struct source *of = l->file ? source_of(&sources, s, l->file) : NULL;
 
-		if (!of || !l->line || l->line > of->lines || (i && l->file == a->line[i - 1].file && l->line == a->line[i - 1].line))
+		if (!of || !l->line || l->line > of->lines ||
+		    (i && l->file == a->line[i - 1].file && l->line == a->line[i - 1].line))
 			continue;
 		if (!of->put && !(of->put = calloc(of->lines, sizeof(*of->put)))) {
 			j->out.failed = true;

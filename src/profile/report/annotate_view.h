@@ -12,13 +12,13 @@
 
 struct annotate_shown {
 	const struct annotation *of;
-	const char *path;    /* of the recording; NULL: a command was run */
-	uint32_t column;     /* the whole for shares */
-	bool source;	     /* with the text of source lines */
-	bool any_source;     /* whoever owns the file: see source_is_shown() */
+	const char *path; /* of the recording; NULL: a command was run */
+	uint32_t column;  /* the whole for shares */
+	bool source;      /* with the text of source lines */
+	bool any_source;  /* whoever owns the file: see source_is_shown() */
 	/* instructions with a smaller share are folded into one line; text only */
 	double least_percent;
-	const char *root;    /* directory with the source files, or "" */
+	const char *root; /* directory with the source files, or "" */
 	struct skid_known skid;
 	const struct samples *samples; /* of the recording; NULL: a command was run */
 };

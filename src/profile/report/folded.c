@@ -94,10 +94,10 @@ static int add_lines(struct list *l, const struct stacks *s, bool with_comm, boo
 		}
 		line = &l->line[base + at];
 		if (fresh) {
-			*line = (struct line){ .text = stack_text(s, key.node,
-								  with_comm ? stacks_name(s, key.comm)
-									    : NULL,
-								  path, path_room) };
+			*line = (struct line){ .text = stack_text(
+						       s, key.node,
+						       with_comm ? stacks_name(s, key.comm) : NULL,
+						       path, path_room) };
 			if (!is_before)
 				line->after = calloc(s->columns, sizeof(*line->after));
 			l->n++;
@@ -182,7 +182,8 @@ int folded_write(struct text *out, const struct stacks *s, const struct folded_o
 	}
 	if (l.n)
 		merge(&l, s->columns);
-	if (o->normalise && o->before && o->before->columns && o->before->column[o->before_column].amount)
+	if (o->normalise && o->before && o->before->columns &&
+	    o->before->column[o->before_column].amount)
 		scale = (double)s->column[o->column].amount /
 			(double)o->before->column[o->before_column].amount;
 	for (size_t i = 0; ret == 0 && i < l.n; i++) {

@@ -11,11 +11,11 @@
 
 struct folded_options {
 	uint32_t column;
-	struct ratio *ratio;	     /* or NULL */
+	struct ratio *ratio;         /* or NULL */
 	const struct stacks *before; /* or NULL; column `before_column` of it */
 	uint32_t before_column;
-	bool normalise;	 /* scale the counts before to the sum after */
-	bool with_comm;	 /* make the command the outermost frame */
+	bool normalise; /* scale the counts before to the sum after */
+	bool with_comm; /* make the command the outermost frame */
 };
 
 /* Lines are sorted. `put` is called with the text so far, and empties the buffer. */

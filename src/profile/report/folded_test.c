@@ -12,7 +12,8 @@ static int keep(void *arg, struct text *out, struct tare_error *err)
 	return 0;
 }
 
-static void count(struct stacks *s, const char *stack, const char *comm, uint32_t column, uint64_t amount)
+static void count(struct stacks *s, const char *stack, const char *comm, uint32_t column,
+		  uint64_t amount)
 {
 	uint32_t node = 0, task = stacks_add_task(s, 1, amount & 1, stacks_add_name(s, comm));
 	char *words = strdup(stack), *save = NULL;
@@ -79,7 +80,8 @@ TEST(before_and_after)
 	count(b, "main/new", "x", 0, 20);
 	CHECK_STR(folded(b, &o), "main;both 30 60\nmain;gone 10 0\nmain;new 0 20\n", "two counts");
 	o.normalise = true;
-	CHECK_STR(folded(b, &o), "main;both 60 60\nmain;gone 20 0\nmain;new 0 20\n", "of the same sum");
+	CHECK_STR(folded(b, &o), "main;both 60 60\nmain;gone 20 0\nmain;new 0 20\n",
+		  "of the same sum");
 	stacks_free(a);
 	stacks_free(b);
 }

@@ -13,8 +13,8 @@ enum {
 	NAME_BYTES = 4096, /* of a name, in machine output */
 	NAME_SHOWN = 100,  /* for people; fewer in a narrow window */
 	NAME_LEAST = 24,
-	BESIDE = 60, /* columns of the rest of the row, without the line */
-	BESIDE_LEAST = 32, /* the same, with some columns left out */
+	BESIDE = 60,           /* columns of the rest of the row, without the line */
+	BESIDE_LEAST = 32,     /* the same, with some columns left out */
 	NAME_BESIDE_LINE = 12, /* minimum, if the line takes the room */
 	FILE_SHOWN = 40,
 	GAPS_MAX = 12,
@@ -97,8 +97,8 @@ static size_t name_width(const struct style *s, size_t line)
 static void add_row(struct grid *g, const struct profile_table *t, const struct profile_row *r,
 		    int64_t sum, size_t name_most, const struct style *s)
 {
-	struct text self = { 0 }, part = { 0 }, sums = { 0 }, name = { 0 }, line = { 0 }, where = { 0 },
-		    varied = { 0 };
+	struct text self = { 0 }, part = { 0 }, sums = { 0 }, name = { 0 }, line = { 0 },
+		    where = { 0 }, varied = { 0 };
 
 	put_signed(&self, s, r->instructions);
 	text_add(&part, "%.2f", share(t, r->instructions));
@@ -273,7 +273,8 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 			  .least = { [COL_SELF] = 16 },
 			  .drop = { COL_SUM, COL_WHERE },
 			  .drops = 2 };
-	size_t shown = rows_shown(t, limit), varied = 0, name_most = name_width(s, line_width(t, shown));
+	size_t shown = rows_shown(t, limit), varied = 0,
+	       name_most = name_width(s, line_width(t, shown));
 	int64_t sum = 0;
 
 	put_title(out, t, s);
@@ -300,9 +301,9 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 		text_add(out, " ");
 		put_percent(out, share(t, t->unsplit));
 		text_add(
-		    out,
-		    " lay in blocks over several rows that could not be told apart, and stand in "
-		    "the first of them.\n\n");
+			out,
+			" lay in blocks over several rows that could not be told apart, and stand in "
+			"the first of them.\n\n");
 	}
 	put_gaps(out, t, s);
 }

@@ -26,7 +26,8 @@ static bool is_short_for(const char *name, const char *column)
 
 	if (len == n && !strncmp(column, name, n))
 		return true;
-	return slash && len == (size_t)(slash + 1 - column) + n + 1 && column[len - 1] == '/' && !strncmp(slash + 1, name, n) && !strpbrk(name, "/=,");
+	return slash && len == (size_t)(slash + 1 - column) + n + 1 && column[len - 1] == '/' &&
+		!strncmp(slash + 1, name, n) && !strpbrk(name, "/=,");
 }
 
 uint32_t ratio_column(const struct stacks *s, const char *name, struct tare_error *err)
@@ -51,7 +52,8 @@ uint32_t ratio_column(const struct stacks *s, const char *name, struct tare_erro
 		text_free(&all);
 		return found;
 	}
-	tare_fail(err, ENOENT, n ? "more than one event is a '%.80s'" : "the recording has no event '%.80s'",
+	tare_fail(err, ENOENT,
+		  n ? "more than one event is a '%.80s'" : "the recording has no event '%.80s'",
 		  name);
 	tare_hint(err, "it has %.250s", all.s ? all.s : "none");
 	text_free(&all);
@@ -104,8 +106,7 @@ static char *with_names_closed(const char *text, const struct stacks *s)
 	return text_take(&out);
 }
 
-int ratio_parse(struct ratio *out, const char *text, const struct stacks *s,
-		struct tare_error *err)
+int ratio_parse(struct ratio *out, const char *text, const struct stacks *s, struct tare_error *err)
 {
 	char *closed;
 	int ret;

@@ -13,7 +13,7 @@ struct ratio {
 	char *text;
 	struct formula *formula;
 	uint32_t *column; /* per name in the formula */
-	double *value;	  /* private */
+	double *value;    /* private */
 };
 
 /*

@@ -190,11 +190,13 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 			out->hidden++;
 			continue;
 		}
-		out->row[out->n++] = (struct report_row){
-			{ f->address, f->module, f->function, f->file, f->line, f->flags, t->comm,
-			  t->pid, t->tid, pair[i].trace },
-			v, v + n, v + 2 * n, v[3 * n] == 0
-		};
+		out->row[out->n++] = (struct report_row){ { f->address, f->module, f->function,
+							    f->file, f->line, f->flags, t->comm,
+							    t->pid, t->tid, pair[i].trace },
+							  v,
+							  v + n,
+							  v + 2 * n,
+							  v[3 * n] == 0 };
 	}
 	qsort_r(out->row, out->n, sizeof(*out->row), most_first, &order);
 	return 0;
@@ -242,14 +244,16 @@ double report_margin(const struct stacks_column *c, double share)
 {
 	const double z = 1.96;
 	double amount = (double)stacks_sampled(c);
-	double n = c->squares > 0 ? amount * amount / c->squares
-				  : (double)c->samples;
+	double n = c->squares > 0 ? amount * amount / c->squares : (double)c->samples;
 
 	if (n <= 0)
 		return 1;
 	if (stacks_census(c))
 		return 0;
-	return fmin(1, c->lost + z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n)));
+	return fmin(1,
+		    c->lost +
+			    z / (1 + z * z / n) *
+				    sqrt(share * (1 - share) / n + z * z / (4 * n * n)));
 }
 
 /* ---- neighbours ---- */
@@ -265,8 +269,9 @@ enum { RELATIVE_KEY = 16 };
 static int count_relative(struct set *set, const struct stacks_frame *f, uint32_t side,
 			  const struct stacks_row *row, uint64_t stack)
 {
-	struct relative_key key = { f ? f->function : 0, f ? f->module : 0, f ? f->flags : 0, side,
-				    0, 0, 0 };
+	struct relative_key key = {
+		f ? f->function : 0, f ? f->module : 0, f ? f->flags : 0, side, 0, 0, 0
+	};
 	uint32_t at = set_add(set, &key, sizeof(key), RELATIVE_KEY, NULL);
 	struct relative_key *k;
 
@@ -326,7 +331,7 @@ int report_relatives(struct report_relatives *out, const struct stacks *s, const
 	*out = (struct report_relatives){ .counted = s->by_samples };
 	for (size_t i = 0; ret == 0 && i < frames; i++) {
 		is_it[i] = !(frame[i].flags & STACKS_MARK) &&
-			   report_matches(pattern, stacks_name(s, frame[i].function));
+			report_matches(pattern, stacks_name(s, frame[i].function));
 		any |= is_it[i];
 	}
 	for (size_t i = 0; ret == 0 && i < rows; i++) {
@@ -342,14 +347,15 @@ int report_relatives(struct report_relatives *out, const struct stacks *s, const
 			if (is_it[node[at].frame]) {
 				if (at == row[i].node) {
 					out->self += row[i].amount;
-					out->counted &= s->by_samples && !s->by_samples[node[at].frame];
+					out->counted &= s->by_samples &&
+						!s->by_samples[node[at].frame];
 				} else {
 					ret = count_relative(&set, below, 1, &row[i], i + 1);
 				}
 				if (ret == 0)
-					ret = count_relative(&set,
-							     above ? &frame[node[above].frame] : NULL,
-							     0, &row[i], i + 1);
+					ret = count_relative(
+						&set, above ? &frame[node[above].frame] : NULL, 0,
+						&row[i], i + 1);
 				found = true;
 			}
 			below = f;

@@ -27,7 +27,7 @@ struct report_what {
 };
 
 struct report_options {
-	unsigned keys;	 /* REPORT_ bits */
+	unsigned keys;   /* REPORT_ bits */
 	uint32_t column; /* sort by this column */
 	bool by_total;
 	/* patterns for fnmatch(3), NULL: any. Shares remain shares of the whole */
@@ -46,7 +46,7 @@ struct report {
 	unsigned keys;
 	struct report_row *row; /* most first */
 	size_t n;
-	size_t hidden; /* rows excluded by the patterns */
+	size_t hidden;    /* rows excluded by the patterns */
 	uint64_t *values; /* private */
 };
 

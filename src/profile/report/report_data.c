@@ -15,9 +15,9 @@ static const struct {
 	unsigned key;
 	const char *name;
 } keys[] = {
-	{ REPORT_COMM, "comm" },	 { REPORT_PID, "pid" },	  { REPORT_TID, "tid" },
-	{ REPORT_MODULE, "module" },	 { REPORT_FUNCTION, "function" },
-	{ REPORT_LINE, "line" },	 { REPORT_ADDRESS, "address" },
+	{ REPORT_COMM, "comm" },       { REPORT_PID, "pid" },           { REPORT_TID, "tid" },
+	{ REPORT_MODULE, "module" },   { REPORT_FUNCTION, "function" }, { REPORT_LINE, "line" },
+	{ REPORT_ADDRESS, "address" },
 };
 
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
@@ -156,7 +156,8 @@ static void json_what(struct json *j, const struct report_shown *r, const struct
 	if (by & (REPORT_MODULE | REPORT_ADDRESS))
 		json_string(j, "module", stacks_name(st, w->module));
 	if (by & REPORT_FUNCTION) {
-		json_string(j, "function", w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
+		json_string(j, "function",
+			    w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
 		json_bool(j, "inlined", w->flags & STACKS_INLINED);
 	}
 	if (by & REPORT_LINE) {
@@ -199,7 +200,10 @@ static void json_rows(struct json *j, const struct report_shown *r)
 			json_uint(j, "samples", row->samples[c]);
 			json_real(j, "share", s);
 			json_bool(j, "exact", row->counted && st->column[c].counted);
-			json_real(j, "margin", row->counted && st->column[c].counted ? 0 : report_margin(&st->column[c], s));
+			json_real(j, "margin",
+				  row->counted && st->column[c].counted
+					  ? 0
+					  : report_margin(&st->column[c], s));
 			json_end(j);
 		}
 		json_end(j);
@@ -212,8 +216,8 @@ static void json_rows(struct json *j, const struct report_shown *r)
 	json_end(j);
 }
 
-static void json_relatives(struct json *j, const char *key, const struct report_relative *of, size_t n,
-			   const struct report_shown *r)
+static void json_relatives(struct json *j, const char *key, const struct report_relative *of,
+			   size_t n, const struct report_shown *r)
 {
 	const struct stacks *st = r->samples->stacks;
 
@@ -240,7 +244,9 @@ void report_json(struct text *out, const struct report_shown *r)
 		json_object(&j, "function");
 		json_string(&j, "name", r->function);
 		json_uint(&j, "self", r->relatives->self);
-		json_bool(&j, "self_exact", r->relatives->counted && r->samples->stacks->column[r->options->column].counted);
+		json_bool(&j, "self_exact",
+			  r->relatives->counted &&
+				  r->samples->stacks->column[r->options->column].counted);
 		json_uint(&j, "total", r->relatives->total);
 		json_uint(&j, "samples", r->relatives->samples);
 		json_relatives(&j, "callers", r->relatives->caller, r->relatives->callers, r);
@@ -256,7 +262,8 @@ void report_json(struct text *out, const struct report_shown *r)
 		json_end(&j);
 		json_array(&j, "fields");
 		for (size_t i = 0; i < r->samples->n_fields; i++)
-			json_string(&j, NULL, stacks_name(r->samples->stacks, r->samples->field[i]));
+			json_string(&j, NULL,
+				    stacks_name(r->samples->stacks, r->samples->field[i]));
 		json_end(&j);
 		json_rows(&j, r);
 	}

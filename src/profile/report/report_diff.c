@@ -31,7 +31,9 @@ static uint32_t pair_frame(const struct pairing *p, const struct stacks_frame *f
 		g.file = pair_name(p, f->file);
 		g.line = f->line;
 	}
-	return g.function == WORDS_NONE || g.module == WORDS_NONE || g.file == WORDS_NONE ? SET_NONE : stacks_add_frame(p->to, &g);
+	return g.function == WORDS_NONE || g.module == WORDS_NONE || g.file == WORDS_NONE
+		? SET_NONE
+		: stacks_add_frame(p->to, &g);
 }
 
 static bool pair_frames(const struct pairing *p)
@@ -55,7 +57,8 @@ static bool pair_nodes(const struct pairing *p)
 
 	p->node[0] = 0;
 	for (size_t i = 1; i < nodes; i++) {
-		p->node[i] = stacks_add_node(p->to, p->node[node[i].parent], p->frame[node[i].frame]);
+		p->node[i] = stacks_add_node(p->to, p->node[node[i].parent],
+					     p->frame[node[i].frame]);
 		if (p->node[i] == SET_NONE)
 			return false;
 	}
@@ -89,10 +92,12 @@ static int pair_one(struct pairing *p, struct tare_error *err)
 	p->frame = calloc(frames + 1, sizeof(*p->frame));
 	p->node = calloc(nodes, sizeof(*p->node));
 	p->task = calloc(tasks + 1, sizeof(*p->task));
-	if (!p->frame || !p->node || !p->task || !pair_frames(p) || !pair_nodes(p) || !pair_tasks(p))
+	if (!p->frame || !p->node || !p->task || !pair_frames(p) || !pair_nodes(p) ||
+	    !pair_tasks(p))
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < rows; i++) {
-		struct stacks_row r = { p->node[row[i].node], p->task[row[i].task], p->side, 0, row[i].samples, row[i].amount };
+		struct stacks_row r = { p->node[row[i].node], p->task[row[i].task], p->side, 0,
+					row[i].samples,       row[i].amount };
 
 		if (row[i].column == p->column)
 			ret = stacks_count(p->to, &r, 0, err);
@@ -120,7 +125,8 @@ static bool pair_by_samples(const struct pairing p[REPORT_SIDES])
 	return true;
 }
 
-struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const uint32_t column[REPORT_SIDES], unsigned keys,
+struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES],
+			   const uint32_t column[REPORT_SIDES], unsigned keys,
 			   struct tare_error *err)
 {
 	static const char *const names[] = { "before", "after" };
@@ -129,12 +135,19 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const 
 	int ret = to ? 0 : -ENOMEM;
 
 	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++)
-		if (stacks_add_column(to, names[side], stacks_name(from[side], from[side]->column[column[side]].unit)) == SET_NONE)
+		if (stacks_add_column(
+			    to, names[side],
+			    stacks_name(from[side], from[side]->column[column[side]].unit)) ==
+		    SET_NONE)
 			ret = tare_fail_nomem(err);
 	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++) {
 		const struct stacks_column *c = &from[side]->column[column[side]];
 
-		p[side] = (struct pairing){ .to = to, .from = from[side], .side = side, .column = column[side], .keys = keys };
+		p[side] = (struct pairing){ .to = to,
+					    .from = from[side],
+					    .side = side,
+					    .column = column[side],
+					    .keys = keys };
 		ret = pair_one(&p[side], err);
 		to->column[side].samples = c->samples;
 		to->column[side].amount = c->amount;
@@ -179,14 +192,17 @@ static double weight(const struct stacks_column *c)
  */
 static double score(const struct stacks_column c[REPORT_SIDES], double a, double b, bool shares)
 {
-	double w[] = { weight(&c[0]), weight(&c[1]) }, n[] = { (double)stacks_sampled(&c[0]) / w[0], (double)stacks_sampled(&c[1]) / w[1] };
+	double w[] = { weight(&c[0]), weight(&c[1]) },
+	       n[] = { (double)stacks_sampled(&c[0]) / w[0], (double)stacks_sampled(&c[1]) / w[1] };
 
 	if (!shares)
 		return 2 * (sqrt(b + 0.375 * w[1]) - sqrt(a + 0.375 * w[0])) / sqrt(w[0] + w[1]);
 	if (n[0] <= 0 || n[1] <= 0)
 		return 0;
-	return 2 * (asin(sqrt((b / w[1] + 0.375) / (n[1] + 0.75))) - asin(sqrt((a / w[0] + 0.375) / (n[0] + 0.75)))) /
-	       sqrt(1 / (n[0] + 0.5) + 1 / (n[1] + 0.5));
+	return 2 *
+		(asin(sqrt((b / w[1] + 0.375) / (n[1] + 0.75))) -
+		 asin(sqrt((a / w[0] + 0.375) / (n[0] + 0.75)))) /
+		sqrt(1 / (n[0] + 0.5) + 1 / (n[1] + 0.5));
 }
 
 /* The amount of the lost samples, if they are like the others; INFINITY: all are lost. */
@@ -201,7 +217,8 @@ static double missing(const struct stacks_column *c)
  */
 static double missing_margin(const struct stacks_column column[REPORT_SIDES], bool shares)
 {
-	return shares ? column[0].lost + column[1].lost : fmax(missing(&column[0]), missing(&column[1]));
+	return shares ? column[0].lost + column[1].lost
+		      : fmax(missing(&column[0]), missing(&column[1]));
 }
 
 bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES])
@@ -219,8 +236,10 @@ static double after_by_before(const struct stacks_column c[REPORT_SIDES])
 		return (double)c[0].asked.period / (double)c[1].asked.period;
 	if (c[0].asked.rate_hz && c[1].asked.rate_hz)
 		return (double)c[1].asked.rate_hz / (double)c[0].asked.rate_hz;
-	if ((c[0].asked.period || c[0].asked.rate_hz) && (c[1].asked.period || c[1].asked.rate_hz) && c[0].samples && c[1].amount)
-		return (double)c[0].amount / (double)c[0].samples * (double)c[1].samples / (double)c[1].amount;
+	if ((c[0].asked.period || c[0].asked.rate_hz) &&
+	    (c[1].asked.period || c[1].asked.rate_hz) && c[0].samples && c[1].amount)
+		return (double)c[0].amount / (double)c[0].samples * (double)c[1].samples /
+			(double)c[1].amount;
 	return 1;
 }
 
@@ -238,11 +257,13 @@ enum report_side report_diff_denser(const struct stacks_column column[REPORT_SID
  * On the side with more samples an increase may be the cost of sampling itself, which was not
  * measured.
  */
-static bool may_be_the_price(const struct stacks_column column[REPORT_SIDES], double change, bool shares)
+static bool may_be_the_price(const struct stacks_column column[REPORT_SIDES], double change,
+			     bool shares)
 {
 	enum report_side denser = report_diff_denser(column);
 
-	return !shares && denser != REPORT_SIDES && (denser == REPORT_AFTER ? change > 0 : change < 0);
+	return !shares && denser != REPORT_SIDES &&
+		(denser == REPORT_AFTER ? change > 0 : change < 0);
 }
 
 /* The sampling error of one side's share. */
@@ -252,9 +273,11 @@ static double sampled_margin(struct stacks_column c, double share)
 	return report_margin(&c, share);
 }
 
-struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares)
+struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before,
+				   uint64_t after, bool shares)
 {
-	double a = (double)before, b = (double)after, wa = weight(&column[0]), wb = weight(&column[1]);
+	double a = (double)before, b = (double)after, wa = weight(&column[0]),
+	       wb = weight(&column[1]);
 	struct report_change c = { a, b, b - a, 1.96 * sqrt(a * wa + b * wb), 1, 1, false, false };
 	double lost = missing_margin(column, shares);
 
@@ -262,7 +285,8 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 		c.before = column[0].amount ? a / (double)column[0].amount : 0;
 		c.after = column[1].amount ? b / (double)column[1].amount : 0;
 		c.change = c.after - c.before;
-		c.half = hypot(sampled_margin(column[0], c.before), sampled_margin(column[1], c.after));
+		c.half = hypot(sampled_margin(column[0], c.before),
+			       sampled_margin(column[1], c.after));
 	}
 	c.half += lost;
 	if (stacks_census(&column[0]) && stacks_census(&column[1])) {
@@ -274,13 +298,16 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 	 * Keeps the interval and p consistent: both use the change minus what lost samples can
 	 * explain.
 	 */
-	if (fabs(c.change) > lost && !report_diff_too_much_lost(column) && !may_be_the_price(column, c.change, shares))
-		c.p = c.q = erfc(fabs(score(column, a, b, shares)) * (1 - lost / fabs(c.change)) * M_SQRT1_2);
+	if (fabs(c.change) > lost && !report_diff_too_much_lost(column) &&
+	    !may_be_the_price(column, c.change, shares))
+		c.p = c.q = erfc(fabs(score(column, a, b, shares)) * (1 - lost / fabs(c.change)) *
+				 M_SQRT1_2);
 	return c;
 }
 
 /* Amounts that both sides counted exactly: no part of the change is chance. */
-static struct report_change exact_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares)
+static struct report_change exact_change(const struct stacks_column column[REPORT_SIDES],
+					 uint64_t before, uint64_t after, bool shares)
 {
 	double a = (double)before, b = (double)after;
 	struct report_change c = { .exact = true };
@@ -359,9 +386,10 @@ static void note_same(struct report_diff *d, const struct stacks_column column[R
 {
 	const struct stacks_column *a = &column[REPORT_BEFORE], *b = &column[REPORT_AFTER];
 
-	d->same = a->asked.repeats && b->asked.repeats && a->lost <= 0 && b->lost <= 0 && a->asked.period == b->asked.period && a->samples &&
-		  a->samples == b->samples && stacks_sampled(a) == stacks_sampled(b) && a->amount == b->amount && a->has_total == b->has_total &&
-		  a->total == b->total;
+	d->same = a->asked.repeats && b->asked.repeats && a->lost <= 0 && b->lost <= 0 &&
+		a->asked.period == b->asked.period && a->samples && a->samples == b->samples &&
+		stacks_sampled(a) == stacks_sampled(b) && a->amount == b->amount &&
+		a->has_total == b->has_total && a->total == b->total;
 	for (size_t i = 0; d->same && i < d->n; i++)
 		d->same = d->row[i].self.change == 0 && d->row[i].total.change == 0;
 	for (size_t i = 0; d->same && i < d->n; i++)
@@ -372,7 +400,8 @@ static int surest_first(const void *a, const void *b, void *arg)
 {
 	const struct report_diff_row *x = a, *y = b;
 	const bool *total = arg;
-	const struct report_change *c = *total ? &x->total : &x->self, *d = *total ? &y->total : &y->self;
+	const struct report_change *c = *total ? &x->total : &x->self,
+				   *d = *total ? &y->total : &y->self;
 	double m = fabs(c->change), n = fabs(d->change);
 
 	if (c->beyond != d->beyond)
@@ -394,13 +423,15 @@ static bool has_callers(const struct stacks *s)
 	return false;
 }
 
-static struct report_change change_in(const struct stacks_column column[REPORT_SIDES], const uint64_t *amount, bool shares, bool exact)
+static struct report_change change_in(const struct stacks_column column[REPORT_SIDES],
+				      const uint64_t *amount, bool shares, bool exact)
 {
-	return (exact ? exact_change : report_change)(column, amount[REPORT_BEFORE], amount[REPORT_AFTER], shares);
+	return (exact ? exact_change : report_change)(column, amount[REPORT_BEFORE],
+						      amount[REPORT_AFTER], shares);
 }
 
-int report_diff_make(struct report_diff *out, const struct stacks *pair, const struct report_options *opts, bool shares,
-		     struct tare_error *err)
+int report_diff_make(struct report_diff *out, const struct stacks *pair,
+		     const struct report_options *opts, bool shares, struct tare_error *err)
 {
 	bool exact = report_diff_exact(pair->column), deep = has_callers(pair);
 	int ret;

@@ -11,7 +11,7 @@
 enum report_side { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
 
 /* false discovery rate: at most this part of the changes reported as beyond the noise are chance */
-#define REPORT_DIFF_Q 0.05
+#define REPORT_DIFF_Q    0.05
 #define REPORT_DIFF_LOST 0.5 /* if a larger part of a side's samples is lost, no change is judged */
 
 /*
@@ -19,7 +19,8 @@ enum report_side { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
  * Frames match by function, and by module (its name without folders) and line if `keys` has them;
  * tasks match by command, if `keys` has it. NULL: out of memory.
  */
-struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES], const uint32_t column[REPORT_SIDES], unsigned keys,
+struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES],
+			   const uint32_t column[REPORT_SIDES], unsigned keys,
 			   struct tare_error *err);
 
 /* Amounts, or shares of their recording (from 0 to 1). */
@@ -38,7 +39,8 @@ struct report_change {
 };
 
 /* Compares one amount of either column, by samples. */
-struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before, uint64_t after, bool shares);
+struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before,
+				   uint64_t after, bool shares);
 
 /*
  * Compares the totals: by the counts if both sides have them, without error (half is 0 and any
@@ -71,13 +73,13 @@ struct report_diff {
 	struct report_diff_row *row;
 	size_t n;
 	bool shares, by_total;
-	bool same; /* the exact engine took the same samples on both sides */
+	bool same;  /* the exact engine took the same samples on both sides */
 	bool exact; /* all rows, in the column they are sorted by */
 };
 
 /* `pair` comes from report_pair() and stays the caller's. */
-int report_diff_make(struct report_diff *out, const struct stacks *pair, const struct report_options *opts, bool shares,
-		     struct tare_error *err);
+int report_diff_make(struct report_diff *out, const struct stacks *pair,
+		     const struct report_options *opts, bool shares, struct tare_error *err);
 bool report_diff_all_exact(const struct report_diff *d); /* each row, and including callees */
 void report_diff_free(struct report_diff *d);
 

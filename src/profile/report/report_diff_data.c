@@ -15,7 +15,9 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 
 	json_object(j, key);
 	json_string(j, "file", r->path[side]);
-	json_string(j, "event", stacks_name(r->samples[side]->stacks, r->samples[side]->stacks->column[r->column[side]].name));
+	json_string(j, "event",
+		    stacks_name(r->samples[side]->stacks,
+				r->samples[side]->stacks->column[r->column[side]].name));
 	json_uint(j, "samples", c->samples);
 	json_uint(j, "amount", c->amount);
 	json_bool(j, "exact", report_diff_exact(r->diff->report.stacks->column));
@@ -43,7 +45,8 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_end(j);
 }
 
-static void json_change(struct json *j, const char *key, const struct report_change *c, const uint64_t *amount)
+static void json_change(struct json *j, const char *key, const struct report_change *c,
+			const uint64_t *amount)
 {
 	json_object(j, key);
 	json_uint(j, "before", amount[REPORT_BEFORE]);
@@ -57,7 +60,8 @@ static void json_change(struct json *j, const char *key, const struct report_cha
 	json_end(j);
 }
 
-static void json_row(struct json *j, const struct report_diff_shown *r, const struct report_diff_row *row)
+static void json_row(struct json *j, const struct report_diff_shown *r,
+		     const struct report_diff_row *row)
 {
 	const struct stacks *st = r->diff->report.stacks;
 	const struct report_what *w = &row->row->what;
@@ -69,7 +73,8 @@ static void json_row(struct json *j, const struct report_diff_shown *r, const st
 	if (by & REPORT_MODULE)
 		json_string(j, "module", stacks_name(st, w->module));
 	if (by & REPORT_FUNCTION) {
-		json_string(j, "function", w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
+		json_string(j, "function",
+			    w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
 		json_bool(j, "inlined", w->flags & STACKS_INLINED);
 		json_bool(j, "kernel", w->flags & STACKS_KERNEL);
 	}
@@ -116,8 +121,12 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 	json_string(&j, "unit", stacks_name(st, st->column[REPORT_AFTER].unit));
 	json_bool(&j, "shares", r->diff->shares);
 	json_bool(&j, "judged", !report_diff_too_much_lost(st->column));
-	json_string(&j, "not_judged_more", r->diff->shares || denser == REPORT_SIDES ? NULL : denser == REPORT_AFTER ? "after" : "before");
-	json_bool(&j, "with_stacks", r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks);
+	json_string(&j, "not_judged_more",
+		    r->diff->shares || denser == REPORT_SIDES ? NULL
+			    : denser == REPORT_AFTER          ? "after"
+							      : "before");
+	json_bool(&j, "with_stacks",
+		  r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks);
 	json_array(&j, "keys");
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
 		if (r->diff->report.keys & bits[i])
@@ -133,7 +142,8 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 
 static void csv_change(struct text *out, const struct report_change *c, const uint64_t *amount)
 {
-	text_add(out, ",%llu,%llu,%.17g,", (unsigned long long)amount[REPORT_BEFORE], (unsigned long long)amount[REPORT_AFTER], c->change);
+	text_add(out, ",%llu,%llu,%.17g,", (unsigned long long)amount[REPORT_BEFORE],
+		 (unsigned long long)amount[REPORT_AFTER], c->change);
 	if (isfinite(c->half))
 		text_add(out, "%.17g", c->half);
 	text_add(out, ",%.17g,%d", c->q, c->beyond);
@@ -143,8 +153,10 @@ void report_diff_csv(struct text *out, const struct report_diff_shown *r)
 {
 	const struct stacks *st = r->diff->report.stacks;
 
-	text_add(out, "command,module,function,file,line,self before,self after,self change,self half_95,self q,self beyond,total before,"
-		      "total after,total change,total half_95,total q,total beyond\r\n");
+	text_add(
+		out,
+		"command,module,function,file,line,self before,self after,self change,self half_95,self q,self beyond,total before,"
+		"total after,total change,total half_95,total q,total beyond\r\n");
 	for (size_t i = 0; i < r->diff->n && (!r->limit || i < r->limit); i++) {
 		const struct report_what *w = &r->diff->row[i].row->what;
 

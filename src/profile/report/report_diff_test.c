@@ -17,11 +17,14 @@ static struct stacks *side_of(const char *unit)
 /* `samples` samples of 10 each at "abc", outermost first, in `module`. */
 static void count(struct stacks *s, const char *stack, const char *module, uint64_t samples)
 {
-	uint32_t node = 0, task = stacks_add_task(s, (uint32_t)samples, 7, stacks_add_name(s, "prog"));
+	uint32_t node = 0,
+		 task = stacks_add_task(s, (uint32_t)samples, 7, stacks_add_name(s, "prog"));
 
 	for (const char *c = stack; *c; c++) {
 		char name[2] = { *c, 0 };
-		struct stacks_frame f = { .function = stacks_add_name(s, name), .module = stacks_add_name(s, module), .address = samples };
+		struct stacks_frame f = { .function = stacks_add_name(s, name),
+					  .module = stacks_add_name(s, module),
+					  .address = samples };
 
 		node = stacks_add_node(s, node, stacks_add_frame(s, &f));
 	}
@@ -33,7 +36,8 @@ static void count(struct stacks *s, const char *stack, const char *module, uint6
 	stacks_count(s, &row, 1, NULL);
 }
 
-static const char *rows_of(const struct stacks *before, const struct stacks *after, unsigned keys, bool shares)
+static const char *rows_of(const struct stacks *before, const struct stacks *after, unsigned keys,
+			   bool shares)
 {
 	static char out[1024];
 	const struct stacks *from[] = { before, after };
@@ -45,9 +49,12 @@ static const char *rows_of(const struct stacks *before, const struct stacks *aft
 
 	CHECK_EQ(report_diff_make(&d, pair, &o, shares, NULL), 0, "made");
 	for (size_t i = 0; i < d.n; i++)
-		text_add(&t, "%s%s%s%s %.4g>%.4g/%.4g>%.4g%s", i ? "; " : "", stacks_name(pair, d.row[i].row->what.module),
-			 keys & REPORT_MODULE ? " " : "", stacks_name(pair, d.row[i].row->what.function), d.row[i].self.before,
-			 d.row[i].self.after, d.row[i].total.before, d.row[i].total.after, d.row[i].self.beyond ? " !" : "");
+		text_add(&t, "%s%s%s%s %.4g>%.4g/%.4g>%.4g%s", i ? "; " : "",
+			 stacks_name(pair, d.row[i].row->what.module),
+			 keys & REPORT_MODULE ? " " : "",
+			 stacks_name(pair, d.row[i].row->what.function), d.row[i].self.before,
+			 d.row[i].self.after, d.row[i].total.before, d.row[i].total.after,
+			 d.row[i].self.beyond ? " !" : "");
 	snprintf(out, sizeof(out), "%s", t.s ? t.s : "");
 	text_free(&t);
 	report_diff_free(&d);
@@ -65,11 +72,14 @@ TEST(rows_of_both_sides)
 	count(b, "mf", "/new/prog", 110);
 	count(b, "mh", "/new/prog", 40);
 	count(b, "m", "/new/prog", 50);
-	CHECK_STR(rows_of(a, b, REPORT_MODULE | REPORT_FUNCTION, false),
-		  "prog g 3000>0/3000>0 !; prog h 0>400/0>400 !; prog f 1000>1100/1000>1100; prog m 500>500/4500>2000",
-		  "by module without its folder; what is sure first");
-	CHECK_STR(rows_of(a, b, REPORT_FUNCTION, true),
-		  "g 0.6667>0/0.6667>0 !; f 0.2222>0.55/0.2222>0.55 !; h 0>0.2/0>0.2 !; m 0.1111>0.25/1>1 !", "shares");
+	CHECK_STR(
+		rows_of(a, b, REPORT_MODULE | REPORT_FUNCTION, false),
+		"prog g 3000>0/3000>0 !; prog h 0>400/0>400 !; prog f 1000>1100/1000>1100; prog m 500>500/4500>2000",
+		"by module without its folder; what is sure first");
+	CHECK_STR(
+		rows_of(a, b, REPORT_FUNCTION, true),
+		"g 0.6667>0/0.6667>0 !; f 0.2222>0.55/0.2222>0.55 !; h 0>0.2/0>0.2 !; m 0.1111>0.25/1>1 !",
+		"shares");
 	stacks_free(a);
 	stacks_free(b);
 }
@@ -80,8 +90,10 @@ TEST(modules_tell_apart_where_they_are_asked_for)
 
 	count(a, "f", "/x/one", 100);
 	count(b, "f", "/x/two", 100);
-	CHECK_STR(rows_of(a, b, REPORT_MODULE | REPORT_FUNCTION, false), "two f 0>1000/0>1000 !; one f 1000>0/1000>0 !", "a new name");
-	CHECK_STR(rows_of(a, b, REPORT_FUNCTION, false), "f 1000>1000/1000>1000", "the same function");
+	CHECK_STR(rows_of(a, b, REPORT_MODULE | REPORT_FUNCTION, false),
+		  "two f 0>1000/0>1000 !; one f 1000>0/1000>0 !", "a new name");
+	CHECK_STR(rows_of(a, b, REPORT_FUNCTION, false), "f 1000>1000/1000>1000",
+		  "the same function");
 	stacks_free(a);
 	stacks_free(b);
 }
@@ -102,7 +114,8 @@ TEST(noise_is_that_of_the_samples)
 		{ __LINE__, 100, 100, 1, false, 1 },
 		{ __LINE__, 100, 130, 1, false, 0.04750 },
 		{ __LINE__, 130, 100, 1, false, 0.04750 },
-		{ __LINE__, 100000, 130000, 1000, false, 0.04750 }, /* as many samples of 1000 each */
+		{ __LINE__, 100000, 130000, 1000, false,
+		  0.04750 }, /* as many samples of 1000 each */
 		{ __LINE__, 0, 4, 1, false, 0.03738 },
 		{ __LINE__, 500, 550, 1, true, 0.02533 }, /* of 1000 each: 50 % and 55 % */
 		{ __LINE__, 990, 1000, 1, true, 0.0 },
@@ -110,9 +123,12 @@ TEST(noise_is_that_of_the_samples)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t all = (uint64_t)(1000 * rows[i].weight);
-		struct stacks_column c = { .amount = all, .squares = (double)all * rows[i].weight, .samples = 1000 };
+		struct stacks_column c = { .amount = all,
+					   .squares = (double)all * rows[i].weight,
+					   .samples = 1000 };
 		struct stacks_column both[] = { c, c };
-		struct report_change d = report_change(both, rows[i].before, rows[i].after, rows[i].shares);
+		struct report_change d = report_change(both, rows[i].before, rows[i].after,
+						       rows[i].shares);
 
 		CHECK(fabs(d.p - rows[i].p) < 0.002, "row at line %d: %.5f", rows[i].line, d.p);
 	}
@@ -122,11 +138,14 @@ TEST(a_change_has_its_interval)
 {
 	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
 	struct stacks_column both[] = { c, c };
-	struct report_change d = report_change(both, 100, 200, false), e = report_change(both, 100, 200, true);
+	struct report_change d = report_change(both, 100, 200, false),
+			     e = report_change(both, 100, 200, true);
 
-	CHECK(fabs(d.change - 100) < 1e-9 && fabs(d.half - 1.96 * sqrt(300)) < 1e-9, "%g +- %g", d.change, d.half);
-	CHECK(fabs(e.change - 0.1) < 1e-9 && fabs(e.half - hypot(report_margin(&c, 0.1), report_margin(&c, 0.2))) < 1e-9, "%g +- %g",
-	      e.change, e.half);
+	CHECK(fabs(d.change - 100) < 1e-9 && fabs(d.half - 1.96 * sqrt(300)) < 1e-9, "%g +- %g",
+	      d.change, d.half);
+	CHECK(fabs(e.change - 0.1) < 1e-9 &&
+		      fabs(e.half - hypot(report_margin(&c, 0.1), report_margin(&c, 0.2))) < 1e-9,
+	      "%g +- %g", e.change, e.half);
 }
 
 /* Assumes the worst case for the lost samples. */
@@ -162,27 +181,39 @@ TEST(what_was_lost_may_have_made_the_change)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 }, both[] = { c, c };
+		struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 },
+				     both[] = { c, c };
 
 		for (int side = 0; side < REPORT_SIDES; side++)
 			both[side].lost = rows[i].lost[side];
 
-		struct report_change d = report_change(both, rows[i].before, rows[i].after, rows[i].shares);
+		struct report_change d = report_change(both, rows[i].before, rows[i].after,
+						       rows[i].shares);
 
 		CHECK(fabs(d.p - rows[i].p) < 0.002, "row at line %d: %.5f", rows[i].line, d.p);
 		if (rows[i].p < 0.9)
-			CHECK_EQ(d.p < 0.05, fabs(d.change) > d.half, "row at line %d: p %.5f, %g +- %g", rows[i].line, d.p, d.change, d.half);
-		CHECK_EQ(report_diff_too_much_lost(both), rows[i].lost[0] > 0.5 || rows[i].lost[1] > 0.5, "row at line %d", rows[i].line);
+			CHECK_EQ(d.p<0.05, fabs(d.change)> d.half,
+				 "row at line %d: p %.5f, %g +- %g", rows[i].line, d.p, d.change,
+				 d.half);
+		CHECK_EQ(report_diff_too_much_lost(both),
+			 rows[i].lost[0] > 0.5 || rows[i].lost[1] > 0.5, "row at line %d",
+			 rows[i].line);
 	}
 }
 
 TEST(counts_of_every_event_have_no_noise)
 {
-	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000, .asked.every = true }, both[] = { c, c };
-	struct report_change same = report_change(both, 100, 100, false), other = report_change(both, 100, 101, false);
+	struct stacks_column c = { .amount = 1000,
+				   .squares = 1000,
+				   .samples = 1000,
+				   .asked.every = true },
+			     both[] = { c, c };
+	struct report_change same = report_change(both, 100, 100, false),
+			     other = report_change(both, 100, 101, false);
 
 	CHECK(same.half == 0 && same.p == 1, "%g, p %g", same.half, same.p);
-	CHECK(other.change == 1 && other.half == 0 && other.p == 0, "%g, p %g", other.half, other.p);
+	CHECK(other.change == 1 && other.half == 0 && other.p == 0, "%g, p %g", other.half,
+	      other.p);
 	CHECK_EQ(report_change(both, 100, 101, true).half, 0);
 	both[1].asked.every = false;
 	CHECK(report_change(both, 100, 100, false).half > 0, "not where one side is sampled");
@@ -223,7 +254,8 @@ TEST(what_was_lost_widens_the_interval)
 {
 	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
 	struct stacks_column both[] = { c, c };
-	double half = report_change(both, 100, 200, false).half, shares = report_change(both, 100, 200, true).half;
+	double half = report_change(both, 100, 200, false).half,
+	       shares = report_change(both, 100, 200, true).half;
 
 	both[0].lost = 0.2;
 	both[1].lost = 0.1;
@@ -257,16 +289,31 @@ TEST(what_more_samples_cost_is_not_judged)
 		/* as observed: every event, every 10th */
 		{ __LINE__, { 7, 0 }, { 0, 4000 }, true, false, 100, 200, REPORT_BEFORE, true },
 		{ __LINE__, { 7, 0 }, { 0, 4000 }, true, false, 200, 100, REPORT_BEFORE, false },
-		{ __LINE__, { 0, 0 }, { 0, 0 }, true, false, 100, 200, REPORT_SIDES, true }, /* not known */
+		{ __LINE__,
+		  { 0, 0 },
+		  { 0, 0 },
+		  true,
+		  false,
+		  100,
+		  200,
+		  REPORT_SIDES,
+		  true }, /* not known */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct stacks_column both[REPORT_SIDES];
 
 		for (int side = 0; side < REPORT_SIDES; side++)
-			both[side] = (struct stacks_column){ .amount = 1000, .squares = 1000, .samples = side ? 100 : 1000, .asked = { rows[i].period[side], rows[i].rate[side], rows[i].costs } };
+			both[side] = (struct stacks_column){
+				.amount = 1000,
+				.squares = 1000,
+				.samples = side ? 100 : 1000,
+				.asked = { rows[i].period[side], rows[i].rate[side], rows[i].costs }
+			};
 		CHECK_EQ(report_diff_denser(both), rows[i].denser, "row at line %d", rows[i].line);
-		CHECK_EQ(report_change(both, rows[i].before, rows[i].after, rows[i].shares).p < 0.01, rows[i].sure, "row at line %d", rows[i].line);
+		CHECK_EQ(report_change(both, rows[i].before, rows[i].after, rows[i].shares).p <
+				 0.01,
+			 rows[i].sure, "row at line %d", rows[i].line);
 	}
 }
 

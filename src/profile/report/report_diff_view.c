@@ -16,7 +16,8 @@ static bool in_time(const struct report_diff_shown *r)
 	return !strcmp(stacks_name(pair_of(r), pair_of(r)->column[REPORT_AFTER].unit), "ns");
 }
 
-static const struct report_change *main_change(const struct report_diff_shown *r, const struct report_diff_row *row)
+static const struct report_change *main_change(const struct report_diff_shown *r,
+					       const struct report_diff_row *row)
 {
 	return r->diff->by_total ? &row->total : &row->self;
 }
@@ -29,19 +30,26 @@ static bool is_shown(const struct report_diff_shown *r, const struct report_diff
 	for (int side = 0; side < REPORT_SIDES; side++) {
 		uint64_t amount = r->diff->by_total ? row->row->total[side] : row->row->self[side];
 
-		any |= amount && 100.0 * (double)amount >= r->least_percent * (double)st->column[side].amount;
+		any |= amount &&
+			100.0 * (double)amount >=
+				r->least_percent * (double)st->column[side].amount;
 	}
 	return any;
 }
 
 static const char *change_word(const struct report_change *c)
 {
-	return !c->beyond ? "" : c->before == 0 ? "new" : c->after == 0 ? "gone" : c->change > 0 ? "more" : "less";
+	return !c->beyond        ? ""
+		: c->before == 0 ? "new"
+		: c->after == 0  ? "gone"
+		: c->change > 0  ? "more"
+				 : "less";
 }
 
 /* ---- for people ---- */
 
-static void put_quantity(struct text *out, const struct report_diff_shown *r, const struct style *s, double v, bool share)
+static void put_quantity(struct text *out, const struct report_diff_shown *r, const struct style *s,
+			 double v, bool share)
 {
 	if (share)
 		text_add(out, "%.2f %%", 100 * v);
@@ -51,7 +59,8 @@ static void put_quantity(struct text *out, const struct report_diff_shown *r, co
 		put_count(out, s, (uint64_t)(v + 0.5));
 }
 
-static void put_change(struct text *out, const struct report_diff_shown *r, const struct style *s, const struct report_change *c)
+static void put_change(struct text *out, const struct report_diff_shown *r, const struct style *s,
+		       const struct report_change *c)
 {
 	text_add(out, "%s", c->change > 0 ? "+" : c->change < 0 ? "-" : "");
 	if (r->diff->shares)
@@ -69,13 +78,15 @@ static void put_change(struct text *out, const struct report_diff_shown *r, cons
 		put_quantity(out, r, s, c->half, false);
 }
 
-static void put_name_of(struct text *out, const struct report_diff_shown *r, const struct report_what *w, const struct style *s)
+static void put_name_of(struct text *out, const struct report_diff_shown *r,
+			const struct report_what *w, const struct style *s)
 {
 	const struct stacks *st = pair_of(r);
 	unsigned keys = r->diff->report.keys;
 
 	if (keys & REPORT_FUNCTION)
-		put_name(out, stacks_name(st, w->function), s->width > 100 ? (size_t)s->width - 76 : 24);
+		put_name(out, stacks_name(st, w->function),
+			 s->width > 100 ? (size_t)s->width - 76 : 24);
 	if (keys & REPORT_FUNCTION && w->flags & STACKS_INLINED)
 		text_add(out, " (inlined)");
 	if (keys & REPORT_LINE) {
@@ -104,7 +115,8 @@ static void words(struct grid *g, unsigned *at, bool right, const char *text)
 	cell(g, at, right, &t, INK_FAINT);
 }
 
-static void put_row(struct grid *g, const struct report_diff_shown *r, const struct report_diff_row *row, const struct style *s)
+static void put_row(struct grid *g, const struct report_diff_shown *r,
+		    const struct report_diff_row *row, const struct style *s)
 {
 	const struct report_change *c = main_change(r, row);
 	unsigned keys = r->diff->report.keys, at = 0;
@@ -146,7 +158,10 @@ static void put_table(struct text *out, const struct report_diff_shown *r, const
 		words(&g, &at, false, "command");
 	if (keys & REPORT_MODULE)
 		words(&g, &at, false, "module");
-	words(&g, &at, false, keys & REPORT_FUNCTION ? "function" : keys & REPORT_LINE ? "line" : "");
+	words(&g, &at, false,
+	      keys & REPORT_FUNCTION       ? "function"
+		      : keys & REPORT_LINE ? "line"
+					   : "");
 	for (size_t i = 0; i < r->diff->n; i++) {
 		if (!is_shown(r, &r->diff->row[i]))
 			continue;
@@ -160,7 +175,8 @@ static void put_table(struct text *out, const struct report_diff_shown *r, const
 	grid_write(out, &g, s, 1);
 	grid_free(&g);
 	if (left)
-		text_add(out, "\n %zu more %s (-n 0 shows all)\n", left, left == 1 ? "row" : "rows");
+		text_add(out, "\n %zu more %s (-n 0 shows all)\n", left,
+			 left == 1 ? "row" : "rows");
 	if (r->diff->report.hidden)
 		text_add(out, "\n the filter leaves %zu rows out\n", r->diff->report.hidden);
 }
@@ -175,8 +191,10 @@ static void put_lone_modules(struct text *out, const struct report_diff_shown *r
 
 	for (size_t i = 0; sum && i < r->diff->report.n; i++)
 		for (int side = 0; side < REPORT_SIDES; side++)
-			sum[r->diff->report.row[i].what.module][side] += r->diff->report.row[i].self[side];
-	for (int side = 0; sum && r->diff->report.keys & REPORT_MODULE && side < REPORT_SIDES; side++)
+			sum[r->diff->report.row[i].what.module][side] += r->diff->report.row[i]
+										 .self[side];
+	for (int side = 0; sum && r->diff->report.keys & REPORT_MODULE && side < REPORT_SIDES;
+	     side++)
 		for (uint32_t m = 1; m < st->names.n; m++) {
 			if (sum[m][!side] || 100 * sum[m][side] < st->column[side].amount)
 				continue;
@@ -186,12 +204,15 @@ static void put_lone_modules(struct text *out, const struct report_diff_shown *r
 			any = true;
 		}
 	if (any)
-		text_add(out, "   where a program was renamed, --sort function compares its functions all the same\n");
+		text_add(
+			out,
+			"   where a program was renamed, --sort function compares its functions all the same\n");
 	free(sum);
 }
 
 /* After the number of lost ones: their share. */
-static void put_lost(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
+static void put_lost(struct text *out, const struct report_diff_shown *r, int side,
+		     const struct style *s)
 {
 	const struct samples_quality *q = &r->samples[side]->quality;
 
@@ -205,7 +226,8 @@ static void put_lost(struct text *out, const struct report_diff_shown *r, int si
 }
 
 /* The requested sampling period or rate. */
-static void put_often(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
+static void put_often(struct text *out, const struct report_diff_shown *r, int side,
+		      const struct style *s)
 {
 	const struct stacks_column *c = &pair_of(r)->column[side];
 
@@ -233,12 +255,15 @@ static void put_price(struct text *out, const struct report_diff_shown *r, const
 	put_often(out, r, REPORT_BEFORE, s);
 	text_add(out, " before, and ");
 	put_often(out, r, REPORT_AFTER, s);
-	text_add(out, " after%s: what is more %s may be what its samples cost, and is not judged.\n"
-		      " --normalise compares shares; recordings that are sampled alike compare amounts.\n",
-		 ink_off(s), side == REPORT_AFTER ? "after" : "before");
+	text_add(
+		out,
+		" after%s: what is more %s may be what its samples cost, and is not judged.\n"
+		" --normalise compares shares; recordings that are sampled alike compare amounts.\n",
+		ink_off(s), side == REPORT_AFTER ? "after" : "before");
 }
 
-static void put_side(struct text *out, const struct report_diff_shown *r, int side, const struct style *s)
+static void put_side(struct text *out, const struct report_diff_shown *r, int side,
+		     const struct style *s)
 {
 	const struct samples *of = r->samples[side];
 	const struct stacks_column *c = &pair_of(r)->column[side];
@@ -256,12 +281,18 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 	}
 	text_add(out, "%s", report_diff_exact(pair_of(r)->column) ? ", exact" : "");
 	if (of->counted.why)
-		text_add(out, "\n   amounts are by samples, although the recording has exact ones: %s", of->counted.why);
+		text_add(out,
+			 "\n   amounts are by samples, although the recording has exact ones: %s",
+			 of->counted.why);
 	put_lost(out, r, side, s);
 	if (of->quality.broke_off)
-		text_add(out, "\n   %sthe recording broke off: what came last may be missing, and may be what the difference is%s", ink_on(s, INK_CAREFUL), ink_off(s));
+		text_add(
+			out,
+			"\n   %sthe recording broke off: what came last may be missing, and may be what the difference is%s",
+			ink_on(s, INK_CAREFUL), ink_off(s));
 	if (of->quality.damage[0])
-		text_add(out, "\n   %spartial:%s ", ink_on(s, INK_BAD), ink_off(s)), put_name(out, of->quality.damage, 0);
+		text_add(out, "\n   %spartial:%s ", ink_on(s, INK_BAD), ink_off(s)),
+			put_name(out, of->quality.damage, 0);
 	text_add(out, "\n");
 	report_partial_text(out, of, "   ", s);
 }
@@ -274,13 +305,16 @@ static bool counted(const struct stacks_column c[REPORT_SIDES])
 /* Rows that are by samples while others are exact. */
 static void put_by_samples(struct text *out, const struct report_diff_shown *r)
 {
-	bool total = r->diff->by_total || r->samples[0]->quality.with_stacks || r->samples[1]->quality.with_stacks, some = false;
+	bool total = r->diff->by_total || r->samples[0]->quality.with_stacks ||
+		r->samples[1]->quality.with_stacks,
+	     some = false;
 
 	if (!report_diff_exact(pair_of(r)->column) || r->diff->exact)
 		return;
 	for (size_t i = 0; i < r->diff->n; i++)
 		some |= !r->diff->row[i].self.exact;
-	text_add(out, " Amounts are exact: the engine counted every instruction%s%s.\n", some ? " of code in files; those of other code are by samples" : "",
+	text_add(out, " Amounts are exact: the engine counted every instruction%s%s.\n",
+		 some ? " of code in files; those of other code are by samples" : "",
 		 total ? "; with callees they are by samples" : "");
 }
 
@@ -310,37 +344,59 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		if (report_diff_counted(c))
 			put_counted(out, r, s);
 		else
-			text_add(out, report_diff_too_much_lost(c)	? ", not judged: too much is lost\n"
-			      : denser(r) != REPORT_SIDES && (denser(r) == REPORT_AFTER) == (all.change > 0)
-				? ", not judged: the sides were not sampled alike\n"
-			      : all.beyond || r->diff->same || counted(c) ? "\n"
-			      : c[0].lost > 0 || c[1].lost > 0 ? ", within the noise and what was lost\n"
-							       : ", within the noise\n");
+			text_add(out,
+				 report_diff_too_much_lost(c) ? ", not judged: too much is lost\n"
+					 : denser(r) != REPORT_SIDES &&
+						 (denser(r) == REPORT_AFTER) == (all.change > 0)
+					 ? ", not judged: the sides were not sampled alike\n"
+					 : all.beyond || r->diff->same || counted(c) ? "\n"
+					 : c[0].lost > 0 || c[1].lost > 0
+					 ? ", within the noise and what was lost\n"
+					 : ", within the noise\n");
 	}
 	text_add(out, "\n");
 	put_table(out, r, s);
 	for (size_t i = 0; i < r->diff->n; i++)
 		sure += main_change(r, &r->diff->row[i])->beyond;
 	if (report_diff_too_much_lost(c))
-		text_add(out, "\n %sToo much is lost to judge what changed%s: more than half of the samples of a recording.\n", ink_on(s, INK_CAREFUL), ink_off(s));
+		text_add(
+			out,
+			"\n %sToo much is lost to judge what changed%s: more than half of the samples of a recording.\n",
+			ink_on(s, INK_CAREFUL), ink_off(s));
 	else if (r->diff->same)
-		text_add(out, "\n The exact engine %s on both sides.\n", r->diff->exact ? "counted the same" : "took the same samples");
+		text_add(out, "\n The exact engine %s on both sides.\n",
+			 r->diff->exact ? "counted the same" : "took the same samples");
 	else if (r->diff->exact)
-		text_add(out, "\n %zu of %zu rows changed. Amounts are exact: the engine counted every instruction.\n"
-			      " What differs from run to run is not known from one recording of each.\n", sure, r->diff->n);
+		text_add(
+			out,
+			"\n %zu of %zu rows changed. Amounts are exact: the engine counted every instruction.\n"
+			" What differs from run to run is not known from one recording of each.\n",
+			sure, r->diff->n);
 	else if (counted(c))
-		text_add(out, "\n %zu of %zu rows changed. Every event is a sample on both sides: none of that is noise of sampling.\n"
-			      " What differs from run to run is not known from one recording of each.\n", sure, r->diff->n);
+		text_add(
+			out,
+			"\n %zu of %zu rows changed. Every event is a sample on both sides: none of that is noise of sampling.\n"
+			" What differs from run to run is not known from one recording of each.\n",
+			sure, r->diff->n);
 	else
-		text_add(out, "\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
-			      " What differs from run to run besides is not known from one recording of each.\n",
-			 sure, r->diff->n, c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
+		text_add(
+			out,
+			"\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
+			" What differs from run to run besides is not known from one recording of each.\n",
+			sure, r->diff->n,
+			c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
 	put_by_samples(out, r);
-	if (!r->diff->same && !r->diff->exact && !counted(c) && (stacks_in_step(&c[0]) || stacks_in_step(&c[1])))
-		text_add(out, " %sSamples are a fixed number of events apart%s: where a loop is in step with that, its rows may be wrong by any amount.\n", ink_on(s, INK_CAREFUL),
-			 ink_off(s));
-	else if (!r->diff->same && !r->diff->exact && c[0].asked.repeats && c[1].asked.repeats && !counted(c))
-		text_add(out, " That noise is of samples taken independently; the exact engine takes one in each period, and has no more.\n");
+	if (!r->diff->same && !r->diff->exact && !counted(c) &&
+	    (stacks_in_step(&c[0]) || stacks_in_step(&c[1])))
+		text_add(
+			out,
+			" %sSamples are a fixed number of events apart%s: where a loop is in step with that, its rows may be wrong by any amount.\n",
+			ink_on(s, INK_CAREFUL), ink_off(s));
+	else if (!r->diff->same && !r->diff->exact && c[0].asked.repeats && c[1].asked.repeats &&
+		 !counted(c))
+		text_add(
+			out,
+			" That noise is of samples taken independently; the exact engine takes one in each period, and has no more.\n");
 	if (!report_diff_too_much_lost(c) && !r->diff->exact)
 		put_price(out, r, s);
 	put_lone_modules(out, r);

@@ -15,7 +15,7 @@ struct report_diff_shown {
 	const struct samples *samples[REPORT_SIDES];
 	uint32_t column[REPORT_SIDES]; /* of the original profiles of the samples */
 	const struct report_diff *diff;
-	size_t limit;	      /* rows; 0: all */
+	size_t limit;         /* rows; 0: all */
 	double least_percent; /* leave out rows with a smaller share on both sides */
 };
 

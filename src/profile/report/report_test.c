@@ -29,8 +29,9 @@ static void count(const char *stack, uint32_t task, uint32_t column, uint64_t am
 	for (const char *c = stack; *c; c++) {
 		char name[2] = { *c, 0 };
 
-		node = stacks_add_node(s, node, frame(name, *c == 'k' ? "kernel" : "prog",
-						      *c == 'k' ? STACKS_KERNEL : 0));
+		node = stacks_add_node(
+			s, node,
+			frame(name, *c == 'k' ? "kernel" : "prog", *c == 'k' ? STACKS_KERNEL : 0));
 	}
 
 	struct stacks_row row = { node, task, column, 0, 1, amount };
@@ -66,7 +67,8 @@ static const char *table(const struct report_options *o)
 
 		text_add(&t, "%s%s%s%s %llu/%llu(%llu)", i ? "; " : "", stacks_name(s, w->comm),
 			 stacks_name(s, w->module), stacks_name(s, w->function),
-			 (unsigned long long)r.row[i].self[0], (unsigned long long)r.row[i].total[0],
+			 (unsigned long long)r.row[i].self[0],
+			 (unsigned long long)r.row[i].total[0],
 			 (unsigned long long)r.row[i].samples[0]);
 		if (w->tid)
 			text_add(&t, " %u/%u", w->pid, w->tid);
@@ -88,8 +90,9 @@ TEST(rows_by_what_is_alike)
 	struct report_options o = { .keys = REPORT_FUNCTION };
 
 	make();
-	CHECK_STR(table(&o), "g 50/50(1); m 20/100(1); f 20/80(1); k 10/10(1)",
-		  "by function; of equal ones the one with more below; one that calls itself counts once");
+	CHECK_STR(
+		table(&o), "g 50/50(1); m 20/100(1); f 20/80(1); k 10/10(1)",
+		"by function; of equal ones the one with more below; one that calls itself counts once");
 	o.by_total = true;
 	CHECK_STR(table(&o), "m 20/100(1); f 20/80(1); g 50/50(1); k 10/10(1)", "by total");
 	o = (struct report_options){ .keys = REPORT_COMM };
@@ -99,12 +102,15 @@ TEST(rows_by_what_is_alike)
 	o.keys = REPORT_MODULE;
 	CHECK_STR(table(&o), "prog 90/100(3); kernel 10/10(1)", "by module");
 	o.keys = REPORT_COMM | REPORT_FUNCTION;
-	CHECK_STR(table(&o), "ag 50/50(1); am 20/90(1); af 20/70(1); bk 10/10(1); bf 0/10(0); bm 0/10(0)",
+	CHECK_STR(table(&o),
+		  "ag 50/50(1); am 20/90(1); af 20/70(1); bk 10/10(1); bf 0/10(0); bm 0/10(0)",
 		  "by both");
 	o.keys = REPORT_LINE;
-	CHECK_STR(table(&o), " 50/50(1) g:7;  20/100(1) m:7;  20/80(1) f:7;  10/10(1) k:7", "by line");
+	CHECK_STR(table(&o), " 50/50(1) g:7;  20/100(1) m:7;  20/80(1) f:7;  10/10(1) k:7",
+		  "by line");
 	o.keys = REPORT_ADDRESS;
-	CHECK_STR(table(&o), "prog 50/50(1) @77; prog 20/100(1) @7d; prog 20/80(1) @76; kernel 10/10(1) @7b",
+	CHECK_STR(table(&o),
+		  "prog 50/50(1) @77; prog 20/100(1) @7d; prog 20/80(1) @76; kernel 10/10(1) @7b",
 		  "by address, which is of a module");
 }
 
@@ -124,7 +130,8 @@ TEST(patterns_hide_rows)
 	CHECK_STR(table(&o), "kernelk 10/10(1); 3 hidden", "by module");
 	o = (struct report_options){ .keys = REPORT_FUNCTION, .function = "[fg]" };
 	CHECK_STR(table(&o), "g 50/50(1); f 20/80(1); 2 hidden", "by function");
-	CHECK(report_matches("operator[]", "operator[]"), "a name matches itself, whatever is in it");
+	CHECK(report_matches("operator[]", "operator[]"),
+	      "a name matches itself, whatever is in it");
 	CHECK(!report_matches("x", "y") && report_matches(NULL, "y"), "no pattern matches all");
 }
 
@@ -169,15 +176,19 @@ TEST(margins)
 	CHECK(report_margin(&c, 0.5) == 0, "a sample of every one");
 	c.amount = 101;
 	CHECK(report_margin(&c, 0.5) > 0, "not where one stands for two");
-	c = (struct stacks_column){ .samples = 100, .amount = 100, .squares = 100, .lost = 0.25, .asked.every = true };
+	c = (struct stacks_column){
+		.samples = 100, .amount = 100, .squares = 100, .lost = 0.25, .asked.every = true
+	};
 	CHECK(fabs(report_margin(&c, 0.5) - alike - 0.25) < 1e-9, "not of all");
 	c = (struct stacks_column){ .samples = 100, .amount = 100, .squares = 100 };
 
 	CHECK(fabs(alike - 0.0961) < 0.001, "a half of 100: %f", alike);
-	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03, "none of 100 is not nothing");
+	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03,
+	      "none of 100 is not nothing");
 	/* One sample with half of the total amount: counts as about four samples. */
 	c = (struct stacks_column){ .samples = 101, .amount = 200, .squares = 100 * 100 + 100 };
-	CHECK(report_margin(&c, 0.5) > 3 * alike, "fewer where they differ: %f", report_margin(&c, 0.5));
+	CHECK(report_margin(&c, 0.5) > 3 * alike, "fewer where they differ: %f",
+	      report_margin(&c, 0.5));
 	c = (struct stacks_column){ 0 };
 	CHECK(report_margin(&c, 0.5) == 1, "of nothing, anything");
 }
@@ -194,21 +205,29 @@ TEST(ratios)
 	CHECK(ratio_of(&r, values, &v) && v == 2, "of two columns");
 	CHECK(!ratio_of(&r, none, &v), "none by 0");
 	ratio_free(&r);
-	CHECK_EQ(ratio_parse(&r, "1000 * cycles:u / instructions:u", s, &err), 0, "with modifiers: %s", err.what);
+	CHECK_EQ(ratio_parse(&r, "1000 * cycles:u / instructions:u", s, &err), 0,
+		 "with modifiers: %s", err.what);
 	CHECK(ratio_of(&r, values, &v) && v == 500, "per 1000");
 	ratio_free(&r);
-	CHECK_EQ(ratio_parse(&r, "branches / cycles", s, &err), -ENOENT, "an event that is not there");
-	CHECK(strstr(err.what, "branches") && strstr(err.hint, "cycles:u"), "what there is: %s", err.hint);
+	CHECK_EQ(ratio_parse(&r, "branches / cycles", s, &err), -ENOENT,
+		 "an event that is not there");
+	CHECK(strstr(err.what, "branches") && strstr(err.hint, "cycles:u"), "what there is: %s",
+	      err.hint);
 	CHECK(ratio_parse(&r, "cycles /", s, &err) < 0, "no formula");
 	{
 		uint64_t exact[] = { 50, 100, 10, 40 };
-		static const char *const alike[] = { "exact/loads/ / exact/stores/u", "exact/loads//exact/stores/u", "loads / stores",
-						     "exact@loads@ / exact@stores@u", "exact/loads//exact/stores/", "(exact/loads/)/stores" };
+		static const char *const alike[] = { "exact/loads/ / exact/stores/u",
+						     "exact/loads//exact/stores/u",
+						     "loads / stores",
+						     "exact@loads@ / exact@stores@u",
+						     "exact/loads//exact/stores/",
+						     "(exact/loads/)/stores" };
 
 		stacks_add_column(s, "exact/loads/", "");
 		stacks_add_column(s, "exact/stores/u", "");
 		for (size_t i = 0; i < ARRAY_SIZE(alike); i++) {
-			if (CHECK(ratio_parse(&r, alike[i], s, &err) == 0, "%s: %s", alike[i], err.what))
+			if (CHECK(ratio_parse(&r, alike[i], s, &err) == 0, "%s: %s", alike[i],
+				  err.what))
 				CHECK(ratio_of(&r, exact, &v) && v == 0.25, "%s: %g", alike[i], v);
 			ratio_free(&r);
 		}

@@ -20,7 +20,8 @@ enum {
 };
 
 /* The first `room` characters (0: all), with dots if it is longer. */
-static void put_cut(struct text *out, const char *name, size_t room, void (*put)(struct text *out, const char *s, size_t n))
+static void put_cut(struct text *out, const char *name, size_t room,
+		    void (*put)(struct text *out, const char *s, size_t n))
 {
 	size_t n = strlen(name), shown = 0, bytes = 0;
 
@@ -141,13 +142,15 @@ void report_broke_off_text(struct text *out, bool broke_off, const struct style 
 		text_add(out, " %s" PERFDATA_BROKE_OFF "%s\n", ink_on(s, INK_CAREFUL), ink_off(s));
 }
 
-void report_partial_text(struct text *out, const struct samples *of, const char *indent, const struct style *s)
+void report_partial_text(struct text *out, const struct samples *of, const char *indent,
+			 const struct style *s)
 {
 	const struct exact_partial *p = of->file ? perfdata_features(of->file)->partial : NULL;
 	struct text words = { 0 };
 
 	for (unsigned i = 0; p && partial_sentence(&words, p, i); i++) {
-		text_add(out, "%s%s%s%s\n", indent, ink_on(s, INK_CAREFUL), words.failed ? "" : words.s, ink_off(s));
+		text_add(out, "%s%s%s%s\n", indent, ink_on(s, INK_CAREFUL),
+			 words.failed ? "" : words.s, ink_off(s));
 		text_free(&words);
 	}
 }
@@ -163,16 +166,18 @@ static void put_broken(struct text *out, const struct samples_quality *q, const 
 	put_percent(out, 100.0 * (double)q->broken / (double)q->chains);
 	text_add(out, " of ");
 	put_count(out, s, q->chains);
-	text_add(out, " chains in user code)%s\n   %s\n", ink_off(s),
-		 q->lost ? "mappings may be among the lost records; or code there keeps no frame pointers, and callers are missing"
-			 : "code there keeps no frame pointers, and callers are missing: record --call-graph dwarf finds them");
+	text_add(
+		out, " chains in user code)%s\n   %s\n", ink_off(s),
+		q->lost ? "mappings may be among the lost records; or code there keeps no frame pointers, and callers are missing"
+			: "code there keeps no frame pointers, and callers are missing: record --call-graph dwarf finds them");
 }
 
 bool report_leaf_callers(const struct report_shown *r)
 {
 	const struct stacks *st = r->samples->stacks;
 
-	return r->samples->quality.chains && st->columns && !st->column[r->options->column].asked.repeats;
+	return r->samples->quality.chains && st->columns &&
+		!st->column[r->options->column].asked.repeats;
 }
 
 /* Rows of the table that are by samples while others are counted. */
@@ -204,10 +209,11 @@ bool report_ratio_mixed(const struct report_shown *r)
 static void put_leaf_callers(struct text *out, const struct report_shown *r, const struct style *s)
 {
 	if (report_leaf_callers(r))
-		text_add(out,
-			 " %scallers were followed by frame pointers%s: the direct caller of a function "
-			 "without a frame may be missing; record --call-graph dwarf finds it\n",
-			 ink_on(s, INK_CAREFUL), ink_off(s));
+		text_add(
+			out,
+			" %scallers were followed by frame pointers%s: the direct caller of a function "
+			"without a frame may be missing; record --call-graph dwarf finds it\n",
+			ink_on(s, INK_CAREFUL), ink_off(s));
 }
 
 static void put_losses(struct text *out, const struct samples_quality *q, const struct style *s)
@@ -216,11 +222,14 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		uint64_t n;
 		const char *what;
 	} rows[] = {
-		{ q->lost > q->lost_samples ? q->lost : q->lost_samples, "records lost, for want of room" },
-		{ q->throttled, "times that an event was stopped for coming too often; shares are off there" },
+		{ q->lost > q->lost_samples ? q->lost : q->lost_samples,
+		  "records lost, for want of room" },
+		{ q->throttled,
+		  "times that an event was stopped for coming too often; shares are off there" },
 		{ q->undecodable, "records that could not be decoded" },
 		{ q->unattributed, "samples left out, for they are of no known event" },
-		{ q->disordered, "records later than the order by time allows; of samples among them names may be wrong" },
+		{ q->disordered,
+		  "records later than the order by time allows; of samples among them names may be wrong" },
 		{ q->cut, "stacks cut off before their outermost caller" },
 		{ q->unkept, "stacks not kept whole: too many different ones" },
 		{ q->deferred, "user stacks that were to be recorded later and are not here" },
@@ -237,7 +246,9 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 	if (q->cut_by_size) {
 		text_add(out, "   in ");
 		put_count(out, s, q->cut_by_size);
-		text_add(out, " of them as much stack as was to be copied was not enough: record --call-graph dwarf,BYTES takes more, up to 65528\n");
+		text_add(
+			out,
+			" of them as much stack as was to be copied was not enough: record --call-graph dwarf,BYTES takes more, up to 65528\n");
 	}
 }
 
@@ -256,7 +267,9 @@ static void put_unnamed(struct text *out, const struct report_shown *r, const st
 		text_add(out, " no names for ");
 		put_count(out, s, u->samples);
 		text_add(out, u->samples == 1 ? " sample (" : " samples (");
-		put_percent(out, 100.0 * (double)u->samples / (double)(of->quality.used ? of->quality.used : 1));
+		put_percent(out,
+			    100.0 * (double)u->samples /
+				    (double)(of->quality.used ? of->quality.used : 1));
 		text_add(out, ") in ");
 		put_name(out, path_base(u->module), 60);
 		text_add(out, ": ");
@@ -280,29 +293,36 @@ static void put_skid(struct text *out, const struct report_shown *r)
 	bool places = r->report && r->report->keys & (REPORT_ADDRESS | REPORT_LINE);
 
 	for (uint32_t c = 0; c < st->columns; c++)
-		if (!st->column[c].read && (r->skid.asked || (places && c == r->options->column && st->column[c].skids)))
+		if (!st->column[c].read &&
+		    (r->skid.asked || (places && c == r->options->column && st->column[c].skids)))
 			skid_known_text(out, &r->skid, r->samples, c);
 	if (r->shift)
 		skid_shift_text(out, r->shift, r->samples);
 	else if (r->skid.asked && st->columns > 1)
-		text_add(out, "   what skid does to functions is not to be seen: no event was recorded both ways (-e cycles,cycles:pp)\n");
+		text_add(
+			out,
+			"   what skid does to functions is not to be seen: no event was recorded both ways (-e cycles,cycles:pp)\n");
 }
 
-void report_by_name_text(struct text *out, const struct samples_by_name *file, const struct style *s)
+void report_by_name_text(struct text *out, const struct samples_by_name *file,
+			 const struct style *s)
 {
-	const char *doubt = file->other	  ? "it is not the file that ran, which had another inode"
-			    : file->newer ? "it is newer than the recording"
-					  : NULL;
-	const char *how = file->kernel	     ? " has the names of the kernel that runs here: release, machine and address are those of the recording, which has "
-					       "no build id of it"
-			  : file->same_inode ? " is known by its inode: the recording has no build id of it"
-					     : " was taken by its name alone: the recording has no build id of it";
+	const char *doubt = file->other ? "it is not the file that ran, which had another inode"
+		: file->newer           ? "it is newer than the recording"
+					: NULL;
+	const char *how = file->kernel
+		? " has the names of the kernel that runs here: release, machine and address are those of the recording, which has "
+		  "no build id of it"
+		: file->same_inode
+		? " is known by its inode: the recording has no build id of it"
+		: " was taken by its name alone: the recording has no build id of it";
 
 	text_add(out, " %s", doubt ? ink_on(s, INK_BAD) : "");
 	put_name(out, file->module, 0);
 	text_add(out, "%s", how);
 	if (doubt)
-		text_add(out, "; %s: names and instructions may be of another build%s", doubt, ink_off(s));
+		text_add(out, "; %s: names and instructions may be of another build%s", doubt,
+			 ink_off(s));
 	text_add(out, "\n");
 }
 
@@ -313,25 +333,31 @@ static void put_by_name(struct text *out, const struct samples *of, const struct
 
 	for (int doubted = 1; doubted >= 0; doubted--)
 		for (size_t i = 0; i < of->n_by_name; i++)
-			if ((of->by_name[i].newer || of->by_name[i].other) == doubted && shown++ < REASONS_MOST)
+			if ((of->by_name[i].newer || of->by_name[i].other) == doubted &&
+			    shown++ < REASONS_MOST)
 				report_by_name_text(out, &of->by_name[i], s);
 	if (shown > REASONS_MOST)
-		text_add(out, " %zu more files have no build id in the recording (--format json lists them)\n", shown - REASONS_MOST);
+		text_add(
+			out,
+			" %zu more files have no build id in the recording (--format json lists them)\n",
+			shown - REASONS_MOST);
 }
 
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s)
 {
 	if (of->quality.short_clock)
-		text_add(out,
-			 " %sa clock was asked for samples less than 10 us apart, and the kernel makes none: each stands for more time than "
-			 "is shown here%s\n",
-			 ink_on(s, INK_CAREFUL), ink_off(s));
+		text_add(
+			out,
+			" %sa clock was asked for samples less than 10 us apart, and the kernel makes none: each stands for more time than "
+			"is shown here%s\n",
+			ink_on(s, INK_CAREFUL), ink_off(s));
 }
 
 /* The limit of `tare record`: with this margin or more for a share of 10 %, no share is given. */
 #define MARGIN_MOST 0.1
 
-static void put_counted(struct text *out, const struct report_shown *r, const struct stacks_column *c, const struct style *s)
+static void put_counted(struct text *out, const struct report_shown *r,
+			const struct stacks_column *c, const struct style *s)
 {
 	bool some = r->relatives ? !r->relatives->counted : report_uncounted(r);
 
@@ -339,16 +365,21 @@ static void put_counted(struct text *out, const struct report_shown *r, const st
 		 some ? " of code in files; those of other code are by samples" : "",
 		 r->samples->quality.with_stacks ? "; with callees they are by samples" : "");
 	if (c->samples && (some || r->samples->quality.with_stacks))
-		text_add(out, " A share of 10 %% by samples is known to %s %.2f points (95 %%)%s.\n", s->utf8 ? "±" : "+-",
-			 100 * report_margin(c, 0.1), stacks_in_step(c) ? " unless a loop is in step with the fixed period" : "");
+		text_add(
+			out, " A share of 10 %% by samples is known to %s %.2f points (95 %%)%s.\n",
+			s->utf8 ? "±" : "+-", 100 * report_margin(c, 0.1),
+			stacks_in_step(c) ? " unless a loop is in step with the fixed period" : "");
 }
 
-static void put_sure(struct text *out, const struct report_shown *r, const struct stacks_column *c, const struct style *s)
+static void put_sure(struct text *out, const struct report_shown *r, const struct stacks_column *c,
+		     const struct style *s)
 {
 	double share = 0, margin = report_margin(c, 0.1);
 
 	if (r->samples->counted.why)
-		text_add(out, " Amounts are by samples, although the recording has exact ones: %s.\n", r->samples->counted.why);
+		text_add(out,
+			 " Amounts are by samples, although the recording has exact ones: %s.\n",
+			 r->samples->counted.why);
 	if (stacks_census(c)) {
 		text_add(out, " A sample of every one, so shares are exact.\n");
 		return;
@@ -362,11 +393,13 @@ static void put_sure(struct text *out, const struct report_shown *r, const struc
 	if (share <= 0 || share > 0.9)
 		share = 0.1;
 	if (c->lost > 0 && margin >= MARGIN_MOST && c->lost >= margin / 2)
-		text_add(out, " %sToo much is missing to tell shares by:%s the recording has ", ink_on(s, INK_BAD), ink_off(s));
+		text_add(out, " %sToo much is missing to tell shares by:%s the recording has ",
+			 ink_on(s, INK_BAD), ink_off(s));
 	else
 		text_add(out, " A share of %.2f %% is known to %s %.2f points (95 %%)%s: it is of ",
 			 100 * share, s->utf8 ? "±" : "+-", 100 * report_margin(c, share),
-			 stacks_in_step(c) ? " unless a loop is in step with the fixed period" : "");
+			 stacks_in_step(c) ? " unless a loop is in step with the fixed period"
+					   : "");
 	put_count(out, s, c->samples);
 	text_add(out, c->samples == 1 ? " sample" : " samples");
 	if (c->lost > 0) {
@@ -400,17 +433,19 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	put_broken(out, q, s);
 	put_leaf_callers(out, r, s);
 	if (report_ratio_mixed(r))
-		text_add(out,
-			 " %sratios are mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
-			 "   given to the place of the sample; a ratio is right where a visit to the function is longer than that\n",
-			 ink_on(s, INK_CAREFUL), ink_off(s));
+		text_add(
+			out,
+			" %sratios are mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
+			"   given to the place of the sample; a ratio is right where a visit to the function is longer than that\n",
+			ink_on(s, INK_CAREFUL), ink_off(s));
 	if (q->no_unwinding[0])
 		text_add(out, " recorded stacks were not unwound: %s\n", q->no_unwinding);
 	if (c && c->skids && r->report && r->report->keys & (REPORT_ADDRESS | REPORT_LINE))
-		text_add(out,
-			 " %s%s is not precise: an address may be some instructions behind the one that caused the "
-			 "event%s\n",
-			 ink_on(s, INK_CAREFUL), stacks_name(st, c->name), ink_off(s));
+		text_add(
+			out,
+			" %s%s is not precise: an address may be some instructions behind the one that caused the "
+			"event%s\n",
+			ink_on(s, INK_CAREFUL), stacks_name(st, c->name), ink_off(s));
 	put_skid(out, r);
 	put_unnamed(out, r, s);
 	put_by_name(out, r->samples, s);
@@ -435,14 +470,15 @@ static struct columns choose(const struct report_shown *r, const struct style *s
 		if (i != r->options->column)
 			c.other[c.others++] = i;
 	numbers = 10 + (c.total ? 10 : 0) + 14 + 14 * c.others + (r->ratio ? 10 : 0) +
-		  (r->report->keys & REPORT_COMM ? 18 : 0) +
-		  (r->report->keys & REPORT_MODULE ? MODULE_MOST : 0) +
-		  (r->report->keys & REPORT_ADDRESS ? 18 : 0) +
-		  (r->report->keys & REPORT_LINE ? 30 : 0) +
-		  (r->report->keys & (REPORT_PID | REPORT_TID) ? 16 : 0);
+		(r->report->keys & REPORT_COMM ? 18 : 0) +
+		(r->report->keys & REPORT_MODULE ? MODULE_MOST : 0) +
+		(r->report->keys & REPORT_ADDRESS ? 18 : 0) +
+		(r->report->keys & REPORT_LINE ? 30 : 0) +
+		(r->report->keys & (REPORT_PID | REPORT_TID) ? 16 : 0);
 	c.module_room = MODULE_MOST;
-	c.function_room = (unsigned)s->width > numbers + FUNCTION_LEAST ? (unsigned)s->width - numbers
-									: FUNCTION_LEAST;
+	c.function_room = (unsigned)s->width > numbers + FUNCTION_LEAST
+		? (unsigned)s->width - numbers
+		: FUNCTION_LEAST;
 	return c;
 }
 
@@ -474,7 +510,8 @@ static bool fields_apart(const struct report_shown *r)
 }
 
 /* The values of fields of tracepoints: one per column, or all in one. */
-static void put_fields(struct grid *g, unsigned *at, const struct report_shown *r, const struct report_what *w)
+static void put_fields(struct grid *g, unsigned *at, const struct report_shown *r,
+		       const struct report_what *w)
 {
 	const struct stacks *st = r->samples->stacks;
 	struct text t = { 0 };
@@ -482,8 +519,10 @@ static void put_fields(struct grid *g, unsigned *at, const struct report_shown *
 	for (size_t i = 0; fields_apart(r) && i < r->samples->n_fields; i++) {
 		const struct stacks_trace *v = traced_value(st, w->trace, r->samples->field[i]);
 
-		put_name(&t, v ? stacks_name(st, v->value) : "-", r->samples->n_fields == 1 ? 2 * FIELD_MOST : FIELD_MOST);
-		cell(g, at, false, &t, !v || v->kind == STACKS_TRACE_ABSENT ? INK_FAINT : INK_PLAIN);
+		put_name(&t, v ? stacks_name(st, v->value) : "-",
+			 r->samples->n_fields == 1 ? 2 * FIELD_MOST : FIELD_MOST);
+		cell(g, at, false, &t,
+		     !v || v->kind == STACKS_TRACE_ABSENT ? INK_FAINT : INK_PLAIN);
 	}
 	if (fields_apart(r))
 		return;
@@ -521,11 +560,17 @@ static void heads(struct grid *g, const struct report_shown *r, const struct col
 	else if (keys & REPORT_TRACE)
 		word(g, &at, false, "fields");
 	if (keys & (REPORT_COMM | REPORT_PID | REPORT_TID))
-		word(g, &at, false, keys & REPORT_COMM ? "command" : keys & REPORT_TID ? "process/thread" : "process");
+		word(g, &at, false,
+		     keys & REPORT_COMM          ? "command"
+			     : keys & REPORT_TID ? "process/thread"
+						 : "process");
 	if (keys & (REPORT_MODULE | REPORT_ADDRESS))
 		word(g, &at, false, "module");
 	if (keys & (REPORT_FUNCTION | REPORT_LINE | REPORT_ADDRESS))
-		word(g, &at, false, keys & REPORT_FUNCTION ? "function" : keys & REPORT_LINE ? "line" : "address");
+		word(g, &at, false,
+		     keys & REPORT_FUNCTION       ? "function"
+			     : keys & REPORT_LINE ? "line"
+						  : "address");
 }
 
 static void put_task(struct text *t, const struct report_shown *r, const struct report_what *w)
@@ -604,7 +649,10 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 	}
 	put_place(&t, r, &row->what, c->function_room);
 	if (t.len)
-		cell(g, &at, false, &t, row->what.flags & (STACKS_UNKNOWN | STACKS_MARK | STACKS_NAMELESS) ? INK_FAINT : INK_PLAIN);
+		cell(g, &at, false, &t,
+		     row->what.flags & (STACKS_UNKNOWN | STACKS_MARK | STACKS_NAMELESS)
+			     ? INK_FAINT
+			     : INK_PLAIN);
 	text_free(&t);
 }
 
@@ -651,7 +699,8 @@ static void put_table(struct text *out, const struct report_shown *r, const stru
 	if (left)
 		put_rest(out, r, left, left_self, s);
 	if (r->report->hidden)
-		text_add(out, "\n the filter leaves %zu rows out; shares are of all samples\n", r->report->hidden);
+		text_add(out, "\n the filter leaves %zu rows out; shares are of all samples\n",
+			 r->report->hidden);
 }
 
 /* ---- callers and callees ---- */
@@ -715,6 +764,7 @@ void report_text(struct text *out, const struct report_shown *r, const struct st
 	else if (r->report->n)
 		put_table(out, r, s);
 	else
-		text_add(out, " no samples%s\n", r->samples->quality.samples ? " that were asked for" : "");
+		text_add(out, " no samples%s\n",
+			 r->samples->quality.samples ? " that were asked for" : "");
 	report_quality_text(out, r, s);
 }

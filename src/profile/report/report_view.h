@@ -14,12 +14,12 @@ struct report_shown {
 	const struct samples *samples;
 	const struct report *report;
 	const struct report_options *options;
-	struct ratio *ratio; /* or NULL */
-	size_t limit;	     /* rows; 0: all */
+	struct ratio *ratio;  /* or NULL */
+	size_t limit;         /* rows; 0: all */
 	double least_percent; /* leave out rows with a smaller share */
 	/* or NULL: instead of the table, show of this function... */
 	const struct report_relatives *relatives;
-	const char *function;			  /* ...these */
+	const char *function; /* ...these */
 	struct skid_known skid;
 	const struct skid_shift *shift; /* NULL: not asked for, or no event was sampled both ways */
 };
@@ -36,11 +36,13 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 void put_name(struct text *out, const char *name, size_t room);
 
 /* Says that a file was not identified by its build id. */
-void report_by_name_text(struct text *out, const struct samples_by_name *file, const struct style *s);
+void report_by_name_text(struct text *out, const struct samples_by_name *file,
+			 const struct style *s);
 
 /* Warns of a clock with wrong periods, if there is one. */
 /* One line for each process that the exact engine recorded only partly. */
-void report_partial_text(struct text *out, const struct samples *of, const char *indent, const struct style *s);
+void report_partial_text(struct text *out, const struct samples *of, const char *indent,
+			 const struct style *s);
 /* One line if the recording was cut short; else nothing. */
 void report_broke_off_text(struct text *out, bool broke_off, const struct style *s);
 void report_clock_text(struct text *out, const struct samples *of, const struct style *s);

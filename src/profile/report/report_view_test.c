@@ -12,14 +12,21 @@ TEST(shares_are_told_as_well_as_they_are_known)
 		bool every;
 		const char *says;
 	} rows[] = {
-		{ __LINE__, 10000, 10000, 0, false, " A share of 10.00 % is known to +- 0.59 points (95 %): it is of 10000 samples.\n" },
-		{ __LINE__, 10000, 10000, 0, true, " A sample of every one, so shares are exact.\n" },
+		{ __LINE__, 10000, 10000, 0, false,
+		  " A share of 10.00 % is known to +- 0.59 points (95 %): it is of 10000 samples.\n" },
+		{ __LINE__, 10000, 10000, 0, true,
+		  " A sample of every one, so shares are exact.\n" },
 		{ __LINE__, 1, 1, 0, true, " A sample of every one, so shares are exact.\n" },
-		{ __LINE__, 10000, 20000, 0, true, " A share of 10.00 % is known to +- 0.83 points (95 %): it is of 10000 samples.\n" },
-		{ __LINE__, 10000, 10000, 0.05, true, " A share of 10.00 % is known to +- 5.59 points (95 %): it is of 10000 samples, and 5.0 % of all were lost.\n" },
-		{ __LINE__, 10000, 10000, 0.757, false, " Too much is missing to tell shares by: the recording has 10000 samples, and 76 % of all were lost.\n" },
-		{ __LINE__, 3, 3, 0.98, true, " Too much is missing to tell shares by: the recording has 3 samples, and 98 % of all were lost.\n" },
-		{ __LINE__, 3, 3, 0, false, " A share of 10.00 % is known to +- 31.78 points (95 %): it is of 3 samples.\n" },
+		{ __LINE__, 10000, 20000, 0, true,
+		  " A share of 10.00 % is known to +- 0.83 points (95 %): it is of 10000 samples.\n" },
+		{ __LINE__, 10000, 10000, 0.05, true,
+		  " A share of 10.00 % is known to +- 5.59 points (95 %): it is of 10000 samples, and 5.0 % of all were lost.\n" },
+		{ __LINE__, 10000, 10000, 0.757, false,
+		  " Too much is missing to tell shares by: the recording has 10000 samples, and 76 % of all were lost.\n" },
+		{ __LINE__, 3, 3, 0.98, true,
+		  " Too much is missing to tell shares by: the recording has 3 samples, and 98 % of all were lost.\n" },
+		{ __LINE__, 3, 3, 0, false,
+		  " A share of 10.00 % is known to +- 31.78 points (95 %): it is of 3 samples.\n" },
 	};
 	const struct style s = { .width = 120 };
 
@@ -38,7 +45,8 @@ TEST(shares_are_told_as_well_as_they_are_known)
 		st->column[0].lost = rows[i].lost;
 		st->column[0].asked.every = rows[i].every;
 		report_quality_text(&t, &shown, &s);
-		CHECK(t.s && !strcmp(t.s + 1, rows[i].says), "row at line %d: %s", rows[i].line, t.s ? t.s : "");
+		CHECK(t.s && !strcmp(t.s + 1, rows[i].says), "row at line %d: %s", rows[i].line,
+		      t.s ? t.s : "");
 		text_free(&t);
 		stacks_free(st);
 	}

@@ -26,7 +26,7 @@ struct skid_kept {
 	unsigned level;
 	double exact;
 	int64_t median, p99; /* instructions */
-	int64_t time;	     /* seconds since 1970 */
+	int64_t time;        /* seconds since 1970 */
 };
 
 struct skids_kept {
@@ -52,6 +52,7 @@ void skids_kept_free(struct skids_kept *k);
  * level on the same CPU and kernel (*other; hardware events only, as skid differs between software
  * events). NULL: none.
  */
-const struct skid_kept *skids_kept_of(const struct skids_kept *k, const struct perfdata *file, const char *event, bool *other);
+const struct skid_kept *skids_kept_of(const struct skids_kept *k, const struct perfdata *file,
+				      const char *event, bool *other);
 
 #endif

@@ -22,15 +22,18 @@ static bool is_pair(const struct samples *s, uint32_t ordinary, uint32_t precise
 {
 	const struct perfdata_event *a = event_of(s, ordinary), *b = event_of(s, precise);
 
-	return a && b && a->attr.type == b->attr.type && a->attr.config == b->attr.config && a->attr.config1 == b->attr.config1 &&
-	       a->attr.config2 == b->attr.config2 && !(a->attr.flags >> PD_ATTR_PRECISE_SHIFT & 3) && b->attr.flags >> PD_ATTR_PRECISE_SHIFT & 3;
+	return a && b && a->attr.type == b->attr.type && a->attr.config == b->attr.config &&
+		a->attr.config1 == b->attr.config1 && a->attr.config2 == b->attr.config2 &&
+		!(a->attr.flags >> PD_ATTR_PRECISE_SHIFT & 3) &&
+		b->attr.flags >> PD_ATTR_PRECISE_SHIFT & 3;
 }
 
 static int find_pair(struct skid_shift *out, const struct samples *s)
 {
 	for (uint32_t a = 0; a < s->stacks->columns; a++)
 		for (uint32_t b = 0; b < s->stacks->columns; b++)
-			if (s->stacks->column[a].amount && s->stacks->column[b].amount && is_pair(s, a, b)) {
+			if (s->stacks->column[a].amount && s->stacks->column[b].amount &&
+			    is_pair(s, a, b)) {
 				out->ordinary = a;
 				out->precise = b;
 				return 0;
@@ -66,7 +69,8 @@ int skid_shift_make(struct skid_shift *out, const struct samples *s, struct tare
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < all.n; i++) {
 		const struct report_row *from = &all.row[i];
-		struct skid_shift_row r = { .module = from->what.module, .function = from->what.function };
+		struct skid_shift_row r = { .module = from->what.module,
+					    .function = from->what.function };
 
 		r.ordinary = (double)from->self[out->ordinary] / (double)a->amount;
 		r.precise = (double)from->self[out->precise] / (double)b->amount;

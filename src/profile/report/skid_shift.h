@@ -12,13 +12,13 @@
 struct skid_shift_row {
 	uint32_t module, function; /* names */
 	double ordinary, precise;  /* shares */
-	double chance;		   /* difference that sampling alone can make: 95 % */
+	double chance;             /* difference that sampling alone can make: 95 % */
 };
 
 struct skid_shift {
 	uint32_t ordinary, precise; /* columns */
 	struct skid_shift_row *row; /* those that differ by more than twice that, most first */
-	size_t n, functions;	    /* number of all functions */
+	size_t n, functions;        /* number of all functions */
 };
 
 /* 0; -ENOENT: no event was sampled both ways; -ENOMEM. */

@@ -11,11 +11,14 @@ static void put_place(struct text *out, int64_t instructions)
 	if (!instructions)
 		text_add(out, "at it");
 	else
-		text_add(out, "%" PRIu64 " %s %s it", (uint64_t)(instructions < 0 ? -instructions : instructions),
-			 instructions == 1 || instructions == -1 ? "instruction" : "instructions", instructions < 0 ? "before" : "behind");
+		text_add(out, "%" PRIu64 " %s %s it",
+			 (uint64_t)(instructions < 0 ? -instructions : instructions),
+			 instructions == 1 || instructions == -1 ? "instruction" : "instructions",
+			 instructions < 0 ? "before" : "behind");
 }
 
-void skid_known_text(struct text *out, const struct skid_known *known, const struct samples *s, uint32_t column)
+void skid_known_text(struct text *out, const struct skid_known *known, const struct samples *s,
+		     uint32_t column)
 {
 	const char *event = stacks_name(s->stacks, s->stacks->column[column].name);
 	const struct skid_kept *k;
@@ -29,7 +32,9 @@ void skid_known_text(struct text *out, const struct skid_known *known, const str
 	text_add(out, "   ");
 	if (!k) {
 		put_name(out, event, 60);
-		text_add(out, ": nothing was measured of its skid on this recording's CPU and kernel ('tare verify skid' there does)\n");
+		text_add(
+			out,
+			": nothing was measured of its skid on this recording's CPU and kernel ('tare verify skid' there does)\n");
 		return;
 	}
 	if (other) {
@@ -37,17 +42,22 @@ void skid_known_text(struct text *out, const struct skid_known *known, const str
 		text_add(out, " itself was not measured; ");
 	}
 	put_name(out, k->event, 60);
-	text_add(out, " at precise level %u here: %.1f %% of samples lie at the instruction that caused the event, half of them ", k->level, 100 * k->exact);
+	text_add(
+		out,
+		" at precise level %u here: %.1f %% of samples lie at the instruction that caused the event, half of them ",
+		k->level, 100 * k->exact);
 	put_place(out, k->median);
 	text_add(out, " or nearer, 99 %% ");
 	put_place(out, k->p99);
 	text_add(out, " or nearer\n");
 }
 
-void skid_known_json(struct json *j, const struct skid_known *known, const struct perfdata *file, const char *event)
+void skid_known_json(struct json *j, const struct skid_known *known, const struct perfdata *file,
+		     const char *event)
 {
 	bool other = false;
-	const struct skid_kept *k = known->kept ? skids_kept_of(known->kept, file, event, &other) : NULL;
+	const struct skid_kept *k = known->kept ? skids_kept_of(known->kept, file, event, &other)
+						: NULL;
 
 	if (!k) {
 		json_null(j, "skid");
@@ -68,21 +78,28 @@ void skid_known_json(struct json *j, const struct skid_known *known, const struc
 void skid_shift_text(struct text *out, const struct skid_shift *k, const struct samples *s)
 {
 	const struct stacks *st = s->stacks;
-	const char *ordinary = stacks_name(st, st->column[k->ordinary].name), *precise = stacks_name(st, st->column[k->precise].name);
+	const char *ordinary = stacks_name(st, st->column[k->ordinary].name),
+		   *precise = stacks_name(st, st->column[k->precise].name);
 
 	text_add(out, " Shares by ");
 	put_name(out, precise, 40);
 	text_add(out, " beside ");
 	put_name(out, ordinary, 40);
 	if (!k->n) {
-		text_add(out, ": none of %zu functions differs by more than twice what chance makes (95 %%)\n", k->functions);
+		text_add(
+			out,
+			": none of %zu functions differs by more than twice what chance makes (95 %%)\n",
+			k->functions);
 		return;
 	}
-	text_add(out, ": %zu of %zu functions differ by more than twice what chance makes (95 %%)\n", k->n, k->functions);
+	text_add(out,
+		 ": %zu of %zu functions differ by more than twice what chance makes (95 %%)\n",
+		 k->n, k->functions);
 	for (size_t i = 0; i < k->n && i < SHIFTS_SHOWN; i++) {
 		const struct skid_shift_row *r = &k->row[i];
 
-		text_add(out, "   %+7.2f points  %6.2f %% -> %6.2f %%  ", 100 * (r->precise - r->ordinary), 100 * r->ordinary, 100 * r->precise);
+		text_add(out, "   %+7.2f points  %6.2f %% -> %6.2f %%  ",
+			 100 * (r->precise - r->ordinary), 100 * r->ordinary, 100 * r->precise);
 		put_name(out, stacks_name(st, r->function), 60);
 		text_add(out, "\n");
 	}

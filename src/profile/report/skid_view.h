@@ -12,13 +12,15 @@
 
 struct skid_known {
 	const struct skids_kept *kept; /* NULL: not measured */
-	bool asked;		       /* print a line even if nothing is known */
+	bool asked;                    /* print a line even if nothing is known */
 };
 
 /* One line for one event. */
-void skid_known_text(struct text *out, const struct skid_known *known, const struct samples *s, uint32_t column);
+void skid_known_text(struct text *out, const struct skid_known *known, const struct samples *s,
+		     uint32_t column);
 /* "skid" of one event, or null. */
-void skid_known_json(struct json *j, const struct skid_known *known, const struct perfdata *file, const char *event);
+void skid_known_json(struct json *j, const struct skid_known *known, const struct perfdata *file,
+		     const char *event);
 
 /* Functions with a different share by the precise event. */
 void skid_shift_text(struct text *out, const struct skid_shift *k, const struct samples *s);

@@ -10,8 +10,8 @@ struct shrunk {
 	size_t n;
 	/* by column, then node; self of removed nodes was added to the parent */
 	uint64_t **self, **total;
-	bool *out;		  /* left out */
-	uint32_t *number;	  /* of the remaining ones */
+	bool *out;        /* left out */
+	uint32_t *number; /* of the remaining ones */
 };
 
 static bool small(const struct shrunk *w, size_t i, double least)
@@ -106,7 +106,7 @@ struct parts {
 	struct set processes, parts;
 	uint32_t *process_of; /* by task */
 	uint64_t *amount;     /* by column, then part */
-	size_t room;	      /* capacity of parts */
+	size_t room;          /* capacity of parts */
 };
 
 /* A thread belongs to its process, which is named after its first thread. */
@@ -159,7 +159,8 @@ static bool find_parts(struct parts *p, const struct shrunk *w)
 }
 
 /* An array of one member of each item of a set. */
-static void put_member(struct out *o, const char *key, const struct set *s, size_t each, size_t member)
+static void put_member(struct out *o, const char *key, const struct set *s, size_t each,
+		       size_t member)
 {
 	out_text(o, key);
 	out_text(o, "[");
@@ -182,10 +183,14 @@ static bool put_processes(struct out *o, const struct shrunk *w)
 	if (good && p.processes.n > 1) {
 		good = find_parts(&p, w);
 		if (good) {
-			put_member(o, ",\n\"processes\":{\"pid\":", &p.processes, sizeof(struct process), offsetof(struct process, pid));
-			put_member(o, ",\"command\":", &p.processes, sizeof(struct process), offsetof(struct process, comm));
-			put_member(o, "},\n\"parts\":{\"node\":", &p.parts, sizeof(struct part), offsetof(struct part, node));
-			put_member(o, ",\"process\":", &p.parts, sizeof(struct part), offsetof(struct part, process));
+			put_member(o, ",\n\"processes\":{\"pid\":", &p.processes,
+				   sizeof(struct process), offsetof(struct process, pid));
+			put_member(o, ",\"command\":", &p.processes, sizeof(struct process),
+				   offsetof(struct process, comm));
+			put_member(o, "},\n\"parts\":{\"node\":", &p.parts, sizeof(struct part),
+				   offsetof(struct part, node));
+			put_member(o, ",\"process\":", &p.parts, sizeof(struct part),
+				   offsetof(struct part, process));
 			out_text(o, ",\n\"self\":[");
 			for (uint32_t c = 0; c < w->s->columns; c++) {
 				out_text(o, c ? ",\n[" : "[");
@@ -253,7 +258,8 @@ static bool put(struct out *o, const struct shrunk *w, const struct stacks_about
 	out_text(o, "]");
 	if (about->difference) {
 		put_key(o, "difference");
-		out_add(o, "{\"before\":0,\"after\":1,\"shares\":%s,\"exact\":%s}", about->shares ? "true" : "false", about->exact ? "true" : "false");
+		out_add(o, "{\"before\":0,\"after\":1,\"shares\":%s,\"exact\":%s}",
+			about->shares ? "true" : "false", about->exact ? "true" : "false");
 	}
 	out_text(o, ",\n\"names\":[");
 	for (uint32_t i = 0; i < s->names.n; i++) {
@@ -273,7 +279,8 @@ static bool put(struct out *o, const struct shrunk *w, const struct stacks_about
 	return good;
 }
 
-int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about, struct tare_error *err)
+int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about,
+		struct tare_error *err)
 {
 	struct shrunk w = { .s = s };
 	uint64_t *room;

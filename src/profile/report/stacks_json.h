@@ -12,8 +12,8 @@
 #include "output/out.h"
 
 struct stacks_about {
-	const char *title, *about; /* title of its section; NULL: the page's default */
-	const char *program;	   /* the root */
+	const char *title, *about;        /* title of its section; NULL: the page's default */
+	const char *program;              /* the root */
 	const enum tare_quality *quality; /* by column; NULL: not known */
 	/*
 	 * Stacks that are no larger than this part of the whole in any column are left out with
@@ -24,10 +24,11 @@ struct stacks_about {
 	bool broke_off;
 	/* the first two columns are one event before and after: shown as a difference */
 	bool difference;
-	bool shares;	 /* and their shares are compared */
-	bool exact;	 /* and both are counted, including callees: no change is noise */
+	bool shares; /* and their shares are compared */
+	bool exact;  /* and both are counted, including callees: no change is noise */
 };
 
-int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about, struct tare_error *err);
+int stacks_json(struct out *o, const struct stacks *s, const struct stacks_about *about,
+		struct tare_error *err);
 
 #endif

@@ -57,7 +57,7 @@ struct slot {
 };
 
 static struct slot *slots; /* SLOTS entries, allocated by the first call */
-static uint32_t *taken;	   /* indices of used slots, in the order of insertion */
+static uint32_t *taken;    /* indices of used slots, in the order of insertion */
 /*
  * `slots`; or STALE plus the number of libraries loaded since: then the next call checks for closed
  * libraries
@@ -66,7 +66,7 @@ static uintptr_t current = STALE;
 static unsigned long long closed; /* number of closed libraries at the last check */
 static size_t used;
 static unsigned *lock_page; /* 0: free, 1: held, 2: and waited for */
-static bool busy;	    /* the lock is held, or was held when this process was forked */
+static bool busy;           /* the lock is held, or was held when this process was forked */
 static __thread int inside; /* naming a function calls functions */
 static const char *filter;
 static int looked;
@@ -82,7 +82,8 @@ static UNSEEN unsigned *make_lock(void)
 
 	if (!page)
 		page = &without_memory;
-	if (__atomic_compare_exchange_n(&lock_page, &none, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&lock_page, &none, page, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
 		return page;
 	if (page != &without_memory)
 		pages_free(page, sizeof(*page));
@@ -223,7 +224,8 @@ static UNSEEN int make_slots(void)
 
 	if (slots)
 		return 1;
-	p = mmap(NULL, SLOTS * (sizeof(*slots) + sizeof(*taken)), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, SLOTS * (sizeof(*slots) + sizeof(*taken)), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return 0;
 	slots = p;
@@ -270,10 +272,12 @@ static UNSEEN void make_current(void)
 			functions_forget();
 			for (size_t i = 0; i < used; i++)
 				if (slots[taken[i]].function - l.begin >= l.end - l.begin)
-					__atomic_store_n(&slots[taken[i]].generation, 0, __ATOMIC_RELEASE);
+					__atomic_store_n(&slots[taken[i]].generation, 0,
+							 __ATOMIC_RELEASE);
 			closed = l.closed;
 		}
-		if (__atomic_compare_exchange_n(&current, &was, (uintptr_t)slots, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (__atomic_compare_exchange_n(&current, &was, (uintptr_t)slots, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			return;
 	}
 }
@@ -318,30 +322,35 @@ static UNSEEN bool name_it(uintptr_t function, tare_label *label)
 		readable = demangle(name, NULL, NULL, NULL);
 	is_wanted = wanted(name, readable);
 	if (is_wanted)
-		*label = tare_label_new_by(TARE_PATH_FUNCTIONS, readable ? readable : name, NULL, 0);
+		*label = tare_label_new_by(TARE_PATH_FUNCTIONS, readable ? readable : name, NULL,
+					   0);
 	free(readable);
 	return !is_wanted || *label;
 }
 
-static inline __attribute__((always_inline)) bool is_known(struct slot *table, uintptr_t function, unsigned generation, tare_label *label)
+static inline __attribute__((always_inline)) bool is_known(struct slot *table, uintptr_t function,
+							   unsigned generation, tare_label *label)
 {
 	struct slot *s = find(table, function);
 
-	if (__builtin_expect(!s->function || __atomic_load_n(&s->generation, __ATOMIC_ACQUIRE) != generation, 0))
+	if (__builtin_expect(
+		    !s->function || __atomic_load_n(&s->generation, __ATOMIC_ACQUIRE) != generation,
+		    0))
 		return false;
 	*label = __atomic_load_n(&s->label, __ATOMIC_RELAXED);
 	return true;
 }
 
 /* The first call of a function since recording began, or since a library was loaded. */
-static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function, unsigned generation)
+static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function,
+							      unsigned generation)
 {
 	tare_label label = 0;
 	bool named = true;
 
 	if (inside && function != (uintptr_t)empty_functions)
 		return TARE_LABEL_UNKNOWN; /* in a handler: counted as lost */
-	if (inside) { /* called by the measurement */
+	if (inside) {                      /* called by the measurement */
 		make_current();
 		find(slots, function)->generation = generation;
 		return find(slots, function)->label;
@@ -358,7 +367,9 @@ static UNSEEN __attribute__((noinline)) tare_label first_call(uintptr_t function
 		/* another thread named it, or it is unchanged */
 	} else if (used < SLOTS / 4 * 3) { /* beyond that, lookups become slow */
 		if (generation & 1) {
-			if (measured != generation && tare_region_measure(TARE_PATH_FUNCTIONS, empty_functions, &generation) != -EDEADLK)
+			if (measured != generation &&
+			    tare_region_measure(TARE_PATH_FUNCTIONS, empty_functions,
+						&generation) != -EDEADLK)
 				measured = generation;
 			named = name_it(function, &label);
 		}
@@ -379,7 +390,10 @@ static inline __attribute__((always_inline)) tare_label label_of(void *function)
 	if (!(generation & 1))
 		return 0;
 	table = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-	if (__builtin_expect(!(table & STALE) && is_known((struct slot *)table, (uintptr_t)function, generation, &label), 1))
+	if (__builtin_expect(
+		    !(table & STALE) &&
+			    is_known((struct slot *)table, (uintptr_t)function, generation, &label),
+		    1))
 		return label;
 	return first_call((uintptr_t)function, generation);
 }
@@ -403,13 +417,15 @@ typedef void hook(void *function, void *call_site);
  * The loader calls these for each library before the library's first hook runs. They must not call
  * anything else.
  */
-#define BINDS __attribute__((used, no_instrument_function, no_sanitize("address", "thread", "undefined")))
+#define BINDS                                                                                      \
+	__attribute__((used, no_instrument_function, no_sanitize("address", "thread", "undefined")))
 
 static inline __attribute__((always_inline)) void library_came(void)
 {
 	static uintptr_t came;
 
-	__atomic_store_n(&current, __atomic_add_fetch(&came, 2 * STALE, __ATOMIC_RELAXED) | STALE, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&current, __atomic_add_fetch(&came, 2 * STALE, __ATOMIC_RELAXED) | STALE,
+			 __ATOMIC_SEQ_CST);
 }
 
 static BINDS hook *bind_begins(void)
@@ -425,8 +441,8 @@ static BINDS hook *bind_ends(void)
 }
 
 #ifdef HOOKS_OF_GLIBC /* functions.map explains the versions */
-#define HOOK(name, bind, version)                                             \
-	void TARE_API name(void *function, void *call_site) __attribute__((ifunc(bind))); \
+#define HOOK(name, bind, version)                                                                  \
+	void TARE_API name(void *function, void *call_site) __attribute__((ifunc(bind)));          \
 	__asm__(".symver " #name ", __cyg_profile_func_" version)
 
 HOOK(versioned_enter, "bind_begins", "enter@@TARE_FUNCTIONS_0");
@@ -438,7 +454,8 @@ HOOK(versioned_exit, "bind_ends", "exit@@TARE_FUNCTIONS_0");
 HOOK(preloaded_enter, "bind_begins", "enter@" HOOKS_OF_GLIBC);
 HOOK(preloaded_exit, "bind_ends", "exit@" HOOKS_OF_GLIBC);
 #else
-void __cyg_profile_func_enter(void *function, void *call_site) __attribute__((ifunc("bind_begins")));
+void __cyg_profile_func_enter(void *function, void *call_site)
+	__attribute__((ifunc("bind_begins")));
 void __cyg_profile_func_exit(void *function, void *call_site) __attribute__((ifunc("bind_ends")));
 #endif
 #else

@@ -36,7 +36,8 @@ static int holds(struct dl_phdr_info *object, size_t size, void *arg)
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 
-		if (p->p_type == PT_LOAD && place->address - (object->dlpi_addr + p->p_vaddr) < p->p_memsz) {
+		if (p->p_type == PT_LOAD &&
+		    place->address - (object->dlpi_addr + p->p_vaddr) < p->p_memsz) {
 			place->path = object->dlpi_name;
 			place->base = object->dlpi_addr;
 			place->found = true;
@@ -56,7 +57,8 @@ static void find_place(struct place *place)
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 	struct dl_find_object found;
 
-	if (_dl_find_object && _dl_find_object((void *)place->address, &found) == 0 && found.dlfo_link_map) {
+	if (_dl_find_object && _dl_find_object((void *)place->address, &found) == 0 &&
+	    found.dlfo_link_map) {
 		place->path = found.dlfo_link_map->l_name;
 		place->base = found.dlfo_link_map->l_addr;
 		place->found = true;
@@ -103,34 +105,40 @@ static bool map_object(const char *path)
 }
 
 /* The part of the file that a section occupies, if it is completely in the file. */
-static const void *part(const ElfW(Shdr) *s)
+static const void *part(const ElfW(Shdr) * s)
 {
-	return s->sh_offset <= kept.size && s->sh_size <= kept.size - s->sh_offset && s->sh_type != SHT_NOBITS ?
-		       kept.bytes + s->sh_offset :
-		       NULL;
+	return s->sh_offset <= kept.size && s->sh_size <= kept.size - s->sh_offset &&
+			s->sh_type != SHT_NOBITS
+		? kept.bytes + s->sh_offset
+		: NULL;
 }
 
 static const char *symbol(uintptr_t offset)
 {
 	const ElfW(Ehdr) *head = (const void *)kept.bytes;
-	const ElfW(Shdr) *sections;
+	const ElfW(Shdr) * sections;
 
 	if (memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_shentsize != sizeof(*sections) ||
-	    head->e_shoff > kept.size || head->e_shoff % 8 || head->e_shnum > (kept.size - head->e_shoff) / sizeof(*sections))
+	    head->e_shoff > kept.size || head->e_shoff % 8 ||
+	    head->e_shnum > (kept.size - head->e_shoff) / sizeof(*sections))
 		return NULL;
 	sections = (const void *)(kept.bytes + head->e_shoff);
 	for (int i = 0; i < head->e_shnum; i++) {
 		const ElfW(Shdr) *s = &sections[i];
-		const ElfW(Sym) *sym = s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM ? part(s) : NULL;
+		const ElfW(Sym) *sym = s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM
+			? part(s)
+			: NULL;
 		const char *names;
 
 		if (!sym || s->sh_link >= head->e_shnum || s->sh_offset % 8)
 			continue;
 		names = part(&sections[s->sh_link]);
 		for (size_t k = 0; names && k < s->sh_size / sizeof(*sym); k++)
-			if (sym[k].st_value == offset && ELF64_ST_TYPE(sym[k].st_info) == STT_FUNC &&
+			if (sym[k].st_value == offset &&
+			    ELF64_ST_TYPE(sym[k].st_info) == STT_FUNC &&
 			    sym[k].st_name < sections[s->sh_link].sh_size &&
-			    memchr(names + sym[k].st_name, '\0', sections[s->sh_link].sh_size - sym[k].st_name))
+			    memchr(names + sym[k].st_name, '\0',
+				   sections[s->sh_link].sh_size - sym[k].st_name))
 				return names + sym[k].st_name;
 	}
 	return NULL;
@@ -159,5 +167,6 @@ void functions_name(const void *function, char *out, size_t room)
 		return;
 	}
 	slash = strrchr(place.path, '/');
-	snprintf(out, room, "%s+%#zx", slash ? slash + 1 : place.path, (size_t)(place.address - place.base));
+	snprintf(out, room, "%s+%#zx", slash ? slash + 1 : place.path,
+		 (size_t)(place.address - place.base));
 }

@@ -36,7 +36,8 @@ static UNSEEN const char *behind_group(const char *p)
 /* "operator" as a whole word, which is never part of a return type. */
 static UNSEEN bool is_operator(const char *s, const char *p)
 {
-	return begins(p, "operator") && !(isalnum((unsigned char)p[8]) || p[8] == '_') && (p == s || strchr(" :*&(", p[-1]));
+	return begins(p, "operator") && !(isalnum((unsigned char)p[8]) || p[8] == '_') &&
+		(p == s || strchr(" :*&(", p[-1]));
 }
 
 /* Skip the operator's sign. The type of a conversion operator is parsed as part of the name. */

@@ -26,7 +26,8 @@
 
 enum { LINE_BITS = 24 };
 
-__thread struct tare_region_here tare_region_thread __attribute__((tls_model("initial-exec"))) = { .end = &region_no_room };
+__thread struct tare_region_here tare_region_thread
+	__attribute__((tls_model("initial-exec"))) = { .end = &region_no_room };
 __thread struct region_stream *region_mine __attribute__((tls_model("initial-exec")));
 struct region_state region_state;
 
@@ -85,7 +86,9 @@ static bool keep_early(struct tare_region *r)
 	for (unsigned i = 0; r && i < EARLY_REGIONS; i++) {
 		struct tare_region *there = NULL;
 
-		if (__atomic_compare_exchange_n(&region_state.early.region[i], &there, r, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || there == r)
+		if (__atomic_compare_exchange_n(&region_state.early.region[i], &there, r, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+		    there == r)
 			return true;
 	}
 	return false;
@@ -113,7 +116,8 @@ static void lose(unsigned points, struct tare_region *r, tare_label label)
 		if (bit != LOST_UNNAMED)
 			return;
 	} else {
-		__atomic_or_fetch(&region_state.early.label[bit / 64], (uint64_t)1 << bit % 64, __ATOMIC_RELAXED);
+		__atomic_or_fetch(&region_state.early.label[bit / 64], (uint64_t)1 << bit % 64,
+				  __ATOMIC_RELAXED);
 		__atomic_add_fetch(&region_state.early.points, points, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&region_state.early.any, true, __ATOMIC_RELEASE);
@@ -130,7 +134,8 @@ static __attribute__((noinline, cold)) void settle(void)
 {
 	region_process_look();
 	write_kept();
-	tare_region_thread.end = region_mine && region_mine->block ? region_mine->end : &region_no_room;
+	tare_region_thread.end = region_mine && region_mine->block ? region_mine->end
+								   : &region_no_room;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (region_kept_waits)
 		tare_region_thread.end = &region_no_room;
@@ -259,7 +264,9 @@ static struct thread_counters *readable_pmu(const struct region_recording *r)
 {
 	struct region_stream *s = region_mine;
 
-	return s && s->of == r && s->block && !s->scratch && !region_fiber_switching() ? &s->counters : NULL;
+	return s && s->of == r && s->block && !s->scratch && !region_fiber_switching()
+		? &s->counters
+		: NULL;
 }
 
 /*
@@ -303,7 +310,8 @@ static bool keep(struct tare_region *r, tare_label label, enum point_op op, uint
 /* Change to another recording, or to none. */
 static void change_to(struct region_recording *r, bool for_good)
 {
-	__atomic_store_n(&region_state.changing, region_state.n_known > 0 && !for_good, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&region_state.changing, region_state.n_known > 0 && !for_good,
+			 __ATOMIC_SEQ_CST);
 	region_set_current(r);
 	region_process_look();
 	if (r && r == region_state.recording && r->file.process != region_process())
@@ -322,7 +330,8 @@ enum { SCALE_NS = 2000000 };
 /* Wait until two readings of both clocks are far enough apart to compute the scale. */
 static void await_scale(const struct region_recording *r)
 {
-	while (r->counters.clocks && !r->counters.mult && kernel_clock() - r->start_clock_ns < SCALE_NS)
+	while (r->counters.clocks && !r->counters.mult &&
+	       kernel_clock() - r->start_clock_ns < SCALE_NS)
 		;
 }
 
@@ -353,13 +362,15 @@ static void empty_labels(tare_label label, unsigned n, void *with)
  * -ENODATA: a counter could not be read meanwhile.
  */
 /* -ENODATA: a counter could not be read meanwhile. */
-static int measure(struct region_recording *r, unsigned path, tare_region_empty *empty, tare_region_empty *other, void *with)
+static int measure(struct region_recording *r, unsigned path, tare_region_empty *empty,
+		   tare_region_empty *other, void *with)
 {
 	struct tare_region_here kept_here = tare_region_thread;
 	struct region_recording *kept_current = current();
 	struct region_stream *kept_mine = region_mine, s;
 	bool kept_waits = region_kept_waits;
-	void *memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
 	bool told;
 
 	if (memory == MAP_FAILED)
@@ -370,7 +381,8 @@ static int measure(struct region_recording *r, unsigned path, tare_region_empty 
 	leave(); /* so that these points are written */
 	if (kept_current != r)
 		__atomic_store_n(&region_self()->current, r, __ATOMIC_RELEASE);
-	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other, with, r->own[path]);
+	region_cost_measure(&s, path == FILE_PATH_WIDE ? COST_LABEL_WIDE : COST_LABEL, empty, other,
+			    with, r->own[path]);
 	if (kept_current != r)
 		__atomic_store_n(&region_self()->current, kept_current, __ATOMIC_RELEASE);
 	take_place();
@@ -454,7 +466,8 @@ __attribute__((constructor)) static void set_up_early(void)
 
 enum start { ANEW, JOIN };
 
-static int open_file(struct region_file *f, const char *path, const char *events, enum start how, struct tare_error *err)
+static int open_file(struct region_file *f, const char *path, const char *events, enum start how,
+		     struct tare_error *err)
 {
 	char command[1024];
 	int ret = -ENOENT;
@@ -466,7 +479,8 @@ static int open_file(struct region_file *f, const char *path, const char *events
 	for (int tries = 0; tries < 3; tries++) {
 		ret = region_file_join(f, path, err);
 		if (ret == 0 && strcmp(f->head->counters, events))
-			return tare_fail(err, EEXIST, "%.200s: is a recording of other counters: %.80s", path,
+			return tare_fail(err, EEXIST,
+					 "%.200s: is a recording of other counters: %.80s", path,
 					 f->head->counters);
 		if (ret != -ENOENT)
 			return ret;
@@ -483,12 +497,16 @@ static int start(const char *path, const char *events, enum start how, struct ta
 	int ret;
 
 	if (region_state.recording)
-		return tare_fail(err, EBUSY, "regions are being recorded already%s, into %.200s", region_state.from_environment ? ", as TARE_REGIONS says" : "",
+		return tare_fail(err, EBUSY, "regions are being recorded already%s, into %.200s",
+				 region_state.from_environment ? ", as TARE_REGIONS says" : "",
 				 region_state.recording->file.path);
 	if (!events)
 		events = "wall-time";
 	if (region_state.torn)
-		return tare_fail(err, EAGAIN, "%.200s: another thread was starting or stopping a recording when clone() made this process, which cannot record", path);
+		return tare_fail(
+			err, EAGAIN,
+			"%.200s: another thread was starting or stopping a recording when clone() made this process, which cannot record",
+			path);
 	set_up();
 	r = pages_new(sizeof(*r));
 	if (!r)
@@ -584,7 +602,8 @@ static int look(void)
 		int n = snprintf(whole, sizeof(whole), "%s/%s", began_in, path);
 
 		if (n < 0 || (size_t)n >= sizeof(whole))
-			ret = tare_fail(&look_error, ENAMETOOLONG, "%.200s...: the name is too long", path);
+			ret = tare_fail(&look_error, ENAMETOOLONG,
+					"%.200s...: the name is too long", path);
 		path = whole;
 	}
 	__atomic_store_n(&region_state.looking, true, __ATOMIC_SEQ_CST);
@@ -642,7 +661,8 @@ static struct region_stream *my_stream(uint32_t points, bool *busy)
 	struct region_recording *r = current();
 	struct region_stream *s = region_mine;
 
-	if (__builtin_expect(s && (s->of == r || (s->scratch && s->process == region_process())), 1))
+	if (__builtin_expect(s && (s->of == r || (s->scratch && s->process == region_process())),
+			     1))
 		return s;
 	if (s) {
 		pthread_setspecific(region_state.at_thread_end, NULL);
@@ -694,7 +714,8 @@ struct target {
 };
 
 /* The first point of a region, of a thread, or after a recording began. */
-static __attribute__((noinline, cold)) struct target first_point(struct tare_region *r, tare_label label)
+static __attribute__((noinline, cold)) struct target first_point(struct tare_region *r,
+								 tare_label label)
 {
 	struct target to = { NULL, label };
 	tare_label known_as = TARE_LABEL_UNKNOWN;
@@ -730,7 +751,9 @@ void tare_region_point(struct tare_region *r, tare_label label, uint64_t clock)
 	/* A handler ran in between. It may have set BLOCKED. */
 	if (__builtin_expect((clock - tare_region_thread.last) >> 62 != 0, 0))
 		clock = 0;
-	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN || s->of != current(), 0)) {
+	if (__builtin_expect(!s || (label & ~TARE_LABEL_END) == TARE_LABEL_UNKNOWN ||
+				     s->of != current(),
+			     0)) {
 		struct target to = first_point(r, label);
 
 		s = to.stream;
@@ -816,8 +839,8 @@ tare_label tare_region_label(struct tare_region *r)
 	return label;
 }
 
-tare_label tare_label_new_at(enum tare_region_path path, const char *name, const char *const *args, unsigned n, const char *file,
-			     uint32_t line)
+tare_label tare_label_new_at(enum tare_region_path path, const char *name, const char *const *args,
+			     unsigned n, const char *file, uint32_t line)
 {
 	struct naming naming;
 	tare_label label = 0;
@@ -832,7 +855,9 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 		/* recording is off */
 	} else if (lock_to_name(&naming)) {
 		look();
-		label = region_label_of(name, file ? file : "", (uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
+		label = region_label_of(
+			name, file ? file : "",
+			(uint32_t)path << LINE_BITS | (line & ((1u << LINE_BITS) - 1)), args, n);
 		region_unlock_and_tell();
 	} else {
 		lose(1, NULL, 0);
@@ -841,7 +866,8 @@ tare_label tare_label_new_at(enum tare_region_path path, const char *name, const
 	return label;
 }
 
-tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args, unsigned n)
+tare_label tare_label_new_by(enum tare_region_path path, const char *name, const char *const *args,
+			     unsigned n)
 {
 	return tare_label_new_at(path, name, args, n, NULL, 0);
 }
@@ -941,7 +967,9 @@ void tare_label_integer(tare_label label, uint64_t value)
 static struct tare_timing keep_start(tare_label label)
 {
 	static uint32_t made;
-	struct tare_timing t = { label, (uint64_t)UINT32_MAX << 32 | __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED) };
+	struct tare_timing t = {
+		label, (uint64_t)UINT32_MAX << 32 | __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED)
+	};
 
 	if (!keep(NULL, label, OP_START, t.number))
 		t = (struct tare_timing){ 0, 0 };
@@ -980,13 +1008,17 @@ int tare_regions_start(const char *path, const char *events, struct tare_error *
 	int ret;
 
 	if (!enter())
-		return tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted the recording of a point", path);
+		return tare_fail(
+			err, EDEADLK,
+			"%.200s: from a signal handler that interrupted the recording of a point",
+			path);
 	if (region_lock()) {
 		look();
 		ret = start_aside(path, events, ANEW, err);
 		region_unlock();
 	} else {
-		ret = tare_fail(err, EDEADLK, "%.200s: from a signal handler that interrupted fork()", path);
+		ret = tare_fail(err, EDEADLK,
+				"%.200s: from a signal handler that interrupted fork()", path);
 	}
 	leave();
 	return tare_end(ret, err);
@@ -1031,7 +1063,8 @@ static void close_interrupted(void)
 	const struct tare_place *p = &tare_region_thread.place;
 
 	if (region_mine && interrupts_inline()) {
-		region_mine->at = (uint8_t *)region_mine->block + tare_place_behind(p, (uintptr_t)region_mine->block);
+		region_mine->at = (uint8_t *)region_mine->block +
+			tare_place_behind(p, (uintptr_t)region_mine->block);
 		tare_region_thread.last &= ~BLOCKED;
 	} else {
 		region_kept_waits = false; /* the stream is inconsistent: the points stay lost */
@@ -1046,11 +1079,14 @@ static int tell_lost(const struct region_recording *r, struct tare_error *err)
 	char more[160] = "";
 
 	if (names)
-		snprintf(more, sizeof(more), "the name%s of %u label%s could not be written: %s", names > 1 ? "s" : "", names, names > 1 ? "s" : "",
+		snprintf(more, sizeof(more), "the name%s of %u label%s could not be written: %s",
+			 names > 1 ? "s" : "", names, names > 1 ? "s" : "",
 			 format_why_lost(r->labels.lost_errno));
 	if (r->lost_errno && r->lost)
-		return tare_fail(err, r->lost_errno, "%.200s: %llu points could not be written: %s%s%s", r->file.path, (unsigned long long)r->lost,
-				 strerror(r->lost_errno), names ? "; " : "", more);
+		return tare_fail(err, r->lost_errno,
+				 "%.200s: %llu points could not be written: %s%s%s", r->file.path,
+				 (unsigned long long)r->lost, strerror(r->lost_errno),
+				 names ? "; " : "", more);
 	return names ? tare_fail(err, r->labels.lost_errno, "%.200s: %s", r->file.path, more) : 0;
 }
 
@@ -1067,7 +1103,9 @@ static int stop(bool for_good, struct tare_error *err)
 			tare_place_leave(&tare_region_thread.place, at);
 		else
 			leave();
-		return tare_fail(err, EDEADLK, "the recording cannot be stopped from a signal handler that interrupted its beginning");
+		return tare_fail(
+			err, EDEADLK,
+			"the recording cannot be stopped from a signal handler that interrupted its beginning");
 	}
 	r = region_state.recording;
 	region_state.from_environment = false;
@@ -1123,7 +1161,8 @@ __attribute__((destructor)) static void at_exit(void)
 
 	if (!__atomic_load_n(&region_state.recording, __ATOMIC_ACQUIRE))
 		return;
-	if (stop(true, &err) < 0 && err.code != EDEADLK && !told && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == errors_go_to.st_dev &&
+	if (stop(true, &err) < 0 && err.code != EDEADLK && !told &&
+	    fstat(STDERR_FILENO, &now) == 0 && now.st_dev == errors_go_to.st_dev &&
 	    now.st_ino == errors_go_to.st_ino)
 		dprintf(STDERR_FILENO, "tare: %s\n", err.what);
 }

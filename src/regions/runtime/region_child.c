@@ -100,7 +100,9 @@ static struct region_recording *without_threads(const struct region_recording *r
 	own->references = 1;
 	own->streams = own->spare = NULL;
 	/* The label that this thread is naming just now gets the same number in the parent. */
-	own->labels = (struct region_labels){ .next = r->labels.next + (region_locking() ? 1 + EARLY_REGIONS : 0), .nameless = r->labels.nameless };
+	own->labels = (struct region_labels){ .next = r->labels.next +
+						      (region_locking() ? 1 + EARLY_REGIONS : 0),
+					      .nameless = r->labels.nameless };
 	return own;
 }
 
@@ -109,7 +111,8 @@ static struct region_recording *without_threads(const struct region_recording *r
  */
 void region_child_begins(void)
 {
-	struct region_recording *r = region_state.recording, *own = r && !region_state.changing ? without_threads(r) : NULL;
+	struct region_recording *r = region_state.recording,
+				*own = r && !region_state.changing ? without_threads(r) : NULL;
 
 	if (r && !own) {
 		__atomic_add_fetch(&r->file.head->untold_processes, 1, __ATOMIC_RELAXED);

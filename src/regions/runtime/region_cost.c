@@ -59,7 +59,8 @@ static void take(struct region_stream *s, const uint8_t *p, struct samples *to, 
 	bool follows = false;
 	unsigned i = 0;
 
-	for (size_t n; to->n < INTERVALS && (n = format_point(p, to_here, s->of->counters.n, &begin)); i++) {
+	for (size_t n;
+	     to->n < INTERVALS && (n = format_point(p, to_here, s->of->counters.n, &begin)); i++) {
 		p += n;
 		n = format_point(p, to_here, s->of->counters.n, &end);
 		p += n;
@@ -92,7 +93,8 @@ static void restart(struct region_stream *s)
 	s->here->place.at = (uintptr_t)(s->block + 1);
 }
 
-static void round_of(struct region_stream *s, tare_label label, tare_region_empty *empty, void *with, struct samples *x, struct cost *out)
+static void round_of(struct region_stream *s, tare_label label, tare_region_empty *empty,
+		     void *with, struct samples *x, struct cost *out)
 {
 	x->n = 0;
 	restart(s);
@@ -117,8 +119,8 @@ static void be_busy(uint8_t *memory)
 	state = x;
 }
 
-static void busy_round(struct region_stream *s, tare_label label, tare_region_empty *empty, void *with, uint8_t *memory, struct samples *x,
-		       struct cost *out)
+static void busy_round(struct region_stream *s, tare_label label, tare_region_empty *empty,
+		       void *with, uint8_t *memory, struct samples *x, struct cost *out)
 {
 	x->n = 0;
 	for (int i = 0; i < BUSY_PAIRS; i++) {
@@ -149,7 +151,8 @@ static double sorted(const double *first, unsigned n, double *to)
  * as for a binding, all rounds count, with twice the distance: an interpreter's regions are long
  * enough for other activity of the machine to affect a whole round, and that changes over time.
  */
-static float settle(const double *plain, const double *other, const double *busy, double least, float *off)
+static float settle(const double *plain, const double *other, const double *busy, double least,
+		    float *off)
 {
 	double x[ROUNDS], y[ROUNDS], middle = sorted(plain, ROUNDS, x), far = least;
 	int out = other ? 1 : 0;
@@ -162,8 +165,8 @@ static float settle(const double *plain, const double *other, const double *busy
 	return (float)middle;
 }
 
-void region_cost_measure(struct region_stream *s, tare_label label, tare_region_empty *empty, tare_region_empty *other, void *with,
-			 struct file_own *out)
+void region_cost_measure(struct region_stream *s, tare_label label, tare_region_empty *empty,
+			 tare_region_empty *other, void *with, struct file_own *out)
 {
 	struct rounds *r = pages_new(sizeof(*r));
 	struct samples *x = pages_new(sizeof(*x));
@@ -182,10 +185,12 @@ void region_cost_measure(struct region_stream *s, tare_label label, tare_region_
 		for (unsigned c = 0; c < s->of->counters.n; c++) {
 			double least = s->of->counters.info[c].kind == COUNTER_COUNT ? 0 : 1;
 
-			out[c].inside = settle(&r->plain[0].inside[c], other ? &r->other[0].inside[c] : NULL, &r->busy[0].inside[c], least,
-					       &out[c].inside_off);
-			out[c].outside = settle(&r->plain[0].outside[c], other ? &r->other[0].outside[c] : NULL, &r->busy[0].outside[c],
-						least, &out[c].outside_off);
+			out[c].inside = settle(&r->plain[0].inside[c],
+					       other ? &r->other[0].inside[c] : NULL,
+					       &r->busy[0].inside[c], least, &out[c].inside_off);
+			out[c].outside = settle(&r->plain[0].outside[c],
+						other ? &r->other[0].outside[c] : NULL,
+						&r->busy[0].outside[c], least, &out[c].outside_off);
 		}
 	}
 	pages_free(r, sizeof(*r));

@@ -6,7 +6,7 @@
 #include "regions/runtime/region_stream.h"
 
 /* The label for the measurement, which `empty` gets. */
-#define COST_LABEL (1u << 3 | 1)
+#define COST_LABEL      (1u << 3 | 1)
 #define COST_LABEL_WIDE (0x800u << 3 | 1 | 0x80000000u)
 
 /*
@@ -18,7 +18,7 @@
  * variation between measurements: of the other shape, and of regions with other code in between,
  * which affects caches and branch predictors. For a clock the error is at least one tick.
  */
-void region_cost_measure(struct region_stream *s, tare_label label, tare_region_empty *empty, tare_region_empty *other, void *with,
-			 struct file_own *out);
+void region_cost_measure(struct region_stream *s, tare_label label, tare_region_empty *empty,
+			 tare_region_empty *other, void *with, struct file_own *out);
 
 #endif

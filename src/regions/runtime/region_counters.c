@@ -64,9 +64,9 @@ static bool clock_trusted(void)
 
 	if (region_trust_clock)
 		return true;
-	return file_line(NULL, "/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof(name),
-			 NULL) >= 0 &&
-	       (!strcmp(name, "tsc") || !strcmp(name, "arch_sys_counter"));
+	return file_line(NULL, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			 name, sizeof(name), NULL) >= 0 &&
+		(!strcmp(name, "tsc") || !strcmp(name, "arch_sys_counter"));
 }
 
 static struct file_counter *add(struct region_counters *c, const char *name, enum counter_from from)
@@ -88,15 +88,18 @@ static void add_clock(struct region_counters *c)
 	snprintf(info->unit, sizeof(info->unit), "ns");
 	info->kind = COUNTER_CLOCK;
 	if (page_scale(&c->mult, &c->shift)) {
-		snprintf(info->note, sizeof(info->note), "the CPU's clock, by the scale that the kernel publishes");
+		snprintf(info->note, sizeof(info->note),
+			 "the CPU's clock, by the scale that the kernel publishes");
 	} else if (clock_trusted()) {
 		c->mult = 0;
-		snprintf(info->note, sizeof(info->note), "the CPU's clock, which the kernel keeps time by, scaled by "
-							 "CLOCK_MONOTONIC_RAW");
+		snprintf(info->note, sizeof(info->note),
+			 "the CPU's clock, which the kernel keeps time by, scaled by "
+			 "CLOCK_MONOTONIC_RAW");
 	} else {
 		c->from[c->n - 1] = FROM_KERNEL;
 		info->kind = COUNTER_CLOCK_NS;
-		snprintf(info->note, sizeof(info->note), "clock_gettime: the kernel does not trust the CPU's clock here");
+		snprintf(info->note, sizeof(info->note),
+			 "clock_gettime: the kernel does not trust the CPU's clock here");
 	}
 }
 
@@ -120,8 +123,8 @@ static char *next_word(char **rest)
 	return word;
 }
 
-static int add_pmu(struct region_counters *c, struct text *names, const char *word, enum counter_from from,
-		   const char *shown, struct tare_error *err)
+static int add_pmu(struct region_counters *c, struct text *names, const char *word,
+		   enum counter_from from, const char *shown, struct tare_error *err)
 {
 	struct tare_events *events = tare_events_new(word, err);
 	size_t n = events ? tare_events_count(events) : 0;
@@ -130,7 +133,8 @@ static int add_pmu(struct region_counters *c, struct text *names, const char *wo
 		return -err->code;
 	if (from == FROM_PMU_LESS && n != 2) {
 		tare_events_free(events);
-		return tare_fail(err, EOPNOTSUPP, "%s: several kinds of cores count it apart", shown);
+		return tare_fail(err, EOPNOTSUPP, "%s: several kinds of cores count it apart",
+				 shown);
 	}
 	if (c->n + n > FILE_COUNTERS || c->n_pmu + n > TARE_PINNED_MAX) {
 		tare_events_free(events);
@@ -138,7 +142,8 @@ static int add_pmu(struct region_counters *c, struct text *names, const char *wo
 	}
 	text_add(names, "%s%s", names->len ? "," : "", word);
 	for (size_t i = 0; i < (from == FROM_PMU_LESS ? 1 : n); i++) {
-		struct file_counter *info = add(c, shown ? shown : tare_events_name(events, i), from);
+		struct file_counter *info = add(c, shown ? shown : tare_events_name(events, i),
+						from);
 
 		snprintf(info->unit, sizeof(info->unit), "%s", tare_events_unit(events, i));
 		c->pmu[c->n - 1] = (uint8_t)(c->n_pmu + i);
@@ -154,13 +159,16 @@ static int wrong_name(const char *word, struct tare_error *err)
 	static const struct {
 		const char *name, *whole, *why;
 	} own[] = {
-		{ "wall-time", "wall-time", "takes no modifier: it is the time that passed, in whatever mode" },
+		{ "wall-time", "wall-time",
+		  "takes no modifier: it is the time that passed, in whatever mode" },
 		{ "none", "none", "takes no modifier" },
 		{ "instructions-minus-irqs", MINUS_IRQS, "is of user mode alone" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-		if (strcspn(word, ":") == strlen(own[i].name) && !strncmp(word, own[i].name, strlen(own[i].name)) && strcmp(word, own[i].whole)) {
+		if (strcspn(word, ":") == strlen(own[i].name) &&
+		    !strncmp(word, own[i].name, strlen(own[i].name)) &&
+		    strcmp(word, own[i].whole)) {
 			tare_fail(err, EINVAL, "'%.60s': %s %s", word, own[i].name, own[i].why);
 			tare_hint(err, "-e %s", own[i].whole);
 			return -EINVAL;
@@ -195,7 +203,9 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 		return 0;
 	}
 	if (exact) {
-		ret = tare_fail(err, EOPNOTSUPP, "%.60s: under the exact engine, it would also count the engine", word);
+		ret = tare_fail(err, EOPNOTSUPP,
+				"%.60s: under the exact engine, it would also count the engine",
+				word);
 		tare_hint(err, "the exact engine counts instructions:u; wall-time can be added");
 		return ret;
 	}
@@ -207,16 +217,17 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 	snprintf(pair, sizeof(pair), "instructions:u,%s", irqs.event);
 	ret = add_pmu(c, names, pair, FROM_PMU_LESS, word, err);
 	if (ret == 0)
-		snprintf(c->info[c->n - 1].note, sizeof(c->info[0].note), "less %s, %s", irqs.event, irqs.note);
+		snprintf(c->info[c->n - 1].note, sizeof(c->info[0].note), "less %s, %s", irqs.event,
+			 irqs.note);
 	return ret;
 }
 
 static void choose_mode(struct region_counters *c)
 {
-	c->mode = c->n == 0						? READ_NOTHING
-		  : c->n == 1 && c->from[0] == FROM_CLOCK		? READ_CLOCK
-		  : c->n == 1 && c->from[0] == FROM_EXACT		? READ_EXACT
-									: READ_SEVERAL;
+	c->mode = c->n == 0                             ? READ_NOTHING
+		: c->n == 1 && c->from[0] == FROM_CLOCK ? READ_CLOCK
+		: c->n == 1 && c->from[0] == FROM_EXACT ? READ_EXACT
+							: READ_SEVERAL;
 }
 
 static void measure_detour(struct region_counters *c, struct thread_counters *t);
@@ -246,10 +257,13 @@ static int prove(struct region_counters *c, struct tare_error *err)
 		struct file_counter *info = &c->info[i];
 
 		if (c->from[i] == FROM_PMU_LESS)
-			ret = region_irqs_prove(here.pinned, c->n_pmu, c->pmu[i], info->note, sizeof(info->note), err);
+			ret = region_irqs_prove(here.pinned, c->n_pmu, c->pmu[i], info->note,
+						sizeof(info->note), err);
 		else if (c->from[i] == FROM_PMU && !c->pinned)
-			snprintf(info->note, sizeof(info->note), "%s", here.page[c->pmu[i]] && tare_group_user_reads(here.group, NULL) ?
-				 "each read follows the kernel's page" : "each read is a system call");
+			snprintf(info->note, sizeof(info->note), "%s",
+				 here.page[c->pmu[i]] && tare_group_user_reads(here.group, NULL)
+					 ? "each read follows the kernel's page"
+					 : "each read is a system call");
 	}
 	thread_counters_close(&here);
 	return ret;
@@ -263,18 +277,27 @@ static void say_which(const char *words, struct tare_error *err)
 {
 	/* The command's, as cmd_regions.c chose it. */
 	const struct source *engine = source_find(secure_getenv("TARE_REGIONS_ENGINE"));
-	bool less = strstr(words, MINUS_IRQS), unavailable = strstr(err->what, "instructions") && err->code != EINVAL && err->code != ENOMEM;
+	bool less = strstr(words, MINUS_IRQS),
+	     unavailable = strstr(err->what, "instructions") && err->code != EINVAL &&
+		err->code != ENOMEM;
 
 	if (less && unavailable && !strstr(err->what, MINUS_IRQS))
 		tare_prefix(err, MINUS_IRQS ": ");
-	if (!HAVE_EXACT || !unavailable || err->code == EBUSY || !(less || strstr(words, "instructions:u")))
+	if (!HAVE_EXACT || !unavailable || err->code == EBUSY ||
+	    !(less || strstr(words, "instructions:u")))
 		return;
 	if (engine && engine->needs_engine) {
-		tare_fail(err, EOPNOTSUPP, "instructions:u: 'tare regions' counts it by the exact engine here, and this program runs outside of it");
-		tare_hint(err, "programs in another pid namespace (a container) do; -e wall-time records it");
+		tare_fail(
+			err, EOPNOTSUPP,
+			"instructions:u: 'tare regions' counts it by the exact engine here, and this program runs outside of it");
+		tare_hint(
+			err,
+			"programs in another pid namespace (a container) do; -e wall-time records it");
 	} else {
-		tare_hint(err, "'tare regions -e instructions:u -- command' counts by the exact engine where no PMU does%s",
-			  less ? ": without interrupts" : "");
+		tare_hint(
+			err,
+			"'tare regions -e instructions:u -- command' counts by the exact engine where no PMU does%s",
+			less ? ": without interrupts" : "");
 	}
 }
 
@@ -293,8 +316,10 @@ int region_counters_new(struct region_counters *c, const char *words, struct tar
 	if (copy && !strcmp(words, "none"))
 		rest = NULL;
 	while (ret == 0 && (word = next_word(&rest)))
-		ret = c->n == FILE_COUNTERS ? tare_fail(err, EINVAL, "at most %d counters can be recorded", FILE_COUNTERS)
-					    : add_word(c, &names, word, exact, err);
+		ret = c->n == FILE_COUNTERS
+			? tare_fail(err, EINVAL, "at most %d counters can be recorded",
+				    FILE_COUNTERS)
+			: add_word(c, &names, word, exact, err);
 	pages_free(copy, bytes);
 	if (ret == 0 && names.failed)
 		ret = tare_fail_nomem(err);
@@ -319,7 +344,8 @@ void region_counters_free(struct region_counters *c)
 	c->events = NULL;
 }
 
-static int open_group(struct thread_counters *t, const struct region_counters *c, struct tare_error *err)
+static int open_group(struct thread_counters *t, const struct region_counters *c,
+		      struct tare_error *err)
 {
 	int ret = 0;
 
@@ -332,7 +358,8 @@ static int open_group(struct thread_counters *t, const struct region_counters *c
 	return ret;
 }
 
-static int open_events(struct thread_counters *t, const struct region_counters *c, struct tare_error *err)
+static int open_events(struct thread_counters *t, const struct region_counters *c,
+		       struct tare_error *err)
 {
 	uint64_t count[FILE_COUNTERS];
 	int ret;
@@ -343,7 +370,8 @@ static int open_events(struct thread_counters *t, const struct region_counters *
 		for (unsigned i = 0; ret == 0 && i < c->n_pmu; i++)
 			ret = tare_group_count(t->group, i, &count[i], err);
 		if (ret == -ENODATA && !err->code)
-			ret = tare_fail(err, EBUSY, "%s: the counters that the group needs are taken",
+			ret = tare_fail(err, EBUSY,
+					"%s: the counters that the group needs are taken",
 					tare_events_name(c->events, 0));
 		return ret;
 	}
@@ -351,7 +379,8 @@ static int open_events(struct thread_counters *t, const struct region_counters *
 	return t->pinned ? 0 : -err->code;
 }
 
-int thread_counters_open(struct thread_counters *t, const struct region_counters *c, struct tare_error *err)
+int thread_counters_open(struct thread_counters *t, const struct region_counters *c,
+			 struct tare_error *err)
 {
 	struct tare_error own = TARE_ERROR_INIT;
 	int ret = 0;
@@ -399,7 +428,9 @@ static inline int read_pages(struct thread_counters *t, unsigned n, uint64_t *co
 				return -1;
 			tare_pmc_page_head(page, &version, &index);
 			tare_page_barrier();
-			if (__builtin_expect(!tare_pmc_index_known(index) || page->time_enabled != page->time_running, 0))
+			if (__builtin_expect(!tare_pmc_index_known(index) ||
+						     page->time_enabled != page->time_running,
+					     0))
 				return -1;
 			count[i] = tare_page_sum(page, tare_pmc_read_index(index));
 			tare_page_barrier();
@@ -412,8 +443,8 @@ static inline int read_pages(struct thread_counters *t, unsigned n, uint64_t *co
 }
 
 /* All PMU events, minus the recorder's part. False if one of them has no count any more. */
-static __attribute__((noinline)) bool read_events(struct thread_counters *t, const struct region_counters *c,
-						  uint64_t *count)
+static __attribute__((noinline)) bool read_events(struct thread_counters *t,
+						  const struct region_counters *c, uint64_t *count)
 {
 	const unsigned n = c->n_pmu;
 	int again;
@@ -466,7 +497,8 @@ static void measure_detour(struct region_counters *c, struct thread_counters *t)
 
 	for (int k = 0; k < 2 * DETOURS; k++) {
 		uint64_t a[FILE_COUNTERS], b[FILE_COUNTERS], d[FILE_COUNTERS];
-		uint32_t forced = k & 1, none = 0, *version = t->pinned ? &t->pinned->version : &none;
+		uint32_t forced = k & 1, none = 0,
+			 *version = t->pinned ? &t->pinned->version : &none;
 		bool read = read_events(t, c, a);
 
 		*version += forced;
@@ -486,8 +518,8 @@ static void measure_detour(struct region_counters *c, struct thread_counters *t)
 	}
 }
 
-void thread_counters_read_several(struct thread_counters *t, const struct region_counters *c, uint64_t clock,
-				  uint64_t *value)
+void thread_counters_read_several(struct thread_counters *t, const struct region_counters *c,
+				  uint64_t clock, uint64_t *value)
 {
 	uint64_t pmu[TARE_PINNED_MAX] = { 0 };
 	bool lost = c->n_pmu && !read_events(t, c, pmu);

@@ -16,10 +16,10 @@
 #include "tare/pinned.h"
 
 enum counter_from {
-	FROM_CLOCK,   /* the CPU's, in ticks */
-	FROM_KERNEL,  /* clock_gettime, in ns */
-	FROM_EXACT,   /* the exact engine's running count */
-	FROM_PMU,     /* an event's counter */
+	FROM_CLOCK,    /* the CPU's, in ticks */
+	FROM_KERNEL,   /* clock_gettime, in ns */
+	FROM_EXACT,    /* the exact engine's running count */
+	FROM_PMU,      /* an event's counter */
 	FROM_PMU_LESS, /* an event minus another one, which follows it */
 };
 
@@ -35,7 +35,7 @@ struct region_counters {
 	bool pinned;
 	/* bit per counter: continues during the recorder's work and is never set back */
 	uint32_t clocks;
-	uint32_t mult, shift;	    /* of the clock, as in struct file_process */
+	uint32_t mult, shift;       /* of the clock, as in struct file_process */
 	struct tare_events *events; /* of the PMU */
 	/*
 	 * The additional counts of an event if a read is repeated: up to the register read, and in
@@ -53,7 +53,7 @@ struct thread_counters {
 	struct tare_group *group; /* used instead if the events cannot be pinned */
 	const struct perf_event_mmap_page *page[FILE_COUNTERS];
 	uint64_t skip[FILE_COUNTERS]; /* per event: counts of the recorder, not of the program */
-	uint32_t stale;		      /* makes the next read repeat */
+	uint32_t stale;               /* makes the next read repeat */
 	uint64_t mask[FILE_COUNTERS];
 	uint32_t missing; /* counters that cannot be read on this thread, or not any more */
 };
@@ -69,7 +69,8 @@ void region_counters_free(struct region_counters *c);
  * For the calling thread. t->missing gets the counters that are unavailable; `err` (may be NULL)
  * the reason.
  */
-int thread_counters_open(struct thread_counters *t, const struct region_counters *c, struct tare_error *err);
+int thread_counters_open(struct thread_counters *t, const struct region_counters *c,
+			 struct tare_error *err);
 void thread_counters_close(struct thread_counters *t);
 
 static inline uint64_t kernel_clock(void)
@@ -81,16 +82,16 @@ static inline uint64_t kernel_clock(void)
 }
 
 /* The rare combinations, out of line. */
-void thread_counters_read_several(struct thread_counters *t, const struct region_counters *c, uint64_t clock,
-				  uint64_t *value);
+void thread_counters_read_several(struct thread_counters *t, const struct region_counters *c,
+				  uint64_t clock, uint64_t *value);
 
 /*
  * Read all counters. `clock`: the ticks if they were read already, else 0. Takes the same number of
  * instructions each time; if the kernel changed the counters meanwhile it takes more, which are
  * subtracted.
  */
-static inline void thread_counters_read(struct thread_counters *t, const struct region_counters *c, uint64_t clock,
-					uint64_t *value)
+static inline void thread_counters_read(struct thread_counters *t, const struct region_counters *c,
+					uint64_t clock, uint64_t *value)
 {
 	switch (c->mode) {
 	case READ_NOTHING:

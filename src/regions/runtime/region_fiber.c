@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switches between fibers (tare/fiber.h). The stream of a running fiber is the thread's, region_mine; when the fiber is switched out,
- * it keeps the stream and the values of the counters. Counters belong to the thread: the running stream has them, and
- * `kept` between two streams. On resume, the fiber's last values advance by the counts since it was switched out.
+ * Switches between fibers (tare/fiber.h). The stream of a running fiber is the thread's,
+ * region_mine; when the fiber is switched out, it keeps the stream and the values of the counters.
+ * Counters belong to the thread: the running stream has them, and `kept` between two streams. On
+ * resume, the fiber's last values advance by the counts since it was switched out.
  */
 #include "regions/runtime/region_fiber.h"
 #include <stdio.h>
@@ -15,25 +16,25 @@
 /* A thread number that no kernel gives: the largest pid_max is 2^22. */
 enum { FIBER_TID = 20000000 };
 
-#define AWAY	"(switched out)"
+#define AWAY    "(switched out)"
 #define REFUSED "(switch refused: the fiber runs on another thread)"
 
 struct tare_fiber {
 	struct region_stream *stream; /* while it does not run; NULL: none */
-	unsigned process;	      /* in which it has that */
+	unsigned process;             /* in which it has that */
 	struct tare_region_here here; /* the stream's */
 	uint64_t out[FILE_COUNTERS];  /* of the thread that it ran on, when it was switched out */
-	uint32_t missing;	      /* a counter that was missing once stays so: its value lacks a part */
-	uint64_t running;	      /* token() while it runs and is recorded */
+	uint32_t missing; /* a counter that was missing once stays so: its value lacks a part */
+	uint64_t running; /* token() while it runs and is recorded */
 	uint32_t tid;
 	char name[STREAM_NAME];
 };
 
 /* What a thread that has switched keeps. */
 struct per_thread {
-	struct tare_fiber own;	  /* of the thread without a fiber */
+	struct tare_fiber own;    /* of the thread without a fiber */
 	struct tare_fiber *bound; /* to which region_mine belongs; NULL: own */
-	uint64_t held;		  /* token() when it was bound: in another recording the pointer is void */
+	uint64_t held; /* token() when it was bound: in another recording the pointer is void */
 	struct {
 		struct thread_counters counters;
 		bool open;
@@ -42,8 +43,10 @@ struct per_thread {
 	} kept;
 };
 
-static __thread struct tare_fiber *now __attribute__((tls_model("initial-exec"))); /* as the program says */
-static __thread struct per_thread *me __attribute__((tls_model("initial-exec")));  /* NULL: not needed so far */
+static __thread struct tare_fiber *now
+	__attribute__((tls_model("initial-exec"))); /* as the program says */
+static __thread struct per_thread *me
+	__attribute__((tls_model("initial-exec"))); /* NULL: not needed so far */
 
 /* Counters go from one stream to another: a handler that comes here must not read them. */
 static __thread bool switching __attribute__((tls_model("initial-exec")));
@@ -61,7 +64,9 @@ static bool acquire(struct tare_fiber *f, const struct region_recording *r)
 {
 	uint64_t is = __atomic_load_n(&f->running, __ATOMIC_ACQUIRE), mine = token(r);
 
-	return is != mine && __atomic_compare_exchange_n(&f->running, &is, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return is != mine &&
+		__atomic_compare_exchange_n(&f->running, &is, mine, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
 }
 
 static void close_kept(void)
@@ -85,7 +90,8 @@ static void keep_counters(struct region_stream *s)
 static bool take_counters(struct region_stream *s)
 {
 	me->kept.added = 0;
-	if (!me->kept.open || me->kept.process != region_process() || me->kept.generation != s->of->generation) {
+	if (!me->kept.open || me->kept.process != region_process() ||
+	    me->kept.generation != s->of->generation) {
 		close_kept();
 		return false;
 	}
@@ -174,7 +180,8 @@ static void park(const uint64_t *out)
 /* The fiber's stream, if it has one of recording r, is the thread's. */
 static void resume(struct tare_fiber *f, struct region_recording *r)
 {
-	struct region_stream *s = f->process == region_process() ? f->stream : NULL; /* else the parent's */
+	struct region_stream *s = f->process == region_process() ? f->stream
+								 : NULL; /* else the parent's */
 
 	f->stream = NULL;
 	if (!s)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fibers: switches between them are only declared here, no stack is changed; tests/programs/fibers.c has real ones. */
+/*
+ * Fibers: switches between them are only declared here, no stack is changed;
+ * tests/programs/fibers.c has real ones.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -57,7 +60,8 @@ static void expect(struct timeline *t, size_t thread, const char *words)
 		text_add(&got, "%s:", timeline_info(t)->thread[thread].name);
 	CHECK_EQ(timeline_thread(t, thread, &c, &err), 0, "%s", err.what);
 	while (cursor_next(c, &p, &err) == 1) {
-		text_add(&got, " %s%c%s", timeline_label(t, p.label)->name, "()."[p.kind], p.repaired ? "!" : "");
+		text_add(&got, " %s%c%s", timeline_label(t, p.label)->name, "()."[p.kind],
+			 p.repaired ? "!" : "");
 		if (timeline_info(t)->n_counters) {
 			CHECK(p.value[0] >= last, "clock");
 			last = p.value[0];
@@ -102,7 +106,8 @@ TEST(regions_of_two_fibers_are_whole)
 	expect(t, 0, " own( own)");
 	expect(t, 1, "x: a( a)");
 	expect(t, 2, "fiber 2: b( b)");
-	CHECK(timeline_info(t)->thread[1].tid != timeline_info(t)->thread[2].tid, "tracks of their own");
+	CHECK(timeline_info(t)->thread[1].tid != timeline_info(t)->thread[2].tid,
+	      "tracks of their own");
 	timeline_close(t);
 	tare_fiber_free(x);
 	tare_fiber_free(y);
@@ -173,7 +178,8 @@ TEST(an_end_without_a_begin_is_of_its_fiber_alone)
 
 TEST(off_and_between_recordings)
 {
-	struct tare_fiber *x = tare_fiber_new("x"), *y = tare_fiber_new("y"), *z = tare_fiber_new("z");
+	struct tare_fiber *x = tare_fiber_new("x"), *y = tare_fiber_new("y"),
+			  *z = tare_fiber_new("z");
 	struct timeline *t;
 
 	CHECK_EQ(tare_region_switch(x), 0);
@@ -246,7 +252,8 @@ static void move(const char *counters, const char *first, const char *second)
 TEST(a_fiber_resumes_on_another_thread_which_ends_in_it)
 {
 	move("none", "x: a( a) b( b)", " own( own)!");
-	move("wall-time", "x: a( (switched out)( (switched out)) a) b( (switched out)( (switched out)) b)",
+	move("wall-time",
+	     "x: a( (switched out)( (switched out)) a) b( (switched out)( (switched out)) b)",
 	     " own( (switched out)( (switched out)) own)!");
 }
 

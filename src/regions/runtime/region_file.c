@@ -77,7 +77,7 @@ static uint64_t size_limit(void)
 	struct rlimit size;
 
 	return getrlimit(RLIMIT_FSIZE, &size) < 0 || size.rlim_cur == RLIM_INFINITY ? UINT64_MAX
-										      : size.rlim_cur;
+										    : size.rlim_cur;
 }
 
 /* A struct for a file that does not exist yet, by its absolute path. */
@@ -92,7 +92,8 @@ static int name_file(struct region_file *f, const char *path, struct tare_error 
 	if (path[0] == '/')
 		n = snprintf(f->path, sizeof(f->path), "%s", path);
 	else if (!getcwd(here, sizeof(here)))
-		return tare_fail(err, errno, "%.200s: cannot tell in which directory: %s", path, strerror(errno));
+		return tare_fail(err, errno, "%.200s: cannot tell in which directory: %s", path,
+				 strerror(errno));
 	else
 		n = snprintf(f->path, sizeof(f->path), "%s/%s", here, path);
 	if (n < 0 || (size_t)n >= sizeof(f->path))
@@ -128,7 +129,8 @@ static int reserve(int fd, uint64_t offset, uint64_t n)
 	if (errno != EOPNOTSUPP && errno != ENOSYS)
 		return -1;
 	for (uint64_t i = 0; i < n; i += FILE_PAGE)
-		if (syscall(SYS_pwrite64, fd, zeros, sizeof(zeros), (off_t)(offset + i)) != (long)sizeof(zeros))
+		if (syscall(SYS_pwrite64, fd, zeros, sizeof(zeros), (off_t)(offset + i)) !=
+		    (long)sizeof(zeros))
 			return -1;
 	return 0;
 }
@@ -137,8 +139,8 @@ static int reserve(int fd, uint64_t offset, uint64_t n)
  * Write the head first, then link the file under its name, so that a killed program leaves a
  * complete recording or none.
  */
-static int begin_file(struct region_file *f, const char *own_name, const char *counters, const char *command,
-		      bool replace, struct tare_error *err)
+static int begin_file(struct region_file *f, const char *own_name, const char *counters,
+		      const char *command, bool replace, struct tare_error *err)
 {
 	struct cpu_description cpu;
 	struct timespec now;
@@ -182,8 +184,8 @@ static int begin_file(struct region_file *f, const char *own_name, const char *c
 	return 0;
 }
 
-int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command, bool replace,
-		       struct tare_error *err)
+int region_file_create(struct region_file *f, const char *path, const char *counters,
+		       const char *command, bool replace, struct tare_error *err)
 {
 	char own_name[FILE_PART_ROOM], place[PATH_MAX];
 	int ret = name_file(f, path, err);
@@ -193,7 +195,8 @@ int region_file_create(struct region_file *f, const char *path, const char *coun
 	/* Do not truncate it, because another process may still map it. */
 	ret = file_place(f->path, place);
 	if (ret == 0)
-		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", f->path);
+		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file",
+				 f->path);
 	if (ret < 0)
 		return file_part_failed(f->path, -ret, err);
 	memcpy(f->path, place, sizeof(place));
@@ -229,16 +232,20 @@ int region_file_join(struct region_file *f, const char *path, struct tare_error 
 	f->inode = st.st_ino;
 	f->limit = size_limit();
 	if (!S_ISREG(st.st_mode) || st.st_size < FILE_PAGE) {
-		ret = tare_fail(err, EEXIST, "%.250s: exists, and is not a recording of regions", f->path);
+		ret = tare_fail(err, EEXIST, "%.250s: exists, and is not a recording of regions",
+				f->path);
 		goto fail;
 	}
 	ret = map_head(f, err);
 	if (ret < 0)
 		goto fail;
-	if (memcmp(f->head->magic, FILE_MAGIC, sizeof(f->head->magic)) || f->head->order != FILE_ORDER ||
-	    f->head->version != FILE_VERSION || f->head->machine != MACHINE || f->head->next % FILE_PAGE) {
-		ret = tare_fail(err, EEXIST, "%.250s: exists, and is not a recording that this program can continue",
-				f->path);
+	if (memcmp(f->head->magic, FILE_MAGIC, sizeof(f->head->magic)) ||
+	    f->head->order != FILE_ORDER || f->head->version != FILE_VERSION ||
+	    f->head->machine != MACHINE || f->head->next % FILE_PAGE) {
+		ret = tare_fail(
+			err, EEXIST,
+			"%.250s: exists, and is not a recording that this program can continue",
+			f->path);
 		goto fail;
 	}
 	f->fd = high_fd(f->fd);
@@ -266,7 +273,8 @@ static void give_back(struct region_file *f, uint64_t at, uint64_t n)
 {
 	uint64_t end = at + whole_pages(n), next = end;
 
-	if (!__atomic_compare_exchange_n(&f->head->next, &next, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(&f->head->next, &next, at, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
 		/* another thread took the space after it */
 		__atomic_add_fetch(&f->head->unfilled, end - at, __ATOMIC_RELAXED);
 }
@@ -305,7 +313,8 @@ void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t
 		*offset = at;
 	/* in a child forked meanwhile: the space is the parent's */
 	if (map && region_process() != process)
-		mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		     0);
 	return map;
 }
 
@@ -357,6 +366,7 @@ void region_file_punch(struct region_file *f, uint64_t offset, uint64_t n)
 	int kept = errno, fd = descriptor(f);
 
 	if (fd >= 0 && n)
-		(void)!syscall(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
+		(void)!syscall(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			       (off_t)offset, (off_t)n);
 	errno = kept;
 }

@@ -31,8 +31,8 @@ struct region_file {
 };
 
 /* Create a file, replacing an existing one; without `replace`, -EEXIST if there is one. */
-int region_file_create(struct region_file *f, const char *path, const char *counters, const char *command, bool replace,
-		       struct tare_error *err);
+int region_file_create(struct region_file *f, const char *path, const char *counters,
+		       const char *command, bool replace, struct tare_error *err);
 /* Open an existing one. -ENOENT if there is none; -EEXIST if it is something else. */
 int region_file_join(struct region_file *f, const char *path, struct tare_error *err);
 void region_file_close(struct region_file *f);

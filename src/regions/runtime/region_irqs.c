@@ -34,19 +34,24 @@ int region_irqs_judge(const struct irq_run *run, size_t n, uint64_t known, struc
 		high = executed > high ? executed : high;
 	}
 	if (interrupts < IRQS_WANTED)
-		return tare_fail(err, EAGAIN, "instructions-minus-irqs:u: the event for interrupts counted %" PRIu64
-				 " of them in %zu runs of a loop", interrupts, n);
+		return tare_fail(
+			err, EAGAIN,
+			"instructions-minus-irqs:u: the event for interrupts counted %" PRIu64
+			" of them in %zu runs of a loop",
+			interrupts, n);
 	if (low == high && low >= known && low - known <= EXCESS_MAX)
 		return 0;
 	ret = tare_fail(err, EOPNOTSUPP,
-			"instructions-minus-irqs:u: a loop of %" PRIu64 " instructions counted as %" PRIu64 " to %" PRIu64
-			" of them less %" PRIu64 " interrupts: the event does not count what it should here",
+			"instructions-minus-irqs:u: a loop of %" PRIu64
+			" instructions counted as %" PRIu64 " to %" PRIu64 " of them less %" PRIu64
+			" interrupts: the event does not count what it should here",
 			known, low, high, interrupts);
 	tare_hint(err, "record instructions:u, and check with `tare aggregate` how much it varies");
 	return ret;
 }
 
-int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note, size_t room, struct tare_error *err)
+int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note, size_t room,
+		      struct tare_error *err)
 {
 	uint64_t before[TARE_PINNED_MAX], after[TARE_PINNED_MAX], interrupts = 0;
 	struct irq_run run[IRQ_RUNS];
@@ -55,17 +60,21 @@ int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note,
 	int ret;
 
 	if (!p) {
-		ret = tare_fail(err, EOPNOTSUPP, "instructions-minus-irqs:u: its counters cannot be read by cached registers here");
+		ret = tare_fail(
+			err, EOPNOTSUPP,
+			"instructions-minus-irqs:u: its counters cannot be read by cached registers here");
 		tare_hint(err, "record instructions:u");
 		return ret;
 	}
 
 	for (i = 0; i < IRQ_RUNS && interrupts < 2 * IRQS_WANTED; i++) {
 		if (tare_pinned_read(p, before, n))
-			return tare_fail(err, EIO, "instructions-minus-irqs:u: the counters were taken away");
+			return tare_fail(err, EIO,
+					 "instructions-minus-irqs:u: the counters were taken away");
 		cpu_loop(TURNS);
 		if (tare_pinned_read(p, after, n))
-			return tare_fail(err, EIO, "instructions-minus-irqs:u: the counters were taken away");
+			return tare_fail(err, EIO,
+					 "instructions-minus-irqs:u: the counters were taken away");
 		run[i].instructions = tare_pinned_difference(p, before[k], after[k]);
 		run[i].interrupts = tare_pinned_difference(p, before[k + 1], after[k + 1]);
 		interrupts += run[i].interrupts;
@@ -74,6 +83,7 @@ int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note,
 	if (ret == -EAGAIN && err)
 		tare_hint(err, "the event exists, but does not count: record instructions:u");
 	if (ret == 0)
-		snprintf(note + used, room - used, "; checked here in %zu loops with %" PRIu64 " interrupts", i, interrupts);
+		snprintf(note + used, room - used,
+			 "; checked here in %zu loops with %" PRIu64 " interrupts", i, interrupts);
 	return ret;
 }

@@ -33,6 +33,7 @@ int region_irqs_judge(const struct irq_run *run, size_t n, uint64_t known, struc
  * Test it: counter k of n is instructions, k + 1 interrupts. Runs until interrupts occur, at most
  * some seconds. Adds the result to the note.
  */
-int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note, size_t room, struct tare_error *err);
+int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note, size_t room,
+		      struct tare_error *err);
 
 #endif

@@ -49,7 +49,9 @@ TEST(rows_of_known_cpus)
 			CHECK_STR(got.event, rows[i].event);
 			CHECK_STR(got.known, rows[i].known);
 			/* The note always contains the reason. */
-			CHECK(!strncmp(got.note, rows[i].known, strlen(rows[i].known)) && strstr(got.note, ": "), "%s", got.note);
+			CHECK(!strncmp(got.note, rows[i].known, strlen(rows[i].known)) &&
+				      strstr(got.note, ": "),
+			      "%s", got.note);
 		} else {
 			CHECK(strstr(err.what, "no event is known") && err.hint[0]);
 		}
@@ -68,7 +70,9 @@ TEST(every_row_is_whole)
 
 		CHECK_EQ(n, 4, "line %u", line);
 		column_copy(&c[2], known, sizeof(known));
-		CHECK(!strcmp(known, "documented") || !strcmp(known, "seen") || !strcmp(known, "guessed"), "line %u: %s", line, known);
+		CHECK(!strcmp(known, "documented") || !strcmp(known, "seen") ||
+			      !strcmp(known, "guessed"),
+		      "line %u: %s", line, known);
 		rows++;
 	}
 	CHECK(rows > 20);
@@ -83,16 +87,37 @@ TEST(what_is_believed)
 		struct irq_run run[4]; /* repeated */
 		const char *what;
 	} rows[] = {
-		{ __LINE__, 0, { { KNOWN + 12, 0 }, { KNOWN + 13, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } }, NULL },
+		{ __LINE__,
+		  0,
+		  { { KNOWN + 12, 0 }, { KNOWN + 13, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } },
+		  NULL },
 		/* The event counts nothing although interrupts occur. */
-		{ __LINE__, -EAGAIN, { { KNOWN + 12, 0 }, { KNOWN + 13, 0 }, { KNOWN + 14, 0 }, { KNOWN + 13, 0 } }, "counted 0" },
+		{ __LINE__,
+		  -EAGAIN,
+		  { { KNOWN + 12, 0 }, { KNOWN + 13, 0 }, { KNOWN + 14, 0 }, { KNOWN + 13, 0 } },
+		  "counted 0" },
 		/* It counts some interrupts only. */
-		{ __LINE__, -EOPNOTSUPP, { { KNOWN + 12, 0 }, { KNOWN + 14, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } }, "does not count what it should" },
+		{ __LINE__,
+		  -EOPNOTSUPP,
+		  { { KNOWN + 12, 0 }, { KNOWN + 14, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } },
+		  "does not count what it should" },
 		/* It counts other things, too. */
-		{ __LINE__, -EOPNOTSUPP, { { KNOWN + 12, 5 }, { KNOWN + 13, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } }, "does not count" },
+		{ __LINE__,
+		  -EOPNOTSUPP,
+		  { { KNOWN + 12, 5 }, { KNOWN + 13, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } },
+		  "does not count" },
 		/* The counts are the same each time, but too far from the loop's size. */
-		{ __LINE__, -EOPNOTSUPP, { { KNOWN + 300, 0 }, { KNOWN + 301, 1 }, { KNOWN + 302, 2 }, { KNOWN + 301, 1 } }, "does not count" },
-		{ __LINE__, -EOPNOTSUPP, { { KNOWN - 1, 0 }, { KNOWN, 1 }, { KNOWN + 1, 2 }, { KNOWN, 1 } }, "does not count" },
+		{ __LINE__,
+		  -EOPNOTSUPP,
+		  { { KNOWN + 300, 0 },
+		    { KNOWN + 301, 1 },
+		    { KNOWN + 302, 2 },
+		    { KNOWN + 301, 1 } },
+		  "does not count" },
+		{ __LINE__,
+		  -EOPNOTSUPP,
+		  { { KNOWN - 1, 0 }, { KNOWN, 1 }, { KNOWN + 1, 2 }, { KNOWN, 1 } },
+		  "does not count" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -101,9 +126,11 @@ TEST(what_is_believed)
 
 		for (size_t k = 0; k < ARRAY_SIZE(run); k++)
 			run[k] = rows[i].run[k % 4];
-		CHECK_EQ(region_irqs_judge(run, ARRAY_SIZE(run), KNOWN, &err), rows[i].ret, "row at line %d: %s", rows[i].line, err.what);
+		CHECK_EQ(region_irqs_judge(run, ARRAY_SIZE(run), KNOWN, &err), rows[i].ret,
+			 "row at line %d: %s", rows[i].line, err.what);
 		if (rows[i].what)
-			CHECK(strstr(err.what, rows[i].what), "row at line %d: %s", rows[i].line, err.what);
+			CHECK(strstr(err.what, rows[i].what), "row at line %d: %s", rows[i].line,
+			      err.what);
 	}
 }
 

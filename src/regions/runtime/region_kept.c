@@ -27,8 +27,9 @@ static struct list *list(void)
 	if (mine)
 		return mine;
 	made = pages_new_wiped(sizeof(*made));
-	if (made && !__atomic_compare_exchange_n(&mine, &none, made, false, __ATOMIC_RELAXED,
-						 __ATOMIC_RELAXED))
+	if (made &&
+	    !__atomic_compare_exchange_n(&mine, &none, made, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
 		pages_free(made, sizeof(*made)); /* a handler came between */
 	errno = kept;
 	return mine;

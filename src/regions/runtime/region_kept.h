@@ -22,7 +22,7 @@ enum { KEPT_POINTS = 4096 };
 struct kept_point {
 	/* while its label is TARE_LABEL_UNKNOWN: the label is created when the point is written */
 	struct tare_region *region;
-	tare_label label;           /* with TARE_LABEL_END */
+	tare_label label; /* with TARE_LABEL_END */
 	enum point_op op;
 	uint64_t number;
 	unsigned generation; /* of the recording */

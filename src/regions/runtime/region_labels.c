@@ -87,8 +87,8 @@ static uint64_t sum_of(uint64_t sum, const char *s)
  * A label too large for the file is identified by a hash of its texts after an empty name, which no
  * other label has.
  */
-static char *serialise(struct region_labels *l, const char *name, const char *file, uint32_t line, const char *const *args,
-		       unsigned n_args, size_t *bytes, bool *too_large)
+static char *serialise(struct region_labels *l, const char *name, const char *file, uint32_t line,
+		       const char *const *args, unsigned n_args, size_t *bytes, bool *too_large)
 {
 	size_t n = 8 + strlen(name) + 1 + strlen(file) + 1;
 	uint64_t sum = 0;
@@ -118,11 +118,14 @@ static char *serialise(struct region_labels *l, const char *name, const char *fi
 	return text;
 }
 
-static struct region_label *find(struct region_label *slot, size_t room, uint64_t hash, const char *text, size_t bytes)
+static struct region_label *find(struct region_label *slot, size_t room, uint64_t hash,
+				 const char *text, size_t bytes)
 {
 	size_t i = hash & (room - 1);
 
-	while (slot[i].text && (slot[i].hash != hash || slot[i].bytes != bytes || memcmp(slot[i].text, text, bytes)))
+	while (slot[i].text &&
+	       (slot[i].hash != hash || slot[i].bytes != bytes ||
+		memcmp(slot[i].text, text, bytes)))
 		i = (i + 1) & (room - 1);
 	return &slot[i];
 }
@@ -136,7 +139,8 @@ static int grow(struct region_labels *l)
 		return -1;
 	for (size_t i = 0; i < l->room; i++)
 		if (l->slot[i].text)
-			*find(slot, room, l->slot[i].hash, l->slot[i].text, l->slot[i].bytes) = l->slot[i];
+			*find(slot, room, l->slot[i].hash, l->slot[i].text,
+			      l->slot[i].bytes) = l->slot[i];
 	pages_free(l->slot, l->room * sizeof(*slot));
 	l->slot = slot;
 	l->room = room;
@@ -178,8 +182,8 @@ static uint32_t put(struct region_labels *l, const char *text, size_t bytes)
 	return number;
 }
 
-uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
-			      const char *const *args, unsigned n_args)
+uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file,
+			      uint32_t line, const char *const *args, unsigned n_args)
 {
 	struct region_label *slot;
 	bool too_large;

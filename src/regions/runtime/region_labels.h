@@ -20,15 +20,15 @@ struct region_labels {
 	struct block_head *block;
 	uint8_t *at, *end;
 	uint64_t seq;
-	uint32_t own; /* number of labels written by this process */
-	uint32_t next; /* the next number; starts at 1 */
+	uint32_t own;      /* number of labels written by this process */
+	uint32_t next;     /* the next number; starts at 1 */
 	uint32_t nameless; /* shared number of labels that cannot be written; 0: not assigned yet */
 	/*
 	 * this process's labels that cannot be written, each counted once; when out of memory,
 	 * every time
 	 */
 	uint32_t lost;
-	int lost_errno;	   /* the reason for the last of them */
+	int lost_errno; /* the reason for the last of them */
 	struct region_texts *texts;
 	struct region_label *slot; /* by hash, open addressing */
 	size_t n, room;
@@ -38,8 +38,8 @@ struct region_labels {
  * The number of a label, which is assigned if new. If the label cannot be written, the number for
  * nameless labels, now and later. file: "" for none.
  */
-uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file, uint32_t line,
-			      const char *const *args, unsigned n_args);
+uint32_t region_labels_number(struct region_labels *l, const char *name, const char *file,
+			      uint32_t line, const char *const *args, unsigned n_args);
 /*
  * A number that is not in the file, for points with a label that cannot be written. The label is
  * counted in `lost`, or its points are counted as lost.

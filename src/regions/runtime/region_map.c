@@ -24,12 +24,14 @@
 static void *make_room(size_t bytes, bool grows)
 {
 	size_t whole = FILE_PAGE + bytes + FILE_PAGE;
-	char *room = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *room = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			  0);
 
 	if (room == MAP_FAILED)
 		return NULL;
-	if (grows && mmap(room + FILE_PAGE + bytes, FILE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN, -1,
-			  0) == MAP_FAILED) {
+	if (grows &&
+	    mmap(room + FILE_PAGE + bytes, FILE_PAGE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN, -1, 0) == MAP_FAILED) {
 		munmap(room, whole);
 		return NULL;
 	}
@@ -47,7 +49,8 @@ static bool grows_here(void)
 	int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (!is) {
-		char *hole = uname(&u) == 0 && atoi(u.release) >= 5 ? make_room(FILE_PAGE, true) : NULL;
+		char *hole = uname(&u) == 0 && atoi(u.release) >= 5 ? make_room(FILE_PAGE, true)
+								    : NULL;
 
 		is = 1;
 		if (hole) {
@@ -68,7 +71,9 @@ void *region_map(int fd, uint64_t offset, size_t bytes, bool at_once)
 
 	if (!room)
 		return NULL;
-	if (mmap(room, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | (at_once ? MAP_POPULATE : 0), fd, (off_t)offset) == MAP_FAILED) {
+	if (mmap(room, bytes, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED | (at_once ? MAP_POPULATE : 0), fd,
+		 (off_t)offset) == MAP_FAILED) {
 		region_unmap(room, bytes);
 		return NULL;
 	}

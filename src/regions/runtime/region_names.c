@@ -54,7 +54,8 @@ static bool still_there(struct tare_region *r)
 static bool readable(const void *p)
 {
 	int kept = errno;
-	bool yes = syscall(SYS_rt_sigprocmask, -1, p, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
+	bool yes = syscall(SYS_rt_sigprocmask, -1, p, NULL, sizeof(uint64_t)) == 0 ||
+		errno != EFAULT;
 
 	errno = kept;
 	return yes;
@@ -65,7 +66,8 @@ static bool is_still(const struct known_region *k)
 {
 	struct tare_region *r = k->region;
 
-	return still_there(r) && readable(r) && readable(&r->file) && r->name == k->name && r->file == k->file;
+	return still_there(r) && readable(r) && readable(&r->file) && r->name == k->name &&
+		r->file == k->file;
 }
 
 static tare_label as_label(uint32_t number)
@@ -144,7 +146,8 @@ int region_open_process(struct region_recording *r)
 	return 0;
 }
 
-tare_label region_label_of(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n)
+tare_label region_label_of(const char *name, const char *file, uint32_t line,
+			   const char *const *args, unsigned n)
 {
 	int kept = errno;
 	struct region_recording *r = region_state.recording;
@@ -172,8 +175,10 @@ static tare_label label_of_region(const struct tare_region *r)
 bool region_number(struct tare_region *r)
 {
 	if (region_state.n_known == region_state.known_room) {
-		size_t room = region_state.known_room ? region_state.known_room * 2 : FILE_PAGE / sizeof(*region_state.known);
-		struct known_region *more = pages_new(room * sizeof(*more)), *old = region_state.known;
+		size_t room = region_state.known_room ? region_state.known_room * 2
+						      : FILE_PAGE / sizeof(*region_state.known);
+		struct known_region *more = pages_new(room * sizeof(*more)),
+				    *old = region_state.known;
 		size_t old_room = region_state.known_room;
 
 		if (!more)
@@ -186,7 +191,8 @@ bool region_number(struct tare_region *r)
 	}
 	region_state.known[region_state.n_known] = (struct known_region){ r, r->name, r->file };
 	__atomic_store_n(&region_state.n_known, region_state.n_known + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->label, region_state.recording ? label_of_region(r) : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->label, region_state.recording ? label_of_region(r) : 0,
+			 __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -198,21 +204,28 @@ void region_tell_early(struct region_recording *r)
 {
 	uint64_t points;
 
-	if (!__atomic_load_n(&region_state.early.any, __ATOMIC_ACQUIRE) || region_open_process(r) < 0)
+	if (!__atomic_load_n(&region_state.early.any, __ATOMIC_ACQUIRE) ||
+	    region_open_process(r) < 0)
 		return;
 	__atomic_store_n(&region_state.early.any, false, __ATOMIC_RELAXED);
 	points = __atomic_exchange_n(&region_state.early.points, 0, __ATOMIC_RELAXED);
 	for (unsigned word = 0; word < FILE_LOST_WORDS; word++)
-		for (uint64_t bits = __atomic_exchange_n(&region_state.early.label[word], 0, __ATOMIC_RELAXED); bits; bits &= bits - 1)
+		for (uint64_t bits = __atomic_exchange_n(&region_state.early.label[word], 0,
+							 __ATOMIC_RELAXED);
+		     bits; bits &= bits - 1)
 			region_recording_lose_of(r, 64 * word + (unsigned)__builtin_ctzll(bits));
 	/* A point in between sets it again. */
-	__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED), __ATOMIC_RELAXED);
+	__atomic_and_fetch(&r->process->lost_label[0], ~((uint64_t)1 << LOST_UNNAMED),
+			   __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < EARLY_REGIONS; i++) {
-		struct tare_region *region = __atomic_exchange_n(&region_state.early.region[i], NULL, __ATOMIC_RELAXED);
-		bool named = region && still_there(region) && (region->label != TARE_LABEL_UNKNOWN || region_number(region));
+		struct tare_region *region = __atomic_exchange_n(&region_state.early.region[i],
+								 NULL, __ATOMIC_RELAXED);
+		bool named = region && still_there(region) &&
+			(region->label != TARE_LABEL_UNKNOWN || region_number(region));
 
 		if (region)
-			region_recording_lose_of(r, format_lost_bit(named ? region_label_number(region->label) : 0));
+			region_recording_lose_of(
+				r, format_lost_bit(named ? region_label_number(region->label) : 0));
 	}
 	region_recording_lose(r, points, 0);
 }

@@ -12,10 +12,10 @@ enum { EARLY_REGIONS = 16 };
 
 extern struct region_state {
 	struct region_recording *recording; /* like region_self()->current, but kept in a child */
-	unsigned generation; /* odd: recording */
-	bool looked;	     /* the environment was checked */
-	bool looking;	     /* the check is in progress */
-	bool from_environment; /* the environment started the recording */
+	unsigned generation;                /* odd: recording */
+	bool looked;                        /* the environment was checked */
+	bool looking;                       /* the check is in progress */
+	bool from_environment;              /* the environment started the recording */
 	pthread_key_t at_thread_end;
 
 	/*
@@ -39,7 +39,7 @@ extern struct region_state {
 		struct tare_region *region;
 		/* the region's, because its memory may now belong to another library */
 		const char *name, *file;
-	} *known;
+	} * known;
 	size_t n_known, known_room;
 	bool changing; /* known regions are getting the labels of another recording */
 	bool torn;     /* this process was forked during such a change */
@@ -71,7 +71,8 @@ void region_command(char *out, size_t room);
 /* Create the process's own block, at its first point. 0 or a negative errno. */
 int region_open_process(struct region_recording *r);
 /* The label of a text, created if new; 0: no recording. Preserves errno. */
-tare_label region_label_of(const char *name, const char *file, uint32_t line, const char *const *args, unsigned n);
+tare_label region_label_of(const char *name, const char *file, uint32_t line,
+			   const char *const *args, unsigned n);
 /* Assign a label to a region and remember the region. False: out of memory. */
 bool region_number(struct tare_region *r);
 /* Update the labels of all regions, after the recording began or ended. */

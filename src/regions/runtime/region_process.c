@@ -29,7 +29,9 @@ static void make_page(void)
 	if (!page)
 		page = &without_memory;
 	__atomic_store_n(&page->process, number, __ATOMIC_RELEASE);
-	if (!__atomic_compare_exchange_n(&region_self_page, &none, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) && page != &without_memory)
+	if (!__atomic_compare_exchange_n(&region_self_page, &none, page, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE) &&
+	    page != &without_memory)
 		pages_free(page, sizeof(*page));
 }
 
@@ -55,7 +57,8 @@ static __attribute__((noinline)) void look_closely(void)
 	becoming = true;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	self = region_self();
-	if (__atomic_compare_exchange_n(&self->process, &is, (unsigned)BECOMING, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&self->process, &is, (unsigned)BECOMING, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
 		region_child_begins();
 	while (__atomic_load_n(&self->process, __ATOMIC_ACQUIRE) == (unsigned)BECOMING)
 		sched_yield(); /* another thread is doing it */

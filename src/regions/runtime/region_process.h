@@ -22,7 +22,7 @@ struct region_self {
 	 * initialised
 	 */
 	unsigned process;
-	unsigned lock;	  /* 0: free; 1: held; 2: held, and threads may wait */
+	unsigned lock; /* 0: free; 1: held; 2: held, and threads may wait */
 };
 
 extern struct region_self *region_self_page;

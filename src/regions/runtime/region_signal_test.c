@@ -64,7 +64,8 @@ static void region_of(struct tare_region *r)
 
 /* The contents of the file. */
 struct found {
-	uint64_t plain, handlers, made, others, once, repaired, lost, threads, first; /* first: "plain" of the first thread */
+	uint64_t plain, handlers, made, others, once, repaired, lost, threads,
+		first;           /* first: "plain" of the first thread */
 	bool complete, timeless; /* timeless: a clock was not read, or steps back */
 	bool lost_plain, lost_handlers, lost_once, lost_any; /* may be among the lost ones */
 };
@@ -82,14 +83,17 @@ static void read_back(struct found *out)
 	if (!t)
 		exit(1);
 	if (timeline_info(t)->damage)
-		CHECK_EQ(sscanf(timeline_info(t)->damage, "process %*d lost %lu points of signal handlers", &out->lost), 1, "%s",
-			 timeline_info(t)->damage);
+		CHECK_EQ(sscanf(timeline_info(t)->damage,
+				"process %*d lost %lu points of signal handlers", &out->lost),
+			 1, "%s", timeline_info(t)->damage);
 	out->threads = timeline_info(t)->n_threads;
 	out->complete = out->threads && timeline_info(t)->thread[0].complete;
 	for (size_t i = 0; i < out->threads; i++) {
 		CHECK_EQ(timeline_thread(t, i, &c, &err), 0, "%s", err.what);
 		while ((ret = cursor_next(c, &p, &err)) == 1) {
-			const char *name = p.kind == TIMELINE_LOST ? "" : timeline_label(t, p.label)->name;
+			const char *name = p.kind == TIMELINE_LOST
+				? ""
+				: timeline_label(t, p.label)->name;
 
 			CHECK(p.kind != TIMELINE_LOST);
 			out->plain += !strcmp(name, "plain") && !p.repaired;
@@ -192,10 +196,12 @@ static uint64_t interrupted_everywhere(const char *counters, uint64_t traps, boo
 	CHECK(recorded > 30 / tap_one_in());
 	read_back(&f);
 	CHECK_EQ(f.plain, 2 + 4 * rounds, "with %s", counters);
-	CHECK_EQ(f.handlers, 2 + 2 * recorded, "with %s, %llu lost", counters, (unsigned long long)f.lost);
+	CHECK_EQ(f.handlers, 2 + 2 * recorded, "with %s, %llu lost", counters,
+		 (unsigned long long)f.lost);
 	CHECK(!f.lost && !f.repaired && f.complete);
 	CHECK(!f.timeless);
-	printf("# %s: %llu regions, %llu of handlers\n", counters, (unsigned long long)rounds, (unsigned long long)recorded);
+	printf("# %s: %llu regions, %llu of handlers\n", counters, (unsigned long long)rounds,
+	       (unsigned long long)recorded);
 	return due;
 }
 
@@ -262,7 +268,8 @@ TEST(blocks_that_are_full_likewise)
 		more = handled > due;
 	}
 	CHECK_EQ(tare_regions_stop(NULL), 0);
-	CHECK(due > 8000 && recorded + 1 == blocks, "the block was written within %llu instructions", (unsigned long long)due);
+	CHECK(due > 8000 && recorded + 1 == blocks,
+	      "the block was written within %llu instructions", (unsigned long long)due);
 	read_back(&f);
 	CHECK_EQ(f.plain, 2 * n);
 	CHECK_EQ(f.handlers, 2 + 2 * recorded);
@@ -337,7 +344,8 @@ static void forks(void)
 	read_back(&f);
 	CHECK_EQ(f.threads, n, "one of the parent, one of each child");
 	CHECK_EQ(f.handlers, 6 * n + 4 * (n - 1));
-	CHECK(f.plain >= 4 * n && f.plain <= 6 * n, "%llu of %llu", (unsigned long long)f.plain, (unsigned long long)n);
+	CHECK(f.plain >= 4 * n && f.plain <= 6 * n, "%llu of %llu", (unsigned long long)f.plain,
+	      (unsigned long long)n);
 }
 
 TEST(a_handler_forks_within_a_point)
@@ -353,7 +361,8 @@ static bool by_clone;
 static void record_in_child(void)
 {
 	int status;
-	pid_t child = by_clone ? (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL) : fork();
+	pid_t child = by_clone ? (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL)
+			       : fork();
 
 	if (child == 0) {
 		region_of(&handlers);
@@ -378,7 +387,8 @@ TEST(what_a_handler_records_in_a_child_is_there_or_told_as_lost)
 			happens_at(n, record_in_child);
 			CHECK_EQ(tare_regions_stop(NULL), 0);
 			read_back(&f);
-			CHECK_EQ(f.handlers + f.lost, 2 + 2, "at instruction %llu", (unsigned long long)n);
+			CHECK_EQ(f.handlers + f.lost, 2 + 2, "at instruction %llu",
+				 (unsigned long long)n);
 			CHECK(f.lost_handlers == (f.lost > 0) && !f.lost_plain && !f.lost_any);
 			CHECK_EQ(f.plain, 4);
 			lost += f.lost;
@@ -508,7 +518,8 @@ static void stops(void)
 		more = happens_at(n, stop_here);
 		CHECK_EQ(tare_regions_stop(NULL), 0);
 		read_back(&f);
-		CHECK(f.plain >= 2 && f.plain <= 4 && f.handlers == 2 && !f.lost, "%llu points at instruction %llu", (unsigned long long)f.plain,
+		CHECK(f.plain >= 2 && f.plain <= 4 && f.handlers == 2 && !f.lost,
+		      "%llu points at instruction %llu", (unsigned long long)f.plain,
 		      (unsigned long long)n);
 		CHECK_EQ(f.threads, 1);
 	}
@@ -542,8 +553,10 @@ static void names_once(void)
 		more = happens_at(n, use_once);
 		CHECK_EQ(tare_regions_stop(NULL), 0);
 		read_back(&f);
-		CHECK_EQ(f.once, more ? 2 : 0, "at instruction %llu, %llu lost", (unsigned long long)n, (unsigned long long)f.lost);
-		CHECK(!f.lost && f.plain == 4 && f.handlers == 2, "at instruction %llu", (unsigned long long)n);
+		CHECK_EQ(f.once, more ? 2 : 0, "at instruction %llu, %llu lost",
+			 (unsigned long long)n, (unsigned long long)f.lost);
+		CHECK(!f.lost && f.plain == 4 && f.handlers == 2, "at instruction %llu",
+		      (unsigned long long)n);
 	}
 	CHECK(n < MOST && n > 60);
 }
@@ -655,7 +668,8 @@ TEST(a_handler_that_does_not_return_to_the_point)
 		tare_regions_stop(NULL);
 		read_back(&f);
 		there = f.handlers + f.lost;
-		CHECK(there >= 6 && there <= 7, "%llu at instruction %llu", (unsigned long long)there, (unsigned long long)n);
+		CHECK(there >= 6 && there <= 7, "%llu at instruction %llu",
+		      (unsigned long long)there, (unsigned long long)n);
 		CHECK(f.plain >= 2 && f.plain <= 4);
 		lost |= f.lost > 0;
 		if (f.lost)
@@ -810,7 +824,8 @@ TEST(a_handler_records_and_stops_the_recording_within_a_point)
 		happens_at(n, record_and_stop);
 		region_of(&plain);
 		read_back(&f);
-		CHECK_EQ(f.handlers, 4, "at instruction %llu, %llu lost", (unsigned long long)n, (unsigned long long)f.lost);
+		CHECK_EQ(f.handlers, 4, "at instruction %llu, %llu lost", (unsigned long long)n,
+			 (unsigned long long)f.lost);
 		CHECK(f.plain >= 2 && f.plain <= 4 && !f.lost && !f.repaired);
 	}
 }
@@ -836,7 +851,8 @@ TEST(a_region_that_is_first_used_within_fork)
 
 		due = n * 7 * tap_one_in();
 		handled = 0;
-		once[due % MOST] = (struct tare_region){ TARE_LABEL_UNKNOWN, __LINE__, "once", __FILE__ };
+		once[due % MOST] = (struct tare_region){ TARE_LABEL_UNKNOWN, __LINE__, "once",
+							 __FILE__ };
 		step_from_here();
 		child = fork();
 		step_no_more();
@@ -851,8 +867,8 @@ TEST(a_region_that_is_first_used_within_fork)
 	read_back(&f);
 	CHECK(used > 10 / tap_one_in(), "%llu", (unsigned long long)used);
 	CHECK_EQ(f.plain, 2 + 2 * n);
-	CHECK(f.once >= 2 * used && !f.lost && !f.repaired, "%llu of %llu, %llu lost", (unsigned long long)f.once, 2 * (unsigned long long)used,
-	      (unsigned long long)f.lost);
+	CHECK(f.once >= 2 * used && !f.lost && !f.repaired, "%llu of %llu, %llu lost",
+	      (unsigned long long)f.once, 2 * (unsigned long long)used, (unsigned long long)f.lost);
 }
 
 /* Points that were kept and not written when the process ends are lost, and the file says so. */
@@ -876,7 +892,8 @@ TEST(a_process_ends_between_the_handler_and_the_next_point)
 		more = WEXITSTATUS(status);
 		snprintf(path, sizeof(path), "region-signal-test-%d.tare", (int)child);
 		read_back(&f);
-		CHECK_EQ(f.handlers + f.lost, more ? 4 : 2, "at instruction %llu", (unsigned long long)n);
+		CHECK_EQ(f.handlers + f.lost, more ? 4 : 2, "at instruction %llu",
+			 (unsigned long long)n);
 		CHECK(f.plain == 4 && f.lost_handlers == (f.lost > 0) && !f.lost_any);
 		written += f.handlers;
 		lost += f.lost;
@@ -903,11 +920,13 @@ static void exits(void)
 		}
 		CHECK_EQ(waitpid(child, &status, 0), child);
 		more = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-		CHECK(more || (WIFEXITED(status) && WEXITSTATUS(status) == 33), "status %#x at instruction %llu", status, (unsigned long long)n);
+		CHECK(more || (WIFEXITED(status) && WEXITSTATUS(status) == 33),
+		      "status %#x at instruction %llu", status, (unsigned long long)n);
 		snprintf(path, sizeof(path), "region-signal-test-%d.tare", (int)child);
 		read_back(&f);
 		CHECK_EQ(f.complete, more);
-		CHECK(f.plain >= 2 && f.plain <= 4, "%llu at instruction %llu", (unsigned long long)f.plain, (unsigned long long)n);
+		CHECK(f.plain >= 2 && f.plain <= 4, "%llu at instruction %llu",
+		      (unsigned long long)f.plain, (unsigned long long)n);
 	}
 }
 

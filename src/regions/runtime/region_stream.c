@@ -62,7 +62,8 @@ void region_recording_found(struct region_recording *r, uint64_t points)
 void region_recording_lose_of(struct region_recording *r, unsigned bit)
 {
 	if (r->process)
-		__atomic_or_fetch(&r->process->lost_label[bit / 64], (uint64_t)1 << bit % 64, __ATOMIC_RELAXED);
+		__atomic_or_fetch(&r->process->lost_label[bit / 64], (uint64_t)1 << bit % 64,
+				  __ATOMIC_RELAXED);
 }
 
 /* Points that the inline functions write have three bytes and are not counted one by one. */
@@ -150,7 +151,8 @@ static void seal(struct region_stream *s)
 static void set_limit(struct region_stream *s)
 {
 	s->limit = (uint8_t *)s->block + s->bytes - SLACK;
-	__atomic_store_n(s->end, s->of->counters.mode == READ_CLOCK ? s->limit : NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(s->end, s->of->counters.mode == READ_CLOCK ? s->limit : NULL,
+			 __ATOMIC_RELAXED);
 	s->here->end = s->end;
 }
 
@@ -238,7 +240,8 @@ static uint64_t no_step(enum counter_from from, uint64_t gap)
 	return from == FROM_EXACT && gap >> 49 ? (uint64_t)1 << 63 : gap;
 }
 
-static void put_wide(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *gap)
+static void put_wide(struct region_stream *s, tare_label label, enum point_op op, uint64_t number,
+		     const uint64_t *gap)
 {
 	uint8_t *at = s->at;
 
@@ -247,7 +250,9 @@ static void put_wide(struct region_stream *s, tare_label label, enum point_op op
 		put64(at + 16 + 8 * i, gap[i]);
 	/* Last, so that a reader, also after a kill here, sees the complete point or no point. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	put64(at, 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | (uint64_t)(label >> 3 & 0x0fffffff) << 20);
+	put64(at,
+	      3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 |
+		      (uint64_t)(label >> 3 & 0x0fffffff) << 20);
 	s->at = at + 16 + 8 * s->of->counters.n;
 }
 
@@ -257,7 +262,8 @@ static uint64_t *last_of(struct region_stream *s, unsigned i)
 }
 
 /* The distance of a value from the last one. False: it is before the last one. */
-static bool is_after(const struct region_stream *s, unsigned i, uint64_t value, uint64_t last, uint64_t *gap)
+static bool is_after(const struct region_stream *s, unsigned i, uint64_t value, uint64_t last,
+		     uint64_t *gap)
 {
 	uint64_t mask = s->counters.mask[i], back = (last - value) & mask;
 
@@ -280,8 +286,8 @@ static __attribute__((noinline, cold)) void before_kept(struct region_stream *s,
 			value[i] = *last_of(s, i);
 }
 
-static __attribute__((noinline)) void any_point(struct region_stream *s, tare_label label, enum point_op op,
-						uint64_t number, uint64_t clock)
+static __attribute__((noinline)) void any_point(struct region_stream *s, tare_label label,
+						enum point_op op, uint64_t number, uint64_t clock)
 {
 	static const uint64_t still[FILE_COUNTERS];
 	const struct region_counters *c = &s->of->counters;
@@ -333,7 +339,8 @@ static __attribute__((noinline)) void any_point(struct region_stream *s, tare_la
 		}
 		s->at = at;
 	} else {
-		put_wide(s, label, op == OP_BEGIN && label & TARE_LABEL_END ? OP_END : op, number, gap);
+		put_wide(s, label, op == OP_BEGIN && label & TARE_LABEL_END ? OP_END : op, number,
+			 gap);
 	}
 	s->beyond += (uint64_t)(s->at - from) - 3;
 	if (__builtin_expect(s->at >= s->limit, 0))
@@ -369,7 +376,8 @@ static inline bool short_point(struct region_stream *s, tare_label label, uint64
 	return true;
 }
 
-void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock)
+void region_stream_point(struct region_stream *s, tare_label label, enum point_op op,
+			 uint64_t number, uint64_t clock)
 {
 	any_point(s, label, op, number, clock);
 }
@@ -418,8 +426,8 @@ void region_stream_before_kept(struct region_stream *s, struct region_before *b)
 		b->last[i] = *last_of(s, i);
 }
 
-void region_stream_kept(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *value,
-			uint32_t missing)
+void region_stream_kept(struct region_stream *s, tare_label label, enum point_op op,
+			uint64_t number, const uint64_t *value, uint32_t missing)
 {
 	const struct region_counters *c = &s->of->counters;
 	uint64_t gap[FILE_COUNTERS] = { 0 };
@@ -474,7 +482,8 @@ static void begin_with_kept(struct region_stream *s)
 		value[i] = *last_of(s, i);
 	region_kept_set_back(s, value);
 	for (unsigned i = 0; i < c->n; i++) {
-		uint64_t start = c->from[i] == FROM_KERNEL ? s->of->start_clock_ns : s->of->start_ticks;
+		uint64_t start = c->from[i] == FROM_KERNEL ? s->of->start_clock_ns
+							   : s->of->start_ticks;
 
 		if (c->clocks >> i & 1)
 			*last_of(s, i) = value[i] > start ? value[i] : start;
@@ -487,7 +496,8 @@ static void attach(struct region_stream *s)
 
 	set_limit(s);
 	s->missing = s->counters.missing;
-	s->single = !s->missing && (r->counters.mode == READ_EXACT || r->counters.mode == READ_CLOCK);
+	s->single = !s->missing &&
+		(r->counters.mode == READ_EXACT || r->counters.mode == READ_CLOCK);
 	s->at = data_of(s->block);
 	rebase(s, true);
 }
@@ -519,7 +529,8 @@ void region_stream_resume(const struct region_pause *p)
 void region_stream_skip(struct region_stream *s, tare_label label, const uint64_t *out)
 {
 	const struct region_counters *c = &s->of->counters;
-	uint64_t in[FILE_COUNTERS] = { 0 }, before[FILE_COUNTERS] = { 0 }, away[FILE_COUNTERS] = { 0 };
+	uint64_t in[FILE_COUNTERS] = { 0 }, before[FILE_COUNTERS] = { 0 },
+		 away[FILE_COUNTERS] = { 0 };
 
 	if (label && s->at >= s->limit)
 		flush(s);
@@ -634,7 +645,8 @@ static void unlink_stream(struct region_stream *s)
 void region_stream_bury(struct region_stream *s)
 {
 	if (s->block)
-		mmap(s->block, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		mmap(s->block, s->bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	s->here->end = &region_no_room;
 	unlink_stream(s);
 	region_nobody = *s->of;
@@ -670,7 +682,8 @@ void region_stream_close(struct region_stream *s, bool reuse)
 	bool spare = false;
 
 	if (s->block) {
-		uint64_t used = (uint64_t)(s->at - (uint8_t *)s->block), pages = (used + FILE_PAGE - 1) & -FILE_PAGE;
+		uint64_t used = (uint64_t)(s->at - (uint8_t *)s->block),
+			 pages = (used + FILE_PAGE - 1) & -FILE_PAGE;
 
 		s->block->flags = BLOCK_LAST;
 		seal(s);
@@ -697,8 +710,8 @@ void region_stream_close(struct region_stream *s, bool reuse)
 	errno = kept;
 }
 
-void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,
-			   void *memory)
+void region_stream_private(struct region_stream *s, struct region_recording *r,
+			   struct tare_region_here *here, void *memory)
 {
 	memset(s, 0, sizeof(*s));
 	s->of = r;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording of regions that this process writes, and the stream of points of each of its threads. Points are
- * written by their own thread, without a lock; everything else here is done under region_lock().
+ * A recording of regions that this process writes, and the stream of points of each of its threads.
+ * Points are written by their own thread, without a lock; everything else here is done under
+ * region_lock().
  */
 #ifndef REGIONS_RUNTIME_REGION_STREAM_H
 #define REGIONS_RUNTIME_REGION_STREAM_H
@@ -26,9 +27,9 @@ struct region_recording {
 	uint64_t start_ticks, start_clock_ns;
 	struct file_own own[FILE_PATHS][FILE_COUNTERS];
 	uint32_t measured, being_measured; /* bit per path */
-	struct region_stream *streams; /* of live threads */
-	struct region_stream *spare;   /* of ended threads, for reuse of their blocks */
-	uint64_t lost;		       /* points that could not be written */
+	struct region_stream *streams;     /* of live threads */
+	struct region_stream *spare;       /* of ended threads, for reuse of their blocks */
+	uint64_t lost;                     /* points that could not be written */
 	int lost_errno;
 };
 
@@ -47,23 +48,23 @@ struct region_stream {
 	struct region_page *page; /* NULL: a stream in no list, which writes to private memory */
 	uint8_t **end; /* the target of the thread's here->end: page->end, or private_end */
 	uint8_t *at; /* position of the next point, unless the inline functions have it in `here` */
-	struct block_head *block;      /* NULL: there was no space for one, and points are lost */
-	uint64_t offset;	       /* of the block in the file */
+	struct block_head *block; /* NULL: there was no space for one, and points are lost */
+	uint64_t offset;          /* of the block in the file */
 	/* size of the block: SMALL_BYTES until it was full once, then BLOCK_BYTES */
 	uint32_t bytes;
-	uint8_t *limit;		       /* from this position on, the block must be written first */
-	bool single;		       /* there is one counter, and it can be read */
-	unsigned process;	       /* region_process() when it was opened */
-	bool scratch;		       /* `block` is not part of a file */
+	uint8_t *limit;   /* from this position on, the block must be written first */
+	bool single;      /* there is one counter, and it can be read */
+	unsigned process; /* region_process() when it was opened */
+	bool scratch;     /* `block` is not part of a file */
 	uint8_t *private_end;
 	struct thread_counters counters;
 	uint64_t last[FILE_COUNTERS];
 	uint32_t missing; /* as in the file */
 	uint32_t thread;
-	uint32_t tid;		  /* of a fiber, with its name; 0: the thread's own */
+	uint32_t tid; /* of a fiber, with its name; 0: the thread's own */
 	char name[STREAM_NAME];
 	uint64_t timings;
-	uint64_t first;	 /* points before this block */
+	uint64_t first; /* points before this block */
 	/* bytes of its points minus three per point, from which their number follows */
 	uint64_t beyond;
 };
@@ -103,38 +104,45 @@ extern uint8_t *const region_no_room; /* here->end of a thread without a stream 
  * `label` as in tare/region.h, including TARE_LABEL_END; clock: the ticks if they were read
  * already, else 0.
  */
-void region_stream_point(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, uint64_t clock);
+void region_stream_point(struct region_stream *s, tare_label label, enum point_op op,
+			 uint64_t number, uint64_t clock);
 
 /* The same for the most frequent points. */
 void region_stream_begin_or_end(struct region_stream *s, tare_label label, uint64_t clock);
 
-/* Counts between pause and resume, the recorder's overhead, are in no interval of the calling thread. Clocks continue. */
+/*
+ * Counts between pause and resume, the recorder's overhead, are in no interval of the calling
+ * thread. Clocks continue.
+ */
 struct region_pause {
 	struct region_stream *of; /* NULL: no stream is paused */
 	uint64_t value[FILE_COUNTERS];
 };
 void region_stream_pause(struct region_stream *s, struct region_pause *p);
 void region_stream_resume(const struct region_pause *p);
-/* The same from the point where the counters had the values `out`, perhaps on another thread. Clocks continue: a label makes the time
+/*
+ * The same from the point where the counters had the values `out`, perhaps on another thread.
+ * Clocks continue: a label makes the time
  * since then a region. */
 void region_stream_skip(struct region_stream *s, tare_label label, const uint64_t *out);
 
 /*
- * Points that a handler kept (region_kept.h), with the counter values of that time. Call it between before_kept and behind_kept; counts
- * between these two are in no interval. A clock value that is not after the stream's last one is written as missing: the thread
- * switched to another fiber meanwhile.
+ * Points that a handler kept (region_kept.h), with the counter values of that time. Call it between
+ * before_kept and behind_kept; counts between these two are in no interval. A clock value that is
+ * not after the stream's last one is written as missing: the thread switched to another fiber
+ * meanwhile.
  */
 struct region_before {
 	struct region_pause pause;
 	uint64_t last[FILE_COUNTERS];
 };
 void region_stream_before_kept(struct region_stream *s, struct region_before *b);
-void region_stream_kept(struct region_stream *s, tare_label label, enum point_op op, uint64_t number, const uint64_t *value,
-			uint32_t missing);
+void region_stream_kept(struct region_stream *s, tare_label label, enum point_op op,
+			uint64_t number, const uint64_t *value, uint32_t missing);
 void region_stream_behind_kept(struct region_stream *s, const struct region_before *b);
 
 /* Into private memory instead of a file, to measure the overhead (region_cost.c). */
-void region_stream_private(struct region_stream *s, struct region_recording *r, struct tare_region_here *here,
-			   void *memory);
+void region_stream_private(struct region_stream *s, struct region_recording *r,
+			   struct tare_region_here *here, void *memory);
 
 #endif

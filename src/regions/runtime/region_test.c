@@ -49,7 +49,9 @@ static void words_of(struct timeline *t, size_t thread, struct text *out)
 
 	CHECK_EQ(timeline_thread(t, thread, &c, &err), 0, "%s", err.what);
 	while ((ret = cursor_next(c, &p, &err)) == 1) {
-		const struct timeline_label *l = p.kind == TIMELINE_LOST ? NULL : timeline_label(t, p.label);
+		const struct timeline_label *l = p.kind == TIMELINE_LOST
+			? NULL
+			: timeline_label(t, p.label);
 
 		text_add(out, "%s%s", out->len ? " " : "", l ? l->name : "");
 		for (const char *const *a = l ? l->arg : NULL; a && *a; a++)
@@ -58,8 +60,8 @@ static void words_of(struct timeline *t, size_t thread, struct text *out)
 		if (p.kind == TIMELINE_INTEGER || p.kind == TIMELINE_LOST)
 			text_add(out, "%llu", (unsigned long long)p.number);
 		if (timeline_info(t)->n_counters) {
-			CHECK(p.value[0] >= last, "%llu before %llu", (unsigned long long)p.value[0],
-			      (unsigned long long)last);
+			CHECK(p.value[0] >= last, "%llu before %llu",
+			      (unsigned long long)p.value[0], (unsigned long long)last);
 			last = p.value[0];
 		}
 		CHECK_EQ(p.missing, 0);
@@ -92,14 +94,17 @@ static void expect_thread(struct timeline *t, size_t thread, const char *words)
 
 TEST(no_error_after_success)
 {
-	static const struct tare_error stale = { .code = EIO, .at = 3, .what = "an earlier error", .hint = "of another call" };
+	static const struct tare_error stale = {
+		.code = EIO, .at = 3, .what = "an earlier error", .hint = "of another call"
+	};
 	struct tare_error err = stale;
 	char path[] = "/tmp/tare-no-error-XXXXXX";
 	int fd = mkstemp(path);
 
 	CHECK(fd >= 0 && close(fd) == 0, "a file");
 	CHECK_EQ(tare_regions_start(path, "none", &err), 0, "%s", err.what);
-	CHECK(err.code == 0 && !err.what[0] && !err.hint[0] && err.at == -1, "start: %d, %s", err.code, err.what);
+	CHECK(err.code == 0 && !err.what[0] && !err.hint[0] && err.at == -1, "start: %d, %s",
+	      err.code, err.what);
 	err = stale;
 	CHECK(tare_regions_from_environment(&err) >= 0, "%s", err.what);
 	CHECK_EQ(err.code, 0);
@@ -149,14 +154,16 @@ TEST(nested_recursive_and_scoped)
 	CHECK_STR(info->counter[0].name, "wall-time");
 	CHECK_STR(info->counter[0].unit, "ns");
 	CHECK(info->counter[0].own[0].known && info->counter[0].own[TIMELINE_WAYS / 2].known);
-	CHECK(info->counter[0].own[0].inside + info->counter[0].own[0].outside > 0 && info->counter[0].own[0].inside < 100000);
+	CHECK(info->counter[0].own[0].inside + info->counter[0].own[0].outside > 0 &&
+	      info->counter[0].own[0].inside < 100000);
 	CHECK(info->counter[0].own[0].inside_off > 0, "a clock has its ticks");
 	CHECK(!info->counter[0].own[TARE_PATH_PYTHON].known);
 	CHECK_EQ(info->time, 0);
 	CHECK_EQ(info->n_threads, 1);
 	CHECK_EQ(info->thread[0].complete, 1);
 	CHECK_EQ(info->thread[0].pid, getpid());
-	expect_thread(t, 0, "outer( inner( inner) outer) outer( outer( outer( outer) outer) outer)");
+	expect_thread(t, 0,
+		      "outer( inner( inner) outer) outer( outer( outer( outer) outer) outer)");
 	timeline_close(t);
 	unlink(path);
 }
@@ -176,7 +183,8 @@ TEST(labels_with_arguments_instants_integers_timings)
 	tare_label_begin(a);
 	{
 		/* Two on one line are labels; the other is not. */
-		TARE_LABEL_SCOPE(b); TARE_LABEL_SCOPE(0);
+		TARE_LABEL_SCOPE(b);
+		TARE_LABEL_SCOPE(0);
 	}
 	tare_label_instant(b);
 	tare_label_integer(tare_region_label(&inner), 1234567890123456789ull);
@@ -185,12 +193,14 @@ TEST(labels_with_arguments_instants_integers_timings)
 	tare_timing_finish(timing);
 	stop();
 	t = reopen();
-	expect_thread(t, 0,
-		      "query,typeck,main( query,typeck,f( query,typeck,f) query,typeck,f. inner=1234567890123456789 "
-		      "query,typeck,main< query,typeck,main) query,typeck,main>");
+	expect_thread(
+		t, 0,
+		"query,typeck,main( query,typeck,f( query,typeck,f) query,typeck,f. inner=1234567890123456789 "
+		"query,typeck,main< query,typeck,main) query,typeck,main>");
 	CHECK_EQ(timeline_info(t)->n_counters, 0);
 	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
-		const struct timeline_label *l = timeline_label(t, i), *g = timeline_label(t, l->group);
+		const struct timeline_label *l = timeline_label(t, i),
+					    *g = timeline_label(t, l->group);
 
 		CHECK_STR(g->name, l->name);
 		CHECK_EQ(g->arg[0] == NULL, 1);
@@ -464,7 +474,8 @@ static void prepare_slow(void)
 
 	need_wiping();
 	if (TAP_THREAD_SANITIZER)
-		tap_skip("raw fork", "the thread sanitizer takes the parent's threads for the child's");
+		tap_skip("raw fork",
+			 "the thread sanitizer takes the parent's threads for the child's");
 	strcpy(name, "slow");
 	slow.name = name;
 	sigaction(SIGSEGV, &stop_there, NULL);
@@ -533,9 +544,10 @@ TEST(children_of_clone_while_a_thread_names_a_region)
 	for (size_t i = 1; i < timeline_info(t)->n_threads; i++) {
 		pid_t of = (pid_t)timeline_info(t)->thread[i].pid;
 
-		expect_thread(t, i, of == getpid() ? "slow( slow)" :
-			      of == child	   ? "outer( inner( inner) outer) third( third)" :
-						     "outer( inner( inner) outer) own.");
+		expect_thread(t, i,
+			      of == getpid()        ? "slow( slow)"
+				      : of == child ? "outer( inner( inner) outer) third( third)"
+						    : "outer( inner( inner) outer) own.");
 	}
 	timeline_close(t);
 	unlink(path);
@@ -581,7 +593,8 @@ TEST(children_of_clone_while_a_thread_names_all_regions_anew)
 	if (!child) {
 		struct tare_error err = TARE_ERROR_INIT;
 
-		if (tare_regions_start("elsewhere", "none", &err) != -EAGAIN || !strstr(err.what, "clone"))
+		if (tare_regions_start("elsewhere", "none", &err) != -EAGAIN ||
+		    !strstr(err.what, "clone"))
 			_exit(1);
 		points_of_a_child();
 	}
@@ -595,7 +608,9 @@ TEST(children_of_clone_while_a_thread_names_all_regions_anew)
 	expect_thread(t, 0, "outer( inner( inner) outer)");
 	CHECK(timeline_info(t)->lost_unknown);
 	CHECK(!timeline_info(t)->counters_unknown, "none were recorded");
-	CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "at least 1 process could write nothing, and how many points is not known"),
+	CHECK(timeline_info(t)->damage &&
+		      strstr(timeline_info(t)->damage,
+			     "at least 1 process could write nothing, and how many points is not known"),
 	      "%s", timeline_info(t)->damage);
 	timeline_close(t);
 	unlink(path);
@@ -619,7 +634,8 @@ TEST(children_of_clone_while_a_thread_starts_and_stops)
 
 	need_wiping();
 	if (TAP_THREAD_SANITIZER)
-		tap_skip("raw fork", "the thread sanitizer takes the parent's threads for the child's");
+		tap_skip("raw fork",
+			 "the thread sanitizer takes the parent's threads for the child's");
 	start("none");
 	stop();
 	pthread_create(&thread, NULL, stir, NULL);
@@ -646,7 +662,8 @@ static void *name_anew(void *unused)
 
 	while (__atomic_load_n(&stirring, __ATOMIC_RELAXED))
 		for (int i = 0; i < 1000; i++) {
-			regions[i] = (struct tare_region){ TARE_LABEL_UNKNOWN, 1, "again", __FILE__ };
+			regions[i] = (struct tare_region){ TARE_LABEL_UNKNOWN, 1, "again",
+							   __FILE__ };
 			tare_region_begin(&regions[i]);
 		}
 	return unused;
@@ -789,8 +806,8 @@ TEST(what_cannot_be_counted_is_refused)
 	struct tare_error err = TARE_ERROR_INIT;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		CHECK_EQ(tare_regions_start("refused.tare", rows[i].counters, &err), rows[i].ret, "%s: %s",
-			 rows[i].counters, err.what);
+		CHECK_EQ(tare_regions_start("refused.tare", rows[i].counters, &err), rows[i].ret,
+			 "%s: %s", rows[i].counters, err.what);
 		CHECK(err.what[0], "%s", rows[i].counters);
 		CHECK_EQ(access("refused.tare", F_OK), -1);
 	}
@@ -862,7 +879,8 @@ TEST(no_room_from_the_first_point_on)
 	static const unsigned pages[] = { 2, 2 + BLOCK_BYTES / FILE_PAGE };
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct rlimit limit = { pages[i] * FILE_PAGE, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
+		struct rlimit limit = { pages[i] * FILE_PAGE, RLIM_INFINITY },
+			      all = { RLIM_INFINITY, RLIM_INFINITY };
 		struct tare_error err = TARE_ERROR_INIT;
 		unsigned long long lost;
 		struct timeline *t;
@@ -874,7 +892,9 @@ TEST(no_room_from_the_first_point_on)
 		CHECK_EQ(tare_regions_stop(&err), -EFBIG);
 		setrlimit(RLIMIT_FSIZE, &all);
 		t = reopen();
-		said = timeline_info(t)->damage ? strstr(timeline_info(t)->damage, "could not write ") : NULL;
+		said = timeline_info(t)->damage
+			? strstr(timeline_info(t)->damage, "could not write ")
+			: NULL;
 		CHECK(said, "%s", timeline_info(t)->damage);
 		lost = said ? strtoull(said + strlen("could not write "), NULL, 10) : 0;
 		CHECK_EQ(lost, 4 * MANY, "%u pages", pages[i]);
@@ -996,8 +1016,10 @@ TEST(cut_and_changed_files)
 
 		uint64_t n = timeline_info(t)->n_threads ? count_points(t, 0, &lost) : 0;
 
-		CHECK(n >= before && n <= whole, "%llu points of %lld bytes", (unsigned long long)n, (long long)size);
-		CHECK(n == whole || timeline_info(t)->damage, "%llu points of %lld bytes, without a message", (unsigned long long)n,
+		CHECK(n >= before && n <= whole, "%llu points of %lld bytes", (unsigned long long)n,
+		      (long long)size);
+		CHECK(n == whole || timeline_info(t)->damage,
+		      "%llu points of %lld bytes, without a message", (unsigned long long)n,
 		      (long long)size);
 		before = n;
 		timeline_close(t);
@@ -1007,7 +1029,8 @@ TEST(cut_and_changed_files)
 		for (int k = 0; k < 3; k++) {
 			seed = seed * 1664525 + 1013904223;
 			/* Two of three changes are in the first pages, where the heads are. */
-			copy[(seed >> 4) % (k ? 5 * FILE_PAGE : (size_t)st.st_size)] = (char)(seed >> 24);
+			copy[(seed >> 4) % (k ? 5 * FILE_PAGE : (size_t)st.st_size)] =
+				(char)(seed >> 24);
 		}
 		CHECK_EQ(pwrite(fd, copy, (size_t)st.st_size, 0), st.st_size);
 		if (timeline_open(&t, path, &err) < 0) {
@@ -1062,11 +1085,13 @@ TEST(names_that_are_not_there_are_told)
 		pages++;
 		CHECK_EQ(pwrite(fd, none, sizeof(none), at), sizeof(none));
 		CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
-		CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "labels"), "at offset %lld: %s", (long long)at,
+		CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "labels"),
+		      "at offset %lld: %s", (long long)at,
 		      timeline_info(t)->damage ? timeline_info(t)->damage : "not a word");
 		for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
 			if (!strcmp(timeline_label(t, i)->name, "(a label whose name is lost)"))
-				CHECK_EQ(timeline_label(t, i)->way, TIMELINE_WAY_UNKNOWN, "its overhead is not known");
+				CHECK_EQ(timeline_label(t, i)->way, TIMELINE_WAY_UNKNOWN,
+					 "its overhead is not known");
 		timeline_close(t);
 		CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));
 	}
@@ -1142,12 +1167,17 @@ TEST(names_that_could_not_be_written_are_told)
 	damage = damage_and_names(&names);
 	lost = LABELS + 2 - names;
 	CHECK(names > 500 && lost > 500, "%u of %u", names, LABELS);
-	snprintf(wanted, sizeof(wanted), "the names of %u labels could not be written: File too large", lost);
+	snprintf(wanted, sizeof(wanted),
+		 "the names of %u labels could not be written: File too large", lost);
 	CHECK(strstr(err.what, wanted) && !strstr(err.what, "points"), "%s", err.what);
-	snprintf(wanted, sizeof(wanted), "process %d could not write the names of %u labels: File too large", (int)getpid(), lost);
+	snprintf(wanted, sizeof(wanted),
+		 "process %d could not write the names of %u labels: File too large", (int)getpid(),
+		 lost);
 	CHECK(strstr(damage, wanted), "%s", damage);
 	expect_one_nameless();
-	CHECK(!strstr(damage, "labels of") && !strstr(damage, "missing") && !strstr(damage, "the file ends"), "%s", damage);
+	CHECK(!strstr(damage, "labels of") && !strstr(damage, "missing") &&
+		      !strstr(damage, "the file ends"),
+	      "%s", damage);
 	free(damage);
 	unlink(path);
 }
@@ -1165,7 +1195,8 @@ static void kill_one_with_labels(bool long_one)
 		if (long_one)
 			tare_label_instant(tare_label_new(name, args, 1));
 		for (int i = 0; i < 82 && !long_one; i++) {
-			snprintf(name, sizeof(name), "query_%04d_of_the_compiler%s", i, i ? "" : "12345");
+			snprintf(name, sizeof(name), "query_%04d_of_the_compiler%s", i,
+				 i ? "" : "12345");
 			tare_label_instant(tare_label_new(name, NULL, 0));
 		}
 		kill(getpid(), SIGKILL);
@@ -1191,7 +1222,9 @@ TEST(texts_that_end_early_are_told)
 
 		kill_one_with_labels(longer);
 		fd = open(path, O_RDWR);
-		for (off_t at = FILE_PAGE; pread(fd, page, sizeof(page), at) == sizeof(page) && (!labels || memcmp(page, none, sizeof(none))); at += FILE_PAGE) {
+		for (off_t at = FILE_PAGE; pread(fd, page, sizeof(page), at) == sizeof(page) &&
+		     (!labels || memcmp(page, none, sizeof(none)));
+		     at += FILE_PAGE) {
 			const struct block_head *b = (void *)page;
 
 			if (b->magic == BLOCK_MAGIC && b->kind == BLOCK_LABELS) {
@@ -1202,11 +1235,14 @@ TEST(texts_that_end_early_are_told)
 				continue;
 			CHECK_EQ(pwrite(fd, none, sizeof(none), at), sizeof(none));
 			t = reopen();
-			CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, "a label in the block"), "%lld: %s", (long long)at, timeline_info(t)->damage);
+			CHECK(timeline_info(t)->damage &&
+				      strstr(timeline_info(t)->damage, "a label in the block"),
+			      "%lld: %s", (long long)at, timeline_info(t)->damage);
 			for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
 				const struct timeline_label *l = timeline_label(t, i);
 
-				CHECK(l->name[0] && (l->name[0] != 'n' || strlen(l->name) == 19999), "%s", l->name);
+				CHECK(l->name[0] && (l->name[0] != 'n' || strlen(l->name) == 19999),
+				      "%s", l->name);
 			}
 			timeline_close(t);
 			CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));
@@ -1245,9 +1281,12 @@ TEST(a_name_too_long_hides_nothing)
 	wait(&status);
 	many(1);
 	CHECK_EQ(tare_regions_stop(&err), -E2BIG);
-	CHECK(strstr(err.what, "the name of 1 label could not be written: longer than 256 MiB"), "%s", err.what);
+	CHECK(strstr(err.what, "the name of 1 label could not be written: longer than 256 MiB"),
+	      "%s", err.what);
 	damage = damage_and_names(&names);
-	CHECK(strstr(damage, "could not write the name of 1 label: longer than 256 MiB") && !strchr(damage, ';'), "%s", damage);
+	CHECK(strstr(damage, "could not write the name of 1 label: longer than 256 MiB") &&
+		      !strchr(damage, ';'),
+	      "%s", damage);
 	free(damage);
 
 	fd = open(path, O_RDWR);
@@ -1311,7 +1350,9 @@ static void once_slow(tare_label label, unsigned n, void *with)
 		clock_gettime(CLOCK_MONOTONIC, &from);
 		do
 			clock_gettime(CLOCK_MONOTONIC, &now);
-		while (*turn == 5 && (now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < 20000);
+		while (*turn == 5 &&
+		       (now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec <
+			       20000);
 	}
 }
 
@@ -1329,7 +1370,8 @@ TEST(what_a_region_costs_at_times)
 	stop();
 	t = reopen();
 	own = &timeline_info(t)->counter[0].own[TARE_PATH_OTHER];
-	CHECK(own->known && own->outside - own->outside_off < 10000 && own->outside + own->outside_off > 20000,
+	CHECK(own->known && own->outside - own->outside_off < 10000 &&
+		      own->outside + own->outside_off > 20000,
 	      "%g +- %g", own->outside, own->outside_off);
 	timeline_close(t);
 	unlink(path);

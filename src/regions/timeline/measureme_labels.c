@@ -92,7 +92,8 @@ static uint32_t intern(struct mm_labels *l, const struct timeline_label *want, s
 
 	if (2 * l->n >= l->texts && !grow_texts(l))
 		return MM_NONE;
-	for (at = (uint32_t)hash_of(want) & (l->texts - 1); l->by_text[at]; at = (at + 1) & (l->texts - 1))
+	for (at = (uint32_t)hash_of(want) & (l->texts - 1); l->by_text[at];
+	     at = (at + 1) & (l->texts - 1))
 		if (same(&l->label[l->by_text[at] - 1], want))
 			return l->by_text[at] - 1;
 	if (!array_reserve(&l->label, &l->room, l->n + 1, sizeof(*l->label)))
@@ -101,10 +102,12 @@ static uint32_t intern(struct mm_labels *l, const struct timeline_label *want, s
 	for (size_t i = 0; arg && i < n_args; i++)
 		arg[i] = arena_string(&l->arena, want->arg[i], strlen(want->arg[i]));
 	made = &l->label[l->n];
-	*made = (struct timeline_label){ .name = arena_string(&l->arena, want->name, strlen(want->name)),
-					 .kind = arena_string(&l->arena, want->kind, strlen(want->kind)),
-					 .arg = arg,
-					 .group = l->n };
+	*made = (struct timeline_label){
+		.name = arena_string(&l->arena, want->name, strlen(want->name)),
+		.kind = arena_string(&l->arena, want->kind, strlen(want->kind)),
+		.arg = arg,
+		.group = l->n
+	};
 	if (!arg || !made->name || !made->kind)
 		return MM_NONE;
 	l->by_text[at] = ++l->n;
@@ -187,7 +190,8 @@ static uint32_t new_label(struct mm_labels *l, uint32_t kind, uint32_t id)
 
 static uint32_t pair_slot(const struct mm_labels *l, uint32_t kind, uint32_t id)
 {
-	uint32_t at = (uint32_t)(((uint64_t)kind << 32 | id) * 0x9e3779b97f4a7c15ull >> 32) & (l->pair_slots - 1);
+	uint32_t at = (uint32_t)(((uint64_t)kind << 32 | id) * 0x9e3779b97f4a7c15ull >> 32) &
+		(l->pair_slots - 1);
 
 	while (l->pair[at].label_1 && (l->pair[at].kind != kind || l->pair[at].id != id))
 		at = (at + 1) & (l->pair_slots - 1);
@@ -212,7 +216,8 @@ static bool grow_pairs(struct mm_labels *l)
 
 uint32_t mm_label(struct mm_labels *l, uint64_t kind_id, uint64_t event_id)
 {
-	uint32_t kind = mm_string(&l->strings, kind_id), id = mm_string(&l->strings, event_id), at, label;
+	uint32_t kind = mm_string(&l->strings, kind_id), id = mm_string(&l->strings, event_id), at,
+		 label;
 
 	if (kind == MM_NONE || id == MM_NONE || (2 * l->pairs >= l->pair_slots && !grow_pairs(l)))
 		return MM_NONE;
@@ -229,7 +234,9 @@ uint32_t mm_label(struct mm_labels *l, uint64_t kind_id, uint64_t event_id)
 
 uint32_t mm_label_find(const struct mm_labels *l, uint64_t kind_id, uint64_t event_id)
 {
-	uint32_t kind = mm_string_find(&l->strings, kind_id), id = mm_string_find(&l->strings, event_id);
+	uint32_t kind = mm_string_find(&l->strings, kind_id),
+		 id = mm_string_find(&l->strings, event_id);
 
-	return kind == MM_NONE || id == MM_NONE ? MM_NONE : l->pair[pair_slot(l, kind, id)].label_1 - 1;
+	return kind == MM_NONE || id == MM_NONE ? MM_NONE
+						: l->pair[pair_slot(l, kind, id)].label_1 - 1;
 }

@@ -12,12 +12,12 @@ struct mm_labels {
 	struct timeline_label *label;
 	uint32_t n;
 	size_t room;
-	uint32_t *by_text;	/* label + 1 by its text; 0: free */
+	uint32_t *by_text; /* label + 1 by its text; 0: free */
 	uint32_t texts;
-	struct mm_pair *pair;	/* hash table by the two strings: label + 1 */
+	struct mm_pair *pair; /* hash table by the two strings: label + 1 */
 	uint32_t pairs, pair_slots;
-	uint64_t gone, cut;	/* labels with a missing or truncated text */
-	uint64_t unmapped;	/* virtual ids without a text, and StringId::INVALID */
+	uint64_t gone, cut; /* labels with a missing or truncated text */
+	uint64_t unmapped;  /* virtual ids without a text, and StringId::INVALID */
 };
 
 int mm_labels_open(struct mm_labels *l, struct mm_pages *pages, struct tare_error *err);

@@ -66,7 +66,8 @@ static uint32_t hex(struct scan *s, unsigned most)
 	uint32_t v = 0;
 
 	for (unsigned i = 0; i < most && s->at < s->end; i++, s->at++) {
-		const char *digits = "0123456789abcdef", *d = *s->at ? strchr(digits, *s->at | 0x20) : NULL;
+		const char *digits = "0123456789abcdef",
+			   *d = *s->at ? strchr(digits, *s->at | 0x20) : NULL;
 
 		if (!d)
 			break;

@@ -10,9 +10,10 @@
  *		1  u32 n
  *		5  n bytes
  *
- * The bytes of all pages of one kind, in order, are a stream. Each begins with a header of its own: "MMES", "MMSD" or
- * "MMSI" and u32 version. No page has a checksum. Source: measureme 12.0.3, serialization.rs and file_header.rs.
- * The contents of the streams are drawn in measureme_strings.c and timeline_measureme.c.
+ * The bytes of all pages of one kind, in order, are a stream. Each begins with a header of its own:
+ * "MMES", "MMSD" or "MMSI" and u32 version. No page has a checksum. Source: measureme 12.0.3,
+ * serialization.rs and file_header.rs. The contents of the streams are drawn in measureme_strings.c
+ * and timeline_measureme.c.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -92,13 +93,19 @@ static int find_pages(struct mm_pages *p, uint64_t size, struct tare_error *err)
 		uint64_t n, there;
 
 		if (got < 0)
-			return tare_fail(err, (int)-got, "cannot read at byte %" PRIu64 ": %s", at, strerror((int)-got));
+			return tare_fail(err, (int)-got, "cannot read at byte %" PRIu64 ": %s", at,
+					 strerror((int)-got));
 		if (got < PAGE_HEADER) {
-			mm_damage(p, "the file ends at byte %" PRIu64 " within the header of a page", size);
+			mm_damage(p,
+				  "the file ends at byte %" PRIu64 " within the header of a page",
+				  size);
 			break;
 		}
 		if (head[0] >= MM_STREAMS) {
-			mm_damage(p, "the page at byte %" PRIu64 " has an unknown kind (%u): the %" PRIu64 " bytes from there on were not read",
+			mm_damage(p,
+				  "the page at byte %" PRIu64
+				  " has an unknown kind (%u): the %" PRIu64
+				  " bytes from there on were not read",
 				  at, head[0], size - at);
 			break;
 		}
@@ -106,10 +113,15 @@ static int find_pages(struct mm_pages *p, uint64_t size, struct tare_error *err)
 		at += PAGE_HEADER;
 		there = n < size - at ? n : size - at;
 		if (there < n)
-			mm_damage(p, "the file ends at byte %" PRIu64 ", %" PRIu64 " bytes before the end of its last page, of %s",
+			mm_damage(p,
+				  "the file ends at byte %" PRIu64 ", %" PRIu64
+				  " bytes before the end of its last page, of %s",
 				  size, n - there, stream_name[head[0]]);
 		if (n_pages == PAGES_MAX) {
-			mm_damage(p, "more than %d pages: the file was not read from byte %" PRIu64 " on", PAGES_MAX, at);
+			mm_damage(p,
+				  "more than %d pages: the file was not read from byte %" PRIu64
+				  " on",
+				  PAGES_MAX, at);
 			break;
 		}
 		if (there) {
@@ -134,15 +146,20 @@ static int check_stream(struct mm_pages *p, enum mm_which which, struct tare_err
 	got = mm_read(p, which, 0, head, sizeof(head), err);
 	if (got < 0)
 		return (int)got;
-	if (got == MM_STREAM_HEADER && !memcmp(head, stream_magic[which], 4) && mm_u32(head + 4) == p->version)
+	if (got == MM_STREAM_HEADER && !memcmp(head, stream_magic[which], 4) &&
+	    mm_u32(head + 4) == p->version)
 		return 0;
 	if (which == MM_EVENTS && got == MM_STREAM_HEADER) {
-		tare_fail(err, EINVAL, "byte %" PRIu64 ": the stream of events does not begin with \"%s\" and version %u",
+		tare_fail(err, EINVAL,
+			  "byte %" PRIu64
+			  ": the stream of events does not begin with \"%s\" and version %u",
 			  s->page[0].at, stream_magic[which], p->version);
-		tare_hint(err, "the file is damaged at its beginning, or is no recording of measureme");
+		tare_hint(err,
+			  "the file is damaged at its beginning, or is no recording of measureme");
 		return -EINVAL;
 	}
-	mm_damage(p, "byte %" PRIu64 ": the stream of %s has no proper header; it was not read", s->page[0].at, stream_name[which]);
+	mm_damage(p, "byte %" PRIu64 ": the stream of %s has no proper header; it was not read",
+		  s->page[0].at, stream_name[which]);
 	s->n = 0;
 	s->size = 0;
 	return 0;
@@ -156,14 +173,19 @@ int mm_pages_open(struct mm_pages *p, int fd, struct tare_error *err)
 
 	*p = (struct mm_pages){ .fd = fd };
 	if (fstat(fd, &st) < 0)
-		return tare_fail(err, errno, "cannot ask for the size of the file: %s", strerror(errno));
+		return tare_fail(err, errno, "cannot ask for the size of the file: %s",
+				 strerror(errno));
 	if (read_at(fd, head, sizeof(head), 0) != FILE_HEADER)
-		return tare_fail(err, EINVAL, "a recording of measureme that ends after %" PRIu64 " bytes, within its header",
+		return tare_fail(err, EINVAL,
+				 "a recording of measureme that ends after %" PRIu64
+				 " bytes, within its header",
 				 (uint64_t)st.st_size);
 	p->version = mm_u32(head + 4);
 	if (p->version < VERSION_LEAST || p->version > VERSION_MOST) {
-		tare_fail(err, EINVAL, "byte 4: a recording of measureme in format version %u; %d and %d are read", p->version,
-			  VERSION_LEAST, VERSION_MOST);
+		tare_fail(
+			err, EINVAL,
+			"byte 4: a recording of measureme in format version %u; %d and %d are read",
+			p->version, VERSION_LEAST, VERSION_MOST);
 		tare_hint(err, "rustc 1.57 (2021) and later write these versions");
 		return -EINVAL;
 	}
@@ -206,7 +228,8 @@ uint64_t mm_offset(const struct mm_pages *p, enum mm_which which, uint64_t at)
 	return page->at + (at - page->begin);
 }
 
-ssize_t mm_read(const struct mm_pages *p, enum mm_which which, uint64_t at, void *buf, size_t n, struct tare_error *err)
+ssize_t mm_read(const struct mm_pages *p, enum mm_which which, uint64_t at, void *buf, size_t n,
+		struct tare_error *err)
 {
 	const struct mm_stream *s = &p->stream[which];
 	size_t got = 0, i;
@@ -224,8 +247,10 @@ ssize_t mm_read(const struct mm_pages *p, enum mm_which which, uint64_t at, void
 		if (r >= 0 && (size_t)r < want)
 			r = -ENODATA;
 		if (r < 0)
-			return tare_fail(err, (int)-r, "cannot read %zu bytes at byte %" PRIu64 ": %s", want, where,
-					 r == -ENODATA ? "the file became shorter" : strerror((int)-r));
+			return tare_fail(
+				err, (int)-r, "cannot read %zu bytes at byte %" PRIu64 ": %s", want,
+				where,
+				r == -ENODATA ? "the file became shorter" : strerror((int)-r));
 		got += want;
 		at += want;
 	}

@@ -16,7 +16,7 @@
 enum mm_which { MM_EVENTS, MM_STRINGS, MM_INDEX, MM_STREAMS };
 
 struct mm_page {
-	uint64_t at;	/* offset of its first byte in the file */
+	uint64_t at;    /* offset of its first byte in the file */
 	uint64_t begin; /* offset of its first byte in the stream */
 };
 
@@ -28,9 +28,9 @@ struct mm_stream {
 
 struct mm_pages {
 	int fd;
-	uint32_t version;	/* 8 or 9 */
+	uint32_t version;                    /* 8 or 9 */
 	struct mm_stream stream[MM_STREAMS]; /* the last record of a stream may be cut */
-	struct text damage;	/* sentences; empty: none */
+	struct text damage;                  /* sentences; empty: none */
 	size_t damages;
 };
 
@@ -41,7 +41,8 @@ int mm_pages_open(struct mm_pages *p, int fd, struct tare_error *err);
 void mm_pages_free(struct mm_pages *p);
 
 /* Read bytes of a stream from `at` on. Returns fewer than n only at the end of the stream. */
-ssize_t mm_read(const struct mm_pages *p, enum mm_which which, uint64_t at, void *buf, size_t n, struct tare_error *err);
+ssize_t mm_read(const struct mm_pages *p, enum mm_which which, uint64_t at, void *buf, size_t n,
+		struct tare_error *err);
 /* The page that contains byte `at` of a stream. There must be one. */
 size_t mm_page_at(const struct mm_stream *s, uint64_t at);
 /* The file offset of byte `at` of a stream. */

@@ -34,7 +34,7 @@ enum {
 	TERMINATOR = 0xff,
 	REFERENCE = 0xfe,
 };
-#define LOST	  (UINT64_C(1) << 63)
+#define LOST (UINT64_C(1) << 63)
 
 /*
  * Limits for all strings together. Otherwise a small file in which each string is the previous one
@@ -131,7 +131,9 @@ static struct mm_leaf *leaf_at(const struct mm_strings *s, uint32_t number)
 
 static uint32_t mapped(const struct mm_strings *s, uint64_t id)
 {
-	const uint32_t *string = id < MM_METADATA && s->leaf_slots ? leaf_at(s, (uint32_t)(id / LEAF))->string : NULL;
+	const uint32_t *string = id < MM_METADATA && s->leaf_slots
+		? leaf_at(s, (uint32_t)(id / LEAF))->string
+		: NULL;
 
 	if (id == MM_METADATA)
 		return s->metadata;
@@ -212,7 +214,9 @@ static int read_index(struct mm_strings *s, struct tare_error *err)
 		if (n < 0)
 			ret = (int)n;
 		if (n >= 0 && (size_t)n < entry) {
-			mm_damage(s->pages, "the string index ends within an entry, at byte %" PRIu64, mm_offset(s->pages, MM_INDEX, at));
+			mm_damage(s->pages,
+				  "the string index ends within an entry, at byte %" PRIu64,
+				  mm_offset(s->pages, MM_INDEX, at));
 			break;
 		}
 		n -= n % (ssize_t)entry;
@@ -228,8 +232,11 @@ static int read_index(struct mm_strings *s, struct tare_error *err)
 		at += (uint64_t)n;
 	}
 	if (wrong)
-		mm_damage(s->pages, "%" PRIu64 " entries of the string index are of no virtual id, the first at byte %" PRIu64, wrong,
-			  mm_offset(s->pages, MM_INDEX, first_wrong));
+		mm_damage(
+			s->pages,
+			"%" PRIu64
+			" entries of the string index are of no virtual id, the first at byte %" PRIu64,
+			wrong, mm_offset(s->pages, MM_INDEX, first_wrong));
 	free(buf);
 	return ret;
 }
@@ -321,7 +328,8 @@ static size_t plain(const unsigned char *b, size_t n)
 
 uint64_t mm_string_id(const struct mm_strings *s, uint32_t string)
 {
-	return s->where[string] & LOST ? s->where[string] & ~LOST : s->where[string] + MM_FIRST_REGULAR;
+	return s->where[string] & LOST ? s->where[string] & ~LOST
+				       : s->where[string] + MM_FIRST_REGULAR;
 }
 
 enum mm_text mm_string_text(struct mm_strings *s, uint32_t string, struct text *out)
@@ -338,7 +346,8 @@ enum mm_text mm_string_text(struct mm_strings *s, uint32_t string, struct text *
 		const unsigned char *b;
 		size_t n = bytes_at(s, at, &b), run = n ? plain(b, n) : 0;
 
-		if (steps >= STEPS_MAX || out->len - begin + run > TEXT_MAX || s->spent_steps++ >= all_steps(s->pages->stream[MM_STRINGS].size) ||
+		if (steps >= STEPS_MAX || out->len - begin + run > TEXT_MAX ||
+		    s->spent_steps++ >= all_steps(s->pages->stream[MM_STRINGS].size) ||
 		    (s->spent_bytes += run) >= all_text(s->pages->stream[MM_STRINGS].size)) {
 			ret = MM_CUT;
 			break;

@@ -10,20 +10,20 @@
 
 enum {
 	MM_METADATA = 100000001, /* ids up to here are looked up in the index */
-	MM_INVALID = 100000002, /* StringId::INVALID: no string */
+	MM_INVALID = 100000002,  /* StringId::INVALID: no string */
 	MM_FIRST_REGULAR = 100000003,
 	MM_BLOCKS = 16, /* blocks of the stream in memory */
 };
 
 struct mm_strings {
 	struct mm_pages *pages;
-	struct mm_leaf *leaf;	/* maps virtual ids, by hash */
+	struct mm_leaf *leaf; /* maps virtual ids, by hash */
 	uint32_t leaves, leaf_slots;
-	uint32_t metadata;	/* string; MM_NONE without */
-	uint64_t *where;	/* by string: its byte in the stream, or MM_LOST | id */
+	uint32_t metadata; /* string; MM_NONE without */
+	uint64_t *where;   /* by string: its byte in the stream, or MM_LOST | id */
 	uint32_t n;
 	size_t room;
-	uint32_t *slot;		/* strings by where; 0: free, else string + 1 */
+	uint32_t *slot; /* strings by where; 0: free, else string + 1 */
 	uint32_t slots;
 	struct mm_block *block[MM_BLOCKS];
 	uint64_t spent_bytes, spent_steps; /* consumed by texts so far, limited */
@@ -44,7 +44,7 @@ uint32_t mm_string_find(const struct mm_strings *s, uint64_t id);
 
 enum mm_text {
 	MM_WHOLE,
-	MM_CUT, /* a part of it is not in the file, or it exceeds the size limit */
+	MM_CUT,  /* a part of it is not in the file, or it exceeds the size limit */
 	MM_GONE, /* it is not in the file */
 };
 /* The id of the unknown string; only after MM_GONE. */

@@ -2,7 +2,8 @@
 #include "base/array.h"
 #include "regions/timeline/measureme_walk.h"
 
-static bool put(struct mm_points *out, enum timeline_kind kind, uint32_t label, uint64_t value, uint64_t offset)
+static bool put(struct mm_points *out, enum timeline_kind kind, uint32_t label, uint64_t value,
+		uint64_t offset)
 {
 	if (!out)
 		return true;
@@ -50,7 +51,8 @@ static int leave(struct mm_walk *w, uint64_t start, uint64_t end, struct mm_poin
 	return 1;
 }
 
-int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_t offset, struct mm_points *out)
+int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_t offset,
+	    struct mm_points *out)
 {
 	bool instant = e->second == MM_INSTANT;
 	uint64_t end = instant ? e->first : e->second;
@@ -70,7 +72,8 @@ int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_
 		return nests ? MM_NESTED : MM_DETACHED;
 	}
 	if (!nests) {
-		if (!put(out, TIMELINE_FINISH, label, end, offset) || !put(out, TIMELINE_START, label, e->first, offset))
+		if (!put(out, TIMELINE_FINISH, label, end, offset) ||
+		    !put(out, TIMELINE_START, label, e->first, offset))
 			return -ENOMEM;
 		return MM_DETACHED;
 	}

@@ -45,7 +45,7 @@ struct mm_open {
 };
 
 struct mm_point {
-	uint64_t value;	 /* the counter's value; of an integer event, its number */
+	uint64_t value;  /* the counter's value; of an integer event, its number */
 	uint64_t offset; /* of the record; also the number that joins start and finish */
 	uint32_t label;
 	uint8_t kind; /* enum timeline_kind */
@@ -59,22 +59,23 @@ struct mm_points {
 struct mm_walk {
 	struct mm_open *open;
 	size_t depth, room;
-	size_t saved;	 /* this many at the bottom are saved as nodes */
-	uint64_t limit;	 /* the value of the last point: the next ones should not be greater */
+	size_t saved;   /* this many at the bottom are saved as nodes */
+	uint64_t limit; /* the value of the last point: the next ones should not be greater */
 };
 
 enum mm_order {
 	MM_NESTED,
 	/* overlaps another one, or is not in order of ends: converted to start and finish */
 	MM_DETACHED,
-	MM_WRONG,    /* ends before it starts: left out */
+	MM_WRONG, /* ends before it starts: left out */
 };
 
 /*
  * Process one more event and append its points (NULL: not wanted). Returns -ENOMEM, or how it
  * relates to the other events.
  */
-int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_t offset, struct mm_points *out);
+int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_t offset,
+	    struct mm_points *out);
 /* Append the begins of all intervals that are still open. */
 int mm_walk_end(struct mm_walk *w, struct mm_points *out);
 bool mm_walk_push(struct mm_walk *w, const struct mm_open *o);

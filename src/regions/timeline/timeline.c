@@ -36,12 +36,19 @@ static int open_by_content(struct timeline **out, int fd, const char *path, stru
 	if (n == 0) {
 		tare_fail(err, EINVAL, "the file is empty");
 		tare_hint(err, "the program that should write it ended early or was never started");
-	} else if (n >= 8 && (!memcmp(head, "PERFILE2", 8) || !memcmp(head, "2ELIFREP", 8) || !memcmp(head, "PERFFILE", 8))) {
+	} else if (n >= 8 &&
+		   (!memcmp(head, "PERFILE2", 8) || !memcmp(head, "2ELIFREP", 8) ||
+		    !memcmp(head, "PERFFILE", 8))) {
 		tare_fail(err, EINVAL, "not a recording of regions: it is a perf.data");
-		tare_hint(err, "tare report reads it, and tare report --diff BEFORE AFTER compares two; tare memory and sharing read its accesses");
+		tare_hint(
+			err,
+			"tare report reads it, and tare report --diff BEFORE AFTER compares two; tare memory and sharing read its accesses");
 	} else {
-		tare_fail(err, EINVAL, "not a recording of regions: the format at byte 0 is not known");
-		tare_hint(err, "'tare regions' writes them, and measureme ('rustc -Z self-profile') does");
+		tare_fail(err, EINVAL,
+			  "not a recording of regions: the format at byte 0 is not known");
+		tare_hint(
+			err,
+			"'tare regions' writes them, and measureme ('rustc -Z self-profile') does");
 	}
 	return -EINVAL;
 }
@@ -99,7 +106,8 @@ int timeline_thread(struct timeline *t, size_t thread, struct cursor **out, stru
 	return t->format->thread(t, thread, out, err);
 }
 
-int cursor_read(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err)
+int cursor_read(struct cursor *c, size_t most, const struct timeline_point **points,
+		struct tare_error *err)
 {
 	size_t n = c->n_left < most ? c->n_left : most;
 
@@ -131,17 +139,21 @@ void cursor_close(struct cursor *c)
 		c->of->format->cursor_close(c);
 }
 
-enum timeline_machines timeline_machines(const struct timeline_machine *a, const struct timeline_machine *b)
+enum timeline_machines timeline_machines(const struct timeline_machine *a,
+					 const struct timeline_machine *b)
 {
 	if (a->kind && b->kind && strcmp(a->kind, b->kind))
 		return MACHINES_OTHER_KIND;
-	return a->cpu[0] && b->cpu[0] && strcmp(a->cpu, b->cpu) ? MACHINES_OTHER_CPU : MACHINES_ALIKE;
+	return a->cpu[0] && b->cpu[0] && strcmp(a->cpu, b->cpu) ? MACHINES_OTHER_CPU
+								: MACHINES_ALIKE;
 }
 
 const char *timeline_way(uint8_t way)
 {
 	/* By enum tare_region_path. */
-	static const char *const words[TIMELINE_WAYS / 2] = { "C", "-finstrument-functions", "Python", "Rust", "Rust, by label", "a binding" };
+	static const char *const words[TIMELINE_WAYS / 2] = {
+		"C", "-finstrument-functions", "Python", "Rust", "Rust, by label", "a binding"
+	};
 	const char *word = words[way % (TIMELINE_WAYS / 2)];
 
 	return word ? word : "?";

@@ -40,7 +40,7 @@ enum timeline_kind {
 	TIMELINE_BEGIN,
 	TIMELINE_END,
 	TIMELINE_INSTANT,
-	TIMELINE_INTEGER,  /* `number` on the timeline */
+	TIMELINE_INTEGER, /* `number` on the timeline */
 	/*
 	 * A detached timing: `number` joins start and finish, on any thread. Intervals on one
 	 * thread that do not nest (A begins, B begins, A ends) are detached timings, too, because
@@ -69,32 +69,32 @@ enum timeline_repair {
 	 * marked there
 	 */
 	TIMELINE_REPAIRED = 1,
-	TIMELINE_AT_GAP = 3,   /* the same, and points are missing there or before */
-	TIMELINE_AT_END = 5,   /* the same, for an end after the thread's last point */
+	TIMELINE_AT_GAP = 3, /* the same, and points are missing there or before */
+	TIMELINE_AT_END = 5, /* the same, for an end after the thread's last point */
 };
 
 struct timeline_point {
 	enum timeline_kind kind;
-	uint32_t label;		/* index for timeline_label() */
+	uint32_t label; /* index for timeline_label() */
 	uint64_t number;
-	const uint64_t *value;	/* n_counters cumulative values of this thread */
-	uint8_t missing; /* bit i: counter i was not read here; its value is the last one read */
-	uint8_t repaired;	/* enum timeline_repair */
-	bool put_in;		/* a begin or end that is not in the file */
-	uint64_t offset;	/* file offset of its record, for messages */
+	const uint64_t *value; /* n_counters cumulative values of this thread */
+	uint8_t missing;  /* bit i: counter i was not read here; its value is the last one read */
+	uint8_t repaired; /* enum timeline_repair */
+	bool put_in;      /* a begin or end that is not in the file */
+	uint64_t offset;  /* file offset of its record, for messages */
 };
 
 struct timeline_label {
-	const char *name;	  /* without the arguments; any bytes except 0 */
+	const char *name; /* without the arguments; any bytes except 0 */
 	const char *kind; /* measureme's event kind ("Query"); TIMELINE_NAMELESS; "" if none */
-	const char *const *arg;   /* arguments; NULL-terminated */
-	const char *file;	  /* source file, or NULL */
+	const char *const *arg; /* arguments; NULL-terminated */
+	const char *file;       /* source file, or NULL */
 	uint32_t group; /* index of the label with the same name and kind and without arguments */
 	uint32_t line : 24;
 	/* the way its points are recorded, below TIMELINE_WAYS: index of timeline_counter.own */
 	uint32_t way : 6;
-	uint32_t handlers : 1;	  /* some of timeline_info.lost_handlers may have this label */
-	uint32_t gap : 1;	  /* represents lost points: TIMELINE_LOST */
+	uint32_t handlers : 1; /* some of timeline_info.lost_handlers may have this label */
+	uint32_t gap : 1;      /* represents lost points: TIMELINE_LOST */
 };
 
 /*
@@ -108,10 +108,10 @@ struct timeline_own {
 };
 
 struct timeline_counter {
-	const char *name;	/* "wall-time", "instructions:u" */
-	const char *unit;	/* "ns"; "" for a count */
+	const char *name; /* "wall-time", "instructions:u" */
+	const char *unit; /* "ns"; "" for a count */
 	enum tare_quality quality;
-	const char *note;	/* the reason for its quality, in words, or NULL */
+	const char *note;                       /* the reason for its quality, in words, or NULL */
 	struct timeline_own own[TIMELINE_WAYS]; /* by timeline_label.way */
 };
 
@@ -121,14 +121,14 @@ const char *timeline_way(uint8_t way);
 struct timeline_thread {
 	uint64_t pid, tid;
 	const char *name;
-	bool complete;	  /* it ended, or the recording did, properly */
+	bool complete; /* it ended, or the recording did, properly */
 	/*
 	 * not complete, because its process still runs, or did when checked, and continues the
 	 * recording
 	 */
 	bool goes_on;
 	bool end_unknown; /* not complete, and it is not known whether it continues */
-	uint64_t lost;	  /* points known to be missing */
+	uint64_t lost;    /* points known to be missing */
 	/* number of points, if the format has it without reading them (tare's own); else 0 */
 	uint64_t points;
 };
@@ -136,37 +136,38 @@ struct timeline_thread {
 /* The machine of the recording. */
 struct timeline_machine {
 	const char *kind; /* kind of CPU, a stable name: "x86-64"; NULL: not in the format */
-	char cpu[64];	  /* its model name; "": not known */
+	char cpu[64];     /* its model name; "": not known */
 };
 
 enum timeline_machines { MACHINES_ALIKE, MACHINES_OTHER_CPU, MACHINES_OTHER_KIND };
 
 /* Unknown values compare as equal. */
-enum timeline_machines timeline_machines(const struct timeline_machine *a, const struct timeline_machine *b);
+enum timeline_machines timeline_machines(const struct timeline_machine *a,
+					 const struct timeline_machine *b);
 
 struct timeline_info {
 	const char *path, *format; /* "tare 1", "measureme 9" */
 	const char *command;
-	uint64_t start_ns;	/* of the recording, since 1970 */
+	uint64_t start_ns; /* of the recording, since 1970 */
 	struct timeline_machine machine;
-	bool one_cpu;		/* its threads shared one CPU; false: no, or not known */
-	int time; /* index of the counter that is a clock common to all threads; -1: none */
+	bool one_cpu; /* its threads shared one CPU; false: no, or not known */
+	int time;     /* index of the counter that is a clock common to all threads; -1: none */
 	const struct timeline_counter *counter;
 	size_t n_counters;
 	const struct timeline_thread *thread;
 	size_t n_threads;
 	size_t n_labels;
-	uint64_t lost;		/* points known to be missing, of no known thread */
+	uint64_t lost; /* points known to be missing, of no known thread */
 	/*
 	 * of those: of signal handlers that interrupted the recording; all other points are there
 	 */
 	uint64_t lost_handlers;
-	bool handlers_any; /* and they may have labels that are not in the file */
-	bool lost_unknown;	/* an unknown number of others may be missing */
-	bool counters_unknown;	/* the list of counters is missing in a damaged file */
-	bool broke_off;		/* for samples: the recorder did not finish */
-	const char *damage;	/* unreadable parts of the file, with their offset; NULL: none */
-	const char *remark;	/* a note about an intact file; NULL: none */
+	bool handlers_any;     /* and they may have labels that are not in the file */
+	bool lost_unknown;     /* an unknown number of others may be missing */
+	bool counters_unknown; /* the list of counters is missing in a damaged file */
+	bool broke_off;        /* for samples: the recorder did not finish */
+	const char *damage;    /* unreadable parts of the file, with their offset; NULL: none */
+	const char *remark;    /* a note about an intact file; NULL: none */
 	/* in words: it is being written, and by which processes; NULL: not, as far as known */
 	const char *live;
 };
@@ -200,7 +201,8 @@ int timeline_thread(struct timeline *t, size_t thread, struct cursor **out, stru
  * errno. The points and their values belong to the cursor and are valid until the next call. Begin
  * and end are balanced; `repaired` marks inserted ones. most: 1 to TIMELINE_AT_ONCE.
  */
-int cursor_read(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err);
+int cursor_read(struct cursor *c, size_t most, const struct timeline_point **points,
+		struct tare_error *err);
 /* Read one point. Returns 1, 0 at the end, or a negative errno. */
 int cursor_next(struct cursor *c, struct timeline_point *p, struct tare_error *err);
 void cursor_close(struct cursor *c);

@@ -34,9 +34,11 @@ struct timeline_format {
 	int (*open)(struct timeline **out, int fd, const char *path, struct tare_error *err);
 	const struct timeline_label *(*label)(struct timeline *t, uint32_t index);
 	void *(*take_texts)(struct timeline *t); /* NULL: not available */
-	void (*close)(struct timeline *t); /* closes fd, too */
-	int (*thread)(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
-	int (*read)(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err); /* cursor_read() */
+	void (*close)(struct timeline *t);       /* closes fd, too */
+	int (*thread)(struct timeline *t, size_t thread, struct cursor **out,
+		      struct tare_error *err);
+	int (*read)(struct cursor *c, size_t most, const struct timeline_point **points,
+		    struct tare_error *err); /* cursor_read() */
 	void (*cursor_close)(struct cursor *c);
 };
 

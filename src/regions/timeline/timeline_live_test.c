@@ -31,7 +31,7 @@ static char path[64];
 static struct shared {
 	uint64_t points[THREADS];
 	uint32_t go_on; /* while it is 0, the last thread waits with an open region */
-} *shared;
+} * shared;
 
 static void wrote(unsigned k)
 {
@@ -134,9 +134,12 @@ static uint64_t points_of(struct timeline *t, size_t i)
 
 	CHECK_EQ(timeline_thread(t, i, &c, &err), 0, "%s", err.what);
 	while (cursor_next(c, &p, &err) == 1) {
-		const struct timeline_label *l = p.kind == TIMELINE_LOST ? NULL : timeline_label(t, p.label);
+		const struct timeline_label *l = p.kind == TIMELINE_LOST
+			? NULL
+			: timeline_label(t, p.label);
 
-		CHECK(l && (!strcmp(l->name, "part") || !strcmp(l->name, "query")), "%s", l ? l->name : "points are lost");
+		CHECK(l && (!strcmp(l->name, "part") || !strcmp(l->name, "query")), "%s",
+		      l ? l->name : "points are lost");
 		n += !p.put_in;
 	}
 	cursor_close(c);
@@ -174,17 +177,20 @@ static size_t look(enum when when, pid_t writer, bool points)
 		seen[k] = true;
 		after = __atomic_load_n(&shared->points[k], __ATOMIC_ACQUIRE);
 		/* A point is written before it is counted. */
-		CHECK(before[k] <= shown && shown <= after + 1, "%s: %llu of %llu, and then %llu", of->name, (unsigned long long)shown,
-		      (unsigned long long)before[k], (unsigned long long)after);
+		CHECK(before[k] <= shown && shown <= after + 1, "%s: %llu of %llu, and then %llu",
+		      of->name, (unsigned long long)shown, (unsigned long long)before[k],
+		      (unsigned long long)after);
 		if (of->pid != (uint64_t)writer)
 			continue;
 		CHECK(of->complete || when != ENDED, "%s", of->name);
-		CHECK(of->complete || of->goes_on || of->end_unknown || when == KILLED, "%s", of->name);
+		CHECK(of->complete || of->goes_on || of->end_unknown || when == KILLED, "%s",
+		      of->name);
 		CHECK(!(of->complete && (of->goes_on || of->end_unknown)), "%s", of->name);
 		go_on += of->goes_on;
 	}
 	for (size_t k = 0; k < THREADS; k++)
-		CHECK(seen[k] || !before[k], "w%zu, with %llu points", k, (unsigned long long)before[k]);
+		CHECK(seen[k] || !before[k], "w%zu, with %llu points", k,
+		      (unsigned long long)before[k]);
 	CHECK(!go_on || info->live, "and it says so");
 	CHECK(when == GOING_ON || !info->live, "%s", info->live);
 	timeline_close(t);
@@ -201,7 +207,8 @@ static void looks(enum when at_end)
 	pid_t writer;
 	int status;
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	snprintf(path, sizeof(path), "live-test-%d.tare", (int)getpid());
 	writer = fork();
 	if (writer == 0) {
@@ -210,7 +217,8 @@ static void looks(enum when at_end)
 	}
 	while (access(path, F_OK) < 0)
 		usleep(WAIT_US);
-	while (!__atomic_load_n(&shared->points[THREADS - 1], __ATOMIC_ACQUIRE) && waitpid(writer, &status, WNOHANG) == 0)
+	while (!__atomic_load_n(&shared->points[THREADS - 1], __ATOMIC_ACQUIRE) &&
+	       waitpid(writer, &status, WNOHANG) == 0)
 		look(GOING_ON, writer, n++ % 4 == 0);
 	CHECK_EQ(look(GOING_ON, writer, true), 1, "it waits");
 	if (at_end == KILLED)

@@ -108,9 +108,11 @@ struct chunk {
 	size_t page;
 };
 
-static int chunk_read(struct chunk *c, const struct measureme *m, uint64_t number, unsigned char *bytes, struct tare_error *err)
+static int chunk_read(struct chunk *c, const struct measureme *m, uint64_t number,
+		      unsigned char *bytes, struct tare_error *err)
 {
-	uint64_t first = number * m->chunk, left = m->n_events - first, n = left < m->chunk ? left : m->chunk;
+	uint64_t first = number * m->chunk, left = m->n_events - first,
+		 n = left < m->chunk ? left : m->chunk;
 	uint64_t at = MM_STREAM_HEADER + first * m->event_size;
 	ssize_t got = mm_read(&m->pages, MM_EVENTS, at, bytes, (size_t)(n * m->event_size), err);
 
@@ -158,7 +160,8 @@ static bool more_slots(struct measureme *m)
 	return m->slot;
 }
 
-static struct thread *thread_of(struct measureme *m, uint32_t id, uint64_t offset, struct tare_error *err)
+static struct thread *thread_of(struct measureme *m, uint32_t id, uint64_t offset,
+				struct tare_error *err)
 {
 	size_t at;
 
@@ -170,7 +173,8 @@ static struct thread *thread_of(struct measureme *m, uint32_t id, uint64_t offse
 	if (m->slot[at])
 		return &m->thread[m->slot[at] - 1];
 	if (m->n_threads == THREADS_MAX) {
-		tare_fail(err, EINVAL, "byte %" PRIu64 ": events of more than %d threads", offset, THREADS_MAX);
+		tare_fail(err, EINVAL, "byte %" PRIu64 ": events of more than %d threads", offset,
+			  THREADS_MAX);
 		return NULL;
 	}
 	if (!array_reserve(&m->thread, &m->room, m->n_threads + 1, sizeof(*m->thread))) {
@@ -192,8 +196,9 @@ static uint32_t save(struct measureme *m, struct mm_walk *w)
 		    !array_reserve(&m->node, &m->node_room, m->nodes + 1ull, sizeof(*m->node)))
 			return NO_NODE;
 		o->node = m->nodes;
-		m->node[m->nodes++] =
-			(struct node){ o->start, o->end, o->offset, o->label, w->saved ? w->open[w->saved - 1].node : NO_NODE };
+		m->node[m->nodes++] = (struct node){ o->start, o->end, o->offset, o->label,
+						     w->saved ? w->open[w->saved - 1].node
+							      : NO_NODE };
 	}
 	return w->depth ? w->open[w->depth - 1].node : NO_NODE;
 }
@@ -214,7 +219,8 @@ static uint32_t label_now(struct measureme *m, struct mm_memo *memo, const struc
 {
 	size_t at = mm_memo_at(e->kind, e->id);
 
-	if (!memo->entry[at].label_1 || memo->entry[at].id != e->id || memo->entry[at].kind != e->kind) {
+	if (!memo->entry[at].label_1 || memo->entry[at].id != e->id ||
+	    memo->entry[at].kind != e->kind) {
 		uint32_t label = mm_label(&m->labels, e->kind, e->id);
 
 		if (label == MM_NONE)
@@ -226,7 +232,8 @@ static uint32_t label_now(struct measureme *m, struct mm_memo *memo, const struc
 	return memo->entry[at].label_1 - 1;
 }
 
-static int index_chunk(struct measureme *m, uint64_t number, unsigned char *bytes, struct mm_memo *memo, struct tare_error *err)
+static int index_chunk(struct measureme *m, uint64_t number, unsigned char *bytes,
+		       struct mm_memo *memo, struct tare_error *err)
 {
 	struct thread *t = NULL;
 	struct mm_event e;
@@ -269,7 +276,8 @@ static int by_id(const void *a, const void *b)
 
 static int index_all(struct measureme *m, struct tare_error *err)
 {
-	uint64_t size = m->pages.stream[MM_EVENTS].size, whole = size > MM_STREAM_HEADER ? size - MM_STREAM_HEADER : 0;
+	uint64_t size = m->pages.stream[MM_EVENTS].size,
+		 whole = size > MM_STREAM_HEADER ? size - MM_STREAM_HEADER : 0;
 	struct mm_memo *memo = calloc(1, sizeof(*memo));
 	unsigned char *bytes;
 	int ret = 0;
@@ -278,7 +286,8 @@ static int index_all(struct measureme *m, struct tare_error *err)
 	m->n_events = whole / m->event_size;
 	if (whole % m->event_size)
 		mm_damage(&m->pages, "the events end within one, at byte %" PRIu64,
-			  mm_offset(&m->pages, MM_EVENTS, MM_STREAM_HEADER + m->n_events * m->event_size));
+			  mm_offset(&m->pages, MM_EVENTS,
+				    MM_STREAM_HEADER + m->n_events * m->event_size));
 	for (m->chunk = CHUNK_LEAST; m->n_events / m->chunk >= CHUNKS_MOST;)
 		m->chunk *= 2;
 	bytes = malloc((size_t)m->chunk * m->event_size);
@@ -301,7 +310,9 @@ static void describe(struct measureme *m)
 	struct timeline_counter *c = &m->counter;
 
 	if (string == MM_NONE || mm_string_text(s, string, &json) == MM_GONE)
-		mm_damage(&m->pages, "the description of the recording is missing: its writer did not finish, and intervals that were open then are missing");
+		mm_damage(
+			&m->pages,
+			"the description of the recording is missing: its writer did not finish, and intervals that were open then are missing");
 	mm_meta_read(&m->meta, json.s ? json.s : "", json.len);
 	text_free(&json);
 	text_put(&m->meta.command, "", 0);
@@ -323,8 +334,11 @@ static void describe(struct measureme *m)
 static int tell(struct measureme *m, struct tare_error *err)
 {
 	if (m->wrong)
-		mm_damage(&m->pages, "%" PRIu64 " intervals end before they start and were left out, the first at byte %" PRIu64, m->wrong,
-			  m->first_wrong);
+		mm_damage(
+			&m->pages,
+			"%" PRIu64
+			" intervals end before they start and were left out, the first at byte %" PRIu64,
+			m->wrong, m->first_wrong);
 	if (m->labels.gone)
 		mm_damage(&m->pages, "the text of %" PRIu64 " labels is not in it", m->labels.gone);
 	if (m->labels.cut)
@@ -332,10 +346,17 @@ static int tell(struct measureme *m, struct tare_error *err)
 	if (m->pages.damages > 4)
 		text_add(&m->pages.damage, "; and more");
 	if (m->labels.unmapped)
-		text_add(&m->remark, "%" PRIu64 " events' labels were never given a text: they are one label here", m->labels.unmapped);
+		text_add(&m->remark,
+			 "%" PRIu64
+			 " events' labels were never given a text: they are one label here",
+			 m->labels.unmapped);
 	if (m->detached)
-		text_add(&m->remark, "%s%" PRIu64 " events overlap others of their thread or are out of order, the first at byte %" PRIu64
-			 ": they are shown as detached timings", m->remark.len ? "; " : "", m->detached, m->first_detached);
+		text_add(
+			&m->remark,
+			"%s%" PRIu64
+			" events overlap others of their thread or are out of order, the first at byte %" PRIu64
+			": they are shown as detached timings",
+			m->remark.len ? "; " : "", m->detached, m->first_detached);
 	m->public = calloc(m->n_threads + 1, sizeof(*m->public));
 	if (!m->public || m->pages.damage.failed || m->remark.failed)
 		return tare_fail_nomem(err);
@@ -355,7 +376,8 @@ static int tell(struct measureme *m, struct tare_error *err)
 					       .thread = m->public,
 					       .n_threads = m->n_threads,
 					       .n_labels = m->labels.n,
-					       .damage = m->pages.damage.len ? m->pages.damage.s : NULL,
+					       .damage = m->pages.damage.len ? m->pages.damage.s
+									     : NULL,
 					       .remark = m->remark.len ? m->remark.s : NULL };
 	return 0;
 }
@@ -422,7 +444,8 @@ static void cursor_free(struct cursor *c)
 	free(mc);
 }
 
-static int thread_cursor(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err)
+static int thread_cursor(struct timeline *t, size_t thread, struct cursor **out,
+			 struct tare_error *err)
 {
 	struct measureme *m = (struct measureme *)t;
 	struct measureme_cursor *c = calloc(1, sizeof(*c));
@@ -430,7 +453,9 @@ static int thread_cursor(struct timeline *t, size_t thread, struct cursor **out,
 
 	if (!c)
 		return tare_fail_nomem(err);
-	*c = (struct measureme_cursor){ .base.of = t, .m = m, .thread = &m->thread[thread], .left = m->thread[thread].n };
+	*c = (struct measureme_cursor){
+		.base.of = t, .m = m, .thread = &m->thread[thread], .left = m->thread[thread].n
+	};
 	c->bytes = malloc((size_t)room * m->event_size + 1);
 	if (!c->bytes) {
 		cursor_free(&c->base);
@@ -450,7 +475,9 @@ static int restore(struct measureme_cursor *c, const struct stop *s)
 	for (uint32_t n = s->node; n != NO_NODE; n = c->m->node[n].around) {
 		const struct node *node = &c->m->node[n];
 
-		if (!mm_walk_push(w, &(struct mm_open){ node->start, node->end, node->offset, node->label, n }))
+		if (!mm_walk_push(w,
+				  &(struct mm_open){ node->start, node->end, node->offset,
+						     node->label, n }))
 			return -ENOMEM;
 	}
 	for (size_t i = 0, j = w->depth; i + 1 < j; i++) {
@@ -467,7 +494,8 @@ static uint32_t label_then(struct measureme_cursor *c, const struct mm_event *e)
 	struct mm_memo *memo = &c->memo;
 	size_t at = mm_memo_at(e->kind, e->id);
 
-	if (!memo->entry[at].label_1 || memo->entry[at].id != e->id || memo->entry[at].kind != e->kind) {
+	if (!memo->entry[at].label_1 || memo->entry[at].id != e->id ||
+	    memo->entry[at].kind != e->kind) {
 		memo->entry[at].kind = e->kind;
 		memo->entry[at].id = e->id;
 		memo->entry[at].label_1 = mm_label_find(&c->m->labels, e->kind, e->id) + 1;
@@ -495,7 +523,9 @@ static int next_chunk(struct measureme_cursor *c, struct tare_error *err)
 			continue;
 		label = label_then(c, &e);
 		if (label >= c->m->labels.n)
-			return tare_fail(err, EIO, "byte %" PRIu64 ": the file changed while it was read", offset);
+			return tare_fail(err, EIO,
+					 "byte %" PRIu64 ": the file changed while it was read",
+					 offset);
 		if (mm_walk(&c->walk, &e, label, offset, &c->points) < 0)
 			return tare_fail_nomem(err);
 	}
@@ -505,7 +535,8 @@ static int next_chunk(struct measureme_cursor *c, struct tare_error *err)
 	return 0;
 }
 
-static int read_points(struct cursor *base, size_t most, const struct timeline_point **points, struct tare_error *err)
+static int read_points(struct cursor *base, size_t most, const struct timeline_point **points,
+		       struct tare_error *err)
 {
 	struct measureme_cursor *c = (struct measureme_cursor *)base;
 	size_t n = 0;
@@ -521,13 +552,20 @@ static int read_points(struct cursor *base, size_t most, const struct timeline_p
 	}
 	for (; n < most && c->points.n; n++) {
 		const struct mm_point *q = &c->points.point[--c->points.n];
-		bool integer = q->kind == TIMELINE_INTEGER, detached = q->kind == TIMELINE_START || q->kind == TIMELINE_FINISH;
+		bool integer = q->kind == TIMELINE_INTEGER,
+		     detached = q->kind == TIMELINE_START || q->kind == TIMELINE_FINISH;
 
 		if (!integer)
 			c->last = q->value;
 		c->value[n] = c->last;
-		c->given[n] = (struct timeline_point){ .kind = q->kind, .label = q->label, .value = &c->value[n], .offset = q->offset,
-						       .number = integer ? q->value : detached ? q->offset : 0, .missing = integer };
+		c->given[n] = (struct timeline_point){ .kind = q->kind,
+						       .label = q->label,
+						       .value = &c->value[n],
+						       .offset = q->offset,
+						       .number = integer  ? q->value
+							       : detached ? q->offset
+									  : 0,
+						       .missing = integer };
 	}
 	*points = c->given;
 	return (int)n;

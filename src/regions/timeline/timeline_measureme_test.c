@@ -26,7 +26,9 @@ static struct timeline *open_made(const struct maker *m)
 	return t;
 }
 
-static const char *const kinds[] = { "begin", "end", "instant", "integer", "start", "finish", "lost" };
+static const char *const kinds[] = {
+	"begin", "end", "instant", "integer", "start", "finish", "lost"
+};
 
 /* A thread's points as "begin a 3, end a 7". */
 static void told(struct timeline *t, size_t thread, struct text *out)
@@ -79,7 +81,10 @@ TEST(forward_from_ends)
 		maker_begin(&m, version);
 		k = maker_string(&m, "Query");
 		a = maker_string(&m, "a");
-		b = maker_string(&m, "b\x1e" "arg one\x1e" "two");
+		b = maker_string(&m,
+				 "b\x1e"
+				 "arg one\x1e"
+				 "two");
 		c = maker_string(&m, "c");
 		maker_event(&m, k, c, 7, 5, MAKER_INSTANT);
 		maker_event(&m, k, b, 7, 3, 8);
@@ -99,16 +104,19 @@ TEST(forward_from_ends)
 			CHECK_EQ(i->thread[1].pid, 42, "of the description");
 			CHECK_EQ(i->start_ns, 1700000000000000000, "start");
 			CHECK_EQ(i->time, 0, "the clock");
-			CHECK(i->thread[0].complete && !i->damage, "%s", i->damage ? i->damage : "");
+			CHECK(i->thread[0].complete && !i->damage, "%s",
+			      i->damage ? i->damage : "");
 			CHECK_STR(i->command, "made", "command");
 			CHECK_STR(i->counter[0].name, "wall-time", "counter");
 			CHECK_STR(i->counter[0].unit, "ns", "unit");
 			CHECK_EQ(i->n_labels, 4, "a, b, b with arguments, c");
-			CHECK_STR(i->format, version == 8 ? "measureme 8" : "measureme 9", "format");
+			CHECK_STR(i->format, version == 8 ? "measureme 8" : "measureme 9",
+				  "format");
 			check_thread(t, 0, "begin b(arg one)(two) 1, end b(arg one)(two) 2");
-			check_thread(t, 1,
-				     "begin a 2, begin b(arg one)(two) 3, instant c 5, end b(arg one)(two) 8, begin c 8, "
-				     "integer c =99 ?8, end c 9, end a 281474976710653");
+			check_thread(
+				t, 1,
+				"begin a 2, begin b(arg one)(two) 3, instant c 5, end b(arg one)(two) 8, begin c 8, "
+				"integer c =99 ?8, end c 9, end a 281474976710653");
 		}
 		timeline_close(t);
 		maker_free(&m);
@@ -135,8 +143,14 @@ TEST(numbers_and_offsets)
 	if (!t || timeline_thread(t, 0, &c, NULL) < 0)
 		return;
 	/* 8 bytes of the file, 5 of the page, 8 of the stream; then 32 more and a page's 5. */
-	static const struct { enum timeline_kind kind; uint64_t value, offset; } rows[] = {
-		{ TIMELINE_BEGIN, 2, 58 }, { TIMELINE_START, 1, 21 }, { TIMELINE_FINISH, 3, 21 }, { TIMELINE_END, 5, 58 },
+	static const struct {
+		enum timeline_kind kind;
+		uint64_t value, offset;
+	} rows[] = {
+		{ TIMELINE_BEGIN, 2, 58 },
+		{ TIMELINE_START, 1, 21 },
+		{ TIMELINE_FINISH, 3, 21 },
+		{ TIMELINE_END, 5, 58 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -147,7 +161,9 @@ TEST(numbers_and_offsets)
 		CHECK_EQ(p.number, i == 1 || i == 2 ? 21 : 0, "number of %zu", i);
 	}
 	CHECK_EQ(cursor_next(c, &p, NULL), 0, "the end");
-	CHECK(timeline_info(t)->remark && strstr(timeline_info(t)->remark, "1 events overlap others"), "%s", timeline_info(t)->remark);
+	CHECK(timeline_info(t)->remark &&
+		      strstr(timeline_info(t)->remark, "1 events overlap others"),
+	      "%s", timeline_info(t)->remark);
 	CHECK(!timeline_info(t)->damage, "that is no damage");
 	CHECK(timeline_info(t)->thread[0].complete, "nothing is lost of it");
 	cursor_close(c);
@@ -157,15 +173,23 @@ TEST(numbers_and_offsets)
 
 TEST(touching_and_empty)
 {
-	static const struct { int line; uint64_t v[8]; const char *want; } rows[] = {
+	static const struct {
+		int line;
+		uint64_t v[8];
+		const char *want;
+	} rows[] = {
 		{ __LINE__, { 1, 5, 5, 9 }, "begin a 1, end a 5, begin a 5, end a 9" },
 		/* as in measureme */
 		{ __LINE__, { 5, 5, 5, 9 }, "begin a 5, begin a 5, end a 5, end a 9" },
 		{ __LINE__, { 5, 5, 5, 5 }, "begin a 5, begin a 5, end a 5, end a 5" },
 		{ __LINE__, { 4, 9, 5, 9 }, "begin a 5, start a 4, finish a 9, end a 9" },
-		{ __LINE__, { 3, 9, 1, 4 }, "begin a 1, start a 3, finish a 9, end a 4" }, /* not in order of ends */
+		{ __LINE__,
+		  { 3, 9, 1, 4 },
+		  "begin a 1, start a 3, finish a 9, end a 4" }, /* not in order of ends */
 		{ __LINE__, { 9, 3, 1, 4 }, "begin a 1, end a 4" },
-		{ __LINE__, { 0, 0, 0, 1, 0, 2 }, "begin a 0, begin a 0, begin a 0, end a 0, end a 1, end a 2" },
+		{ __LINE__,
+		  { 0, 0, 0, 1, 0, 2 },
+		  "begin a 0, begin a 0, begin a 0, end a 0, end a 1, end a 2" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -188,7 +212,10 @@ TEST(touching_and_empty)
 struct tree_thread {
 	uint64_t clock, sum; /* sum: checksum of a forward reader */
 	unsigned depth;
-	struct { uint64_t start; uint64_t label; } open[64];
+	struct {
+		uint64_t start;
+		uint64_t label;
+	} open[64];
 };
 
 static uint64_t mix(uint64_t sum, uint64_t kind, uint64_t label, uint64_t value)
@@ -221,7 +248,8 @@ TEST(trees_over_many_chunks)
 			t->sum = mix(t->sum, TIMELINE_INSTANT, 0, t->clock);
 		} else if (t->depth && (t->depth == 64 || (seed >> 50) % 2)) {
 			t->depth--;
-			maker_event(&m, kind, label[t->open[t->depth].label], id, t->open[t->depth].start, t->clock);
+			maker_event(&m, kind, label[t->open[t->depth].label], id,
+				    t->open[t->depth].start, t->clock);
 			t->sum = mix(t->sum, TIMELINE_END, t->open[t->depth].label, t->clock);
 		} else {
 			t->open[t->depth].start = t->clock;
@@ -234,7 +262,8 @@ TEST(trees_over_many_chunks)
 			struct tree_thread *t = &thread[id];
 
 			t->depth--;
-			maker_event(&m, kind, label[t->open[t->depth].label], id, t->open[t->depth].start, ++t->clock);
+			maker_event(&m, kind, label[t->open[t->depth].label], id,
+				    t->open[t->depth].start, ++t->clock);
 			t->sum = mix(t->sum, TIMELINE_END, t->open[t->depth].label, t->clock);
 		}
 	maker_end(&m, MAKER_WALL_TIME);
@@ -243,7 +272,8 @@ TEST(trees_over_many_chunks)
 
 	if (!t)
 		return;
-	CHECK(!timeline_info(t)->damage, "%s", timeline_info(t)->damage ? timeline_info(t)->damage : "");
+	CHECK(!timeline_info(t)->damage, "%s",
+	      timeline_info(t)->damage ? timeline_info(t)->damage : "");
 	CHECK_EQ(timeline_info(t)->n_threads, THREADS, "threads");
 	for (unsigned id = 0; id < THREADS; id++) {
 		struct timeline_point p;
@@ -252,7 +282,9 @@ TEST(trees_over_many_chunks)
 
 		CHECK_EQ(timeline_thread(t, id, &c, NULL), 0, "cursor");
 		while (cursor_next(c, &p, NULL) == 1) {
-			sum = mix(sum, p.kind, (uint64_t)(timeline_label(t, p.label)->name[0] - 'a'), p.value[0]);
+			sum = mix(sum, p.kind,
+				  (uint64_t)(timeline_label(t, p.label)->name[0] - 'a'),
+				  p.value[0]);
 			n++;
 		}
 		CHECK_EQ(sum, thread[id].sum, "thread %u, %llu points", id, (unsigned long long)n);
@@ -318,7 +350,7 @@ TEST(strings)
 	maker_event(&m, k, twice, 1, 1, 1);
 	maker_event(&m, k, 5, 1, 2, 2);
 	maker_event(&m, k, 17, 1, 3, 3);
-	maker_event(&m, k, 18, 1, 4, 4); /* without a mapping */
+	maker_event(&m, k, 18, 1, 4, 4);                      /* without a mapping */
 	maker_event(&m, k, MAKER_REGULAR + 1000000, 1, 5, 5); /* beyond the end */
 	maker_event(&m, k, maker_string_of(&m, "x\0y", 3), 1, 6, 6);
 	maker_event(&m, k, maker_string(&m, ""), 1, 7, 7);
@@ -331,12 +363,20 @@ TEST(strings)
 	if (!t)
 		return;
 	told(t, 0, &got);
-	CHECK(got.s && strstr(got.s, "begin abc-abc 1, end abc-abc 1, begin abc-abc 2, end abc-abc 2, begin abc 3"), "%s", got.s);
-	CHECK(strstr(got.s, "begin (label without a text) 4") && strstr(got.s, "begin (label 101000003, not in the file) 5"), "%s", got.s);
+	CHECK(got.s &&
+		      strstr(got.s,
+			     "begin abc-abc 1, end abc-abc 1, begin abc-abc 2, end abc-abc 2, begin abc 3"),
+	      "%s", got.s);
+	CHECK(strstr(got.s, "begin (label without a text) 4") &&
+		      strstr(got.s, "begin (label 101000003, not in the file) 5"),
+	      "%s", got.s);
 	CHECK(strstr(got.s, "begin x\\0y 6") && strstr(got.s, "begin (no name) 7"), "%s", got.s);
 	CHECK(strstr(got.s, "begin oooooooo"), "%.300s", got.s);
-	CHECK_STR(timeline_info(t)->damage, "the text of 1 labels is not in it; the text of 1 labels is cut", "damage");
-	CHECK(timeline_info(t)->remark && strstr(timeline_info(t)->remark, "1 events' labels were never given a text"), "remark");
+	CHECK_STR(timeline_info(t)->damage,
+		  "the text of 1 labels is not in it; the text of 1 labels is cut", "damage");
+	CHECK(timeline_info(t)->remark &&
+		      strstr(timeline_info(t)->remark, "1 events' labels were never given a text"),
+	      "remark");
 	text_free(&got);
 	text_free(&s);
 	timeline_close(t);
@@ -391,7 +431,8 @@ TEST(a_label_of_a_megabyte)
 	struct timeline *t = open_made(&m);
 
 	if (t)
-		CHECK(!strcmp(timeline_label(t, 0)->name, name) && !timeline_info(t)->damage, "whole");
+		CHECK(!strcmp(timeline_label(t, 0)->name, name) && !timeline_info(t)->damage,
+		      "whole");
 	timeline_close(t);
 	maker_free(&m);
 	free(name);
@@ -443,20 +484,29 @@ TEST(many_labels)
 
 TEST(descriptions)
 {
-	static const struct { int line; const char *json, *command, *counter, *unit; } rows[] = {
+	static const struct {
+		int line;
+		const char *json, *command, *counter, *unit;
+	} rows[] = {
 		{ __LINE__, MAKER_WALL_TIME, "made", "wall-time", "ns" },
 		/*
 		 * The way measureme writes an apostrophe and non-ASCII characters; its own tools
 		 * refuse both.
 		 */
-		{ __LINE__, "{ \"cmd\": \"it\\'s \\u{e9}\\u{1f600} \\\"q\\\" \", \"counter\": {\"name\": \"instructions:u\", \"units\": "
-			    "[[\"instructions\", 1]]}}", "it's é😀 \"q\"", "instructions:u", "" },
-		{ __LINE__, "{ \"cmd\": \"é\\u00e9\\n\" , \"x\": [1,{\"y\":\"}\"}], \"counter\": {\"name\": \"c\"}}", "éé\n", "c", "" },
+		{ __LINE__,
+		  "{ \"cmd\": \"it\\'s \\u{e9}\\u{1f600} \\\"q\\\" \", \"counter\": {\"name\": \"instructions:u\", \"units\": "
+		  "[[\"instructions\", 1]]}}",
+		  "it's é😀 \"q\"", "instructions:u", "" },
+		{ __LINE__,
+		  "{ \"cmd\": \"é\\u00e9\\n\" , \"x\": [1,{\"y\":\"}\"}], \"counter\": {\"name\": \"c\"}}",
+		  "éé\n", "c", "" },
 		{ __LINE__, "", "", "counter", "" },
 		{ __LINE__, "{ \"cmd\": \"cut of", "cut of", "counter", "" },
 		{ __LINE__, "{ \"cmd\": ", "", "counter", "" },
-		{ __LINE__, "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "", "counter", "" },
-		{ __LINE__, "{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "", "counter", "" },
+		{ __LINE__, "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "",
+		  "counter", "" },
+		{ __LINE__, "{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+		  "", "counter", "" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -472,11 +522,15 @@ TEST(descriptions)
 		struct timeline *t = open_made(&m);
 
 		if (t) {
-			CHECK_STR(timeline_info(t)->command, rows[i].command, "row at line %d", rows[i].line);
-			CHECK_STR(timeline_info(t)->counter[0].name, rows[i].counter, "row at line %d", rows[i].line);
-			CHECK_STR(timeline_info(t)->counter[0].unit, rows[i].unit, "row at line %d", rows[i].line);
+			CHECK_STR(timeline_info(t)->command, rows[i].command, "row at line %d",
+				  rows[i].line);
+			CHECK_STR(timeline_info(t)->counter[0].name, rows[i].counter,
+				  "row at line %d", rows[i].line);
+			CHECK_STR(timeline_info(t)->counter[0].unit, rows[i].unit, "row at line %d",
+				  rows[i].line);
 			CHECK(timeline_info(t)->counter[0].note, "row at line %d", rows[i].line);
-			CHECK_EQ(timeline_info(t)->time, rows[i].unit[0] ? 0 : -1, "row at line %d", rows[i].line);
+			CHECK_EQ(timeline_info(t)->time, rows[i].unit[0] ? 0 : -1, "row at line %d",
+				 rows[i].line);
 		}
 		timeline_close(t);
 		maker_free(&m);
@@ -503,9 +557,11 @@ TEST(killed)
 	CHECK_EQ(timeline_info(t)->n_threads, 1, "the thread is there");
 	CHECK(!timeline_info(t)->thread[0].complete, "and not whole");
 	CHECK_EQ(timeline_info(t)->n_labels, 1, "one label");
-	CHECK_STR(timeline_info(t)->damage,
-		  "the description of the recording is missing: its writer did not finish, and intervals that were open then are missing; "
-		  "the text of 1 labels is not in it", "damage");
+	CHECK_STR(
+		timeline_info(t)->damage,
+		"the description of the recording is missing: its writer did not finish, and intervals that were open then are missing; "
+		"the text of 1 labels is not in it",
+		"damage");
 	timeline_close(t);
 	maker_free(&m);
 }
@@ -539,7 +595,8 @@ TEST(cut_anywhere)
 		if (timeline_info(t)->n_threads)
 			told(t, 0, &got);
 		if (n > 21 + 32 + 5)
-			CHECK(got.s && strstr(got.s, " 0, end "), "%zu bytes: %s", n, got.s ? got.s : "");
+			CHECK(got.s && strstr(got.s, " 0, end "), "%zu bytes: %s", n,
+			      got.s ? got.s : "");
 		text_free(&got);
 		timeline_close(t);
 	}
@@ -548,15 +605,23 @@ TEST(cut_anywhere)
 
 TEST(refused)
 {
-	static const struct { int line; const char *bytes; size_t n; const char *what; } rows[] = {
+	static const struct {
+		int line;
+		const char *bytes;
+		size_t n;
+		const char *what;
+	} rows[] = {
 		{ __LINE__, "", 0, "the file is empty" },
 		{ __LINE__, "PERFILE3 and more", 17, "the format at byte 0 is not known" },
-		{ __LINE__, "PERFILE2 and more", 17, "not a recording of regions: it is a perf.data" },
+		{ __LINE__, "PERFILE2 and more", 17,
+		  "not a recording of regions: it is a perf.data" },
 		{ __LINE__, "2ELIFREP", 8, "not a recording of regions: it is a perf.data" },
 		{ __LINE__, "PERFILE", 7, "the format at byte 0 is not known" },
-		{ __LINE__, "MMPD\7\0\0\0", 8, "byte 4: a recording of measureme in format version 7; 8 and 9 are read" },
+		{ __LINE__, "MMPD\7\0\0\0", 8,
+		  "byte 4: a recording of measureme in format version 7; 8 and 9 are read" },
 		{ __LINE__, "MMPD", 4, "ends after 4 bytes, within its header" },
-		{ __LINE__, "MMPD\11\0\0\0\0\10\0\0\0MMSD\11\0\0\0", 21, "byte 13: the stream of events does not begin with \"MMES\" and version 9" },
+		{ __LINE__, "MMPD\11\0\0\0\0\10\0\0\0MMSD\11\0\0\0", 21,
+		  "byte 13: the stream of events does not begin with \"MMES\" and version 9" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -567,7 +632,8 @@ TEST(refused)
 		text_put(&m.file, rows[i].bytes, rows[i].n);
 		t = opened(&m, rows[i].n, &err);
 		CHECK(!t, "row at line %d", rows[i].line);
-		CHECK(strstr(err.what, rows[i].what) && strstr(err.what, "tare-made-"), "row at line %d: %s", rows[i].line, err.what);
+		CHECK(strstr(err.what, rows[i].what) && strstr(err.what, "tare-made-"),
+		      "row at line %d: %s", rows[i].line, err.what);
 		timeline_close(t);
 		maker_free(&m);
 	}

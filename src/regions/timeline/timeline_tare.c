@@ -59,15 +59,21 @@ static int check_head(const struct file_head *h, struct tare_error *err)
 	int ret;
 
 	if (h->order == __builtin_bswap32(FILE_ORDER)) {
-		ret = tare_fail(err, EINVAL, "offset 8: recorded on a big-endian machine, which is not supported here");
+		ret = tare_fail(
+			err, EINVAL,
+			"offset 8: recorded on a big-endian machine, which is not supported here");
 		tare_hint(err, "read it with the tare of a machine of that kind");
 		return ret;
 	}
 	if (h->order != FILE_ORDER)
 		return tare_fail(err, EINVAL, "offset 8: the mark of the byte order is damaged");
 	if (h->version != FILE_VERSION) {
-		ret = tare_fail(err, EINVAL, "offset 12: version %u of the format, and this tare reads %d", h->version, FILE_VERSION);
-		tare_hint(err, h->version > FILE_VERSION ? "a newer tare made it" : "an older tare made it: record again");
+		ret = tare_fail(err, EINVAL,
+				"offset 12: version %u of the format, and this tare reads %d",
+				h->version, FILE_VERSION);
+		tare_hint(err,
+			  h->version > FILE_VERSION ? "a newer tare made it"
+						    : "an older tare made it: record again");
 		return ret;
 	}
 	return 0;
@@ -83,7 +89,8 @@ static uint8_t way_of(uint32_t path, uint32_t number)
 	return (uint8_t)(path + (number >= POINT_WIDE ? TIMELINE_WAYS / 2 : 0));
 }
 
-static int add_label(struct tare_timeline *t, struct tare_process *process, const char *p, uint32_t size)
+static int add_label(struct tare_timeline *t, struct tare_process *process, const char *p,
+		     uint32_t size)
 {
 	struct tare_labels *l = &t->labels;
 	uint32_t number, line, n_args, index;
@@ -136,7 +143,8 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 }
 
 /* Read the labels of a block, one after the other by their size. */
-static int add_each(struct tare_timeline *t, struct tare_process *process, const char *p, uint64_t room, uint64_t offset)
+static int add_each(struct tare_timeline *t, struct tare_process *process, const char *p,
+		    uint64_t room, uint64_t offset)
 {
 	uint32_t size;
 
@@ -151,7 +159,8 @@ static int add_each(struct tare_timeline *t, struct tare_process *process, const
 		if (ret == -ENOMEM)
 			return ret;
 		if (ret < 0)
-			tare_damage(t, "a label in the block at offset %llu is invalid", (unsigned long long)offset);
+			tare_damage(t, "a label in the block at offset %llu is invalid",
+				    (unsigned long long)offset);
 		if (!fits)
 			break;
 	}
@@ -172,7 +181,8 @@ static int add_labels(struct tare_timeline *t, const struct block_head *h, uint6
 	if (h->state == BLOCK_SEALED)
 		room = h->used;
 	if (room > t->size - offset - sizeof(*h)) {
-		tare_damage(t, "the file ends within labels (offset %llu)", (unsigned long long)offset);
+		tare_damage(t, "the file ends within labels (offset %llu)",
+			    (unsigned long long)offset);
 		room = t->size - offset - sizeof(*h);
 	}
 	p = malloc(room ? room : 1);
@@ -221,13 +231,16 @@ static void mark_handlers(struct tare_timeline *t)
 		if (!p->handlers)
 			continue;
 		t->labels.label[t->nameless].handlers = true;
-		t->base.info.handlers_any |= !marks || has_bit(p, LOST_ANY) || has_bit(p, LOST_UNNAMED);
+		t->base.info.handlers_any |= !marks || has_bit(p, LOST_ANY) ||
+			has_bit(p, LOST_UNNAMED);
 		for (;;) {
 			for (size_t at = 0; at < of->n_labels && of->inherited + at < below; at++)
-				if (of->label[at] != NO_LABEL && has_bit(p, format_lost_bit((uint32_t)(of->inherited + at))))
+				if (of->label[at] != NO_LABEL &&
+				    has_bit(p, format_lost_bit((uint32_t)(of->inherited + at))))
 					t->labels.label[of->label[at]].handlers = true;
 			below = of->inherited;
-			if (!below || of->parent >= (size_t)(of - t->process) || !t->process[of->parent].known)
+			if (!below || of->parent >= (size_t)(of - t->process) ||
+			    !t->process[of->parent].known)
 				break;
 			of = &t->process[of->parent];
 		}
@@ -267,10 +280,17 @@ static int add_points(struct tare_timeline *t, const struct block_head *h, uint6
 	if (!array_reserve(&t->block, &t->block_room, t->n_blocks + 1, sizeof(*t->block)))
 		return -ENOMEM;
 	b = &t->block[t->n_blocks];
-	*b = (struct tare_block){ .offset = offset, .seq = h->seq, .lost = h->lost, .process = h->process,
-				  .thread = h->thread, .pid = h->pid, .tid = h->tid,
-				  .sealed = h->state == BLOCK_SEALED, .flags = (uint8_t)h->flags,
-				  .first = h->first, .points = NOT_COUNTED };
+	*b = (struct tare_block){ .offset = offset,
+				  .seq = h->seq,
+				  .lost = h->lost,
+				  .process = h->process,
+				  .thread = h->thread,
+				  .pid = h->pid,
+				  .tid = h->tid,
+				  .sealed = h->state == BLOCK_SEALED,
+				  .flags = (uint8_t)h->flags,
+				  .first = h->first,
+				  .points = NOT_COUNTED };
 	if (b->sealed && h->points <= h->used / 3 && format_seal_sum(h) == h->seal_sum)
 		b->points = h->points;
 	b->used = b->sealed ? h->used : h->size - (uint32_t)sizeof(*h);
@@ -310,12 +330,15 @@ static int note_between(struct tare_timeline *t, const struct block_head *h)
 
 static bool sane_block(const struct block_head *h)
 {
-	uint32_t most = h->kind == BLOCK_POINTS ? BLOCK_BYTES : h->kind == BLOCK_PROCESS ? FILE_PAGE : 1u << 30;
+	uint32_t most = h->kind == BLOCK_POINTS ? BLOCK_BYTES
+		: h->kind == BLOCK_PROCESS      ? FILE_PAGE
+						: 1u << 30;
 
 	return h->magic == BLOCK_MAGIC && h->kind >= BLOCK_PROCESS && h->kind <= BLOCK_POINTS &&
-	       h->state >= BLOCK_OPEN && h->state <= BLOCK_FREE && h->size % FILE_PAGE == 0 && h->size &&
-	       h->size <= most && (h->state != BLOCK_SEALED || h->used <= h->size - sizeof(*h)) &&
-	       format_head_sum(h) == h->head_sum;
+		h->state >= BLOCK_OPEN && h->state <= BLOCK_FREE && h->size % FILE_PAGE == 0 &&
+		h->size && h->size <= most &&
+		(h->state != BLOCK_SEALED || h->used <= h->size - sizeof(*h)) &&
+		format_head_sum(h) == h->head_sum;
 }
 
 bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head *h)
@@ -335,7 +358,9 @@ bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head
 
 uint64_t tare_block_step(const struct block_head *h)
 {
-	return h->state == BLOCK_SEALED ? (sizeof(*h) + h->used + FILE_PAGE - 1) & ~(uint64_t)(FILE_PAGE - 1) : h->size;
+	return h->state == BLOCK_SEALED
+		? (sizeof(*h) + h->used + FILE_PAGE - 1) & ~(uint64_t)(FILE_PAGE - 1)
+		: h->size;
 }
 
 uint64_t tare_size(const struct tare_timeline *t)
@@ -354,8 +379,8 @@ static void note_gap(struct tare_timeline *t, struct gap *g)
 {
 	t->base.info.lost_unknown |= g->n > 0;
 	if (g->n)
-		tare_damage(t, "%llu bytes from offset %llu on are no blocks", (unsigned long long)g->n,
-		       (unsigned long long)g->from);
+		tare_damage(t, "%llu bytes from offset %llu on are no blocks",
+			    (unsigned long long)g->n, (unsigned long long)g->from);
 	g->n = 0;
 }
 
@@ -365,7 +390,8 @@ static bool empty_page(const struct tare_timeline *t, uint64_t offset, size_t n)
 	static const char zeros[FILE_PAGE];
 	char page[FILE_PAGE];
 
-	return tare_read(t, page, n, offset) && (!memcmp(page, zeros, n) || format_is_begun(page, n));
+	return tare_read(t, page, n, offset) &&
+		(!memcmp(page, zeros, n) || format_is_begun(page, n));
 }
 
 /*
@@ -393,16 +419,19 @@ static bool has_come(const struct tare_timeline *t, const struct block_head *h, 
 }
 
 /* Add any block except labels, which are read when the points are known. */
-static int add_block(struct tare_timeline *t, const struct block_head *h, uint64_t at, uint64_t last[2])
+static int add_block(struct tare_timeline *t, const struct block_head *h, uint64_t at,
+		     uint64_t last[2])
 {
 	struct tare_process *p;
 
-	if (h->state == BLOCK_FREE && h->kind == BLOCK_PROCESS && (p = tare_process_at(t, h->process)))
+	if (h->state == BLOCK_FREE && h->kind == BLOCK_PROCESS &&
+	    (p = tare_process_at(t, h->process)))
 		p->beginning = true;
 	if (h->state == BLOCK_FREE)
 		return note_between(t, h);
 	/* Its points are in the block that its thread writes to, or come with the next scan. */
-	if (h->kind == BLOCK_POINTS && h->state == BLOCK_SEALED && at >= t->first_size && !has_come(t, h, at))
+	if (h->kind == BLOCK_POINTS && h->state == BLOCK_SEALED && at >= t->first_size &&
+	    !has_come(t, h, at))
 		return 0;
 	tare_note_pair(h->ticks, h->clock_ns, last);
 	if (h->kind == BLOCK_LABELS)
@@ -415,7 +444,8 @@ static int add_block(struct tare_timeline *t, const struct block_head *h, uint64
  * within a block, unless this is the last time. Processes precede their blocks, except if the
  * process block is damaged.
  */
-static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64_t last[2], bool last_time)
+static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64_t last[2],
+		bool last_time)
 {
 	struct block_head h = { 0 };
 	/* end of the last block, and start of the area already rescanned */
@@ -427,7 +457,8 @@ static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64
 
 		step = FILE_PAGE;
 		if (there >= sizeof(h) && tare_block_at(t, at, &h)) {
-			if (!last_time && h.state == BLOCK_SEALED && at + sizeof(h) + h.used > t->size)
+			if (!last_time && h.state == BLOCK_SEALED &&
+			    at + sizeof(h) + h.used > t->size)
 				return 0;
 			note_gap(t, gap);
 			step = tare_block_step(&h);
@@ -442,7 +473,8 @@ static int scan(struct tare_timeline *t, uint64_t *from, struct gap *gap, uint64
 		 * A head that was being written when its program was killed, or is being written
 		 * now: the block has no contents yet.
 		 */
-		if (there >= sizeof(h) && h.state == BLOCK_FREE && (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS))) {
+		if (there >= sizeof(h) && h.state == BLOCK_FREE &&
+		    (h.magic == 0 || (h.magic == BLOCK_MAGIC && h.kind == BLOCK_POINTS))) {
 			if (h.magic)
 				ret = note_between(t, &h);
 		} else if (!empty_page(t, at, there)) {
@@ -507,7 +539,10 @@ static void leave_for_later(struct tare_timeline *t)
 
 	for (size_t i = 0; i < t->n_blocks; i++) {
 		const struct tare_block *b = &t->block[i], *before = n ? &t->block[n - 1] : NULL;
-		uint64_t next = before && before->process == b->process && before->thread == b->thread ? before->seq + 1 : 0;
+		uint64_t next = before && before->process == b->process &&
+				before->thread == b->thread
+			? before->seq + 1
+			: 0;
 
 		if (b->offset < t->first_size || b->seq <= next + (b->lost != 0))
 			t->block[n++] = *b;
@@ -524,7 +559,7 @@ static int make_threads(struct tare_timeline *t)
 	leave_for_later(t);
 	for (size_t i = 0; i < t->n_blocks; i++)
 		n += !i || t->block[i].process != t->block[i - 1].process ||
-		     t->block[i].thread != t->block[i - 1].thread;
+			t->block[i].thread != t->block[i - 1].thread;
 	t->threads = calloc(n + 1, sizeof(*t->threads));
 	t->span = calloc(n + 1, sizeof(*t->span));
 	if (!t->threads || !t->span)
@@ -534,7 +569,9 @@ static int make_threads(struct tare_timeline *t)
 		struct timeline_thread *thread = &t->threads[n];
 		const struct tare_block *b = &t->block[i];
 
-		for (k = i; k < t->n_blocks && t->block[k].process == b->process && t->block[k].thread == b->thread; k++)
+		for (k = i; k < t->n_blocks && t->block[k].process == b->process &&
+		     t->block[k].thread == b->thread;
+		     k++)
 			;
 		b = &t->block[k - 1];
 		t->span[n].first = i;
@@ -548,7 +585,8 @@ static int make_threads(struct tare_timeline *t)
 		thread->name = t->names.s + b->name;
 		thread->complete = b->flags & BLOCK_LAST || t->process[b->process].ended;
 		thread->goes_on = !thread->complete && t->process[b->process].now >= TARE_GOES_ON;
-		thread->end_unknown = !thread->complete && t->process[b->process].now == TARE_NOT_KNOWN;
+		thread->end_unknown = !thread->complete &&
+			t->process[b->process].now == TARE_NOT_KNOWN;
 	}
 	t->base.info.thread = t->threads;
 	t->base.info.n_threads = n;
@@ -563,8 +601,9 @@ static void make_scale(struct tare_timeline *t, const uint64_t last[2])
 	if (p->mult) {
 		t->scale = (uint64_t)(((unsigned __int128)p->mult << SCALE_SHIFT) >> p->shift);
 	} else if (last[0] > t->zero_ticks && last[1] > t->zero_ns) {
-		unsigned __int128 scale =
-		    ((unsigned __int128)(last[1] - t->zero_ns) << SCALE_SHIFT) / (last[0] - t->zero_ticks);
+		unsigned __int128 scale = ((unsigned __int128)(last[1] - t->zero_ns)
+					   << SCALE_SHIFT) /
+			(last[0] - t->zero_ticks);
 
 		t->scale = scale > UINT64_MAX ? 0 : (uint64_t)scale;
 	}
@@ -574,9 +613,11 @@ static void make_scale(struct tare_timeline *t, const uint64_t last[2])
  * The additional cost of a label above the 2046th is the same for all paths, because they share
  * that code.
  */
-static void make_own(const struct file_process *p, uint32_t counter, double unit, struct timeline_own *out)
+static void make_own(const struct file_process *p, uint32_t counter, double unit,
+		     struct timeline_own *out)
 {
-	const struct file_own *narrow = &p->own[TARE_PATH_INLINE][counter], *wide = &p->own[FILE_PATH_WIDE][counter];
+	const struct file_own *narrow = &p->own[TARE_PATH_INLINE][counter],
+			      *wide = &p->own[FILE_PATH_WIDE][counter];
 	bool both = p->measured >> TARE_PATH_INLINE & p->measured >> FILE_PATH_WIDE & 1;
 
 	for (unsigned path = 0; path < FILE_PATH_WIDE; path++) {
@@ -584,11 +625,14 @@ static void make_own(const struct file_process *p, uint32_t counter, double unit
 
 		if (!(p->measured >> path & 1))
 			continue;
-		out[path] = (struct timeline_own){ true, f->inside * unit, f->outside * unit, f->inside_off * unit, f->outside_off * unit };
-		out[path + TIMELINE_WAYS / 2] =
-			(struct timeline_own){ both, (f->inside + wide->inside - narrow->inside) * unit,
-					       (f->outside + wide->outside - narrow->outside) * unit,
-					       fmax(f->inside_off, wide->inside_off) * unit, fmax(f->outside_off, wide->outside_off) * unit };
+		out[path] = (struct timeline_own){ true, f->inside * unit, f->outside * unit,
+						   f->inside_off * unit, f->outside_off * unit };
+		out[path + TIMELINE_WAYS / 2] = (struct timeline_own){
+			both, (f->inside + wide->inside - narrow->inside) * unit,
+			(f->outside + wide->outside - narrow->outside) * unit,
+			fmax(f->inside_off, wide->inside_off) * unit,
+			fmax(f->outside_off, wide->outside_off) * unit
+		};
 	}
 }
 
@@ -604,7 +648,8 @@ static int make_counters(struct tare_timeline *t, struct tare_error *err)
 
 		if (f->kind == COUNTER_CLOCK) {
 			if (!t->scale)
-				return tare_fail(err, EINVAL, "%.200s: the length of a clock tick is missing",
+				return tare_fail(err, EINVAL,
+						 "%.200s: the length of a clock tick is missing",
 						 info->path);
 			t->is_clock |= 1u << i;
 			unit = (double)t->scale / (double)((uint64_t)1 << SCALE_SHIFT);
@@ -613,10 +658,12 @@ static int make_counters(struct tare_timeline *t, struct tare_error *err)
 			t->is_clock_ns |= 1u << i;
 		if (f->kind != COUNTER_COUNT && info->time < 0)
 			info->time = (int)i;
-		t->counters[i] = (struct timeline_counter){ .name = f->name,
-							    .unit = f->unit,
-							    .quality = (enum tare_quality)f->quality,
-							    .note = f->note[0] ? f->note : NULL };
+		t->counters[i] = (struct timeline_counter){
+			.name = f->name,
+			.unit = f->unit,
+			.quality = (enum tare_quality)f->quality,
+			.note = f->note[0] ? f->note : NULL
+		};
 		make_own(p, i, unit, t->counters[i].own);
 	}
 	info->counter = t->counters;
@@ -669,8 +716,11 @@ static void note_writers(struct tare_timeline *t)
 		return;
 	text_add(&t->live, "it is still being written");
 	if (processes)
-		text_add(&t->live, ", by process%s%s%s (%zu thread%s)", processes > 1 ? "es" : "", pids.s, processes > NAMED ? ", ..." : "", threads, threads == 1 ? "" : "s");
-	text_add(&t->live, "; the points recorded so far are shown, and open regions have no end yet");
+		text_add(&t->live, ", by process%s%s%s (%zu thread%s)", processes > 1 ? "es" : "",
+			 pids.s, processes > NAMED ? ", ..." : "", threads,
+			 threads == 1 ? "" : "s");
+	text_add(&t->live,
+		 "; the points recorded so far are shown, and open regions have no end yet");
 	t->live.failed |= pids.failed;
 	text_free(&pids);
 }
@@ -706,12 +756,17 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	t->command = strndup(h->command, sizeof(h->command));
 	t->base.info.lost = h->lost;
 	if (h->lost_processes)
-		tare_damage(t, "%u process%s could write nothing, %llu points in all: %s", h->lost_processes, h->lost_processes > 1 ? "es" : "",
-			    (unsigned long long)h->lost, h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
+		tare_damage(t, "%u process%s could write nothing, %llu points in all: %s",
+			    h->lost_processes, h->lost_processes > 1 ? "es" : "",
+			    (unsigned long long)h->lost,
+			    h->lost_errno < 4096 ? strerror((int)h->lost_errno) : "?");
 	if (h->untold_processes) {
-		tare_damage(t, "at least %u process%s could write nothing, and how many points is not known: another thread was starting or stopping "
-			       "the recording when clone() made %s",
-			    h->untold_processes, h->untold_processes > 1 ? "es" : "", h->untold_processes > 1 ? "them" : "it");
+		tare_damage(
+			t,
+			"at least %u process%s could write nothing, and how many points is not known: another thread was starting or stopping "
+			"the recording when clone() made %s",
+			h->untold_processes, h->untold_processes > 1 ? "es" : "",
+			h->untold_processes > 1 ? "them" : "it");
 		t->base.info.lost_unknown = true;
 	}
 	ret = scan(t, &from, &gap, last, false);
@@ -726,7 +781,9 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	note_gap(t, &gap);
 	t->changed = t->size != t->first_size;
 	if (t->lost_in_handlers > TARE_SHOWN)
-		tare_damage(t, "and so did %u process%s more; %llu points in all", t->lost_in_handlers - TARE_SHOWN, t->lost_in_handlers > TARE_SHOWN + 1 ? "es" : "",
+		tare_damage(t, "and so did %u process%s more; %llu points in all",
+			    t->lost_in_handlers - TARE_SHOWN,
+			    t->lost_in_handlers > TARE_SHOWN + 1 ? "es" : "",
 			    (unsigned long long)t->base.info.lost_handlers);
 	if (ret == 0)
 		ret = tare_processes_number_apart(t, h->pid_namespace);
@@ -741,9 +798,11 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	if (ret == 0)
 		ret = scan_labels(t);
 	if (ret == 0)
-		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0, TIMELINE_WAY_UNKNOWN, NULL, 0, &t->nameless);
+		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0,
+				      TIMELINE_WAY_UNKNOWN, NULL, 0, &t->nameless);
 	if (ret == 0)
-		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0, &t->gap);
+		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0,
+				      &t->gap);
 	if (ret == 0) {
 		struct timeline_label *l = &t->labels.label[t->nameless];
 
@@ -785,7 +844,8 @@ static bool came_to_rest(const struct tare_timeline *t)
 	bool rests = t->changed;
 
 	for (size_t i = 0; i < t->n_processes; i++)
-		rests &= !t->process[i].known || t->process[i].ended || t->process[i].now == TARE_GONE || t->process[i].now == TARE_JUST_ENDED;
+		rests &= !t->process[i].known || t->process[i].ended ||
+			t->process[i].now == TARE_GONE || t->process[i].now == TARE_JUST_ENDED;
 	return rests;
 }
 

@@ -26,7 +26,7 @@ struct tare_block {
 enum tare_now {
 	TARE_NOT_KNOWN, /* it cannot be determined from here */
 	TARE_GONE,
-	TARE_GOES_ON, /* it continues the recording */
+	TARE_GOES_ON,    /* it continues the recording */
 	TARE_JUST_ENDED, /* properly, since its block was read */
 };
 
@@ -45,21 +45,25 @@ struct tare_process {
 	uint32_t seen_pid;
 	bool ended, apart;
 	bool beginning, has_blocks; /* its own block is not filled yet; it has blocks of points */
-	bool left_out; /* already reported */
+	bool left_out;              /* already reported */
 	enum tare_now now;
-	uint64_t offset; /* offset of its block */
+	uint64_t offset;   /* offset of its block */
 	uint64_t handlers; /* lost points of handlers, with these labels: */
 	uint64_t lost_label[FILE_LOST_WORDS];
 	uint32_t *label; /* by number minus `inherited`: index of the label, or NO_LABEL */
 	size_t n_labels;
-	uint32_t found; /* number of labels found */
+	uint32_t found;        /* number of labels found */
 	uint64_t label_blocks; /* number of blocks of labels; they are numbered from 0 */
 	bool label_gap;
 };
 
 /* processes with lost points of handlers that are listed; the others are counted */
 enum { TARE_SHOWN = 3 };
-enum { NO_LABEL = UINT32_MAX, PROCESSES_MAX = 1 << 22, LABEL_LEAST = 24 /* bytes of one in the file */ };
+enum {
+	NO_LABEL = UINT32_MAX,
+	PROCESSES_MAX = 1 << 22,
+	LABEL_LEAST = 24 /* bytes of one in the file */
+};
 #define NOT_COUNTED UINT64_MAX
 
 /* All labels of a recording, without duplicates. */
@@ -68,15 +72,15 @@ struct tare_labels {
 	uint64_t *hash; /* of each label */
 	uint32_t *slot; /* open addressing by hash: index + 1 */
 	size_t n, room, slots;
-	void *arena; /* memory of their texts */
-	const char *file; /* the last file name, in the arena */
+	void *arena;       /* memory of their texts */
+	const char *file;  /* the last file name, in the arena */
 	const char **args; /* of the label being read */
 	size_t args_room;
 };
 
 /* The index of a label, added if new. Texts are copied. -ENOMEM. */
-int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, uint8_t way,
-		    const char **args, size_t n_args, uint32_t *index);
+int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line,
+		    uint8_t way, const char **args, size_t n_args, uint32_t *index);
 /*
  * An array for n arguments with a terminating NULL, valid until the next call. NULL: out of memory.
  */
@@ -94,25 +98,33 @@ struct tare_timeline {
 	 * incomplete block
 	 */
 	uint64_t behind;
-	bool changed;		   /* it was being written during the scan */
-	bool look_again;	   /* missing parts may be there at the next scan */
+	bool changed;    /* it was being written during the scan */
+	bool look_again; /* missing parts may be there at the next scan */
 	struct tare_labels labels;
 	uint32_t nameless; /* the label of points with a missing label */
-	uint32_t gap;	   /* the label for lost points */
+	uint32_t gap;      /* the label for lost points */
 	struct tare_process *process;
 	size_t n_processes, process_room;
 	struct tare_block *block;
 	size_t n_blocks, block_room;
-	struct tare_names { char *s; size_t len, room; } names;
-	struct { size_t first, n; } *span; /* blocks of each thread */
+	struct tare_names {
+		char *s;
+		size_t len, room;
+	} names;
+	struct {
+		size_t first, n;
+	} * span; /* blocks of each thread */
 	/* blocks that were being begun again, or after the end of their thread (last) */
-	struct tare_between { uint32_t process, thread; bool last; } *between;
+	struct tare_between {
+		uint32_t process, thread;
+		bool last;
+	} * between;
 	size_t n_between;
 	uint32_t lost_errno; /* errno if space for points could not be allocated */
 	struct timeline_thread *threads;
 	struct timeline_counter counters[FILE_COUNTERS];
 	struct file_process first; /* the process that defines the counters */
-	uint32_t is_clock;	   /* bit per counter: measured in ticks */
+	uint32_t is_clock;         /* bit per counter: measured in ticks */
 	uint32_t is_clock_ns;
 	uint64_t zero_ticks, zero_ns;
 	uint64_t scale; /* ns per tick, times 2^SCALE_SHIFT */
@@ -140,7 +152,8 @@ struct tare_process *tare_process_at(struct tare_timeline *t, uint32_t serial);
  * Read a process's block; last: the latest reading of both clocks. Invalid or lost parts are added
  * to the damage.
  */
-int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64_t offset, uint64_t last[2]);
+int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64_t offset,
+		     uint64_t last[2]);
 /*
  * Each pid namespace has a pid 1, and the inode of a namespace is soon reused. A process in another
  * namespace than the recorder's gets a number assigned by tare. The program that it executes by
@@ -164,7 +177,8 @@ int tare_check_threads(struct tare_timeline *t, uint64_t *copying);
  * Report processes and threads that began and are missing. Call it after that and after all labels.
  */
 void tare_check_whole(struct tare_timeline *t, const struct file_head *head, uint64_t copying);
-__attribute__((format(printf, 2, 3))) void tare_damage(struct tare_timeline *t, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) void tare_damage(struct tare_timeline *t, const char *fmt,
+						       ...);
 /* Read n bytes of the file; false if they are missing or unreadable. */
 bool tare_read(const struct tare_timeline *t, void *out, size_t n, uint64_t offset);
 
@@ -176,14 +190,16 @@ bool tare_block_at(const struct tare_timeline *t, uint64_t at, struct block_head
 uint64_t tare_block_step(const struct block_head *h);
 
 /* Is a sealed block complete? data: room for h->used bytes, which are its data then. */
-bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at, uint8_t *data);
+bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at,
+			 uint8_t *data);
 
 /*
  * The first b->used bytes of a block's data, as they were when *b was read, or later. data:
  * BLOCK_BYTES. If its thread has filled it and written it elsewhere since then, *b becomes that
  * block: sealed, and at least as long. False: missing or damaged.
  */
-bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struct block_head *h, uint8_t *data);
+bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struct block_head *h,
+		      uint8_t *data);
 /*
  * Determine which processes without an end still continue: process.now. Call it before their blocks
  * are scanned.
@@ -193,8 +209,10 @@ void tare_look_who_goes_on(struct tare_timeline *t);
 /* The index of the label with the number in a process's point. */
 uint32_t tare_timeline_label(const struct tare_timeline *t, uint32_t process, uint32_t number);
 
-int tare_cursor_open(struct timeline *t, size_t thread, struct cursor **out, struct tare_error *err);
-int tare_cursor_read(struct cursor *c, size_t most, const struct timeline_point **points, struct tare_error *err);
+int tare_cursor_open(struct timeline *t, size_t thread, struct cursor **out,
+		     struct tare_error *err);
+int tare_cursor_read(struct cursor *c, size_t most, const struct timeline_point **points,
+		     struct tare_error *err);
 void tare_cursor_close(struct cursor *c);
 
 extern const struct timeline_format timeline_tare;

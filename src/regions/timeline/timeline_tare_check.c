@@ -14,13 +14,16 @@
  * The maximum number of points that begin at `last` or before. Also returns the beginning of the
  * last one.
  */
-static size_t count(const struct tare_timeline *t, struct tare_block *b, const uint8_t *data, size_t last)
+static size_t count(const struct tare_timeline *t, struct tare_block *b, const uint8_t *data,
+		    size_t last)
 {
 	size_t at = 0, before = 0;
 	struct format_point point;
 
 	b->points = 0;
-	for (size_t n; at <= last && (n = format_point(data + at, data + b->used, t->first.n_counters, &point)); at += n) {
+	for (size_t n; at <= last &&
+	     (n = format_point(data + at, data + b->used, t->first.n_counters, &point));
+	     at += n) {
 		b->points += point.op != OP_MISSING;
 		before = at;
 	}
@@ -71,7 +74,8 @@ static int by_thread(const void *pa, const void *pb)
 }
 
 /* The first entry for the block's thread, or NULL. */
-static const struct tare_between *between_of(const struct tare_timeline *t, const struct tare_block *b)
+static const struct tare_between *between_of(const struct tare_timeline *t,
+					     const struct tare_block *b)
 {
 	const struct tare_between key = { .process = b->process, .thread = b->thread };
 	size_t low = 0, high = t->n_between;
@@ -84,7 +88,10 @@ static const struct tare_between *between_of(const struct tare_timeline *t, cons
 		else
 			high = mid;
 	}
-	return low < t->n_between && t->between[low].process == b->process && t->between[low].thread == b->thread ? &t->between[low] : NULL;
+	return low < t->n_between && t->between[low].process == b->process &&
+			t->between[low].thread == b->thread
+		? &t->between[low]
+		: NULL;
 }
 
 static bool begun_anew(const struct tare_timeline *t, const struct tare_block *b)
@@ -105,7 +112,8 @@ static uint64_t *places_behind(const struct tare_timeline *t)
 	for (size_t i = t->n_blocks; least && i--;) {
 		bool more = i + 1 < t->n_blocks && t->block[i + 1].process == t->block[i].process;
 
-		least[i] = more && least[i + 1] < t->block[i].offset ? least[i + 1] : t->block[i].offset;
+		least[i] = more && least[i + 1] < t->block[i].offset ? least[i + 1]
+								     : t->block[i].offset;
 	}
 	return least;
 }
@@ -115,13 +123,15 @@ static uint64_t *places_behind(const struct tare_timeline *t)
  * continued in no block or in one that now belongs to another thread? Space is allocated in the
  * order of threads, and before copies. At the end of a recording, unused blocks are removed.
  */
-static bool never_moved(const struct tare_timeline *t, size_t thread, const struct tare_block *b, const uint64_t *behind)
+static bool never_moved(const struct tare_timeline *t, size_t thread, const struct tare_block *b,
+			const uint64_t *behind)
 {
 	size_t next = t->span[thread].first + t->span[thread].n;
 
 	if (t->process[b->process].ended || between_of(t, b))
 		return false;
-	return next == t->n_blocks || t->block[next].process != b->process || behind[next] > b->offset;
+	return next == t->n_blocks || t->block[next].process != b->process ||
+		behind[next] > b->offset;
 }
 
 static uint64_t pages_of(const struct tare_block *b)
@@ -134,7 +144,8 @@ static uint64_t pages_of(const struct tare_block *b)
  * complete copy is enough. Adds to *copying the size of a copy that was being written, because its
  * block exists.
  */
-static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, const uint64_t *behind, uint64_t *copying)
+static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data,
+			 const uint64_t *behind, uint64_t *copying)
 {
 	struct tare_block *b = &t->block[t->span[thread].first], *end = b + t->span[thread].n,
 			  *good = NULL;
@@ -167,20 +178,27 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 			char lost[40] = "";
 
 			if (next == at_end && first->first > points)
-				snprintf(lost, sizeof(lost), ", with %llu points", (unsigned long long)(first->first - points));
-			tare_damage(t, "%llu block%s of thread %u %s missing before its block at offset %llu%s",
-				    (unsigned long long)(first->seq - next), one ? "" : "s", first->tid, one ? "is" : "are",
-				    (unsigned long long)first->offset, lost);
+				snprintf(lost, sizeof(lost), ", with %llu points",
+					 (unsigned long long)(first->first - points));
+			tare_damage(
+				t,
+				"%llu block%s of thread %u %s missing before its block at offset %llu%s",
+				(unsigned long long)(first->seq - next), one ? "" : "s", first->tid,
+				one ? "is" : "are", (unsigned long long)first->offset, lost);
 			of->complete = false;
 		}
 		if (first->lost)
-			tare_damage(t, "%llu points of thread %u could not be written before its block at offset %llu",
-				    (unsigned long long)first->lost, first->tid, (unsigned long long)first->offset);
+			tare_damage(
+				t,
+				"%llu points of thread %u could not be written before its block at offset %llu",
+				(unsigned long long)first->lost, first->tid,
+				(unsigned long long)first->offset);
 		if (!good) {
 			char lost[40] = "";
 
 			if (first->points != NOT_COUNTED)
-				snprintf(lost, sizeof(lost), ", with %llu points", (unsigned long long)first->points);
+				snprintf(lost, sizeof(lost), ", with %llu points",
+					 (unsigned long long)first->points);
 			tare_damage(t, "the block of thread %u at offset %llu is %s%s", first->tid,
 				    (unsigned long long)first->offset,
 				    first->cut ? "cut off" : "damaged", lost);
@@ -215,8 +233,8 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data, 
 		*copying += pages_of(good);
 	} else if (!in_place && t->process[good->process].ended) {
 		tare_damage(
-		    t, "the last block of thread %u is missing, after its block at offset %llu",
-		    good->tid, (unsigned long long)at);
+			t, "the last block of thread %u is missing, after its block at offset %llu",
+			good->tid, (unsigned long long)at);
 		of->complete = false;
 	}
 }
@@ -258,7 +276,8 @@ static bool was_full(const struct tare_timeline *t, const struct file_head *head
  */
 static void check_begun(struct tare_timeline *t, const struct file_head *head)
 {
-	static const char why[] = "nothing is in the file: killed as it began, beginning now, or damaged";
+	static const char why[] =
+		"nothing is in the file: killed as it began, beginning now, or damaged";
 	size_t known = 0, block = 0, between = 0;
 	bool live = t->changed;
 
@@ -280,24 +299,30 @@ static void check_begun(struct tare_timeline *t, const struct file_head *head)
 				break;
 			b = b && (!w || t->block[block].thread <= t->between[between].thread);
 			thread = b ? t->block[block].thread : t->between[between].thread;
-			threads += thread != last && (b ? t->block[block].process : t->between[between].process) == i;
+			threads += thread != last &&
+				(b ? t->block[block].process : t->between[between].process) == i;
 			last = thread;
 			*(b ? &block : &between) += 1;
 		}
 		/* A label is written before its first point, unless it could not be written. */
-		t->process[i].label_gap |= p->known && threads && !p->inherited && !p->label_blocks && (p->labels || !p->lost_labels);
+		t->process[i].label_gap |= p->known && threads && !p->inherited &&
+			!p->label_blocks && (p->labels || !p->lost_labels);
 		/* A process that is just beginning has no data yet. */
 		if (p->threads <= threads || p->now >= TARE_GOES_ON)
 			continue;
 		t->look_again |= p->now == TARE_NOT_KNOWN;
-		tare_damage(t, "of %u thread%s of process %u %s", p->threads - threads, p->threads - threads > 1 ? "s" : "", p->pid, why);
+		tare_damage(t, "of %u thread%s of process %u %s", p->threads - threads,
+			    p->threads - threads > 1 ? "s" : "", p->pid, why);
 		t->base.info.lost_unknown = true;
 	}
 	for (uint32_t i = 0; i < t->n_processes && !live; i++) {
 		if (t->process[i].known || t->process[i].left_out || !t->process[i].has_blocks)
 			continue;
 		t->look_again = true;
-		tare_damage(t, "the block with the counters of process %u is missing or damaged: its points are in the file, but cannot be read", t->process[i].pid);
+		tare_damage(
+			t,
+			"the block with the counters of process %u is missing or damaged: its points are in the file, but cannot be read",
+			t->process[i].pid);
 		t->base.info.lost_unknown = true;
 	}
 	if (head->processes > known && !live) {
@@ -321,13 +346,16 @@ static void check_size(struct tare_timeline *t, const struct file_head *head, ui
 	for (size_t i = 0; i < t->n_processes; i++)
 		if (t->process[i].now >= TARE_GOES_ON)
 			return; /* it is being written */
-	if (head->next <= size || head->next - size <= copying + (head->unfilled & ~(uint64_t)1) || was_full(t, head))
+	if (head->next <= size || head->next - size <= copying + (head->unfilled & ~(uint64_t)1) ||
+	    was_full(t, head))
 		return;
 	t->look_again = true; /* also for a process that is just beginning */
 	if (head->next - size <= in_flight(t))
-		tare_damage(t, "the file ends at offset %llu, %llu bytes before the end of the space allocated for it: they were not written yet when "
-			    "the program was killed, or are cut off",
-			    (unsigned long long)t->size, (unsigned long long)(head->next - size));
+		tare_damage(
+			t,
+			"the file ends at offset %llu, %llu bytes before the end of the space allocated for it: they were not written yet when "
+			"the program was killed, or are cut off",
+			(unsigned long long)t->size, (unsigned long long)(head->next - size));
 	else
 		tare_damage(t, "the file ends at offset %llu, and was written up to %llu",
 			    (unsigned long long)t->size, (unsigned long long)head->next);
@@ -368,7 +396,9 @@ void tare_check_whole(struct tare_timeline *t, const struct file_head *head, uin
 		if (p->label_gap)
 			tare_damage(t, "blocks of labels of process %u are missing", p->pid);
 		else if (p->labels > p->found)
-			tare_damage(t, "the names of %u label%s of process %u are missing", p->labels - p->found, p->labels - p->found > 1 ? "s" : "", p->pid);
+			tare_damage(t, "the names of %u label%s of process %u are missing",
+				    p->labels - p->found, p->labels - p->found > 1 ? "s" : "",
+				    p->pid);
 	}
 	check_size(t, head, copying);
 }

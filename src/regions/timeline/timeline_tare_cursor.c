@@ -20,12 +20,12 @@ struct tare_cursor {
 	uint8_t *data; /* data of the block */
 	const uint8_t *at, *end;
 	uint64_t offset; /* of `data` in the file */
-	uint64_t seq;	 /* expected for the next block */
+	uint64_t seq;    /* expected for the next block */
 	uint64_t points; /* number of points expected before it */
 	struct format_point rec;
 	uint32_t rec_label;
 	uint64_t rec_offset;
-	bool have;	   /* rec is not returned yet */
+	bool have; /* rec is not returned yet */
 	/* points are missing before it; returned so far: nothing, the begin, the number */
 	enum { WHOLE, LOST, IN_GAP, GAP_TOLD } gap;
 	bool begun, after_gap; /* the thread had a point or a gap before */
@@ -33,9 +33,9 @@ struct tare_cursor {
 	uint64_t behind[FILE_COUNTERS]; /* raw values after the gap */
 	uint8_t missing_behind;
 	uint64_t raw[FILE_COUNTERS], value[FILE_COUNTERS];
-	uint8_t missing;   /* as in the file */
-	uint8_t stepped;   /* counters that decreased at this point */
-	uint32_t *open;	   /* open labels, outermost first */
+	uint8_t missing; /* as in the file */
+	uint8_t stepped; /* counters that decreased at this point */
+	uint32_t *open;  /* open labels, outermost first */
 	size_t depth, room;
 	uint32_t *count; /* number of open regions per label, created on first use */
 	size_t n_count;
@@ -58,7 +58,8 @@ enum {
 	VALUE_BITS = 55,
 };
 
-int tare_cursor_open(struct timeline *base, size_t thread, struct cursor **out, struct tare_error *err)
+int tare_cursor_open(struct timeline *base, size_t thread, struct cursor **out,
+		     struct tare_error *err)
 {
 	struct tare_timeline *t = (struct tare_timeline *)base;
 	struct tare_cursor *c = calloc(1, sizeof(*c));
@@ -82,7 +83,9 @@ int tare_cursor_open(struct timeline *base, size_t thread, struct cursor **out, 
 	c->process = c->block->process;
 	c->n = (unsigned)t->base.info.n_counters;
 	for (unsigned i = 0; i < c->n; i++) {
-		c->zero[i] = t->is_clock >> i & 1 ? t->zero_ticks : t->is_clock_ns >> i & 1 ? t->zero_ns : 0;
+		c->zero[i] = t->is_clock >> i & 1 ? t->zero_ticks
+			: t->is_clock_ns >> i & 1 ? t->zero_ns
+						  : 0;
 		c->scale[i] = t->is_clock >> i & 1 ? t->scale : (uint64_t)1 << SCALE_SHIFT;
 	}
 	c->mixed = true;
@@ -108,7 +111,9 @@ static uint64_t shown(const struct tare_timeline *t, unsigned i, uint64_t raw)
 	unsigned __int128 ns;
 
 	if (t->is_clock >> i & 1) {
-		ns = raw > t->zero_ticks ? (unsigned __int128)(raw - t->zero_ticks) * t->scale >> SCALE_SHIFT : 0;
+		ns = raw > t->zero_ticks
+			? (unsigned __int128)(raw - t->zero_ticks) * t->scale >> SCALE_SHIFT
+			: 0;
 		return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 	}
 	if (t->is_clock_ns >> i & 1)
@@ -178,7 +183,9 @@ static int next_block(struct tare_cursor *c)
 		const struct tare_block *b = &c->last[-1];
 
 		/* The last one has the number of all missing points, if its own number is valid. */
-		c->n_lost = b->points == NOT_COUNTED || b->first < c->points ? 0 : b->first - c->points + b->points;
+		c->n_lost = b->points == NOT_COUNTED || b->first < c->points
+			? 0
+			: b->first - c->points + b->points;
 		c->gap = b->points == NOT_COUNTED || c->n_lost > 0 ? LOST : WHOLE;
 		c->missing_behind = all_counters(c); /* the counts are not known */
 		memcpy(c->behind, c->raw, sizeof(c->behind));
@@ -264,18 +271,23 @@ static bool is_open(struct tare_cursor *c, uint32_t label)
 	return c->count && label < c->n_count && c->count[label];
 }
 
-static void give(struct tare_cursor *c, struct timeline_point *p, enum timeline_kind kind, uint32_t label)
+static void give(struct tare_cursor *c, struct timeline_point *p, enum timeline_kind kind,
+		 uint32_t label)
 {
 	const struct tare_timeline *t = (const struct tare_timeline *)c->base.of;
 
 	for (unsigned i = 0; i < c->n; i++)
 		if (!(c->missing >> i & 1))
 			c->value[i] = shown(t, i, c->raw[i]);
-	*p = (struct timeline_point){ .kind = kind, .label = label, .value = c->value, .offset = c->rec_offset,
+	*p = (struct timeline_point){ .kind = kind,
+				      .label = label,
+				      .value = c->value,
+				      .offset = c->rec_offset,
 				      .missing = c->missing | c->stepped };
 }
 
-static void put_in(struct tare_cursor *c, struct timeline_point *p, enum timeline_kind kind, uint32_t label, enum timeline_repair why)
+static void put_in(struct tare_cursor *c, struct timeline_point *p, enum timeline_kind kind,
+		   uint32_t label, enum timeline_repair why)
 {
 	give(c, p, kind, label);
 	p->repaired = (uint8_t)why;
@@ -302,7 +314,8 @@ static int give_record(struct tare_cursor *c, struct timeline_point *p)
 		if (c->depth && is_open(c, label)) {
 			put_in(c, p, TIMELINE_END, pop(c), TIMELINE_REPAIRED);
 		} else {
-			put_in(c, p, TIMELINE_BEGIN, label, c->after_gap ? TIMELINE_AT_GAP : TIMELINE_REPAIRED);
+			put_in(c, p, TIMELINE_BEGIN, label,
+			       c->after_gap ? TIMELINE_AT_GAP : TIMELINE_REPAIRED);
 			if (push(c, label) < 0)
 				return -ENOMEM;
 		}
@@ -360,7 +373,8 @@ static int next_any(struct tare_cursor *c, struct timeline_point *p, struct tare
 	/* It is not known which regions ended in a gap, or after the end. */
 	if (c->gap || ret == 0) {
 		if (c->depth) {
-			put_in(c, p, TIMELINE_END, pop(c), c->gap ? TIMELINE_AT_GAP : TIMELINE_AT_END);
+			put_in(c, p, TIMELINE_END, pop(c),
+			       c->gap ? TIMELINE_AT_GAP : TIMELINE_AT_END);
 			return 1;
 		}
 		if (!c->gap)
@@ -375,7 +389,8 @@ static int next_any(struct tare_cursor *c, struct timeline_point *p, struct tare
 /* The label of narrow points with this number. */
 static __attribute__((noinline)) uint32_t learn(struct tare_cursor *c, size_t number)
 {
-	return c->by_number[number] = tare_timeline_label((const struct tare_timeline *)c->base.of, c->process, (uint32_t)number);
+	return c->by_number[number] = tare_timeline_label((const struct tare_timeline *)c->base.of,
+							  c->process, (uint32_t)number);
 }
 
 /*
@@ -384,9 +399,11 @@ static __attribute__((noinline)) uint32_t learn(struct tare_cursor *c, size_t nu
  * quarter of the instructions of the general case, and stops before any other point. n is c->n, a
  * compile-time constant when it is 1.
  */
-static inline __attribute__((always_inline)) size_t plain_points(struct tare_cursor *c, size_t from, size_t most, unsigned n)
+static inline __attribute__((always_inline)) size_t plain_points(struct tare_cursor *c, size_t from,
+								 size_t most, unsigned n)
 {
-	static const uint64_t first_mask[4] = { 0, 0xffffff, 0xffffffff, UINT64_MAX }, mask[4] = { 0, 0xffff, 0xffffffff, UINT64_MAX };
+	static const uint64_t first_mask[4] = { 0, 0xffffff, 0xffffffff, UINT64_MAX },
+			      mask[4] = { 0, 0xffff, 0xffffffff, UINT64_MAX };
 	static const uint8_t first_size[4] = { 0, 3, 4, 8 };
 	const uint8_t *at = c->at, *const plain = c->plain;
 	const uint64_t offset = c->offset - (uint64_t)(uintptr_t)c->data, *const scale = c->scale;
@@ -434,7 +451,9 @@ static inline __attribute__((always_inline)) size_t plain_points(struct tare_cur
 		p->offset = offset + (uint64_t)(uintptr_t)at;
 		for (unsigned i = 0; i < n; i++) {
 			now[i] = next[i];
-			value[i] = (uint64_t)((unsigned __int128)now[i] * (i ? scale[i] : first_scale) >> SCALE_SHIFT);
+			value[i] = (uint64_t)((unsigned __int128)now[i] *
+						      (i ? scale[i] : first_scale) >>
+					      SCALE_SHIFT);
 		}
 		at = behind;
 	}
@@ -451,12 +470,14 @@ static inline __attribute__((always_inline)) size_t plain_points(struct tare_cur
 	return (size_t)(p - first);
 }
 
-static __attribute__((noinline)) size_t plain_of_one(struct tare_cursor *c, size_t from, size_t most)
+static __attribute__((noinline)) size_t plain_of_one(struct tare_cursor *c, size_t from,
+						     size_t most)
 {
 	return plain_points(c, from, most, 1);
 }
 
-static __attribute__((noinline)) size_t plain_of_several(struct tare_cursor *c, size_t from, size_t most)
+static __attribute__((noinline)) size_t plain_of_several(struct tare_cursor *c, size_t from,
+							 size_t most)
 {
 	return plain_points(c, from, most, c->n);
 }
@@ -468,7 +489,8 @@ static const uint8_t *plain_before(const struct tare_cursor *c)
 	size_t longest = 8 * (c->n ? c->n : 1);
 
 	for (unsigned i = 0; i < c->n; i++)
-		may &= c->raw[i] >= c->zero[i] && !((c->raw[i] - c->zero[i]) >> VALUE_BITS) && !(c->zero[i] >> 63);
+		may &= c->raw[i] >= c->zero[i] && !((c->raw[i] - c->zero[i]) >> VALUE_BITS) &&
+			!(c->zero[i] >> 63);
 	return may && (size_t)(c->end - c->at) >= longest ? c->end - longest + 1 : NULL;
 }
 
@@ -486,7 +508,8 @@ static void make_plain(struct tare_cursor *c)
 	c->mixed = false;
 }
 
-int tare_cursor_read(struct cursor *base, size_t most, const struct timeline_point **points, struct tare_error *err)
+int tare_cursor_read(struct cursor *base, size_t most, const struct timeline_point **points,
+		     struct tare_error *err)
 {
 	struct tare_cursor *c = (struct tare_cursor *)base;
 	size_t n = 0;

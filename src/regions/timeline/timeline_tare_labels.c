@@ -46,15 +46,16 @@ static bool same_args(const char *const *a, const char *const *b, size_t n)
  * The slot of a label, or the free slot for it. file NULL: any file and line match, to find the
  * group.
  */
-static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, const char *file, uint32_t line, uint8_t way,
-		      const char *const *args, size_t n_args)
+static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, const char *file,
+		      uint32_t line, uint8_t way, const char *const *args, size_t n_args)
 {
 	size_t i = hash & (l->slots - 1);
 
 	for (; l->slot[i]; i = (i + 1) & (l->slots - 1)) {
 		const struct timeline_label *x = &l->label[l->slot[i] - 1];
 
-		if (l->hash[l->slot[i] - 1] != hash || strcmp(x->name, name) || !same_args(x->arg, args, n_args))
+		if (l->hash[l->slot[i] - 1] != hash || strcmp(x->name, name) ||
+		    !same_args(x->arg, args, n_args))
 			continue;
 		if (x->line == line && x->way == way && !strcmp(x->file ? x->file : "", file))
 			break;
@@ -135,8 +136,8 @@ static bool keep(struct tare_labels *l, struct timeline_label *x, size_t n_args)
 	return x->name;
 }
 
-int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line, uint8_t way,
-		    const char **args, size_t n_args, uint32_t *index)
+int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line,
+		    uint8_t way, const char **args, size_t n_args, uint32_t *index)
 {
 	struct timeline_label made;
 	/*

@@ -20,16 +20,19 @@
 
 static bool is_same(const struct tare_block *b, const struct block_head *h)
 {
-	return h->kind == BLOCK_POINTS && h->state != BLOCK_FREE && h->process == b->process && h->thread == b->thread && h->seq == b->seq;
+	return h->kind == BLOCK_POINTS && h->state != BLOCK_FREE && h->process == b->process &&
+		h->thread == b->thread && h->seq == b->seq;
 }
 
-bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at, uint8_t *data)
+bool tare_block_is_whole(const struct tare_timeline *t, const struct block_head *h, uint64_t at,
+			 uint8_t *data)
 {
 	return tare_read(t, data, h->used, at + sizeof(*h)) && format_block_sum(h, data) == h->sum;
 }
 
 /* Find the copy of a block that its thread filled and appended to the file after the scan. */
-static bool find_moved(const struct tare_timeline *t, struct tare_block *b, struct block_head *h, uint8_t *data)
+static bool find_moved(const struct tare_timeline *t, struct tare_block *b, struct block_head *h,
+		       uint8_t *data)
 {
 	uint64_t size = tare_size(t);
 
@@ -38,11 +41,15 @@ static bool find_moved(const struct tare_timeline *t, struct tare_block *b, stru
 		if (!tare_block_at(t, at, h))
 			continue;
 		step = tare_block_step(h);
-		if (h->state != BLOCK_SEALED || !is_same(b, h) || h->used < (b->points == NOT_COUNTED ? 0 : b->used) || !tare_block_is_whole(t, h, at, data))
+		if (h->state != BLOCK_SEALED || !is_same(b, h) ||
+		    h->used < (b->points == NOT_COUNTED ? 0 : b->used) ||
+		    !tare_block_is_whole(t, h, at, data))
 			continue;
 		b->offset = at;
 		b->used = h->used;
-		b->points = h->points <= h->used / 3 && format_seal_sum(h) == h->seal_sum ? h->points : NOT_COUNTED;
+		b->points = h->points <= h->used / 3 && format_seal_sum(h) == h->seal_sum
+			? h->points
+			: NOT_COUNTED;
 		b->sealed = true;
 		b->cut = false;
 		return true;
@@ -50,7 +57,8 @@ static bool find_moved(const struct tare_timeline *t, struct tare_block *b, stru
 	return false;
 }
 
-bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struct block_head *h, uint8_t *data)
+bool tare_block_fetch(const struct tare_timeline *t, struct tare_block *b, struct block_head *h,
+		      uint8_t *data)
 {
 	bool got = tare_read(t, data, b->used, b->offset + sizeof(*h));
 
@@ -73,7 +81,8 @@ static enum tare_now is_file(const struct proc_map *m, const struct stat *file, 
 		return TARE_GOES_ON;
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->name);
 	if (m->name[0] == '/' && stat(path, &st) == 0)
-		return st.st_ino == file->st_ino && st.st_dev == file->st_dev ? TARE_GOES_ON : TARE_GONE;
+		return st.st_ino == file->st_ino && st.st_dev == file->st_dev ? TARE_GOES_ON
+									      : TARE_GONE;
 	return m->inode == file->st_ino ? TARE_NOT_KNOWN : TARE_GONE;
 }
 
@@ -129,7 +138,9 @@ void tare_look_who_goes_on(struct tare_timeline *t)
 		if (!p->known || p->ended)
 			continue;
 		p->now = look_at(p, here, &file);
-		if (p->now != TARE_GOES_ON && tare_read(t, &ended, sizeof(ended), p->offset + sizeof(struct block_head)) && ended) {
+		if (p->now != TARE_GOES_ON &&
+		    tare_read(t, &ended, sizeof(ended), p->offset + sizeof(struct block_head)) &&
+		    ended) {
 			p->now = TARE_JUST_ENDED;
 			t->changed = true;
 		}

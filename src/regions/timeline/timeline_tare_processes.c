@@ -15,8 +15,8 @@ struct tare_process *tare_process_at(struct tare_timeline *t, uint32_t serial)
 		/* Each takes a page of the file at least. */
 		if (serial > PROCESSES_MAX || serial > t->size / FILE_PAGE)
 			return NULL;
-		if (!array_reserve_zeroed(&t->process,
-					  &t->process_room, serial + 1ull, sizeof(*t->process)))
+		if (!array_reserve_zeroed(&t->process, &t->process_room, serial + 1ull,
+					  sizeof(*t->process)))
 			return NULL;
 		t->n_processes = serial + 1ull;
 	}
@@ -45,9 +45,10 @@ static bool sane_process(const struct file_process *p, uint32_t serial)
 	for (uint32_t i = 0; i < p->n_counters; i++) {
 		const struct file_counter *c = &p->counter[i];
 
-		if (!ended_text(c->name, sizeof(c->name)) || !ended_text(c->unit, sizeof(c->unit)) ||
-		    !ended_text(c->note, sizeof(c->note)) || c->kind < COUNTER_CLOCK || c->kind > COUNTER_COUNT ||
-		    c->quality > TARE_EXACT)
+		if (!ended_text(c->name, sizeof(c->name)) ||
+		    !ended_text(c->unit, sizeof(c->unit)) ||
+		    !ended_text(c->note, sizeof(c->note)) || c->kind < COUNTER_CLOCK ||
+		    c->kind > COUNTER_COUNT || c->quality > TARE_EXACT)
 			return false;
 	}
 	for (unsigned path = 0; path < FILE_PATHS; path++)
@@ -62,7 +63,8 @@ static bool same_counters(const struct file_process *a, const struct file_proces
 	if (a->n_counters != b->n_counters)
 		return false;
 	for (uint32_t i = 0; i < a->n_counters; i++)
-		if (strcmp(a->counter[i].name, b->counter[i].name) || a->counter[i].kind != b->counter[i].kind)
+		if (strcmp(a->counter[i].name, b->counter[i].name) ||
+		    a->counter[i].kind != b->counter[i].kind)
 			return false;
 	return true;
 }
@@ -80,24 +82,27 @@ static void add_measured(struct tare_timeline *t, const struct file_process *p)
 		}
 }
 
-int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64_t offset, uint64_t last[2])
+int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64_t offset,
+		     uint64_t last[2])
 {
 	struct file_process p;
 	struct tare_process *process;
 
 	process = tare_process_at(t, h->process);
 	if (!process) {
-		tare_damage(t, "offset %llu: process number %u cannot be", (unsigned long long)offset, h->process);
+		tare_damage(t, "offset %llu: process number %u cannot be",
+			    (unsigned long long)offset, h->process);
 		return 0;
 	}
 	if (!tare_read(t, &p, sizeof(p), offset + sizeof(*h)) || !sane_process(&p, h->process)) {
 		process->left_out = !process->known;
 		tare_damage(t, "the block of process %u (offset %llu) is invalid", h->pid,
-		       (unsigned long long)offset);
+			    (unsigned long long)offset);
 		return 0;
 	}
 	if (process->known) {
-		tare_damage(t, "offset %llu: process number %u is there twice", (unsigned long long)offset, h->process);
+		tare_damage(t, "offset %llu: process number %u is there twice",
+			    (unsigned long long)offset, h->process);
 		return 0;
 	}
 	if (!t->first.n_counters && !t->zero_ns) {
@@ -106,7 +111,8 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 		t->zero_ns = p.start_clock_ns;
 	} else if (!same_counters(&p, &t->first)) {
 		process->left_out = true;
-		tare_damage(t, "process %u has other counters than the first one, and is left out", h->pid);
+		tare_damage(t, "process %u has other counters than the first one, and is left out",
+			    h->pid);
 		return 0;
 	}
 	add_measured(t, &p);
@@ -131,7 +137,8 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 		char threads[60] = "";
 
 		if (p.lost_threads)
-			snprintf(threads, sizeof(threads), ", and nothing at all of %u thread%s", p.lost_threads, p.lost_threads > 1 ? "s" : "");
+			snprintf(threads, sizeof(threads), ", and nothing at all of %u thread%s",
+				 p.lost_threads, p.lost_threads > 1 ? "s" : "");
 		t->base.info.lost += p.lost;
 		if (!p.lost_errno && !p.lost_threads) {
 			t->base.info.lost_handlers += p.lost;
@@ -139,21 +146,27 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 			memcpy(process->lost_label, p.lost_label, sizeof(p.lost_label));
 		}
 		if (!p.lost_errno && !p.lost_threads && t->lost_in_handlers++ < TARE_SHOWN)
-			tare_damage(t, "process %u lost %llu points of signal handlers that interrupted the recording of others", h->pid,
-				    (unsigned long long)p.lost);
+			tare_damage(
+				t,
+				"process %u lost %llu points of signal handlers that interrupted the recording of others",
+				h->pid, (unsigned long long)p.lost);
 		else if (p.lost_errno || p.lost_threads)
-			tare_damage(t, "process %u could not write %llu points%s: %s", h->pid, (unsigned long long)p.lost, threads,
+			tare_damage(t, "process %u could not write %llu points%s: %s", h->pid,
+				    (unsigned long long)p.lost, threads,
 				    p.lost_errno < 4096 ? strerror((int)p.lost_errno) : "?");
 	}
 	if (process->lost_labels)
-		tare_damage(t, "process %u could not write the name%s of %u label%s: %s", h->pid, process->lost_labels > 1 ? "s" : "", process->lost_labels,
-			    process->lost_labels > 1 ? "s" : "", format_why_lost(p.lost_labels_errno));
+		tare_damage(t, "process %u could not write the name%s of %u label%s: %s", h->pid,
+			    process->lost_labels > 1 ? "s" : "", process->lost_labels,
+			    process->lost_labels > 1 ? "s" : "",
+			    format_why_lost(p.lost_labels_errno));
 	return 0;
 }
 
 static int by_pid(const void *x, const void *y)
 {
-	const struct tare_process *a = *(struct tare_process *const *)x, *b = *(struct tare_process *const *)y;
+	const struct tare_process *a = *(struct tare_process *const *)x,
+				  *b = *(struct tare_process *const *)y;
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
@@ -162,7 +175,8 @@ static int by_pid(const void *x, const void *y)
 
 static int by_namespace(const void *x, const void *y)
 {
-	const struct tare_process *a = *(struct tare_process *const *)x, *b = *(struct tare_process *const *)y;
+	const struct tare_process *a = *(struct tare_process *const *)x,
+				  *b = *(struct tare_process *const *)y;
 
 	if (a->pid_namespace != b->pid_namespace)
 		return a->pid_namespace < b->pid_namespace ? -1 : 1;
@@ -173,7 +187,8 @@ static int by_namespace(const void *x, const void *y)
 
 int tare_processes_number_apart(struct tare_timeline *t, uint64_t recorder)
 {
-	struct tare_process **order = recorder ? malloc((t->n_processes + 1) * sizeof(*order)) : NULL;
+	struct tare_process **order = recorder ? malloc((t->n_processes + 1) * sizeof(*order))
+					       : NULL;
 	size_t n = 0, numbers = 0;
 
 	if (!recorder)
@@ -187,8 +202,10 @@ int tare_processes_number_apart(struct tare_timeline *t, uint64_t recorder)
 	for (size_t i = 0, first = 0; i < n; i++) {
 		const struct tare_process *before = i ? order[i - 1] : NULL;
 
-		if (!before || !order[i]->pid_namespace || before->pid_namespace != order[i]->pid_namespace || before->born != order[i]->born ||
-		    order[first]->seen_pid != order[i]->pid || before->ended) {
+		if (!before || !order[i]->pid_namespace ||
+		    before->pid_namespace != order[i]->pid_namespace ||
+		    before->born != order[i]->born || order[first]->seen_pid != order[i]->pid ||
+		    before->ended) {
 			first = i;
 			numbers++;
 		}
@@ -198,8 +215,11 @@ int tare_processes_number_apart(struct tare_timeline *t, uint64_t recorder)
 	}
 	free(order);
 	if (numbers)
-		text_add(&t->remark, "%zu process%s of other pid namespaces (containers) %s numbered here: from %d on, their other threads from %d", numbers,
-			 numbers > 1 ? "es" : "", numbers > 1 ? "are" : "is", APART_PID, APART_TID);
+		text_add(
+			&t->remark,
+			"%zu process%s of other pid namespaces (containers) %s numbered here: from %d on, their other threads from %d",
+			numbers, numbers > 1 ? "es" : "", numbers > 1 ? "are" : "is", APART_PID,
+			APART_TID);
 	return t->remark.failed ? -ENOMEM : 0;
 }
 

@@ -30,12 +30,20 @@ static void sum_up(struct block_head *h)
 }
 
 /* For `first`, all blocks of points have as many points as this one. */
-static struct block_head *add(enum block_kind kind, uint64_t seq, const void *data, size_t n, enum block_state state)
+static struct block_head *add(enum block_kind kind, uint64_t seq, const void *data, size_t n,
+			      enum block_state state)
 {
 	struct block_head *h = (void *)(file + size);
 
-	*h = (struct block_head){ .magic = BLOCK_MAGIC, .kind = (uint16_t)kind, .state = (uint16_t)state, .size = FILE_PAGE,
-				  .used = state == BLOCK_SEALED ? (uint32_t)n : 0, .pid = 42, .tid = 43, .seq = seq, .name = "who" };
+	*h = (struct block_head){ .magic = BLOCK_MAGIC,
+				  .kind = (uint16_t)kind,
+				  .state = (uint16_t)state,
+				  .size = FILE_PAGE,
+				  .used = state == BLOCK_SEALED ? (uint32_t)n : 0,
+				  .pid = 42,
+				  .tid = 43,
+				  .seq = seq,
+				  .name = "who" };
 	memcpy(h + 1, data, n);
 	if (kind == BLOCK_POINTS) {
 		h->points = state == BLOCK_SEALED ? points_of(data, n) : 0;
@@ -51,12 +59,17 @@ static void begin_file(void)
 {
 	struct file_head head = { .order = FILE_ORDER, .version = FILE_VERSION, .command = "made" };
 	struct file_process p = { .n_counters = 2, .mult = 4, .shift = 0, .start_ticks = 1000 };
-	uint8_t label[24] = { 24, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 'p', 'a', 'r', 't', 0, 'f', 0 };
+	uint8_t label[24] = { 24, 0, 0, 0, 1,   0,   0,   0,   9, 0,   0, 0,
+			      0,  0, 0, 0, 'p', 'a', 'r', 't', 0, 'f', 0 };
 
 	memset(file, 0, sizeof(file));
 	memcpy(head.magic, FILE_MAGIC, 8);
-	p.counter[0] = (struct file_counter){ .name = "wall-time", .unit = "ns", .kind = COUNTER_CLOCK, .quality = TARE_COUNTED };
-	p.counter[1] = (struct file_counter){ .name = "instructions:u", .kind = COUNTER_COUNT, .quality = TARE_EXACT };
+	p.counter[0] = (struct file_counter){
+		.name = "wall-time", .unit = "ns", .kind = COUNTER_CLOCK, .quality = TARE_COUNTED
+	};
+	p.counter[1] = (struct file_counter){ .name = "instructions:u",
+					      .kind = COUNTER_COUNT,
+					      .quality = TARE_EXACT };
 	p.measured = 1 << TARE_PATH_INLINE | 1 << TARE_PATH_RUST | 1 << FILE_PATH_WIDE;
 	for (int i = 0; i < 2; i++) {
 		p.own[TARE_PATH_INLINE][i] = (struct file_own){ 6, 4, 1, 2 };
@@ -82,7 +95,8 @@ static size_t put_short(uint8_t *p, bool end, uint32_t gap, uint32_t second)
 
 static size_t put_wide(uint8_t *p, enum point_op op, uint64_t number, uint64_t gap, uint64_t second)
 {
-	uint64_t w[4] = { 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | 1ull << 20, number, gap, second };
+	uint64_t w[4] = { 3 | (uint64_t)POINT_WIDE << 3 | (uint64_t)op << 14 | 1ull << 20, number,
+			  gap, second };
 
 	memcpy(p, w, sizeof(w));
 	return sizeof(w);
@@ -90,14 +104,18 @@ static size_t put_wide(uint8_t *p, enum point_op op, uint64_t number, uint64_t g
 
 static void check_own(const struct timeline_own *own, double unit)
 {
-	const struct timeline_own *rust = &own[TARE_PATH_RUST], *wide = &own[TARE_PATH_RUST + TIMELINE_WAYS / 2];
+	const struct timeline_own *rust = &own[TARE_PATH_RUST],
+				  *wide = &own[TARE_PATH_RUST + TIMELINE_WAYS / 2];
 
-	CHECK(own[0].known && own[0].inside == 6 * unit && own[0].outside == 4 * unit && own[0].inside_off == unit &&
-	      own[0].outside_off == 2 * unit, "of C");
+	CHECK(own[0].known && own[0].inside == 6 * unit && own[0].outside == 4 * unit &&
+		      own[0].inside_off == unit && own[0].outside_off == 2 * unit,
+	      "of C");
 	CHECK(rust->known && rust->inside == 8 * unit && rust->outside == 5 * unit, "of Rust");
-	CHECK(wide->known && wide->inside == 11 * unit && wide->outside == 5 * unit && wide->inside_off == 1.5 * unit &&
-	      wide->outside_off == unit, "and the additional cost of a long label in C");
-	CHECK(!own[TARE_PATH_PYTHON].known && !own[TARE_PATH_PYTHON + TIMELINE_WAYS / 2].known, "not measured");
+	CHECK(wide->known && wide->inside == 11 * unit && wide->outside == 5 * unit &&
+		      wide->inside_off == 1.5 * unit && wide->outside_off == unit,
+	      "and the additional cost of a long label in C");
+	CHECK(!own[TARE_PATH_PYTHON].known && !own[TARE_PATH_PYTHON + TIMELINE_WAYS / 2].known,
+	      "not measured");
 }
 
 struct expected {
@@ -126,7 +144,8 @@ static void expect(const struct expected *wanted, size_t n)
 	CHECK_EQ(timeline_info(t)->n_threads, 1);
 	CHECK_STR(timeline_info(t)->thread[0].name, "who");
 	if (damaged)
-		CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, damaged) && !timeline_info(t)->thread[0].complete,
+		CHECK(timeline_info(t)->damage && strstr(timeline_info(t)->damage, damaged) &&
+			      !timeline_info(t)->thread[0].complete,
 		      "%s", timeline_info(t)->damage);
 	else
 		CHECK(!timeline_info(t)->damage, "%s", timeline_info(t)->damage);
@@ -182,7 +201,9 @@ static void read_as_it_is_written(bool appended, unsigned points, unsigned lost)
 	CHECK_EQ(write(fd, file, size), size);
 	CHECK_EQ(timeline_open(&t, path, &err), 0, "%s", err.what);
 	CHECK_EQ(timeline_info(t)->thread[0].points, 2);
-	CHECK(timeline_info(t)->thread[0].end_unknown && !timeline_info(t)->thread[0].goes_on && !timeline_info(t)->live, "an unknown process");
+	CHECK(timeline_info(t)->thread[0].end_unknown && !timeline_info(t)->thread[0].goes_on &&
+		      !timeline_info(t)->live,
+	      "an unknown process");
 
 	if (appended) {
 		add(BLOCK_POINTS, 0, data, bytes, BLOCK_SEALED)->first = 0;
@@ -225,7 +246,9 @@ TEST(values_add_up_and_ticks_become_ns)
 	h->value[0] = 1000;
 	h->value[1] = 50;
 	sum_up(h);
-	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 20, 150 }, 0 }, { TIMELINE_END, false, 0, { 48, 350 }, 0 } }, 2);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 20, 150 }, 0 },
+				    { TIMELINE_END, false, 0, { 48, 350 }, 0 } },
+	       2);
 }
 
 /* At a step back, the value is repeated and marked as not read. The next values continue. */
@@ -263,7 +286,9 @@ TEST(a_counter_that_is_lost_is_missing_from_there_on)
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_OPEN);
 	h->value[0] = 1000;
 	sum_up(h);
-	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 10 }, 0 }, { TIMELINE_END, false, 2, { 8, 10 }, 0 } }, 2);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 10 }, 0 },
+				    { TIMELINE_END, false, 2, { 8, 10 }, 0 } },
+	       2);
 }
 
 /*
@@ -316,7 +341,9 @@ TEST(a_block_goes_on_where_the_one_before_ended)
 	h->value[0] = 1001;
 	h->value[1] = 30001;
 	sum_up(h);
-	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+				    { TIMELINE_END, false, 0, { 8, 2 }, 0 } },
+	       2);
 }
 
 /*
@@ -336,10 +363,14 @@ TEST(a_block_that_is_there_twice)
 		h->value[0] = 1000;
 		sum_up(h);
 	}
-	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+				    { TIMELINE_END, false, 0, { 8, 2 }, 0 } },
+	       2);
 	/* If the copy is incomplete, the block itself is complete. */
 	((struct block_head *)(file + 3 * FILE_PAGE))->sum++;
-	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+				    { TIMELINE_END, false, 0, { 8, 2 }, 0 } },
+	       2);
 }
 
 /*
@@ -370,10 +401,13 @@ static void three_blocks(unsigned missing)
 
 TEST(a_file_that_was_cut_off_says_so)
 {
-	static const struct expected gap[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
-					       { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 }, { TIMELINE_LOST, false, 0, { 8, 2 }, 2 },
+	static const struct expected gap[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+					       { TIMELINE_END, false, 0, { 8, 2 }, 0 },
+					       { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 },
+					       { TIMELINE_LOST, false, 0, { 8, 2 }, 2 },
 					       { TIMELINE_END, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 },
-					       { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } };
+					       { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 },
+					       { TIMELINE_END, false, 0, { 16, 4 }, 0 } };
 
 	three_blocks(2);
 	damaged = "1 block of thread 43 is missing before its block at offset 12288, with 2 points";
@@ -393,15 +427,19 @@ TEST(a_file_that_was_cut_off_says_so)
 /* Killed while a page was allocated: for a copy of an existing block, or for unknown data. */
 TEST(a_killed_program_s_file_that_ends_before_what_was_taken)
 {
-	static const struct expected there[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } };
+	static const struct expected there[] = { { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+						 { TIMELINE_END, false, 0, { 8, 2 }, 0 } };
 	static const struct {
 		enum block_state state; /* of the thread's block */
 		/* the first block is free, because its thread ended; the recording ended */
 		bool moved, ended;
 		unsigned pages;
 		bool told;
-	} rows[] = { { BLOCK_SEALED, false, false, 1, false }, { BLOCK_SEALED, false, false, 2, true }, { BLOCK_SEALED, true, false, 1, true },
-		     { BLOCK_SEALED, false, true, 1, true },   { BLOCK_OPEN, false, false, 1, true },	{ BLOCK_OPEN, false, false, 0, false } };
+	} rows[] = {
+		{ BLOCK_SEALED, false, false, 1, false }, { BLOCK_SEALED, false, false, 2, true },
+		{ BLOCK_SEALED, true, false, 1, true },   { BLOCK_SEALED, false, true, 1, true },
+		{ BLOCK_OPEN, false, false, 1, true },    { BLOCK_OPEN, false, false, 0, false }
+	};
 	uint8_t data[64];
 	size_t n = put_short(data, false, 1, 1);
 
@@ -410,7 +448,8 @@ TEST(a_killed_program_s_file_that_ends_before_what_was_taken)
 		struct block_head *h;
 
 		begin_file();
-		((struct file_process *)(void *)(file + FILE_PAGE + sizeof(*h)))->ended = rows[i].ended;
+		((struct file_process *)(void *)(file + FILE_PAGE + sizeof(*h)))
+			->ended = rows[i].ended;
 		if (rows[i].moved) {
 			h = add(BLOCK_POINTS, 1, data, 0, BLOCK_FREE);
 			h->flags = BLOCK_LAST;
@@ -420,7 +459,8 @@ TEST(a_killed_program_s_file_that_ends_before_what_was_taken)
 		h->value[0] = 1000;
 		sum_up(h);
 		((struct file_head *)(void *)file)->next = size + rows[i].pages * FILE_PAGE;
-		damaged = rows[i].told ? "bytes before the end of the space allocated for it" : NULL;
+		damaged = rows[i].told ? "bytes before the end of the space allocated for it"
+				       : NULL;
 		expect(there, 2);
 	}
 }
@@ -446,9 +486,14 @@ TEST(a_thread_whose_last_block_is_missing)
 		 * Its own block was given to another thread, and its previous contents are nowhere.
 		 */
 		p->ended = (uint32_t)ended;
-		damaged = ended ? "the last block of thread 43 is missing, after its block at offset 16384" : NULL;
-		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
-					    { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 }, { TIMELINE_END, false, 0, { 16, 4 }, 0 } }, 4);
+		damaged = ended
+			? "the last block of thread 43 is missing, after its block at offset 16384"
+			: NULL;
+		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+					    { TIMELINE_END, false, 0, { 8, 2 }, 0 },
+					    { TIMELINE_BEGIN, false, 0, { 12, 3 }, 0 },
+					    { TIMELINE_END, false, 0, { 16, 4 }, 0 } },
+		       4);
 	}
 }
 
@@ -471,10 +516,14 @@ TEST(points_of_the_last_blocks)
 		h = add(BLOCK_POINTS, 3, data, n, BLOCK_SEALED); /* and two blocks are missing */
 		((uint8_t *)(h + 1))[1] ^= 1;
 		h->points -= (unsigned)seal;
-		damaged = seal ? "at offset 16384 is damaged" : "at offset 16384 is damaged, with 2 points";
-		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 },
-					    { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 }, { TIMELINE_LOST, false, 3, { 8, 2 }, seal ? 0 : 6 },
-				    { TIMELINE_END, TIMELINE_AT_GAP, 3, { 8, 2 }, 0 } }, 5);
+		damaged = seal ? "at offset 16384 is damaged"
+			       : "at offset 16384 is damaged, with 2 points";
+		expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+					    { TIMELINE_END, false, 0, { 8, 2 }, 0 },
+					    { TIMELINE_BEGIN, TIMELINE_AT_GAP, 0, { 8, 2 }, 0 },
+					    { TIMELINE_LOST, false, 3, { 8, 2 }, seal ? 0 : 6 },
+					    { TIMELINE_END, TIMELINE_AT_GAP, 3, { 8, 2 }, 0 } },
+		       5);
 	}
 	/* The first block is missing: the beginning of the thread is not known. */
 	begin_file();
@@ -483,16 +532,21 @@ TEST(points_of_the_last_blocks)
 	h->first = 2;
 	sum_up(h);
 	damaged = "1 block of thread 43 is missing";
-	expect((struct expected[]){ { TIMELINE_BEGIN, TIMELINE_AT_GAP, 3, { 0, 0 }, 0 }, { TIMELINE_LOST, false, 0, { 0, 0 }, 2 },
+	expect((struct expected[]){ { TIMELINE_BEGIN, TIMELINE_AT_GAP, 3, { 0, 0 }, 0 },
+				    { TIMELINE_LOST, false, 0, { 0, 0 }, 2 },
 				    { TIMELINE_END, TIMELINE_AT_GAP, 0, { 0, 0 }, 0 },
-				    { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 5);
+				    { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+				    { TIMELINE_END, false, 0, { 8, 2 }, 0 } },
+	       5);
 	/* A wrong seal with intact data: the points are counted. */
 	begin_file();
 	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	sum_up(h);
 	h->points = 1;
-	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 }, { TIMELINE_END, false, 0, { 8, 2 }, 0 } }, 2);
+	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 1 }, 0 },
+				    { TIMELINE_END, false, 0, { 8, 2 }, 0 } },
+	       2);
 }
 
 TEST_MAIN()

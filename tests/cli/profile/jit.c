@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Code written at run time: 4 * 250 + 2 instructions, run 10 times. `jit rewrite`: written anew each time. */
+/*
+ * Code written at run time: 4 * 250 + 2 instructions, run 10 times. `jit rewrite`: written anew
+ * each time.
+ */
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +15,8 @@ static const uint8_t code[] = {
 
 int main(int argc, char **argv)
 {
-	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
 
 	(void)argv;
 	if (at == MAP_FAILED)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugins A B: loads A, calls its work() 5 times, unloads it; the same with B and 7 times, then A once more.
- * Both are laid out alike, so they come to lie at one address. A forked child does B only, 11 times.
+ * plugins A B: loads A, calls its work() 5 times, unloads it; the same with B and 7 times, then A
+ * once more. Both are laid out alike, so they come to lie at one address. A forked child does B
+ * only, 11 times.
  */
 #include <dlfcn.h>
 #include <stdio.h>

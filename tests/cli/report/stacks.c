@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work at known places, for recordings: deep stacks, threads, a library that is opened late by a parent
- * and a child, code written at run time. With LATE it is that library, with INLINE its leaf calls a
- * function that the compiler puts into it.
+ * Work at known places, for recordings: deep stacks, threads, a library that is opened late by a
+ * parent and a child, code written at run time. With LATE it is that library, with INLINE its leaf
+ * calls a function that the compiler puts into it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ KEEP unsigned leaf(unsigned n)
 
 	for (unsigned i = 0; i < n; i++) /* LEAF */
 #ifdef INLINE
-		x = small(x, i); /* CALLS SMALL */
+		x = small(x, i);         /* CALLS SMALL */
 #else
 		x += i * i % 7; /* LEAF */
 #endif
@@ -133,9 +133,11 @@ static int jit(void)
 #ifdef __x86_64__
 	static const unsigned char code[] = { 0xff, 0xcf, 0x75, 0xfc, 0xc3 };
 #else
-	static const unsigned char code[] = { 0x00, 0x04, 0x00, 0x71, 0xe1, 0xff, 0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6 };
+	static const unsigned char code[] = { 0x00, 0x04, 0x00, 0x71, 0xe1, 0xff,
+					      0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6 };
 #endif
-	unsigned char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
 	char path[64];
 	FILE *map;
 

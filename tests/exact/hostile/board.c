@@ -18,7 +18,8 @@ static char *board(void)
 	FILE *f = maps_with_engine();
 
 	while (f && fgets(line, sizeof line, f))
-		if (strstr(line, "rw-s") && strstr(line, "tare-exact") && sscanf(line, "%lx", &from) == 1)
+		if (strstr(line, "rw-s") && strstr(line, "tare-exact") &&
+		    sscanf(line, "%lx", &from) == 1)
 			return (char *)from;
 	return NULL;
 }

@@ -23,8 +23,10 @@ static void break_it(bool pointers)
 	FILE *f = maps_with_engine();
 
 	while (f && fgets(line, sizeof line, f))
-		if (strstr(line, "rw-p") && strstr(line, "tare-exact") && sscanf(line, "%lx-%lx", &from, &to) == 2)
-			for (volatile unsigned long *at = (unsigned long *)from; at < (unsigned long *)to; at++)
+		if (strstr(line, "rw-p") && strstr(line, "tare-exact") &&
+		    sscanf(line, "%lx-%lx", &from, &to) == 2)
+			for (volatile unsigned long *at = (unsigned long *)from;
+			     at < (unsigned long *)to; at++)
 				if (!pointers || *at >> 32)
 					*at = pointers ? 0x4141414141414141 : 0;
 }

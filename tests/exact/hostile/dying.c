@@ -27,11 +27,13 @@ static void on(int sig)
 
 static void fill_and_write(void)
 {
-	__asm__ volatile("mov $0x1111, %%r8; mov $0x2222, %%r9; mov $0x3333, %%r10; mov $0x4444, %%r11; mov $0x5555, %%r12\n"
-			 "mov $0x6666, %%r13; mov $0x7777, %%r14; mov $0x8888, %%r15; mov $0x9999, %%rbx; mov $0xaaaa, %%rcx\n"
-			 "mov $0xbbbb, %%rdx; mov $0xcccc, %%rsi; mov $0xdddd, %%rdi; mov $0x10, %%eax; stc\n"
-			 "movl $1, (%%rax)" ::: "memory", "cc", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rbx",
-			 "rcx", "rdx", "rsi", "rdi", "rax");
+	__asm__ volatile(
+		"mov $0x1111, %%r8; mov $0x2222, %%r9; mov $0x3333, %%r10; mov $0x4444, %%r11; mov $0x5555, %%r12\n"
+		"mov $0x6666, %%r13; mov $0x7777, %%r14; mov $0x8888, %%r15; mov $0x9999, %%rbx; mov $0xaaaa, %%rcx\n"
+		"mov $0xbbbb, %%rdx; mov $0xcccc, %%rsi; mov $0xdddd, %%rdi; mov $0x10, %%eax; stc\n"
+		"movl $1, (%%rax)" ::
+			: "memory", "cc", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+			  "rbx", "rcx", "rdx", "rsi", "rdi", "rax");
 }
 
 static void *in_thread(void *arg)
@@ -66,7 +68,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "jump")) {
 		((void (*)(void))nowhere)();
 	} else if (!strcmp(how, "page")) {
-		((void (*)(void))mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))();
+		((void (*)(void))mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))();
 	} else if (!strcmp(how, "divide")) {
 		return argc / (argc - 2);
 	} else if (!strcmp(how, "trap")) {
@@ -79,7 +82,8 @@ int main(int argc, char **argv)
 		return deeper(depth);
 	} else if (!strcmp(how, "handler")) {
 		sigaltstack(&ss, NULL);
-		sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on, .sa_flags = SA_ONSTACK }, NULL);
+		sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on, .sa_flags = SA_ONSTACK },
+			  NULL);
 		raise(SIGUSR1);
 	} else if (!strcmp(how, "thread")) {
 		pthread_create(&t, NULL, in_thread, NULL);

@@ -21,10 +21,11 @@ static volatile int in_handler;
 __attribute__((noinline)) static void *spins(void *arg)
 {
 	pthread_barrier_wait(arg);
-	__asm__ volatile("mov $0x1111, %%r12; mov $0x2222, %%r13; mov $0x3333, %%r14; movq %%r12, %%xmm9; movq %%r13, %%xmm13\n"
-			 ".globl spin_begin, spin_end\nspin_begin:\n"
-			 "add $1, %%rax; xor %%rax, %%rbx; jnc 1f; nop; 1: imul %%rbx, %%rdx; jmp spin_begin\nspin_end:\n"
-			 ::: "memory", "cc", "r12", "r13", "r14", "rax", "rbx", "rdx");
+	__asm__ volatile(
+		"mov $0x1111, %%r12; mov $0x2222, %%r13; mov $0x3333, %%r14; movq %%r12, %%xmm9; movq %%r13, %%xmm13\n"
+		".globl spin_begin, spin_end\nspin_begin:\n"
+		"add $1, %%rax; xor %%rax, %%rbx; jnc 1f; nop; 1: imul %%rbx, %%rdx; jmp spin_begin\nspin_end:\n" ::
+			: "memory", "cc", "r12", "r13", "r14", "rax", "rbx", "rdx");
 	return NULL;
 }
 
@@ -80,7 +81,8 @@ __attribute__((noinline)) static void *calls(void *arg)
 
 int main(int argc, char **argv)
 {
-	void *(*const all[])(void *) = { spins, waits_for_word, handles, waits_for_signals, sleeps, calls };
+	void *(*const all[])(void *) = { spins,  waits_for_word, handles, waits_for_signals,
+					 sleeps, calls };
 	pthread_t t[6];
 
 	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on }, NULL);

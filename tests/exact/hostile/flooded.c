@@ -32,7 +32,8 @@ static unsigned fed(unsigned n)
 	unsigned sum = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		/* code that is written: the engine's own faults */
 		for (unsigned k = 0; k < 5; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forger HOW: changes data on the board of the exact engine (src/exact/board.h) that the supervisor or
- * the profile has written: the number of `unplaced` instructions, the number of `uncounted`
+ * forger HOW: changes data on the board of the exact engine (src/exact/board.h) that the supervisor
+ * or the profile has written: the number of `unplaced` instructions, the number of `uncounted`
  * processes, the `reason` why there are no counts, or the list of `past` processes. `none` changes
  * nothing. It waits until there is something to change.
  */

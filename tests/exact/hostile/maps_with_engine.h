@@ -12,7 +12,8 @@ static inline FILE *maps_with_engine(void)
 {
 	const char *name = getenv("MAPS_ASKED");
 	char answer[4096], line[32];
-	int fd = name ? open(name, O_WRONLY | O_NONBLOCK) : -1, n = snprintf(line, sizeof line, "%d\n", (int)getpid());
+	int fd = name ? open(name, O_WRONLY | O_NONBLOCK) : -1,
+	    n = snprintf(line, sizeof line, "%d\n", (int)getpid());
 	FILE *f = NULL;
 
 	if (fd < 0)

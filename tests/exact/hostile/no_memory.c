@@ -38,7 +38,8 @@ static void limit_space(void)
 static void take_all_space(void)
 {
 	for (size_t size = 256 << 20; size >= PAGE;)
-		if (mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+		if (mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED)
 			size /= 2;
 }
 
@@ -51,7 +52,9 @@ int main(int argc, char **argv)
 
 	/* 8 GiB apart: none is within reach of another one's code cache. */
 	for (long i = 0; i < FAR; i++)
-		far[i] = mmap((void *)(0x100000000000 + (i << 33)), CHUNK, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		far[i] = mmap((void *)(0x100000000000 + (i << 33)), CHUNK,
+			      PROT_READ | PROT_WRITE | PROT_EXEC,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	for (int i = 0; i < FUNCTIONS; i++)
 		write_function(far[i % FAR] + i / FAR * FUNCTION_SIZE, i);
 	if (argc > 1 && !strcmp(argv[1], "maps"))

@@ -15,11 +15,13 @@ int main(int argc, char **argv)
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS, id = shmget(IPC_PRIVATE, 8192, 0600);
 
 	if (!strcmp(how, "fixed"))
-		got = mmap(low, 0xff80000, PROT_READ | PROT_WRITE, flags | MAP_FIXED | MAP_NORESERVE, -1, 0);
+		got = mmap(low, 0xff80000, PROT_READ | PROT_WRITE,
+			   flags | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	else if (!strcmp(how, "one"))
 		got = mmap(at, 1, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0);
 	else if (!strcmp(how, "moved"))
-		got = mremap(mmap(NULL, 8192, PROT_READ | PROT_WRITE, flags, -1, 0), 8192, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+		got = mremap(mmap(NULL, 8192, PROT_READ | PROT_WRITE, flags, -1, 0), 8192, 8192,
+			     MREMAP_MAYMOVE | MREMAP_FIXED, at);
 	else if (!strcmp(how, "attached"))
 		got = shmat(id, at, SHM_REMAP);
 	shmctl(id, IPC_RMID, NULL);

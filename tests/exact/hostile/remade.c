@@ -47,7 +47,8 @@ int main(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, worker, NULL);
 	for (int r = 1; r <= ROUNDS; r++) {
-		unsigned char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		unsigned char *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (p == MAP_FAILED)
 			return 1;

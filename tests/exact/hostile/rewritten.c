@@ -47,7 +47,8 @@ int main(int argc, char **argv)
 	f = map();
 	first = f();
 	usleep(50000);
-	if (!strcmp(how, "child") || !strcmp(how, "unmapped") || !strcmp(how, "executes") || !strcmp(how, "dies")) {
+	if (!strcmp(how, "child") || !strcmp(how, "unmapped") || !strcmp(how, "executes") ||
+	    !strcmp(how, "dies")) {
 		if (!fork()) {
 			write_to(open(path, O_WRONLY), 2);
 			_exit(0);
@@ -57,7 +58,8 @@ int main(int argc, char **argv)
 		write_to(3, 2);
 	} else if (!strcmp(how, "own")) {
 		write_to(open(path, O_WRONLY), 2);
-	} else if (!strcmp(how, "anew")) { /* written, then mapped again, as a linker and dlopen() do */
+	} else if (!strcmp(how,
+			   "anew")) { /* written, then mapped again, as a linker and dlopen() do */
 		munmap((void *)f, 4096);
 		write_to(open(path, O_WRONLY), 2);
 		usleep(50000);

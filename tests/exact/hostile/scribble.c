@@ -21,11 +21,13 @@ int main(int argc, char **argv)
 	while (f && n < 64 && fgets(line, sizeof line, f)) {
 		if (sscanf(line, "%lx-%lx %7s", &from[n], &to[n], how) != 3)
 			continue;
-		if ((from[n] == 0x7ff00000 && what != 'c') || (!strncmp(how, "rwxp", 4) && what != 't'))
+		if ((from[n] == 0x7ff00000 && what != 'c') ||
+		    (!strncmp(how, "rwxp", 4) && what != 't'))
 			n++;
 	}
 	for (unsigned long i = 0; i < n; i++)
-		memset((char *)from[i], byte, to[i] - from[i] < 1 << 20 ? to[i] - from[i] : 1 << 20);
+		memset((char *)from[i], byte,
+		       to[i] - from[i] < 1 << 20 ? to[i] - from[i] : 1 << 20);
 	for (volatile int i = 0; i < 1000; i++)
 		rand();
 	puts("on");

@@ -20,11 +20,18 @@
 
 #define BOARD_PLACE 0x559000000000 /* supervisor.h, board_places */
 
-#define HEAD(f, safe) { "board." #f, offsetof(struct board, f), sizeof(((struct board *)0)->f), safe }
-#define AT(place, type, f, safe) { #type "." #f, place + offsetof(struct type, f), sizeof(((struct type *)0)->f), safe }
-#define RING (BOARD_THREADS + SAMPLE_RING)
+#define HEAD(f, safe)                                                                              \
+	{                                                                                          \
+		"board." #f, offsetof(struct board, f), sizeof(((struct board *)0)->f), safe       \
+	}
+#define AT(place, type, f, safe)                                                                   \
+	{                                                                                          \
+#type "." #f, place + offsetof(struct type, f), sizeof(((struct type *)0)->f),     \
+			safe                                                                       \
+	}
+#define RING   (BOARD_THREADS + SAMPLE_RING)
 #define RECORD (BOARD_THREADS + SAMPLE_BYTES)
-#define DRAFT (BOARD_THREADS + SAMPLE_DRAFT)
+#define DRAFT  (BOARD_THREADS + SAMPLE_DRAFT)
 
 static const struct field {
 	const char *name;
@@ -141,7 +148,12 @@ static const struct field {
 	{ "happenings", BOARD_HAPPENINGS, 8 * sizeof(struct happening), 1 },
 };
 
-enum { FIELDS = sizeof fields / sizeof fields[0], TURNS = 20000, FIRST_TURNS = 2000, RANDOM_MOST = 64 };
+enum {
+	FIELDS = sizeof fields / sizeof fields[0],
+	TURNS = 20000,
+	FIRST_TURNS = 2000,
+	RANDOM_MOST = 64
+};
 
 /* Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (splitmix64). */
 static uint64_t state;
@@ -166,14 +178,28 @@ static __attribute__((noinline)) void work(int turns)
 /* Memory contents must not change the program's path: the test compares its count. */
 static void put(uint8_t *at, unsigned size)
 {
-	const uint64_t values[] = { 0, ~0ull, 0x4141414141414141, 1, next() % 100, next(), 0x7fffffffffffffff, 0x80000000, 1ull << next() % 64, next() % 100000 };
+	const uint64_t values[] = { 0,
+				    ~0ull,
+				    0x4141414141414141,
+				    1,
+				    next() % 100,
+				    next(),
+				    0x7fffffffffffffff,
+				    0x80000000,
+				    1ull << next() % 64,
+				    next() % 100000 };
 	uint64_t now = 0, value = values[next() % (sizeof values / sizeof values[0])];
 
 	memcpy(&now, at, size);
 	switch (next() % 4) {
-	case 0: now += value; break;
-	case 1: now ^= value; break;
-	default: now = value;
+	case 0:
+		now += value;
+		break;
+	case 1:
+		now ^= value;
+		break;
+	default:
+		now = value;
 	}
 	memcpy(at, &now, size);
 }
@@ -181,8 +207,10 @@ static void put(uint8_t *at, unsigned size)
 /* For lists of records, take the one that tare reads next. */
 static uint8_t *place_of(uint8_t *board, const struct field *f)
 {
-	uint64_t tail = *(volatile uint64_t *)(board + RING + offsetof(struct sample_ring, tail)) % SAMPLE_BYTES_SIZE;
-	uint64_t mask = 0 - (uint64_t)(f->at >= RECORD && f->at < RECORD + sizeof(struct sample_record));
+	uint64_t tail = *(volatile uint64_t *)(board + RING + offsetof(struct sample_ring, tail)) %
+		SAMPLE_BYTES_SIZE;
+	uint64_t mask = 0 -
+		(uint64_t)(f->at >= RECORD && f->at < RECORD + sizeof(struct sample_record));
 
 	return board + f->at + (tail & mask);
 }
@@ -203,11 +231,24 @@ static void fill(uint8_t *board, const struct field *f)
 /* Spread over the parts in use: the head, the first slots, and the starts of its lists. */
 static void fill_random(uint8_t *board)
 {
-	static const struct { uint64_t at, size; } parts[] = {
-		{ 0, sizeof(struct board) }, { 0, offsetof(struct board, thread_states) }, { BOARD_PROCESSES, 4 * sizeof(struct process) },
-		{ BOARD_THREADS, sizeof(struct thread) }, { BOARD_THREADS + SAMPLE_RING, 0x3000 }, { BOARD_THREADS + SAMPLE_BYTES, 0x8000 },
-		{ BOARD_BLOCKS, 0x8000 }, { BOARD_PAST, 0x1000 }, { BOARD_ENDED, 0x1000 }, { BOARD_MODULES, 0x8000 }, { BOARD_MAPPINGS, 0x1000 },
-		{ BOARD_CODE, 0x4000 }, { BOARD_FILTERS, 0x1000 }, { BOARD_HAPPENINGS, 0x4000 }, { 0, BOARD_SIZE },
+	static const struct {
+		uint64_t at, size;
+	} parts[] = {
+		{ 0, sizeof(struct board) },
+		{ 0, offsetof(struct board, thread_states) },
+		{ BOARD_PROCESSES, 4 * sizeof(struct process) },
+		{ BOARD_THREADS, sizeof(struct thread) },
+		{ BOARD_THREADS + SAMPLE_RING, 0x3000 },
+		{ BOARD_THREADS + SAMPLE_BYTES, 0x8000 },
+		{ BOARD_BLOCKS, 0x8000 },
+		{ BOARD_PAST, 0x1000 },
+		{ BOARD_ENDED, 0x1000 },
+		{ BOARD_MODULES, 0x8000 },
+		{ BOARD_MAPPINGS, 0x1000 },
+		{ BOARD_CODE, 0x4000 },
+		{ BOARD_FILTERS, 0x1000 },
+		{ BOARD_HAPPENINGS, 0x4000 },
+		{ 0, BOARD_SIZE },
 	};
 	unsigned n = 1 + next() % RANDOM_MOST;
 
@@ -229,7 +270,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-	board[0] = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	board[0] = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	board[1] = (uint8_t *)BOARD_PLACE;
 	to = board[argv[1][0] & 1];
 	state = strtoull(argv[2], NULL, 10);

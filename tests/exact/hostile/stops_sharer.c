@@ -33,7 +33,8 @@ static int stop_it(void *code)
 	int status;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		if (ptrace(PTRACE_ATTACH, parent, 0, 0) < 0 || waitpid(parent, &status, __WALL) != parent || !WIFSTOPPED(status))
+		if (ptrace(PTRACE_ATTACH, parent, 0, 0) < 0 ||
+		    waitpid(parent, &status, __WALL) != parent || !WIFSTOPPED(status))
 			_exit(1);
 		for (int k = 0; k < CALLS; k++)
 			if (by_code(code, k) != k)
@@ -46,14 +47,16 @@ static int stop_it(void *code)
 
 int main(void)
 {
-	unsigned char *code = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *code = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *stack = malloc(STACK);
 	int status, value = 0;
 	pid_t child;
 
 	parent = getpid();
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-	child = clone(stop_it, stack + STACK, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED | SIGCHLD, code + 4096);
+	child = clone(stop_it, stack + STACK,
+		      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_UNTRACED | SIGCHLD, code + 4096);
 	while (!done && waitpid(child, &status, WNOHANG | __WALL) == 0) {
 		if (by_code(code, value) != value)
 			return 3;

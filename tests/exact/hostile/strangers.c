@@ -26,7 +26,8 @@ static struct board *board(void)
 	FILE *f = maps_with_engine();
 
 	while (f && fgets(line, sizeof line, f))
-		if (strstr(line, "rw-s") && strstr(line, "tare-exact") && sscanf(line, "%lx", &from) == 1)
+		if (strstr(line, "rw-s") && strstr(line, "tare-exact") &&
+		    sscanf(line, "%lx", &from) == 1)
 			return (struct board *)from;
 	return NULL;
 }

@@ -1,4 +1,7 @@
-/* clone3 with CLONE_CLEAR_SIGHAND: the child begins without handlers, ignores what was ignored, and dies as it should. */
+/*
+ * clone3 with CLONE_CLEAR_SIGHAND: the child begins without handlers, ignores what was ignored, and
+ * dies as it should.
+ */
 #include <errno.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -31,7 +34,9 @@ static void ask(void)
 	for (size_t i = 0; i < sizeof(which) / sizeof(*which); i++) {
 		sigaction(which[i], NULL, &sa);
 		printf("%d: %s\n", which[i],
-		       sa.sa_handler == SIG_DFL ? "default" : sa.sa_handler == SIG_IGN ? "ignored" : "handler");
+		       sa.sa_handler == SIG_DFL           ? "default"
+			       : sa.sa_handler == SIG_IGN ? "ignored"
+							  : "handler");
 	}
 	fflush(stdout);
 }
@@ -63,7 +68,8 @@ int main(void)
 {
 	struct sigaction sa = { .sa_handler = on, .sa_flags = SA_RESTART };
 
-	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGSEGV, &sa, NULL);
 	sigaction(SIGABRT, &sa, NULL);

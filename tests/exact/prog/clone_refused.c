@@ -1,4 +1,7 @@
-/* clone3 whose argument cannot be read, without and with code that is written while it runs: the kernel says so, and the next one works. */
+/*
+ * clone3 whose argument cannot be read, without and with code that is written while it runs: the
+ * kernel says so, and the next one works.
+ */
 #include <errno.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -37,7 +40,8 @@ static void ask(uint8_t *edge)
 
 int main(void)
 {
-	uint8_t *code = mmap((void *)0x10000000, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	uint8_t *code = mmap((void *)0x10000000, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
 	munmap(code + 4096, 4096);
 	ask(code + 4096);

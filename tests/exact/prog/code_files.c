@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static
- * Code in a file: mapped privately to be executed and written through another mapping or by write(), mapped first
- * or last; and code written through /proc/self/mem, where it may be written otherwise and where it may not.
+ * Code in a file: mapped privately to be executed and written through another mapping or by
+ * write(), mapped first or last; and code written through /proc/self/mem, where it may be written
+ * otherwise and where it may not.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -91,7 +92,8 @@ static void named_file(void)
 
 static void own_memory(int prot)
 {
-	unsigned char code[6], *x = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char code[6],
+		*x = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int fd = open("/proc/self/mem", O_RDWR), sum = 0;
 
 	make(x, 5);
@@ -99,7 +101,8 @@ static void own_memory(int prot)
 	for (int i = 0; i < 10; i++) {
 		make(code, i);
 		if (i % 2 ? pwrite(fd, code, sizeof code, (off_t)x) != sizeof code
-			  : lseek(fd, (off_t)x, SEEK_SET) != (off_t)x || write(fd, code, sizeof code) != sizeof code)
+			  : lseek(fd, (off_t)x, SEEK_SET) != (off_t)x ||
+				    write(fd, code, sizeof code) != sizeof code)
 			puts("not written");
 		sum += call(x);
 	}

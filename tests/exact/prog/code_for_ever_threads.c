@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compare=output reason=threads-race
- * Threads make functions over and over, each in memory of its own, while others execute code that stays, wait in
- * system calls, or fork: what is made anew for one must not be taken from under another.
+ * Threads make functions over and over, each in memory of its own, while others execute code that
+ * stays, wait in system calls, or fork: what is made anew for one must not be taken from under
+ * another.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ static volatile unsigned wrong;
 
 static void *make_all(void *number)
 {
-	unsigned char *room = mmap(NULL, 1 << 14, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *room = mmap(NULL, 1 << 14, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	for (int i = 0; i < FUNCTIONS; i++) {
 		unsigned char *p = room + i % 250 * SIZE;

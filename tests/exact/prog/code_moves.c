@@ -11,7 +11,11 @@
 #include <unistd.h>
 #include "code_page.h"
 
-enum { RWX = PROT_READ | PROT_WRITE | PROT_EXEC, RX = PROT_READ | PROT_EXEC, PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS };
+enum {
+	RWX = PROT_READ | PROT_WRITE | PROT_EXEC,
+	RX = PROT_READ | PROT_EXEC,
+	PRIVATE = MAP_PRIVATE | MAP_ANONYMOUS
+};
 
 static unsigned char *room(size_t pages, int prot)
 {
@@ -111,10 +115,15 @@ static void half_way(void)
 	printf("%d\n", call(p));
 	/* a move whose source is not there: the place it was to go to may be gone */
 	q = code(1, 6);
-	printf("%d\n", mremap(p + 4096, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, q) == MAP_FAILED);
-	printf("%d\n", mmap(q, 4096, RX, PRIVATE | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED ? call(q) : -1);
+	printf("%d\n",
+	       mremap(p + 4096, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, q) == MAP_FAILED);
+	printf("%d\n",
+	       mmap(q, 4096, RX, PRIVATE | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED ? call(q)
+										     : -1);
 	q = code(1, 7);
-	printf("%d\n", mmap(q, 4096, RX, MAP_PRIVATE | MAP_FIXED, 0, 4096 + 1) == MAP_FAILED ? call(q) : -1);
+	printf("%d\n",
+	       mmap(q, 4096, RX, MAP_PRIVATE | MAP_FIXED, 0, 4096 + 1) == MAP_FAILED ? call(q)
+										     : -1);
 	printf("%d\n", munmap(q + 1, 4096) < 0 ? call(q) : -1);
 }
 

@@ -12,7 +12,10 @@ static inline void make(void *at, int value)
 	memcpy(at, code, sizeof code);
 }
 
-/* The same two bytes up to `end`, 64 at once: these programs are single-stepped, and a rep stops at each repetition. */
+/*
+ * The same two bytes up to `end`, 64 at once: these programs are single-stepped, and a rep stops at
+ * each repetition.
+ */
 static inline void make_many(void *at, void *end, unsigned char first, unsigned char second)
 {
 	typedef unsigned short many __attribute__((vector_size(16), aligned(1)));

@@ -2,8 +2,9 @@
 /*
  * exact: build=static
  *
- * Code of a file that ends before it: SIGBUS where it is executed, before and behind its first execution, in the middle of an
- * instruction that goes over the end of a page; and on when the file is longer again.
+ * Code of a file that ends before it: SIGBUS where it is executed, before and behind its first
+ * execution, in the middle of an instruction that goes over the end of a page; and on when the file
+ * is longer again.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static
- * Children that all run at once code which their parent never does: the same in two of them, else blocks that add other things.
- * What one takes a counter for, another may be taking it for, too.
+ * Children that all run at once code which their parent never does: the same in two of them, else
+ * blocks that add other things. What one takes a counter for, another may be taking it for, too.
  */
 #include <stdio.h>
 #include <sys/wait.h>

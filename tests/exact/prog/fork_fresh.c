@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static linear=0,1,44
- * Children, as many as the argument says, one after the other, that each execute the same code which their parent never does; in
- * the midst of it each has a child of its own go on with more, waits for it, and is killed. 96,000 counters for each: for 44 of
- * them there are not as many.
+ * Children, as many as the argument says, one after the other, that each execute the same code
+ * which their parent never does; in the midst of it each has a child of its own go on with more,
+ * waits for it, and is killed. 96,000 counters for each: for 44 of them there are not as many.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -42,7 +42,8 @@ static int die(const unsigned char *code)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 2;
-	unsigned char *code = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *code = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	generate(code);
 	generate(code + ROOM);
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
 
 		if (pid == 0)
 			_exit(i < 0 ? kill(getpid(), SIGKILL) : die(code));
-		if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status) ||
+		    WTERMSIG(status) != SIGKILL)
 			return 2;
 	}
 	puts("killed");

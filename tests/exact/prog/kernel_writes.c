@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static
- * System calls that write into a page with code that has just been executed, each in its own way: results, state
- * that a second try would not find any more (a signal, a child's end, a datagram), and the code read in.
+ * System calls that write into a page with code that has just been executed, each in its own way:
+ * results, state that a second try would not find any more (a signal, a child's end, a datagram),
+ * and the code read in.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +147,8 @@ static void code(void)
 
 int main(void)
 {
-	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
 	page += 4096;
 	setvbuf(stdout, NULL, _IONBF, 0);
 	make(page, 5);

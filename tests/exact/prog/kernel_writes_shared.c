@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compare=output reason=threads-race
- * One thread executes code of a page all the time, another waits in system calls that write beside it: what they
- * bring cannot be had twice.
+ * One thread executes code of a page all the time, another waits in system calls that write beside
+ * it: what they bring cannot be had twice.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -42,7 +42,8 @@ int main(void)
 	pthread_t threads[2];
 	int got = 0;
 
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
 	make(page, 5);
 	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
 	pthread_create(&threads[0], NULL, execute, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=dynamic compare=output reason=it_runs_other_programs
- * A program that limits its own memory, and its children, by setrlimit and prlimit: it has what it allows itself to the
- * page, is told what it has set, and the programs it executes and the threads it starts run under the same limits.
+ * A program that limits its own memory, and its children, by setrlimit and prlimit: it has what it
+ * allows itself to the page, is told what it has set, and the programs it executes and the threads
+ * it starts run under the same limits.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +25,8 @@ static unsigned long room(int flags)
 	for (unsigned long piece = 1ul << 30; piece >= 4096; piece /= 2) {
 		void *p;
 
-		while ((p = mmap(NULL, piece, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) != MAP_FAILED)
+		while ((p = mmap(NULL, piece, PROT_READ | PROT_WRITE,
+				 flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) != MAP_FAILED)
 			n += piece / 4096;
 	}
 	return n;
@@ -40,7 +42,8 @@ static void show(const char *what, int resource)
 	struct rlimit l = { 0 }, m = { 0 };
 	int a = getrlimit(resource, &l), b = prlimit(getpid(), resource, NULL, &m);
 
-	printf("%s: %d %d %lx %lx, %lx %lx\n", what, a, b, (long)l.rlim_cur, (long)l.rlim_max, (long)m.rlim_cur, (long)m.rlim_max);
+	printf("%s: %d %d %lx %lx, %lx %lx\n", what, a, b, (long)l.rlim_cur, (long)l.rlim_max,
+	       (long)m.rlim_cur, (long)m.rlim_max);
 }
 
 static void set(const char *what, int resource, unsigned long cur, unsigned long max)
@@ -72,7 +75,9 @@ static void child(const char *what, int resource, unsigned long limit, int flags
 			exit(0);
 		}
 		waitpid(pid, &status, 0);
-		execl("/bin/sh", "sh", "-c", "ulimit -v; ulimit -d; (exit 3); echo $?; /bin/echo on; exec /bin/ls /dev/null", NULL);
+		execl("/bin/sh", "sh", "-c",
+		      "ulimit -v; ulimit -d; (exit 3); echo $?; /bin/echo on; exec /bin/ls /dev/null",
+		      NULL);
 		_exit(1);
 	}
 	waitpid(pid, &status, 0);
@@ -109,7 +114,8 @@ int main(void)
 		show("child", RLIMIT_DATA);
 		return 0;
 	}
-	printf("of a child: %d", prlimit(pid, RLIMIT_DATA, &(struct rlimit){ 300 * MIB, 310 * MIB }, &old));
+	printf("of a child: %d",
+	       prlimit(pid, RLIMIT_DATA, &(struct rlimit){ 300 * MIB, 310 * MIB }, &old));
 	printf(", before %lx %lx\n", (long)old.rlim_cur, (long)old.rlim_max);
 	fflush(stdout);
 	if (write(go[1], "", 1) != 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mlockall() and what follows it: how much memory is locked, and what is mapped later, the same as natively.
- * exact: build=static
+ * mlockall() and what follows it: how much memory is locked, and what is mapped later, the same as
+ * natively. exact: build=static
  */
 #include <emmintrin.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 static char text[1025];
 
 /*
- * In as many instructions whatever stands before it: numbers of processes, above all the tracer's, are longer and shorter. And in few: the
- * judge steps through them all, at every line.
+ * In as many instructions whatever stands before it: numbers of processes, above all the tracer's,
+ * are longer and shorter. And in few: the judge steps through them all, at every line.
  */
 static long locked_kib(void)
 {
@@ -30,9 +30,12 @@ static long locked_kib(void)
 	memset(text, 0, sizeof text);
 	read(fd, text, sizeof text - 2);
 	close(fd);
-	for (unsigned i = 0; i + 1 < sizeof text; i += 16) { /* the L of VmLck, 16 places at a time */
-		__m128i l = _mm_cmpeq_epi8(_mm_loadu_si128((__m128i *)(text + i)), _mm_set1_epi8('L'));
-		__m128i c = _mm_cmpeq_epi8(_mm_loadu_si128((__m128i *)(text + i + 1)), _mm_set1_epi8('c'));
+	for (unsigned i = 0; i + 1 < sizeof text;
+	     i += 16) { /* the L of VmLck, 16 places at a time */
+		__m128i l = _mm_cmpeq_epi8(_mm_loadu_si128((__m128i *)(text + i)),
+					   _mm_set1_epi8('L'));
+		__m128i c = _mm_cmpeq_epi8(_mm_loadu_si128((__m128i *)(text + i + 1)),
+					   _mm_set1_epi8('c'));
 		unsigned found = (unsigned)_mm_movemask_epi8(_mm_and_si128(l, c));
 
 		at |= -(unsigned)(found != 0) & (i + (unsigned)__builtin_ctz(found | 1u << 16));
@@ -104,7 +107,11 @@ int main(void)
 	say("on fault", mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT));
 	later("on fault");
 	say("no more", munlockall());
-	say("one", mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0) == MAP_FAILED ? -1 : 0);
+	say("one",
+	    mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0) ==
+			    MAP_FAILED
+		    ? -1
+		    : 0);
 	setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ 8192, 4 << 20 });
 	say("by right", mlockall(MCL_CURRENT));
 	munlockall();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=dynamic
- * What is mapped in another process: by a descriptor from before a fork or an exec, and by the parent's path. And what the process
- * itself reads of its size, and of its memory where the engine's is. The engine does not show.
+ * What is mapped in another process: by a descriptor from before a fork or an exec, and by the
+ * parent's path. And what the process itself reads of its size, and of its memory where the
+ * engine's is. The engine does not show.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,8 @@ static void count_lines(const char *what, int fd)
 
 	while ((n = read(fd, text, sizeof text)) > 0) {
 		bytes += n;
-		for (const char *s = text; (s = memchr(s, '\n', (unsigned long)(text + n - s))); s++)
+		for (const char *s = text; (s = memchr(s, '\n', (unsigned long)(text + n - s)));
+		     s++)
 			lines++;
 	}
 	SAY_LINE(what, lines, bytes, n);

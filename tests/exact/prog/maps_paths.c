@@ -51,13 +51,15 @@ static int passed_on(int fd)
 {
 	char room[CMSG_SPACE(sizeof(int))], c = 0;
 	struct iovec v = { &c, 1 };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = room,
-			    .msg_controllen = sizeof room };
+	struct msghdr m = {
+		.msg_iov = &v, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room
+	};
 	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
 	int ends[2], got;
 
 	socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
-	*h = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
+	*h = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+			       .cmsg_level = SOL_SOCKET,
 			       .cmsg_type = SCM_RIGHTS };
 	memcpy(CMSG_DATA(h), &fd, sizeof fd);
 	sendmsg(ends[0], &m, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static
- * A program that lets none of its memory become executable any more (PR_SET_MDWE, Linux 6.3), with code of its own
- * making from before, and what it executes and forks afterwards.
+ * A program that lets none of its memory become executable any more (PR_SET_MDWE, Linux 6.3), with
+ * code of its own making from before, and what it executes and forks afterwards.
  */
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static refuse=wrote.into.its.code
- * A parent writes another function over one of its child's, as a debugger sets a breakpoint: the child's counts
- * would be those of the old code.
+ * A parent writes another function over one of its child's, as a debugger sets a breakpoint: the
+ * child's counts would be those of the old code.
  */
 #include <signal.h>
 #include <stdio.h>

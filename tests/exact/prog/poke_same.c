@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compare=output reason=the_judge_cannot_trace_what_is_traced
- * A parent writes over a function of its child's what stands there: nothing has changed, and the child is counted on.
+ * A parent writes over a function of its child's what stands there: nothing has changed, and the
+ * child is counted on.
  */
 #include <signal.h>
 #include <stdio.h>

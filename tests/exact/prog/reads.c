@@ -1,5 +1,7 @@
-/* A program that reads its own counts, in every place that could shift them: with flags live, in loops, around
- * rep and system calls, in handlers of signals and faults, in threads and in a forked child.
+/*
+ * A program that reads its own counts, in every place that could shift them: with flags live, in
+ * loops, around rep and system calls, in handlers of signals and faults, in threads and in a forked
+ * child.
  * exact: reads=yes */
 #include <pthread.h>
 #include <setjmp.h>
@@ -58,14 +60,20 @@ static void on(int sig)
 	all();
 }
 
-/* Flags that are live across the load, and must come through it: -2 for below, unsigned; 1 for greater. */
+/*
+ * Flags that are live across the load, and must come through it: -2 for below, unsigned; 1 for
+ * greater.
+ */
 static int live_flags(int64_t a, int64_t b, int64_t *out)
 {
 	int carry, r;
 
 	__asm__ volatile("cmp %3, %2\n\t" ::"r"(0), "r"(0), "r"(a), "r"(b) : "cc");
 	*out = tare_exact_now();
-	__asm__ volatile("setg %b1\n\tmovzbl %b1, %1\n\tsbb %0, %0" : "=r"(carry), "=&q"(r) : : "cc");
+	__asm__ volatile("setg %b1\n\tmovzbl %b1, %1\n\tsbb %0, %0"
+			 : "=r"(carry), "=&q"(r)
+			 :
+			 : "cc");
 	return carry * 2 + r;
 }
 

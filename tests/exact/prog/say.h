@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of words and numbers to descriptor 1, for the programs here: all is single-stepped, and printf takes five times as many. */
+/*
+ * A line of words and numbers to descriptor 1, for the programs here: all is single-stepped, and
+ * printf takes five times as many.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -31,4 +34,5 @@ static inline void say_line(const char *what, const long *numbers, int n)
 }
 
 #define SAY_LINE(what, ...)                                                                        \
-	say_line(what, (const long[]){ __VA_ARGS__ }, sizeof((const long[]){ __VA_ARGS__ }) / sizeof(long))
+	say_line(what, (const long[]){ __VA_ARGS__ },                                              \
+		 sizeof((const long[]){ __VA_ARGS__ }) / sizeof(long))

@@ -1,4 +1,6 @@
-/* What a filter can say, of calls that the engine makes itself, too; filters on filters; children and what they execute
+/*
+ * What a filter can say, of calls that the engine makes itself, too; filters on filters; children
+ * and what they execute
  * inherit them. */
 #include <errno.h>
 #include <linux/audit.h>
@@ -19,7 +21,7 @@
 #include "say.h"
 
 #define NR BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
-#define SAY(call, what) \
+#define SAY(call, what)                                                                            \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, what)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define INSTALL(flags, ...)                                                                        \
@@ -35,7 +37,8 @@ static void on(int sig, siginfo_t *si, void *arg)
 	(void)sig;
 	caught = si->si_syscall;
 	data = si->si_errno;
-	right = si->si_arch == AUDIT_ARCH_X86_64 && (greg_t)si->si_call_addr == uc->uc_mcontext.gregs[REG_RIP] &&
+	right = si->si_arch == AUDIT_ARCH_X86_64 &&
+		(greg_t)si->si_call_addr == uc->uc_mcontext.gregs[REG_RIP] &&
 		uc->uc_mcontext.gregs[REG_RAX] == si->si_syscall && si->si_code == 1;
 	uc->uc_mcontext.gregs[REG_RAX] = -4;
 }
@@ -103,7 +106,6 @@ static void trap_blocked(void)
 	getpgrp();
 }
 
-
 static void arithmetic(void)
 {
 	/* getpriority(a, b): a verdict that is computed, as errno */
@@ -111,23 +113,16 @@ static void arithmetic(void)
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
 		BPF_STMT(BPF_ST, 3),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1]) + 4),
-		BPF_STMT(BPF_MISC | BPF_TAX, 0),
-		BPF_STMT(BPF_LD | BPF_MEM, 3),
-		BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, 3),
-		BPF_STMT(BPF_ALU | BPF_ADD | BPF_X, 0),
-		BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 2),
-		BPF_STMT(BPF_ALU | BPF_XOR | BPF_K, 5),
-		BPF_STMT(BPF_ALU | BPF_SUB | BPF_K, 1),
-		BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0),
-		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 1),
-		BPF_STMT(BPF_STX, 0),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 1, 0, 1),
-		BPF_STMT(BPF_ALU | BPF_NEG, 0),
+		BPF_STMT(BPF_MISC | BPF_TAX, 0), BPF_STMT(BPF_LD | BPF_MEM, 3),
+		BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, 3), BPF_STMT(BPF_ALU | BPF_ADD | BPF_X, 0),
+		BPF_STMT(BPF_ALU | BPF_LSH | BPF_K, 2), BPF_STMT(BPF_ALU | BPF_XOR | BPF_K, 5),
+		BPF_STMT(BPF_ALU | BPF_SUB | BPF_K, 1), BPF_STMT(BPF_ALU | BPF_DIV | BPF_X, 0),
+		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 1), BPF_STMT(BPF_STX, 0),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 1, 0, 1), BPF_STMT(BPF_ALU | BPF_NEG, 0),
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xff),
 		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 0x80, 1, 0),
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 2, 1, 0),
-		BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 1),
-		BPF_STMT(BPF_LDX | BPF_W | BPF_LEN, 0),
+		BPF_STMT(BPF_ALU | BPF_ADD | BPF_K, 1), BPF_STMT(BPF_LDX | BPF_W | BPF_LEN, 0),
 		BPF_STMT(BPF_ALU | BPF_ADD | BPF_X, 0),
 		BPF_STMT(BPF_ALU | BPF_OR | BPF_K, SECCOMP_RET_ERRNO),
 		BPF_STMT(BPF_RET | BPF_A, 0));
@@ -143,7 +138,8 @@ static void by_address(void)
 
 	/* a call from the C library's syscall() is refused, by where it comes from */
 	INSTALL(0, NR, BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpgrp, 1, 0), ALLOW,
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer)),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, instruction_pointer)),
 		BPF_STMT(BPF_ALU | BPF_SUB | BPF_K, (uint32_t)at),
 		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 64, 0, 1), ALLOW,
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 88));
@@ -158,12 +154,12 @@ static void main_calls(void)
 	stack_t ss;
 	char *const argv[] = { "none", NULL };
 
-	INSTALL(0, NR, SAY(SYS_rt_sigaction, SECCOMP_RET_TRAP | 1), SAY(SYS_sigaltstack, SECCOMP_RET_TRAP | 2),
-		SAY(SYS_mmap, SECCOMP_RET_TRAP | 3), SAY(SYS_mprotect, SECCOMP_RET_ERRNO | 5000),
-		SAY(SYS_vfork, SECCOMP_RET_TRAP | 4), SAY(SYS_execve, SECCOMP_RET_TRAP | 5),
-		SAY(SYS_arch_prctl, SECCOMP_RET_ERRNO | 9), SAY(SYS_rseq, SECCOMP_RET_ERRNO),
-		SAY(SYS_munmap, SECCOMP_RET_TRACE), SAY(SYS_mremap, SECCOMP_RET_USER_NOTIF),
-		SAY(SYS_getpgrp, SECCOMP_RET_LOG), ALLOW);
+	INSTALL(0, NR, SAY(SYS_rt_sigaction, SECCOMP_RET_TRAP | 1),
+		SAY(SYS_sigaltstack, SECCOMP_RET_TRAP | 2), SAY(SYS_mmap, SECCOMP_RET_TRAP | 3),
+		SAY(SYS_mprotect, SECCOMP_RET_ERRNO | 5000), SAY(SYS_vfork, SECCOMP_RET_TRAP | 4),
+		SAY(SYS_execve, SECCOMP_RET_TRAP | 5), SAY(SYS_arch_prctl, SECCOMP_RET_ERRNO | 9),
+		SAY(SYS_rseq, SECCOMP_RET_ERRNO), SAY(SYS_munmap, SECCOMP_RET_TRACE),
+		SAY(SYS_mremap, SECCOMP_RET_USER_NOTIF), SAY(SYS_getpgrp, SECCOMP_RET_LOG), ALLOW);
 	sigemptyset(&none);
 	say("sigaction", sigaction(SIGUSR1, NULL, &sa));
 	say("sigprocmask", sigprocmask(SIG_SETMASK, &none, NULL));
@@ -178,8 +174,10 @@ static void main_calls(void)
 	say("mremap", syscall(SYS_mremap, NULL, 4096, 0, 0));
 	say("logged", getpgrp() > 0);
 	/* a second one: the stricter of both */
-	say("second", INSTALL(SECCOMP_FILTER_FLAG_LOG, NR, SAY(SYS_munmap, SECCOMP_RET_ERRNO | 6),
-			      SAY(SYS_mmap, SECCOMP_RET_ERRNO | 7), SAY(SYS_getsid, SECCOMP_RET_ERRNO | 8), ALLOW));
+	say("second",
+	    INSTALL(SECCOMP_FILTER_FLAG_LOG, NR, SAY(SYS_munmap, SECCOMP_RET_ERRNO | 6),
+		    SAY(SYS_mmap, SECCOMP_RET_ERRNO | 7), SAY(SYS_getsid, SECCOMP_RET_ERRNO | 8),
+		    ALLOW));
 	say("munmap", syscall(SYS_munmap, NULL, 4096));
 	say("mmap", syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	say("getsid", getsid(0));

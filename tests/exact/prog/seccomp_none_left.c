@@ -1,4 +1,6 @@
-/* Filters and the strict mode leave no call but write and exit, none of those that the engine makes: new code, fresh
+/*
+ * Filters and the strict mode leave no call but write and exit, none of those that the engine
+ * makes: new code, fresh
  * memory, a handler of signals all the same. */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -76,7 +78,8 @@ static void work(void)
 		code[2] = (uint8_t)i;
 		n += ((int (*)(int))(uintptr_t)code)(i);
 	}
-	n += snprintf(text, sizeof(text), "%s %s %d %g\n", words[0], words[WORDS - 1], n, strtod("1.5e3", NULL));
+	n += snprintf(text, sizeof(text), "%s %s %d %g\n", words[0], words[WORDS - 1], n,
+		      strtod("1.5e3", NULL));
 	if (write(1, text, strlen(text)) < 0)
 		syscall(SYS_exit, 97);
 }
@@ -109,12 +112,14 @@ static void child(void (*restrict_it)(void), void (*do_it)(void))
 		syscall(SYS_exit, 7);
 	}
 	wait(&status);
-	printf("%d %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	printf("%d %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+	       WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 }
 
 int main(void)
 {
-	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
 	child(filtered, work);
 	child(filtered, forbidden);
 	child(filtered, strict);

@@ -1,5 +1,6 @@
 /* exact: compare=output reason=many_children
- * Filters put together at random, always the same: the engine says of a call what the kernel says. */
+ * Filters put together at random, always the same: the engine says of a call what the kernel says.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -33,7 +34,8 @@ static uint32_t number(void)
 
 static struct sock_filter one(int left)
 {
-	static const uint16_t ops[] = { BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV, BPF_AND, BPF_OR, BPF_XOR, BPF_LSH, BPF_RSH };
+	static const uint16_t ops[] = { BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV, BPF_AND,
+					BPF_OR,  BPF_XOR, BPF_LSH, BPF_RSH };
 	static const uint16_t jumps[] = { BPF_JEQ, BPF_JGT, BPF_JGE, BPF_JSET };
 	uint16_t source = below(2) ? BPF_X : BPF_K, op;
 
@@ -48,23 +50,29 @@ static struct sock_filter one(int left)
 	case 3:
 		return (struct sock_filter)BPF_STMT(BPF_LDX | BPF_IMM, number());
 	case 4:
-		return below(2) ? (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TAX, 0) : (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TXA, 0);
+		return below(2) ? (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TAX, 0)
+				: (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TXA, 0);
 	case 5:
 		return (struct sock_filter)BPF_STMT(below(2) ? BPF_ST : BPF_STX, below(2));
 	case 6:
-		return (struct sock_filter)BPF_STMT((below(2) ? BPF_LD : BPF_LDX) | BPF_MEM, below(2));
+		return (struct sock_filter)BPF_STMT((below(2) ? BPF_LD : BPF_LDX) | BPF_MEM,
+						    below(2));
 	case 7:
-		return (struct sock_filter)BPF_STMT((below(2) ? BPF_LD : BPF_LDX) | BPF_W | BPF_LEN, 0);
+		return (struct sock_filter)BPF_STMT((below(2) ? BPF_LD : BPF_LDX) | BPF_W | BPF_LEN,
+						    0);
 	case 8:
 		return (struct sock_filter)BPF_STMT(BPF_ALU | BPF_NEG, 0);
 	case 9:
-		return (struct sock_filter)BPF_JUMP(BPF_JMP | jumps[below(4)] | source, number(), below((uint32_t)left), below((uint32_t)left));
+		return (struct sock_filter)BPF_JUMP(BPF_JMP | jumps[below(4)] | source, number(),
+						    below((uint32_t)left), below((uint32_t)left));
 	default:
 		op = ops[below(9)];
 		if (source == BPF_X)
 			return (struct sock_filter)BPF_STMT(BPF_ALU | op | BPF_X, 0);
-		return (struct sock_filter)BPF_STMT(BPF_ALU | op | BPF_K, op == BPF_LSH || op == BPF_RSH ? below(32)
-									 : op == BPF_DIV ? number() | 1 : number());
+		return (struct sock_filter)BPF_STMT(BPF_ALU | op | BPF_K,
+						    op == BPF_LSH || op == BPF_RSH ? below(32)
+							    : op == BPF_DIV        ? number() | 1
+										   : number());
 	}
 }
 
@@ -112,7 +120,9 @@ int main(void)
 				printf(" %d", install());
 			for (int k = 0; k < CALLS; k++) {
 				errno = 0;
-				printf(" %ld", syscall(NR, number(), (uint64_t)number() << 32 | number(), number(), number()));
+				printf(" %ld",
+				       syscall(NR, number(), (uint64_t)number() << 32 | number(),
+					       number(), number()));
 				printf("/%d", errno);
 				fflush(stdout);
 			}
@@ -121,7 +131,8 @@ int main(void)
 			_exit(0);
 		}
 		for (int k = 0; k < 60; k++)
-			below(2); /* another place for the next: the child moved a state of its own */
+			/* another place for the next: the child moved a state of its own */
+			below(2);
 		wait(&status);
 		printf("%d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	}

@@ -99,10 +99,12 @@ int main(void)
 	pthread_create(&t, NULL, other, said);
 	install(0, SYS_getpgrp, SECCOMP_RET_ERRNO | 71);
 	pass(to[1]), await(from[0]);
-	printf("mine alone: %ld\n", install(SECCOMP_FILTER_FLAG_TSYNC, SYS_getppid, SECCOMP_RET_ERRNO | 72));
+	printf("mine alone: %ld\n",
+	       install(SECCOMP_FILTER_FLAG_TSYNC, SYS_getppid, SECCOMP_RET_ERRNO | 72));
 	pass(to[1]), await(from[0]);
 	/* the other thread has one that is not mine */
-	printf("cannot: %d\n", install(SECCOMP_FILTER_FLAG_TSYNC, SYS_getpid, SECCOMP_RET_ERRNO | 73) > 0);
+	printf("cannot: %d\n",
+	       install(SECCOMP_FILTER_FLAG_TSYNC, SYS_getpid, SECCOMP_RET_ERRNO | 73) > 0);
 	pass(to[1]), await(from[0]);
 	pthread_join(t, NULL);
 	printf("%ld %ld %ld %ld\n", said[0], said[1], said[2], said[3]);

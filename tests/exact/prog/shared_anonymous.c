@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compared=0
- * Code in anonymous shared memory, executed where it is written, or made executable and writable alternately. Each place is rewritten
- * after it ran. The engine compares none of it with what it translated.
+ * Code in anonymous shared memory, executed where it is written, or made executable and writable
+ * alternately. Each place is rewritten after it ran. The engine compares none of it with what it
+ * translated.
  */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "code_page.h"
 
-enum { PAGE = 4096, PAGES = 4, TURNS = 8, CALLS = 20, ALL = PROT_READ | PROT_WRITE | PROT_EXEC, MANY = 100 };
+enum {
+	PAGE = 4096,
+	PAGES = 4,
+	TURNS = 8,
+	CALLS = 20,
+	ALL = PROT_READ | PROT_WRITE | PROT_EXEC,
+	MANY = 100
+};
 
 static unsigned char *map(int prot)
 {
@@ -58,7 +66,8 @@ int main(void)
 	printf("%d %d %d\n", sum_of(x), sum_of(x + PAGE), sum_of(x + PAGE - 3));
 	printf("%d %d %d\n", by_turns(y), by_turns(y + PAGE), by_turns(y + PAGE - 3));
 	make(code, 12);
-	if (pipe(ends) < 0 || write(ends[1], code, sizeof code) < 0 || read(ends[0], x, sizeof code) < 0)
+	if (pipe(ends) < 0 || write(ends[1], code, sizeof code) < 0 ||
+	    read(ends[0], x, sizeof code) < 0)
 		return 9;
 	printf("%d\n", calls(x));
 	munmap(x + PAGE, PAGE);

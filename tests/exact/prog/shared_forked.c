@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static
- * Code in shared memory that is executed where it is written, and a child that writes it, too: its parent executes what the child has
- * written, and the child what its parent has.
+ * Code in shared memory that is executed where it is written, and a child that writes it, too: its
+ * parent executes what the child has written, and the child what its parent has.
  */
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compared=0
- * Code that is executed where it is written, in a shared mapping of a file of memory: through that mapping, through others, and by
- * calls, each after it ran. The engine compares none of it with what it translated.
+ * Code that is executed where it is written, in a shared mapping of a file of memory: through that
+ * mapping, through others, and by calls, each after it ran. The engine compares none of it with
+ * what it translated.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -43,9 +44,10 @@ static int sum_of(unsigned char *write_at, const unsigned char *run_at)
 static int changes_itself(unsigned char *at)
 {
 	static const unsigned char code[] = {
-		0x31, 0xc0,				/* xor %eax, %eax */
-		0x80, 0x05, 0x01, 0x00, 0x00, 0x00, 2,	/* addb $2, 1(%rip): the value of the next one, after its opcode */
-		0x05, 1, 0, 0, 0,			/* add $1, %eax */
+		0x31, 0xc0, /* xor %eax, %eax */
+		0x80, 0x05, 0x01, 0x00, 0x00,
+		0x00, 2, /* addb $2, 1(%rip): the value of the next one, after its opcode */
+		0x05, 1,    0,    0,    0, /* add $1, %eax */
 		0xc3,
 	};
 
@@ -87,7 +89,8 @@ static void by_calls(int fd, unsigned char *x)
 		return;
 	printf("%d ", calls(x));
 	make(code, 12);
-	if (pipe(ends) < 0 || write(ends[1], code, sizeof code) < 0 || read(ends[0], x, sizeof code) < 0)
+	if (pipe(ends) < 0 || write(ends[1], code, sizeof code) < 0 ||
+	    read(ends[0], x, sizeof code) < 0)
 		return;
 	printf("%d ", calls(x));
 	make(code, 13);
@@ -104,7 +107,8 @@ int main(void)
 	if (ftruncate(fd, (off_t)PAGES * PAGE) < 0)
 		return 9;
 	x = map(fd, ALL, 0, PAGES);
-	printf("%d %d %d\n", sum_of(x, x), sum_of(x + PAGE, x + PAGE), sum_of(x + PAGE - 3, x + PAGE - 3));
+	printf("%d %d %d\n", sum_of(x, x), sum_of(x + PAGE, x + PAGE),
+	       sum_of(x + PAGE - 3, x + PAGE - 3));
 	printf("%d %d\n", changes_itself(x + 100), changes_itself(x + PAGE - 9));
 	w = map(fd, PROT_READ | PROT_WRITE, 0, PAGES);
 	y = map(fd, ALL, 1, 2);
@@ -122,6 +126,7 @@ int main(void)
 	printf("%d %d\n", sum_of(x, x), sum_of(x + 3 * PAGE, x + 3 * PAGE));
 	munmap(w, 2 * PAGE);
 	munmap(x + PAGE, PAGE);
-	printf("%d %d %d\n", sum_of(x, x), sum_of(w + 2 * PAGE, x + 2 * PAGE), sum_of(y + PAGE, x + 2 * PAGE));
+	printf("%d %d %d\n", sum_of(x, x), sum_of(w + 2 * PAGE, x + 2 * PAGE),
+	       sum_of(y + PAGE, x + 2 * PAGE));
 	return 0;
 }

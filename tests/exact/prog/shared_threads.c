@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compare=output reason=threads-race
- * One thread executes code in shared memory all the time, while others write beside it, by stores and by calls, and rewrite the code.
+ * One thread executes code in shared memory all the time, while others write beside it, by stores
+ * and by calls, and rewrite the code.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -49,7 +50,8 @@ int main(void)
 	for (int i = 1; i <= ROUNDS; i++) {
 		rewrite(fd, i);
 		*(volatile int *)(page + 1024) = i;
-		if (write(ends[1], &i, sizeof i) == sizeof i && read(ends[0], page + 2048, sizeof i) == sizeof i)
+		if (write(ends[1], &i, sizeof i) == sizeof i &&
+		    read(ends[0], page + 2048, sizeof i) == sizeof i)
 			got += *(int *)(page + 2048) == i && *(int *)(page + 1024) == i;
 	}
 	done = 1;

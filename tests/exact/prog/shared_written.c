@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static compared=0
- * Code in a file of memory that is written by calls, each time after it ran. The engine compares none of it with what it translated.
+ * Code in a file of memory that is written by calls, each time after it ran. The engine compares
+ * none of it with what it translated.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static int calls(const unsigned char *at)
 
 int main(void)
 {
-	int fd = memfd_create("code", MFD_CLOEXEC), from = memfd_create("from", MFD_CLOEXEC), ends[2];
+	int fd = memfd_create("code", MFD_CLOEXEC), from = memfd_create("from", MFD_CLOEXEC),
+	    ends[2];
 	unsigned char *x, code[6];
 	struct iovec v = { code, sizeof code };
 	const int n = sizeof code;
@@ -42,19 +44,34 @@ int main(void)
 			lseek(fd, at, SEEK_SET);
 			pwrite(from, code, n, 0);
 			switch (way) {
-			case 0: done = pwrite(fd, code, n, at); break;
-			case 1: done = write(fd, code, n); break;
-			case 2: done = writev(fd, &v, 1); break;
-			case 3: done = pwritev(fd, &v, 1, at); break;
-			case 4: done = pwritev2(fd, &v, 1, at, 0); break;
-			case 5: done = sendfile(fd, from, &zero, n); break;
-			case 6: done = copy_file_range(from, &(loff_t){ 0 }, fd, &to, n, 0); break;
+			case 0:
+				done = pwrite(fd, code, n, at);
+				break;
+			case 1:
+				done = write(fd, code, n);
+				break;
+			case 2:
+				done = writev(fd, &v, 1);
+				break;
+			case 3:
+				done = pwritev(fd, &v, 1, at);
+				break;
+			case 4:
+				done = pwritev2(fd, &v, 1, at, 0);
+				break;
+			case 5:
+				done = sendfile(fd, from, &zero, n);
+				break;
+			case 6:
+				done = copy_file_range(from, &(loff_t){ 0 }, fd, &to, n, 0);
+				break;
 			case 7:
 				done = write(ends[1], code, n);
 				done = splice(ends[0], NULL, fd, &to, n, 0);
 				break;
 			case 8:
-				done = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGES * PAGE);
+				done = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+						 PAGES * PAGE);
 				done = pwrite(fd, code, n, at);
 				break;
 			default:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handlers that spoil what they return to: vector state at no address, beside itself, of nonsense; code and stack segments that are
- * none. Natively each is a SIGSEGV, which kills, or comes to a handler. exact: build=static
+ * Handlers that spoil what they return to: vector state at no address, beside itself, of nonsense;
+ * code and stack segments that are none. Natively each is a SIGSEGV, which kills, or comes to a
+ * handler. exact: build=static
  */
 #include <signal.h>
 #include <stdio.h>
@@ -49,7 +50,8 @@ static void told(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *u = context;
 
-	printf("kind %d: signal %d, code %d, still %d, r15 %lld\n", kind, sig, info->si_code, count, u->uc_mcontext.gregs[REG_R15]);
+	printf("kind %d: signal %d, code %d, still %d, r15 %lld\n", kind, sig, info->si_code, count,
+	       u->uc_mcontext.gregs[REG_R15]);
 	fflush(stdout);
 	_exit(3);
 }
@@ -68,12 +70,16 @@ static void run(int handled)
 		if (handled)
 			sigaction(SIGSEGV, &a, NULL);
 		count = 7;
-		__asm__ volatile("mov $77, %%r15d; syscall" : "=a"(status) : "a"(62), "D"(getpid()), "S"(SIGUSR1) : "rcx", "r11", "r15", "memory");
+		__asm__ volatile("mov $77, %%r15d; syscall"
+				 : "=a"(status)
+				 : "a"(62), "D"(getpid()), "S"(SIGUSR1)
+				 : "rcx", "r11", "r15", "memory");
 		puts("goes on");
 		exit(0);
 	}
 	waitpid(child, &status, 0);
-	printf("%d, handled %d: exit %d, signal %d\n", kind, handled, WEXITSTATUS(status), WTERMSIG(status));
+	printf("%d, handled %d: exit %d, signal %d\n", kind, handled, WEXITSTATUS(status),
+	       WTERMSIG(status));
 	fflush(stdout);
 }
 

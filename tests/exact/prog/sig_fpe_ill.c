@@ -1,4 +1,7 @@
-/* SIGFPE, SIGILL and SIGBUS: their codes and addresses, which are the pc or what was read, left by siglongjmp. */
+/*
+ * SIGFPE, SIGILL and SIGBUS: their codes and addresses, which are the pc or what was read, left by
+ * siglongjmp.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is left of an action whose handler is for one signal only: its flags and its mask. exact: build=static */
+/*
+ * What is left of an action whose handler is for one signal only: its flags and its mask. exact:
+ * build=static
+ */
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -29,7 +32,8 @@ int main(void)
 	const int signals[] = { SIGUSR1, SIGSEGV, SIGABRT, SIGCHLD, SIGRTMAX };
 
 	for (int i = 0; i < 5; i++) {
-		struct sigaction a = { .sa_handler = handler, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_NOCLDWAIT };
+		struct sigaction a = { .sa_handler = handler,
+				       .sa_flags = SA_RESETHAND | SA_NODEFER | SA_NOCLDWAIT };
 
 		sigaddset(&a.sa_mask, SIGUSR2);
 		sigaction(signals[i], &a, NULL);

@@ -8,7 +8,8 @@
 static int ends[2];
 static volatile int ticks;
 
-static const struct itimerval often = { { 0, 300000 }, { 0, 300000 } }, once = { { 0, 0 }, { 0, 300000 } }, none;
+static const struct itimerval often = { { 0, 300000 }, { 0, 300000 } },
+			      once = { { 0, 0 }, { 0, 300000 } }, none;
 
 /* The third is the last: on a busy machine a slow judge may be in here for long. */
 static void on(int sig)
@@ -32,7 +33,8 @@ int main(void)
 	sa.sa_flags = 0;
 	sigaction(SIGALRM, &sa, NULL);
 	printf("%zd %d\n", got, ticks);
-	setitimer(ITIMER_REAL, &once, NULL); /* directly before: a slow judge must be in the read by the first tick */
+	setitimer(ITIMER_REAL, &once,
+		  NULL); /* directly before: a slow judge must be in the read by the first tick */
 	got = read(ends[0], &c, 1);
 	printf("%zd %d\n", got, errno == EINTR);
 	return 0;

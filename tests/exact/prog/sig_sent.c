@@ -1,5 +1,9 @@
-/* SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGTRAP that somebody sends, blocked: they wait, one of each kind, and are found wherever
- * a program looks for them. The same for those sent to one thread. SIGTRAP only with an argument: it is what the judge steps by. */
+/*
+ * SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGTRAP that somebody sends, blocked: they wait, one of each
+ * kind, and are found wherever
+ * a program looks for them. The same for those sent to one thread. SIGTRAP only with an argument:
+ * it is what the judge steps by.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -44,7 +48,8 @@ static void show(const char *what)
 
 int main(int argc, char **argv)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, act = { .sa_sigaction = on, .sa_flags = SA_SIGINFO };
+	struct sigaction ignore = { .sa_handler = SIG_IGN },
+			 act = { .sa_sigaction = on, .sa_flags = SA_SIGINFO };
 	struct timespec now = { 0, 0 }, soon = { 0, 1000000 };
 	struct signalfd_siginfo got;
 	sigset_t all, none, most;

@@ -39,8 +39,8 @@ int main(void)
 		memcpy(other, text, sizeof(text));
 		for (int i = 1; i < 50; i++)
 			d += 1.0 / i;
-		wrong +=
-		    fib(12) != 144 || memcmp(text, other, sizeof(text)) || d < 4.4791 || d > 4.4793;
+		wrong += fib(12) != 144 || memcmp(text, other, sizeof(text)) || d < 4.4791 ||
+			d > 4.4793;
 	}
 	printf("%lu\n", wrong);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static
- * A page of code that is rewritten often, then executed for long, then rewritten again: in private memory and in two views of
- * a file of memory, one of which the process has sent to itself.
+ * A page of code that is rewritten often, then executed for long, then rewritten again: in private
+ * memory and in two views of a file of memory, one of which the process has sent to itself.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,10 @@
 
 enum { PAGE = 4096, REWRITES = 300 };
 
-/* Executions without a change: enough for the engine to watch the page again (UNCHANGED_MIN), twice as many, and too few. */
+/*
+ * Executions without a change: enough for the engine to watch the page again (UNCHANGED_MIN), twice
+ * as many, and too few.
+ */
 static const int calls[] = { 4300, 8500, 500 };
 
 static int often_then_long(unsigned char *write_at, unsigned char *run_at)
@@ -37,7 +40,10 @@ static union {
 } control;
 
 static struct iovec byte = { .iov_base = "x", .iov_len = 1 };
-static struct msghdr message = { .msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+static struct msghdr message = { .msg_iov = &byte,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control) };
 
 /* What comes out of a socket that `fd` was sent through. */
 static int sent(int fd)
@@ -46,7 +52,9 @@ static int sent(int fd)
 	struct iovec to = { .iov_base = buf, .iov_len = 1 };
 	int pair[2], got;
 
-	control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+					 .cmsg_level = SOL_SOCKET,
+					 .cmsg_type = SCM_RIGHTS };
 	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
 	message.msg_iov = &byte;
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || sendmsg(pair[0], &message, 0) != 1)
@@ -61,7 +69,8 @@ static int sent(int fd)
 int main(void)
 {
 	int fd = memfd_create("code", 0), other;
-	unsigned char *both = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *both = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	unsigned char *w, *x, one[16];
 
 	printf("%d\n", often_then_long(both, both));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static
- * Code in a file of memory, executed in one shared mapping and written through others, and in every other way in which this
- * process can write to it. Each way has a file of its own, and its code runs before.
+ * Code in a file of memory, executed in one shared mapping and written through others, and in every
+ * other way in which this process can write to it. Each way has a file of its own, and its code
+ * runs before.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,15 +53,18 @@ static int sum_of(unsigned char *write_at, unsigned char *run_at)
 static void through_views(void)
 {
 	struct jit j = new_jit();
-	unsigned char *w2 = map(j.fd, PROT_READ | PROT_WRITE, 1, 2), *x2 = map(j.fd, PROT_READ | PROT_EXEC, 1, 3), *w3;
+	unsigned char *w2 = map(j.fd, PROT_READ | PROT_WRITE, 1, 2),
+		      *x2 = map(j.fd, PROT_READ | PROT_EXEC, 1, 3), *w3;
 
 	printf("%d %d\n", sum_of(j.w, j.x), sum_of(j.w + PAGE - 3, j.x + PAGE - 3));
-	printf("%d %d %d %d\n", sum_of(w2, x2), sum_of(j.w + PAGE, x2), sum_of(w2, j.x + PAGE), sum_of(w2 + PAGE, x2 + PAGE));
+	printf("%d %d %d %d\n", sum_of(w2, x2), sum_of(j.w + PAGE, x2), sum_of(w2, j.x + PAGE),
+	       sum_of(w2 + PAGE, x2 + PAGE));
 	w3 = map(j.fd, PROT_READ | PROT_WRITE, 0, PAGES);
 	close(j.fd);
 	printf("%d %d\n", sum_of(w3 + 2 * PAGE, x2 + PAGE), sum_of(w3, j.x));
 	munmap(j.w + PAGE, PAGE);
-	printf("%d %d %d\n", sum_of(j.w, j.x), sum_of(j.w + 2 * PAGE, j.x + 2 * PAGE), sum_of(w2, j.x + PAGE));
+	printf("%d %d %d\n", sum_of(j.w, j.x), sum_of(j.w + 2 * PAGE, j.x + 2 * PAGE),
+	       sum_of(w2, j.x + PAGE));
 	munmap(j.w, PAGES * PAGE);
 	munmap(w2, 2 * PAGE);
 	printf("%d\n", sum_of(w3 + PAGE, x2));
@@ -87,7 +91,8 @@ static void protected_and_moved(void)
 	mprotect(j.w, PAGE, PROT_READ | PROT_WRITE);
 	printf("%d ", sum_of(j.w, j.x));
 	j = new_jit();
-	j.w = mremap(j.w, PAGES * PAGE, PAGES * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, j.w + 64 * PAGE);
+	j.w = mremap(j.w, PAGES * PAGE, PAGES * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED,
+		     j.w + 64 * PAGE);
 	printf("%d ", sum_of(j.w, j.x));
 	j = new_jit();
 	again = mremap(j.w, 0, PAGES * PAGE, MREMAP_MAYMOVE);
@@ -113,14 +118,22 @@ static void by_calls(void)
 		j = new_jit();
 		make(code, 100 + way);
 		switch (way) {
-		case 0: if (pwrite(j.fd, code, sizeof code, 0) < 0) return; break;
-		case 1: if (pwritev(j.fd, &local, 1, 0) < 0) return; break;
+		case 0:
+			if (pwrite(j.fd, code, sizeof code, 0) < 0)
+				return;
+			break;
+		case 1:
+			if (pwritev(j.fd, &local, 1, 0) < 0)
+				return;
+			break;
 		case 2:
-			if (pwrite(from, code, sizeof code, 0) < 0 || sendfile(j.fd, from, &zero, sizeof code) < 0)
+			if (pwrite(from, code, sizeof code, 0) < 0 ||
+			    sendfile(j.fd, from, &zero, sizeof code) < 0)
 				return;
 			break;
 		case 3:
-			if (pipe(ends) < 0 || write(ends[1], code, sizeof code) < 0 || read(ends[0], j.w, sizeof code) < 0)
+			if (pipe(ends) < 0 || write(ends[1], code, sizeof code) < 0 ||
+			    read(ends[0], j.w, sizeof code) < 0)
 				return;
 			break;
 		case 4:
@@ -134,12 +147,19 @@ static void by_calls(void)
 			if (pwrite(fd, code, sizeof code, 0) < 0)
 				return;
 			break;
-		case 6: madvise(j.w, PAGE, MADV_REMOVE); make(j.w, 106); break;
-		case 7: fallocate(j.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGE); make(j.w, 107); break;
+		case 6:
+			madvise(j.w, PAGE, MADV_REMOVE);
+			make(j.w, 106);
+			break;
+		case 7:
+			fallocate(j.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, PAGE);
+			make(j.w, 107);
+			break;
 		case 8:
 			fd = dup(j.fd);
 			close(j.fd);
-			if (ftruncate(fd, 0) < 0 || ftruncate(fd, PAGE) < 0 || pwrite(fd, code, sizeof code, 0) < 0)
+			if (ftruncate(fd, 0) < 0 || ftruncate(fd, PAGE) < 0 ||
+			    pwrite(fd, code, sizeof code, 0) < 0)
 				return;
 			break;
 		}

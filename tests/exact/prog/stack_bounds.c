@@ -55,7 +55,7 @@ __attribute__((noinline)) static int callers(int depth)
 
 int main(void)
 {
-	static const unsigned long types[] = { AT_PHDR, AT_PHNUM, AT_ENTRY, AT_BASE,
+	static const unsigned long types[] = { AT_PHDR,         AT_PHNUM,  AT_ENTRY, AT_BASE,
 					       AT_SYSINFO_EHDR, AT_PAGESZ, AT_HWCAP };
 	pthread_t t;
 	int n = 0;

@@ -1,5 +1,7 @@
 /* exact: build=dynamic compare=output reason=threads_end_in_an_order_that_varies
- * Threads that call 1,000 functions by their addresses, each in an order of its own, while the engine meets them one by one. */
+ * Threads that call 1,000 functions by their addresses, each in an order of its own, while the
+ * engine meets them one by one.
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,11 +17,12 @@ static void *work(void *arg)
 	uint64_t random = (uint64_t)(uintptr_t)arg, sum = 0;
 
 	for (int i = 0; i < CALLS; i++) {
-		uint64_t known = i < 2 * FUNCTIONS ? (uint64_t)i / 2 + 1 : FUNCTIONS; /* more and more of them */
+		uint64_t known = i < 2 * FUNCTIONS ? (uint64_t)i / 2 + 1
+						   : FUNCTIONS; /* more and more of them */
 		uint64_t (*f)(uint64_t);
 
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		f = (uint64_t (*)(uint64_t))(uintptr_t)(functions + (random >> 33) % known * 16);
+		f = (uint64_t(*)(uint64_t))(uintptr_t)(functions + (random >> 33) % known * 16);
 		sum = f(sum);
 	}
 	return (void *)(uintptr_t)sum;

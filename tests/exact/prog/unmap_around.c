@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls over ranges in which natively little or nothing is mapped, and with the counter some of its own: the jump table below
- * 2 GiB, tables, the board. exact: build=dynamic
+ * Calls over ranges in which natively little or nothing is mapped, and with the counter some of its
+ * own: the jump table below 2 GiB, tables, the board. exact: build=dynamic
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,14 +18,19 @@ static void say(const char *what, long ret)
 
 static char *map(char *at, unsigned long size)
 {
-	return mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	return mmap(at, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
-/* So many blocks that tables become larger, and the engine's memory is in other places than at the start. */
+/*
+ * So many blocks that tables become larger, and the engine's memory is in other places than at the
+ * start.
+ */
 static void run_much(void)
 {
 	enum { JUMPS = 20000 /* a multiple of 32 */, SIZE = JUMPS * 2 + 1 };
-	unsigned char *code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *code = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				   -1, 0);
 
 	make_many(code, code + 2 * JUMPS, 0xeb, 0); /* each to the next */
 	code[SIZE - 1] = 0xc3;
@@ -39,7 +44,10 @@ int main(void)
 	unsigned char core;
 
 	run_much();
-	/* Of advice and protection what lies before a hole is reached, of advice what lies behind it, too. */
+	/*
+	 * Of advice and protection what lies before a hole is reached, of advice what lies behind
+	 * it, too.
+	 */
 	*near = *above = 1;
 	say("advise", madvise(near, 0x90000, MADV_DONTNEED));
 	printf("%d %d\n", *near, *above);
@@ -67,7 +75,11 @@ int main(void)
 	say("unmap between", munmap((char *)0x557000000000, 0x200000000000));
 	say("protect between", mprotect((char *)0x557000000000, 0x200000000000, PROT_NONE));
 	/* The largest power of two that finds room. */
-	say("map much", mmap(NULL, 1ul << 46, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED ? -1 : 0);
+	say("map much",
+	    mmap(NULL, 1ul << 46, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) ==
+			    MAP_FAILED
+		    ? -1
+		    : 0);
 	puts("on");
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exact: build=static refuse=SYSCALL_USER_DISPATCH
- * What is off, or no mode at all, is left to the kernel; its system calls sent to its own handler are refused.
+ * What is off, or no mode at all, is left to the kernel; its system calls sent to its own handler
+ * are refused.
  */
 #include <sys/prctl.h>
 
