@@ -139,6 +139,108 @@ static int vec_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o
 	return vec;
 }
 
+/* The extension that an instruction belongs to; endbr64 and the like do nothing elsewhere. */
+static int isa_of(const ZydisDecodedInstruction *z)
+{
+	static const struct {
+		int first, last, isa;
+	} sets[] = {
+		{ ZYDIS_ISA_SET_ADOX_ADCX, ZYDIS_ISA_SET_ADOX_ADCX, ISA_ADX },
+		{ ZYDIS_ISA_SET_AES, ZYDIS_ISA_SET_AES, ISA_AES },
+		{ ZYDIS_ISA_SET_AMD3DNOW, ZYDIS_ISA_SET_AMD3DNOW, ISA_AMD3DNOW },
+		{ ZYDIS_ISA_SET_AMX_BF16, ZYDIS_ISA_SET_AMX_BF16, ISA_AMX_BF16 },
+		{ ZYDIS_ISA_SET_AMX_INT8, ZYDIS_ISA_SET_AMX_INT8, ISA_AMX_INT8 },
+		{ ZYDIS_ISA_SET_AMX_TILE, ZYDIS_ISA_SET_AMX_TILE, ISA_AMX_TILE },
+		{ ZYDIS_ISA_SET_AVX, ZYDIS_ISA_SET_AVX, ISA_AVX },
+		{ ZYDIS_ISA_SET_AVX2, ZYDIS_ISA_SET_AVX2GATHER, ISA_AVX2 },
+		{ ZYDIS_ISA_SET_AVX512BW_128, ZYDIS_ISA_SET_AVX512BW_KOP, ISA_AVX512BW },
+		{ ZYDIS_ISA_SET_AVX512CD_128, ZYDIS_ISA_SET_AVX512CD_512, ISA_AVX512CD },
+		{ ZYDIS_ISA_SET_AVX512DQ_128, ZYDIS_ISA_SET_AVX512DQ_SCALAR, ISA_AVX512DQ },
+		{ ZYDIS_ISA_SET_AVX512ER_512, ZYDIS_ISA_SET_AVX512ER_SCALAR, ISA_AVX512ER },
+		{ ZYDIS_ISA_SET_AVX512F_128, ZYDIS_ISA_SET_AVX512F_SCALAR, ISA_AVX512F },
+		{ ZYDIS_ISA_SET_AVX512PF_512, ZYDIS_ISA_SET_AVX512PF_512, ISA_AVX512PF },
+		{ ZYDIS_ISA_SET_AVX512_BF16_128, ZYDIS_ISA_SET_AVX512_BF16_512, ISA_AVX512BF16 },
+		{ ZYDIS_ISA_SET_AVX512_BITALG_128, ZYDIS_ISA_SET_AVX512_BITALG_512,
+		  ISA_AVX512BITALG },
+		{ ZYDIS_ISA_SET_AVX512_FP16_128, ZYDIS_ISA_SET_AVX512_FP16_SCALAR, ISA_AVX512FP16 },
+		{ ZYDIS_ISA_SET_AVX512_GFNI_128, ZYDIS_ISA_SET_AVX512_GFNI_512, ISA_GFNI },
+		{ ZYDIS_ISA_SET_AVX512_IFMA_128, ZYDIS_ISA_SET_AVX512_IFMA_512, ISA_AVX512IFMA },
+		{ ZYDIS_ISA_SET_AVX512_VAES_128, ZYDIS_ISA_SET_AVX512_VAES_512, ISA_VAES },
+		{ ZYDIS_ISA_SET_AVX512_VBMI2_128, ZYDIS_ISA_SET_AVX512_VBMI2_512, ISA_AVX512VBMI2 },
+		{ ZYDIS_ISA_SET_AVX512_VBMI_128, ZYDIS_ISA_SET_AVX512_VBMI_512, ISA_AVX512VBMI },
+		{ ZYDIS_ISA_SET_AVX512_VNNI_128, ZYDIS_ISA_SET_AVX512_VNNI_512, ISA_AVX512VNNI },
+		{ ZYDIS_ISA_SET_AVX512_VP2INTERSECT_128, ZYDIS_ISA_SET_AVX512_VP2INTERSECT_512,
+		  ISA_AVX512VP2 },
+		{ ZYDIS_ISA_SET_AVX512_VPCLMULQDQ_128, ZYDIS_ISA_SET_AVX512_VPCLMULQDQ_512,
+		  ISA_VPCLMUL },
+		{ ZYDIS_ISA_SET_AVX512_VPOPCNTDQ_128, ZYDIS_ISA_SET_AVX512_VPOPCNTDQ_512,
+		  ISA_AVX512VPOPCNT },
+		{ ZYDIS_ISA_SET_AVXAES, ZYDIS_ISA_SET_AVXAES, ISA_AES },
+		{ ZYDIS_ISA_SET_AVX_GFNI, ZYDIS_ISA_SET_AVX_GFNI, ISA_GFNI },
+		{ ZYDIS_ISA_SET_AVX_VNNI, ZYDIS_ISA_SET_AVX_VNNI, ISA_AVX_VNNI },
+		{ ZYDIS_ISA_SET_BMI1, ZYDIS_ISA_SET_BMI1, ISA_BMI1 },
+		{ ZYDIS_ISA_SET_BMI2, ZYDIS_ISA_SET_BMI2, ISA_BMI2 },
+		{ ZYDIS_ISA_SET_CLFLUSHOPT, ZYDIS_ISA_SET_CLFLUSHOPT, ISA_CLFLUSHOPT },
+		{ ZYDIS_ISA_SET_CLWB, ZYDIS_ISA_SET_CLWB, ISA_CLWB },
+		{ ZYDIS_ISA_SET_CLZERO, ZYDIS_ISA_SET_CLZERO, ISA_CLZERO },
+		{ ZYDIS_ISA_SET_CMPXCHG16B, ZYDIS_ISA_SET_CMPXCHG16B, ISA_CX16 },
+		{ ZYDIS_ISA_SET_ENQCMD, ZYDIS_ISA_SET_ENQCMD, ISA_ENQCMD },
+		{ ZYDIS_ISA_SET_F16C, ZYDIS_ISA_SET_F16C, ISA_F16C },
+		{ ZYDIS_ISA_SET_FMA, ZYDIS_ISA_SET_FMA, ISA_FMA },
+		{ ZYDIS_ISA_SET_FMA4, ZYDIS_ISA_SET_FMA4, ISA_FMA4 },
+		{ ZYDIS_ISA_SET_GFNI, ZYDIS_ISA_SET_GFNI, ISA_GFNI },
+		{ ZYDIS_ISA_SET_KEYLOCKER, ZYDIS_ISA_SET_KEYLOCKER_WIDE, ISA_KL },
+		{ ZYDIS_ISA_SET_LAHF, ZYDIS_ISA_SET_LAHF, ISA_LAHF },
+		{ ZYDIS_ISA_SET_LWP, ZYDIS_ISA_SET_LWP, ISA_LWP },
+		{ ZYDIS_ISA_SET_LZCNT, ZYDIS_ISA_SET_LZCNT, ISA_LZCNT },
+		{ ZYDIS_ISA_SET_MCOMMIT, ZYDIS_ISA_SET_MCOMMIT, ISA_MCOMMIT },
+		{ ZYDIS_ISA_SET_MONITORX, ZYDIS_ISA_SET_MONITORX, ISA_MWAITX },
+		{ ZYDIS_ISA_SET_MOVBE, ZYDIS_ISA_SET_MOVBE, ISA_MOVBE },
+		{ ZYDIS_ISA_SET_MOVDIR, ZYDIS_ISA_SET_MOVDIR, ISA_MOVDIRI },
+		{ ZYDIS_ISA_SET_PCLMULQDQ, ZYDIS_ISA_SET_PCLMULQDQ, ISA_PCLMUL },
+		{ ZYDIS_ISA_SET_PKU, ZYDIS_ISA_SET_PKU, ISA_PKU },
+		{ ZYDIS_ISA_SET_POPCNT, ZYDIS_ISA_SET_POPCNT, ISA_POPCNT },
+		{ ZYDIS_ISA_SET_RDPID, ZYDIS_ISA_SET_RDPID, ISA_RDPID },
+		{ ZYDIS_ISA_SET_RDPRU, ZYDIS_ISA_SET_RDPRU, ISA_RDPRU },
+		{ ZYDIS_ISA_SET_RDRAND, ZYDIS_ISA_SET_RDRAND, ISA_RDRAND },
+		{ ZYDIS_ISA_SET_RDSEED, ZYDIS_ISA_SET_RDSEED, ISA_RDSEED },
+		{ ZYDIS_ISA_SET_RDWRFSGS, ZYDIS_ISA_SET_RDWRFSGS, ISA_FSGSBASE },
+		{ ZYDIS_ISA_SET_RTM, ZYDIS_ISA_SET_RTM, ISA_RTM },
+		{ ZYDIS_ISA_SET_SERIALIZE, ZYDIS_ISA_SET_SERIALIZE, ISA_SERIALIZE },
+		{ ZYDIS_ISA_SET_SHA, ZYDIS_ISA_SET_SHA, ISA_SHA },
+		{ ZYDIS_ISA_SET_SSE3, ZYDIS_ISA_SET_SSE3X87, ISA_SSE3 },
+		{ ZYDIS_ISA_SET_SSE4, ZYDIS_ISA_SET_SSE4, ISA_SSE4_1 },
+		{ ZYDIS_ISA_SET_SSE42, ZYDIS_ISA_SET_SSE42, ISA_SSE4_2 },
+		{ ZYDIS_ISA_SET_SSE4A, ZYDIS_ISA_SET_SSE4A, ISA_SSE4A },
+		{ ZYDIS_ISA_SET_SSSE3, ZYDIS_ISA_SET_SSSE3MMX, ISA_SSSE3 },
+		{ ZYDIS_ISA_SET_TBM, ZYDIS_ISA_SET_TBM, ISA_TBM },
+		{ ZYDIS_ISA_SET_TSX_LDTRK, ZYDIS_ISA_SET_TSX_LDTRK, ISA_TSXLDTRK },
+		{ ZYDIS_ISA_SET_UINTR, ZYDIS_ISA_SET_UINTR, ISA_UINTR },
+		{ ZYDIS_ISA_SET_VAES, ZYDIS_ISA_SET_VAES, ISA_VAES },
+		{ ZYDIS_ISA_SET_VPCLMULQDQ, ZYDIS_ISA_SET_VPCLMULQDQ, ISA_VPCLMUL },
+		{ ZYDIS_ISA_SET_WAITPKG, ZYDIS_ISA_SET_WAITPKG, ISA_WAITPKG },
+		{ ZYDIS_ISA_SET_XOP, ZYDIS_ISA_SET_XOP, ISA_XOP },
+		{ ZYDIS_ISA_SET_XSAVE, ZYDIS_ISA_SET_XSAVE, ISA_XSAVE },
+		{ ZYDIS_ISA_SET_XSAVEC, ZYDIS_ISA_SET_XSAVEC, ISA_XSAVEC },
+		{ ZYDIS_ISA_SET_XSAVEOPT, ZYDIS_ISA_SET_XSAVEOPT, ISA_XSAVEOPT },
+	};
+
+	/* Compilers write it for bsf, which older processors execute in its place. */
+	if (z->mnemonic == ZYDIS_MNEMONIC_TZCNT)
+		return ISA_ALWAYS;
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		if ((int)z->meta.isa_set >= sets[i].first && (int)z->meta.isa_set <= sets[i].last)
+			return sets[i].isa;
+	return ISA_ALWAYS;
+}
+
+/* Instructions whose answer depends on the processor, which the engine can give instead. */
+static bool asks_processor(const ZydisDecodedInstruction *z)
+{
+	return z->mnemonic == ZYDIS_MNEMONIC_CPUID || z->mnemonic == ZYDIS_MNEMONIC_RDPID ||
+		z->mnemonic == ZYDIS_MNEMONIC_RDTSCP || z->mnemonic == ZYDIS_MNEMONIC_XGETBV;
+}
+
 static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)
 {
 	struct insn_row r = { .kind = (uint8_t)kind_of(z, o), .imm = (uint8_t)imm_of(z) };
@@ -177,7 +279,7 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 	/* int3 and int n; sldt, sgdt and similar ones, which the kernel may emulate */
 	if (r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS ||
 	    (one_byte && (z->opcode & 0xfe) == 0xcc) ||
-	    (legacy && z->opcode_map == ZYDIS_OPCODE_MAP_0F && z->opcode <= 1))
+	    (legacy && z->opcode_map == ZYDIS_OPCODE_MAP_0F && z->opcode <= 1) || asks_processor(z))
 		r.bits |= R_SPECIAL;
 	if (r.kind == K_SYSCALL || r.kind == K_REFUSED || r.kind == K_XBEGIN || r.kind == K_GS)
 		r.reads = F_ALL, r.writes = 0;
@@ -205,6 +307,7 @@ static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecod
 		    ZydisRegisterGetClass(o[i].reg.value) == ZYDIS_REGCLASS_MMX)
 			r.bits |= R_MMX;
 	r.vec = (uint8_t)vec_of(z, o);
+	r.isa = (uint8_t)isa_of(z);
 	return r;
 }
 
@@ -569,13 +672,13 @@ int main(int argc, char **argv)
 		for (int j = 0; j < REGS; j++)
 			printf("%d,%s", forms[i][j], j == REGS - 1 ? " },\n" : " ");
 	}
-	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits, scale */\n"
+	printf("};\n\n/* kind, imm, flags read, written, loads, stores, vector, bits, scale, extension */\n"
 	       "static const struct insn_row insn_rows[%d] = {\n",
 	       n_rows);
 	for (int i = 0; i < n_rows; i++)
-		printf("\t{ %d, %d, %#x, %#x, %d, %d, %d, %#x, %#x },\n", rows[i].kind, rows[i].imm,
-		       rows[i].reads, rows[i].writes, rows[i].loads, rows[i].stores, rows[i].vec,
-		       rows[i].bits, rows[i].scale);
+		printf("\t{ %d, %d, %#x, %#x, %d, %d, %d, %#x, %#x, %d },\n", rows[i].kind,
+		       rows[i].imm, rows[i].reads, rows[i].writes, rows[i].loads, rows[i].stores,
+		       rows[i].vec, rows[i].bits, rows[i].scale, rows[i].isa);
 	printf("};\n");
 	return 0;
 }

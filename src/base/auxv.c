@@ -63,7 +63,25 @@ static uint64_t behind_nulls(int mem, uint64_t at, int n)
 	return n ? 0 : at;
 }
 
-int auxv_fix(pid_t pid, bool random, bool no_vdso)
+/* Change one pair; false: the memory cannot be written. */
+static bool change_pair(int mem, uint64_t at, const uint64_t pair[2], const struct auxv_change *to)
+{
+	uint64_t now[2] = { pair[0], pair[1] };
+
+	if (to->random && pair[0] == AT_RANDOM)
+		return pwrite(mem, constant, RANDOM_BYTES, (off_t)pair[1]) == RANDOM_BYTES;
+	if (to->no_vdso && pair[0] == AT_SYSINFO_EHDR)
+		now[0] = AT_IGNORE;
+	else if (to->hwcaps && pair[0] == AT_HWCAP)
+		now[1] = to->hwcap;
+	else if (to->hwcaps && pair[0] == AT_HWCAP2)
+		now[1] = to->hwcap2;
+	else
+		return true;
+	return pwrite(mem, now, sizeof(now), (off_t)at) == sizeof(now);
+}
+
+int auxv_fix(pid_t pid, const struct auxv_change *to)
 {
 	uint64_t sp = start_of_stack(pid), at, pair[2];
 	char path[64];
@@ -76,20 +94,13 @@ int auxv_fix(pid_t pid, bool random, bool no_vdso)
 	if (mem < 0)
 		return -errno;
 	at = is_64_bit(mem, sp) ? behind_nulls(mem, sp + 8, 2) : 0;
-	while (at && pread(mem, pair, 16, (off_t)at) == 16) {
+	for (; at && pread(mem, pair, 16, (off_t)at) == 16; at += 16) {
 		if (pair[0] == AT_NULL) {
 			ret = 0;
 			break;
 		}
-		if (random && pair[0] == AT_RANDOM &&
-		    pwrite(mem, constant, RANDOM_BYTES, (off_t)pair[1]) != RANDOM_BYTES)
+		if (!change_pair(mem, at, pair, to))
 			break;
-		if (no_vdso && pair[0] == AT_SYSINFO_EHDR) {
-			pair[0] = AT_IGNORE;
-			if (pwrite(mem, pair, 16, (off_t)at) != 16)
-				break;
-		}
-		at += 16;
 	}
 	close(mem);
 	return ret;

@@ -4,13 +4,19 @@
 #define BASE_AUXV_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+struct auxv_change {
+	bool random;  /* its AT_RANDOM bytes become constant */
+	bool no_vdso; /* hides the vdso, so it makes system calls instead */
+	bool hwcaps;  /* AT_HWCAP and AT_HWCAP2 become these */
+	uint64_t hwcap, hwcap2;
+};
+
 /*
- * `pid` is in its exec stop of ptrace(2), traced by the caller. `random`: its AT_RANDOM bytes
- * become constant. `no_vdso`: hides the vdso, so it makes system calls instead. 0, or a negative
- * errno.
+ * `pid` is in its exec stop of ptrace(2), traced by the caller. 0, or a negative errno.
  */
-int auxv_fix(pid_t pid, bool random, bool no_vdso);
+int auxv_fix(pid_t pid, const struct auxv_change *to);
 
 #endif

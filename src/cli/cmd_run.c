@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "cli/common_options.h"
+#include "exact/isa.h"
 #include "launch/fixed_say.h"
 #include "launch/environment.h"
 #include "launch/follow.h"
@@ -11,7 +12,7 @@
 
 struct run_options {
 	struct fixed fixed;
-	bool list, verbose;
+	bool list, verbose, isa_dump;
 };
 
 #define OPTIONS struct run_options
@@ -21,6 +22,8 @@ static const struct option_row run_opts[] = {
 	  "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none",
 	  DETERMINISTIC(fixed) },
 	{ 0, "list", NULL, "show the items, and which of them are usual", FLAG(list) },
+	{ 0, "isa-dump", NULL, "print what cpuid answers on this machine, for isa=FILE",
+	  FLAG(isa_dump) },
 	{ 'v', "verbose", NULL, "say what was fixed", FLAG(verbose) },
 	{ 0 },
 };
@@ -30,6 +33,22 @@ static int show_items(void)
 	for (size_t i = 0; i < FIXED_ITEMS; i++)
 		printf("%-12s %-8s %s\n", fixed_rows[i].name,
 		       fixed_rows[i].usual ? "usual" : "by name", fixed_rows[i].about);
+	return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+}
+
+static int show_isa(const struct command *self)
+{
+	struct text out = { 0 };
+	struct isa_model host;
+
+	isa_host(&host);
+	if (!host.n) {
+		fprintf(stderr, "tare %s: --isa-dump is for x86-64\n", self->name);
+		return EXIT_CANNOT_MEASURE;
+	}
+	isa_dump(&out, &host);
+	fputs(out.s ? out.s : "", stdout);
+	text_free(&out);
 	return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
 }
 
@@ -73,8 +92,13 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (o.list && rest == argc)
 		return show_items();
-	if (o.list || rest == argc) {
-		tare_fail(&err, EINVAL, o.list ? "--list takes no command" : "which command?");
+	if (o.isa_dump && rest == argc)
+		return show_isa(self);
+	if (o.list || o.isa_dump || rest == argc) {
+		tare_fail(&err, EINVAL,
+			  o.list               ? "--list takes no command"
+				  : o.isa_dump ? "--isa-dump takes no command"
+					       : "which command?");
 		tare_hint(&err, "tare run -- COMMAND");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;

@@ -343,7 +343,7 @@ void divergence_text(struct text *out, const struct divergence_report *r,
 	if (d->end_differs)
 		text_add(out, " Its exit status differs from run to run.\n");
 	text_add(out, " Fixed in each run: ");
-	fixed_names(out, fixed_had(about->fixed));
+	fixed_names_had(out, about->fixed);
 	text_add(out, ".\n");
 	fixed_remarks_text(out, about->fixed);
 }

@@ -3,7 +3,9 @@
  * Stubs for architectures where the exact engine has no translator: every entry point reports that.
  */
 #include <stddef.h>
+#include <string.h>
 #include "exact/exact.h"
+#include "exact/isa.h"
 
 static int absent(struct tare_error *err)
 {
@@ -72,6 +74,38 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 	(void)x;
 	*out = (struct exact_profile){ 0 };
 	return absent(err);
+}
+
+const char *exact_isa_beyond(struct exact *x, char program[24])
+{
+	(void)x;
+	(void)program;
+	return NULL;
+}
+
+void isa_host(struct isa_model *out)
+{
+	memset(out, 0, sizeof(*out));
+}
+
+void isa_dump(struct text *out, const struct isa_model *m)
+{
+	(void)out;
+	(void)m;
+}
+
+int isa_choose(struct isa_model *out, const char *name, const struct isa_model *host,
+	       struct tare_error *err)
+{
+	(void)out;
+	(void)name;
+	(void)host;
+	return absent(err);
+}
+
+int isa_choose_usual(struct isa_model *out, const struct isa_model *host, struct tare_error *err)
+{
+	return isa_choose(out, "", host, err);
 }
 
 const char *exact_layout_lost(struct exact *x)

@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include "exact/classes.h"
 #include "exact/descent.h"
+#include "exact/isa_model.h"
 #include "exact/samples.h"
 
 #define BOARD_MAGIC     0x6472616f42657261ull /* "areBoard" */
@@ -71,6 +72,7 @@ enum {
 	SAME_READDIR = 32,    /* directories are read sorted by name */
 	COUNT_PATH = 64,      /* also a hash of each thread's control-flow path: engine/path.c */
 	TURNED_READDIR = 128, /* directories are read sorted by name, in reverse */
+	SAME_ISA = 256,       /* cpuid and the like answer as the board's `isa` */
 };
 
 /*
@@ -413,6 +415,10 @@ struct board {
 	volatile uint32_t has_gainer; /* set before the next field is written */
 	/* path of the first program that changes its rights (setuid, setgid or capabilities) */
 	char gainer[GAINER_MAX];
+	struct isa_model isa; /* with SAME_ISA */
+	/* the first program that executed an instruction `isa` lacks, set before isa_beyond */
+	char isa_beyond_program[24];
+	volatile uint32_t isa_beyond; /* enum isa_feature; 0: none */
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES];   /* counters in use */
 	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind in use */

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "exact/samples_read.h"
+#include "exact/isa.h"
 #include "exact/supervisor.h"
 
 struct exact {
@@ -345,6 +346,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	ret = make_board(x, err);
 	if (ret < 0)
 		goto out;
+	if (o->isa)
+		x->board->isa = *o->isa;
 	set_every(x, &o->every);
 	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
@@ -375,15 +378,18 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
-			.same_random = o->same_random,
-			.no_vdso = o->no_vdso,
+			.auxv = { .random = o->same_random,
+				  .no_vdso = o->no_vdso,
+				  .hwcaps = o->isa,
+				  .hwcap = x->board->isa.hwcap,
+				  .hwcap2 = x->board->isa.hwcap2 },
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) |
 				(o->running ? COUNT_RUNNING : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
 				(o->every.n && o->every.path ? COUNT_PATH : 0) |
 				(o->same_random ? SAME_RANDOM : 0) |
 				(o->same_readdir ? SAME_READDIR : 0) |
-				(o->turned_readdir ? TURNED_READDIR : 0),
+				(o->turned_readdir ? TURNED_READDIR : 0) | (o->isa ? SAME_ISA : 0),
 		};
 
 		close(fds[0]);
@@ -688,6 +694,17 @@ void exact_partial(struct exact *x, struct exact_partial *out)
 		begin_reading(&r, x->board);
 		look_for_missing(x->board, out);
 	} while (in_motion(x, &r));
+}
+
+const char *exact_isa_beyond(struct exact *x, char program[24])
+{
+	uint32_t beyond = __atomic_load_n(&x->board->isa_beyond, __ATOMIC_ACQUIRE);
+
+	if (!beyond)
+		return NULL;
+	memcpy(program, x->board->isa_beyond_program, 24);
+	program[23] = '\0';
+	return isa_feature_name(beyond);
 }
 
 const char *exact_layout_lost(struct exact *x)

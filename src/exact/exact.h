@@ -80,8 +80,10 @@ struct exact_options {
 	bool same_readdir;   /* directories are read sorted by name */
 	bool turned_readdir; /* with same_readdir: in reverse order */
 	bool no_vdso;        /* hide the vdso: clocks are read by system call */
-	bool aslr;           /* keep address space layout randomisation */
-	bool total_only;     /* instructions only: a little faster, without taken branches */
+	/* the CPU that the command sees (exact/isa.h); NULL: this machine */
+	const struct isa_model *isa;
+	bool aslr;       /* keep address space layout randomisation */
+	bool total_only; /* instructions only: a little faster, without taken branches */
 	/* keep a running count that the program can read: tare_exact_now(); about half as fast */
 	bool running;
 	bool profile;             /* also where instructions were executed: exact_profile() */
@@ -344,6 +346,12 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
  * rights, or its personality was changed. NULL: none.
  */
 const char *exact_layout_lost(struct exact *x);
+
+/*
+ * The extension of the first instruction that the CPU model lacks, and the program that executed it;
+ * NULL: none, or there is no model.
+ */
+const char *exact_isa_beyond(struct exact *x, char program[24]);
 
 /*
  * The path, truncated to `room`, of the first program with a file that changes its rights (setuid,

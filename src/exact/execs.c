@@ -236,8 +236,8 @@ void on_exec(struct supervisor *s, pid_t pid)
 			p->actions[k] = (struct action){ 0 };
 	name_process(p, pid);
 	check_layout(s, p, pid);
-	if (!gained && (s->l->same_random || s->l->no_vdso))
-		auxv_fix(pid, s->l->same_random, s->l->no_vdso);
+	if (!gained && (s->l->auxv.random || s->l->auxv.no_vdso || s->l->auxv.hwcaps))
+		auxv_fix(pid, &s->l->auxv);
 	note_program(s->b, p);
 	if (gained) {
 		snprintf(reason, sizeof reason,

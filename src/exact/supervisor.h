@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include "base/auxv.h"
 #include "exact/board.h"
 #include "exact/exact.h"
 #include "exact/once.h"
@@ -38,7 +39,8 @@ struct launch {
 	pid_t tare;
 	const sigset_t *mask; /* the command's; the supervisor starts with every signal blocked */
 	char *const *argv, *const *envp;
-	bool aslr, same_random, no_vdso;
+	bool aslr;
+	struct auxv_change auxv; /* of each program */
 	uint32_t mode;
 };
 

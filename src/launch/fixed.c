@@ -28,6 +28,9 @@ const struct fixed_row fixed_rows[FIXED_ITEMS] = {
 	[FIXED_READDIR] = { "readdir",
 			    "directories read in the order of names; under the exact engine alone",
 			    false, NULL },
+	[FIXED_ISA] = { "isa",
+			"the CPU that the command sees: x86-64-v3, or isa=MODEL; under the exact engine alone",
+			true, NULL },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
 };
@@ -116,10 +119,23 @@ static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct
 	return 0;
 }
 
+static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct tare_error *err)
+{
+	if (n && n < FIXED_ISA_BYTES) {
+		snprintf(isa, FIXED_ISA_BYTES, "%.*s", (int)n, name);
+		return 0;
+	}
+	tare_fail(err, EINVAL,
+		  n ? "isa=: the name is longer than %d characters" : "isa=: a CPU model is wanted",
+		  FIXED_ISA_BYTES - 1);
+	tare_hint(err, "such as isa=x86-64-v2, or isa=./FILE from tare run --isa-dump");
+	return -EINVAL;
+}
+
 int fixed_parse(const char *text, struct fixed *f, struct tare_error *err)
 {
-	bool just_some = false, env_named = false;
-	char kept[FIXED_KEPT_BYTES] = "";
+	bool just_some = false, env_named = false, isa_named = false;
+	char kept[FIXED_KEPT_BYTES] = "", isa[FIXED_ISA_BYTES] = "";
 	unsigned now = usual();
 
 	for (const char *p = text; p;) {
@@ -127,24 +143,32 @@ int fixed_parse(const char *text, struct fixed *f, struct tare_error *err)
 		char sign = *p == '+' || *p == '-' ? *p : 0;
 		const char *word = p + !!sign;
 		size_t n = len - !!sign,
-		       names = sign != '-' && n >= 4 && !strncmp(word, "env=", 4) ? 4 : 0;
+		       names = sign != '-' && n >= 4 &&
+				(!strncmp(word, "env=", 4) || !strncmp(word, "isa=", 4))
+			? 4
+			: 0;
 		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
 		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
 
 		if (!items && !none)
 			return no_item(word, n, err);
-		if (names && keep(word + names, n - names, kept, err) < 0)
+		if (names && items == FIXED(ENV) && keep(word + names, n - names, kept, err) < 0)
+			return -EINVAL;
+		if (names && items == FIXED(ISA) && set_isa(word + names, n - names, isa, err) < 0)
 			return -EINVAL;
 		if (p == text && !sign) {
 			now = 0; /* a list of only these items */
 			just_some = true;
 		}
 		env_named |= (items & FIXED(ENV)) != 0;
+		isa_named = sign != '-' && (isa_named || items & FIXED(ISA));
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}
 	f->set = now;
 	f->env_open = !just_some && !env_named;
+	f->isa_named = isa_named && now & FIXED(ISA);
+	memcpy(f->isa, isa, sizeof(isa));
 	memcpy(f->kept, now & FIXED(ENV) ? kept : "", now & FIXED(ENV) ? sizeof(kept) : 1);
 	return 0;
 }
@@ -160,6 +184,22 @@ void fixed_names(struct text *out, unsigned set)
 			text_add(out, "%s%s", sep, fixed_rows[i].name);
 			sep = ", ";
 		}
+}
+
+void fixed_names_had(struct text *out, const struct fixed *f)
+{
+	unsigned had = fixed_had(f);
+
+	if (!(had & FIXED(ISA)) || !f->isa_model[0]) {
+		fixed_names(out, had);
+		return;
+	}
+	had &= ~FIXED(ISA);
+	if (had) {
+		fixed_names(out, had);
+		text_add(out, ", ");
+	}
+	text_add(out, "isa=%s", f->isa_model);
 }
 
 __attribute__((format(printf, 3, 0))) static bool note(struct fixed *f, enum fixed_item item,

@@ -26,12 +26,14 @@ enum fixed_item {
 	FIXED_BINDING,     /* symbols bound at the start, not at the first call */
 	FIXED_READDIR,     /* order of directory entries */
 	FIXED_ENV,         /* set of environment variables */
+	FIXED_ISA,         /* the CPU that the command sees: what cpuid answers */
 	FIXED_ITEMS,
 };
 
 enum {
 	FIXED_CWD_BYTES = 256, /* length of the fixed working directory's name */
 	FIXED_KEPT_BYTES = 256,
+	FIXED_ISA_BYTES = 256,
 };
 
 #define FIXED(item) (1u << FIXED_##item)
@@ -61,6 +63,10 @@ struct fixed {
 	int first_pid;               /* with PID; 0: PIDSPACE_FIRST */
 	bool turned;                 /* with READDIR: in reverse order */
 	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables to keep, "LANG:CI" */
+	/* with ISA: the CPU model by name or file; "": the usual one */
+	char isa[FIXED_ISA_BYTES];
+	bool isa_named;     /* ISA was asked for by its name */
+	char isa_model[64]; /* the CPU model in effect; "": none */
 	/*
 	 * set by fixed_parse(): the items include neither env nor -env, and are not a list of only
 	 * some
@@ -78,6 +84,7 @@ struct fixed {
 /*
  * Sets `set`, `kept` and `env_open`. NULL: the usual items. "+cpu,-vdso": the usual items with
  * changes; "aslr,pid": only these; "all", "none". "env=LANG:CI": env, and these variables are kept.
+ * "isa=x86-64-v2": isa, with this CPU model.
  */
 int fixed_parse(const char *text, struct fixed *f, struct tare_error *err);
 /*
@@ -87,6 +94,8 @@ int fixed_parse(const char *text, struct fixed *f, struct tare_error *err);
 bool fixed_keeps(const char *kept, const char *variable);
 /* "aslr, environment, order"; "nothing". */
 void fixed_names(struct text *out, unsigned set);
+/* The same of the items in effect, with the CPU model: "aslr, isa=x86-64-v3". */
+void fixed_names_had(struct text *out, const struct fixed *f);
 void fixed_miss(struct fixed *f, enum fixed_item item, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same, for items that succeeded at first. */

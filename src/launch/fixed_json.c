@@ -47,6 +47,7 @@ void fixed_json(struct json *j, const struct fixed *f)
 		if (fixed_open(f, i))
 			put_reason(j, i, fixed_open(f, i));
 	json_end(j);
+	json_string(j, "isa", fixed_had(f) & FIXED(ISA) && f->isa_model[0] ? f->isa_model : NULL);
 	json_string(j, "without_rights", f && f->stripped[0] ? f->stripped : NULL);
 	put_kept(j, f);
 }

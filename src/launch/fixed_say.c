@@ -19,7 +19,7 @@ void fixed_say_had(const struct command *self, const struct fixed *f)
 {
 	struct text words = { 0 };
 
-	fixed_names(&words, fixed_had(f));
+	fixed_names_had(&words, f);
 	fprintf(stderr, "tare %s: fixed: %s\n", self->name, words.s ? words.s : "");
 	text_free(&words);
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)

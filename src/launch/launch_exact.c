@@ -4,6 +4,7 @@
  * source through the target; the engine itself exists only after release.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,13 +12,35 @@
 #include "base/clock.h"
 #include "base/program.h"
 #include "exact/exact.h"
+#include "exact/isa.h"
 #include "launch/launch.h"
 #include "launch/launch_fix.h"
 
 struct exact_run {
 	struct exact *engine; /* NULL until released */
 	uint64_t begun_ns;
+	struct isa_model isa; /* with FIXED(ISA) */
 };
+
+/* A model asked for by name must be had; the usual one may be missed. */
+static int choose_isa(struct fixed *f, struct isa_model *to, struct tare_error *err)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	struct isa_model host;
+	int ret;
+
+	if (!(fixed_tried(f) & FIXED(ISA)))
+		return 0;
+	isa_host(&host);
+	ret = f->isa[0] ? isa_choose(to, f->isa, &host, err) : isa_choose_usual(to, &host, &why);
+	if (ret < 0 && f->isa[0])
+		return ret;
+	if (ret < 0)
+		fixed_miss(f, FIXED_ISA, "%s", why.what);
+	else
+		snprintf(f->isa_model, sizeof(f->isa_model), "%s", to->name);
+	return 0;
+}
 
 static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		   struct tare_error *err)
@@ -30,7 +53,9 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	if (ret < 0)
 		return ret;
 	l->own = calloc(1, sizeof(struct exact_run));
-	return l->own ? 0 : tare_fail_nomem(err);
+	if (!l->own)
+		return tare_fail_nomem(err);
+	return choose_isa(l->fixed, &((struct exact_run *)l->own)->isa, err);
 }
 
 /*
@@ -58,6 +83,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 						    .same_readdir = set & FIXED(READDIR),
 						    .turned_readdir = l->fixed && l->fixed->turned,
 						    .no_vdso = set & FIXED(VDSO),
+						    .isa = set & FIXED(ISA) ? &run->isa : NULL,
 						    .profile = l->profile,
 						    .running = l->running,
 						    .every = l->every },
@@ -98,7 +124,9 @@ static void look_at_rights(struct launched *l, const struct exact *x)
 static int reap(struct launched *l, int *status, struct rusage *used)
 {
 	struct exact_run *run = l->own;
+	const char *beyond;
 	struct exact_end end;
+	char program[24];
 
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
@@ -108,6 +136,11 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 			"lost on the way to %s: it was started with other rights, or its personality "
 			"was changed",
 			exact_layout_lost(run->engine));
+	beyond = exact_isa_beyond(run->engine, program);
+	if (beyond)
+		fixed_lose(l->fixed, FIXED_ISA,
+			   "%s executed an instruction of %s, which %s does not have", program,
+			   beyond, l->fixed->isa_model);
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;

@@ -162,12 +162,13 @@ static void look_at_rights(struct fixed *f, pid_t pid)
 
 static void change(struct fixed *f, pid_t pid)
 {
+	const struct auxv_change to = { .random = has(f, FIXED(RANDOM)),
+					.no_vdso = has(f, FIXED(VDSO)) };
 	char name[24];
 
 	fix_check(f, pid);
 	look_at_rights(f, pid);
-	if (!has(f, FIXED(RANDOM) | FIXED(VDSO)) ||
-	    auxv_fix(pid, has(f, FIXED(RANDOM)), has(f, FIXED(VDSO))) == 0)
+	if (!has(f, FIXED(RANDOM) | FIXED(VDSO)) || auxv_fix(pid, &to) == 0)
 		return;
 	fixed_lose(f, FIXED_RANDOM, "the auxiliary vector of %s cannot be changed",
 		   name_of(pid, name));

@@ -475,7 +475,7 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 			about->environment_bytes, about->padding);
 	} else {
 		text_add(&words, "Fixed in each run: ");
-		fixed_names(&words, fixed_had(f));
+		fixed_names_had(&words, f);
 		text_add(&words, ".");
 		if (fixed_had(f) & FIXED(ENVIRONMENT))
 			text_add(&words, " Environment and arguments: %zu bytes, padded with %s.",

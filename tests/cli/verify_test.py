@@ -127,7 +127,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa"], "items")
     equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
 
 
@@ -543,6 +543,83 @@ def directories_by_name_only_with_the_engine():
     r = sh(TARE, "run", "--deterministic=+readdir", "--", "true")
     true("not fixed: readdir: only the exact engine can" in r.stderr, r.stderr)
     true(re.search(r"^readdir +by name", sh(TARE, "run", "--list").stdout, re.M), "the list")
+
+
+CPUID = """
+#include <cpuid.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+int main(void)
+{
+	unsigned a, b, c, d, low, high, cpu;
+	char brand[49] = "";
+	for (unsigned i = 0; i < 3; i++)
+		__cpuid(0x80000002 + i, ((unsigned *)brand)[4 * i], ((unsigned *)brand)[4 * i + 1], ((unsigned *)brand)[4 * i + 2], ((unsigned *)brand)[4 * i + 3]);
+	__cpuid(1, a, b, c, d);
+	printf("%s;%d;%d;", brand, c >> 28 & 1, getauxval(AT_HWCAP) == d);
+	__cpuid_count(7, 0, a, b, c, d);
+	printf("%d;%d;", b >> 5 & 1, b >> 16 & 1);
+	asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
+	printf("%u;", cpu);
+	asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	printf("%u\\n", low);
+	return 0;
+}
+"""
+
+
+@test
+def the_cpu_is_the_model():
+    need_exact()
+    Path(ROOM.name, "cpuid.c").write_text(CPUID)
+    sh("cc", "-o", "cpuid", "cpuid.c")
+    count = (TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--format", "json")
+    flags = set(re.search(r"^flags.*", Path("/proc/cpuinfo").read_text(), re.M).group(0).split())
+    v3 = {"avx2", "bmi1", "bmi2", "fma", "f16c", "movbe"} <= flags  # "abm" is not listed by every kernel
+    usual = "x86-64-v3" if v3 else "x86-64-v2"
+    r = sh(*count, "--deterministic", "--", "./cpuid")
+    d = validated(r.stderr, SCHEMAS / "tare-stat-1.json")
+    equal((d["conditions"]["isa"], "isa" in d["conditions"]["fixed"]), (usual, True))
+    if v3:
+        equal(r.stdout, "tare x86-64-v3;1;1;1;0;0;7\n")
+        text = sh(*count[:6], "--deterministic=isa=v3", "--", "./cpuid").stderr
+        true("isa=x86-64-v3" in text, text)
+    r = sh(*count, "--deterministic=-isa", "--", "./cpuid")
+    equal(json.loads(r.stderr)["conditions"]["isa"], None)
+    true(not r.stdout.startswith("tare "), r.stdout)
+    r = sh(*count, "--deterministic=isa=host", "--", "./cpuid")
+    equal(json.loads(r.stderr)["conditions"]["isa"], "host")
+    Path(ROOM.name, "leaves").write_text(sh(TARE, "run", "--isa-dump").stdout)
+    file = sh(*count, "--deterministic=isa=./leaves", "--", "./cpuid")
+    equal((json.loads(file.stderr)["conditions"]["isa"], file.stdout), ("./leaves", r.stdout), "a file of this machine's")
+
+
+@test
+def cpu_models_that_cannot_be_had():
+    need_exact()
+    stat = (TARE, "stat", "--engine", "exact", "-e", "instructions:u")
+    r = sh(*stat, "--deterministic=isa=v9", "--", "true", status=125)
+    true("there is no CPU model 'v9'" in r.stderr and "x86-64-v3" in r.stderr, r.stderr)
+    r = sh(*stat, "--deterministic=isa=/none", "--", "true", status=125)
+    true("/none" in r.stderr, r.stderr)
+    leaves = sh(TARE, "run", "--isa-dump").stdout
+    Path(ROOM.name, "more").write_text(re.sub(r"^(0x00000007 0x00: eax=\S+ ebx=\S+ ecx=\S+ edx=)\S+", r"\g<1>0xffffffff", leaves, flags=re.M))
+    r = sh(*stat, "--deterministic=isa=./more", "--", "true", status=125)
+    true("this CPU cannot execute all of ./more: it has no " in r.stderr, r.stderr)
+    r = sh(TARE, "run", "--deterministic=+isa", "--", "true")
+    true("not fixed: isa: only the exact engine can" in r.stderr, r.stderr)
+    true("isa" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not asked for by name: nothing is said")
+
+
+@test
+def an_instruction_that_the_model_lacks_is_said():
+    need_exact()
+    if "aes" not in re.search(r"^flags.*", Path("/proc/cpuinfo").read_text(), re.M).group(0).split():
+        skip("this CPU has no AES instructions")
+    Path(ROOM.name, "aes.c").write_text('int main(void) { asm volatile("aesenc %xmm0, %xmm1"); return 0; }')
+    sh("cc", "-o", "aes", "aes.c")
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", "./aes")
+    true(re.search(r"Not fixed: isa: aes executed an instruction of aes, which x86-64-v. does not have", r.stderr), r.stderr)
 
 
 @test

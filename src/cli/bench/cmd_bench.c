@@ -360,7 +360,7 @@ static void remark_fixed(struct job *j)
 
 	if (!j->o.deterministic || !f)
 		return;
-	fixed_names(&names, fixed_had(f));
+	fixed_names_had(&names, f);
 	remark(j, "Fixed in each process: %s.", names.s ? names.s : "");
 	text_free(&names);
 	for (unsigned i = 0; i < FIXED_REMARKS; i++)

@@ -372,6 +372,7 @@ static inline bool decode_common(struct insn *in, const uint8_t *b)
 	in->modrm = modrm;
 	in->disp_at = (uint8_t)disp_at;
 	in->disp_size = (uint8_t)disp;
+	in->isa = row->isa;
 	in->disp_shift = 0;
 	in->imm_size = (uint8_t)imm;
 	in->imm = value;
@@ -422,6 +423,7 @@ __attribute__((noinline)) static bool decode_any(struct insn *in, const uint8_t 
 	in->loads = row->loads;
 	in->stores = row->stores;
 	in->bits = row->bits;
+	in->isa = row->isa;
 	/* A branch or system call with a lock prefix raises #UD: the processor reports it. */
 	if ((in->prefix & P_LOCK) && in->kind != K_PLAIN)
 		return false;

@@ -42,6 +42,7 @@ struct insn {
 	uint8_t modrm_at; /* 0: none */
 	uint8_t modrm;
 	uint8_t disp_at, disp_size;
+	uint8_t isa;        /* enum isa_feature: the extension that it belongs to */
 	uint8_t disp_shift; /* log2 of the unit of an 8-bit displacement; 7: unknown */
 	uint8_t imm_at, imm_size;
 	int64_t imm; /* sign extended */
@@ -79,6 +80,15 @@ static inline bool insn_umip(const struct insn *in)
 	return in->encoding == E_LEGACY && in->map == 1 &&
 		((in->opcode == 0x00 && what < 2) ||
 		 (in->opcode == 0x01 && (what == 4 || (what < 2 && in->modrm < 0xc0))));
+}
+
+/* cpuid, xgetbv, rdtscp, rdpid: their answer depends on the processor. */
+static inline bool insn_asks_processor(const struct insn *in)
+{
+	return in->encoding == E_LEGACY && in->map == 1 &&
+		(in->opcode == 0xa2 ||
+		 (in->opcode == 0x01 && (in->modrm == 0xd0 || in->modrm == 0xf9)) ||
+		 (in->opcode == 0xc7 && (in->prefix & P_F3) && in->modrm >= 0xf8));
 }
 
 /* Is its memory operand relative to RIP? */

@@ -4,6 +4,7 @@
 #define EXACT_DECODE_INSN_KINDS_H
 
 #include <stdint.h>
+#include "exact/decode/isa_features.h"
 
 /* Effect on control flow. Only PLAIN instructions are copied unchanged. */
 enum insn_kind {
@@ -85,6 +86,7 @@ struct insn_row {
 	uint8_t loads, stores; /* memory operands read and written */
 	uint8_t vec, bits;
 	uint8_t scale; /* EVEX: the unit of an 8-bit displacement, S_* */
+	uint8_t isa;   /* enum isa_feature: the extension that it belongs to */
 };
 
 #endif

@@ -98,6 +98,13 @@ static bool execute_special(struct thread *t)
 			return false;
 		refuse(why_refused(&in), t->target);
 	default:
+		if (isa_executes(&in)) {
+			if (!isa_instruction(t, &in))
+				return false;
+			count_special(t, &in, t->target, 0);
+			t->target += in.len;
+			return true;
+		}
 		if (insn_emulated(&in)) /* the next instruction would be stepped, too */
 			refuse("an sldt, str, sgdt, sidt or smsw instruction that names GS, which the kernel executes, at",
 			       t->target);

@@ -168,7 +168,7 @@ static bool through_gs(const struct insn *in)
 bool insn_copied(const struct insn *in)
 {
 	return in->kind != K_XBEGIN && in->kind != K_GS && in->kind != K_REFUSED &&
-		!insn_breakpoint(in) && !through_gs(in);
+		!insn_breakpoint(in) && !through_gs(in) && !isa_executes(in);
 }
 
 /* Decode the block, of at most `max` instructions; false if the first one cannot be copied. */
@@ -393,6 +393,8 @@ static void emit_block(struct draft *d)
 	if (counts_by_rcx(last))
 		b->flags |= B_RCX;
 	note_facts(d);
+	if (eng.mode & SAME_ISA)
+		isa_check(d->insns, d->n);
 	every = (eng.mode & COUNT_EVERY) && every_counts(b);
 	/* count all at the entry: the block was entered if and only if it was counted */
 	if (every || path || first) {

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CPU that the program sees is a model, not the host, so that it takes the same path on every
+ * host: cpuid, xgetbv and the number of the CPU are answered here.
+ */
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include "exact/engine/engine.h"
+
+/* Does this file execute the instruction? */
+bool isa_executes(const struct insn *in)
+{
+	return (eng.mode & SAME_ISA) && insn_asks_processor(in);
+}
+
+static void put_cpuid(uint64_t *r)
+{
+	const struct isa_leaf *l = isa_leaf(&eng.board->isa, (uint32_t)r[RAX], (uint32_t)r[RCX]);
+
+	r[RAX] = l ? l->out[ISA_EAX] : 0;
+	r[RBX] = l ? l->out[ISA_EBX] : 0;
+	r[RCX] = l ? l->out[ISA_ECX] : 0;
+	r[RDX] = l ? l->out[ISA_EDX] : 0;
+}
+
+/* False: the processor has to raise the fault. */
+static bool put_xgetbv(uint64_t *r)
+{
+	const struct isa_model *m = &eng.board->isa;
+	uint32_t low, high;
+
+	if (!m->has[ISA_XSAVE] || (uint32_t)r[RCX] > 1)
+		return false;
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"((uint32_t)r[RCX]));
+	/* With ECX 1: which of these are in use now. */
+	r[RAX] = r[RCX] ? low & (uint32_t)m->xcr0 : (uint32_t)m->xcr0;
+	r[RDX] = r[RCX] ? high & (uint32_t)(m->xcr0 >> 32) : (uint32_t)(m->xcr0 >> 32);
+	return true;
+}
+
+/* As on CPU 0 of node 0. */
+static void put_rdtscp(uint64_t *r)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	r[RAX] = low;
+	r[RDX] = high;
+	r[RCX] = 0;
+}
+
+bool isa_instruction(struct thread *t, const struct insn *in)
+{
+	switch (in->opcode) {
+	case 0xa2:
+		put_cpuid(t->regs);
+		return true;
+	case 0xc7:
+		t->regs[(in->modrm & 7) | (in->rex & 1) << 3] = 0;
+		return true;
+	default:
+		if (in->modrm == 0xd0)
+			return put_xgetbv(t->regs);
+		put_rdtscp(t->regs);
+		return true;
+	}
+}
+
+/* getcpu; false: another call, or not to be answered. */
+bool isa_call(struct thread *t)
+{
+	const uint64_t *r = t->regs;
+	const uint32_t zero = 0;
+
+	if (!(eng.mode & SAME_ISA) || r[RAX] != __NR_getcpu)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		uint64_t to = r[i ? RSI : RDI];
+
+		if (to && copy_bytes((void *)to, &zero, sizeof zero) < sizeof zero) {
+			finish(t, -EFAULT);
+			return true;
+		}
+	}
+	finish(t, 0);
+	return true;
+}
+
+/* Code that is about to run: note the first extension that the model lacks. */
+void isa_check(const struct insn *in, unsigned n)
+{
+	struct board *b = eng.board;
+
+	for (unsigned i = 0; i < n; i++)
+		if (in[i].isa < ISA_FEATURES_N && !b->isa.has[in[i].isa] && !b->isa_beyond &&
+		    in[i].isa != ISA_RDPID) {
+			memcpy(b->isa_beyond_program, eng.process->name,
+			       sizeof b->isa_beyond_program);
+			__atomic_store_n(&b->isa_beyond, in[i].isa, __ATOMIC_RELEASE);
+		}
+}
