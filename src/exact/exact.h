@@ -348,8 +348,8 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 const char *exact_layout_lost(struct exact *x);
 
 /*
- * The extension of the first instruction that the CPU model lacks, and the program that executed it;
- * NULL: none, or there is no model.
+ * The extension of the first instruction that the CPU model lacks, and the program that executed
+ * it; NULL: none, or there is no model.
  */
 const char *exact_isa_beyond(struct exact *x, char program[24]);
 

@@ -397,7 +397,7 @@ if (process.arch === "x64") test("what the exact engine counted is on the page, 
   equal(JSON.stringify(stacks).includes(String(doc.rows[0].events[0].self)), true, "the flame graph has the same");
   const sampled = await open(file("exact-sampled.html", (to) => run(["report", "--filter", "comm=*", "--html", to, recording])));
   yes((await remarks(sampled)).includes("Amounts are by samples, although the recording has exact ones: a filter"), "why they are not exact");
-  yes((await remarks(sampled)).includes("Ratios are mixed where functions are short"), "as the text says it of --ratio");
+  yes((await remarks(sampled)).includes("Ratios are mixed if functions are short"), "as the text says it of --ratio");
 });
 
 test("a summary of regions is a page", async () => {
@@ -413,7 +413,7 @@ test("runs side by side are a page", async () => {
   const page = await open(file("aggregate.html", (to) => run(["aggregate", "--html", to, ...copies(2)]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/aggregate/1", "documents");
   equal((await cells(page, "Labels by wall-time", 0)).length, documents[0].labels.filter((l) => l.counters["wall-time"]).length, "labels");
-  yes((await page.locator(".facts").textContent()).includes("the runs took the same way"), "and what of them differs");
+  yes((await page.locator(".facts").textContent()).includes("the runs did the same"), "and what of them differs");
 });
 
 test("an interval of a slope has the digits of the text", async () => {
@@ -505,7 +505,7 @@ const intervals = [
   ["aggregate, 5 runs", ["aggregate", "--top", "0"], () => noisy(5), "", ofAggregate],
   ["aggregate, 6 runs", ["aggregate", "--top", "0"], () => noisy(6), "", ofAggregate],
   ["diff", ["diff", "--top", "0"], () => [...noisy(6), "--", ...noisy(12).slice(6)], "", async (lines, doc, page) => {
-    const rows = await rowsOf(page, "What changed in wall-time"), self = (l) => l.counters["wall-time"].self;
+    const rows = await rowsOf(page, "Changes of wall-time"), self = (l) => l.counters["wall-time"].self;
     return doc.labels.filter((l) => self(l).half_95 > 0).map((l) => [l.label, /[-+0-9.,]+ [a-z]+ +±[0-9.,]+ [a-z]+/.exec(lines.find((t) => `${t} `.includes(` ${l.label} `)))?.[0],
       rows.find((r) => r.Label.startsWith(`${l.label} `))["Self changed"], [self(l).change, self(l).half_95], false, "±"]);
   }],
@@ -572,7 +572,7 @@ test("windows are plots, with phases", async () => {
     threads: [{ thread: 0, pid: 5, tid: 5, comm: "prog", phases: [{ phase: 1, first_window: 1, windows: 50 }, { phase: 2, first_window: 51, windows: 50 }], columns: columns(100) }] }]));
   equal((await page.$$eval("section h3", (h) => h.map((e) => e.textContent))).join(), "ipc,cycles,instructions,Phases", "plots");
   equal((await cells(page, "Windows", 4)).join(), "500,2,000", "cycles of each phase");
-  yes((await page.locator(".remark").allTextContents()).join().startsWith("2 windows found no room"), "losses are said");
+  yes((await page.locator(".remark").allTextContents()).join().startsWith("2 windows were lost"), "losses are said");
   await page.getByLabel("Along:").selectOption("time");
   await page.locator(".plot").first().focus();
   await page.keyboard.press("+");
@@ -586,7 +586,7 @@ test("windows of time have readable axes, and the rest is no window", async () =
     threads: [{ thread: 0, pid: 5, tid: 5, comm: "prog", whole: 2, phases: [], columns }] }]));
   equal((await page.$$eval("section h3", (h) => h.map((e) => e.textContent))).join(), "cpus-utilized, CPUs utilized,task-clock", "units stand where there is room");
   yes((await page.locator(".facts").textContent()).includes("every 5 ms of task-clock"), "the length is a time");
-  yes((await page.locator(".remark").allTextContents()).join().includes("after its last whole window is in none"), "the rest is told");
+  yes((await page.locator(".remark").allTextContents()).join().includes("after the thread's last complete window is not included"), "the rest is told");
   yes(!(await page.locator(".histogram svg").getAttribute("aria-label")).includes("40"), "nor is the rest in a histogram");
 });
 
@@ -633,9 +633,9 @@ r.write(sys.argv[2])`, join(SEEDS, "../../cli"), to]));
 test("accesses to memory are tables", async () => {
   const page = await open(file("memory.html", (to) => run(["memory", "--html", to, accesses()]))), { documents } = await data(page);
   equal(documents.map((d) => d.by).join(), "line,function,instruction,symbol,page,level,tlb,node,thread", "documents");
-  equal((await cells(page, "What served it", 0)).join(), "cache, remote", "the level");
+  equal((await cells(page, "Data source", 0)).join(), "cache, remote", "the level");
   equal((await cells(page, "Threads", 2)).join(), "200,200", "samples of each thread");
-  equal((await cells(page, "What is accessed", 0)).join(), "memory at 0x10000000 of <b>evil (1)  4096 bytes", "names are text");
+  equal((await cells(page, "Accessed data", 0)).join(), "memory at 0x10000000 of <b>evil (1)  4096 bytes", "names are text");
   yes(/(29[7-9]|30[01]) cycles/.test(await page.locator(".facts").textContent()), "the median: 299, within 1/128");
   equal(await page.locator(".histogram rect:not(.none)").count(), 3, "latencies of 64 to 127, to 255, to 511 cycles");
   equal(await page.locator("section:has(h2:text-is('Threads')) .spread").first().getAttribute("title"), "64 to 127: 9\n128 to 255: 43\n256 to 511: 81", "a row's own: of 200 samples those that are loads");
@@ -708,7 +708,7 @@ test("sharing without times says whose bytes are whose; lines of one object are 
   const first = await page.locator("section:has(h2:text-matches('^1\\. memory'))").textContent();
   yes(first.includes("whether at one time is not known") && first.includes("if it is: FALSE SHARING") && !first.includes("had to move"), first);
   equal((await cells(page, "By object", 2)).join(), "3", "lines of the object");
-  yes((await page.locator(".facts").textContent()).startsWith("Lines fought over0"), "none is known to be");
+  yes((await page.locator(".facts").textContent()).startsWith("Lines with contention0"), "none is known to be");
 });
 
 /** Of 1000 samples each: f went from 100 to 300, g is gone, h is new, and i is what it was, within the noise. */
@@ -795,12 +795,12 @@ test("recordings of regions before and after are a page", async () => {
   const runs = copies(4), page = await open(file("diff.html", (to) => run(["diff", "--html", to, ...runs.slice(0, 2), "--", ...runs.slice(2)]))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/diff/1", "documents");
   const { whole, outside, detached } = documents[0].all.counters["wall-time"], selves = documents[0].labels.map((l) => l.counters["wall-time"]?.self).filter(Boolean), mean = (c) => c.before.mean;
-  equal((await cells(page, "What changed in wall-time", 4)).join(), [...selves, outside, detached].filter((c, i) => i < selves.length || mean(c)).map((c) => `${mean(c)} ns`).join(), "before");
+  equal((await cells(page, "Changes of wall-time", 4)).join(), [...selves, outside, detached].filter((c, i) => i < selves.length || mean(c)).map((c) => `${mean(c)} ns`).join(), "before");
   equal(selves.reduce((sum, c) => sum + mean(c), mean(outside)) - mean(detached), mean(whole), "which add up");
   const noisy = structuredClone(documents[0]), label = noisy.labels.findIndex((l) => l.counters["wall-time"]?.self), self = noisy.labels[label].counters["wall-time"].self;
   noisy.counters.find((c) => c.counter === "wall-time").unit = "";
   Object.assign(self, { change: 5000, half_95: 1234.56 });
-  const shown = await cells(await open(made("noisy-diff.html", [noisy])), "What changed in wall-time", noisy.test ? 2 : 1);
+  const shown = await cells(await open(made("noisy-diff.html", [noisy])), "Changes of wall-time", noisy.test ? 2 : 1);
   yes(shown.some((s) => s === "+5,000 ± 1,235"), `± to the count, as in the text: ${shown}`);
 });
 
@@ -810,10 +810,10 @@ test("a page of a difference says by which test, how many runs are enough, and w
     labels: [{ label: "x", counters: { "instructions:u": { self: { before: side(1), after: side(3), change: 2, percent: 200, ...more } } } }] });
   const words = (...of) => remarksOf(doc(...of)).join(" ");
   yes(/Barnard's test/.test(words("welch", { test: "barnard", beyond: true, reason: null })) && !/Welch|Too few/.test(words("welch", { test: "barnard", beyond: true, reason: null })), "the test that it is by, no other");
-  yes(/rank .*3 \+ 3 runs are enough.*what was executed/.test(words("student", { test: "rank", beyond: false, reason: "few_runs", enough_runs: 3 })), "few runs");
+  yes(/rank .*3 \+ 3 runs are enough.*the executed code/.test(words("student", { test: "rank", beyond: false, reason: "few_runs", enough_runs: 3 })), "few runs");
   yes(/6 \+ 6 runs are enough/.test(words("welch", { test: "welch", beyond: false, reason: "resolution", enough_runs: 6 })), "threads");
-  equal(words("welch", { test: "welch", beyond: false, reason: null }), "p is by Welch's t test, or Student's where that says more. Sure is what has a q of at most 0.05, which is p by Benjamini and Hochberg: of all that is said to exceed the noise, at most 5 % are expected to do so by chance.", "noise");
-  yes(/nothing is known.*what was executed/.test(words(null, { reason: "few_runs", enough_runs: 3 })), "one on each side");
+  equal(words("welch", { test: "welch", beyond: false, reason: null }), "p is by Welch's t test, or Student's if its p is larger. A change exceeds the noise if q, which is p adjusted by Benjamini and Hochberg, is at most 0.05: of all reported changes, at most 5 % are expected to be by chance.", "noise");
+  yes(/noise is not known.*the executed code/.test(words(null, { reason: "few_runs", enough_runs: 3 })), "one on each side");
   equal(remarksOf({ ...doc("welch", {}), labels: [] }).length, 0, "nothing to be said");
 });
 
@@ -832,7 +832,7 @@ test("windows of two runs are a page", async () => {
   const a = csv("a.csv", 2000), b = csv("b.csv", 4000), page = await open(file("windows-diff.html", (to) => run(["windows", "diff", "--html", to, a, b], 1))), { documents } = await data(page);
   equal(documents.map((d) => d.schema).join(), "tare/windows-diff/1", "documents");
   equal((await cells(page, "In all", 1))[1], documents[0].total_a[1].toLocaleString("en-US"), "branches of A");
-  yes((await page.locator(".remark").first().textContent()).startsWith("B goes on for"), "the longer one");
+  yes((await page.locator(".remark").first().textContent()).startsWith("B is longer by"), "the longer one");
 });
 
 test("a function is a page, instruction by instruction", async () => {

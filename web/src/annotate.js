@@ -18,7 +18,7 @@ function facts(doc) {
     remarks.map((text) => h("p", { class: "remark" }, text)));
 }
 
-/** The text of each source line that was at hand, by "file:line". */
+/** The text of each available source line, by "file:line". */
 const sources = (doc) => new Map((doc.source_lines ?? []).map((l) => [`${l.file}:${l.line}`, l.text]));
 const code = (text) => h("code", { class: "source" }, text);
 

@@ -1,4 +1,4 @@
-// tare/bench/1: what a few lines cost; each counter's distribution, and the runs in their order, where a drift shows.
+// tare/bench/1: the cost of a few lines of code; each counter's distribution, and the runs in their order, which shows a drift.
 import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
 import { fixed, full, quality, real, short } from "./format.js";
@@ -6,7 +6,7 @@ import { bin, histogram } from "./histogram.js";
 import { table } from "./table.js";
 
 const plainName = (event) => event.match(/^exact\/(.+)\/$/)?.[1] ?? event;
-// The digits of the text: digits_of(), and of two numbers of one kind those of the one that has more.
+// The same digits as in text: digits_of(); two numbers of one kind get as many as the one with more.
 const digitsOf = (v) => (Number.isInteger(v) ? 0 : Math.abs(v) >= 1000 ? 0 : Math.abs(v) >= 100 ? 1 : Math.abs(v) >= 1 ? 2 : 4);
 const value = (v) => (v === null ? "" : real(v, digitsOf(v)));
 function both(v, other) {
@@ -28,7 +28,7 @@ function facts(doc) {
 function results(doc) {
   const rows = doc.results.filter((r) => r.value !== 0 || varies(r)), zero = [...new Set(doc.results.map((r) => r.event))].filter((e) => !rows.some((r) => r.event === e));
   const bytes = rows.some((r) => r.per_byte !== null), many = doc.variants.length > 1;
-  return section("Per operation", "The mean of the middle half of the runs, less the same of the baseline. The interval: where it would lie in many more runs, by 95 %, the baseline's uncertainty included.", table([
+  return section("Per operation", "The mean of the middle half of the runs, minus the same of the baseline. The interval is a 95 % confidence interval that includes the baseline's uncertainty.", table([
     many && { title: "Test", wide: true, value: (r) => doc.variants[r.variant].name },
     { title: "Counter", value: (r) => plainName(r.event) },
     { title: "Value", number: true, value: (r) => r.value, show: (r) => (varies(r) || Number.isInteger(r.value) ? value(r.value) : real(r.value, 4)) },
@@ -38,7 +38,7 @@ function results(doc) {
     { title: "Greatest", number: true, value: (r) => r.max, show: (r) => (varies(r) ? both(r.max, r.min) : "") },
     { title: "Outliers", number: true, value: (r) => r.outliers, show: (r) => (r.outliers ? full(r.outliers) : "") },
     bytes && { title: "Per byte", number: true, value: (r) => r.per_byte, show: (r) => value(r.per_byte) },
-    { title: "Start and stop", about: "what a pair of marks costs: already taken off", number: true, value: (r) => r.baseline.value, show: (r) => value(r.baseline.value) },
+    { title: "Start and stop", about: "the cost of a pair of marks, which is already subtracted", number: true, value: (r) => r.baseline.value, show: (r) => value(r.baseline.value) },
     { title: "", value: (r) => r.quality, show: (r) => quality(r.quality) },
   ].filter(Boolean), rows, { caption: "Per operation", search: "Filter counters" }), zero.length > 0 && h("p", { class: "about" }, `0 in every run: ${zero.map(plainName).join(", ")}.`));
 }
@@ -46,7 +46,7 @@ function results(doc) {
 function verdicts(doc) {
   const rows = doc.verdicts.filter((v) => v.verdict !== "no difference" || v.half > 0);
   if (!doc.verdicts.length) return null;
-  return section("Compared", `Against ${doc.variants[0].name}. The middles of stretches of runs, by Student's test, with the baselines' uncertainty added.`, table([
+  return section("Compared", `Against ${doc.variants[0].name}. The middles of batches of runs, by Student's test, with the baselines' uncertainty added.`, table([
     { title: "Test", wide: true, value: (v) => doc.variants[v.variant].name },
     { title: "Counter", value: (v) => plainName(v.event) },
     { title: "Verdict", value: (v) => v.verdict },
@@ -57,7 +57,7 @@ function verdicts(doc) {
   ], rows, { caption: "Compared", empty: "no difference in any counter" }));
 }
 
-/** Of one counter at a time: first one that varies, for those that do not are told by the table. */
+/** One counter at a time, first one that varies; the table shows the others. */
 function plots(doc) {
   const events = [...new Set(doc.results.filter(varies).map((r) => r.event))], room = h("div");
   if (!events.length) return null;

@@ -8,7 +8,7 @@ import { reduce } from "./reduce.js";
 const HEIGHT = 170;
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 1e5, 1e6];
 
-/** A unit that makes a number shorter stands beside it; any other in the heading, as an axis has no room for it. */
+/** A unit that makes a number shorter is next to it; any other is in the heading, because an axis has no room for it. */
 const onAxis = (unit) => (unit === "ns" || unit === "%" ? unit : "");
 
 /**

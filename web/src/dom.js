@@ -1,8 +1,8 @@
-// Elements, from text only: nothing here parses HTML, so that no name out of a recording can become markup.
+// Elements, from text only: nothing here parses HTML, so no name from a recording can become markup.
 
 const UNSHOWN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Text with control characters and marks of direction as \xNN, as the reports in text have them: a name must not pass for another. */
+/** Text with control characters and marks of direction as \xNN, as in text reports: one name must not look like another. */
 export const shown = (text) => text.replace(UNSHOWN, (c) => [...new TextEncoder().encode(c)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join(""));
 
 const safe = (x) => (typeof x === "string" ? shown(x) : x);

@@ -1,4 +1,4 @@
-// The noise budget, "explain" of tare/stat/1 and tare/aggregate/1: of each event what its spread comes from, in the words of the text.
+// The noise budget, "explain" of tare/stat/1 and tare/aggregate/1: the causes of each event's spread, in the same words as text.
 import { h, section } from "./dom.js";
 import { percent } from "./format.js";
 import { table } from "./table.js";
@@ -9,16 +9,16 @@ function parts(e) {
   return [...e.parts.map((p) => ({ ...p, named: true })), { ...e.unexplained, words: ["unexplained", e.unexplained.place].filter(Boolean).join(": ") }];
 }
 
-/** As the text has it: intervals that wide say nothing. */
+/** As in text: intervals this wide contain no information. */
 const saysNothing = (rows, e) => rows.length > 0 && rows.every((p) => p.high - p.low >= 0.95) && !e.unexplained.place && !e.one_run;
 
 function budget(e) {
   const all = e.state === "split" ? parts(e) : [], nothing = saysNothing(all, e), rows = nothing ? [] : all;
-  return [h("h3", {}, e.event), h("p", {}, e.words), nothing && h("p", {}, `Its causes cannot be told apart by ${e.n} runs: each share may be anything. More runs would tell.`), rows.length > 0 && table([
+  return [h("h3", {}, e.event), h("p", {}, e.words), nothing && h("p", {}, `${e.n} runs are too few to distinguish its causes: each share may be anything.`), rows.length > 0 && table([
     { title: "Share", about: "of the variance", number: true, value: (p) => p.share, show: (p) => whole(p.share), bar: (p) => p.share },
     { title: "95 % interval", number: true, value: (p) => p.low, show: (p) => `${whole(p.low)} to ${whole(p.high)}` },
     { title: "Cause", wide: true, value: (p) => p.words, show: (p) => h(p.named ? "b" : "i", {}, p.words) },
-    { title: "How", about: "switched: the cause was switched off and let vary alone; regression: by what differed from run to run", value: (p) => p.how ?? "" },
+    { title: "How", about: "switched: the cause was switched off, and then varied alone; regression: by the differences from run to run", value: (p) => p.how ?? "" },
   ], rows, { caption: `Where the spread of ${e.event} comes from` }),
   e.one_run && h("p", { class: "remark" }, e.one_run.words)];
 }

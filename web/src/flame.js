@@ -1,4 +1,4 @@
-// A flame graph on a canvas, root at the top. Click or Enter zooms; arrow keys walk; the search marks.
+// A flame graph on a canvas, root at the top. Click or Enter zooms; arrow keys move; the search marks.
 import { colour, h, newId, onTheme, shown } from "./dom.js";
 import { difference } from "./flame_diff.js";
 import { full, percent, plain } from "./format.js";
@@ -6,11 +6,11 @@ import { layout, search } from "./tree.js";
 
 const ROW = 19, FONT = "12px system-ui, sans-serif";
 
-/** `chosen`, if there is one, is told the column when it changes. */
+/** Calls `chosen`, if given, with the column when it changes. */
 export function flame(doc, tree, chosen) {
   const columns = doc.columns, diff = doc.difference && difference(doc, tree);
   const state = { column: diff ? diff.widths[0][1] : 0, by: diff ? diff.colours[0][1] : "name", root: 0, at: 0, found: null, rects: [], rows: 1 };
-  const canvas = h("canvas", { tabindex: 0, role: "application", "aria-label": "flame graph; arrow keys walk, Enter zooms, Escape zooms out" });
+  const canvas = h("canvas", { tabindex: 0, role: "application", "aria-label": "flame graph; arrow keys move, Enter zooms, Escape zooms out" });
   const tip = h("div", { class: "tip", hidden: true }), said = h("p", { class: "selected", role: "status", "aria-live": "polite" });
   const hits = h("span", { class: "count", role: "status" });
   const room = h("div", { class: "flame" }, canvas, tip);

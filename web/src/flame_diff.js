@@ -1,20 +1,20 @@
-// A flame graph of a difference (tare/stacks/1 with two columns of one event): what changed, by how much, and whether by more
-// than the noise of having been sampled.
+// A flame graph of a difference (tare/stacks/1 with two columns of one event): what changed, by how much, and whether that is more
+// than the sampling noise.
 import { h } from "./dom.js";
 import { percent, plain, short } from "./format.js";
 
 const SURE = 1.96; // standard deviations: 95 %
-const EXACT = 4; // of amounts that are counted: coloured as far beyond the noise
-const TOO_MUCH = 0.5; // where more of a side's samples are lost nothing is judged: REPORT_DIFF_LOST
+const EXACT = 4; // for counted amounts: coloured as far beyond the noise
+const TOO_MUCH = 0.5; // if more of a side's samples are lost, nothing is judged: REPORT_DIFF_LOST
 
-/** How many standard deviations lie between the two; the same as score() of src/profile/report/report_diff.c. */
+/** Difference of the two in standard deviations; the same as score() in src/profile/report/report_diff.c. */
 export function score(before, after, [wa, wb], [all, allAfter], shares) {
   if (!shares) return 2 * (Math.sqrt(after + 0.375 * wb) - Math.sqrt(before + 0.375 * wa)) / Math.sqrt(wa + wb);
   const na = all / wa, nb = allAfter / wb, angle = (x, n) => Math.asin(Math.sqrt((x + 0.375) / (n + 0.75)));
   return na > 0 && nb > 0 ? 2 * (angle(after / wb, nb) - angle(before / wa, na)) / Math.sqrt(1 / (na + 0.5) + 1 / (nb + 0.5)) : 0;
 }
 
-/** The score of what missing samples (`lost`, shares of each side) cannot have made of the change; as report_change() there. */
+/** The score of the part of the change that missing samples (`lost`, shares of each side) cannot explain; as report_change() there. */
 export function sureScore(before, after, weights, all, shares, lost) {
   const change = Math.abs(shares ? after / all[1] - before / all[0] : after - before);
   const made = shares ? lost[0] + lost[1] : Math.max(...all.map((v, k) => (v * lost[k]) / (1 - lost[k])));
@@ -23,7 +23,7 @@ export function sureScore(before, after, weights, all, shares, lost) {
 
 const signed = (x, show) => `${x > 0 ? "+" : x < 0 ? "−" : ""}${show(Math.abs(x))}`;
 
-/** What a flame graph does otherwise when it shows a difference; the tree gets a third column, both sides together. */
+/** How a flame graph of a difference deviates from a normal one; the tree gets a third column, both sides together. */
 export function difference(doc, tree) {
   const { before: B, after: A, shares, exact } = doc.difference, unit = doc.columns[A].unit;
   const all = [tree.total[B][0], tree.total[A][0]], weights = [B, A].map((k, side) => (all[side] && doc.columns[k].squares ? doc.columns[k].squares / all[side] : 1));

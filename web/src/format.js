@@ -1,4 +1,4 @@
-// Numbers and their units, as people read them; the whole number stands in the title of what shows it.
+// Numbers and their units, as people read them; the full number is in the title of its element.
 import { h } from "./dom.js";
 
 const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
@@ -10,7 +10,7 @@ export const toNumber = (v) => (typeof v === "string" ? Number(v) : v);
 export const known = (v) => v !== null && v !== undefined && !Number.isNaN(v);
 
 function digits(x, significant) {
-  const whole = x === 0 ? 1 : Math.floor(Math.log10(Math.abs(x))) + 1; // of 0.05 it is -1: small numbers keep their digits, too
+  const whole = x === 0 ? 1 : Math.floor(Math.log10(Math.abs(x))) + 1; // -1 for 0.05: small numbers keep their digits, too
   return x.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: Math.max(0, Math.min(20, significant - whole)) });
 }
 
@@ -42,10 +42,10 @@ export function fixed(v, places) {
   return v < 0 && /[1-9]/.test(text) ? `-${text}` : text;
 }
 
-/** The same with thousands separated: put_real() of the text. */
+/** The same with thousands separators, like put_real() for text. */
 export const real = (v, places) => fixed(v, places).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
 
-/** A time with the digits of the text: put_time(). */
+/** A time with the same digits as in text: put_time(). */
 function time(ns) {
   const v = Math.round(Math.abs(ns)), [by, name, places] = v >= 1e11 ? [1e9, "s", 2] : v >= 1e9 ? [1e9, "s", 3] : v >= 1e6 ? [1e6, "ms", 2] : v >= 1e3 ? [1e3, "µs", 1] : [1, "ns", 0];
   return `${ns < 0 && v ? "-" : ""}${real(v / by, places)} ${name}`;
@@ -56,7 +56,7 @@ export const plain = (v, unit) => (unit !== "ns" ? full(v, unit) : known(toNumbe
 
 export const percent = (x, places = 1) => (known(x) ? `${fixed(100 * x, places)} %` : "–");
 
-/** In percent, with the digits that the text has: 12 %, 1.2 %, 0.0041 %. */
+/** In percent, with the same digits as in text: 12 %, 1.2 %, 0.0041 %. */
 export function exactPercent(percent) {
   if (percent === 0) return "0 %";
   let digits = 1;
@@ -64,16 +64,16 @@ export function exactPercent(percent) {
   return `${fixed(percent, percent >= 10 ? 0 : digits)} %`;
 }
 
-/** How far a median is known, in the words of the text: ± is half of a 95 % confidence interval; ranges and limits are named. */
+/** The uncertainty of a median, in the same words as text: ± is half of a 95 % confidence interval; ranges and limits are named. */
 export function interval(e) {
   if (!e || !e.interval || !known(e.interval_percent)) return "";
   return `${e.interval === "confidence" ? "±" : e.interval} ${exactPercent(e.interval_percent)}`;
 }
 
 const QUALITIES = {
-  exact: "proved, or counted by construction",
+  exact: "proved, or exact by construction",
   counted: "by hardware or the kernel; may be off by known effects",
-  scaled: "counters took turns: estimated from a share of the time",
+  scaled: "multiplexed: estimated from a fraction of the time",
   estimated: "from times, with assumptions that the remarks name",
   simulated: "by a model of hardware, not hardware",
   unavailable: "could not be counted",
@@ -87,15 +87,15 @@ export function quality(name) {
 
 export const qualityRank = (name) => ["unavailable", "simulated", "estimated", "scaled", "counted", "exact"].indexOf(name?.split(",")[0]) - (name?.includes(",") ? 0.5 : 0);
 
-/** A process that is not counted to its end: the words of the text. */
+/** A process that is not counted to its end, in the same words as text. */
 export const partial = (p) => `Without ${p.comm}, process ${p.pid}, ${p.ended_by_engine ? "after the exact engine ended it" : "which ran without the exact engine, and all that it started"}: ${p.reason}.`;
 
-/** A name as a table shows it: of a very long one, as compilers make of templates, the beginning and the end. */
+/** A name for a table: a very long one, such as that of a C++ template, is shortened in the middle. */
 export const clip = (name, most = 400) => (name && name.length > most ? `${name.slice(0, most - 100)} … ${name.slice(-97)}` : name);
 
-/** Of a file that was taken by its name alone: why it may be another build, or "". */
+/** For a file that was used only because of its name: why it may be another build, or "". */
 export const doubt = (other, newer, what) => (other ? ` It is not the file that ran, which had another inode: ${what} may be of another build.`
   : newer ? ` It is newer than the recording: ${what} may be of another build.` : "");
 
-/** Of a recording whose recorder did not come to its end. */
-export const brokeOff = "The recording broke off: its recorder did not come to its end, and what came last may be missing.";
+/** For a recording with a recorder that did not end normally. */
+export const brokeOff = "The recording broke off: its recorder did not end normally, and the last part may be missing.";

@@ -1,5 +1,5 @@
 // A histogram as bars: bins are [from, to, how many]; `show` writes an edge. Tall bars would hide small ones, so the
-// height goes by the logarithm where the largest bin is a thousand times the smallest that is not empty.
+// height is logarithmic if the largest bin is a thousand times the smallest that is not empty.
 import { h, svg } from "./dom.js";
 
 export function histogram(bins, show, title) {
@@ -15,7 +15,7 @@ export function histogram(bins, show, title) {
     h("figcaption", {}, title, log ? "; heights by their logarithm" : ""));
 }
 
-/** Bins of equal width over the values; at most as many as tell something. */
+/** Bins of equal width over the values; no more than are useful. */
 export function bin(values, most = 40) {
   let lo = Infinity, hi = -Infinity, whole = true, known = 0;
   for (let i = 0; i < values.length; i++) {

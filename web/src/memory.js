@@ -1,4 +1,4 @@
-// tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that threads take from each other.
+// tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that move between threads.
 import { h, section } from "./dom.js";
 import { full, known, percent, toNumber } from "./format.js";
 import { histogram } from "./histogram.js";
@@ -13,19 +13,19 @@ const lead = (facts, doc) => h("section", { class: "lead" },
   doc.notes.map((text) => h("p", { class: "about" }, text)), remarks(doc));
 
 function unnamed(doc) {
-  return doc.unnamed.length ? section("Without names", "code whose functions are not known, and what helps", table([
+  return doc.unnamed.length ? section("Without names", "code with unknown functions, and remedies", table([
     { title: "Module", value: (u) => u.module, show: (u) => h("b", {}, u.module) },
     { title: "Samples", number: true, sort: "down", value: (u) => toNumber(u.samples), show: (u) => full(u.samples) },
     { title: "Why", wide: true, value: (u) => u.why },
-    { title: "What helps", wide: true, value: (u) => u.remedy },
+    { title: "Remedy", wide: true, value: (u) => u.remedy },
   ], doc.unnamed, { caption: "Modules without names" })) : null;
 }
 
-const titles = { line: "Source lines", function: "Functions", instruction: "Instructions", symbol: "What is accessed", page: "Pages", level: "What served it", tlb: "What translated the address",
+const titles = { line: "Source lines", function: "Functions", instruction: "Instructions", symbol: "Accessed data", page: "Pages", level: "Data source", tlb: "Address translation",
   node: "NUMA nodes", thread: "Threads" };
 const sum = (counts) => Object.values(counts).reduce((a, n) => a + toNumber(n), 0);
 
-// As the text rounds (put_share(): printf, a tie to the even digit), so that both say the same.
+// Rounds as in text (put_share(): printf, a tie to the even digit).
 function share(part, whole) {
   const x = 100 * part / whole, digits = x >= 9.95 ? 0 : 1, y = x * 10 ** digits, tie = Number.isInteger(4 * x) && y % 1 === 0.5;
   return part && x < 0.05 ? "<0.1 %" : `${(tie ? (2 * Math.round(y / 2)) / 10 ** digits : x).toFixed(digits)} %`;
@@ -38,7 +38,7 @@ function places(row) {
   return all ? sorted.slice(0, 3).map(([place, n]) => `${place} ${share(toNumber(n), all)}`).join(", ") + (rest ? `, other ${share(rest, all)}` : "") : null;
 }
 
-// How latencies lie, a character for each doubling; `edges` are those of all rows together.
+// The distribution of latencies, a character for each doubling; `edges` are those of all rows together.
 function spread(latencies, edges) {
   const count = new Map(latencies.histogram.map((b) => [toNumber(b.from), toNumber(b.count)])), most = Math.max(...count.values());
   return edges.map((b) => { const n = count.get(toNumber(b.from)) ?? 0; return n ? "▁▂▃▄▅▆▇█"[Math.floor(7.999 * n / most)] : "\u2007"; }).join("");
@@ -56,9 +56,9 @@ function rows(doc) {
     { title: "Samples", number: true, value: (r) => toNumber(r.samples), show: (r) => full(r.samples) },
     { title: "Loads", number: true, value: (r) => toNumber(r.loads) + toNumber(r.updates), show: (r) => full(toNumber(r.loads) + toNumber(r.updates)) },
     { title: "Stores", number: true, value: (r) => toNumber(r.stores) + toNumber(r.updates), show: (r) => full(toNumber(r.stores) + toNumber(r.updates)) },
-    latency && { title: "Cycles", about: `all samples' together, ${doc.latency_meaning}`, number: true, sort: "down", value: (r) => (known(of(r)) ? toNumber(of(r).sum) : null), show: (r) => (known(of(r)) ? full(of(r).sum) : "–") },
+    latency && { title: "Cycles", about: `sum over all samples, ${doc.latency_meaning}`, number: true, sort: "down", value: (r) => (known(of(r)) ? toNumber(of(r).sum) : null), show: (r) => (known(of(r)) ? full(of(r).sum) : "–") },
     ...(latency ? ["p50", "p99", "max"].map(cycles) : []),
-    latency && { title: "Histogram", about: "how many took how long: a bar for each doubling of the cycles", value: (r) => (known(of(r)) ? toNumber(of(r).p50) : null),
+    latency && { title: "Histogram", about: "the distribution: a bar for each doubling of the cycles", value: (r) => (known(of(r)) ? toNumber(of(r).p50) : null),
       show: (r) => (known(of(r)) ? h("span", { class: "spread", title: bins(of(r)).map(([from, to, n]) => `${full(from)} to ${full(to)}: ${full(n)}`).join("\n") }, spread(of(r), of(doc.total).histogram)) : "–") },
     placed && doc.by !== "level" && { title: "Served by", value: (r) => places(r), show: (r) => places(r) ?? "–" },
     toNumber(doc.total.snoops.modified ?? 0) > 0 && { title: "Hitm", about: "found the line changed in another core's cache", number: true, value: (r) => part(r, r.snoops.modified, toNumber(r.samples)), show: (r) => percent(part(r, r.snoops.modified, toNumber(r.samples)), 1) },
@@ -79,13 +79,13 @@ export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });
 
 function line(doc, l, i) {
   const latency = l.cells.some((c) => known(c.latency_mean));
-  // an instruction has a row of its own: two of one source line are told apart by their addresses
+  // each instruction has a row: two of one source line are distinguished by their addresses
   const place = (c) => [c.offset, c.size, c.pid, c.tid, c.function, c.file, c.line].join(), times = new Map();
   l.cells.forEach((c) => times.set(place(c), (times.get(place(c)) ?? 0) + 1));
   return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
     h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
       `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for the same bytes` : ""}.` +
-      (known(l.part ?? null) ? ` So in a part of the time, that of ${full(l.part)} of its samples.` : "")),
+      (known(l.part ?? null) ? ` This is so in a part of the time, with ${full(l.part)} of its samples.` : "")),
     remarks(l),
     l.padding && h("p", { class: "about" }, `${l.padding.means}.`),
     l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
@@ -118,11 +118,11 @@ function objects(doc) {
 
 export function sharing(doc) {
   const lines = doc.lines.filter(fought), rest = doc.lines.filter((l) => !fought(l));
-  return [lead([["Lines fought over", full(lines.filter((l) => l.verdict !== "untimed").length)], ["False sharing", full(lines.filter((l) => l.verdict === "false").length)], ["Accesses", full(doc.accesses), doc.origins.join(", ")], ["Lines", full(doc.lines_in_all)],
+  return [lead([["Lines with contention", full(lines.filter((l) => l.verdict !== "untimed").length)], ["False sharing", full(lines.filter((l) => l.verdict === "false").length)], ["Accesses", full(doc.accesses), doc.origins.join(", ")], ["Lines", full(doc.lines_in_all)],
     ["Too few samples", full(toNumber(doc.lines_of_too_few_samples) + doc.lines.filter((l) => l.verdict === "unclear").length)]], doc),
   objects(doc),
   ...lines.slice(0, 100).map((l, i) => line(doc, l, i)),
-  rest.length > 0 && section("Other shared lines", "handed from thread to thread, or of too few samples", table([
+  rest.length > 0 && section("Other shared lines", "handed from thread to thread, or with too few samples", table([
     { title: "Line", wide: true, value: (l) => l.object ?? l.address, show: (l) => h("b", {}, l.object ?? l.address) },
     { title: "Verdict", value: (l) => l.verdict },
     { title: "Why", value: (l) => (l.verdict === "unclear" ? l.means : null), show: (l) => (l.verdict === "unclear" ? l.means : "–") },

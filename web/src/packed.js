@@ -1,7 +1,7 @@
-// Long columns of numbers: an array as it stands, or bytes in base64 (docs/page.md, src/output/packed.c).
+// Long columns of numbers: a plain array, or bytes in base64 (docs/page.md, src/output/packed.c).
 import { toNumber } from "./format.js";
 
-// As they lie in memory: every machine with a browser keeps the lowest byte first.
+// As in memory: every machine with a browser is little-endian.
 const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 
 export const size = (column) => (Array.isArray(column) ? column.length : column.n);
@@ -13,7 +13,7 @@ function bytes(base64) {
   return out;
 }
 
-/** All values, as something with length and indices; what could not be counted is null or NaN. */
+/** All values, as an object with length and indices; a value that could not be counted is null or NaN. */
 export function unpack(column) {
   if (Array.isArray(column)) return column.some((v) => typeof v === "string") ? column.map(toNumber) : column;
   const { packed, n, first, step } = column, raw = bytes(column.base64), stepped = step !== undefined, want = stepped ? n - 1 : n;

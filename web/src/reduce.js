@@ -1,9 +1,9 @@
-// As many points as there are pixels, and no peak lost: of each bucket its smallest and its largest value, in order.
+// As many points as there are pixels, without losing a peak: the smallest and the largest value of each bucket, in order.
 
 /** x, y: arrays of one length; x ascending. Returns [xs, ys] of at most about 2 * buckets points of x in [from, to]. */
 export function reduce(x, y, from, to, buckets) {
   let begin = lowerBound(x, from), end = lowerBound(x, to, true);
-  begin = Math.max(0, begin - 1); // the line goes on to the neighbour outside
+  begin = Math.max(0, begin - 1); // the line continues to the neighbour outside
   end = Math.min(x.length, end + 1);
   const n = end - begin;
   if (n <= 2 * buckets) return [slice(x, begin, end), slice(y, begin, end).map((v) => (gap(v) ? null : v))];

@@ -5,9 +5,9 @@ import { brokeOff, full, percent, plain, quality, toNumber } from "./format.js";
 import { table } from "./table.js";
 import { makeTree, rooted } from "./tree.js";
 
-/** How far the subtracted cost may be off: a limit, in the words of the text. */
+/** The error limit of the subtracted cost, in the same words as text. */
 function offBy(off, unit) {
-  const digit = unit !== "ns" || off < 1e3 ? 1 : off < 1e6 ? 1e2 : off < 1e9 ? 1e4 : off < 1e11 ? 1e6 : 1e7; // the last that is shown: a limit is rounded up
+  const digit = unit !== "ns" || off < 1e3 ? 1 : off < 1e6 ? 1e2 : off < 1e9 ? 1e4 : off < 1e11 ? 1e6 : 1e7; // the last digit shown: a limit is rounded up
   return off > 0 ? `≤ ${plain(Math.ceil(off / digit) * digit, unit)}` : "";
 }
 
@@ -19,7 +19,7 @@ function facts(doc) {
     ["Regions", full(doc.regions), `${full(doc.labels.length)} labels`], ["Threads", full(doc.threads.length)], ["Recordings", full(doc.recordings.length), doc.recordings[0]?.format]];
   const remarks = doc.counters.map((c) => c.note && `${c.counter}: ${c.note}.`).concat(
     doc.lost > 0 && `${full(doc.lost)} points are missing in the recording.`, doc.lost_unknown && "An unknown number of points is missing.",
-    doc.unmatched > 0 && `${full(doc.unmatched)} detached timings have only one end.`, doc.own_cost_subtracted && "What the recording itself cost was taken off.",
+    doc.unmatched > 0 && `${full(doc.unmatched)} detached timings have only one end.`, doc.own_cost_subtracted && "The overhead of recording was subtracted.",
     doc.recordings.flatMap((r) => [r.damage, r.remark, r.live].filter(Boolean).map((what) => `${r.path}: ${what}.`))).flat().filter(Boolean);
   return h("section", { class: "lead" },
     h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
@@ -37,28 +37,28 @@ export function summarize(doc) {
       { title: "Label", wide: true, value: (l) => l.label, text: (l) => `${l.label} ${where(l)}`, show: (l) => [h("b", {}, l.label), " ", h("span", { class: "soft" }, where(l))] },
       threaded && { title: "Thread", value: (l) => { const t = doc.threads[l.thread]; return t ? t.name || String(t.tid) : ""; } },
       { ...column("Self", "self", "without the regions inside"), sort: "down" },
-      doc.own_cost_subtracted && rows.some((l) => of(l).self_own_off > 0) && { title: "Off by", about: "a limit: the subtracted cost is not further off than this", number: true, value: (l) => of(l).self_own_off ?? null, show: (l) => offBy(of(l).self_own_off, unit) },
+      doc.own_cost_subtracted && rows.some((l) => of(l).self_own_off > 0) && { title: "Off by", about: "the error limit of the subtracted cost", number: true, value: (l) => of(l).self_own_off ?? null, show: (l) => offBy(of(l).self_own_off, unit) },
       { title: "Share", number: true, value: (l) => of(l).share, show: (l) => percent(of(l).share, 2), bar: (l) => of(l).share },
-      column("Total", "total", "with the regions inside; a region within one of its label counts once"),
+      column("Total", "total", "with the regions inside; a region nested in one of its own label counts once"),
       { title: "Count", number: true, value: (l) => toNumber(l.count), show: (l) => full(l.count) },
       column("Smallest", "min"), column("Median", "median"), column("99 %", "p99", "99 of 100 are not above it"), column("Largest", "max"),
-      rows.some((l) => toNumber(of(l).unknown)) && { title: "Unknown", about: "regions whose cost is not known", number: true, value: (l) => toNumber(of(l).unknown), show: (l) => full(of(l).unknown) },
+      rows.some((l) => toNumber(of(l).unknown)) && { title: "Unknown", about: "regions with unknown cost", number: true, value: (l) => toNumber(of(l).unknown), show: (l) => full(of(l).unknown) },
     ].filter(Boolean), rows, { caption: `Regions by ${name}`, search: "Filter labels" }));
   });
   return [facts(doc), ...tables, integers(doc)];
 }
 
-/** Labels that carry numbers of their own: sizes, hits. */
+/** Labels with their own numbers: sizes, hits. */
 function integers(doc) {
   const rows = doc.labels.filter((l) => l.integers), count = (title, field) => ({ title, number: true, value: (l) => toNumber(l.integers[field]), show: (l) => full(l.integers[field]) });
-  return rows.length ? section("Numbers", "what the program noted itself", table([
+  return rows.length ? section("Numbers", "recorded by the program itself", table([
     { title: "Label", wide: true, value: (l) => l.label, text: (l) => `${l.label} ${where(l)}`, show: (l) => [h("b", {}, l.label), " ", h("span", { class: "soft" }, where(l))] },
     count("Times", "count"), { ...count("Sum", "sum"), sort: "down" }, count("Smallest", "min"), count("Largest", "max"), count("Last", "last"),
   ], rows, { caption: "Numbers", search: "Filter labels" })) : null;
 }
 export const summarizeTitle = (doc) => ({ title: doc.recordings.length === 1 ? doc.recordings[0].command ?? doc.recordings[0].path : doc.recordings.map((r) => r.path).join(" "), kind: "tare summarize" });
 
-/** Frames by name, the whole graph's: self time, and total with a frame inside itself counted once. */
+/** Frames of the whole graph by name: self time, and total with recursion counted once. */
 function frames(doc, tree, column) {
   const rows = new Map(), inside = new Map(), total = tree.total[column], own = tree.own[column];
   const keys = Array.from({ length: tree.n }, (_, i) => (i === 0 ? doc.program : `${tree.name(i)}\0${tree.about(i)}`));
@@ -82,7 +82,7 @@ function frames(doc, tree, column) {
 const leftOut = (doc) => doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks too small to be seen are counted to the one above them.`);
 
 const difference = (doc) => section(doc.title ?? "Flame graph of the difference",
-  "The wider, the more was counted in it: after the change, or before, where what has gone is seen. The colour says what changed. Click or Enter zooms, the arrow keys walk.",
+  "The width is the count after the change, or before it, which shows frames that are gone. The colour shows the change. Click or Enter zooms, the arrow keys move.",
   flame(doc, makeTree(doc)), leftOut(doc));
 
 /** With several processes the reader chooses the roots. Commands come first if there are several. */
@@ -98,7 +98,7 @@ function rootedFlame(doc, tree, show) {
   return [h("div", { class: "tools" }, h("label", {}, "Roots: ", h("select", { onchange: (e) => set(e.target.selectedIndex) }, ways.map(([name]) => h("option", {}, name))))), room];
 }
 
-/** With a table of its own beside it (tare/report/1), a flame graph needs no other. */
+/** If the page has a table for it (tare/report/1), a flame graph needs no other. */
 export function stacks(doc, all) {
   if (doc.difference) return [difference(doc)];
   const room = h("div"), tree = makeTree(doc);
@@ -109,13 +109,13 @@ export function stacks(doc, all) {
       { title: "Frame", wide: true, value: (r) => r.name, show: (r) => h("b", {}, r.name) },
       { ...count("Self", "self", "without what it contains"), sort: "down" },
       { title: "Share", number: true, value: (r) => r.self / all, show: (r) => percent(r.self / all, 2), bar: (r) => r.self / all },
-      count("Total", "total", "with what it contains; inside itself it counts once"),
+      count("Total", "total", "with what it contains; recursion counts once"),
       { title: "Share of total", number: true, value: (r) => r.total / all, show: (r) => percent(r.total / all, 2), bar: (r) => r.total / all },
       { title: "Of", value: (r) => r.about },
     ], frames(doc, tree, column), { caption: "Frames", search: "Filter frames" }), q ? h("p", { class: "about quality-line" }, "These numbers are ", quality(q), ".") : "");
   }
   show(0);
-  const about = [doc.about ?? "The wider, the more was counted in it.", "Click or Enter zooms, the arrow keys walk."].join(" ");
+  const about = [doc.about ?? "The width is the count.", "Click or Enter zooms, the arrow keys move."].join(" ");
   return [
     section(doc.title ?? "Flame graph", about, doc.broke_off && h("p", { class: "remark" }, brokeOff), rootedFlame(doc, tree, show), leftOut(doc)),
     all.some((d) => (d.schema === "tare/report/1" && d.rows) || d.schema === "tare/summarize/1") ? null : section("Frames", "the same, added up by name", room),

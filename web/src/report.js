@@ -4,25 +4,25 @@ import { brokeOff, clip, doubt, fixed, full, known, partial, percent, plain, toN
 import { table } from "./table.js";
 
 const remarks = (q) => [
-  Math.max(q.lost_samples, q.lost_records) > 0 && [Math.max(q.lost_samples, q.lost_records), "records were lost, for want of room"],
-  q.throttled > 0 && [q.throttled, "times an event was stopped because it came too often"],
+  Math.max(q.lost_samples, q.lost_records) > 0 && [Math.max(q.lost_samples, q.lost_records), "records were lost because a buffer was full"],
+  q.throttled > 0 && [q.throttled, "times an event was throttled because it came too often"],
   q.cut_stacks > 0 && [q.cut_stacks, "stacks end before their outermost caller"],
-  q.stacks_cut_by_size > 0 && [q.stacks_cut_by_size, "of them would have needed more of the stack to be copied (--call-graph dwarf,BYTES)"],
+  q.stacks_cut_by_size > 0 && [q.stacks_cut_by_size, "of them need a larger copy of the stack (--call-graph dwarf,BYTES)"],
   q.broken_chains > 0 && [q.broken_chains, "stacks end where no code was mapped: without frame pointers callers are missing (--call-graph dwarf)"],
-  q.shortened_stacks > 0 && [q.shortened_stacks, "stacks were not kept whole: there were too many different ones"],
-  q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were to follow and are not in the recording"],
+  q.shortened_stacks > 0 && [q.shortened_stacks, "stacks were shortened: there were too many different ones"],
+  q.deferred_stacks > 0 && [q.deferred_stacks, "user stacks were deferred and are not in the recording"],
   q.undecodable > 0 && [q.undecodable, "records could not be decoded"],
-  q.unattributed > 0 && [q.unattributed, "samples are of no event that the recording names"],
-].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.leaf_callers_may_be_missing ? ["Callers were followed by frame pointers: of a function without a frame of its own (a leaf) the direct caller may be missing; record --call-graph dwarf finds it."] : [], q.broke_off ? [brokeOff] : [], (q.uncounted_processes ?? []).map(partial), q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
+  q.unattributed > 0 && [q.unattributed, "samples belong to no event that the recording names"],
+].filter(Boolean).map(([n, what]) => `${full(n)} ${what}.`).concat(q.leaf_callers_may_be_missing ? ["Callers come from frame pointers: the direct caller of a function without a frame (a leaf) may be missing; record --call-graph dwarf finds it."] : [], q.broke_off ? [brokeOff] : [], (q.uncounted_processes ?? []).map(partial), q.damage ? [`The recording is damaged: ${q.damage}`] : [], q.not_unwound ? [`Stacks were not unwound: ${q.not_unwound}`] : [],
   q.with_periods ? [] : ["The recording has no periods: every sample counts as one."],
-  q.clock_too_fast ? ["A clock was asked for samples less than 10 µs apart. The kernel makes none: each stands for more time than is shown here."] : [],
+  q.clock_too_fast ? ["Samples of a clock were requested less than 10 µs apart, which the kernel does not support: each represents more time than is shown here."] : [],
   q.all_builds_verified === false ? (q.by_name ?? []).map((f) => `${f.module} ${f.module === "[kernel.kallsyms]"
     ? "has the names of the kernel that ran where this page was made: release, machine and address were those of the recording, which has no build id of it."
     : "was taken by its name alone: of it no build id could be read from the recording."}${doubt(f.other_file, f.newer, "names")}`) : []);
 
-const MIXED = "Ratios are mixed where functions are short: counters of a group are read at samples, and what they counted since the sample before is given to the place of the sample. A ratio is right where a visit to the function is longer than that.";
+const MIXED = "Ratios are mixed if functions are short: counters of a group are read at samples, and their counts since the previous sample are attributed to the place of the sample. A ratio is correct if a visit to the function is longer than that.";
 
-/** How amounts were obtained: exact, by samples although exact ones exist, mixed. */
+/** The origin of amounts: exact, from samples although exact ones exist, mixed. */
 function sure(doc) {
   const exact = doc.events.some((e) => e.exact), some = exact && (doc.rows ?? []).some((r) => r.events.some((e, i) => doc.events[i].exact && !e.exact && toNumber(e.self) > 0));
   return [
@@ -34,7 +34,7 @@ function sure(doc) {
 
 function facts(doc) {
   const q = doc.quality, r = doc.recorded;
-  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${e.exact ? "exact; " : ""}${full(e.samples)} samples${e.skids ? ", skids" : ""}${e.skid ? `; ${percent(e.skid.exact, 1)} at the cause${toNumber(e.skid.p99) > 0 ? `, 99 % within ${e.skid.p99} behind it` : ""} (${e.skid.measured_event}, level ${e.skid.level})` : ""}`]),
+  const rows = [["Samples", full(q.samples), toNumber(q.used) !== toNumber(q.samples) && `${full(q.used)} used`], ...doc.events.map((e) => [e.event, plain(e.amount, e.unit), `${e.exact ? "exact; " : ""}${full(e.samples)} samples${e.skids ? ", skids" : ""}${e.skid ? `; ${percent(e.skid.exact, 1)} at the cause${toNumber(e.skid.p99) > 0 ? `, 99 % within ${e.skid.p99} after it` : ""} (${e.skid.measured_event}, level ${e.skid.level})` : ""}`]),
     r.host && ["Host", r.host, r.arch], r.cpu && ["CPU", r.cpu]].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     r.command && h("p", { class: "about recorded" }, h("code", {}, r.command.join(" "))),
@@ -49,10 +49,10 @@ function rows(doc) {
   const numbers = doc.events.flatMap((e, i) => {
     const of = (r) => r.events[i], suffix = single ? "" : ` ${e.event}`;
     return [
-      { title: `Share${suffix}`, about: "of all, with its 95 % margin for having been sampled", number: true, sort: i === 0 && "down", value: (r) => of(r).share, bar: (r) => of(r).share,
+      { title: `Share${suffix}`, about: "of all, with its 95 % margin of sampling error", number: true, sort: i === 0 && "down", value: (r) => of(r).share, bar: (r) => of(r).share,
         show: (r) => [percent(of(r).share, 2), of(r).margin > 0 && h("span", { class: "margin" }, ` ± ${fixed(100 * of(r).margin, 2)}`)] },
       { title: `Self${suffix}`, number: true, value: (r) => toNumber(of(r).self), show: (r) => h("span", { title: `${full(of(r).samples)} samples` }, plain(of(r).self, e.unit)) },
-      doc.quality.with_stacks && { title: `Total${suffix}`, about: "here and in what it called", number: true, value: (r) => toNumber(of(r).total), show: (r) => plain(of(r).total, e.unit) },
+      doc.quality.with_stacks && { title: `Total${suffix}`, about: "here and in its callees", number: true, value: (r) => toNumber(of(r).total), show: (r) => plain(of(r).total, e.unit) },
     ].filter(Boolean);
   });
   return section("Where the samples fell", null, table([
@@ -82,11 +82,11 @@ function relatives(doc) {
 
 function unnamed(doc) {
   const list = doc.quality.unnamed ?? [];
-  return list.length ? section("Without names", "code whose functions are not known, and what helps", table([
+  return list.length ? section("Without names", "code with unknown functions, and remedies", table([
     { title: "Module", value: (u) => u.module, show: (u) => h("b", {}, u.module) },
     { title: "Samples", number: true, sort: "down", value: (u) => toNumber(u.samples), show: (u) => full(u.samples) },
     { title: "Why", wide: true, value: (u) => u.reason ?? u.why },
-    { title: "What helps", wide: true, value: (u) => u.remedy },
+    { title: "Remedy", wide: true, value: (u) => u.remedy },
   ], list, { caption: "Modules without names" })) : null;
 }
 

@@ -24,5 +24,5 @@ export function series(doc) {
     charts(x, list),
     h("p", { class: "about" }, list.filter((s) => s.quality).map((s) => [s.name, " ", quality(s.quality), " "])),
     holes.map(([s, n]) => h("p", { class: "remark" }, `${full(n)} values of ${s.name} could not be counted: the line has gaps there.`)),
-    h("div", { class: "tools" }, h("label", {}, "How it is distributed: ", h("select", { onchange: (e) => show(list[e.target.selectedIndex]) }, list.map((s) => h("option", {}, s.name))))), spread)];
+    h("div", { class: "tools" }, h("label", {}, "Distribution: ", h("select", { onchange: (e) => show(list[e.target.selectedIndex]) }, list.map((s) => h("option", {}, s.name))))), spread)];
 }

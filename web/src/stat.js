@@ -1,4 +1,4 @@
-// tare/stat/1: what a command did, each number with its quality and its spread.
+// tare/stat/1: the counts of a command, each number with its quality and its spread.
 import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
 import { explain } from "./explain.js";
@@ -10,7 +10,7 @@ import { table } from "./table.js";
 const key = (e) => ["socket", "die", "core", "cpu", "node"].filter((k) => known(e[k])).map((k) => `${k} ${e[k]}`)
   .concat(e.comm ? [`${e.comm}${known(e.thread) ? `-${e.thread}` : ` #${e.process_number ?? e.thread_number}`}`] : [], e.cgroup ? [e.cgroup] : []).join(", ");
 
-// The unit and the digits of the text, one for all runs of an event: scale_of().
+// The unit and the digits as in text, the same for all runs of an event: scale_of().
 const scaleOf = (e) => (e.unit === "ns" ? (toNumber(e.median) >= 1e10 ? [1e9, "s", 3] : toNumber(e.median) >= 1e5 ? [1e6, "ms", 2] : [1e3, "µs", 1]) : null);
 function shown(e, v) {
   const [by, name, digits] = scaleOf(e) ?? [];
@@ -31,7 +31,7 @@ function events(doc) {
     keyed && { title: "Of", value: key },
     { title: "Value", number: true, value: (e) => toNumber(e.value), show: (e) => h("span", { title: full(e.value, e.unit) }, shown(e, e.value)) },
     { title: "Quality", value: (e) => qualityRank(e.quality), text: (e) => e.quality, show: (e) => [quality(e.quality), mark(e)] },
-    shared && { title: "Counted", about: "share of the time for which it had a counter", number: true, value: (e) => e.share, show: (e) => percent(e.share) },
+    shared && { title: "Counted", about: "fraction of the time it was counted", number: true, value: (e) => e.share, show: (e) => percent(e.share) },
     rows.some((e) => e.interval) && { title: "Spread", about: spreadWords, number: true, value: (e) => e.interval_percent, show: (e) => (e.n > 1 && known(e.low) ? h("span", { title: `${shown(e, e.low)} to ${shown(e, e.high)}` }, spreadText(e)) : spreadText(e)) },
     several && { title: "Runs", value: () => "", show: (e) => strip(e.runs, e.outliers, e.median, e.unit) },
     several && { title: "Smallest", number: true, value: (e) => toNumber(e.min), show: (e) => shown(e, e.min) },
@@ -41,14 +41,14 @@ function events(doc) {
 
 function missing(doc) {
   const rows = doc.events.filter((e) => !known(e.value));
-  return rows.length ? section("Not counted", "nothing is shown as 0 because it could not be counted", table([
+  return rows.length ? section("Not counted", "an event that could not be counted is never shown as 0", table([
     { title: "Event", value: (e) => e.event, show: (e) => h("b", {}, e.event) },
     { title: "Why", wide: true, value: (e) => e.reason },
-    { title: "What helps", wide: true, value: (e) => e.remedy },
+    { title: "Remedy", wide: true, value: (e) => e.remedy },
   ], rows, { caption: "Events that could not be counted" })) : null;
 }
 
-/** With the digits and the prefix of the text. */
+/** With the same digits and prefix as in text. */
 const meant = (m, v) => (known(m.digits) ? `${real(v / ({ K: 1e3, M: 1e6, G: 1e9 }[m.prefix] ?? 1), m.digits)} ${m.prefix}${m.unit}` : short(v, m.unit));
 
 function metrics(doc) {
@@ -63,7 +63,7 @@ function metrics(doc) {
   ], rows, { caption: "Metrics", search: "Filter metrics" })) : null;
 }
 
-/** Every run of an event that varied: in order, and how they are distributed. `overhead`: of the events that include engine overhead. */
+/** Every run of an event that varied: in order, and as a distribution. `overhead`: for events that include engine overhead. */
 function runs(doc, overhead) {
   const varied = doc.events.filter((e) => e.n > 2 && toNumber(e.min) !== toNumber(e.max) && !e.with_engine_work === !overhead);
   if (doc.runs < 3 || !varied.length) return null;
@@ -82,7 +82,7 @@ function profile(doc) {
   if (!rows?.length) return null;
   const sum = toNumber(doc.profile_about?.instructions ?? 0) || rows.reduce((s, r) => s + toNumber(r.instructions), 0);
   const lines = rows.some((r) => r.line);
-  return section("Profile", "instructions that each executed: exact, every one in one row", table([
+  return section("Profile", "executed instructions of each: exact, every one in one row", table([
     { title: "Function", wide: true, value: (r) => r.function ?? "[unknown]", show: (r) => h("b", { title: r.reason }, r.function ?? "[unknown]") },
     lines && { title: "Line", value: (r) => (r.file ? `${r.file}:${r.line}` : "") },
     { title: "Instructions", number: true, sort: "down", value: (r) => toNumber(r.instructions), show: (r) => full(r.instructions) },
@@ -101,11 +101,11 @@ function times(doc) {
 
 function facts(doc) {
   const c = doc.conditions, status = doc.exit_status === null ? null : ["Exit status", String(doc.exit_status)];
-  return list([...(doc.times_ns.with_engine_work ? [] : times(doc)), ["Runs", String(doc.runs), c.launch === "fixed" ? "memory laid out alike" : c.aslr && "addresses randomised"],
-    ["Engine", c.engine, c.engine === "exact" && "translated and counted"], status]);
+  return list([...(doc.times_ns.with_engine_work ? [] : times(doc)), ["Runs", String(doc.runs), c.launch === "fixed" ? "fixed memory layout" : c.aslr && "addresses randomised"],
+    ["Engine", c.engine, c.engine === "exact" && "binary translation"], status]);
 }
 
-/** What includes engine overhead, after all that does not. */
+/** Values that include engine overhead, after those that do not. */
 function overhead(doc) {
   if (!doc.times_ns.with_engine_work && !doc.events.some((e) => e.with_engine_work)) return [];
   return [section("Engine overhead", "+engine: includes engine overhead. --clean-times counts these in further runs, without the engine.",
@@ -133,5 +133,5 @@ export function intervals(docs) {
     names.get(name).values[i] = known(e.value) ? toNumber(e.value) : null;
   }));
   const series = [...names.values()].filter((s) => s.values.some(known));
-  return series.length ? section("Over time", "what each interval counted", charts(x, series)) : null;
+  return series.length ? section("Over time", "the counts of each interval", charts(x, series)) : null;
 }

@@ -1,4 +1,4 @@
-// A table that sorts by any column, filters by text, and shows many rows only when asked for them all.
+// A table that sorts by any column, filters by text, and shows many rows only on request.
 import { h, newId, svg } from "./dom.js";
 import { toNumber } from "./format.js";
 
@@ -6,8 +6,8 @@ const ROWS_FIRST = 30;
 
 /**
  * columns: [{ title, about, value(row), show(row), number, sort: "down" | "up", bar(row), wide, text(row) }]
- * `value` sorts, `show` gives text or an element, `bar` a part of 1 drawn behind the cell.
- * options: { caption, search: "Filter events", empty, rows: how many are shown first }
+ * `value` sorts, `show` gives text or an element, `bar` a fraction of 1 drawn in the background of the cell.
+ * options: { caption, search: "Filter events", empty, rows: number of rows shown initially }
  */
 export function table(columns, rows, options = {}) {
   const state = { by: columns.findIndex((c) => c.sort), down: true, words: "", all: false };
@@ -28,7 +28,7 @@ export function table(columns, rows, options = {}) {
   function compare(a, b) {
     const c = columns[state.by], [x, y] = [c.value(a), c.value(b)];
     const none = (v) => v === null || v === undefined || v === "" || Number.isNaN(v);
-    if (none(x) || none(y)) return none(x) - none(y); // what is not known stands last, whichever way
+    if (none(x) || none(y)) return none(x) - none(y); // unknown values come last in either direction
     const order = c.number ? toNumber(x) - toNumber(y) : String(x).localeCompare(String(y), "en", { numeric: true });
     return state.down ? -order : order;
   }

@@ -1,4 +1,4 @@
-// tare/stacks/1 as a tree of rectangles: totals per column, children in order, and what a search finds.
+// tare/stacks/1 as a tree of rectangles: totals per column, children in order, and the results of a search.
 import { toNumber } from "./format.js";
 
 /** doc.nodes: parent[] and frame[] (node 0 is the root, a parent comes before its children), self[column][node]. */
@@ -26,8 +26,8 @@ export function makeTree(doc) {
 }
 
 /**
- * The same stacks under their commands, and with `each` under the processes of a command that has several: a document of its own. Of one
- * process, and of a difference, the document itself.
+ * The same stacks under their commands, and with `each` under the processes of a command that has several, as a separate document. For one
+ * process, and for a difference, the document itself.
  */
 export function rooted(doc, each) {
   if (!doc.processes) return doc;
@@ -64,7 +64,7 @@ export function rooted(doc, each) {
   return { ...doc, names, frames, nodes };
 }
 
-/** Rectangles [node, depth, from, to] in parts of `root`, which is as wide as the picture; narrower than `least` left out. */
+/** Rectangles [node, depth, from, to] as fractions of `root`, which is as wide as the picture; those narrower than `least` are left out. */
 export function layout(tree, column, root, least) {
   const total = tree.total[column], out = [];
   const above = [];
@@ -84,7 +84,7 @@ export function layout(tree, column, root, least) {
   return out;
 }
 
-/** Which nodes' names match, and what share of the whole lies in them: a match inside a match counts once. */
+/** The nodes with matching names, and their share of the whole: a match inside a match counts once. */
 export function search(tree, column, words) {
   const found = new Uint8Array(tree.n);
   let matches, sum = 0, count = 0;

@@ -18,22 +18,22 @@ function facts(doc) {
   const windows = doc.threads.reduce((n, t) => n + t.whole, 0);
   const rows = [["Windows", full(windows), every(doc)], ["Threads", full(doc.threads.length)],
     ["Wall", short(doc.wall_ns, "ns")], ["Engine", doc.engine, quality(doc.quality)]];
-  const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows found no room: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
-    doc.kernel_left_out && "The kernel's part is left out: this user may not count it.", doc.children_left_out && "Only the first thread is here: this kernel cannot read groups in children.",
+  const remarks = [toNumber(doc.lost) > 0 && `${full(doc.lost)} windows were lost because a buffer was full: the ones after them are longer.`, toNumber(doc.throttled) > 0 && `The kernel paused sampling ${full(doc.throttled)} times.`,
+    doc.kernel_left_out && "The kernel is excluded: this user may not count it.", doc.children_left_out && "Only the first thread is here: this kernel cannot read groups in children.",
     ...(doc.uncounted_processes ?? []).map(partial),
     doc.uncounted && !doc.uncounted_processes && `Not all of the command was counted: ${doc.uncounted}.`,
     doc.never_began && "A signal ended the command before its first instruction.",
     doc.rest && `${rest(doc)} came after the last window of each thread${doc.threads_without_windows ? `, or of ${full(doc.threads_without_windows)} threads without a window` : ""}: no row has them.`,
-    doc.rests_unknown && "What some threads did after their last window is not known."].filter(Boolean);
+    doc.rests_unknown && "The counts of some threads after their last window are not known."].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     remarks.map((text) => h("p", { class: "remark" }, text)));
 }
 
-/** What a thread did after its last whole window is no window: it is left out, unless there is nothing else. */
+/** The rest after a thread's last complete window is not a window: it is left out, unless there is nothing else. */
 const wholeOf = (t, values) => (t.whole ? values.slice(0, t.whole) : values);
 const hasRest = (t) => t.whole > 0 && t.whole < size(t.columns.begin);
 
-/** A thread's metrics first, then its events; last the one that makes the windows, which is as good as the same in each. */
+/** A thread's metrics first, then its events; last the one that defines the windows, which is nearly the same in each. */
 function seriesOf(doc, t) {
   const scaled = (e, values) => (e.scale === 1 ? values : values.map((v) => v * e.scale)), column = (values) => wholeOf(t, unpack(values));
   return [...doc.metrics.map((m, i) => ({ name: m.metric, unit: m.unit, values: column(t.columns.metrics[i]) })),
@@ -50,8 +50,8 @@ function thread(doc, t) {
   if (list.length) distribution(list[0]);
   const pick = (label, options, f) => h("label", {}, label, " ", h("select", { onchange: (e) => f(options[e.target.selectedIndex][1]) }, options.map(([n]) => h("option", {}, n))));
   return h("div", {}, h("div", { class: "tools" }, pick("Along:", axes.map((a) => [a[0], a]), show)), room,
-    h("div", { class: "tools" }, pick("How it is distributed:", list.map((s) => [s.name, s]), distribution)), spread,
-    hasRest(t) && h("p", { class: "remark" }, "What the thread did after its last whole window is in none of these."),
+    h("div", { class: "tools" }, pick("Distribution:", list.map((s) => [s.name, s]), distribution)), spread,
+    hasRest(t) && h("p", { class: "remark" }, "The rest after the thread's last complete window is not included."),
     t.phases.length > 1 && [h("h3", {}, "Phases"), table([
       { title: "Phase", number: true, value: (p) => p.phase, show: (p) => String(p.phase) },
       { title: "From window", number: true, value: (p) => p.first_window, show: (p) => full(p.first_window) },
@@ -65,7 +65,7 @@ function mean(values, phase) {
   return part.length ? part.reduce((a, b) => a + b, 0) / part.length : null;
 }
 
-/** Of one thread at a time: the one with the most windows first. */
+/** One thread at a time: the one with the most windows first. */
 export function windows(doc) {
   const threads = doc.threads.filter((t) => size(t.columns.begin)).sort((a, b) => size(b.columns.begin) - size(a.columns.begin)), room = h("div");
   if (!threads.length) return [facts(doc)];

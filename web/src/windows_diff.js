@@ -1,4 +1,4 @@
-// tare/windows-diff/1: two runs side by side, by the count that makes their windows; where they part.
+// tare/windows-diff/1: two runs, aligned by the count that defines their windows; where they diverge.
 import { h, section, svg } from "./dom.js";
 import { full, plain, quality, short, toNumber } from "./format.js";
 import { table } from "./table.js";
@@ -9,13 +9,13 @@ const percentage = (p) => (p === null ? "new" : p === 0 ? "0 %" : `${p > 0 ? "+"
 function facts(doc) {
   const first = doc.events[0], side = (name, s) => [name, full(s.length), `${first} of ${s.comm || "thread"} ${s.thread} in ${full(s.windows)} windows: ${s.file}`];
   const p = doc.parted, rows = [side("A", doc.a), side("B", doc.b), ["Windows of both", full(doc.windows_of_both), doc.places < toNumber(doc.windows_of_both) ? h("span", {}, quality(doc.quality), ` compared at ${full(doc.places)} places where windows of both end`) : quality(doc.quality)],
-    p ? ["They part", `window ${full(p.window)}`, `${p.until === undefined ? "at" : `between ${full(p.at)} and`} ${full(p.until ?? p.at)} ${first}: ${p.event} ${full(p.a)} in A, ${p.b_is && p.b_is !== "equal" ? `${p.b_is} ` : ""}${full(p.b)} in B`] : ["They part", toNumber(doc.windows_of_both) ? "nowhere" : "unknown", !toNumber(doc.windows_of_both) ? "no window of the one ends where one of the other does: windows of equal length can be compared" : doc.quality === "exact" ? "every window is equal" : "as far as the noise lets see"]];
+    p ? ["They diverge", `window ${full(p.window)}`, `${p.until === undefined ? "at" : `between ${full(p.at)} and`} ${full(p.until ?? p.at)} ${first}: ${p.event} ${full(p.a)} in A, ${p.b_is && p.b_is !== "equal" ? `${p.b_is} ` : ""}${full(p.b)} in B`] : ["They diverge", toNumber(doc.windows_of_both) ? "nowhere" : "unknown", !toNumber(doc.windows_of_both) ? "no window of A ends where one of B does: use windows of equal length" : doc.quality === "exact" ? "every window is equal" : "as far as the noise shows"]];
   const a = toNumber(doc.a.length), b = toNumber(doc.b.length);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
-    a !== b && h("p", { class: "remark" }, `${a > b ? "A" : "B"} goes on for ${full(Math.abs(a - b))} ${first} more: what lies there has no counterpart.`));
+    a !== b && h("p", { class: "remark" }, `${a > b ? "A" : "B"} is longer by ${full(Math.abs(a - b))} ${first}: that part has no counterpart.`));
 }
 
-/** A bar for each stretch along the run: up where B has more, down where it has less, as tall as the change in percent. */
+/** A bar for each part along the run: up where B has more, down where it has less, as tall as the change in percent. */
 function strip(doc, k) {
   const end = Math.max(1, ...doc.stretches.map((s) => toNumber(s.end))), of = doc.stretches.map((s) => changed(toNumber(s.a[k]), toNumber(s.b[k])));
   const most = Math.max(1e-9, ...of.map((p) => Math.abs(p ?? 100)));
@@ -33,11 +33,11 @@ export function windowsDiff(doc) {
     { title: "Event", value: (r) => r.name, show: (r) => h("b", {}, r.name) }, { title: "A", number: true, value: (r) => r.a, show: (r) => plain(r.a, r.unit) }, { title: "B", number: true, value: (r) => r.b, show: (r) => plain(r.b, r.unit) },
     { title: "Changed", number: true, value: (r) => r.b - r.a, show: (r) => percentage(changed(r.a, r.b)) },
   ], doc.events.map((name, i) => ({ name, unit: doc.units?.[i] ?? "", a: toNumber(doc.total_a[i]), b: toNumber(doc.total_b[i]) })), { caption: "In all" }));
-  const stretches = doc.stretches.length > 0 && section("Where the difference lies", "Stretches of the run in which the two behave alike within themselves.", others.filter(([, i]) => doc.stretches.some((s) => toNumber(s.a[i]) !== toNumber(s.b[i]))).map(([, i]) => strip(doc, i)), table([
+  const stretches = doc.stretches.length > 0 && section("Parts with a difference", "Parts of the run in which the difference is roughly the same.", others.filter(([, i]) => doc.stretches.some((s) => toNumber(s.a[i]) !== toNumber(s.b[i]))).map(([, i]) => strip(doc, i)), table([
     { title: "From window", number: true, value: (s) => s.first_window, show: (s) => full(s.first_window) }, { title: "Windows", number: true, value: (s) => s.windows, show: (s) => full(s.windows) },
     ...others.flatMap(([name, i]) => [{ title: `${name} A`, number: true, value: (s) => toNumber(s.a[i]), show: (s) => plain(s.a[i], doc.units?.[i] ?? "") }, { title: `${name} B`, number: true, value: (s) => toNumber(s.b[i]), show: (s) => plain(s.b[i], doc.units?.[i] ?? "") },
       { title: "Changed", number: true, value: (s) => toNumber(s.b[i]) - toNumber(s.a[i]), show: (s) => percentage(changed(toNumber(s.a[i]), toNumber(s.b[i]))) }]),
-  ], doc.stretches, { caption: "Stretches", search: "Filter stretches" }));
+  ], doc.stretches, { caption: "Parts", search: "Filter parts" }));
   return [facts(doc), totals, stretches];
 }
 export const windowsDiffTitle = (doc) => ({ title: [doc.a, doc.b].map((s) => (s.comm ? `${s.file} (${s.comm})` : s.file)).join(" and "), kind: "tare windows diff" });

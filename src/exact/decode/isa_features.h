@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Extensions of x86-64 that have instructions of their own, and the CPUID bit of each. Source: Intel
- * SDM volume 2, CPUID; AMD APM volume 3, appendix E; levels: x86-64 psABI, "Micro-Architecture
+ * Extensions of x86-64 that have instructions of their own, and the CPUID bit of each. Source:
+ * Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E; levels: x86-64 psABI, "Micro-Architecture
  * Levels".
  */
 #ifndef EXACT_DECODE_ISA_FEATURES_H
