@@ -127,6 +127,6 @@ class fiber_scope
 	fiber_scope(const fiber_scope &);
 	fiber_scope &operator=(const fiber_scope &);
 };
-} // namespace tare
+}
 #endif
 #endif

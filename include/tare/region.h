@@ -330,7 +330,7 @@ class region
 	region(const region &);
 	region &operator=(const region &);
 };
-} // namespace tare
+}
 
 #define TARE_REGION_SCOPE(r) ::tare::region TARE_REGION_JOIN(tare_scope_, __COUNTER__)(*(r))
 #define TARE_LABEL_SCOPE(label)                                                                    \
