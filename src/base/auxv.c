@@ -81,9 +81,15 @@ static bool change_pair(int mem, uint64_t at, const uint64_t pair[2], const stru
 	return pwrite(mem, now, sizeof(now), (off_t)at) == sizeof(now);
 }
 
+/* AT_RSEQ_FEATURE_SIZE (Linux 6.3) to AT_HWCAP4. Source: include/uapi/linux/auxvec.h */
+static bool only_newer_kernels(uint64_t type)
+{
+	return type >= 27 && type <= 30;
+}
+
 int auxv_fix(pid_t pid, const struct auxv_change *to)
 {
-	uint64_t sp = start_of_stack(pid), at, pair[2];
+	uint64_t sp = start_of_stack(pid), at, put, pair[2];
 	char path[64];
 	int mem, ret = -EIO;
 
@@ -94,13 +100,18 @@ int auxv_fix(pid_t pid, const struct auxv_change *to)
 	if (mem < 0)
 		return -errno;
 	at = is_64_bit(mem, sp) ? behind_nulls(mem, sp + 8, 2) : 0;
-	for (; at && pread(mem, pair, 16, (off_t)at) == 16; at += 16) {
+	for (put = at; at && pread(mem, pair, 16, (off_t)at) == 16; at += 16) {
+		if (to->hwcaps && only_newer_kernels(pair[0]))
+			continue;
+		if (put < at && pwrite(mem, pair, 16, (off_t)put) != 16)
+			break;
 		if (pair[0] == AT_NULL) {
 			ret = 0;
 			break;
 		}
-		if (!change_pair(mem, at, pair, to))
+		if (!change_pair(mem, put, pair, to))
 			break;
+		put += 16;
 	}
 	close(mem);
 	return ret;

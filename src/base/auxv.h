@@ -10,7 +10,11 @@
 struct auxv_change {
 	bool random;  /* its AT_RANDOM bytes become constant */
 	bool no_vdso; /* hides the vdso, so it makes system calls instead */
-	bool hwcaps;  /* AT_HWCAP and AT_HWCAP2 become these */
+	/*
+	 * AT_HWCAP and AT_HWCAP2 become these, and entries that only newer kernels have are
+	 * removed, as a program that walks the vector executes more instructions for each
+	 */
+	bool hwcaps;
 	uint64_t hwcap, hwcap2;
 };
 

@@ -16,7 +16,7 @@ count() { # MODEL NAME COMMAND...
 cd /
 for model in x86-64-v2 x86-64-v3; do
 	count $model gzip gzip -c
-	count $model sort sort
+	count $model sort sort --parallel=1 -S 1M
 	count $model sha256sum sha256sum
 	count $model perl perl -e 'my %h; $h{$_ % 97} .= "x" x ($_ % 50) for 1..500; print length join ",", map { "$_$h{$_}" } sort keys %h'
 	count $model openssl openssl sha256
