@@ -65,6 +65,15 @@ class Told:
         equal(self.p.wait(60), 7, f"the command's own status: {self.p.args[:9]}")
 
 
+def interrupt(terminal):
+    """Type ^C, and wait for its echo, which comes when every process of the group has its signal: another thread of the kernel sends them."""
+    os.write(terminal, b"\3")
+    shown = b""
+    while not shown.endswith(b"^C"):
+        true(select.select([terminal], [], [], 60)[0], f"waited in vain for the echo: {shown}")
+        shown += os.read(terminal, 1)
+
+
 def settle(pid):
     """Until it, and then each that it has started, has done what signals make it do: it sleeps, and none is pending."""
     while not re.search(r"^State:\tS.*^SigPnd:\t0+$\n^ShdPnd:\t0+$", Path(f"/proc/{pid}/status").read_text(), re.S | re.M):
@@ -86,8 +95,6 @@ def told(*words, before=(), terminal=False):
     p = subprocess.Popen([*before, TARE, *words, "--", sys.executable, "-S", "-c", TELLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, cwd=ROOM.name, start_new_session=True, preexec_fn=on_it, bufsize=0)
     there = Told(p, ours)
-    if terminal:
-        os.close(theirs)
     try:
         there.line("ready")
         yield there
@@ -99,6 +106,8 @@ def told(*words, before=(), terminal=False):
         p.stdout.close()
         with contextlib.suppress(OSError):
             p.stdin.close()
+        if terminal:
+            os.close(theirs)  # open until here: without it the terminal echoes nothing
         if there.terminal is not None:
             os.close(there.terminal)
 
@@ -154,7 +163,7 @@ def what_is_doubled_on_its_way_ends_nothing():
     for way in WAYS:
         with told(*way, terminal=True, before=("timeout", "--foreground", "100")) as command:
             for _ in range(3):
-                os.write(command.terminal, b"\3")
+                interrupt(command.terminal)
                 command.line(2)
                 os.killpg(command.p.pid, signal.SIGINT)
                 command.line(2)
