@@ -333,9 +333,9 @@ int pidspace_enter(struct fixed *f, const char *command)
 	n = pid < 0 ? -1 : read(told[0], why, sizeof(why) - 1);
 	close(told[0]);
 	if (n == 1 && !why[0]) {
+		/* signals stay blocked: a late one must not replace the command's status */
 		wait_and_pass(pid, &status);
 		remove_folder(f);
-		sigprocmask(SIG_SETMASK, &before, NULL);
 		return status_of(status);
 	}
 	if (pid > 0)

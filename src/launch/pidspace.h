@@ -14,7 +14,8 @@ enum { PIDSPACE_FIRST = 1000 };
  * With FIXED_PID or FIXED_CWD in the set: continue as a child in a new pid namespace, with /proc
  * mounted for it, and for CWD all files mounted again in a folder of /tmp with a name that fills up
  * the working directory's. Returns -1 there, and if it fails (the item is missed then). In the
- * caller, which waits for that child and forwards signals, returns the child's exit status. A
+ * caller, which waits for that child and forwards signals, returns the child's exit status; the
+ * signals stay blocked. A
  * command that changes its rights could not do so there, unless root starts it: missed, too. Call
  * it before anything is opened or started. Processes that the command leaves running end with it.
  */

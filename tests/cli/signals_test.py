@@ -172,6 +172,19 @@ def what_is_doubled_on_its_way_ends_nothing():
 
 
 @test
+def a_signal_that_comes_last_is_not_the_status():
+    """As the second copy of one: the command has ended, and tare that waits for a pid namespace takes its folder away."""
+    words = [TARE, "run", "--deterministic=cwd", "--", "sh", "-c", "exit 3"]
+    r = subprocess.run(words, capture_output=True, text=True, cwd=ROOM.name)
+    if "not fixed: cwd" in r.stderr:
+        skip(r.stderr.strip())
+    if not shutil.which("strace") or subprocess.run(["strace", "-o", os.devnull, "true"], capture_output=True).returncode:
+        skip("strace does not work here")
+    r = subprocess.run(["strace", "-qq", "-o", os.devnull, "-e", "trace=rmdir", "-e", "inject=rmdir:signal=SIGTERM", *words], capture_output=True, text=True, cwd=ROOM.name)
+    equal(r.returncode, 3, r.stderr)
+
+
+@test
 def at_the_third_it_waits_no_longer():
     """For a command that it has asked to end itself, as what it was to count is gone; each of the three is handed on."""
     for way in WAYS[:2]:
