@@ -150,9 +150,11 @@ def times_add_up():
 
 @test
 def groups_and_modifiers():
-    d = document("-e", "{page-faults,minor-faults}:u", "--", "true")
-    equal([e["event"] for e in d["events"]], ["page-faults", "minor-faults"], "names")
-    equal(event(d, "page-faults")["value"], event(d, "minor-faults")["value"], "counted together")
+    d = document("-e", "{page-faults,minor-faults,major-faults}:u", "--", "true")
+    names = ["page-faults", "minor-faults", "major-faults"]
+    equal([e["event"] for e in d["events"]], names, "names")
+    every, minor, major = (event(d, name)["value"] for name in names)
+    equal(every, minor + major, "counted together")
 
 
 # ---- what cannot be counted ----
@@ -310,12 +312,15 @@ def clocks_as_perf_places_and_names_them():
 @test
 def a_long_list():
     """Thousands of events take time in proportion: three times as many took sixty times as long."""
-    for layout, rows in (["-x,"], 8000), ([], 8006):
+    def user_time(n, *layout):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        out = stat(*layout, "-e", ",".join(["faults"] * 8000), "--", "true").stderr.splitlines()
-        used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-        true(len(out) >= rows, f"{len(out)} rows")
-        true(used < 4, f"{layout}: {used:.1f} s of tare's own time")
+        out = stat(*layout, "-e", ",".join(["faults"] * n), "--", "true").stderr.splitlines()
+        true(len(out) >= n, f"{len(out)} rows")
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    for layout in ["-x,"], []:
+        few, many = (user_time(n, *layout) for n in (2000, 8000))
+        true(many < 16 * few + 1, f"{layout}: {few:.2f} s of tare's own time for 2000, {many:.2f} s for 8000")
 
 
 @test
@@ -567,7 +572,7 @@ def a_run_cut_off_is_left_out():
     equal((d["runs"], e["n"], e["runs"][2]), (3, 2, None), "two whole runs")
     equal([r["left_out"] for r in d["each_run"]], [False, False, True], "each run")
     equal(d["each_run"][2]["ended_by"], "interrupt", d["each_run"])
-    true(d["times_ns"]["wall"]["max"] < 2e9, d["times_ns"])
+    true(d["times_ns"]["wall"]["max"] < 15e9, d["times_ns"])
     os.unlink("begun")
     out = group_interrupted(third, "-r", "5", "-e", "page-faults", "--", "sh", "-c", script)[1]
     true("median of 2 runs" in out and "the last run was cut short by SIGINT and is excluded" in out, out)
@@ -749,10 +754,11 @@ def controlled_from_outside():
 def a_signal_that_the_command_survives():
     """It finished its work: the run is whole."""
     p = subprocess.Popen([TARE, "stat", "--format", "json", "--engine", "perf", "-e", "task-clock", "--", "sh", "-c",
-                          "trap '' TERM; echo >trapped; sleep 0.6; true"], stderr=subprocess.PIPE, text=True)
+                          "trap '' TERM; echo >trapped; read line; true"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: os.path.exists("trapped"), "the command")
     p.terminate()
-    out = json.loads(p.communicate()[1])
+    wait_for(lambda: "ShdPnd:\t0000000000000000\n" in Path(f"/proc/{p.pid}/status").read_text(), "tare to take the signal")
+    out = json.loads(p.communicate("\n")[1])
     equal(p.returncode, 0, out)
     equal(out["conditions"]["interrupted"], False, out)
     equal(out["events"][0]["n"], 1, out)
@@ -762,7 +768,7 @@ def a_signal_that_the_command_survives():
 def names_with_newlines():
     """A process may put any byte into its name, and is counted to its end all the same."""
     victim = subprocess.Popen([sys.executable, "-c", "import ctypes, time\n"
-                               "ctypes.CDLL(None).prctl(15, b'a\\nb', 0, 0, 0)\nprint(1, flush=True)\ntime.sleep(3)"],
+                               "ctypes.CDLL(None).prctl(15, b'a\\nb', 0, 0, 0)\nprint(1, flush=True)\ntime.sleep(60)"],
                               stdout=subprocess.PIPE)
     victim.stdout.readline()
     r = subprocess.run([TARE, "stat", "-e", "task-clock", "-p", str(victim.pid), "--", "sleep", "0.3"], capture_output=True,
@@ -1072,11 +1078,15 @@ def limits_that_the_exact_engine_does_not_fit():
 @test
 def a_signal_for_the_whole_group_leaves_the_exact_counts():
     exact_or_skip()
-    for name in ("TERM", "HUP", "INT", "USR1"):
-        r = subprocess.run(["timeout", "-k", "10", "-s", name, "1", TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "sleep", "4"],
-                           capture_output=True, text=True, timeout=30)
-        if name != "USR1":  # which ends tare itself
-            true(re.search(r"[0-9,]+ +instructions:u +exact", r.stderr), f"SIG{name}: {r.returncode} {r.stderr}")
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1):
+        p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--", "sh", "-c", "echo on; exec sleep 60"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        equal(p.stdout.readline(), "on\n")
+        p.send_signal(number)  # as timeout(1) sends it: to its child, and to the group
+        os.killpg(p.pid, number)
+        said = p.communicate(timeout=30)[1]
+        if number != signal.SIGUSR1:  # which ends tare itself
+            true(re.search(r"[0-9,]+ +instructions:u +exact", said), f"{number.name}: {p.returncode} {said}")
 
 
 @test
@@ -1090,9 +1100,10 @@ def exact_counts_lost_with_their_supervisor():
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.PIPE)
         equal(p.stdout.readline(), "on\n", "output")
         os.kill(children(p.pid)[0], signal.SIGKILL)
+        ticks = lambda: sum(map(int, Path(f"/proc/{p.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))  # noqa: B023,E731
+        before = ticks()
         time.sleep(0.6)
-        used = Path(f"/proc/{p.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
-        true(sum(map(int, used)) < os.sysconf("SC_CLK_TCK") // 4, f"tare spins: {used}")
+        true(ticks() - before < os.sysconf("SC_CLK_TCK") // 4, f"tare spins: {ticks() - before} ticks")
         equal(p.poll(), None, "tare waits for the command")
         said = p.communicate("\n", timeout=20)[1]
         equal(p.returncode, status, f"status with --engine {engine}: {said}")
@@ -1193,8 +1204,10 @@ def processes_and_threads_of_a_command():
         rows = [e for e in d["events"] if e["event"] == name]
         equal([e.get("comm") for e in rows], [None, "sh", "ls", "wc"], name)
         equal([e.get("process_number") for e in rows], [None, 1, 2, 3], name)
-        equal(sum(e["value"] for e in rows[1:]), rows[0]["value"], f"the parts of {name}")
-        true(all(e["n"] == 2 and e["min"] == e["max"] > 1000 for e in rows), rows)
+        equal([sum(e["runs"][i] for e in rows[1:]) for i in range(2)], rows[0]["runs"], f"the parts of {name}")
+        true(all(e["n"] == 2 and e["min"] > 1000 for e in rows), rows)
+        # Not the shell's: when it hears that a child has ended is the kernel's to say.
+        true(all(e["min"] == e["max"] for e in rows[2:]), rows)
     equal(len([e for e in d["events"] if e["event"] == "page-faults"]), 1, "the kernel cannot divide its own")
     true(re.search(r"\n ls #2 +[\d,]+ +instructions:u", stat("--engine", "exact", "--per-process", "--", *command).stderr), "text")
     script = "import threading\nt = [threading.Thread(target=lambda: sum(range(10000))) for _ in range(3)]\n" \
@@ -1236,8 +1249,8 @@ def launched_alike():
 @test
 def partial_exact_counts():
     exact_or_skip()
-    d = document("--engine", "exact", "-e", "instructions:u", "--timeout", "300", "--", "sh", "-c", "while :; do :; done")
-    true(d["conditions"]["timed_out"] and event(d, "instructions:u")["value"] > 1e6, d)
+    d = document("--engine", "exact", "-e", "instructions:u", "--timeout", "1000", "--", "sh", "-c", "while :; do :; done")
+    true(d["conditions"]["timed_out"] and event(d, "instructions:u")["value"] > 1e5, d)
     p = subprocess.Popen([TARE, "stat", "--engine", "exact", "-x,", "-e", "instructions:u", "--", "sh", "-c",
                           "i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; echo on; while :; do :; done"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -1291,22 +1304,27 @@ def a_32_bit_program_is_refused():
 
 
 def without_one(words, name, reason, status):
-    """The same in text, JSON, CSV and perf's CSV: a number, and what it is without."""
+    """The same in text, JSON, CSV and perf's CSV: a number, and what it is without. Each is of a run of its own, in which the shell
+    hears of its children's ends when the kernel says so: the numbers are near."""
     r = stat(*words, status=status)
     shown = re.search(r"([\d,]+) +instructions:u +exact, without 1 process\n", r.stderr)
     true(shown and f"Without {name}, process " in r.stderr and reason in " ".join(r.stderr.split()), r.stderr)
     true("of the command and of all it started" not in r.stderr, r.stderr)
     d = document(*words, status=status)
     e = event(d, "instructions:u")
-    equal((e["value"], e["quality"], e["without_processes"]), (int(shown[1].replace(",", "")), "exact, without 1 process", 1))
+    near = lambda number: abs(int(number) - e["value"]) < 0.02 * e["value"]  # noqa: E731
+    true(near(shown[1].replace(",", "")), f"{shown[1]}, {e['value']}")
+    equal((e["quality"], e["without_processes"]), ("exact, without 1 process", 1))
     true(reason in e["without_reason"], e)
     missing = d["conditions"]["uncounted_processes"]
     equal([(m["comm"], reason in m["reason"], d["conditions"]["without_processes"]) for m in missing], [(name, True, 1)])
     row = stat("--format", "csv", *words, status=status).stderr.splitlines()
     equal(row[0].split(",")[-1], "without_processes")
-    true(row[1].endswith(",1") and f',{e["value"]},,"exact, without 1 process",exact,' in row[1] and reason in row[1], row[1])
+    number = re.search(r',(\d+),,"exact, without 1 process",exact,', row[1])
+    true(row[1].endswith(",1") and number and near(number[1]) and reason in row[1], row[1])
     shown = stat("-x,", *words, status=status).stderr
-    true(re.search(rf"^{e['value']},,instructions:u,\d+,100.00,,without 1 process$", shown, re.M), shown)
+    number = re.search(r"^(\d+),,instructions:u,\d+,100.00,,without 1 process$", shown, re.M)
+    true(number and near(number[1]), shown)
     return e, missing[0]
 
 
