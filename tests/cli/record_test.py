@@ -399,11 +399,12 @@ def killed(*options):
     """A recording whose recorder was killed once there were samples in it."""
     with tempfile.TemporaryDirectory(dir=ROOM.name) as room:
         part = Path(room, "f.part")
-        p = subprocess.Popen([TARE, "record", "-o", part.with_suffix(""), *options, "-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--", *busy(2)],
-                             stderr=subprocess.DEVNULL, env=ENV)
+        p = subprocess.Popen([TARE, "record", "-o", part.with_suffix(""), *options, "-e", "cpu-clock:u", "-e", "page-faults:u", "-F", "2000", "--", *busy(60)],
+                             stderr=subprocess.DEVNULL, env=ENV, start_new_session=True)
         command_worked(p, 0.8)
         p.kill()
         p.wait()
+        os.killpg(p.pid, signal.SIGKILL)  # the command
         part.rename(FILE)
 
 
@@ -568,7 +569,6 @@ def what_a_killed_recorder_left_is_named():
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.part", "x.data.part-2", "x.data.part-3"], "none is removed")
     equal(second.read_bytes(), newest)
     equal(sh(TARE, "report", file).stderr, b"", "nothing newer that is left")
-    alive.send_signal(signal.SIGINT)
     os.killpg(alive.pid, signal.SIGINT)
     alive.wait()
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.old", "x.data.part", "x.data.part-2"])
@@ -989,7 +989,9 @@ def a_full_disk_is_one_line_and_125():
 @test
 def a_disk_that_gets_full_is_no_end_of_the_command():
     """What found room can be read; the command and what it says are its own."""
-    most = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60 << 10, resource.RLIM_INFINITY))
+    def most(kib=60):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (kib << 10, resource.RLIM_INFINITY))
+
     command = busy(0.5, "os.write(1, b'to its end'); os._exit(7)")
     out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--", *command, preexec_fn=most)
     equal((out.returncode, out.stdout), (125, b"to its end"), out.stderr)
@@ -998,7 +1000,7 @@ def a_disk_that_gets_full_is_no_end_of_the_command():
     true(f"cannot write to {FILE}: File too large" in said, said)
     told = int(re.search(r"([\d,]+) samples in", said)[1].replace(",", ""))
     equal(dump("-r", "sample").count("\n"), told, "samples in the file")
-    out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--timeout", "1s", "--", "sh", "-c", "while :; do :; done", preexec_fn=most)
+    out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--timeout", "2s", "--", "sh", "-c", "while :; do :; done", preexec_fn=lambda: most(20))
     true(out.returncode == 125 and b"went on" not in out.stderr, f"--timeout ends it: {out.stderr}")
 
 
