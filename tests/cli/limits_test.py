@@ -162,8 +162,8 @@ def state(name, folder, killed=None, had_old=True):
 
 
 def left_running():
-    """Processes of ours that outlive tare: at most some seconds, as what they ran was short."""
-    for _ in range(100):
+    """Processes of ours that outlive tare: not for long, as what they ran was short. At their low priority a busy machine takes its time."""
+    for _ in range(600):
         found = []
         for p in Path("/proc").iterdir():
             try:

@@ -57,7 +57,7 @@ def counts(path):
 
 @test
 def intervals_add_up():
-    r = run(TARE, "stat", "-e", "page-faults", "-I", "100", "--format", "json", "-o", "rows.json",
+    r = run(TARE, "stat", "-e", "page-faults", "-I", "10", "--format", "json", "-o", "rows.json",
             "--", *STORM)
     rows = [json.loads(line) for line in Path(ROOM.name, "rows.json").read_text().splitlines()]
     intervals = [d for d in rows if d["schema"] == "tare/stat-interval/1"]

@@ -179,7 +179,7 @@ def other_threads_of_the_process_are_not_without_windows():
     program = "import threading, time\nfor _ in range(3): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\nwhile True: pass"
     with subprocess.Popen([PYTHON, "-S", "-c", program], stdout=subprocess.PIPE, env=ENV) as p:
         p.stdout.readline()
-        by = {o: windows("--every", "10ms", "-e", "page-faults", "--timeout", "200", o, str(p.pid), status=0) for o in ("-p", "-t")}
+        by = {o: windows("--every", "10ms", "-e", "page-faults", "--timeout", "1000", o, str(p.pid), status=0) for o in ("-p", "-t")}
         p.kill()
     equal({o: d.get("threads_without_windows", 0) for o, d in by.items()}, {"-p": 3, "-t": 0})
     equal([[t["tid"] for t in d["threads"]] for d in by.values()], [[p.pid]] * 2)
@@ -280,7 +280,7 @@ def a_timer():
     equal((document["mode"], document["every"], len(document["threads"])), ("poll", 5000000, 1))
     columns = document["threads"][0]["columns"]
     equal([w == 0 for w in columns["wall_ns"]], [i == 0 for i in range(len(columns["wall_ns"]))], "the exec lies within the first row")
-    document = windows("--mode", "poll", "--every", "5ms", "-D", "30", "-e", "page-faults", "--", PYTHON, "-S", "-c", "import time\nwhile time.process_time() < 0.1: pass")
+    document = windows("--mode", "poll", "--every", "5ms", "-D", "30", "-e", "page-faults", "--", PYTHON, "-S", "-c", "import time\nwhile time.process_time() < 0.5: pass")
     columns = document["threads"][0]["columns"]
     begun = columns["time_ns"][-1] - document["wall_ns"]
     true(columns["time_ns"][0] - begun >= 30_000_000, f"no row while nothing was counted: {columns['time_ns']}")
