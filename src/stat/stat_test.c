@@ -105,7 +105,7 @@ TEST(runs_and_their_facts)
 		  "begin 3\nread 0 100\nread 1 100\nread 2 100\nend 3 status 0x700\n"
 		  "begin 4\nread 0 100\nread 1 100\nread 2 100\nend 4 status 0x700\n");
 	CHECK(s.memory.end.has_status && s.memory.end.wall_ns > 0 &&
-	      s.memory.end.wall_ns < 10000000000);
+	      s.memory.end.wall_ns < 100000000000);
 	CHECK(s.memory.end.counted_ns <= s.memory.end.wall_ns);
 	clean(&s);
 }
@@ -161,7 +161,7 @@ TEST(intervals)
 {
 	struct setup s = { 0 };
 
-	prepare(&s, "page-faults", SH("exec sleep 5"));
+	prepare(&s, "page-faults", SH("exec sleep 30"));
 	s.plan.interval_ns = 10000000;
 	s.plan.intervals = 3;
 	CHECK_EQ(go(&s), 0);
@@ -169,7 +169,7 @@ TEST(intervals)
 		  "begin 0\nread 0 100\ninterval\nread 0 200\ninterval\nread 0 300\ninterval\n"
 		  "read 0 400\nend 0 status 0xf\n");
 	CHECK(s.memory.end.intervals_done && !s.memory.end.timed_out);
-	CHECK(s.memory.end.wall_ns >= 30000000 && s.memory.end.wall_ns < 2000000000, "%llu",
+	CHECK(s.memory.end.wall_ns >= 30000000 && s.memory.end.wall_ns < 25000000000, "%llu",
 	      (unsigned long long)s.memory.end.wall_ns);
 	clean(&s);
 }
@@ -193,7 +193,7 @@ TEST(time_limit)
 	s.plan.timeout_ns = 30000000;
 	CHECK_EQ(go(&s), 0);
 	CHECK(s.memory.end.timed_out && WIFSIGNALED(s.memory.end.wait_status));
-	CHECK(s.memory.end.wall_ns >= 30000000 && s.memory.end.wall_ns < 5000000000);
+	CHECK(s.memory.end.wall_ns >= 30000000 && s.memory.end.wall_ns < 25000000000);
 	clean(&s);
 }
 
@@ -302,7 +302,7 @@ TEST(user_and_system_time_are_told_apart)
 	struct setup s = { 0 };
 
 	/* many ticks: most kernels attribute whole ticks to user or system time */
-	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done"));
+	prepare(&s, "page-faults", SH("i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"));
 	CHECK_EQ(go(&s), 0);
 	CHECK(s.memory.end.user_ns > 2 * s.memory.end.system_ns,
 	      "a loop in user mode: %llu and %llu", (unsigned long long)s.memory.end.user_ns,
@@ -319,7 +319,10 @@ TEST(signals_to_us)
 	} rows[] = {
 		{ __LINE__, "kill -TERM $PPID; exec sleep 20", SIGTERM, SIGTERM },
 		/* the command may handle the signal: its own end counts */
-		{ __LINE__, "trap 'exit 9' INT; kill -INT $PPID; sleep 1; exit 8", SIGINT, 9 << 8 },
+		{ __LINE__,
+		  "trap 'exit 9' INT; kill -INT $PPID; i=0; "
+		  "while [ $i -lt 500 ]; do i=$((i+1)); sleep 0.02; done; exit 8",
+		  SIGINT, 9 << 8 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
