@@ -2,6 +2,7 @@
  * Dies while its threads are in a loop, in system calls, in a handler, or use the vector registers;
  * each thread has its own values.
  */
+#include <dirent.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_barrier_t ready;
@@ -79,20 +81,55 @@ __attribute__((noinline)) static void *calls(void *arg)
 			return NULL;
 }
 
+enum { SPINS, CALLS = 5, N, ASLEEP = 4 };
+
+static int64_t cpu_ns(pthread_t t)
+{
+	struct timespec now = { 0 };
+	clockid_t clock;
+
+	if (!pthread_getcpuclockid(t, &clock))
+		clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Is each thread where it stays: four in a system call, two at work for a while? */
+static int settled(const pthread_t *t)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	int asleep = 0;
+
+	for (struct dirent *e; tasks && (e = readdir(tasks));) {
+		char path[300], state = 0;
+		FILE *f;
+
+		snprintf(path, sizeof path, "/proc/self/task/%s/stat", e->d_name);
+		f = fopen(path, "r");
+		if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1)
+			asleep += state == 'S';
+		if (f)
+			fclose(f);
+	}
+	if (tasks)
+		closedir(tasks);
+	return asleep >= ASLEEP && cpu_ns(t[SPINS]) > 20000000 && cpu_ns(t[CALLS]) > 20000000;
+}
+
 int main(int argc, char **argv)
 {
 	void *(*const all[])(void *) = { spins,  waits_for_word, handles, waits_for_signals,
 					 sleeps, calls };
-	pthread_t t[6];
+	pthread_t t[N];
 
 	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = on }, NULL);
 	pthread_barrier_init(&ready, NULL, 7);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < N; i++)
 		pthread_create(&t[i], NULL, all[i], &ready);
 	pthread_barrier_wait(&ready);
 	while (!in_handler)
 		usleep(1000);
-	usleep(200000);
+	for (int i = 0; i < 1 || (i < 100 && !settled(t)); i++)
+		usleep(200000);
 	if (argc > 1 && !strcmp(argv[1], "segv"))
 		__asm__ volatile("movl $1, 0x10");
 	if (argc > 1 && !strcmp(argv[1], "sys"))
