@@ -727,10 +727,12 @@ def what_is_no_test():
 
 @test
 def an_interrupt_ends_it():
-    write("long.c", HEAD + "#include <unistd.h>\nvoid execute_test(mark *start, mark *stop) { start(); sleep(1); stop(); }\n")
+    write("long.c", HEAD + "#include <stdio.h>\n#include <unistd.h>\nvoid execute_test(mark *start, mark *stop) { start(); fclose(fopen(\"long.txt\", \"w\")); sleep(1); stop(); }\n")
     p = subprocess.Popen([TARE, "bench", "--engine", "clock", "long.c"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, cwd=ROOM.name,
                          preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
-    time.sleep(2)
+    while not Path(ROOM.name, "long.txt").exists():
+        true(p.poll() is None, "it ended early")
+        time.sleep(0.01)
     p.send_signal(signal.SIGTERM)
     out, err = p.communicate(timeout=60)
     equal((p.returncode, out), (128 + signal.SIGTERM, b""), err.decode())
