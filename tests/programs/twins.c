@@ -3,17 +3,17 @@
  * A program with the same behaviour in each run although its children alternate: one of two waits
  * until the other has forked a child and executed a program, and in the next run the roles are
  * swapped. (The file `twins.turn` has the next role; no branch depends on it, nor on the random
- * bytes that each prints.)
+ * bytes that each prints.) Each reads from a pipe that the other's exec closes: the one that is
+ * first finds a byte there.
  */
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { LATER_NS = 30000000, SPINS = 1000 };
+enum { SPINS = 1000 };
 
 static volatile uint64_t sink;
 
@@ -35,14 +35,15 @@ static void say(const char *who)
 		_exit(1);
 }
 
-static void be_child(char *const argv[], unsigned char number, unsigned char turn)
+static void be_child(char *const argv[], unsigned char number, int gate[2][2])
 {
 	static const char *const names[2][2] = { { "first", "second" },
 						 { "child of the first", "child of the second" } };
-	struct timespec wait = { .tv_nsec = (long)(number ^ turn) * LATER_NS };
+	char byte;
 	pid_t child;
 
-	nanosleep(&wait, NULL);
+	close(gate[number][1]);
+	sink += (uint64_t)read(gate[number][0], &byte, 1);
 	say(names[0][number]);
 	child = fork();
 	if (child == 0) {
@@ -59,8 +60,8 @@ static void be_child(char *const argv[], unsigned char number, unsigned char tur
 int main(int argc, char *argv[])
 {
 	unsigned char turn = 0, next;
+	int gate[2][2], fd;
 	pid_t child[2];
-	int fd;
 
 	if (argc > 2 && !strcmp(argv[1], "leaf")) {
 		for (size_t i = 0; i < SPINS * strlen(argv[2]); i++)
@@ -72,13 +73,17 @@ int main(int argc, char *argv[])
 	if (fd < 0 || pread(fd, &turn, 1, 0) < 0)
 		return 1;
 	next = turn ^ 1;
-	if (pwrite(fd, &next, 1, 0) != 1)
+	if (pwrite(fd, &next, 1, 0) != 1 || pipe2(gate[0], O_CLOEXEC) || pipe2(gate[1], O_CLOEXEC))
+		return 1;
+	if (write(gate[turn][1], &next, 1) != 1)
 		return 1;
 	for (unsigned char i = 0; i < 2; i++) {
 		child[i] = fork();
 		if (child[i] == 0)
-			be_child(argv, i, turn);
+			be_child(argv, i, gate);
 	}
+	for (int i = 0; i < 2; i++)
+		close(gate[i][1]);
 	for (int i = 0; i < 2; i++)
 		waitpid(child[i], NULL, 0);
 	return 0;
