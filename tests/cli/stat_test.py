@@ -877,9 +877,9 @@ def exact_or_skip():
 @test
 def exact_counts_beside_the_kernels():
     exact_or_skip()
-    # One process: when a shell hears that its child has ended is the kernel's to say.
+    # Not a shell, which makes decimal digits of its parent's pid: 19 instructions for each.
     d = document("--engine", "exact", "-r", "3", "-e", "{instructions,page-faults},branches:u",
-                 "--", "sh", "-c", "exit 3", status=3)
+                 "--", "grep", "x", "/dev/null", status=1)
     equal([e["event"] for e in d["events"]], ["instructions:u", "branches:u", "page-faults"], "names: overhead last")
     equal([e["engine"] for e in d["events"]], ["exact", "exact", "perf"], "engines")
     equal([e["quality"] for e in d["events"]], ["exact", "exact", "counted"], "qualities")
@@ -895,15 +895,16 @@ def exact_counts_beside_the_kernels():
 def one_within_another():
     """The inner one counts its command as it would alone; the outer one says what it did not count. Each has a status of its own."""
     exact_or_skip()
-    alone = document("--engine", "exact", "-e", "instructions:u", "--", "sh", "-c", "exit 3", status=3)
+    command = ("grep", "x", "/dev/null")  # no shell: its count has the digits of its parent's pid
+    alone = document("--engine", "exact", "-e", "instructions:u", "--", *command, status=1)
     for words in (["--engine", "exact", "-e", "instructions:u"], ["-e", "task-clock,instructions:u"]):
         outer = document(*words, "--", TARE, "stat", "--format", "json", "-o", "inner.json", "--engine", "exact", "-e", "instructions:u", "--",
-                         "sh", "-c", "exit 3", status=3)
+                         *command, status=1)
         inner = json.loads(Path("inner.json").read_text())
         equal(event(inner, "instructions:u")["value"], event(alone, "instructions:u")["value"], "the inner count")
         if words[0] == "--engine":
             equal(event(outer, "instructions:u")["quality"], "exact, without 1 process", "the outer count")
-            equal([p["comm"] for p in outer["conditions"]["uncounted_processes"]], ["sh"], "what it is without")
+            equal([p["comm"] for p in outer["conditions"]["uncounted_processes"]], ["grep"], "what it is without")
 
 
 @test
@@ -1206,7 +1207,7 @@ def processes_and_threads_of_a_command():
         equal([e.get("process_number") for e in rows], [None, 1, 2, 3], name)
         equal([sum(e["runs"][i] for e in rows[1:]) for i in range(2)], rows[0]["runs"], f"the parts of {name}")
         true(all(e["n"] == 2 and e["min"] > 1000 for e in rows), rows)
-        # Not the shell's: when it hears that a child has ended is the kernel's to say.
+        # Not the shell's, which makes digits of its parent's pid.
         true(all(e["min"] == e["max"] for e in rows[2:]), rows)
     equal(len([e for e in d["events"] if e["event"] == "page-faults"]), 1, "the kernel cannot divide its own")
     true(re.search(r"\n ls #2 +[\d,]+ +instructions:u", stat("--engine", "exact", "--per-process", "--", *command).stderr), "text")
@@ -1304,8 +1305,8 @@ def a_32_bit_program_is_refused():
 
 
 def without_one(words, name, reason, status):
-    """The same in text, JSON, CSV and perf's CSV: a number, and what it is without. Each is of a run of its own, in which the shell
-    hears of its children's ends when the kernel says so: the numbers are near."""
+    """The same in text, JSON, CSV and perf's CSV: a number, and what it is without. Each is of a run of its own, and the shell
+    makes digits of its parent's pid: the numbers are near."""
     r = stat(*words, status=status)
     shown = re.search(r"([\d,]+) +instructions:u +exact, without 1 process\n", r.stderr)
     true(shown and f"Without {name}, process " in r.stderr and reason in " ".join(r.stderr.split()), r.stderr)

@@ -324,7 +324,7 @@ def what_is_no_threads_count_is_said():
 
 
 def long_names():
-    """Folders of tare run's in /tmp that nobody holds. Those of other tests come and go: they are made before they are held."""
+    """Folders of tare run's in /tmp that no process has locked. Those of other tests come and go: they are made before they are locked."""
     found = set()
     for path in Path("/tmp").glob("tare-cwd-*"):
         try:
@@ -409,7 +409,7 @@ def launch_tells_what_nothing_fixes():
 def a_first_run_that_leaves_something_behind_is_set_apart():
     """By its count, its output and its end; with two runs nobody can tell which was the odd one."""
     need_exact()
-    words = (TARE, "verify", "launch", "--deterministic=aslr,environment")
+    words = (TARE, "verify", "launch", "--deterministic=aslr,environment,pid")  # a shell makes digits of its parent's pid
     counted, written = "if [ -e %s ]; then :; else : > %s; for i in 1 2 3 4; do :; done; fi", "[ -e %s ] || { : > %s; echo new; exit 3; }"
     text = sh(*words, "-r", "3", "--", "sh", "-c", counted.replace("%s", "cold-1"), status=1).stdout
     true(re.search(r"Everything fixed: [0-9,]+ instructions:u, the same in runs 2 to 3; run 1 had [1-9][0-9,]* more\.\n", text), text)
@@ -453,7 +453,7 @@ TAKE_AWAY = (TARE, "run", "--deterministic=cwd", "--", "true")
 
 
 def left_by_a_killed_run():
-    """A folder that nobody holds; None if another tare was quicker to take it away, as of a test that runs at the same time."""
+    """A folder that no process has locked; None if another tare was quicker to take it away, as of a test that runs at the same time."""
     p = subprocess.Popen([TARE, "run", "--deterministic=cwd", "--", "sh", "-c", "pwd -P; exec sleep 100"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          env=ENV, cwd=ROOM.name)
     folder = Path(p.stdout.readline().strip()[:-len(os.path.realpath(ROOM.name))])
