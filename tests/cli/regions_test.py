@@ -590,6 +590,16 @@ def exact_counts():
 
 
 @test
+def a_recording_names_the_cpu_that_its_program_saw():
+    if os.uname().machine != "x86_64":
+        return
+    for model in ("x86-64-v2", "host"):
+        sh(TARE, "regions", "-q", "--engine", "exact", "-e", "instructions:u", "-o", "seen.tare", f"--deterministic=isa={model}", "--", PROGRAM, "known", "10", "1")
+        d = json.loads(sh(TARE, "summarize", "--format", "json", "seen.tare").stdout)
+        equal(next(r["cpu"] for r in d["recordings"]), model, d)
+
+
+@test
 def a_process_without_the_engine_is_named():
     if os.uname().machine != "x86_64":
         return

@@ -551,6 +551,8 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 			: end.exec_code        ? EXIT_NOT_EXECUTABLE
 					       : EXIT_CANNOT_MEASURE;
 	}
+	if (fixed_had(&o->fixed) & FIXED(ISA) && o->fixed.isa_model[0])
+		region_file_name_cpu(kept.path, o->fixed.isa_model);
 	say_fixed(self, o);
 	say_killed(self, &end);
 	say_partial(self, &end.child.partial);
