@@ -575,16 +575,22 @@ def directories_by_name_only_with_the_engine():
 
 CPUID = """
 #include <cpuid.h>
+#include <elf.h>
 #include <stdio.h>
-#include <sys/auxv.h>
-int main(void)
+int main(int argc, char **argv, char **environment)
 {
+	unsigned long hwcap = 0;
+	while (*environment++)
+		;
+	for (Elf64_auxv_t *v = (void *)environment; v->a_type; v++) /* getauxval() has values of the C library's own */
+		if (v->a_type == AT_HWCAP)
+			hwcap = v->a_un.a_val;
 	unsigned a, b, c, d, low, high, cpu;
 	char brand[49] = "";
 	for (unsigned i = 0; i < 3; i++)
 		__cpuid(0x80000002 + i, ((unsigned *)brand)[4 * i], ((unsigned *)brand)[4 * i + 1], ((unsigned *)brand)[4 * i + 2], ((unsigned *)brand)[4 * i + 3]);
 	__cpuid(1, a, b, c, d);
-	printf("%s;%d;%d;", brand, c >> 28 & 1, getauxval(AT_HWCAP) == d);
+	printf("%s;%d;%d;", brand, c >> 28 & 1, hwcap == d);
 	__cpuid_count(7, 0, a, b, c, d);
 	printf("%d;%d;", b >> 5 & 1, b >> 16 & 1);
 	asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
