@@ -463,7 +463,7 @@ static int read_all_blocks(struct accessed *c, const char *path, struct tare_err
 	int ret;
 
 	if (!alloc_path(file, sizeof(file), path) || access(file, F_OK) < 0) {
-		tare_fail(err, ENOENT, "%.200s has no file of allocations",
+		tare_fail(err, ENOENT, "%.200s has no recorded allocations",
 			  c->p->input >= 0 ? "standard input" : path);
 		tare_hint(err, "tare record --alloc -- COMMAND writes them into FILE.alloc");
 		return -ENOENT;
@@ -471,14 +471,14 @@ static int read_all_blocks(struct accessed *c, const char *path, struct tare_err
 	if (!by_monotonic_clock(c))
 		return tare_fail(
 			err, EINVAL,
-			"%.200s: the recording's clock is not CLOCK_MONOTONIC, so its mappings and the allocations have no common order",
+			"%.200s: the recording's clock is not CLOCK_MONOTONIC, so its mappings and the allocations cannot be put in order",
 			path);
 	ret = of_this(c, file, &own, err);
 	if (ret == 0 && !own)
 		return tare_fail(
 			err, EINVAL,
-			"%.200s belongs to another recording: no process of it is in %.100s", file,
-			path);
+			"%.200s belongs to another recording: none of its processes is in %.100s",
+			file, path);
 	if (ret == 0)
 		ret = alloc_open(&f, file, err);
 	if (ret < 0)
@@ -492,11 +492,11 @@ static int read_all_blocks(struct accessed *c, const char *path, struct tare_err
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_lost)
 		ret = accessed_add_note(
-			c, err, "%s: %llu records of allocations are missing: %s", file,
+			c, err, "%s: %llu allocation records are missing: %s", file,
 			(unsigned long long)c->blocks_lost,
 			alloc_loss(f)->full
 				? "the file was full"
-				: "the file could not grow, or no descriptor was free to open it");
+				: "the file could not grow, or no file descriptor was free to open it");
 	if (ret == 0 && c->blocks_damaged)
 		ret = note_damage(c, file, "some allocations are missing", err);
 	alloc_close(f);
@@ -522,21 +522,22 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 			? 0 /* the recorder was not there */
 			: accessed_add_note(
 				  c, err,
-				  "blocks are not told: libtare-alloc.so wrote them down (tare record --alloc), and %s is not there",
-				  c->p->input >= 0 ? "beside standard input their file" : file);
+				  "heap blocks are not shown: libtare-alloc.so recorded them (tare record --alloc), but %s is missing",
+				  c->p->input >= 0
+					  ? "their file cannot be found for standard input, and so"
+					  : file);
 	if (!by_monotonic_clock(c))
 		return accessed_add_note(
-			c, err,
-			"%s is left out: the recording's clock is another one than CLOCK_MONOTONIC",
+			c, err, "%s is ignored: the recording's clock is not CLOCK_MONOTONIC",
 			file);
 	c->blocks_damaged = of_this(c, file, &own, &why) < 0 ||
 		(own && alloc_open(&f, file, &why) < 0);
 	if (c->blocks_damaged)
-		return accessed_add_note(c, err, "blocks are not told: %s", why.what);
+		return accessed_add_note(c, err, "heap blocks are not shown: %s", why.what);
 	if (!own)
 		return accessed_add_note(
 			c, err,
-			"%s is left out: it is another recording's, of processes that are not in this one",
+			"%s is ignored: it belongs to another recording, with processes that are not in this one",
 			file);
 	r.unwinder = unwinder_new(elf_of, c, NULL);
 	r.machine = machine_of(c);
@@ -555,20 +556,20 @@ int accessed_read_blocks(struct accessed *c, const char *path, struct tare_error
 	if (ret == 0 && r.cut)
 		ret = accessed_add_note(
 			c, err,
-			"%s: only the first %d blocks taken and given back are looked at; later ones are told as heap or memory",
+			"%s: only the first %d allocations and frees are used; later blocks are shown as heap or memory",
 			file, FACTS_MOST);
 	if (ret == 0 && alloc_loss(f)->lost)
 		ret = accessed_add_note(
 			c, err,
-			"%s: %llu times that a block was taken, given back or mapped were not written down: %s; from the first of them on all is told as heap or memory",
+			"%s: %llu allocations, frees or mappings were not recorded: %s; blocks after the first of these are shown as heap or memory",
 			file, (unsigned long long)alloc_loss(f)->lost,
 			alloc_loss(f)->full
 				? "the file was full"
-				: "the file could not grow, or no descriptor was free to open it");
+				: "the file could not grow, or no file descriptor was free to open it");
 	c->blocks_lacking = *alloc_loss(f);
 	c->blocks_damaged = alloc_loss(f)->damaged || alloc_loss(f)->missing;
 	if (ret == 0 && c->blocks_damaged)
-		ret = note_damage(c, file, "some blocks may be told as heap or memory", err);
+		ret = note_damage(c, file, "some blocks may be shown as heap or memory", err);
 	alloc_close(f);
 	reading_free(&r);
 	return ret;

@@ -63,26 +63,27 @@ static int note_spe(struct accessed *c, const struct perfdata_event *ev, struct 
 	char kinds[64] = "";
 	int ret;
 
-	ret = accessed_add_note(c, err,
-				"%s: SPE takes one of every %" PRIu64
-				" operations, whatever it is; those whose record was still being "
-				"written when the next was due are missing",
-				ev->name, a->period);
+	ret = accessed_add_note(
+		c, err,
+		"%s: SPE takes one of every %" PRIu64
+		" operations of any kind; an operation is missing if the record before it was still being "
+		"written",
+		ev->name, a->period);
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
 		if (a->config >> filters[i].bit & 1)
 			snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s",
 				 kinds[0] ? " and " : "", filters[i].what);
 	if (ret == 0 && kinds[0])
-		ret = accessed_add_note(c, err, "%s: only %s were kept", ev->name, kinds);
+		ret = accessed_add_note(c, err, "%s: only %s were recorded", ev->name, kinds);
 	if (ret == 0 && a->config1)
 		ret = accessed_add_note(c, err,
 					"%s: only operations with events 0x%" PRIx64
-					" were kept: shares are of those",
+					" were recorded: shares are of those",
 					ev->name, a->config1);
 	if (ret == 0 && a->config2 & 0xfff)
 		ret = accessed_add_note(
 			c, err,
-			"%s: only operations of %u cycles or more were kept: shares and percentiles are of slow ones",
+			"%s: only operations of %u cycles or more were recorded: shares and percentiles are of slow ones",
 			ev->name, (unsigned)(a->config2 & 0xfff));
 	return ret;
 }
@@ -123,25 +124,26 @@ static int note_ibs(struct accessed *c, const struct perfdata_event *ev, bool op
 
 	if (op && micro_ops)
 		ret = accessed_add_note(c, err,
-					"%s: IBS takes one of every %" PRIu64
+					"%s: IBS samples one of every %" PRIu64
 					" micro-ops as they are dispatched",
 					ev->name, a->period);
 	else if (op)
 		ret = accessed_add_note(
 			c, err,
-			"%s: IBS takes what is dispatched next after %" PRIu64
-			" cycles: operations behind a stall are taken more "
-			"often than others, so shares are rather of time than of accesses",
+			"%s: IBS samples the operation dispatched next after %" PRIu64
+			" cycles: operations after a stall are sampled more "
+			"often than others, so shares are closer to shares of time than of accesses",
 			ev->name, a->period);
 	if (ret == 0 && slow)
 		ret = accessed_add_note(
 			c, err,
-			"%s: only loads that %stook more than %u cycles were kept (ldlat=%u): shares and percentiles are "
+			"%s: only loads that %stook more than %u cycles were recorded (ldlat=%u): shares and percentiles are "
 			"of those",
 			ev->name, all_far ? "missed L3 and " : "", slow, slow);
 	else if (ret == 0 && far)
 		ret = accessed_add_note(
-			c, err, "%s: only what missed L3 was kept (l3missonly): shares are of that",
+			c, err,
+			"%s: only L3 misses were recorded (l3missonly): shares are of those",
 			ev->name);
 	return ret;
 }
@@ -178,34 +180,34 @@ static int note_event(struct accessed *c, const struct perfdata_event *ev, struc
 	    (a->config1 & 0xffff) <= L1_HIT)
 		return accessed_add_note(
 			c, err,
-			"%s: loads of any latency (ldlat=%u), but the hardware follows one at a time and chooses it itself: not "
-			"every load has the same chance",
+			"%s: loads of any latency (ldlat=%u), but the hardware tracks one load at a time and chooses it itself: not "
+			"every load is equally likely to be sampled",
 			ev->name, (unsigned)(a->config1 & 0xffff));
 	if (!amd && (code == LOAD_LATENCY || code == LOAD_LATENCY_ATOM) && a->config1 & 0xffff)
 		return accessed_add_note(
 			c, err,
-			"%s: only loads that took %u cycles or more (ldlat=%u), and of those the hardware follows one at a time: "
-			"shares and percentiles are of slow loads, not of all",
+			"%s: only loads that took %u cycles or more (ldlat=%u), and the hardware tracks one of them at a time: "
+			"shares and percentiles are of slow loads, not of all loads",
 			ev->name, (unsigned)(a->config1 & 0xffff), (unsigned)(a->config1 & 0xffff));
 	c->every = !strncmp(ev->name, "exact/", 6) && a->period == 1;
 	if (c->every)
 		return accessed_add_note(
 			c, err,
-			"%s: every load and store; a repeated string instruction (rep movs, rep stos: large copies) is one, whose place "
-			"is its first byte",
+			"%s: every load and store; a repeated string instruction (rep movs, rep stos: large copies) counts as one access, at "
+			"its first byte",
 			ev->name);
 	if (!strncmp(ev->name, "exact/", 6))
 		return accessed_add_note(
 			c, err,
 			"%s: one of every %" PRIu64
-			" loads and stores on average, each with the same chance; a repeated string "
-			"instruction (rep movs, rep stos: large copies) is one, whose place is its first byte",
+			" loads and stores on average, all equally likely; a repeated string "
+			"instruction (rep movs, rep stos: large copies) counts as one access, at its first byte",
 			ev->name, a->period);
 	if (a->flags & FREQUENCY)
 		return accessed_add_note(
 			c, err,
 			"%s: %" PRIu64
-			" samples a second were asked for; each stands for as many events as passed since the one "
+			" samples a second were requested; each represents the events since the sample "
 			"before (column weight)",
 			ev->name, a->period);
 	return accessed_add_note(c, err, "%s: one of every %" PRIu64 " events", ev->name,

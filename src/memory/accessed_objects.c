@@ -283,9 +283,9 @@ static void name_block(struct accessed *c, const struct object *o, struct text *
 		return;
 	}
 	if (name.function)
-		text_add(out, "block taken in %s", words_at(&c->modules.words, name.function));
+		text_add(out, "block allocated in %s", words_at(&c->modules.words, name.function));
 	else
-		text_add(out, "block taken at 0x%" PRIx64 " in %s", o->start,
+		text_add(out, "block allocated at 0x%" PRIx64 " in %s", o->start,
 			 path_base(words_at(&c->modules.words, name.module)));
 	if (name.file)
 		text_add(out, "  %s:%u", path_base(words_at(&c->modules.words, name.file)),

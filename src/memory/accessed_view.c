@@ -37,33 +37,33 @@ static const struct {
 	const char *key, *one, *many;
 	size_t at; /* offset in struct tare_access_loss */
 } losses[] = {
-	{ "lost", "sample was lost, for the recorder was too slow",
-	  "samples were lost, for the recorder was too slow",
+	{ "lost", "sample was lost because the recorder was too slow",
+	  "samples were lost because the recorder was too slow",
 	  offsetof(struct tare_access_loss, lost) },
-	{ "truncated", "piece of the hardware's data has a gap or ends too early",
-	  "pieces of the hardware's data have a gap or end too early",
+	{ "truncated", "block of hardware trace data has a gap or is truncated",
+	  "blocks of hardware trace data have a gap or are truncated",
 	  offsetof(struct tare_access_loss, truncated) },
-	{ "collided", "piece lacks samples that the hardware dropped because two collided",
-	  "pieces lack samples that the hardware dropped because two collided",
+	{ "collided", "block lacks samples that the hardware dropped because two collided",
+	  "blocks lack samples that the hardware dropped because two collided",
 	  offsetof(struct tare_access_loss, collided) },
-	{ "damaged", "byte of the hardware's data is part of no whole record",
-	  "bytes of the hardware's data are part of no whole record",
+	{ "damaged", "byte of hardware trace data is in no complete record",
+	  "bytes of hardware trace data are in no complete record",
 	  offsetof(struct tare_access_loss, damaged) },
-	{ "missing", "byte of the hardware's data is not in the file, though the kernel told of it",
-	  "bytes of the hardware's data are not in the file, though the kernel told of them",
+	{ "missing",
+	  "byte of hardware trace data is not in the file, although the kernel announced it",
+	  "bytes of hardware trace data are not in the file, although the kernel announced them",
 	  offsetof(struct tare_access_loss, missing) },
-	{ "unreadable", "sample holds no registers of the hardware's",
-	  "samples hold no registers of the hardware's",
+	{ "unreadable", "sample has no hardware registers", "samples have no hardware registers",
 	  offsetof(struct tare_access_loss, unreadable) },
 	{ "unknown_sources",
-	  "access names a data source whose meaning is not known: where data came from is told by its events alone",
-	  "accesses name data sources whose meaning is not known: where data came from is told by their events alone",
+	  "access has an unknown data source: its cache or memory level is inferred from its events only",
+	  "accesses have unknown data sources: their cache or memory level is inferred from their events only",
 	  offsetof(struct tare_access_loss, unknown_sources) },
-	{ "without_pc", "record of the hardware's names no instruction and is left out",
-	  "records of the hardware's name no instruction and are left out",
+	{ "without_pc", "hardware record has no instruction address and is left out",
+	  "hardware records have no instruction address and are left out",
 	  offsetof(struct tare_access_loss, without_pc) },
-	{ "no_access", "sample says nothing of an access: no data source was recorded",
-	  "samples say nothing of an access: no data source was recorded",
+	{ "no_access", "sample has no access: no data source was recorded",
+	  "samples have no access: no data source was recorded",
 	  offsetof(struct tare_access_loss, other) },
 };
 
@@ -84,12 +84,14 @@ static void remark_recorder(struct remarks *r, const struct accessed *c, const s
 	t = remarks_add(r, INK_PLAIN);
 	put_count(t, style, c->recorders);
 	text_add(t, c->recorders == 1 ? " access" : " accesses");
-	text_add(t, " of what wrote the blocks down (libtare-alloc.so) left out");
+	text_add(t, " of the allocation recorder (libtare-alloc.so) left out");
 	if (!c->clocks)
 		return;
-	text_add(t, "; not so ");
+	text_add(t, "; included: ");
 	put_count(t, style, c->clocks);
-	text_add(t, " in the vDSO, where it reads the clock for each block, as the program may");
+	text_add(
+		t,
+		" in the vDSO, where the recorder reads the clock for each block, but the program may, too");
 }
 
 void accessed_remarks(struct remarks *r, const struct accessed *c, const struct style *style)
@@ -100,7 +102,7 @@ void accessed_remarks(struct remarks *r, const struct accessed *c, const struct 
 		t = remarks_add(r, INK_BAD);
 		text_add(t, "partial: ");
 		put_escaped(t, c->damage);
-		text_add(t, "; what stands before that is shown");
+		text_add(t, "; only the part before that is shown");
 	}
 	if (c->loss.broke_off)
 		text_add(remarks_add(r, INK_CAREFUL), PERFDATA_BROKE_OFF);
@@ -116,21 +118,20 @@ void accessed_remarks(struct remarks *r, const struct accessed *c, const struct 
 	if (c->throttled) {
 		t = remarks_add(r, INK_CAREFUL);
 		put_count(t, style, c->throttled);
-		text_add(t,
-			 " time%s an event was stopped for coming too often; shares are off there",
+		text_add(t, " time%s the kernel throttled an event; shares are wrong there",
 			 c->throttled == 1 ? "" : "s");
 	}
 	if (c->loss.unknown_cpu)
 		text_add(
 			remarks_add(r, INK_PLAIN),
-			"What this core's data sources mean is not known: where data came from is told by its events alone.");
+			"The data sources of this core are unknown: the cache or memory level is inferred from events only.");
 	remark_recorder(r, c, style);
 }
 
 const char *accessed_addressless(unsigned origins)
 {
 	return origins == 1u << TARE_FROM_EXACT
-		? " (the exact engine tells none of gathers, scatters, enter and what a mask decides on: vmaskmov, vpmaskmov, "
+		? " (the exact engine gives no address for gathers, scatters, enter and masked accesses: vmaskmov, vpmaskmov, "
 		  "maskmovdqu, AVX-512 under k1 to k7)"
 		: "";
 }

@@ -191,7 +191,7 @@ static void put_notes(struct text *out, const struct allocations_shown *s,
 		unmatched += a->process[i].unmatched;
 	put_paragraph(
 		out, style, INK_FAINT,
-		"at peak: bytes that were live when most were live in their process. live at exit: at the end of the process, or when it executed another program.");
+		"at peak: bytes that were live when their process had the most live bytes. live at exit: at the end of the process, or when it executed another program.");
 	if (a->mapped)
 		put_paragraph(out, style, INK_FAINT,
 			      "%" PRIu64 " mapping%s by mmap(2) %s not included.", a->mapped,
@@ -207,7 +207,7 @@ static void put_notes(struct text *out, const struct allocations_shown *s,
 		put_paragraph(
 			out, style, INK_BAD,
 			"%" PRIu64
-			" records are missing: counts and bytes are less than there were, and peak and live may be wrong.",
+			" records are missing: counts and bytes are too low, and peak and live may be wrong.",
 			a->lost);
 	for (size_t i = 0; i < a->recording.n_notes; i++)
 		put_paragraph(out, style, INK_CAREFUL, "%s.", a->recording.note[i]);

@@ -235,7 +235,7 @@ TEST(fields)
 	}
 	/* Ends at any depth, and a name that does not fit is not cut. */
 	CHECK(!symbols_field(s, 0x7000000000700, 0, false, &out), "%s", out.name);
-	CHECK_STR(out.variable, "russian", "the variable is told where its part is not");
+	CHECK_STR(out.variable, "russian", "the variable is named if its part is not");
 	symbols_field(s, 0x7000000000300, 1000, false, &out);
 	symbols_close(s);
 }

@@ -79,7 +79,7 @@ static void put_page(struct text *out, const struct memory *m, const struct memo
 static void put_place(struct text *out, int place, int distance)
 {
 	if (place < 0 && distance < 0)
-		text_add(out, "[not told]");
+		text_add(out, "[unknown]");
 	if (place >= 0)
 		text_add(out, "%s", tare_access_place_name((enum tare_access_place)place));
 	if (distance >= 0)
@@ -90,7 +90,7 @@ static void put_place(struct text *out, int place, int distance)
 static void put_node(struct text *out, const char *what, int node)
 {
 	if (node < 0)
-		text_add(out, "%s [not told]", what);
+		text_add(out, "%s [unknown]", what);
 	else
 		text_add(out, "%s %d", what, node);
 }
@@ -143,7 +143,7 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 		break;
 	case MEMORY_BY_TLB:
 		text_add(out, "%s",
-			 r->is.tlb < 0 ? "[not told]"
+			 r->is.tlb < 0 ? "[unknown]"
 				       : tare_access_tlb_name((enum tare_access_tlb)r->is.tlb));
 		break;
 	case MEMORY_BY_NODE:
@@ -158,7 +158,7 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 		if (r->is.key[2])
 			put_task(out, m, r->is.pid, r->is.tid);
 		else
-			text_add(out, "[not told]");
+			text_add(out, "[unknown]");
 		break;
 	case MEMORY_BYS:
 		break;
@@ -401,8 +401,8 @@ static void put_legend(struct text *out, const struct memory *m)
 	if (m->latency >= 0)
 		text_add(
 			out,
-			" p50, p99: cycles, %s; half of the samples took at most p50. Behind them how many took how long: a column for each "
-			"doubling, from %" PRIu64 " on.\n",
+			" p50, p99: cycles, %s; half of the samples took at most p50. Then the distribution: a column for each "
+			"power of two, from %" PRIu64 ".\n",
 			latency_meaning[m->latency],
 			bin_from(bins_of(&m->total.latency[m->latency]->d).first));
 }
@@ -417,27 +417,26 @@ static struct remarks remarks_of(const struct memory *m, const struct style *sty
 	struct text *t;
 
 	if (m->latency < 0 && !stores)
-		text_add(remarks_add(&r, INK_PLAIN),
-			 "No latencies: what recorded this does not measure them.");
+		text_add(remarks_add(&r, INK_PLAIN), "No latencies: this recording has none.");
 	if (stores) {
 		t = remarks_add(&r, INK_PLAIN);
-		text_add(t, "What was measured of ");
+		text_add(t, "The latency of ");
 		put_count(t, style, stores->d.n);
 		text_add(
 			t,
-			" stores (PEBS) is no load's latency and is in no column here; -f json has it as \"store\".");
+			" stores (PEBS) differs from that of loads and is in no column here; -f json has it as \"store\".");
 	}
 	if (!m->total.placed)
 		text_add(remarks_add(&r, INK_PLAIN),
-			 "What served the data is not told by what recorded this.");
+			 "This recording does not have the cache or memory level of accesses.");
 	if (m->no_accesses) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_count(t, style, m->no_accesses);
 		text_add(
 			t, " %s; not counted here.",
 			m->no_accesses == 1
-				? "sample is of an operation that accesses no memory, or of a fetch of instructions"
-				: "samples are of operations that access no memory, or of fetches of instructions");
+				? "sample is of an operation that accesses no memory, or of an instruction fetch"
+				: "samples are of operations that access no memory, or of instruction fetches");
 	}
 	if (m->without_address) {
 		t = remarks_add(&r, INK_PLAIN);
@@ -449,7 +448,7 @@ static struct remarks remarks_of(const struct memory *m, const struct style *sty
 	}
 	if (m->last_ns > m->first_ns && m->last_ns - m->first_ns > YEAR_NS)
 		text_add(remarks_add(&r, INK_CAREFUL),
-			 "Some of the times are damaged: no recording is that long.");
+			 "Some timestamps are damaged: no recording is that long.");
 	accessed_remarks(&r, m->of, style);
 	return r;
 }

@@ -81,7 +81,7 @@ def histograms_stand_in_the_table():
     text = tare("memory", one.write(room("one"))).stdout
     true("1 access: 1 load, 0 stores" in text and "64..127" in text, text)
     one.sample(0x1000, 1, 1, 1 << 62, 0x5000, 0, 1, 100, source("load", "L1"))
-    true("Some of the times are damaged" in tare("memory", one.write(room("one"))).stdout and "damaged" not in tare("memory", path).stdout, "times")
+    true("Some timestamps are damaged" in tare("memory", one.write(room("one"))).stdout and "damaged" not in tare("memory", path).stdout, "times")
 
 
 @test
@@ -130,13 +130,13 @@ def distance(t):
 
 
 def node(t):
-    memory = "[not told]" if not t["phys"] else int(t["phys"] >= 8 << 20)
+    memory = "[unknown]" if not t["phys"] else int(t["phys"] >= 8 << 20)
     return f"CPU on {t['cpu'] // 2}, memory on {memory}" + (f", served from {distance(t)}" if distance(t) else "")
 
 
 def level(t):
     place = {"far memory": "memory", "far cache": "cache"}.get(t["level"], t["level"])
-    return f"{place}, {distance(t)}" if place else "[not told]"
+    return f"{place}, {distance(t)}" if place else "[unknown]"
 
 
 KEYS = {
@@ -145,7 +145,7 @@ KEYS = {
     "instruction": lambda t: f"prog{t['pid']}+{t['ip'] - 0x400000:#x}  [unknown]",
     "symbol": lambda t: t["object"],
     "level": level,
-    "tlb": lambda t: t["tlb"] or "[not told]",
+    "tlb": lambda t: t["tlb"] or "[unknown]",
     "node": node,
     "thread": lambda t: f"prog{t['pid']} {t['pid']}/{t['tid']}",
 }
@@ -198,8 +198,8 @@ def csv_and_text_say_the_same():
         equal((int(r["samples"]), int(r["place L3"]), int(r["tlb walk"])), (w["samples"], w["places"].get("L3", 0), w["tlbs"].get("walk", 0)), r["symbol"])
         equal(r["use p50"], str(w["latencies"]["use"]["p50"]), "p50")
     text = tare("memory", "--by", "symbol", path).stdout
-    for says in ("500 accesses over", "from the load's issue to the data's arrival (PEBS)", "the hardware follows one at a time", "stack of prog10 (10)",
-                 "stores (PEBS) is no load's latency"):
+    for says in ("500 accesses over", "from the load's issue to the data's arrival (PEBS)", "the hardware tracks one of them at a time", "stack of prog10 (10)",
+                 "stores (PEBS) differs from that of loads"):
         true(says in text, f"{says} in {text}")
 
 
@@ -332,7 +332,7 @@ def what_is_missing_is_said():
     r.sample(0x1000, src=source("load"))
     text = tare("memory", r.write(room("some"))).stdout
     true("70 samples were lost" in text and "1 accesses have no address" not in text and "1 access has no address" in text, text)
-    true("What served the data is not told" in text and "No latencies" in text, text)
+    true("This recording does not have the cache or memory level" in text and "No latencies" in text, text)
     said = tare("memory", "--sort", "p99", room("some"), status=125).stderr
     true("--sort p99: the recording does not tell latencies" in said, said)
     said = tare("memory", "--sort", "remote", room("some"), status=125).stderr
@@ -416,7 +416,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
     h.spe(records[0][9:] + b"".join(records))
     x = document("memory", h.write(room("headless")))
     equal((x["total"]["samples"], x["losses"]["without_pc"]), (10, 1), "the end of a record")
-    true("1 record of the hardware's names no instruction and is left out" in tare("memory", room("headless")).stdout, "the text")
+    true("1 hardware record has no instruction address and is left out" in tare("memory", room("headless")).stdout, "the text")
     true("1 record of AUX data names no instruction and was left out" in tare("export", "--accesses=csv", room("headless")).stderr, "export")
     said = tare("export", "--accesses=json", room("spe"), status=125).stderr
     true("json is no format of a table" in said and "--accesses=csv" in said, said)
@@ -435,7 +435,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
         c.add(AUX, struct.pack("<QQQ", 0, 1 << 20, 2), 0, 1000, 1000, 6)  # PERF_AUX_FLAG_OVERWRITE: not counted
         x = document("memory", c.write(room("cut")))
         equal((x["total"]["samples"], x["losses"]["missing"], x["losses"]["truncated"]), (8, missing, 0), "cut")
-    true("5,000 bytes of the hardware's data are not in the file" in tare("memory", room("cut")).stdout, "the text")
+    true("5,000 bytes of hardware trace data are not in the file" in tare("memory", room("cut")).stdout, "the text")
     true("5000 bytes of AUX data that the kernel told of are not in the file" in tare("export", "--accesses=csv", room("cut")).stderr, "export")
     c = Recording(config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
     c.announce_spe()
@@ -445,7 +445,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
 
     r.features[CPUID] = string("0x00000000000f0000")
     text = tare("memory", "--by", "level", r.write(room("unknown")), status=1).stdout
-    true("What this core's data sources mean is not known" in text, text)
+    true("The data sources of this core are unknown" in text, text)
     true("memory, socket" not in text, text)
 
     r = Recording(pmu=(9, "arm_spe_0"), config1=0, cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
@@ -457,9 +457,9 @@ def spe_with_gaps_and_cores_that_are_not_known():
 
 @test
 def ibs_has_its_own_latency_and_says_how_it_chose():
-    for config, slow, says in ((0, 0, "rather of time than of accesses"), (1 << 19, 0, "one of every 1000 micro-ops"), (1 << 19 | 1 << 16, 0, "missed L3"),
-                               (1 << 19, 150, "only loads that took more than 150 cycles were kept (ldlat=150)"),
-                               (1 << 19, 151, "only loads that missed L3 and took more than 151 cycles were kept (ldlat=151)")):
+    for config, slow, says in ((0, 0, "closer to shares of time than of accesses"), (1 << 19, 0, "one of every 1000 micro-ops"), (1 << 19 | 1 << 16, 0, "missed L3"),
+                               (1 << 19, 150, "only loads that took more than 150 cycles were recorded (ldlat=150)"),
+                               (1 << 19, 151, "only loads that missed L3 and took more than 151 cycles were recorded (ldlat=151)")):
         control = 3 << 17 | (1 << 16 if slow == 151 else 0)  # L3MissOnly, where Linux asked for it
         r = Recording(pmu=(10, "ibs_op"), config=config, config1=slow, cpuid="AuthenticAMD,23,49,0", kind=IDENTIFIER | IP | TID | TIME | 0x400)
         for i in range(40):
@@ -536,7 +536,7 @@ def a_real_program_by_the_exact_engine():
     # 400000 stores of the table, 50000 of the other: a volatile store is one access, whoever compiles it
     true(abs(got["table"] - 400000) < 40000 and abs(got["other"] - 50000) < 15000, got)
     equal(d["latency"], None, "no latencies")
-    true(any("the same chance" in n for n in d["notes"]), d["notes"])
+    true(any("all equally likely" in n for n in d["notes"]), d["notes"])
     true(any(x["file"] and x["file"].endswith("loop.c") and x["line"] == 2 for x in document("memory", room("exact.data"))["rows"]), "the line")
 
 
@@ -570,11 +570,11 @@ def blocks_are_told_by_where_they_were_taken():
     r = tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "--alloc", "-o", room("blocks.data"), "--", room("blocks"), status=None)
     if r.returncode:
         skip(f"no --alloc here: {r.stderr.strip()}")
-    got = {k: v["weight"] for k, v in rows(room("blocks.data"), "symbol").items() if "block taken" in k}
+    got = {k: v["weight"] for k, v in rows(room("blocks.data"), "symbol").items() if "block allocated" in k}
     # the places and who called them, although the program has no frame pointers: 64000 stores; 250 times 64; the same
     for name, stores in (("kept  blocks.c:3, for main  blocks.c:7", 64000), ("kept  blocks.c:3, for main  blocks.c:11", 16000),
                          ("passing  blocks.c:4, for main  blocks.c:11", 16000)):
-        true(abs(got.pop("block taken in " + name) - stores) < 5000, f"{name}: {got}")
+        true(abs(got.pop("block allocated in " + name) - stores) < 5000, f"{name}: {got}")
     equal(got, {})
     true(not any(".alloc.part" in k for k in rows(room("blocks.data"), "symbol")), "what is accessed of the recorder's own file")
     whole = room("blocks.data.alloc").read_bytes()
@@ -583,7 +583,7 @@ def blocks_are_told_by_where_they_were_taken():
         struct.pack_into("=I", others, at + 4, 1)  # a process that is not in the recording
     room("blocks.data.alloc").write_bytes(others)
     d = document("memory", "--by", "symbol", room("blocks.data"))
-    true(any("it is another recording's" in n for n in d["notes"]) and not any("block taken" in r["label"] for r in d["rows"]), d["notes"])
+    true(any("it belongs to another recording" in n for n in d["notes"]) and not any("block allocated" in r["label"] for r in d["rows"]), d["notes"])
     for command in ("memory", "sharing"):
         room("blocks.data.alloc").write_bytes(whole)
         document(command, room("blocks.data"))  # no damage
@@ -592,7 +592,7 @@ def blocks_are_told_by_where_they_were_taken():
         true(any("blocks.data.alloc is damaged" in n for n in d["notes"]), d["notes"])
     room("blocks.data.alloc").write_bytes(b"TAREBLKS nonsense")
     d = document("memory", "--by", "symbol", room("blocks.data"), status=1)
-    true(any("blocks are not told" in n for n in d["notes"]), d["notes"])
+    true(any("heap blocks are not shown" in n for n in d["notes"]), d["notes"])
 
 
 WRAPPED = r"""
@@ -647,10 +647,10 @@ def blocks_of_new_are_told_by_who_asked():
         r = tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "--alloc", "-o", room("new.data"), "--", room("new"), status=None)
         if r.returncode:
             skip(f"no --alloc here: {r.stderr.strip()}")
-        got = {k: v["stores"] for k, v in rows(room("new.data"), "symbol").items() if "block taken" in k and v["stores"] > 100}
-        equal(sorted(got), sorted(["block taken in main  new.cc:13", "block taken in main  new.cc:14", "block taken in first()  new.cc:6, for main  new.cc:11",
-                                   "block taken in second()  new.cc:7, for main  new.cc:11",
-                                   "block taken in third()  new.cc:8, for main  new.cc:12"]), flags)
+        got = {k: v["stores"] for k, v in rows(room("new.data"), "symbol").items() if "block allocated" in k and v["stores"] > 100}
+        equal(sorted(got), sorted(["block allocated in main  new.cc:13", "block allocated in main  new.cc:14", "block allocated in first()  new.cc:6, for main  new.cc:11",
+                                   "block allocated in second()  new.cc:7, for main  new.cc:11",
+                                   "block allocated in third()  new.cc:8, for main  new.cc:12"]), flags)
 
 
 @test
@@ -696,8 +696,8 @@ def blocks_of_one_wrapper_are_told_apart_by_who_called_it():
     r = tare("record", "--engine", "exact", "--precise=memory", "-c", "13", "--alloc", "-o", room("wrapped.data"), "--", room("wrapped"), status=None)
     if r.returncode:
         skip(f"no --alloc here: {r.stderr.strip()}")
-    got = {k: v for k, v in rows(room("wrapped.data"), "symbol").items() if "block taken" in k}
-    equal(sorted(got), ["block taken in xmalloc  wrapped.c:3, for name  wrapped.c:5", "block taken in xmalloc  wrapped.c:3, for node  wrapped.c:4"], "blocks")
+    got = {k: v for k, v in rows(room("wrapped.data"), "symbol").items() if "block allocated" in k}
+    equal(sorted(got), ["block allocated in xmalloc  wrapped.c:3, for name  wrapped.c:5", "block allocated in xmalloc  wrapped.c:3, for node  wrapped.c:4"], "blocks")
     a, b = (got[k]["stores"] for k in sorted(got, reverse=True))
     true(1.7 < b / a < 2.3, f"{a} and {b} stores")
     equal(len({(v["module"], v["offset"]) for v in got.values()}), 1, "the place")
@@ -708,17 +708,17 @@ def blocks_of_one_wrapper_are_told_apart_by_who_called_it():
     table = list(csv.DictReader(io.StringIO(tare("export", "--accesses=csv", room("wrapped.data")).stdout)))
     equal(d["recorder_left_out"] + d["total"]["samples"] + d["no_memory_operations"], len(table), "nor is it lost")
     true(d["recorder_left_out"] > 0, d["recorder_left_out"])
-    says = " of what wrote the blocks down (libtare-alloc.so) left out" + (f"; not so {d['recorder_or_program_clock']:,} in the vDSO" if d["recorder_or_program_clock"] else "\n")
+    says = " of the allocation recorder (libtare-alloc.so) left out" + (f"; included: {d['recorder_or_program_clock']:,} in the vDSO" if d["recorder_or_program_clock"] else "\n")
     true(says in tare("memory", room("wrapped.data")).stdout and says in tare("sharing", room("wrapped.data")).stdout, says)
     equal(document("sharing", room("wrapped.data"))["recorder_left_out"], d["recorder_left_out"], "tare sharing")
     equal(len({(v["caller_module"], v["caller_offset"]) for v in got.values()}), 2, "its callers")
-    true("blocks are not told" not in tare("memory", room("wrapped.data")).stdout, "they are there")
+    true("heap blocks are not shown" not in tare("memory", room("wrapped.data")).stdout, "they are there")
     os.rename(room("wrapped.data.alloc"), room("away"))
     text = tare("memory", "--by", "symbol", room("wrapped.data")).stdout
-    true("blocks are not told: libtare-alloc.so wrote them down (tare record --alloc), and " in text and "wrapped.data.alloc is not there" in text, text)
+    true("heap blocks are not shown: libtare-alloc.so recorded them (tare record --alloc), but " in text and "wrapped.data.alloc is missing" in text, text)
     with open(room("wrapped.data"), "rb") as f:
         r = subprocess.run([os.path.abspath(sys.argv[1]), "memory", "-"], stdin=f, capture_output=True, text=True)
-    true("and beside standard input their file is not there" in r.stdout, r.stdout)
+    true("and their file cannot be found for standard input, and so is not there" in r.stdout, r.stdout)
     os.rename(room("away"), room("wrapped.data.alloc"))
 
 

@@ -524,7 +524,7 @@ def under_the_exact_engine():
         skip("no exact engine here")
     check("--engine", "exact", "--precise")
     text = sh(TARE, "memory", "--by", "function", FILE).stdout
-    true(" of what wrote the blocks down (libtare-alloc.so) left out; not so " in text, text)
+    true(" of the allocation recorder (libtare-alloc.so) left out; not so " in text, text)
 
 
 @test
@@ -563,7 +563,7 @@ def a_file_that_may_not_grow():
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", *limited, program())
     equal(r.returncode, 0, r.stderr)
     said = re.search(r"(\d+) allocations, (\d+) frees; (\d+) mappings\n +(\d+) more allocations, frees or mappings were lost: "
-                     r"the file could not grow, or no descriptor was free to open it\n", r.stderr)
+                     r"the file could not grow, or no file descriptor was free to open it\n", r.stderr)
     true(said, r.stderr)
     room = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE + "2", "--", *limited[:1], "-c", 'exec "$@"', "sh", program())
     all_ = re.search(r"(\d+) allocations, (\d+) frees; (\d+) mappings", room.stderr)
@@ -603,7 +603,7 @@ def an_address_is_no_blocks_once_some_were_lost():
     r = sh(TARE, "record", "--engine", "exact", "--precise=memory", "-c", "101", "--alloc", "-o", FILE, "--", full)
     true("were lost" in r.stderr, r.stderr)
     rows = json.loads(sh(TARE, "memory", "--by", "symbol", "--format", "json", FILE).stdout)["rows"]
-    blocks = sum(x["samples"] for x in rows if x["label"].startswith("block taken"))
+    blocks = sum(x["samples"] for x in rows if x["label"].startswith("block allocated"))
     heap = sum(x["samples"] for x in rows if x["label"].startswith("heap"))
     true(400 < blocks < 1000 and heap > 5000, f"60,000 accesses to the first block, and 600,000 to what came later: {rows}")
 

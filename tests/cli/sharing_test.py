@@ -106,11 +106,11 @@ def counts_are_the_known_ones():
     table = list(csv.DictReader(io.StringIO(tare("sharing", "--format", "csv", room("counts")).stdout)))
     equal([(r["offset"], r["loads"], r["verdict"]) for r in table], [(str(c["offset"]), str(c["loads"]), "false") for c in line["cells"]], "CSV")
     text = tare("sharing", room("counts")).stdout
-    for says in ("FALSE SHARING: threads use bytes of their own that lie in one line (90 % sure)", "how wide some of these accesses are is not known", "bytes +8 by 1, +16 by 2", "alignas(64)",
-                 "1 fought over", "helper 1/2"):
+    for says in ("FALSE SHARING: threads use separate bytes in one cache line (90 % sure)", "the size of some of these accesses is unknown", "bytes +8 by 1, +16 by 2", "alignas(64)",
+                 "1 contended", "helper 1/2"):
         true(says in text, f"{says} in {text}")
     text = tare("sharing", "--filter", "tid=2", room("counts")).stdout
-    true("No line is fought over" in text, text)
+    true("No line is contended" in text, text)
 
 
 FIELDS = """
@@ -171,7 +171,7 @@ def bytes_are_named_by_their_types():
         said = [line.strip() for line in text.splitlines() if "aligned to" in line]
         equal(sorted(said), sorted(["stats.first.more aligned to 64 bytes begins a line of its own, and stats.first.hits keeps this one",
                                     "loc.y aligned to 64 bytes begins a line of its own, and loc.x keeps this one",
-                                    "four.b, four.c and four.d, each aligned to 64 bytes, begin lines of their own, and four.a keeps this one: 4 lines in all"])
+                                    "four.b, four.c and four.d, each aligned to 64 bytes, begin lines of their own, and four.a keeps this one: 4 lines in total"])
               if typed else [], f"{how}: of members, neither of elements nor of the whole")
         told = {l["symbol"]: l["padding"] for l in json.loads(tare("sharing", "--format", "json", path).stdout)["lines"]}
         equal(sorted(p["means"] for p in told.values() if p), sorted(said), f"{how}: JSON says what the text says")
@@ -236,7 +236,7 @@ def members_of_classes():
     equal(lines["held::child"], {8: "held::child.own", 16: "held::child"}, "a virtual base class")
     true("aligned to" not in tare("sharing", path).stdout, "one of the cuts would be in <utility>")
     path = fights(program, at, [("held::counts", ((0, 8), (16,), (24,)))])
-    true("held::counts.first and held::counts.second, each aligned to 64 bytes, begin lines of their own, and held::counts.pair keeps this one: 3 lines in all"
+    true("held::counts.first and held::counts.second, each aligned to 64 bytes, begin lines of their own, and held::counts.pair keeps this one: 3 lines in total"
          in tare("sharing", path).stdout, "this one's are the program's own")
     path = fights(program, at, [("held::counts", ((16, 32), (24,)))])
     true("aligned to" not in tare("sharing", path).stdout, "no cut parts a thread's bytes from those between them")
@@ -265,7 +265,7 @@ def why_there_is_no_verdict():
     for at, l in told.items():
         equal([rows[at][k] for k in why[1:]] + [rows[at]["part"], rows[at]["align"]], [str(l[k]).lower() for k in why[1:]] + [str(l["part"] or ""), ""], f"CSV, {at:#x}")
     text = tare("sharing", "-a", path).stdout
-    for says in ("it moved too seldom to matter", "too few samples of the same bytes", "its threads ran one after the other", f", in a part of the time: {told[0xc0]['part']:,} of its samples)"):
+    for says in ("it moved too rarely to matter", "too few samples of the same bytes", "its threads ran one after the other", f", in part of the time: {told[0xc0]['part']:,} of its samples)"):
         true(text.count(says) == 1, f"{says} in {text}")
 
 
@@ -286,7 +286,7 @@ def bytes_that_are_only_read_beside_a_counter():
         equal((line["verdict"], line["switches_true"], line["switches_false"]), (verdict, same, moves - same), f"{polls} poll, {writes} written")
         text = tare("sharing", room("polled")).stdout
         true(f" {same:,} for the same bytes" in text, "the text says how many")
-        equal("may gain by lines of their own" in text, verdict == "true", "padding is not ruled out where the fields of one line have one writer each")
+        equal("may be faster in lines of their own" in text, verdict == "true", "padding is not ruled out where the fields of one line have one writer each")
 
 
 @test
@@ -308,7 +308,7 @@ def two_processes_meet_by_physical_address():
         r.sample(0x1000, 1 + i % 2, 1 + i % 2, i, BASE + 0x40, src=source("update"))
     d = document("sharing", r.write(room("virtual")))
     equal((d["lines"], d["processes"], d["knows_physical"]), ([], 2, False), "lines")
-    said = "2 processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found"
+    said = "2 processes, but neither physical addresses nor shared mappings (MAP_SHARED) were recorded: lines shared by two processes are not found"
     true(said in tare("sharing", room("virtual")).stdout, "what is not found is said")
     true("physical addresses nor" not in tare("sharing", room("physical")).stdout, "nor where it is found")
 
@@ -357,9 +357,9 @@ def spe_without_times_and_sources():
     line, = d["lines"]
     equal((d["without_time"], line["verdict"], line["kind"], line["switches_by_chance"], line["switches_false"]), (200, "untimed", "false", None, None), "without times")
     text = tare("sharing", room("spe")).stdout
-    for says in ("1 shared at times that are not known", "shared; whether at one time is not known", "if it is: FALSE SHARING", "bytes +0 by 1000, +8 by 1001", "ts_enable=1"):
+    for says in ("1 shared without timestamps", "shared, but perhaps not at the same time", "if it is: FALSE SHARING", "bytes +0 by 1000, +8 by 1001", "ts_enable=1"):
         true(says in text, f"{says} in {text}")
-    for says in ("moved", "had to move", "No line is fought over"):
+    for says in ("moved", "had to move", "No line is contended"):
         true(says not in text, f"{says} in {text}")
 
 
@@ -390,7 +390,7 @@ def lines_of_one_object_are_added_up():
     equal(sorted((o["verdict"], o["lines"], o["samples"], o["moves"]) for o in d["objects"]), [("false", 100, 4000, 3900), ("true", 1, 40, 39)], "objects")
     equal(len(d["lines"]), 101, "each is listed, too")
     text = tare("sharing", room("array")).stdout
-    true("the same of 99 more lines of it; in all 4,000 samples and 3,900 moves" in text, text)
+    true("also 99 more lines of this object; in total 4,000 samples and 3,900 moves" in text, text)
     equal([l.split(".")[0] for l in text.splitlines() if l[:1] == " " and l[1:2].isdigit() and ". " in l], [" 1", " 2"], "shown")
     true("more lines (-n 0" not in text, text)
     equal(tare("sharing", "-a", "-n", "0", room("array")).stdout.count("FALSE SHARING:"), 100, "-a lists each")
@@ -413,7 +413,7 @@ def what_is_hidden_is_hinted_at():
     for k, (thread, op) in enumerate(((11, "store"), (12, "load"), (12, "load"), (12, "load"))):
         r.sample(0x400000, 1, thread, k, BASE, src=source(op))
     text = tare("sharing", r.write(room("few"))).stdout
-    for says in ("4 accesses to 1 line of 64 bytes", " 1 shared without a verdict\n", " No line is known to be fought over.\n",
+    for says in ("4 accesses to 1 line of 64 bytes", " 1 shared without a verdict\n", " No line is known to be contended.\n",
                  " No verdict on 1 shared line (-a shows it). 4 samples: too few samples to tell; record longer, or with a smaller -c.\n"):
         true(says in text, f"{says} in {text}")
     true("2 threads: 3 loads, 1 store;" in tare("sharing", "-a", room("few")).stdout, "plurals")
@@ -422,8 +422,8 @@ def what_is_hidden_is_hinted_at():
     for i in range(2):
         r.sample(0x1000, 1, 3 + i, 800 + i, BASE + 0x100, src=source("store"))
     text = tare("sharing", r.write(room("late"))).stdout
-    for says in (" 3 shared without a verdict\n", " No verdict on 2 shared lines (-a shows them). Of that with most samples, ",
-                 "600 samples: its threads ran one after the other, in too few turns to tell; record longer, or with a CPU for each thread.\n",
+    for says in (" 3 shared without a verdict\n", " No verdict on 2 shared lines (-a shows them). Of the one with the most samples, ",
+                 "600 samples: its threads ran one after the other, with too few switches to tell; record longer, or with a CPU for each thread.\n",
                  " 1 more shared line has fewer than 4 samples.\n"):
         true(says in text, f"{says} in {text}")
     text = tare("sharing", "-a", room("late")).stdout
@@ -624,7 +624,7 @@ def two_real_processes_meet_under_the_exact_engine():
     # the mappings are told, and none is shared: nothing is missing
     tare("record", "--engine", "exact", "--precise=memory", "-c", "101", "-o", room("meeting.data"), "--", room("meeting"), "private")
     text = tare("sharing", room("meeting.data")).stdout
-    true("2 processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them." in text and "--phys-data" not in text, text)
+    true("2 processes, and no access to memory that they share (MAP_SHARED): no line is used by two of them." in text and "--phys-data" not in text, text)
 
 
 NAMED = r"""
@@ -701,7 +701,7 @@ def why_an_access_has_no_address_is_said():
     r = subprocess.run([CC, "-O1", str(room("mask.c")), "-o", str(room("mask"))], capture_output=True, text=True)
     true(r.returncode == 0, r.stderr)
     tare("record", "--engine", "exact", "--precise=memory", "-c", "11", "-o", room("mask.data"), "--", room("mask"))
-    why = "(the exact engine tells none of gathers, scatters, enter and what a mask decides on: vmaskmov, vpmaskmov, maskmovdqu, AVX-512 under k1 to k7)"
+    why = "(the exact engine gives no address for gathers, scatters, enter and masked accesses: vmaskmov, vpmaskmov, maskmovdqu, AVX-512 under k1 to k7)"
     text = tare("memory", "--by", "symbol", room("mask.data")).stdout
     true(f" accesses have no address {why}." in text and "[no address]" in text, text)
     text = tare("sharing", room("mask.data")).stdout
@@ -780,7 +780,7 @@ def threads_on_one_cpu_share_falsely_or_hand_over():
     true(0.75 <= lines["fields"]["sure"] <= 0.8, lines["fields"]["sure"])
     equal((lines["box"]["verdict"], lines["box"]["in_turns"]), ("handed over", False), f"box: {lines['box']}")
     text = tare("sharing", room("one.data")).stdout
-    for says in ("if its threads can run at once: FALSE SHARING", "mostly took turns", "if they wait for each other (a condition, a lock) never"):
+    for says in ("if its threads can run at once: FALSE SHARING", "mostly ran one after the other", "if they wait for each other (a condition, a lock), they never do"):
         true(says in text, f"{says} in {text}")
 
 

@@ -654,7 +654,7 @@ test("lines that are fought over have their bytes and their code", async () => {
   const page = await open(file("sharing.html", (to) => run(["sharing", "--html", to, accesses()])));
   equal((await cells(page, "1. memory at 0x10000000 of <b>evil (1), at +0x0", 0)).join(), "+0,+8", "fields");
   yes((await page.locator("section").nth(1).textContent()).includes("FALSE SHARING"), "the verdict");
-  yes((await page.locator("section").nth(1).textContent()).includes("How wide some of these accesses are is not known"), "what the verdict hangs on");
+  yes((await page.locator("section").nth(1).textContent()).includes("The size of some of these accesses is unknown"), "what the verdict hangs on");
 });
 
 test("the fields that are fought over are named, where their types are known", async () => {
@@ -706,7 +706,7 @@ test("whatever the text says of its numbers is on the page of accesses", async (
 test("sharing without times says whose bytes are whose; lines of one object are added up", async () => {
   const page = await open(file("untimed.html", (to) => run(["sharing", "--html", to, untimed()])));
   const first = await page.locator("section:has(h2:text-matches('^1\\. memory'))").textContent();
-  yes(first.includes("whether at one time is not known") && first.includes("if it is: FALSE SHARING") && !first.includes("had to move"), first);
+  yes(first.includes("perhaps not at the same time") && first.includes("if it is: FALSE SHARING") && !first.includes("had to move"), first);
   equal((await cells(page, "By object", 2)).join(), "3", "lines of the object");
   yes((await page.locator(".facts").textContent()).startsWith("Lines with contention0"), "none is known to be");
 });

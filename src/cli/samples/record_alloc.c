@@ -133,7 +133,8 @@ static void put_lost(struct text *out, const struct alloc_loss *loss)
 	if (loss->full)
 		text_add(out, "the file is full (%.1f MiB)\n", (double)loss->full / mib);
 	else
-		text_add(out, "the file could not grow, or no descriptor was free to open it\n");
+		text_add(out,
+			 "the file could not grow, or no file descriptor was free to open it\n");
 }
 
 static void put_counts(struct text *out, const struct record_alloc *a, const struct alloc_file *f)

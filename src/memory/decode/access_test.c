@@ -269,7 +269,7 @@ TEST(addresses_and_weights)
 			 (TARE_ACCESS_ADDRESS | TARE_ACCESS_TIME | TARE_ACCESS_CPU |
 			  TARE_ACCESS_TASK | TARE_ACCESS_PERIOD | TARE_ACCESS_PHYSICAL |
 			  TARE_ACCESS_PAGE_SIZE | TARE_ACCESS_SIZE),
-		 0, "what was not recorded is absent");
+		 0, "unrecorded values are absent");
 	CHECK_EQ(a.has_latency, 0);
 	CHECK(a.exact_ip && !a.kernel);
 

@@ -3,7 +3,7 @@
  * Finds the owner of each byte, with its confidence. A byte seen once is no evidence: one thread
  * owns it if it is used in several turns, each time by the same thread, and others had the line in
  * between. Bytes that several threads use and (almost) none writes are as separate as owned ones:
- * nobody would take them from another thread if the bytes next to them were not written.
+ * no thread would take them from another if the bytes next to them were not written.
  *
  * For each access to bytes that were used in an earlier turn: did the bytes come from another
  * thread, with one of the two storing? If all threads used all bytes, that would be as frequent as
@@ -71,7 +71,7 @@ struct owner {
 	uint32_t last;                 /* of `seen`, the latest plus one; 0: none */
 	bool counts, changed; /* the latest: met an earlier one; which was of another thread */
 	bool met;             /* some access of another turn is to the same bytes */
-	bool shared;          /* it is not known that nobody takes them from another */
+	bool shared;          /* other threads may take them from another */
 };
 
 bool sharing_apart(uint64_t hits, uint64_t his, uint64_t stores)
@@ -279,7 +279,7 @@ static bool looks_apart(const struct owner *o, double chance)
 }
 
 /*
- * The probability that bytes only look as if nobody took them from another: for any choice of so
+ * The probability that bytes only look as if no thread took them from another: for any choice of so
  * many, if all threads used them all. Bytes without enough evidence are marked as shared. `part`:
  * the fraction of accesses that are to separate bytes.
  */

@@ -55,7 +55,7 @@ struct sharing_named {
 };
 
 /*
- * The owner of the bytes at an offset: one thread, except for a tenth of the accesses; or nobody,
+ * The owner of the bytes at an offset: one thread, except for a tenth of the accesses; or none,
  * as they are only read.
  */
 struct sharing_owner {

@@ -231,11 +231,11 @@ static const struct shape {
 	{ "one writes, all read", read_mostly, 1 << SHARING_TRUE, ALWAYS },
 	{ "ring of bytes", ring_of_bytes, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
 	{ "ring of words", ring_of_longs, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
-	{ "lock beside words of each", lock_and_own, 1 << SHARING_BOTH, ALWAYS },
+	{ "lock next to words of each", lock_and_own, 1 << SHARING_BOTH, ALWAYS },
 	{ "head and tail of a queue", head_and_tail, 1 << SHARING_TRUE, ALWAYS },
-	{ "batches, by turns", batches, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
-	{ "a word of each, by turns", own_by_turns, 1 << SHARING_FALSE | 1 << SHARING_HANDED_OVER,
-	  ALWAYS },
+	{ "batches, alternating", batches, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, ALWAYS },
+	{ "a word of each, alternating", own_by_turns,
+	  1 << SHARING_FALSE | 1 << SHARING_HANDED_OVER, ALWAYS },
 	{ "two phases, 1:25", phases, 1 << SHARING_FALSE, ALWAYS },
 	{ "two phases on one CPU", phases, 1 << SHARING_FALSE, NEVER },
 	{ "late phase on one CPU", late_phase, 1 << SHARING_FALSE, NEVER },
@@ -245,10 +245,10 @@ static const struct shape {
 	{ "two jobs, busy", two_jobs, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, SELDOM },
 	{ "two jobs on one CPU", two_jobs, 1 << SHARING_TRUE | 1 << SHARING_HANDED_OVER, NEVER },
 	{ "read, once written", read_only, 1 << SHARING_NONE | 1 << SHARING_HANDED_OVER, ALWAYS },
-	{ "read only beside a counter", read_only_beside_counter, 1 << SHARING_BOTH, ALWAYS },
-	{ "read only beside one writer", readers_beside_writer, 1 << SHARING_FALSE, ALWAYS },
+	{ "read only next to a counter", read_only_beside_counter, 1 << SHARING_BOTH, ALWAYS },
+	{ "read only next to one writer", readers_beside_writer, 1 << SHARING_FALSE, ALWAYS },
 	{ "polled, counted 1 in 8", polled_and_counted, 1 << SHARING_BOTH, ALWAYS },
-	{ "lock beside polled data", lock_and_polled, 1 << SHARING_BOTH, ALWAYS },
+	{ "lock next to polled data", lock_and_polled, 1 << SHARING_BOTH, ALWAYS },
 	{ "table that all read and write", table_read_mostly, 1 << SHARING_TRUE, ALWAYS },
 };
 
@@ -355,7 +355,8 @@ TEST(a_verdict_that_is_sure_is_right)
 			      "%s: %u of %u are wrong that are 95 %% sure", shapes[i].name,
 			      told.wrong95, told.at95);
 			CHECK(3 * told.given >= told.lines || shapes[i].right & 1 << SHARING_NONE,
-			      "%s: %u of %u are told", shapes[i].name, told.given, told.lines);
+			      "%s: %u of %u have a verdict", shapes[i].name, told.given,
+			      told.lines);
 			all[periodic].at999 += told.at999;
 			all[periodic].wrong999 += told.wrong999;
 		}

@@ -265,12 +265,12 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 		       sharing_verdict_name((enum sharing_verdict)v), right_as[v], found_as[v],
 		       right_as[v], planted_as[v]);
 	printf("# %u were judged although their threads seldom ran at once\n", in_turns);
-	printf("# right in %u of %u lines that were told (%.2f %%)\n", right, told,
+	printf("# right in %u of %u lines with a verdict (%.2f %%)\n", right, told,
 	       100.0 * right / told);
 	CHECK(right >= least * told, "%u of %u", right, told);
-	CHECK(tap_seldom(unclear, shared, 0.04), "%u of %u shared lines are said to be unclear",
-	      unclear, shared);
-	CHECK(wrong_and_sure * 200 < told, "%u wrong ones are said to be sure", wrong_and_sure);
+	CHECK(tap_seldom(unclear, shared, 0.04), "%u of %u shared lines are unclear", unclear,
+	      shared);
+	CHECK(wrong_and_sure * 200 < told, "%u wrong ones are sure", wrong_and_sure);
 }
 
 TEST(verdicts_without_word_of_modified_lines)
@@ -352,8 +352,7 @@ TEST(accesses_across_lines)
 			CHECK_EQ(l->samples, 200);
 			CHECK_EQ(l->n_cells, 2);
 			CHECK_EQ(c[0].offset, 0);
-			CHECK_EQ(c[0].size, rows[i].size == 8 ? 4 : 64,
-				 "what of it lies in this line");
+			CHECK_EQ(c[0].size, rows[i].size == 8 ? 4 : 64, "the part in this line");
 			CHECK_EQ(l->verdict, rows[i].size == 8 ? SHARING_FALSE : SHARING_TRUE,
 				 "row at line %d", rows[i].line);
 			CHECK(!l->sizes_open);
@@ -397,7 +396,7 @@ TEST(large_copies)
 	a.address += 60;
 	a.size = 8;
 	CHECK_EQ(sharing_add(s, &a, NULL, NULL), 0);
-	CHECK_EQ(s->hit[s->n - 1].size, 4, "what lies across two lines is in both, always");
+	CHECK_EQ(s->hit[s->n - 1].size, 4, "an access across two lines is in both, always");
 	a.time_ns = 7;
 	CHECK_EQ(sharing_finish(s, NULL), 0);
 	CHECK_EQ(s->ran_at[1] - s->ran_at[0], s->totals.used,
@@ -611,7 +610,7 @@ TEST(turns_on_one_line)
 		 */
 		{ __LINE__, 20, 10, 4, 0, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_HANDED_OVER, false, false },
-		/* ... but if nobody had it, it is */
+		/* ... but if no thread had it, it is */
 		{ __LINE__, 20, 100, 0, 60, 0, 0, SHARING_FALSE, true, false, .every = 10 },
 		/* accesses without a time do not count as work meanwhile */
 		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false, .untimed = true },
@@ -742,7 +741,7 @@ TEST(threads_that_meet_two_by_two)
 	CHECK_EQ(sharing_finish(s, NULL), 0);
 	l = sharing_lines(s, &n);
 	CHECK_EQ(n, 1);
-	CHECK(l->part, "told by a part");
+	CHECK(l->part, "by a part");
 	CHECK_EQ(l->verdict, SHARING_BOTH);
 	sharing_free(s);
 }

@@ -18,23 +18,22 @@ static const struct {
 	const char *key, *means, *fix;
 } verdicts[] = {
 	[SHARING_NONE] = { "none", "not shared", NULL },
-	[SHARING_FALSE] = { "false",
-			    "FALSE SHARING: threads use bytes of their own that lie in one line",
-			    "give each thread's bytes a line of their own (alignas(64), padding), or each thread a copy that is added up at the end" },
+	[SHARING_FALSE] = { "false", "FALSE SHARING: threads use separate bytes in one cache line",
+			    "put each thread's bytes in a line of their own (alignas(64), padding), or give each thread a copy and add them up at the end" },
 	[SHARING_TRUE] = { "true", "true sharing: threads use the same bytes",
-			   "padding does not part the same bytes: write less often, or give each thread a copy that is merged now and then; "
-			   "fields that one thread each writes, as a queue's head and tail, may gain by lines of their own" },
+			   "padding does not help: write less often, or give each thread a copy that is merged now and then; "
+			   "fields that are each written by one thread, such as a queue's head and tail, may be faster in lines of their own" },
 	[SHARING_BOTH] = { "both",
-			   "true and false sharing: some bytes are used by several threads, others lie in the same line",
-			   "move the bytes that one thread alone uses, or that are hardly ever written, to lines of their own (alignas(64)); then see what is left" },
+			   "true and false sharing: some bytes are used by several threads, others in the same line by one",
+			   "move bytes that only one thread uses, or that are rarely written, to lines of their own (alignas(64)); then measure again" },
 	[SHARING_HANDED_OVER] = { "handed over",
-				  "handed from thread to thread, not used by several at one time",
+				  "handed from thread to thread, not used by several at the same time",
 				  NULL },
 	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell",
 			      "record longer, or with a smaller -c" },
 	[SHARING_UNTIMED] = { "untimed",
-			      "shared; whether at one time is not known, as the accesses have no times",
-			      "record with times (perf record -T; arm_spe_0: ts_enable=1)" },
+			      "shared, but perhaps not at the same time: the accesses have no timestamps",
+			      "record with timestamps (perf record -T; arm_spe_0: ts_enable=1)" },
 };
 
 static const char *word(const struct sharing_shown *s, uint32_t number)
@@ -62,11 +61,11 @@ static bool listed(const struct sharing_line *l)
 static void put_means(struct text *out, const struct sharing_line *l)
 {
 	if (l->seldom)
-		text_add(out, "it moved too seldom to matter, or was sampled too seldom to tell");
+		text_add(out, "it moved too rarely to matter, or has too few samples to tell");
 	else if (l->few_bytes)
-		text_add(out, "too few samples of the same bytes to tell whose they are");
+		text_add(out, "too few samples of the same bytes to tell which threads use them");
 	else if (l->few_turns)
-		text_add(out, "its threads ran one after the other, in too few turns to tell");
+		text_add(out, "its threads ran one after the other, with too few switches to tell");
 	else if (l->verdict == SHARING_UNTIMED)
 		text_add(out, "%s; if it is: %s", verdicts[l->verdict].means,
 			 verdicts[l->kind].means);
@@ -313,7 +312,7 @@ static void put_padding(struct text *out, const struct sharing_shown *s,
 			      : ", each aligned to %u bytes, begin lines of their own, and ",
 		 s->line_size);
 	put_word(out, s, n->keeps);
-	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: %u lines in all",
+	text_add(out, n->cuts == 1 ? " keeps this one" : " keeps this one: %u lines in total",
 		 n->cuts + 1);
 }
 
@@ -323,9 +322,9 @@ static void put_group(struct text *out, const struct sharing_shown *s,
 {
 	if (g->lines < 2)
 		return;
-	text_add(out, "    the same of ");
+	text_add(out, "    also ");
 	put_counted(out, style, g->lines - 1, " more line", " more lines");
-	text_add(out, " of it; in all ");
+	text_add(out, " of this object; in total ");
 	put_counted(out, style, g->samples, " sample", " samples");
 	if (g->verdict != SHARING_UNTIMED) {
 		text_add(out, " and ");
@@ -336,7 +335,7 @@ static void put_group(struct text *out, const struct sharing_shown *s,
 	text_add(out, "\n");
 }
 
-/* The assumptions behind its verdict. */
+/* The assumptions of its verdict. */
 static struct remarks line_remarks(const struct sharing_line *l)
 {
 	struct remarks r = { 0 };
@@ -344,13 +343,13 @@ static struct remarks line_remarks(const struct sharing_line *l)
 	if (l->sizes_open)
 		text_add(
 			remarks_add(&r, INK_PLAIN),
-			"how wide some of these accesses are is not known: if one is of %d bytes, as those of memcpy are, it is to both threads' bytes",
+			"the size of some of these accesses is unknown: an access of %d bytes, as memcpy makes, would cover both threads' bytes",
 			SHARING_WIDE);
 	if (l->in_turns && !l->few_turns)
 		text_add(
 			remarks_add(&r, INK_PLAIN),
-			"its threads mostly took turns: if they only shared a CPU they will fight over it, if they wait for each other "
-			"(a condition, a lock) never");
+			"its threads mostly ran one after the other: if only because they shared a CPU, they contend for it when run at once; if they wait for each other "
+			"(a condition, a lock), they never do");
 	return r;
 }
 
@@ -371,7 +370,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 		text_add(out, " (");
 		put_sure(out, l->sure);
 		if (l->part)
-			text_add(out, ", in a part of the time: "), put_count(out, style, l->part),
+			text_add(out, ", in part of the time: "), put_count(out, style, l->part),
 				text_add(out, " of its samples");
 		text_add(out, ")");
 	}
@@ -397,7 +396,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 		put_counted(out, style, switches, " move", " moves");
 		text_add(out, " between two of them");
 		if (l->expected > 0)
-			text_add(out, " (%.0f if their order were by chance)", l->expected);
+			text_add(out, " (%.0f if their order were random)", l->expected);
 		text_add(out, ", ");
 		put_count(out, style, l->switches_true);
 		text_add(out, " for the same bytes");
@@ -406,7 +405,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	if (sharing_totals(s->named->s).knows_modified) {
 		text_add(out, "    ");
 		put_count(out, style, l->modified);
-		text_add(out, " found it changed in another core's cache (hitm)\n");
+		text_add(out, " found it modified in another core's cache (hitm)\n");
 	}
 	put_cells(out, s, l, style);
 	if (!s->all)
@@ -456,10 +455,9 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
 	put_counted(out, style, t.lines, " line", " lines");
 	text_add(out, " of %u bytes: ", s->line_size);
 	put_count(out, style, k->fought);
-	text_add(out, " fought over, ");
+	text_add(out, " contended, ");
 	if (k->untimed)
-		put_count(out, style, k->untimed),
-			text_add(out, " shared at times that are not known, ");
+		put_count(out, style, k->untimed), text_add(out, " shared without timestamps, ");
 	put_count(out, style, s->named->n - k->fought - k->untimed - k->unclear);
 	text_add(out, " handed from thread to thread, ");
 	put_count(out, style, k->unclear + t.too_few);
@@ -487,7 +485,7 @@ static void remark_unclear(struct remarks *r, const struct sharing_shown *s, con
 		put_counted(t, style, listed_ones, " shared line", " shared lines");
 		if (!lists_all)
 			text_add(t, listed_ones == 1 ? " (-a shows it)" : " (-a shows them)");
-		text_add(t, listed_ones == 1 ? ". " : ". Of that with most samples, ");
+		text_add(t, listed_ones == 1 ? ". " : ". Of the one with the most samples, ");
 		if (listed_ones > 1 && most->object != SET_NONE)
 			put_object(t, s, most), text_add(t, ", ");
 		put_counted(t, style, most->line->samples, " sample", " samples");
@@ -518,42 +516,42 @@ static struct remarks remarks_of(const struct sharing_shown *s, const struct tal
 
 	if (!k->fought && !k->untimed)
 		text_add(remarks_add(&r, INK_PLAIN),
-			 k->unclear ? "No line is known to be fought over."
-				    : "No line is fought over, as far as the samples show.");
+			 k->unclear ? "No line is known to be contended."
+				    : "No line is contended, as far as the samples show.");
 	remark_unclear(&r, s, k, totals.too_few, lists_all, style);
 	if (totals.without_time) {
 		t = remarks_add(&r, INK_PLAIN);
-		put_counted(t, style, totals.without_time, " access has no time",
-			    " accesses have no times");
-		text_add(t, ": whether they were at one time is not known.");
+		put_counted(t, style, totals.without_time, " access has no timestamp",
+			    " accesses have no timestamps");
+		text_add(t, ": simultaneous use cannot be detected.");
 	}
 	if (!totals.knows_modified)
 		text_add(
 			remarks_add(&r, INK_PLAIN),
-			"Told by who accessed what and when: what recorded this says nothing of lines that are changed in other caches.");
+			"Inferred from the order of accesses: this recording does not have hits on modified lines in other caches (HITM).");
 	if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared &&
 	    s->named->origins == 1u << TARE_FROM_EXACT) /* the engine reports all mappings */
 		text_add(
 			remarks_add(&r, INK_PLAIN),
-			"%u processes, and no access was to memory that they share (MAP_SHARED): no line is of two of them.",
+			"%u processes, and no access to memory that they share (MAP_SHARED): no line is used by two of them.",
 			totals.processes);
 	else if (totals.processes > 1 && !totals.knows_physical && !totals.knows_shared)
 		text_add(
 			remarks_add(&r, INK_PLAIN),
-			"%u processes, and neither physical addresses nor mappings that they share (MAP_SHARED): a line of two of them is not found. "
-			"tare record --precise=memory --phys-data records them, where kernel.perf_event_paranoid <= 1 or CAP_PERFMON allows it; the exact engine "
-			"tells the mappings.",
+			"%u processes, but neither physical addresses nor shared mappings (MAP_SHARED) were recorded: lines shared by two processes are not found. "
+			"tare record --precise=memory --phys-data records the addresses if kernel.perf_event_paranoid <= 1 or with CAP_PERFMON; the exact engine "
+			"records the mappings.",
 			totals.processes);
 	if (totals.passed_over) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_counted(t, style, totals.passed_over, " access was", " accesses were");
-		text_add(t, " passed over: prefetches, and those without an address%s or a thread.",
+		text_add(t, " ignored: prefetches, and those without an address%s or a thread.",
 			 accessed_addressless(s->named->origins));
 	}
 	if (totals.cut_short) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_counted(t, style, totals.cut_short, " large copy was", " large copies were");
-		text_add(t, " looked at in part: the first 1 MiB of each, and 256 MiB of all.");
+		text_add(t, " analyzed in part: the first 1 MiB of each, and 256 MiB of all.");
 	}
 	accessed_remarks(&r, s->named->of, style);
 	return r;

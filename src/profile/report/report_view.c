@@ -420,7 +420,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	if (q->damage[0]) {
 		text_add(out, " %spartial:%s ", ink_on(s, INK_BAD), ink_off(s));
 		put_name(out, q->damage, 0);
-		text_add(out, "; what stands before that is shown\n");
+		text_add(out, "; only the part before that is shown\n");
 	}
 	if (c && (c->samples || c->counted))
 		put_sure(out, r, c, s);
