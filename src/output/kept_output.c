@@ -77,7 +77,7 @@ int kept_output_end(struct kept_output *k, bool worth, struct tare_error *err)
 	int ret = worth && k->path[0] ? file_part_place(k->fd, k->path, k->place, NULL) : 0;
 
 	if (ret < 0) {
-		tare_fail(err, -ret, "cannot give %.150s its name: %s", k->place, strerror(-ret));
+		tare_fail(err, -ret, "cannot rename to %.150s: %s", k->place, strerror(-ret));
 		tare_hint(err, "the recording is %.100s", k->path);
 	} else if (!worth && k->path[0]) {
 		unlink(k->path);

@@ -142,12 +142,13 @@ static int check_head(const struct alloc_head *h, const char *path, struct tare_
 {
 	if (memcmp(h->magic, ALLOC_MAGIC, sizeof(h->magic)))
 		return tare_fail(err, EINVAL,
-				 "%.200s: no recording of allocations: it begins otherwise", path);
+				 "%.200s: not a recording of allocations: its magic number differs",
+				 path);
 	if (h->version == __builtin_bswap32(ALLOC_VERSION))
-		return tare_fail(err, EINVAL, "%.200s: from a machine of the other byte order",
+		return tare_fail(err, EINVAL, "%.200s: from a machine with the other byte order",
 				 path);
 	if (h->version != ALLOC_VERSION)
-		return tare_fail(err, EINVAL, "%.200s: byte 8: version %u, this tare reads %d",
+		return tare_fail(err, EINVAL, "%.200s: byte 8: version %u, but this tare reads %d",
 				 path, h->version, ALLOC_VERSION);
 	if (h->block != ALLOC_BLOCK)
 		return tare_fail(err, EINVAL, "%.200s: byte 12: blocks of %u bytes, not %d", path,
@@ -162,7 +163,8 @@ static int index_all(struct alloc_file *f, const char *path, struct tare_error *
 	int ret;
 
 	if (f->size < sizeof(h))
-		return tare_fail(err, EINVAL, "%.200s: %zu bytes are no recording of allocations",
+		return tare_fail(err, EINVAL,
+				 "%.200s: not a recording of allocations: it has only %zu bytes",
 				 path, f->size);
 	memcpy(&h, f->bytes, sizeof(h));
 	ret = check_head(&h, path, err);
@@ -187,7 +189,7 @@ static int map(struct alloc_file *f, const char *path, struct tare_error *err)
 		return tare_fail(err, code, "cannot open %.200s: %s", path, strerror(code));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return tare_fail(err, EINVAL, "%.200s is no file", path);
+		return tare_fail(err, EINVAL, "%.200s is not a regular file", path);
 	}
 	f->size = (size_t)st.st_size;
 	f->bytes = f->size ? mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
@@ -253,7 +255,7 @@ void alloc_loss_text(struct text *out, const struct alloc_loss *loss)
 {
 	if (loss->damaged)
 		text_add(out, "%" PRIu64 " byte%s, the first at byte %" PRIu64, loss->damaged,
-			 loss->damaged == 1 ? " is no record" : "s are no records",
+			 loss->damaged == 1 ? " is not a record" : "s are not records",
 			 loss->damaged_at);
 	if (loss->missing)
 		text_add(out, "%s%" PRIu64 " block%s not in the file, the first at byte %" PRIu64,

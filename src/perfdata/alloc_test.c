@@ -215,7 +215,7 @@ TEST(alloc_cut_off)
 				 rows[i].line);
 		if (rows[i].n == 1)
 			CHECK_EQ(alloc_loss(f)->damaged_at, ALLOC_PAGE + 16 + ONE,
-				 "row at line %d: behind the record that is whole", rows[i].line);
+				 "row at line %d: after the complete record", rows[i].line);
 		alloc_close(f);
 	}
 }
@@ -228,12 +228,12 @@ TEST(alloc_refused)
 		uint64_t value;
 		const char *why;
 	} rows[] = {
-		{ __LINE__, 0, 1, sizeof(file), 'X', "begins otherwise" },
+		{ __LINE__, 0, 1, sizeof(file), 'X', "magic number differs" },
 		{ __LINE__, 8, 4, sizeof(file), 1, "version 1, this tare reads 3" },
 		{ __LINE__, 8, 4, sizeof(file), 0x03000000, "the other byte order" },
 		{ __LINE__, 12, 4, sizeof(file), 4096, "blocks of 4096 bytes" },
-		{ __LINE__, 0, 0, 39, 0, "39 bytes are no recording" },
-		{ __LINE__, 0, 0, 0, 0, "0 bytes are no recording" },
+		{ __LINE__, 0, 0, 39, 0, "not a recording of allocations: it has only 39 bytes" },
+		{ __LINE__, 0, 0, 0, 0, "not a recording of allocations: it has only 0 bytes" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -315,7 +315,8 @@ int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw,
 
 	*out = (struct ibs){ .kind = kind, .rules = *rules };
 	if (size < sizeof(out->caps))
-		return tare_fail(err, EINVAL, "raw data of %zu bytes holds no IBS registers", size);
+		return tare_fail(err, EINVAL,
+				 "raw data of %zu bytes is too short for IBS registers", size);
 	memcpy(&out->caps, p, sizeof(out->caps));
 	out->has = (1u << n) - 1;
 	if (kind == IBS_FETCH && out->caps & IBS_CAP_FETCH_EXTENDED)
@@ -332,7 +333,7 @@ int ibs_read(enum ibs_kind kind, const struct ibs_rules *rules, const void *raw,
 		if (size < sizeof(out->reg[i]))
 			return tare_fail(
 				err, EINVAL,
-				"raw data ends before register %s, which capabilities 0x%x promise",
+				"raw data ends before register %s, which capabilities 0x%x announce",
 				(kind == IBS_FETCH ? ibs_fetch_registers : ibs_op_registers)[i],
 				out->caps);
 		memcpy(&out->reg[i], p, sizeof(out->reg[i]));

@@ -76,8 +76,8 @@ static int skip_payload(struct stream *s, struct tare_error *err)
 		return (int)got;
 	if ((uint64_t)got < n)
 		return tare_fail(err, EBADMSG,
-				 "%s: byte %llu: the file ends %llu bytes before the data of this "
-				 "record does",
+				 "%s: byte %llu: the file ends %llu bytes before the end of this "
+				 "record's data",
 				 s->in.path, (unsigned long long)s->payload_at,
 				 (unsigned long long)(n - (uint64_t)got));
 	return 0;
@@ -130,7 +130,7 @@ static int next_inflated(struct perfdata *r, struct stream *s, struct perfdata_r
 		if (size < RECORD_HEADER)
 			return tare_fail(
 				err, EBADMSG,
-				"%s: byte %llu: the compressed record holds one of size %u",
+				"%s: byte %llu: the compressed record contains a record of size %u",
 				s->in.path, (unsigned long long)s->compressed_at, size);
 		n = inflate_peek(s->inflate, size, &p, err);
 		if (n == size) {
@@ -202,13 +202,14 @@ static int at_end(struct stream *s, size_t n, struct tare_error *err)
 	size_t rest = s->inflate ? inflate_rest(s->inflate) : 0;
 
 	if (n)
-		return tare_fail(err, EBADMSG, "%s: byte %llu: %zu %s left, too few for a record",
+		return tare_fail(err, EBADMSG,
+				 "%s: byte %llu: the remaining %zu %s too few for a record",
 				 s->in.path, (unsigned long long)s->in.offset, n,
 				 n == 1 ? "byte is" : "bytes are");
 	if (s->in.left && s->in.left != UINT64_MAX)
 		return tare_fail(
 			err, EBADMSG,
-			"%s: byte %llu: the file ends here, %llu bytes before its records do",
+			"%s: byte %llu: the file ends here, %llu bytes before the end of its records",
 			s->in.path, (unsigned long long)s->in.offset,
 			(unsigned long long)s->in.left);
 	if (rest)
@@ -233,15 +234,16 @@ static int next_plain(struct perfdata *r, struct stream *s, struct perfdata_reco
 	size = load16(p + 6, r->swap);
 	if (size < RECORD_HEADER)
 		return tare_fail(err, EBADMSG,
-				 "%s: byte %llu: a record of size %u, less than its own header",
+				 "%s: byte %llu: a record of size %u, smaller than its header",
 				 s->in.path, (unsigned long long)at, size);
 	n = input_peek(&s->in, size, &p, err);
 	if (n < 0)
 		return (int)n;
 	if (n < size)
-		return tare_fail(err, EBADMSG,
-				 "%s: byte %llu: a record of size %u, of which %zd bytes are there",
-				 s->in.path, (unsigned long long)at, size, n);
+		return tare_fail(
+			err, EBADMSG,
+			"%s: byte %llu: a record of size %u, but only %zd bytes are present",
+			s->in.path, (unsigned long long)at, size, n);
 	frame(r, s, p, out);
 	out->offset = at;
 	out->inflated = false;
@@ -357,7 +359,7 @@ ssize_t perfdata_payload(struct perfdata *r, void *buf, size_t n, struct tare_er
 	if (got == 0)
 		return tare_fail(
 			err, EBADMSG,
-			"%s: byte %llu: the file ends %llu bytes before the data of this record does",
+			"%s: byte %llu: the file ends %llu bytes before the end of this record's data",
 			s->in.path, (unsigned long long)s->payload_at,
 			(unsigned long long)s->payload);
 	return got;
@@ -378,7 +380,7 @@ static int find_parts(struct perfdata *r, const char *path, char *main_path, siz
 		return tare_fail(err, ENAMETOOLONG, "%.64s...: the path is too long", path);
 	if (stat(main_path, &st) < 0) {
 		tare_fail(err, ENOENT, "%s is a directory without a file named data", path);
-		tare_hint(err, "give the file, or a directory that perf record --threads made");
+		tare_hint(err, "name the file, or a directory made by perf record --threads");
 		return -ENOENT;
 	}
 	r->file.directory = true;

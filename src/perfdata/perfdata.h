@@ -308,7 +308,7 @@ struct perfdata_loss {
 
 /* The message for a file with broke_off set. */
 #define PERFDATA_BROKE_OFF                                                                         \
-	"the recording broke off: its recorder did not come to its end, and what came last may be missing"
+	"the recording broke off: its recorder did not finish, and its end may be missing"
 
 /* Properties of the file. */
 struct perfdata_file {

@@ -5,7 +5,7 @@
 int deflate_new(struct deflate **out, int level, struct tare_error *err)
 {
 	(void)out, (void)level;
-	tare_fail(err, ENOSYS, "this build of tare cannot compress: it was made without zstd");
+	tare_fail(err, ENOSYS, "this build of tare cannot compress: it was built without zstd");
 	tare_hint(err, "leave -z out");
 	return -ENOSYS;
 }

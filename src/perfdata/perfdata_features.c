@@ -548,8 +548,8 @@ bool perfdata_whole(const struct perfdata *r, struct tare_error *why)
 	}
 	if (!any)
 		return true;
-	tare_fail(why, EBADMSG, "%.128s: features are cut off or damaged: %s%s", r->file.path, list,
-		  len >= sizeof(list) ? "..." : "");
+	tare_fail(why, EBADMSG, "%.128s: features are truncated or damaged: %s%s", r->file.path,
+		  list, len >= sizeof(list) ? "..." : "");
 	return false;
 }
 

@@ -71,7 +71,7 @@ static int magic(struct perfdata *r, const unsigned char *p, size_t n, struct ta
 		r->file.swapped = r->swap;
 		return 0;
 	}
-	tare_fail(err, EBADMSG, "%s: byte 0: this is no perf.data: %s", path_of(r),
+	tare_fail(err, EBADMSG, "%s: byte 0: not a perf.data file: %s", path_of(r),
 		  n < HEAD_PIPE ? "it has fewer than 16 bytes" : "it does not begin with PERFILE2");
 	return -EBADMSG;
 }
@@ -92,15 +92,15 @@ static int read_ids(struct perfdata *r, const struct perfdata_attr *attr, uint64
 
 	if (!in_file(r, at) || at.size % 8)
 		return tare_fail(err, EBADMSG,
-				 "%s: byte %llu: the ids of event %zu are said to be %llu bytes at "
-				 "byte %llu, and the file has %llu",
+				 "%s: byte %llu: the ids of event %zu have %llu bytes at "
+				 "byte %llu, but the file has %llu",
 				 in->path, (unsigned long long)entry, r->n_events,
 				 (unsigned long long)at.size, (unsigned long long)at.offset,
 				 (unsigned long long)in->size);
 	/* Valid sections do not overlap, so all ids together fit in the file. */
 	if (at.size / 8 + r->n_event_ids > in->size / 8)
 		return tare_fail(err, EBADMSG,
-				 "%s: byte %llu: the events claim more ids than the file holds",
+				 "%s: byte %llu: the events have more ids than fit in the file",
 				 in->path, (unsigned long long)entry);
 	ids = malloc(at.size ? at.size : 1);
 	if (!ids)
@@ -121,22 +121,22 @@ static int read_attrs(struct perfdata *r, const struct head *h, struct tare_erro
 	int ret = 0;
 
 	if (h->attr_size < ATTR_ENTRY_MIN || h->attr_size > ATTR_ENTRY_MAX)
-		return tare_fail(err, EBADMSG,
-				 "%s: byte 16: events are said to take %llu bytes each", in->path,
+		return tare_fail(err, EBADMSG, "%s: byte 16: events of %llu bytes each", in->path,
 				 (unsigned long long)h->attr_size);
 	if (!in_file(r, h->attrs))
-		return tare_fail(
-			err, EBADMSG,
-			"%s: byte 24: the events are said to be %llu bytes at byte %llu, and "
-			"the file has %llu",
-			in->path, (unsigned long long)h->attrs.size,
-			(unsigned long long)h->attrs.offset, (unsigned long long)in->size);
+		return tare_fail(err, EBADMSG,
+				 "%s: byte 24: the events have %llu bytes at byte %llu, but "
+				 "the file has %llu",
+				 in->path, (unsigned long long)h->attrs.size,
+				 (unsigned long long)h->attrs.offset, (unsigned long long)in->size);
 	n = h->attrs.size / h->attr_size;
 	if (n > EVENTS_MAX)
 		return tare_fail(err, EFBIG, "%s: byte 24: %llu events, more than %d", in->path,
 				 (unsigned long long)n, EVENTS_MAX);
 	if (h->attrs.size % h->attr_size)
-		note(r, "%s: byte 24: the attrs section is no whole number of events", in->path);
+		note(r,
+		     "%s: byte 24: the size of the attrs section is not a multiple of the event size",
+		     in->path);
 	entry = malloc(h->attr_size);
 	if (!entry)
 		return tare_fail_nomem(err);
@@ -190,14 +190,14 @@ static void read_feature(struct perfdata *r, unsigned feature, struct perfdata_s
 
 	f->raw[feature].at = at;
 	if (!in_file(r, at)) {
-		tare_fail(&why, EBADMSG, "its %llu bytes lie outside the file",
+		tare_fail(&why, EBADMSG, "its %llu bytes are outside the file",
 			  (unsigned long long)at.size);
 		if (feature == PD_FEAT_BUILD_ID)
 			read_start(r, feature, at);
 	} else if (!is_decoded(feature))
 		return;
 	else if (at.size > SECTIONS_MAX - f->loaded || at.size > r->streams[0].in.size - f->loaded)
-		tare_fail(&why, EFBIG, "its %llu bytes are more than is left for features",
+		tare_fail(&why, EFBIG, "its %llu bytes exceed the space left for features",
 			  (unsigned long long)at.size);
 	else if (!(bytes = features_keep(r, at.size, 1)))
 		tare_fail_nomem(&why);
@@ -237,7 +237,7 @@ static void read_features(struct perfdata *r, const struct head *h)
 		at += sizeof(pair);
 	}
 	if (cut)
-		note(r, "%s: byte %llu: the file ends before its list of features does", in->path,
+		note(r, "%s: byte %llu: the file ends within its list of features", in->path,
 		     (unsigned long long)at);
 }
 
@@ -264,18 +264,17 @@ static int file_layout(struct perfdata *r, uint64_t size, struct tare_error *err
 	r->file.data_size = h.data.size;
 	r->file.unfinished = h.data.size == 0;
 	if (h.data.offset > s->in.size || __builtin_add_overflow(h.data.offset, h.data.size, &end))
-		return tare_fail(
-			err, EBADMSG,
-			"%s: byte 40: the records are said to be %llu bytes at byte %llu, and "
-			"the file has %llu",
-			s->in.path, (unsigned long long)h.data.size,
-			(unsigned long long)h.data.offset, (unsigned long long)s->in.size);
+		return tare_fail(err, EBADMSG,
+				 "%s: byte 40: the records have %llu bytes at byte %llu, but "
+				 "the file has %llu",
+				 s->in.path, (unsigned long long)h.data.size,
+				 (unsigned long long)h.data.offset, (unsigned long long)s->in.size);
 	ret = read_attrs(r, &h, err);
 	if (ret < 0)
 		return ret;
 	if (r->file.unfinished) {
 		note(r,
-		     "%s: the recorder did not finish it: no features, records to the end of the "
+		     "%s: its recorder did not finish: no features, records to the end of the "
 		     "file",
 		     s->in.path);
 		memset(r->features.present, 0, sizeof(r->features.present));
@@ -305,7 +304,7 @@ int header_read(struct perfdata *r, struct tare_error *err)
 	if (!size_is_known(size))
 		return tare_fail(
 			err, EBADMSG,
-			"%s: byte 8: a head of %llu bytes; known are 16 (pipe), 72 and 104",
+			"%s: byte 8: a header of %llu bytes; known sizes are 16 (pipe), 72 and 104",
 			in->path, (unsigned long long)size);
 	if (size == HEAD_PIPE) {
 		r->file.pipe = true;

@@ -46,7 +46,8 @@ struct inflate *inflate_new(struct tare_error *err)
 	struct inflate *z;
 
 	if (!zstd_load()) {
-		library_missing(err, ENOTSUP, "is compressed, and libzstd.so.1, which unpacks it",
+		library_missing(err, ENOTSUP,
+				"is compressed, and libzstd.so.1, which decompresses it",
 				"install it (Debian: libzstd1)");
 		return NULL;
 	}
@@ -106,10 +107,10 @@ ssize_t inflate_peek(struct inflate *z, size_t n, const unsigned char **p, struc
 		size_t ret = zstd.ZSTD_decompressStream(z->ctx, &out, &z->in);
 
 		if (zstd.ZSTD_isError(ret))
-			return tare_fail(err, EBADMSG, "cannot be unpacked: %s",
+			return tare_fail(err, EBADMSG, "cannot be decompressed: %s",
 					 zstd.ZSTD_getErrorName(ret));
 		if (out.pos > z->left)
-			return tare_fail(err, EFBIG, "grows beyond what it may");
+			return tare_fail(err, EFBIG, "exceeds the largest allowed size");
 		z->left -= out.pos;
 		z->given += out.pos;
 		z->end += out.pos;

@@ -4,7 +4,7 @@
 
 struct inflate *inflate_new(struct tare_error *err)
 {
-	tare_fail(err, ENOTSUP, "is compressed by zstd, and tare was built without libzstd");
+	tare_fail(err, ENOTSUP, "is compressed with zstd, and tare was built without libzstd");
 	tare_hint(err, "build with libzstd-dev installed (meson setup -Dzstd=enabled)");
 	return NULL;
 }

@@ -166,7 +166,7 @@ TEST(ids_that_overlap)
 	patch(&m, 136 + 144, 0, 8);
 	patch(&m, 136 + 152, 104 + 160, 8);
 	r = open_made(&m, NULL, &err);
-	CHECK(!r && strstr(err.what, "more ids than the file holds"), "%s", err.what);
+	CHECK(!r && strstr(err.what, "more ids than fit in the file"), "%s", err.what);
 	perfdata_close(r);
 }
 
@@ -179,7 +179,7 @@ TEST(damaged_records)
 	} rows[] = {
 		{ __LINE__, 0, "a record of size 0" },
 		{ __LINE__, 7, "a record of size 7" },
-		{ __LINE__, 65535, "of which 64 bytes are there" },
+		{ __LINE__, 65535, "but only 64 bytes are present" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

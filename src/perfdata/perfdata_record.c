@@ -130,9 +130,9 @@ static void kernel_body(struct perfdata *r, struct perfdata_record *rec, struct 
 		rec->read.pid = bytes_u32(b);
 		rec->read.tid = bytes_u32(b);
 		if (!rec->event)
-			rec->bad = "the file does not tell which event it belongs to";
+			rec->bad = "its event is unknown";
 		else if (rec->event->attr.read_format & ~(uint64_t)PD_READ_ALL)
-			rec->bad = "its read_format has bits that this reader does not know";
+			rec->bad = "its read_format has unknown bits";
 		else if (!read_decode(r, &rec->read.read, b, rec->event->attr.read_format))
 			rec->bad = "its counter values do not fit";
 		break;

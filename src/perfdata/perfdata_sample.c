@@ -161,7 +161,7 @@ static const char *regs(struct perfdata *r, struct perfdata_regs *out, struct by
 	out->n = 0;
 	out->reg = NULL;
 	if (out->abi > 2)
-		return "its registers have an ABI that this reader does not know";
+		return "its registers have an unknown ABI";
 	if (out->abi == 0)
 		return NULL;
 	out->n = (unsigned)__builtin_popcountll(mask);
@@ -188,7 +188,7 @@ static const char *heavy_fields(struct perfdata *r, struct perfdata_sample *s, s
 
 	if (type & PD_SAMPLE_READ) {
 		if (attr->read_format & ~(uint64_t)PD_READ_ALL)
-			return "its read_format has bits that this reader does not know";
+			return "its read_format has unknown bits";
 		if (!read_decode(r, &s->read, b, attr->read_format))
 			return "its counter values do not fit";
 	}
@@ -320,7 +320,7 @@ static const char *find_event(struct perfdata *r, struct perfdata_record *rec,
 	}
 	if (rec->event)
 		return NULL;
-	return r->one_layout ? NULL : "the file does not tell which event it belongs to";
+	return r->one_layout ? NULL : "its event is unknown";
 }
 
 void sample_decode(struct perfdata *r, struct perfdata_record *rec)
@@ -329,7 +329,7 @@ void sample_decode(struct perfdata *r, struct perfdata_record *rec)
 
 	rec->bad = find_event(r, rec, &layout);
 	if (!rec->bad && layout->attr.sample_type & ~(uint64_t)PD_SAMPLE_ALL)
-		rec->bad = "its event records fields that are newer than this reader";
+		rec->bad = "its event records fields that are unknown to tare";
 	if (rec->bad)
 		return;
 	if (r->swap)

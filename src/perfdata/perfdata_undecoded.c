@@ -52,9 +52,9 @@ void undecoded_note(struct perfdata *r, const struct perfdata_record *rec)
 	if (rec->bad)
 		add(r, rec, 0, rec->bad, 0);
 	else if (rec->type == PD_RECORD_SAMPLE && !rec->event)
-		add(r, rec, 0, "the file does not say of which event it is", 0);
+		add(r, rec, 0, "its event is unknown", 0);
 	else if (!perfdata_type_name(rec->type))
-		add(r, rec, 0, "its type is not known here", 0);
+		add(r, rec, 0, "its type is unknown", 0);
 	else if (rec->type == PD_RECORD_AUXTRACE_INFO)
 		r->aux_kind = rec->auxtrace_info.type;
 	else if (rec->type == PD_RECORD_AUXTRACE && rec->auxtrace.size)

@@ -107,7 +107,8 @@ static int find_wanted(struct tracefs *fs, struct tare_error *err)
 		}
 	return fs->kept == fs->n
 		? 0
-		: tare_fail(err, ENOENT, "%s/events has not all of these tracepoints", fs->dir);
+		: tare_fail(err, ENOENT, "%s/events does not have all of these tracepoints",
+			    fs->dir);
 }
 
 static const char *name_of(const struct tracefs *fs, size_t i)

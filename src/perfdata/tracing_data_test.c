@@ -125,13 +125,13 @@ TEST(what_is_missing_is_named)
 
 	make();
 	CHECK_EQ(tracing_data_put(&out, root, ids, 2, &err), -ENOENT);
-	CHECK(strstr(err.what, "/sys/kernel/tracing/events has not all"), "%s", err.what);
+	CHECK(strstr(err.what, "/sys/kernel/tracing/events does not have all"), "%s", err.what);
 	snprintf(path, sizeof(path), "%s/sys/kernel/tracing/events/sched/switch/format", root);
 	unlink(path);
 	text_add(&out, "before");
 	CHECK_EQ(tracing_data_put(&out, root, ids, 1, &err), -ENOENT);
 	CHECK(strstr(err.what, "events/sched/switch/format"), "%s", err.what);
-	CHECK_EQ(out.len, 6, "nothing is left behind");
+	CHECK_EQ(out.len, 6, "no file is left");
 	text_free(&out);
 	clean();
 }

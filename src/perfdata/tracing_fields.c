@@ -12,7 +12,8 @@ enum { NAME_MOST = 128 };
 
 static int cut_off(struct tare_error *err, const char *what)
 {
-	return tare_fail(err, EBADMSG, "the tracepoints' formats are cut off or damaged: %s", what);
+	return tare_fail(err, EBADMSG, "the tracepoints' formats are truncated or damaged: %s",
+			 what);
 }
 
 /* A NUL-terminated string; NULL if it is not terminated. */
@@ -153,7 +154,7 @@ static int read_systems(struct tracing_fields *out, struct bytes *b, struct tare
 				   : cut_off(err, system);
 		}
 	}
-	return ret == 0 && b->bad ? cut_off(err, "fewer systems than it says") : ret;
+	return ret == 0 && b->bad ? cut_off(err, "fewer systems than announced") : ret;
 }
 
 static int by_id(const void *a, const void *b)

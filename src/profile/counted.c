@@ -23,8 +23,8 @@ int counted_place(struct raw *raw, const struct exact_places *p, struct tare_err
 		if (f.module == SET_NONE)
 			return tare_fail_nomem(err);
 		if (kind != MODULE_FILE && kind != MODULE_VDSO)
-			return tare_fail(err, EBADMSG, "counts of code in %.100s, which is no file",
-					 m->path);
+			return tare_fail(err, EBADMSG,
+					 "counts of code in %.100s, which is not a file", m->path);
 		raw->place_module[i] = f.module;
 		for (size_t k = m->first; k < m->first + m->n; k++) {
 			f.address = p->offset[k];

@@ -57,7 +57,7 @@ TEST(sorted_by_task_and_time)
 				continue;
 			fill(&m, run, counts[i]);
 			CHECK_EQ(m.n, counts[i]);
-			CHECK(m.room <= run, "what is held");
+			CHECK(m.room <= run, "the amount");
 			CHECK_EQ(moments_each(&m, take, &c, NULL), 0);
 			CHECK(c.seen == counts[i] && c.in_order == counts[i],
 			      "%llu in runs of %zu: %llu, %llu in order",

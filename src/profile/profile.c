@@ -74,11 +74,11 @@ static void open_image(struct image *m)
 
 	m->fd = -1;
 	if (m->kind == EXACT_MEMORY) {
-		say(m, "code that was written at run time, as a JIT does: it has no symbols", "");
+		say(m, "code generated at run time, as by a JIT compiler: it has no symbols", "");
 		return;
 	}
 	if (m->kind == EXACT_UNKNOWN) {
-		say(m, "where this code came from could not be found out", "");
+		say(m, "the origin of this code is unknown", "");
 		return;
 	}
 	if (m->elsewhere) {
@@ -92,7 +92,7 @@ static void open_image(struct image *m)
 		return;
 	}
 	if (!is_as_it_ran(m)) {
-		say(m, "the file has changed since it ran", "");
+		say(m, "the file was changed after it ran", "");
 		close(m->fd);
 		m->fd = -1;
 		return;
@@ -292,7 +292,7 @@ static int begin_run(struct profile *p, struct tare_error *err)
 	struct profile_table *t = &p->table;
 
 	if (t->runs == PROFILE_RUNS_MAX)
-		return tare_fail(err, E2BIG, "a profile of more than %d runs", PROFILE_RUNS_MAX);
+		return tare_fail(err, E2BIG, "more than %d runs in a profile", PROFILE_RUNS_MAX);
 	if (!array_one_more(&p->total, t->runs, sizeof(*p->total)) ||
 	    !array_one_more(&p->unsplit, t->runs, sizeof(*p->unsplit)))
 		return tare_fail_nomem(err);
@@ -321,7 +321,8 @@ int profile_add(struct profile *p, const struct exact_profile *of, struct tare_e
 		const struct exact_code *c = &of->code[i];
 
 		if (c->module >= of->n_modules) {
-			ret = tare_fail(err, EINVAL, "code of module %u, and there are %zu",
+			ret = tare_fail(err, EINVAL,
+					"code of module %u, but there are only %zu modules",
 					c->module, of->n_modules);
 			break;
 		}

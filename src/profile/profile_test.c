@@ -211,13 +211,15 @@ static const struct {
 	struct exact_module m;
 	const char *why;
 } untrusted[] = {
-	{ __LINE__, { EXACT_MEMORY, false, 0, 0, 0, (char[]){ "[heap]" } }, "written at run time" },
+	{ __LINE__,
+	  { EXACT_MEMORY, false, 0, 0, 0, (char[]){ "[heap]" } },
+	  "generated at run time" },
 	{ __LINE__,
 	  { EXACT_FILE, true, 0, 0, 0, (char[]){ "/bin/sh" } },
 	  "deleted, or in another root" },
 	{ __LINE__,
 	  { EXACT_FILE, false, 1, 1, 1, (char[]){ "/proc/self/exe" } },
-	  "has changed since" },
+	  "was changed after it ran" },
 	{ __LINE__, { EXACT_FILE, false, 1, 1, 1, (char[]){ "/none/such" } }, "No such file" },
 	{ __LINE__,
 	  { EXACT_FILE, false, 1, 1, 1, (char[]){ "/dev/null" } },

@@ -971,14 +971,14 @@ static const char *not_counted(const struct reader *r)
 	const struct samples_filter *f = &o->filter;
 
 	if (f->comm || f->from_ns || f->to_ns || f->pid >= 0 || f->tid >= 0 || f->cpu >= 0)
-		return "a filter by command, process, thread, CPU or time chooses samples";
+		return "filters by command, process, thread, CPU or time need samples";
 	if (o->comms_apart && r->comms.n > 1)
 		return "rows are by command, and the recording has several; --sort module,function has exact amounts";
 	if (o->threads_apart && r->threads.n > 1)
 		return "rows are by process or thread, and the recording has several; --sort module,function has exact amounts";
 	if (r->out->quality.unkept)
 		return "not every stack was kept";
-	return o->moments || o->n_trace ? "they are asked for one by one" : NULL;
+	return o->moments || o->n_trace ? "single samples were requested" : NULL;
 }
 
 static int use_counted(struct reader *r)
@@ -997,7 +997,7 @@ static int use_counted(struct reader *r)
 	for (size_t i = 0; !c->why && i < p->events; i++) {
 		ev = perfdata_event_at(r->file, i);
 		if (!ev || ev->index != i) {
-			c->why = "its events are not those that were counted";
+			c->why = "its events differ from those that were counted";
 			break;
 		}
 		bool has_samples = i < r->raw->n_columns && r->raw->column[i] != SET_NONE;

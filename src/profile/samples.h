@@ -56,7 +56,7 @@ struct samples_options {
 		.pid = -1, .tid = -1, .cpu = -1                                                    \
 	}
 
-/* A module whose code has no names, and the reason. */
+/* A module with code without names, and the reason. */
 struct samples_unnamed {
 	char *module, *why, *remedy;
 	uint64_t samples; /* samples in its code */

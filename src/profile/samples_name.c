@@ -152,8 +152,8 @@ static int blame_loss(struct naming *t, struct samples_unnamed *row)
 	free(row->remedy);
 	row->why = row->remedy = NULL;
 	n = asprintf(&row->why,
-		     "no mapping of it was recorded; %" PRIu64
-		     " records were lost, and mappings may be among them",
+		     "no mapping was recorded for it; %" PRIu64
+		     " records were lost, possibly with mappings",
 		     lost);
 	if (n >= 0)
 		row->remedy = strdup(

@@ -159,7 +159,7 @@ TEST(code_is_what_is_mapped_at_that_time)
 	CHECK_STR(
 		rows(),
 		"prog/1 /a+410 1*7; prog/1 /b+10 1*7; prog/1 /a+c10 1*7; prog/1 [unknown]+20000 1*7",
-		"each by what was there");
+		"each by its mapping");
 	CHECK_EQ(s.quality.samples, 4u, "samples");
 	CHECK_EQ(s.n_unnamed, (size_t)3, "modules without names");
 }
@@ -393,7 +393,7 @@ TEST(too_many_different_stacks_keep_their_innermost_frame)
 	CHECK_STR(
 		rows_with(&o),
 		":1/1 /u+1f /u+10 2*200; :1/1 [stack not kept: too many different ones] /u+11 1*100",
-		"what was there stays whole");
+		"earlier data is unchanged");
 	CHECK_EQ(s.quality.unkept, 1u, "counted");
 }
 
@@ -488,7 +488,7 @@ TEST(periods_that_are_not_known)
 	sample(1, 1, 0x1, USER);
 	sample(1, 1, 0x1, USER);
 	CHECK_STR(rows(), ":1/1 [unknown]+1 2*2", "count as 1");
-	CHECK(s.quality.weightless, "and it is said");
+	CHECK(s.quality.weightless, "and it is reported");
 }
 
 TEST(an_address_that_is_the_events_own_does_not_skid)
@@ -583,7 +583,7 @@ TEST(what_is_no_recording)
 	begin(&plain_attr);
 	sample(1, 1, 0x1, USER);
 	put64(&m, 0x9); /* a record of size 0 */
-	CHECK_STR(rows(), ":1/1 [unknown]+1 1*7", "what stands before the damage");
+	CHECK_STR(rows(), ":1/1 [unknown]+1 1*7", "the part before the damage");
 	CHECK(s.quality.damage[0], "and the damage");
 }
 

@@ -223,7 +223,7 @@ static void hint_fields(const struct perfdata *file, const char *key, struct tar
 	if (!n)
 		tare_hint(err,
 			  "keys: comm, pid, tid, module, function, line, address; fields of "
-			  "tracepoints need their formats in the recording");
+			  "tracepoints require their formats in the recording");
 	else
 		text_nearest(&close, dot ? dot + 1 : key, name, n, CLOSEST);
 	if (n)

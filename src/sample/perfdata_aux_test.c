@@ -214,7 +214,7 @@ static void check_stream(const char *from, unsigned pieces, bool indexed)
 				      rec.auxtrace_info.n == 2 &&
 				      rec.auxtrace_info.priv[0] == SPE_TYPE &&
 				      rec.auxtrace_info.priv[1] == 1,
-			      "what it is, behind how its time is converted");
+			      "its kind, after its time conversion");
 		if (rec.type != PD_RECORD_AUXTRACE)
 			continue;
 		ssize_t n = perfdata_payload(r, bytes, sizeof(bytes), &err);
@@ -229,7 +229,7 @@ static void check_stream(const char *from, unsigned pieces, bool indexed)
 		CHECK_EQ(rec.auxtrace.size, (some + 7) / 8 * 8);
 		CHECK(!memcmp(bytes, stream + at, some), "piece %u", seen);
 		for (size_t i = some; i < rec.auxtrace.size; i++)
-			CHECK_EQ(bytes[i], 0, "behind it SPE's own padding");
+			CHECK_EQ(bytes[i], 0, "then SPE's own padding");
 		at += some;
 		step = step * 3 % AREA + 1;
 		seen++;

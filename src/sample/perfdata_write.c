@@ -71,11 +71,11 @@ static int fail_write(const struct perfdata_writer *w, int code, struct tare_err
 	if (code != ENOSPC && code != EDQUOT && code != EFBIG)
 		return -code;
 	if (fstat(w->fd, &st) == 0 && !S_ISREG(st.st_mode))
-		tare_hint(err, "it is no regular file and keeps nothing; -o names another place");
+		tare_hint(err, "it is not a regular file; write elsewhere with -o FILE");
 	else
 		tare_hint(
 			err,
-			"samples recorded before are in the file and can be read; -o names another place");
+			"samples recorded so far are in the file and can be read; write elsewhere with -o FILE");
 	return -code;
 }
 
@@ -351,10 +351,10 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 		w->unnamed = false;
 		w->n_left = file_part_left(w->place, perfdata_unfinished, w->left);
 	} else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
-		tare_fail(err, EISDIR, "cannot keep the recording before as %.150s: it is a folder",
-			  old);
+		tare_fail(err, EISDIR,
+			  "cannot keep the previous recording as %.150s: it is a directory", old);
 	} else {
-		tare_fail(err, -ret, "cannot give %.150s its name: %s", w->place, strerror(-ret));
+		tare_fail(err, -ret, "cannot rename to %.150s: %s", w->place, strerror(-ret));
 	}
 	if (ret == 0)
 		return 0;

@@ -70,7 +70,7 @@ const char *perfdata_writer_path(const struct perfdata_writer *w);
 const char *perfdata_writer_part(const struct perfdata_writer *w);
 /* Bytes in the file. */
 uint64_t perfdata_writer_size(const struct perfdata_writer *w);
-/* Without finish: renames what was written up to the last round. */
+/* Without finish: renames the file as of the last round. */
 void perfdata_writer_close(struct perfdata_writer *w);
 
 #endif

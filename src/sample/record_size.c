@@ -14,10 +14,10 @@ bool record_size_enough(struct record_size *s, uint64_t bytes, uint64_t blocks, 
 	escape(out, s->file, strlen(s->file));
 	text_add(out, " has %.0f MiB", (double)bytes / mib);
 	if (blocks)
-		text_add(out, ", and its blocks (--alloc) %.0f MiB,", (double)blocks / mib);
+		text_add(out, ", and its allocations (--alloc) %.0f MiB,", (double)blocks / mib);
 	text_add(
 		out,
-		" after %.0f s, %.1f MiB/s, and grows: %s takes fewer samples, --max-size SIZE ends by itself\n",
+		" after %.0f s, %.1f MiB/s, and grows: %s takes fewer samples, --max-size SIZE limits it\n",
 		seconds, (double)(bytes + blocks) / mib / seconds, s->less);
 	return false;
 }

@@ -30,7 +30,7 @@ TEST(said_once)
 	CHECK(out.s &&
 		      !strcmp(out.s,
 			      "a\\x1bb has 1024 MiB after 100 s, 10.2 MiB/s, and grows: a larger -c takes fewer samples, "
-			      "--max-size SIZE ends by itself\n"),
+			      "--max-size SIZE limits it\n"),
 	      "%s", out.s ? out.s : "");
 	text_free(&out);
 	out = (struct text){ 0 };
@@ -50,8 +50,8 @@ TEST(blocks_beside)
 	CHECK(!record_size_enough(&s, 256 << 20, 768 << 20, 100 * S, &out), "no limit");
 	CHECK(out.s &&
 		      !strcmp(out.s,
-			      "perf.data has 256 MiB, and its blocks (--alloc) 768 MiB, after 100 s, 10.2 MiB/s, and grows: a larger -c takes "
-			      "fewer samples, --max-size SIZE ends by itself\n"),
+			      "perf.data has 256 MiB, and its allocations (--alloc) 768 MiB, after 100 s, 10.2 MiB/s, and grows: a larger -c takes "
+			      "fewer samples, --max-size SIZE limits it\n"),
 	      "%s", out.s ? out.s : "");
 	CHECK(!record_size_enough(&limit, 500, 499, S, &out), "one byte is missing");
 	CHECK(record_size_enough(&limit, 500, 500, S, &out), "that is it");

@@ -40,9 +40,9 @@ static void put_exact(struct text *out, const struct sample_outcome *o,
 		put_count(out, s, period);
 	text_add(out, "%s of %s", o->jitter && period > 1 ? " on average" : "", t->name);
 	if (!t->total_unknown) {
-		text_add(out, ", of which there were ");
+		text_add(out, "; ");
 		put_count(out, s, t->total.value);
-		text_add(out, "%s",
+		text_add(out, " in total%s",
 			 o->large_enough ? " to the command's end"
 					 : ""); /* it ran on when the file was full */
 	}
@@ -66,27 +66,25 @@ static void put_loss(struct text *out, const struct sample_outcome *o, uint64_t 
 	if (o->lost) {
 		text_add(out, "  %s", ink_on(s, INK_BAD));
 		put_count(out, s, o->lost);
-		text_add(out, " records lost, for want of room");
+		text_add(out, " records lost because the buffer was full");
 		if (samples) {
 			text_add(out, ": ");
 			put_percent(out, lost_points(o, samples));
-			text_add(
-				out,
-				" of all%s; where mappings are among them, the code there has no names",
-				of_several ? "" : ", so a share may be off by as many points");
+			text_add(out,
+				 " of all%s; if mappings are among them, code there has no names",
+				 of_several ? "" : ", so a share may be wrong by as many points");
 		}
 		text_add(out, "%s\n  -m gives a larger buffer (now ", ink_off(s));
 		put_size(out, o->rings.largest);
 		text_add(out, " per CPU%s), -F or -c take fewer samples\n",
-			 o->rings.limited ? ", more may not be locked: kernel.perf_event_mlock_kb"
-					  : "");
+			 o->rings.limited ? ", the limit: kernel.perf_event_mlock_kb" : "");
 	}
 	if (o->throttled) {
 		text_add(out, "  %s", ink_on(s, INK_BAD));
 		put_count(out, s, o->throttled);
 		text_add(
 			out,
-			" times the kernel paused sampling, which took too much time%s\n"
+			" times the kernel paused sampling because it took too much time%s\n"
 			"  -F or -c take fewer samples; kernel.perf_cpu_time_max_percent is the limit\n",
 			ink_off(s));
 	}
@@ -115,11 +113,11 @@ static void put_missed(struct text *out, const struct sample_outcome *o,
 	put_time(out, s, all);
 	text_add(out, " of CPU time ");
 	put_time(out, s, in_samples);
-	text_add(out, " are in samples: the timer did not keep up with one every ");
+	text_add(out, " are in samples: the timer was too slow for one every ");
 	put_time(out, s, each);
 	text_add(
 		out,
-		"%s\n  amounts are too small by so much, and taking samples may have taken as much of the command's time; -F or -c take fewer\n",
+		"%s\n  amounts are too small by the rest, and sampling may have taken as much of the command's time; -F or -c take fewer\n",
 		ink_off(s));
 }
 
@@ -132,10 +130,10 @@ static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_
 		const char *what;
 	} rows[] = {
 		{ o->aux_full,
-		  "times the area was full, and what came then is missing: -m SIZE,AUX gives a larger one, -c takes fewer samples" },
-		{ o->aux_gaps, "times the hardware says that there are gaps" },
+		  "times the AUX area was full and samples were lost: -m SIZE,AUX gives a larger one, -c takes fewer samples" },
+		{ o->aux_gaps, "times the hardware reported gaps" },
 		{ o->aux_collided,
-		  "times operations were left out because the one sampled before them took so long: -c takes fewer samples" },
+		  "times operations were skipped because the previous sampled one took too long: -c takes fewer samples" },
 	};
 	bool whole = true;
 
@@ -148,7 +146,7 @@ static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_
 		text_add(out, " %s%s\n", rows[i].what, ink_off(s));
 	}
 	if (o->aux_full) {
-		text_add(out, "  an AUX area has now ");
+		text_add(out, "  an AUX area now has ");
 		put_size(out, o->rings.aux);
 		text_add(out, " per CPU\n");
 	}
@@ -157,9 +155,9 @@ static void put_aux(struct text *out, const struct sample_outcome *o, bool loss_
 	if (!o->aux_bytes)
 		put_careful(
 			out, s,
-			"the hardware wrote nothing: the command was too short, or -c takes smaller steps");
+			"the hardware wrote nothing: the command was too short, or -c must be smaller");
 	else if (whole && !o->lost)
-		text_add(out, "  none lost, as far as the kernel tells\n");
+		text_add(out, "  none lost, according to the kernel\n");
 }
 
 /*
@@ -191,7 +189,7 @@ static void put_confidence(struct text *out, const struct sample_outcome *o,
 	       points = chance + lost_points(o, t->samples);
 
 	if (is_census(o, t))
-		text_add(out, "a sample of every one, so shares are exact\n");
+		text_add(out, "every event was sampled, so shares are exact\n");
 	else if (points < 10)
 		text_add(out, "a share of 10 %% is known to %s %.*f points (95 %%)%s\n",
 			 s->utf8 ? "\u00b1" : "+-", points < 1 ? 2 : 1, points,
@@ -199,8 +197,7 @@ static void put_confidence(struct text *out, const struct sample_outcome *o,
 				 ? " unless a loop is in step with the fixed period"
 				 : "");
 	else
-		text_add(out, "too %s to tell shares by\n",
-			 chance < 10 ? "much is missing" : "few");
+		text_add(out, "too %s to estimate shares\n", chance < 10 ? "many missing" : "few");
 }
 
 /* For several events, each has the accuracy given by its own number of samples. */
@@ -232,9 +229,9 @@ static void put_whole(struct text *out, const struct sample_outcome *o,
 	if (o->uncounted[0])
 		whole = "not all of the command";
 	else if (o->exact && !o->broke_off && !o->timed_out && !o->large_enough)
-		whole = "the same in every run of a program that repeats";
+		whole = "the same in every run of a deterministic program";
 	else if (o->broke_off)
-		whole = "the recording broke off: what came later is missing";
+		whole = "the recording broke off: later samples are missing";
 	else if (!o->lost && !o->throttled)
 		whole = "none lost";
 	if (!whole && !only)
@@ -260,10 +257,10 @@ static void put_went_on(struct text *out, const struct sample_outcome *o)
 	char by[SIGNAL_NAME_ROOM];
 
 	if (WIFSIGNALED(o->wait_status))
-		text_add(out, "  the command went on unrecorded, until %s ended it\n",
+		text_add(out, "  the command continued unrecorded until %s ended it\n",
 			 signal_name(WTERMSIG(o->wait_status), by));
 	else
-		text_add(out, "  the command went on unrecorded to its end, with exit status %d\n",
+		text_add(out, "  the command continued unrecorded and ended with exit status %d\n",
 			 WEXITSTATUS(o->wait_status));
 }
 
@@ -333,18 +330,18 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	else if (o->broke_off)
 		put_careful(
 			out, s,
-			"the recording broke off before the first of them was in a file: nothing of it is kept");
+			"the recording broke off before its first sample was in a file: nothing was saved");
 	else if (!o->lost && !o->aux)
 		put_careful(
 			out, s,
-			"the event did not happen often enough for one sample: -c takes smaller steps");
+			"the event did not happen often enough for one sample: -c must be smaller");
 	put_partial(out, o, s);
 	if (samples && o->accesses)
 		text_add(
 			out,
-			"  what a cache had, where data came from and how long it took is not to be had without hardware that tells\n");
+			"  cache hits, data sources and latencies need hardware that records them\n");
 	if (o->large_enough)
-		put_careful(out, s, "ended at --max-size: what came later is missing");
+		put_careful(out, s, "ended at --max-size: later samples are missing");
 	if (o->kernel_left_out)
 		put_careful(
 			out, s,
@@ -352,11 +349,11 @@ void record_view(struct text *out, const struct sample_outcome *o, const char *f
 	if (o->kernel_unplaced)
 		put_careful(
 			out, s,
-			"the kernel's functions stay nameless: kernel.kptr_restrict hides its addresses");
+			"the kernel's functions have no names: kernel.kptr_restrict hides its addresses");
 	if (o->groups_of_children)
 		put_careful(
 			out, s,
-			"groups are read (:S) in each thread from 0: perf report --group may take them for one that runs on, tare "
+			"groups are read (:S) in each thread from 0: perf report --group may treat them as one series, tare "
 			"report does not; -i records the first thread only");
 	if (o->children_left_out)
 		put_careful(

@@ -55,12 +55,12 @@ TEST(a_timer_that_does_not_keep_up_is_told)
 		struct text out = { 0 };
 
 		record_view(&out, &o, "f", 1024, false, &(struct style){ .width = 160 });
-		CHECK_EQ(out.s && strstr(out.s, "did not keep up"), rows[i].told,
+		CHECK_EQ(out.s && strstr(out.s, "was too slow for"), rows[i].told,
 			 "row at line %d: %s", rows[i].line, out.s ? out.s : "");
 		if (i == 0)
 			CHECK(out.s &&
 				      strstr(out.s,
-					     "  of 359.00 ms of CPU time 207.00 ms are in samples: the timer did not keep up with one every 10.0 us\n"),
+					     "  of 359.00 ms of CPU time 207.00 ms are in samples: the timer was too slow for one every 10.0 us\n"),
 			      "%s", out.s ? out.s : "");
 		text_free(&out);
 	}
@@ -100,18 +100,18 @@ TEST(each_event_is_known_by_its_own_samples)
 		{ __LINE__, 5, 0, "tare record: 1411 samples in " },
 		{ __LINE__, 5, 0,
 		  "\n  1392 of cpu-clock: a share of 10 % is known to +- 1.6 points (95 %)\n"
-		  "  10 of page-faults: too few to tell shares by\n"
-		  "  9 of migrations: a sample of every one, so shares are exact\n"
+		  "  10 of page-faults: too few to estimate shares\n"
+		  "  9 of migrations: every event was sampled, so shares are exact\n"
 		  "  none lost\n" },
 		/* All losses may be of one event. */
 		{ __LINE__, 5, 100,
 		  "\n  1392 of cpu-clock: a share of 10 % is known to +- 8.3 points (95 %)\n" },
-		{ __LINE__, 5, 100, "\n  9 of migrations: too few to tell shares by\n" },
+		{ __LINE__, 5, 100, "\n  9 of migrations: too few to estimate shares\n" },
 		{ __LINE__, 5, 100, " 6.6 % of all; where mappings" },
 		{ __LINE__, 1, 0,
 		  ")\n  none lost; a share of 10 % is known to +- 1.6 points (95 %)\n" },
 		{ __LINE__, 1, 100,
-		  " 6.7 % of all, so a share may be off by as many points; where mappings" },
+		  " 6.7 % of all, so a share may be wrong by as many points; if mappings" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -135,9 +135,9 @@ TEST(every_one_of_the_exact_engine)
 		bool jitter;
 		const char *says;
 	} rows[] = {
-		{ 1, true, "every one of exact/accesses/, of which there were 9\n" },
-		{ 2, false, "every 2 of exact/accesses/, of which there were 9\n" },
-		{ 4, true, "every 4 on average of exact/accesses/, of which there were 9\n" },
+		{ 1, true, "every one of exact/accesses/; 9 in total\n" },
+		{ 2, false, "every 2 of exact/accesses/; 9 in total\n" },
+		{ 4, true, "every 4 on average of exact/accesses/; 9 in total\n" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

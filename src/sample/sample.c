@@ -2,7 +2,7 @@
 /*
  * One recording: prepare the command, open the events on it, start it, drain the rings as they
  * fill, end. tare sleeps in poll(2) until a ring is a quarter full, or DRAIN_MS passed: a kill -9
- * loses no more than that.
+ * loses only that.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -219,8 +219,7 @@ static int open_group(struct recording *r, size_t first, struct where where)
 		where.cpus = r->online;
 	ret = places_for(lead, &r->follow.tasks, &where, &r->online, &places, r->err);
 	if (ret == 0 && !places.n)
-		ret = tare_fail(r->err, ENODEV, "none of the CPUs asked for has %.100s",
-				lead->name);
+		ret = tare_fail(r->err, ENODEV, "no requested CPU has %.100s", lead->name);
 	if (lead->place == PLACE_TASK && r->follow.tasks.n)
 		r->cpus_per_task = places.n / r->follow.tasks.n;
 	for (size_t p = 0; ret == 0 && p < places.n; p++) {
@@ -236,7 +235,7 @@ static int open_group(struct recording *r, size_t first, struct where where)
 		}
 	}
 	if (ret == 0 && gone == places.n)
-		ret = tare_fail(r->err, ESRCH, "the process to be sampled is gone");
+		ret = tare_fail(r->err, ESRCH, "the process to sample has ended");
 	places_free(&places);
 	return ret;
 }

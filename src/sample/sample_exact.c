@@ -97,7 +97,7 @@ static int end_record(struct exact_recording *r, uint32_t type, uint16_t misc)
 	const struct perf_event_header h = { .type = type, .misc = misc, .size = (uint16_t)r->at };
 
 	if (r->full || r->at > UINT16_MAX)
-		return tare_fail(r->err, E2BIG, "a record of more than %d bytes", UINT16_MAX);
+		return tare_fail(r->err, E2BIG, "a record is longer than %d bytes", UINT16_MAX);
 	memcpy(r->record, &h, sizeof(h));
 	int ret = r->to->records(r->to, r->record, r->at, r->err);
 

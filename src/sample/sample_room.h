@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffer size needed so that no sample is lost while nobody reads it. Pure. */
+/* The buffer size needed so that no sample is lost until it is read. Pure. */
 #ifndef SAMPLE_SAMPLE_ROOM_H
 #define SAMPLE_SAMPLE_ROOM_H
 

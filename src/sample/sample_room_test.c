@@ -60,7 +60,7 @@ TEST(samples_a_second)
 		{ __LINE__, PERF_TYPE_HARDWARE, 0, false, 36000000, 0, 0, 1000 },
 		{ __LINE__, PERF_TYPE_HARDWARE, 0, false, 1000, 0, 0, 100000 },
 		{ __LINE__, PERF_TYPE_HARDWARE, 0, false, 1000, 0, 25000, 25000 },
-		/* the kernel does not throttle what the hardware writes by itself */
+		/* the kernel does not throttle samples that the hardware writes */
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, false, 1000, 2, 25000, 36000000 },
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, true, 50000, 2, 25000, 25000 },
 		{ __LINE__, PERF_TYPE_RAW, 0x1cd, false, 0, 2, 25000, 0 },

@@ -38,8 +38,7 @@ TEST(a_fixed_period_is_not_written_and_a_frequency_is)
 	      !(e[0].attr.sample_type & PERF_SAMPLE_PERIOD));
 	CHECK_EQ(sample_period_at(&e[0].attr), 0);
 	CHECK(!e[0].attr.use_clockid && e[0].attr.disabled && e[1].attr.disabled);
-	CHECK(e[0].attr.exclude_kernel && !e[1].attr.exclude_kernel,
-	      "what is counted stays the encoding's");
+	CHECK(e[0].attr.exclude_kernel && !e[1].attr.exclude_kernel, "the encoding's modes stay");
 	make(e, (struct sample_how){ .frequency = 4000, .clockid = 1 }, false, false);
 	CHECK(e[0].attr.freq && e[0].attr.sample_freq == 4000 && e[0].attr.use_clockid &&
 	      e[0].attr.clockid == 1);
@@ -352,7 +351,7 @@ TEST(a_command_with_its_children)
 	CHECK(m.rounds >= 1 && m.events == 1);
 	CHECK_EQ(count(&m, PERF_RECORD_SAMPLE), o.event[0].samples);
 	CHECK_EQ(o.event[0].period_sum, o.event[0].samples * 1000000);
-	CHECK(o.event[0].total.value >= o.event[0].samples, "counted beside it");
+	CHECK(o.event[0].total.value >= o.event[0].samples, "counted with it");
 	CHECK(o.bytes == m.n && !o.lost && !o.exec_code &&
 	      !strcmp(o.event[0].name, "task-clock:u"));
 	sample_outcome_free(&o);

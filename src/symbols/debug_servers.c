@@ -18,8 +18,7 @@ int debug_servers_use(struct tare_error *err)
 	void *library;
 
 	if (!urls || !*urls)
-		return tare_fail(err, EINVAL,
-				 "DEBUGINFOD_URLS, which names the servers, is not set");
+		return tare_fail(err, EINVAL, "DEBUGINFOD_URLS, the list of servers, is not set");
 	library = dlopen("libdebuginfod.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (library) {
 		servers.begin = (typeof(servers.begin))dlsym(library, "debuginfod_begin");

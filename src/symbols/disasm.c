@@ -31,8 +31,8 @@ int disasm_open(struct disasm **out, uint16_t machine, bool intel_syntax, struct
 				       "install it (Debian: libcapstone4)");
 	}
 	if (machine != EM_X86_64 && machine != EM_386 && machine != EM_AARCH64)
-		return tare_fail(err, ENOTSUP,
-				 "instructions of ELF machine %u are not disassembled", machine);
+		return tare_fail(err, ENOTSUP, "disassembly of ELF machine %u is not supported",
+				 machine);
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return tare_fail_nomem(err);

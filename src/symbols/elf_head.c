@@ -42,12 +42,12 @@ int elf_head_read(struct elf_head *out, int fd, struct tare_error *err)
 	*out = (struct elf_head){ 0 };
 	memset(&e, 0, sizeof(e));
 	if (!read_at(fd, 0, &e, sizeof(e.e32)) || memcmp(e.ident, ELFMAG, SELFMAG))
-		return tare_fail(err, ENOEXEC, "it is no ELF file");
+		return tare_fail(err, ENOEXEC, "it is not an ELF file");
 	if (e.ident[EI_DATA] != ELFDATA2LSB)
-		return tare_fail(err, ENOEXEC, "it is of a machine of the other byte order");
+		return tare_fail(err, ENOEXEC, "it is for a machine with the other byte order");
 	out->is64 = e.ident[EI_CLASS] == ELFCLASS64;
 	if (out->is64 && !read_at(fd, 0, &e, sizeof(e.e64)))
-		return tare_fail(err, ENOEXEC, "its ELF header is cut off");
+		return tare_fail(err, ENOEXEC, "its ELF header is truncated");
 	out->machine = out->is64 ? e.e64.e_machine : e.e32.e_machine;
 	out->is_executable = (out->is64 ? e.e64.e_type : e.e32.e_type) == ET_EXEC;
 	out->entry = out->is64 ? e.e64.e_entry : e.e32.e_entry;

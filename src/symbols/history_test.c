@@ -36,9 +36,9 @@ TEST(a_mapping_replaces_what_it_covers_from_its_time_on)
 	CHECK_EQ(module_at(h, 7, 10, 0x2000), 1, "whole");
 	CHECK_EQ(module_at(h, 7, 19, 0x2fff), 1, "whole");
 	CHECK_EQ(module_at(h, 7, 20, 0x2fff), 2, "middle");
-	CHECK_EQ(module_at(h, 7, UINT64_MAX, 0x3000), 1, "behind the middle");
+	CHECK_EQ(module_at(h, 7, UINT64_MAX, 0x3000), 1, "after the middle");
 	CHECK_EQ(module_at(h, 7, UINT64_MAX, 0x1fff), 1, "before the middle");
-	CHECK_EQ(module_at(h, 7, UINT64_MAX, 0x5000), 0, "behind all");
+	CHECK_EQ(module_at(h, 7, UINT64_MAX, 0x5000), 0, "after all");
 	CHECK_EQ(module_at(h, 8, UINT64_MAX, 0x2000), 0, "another process");
 	history_free(h);
 }

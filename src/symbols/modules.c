@@ -189,17 +189,17 @@ static const char *doubt(const struct modules *m, struct module *of, int fd)
 	of->other_inode = inodes && of->inode && !of->same_inode;
 	of->newer = m->ended_s && st.st_mtim.tv_sec > m->ended_s;
 	if (m->ids_cut)
-		return "the recording's list of build ids is cut off";
+		return "the recording's list of build ids is truncated";
 	if (other_host(m))
 		return "it ran on another host";
 	if (of->inode == UINT64_MAX)
-		return "several files of that name ran";
+		return "several files with this name ran";
 	if (of->other_inode)
 		return "the file here has another inode";
 	if (of->newer)
 		return "the file here was changed after the recording";
 	if (inodes && !of->inode)
-		return "the recording has no inode of it either";
+		return "the recording does not have its inode, either";
 	return of->same_inode || host ? NULL : "the recording does not name its host";
 }
 
@@ -232,8 +232,8 @@ static bool try_file(const struct modules *m, struct module *of, const char *pat
 	hex(found, head.build_id.bytes, head.build_id.size);
 	if (*wanted && strcmp(found, wanted)) {
 		say(of, "install the build that ran, or put a copy where --symfs names",
-		    "%.120s is another build now: its build id is %.40s, of what ran %.40s", path,
-		    *found ? found : "missing", wanted);
+		    "%.120s is another build now: its build id is %.40s, that of the file that ran %.40s",
+		    path, *found ? found : "missing", wanted);
 		close(fd);
 		return false;
 	}
@@ -242,8 +242,8 @@ static bool try_file(const struct modules *m, struct module *of, const char *pat
 		reason = doubt(m, of, fd);
 	if (reason && !m->opts.force_names) {
 		say(of,
-		    "name a folder with copies of what ran (--symfs), or use the files here all the same (--force-names)",
-		    "no build id of it was recorded, and %s", reason);
+		    "name a folder with copies of the files that ran (--symfs), or use the local files anyway (--force-names)",
+		    "its build id was not recorded, and %s", reason);
 		of->doubted = true;
 		close(fd);
 		return false;
@@ -267,7 +267,7 @@ static void open_file(struct modules *m, struct module *of)
 		n -= 10;
 		if (!*wanted) {
 			say(of, "",
-			    "deleted while it ran, and the recording has no build id of it");
+			    "deleted while it ran, and the recording does not have its build id");
 			return;
 		}
 	}
@@ -302,8 +302,7 @@ static void open_vdso(struct modules *m, struct module *of)
 		if (of->verified)
 			return;
 		say(of, "",
-		    *wanted ? "it is of another kernel"
-			    : "the recording does not say of which kernel it is");
+		    *wanted ? "it is of another kernel" : "the recording does not name its kernel");
 	}
 	if (of->fd >= 0)
 		close(of->fd);
@@ -360,7 +359,7 @@ static void open_memory(struct modules *m, struct module *of)
 		 of->pid);
 	if (other_host(m) && !m->opts.symfs && !m->opts.force_names) {
 		say(of, "copy that host's file below a folder that --symfs names",
-		    "code that was written at run time, on another host: %.100s here is not of that process",
+		    "code generated at run time on another host: %.100s here belongs to another process",
 		    where);
 		return;
 	}
@@ -368,7 +367,7 @@ static void open_memory(struct modules *m, struct module *of)
 	if (fd < 0) {
 		say(of,
 		    "a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
-		    "code that was written at run time, and %.100s cannot be read: %s", where,
+		    "code generated at run time, and %.100s cannot be read: %s", where,
 		    strerror(errno));
 		return;
 	}
@@ -437,12 +436,12 @@ static bool try_kernel_here(struct modules *m)
 	struct utsname here;
 
 	if (!*release || !*host || !m->kernel_text) {
-		say(&m->kernel_why, remedy, "the recording does not say which kernel it was");
+		say(&m->kernel_why, remedy, "the recording does not name its kernel");
 		return false;
 	}
 	if (uname(&here) < 0 || strcmp(here.release, release) || strcmp(here.nodename, host)) {
 		say(&m->kernel_why, remedy,
-		    "another kernel or machine than this one, and the recording has no build id");
+		    "the kernel or machine differs from this one, and the recording has no build id");
 		return false;
 	}
 	if (!try_kallsyms(m, "/proc/kallsyms"))
@@ -451,8 +450,8 @@ static bool try_kernel_here(struct modules *m)
 		symlist_free(&m->kernel);
 		say(&m->kernel_why, remedy,
 		    m->kernel_begins
-			    ? "the kernel was started anew since, and the recording has no build id of the one before"
-			    : "this kernel does not say where its code begins, and the recording has no build id");
+			    ? "the machine was rebooted since then, and the recording has no build id of its kernel"
+			    : "this kernel hides the address of its code, and the recording has no build id");
 		return false;
 	}
 	m->kernel_by_place = true;
@@ -488,7 +487,7 @@ static bool open_kernel(struct modules *m)
 	if (!strcmp(here, wanted))
 		return try_kallsyms(m, "/proc/kallsyms");
 	say(why, "name a copy of that machine's /proc/kallsyms with --kallsyms",
-	    "another kernel than the one that runs here");
+	    "its kernel differs from the running one");
 	return false;
 }
 
@@ -520,7 +519,7 @@ static void open_module(struct modules *m, uint32_t number)
 	case MODULE_SYMBOL:
 		break;
 	case MODULE_UNKNOWN:
-		say(of, "", "nothing was known to be mapped there");
+		say(of, "", "no mapping is known there");
 		break;
 	}
 }

@@ -30,12 +30,12 @@ TEST(a_mapping_takes_the_place_of_what_it_covers)
 	CHECK_EQ(at(&s, 1, 0xfff), -1, "before");
 	CHECK_EQ(at(&s, 1, 0x1000), 0x1000000, "first byte");
 	CHECK_EQ(at(&s, 1, 0x4fff), 0x1003fff, "last byte");
-	CHECK_EQ(at(&s, 1, 0x5000), -1, "behind");
+	CHECK_EQ(at(&s, 1, 0x5000), -1, "after");
 	map(&s, 1, 0x2000, 0x1000, 0x500, 2);
-	CHECK_EQ(at(&s, 1, 0x1fff), 0x1000fff, "what is left before");
+	CHECK_EQ(at(&s, 1, 0x1fff), 0x1000fff, "the rest before it");
 	CHECK_EQ(at(&s, 1, 0x2000), 0x2000500, "the new one");
 	CHECK_EQ(at(&s, 1, 0x2fff), 0x20014ff, "the new one's end");
-	CHECK_EQ(at(&s, 1, 0x3000), 0x1002000, "what is left behind keeps its place in the file");
+	CHECK_EQ(at(&s, 1, 0x3000), 0x1002000, "the rest after it keeps its file offset");
 	CHECK_EQ(spaces_of(&s, 1)->n, (size_t)3, "three now");
 	map(&s, 1, 0x1800, 0x3000, 0, 3);
 	CHECK_EQ(at(&s, 1, 0x17ff), 0x10007ff, "cut");
@@ -83,7 +83,7 @@ TEST(a_fork_inherits_and_changes_its_own)
 	CHECK_EQ(spaces_fork(&s, 2, 1, NULL), 0, "the number is used again");
 	CHECK_EQ(at(&s, 2, 0x1000), 0x1000000, "as its parent");
 	spaces_exec(&s, 2);
-	CHECK_EQ(at(&s, 2, 0x1000), -1, "exec begins anew");
+	CHECK_EQ(at(&s, 2, 0x1000), -1, "exec removes all");
 	CHECK_EQ(at(&s, 1, 0x1000), 0x1000000, "for itself only");
 	spaces_exec(&s, 77);
 	spaces_free(&s);

@@ -120,7 +120,7 @@ static int read_lines(struct symlist *l, char *text, bool (*line)(char *, struct
 			l->entry[l->n++] = e;
 	}
 	if (!l->n && l->bad)
-		return tare_fail(err, EINVAL, "none of its lines is a symbol");
+		return tare_fail(err, EINVAL, "no line is a symbol");
 	if (l->n)
 		qsort(l->entry, l->n, sizeof(*l->entry), by_start);
 	return 0;
@@ -144,10 +144,10 @@ int symlist_kallsyms(struct symlist *out, char *text, struct tare_error *err)
 	size_t kept = 0;
 
 	if (ret == 0 && (!out->n || out->entry[out->n - 1].start == 0)) {
-		ret = tare_fail(err, EACCES, "it shows no addresses to this user");
+		ret = tare_fail(err, EACCES, "it hides addresses from this user");
 		tare_hint(
 			err,
-			"as root, or with kernel.kptr_restrict=0 (or 1 and perf_event_paranoid <= 1)");
+			"run as root, or with kernel.kptr_restrict=0 (or 1 and perf_event_paranoid <= 1)");
 	}
 	/* Keeps one name per address, the first; each extends to the next. */
 	for (size_t i = 0; ret == 0 && i < out->n; i++) {

@@ -29,14 +29,14 @@ TEST(a_perf_map)
 	CHECK_EQ(l.bad, (size_t)4, "lines that are none");
 	CHECK_STR(at(&l, 0x1000), "Stub: \x1b[31m x", "the first byte");
 	CHECK_STR(at(&l, 0x10ff), "Stub: \x1b[31m x", "the last byte");
-	CHECK_STR(at(&l, 0x1080), "newer within", "the later line is what stands there now");
-	CHECK_STR(at(&l, 0x1088), "Stub: \x1b[31m x", "behind it");
+	CHECK_STR(at(&l, 0x1080), "newer within", "the later line wins");
+	CHECK_STR(at(&l, 0x1088), "Stub: \x1b[31m x", "after it");
 	CHECK_STR(at(&l, 0x2000), "second tier", "written over");
 	CHECK_STR(at(&l, 0x2008), "LazyCompile:~f a.js:3", "what it left");
 	CHECK_STR(at(&l, 0x1100), "(none)", "between");
 	CHECK_STR(at(&l, 0xfff), "(none)", "before");
-	CHECK_STR(at(&l, 0x2010), "(none)", "behind");
-	CHECK_STR(at(&l, UINT64_MAX), "(none)", "far behind");
+	CHECK_STR(at(&l, 0x2010), "(none)", "after");
+	CHECK_STR(at(&l, UINT64_MAX), "(none)", "far after");
 	symlist_free(&l);
 }
 

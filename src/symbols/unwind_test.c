@@ -196,7 +196,7 @@ TEST(its_own_stack)
 			 i);
 	CHECK(whole, "up to the first function of the program");
 	n = walk(at, 2, &whole);
-	CHECK_EQ(n, 2u, "no more than asked for");
+	CHECK_EQ(n, 2u, "at most as many as requested");
 	CHECK(!whole, "which is not all");
 	CHECK(!unwinder_ran_out(unwinder), "of stack");
 	sample.stack_dyn_size = 8;

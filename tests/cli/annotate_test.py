@@ -221,7 +221,7 @@ def events_that_are_read_at_samples_of_another_are_mixed():
     name = next(x["function"] for x in d["rows"] if x["code"] and not x["kernel"] and x["function"] in re.findall(r"\b(\w+)\(", SOURCE.read_text()))
     equal([e["mixed"] for e in document(name, path)["events"]], [False, True])
     text = annotate(name, path)
-    true("page-faults is mixed where functions are short: counters of a group are read at samples" in text, text)
+    true("page-faults is mixed where functions are short: the counters of a group are read at each sample" in text, text)
 
 
 @test

@@ -722,7 +722,7 @@ def what_is_no_test():
         equal((r.returncode, r.stdout), (125, ""), f"{word} {value}: {r.stderr}")
         true(word in r.stderr, r.stderr)
     equal(sh(TARE, "bench", "--cpu", "60000", "--engine", "clock", "--runs", "2", "--asm", "nop").returncode, 125)
-    equal(os.listdir(TMP), [], "nothing is left behind")
+    equal(os.listdir(TMP), [], "no file is left")
 
 
 @test
@@ -736,7 +736,7 @@ def an_interrupt_ends_it():
     p.send_signal(signal.SIGTERM)
     out, err = p.communicate(timeout=60)
     equal((p.returncode, out), (128 + signal.SIGTERM, b""), err.decode())
-    equal(os.listdir(TMP), [], "nothing is left behind")
+    equal(os.listdir(TMP), [], "no file is left")
 
 
 @test

@@ -192,7 +192,7 @@ def annotate_shows_what_was_counted_at_each_instruction():
     true("of all: every execution was counted" in text and "share" in text and "mean little" not in text, text)
     d = annotated("many", "--filter", "comm=*", path)
     equal([e["quality"] for e in d["events"]], ["sampled"] * 3)
-    true(d["by_samples_as"] and "although the recording has exact ones" in sh(TARE, "annotate", "--filter", "comm=*", "many", path).stdout, "said")
+    true(d["by_samples_as"] and "although the recording has exact counts" in sh(TARE, "annotate", "--filter", "comm=*", "many", path).stdout, "said")
     command = annotated("many", "--", compiled("functions", FUNCTIONS))
     equal([i["amounts"][0] for i in command["instructions"]], [visit, turn, turn, turn, turn, visit], "as the profile of a command has it")
 
@@ -206,7 +206,7 @@ def callers_are_by_samples_and_keep_the_sum():
     of = by_function(d)
     equal({f: of[f] for f in TRUTH}, {f: t[:2] for f, t in TRUTH.items()})
     text = report(path)
-    true("; with callees they are by samples" in text and "A share of 10 % by samples is known to" in text, text)
+    true("; with callees they are from samples" in text and "A share of 10 % by samples is known to" in text, text)
 
 
 @test
@@ -234,7 +234,7 @@ def differences_are_to_the_event():
     row = next(r for r in csv.DictReader(io.StringIO(report("--format", "csv", "--diff", *paths))) if r["function"] == "turns")
     equal([float(row[k]) for k in ("self before", "self after", "self change", "self half_95")], [*truth, 60000, 0])
     text = report("--filter", "comm=*", "--diff", *paths)
-    true("although the recording has exact ones: a filter" in text and "±" in text, text)
+    true("although the recording has exact amounts: filters" in text and "±" in text, text)
 
 
 @test
@@ -272,7 +272,7 @@ def callers_have_what_the_table_has():
         line = next(w for w in map(str.split, table.splitlines()) if w and w[-1] == name)
         text = report("--callers", name, path)
         true(f" {name}: {line[2]} % of exact/instructions/, {line[0]} % in itself" in text, f"{line}: {text}")
-    true("Amounts are exact: the engine counted every instruction; with callees they are by samples." in text, text)
+    true("Amounts are exact: the engine counted every instruction; with callees they are from samples." in text, text)
     by_samples = document("--callers", "many", "--filter", "comm=*", path)
     true(by_samples["by_samples_as"] and not by_samples["function"]["self_exact"], by_samples["function"])
 
@@ -283,7 +283,7 @@ def samples_where_rows_are_by_what_was_not_counted():
     for words in (["--filter", "comm=*"], ["--filter", "pid=1"], ["--filter", "from=0.001"]):
         d = document(*words, path)
         true(d["by_samples_as"] and not any(e["exact"] for e in d["events"]), f"{words}: {d['events']}")
-    true("Amounts are by samples, although the recording has exact ones: a filter" in report("--filter", "comm=*", path), "said")
+    true("Amounts are from samples, although the recording has exact amounts: filters" in report("--filter", "comm=*", path), "said")
     equal(document("--sort", "comm,tid,function", path)["by_samples_as"], None, "there is one alone")
     two = recorded("two.data", "sh", "-c", f"{compiled('functions', FUNCTIONS)}; true | cat")
     d = document(two)
@@ -306,7 +306,7 @@ def code_in_no_file_has_a_row_of_its_own():
     equal(sum(r["events"][0]["self"] for r in rows), turns, "spread over its samples")
     true(all(r["events"][0]["margin"] > 0 for r in rows) and len(rows) < len(d["rows"]), "and said to be by them")
     text = report(recorded("written-sampled.data", program))
-    true("Amounts are exact: the engine counted every instruction of code in files; those of other code are by samples" in text, text)
+    true("Amounts are exact: the engine counted every instruction of code in files; amounts of other code are from samples" in text, text)
     gone = compiled("gone", FUNCTIONS)
     path = recorded("gone.data", "sh", "-c", f"{gone}; rm {gone}")
     d = document(path)

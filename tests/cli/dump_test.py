@@ -355,7 +355,7 @@ def a_wicked_name():
 def mistakes():
     for words, status, says in (
         (["/nonexistent"], 125, "cannot open /nonexistent"),
-        (["/etc/passwd"], 125, "this is no perf.data"),
+        (["/etc/passwd"], 125, "not a perf.data file"),
         (["/tmp"], 125, "without a file named data"),
         (["a", "b"], 125, "one file too many"),
         (["--records", "sampel", "x"], 125, "did you mean SAMPLE"),

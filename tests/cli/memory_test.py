@@ -492,7 +492,7 @@ def standard_input_is_read_as_well():
 def one_byte_is_no_bytes():
     r = Recording()
     r.sample(0x1000, addr=0x9000, src=source("load"))
-    for n, says in ((1, "1 byte is left, too few for a record"), (2, "2 bytes are left, too few for a record")):
+    for n, says in ((1, "the remaining 1 byte is too few for a record"), (2, "the remaining 2 bytes are too few for a record")):
         data = bytearray(r.write(room("left")).read_bytes())
         at = struct.unpack_from("<Q", data, 40)[0] + len(r.data)
         struct.pack_into("<Q", data, 48, len(r.data) + n)
@@ -786,7 +786,7 @@ def a_recording_that_broke_off_says_so():
     r = Recording()
     for tid in (1, 2):
         r.sample(0x1000, 1, tid, tid, 0x5000, 0, 1, 100, source("load", "L1"))
-    said = "the recording broke off: its recorder did not come to its end, and what came last may be missing"
+    said = "the recording broke off: its recorder did not finish, and its end may be missing"
     for broke_off in (False, True):
         path = r.write(room("broke"))
         head = bytearray(path.read_bytes())

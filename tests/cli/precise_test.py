@@ -371,7 +371,7 @@ def a_damaged_recording_gives_what_stands_before():
     Path(path).write_bytes(data)
     rows, said = table(path, status=1)
     equal(len(rows), 1, "rows")
-    true("a record of size 0, less than its own header" in said, said)
+    true("a record of size 0, smaller than its header" in said, said)
 
 
 if not shutil.which("perf"):

@@ -128,7 +128,7 @@ def code_written_at_run_time():
         d = profile("--", program, *words)
         rows = [r for r in d["profile"] if r["module"] == "[anonymous memory]"]
         equal(sum(r["instructions"] for r in rows), 10 * (2 + 4 * 250), f"the written code's {words}")
-        true(all("written at run time" in r["reason"] for r in rows), f"reasons: {rows}")
+        true(all("generated at run time" in r["reason"] for r in rows), f"reasons: {rows}")
 
 
 @test

@@ -502,7 +502,7 @@ def allocations_that_cannot_be_told():
     lacking = {u["type"]: (u["number"], u["first_offset"]) for u in d["undecoded"]}
     equal((d["damaged"], lacking.get("blocks")), (True, (blocks - 1, 4096 + 65536) if blocks > 1 else None), "cut off")
     true(4096 + 16 < lacking["bytes"][1] <= 4096 + 16 + 1000, lacking)
-    words = (f"{lacking['bytes'][0]} bytes are no records, the first at byte {lacking['bytes'][1]}")
+    words = (f"{lacking['bytes'][0]} bytes are not records, the first at byte {lacking['bytes'][1]}")
     for form in "text", "csv", "json":
         r = sh(TARE, "memory", "--allocations", "--format", form, FILE)
         equal(r.returncode, 1, form)
@@ -623,7 +623,7 @@ def max_size_counts_blocks():
     """The command is ended by them alone; and of a file that is full before that is seen nothing is written beyond."""
     endless = build("endless", "#include <stdlib.h>\nstatic void *volatile p;\nint main(void) { for (;;) { p = malloc(9); free(p); } }", cc=CC)
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "--max-size", "300K", "-o", FILE, "--", endless)
-    true("ended at --max-size: what came later is missing" in r.stderr, r.stderr)
+    true("ended at --max-size: later samples are missing" in r.stderr, r.stderr)
     true("were lost: the file is full (0.3 MiB)" in r.stderr, r.stderr)
     true(os.path.getsize(FILE + ".alloc") <= 300 << 10, os.path.getsize(FILE + ".alloc"))
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "--max-size", "60K", "-o", FILE, "--", program())  # not one block, and not ended

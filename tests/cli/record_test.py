@@ -154,7 +154,7 @@ def a_period_is_kept_to_the_event():
     """Faults that are made: a sample every 10 of them, nothing scaled, nothing lost."""
     err = record("-e", "page-faults:u", "-c", "1", "--", *WORK, status=5)
     every = len(by_tare())
-    true("none lost; a sample of every one, so shares are exact\n" in err, err)
+    true("none lost; every event was sampled, so shares are exact\n" in err, err)
     record("-e", "page-faults:u", "-c", "10", "--", *WORK, status=5)
     per_thread = {}
     for s in by_tare():
@@ -186,7 +186,7 @@ def another_tool_asked_a_clock_for_too_much():
     fast = FILE + ".fast"
     with open(fast, "wb") as f:
         f.write(raw[:attrs + 16] + struct.pack("<Q", 1000) + raw[attrs + 24:])
-    note = "each stands for more time than is shown here"
+    note = "each sample represents more time than is shown here"
     true(note in sh(TARE, "report", fast).stdout.decode(), "said")
     true(note not in sh(TARE, "report", FILE).stdout.decode(), "only where it is so")
     equal(json.loads(sh(TARE, "report", "--format", "json", fast).stdout)["quality"]["clock_too_fast"], True)
@@ -243,7 +243,7 @@ def tracepoints_are_told_with_their_fields():
     for options in ([], ["-z"], ["-o", "-"]):
         r = sh(TARE, "record", "-o", FILE, "-e", "sched:sched_process_exec,sched:sched_process_exit", "-e", "task:task_newtask", *options,
                "--", "sh", "-c", "env true & wait; exec env false")
-        if r.returncode == 125 and b"made without zstd" in r.stderr:
+        if r.returncode == 125 and b"built without zstd" in r.stderr:
             continue
         equal(r.returncode, 1, r.stderr.decode())
         if "-" in options:
@@ -298,7 +298,7 @@ def command_worked(p, seconds):
 def ends_at_a_size():
     for words in ([], ["-z"]):
         err = record("-e", "cpu-clock:u", "-c", "50000", *words, "--max-size", "64K", "--", sys.executable, "-S", "-c", "while True: pass")
-        true("ended at --max-size: what came later is missing" in err, err)
+        true("ended at --max-size: later samples are missing" in err, err)
         true(os.path.getsize(FILE) >= 64 << 10, f"{os.path.getsize(FILE)} bytes")
         equal(len(by_tare()), int(re.search(r"([\d,]+) samples in", err).group(1).replace(",", "")), "whole")
     r = sh(TARE, "record", "-q", "-o", "-", "-e", "cpu-clock:u", "-c", "50000", "--max-size", "64K", "--", sys.executable, "-S", "-c", "while True: pass")
@@ -392,7 +392,7 @@ def a_signal_in_the_first_moment_leaves_no_file_without_a_name():
 
 
 def has_zstd():
-    return "made without zstd" not in sh(TARE, "record", "-z", "-o", FILE, "-e", "cpu-clock:u", "--", "true").stderr.decode()
+    return "built without zstd" not in sh(TARE, "record", "-z", "-o", FILE, "-e", "cpu-clock:u", "--", "true").stderr.decode()
 
 
 def killed(*options):
@@ -433,7 +433,7 @@ def a_whole_recording_outlives_broken_ones():
         equal(old.read_bytes() == good, True, "the whole one")
     broken = file.read_bytes()
     said = sh(TARE, "record", "-o", file, *spin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (320, 320))).stderr.decode()
-    true("0 samples in" in said and "nothing of it is kept" in said and "can be read" not in said and ".part" not in said, said)
+    true("0 samples in" in said and "nothing was saved" in said and "can be read" not in said and ".part" not in said, said)
     equal((sorted(f.name for f in room.iterdir()), file.read_bytes() == broken), ([file.name, old.name], True), said)
     record("-q", *spin, file=file)
     equal(old.read_bytes() == good, True, "a broken one takes no whole one's place")
@@ -446,7 +446,7 @@ def every_output_says_that_it_broke_off():
     """In a place of its own where the output has one, else on standard error."""
     record("-q", "-e", "cpu-clock:u", "-F", "5000", "--", *busy(0.2))
     whole = Path(FILE).read_bytes()
-    said = "the recording broke off: its recorder did not come to its end, and what came last may be missing"
+    said = "the recording broke off: its recorder did not finish, and its end may be missing"
     page = Path(ROOM.name, "page.html")
     inside = (["report"], ["report", "--sort", "comm"], ["annotate", "*"])
     fields = (["report", "--format", "json"], ["annotate", "--format", "json", "*"])
@@ -501,7 +501,7 @@ def a_recording_without_a_sample_takes_no_name():
         out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "5000", "--call-graph", "dwarf,32768", "--", sys.executable, "-S", "-c", "sum(range(3000000))",
                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000)))
         equal(out.returncode, 125, out.stderr.decode())
-        true(b"0 samples" in out.stderr and b"nothing of it is kept" in out.stderr, out.stderr.decode())
+        true(b"0 samples" in out.stderr and b"nothing was saved" in out.stderr, out.stderr.decode())
         equal(Path(FILE).read_bytes(), before)
     true(not os.path.exists(FILE + ".part"), "nothing is left")
 
@@ -621,7 +621,7 @@ def what_never_began_is_no_event_too_rare():
     r = sh(TARE, "record", "--engine", "exact", "-o", FILE, "--", ended_within_exec(Path(ROOM.name, "unbegun")))
     equal(r.returncode, 139, "as by itself")
     err = r.stderr.decode()
-    true("of which there were 0\n  the command was ended by SIGSEGV before its first instruction\n" in err and "often enough" not in err, err)
+    true("; 0 in total\n  the command was ended by SIGSEGV before its first instruction\n" in err and "often enough" not in err, err)
     equal(list(records("sample")), [])
 
 
@@ -629,7 +629,7 @@ def what_never_began_is_no_event_too_rare():
 def what_the_engine_did_not_count_is_said():
     exact_or_skip()
     err = record("--engine", "exact", "-c", "1000", "--", "sh", "-c", refused_by_the_engine(Path(ROOM.name, "far")) + "; exit 3", status=3)
-    true("the same in every run" not in err and "of which there were" not in err and "not all of the command; " in err, err)
+    true("the same in every run" not in err and "in total" not in err and "not all of the command; " in err, err)
     true(re.search(r"  Without far, process \d+, after the exact engine ended it: a far ", err), err)
     true(len(list(records("sample"))) > 20, err)
 
@@ -965,13 +965,13 @@ def a_buffer_too_small_grows():
     true(len(by_tare()) > 20, err)
     lost = re.search(r"([\d,]+) records lost", err)
     if lost:
-        true("so a share may be off by as many points; where mappings are among them" in err and "-m gives a larger buffer" in err, err)
+        true("so a share may be wrong by as many points; if mappings are among them" in err and "-m gives a larger buffer" in err, err)
         true("LOST" in dump("--counts"), "and the file says so")
 
 
 @test
 def groups_of_children_are_told():
-    told = "perf report --group may take them"
+    told = "perf report --group may treat them"
     err = record("-e", "{task-clock,page-faults:u}:S", "-c", "1000000", "--", *WORK, status=5)
     true((told in err) != ("the first thread only: in children" in err), err)
     true(told not in record("-i", "-e", "{task-clock,page-faults:u}:S", "-c", "1000000", "--", *WORK, status=5), "one thread")
@@ -983,7 +983,7 @@ def a_full_disk_is_one_line_and_125():
     out = sh(TARE, "record", "-q", "-o", "/dev/full", "-e", "cpu-clock:u", "--", *WORK)
     equal(out.returncode, 125)
     equal(out.stderr.decode().splitlines()[0], "tare record: cannot write to /dev/full: No space left on device")
-    true("keeps nothing" in out.stderr.decode(), "and no word of a file that can be read")
+    true("not a regular file" in out.stderr.decode(), "and no word of a file that can be read")
 
 
 @test
@@ -996,7 +996,7 @@ def a_disk_that_gets_full_is_no_end_of_the_command():
     out = sh(TARE, "record", "-o", FILE, "-e", "cpu-clock:u", "-F", "10000", "--", *command, preexec_fn=most)
     equal((out.returncode, out.stdout), (125, b"to its end"), out.stderr)
     said = out.stderr.decode()
-    true("the command went on unrecorded to its end, with exit status 7\n" in said and "the recording broke off" in said, said)
+    true("the command continued unrecorded and ended with exit status 7\n" in said and "the recording broke off" in said, said)
     true(f"cannot write to {FILE}: File too large" in said, said)
     told = int(re.search(r"([\d,]+) samples in", said)[1].replace(",", ""))
     equal(dump("-r", "sample").count("\n"), told, "samples in the file")
@@ -1098,7 +1098,7 @@ def what_cannot_be_kept_is_not_replaced():
     record("-q", "-e", "cpu-clock:u", "--", "true", file=room / "x.data")
     first = (room / "x.data").read_bytes()
     said = record("-e", "cpu-clock:u", "--", "true", file=room / "x.data", status=125)
-    true("x.data.old: it is a folder" in said and "the recording is " in said, said)
+    true("x.data.old: it is a directory" in said and "the recording is " in said, said)
     true("x.data.part (" in said, f"the summary names the file that is there: {said}")
     equal((room / "x.data").read_bytes(), first)
     dump("--header", file=room / "x.data.part")

@@ -665,7 +665,7 @@ def what_was_there_stays_until_there_is_something_better():
     sh(TARE, "regions", "-q", "-o", "early.tare", "--", PROGRAM, "known", "20", "1")
     true(os.path.islink(inside("early.tare")) and os.path.getsize(inside("later.tare")) > 4096, "made behind the link")
     sh(TARE, "regions", "-o", "nowhere.tare", "--", "./typo", status=127)
-    equal([f for f in os.listdir(os.path.dirname(inside("x"))) if "before" in f or f == "nowhere.tare"], [], "nothing is left behind")
+    equal([f for f in os.listdir(os.path.dirname(inside("x"))) if "before" in f or f == "nowhere.tare"], [], "no file is left")
 
 
 @test

@@ -121,7 +121,7 @@ def the_same_samples_and_names_as_perf_report():
 def a_table_says_that_callers_of_leaves_may_be_missing():
     """Also the plain one; and no chain's end is shown as the program's start, which the recording does not know."""
     path = record("fp.data", [program("fp", "-fno-omit-frame-pointer"), "threads"], "-g")
-    note = "callers were followed by frame pointers: the direct caller of a function without a frame may be missing"
+    note = "callers were found by frame pointers: the direct caller of a function without a frame may be missing"
     for words in [], ["--callers", "*"]:
         text = report(*words, path)
         equal(text.count(note), 1, f"{words} {text}")
@@ -432,15 +432,15 @@ def without_build_ids_the_files_are_named():
 
     os.utime(exe, (ended - 5, ended - 5))
     if known()[0][0]:  # a file system that has inodes of its own
-        true(f"{exe} is known by its inode" in report(path), "text")
-        true(f"{exe} is known by its inode" in sh(TARE, "annotate", "-i", path, "leaf").stdout.decode(), "annotate")
+        true(f"{exe} is identified by its inode" in report(path), "text")
+        true(f"{exe} is identified by its inode" in sh(TARE, "annotate", "-i", path, "leaf").stdout.decode(), "annotate")
     d = annotated()
     equal((d["build_verified"], d["newer_than_recording"], d["other_file"]), (False, False, False), "annotate's JSON")
     os.utime(exe, (ended + 5, ended + 5))
     unknown_everywhere(path, exe, "was changed after the recording")
     equal(known("--force-names"), [(False, True, False)], "forced")
     for said in (report("--force-names", path), sh(TARE, "annotate", "--force-names", "-i", path, "leaf").stdout.decode()):
-        true("newer than the recording" in next(l for l in said.splitlines() if f"{exe} was taken by its name alone" in l), said)
+        true("newer than the recording" in next(l for l in said.splitlines() if f"{exe} is identified only by its name" in l), said)
     equal(annotated("--force-names")["newer_than_recording"], True)
     # The same bytes and times, as of a package that is installed anew, in another file.
     shutil.copy(exe, exe + ".new")
@@ -449,7 +449,7 @@ def without_build_ids_the_files_are_named():
     unknown_everywhere(path, exe, "the file here has another inode")
     equal(known("--force-names"), [(False, False, True)], "forced")
     for said in (report("--force-names", path), sh(TARE, "annotate", "--force-names", "-i", path, "leaf").stdout.decode()):
-        true("not the file that ran, which had another inode" in next(l for l in said.splitlines() if f"{exe} was taken by its name alone" in l), said)
+        true("not the file that ran: its inode differs" in next(l for l in said.splitlines() if f"{exe} is identified only by its name" in l), said)
     equal(annotated("--force-names")["other_file"], True)
     equal(known("--symfs", "/"), [(False, False, False)], "the user vouches for it")
 
@@ -519,16 +519,16 @@ def a_recording_cut_behind_its_samples_is_partial():
         bad = os.path.join(ROOM.name, "bad.data")
         Path(bad).write_bytes(whole[:cut])
         d = document(bad, status=1)
-        true("features are cut off" in (d["quality"]["damage"] or ""), f"cut at {cut}: {d['quality']['damage']}")
+        true("features are truncated" in (d["quality"]["damage"] or ""), f"cut at {cut}: {d['quality']['damage']}")
         equal("BUILD_ID" in d["quality"]["damage"], cut < sum(ids), f"cut at {cut}")
         true(not {"leaf", "inner"} & {r["function"] for r in d["rows"] if r["module"] == exe}, f"cut at {cut}: a name of another build")
         why = next(u["reason"] for u in d["quality"]["unnamed"] if u["module"] == exe)
-        true("another build" in why or (cut < sum(ids) and "list of build ids is cut off" in why), f"cut at {cut}: {why}")
+        true("another build" in why or (cut < sum(ids) and "list of build ids is truncated" in why), f"cut at {cut}: {why}")
         true("partial:" in report(bad, status=1), f"cut at {cut}")
         equal(sum(r["events"][0]["self"] for r in d["rows"]), d["events"][0]["amount"], "every sample is there")
         for words in (("dump", "--header"), ("dump", "--counts"), ("export", "-o", "/dev/null", "--format", "folded")):
             r = sh(TARE, *words, bad)
-            true(r.returncode == 1 and b"features are cut off" in r.stderr, f"cut at {cut}: {words}: {r.returncode} {r.stderr}")
+            true(r.returncode == 1 and b"features are truncated" in r.stderr, f"cut at {cut}: {words}: {r.returncode} {r.stderr}")
     Path(bad).write_bytes(whole[:ids[0] + 10])
     d = document("--symfs", "/", bad, status=1)
     true(not d["quality"]["all_builds_verified"], "the user vouches for the files: said")
@@ -575,7 +575,7 @@ def a_jit_map_names_code_in_memory():
     finally:
         os.unlink(where)
     d = document(path)
-    true(any("written at run time" in u["reason"] for u in d["quality"]["unnamed"]), "without the map it says why")
+    true(any("generated at run time" in u["reason"] for u in d["quality"]["unnamed"]), "without the map it says why")
 
 
 def named_share(rows):
@@ -600,7 +600,7 @@ def kernel_symbols():
     names = {r["function"] for r in document("--kallsyms", other, path)["rows"] if r["kernel"]}
     true("kernel::work" in names and "_RNvC6kernel4work" not in names, f"its parts in Rust: {names}")
     Path(other).write_text("0000000000000000 T _text\n")
-    true("no addresses" in report("--kallsyms", other, path), "secret ones are not used")
+    true("hides addresses" in report("--kallsyms", other, path), "secret ones are not used")
     d = document("--kallsyms", os.path.join(ROOM.name, "absent"), path)
     true(all(r["function"] is None for r in d["rows"] if r["kernel"]), "a file that is not there gives no names")
 
@@ -615,9 +615,9 @@ def kernel_symbols_without_a_build_id():
     release, host, place = os.uname().release.encode(), os.uname().nodename.encode(), struct.pack("<Q", int(text, 16))
     rows = [
         (r.stdout, None),
-        (r.stdout.replace(release + b"\0", b"x" + release[1:] + b"\0"), "another kernel or machine than this one"),
-        (r.stdout.replace(b"\0" + host + b"\0", b"\0" + b"x" + host[1:] + b"\0"), "another kernel or machine than this one"),
-        (r.stdout.replace(place + b"[kernel", struct.pack("<Q", int(text, 16) + 0x200000) + b"[kernel"), "started anew since"),
+        (r.stdout.replace(release + b"\0", b"x" + release[1:] + b"\0"), "the kernel or machine differs from this one"),
+        (r.stdout.replace(b"\0" + host + b"\0", b"\0" + b"x" + host[1:] + b"\0"), "the kernel or machine differs from this one"),
+        (r.stdout.replace(place + b"[kernel", struct.pack("<Q", int(text, 16) + 0x200000) + b"[kernel"), "rebooted since then"),
     ]
     for raw, why in rows:
         true(why is None or raw != r.stdout, f"changed for {why}")
@@ -634,7 +634,7 @@ def kernel_symbols_without_a_build_id():
             moved = [(row["function"], row["events"]) for row in d["rows"] if row["kernel"]]
             true(len([n for n in names if n in moved]) > 0.8 * len(names), f"shifted: {names[:4]} {moved[:4]}")
         out = report("-", input=raw)
-        true((why or "has the names of the kernel that runs here") in out, out)
+        true((why or "is named by the running kernel") in out, out)
 
 
 @test
@@ -734,7 +734,7 @@ def what_changed_and_what_is_noise():
     rows = list(csv.DictReader(io.StringIO(report("--format", "csv", "--diff", a, b))))
     equal([(r["function"], int(r["self before"])) for r in rows], [(r["function"] or "[unknown]", r["self"]["before"]) for r in d["rows"]], "csv")
     text = report("--diff", a, b)
-    true("rows changed by more than the noise of sampling" in text and "one recording of each" in text, text)
+    true("rows changed by more than the sampling noise" in text and "one recording of each" in text, text)
 
 
 @test
@@ -746,7 +746,7 @@ def stacks_that_begin_in_the_loader_are_whole_and_small_copies_are_named():
     for copied, short in ((8192, True), (32768, False)):
         path = record(f"frame{copied}.data", [out], "--call-graph", f"dwarf,{copied}")
         q, text = document(path)["quality"], report(path)
-        equal((q["stacks_cut_by_size"] > 0, "--call-graph dwarf,BYTES takes more" in text), (short, short), text)
+        equal((q["stacks_cut_by_size"] > 0, "--call-graph dwarf,BYTES copies more" in text), (short, short), text)
         true(q["cut_stacks"] >= q["stacks_cut_by_size"], str(q))
     started = cut = 0  # samples of the dynamic loader, which the kernel enters at code without rules
     for i in range(5):
@@ -778,7 +778,7 @@ def sides_that_were_not_sampled_alike():
         more = [r for r in d["rows"] if r["self"]["change"] * (1 if side == "after" else -1) > 0]
         true(side is None or (more and all(r["self"]["p"] == 1 and not r["self"]["beyond"] for r in more)), f"{more[:2]}")
         text = report(*words, "--diff", before, after)
-        equal(f"what is more {side} may be what its samples cost, and is not judged" in text, side is not None, text)
+        equal(f"an increase {side} may be overhead of sampling, and is not judged" in text, side is not None, text)
 
 
 @test
@@ -888,7 +888,7 @@ def a_small_file_that_unpacks_to_much_takes_little_memory():
     true(os.path.getsize(path) < 40000, os.path.getsize(path))
     megabytes, said = memory_of(0, path)
     true(megabytes < 300, f"{megabytes} MiB")
-    true("stacks not kept whole: too many different ones:" in said and " 1,000 samples" in said, said)
+    true("stacks truncated: too many different ones:" in said and " 1,000 samples" in said, said)
     # each child has 2000 mappings of its own
     children = lambda: [record_of(7, struct.pack("<IIIIQ", 2 + i, 1, 2 + i, 1, 0) + struct.pack("<IIQ", 1, 1, 0)) + mapping(2 + i, 7, 1, 0, 0) for i in range(2000)]
     packed(path, lambda: [mapping(1, k * 8192, 4096, 0, 0) for k in range(2000)] + [sampled(0, [5])] + children())
@@ -906,10 +906,10 @@ def a_sample_of_every_event_is_exact():
         r = sh(TARE, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", path, "--", "ls", "/")
         equal(r.returncode, 0, r.stderr.decode())
     text = report(paths[0])
-    true("\n A sample of every one, so shares are exact.\n" in text and "is known to" not in text, text)
+    true("\n Every event was sampled, so shares are exact.\n" in text and "is known to" not in text, text)
     equal({e["margin"] for r in document(paths[0])["rows"] for e in r["events"]}, {0})
     text = report("--diff", *paths)
-    true("none of that is noise of sampling" in text and "±" not in text and "+-" not in text, text)
+    true("there is no sampling noise" in text and "±" not in text and "+-" not in text, text)
     two = os.path.join(ROOM.name, "second.data")
     sh(TARE, "record", "-q", "-e", "page-faults:u", "-c", "2", "-o", two, "--", "ls", "/")
     true("is known to" in report(two), "one in two is a sample of them")
@@ -933,7 +933,7 @@ def the_exact_engine_takes_the_same_samples():
     sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "5003", "-o", paths[1], "--", "true")
     true("the exact engine takes one in each period" in report("--diff", paths[0], "--filter", "comm=*", paths[1]), "the noise is not theirs")
     sh(TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "1", "-o", paths[1], "--", "true")
-    true("A sample of every one" in report(paths[1]), "each instruction")
+    true("Every event was sampled" in report(paths[1]), "each instruction")
 
 
 @test

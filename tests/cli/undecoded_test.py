@@ -78,7 +78,7 @@ def aux(kind):
 # What is put in, how often; how standard error names it.
 FAULTS = [(bad_sample, 3, r"3 SAMPLE records were not decoded, the first at byte (\d+): its fields do not fit"),
           (bad_mapping, 1, r"1 MMAP record was not decoded, at byte (\d+): its fields do not fit"),
-          (unknown_type, 2, r"2 TYPE_9999 records were not decoded, the first at byte (\d+): its type is not known here"),
+          (unknown_type, 2, r"2 TYPE_9999 records were not decoded, the first at byte (\d+): its type is unknown"),
           (aux(3), 1, r"1 AUXTRACE record was not decoded, at byte (\d+): 64 bytes of Arm CoreSight ETM data"),
           (aux(2), 2, r"2 AUXTRACE records were not decoded, the first at byte (\d+): 128 bytes of Intel BTS data"),
           (aux(77), 1, r"1 AUXTRACE record was not decoded, at byte (\d+): 64 bytes of AUX data of kind 77")]
@@ -179,7 +179,7 @@ def damage_is_said_in_every_form():
     Path(path).write_bytes(data[:begin + size - 88 + 6] + b"\x04\0" + data[begin + size - 88 + 8:])
     for words in SAMPLES:
         status, _, said = run(words, path, whole())
-        true(f"{path}: byte {begin + size - 88}: a record of size 4, less than its own header" in said, f"{words}: {said}")
+        true(f"{path}: byte {begin + size - 88}: a record of size 4, smaller than its header" in said, f"{words}: {said}")
         equal(status, 125 if words[0] == "annotate" else 1, f"{words}: {said}")
 
 
@@ -188,7 +188,7 @@ def recordings_of_real_machines():
     if not FIXTURES.is_dir():
         skip(f"{FIXTURES} is not there; TARE_FIXTURES names the folder that holds perfdata/")
     partial = {"aux-intel-pt.perf.data": "149968 bytes of Intel PT data", "arm-spe.reconstructed.data": "312 bytes of Arm SPE data",
-               "corrupt-zero-size-sample.perf.data": "a record of size 0", "pipe-compressed2-junk-tail.perf.data": "of which 143 bytes are there"}
+               "corrupt-zero-size-sample.perf.data": "a record of size 0", "pipe-compressed2-junk-tail.perf.data": "but only 143 bytes are present"}
     for path in sorted(FIXTURES.glob("*.data")):
         status, _, said = tare("report", path)
         equal(status, 1 if path.name in partial else 0, f"{path.name}: {said}")

@@ -396,7 +396,7 @@ if (process.arch === "x64") test("what the exact engine counted is on the page, 
   equal((await cells(page, "Where the samples fell", 1))[0], `${(100 * Math.max(...doc.rows.map((r) => r.events[0].share))).toFixed(2)} %`, "a share without a margin");
   equal(JSON.stringify(stacks).includes(String(doc.rows[0].events[0].self)), true, "the flame graph has the same");
   const sampled = await open(file("exact-sampled.html", (to) => run(["report", "--filter", "comm=*", "--html", to, recording])));
-  yes((await remarks(sampled)).includes("Amounts are by samples, although the recording has exact ones: a filter"), "why they are not exact");
+  yes((await remarks(sampled)).includes("Amounts are from samples, although the recording has exact amounts: filters"), "why they are not exact");
   yes((await remarks(sampled)).includes("Ratios are mixed if functions are short"), "as the text says it of --ratio");
 });
 

@@ -98,4 +98,4 @@ export const doubt = (other, newer, what) => (other ? ` It is not the file that 
   : newer ? ` It is newer than the recording: ${what} may be of another build.` : "");
 
 /** For a recording with a recorder that did not end normally. */
-export const brokeOff = "The recording broke off: its recorder did not end normally, and the last part may be missing.";
+export const brokeOff = "The recording broke off: its recorder did not finish, and its end may be missing.";

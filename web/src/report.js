@@ -26,8 +26,8 @@ const MIXED = "Ratios are mixed if functions are short: counters of a group are 
 function sure(doc) {
   const exact = doc.events.some((e) => e.exact), some = exact && (doc.rows ?? []).some((r) => r.events.some((e, i) => doc.events[i].exact && !e.exact && toNumber(e.self) > 0));
   return [
-    exact && `Amounts are exact: the engine counted every instruction${some ? " of code in files; those of other code are by samples" : ""}${doc.quality.with_stacks ? "; with callees they are by samples" : ""}.`,
-    doc.by_samples_as && `Amounts are by samples, although the recording has exact ones: ${doc.by_samples_as}.`,
+    exact && `Amounts are exact: the engine counted every instruction${some ? " of code in files; amounts of other code are from samples" : ""}${doc.quality.with_stacks ? "; with callees they are from samples" : ""}.`,
+    doc.by_samples_as && `Amounts are from samples, although the recording has exact amounts: ${doc.by_samples_as}.`,
     (doc.ratio_mixed || doc.events.some((e) => e.mixed)) && MIXED,
   ].filter(Boolean);
 }

@@ -172,7 +172,7 @@ int record_alloc_place(struct record_alloc *a, struct tare_error *err)
 	if (fd >= 0)
 		close(fd);
 	if (ret < 0) {
-		tare_fail(err, -ret, "cannot give %.150s its name: %s", a->place, strerror(-ret));
+		tare_fail(err, -ret, "cannot rename to %.150s: %s", a->place, strerror(-ret));
 		tare_hint(err, "it is %.120s", a->path);
 	} else if (a->path[0]) {
 		snprintf(a->path, sizeof(a->path), "%s", a->place);

@@ -38,7 +38,7 @@ static int columns(const struct report_diff_cli *o, const struct samples s[REPOR
 	for (int side = 0; side < REPORT_SIDES; side++)
 		if (!s[side].stacks->columns)
 			return tare_fail(err, ENODATA, "%.200s has no samples%s", names[side],
-					 s[side].quality.samples ? " that were asked for" : "");
+					 s[side].quality.samples ? " that match" : "");
 	column[REPORT_AFTER] = o->common->event ? ratio_column(after, o->common->event, err) : 0;
 	if (column[REPORT_AFTER] == SET_NONE)
 		return -ENOENT;

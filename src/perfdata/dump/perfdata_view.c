@@ -652,13 +652,11 @@ void perfdata_view_loss(struct text *out, const struct perfdata *r)
 		{ "lost", l->lost, "records dropped by the kernel: sum of LOST" },
 		{ "lost samples", l->lost_samples,
 		  "samples dropped by the kernel: sum of LOST_SAMPLES" },
-		{ "throttled", l->throttled,
-		  "times the kernel held an event back as too frequent" },
-		{ "incomplete AUX", l->truncated_aux, "pieces of AUX data with gaps" },
-		{ "undecodable", l->undecodable, "records whose fields do not fit" },
-		{ "unattributed", l->unattributed,
-		  "samples of an event that the file does not tell" },
-		{ "disordered", l->disordered, "records later than the order by time allows" },
+		{ "throttled", l->throttled, "times the kernel throttled an event" },
+		{ "incomplete AUX", l->truncated_aux, "blocks of AUX data with gaps" },
+		{ "undecodable", l->undecodable, "records with fields that do not fit" },
+		{ "unattributed", l->unattributed, "samples of an unknown event" },
+		{ "disordered", l->disordered, "records too late for the order by time" },
 		{ "unread", l->unread, "bytes after damage" },
 	};
 

@@ -184,7 +184,7 @@ TEST(records_in_words)
 		"@0x198 STAT size=8 misc=0x0 undecodable: its fields do not fit\n"
 		"@0x1a0 TYPE_200 size=8 misc=0x0\n"
 		"lost                 12 records dropped by the kernel: sum of LOST\n"
-		"undecodable          1 records whose fields do not fit\n");
+		"undecodable          1 records with fields that do not fit\n");
 	free(s);
 }
 
@@ -297,8 +297,8 @@ TEST(every_type_in_words)
 		"time_short=0\n"
 		"@0x3bc FINISHED_INIT size=8 misc=0x0\n"
 		"lost samples         1 samples dropped by the kernel: sum of LOST_SAMPLES\n"
-		"throttled            1 times the kernel held an event back as too frequent\n"
-		"incomplete AUX       1 pieces of AUX data with gaps\n");
+		"throttled            1 times the kernel throttled an event\n"
+		"incomplete AUX       1 blocks of AUX data with gaps\n");
 	free(s);
 }
 

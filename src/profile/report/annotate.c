@@ -330,8 +330,8 @@ static int show(struct making *m, const struct candidate *c)
 		a->left_out = (size_t)(c->end - c->start) - got;
 	} else {
 		a->no_code = strdup(m->modules->module[c->module].kind == MODULE_MEMORY
-					    ? "code that was written at run time is in no file"
-					    : "the bytes of this code cannot be had here");
+					    ? "code generated at run time is in no file"
+					    : "the bytes of this code are not available here");
 	}
 	free(bytes);
 	if (ret == 0 && a->no_code)

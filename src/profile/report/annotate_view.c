@@ -367,8 +367,8 @@ static void put_mixed(struct text *out, const struct annotate_shown *s, const st
 	if (n)
 		text_add(
 			out,
-			" %s mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
-			"   given to the instruction of the sample\n",
+			" %s mixed where functions are short%s: the counters of a group are read at each sample, and the counts since the previous sample are\n"
+			"   attributed to the instruction of this sample\n",
 			n == 1 ? "is" : "are", ink_off(style));
 }
 
@@ -382,7 +382,7 @@ static void put_notes(struct text *out, const struct annotate_shown *s,
 	if (c->skids)
 		text_add(
 			out,
-			" %s%s is not precise: a count may belong to an instruction some places before the one it stands at%s\n",
+			" %s%s is not precise: a count may belong to an instruction shortly before the one it is shown at%s\n",
 			ink_on(style, INK_CAREFUL), c->name, ink_off(style));
 	if (s->samples && (c->skids || s->skid.asked) && s->column < s->samples->stacks->columns)
 		skid_known_text(out, &s->skid, s->samples, s->column);
@@ -392,7 +392,8 @@ static void put_notes(struct text *out, const struct annotate_shown *s,
 			 ink_on(style, INK_CAREFUL), (unsigned long long)c->samples,
 			 c->samples == 1 ? "" : "s", ink_off(style));
 	if (s->samples && s->samples->counted.why)
-		text_add(out, " counts are by samples, although the recording has exact ones: %s\n",
+		text_add(out,
+			 " counts are from samples, although the recording has exact counts: %s\n",
 			 s->samples->counted.why);
 	put_mixed(out, s, style);
 	if (by_name(s))
@@ -405,7 +406,7 @@ static void put_notes(struct text *out, const struct annotate_shown *s,
 	if (a->between)
 		text_add(
 			out,
-			" %llu samples were not at the first byte of an instruction: they stand at the one they are in\n",
+			" %llu samples were not at the first byte of an instruction: they are shown at the instruction that contains them\n",
 			(unsigned long long)a->between);
 	if (a->no_code)
 		text_add(out, " no instructions: %s\n", a->no_code);

@@ -60,7 +60,7 @@ TEST(one_profile)
 	o.column = 0;
 	o.ratio = &(struct ratio){ 0 };
 	CHECK_EQ(ratio_parse(o.ratio, "instructions / cycles", s, NULL), 0, "a ratio");
-	CHECK_STR(folded(s, &o), "main;a:?? 5 0\nmain;b 21 2\n", "behind the count");
+	CHECK_STR(folded(s, &o), "main;a:?? 5 0\nmain;b 21 2\n", "after the count");
 	ratio_free(o.ratio);
 	stacks_free(s);
 }

@@ -140,7 +140,7 @@ static void add_heading(struct grid *g, const struct profile_table *t)
 		add_words(g, COL_LINE, "line");
 	add_words(g, COL_WHERE, "file");
 	if (t->varied)
-		add_words(g, COL_VARIED, "not the same in every run");
+		add_words(g, COL_VARIED, "differs between runs");
 }
 
 /* ---- code without symbols ---- */
@@ -238,7 +238,7 @@ static void put_title(struct text *out, const struct profile_table *t, const str
 		 t->by == PROFILE_LINE ? "line" : "function", ink_off(s));
 	put_signed(out, s, t->total);
 	if (t->runs > 1)
-		text_add(out, " in run %u of %u, the median one", t->shown + 1, t->runs);
+		text_add(out, " in run %u of %u, the median", t->shown + 1, t->runs);
 	text_add(out, "\n\n");
 }
 
@@ -293,17 +293,16 @@ void profile_text(struct text *out, const struct profile_table *t, size_t limit,
 			 t->by == PROFILE_LINE ? "line" : "function", t->runs);
 	else if (t->varied > varied)
 		text_add(out,
-			 " %zu more of those not shown were not the same in every run "
+			 " %zu more rows that are not shown differ between runs "
 			 "(--profile-limit 0 "
 			 "shows all).\n\n",
 			 t->varied - varied);
 	if (t->unsplit) {
 		text_add(out, " ");
 		put_percent(out, share(t, t->unsplit));
-		text_add(
-			out,
-			" lay in blocks over several rows that could not be told apart, and stand in "
-			"the first of them.\n\n");
+		text_add(out,
+			 " are in basic blocks that span several rows, and are shown in "
+			 "the first of these.\n\n");
 	}
 	put_gaps(out, t, s);
 }

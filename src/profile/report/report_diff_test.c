@@ -75,7 +75,7 @@ TEST(rows_of_both_sides)
 	CHECK_STR(
 		rows_of(a, b, REPORT_MODULE | REPORT_FUNCTION, false),
 		"prog g 3000>0/3000>0 !; prog h 0>400/0>400 !; prog f 1000>1100/1000>1100; prog m 500>500/4500>2000",
-		"by module without its folder; what is sure first");
+		"by module without its folder; sure ones first");
 	CHECK_STR(
 		rows_of(a, b, REPORT_FUNCTION, true),
 		"g 0.6667>0/0.6667>0 !; f 0.2222>0.55/0.2222>0.55 !; h 0>0.2/0>0.2 !; m 0.1111>0.25/1>1 !",

@@ -206,7 +206,7 @@ static void put_lone_modules(struct text *out, const struct report_diff_shown *r
 	if (any)
 		text_add(
 			out,
-			"   where a program was renamed, --sort function compares its functions all the same\n");
+			"   if a program was renamed, --sort function still compares its functions\n");
 	free(sum);
 }
 
@@ -257,8 +257,8 @@ static void put_price(struct text *out, const struct report_diff_shown *r, const
 	put_often(out, r, REPORT_AFTER, s);
 	text_add(
 		out,
-		" after%s: what is more %s may be what its samples cost, and is not judged.\n"
-		" --normalise compares shares; recordings that are sampled alike compare amounts.\n",
+		" after%s: an increase %s may be overhead of sampling, and is not judged.\n"
+		" --normalise compares shares; to compare amounts, record both sides with the same sampling.\n",
 		ink_off(s), side == REPORT_AFTER ? "after" : "before");
 }
 
@@ -281,14 +281,15 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 	}
 	text_add(out, "%s", report_diff_exact(pair_of(r)->column) ? ", exact" : "");
 	if (of->counted.why)
-		text_add(out,
-			 "\n   amounts are by samples, although the recording has exact ones: %s",
-			 of->counted.why);
+		text_add(
+			out,
+			"\n   amounts are from samples, although the recording has exact amounts: %s",
+			of->counted.why);
 	put_lost(out, r, side, s);
 	if (of->quality.broke_off)
 		text_add(
 			out,
-			"\n   %sthe recording broke off: what came last may be missing, and may be what the difference is%s",
+			"\n   %sthe recording broke off: its end may be missing, and this may cause the difference%s",
 			ink_on(s, INK_CAREFUL), ink_off(s));
 	if (of->quality.damage[0])
 		text_add(out, "\n   %spartial:%s ", ink_on(s, INK_BAD), ink_off(s)),
@@ -314,8 +315,8 @@ static void put_by_samples(struct text *out, const struct report_diff_shown *r)
 	for (size_t i = 0; i < r->diff->n; i++)
 		some |= !r->diff->row[i].self.exact;
 	text_add(out, " Amounts are exact: the engine counted every instruction%s%s.\n",
-		 some ? " of code in files; those of other code are by samples" : "",
-		 total ? "; with callees they are by samples" : "");
+		 some ? " of code in files; amounts of other code are from samples" : "",
+		 total ? "; with callees they are from samples" : "");
 }
 
 /* Exact totals, not by samples. */
@@ -339,19 +340,20 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 	for (int side = 0; side < REPORT_SIDES; side++)
 		put_side(out, r, side, s);
 	if (!r->diff->shares && all.before > 0) {
-		text_add(out, " in all: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
+		text_add(out, " in total: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
 		put_percent(out, 100 * fabs(all.change) / all.before);
 		if (report_diff_counted(c))
 			put_counted(out, r, s);
 		else
 			text_add(out,
-				 report_diff_too_much_lost(c) ? ", not judged: too much is lost\n"
+				 report_diff_too_much_lost(c)
+					 ? ", not judged: too many samples are lost\n"
 					 : denser(r) != REPORT_SIDES &&
 						 (denser(r) == REPORT_AFTER) == (all.change > 0)
-					 ? ", not judged: the sides were not sampled alike\n"
+					 ? ", not judged: the two sides were sampled differently\n"
 					 : all.beyond || r->diff->same || counted(c) ? "\n"
 					 : c[0].lost > 0 || c[1].lost > 0
-					 ? ", within the noise and what was lost\n"
+					 ? ", within the noise and the losses\n"
 					 : ", within the noise\n");
 	}
 	text_add(out, "\n");
@@ -361,7 +363,7 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 	if (report_diff_too_much_lost(c))
 		text_add(
 			out,
-			"\n %sToo much is lost to judge what changed%s: more than half of the samples of a recording.\n",
+			"\n %sToo many samples are lost to judge changes%s: more than half of those of a recording.\n",
 			ink_on(s, INK_CAREFUL), ink_off(s));
 	else if (r->diff->same)
 		text_add(out, "\n The exact engine %s on both sides.\n",
@@ -370,33 +372,34 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 		text_add(
 			out,
 			"\n %zu of %zu rows changed. Amounts are exact: the engine counted every instruction.\n"
-			" What differs from run to run is not known from one recording of each.\n",
+			" The variation between runs is not known from one recording of each.\n",
 			sure, r->diff->n);
 	else if (counted(c))
 		text_add(
 			out,
-			"\n %zu of %zu rows changed. Every event is a sample on both sides: none of that is noise of sampling.\n"
-			" What differs from run to run is not known from one recording of each.\n",
+			"\n %zu of %zu rows changed. Every event is a sample on both sides: there is no sampling noise.\n"
+			" The variation between runs is not known from one recording of each.\n",
 			sure, r->diff->n);
 	else
 		text_add(
 			out,
-			"\n %zu of %zu rows changed by more than the noise of sampling%s; of those a twentieth at most by chance.\n"
-			" What differs from run to run besides is not known from one recording of each.\n",
+			"\n %zu of %zu rows changed by more than the sampling noise%s; at most 5 %% of these are expected by chance.\n"
+			" The variation between runs is not known from one recording of each.\n",
 			sure, r->diff->n,
-			c[0].lost > 0 || c[1].lost > 0 ? " and than what was lost can be" : "");
+			c[0].lost > 0 || c[1].lost > 0 ? " and the possible effect of the losses"
+						       : "");
 	put_by_samples(out, r);
 	if (!r->diff->same && !r->diff->exact && !counted(c) &&
 	    (stacks_in_step(&c[0]) || stacks_in_step(&c[1])))
 		text_add(
 			out,
-			" %sSamples are a fixed number of events apart%s: where a loop is in step with that, its rows may be wrong by any amount.\n",
+			" %sSamples are a fixed number of events apart%s: if a loop is in step with this period, its rows may be wrong by any amount.\n",
 			ink_on(s, INK_CAREFUL), ink_off(s));
 	else if (!r->diff->same && !r->diff->exact && c[0].asked.repeats && c[1].asked.repeats &&
 		 !counted(c))
 		text_add(
 			out,
-			" That noise is of samples taken independently; the exact engine takes one in each period, and has no more.\n");
+			" This noise is that of independent samples; the exact engine takes one in each period, and its noise is at most this.\n");
 	if (!report_diff_too_much_lost(c) && !r->diff->exact)
 		put_price(out, r, s);
 	put_lone_modules(out, r);

@@ -167,7 +167,7 @@ TEST(margins)
 	double alike = report_margin(&c, 0.5);
 
 	c.lost = 0.25;
-	CHECK(fabs(report_margin(&c, 0.5) - alike - 0.25) < 1e-9, "what was lost adds its share");
+	CHECK(fabs(report_margin(&c, 0.5) - alike - 0.25) < 1e-9, "losses add their share");
 	c.lost = 0.99;
 	CHECK(report_margin(&c, 0.5) == 1, "up to all");
 	c.lost = 0;
@@ -175,7 +175,7 @@ TEST(margins)
 	c.asked.every = true;
 	CHECK(report_margin(&c, 0.5) == 0, "a sample of every one");
 	c.amount = 101;
-	CHECK(report_margin(&c, 0.5) > 0, "not where one stands for two");
+	CHECK(report_margin(&c, 0.5) > 0, "not if one represents two");
 	c = (struct stacks_column){
 		.samples = 100, .amount = 100, .squares = 100, .lost = 0.25, .asked.every = true
 	};
@@ -183,8 +183,7 @@ TEST(margins)
 	c = (struct stacks_column){ .samples = 100, .amount = 100, .squares = 100 };
 
 	CHECK(fabs(alike - 0.0961) < 0.001, "a half of 100: %f", alike);
-	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03,
-	      "none of 100 is not nothing");
+	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03, "0 of 100 is not 0");
 	/* One sample with half of the total amount: counts as about four samples. */
 	c = (struct stacks_column){ .samples = 101, .amount = 200, .squares = 100 * 100 + 100 };
 	CHECK(report_margin(&c, 0.5) > 3 * alike, "fewer where they differ: %f",

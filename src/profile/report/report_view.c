@@ -160,7 +160,7 @@ static void put_broken(struct text *out, const struct samples_quality *q, const 
 {
 	if (!q->broken)
 		return;
-	text_add(out, " %sstacks that end where no code was mapped: ", ink_on(s, INK_CAREFUL));
+	text_add(out, " %sstacks that end outside mapped code: ", ink_on(s, INK_CAREFUL));
 	put_count(out, s, q->broken);
 	text_add(out, " (");
 	put_percent(out, 100.0 * (double)q->broken / (double)q->chains);
@@ -168,8 +168,8 @@ static void put_broken(struct text *out, const struct samples_quality *q, const 
 	put_count(out, s, q->chains);
 	text_add(
 		out, " chains in user code)%s\n   %s\n", ink_off(s),
-		q->lost ? "mappings may be among the lost records; or code there keeps no frame pointers, and callers are missing"
-			: "code there keeps no frame pointers, and callers are missing: record --call-graph dwarf finds them");
+		q->lost ? "mappings may be among the lost records; or the code has no frame pointers, and callers are missing"
+			: "the code has no frame pointers, and callers are missing: record --call-graph dwarf finds them");
 }
 
 bool report_leaf_callers(const struct report_shown *r)
@@ -211,7 +211,7 @@ static void put_leaf_callers(struct text *out, const struct report_shown *r, con
 	if (report_leaf_callers(r))
 		text_add(
 			out,
-			" %scallers were followed by frame pointers%s: the direct caller of a function "
+			" %scallers were found by frame pointers%s: the direct caller of a function "
 			"without a frame may be missing; record --call-graph dwarf finds it\n",
 			ink_on(s, INK_CAREFUL), ink_off(s));
 }
@@ -223,17 +223,16 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		const char *what;
 	} rows[] = {
 		{ q->lost > q->lost_samples ? q->lost : q->lost_samples,
-		  "records lost, for want of room" },
-		{ q->throttled,
-		  "times that an event was stopped for coming too often; shares are off there" },
+		  "records lost because the buffer was full" },
+		{ q->throttled, "times the kernel throttled an event; shares are wrong there" },
 		{ q->undecodable, "records that could not be decoded" },
-		{ q->unattributed, "samples left out, for they are of no known event" },
+		{ q->unattributed, "samples left out: their event is unknown" },
 		{ q->disordered,
-		  "records later than the order by time allows; of samples among them names may be wrong" },
-		{ q->cut, "stacks cut off before their outermost caller" },
-		{ q->unkept, "stacks not kept whole: too many different ones" },
-		{ q->deferred, "user stacks that were to be recorded later and are not here" },
-		{ q->backwards, "readings of a group less than the one before, taken as 0" },
+		  "records too late for the order by time; names of samples among them may be wrong" },
+		{ q->cut, "stacks truncated before their outermost caller" },
+		{ q->unkept, "stacks truncated: too many different ones" },
+		{ q->deferred, "deferred user stacks that are missing" },
+		{ q->backwards, "readings of a group that decreased, taken as 0" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -248,7 +247,7 @@ static void put_losses(struct text *out, const struct samples_quality *q, const 
 		put_count(out, s, q->cut_by_size);
 		text_add(
 			out,
-			" of them as much stack as was to be copied was not enough: record --call-graph dwarf,BYTES takes more, up to 65528\n");
+			" of them the copied part of the stack was too short: record --call-graph dwarf,BYTES copies more, up to 65528\n");
 	}
 }
 
@@ -301,21 +300,21 @@ static void put_skid(struct text *out, const struct report_shown *r)
 	else if (r->skid.asked && st->columns > 1)
 		text_add(
 			out,
-			"   what skid does to functions is not to be seen: no event was recorded both ways (-e cycles,cycles:pp)\n");
+			"   the effect of skid on functions is unknown: no event was recorded both with and without :pp (-e cycles,cycles:pp)\n");
 }
 
 void report_by_name_text(struct text *out, const struct samples_by_name *file,
 			 const struct style *s)
 {
-	const char *doubt = file->other ? "it is not the file that ran, which had another inode"
+	const char *doubt = file->other ? "it is not the file that ran: its inode differs"
 		: file->newer           ? "it is newer than the recording"
 					: NULL;
 	const char *how = file->kernel
-		? " has the names of the kernel that runs here: release, machine and address are those of the recording, which has "
-		  "no build id of it"
+		? " is named by the running kernel: release, machine and address match the recording, which has "
+		  "no build id for it"
 		: file->same_inode
-		? " is known by its inode: the recording has no build id of it"
-		: " was taken by its name alone: the recording has no build id of it";
+		? " is identified by its inode: the recording has no build id for it"
+		: " is identified only by its name: the recording has no build id for it";
 
 	text_add(out, " %s", doubt ? ink_on(s, INK_BAD) : "");
 	put_name(out, file->module, 0);
@@ -348,7 +347,7 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 	if (of->quality.short_clock)
 		text_add(
 			out,
-			" %sa clock was asked for samples less than 10 us apart, and the kernel makes none: each stands for more time than "
+			" %sa clock event was requested with a period below 10 us, which the kernel does not provide: each sample represents more time than "
 			"is shown here%s\n",
 			ink_on(s, INK_CAREFUL), ink_off(s));
 }
@@ -362,13 +361,14 @@ static void put_counted(struct text *out, const struct report_shown *r,
 	bool some = r->relatives ? !r->relatives->counted : report_uncounted(r);
 
 	text_add(out, " Amounts are exact: the engine counted every instruction%s%s.\n",
-		 some ? " of code in files; those of other code are by samples" : "",
-		 r->samples->quality.with_stacks ? "; with callees they are by samples" : "");
+		 some ? " of code in files; amounts of other code are from samples" : "",
+		 r->samples->quality.with_stacks ? "; with callees they are from samples" : "");
 	if (c->samples && (some || r->samples->quality.with_stacks))
-		text_add(
-			out, " A share of 10 %% by samples is known to %s %.2f points (95 %%)%s.\n",
-			s->utf8 ? "±" : "+-", 100 * report_margin(c, 0.1),
-			stacks_in_step(c) ? " unless a loop is in step with the fixed period" : "");
+		text_add(out,
+			 " A share of 10 %% from samples is known to %s %.2f points (95 %%)%s.\n",
+			 s->utf8 ? "±" : "+-", 100 * report_margin(c, 0.1),
+			 stacks_in_step(c) ? " unless a loop is in step with the fixed period"
+					   : "");
 }
 
 static void put_sure(struct text *out, const struct report_shown *r, const struct stacks_column *c,
@@ -377,11 +377,12 @@ static void put_sure(struct text *out, const struct report_shown *r, const struc
 	double share = 0, margin = report_margin(c, 0.1);
 
 	if (r->samples->counted.why)
-		text_add(out,
-			 " Amounts are by samples, although the recording has exact ones: %s.\n",
-			 r->samples->counted.why);
+		text_add(
+			out,
+			" Amounts are from samples, although the recording has exact amounts: %s.\n",
+			r->samples->counted.why);
 	if (stacks_census(c)) {
-		text_add(out, " A sample of every one, so shares are exact.\n");
+		text_add(out, " Every event was sampled, so shares are exact.\n");
 		return;
 	}
 	if (c->counted) {
@@ -393,7 +394,8 @@ static void put_sure(struct text *out, const struct report_shown *r, const struc
 	if (share <= 0 || share > 0.9)
 		share = 0.1;
 	if (c->lost > 0 && margin >= MARGIN_MOST && c->lost >= margin / 2)
-		text_add(out, " %sToo much is missing to tell shares by:%s the recording has ",
+		text_add(out,
+			 " %sToo many samples are missing to estimate shares:%s the recording has ",
 			 ink_on(s, INK_BAD), ink_off(s));
 	else
 		text_add(out, " A share of %.2f %% is known to %s %.2f points (95 %%)%s: it is of ",
@@ -435,15 +437,15 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 	if (report_ratio_mixed(r))
 		text_add(
 			out,
-			" %sratios are mixed where functions are short%s: counters of a group are read at samples, and what they counted since the sample before is\n"
-			"   given to the place of the sample; a ratio is right where a visit to the function is longer than that\n",
+			" %sratios are mixed where functions are short%s: the counters of a group are read at each sample, and the counts since the previous sample are\n"
+			"   attributed to the code of this sample; a ratio is right if each call of the function lasts longer than this\n",
 			ink_on(s, INK_CAREFUL), ink_off(s));
 	if (q->no_unwinding[0])
 		text_add(out, " recorded stacks were not unwound: %s\n", q->no_unwinding);
 	if (c && c->skids && r->report && r->report->keys & (REPORT_ADDRESS | REPORT_LINE))
 		text_add(
 			out,
-			" %s%s is not precise: an address may be some instructions behind the one that caused the "
+			" %s%s is not precise: an address may be some instructions after the one that caused the "
 			"event%s\n",
 			ink_on(s, INK_CAREFUL), stacks_name(st, c->name), ink_off(s));
 	put_skid(out, r);
@@ -764,7 +766,6 @@ void report_text(struct text *out, const struct report_shown *r, const struct st
 	else if (r->report->n)
 		put_table(out, r, s);
 	else
-		text_add(out, " no samples%s\n",
-			 r->samples->quality.samples ? " that were asked for" : "");
+		text_add(out, " no samples%s\n", r->samples->quality.samples ? " that match" : "");
 	report_quality_text(out, r, s);
 }

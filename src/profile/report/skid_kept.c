@@ -39,7 +39,7 @@ static bool take_row(struct skid_kept *k, struct rows *r)
 int skids_kept_parse(struct skids_kept *out, const char *text, size_t len, struct tare_error *err)
 {
 	struct rows rows;
-	int ret = rows_begin(&rows, head, text, len, "tells of no skid", err);
+	int ret = rows_begin(&rows, head, text, len, "has no skid results", err);
 
 	*out = (struct skids_kept){ 0 };
 	while (ret == 0 && (ret = rows_next(&rows, err)) > 0) {
@@ -62,7 +62,7 @@ int skids_kept_put(struct skids_kept *k, const struct skid_kept *one, struct tar
 
 	if (!named_all(one) || !row_fits(one->event) || !row_fits(one->cpu) ||
 	    !row_fits(one->release))
-		return tare_fail(err, EINVAL, "a name that fits in no line");
+		return tare_fail(err, EINVAL, "a name is too long for a line");
 	for (size_t i = 0; i < k->n; i++)
 		if (same(&k->row[i], one)) {
 			k->row[i] = *one;

@@ -105,7 +105,7 @@ TEST(what_is_none_is_refused_with_its_line)
 
 		text_add(&text, "%s%s%s", head, good, bad[i]);
 		CHECK_EQ(skids_kept_parse(&k, text.s, text.len, &err), -EBADMSG, "row %zu", i);
-		CHECK_STR(err.what, "line 3 tells of no skid");
+		CHECK_STR(err.what, "line 3 has no skid results");
 		CHECK_EQ(k.n, 1, "what stood before");
 		skids_kept_free(&k);
 		text_free(&text);

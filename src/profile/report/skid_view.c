@@ -14,7 +14,7 @@ static void put_place(struct text *out, int64_t instructions)
 		text_add(out, "%" PRIu64 " %s %s it",
 			 (uint64_t)(instructions < 0 ? -instructions : instructions),
 			 instructions == 1 || instructions == -1 ? "instruction" : "instructions",
-			 instructions < 0 ? "before" : "behind");
+			 instructions < 0 ? "before" : "after");
 }
 
 void skid_known_text(struct text *out, const struct skid_known *known, const struct samples *s,
@@ -34,7 +34,7 @@ void skid_known_text(struct text *out, const struct skid_known *known, const str
 		put_name(out, event, 60);
 		text_add(
 			out,
-			": nothing was measured of its skid on this recording's CPU and kernel ('tare verify skid' there does)\n");
+			": its skid was not measured on this recording's CPU and kernel (run 'tare verify skid' there)\n");
 		return;
 	}
 	if (other) {
@@ -44,7 +44,7 @@ void skid_known_text(struct text *out, const struct skid_known *known, const str
 	put_name(out, k->event, 60);
 	text_add(
 		out,
-		" at precise level %u here: %.1f %% of samples lie at the instruction that caused the event, half of them ",
+		" at precise level %u here: %.1f %% of samples are at the instruction that caused the event, half of them ",
 		k->level, 100 * k->exact);
 	put_place(out, k->median);
 	text_add(out, " or nearer, 99 %% ");
@@ -83,17 +83,17 @@ void skid_shift_text(struct text *out, const struct skid_shift *k, const struct 
 
 	text_add(out, " Shares by ");
 	put_name(out, precise, 40);
-	text_add(out, " beside ");
+	text_add(out, " compared with those by ");
 	put_name(out, ordinary, 40);
 	if (!k->n) {
 		text_add(
 			out,
-			": none of %zu functions differs by more than twice what chance makes (95 %%)\n",
+			": no function of %zu differs by more than twice the sampling error (95 %%)\n",
 			k->functions);
 		return;
 	}
 	text_add(out,
-		 ": %zu of %zu functions differ by more than twice what chance makes (95 %%)\n",
+		 ": %zu of %zu functions differ by more than twice the sampling error (95 %%)\n",
 		 k->n, k->functions);
 	for (size_t i = 0; i < k->n && i < SHIFTS_SHOWN; i++) {
 		const struct skid_shift_row *r = &k->row[i];
