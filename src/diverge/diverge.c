@@ -389,9 +389,10 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 	if (ret == 1 && out->verdict == DIVERGE_SAME && out->pairs >= out->alike)
 		out->verdict = DIVERGE_SETTLED;
 	if (ret >= 0 && out->verdict != DIVERGE_SAME && (plan->fixed->missed & FIXED(ASLR))) {
-		tare_fail(err, ENOTSUP,
-			  "aslr is not fixed, and at different addresses two runs part at once: %s",
-			  plan->fixed->why[FIXED_ASLR]);
+		tare_fail(
+			err, ENOTSUP,
+			"aslr is not fixed, and two runs at different addresses diverge at once: %s",
+			plan->fixed->why[FIXED_ASLR]);
 		return -ENOTSUP;
 	}
 	if (ret == 1 && out->verdict == DIVERGE_PARTED && out->first > 1)

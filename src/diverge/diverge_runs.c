@@ -74,7 +74,7 @@ static struct track *track_of(struct pass *p, const struct exact_sample *s)
 	t = (struct track *)p->tracks.item + i;
 	if (t->born == s->born)
 		return t;
-	tare_fail(p->err, EIO, "threads %u and %u of a run cannot be told apart", t->born + 1,
+	tare_fail(p->err, EIO, "threads %u and %u of a run cannot be distinguished", t->born + 1,
 		  s->born + 1);
 	return NULL;
 }

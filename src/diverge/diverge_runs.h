@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The runs that diverge.c compares, with what was recorded of each. No decisions are made here. */
+/* The runs that diverge.c compares, with their recorded data. No decisions are made here. */
 #ifndef DIVERGE_DIVERGE_RUNS_H
 #define DIVERGE_DIVERGE_RUNS_H
 

@@ -113,7 +113,7 @@ static void place_name(struct divergence_report *r, struct code_place *p, uint64
 	const struct map *m = map_of(r, pc);
 	struct symbol symbol;
 
-	*p = (struct code_place){ .pc = pc, .module = "memory that is no file's" };
+	*p = (struct code_place){ .pc = pc, .module = "anonymous memory" };
 	if (!m)
 		return;
 	p->offset = pc - m->start + m->offset;
@@ -500,7 +500,7 @@ static bool same_function(const struct code_place *a, const struct code_place *b
 	return !strcmp(a->function, b->function) && !strcmp(a->module, b->module);
 }
 
-/* For an interval: what is executed there. */
+/* For an interval: the code executed there. */
 static int explain_roughly(struct divergence_report *r, struct tare_error *err)
 {
 	const struct diverge_run *run = &r->d->run[0];

@@ -531,7 +531,7 @@ static bool is_open(enum cause_kind kind)
 	return kind == CAUSE_UNKNOWN || kind == CAUSE_BEFORE || kind == CAUSE_THREADS;
 }
 
-/* Follows what decides at the place, or what is stored there. */
+/* Follows the value that decides at the place, or is stored there. */
 static bool follow_from_place(struct slice *s, const struct cause_place *stored)
 {
 	const struct thing t = { .what = MEMORY,

@@ -29,7 +29,7 @@ struct cause {
 	int held_in; /* -1: none */
 	int call;
 	int value_in;    /* the step before which the register holds it */
-	size_t value_at; /* the step before which it stands there */
+	size_t value_at; /* it is there before this step */
 	unsigned hops;
 	struct cause_place place[DIVERGE_PLACES_MAX];
 	unsigned places;

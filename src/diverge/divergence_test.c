@@ -453,8 +453,8 @@ TEST(what_calls_write)
 	CHECK(call_writes(read_regs, 0x5000) && call_writes(read_regs, 0x5007), "inside");
 	CHECK(!call_writes(read_regs, 0x4fff) && !call_writes(read_regs, 0x5008), "outside");
 	CHECK(!call_writes(write_regs, 0x5000), "write only reads");
-	CHECK(call_may_write(19) && call_may_write(4000), "by a list, and what is not known");
-	CHECK(!call_may_write(0) && !call_may_write(202), "those of which it is known");
+	CHECK(call_may_write(19) && call_may_write(4000), "by a list, and unknown ones");
+	CHECK(!call_may_write(0) && !call_may_write(202), "the known ones");
 	CHECK(call_has_row(202) && !call_has_row(4000), "rows");
 	call_name(name, 318);
 	CHECK(!strcmp(name, "getrandom"), "%s", name);
@@ -489,7 +489,7 @@ TEST(who_writes_to_a_place)
 	for (size_t i = 0; i < n; i++)
 		CHECK_EQ(cause_writer(&a[i], &place, 0x5004, code_at, &code), expected[i],
 			 "step %zu", i);
-	CHECK_EQ(cause_writer(&a[0], &behind, 0x5008, code_at, &code), WRITER_NONE, "behind it");
+	CHECK_EQ(cause_writer(&a[0], &behind, 0x5008, code_at, &code), WRITER_NONE, "after it");
 	CHECK_EQ(cause_writer(&a[3], &own, 0x7f0000000028, code_at, &code), WRITER_STORE,
 		 "the thread's own memory");
 }

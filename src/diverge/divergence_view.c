@@ -74,28 +74,26 @@ static void put_started(struct text *out, const struct divergence_report *r)
 		break;
 	case FIRST_STACK_VARIABLE:
 		text_add(out,
-			 p->name[0] ? "the environment variable %s, which the program was given"
-				    : "an environment variable that the program was given",
+			 p->name[0] ? "the environment variable %s of the program"
+				    : "an environment variable of the program",
 			 p->name);
 		break;
 	case FIRST_STACK_RANDOM:
-		text_add(out, "the random bytes that the kernel gives each program (AT_RANDOM)");
+		text_add(out, "random bytes from the kernel (AT_RANDOM)");
 		break;
 	case FIRST_STACK_VECTOR:
-		text_add(out,
-			 "entry %u of the auxiliary vector, which the kernel gives each program",
-			 p->number);
+		text_add(out, "entry %u of the auxiliary vector from the kernel", p->number);
 		break;
 	case FIRST_STACK_POINTERS:
 		text_add(
 			out,
-			"how many arguments the program was given, or where they and its environment lie");
+			"the number of arguments, or the address of the arguments or the environment");
 		break;
 	case FIRST_STACK_NAME:
-		text_add(out, "the name by which the program was executed");
+		text_add(out, "the path name of the program");
 		break;
 	case FIRST_STACK_UNKNOWN:
-		text_add(out, "what the kernel put onto the stack at the start");
+		text_add(out, "the initial stack from the kernel");
 		break;
 	}
 	text_add(out, ", at %#" PRIx64, r->address);
@@ -108,22 +106,22 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 {
 	switch (r->cause) {
 	case CAUSE_CALL:
-		text_add(out, "what %s returned", r->call_name);
+		text_add(out, "the return value of %s", r->call_name);
 		break;
 	case CAUSE_WRITTEN:
-		text_add(out, "what %s wrote to %#" PRIx64, r->call_name, r->address);
+		text_add(out, "the data that %s wrote to %#" PRIx64, r->call_name, r->address);
 		break;
 	case CAUSE_TICKS:
-		text_add(out, "the processor's clock (rdtsc)");
+		text_add(out, "the time-stamp counter (rdtsc)");
 		break;
 	case CAUSE_CPUID:
-		text_add(out, "what the processor says of itself (cpuid)");
+		text_add(out, "the processor's identification (cpuid)");
 		break;
 	case CAUSE_RANDOM:
-		text_add(out, "a random number of the processor's (rdrand, rdseed)");
+		text_add(out, "a random number from the processor (rdrand, rdseed)");
 		break;
 	case CAUSE_CLOCK:
-		text_add(out, "the clock, read from the kernel's page at %#" PRIx64, r->address);
+		text_add(out, "the clock in the kernel's page at %#" PRIx64, r->address);
 		break;
 	case CAUSE_STARTUP:
 		put_started(out, r);
@@ -132,52 +130,49 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 		if (!strcmp(r->call_name, "execve"))
 			text_add(out, "the program that was executed");
 		else if (r->call_name[0])
-			text_add(out, "a signal that came in %s, in one of them", r->call_name);
+			text_add(out, "a signal that arrived in %s in one run", r->call_name);
 		else
-			text_add(out, "a signal that came in one of them here");
+			text_add(out, "a signal that arrived here in one run");
 		break;
 	case CAUSE_THREADS:
 		put_memory(out, r);
-		text_add(out, ", which another thread wrote");
+		text_add(out, ", written by another thread");
 		break;
 	case CAUSE_PROCESS:
 		put_memory(out, r);
-		text_add(out, ", which another process wrote that shares it");
+		text_add(out, ", written by another process that shares it");
 		break;
 	case CAUSE_THREAD_END:
 		put_memory(out, r);
-		text_add(out, ": a thread's id, which the kernel clears when the thread ends");
+		text_add(out, ": a thread id that the kernel clears when the thread ends");
 		break;
 	case CAUSE_RSEQ:
-		text_add(
-			out,
-			"the number of the processor that it ran on, which the kernel writes to %#" PRIx64
-			" (rseq)",
-			r->address);
+		text_add(out, "the CPU number, which the kernel writes to %#" PRIx64 " (rseq)",
+			 r->address);
 		break;
 	case CAUSE_FILE:
-		text_add(out, "what was in %s when it was mapped, at %#" PRIx64, r->memory,
+		text_add(out, "the contents of %s when it was mapped, at %#" PRIx64, r->memory,
 			 r->address);
 		break;
 	case CAUSE_START:
 		put_memory(out, r);
 		text_add(out,
-			 r->forked ? ", as it was when the process began as a copy of its parent"
-				   : ", as it was when the program began");
+			 r->forked ? ", unchanged since the fork"
+				   : ", unchanged since the program began");
 		break;
 	case CAUSE_STORED:
 		put_memory(out, r);
-		text_add(out, ", which the thread itself had written");
+		text_add(out, ", written by the thread itself");
 		break;
 	case CAUSE_MEMORY:
 		put_memory(out, r);
-		text_add(out, ": who wrote it was not found");
+		text_add(out, ": the writer was not found");
 		break;
 	case CAUSE_BEFORE:
 		if (r->held_in)
-			text_add(out, "a value that had been in %s for more than ", r->held_in);
+			text_add(out, "a value that was in %s for more than ", r->held_in);
 		else
-			text_add(out, "a value that came in more than ");
+			text_add(out, "a value that entered more than ");
 		put_count(out, &grouped, r->d->at);
 		text_add(out, r->held_in ? " instructions" : " instructions before");
 		break;
@@ -186,10 +181,10 @@ void divergence_cause(struct text *out, const struct divergence_report *r)
 			 r->program[0], r->program[1]);
 		break;
 	case CAUSE_END:
-		text_add(out, "one of them was ended there, from outside");
+		text_add(out, "one run was killed there from outside");
 		break;
 	case CAUSE_UNKNOWN:
-		text_add(out, "not found: the way the value came is not understood");
+		text_add(out, "not found: the origin of the value is unknown");
 		break;
 	}
 }
@@ -202,7 +197,7 @@ void divergence_roughly(struct text *out, const struct divergence_report *r)
 	if (r->roughly_more)
 		text_add(out, " and others");
 	if (r->d->beside)
-		text_add(out, "%s", ": the threads' order may be it");
+		text_add(out, "%s", ": the order of the threads may be the cause");
 }
 
 static void put_callers(struct text *out, const struct divergence_report *r)
@@ -215,7 +210,7 @@ static void put_callers(struct text *out, const struct divergence_report *r)
 		text_add(out, "\n");
 	}
 	if (r->callers && !r->callers_whole)
-		text_add(out, "   (and further callers, which could not be followed)\n");
+		text_add(out, "   (and more callers, which could not be found)\n");
 }
 
 /* For runs that diverge elsewhere each time, the last place. */
@@ -225,7 +220,7 @@ static void put_moving(struct text *out, const struct divergence_report *r, cons
 
 	text_add(
 		out,
-		" Runs differ, but not twice at one place: last seen in thread %u%s%.40s%s between instructions ",
+		" Runs differ, but not twice at the same place: last in thread %u%s%.40s%s between instructions ",
 		d->thread, r->program[0][0] ? " (" : "", r->program[0],
 		r->program[0][0] ? ")" : "");
 	put_count(out, s, (uint64_t)d->low);
@@ -236,16 +231,16 @@ static void put_moving(struct text *out, const struct divergence_report *r, cons
 	if (d->beside_there)
 		text_add(
 			out,
-			" %u other thread%s of its process lived at the same time there, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			" %u other thread%s of its process existed at that time in both of two runs. With --deterministic=+cpu one runs at a time.\n",
 			d->beside_there, d->beside_there == 1 ? "" : "s");
 	else if (d->beside)
 		text_add(
 			out,
-			" %u other thread%s of its process lived at the same time before that, in both of two runs. With --deterministic=+cpu one runs at a time.\n",
+			" %u other thread%s of its process existed at some earlier time in both of two runs. With --deterministic=+cpu one runs at a time.\n",
 			d->beside, d->beside == 1 ? "" : "s");
 	if (!r->at.pc)
 		return;
-	text_add(out, "\n There one run came by\n\n   %s", ink_on(s, INK_STRONG));
+	text_add(out, "\n There one run executed\n\n   %s", ink_on(s, INK_STRONG));
 	put_place(out, &r->at);
 	text_add(out, "%s\n", ink_off(s));
 	put_callers(out, r);
@@ -255,7 +250,7 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 {
 	const struct divergence *d = r->d;
 
-	text_add(out, " They part at instruction %s", ink_on(s, INK_STRONG));
+	text_add(out, " They diverge at instruction %s", ink_on(s, INK_STRONG));
 	put_count(out, s, (uint64_t)d->low);
 	text_add(out, "%s of thread %u%s%.40s%s%s:\n\n   %s", ink_off(s), d->thread,
 		 r->program[0][0] ? " (" : "", r->program[0], r->program[0][0] ? ")" : "",
@@ -263,11 +258,11 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 	put_place(out, &r->at);
 	text_add(out, "%s\n      %s\n", ink_off(s), r->at.text);
 	for (int i = 0; i < 2; i++) {
-		text_add(out, "   run %d goes on at  ", i + 1);
+		text_add(out, "   run %d continues at  ", i + 1);
 		if (r->next[i].pc)
 			put_place(out, &r->next[i]);
 		else
-			text_add(out, "nothing: it ends");
+			text_add(out, "no instruction: it ends");
 		text_add(out, "\n");
 	}
 	put_callers(out, r);
@@ -277,12 +272,12 @@ static void put_parting(struct text *out, const struct divergence_report *r, con
 	if (r->from.pc && r->back) {
 		text_add(out, "   ");
 		put_count(out, s, (uint64_t)r->back);
-		text_add(out, " instruction%s before, at ", r->back == 1 ? "" : "s");
+		text_add(out, " instruction%s earlier, at ", r->back == 1 ? "" : "s");
 		put_place(out, &r->from);
 		text_add(out, "\n");
 	}
 	if (r->writer_thread) {
-		text_add(out, "   thread %u wrote there in a further run, at ", r->writer_thread);
+		text_add(out, "   thread %u wrote this in another run, at ", r->writer_thread);
 		put_place(out, &r->writer);
 		text_add(out, "\n");
 	}
@@ -314,15 +309,15 @@ void divergence_text(struct text *out, const struct divergence_report *r,
 		text_add(out, " %s", *a);
 	text_add(out, "\n\n");
 	if (d->verdict == DIVERGE_SAME) {
-		text_add(out, " %u runs went the same way: %s", d->alike, ink_on(s, INK_STRONG));
+		text_add(out, " %u runs took the same path: %s", d->alike, ink_on(s, INK_STRONG));
 		put_count(out, s, (uint64_t)d->longest);
 		text_add(out, "%s instructions, %u thread%s.\n", ink_off(s), d->run[0].threads,
 			 d->run[0].threads == 1 ? "" : "s");
 	} else if (d->verdict == DIVERGE_SETTLED) {
 		text_add(
 			out,
-			" Two runs differed, and later ones went the same way: either the first left something behind, a file or a\n"
-			" cache, that the others found, or they part only now and then. Run it again: what was left behind is there now.\n");
+			" Two runs differed, and later ones took the same path: either the first run left a file or a cache that the\n"
+			" others found, or runs diverge only sometimes. Run the command again: such a file exists now.\n");
 	} else if (d->verdict == DIVERGE_MOVES) {
 		put_moving(out, r, s);
 	} else {
@@ -337,7 +332,7 @@ void divergence_text(struct text *out, const struct divergence_report *r,
 		text_add(out, " (first in run %u) instructions.\n", d->longest_run);
 	}
 	if (d->uncounted[0])
-		text_add(out, " Not all was compared: %s.\n", d->uncounted);
+		text_add(out, " Some parts were not compared: %s.\n", d->uncounted);
 	if (d->output_differs)
 		text_add(out, " Its output differs from run to run.\n");
 	if (d->end_differs)

@@ -30,9 +30,9 @@ TEST(a_place_that_moves)
 		{ __LINE__, 0, 0,
 		  "between instructions 1,000 and 2,000, in spin (prog).\n\n There" },
 		{ __LINE__, 0, 1,
-		  ": the threads' order may be it.\n 1 other thread of its process lived at the same time before that, in both of two runs." },
+		  ": the order of the threads may be the cause.\n 1 other thread of its process existed at some earlier time in both of two runs." },
 		{ __LINE__, 2, 3,
-		  ": the threads' order may be it.\n 2 other threads of its process lived at the same time there, in both of two runs." },
+		  ": the order of the threads may be the cause.\n 2 other threads of its process existed at that time in both of two runs." },
 	};
 	const struct style plain = { .thousands = true };
 
@@ -54,11 +54,11 @@ TEST(a_place_that_moves)
 		struct text t = { 0 };
 
 		divergence_text(&t, &r, &about, &plain);
-		has(&t, "last seen in thread 2 (prog) between");
+		has(&t, "last in thread 2 (prog) between");
 		has(&t, rows[i].said);
 		has(&t,
-		    " There one run came by\n\n   spin+0x10 (prog)\n\n called from\n   main+0x8 (prog)\n");
-		CHECK_EQ(strstr(t.s, "order may be it") != NULL, rows[i].beside > 0,
+		    " There one run executed\n\n   spin+0x10 (prog)\n\n called from\n   main+0x8 (prog)\n");
+		CHECK_EQ(strstr(t.s, "may be the cause") != NULL, rows[i].beside > 0,
 			 "row at line %d", rows[i].line);
 		text_free(&t);
 		divergence_json(&t, &r, &about);
@@ -81,22 +81,25 @@ TEST(what_the_program_was_started_with)
 		  "\"argument\": 2" },
 		{ __LINE__,
 		  { FIRST_STACK_VARIABLE, 0, "NOW" },
-		  "the environment variable NOW, which the program was given, at 0x7000",
+		  "the environment variable NOW of the program, at 0x7000",
 		  "\"variable\": \"NOW\"" },
 		{ __LINE__,
 		  { FIRST_STACK_VARIABLE, 0, "" },
-		  "an environment variable that the program was given, at 0x7000",
+		  "an environment variable of the program, at 0x7000",
 		  "\"environment\"" },
 		{ __LINE__, { FIRST_STACK_RANDOM, 0, "" }, "(AT_RANDOM), at 0x7000", "\"random\"" },
 		{ __LINE__,
 		  { FIRST_STACK_VECTOR, 16, "" },
 		  "entry 16 of the auxiliary vector",
 		  "\"auxiliary-vector\"" },
-		{ __LINE__, { FIRST_STACK_POINTERS, 0, "" }, "how many arguments", "\"pointers\"" },
-		{ __LINE__, { FIRST_STACK_NAME, 0, "" }, "the name by which", "\"name\"" },
+		{ __LINE__,
+		  { FIRST_STACK_POINTERS, 0, "" },
+		  "the number of arguments",
+		  "\"pointers\"" },
+		{ __LINE__, { FIRST_STACK_NAME, 0, "" }, "the path name", "\"name\"" },
 		{ __LINE__,
 		  { FIRST_STACK_UNKNOWN, 0, "" },
-		  "what the kernel put onto the stack at the start, at 0x7000",
+		  "the initial stack from the kernel, at 0x7000",
 		  "\"startup\"" },
 	};
 
@@ -137,12 +140,12 @@ TEST(who_wrote_it)
 	struct text t = { 0 };
 
 	divergence_text(&t, &r, &about, &plain);
-	has(&t, " What differed: memory at 0x5000, flag (prog), which another thread wrote\n\n");
+	has(&t, " What differed: memory at 0x5000, flag (prog), written by another thread\n\n");
 	text_free(&t);
 	r.writer_thread = 3;
 	divergence_text(&t, &r, &about, &plain);
 	has(&t,
-	    "another thread wrote\n   thread 3 wrote there in a further run, at main+0x8 (prog)\n");
+	    "written by another thread\n   thread 3 wrote this in another run, at main+0x8 (prog)\n");
 	text_free(&t);
 	divergence_json(&t, &r, &about);
 	has(&t, "\"writer_thread\": 3");

@@ -33,13 +33,13 @@ static void verdict_of(const struct host *h, struct diagnosis *d)
 
 	if (doctor_barrier(h) != BARRIER_NONE) {
 		d->verdict = VERDICT_NOTHING;
-		SAY(d->sentence, "This user can count nothing through the kernel here: %s.%s",
+		SAY(d->sentence, "This user cannot count anything through the kernel here: %s.%s",
 		    finding_of(d, "permission")->what,
 		    h->exact_works ? " Exact instruction counts work." : "");
 	} else if (!h->live) {
 		d->verdict = h->pmus ? VERDICT_HARDWARE : VERDICT_SOFTWARE;
-		SAY(d->sentence, "By what is recorded of it, this machine %s%s.",
-		    h->pmus ? "can count hardware events for this user; nothing was tried"
+		SAY(d->sentence, "According to the recorded files, this machine %s%s.",
+		    h->pmus ? "can count hardware events for this user, but this was not tested"
 			    : "has no PMU and can count software events only: ",
 		    h->pmus ? "" : reason);
 	} else if (doctor_hardware_works(h)) {

@@ -8,11 +8,11 @@ static bool check_watchdog(const struct host *h, struct finding *f)
 	if (h->nmi_watchdog == HOST_UNKNOWN || h->pmus == 0)
 		return false;
 	if (h->nmi_watchdog == 0) {
-		SAY(f->what, "the NMI watchdog holds no counter");
+		SAY(f->what, "the NMI watchdog uses no counter");
 		return true;
 	}
 	f->mark = MARK_WARN;
-	SAY(f->what, "the NMI watchdog holds one counter of every CPU");
+	SAY(f->what, "the NMI watchdog uses one counter of every CPU");
 	SAY(f->why,
 	    "Groups that need all counters do not fit, and cycles may lose its own counter.");
 	doctor_fix_knob(h, f, "kernel.nmi_watchdog", 0);
@@ -26,12 +26,12 @@ static bool check_hypervisor(const struct host *h, struct finding *f)
 	if (!vm) {
 		if (!h->cpu.vendor[0])
 			return false; /* not reported on arm64: a missing report proves nothing */
-		SAY(f->what, "no hypervisor shows itself: the counters are the processor's own");
+		SAY(f->what, "no hypervisor detected: the counters are those of the processor");
 		return true;
 	}
 	SAY(f->what, "a virtual machine under %s%s%s%s: %s", vm->name, h->platform[0] ? " (" : "",
 	    h->platform, h->platform[0] ? ")" : "",
-	    h->pmus ? "its PMU is a virtual one" : "no virtual PMU is offered");
+	    h->pmus ? "it has a virtual PMU" : "no virtual PMU is offered");
 	/*
 	 * Without a PMU check_pmu gives the remedy; a PMU that counts incorrectly gets its reason
 	 * here.
@@ -39,8 +39,8 @@ static bool check_hypervisor(const struct host *h, struct finding *f)
 	if (h->pmus && h->live && doctor_barrier(h) == BARRIER_NONE && !doctor_hardware_works(h)) {
 		f->mark = MARK_WARN;
 		SAY(f->why,
-		    "Virtual PMUs have fewer events, may freeze, and count exits to the "
-		    "hypervisor or not.");
+		    "Virtual PMUs have fewer events, may freeze, and may or may not count "
+		    "exits to the hypervisor.");
 	}
 	return true;
 }
@@ -56,12 +56,12 @@ static bool check_seccomp(const struct host *h, struct finding *f)
 	if (doctor_barrier(h) == BARRIER_FILTER)
 		f->mark = MARK_WARN; /* check_permission fails and gives the remedy */
 	SAY(f->what, "a seccomp filter is in force%s",
-	    !h->live ? " (not tried whether perf_event_open passes)"
+	    !h->live ? " (not tested whether it allows perf_event_open)"
 		    : doctor_barrier(h) == BARRIER_FILTER ? " and refuses perf_event_open"
-							  : ", and lets perf_event_open pass");
+							  : " and allows perf_event_open");
 	if (f->mark == MARK_WARN)
 		SAY(f->why,
-		    "A filter cannot be lifted from inside: whoever started this process sets it.");
+		    "A filter cannot be removed by the process: it was set before the process started.");
 	return true;
 }
 
@@ -69,9 +69,9 @@ static bool check_container(const struct host *h, struct finding *f)
 {
 	if (!h->container[0])
 		return false;
-	SAY(f->what, "inside a container or made from its image: %s (%s)%s", h->container,
+	SAY(f->what, "inside a container, or in its image: %s (%s)%s", h->container,
 	    h->container_mark,
-	    h->knobs_read_only ? "; kernel knobs can be turned only on the machine under it" : "");
+	    h->knobs_read_only ? "; kernel settings can be changed only on its host" : "");
 	return true;
 }
 
@@ -102,8 +102,8 @@ static bool check_smt(const struct host *h, struct finding *f)
 	    "SMT is on, and the other thread of this core was busy for %.0f %% of the time",
 	    100 * h->sibling_busy);
 	SAY(f->why,
-	    "Two threads of a core share its caches and units: cycles and cache misses are partly the other's doing.");
-	doctor_fix(f, FIX_HERE, false, "a CPU whose sibling is idle: mpstat -P ALL 1 shows which",
+	    "Two threads of a core share its caches and execution units: cycles and cache misses also depend on the other thread.");
+	doctor_fix(f, FIX_HERE, false, "use a CPU with an idle sibling: mpstat -P ALL 1 shows them",
 		   "taskset -c CPU command");
 	doctor_fix(f, place_of_knobs(h), true, "until the next boot: no siblings at all",
 		   "sh -c 'echo off > /sys/devices/system/cpu/smt/control'");
@@ -123,7 +123,7 @@ static bool check_buffers(const struct host *h, struct finding *f)
 		return true;
 	f->mark = MARK_WARN;
 	SAY(f->why,
-	    "Sampling as this user fails with EPERM or loses samples: its buffers do not fit.");
+	    "Sampling as this user fails with EPERM or loses samples: the limit is too small for its buffers.");
 	doctor_fix_knob(h, f, "kernel.perf_event_mlock_kb", MLOCK_KB);
 	return true;
 }
@@ -139,7 +139,7 @@ static bool check_sample_rate(const struct host *h, struct finding *f)
 		return true;
 	f->mark = MARK_WARN;
 	SAY(f->why,
-	    "The kernel lowers it when its interrupts took too long; faster sampling is "
+	    "The kernel lowers this limit when its interrupts take too long; faster sampling is "
 	    "refused or throttled.");
 	/* At 0 and 100 the kernel rejects writes to the rate with EINVAL. */
 	if (h->cpu_time_percent == 0 || h->cpu_time_percent == 100)
@@ -164,14 +164,14 @@ static bool check_symbols(const struct host *h, struct finding *f)
 	/* Without kernel samples there are no kernel symbols to resolve. */
 	if (!allowed_by_knobs(h, LEVEL_KERNEL)) {
 		SAY(f->what,
-		    "kernel symbols are hidden from this user, who may not sample the "
+		    "kernel symbols are hidden from this user, who cannot sample the "
 		    "kernel anyway");
 		return true;
 	}
 	f->mark = MARK_WARN;
 	SAY(f->what, "kernel symbols are hidden from this user (%s)",
 	    doctor_knob("kernel.kptr_restrict", h->kptr_restrict).s);
-	SAY(f->why, "Samples in the kernel show addresses in place of function names.");
+	SAY(f->why, "Samples in the kernel show addresses instead of function names.");
 	doctor_fix_knob(h, f, "kernel.kptr_restrict", 0);
 	return true;
 }
@@ -191,8 +191,7 @@ static bool check_tracepoints(const struct host *h, struct finding *f)
 	f->mark = MARK_WARN;
 	SAY(f->what, "tracepoints (sched:sched_switch, ...) cannot be looked up: tracefs is %s",
 	    h->tracefs_mounted ? "closed to this user" : "not mounted");
-	SAY(f->why,
-	    "Their numbers stand in /sys/kernel/tracing/events, and no other place has them.");
+	SAY(f->why, "Their ids are available only in /sys/kernel/tracing/events.");
 	/* Its files belong to its group (mode 440), whatever the mode of the directory. */
 	doctor_fix(f, FIX_HERE, true, "this user's group, until the next boot",
 		   h->tracefs_mounted

@@ -120,19 +120,19 @@ void doctor_outcome_words(const struct attempt *a, const char *event, char *out,
 {
 	switch (a->outcome) {
 	case OUTCOME_UNTRIED:
-		snprintf(out, room, "%s was not tried", event);
+		snprintf(out, room, "%s was not tested", event);
 		break;
 	case OUTCOME_REFUSED:
 		snprintf(out, room, "%s is refused (%s)", event, doctor_errno_name(a->code));
 		break;
 	case OUTCOME_OFF:
-		snprintf(out, room, "%s opens but never gets onto a counter", event);
+		snprintf(out, room, "%s opens but is never scheduled on a counter", event);
 		break;
 	case OUTCOME_ZERO:
 		snprintf(out, room, "%s opens and counts nothing", event);
 		break;
 	case OUTCOME_WRONG:
-		snprintf(out, room, "%s counts %llu where %llu to %llu happened", event,
+		snprintf(out, room, "%s counts %llu, but %llu to %llu are correct", event,
 			 (unsigned long long)a->count, (unsigned long long)a->low,
 			 (unsigned long long)a->high);
 		break;
@@ -142,7 +142,7 @@ void doctor_outcome_words(const struct attempt *a, const char *event, char *out,
 							    : 0));
 		break;
 	case OUTCOME_COUNTED:
-		snprintf(out, room, "%s counts what a loop of known length did", event);
+		snprintf(out, room, "%s counts a loop of known length correctly", event);
 		break;
 	}
 }

@@ -41,16 +41,15 @@ static bool check_permission(const struct host *h, struct finding *f)
 	const char *code = doctor_errno_name(h->tries[TRY_TASK_CLOCK].code);
 
 	f->mark = MARK_FAIL;
-	SAY(f->why,
-	    "Without it nothing of the kernel's can be counted, not even time and page faults.");
+	SAY(f->why, "Without it no kernel event can be counted, not even time and page faults.");
 	switch (doctor_barrier(h)) {
 	case BARRIER_NONE:
 		f->mark = MARK_OK;
 		f->why[0] = '\0';
 		SAY(f->what, "this user may count own programs in user mode (%s%s)",
 		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s,
-		    privileged(h)            ? ", and CAP_PERFMON or CAP_SYS_ADMIN lifts it"
-			    : taken_for_2(h) ? ", which this kernel takes for 2"
+		    privileged(h)            ? ", but CAP_PERFMON or CAP_SYS_ADMIN overrides it"
+			    : taken_for_2(h) ? ", which this kernel treats as 2"
 					     : "");
 		break;
 	case BARRIER_KNOB:
@@ -61,7 +60,7 @@ static bool check_permission(const struct host *h, struct finding *f)
 		SAY(f->what, "%s: unprivileged users may not count at all%s",
 		    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s,
 		    h->live ? ""
-			    : " on kernels of Debian, Ubuntu and Android (others take it for 2)");
+			    : " on kernels of Debian, Ubuntu and Android (others treat it as 2)");
 		fix_permission(h, f, LEVEL_OWN_USER);
 		break;
 	case BARRIER_FILTER:
@@ -116,19 +115,20 @@ static bool check_software(const struct host *h, struct finding *f)
 	    (unsigned long long)clock->count, (unsigned long long)clock->low,
 	    (unsigned long long)clock->high, (unsigned long long)faults->count,
 	    (unsigned long long)faults->low);
-	SAY(f->why, "A sandbox that imitates Linux may do so; no number from here can be trusted.");
+	SAY(f->why,
+	    "A sandbox that emulates Linux may do this; no number measured here can be trusted.");
 	return true;
 }
 
-/* "this virtual machine (KVM) offers its guest none": why there is no core PMU. */
+/* "this virtual machine (KVM) has none": why there is no core PMU. */
 static void absence_words(const struct host *h, char *out, size_t room)
 {
 	const struct hypervisor *vm = hypervisor_of(h);
 
 	if (vm)
-		snprintf(out, room, "this virtual machine (%s) offers none to its guest", vm->name);
+		snprintf(out, room, "this virtual machine (%s) has none", vm->name);
 	else
-		snprintf(out, room, "the kernel found none that it has a driver for");
+		snprintf(out, room, "the kernel found none that it supports");
 }
 
 static void untrusted(const struct host *h, struct finding *f, const struct attempt *bad,
@@ -143,9 +143,9 @@ static void untrusted(const struct host *h, struct finding *f, const struct atte
 		SAY(f->why, "cycles, instructions, branches and cache events all come from it.");
 		return;
 	}
-	SAY(f->why, "A count that is 0, frozen or impossible would be shown as if it were true.%s",
+	SAY(f->why, "Counts may be 0, frozen or impossible.%s",
 	    bad->outcome == OUTCOME_OFF
-		    ? " Someone else holds all counters: another profiler, or the watchdog."
+		    ? " All counters are in use: by another profiler or the watchdog."
 		    : "");
 	if (bad->outcome == OUTCOME_OFF && h->nmi_watchdog == 1)
 		doctor_fix_knob(h, f, "kernel.nmi_watchdog", 0);
@@ -166,7 +166,7 @@ static bool check_pmu(const struct host *h, struct finding *f)
 		f->mark = MARK_FAIL;
 		SAY(f->what, "there is no core PMU: %s", words);
 		SAY(f->why, "Cycles, instructions, branches and cache events all come from it. %s",
-		    vm ? "Clouds offer one on bare-metal and on some large instance types." : "");
+		    vm ? "Clouds provide one on bare-metal and on some large instance types." : "");
 		fix_by_exact_engine(h, f);
 		if (vm)
 			doctor_fix_rows(f, vm->fix, ARRAY_SIZE(vm->fix));
@@ -175,14 +175,14 @@ static bool check_pmu(const struct host *h, struct finding *f)
 	doctor_pmu_names(h, words, sizeof(words));
 	if (!h->live || doctor_barrier(h) != BARRIER_NONE) {
 		SAY(f->what, "there is a core PMU: %s (%s)", words,
-		    h->live ? "out of reach for this user" : "not tried");
+		    h->live ? "out of reach for this user" : "not tested");
 		return true;
 	}
 	if (instructions->outcome == OUTCOME_UNTRIED) {
 		f->mark = MARK_WARN;
-		SAY(f->what, "the PMU (%s) was not tried: this process may not run on its CPUs",
+		SAY(f->what, "the PMU (%s) was not tested: this process may not run on its CPUs",
 		    words);
-		SAY(f->why, "Whether it counts is not known.");
+		SAY(f->why, "It is unknown whether it counts.");
 		return true;
 	}
 	if (!works(instructions)) {
@@ -203,12 +203,12 @@ static bool check_pmu(const struct host *h, struct finding *f)
 		f->mark = MARK_WARN;
 		SAY(f->what, "hardware counters are contended: %s", words);
 		SAY(f->why,
-		    "Someone else counts here too, so the kernel takes turns and counts "
+		    "Another user of the counters is active, so the kernel multiplexes and counts "
 		    "become estimates.");
 		return true;
 	}
 	SAY(f->what,
-	    "hardware counts are right on %s: instructions:u saw %llu of %llu, cycles:u ran at a "
+	    "hardware counts are correct on %s: instructions:u counted %llu of %llu, cycles:u ran at a "
 	    "possible rate",
 	    h->pmus ? words : "the core PMU", (unsigned long long)instructions->count,
 	    (unsigned long long)(instructions->low + instructions->high) / 2);
@@ -232,7 +232,7 @@ static bool check_counters(const struct host *h, struct finding *f)
 	SAY(f->what, "%u counters at once, though the CPU has %u (%u programmable, %u fixed)", got,
 	    told, c->programmable, c->fixed);
 	SAY(f->why,
-	    "The watchdog, another profiler or the hypervisor holds the rest: larger "
+	    "The watchdog, another profiler or the hypervisor uses the others: larger "
 	    "groups do not fit.");
 	return true;
 }
@@ -245,7 +245,7 @@ static bool check_kernel_mode(const struct host *h, struct finding *f)
 	if (doctor_barrier(h) != BARRIER_NONE)
 		return false;
 	if (may && (works(kernel) || absent(kernel) || kernel->outcome == OUTCOME_UNTRIED)) {
-		SAY(f->what, "this user may count in the kernel too%s",
+		SAY(f->what, "this user may also count in the kernel%s",
 		    works(kernel) ? "" : ": context switches, migrations");
 		return true;
 	}
@@ -282,7 +282,7 @@ static bool check_cpu_wide(const struct host *h, struct finding *f)
 	SAY(f->what, "this user may not count whole CPUs (%s)",
 	    doctor_knob("kernel.perf_event_paranoid", h->paranoid).s);
 	SAY(f->why,
-	    "-a, -C, cgroups and uncore PMUs (memory, L3, power) count what every user does.");
+	    "-a, -C, cgroups and uncore PMUs (memory, L3, power) count the activity of all users.");
 	doctor_fix_knob(h, f, "kernel.perf_event_paranoid", LEVEL_CPU_WIDE);
 	return true;
 }
@@ -296,7 +296,7 @@ static bool check_user_reads(const struct host *h, struct finding *f)
 	if (h->pmus == 0 || (h->live && !doctor_hardware_works(h)))
 		return false;
 	SAY(f->why,
-	    "Reading a counter then costs a system call, a microsecond in place of some "
+	    "Reading a counter then takes a system call, about a microsecond instead of some "
 	    "tens of cycles.");
 	f->mark = MARK_WARN;
 	if (x86 && p->rdpmc == 0) {
@@ -341,8 +341,8 @@ static bool check_hybrid(const struct host *h, struct finding *f)
 		SAY(f->what, "%u kinds of core (%s), and instructions count on only %u", h->pmus,
 		    words, h->pmus - dead);
 		SAY(f->why,
-		    "What runs on the others goes uncounted. Keep the program where counts "
-		    "are: taskset -c CPUS command.");
+		    "Programs on the other CPUs are not counted. Run the program on CPUs that "
+		    "count: taskset -c CPUS command.");
 	}
 	return true;
 }
@@ -354,7 +354,7 @@ static bool check_exact(const struct host *h, struct finding *f)
 		return false;
 	if (h->exact_works) {
 		SAY(f->what,
-		    "the exact engine counts the user-mode instructions of programs that it runs, "
+		    "the exact engine counts the user-mode instructions of programs it runs, "
 		    "without a PMU (--engine exact)");
 		return true;
 	}

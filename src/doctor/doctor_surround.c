@@ -23,7 +23,7 @@ static bool check_ticks(const struct host *h, struct finding *f)
 		    h->hz, h->nohz_full);
 	else
 		SAY(f->what,
-		    "%ld clock ticks a second (CONFIG_HZ) interrupt whatever runs, on all CPUs: as many times a second x86 counts one instruction too many",
+		    "%ld clock ticks a second (CONFIG_HZ) interrupt programs on all CPUs: for each tick, x86 counts one instruction too many",
 		    h->hz);
 	return true;
 }
@@ -38,7 +38,7 @@ static bool check_governor(const struct host *h, struct finding *f)
 		return true;
 	f->mark = MARK_WARN;
 	SAY(f->why,
-	    "The frequency follows the load: times of short runs differ, and cycles of what waits for memory. Instructions do not.");
+	    "The frequency follows the load: the times of short runs vary, and cycles of code that waits for memory. Instructions do not.");
 	doctor_fix(
 		f, place_of_knobs(h), true, "until the next boot",
 		"sh -c 'for c in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do echo performance > $c; done'");
@@ -54,7 +54,7 @@ static bool check_turbo(const struct host *h, struct finding *f)
 		return true;
 	f->mark = MARK_WARN;
 	SAY(f->why,
-	    "The frequency depends on temperature and on what other cores do: times differ, cycles less, instructions not.");
+	    "The frequency depends on temperature and on the load of other cores: times vary, cycles less, instructions not at all.");
 	doctor_fix(
 		f, place_of_knobs(h), true, "until the next boot",
 		"sh -c 'cd /sys/devices/system/cpu; [ -e intel_pstate/no_turbo ] && echo 1 > intel_pstate/no_turbo || echo 0 > cpufreq/boost'");
@@ -66,14 +66,14 @@ static bool check_steal(const struct host *h, struct finding *f)
 	if (h->steal_share < 0 || (!h->cpu.hypervisor && h->steal_share == 0))
 		return false;
 	SAY(f->what,
-	    "since it started the hypervisor gave %.2g %% of this machine's time to others (steal)",
+	    "since boot, the hypervisor gave %.2g %% of this machine's time to others (steal)",
 	    100 * h->steal_share);
 	if (h->steal_share < STEAL_MOST)
 		return true;
 	f->mark = MARK_WARN;
 	SAY(f->why,
-	    "Wall times hold it, caches are cold after it, and a virtual PMU may lose counts. tare stat --explain tells what it is worth.");
-	doctor_fix(f, FIX_HOST, true, "a CPU of the host's for each of the guest's",
+	    "Wall times include it, caches are cold after it, and a virtual PMU may lose counts. tare stat --explain shows its effect.");
+	doctor_fix(f, FIX_HOST, true, "a host CPU for each guest CPU",
 		   "virsh vcpupin GUEST 0 HOST_CPU");
 	return true;
 }
@@ -82,8 +82,8 @@ static bool check_microcode(const struct host *h, struct finding *f)
 {
 	if (!h->microcode[0])
 		return false;
-	SAY(f->what, "microcode %s (%s): verdicts of tare verify hold for it", h->microcode,
-	    h->cpu_id[0] ? h->cpu_id : "a CPU without a name");
+	SAY(f->what, "microcode %s (%s): verdicts of tare verify apply only to it", h->microcode,
+	    h->cpu_id[0] ? h->cpu_id : "an unnamed CPU");
 	return true;
 }
 
@@ -101,7 +101,7 @@ static void tell(const struct host *h, const struct fault_finding *x, struct fin
 	*f = (struct finding){ .id = "fault", .mark = MARK_WARN };
 	SAY(f->what, "%s%s%.60s%s%s", fault->what, x->detail[0] ? " (" : "", x->detail,
 	    x->detail[0] ? ")" : "",
-	    !strcmp(fault->known, "guessed") ? "; guessed, not proved for this CPU" : "");
+	    !strcmp(fault->known, "guessed") ? "; likely, not confirmed for this CPU" : "");
 	SAY(f->why, "%s Source: %.100s", fault->why, fault->source);
 	doctor_fix(f,
 		   !strncmp(fault->type, "modprobe -r kvm", 15) || !strcmp(fault->type, "xl dmesg")
@@ -129,7 +129,7 @@ unsigned doctor_faults(const struct host *h, struct finding *out, unsigned room)
 	if (!told && n && room) {
 		out[0] = (struct finding){ .id = "fault", .mark = MARK_OK };
 		SAY(out[0].what,
-		    "of %zu known faults of such machines none shows (%u looked for, %u not tried: tare verify faults)",
+		    "no fault found, of %zu known for such machines (%u tested, %u not tested: tare verify faults)",
 		    n, absent, untried);
 		told = 1;
 	}

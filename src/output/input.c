@@ -60,7 +60,7 @@ int input_refuse(const char *path, struct tare_error *err)
 	return is
 		? tare_fail(
 			  err, EINVAL,
-			  "%.200s is an input, and would be overwritten: give the output another name",
+			  "%.200s is an input and would be overwritten: give the output another name",
 			  path)
 		: 0;
 }

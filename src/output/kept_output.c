@@ -24,8 +24,7 @@ static int check(const struct kept_output *k, const char *output, const char *co
 		return tare_fail(err, EINVAL, "%.250s: a recording must be a regular file", output);
 	if (program_find(command, program, sizeof(program)) && stat(program, &of) == 0 &&
 	    at.st_dev == of.st_dev && at.st_ino == of.st_ino) {
-		tare_fail(err, EINVAL,
-			  "%.200s: is the command itself, which the recording would replace",
+		tare_fail(err, EINVAL, "%.200s: the recording would replace the command itself",
 			  output);
 		tare_hint(err, "-o with another name");
 		return -EINVAL;

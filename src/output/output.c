@@ -111,7 +111,7 @@ int output_put(struct output *o, struct text *t, struct tare_error *err)
 		return tare_fail(err, -ret, "cannot write results to %.150s: %s%s", o->name,
 				 strerror(-ret),
 				 o->regular && o->any && o->how != OUTPUT_WHOLE
-					 ? "; the rows before are there"
+					 ? "; the previous rows were written"
 					 : "");
 	return 0;
 }

@@ -11,7 +11,7 @@ int page_available(struct tare_error *err)
 	if (page_head_size)
 		return 0;
 	tare_fail(err, ENOTSUP,
-		  "this tare was built without its page: there was no node, or no esbuild in web/");
+		  "this tare was built without the page: node, or esbuild in web/, was missing");
 	tare_hint(
 		err,
 		"scripts/setup installs both; then meson setup --reconfigure build; --format json has all the numbers");

@@ -46,7 +46,7 @@ static int make_folders(char *path, struct tare_error *err)
 		*p = '\0';
 		ret = mkdir(path, 0755) < 0 && errno != EEXIST ? errno : 0;
 		if (ret)
-			tare_fail(err, ret, "cannot make the folder %.200s: %s", path,
+			tare_fail(err, ret, "cannot create the directory %.200s: %s", path,
 				  strerror(ret));
 		*p = '/';
 		if (ret)
@@ -62,10 +62,10 @@ static int lock_beside(const char *path, bool wait, struct tare_error *err)
 	int fd;
 
 	if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name))
-		return tare_fail(err, ENAMETOOLONG, "%.200s: too long a name", path);
+		return tare_fail(err, ENAMETOOLONG, "%.200s: the name is too long", path);
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
-		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path,
+		return tare_fail(err, errno, "cannot write in the directory of %.200s: %s", path,
 				 strerror(errno));
 	while (flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB) < 0)
 		if (errno != EINTR) {
@@ -74,7 +74,7 @@ static int lock_beside(const char *path, bool wait, struct tare_error *err)
 			close(fd);
 			if (code == EWOULDBLOCK)
 				return tare_fail(err, code,
-						 "%.200s is being written by another tare", path);
+						 "another tare process is writing %.200s", path);
 			return tare_fail(err, code, "cannot lock %.200s: %s", name, strerror(code));
 		}
 	return fd;
@@ -87,12 +87,12 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 	int fd, ret;
 
 	if (snprintf(name, sizeof(name), "%s.XXXXXX", path) >= (int)sizeof(name))
-		return tare_fail(err, ENAMETOOLONG, "%.200s: too long a name", path);
+		return tare_fail(err, ENAMETOOLONG, "%.200s: the name is too long", path);
 	before = doomed_hold();
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
 		doomed_let(&before);
-		return tare_fail(err, errno, "cannot write in the folder of %.200s: %s", path,
+		return tare_fail(err, errno, "cannot write in the directory of %.200s: %s", path,
 				 strerror(errno));
 	}
 	fchmod(fd, 0644);
@@ -115,7 +115,7 @@ static int lock(const char *path, bool wait, struct tare_error *err)
 	int ret;
 
 	if (snprintf(folders, sizeof(folders), "%s", path) >= (int)sizeof(folders))
-		return tare_fail(err, ENAMETOOLONG, "%.200s: too long a name", path);
+		return tare_fail(err, ENAMETOOLONG, "%.200s: the name is too long", path);
 	ret = make_folders(folders, err);
 	return ret < 0 ? ret : lock_beside(path, wait, err);
 }

@@ -365,8 +365,7 @@ static void put_verdict(struct text *out, const struct compare *c, const struct 
 		text_add(out, "%zu change%s%s exceed%s the noise", t->self.beyond,
 			 t->self.beyond == 1 ? "" : "s", of, t->self.beyond == 1 ? "s" : "");
 	if (t->self.beyond)
-		text_add(out, ", of which at most %.0f %% are expected to do so by chance",
-			 100 * CHANGES_Q);
+		text_add(out, "; at most %.0f %% of these are expected by chance", 100 * CHANGES_Q);
 }
 
 /* Why there are too few runs, and how many are enough. */

@@ -140,9 +140,9 @@ void put_points_lost(struct text *out, uint64_t lost, bool unknown)
 {
 	if (lost)
 		text_add(out, "%" PRIu64 " point%s lost%s", lost, lost == 1 ? " was" : "s were",
-			 unknown ? ", and others of which it is not known how many" : "");
+			 unknown ? ", and an unknown number of others" : "");
 	else if (unknown)
-		text_add(out, "points may be lost, and it is not known how many");
+		text_add(out, "an unknown number of points may be lost");
 }
 
 void put_machine(struct text *out, const struct timeline_machine *m)
@@ -192,8 +192,8 @@ void put_machines(struct text *out, const struct style *s, const struct machines
 	put_paragraph(
 		out, s, INK_CAREFUL, "%s): %s.", t.s ? t.s : "",
 		m->how == MACHINES_OTHER_KIND
-			? "they execute other instructions, so only times can be compared, as those of two machines"
-			: "clocks, cycles and what caches do differ by that alone");
+			? "they execute other instructions, so only times can be compared, as between two machines"
+			: "this alone changes clocks, cycles and cache events");
 	out->failed |= t.failed;
 	text_free(&t);
 }

@@ -181,7 +181,7 @@ static int take_counters(struct regions *r, const struct timeline_info *info,
 			  info->path, c + 1, now, r->recording[0].path, before);
 		tare_hint(
 			err,
-			"sums are over recordings with the same counters; look at these one by one");
+			"only recordings with the same counters can be summed; summarize these one by one");
 		return -EINVAL;
 	}
 	snprintf(who, sizeof(who), "%.150s has", info->path);

@@ -564,7 +564,7 @@ static void unfinished(struct text *out, const struct regions *r, const struct s
 	if (n)
 		put_paragraph(
 			out, s, INK_CAREFUL,
-			unknown ? "%zu of %zu threads have no end in the recording; it is not known whether they were killed or still run:%s."
+			unknown ? "%zu of %zu threads have no end in the recording; they were killed or are still running:%s."
 				: "%zu of %zu threads did not end in the recording:%s.",
 			n, r->n_threads, threads.s ? threads.s : "");
 	text_free(&threads);

@@ -139,7 +139,7 @@ int scan_command_classes(uint64_t out[EXACT_CLASSES], char *const argv[], struct
 	for (int c = 0; ret == 0 && c < EXACT_CLASSES; c++) {
 		if (!m.counted[c])
 			ret = tare_fail(err, ENODATA,
-					"the exact engine did not count the command whole");
+					"the exact engine did not count all of the command");
 		out[c] = m.count[c];
 	}
 	text_free(&names);

@@ -54,7 +54,7 @@ struct reader {
 static int damaged(const struct reader *r, const char *what, struct tare_error *err)
 {
 	tare_fail(err, EBADMSG, "%s:%u: %s", r->path, r->line, what);
-	tare_hint(err, "--fresh begins anew");
+	tare_hint(err, "--fresh starts over");
 	return -EBADMSG;
 }
 
@@ -140,7 +140,7 @@ static int samples(struct reader *r, const struct scan *s, struct scan_event *e,
 		    e->count[k] < -SCAN_COUNT_MOST)
 			return damaged(r, "fewer counts than pieces of work", err);
 	if (!takes(r, " /"))
-		return damaged(r, "'/' is expected behind the counts", err);
+		return damaged(r, "'/' is expected after the counts", err);
 	for (size_t k = 0; k < s->rows * SCAN_ROUNDS; k++) {
 		if (!number(r, 10, &x) || x < 0 || x > UINT32_MAX)
 			return damaged(r, "numbers of interrupts are expected", err);
@@ -160,7 +160,7 @@ static int event(struct reader *r, struct scan *s, struct tare_error *err)
 		state++;
 	if (state == ARRAY_SIZE(state_names) || !number(r, 16, &select) || !number(r, 16, &umask) ||
 	    select < 0 || select > UINT32_MAX || umask < 0 || umask > UINT32_MAX)
-		return damaged(r, "no event is stated", err);
+		return damaged(r, "an event is expected", err);
 	e = (struct scan_event){ .select = (uint32_t)select,
 				 .umask = (uint32_t)umask,
 				 .state = (enum scan_state)state };
@@ -168,12 +168,12 @@ static int event(struct reader *r, struct scan *s, struct tare_error *err)
 		ret = samples(r, s, &e, err);
 	if (ret == 0 && takes(r, " =")) {
 		if (!number(r, 10, &command) || command < 0)
-			ret = damaged(r, "what the command counted is no number", err);
+			ret = damaged(r, "the command's count is not a number", err);
 		e.has_command = true;
 		e.command = (uint64_t)command;
 	}
 	if (ret == 0 && !ends_line(r))
-		ret = damaged(r, "more than is expected", err);
+		ret = damaged(r, "unexpected text at the end of the line", err);
 	if (ret == 0)
 		ret = scan_put(s, &e, err);
 	if (ret < 0) {
@@ -188,14 +188,14 @@ static int head(struct reader *r, struct scan *s, bool *kernel, struct tare_erro
 	char mode[4], guessed[2], command[17];
 
 	if (!takes(r, "tare scan 2\n"))
-		return damaged(r, "this is no state of a scan", err);
+		return damaged(r, "this is not a state file of tare scan", err);
 	r->line++;
 	if (!name(r, "cpu ", s->cpu, sizeof(s->cpu)) || !name(r, "pmu ", s->pmu, sizeof(s->pmu)) ||
 	    !name(r, "machine ", s->machine, sizeof(s->machine)) ||
 	    !name(r, "mode ", mode, sizeof(mode)) ||
 	    !name(r, "guessed ", guessed, sizeof(guessed)) ||
 	    !name(r, "command ", command, sizeof(command)) || !takes(r, "rows"))
-		return damaged(r, "its head is damaged", err);
+		return damaged(r, "its header is damaged", err);
 	while (*r->p == ' ')
 		if (!row(r, s))
 			return damaged(r, "a piece of work is KIND:TURNS", err);
@@ -216,7 +216,7 @@ int scan_file_parse(const char *text, const char *path, struct scan *s, bool *ke
 	while (ret == 0 && *r.p && strcmp(r.p, "end\n"))
 		ret = event(&r, s, err);
 	if (ret == 0 && !*r.p)
-		ret = damaged(&r, "it is cut off", err);
+		ret = damaged(&r, "it is truncated", err);
 	if (ret < 0)
 		scan_free(s);
 	return ret;
@@ -248,7 +248,7 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 	int fd = -1, ret = file_place(path, place);
 
 	if (ret == 0)
-		return tare_fail(err, EINVAL, "cannot replace %s: it is no regular file", path);
+		return tare_fail(err, EINVAL, "cannot replace %s: it is not a regular file", path);
 	if (ret < 0)
 		return file_part_failed(path, -ret, err);
 	ret = make_parents(place, err);
@@ -258,9 +258,9 @@ int scan_file_replace(const char *path, const struct text *bytes, struct tare_er
 	sigprocmask(SIG_BLOCK, &all, &before); /* a signal must not leave the temporary file */
 	if (ret == 0) {
 		fd = file_part_open(place, 0666, part);
-		ret = fd < 0
-			? tare_fail(err, -fd, "cannot write beside %s: %s", path, strerror(-fd))
-			: 0;
+		ret = fd < 0 ? tare_fail(err, -fd, "cannot write a temporary file for %s: %s", path,
+					 strerror(-fd))
+			     : 0;
 	}
 	if (fd >= 0) {
 		ret = file_write_all(fd, bytes->s, bytes->len) < 0 ? -errno : file_sync(fd);

@@ -68,10 +68,10 @@ static const struct {
 	int line;
 	const char *text, *what;
 } bad[] = {
-	{ __LINE__, "tare scan 1\n", "it:1: this is no state of a scan" },
+	{ __LINE__, "tare scan 1\n", "it:1: this is not a state file of tare scan" },
 	{ __LINE__,
 	  "tare scan 2\ncpu 0123456789012345678901234567890123456789012345678901234567890123\npmu y\n",
-	  "it:2: its head is damaged" },
+	  "it:2: its header is damaged" },
 	{ __LINE__,
 	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows a:1\nend\n",
 	  "it:8: a piece of work is KIND:TURNS" },
@@ -86,16 +86,16 @@ static const struct {
 	  "it:8: a piece of work is KIND:TURNS" },
 	{ __LINE__,
 	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nwild 0x1 0x2\nend\n",
-	  "it:9: no event is stated" },
+	  "it:9: an event is expected" },
 	{ __LINE__,
 	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\ndead 0x1 0x2 3\nend\n",
-	  "it:9: more than is expected" },
+	  "it:9: unexpected text at the end of the line" },
 	{ __LINE__,
 	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\nlive 0x1 0x2 1 2 3 4\nend\n",
 	  "it:9: fewer counts than pieces of work" },
 	{ __LINE__,
 	  "tare scan 2\ncpu x\npmu y\nmachine z\nmode u\nguessed 0\ncommand 0\nrows 1:1\ndead 0x1 0x0\n",
-	  "it:10: it is cut off" },
+	  "it:10: it is truncated" },
 };
 
 TEST(damage_is_told_with_its_line)
@@ -126,7 +126,7 @@ TEST(a_file_is_replaced_whole)
 	CHECK_EQ(file_read(NULL, path, 100, &read, NULL, &err), 0, "%s", err.what);
 	CHECK(read && !strcmp(read, "one\ntwo\n"), "%s", read);
 	snprintf(other, sizeof(other), "%s.part", path);
-	CHECK(access(other, F_OK) < 0, "nothing is left beside it");
+	CHECK(access(other, F_OK) < 0, "no temporary file is left");
 	snprintf(other, sizeof(other), "%s/link", folder);
 	CHECK_EQ(symlink("a/b/state", other), 0);
 	text_add(&t, "three\n");
@@ -135,7 +135,7 @@ TEST(a_file_is_replaced_whole)
 	read = NULL;
 	CHECK_EQ(file_read(NULL, path, 100, &read, NULL, &err), 0, "%s", err.what);
 	CHECK(read && !strcmp(read, "one\ntwo\nthree\n") && readlink(other, read, 1) == 1,
-	      "behind the link");
+	      "at the link's target");
 	CHECK_EQ(scan_file_replace("/dev/null", &t, &err), -EINVAL, "%s", err.what);
 	snprintf(other, sizeof(other), "%s/state", path);
 	CHECK_EQ(scan_file_replace(other, &t, &err), -ENOTDIR, "%s", err.what);

@@ -223,7 +223,7 @@ static void try_machines(unsigned first)
 		CHECK_EQ(scan_sweep(&s, &p, &err), 0, "machine %u: %s", i, err.what);
 		CHECK_EQ(scan_column(&cycles, &s, &p, &known, &err), 0, "cycles");
 		CHECK_EQ(m->opened, 0u, "closed again");
-		CHECK_EQ(m->prepared, 0, "what was prepared is left");
+		CHECK_EQ(m->prepared, 0, "everything prepared is released");
 		f = calloc(s.n + 1, sizeof(*f));
 		CHECK_EQ(scan_explain(&s, &column, 1, f, &err), 0, "explained");
 		for (size_t k = 0; k < s.n; k++) {
@@ -355,7 +355,7 @@ TEST(a_batch_with_events_that_cannot_be_counted)
 	CHECK_EQ(state_of(&s, 1, 0xff), SCAN_DEAD, "dead stays dead");
 	CHECK_EQ(scan_sweep(&s, &p, &err), 0, "%s", err.what);
 	CHECK(state_of(&s, 3, 1) == SCAN_LIVE && state_of(&s, 5, 1) == SCAN_LIVE, "both count");
-	CHECK(scan_find(&s, 2, 1)->count == kept, "what was counted is not counted again");
+	CHECK(scan_find(&s, 2, 1)->count == kept, "counted events are not counted again");
 	scan_free(&s);
 	free(m);
 }
@@ -413,7 +413,7 @@ TEST(stopped_anywhere_it_goes_on)
 		CHECK_EQ(scan_sweep(&s, &p, &err), 0, "gone on");
 		CHECK(s.n > tried, "more were tried");
 		CHECK(scan_find(&s, 0, 0xff)->count == kept,
-		      "what was counted is not counted again");
+		      "counted events are not counted again");
 		CHECK_EQ(s.n, 2u * SELECTS + 2 * 8, "of each two, and the bits of two");
 		CHECK(state_of(&s, 9, 4) == SCAN_LIVE && state_of(&s, 0, 1) == SCAN_LIVE,
 		      "the live ones");

@@ -102,14 +102,14 @@ static void put_nearest(struct text *out, const struct scan_shown *v)
 		put_code(&code, v, all[i].event);
 		text_add(
 			out,
-			" %-12s the same in %.0f %% of the work that either counts, correlation %.3f, %.4g of it  %s\n",
+			" %-12s equal in %.0f %% of the work that either counts, correlation %.3f, factor %.4g  %s\n",
 			code.s, 100 * all[i].near.equal, all[i].near.correlation,
 			all[i].near.factor,
 			v->name(v->with, all[i].event->select, all[i].event->umask));
 		text_free(&code);
 	}
 	if (!n)
-		text_add(out, " none: nothing counts, or %s itself could not be counted\n",
+		text_add(out, " none: no event counts, or %s itself could not be counted\n",
 			 v->like);
 	free(all);
 }
@@ -175,14 +175,14 @@ void scan_view_text(struct text *out, const struct scan_shown *v, const struct s
 			shown++;
 		}
 	if (!shown)
-		text_add(out, " Nothing counts.\n");
+		text_add(out, " No event counts.\n");
 	text_add(out, "\n %s of %s, %s mode: %zu events tried, %zu count, %zu are dead",
 		 v->scan->pmu, v->scan->cpu[0] ? v->scan->cpu : "this CPU",
 		 v->kernel ? "user and kernel" : "user", v->scan->n, n[SCAN_LIVE], n[SCAN_DEAD]);
 	if (n[SCAN_REFUSED])
-		text_add(out, ", %zu the kernel refuses", n[SCAN_REFUSED]);
+		text_add(out, ", %zu are refused by the kernel", n[SCAN_REFUSED]);
 	if (n[SCAN_UNCOUNTED])
-		text_add(out, ", %zu never got onto a counter", n[SCAN_UNCOUNTED]);
+		text_add(out, ", %zu were never scheduled on a counter", n[SCAN_UNCOUNTED]);
 	text_add(out, ".\n Each counted %zu pieces of work of known size, %d times.\n",
 		 v->scan->rows, SCAN_ROUNDS);
 	if (v->like)
@@ -336,10 +336,10 @@ void scan_view_table(struct text *out, const struct scan_shown *v)
 {
 	text_add(
 		out,
-		"# What tare scan found on %s: names of its own, with what each seems to count and how sure that is.\n",
+		"# Events that tare scan found on %s: names made by tare, each with its apparent meaning and confidence.\n",
 		v->scan->cpu[0] ? v->scan->cpu : "this CPU");
 	if (v->kernel)
-		text_add(out, "# Counted in the kernel, too: count them so.\n");
+		text_add(out, "# Counted in user and kernel mode: use them in the same way.\n");
 	text_add(out, "# pmu: %s\n# name event umask flags meaning\n", v->scan->pmu);
 	for (size_t i = 0; i < v->scan->n; i++) {
 		const struct scan_event *e = &v->scan->event[i];

@@ -93,9 +93,9 @@ TEST(as_text)
 	scan_view_text(&t, &v, &plain);
 	has(&t,
 	    " 0x02:0x01    certain  counts 2 loads + 2 returns  (command: 1,014, the exact engine 1,014)\n");
-	has(&t, " 0x03:0x02    perhaps  follows cycles:u: 1.5 of it, correlation 0.987\n");
+	has(&t, " 0x03:0x02    perhaps  follows cycles:u: factor 1.5, correlation 0.987\n");
 	has(&t, " 0x04:0x04    likely   counts what 0x02:0x01 + 0x03:0x02 count\n");
-	has(&t, " 0x06:0x08    certain  4 each reading, whatever is done\n");
+	has(&t, " 0x06:0x08    certain  4 each reading, independent of the work\n");
 	has(&t,
 	    "8 events tried, 5 count, 1 are dead, 1 the kernel refuses, 1 never got onto a counter.");
 	CHECK(!strstr(t.s, "0x05:0xff"), "what several bits count");

@@ -58,7 +58,7 @@ static void put_top(struct text *out, const struct scan_finding *f)
 		any = true;
 	}
 	if (!any)
-		text_add(out, "now and then, whatever is done");
+		text_add(out, "occasionally, independent of the work");
 }
 
 void scan_words(struct text *out, const struct scan *s, const struct scan_known *known,
@@ -70,7 +70,7 @@ void scan_words(struct text *out, const struct scan *s, const struct scan_known 
 	verify_name_kinds(&kinds, f->except);
 	switch (f->meaning) {
 	case SCAN_CONSTANT:
-		text_add(out, "%" PRId64 " each reading, whatever is done", f->fixed);
+		text_add(out, "%" PRId64 " each reading, independent of the work", f->fixed);
 		break;
 	case SCAN_COUNTS:
 		text_add(out, "counts %s", terms.s);
@@ -79,17 +79,17 @@ void scan_words(struct text *out, const struct scan *s, const struct scan_known 
 		if (f->except)
 			text_add(out, "; not in %s", kinds.s);
 		if (f->also)
-			text_add(out, "; %u other sums hold as well", f->also);
+			text_add(out, "; %u other sums also fit", f->also);
 		break;
 	case SCAN_SUM:
 		text_add(out, "counts what %s count%s", terms.s, f->n == 1 ? "s" : "");
 		break;
 	case SCAN_FOLLOWS:
-		text_add(out, "follows %s: %.3g of it, correlation %.3f", terms.s,
+		text_add(out, "follows %s: factor %.3g, correlation %.3f", terms.s,
 			 f->term[0].factor, f->correlation);
 		break;
 	case SCAN_BROKEN:
-		text_add(out, "goes backwards: its number of bits is taken for another");
+		text_add(out, "goes backwards: tare or the kernel assumes a wrong counter width");
 		break;
 	default:
 		put_top(out, f);

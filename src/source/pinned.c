@@ -147,7 +147,7 @@ static int prove(struct pinned_state *s, const struct tare_events *events, struc
 			ret = perf_read_one(s->group, i, &r, err);
 			if (ret == -EIO)
 				return tare_fail(err, EBUSY,
-						 "%s: the counters that the group needs are taken",
+						 "%s: the counters that the group needs are in use",
 						 events->list.enc[i].name);
 			if (ret < 0)
 				return ret;

@@ -26,12 +26,12 @@ static bool refuse(struct corrected *c, const struct stat_table *t, const struct
 		snprintf(
 			c->why_not, sizeof(c->why_not),
 			"%" PRId64
-			" too many for each page fault, and no verified event counts those here: add page-faults:u to -e, and tare verify counts -e page-faults:u",
+			" too many for each page fault, and no verified event counts page faults here: add page-faults:u to -e, and run tare verify counts -e page-faults:u",
 			c->per_fault);
 	else if (c->per_interrupt > 1)
 		snprintf(
 			c->why_not, sizeof(c->why_not),
-			"up to %u too many for each interrupt: not a fixed number, so it cannot be taken off",
+			"up to %u too many for each interrupt: the number varies, so it cannot be subtracted",
 			c->per_interrupt);
 	else if (c->per_interrupt && !from->interrupts)
 		snprintf(
@@ -42,8 +42,7 @@ static bool refuse(struct corrected *c, const struct stat_table *t, const struct
 		    ((c->per_fault && !whole(from->faults, k)) ||
 		     (c->per_interrupt && !whole(from->interrupts, k))))
 			snprintf(c->why_not, sizeof(c->why_not),
-				 "in run %u the faults or interrupts were not counted all the time",
-				 k + 1);
+				 "in run %u faults or interrupts were multiplexed", k + 1);
 	return c->why_not[0];
 }
 
@@ -78,7 +77,7 @@ int corrected_row(struct corrected *out, const struct stat_table *t, const struc
 		if (less > 0 && (uint64_t)less > row->run[k].value) {
 			snprintf(
 				out->why_not, sizeof(out->why_not),
-				"more would be taken off than there is in run %u: the verdict does not fit",
+				"the correction exceeds the count in run %u: the verdict does not fit",
 				k + 1);
 			break;
 		}

@@ -73,7 +73,7 @@ bool trust_notes(struct text *out, const struct trust_view *v, const struct stat
 	if (any_trusted(v, t))
 		text_add(
 			out,
-			" verified: tare verify found it to count what was done, on this CPU, microcode and kernel.\n");
+			" verified: tare verify found that it counts correctly on this CPU, microcode and kernel.\n");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct verdict *of = trust_of(v, t->row[i].event);
 		struct text words = { 0 };
@@ -87,7 +87,7 @@ bool trust_notes(struct text *out, const struct trust_view *v, const struct stat
 			put_count(out, s, t->row[i].spread.max);
 			text_add(
 				out,
-				": the verdict '%s' of tare verify is refuted; tare verify counts -e %s tries it again.\n",
+				": the verdict '%s' of tare verify is refuted; tare verify counts -e %s tests it again.\n",
 				verify_names[of->result.verdict], t->enc[t->row[i].event].name);
 			continue;
 		}
@@ -100,7 +100,7 @@ bool trust_notes(struct text *out, const struct trust_view *v, const struct stat
 	for (size_t i = 0; i < v->n_corrected; i++)
 		put_corrected(out, &v->corrected[i], t, s);
 	for (size_t i = 0; i < v->n_faults; i++)
-		text_add(out, " Known fault here: %s. %s 'tare doctor' says what to type.\n",
+		text_add(out, " Known fault here: %s. %s 'tare doctor' shows the commands.\n",
 			 v->fault[i].fault.what, v->fault[i].fault.why);
 	if (v->trouble[0])
 		text_add(out, " No verdicts: %s.\n", v->trouble);

@@ -64,11 +64,11 @@ TEST(notes)
 	CHECK(trust_notes(&t, &v, &table, &plain));
 	CHECK_STR(
 		t.s,
-		" verified: tare verify found it to count what was done, on this CPU, microcode and kernel.\n"
+		" verified: tare verify found that it counts correctly on this CPU, microcode and kernel.\n"
 		" branches:u: noisy, by tare verify: different each time, by up to 12.\n"
 		" instructions:u corrected: 1000 (998 .. 1001), 10 less than counted; 1 for each of 10 page faults.\n"
 		" branches:u is not corrected: it is scaled.\n"
-		" Known fault here: bees in the counter. It hums. 'tare doctor' says what to type.\n");
+		" Known fault here: bees in the counter. It hums. 'tare doctor' shows the commands.\n");
 	text_free(&t);
 	CHECK(!trust_notes(&t, NULL, &table, &plain));
 }
@@ -93,7 +93,7 @@ TEST(json)
 	text_free(&j.out);
 }
 
-/* Found dead by tare verify ("0, whatever was done"), and then it counts. */
+/* Found dead by tare verify ("always 0"), and then it counts. */
 TEST(a_dead_event_that_counts)
 {
 	static const struct verdict dead = { .result = { .verdict = VERIFY_DEAD,
@@ -106,9 +106,9 @@ TEST(a_dead_event_that_counts)
 		{ .event = 1, .quality = TARE_UNAVAILABLE, .spread = { .max = 10 } }
 	};
 	static const char *const wanted[] = {
-		" branches:u: counted 10: the verdict 'dead' of tare verify is refuted; tare verify counts -e branches:u tries it again.\n",
-		" branches:u: dead, by tare verify: 0, whatever was done.\n",
-		" branches:u: dead, by tare verify: 0, whatever was done.\n",
+		" branches:u: counted 10: the verdict 'dead' of tare verify is refuted; tare verify counts -e branches:u tests it again.\n",
+		" branches:u: dead, by tare verify: always 0.\n",
+		" branches:u: dead, by tare verify: always 0.\n",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {

@@ -169,7 +169,7 @@ int verdicts_put(struct verdicts *v, const struct verdict *one, struct tare_erro
 int verdicts_parse(struct verdicts *out, const char *text, size_t len, struct tare_error *err)
 {
 	struct rows rows;
-	int ret = rows_begin(&rows, head, text, len, "is no verdict", err);
+	int ret = rows_begin(&rows, head, text, len, "is not a verdict", err);
 
 	*out = (struct verdicts){ 0 };
 	while (ret == 0 && (ret = rows_next(&rows, err)) > 0) {

@@ -382,7 +382,7 @@ static void put_some(struct text *out, const struct verify_result *r)
 	struct text kinds = { 0 };
 
 	verify_name_kinds(&kinds, r->kinds);
-	text_add(out, "%.4g too %s a turn of %s; else exact",
+	text_add(out, "%.4g too %s per iteration of %s; otherwise exact",
 		 r->per_turn < 0 ? -r->per_turn : r->per_turn, r->per_turn < 0 ? "few" : "many",
 		 kinds.s ? kinds.s : "");
 	text_free(&kinds);
@@ -390,34 +390,35 @@ static void put_some(struct text *out, const struct verify_result *r)
 
 static const char *as_what(const struct verify_result *r)
 {
-	return r->as == WORK_UNKNOWN ? "what the work was" : work_class_names[r->as];
+	return r->as == WORK_UNKNOWN ? "the work done" : work_class_names[r->as];
 }
 
 void verify_words(struct text *out, const struct verify_result *r)
 {
 	switch (r->verdict) {
 	case VERIFY_EXACT:
-		text_add(out, "each time %s%s",
-			 r->as == WORK_UNKNOWN ? "" : "as many as the work had ", as_what(r));
+		text_add(out, "each time %s%s", r->as == WORK_UNKNOWN ? "" : "the exact number of ",
+			 as_what(r));
 		break;
 	case VERIFY_FIXED:
-		text_add(out, "exact after %" PRId64 " are taken off, which each reading adds",
+		text_add(out, "exact after %" PRId64 " are subtracted, which each reading adds",
 			 r->fixed);
 		if (r->as != WORK_UNKNOWN)
-			text_add(out, ": as many as the work had %s", as_what(r));
+			text_add(out, ": the exact number of %s", as_what(r));
 		break;
 	case VERIFY_FAULTS:
-		text_add(out, "%" PRId64 " too many for each page fault; else exact", r->per_fault);
+		text_add(out, "%" PRId64 " too many for each page fault; otherwise exact",
+			 r->per_fault);
 		break;
 	case VERIFY_SYSCALLS:
-		text_add(out, "%" PRId64 " too many for each system call; else exact",
+		text_add(out, "%" PRId64 " too many for each system call; otherwise exact",
 			 r->per_syscall);
 		put_causes(out, r);
 		break;
 	case VERIFY_INTERRUPTS:
 		text_add(out,
-			 "%" PRIu64 " too many in all, with %" PRIu64
-			 " interrupts meanwhile; else exact",
+			 "%" PRIu64 " too many in total, with %" PRIu64
+			 " interrupts during that time; otherwise exact",
 			 r->over, r->interrupts);
 		put_causes(out, r);
 		break;
@@ -432,30 +433,31 @@ void verify_words(struct text *out, const struct verify_result *r)
 		text_add(out, "too few: down to %.4f of the work", r->factor);
 		break;
 	case VERIFY_FACTOR:
-		text_add(out, "%.4g times what the work was", r->factor);
+		text_add(out, "%.4g times the work done", r->factor);
 		break;
 	case VERIFY_MULTIPLEXED:
 		text_add(
 			out,
-			"on a counter for %.0f %% of the time: other events, or the watchdog, hold counters",
+			"on a counter for %.0f %% of the time: other events or the watchdog use the counters",
 			100 * r->share);
 		break;
 	case VERIFY_IMPOSSIBLE:
-		text_add(out, "more than any processor does in that time");
+		text_add(out, "more than any processor can do in that time");
 		break;
 	case VERIFY_WIDTH:
-		text_add(out, "it went backwards: its number of bits is taken for another");
+		text_add(out,
+			 "it went backwards: tare or the kernel assumes a wrong counter width");
 		break;
 	case VERIFY_FROZEN:
-		text_add(out, "it counted at first, and then no more");
+		text_add(out, "it counted at first, then stopped");
 		break;
 	case VERIFY_DEAD:
-		text_add(out, "0, whatever was done");
+		text_add(out, "always 0");
 		break;
 	case VERIFY_UNTESTED:
 		text_add(out,
-			 r->idle ? "0: none of the work done here causes it"
-				 : "it moves; what it should count is not known here");
+			 r->idle ? "0: the work done here does not cause it"
+				 : "it counts, but the correct count is unknown");
 		break;
 	default:
 		text_add(out, "it could not be read");

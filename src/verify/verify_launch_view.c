@@ -97,15 +97,15 @@ static void put_first(struct text *out, const struct launch_report *r)
 {
 	text_add(
 		out,
-		" Run 1 alone differs, by its%s%s%s: either it left something behind, a file or a cache, that the others found,\n"
-		" or that was chance. Run it again: what was left behind is there now.\n",
+		" Only run 1 differs, by its%s%s%s: either it left a file or a cache that the others found,\n"
+		" or this was chance. Run the command again: such a file exists now.\n",
 		first_counts_apart(r) ? " count" : "", r->first.output_differs ? " output" : "",
 		r->first.end_differs ? " exit status" : "");
 }
 
 void verify_launch_text(struct text *out, const struct launch_report *r, const struct style *s)
 {
-	const char *all = r->fixed->missed ? "what could be is fixed" : "everything is fixed";
+	const char *all = r->fixed->missed ? "everything possible is fixed" : "everything is fixed";
 
 	text_put(out, "\n", 1);
 	text_put(out, " ", 1);
@@ -117,9 +117,9 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 	if (r->first_apart)
 		put_first(out, r);
 	if (r->all.output_differs)
-		text_add(out, " Its output differs from run to run although %s.\n", all);
+		text_add(out, " Its output differs between runs although %s.\n", all);
 	if (r->all.end_differs)
-		text_add(out, " Its exit status differs from run to run although %s.\n", all);
+		text_add(out, " Its exit status differs between runs although %s.\n", all);
 	fixed_remarks_text(out, r->fixed);
 	text_add(
 		out,
@@ -129,16 +129,15 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 	text_add(
 		out,
 		r->fixed->missed
-			? " What is not fixed may be the cause of what is left; each row's spread has it, too.\n"
-			: " What is left has another cause.\n");
+			? " The items that are not fixed may cause the remaining spread; the spread of each row includes it.\n"
+			: " The remaining spread has another cause.\n");
 	if (r->first_most)
 		text_add(
 			out,
-			" Most of it is run 1's, which may have left something behind, a file or a cache, that the others found: run it again.\n");
+			" Most of it comes from run 1, which may have left a file or a cache that the others found: run the command again.\n");
 	if (r->runs == 2)
-		text_add(
-			out,
-			" Or run 1 left something behind, a file or a cache, that run 2 found: -r 3 tells that.\n");
+		text_add(out,
+			 " Or run 1 left a file or a cache that run 2 found: -r 3 shows it.\n");
 }
 
 static void json_runs(struct json *j, const char *key, const struct launch_runs *r)

@@ -30,7 +30,7 @@ static void put_row(struct text *out, const struct skid_row *r, const struct sty
 	text_add(out, "%s%s%s", ink_on(s, k->kept ? INK_PLAIN : INK_BAD), shapes[k->shape],
 		 ink_off(s));
 	if (!k->kept)
-		text_add(out, ": not what level %u promises", r->level);
+		text_add(out, ": worse than level %u allows", r->level);
 	if (k->off >= 0.01)
 		text_add(out, "; %.1f %% outside the loop", 100 * k->off);
 	text_add(out, "\n");
@@ -42,8 +42,8 @@ void verify_skid_text(struct text *out, const struct skid_report *r, const struc
 
 	text_add(
 		out,
-		"\n How far behind the one instruction of a loop that causes an event its samples lie,\n"
-		" by precise level (:p is 1), in instructions; of 99 %% of them also in bytes.\n\n");
+		"\n The distance of an event's samples from the one instruction of a loop that causes the event,\n"
+		" by precise level (:p is 1), in instructions; the 99th percentile also in bytes.\n\n");
 	text_add(out, " %-20s %s %8s %9s %9s %7s %7s %7s %9s\n", "event", "level", "samples",
 		 "at it", "next", "median", "99 %", "most", "bytes");
 	for (size_t i = 0; i < r->n; i++) {
@@ -53,16 +53,15 @@ void verify_skid_text(struct text *out, const struct skid_report *r, const struc
 	if (r->clock)
 		text_add(
 			out,
-			"\n cpu-clock: a timer; no instruction causes its samples, they show where time goes. Of %" PRIu64
-			", asked for each %" PRIu64 " ns,\n half came within %" PRIu64
-			" ns of the one before, 99 %% within %" PRIu64
+			"\n cpu-clock: a timer; no instruction causes its samples, they show where time is spent. Of %" PRIu64
+			", one requested every %" PRIu64 " ns,\n half came within %" PRIu64
+			" ns of the previous one, 99 %% within %" PRIu64
 			" ns, the latest after %" PRIu64 " ns.\n",
 			r->clock_samples, r->clock_period, r->clock_median, r->clock_p99,
 			r->clock_most);
 	if (!hardware)
-		text_add(
-			out,
-			"\n No hardware event could be sampled: nothing is known of their skid here.\n");
+		text_add(out,
+			 "\n No hardware event could be sampled: their skid is unknown here.\n");
 	text_add(out, "\n");
 }
 

@@ -109,7 +109,7 @@ static struct verify_result judged(struct made *m, int class, int *n, struct tar
 
 	*n = verify_work(samples, &e, class, &source_made, &m->shop, &known, err);
 	CHECK_EQ(m->opened, 0u, "closed again");
-	CHECK_EQ(m->prepared, 0, "what was prepared is left");
+	CHECK_EQ(m->prepared, 0, "everything prepared is released");
 	if (class == WORK_UNKNOWN)
 		return verify_judge_any(samples, *n > 0 ? (size_t)*n : 0);
 	return verify_judge(samples, *n > 0 ? (size_t)*n : 0);
@@ -168,7 +168,8 @@ TEST(replays_are_told_by_the_work_they_are_in)
 	verify_words(&words, &r);
 	CHECK(!strcmp(kinds.s, "atomics, contended"), "%s", kinds.s);
 	CHECK(r.per_turn > 0.5 && r.per_turn < 4, "%g", r.per_turn);
-	CHECK(strstr(words.s, "too many a turn of atomics, contended; else exact"), "%s", words.s);
+	CHECK(strstr(words.s, "too many per iteration of atomics, contended; otherwise exact"),
+	      "%s", words.s);
 	text_free(&kinds);
 	text_free(&words);
 	free(m);

@@ -307,7 +307,7 @@ def usage():
     true("its counter 1 is instructions:u" in tare("diff", a, run("i", {"x": 1}, INSTRUCTIONS), status=125).stderr, "counters")
     true("have no counter" in tare("diff", "--by", "cycles", a, copy(a), status=125).stderr, "no such counter")
     for bad in ("x", "-1", "nan", "1x"):
-        true("is no percentage" in tare("diff", f"--check={bad}", a, a, "--", a, status=125).stderr, bad)
+        true("is not a percentage" in tare("diff", f"--check={bad}", a, a, "--", a, status=125).stderr, bad)
     for words in (("summarize", a), ("aggregate", a, copy(a)), ("diff", a, copy(a))):
         true("no label contains 'typo'" in tare(*words, "--match", "typo", status=125).stderr, f"{words}")
         tare(*words, "--match", "x")
@@ -422,7 +422,7 @@ def what_lost_its_name_is_not_judged():
     d = document("diff", *whole, "--", *lost, status=1)
     rows = {r["label"]: r for r in d["labels"]}
     gone = [r for r in d["labels"] if r["kind"] != "lost" and r["counts"]["after"] == [None] * 3]
-    own = rows["(a label whose name is lost)"]
+    own = rows["(label with lost name)"]
     n = own["counts"]["after"][0]
     true(100 < n < 1300 and len(gone) == n and own["kind"] == "lost" and len(rows) == 1401, f"{n}, {len(gone)}, {len(rows)}")
     equal({(r["judged"], *(c[k] is None if k in ("after", "change", "percent") else c[k] for k in ("after", "change", "percent", "reason", "judged", "beyond")))

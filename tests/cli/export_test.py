@@ -446,7 +446,7 @@ def page(*words):
     import jsonschema
     path = HERE / "page.html"
     r = subprocess.run([TARE, *map(str, words[:1]), *(w if w != "PAGE" else str(path) for w in map(str, words[1:]))], capture_output=True, timeout=100)
-    if b"built without its page" in r.stderr:
+    if b"built without the page" in r.stderr:
         equal(r.returncode, 125, "status")
         true(not path.exists(), "no file")
         skip("this tare was built without its page")

@@ -100,7 +100,7 @@ for out in new old; do
 		"$tare" $how 2>../said; echo "$? $(grep -c "No space left" ../said) $(cat old)" *
 	done
 done
-"$tare" stat -x, -e page-faults -I 5 -o old -- sleep 20 2>../said; echo "$? $(grep -c "No space left on device; the rows before are there" ../said)" *
+"$tare" stat -x, -e page-faults -I 5 -o old -- sleep 20 2>../said; echo "$? $(grep -c "No space left on device; the previous rows were written" ../said)" *
 cp old ../rows
 "$tare" stat -e page-faults --append -o old -- true 2>../said; echo "$? $(grep -c "No space left" ../said) $(cmp old ../rows && echo same)" *
 """
@@ -134,7 +134,7 @@ def intervals_are_there_as_they_come():
     equal((file.read_text(), "File too large\n" in r.stderr), ("was here\n", True), r.stderr)
     r = sh(*STAT, "-x,", "-I", "20", "-o", str(file), "--", "sleep", "10", status=125, preexec_fn=no_longer_than(400))
     rows = file.read_text()
-    true(rows.endswith("\n") and 250 < len(rows) <= 400 and "; the rows before are there" in r.stderr, rows + r.stderr)
+    true(rows.endswith("\n") and 250 < len(rows) <= 400 and "; the previous rows were written" in r.stderr, rows + r.stderr)
     added = rows + "more\n"
     file.write_text(added)
     sh(*STAT, "--append", "-o", str(file), "--", "true", status=125, preexec_fn=no_longer_than(450))

@@ -213,7 +213,7 @@ def one_that_goes_on_in_the_background():
         f.seek(f.read(8192).index(namespace, 4096))
         f.write((1).to_bytes(8, "little"))
     text = " ".join(sh(TARE, "summarize", "goes-on.tare").stdout.split())
-    true("2 of 2 threads have no end in the recording; it is not known whether they were killed or still run: @" in text, text)
+    true("2 of 2 threads have no end in the recording; they were killed or are still running: @" in text, text)
     equal({t["goes_on"] for t in json.loads(sh(TARE, "summarize", "--format", "json", "goes-on.tare").stdout)["threads"]}, {None}, "not known")
 
 
@@ -306,7 +306,7 @@ def processes_share_the_file():
 def refused():
     for words, said in ((["-e", "nonsense"], "nonsense"), (["-e", "none,wall-time"], "alone"), (["-e", ""], "list of counters"), (["-e", "wall-time,context-switches:u"], "it would stay 0"), (["-e", "task-clock:u"], "the kernel's clocks take no modifier"),
                         (["-e", "page-faults,wall-time:u"], "'wall-time:u': wall-time takes no modifier"), (["-e", "none:u"], "none takes no modifier"),
-                        (["-e", "instructions-minus-irqs:k"], "is of user mode alone\n  -e instructions-minus-irqs:u"),
+                        (["-e", "instructions-minus-irqs:k"], "is for user mode only\n  -e instructions-minus-irqs:u"),
                         (["--engine", "fast"], "engine"), (["-o", "/dev/full"], "regular file"),
                         (["-o", "/nowhere/x"], "/nowhere/x"), (["--engine", "exact"], "exact"),
                         (["-e", "exact/instructions/"], "-e instructions:u --engine exact"),
@@ -343,7 +343,7 @@ def a_page_that_reads_as_0_is_told():
         r = sh(TARE, "summarize", "--format", "json", "page.tare", status=1)
         damage = json.loads(r.stdout)["recordings"][0]["damage"]
         said.append(damage)
-        true("nothing is in the file" in damage or "labels of process" in damage or "the block with the counters of process" in damage, f"{at}: {damage}")
+        true("the file has no points" in damage or "labels of process" in damage or "the block with the counters of process" in damage, f"{at}: {damage}")
     equal(sum("its points are in the file, but cannot be read" in x for x in said), 2, f"the processes' own: {said}")
 
 
@@ -517,7 +517,7 @@ def the_disk_fills_up():
 def processes_of_which_nothing_is_known():
     """Which wrote neither points nor how many those were: a number in the file's head, at 3192."""
     sh(TARE, "regions", "-q", "-e", "none", "-o", "untold.tare", "--", PROGRAM, "loop", "10", "1")
-    for n, words in ((0, ""), (1, "at least 1 process could write nothing, and how many points is not known: another thread"), (2, "at least 2 processes could")):
+    for n, words in ((0, ""), (1, "at least 1 process could write nothing, an unknown number of points: another thread"), (2, "at least 2 processes could")):
         with open(inside("untold.tare"), "r+b") as f:
             f.seek(3192)
             f.write(n.to_bytes(4, "little"))
@@ -535,7 +535,7 @@ def a_thread_of_which_nothing_could_be_written():
     said = sh(PROGRAM, "check", "none.tare").stdout.split()
     equal((d["lost"], d["lost_unknown"]), (int(said[7]), False), "in all")
     equal(d["lost"] + int(said[3]), 2 * (2 * 100000 + 2), "what is there and what is lost")
-    true("nothing at all of 1 thread" in r.stderr and d["lost"] > d["threads"][0]["lost"] > 0, r.stderr)
+    true("nothing of 1 thread" in r.stderr and d["lost"] > d["threads"][0]["lost"] > 0, r.stderr)
     true(f"{d['lost']} points are missing" in r.stderr, r.stderr)
 
 
@@ -657,7 +657,7 @@ def what_was_there_stays_until_there_is_something_better():
         equal(Path(inside("keep.tare")).read_bytes(), before, f"{name}: not touched")
     sh("cp", PROGRAM, "itself")
     r = sh(TARE, "regions", "-o", "./itself", "--", "./itself", "known", "10", "1", status=125)
-    true("is the command itself" in r.stderr, r.stderr)
+    true("would replace the command itself" in r.stderr, r.stderr)
     equal(Path(inside("itself")).read_bytes(), Path(PROGRAM).read_bytes(), "the program")
     sh(TARE, "regions", "-q", "-o", "link.tare", "--", PROGRAM, "known", "20", "1")
     true(os.path.islink(inside("link.tare")) and Path(inside("keep.tare")).read_bytes() != before, "replaced, behind the link")
@@ -737,7 +737,7 @@ def instructions_without_a_pmu():
             said = sh(PROGRAM, "loop", "1", "1", env={**ENV, "TARE_REGIONS": "less.tare", "TARE_REGIONS_EVENTS": events}).stderr
             true(events in said, said)
             if os.uname().machine == "x86_64":
-                true("'tare regions -e instructions:u -- command' counts by the exact engine" in said, said)
+                true("'tare regions -e instructions:u -- command' counts with the exact engine" in said, said)
                 true("regions -e instructions:u --" in r.stderr and "without interrupts" in r.stderr, r.stderr)
 
 
@@ -766,7 +766,7 @@ def a_program_outside_the_engine_is_told_so():
     said = [line for line in r.stderr.splitlines() if line.startswith("tare: no regions are recorded: ")]
     true("6 points of 1 thread" in r.stderr or not said, r.stderr)
     for line in said: # none where a PMU counts it
-        true("this program runs outside of it; programs in another pid namespace" in line and "command' counts" not in line, line)
+        true("this program runs outside the engine; programs in another pid namespace" in line and "command' counts" not in line, line)
 
 
 @test

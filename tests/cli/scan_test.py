@@ -42,7 +42,7 @@ def need_pmu():
 def bad_words():
     for words, what in ((["--selectors", "x"], "no range of event selectors"), (["--selectors", "5-3"], "no range"), (["--selectors", ""], "are wanted"),
                         (["--selectors", "0-0x10000"], "no range"), (["--selectors", ",".join("1" * 17)], "more than 16 ranges"), (["--format", "xml"], "text, json or csv"),
-                        (["--state", ""], "a name is wanted"), (["--selektors", "1"], "--selectors")):
+                        (["--state", ""], "a name is expected"), (["--selektors", "1"], "--selectors")):
         r = scan(*words, status=125)
         true(what in r.stderr and r.stderr.count("\n") <= 2, r.stderr)
 
@@ -56,7 +56,7 @@ def one_scan_at_a_time():
         fcntl.flock(held, fcntl.LOCK_EX)
         for words in ((), ("--fresh",), ("--kernel",)):
             r = scan("--selectors", "0", "--state", str(state), *words, status=125)
-            equal(r.stderr, f"tare scan: {state} is being written by another tare\n", "in words")
+            equal(r.stderr, f"tare scan: another tare process is writing {state}\n", "in words")
     r = scan("--selectors", "0", "--state", str(state), status=None)
     true("another tare" not in r.stderr, r.stderr)
 

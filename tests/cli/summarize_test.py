@@ -210,7 +210,7 @@ def no_string_is_no_damage():
     d = document("summarize", path)
     equal(d["recordings"][0]["damage"], None, "damage")
     equal({x["label"]: x["count"] for x in d["labels"]}, {"a": 1, "(label without a text)": 1}, "labels")
-    true("never given a text" in d["recordings"][0]["remark"], "said")
+    true("labels without a text" in d["recordings"][0]["remark"], "said")
 
 
 @test
@@ -264,7 +264,7 @@ def sorted_and_filtered():
     equal({r["label"] for r in document("summarize", "--match", "bel 3", path)["labels"]}, {"label 3"}, "match")
     text = tare("summarize", "--top", "2", path).stdout
     true(re.search(r"\(\d+ more; --top 0 shows all\)", text) and "(in no region)" in text, text)
-    true("'size' is none of self" in tare("summarize", "--sort", "size", path, status=125).stderr, "no such key")
+    true("'size' is not one of self" in tare("summarize", "--sort", "size", path, status=125).stderr, "no such key")
     true("has no counter 'cycles'" in tare("summarize", "--by", "cycles", path, status=125).stderr, "no such counter")
 
 

@@ -124,7 +124,7 @@ def dead_and_yet_it_counts():
     env, path, _ = verified("dead")
     path.write_text(rewritten(path, verdict="dead"))
     text = tare("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
-    true("the verdict 'dead' of tare verify is refuted; tare verify counts -e page-faults:u tries it again" in text and "counted, dead" not in text, text)
+    true("the verdict 'dead' of tare verify is refuted; tare verify counts -e page-faults:u tests it again" in text and "counted, dead" not in text, text)
     r = tare("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
     true("refuted: run tare verify again" in r.stderr and "page-faults:u: counted " in r.stderr, r.stderr)
     r = tare("stat", "--verified-only", "--format", "json", "-o", "refuted.json", "-e", "page-faults:u", "--", "true", env=env, status=125)

@@ -61,7 +61,7 @@ int bench_kdb_folder_write(const char *path, const struct bench_about *b, struct
 	unsigned n = 0;
 
 	if (folder < 0) {
-		ret = tare_fail(err, errno, "cannot make the folder %.200s: %s", path,
+		ret = tare_fail(err, errno, "cannot create the directory %.200s: %s", path,
 				strerror(errno));
 		if (made)
 			rmdir(path);

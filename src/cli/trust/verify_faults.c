@@ -41,7 +41,7 @@ static void put_one(struct text *out, const struct fault_finding *f, const struc
 static void put_text(struct text *out, const struct host *h, const struct fault_finding *f,
 		     size_t n, const struct style *s)
 {
-	text_add(out, "\n %s%s\n\n", h->cpu_id[0] ? h->cpu_id : "a CPU without a name",
+	text_add(out, "\n %s%s\n\n", h->cpu_id[0] ? h->cpu_id : "an unnamed CPU",
 		 h->cpu.hypervisor ? ", in a virtual machine" : "");
 	for (size_t i = 0; i < n; i++)
 		put_one(out, &f[i], s);

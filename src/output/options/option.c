@@ -130,7 +130,7 @@ static int set_percent(const struct option_row *r, double *to, const char *arg,
 	v = strtod(arg, &end);
 	if (end == arg || strcmp(end, *end == '%' ? "%" : "") || !isfinite(v) || v < 0 ||
 	    v > (double)r->most)
-		return tare_fail(err, EINVAL, "'%.40s' is no percentage", arg);
+		return tare_fail(err, EINVAL, "'%.40s' is not a percentage", arg);
 	*to = v;
 	return 0;
 }
@@ -151,7 +151,7 @@ static int word_of(const struct option_row *r, const char *arg, struct tare_erro
 							 : ", ",
 			 r->words[i]);
 	tare_fail(err, EINVAL,
-		  r->noun ? "there is no %s '%.40s': %.200s" : "%s'%.40s' is none of %.200s",
+		  r->noun ? "there is no %s '%.40s': %.200s" : "%s'%.40s' is not one of %.200s",
 		  r->noun ? r->noun : "", arg, all.s ? all.s : "");
 	text_free(&all);
 	return -EINVAL;
@@ -173,7 +173,7 @@ static int set_text(const struct option_row *r, const char **to, const char *arg
 	if (arg && r->words && word_of(r, arg, err) < 0)
 		return -EINVAL;
 	if (arg && !*arg && r->noun)
-		return tare_fail(err, EINVAL, "a %s is wanted", r->noun);
+		return tare_fail(err, EINVAL, "a %s is expected", r->noun);
 	if (arg && r->kind == OPTION_INPUT)
 		input_note(arg);
 	*to = arg ? arg : r->absent;
@@ -198,7 +198,7 @@ static int set_cpus(struct cpus *to, const char *arg, struct tare_error *err)
 	cpus_free(to);
 	ret = cpus_parse(arg, to, err);
 	if (ret == 0 && !to->n)
-		return tare_fail(err, EINVAL, "a list of CPUs such as 0-3,8 is wanted");
+		return tare_fail(err, EINVAL, "a list of CPUs such as 0-3,8 is expected");
 	return ret;
 }
 
@@ -327,7 +327,7 @@ static void describe(const struct command *self, const struct all_rows *all, cha
 	*shorts = '\0';
 }
 
-/* The option that getopt_long returned; a mistake is said and is -1. */
+/* The option that getopt_long returned; a mistake is reported, and -1 is returned. */
 static int take(const struct command *self, const struct all_rows *all, int c, char **argv,
 		void *into, int *status)
 {

@@ -117,7 +117,7 @@ struct option_row {
 	{                                                                                          \
 		.kind = OPTION_BLOCK, .at = offsetof(OPTIONS, m), .rows = (rows_)                  \
 	}
-/* Behind one of these. The bool is not the first member. */
+/* After one of these. The bool is not the first member. */
 #define GIVEN(m) .given = offsetof(OPTIONS, m) + 0 * sizeof(char[offsetof(OPTIONS, m) ? 1 : -1])
 
 #endif

@@ -143,7 +143,7 @@ TEST(numbers)
 
 	TAKEN(&o, "-s", "65535", "--large=0x10", "-z");
 	CHECK_EQ(o.small, 65535, "as large as fits");
-	CHECK_EQ(o.flag | o.given | (int)o.fruit_named, 0, "nothing beside it is written");
+	CHECK_EQ(o.flag | o.given | (int)o.fruit_named, 0, "no other byte is written");
 	CHECK_EQ(o.large, 16, "hex");
 	CHECK_EQ(o.optional, 7, "left out");
 	TAKEN(&o, "-z22", "-s2", "--large", "18446744073709551615");
@@ -187,7 +187,7 @@ TEST(percentages)
 		char word[32];
 
 		snprintf(word, sizeof(word), "--percent=%s", *p);
-		REFUSES("is no percentage", word);
+		REFUSES("is not a percentage", word);
 	}
 }
 
@@ -203,7 +203,7 @@ TEST(words)
 	CHECK_EQ(o.fruit_named, PLUM, "counted from the first");
 	REFUSES("--fruit: there is no fruit 'fig': apple, pear or plum", "--fruit=fig");
 	REFUSES("--fruit: there is no fruit 'pea':", "--fruit", "pea"); /* no abbreviation */
-	REFUSES("--later: 'apple' is none of pear, plum", "--later=apple");
+	REFUSES("--later: 'apple' is not one of pear, plum", "--later=apple");
 }
 
 TEST(texts)
@@ -217,8 +217,8 @@ TEST(texts)
 	CHECK(o.n_inputs == 1 && !strcmp(o.inputs[0], "f"), "list of files");
 	TAKEN(&o, "--text");
 	CHECK(!o.text, "left out");
-	REFUSES("--text: a text is wanted", "--text=");
-	REFUSES("--input: a file is wanted", "-i", "");
+	REFUSES("--text: a text is expected", "--text=");
+	REFUSES("--input: a file is expected", "-i", "");
 	REFUSES("--choice: there is no choice 'three': one or two", "--choice=three");
 	REFUSES("--include: more than 3 texts", "-I1", "-I2", "-I3", "-I4");
 	REFUSES("--from: more than 2 files", "--from=1", "--from=2", "--from=3");
@@ -231,7 +231,7 @@ TEST(lists_of_cpus)
 	TAKEN(&o, "-C", "0-2", "-C", "3,5");
 	CHECK(o.cpus.n == 2 && o.cpus.cpu[0] == 3 && o.cpus.cpu[1] == 5, "the last one counts");
 	cpus_free(&o.cpus);
-	REFUSES("--cpu: a list of CPUs such as 0-3,8 is wanted", "-C", "");
+	REFUSES("--cpu: a list of CPUs such as 0-3,8 is expected", "-C", "");
 	REFUSES("tare try: '3-' is not a list of CPUs", "-C", "3-"); /* with a caret */
 }
 
@@ -253,7 +253,7 @@ TEST(blocks)
 		     "  -C, --cpu CPUS                 CPUs\n      --format FORMAT            text "
 		     "or json\n"
 		     "  -j, --json                     the same as --format json\n"
-		     "  -o, --output FILE              write there instead of standard output\n"
+		     "  -o, --output FILE              write to FILE instead of standard output\n"
 		     "      --special TEXT             special\n"),
 	      "rows in their order: %s", said);
 	CHECK(!strstr(said, "--later") && !strstr(said, "--no-such"), "hidden ones");
@@ -281,7 +281,7 @@ TEST(names_of_options)
 	REFUSES("-s needs a value", "-s");
 	REFUSES("--small needs a value", "--small");
 	CHECK_EQ(parse(&o, &status, "one", "-v", "two", "--", "-v", NULL), 3,
-		 "words between options stand behind them");
+		 "words between options follow them");
 }
 
 TEST_MAIN()

@@ -4,7 +4,7 @@
 #define OPTIONS struct output_options
 
 const struct option_row output_file_rows[] = {
-	{ 'o', "output", "FILE", "write there instead of standard output", OUTPUT_FILE(path) },
+	{ 'o', "output", "FILE", "write to FILE instead of standard output", OUTPUT_FILE(path) },
 	{ 0 },
 };
 

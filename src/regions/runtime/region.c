@@ -480,7 +480,7 @@ static int open_file(struct region_file *f, const char *path, const char *events
 		ret = region_file_join(f, path, err);
 		if (ret == 0 && strcmp(f->head->counters, events))
 			return tare_fail(err, EEXIST,
-					 "%.200s: is a recording of other counters: %.80s", path,
+					 "%.200s: is a recording with other counters: %.80s", path,
 					 f->head->counters);
 		if (ret != -ENOENT)
 			return ret;
@@ -498,7 +498,7 @@ static int start(const char *path, const char *events, enum start how, struct ta
 
 	if (region_state.recording)
 		return tare_fail(err, EBUSY, "regions are being recorded already%s, into %.200s",
-				 region_state.from_environment ? ", as TARE_REGIONS says" : "",
+				 region_state.from_environment ? ", as set by TARE_REGIONS" : "",
 				 region_state.recording->file.path);
 	if (!events)
 		events = "wall-time";

@@ -99,7 +99,7 @@ static void add_clock(struct region_counters *c)
 		c->from[c->n - 1] = FROM_KERNEL;
 		info->kind = COUNTER_CLOCK_NS;
 		snprintf(info->note, sizeof(info->note),
-			 "clock_gettime: the kernel does not trust the CPU's clock here");
+			 "clock_gettime: the kernel does not use the CPU's clock here");
 	}
 }
 
@@ -133,7 +133,7 @@ static int add_pmu(struct region_counters *c, struct text *names, const char *wo
 		return -err->code;
 	if (from == FROM_PMU_LESS && n != 2) {
 		tare_events_free(events);
-		return tare_fail(err, EOPNOTSUPP, "%s: several kinds of cores count it apart",
+		return tare_fail(err, EOPNOTSUPP, "%s: each kind of core counts it separately",
 				 shown);
 	}
 	if (c->n + n > FILE_COUNTERS || c->n_pmu + n > TARE_PINNED_MAX) {
@@ -160,9 +160,9 @@ static int wrong_name(const char *word, struct tare_error *err)
 		const char *name, *whole, *why;
 	} own[] = {
 		{ "wall-time", "wall-time",
-		  "takes no modifier: it is the time that passed, in whatever mode" },
+		  "takes no modifier: it is the elapsed time in all modes" },
 		{ "none", "none", "takes no modifier" },
-		{ "instructions-minus-irqs", MINUS_IRQS, "is of user mode alone" },
+		{ "instructions-minus-irqs", MINUS_IRQS, "is for user mode only" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
@@ -185,7 +185,7 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 
 	for (unsigned i = 0; i < c->n; i++)
 		if (!strcmp(c->info[i].name, word))
-			return tare_fail(err, EINVAL, "'%.60s' is there twice", word);
+			return tare_fail(err, EINVAL, "'%.60s' is named twice", word);
 	ret = wrong_name(word, err);
 	if (ret < 0)
 		return ret;
@@ -194,7 +194,7 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 		return 0;
 	}
 	if (!strcmp(word, "none"))
-		return tare_fail(err, EINVAL, "'none' stands alone");
+		return tare_fail(err, EINVAL, "'none' cannot be combined with counters");
 	if (exact && !strcmp(word, "instructions:u")) {
 		struct file_counter *info = add(c, word, FROM_EXACT);
 
@@ -289,14 +289,14 @@ static void say_which(const char *words, struct tare_error *err)
 	if (engine && engine->needs_engine) {
 		tare_fail(
 			err, EOPNOTSUPP,
-			"instructions:u: 'tare regions' counts it by the exact engine here, and this program runs outside of it");
+			"instructions:u: 'tare regions' counts it with the exact engine here, and this program runs outside the engine");
 		tare_hint(
 			err,
 			"programs in another pid namespace (a container) do; -e wall-time records it");
 	} else {
 		tare_hint(
 			err,
-			"'tare regions -e instructions:u -- command' counts by the exact engine where no PMU does%s",
+			"'tare regions -e instructions:u -- command' counts with the exact engine if there is no PMU%s",
 			less ? ": without interrupts" : "");
 	}
 }
@@ -371,7 +371,7 @@ static int open_events(struct thread_counters *t, const struct region_counters *
 			ret = tare_group_count(t->group, i, &count[i], err);
 		if (ret == -ENODATA && !err->code)
 			ret = tare_fail(err, EBUSY,
-					"%s: the counters that the group needs are taken",
+					"%s: the counters that the group needs are in use",
 					tare_events_name(c->events, 0));
 		return ret;
 	}

@@ -44,7 +44,7 @@ int region_irqs_judge(const struct irq_run *run, size_t n, uint64_t known, struc
 	ret = tare_fail(err, EOPNOTSUPP,
 			"instructions-minus-irqs:u: a loop of %" PRIu64
 			" instructions counted as %" PRIu64 " to %" PRIu64 " of them less %" PRIu64
-			" interrupts: the event does not count what it should here",
+			" interrupts: the event does not count correctly here",
 			known, low, high, interrupts);
 	tare_hint(err, "record instructions:u, and check with `tare aggregate` how much it varies");
 	return ret;
@@ -69,12 +69,14 @@ int region_irqs_prove(struct tare_pinned *p, uint32_t n, unsigned k, char *note,
 
 	for (i = 0; i < IRQ_RUNS && interrupts < 2 * IRQS_WANTED; i++) {
 		if (tare_pinned_read(p, before, n))
-			return tare_fail(err, EIO,
-					 "instructions-minus-irqs:u: the counters were taken away");
+			return tare_fail(
+				err, EIO,
+				"instructions-minus-irqs:u: the counters were lost to another user");
 		cpu_loop(TURNS);
 		if (tare_pinned_read(p, after, n))
-			return tare_fail(err, EIO,
-					 "instructions-minus-irqs:u: the counters were taken away");
+			return tare_fail(
+				err, EIO,
+				"instructions-minus-irqs:u: the counters were lost to another user");
 		run[i].instructions = tare_pinned_difference(p, before[k], after[k]);
 		run[i].interrupts = tare_pinned_difference(p, before[k + 1], after[k + 1]);
 		interrupts += run[i].interrupts;

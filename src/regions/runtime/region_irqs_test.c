@@ -100,7 +100,7 @@ TEST(what_is_believed)
 		{ __LINE__,
 		  -EOPNOTSUPP,
 		  { { KNOWN + 12, 0 }, { KNOWN + 14, 1 }, { KNOWN + 14, 2 }, { KNOWN + 13, 1 } },
-		  "does not count what it should" },
+		  "does not count correctly" },
 		/* It counts other things, too. */
 		{ __LINE__,
 		  -EOPNOTSUPP,

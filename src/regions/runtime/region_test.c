@@ -610,7 +610,7 @@ TEST(children_of_clone_while_a_thread_names_all_regions_anew)
 	CHECK(!timeline_info(t)->counters_unknown, "none were recorded");
 	CHECK(timeline_info(t)->damage &&
 		      strstr(timeline_info(t)->damage,
-			     "at least 1 process could write nothing, and how many points is not known"),
+			     "at least 1 process could write nothing, an unknown number of points"),
 	      "%s", timeline_info(t)->damage);
 	timeline_close(t);
 	unlink(path);
@@ -1089,7 +1089,7 @@ TEST(names_that_are_not_there_are_told)
 		      "at offset %lld: %s", (long long)at,
 		      timeline_info(t)->damage ? timeline_info(t)->damage : "not a word");
 		for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
-			if (!strcmp(timeline_label(t, i)->name, "(a label whose name is lost)"))
+			if (!strcmp(timeline_label(t, i)->name, "(label with lost name)"))
 				CHECK_EQ(timeline_label(t, i)->way, TIMELINE_WAY_UNKNOWN,
 					 "its overhead is not known");
 		timeline_close(t);
@@ -1132,7 +1132,7 @@ static void expect_one_nameless(void)
 	for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++) {
 		const struct timeline_label *l = timeline_label(t, i);
 
-		if (strcmp(l->name, "(a label whose name is lost)"))
+		if (strcmp(l->name, "(label with lost name)"))
 			continue;
 		CHECK_EQ(l->group, i);
 		own += !*l->kind;
@@ -1155,7 +1155,7 @@ TEST(names_that_could_not_be_written_are_told)
 	setrlimit(RLIMIT_FSIZE, &limit);
 	start("none");
 	many(1);
-	tare_label_instant(tare_label_new("(a label whose name is lost)", NULL, 0));
+	tare_label_instant(tare_label_new("(label with lost name)", NULL, 0));
 	name_each(0, LABELS);
 	name_each(0, LABELS);
 	if (!fork()) {
@@ -1297,7 +1297,7 @@ TEST(a_name_too_long_hides_nothing)
 			CHECK_EQ(pwrite(fd, none, sizeof(none), at), sizeof(none));
 	}
 	damage = damage_and_names(&names);
-	CHECK(strstr(damage, "of 1 process nothing is in the file"), "%s", damage);
+	CHECK(strstr(damage, "of 1 process the file has no points"), "%s", damage);
 	free(damage);
 	fstat(fd, &st);
 	CHECK_EQ(ftruncate(fd, st.st_size - BLOCK_BYTES), 0);

@@ -154,8 +154,9 @@ static int check_stream(struct mm_pages *p, enum mm_which which, struct tare_err
 			  "byte %" PRIu64
 			  ": the stream of events does not begin with \"%s\" and version %u",
 			  s->page[0].at, stream_magic[which], p->version);
-		tare_hint(err,
-			  "the file is damaged at its beginning, or is no recording of measureme");
+		tare_hint(
+			err,
+			"the file is damaged at its beginning, or is not a recording of measureme");
 		return -EINVAL;
 	}
 	mm_damage(p, "byte %" PRIu64 ": the stream of %s has no proper header; it was not read",
@@ -173,7 +174,7 @@ int mm_pages_open(struct mm_pages *p, int fd, struct tare_error *err)
 
 	*p = (struct mm_pages){ .fd = fd };
 	if (fstat(fd, &st) < 0)
-		return tare_fail(err, errno, "cannot ask for the size of the file: %s",
+		return tare_fail(err, errno, "cannot get the size of the file: %s",
 				 strerror(errno));
 	if (read_at(fd, head, sizeof(head), 0) != FILE_HEADER)
 		return tare_fail(err, EINVAL,

@@ -235,7 +235,7 @@ static int read_index(struct mm_strings *s, struct tare_error *err)
 		mm_damage(
 			s->pages,
 			"%" PRIu64
-			" entries of the string index are of no virtual id, the first at byte %" PRIu64,
+			" entries of the string index have no virtual id, the first at byte %" PRIu64,
 			wrong, mm_offset(s->pages, MM_INDEX, first_wrong));
 	free(buf);
 	return ret;

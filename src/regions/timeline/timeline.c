@@ -39,7 +39,7 @@ static int open_by_content(struct timeline **out, int fd, const char *path, stru
 	} else if (n >= 8 &&
 		   (!memcmp(head, "PERFILE2", 8) || !memcmp(head, "2ELIFREP", 8) ||
 		    !memcmp(head, "PERFFILE", 8))) {
-		tare_fail(err, EINVAL, "not a recording of regions: it is a perf.data");
+		tare_fail(err, EINVAL, "not a recording of regions: it is a perf.data file");
 		tare_hint(
 			err,
 			"tare report reads it, and tare report --diff BEFORE AFTER compares two; tare memory and sharing read its accesses");

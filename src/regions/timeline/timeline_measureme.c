@@ -285,7 +285,7 @@ static int index_all(struct measureme *m, struct tare_error *err)
 	m->event_size = mm_event_size(m->pages.version);
 	m->n_events = whole / m->event_size;
 	if (whole % m->event_size)
-		mm_damage(&m->pages, "the events end within one, at byte %" PRIu64,
+		mm_damage(&m->pages, "the last event is truncated, at byte %" PRIu64,
 			  mm_offset(&m->pages, MM_EVENTS,
 				    MM_STREAM_HEADER + m->n_events * m->event_size));
 	for (m->chunk = CHUNK_LEAST; m->n_events / m->chunk >= CHUNKS_MOST;)
@@ -322,7 +322,7 @@ static void describe(struct measureme *m)
 	c->unit = "";
 	if (!m->meta.counter.len) {
 		c->name = "counter";
-		c->note = "the file does not say what was counted";
+		c->note = "the file does not name the counter";
 	} else {
 		c->name = m->meta.counter.s;
 		c->note = "as measureme read it; the overhead of its reads is not recorded";
@@ -348,7 +348,7 @@ static int tell(struct measureme *m, struct tare_error *err)
 	if (m->labels.unmapped)
 		text_add(&m->remark,
 			 "%" PRIu64
-			 " events' labels were never given a text: they are one label here",
+			 " events have labels without a text: they are shown as one label",
 			 m->labels.unmapped);
 	if (m->detached)
 		text_add(

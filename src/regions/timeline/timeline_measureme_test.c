@@ -375,7 +375,7 @@ TEST(strings)
 	CHECK_STR(timeline_info(t)->damage,
 		  "the text of 1 labels is not in it; the text of 1 labels is cut", "damage");
 	CHECK(timeline_info(t)->remark &&
-		      strstr(timeline_info(t)->remark, "1 events' labels were never given a text"),
+		      strstr(timeline_info(t)->remark, "1 events have labels without a text"),
 	      "remark");
 	text_free(&got);
 	text_free(&s);
@@ -614,8 +614,8 @@ TEST(refused)
 		{ __LINE__, "", 0, "the file is empty" },
 		{ __LINE__, "PERFILE3 and more", 17, "the format at byte 0 is not known" },
 		{ __LINE__, "PERFILE2 and more", 17,
-		  "not a recording of regions: it is a perf.data" },
-		{ __LINE__, "2ELIFREP", 8, "not a recording of regions: it is a perf.data" },
+		  "not a recording of regions: it is a perf.data file" },
+		{ __LINE__, "2ELIFREP", 8, "not a recording of regions: it is a perf.data file" },
 		{ __LINE__, "PERFILE", 7, "the format at byte 0 is not known" },
 		{ __LINE__, "MMPD\7\0\0\0", 8,
 		  "byte 4: a recording of measureme in format version 7; 8 and 9 are read" },

@@ -62,18 +62,17 @@ static int check_head(const struct file_head *h, struct tare_error *err)
 		ret = tare_fail(
 			err, EINVAL,
 			"offset 8: recorded on a big-endian machine, which is not supported here");
-		tare_hint(err, "read it with the tare of a machine of that kind");
+		tare_hint(err, "read it with tare on such a machine");
 		return ret;
 	}
 	if (h->order != FILE_ORDER)
-		return tare_fail(err, EINVAL, "offset 8: the mark of the byte order is damaged");
+		return tare_fail(err, EINVAL, "offset 8: the byte-order mark is damaged");
 	if (h->version != FILE_VERSION) {
-		ret = tare_fail(err, EINVAL,
-				"offset 12: version %u of the format, and this tare reads %d",
+		ret = tare_fail(err, EINVAL, "offset 12: format version %u, but this tare reads %d",
 				h->version, FILE_VERSION);
 		tare_hint(err,
-			  h->version > FILE_VERSION ? "a newer tare made it"
-						    : "an older tare made it: record again");
+			  h->version > FILE_VERSION ? "it was made by a newer tare"
+						    : "it was made by an older tare: record again");
 		return ret;
 	}
 	return 0;
@@ -379,7 +378,7 @@ static void note_gap(struct tare_timeline *t, struct gap *g)
 {
 	t->base.info.lost_unknown |= g->n > 0;
 	if (g->n)
-		tare_damage(t, "%llu bytes from offset %llu on are no blocks",
+		tare_damage(t, "%llu bytes from offset %llu on are not blocks",
 			    (unsigned long long)g->n, (unsigned long long)g->from);
 	g->n = 0;
 }
@@ -743,7 +742,7 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	t->base.info.path = path;
 	t->base.info.format = "tare 2";
 	if (!tare_read(t, h, sizeof(*h), 0)) {
-		ret = tare_fail(err, EINVAL, "ends at offset %llu, within its head",
+		ret = tare_fail(err, EINVAL, "ends at offset %llu, within its header",
 				(unsigned long long)t->size);
 		goto out;
 	}
@@ -763,7 +762,7 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	if (h->untold_processes) {
 		tare_damage(
 			t,
-			"at least %u process%s could write nothing, and how many points is not known: another thread was starting or stopping "
+			"at least %u process%s could write nothing, an unknown number of points: another thread was starting or stopping "
 			"the recording when clone() made %s",
 			h->untold_processes, h->untold_processes > 1 ? "es" : "",
 			h->untold_processes > 1 ? "them" : "it");
@@ -798,7 +797,7 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 	if (ret == 0)
 		ret = scan_labels(t);
 	if (ret == 0)
-		ret = tare_labels_add(&t->labels, "(a label whose name is lost)", "", 0,
+		ret = tare_labels_add(&t->labels, "(label with lost name)", "", 0,
 				      TIMELINE_WAY_UNKNOWN, NULL, 0, &t->nameless);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0,

@@ -201,7 +201,7 @@ static void check_thread(struct tare_timeline *t, size_t thread, uint8_t *data,
 					 (unsigned long long)first->points);
 			tare_damage(t, "the block of thread %u at offset %llu is %s%s", first->tid,
 				    (unsigned long long)first->offset,
-				    first->cut ? "cut off" : "damaged", lost);
+				    first->cut ? "truncated" : "damaged", lost);
 		} else {
 			/* The blocks that should precede it were overwritten, or never written. */
 			of->lost += good->first > points ? good->first - points : 0;
@@ -277,7 +277,7 @@ static bool was_full(const struct tare_timeline *t, const struct file_head *head
 static void check_begun(struct tare_timeline *t, const struct file_head *head)
 {
 	static const char why[] =
-		"nothing is in the file: killed as it began, beginning now, or damaged";
+		"the file has no points: the program was killed at its start, is just starting, or the file is damaged";
 	size_t known = 0, block = 0, between = 0;
 	bool live = t->changed;
 

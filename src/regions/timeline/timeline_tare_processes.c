@@ -101,7 +101,7 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 		return 0;
 	}
 	if (process->known) {
-		tare_damage(t, "offset %llu: process number %u is there twice",
+		tare_damage(t, "offset %llu: process number %u occurs twice",
 			    (unsigned long long)offset, h->process);
 		return 0;
 	}
@@ -111,7 +111,7 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 		t->zero_ns = p.start_clock_ns;
 	} else if (!same_counters(&p, &t->first)) {
 		process->left_out = true;
-		tare_damage(t, "process %u has other counters than the first one, and is left out",
+		tare_damage(t, "process %u has other counters than the first one and is left out",
 			    h->pid);
 		return 0;
 	}
@@ -137,7 +137,7 @@ int tare_process_add(struct tare_timeline *t, const struct block_head *h, uint64
 		char threads[60] = "";
 
 		if (p.lost_threads)
-			snprintf(threads, sizeof(threads), ", and nothing at all of %u thread%s",
+			snprintf(threads, sizeof(threads), ", and nothing of %u thread%s",
 				 p.lost_threads, p.lost_threads > 1 ? "s" : "");
 		t->base.info.lost += p.lost;
 		if (!p.lost_errno && !p.lost_threads) {

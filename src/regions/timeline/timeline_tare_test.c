@@ -420,7 +420,7 @@ TEST(a_file_that_was_cut_off_says_so)
 	/* Within a block. */
 	three_blocks(3);
 	size -= FILE_PAGE - sizeof(struct block_head) - 3;
-	damaged = "the block of thread 43 at offset 20480 is cut off, with 2 points";
+	damaged = "the block of thread 43 at offset 20480 is truncated, with 2 points";
 	expect(gap, 7);
 }
 
