@@ -19,12 +19,12 @@ struct run_options {
 
 static const struct option_row run_opts[] = {
 	{ 0, "deterministic", "[ITEMS]",
-	  "what is fixed: +cpu,-vdso (more, less), aslr,pid (just those), all, none",
+	  "items to fix: +cpu,-vdso (more, less), aslr,pid (only these), all, none",
 	  DETERMINISTIC(fixed) },
-	{ 0, "list", NULL, "show the items, and which of them are usual", FLAG(list) },
+	{ 0, "list", NULL, "show the items and which are fixed by default", FLAG(list) },
 	{ 0, "isa-dump", NULL, "print what cpuid answers on this machine, for isa=FILE",
 	  FLAG(isa_dump) },
-	{ 'v', "verbose", NULL, "say what was fixed", FLAG(verbose) },
+	{ 'v', "verbose", NULL, "show the fixed items", FLAG(verbose) },
 	{ 0 },
 };
 
@@ -109,7 +109,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_run = {
 	.name = "run",
-	.about = "start a command the same each time, and count nothing",
+	.about = "start a command in the same way each time, without counting",
 	.args = "[--] COMMAND [ARG]...",
 	.example =
 		"  tare run -- python3 -c 'print(hash(\"x\"))'\n  tare run --deterministic=+cpu -- perf stat ./prog",

@@ -108,7 +108,7 @@ int metric_option_set(void *to, const char *arg, struct tare_error *err)
 		return ret;
 	}
 	if (!formula_names(f))
-		ret = tare_fail(err, EINVAL, "the formula names no event");
+		ret = tare_fail(err, EINVAL, "the formula has no event");
 	formula_free(f);
 	while (n && arg[n - 1] == ' ')
 		n--;

@@ -13,7 +13,7 @@ static const struct {
 	enum topic topic;
 	const char *title;
 } topics[] = {
-	{ TOPIC_HOW_MUCH, "How much, and how sure is that" },
+	{ TOPIC_HOW_MUCH, "How much, with what confidence" },
 	{ TOPIC_WHERE, "Where and when" },
 	{ TOPIC_TRUST, "Can the numbers be trusted" },
 	{ TOPIC_MACHINE, "What this machine can count" },

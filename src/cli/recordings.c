@@ -14,10 +14,9 @@
 void input_say_parts(struct text *out, size_t n)
 {
 	if (n > 1)
-		text_add(
-			out,
-			", the newest of %zu (.part, .part-2, ...): rm takes away what is not wanted",
-			n);
+		text_add(out,
+			 ", the newest of %zu (.part, .part-2, ...): remove unneeded ones with rm",
+			 n);
 }
 
 static void say_part(const char *command, const char *part, size_t n, const char *is)
@@ -55,7 +54,7 @@ void input_tell_left_part(const char *command, const char *path)
 					       : 0;
 
 	if (n)
-		say_part(command, part, n, "is there, too");
+		say_part(command, part, n, "exists, too");
 }
 
 void input_note_recording(const char *command, const char *path)

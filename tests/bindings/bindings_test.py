@@ -741,7 +741,7 @@ int main() { foo::bar b; return b.get(1) + b.put(1, 2) + b(0) + foo::call(0) - 5
                              ("foo::(anonymous namespace)::hidden", [hidden]), ("bar*", [])):
         r = sh(TARE, "regions", "-q", "-e", "none", "-o", "g.tare", "--", "./g", env={**ENV, "TARE_FUNCTIONS": chosen}, status=0 if expected else 125)
         equal(words("g.tare") if expected else [], [" ".join(f"{n}( {n})" for n in expected)] if expected else [], chosen + r.stderr)
-        equal("TARE_FUNCTIONS chooses no function" in r.stderr, not expected, r.stderr)
+        equal("TARE_FUNCTIONS selects no function" in r.stderr, not expected, r.stderr)
 
 
 @test

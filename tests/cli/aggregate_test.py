@@ -268,7 +268,7 @@ def damaged_and_refused():
         said = tare(*words, "--format", "csv", status=1).stderr
         true(f"tare {words[0]}: warning: {wrong}: 1 intervals end before they start" in said, said)
     equal(tare("summarize", "--format", "csv", path).stderr, "", "nothing is damaged")
-    true("two recordings or more" in tare("aggregate", path, status=125).stderr, "one is not enough")
+    true("two or more recordings" in tare("aggregate", path, status=125).stderr, "one is not enough")
     other = write(room("y"), trees(1), metadata=INSTRUCTIONS)
     said = tare("aggregate", path, other, status=125).stderr
     true(f"{other}: its counter 1 is instructions:u; in {path} it is wall-time" in said, said)
@@ -355,7 +355,7 @@ def the_budget_of_many_runs():
     equal(d["explain"]["events"][0]["state"], "too few runs")
     d = document("aggregate", "--explain", files[0], copy(files[0]), copy(files[0], 2))
     equal(d["explain"]["events"][0]["state"], "no spread")
-    true("--explain is told as text or json" in tare("aggregate", "--explain", "--format", "csv", *files, status=125).stderr, "csv")
+    true("--explain is for text or json" in tare("aggregate", "--explain", "--format", "csv", *files, status=125).stderr, "csv")
     true("explain" not in document("aggregate", *files), "only where it is asked for")
 
 

@@ -232,7 +232,7 @@ def what_cannot_be_shown():
     annotate("-i", recording(), "leaf", "more", status=125)
     annotate("leaf", recording(), "more", status=125)
     r = sh(TARE, "annotate", "leaf", "/bin/true")
-    true("a command stands behind --: tare annotate FUNCTION -- /bin/true" in r.stderr.decode(), r.stderr)
+    true("a command follows --: tare annotate FUNCTION -- /bin/true" in r.stderr.decode(), r.stderr)
     annotate("-i", recording(), "-e", "cycles", "leaf", status=125)
     annotate("-i", recording(), "--percent-limit", "x", "leaf", status=125)
     # A program that has changed: no names, so no such function; and never another build's instructions.

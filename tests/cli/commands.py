@@ -96,7 +96,7 @@ def told_while_input_stays_open(words, name, status):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": ROOM.name}
     with subprocess.Popen(words, **pipes) as p:
         line = p.stderr.readline()
-        true(line.startswith(f"{name}: standard input is being read to its end") and "</dev/null" in line, line)
+        true(line.startswith(f"{name}: reading standard input to its end") and "</dev/null" in line, line)
         out, err = p.communicate("hi\n", timeout=100)
         equal((p.returncode, err), (status, ""), out)
     at = words.index("--")
@@ -107,7 +107,7 @@ def told_while_input_stays_open(words, name, status):
 
 
 def told_of_a_terminal(words, name, status):
-    line = f"{name}: standard input is a terminal, which each run reads anew; to give each the same: < FILE\n"
+    line = f"{name}: standard input is a terminal, which each run reads separately; to give all the same: < FILE\n"
     ours, terminal = pty.openpty()
     equal(sh(*words, status=status, stdin=terminal).stderr, line)
     os.close(terminal)

@@ -72,7 +72,7 @@ def the_same_way():
                             "none", status=0).stdout)
     equal(counted["events"][0]["value"], d["instructions_max"], "as many as stat counts")
     text = sh(TARE, "diverge", "--", NOISY, "none", status=0).stdout
-    true(" 6 runs went the same way" in text and "1 thread." in text, text)
+    true(" 6 runs took the same path" in text and "1 thread." in text, text)
 
 
 # cause, what must not be fixed for it, what it is called, and the call it came by
@@ -225,7 +225,7 @@ def a_pipe_with_too_much_is_refused():
 def standard_descriptors_may_be_closed():
     for closed in ("0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"):
         sh("sh", "-c", f"exec '{TARE}' diverge -r 2 -o closed.txt -- true {closed}", status=0, timeout=60)
-        true("2 runs went the same way" in Path(ROOM.name, "closed.txt").read_text(), closed)
+        true("2 runs took the same path" in Path(ROOM.name, "closed.txt").read_text(), closed)
     sh("sh", "-c", f"exec '{TARE}' diverge -r 2 -- true 1>&-", status=125, timeout=60)  # the answer could not be written
 
 
@@ -334,7 +334,7 @@ def a_signal_to_tare_is_its_status():
 
 @test
 def bad_input():
-    for words, what in (([], "which command?"), (["--deterministic=none", "true"], "part at once"), (["--deterministic=-aslr", "true"], "part at once"),
+    for words, what in (([], "which command?"), (["--deterministic=none", "true"], "diverge at once"), (["--deterministic=-aslr", "true"], "diverge at once"),
                         (["--every", "10", "true"], "between 100 and 1000000000"), (["--every", "x", "true"], "x"), (["-r", "1", "true"], "between 2 and 1000"), (["--format", "xml", "true"], "text or json"),
                         (["--timeout", "0", "true"], "above 0"), (["--timeout", "300", "sleep", "100"], "did not end within --timeout"),
                         (["-o", "/nowhere/x", "true"], "/nowhere/x")):

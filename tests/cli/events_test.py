@@ -81,7 +81,7 @@ def explained_on_trees():
     true("less one for each interrupt" in rows[0]["about"] and rows[0]["available"] is not False, rows[0])
     (e,) = document("explain", *on("vm-no-pmu"), "explain", "instructions-minus-irqs:u")
     equal((e["available"], e["user"], e["kernel"], e["type"]), (False, True, False, None))
-    true("nothing counts interrupts" in e["reason"] and "--engine exact" in e["remedy"], e)
+    true("to count interrupts" in e["reason"] and "--engine exact" in e["remedy"], e)
     rows = document("explain", *on("hybrid"), "explain", "instructions:u")
     equal([(e["event"], e["cpus"], e["config"], e["user"], e["kernel"]) for e in rows],
           [("cpu_core/instructions/u", "0-3", "0x400000001", True, False),
@@ -137,10 +137,10 @@ def no_guess_is_a_fact():
     equal(asked("rc4", "--beside", "cpu/config=0x200/"), (None, None, "cpu/config=0x200/"), "code 0")
     equal(asked("cpu/config=0x100/", "--beside", "cpu/config=0x100/"), (False, "cpu/config=0x100/", None), "fixed 0")
     text = events("explain", "--cpu", "hsw", "rc4", "--beside", "L1-dcache-loads").stdout
-    true("as far as is known, beside L1-dcache-loads: which counters L1-dcache-loads may use is not known for Intel Haswell" in
+    true("as far as known, together with L1-dcache-loads: the counters that L1-dcache-loads may use are unknown for Intel Haswell" in
          " ".join(text.split()), text)
     text = events("explain", "--cpu", "hsw", "L1-dcache-loads").stdout
-    true("not known for this event; Intel Haswell has 4 programmable" in " ".join(text.split()), text)
+    true("unknown for this event; Intel Haswell has 4 programmable" in " ".join(text.split()), text)
     text = events("explain", "--cpu", "hsw", "rca3").stdout
     true("programmable 2; Intel Haswell" in " ".join(text.split()), text)
 
@@ -151,7 +151,7 @@ def here_it_is_tried():
     equal(e["available"], True, "task-clock opens for anyone")
     (e,) = document("explain", "explain", "task-clock:u")
     equal((e["available"], "both user mode and the kernel" in e["reason"], "user_time" in e["remedy"]), (False, True, True), str(e))
-    true("counts    user and kernel alike; samples: user\n" in events("explain", "task-clock:u").stdout, "what :u leaves out of samples alone")
+    true("counts    in user and kernel; samples: user\n" in events("explain", "task-clock:u").stdout, "what :u leaves out of samples alone")
     (e,) = document("explain", "explain", "bpf-output")
     equal((e["available"], "has no count" in e["reason"]), (False, True), str(e))
     true("tare regions records a counter of that name; the clock among the events is duration_time" in

@@ -56,7 +56,7 @@ def what_nothing_fixes_is_left_with_its_place():
     true(e["unexplained"]["share"] == 1, f"{e}")
     true("spin" in (e["unexplained"]["place"] or ""), f"{e}")
     text = sh(TARE, "stat", "-r", "8", "--explain", *EXACT[:4], "--", NOISY, "ticks").stderr
-    true(re.search(r"^ +\d+ %  .*unexplained: two runs part in spin", text, re.M), text)
+    true(re.search(r"^ +\d+ %  .*unexplained: two runs diverge in spin", text, re.M), text)
     true("Already fixed by the launch: address layout." in text, text)
 
 
@@ -64,7 +64,7 @@ def what_nothing_fixes_is_left_with_its_place():
 def json_has_the_words_of_the_text():
     words = ("-r", "8", "--explain=regression", "-e", "task-clock,page-faults,context-switches", "--", "true")
     d, _ = explained(*words, name="task-clock")
-    true(any("By regression alone: as was asked." == n for n in d["notes"]), d["notes"])
+    true(any("By regression alone: as requested." == n for n in d["notes"]), d["notes"])
     true(all(n and n == n.strip() and n.endswith(".") for n in d["notes"]), d["notes"])
     for e in d["events"]:
         begins = "standard deviation " if e["state"] == "split" else "all 8 equal: there is no spread"

@@ -319,7 +319,7 @@ def what_is_missing_is_said():
     path = r.write(room("nosource"))
     said = tare("memory", path, status=125).stderr
     equal(said.count("\n"), 2, said)
-    true("its 5 samples say nothing of accesses to memory" in said and "perf mem record" in said, said)
+    true("its 5 samples have no data of memory accesses" in said and "perf mem record" in said, said)
 
     r = Recording()
     r.add(LOST, struct.pack("<QQ", 1, 70))
@@ -334,13 +334,13 @@ def what_is_missing_is_said():
     true("70 samples were lost" in text and "1 accesses have no address" not in text and "1 access has no address" in text, text)
     true("This recording does not have the cache or memory level" in text and "No latencies" in text, text)
     said = tare("memory", "--sort", "p99", room("some"), status=125).stderr
-    true("--sort p99: the recording does not tell latencies" in said, said)
+    true("--sort p99: the recording does not have latencies" in said, said)
     said = tare("memory", "--sort", "remote", room("some"), status=125).stderr
-    true("does not tell how far away the data was" in said, said)
-    for by, what in (("level", "what served the data"), ("tlb", "what translated addresses"), ("node", "nodes of CPUs, of memory or how far away data was")):
+    true("does not have the distance of the data" in said, said)
+    for by, what in (("level", "the cache or memory level of the data"), ("tlb", "the TLB level"), ("node", "nodes of CPUs or memory, or the distance of data")):
         r = tare("memory", "--by", by, room("some"), status=125)
         equal(r.stdout, "", by)
-        true(f"--by {by}: the recording does not tell {what}" in r.stderr and "always work" in r.stderr, r.stderr)
+        true(f"--by {by}: the recording does not have {what}" in r.stderr and "always work" in r.stderr, r.stderr)
     said = tare("memory", "--filter", "pid=99", room("some"), status=125).stderr
     true("no access passes the filter" in said, said)
 
@@ -349,9 +349,9 @@ def what_is_missing_is_said():
     data[at + 6:at + 8] = b"\0\0"
     room("damaged").write_bytes(data)
     said = tare("memory", room("damaged"), status=125).stderr
-    true("no access stands before that" in said, said)
-    for words, says in ((("--by", "x"), "there is no 'x'"), (("--by", "allocation"), "rows of --by symbol where tare record --alloc was used"), (("--sort", "x"), "nothing to sort by"), (("--filter", "module=x"), "do not choose accesses"),
-                        ((room("some"), room("some")), "one file too many"), (("--html", "x", "--by", "line"), "an output of its own"),
+    true("there is no access before that" in said, said)
+    for words, says in ((("--by", "x"), "there is no 'x'"), (("--by", "allocation"), "rows of --by symbol where tare record --alloc was used"), (("--sort", "x"), "is not a sort key"), (("--filter", "module=x"), "do not select accesses"),
+                        ((room("some"), room("some")), "one file too many"), (("--html", "x", "--by", "line"), "cannot be combined"),
                         (("/nonexistent/file",), "/nonexistent/file"), (("/etc/passwd",), "/etc/passwd")):
         said = tare("memory", *words, status=125).stderr
         true(says in said, f"{words}: {said}")
@@ -369,9 +369,9 @@ def why_there_is_no_access_is_told_by_all_samples():
     """(of the recording, lost samples, samples of the event, what is said, whether precise events are advised)"""
     plain, branches = {"kind": IDENTIFIER | IP | TID | TIME}, {"kind": IDENTIFIER | IP | TID | TIME, "pmu": (0, "cpu"), "config": 5, "period": 1}
     for of, lost, samples, says, precise in (
-            ({}, 0, 0, "there is no sample in it", False), (plain, 0, 0, "there is no sample in it", True), ({}, 77, 0, "all 77 samples were lost", False),
-            (plain, 77, 0, "all 77 samples were lost", True), (plain, 590, 10, "its 10 samples say nothing of accesses to memory; 590 more were lost", True),
-            (plain, 0, 1, "its 1 sample says nothing of accesses to memory\n", True), (branches, 0, 3, "its 3 samples are of operations that access no memory\n", True),
+            ({}, 0, 0, "it has no samples", False), (plain, 0, 0, "it has no samples", True), ({}, 77, 0, "all 77 samples were lost", False),
+            (plain, 77, 0, "all 77 samples were lost", True), (plain, 590, 10, "its 10 samples have no data of memory accesses; 590 more were lost", True),
+            (plain, 0, 1, "its 1 sample has no data of memory accesses\n", True), (branches, 0, 3, "its 3 samples are of operations that access no memory\n", True),
             (branches, 5, 1, "its 1 sample is of operations that access no memory; 5 more were lost", True)):
         r = Recording(**of)
         r.comm(1, 1, "made")
@@ -386,7 +386,7 @@ def why_there_is_no_access_is_told_by_all_samples():
         raw = struct.pack("<I", 0x3ff) + struct.pack("<8Q", 3 << 17, 0x401000, 0, 0, 0, 0, 0, 0) if registers else b"\0" * 4
         r.data += record(SAMPLE, struct.pack("<QQIIQ", 1, 0x1000, 7, 7, 1) + struct.pack("<I", len(raw)) + raw, 0x4002)
     said = refused(r.write(room("silent")))
-    true("none of its 4 samples is of an access to memory: 3 of operations that make none, of 1 it is not told" in said, said)
+    true("no memory access in its 4 samples: 3 of other operations, 1 unknown" in said, said)
 
 
 @test
@@ -417,9 +417,9 @@ def spe_with_gaps_and_cores_that_are_not_known():
     x = document("memory", h.write(room("headless")))
     equal((x["total"]["samples"], x["losses"]["without_pc"]), (10, 1), "the end of a record")
     true("1 hardware record has no instruction address and is left out" in tare("memory", room("headless")).stdout, "the text")
-    true("1 record of AUX data names no instruction and was left out" in tare("export", "--accesses=csv", room("headless")).stderr, "export")
+    true("1 record of AUX data has no instruction address and was left out" in tare("export", "--accesses=csv", room("headless")).stderr, "export")
     said = tare("export", "--accesses=json", room("spe"), status=125).stderr
-    true("json is no format of a table" in said and "--accesses=csv" in said, said)
+    true("json is not a table format" in said and "--accesses=csv" in said, said)
     true(any("only loads and stores were kept" in n for n in d["notes"]), d["notes"])
     true(any("one of every 1000 operations" in n for n in d["notes"]), d["notes"])
     equal(d["latency"], "total", "its own latency")
@@ -436,12 +436,12 @@ def spe_with_gaps_and_cores_that_are_not_known():
         x = document("memory", c.write(room("cut")))
         equal((x["total"]["samples"], x["losses"]["missing"], x["losses"]["truncated"]), (8, missing, 0), "cut")
     true("5,000 bytes of hardware trace data are not in the file" in tare("memory", room("cut")).stdout, "the text")
-    true("5000 bytes of AUX data that the kernel told of are not in the file" in tare("export", "--accesses=csv", room("cut")).stderr, "export")
+    true("5000 bytes of AUX data that the kernel announced are not in the file" in tare("export", "--accesses=csv", room("cut")).stderr, "export")
     c = Recording(config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
     c.announce_spe()
     c.add(AUX, struct.pack("<QQQ", 0, 4096, 0), 0, 1000, 1000, 5)
     said = tare("memory", c.write(room("cut")), status=125).stderr
-    true("cut off: it tells of 4096 bytes of the hardware's data that it does not hold" in said, said)
+    true("truncated: 4096 bytes of hardware trace data are missing" in said, said)
 
     r.features[CPUID] = string("0x00000000000f0000")
     text = tare("memory", "--by", "level", r.write(room("unknown")), status=1).stdout
@@ -452,7 +452,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
     r.add(AUX, struct.pack("<QQQ", 0, 0, 1), 0, 1000, 1000, 5)
     r.spe(b"\xff" * 64)
     said = tare("memory", r.write(room("none")), status=125).stderr
-    true("empty or damaged: 1 pieces cut off, 64 bytes that are no record" in said, said)
+    true("empty or damaged: 1 truncated blocks, 64 bytes outside records" in said, said)
 
 
 @test
@@ -511,9 +511,9 @@ def recordings_of_real_machines():
     equal((d["total"]["samples"], d["no_memory_operations"], d["latency"]), (1, 3, "total"), "SPE")
     said = tare("memory", folder / "amd-ibs-fetch-op.reconstructed.data", status=125).stderr
     true("its 2 samples are of operations that access no memory" in said, said)
-    for name, says in (("aarch64-two-events", "none of its 1985 samples is of an access to memory: 881 of operations that make none, of 1104 it is not told"),
+    for name, says in (("aarch64-two-events", "no memory access in its 1985 samples: 881 of other operations, 1104 unknown"),
                        ("multi-event-i686", "none of its 703 samples"), ("pipe-lost-samples-4.4", "none of its 191 samples"),
-                       ("simpleperf-lost-fp", "its 10 samples say nothing of accesses to memory; 590 more were lost"), ("v1-magic", "there is no sample in it")):
+                       ("simpleperf-lost-fp", "its 10 samples have no data of memory accesses; 590 more were lost"), ("v1-magic", "it has no samples")):
         said = refused(folder / f"{name}.perf.data")
         true(says in said and "perf mem record" in said, f"{name}: {said}")
     for path in sorted(folder.glob("*.data")):
@@ -770,13 +770,13 @@ def stacks_and_the_heap_are_told_under_the_exact_engine():
 
 @test
 def a_data_source_that_the_core_does_not_have():
-    for codes, says in (((14, 0, 14), None), ((63, 0, 14), "1 access names a data source whose meaning is not known"),
-                        ((63, 63, 14), "2 accesses name data sources whose meaning is not known")):
+    for codes, says in (((14, 0, 14), None), ((63, 0, 14), "1 access has an unknown data source"),
+                        ((63, 63, 14), "2 accesses have unknown data sources")):
         r = Recording(config=0x600000001, config1=0, pmu=(9, "arm_spe_0"), cpuid="0x00000000410fd0c0", kind=IDENTIFIER | IP | TID | TIME | CPU)
         r.spe(b"".join(spe_record(0x401000, 0x5000, source=code) for code in codes), tid=7)
         r.write(room("codes"))
         text = tare("memory", room("codes")).stdout
-        equal("whose meaning is not known" in text, says is not None, text)
+        equal("unknown data source" in text, says is not None, text)
         true(not says or says in text, text)
         equal(json.loads(tare("memory", "--format", "json", room("codes")).stdout)["losses"]["unknown_sources"], codes.count(63), codes)
 

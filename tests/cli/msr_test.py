@@ -543,7 +543,7 @@ def stat_counts_no_more_than_there_are_counters():
 @test
 def stat_by_registers_is_of_cpus():
     r = sh(TARE, "stat", "--engine", "msr", "-e", "cycles", "--", "true")
-    true(r.returncode == 125 and "goes with -C or -a" in r.stderr, r.stderr)
+    true(r.returncode == 125 and "needs -C or -a" in r.stderr, r.stderr)
     r = sh(TARE, "stat", "--via", "msr", "--", "true")
     true(r.returncode == 125 and "--engine msr" in r.stderr, r.stderr)
 
@@ -559,7 +559,7 @@ def stat_against_perf():
         equal(r.returncode, int(d["events"][0]["verdict"] == "differ"), "the status says so")
     else:
         equal(r.returncode, 125, r.stderr)
-        true(f"--cross-check needs both, and perf cannot count {EVENTS}: " in r.stderr, r.stderr)
+        true(f"--cross-check needs both, but perf cannot count {EVENTS}: " in r.stderr, r.stderr)
         true("it runs" not in r.stdout, "the command is not started")
     equal([ok("read", r).split()[4] for r in (SELECT, COUNTER, GATE)], before, "registers as before")
     for words, said in ((["-e", "faults"], "nothing to compare"), (["-I", "100", "-e", EVENTS], "not with -I"), (["--format", "csv"], "text or json"),
@@ -583,7 +583,7 @@ def bench_against_perf():
         equal(r.returncode, int(d["cross"][0]["verdict"] == "differ"), "the status says so")
     else:
         equal((r.returncode, r.stdout), (125, ""), r.stderr)
-        true(f"--cross-check needs both, and perf cannot count {EVENTS}: " in r.stderr, r.stderr)
+        true(f"--cross-check needs both, but perf cannot count {EVENTS}: " in r.stderr, r.stderr)
     put_back()
     for words, said in ((["--engine", "exact", "--cross-check"], "with --engine msr"), (["--engine", "msr", "--cross-check", "--format", "csv"], "text or json"),
                         (["--engine", "msr", "--cross-check", "-e", "faults"], "perf|registers|kernel")):

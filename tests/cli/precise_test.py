@@ -349,10 +349,10 @@ def accesses_in_parquet():
         equal((r.returncode, r.stdout), (0, data), str(words))
     true(data[:4] == data[-4:] == b"PAR1" and b"latency_tag_to_retire" in data and b"tare/accesses/1" in data, "a Parquet file")
     for words, says in (
-        (["--accesses", path], "no format of a table is chosen"),
-        (["--accesses=xml", path], "xml is no format of a table"),
+        (["--accesses", path], "no table format is given"),
+        (["--accesses=xml", path], "xml is not a table format"),
         (["--accesses", "xml", path], "one file too many"),
-        (["--accesses", "-f", "folded", path], "folded is no format of a table"),
+        (["--accesses", "-f", "folded", path], "folded is not a table format"),
         (["--accesses", "-f", "csv", "--counter", "x", path], "--counter and --by-thread are not for --accesses"),
         (["--accesses", "-o", "/nonexistent/x.csv", path], "/nonexistent"),
         (["--accesses", "-f", "csv", "/etc/passwd"], "/etc/passwd"),

@@ -259,7 +259,7 @@ def a_file_that_is_gone_or_replaced_is_not_trusted():
     d = profile("--", "sh", "-c", f"{program}; cp {other} {program}")
     rows = [r for r in d["profile"] if r["module"] == program]
     equal([(r["function"], r["instructions"]) for r in rows], [(None, 25004)], "rows of a file that was replaced")
-    true("changed since" in rows[0]["reason"], rows)
+    true("was changed after it ran" in rows[0]["reason"], rows)
 
 
 @test

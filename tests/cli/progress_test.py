@@ -95,11 +95,11 @@ def verify_launch_and_diverge():
     true(all(re.fullmatch(rf"run \d of 6(, without \w+)?{LEFT}", line) for line in lines[1:]) and "run 6 of 6, without seeds" in lines[-1], str(lines))
     true("without" in behind and "spread" in behind, behind)
     lines, behind = shown(on_a_terminal("diverge", "-r", "3", "--", *NAP, both=True)[0], "diverge")
-    equal(lines[0], "run 1; if all 3 go the same way")
-    true(len(lines) >= 3 and re.fullmatch(rf"run 3; if all 3 go the same way{LEFT}", lines[2]), str(lines))
+    equal(lines[0], "run 1 of 3 if all take the same path")
+    true(len(lines) >= 3 and re.fullmatch(rf"run 3 of 3 if all take the same path{LEFT}", lines[2]), str(lines))
     true("sleep" in behind, behind)
     lines, _ = shown(on_a_terminal("diverge", "--", *NAP)[0], "diverge")
-    equal(lines[0], "run 1; if all 6 go the same way")
+    equal(lines[0], "run 1 of 6 if all take the same path")
     nothing_elsewhere("diverge", "-r", "3", "--", "true")
 
 

@@ -458,7 +458,7 @@ def allocations_of_many_processes():
     true(len(rows) == 2 and all(re.fullmatch(r"gone\+0x[0-9a-f]+, called by gone\+0x[0-9a-f]+", r) for r in rows), rows)
     equal(len({r.split("+")[-1] for r in rows}), 2, "each caller has an address of its own")
     r = sh(TARE, "memory", "-v", FILE)
-    true(r.returncode == 125 and "--verbose goes with --allocations" in r.stderr, r.stderr)
+    true(r.returncode == 125 and "--verbose needs --allocations" in r.stderr, r.stderr)
 
 
 @test
@@ -614,7 +614,7 @@ def what_is_only_mapped_is_told():
     maps = build("maps", """#include <sys/mman.h>
         int main(void) { for (int i = 0; i < 3; i++) { volatile char *p = mmap(0, 8192, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); *p = 1; } }""", cc=CC)
     r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", maps)
-    true(re.search(r"0 allocations, 0 frees; [3-9] mappings\n  no allocation by malloc: the program makes none, or brings a malloc of its own, which is not seen; "
+    true(re.search(r"0 allocations, 0 frees; [3-9] mappings\n  no allocation by malloc: the program makes none, or has its own malloc, which is not recorded; "
                    r"its mappings are\n", r.stderr), r.stderr)
 
 
@@ -632,7 +632,7 @@ def max_size_counts_blocks():
 
 @test
 def what_cannot_be():
-    for words, why in ((["--alloc", "-p", "1"], "a command that tare starts"), (["--alloc", "-o", "-", "--", "true"], "-o FILE, and not -"),
+    for words, why in ((["--alloc", "-p", "1"], "a command that tare starts"), (["--alloc", "-o", "-", "--", "true"], "-o FILE, not -o -"),
                        (["--alloc", "-o", "/proc/none/x", "--", "true"], "/proc/none/x.alloc")):
         r = sh(TARE, "record", "-e", "cpu-clock", *words)
         true(r.returncode == 125 and why in r.stderr, f"{words}: {r.stderr}")
@@ -644,7 +644,7 @@ def what_cannot_be():
                 "int main(void) { free(malloc(9)); return 0; }", "-fno-builtin", cc=CC)
     for what, says in ((own, True), (program(), False)):
         r = sh(TARE, "record", "-e", "cpu-clock", "--alloc", "-o", FILE, "--", what)
-        true(r.returncode == 0 and ("brings a malloc of its own" in r.stderr) == says, r.stderr)
+        true(r.returncode == 0 and ("has its own malloc" in r.stderr) == says, r.stderr)
 
 
 if not os.path.exists(sys.argv[3]):

@@ -331,7 +331,7 @@ def branches_are_rows_too():
     equal({k[0]: v for k, v in at.items()},
           {"back": [("true", low["again"])] * 2 + [("false", low["again"])], "call": [("true", low["callee"])], "callee": [("true", low["behind"])],
            "through": [("true", low["last"])], "next": [("", low["next"] + 2)]}, "where each leads, and whether it went there")
-    true("say nothing of an access" not in sh(TARE, "export", "--accesses", "-f", "csv", FILE).stderr, "none is left out")
+    true("samples have no access" not in sh(TARE, "export", "--accesses", "-f", "csv", FILE).stderr, "none is left out")
 
 
 # Ends at a signal only; with an argument, takes no notice of it for some ten million accesses more.
@@ -368,7 +368,7 @@ def ends_at_a_size():
     true("max-size" not in r.stderr, r.stderr)
     for size in ("5", "5X", "-1M", "0B", "1.5G", "99999999999G", ""):
         r = sh(TARE, "record", "--max-size", size, "-o", FILE, "--", "true")
-        true(r.returncode == 125 and "is no size of a file" in r.stderr, f"{size}: {r.stderr}")
+        true(r.returncode == 125 and "is not a file size" in r.stderr, f"{size}: {r.stderr}")
 
 
 ON_A_FULL_DISK = r"""
@@ -397,7 +397,7 @@ def a_disk_that_gets_full_is_no_end_of_the_command():
 def what_cannot_be():
     exact_or_skip()
     for words, why in ((["--precise=fetch"], "no fetches"), (["--precise=cache"], "no precise sampling of 'cache'"),
-                       (["--precise", "-e", "cycles"], "-e names others"), (["--precise", "-p", "1"], "cannot with no command")):
+                       (["--precise", "-e", "cycles"], "it excludes -e"), (["--precise", "-p", "1"], "cannot with no command")):
         r = sh(TARE, "record", "--engine", "exact", "-o", FILE, *words, *([] if "-p" in words else ["--", "true"]))
         true(r.returncode == 125 and why in r.stderr, f"{words}: {r.stderr}")
 

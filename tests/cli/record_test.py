@@ -174,7 +174,7 @@ def a_clock_goes_no_faster_than_its_timer():
     true("not every" not in record("-e", "cpu-clock", "-c", "10000", *A_THOUSAND), "10 us can be")
     out = sh(TARE, "windows", "--every", "9999:cpu-clock", "-e", "page-faults", "--", "true")
     equal(out.returncode, 125, out.stderr.decode())
-    true("no windows of less than 10 us" in out.stderr.decode(), out.stderr.decode())
+    true("do not support windows of less than 10 us" in out.stderr.decode(), out.stderr.decode())
 
 
 @test
@@ -565,7 +565,7 @@ def what_a_killed_recorder_left_is_named():
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data.part", "x.data.part-2", "x.data.part-3"])
     newest = second.read_bytes()
     said = record("-e", "cpu-clock:u", "--", "true", file=file)
-    true(f"{second} is there, too: a recording whose recorder was killed, the newest of 2 (" in said, said)
+    true(f"{second} exists, too: the recording of a killed recorder, the newest of 2 (" in said, said)
     equal(sorted(f.name for f in room.iterdir()), ["away", "x.data", "x.data.part", "x.data.part-2", "x.data.part-3"], "none is removed")
     equal(second.read_bytes(), newest)
     equal(sh(TARE, "report", file).stderr, b"", "nothing newer that is left")
@@ -935,7 +935,7 @@ def the_exact_engine_refuses_what_it_cannot():
         (["-e", ",".join(["instructions", "branches", *(f"exact/{c}/" for c in ("loads", "stores", "calls", "returns", "atomics", "rep", "x87"))]), "--", "true"],
          "samples up to 8 events in one run, not 9"),
         (["-e", "{instructions,branches}:S,exact/loads/", "--", "true"], "a group that is read (:S) is recorded without other events"),
-        (["-e", "branches,exact/taken-branches/", "--", "true"], "taken branches make no samples"),
+        (["-e", "branches,exact/taken-branches/", "--", "true"], "taken branches cannot be sampled"),
         (["-e", "exact/loads,freq=100/", "--", "true"], "one event of the exact engine at a time"),
         (["--call-graph", "lbr", "--", "true"], "--call-graph lbr"),
     ]
@@ -1018,8 +1018,8 @@ def mistakes_have_a_line():
         (["--call-graph", "magic", "--", "true"], "there is no call graph 'magic'"),
         (["--call-graph", "dwarf,7", "--", "true"], "multiple of 8 bytes"),
         (["-j", "any,odd", "--", "true"], "there is no branch filter 'odd'"),
-        (["-m", "12Q", "--", "true"], "'12Q' is no size of a buffer"),
-        (["-k", "wall", "--", "true"], "samples cannot be stamped by 'wall'"),
+        (["-m", "12Q", "--", "true"], "'12Q' is not a buffer size"),
+        (["-k", "wall", "--", "true"], "there is no clock 'wall' for timestamps"),
         (["-p", "1", "-t", "1"], "-p and -t"),
         (["-p", "99999999"], "there is no process 99999999"),
         (["--compression-level=40", "--", "true"], "zstd has levels 1 to 22"),

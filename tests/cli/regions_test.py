@@ -110,21 +110,21 @@ def without_regions():
     true("no regions" in r.stderr and "TARE_FUNCTIONS" not in r.stderr, r.stderr)
     sh(TARE, "regions", "--", "false", status=1)
     r = sh(TARE, "regions", "-o", "never.tare", "--", "true", status=125, env={**ENV, "TARE_FUNCTIONS": "f*"})
-    true("TARE_FUNCTIONS chooses no function" in r.stderr and "never.tare is not made" in r.stderr, r.stderr)
+    true("TARE_FUNCTIONS selects no function" in r.stderr and "never.tare is not written" in r.stderr, r.stderr)
     true(not os.path.exists(inside("never.tare")), "no file where none was")
     sh(TARE, "regions", "-q", "-o", "never.tare", "--", PROGRAM, "loop", "1", "1")
     before = Path(inside("never.tare")).read_bytes()
     r = sh(TARE, "regions", "-o", "never.tare", "--", "true", status=125)
-    true("never.tare is left as it was" in r.stderr, r.stderr)
+    true("never.tare is unchanged" in r.stderr, r.stderr)
     equal(Path(inside("never.tare")).read_bytes(), before, "the old recording")
 
 
 @test
 def says_that_the_command_was_killed():
     r = sh(TARE, "regions", "-o", "never.tare", "--", "sh", "-c", "kill -SEGV $$", status=128 + signal.SIGSEGV)
-    true("the command was killed by SIGSEGV\n" in r.stderr and "no regions: the command was killed before any began, or what ran has none" in r.stderr, r.stderr)
+    true("the command was killed by SIGSEGV\n" in r.stderr and "no regions: the command was killed before any began, or the program has none" in r.stderr, r.stderr)
     r = sh(TARE, "regions", "-o", "never.tare", "--", "sh", "-c", "sh -c 'kill -SEGV $$'; exit $?", status=128 + signal.SIGSEGV)
-    true("no regions: what ran was killed before any began, as status 139 may mean, or what ran has none" in r.stderr, r.stderr)
+    true("no regions: the program was killed before any began, as status 139 may mean, or the program has none" in r.stderr, r.stderr)
     true("killed" not in sh(TARE, "regions", "-o", "never.tare", "--", "false", status=1).stderr, "who was not")
     r = sh(TARE, "regions", "-q", "-o", "killed.tare", "--", PROGRAM, "kill", str(int(signal.SIGTERM)), status=128 + signal.SIGTERM)
     true("the command was killed by SIGTERM\n" in r.stderr, r.stderr)
@@ -154,11 +154,11 @@ def nothing_waits_for_the_loader():
 @test
 def threads_that_did_not_come_to_their_end():
     r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "exit-inside")
-    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 1 begun and not ended\n", r.stderr) and re.search(r"1 of 1 threads did not come to their end: \d+\n", r.stderr), r.stderr)
+    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 1 begun and not ended\n", r.stderr) and re.search(r"1 of 1 threads did not end: \d+\n", r.stderr), r.stderr)
     text = sh(TARE, "summarize", "ended.tare").stdout
     true(re.search(r"1 of 1 threads did not end in the recording: @\d+ regions\.", " ".join(text.split())), text)
     r = sh(TARE, "regions", "-q", "-o", "ended.tare", "--", PROGRAM, "fork-inside")
-    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 2 begun and not ended\n", r.stderr) and "1 of 2 threads did not come to their end" in r.stderr, r.stderr)
+    true(re.search(r"'work' \([^)]*regions\.c:\d+\): 2 begun and not ended\n", r.stderr) and "1 of 2 threads did not end" in r.stderr, r.stderr)
     true(re.search(r"'other' \([^)]*regions\.c:\d+\): 1 started and not finished\n", r.stderr), r.stderr)
     rows = {x["label"]: x for x in json.loads(sh(TARE, "summarize", "--format", "json", "ended.tare").stdout)["labels"]}
     equal((rows["work"]["not_ended"], rows["other"]["not_finished"]), (2, 1), "as summarize has it")
@@ -222,7 +222,7 @@ def a_program_that_is_another_after_exec_goes_on_no_more():
     """The process is the same, and lives."""
     r = sh(TARE, "regions", "-o", "exec.tare", "--", "sh", "-c", f"{PROGRAM} exec sleep 20 >/dev/null 2>&1 & echo $! >pid; until grep -q sleep /proc/$!/comm; do :; done")
     os.kill(int(Path(inside("pid")).read_text()), signal.SIGKILL)
-    true("did not come to their end" in r.stderr and "still" not in r.stderr, r.stderr)
+    true("did not end" in r.stderr and "still" not in r.stderr, r.stderr)
 
 
 @test
@@ -695,7 +695,7 @@ def one_whose_recorder_was_killed_is_told_of():
         r = sh(TARE, *w, inside("told.tare"), status=125)
         true(f"{part} is there: a recording whose recorder was killed" in r.stderr, r.stderr)
     said = sh(TARE, "regions", "-o", inside("told.tare"), "--", PROGRAM, "loop", "1", "1").stderr
-    true(f"note: {part} is there, too: a recording whose recorder was killed\n" in said, said)
+    true(f"note: {part} exists, too: the recording of a killed recorder\n" in said, said)
 
 
 @test

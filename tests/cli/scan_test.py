@@ -40,8 +40,8 @@ def need_pmu():
 
 @test
 def bad_words():
-    for words, what in ((["--selectors", "x"], "no range of event selectors"), (["--selectors", "5-3"], "no range"), (["--selectors", ""], "are wanted"),
-                        (["--selectors", "0-0x10000"], "no range"), (["--selectors", ",".join("1" * 17)], "more than 16 ranges"), (["--format", "xml"], "text, json or csv"),
+    for words, what in ((["--selectors", "x"], "not a range of event selectors"), (["--selectors", "5-3"], "not a range"), (["--selectors", ""], "are expected"),
+                        (["--selectors", "0-0x10000"], "not a range"), (["--selectors", ",".join("1" * 17)], "more than 16 ranges"), (["--format", "xml"], "text, json or csv"),
                         (["--state", ""], "a name is expected"), (["--selektors", "1"], "--selectors")):
         r = scan(*words, status=125)
         true(what in r.stderr and r.stderr.count("\n") <= 2, r.stderr)

@@ -502,11 +502,11 @@ def what_cannot_be_told_is_said():
     r = Recording()
     r.sample(0x1000, src=source("load"))
     said = tare("sharing", r.write(room("noaddress")), status=125).stderr
-    true("none of its 1 accesses has an address and a thread" in said, said)
+    true("no access of its 1 has an address and a thread" in said, said)
     r = Recording(kind=IDENTIFIER | IP | TID | TIME)
     r.sample(0x1000)
     said = tare("sharing", r.write(room("nothing")), status=125).stderr
-    true("its 1 sample says nothing of accesses to memory" in said, said)
+    true("its 1 sample has no data of memory accesses" in said, said)
     for words, says in ((("--line-size", "48"), "48 is not one of"), (("-n", "x"), "x"), (("a", "b"), "one file too many"), (("/nonexistent",), "/nonexistent")):
         said = tare("sharing", *words, status=125).stderr
         true(says in said, f"{words}: {said}")

@@ -306,7 +306,7 @@ def clocks_as_perf_places_and_names_them():
     out = stat("-x,", "-e", "task-clock/name=foo/", "--", "true").stderr
     true(re.fullmatch(r"\d+\.\d\d,msec,foo,\d+,100\.00,\d+\.\d{3},CPUs utilized\n", out), out)
     for layout in ("-x,", "-j"):
-        refused("--metric-only", layout, "--", "true", says="--metric-only is for people")
+        refused("--metric-only", layout, "--", "true", says="--metric-only is for text")
 
 
 @test
@@ -846,7 +846,7 @@ def metrics():
     refused("--metric", "x=page-faults/", "--", "true", says="the formula ends too early")
     refused("-M", "ipcc", "--", "true", says="there is no metric 'ipcc'", hint="ipc")
     refused("-M", "x=page-faults*2", "--", "true", says="there is no metric 'x=page-faults*2'")
-    refused("--metric", "x=1+1", "--", "true", says="the formula names no event")
+    refused("--metric", "x=1+1", "--", "true", says="the formula has no event")
     true("fault" in stat("--metric", "fault=page-faults*2", "--", "true").stderr, "shown by its name")
 
 
@@ -1462,7 +1462,7 @@ def commands_around_runs():
     r = stat("--pre", "exit 3", "-e", "page-faults", "--", "touch", "started", status=125)
     true("--pre 'exit 3' failed: exit 3" in r.stderr and not os.path.exists("started"), r.stderr)
     stat("--engine", "perf", "--pre", "exit 3", "-e", "page-faults", "--", "true", status=125)
-    refused("--pre", "true", "-a", says="stand around a command")
+    refused("--pre", "true", "-a", says="before or after a command")
 
 
 @test
@@ -1493,7 +1493,7 @@ def bad_options():
             ([], "nothing to count"), (["-p", "1", "-t", "1"], "choose one"), (["-a", "-p", "1"], "-a counts everything"),
             (["--per-thread", "-a"], "--per-thread needs -p or -t"),
             (["--per-process", "-a"], "--per-process divides"), (["--launch", "odd", "true"], "no launch 'odd'"),
-            (["--launch", "fixed", "-a"], "about starting a command"),
+            (["--launch", "fixed", "-a"], "how a command starts"),
             (["--clean-times", "-I", "10", "true"], "choose one"),
             (["--engine", "perf", "-e", "exact/calls/", "true"], "--engine perf leaves it out"),
             (["--engine", "perf", "--per-process", "true"], "the exact engine counts, and here"),
@@ -1534,12 +1534,12 @@ def instructions_minus_interrupts_are_a_pair():
     lines = [x.split() for x in out.splitlines() if x.startswith("  group")]
     equal([(x[1], x[2]) for x in lines], [("0", "page-faults"), ("1", less), ("1", "cpu/event=0x2c/u"), ("2", "cycles")], out)
     true("type 0 config 0x1:" in " ".join(lines[1]) and "config 0x2c:" in " ".join(lines[2]), out)
-    for tree, why in (("intel-server", "is only a guess"), ("vm-no-pmu", "no core PMU"), ("hybrid", "nobody knows their events of interrupts")):
+    for tree, why in (("intel-server", "is only a guess"), ("vm-no-pmu", "no core PMU"), ("hybrid", "their interrupt events are unknown")):
         out = stat("--sysfs-root", f"{TREES}/{tree}", "-e", less, "--", "true").stderr
         lines = [x for x in out.splitlines() if x.startswith("  group")]
         true(lines and all("instructions-minus-irqs:u" in x and "unavailable: " in x and why in x for x in lines), out)
     for words, why in ((("-e", "instructions-minus-irqs"), "counts user mode"), (("-e", "instructions-minus-irqs:uk"), "counts user mode"),
-                       (("-e", "{cycles," + less + "}"), "stands in no other"), (("--all-kernel", "-e", less), "not with --all-kernel")):
+                       (("-e", "{cycles," + less + "}"), "cannot be in another one"), (("--all-kernel", "-e", less), "not with --all-kernel")):
         r = stat("--sysfs-root", f"{TREES}/amd-zen4", *words, "--", "true", status=125)
         true(why in r.stderr, r.stderr)
 

@@ -80,9 +80,9 @@ def what_the_exact_engine_counts_needs_no_proof():
         skip(d["events"][0]["words"])
     equal([(e["verdict"], e["trusted"]) for e in d["events"]], [("exact", True), ("unavailable", False)])
     r = tare("verify", "counts", "-e", "exact/loads/", env=env)
-    true("by construction" in r.stdout and "Each counted loops" not in r.stdout, r.stdout)
+    true("by design" in r.stdout and "Each counted loops" not in r.stdout, r.stdout)
     r = tare("verify", "counts", "-e", "duration_time", env=env, status=125)
-    true("a clock" in r.stdout and "why stands beside each" in r.stderr, r.stdout + r.stderr)
+    true("a clock" in r.stdout and "each row has its reason" in r.stderr, r.stdout + r.stderr)
 
 
 def rewritten(path, **fields):
@@ -115,7 +115,7 @@ def bad_verdicts_and_those_of_other_machines():
     r = tare("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
     true("cannot be read" in r.stderr and "remove that file" in r.stderr, r.stderr)
     r = tare("verify", "counts", "-e", "page-faults:u", env=env, status=None)
-    true("Not kept for tare stat" in r.stdout, r.stdout)
+    true("Not stored for tare stat" in r.stdout, r.stdout)
     equal(path.read_text(), good + "nonsense\n", "what is not understood is not overwritten")
 
 
@@ -131,7 +131,7 @@ def dead_and_yet_it_counts():
     equal(event(env, "-e", "page-faults:u")["events"][0]["verdict"]["refuted"], True)
     path.write_text(rewritten(path, verdict="dead", event="perf software 0x7 0 0 u"))  # alignment-faults, of which true has none
     r = tare("stat", "--verified-only", "-e", "alignment-faults:u", "--", "true", env=env, status=125)
-    true("counted 0, and tare verify found it dead" in r.stderr, r.stderr)
+    true("counted 0, but tare verify found it dead" in r.stderr, r.stderr)
 
 
 @test
@@ -147,7 +147,7 @@ def who_may_not_count_the_kernel():
         r = sh(*stat, status=125, cwd=room)
         true("no verdict for page-faults:u on" in r.stderr and "tare verify counts -e page-faults:u\n" in r.stderr, r.stderr)
         r = sh(*user, "verify", "counts", "-e", "page-faults:u,task-clock", status=None, cwd=room)
-        true("Kept in" in r.stdout, r.stdout)
+        true("Stored in" in r.stdout, r.stdout)
         if "page-faults:u            exact " not in r.stdout:
             skip("page faults are not counted right here")
         r = sh(*stat, status=0, cwd=room)  # a time needs none, also where one says that it was not tested
@@ -189,7 +189,7 @@ def where_nothing_can_be_kept():
     r = tare("verify", "counts", "-e", "page-faults:u", env=env, status=None)
     if "unavailable" in r.stdout:
         skip("page faults cannot be counted here")
-    true("Not kept for tare stat: cannot make the folder" in r.stdout, r.stdout)
+    true("Not stored for tare stat: cannot create the directory" in r.stdout, r.stdout)
     tare("stat", "-e", "page-faults:u", "--", "true", env=env)
     env = home("not-asked")
     tare("verify", "counts", "-e", "page-faults:u", "--no-store", env=env, status=None)

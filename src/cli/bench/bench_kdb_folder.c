@@ -22,8 +22,8 @@ int bench_kdb_folder_check(const char *path, struct tare_error *err)
 	closedir(d);
 	if (entries <= 2)
 		return 0;
-	tare_fail(err, EEXIST, "%.200s has files in it already", path);
-	tare_hint(err, "name a new folder: nothing there is overwritten");
+	tare_fail(err, EEXIST, "%.200s is not empty", path);
+	tare_hint(err, "name a new directory: existing files are not overwritten");
 	return -EEXIST;
 }
 
@@ -69,7 +69,7 @@ int bench_kdb_folder_write(const char *path, const struct bench_about *b, struct
 	}
 	runs = mkdirat(folder, "runs", 0777) == 0;
 	if (!runs)
-		ret = tare_fail(err, errno, "cannot make the folder %.200s/runs: %s", path,
+		ret = tare_fail(err, errno, "cannot create the directory %.200s/runs: %s", path,
 				strerror(errno));
 	while (ret == 0 && n < BENCH_KDB_FILES) {
 		ret = put_file(folder, path, n, b, err);

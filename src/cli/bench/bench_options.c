@@ -55,16 +55,17 @@ static int set_c(void *to, const char *arg, struct tare_error *err)
 
 const struct option_row bench_option_rows[] = {
 	{ 0, "asm", "CODE",
-	  "a few instructions, by ';': Intel syntax, AT&T where registers have a '%'",
+	  "instructions separated by ';': Intel syntax, or AT&T if registers have a '%'",
 	  SPECIAL_ALL(set_asm) },
-	{ 0, "c", "CODE", "a statement of C, or an expression whose value is kept",
+	{ 0, "c", "CODE", "a C statement, or an expression (its value is kept)",
 	  SPECIAL_ALL(set_c) },
 	{ 0, "init", "CODE", "before it, not measured", TEXT(init, NULL) },
 	{ 0, "include", "HEADER", "for --c: string.h, or \"own.h\"",
 	  TEXTS(include, n_include, BENCH_INCLUDES_MAX, "headers") },
-	{ 0, "unroll", "N", "so many copies of the code; default: 100 of --asm, 1 of --c",
+	{ 0, "unroll", "N", "copies of the code; default: 100 of --asm, 1 of --c",
 	  NUMBER(unroll, 1, 1000000) },
-	{ 0, "loop", "N", "rounds over the copies; default: by the clock, as many as --asm needs",
+	{ 0, "loop", "N",
+	  "iterations over the copies; default: as many as --asm needs for the clock",
 	  NUMBER(loop, 0, INT32_MAX), GIVEN(loop_given) },
 	{ 0, "form", "FORM",
 	  "both (default), written, or in-turn: each copy writes another register",
@@ -77,13 +78,12 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "engine", "NAME", "auto, perf, exact, clock or msr (the registers of one CPU)",
 	  WORD(engine, "engine", "auto", "perf", "exact", "clock", "msr") },
 	{ 0, "cross-check", NULL,
-	  "with --engine msr: perf counts the same in runs of its own; do they agree?",
+	  "with --engine msr: compare with perf, which counts the same in separate runs",
 	  FLAG(cross_check) },
 	{ 'r', "runs", "N", "default: 100; of each test", NUMBER(runs, 1, BENCH_RUNS_MAX) },
-	{ 0, "warmup", "N", "runs before them that do not count; default: 10",
-	  NUMBER(warmup, 0, BENCH_RUNS_MAX) },
+	{ 0, "warmup", "N", "warm-up runs; default: 10", NUMBER(warmup, 0, BENCH_RUNS_MAX) },
 	{ 0, "baselines", "N",
-	  "how often start and stop are measured by themselves; default: as many as runs, 100 at least",
+	  "measurements of start and stop alone; default: as many as runs, at least 100",
 	  NUMBER(baselines, 2, BENCH_RUNS_MAX) },
 	{ 0, "cold", "HOW", "before each run: flush (the test's buffers), or evict (everything)",
 	  WORD(cold, "way to make caches cold", "none", "flush", "evict") },
@@ -97,13 +97,13 @@ const struct option_row bench_option_rows[] = {
 	  "exit with 2 if a test costs more than the first, beyond the noise", TEXT(check, NULL),
 	  .absent = "" },
 	{ 0, "timeout", "TIME", "for one run; default: 60s", DURATION(timeout_ns, 1000000000, 1),
-	  .refusal = "a run takes more than no time",
-	  .hint = "there is always an end; as late as you like: --timeout 1000h" },
-	{ 0, "cflags", "FLAGS", "for the compiler, behind -O2 -g", TEXT(cflags, NULL) },
-	{ 0, "all", NULL, "in text also what is 0", FLAG(all) },
+	  .refusal = "the time limit must be above 0",
+	  .hint = "a time limit is required, but may be long: --timeout 1000h" },
+	{ 0, "cflags", "FLAGS", "for the compiler, after -O2 -g", TEXT(cflags, NULL) },
+	{ 0, "all", NULL, "in text also rows that are 0", FLAG(all) },
 	OUTPUT_FORMAT_ROWS(out, "text, json, csv, parquet, or kdb (-o FOLDER)", "text", "json",
 			   "csv", "parquet", "kdb"),
-	{ 'o', "output", "FILE", "write there; - is standard output", OUTPUT_FILE(out.path) },
+	{ 'o', "output", "FILE", "write to FILE; - is standard output", OUTPUT_FILE(out.path) },
 	OUTPUT_HTML_ROW(out, "write a page there, too: distributions, runs in their order"),
 	{ 0, "syntax", "NAME", NULL, WORD(att, "syntax", "intel", "att") },
 	{ 0, "ops", "N", NULL, NUMBER(ops, 1, 1ull << 53) },
@@ -113,8 +113,8 @@ const struct option_row bench_option_rows[] = {
 	{ 0, "device-root", "FOLDER", NULL, TEXT(msr.root, NULL) },
 	{ 0, "cpu-model", "CPU", NULL, TEXT(msr.cpu, NULL) },
 	{ 0, "deterministic", "[ITEMS]",
-	  "what differs from process to process is fixed; tare run --list shows what",
-	  DETERMINISTIC(fixed), GIVEN(deterministic) },
+	  "fix items that vary between processes; tare run --list shows them", DETERMINISTIC(fixed),
+	  GIVEN(deterministic) },
 	{ 0, "aslr", NULL, NULL, FLAG(aslr) },
 	EVENT_FILE_ROW(events, NULL),
 	BLOCK_ROW(out, output_colour_rows),
@@ -125,7 +125,7 @@ const struct option_row bench_option_rows[] = {
 int bench_options_check(const struct bench_options *o, size_t n_files, struct tare_error *err)
 {
 	if (!n_files && !o->n_code) {
-		tare_fail(err, EINVAL, "what is to be measured?");
+		tare_fail(err, EINVAL, "nothing to measure");
 		tare_hint(
 			err,
 			"tare bench --asm 'imul rax, rbx', or a TEST.c with execute_test(start, stop)");
@@ -140,19 +140,19 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 			err, EINVAL,
 			"--aslr and --deterministic: choose one; --deterministic=-aslr leaves the layout random");
 	if (n_files && o->n_code)
-		return tare_fail(err, EINVAL, "files and --asm or --c do not go together");
+		return tare_fail(err, EINVAL, "files cannot be combined with --asm or --c");
 	if (n_files > BENCH_VARIANTS)
 		return tare_fail(err, E2BIG, "more than %d tests", BENCH_VARIANTS);
 	if (n_files && (o->init || o->n_include || o->unroll || o->loop))
 		return tare_fail(
 			err, EINVAL,
-			"--init, --include, --unroll and --loop are of --asm and --c: a file says these itself");
+			"--init, --include, --unroll and --loop are for --asm and --c: a file sets these itself");
 	if (!n_files && o->function)
 		return tare_fail(err, EINVAL, "--function names a function in a file");
 	if (o->check && o->runs < BENCH_COMPARED_LEAST)
 		return tare_fail(
 			err, EINVAL,
-			"--check takes %d runs at least: of fewer no test is compared with another",
+			"--check needs at least %d runs: with fewer, tests are not compared",
 			BENCH_COMPARED_LEAST);
 	if ((o->msr.via || o->msr.root || o->msr.cpu) && o->engine != BENCH_ENGINE_MSR)
 		return tare_fail(
@@ -166,12 +166,12 @@ int bench_options_check(const struct bench_options *o, size_t n_files, struct ta
 	if (o->engine == BENCH_ENGINE_CLOCK && o->events.given)
 		return tare_fail(err, EINVAL, "--engine clock counts no events");
 	if (o->out.format == BENCH_KDB && (!o->out.path || !strcmp(o->out.path, "-"))) {
-		tare_fail(err, EINVAL, "a table of kdb+ is a folder of files");
-		tare_hint(err, "-o FOLDER says which");
+		tare_fail(err, EINVAL, "a kdb+ table is a directory of files");
+		tare_hint(err, "name it with -o FOLDER");
 		return -EINVAL;
 	}
 	if ((uint64_t)o->runs * (n_files + o->n_code) * 64 > 1ull << 29)
-		return tare_fail(err, E2BIG, "%llu runs of %zu tests are more than tare keeps",
+		return tare_fail(err, E2BIG, "%llu runs of %zu tests are more than tare can keep",
 				 (unsigned long long)o->runs, n_files + o->n_code);
 	return 0;
 }

@@ -10,7 +10,7 @@ TEST(rounds_of_a_run)
 	CHECK_EQ(bench_rounds_of(208, 26), 15, "3120 ticks are 120 steps");
 	CHECK_EQ(bench_rounds_of(100, 1), 1);
 	CHECK_EQ(bench_rounds_of(20, 1), 6);
-	CHECK_EQ(bench_rounds_of(0, 26), 960, "shorter than what is seen: an eighth of a step");
+	CHECK_EQ(bench_rounds_of(0, 26), 960, "shorter than the resolution: an eighth of a step");
 	CHECK_EQ(bench_rounds_of(-26, 26), 960);
 }
 

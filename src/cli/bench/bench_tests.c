@@ -18,9 +18,9 @@ static int add(struct bench_tests *t, const char *name, const char *path, struct
 	struct bench_variant *v = &t->variant[t->n];
 
 	if (t->n == BENCH_VARIANTS) {
-		tare_fail(err, E2BIG, "more than %d tests, each form of a snippet counted",
+		tare_fail(err, E2BIG, "more than %d tests, including each form of a snippet",
 			  BENCH_VARIANTS);
-		tare_hint(err, "--form written leaves the other form out");
+		tare_hint(err, "--form written uses only one form");
 		return -E2BIG;
 	}
 	t->name[t->n] = strdup(name);
@@ -84,7 +84,7 @@ static int look_at(const char *path, bool *program, struct tare_error *err)
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		ret = tare_fail(err, errno, "%.200s: %s", path, strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
-		ret = tare_fail(err, EINVAL, "%.200s is no file", path);
+		ret = tare_fail(err, EINVAL, "%.200s is not a regular file", path);
 	} else {
 		head = malloc(HEAD);
 		n = head ? pread(fd, head, HEAD, 0) : 0;
@@ -140,8 +140,8 @@ static int add_file(struct bench_tests *t, const struct bench_options *o, const 
 	if (ret < 0)
 		return ret;
 	if (program && (n_files > 1 || o->function))
-		return tare_fail(err, EINVAL, "%.200s is a program: it is measured by itself%s",
-				 file, o->function ? ", by its own execute_test()" : "");
+		return tare_fail(err, EINVAL, "%.200s is a program: it is measured alone%s", file,
+				 o->function ? ", by its own execute_test()" : "");
 	t->variant[t->n - 1].program = program;
 	t->variant[t->n - 1].function = o->function;
 	return 0;
@@ -206,7 +206,7 @@ static int check_not_removed(struct bench_tests *t, const struct bench_options *
 		  s->code);
 	tare_hint(
 		err,
-		"keep(x) makes the compiler work x out; hide(x), before, makes it forget what it knows of x");
+		"keep(x) makes the compiler compute x; hide(x), before it, hides the value of x from the compiler");
 	return -ENODATA;
 }
 
@@ -244,18 +244,17 @@ static int add_snippet(struct bench_tests *t, const struct bench_options *o,
 		s->in_turn = false;
 	}
 	if (ret == -EINVAL && t->said.len) {
-		tare_fail(err, EINVAL, "'%.150s' does not %s: this is what the compiler says",
-			  s->code, is_c ? "compile" : "assemble");
+		tare_fail(err, EINVAL, "'%.150s' does not %s: see the compiler's messages", s->code,
+			  is_c ? "compile" : "assemble");
 		if (t->said.s && strstr(t->said.s, "ambiguous operand size"))
-			tare_hint(
-				err,
-				"say how large what is in memory is, such as: inc qword ptr [r14]");
+			tare_hint(err,
+				  "give the size of memory operands, such as: inc qword ptr [r14]");
 	}
 	if (ret == 0 && s->unroll == 1 && o->unroll != 1 && !is_c) {
 		tare_fail(err, EINVAL, "'%.150s' assembles, but not %u times in a row", s->code,
 			  o->unroll ? (unsigned)o->unroll : COPIES);
 		tare_hint(err,
-			  "labels are 1:, 2: ... and 1b, 1f, as many copies stand in one file");
+			  "use labels 1:, 2: ... and 1b, 1f, because one file has many copies");
 		return -EINVAL;
 	}
 	if (ret == 0 && is_c)
@@ -310,11 +309,11 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 	int ret = 0;
 
 	if (o->form == BENCH_FORM_IN_TURN && !can) {
-		tare_fail(err, EINVAL, "'%.150s' has no register that others can stand for",
+		tare_fail(err, EINVAL, "'%.150s' has no register that can be replaced by others",
 			  o->code[i]);
 		tare_hint(
 			err,
-			"it takes one instruction whose result is in a register, and no flag (adc), second register or memory that the next copy reads");
+			"use one instruction with its result in a register, and without a flag (adc), second register or memory that the next copy reads");
 		ret = -EINVAL;
 	}
 	if (ret == 0 && o->form != BENCH_FORM_IN_TURN)

@@ -153,11 +153,11 @@ static int without_interrupts(const struct event_list *events, struct tare_error
 		if (stat_irqs_is(&events->event[i])) {
 			tare_fail_at(
 				err, events->event[i].at, ENOTSUP,
-				"%.80s is not counted by a bench: runs that met an interrupt are outside the middle half that makes a value",
+				"%.80s is not counted by tare bench: runs with an interrupt are outside the middle half that gives the value",
 				events->event[i].text);
 			tare_hint(
 				err,
-				"-e instructions:u; --engine exact, which no interrupt disturbs; for whole programs, tare stat");
+				"use -e instructions:u; --engine exact, which interrupts do not disturb; for whole programs, tare stat");
 			return -ENOTSUP;
 		}
 	return 0;
@@ -207,7 +207,8 @@ static int choose_events(struct job *j)
 
 		if (encoding_source(e)->clock)
 			ret = tare_fail(j->err, EINVAL,
-					"%.100s is no counter; the clock is there anyway", e->name);
+					"%.100s is not a counter; the clock is always measured",
+					e->name);
 		else if (given && j->o.engine == BENCH_ENGINE_EXACT && !engine_counts(e))
 			ret = tare_fail(j->err, EINVAL, "the exact engine does not count %.100s",
 					e->name);
@@ -220,12 +221,11 @@ static int choose_events(struct job *j)
 	if (ret >= 0 && !j->list.n && !j->clock_alone) {
 		ret = j->o.engine == BENCH_ENGINE_PERF || j->o.engine == BENCH_ENGINE_MSR;
 		if (ret)
-			ret = tare_fail(j->err, ENODATA,
-					"this machine offers no counter of the processor");
+			ret = tare_fail(j->err, ENODATA, "this machine has no hardware counters");
 		if (ret < 0)
 			tare_hint(
 				j->err,
-				"tare doctor says why; --engine auto counts instructions without one, --engine clock takes the time");
+				"tare doctor says why; --engine auto counts instructions without them, --engine clock measures time");
 		j->cannot = ret < 0;
 	}
 	event_list_free(&events);
@@ -282,8 +282,8 @@ static void remark_rounds(struct job *j)
 	if (any)
 		remark(j,
 		       "By the clock a run has several rounds over the code, so that a step of the clock "
-		       "is less than 1 %% of it. Each round begins with the registers and memory of the "
-		       "one before; --loop 0 turns this off.");
+		       "is less than 1 %% of it. Each round starts with the registers and memory of the "
+		       "previous one; --loop 0 turns this off.");
 }
 
 /* Remarks on the shortest run if it is too short for the clock. */
@@ -327,16 +327,16 @@ static void remark_clock(struct job *j)
 
 #if defined(__x86_64__)
 	remark(j,
-	       "tsc is time, not cycles: it ticks at %.3f GHz however fast the core runs just then, and what interrupts and a hypervisor take is in it.",
+	       "tsc is time, not cycles: it ticks at %.3f GHz independent of the core's frequency, and includes interrupts and the hypervisor.",
 	       ghz);
 #else
 	remark(j,
-	       "cntvct is the generic timer: it ticks at %.3f MHz, every %.1f ns, which is many cycles; what interrupts take is in it.",
+	       "cntvct is the generic timer: it ticks at %.3f MHz, every %.1f ns, which is many cycles, and includes interrupts.",
 	       ghz * 1e3, 1 / ghz);
 #endif
 	if (step > 4)
 		remark(j,
-		       "The clock moves on by %.4g ticks at a time here, so no run is known more closely "
+		       "The clock advances in steps of %.4g ticks here, so no run is known more precisely "
 		       "than that.",
 		       step);
 	remark_rounds(j);
@@ -349,10 +349,10 @@ static void remark_clock(struct job *j)
 		       r->chain_adds, r->chain_adds / r->chain_ticks * ghz);
 	if (!counts_cycles(r) && !j->o.events.given && j->o.engine != BENCH_ENGINE_CLOCK)
 		remark(j,
-		       "Cycles of the core are not here: this machine offers no counter for them (tare doctor says why).");
+		       "Core cycles are missing: this machine has no counter for them (tare doctor says why).");
 }
 
-/* Lists what was the same in each process, if requested. */
+/* Lists the items that were the same in each process, if requested. */
 static void remark_fixed(struct job *j)
 {
 	const struct fixed *f = j->plan.fixed;
@@ -390,33 +390,34 @@ static void make_remarks(struct job *j)
 	if (j->tests.turns)
 		remark(j,
 		       "In turn: the copies write %s one after the other, and do not wait for each other's results; as written, each may wait for "
-		       "the one before. So the one is about throughput, the other, where the result is an operand, about latency.",
+		       "the one before. The first measures throughput; the other, if the result is an operand, latency.",
 		       j->tests.turns);
 	if (exact)
 		remark(j,
-		       "Instructions and their classes are counted by the exact engine, in user mode, in runs of their own: every one, nothing else.");
+		       "Instructions and their classes are counted by the exact engine, in user mode, in separate runs: all of them and nothing else.");
 	if (j->plan.msr)
 		remark(j,
-		       "Registers count what the CPU does, in the modes asked for: what other tasks, interrupts and guests did there meanwhile is in the counts.");
+		       "Registers count what the CPU does in the requested modes: the counts include other tasks, interrupts and guests on it.");
 	if (j->plan.cross)
 		remark(j,
-		       "perf counts this task, wherever the kernel counts for it; registers count the CPU. Each counted in runs of its own, a few of the one, then of "
-		       "the other: a drift is in both.");
+		       "perf counts this task; registers count the CPU. Each counted in separate runs, a few of one, then of "
+		       "the other, so that a drift affects both.");
 	if (r->clock_hz)
 		remark_clock(j);
 	if (unbounded)
-		remark(j, "How sure a value is takes %d runs and baselines at least.", BENCH_LEAST);
+		remark(j, "The confidence of a value requires at least %d runs and baselines.",
+		       BENCH_LEAST);
 	if (negative)
 		remark(j,
-		       "A result below 0 stays so: those runs cost less than a pair of start and stop by itself, which is as good as the "
-		       "baseline can be known.");
+		       "A result below 0 is not an error: those runs cost less than start and stop alone, within the precision of the "
+		       "baseline.");
 	if (again)
-		remark(j, "%u runs were done again, as the kernel had moved a counter meanwhile.",
+		remark(j, "%u runs were repeated because the kernel moved a counter during them.",
 		       again);
 	for (size_t c = 0; c < r->n_counters; c++)
 		if (r->counter[c].how == BENCH_READ && r->counter[c].quality != TARE_UNAVAILABLE) {
 			remark(j,
-			       "%.100s%s read by a system call at start and stop: its way through the kernel is off the counts, but not off caches.",
+			       "%.100s%s read by a system call at start and stop: its work in the kernel is subtracted from the counts, but affects caches.",
 			       r->counter[c].name,
 			       c + 1 < r->n_counters && r->counter[c + 1].how == BENCH_READ
 				       ? " and others were"
@@ -425,7 +426,7 @@ static void make_remarks(struct job *j)
 		}
 	if (r->said)
 		remark(j,
-		       "The tests wrote %llu bytes to standard output, which stay out of this one. They begin: %s",
+		       "The tests wrote %llu bytes to standard output, which are not shown here. They begin: %s",
 		       (unsigned long long)r->said, r->words);
 }
 
@@ -546,8 +547,7 @@ static int choose_checked(struct job *j)
 		exact = engine_counts(e);
 	}
 	if (ret == 0 && *j->o.check && !found) {
-		ret = tare_fail(j->err, ENODATA, "--check: %.60s is not among what is counted",
-				j->o.check);
+		ret = tare_fail(j->err, ENODATA, "--check: %.60s is not counted", j->o.check);
 		tare_hint(j->err, "%.130s%s%s", names.s ? names.s : "", cut ? ", ..." : "",
 			  !clock              ? ""
 				  : names.len ? ", " BENCH_CLOCK_NAME
@@ -556,7 +556,7 @@ static int choose_checked(struct job *j)
 	j->cannot |= ret < 0;
 	if (ret == 0 && j->o.baselines && j->o.baselines < BENCH_LEAST &&
 	    !(exact && (*j->o.check || !clock)))
-		ret = tare_fail(j->err, EINVAL, "--check takes %d baselines at least", BENCH_LEAST);
+		ret = tare_fail(j->err, EINVAL, "--check needs at least %d baselines", BENCH_LEAST);
 	text_free(&names);
 	return ret;
 }
@@ -678,7 +678,7 @@ static int check_compared(const struct job *j)
 	if (any || !j->o.check)
 		return 0;
 	return tare_fail(j->err, ENODATA, "--check: %.100s was not counted",
-			 *j->o.check ? j->o.check : "nothing that it compares");
+			 *j->o.check ? j->o.check : "it compares nothing");
 }
 
 static bool differ(const struct job *j)
@@ -696,7 +696,7 @@ static int cross_whole(const struct job *j)
 		if (j->result.counter[c].quality == TARE_UNAVAILABLE)
 			return tare_fail(
 				j->err, ENODATA,
-				"--cross-check needs both, and there is no number of %.100s: %.255s",
+				"--cross-check needs both, but %.100s has no value: %.255s",
 				j->result.counter[c].name, j->result.counter[c].why);
 	return 0;
 }
@@ -760,7 +760,7 @@ static int run(const struct command *self, int argc, char **argv)
 		ret = bench_tests_make(&j.tests, &j.o, argv + rest, (size_t)(argc - rest), &err);
 	if (ret == 0 && j.o.check && j.tests.n < 2)
 		ret = tare_fail(&err, EINVAL,
-				"--check compares tests with the first one: there is one only");
+				"--check compares tests with the first one, but there is only one");
 	if (ret == 0) {
 		measuring = true;
 		ret = measure(&j);
@@ -784,7 +784,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench = {
 	.name = "bench",
-	.about = "what a few lines cost: run them many times, less what the counting costs",
+	.about = "measure the cost of a few lines: many runs, minus the measurement overhead",
 	.args = "TEST.{c,S,so}... | --asm CODE | --c CODE",
 	.example =
 		"  tare bench --asm 'imul rax, rbx'\n"

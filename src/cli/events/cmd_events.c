@@ -30,7 +30,7 @@ static int set_cpu(void *options, const char *arg, struct tare_error *err)
 	struct cpu_row row;
 
 	if (!strcmp(arg, "help")) {
-		tare_fail(err, EINVAL, "a CPU model is wanted");
+		tare_fail(err, EINVAL, "a CPU model is expected");
 		tare_hint(err, "models: 'tare events --cpu list'");
 		return -EINVAL;
 	}
@@ -46,9 +46,9 @@ static int set_cpu(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct events_options
 
 static const struct option_row events_opts[] = {
-	{ 0, "beside", "LIST", "explain: will it fit on the counters beside these",
+	{ 0, "beside", "LIST", "explain: will it fit on the counters together with these",
 	  TEXT(beside, NULL) },
-	{ 0, "cpu", "MODEL", "of another CPU, such as skl or 'zen 3'; 'list' shows them",
+	{ 0, "cpu", "MODEL", "for another CPU, such as skl or 'zen 3'; 'list' shows them",
 	  SPECIAL_ALL(set_cpu) },
 	{ 0, "event-file", "FILE",
 	  "names from a vendor's JSON, a table or a folder; may be repeated",
@@ -375,7 +375,7 @@ static void explain_one(struct asked *q, const struct event *ev, const struct en
 		x.unavailable = enc->why;
 		x.remedy = !x.other_cpu && !machine_root(q->m)[0] && engine_could_count(list, i) &&
 				exact_probe(NULL) == 0
-			? "'tare stat -- COMMAND' counts it here by the exact engine, in user mode"
+			? "'tare stat -- COMMAND' counts it here with the exact engine, in user mode"
 			: enc->remedy;
 	} else if (!x.other_cpu && !machine_root(q->m)[0]) {
 		x.tried = opens(enc, &why);

@@ -170,7 +170,7 @@ static void privilege(struct text *out, const struct encoding *enc)
 	bool shut[] = { a->exclude_user, a->exclude_kernel, a->exclude_hv }, first = true;
 
 	if (encoding_modes(enc) == MODES_CLOCK && (a->exclude_user || a->exclude_kernel))
-		text_add(out, "user and kernel alike; samples: ");
+		text_add(out, "in user and kernel; samples: ");
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
 		if (!shut[i]) {
 			text_add(out, "%s%s", first ? "" : ", ", levels[i]);
@@ -210,7 +210,7 @@ static void say_pmu(struct text *v, const struct encoding *enc)
 		cpus_write(v, &enc->cpus);
 	}
 	if (enc->place == PLACE_UNCORE)
-		text_add(v, "; counts all that happens there, not one task");
+		text_add(v, "; counts everything there, not one task");
 }
 
 static bool is_exact(const struct encoding *enc)
@@ -223,22 +223,22 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 	const char *type = type_name(enc->attr.type);
 
 	if (is_exact(enc)) {
-		text_add(v, "none: not an event of the kernel's; tare's exact engine counts it");
+		text_add(v, "none: not a kernel event; tare's exact engine counts it");
 		return;
 	}
 	if (enc->asked[0]) {
 		text_add(v,
-			 "%s; its bits are not known: they take the format files of %s%s, which "
-			 "are not here",
+			 "%s; its bits are unknown: they need the format files of %s%s, which "
+			 "are missing here",
 			 enc->asked, enc->pmu[0] ? "the PMU " : "the core PMU", enc->pmu);
 		return;
 	}
 	if (enc->unencoded && !enc->pmu[0]) {
-		text_add(v, "none: it is no event by itself");
+		text_add(v, "none: it is not a single event");
 		return;
 	}
 	if (enc->unencoded) {
-		text_add(v, "not known: it takes the format files of the PMU %s, which is not here",
+		text_add(v, "unknown: it needs the format files of the PMU %s, which is not here",
 			 enc->pmu);
 		return;
 	}
@@ -253,11 +253,11 @@ static void say_encoding(struct text *v, const struct encoding *enc)
 /* A guess is not printed as a fact: names what the answer depends on. */
 static void say_unsure(struct text *v, const struct explanation *x)
 {
-	text_add(v, "as far as is known, beside %s: ", x->beside);
+	text_add(v, "as far as known, together with %s: ", x->beside);
 	if (x->unsure->depends[0])
 		text_add(v, "the counters of %s depend on %s", x->unsure_event, x->unsure->depends);
 	else
-		text_add(v, "which counters %s may use is not known for %s", x->unsure_event,
+		text_add(v, "the counters that %s may use are unknown for %s", x->unsure_event,
 			 x->facts->cpu);
 }
 
@@ -266,7 +266,7 @@ static void say_counters(struct text *v, const struct explanation *x)
 	const struct fit_legal *l = x->legal;
 
 	if (!l->sure && !l->depends[0])
-		text_add(v, "not known for this event; ");
+		text_add(v, "unknown for this event; ");
 	else if (l->counters) {
 		text_add(v, "%s", l->sure ? "" : "at most ");
 		counters_in_words(v, x->facts, l->counters);
@@ -276,19 +276,19 @@ static void say_counters(struct text *v, const struct explanation *x)
 	}
 	text_add(v, "%s has %u programmable and %u fixed (%s)%s", x->facts->cpu,
 		 x->facts->programmable, x->facts->fixed, x->facts->from,
-		 x->facts->watchdog ? "; the watchdog holds one for cycles" : "");
+		 x->facts->watchdog ? "; the watchdog uses one for cycles" : "");
 }
 
 static void say_fit(struct text *v, const struct explanation *x)
 {
 	if (!x->fit_known)
-		text_add(v, "not known: %s", x->unknown ? x->unknown : "no counters are known");
+		text_add(v, "unknown: %s", x->unknown ? x->unknown : "no counters are known");
 	else if (x->blocker)
-		text_add(v, "no: beside %s, %s finds no counter", x->beside, x->blocker);
+		text_add(v, "no: together with %s, %s has no counter", x->beside, x->blocker);
 	else if (x->unsure_event)
 		say_unsure(v, x);
 	else
-		text_add(v, "yes, beside %s", x->beside);
+		text_add(v, "yes, together with %s", x->beside);
 }
 
 void explanation_text(struct text *out, const struct explanation *x, const struct style *s)
@@ -340,7 +340,7 @@ void explanation_text(struct text *out, const struct explanation *x, const struc
 			 encoding_source(enc)->clock ? "can be counted"
 				 : is_exact(enc) ? "can be counted, of a command that tare starts"
 				 : x->tried      ? "can be counted: it was opened"
-						 : "nothing speaks against it; it was not tried");
+						 : "probably, but it was not tested");
 	row(out, s, "here", &v);
 	if (x->unavailable && x->remedy && x->remedy[0]) {
 		text_add(&v, "%s", x->remedy);

@@ -47,10 +47,9 @@ static const struct option_row msr_opts[] = {
 	{ 0, "via", "WAY", "module, msr-safe or msr (default: the first that is there)",
 	  TEXT_OF(via, "way", "module", "msr-safe", "msr") },
 	{ 0, "device-root", "DIR", "where the devices are (default: /dev)", DIRECTORY(root) },
-	OUTPUT_FORMAT_ROWS(
-		out,
-		"text (default), json, or trace: as the kernel's own trace of registers has it",
-		"text", "json", "trace"),
+	OUTPUT_FORMAT_ROWS(out,
+			   "text (default), json, or trace: the format of the kernel's msr trace",
+			   "text", "json", "trace"),
 	{ 0 },
 };
 
@@ -91,8 +90,7 @@ int msr_open(struct registers **out, const struct msr_options *o, bool write,
 	};
 
 	if (!opt.maker)
-		return tare_fail(err, ENODEV,
-				 "registers of this kind are Intel's and AMD's: this CPU has none");
+		return tare_fail(err, ENODEV, "only Intel and AMD CPUs have such registers");
 	return registers_open(out, &opt, err);
 }
 
@@ -139,7 +137,7 @@ static int run(struct job *j)
 	return ret;
 }
 
-/* Prints what was done, also if part of it failed. */
+/* Prints the completed operations, also if some failed. */
 static int show(struct job *j)
 {
 	const struct msr_done d = { .on = &j->on,
@@ -332,7 +330,7 @@ static int put_back(struct job *j, const struct tare_msr_op *before)
 	if (ret == 0 && !whole)
 		return tare_fail(
 			&j->err, EIO,
-			"not all bits of what stood there before could be put back: tare may not set them, or this CPU cannot");
+			"some bits of the previous values could not be restored: tare may not set them, or this CPU cannot");
 	return ret;
 }
 
@@ -355,7 +353,7 @@ static int may_write(struct job *j, const struct msr_word *w)
 	if (!first)
 		return 0;
 	registers_none_ran(j->op, j->n * j->on.n);
-	tare_hint(&j->err, "nothing was done. 'tare msr list' shows what may be written");
+	tare_hint(&j->err, "nothing was written. 'tare msr list' shows the writable registers");
 	return -EACCES;
 }
 
@@ -396,9 +394,9 @@ static int write_command(const struct command *self, const struct msr_options *o
 	if (ret == 0 && !argv && registers_guarded(j.r)) {
 		ret = tare_fail(
 			&j.err, EINVAL,
-			"the module puts back what was written as soon as tare ends: write for the time of a command");
+			"the module restores written registers when tare ends: write for the duration of a command");
 		tare_hint(&j.err,
-			  "tare msr write NAME=VALUE -- COMMAND; or --via msr, which leaves it");
+			  "tare msr write NAME=VALUE -- COMMAND; or --via msr, which keeps them");
 	}
 	if (ret == 0)
 		ret = fill_fields(&j, w, before);
@@ -507,8 +505,8 @@ static int list_command(const struct command *self, const struct msr_options *o,
 			continue;
 		}
 		text_free(&out);
-		tare_fail(&err, ENOENT, "nothing is known of register 0x%x", msr);
-		tare_hint(&err, "it can be read all the same: tare msr read --via msr 0x%x", msr);
+		tare_fail(&err, ENOENT, "register 0x%x is unknown", msr);
+		tare_hint(&err, "it can still be read: tare msr read --via msr 0x%x", msr);
 		return msr_failed(self, &err);
 	}
 	return msr_put(self, &out);
@@ -533,7 +531,7 @@ static int dispatch(const struct command *self, struct msr_options *o, char **wo
 	if (n && !strcmp(word[0], "write"))
 		return write_command(self, o, word + 1, n - 1, argv);
 	if (argv) {
-		tare_fail(&err, EINVAL, "only write takes a command behind --");
+		tare_fail(&err, EINVAL, "only write takes a command after --");
 		return msr_failed(self, &err);
 	}
 	for (size_t i = 0; n && i < ARRAY_SIZE(rows); i++)

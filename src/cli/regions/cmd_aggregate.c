@@ -22,14 +22,13 @@ struct aggregate_command {
 
 static const struct option_row aggregate_opts[] = {
 	BLOCK_ROW(form, form_region_rows),
-	{ 0, "extremes", "N", "so many values in each list of intervals (10)",
+	{ 0, "extremes", "N", "values in each list of intervals (10)",
 	  NUMBER(how.extremes, 0, MOST) },
-	{ 0, "differences", "N", "tell so many of the places where the runs differ (5)",
+	{ 0, "differences", "N", "show N of the places where the runs differ (5)",
 	  NUMBER(how.differences, 0, MOST) },
-	{ 0, "explain", NULL,
-	  "what the spread of each counter comes from, by what the recordings count beside it",
+	{ 0, "explain", NULL, "explain the spread of each counter by the other recorded counters",
 	  FLAG(explain) },
-	{ 0, "check", NULL, "exit with 2 if the runs differ in what they did", FLAG(check) },
+	{ 0, "check", NULL, "exit with 2 if the runs did different work", FLAG(check) },
 	FORM_ROWS("tare/aggregate/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
@@ -67,7 +66,7 @@ static int explain(struct explained *out, const struct aggregate *a,
 	int ret = 0;
 
 	*out = (struct explained){ .runs = (unsigned)a->n_runs,
-				   .why_none = "recordings are there as they are",
+				   .why_none = "of the recordings are unchanged",
 				   .row = calloc(a->n_counters + 1, sizeof(*out->row)) };
 	if (!out->row)
 		return tare_fail_nomem(err);
@@ -139,16 +138,13 @@ static int run(const struct command *self, int argc, char **argv)
 	if (rest < 0)
 		return status;
 	if (argc - rest < 2) {
-		tare_fail(&err, EINVAL, "two recordings or more of the same work are wanted");
-		tare_hint(
-			&err,
-			"tare aggregate FILE FILE..; of one, tare summarize says what there is to say");
+		tare_fail(&err, EINVAL, "two or more recordings of the same work are required");
+		tare_hint(&err, "tare aggregate FILE FILE..; for one recording, tare summarize");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
 	if (o.explain && o.form.out.format == FORMAT_CSV) {
-		tare_fail(&err, EINVAL,
-			  "--explain is told as text or json: csv has a row per label");
+		tare_fail(&err, EINVAL, "--explain is for text or json: csv has a row per label");
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
 	}
@@ -198,8 +194,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_aggregate = {
 	.name = "aggregate",
-	.about =
-		"several runs of the same work side by side: the noise of every label and interval",
+	.about = "compare several runs of the same work: the noise of every label and interval",
 	.args = "FILE FILE...",
 	.example = "  for i in 1 2 3; do tare regions -o run.$i -- ./prog; done\n"
 		   "  tare aggregate run.1 run.2 run.3\n"

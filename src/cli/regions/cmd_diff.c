@@ -23,15 +23,14 @@ struct diff_options {
 
 static const struct option_row diff_opts[] = {
 	{ 0, "check", "[PERCENT]",
-	  "exit with 2 if something increased by more than the noise and PERCENT (=5)",
+	  "exit with 2 if a cost increased by more than the noise and PERCENT (=5)",
 	  PERCENT(threshold, UINT64_MAX), GIVEN(check) },
 	{ 0, "sure", NULL, "only changes that exceed the noise", FLAG(shown.sure) },
 	{ 0, "sort", "KEY", "change (default), percent, sure or name",
 	  WORD(shown.key, NULL, "change", "percent", "sure", "name") },
 	BLOCK_ROW(form, form_region_rows),
 	{ 0, "args", NULL, "each set of arguments has a row of its own", FLAG(how.with_arguments) },
-	{ 0, "subtract-own", NULL,
-	  "take off what the recording itself cost, where that was measured",
+	{ 0, "subtract-own", NULL, "subtract the overhead of recording, if it was measured",
 	  FLAG(how.subtract_own) },
 	FORM_ROWS("tare/diff/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
@@ -156,7 +155,7 @@ static int verdict(const struct command *self, const struct compare *c,
 	if (o->check && machines.how == MACHINES_OTHER_KIND)
 		return tare_fail(
 			err, EINVAL,
-			"--check: %.90s is from another kind of CPU (%s) than %.90s (%s): what that changed is not the change's",
+			"--check: %.90s is from another kind of CPU (%s) than %.90s (%s): the CPU may cause the difference",
 			machines.other_path, machines.other->kind, machines.path,
 			machines.first->kind);
 	if (o->check)
@@ -180,7 +179,7 @@ static int verdict(const struct command *self, const struct compare *c,
 	if (found.change) {
 		tare_fail(
 			err, ENODATA,
-			"--check: %.60s increased (%.40s, by %.3g %%) or the machine drifted: the runs were not recorded in turns, which alone tells them apart",
+			"--check: %.60s increased (%.40s, by %.3g %%) or the machine drifted: only interleaved runs can distinguish these",
 			found.label, found.counter, compare_percent(found.change));
 		tare_hint(err, "tare regions --turns %zu -o NAME -- BEFORE ::: AFTER",
 			  c->n[0] > 5 ? c->n[0] : 5);
@@ -227,9 +226,8 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	ret = sides(argv + rest, (size_t)(argc - rest), &before, &after, &err);
 	if (ret == 0 && o.check && before + after < 3) {
-		ret = tare_fail(
-			&err, EINVAL,
-			"--check: with one recording on each side nothing is known of the noise");
+		ret = tare_fail(&err, EINVAL,
+				"--check: with one recording on each side the noise is unknown");
 		tare_hint(&err,
 			  "tare diff --check BEFORE1 BEFORE2 BEFORE3 -- AFTER1 AFTER2 AFTER3");
 	}
@@ -284,7 +282,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.about = "recordings before and after a change: what changed, and by more than the noise",
+	.about =
+		"compare recordings before and after a change; report changes that exceed the noise",
 	.args = "BEFORE AFTER | BEFORE... -- AFTER...",
 	.example =
 		"  tare diff old.regions new.regions\n"

@@ -49,7 +49,7 @@ static int set_counters(void *to, const char *arg, struct tare_error *err)
 
 	if (!*arg || strlen(arg) >= sizeof(((struct file_head *)0)->counters))
 		return tare_fail(err, EINVAL,
-				 "a list of counters is wanted, of at most 1023 bytes");
+				 "a list of counters is expected, of at most 1023 bytes");
 	o->counters = arg;
 	return 0;
 }
@@ -61,17 +61,17 @@ static const struct option_row regions_opts[] = {
 	  "wall-time (default), instructions:u, instructions-minus-irqs:u, none, ...",
 	  SPECIAL_ALL(set_counters) },
 	{ 'o', "output", "FILE",
-	  "the recording (default regions.tare); one that is there is replaced",
+	  "the recording (default regions.tare); an existing one is replaced",
 	  OUTPUT_FILE(output) },
 	{ 0, "engine", "ENGINE", "auto, perf, exact: what counts instructions:u",
 	  WORD(engine, "engine", "auto", "perf", "exact") },
 	{ 0, "deterministic", "[ITEMS]",
-	  "what differs from run to run is fixed; tare run --list shows what", DETERMINISTIC(fixed),
+	  "fix items that vary between runs; tare run --list shows them", DETERMINISTIC(fixed),
 	  GIVEN(deterministic) },
 	{ 0, "turns", "N",
-	  "record A ::: B in turns, N times each, as FILE.A.1 ... FILE.B.N for tare diff",
+	  "record A and B alternately, N times each, as FILE.A.1 ... FILE.B.N for tare diff",
 	  NUMBER(turns, 1, TURNS_MAX) },
-	{ 'q', "quiet", NULL, "say nothing at the end, unless something is missing", FLAG(quiet) },
+	{ 'q', "quiet", NULL, "print nothing at the end unless something is missing", FLAG(quiet) },
 	{ 0 },
 };
 
@@ -118,7 +118,7 @@ static int blame_others(const char *counters, struct tare_error *err)
 			region_counters_free(&c);
 			ret = tare_fail(
 				err, EOPNOTSUPP,
-				"'%.200s' cannot be counted beside instructions:u, which without a PMU the exact engine counts",
+				"'%.200s' cannot be counted with instructions:u, which the exact engine counts without a PMU",
 				others.s);
 		} else {
 			*err = why;
@@ -366,8 +366,8 @@ static void say_unfinished(const struct command *self, const struct timeline_inf
 	if (n)
 		fprintf(stderr, "tare %s: warning: %zu of %zu threads %s%s%" PRIu64 "\n",
 			self->name, n, info->n_threads,
-			unknown ? "have no end; whether they were killed or go on cannot be seen from here"
-				: "did not come to their end",
+			unknown ? "have no end; they were killed or are still running"
+				: "did not end",
 			n > 1 ? ", first " : ": ", first);
 }
 
@@ -477,13 +477,14 @@ static void say_none(const struct command *self, const struct follow *end, const
 	if (end->has_status && WIFSIGNALED(end->wait_status))
 		fprintf(stderr, "the command was killed before any began, or ");
 	else if (status > 128 && status - 128 < NSIG)
-		fprintf(stderr, "what ran was killed before any began, as status %d may mean, or ",
+		fprintf(stderr,
+			"the program was killed before any began, as status %d may mean, or ",
 			status);
 	fprintf(stderr, "%s; %s %s\n",
 		chosen && *chosen
-			? "what ran has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS chooses no function that ran; or it has said why it records none"
-			: "what ran has none, by tare/region.h or a binding to it, or has said why it records none",
-		output, before ? "is left as it was" : "is not made");
+			? "the program has none, by tare/region.h or a binding to it, and TARE_FUNCTIONS selects no function that ran; or its message says why"
+			: "the program has none, by tare/region.h or a binding to it, or its message says why",
+		output, before ? "is unchanged" : "is not written");
 }
 
 static int record_held(const struct command *self, struct regions_options *o, char *const *argv,
@@ -563,8 +564,8 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
 	if (ret == LOST_ALL && kept.before) { /* full disk: same as above */
-		fprintf(stderr, "tare %s: no point could be stored; %s is left as it was\n",
-			self->name, o->output);
+		fprintf(stderr, "tare %s: no point could be stored; %s is unchanged\n", self->name,
+			o->output);
 		kept_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
@@ -637,12 +638,12 @@ static int record_turns(const struct command *self, const struct regions_options
 	if (o->deterministic) {
 		tare_fail(err, EINVAL,
 			  "--turns: with --deterministic the order of the runs does not matter");
-		tare_hint(err, "record each command for itself, without --turns");
+		tare_hint(err, "record each command separately, without --turns");
 		return -1;
 	}
 	if (!n) {
-		tare_fail(err, EINVAL,
-			  "--turns: 2 to %d commands are wanted, with ::: between them", SIDES_MAX);
+		tare_fail(err, EINVAL, "--turns needs 2 to %d commands, with ::: between them",
+			  SIDES_MAX);
 		tare_hint(err, "tare regions --turns 5 -o NAME -- ./before ::: ./after");
 		return -1;
 	}

@@ -22,7 +22,8 @@ static const struct option_row summarize_opts[] = {
 	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name",
 	  WORD(shown.key, NULL, "self", "total", "count", "median", "p99", "max", "name") },
 	BLOCK_ROW(form, form_region_rows),
-	{ 'l', "label", "LABEL", "the dearest single regions of this label, with their arguments",
+	{ 'l', "label", "LABEL",
+	  "the most expensive single regions of this label, with their arguments",
 	  TEXT(how.single, NULL) },
 	{ 0, "args", NULL, "each set of arguments has a row of its own", FLAG(how.with_arguments) },
 	{ 0, "merge-kinds", NULL,
@@ -31,8 +32,7 @@ static const struct option_row summarize_opts[] = {
 	{ 't', "thread", "THREAD", "only the thread of this number or name",
 	  TEXT(how.thread, NULL) },
 	{ 0, "per-thread", NULL, "each thread has rows of its own", FLAG(how.per_thread) },
-	{ 0, "subtract-own", NULL,
-	  "take off what the recording itself cost, where that was measured",
+	{ 0, "subtract-own", NULL, "subtract the overhead of recording, if it was measured",
 	  FLAG(how.subtract_own) },
 	FORM_ROWS("tare/summarize/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
@@ -86,9 +86,8 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 		return -EINVAL;
 	}
 	if (o->how.single && r->n_counters == 0) {
-		tare_fail(
-			err, EINVAL,
-			"--label: the recording has no counter, by which one region is dearer than another");
+		tare_fail(err, EINVAL,
+			  "--label: the recording has no counter to compare regions by");
 		tare_hint(err, "how often labels ran: tare summarize --match '%.100s'",
 			  o->how.single);
 		return -EINVAL;
@@ -219,7 +218,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_summarize = {
 	.name = "summarize",
-	.about = "what the regions of recordings cost: self, total, count and spread per label",
+	.about = "show the cost of regions: self, total, count and spread per label",
 	.args = "FILE...",
 	.example = "  tare summarize run.regions\n"
 		   "  tare summarize --label parse --top 5 run.regions\n"

@@ -13,7 +13,7 @@
 #define OPTIONS struct form
 
 const struct option_row form_top_rows[] = {
-	{ 0, "top", "N", "show so many rows (text: 30 by default; json and csv: all); 0: all",
+	{ 0, "top", "N", "show N rows (text: 30 by default; json and csv: all); 0: all",
 	  NUMBER(top, 0, UINT64_MAX), GIVEN(top_given) },
 	{ 0 },
 };
@@ -105,7 +105,7 @@ int form_copies(size_t **out, const struct command *self, char *const *files, si
 		(*out)[i] = k;
 		if (k < i)
 			fprintf(stderr,
-				"tare %s: warning: %s has the very content of %s: a copy is no further run, and hides the noise\n",
+				"tare %s: warning: %s is a copy of %s: it is not another run, and hides the noise\n",
 				self->name, files[i], files[k]);
 	}
 	return 0;
@@ -140,6 +140,6 @@ int form_some_match(const struct form *form, const struct labels *l, struct tare
 	if (!form->match)
 		return 0;
 	tare_fail(err, EINVAL, "--match: no label contains '%.100s'", form->match);
-	tare_hint(err, "without it all are shown; upper and lower case differ");
+	tare_hint(err, "without --match all are shown; upper and lower case differ");
 	return -EINVAL;
 }

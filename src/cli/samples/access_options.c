@@ -11,7 +11,7 @@ static const char shorter_hint[] =
 int access_options_check(const struct sample_options *o, struct tare_error *err)
 {
 	if (o->module || o->function) {
-		tare_fail(err, EINVAL, "--filter: module and function do not choose accesses");
+		tare_fail(err, EINVAL, "--filter: module and function do not select accesses");
 		tare_hint(err, "keys: comm, pid, tid, cpu, from, to");
 		return -EINVAL;
 	}
@@ -35,7 +35,7 @@ int access_one_file(const struct sample_options *o, int argc, char **argv, int r
 	return -EINVAL;
 }
 
-/* There are samples, but none of an access. */
+/* There are samples, but no accesses. */
 static int say_nothing(const struct accessed *c, const char *path, uint64_t others, uint64_t silent,
 		       struct tare_error *err)
 {
@@ -49,12 +49,12 @@ static int say_nothing(const struct accessed *c, const char *path, uint64_t othe
 			  "%.200s: its %llu sample%s of operations that access no memory%s", path,
 			  (unsigned long long)others, others == 1 ? " is" : "s are", lost);
 	else if (!others)
-		tare_fail(err, ENODATA, "%.200s: its %llu sample%s nothing of accesses to memory%s",
-			  path, (unsigned long long)silent, silent == 1 ? " says" : "s say", lost);
+		tare_fail(err, ENODATA, "%.200s: its %llu sample%s no data of memory accesses%s",
+			  path, (unsigned long long)silent, silent == 1 ? " has" : "s have", lost);
 	else
 		tare_fail(
 			err, ENODATA,
-			"%.200s: none of its %llu samples is of an access to memory: %llu of operations that make none, of %llu it is not told%s",
+			"%.200s: no memory access in its %llu samples: %llu of other operations, %llu unknown%s",
 			path, (unsigned long long)(others + silent), (unsigned long long)others,
 			(unsigned long long)silent, lost);
 	if (silent || !c->tells_accesses)
@@ -75,40 +75,37 @@ int access_any(const struct accessed *c, const char *path, uint64_t used, uint64
 	if (filtered) {
 		tare_fail(err, ENODATA, "%.200s: no access passes the filter", path);
 	} else if (c->damage[0]) {
-		tare_fail(err, ENODATA, "%.300s; no access stands before that", c->damage);
+		tare_fail(err, ENODATA, "%.300s; there is no access before that", c->damage);
 	} else if (c->loss.missing && !c->loss.damaged) {
-		tare_fail(
-			err, ENODATA,
-			"%.200s: cut off: it tells of %llu bytes of the hardware's data that it does not hold",
-			path, (unsigned long long)c->loss.missing);
+		tare_fail(err, ENODATA,
+			  "%.200s: truncated: %llu bytes of hardware trace data are missing", path,
+			  (unsigned long long)c->loss.missing);
 	} else if (c->loss.truncated || c->loss.damaged) {
 		tare_fail(
 			err, ENODATA,
-			"%.200s: the hardware's data is empty or damaged: %llu pieces cut off, %llu bytes that are no record",
+			"%.200s: the hardware trace data is empty or damaged: %llu truncated blocks, %llu bytes outside records",
 			path, (unsigned long long)c->loss.truncated,
 			(unsigned long long)c->loss.damaged);
 	} else if (c->undecodable && !c->samples && !others) {
-		tare_fail(err, ENODATA,
-			  "%.200s: none of its samples could be decoded (%llu records)", path,
+		tare_fail(err, ENODATA, "%.200s: no sample could be decoded (%llu records)", path,
 			  (unsigned long long)c->undecodable);
 	} else if (others || silent) {
 		return say_nothing(c, path, others, silent, err);
 	} else if (c->recorders) {
 		tare_fail(
 			err, ENODATA,
-			"%.200s: its %llu access%s of what wrote the blocks down (libtare-alloc.so)",
+			"%.200s: its %llu access%s made by the allocation recorder (libtare-alloc.so)",
 			path, (unsigned long long)c->recorders,
 			c->recorders == 1 ? " is" : "es are");
 		tare_hint(err, "%s", shorter_hint);
 	} else if (c->loss.lost) {
-		tare_fail(err, ENODATA,
-			  "%.200s: there is no access in it: all %llu samples were lost", path,
-			  (unsigned long long)c->loss.lost);
+		tare_fail(err, ENODATA, "%.200s: it has no accesses: all %llu samples were lost",
+			  path, (unsigned long long)c->loss.lost);
 		tare_hint(err, "%s",
 			  c->tells_accesses ? "record again with a longer period or a larger buffer"
 					    : precise_hint);
 	} else {
-		tare_fail(err, ENODATA, "%.200s: there is no sample in it", path);
+		tare_fail(err, ENODATA, "%.200s: it has no samples", path);
 		tare_hint(err, "%s", c->tells_accesses ? shorter_hint : precise_hint);
 	}
 	return -ENODATA;

@@ -28,9 +28,9 @@ static const struct option_row annotate_opts[] = {
 	{ 0, "intel", NULL, "Intel's syntax on x86; default: AT&T's", FLAG(intel) },
 	{ 0, "no-source", NULL, "leave the text of source lines out", FLAG(no_source) },
 	{ 0, "any-source", NULL, "show source lines whoever owns the file", FLAG(any_source) },
-	{ 0, "percent-limit", "P", "instructions of less than P percent stand together",
+	{ 0, "percent-limit", "P", "combine instructions of less than P percent",
 	  PERCENT(least_percent, 100) },
-	OUTPUT_HTML_ROW(common.out, "write a page there instead, that opens in a browser, offline"),
+	OUTPUT_HTML_ROW(common.out, "write an HTML page to FILE instead"),
 	{ 0 },
 };
 
@@ -248,22 +248,20 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 		o.common.input = file;
 	}
 	if (ret == 0 && command < argc && strcmp(argv[command], "--"))
-		ret = tare_fail(&err, EINVAL,
-				"'%.64s' is one word too many: a command stands behind --",
+		ret = tare_fail(&err, EINVAL, "'%.64s' is one word too many: a command follows --",
 				argv[command]);
 	if (ret == 0 && command < argc && ++command == argc)
-		ret = tare_fail(&err, EINVAL, "no command stands behind --");
+		ret = tare_fail(&err, EINVAL, "there is no command after --");
 	if (ret == 0 && command < argc && o.common.skid)
 		ret = tare_fail(&err, EINVAL,
-				"--skid is of a recording: executions that were counted have none");
+				"--skid needs a recording: exact counts have no skid");
 	if (ret == 0 && command < argc && (o.common.input || o.common.event))
 		ret = tare_fail(
 			&err, EINVAL,
 			"a command is executed and counted exactly: FILE, -i and -e are for recordings");
 	if (ret == 0 && o.common.out.html &&
 	    (o.common.out.path || o.common.out.format != FORMAT_TEXT))
-		ret = tare_fail(&err, EINVAL,
-				"--html is an output of its own: not with --format or -o");
+		ret = tare_fail(&err, EINVAL, "--html cannot be combined with --format or -o");
 	if (ret == 0 && o.common.out.html)
 		ret = page_available(&err); /* before the command runs */
 	if (ret == 0 && command < argc)
@@ -273,8 +271,7 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 	sample_options_free(&o.common);
 	if (ret < 0) {
 		if (file && !err.hint[0] && access(file, X_OK) == 0)
-			tare_hint(&err,
-				  "a command stands behind --: tare annotate FUNCTION -- %.64s",
+			tare_hint(&err, "a command follows --: tare annotate FUNCTION -- %.64s",
 				  file);
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;

@@ -82,11 +82,10 @@ static const struct option_row dump_opts[] = {
 	  SPECIAL_ALL(set_records) },
 	{ 0, "raw", NULL,
 	  "show the bytes of each record too, and registers of IBS and packets of SPE", FLAG(raw) },
-	{ 0, "header", NULL, "show the head and the features, no records", FLAG(header) },
+	{ 0, "header", NULL, "show the header and the features, no records", FLAG(header) },
 	{ 0, "counts", NULL, "show how many records of each type and event, not the records",
 	  FLAG(counts) },
-	{ 0, "by-time", NULL, "in order of time; default: as they stand in the file",
-	  FLAG(by_time) },
+	{ 0, "by-time", NULL, "in order of time; default: in file order", FLAG(by_time) },
 	{ 0 },
 };
 
@@ -172,7 +171,7 @@ static int show_spe(struct perfdata *r, struct text *out, struct tare_error *err
 		ret = put(out, err);
 	}
 	if (ret == 0 && held)
-		text_add(out, "    %08llx  %zu bytes of a packet that goes on past the end\n",
+		text_add(out, "    %08llx  %zu bytes of a packet that is truncated\n",
 			 (unsigned long long)base, held);
 	free(buf);
 	return ret;
@@ -290,7 +289,7 @@ static int dump_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_dump = {
 	.name = "dump",
-	.about = "print any perf.data: head, features and every record, raw and decoded",
+	.about = "print any perf.data: header, features and every record, raw and decoded",
 	.args = "[FILE]",
 	.example = "  tare dump perf.data\n"
 		   "  tare dump --records sample,lost --raw perf.data\n"

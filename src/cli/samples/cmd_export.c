@@ -57,9 +57,9 @@ static const struct option_row export_opts[] = {
 	{ 'i', "input", "FILE", "the recording; - is standard input, for regions",
 	  TEXT(input, "file") },
 	{ 'o', "output", "FILE",
-	  "write there, whole or not at all; its ending may choose the format",
+	  "write to FILE, completely or not at all; its extension may select the format",
 	  OUTPUT_FILE(output) },
-	{ 0, "counter", "NAME", "what the axis shows, or the stacks add up; default: the clock",
+	{ 0, "counter", "NAME", "counter for the axis or the stacks; default: the clock",
 	  TEXT(options.counter, "counter's name") },
 	{ 0, "accesses", "[FORMAT]",
 	  "the precise samples of a perf.data as a table, each as one access: csv or parquet",
@@ -119,7 +119,7 @@ static void put_repaired_of(struct text *out, struct timeline *t, const struct e
 	text_add(out, "%s", told->repaired_of_more ? " and other labels" : "");
 }
 
-/* Reports what is not visible in the exported file. */
+/* Reports data that is missing in the exported file. */
 static void remark(const struct command *self, struct timeline *t, const struct export_command *o,
 		   const struct export_told *told)
 {
@@ -133,15 +133,15 @@ static void remark(const struct command *self, struct timeline *t, const struct 
 		{ told->lost, "point is missing in the recording",
 		  "points are missing in the recording" },
 		{ told->repaired,
-		  "begin or end is not in the recording and was put where it stops or starts",
-		  "begins or ends are not in the recording and were put where it stops or starts",
+		  "begin or end is not in the recording and was placed at the recording's start or stop",
+		  "begins or ends are not in the recording and were placed at the recording's start or stop",
 		  &of },
 		{ told->missing,
 		  "region has a counter that could not be read: it is left out there",
 		  "regions have a counter that could not be read: it is left out there" },
 		{ told->unplaced,
-		  "point has no place on the axis: it stands at its thread's next one to either side",
-		  "points have no place on the axis: they stand at their thread's next one to either side" },
+		  "point has no position on the axis: it is shown at the nearest point of its thread",
+		  "points have no position on the axis: they are shown at the nearest point of their thread" },
 		{ told->too_deep, "region is too deep for a stack: it counts to the one above",
 		  "regions are too deep for a stack: they count to the one above" },
 	};
@@ -157,7 +157,7 @@ static void remark(const struct command *self, struct timeline *t, const struct 
 		fprintf(stderr, "tare %s: %s: %s\n", self->name, info->path, info->live);
 	if (!o->options.counter && info->time < 0 && o->how->close)
 		fprintf(stderr,
-			"tare %s: the recording has no clock: the axis is %s, and threads do not line up\n",
+			"tare %s: the recording has no clock: the axis is %s, and threads are not aligned\n",
 			self->name, info->counter[0].name);
 }
 

@@ -57,7 +57,7 @@ static int set_sort(void *options, const char *arg, struct tare_error *err)
 	for (enum allocations_sort k = 0; k < ALLOCATIONS_SORTS; k++)
 		if (!strcmp(arg, allocations_sort_name(k)))
 			return 0;
-	tare_fail(err, EINVAL, "'%.40s' is nothing to sort by", arg);
+	tare_fail(err, EINVAL, "'%.40s' is not a sort key", arg);
 	tare_hint(
 		err,
 		"one of samples, weight, latency, p50, p99, loads, stores, misses, remote, modified; with --allocations bytes, count, peak, live");
@@ -103,7 +103,8 @@ static const struct option_row memory_opts[] = {
 	  SPECIAL_ALL(set_sort) },
 	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)",
 	  NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
-	OUTPUT_HTML_ROW(common.out, "write a page there instead, with a table for each --by"),
+	OUTPUT_HTML_ROW(common.out,
+			"write an HTML page to FILE instead, with a table for each --by"),
 	{ 'v', "verbose", NULL, "with --allocations: a line for each process", FLAG(verbose) },
 	BLOCK_ROW(common, access_rows),
 	{ 0 },
@@ -114,9 +115,9 @@ static int check(const struct memory_cli *o, struct tare_error *err)
 	if (o->common.out.html &&
 	    (o->common.out.path || o->common.out.format != FORMAT_TEXT || o->by_set))
 		return tare_fail(err, EINVAL,
-				 "--html is an output of its own: not with --by, --format or -o");
+				 "--html cannot be combined with --by, --format or -o");
 	if (o->verbose && !o->allocations)
-		return tare_fail(err, EINVAL, "--verbose goes with --allocations");
+		return tare_fail(err, EINVAL, "--verbose needs --allocations");
 	if (o->allocations && o->common.out.html)
 		return tare_fail(err, EINVAL, "--allocations has no page: text, json and csv");
 	if (o->allocations && o->by_set && o->by != MEMORY_BY_LINE && o->by != MEMORY_BY_FUNCTION)
@@ -132,9 +133,9 @@ static const char *lacks(const struct memory *m, enum memory_sort sort)
 		[MEMORY_SORT_LATENCY] = "latencies",
 		[MEMORY_SORT_P50] = "latencies",
 		[MEMORY_SORT_P99] = "latencies",
-		[MEMORY_SORT_MISSES] = "what served the data",
-		[MEMORY_SORT_REMOTE] = "how far away the data was",
-		[MEMORY_SORT_MODIFIED] = "other caches' modified lines",
+		[MEMORY_SORT_MISSES] = "the cache or memory level of the data",
+		[MEMORY_SORT_REMOTE] = "the distance of the data",
+		[MEMORY_SORT_MODIFIED] = "modified lines in other caches",
 	};
 	bool has = what[sort] == NULL ||
 		(sort <= MEMORY_SORT_P99              ? m->latency >= 0
@@ -154,11 +155,10 @@ static const char *lacks_rows(const struct memory *m, enum memory_by by)
 	for (size_t i = 0; i < t->n && by == MEMORY_BY_NODE; i++)
 		node |= t->row[i].is.cpu_node >= 0 || t->row[i].is.memory_node >= 0;
 	return by == MEMORY_BY_LEVEL && !m->total.placed && !m->total.distanced
-		? "what served the data"
-		: by == MEMORY_BY_TLB && !m->total.translated ? "what translated addresses"
-		: by == MEMORY_BY_NODE && !node
-		? "nodes of CPUs, of memory or how far away data was"
-		: NULL;
+		? "the cache or memory level of the data"
+		: by == MEMORY_BY_TLB && !m->total.translated ? "the TLB level"
+		: by == MEMORY_BY_NODE && !node ? "nodes of CPUs or memory, or the distance of data"
+						: NULL;
 }
 
 static int write_page(const struct memory_cli *o, const struct memory_shown *shown,
@@ -228,17 +228,18 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 	if (ret == 0)
 		ret = access_any(&c, path, m.total.samples, m.no_accesses, err);
 	if (ret == 0 && lacks(&m, o->sort)) {
-		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not tell %s",
+		ret = tare_fail(err, ENODATA, "--sort %s: the recording does not have %s",
 				memory_sort_name(o->sort), lacks(&m, o->sort));
-		tare_hint(err,
-			  "what recorded it does not measure that; --sort samples always works");
+		tare_hint(
+			err,
+			"its hardware or engine does not measure this; --sort samples always works");
 	}
 	if (ret == 0 && !o->common.out.html && lacks_rows(&m, o->by)) {
-		ret = tare_fail(err, ENODATA, "--by %s: the recording does not tell %s",
+		ret = tare_fail(err, ENODATA, "--by %s: the recording does not have %s",
 				memory_by_name(o->by), lacks_rows(&m, o->by));
 		tare_hint(
 			err,
-			"what recorded it does not know that; --by line, symbol and page always work");
+			"its hardware or engine does not record this; --by line, symbol and page always work");
 	}
 	if (ret == 0) {
 		struct memory_shown shown = { path, &m, o->sort,
@@ -280,7 +281,7 @@ static void tell_lacking(const char *path, const struct allocations *a)
 	if (a->lost) {
 		text_add(&out, "tare memory: ");
 		escape(&out, path, strlen(path));
-		text_add(&out, ".alloc: %" PRIu64 " records found no room when it was recorded\n",
+		text_add(&out, ".alloc: %" PRIu64 " records were lost when it was recorded\n",
 			 a->lost);
 	}
 	if (what.len) {
@@ -319,7 +320,7 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 		ret = tare_fail(err, ENODATA, "%.200s: no allocation was recorded%s", path,
 				opts.from.filter.pid >= 0 ? " of that process" : "");
 		tare_hint(err,
-			  "static programs, and those with a malloc of their own, are not seen");
+			  "static programs and programs with their own malloc are not recorded");
 	}
 	shown.of = &a;
 	if (ret == 0)
@@ -376,7 +377,7 @@ static int memory_run(const struct command *self, int argc, char **argv)
 const struct command cmd_memory = {
 	.name = "memory",
 	.about =
-		"accesses to memory: which are slow, what they are to, what serves them; who allocates",
+		"show memory accesses: slow ones, their data, their cache or memory level; allocations",
 	.args = "[FILE]",
 	.example = "  tare memory perf.data\n"
 		   "  tare memory --by symbol --sort misses perf.data\n"

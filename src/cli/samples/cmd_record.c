@@ -94,7 +94,7 @@ static int check_sampled(struct job *j)
 		if (samples && exact_class_of(e) == EXACT_TAKEN) {
 			tare_fail(
 				j->err, EINVAL,
-				"taken branches make no samples: whether a branch is taken is known after it is counted");
+				"taken branches cannot be sampled: a branch is counted before it is known to be taken");
 			tare_hint(
 				j->err,
 				"exact/branches/ samples all branches, exact/conditional-branches/ those that may fall through");
@@ -288,9 +288,7 @@ static int choose_period(struct job *j)
 	uint64_t asked = o->how.period;
 
 	if (p->period && o->rate_given && !o->how.period) {
-		tare_fail(j->err, EINVAL,
-			  "-F: %s cannot be steered towards a number of samples a second",
-			  p->events);
+		tare_fail(j->err, EINVAL, "-F: %s cannot be sampled at a frequency", p->events);
 		tare_hint(j->err, "-c N: one of every N operations; %llu unless given",
 			  (unsigned long long)p->period);
 		return -EINVAL;
@@ -305,7 +303,7 @@ static int choose_period(struct job *j)
 		fprintf(stderr,
 			"tare record: a sample every %llu: this PMU counts in multiples of %llu%s\n",
 			(unsigned long long)o->how.period, (unsigned long long)p->multiple,
-			o->how.period == p->least ? ", and no fewer" : "");
+			o->how.period == p->least ? ", which is the minimum" : "");
 	return 0;
 }
 
@@ -368,10 +366,9 @@ static int choose_rate(struct job *j)
 		return 0;
 	tare_fail(j->err, EINVAL, "-F %llu: the kernel allows %llu samples a second",
 		  (unsigned long long)j->o.how.frequency, (unsigned long long)most);
-	tare_hint(
-		j->err,
-		"-F max, or raise kernel.perf_event_max_sample_rate (the kernel lowers it by itself when "
-		"sampling takes too long)");
+	tare_hint(j->err,
+		  "-F max, or raise kernel.perf_event_max_sample_rate (the kernel lowers it when "
+		  "sampling takes too long)");
 	return -EINVAL;
 }
 
@@ -391,9 +388,9 @@ static int check_aux(struct job *j, const struct encoding *e)
 		{ o->clock_given && o->how.clockid >= 0, "another clock (-k)",
 		  "-k perf: its times are the kernel's own" },
 		{ o->alloc, "--alloc",
-		  "blocks of memory are stamped by another clock than SPE's: leave it out, or --engine exact" },
+		  "allocations have timestamps of another clock than SPE: omit it, or use --engine exact" },
 		{ o->precise && o->how.calls != CALLS_NONE, "callers (-g)",
-		  "SPE knows the instruction alone" },
+		  "SPE records only the instruction" },
 		{ o->precise && o->how.branches, "a stack of branches (-b)",
 		  "--precise=branches samples branches with their targets" },
 	};
@@ -438,8 +435,7 @@ static int choose_rings(struct job *j)
 			ret = check_aux(j, &j->list.enc[i]);
 		}
 	if (ret == 0 && o->aux_bytes && !aux) {
-		ret = tare_fail(j->err, EINVAL,
-				"-m SIZE,AUX: nothing that is recorded has an AUX area");
+		ret = tare_fail(j->err, EINVAL, "-m SIZE,AUX: no recorded event has an AUX area");
 		tare_hint(j->err, "Arm's SPE has: --precise, or -e arm_spe_0//");
 		ret = -EINVAL;
 	}
@@ -560,7 +556,7 @@ static int record(struct job *j)
 	j->outcome.broke_off = ret < 0;
 	finished = finish(j, ret < 0 ? &late : j->err);
 	if (ret < 0 && !perfdata_writer_kept(j->writer) && j->err->hint[0])
-		tare_hint(j->err, "-o names another place");
+		tare_hint(j->err, "write elsewhere with -o FILE");
 	ret = ret < 0 ? ret : finished;
 	if (ret == 0 && j->outcome.uncounted[0] && !j->outcome.partial.n)
 		ret = exact_fail_uncounted(j->outcome.uncounted, j->outcome.has_status,
@@ -602,7 +598,7 @@ static void say_clocks(const struct job *j)
 
 		if (asked && !j->o.quiet)
 			fprintf(stderr,
-				"tare record: %s: a sample every 10 us, not every %llu ns: the kernel's clocks go no faster\n",
+				"tare record: %s: a sample every 10 us, not every %llu ns: the kernel's clocks do not support shorter periods\n",
 				j->list.enc[i].name, (unsigned long long)asked);
 	}
 }
@@ -631,7 +627,7 @@ static int try_without_physical(struct job *j, int ret)
 	begin_anew(j);
 	if (!o->quiet)
 		fprintf(stderr,
-			"tare record: asked for again without physical addresses, as the kernel said: %s; kernel.perf_event_paranoid <= 1 or CAP_PERFMON "
+			"tare record: recording without physical addresses, because the kernel refused them: %s; kernel.perf_event_paranoid <= 1 or CAP_PERFMON "
 			"may allow them\n",
 			strerror(-ret));
 	o->precise_of.no_physical = true;
@@ -719,7 +715,7 @@ static void say_left(struct text *out, const struct perfdata_writer *w)
 
 	text_add(out, "  ");
 	escape(out, newest, strlen(newest));
-	text_add(out, " is there, too: a recording whose recorder was killed");
+	text_add(out, " exists, too: the recording of a killed recorder");
 	input_say_parts(out, n);
 	text_add(out, "\n");
 }
@@ -744,9 +740,10 @@ static int show(struct job *j, const struct command *self)
 		if (!j->o.quiet)
 			record_alloc_tell(&j->alloc, &text);
 		if (j->writer && perfdata_writer_no_fields(j->writer))
-			text_add(&text,
-				 "  the fields of tracepoints cannot be told from this file: %s\n",
-				 perfdata_writer_no_fields(j->writer));
+			text_add(
+				&text,
+				"  the fields of tracepoints cannot be decoded from this file: %s\n",
+				perfdata_writer_no_fields(j->writer));
 		if (!j->o.quiet && j->writer && perfdata_writer_left(j->writer, NULL))
 			say_left(&text, j->writer);
 		ret = output_put(&out, &text, &err);
@@ -834,7 +831,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_record = {
 	.name = "record",
-	.about = "sample where events happen, into a perf.data",
+	.about = "sample events and record them in a perf.data file",
 	.args = "[--] COMMAND [ARG]...",
 	.example =
 		"  tare record -g -- gcc -O2 -c x.c\n  tare record -e cycles:u,branch-misses:u -F 1000 -p 1234\n"

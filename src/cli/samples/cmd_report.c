@@ -99,20 +99,19 @@ static const struct option_row report_opts[] = {
 	{ 'n', "limit", "N", "show N rows; 0: all (default: 30, in json and csv all)",
 	  NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
 	{ 0, "percent-limit", "P", "show rows of P percent or more", PERCENT(least_percent, 100) },
-	{ 0, "by-total", NULL, "order by what a function and its callees took", FLAG(by_total) },
-	{ 0, "callers", "FUNCTION", "who called it, and what it called", TEXT(about, NULL) },
+	{ 0, "by-total", NULL, "order by the total of a function and its callees", FLAG(by_total) },
+	{ 0, "callers", "FUNCTION", "its callers and callees", TEXT(about, NULL) },
 	{ 0, "ratio", "FORMULA", "a column such as 'instructions / cycles'", TEXT(ratio, NULL) },
-	{ 0, "inline", NULL, "functions that were inlined as rows of their own",
-	  FLAG(common.read.inlined) },
-	{ 0, "flat", NULL, "do not look at callers", FLAG(common.read.flat) },
+	{ 0, "inline", NULL, "inlined functions as separate rows", FLAG(common.read.inlined) },
+	{ 0, "flat", NULL, "ignore callers", FLAG(common.read.flat) },
 	{ 0, "folded", NULL, "stacks for flame graphs, one a line, with their counts",
 	  FLAG(folded) },
-	{ 0, "diff", "BEFORE", "what changed since that recording; with --html a flame graph of it",
+	{ 0, "diff", "BEFORE", "changes since that recording; with --html a flame graph of them",
 	  TEXT(before, NULL) },
 	{ 0, "normalise", NULL, "with --diff: shares, as if both were equally long",
 	  FLAG(normalise) },
 	OUTPUT_HTML_ROW(common.out,
-			"write a page there instead: the table and a flame graph, offline"),
+			"write an HTML page to FILE instead: the table and a flame graph"),
 	BLOCK_ROW(common, sample_skid_rows),
 	BLOCK_ROW(common, sample_rows),
 	{ 0 },
@@ -129,17 +128,16 @@ static int check(const struct report_cli *o, struct tare_error *err)
 	if (o->folded && o->about)
 		return tare_fail(err, EINVAL, "--folded and --callers exclude each other");
 	if (o->folded && o->common.out.format != FORMAT_TEXT)
-		return tare_fail(err, EINVAL, "--folded is a format of its own");
+		return tare_fail(err, EINVAL, "--folded cannot be combined with --format");
 	if (o->common.out.html &&
 	    (o->folded || o->common.out.path || o->common.out.format != FORMAT_TEXT)) {
-		tare_fail(err, EINVAL,
-			  "--html is an output of its own: not with --folded, --format or -o");
+		tare_fail(err, EINVAL, "--html cannot be combined with --folded, --format or -o");
 		return -EINVAL;
 	}
 	if (o->common.skid && (o->before || o->folded || o->about))
 		return tare_fail(
 			err, EINVAL,
-			"--skid tells of the table: not with --diff, --folded or --callers");
+			"--skid needs the table: it cannot be combined with --diff, --folded or --callers");
 	if (o->before && o->ratio)
 		return tare_fail(err, EINVAL, "--diff and --ratio exclude each other");
 	return 0;
@@ -414,7 +412,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_report = {
 	.name = "report",
-	.about = "where the samples of a recording fell: functions, lines, threads, callers",
+	.about = "show the samples of a recording by functions, lines, threads, callers",
 	.args = "[FILE]",
 	.example = "  tare report perf.data\n"
 		   "  tare report --sort line --filter 'comm=gcc,module=*cc1'\n"

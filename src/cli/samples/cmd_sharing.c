@@ -31,12 +31,12 @@ static int set_line_size(void *options, const char *arg, struct tare_error *err)
 #define OPTIONS struct sharing_cli
 
 static const struct option_row sharing_opts[] = {
-	{ 'a', "all", NULL, "also lines that are handed over, and those of too few samples",
+	{ 'a', "all", NULL, "also lines that are handed over, and lines with too few samples",
 	  FLAG(all) },
 	{ 'n', "limit", "N", "show N lines; 0: all (default: 10, in json and csv all)",
 	  NUMBER(limit, 0, UINT64_MAX), GIVEN(limit_set) },
-	{ 0, "line-size", "BYTES", "of the cache's lines; default 64", SPECIAL_ALL(set_line_size) },
-	OUTPUT_HTML_ROW(common.out, "write a page there instead"),
+	{ 0, "line-size", "BYTES", "size of a cache line; default 64", SPECIAL_ALL(set_line_size) },
+	OUTPUT_HTML_ROW(common.out, "write an HTML page to FILE instead"),
 	BLOCK_ROW(common, access_rows),
 	{ 0 },
 };
@@ -96,8 +96,8 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial,
 				 n.no_accesses, err);
 	if (ret == 0 && !sharing_totals(n.s).used) {
 		ret = tare_fail(err, ENODATA,
-				"%.200s: none of its %llu accesses has an address and a thread",
-				path, (unsigned long long)sharing_totals(n.s).passed_over);
+				"%.200s: no access of its %llu has an address and a thread", path,
+				(unsigned long long)sharing_totals(n.s).passed_over);
 		tare_hint(
 			err,
 			"perf record -d records addresses; arm_spe_0 needs load_filter or store_filter without a privileged address filter");
@@ -138,7 +138,7 @@ static int sharing_run(const struct command *self, int argc, char **argv)
 		if (ret == 0 && o.common.out.html &&
 		    (o.common.out.path || o.common.out.format != FORMAT_TEXT))
 			ret = tare_fail(&err, EINVAL,
-					"--html is an output of its own: not with --format or -o");
+					"--html cannot be combined with --format or -o");
 		if (ret == 0)
 			ret = access_one_file(&o.common, argc, argv, rest, &err);
 		if (ret == 0)
@@ -155,7 +155,7 @@ static int sharing_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_sharing = {
 	.name = "sharing",
-	.about = "cache lines that threads take from each other: true and false sharing",
+	.about = "find cache lines that threads contend for: true and false sharing",
 	.args = "[FILE]",
 	.example = "  tare record --precise=memory -- prog\n"
 		   "  tare sharing perf.data\n"

@@ -39,9 +39,9 @@ static int choose(const char *name, const char *output, enum access_format *form
 			return 0;
 		}
 	if (name)
-		tare_fail(err, EINVAL, "%.64s is no format of a table", name);
+		tare_fail(err, EINVAL, "%.64s is not a table format", name);
 	else
-		tare_fail(err, EINVAL, "no format of a table is chosen");
+		tare_fail(err, EINVAL, "no table format is given");
 	tare_hint(err,
 		  "--accesses=csv, --accesses=parquet, or an -o that ends in .csv or .parquet");
 	return -EINVAL;
@@ -57,18 +57,19 @@ static void remark_accesses(const struct command *self, const struct tare_access
 	} told[] = {
 		{ loss->lost, "sample was lost when it was recorded",
 		  "samples were lost when they were recorded" },
-		{ loss->missing, "byte of AUX data that the kernel told of is not in the file",
-		  "bytes of AUX data that the kernel told of are not in the file" },
-		{ loss->truncated, "piece of AUX data has a gap or ends too early",
-		  "pieces of AUX data have a gap or end too early" },
-		{ loss->collided, "piece of AUX data lacks samples that the hardware dropped",
-		  "pieces of AUX data lack samples that the hardware dropped" },
-		{ loss->without_pc, "record of AUX data names no instruction and was left out",
-		  "records of AUX data name no instruction and were left out" },
-		{ loss->unknown_sources, "access names a data source whose meaning is not known",
-		  "accesses name data sources whose meaning is not known" },
-		{ loss->other, "sample says nothing of an access and was left out",
-		  "samples say nothing of an access and were left out" },
+		{ loss->missing, "byte of AUX data that the kernel announced is not in the file",
+		  "bytes of AUX data that the kernel announced are not in the file" },
+		{ loss->truncated, "block of AUX data has a gap or is truncated",
+		  "blocks of AUX data have a gap or are truncated" },
+		{ loss->collided, "block of AUX data lacks samples that the hardware dropped",
+		  "blocks of AUX data lack samples that the hardware dropped" },
+		{ loss->without_pc,
+		  "record of AUX data has no instruction address and was left out",
+		  "records of AUX data have no instruction address and were left out" },
+		{ loss->unknown_sources, "access has an unknown data source",
+		  "accesses have unknown data sources" },
+		{ loss->other, "sample has no access and was left out",
+		  "samples have no access and were left out" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(told); i++)
@@ -77,7 +78,7 @@ static void remark_accesses(const struct command *self, const struct tare_access
 				told[i].n == 1 ? told[i].one : told[i].many);
 	if (loss->unknown_cpu)
 		fprintf(stderr,
-			"tare %s: what this core's data sources mean is not known: where data came from is told by events alone\n",
+			"tare %s: the data sources of this core are unknown: the cache or memory level is inferred from events only\n",
 			self->name);
 	if (!rows)
 		fprintf(stderr,

@@ -37,13 +37,13 @@ static int find_recorder(char *out, size_t room, struct tare_error *err)
 				return 0;
 			return tare_fail(
 				err, EINVAL,
-				"%.200s: LD_PRELOAD takes no path with a blank or colon in it",
+				"%.200s: LD_PRELOAD does not support paths with a blank or colon",
 				out);
 		}
-	tare_fail(err, ENOENT, "--alloc: %s is not where this tare is", RECORDER);
+	tare_fail(err, ENOENT, "--alloc: %s was not found for this tare", RECORDER);
 	tare_hint(
 		err,
-		"it is installed with tare, in lib/tare; in a build folder ninja makes it; a static tare has none");
+		"it is installed with tare in lib/tare, and built by ninja in a build directory; a static tare has none");
 	return -ENOENT;
 }
 
@@ -55,7 +55,8 @@ static int absolute(char *out, size_t room, const char *recording, struct tare_e
 	if (!alloc_path(file, sizeof(file), recording))
 		return tare_fail(err, ENAMETOOLONG, "%.200s...: the name is too long", recording);
 	if (file[0] != '/' && !getcwd(here, sizeof(here)))
-		return tare_fail(err, errno, "cannot tell the current folder: %s", strerror(errno));
+		return tare_fail(err, errno, "cannot get the current directory: %s",
+				 strerror(errno));
 	n = file[0] == '/' ? snprintf(out, room, "%s", file)
 			   : snprintf(out, room, "%s/%s", here, file);
 	return n < 0 || (size_t)n >= room
@@ -144,7 +145,7 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 	if (!alloc_count_of(f, ALLOC_PROGRAM) && !loss->lost) {
 		text_add(
 			out,
-			"  no allocation was recorded: nothing that ran loads preloaded libraries: it is static, gains rights, or is built with "
+			"  no allocation was recorded: no program loaded the preloaded library: it is static, setuid, or is built with "
 			"AddressSanitizer, which refuses them\n");
 		return;
 	}
@@ -156,7 +157,7 @@ static void put_counts(struct text *out, const struct record_alloc *a, const str
 	else if (!alloc_count_of(f, ALLOC_TAKEN))
 		text_add(
 			out,
-			"  no allocation by malloc: the program makes none, or brings a malloc of its own, which is not seen%s\n",
+			"  no allocation by malloc: the program makes none, or has its own malloc, which is not recorded%s\n",
 			alloc_count_of(f, ALLOC_MAPPED) ? "; its mappings are" : "");
 	if (loss->damaged)
 		text_add(out, "  %" PRIu64 " bytes of it are damaged\n", loss->damaged);

@@ -15,9 +15,8 @@ enum { STACK_BYTES = 8192, STACK_MOST = 65528, RING_MOST_BYTES = 1 << 30 };
 
 static int either_rate(struct tare_error *err)
 {
-	return tare_fail(
-		err, EINVAL,
-		"-F, so many samples a second, and -c, one every so many events, exclude each other");
+	return tare_fail(err, EINVAL,
+			 "-F (samples a second) and -c (events per sample) exclude each other");
 }
 
 static int set_frequency(void *to, const char *arg, struct tare_error *err)
@@ -34,8 +33,9 @@ static int set_frequency(void *to, const char *arg, struct tare_error *err)
 
 	int ret = num_parse(arg, &o->how.frequency, err);
 
-	return ret == 0 && !o->how.frequency ? tare_fail(err, ERANGE, "0 samples a second are none")
-					     : ret;
+	return ret == 0 && !o->how.frequency
+		? tare_fail(err, ERANGE, "0 samples a second would record nothing")
+		: ret;
 }
 
 static int set_period(void *to, const char *arg, struct tare_error *err)
@@ -48,7 +48,7 @@ static int set_period(void *to, const char *arg, struct tare_error *err)
 	ret = num_parse(arg, &o->how.period, err);
 	o->rate_given = true;
 	if (ret == 0 && (!o->how.period || o->how.period >> 63))
-		return tare_fail(err, ERANGE, "a sample every %.32s events cannot be", arg);
+		return tare_fail(err, ERANGE, "a sample every %.32s events is impossible", arg);
 	return ret;
 }
 
@@ -164,7 +164,7 @@ static int set_clock(void *to, const char *arg, struct tare_error *err)
 		}
 	return tare_fail(
 		err, EINVAL,
-		"samples cannot be stamped by '%.32s': mono, raw, or perf (the kernel's own)", arg);
+		"there is no clock '%.32s' for timestamps: mono, raw, or perf (the kernel's)", arg);
 }
 
 /* Same syntax as perf: pages, or bytes with K, M or G; rounded up to a power of two. */
@@ -181,7 +181,7 @@ static int size_of(const char *arg, size_t n_arg, size_t *out, struct tare_error
 	    n > RING_MOST_BYTES / each)
 		return tare_fail(
 			err, EINVAL,
-			"'%.*s' is no size of a buffer: pages, or bytes as 512K, 8M; at most 1G",
+			"'%.*s' is not a buffer size: pages, or bytes as 512K, 8M; at most 1G",
 			(int)(n_arg < 32 ? n_arg : 32), arg);
 	while (size < n * each)
 		size *= 2;
@@ -200,7 +200,7 @@ static int set_ring(void *to, const char *arg, struct tare_error *err)
 		return ret;
 	ret = size_of(arg + n + 1, strlen(arg + n + 1), &o->aux_bytes, err);
 	if (ret == 0 && o->aux_bytes < 2 * (size_t)sysconf(_SC_PAGESIZE))
-		return tare_fail(err, EINVAL, "'%.32s': an AUX area has two pages at least",
+		return tare_fail(err, EINVAL, "'%.32s': an AUX area needs at least two pages",
 				 arg + n + 1);
 	return ret;
 }
@@ -215,8 +215,7 @@ static int set_max_size(void *to, const char *arg, struct tare_error *err)
 
 	if (!unit || end[1] || n > UINT64_MAX >> 10 * (unit - units))
 		return tare_fail(err, EINVAL,
-				 "'%.32s' is no size of a file: bytes as 4096B, 500K, 200M, 1G",
-				 arg);
+				 "'%.32s' is not a file size: bytes as 4096B, 500K, 200M, 1G", arg);
 	((struct record_options *)to)->size_most = n << 10 * (unit - units);
 	return 0;
 }
@@ -226,7 +225,7 @@ const struct option_row record_option_rows[] = {
 	{ 'F', "freq", "HZ", "samples a second to aim at, or max; default: 4000",
 	  SPECIAL_ALL(set_frequency) },
 	{ 'c', "count", "N", "a sample every N events instead", SPECIAL_ALL(set_period) },
-	{ 'g', NULL, NULL, "record who called, by frame pointers",
+	{ 'g', NULL, NULL, "record callers, by frame pointers",
 	  VALUE(how.calls, CALLS_FRAME_POINTERS) },
 	{ 0, "call-graph", "HOW", "fp, dwarf[,BYTES] (copies the stack) or lbr (Intel)",
 	  SPECIAL_ALL(set_call_graph) },
@@ -250,15 +249,14 @@ const struct option_row record_option_rows[] = {
 	{ 'j', "branch-filter", "WHICH", NULL, SPECIAL_ALL(set_branches) },
 	{ 'I', "intr-regs", NULL, NULL, FLAG(how.registers) },
 	{ 0, "switch-events", NULL, NULL, FLAG(how.switches) },
-	{ 'D', "delay", "MS", "begin to sample that long after the start",
+	{ 'D', "delay", "MS", "start sampling that long after the start",
 	  DURATION(delay_ns, 1000000, 0) },
 	{ 0, "timeout", "MS", "end after that long", DURATION(timeout_ns, 1000000, 1),
 	  .refusal = "a time limit of 0 leaves nothing to record" },
-	{ 0, "max-size", "SIZE", "end when FILE has that much: 500K, 200M, 1G",
+	{ 0, "max-size", "SIZE", "end when FILE has that size: 500K, 200M, 1G",
 	  SPECIAL_ALL(set_max_size) },
 	{ 'm', "mmap-pages", "SIZE[,AUX]",
-	  "buffer per CPU to begin with; default: by the rate, from 512K on",
-	  SPECIAL_ALL(set_ring) },
+	  "initial buffer per CPU; default: by the rate, at least 512K", SPECIAL_ALL(set_ring) },
 	{ 'k', "clockid", "CLOCK", NULL, SPECIAL_ALL(set_clock) },
 	{ 0, "all-user", NULL, NULL, FLAG(all_user) },
 	{ 0, "all-kernel", NULL, NULL, FLAG(all_kernel) },
@@ -270,11 +268,10 @@ const struct option_row record_option_rows[] = {
 	  "memory (default), branches, fetch or all: exact places, chosen by machine",
 	  WORD(precise_of.what, "precise sampling of", "memory", "branches", "fetch", "all"),
 	  GIVEN(precise) },
-	{ 0, "alloc", NULL, "record which blocks of memory the command takes, into FILE.alloc",
-	  FLAG(alloc) },
+	{ 0, "alloc", NULL, "record the command's memory allocations in FILE.alloc", FLAG(alloc) },
 	{ 0, "min-latency", "CYCLES", NULL, NUMBER(precise_of.min_latency, 1, UINT32_MAX) },
 	{ 0, "no-jitter", NULL, NULL, FLAG(no_jitter) },
-	{ 'q', "quiet", NULL, "say nothing but what went wrong", FLAG(quiet) },
+	{ 'q', "quiet", NULL, "print only errors", FLAG(quiet) },
 	{ 0 },
 };
 
@@ -287,22 +284,22 @@ int record_options_check(struct record_options *o, bool has_command, struct tare
 	else if ((o->pids || o->tids) && o->all_cpus)
 		ret = tare_fail(err, EINVAL, "-a samples every task; -p and -t would limit it");
 	else if (o->precise_of.min_latency && !o->precise)
-		ret = tare_fail(err, EINVAL, "--min-latency belongs to --precise");
+		ret = tare_fail(err, EINVAL, "--min-latency needs --precise");
 	else if (o->precise && o->events.given)
-		ret = tare_fail(err, EINVAL, "--precise chooses the events: -e names others");
+		ret = tare_fail(err, EINVAL, "--precise selects the events: it excludes -e");
 	else if (o->all_user && o->all_kernel)
-		ret = tare_fail(err, EINVAL, "--all-user and --all-kernel leave nothing");
+		ret = tare_fail(err, EINVAL, "--all-user and --all-kernel exclude everything");
 	else if (!has_command && !o->pids && !o->tids && !o->all_cpus && !o->cpus.n) {
 		ret = tare_fail(err, EINVAL, "there is nothing to record");
 		tare_hint(err, "give a command after the options, or -p PID, or -a");
 	} else if (o->alloc && !has_command) {
-		ret = tare_fail(err, EINVAL, "--alloc records a command that tare starts");
+		ret = tare_fail(err, EINVAL, "--alloc needs a command that tare starts");
 		tare_hint(err, "give a command after the options");
 	} else if (o->alloc && !strcmp(o->output, "-")) {
 		ret = tare_fail(err, EINVAL,
-				"--alloc writes a file beside the recording: -o FILE, and not -");
+				"--alloc writes FILE.alloc: it needs -o FILE, not -o -");
 	} else if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
-		ret = tare_fail(err, EINVAL, "a recording is not for a terminal");
+		ret = tare_fail(err, EINVAL, "a recording cannot be written to a terminal");
 		tare_hint(err, "-o - | tare dump -, or -o FILE");
 	}
 	return ret;

@@ -21,9 +21,8 @@ int report_diff_check(unsigned keys, struct tare_error *err)
 	}
 	if (!(keys & (REPORT_PID | REPORT_TID | REPORT_ADDRESS)))
 		return 0;
-	tare_fail(
-		err, EINVAL,
-		"--diff: processes, threads and addresses of two recordings are not the same ones");
+	tare_fail(err, EINVAL,
+		  "--diff: processes, threads and addresses differ between two recordings");
 	tare_hint(err, "--sort takes comm, module, function and line with --diff");
 	return -EINVAL;
 }
@@ -52,7 +51,7 @@ static int columns(const struct report_diff_cli *o, const struct samples s[REPOR
 	    s[REPORT_BEFORE].quality.weightless != s[REPORT_AFTER].quality.weightless) {
 		tare_fail(
 			err, EINVAL,
-			"only one of the recordings has periods: what a sample of the other stands for is not known");
+			"only one of the recordings has periods: the weight of a sample of the other is unknown");
 		tare_hint(err, "--normalise compares shares");
 		return -EINVAL;
 	}

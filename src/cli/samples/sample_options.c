@@ -36,7 +36,8 @@ static int set_filter(void *options, const char *arg, struct tare_error *err)
 	while (n < ARRAY_SIZE(o->filter) && o->filter[n])
 		n++;
 	if (n == ARRAY_SIZE(o->filter))
-		return tare_fail(err, E2BIG, "more than %zu times: one list may have all keys", n);
+		return tare_fail(err, E2BIG,
+				 "given more than %zu times: one list may have all keys", n);
 	words = o->filter[n] = strdup(arg);
 	ret = words ? 0 : tare_fail_nomem(err);
 
@@ -48,7 +49,7 @@ static int set_filter(void *options, const char *arg, struct tare_error *err)
 			*next++ = '\0';
 		value = value && (!next || value < next) ? value : NULL;
 		if (!value || !value[1]) {
-			ret = tare_fail(err, EINVAL, "'%.80s' is no KEY=VALUE", word);
+			ret = tare_fail(err, EINVAL, "'%.80s' is not KEY=VALUE", word);
 			tare_hint(
 				err,
 				"such as comm=gcc,module=*libc*; keys: comm pid tid cpu from to module function");
@@ -114,7 +115,8 @@ const struct option_row access_rows[] = {
 };
 
 const struct option_row sample_skid_rows[] = {
-	{ 0, "skid", "[FILE]", "how far samples lie from their cause, as tare verify skid found",
+	{ 0, "skid", "[FILE]",
+	  "distance of samples from their cause, as measured by tare verify skid",
 	  TEXT(skid_file, NULL), GIVEN(skid) },
 	{ 0 },
 };

@@ -394,7 +394,7 @@ static void say_opened(const struct counting *c)
 	}
 }
 
-/* Called before any command starts: if none of the events can be counted, no command starts. */
+/* Called before any command starts: if no event can be counted, no command starts. */
 static int opened(void *with, const struct counting *c, struct tare_error *err)
 {
 	struct job *j = with;
@@ -415,10 +415,11 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 		return -bad->unavailable;
 	}
 	if (bad && j->o.no_multiplex) {
-		tare_fail(err, bad->unavailable,
-			  "%.100s is unavailable, and --no-multiplex takes no part: %.200s",
-			  bad->name, bad->why);
-		tare_hint(err, "%.120s%sname with -e what can be counted here", bad->remedy,
+		tare_fail(
+			err, bad->unavailable,
+			"%.100s is unavailable, and --no-multiplex accepts no partial results: %.200s",
+			bad->name, bad->why);
+		tare_hint(err, "%.120s%sname events with -e that can be counted here", bad->remedy,
 			  bad->remedy[0] ? "; or " : "");
 		return -bad->unavailable;
 	}
@@ -442,7 +443,7 @@ static int check_fit(struct job *j)
 		while (!split.in[j->list.n + first])
 			first++;
 		tare_fail(j->err, EBUSY,
-			  "%.100s does not fit on the counters beside the events before it",
+			  "%.100s does not fit on the counters with the events before it",
 			  j->list.enc[first].name);
 		tare_hint(j->err, "count fewer events at once, or --split them over several runs");
 		ret = -EBUSY;
@@ -671,8 +672,8 @@ static int check_whole(struct job *j, const struct stat_table *t)
 			  100 * r->share);
 		tare_hint(j->err,
 			  "count fewer events at once, or --split them over several runs; "
-			  "'tare doctor' tells "
-			  "what else holds counters");
+			  "'tare doctor' shows "
+			  "what else uses counters");
 		return -EBUSY;
 	}
 	return 0;
@@ -944,7 +945,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_stat = {
 	.name = "stat",
-	.about = "count what a command did, and say how sure each number is",
+	.about = "count events of a command, with the confidence of each number",
 	.args = "[--] COMMAND [ARG]...",
 	.example = "  tare stat -r 5 -- gcc -O2 -c x.c\n  tare stat -e "
 		   "instructions:u,branch-misses:u -p 1234 -I 1000",

@@ -22,7 +22,7 @@ static int try_open(const struct encoding *e, int cpu, struct tare_error *err)
 			s->close(c);
 	}
 	if (ret < 0)
-		tare_prefix(err, "--cross-check needs both, and %s cannot count %.100s: ",
+		tare_prefix(err, "--cross-check needs both, but %s cannot count %.100s: ",
 			    s->registers ? "registers" : "perf", e->name);
 	return ret;
 }
@@ -35,7 +35,7 @@ int stat_cross_ready(struct encoding_list *list, const struct cpus *on, struct t
 		if (!list->enc[i].unavailable && !encoding_source(&list->enc[i])->registers) {
 			tare_fail(
 				err, EOPNOTSUPP,
-				"%.100s is counted by the kernel alone: there is nothing to compare",
+				"%.100s is counted only by the kernel: there is nothing to compare",
 				list->enc[i].name);
 			tare_hint(
 				err,

@@ -181,7 +181,7 @@ static int begin_all(struct work *w)
 			e->conditions++;
 		}
 	if (!e->conditions)
-		e->why_none = "the launch as asked lets nothing vary that tare can fix";
+		e->why_none = "the requested launch already fixes everything that tare can fix";
 	else
 		e->conditions++;
 	return ret;
@@ -309,11 +309,11 @@ static void say_place(char *to, size_t room, const struct divergence *d,
 	if (d->verdict == DIVERGE_PARTED && at->function && at->line)
 		snprintf(
 			to, room,
-			"two runs part in %.120s (%.150s:%u), after %s instructions of thread %u%s",
+			"two runs diverge in %.120s (%.150s:%u), after %s instructions of thread %u%s",
 			at->function, at->file, at->line, low.s ? low.s : "?", d->thread, since);
 	else if (d->verdict == DIVERGE_PARTED)
 		snprintf(to, room,
-			 "two runs part in %.120s+%#llx, after %s instructions of thread %u%s",
+			 "two runs diverge in %.120s+%#llx, after %s instructions of thread %u%s",
 			 at->function         ? at->function
 				 : at->module ? at->module
 					      : "code without a name",
@@ -322,11 +322,12 @@ static void say_place(char *to, size_t room, const struct divergence *d,
 	else if (d->verdict == DIVERGE_MOVES)
 		snprintf(
 			to, room,
-			"each pair of runs parts elsewhere, between instructions %s and %s of thread %u%s",
+			"each pair of runs diverges elsewhere, between instructions %s and %s of thread %u%s",
 			low.s ? low.s : "?", high.s ? high.s : "?", d->thread,
 			roughly.s ? roughly.s : "");
 	else
-		snprintf(to, room, "%u more runs went the same way: it is not in each pair of runs",
+		snprintf(to, room,
+			 "%u more runs took the same path: not every pair of runs diverges",
 			 d->alike);
 	text_free(&roughly);
 	text_free(&low);
@@ -441,7 +442,7 @@ int stat_explain(struct stat_explain *x, const struct stat_plan *plan, const str
 
 	x->explained = (struct explained){ .runs = plan->runs };
 	if (!again)
-		x->explained.why_none = "as was asked";
+		x->explained.why_none = "as requested";
 	again = again && t->runs >= BUDGET_RUNS_LEAST; /* reruns only then: with fewer runs the
 						        * reruns would be too few as well */
 	if (again)

@@ -27,11 +27,10 @@ static bool usable(struct interrupts_event *out, struct machine *m, struct tare_
 	if (machine_cores(m, &cores, &n, why) < 0)
 		return false;
 	if (n == 0) {
-		tare_fail(why, ENOENT,
-			  "this machine shows no core PMU, so nothing counts interrupts");
+		tare_fail(why, ENOENT, "this machine has no core PMU to count interrupts");
 		tare_hint(
 			why,
-			"instructions:u by the exact engine, which no interrupt disturbs: --engine exact -e instructions:u");
+			"instructions:u with the exact engine is not disturbed by interrupts: --engine exact -e instructions:u");
 		return false;
 	}
 	if (interrupts_of_cpu(out, machine_cpu(m), why) < 0)
@@ -39,8 +38,8 @@ static bool usable(struct interrupts_event *out, struct machine *m, struct tare_
 	if (n > 1) {
 		tare_fail(
 			why, ENOTSUP,
-			"this machine has several kinds of core, and nobody knows their events of interrupts");
-		tare_hint(why, "--engine exact -e instructions:u, which no interrupt disturbs");
+			"this machine has several kinds of core, and their interrupt events are unknown");
+		tare_hint(why, "--engine exact -e instructions:u, which interrupts do not disturb");
 		return false;
 	}
 	if (strcmp(out->known, "guessed"))
@@ -49,7 +48,7 @@ static bool usable(struct interrupts_event *out, struct machine *m, struct tare_
 		  out->event, machine_cpu(m));
 	tare_hint(
 		why,
-		"tare regions tries it on the spot; or --engine exact -e instructions:u, which no interrupt disturbs");
+		"tare regions tests it when it records; or --engine exact -e instructions:u, which interrupts do not disturb");
 	return false;
 }
 
@@ -73,8 +72,8 @@ static int check(const struct event_list *events, size_t i, struct tare_error *e
 	if (is_user_alone(&e->mods) && !shared)
 		return 0;
 	tare_fail_at(err, e->at, EINVAL,
-		     shared ? "%.80s is a group by itself, and stands in no other"
-			    : "%.80s counts user mode, and takes no other modifier",
+		     shared ? "%.80s is a group of its own and cannot be in another one"
+			    : "%.80s counts user mode and takes no other modifier",
 		     e->text);
 	tare_hint(err, "%s", INSTRUCTIONS_MINUS_IRQS);
 	return -EINVAL;
@@ -165,7 +164,7 @@ void stat_irqs_settle(struct stat_irqs *s, struct encoding_list *list)
 
 	tare_fail(
 		&why, ENOTSUP,
-		"the exact engine counts here, and to it no interrupt adds: there is nothing to take off");
+		"the exact engine counts here, and interrupts do not affect it: there is nothing to subtract");
 	tare_hint(&why, "-e instructions:u");
 	for (size_t i = 0; i < s->n; i++)
 		if (engine_counts(&list->enc[s->less[i].event])) {

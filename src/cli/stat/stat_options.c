@@ -26,12 +26,12 @@ static int set_separator(void *to, const char *arg, struct tare_error *err)
 }
 
 #define NO_BPF                                                                                     \
-	REFUSED("no counters are shared through BPF", "-e EVENTS counts with counters of its own")
+	REFUSED("counters are not shared through BPF", "-e EVENTS counts with separate counters")
 
 const struct option_row stat_option_rows[] = {
 	EVENT_ROW(events, "what to count, as perf writes it: cycles:u,{a,b},r1a8"),
 	METRIC_ROWS(metrics, "metrics by name (ipc, branch-miss-rate, ...) with their events",
-		    "a metric of your own, with its events"),
+		    "your own metric, with its events"),
 	{ 'd', "detailed", NULL, "more of the default events; up to -d -d -d", COUNT(detail) },
 	{ 'r', "repeat", "N", "N runs: median, spread, outliers (0: until Ctrl-C)",
 	  NUMBER(runs, 0, RUNS_MAX) },
@@ -49,74 +49,73 @@ const struct option_row stat_option_rows[] = {
 	{ 0, "summary", NULL, NULL, FLAG(summary) },
 	{ 'q', "quiet", NULL, NULL, FLAG(quiet) },
 	{ 0, "no-scale", NULL, NULL,
-	  REFUSED("a count of part of the time is not shown as if it were of the whole",
+	  REFUSED("a count of part of the time is not shown as the total",
 		  "--no-multiplex or --split give full counts; -j and --format json say how long each was counted") },
 	{ 0, "for-each-cgroup", "NAMES", NULL,
 	  REFUSED("events are not repeated for each control group",
 		  "-G NAMES: one group for all events, or one for each") },
 	{ 0, "no-merge", NULL, NULL,
-	  REFUSED("events of one name on several PMUs are told apart as it is: pmu/event/ names one",
+	  REFUSED("events of one name on several PMUs are always shown separately: pmu/event/ names one",
 		  "tare events explain NAME shows where it is counted") },
 	{ 'b', "bpf-prog", "IDS", NULL, NO_BPF },
 	{ 0, "bpf-counters", NULL, NULL, NO_BPF },
 	{ 0, "topdown", NULL, NULL,
 	  REFUSED("levels of top-down analysis are not computed",
 		  "-M frontend-stalls,backend-stalls; tare events lists the topdown events of a CPU") },
-	{ 'i', "no-inherit", NULL, "leave children and new threads out", FLAG(no_inherit) },
+	{ 'i', "no-inherit", NULL, "exclude children and new threads", FLAG(no_inherit) },
 	{ 'A', "no-aggr", NULL, "with -a or -C: a row per CPU", VALUE(by, BY_CPU) },
-	{ 0, "per-thread", NULL, "a row per thread: with -p or -t, or of a command's exact counts",
+	{ 0, "per-thread", NULL,
+	  "a row per thread: with -p or -t, or for a command with exact counts",
 	  VALUE(by, BY_THREAD) },
-	{ 0, "per-process", NULL, "a row per process of a command, of its exact counts",
+	{ 0, "per-process", NULL, "a row per process of a command, with exact counts",
 	  VALUE(by, BY_PROCESS) },
 	{ 0, "per-core", NULL, "with -a: a row per core; so --per-die, --per-socket, --per-node",
 	  VALUE(by, BY_CORE) },
 	{ 0, "per-die", NULL, NULL, VALUE(by, BY_DIE) },
 	{ 0, "per-socket", NULL, NULL, VALUE(by, BY_SOCKET) },
 	{ 0, "per-node", NULL, NULL, VALUE(by, BY_NODE) },
-	{ 'I', "interval-print", "MS", "counts of every interval, as it ends",
+	{ 'I', "interval-print", "MS", "counts of every interval when it ends",
 	  DURATION(interval_ns, 1000000, 1000000),
-	  .refusal = "an interval of less than 1 ms measures its own printing" },
+	  .refusal = "an interval of less than 1 ms would measure its own output" },
 	{ 0, "interval-count", "N", "end after N intervals", NUMBER(intervals, 1, UINT32_MAX) },
-	{ 'D', "delay", "MS", "begin to count after MS; -1: when --control says so",
+	{ 'D', "delay", "MS", "start counting after MS; -1: on a --control command",
 	  SPECIAL_ALL(set_delay) },
 	{ 0, "control", "fd:|fifo:", "IN[,ACK]: obey enable, disable, ping, stop",
 	  TEXT(control, "value") },
 	{ 0, "timeout", "MS", "end after MS", DURATION(timeout_ns, 1000000, 1),
 	  .refusal = "a time limit of 0 leaves nothing to count" },
-	{ 0, "no-multiplex", NULL, "full counts or none: fail, naming what did not fit",
+	{ 0, "no-multiplex", NULL, "full counts or none: fail and name the events that do not fit",
 	  FLAG(no_multiplex) },
-	{ 0, "split", NULL, "events that do not fit at once are counted in further rounds",
+	{ 0, "split", NULL, "count events that do not fit at once in additional runs",
 	  FLAG(split) },
-	{ 0, "engine", "ENGINE",
-	  "auto, perf, exact: what gives user-mode counts; msr: the registers",
+	{ 0, "engine", "ENGINE", "auto, perf or exact for user-mode counts; msr: the registers",
 	  WORD(engine, "engine", "auto", "perf", "exact", "msr") },
 	{ 0, "via", "WAY", NULL, TEXT(via, NULL) },
 	{ 0, "device-root", "DIR", NULL, TEXT(device_root, NULL) },
 	{ 0, "cpu-model", "MODEL", NULL, TEXT(cpu_model, NULL) },
-	{ 0, "cross-check", NULL,
-	  "with --engine msr: perf counts the same in turns; do they agree?", FLAG(cross_check) },
+	{ 0, "cross-check", NULL, "with --engine msr: compare with perf in alternating runs",
+	  FLAG(cross_check) },
 	{ 0, "profile", "[BY]", "exact instructions by function, or with =line by source line",
 	  WORD_FROM(profile, PROFILE_FUNCTION, "profile by", "function", "line") },
 	{ 0, "profile-limit", "N", NULL, NUMBER(profile_limit, 0, UINT64_MAX),
 	  GIVEN(profile_limited) },
 	DEBUGINFOD_ROW(NULL),
-	{ 0, "verified-only", NULL, "refuse events that tare verify did not find right",
+	{ 0, "verified-only", NULL, "refuse events that tare verify did not find correct",
 	  FLAG(verified_only) },
 	{ 0, "correct", NULL, NULL, FLAG(correct) },
-	{ 0, "clean-times", NULL, "with exact counts: times from further runs, without the engine",
-	  FLAG(clean_times) },
+	{ 0, "clean-times", NULL,
+	  "with exact counts: times from additional runs without the engine", FLAG(clean_times) },
 	{ 0, "launch", "HOW", NULL, WORD_FROM(launch, LAUNCH_FIXED, "launch", "fixed", "plain") },
 	{ 0, "deterministic", "[ITEMS]",
-	  "what differs from run to run is fixed; tare run --list shows what", DETERMINISTIC(fixed),
+	  "fix items that vary between runs; tare run --list shows them", DETERMINISTIC(fixed),
 	  GIVEN(deterministic) },
-	{ 0, "explain", "[HOW]",
-	  "with -r: what the spread comes from; =regression: no further runs",
+	{ 0, "explain", "[HOW]", "with -r: explain the spread; =regression: without more runs",
 	  WORD_FROM(explain, EXPLAIN_ALL, "way to explain", "all", "regression") },
 	{ 'n', "null", NULL, "count nothing: times only", FLAG(null_run) },
-	{ 'o', "output", "FILE", "write there (-: standard output); --append adds to it",
+	{ 'o', "output", "FILE", "write to FILE (-: standard output); --append adds to it",
 	  OUTPUT_FILE(out.path) },
 	{ 0, "append", NULL, NULL, FLAG(append) },
-	OUTPUT_HTML_ROW(out, "write a page there, too: opens in a browser, offline"),
+	OUTPUT_HTML_ROW(out, "also write an HTML page to FILE"),
 	{ 0, "log-fd", "FD", NULL, NUMBER(log_fd, 0, 1 << 20) },
 	{ 0, "format", "FORMAT", "text, json (schema tare/stat/1) or csv (with a header)",
 	  WORD(out.format, "format", "text", "json", "csv") },
@@ -129,7 +128,7 @@ const struct option_row stat_option_rows[] = {
 	BLOCK_ROW(out, output_colour_rows),
 	{ 'v', "verbose", NULL, NULL, COUNT(verbose) },
 	EVENT_FILE_ROW(events, "vendor events in JSON, for -e"),
-	{ 0, "sysfs-root", "DIR", "show what would be opened on the machine whose /sys is there",
+	{ 0, "sysfs-root", "DIR", "show what would be opened on the machine with this /sys",
 	  DIRECTORY(root) },
 	{ 0 },
 };
@@ -159,7 +158,7 @@ static int check_cross(const struct stat_options *o, bool has_command, struct ta
 				 "--cross-check compares registers with perf: with --engine msr");
 	if (!has_command)
 		return tare_fail(err, EINVAL,
-				 "--cross-check runs a command by turns, and there is none");
+				 "--cross-check runs a command alternately, but there is none");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given)
 			return tare_fail(
@@ -196,7 +195,7 @@ static int check_explain(const struct stat_options *o, bool has_command, struct 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given)
 			return tare_fail(err, EINVAL,
-					 "--explain is of whole runs of a command: not with %s",
+					 "--explain compares whole runs of a command: not with %s",
 					 rows[i].what);
 	return 0;
 }
@@ -207,30 +206,28 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 
 	if (!has_command && !tasks && !wide && !o->root) {
 		tare_fail(err, EINVAL,
-			  "nothing to count: no command, process, thread or CPU is named");
+			  "nothing to count: no command, process, thread or CPU is given");
 		tare_hint(err, "tare stat -- COMMAND, or -p PID, -t TID, -a");
 		return -EINVAL;
 	}
 	if (o->pids && o->tids)
 		return tare_fail(err, EINVAL, "-p and -t: choose one");
 	if (tasks && o->all_cpus)
-		return tare_fail(err, EINVAL,
-				 "-a counts everything: it leaves no room for -p or -t");
+		return tare_fail(err, EINVAL, "-a counts everything: it excludes -p and -t");
 	if (o->by == BY_PROCESS && (tasks || wide))
 		return tare_fail(
 			err, EINVAL,
 			"--per-process divides a command's exact counts: not with -p, -t, -a or -C");
 	if (o->by == BY_THREAD && !tasks && wide)
-		return tare_fail(
-			err, EINVAL,
-			"--per-thread needs -p or -t, or a command whose counts are exact");
+		return tare_fail(err, EINVAL,
+				 "--per-thread needs -p or -t, or a command with exact counts");
 	if (o->by != BY_ALL && o->by != BY_THREAD && o->by != BY_PROCESS && !wide)
 		return tare_fail(err, EINVAL, "rows per CPU, core or socket need -a or -C");
 	if (o->cgroups && !wide)
 		return tare_fail(err, EINVAL,
 				 "-G needs -a or -C: control groups are counted per CPU");
 	if (o->runs != 1 && !has_command)
-		return tare_fail(err, EINVAL, "-r repeats a command, and there is none");
+		return tare_fail(err, EINVAL, "-r repeats a command, but there is none");
 	if (o->split && (!has_command || o->interval_ns || tasks))
 		return tare_fail(
 			err, EINVAL,
@@ -240,8 +237,9 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	if (o->intervals && !o->interval_ns)
 		return tare_fail(err, EINVAL, "--interval-count needs -I");
 	if (o->start_disabled && !o->control) {
-		tare_fail(err, EINVAL,
-			  "-D -1 begins when --control says so, and there is no --control");
+		tare_fail(
+			err, EINVAL,
+			"-D -1 starts counting on a --control command, but there is no --control");
 		tare_hint(err, "add --control fifo:PATH (mkfifo PATH), and write 'enable' there");
 		return -EINVAL;
 	}
@@ -252,7 +250,7 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	if (o->engine == ENGINE_MSR && (tasks || o->cgroups || !wide)) {
 		tare_fail(
 			err, EINVAL,
-			"registers count what a CPU does, not a task or a group of them: --engine msr goes with -C or -a");
+			"registers count what a CPU does, not a task or a group of tasks: --engine msr needs -C or -a");
 		tare_hint(err, "tare stat --engine msr -C 2 -- taskset -c 2 COMMAND");
 		return -EINVAL;
 	}
@@ -267,7 +265,7 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	     (o->out.format != FORMAT_TEXT && o->out.format != FORMAT_JSON)))
 		return tare_fail(
 			err, EINVAL,
-			"--correct is of whole runs, as text or json: not with -I, rows per CPU, process or thread, or another format");
+			"--correct needs whole runs, as text or json: not with -I, rows per CPU, process or thread, or another format");
 	if (o->explain) {
 		int ret = check_explain(o, has_command, err);
 
@@ -277,20 +275,18 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 	if (o->profile_limited && !o->profile)
 		return tare_fail(err, EINVAL, "--profile-limit needs --profile");
 	if (o->profile && (o->engine == ENGINE_PERF || o->engine == ENGINE_MSR)) {
-		tare_fail(
-			err, EINVAL,
-			"--profile shows what the exact engine counts: not with --engine perf or msr");
+		tare_fail(err, EINVAL,
+			  "--profile needs exact counts: not with --engine perf or msr");
 		return -EINVAL;
 	}
 	if (o->profile && (o->interval_ns || o->split || !has_command))
 		return tare_fail(err, EINVAL,
-				 "--profile is of a whole command: not with -I or --split, or "
+				 "--profile needs a whole command: not with -I or --split, or "
 				 "without command");
 	if (o->profile && (!o->runs || o->runs > PROFILE_RUNS_MAX))
 		return tare_fail(err, EINVAL, "--profile takes 1 to %d runs", PROFILE_RUNS_MAX);
 	if (o->profile && (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON)) {
-		tare_fail(err, EINVAL,
-			  "perf's layouts have no room for a profile: not with -x or -j");
+		tare_fail(err, EINVAL, "perf's output formats have no profile: not with -x or -j");
 		tare_hint(err, "--format csv or --format json");
 		return -EINVAL;
 	}
@@ -298,38 +294,37 @@ int stat_options_check(struct stat_options *o, bool has_command, struct tare_err
 		return tare_fail(err, EINVAL, "--deterministic and --launch: choose one");
 	if (o->deterministic && !has_command && !o->root)
 		return tare_fail(err, EINVAL,
-				 "--deterministic is about starting a command, and there is none");
+				 "--deterministic changes how a command starts, but there is none");
 	if ((o->clean_times || o->launch) && !has_command)
 		return tare_fail(
 			err, EINVAL,
-			"--clean-times and --launch are about starting a command, and there is none");
+			"--clean-times and --launch change how a command starts, but there is none");
 	if (o->clean_times && o->interval_ns)
 		return tare_fail(err, EINVAL, "--clean-times and -I: choose one");
 	if (o->metrics_only &&
 	    (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON)) {
 		tare_fail(
 			err, EINVAL,
-			"--metric-only is for people: not with -x or -j, whose rows have each metric beside its event");
+			"--metric-only is for text: not with -x or -j, where rows have each metric with its event");
 		tare_hint(
 			err,
-			"-M NAMES chooses the metrics; --format json has them in an array of their own");
+			"-M NAMES selects the metrics; --format json has them in a separate array");
 		return -EINVAL;
 	}
 	if (o->all_user && o->all_kernel)
 		return tare_fail(err, EINVAL,
-				 "--all-user and --all-kernel leave nothing: choose one");
+				 "--all-user and --all-kernel exclude everything: choose one");
 	if ((o->pre || o->post || o->sync) && !has_command)
 		return tare_fail(
 			err, EINVAL,
-			"--pre, --post and --sync stand around a command, and there is none");
+			"--pre, --post and --sync run before or after a command, but there is none");
 	if (o->summary && !o->interval_ns)
 		return tare_fail(err, EINVAL, "--summary needs -I");
 	if (o->summary &&
 	    (o->out.format == FORMAT_PERF_CSV || o->out.format == FORMAT_PERF_JSON ||
 	     o->out.format == FORMAT_CSV))
-		return tare_fail(
-			err, EINVAL,
-			"--summary is for people: --format json ends with the whole anyway");
+		return tare_fail(err, EINVAL,
+				 "--summary is for text: --format json always ends with the total");
 	if (o->append && !o->out.path)
 		return tare_fail(err, EINVAL, "--append needs -o FILE");
 	if (o->out.path && o->log_fd >= 0)

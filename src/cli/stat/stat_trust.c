@@ -135,7 +135,7 @@ int stat_trust_check(struct stat_trust *t, const struct encoding_list *list, boo
 				list->enc[i].name);
 			tare_hint(
 				err,
-				"--correct -e instructions:u takes off what tare verify counts -e instructions:u finds to be too many");
+				"--correct -e instructions:u subtracts the excess that tare verify counts -e instructions:u found");
 			return -ENODATA;
 		}
 	if (!t->opened)
@@ -163,20 +163,19 @@ int stat_trust_check(struct stat_trust *t, const struct encoding_list *list, boo
 		ret = tare_fail(err, ENODATA,
 				"--verified-only: the verdicts cannot be read: %.180s",
 				t->view.trouble);
-		tare_hint(err, "remove that file; then tare verify counts -e %.80s", missing.s);
+		tare_hint(err, "remove that file, then run tare verify counts -e %.80s", missing.s);
 	} else if (missing.len) {
 		ret = tare_fail(
 			err, ENODATA,
 			"--verified-only: no verdict for %.180s on this CPU, microcode and kernel",
 			missing.s);
-		tare_hint(err, "tare verify counts -e %.120s", missing.s);
+		tare_hint(err, "run tare verify counts -e %.120s", missing.s);
 	} else if (bad.len) {
-		ret = tare_fail(err, ENODATA, "--verified-only: not to be believed here: %.190s",
-				bad.s);
+		ret = tare_fail(err, ENODATA, "--verified-only: not reliable here: %.190s", bad.s);
 		tare_hint(
 			err, "%s%.60s%s", good.len ? "leave it out: -e " : "leave it out",
 			good.len ? good.s : "",
-			again ? "; or tare verify counts again: another program may have held the counters"
+			again ? "; or run tare verify counts again: another program may have used the counters"
 			      : "");
 	}
 	text_free(&missing);
@@ -197,7 +196,7 @@ int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table,
 		if (trust_refuted(v, r)) {
 			tare_fail(
 				err, ENODATA,
-				"--verified-only: %.60s counted, so its verdict 'dead' is refuted, and nothing says how well it counts",
+				"--verified-only: %.60s counted, so its verdict 'dead' is refuted, and its accuracy is unknown",
 				table->enc[r->event].name);
 			tare_hint(err,
 				  "refuted: run tare verify again: tare verify counts -e %.60s",
@@ -206,11 +205,11 @@ int stat_trust_alive(const struct stat_trust *t, const struct stat_table *table,
 		}
 		tare_fail(
 			err, ENODATA,
-			"--verified-only: %.60s counted 0, and tare verify found it dead: its 0 says nothing",
+			"--verified-only: %.60s counted 0, but tare verify found it dead: this 0 is meaningless",
 			table->enc[r->event].name);
 		tare_hint(
 			err,
-			"leave it out, or tare verify counts again: another program may have held the counters");
+			"leave it out, or run tare verify counts again: another program may have used the counters");
 		return -ENODATA;
 	}
 	return 0;

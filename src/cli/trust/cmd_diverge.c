@@ -23,8 +23,8 @@ static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 
 	if (ret == 0 && !(f->set & FIXED(ASLR))) {
 		tare_fail(err, EINVAL,
-			  "without 'aslr' two runs lie at different addresses, and part at once");
-		tare_hint(err, "tare verify launch shows what that item is worth");
+			  "without 'aslr' two runs have different addresses and diverge at once");
+		tare_hint(err, "tare verify launch shows the effect of that item");
 		return -EINVAL;
 	}
 	return ret;
@@ -34,11 +34,11 @@ static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 
 static const struct option_row diverge_opts[] = {
 	{ 0, "deterministic", "[ITEMS]",
-	  "what is fixed: +cpu,-vdso (more, less), all; 'tare run --list'",
+	  "items to fix: +cpu,-vdso (more, less), all; 'tare run --list'",
 	  SPECIAL(fixed, set_deterministic) },
 	{ 0, "every", "N", "instructions between the first checkpoints (65536)",
 	  NUMBER(every, 100, 1000000000) },
-	{ 'r', "runs", "N", "so many must go the same way before it is said (6)",
+	{ 'r', "runs", "N", "runs that must take the same path for this result (6)",
 	  NUMBER(runs, 2, 1000) },
 	BLOCK_ROW(form, verify_timeout_rows),
 	VERIFY_OUTPUT_ROWS("tare/diverge/1"),
@@ -61,7 +61,7 @@ static void show_progress(void *with, unsigned pair, unsigned run)
 		run == 0; /* until one diverges, each run is compared with the first */
 	if (!l->parted && done < l->runs)
 		progress_show(&l->progress, (double)done / l->runs,
-			      "run %u; if all %u go the same way", done + 1, l->runs);
+			      "run %u of %u if all take the same path", done + 1, l->runs);
 	else
 		progress_show(&l->progress, 0, "pair %u, run %u", pair, run + 1);
 }
@@ -105,10 +105,11 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	if (ret == 0)
 		ret = exact_probe(err);
 	if (ret == 0 && fix_layout_refused()) {
-		ret = tare_fail(err, EPERM, "addresses are random, and two runs part at once: %s",
+		ret = tare_fail(err, EPERM,
+				"addresses are random, and two runs diverge at once: %s",
 				fix_layout_refused());
 		tare_hint(err,
-			  "in a container: let it (docker: --security-opt seccomp=unconfined)");
+			  "in a container: allow it (docker: --security-opt seccomp=unconfined)");
 	}
 	plan.input = &input;
 	if (ret == 0)
@@ -160,7 +161,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_diverge = {
 	.name = "diverge",
-	.about = "where two runs of a command part: the instruction, its line, and what differed",
+	.about =
+		"find where two runs of a command diverge: the instruction, its line, and the cause",
 	.args = "[--] COMMAND [ARG]...",
 	.example = "  tare diverge -- python3 -c 'print(1)'",
 	.topic = TOPIC_TRUST,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare doctor: checks what this user can measure, and how to fix what is not possible. */
+/* tare doctor: checks what this user can measure, and how to fix what this user cannot. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ struct doctor_options {
 static const struct option_row doctor_opts[] = {
 	OUTPUT_FORMAT_ROWS(out, "text (default) or json (schema tare/doctor/1)", "text", "json"),
 	{ 0, "strict", NULL,
-	  "exit with 3 where hardware events count, but a finding is a warning or worse",
+	  "exit with 3 if hardware events count, but a finding is a warning or worse",
 	  FLAG(strict) },
-	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
+	{ 0, "sysfs-root", "DIR", "check a copy of /proc and /sys under DIR; nothing is tested",
 	  DIRECTORY(root) },
 	{ 0 },
 };
@@ -90,7 +90,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.about = "can this user count here, and what to type where not",
+	.about = "check what you can measure, and how to fix what you cannot",
 	.args = "",
 	.example = "  tare doctor\n  tare doctor --format json | jq -r '.findings[].fix[].command'",
 	.topic = TOPIC_MACHINE,

@@ -55,28 +55,29 @@ static int set_selectors(void *options, const char *arg, struct tare_error *err)
 		if (num_parse(from, &a, NULL) < 0 || num_parse(to, &b, NULL) < 0 || a > b ||
 		    b > UINT16_MAX)
 			return tare_fail(err, EINVAL,
-					 "'%.40s' is no range of event selectors such as 0-0xff",
+					 "'%.40s' is not a range of event selectors such as 0-0xff",
 					 p);
 		o->range[o->ranges] = (struct scan_range){ (uint32_t)a, (uint32_t)b };
 		p += n + (p[n] == ',');
 	}
-	return o->ranges ? 0 : tare_fail(err, EINVAL, "event selectors are wanted, such as 0-0xff");
+	return o->ranges ? 0
+			 : tare_fail(err, EINVAL, "event selectors are expected, such as 0-0xff");
 }
 
 #define OPTIONS struct scan_options
 
 static const struct option_row scan_opts[] = {
 	{ 0, "selectors", "RANGES",
-	  "event selectors, such as 0-0xff,0x1b7; without it all of the PMU's, at most the first 1024",
+	  "event selectors, such as 0-0xff,0x1b7; default: all of the PMU, at most the first 1024",
 	  SPECIAL_ALL(set_selectors) },
 	{ 0, "pmu", "NAME", "which core PMU, on machines with several", TEXT(pmu, "name") },
-	{ 0, "like", "EVENT", "which come nearest to this event, such as page-faults:u",
+	{ 0, "like", "EVENT", "show the events most similar to this one, such as page-faults:u",
 	  TEXT(like, "name") },
-	{ 0, "kernel", NULL, "count in the kernel, too", FLAG(kernel) },
-	{ 0, "state", "FILE", "what was counted so far; without it one below ~/.local/state",
+	{ 0, "kernel", NULL, "also count in the kernel", FLAG(kernel) },
+	{ 0, "state", "FILE", "file with the counts so far; default: one below ~/.local/state",
 	  TEXT(state, "name") },
-	{ 0, "fresh", NULL, "begin anew", FLAG(fresh) },
-	{ 0, "table", "FILE", "where to keep what was found; without it where tare events reads it",
+	{ 0, "fresh", NULL, "start over", FLAG(fresh) },
+	{ 0, "table", "FILE", "file for the results; default: where tare events reads it",
 	  TEXT(table, "name") },
 	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/scan/1) or csv", "text", "json",
 			   "csv"),
@@ -147,7 +148,7 @@ static int choose_pmu(struct job *j, struct tare_error *err)
 		return ret;
 	if (!n) {
 		ret = tare_fail(err, ENODEV,
-				"this machine shows no core PMU, so there is nothing to scan");
+				"this machine has no core PMU, so there is nothing to scan");
 		tare_hint(err, "tare doctor says why");
 		return ret;
 	}
@@ -173,8 +174,7 @@ static int make_plan(struct job *j, struct tare_error *err)
 	if (machine_format(j->machine, j->pmu, "umask", &j->plan.umask, NULL) < 0)
 		j->plan.umask = (struct format){ 0, 0 };
 	if (j->plan.event.config || j->plan.umask.config)
-		return tare_fail(err, ENOTSUP,
-				 "%s keeps its event selector in another register than the usual",
+		return tare_fail(err, ENOTSUP, "%s has its event selector in an unusual register",
 				 j->pmu->name);
 	bits = format_bits(&j->plan.event);
 	j->plan.source = &source_perf;
@@ -221,7 +221,7 @@ static int take_up(struct job *j, struct tare_error *err)
 		return ret;
 	if (strcmp(old.cpu, j->scan.cpu) == 0 && strcmp(old.machine, j->scan.machine)) {
 		fprintf(stderr,
-			"tare scan: begun anew: %s is of another kernel, hypervisor or microcode\n",
+			"tare scan: started over: %s is from another kernel, hypervisor or microcode\n",
 			j->state);
 		scan_free(&old);
 		return 0;
@@ -230,9 +230,9 @@ static int take_up(struct job *j, struct tare_error *err)
 	    old.rows != j->scan.rows || memcmp(old.row, j->scan.row, old.rows * sizeof(*old.row))) {
 		scan_free(&old);
 		ret = tare_fail(err, EEXIST,
-				"%s is of another scan: another PMU, mode, or other work",
+				"%s is from another scan: another PMU, mode, or other work",
 				j->state);
-		tare_hint(err, "--fresh begins anew; --state names another file");
+		tare_hint(err, "--fresh starts over; --state names another file");
 		return ret;
 	}
 	scan_retry(&old);
@@ -449,7 +449,7 @@ static int work(struct job *j, char *const argv[], struct tare_error *err)
 	}
 	if (ret > 0) {
 		fprintf(stderr,
-			"tare scan: stopped; what was counted is in %s, and the same command goes on with it\n",
+			"tare scan: stopped; the counts are in %s, and the same command continues with them\n",
 			j->state);
 		return 128 + ret;
 	}
@@ -483,7 +483,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_scan = {
 	.name = "scan",
-	.about = "which event selectors count, documented or not, and what",
+	.about = "find which event selectors count, documented or not, and what",
 	.args = "[[--] COMMAND [ARG...]]",
 	.example =
 		"  tare scan\n  tare scan --selectors 0xc0-0xcf -- ./prog\n  tare scan --like page-faults:u",

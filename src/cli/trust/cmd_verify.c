@@ -61,7 +61,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_verify = {
 	.name = "verify",
-	.about = "can what is counted be believed, here and now",
+	.about = "check whether counts can be trusted on this machine",
 	.args = "[KIND] [OPTION]...",
 	.example = "  tare verify\n  tare verify launch -- ./prog",
 	.topic = TOPIC_TRUST,

@@ -53,7 +53,7 @@ static bool is_table(const char *path)
 	if (access(path, R_OK) < 0)
 		return false;
 	if (vendor_file_read(path, &file, &err) < 0) {
-		fprintf(stderr, "tare: passed over: %s\n", err.what);
+		fprintf(stderr, "tare: ignored: %s\n", err.what);
 		return false;
 	}
 	vendor_file_free(&file);

@@ -24,7 +24,7 @@ static int read_one(struct skids_kept *out, const char *path, struct tare_error 
 	ret = skids_kept_parse(out, text, len, err);
 	if (ret < 0) {
 		tare_prefix(err, "%.200s: ", path);
-		tare_hint(err, "tare verify skid writes such files: rm it, and measure again");
+		tare_hint(err, "tare verify skid writes such files: remove it and measure again");
 		skids_kept_free(out);
 	}
 	free(text);
@@ -68,7 +68,7 @@ int skid_keep(const struct skid_kept *one, size_t n, char *stored, size_t room,
 	if (!state_path(stored, room, "skid"))
 		return tare_fail(
 			err, ENOENT,
-			"there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
+			"there is no directory for it: neither XDG_STATE_HOME nor HOME is set");
 	held = state_lock(stored, err);
 	if (held < 0)
 		return held;

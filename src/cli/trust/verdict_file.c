@@ -65,7 +65,7 @@ int verdict_keep(const struct verdict *one, size_t n, struct tare_error *err)
 	if (!verdict_path(path, sizeof(path)))
 		return tare_fail(
 			err, ENOENT,
-			"there is no folder for it: neither XDG_STATE_HOME nor HOME is set");
+			"there is no directory for it: neither XDG_STATE_HOME nor HOME is set");
 	held = state_lock(path, err);
 	if (held < 0)
 		return held;

@@ -29,9 +29,9 @@ struct counts_options {
 #define OPTIONS struct counts_options
 
 static const struct option_row counts_opts[] = {
-	EVENT_ROW(events, "which events; without it " USUAL_EVENTS),
+	EVENT_ROW(events, "the events; default: " USUAL_EVENTS),
 	VERIFY_OUTPUT_ROWS("tare/verify/1"),
-	{ 0, "no-store", NULL, "do not keep the verdicts for tare stat", FLAG(no_store) },
+	{ 0, "no-store", NULL, "do not store the verdicts for tare stat", FLAG(no_store) },
 	{ 0 },
 };
 
@@ -66,7 +66,7 @@ static void judge(struct row *row, struct machine *machine)
 	if (engine_counts(row->event) && exact_probe(&err) == 0) {
 		row->result.verdict = VERIFY_EXACT;
 		snprintf(row->why, sizeof(row->why),
-			 "by construction: the exact engine counts each instruction itself");
+			 "by design: the exact engine counts each instruction itself");
 		return;
 	}
 	if (engine_counts(row->event))
@@ -74,7 +74,7 @@ static void judge(struct row *row, struct machine *machine)
 	else if (row->event->place != PLACE_TASK)
 		tare_fail(&err, ENOTSUP, "it counts whole CPUs or units, not a thread's work");
 	else if (source->clock)
-		tare_fail(&err, ENOTSUP, "it is a clock: there is nothing that it should count");
+		tare_fail(&err, ENOTSUP, "it is a clock: it has no correct count");
 	else
 		n = workshop_open(&shop, row->event->cpus.n ? row->event->cpus.cpu[0] : -1, &err);
 	if (shop)
@@ -209,10 +209,10 @@ static int show(const struct counts_options *o, const struct row *row, size_t n,
 	if (o->form.out.format != FORMAT_JSON && o->stored[0])
 		text_add(
 			&to.out,
-			" Kept in %s: tare stat shows them with its counts. --no-store keeps nothing.\n",
+			" Stored in %s: tare stat shows them with its counts. --no-store stores nothing.\n",
 			o->stored);
 	if (o->form.out.format != FORMAT_JSON && o->why_not[0])
-		text_add(&to.out, " Not kept for tare stat: %s.\n", o->why_not);
+		text_add(&to.out, " Not stored for tare stat: %s.\n", o->why_not);
 	return document_close(&to, err);
 }
 
@@ -229,8 +229,8 @@ static int status_of(const struct row *row, size_t n, struct tare_error *err)
 			!verify_trusted(&row[i].result);
 	}
 	if (!any) {
-		tare_fail(err, ENOTSUP, "none of these events can be verified here");
-		tare_hint(err, "why stands beside each; tare doctor says what the machine lacks");
+		tare_fail(err, ENOTSUP, "these events cannot be verified here");
+		tare_hint(err, "each row has its reason; tare doctor says what the machine lacks");
 		return -ENOTSUP;
 	}
 	return bad ? EXIT_NOT_VERIFIED : EXIT_VERIFIED;
@@ -299,7 +299,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command verify_counts = {
 	.name = "verify counts",
-	.about = "whether events count what was done: exact, noisy, dead, ...",
+	.about = "check whether events count correctly: exact, noisy, dead, ...",
 	.args = "",
 	.example = "  tare verify counts\n  tare verify counts -e instructions:u,r00c4:u",
 	.topic = TOPIC_TRUST,

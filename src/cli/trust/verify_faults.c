@@ -18,7 +18,7 @@ struct faults_options {
 
 static const struct option_row faults_opts[] = {
 	VERIFY_OUTPUT_ROWS("tare/verify-faults/1"),
-	{ 0, "sysfs-root", "DIR", "judge a copy of /proc and /sys under DIR; nothing is tried",
+	{ 0, "sysfs-root", "DIR", "check a copy of /proc and /sys under DIR; nothing is tested",
 	  DIRECTORY(root) },
 	{ 0 },
 };
@@ -46,9 +46,8 @@ static void put_text(struct text *out, const struct host *h, const struct fault_
 	for (size_t i = 0; i < n; i++)
 		put_one(out, &f[i], s);
 	if (!n)
-		text_add(
-			out,
-			" No fault is known of such a machine. That says nothing of faults that nobody has found.\n");
+		text_add(out,
+			 " No fault is known for such a machine. There may be unknown ones.\n");
 }
 
 static void put_json(struct text *out, const struct host *h, const struct fault_finding *f,
@@ -126,7 +125,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command verify_faults = {
 	.name = "verify faults",
-	.about = "known faults of CPUs, hypervisors and kernels: which are here",
+	.about = "check for known faults of CPUs, hypervisors and kernels",
 	.args = "",
 	.example = "  tare verify faults",
 	.topic = TOPIC_TRUST,

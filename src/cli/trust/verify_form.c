@@ -6,8 +6,8 @@
 #define OPTIONS struct verify_form
 
 const struct option_row verify_timeout_rows[] = {
-	{ 0, "timeout", "MS", "of one run: a longer one is an error",
-	  DURATION(timeout_ns, 1000000, 1), .refusal = "a time above 0 is wanted" },
+	{ 0, "timeout", "MS", "time limit of one run; a longer one is an error",
+	  DURATION(timeout_ns, 1000000, 1), .refusal = "the time must be above 0" },
 	{ 0 },
 };
 
@@ -15,8 +15,8 @@ void verify_say_kept(const struct verify_form *form, bool in_result, const char 
 		     const char *path)
 {
 	if (form->out.path || !in_result)
-		fprintf(stderr, "tare %s: results are kept in %s; --no-store keeps nothing\n", name,
-			path);
+		fprintf(stderr, "tare %s: results are stored in %s; --no-store stores nothing\n",
+			name, path);
 }
 
 static void tell_input(void *with)
@@ -24,7 +24,7 @@ static void tell_input(void *with)
 	const struct command *self = with;
 
 	fprintf(stderr,
-		"tare %s: standard input is being read to its end, as each run is given the same; where the command needs none: </dev/null\n",
+		"tare %s: reading standard input to its end, because each run gets the same; if the command needs none: </dev/null\n",
 		self->name);
 }
 
@@ -33,7 +33,7 @@ int verify_begin_input(const struct command *self, const struct verify_form *for
 {
 	if (isatty(STDIN_FILENO))
 		fprintf(stderr,
-			"tare %s: standard input is a terminal, which each run reads anew; to give each the same: < FILE\n",
+			"tare %s: standard input is a terminal, which each run reads separately; to give all the same: < FILE\n",
 			self->name);
 	return same_input_begin(in, form->timeout_ns, tell_input, (void *)self, err);
 }

@@ -41,9 +41,9 @@ struct launch_options {
 static const struct option_row launch_opts[] = {
 	{ 'r', "repeat", "N", "runs under each condition (5)", NUMBER(runs, 2, RUNS_MOST) },
 	{ 0, "deterministic", "[ITEMS]",
-	  "the items to try: +cpu,-vdso (more, less), aslr,pid (just those), all",
+	  "items to test: +cpu,-vdso (more, less), aslr,pid (only these), all",
 	  DETERMINISTIC(fixed) },
-	{ 0, "engine", "ENGINE", "exact (default), perf, auto: what counts instructions",
+	{ 0, "engine", "ENGINE", "exact (default), perf or auto for counting instructions",
 	  WORD(engine, "engine", "auto", "perf", "exact") },
 	BLOCK_ROW(form, verify_timeout_rows),
 	VERIFY_OUTPUT_ROWS("tare/verify-launch/1"),
@@ -202,7 +202,7 @@ static void sum_up(const struct trial_run *usual, const struct trial_run *run, u
 		out->different += !i || counts[i] != counts[i - 1];
 }
 
-/* Compares the very first run with the others, which may find files that it left behind. */
+/* Compares the very first run with the others, which may find files that it created. */
 static void look_at_first(struct launch_report *r, const struct trial_run *run, uint64_t *counts)
 {
 	uint64_t count = run->instructions, gap;
@@ -348,7 +348,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command verify_launch = {
 	.name = "verify launch",
-	.about = "what each part of a deterministic launch is worth for a command",
+	.about = "measure the effect of each item of a deterministic launch on a command",
 	.args = "[--] COMMAND [ARG]...",
 	.example = "  tare verify launch -- python3 -c 'print(1)'",
 	.topic = TOPIC_TRUST,

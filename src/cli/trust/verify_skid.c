@@ -29,7 +29,7 @@ struct skid_options {
 
 static const struct option_row skid_opts[] = {
 	VERIFY_OUTPUT_ROWS("tare/verify-skid/1"),
-	{ 0, "no-store", NULL, "do not keep what was measured for tare report", FLAG(no_store) },
+	{ 0, "no-store", NULL, "do not store the results for tare report", FLAG(no_store) },
 	{ 0 },
 };
 
@@ -60,7 +60,7 @@ static void say_why(struct skid_row *r, int code)
 	if (code == ENOENT || code == ENODEV)
 		snprintf(r->why, sizeof(r->why), "no PMU counts it here");
 	else if ((code == EOPNOTSUPP || code == EINVAL) && r->level)
-		snprintf(r->why, sizeof(r->why), "not to be had at this level");
+		snprintf(r->why, sizeof(r->why), "unsupported at this level");
 	else if (code == EACCES || code == EPERM)
 		snprintf(r->why, sizeof(r->why),
 			 "not allowed: kernel.perf_event_paranoid, 'tare doctor' says more");
@@ -158,10 +158,10 @@ static int show(const struct skid_options *o, const struct skid_report *r, struc
 	if (o->form.out.format != FORMAT_JSON && o->stored[0])
 		text_add(
 			&to.out,
-			" Kept in %s: tare report and tare annotate show it with samples. --no-store keeps nothing.\n",
+			" Stored in %s: tare report and tare annotate show it with samples. --no-store stores nothing.\n",
 			o->stored);
 	if (o->form.out.format != FORMAT_JSON && o->why_not[0])
-		text_add(&to.out, " Not kept for tare report: %s.\n", o->why_not);
+		text_add(&to.out, " Not stored for tare report: %s.\n", o->why_not);
 	return document_close(&to, err);
 }
 
@@ -189,7 +189,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return status;
 	if (rest < argc) {
 		tare_fail(&err, EINVAL,
-			  "'%.100s': verify skid takes no command, it samples loops of its own",
+			  "'%.100s': verify skid takes no command, it samples its own loops",
 			  argv[rest]);
 		complain(self, &err, NULL);
 		return EXIT_CANNOT_MEASURE;
@@ -216,7 +216,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command verify_skid = {
 	.name = "verify skid",
-	.about = "how far from the instruction that causes an event its samples lie",
+	.about = "measure the distance of samples from the instruction that causes the event",
 	.args = "",
 	.example = "  tare verify skid",
 	.topic = TOPIC_TRUST,

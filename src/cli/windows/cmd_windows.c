@@ -104,10 +104,9 @@ static int refuse_unavailable(struct job *j)
 			return -e->unavailable;
 		}
 		if (encoding_source(e)->clock)
-			return tare_fail(
-				j->err, EINVAL,
-				"%.100s is no counter: every window has its wall time anyway",
-				e->name);
+			return tare_fail(j->err, EINVAL,
+					 "%.100s is not a counter: every window has its wall time",
+					 e->name);
 	}
 	return 0;
 }
@@ -195,7 +194,7 @@ static int choose_engine(struct job *j)
 	asked |= any_exact(&j->list);
 	j->asked = asked;
 	if (!j->argv && asked)
-		tare_fail(&why, EINVAL, "the exact engine looks at a command that it starts");
+		tare_fail(&why, EINVAL, "the exact engine counts a command that it starts");
 	if (asked && !can) {
 		*j->err = why;
 		return -why.code;
@@ -226,15 +225,16 @@ static int check_time(struct job *j)
 	const struct encoding *leader = &j->list.enc[0];
 
 	if (j->o.every && j->o.every_timed && strcmp(leader->unit, "ns")) {
-		tare_fail(j->err, EINVAL, "--every is a time, and %.100s is none", leader->name);
+		tare_fail(j->err, EINVAL, "--every is a time, but %.100s is not", leader->name);
 		tare_hint(j->err,
-			  "--every N:%.100s, windows of N of them; or --every with the time alone",
+			  "--every N:%.100s for windows of N of them; or --every with only a time",
 			  leader->name);
 		return -EINVAL;
 	}
 	if (!j->o.every || !sample_clock_short(leader, &how))
 		return 0;
-	return tare_fail(j->err, ERANGE, "the kernel's clocks make no windows of less than 10 us");
+	return tare_fail(j->err, ERANGE,
+			 "the kernel's clocks do not support windows of less than 10 us");
 }
 
 /* The exact engine does not count an event: unless it was requested, reports why it is used. */
@@ -271,7 +271,7 @@ static int check_exact(struct job *j)
 		if (rows[i].given)
 			return tare_fail(
 				j->err, EINVAL,
-				"the exact engine looks at a command that it starts, with all its children, from "
+				"the exact engine counts a command that it starts, with all its children, from "
 				"begin to end: not with %s",
 				rows[i].what);
 	if (j->o.every_ns) {
@@ -282,7 +282,7 @@ static int check_exact(struct job *j)
 	if (exact_class_of(&j->list.enc[0]) == EXACT_TAKEN)
 		return tare_fail(
 			j->err, EINVAL,
-			"taken branches make no windows: another event of the exact engine does");
+			"taken branches cannot define windows: use another event of the exact engine");
 	for (size_t i = 0; i < j->list.n; i++)
 		if (!engine_counts(&j->list.enc[i]))
 			return refuse_uncounted(j, &j->list.enc[i]);
@@ -535,7 +535,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_windows = {
 	.name = "windows",
-	.about = "count in windows of a million instructions: a run over time, its phases",
+	.about = "count in windows of a million instructions: show a run over time and its phases",
 	.args = "[--] COMMAND [ARG]... | diff A.csv B.csv",
 	.example = "  tare windows -e cycles,cache-misses --every 1M -- prog\n"
 		   "  tare windows --every 10ms -e page-faults -- make\n"

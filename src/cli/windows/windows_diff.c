@@ -40,13 +40,13 @@ static const struct option_row options[] = {
 	  SPECIAL_ALL(set_thread) },
 	OUTPUT_FORMAT_ROWS(out, "text or json", "text", "json"),
 	BLOCK_ROW(out, output_file_rows),
-	OUTPUT_HTML_ROW(out, "write a page there, too: opens in a browser, offline"),
+	OUTPUT_HTML_ROW(out, "also write an HTML page to FILE"),
 	{ 0 },
 };
 
 static const struct command diff = {
 	.name = "windows diff",
-	.about = "where two runs part, by the count that makes their windows",
+	.about = "find where two runs diverge, by the counter of their windows",
 	.args = "A.csv B.csv",
 	.example =
 		"  tare windows --format csv -o A.csv -- old; tare windows --format csv -o B.csv -- new\n"
@@ -85,7 +85,7 @@ int windows_diff_run(int argc, char **argv)
 	if (rest < 0)
 		return status;
 	if (argc - rest != 2) {
-		ret = tare_fail(&err, EINVAL, "two files are compared, and %d %s given",
+		ret = tare_fail(&err, EINVAL, "two files are required, but %d %s given",
 				argc - rest, argc - rest == 1 ? "is" : "are");
 		tare_hint(&err, "tare windows --format csv -o FILE -- COMMAND makes one");
 	}

@@ -56,7 +56,7 @@ def it_goes_on_where_it_stopped():
           "the same is found")
     bad = sh("tare", "scan", "--kernel", "--selectors", "0-3", "--state", "/tmp/b.state", env=ENV)
     equal(bad.returncode, 125, bad.stderr)
-    true("is of another scan" in bad.stderr and "--fresh" in bad.stderr, bad.stderr)
+    true("is from another scan" in bad.stderr and "--fresh" in bad.stderr, bad.stderr)
 
 
 @test
@@ -66,7 +66,7 @@ def what_holds_for_another_kernel_is_begun_anew():
     true(" Linux " in machine, machine)
     open("/tmp/c.state", "w").write(text.replace(machine, machine + " other").replace("live 0x8 ", "live 0x9 "))
     again = sh("tare", "scan", "--selectors", "0-0x13", "--state", "/tmp/c.state", "--table", "/tmp/c.txt", env=ENV)
-    equal((again.returncode, again.stderr), (0, "tare scan: begun anew: /tmp/c.state is of another kernel, hypervisor or microcode\n"), again.stdout)
+    equal((again.returncode, again.stderr), (0, "tare scan: started over: /tmp/c.state is from another kernel, hypervisor or microcode\n"), again.stdout)
     true(machine + "\n" in open("/tmp/c.state").read() and "\ndead 0x9 " in open("/tmp/c.state").read(), "counted again")
 
 
