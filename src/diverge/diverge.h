@@ -17,7 +17,7 @@ enum diverge_verdict {
 	DIVERGE_SAME,    /* all runs took the same path to the last instruction */
 	DIVERGE_PARTED,  /* diverged at a known instruction */
 	DIVERGE_SETTLED, /* a pair diverged and a later one did not: either the first run left
-			  * something behind, or runs diverge only sometimes */
+			  * a file, or runs diverge only sometimes */
 	DIVERGE_MOVES,   /* each pair diverges elsewhere, so the place is only approximate;
 			 * run[0].step[] and its stack are from one run there */
 };

@@ -22,7 +22,7 @@ enum { RAX = 0, RSP = 4, RCX = 1, RSI = 6, RDI = 7 };
 
 enum what { FLAGS, REGISTER, VECTOR, MEMORY };
 
-/* What is searched for: its value before step `at`. If later steps wrote part of it, the rest:
+/* The searched value: its value before step `at`. If later steps wrote part of it, the rest:
  * its value before step `since`. */
 struct thing {
 	enum what what;

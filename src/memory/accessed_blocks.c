@@ -244,7 +244,7 @@ static bool name_place(struct reading *r, uint32_t module, uint64_t offset,
 	return true;
 }
 
-/* The number of the object that stands for all blocks allocated at one place. */
+/* The number of the object that represents all blocks allocated at one place. */
 static uint32_t object_of(struct reading *r, const struct object *site)
 {
 	enum { KEY = offsetof(struct object, size) };

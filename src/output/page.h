@@ -34,7 +34,7 @@ int page_open(struct page *p, struct out *to, const char *kind, const char *titl
 /* One JSON document. */
 void page_add(struct page *p, const char *json, size_t n);
 /*
- * The next document is what is written to this, until the next page_add(), page_document() or
+ * The next document: all text written to this until the next page_add(), page_document() or
  * page_close().
  */
 struct out *page_document(struct page *p);

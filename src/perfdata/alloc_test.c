@@ -229,7 +229,7 @@ TEST(alloc_refused)
 		const char *why;
 	} rows[] = {
 		{ __LINE__, 0, 1, sizeof(file), 'X', "magic number differs" },
-		{ __LINE__, 8, 4, sizeof(file), 1, "version 1, this tare reads 3" },
+		{ __LINE__, 8, 4, sizeof(file), 1, "version 1, but this tare reads 3" },
 		{ __LINE__, 8, 4, sizeof(file), 0x03000000, "the other byte order" },
 		{ __LINE__, 12, 4, sizeof(file), 4096, "blocks of 4096 bytes" },
 		{ __LINE__, 0, 0, 39, 0, "not a recording of allocations: it has only 39 bytes" },

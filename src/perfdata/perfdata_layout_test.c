@@ -416,7 +416,7 @@ TEST(directory)
 		}
 		CHECK_EQ(n, 6);
 		CHECK_EQ(ret, -EBADMSG);
-		CHECK(strstr(err.what, "/data.0: byte 64: 4 bytes are left"), "%s", err.what);
+		CHECK(strstr(err.what, "/data.0: byte 64: the remaining 4 bytes"), "%s", err.what);
 		CHECK_EQ(perfdata_loss(r)->disordered, 0);
 		perfdata_close(r);
 	}

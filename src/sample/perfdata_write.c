@@ -150,7 +150,7 @@ static int note_mapped(struct perfdata_writer *w, const unsigned char *bytes, si
 
 /*
  * Chunks of whole records, one COMPRESSED record each. Writes all of `bytes` or nothing: the caller
- * counts what is in the file.
+ * counts the bytes in the file.
  */
 static int write_compressed(struct perfdata_writer *w, const unsigned char *bytes, size_t n,
 			    struct tare_error *err)

@@ -107,7 +107,7 @@ TEST(each_event_is_known_by_its_own_samples)
 		{ __LINE__, 5, 100,
 		  "\n  1392 of cpu-clock: a share of 10 % is known to +- 8.3 points (95 %)\n" },
 		{ __LINE__, 5, 100, "\n  9 of migrations: too few to estimate shares\n" },
-		{ __LINE__, 5, 100, " 6.6 % of all; where mappings" },
+		{ __LINE__, 5, 100, " 6.6 % of all; if mappings" },
 		{ __LINE__, 1, 0,
 		  ")\n  none lost; a share of 10 % is known to +- 1.6 points (95 %)\n" },
 		{ __LINE__, 1, 100,

@@ -133,7 +133,7 @@ struct sample_plan {
 };
 
 /*
- * Returns 0, or a negative errno of the failure. The outcome has what was recorded until then. If
+ * Returns 0, or a negative errno of the failure. The outcome has the data recorded until then. If
  * the sink fails, the command runs on to its end, or to timeout_ns, unrecorded. With -EPIPE no
  * reader is left, and the command is asked to end.
  */

@@ -180,9 +180,9 @@ void scan_view_text(struct text *out, const struct scan_shown *v, const struct s
 		 v->scan->pmu, v->scan->cpu[0] ? v->scan->cpu : "this CPU",
 		 v->kernel ? "user and kernel" : "user", v->scan->n, n[SCAN_LIVE], n[SCAN_DEAD]);
 	if (n[SCAN_REFUSED])
-		text_add(out, ", %zu are refused by the kernel", n[SCAN_REFUSED]);
+		text_add(out, ", %zu refused by the kernel", n[SCAN_REFUSED]);
 	if (n[SCAN_UNCOUNTED])
-		text_add(out, ", %zu were never scheduled on a counter", n[SCAN_UNCOUNTED]);
+		text_add(out, ", %zu never scheduled on a counter", n[SCAN_UNCOUNTED]);
 	text_add(out, ".\n Each counted %zu pieces of work of known size, %d times.\n",
 		 v->scan->rows, SCAN_ROUNDS);
 	if (v->like)

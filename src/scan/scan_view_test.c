@@ -97,10 +97,10 @@ TEST(as_text)
 	has(&t, " 0x04:0x04    likely   counts what 0x02:0x01 + 0x03:0x02 count\n");
 	has(&t, " 0x06:0x08    certain  4 each reading, independent of the work\n");
 	has(&t,
-	    "8 events tried, 5 count, 1 are dead, 1 the kernel refuses, 1 never got onto a counter.");
+	    "8 events tried, 5 count, 1 are dead, 1 refused by the kernel, 1 never scheduled on a counter.");
 	CHECK(!strstr(t.s, "0x05:0xff"), "what several bits count");
 	has(&t,
-	    "Nearest to page-faults:u:\n 0x02:0x01    the same in 100 % of the work that either counts, correlation 0.000, 1 of it");
+	    "Nearest to page-faults:u:\n 0x02:0x01    equal in 100 % of the work that either counts, correlation 0.000, factor 1");
 	text_free(&t);
 }
 

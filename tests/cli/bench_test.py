@@ -139,7 +139,7 @@ def registers_take_turns():
                  "shl rax, cl", "xchg rax, rbx", "xadd rax, rbx", "cmpxchg rbx, rcx"):
         equal(len(bench("--init", "mov [r14], r14; mov rax, r14", "--asm", code, runs=3)["variants"]), 1, code)
     refused("--form", "in-turn", "--asm", "inc rax", status=125, says="no register that can be replaced")
-    refused("--form", "in-turn", "--asm", "adc rax, rbx", status=125, says=r"no flag \(adc\)")
+    refused("--form", "in-turn", "--asm", "adc rax, rbx", status=125, says=r"without a flag \(adc\)")
 
 
 def expect_value(store, registers, value, size, init=""):

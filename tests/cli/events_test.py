@@ -104,7 +104,7 @@ def the_exact_engine_as_a_pmu():
         equal((e["user"], e["kernel"], e["type"], e["config"], e["terms"]), (True, False, None, None, None), name)
         true(here or "x86-64" in e["reason"], e)
     (e,) = document("explain", "explain", "branches:u")
-    true(e["available"] is not False or not here or "by the exact engine" in e["remedy"], e)
+    true(e["available"] is not False or not here or "with the exact engine" in e["remedy"], e)
     (e,) = document("explain", "explain", "exact/calls/u", "--beside", "cycles,branches")
     equal((e["fits"], e["blocker"]), (True, None), "it needs no counter")
     for words, says, hint in ((["exact/load/"], "no event 'load'", "did you mean loads"), (["exact/loads,calls/"], "one event", "exact/loads/,"),

@@ -198,7 +198,7 @@ def csv_and_text_say_the_same():
         equal((int(r["samples"]), int(r["place L3"]), int(r["tlb walk"])), (w["samples"], w["places"].get("L3", 0), w["tlbs"].get("walk", 0)), r["symbol"])
         equal(r["use p50"], str(w["latencies"]["use"]["p50"]), "p50")
     text = tare("memory", "--by", "symbol", path).stdout
-    for says in ("500 accesses over", "from the load's issue to the data's arrival (PEBS)", "the hardware tracks one of them at a time", "stack of prog10 (10)",
+    for says in ("500 accesses over", "from the load's issue to the data's arrival (PEBS)", "the hardware tracks one load at a time", "stack of prog10 (10)",
                  "stores (PEBS) differs from that of loads"):
         true(says in text, f"{says} in {text}")
 
@@ -420,7 +420,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
     true("1 record of AUX data has no instruction address and was left out" in tare("export", "--accesses=csv", room("headless")).stderr, "export")
     said = tare("export", "--accesses=json", room("spe"), status=125).stderr
     true("json is not a table format" in said and "--accesses=csv" in said, said)
-    true(any("only loads and stores were kept" in n for n in d["notes"]), d["notes"])
+    true(any("only loads and stores were recorded" in n for n in d["notes"]), d["notes"])
     true(any("one of every 1000 operations" in n for n in d["notes"]), d["notes"])
     equal(d["latency"], "total", "its own latency")
 
@@ -457,7 +457,7 @@ def spe_with_gaps_and_cores_that_are_not_known():
 
 @test
 def ibs_has_its_own_latency_and_says_how_it_chose():
-    for config, slow, says in ((0, 0, "closer to shares of time than of accesses"), (1 << 19, 0, "one of every 1000 micro-ops"), (1 << 19 | 1 << 16, 0, "missed L3"),
+    for config, slow, says in ((0, 0, "closer to shares of time than of accesses"), (1 << 19, 0, "one of every 1000 micro-ops"), (1 << 19 | 1 << 16, 0, "only L3 misses"),
                                (1 << 19, 150, "only loads that took more than 150 cycles were recorded (ldlat=150)"),
                                (1 << 19, 151, "only loads that missed L3 and took more than 151 cycles were recorded (ldlat=151)")):
         control = 3 << 17 | (1 << 16 if slow == 151 else 0)  # L3MissOnly, where Linux asked for it

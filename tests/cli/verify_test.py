@@ -77,7 +77,7 @@ def what_is_kept_is_said():
             if not file.exists():
                 skip(f"nothing could be measured: {r.stdout[:200]}{r.stderr[:200]}")
             equal(str(file) in r.stdout + r.stderr, True, f"{kind} {words}")
-            equal("are kept in" in r.stderr, "-o" in words or (kind == ["skid"] and "json" in words), r.stderr)
+            equal("are stored in" in r.stderr, "-o" in words or (kind == ["skid"] and "json" in words), r.stderr)
             shutil.rmtree(kept)
             sh(TARE, "verify", *kind, *words, "--no-store", status=None, env=env)
             true(not kept.exists(), f"{kind} {words}: --no-store")
@@ -88,20 +88,20 @@ def skid_is_kept_for_reports_of_this_machine():
     kept, where = Path(ROOM.name) / "kept", None
     env = {**ENV, "XDG_STATE_HOME": str(kept)}
     r = sh(TARE, "verify", "skid", "--no-store", status=None, env=env)
-    true(not kept.exists() and "Kept in" not in r.stdout, "--no-store")
+    true(not kept.exists() and "Stored in" not in r.stdout, "--no-store")
     recorded = sh(TARE, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", "faults.data", "--", NOISY, status=None)
     if not Path(ROOM.name, "faults.data").exists():
         skip(f"page faults cannot be sampled here: {recorded.stderr[:200]}")
     before = sh(TARE, "report", "--skid", "-i", "faults.data", env=env).stdout
-    true("page-faults:u: nothing was measured of its skid" in before, before)
+    true("page-faults:u: its skid was not measured" in before, before)
     r = sh(TARE, "verify", "skid", status=None, env=env)
     where = kept / "tare" / "skid"
-    true(f"Kept in {where}" in r.stdout, r.stdout)
+    true(f"Stored in {where}" in r.stdout, r.stdout)
     true(where.read_text().startswith("tare skid 1\n"), where.read_text())
     once = where.read_text().count("\n")
     sh(TARE, "verify", "skid", status=None, env=env)
     equal(where.read_text().count("\n"), once, "measured again, not kept twice")
-    line = "page-faults:u at precise level 0 here: 100.0 % of samples lie at the instruction that caused the event, half of them at it or nearer, 99 % at it or nearer"
+    line = "page-faults:u at precise level 0 here: 100.0 % of samples are at the instruction that caused the event, half of them at it or nearer, 99 % at it or nearer"
     for words in (["--skid"], [f"--skid={where}"]):
         text = sh(TARE, "report", *words, "-i", "faults.data", env=env).stdout
         true(line in text, text)
@@ -112,7 +112,7 @@ def skid_is_kept_for_reports_of_this_machine():
     function = next(r["function"] for r in d["rows"] if r["function"])
     true(line in sh(TARE, "annotate", "--skid", "-i", "faults.data", function, env=env).stdout, "annotate")
     Path(ROOM.name, "bad").write_text("tare skid 1\nnonsense\n")
-    for words, why in (([f"--skid={ROOM.name}/bad"], "line 2 tells of no skid"), (["--skid=/none"], "/none"), (["--skid", "--folded"], "--skid tells of the table")):
+    for words, why in (([f"--skid={ROOM.name}/bad"], "line 2 has no skid results"), (["--skid=/none"], "/none"), (["--skid", "--folded"], "--skid needs the table")):
         true(why in sh(TARE, "report", *words, "-i", "faults.data", status=125, env=env).stderr, why)
     where.write_text("nonsense\n")
     sh(TARE, "report", "--sort", "address", "-i", "faults.data", env=env)
@@ -394,7 +394,7 @@ def launch_tells_what_nothing_fixes():
     r = sh(TARE, "verify", "launch", "-r", "3", "--deterministic=aslr,environment", "--", NOISY, "ticks", status=1)
     true("different counts in 3 runs" in r.stdout and "another cause" in r.stdout, r.stdout)
     r = sh(TARE, "verify", "launch", "-r", "2", "--deterministic=aslr", "--", "date", "+%N", status=None)
-    true("output differs from run to run" in r.stdout, r.stdout)
+    true("output differs between runs" in r.stdout, r.stdout)
     r = sh(TARE, "verify", "launch", "-r", "2", "--timeout", "300", "--", "sleep", "100", status=125)
     true("did not end" in r.stderr, r.stderr)
     r = sh(TARE, "verify", "launch", "--", ended_within_exec(Path(ROOM.name, "unbegun")), status=125)

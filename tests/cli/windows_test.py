@@ -412,7 +412,7 @@ def mistakes_have_a_line():
         (["-M", "nope", "--", "true"], "there is no metric 'nope'"),
         (["-M", "x=page-faults*2", "--", "true"], "there is no metric 'x=page-faults*2'"),
         (["--metric", "x=1+1", "--", "true"], "the formula has no event"),
-        (["--every", "1ms", "-e", "duration_time", "--", "true"], "is no counter"),
+        (["--every", "1ms", "-e", "duration_time", "--", "true"], "is not a counter"),
         (["-p", "1", "--", "true"], "choose one"),
         (["diff", "one.csv"], "two files are required"),
         (["diff", "none.csv", "none.csv"], "none.csv"),

@@ -698,7 +698,7 @@ test("whatever the text says of its numbers is on the page of accesses", async (
     yes(lines.length >= 5, lines.join("\n"));
     for (const line of lines)
       yes(lead.includes(line.trim().toLowerCase().replace(/ \(-a shows \w+\)/, "")), `${command}: ${line}\nis not in\n${lead}`);
-    for (const says of ["1,234 samples were lost", "3 times an event", "broke off"])
+    for (const says of ["1,234 samples were lost", "3 times the kernel throttled", "broke off"])
       yes((await page.locator(".remark").allTextContents()).join("\n").includes(says), `${command}: ${says}`);
   }
 });

@@ -70,7 +70,7 @@ static const struct option_row export_opts[] = {
 	  DIRECTORY(names.symfs) },
 	{ 0, "kallsyms", "FILE", "samples: take kernel symbols from FILE",
 	  INPUT_FILE(names.kallsyms) },
-	{ 0, "force-names", NULL, "samples: use files here that may not be those that ran",
+	{ 0, "force-names", NULL, "samples: use local files that may differ from those that ran",
 	  FLAG(names.force_names) },
 	DEBUGINFOD_ROW("samples: ask the servers of DEBUGINFOD_URLS for debug files"),
 	{ 0 },

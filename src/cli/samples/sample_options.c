@@ -92,7 +92,7 @@ static int set_filter(void *options, const char *arg, struct tare_error *err)
 	{ 0, "symfs", "DIR", "find the programs' files under DIR", DIRECTORY(read.symfs) },        \
 		{ 0, "kallsyms", "FILE", "take kernel symbols from FILE",                          \
 		  INPUT_FILE(read.kallsyms) },                                                     \
-		{ 0, "force-names", NULL, "use files here that may not be those that ran",         \
+		{ 0, "force-names", NULL, "use local files that may differ from those that ran",   \
 		  FLAG(read.force_names) },                                                        \
 		DEBUGINFOD_ROW("ask the servers of DEBUGINFOD_URLS for debug files"),              \
 		OUTPUT_FORMAT_ROWS(out, "text, json or csv", "text", "json", "csv"),               \

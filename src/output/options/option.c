@@ -364,8 +364,7 @@ int options_parse(const struct command *self, int argc, char **argv, void *into,
 	describe(self, &all, shorts, longs);
 	optind = 0; /* glibc: start afresh */
 	for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-		/* Each is moved to the front, over options that were taken: it stands behind as
-		 * many. */
+		/* Each is moved to the front, in place of options that were already parsed. */
 		if (c == 1)
 			argv[n++] = optarg;
 		else if (take(self, &all, c, argv, into, status) < 0)

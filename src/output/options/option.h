@@ -93,7 +93,7 @@ struct option_row {
 #define DURATION(m, unit, least_)                                                                  \
 	.kind = OPTION_DURATION, OPTION_AT(uint64_t, m), .unit_ns = (unit), .least = (least_)
 #define PERCENT(m, most_) .kind = OPTION_PERCENT, OPTION_AT(double, m), .most = (most_)
-/* noun_ NULL: as a list of words only. WORD_FROM: the first word stands for `first`. */
+/* noun_ NULL: as a list of words only. WORD_FROM: the first word has the value `first`. */
 #define WORD(m, noun_, ...) WORD_FROM(m, 0, noun_, __VA_ARGS__)
 #define WORD_FROM(m, first, noun_, ...)                                                            \
 	.kind = OPTION_WORD, OPTION_INTEGER(m, 0), .value = (first), .noun = (noun_),              \

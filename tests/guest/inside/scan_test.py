@@ -126,7 +126,7 @@ def the_nearest_to_an_event_and_a_command_of_the_users():
 def in_words():
     text = sh("tare", "scan", "--selectors", "0-0x3f", "--state", "/tmp/a.state", env=ENV).stdout
     true(" 0x08         certain  counts instructions; the same as instructions:u, cycles:u  [armv8_pmuv3/inst_retired/]\n" in text, text)
-    true("64 events tried, 2 count, 61 are dead, 1 never got onto a counter." in text, text)
+    true("64 events tried, 2 count, 61 are dead, 1 never scheduled on a counter." in text, text)
 
 
 main()
