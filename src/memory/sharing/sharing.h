@@ -5,8 +5,8 @@
  *
  * The accesses of a line are sorted by time. Where one thread follows another and one of the two
  * stores, the line had to move: a switch. The switch is for the same bytes if the two accesses
- * overlap. Bytes that only one thread uses, or that no thread writes, would not make the line move. If
- * they share a line with bytes that other threads write, that is false sharing; if one thread
+ * overlap. Bytes that only one thread uses, or that no thread writes, would not make the line move.
+ * If they share a line with bytes that other threads write, that is false sharing; if one thread
  * writes bytes that another uses, it is true sharing. The number of switches, compared with that of
  * shuffled accesses, distinguishes concurrent sharing from a line that is handed over.
  *
@@ -164,8 +164,8 @@ void sharing_free(struct sharing *s);
 
 /*
  * Of so many accesses to some bytes one thread made `his`, and so many stored. Except for a tenth
- * (initialization, summing up, rare writes), did one thread make all of them, or did no thread write?
- * Then no thread takes these bytes from another.
+ * (initialization, summing up, rare writes), did one thread make all of them, or did no thread
+ * write? Then no thread takes these bytes from another.
  */
 bool sharing_apart(uint64_t hits, uint64_t his, uint64_t stores);
 const char *sharing_verdict_name(enum sharing_verdict v);
