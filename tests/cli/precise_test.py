@@ -240,7 +240,7 @@ def ibs_zen_4():
 @test
 def ibs_that_is_none():
     out = dumped(ibs_recording([(OP, 0x3ff, [0, 1, 2]), (OP, 0x3ff, [0] * 8)], "AuthenticAMD,23,49,0"))
-    true("undecodable: raw data ends before register ibs_op_data2, which capabilities 0x3ff promise" in out, out)
+    true("undecodable: raw data ends before register ibs_op_data2, which capabilities 0x3ff announce" in out, out)
     true("no sample: the valid and enable bits are not both set" in out, out)
 
 

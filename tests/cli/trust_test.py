@@ -111,7 +111,7 @@ def bad_verdicts_and_those_of_other_machines():
     equal(event(env, "-e", "page-faults:u")["events"][0]["verdict"]["same_boot"], False)
     path.write_text(good + "nonsense\n")
     text = tare("stat", "-e", "page-faults:u", "--", "true", env=env).stderr
-    true("No verdicts:" in text and "line 3 is no verdict" in text, text)
+    true("No verdicts:" in text and "line 3 is not a verdict" in text, text)
     r = tare("stat", "--verified-only", "-e", "page-faults:u", "--", "true", env=env, status=125)
     true("cannot be read" in r.stderr and "remove that file" in r.stderr, r.stderr)
     r = tare("verify", "counts", "-e", "page-faults:u", env=env, status=None)
