@@ -304,7 +304,7 @@ static void run_call(void *b)
 	batch_run(b);
 }
 
-static int run(struct file_state *f, struct batch *b)
+static int run_user_batch(struct file_state *f, struct batch *b)
 {
 	int ret = security_locked_down(LOCKDOWN_MSR);
 
@@ -334,7 +334,7 @@ static int run(struct file_state *f, struct batch *b)
 
 static int run_and_tell(struct file_state *f, struct tare_msr_batch *head, struct batch *b)
 {
-	int ret = run(f, b);
+	int ret = run_user_batch(f, b);
 
 	if (ret && ret != -EIO)
 		return ret;

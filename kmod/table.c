@@ -110,7 +110,7 @@ static bool is_denied(u32 msr)
 	return false;
 }
 
-static int add(u32 msr, u32 row, u32 slot)
+static int add_register(u32 msr, u32 row, u32 slot)
 {
 	u32 at = place_of(msr);
 
@@ -180,7 +180,7 @@ int table_init(void)
 				continue;
 			/* Half of the table stays free, so that unsuccessful searches end soon. */
 			if (WARN_ON(slots == SLOTS_MAX || registers++ == PLACES / 2 ||
-				    add(msr, i, saved ? slots : 0)))
+				    add_register(msr, i, saved ? slots : 0)))
 				return -ENOSPC;
 			if (!saved)
 				continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine that is made up: a workshop in which no work is done but only written down, and a PMU
- * that counts it, with the faults that were planted in its events. Behind the same two interfaces
- * as the real ones, so that the program's own code runs on it.
+ * A machine that is made up: a calibration in which no work is done but only written down, and a
+ * PMU that counts it, with the faults that were planted in its events. Behind the same two
+ * interfaces as the real ones, so that the program's own code runs on it.
  *
  *	struct made *m = made_new(seed);
  *
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "verify/workshop.h"
+#include "verify/calibration.h"
 
 enum { MADE_EVENTS_MOST = 512, MADE_GROUP_MOST = 32, MADE_SOFTWARE_FAULTS = 0xffff0001 };
 
@@ -53,7 +53,7 @@ struct made_group {
 };
 
 struct made {
-	struct workshop shop;
+	struct calibration shop;
 	uint64_t state; /* of chance */
 	struct made_event event[MADE_EVENTS_MOST];
 	size_t n;
@@ -84,9 +84,9 @@ static inline struct made_event *made_add(struct made *m, uint32_t select, uint3
 	return e;
 }
 
-/* ---- the workshop ---- */
+/* ---- the calibration ---- */
 
-static int made_prepare(struct workshop *w, unsigned kind, struct tare_error *err)
+static int made_prepare(struct calibration *w, unsigned kind, struct tare_error *err)
 {
 	(void)err;
 	((struct made *)w)->fresh = kind == WORK_PAGES;
@@ -94,7 +94,7 @@ static int made_prepare(struct workshop *w, unsigned kind, struct tare_error *er
 	return 0;
 }
 
-static void made_leave(struct workshop *w, unsigned kind)
+static void made_leave(struct calibration *w, unsigned kind)
 {
 	(void)kind;
 	((struct made *)w)->prepared--;
@@ -147,7 +147,7 @@ static inline void made_apply(struct made *m, const struct made_piece *p)
 	}
 }
 
-static void made_work(struct workshop *w, unsigned kind, uint64_t turns)
+static void made_work(struct calibration *w, unsigned kind, uint64_t turns)
 {
 	struct made *m = (struct made *)w;
 	const struct kernel *k = kernel_at(kind);
@@ -176,13 +176,13 @@ static void made_work(struct workshop *w, unsigned kind, uint64_t turns)
 	m->pieces++;
 }
 
-static uint64_t made_now_ns(struct workshop *w)
+static uint64_t made_now_ns(struct calibration *w)
 {
 	return ((struct made *)w)->ns += 20;
 }
 
 /* One more now and then, before or after the work. */
-static bool made_interrupts(struct workshop *w, uint64_t *out)
+static bool made_interrupts(struct calibration *w, uint64_t *out)
 {
 	struct made *m = (struct made *)w;
 
@@ -195,8 +195,8 @@ static inline struct made *made_new(uint64_t seed)
 {
 	struct made *m = calloc(1, sizeof(*m));
 
-	m->shop = (struct workshop){ 0,          made_prepare, made_work,
-				     made_leave, made_now_ns,  made_interrupts };
+	m->shop = (struct calibration){ 0,          made_prepare, made_work,
+					made_leave, made_now_ns,  made_interrupts };
 	m->state = seed * 0x9e3779b97f4a7c15ull + 88172645463325252ull;
 	m->counters = 6;
 	m->gap_ns = 1000000;

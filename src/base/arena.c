@@ -15,7 +15,7 @@ struct block {
 };
 
 /* align: a power of two, at most that of max_align_t. */
-static void *take(void **arena, size_t n, size_t align)
+static void *take_bytes(void **arena, size_t n, size_t align)
 {
 	struct block *b = *arena;
 	size_t begin = b ? (b->used + align - 1) & ~(align - 1) : 0;
@@ -39,12 +39,12 @@ static void *take(void **arena, size_t n, size_t align)
 
 void *arena_alloc(void **arena, size_t n)
 {
-	return take(arena, n, alignof(max_align_t));
+	return take_bytes(arena, n, alignof(max_align_t));
 }
 
 char *arena_string(void **arena, const char *bytes, size_t n)
 {
-	char *s = n < SIZE_MAX ? take(arena, n + 1, 1) : NULL;
+	char *s = n < SIZE_MAX ? take_bytes(arena, n + 1, 1) : NULL;
 
 	if (s)
 		memcpy(s, bytes, n);

@@ -151,7 +151,7 @@ TEST(files)
 	CHECK_EQ(file_line("/proc", "/self/comm", line, 2, &err), -ENOSPC);
 }
 
-static void put(const char *path, const char *bytes)
+static void put_file(const char *path, const char *bytes)
 {
 	FILE *f = fopen(path, "w");
 
@@ -178,7 +178,7 @@ TEST(where_a_file_takes_its_name)
 	snprintf(target, sizeof(target), "%s/next", folder);
 	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to nothing yet: %s",
 	      name);
-	put(target, "a");
+	put_file(target, "a");
 	CHECK(file_place(path, name) == 1 && !strcmp(name, target), "a link to a file: %s", name);
 	fd = open(target, O_RDONLY);
 	unlink(path);
@@ -188,7 +188,7 @@ TEST(where_a_file_takes_its_name)
 	      name);
 	unlink(target);
 	CHECK(file_place(path, name) == 0, "which is gone");
-	put(target, "b");
+	put_file(target, "b");
 	CHECK(file_place(path, name) == 0, "and has a successor");
 	close(fd);
 	unlink(path);
@@ -220,7 +220,7 @@ TEST(links_of_other_users_in_sticky_folders)
 	snprintf(link, sizeof(link), "%s/link", folder);
 	snprintf(target, sizeof(target), "%s/target", folder);
 	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
-	put(target, "a");
+	put_file(target, "a");
 	CHECK_EQ(symlink("target", link), 0);
 	CHECK_EQ(mkfifo(fifo, 0666), 0);
 	CHECK_EQ(file_place(link, name), 1);
@@ -259,7 +259,7 @@ TEST(files_under_a_name_of_their_own)
 			close(fd);
 		fd = file_part_open(path, 0600, name[i]);
 		CHECK(fd >= 0);
-		put(name[i], i ? "b" : "a");
+		put_file(name[i], i ? "b" : "a");
 	}
 	CHECK(!strcmp(name[0] + strlen(path), ".part") &&
 		      !strcmp(name[1] + strlen(path), ".part-2"),
@@ -270,7 +270,7 @@ TEST(files_under_a_name_of_their_own)
 	CHECK_EQ(file_part_place(fd, name[0], path, old), 0);
 	CHECK(holds(path, "a") && holds(old, "b") && access(name[0], F_OK) < 0,
 	      "the old file is kept");
-	put(name[0], "c");
+	put_file(name[0], "c");
 	CHECK_EQ(file_part_place(-1, name[0], path, NULL), -EBADF);
 	CHECK_EQ(file_part_place(-1, name[0], path, old), -EBADF);
 	CHECK(holds(path, "a") && holds(old, "b"),
@@ -280,7 +280,7 @@ TEST(files_under_a_name_of_their_own)
 	CHECK_EQ(file_part_place(fd, name[0], path, old), -ENOENT);
 	CHECK(holds(path, "c") && holds(old, "b"), "a missing file replaces nothing");
 	unlink(old);
-	put(name[0], "d");
+	put_file(name[0], "d");
 	CHECK_EQ(mkdir(old, 0700), 0);
 	CHECK_EQ(file_part_place(fd, name[0], path, old), -EISDIR);
 	close(fd);

@@ -7,7 +7,7 @@
 
 enum { CPU_MAX = 65535 };
 
-static int number(const char **p, int *out)
+static int parse_cpu(const char **p, int *out)
 {
 	long n = 0;
 	const char *start = *p;
@@ -31,12 +31,12 @@ int cpus_parse(const char *text, struct cpus *out, struct tare_error *err)
 		return tare_fail_nomem(err);
 	*out = (struct cpus){ 0 };
 	while (*p && *p != '\n') {
-		int from, to, bad = number(&p, &from);
+		int from, to, bad = parse_cpu(&p, &from);
 
 		to = from;
 		if (!bad && *p == '-') {
 			p++;
-			bad = number(&p, &to);
+			bad = parse_cpu(&p, &to);
 		}
 		if (bad || to < from || (*p && *p != ',' && *p != '\n')) {
 			free(seen);

@@ -71,7 +71,7 @@ static char *next_line(struct proc_maps *m)
 	}
 }
 
-static uint64_t number(const char **p, unsigned base)
+static uint64_t parse_number(const char **p, unsigned base)
 {
 	static const char digits[] = "0123456789abcdef";
 	uint64_t value = 0;
@@ -89,26 +89,26 @@ static bool passed(const char **p, char c)
 /* "7f00-7f10 r-xp 00001000 fe:00 1234   /usr/lib/x" */
 static bool read_map(const char *p, struct proc_map *out)
 {
-	out->start = number(&p, 16);
+	out->start = parse_number(&p, 16);
 	if (!passed(&p, '-'))
 		return false;
-	out->end = number(&p, 16);
+	out->end = parse_number(&p, 16);
 	if (!passed(&p, ' ') || strnlen(p, 5) < 5)
 		return false;
 	memcpy(out->rights, p, sizeof(out->rights));
 	p += sizeof(out->rights);
 	if (!passed(&p, ' '))
 		return false;
-	out->offset = number(&p, 16);
+	out->offset = parse_number(&p, 16);
 	if (!passed(&p, ' '))
 		return false;
-	out->major = (unsigned)number(&p, 16);
+	out->major = (unsigned)parse_number(&p, 16);
 	if (!passed(&p, ':'))
 		return false;
-	out->minor = (unsigned)number(&p, 16);
+	out->minor = (unsigned)parse_number(&p, 16);
 	if (!passed(&p, ' '))
 		return false;
-	out->inode = number(&p, 10);
+	out->inode = parse_number(&p, 10);
 	out->name = p + strspn(p, " ");
 	return *p == ' ' || !*p;
 }

@@ -40,7 +40,7 @@ int rows_next(struct rows *r, struct tare_error *err)
 }
 
 /* Up to the next tab, or the end of the line; NULL: there is none. */
-static const char *take(struct rows *r)
+static const char *take_field(struct rows *r)
 {
 	char *field = r->field, *tab = field ? strchr(field, '\t') : NULL;
 
@@ -56,7 +56,7 @@ static const char *take(struct rows *r)
  */
 static const char *take_number(struct rows *r, bool negative)
 {
-	const char *field = take(r);
+	const char *field = take_field(r);
 
 	errno = 0;
 	return field && (isdigit((unsigned char)*field) || (negative && *field == '-')) ? field
@@ -65,7 +65,7 @@ static const char *take_number(struct rows *r, bool negative)
 
 bool row_text(struct rows *r, char *to, size_t room)
 {
-	const char *field = take(r);
+	const char *field = take_field(r);
 
 	if (!field || strlen(field) >= room || !row_fits(field))
 		return false;
@@ -108,7 +108,7 @@ bool row_real(struct rows *r, double *to, double least, double most)
 
 bool row_name(struct rows *r, int *to, const char *const *names, int n, const char *none)
 {
-	const char *field = take(r);
+	const char *field = take_field(r);
 
 	if (!field)
 		return false;

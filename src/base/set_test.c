@@ -9,7 +9,7 @@ struct thing {
 	uint64_t payload;
 };
 
-static uint32_t add(struct set *s, uint32_t a, uint32_t b, uint64_t payload, bool *fresh)
+static uint32_t add_thing(struct set *s, uint32_t a, uint32_t b, uint64_t payload, bool *fresh)
 {
 	struct thing t = { a, b, payload };
 
@@ -21,10 +21,10 @@ TEST(a_set_numbers_things_in_their_order)
 	struct set s = { 0 };
 	bool fresh;
 
-	CHECK_EQ(add(&s, 1, 2, 10, &fresh), 0u, "first");
+	CHECK_EQ(add_thing(&s, 1, 2, 10, &fresh), 0u, "first");
 	CHECK(fresh, "the first is new");
-	CHECK_EQ(add(&s, 2, 1, 11, &fresh), 1u, "second");
-	CHECK_EQ(add(&s, 1, 2, 99, &fresh), 0u, "the first again");
+	CHECK_EQ(add_thing(&s, 2, 1, 11, &fresh), 1u, "second");
+	CHECK_EQ(add_thing(&s, 1, 2, 99, &fresh), 0u, "the first again");
 	CHECK(!fresh, "again");
 	CHECK_EQ(((struct thing *)s.item)[0].payload, 10u, "bytes after the key are kept");
 	set_free(&s);
@@ -35,7 +35,7 @@ TEST(a_set_finds_each_of_many)
 	struct set s = { 0 };
 
 	for (uint32_t i = 0; i < 100000; i++)
-		if (add(&s, i % 317, i / 317 * 65536, i, NULL) != i)
+		if (add_thing(&s, i % 317, i / 317 * 65536, i, NULL) != i)
 			CHECK(false, "adding %u", i);
 	for (uint32_t i = 0; i < 100000; i++) {
 		struct thing t = { i % 317, i / 317 * 65536, 0 };

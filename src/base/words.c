@@ -72,7 +72,7 @@ static bool grow(struct words *t)
 	return true;
 }
 
-static uint32_t add(struct words *t, const char *s, size_t n)
+static uint32_t add_word(struct words *t, const char *s, size_t n)
 {
 	uint32_t hash = hash_of(s, n), mask, at;
 	char *kept;
@@ -97,9 +97,9 @@ static uint32_t add(struct words *t, const char *s, size_t n)
 uint32_t words_add(struct words *t, const char *s, size_t n)
 {
 	n = strnlen(s, n < UINT32_MAX ? n : UINT32_MAX - 1);
-	if (t->n == 0 && add(t, "", 0) == WORDS_NONE)
+	if (t->n == 0 && add_word(t, "", 0) == WORDS_NONE)
 		return WORDS_NONE;
-	return add(t, s, n);
+	return add_word(t, s, n);
 }
 
 const char *words_at(const struct words *t, uint32_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a bench, one set of counters after the other: each in a new process, with a board that is
- * read when the process has ended.
+ * Runs a bench, one set of counters after the other: each in a new process, with a shared state
+ * that is read when the process has ended.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "statistics/median.h"
 #include "base/text.h"
-#include "bench/bench_board.h"
+#include "bench/bench_shared.h"
 #include "bench/bench_chain.h"
 #include "bench/bench_child.h"
 #include "bench/bench_sets.h"
@@ -25,10 +25,10 @@ struct bench {
 	const struct bench_plan *plan;
 	struct bench_result *r;
 	enum bench_blame *blame;
-	struct bench_board *board;
+	struct bench_shared *shared;
 	struct bench_places at;
 	struct bench_stretch part; /* the part of the runs that is being counted */
-	int board_fd, said_fd, null_fd;
+	int shared_fd, said_fd, null_fd;
 	size_t done, all; /* number of stretches over all sets */
 };
 
@@ -111,8 +111,8 @@ static void put_where(struct text *out, const struct bench *b, uint32_t stage, u
 		break;
 	case STAGE_BASELINE:
 		text_add(out,
-			 b->board->own_baseline[of < p->n_variants ? of : 0] ? "execute_baseline()"
-									     : "its baseline");
+			 b->shared->own_baseline[of < p->n_variants ? of : 0] ? "execute_baseline()"
+									      : "its baseline");
 		break;
 	case STAGE_WARMUP:
 		text_add(out, "warm-up run %u", run + 1);
@@ -130,18 +130,18 @@ static void put_where(struct text *out, const struct bench *b, uint32_t stage, u
 
 static int explain_fault(const struct bench *b, uint32_t fault, struct tare_error *err)
 {
-	struct bench_board *board = b->board;
-	uint32_t stage = board->stage, of = board->of;
+	struct bench_shared *shared = b->shared;
+	uint32_t stage = shared->stage, of = shared->of;
 	const char *name = b->plan->variant[of < b->plan->n_variants ? of : 0].name;
-	/* a test may have passed the board to a process that still runs */
-	char what[sizeof(board->what)], hint[sizeof(board->hint)];
-	int code = (int)__atomic_load_n(&board->code, __ATOMIC_RELAXED);
+	/* a test may have passed the shared state to a process that still runs */
+	char what[sizeof(shared->what)], hint[sizeof(shared->hint)];
+	int code = (int)__atomic_load_n(&shared->code, __ATOMIC_RELAXED);
 	struct text where = { 0 };
 	int ret = -EINVAL;
 
-	put_where(&where, b, stage, of, board->run);
-	memcpy(what, board->what, sizeof(what));
-	memcpy(hint, board->hint, sizeof(hint));
+	put_where(&where, b, stage, of, shared->run);
+	memcpy(what, shared->what, sizeof(what));
+	memcpy(hint, shared->hint, sizeof(hint));
 	what[sizeof(what) - 1] = hint[sizeof(hint) - 1] = '\0';
 	switch (fault) {
 	case FAULT_WORDS:
@@ -193,15 +193,16 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 		break;
 	case FAULT_CRASH:
 		tare_fail(err, EFAULT, "%s: it crashed: SIG%s", where.s,
-			  signal_words(board->signal));
-		if (board->no_address)
+			  signal_words(shared->signal));
+		if (shared->no_address)
 			tare_fail(
 				err, EFAULT,
 				"%s: it crashed: SIGSEGV, by an instruction of the kernel's or an address that is not canonical",
 				where.s);
-		else if (board->address || board->signal == SIGSEGV)
+		else if (shared->address || shared->signal == SIGSEGV)
 			tare_fail(err, EFAULT, "%s: it crashed: SIG%s at address %#llx", where.s,
-				  signal_words(board->signal), (unsigned long long)board->address);
+				  signal_words(shared->signal),
+				  (unsigned long long)shared->address);
 		ret = -EFAULT;
 		break;
 	case FAULT_SHARED:
@@ -215,8 +216,8 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 			  fault);
 	}
 	text_free(&where);
-	*b->blame = board->blame == BENCH_TEST || board->blame == BENCH_OBJECT
-		? (enum bench_blame)board->blame
+	*b->blame = shared->blame == BENCH_TEST || shared->blame == BENCH_OBJECT
+		? (enum bench_blame)shared->blame
 		: BENCH_NOBODY;
 	return ret;
 }
@@ -224,16 +225,16 @@ static int explain_fault(const struct bench *b, uint32_t fault, struct tare_erro
 static int explain_end(const struct bench *b, const struct bench_child_end *end,
 		       struct tare_error *err)
 {
-	struct bench_board *board = b->board;
+	struct bench_shared *shared = b->shared;
 	struct text where = { 0 };
 	int ret = -EINVAL;
 
-	if (board->fault)
-		return explain_fault(b, board->fault, err);
-	if (board->stage == STAGE_DONE && WIFEXITED(end->status))
+	if (shared->fault)
+		return explain_fault(b, shared->fault, err);
+	if (shared->stage == STAGE_DONE && WIFEXITED(end->status))
 		return 0;
 	*b->blame = BENCH_TEST;
-	put_where(&where, b, board->stage, board->of, board->run);
+	put_where(&where, b, shared->stage, shared->of, shared->run);
 	if (end->timed_out) {
 		tare_fail(err, ETIMEDOUT, "%s: no end after %g s", where.s,
 			  (double)b->plan->timeout_ns / 1e9);
@@ -243,7 +244,8 @@ static int explain_end(const struct bench *b, const struct bench_child_end *end,
 		tare_fail(err, EFAULT, "%s: it was killed by SIG%s", where.s,
 			  signal_words(WTERMSIG(end->status)));
 		ret = -EFAULT;
-	} else if (board->stage == STAGE_BEGIN && !board->progress && b->plan->variant[0].program) {
+	} else if (shared->stage == STAGE_BEGIN && !shared->progress &&
+		   b->plan->variant[0].program) {
 		*b->blame = BENCH_OBJECT;
 		tare_fail(err, EINVAL,
 			  "%.200s is a program, but no test: it did not call tare_bench_main()",
@@ -259,49 +261,49 @@ static int explain_end(const struct bench *b, const struct bench_child_end *end,
 
 /* ---- one set of counters ---- */
 
-static void fill_board(const struct bench *b, const struct bench_set *set, bool by_read)
+static void fill_shared(const struct bench *b, const struct bench_set *set, bool by_read)
 {
 	const struct bench_plan *p = b->plan;
-	struct bench_board *board = b->board;
+	struct bench_shared *shared = b->shared;
 
-	memset(board, 0, sizeof(*board));
-	board->magic = BENCH_MAGIC;
-	board->variants = (uint32_t)p->n_variants;
-	board->runs = b->part.end - b->part.run;
-	board->warmup = p->warmup;
-	board->baselines = b->part.base_end - b->part.base;
-	board->counters = (uint32_t)set->n_board;
-	board->how = set->how;
-	board->by_read = by_read;
-	board->cold = p->cold;
-	board->chain = set->how == BENCH_CLOCK && set->n > 1;
+	memset(shared, 0, sizeof(*shared));
+	shared->magic = BENCH_MAGIC;
+	shared->variants = (uint32_t)p->n_variants;
+	shared->runs = b->part.end - b->part.run;
+	shared->warmup = p->warmup;
+	shared->baselines = b->part.base_end - b->part.base;
+	shared->counters = (uint32_t)set->n_shared;
+	shared->how = set->how;
+	shared->by_read = by_read;
+	shared->cold = p->cold;
+	shared->chain = set->how == BENCH_CLOCK && set->n > 1;
 	for (size_t v = 0; v < p->n_variants; v++) {
 		const char *looped = set->how == BENCH_CLOCK ? p->variant[v].looped : NULL;
 
-		snprintf(board->variant[v].path, sizeof(board->variant[v].path), "%s",
+		snprintf(shared->variant[v].path, sizeof(shared->variant[v].path), "%s",
 			 looped ? looped : p->variant[v].path);
-		snprintf(board->variant[v].function, sizeof(board->variant[v].function), "%s",
+		snprintf(shared->variant[v].function, sizeof(shared->variant[v].function), "%s",
 			 p->variant[v].function ? p->variant[v].function : "");
-		board->variant[v].ops = p->variant[v].ops;
-		board->variant[v].bytes = p->variant[v].bytes;
+		shared->variant[v].ops = p->variant[v].ops;
+		shared->variant[v].bytes = p->variant[v].bytes;
 	}
 	for (size_t i = 0;
 	     (set->how == BENCH_REGISTER || set->how == BENCH_READ || set->how == BENCH_MSR) &&
 	     i < set->n;
 	     i++)
-		board->event[i] = p->events->enc[set->event[i]];
+		shared->event[i] = p->events->enc[set->event[i]];
 }
 
 /*
  * Registers belong to tare: it programs and restores them, whatever happens to the process that
- * reads them. The board receives their description.
+ * reads them. The shared state receives their description.
  */
 static int hold_registers(const struct bench *b, const struct bench_set *set,
 			  struct counters **held, struct tare_error *err)
 {
 	const struct target whole = { .pid = -1, .cpu = b->r->cpu, .cgroup_fd = -1 };
 	const struct encoding *enc[BENCH_COUNTERS];
-	struct bench_board *board = b->board;
+	struct bench_shared *shared = b->shared;
 	struct msr_counts at;
 	int ret;
 
@@ -317,12 +319,12 @@ static int hold_registers(const struct bench *b, const struct bench_set *set,
 		ret = source_msr_counts(*held, &at);
 	if (ret < 0)
 		return ret;
-	board->cpu = b->r->cpu;
-	snprintf(board->via, sizeof(board->via), "%s", at.via);
-	snprintf(board->root, sizeof(board->root), "%s", at.root ? at.root : "");
-	board->maker = at.maker;
-	board->mask = at.mask;
-	memcpy(board->counter, at.counter, sizeof(board->counter));
+	shared->cpu = b->r->cpu;
+	snprintf(shared->via, sizeof(shared->via), "%s", at.via);
+	snprintf(shared->root, sizeof(shared->root), "%s", at.root ? at.root : "");
+	shared->maker = at.maker;
+	shared->mask = at.mask;
+	memcpy(shared->counter, at.counter, sizeof(shared->counter));
 	return 0;
 }
 
@@ -354,8 +356,8 @@ static void look(void *with)
 	const struct bench *b = with;
 	const struct bench_plan *p = b->plan;
 	double all = (double)p->n_variants *
-		((double)p->warmup + b->board->runs + b->board->baselines),
-	       done = (double)b->board->progress;
+		((double)p->warmup + b->shared->runs + b->shared->baselines),
+	       done = (double)b->shared->progress;
 
 	p->progress(p->with, ((double)b->done + (done < all ? done / all : 1)) / (double)b->all);
 }
@@ -376,7 +378,7 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read,
 		.out = b->said_fd,
 		.err = -1,
 		.cpu = b->r->cpu,
-		.progress = &b->board->progress,
+		.progress = &b->shared->progress,
 		.timeout_ns = p->timeout_ns,
 		.look = p->progress ? look : NULL,
 		.with = b,
@@ -385,17 +387,17 @@ static int run_set(struct bench *b, const struct bench_set *set, bool by_read,
 	struct counters *held;
 	int ret;
 
-	fill_board(b, set, by_read);
-	b->at = bench_places(b->board, p->n_variants, b->part.end - b->part.run,
-			     b->part.base_end - b->part.base, set->n_board);
+	fill_shared(b, set, by_read);
+	b->at = bench_places(b->shared, p->n_variants, b->part.end - b->part.run,
+			     b->part.base_end - b->part.base, set->n_shared);
 	memcpy(b->at.order, b->r->order + b->part.run * p->n_variants,
 	       (size_t)(b->part.end - b->part.run) * p->n_variants * sizeof(uint32_t));
-	snprintf(fd, sizeof(fd), "%d", b->board_fd);
+	snprintf(fd, sizeof(fd), "%d", b->shared_fd);
 	ret = hold_registers(b, set, &held, err);
 	if (ret == 0) {
 		ret = bench_child(&child, &end, err);
 		b->r->by_signal = end.by_signal;
-		if (ret == 0 || (ret == -ENOTSUP && (b->board->fault || end.timed_out)))
+		if (ret == 0 || (ret == -ENOTSUP && (b->shared->fault || end.timed_out)))
 			ret = explain_end(b, &end, err);
 	}
 	return let_registers_go(b, set, held, ret, err);
@@ -429,7 +431,7 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 	struct bench_result *r = b->r;
 	struct bench_counter *c = &r->counter[cycles];
 	size_t n = p->n_variants * p->runs;
-	uint32_t adds = b->board->chain_adds;
+	uint32_t adds = b->shared->chain_adds;
 	/* sorted in memory that no test can write to */
 	uint64_t *chain = calloc(n + 1, sizeof(*chain));
 	bool all = true;
@@ -458,8 +460,8 @@ static void take_cycles(struct bench *b, size_t clock, size_t cycles)
 	free(chain);
 }
 
-/* Copy the set's counters from the board to the result, for this stretch. */
-static void take(struct bench *b, const struct bench_set *set)
+/* Copy the set's counters from the shared state to the result, for this stretch. */
+static void take_counters(struct bench *b, const struct bench_set *set)
 {
 	const struct bench_plan *p = b->plan;
 	const struct bench_stretch *t = &b->part;
@@ -474,30 +476,30 @@ static void take(struct bench *b, const struct bench_set *set)
 			take_cycles(b, set->counter[0], set->counter[i]);
 			continue;
 		}
-		c->again = t->run ? c->again + b->board->again : b->board->again;
+		c->again = t->run ? c->again + b->shared->again : b->shared->again;
 		for (size_t v = 0; v < p->n_variants; v++) {
 			struct bench_series *s = &r->series[v * r->n_counters + set->counter[i]];
 
 			for (uint32_t k = 0; k < runs; k++)
 				s->value[t->run + k] =
-					b->at.value[bench_cell(v, k, runs, set->n_board) + column];
+					b->at.value[bench_cell(v, k, runs, set->n_shared) + column];
 			for (uint32_t k = 0; k < baselines; k++)
 				s->base[t->base + k] =
-					b->at.base[bench_cell(v, k, baselines, set->n_board) +
+					b->at.base[bench_cell(v, k, baselines, set->n_shared) +
 						   column];
 		}
 	}
 	for (size_t v = 0; v < p->n_variants; v++) {
-		r->ops[v] = b->board->ops[v];
-		r->bytes[v] = b->board->bytes[v];
-		r->own_baseline[v] = b->board->own_baseline[v];
+		r->ops[v] = b->shared->ops[v];
+		r->bytes[v] = b->shared->bytes[v];
+		r->own_baseline[v] = b->shared->own_baseline[v];
 		memcpy(r->pairs + v * p->runs + t->run, b->at.pairs + v * runs,
 		       runs * sizeof(uint32_t));
 	}
-	if (b->board->clock_hz)
-		r->clock_hz = b->board->clock_hz;
-	if (b->board->clock_step > 0)
-		r->clock_step = b->board->clock_step;
+	if (b->shared->clock_hz)
+		r->clock_hz = b->shared->clock_hz;
+	if (b->shared->clock_step > 0)
+		r->clock_step = b->shared->clock_step;
 }
 
 /* A test's standard output goes to this file, at most SAID_MAX bytes: then write(2) fails. */
@@ -520,7 +522,7 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 {
 	const struct bench_plan *p = b->plan;
 	struct bench_result *r = b->r;
-	size_t runs = (size_t)p->runs * p->n_variants, board = 0;
+	size_t runs = (size_t)p->runs * p->n_variants, shared = 0;
 
 	r->n_counters = sets->n_counters;
 	r->series = calloc(p->n_variants * r->n_counters + 1, sizeof(*r->series));
@@ -536,23 +538,23 @@ static int make_room(struct bench *b, const struct bench_sets *sets, struct tare
 	}
 	make_order(p, r->order);
 	for (size_t i = 0; i < sets->n; i++)
-		board = max_size(board,
-				 bench_board_size(p->n_variants, p->runs, p->baselines,
-						  sets->set[i].n_board));
-	b->board_fd = memfd_create("tare-bench", 0); /* inherited across exec */
+		shared = max_size(shared,
+				  bench_shared_size(p->n_variants, p->runs, p->baselines,
+						    sets->set[i].n_shared));
+	b->shared_fd = memfd_create("tare-bench", 0); /* inherited across exec */
 	b->said_fd = memfd_create("tare-bench-said", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	b->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (b->board_fd < 0 || b->said_fd < 0 || b->null_fd < 0 ||
-	    ftruncate(b->board_fd, (off_t)board) < 0 || ftruncate(b->said_fd, SAID_MAX) < 0 ||
+	if (b->shared_fd < 0 || b->said_fd < 0 || b->null_fd < 0 ||
+	    ftruncate(b->shared_fd, (off_t)shared) < 0 || ftruncate(b->said_fd, SAID_MAX) < 0 ||
 	    fcntl(b->said_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) < 0)
 		return tare_fail(err, errno, "cannot make a memory file to share with the test: %s",
 				 strerror(errno));
-	b->board = mmap(NULL, board, PROT_READ | PROT_WRITE, MAP_SHARED, b->board_fd, 0);
-	if (b->board == MAP_FAILED) {
-		b->board = NULL;
+	b->shared = mmap(NULL, shared, PROT_READ | PROT_WRITE, MAP_SHARED, b->shared_fd, 0);
+	if (b->shared == MAP_FAILED) {
+		b->shared = NULL;
 		return tare_fail_nomem(err);
 	}
-	b->at.size = board;
+	b->at.size = shared;
 	return 0;
 }
 
@@ -570,8 +572,8 @@ static int run_stretch(struct bench *b, const struct bench_set *set, bool *by_re
 	 * run.
 	 */
 	if (set->how == BENCH_REGISTER && !*by_read &&
-	    ((ret < 0 && b->board->fault == FAULT_MOVED) ||
-	     (ret == -EOPNOTSUPP && b->board->stage == STAGE_BEGIN))) {
+	    ((ret < 0 && b->shared->fault == FAULT_MOVED) ||
+	     (ret == -EOPNOTSUPP && b->shared->stage == STAGE_BEGIN))) {
 		*b->blame = BENCH_NOBODY;
 		*by_read = true;
 		ret = b->part.run ? 0 : run_set(b, set, true, err);
@@ -606,7 +608,7 @@ static int run_sets(struct bench *b, const struct bench_sets *sets, struct tare_
 		}
 		for (size_t k = 0; by_read[at] && k < set->n; k++)
 			b->r->counter[set->counter[k]].how = BENCH_READ;
-		take(b, set);
+		take_counters(b, set);
 	}
 	return ret;
 }
@@ -632,10 +634,10 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 	      struct tare_error *err)
 {
 	struct bench b = {
-		.plan = plan, .r = r, .blame = blame, .board_fd = -1, .said_fd = -1, .null_fd = -1
+		.plan = plan, .r = r, .blame = blame, .shared_fd = -1, .said_fd = -1, .null_fd = -1
 	};
 	struct bench_sets sets = { 0 };
-	size_t board, counted = 0;
+	size_t shared, counted = 0;
 	int ret;
 
 	*r = (struct bench_result){ .cpu = plan->cpu == -1    ? sched_getcpu()
@@ -661,15 +663,15 @@ int bench_run(const struct bench_plan *plan, struct bench_result *r, enum bench_
 	}
 	if (ret == 0)
 		ret = make_room(&b, &sets, err);
-	board = b.at.size;
+	shared = b.at.size;
 	if (ret == 0)
 		ret = run_sets(&b, &sets, err);
 	if (ret == 0)
 		listen_to_it(&b);
-	if (b.board)
-		munmap(b.board, board);
+	if (b.shared)
+		munmap(b.shared, shared);
 	for (size_t i = 0; i < 3; i++) {
-		int fd = ((int[]){ b.board_fd, b.said_fd, b.null_fd })[i];
+		int fd = ((int[]){ b.shared_fd, b.said_fd, b.null_fd })[i];
 
 		if (fd >= 0)
 			close(fd);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "pmu/pmu.h"
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 #include "msr/msr.h"
 #include "tare/bench.h"
 #include "tare/reading.h"
@@ -46,7 +46,7 @@ struct bench_plan {
 	enum bench_cold cold;
 	uint64_t timeout_ns; /* per run */
 	/* the fixed items; NULL: none. Failures are recorded there */
-	struct fixed *fixed;
+	struct determinism *fixed;
 	/* for the perf source and the exact engine; also unavailable ones */
 	const struct encoding_list *events;
 	/*
@@ -160,7 +160,9 @@ int bench_run(const struct bench_plan *plan, struct bench_result *result, enum b
 	      struct tare_error *err);
 void bench_free(struct bench_result *r, const struct bench_plan *plan);
 
-/* Runs in that process: `fd` is the board. `test` NULL: those that the board names. */
+/*
+ * Runs in that process: `fd` is the shared state. `test` NULL: those that the shared state names.
+ */
 int bench_inside(int fd, const struct tare_bench_test *test, struct tare_error *err);
 
 #endif

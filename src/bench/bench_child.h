@@ -12,8 +12,8 @@
 
 struct bench_child {
 	char *const *argv;
-	bool exact;          /* run under the exact engine */
-	struct fixed *fixed; /* the fixed items; NULL: none */
+	bool exact;                /* run under the exact engine */
+	struct determinism *fixed; /* the fixed items; NULL: none */
 	bool own_group; /* it becomes leader of its own process group, which is ended with it */
 	/*
 	 * it has files to remove: it becomes leader of a group, which signals ask to end; the third

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "bench/bench_view.h"
 #include "output/csv.h"
-#include "launch/fixed_json.h"
+#include "launch/determinism_json.h"
 #include "output/json.h"
 #include "output/parquet.h"
 
@@ -20,7 +20,7 @@ static const char *const cold_names[] = {
 };
 
 /* Writes whole values as integers. */
-static void number(struct json *j, const char *key, double v)
+static void put_number(struct json *j, const char *key, double v)
 {
 	if (v == rint(v) && fabs(v) < 9e15)
 		json_int(j, key, (int64_t)v);
@@ -82,22 +82,22 @@ static void result(struct json *j, const struct bench_about *b, size_t v, size_t
 	json_uint(j, "variant", v);
 	json_string(j, "event", b->result->counter[c].name);
 	json_string(j, "quality", bench_quality(&b->result->counter[c]));
-	number(j, "value", s->value);
-	number(j, "low", s->low);
-	number(j, "high", s->high);
-	number(j, "min", s->min);
-	number(j, "max", s->max);
-	number(j, "mean", s->mean);
-	number(j, "error_of_mean", s->error);
+	put_number(j, "value", s->value);
+	put_number(j, "low", s->low);
+	put_number(j, "high", s->high);
+	put_number(j, "min", s->min);
+	put_number(j, "max", s->max);
+	put_number(j, "mean", s->mean);
+	put_number(j, "error_of_mean", s->error);
 	json_uint(j, "outliers", s->outliers);
 	if (b->result->bytes[v])
-		number(j, "per_byte", s->value * per_run / (double)b->result->bytes[v]);
+		put_number(j, "per_byte", s->value * per_run / (double)b->result->bytes[v]);
 	else
 		json_null(j, "per_byte");
 	json_object(j, "baseline");
-	number(j, "value", s->base);
-	number(j, "low", s->base_low);
-	number(j, "high", s->base_high);
+	put_number(j, "value", s->base);
+	put_number(j, "low", s->base_low);
+	put_number(j, "high", s->base_high);
 	json_array(j, "pairs");
 	for (uint32_t i = 0; i < p->baselines; i++)
 		json_int(j, NULL, series->base[i]);
@@ -109,7 +109,7 @@ static void result(struct json *j, const struct bench_about *b, size_t v, size_t
 	json_end(j);
 	json_array(j, "per_operation");
 	for (uint32_t i = 0; i < p->runs; i++)
-		number(j, NULL, s->run[i]);
+		put_number(j, NULL, s->run[i]);
 	json_end(j);
 	json_end(j);
 }
@@ -127,8 +127,8 @@ static void verdict(struct json *j, const struct bench_about *b, size_t v, size_
 			    : !d->beyond    ? "no difference"
 			    : d->change < 0 ? "less"
 					    : "more");
-	number(j, "change", d->change);
-	number(j, "half", d->half);
+	put_number(j, "change", d->change);
+	put_number(j, "half", d->half);
 	json_real(j, "percent", d->percent);
 	json_real(j, "p", d->p);
 	json_uint(j, "blocks", d->blocks);
@@ -158,8 +158,8 @@ static void cross(struct json *j, const struct bench_about *b)
 			json_uint(j, "variant", v);
 			json_string(j, "event", r->counter[c].name);
 			json_string(j, "verdict", bench_cross_name(d));
-			number(j, "change", d->change);
-			number(j, "half", d->half);
+			put_number(j, "change", d->change);
+			put_number(j, "half", d->half);
 			json_real(j, "percent", d->percent);
 			json_real(j, "p", d->p);
 			json_end(j);
@@ -189,8 +189,8 @@ void bench_json(struct text *out, const struct bench_about *b)
 	else
 		json_null(&j, "cpu");
 	json_string(&j, "cold", cold_names[p->cold]);
-	json_bool(&j, "aslr", !(fixed_had(p->fixed) & FIXED(ASLR)));
-	fixed_json(&j, p->fixed);
+	json_bool(&j, "aslr", !(determinism_had(p->fixed) & FIXED(ASLR)));
+	determinism_json(&j, p->fixed);
 	if (r->clock_hz)
 		json_uint(&j, "clock_hz", r->clock_hz);
 	else
@@ -202,7 +202,7 @@ void bench_json(struct text *out, const struct bench_about *b)
 	if (r->chain_adds) {
 		json_object(&j, "chain");
 		json_uint(&j, "additions", r->chain_adds);
-		number(&j, "ticks", r->chain_ticks);
+		put_number(&j, "ticks", r->chain_ticks);
 		json_end(&j);
 	} else {
 		json_null(&j, "chain");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process in which tests run. Results are written to the board at once, as the process may
- * crash at any time. On both arm64 and x86, everything that is measured is between the two marks;
- * this code is outside.
+ * The process in which tests run. Results are written to the shared state at once, as the process
+ * may crash at any time. On both arm64 and x86, everything that is measured is between the two
+ * marks; this code is outside.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 enum { TRIES = 50, BUFFERS = 64, LEAST_CLOCK_NS = 20000000 };
 
 struct inside {
-	struct bench_board *board;
+	struct bench_shared *shared;
 	struct bench_places at;
 	struct bench_reader reader;
 	struct bench_chain chain;
@@ -43,15 +43,15 @@ static struct inside *in; /* for the signal handler */
 
 static void fault(enum bench_fault f, enum bench_blame blame)
 {
-	if (in->board->fault)
+	if (in->shared->fault)
 		return;
-	in->board->blame = blame;
-	in->board->fault = f;
+	in->shared->blame = blame;
+	in->shared->fault = f;
 }
 
 static int fault_words(const struct tare_error *e, enum bench_blame blame)
 {
-	struct bench_board *b = in->board;
+	struct bench_shared *b = in->shared;
 
 	if (!b->fault) {
 		b->code = (uint32_t)e->code;
@@ -73,10 +73,10 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	if (number == SIGSEGV && info->si_code > 0 && in->reader.guard && at >= in->reader.guard &&
 	    at < in->reader.guard + 65536) {
 		fault(FAULT_PAIRS, BENCH_TEST);
-	} else if (!in->board->fault) {
-		in->board->signal = number;
-		in->board->address = info->si_code > 0 ? (uint64_t)(uintptr_t)at : 0;
-		in->board->no_address = number == SIGSEGV && info->si_code == SI_KERNEL;
+	} else if (!in->shared->fault) {
+		in->shared->signal = number;
+		in->shared->address = info->si_code > 0 ? (uint64_t)(uintptr_t)at : 0;
+		in->shared->no_address = number == SIGSEGV && info->si_code == SI_KERNEL;
 		fault(FAULT_CRASH, BENCH_TEST);
 	}
 	_exit(1);
@@ -130,13 +130,13 @@ static void make_cold(uint32_t v)
 {
 	struct tare_bench_buffer buffer[BUFFERS];
 
-	if (in->board->cold == BENCH_FLUSH) {
+	if (in->shared->cold == BENCH_FLUSH) {
 		size_t n = in->test[v].buffers(buffer, BUFFERS);
 
 		for (size_t i = 0; i < n && i < BUFFERS; i++)
 			cache_flush(buffer[i].at, buffer[i].size);
 	}
-	for (size_t i = 0; in->board->cold == BENCH_EVICT && i < in->evict_size; i += 64)
+	for (size_t i = 0; in->shared->cold == BENCH_EVICT && i < in->evict_size; i += 64)
 		((volatile char *)in->evict)[i]++;
 }
 
@@ -146,10 +146,10 @@ static bool counted(uint32_t v, int times, int64_t *to, size_t *pairs)
 	enum bench_fault f = FAULT_MOVED;
 
 	for (int tries = 0; tries < TRIES; tries++) {
-		if (!times && in->board->cold)
+		if (!times && in->shared->cold)
 			make_cold(v);
 		if (!bench_reader_begin(&in->reader)) {
-			in->board->again++;
+			in->shared->again++;
 			continue;
 		}
 		if (times)
@@ -160,11 +160,11 @@ static bool counted(uint32_t v, int times, int64_t *to, size_t *pairs)
 			fault(FAULT_FORKED, BENCH_TEST);
 			_exit(0);
 		}
-		in->board->progress++;
-		if (in->board->fault)
+		in->shared->progress++;
+		if (in->shared->fault)
 			return false;
 		if (!bench_reader_held(&in->reader)) {
-			in->board->again++;
+			in->shared->again++;
 			continue;
 		}
 		*pairs = bench_reader_pairs(&in->reader, to, times > 0,
@@ -195,15 +195,15 @@ static bool counted(uint32_t v, int times, int64_t *to, size_t *pairs)
 
 static void stage(enum bench_stage s, uint32_t of)
 {
-	in->board->of = of;
-	in->board->run = 0;
-	in->board->stage = s;
-	in->board->progress++;
+	in->shared->of = of;
+	in->shared->run = 0;
+	in->shared->stage = s;
+	in->shared->progress++;
 }
 
 static int load(const struct tare_bench_test *linked, struct tare_error *err)
 {
-	struct bench_board *b = in->board;
+	struct bench_shared *b = in->shared;
 
 	for (uint32_t v = 0; v < b->variants; v++) {
 		const char *function = b->variant[v].function;
@@ -242,7 +242,7 @@ static int ask(uint64_t (*function)(void), const char *name, uint64_t given, uin
 
 static int set_up(struct tare_error *err)
 {
-	struct bench_board *b = in->board;
+	struct bench_shared *b = in->shared;
 	long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
 	uint64_t ops = 0, bytes = 0;
 	int ret;
@@ -298,7 +298,7 @@ static int64_t chain_median(void)
 /* Baselines `from` to `to` (exclusive). */
 static bool baselines(uint32_t from, uint32_t to)
 {
-	struct bench_board *b = in->board;
+	struct bench_shared *b = in->shared;
 
 	for (uint32_t v = 0; v < b->variants; v++) {
 		stage(STAGE_BASELINE, v);
@@ -321,7 +321,7 @@ static bool baselines(uint32_t from, uint32_t to)
 
 static bool runs(void)
 {
-	struct bench_board *b = in->board;
+	struct bench_shared *b = in->shared;
 	int64_t scratch[EXACT_CLASSES];
 	size_t pairs;
 
@@ -360,7 +360,7 @@ static uint64_t clock_now(void *data)
 
 static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 {
-	struct bench_board *b = in->board;
+	struct bench_shared *b = in->shared;
 	uint64_t ticks, ns;
 	int ret;
 
@@ -407,7 +407,7 @@ static int measure(const struct tare_bench_test *linked, struct tare_error *err)
 int bench_inside(int fd, const struct tare_bench_test *test, struct tare_error *err)
 {
 	static struct inside it;
-	struct bench_board *b;
+	struct bench_shared *b;
 	struct stat st;
 	int ret;
 
@@ -421,7 +421,7 @@ int bench_inside(int fd, const struct tare_bench_test *test, struct tare_error *
 	if (b == MAP_FAILED)
 		return tare_fail(err, EINVAL, "descriptor %d is not what tare bench hands over: %s",
 				 fd, strerror(errno));
-	it = (struct inside){ .board = b, .pid = getpid() };
+	it = (struct inside){ .shared = b, .pid = getpid() };
 	if (b->magic != BENCH_MAGIC || !b->variants || b->variants > BENCH_VARIANTS ||
 	    b->counters > EXACT_CLASSES || !b->counters)
 		return tare_fail(err, EINVAL, "tare bench of another version has started this");

@@ -73,7 +73,7 @@ static int read_msrs(uint64_t *counters)
 #endif
 
 /* tare itself has programmed them, and restores them: here they are only read. */
-static int open_msrs(struct bench_reader *r, const struct bench_board *b, struct tare_error *err)
+static int open_msrs(struct bench_reader *r, const struct bench_shared *b, struct tare_error *err)
 {
 #if defined(__x86_64__)
 	const struct registers_options how = { .via = b->via,
@@ -114,7 +114,7 @@ static int open_registers(struct bench_reader *r, struct tare_error *err)
 	return 0;
 }
 
-int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struct tare_error *err)
+int bench_reader_open(struct bench_reader *r, const struct bench_shared *b, struct tare_error *err)
 {
 	size_t size;
 	int ret = 0;
@@ -150,7 +150,7 @@ int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struc
 	} else {
 		ret = open_group(r, err);
 	}
-	if (ret == 0 && r->n != b->counters) /* the board's cells are for this number */
+	if (ret == 0 && r->n != b->counters) /* the shared state's cells are for this number */
 		ret = tare_fail(err, EINVAL, "%u counters on the board, and the marks read %zu",
 				b->counters, r->n);
 	if (ret < 0)

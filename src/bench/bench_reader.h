@@ -6,7 +6,7 @@
 #ifndef BENCH_BENCH_READER_H
 #define BENCH_BENCH_READER_H
 
-#include "bench/bench_board.h"
+#include "bench/bench_shared.h"
 #include "source/events.h"
 #include "msr/registers.h"
 #include "source/source.h"
@@ -29,7 +29,7 @@ struct bench_reader {
 	uint32_t version;
 };
 
-int bench_reader_open(struct bench_reader *r, const struct bench_board *b, struct tare_error *err);
+int bench_reader_open(struct bench_reader *r, const struct bench_shared *b, struct tare_error *err);
 /* Before each run: empty the log. false: the counters cannot be read this way now. */
 bool bench_reader_begin(struct bench_reader *r);
 /* After it: did all marks read the intended counters? */

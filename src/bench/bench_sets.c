@@ -63,11 +63,11 @@ static void unavailable(struct bench_counter *c, const char *why, const char *re
 	snprintf(c->remedy, sizeof(c->remedy), "%.199s", remedy);
 }
 
-static void add(struct bench_set *s, size_t counter, size_t event)
+static void add_counter(struct bench_set *s, size_t counter, size_t event)
 {
 	s->counter[s->n] = counter;
 	s->event[s->n] = event;
-	s->n_board = ++s->n;
+	s->n_shared = ++s->n;
 }
 
 static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enum kind kind,
@@ -102,20 +102,20 @@ static void place(struct bench_sets *s, const struct bench_plan *p, int cpu, enu
 			last = &s->set[s->n - 1];
 		}
 		last->class[last->n] = exact_class_of(e);
-		add(last, number, event);
-		last->n_board = EXACT_CLASSES;
+		add_counter(last, number, event);
+		last->n_shared = EXACT_CLASSES;
 		return;
 	}
 	if (last && last->how == alone.how && last->n < MARK_COUNTERS) {
 		struct bench_set more = *last;
 
-		add(&more, number, event);
+		add_counter(&more, number, event);
 		if (try_set(p, cpu, &more, NULL) == 0) {
 			*last = more;
 			return;
 		}
 	}
-	add(&alone, number, event);
+	add_counter(&alone, number, event);
 	if (try_set(p, cpu, &alone, &why) < 0)
 		unavailable(c, why.what, why.hint);
 	else
@@ -146,12 +146,12 @@ static void place_clock(struct bench_sets *s, const struct bench_plan *p, int cp
 
 	*set = (struct bench_set){ .how = BENCH_CLOCK };
 	counter[s->n_counters] = clock;
-	add(set, s->n_counters++, 0);
+	add_counter(set, s->n_counters++, 0);
 	if (!estimate)
 		return;
 	counter[s->n_counters] = cycles;
-	add(set, s->n_counters++, 0);
-	set->n_board = 1;
+	add_counter(set, s->n_counters++, 0);
+	set->n_shared = 1;
 }
 
 int bench_sets_make(struct bench_sets *s, const struct bench_plan *p, int cpu,

@@ -9,8 +9,8 @@
 
 struct bench_set {
 	enum bench_how how;
-	size_t n;       /* counters in the result */
-	size_t n_board; /* counters in the process: the exact engine reads all of its classes */
+	size_t n;        /* counters in the result */
+	size_t n_shared; /* counters in the process: the exact engine reads all of its classes */
 	size_t counter[BENCH_COUNTERS]; /* index in the result */
 	size_t event[BENCH_COUNTERS];   /* index in the plan's list */
 	size_t class[BENCH_COUNTERS];   /* of the exact engine */

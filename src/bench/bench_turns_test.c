@@ -7,7 +7,7 @@
 #include <sys/personality.h>
 #include "exact/exact.h"
 #include "event/event.h"
-#include "bench/bench_board.h"
+#include "bench/bench_shared.h"
 #include "tap.h"
 
 TEST(stretches_are_all_of_it)
@@ -52,7 +52,7 @@ static void pairs_of_this_run(void (*start)(void), void (*stop)(void))
 
 static void say_how(char *fd)
 {
-	struct bench_board *b = mmap(NULL, sizeof(*b), PROT_READ, MAP_SHARED, atoi(fd), 0);
+	struct bench_shared *b = mmap(NULL, sizeof(*b), PROT_READ, MAP_SHARED, atoi(fd), 0);
 
 	if (b == MAP_FAILED)
 		_exit(1);

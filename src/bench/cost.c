@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "bench/cost.h"
-#include "statistics/student.h"
+#include "statistics/student_t.h"
 #include "statistics/median.h"
 
 static int by_value(const void *pa, const void *pb)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "bench/cost.h"
-#include "statistics/student.h"
+#include "statistics/student_t.h"
 #include "bench/bench_chain.h"
 #include "tap.h"
 

@@ -5,13 +5,13 @@
 #include <unistd.h>
 #include "cli/common_options.h"
 #include "exact/isa.h"
-#include "launch/fixed_say.h"
+#include "launch/determinism_warn.h"
 #include "launch/environment.h"
 #include "launch/follow.h"
 #include "launch/pidspace.h"
 
 struct run_options {
-	struct fixed fixed;
+	struct determinism fixed;
 	bool list, verbose, isa_dump;
 };
 
@@ -31,8 +31,8 @@ static const struct option_row run_opts[] = {
 static int show_items(void)
 {
 	for (size_t i = 0; i < FIXED_ITEMS; i++)
-		printf("%-12s %-8s %s\n", fixed_rows[i].name,
-		       fixed_rows[i].usual ? "usual" : "by name", fixed_rows[i].about);
+		printf("%-12s %-8s %s\n", determinism_rows[i].name,
+		       determinism_rows[i].usual ? "usual" : "by name", determinism_rows[i].about);
 	return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
 }
 
@@ -55,10 +55,10 @@ static int show_isa(const struct command *self)
 static int start(const struct command *self, struct run_options *o, char *const *argv,
 		 struct tare_error *err)
 {
-	const struct where where = { .all_cpus = true };
+	const struct count_target target = { .all_cpus = true };
 	struct environment environment = { 0 };
 	struct follow_plan plan = {
-		.argv = argv, .launcher = &launch_plain, .fixed = &o->fixed, .where = &where
+		.argv = argv, .launcher = &launch_plain, .fixed = &o->fixed, .target = &target
 	};
 	struct follow end = { 0 };
 	int ret = environment_fix(&environment, o->fixed.set, o->fixed.kept, argv, environ, err);
@@ -67,7 +67,7 @@ static int start(const struct command *self, struct run_options *o, char *const 
 	if (ret == 0)
 		ret = follow_command(&plan, &end, err);
 	environment_free(&environment);
-	fixed_say_missed(self, &o->fixed);
+	determinism_warn_missed(self, &o->fixed);
 	if (ret < 0) {
 		complain(self, err, NULL);
 		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
@@ -75,17 +75,17 @@ static int start(const struct command *self, struct run_options *o, char *const 
 					       : EXIT_CANNOT_MEASURE;
 	}
 	if (o->verbose)
-		fixed_say_had(self, &o->fixed);
+		determinism_warn_had(self, &o->fixed);
 	return follow_status(&end);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_program(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct run_options o = { 0 };
 	int status, rest;
 
-	fixed_parse(NULL, &o.fixed, &err);
+	determinism_parse(NULL, &o.fixed, &err);
 	o.fixed.env_open = false; /* only reported with --deterministic */
 	rest = options_parse(self, argc, argv, &o, &status);
 	if (rest < 0)
@@ -115,5 +115,5 @@ const struct command cmd_run = {
 		"  tare run -- python3 -c 'print(hash(\"x\"))'\n  tare run --deterministic=+cpu -- perf stat ./prog",
 	.topic = TOPIC_TRUST,
 	.options = run_opts,
-	.run = run,
+	.run = run_program,
 };

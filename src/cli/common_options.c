@@ -137,7 +137,7 @@ void metric_options_free(struct metric_options *o)
 /* --deterministic[=ITEMS] */
 int deterministic_option_set(void *to, const char *arg, struct tare_error *err)
 {
-	return fixed_parse(arg, to, err);
+	return determinism_parse(arg, to, err);
 }
 
 int debuginfod_option_set(void *to, const char *arg, struct tare_error *err)

@@ -6,7 +6,7 @@
 
 #include "count/metrics.h"
 #include "event/event.h"
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 #include "output/options/option.h"
 
 enum { EVENT_FILES_MAX = 16, METRICS_MAX = 32 };
@@ -31,7 +31,7 @@ int metric_option_set(void *metric_options, const char *arg, struct tare_error *
 int deterministic_option_set(void *fixed, const char *arg, struct tare_error *err);
 int debuginfod_option_set(void *none, const char *arg, struct tare_error *err);
 
-/* `m`: the member, a struct event_options, struct metric_options or struct fixed. */
+/* `m`: the member, a struct event_options, struct metric_options or struct determinism. */
 #define EVENT_ROW(m, about_)                                                                       \
 	{                                                                                          \
 		'e', "event", "EVENTS", about_, SPECIAL(m, event_option_set)                       \

@@ -79,7 +79,7 @@ static int open_cell(struct counting *c, struct cell *cell, const struct countin
 		.pid = cell->at.pid,
 		.cpu = cell->at.cpu,
 		.cgroup_fd = opt->cgroup_fd ? opt->cgroup_fd[event[0]] : -1,
-		.inherit = opt->where->inherit && cell->at.pid >= 0,
+		.inherit = opt->target->inherit && cell->at.pid >= 0,
 		.enable_on_exec = opt->on_exec && (cell->at.pid > 0 || opt->launched),
 		.launched = opt->launched,
 	};
@@ -142,7 +142,7 @@ static int open_group(struct counting *c, size_t first, size_t n,
 	size_t before = c->n, failed = 0, gone = 0;
 	struct places places;
 	const struct source *source = opt->source ? opt->source : encoding_source(lead);
-	int ret = places_for(lead, opt->tasks, opt->where, opt->online, &places, err);
+	int ret = places_for(lead, opt->tasks, opt->target, opt->online, &places, err);
 
 	if (ret < 0)
 		return ret;

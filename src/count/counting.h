@@ -7,7 +7,7 @@
 #define COUNT_COUNTING_H
 
 #include "launch/fact.h"
-#include "launch/where.h"
+#include "launch/count_target.h"
 #include "source/source.h"
 
 struct cell { /* one group in one place */
@@ -32,7 +32,7 @@ struct counting {
 };
 
 struct counting_options {
-	const struct where *where;
+	const struct count_target *target;
 	const struct places *tasks; /* empty: system-wide */
 	const struct cpus *online;
 	const char *const *cgroup; /* per event: a name or NULL; NULL: no event has one */

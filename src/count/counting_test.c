@@ -25,7 +25,7 @@ static const char server[] = TREES_DIR "/intel-server", hybrid[] = TREES_DIR "/h
 
 struct setup {
 	struct encoding_list list;
-	struct where where;
+	struct count_target target;
 	struct places tasks;
 	struct cpus online;
 	struct counting c;
@@ -35,7 +35,7 @@ struct setup {
 
 static int open_all(struct setup *s, const char *root, const char *events, bool system_wide)
 {
-	struct counting_options opt = { .where = &s->where,
+	struct counting_options opt = { .target = &s->target,
 					.tasks = &s->tasks,
 					.online = &s->online,
 					.on_exec = !system_wide,
@@ -45,8 +45,8 @@ static int open_all(struct setup *s, const char *root, const char *events, bool 
 	s->list = encode(root, events);
 	s->task = (struct place){ .pid = 77, .cpu = -1, .shown = { .cpu = -1 } };
 	s->tasks = (struct places){ &s->task, system_wide ? 0 : 1 };
-	s->where.inherit = true;
-	s->where.all_cpus = system_wide;
+	s->target.inherit = true;
+	s->target.all_cpus = system_wide;
 	cpus_online(root, &s->online, NULL);
 	return counting_open(&s->c, &s->list, &opt, &s->err);
 }

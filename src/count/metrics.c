@@ -359,7 +359,7 @@ static int value_of(const struct stat_table *t, const struct formula *f, const s
 	return ret;
 }
 
-static int add(struct stat_metrics *out, struct stat_metric m, struct tare_error *err)
+static int add_metric(struct stat_metrics *out, struct stat_metric m, struct tare_error *err)
 {
 	if (!array_one_more(&out->metric, out->n, sizeof(*out->metric)))
 		return tare_fail_nomem(err);
@@ -465,7 +465,7 @@ static int apply(const struct names *names, const struct metric_row *row, bool a
 		}
 		if (ret == 0 && (m.quality != TARE_UNAVAILABLE || asked)) {
 			found++;
-			ret = add(out, m, err);
+			ret = add_metric(out, m, err);
 		}
 	}
 	if (ret == 0 && asked && !found) {
@@ -477,7 +477,7 @@ static int apply(const struct names *names, const struct metric_row *row, bool a
 			 missing ? "%s is not among the events counted in the same modes"
 				 : "its events are not among those counted",
 			 missing ? missing : "");
-		ret = add(out, m, err);
+		ret = add_metric(out, m, err);
 	}
 	formula_free(f);
 	return ret;
@@ -529,7 +529,7 @@ static int add_rates(const struct names *names, struct stat_metrics *out, struct
 			m.low /= prefixes[p].from;
 			m.high /= prefixes[p].from;
 		}
-		ret = add(out, m, err);
+		ret = add_metric(out, m, err);
 	}
 	free(has_metric);
 	formula_free(f);

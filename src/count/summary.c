@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include "base/array.h"
 #include "count/summary.h"
-#include "count/tally.h"
+#include "count/totals.h"
 
 struct run {
 	struct amount *amount; /* of the rows that existed when it ended */
@@ -21,7 +21,7 @@ struct run {
 struct summary {
 	struct sink sink;
 	struct summary_options opt;
-	struct tally *tally;
+	struct totals *tally;
 	struct encoding *enc;
 	size_t n_enc;
 	struct run *run;
@@ -325,7 +325,7 @@ static int build(struct summary *s, struct stat_table *t, const struct run *run,
 		 struct tare_error *err)
 {
 	size_t n;
-	const struct tally_row *from = tally_rows(s->tally, &n);
+	const struct totals_row *from = totals_rows(s->tally, &n);
 	int ret = 0;
 
 	*t = (struct stat_table){ .enc = s->enc, .n_enc = s->n_enc, .by = s->opt.by, .runs = runs };
@@ -417,9 +417,9 @@ static int close_interval(struct summary *s, const struct fact *f, uint64_t coun
 			   .added_work = s->adds_work };
 	int ret;
 
-	tally_rows(s->tally, &one.n);
+	totals_rows(s->tally, &one.n);
 	one.amount = calloc(one.n + 1, sizeof(*one.amount));
-	if (!one.amount || tally_sums(s->tally, s->enc, true, one.amount) < 0) {
+	if (!one.amount || totals_sums(s->tally, s->enc, true, one.amount) < 0) {
 		free(one.amount);
 		return tare_fail_nomem(err);
 	}
@@ -431,7 +431,7 @@ static int close_interval(struct summary *s, const struct fact *f, uint64_t coun
 		ret = s->opt.interval(s->opt.with, &t, err);
 	table_clear(&t);
 	free(one.amount);
-	tally_next(s->tally);
+	totals_next(s->tally);
 	s->interval_began_ns = f->time_ns;
 	return ret;
 }
@@ -456,9 +456,9 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 				    .intervals_done = f->end.intervals_done,
 				    .stopped = f->end.stopped,
 				    .around = f->end.around } };
-	tally_rows(s->tally, &r->n);
+	totals_rows(s->tally, &r->n);
 	r->amount = calloc(r->n + 1, sizeof(*r->amount));
-	if (!r->amount || tally_sums(s->tally, s->enc, false, r->amount) < 0) {
+	if (!r->amount || totals_sums(s->tally, s->enc, false, r->amount) < 0) {
 		free(r->amount);
 		return tare_fail_nomem(err);
 	}
@@ -486,13 +486,13 @@ static int close_run(struct summary *s, const struct fact *f, struct tare_error 
 	return 0;
 }
 
-static int put(struct sink *self, const struct fact *f, struct tare_error *err)
+static int put_fact(struct sink *self, const struct fact *f, struct tare_error *err)
 {
 	struct summary *s = (struct summary *)self;
 
 	switch (f->kind) {
 	case FACT_RUN_BEGIN:
-		tally_begin(s->tally);
+		totals_begin(s->tally);
 		s->interval_began_ns = 0;
 		s->adds_work = f->begin.adds_work;
 		return 0;
@@ -501,7 +501,7 @@ static int put(struct sink *self, const struct fact *f, struct tare_error *err)
 			return tare_fail(err, EINVAL,
 					 "a reading of event %u, but there are %zu events",
 					 f->reading.event, s->n_enc);
-		return tally_reading(s->tally, &f->reading) < 0 ? tare_fail_nomem(err) : 0;
+		return totals_reading(s->tally, &f->reading) < 0 ? tare_fail_nomem(err) : 0;
 	case FACT_INTERVAL:
 		return s->opt.intervals
 			? close_interval(s, f, f->time_ns - s->interval_began_ns, err)
@@ -522,9 +522,9 @@ struct summary *summary_new(const struct summary_options *opt, struct tare_error
 	struct summary *s = calloc(1, sizeof(*s));
 
 	if (s) {
-		s->sink.put = put;
+		s->sink.put = put_fact;
 		s->opt = *opt;
-		s->tally = tally_new(&s->opt);
+		s->tally = totals_new(&s->opt);
 	}
 	if (s && s->tally)
 		return s;
@@ -584,6 +584,6 @@ void summary_free(struct summary *s)
 		free(s->run[i].amount);
 	free(s->run);
 	free(s->enc);
-	tally_free(s->tally);
+	totals_free(s->tally);
 	free(s);
 }

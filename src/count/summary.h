@@ -70,7 +70,7 @@ struct stat_end {
 	bool never_began; /* a signal killed the command before its first instruction */
 	bool left_out;    /* excluded from all rows, because there are better runs */
 	bool timed_out, intervals_done, stopped; /* ended by tare, as requested */
-	struct around around;                    /* if requested */
+	struct system_noise around;              /* if requested */
 };
 
 struct stat_times {

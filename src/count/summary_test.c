@@ -17,7 +17,7 @@ static struct encoding *event(const char *name)
 	return e;
 }
 
-static void begin(const struct summary_options *opt)
+static void begin_summary(const struct summary_options *opt)
 {
 	s = summary_new(opt, NULL);
 	to = summary_sink(s);
@@ -82,7 +82,7 @@ TEST(one_run_counted)
 	const struct stat_table *t;
 
 	event("cycles");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	CHECK(!summary_table(s, NULL), "no run, no table");
 	run_begins();
 	reading(0, 1234, 500, 500);
@@ -107,7 +107,7 @@ TEST(scaled)
 	const struct stat_row *r;
 
 	event("cycles");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 100, 1000, 250);
 	run_ends(1000);
@@ -129,7 +129,7 @@ TEST(never_counted_is_no_zero)
 	event("instructions")->unavailable = ENOENT;
 	strcpy(enc[2].why, "no PMU");
 	strcpy(enc[2].remedy, "buy one");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 0, 1000, 0);
 	reading(1, 0, 0, 0);
@@ -152,7 +152,7 @@ TEST(sums_over_cpus)
 	const struct stat_row *r;
 
 	event("cycles");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading_at(0, 0, 100, 1000, 1000);
 	reading_at(0, 1, 50, 1000, 500); /* 100 */
@@ -201,7 +201,8 @@ TEST(rows_per_cpu_core_and_socket)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct stat_table *t;
 
-		begin(&(struct summary_options){ .by = rows[i].by, .cpu = cpus, .n_cpu = 4 });
+		begin_summary(
+			&(struct summary_options){ .by = rows[i].by, .cpu = cpus, .n_cpu = 4 });
 		run_begins();
 		for (int cpu = 3, v = 1000; cpu >= 0; cpu--, v /= 10)
 			reading_at(0, cpu, v, 10, 10);
@@ -224,7 +225,7 @@ TEST(what_is_unavailable_has_the_one_key_there_is)
 
 	event("cycles");
 	event("gone")->unavailable = ENOENT;
-	begin(&(struct summary_options){ .by = BY_SOCKET, .cpu = cpus, .n_cpu = 1 });
+	begin_summary(&(struct summary_options){ .by = BY_SOCKET, .cpu = cpus, .n_cpu = 1 });
 	run_begins();
 	reading_at(0, 0, 5, 10, 10);
 	run_ends(10);
@@ -247,7 +248,7 @@ TEST(hybrid)
 	event("cpu_atom/cycles/")->place = PLACE_CORE;
 	strcpy(enc[1].pmu, "cpu_atom");
 	enc[1].event = enc[0].event;
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 900, 1000, 601);
 	reading(1, 100, 1000, 399);
@@ -306,7 +307,7 @@ TEST(intervals_are_differences)
 {
 	event("cycles");
 	event("level")->snapshot = true;
-	begin(&(struct summary_options){ .intervals = true, .interval = interval });
+	begin_summary(&(struct summary_options){ .intervals = true, .interval = interval });
 	run_begins();
 	reading(0, 100, 10, 10);
 	interval_ends(10);
@@ -330,7 +331,7 @@ TEST(intervals_are_differences)
 TEST(levels_are_no_differences)
 {
 	event("level")->snapshot = true;
-	begin(&(struct summary_options){ .intervals = true, .interval = interval });
+	begin_summary(&(struct summary_options){ .intervals = true, .interval = interval });
 	run_begins();
 	reading(0, 40, 10, 10);
 	interval_ends(10);
@@ -346,7 +347,7 @@ TEST(runs_spread)
 	const struct stat_row *r;
 
 	event("cycles");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	for (int i = 0; i < 5; i++) {
 		run_begins();
 		reading(0, i == 3 ? 900 : 100 + i, 10, 10);
@@ -383,7 +384,7 @@ TEST(a_part_is_who_it_is_in_each_run)
 	unsigned found = 0;
 
 	event("a");
-	begin(&(struct summary_options){ .by = BY_THREAD });
+	begin_summary(&(struct summary_options){ .by = BY_THREAD });
 	for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
 		run_begins();
 		for (size_t k = 0; k < 3; k++) {
@@ -422,7 +423,7 @@ TEST(rounds)
 
 	event("a");
 	event("b");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	for (int i = 0; i < 4; i++) {
 		run_begins();
 		reading(i / 2, 10 * i, 10, 10);
@@ -442,7 +443,7 @@ TEST(odd_facts)
 	struct fact f = { .kind = FACT_READING, .reading = { .event = 9 } };
 
 	event("a");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	CHECK_EQ(to->put(to, &f, NULL), -EINVAL, "an event that does not exist");
 	summary_free(s);
 }
@@ -468,7 +469,7 @@ TEST(ipc_and_rates)
 	event("page-faults");
 	event("not-there")->unavailable = ENOENT;
 	event("minor-faults");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 1000000, 10, 10);
 	reading(1, 3000, 10, 10);
@@ -496,7 +497,7 @@ TEST(modes_are_never_mixed)
 	event("instructions:u")->attr.exclude_kernel = 1;
 	event("cycles");
 	strcpy(event("task-clock")->unit, "ns");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 3000, 10, 10);
 	reading(1, 2000, 10, 10);
@@ -529,7 +530,7 @@ TEST(clocks_of_core_types)
 	strcpy(enc[2].pmu, "cpu_atom");
 	enc[2].event = 1;
 	for (size_t i = 0; i < ARRAY_SIZE(running); i++) {
-		begin(&(struct summary_options){ 0 });
+		begin_summary(&(struct summary_options){ 0 });
 		run_begins();
 		reading(0, 10000000, 10000000, 10000000);
 		reading(1, running[i] * 25 / 8, 10000000, running[i]);
@@ -554,7 +555,7 @@ TEST(limits_are_propagated)
 
 	event("instructions");
 	event("cycles");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 1000, 20, 10);
 	reading(1, 1000, 20, 20);
@@ -568,7 +569,7 @@ TEST(limits_are_propagated)
 	metrics_free(&m);
 	summary_free(s);
 
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 1000, 20, 10);
 	reading(1, 500, 20, 10); /* 1000, from 750 to 1500: alone, IPC 2.667 to 1.333 */
@@ -589,7 +590,7 @@ TEST(runs_are_evaluated_one_by_one)
 
 	event("instructions");
 	event("cycles");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	for (int i = 1; i <= 5; i++) {
 		run_begins();
 		reading(0, 2000 * i, 20, 20);
@@ -613,7 +614,7 @@ TEST(asked_metrics_say_why_not)
 
 	event("page-faults");
 	event("zero");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	run_begins();
 	reading(0, 7, 20, 20);
 	reading(1, 0, 20, 20);
@@ -669,7 +670,7 @@ static const struct stat_row *less_of(const struct summary_less *less, const uin
 {
 	event("instructions-minus-irqs:u");
 	event("cpu/event=0x2c/u");
-	begin(&(struct summary_options){ .less = less, .n_less = 1 });
+	begin_summary(&(struct summary_options){ .less = less, .n_less = 1 });
 	for (unsigned k = 0; k < runs; k++) {
 		run_begins();
 		reading(0, run[k][0], 1000, run[k][2]);
@@ -773,7 +774,7 @@ TEST(only_the_best_runs_are_in_a_number)
 
 		n_enc = 0;
 		event("instructions");
-		begin(&all);
+		begin_summary(&all);
 		for (const char *r = rows[i].runs; *r; r++) {
 			run_begins();
 			reading(0, *r == 'w' ? 1000 : *r == 'c' ? 500 : 0, 1000, 1000);
@@ -812,7 +813,7 @@ TEST(many_threads_are_found_and_bound)
 	event("instructions:u");
 	event("cycles:u");
 	event("branches:u")->unavailable = ENOENT;
-	begin(&by);
+	begin_summary(&by);
 	for (unsigned run = 0; run < 2; run++) {
 		run_begins();
 		for (unsigned k = 0; k < threads; k++)

@@ -54,10 +54,11 @@ static size_t partings(const struct pass p[2], const struct exact_every *every,
 
 	for (unsigned run = 0; run < 2; run++)
 		for (size_t i = 0; i < p[run].tracks.n; i++) {
-			uint64_t descent = ((const struct track *)p[run].tracks.item)[i].descent;
-			const struct track *a = diverge_track(&p[0], descent),
-					   *b = diverge_track(&p[1], descent);
-			size_t at = run && a->descent ? SIZE_MAX : parted(a, b);
+			uint64_t stable_id = ((const struct track *)p[run].tracks.item)[i]
+						     .stable_id;
+			const struct track *a = diverge_track(&p[0], stable_id),
+					   *b = diverge_track(&p[1], stable_id);
+			size_t at = run && a->stable_id ? SIZE_MAX : parted(a, b);
 			uint64_t when[2] = { time_of(a, at), time_of(b, at) };
 
 			n += at != SIZE_MAX;
@@ -65,7 +66,7 @@ static size_t partings(const struct pass p[2], const struct exact_every *every,
 			    (when[0] == best[0] && when[1] >= best[1]))
 				continue;
 			memcpy(best, when, sizeof(best));
-			d->descent = descent;
+			d->stable_id = stable_id;
 			d->low = at ? count_of(a, at - 1) : 0;
 			d->high = count_of(a, at) > count_of(b, at) ? count_of(a, at)
 								    : count_of(b, at);
@@ -98,8 +99,8 @@ static bool first_and_alone(const struct pass p[2], const struct exact_every *ev
 /* Whether they diverge in the current interval; if so, sets low and high to a smaller one. */
 static bool narrowed(const struct pass p[2], const struct exact_every *every, struct divergence *d)
 {
-	const struct track *a = diverge_track(&p[0], d->descent),
-			   *b = diverge_track(&p[1], d->descent);
+	const struct track *a = diverge_track(&p[0], d->stable_id),
+			   *b = diverge_track(&p[1], d->stable_id);
 	size_t at = parted(a, b);
 
 	if (at == SIZE_MAX || (at == 0 && d->low > 0)) /* not at all, or before the interval */
@@ -145,7 +146,7 @@ static int narrow(struct diverge_plan *plan, struct divergence *d, uint64_t n,
 				     .most = (uint64_t)(d->high - low) / n + 2,
 				     .counts = true,
 				     .path = true,
-				     .only = d->descent };
+				     .only = d->stable_id };
 	struct pass p[2] = { { 0 } };
 
 	return diverge_run_until(plan, d, p, &every, AGAIN, narrowed, err);
@@ -184,7 +185,7 @@ static int look_closely(struct diverge_plan *plan, struct divergence *d, unsigne
 				     .registers = true,
 				     .counts_once = true,
 				     .path = true,
-				     .only = d->descent,
+				     .only = d->stable_id,
 				     .n_peek = (uint16_t)d->n_watched };
 	struct pass p[2] = { { .steps = true, .peeks = d->n_watched },
 			     { .steps = true, .peeks = d->n_watched } };
@@ -208,7 +209,7 @@ static int order_threads(struct diverge_plan *plan, struct divergence *d, struct
 	int ret = diverge_run_until(plan, d, p, &every, AGAIN, first_parted, err);
 
 	if (ret == 0) {
-		d->descent = before.descent;
+		d->stable_id = before.stable_id;
 		d->low = before.low;
 		d->high = before.high;
 	}
@@ -225,8 +226,8 @@ static int hear_stack(struct diverge_plan *plan, struct divergence *d, int64_t f
 				     .most = 1,
 				     .registers = true,
 				     .stack = STACK_BYTES,
-				     .only = d->descent };
-	struct pass p = { .stack = true, .run = out, .err = err, .descent = d->descent };
+				     .only = d->stable_id };
+	struct pass p = { .stack = true, .run = out, .err = err, .stable_id = d->stable_id };
 	int ret = diverge_run_one(plan, d, &p, &every, nth);
 
 	diverge_tracks_free(&p);
@@ -305,8 +306,8 @@ static uint64_t begin_of(const struct track *t)
 unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool there)
 {
 	const struct diverge_thread *it = diverge_thread_of(p->run->thread, p->run->ended,
-							    d->descent);
-	const struct track *t = diverge_track(p, d->descent);
+							    d->stable_id);
+	const struct track *t = diverge_track(p, d->stable_id);
 	uint64_t from = begin_of(t), to = t->end.time_ns;
 	unsigned n = 0;
 
@@ -316,7 +317,7 @@ unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool t
 		from = t->mark[i].time_ns;
 	for (size_t i = 0; it && i < p->run->ended; i++) {
 		const struct diverge_thread *other = &p->run->thread[i];
-		const struct track *o = diverge_track(p, other->descent);
+		const struct track *o = diverge_track(p, other->stable_id);
 
 		n += other->serial == it->serial && other->tid != it->tid && begin_of(o) <= to &&
 			o->end.time_ns >= from;
@@ -356,7 +357,7 @@ static int look_roughly(struct diverge_plan *plan, struct divergence *d, struct 
 				     .most = LOOKS,
 				     .registers = true,
 				     .stack = STACK_BYTES,
-				     .only = d->descent };
+				     .only = d->stable_id };
 	struct pass p[2] = { { .steps = true, .stack = true } };
 	int ret;
 
@@ -375,7 +376,7 @@ static void number_it(struct divergence *d)
 {
 	d->thread = 0;
 	for (int i = 0; i < 2 && !d->thread; i++)
-		d->thread = diverge_number(d->run[i].thread, d->run[i].ended, d->descent,
+		d->thread = diverge_number(d->run[i].thread, d->run[i].ended, d->stable_id,
 					   &d->since_exec);
 }
 
@@ -407,7 +408,7 @@ int diverge_search(struct diverge_plan *plan, struct divergence *out, struct tar
 
 bool diverge_as_early(const struct divergence *d, const struct divergence *before)
 {
-	return d->verdict == DIVERGE_PARTED && d->descent == before->descent &&
+	return d->verdict == DIVERGE_PARTED && d->stable_id == before->stable_id &&
 		(d->low < before->low ||
 		 d->run[0].step[d->at].pc == before->run[0].step[before->at].pc);
 }
@@ -489,7 +490,7 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 	int ret;
 
 	*out = (struct divergence){ .verdict = DIVERGE_PARTED,
-				    .descent = d->descent,
+				    .stable_id = d->stable_id,
 				    .thread = d->thread,
 				    .low = number,
 				    .high = number + 1,
@@ -503,7 +504,7 @@ int diverge_earlier(struct diverge_plan *plan, struct divergence *d, int64_t num
 
 /* The last instruction of a thread before number `until` that changed the place; each pass
  * narrows the interval. 1: found; 0: it did not change. */
-static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t descent,
+static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t stable_id,
 		       int64_t until, const struct diverge_place *place, struct history *h,
 		       struct tare_error *err)
 {
@@ -513,9 +514,9 @@ static int last_change(struct diverge_plan *plan, struct divergence *d, uint64_t
 
 	do {
 		struct diverge_run run = { 0 };
-		struct pass p = { .history = h, .run = &run, .err = err, .descent = descent };
+		struct pass p = { .history = h, .run = &run, .err = err, .stable_id = stable_id };
 		struct exact_every every = { .registers = true,
-					     .only = descent,
+					     .only = stable_id,
 					     .n_peek = 1,
 					     .peek = { place->address },
 					     .peek_fs = place->fs,
@@ -550,7 +551,7 @@ int diverge_changed_by(struct diverge_plan *plan, struct divergence *d,
 {
 	const struct diverge_place place = { .address = address };
 	struct history h = { .mask = mask_of(size) };
-	int ret = last_change(plan, d, thread->descent, thread->instructions, &place, &h, err);
+	int ret = last_change(plan, d, thread->stable_id, thread->instructions, &place, &h, err);
 
 	if (ret == 1)
 		*out = h.before;
@@ -568,7 +569,7 @@ int diverge_history(struct diverge_plan *plan, struct divergence *d,
 	for (int i = 0; ret == 0 && i < CHANCES; i++) {
 		struct history h = { .mask = mask_of(size) };
 
-		ret = last_change(plan, d, d->descent, d->first, place, &h, err);
+		ret = last_change(plan, d, d->stable_id, d->first, place, &h, err);
 		if (ret == 1)
 			*out = (struct diverge_written){ .found = true, .step = h.before };
 		out->at_start |= i && h.first != first;

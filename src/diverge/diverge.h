@@ -10,8 +10,8 @@
 #define DIVERGE_DIVERGE_H
 
 #include "exact/exact.h"
-#include "launch/fixed.h"
-#include "launch/same_input.h"
+#include "launch/determinism.h"
+#include "launch/stdin_replay.h"
 
 enum diverge_verdict {
 	DIVERGE_SAME,    /* all runs took the same path to the last instruction */
@@ -39,7 +39,7 @@ enum { DIVERGE_PLACES_MAX = EXACT_PEEK_MAX };
 
 /* A thread that ended. */
 struct diverge_thread {
-	uint64_t descent;      /* identifies it in both runs */
+	uint64_t stable_id;    /* identifies it in both runs */
 	uint32_t serial, born; /* in this run */
 	int pid, tid;
 	int64_t instructions;
@@ -85,11 +85,11 @@ struct diverge_run {
 
 struct divergence {
 	enum diverge_verdict verdict;
-	uint64_t descent; /* the thread; exec gives it a new one */
-	uint32_t thread;  /* its number in the first run that has it, from 1; the same after exec */
-	bool since_exec;  /* instructions count from exec: its process had run another program */
-	int64_t first;    /* number of step[0], from 1 */
-	size_t at;        /* step[at] is the last instruction that both executed */
+	uint64_t stable_id; /* the thread; exec gives it a new one */
+	uint32_t thread; /* its number in the first run that has it, from 1; the same after exec */
+	bool since_exec; /* instructions count from exec: its process had run another program */
+	int64_t first;   /* number of step[0], from 1 */
+	size_t at;       /* step[at] is the last instruction that both executed */
 	int64_t low, high;    /* they diverge between these instructions of the thread */
 	unsigned pairs, runs; /* pairs compared; runs made */
 	unsigned alike;       /* DIVERGE_SAME: number of runs */
@@ -115,11 +115,11 @@ enum { DIVERGE_RUNS = 6 }; /* a divergence seen in half of all pairs is missed 1
 struct diverge_plan {
 	char *const *argv;
 	char *const *envp;
-	struct fixed *fixed;
+	struct determinism *fixed;
 	uint64_t timeout_ns; /* of one run; 0: none */
 	uint64_t every;      /* instructions between the first checkpoints; 0: 2^16 */
 	unsigned runs;       /* runs that must be the same before DIVERGE_SAME; 0: DIVERGE_RUNS */
-	struct same_input *input; /* what each run reads; NULL: standard input, unchanged */
+	struct stdin_replay *input; /* what each run reads; NULL: standard input, unchanged */
 	/* Called before each run, for a progress line. May be NULL. */
 	void (*progress)(void *with, unsigned pair, unsigned run);
 	void *with;
@@ -129,14 +129,14 @@ struct diverge_plan {
 
 /* The thread among those that ended; NULL: not found. */
 const struct diverge_thread *diverge_thread_of(const struct diverge_thread *thread, size_t n,
-					       uint64_t descent);
+					       uint64_t stable_id);
 
 /*
  * The thread number that tare prints: among those that ended, in the order of creation, from 1.
  * exec does not start a new thread. 0: not found. `since_exec`: the thread continues in a process
  * that ran another program before. Quadratic in n.
  */
-uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t descent,
+uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t stable_id,
 			bool *since_exec);
 
 /* Whether two threads belong to the same process and the same program in it; exec ends all other

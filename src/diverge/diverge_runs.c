@@ -6,7 +6,7 @@
 #include "base/signal_name.h"
 #include "diverge/diverge_runs.h"
 #include "launch/exact_follow.h"
-#include "launch/hidden.h"
+#include "launch/output_hash.h"
 
 enum {
 	TRACKS_BYTES = 1 << 30, /* checkpoints in total */
@@ -28,7 +28,7 @@ static uint64_t hash_of(const struct exact_sample *s)
 	return h;
 }
 
-enum { DESCENT_BYTES = sizeof(uint64_t) };
+enum { STABLE_ID_BYTES = sizeof(uint64_t) };
 
 void diverge_tracks_free(struct pass *p)
 {
@@ -41,10 +41,10 @@ void diverge_tracks_free(struct pass *p)
 	p->bytes = 0;
 }
 
-const struct track *diverge_track(const struct pass *p, uint64_t descent)
+const struct track *diverge_track(const struct pass *p, uint64_t stable_id)
 {
 	static const struct track none;
-	uint32_t i = set_find(&p->tracks, &descent, sizeof(none), DESCENT_BYTES);
+	uint32_t i = set_find(&p->tracks, &stable_id, sizeof(none), STABLE_ID_BYTES);
 
 	return i == SET_NONE ? &none : (const struct track *)p->tracks.item + i;
 }
@@ -56,7 +56,7 @@ static int too_many(struct pass *p)
 
 static struct track *track_of(struct pass *p, const struct exact_sample *s)
 {
-	const struct track new = { .descent = s->descent, .born = s->born };
+	const struct track new = { .stable_id = s->stable_id, .born = s->born };
 	struct track *t;
 	bool fresh = false;
 	uint32_t i;
@@ -65,7 +65,7 @@ static struct track *track_of(struct pass *p, const struct exact_sample *s)
 		too_many(p);
 		return NULL;
 	}
-	i = set_add(&p->tracks, &new, sizeof(new), DESCENT_BYTES, &fresh);
+	i = set_add(&p->tracks, &new, sizeof(new), STABLE_ID_BYTES, &fresh);
 	if (i == SET_NONE) {
 		tare_fail_nomem(p->err);
 		return NULL;
@@ -85,8 +85,8 @@ static int keep_thread(struct pass *p, const struct exact_sample *s, int64_t ins
 
 	if (!array_reserve(&r->thread, &r->ended_room, r->ended + 1, sizeof(*r->thread)))
 		return tare_fail_nomem(p->err);
-	r->thread[r->ended++] = (struct diverge_thread){ s->descent, s->serial, s->born,
-							 s->pid,     s->tid,    instructions };
+	r->thread[r->ended++] = (struct diverge_thread){ s->stable_id, s->serial, s->born,
+							 s->pid,       s->tid,    instructions };
 	return 0;
 }
 
@@ -213,7 +213,7 @@ static int hear(void *with, const struct exact_sample *s)
 	}
 	if (!p->steps && !p->stack)
 		return keep_mark(p, s);
-	if (s->descent != p->descent)
+	if (s->stable_id != p->stable_id)
 		return 0;
 	r->serial = s->serial;
 	r->pid = s->pid;
@@ -249,13 +249,13 @@ void diverge_run_free(struct diverge_run *r)
 int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass *p,
 		    const struct exact_every *every, unsigned nth)
 {
-	const struct where where = { .inherit = true };
+	const struct count_target target = { .inherit = true };
 	struct exact_follow how = {
 		.who = { .argv = plan->argv,
 			 .launcher = &launch_exact,
 			 .envp = plan->envp,
 			 .fixed = plan->fixed,
-			 .where = &where },
+			 .target = &target },
 		.every = *every,
 		.mappings = p->steps || p->stack,
 		.timeout_ns = plan->timeout_ns,
@@ -263,19 +263,19 @@ int diverge_run_one(struct diverge_plan *plan, struct divergence *d, struct pass
 		.with = p,
 	};
 	struct exact_followed end;
-	struct hidden hidden;
+	struct output_hash hidden;
 	char by[SIGNAL_NAME_ROOM];
-	int ret = plan->input ? same_input_again(plan->input, p->err) : 0;
+	int ret = plan->input ? stdin_replay_again(plan->input, p->err) : 0;
 
 	d->runs++;
 	if (plan->progress)
 		plan->progress(plan->with, d->pairs + 1, nth);
 	if (ret == 0)
-		ret = hidden_begin(&hidden, p->err);
+		ret = output_hash_begin(&hidden, p->err);
 	if (ret < 0)
 		return ret;
 	ret = exact_follow(&how, &end, p->err);
-	p->run->output = hidden_end(&hidden);
+	p->run->output = output_hash_end(&hidden);
 	p->run->wait_status = end.wait_status;
 	plan->exec_code = end.exec_code;
 	if (end.uncounted[0])
@@ -311,7 +311,7 @@ int diverge_run_of_pair(struct diverge_plan *plan, struct divergence *d, struct 
 	diverge_tracks_free(&p[i]);
 	p[i].run = r;
 	p[i].err = err;
-	p[i].descent = d->descent;
+	p[i].stable_id = d->stable_id;
 	forget(r);
 	ret = p[i].steps ? make_room(r, p[i].peeks, err) : 0;
 	if (ret == 0)

@@ -21,7 +21,7 @@ struct mark {
 
 /* Of one thread. */
 struct track {
-	uint64_t descent;
+	uint64_t stable_id;
 	uint32_t born;
 	struct mark *mark;
 	size_t n, room;
@@ -37,7 +37,7 @@ struct pass {
 	bool steps, stack;
 	unsigned peeks; /* places recorded with each step */
 	struct history *history;
-	uint64_t descent; /* the thread whose steps are recorded */
+	uint64_t stable_id; /* the thread whose steps are recorded */
 	struct tare_error *err;
 };
 
@@ -75,7 +75,7 @@ unsigned diverge_beside(const struct pass *p, const struct divergence *d, bool t
  * other threads diverge that early, few runs get as far as the first pair did. */
 bool diverge_as_early(const struct divergence *d, const struct divergence *before);
 /* The track of a thread; an empty one if it has no samples. Valid until the next sample. */
-const struct track *diverge_track(const struct pass *p, uint64_t descent);
+const struct track *diverge_track(const struct pass *p, uint64_t stable_id);
 void diverge_tracks_free(struct pass *p);
 
 #endif

@@ -13,7 +13,7 @@ static const struct diverge_thread ended[] = {
 TEST(a_program_begun_by_exec_is_the_thread_that_it_was)
 {
 	static const struct {
-		uint64_t descent;
+		uint64_t stable_id;
 		uint32_t number;
 		bool since_exec;
 	} rows[] = { { 100, 1, false }, { 101, 2, false }, { 102, 2, true },  { 103, 1, true },
@@ -21,10 +21,11 @@ TEST(a_program_begun_by_exec_is_the_thread_that_it_was)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		bool since = !rows[i].since_exec;
-		uint32_t number = diverge_number(ended, ARRAY_SIZE(ended), rows[i].descent, &since);
+		uint32_t number = diverge_number(ended, ARRAY_SIZE(ended), rows[i].stable_id,
+						 &since);
 
 		CHECK(number == rows[i].number && since == rows[i].since_exec, "%d is thread %u%s",
-		      (int)rows[i].descent, number, since ? ", since its exec" : "");
+		      (int)rows[i].stable_id, number, since ? ", since its exec" : "");
 	}
 }
 
@@ -80,12 +81,13 @@ TEST(which_threads_lived_at_once_with_it)
 						 { 101, rows[i].same_process ? 1 : 2, 1, 10, 11 } };
 		struct diverge_run run = { .thread = both, .ended = 2 };
 		struct pass p = { .run = &run };
-		const struct divergence d = { .descent = 100,
+		const struct divergence d = { .stable_id = 100,
 					      .low = rows[i].low,
 					      .high = rows[i].high };
 
 		for (int k = 0; k < 2; k++)
-			set_add(&p.tracks, &track[k], sizeof(*track), sizeof(track->descent), NULL);
+			set_add(&p.tracks, &track[k], sizeof(*track), sizeof(track->stable_id),
+				NULL);
 
 		CHECK_EQ(diverge_beside(&p, &d, true), (unsigned)rows[i].there,
 			 "row at line %d: there", rows[i].line);
@@ -100,7 +102,7 @@ TEST(a_place_that_is_found_again)
 	static const struct {
 		int line;
 		enum diverge_verdict verdict;
-		uint64_t descent;
+		uint64_t stable_id;
 		int64_t low;
 		size_t at;
 		bool again;
@@ -115,14 +117,14 @@ TEST(a_place_that_is_found_again)
 	};
 	struct diverge_step step[] = { { 100, 0x10 }, { 101, 0x20 }, { 102, 0x30 }, { 103, 0x20 } };
 	const struct divergence before = { .verdict = DIVERGE_PARTED,
-					   .descent = 3,
+					   .stable_id = 3,
 					   .low = 101,
 					   .at = 1,
 					   .run = { { .step = step } } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct divergence d = { .verdict = rows[i].verdict,
-					      .descent = rows[i].descent,
+					      .stable_id = rows[i].stable_id,
 					      .low = rows[i].low,
 					      .at = rows[i].at,
 					      .run = { { .step = step } } };

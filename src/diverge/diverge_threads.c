@@ -3,10 +3,10 @@
 #include "diverge/diverge.h"
 
 const struct diverge_thread *diverge_thread_of(const struct diverge_thread *thread, size_t n,
-					       uint64_t descent)
+					       uint64_t stable_id)
 {
 	for (size_t i = 0; i < n; i++)
-		if (thread[i].descent == descent)
+		if (thread[i].stable_id == stable_id)
 			return &thread[i];
 	return NULL;
 }
@@ -17,10 +17,10 @@ static bool same_thread(const struct diverge_thread *a, const struct diverge_thr
 	return a->serial == b->serial && a->tid == b->tid && a->tid == a->pid;
 }
 
-uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t descent,
+uint32_t diverge_number(const struct diverge_thread *thread, size_t n, uint64_t stable_id,
 			bool *since_exec)
 {
-	const struct diverge_thread *it = diverge_thread_of(thread, n, descent);
+	const struct diverge_thread *it = diverge_thread_of(thread, n, stable_id);
 	uint32_t first, number = 1;
 
 	*since_exec = false;

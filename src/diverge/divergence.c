@@ -43,23 +43,23 @@ static int take_mappings(struct divergence_report *r, const struct diverge_run *
 		    h->time_ns > run->until_ns + TOLD_LATE_NS)
 			break;
 		if (h->kind == EXACT_SAMPLE_FORK)
-			ret = spaces_fork(&r->spaces, h->serial, h->parent, err);
+			ret = address_spaces_fork(&r->address_spaces, h->serial, h->parent, err);
 		else if (h->kind == EXACT_SAMPLE_PROGRAM)
-			spaces_exec(&r->spaces, h->serial);
+			address_spaces_exec(&r->address_spaces, h->serial);
 		if (h->kind != EXACT_SAMPLE_MAPPING)
 			continue;
 		map.module = modules_add(&r->modules, kind_of(h->module), h->path ? h->path : "?",
 					 NULL, 0, h->serial);
 		if (map.module == SET_NONE)
 			return tare_fail_nomem(err);
-		ret = spaces_map(&r->spaces, h->serial, &map, err);
+		ret = address_spaces_map(&r->address_spaces, h->serial, &map, err);
 	}
 	return ret;
 }
 
 static const struct map *map_of(struct divergence_report *r, uint64_t pc)
 {
-	const struct maps *maps = spaces_of(&r->spaces, r->d->run[0].serial);
+	const struct maps *maps = address_spaces_of(&r->address_spaces, r->d->run[0].serial);
 
 	return maps ? maps_find(maps, pc) : NULL;
 }
@@ -149,7 +149,7 @@ static unsigned callers_before(struct divergence_report *r, uint64_t at[CALLERS_
 		0, 3, 1, 2, 6, 7, 5, 4
 	}; /* AX BX CX DX SI DI BP SP, then IP, FLAGS, R8 ... */
 	const struct diverge_run *run = &r->d->run[0];
-	const struct maps *maps = spaces_of(&r->spaces, run->serial);
+	const struct maps *maps = address_spaces_of(&r->address_spaces, run->serial);
 	uint64_t reg[18];
 	struct perfdata_sample s = { .ip = run->stack_pc,
 				     .stack = run->stack,
@@ -255,7 +255,7 @@ static void name_memory(struct divergence_report *r, uint64_t address)
 	}
 }
 
-static bool on_first_stack(uint64_t address, size_t environment_bytes)
+static bool on_initial_stack(uint64_t address, size_t environment_bytes)
 {
 	return address < STACK_TOP && STACK_TOP - address < environment_bytes + 4096;
 }
@@ -274,7 +274,7 @@ static bool from_kernel(struct divergence_report *r, const struct cause *c,
 	if (address && is_clock_page(&r->d->run[0], address))
 		r->cause = CAUSE_CLOCK;
 	else if ((m->kind == CAUSE_START || untouched) &&
-		 on_first_stack(address, environment_bytes))
+		 on_initial_stack(address, environment_bytes))
 		r->cause = CAUSE_STARTUP;
 	else
 		return false;
@@ -283,18 +283,18 @@ static bool from_kernel(struct divergence_report *r, const struct cause *c,
 }
 
 /* Makes two more runs, which must agree on the entry of the initial stack at this address. */
-static int name_first_stack(struct divergence_report *r, struct divergence *d,
-			    struct diverge_plan *plan, struct tare_error *err)
+static int name_initial_stack(struct divergence_report *r, struct divergence *d,
+			      struct diverge_plan *plan, struct tare_error *err)
 {
 	enum { SP = 4 };
-	struct first_stack_place place[2] = { { 0 } };
+	struct initial_stack_place place[2] = { { 0 } };
 	struct diverge_run run[2];
 	int ret = diverge_beginning(plan, d, run, err);
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (ret == 0 && run[i].stack)
-			first_stack_find(run[i].stack, run[i].n_stack, run[i].stack_regs[SP],
-					 r->address, &place[i]);
+			initial_stack_find(run[i].stack, run[i].n_stack, run[i].stack_regs[SP],
+					   r->address, &place[i]);
 		diverge_run_free(&run[i]);
 	}
 	if (place[0].part == place[1].part && place[0].number == place[1].number &&
@@ -341,7 +341,7 @@ static bool from_another_thread(struct divergence_report *r, const struct cause 
 	    (c->from_start && first_thread && r->forked))
 		return false;
 	for (unsigned i = 0; i < c->places; i++) {
-		if ((from_start && on_first_stack(c->place[i].address, environment_bytes)) ||
+		if ((from_start && on_initial_stack(c->place[i].address, environment_bytes)) ||
 		    is_clock_page(run, c->place[i].address))
 			return false;
 		if (!place && c->place[i].differs)
@@ -382,9 +382,9 @@ static int find_writer(struct divergence_report *r, struct divergence *d, unsign
 		struct diverge_step step;
 		bool since_exec, wrote = false;
 
-		if (run->thread[i].descent == d->descent ||
-		    !diverge_same_program(run->thread, run->ended, run->thread[i].descent,
-					  d->descent) ||
+		if (run->thread[i].stable_id == d->stable_id ||
+		    !diverge_same_program(run->thread, run->ended, run->thread[i].stable_id,
+					  d->stable_id) ||
 		    run->thread[i].instructions < 2)
 			continue;
 		tried++;
@@ -398,7 +398,7 @@ static int find_writer(struct divergence_report *r, struct divergence *d, unsign
 		ret = ret < 0 ? ret : 0;
 		if (!wrote)
 			continue;
-		r->writer_thread = diverge_number(run->thread, run->ended, run->thread[i].descent,
+		r->writer_thread = diverge_number(run->thread, run->ended, run->thread[i].stable_id,
 						  &since_exec);
 		place_name(r, &r->writer, step.pc);
 	}
@@ -416,8 +416,8 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 
 	if (ret < 0)
 		return ret;
-	other = from_another_thread(r, &c, environment_bytes, plan ? fixed_had(plan->fixed) : 0,
-				    &m);
+	other = from_another_thread(r, &c, environment_bytes,
+				    plan ? determinism_had(plan->fixed) : 0, &m);
 	if (!other && open && c.places && plan &&
 	    !(c.address && is_clock_page(&d->run[0], c.address)))
 		ret = memory_cause_find(&m, d, &c, plan, code_at, r, err);
@@ -450,7 +450,7 @@ static int find_cause(struct divergence_report *r, struct divergence *d, size_t 
 	if (ret == 0 && r->cause == CAUSE_THREADS && plan && r->address)
 		ret = find_writer(r, d, m.size ? m.size : 8, plan, err);
 	if (ret == 0 && r->cause == CAUSE_STARTUP && plan && !r->forked)
-		ret = name_first_stack(r, d, plan, err);
+		ret = name_initial_stack(r, d, plan, err);
 	if (c.held_in >= 0)
 		r->held_in = register_names[c.held_in];
 	if (r->cause == CAUSE_CALL || r->cause == CAUSE_WRITTEN || r->cause == CAUSE_FILE ||
@@ -563,6 +563,6 @@ int divergence_explain(struct divergence_report *out, struct divergence *d,
 
 void divergence_free(struct divergence_report *r)
 {
-	spaces_free(&r->spaces);
+	address_spaces_free(&r->address_spaces);
 	modules_free(&r->modules);
 }

@@ -8,9 +8,9 @@
 #define DIVERGE_DIVERGENCE_H
 
 #include "symbols/disasm.h"
-#include "diverge/first_stack.h"
+#include "diverge/initial_stack.h"
 #include "symbols/modules.h"
-#include "symbols/spaces.h"
+#include "symbols/address_spaces.h"
 #include "diverge/diverge.h"
 
 enum cause_kind {
@@ -65,9 +65,9 @@ struct divergence_report {
 	unsigned
 		/* CAUSE_THREADS: which thread wrote it, in further runs; 0: unknown */
 		writer_thread;
-	struct code_place writer;         /* the instruction that last changed it */
-	struct first_stack_place started; /* CAUSE_STARTUP: the data at `address` */
-	const char *held_in;              /* CAUSE_BEFORE: the register, or NULL */
+	struct code_place writer;           /* the instruction that last changed it */
+	struct initial_stack_place started; /* CAUSE_STARTUP: the data at `address` */
+	const char *held_in;                /* CAUSE_BEFORE: the register, or NULL */
 	int call; /* number of the system call, for CAUSE_CALL and CAUSE_WRITTEN */
 	char call_name[32];
 	bool has_value;
@@ -85,7 +85,7 @@ struct divergence_report {
 
 	/* private */
 	struct modules modules;
-	struct spaces spaces;
+	struct address_spaces address_spaces;
 };
 
 /*

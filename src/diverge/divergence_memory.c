@@ -91,9 +91,9 @@ bool has_threads(const struct divergence *d)
 	const struct diverge_run *run = &d->run[0];
 
 	for (size_t i = 0; i < run->ended; i++)
-		if (run->thread[i].descent != d->descent &&
-		    diverge_same_program(run->thread, run->ended, run->thread[i].descent,
-					 d->descent))
+		if (run->thread[i].stable_id != d->stable_id &&
+		    diverge_same_program(run->thread, run->ended, run->thread[i].stable_id,
+					 d->stable_id))
 			return true;
 	return false;
 }

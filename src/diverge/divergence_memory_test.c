@@ -33,7 +33,7 @@ static void make(struct divergence *d, const struct pair *p, unsigned which, boo
 {
 	size_t n = lay_out(&p->way, &code, steps[which][0], steps[which][1]);
 
-	d->descent = 102;
+	d->stable_id = 102;
 	d->first = p->first;
 	d->at = n - 1;
 	d->low = p->first + (int64_t)d->at;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/path.h"
 #include "diverge/divergence_view.h"
-#include "launch/fixed_json.h"
+#include "launch/determinism_json.h"
 
 static const char *const verdicts[] = { [DIVERGE_SAME] = "same",
 					[DIVERGE_PARTED] = "parted",
@@ -55,44 +55,44 @@ static void put_memory(struct text *out, const struct divergence_report *r)
 }
 
 static const char *const started[] = {
-	[FIRST_STACK_UNKNOWN] = NULL,
-	[FIRST_STACK_ARGUMENT] = "argument",
-	[FIRST_STACK_VARIABLE] = "environment",
-	[FIRST_STACK_RANDOM] = "random",
-	[FIRST_STACK_VECTOR] = "auxiliary-vector",
-	[FIRST_STACK_POINTERS] = "pointers",
-	[FIRST_STACK_NAME] = "name",
+	[INITIAL_STACK_UNKNOWN] = NULL,
+	[INITIAL_STACK_ARGUMENT] = "argument",
+	[INITIAL_STACK_VARIABLE] = "environment",
+	[INITIAL_STACK_RANDOM] = "random",
+	[INITIAL_STACK_VECTOR] = "auxiliary-vector",
+	[INITIAL_STACK_POINTERS] = "pointers",
+	[INITIAL_STACK_NAME] = "name",
 };
 
 static void put_started(struct text *out, const struct divergence_report *r)
 {
-	const struct first_stack_place *p = &r->started;
+	const struct initial_stack_place *p = &r->started;
 
 	switch (p->part) {
-	case FIRST_STACK_ARGUMENT:
+	case INITIAL_STACK_ARGUMENT:
 		text_add(out, "argument %u of the program (0 is its name)", p->number);
 		break;
-	case FIRST_STACK_VARIABLE:
+	case INITIAL_STACK_VARIABLE:
 		text_add(out,
 			 p->name[0] ? "the environment variable %s of the program"
 				    : "an environment variable of the program",
 			 p->name);
 		break;
-	case FIRST_STACK_RANDOM:
+	case INITIAL_STACK_RANDOM:
 		text_add(out, "random bytes from the kernel (AT_RANDOM)");
 		break;
-	case FIRST_STACK_VECTOR:
+	case INITIAL_STACK_VECTOR:
 		text_add(out, "entry %u of the auxiliary vector from the kernel", p->number);
 		break;
-	case FIRST_STACK_POINTERS:
+	case INITIAL_STACK_POINTERS:
 		text_add(
 			out,
 			"the number of arguments, or the address of the arguments or the environment");
 		break;
-	case FIRST_STACK_NAME:
+	case INITIAL_STACK_NAME:
 		text_add(out, "the path name of the program");
 		break;
-	case FIRST_STACK_UNKNOWN:
+	case INITIAL_STACK_UNKNOWN:
 		text_add(out, "the initial stack from the kernel");
 		break;
 	}
@@ -338,9 +338,9 @@ void divergence_text(struct text *out, const struct divergence_report *r,
 	if (d->end_differs)
 		text_add(out, " Its exit status differs from run to run.\n");
 	text_add(out, " Fixed in each run: ");
-	fixed_names_had(out, about->fixed);
+	determinism_names_had(out, about->fixed);
 	text_add(out, ".\n");
-	fixed_remarks_text(out, about->fixed);
+	determinism_remarks_text(out, about->fixed);
 }
 
 static void json_place(struct json *j, const char *key, const struct code_place *p)
@@ -389,7 +389,7 @@ static void json_cause(struct json *j, const struct divergence_report *r)
 	}
 	if (started[r->started.part])
 		json_string(j, "started_with", started[r->started.part]);
-	if (r->started.part == FIRST_STACK_ARGUMENT)
+	if (r->started.part == INITIAL_STACK_ARGUMENT)
 		json_uint(j, "argument", r->started.number);
 	if (r->started.name[0])
 		json_string(j, "variable", r->started.name);
@@ -467,7 +467,7 @@ void divergence_json(struct text *out, const struct divergence_report *r,
 		json_cause(&j, r);
 	}
 	json_string(&j, "uncounted", d->uncounted[0] ? d->uncounted : NULL);
-	fixed_json(&j, about->fixed);
+	determinism_json(&j, about->fixed);
 	json_end(&j);
 	json_into(out, &j);
 }

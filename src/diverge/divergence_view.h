@@ -8,9 +8,12 @@
 
 struct divergence_about {
 	char *const *argv;
-	const struct fixed *fixed;
+	const struct determinism *fixed;
 };
-/* For an interval: ", in f (prog), g (libc.so.6): the order of the threads may be the cause"; "" if unknown. */
+/*
+ * For an interval: ", in f (prog), g (libc.so.6): the order of the threads may be the cause"; "" if
+ * unknown.
+ */
 void divergence_roughly(struct text *out, const struct divergence_report *r);
 
 void divergence_text(struct text *out, const struct divergence_report *r,

@@ -6,7 +6,7 @@
 #include "tap.h"
 
 static char *const argv[] = { "prog", NULL };
-static const struct fixed fixed;
+static const struct determinism fixed;
 static const struct divergence_about about = { argv, &fixed };
 static const struct code_place spin = {
 	.pc = 0x1010, .function = "spin", .into = 0x10, .module = "/bin/prog", .offset = 0x1010
@@ -72,33 +72,36 @@ TEST(what_the_program_was_started_with)
 {
 	static const struct {
 		int line;
-		struct first_stack_place place;
+		struct initial_stack_place place;
 		const char *said, *json;
 	} rows[] = {
 		{ __LINE__,
-		  { FIRST_STACK_ARGUMENT, 2, "" },
+		  { INITIAL_STACK_ARGUMENT, 2, "" },
 		  "argument 2 of the program (0 is its name), at 0x7000",
 		  "\"argument\": 2" },
 		{ __LINE__,
-		  { FIRST_STACK_VARIABLE, 0, "NOW" },
+		  { INITIAL_STACK_VARIABLE, 0, "NOW" },
 		  "the environment variable NOW of the program, at 0x7000",
 		  "\"variable\": \"NOW\"" },
 		{ __LINE__,
-		  { FIRST_STACK_VARIABLE, 0, "" },
+		  { INITIAL_STACK_VARIABLE, 0, "" },
 		  "an environment variable of the program, at 0x7000",
 		  "\"environment\"" },
-		{ __LINE__, { FIRST_STACK_RANDOM, 0, "" }, "(AT_RANDOM), at 0x7000", "\"random\"" },
 		{ __LINE__,
-		  { FIRST_STACK_VECTOR, 16, "" },
+		  { INITIAL_STACK_RANDOM, 0, "" },
+		  "(AT_RANDOM), at 0x7000",
+		  "\"random\"" },
+		{ __LINE__,
+		  { INITIAL_STACK_VECTOR, 16, "" },
 		  "entry 16 of the auxiliary vector",
 		  "\"auxiliary-vector\"" },
 		{ __LINE__,
-		  { FIRST_STACK_POINTERS, 0, "" },
+		  { INITIAL_STACK_POINTERS, 0, "" },
 		  "the number of arguments",
 		  "\"pointers\"" },
-		{ __LINE__, { FIRST_STACK_NAME, 0, "" }, "the path name", "\"name\"" },
+		{ __LINE__, { INITIAL_STACK_NAME, 0, "" }, "the path name", "\"name\"" },
 		{ __LINE__,
-		  { FIRST_STACK_UNKNOWN, 0, "" },
+		  { INITIAL_STACK_UNKNOWN, 0, "" },
 		  "the initial stack from the kernel, at 0x7000",
 		  "\"startup\"" },
 	};
@@ -120,7 +123,8 @@ TEST(what_the_program_was_started_with)
 		divergence_json(&t, &r, &about);
 		has(&t, rows[i].json);
 		CHECK_EQ(strstr(t.s, "started_with") != NULL,
-			 rows[i].place.part != FIRST_STACK_UNKNOWN, "row at line %d", rows[i].line);
+			 rows[i].place.part != INITIAL_STACK_UNKNOWN, "row at line %d",
+			 rows[i].line);
 		text_free(&t);
 	}
 }

@@ -67,7 +67,7 @@ static size_t name_length(const char *s)
 }
 
 /* A decimal or 0x number of exactly `n` bytes. 0, -EINVAL (not a number), -ERANGE. */
-static int number(const char *s, size_t n, uint64_t *out)
+static int parse_number(const char *s, size_t n, uint64_t *out)
 {
 	unsigned base = n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10;
 	uint64_t value = 0;
@@ -97,7 +97,7 @@ static int take_number(struct parser *ps, const char *what, uint64_t *out)
 	while (isalnum((unsigned char)ps->p[n]))
 		n++;
 
-	int ret = number(ps->p, n, out);
+	int ret = parse_number(ps->p, n, out);
 
 	if (ret == -ERANGE)
 		return tare_fail_at(ps->err, at(ps, ps->p), EINVAL, "%s is over 64 bits", what);
@@ -128,7 +128,7 @@ static bool is_raw(const char *s, size_t n, uint64_t *config)
 	if (n > 16)
 		return false;
 	memcpy(hex + 2, s, n);
-	return number(hex, n + 2, config) == 0;
+	return parse_number(hex, n + 2, config) == 0;
 }
 
 /*
@@ -187,7 +187,7 @@ static int parse_term(struct parser *ps, struct event *ev, struct event_term *t)
 	if (ret < 0)
 		return ret;
 	ps->p += n;
-	ret = number(t->value, strlen(t->value), &t->number);
+	ret = parse_number(t->value, strlen(t->value), &t->number);
 	if (ret == -ERANGE && !label)
 		return tare_fail_at(ps->err, at(ps, value), EINVAL, "%.40s is over 64 bits",
 				    t->value);
@@ -420,7 +420,7 @@ static int parse_form(struct parser *ps, struct event *ev)
 		return tare_fail_at(ps->err, at(ps, word), EINVAL,
 				    "an event name is expected, not %s", seen(word, c));
 	ps->p += n;
-	if (number(word, n, &ignored) == 0 && *ps->p == ':') {
+	if (parse_number(word, n, &ignored) == 0 && *ps->p == ':') {
 		ret = parse_numbers(ps, ev, word);
 		return ret < 0 ? ret : parse_tail(ps, ev);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collects the counts that threads and processes leave on the board when they end, and frees their
- * slots.
+ * Collects the counts that threads and processes leave in the shared state when they end, and frees
+ * their slots.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,14 @@ enum { COUNTERS_FEW = 1 << 14 /* of a finished thread they are 0: not worth a sy
 
 static void free_thread(struct supervisor *s, uint32_t i)
 {
-	off_t at = (off_t)(BOARD_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
+	off_t at = (off_t)(SHARED_THREADS + i * THREAD_STRIDE + THREAD_COUNTERS);
 
-	fallocate(s->l->board_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
+	fallocate(s->l->shared_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
 		  COUNTERS_MAX * 8l * 2);
 	s->b->thread_states[i] = THREAD_FREE;
 }
 
-/* The lineage of its code; 0 if the board has none. */
+/* The lineage of its code; 0 if the shared state has none. */
 uint32_t lineage_of(const struct process *p)
 {
 	uint32_t lineage = __atomic_load_n(&p->lineage, __ATOMIC_RELAXED);
@@ -38,7 +38,7 @@ void leave_lineage(struct supervisor *s, uint32_t lineage)
 	    __atomic_sub_fetch(&s->b->lineage_users[lineage], 1, __ATOMIC_ACQ_REL))
 		return;
 	if (s->l->mode & COUNT_PROFILE)
-		profile_lineage(s->b, s->l->board_fd, lineage);
+		profile_lineage(s->b, s->l->shared_fd, lineage);
 }
 
 /* Allocate an unused lineage. Only the supervisor does this. */
@@ -48,9 +48,9 @@ int64_t new_lineage(struct supervisor *s)
 		if (!s->b->lineage_users[i]) {
 			/* of the lineage before; the last one is never emptied */
 			if (s->b->lineage_top[i])
-				fallocate(s->l->board_fd,
+				fallocate(s->l->shared_fd,
 					  FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-					  (off_t)(BOARD_BLOCKS + i * LINEAGE_STRIDE),
+					  (off_t)(SHARED_BLOCKS + i * LINEAGE_STRIDE),
 					  (off_t)LINEAGE_STRIDE);
 			s->b->lineage_users[i] = 1;
 			s->b->lineage_top[i] = s->b->lineage_kinds[i] = 0;
@@ -64,12 +64,12 @@ static void note_failure(struct supervisor *s, const struct process *p, const ch
 /* The process's threads have ended: add their counts to the process. */
 void fold_threads(struct supervisor *s, uint32_t process)
 {
-	struct process *p = board_process(s->b, process);
+	struct process *p = shared_process(s->b, process);
 	const uint32_t lineage = lineage_of(p);
 
 	__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
-	for (uint32_t i = 0; i < board_threads(s->b); i++) {
-		const struct thread *t = (const struct thread *)board_thread(s->b, i);
+	for (uint32_t i = 0; i < shared_threads(s->b); i++) {
+		const struct thread *t = (const struct thread *)shared_thread(s->b, i);
 		uint32_t state = s->b->thread_states[i];
 
 		if ((state != THREAD_LIVE && state != THREAD_DONE) || t->process != process)
@@ -83,11 +83,11 @@ void fold_threads(struct supervisor *s, uint32_t process)
 		}
 		int64_t sums[EXACT_CLASSES] = { 0 };
 
-		if (!add_thread(s->b, s->l->board_fd, lineage, i, sums))
+		if (!add_thread(s->b, s->l->shared_fd, lineage, i, sums))
 			note_failure(s, p, ", or it was killed as it wrote down its counts");
 		note_ended(s->b, p,
 			   &(struct ended_thread){ .born = t->born,
-						   .descent = t->descent,
+						   .stable_id = t->stable_id,
 						   .tid = t->tid,
 						   .tsc = clock_ticks(),
 						   .path = t->path,
@@ -97,7 +97,7 @@ void fold_threads(struct supervisor *s, uint32_t process)
 			p->done[c] = (int64_t)((uint64_t)p->done[c] + (uint64_t)sums[c]);
 		p->done_check += sums_check(sums);
 		if (s->l->mode & COUNT_PROFILE)
-			profile_thread(s->b, s->l->board_fd, lineage, i);
+			profile_thread(s->b, s->l->shared_fd, lineage, i);
 		free_thread(s, i);
 	}
 	p->threads = 0;
@@ -148,10 +148,10 @@ static bool leaves_core(int sig)
  * Has it entered execve(2) of a program that the kernel cannot start? It dies there, and the engine
  * is not the cause.
  */
-static bool is_at_exec(struct board *b, uint32_t process)
+static bool is_at_exec(struct shared_state *b, uint32_t process)
 {
-	for (uint32_t i = 0; i < board_threads(b); i++) {
-		const struct thread *t = (const struct thread *)board_thread(b, i);
+	for (uint32_t i = 0; i < shared_threads(b); i++) {
+		const struct thread *t = (const struct thread *)shared_thread(b, i);
 
 		if (b->thread_states[i] == THREAD_LIVE && t->process == process &&
 		    (t->exec == EXEC_WATCHED || t->exec == EXEC_UNWATCHED))
@@ -162,11 +162,11 @@ static bool is_at_exec(struct board *b, uint32_t process)
 
 void look_at_death(struct supervisor *s, pid_t pid, int sig)
 {
-	struct board *b = s->b;
+	struct shared_state *b = s->b;
 	bool hears = leaves_core(sig);
 
-	for (uint32_t i = 0; hears && i < board_processes(b); i++) {
-		const struct process *p = board_process(b, i);
+	for (uint32_t i = 0; hears && i < shared_processes(b); i++) {
+		const struct process *p = shared_process(b, i);
 
 		if (p->state == PROCESS_LIVE && p->pid == pid && !p->refused &&
 		    p->ending != (uint32_t)sig && !is_at_exec(b, i))
@@ -179,8 +179,8 @@ void look_at_death(struct supervisor *s, pid_t pid, int sig)
  */
 static void look_for_failure(struct supervisor *s, uint32_t process)
 {
-	struct board *b = s->b;
-	const struct process *p = board_process(b, process);
+	struct shared_state *b = s->b;
+	const struct process *p = shared_process(b, process);
 
 	if (READ_ONCE(p->folding) && !p->refused) {
 		note_failure(s, p, ", or it was killed as a thread added up its counts");
@@ -188,8 +188,8 @@ static void look_for_failure(struct supervisor *s, uint32_t process)
 	}
 	if (p->state != PROCESS_LIVE || p->refused || p->ending != ENDING_NOT)
 		return;
-	for (uint32_t i = 0; i < board_threads(b); i++) {
-		const struct thread *t = (const struct thread *)board_thread(b, i);
+	for (uint32_t i = 0; i < shared_threads(b); i++) {
+		const struct thread *t = (const struct thread *)shared_thread(b, i);
 
 		if (b->thread_states[i] == THREAD_LIVE && t->process == process && t->handling) {
 			note_failure(s, p, ", or it was killed as the engine handled a signal");
@@ -212,8 +212,8 @@ static void note_uncounted(struct supervisor *s, const struct process *p)
 
 static void collect(struct supervisor *s, uint32_t process)
 {
-	struct process *p = board_process(s->b, process);
-	struct board *b = s->b;
+	struct process *p = shared_process(s->b, process);
+	struct shared_state *b = s->b;
 
 	look_for_failure(s, process);
 	fold_threads(s, process);
@@ -222,14 +222,14 @@ static void collect(struct supervisor *s, uint32_t process)
 	b->compared += p->compared;
 	b->stepped += p->stepped;
 	if (s->n_past < PAST_MAX) {
-		struct past *past = board_past(b, s->n_past);
+		struct past *past = shared_past(b, s->n_past);
 
 		past->pid = p->pid;
 		past->parent = p->parent_pid;
 		past->serial = p->serial;
 		past->refused = p->refused;
 		past->may_have_begun = p->first_stepped && p->ending == ENDING_NOT;
-		past->descent = p->descent;
+		past->stable_id = p->stable_id;
 		process_name(p, past->name);
 		memcpy(past->counts, p->done, sizeof past->counts);
 		past->check = p->done_check;
@@ -306,8 +306,8 @@ unsigned sweep(struct supervisor *s, enum looks looks)
 {
 	unsigned live = 0;
 
-	for (uint32_t i = 0; i < board_processes(s->b); i++) {
-		struct process *p = board_process(s->b, i);
+	for (uint32_t i = 0; i < shared_processes(s->b); i++) {
+		struct process *p = shared_process(s->b, i);
 
 		if (p->state == PROCESS_TAKEN && looks == ALL_GONE)
 			p->state = PROCESS_FREE; /* its parent was killed while creating it */
@@ -328,12 +328,12 @@ unsigned sweep(struct supervisor *s, enum looks looks)
  * After a sweep: which processes still run. One that was just forked may not have recorded its pid
  * yet: it is counted, but not named.
  */
-struct exact_left look_at_left(struct board *b)
+struct exact_left look_at_left(struct shared_state *b)
 {
 	struct exact_left left = { 0 };
 
-	for (uint32_t i = 0; i < board_processes(b); i++) {
-		const struct process *p = board_process(b, i);
+	for (uint32_t i = 0; i < shared_processes(b); i++) {
+		const struct process *p = shared_process(b, i);
 
 		if (p->state != PROCESS_LIVE)
 			continue;

@@ -44,7 +44,7 @@ static void fail_launch(struct supervisor *s, int code, const char *reason)
 	struct report r = { .error = code };
 
 	snprintf(r.reason, sizeof r.reason, "%s", reason);
-	say(s, &r);
+	send_report(s, &r);
 	_exit(1);
 }
 
@@ -172,7 +172,7 @@ static void close_between(int first, int last)
 
 void forget_descriptors(const struct launch *l)
 {
-	const int kept[] = { l->board_fd, l->image_fd, l->report_fd };
+	const int kept[] = { l->shared_fd, l->image_fd, l->report_fd };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), after = 2;
 
 	/* These may include ours, if tare was started with one of them closed. */

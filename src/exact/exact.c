@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Implements exact.h in tare's process: creates the board, starts the supervisor, receives its
- * reports.
+ * Implements exact.h in tare's process: creates the shared state, starts the supervisor, receives
+ * its reports.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include "exact/supervisor.h"
 
 struct exact {
-	struct board *board;
-	int board_fd, image_fd, report_fd;
+	struct shared_state *shared;
+	int shared_fd, image_fd, report_fd;
 	pid_t supervisor, command;
 	pid_t reaped; /* the supervisor's pid, after it ended */
 	bool ended, alone;
@@ -40,7 +40,7 @@ struct exact {
 	struct samples *samples;
 	struct exact_clock clock;
 	int64_t seen; /* instructions, at the last reading */
-	/* the board is damaged, as found by a reading; later readings do not rely on it */
+	/* the shared state is damaged, as found by a reading; later readings do not rely on it */
 	bool damaged;
 	struct every every; /* as requested */
 	char layout_lost[24];
@@ -64,14 +64,14 @@ static int no_descriptor(struct tare_error *err)
 }
 
 /*
- * Sealed: a process with the descriptor must not truncate the board, or reads past its end raise
- * SIGBUS.
+ * Sealed: a process with the descriptor must not truncate the shared state, or reads past its end
+ * raise SIGBUS.
  */
-static bool make_board_file(struct exact *x)
+static bool make_shared_file(struct exact *x)
 {
-	x->board_fd = memfd_create("tare-exact", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	return x->board_fd >= 0 && ftruncate(x->board_fd, (off_t)BOARD_SIZE) == 0 &&
-		fcntl(x->board_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+	x->shared_fd = memfd_create("tare-exact", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return x->shared_fd >= 0 && ftruncate(x->shared_fd, (off_t)SHARED_SIZE) == 0 &&
+		fcntl(x->shared_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
 /*
@@ -90,14 +90,14 @@ static bool make_image_file(struct exact *x)
 		      F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
-static int make_board(struct exact *x, struct tare_error *err)
+static int make_shared(struct exact *x, struct tare_error *err)
 {
 	struct rlimit limit;
 	bool made;
 	int code;
 
 	/* Above the limit, ftruncate would end this process by SIGXFSZ. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < BOARD_SIZE) {
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < SHARED_SIZE) {
 		tare_fail(err, EFBIG,
 			  "exact: the limit on file sizes forbids its memory for counters");
 		tare_hint(err, "ulimit -f unlimited");
@@ -118,31 +118,31 @@ static int make_board(struct exact *x, struct tare_error *err)
 	}
 	/*
 	 * The command needs room for its own memory and for translated code in addition to the
-	 * board.
+	 * shared state.
 	 */
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < BOARD_SIZE + BESIDE_BOARD) {
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < SHARED_SIZE + BESIDE_BOARD) {
 		errno = ENOMEM;
 		goto fail;
 	}
-	made = make_board_file(x) && make_image_file(x);
+	made = make_shared_file(x) && make_image_file(x);
 	if (!made && (errno == EMFILE || errno == ENFILE))
 		return no_descriptor(err);
 	if (!made)
 		goto fail;
-	x->board = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			x->board_fd, 0);
-	if (x->board == MAP_FAILED) {
-		x->board = NULL;
+	x->shared = mmap(NULL, SHARED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			 x->shared_fd, 0);
+	if (x->shared == MAP_FAILED) {
+		x->shared = NULL;
 		goto fail;
 	}
-	madvise(x->board, BOARD_SIZE, MADV_DONTDUMP);
-	x->board->magic = x->board->magic_behind = BOARD_MAGIC;
-	x->board->not_past = ~0u;
+	madvise(x->shared, SHARED_SIZE, MADV_DONTDUMP);
+	x->shared->magic = x->shared->magic_behind = SHARED_MAGIC;
+	x->shared->not_past = ~0u;
 	return 0;
 fail:
 	code = errno;
 	tare_fail(err, code, "exact: cannot have %llu GiB of address space for counters: %s",
-		  (unsigned long long)((BOARD_SIZE + BESIDE_BOARD) >> 30), strerror(code));
+		  (unsigned long long)((SHARED_SIZE + BESIDE_BOARD) >> 30), strerror(code));
 	tare_hint(err, "ulimit -v unlimited");
 	return -code;
 }
@@ -191,10 +191,10 @@ static int check_every(const struct exact_options *o, struct tare_error *err)
 	return 0;
 }
 
-/* Write the requested events to the board, for the engine. */
+/* Write the requested events to the shared state, for the engine. */
 static void set_every(struct exact *x, const struct exact_every *e)
 {
-	struct board *b = x->board;
+	struct shared_state *b = x->shared;
 
 	b->every.n_events = e->n ? 1u + e->n_more : 0;
 	b->every.event[0] = (struct every_event){ .n = e->n, .class = e->class };
@@ -235,13 +235,13 @@ static bool is_child(pid_t pid)
 
 /*
  * The supervisor should never end before a command, but it can be killed. Its children became ours.
- * Processes on the board are still counted, but programs that they execute are not, so no counts
- * are shown.
+ * Processes in the shared state are still counted, but programs that they execute are not, so no
+ * counts are shown.
  */
 static void lose(struct exact *x)
 {
 	reap_supervisor(x);
-	__atomic_store_n(&x->board->gone, 1, __ATOMIC_SEQ_CST); /* no one waits for the answers */
+	__atomic_store_n(&x->shared->gone, 1, __ATOMIC_SEQ_CST); /* no one waits for the answers */
 	close(x->report_fd);
 	x->report_fd = (int)syscall(SYS_pidfd_open, x->command, 0);
 	x->lost = true;
@@ -342,12 +342,12 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	if (!x)
 		return tare_fail_nomem(err);
 	x->report_fd = -1;
-	x->board_fd = x->image_fd = -1;
-	ret = make_board(x, err);
+	x->shared_fd = x->image_fd = -1;
+	ret = make_shared(x, err);
 	if (ret < 0)
 		goto out;
 	if (o->isa)
-		x->board->isa = *o->isa;
+		x->shared->isa = *o->isa;
 	set_every(x, &o->every);
 	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
@@ -369,8 +369,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	}
 	if (x->supervisor == 0) {
 		struct launch l = {
-			.board = x->board,
-			.board_fd = x->board_fd,
+			.shared = x->shared,
+			.shared_fd = x->shared_fd,
 			.image_fd = x->image_fd,
 			.report_fd = fds[1],
 			.tare = tare,
@@ -381,8 +381,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.auxv = { .random = o->same_random,
 				  .no_vdso = o->no_vdso,
 				  .hwcaps = o->isa,
-				  .hwcap = x->board->isa.hwcap,
-				  .hwcap2 = x->board->isa.hwcap2 },
+				  .hwcap = x->shared->isa.hwcap,
+				  .hwcap2 = x->shared->isa.hwcap2 },
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) |
 				(o->running ? COUNT_RUNNING : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
@@ -399,11 +399,11 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	fds[1] = -1;
 	ret = hear(x, -1, &r);
 	if (ret < 0) {
-		pid_t command = READ_ONCE(x->board->command);
+		pid_t command = READ_ONCE(x->shared->command);
 
 		reap_supervisor(x);
 		ret = 0;
-		/* checked in the process table: the board may contain any number */
+		/* checked in the process table: the shared state may contain any number */
 		if (is_child(command)) {
 			x->command = command;
 			lose(x); /* and the command with it */
@@ -490,7 +490,7 @@ enum {
 	FALL_MAX = 1 << 20 /* a reading may include blocks that are then left early */
 };
 
-/* A reading of the board, repeated until nothing changed meanwhile. */
+/* A reading of the shared state, repeated until nothing changed meanwhile. */
 struct reading {
 	uint32_t changes; /* at its start */
 	int tries;
@@ -507,7 +507,7 @@ static time_t seconds(void)
 	return t.tv_sec;
 }
 
-static void begin_reading(struct reading *r, const struct board *b)
+static void begin_reading(struct reading *r, const struct shared_state *b)
 {
 	if (!r->tries)
 		r->begun = seconds();
@@ -522,11 +522,11 @@ static void begin_reading(struct reading *r, const struct board *b)
 static bool in_motion(struct exact *x, struct reading *r)
 {
 	if (!r->torn && !(r->changes & 1) &&
-	    r->changes == __atomic_load_n(&x->board->changes, __ATOMIC_SEQ_CST))
+	    r->changes == __atomic_load_n(&x->shared->changes, __ATOMIC_SEQ_CST))
 		return false;
 	if (x->damaged || is_lost(x, r->changes))
 		return false;
-	/* If no process writes any more, the board does not change. */
+	/* If no process writes any more, the shared state does not change. */
 	x->damaged = ++r->tries >= TRIES_MAX ||
 		(r->tries >= TRIES_MIN &&
 		 ((x->ended && x->alone) || seconds() - r->begun >= TRY_SECONDS));
@@ -539,16 +539,19 @@ static bool in_motion(struct exact *x, struct reading *r)
 static int damaged(struct exact *x, struct tare_error *err)
 {
 	x->damaged = true;
-	x->board->every.nobody = 1;
+	x->shared->every.nobody = 1;
 	tare_fail(err, ENOTSUP, "exact: a program overwrote the memory that contains its counts");
 	tare_hint(err, "it cannot be counted exactly; hardware counters, if any: --engine perf");
 	return -ENOTSUP;
 }
 
-/* Does the board still match the supervisor's last report? The command could have changed it. */
+/*
+ * Does the shared state still match the supervisor's last report? The command could have changed
+ * it.
+ */
 static bool is_as_reported(const struct exact *x)
 {
-	uint32_t past = x->board->n_past, uncounted = x->board->n_uncounted;
+	uint32_t past = x->shared->n_past, uncounted = x->shared->n_uncounted;
 
 	return x->alone ? past == x->n_past && uncounted == x->n_uncounted
 			: past >= x->n_past && uncounted >= x->n_uncounted;
@@ -556,7 +559,7 @@ static bool is_as_reported(const struct exact *x)
 
 static bool is_damaged(struct exact *x)
 {
-	x->damaged |= board_damaged(x->board) || (x->ended && !x->lost && !is_as_reported(x));
+	x->damaged |= shared_damaged(x->shared) || (x->ended && !x->lost && !is_as_reported(x));
 	return x->damaged;
 }
 
@@ -570,14 +573,14 @@ static bool is_used(const struct process *p)
 static bool add_live(struct exact *x, uint32_t thread, uint32_t process,
 		     int64_t into[EXACT_CLASSES])
 {
-	return add_thread(x->board, x->board_fd,
-			  READ_ONCE(board_process(x->board, process)->lineage), thread, into);
+	return add_thread(x->shared, x->shared_fd,
+			  READ_ONCE(shared_process(x->shared, process)->lineage), thread, into);
 }
 
 /* False: inconsistent. */
 static bool sum_up(struct exact *x, int64_t out[EXACT_CLASSES], char reason[REASON_MAX])
 {
-	struct board *b = x->board;
+	struct shared_state *b = x->shared;
 	uint32_t n_past = b->n_past;
 	bool fits = READ_ONCE(b->not_past) == ~n_past;
 
@@ -586,9 +589,9 @@ static bool sum_up(struct exact *x, int64_t out[EXACT_CLASSES], char reason[REAS
 	memset(out, 0, EXACT_CLASSES * sizeof *out);
 	fits &= add_sums(out, b->past_overflow, &b->past_overflow_check);
 	for (uint32_t i = 0; i < n_past && i < PAST_MAX; i++)
-		fits &= add_sums(out, board_past(b, i)->counts, &board_past(b, i)->check);
-	for (uint32_t i = 0; i < board_processes(b); i++) {
-		const struct process *p = board_process(b, i);
+		fits &= add_sums(out, shared_past(b, i)->counts, &shared_past(b, i)->check);
+	for (uint32_t i = 0; i < shared_processes(b); i++) {
+		const struct process *p = shared_process(b, i);
 
 		if (!is_used(p))
 			continue;
@@ -598,7 +601,7 @@ static bool sum_up(struct exact *x, int64_t out[EXACT_CLASSES], char reason[REAS
 		}
 		fits &= add_sums(out, p->done, &p->done_check);
 	}
-	for (uint32_t i = 0; i < board_threads(b); i++)
+	for (uint32_t i = 0; i < shared_threads(b); i++)
 		if (b->thread_states[i] == THREAD_LIVE)
 			fits &= add_live(x, i, thread_process(b, i), out);
 	return fits;
@@ -606,7 +609,7 @@ static bool sum_up(struct exact *x, int64_t out[EXACT_CLASSES], char reason[REAS
 
 int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err)
 {
-	struct board *b = x->board;
+	struct shared_state *b = x->shared;
 	struct exact_partial partial;
 	struct reading r = { 0 };
 	char reason[REASON_MAX];
@@ -636,11 +639,11 @@ int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error 
 
 void exact_slow(struct exact *x, struct exact_slow *out)
 {
-	struct board *b = x->board;
+	struct shared_state *b = x->shared;
 
 	*out = (struct exact_slow){ READ_ONCE(b->compared), READ_ONCE(b->stepped) };
-	for (uint32_t i = 0; i < board_processes(b); i++) {
-		const struct process *p = board_process(b, i);
+	for (uint32_t i = 0; i < shared_processes(b); i++) {
+		const struct process *p = shared_process(b, i);
 
 		if (!is_used(p))
 			continue;
@@ -662,7 +665,7 @@ static void list_missing(struct exact_partial *out, const struct uncounted *u)
 	snprintf(m->reason, sizeof m->reason, "%.*s", REASON_MAX - 1, u->reason);
 }
 
-static void look_for_missing(struct board *b, struct exact_partial *out)
+static void look_for_missing(struct shared_state *b, struct exact_partial *out)
 {
 	uint32_t n = b->n_uncounted;
 	struct uncounted u;
@@ -675,8 +678,8 @@ static void look_for_missing(struct board *b, struct exact_partial *out)
 	}
 	if (n > UNCOUNTED_MAX)
 		out->n = n;
-	for (uint32_t i = 0; i < board_processes(b); i++) {
-		const struct process *p = board_process(b, i);
+	for (uint32_t i = 0; i < shared_processes(b); i++) {
+		const struct process *p = shared_process(b, i);
 
 		if (!is_used(p) || !p->refused || refused_all(b, p))
 			continue;
@@ -691,25 +694,25 @@ void exact_partial(struct exact *x, struct exact_partial *out)
 	struct reading r = { 0 };
 
 	do {
-		begin_reading(&r, x->board);
-		look_for_missing(x->board, out);
+		begin_reading(&r, x->shared);
+		look_for_missing(x->shared, out);
 	} while (in_motion(x, &r));
 }
 
 const char *exact_isa_beyond(struct exact *x, char program[24])
 {
-	uint32_t beyond = __atomic_load_n(&x->board->isa_beyond, __ATOMIC_ACQUIRE);
+	uint32_t beyond = __atomic_load_n(&x->shared->isa_beyond, __ATOMIC_ACQUIRE);
 
 	if (!beyond)
 		return NULL;
-	memcpy(program, x->board->isa_beyond_program, 24);
+	memcpy(program, x->shared->isa_beyond_program, 24);
 	program[23] = '\0';
 	return isa_feature_name(beyond);
 }
 
 const char *exact_layout_lost(struct exact *x)
 {
-	copy_once(x->layout_lost, x->board->layout_lost, sizeof x->layout_lost);
+	copy_once(x->layout_lost, x->shared->layout_lost, sizeof x->layout_lost);
 	END_TEXT(x->layout_lost);
 	return x->layout_lost[0] ? x->layout_lost : NULL;
 }
@@ -718,7 +721,7 @@ bool exact_gainer(const struct exact *x, char *to, size_t room)
 {
 	char own[GAINER_MAX];
 
-	copy_once(own, x->board->gainer, sizeof own);
+	copy_once(own, x->shared->gainer, sizeof own);
 	END_TEXT(own);
 	snprintf(to, room, "%s", own);
 	return to[0];
@@ -726,8 +729,8 @@ bool exact_gainer(const struct exact *x, char *to, size_t room)
 
 unsigned exact_stops(const struct exact *x)
 {
-	const unsigned found[] = { x->board->stops_sent, x->board->stops_over,
-				   x->board->stops_found };
+	const unsigned found[] = { x->shared->stops_sent, x->shared->stops_over,
+				   x->shared->stops_found };
 	unsigned most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(found); i++)
@@ -738,7 +741,7 @@ unsigned exact_stops(const struct exact *x)
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)
 {
 	const struct samples_of of = {
-		.b = x->board, .every = &x->every, .clock = &x->clock, .ended = x->ended
+		.b = x->shared, .every = &x->every, .clock = &x->clock, .ended = x->ended
 	};
 	int ret;
 
@@ -775,10 +778,10 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 		*out = (struct exact_profile){ 0 };
 		if (is_damaged(x))
 			return damaged(x, err);
-		begin_reading(&r, x->board);
+		begin_reading(&r, x->shared);
 		if (is_lost(x, r.changes))
 			return say_lost(x, err);
-		ret = profile_gather(x->board, x->board_fd, out, err);
+		ret = profile_gather(x->shared, x->shared_fd, out, err);
 		r.torn = ret == -EBADMSG || ret == -EAGAIN ||
 			(ret == 0 && x->ended && x->alone && !profile_adds_up(x, out));
 		if (ret < 0 && !r.torn)
@@ -792,14 +795,14 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 /* Without the counts of its live threads. */
 static bool process_facts(struct exact *x, uint32_t process, struct exact_process *out)
 {
-	const struct process *p = board_process(x->board, process);
+	const struct process *p = shared_process(x->shared, process);
 	struct process own;
 
 	copy_once(&own, p, sizeof own);
 	*out = (struct exact_process){ .pid = own.pid,
 				       .parent = own.parent_pid,
 				       .serial = own.serial,
-				       .descent = own.descent,
+				       .stable_id = own.stable_id,
 				       .live = true,
 				       .partial = own.refused };
 	process_name(&own, out->name);
@@ -810,12 +813,12 @@ static bool past_facts(struct exact *x, uint32_t i, struct exact_process *out)
 {
 	struct past own;
 
-	copy_once(&own, board_past(x->board, i), sizeof own);
+	copy_once(&own, shared_past(x->shared, i), sizeof own);
 	END_TEXT(own.name);
 	*out = (struct exact_process){ .pid = own.pid,
 				       .parent = own.parent,
 				       .serial = own.serial,
-				       .descent = own.descent,
+				       .stable_id = own.stable_id,
 				       .partial = own.refused };
 	memcpy(out->name, own.name, sizeof own.name);
 	return add_sums(out->counts, own.counts, &own.check);
@@ -825,15 +828,15 @@ static bool past_facts(struct exact *x, uint32_t i, struct exact_process *out)
 static size_t list_processes(struct exact *x, struct exact_process *out, size_t n, size_t *place,
 			     bool *torn)
 {
-	struct board *b = x->board;
+	struct shared_state *b = x->shared;
 	size_t found = 0;
 
 	memset(place, 0, PROCESSES * sizeof *place);
-	for (uint32_t i = 0, past = board_pasts(b); i < past; i++, found++)
+	for (uint32_t i = 0, past = shared_pasts(b); i < past; i++, found++)
 		if (found < n)
 			*torn |= !past_facts(x, i, &out[found]);
-	for (uint32_t i = 0; i < board_processes(b); i++) {
-		if (!is_used(board_process(b, i)))
+	for (uint32_t i = 0; i < shared_processes(b); i++) {
+		if (!is_used(shared_process(b, i)))
 			continue;
 		if (found < n) {
 			*torn |= !process_facts(x, i, &out[found]);
@@ -841,7 +844,7 @@ static size_t list_processes(struct exact *x, struct exact_process *out, size_t 
 		}
 		found++;
 	}
-	for (uint32_t t = 0; n && t < board_threads(b); t++) {
+	for (uint32_t t = 0; n && t < shared_threads(b); t++) {
 		uint32_t i = b->thread_states[t] == THREAD_LIVE ? thread_process(b, t) : PROCESSES;
 
 		if (i < PROCESSES && place[i])
@@ -852,9 +855,9 @@ static size_t list_processes(struct exact *x, struct exact_process *out, size_t 
 
 static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, bool *torn)
 {
-	struct board *b = x->board;
+	struct shared_state *b = x->shared;
 	const struct ended_thread *ended = (const struct ended_thread *)((uint8_t *)b +
-									 BOARD_ENDED);
+									 SHARED_ENDED);
 	size_t found = 0;
 
 	for (uint32_t i = 0, all = b->n_ended; !*torn && i < all && i < ENDED_MAX; i++, found++) {
@@ -865,18 +868,18 @@ static size_t list_threads(struct exact *x, struct exact_thread *out, size_t n, 
 		copy_once(&own, &ended[i], sizeof own);
 		out[found] = (struct exact_thread){ .serial = own.serial,
 						    .born = own.born,
-						    .descent = own.descent,
+						    .stable_id = own.stable_id,
 						    .tid = own.tid };
 		*torn |= !own.ready || !add_sums(out[found].counts, own.counts, &own.check);
 	}
-	for (uint32_t i = 0; i < board_threads(b); i++) {
+	for (uint32_t i = 0; i < shared_threads(b); i++) {
 		uint32_t process = thread_process(b, i);
 
 		if (b->thread_states[i] != THREAD_LIVE)
 			continue;
 		if (found < n) {
 			out[found] = thread_facts(b, i);
-			out[found].serial = READ_ONCE(board_process(b, process)->serial);
+			out[found].serial = READ_ONCE(shared_process(b, process)->serial);
 			*torn |= !add_live(x, i, process, out[found].counts);
 		}
 		found++;
@@ -911,7 +914,7 @@ size_t exact_processes(struct exact *x, struct exact_process *out, size_t n)
 	if (!place)
 		return 0;
 	do {
-		begin_reading(&r, x->board);
+		begin_reading(&r, x->shared);
 		found = is_damaged(x) ? 0 : list_processes(x, out, n, place, &r.torn);
 	} while (!x->damaged && in_motion(x, &r));
 	free(place);
@@ -924,7 +927,7 @@ size_t exact_threads(struct exact *x, struct exact_thread *out, size_t n)
 	size_t found;
 
 	do {
-		begin_reading(&r, x->board);
+		begin_reading(&r, x->shared);
 		if (is_damaged(x))
 			return 0;
 		found = list_threads(x, out, n, &r.torn);
@@ -940,13 +943,13 @@ void exact_close(struct exact *x)
 		return;
 	if (x->report_fd >= 0)
 		close(x->report_fd);
-	if (x->board) {
-		x->board->every.nobody = 1;
-		munmap(x->board, BOARD_SIZE);
+	if (x->shared) {
+		x->shared->every.nobody = 1;
+		munmap(x->shared, SHARED_SIZE);
 	}
 	free(x->samples);
-	if (x->board_fd >= 0)
-		close(x->board_fd);
+	if (x->shared_fd >= 0)
+		close(x->shared_fd);
 	if (x->image_fd >= 0)
 		close(x->image_fd);
 	/* The supervisor ends with the last process it serves; reap it if that is now. */

@@ -38,7 +38,7 @@ struct exact_every {
 	uint64_t n;             /* 0: no samples */
 	uint64_t first;         /* for each thread; 0: n */
 	uint64_t most;          /* samples per thread; 0: no limit */
-	uint64_t only;          /* only of the thread with this `descent`; 0: all threads */
+	uint64_t only;          /* only of the thread with this `stable_id`; 0: all threads */
 	enum exact_class class; /* not EXACT_TAKEN */
 	/*
 	 * Further events, each with the samples it would have as the only event. `first`, `most`
@@ -148,7 +148,7 @@ struct exact_process {
 	 * the descent (see exact_thread) of its first thread when it was created; exec does not
 	 * change it
 	 */
-	uint64_t descent;
+	uint64_t stable_id;
 	char name[24];
 	bool live;
 	bool partial; /* see struct exact_missing */
@@ -159,7 +159,7 @@ struct exact_thread {
 	uint32_t serial; /* of its process */
 	uint32_t born;   /* order of creation, in this run */
 	/* the same in each run that takes the same path: never 0; changes at an exec */
-	uint64_t descent;
+	uint64_t stable_id;
 	pid_t tid;
 	int64_t counts[EXACT_CLASSES];
 };
@@ -229,7 +229,7 @@ struct exact_sample {
 	 */
 	uint32_t born;
 	/* SAMPLE, END: the thread, the same in each run that takes the same path */
-	uint64_t descent;
+	uint64_t stable_id;
 	pid_t pid, tid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC when it was taken, accurate to about a microsecond */
 

@@ -92,8 +92,8 @@ static int watch(struct supervisor *s, uint32_t slot, pid_t tid)
 /* Answer threads that are about to exec. */
 void watch_execs(struct supervisor *s)
 {
-	for (uint32_t i = 0; i < board_threads(s->b); i++) {
-		struct thread *t = (struct thread *)board_thread(s->b, i);
+	for (uint32_t i = 0; i < shared_threads(s->b); i++) {
+		struct thread *t = (struct thread *)shared_thread(s->b, i);
 		struct process *p;
 		uint32_t answer = EXEC_WATCHED;
 		pid_t tid;
@@ -101,7 +101,7 @@ void watch_execs(struct supervisor *s)
 
 		if (s->b->thread_states[i] != THREAD_LIVE || t->exec != EXEC_ASKED)
 			continue;
-		p = board_process(s->b, t->process);
+		p = shared_process(s->b, t->process);
 		tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
 		ret = p->foreign ? 0 : watch(s, i, tid);
 		if (p->foreign) {
@@ -157,10 +157,10 @@ static void check_layout(const struct supervisor *s, const struct process *p, pi
 	close(fd);
 }
 
-static void note_program(struct board *b, const struct process *p)
+static void note_program(struct shared_state *b, const struct process *p)
 {
 	struct happening h = { .serial = p->serial,
-			       .parent = board_process(b, p->parent)->serial,
+			       .parent = shared_process(b, p->parent)->serial,
 			       .born = b->births,
 			       .pid = p->pid,
 			       .tsc = clock_ticks() };
@@ -195,13 +195,13 @@ void on_exec(struct supervisor *s, pid_t pid)
 	ptrace(PTRACE_GETEVENTMSG, pid, 0, &former);
 	i = watched_index(s, (pid_t)former);
 	if (i >= 0) {
-		struct thread *t = (struct thread *)board_thread(s->b, s->watched[i].thread);
+		struct thread *t = (struct thread *)shared_thread(s->b, s->watched[i].thread);
 		uint32_t process = t->process;
 
-		p = board_process(s->b, process);
+		p = shared_process(s->b, process);
 		p->signal_mask = t->mask;
 		p->filter = t->filter;
-		p->begins_as = descent_of(t->descent, DESCENT_EXEC);
+		p->begins_as = stable_id_of(t->stable_id, STABLE_ID_EXEC);
 		fold_threads(s, process);
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
 		leave_lineage(s, lineage_of(p));
@@ -210,9 +210,9 @@ void on_exec(struct supervisor *s, pid_t pid)
 		gained = !rights_of(&now, pid) || rights_gained(&before, &now);
 		unwatch(s, (unsigned)i);
 	} else if (pid == s->command && !s->command_started) {
-		p = board_process(s->b, 0);
+		p = shared_process(s->b, 0);
 		ptrace(PTRACE_GETSIGMASK, pid, 8, &p->signal_mask);
-		p->descent = p->begins_as = DESCENT_FIRST;
+		p->stable_id = p->begins_as = STABLE_ID_FIRST;
 		p->state = PROCESS_LIVE;
 		s->b->serials = 1;
 		p->parent_pid = s->b->supervisor;
@@ -276,7 +276,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 		struct report r = { .pid = pid };
 
 		snprintf(r.reason, sizeof r.reason, "%.*s", REASON_MAX - 1, s->reason);
-		say(s, &r);
+		send_report(s, &r);
 	}
 	ptrace(PTRACE_DETACH, pid, 0, ret > 0 ? ret : 0);
 }

@@ -231,7 +231,7 @@ static void look_at_file(struct exec_region *r, pid_t tid, const char *name, uin
 	r->written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* The program's executable memory, written to the board for the engine. */
+/* The program's executable memory, written to the shared state for the engine. */
 struct regions {
 	uint32_t n;
 	struct exec_region at[EXEC_REGIONS];
@@ -296,7 +296,7 @@ static struct parcel new_parcel(struct parcel *here, uint64_t at)
 }
 
 /* Send it through our copy of one end of the program's own socket pair. */
-static bool send_board(pid_t tid, int end, int board_fd)
+static bool send_shared(pid_t tid, int end, int shared_fd)
 {
 	const struct cmsghdr head = { .cmsg_len = CMSG_LEN(sizeof(int)),
 				      .cmsg_level = SOL_SOCKET,
@@ -307,7 +307,7 @@ static bool send_board(pid_t tid, int end, int board_fd)
 	bool sent;
 
 	memcpy(p.control, &head, sizeof head);
-	memcpy(p.control + CMSG_LEN(0), &board_fd, sizeof board_fd);
+	memcpy(p.control + CMSG_LEN(0), &shared_fd, sizeof shared_fd);
 	sent = to >= 0 && sendmsg(to, &p.header, MSG_NOSIGNAL) == 1;
 	if (to >= 0)
 		close(to);
@@ -317,10 +317,10 @@ static bool send_board(pid_t tid, int end, int board_fd)
 }
 
 /*
- * Pass the board to a program of another user or root directory: it creates a socket pair, and as
- * it is traced, tare can duplicate one end. No other process can send into it.
+ * Pass the shared state to a program of another user or root directory: it creates a socket pair,
+ * and as it is traced, tare can duplicate one end. No other process can send into it.
  */
-static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
+static int64_t hand_shared(struct remote *r, int shared_fd, uint64_t at)
 {
 	struct parcel p = new_parcel(NULL, at);
 	uint64_t pair = at + offsetof(struct parcel, pair);
@@ -332,7 +332,7 @@ static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
 			       0)) ||
 	    !reads(r, p.pair, sizeof p.pair, pair))
 		return -EACCES;
-	got = send_board(r->tid, p.pair[1], board_fd) && writes(r, &p, sizeof p, at)
+	got = send_shared(r->tid, p.pair[1], shared_fd) && writes(r, &p, sizeof p, at)
 		? remote_call(r, SYS_recvmsg, (uint64_t)p.pair[0], at,
 			      MSG_CMSG_CLOEXEC | MSG_DONTWAIT, 0, 0, 0)
 		: -EACCES;
@@ -347,8 +347,8 @@ static int64_t hand_board(struct remote *r, int board_fd, uint64_t at)
 	return fd;
 }
 
-/* hand_board(), then restores the program's memory. */
-static int64_t hand_over(struct remote *r, int board_fd)
+/* hand_shared(), then restores the program's memory. */
+static int64_t hand_over(struct remote *r, int shared_fd)
 {
 	uint64_t at = (r->start.rsp - BELOW_STACK) & ~0xfull;
 	uint8_t before[sizeof(struct parcel)];
@@ -356,7 +356,7 @@ static int64_t hand_over(struct remote *r, int board_fd)
 
 	if (!reads(r, before, sizeof before, at))
 		return -EIO;
-	fd = hand_board(r, board_fd, at);
+	fd = hand_shared(r, shared_fd, at);
 	return writes(r, before, sizeof before, at) ? fd : -EIO;
 }
 
@@ -365,21 +365,21 @@ static bool leaves_room(const struct regions *all, uint64_t place)
 {
 	for (uint32_t i = 0; i < all->n; i++)
 		if (all->at[i].end > place - IMAGE_BELOW - TABLES_BELOW - HEAP_ROOM &&
-		    all->at[i].start < place + BOARD_SIZE)
+		    all->at[i].start < place + SHARED_SIZE)
 			return false;
 	return true;
 }
 
 /* The two files, and the program's descriptors of them. */
-enum { BOARD_FILE, IMAGE_FILE, FILES };
+enum { SHARED_FILE, IMAGE_FILE, FILES };
 
 static const int64_t NOT_OPEN = INT64_MIN;
 
 /*
- * Map the board and the image in the program. Files that are NOT_OPEN are opened by name, which
- * works if the program has the same user, root directory and namespaces; afterwards fds has the
- * descriptors, or -errno. -errno: nothing is mapped, but the files may be open. The image is closed
- * afterwards.
+ * Map the shared state and the image in the program. Files that are NOT_OPEN are opened by name,
+ * which works if the program has the same user, root directory and namespaces; afterwards fds has
+ * the descriptors, or -errno. -errno: nothing is mapped, but the files may be open. The image is
+ * closed afterwards.
  */
 static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end, int64_t fds[FILES])
 {
@@ -389,13 +389,13 @@ static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end,
 		uint64_t from, size, rights, flags, offset;
 		int file;
 	} rows[MAPS] = {
-		[BOARD] = { place, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			    0, BOARD_FILE },
+		[BOARD] = { place, SHARED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			    0, SHARED_FILE },
 		[CODE] = { image, data, PROT_READ | PROT_EXEC, MAP_PRIVATE, 0, IMAGE_FILE },
 		[DATA] = { image + data, end - data, PROT_READ | PROT_WRITE, MAP_PRIVATE, data,
 			   IMAGE_FILE },
 	};
-	const size_t opened = fds[BOARD_FILE] == NOT_OPEN ? FILES : 0;
+	const size_t opened = fds[SHARED_FILE] == NOT_OPEN ? FILES : 0;
 	struct call calls[CALLS_MAX] = {
 		{ SYS_openat, { (uint64_t)AT_FDCWD, names, O_RDWR | O_CLOEXEC }, -1 },
 		{ SYS_openat, { (uint64_t)AT_FDCWD, names + PATH_ROOM, O_RDONLY | O_CLOEXEC }, -1 }
@@ -437,7 +437,7 @@ static int map_at(struct remote *r, uint64_t place, uint64_t data, uint64_t end,
  */
 static bool hand_over_files(struct remote *r, const struct launch *l, int64_t fds[FILES])
 {
-	const int ours[FILES] = { l->board_fd, l->image_fd };
+	const int ours[FILES] = { l->shared_fd, l->image_fd };
 
 	for (int i = 0; i < FILES; i++) {
 		if (fds[i] == -EACCES || fds[i] == -ENOENT || fds[i] == -EPERM ||
@@ -466,7 +466,7 @@ static int map_all(struct remote *r, const struct launch *l, const struct region
 	int64_t fds[FILES] = { NOT_OPEN, NOT_OPEN };
 	int ret = -ENOMEM;
 
-	snprintf(paths[BOARD_FILE], PATH_ROOM, "/proc/%d/fd/%d", (int)getpid(), l->board_fd);
+	snprintf(paths[SHARED_FILE], PATH_ROOM, "/proc/%d/fd/%d", (int)getpid(), l->shared_fd);
 	snprintf(paths[IMAGE_FILE], PATH_ROOM, "/proc/%d/fd/%d", (int)getpid(), l->image_fd);
 	if (!writes(r, paths, sizeof paths, r->code + CALLS_ROOM)) {
 		ret = -errno;
@@ -475,22 +475,22 @@ static int map_all(struct remote *r, const struct launch *l, const struct region
 		return ret;
 	}
 	for (size_t i = 0;
-	     i < ARRAY_SIZE(board_places) && ret < 0 && ret != -ESRCH && ret != -EFAULT; i++) {
-		if (!leaves_room(all, board_places[i]))
+	     i < ARRAY_SIZE(shared_places) && ret < 0 && ret != -ESRCH && ret != -EFAULT; i++) {
+		if (!leaves_room(all, shared_places[i]))
 			continue;
-		place = board_places[i];
+		place = shared_places[i];
 		ret = map_at(r, place, data, end, fds);
-		if (fds[BOARD_FILE] != NOT_OPEN &&
-		    (failed(fds[BOARD_FILE]) || failed(fds[IMAGE_FILE]))) {
+		if (fds[SHARED_FILE] != NOT_OPEN &&
+		    (failed(fds[SHARED_FILE]) || failed(fds[IMAGE_FILE]))) {
 			if (!hand_over_files(r, l, fds)) {
-				int code = (int)(failed(fds[BOARD_FILE]) ? fds[BOARD_FILE]
-									 : fds[IMAGE_FILE]);
+				int code = (int)(failed(fds[SHARED_FILE]) ? fds[SHARED_FILE]
+									  : fds[IMAGE_FILE]);
 
 				close_files(r, fds);
 				snprintf(
 					reason, REASON_MAX,
 					"the program cannot open tare's memory (%s), and tare cannot pass it: %s",
-					paths[BOARD_FILE], strerror(-code));
+					paths[SHARED_FILE], strerror(-code));
 				return code;
 			}
 			ret = map_at(r, place, data, end, fds);
@@ -506,19 +506,19 @@ static int map_all(struct remote *r, const struct launch *l, const struct region
 	*at = place;
 	p->image = place - IMAGE_BELOW;
 	p->tables_at = place - IMAGE_BELOW - TABLES_BELOW;
-	p->mapped[LIMIT_SPACE] = BOARD_SIZE + ((end + 4095) & ~4095ull);
+	p->mapped[LIMIT_SPACE] = SHARED_SIZE + ((end + 4095) & ~4095ull);
 	p->mapped[LIMIT_DATA] = (end - data + 4095) & ~4095ull;
 	p->image_size = end;
-	p->board_size = BOARD_SIZE;
+	p->shared_size = SHARED_SIZE;
 	p->entry = r->start.rip;
-	p->board_at = place;
-	p->board_fd = (int32_t)fds[BOARD_FILE];
+	p->shared_at = place;
+	p->shared_fd = (int32_t)fds[SHARED_FILE];
 	return 0;
 }
 
 /*
  * It will run uncounted: restore the limits that the previous program had set. The kernel's are
- * higher (engine/limits.c), so this only lowers them, regardless of what the board contains.
+ * higher (engine/limits.c), so this only lowers them, regardless of what the shared state contains.
  */
 static void limits_for_real(pid_t tid, const struct process *p)
 {
@@ -552,7 +552,7 @@ static bool can_begin(const struct regions *all, uint64_t pc)
 	return false;
 }
 
-int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p,
+int inject(struct shared_state *b, const struct launch *l, pid_t tid, struct process *p,
 	   char reason[REASON_MAX])
 {
 	struct remote r = { .tid = tid, .mem = -1 };
@@ -604,8 +604,8 @@ int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p
 	regs.orig_rax = (unsigned long)-1;
 	if (ret == 0) {
 		regs.rip = place - IMAGE_BELOW;
-		regs.rdi = place + BOARD_PROCESSES +
-			(uint64_t)(p - board_process(b, 0)) * sizeof(struct process);
+		regs.rdi = place + SHARED_PROCESSES +
+			(uint64_t)(p - shared_process(b, 0)) * sizeof(struct process);
 		regs.rsi = place;
 	}
 	if (ptrace(PTRACE_SETREGS, tid, 0, &regs) < 0)

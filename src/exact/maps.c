@@ -14,10 +14,13 @@
 
 enum { NAME_ROOM = sizeof((struct proc_maps *)0)->text };
 
-/* Private copies of the numbers on the board, where others could change them. */
+/* Private copies of the numbers in the shared state, where others could change them. */
 static uint32_t n_modules, n_mappings;
 
-/* The mapping at `pc` of thread `tid`; false also if the board is not mapped there: members.c. */
+/*
+ * The mapping at `pc` of thread `tid`; false also if the shared state is not mapped there:
+ * members.c.
+ */
 static bool find_map(pid_t tid, uint64_t pc, struct proc_map *l, char name[NAME_ROOM])
 {
 	bool found = false, member = false;
@@ -27,7 +30,7 @@ static bool find_map(pid_t tid, uint64_t pc, struct proc_map *l, char name[NAME_
 	if (tid <= 0 || proc_maps_open(&maps, NULL, tid) < 0)
 		return false;
 	while (!(found && member) && proc_maps_next(&maps, &m)) {
-		member |= is_board(&m);
+		member |= is_shared(&m);
 		if (found || pc < m.start || pc >= m.end)
 			continue;
 		found = true;
@@ -77,14 +80,14 @@ static void look_at_file(struct module *m, const char *path, pid_t tid)
 	free(theirs);
 }
 
-static uint32_t module_of(struct board *b, const struct proc_map *l, pid_t tid)
+static uint32_t module_of(struct shared_state *b, const struct proc_map *l, pid_t tid)
 {
 	const char *path = l->name[0] ? l->name : "[anonymous memory]";
 	enum exact_module_kind kind = kind_of(l);
 	struct module *m;
 
 	for (uint32_t i = 0; i < n_modules; i++) {
-		m = board_module(b, i);
+		m = shared_module(b, i);
 		if (m->kind == kind &&
 		    (kind != EXACT_FILE || (m->inode == l->inode && m->dev == device_of(l))) &&
 		    !strncmp(m->path, path, MODULE_PATH_MAX - 1))
@@ -92,7 +95,7 @@ static uint32_t module_of(struct board *b, const struct proc_map *l, pid_t tid)
 	}
 	if (n_modules == MODULES_MAX)
 		return 0;
-	m = board_module(b, n_modules);
+	m = shared_module(b, n_modules);
 	m->kind = kind;
 	m->inode = l->inode;
 	m->dev = device_of(l);
@@ -104,10 +107,10 @@ static uint32_t module_of(struct board *b, const struct proc_map *l, pid_t tid)
 }
 
 /* Programs have similar layouts, so a mapping is usually known: search from the newest. */
-static uint32_t mapping_number(struct board *b, const struct mapping *m)
+static uint32_t mapping_number(struct shared_state *b, const struct mapping *m)
 {
 	for (uint32_t i = n_mappings; i-- > MAPPING_UNKNOWN;) {
-		const struct mapping *old = board_mapping(b, i);
+		const struct mapping *old = shared_mapping(b, i);
 
 		if (old->start == m->start && old->offset == m->offset && old->module == m->module)
 			return i;
@@ -116,21 +119,21 @@ static uint32_t mapping_number(struct board *b, const struct mapping *m)
 	}
 	if (n_mappings == MAPPINGS_MAX)
 		return MAPPING_UNKNOWN;
-	*board_mapping(b, n_mappings) = *m;
+	*shared_mapping(b, n_mappings) = *m;
 	b->n_mappings = n_mappings + 1;
 	return n_mappings++;
 }
 
 /* Module 0 and mapping 1 mean unknown; there is no mapping 0. */
-void maps_begin(struct board *b)
+void maps_begin(struct shared_state *b)
 {
-	board_module(b, 0)->kind = EXACT_UNKNOWN;
-	snprintf(board_module(b, 0)->path, MODULE_PATH_MAX, "[unknown]");
+	shared_module(b, 0)->kind = EXACT_UNKNOWN;
+	snprintf(shared_module(b, 0)->path, MODULE_PATH_MAX, "[unknown]");
 	b->n_modules = n_modules = 1;
 	b->n_mappings = n_mappings = MAPPING_UNKNOWN + 1;
 }
 
-void maps_answer(struct board *b, struct question *q)
+void maps_answer(struct shared_state *b, struct question *q)
 {
 	const pid_t tid = __atomic_load_n(&q->tid, __ATOMIC_RELAXED);
 	char name[NAME_ROOM];
@@ -143,8 +146,8 @@ void maps_answer(struct board *b, struct question *q)
 		struct mapping m = { .module = module_of(b, &l, tid) };
 
 		/* Memory without a file has no locations: one mapping is enough. */
-		if (board_module(b, m.module)->kind == EXACT_FILE ||
-		    board_module(b, m.module)->kind == EXACT_VDSO)
+		if (shared_module(b, m.module)->kind == EXACT_FILE ||
+		    shared_module(b, m.module)->kind == EXACT_VDSO)
 			m = (struct mapping){ l.start, l.offset, m.module, 0 };
 		q->mapping = mapping_number(b, &m);
 		q->start = l.start;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks which threads the supervisor may act on. It may have more rights than the command (root
- * that measures another user's program), and it reads requests from the board, where the command
- * can write any thread's number. So it traces, signals or inspects a thread only if the kernel
- * shows that the thread belongs to the command:
+ * that measures another user's program), and it reads requests from the shared state, where the
+ * command can write any thread's number. So it traces, signals or inspects a thread only if the
+ * kernel shows that the thread belongs to the command:
  *
- * - The whole board of this run is mapped at one of the addresses that inject() uses. Either
+ * - The whole shared state of this run is mapped at one of the addresses that inject() uses. Either
  *   inject() mapped it, or the thread was forked from one where it did. An exec removes it, so a
  *   setuid program that the command executed does not qualify. Another process may get a descriptor
- *   of the board and map it, but the kernel never chooses one of these addresses.
+ *   of the shared state and map it, but the kernel never chooses one of these addresses.
  * - It is still the same thread when it is traced: a TID may be reused, so the thread's directory
  *   in /proc is kept open.
  * - A program that it executes gets the engine only if that exec did not raise its rights. The
@@ -30,20 +30,20 @@
 #include "base/proc_maps.h"
 #include "exact/supervise.h"
 
-static struct stat board_file;
+static struct stat shared_file;
 
-bool members_begin(int board_fd)
+bool members_begin(int shared_fd)
 {
-	return fstat(board_fd, &board_file) == 0;
+	return fstat(shared_fd, &shared_file) == 0;
 }
 
-bool is_board(const struct proc_map *m)
+bool is_shared(const struct proc_map *m)
 {
-	if (m->inode != board_file.st_ino || makedev(m->major, m->minor) != board_file.st_dev ||
-	    m->offset || m->rights[3] != 's' || m->end - m->start != BOARD_SIZE)
+	if (m->inode != shared_file.st_ino || makedev(m->major, m->minor) != shared_file.st_dev ||
+	    m->offset || m->rights[3] != 's' || m->end - m->start != SHARED_SIZE)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(board_places); i++)
-		if (m->start == board_places[i])
+	for (size_t i = 0; i < ARRAY_SIZE(shared_places); i++)
+		if (m->start == shared_places[i])
 			return true;
 	return false;
 }
@@ -60,14 +60,14 @@ struct map_query {
 
 enum { MAP_QUERY_SHARED = 8 };
 
-/* Address of the board according to `maps`; 0: not mapped. */
-static uint64_t place_of_board(struct proc_maps *maps)
+/* Address of the shared state according to `maps`; 0: not mapped. */
+static uint64_t place_of_shared(struct proc_maps *maps)
 {
 	struct proc_map m;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(board_places); i++) {
-		struct map_query q = { .size = sizeof(q), .address = board_places[i] };
+	for (i = 0; i < ARRAY_SIZE(shared_places); i++) {
+		struct map_query q = { .size = sizeof(q), .address = shared_places[i] };
 
 		if (ioctl(maps->fd, MAP_QUERY, &q) < 0) {
 			if (errno != ENOENT)
@@ -81,11 +81,11 @@ static uint64_t place_of_board(struct proc_maps *maps)
 				       .major = q.major,
 				       .minor = q.minor };
 		m.rights[3] = q.rights & MAP_QUERY_SHARED ? 's' : 'p';
-		if (is_board(&m))
+		if (is_shared(&m))
 			return m.start;
 	}
-	while (i < ARRAY_SIZE(board_places) && proc_maps_next(maps, &m)) /* an older kernel */
-		if (is_board(&m))
+	while (i < ARRAY_SIZE(shared_places) && proc_maps_next(maps, &m)) /* an older kernel */
+		if (is_shared(&m))
 			return m.start;
 	return 0;
 }
@@ -103,7 +103,7 @@ int member_open(struct member *m, pid_t pid, pid_t tid)
 	snprintf(path, sizeof path, "task/%d/maps", (int)tid);
 	ret = proc_maps_open_at(&maps, m->dir, path);
 	if (ret == 0) {
-		m->place = place_of_board(&maps);
+		m->place = place_of_shared(&maps);
 		proc_maps_close(&maps);
 		ret = m->place ? 0 : -EPERM;
 	}

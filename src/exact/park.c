@@ -44,8 +44,8 @@ static struct parking *parking_of(const struct supervisor *s, pid_t tid)
 
 static struct thread *slot_of(const struct supervisor *s, const struct parking *k)
 {
-	for (uint32_t i = 0; i < board_threads(s->b); i++) {
-		struct thread *t = (struct thread *)board_thread(s->b, i);
+	for (uint32_t i = 0; i < shared_threads(s->b); i++) {
+		struct thread *t = (struct thread *)shared_thread(s->b, i);
 
 		if (s->b->thread_states[i] == THREAD_LIVE && t->process == k->process &&
 		    t->tid == k->tid)
@@ -62,7 +62,7 @@ static struct parking *parking_new(struct supervisor *s)
 	return &s->parking[s->n_parking++];
 }
 
-/* Address of a field's target in the image, in a process with the board at `place`. */
+/* Address of a field's target in the image, in a process with the shared state at `place`. */
 static uint64_t in_image(uint64_t place, size_t field, int32_t value)
 {
 	return place - IMAGE_BELOW + field + (uint64_t)(int64_t)value;
@@ -214,7 +214,7 @@ static enum outcome park_thread(struct supervisor *s, uint32_t process, pid_t pi
 
 static enum outcome park_process(struct supervisor *s, uint32_t process)
 {
-	const struct process *p = board_process(s->b, process);
+	const struct process *p = shared_process(s->b, process);
 	const pid_t pid = __atomic_load_n(&p->pid, __ATOMIC_RELAXED),
 		    dying = __atomic_load_n(&p->dying_tid, __ATOMIC_RELAXED);
 	enum outcome all = OUT_ALL;
@@ -247,8 +247,8 @@ static enum outcome park_process(struct supervisor *s, uint32_t process)
 /* Answer processes that ask before they die. */
 void park_threads(struct supervisor *s)
 {
-	for (uint32_t i = 0; i < board_processes(s->b); i++) {
-		struct process *p = board_process(s->b, i);
+	for (uint32_t i = 0; i < shared_processes(s->b); i++) {
+		struct process *p = shared_process(s->b, i);
 		enum outcome out;
 
 		if (p->state != PROCESS_LIVE || (p->dying != DYING_ASKED && p->dying != DYING_SEEN))

@@ -2,7 +2,7 @@
 /*
  * The exact profile: how often each block of code was executed, by module and offset, so that the
  * profile outlives the mapping. A thread's counts go to its lineage when it ends; a lineage's to
- * the board's list of code when its last process is gone:
+ * the shared state's list of code when its last process is gone:
  *
  *	thread counters -> lineage sums -> code_sum { module, offset, size } += executions
  *
@@ -17,11 +17,11 @@
 #include "exact/supervisor.h"
 #include "exact/thread.h"
 
-void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread)
+void profile_thread(struct shared_state *b, int fd, uint32_t lineage, uint32_t thread)
 {
-	uint8_t *slot = board_thread(b, thread);
+	uint8_t *slot = shared_thread(b, thread);
 	const volatile uint64_t *counters = (const volatile uint64_t *)(slot + THREAD_COUNTERS);
-	volatile uint64_t *sums = board_sums(b, lineage);
+	volatile uint64_t *sums = shared_sums(b, lineage);
 	const uint64_t at = (uint64_t)(slot - (uint8_t *)b) + THREAD_COUNTERS;
 	uint32_t top = lineage_counters(b, lineage), end;
 
@@ -41,7 +41,7 @@ void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread)
  * Translate `n` executions of a counter to an entry of the profile; false if it counts neither
  * instructions nor branches that were not taken.
  */
-static bool place(struct board *b, const struct block_facts *facts, uint64_t n,
+static bool place(struct shared_state *b, const struct block_facts *facts, uint64_t n,
 		  struct code_sum *out)
 {
 	uint32_t mappings = b->n_mappings;
@@ -51,7 +51,7 @@ static bool place(struct board *b, const struct block_facts *facts, uint64_t n,
 	if (!n)
 		return false;
 	copy_once(&f, facts, sizeof f);
-	copy_once(&m, board_mapping(b, f.mapping < mappings ? f.mapping : MAPPING_UNKNOWN),
+	copy_once(&m, shared_mapping(b, f.mapping < mappings ? f.mapping : MAPPING_UNKNOWN),
 		  sizeof m);
 	*out = (struct code_sum){ .executions = (int64_t)n, .module = m.module };
 	if (!f.adds[EXACT_INSTRUCTIONS] && !f.adds[EXACT_TAKEN])
@@ -69,8 +69,8 @@ static bool place(struct board *b, const struct block_facts *facts, uint64_t n,
 /* ---- in the supervisor ---- */
 
 /*
- * A hash index of the code on the board; grows. `n` is a private copy of the board's number, which
- * could be changed there.
+ * A hash index of the code in the shared state; grows. `n` is a private copy of the shared state's
+ * number, which could be changed there.
  */
 static struct {
 	uint32_t *slot; /* number + 1 */
@@ -94,7 +94,7 @@ static bool same_code(const struct code_sum *a, const struct code_sum *b)
 		!memcmp(a->adds, b->adds, sizeof a->adds);
 }
 
-static bool grow(struct board *b)
+static bool grow(struct shared_state *b)
 {
 	unsigned bits = known.bits ? known.bits + 1 : 12;
 	uint32_t *slot = calloc((size_t)1 << bits, sizeof *slot), mask = (1u << bits) - 1;
@@ -102,7 +102,7 @@ static bool grow(struct board *b)
 	if (!slot)
 		return false;
 	for (uint32_t i = 0; i < known.n; i++) {
-		uint32_t h = (uint32_t)(hash(board_code(b, i)) >> 32) & mask;
+		uint32_t h = (uint32_t)(hash(shared_code(b, i)) >> 32) & mask;
 
 		while (slot[h])
 			h = (h + 1) & mask;
@@ -114,7 +114,7 @@ static bool grow(struct board *b)
 	return true;
 }
 
-static void put(struct board *b, const struct code_sum *c)
+static void put_sum(struct shared_state *b, const struct code_sum *c)
 {
 	uint32_t h, mask;
 
@@ -122,7 +122,7 @@ static void put(struct board *b, const struct code_sum *c)
 		goto full;
 	mask = (1u << known.bits) - 1;
 	for (h = (uint32_t)(hash(c) >> 32) & mask; known.slot[h]; h = (h + 1) & mask) {
-		struct code_sum *old = board_code(b, known.slot[h] - 1);
+		struct code_sum *old = shared_code(b, known.slot[h] - 1);
 
 		if (same_code(old, c)) {
 			old->executions = (int64_t)((uint64_t)old->executions +
@@ -132,7 +132,7 @@ static void put(struct board *b, const struct code_sum *c)
 	}
 	if (known.n == CODE_MAX || known.n + 1 >= 1u << known.bits)
 		goto full;
-	*board_code(b, known.n) = *c;
+	*shared_code(b, known.n) = *c;
 	known.slot[h] = b->n_code = ++known.n;
 	return;
 full:
@@ -140,9 +140,9 @@ full:
 			   __ATOMIC_RELAXED);
 }
 
-void profile_lineage(struct board *b, int fd, uint32_t lineage)
+void profile_lineage(struct shared_state *b, int fd, uint32_t lineage)
 {
-	const volatile uint64_t *sums = board_sums(b, lineage);
+	const volatile uint64_t *sums = shared_sums(b, lineage);
 	const uint64_t at = (uint64_t)((const uint8_t *)sums - (uint8_t *)b);
 	uint32_t top = lineage_counters(b, lineage), kinds = lineage_facts(fd, lineage), end;
 	struct code_sum c;
@@ -150,17 +150,17 @@ void profile_lineage(struct board *b, int fd, uint32_t lineage)
 	for (uint32_t i = data_from(fd, at, 0, top, &end); i < top;
 	     i = data_from(fd, at, end, top, &end))
 		for (; i < end; i++) {
-			const struct block_facts *f = board_facts(b, lineage, i, kinds);
+			const struct block_facts *f = shared_facts(b, lineage, i, kinds);
 
 			if (f && place(b, f, sums[i], &c))
-				put(b, &c);
+				put_sum(b, &c);
 		}
 }
 
 /* ---- in tare ---- */
 
 struct gathering {
-	struct board *b;
+	struct shared_state *b;
 	int fd;
 	struct exact_profile *out;
 	struct tare_error *err;
@@ -168,7 +168,7 @@ struct gathering {
 	uint64_t executions;
 };
 
-static int copy_modules(struct board *b, struct exact_profile *out, struct tare_error *err)
+static int copy_modules(struct shared_state *b, struct exact_profile *out, struct tare_error *err)
 {
 	uint32_t n = b->n_modules;
 	struct module m;
@@ -177,7 +177,7 @@ static int copy_modules(struct board *b, struct exact_profile *out, struct tare_
 		return -EBADMSG;
 	out->module = calloc((size_t)n + 1, sizeof *out->module);
 	for (uint32_t i = 0; out->module && i < n; i++) {
-		copy_once(&m, board_module(b, i), sizeof m);
+		copy_once(&m, shared_module(b, i), sizeof m);
 		if (m.kind > EXACT_UNKNOWN || !memchr(m.path, 0, sizeof m.path))
 			return -EBADMSG;
 		out->module[i] = (struct exact_module){ (enum exact_module_kind)m.kind,
@@ -218,7 +218,7 @@ static int append(struct gathering *g, const struct code_sum *c)
 	return 0;
 }
 
-/* Append the counters of the lineage at offset `at` of the board. */
+/* Append the counters of the lineage at offset `at` of the shared state. */
 static int append_counters(struct gathering *g, uint32_t lineage, uint64_t at)
 {
 	const volatile uint64_t *counters = (const volatile uint64_t *)((const uint8_t *)g->b + at);
@@ -230,7 +230,7 @@ static int append_counters(struct gathering *g, uint32_t lineage, uint64_t at)
 	     i = data_from(g->fd, at, end, top, &end))
 		for (; ret == 0 && i < end; i++) {
 			uint64_t n = counters[i];
-			const struct block_facts *f = n ? board_facts(g->b, lineage, i, kinds)
+			const struct block_facts *f = n ? shared_facts(g->b, lineage, i, kinds)
 							: NULL;
 
 			if (n && !f)
@@ -248,7 +248,7 @@ static int append_ended(struct gathering *g)
 	int ret = n > CODE_MAX ? -EBADMSG : 0;
 
 	for (uint32_t i = 0; ret == 0 && i < n; i++) {
-		copy_once(&c, board_code(g->b, i), sizeof c);
+		copy_once(&c, shared_code(g->b, i), sizeof c);
 		ret = append(g, &c);
 	}
 	return ret;
@@ -256,16 +256,17 @@ static int append_ended(struct gathering *g)
 
 static int append_thread(struct gathering *g, uint32_t i)
 {
-	const uint8_t *slot = board_thread(g->b, i);
+	const uint8_t *slot = shared_thread(g->b, i);
 	int64_t settled = READ_ONCE(((const struct thread *)slot)->settled[EXACT_INSTRUCTIONS]);
 
 	if (__builtin_add_overflow(g->out->unplaced, settled, &g->out->unplaced))
 		return -EBADMSG;
-	return append_counters(g, READ_ONCE(board_process(g->b, thread_process(g->b, i))->lineage),
+	return append_counters(g, READ_ONCE(shared_process(g->b, thread_process(g->b, i))->lineage),
 			       (uint64_t)(slot - (const uint8_t *)g->b) + THREAD_COUNTERS);
 }
 
-int profile_gather(struct board *b, int fd, struct exact_profile *out, struct tare_error *err)
+int profile_gather(struct shared_state *b, int fd, struct exact_profile *out,
+		   struct tare_error *err)
 {
 	struct gathering g = { .b = b, .fd = fd, .out = out, .err = err };
 	int ret = copy_modules(b, out, err);
@@ -277,8 +278,8 @@ int profile_gather(struct board *b, int fd, struct exact_profile *out, struct ta
 	for (uint32_t i = 0; ret == 0 && i < LINEAGES; i++)
 		if (b->lineage_users[i])
 			ret = append_counters(&g, i,
-					      BOARD_BLOCKS + i * LINEAGE_STRIDE + LINEAGE_SUMS);
-	for (uint32_t i = 0; ret == 0 && i < board_threads(b); i++)
+					      SHARED_BLOCKS + i * LINEAGE_STRIDE + LINEAGE_SUMS);
+	for (uint32_t i = 0; ret == 0 && i < shared_threads(b); i++)
 		if (b->thread_states[i] == THREAD_LIVE)
 			ret = append_thread(&g, i);
 	if (ret == 0 &&

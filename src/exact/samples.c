@@ -24,7 +24,7 @@ enum {
 };
 
 struct samples {
-	struct board *b;
+	struct shared_state *b;
 	const struct every *every;
 	struct exact_clock clock;
 	uint32_t happenings, ends; /* delivered so far */
@@ -106,10 +106,10 @@ static int give_mapping(struct samples *s, const struct happening *h, struct exa
 
 	if (h->mapping >= mappings || h->mapping >= MAPPINGS_MAX || h->start > h->end)
 		return SAMPLES_DAMAGED;
-	copy_once(&m, board_mapping(s->b, h->mapping), sizeof m);
+	copy_once(&m, shared_mapping(s->b, h->mapping), sizeof m);
 	if (m.module >= MODULES_MAX)
 		return SAMPLES_DAMAGED;
-	copy_once(&s->module, board_module(s->b, m.module), sizeof s->module);
+	copy_once(&s->module, shared_module(s->b, m.module), sizeof s->module);
 	if (s->module.kind > EXACT_UNKNOWN || !memchr(s->module.path, 0, sizeof s->module.path))
 		return SAMPLES_DAMAGED;
 	out->start = h->start;
@@ -156,7 +156,7 @@ static int give_happening(struct samples *s, struct happening *h, exact_sample_f
 static int give_happenings(struct samples *s, exact_sample_fn *each, void *with)
 {
 	const struct happening *list = (const struct happening *)((uint8_t *)s->b +
-								  BOARD_HAPPENINGS);
+								  SHARED_HAPPENINGS);
 	struct happening h;
 	int ret = 0;
 
@@ -221,7 +221,7 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 	struct exact_sample out = { .kind = EXACT_SAMPLE,
 				    .serial = r->serial,
 				    .born = r->born,
-				    .descent = r->descent,
+				    .stable_id = r->stable_id,
 				    .pid = r->pid,
 				    .tid = r->tid,
 				    .time_ns = time_of(&s->clock, r->tsc),
@@ -267,7 +267,7 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 /* Copy the next complete record to the buffer; false: the record is invalid. */
 static bool take_record(struct samples *s, uint32_t thread)
 {
-	const uint8_t *slot = board_thread(s->b, thread);
+	const uint8_t *slot = shared_thread(s->b, thread);
 	const struct sample_record *r = (const struct sample_record *)s->buffer;
 	uint64_t at = s->at[thread], there = s->goes_to[thread] - at;
 
@@ -282,7 +282,8 @@ static bool take_record(struct samples *s, uint32_t thread)
 
 static int give_ring(struct samples *s, uint32_t thread, exact_sample_fn *each, void *with)
 {
-	struct sample_ring *ring = (struct sample_ring *)(board_thread(s->b, thread) + SAMPLE_RING);
+	struct sample_ring *ring = (struct sample_ring *)(shared_thread(s->b, thread) +
+							  SAMPLE_RING);
 	const struct sample_record *r = (const struct sample_record *)s->buffer;
 	uint64_t at = s->at[thread], to = s->goes_to[thread];
 	int ret = 0;
@@ -325,7 +326,7 @@ static int give_end(struct samples *s, const struct ended_thread *ended, exact_s
 	out = (struct exact_sample){ .kind = EXACT_SAMPLE_END,
 				     .serial = e.serial,
 				     .born = e.born,
-				     .descent = e.descent,
+				     .stable_id = e.stable_id,
 				     .pid = e.pid,
 				     .tid = e.tid,
 				     .time_ns = time_of(&s->clock, e.tsc),
@@ -344,7 +345,7 @@ static void look_at_rings(struct samples *s, uint32_t threads)
 {
 	s->settled = clock_ticks();
 	for (uint32_t i = 0; i < threads; i++) {
-		const struct sample_ring *r = (struct sample_ring *)(board_thread(s->b, i) +
+		const struct sample_ring *r = (struct sample_ring *)(shared_thread(s->b, i) +
 								     SAMPLE_RING);
 		uint64_t since = __atomic_load_n(&r->since, __ATOMIC_ACQUIRE);
 
@@ -358,10 +359,11 @@ static void look_at_rings(struct samples *s, uint32_t threads)
 int samples_give(struct samples **samples, const struct samples_of *of, exact_sample_fn *each,
 		 void *with, struct tare_error *err)
 {
-	struct board *b = of->b;
-	const struct ended_thread *list = (const struct ended_thread *)((uint8_t *)b + BOARD_ENDED);
+	struct shared_state *b = of->b;
+	const struct ended_thread *list = (const struct ended_thread *)((uint8_t *)b +
+									SHARED_ENDED);
 	struct samples *s = *samples;
-	uint32_t ends, n_ended = b->n_ended, threads = board_threads(b);
+	uint32_t ends, n_ended = b->n_ended, threads = shared_threads(b);
 	int ret;
 
 	if (!s)

@@ -27,7 +27,7 @@ enum {
 	SAMPLE_EVENTS = 8,     /* events sampled in one run */
 };
 
-/* The sampled events: on the board, written once before the command starts. */
+/* The sampled events: in the shared state, written once before the command starts. */
 struct every {
 	struct every_event {
 		uint64_t n; /* distance between samples */
@@ -80,7 +80,7 @@ struct sample_record {
 	uint32_t size; /* total size, a multiple of 8 */
 	uint32_t has;
 	uint32_t serial, born; /* of its process; of the thread */
-	uint64_t descent;
+	uint64_t stable_id;
 	int32_t pid, tid;
 	uint64_t number; /* in its event, from 1 */
 	uint64_t tsc, pc, address;

@@ -3,7 +3,7 @@
 #ifndef EXACT_SAMPLES_READ_H
 #define EXACT_SAMPLES_READ_H
 
-#include "exact/board.h"
+#include "exact/shared_state.h"
 #include "exact/exact.h"
 
 /* Converts the engine's ticks to CLOCK_MONOTONIC. */
@@ -18,15 +18,15 @@ void exact_clock_begin(struct exact_clock *c);
 
 struct samples; /* state of the reader; free() */
 
-/* What to read. `every` is as requested, regardless of the board's current contents. */
+/* What to read. `every` is as requested, regardless of the shared state's current contents. */
 struct samples_of {
-	struct board *b;
+	struct shared_state *b;
 	const struct every *every;
 	struct exact_clock *clock;
 	bool ended; /* the command has ended, so no process writes any more */
 };
 
-enum { SAMPLES_DAMAGED = -0x7a4d /* not an errno: the board's contents are invalid */ };
+enum { SAMPLES_DAMAGED = -0x7a4d /* not an errno: the shared state's contents are invalid */ };
 
 /* Deliver all samples available now. */
 int samples_give(struct samples **s, const struct samples_of *of, exact_sample_fn *each, void *with,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds up the counts on the board. */
+/* Adds up the counts in the shared state. */
 #include <errno.h>
 #include <unistd.h>
 #include "exact/supervisor.h"
@@ -7,21 +7,21 @@
 
 enum { SETTLING_MAX = 1000 /* attempts to read a thread that is adding to its sums */ };
 
-uint32_t thread_process(struct board *b, uint32_t i)
+uint32_t thread_process(struct shared_state *b, uint32_t i)
 {
-	return READ_ONCE(((const struct thread *)board_thread(b, i))->process);
+	return READ_ONCE(((const struct thread *)shared_thread(b, i))->process);
 }
 
-struct exact_thread thread_facts(struct board *b, uint32_t i)
+struct exact_thread thread_facts(struct shared_state *b, uint32_t i)
 {
-	const struct thread *t = (const struct thread *)board_thread(b, i);
+	const struct thread *t = (const struct thread *)shared_thread(b, i);
 
 	return (struct exact_thread){ .born = READ_ONCE(t->born),
-				      .descent = READ_ONCE(t->descent),
+				      .stable_id = READ_ONCE(t->stable_id),
 				      .tid = READ_ONCE(t->tid) };
 }
 
-uint32_t lineage_counters(const struct board *b, uint32_t lineage)
+uint32_t lineage_counters(const struct shared_state *b, uint32_t lineage)
 {
 	uint32_t top = lineage < LINEAGES ? b->lineage_top[lineage] : 0;
 
@@ -31,7 +31,7 @@ uint32_t lineage_counters(const struct board *b, uint32_t lineage)
 /* Kinds are numbered consecutively, so their facts have no hole. */
 uint32_t lineage_facts(int fd, uint32_t lineage)
 {
-	const uint64_t at = BOARD_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
+	const uint64_t at = SHARED_BLOCKS + (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
 	off_t hole = lseek(fd, (off_t)at, SEEK_HOLE);
 	uint64_t n = hole < 0 ? COUNTERS_MAX : ((uint64_t)hole - at) / sizeof(struct block_facts);
 
@@ -82,10 +82,10 @@ static bool add_settled(const struct thread *t, int64_t into[EXACT_CLASSES])
 	return false;
 }
 
-bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread,
+bool add_thread(struct shared_state *b, int fd, uint32_t lineage, uint32_t thread,
 		int64_t into[EXACT_CLASSES])
 {
-	uint8_t *slot = board_thread(b, thread);
+	uint8_t *slot = shared_thread(b, thread);
 	const volatile uint64_t *counters = (const volatile uint64_t *)(slot + THREAD_COUNTERS);
 	const uint64_t at = (uint64_t)(slot - (uint8_t *)b) + THREAD_COUNTERS;
 	uint32_t top = lineage_counters(b, lineage), kinds = lineage_facts(fd, lineage), end;
@@ -101,7 +101,7 @@ bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread,
 			if (!n)
 				continue;
 
-			const struct block_facts *f = board_facts(b, lineage, i, kinds);
+			const struct block_facts *f = shared_facts(b, lineage, i, kinds);
 			uint64_t times = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 
 			if (!f || times >> EXECUTIONS_BITS ||

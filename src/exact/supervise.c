@@ -2,8 +2,8 @@
 /*
  * The supervisor: a process of its own between tare and the counted command, so that tare's signal
  * handlers and children stay tare's. It starts the command, puts the engine into every program that
- * the command's processes execute, and adds up what ended processes leave on the board. Between
- * those moments it sleeps on the board's bell; nothing is traced.
+ * the command's processes execute, and adds up what ended processes leave in the shared state.
+ * Between those moments it sleeps in the shared state's bell; nothing is traced.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 enum { IDLE_MS = 200, PARKING_MS = 10, GRACE_US = 700000 };
 
 /* For signal handlers. */
-static struct board *rung;
+static struct shared_state *rung;
 static pid_t tare;
 static volatile sig_atomic_t told_by; /* the signal that requests the end */
 
@@ -95,7 +95,7 @@ static void futex_sleep(volatile uint32_t *word, uint32_t value, long ms)
 	syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
 }
 
-void say(const struct supervisor *s, const struct report *r)
+void send_report(const struct supervisor *s, const struct report *r)
 {
 	ssize_t n = write(s->l->report_fd, r, sizeof *r);
 
@@ -113,14 +113,14 @@ void note_reason(struct supervisor *s, const char *reason)
 /* Includes fields that only the supervisor writes: the command can change and restore them. */
 static void look_for_damage(struct supervisor *s)
 {
-	struct board *b = s->b;
+	struct shared_state *b = s->b;
 
-	s->damaged |= board_damaged(b) || b->n_past != s->n_past ||
+	s->damaged |= shared_damaged(b) || b->n_past != s->n_past ||
 		b->n_uncounted != s->n_uncounted ||
 		memcmp(b->reason, s->reason, sizeof s->reason) != 0;
 }
 
-static void note_mapping(struct board *b, const struct process *p)
+static void note_mapping(struct shared_state *b, const struct process *p)
 {
 	const struct question *q = &p->question;
 	struct happening h = { .serial = p->serial,
@@ -145,13 +145,13 @@ static void answer_questions(struct supervisor *s)
 {
 	if (!(s->l->mode & COUNT_PROFILE))
 		return;
-	for (uint32_t i = 0; i < board_processes(s->b); i++) {
-		struct question *q = &board_process(s->b, i)->question;
+	for (uint32_t i = 0; i < shared_processes(s->b); i++) {
+		struct question *q = &shared_process(s->b, i)->question;
 
 		if (__atomic_load_n(&q->state, __ATOMIC_ACQUIRE) != QUESTION_ASKED)
 			continue;
 		maps_answer(s->b, q);
-		note_mapping(s->b, board_process(s->b, i));
+		note_mapping(s->b, shared_process(s->b, i));
 		__atomic_store_n(&q->state, QUESTION_ANSWERED, __ATOMIC_RELEASE);
 		syscall(SYS_futex, &q->state, FUTEX_WAKE, 1, NULL, NULL, 0);
 	}
@@ -170,7 +170,7 @@ static void see_to_samples(struct supervisor *s)
 		struct report r = { .samples = 1 };
 
 		e->said = 1;
-		say(s, &r);
+		send_report(s, &r);
 	}
 }
 
@@ -224,16 +224,16 @@ static void on_end(struct supervisor *s, pid_t pid, int status, const struct rus
  */
 static bool never_began(const struct supervisor *s)
 {
-	struct board *b = s->b;
+	struct shared_state *b = s->b;
 
 	if (s->damaged || s->reason[0] || !WIFSIGNALED(s->end.status))
 		return false;
 	return !s->command_started ||
-		(s->n_past == 1 && !board_past(b, 0)->may_have_begun &&
-		 !board_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
+		(s->n_past == 1 && !shared_past(b, 0)->may_have_begun &&
+		 !shared_past(b, 0)->counts[EXACT_INSTRUCTIONS]);
 }
 
-/* The command has ended, and all counts of it and its children are on the board. */
+/* The command has ended, and all counts of it and its children are in the shared state. */
 static void say_end(struct supervisor *s, unsigned live)
 {
 	if (!s->command_ended || s->end_said)
@@ -247,20 +247,20 @@ static void say_end(struct supervisor *s, unsigned live)
 	s->end.n_past = s->n_past;
 	s->end.n_uncounted = s->n_uncounted;
 	memcpy(s->end.reason, s->reason, sizeof s->reason);
-	say(s, &s->end);
+	send_report(s, &s->end);
 }
 
 void supervise(const struct launch *l)
 {
-	struct supervisor s = { .l = l, .b = l->board };
+	struct supervisor s = { .l = l, .b = l->shared };
 	unsigned live = 1;
 	time_t swept = time(NULL);
 
 	rung = s.b;
 	tare = l->tare;
 	s.b->supervisor = getpid();
-	s.b->board_fd = l->board_fd;
-	s.damaged = !members_begin(l->board_fd);
+	s.b->shared_fd = l->shared_fd;
+	s.damaged = !members_begin(l->shared_fd);
 	s.b->cores_piped = cores_are_piped();
 	if (l->mode & COUNT_PROFILE)
 		maps_begin(s.b);
@@ -305,7 +305,8 @@ void supervise(const struct launch *l)
 		 */
 		if (s.damaged || (s.command_ended && getppid() != l->tare))
 			/*
-			 * tare has ended, or the board is damaged: wait only for the command's end
+			 * tare has ended, or the shared state is damaged: wait only for the
+			 * command's end
 			 */
 			live = 0;
 		else if (childless)

@@ -15,7 +15,7 @@ struct member {
 	 * its process's directory in /proc: stays valid for this process even if the pid is reused
 	 */
 	int dir;
-	uint64_t place; /* address of the board */
+	uint64_t place; /* address of the shared state */
 };
 
 /* A thread's rights. */
@@ -26,13 +26,13 @@ struct rights {
 
 struct supervisor {
 	const struct launch *l;
-	struct board *b;
+	struct shared_state *b;
 	pid_t command;
 	bool command_executed; /* it is in its exec stop */
 	bool command_started, command_ended, end_said;
-	bool damaged;      /* the board is damaged: see damage.c */
+	bool damaged;      /* the shared state is damaged: see damage.c */
 	struct report end; /* of the command */
-	/* private copies of the board's, which could be changed there */
+	/* private copies of the shared state's, which could be changed there */
 	uint32_t n_past, n_uncounted;
 	char reason[REASON_MAX];
 	struct {
@@ -55,19 +55,19 @@ struct supervisor {
 
 /*
  * supervise.c: reports to tare; the first reason why something was not counted, up to REASON_MAX
- * bytes, possibly from the board.
+ * bytes, possibly from the shared state.
  */
-void say(const struct supervisor *s, const struct report *r);
+void send_report(const struct supervisor *s, const struct report *r);
 void note_reason(struct supervisor *s, const char *reason);
 /* Continue a traced thread from a stop (next_stop()) that is not ours, as if it was not traced. */
 void pass_on(pid_t tid, int stop);
 
-/* collect.c: counts that ended threads and processes leave on the board. */
+/* collect.c: counts that ended threads and processes leave in the shared state. */
 enum looks { LOOK_FOR_ENDED, LOOK_FOR_KILLED, ALL_GONE /* no process is left */ };
 void look_at_death(struct supervisor *s, pid_t pid, int sig);
 unsigned sweep(struct supervisor *s, enum looks looks);
 bool has_ended(pid_t tid); /* or is a zombie */
-struct exact_left look_at_left(struct board *b);
+struct exact_left look_at_left(struct shared_state *b);
 void fold_threads(struct supervisor *s, uint32_t process);
 uint32_t lineage_of(const struct process *p);
 void leave_lineage(struct supervisor *s, uint32_t lineage);
@@ -89,7 +89,7 @@ bool cores_are_piped(void);
  * members.c: does thread `tid` of process `pid` belong to the command? 0: yes; -EPERM: no; other
  * -errno: unknown.
  */
-bool members_begin(int board_fd);
+bool members_begin(int shared_fd);
 int member_open(struct member *m, pid_t pid, pid_t tid);
 bool member_has(const struct member *m, pid_t tid); /* it is still a thread of that process */
 void member_close(struct member *m);

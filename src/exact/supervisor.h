@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include "base/auxv.h"
-#include "exact/board.h"
+#include "exact/shared_state.h"
 #include "exact/exact.h"
 #include "exact/once.h"
 
@@ -23,10 +23,13 @@ struct report {
 	int samples;     /* samples wait to be read: nothing else has happened */
 	int never_began; /* see struct exact_end */
 	int alone;       /* no process of the command is left: the supervisor ends, too */
-	int damaged;     /* the board is damaged */
+	int damaged;     /* the shared state is damaged */
 	int status;
 	uint32_t n_past,
-		/* the board must have the same numbers, or larger ones while processes still run */
+		/*
+		 * the shared state must have the same numbers, or larger ones while processes still
+		 * run
+		 */
 		n_uncounted;
 	struct exact_left left;
 	struct rusage usage;
@@ -34,8 +37,8 @@ struct report {
 };
 
 struct launch {
-	struct board *board;
-	int board_fd, image_fd, report_fd;
+	struct shared_state *shared;
+	int shared_fd, image_fd, report_fd;
 	pid_t tare;
 	const sigset_t *mask; /* the command's; the supervisor starts with every signal blocked */
 	char *const *argv, *const *envp;
@@ -50,15 +53,15 @@ extern const uint8_t exact_image[], exact_image_end[];
 #define IMAGE_MAX 0x100000
 
 /*
- * Addresses for the board; image and tables are right below. They are above the heap of a program
- * at a fixed address, in ranges that the kernel's largest gaps leave free, and where sanitizers
- * expect programs only: 0x550000000000 to 0x568000000000 for TSan, 0x510000000000 to 0x600000000000
- * for MSan. Both abort if they find a foreign mapping elsewhere. With random addresses the program
- * may occupy one of these: then the next is used. Source: compiler-rt, tsan_platform.h,
- * MappingX86_64; msan.h, kMemoryLayout.
+ * Addresses for the shared state; image and tables are right below. They are above the heap of a
+ * program at a fixed address, in ranges that the kernel's largest gaps leave free, and where
+ * sanitizers expect programs only: 0x550000000000 to 0x568000000000 for TSan, 0x510000000000 to
+ * 0x600000000000 for MSan. Both abort if they find a foreign mapping elsewhere. With random
+ * addresses the program may occupy one of these: then the next is used. Source: compiler-rt,
+ * tsan_platform.h, MappingX86_64; msan.h, kMemoryLayout.
  */
-static const uint64_t board_places[] = { 0x559000000000, 0x550500000000, 0x520000000000,
-					 0x200000000000, 0x180000000000 };
+static const uint64_t shared_places[] = { 0x559000000000, 0x550500000000, 0x520000000000,
+					  0x200000000000, 0x180000000000 };
 
 enum { IMAGE_BELOW = 0x10000000 };
 
@@ -67,21 +70,21 @@ static inline uint64_t clock_ticks(void)
 	return __builtin_ia32_rdtsc();
 }
 
-static inline struct process *board_process(struct board *b, uint32_t i)
+static inline struct process *shared_process(struct shared_state *b, uint32_t i)
 {
-	return (struct process *)((uint8_t *)b + BOARD_PROCESSES) + (i < PROCESSES ? i : 0);
+	return (struct process *)((uint8_t *)b + SHARED_PROCESSES) + (i < PROCESSES ? i : 0);
 }
 
-static inline uint8_t *board_thread(struct board *b, uint32_t i)
+static inline uint8_t *shared_thread(struct shared_state *b, uint32_t i)
 {
-	return (uint8_t *)b + BOARD_THREADS + (i < THREADS ? i : 0) * THREAD_STRIDE;
+	return (uint8_t *)b + SHARED_THREADS + (i < THREADS ? i : 0) * THREAD_STRIDE;
 }
 
 /*
  * Are there no counts at all because of this process? So if they may be wrong, or if the engine
  * ended the command itself.
  */
-static inline bool refused_all(const struct board *b, const struct process *p)
+static inline bool refused_all(const struct shared_state *b, const struct process *p)
 {
 	return p->refused == REFUSED_WRONG || (p->refused == REFUSED_ENDED && p->pid == b->command);
 }
@@ -93,20 +96,20 @@ static inline bool refused_all(const struct board *b, const struct process *p)
 void process_name(const struct process *p, char to[24]);
 void uncounted_of(const struct process *p, struct uncounted *to);
 
-/* damage.c: did a program overwrite the board's contents? */
-bool board_damaged(struct board *b);
+/* damage.c: did a program overwrite the shared state's contents? */
+bool shared_damaged(struct shared_state *b);
 
-uint32_t thread_process(struct board *b, uint32_t i); /* the process of thread slot i */
-struct exact_thread thread_facts(struct board *b, uint32_t i);
+uint32_t thread_process(struct shared_state *b, uint32_t i); /* the process of thread slot i */
+struct exact_thread thread_facts(struct shared_state *b, uint32_t i);
 
 /*
  * The facts of counter i of the lineage, which has `n` kinds; NULL: the kind of counter i is out of
  * range.
  */
-static inline const struct block_facts *board_facts(struct board *b, uint32_t lineage, uint32_t i,
-						    uint32_t n)
+static inline const struct block_facts *shared_facts(struct shared_state *b, uint32_t lineage,
+						     uint32_t i, uint32_t n)
 {
-	const uint8_t *at = (const uint8_t *)b + BOARD_BLOCKS +
+	const uint8_t *at = (const uint8_t *)b + SHARED_BLOCKS +
 		(lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE;
 	uint32_t kind = ((const volatile uint32_t *)(at +
 						     LINEAGE_KINDS))[i < COUNTERS_MAX ? i : 0] &
@@ -115,76 +118,78 @@ static inline const struct block_facts *board_facts(struct board *b, uint32_t li
 	return kind < n && kind < COUNTERS_MAX ? (const struct block_facts *)at + kind : NULL;
 }
 
-static inline struct past *board_past(struct board *b, uint32_t i)
+static inline struct past *shared_past(struct shared_state *b, uint32_t i)
 {
-	return (struct past *)((uint8_t *)b + BOARD_PAST) + (i < PAST_MAX ? i : 0);
+	return (struct past *)((uint8_t *)b + SHARED_PAST) + (i < PAST_MAX ? i : 0);
 }
 
-static inline volatile uint64_t *board_sums(struct board *b, uint32_t lineage)
+static inline volatile uint64_t *shared_sums(struct shared_state *b, uint32_t lineage)
 {
-	return (volatile uint64_t *)((uint8_t *)b + BOARD_BLOCKS +
+	return (volatile uint64_t *)((uint8_t *)b + SHARED_BLOCKS +
 				     (lineage < LINEAGES ? lineage : 0) * LINEAGE_STRIDE +
 				     LINEAGE_SUMS);
 }
 
-static inline struct module *board_module(struct board *b, uint32_t i)
+static inline struct module *shared_module(struct shared_state *b, uint32_t i)
 {
-	return (struct module *)((uint8_t *)b + BOARD_MODULES) + (i < MODULES_MAX ? i : 0);
+	return (struct module *)((uint8_t *)b + SHARED_MODULES) + (i < MODULES_MAX ? i : 0);
 }
 
-static inline struct mapping *board_mapping(struct board *b, uint32_t i)
+static inline struct mapping *shared_mapping(struct shared_state *b, uint32_t i)
 {
-	return (struct mapping *)((uint8_t *)b + BOARD_MAPPINGS) +
+	return (struct mapping *)((uint8_t *)b + SHARED_MAPPINGS) +
 		(i < MAPPINGS_MAX ? i : MAPPING_UNKNOWN);
 }
 
-static inline struct code_sum *board_code(struct board *b, uint32_t i)
+static inline struct code_sum *shared_code(struct shared_state *b, uint32_t i)
 {
-	return (struct code_sum *)((uint8_t *)b + BOARD_CODE) + (i < CODE_MAX ? i : 0);
+	return (struct code_sum *)((uint8_t *)b + SHARED_CODE) + (i < CODE_MAX ? i : 0);
 }
 
-/* members.c: is this a mapping of the board at the engine's address? */
+/* members.c: is this a mapping of the shared state at the engine's address? */
 struct proc_map;
-bool is_board(const struct proc_map *m);
+bool is_shared(const struct proc_map *m);
 
 /* maps.c: start empty; answer a process that asks for a mapping. */
-void maps_begin(struct board *b);
-void maps_answer(struct board *b, struct question *q);
+void maps_begin(struct shared_state *b);
+void maps_answer(struct shared_state *b, struct question *q);
 
 /*
  * profile.c: add a thread's counts to its lineage, a lineage's to the code of its modules; read the
  * whole profile.
  */
-void profile_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread);
-void profile_lineage(struct board *b, int fd, uint32_t lineage);
+void profile_thread(struct shared_state *b, int fd, uint32_t lineage, uint32_t thread);
+void profile_lineage(struct shared_state *b, int fd, uint32_t lineage);
 /*
- * -EBADMSG: the board was overwritten; -EAGAIN: code refers to a module that was added meanwhile.
+ * -EBADMSG: the shared state was overwritten; -EAGAIN: code refers to a module that was added
+ * meanwhile.
  */
-int profile_gather(struct board *b, int fd, struct exact_profile *out, struct tare_error *err);
+int profile_gather(struct shared_state *b, int fd, struct exact_profile *out,
+		   struct tare_error *err);
 
 /* supervise.c: the supervisor process; never returns. */
 void supervise(const struct launch *l) __attribute__((noreturn));
 
 /*
- * sums.c. All but data_from() return false if the board's contents are inconsistent: overwritten,
- * or being written by a thread.
+ * sums.c. All but data_from() return false if the shared state's contents are inconsistent:
+ * overwritten, or being written by a thread.
  */
 /* Add sums with their check to others. */
 bool add_sums(int64_t into[EXACT_CLASSES], const int64_t *sums, const uint64_t *check);
-/* The counts so far of a live thread of that lineage. `fd`: the board's. */
-bool add_thread(struct board *b, int fd, uint32_t lineage, uint32_t thread,
+/* The counts so far of a live thread of that lineage. `fd`: the shared state's. */
+bool add_thread(struct shared_state *b, int fd, uint32_t lineage, uint32_t thread,
 		int64_t into[EXACT_CLASSES]);
 /*
- * The first of the counters [i, n) at offset `at` of the board that is not in a hole of the file,
- * and in *end the start of the next hole; n: there is none. Reading a hole of a shared file
+ * The first of the counters [i, n) at offset `at` of the shared state that is not in a hole of the
+ * file, and in *end the start of the next hole; n: there is none. Reading a hole of a shared file
  * allocates memory, and a program can claim that it has counters anywhere.
  */
 uint32_t data_from(int fd, uint64_t at, uint32_t i, uint32_t n, uint32_t *end);
 /*
- * Bounded, regardless of the board's contents: the number of counters of a lineage; the number of
- * kinds that are not in a hole of the file.
+ * Bounded, regardless of the shared state's contents: the number of counters of a lineage; the
+ * number of kinds that are not in a hole of the file.
  */
-uint32_t lineage_counters(const struct board *b, uint32_t lineage);
+uint32_t lineage_counters(const struct shared_state *b, uint32_t lineage);
 uint32_t lineage_facts(int fd, uint32_t lineage);
 
 /* no run executes a block more often; this number times what a block adds does not overflow */
@@ -198,13 +203,13 @@ enum { EXECUTIONS_BITS = 55 };
 int next_stop(pid_t tid);
 
 /*
- * inject.c: `tid` is in its exec stop. Map board and engine into it and set its pc to the engine,
- * on behalf of process `p`. 0, a stop signal to deliver, or -errno with the reason in `reason`;
- * then it can still run uncounted. Two errors have no reason, as nothing will be executed that
- * could be counted: -EFAULT, its first instruction is not in executable memory; and -ESRCH, it was
- * killed. Other errors may also be caused by its being killed.
+ * inject.c: `tid` is in its exec stop. Map shared state and engine into it and set its pc to the
+ * engine, on behalf of process `p`. 0, a stop signal to deliver, or -errno with the reason in
+ * `reason`; then it can still run uncounted. Two errors have no reason, as nothing will be executed
+ * that could be counted: -EFAULT, its first instruction is not in executable memory; and -ESRCH, it
+ * was killed. Other errors may also be caused by its being killed.
  */
-int inject(struct board *b, const struct launch *l, pid_t tid, struct process *p,
+int inject(struct shared_state *b, const struct launch *l, pid_t tid, struct process *p,
 	   char reason[REASON_MAX]);
 
 #endif

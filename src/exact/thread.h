@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* One thread of a counted program: the layout of its slot on the board. */
+/* One thread of a counted program: the layout of its slot in the shared state. */
 #ifndef EXACT_THREAD_H
 #define EXACT_THREAD_H
 
 #include <stddef.h>
-#include "exact/board.h"
+#include "exact/shared_state.h"
 #include "exact/layout.h"
 
 /* Work that is left for after a system call. */
@@ -14,11 +14,11 @@ enum {
 	AFTER_OPEN = 2,   /* a file was opened for writing */
 	AFTER_UNLOCK = 4, /* after a fork: release the lock */
 	AFTER_LOOK = 16,  /* a file was opened for reading */
-	AFTER_MASK = 8,   /* the kernel had the program's full mask: kept.c */
+	AFTER_MASK = 8,   /* the kernel had the program's full mask: pending_signals.c */
 };
 
 /* Flags in `pending`. */
-enum { PUT_OFF = 1 /* queued again and blocked */, KEPT = 2 /* see kept.c */ };
+enum { PUT_OFF = 1 /* queued again and blocked */, KEPT = 2 /* see pending_signals.c */ };
 
 enum { LATER_MAX = 2 };
 
@@ -98,18 +98,18 @@ struct thread {
 		uint8_t adds[EXACT_CLASSES];
 	} around;
 	uint64_t ended_at;
-	uint64_t rseq;           /* the area it registered, or 0 */
-	uint64_t resume_mask;    /* set when a new thread leaves the engine */
-	uint32_t filter;         /* the last one installed or inherited, or 0 */
-	uint32_t strict;         /* seccomp's strict mode */
-	uint32_t clear_handlers; /* a child with CLONE_CLEAR_SIGHAND */
-	uint32_t child_serial;   /* of the process being created */
-	uint32_t randoms;        /* number of random chunks from random.c */
-	uint32_t children;       /* number of threads and processes it created */
-	uint64_t descent;        /* descent.h */
-	volatile uint64_t waits; /* waits for these signals, in sigwait() */
-	struct kept kept;        /* signals sent to this thread */
-	volatile uint32_t park;  /* asked to leave the engine: its process dies */
+	uint64_t rseq;               /* the area it registered, or 0 */
+	uint64_t resume_mask;        /* set when a new thread leaves the engine */
+	uint32_t filter;             /* the last one installed or inherited, or 0 */
+	uint32_t strict;             /* seccomp's strict mode */
+	uint32_t clear_handlers;     /* a child with CLONE_CLEAR_SIGHAND */
+	uint32_t child_serial;       /* of the process being created */
+	uint32_t randoms;            /* number of random chunks from random.c */
+	uint32_t children;           /* number of threads and processes it created */
+	uint64_t stable_id;          /* stable_id.h */
+	volatile uint64_t waits;     /* waits for these signals, in sigwait() */
+	struct pending_signals kept; /* signals sent to this thread */
+	volatile uint32_t park;      /* asked to leave the engine: its process dies */
 	/* inside on_signal(), where a fault of the engine kills it without a report */
 	volatile uint32_t handling;
 };

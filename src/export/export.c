@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "regions/region_stacks.h"
+#include "regions/region_profile.h"
 #include "export/export_private.h"
 
 enum { CHECK_EVERY = 4096 };
@@ -99,9 +99,9 @@ static uint64_t place(struct points *w, const struct timeline_point *p, bool *un
 {
 	size_t c = w->x->of->counter;
 	bool missing = p->missing >> c & 1,
-	     detached = p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH;
+	     async = p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH;
 
-	*unknown = missing || (p->value[c] < w->last && !detached);
+	*unknown = missing || (p->value[c] < w->last && !async);
 	if (*unknown)
 		/* measureme's integers have no time */
 		w->told->unplaced += p->kind != TIMELINE_INTEGER;
@@ -140,7 +140,7 @@ static void place_gap(struct points *w, const struct timeline_point *behind)
 	show_begun(w);
 }
 
-static int begin(struct points *w, const struct timeline_point *p, struct tare_error *err)
+static int begin_region(struct points *w, const struct timeline_point *p, struct tare_error *err)
 {
 	struct opened *o;
 
@@ -228,7 +228,7 @@ static int one_thread(struct points *w, struct tare_error *err)
 		if (w->held)
 			place_gap(w, &p);
 		if (p.kind == TIMELINE_BEGIN)
-			ret = begin(w, &p, err);
+			ret = begin_region(w, &p, err);
 		else if (p.kind == TIMELINE_END)
 			end(w, &p);
 		else
@@ -257,9 +257,9 @@ static int regions_as_stacks(struct out *out, const struct exporter *how, struct
 			     const struct export_options *opt, struct export_told *told,
 			     struct tare_error *err)
 {
-	struct stacks *s = stacks_new(err);
-	struct region_stacks_told said;
-	int ret = s ? region_stacks(s, t, &said, err) : -ENOMEM;
+	struct call_tree *s = call_tree_new(err);
+	struct region_profile_losses said;
+	int ret = s ? region_profile(s, t, &said, err) : -ENOMEM;
 
 	if (ret == 0) {
 		told->lost += said.lost;
@@ -267,7 +267,7 @@ static int regions_as_stacks(struct out *out, const struct exporter *how, struct
 		told->missing = said.missing + said.backwards;
 		ret = export_stacks(out, how, s, timeline_info(t), opt, err);
 	}
-	stacks_free(s);
+	call_tree_free(s);
 	return ret;
 }
 

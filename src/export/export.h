@@ -12,7 +12,7 @@
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
-#include "profile/stacks.h"
+#include "profile/call_tree.h"
 #include "regions/timeline/timeline.h"
 #include "output/out.h"
 
@@ -27,7 +27,7 @@ struct export_source {
 	const struct timeline_label *(*label)(void *with, uint32_t index);
 	void *with;
 	/* of samples: labels are its frames, threads its tasks; NULL: regions */
-	const struct stacks *stacks;
+	const struct call_tree *call_tree;
 	const char *program; /* at the root of every stack */
 	/* the counter of the time axis, or the one that is summed if the format has only one */
 	size_t counter;
@@ -65,13 +65,14 @@ struct export_mark {
 	uint8_t missing;
 };
 
-/* One sample of a profile; its stack is a node of of->stacks. */
+/* One sample of a profile; its stack is a node of of->call_tree. */
 struct export_sample {
 	uint64_t at; /* ns since the first sample of the recording */
 	uint64_t amount;
 	uint32_t counter, node, cpu; /* cpu UINT32_MAX: not recorded */
-	uint32_t trace;              /* the fields of its tracepoint (profile/stacks.h); 0: none */
-	const char *command;         /* the name of its thread at that time; exec changes it */
+	/* the fields of its tracepoint (profile/call_tree.h); 0: none */
+	uint32_t trace;
+	const char *command; /* the name of its thread at that time; exec changes it */
 };
 
 struct export_stack {
@@ -108,7 +109,7 @@ struct exporter {
 	void (*sample)(struct export *x, const struct export_sample *s);
 	void (*stack)(struct export *x, const struct export_stack *s);
 	/* the whole profile, instead of `stack` */
-	int (*profile)(struct export *x, const struct stacks *s, struct tare_error *err);
+	int (*profile)(struct export *x, const struct call_tree *s, struct tare_error *err);
 	void (*end)(struct export *x);
 	void (*free)(struct export *x); /* also after a failed begin() */
 };
@@ -146,7 +147,7 @@ int export_timeline(struct out *out, const struct exporter *how, struct timeline
  * `sample` gets the profile's samples, thread by thread (they are sorted in place); other formats
  * get its stacks.
  */
-int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
+int export_stacks(struct out *out, const struct exporter *how, struct call_tree *s,
 		  const struct timeline_info *head, const struct export_options *opt,
 		  struct tare_error *err);
 

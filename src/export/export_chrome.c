@@ -79,7 +79,7 @@ static void metadata(struct export *x, const char *what, const char *name)
 	out_text(x->out, "}}");
 }
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_chrome(struct export *x, struct tare_error *err)
 {
 	const struct timeline_info *info = x->of->info;
 
@@ -195,7 +195,7 @@ const struct exporter export_chrome = {
 	.name = "chrome",
 	.about = "Chrome's trace events (JSON): ui.perfetto.dev, chrome://tracing",
 	.ending = ".trace.json",
-	.begin = begin,
+	.begin = begin_chrome,
 	.thread = thread,
 	.close = close_span,
 	.mark = mark,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CSV by RFC 4180, with a header: a row for each region (in the order of their ends), instant,
- * number, detached timing and loss of a thread. Values that were not read are empty, never 0. For
+ * number, async span and loss of a thread. Values that were not read are empty, never 0. For
  * samples: one row each.
  */
 #include <stdio.h>
@@ -24,13 +24,13 @@ static void field(struct out *o, const char *s)
 	text_free(&t);
 }
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_csv(struct export *x, struct tare_error *err)
 {
 	const struct timeline_info *info = x->of->info;
 	const char *unit = info->counter[x->of->counter].unit;
 
 	(void)err;
-	if (x->of->stacks) {
+	if (x->of->call_tree) {
 		out_text(
 			x->out,
 			"time_ns,pid,tid,command,cpu,event,amount,function,module,file,line,address,stack,fields\r\n");
@@ -134,11 +134,11 @@ static void mark(struct export *x, const struct export_mark *m)
 }
 
 /* "main;parse;leaf", outermost first, as in folded stacks. */
-static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
+static void put_stack(struct out *o, const struct call_tree *s, uint32_t node)
 {
 	size_t n, ignored, depth = 0;
-	const struct stacks_node *nodes = stacks_nodes(s, &n);
-	const struct stacks_frame *frame = stacks_frames(s, &ignored);
+	const struct call_tree_node *nodes = call_tree_nodes(s, &n);
+	const struct call_tree_frame *frame = call_tree_frames(s, &ignored);
 	char room[EXPORT_NAME_ROOM];
 	struct text t = { 0 };
 	uint32_t *path;
@@ -154,7 +154,8 @@ static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
 		path[--i] = nodes[up].frame;
 	for (size_t i = 0; i < depth; i++) {
 		text_put(&t, ";", i > 0);
-		for (const char *p = export_shorten(stacks_name(s, frame[path[i]].function), room);
+		for (const char *p =
+			     export_shorten(call_tree_name(s, frame[path[i]].function), room);
 		     *p; p++)
 			text_put(&t, *p == ';' ? ":" : p, 1);
 	}
@@ -164,7 +165,7 @@ static void put_stack(struct out *o, const struct stacks *s, uint32_t node)
 }
 
 /* The fields of a tracepoint as a JSON object. */
-static void put_fields(struct out *o, const struct stacks *s, uint32_t trace)
+static void put_fields(struct out *o, const struct call_tree *s, uint32_t trace)
 {
 	struct text t = { 0 };
 
@@ -178,11 +179,11 @@ static void put_fields(struct out *o, const struct stacks *s, uint32_t trace)
 static void sample(struct export *x, const struct export_sample *e)
 {
 	const struct timeline_thread *t = &x->of->info->thread[x->thread];
-	const struct stacks *s = x->of->stacks;
+	const struct call_tree *s = x->of->call_tree;
 	size_t n, ignored;
-	const struct stacks_node *node = stacks_nodes(s, &n);
-	const struct stacks_frame *frames = stacks_frames(s, &ignored),
-				  *f = e->node ? &frames[node[e->node].frame] : NULL;
+	const struct call_tree_node *node = call_tree_nodes(s, &n);
+	const struct call_tree_frame *frames = call_tree_frames(s, &ignored),
+				     *f = e->node ? &frames[node[e->node].frame] : NULL;
 	char room[EXPORT_NAME_ROOM];
 	struct out *o = x->out;
 
@@ -197,11 +198,11 @@ static void sample(struct export *x, const struct export_sample *e)
 	out_text(o, ",");
 	out_u64(o, e->amount);
 	out_text(o, ",");
-	field(o, f ? export_shorten(stacks_name(s, f->function), room) : "");
+	field(o, f ? export_shorten(call_tree_name(s, f->function), room) : "");
 	out_text(o, ",");
-	field(o, f ? stacks_name(s, f->module) : "");
+	field(o, f ? call_tree_name(s, f->module) : "");
 	out_text(o, ",");
-	field(o, f ? stacks_name(s, f->file) : "");
+	field(o, f ? call_tree_name(s, f->file) : "");
 	out_text(o, ",");
 	if (f && f->file)
 		out_u64(o, f->line);
@@ -226,7 +227,7 @@ const struct exporter export_csv = {
 	.ending = ".csv",
 	.by_address = true,
 	.fields = true,
-	.begin = begin,
+	.begin = begin_csv,
 	.close = close_span,
 	.mark = mark,
 	.sample = sample,

@@ -22,7 +22,7 @@ enum { PHASE_INSTANT = 0, PHASE_INTERVAL = 1 };
 
 struct firefox {
 	struct spool column[N_FIXED], count[TIMELINE_COUNTERS_MAX];
-	struct firefox_stacks stacks;
+	struct firefox_stacks call_tree;
 	struct export_ids names;
 	/* category 1 + i; 0 is for regions without a kind, and for kinds beyond the maximum */
 	char *kind[KINDS_MAX];
@@ -61,7 +61,7 @@ static uint64_t category(struct firefox *f, const char *kind)
 	return i + 1;
 }
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_firefox(struct export *x, struct tare_error *err)
 {
 	struct firefox *f = x->own;
 
@@ -70,8 +70,8 @@ static int begin(struct export *x, struct tare_error *err)
 		spool_open(&f->column[i]);
 	for (int i = 0; i < TIMELINE_COUNTERS_MAX; i++)
 		spool_open(&f->count[i]);
-	firefox_stacks_open(&f->stacks);
-	if (x->of->stacks) /* FIREFOX_KERNEL */
+	firefox_stacks_open(&f->call_tree);
+	if (x->of->call_tree) /* FIREFOX_KERNEL */
 		category(f, "Kernel");
 	out_text(x->out, "{\"threads\":[");
 	return 0;
@@ -123,7 +123,7 @@ static void end_thread(struct export *x)
 
 	if (!f->in_thread)
 		return;
-	firefox_stacks_pour(x, &f->stacks);
+	firefox_stacks_pour(x, &f->call_tree);
 	out_add(o, "\"markers\":{\"length\":%llu", (unsigned long long)f->markers);
 	pour(x, "data", &f->column[DATA]);
 	pour(x, "name", &f->column[NAME]);
@@ -326,7 +326,7 @@ static void mark(struct export *x, const struct export_mark *m)
 /* A sample of a tracepoint, of any event: a marker with its fields. */
 static void put_tracepoint(struct export *x, const struct export_sample *e)
 {
-	const struct stacks *s = x->of->stacks;
+	const struct call_tree *s = x->of->call_tree;
 	const uint32_t event = s->column[e->counter].name;
 	struct out *o = column(x->own, DATA);
 	struct text all = { 0 };
@@ -338,7 +338,7 @@ static void put_tracepoint(struct export *x, const struct export_sample *e)
 	out_json(o, all.s ? all.s : "");
 	out_text(o, "}");
 	text_free(&all);
-	put_marker(x, stacks_name(s, event), export_program(x) + 2 + event, "Tracepoint", e->at,
+	put_marker(x, call_tree_name(s, event), export_program(x) + 2 + event, "Tracepoint", e->at,
 		   e->at, false);
 }
 
@@ -351,7 +351,7 @@ static void sample(struct export *x, const struct export_sample *e)
 		put_tracepoint(x, e);
 	if (e->counter != x->of->counter)
 		return;
-	firefox_stacks_add(x, &f->stacks, e, put_string);
+	firefox_stacks_add(x, &f->call_tree, e, put_string);
 	if (e->at > f->last)
 		f->last = e->at;
 }
@@ -387,7 +387,7 @@ static void put_schema(struct export *x)
 	out_text(o, ",");
 	put_field(o, "note", "Note", "string");
 	out_text(o, "]}");
-	if (x->of->stacks) {
+	if (x->of->call_tree) {
 		out_text(
 			o,
 			",\n{\"name\":\"tracepoint\",\"display\":[\"marker-chart\",\"marker-table\"],\"tooltipLabel\":\"{marker.name}\","
@@ -436,7 +436,7 @@ static void end(struct export *x)
 	out_text(o, "],\n\"counters\":[");
 	spool_pour(&f->column[COUNTERS_OF_ALL], o);
 	out_text(o, "],\n\"libs\":[");
-	firefox_stacks_libs(x, &f->stacks);
+	firefox_stacks_libs(x, &f->call_tree);
 	out_text(
 		o,
 		"],\"pages\":[],\n\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"product\":");
@@ -466,7 +466,7 @@ static void release(struct export *x)
 	for (size_t i = 0; i < f->n_kinds; i++)
 		free(f->kind[i]);
 	export_ids_free(&f->names);
-	firefox_stacks_close(&f->stacks);
+	firefox_stacks_close(&f->call_tree);
 }
 
 const struct exporter export_firefox = {
@@ -476,7 +476,7 @@ const struct exporter export_firefox = {
 	.by_address = true,
 	.fields = true,
 	.own_size = sizeof(struct firefox),
-	.begin = begin,
+	.begin = begin_firefox,
 	.thread = thread,
 	.open = open_span,
 	.close = close_span,

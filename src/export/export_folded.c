@@ -18,7 +18,7 @@ static void name(struct out *o, const char *s)
 	text_free(&t);
 }
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_folded(struct export *x, struct tare_error *err)
 {
 	(void)x;
 	(void)err;
@@ -50,7 +50,7 @@ const struct exporter export_folded = {
 	.name = "folded",
 	.about = "folded stacks (text): flamegraph.pl, inferno, speedscope",
 	.ending = ".folded",
-	.begin = begin,
+	.begin = begin_folded,
 	.stack = stack,
 	.end = end,
 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "export/export.h"
 #include "output/page.h"
-#include "profile/report/stacks_json.h"
+#include "profile/report/call_tree_json.h"
 
 /*
  * Fraction of the whole below which frames are omitted: they would not be visible, and the page
@@ -11,20 +11,20 @@
  */
 #define LEAST 1e-6
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_html(struct export *x, struct tare_error *err)
 {
 	(void)x;
 	return page_available(err);
 }
 
-static int profile(struct export *x, const struct stacks *s, struct tare_error *err)
+static int profile(struct export *x, const struct call_tree *s, struct tare_error *err)
 {
 	const struct timeline_info *info = x->of->info;
 	enum tare_quality *quality = calloc(info->n_counters + 1, sizeof(*quality));
-	struct stacks_about about = { .program = x->of->program,
-				      .quality = quality,
-				      .least = LEAST,
-				      .broke_off = x->of->info->broke_off };
+	struct call_tree_about about = { .program = x->of->program,
+					 .quality = quality,
+					 .least = LEAST,
+					 .broke_off = x->of->info->broke_off };
 	struct page page;
 	int ret;
 
@@ -35,7 +35,7 @@ static int profile(struct export *x, const struct stacks *s, struct tare_error *
 	ret = page_open(&page, x->out, "tare export", info->command ? info->command : info->path,
 			info->start_ns, err);
 	if (ret == 0) {
-		ret = stacks_json(page_document(&page), s, &about, err);
+		ret = call_tree_json(page_document(&page), s, &about, err);
 		if (page_close(&page, err) < 0 && ret == 0)
 			ret = -err->code;
 	}
@@ -52,7 +52,7 @@ const struct exporter export_html = {
 	.name = "html",
 	.about = "a page with a flame graph: any browser, offline",
 	.ending = ".html",
-	.begin = begin,
+	.begin = begin_html,
 	.profile = profile,
 	.end = end,
 };

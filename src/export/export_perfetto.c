@@ -116,7 +116,7 @@ static void write_track(struct export *x)
 	pb_clear(&p->b);
 }
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_perfetto(struct export *x, struct tare_error *err)
 {
 	struct perfetto *p = x->own;
 	uint64_t clock[][2] = { { CLOCK_BOOTTIME, 0 }, { CLOCK_REALTIME, x->of->info->start_ns } };
@@ -188,7 +188,7 @@ static void thread(struct export *x)
 	}
 	write_track(x);
 	for (size_t c = 0; c < info->n_counters; c++) {
-		if (c == x->of->counter || x->of->stacks)
+		if (c == x->of->counter || x->of->call_tree)
 			continue;
 		uuids[n++] = id + 1 + c;
 		counter_track(x, id + 1 + c, info->counter[c].name, info->counter[c].unit);
@@ -331,9 +331,9 @@ static void put_number(struct export *x, const struct export_mark *m,
 	write_event(x, m->at);
 }
 
-/* A detached timing has a separate track: it begins here and may end on any thread. */
-static void put_detached(struct export *x, const struct export_mark *m,
-			 const struct timeline_label *l)
+/* An async span has a separate track: it begins here and may end on any thread. */
+static void put_async_span(struct export *x, const struct export_mark *m,
+			   const struct timeline_label *l)
 {
 	struct perfetto *p = x->own;
 	uint64_t uuid = made_uuid(m->number, process_uuid(x));
@@ -363,7 +363,7 @@ static void mark(struct export *x, const struct export_mark *m)
 		return;
 	case TIMELINE_START:
 	case TIMELINE_FINISH:
-		put_detached(x, m, l);
+		put_async_span(x, m, l);
 		return;
 	case TIMELINE_LOST:
 		pb_int(&p->event, TYPE, INSTANT);
@@ -396,7 +396,7 @@ static uint64_t put_frame(struct export *x, uint32_t index)
 {
 	struct perfetto *p = x->own;
 	size_t n;
-	const struct stacks_frame *f = stacks_frames(x->of->stacks, &n) + index;
+	const struct call_tree_frame *f = call_tree_frames(x->of->call_tree, &n) + index;
 	bool fresh;
 	uint64_t iid = export_id(&p->frames, index, &fresh) + UINT64_C(1), module;
 
@@ -404,7 +404,7 @@ static uint64_t put_frame(struct export *x, uint32_t index)
 		return iid;
 	module = f->module ? export_id(&p->modules, f->module, &fresh) + UINT64_C(1) : 0;
 	if (module && fresh) {
-		intern(p, MAPPING_PATHS, module, stacks_name(x->of->stacks, f->module));
+		intern(p, MAPPING_PATHS, module, call_tree_name(x->of->call_tree, f->module));
 		pb_int(&p->a, 1, module);
 		pb_int(&p->a, 7, module);
 		pb_message(&p->b, MAPPINGS, &p->a);
@@ -425,7 +425,7 @@ static uint64_t put_callstack(struct export *x, uint32_t node)
 {
 	struct perfetto *p = x->own;
 	size_t n;
-	const struct stacks_node *nodes = stacks_nodes(x->of->stacks, &n);
+	const struct call_tree_node *nodes = call_tree_nodes(x->of->call_tree, &n);
 	bool fresh;
 	uint64_t iid = export_id(&p->nodes, node, &fresh) + UINT64_C(1), frame[PATH_MAX_FRAMES];
 	size_t depth = 0;
@@ -448,19 +448,19 @@ static void put_tracepoint(struct export *x, const struct export_sample *e)
 {
 	enum { UINT_VALUE = 3, INT_VALUE = 4, STRING_VALUE = 6, ANNOTATION_NAME = 10 };
 	struct perfetto *p = x->own;
-	const struct stacks *s = x->of->stacks;
-	const struct stacks_trace *value[STACKS_TRACE_MOST];
-	size_t n = stacks_trace_values(s, e->trace, value);
+	const struct call_tree *s = x->of->call_tree;
+	const struct call_tree_trace *value[CALL_TREE_TRACE_MOST];
+	size_t n = call_tree_trace_values(s, e->trace, value);
 
 	pb_int(&p->event, TYPE, INSTANT);
-	put_text(&p->event, EVENT_NAME, stacks_name(s, s->column[e->counter].name));
+	put_text(&p->event, EVENT_NAME, call_tree_name(s, s->column[e->counter].name));
 	pb_string(&p->event, CATEGORIES, "tracepoint");
 	for (size_t i = 0; i < n; i++) {
-		const char *is = stacks_name(s, value[i]->value);
+		const char *is = call_tree_name(s, value[i]->value);
 
 		pb_clear(&p->a);
-		put_text(&p->a, ANNOTATION_NAME, stacks_name(s, value[i]->name));
-		if (value[i]->kind != STACKS_TRACE_NUMBER)
+		put_text(&p->a, ANNOTATION_NAME, call_tree_name(s, value[i]->name));
+		if (value[i]->kind != CALL_TREE_TRACE_NUMBER)
 			put_text(&p->a, STRING_VALUE, is);
 		else if (*is == '-')
 			pb_int(&p->a, INT_VALUE, (uint64_t)strtoll(is, NULL, 10));
@@ -478,8 +478,8 @@ static void sample(struct export *x, const struct export_sample *e)
 	struct perfetto *p = x->own;
 	const struct timeline_thread *t = &x->of->info->thread[x->thread];
 	size_t n;
-	const struct stacks_node *nodes = stacks_nodes(x->of->stacks, &n);
-	const struct stacks_frame *frames = stacks_frames(x->of->stacks, &n);
+	const struct call_tree_node *nodes = call_tree_nodes(x->of->call_tree, &n);
+	const struct call_tree_frame *frames = call_tree_frames(x->of->call_tree, &n);
 	uint64_t callstack;
 
 	if (e->trace)
@@ -497,7 +497,7 @@ static void sample(struct export *x, const struct export_sample *e)
 	pb_int(&p->a, 3, t->tid);
 	pb_int(&p->a, 4, callstack);
 	pb_int(&p->a, 5,
-	       frames[nodes[e->node].frame].flags & STACKS_KERNEL ? MODE_KERNEL : MODE_USER);
+	       frames[nodes[e->node].frame].flags & CALL_TREE_KERNEL ? MODE_KERNEL : MODE_USER);
 	pb_int(&p->packet, TIMESTAMP, e->at);
 	pb_int(&p->packet, SEQUENCE_FLAGS, NEEDS_STATE);
 	pb_message(&p->packet, PERF_SAMPLE, &p->a);
@@ -538,7 +538,7 @@ const struct exporter export_perfetto = {
 	.own_size = sizeof(struct perfetto),
 	.by_address = true,
 	.fields = true,
-	.begin = begin,
+	.begin = begin_perfetto,
 	.thread = thread,
 	.open = open_span,
 	.close = close_span,

@@ -67,7 +67,7 @@ static void value_type(struct pprof *p, const char *type, const char *unit)
 }
 
 /* A numeric field of Profile. */
-static void number(struct pprof *p, unsigned field, uint64_t value)
+static void put_number(struct pprof *p, unsigned field, uint64_t value)
 {
 	pb_clear(&p->inner);
 	pb_int(&p->inner, field, value);
@@ -84,7 +84,8 @@ static void number(struct pprof *p, unsigned field, uint64_t value)
 static uint64_t mapping(struct export *x, uint32_t module)
 {
 	struct pprof *p = x->own;
-	const struct stacks_module *at = module ? stacks_module(x->of->stacks, module) : NULL;
+	const struct call_tree_module *at = module ? call_tree_module(x->of->call_tree, module)
+						   : NULL;
 	const char *build_id;
 	uint64_t id, name, build = 0;
 	bool fresh;
@@ -94,8 +95,8 @@ static uint64_t mapping(struct export *x, uint32_t module)
 	id = export_id(&p->modules, module, &fresh) + UINT64_C(1);
 	if (!fresh)
 		return id;
-	build_id = stacks_build_id(x->of->stacks, module);
-	name = string(p, p->out, stacks_name(x->of->stacks, module));
+	build_id = call_tree_build_id(x->of->call_tree, module);
+	name = string(p, p->out, call_tree_name(x->of->call_tree, module));
 	if (*build_id)
 		build = string(p, p->out, build_id);
 	pb_clear(&p->message);
@@ -115,7 +116,7 @@ static uint64_t mapping(struct export *x, uint32_t module)
 	return id;
 }
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_pprof(struct export *x, struct tare_error *err)
 {
 	struct pprof *p = x->own;
 	const struct timeline_info *info = x->of->info;
@@ -139,17 +140,17 @@ static int begin(struct export *x, struct tare_error *err)
 				   : *unit     ? unit
 					       : "count");
 		if (c == x->of->counter)
-			number(p, DEFAULT_SAMPLE_TYPE, type);
+			put_number(p, DEFAULT_SAMPLE_TYPE, type);
 	}
-	number(p, TIME_NANOS, info->start_ns);
+	put_number(p, TIME_NANOS, info->start_ns);
 	if (info->command)
-		number(p, COMMENT, string(p, p->out, info->command));
+		put_number(p, COMMENT, string(p, p->out, info->command));
 	if (info->broke_off)
-		number(p, COMMENT, string(p, p->out, PERFDATA_BROKE_OFF));
+		put_number(p, COMMENT, string(p, p->out, PERFDATA_BROKE_OFF));
 	if (info->damage)
-		number(p, COMMENT, string(p, p->out, info->damage));
-	if (x->of->stacks) /* pprof assumes that the first mapping is the program's */
-		mapping(x, x->of->stacks->main);
+		put_number(p, COMMENT, string(p, p->out, info->damage));
+	if (x->of->call_tree) /* pprof assumes that the first mapping is the program's */
+		mapping(x, x->of->call_tree->main);
 	return 0;
 }
 
@@ -162,7 +163,7 @@ struct function_key {
 };
 
 /* The function of a label, from 1. Many addresses share one function. */
-static uint64_t function(struct export *x, const struct stacks_frame *f, uint32_t label)
+static uint64_t function(struct export *x, const struct call_tree_frame *f, uint32_t label)
 {
 	struct pprof *p = x->own;
 	const struct timeline_label *l = export_label(x, label);
@@ -197,8 +198,10 @@ static uint64_t location(struct export *x, uint32_t label)
 {
 	struct pprof *p = x->own;
 	size_t n = 0;
-	const struct stacks_frame *all = x->of->stacks ? stacks_frames(x->of->stacks, &n) : NULL,
-				  *f = label < n ? &all[label] : NULL;
+	const struct call_tree_frame *all = x->of->call_tree
+		? call_tree_frames(x->of->call_tree, &n)
+		: NULL,
+				     *f = label < n ? &all[label] : NULL;
 	const struct timeline_label *l = export_label(x, label);
 	uint32_t line = l->file ? l->line : 0;
 	bool fresh;
@@ -240,7 +243,7 @@ static uint64_t word(struct export *x, uint32_t number)
 		return 0;
 	}
 	if (fresh)
-		string(p, p->out, stacks_name(x->of->stacks, number));
+		string(p, p->out, call_tree_name(x->of->call_tree, number));
 	return ((const struct word_at *)p->words.item)[at].string;
 }
 
@@ -252,8 +255,8 @@ static void labels(struct export *x, uint32_t trace)
 {
 	enum { LABEL = 3, KEY = 1, STRING = 2 };
 	struct pprof *p = x->own;
-	const struct stacks_trace *value[STACKS_TRACE_MOST];
-	size_t n = trace ? stacks_trace_values(x->of->stacks, trace, value) : 0;
+	const struct call_tree_trace *value[CALL_TREE_TRACE_MOST];
+	size_t n = trace ? call_tree_trace_values(x->of->call_tree, trace, value) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key = word(x, value[i]->name), text = word(x, value[i]->value);
@@ -325,7 +328,7 @@ const struct exporter export_pprof = {
 	.by_address = true,
 	.fields = true,
 	.own_size = sizeof(struct pprof),
-	.begin = begin,
+	.begin = begin_pprof,
 	.stack = stack,
 	.end = end,
 	.free = release,

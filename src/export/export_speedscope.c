@@ -16,7 +16,7 @@ struct speedscope {
 	uint64_t first, last;
 };
 
-static int begin(struct export *x, struct tare_error *err)
+static int begin_speedscope(struct export *x, struct tare_error *err)
 {
 	struct speedscope *s = x->own;
 
@@ -38,7 +38,7 @@ static void end_profile(struct export *x)
 
 	if (!s->in_profile)
 		return;
-	if (x->of->stacks) {
+	if (x->of->call_tree) {
 		out_text(x->out, "],\"weights\":[");
 		spool_pour(&s->weights, x->out);
 	}
@@ -59,12 +59,12 @@ static void thread(struct export *x)
 	end_profile(x);
 	out_text(x->out, s->profiles++ ? ",\n" : "\n");
 	out_text(x->out,
-		 x->of->stacks ? "{\"type\":\"sampled\",\"name\":"
-			       : "{\"type\":\"evented\",\"name\":");
+		 x->of->call_tree ? "{\"type\":\"sampled\",\"name\":"
+				  : "{\"type\":\"evented\",\"name\":");
 	out_json(x->out, export_thread_name(t, room));
 	out_text(x->out,
 		 export_is_time(x->of) ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
-	out_text(x->out, x->of->stacks ? ",\"samples\":[" : ",\"events\":[");
+	out_text(x->out, x->of->call_tree ? ",\"samples\":[" : ",\"events\":[");
 	s->in_profile = true;
 	s->any_event = false;
 	s->first = s->last = 0;
@@ -132,7 +132,7 @@ static void sample(struct export *x, const struct export_sample *e)
 {
 	struct speedscope *s = x->own;
 	size_t n;
-	const struct stacks_node *node = stacks_nodes(x->of->stacks, &n);
+	const struct call_tree_node *node = call_tree_nodes(x->of->call_tree, &n);
 	uint32_t path[PATH_MAX_FRAMES];
 	size_t depth = 0;
 
@@ -178,7 +178,7 @@ const struct exporter export_speedscope = {
 	.about = "speedscope (JSON): www.speedscope.app, a profile for each thread",
 	.ending = ".speedscope.json",
 	.own_size = sizeof(struct speedscope),
-	.begin = begin,
+	.begin = begin_speedscope,
 	.thread = thread,
 	.open = open_span,
 	.close = close_span,

@@ -8,7 +8,7 @@
 #include "export/export_private.h"
 
 struct profile_names {
-	const struct stacks *s;
+	const struct call_tree *s;
 	const char *program;
 	size_t n_frames, n_threads;
 	const struct timeline_thread *thread;
@@ -20,14 +20,14 @@ static const struct timeline_label *label_of(void *with, uint32_t index)
 {
 	struct profile_names *n = with;
 	size_t ignored;
-	const struct stacks_frame *f = stacks_frames(n->s, &ignored);
+	const struct call_tree_frame *f = call_tree_frames(n->s, &ignored);
 
 	n->label = (struct timeline_label){ .name = "?", .kind = "", .group = index };
 	if (index < n->n_frames) {
 		f += index;
-		n->label.name = export_shorten(stacks_name(n->s, f->function), n->room);
-		n->label.kind = stacks_name(n->s, f->module);
-		n->label.file = f->file ? stacks_name(n->s, f->file) : NULL;
+		n->label.name = export_shorten(call_tree_name(n->s, f->function), n->room);
+		n->label.kind = call_tree_name(n->s, f->module);
+		n->label.file = f->file ? call_tree_name(n->s, f->file) : NULL;
 		n->label.line = f->line;
 	} else if (index < n->n_frames + n->n_threads) {
 		n->label.name = export_thread_name(&n->thread[index - n->n_frames], n->room);
@@ -53,7 +53,7 @@ static int order(const void *a, const void *b)
 }
 
 /* The labels from the outermost frame to the node's, into room[0..]; returns their number. */
-static size_t path_of(const struct stacks_node *node, uint32_t at, uint32_t *room, size_t most)
+static size_t path_of(const struct call_tree_node *node, uint32_t at, uint32_t *room, size_t most)
 {
 	size_t n = 0;
 
@@ -69,7 +69,7 @@ static size_t path_of(const struct stacks_node *node, uint32_t at, uint32_t *roo
 }
 
 /* The maximum depth of the nodes. */
-static size_t depth_of(const struct stacks_node *node, size_t n)
+static size_t depth_of(const struct call_tree_node *node, size_t n)
 {
 	uint32_t *depth = calloc(n + 1, sizeof(*depth));
 	size_t most = 0;
@@ -83,12 +83,12 @@ static size_t depth_of(const struct stacks_node *node, size_t n)
 	return depth ? most : SIZE_MAX;
 }
 
-static int each_stack(struct export *x, const struct stacks *s, const uint32_t *thread_of,
+static int each_stack(struct export *x, const struct call_tree *s, const uint32_t *thread_of,
 		      size_t n_frames, struct tare_error *err)
 {
 	size_t n, n_rows, columns = s->columns, deepest;
-	const struct stacks_node *node = stacks_nodes(s, &n);
-	const struct stacks_row *row = stacks_rows(s, &n_rows);
+	const struct call_tree_node *node = call_tree_nodes(s, &n);
+	const struct call_tree_row *row = call_tree_rows(s, &n_rows);
 	struct row_at *at = calloc(n_rows + 1, sizeof(*at));
 	uint64_t *sum = calloc(2 * columns + 1, sizeof(*sum));
 	const bool by_thread = thread_of != NULL;
@@ -112,7 +112,7 @@ static int each_stack(struct export *x, const struct stacks *s, const uint32_t *
 
 		memset(sum, 0, 2 * columns * sizeof(*sum));
 		for (next = i; next < n_rows && order(&at[i], &at[next]) == 0; next++) {
-			const struct stacks_row *r = &row[at[next].row];
+			const struct call_tree_row *r = &row[at[next].row];
 
 			sum[r->column] += r->samples;
 			sum[columns + r->column] += r->amount;
@@ -131,11 +131,11 @@ static int each_stack(struct export *x, const struct stacks *s, const uint32_t *
 struct samples_walk {
 	struct export *x;
 	uint64_t first_ns;
-	const struct stacks *s;
+	const struct call_tree *s;
 	const uint32_t *thread_of;
 };
 
-static int hand_sample(void *with, const struct moment *m)
+static int hand_sample(void *with, const struct logged_sample *m)
 {
 	struct samples_walk *w = with;
 	struct export *x = w->x;
@@ -146,8 +146,8 @@ static int hand_sample(void *with, const struct moment *m)
 				   .node = m->node,
 				   .cpu = m->cpu,
 				   .trace = m->trace,
-				   .command = stacks_name(
-					   w->s, stacks_tasks(w->s, &ignored)[m->task].comm) };
+				   .command = call_tree_name(
+					   w->s, call_tree_tasks(w->s, &ignored)[m->task].comm) };
 
 	if (x->thread != w->thread_of[m->task]) {
 		x->thread = w->thread_of[m->task];
@@ -158,21 +158,21 @@ static int hand_sample(void *with, const struct moment *m)
 	return x->out->error;
 }
 
-static int each_sample(struct export *x, struct stacks *s, const uint32_t *thread_of,
+static int each_sample(struct export *x, struct call_tree *s, const uint32_t *thread_of,
 		       uint64_t first_ns, struct tare_error *err)
 {
 	struct samples_walk w = { x, first_ns, s, thread_of };
 	int ret;
 
 	x->thread = SIZE_MAX;
-	s->moments.thread = thread_of;
-	ret = moments_each(&s->moments, hand_sample, &w, err);
-	s->moments.thread = NULL;
+	s->sample_log.thread = thread_of;
+	ret = sample_log_each(&s->sample_log, hand_sample, &w, err);
+	s->sample_log.thread = NULL;
 	x->thread = x->of->info->n_threads;
 	return x->out->error ? 0 : ret; /* the caller reports the error */
 }
 
-static int hand_over(struct export *x, struct stacks *s, const struct export_options *opt,
+static int hand_over(struct export *x, struct call_tree *s, const struct export_options *opt,
 		     const uint32_t *thread_of, size_t n_frames, struct tare_error *err)
 {
 	if (x->how->profile)
@@ -182,17 +182,19 @@ static int hand_over(struct export *x, struct stacks *s, const struct export_opt
 	return each_stack(x, s, opt->by_thread ? thread_of : NULL, n_frames, err);
 }
 
-int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
+int export_stacks(struct out *out, const struct exporter *how, struct call_tree *s,
 		  const struct timeline_info *head, const struct export_options *opt,
 		  struct tare_error *err)
 {
 	struct timeline_info info = *head;
 	struct profile_names names = { .s = s };
-	struct export_source of = { .info = &info, .label = label_of, .with = &names, .stacks = s };
+	struct export_source of = {
+		.info = &info, .label = label_of, .with = &names, .call_tree = s
+	};
 	struct timeline_counter *counter = calloc(s->columns + 1, sizeof(*counter));
 	struct timeline_thread *thread = NULL;
 	size_t tasks;
-	const struct stacks_task *task = stacks_tasks(s, &tasks);
+	const struct call_tree_task *task = call_tree_tasks(s, &tasks);
 	uint32_t *thread_of = calloc(tasks + 1, sizeof(*thread_of));
 	struct export x = {
 		.how = how, .of = &of, .out = out, .own = calloc(1, how->own_size + 1)
@@ -201,7 +203,7 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 	int ret;
 
 	thread = calloc(tasks + 1, sizeof(*thread));
-	names.n_threads = thread_of ? stacks_threads(s, thread_of) : SIZE_MAX;
+	names.n_threads = thread_of ? call_tree_threads(s, thread_of) : SIZE_MAX;
 	names.thread = thread;
 	ret = counter && thread && names.n_threads != SIZE_MAX && x.own ? 0 : tare_fail_nomem(err);
 	if (ret == 0 && !how->profile && !how->sample && !how->stack) {
@@ -216,14 +218,15 @@ int export_stacks(struct out *out, const struct exporter *how, struct stacks *s,
 		/* the recording has more details about its counters */
 		if (head->n_counters == s->columns)
 			counter[c] = head->counter[c];
-		counter[c].name = stacks_name(s, s->column[c].name);
-		counter[c].unit = stacks_name(s, s->column[c].unit);
+		counter[c].name = call_tree_name(s, s->column[c].name);
+		counter[c].unit = call_tree_name(s, s->column[c].unit);
 	}
-	stacks_frames(s, &names.n_frames);
+	call_tree_frames(s, &names.n_frames);
 	for (size_t i = 0; ret == 0 && i < tasks; i++) /* by its last name, from its last exec */
-		thread[thread_of[i]] = (struct timeline_thread){
-			.pid = task[i].pid, .tid = task[i].tid, .name = stacks_name(s, task[i].comm)
-		};
+		thread[thread_of[i]] = (struct timeline_thread){ .pid = task[i].pid,
+								 .tid = task[i].tid,
+								 .name = call_tree_name(
+									 s, task[i].comm) };
 	of.program = names.program = opt->program
 		? opt->program
 		: export_program_of(head->command, program, sizeof(program));

@@ -43,7 +43,7 @@ static void separate(struct spool *s, uint64_t n)
 /* Words have separate numbers, after all labels. */
 static uint64_t word(struct export *x, uint32_t number, firefox_string *string)
 {
-	return string(x, export_program(x) + 2 + number, stacks_name(x->of->stacks, number));
+	return string(x, export_program(x) + 2 + number, call_tree_name(x->of->call_tree, number));
 }
 
 /* The lib of a module, for the whole profile; SET_NONE: not a file. */
@@ -52,7 +52,7 @@ static uint32_t add_lib(struct export *x, struct firefox_stacks *f, uint32_t mod
 	bool fresh;
 	uint32_t lib;
 
-	if (stacks_name(x->of->stacks, module)[0] != '/')
+	if (call_tree_name(x->of->call_tree, module)[0] != '/')
 		return SET_NONE;
 	lib = export_id(&f->libs, module, &fresh);
 	if (fresh &&
@@ -87,7 +87,7 @@ static uint32_t add_module(struct export *x, struct firefox_stacks *f, uint32_t 
 
 /* Many addresses share one function. */
 static uint32_t add_func(struct export *x, struct firefox_stacks *f,
-			 const struct stacks_frame *frame, firefox_string *string)
+			 const struct call_tree_frame *frame, firefox_string *string)
 {
 	const uint32_t key[4] = { frame->function, frame->module, frame->file };
 	bool fresh;
@@ -118,12 +118,13 @@ static uint32_t add_func(struct export *x, struct firefox_stacks *f,
  * Relative to the first segment of its lib. Source: the profiler's src/types/profile.ts,
  * FrameTable, "address".
  */
-static bool address_in_lib(struct export *x, const struct stacks_frame *frame, uint64_t *address)
+static bool address_in_lib(struct export *x, const struct call_tree_frame *frame, uint64_t *address)
 {
-	const struct stacks_module *m = frame->module ? stacks_module(x->of->stacks, frame->module)
-						      : NULL;
+	const struct call_tree_module *m = frame->module
+		? call_tree_module(x->of->call_tree, frame->module)
+		: NULL;
 
-	if (!frame->address || !m || stacks_name(x->of->stacks, frame->module)[0] != '/' ||
+	if (!frame->address || !m || call_tree_name(x->of->call_tree, frame->module)[0] != '/' ||
 	    frame->address < m->base)
 		return false;
 	*address = frame->address - m->base;
@@ -134,7 +135,7 @@ static uint32_t add_frame(struct export *x, struct firefox_stacks *f, uint32_t i
 			  firefox_string *string)
 {
 	size_t n;
-	const struct stacks_frame *frame = stacks_frames(x->of->stacks, &n) + index;
+	const struct call_tree_frame *frame = call_tree_frames(x->of->call_tree, &n) + index;
 	bool fresh;
 	uint32_t id = export_id(&f->frames, index, &fresh);
 	uint64_t address;
@@ -161,8 +162,8 @@ static uint32_t add_node(struct export *x, struct firefox_stacks *f, uint32_t no
 			 firefox_string *string)
 {
 	size_t n;
-	const struct stacks_node *nodes = stacks_nodes(x->of->stacks, &n);
-	const struct stacks_frame *frames = stacks_frames(x->of->stacks, &n);
+	const struct call_tree_node *nodes = call_tree_nodes(x->of->call_tree, &n);
+	const struct call_tree_frame *frames = call_tree_frames(x->of->call_tree, &n);
 	uint32_t id = 0;
 	bool fresh = true;
 
@@ -185,8 +186,8 @@ static uint32_t add_node(struct export *x, struct firefox_stacks *f, uint32_t no
 				out_text(&f->prefix.out, "null");
 			out_u64(&f->frame.out, frame);
 			out_u64(&f->category.out,
-				frames[nodes[up].frame].flags & STACKS_KERNEL ? FIREFOX_KERNEL
-									      : FIREFOX_USER);
+				frames[nodes[up].frame].flags & CALL_TREE_KERNEL ? FIREFOX_KERNEL
+										 : FIREFOX_USER);
 		}
 		if (up == node || f->nodes.failed)
 			return id;
@@ -226,19 +227,19 @@ static void constant(struct export *x, const char *name, const char *value, uint
 	out_text(x->out, "]");
 }
 
-static void begin(struct export *x, const char *name, uint64_t n)
+static void begin_table(struct export *x, const char *name, uint64_t n)
 {
 	out_add(x->out, "\"%s\":{\"length\":%llu", name, (unsigned long long)n);
 }
 
 void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 {
-	uint64_t frames = f->frames.n, stacks = f->nodes.n, modules = f->modules.n,
+	uint64_t frames = f->frames.n, call_tree = f->nodes.n, modules = f->modules.n,
 		 funcs = f->funcs.n;
 	/* the profiler supports weights in ms, but not in events */
-	bool weighed = x->of->stacks && export_is_time(x->of);
+	bool weighed = x->of->call_tree && export_is_time(x->of);
 
-	begin(x, "samples", f->samples);
+	begin_table(x, "samples", f->samples);
 	column(x, "stack", &f->stack);
 	column(x, "time", &f->time);
 	if (weighed)
@@ -248,13 +249,13 @@ void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 	out_text(x->out,
 		 weighed ? ",\"weightType\":\"tracing-ms\"},\n"
 			 : ",\"weightType\":\"samples\"},\n");
-	begin(x, "stackTable", stacks);
+	begin_table(x, "stackTable", call_tree);
 	column(x, "frame", &f->frame);
 	column(x, "category", &f->category);
-	constant(x, "subcategory", "0", stacks);
+	constant(x, "subcategory", "0", call_tree);
 	column(x, "prefix", &f->prefix);
 	out_text(x->out, "},\n");
-	begin(x, "frameTable", frames);
+	begin_table(x, "frameTable", frames);
 	column(x, "address", &f->address);
 	constant(x, "inlineDepth", "0", frames);
 	constant(x, "category", "null", frames);
@@ -266,7 +267,7 @@ void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 	column(x, "line", &f->line);
 	constant(x, "column", "null", frames);
 	out_text(x->out, "},\n");
-	begin(x, "funcTable", funcs);
+	begin_table(x, "funcTable", funcs);
 	constant(x, "isJS", "false", funcs);
 	constant(x, "relevantForJS", "false", funcs);
 	column(x, "name", &f->name);
@@ -275,7 +276,7 @@ void firefox_stacks_pour(struct export *x, struct firefox_stacks *f)
 	constant(x, "lineNumber", "null", funcs);
 	constant(x, "columnNumber", "null", funcs);
 	out_text(x->out, "},\n");
-	begin(x, "resourceTable", modules);
+	begin_table(x, "resourceTable", modules);
 	column(x, "lib", &f->lib);
 	column(x, "name", &f->module);
 	constant(x, "host", "null", modules);
@@ -321,8 +322,8 @@ void firefox_stacks_libs(struct export *x, struct firefox_stacks *f)
 	struct out *o = x->out;
 
 	for (uint32_t i = 0; i < f->libs.n; i++) {
-		const char *path = stacks_name(x->of->stacks, f->lib_module[i]),
-			   *build = stacks_build_id(x->of->stacks, f->lib_module[i]);
+		const char *path = call_tree_name(x->of->call_tree, f->lib_module[i]),
+			   *build = call_tree_build_id(x->of->call_tree, f->lib_module[i]);
 		const char *name = strrchr(path, '/') + 1;
 		char id[34];
 

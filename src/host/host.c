@@ -21,7 +21,7 @@
 /* Knob files are shorter; a status or cgroup file in a deep container is not. */
 enum { LINE_MAX_BYTES = 160, SMALL_FILE = 65536, LARGE_FILE = 4 << 20 };
 
-static long number(const char *root, const char *path)
+static long read_number(const char *root, const char *path)
 {
 	char line[LINE_MAX_BYTES], *end;
 
@@ -200,13 +200,13 @@ static void gather_kernel(struct host *h, const char *root)
 	}
 	if (file_line(root, "/proc/sys/kernel/osrelease", line, sizeof(line), NULL) == 0)
 		copy(h->kernel, sizeof(h->kernel), line);
-	h->paranoid = number(root, "/proc/sys/kernel/perf_event_paranoid");
-	h->user_access = number(root, "/proc/sys/kernel/perf_user_access");
-	h->nmi_watchdog = number(root, "/proc/sys/kernel/nmi_watchdog");
-	h->mlock_kb = number(root, "/proc/sys/kernel/perf_event_mlock_kb");
-	h->sample_rate = number(root, "/proc/sys/kernel/perf_event_max_sample_rate");
-	h->cpu_time_percent = number(root, "/proc/sys/kernel/perf_cpu_time_max_percent");
-	h->kptr_restrict = number(root, "/proc/sys/kernel/kptr_restrict");
+	h->paranoid = read_number(root, "/proc/sys/kernel/perf_event_paranoid");
+	h->user_access = read_number(root, "/proc/sys/kernel/perf_user_access");
+	h->nmi_watchdog = read_number(root, "/proc/sys/kernel/nmi_watchdog");
+	h->mlock_kb = read_number(root, "/proc/sys/kernel/perf_event_mlock_kb");
+	h->sample_rate = read_number(root, "/proc/sys/kernel/perf_event_max_sample_rate");
+	h->cpu_time_percent = read_number(root, "/proc/sys/kernel/perf_cpu_time_max_percent");
+	h->kptr_restrict = read_number(root, "/proc/sys/kernel/kptr_restrict");
 	h->tracepoints_readable = there(root, "/sys/kernel/tracing/events/sched/sched_switch/id") ||
 		there(root, "/sys/kernel/debug/tracing/events/sched/sched_switch/id");
 	if (file_read(root, "/proc/mounts", LARGE_FILE, &mounts, NULL, NULL) == 0) {
@@ -216,7 +216,7 @@ static void gather_kernel(struct host *h, const char *root)
 	gather_symbols(h, root);
 }
 
-/* From DMI if the firmware has it; otherwise the board's name from the device tree. */
+/* From DMI if the firmware has it; otherwise the shared state's name from the device tree. */
 static void gather_platform(struct host *h, const char *root)
 {
 	static const char *const trees[] = { "/proc/device-tree/compatible",
@@ -276,9 +276,9 @@ static bool read_pmu(const char *root, const char *name, struct core_pmu *out)
 	}
 	copy(out->name, sizeof(out->name), name);
 	snprintf(path, sizeof(path), PMUS "/%.200s/type", name);
-	out->type = number(root, path);
+	out->type = read_number(root, path);
 	snprintf(path, sizeof(path), PMUS "/%.200s/rdpmc", name);
-	out->rdpmc = number(root, path);
+	out->rdpmc = read_number(root, path);
 	return out->type >= 0;
 }
 
@@ -310,7 +310,7 @@ static void gather_machine(struct host *h, const char *root)
 	char line[4096];
 	struct cpus online;
 
-	h->smt_active = number(root, "/sys/devices/system/cpu/smt/active");
+	h->smt_active = read_number(root, "/sys/devices/system/cpu/smt/active");
 	h->cpus_online = HOST_UNKNOWN;
 	if (file_line(root, "/sys/devices/system/cpu/online", line, sizeof(line), NULL) == 0 &&
 	    cpus_parse(line, &online, NULL) == 0) {

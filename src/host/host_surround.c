@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "base/cpus.h"
 #include "base/file.h"
-#include "launch/around.h"
+#include "launch/system_noise.h"
 #include "host/host_surround.h"
 
 #define CPUS "/sys/devices/system/cpu"
@@ -190,17 +190,17 @@ static int find_sibling(void)
 void host_watch_begin(struct host_watch *w)
 {
 	*w = (struct host_watch){ .sibling = find_sibling() };
-	around_read(&w->before, NULL);
+	system_noise_read(&w->before, NULL);
 	w->known = sibling_ticks(w, &w->all, &w->idle);
 }
 
 void host_watch_end(struct host_watch *w, struct host *h)
 {
 	unsigned long long all, idle;
-	struct around after, between;
+	struct system_noise after, between;
 
-	around_read(&after, NULL);
-	between = around_between(&w->before, &after);
+	system_noise_read(&after, NULL);
+	between = system_noise_between(&w->before, &after);
 	h->smi_known = between.smi_known;
 	h->smi_meanwhile = (unsigned long)between.smi;
 	if (w->known && sibling_ticks(w, &all, &idle) && all > w->all + 4)

@@ -3,7 +3,7 @@
 #ifndef HOST_HOST_SURROUND_H
 #define HOST_HOST_SURROUND_H
 
-#include "launch/around.h"
+#include "launch/system_noise.h"
 #include "host/host.h"
 
 /* Reads some files under `root`; `cpu` from machine_cpu(). */
@@ -13,7 +13,7 @@ struct host_watch {
 	int sibling; /* -1: none */
 	bool known;
 	unsigned long long all, idle;
-	struct around before;
+	struct system_noise before;
 };
 
 /*

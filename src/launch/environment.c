@@ -134,7 +134,7 @@ static size_t clear(char **envp, size_t n, const char *kept)
 	size_t left = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (fixed_keeps(kept ? kept : "", envp[i]))
+		if (determinism_keeps(kept ? kept : "", envp[i]))
 			envp[left++] = envp[i];
 	memset(envp + left, 0, (n - left) * sizeof(*envp));
 	return left;

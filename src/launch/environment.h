@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include "base/error.h"
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 
 #define ENVIRONMENT_PADDING "TARE_STACK_PADDING"
 
@@ -31,8 +31,8 @@ int environment_pad(struct environment *out, char *const argv[], char *const env
 /*
  * Apply the items of `fixed` that concern the environment: its size, its order, and variables that
  * runtimes and allocators read. A hash seed set by the caller is kept. Without such items it is the
- * caller's environment. kept: with FIXED(ENV), the names of variables to keep, as in struct fixed;
- * may be NULL.
+ * caller's environment. kept: with FIXED(ENV), the names of variables to keep, as in struct
+ * determinism; may be NULL.
  */
 int environment_fix(struct environment *out, unsigned fixed, const char *kept, char *const argv[],
 		    char *const envp[], struct tare_error *err);

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include "base/error.h"
 #include "exact/exact.h"
-#include "launch/around.h"
+#include "launch/system_noise.h"
 #include "tare/reading.h"
 
 enum fact_kind {
@@ -81,7 +81,7 @@ struct fact_end {
 	/*
 	 * activity during the run, if the plan asks for it; switches and faults are the command's
 	 */
-	struct around around;
+	struct system_noise around;
 };
 
 struct fact {

@@ -37,7 +37,7 @@ static int check_keeps_events(const struct follow *f, struct tare_error *err)
 
 static int find_tasks(struct follow *f, struct tare_error *err)
 {
-	const struct where *w = f->plan->where;
+	const struct count_target *w = f->plan->target;
 
 	if (f->counts_command) {
 		f->tasks.place = calloc(1, sizeof(*f->tasks.place));
@@ -59,7 +59,7 @@ static int find_tasks(struct follow *f, struct tare_error *err)
 
 int follow_prepare(struct follow *f, const struct follow_plan *plan, struct tare_error *err)
 {
-	const struct where *w = plan->where;
+	const struct count_target *w = plan->target;
 	int ret;
 
 	*f = (struct follow){ .plan = plan,

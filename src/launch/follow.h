@@ -8,16 +8,16 @@
 #define LAUNCH_FOLLOW_H
 
 #include "launch/signals.h"
-#include "launch/where.h"
+#include "launch/count_target.h"
 
 struct follow_plan {
 	const char *root;
 	char *const *argv; /* NULL: no command */
 	const struct launcher *launcher;
-	char *const *envp;   /* NULL: tare's own */
-	struct fixed *fixed; /* as in struct stat_plan */
-	bool running;        /* under the exact engine: with a count that the command can read */
-	const struct where *where;
+	char *const *envp;         /* NULL: tare's own */
+	struct determinism *fixed; /* as in struct stat_plan */
+	bool running; /* under the exact engine: with a count that the command can read */
+	const struct count_target *target;
 };
 
 struct follow {

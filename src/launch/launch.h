@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include "exact/exact.h"
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 #include "source/source.h"
 
 struct launched {
@@ -36,7 +36,7 @@ struct launched {
 	bool running;
 	char *const *envp; /* for the command; set by the caller before prepare */
 	/* set before prepare: items to fix; the launcher records those that fail. NULL: none */
-	struct fixed *fixed;
+	struct determinism *fixed;
 };
 
 /* Signal settings that the child restores just before exec: those with which tare was started. */

@@ -23,20 +23,20 @@ struct exact_run {
 };
 
 /* A model asked for by name must be had; the usual one may be missed. */
-static int choose_isa(struct fixed *f, struct isa_model *to, struct tare_error *err)
+static int choose_isa(struct determinism *f, struct isa_model *to, struct tare_error *err)
 {
 	struct tare_error why = TARE_ERROR_INIT;
 	struct isa_model host;
 	int ret;
 
-	if (!(fixed_tried(f) & FIXED(ISA)))
+	if (!(determinism_tried(f) & FIXED(ISA)))
 		return 0;
 	isa_host(&host);
 	ret = f->isa[0] ? isa_choose(to, f->isa, &host, err) : isa_choose_usual(to, &host, &why);
 	if (ret < 0 && f->isa[0])
 		return ret;
 	if (ret < 0)
-		fixed_miss(f, FIXED_ISA, "%s", why.what);
+		determinism_miss(f, FIXED_ISA, "%s", why.what);
 	else
 		snprintf(f->isa_model, sizeof(f->isa_model), "%s", to->name);
 	return 0;
@@ -73,7 +73,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 
 	run->begun_ns = clock_now_ns();
 	fix_begin(l->fixed, &before); /* the command has it from us */
-	set = fixed_tried(l->fixed);
+	set = determinism_tried(l->fixed);
 	sigaction(SIGPIPE, &sig->sigpipe, &pipe_now);
 	sigaction(SIGCHLD, &sig->sigchld, &child_now);
 	ret = exact_launch(&run->engine, argv, l->envp,
@@ -117,8 +117,8 @@ static void look_at_rights(struct launched *l, const struct exact *x)
 		return;
 	if (path[0] == '/')
 		rights = program_rights(path);
-	fixed_strip(l->fixed, path, rights ? rights : "setuid, setgid or file capabilities",
-		    FIXED(PID) | FIXED(CWD));
+	determinism_strip(l->fixed, path, rights ? rights : "setuid, setgid or file capabilities",
+			  FIXED(PID) | FIXED(CWD));
 }
 
 static int reap(struct launched *l, int *status, struct rusage *used)
@@ -131,16 +131,16 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
 	if (exact_layout_lost(run->engine))
-		fixed_lose(
+		determinism_lose(
 			l->fixed, FIXED_ASLR,
 			"lost on the way to %s: it was started with other rights, or its personality "
 			"was changed",
 			exact_layout_lost(run->engine));
 	beyond = exact_isa_beyond(run->engine, program);
 	if (beyond)
-		fixed_lose(l->fixed, FIXED_ISA,
-			   "%s executed an instruction of %s, which %s does not have", program,
-			   beyond, l->fixed->isa_model);
+		determinism_lose(l->fixed, FIXED_ISA,
+				 "%s executed an instruction of %s, which %s does not have",
+				 program, beyond, l->fixed->isa_model);
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;
@@ -331,9 +331,10 @@ static int each_process(const struct exact_group *g, uint64_t ns, part_fn *each,
 		for (size_t k = 0; k < g->n; k++)
 			r[k] = (struct tare_reading){ (uint64_t)p[i].counts[g->class[k]], ns, ns,
 						      TARE_EXACT };
-		ret = each(with,
-			   &(struct part){ p[i].serial + 1, p[i].descent, p[i].name, p[i].partial },
-			   r);
+		ret = each(
+			with,
+			&(struct part){ p[i].serial + 1, p[i].stable_id, p[i].name, p[i].partial },
+			r);
 	}
 	free(p);
 	return ret;
@@ -382,7 +383,8 @@ static int each_thread(const struct exact_group *g, uint64_t ns, part_fn *each, 
 			r[k] = (struct tare_reading){ (uint64_t)t[i].counts[g->class[k]], ns, ns,
 						      TARE_EXACT };
 		ret = each(with,
-			   &(struct part){ t[i].born + 1, t[i].descent, of->name, of->partial }, r);
+			   &(struct part){ t[i].born + 1, t[i].stable_id, of->name, of->partial },
+			   r);
 	}
 	free(t);
 	free(p);

@@ -21,9 +21,9 @@
 
 static const char refused[] = "personality(2), which switches it off, is refused here";
 
-static bool has(const struct fixed *f, unsigned items)
+static bool has(const struct determinism *f, unsigned items)
 {
-	return fixed_tried(f) & items;
+	return determinism_tried(f) & items;
 }
 
 const char *fix_layout_refused(void)
@@ -39,7 +39,7 @@ const char *fix_layout_refused(void)
 	return refused;
 }
 
-static void begin_cpu(struct fixed *f, cpu_set_t *before)
+static void begin_cpu(struct determinism *f, cpu_set_t *before)
 {
 	cpu_set_t one;
 	int cpu = 0;
@@ -52,34 +52,34 @@ static void begin_cpu(struct fixed *f, cpu_set_t *before)
 		if (sched_setaffinity(0, sizeof(one), &one) == 0)
 			return;
 	}
-	fixed_miss(f, FIXED_CPU, "cannot be bound to CPU %d: %s", cpu, strerror(errno));
+	determinism_miss(f, FIXED_CPU, "cannot be bound to CPU %d: %s", cpu, strerror(errno));
 }
 
-void fix_begin(struct fixed *f, struct fix_before *before)
+void fix_begin(struct determinism *f, struct fix_before *before)
 {
 	if (has(f, FIXED(PID)))
 		pidspace_rewind(f);
 	if (has(f, FIXED(CWD)) && (!f->cwd[0] || chdir(f->cwd) < 0))
-		fixed_miss(f, FIXED_CWD, "%s",
-			   f->cwd[0] ? strerror(errno) : "it needs a mount namespace");
+		determinism_miss(f, FIXED_CWD, "%s",
+				 f->cwd[0] ? strerror(errno) : "it needs a mount namespace");
 	if (has(f, FIXED(ASLR))) {
 		before->personality = personality(PERSONALITY_AS_IT_IS);
 		if (before->personality < 0 ||
 		    personality((unsigned long)before->personality | ADDR_NO_RANDOMIZE) < 0)
-			fixed_miss(f, FIXED_ASLR, "%s: %s", refused, strerror(errno));
+			determinism_miss(f, FIXED_ASLR, "%s: %s", refused, strerror(errno));
 	}
 	if (has(f, FIXED(CPU)))
 		begin_cpu(f, &before->cpus);
 }
 
-void fix_end(struct fixed *f, const struct fix_before *before)
+void fix_end(struct determinism *f, const struct fix_before *before)
 {
 	if (has(f, FIXED(CPU)))
 		sched_setaffinity(0, sizeof(before->cpus), &before->cpus);
 	if (has(f, FIXED(ASLR)))
 		personality((unsigned long)before->personality);
 	if (has(f, FIXED(CWD)) && chdir(f->cwd[f->cwd_from] ? f->cwd + f->cwd_from : "/") < 0)
-		fixed_miss(f, FIXED_CWD, "the way back: %s", strerror(errno));
+		determinism_miss(f, FIXED_CWD, "the way back: %s", strerror(errno));
 }
 
 /* The name of a process, for messages. */
@@ -99,7 +99,7 @@ static const char *name_of(pid_t pid, char name[24])
 	return n > 1 ? name : "a program";
 }
 
-void fix_check(struct fixed *f, pid_t pid)
+void fix_check(struct determinism *f, pid_t pid)
 {
 	char path[64], text[16] = "", name[24];
 	int fd;
@@ -111,7 +111,7 @@ void fix_check(struct fixed *f, pid_t pid)
 	if (fd < 0)
 		return; /* it has ended, or belongs to another user */
 	if (read(fd, text, sizeof(text) - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
-		fixed_lose(
+		determinism_lose(
 			f, FIXED_ASLR,
 			"lost on the way to %s: it was started with other rights, or its personality was changed",
 			name_of(pid, name));
@@ -127,16 +127,16 @@ static bool changes_rights(const char *command)
 }
 
 /* A filter or a tracer would remove those rights, and the program would fail. */
-void fix_rights(struct fixed *f, const char *command)
+void fix_rights(struct determinism *f, const char *command)
 {
 	static const char why[] = "the command changes its rights, which this item prevents";
 
 	if (!has(f, FIXED(RANDOM) | FIXED(VDSO) | FIXED(ASLR)) || !changes_rights(command))
 		return;
-	fixed_miss(f, FIXED_ASLR,
-		   "the command changes its rights, and is then given random addresses");
-	fixed_miss(f, FIXED_RANDOM, "%s", why);
-	fixed_miss(f, FIXED_VDSO, "%s", why);
+	determinism_miss(f, FIXED_ASLR,
+			 "the command changes its rights, and is then given random addresses");
+	determinism_miss(f, FIXED_RANDOM, "%s", why);
+	determinism_miss(f, FIXED_VDSO, "%s", why);
 }
 
 /* ---- at an exec ---- */
@@ -145,7 +145,7 @@ void fix_rights(struct fixed *f, const char *command)
  * The rights of its file are not granted to a traced program, nor under a filter that an
  * unprivileged user installed, nor in a user namespace.
  */
-static void look_at_rights(struct fixed *f, pid_t pid)
+static void look_at_rights(struct determinism *f, pid_t pid)
 {
 	char link[64], path[PATH_MAX];
 	const char *rights;
@@ -157,10 +157,10 @@ static void look_at_rights(struct fixed *f, pid_t pid)
 	if (n <= 0)
 		return;
 	path[n] = '\0';
-	fixed_strip(f, path, rights, FIXED(RANDOM) | FIXED(VDSO) | FIXED(PID) | FIXED(CWD));
+	determinism_strip(f, path, rights, FIXED(RANDOM) | FIXED(VDSO) | FIXED(PID) | FIXED(CWD));
 }
 
-static void change(struct fixed *f, pid_t pid)
+static void change(struct determinism *f, pid_t pid)
 {
 	const struct auxv_change to = { .random = has(f, FIXED(RANDOM)),
 					.no_vdso = has(f, FIXED(VDSO)) };
@@ -170,10 +170,10 @@ static void change(struct fixed *f, pid_t pid)
 	look_at_rights(f, pid);
 	if (!has(f, FIXED(RANDOM) | FIXED(VDSO)) || auxv_fix(pid, &to) == 0)
 		return;
-	fixed_lose(f, FIXED_RANDOM, "the auxiliary vector of %s cannot be changed",
-		   name_of(pid, name));
-	fixed_lose(f, FIXED_VDSO, "the auxiliary vector of %s cannot be changed",
-		   name_of(pid, name));
+	determinism_lose(f, FIXED_RANDOM, "the auxiliary vector of %s cannot be changed",
+			 name_of(pid, name));
+	determinism_lose(f, FIXED_VDSO, "the auxiliary vector of %s cannot be changed",
+			 name_of(pid, name));
 }
 
 int exec_begin(struct execs *e, pid_t tid)
@@ -188,7 +188,7 @@ int exec_begin(struct execs *e, pid_t tid)
 	return 0;
 }
 
-void exec_missed(struct fixed *f, pid_t tid, int code)
+void exec_missed(struct determinism *f, pid_t tid, int code)
 {
 	pid_t tracer = code == EPERM ? follow_tracer_of(tid) : 0;
 	char name[24], why[160];
@@ -201,8 +201,8 @@ void exec_missed(struct fixed *f, pid_t tid, int code)
 	else
 		snprintf(why, sizeof(why), "%s could not be traced as it executed a program: %s",
 			 name_of(tid, name), code == ENOSPC ? "too many at once" : strerror(code));
-	fixed_lose(f, FIXED_RANDOM, "%s", why);
-	fixed_lose(f, FIXED_VDSO, "%s", why);
+	determinism_lose(f, FIXED_RANDOM, "%s", why);
+	determinism_lose(f, FIXED_VDSO, "%s", why);
 }
 
 void exec_disown(struct execs *e, pid_t tid)
@@ -236,7 +236,8 @@ static pid_t stopped(const struct execs *e, size_t i, siginfo_t *info)
 }
 
 /* True once it was detached. The command's exit status is left for the caller to reap. */
-static bool let_go(struct fixed *f, pid_t command, pid_t pid, bool stranger, const siginfo_t *info)
+static bool let_go(struct determinism *f, pid_t command, pid_t pid, bool stranger,
+		   const siginfo_t *info)
 {
 	bool over = info->si_code != CLD_TRAPPED && info->si_code != CLD_STOPPED;
 	int status;
@@ -254,7 +255,7 @@ static bool let_go(struct fixed *f, pid_t command, pid_t pid, bool stranger, con
 	return true;
 }
 
-void exec_look(struct fixed *f, struct execs *e, pid_t command)
+void exec_look(struct determinism *f, struct execs *e, pid_t command)
 {
 	size_t kept = 0;
 

@@ -56,7 +56,7 @@ struct served {
 	 * the last one received: shared with the helper, which answers it if tare was killed before
 	 */
 	struct seccomp_notif *call;
-	struct fixed *fixed;
+	struct determinism *fixed;
 	pid_t command;
 	struct execs execs;
 	pthread_t thread;
@@ -207,7 +207,7 @@ static void answer(struct served *s)
 		return; /* the caller was killed */
 	if (s->call->data.nr != SYS_getrandom)
 		answer_exec(s, s->call);
-	else if (fixed_tried(s->fixed) & FIXED(RANDOM))
+	else if (determinism_tried(s->fixed) & FIXED(RANDOM))
 		answer_random(s, s->call);
 	else
 		send_on(s->listener, s->call->id);
@@ -288,18 +288,18 @@ static bool leave_by(struct served *s)
 
 /* ---- the filter ---- */
 
-static bool is_needed(const struct fixed *f)
+static bool is_needed(const struct determinism *f)
 {
-	return fixed_tried(f) & (FIXED(RANDOM) | FIXED(VDSO));
+	return determinism_tried(f) & (FIXED(RANDOM) | FIXED(VDSO));
 }
 
-static void miss(struct fixed *f, const char *why)
+static void miss(struct determinism *f, const char *why)
 {
-	fixed_miss(f, FIXED_RANDOM, "%s", why);
-	fixed_miss(f, FIXED_VDSO, "%s", why);
+	determinism_miss(f, FIXED_RANDOM, "%s", why);
+	determinism_miss(f, FIXED_VDSO, "%s", why);
 }
 
-void serve_pair(struct fixed *f, int pair[2])
+void serve_pair(struct determinism *f, int pair[2])
 {
 	pair[0] = pair[1] = -1;
 	if (is_needed(f) && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -393,7 +393,7 @@ static void free_all(struct served *s)
 	free(s);
 }
 
-struct served *serve_begin(struct fixed *f, int end, pid_t command)
+struct served *serve_begin(struct determinism *f, int end, pid_t command)
 {
 	struct served *s = NULL;
 	sigset_t all, before;

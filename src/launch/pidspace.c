@@ -105,7 +105,7 @@ static int status_of(int status)
 }
 
 /* Two items need it: a failure affects both. */
-__attribute__((format(printf, 2, 3))) static void miss(struct fixed *f, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void miss(struct determinism *f, const char *fmt, ...)
 {
 	char why[120];
 	va_list args;
@@ -113,8 +113,8 @@ __attribute__((format(printf, 2, 3))) static void miss(struct fixed *f, const ch
 	va_start(args, fmt);
 	vsnprintf(why, sizeof(why), fmt, args);
 	va_end(args);
-	fixed_miss(f, FIXED_PID, "%s", why);
-	fixed_miss(f, FIXED_CWD, "%s", why);
+	determinism_miss(f, FIXED_PID, "%s", why);
+	determinism_miss(f, FIXED_CWD, "%s", why);
 }
 
 static const char begin[] = "/tmp/tare-cwd-", end[] = "XXXXXX";
@@ -173,22 +173,22 @@ static int make_folder(char *name)
  * Create a folder in /tmp where all files will be mounted again, and the working directory's name
  * in it.
  */
-static void make_long_name(struct fixed *f)
+static void make_long_name(struct determinism *f)
 {
 	char own[PATH_MAX];
 	size_t n, lacks;
 
-	if (!(fixed_had(f) & FIXED(CWD)))
+	if (!(determinism_had(f) & FIXED(CWD)))
 		return;
 	if (!getcwd(own, sizeof(own)) || own[0] != '/') {
-		fixed_miss(f, FIXED_CWD, "the working directory has no name");
+		determinism_miss(f, FIXED_CWD, "the working directory has no name");
 		return;
 	}
 	n = own[1] ? strlen(own) : 0;
 	if (n + strlen(begin) + strlen(end) > FIXED_CWD_BYTES) {
-		fixed_miss(f, FIXED_CWD,
-			   "its name of %zu characters is too long to be filled up to %d", n,
-			   FIXED_CWD_BYTES);
+		determinism_miss(f, FIXED_CWD,
+				 "its name of %zu characters is too long to be filled up to %d", n,
+				 FIXED_CWD_BYTES);
 		return;
 	}
 	lacks = FIXED_CWD_BYTES - n;
@@ -199,7 +199,7 @@ static void make_long_name(struct fixed *f)
 	remove_stale_folders();
 	f->cwd_lock = make_folder(f->cwd);
 	if (f->cwd_lock < 0) {
-		fixed_miss(f, FIXED_CWD, "no folder in /tmp: %s", strerror(-f->cwd_lock));
+		determinism_miss(f, FIXED_CWD, "no folder in /tmp: %s", strerror(-f->cwd_lock));
 		f->cwd[0] = '\0';
 		return;
 	}
@@ -207,7 +207,7 @@ static void make_long_name(struct fixed *f)
 	f->cwd[lacks + n] = '\0';
 }
 
-static void remove_folder(struct fixed *f)
+static void remove_folder(struct determinism *f)
 {
 	if (!f->cwd[0])
 		return;
@@ -218,7 +218,7 @@ static void remove_folder(struct fixed *f)
 }
 
 /* In the namespace. PWD remains valid, as it leads to the same files. */
-static void see_files_again(struct fixed *f)
+static void see_files_again(struct determinism *f)
 {
 	char folder[FIXED_CWD_BYTES + 1] = "";
 
@@ -226,8 +226,8 @@ static void see_files_again(struct fixed *f)
 		return;
 	memcpy(folder, f->cwd, f->cwd_from);
 	if (mount("/", folder, NULL, MS_BIND | MS_REC, NULL) < 0)
-		fixed_miss(f, FIXED_CWD, "its files cannot be mounted once more: %s",
-			   strerror(errno));
+		determinism_miss(f, FIXED_CWD, "its files cannot be mounted once more: %s",
+				 strerror(errno));
 	else if (getenv("PWD"))
 		setenv("PWD", f->cwd, 1);
 }
@@ -247,7 +247,7 @@ static const char *first_process(void)
 }
 
 /* -1: continue as tare, in the namespace; otherwise the exit status for the waiting process. */
-static int live_in(struct fixed *f, int told, const sigset_t *before)
+static int live_in(struct determinism *f, int told, const sigset_t *before)
 {
 	const char *why = first_process();
 	struct sigaction child_as_it_is;
@@ -279,7 +279,7 @@ static int live_in(struct fixed *f, int told, const sigset_t *before)
 	_exit(status_of(status));
 }
 
-int pidspace_enter(struct fixed *f, const char *command)
+int pidspace_enter(struct determinism *f, const char *command)
 {
 	struct sigaction child_as_it_is;
 	char why[120] = "", path[PATH_MAX];
@@ -288,7 +288,7 @@ int pidspace_enter(struct fixed *f, const char *command)
 	ssize_t n;
 	pid_t pid, self = getpid();
 
-	if (!(fixed_had(f) & (FIXED(PID) | FIXED(CWD))))
+	if (!(determinism_had(f) & (FIXED(PID) | FIXED(CWD))))
 		return -1;
 	if (geteuid() && program_find(command, path, sizeof(path)) &&
 	    program_changes_rights(path)) {
@@ -347,7 +347,7 @@ int pidspace_enter(struct fixed *f, const char *command)
 	return -1;
 }
 
-void pidspace_rename(struct fixed *f, size_t more)
+void pidspace_rename(struct determinism *f, size_t more)
 {
 	char own[FIXED_CWD_BYTES + 1], folder[FIXED_CWD_BYTES + 1];
 	size_t n = strlen(f->cwd + f->cwd_from), least = strlen(begin) + strlen(end);
@@ -368,14 +368,14 @@ void pidspace_rename(struct fixed *f, size_t more)
 		memcpy(f->cwd + more, own, n + 1);
 		return;
 	}
-	fixed_miss(f, FIXED_CWD, "no other name for it: %s",
-		   strerror(f->cwd_lock < 0 ? -f->cwd_lock : errno));
+	determinism_miss(f, FIXED_CWD, "no other name for it: %s",
+			 strerror(f->cwd_lock < 0 ? -f->cwd_lock : errno));
 	rmdir(folder);
 	if (f->cwd_lock >= 0)
 		close(f->cwd_lock);
 }
 
-void pidspace_rename_end(struct fixed *f)
+void pidspace_rename_end(struct determinism *f)
 {
 	if (!f->cwd_from)
 		return;
@@ -387,7 +387,7 @@ void pidspace_rename_end(struct fixed *f)
 	f->cwd_from = 0;
 }
 
-void pidspace_rewind(struct fixed *f)
+void pidspace_rewind(struct determinism *f)
 {
 	char words[16];
 	int ret;
@@ -395,5 +395,6 @@ void pidspace_rewind(struct fixed *f)
 	snprintf(words, sizeof(words), "%d", (f->first_pid ? f->first_pid : PIDSPACE_FIRST) - 1);
 	ret = write_file("/proc/sys/kernel/ns_last_pid", words);
 	if (ret < 0)
-		fixed_miss(f, FIXED_PID, "the next process id cannot be set: %s", strerror(-ret));
+		determinism_miss(f, FIXED_PID, "the next process id cannot be set: %s",
+				 strerror(-ret));
 }

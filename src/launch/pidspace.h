@@ -6,7 +6,7 @@
 #ifndef LAUNCH_PIDSPACE_H
 #define LAUNCH_PIDSPACE_H
 
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 
 enum { PIDSPACE_FIRST = 1000 };
 
@@ -19,18 +19,18 @@ enum { PIDSPACE_FIRST = 1000 };
  * command that changes its rights could not do so there, unless root starts it: missed, too. Call
  * it before anything is opened or started. Processes that the command leaves running end with it.
  */
-int pidspace_enter(struct fixed *f, const char *command);
+int pidspace_enter(struct determinism *f, const char *command);
 /*
  * The next process to be started gets id f->first_pid, or a slightly higher one if that is in use.
  */
-void pidspace_rewind(struct fixed *f);
+void pidspace_rewind(struct determinism *f);
 
 /*
  * In the namespace, with FIXED_CWD in effect: replace the long name by one that is `more`
  * characters longer than the working directory's own, as far as there is room; 0: its own. `f` is a
  * copy of a struct that remains in use; end it before the next.
  */
-void pidspace_rename(struct fixed *f, size_t more);
-void pidspace_rename_end(struct fixed *f);
+void pidspace_rename(struct determinism *f, size_t more);
+void pidspace_rename_end(struct determinism *f);
 
 #endif

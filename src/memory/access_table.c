@@ -100,7 +100,7 @@ static bool present(const struct column *c, const struct tare_access *a)
 	return c->latency >= 0 ? a->has_latency >> c->latency & 1 : !c->has || a->has & c->has;
 }
 
-static uint64_t number(const struct column *c, const struct tare_access *a)
+static uint64_t column_value(const struct column *c, const struct tare_access *a)
 {
 	return c->latency >= 0 ? a->latency[c->latency] : c->number(a);
 }
@@ -114,16 +114,16 @@ static void csv_field(struct out *out, const struct column *c, const struct tare
 		out_text(out, c->words(a));
 		break;
 	case NUMBER:
-		out_u64(out, number(c, a));
+		out_u64(out, column_value(c, a));
 		break;
 	case SIGNED:
-		out_add(out, "%" PRId64, (int64_t)number(c, a));
+		out_add(out, "%" PRId64, (int64_t)column_value(c, a));
 		break;
 	case ADDRESS:
-		out_add(out, "0x%" PRIx64, number(c, a));
+		out_add(out, "0x%" PRIx64, column_value(c, a));
 		break;
 	case BOOLEAN:
-		out_text(out, number(c, a) ? "true" : "false");
+		out_text(out, column_value(c, a) ? "true" : "false");
 		break;
 	}
 }
@@ -178,7 +178,7 @@ static int parquet(struct out *out, struct tare_accesses *from, uint64_t *rows,
 			if (columns[i].source == WORDS)
 				parquet_string(p, i, columns[i].words(&a));
 			else
-				parquet_number(p, i, number(&columns[i], &a));
+				parquet_number(p, i, column_value(&columns[i], &a));
 		}
 		++*rows;
 		ret = parquet_end_row(p, err);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include "memory/accessed_private.h"
+#include "memory/memory_samples_private.h"
 #include "perfdata/alloc.h"
 
 struct block { /* key: the first three members */
@@ -117,8 +117,8 @@ static int give_back(struct tally *t, uint32_t process, struct block *b, struct 
 	return 0;
 }
 
-static int take(struct tally *t, uint32_t process, const struct alloc_event *ev, uint32_t site,
-		struct tare_error *err)
+static int take_event(struct tally *t, uint32_t process, const struct alloc_event *ev,
+		      uint32_t site, struct tare_error *err)
 {
 	struct block key = { process, (uint32_t)ev->address, (uint32_t)(ev->address >> 32),
 			     SET_NONE, 0 },
@@ -181,7 +181,7 @@ static int hear(void *with, const struct alloc_event *ev, uint32_t site, struct 
 	if (process == SET_NONE)
 		return tare_fail_nomem(err);
 	if (ev->kind == ALLOC_TAKEN)
-		return take(t, process, ev, site, err);
+		return take_event(t, process, ev, site, err);
 	key.process = process;
 	at = set_find(&t->blocks, &key, sizeof(key), 3 * sizeof(uint32_t));
 	b = at == SET_NONE ? NULL : (struct block *)t->blocks.item + at;
@@ -193,7 +193,7 @@ static int hear(void *with, const struct alloc_event *ev, uint32_t site, struct 
 
 /* ---- after reading ---- */
 
-static void add(struct allocations_sum *to, const struct allocations_sum *from)
+static void add_sum(struct allocations_sum *to, const struct allocations_sum *from)
 {
 	to->count += from->count;
 	to->bytes += from->bytes;
@@ -209,19 +209,20 @@ static void add(struct allocations_sum *to, const struct allocations_sum *from)
 static int name_row(struct allocations *a, const struct object *site, bool by_function,
 		    struct allocations_row *row, struct tare_error *err)
 {
-	struct accessed_code caller = { .module = site->caller_module, .offset = site->caller };
+	struct memory_samples_code caller = { .module = site->caller_module,
+					      .offset = site->caller };
 	bool library;
 
 	*row = (struct allocations_row){ .code = { .module = site->module,
 						   .offset = site->start } };
-	if (!accessed_name_caller(&a->recording, &row->code, &row->at, &library))
+	if (!memory_samples_name_caller(&a->recording, &row->code, &row->at, &library))
 		return tare_fail_nomem(err);
 	if (by_function && row->at.function)
 		row->at.file = row->at.line = 0;
 	if (by_function || !site->caller)
 		return 0;
 	row->caller_code = caller;
-	if (!accessed_name_caller(&a->recording, &caller, &row->caller, &library))
+	if (!memory_samples_name_caller(&a->recording, &caller, &row->caller, &library))
 		return tare_fail_nomem(err);
 	return 0;
 }
@@ -231,14 +232,15 @@ static int name_row(struct allocations *a, const struct object *site, bool by_fu
  * function.
  */
 struct row_key {
-	struct accessed_name at, caller;
+	struct memory_samples_name at, caller;
 	struct code_key {
 		uint32_t module, low, high;
 	} code, caller_code; /* for calls without a name */
 	uint32_t row;        /* not part of the key */
 };
 
-static struct code_key code_key(const struct accessed_name *name, const struct accessed_code *code)
+static struct code_key code_key(const struct memory_samples_name *name,
+				const struct memory_samples_code *code)
 {
 	if (name->function || !name->module)
 		return (struct code_key){ 0 };
@@ -279,7 +281,7 @@ static int make_rows(struct tally *t, struct tare_error *err)
 			struct allocations_row row;
 			uint32_t at;
 
-			ret = name_row(a, accessed_object_at(&a->recording, site),
+			ret = name_row(a, memory_samples_object_at(&a->recording, site),
 				       t->opts->by_function, &row, err);
 			at = ret == 0 ? row_of(&rows, &row, (uint32_t)a->n) : SET_NONE;
 			if (ret == 0 && at == SET_NONE)
@@ -290,7 +292,7 @@ static int make_rows(struct tally *t, struct tare_error *err)
 				a->row[a->n++] = row;
 			row_at[site] = at + 1;
 		}
-		add(&a->row[row_at[site] - 1].sum, &sum);
+		add_sum(&a->row[row_at[site] - 1].sum, &sum);
 	}
 	free(row_at);
 	set_free(&rows);
@@ -324,14 +326,14 @@ int allocations_read(struct allocations *a, const char *path,
 		     const struct allocations_options *opts, struct tare_error *err)
 {
 	struct tally t = { .a = a, .opts = opts };
-	struct accessed_options from = opts->from;
+	struct memory_samples_options from = opts->from;
 	enum allocations_sort sort = opts->sort;
 	int ret;
 
 	*a = (struct allocations){ 0 };
 	from.block = hear;
 	from.with = &t;
-	ret = accessed_open(&a->recording, path, &from, err);
+	ret = memory_samples_open(&a->recording, path, &from, err);
 	a->lost = a->recording.blocks_lost;
 	a->damaged = a->recording.damage[0] || a->recording.blocks_damaged;
 	if (ret == 0)
@@ -341,7 +343,7 @@ int allocations_read(struct allocations *a, const char *path,
 
 		p->sum.live_count = p->now_count;
 		p->sum.live_bytes = p->now_bytes;
-		add(&a->total, &p->sum);
+		add_sum(&a->total, &p->sum);
 	}
 	if (a->processes > 1)
 		a->total.peak_count = a->total.peak_bytes = 0;
@@ -357,5 +359,5 @@ void allocations_free(struct allocations *a)
 {
 	free(a->row);
 	free(a->process);
-	accessed_close(&a->recording);
+	memory_samples_close(&a->recording);
 }

@@ -7,7 +7,7 @@
 #ifndef MEMORY_ALLOCATIONS_H
 #define MEMORY_ALLOCATIONS_H
 
-#include "memory/accessed.h"
+#include "memory/memory_samples.h"
 
 struct allocations_sum {
 	uint64_t count, bytes;           /* allocated */
@@ -20,13 +20,15 @@ struct allocations_sum {
 };
 
 struct allocations_row {
-	struct accessed_name at,
+	struct memory_samples_name at,
 		/*
-		 * words of accessed.modules; caller: 0 if not recorded, or if rows are by function
+		 * words of memory_samples.modules; caller: 0 if not recorded, or if rows are by
+		 * function
 		 */
 		caller;
-	struct accessed_code code, caller_code; /* offset of a call, for code without a name */
-	struct allocations_sum sum;             /* summed over the processes */
+	/* offset of a call, for code without a name */
+	struct memory_samples_code code, caller_code;
+	struct allocations_sum sum; /* summed over the processes */
 };
 
 /* A process, from its start or an exec to its end or the next exec. */
@@ -53,13 +55,13 @@ enum allocations_sort {
 };
 
 struct allocations_options {
-	struct accessed_options from;
+	struct memory_samples_options from;
 	bool by_function; /* else by source line and caller */
 	enum allocations_sort sort;
 };
 
 struct allocations {
-	struct accessed recording;
+	struct memory_samples recording;
 	struct allocations_row *row; /* largest first */
 	size_t n;
 	struct allocations_process *process; /* in order of start */

@@ -23,12 +23,12 @@ static size_t rows_shown(const struct allocations_shown *s)
 
 static const char *comm_of(const struct allocations *a, const struct allocations_process *p)
 {
-	return accessed_comm(&a->recording, p->pid, p->pid);
+	return memory_samples_comm(&a->recording, p->pid, p->pid);
 }
 
 /* ---- text ---- */
 
-static uint64_t address_of(const struct allocations *a, const struct accessed_code *code)
+static uint64_t address_of(const struct allocations *a, const struct memory_samples_code *code)
 {
 	const struct module *of = &a->recording.modules.module[code->module];
 	uint64_t address;
@@ -39,8 +39,8 @@ static uint64_t address_of(const struct allocations *a, const struct accessed_co
 }
 
 /* A function without a name is shown as module and address, as in the exports. */
-static void put_place(struct text *out, const struct allocations *a, const struct accessed_name *n,
-		      const struct accessed_code *code)
+static void put_place(struct text *out, const struct allocations *a,
+		      const struct memory_samples_name *n, const struct memory_samples_code *code)
 {
 	const char *name = word(a, n->function), *file = word(a, n->file);
 
@@ -268,7 +268,8 @@ static void word_json(struct json *j, const char *key, const struct allocations 
 		json_null(j, key);
 }
 
-static void place_json(struct json *j, const struct allocations *a, const struct accessed_name *n)
+static void place_json(struct json *j, const struct allocations *a,
+		       const struct memory_samples_name *n)
 {
 	word_json(j, "function", a, n->function);
 	word_json(j, "module", a, n->module);
@@ -358,7 +359,8 @@ void allocations_json(struct text *out, const struct allocations_shown *s)
 
 /* ---- csv ---- */
 
-static void place_csv(struct text *out, const struct allocations *a, const struct accessed_name *n)
+static void place_csv(struct text *out, const struct allocations *a,
+		      const struct memory_samples_name *n)
 {
 	csv_field(out, word(a, n->function), ',');
 	csv_field(out, word(a, n->module), ',');

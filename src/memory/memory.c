@@ -127,7 +127,7 @@ static bool merge(struct memory_row *r, struct memory_row *from)
 
 static void key_of_code(struct memory *m, const struct tare_access *a, struct memory_what *w)
 {
-	w->code = accessed_code(m->of, a);
+	w->code = memory_samples_code(m->of, a);
 	w->key[0] = w->code.module;
 	w->key[1] = w->code.kernel;
 	w->key[2] = (uint32_t)w->code.offset;
@@ -136,9 +136,9 @@ static void key_of_code(struct memory *m, const struct tare_access *a, struct me
 
 static uint32_t object_of(struct memory *m, const struct tare_access *a)
 {
-	return accessed_object(m->of, a->has & TARE_ACCESS_TASK ? a->pid : 0,
-			       a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX, a->address,
-			       NULL);
+	return memory_samples_object(m->of, a->has & TARE_ACCESS_TASK ? a->pid : 0,
+				     a->has & TARE_ACCESS_TIME ? a->time_ns : UINT64_MAX,
+				     a->address, NULL);
 }
 
 /* The key of an access. False: out of memory. */
@@ -185,9 +185,10 @@ static bool key_of(struct memory *m, enum memory_by by, const struct tare_access
 		w->key[0] = (uint32_t)(w->tlb + TOLD);
 		return true;
 	case MEMORY_BY_NODE:
-		w->cpu_node = a->has & TARE_ACCESS_CPU ? accessed_node_of_cpu(m->of, a->cpu) : -1;
+		w->cpu_node = a->has & TARE_ACCESS_CPU ? memory_samples_node_of_cpu(m->of, a->cpu)
+						       : -1;
 		w->memory_node = a->has & TARE_ACCESS_PHYSICAL
-			? accessed_node_of_memory(m->of, a->physical)
+			? memory_samples_node_of_memory(m->of, a->physical)
 			: -1;
 		w->distance = a->has & TARE_ACCESS_DISTANCE ? (int8_t)a->distance : -1;
 		w->key[0] = (uint32_t)(w->cpu_node + TOLD);
@@ -390,8 +391,8 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 {
 	struct memory_row *r = t->rows.item;
 	size_t n = t->rows.n;
-	struct accessed_code *code = calloc(n ? n : 1, sizeof(*code));
-	struct accessed_name *name = calloc(n ? n : 1, sizeof(*name));
+	struct memory_samples_code *code = calloc(n ? n : 1, sizeof(*code));
+	struct memory_samples_name *name = calloc(n ? n : 1, sizeof(*name));
 	uint64_t *samples = calloc(n ? n : 1, sizeof(*samples));
 	struct set merged = { 0 };
 	int ret = code && name && samples ? 0 : tare_fail_nomem(err);
@@ -401,7 +402,7 @@ static int name_rows(struct memory *m, struct memory_table *t, struct tare_error
 		samples[i] = r[i].samples;
 	}
 	if (ret == 0)
-		ret = accessed_name(m->of, code, samples, n, name, err);
+		ret = memory_samples_name(m->of, code, samples, n, name, err);
 	for (size_t i = 0; ret == 0 && i < n; i++) {
 		struct memory_row row = r[i];
 		bool fresh;
@@ -486,7 +487,7 @@ static uint64_t rank(const struct memory_row *r, const struct order *o)
 		return memory_misses(r);
 	case MEMORY_SORT_REMOTE:
 		return memory_remote(r);
-	case MEMORY_SORT_MODIFIED:
+	case MEMORY_SORT_HITM:
 		return r->snoop[TARE_SNOOP_MODIFIED];
 	default:
 		return r->samples;
@@ -555,7 +556,7 @@ static int main_latency(const struct memory_row *total)
 	return -1;
 }
 
-int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n,
+int memory_read(struct memory *m, struct memory_samples *c, const enum memory_by *by, size_t n,
 		const struct memory_options *opts, struct tare_error *err)
 {
 	uint32_t rows_max = opts->rows_max ? opts->rows_max : ROWS_MAX;
@@ -567,7 +568,7 @@ int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, 
 		return tare_fail_nomem(err);
 	for (m->tables = 0; m->tables < n; m->tables++)
 		m->table[m->tables].by = by[m->tables];
-	while (ret == 0 && (ret = accessed_next(c, &b.access[b.n], err)) == 1) {
+	while (ret == 0 && (ret = memory_samples_next(c, &b.access[b.n], err)) == 1) {
 		b.n += counts(m, &b.access[b.n]);
 		ret = b.n == BATCH ? add_batch(m, &b, rows_max, err) : 0;
 	}

@@ -7,7 +7,7 @@
 #ifndef MEMORY_MEMORY_H
 #define MEMORY_MEMORY_H
 
-#include "memory/accessed.h"
+#include "memory/memory_samples.h"
 #include "statistics/distribution.h"
 
 enum memory_by {
@@ -34,7 +34,7 @@ enum memory_sort {
 	MEMORY_SORT_STORES,
 	MEMORY_SORT_MISSES, /* known not to be L1 hits */
 	MEMORY_SORT_REMOTE,
-	MEMORY_SORT_MODIFIED,
+	MEMORY_SORT_HITM,
 	MEMORY_SORTS,
 };
 
@@ -52,9 +52,10 @@ enum {
 
 /* The key of a row, by the table's kind. */
 struct memory_what {
-	uint32_t key[4];           /* private */
-	struct accessed_name name; /* LINE, FUNCTION, INSTRUCTION */
-	struct accessed_code code; /* INSTRUCTION; LINE and FUNCTION: one of their instructions */
+	uint32_t key[4];                 /* private */
+	struct memory_samples_name name; /* LINE, FUNCTION, INSTRUCTION */
+	/* INSTRUCTION; LINE and FUNCTION: one of their instructions */
+	struct memory_samples_code code;
 	uint32_t
 		/*
 		 * SYMBOL; PAGE: the one with most samples. SET_NONE: it has no address, or the
@@ -97,7 +98,7 @@ struct memory_table {
 };
 
 struct memory {
-	struct accessed *of;
+	struct memory_samples *of;
 	struct memory_table *table; /* as requested */
 	size_t tables;
 	struct memory_row total;
@@ -119,7 +120,7 @@ struct memory_options {
  * Reads all accesses of `c` into the tables `by`. Free with memory_free(), also on failure; `c`
  * must outlive it.
  */
-int memory_read(struct memory *m, struct accessed *c, const enum memory_by *by, size_t n,
+int memory_read(struct memory *m, struct memory_samples *c, const enum memory_by *by, size_t n,
 		const struct memory_options *opts, struct tare_error *err);
 void memory_free(struct memory *m);
 

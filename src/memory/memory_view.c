@@ -42,7 +42,7 @@ static const char *word(const struct memory *m, uint32_t number)
 
 static void put_task(struct text *out, const struct memory *m, uint32_t pid, uint32_t tid)
 {
-	const char *comm = accessed_comm(m->of, pid, tid);
+	const char *comm = memory_samples_comm(m->of, pid, tid);
 
 	text_add(out, "%s%s%u/%u", comm, *comm ? " " : "", pid, tid);
 }
@@ -52,7 +52,8 @@ static void put_object(struct text *out, const struct memory *m, const struct me
 	if (r->is.object == SET_NONE)
 		text_add(out, "[no address]");
 	else
-		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), out);
+		memory_samples_object_name(m->of, memory_samples_object_at(m->of, r->is.object),
+					   out);
 }
 
 /*
@@ -67,7 +68,8 @@ static void put_page(struct text *out, const struct memory *m, const struct memo
 	}
 	text_add(out, "0x%" PRIx64 "  ", r->is.address);
 	if (r->is.objects)
-		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), out);
+		memory_samples_object_name(m->of, memory_samples_object_at(m->of, r->is.object),
+					   out);
 	else
 		text_add(out, "[several objects]");
 	if (r->is.objects > 1)
@@ -128,7 +130,7 @@ static void put_label(struct text *out, const struct memory *m, enum memory_by b
 		break;
 	case MEMORY_BY_SYMBOL:
 		put_object(out, m, r);
-		o = r->is.object == SET_NONE ? NULL : accessed_object_at(m->of, r->is.object);
+		o = r->is.object == SET_NONE ? NULL : memory_samples_object_at(m->of, r->is.object);
 		if (o && o->kind == OBJECT_SYMBOL)
 			text_add(out, "  %s",
 				 path_base(word(m, m->of->modules.module[o->module].path)));
@@ -444,12 +446,12 @@ static struct remarks remarks_of(const struct memory *m, const struct style *sty
 		text_add(t, "%s%s.",
 			 m->without_address == 1 ? " access has no address"
 						 : " accesses have no address",
-			 accessed_addressless(m->origins));
+			 memory_samples_addressless(m->origins));
 	}
 	if (m->last_ns > m->first_ns && m->last_ns - m->first_ns > YEAR_NS)
 		text_add(remarks_add(&r, INK_CAREFUL),
 			 "Some timestamps are damaged: no recording is that long.");
-	accessed_remarks(&r, m->of, style);
+	memory_samples_remarks(&r, m->of, style);
 	return r;
 }
 
@@ -458,7 +460,7 @@ void memory_text(struct text *out, const struct memory_shown *s, const struct st
 	const struct memory *m = s->memory;
 	struct remarks remarks = remarks_of(m, style);
 
-	accessed_head_text(out, s->path, m->of);
+	memory_samples_head_text(out, s->path, m->of);
 	text_add(out, "  ");
 	put_count(out, style, m->total.samples);
 	text_add(out, m->total.samples == 1 ? " access" : " accesses");
@@ -487,7 +489,7 @@ void memory_text(struct text *out, const struct memory_shown *s, const struct st
 	text_add(out, "\n");
 	put_legend(out, m);
 	remarks_text(out, &remarks, 1, style);
-	accessed_unnamed_text(out, m->of, m->total.samples, style);
+	memory_samples_unnamed_text(out, m->of, m->total.samples, style);
 	remarks_free(&remarks);
 }
 
@@ -596,7 +598,7 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 		r->is.objects != 1; /* then the name and size are not the page's */
 	const struct object *o = r->is.object == SET_NONE || several
 		? NULL
-		: accessed_object_at(m->of, r->is.object);
+		: memory_samples_object_at(m->of, r->is.object);
 	struct text label = { 0 };
 
 	put_label(&label, m, by, r);
@@ -644,7 +646,8 @@ static void json_what(struct json *j, const struct memory *m, enum memory_by by,
 	if (by == MEMORY_BY_PAGE && r->is.objects > 1) {
 		struct text most = { 0 };
 
-		accessed_object_name(m->of, accessed_object_at(m->of, r->is.object), &most);
+		memory_samples_object_name(m->of, memory_samples_object_at(m->of, r->is.object),
+					   &most);
 		json_string(j, "most", most.s);
 		json_uint(j, "most_samples", r->is.object_samples);
 		text_free(&most);
@@ -691,7 +694,7 @@ void memory_json(struct text *out, const struct memory_shown *s, const struct me
 	}
 	json_end(&j);
 	json_uint(&j, "rows_in_all", t->n);
-	accessed_quality_json(&j, m->of, &remarks);
+	memory_samples_quality_json(&j, m->of, &remarks);
 	remarks_free(&remarks);
 	json_end(&j);
 	json_into(out, &j);

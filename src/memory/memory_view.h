@@ -20,15 +20,17 @@ void memory_csv(struct text *out, const struct memory_shown *s, const struct mem
 void memory_json(struct text *out, const struct memory_shown *s, const struct memory_table *t);
 
 /* Also used by the view of shared lines. */
-void accessed_head_text(struct text *out, const char *path, const struct accessed *c);
+void memory_samples_head_text(struct text *out, const char *path, const struct memory_samples *c);
 /* Losses, damage, and omissions. */
-void accessed_remarks(struct remarks *r, const struct accessed *c, const struct style *style);
+void memory_samples_remarks(struct remarks *r, const struct memory_samples *c,
+			    const struct style *style);
 /* Why accesses of these origins (bits) have no address, as " (...)"; "" if that is not known. */
-const char *accessed_addressless(unsigned origins);
+const char *memory_samples_addressless(unsigned origins);
 /* Code without names. */
-void accessed_unnamed_text(struct text *out, const struct accessed *c, uint64_t all,
-			   const struct style *style);
+void memory_samples_unnamed_text(struct text *out, const struct memory_samples *c, uint64_t all,
+				 const struct style *style);
 /* Notes, remarks, the source of the accesses, code without names. */
-void accessed_quality_json(struct json *j, const struct accessed *c, const struct remarks *remarks);
+void memory_samples_quality_json(struct json *j, const struct memory_samples *c,
+				 const struct remarks *remarks);
 
 #endif

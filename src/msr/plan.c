@@ -358,8 +358,8 @@ static int assign(struct msr_plan *p, const struct msr_cpu *cpu, const struct ms
 
 /* ---- the operations ---- */
 
-static void add(struct msr_plan *p, enum msr_phase phase, uint16_t kind, uint32_t msr,
-		uint64_t value)
+static void add_step(struct msr_plan *p, enum msr_phase phase, uint16_t kind, uint32_t msr,
+		     uint64_t value)
 {
 	if (p->n < MSR_STEPS_MAX) /* 12 events need fewer than 130 */
 		p->step[p->n++] = (struct msr_step){
@@ -417,7 +417,8 @@ static void selects(struct msr_plan *p, enum msr_phase phase, uint64_t with)
 {
 	for (size_t i = 0; i < p->n_events; i++)
 		if (!p->place[i].fixed)
-			add(p, phase, TARE_MSR_WRITE, p->place[i].select, p->place[i].value & with);
+			add_step(p, phase, TARE_MSR_WRITE, p->place[i].select,
+				 p->place[i].value & with);
 }
 
 static void extra_registers(struct msr_plan *p, const struct msr_cpu *cpu,
@@ -430,7 +431,7 @@ static void extra_registers(struct msr_plan *p, const struct msr_cpu *cpu,
 		for (size_t k = 0; k < i; k++)
 			done |= msr && msr == extra_register(cpu, &ev[k]);
 		if (msr && !done)
-			add(p, MSR_CONFIGURE, TARE_MSR_WRITE, msr, ev[i].extra);
+			add_step(p, MSR_CONFIGURE, TARE_MSR_WRITE, msr, ev[i].extra);
 	}
 }
 
@@ -439,8 +440,8 @@ static void zero(struct msr_plan *p, const struct msr_cpu *cpu, const struct msr
 	for (size_t i = 0; i < p->n_events; i++) {
 		unsigned width = p->place[i].fixed ? cpu->fixed_width : cpu->width;
 
-		add(p, MSR_ZERO, TARE_MSR_WRITE, p->place[i].counter,
-		    -ev[i].period & (BIT(width) - 1));
+		add_step(p, MSR_ZERO, TARE_MSR_WRITE, p->place[i].counter,
+			 -ev[i].period & (BIT(width) - 1));
 	}
 }
 
@@ -460,32 +461,33 @@ static void middle(struct msr_plan *p, const struct msr_cpu *cpu, const struct m
 	bool global = has_global(cpu);
 
 	if (global)
-		add(p, MSR_QUIET, TARE_MSR_WRITE, global_ctrl(cpu), 0);
+		add_step(p, MSR_QUIET, TARE_MSR_WRITE, global_ctrl(cpu), 0);
 	else
 		selects(p, MSR_QUIET, 0);
 	extra_registers(p, cpu, ev);
 	if (global)
 		selects(p, MSR_CONFIGURE, UINT64_MAX);
 	if (p->fixed_ctrl)
-		add(p, MSR_CONFIGURE, TARE_MSR_WRITE, FIXED_CTR_CTRL, p->fixed_ctrl);
+		add_step(p, MSR_CONFIGURE, TARE_MSR_WRITE, FIXED_CTR_CTRL, p->fixed_ctrl);
 	zero(p, cpu, ev);
 	if (global)
-		add(p, MSR_ZERO, TARE_MSR_WRITE, global_clear(cpu), p->enable);
+		add_step(p, MSR_ZERO, TARE_MSR_WRITE, global_clear(cpu), p->enable);
 	if (global)
-		add(p, MSR_START, TARE_MSR_WRITE, global_ctrl(cpu), p->enable);
+		add_step(p, MSR_START, TARE_MSR_WRITE, global_ctrl(cpu), p->enable);
 	else
 		selects(p, MSR_START, UINT64_MAX);
 	if (global)
-		add(p, MSR_STOP, TARE_MSR_WRITE, global_ctrl(cpu), 0);
+		add_step(p, MSR_STOP, TARE_MSR_WRITE, global_ctrl(cpu), 0);
 	else
 		selects(p, MSR_STOP, ~SELECT_EN);
 	for (size_t i = 0; i < p->n_events; i++) {
-		add(p, MSR_READ, TARE_MSR_READ, p->place[i].counter, 0);
+		add_step(p, MSR_READ, TARE_MSR_READ, p->place[i].counter, 0);
 		p->step[p->n - 1].event = (unsigned)i;
 	}
 	if (global) {
-		add(p, MSR_CHECK, TARE_MSR_READ, is_intel(cpu) ? GLOBAL_STATUS : 0xc0000300, 0);
-		add(p, MSR_CHECK, TARE_MSR_WRITE, global_clear(cpu), p->enable);
+		add_step(p, MSR_CHECK, TARE_MSR_READ, is_intel(cpu) ? GLOBAL_STATUS : 0xc0000300,
+			 0);
+		add_step(p, MSR_CHECK, TARE_MSR_WRITE, global_clear(cpu), p->enable);
 	}
 }
 
@@ -522,12 +524,12 @@ static void restore(struct msr_plan *p, const struct msr_cpu *cpu, const uint32_
 	uint32_t gate = has_global(cpu) ? global_ctrl(cpu) : 0;
 
 	if (gate)
-		add(p, MSR_RESTORE, TARE_MSR_WRITE, gate, 0);
+		add_step(p, MSR_RESTORE, TARE_MSR_WRITE, gate, 0);
 	for (size_t i = n; i-- > 0;)
 		if (msr[i] != gate)
-			add(p, MSR_RESTORE, TARE_MSR_WRITE, msr[i], 0);
+			add_step(p, MSR_RESTORE, TARE_MSR_WRITE, msr[i], 0);
 	if (gate)
-		add(p, MSR_RESTORE, TARE_MSR_WRITE, gate, 0);
+		add_step(p, MSR_RESTORE, TARE_MSR_WRITE, gate, 0);
 }
 
 int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct msr_event *ev,
@@ -565,7 +567,7 @@ int msr_plan_make(struct msr_plan *out, const struct msr_cpu *cpu, const struct 
 	*out = core;
 	out->n = 0;
 	for (size_t i = 0; i < n_msr; i++)
-		add(out, MSR_SAVE, TARE_MSR_READ, msr[i], 0);
+		add_step(out, MSR_SAVE, TARE_MSR_READ, msr[i], 0);
 	for (size_t i = 0; i < core.n && out->n < MSR_STEPS_MAX; i++)
 		out->step[out->n++] = core.step[i];
 	restore(out, cpu, msr, n_msr);

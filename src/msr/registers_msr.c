@@ -75,7 +75,7 @@ static int why_no_write(int code, struct tare_error *err)
 	return -code;
 }
 
-static int one(int fd, struct tare_msr_op *op, struct tare_error *err)
+static int run_op(int fd, struct tare_msr_op *op, struct tare_error *err)
 {
 	uint64_t value = op->value;
 	ssize_t n;
@@ -117,7 +117,7 @@ static int msr_run(struct registers *r, int cpu, struct tare_msr_op *op, size_t 
 			op[i].err = -ECANCELED;
 			continue;
 		}
-		ret = one(fd, &op[i], err);
+		ret = run_op(fd, &op[i], err);
 		op[i].err = (int16_t)ret;
 	}
 	return ret;

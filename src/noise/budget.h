@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/error.h"
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 
 enum budget_cause {
 	/* observed with the count, one number per run */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "noise/budget_fit.h"
-#include "statistics/student.h"
+#include "statistics/student_t.h"
 
 enum { PERMUTATIONS = 999 };
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "output/doomed.h"
+#include "output/temp_cleanup.h"
 #include "output/input.h"
 #include "output/output.h"
 #include "output/own_stdout.h"
@@ -30,12 +30,12 @@ static int open_rows(struct output *o, const char *path, struct tare_error *err)
 		o->fd = fcntl(as, F_DUPFD_CLOEXEC, 0);
 	} else {
 		const char *to = ret ? o->place : path; /* no link if it is a regular file */
-		sigset_t before = doomed_hold();
+		sigset_t before = temp_cleanup_block();
 
 		o->fd = open(to, flags | O_CREAT | O_EXCL, 0666);
 		o->made = o->fd >= 0 ? to : NULL;
-		doomed_add(o->made);
-		doomed_let(&before);
+		temp_cleanup_add(o->made);
+		temp_cleanup_unblock(&before);
 		if (o->fd < 0 && errno == EEXIST)
 			o->fd = open(to, flags | (ret ? O_NOFOLLOW : 0));
 		o->regular = o->fd >= 0 && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
@@ -99,7 +99,7 @@ int output_put(struct output *o, struct text *t, struct tare_error *err)
 	int ret = t->failed ? -ENOMEM : 0;
 
 	if (t->len)
-		doomed_spare(o->made);
+		temp_cleanup_forget(o->made);
 	if (ret == 0 && t->len)
 		ret = o->regular ? put_rows(o, t) : file_write_all(o->fd, t->s, t->len);
 	if (ret < 0)
@@ -136,7 +136,7 @@ int output_close(struct output *o, struct tare_error *err)
 		whole_file_abandon(&o->file);
 		return 0;
 	}
-	doomed_spare(o->made);
+	temp_cleanup_forget(o->made);
 	if (o->made && !o->any)
 		/* nothing was measured: an empty file must not look like a result */
 		unlink(o->made);

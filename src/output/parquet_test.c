@@ -91,7 +91,7 @@ static int to_field(struct in *in, int wanted)
 	return 0;
 }
 
-static int64_t number(struct in at, int id)
+static int64_t field_number(struct in at, int id)
 {
 	uint64_t v;
 
@@ -152,22 +152,22 @@ static uint8_t *page(const struct file *f, size_t group, size_t column, size_t *
 	uint8_t *out;
 
 	CHECK_EQ(to_field(&c, 3), STRUCT);
-	head = (struct in){ f->bytes + number(c, 9), f->bytes + f->n };
-	*values = number(c, 5);
-	*n = (size_t)number(head, 2);
-	stored = (size_t)number(head, 3);
-	CHECK_EQ(number(head, 1), 0, "a data page");
+	head = (struct in){ f->bytes + field_number(c, 9), f->bytes + f->n };
+	*values = field_number(c, 5);
+	*n = (size_t)field_number(head, 2);
+	stored = (size_t)field_number(head, 3);
+	CHECK_EQ(field_number(head, 1), 0, "a data page");
 	struct in end = head;
 	skip(&end, STRUCT);
-	CHECK_EQ(number(c, 7), (int64_t)(stored + (end.p - head.p)),
+	CHECK_EQ(field_number(c, 7), (int64_t)(stored + (end.p - head.p)),
 		 "compressed size counts the head");
-	CHECK_EQ(number(c, 6), (int64_t)(*n + (end.p - head.p)), "so does the other");
+	CHECK_EQ(field_number(c, 6), (int64_t)(*n + (end.p - head.p)), "so does the other");
 	out = malloc(*n + 1);
 #ifdef HAVE_ZSTD
-	CHECK_EQ(number(c, 4), 6);
+	CHECK_EQ(field_number(c, 4), 6);
 	CHECK_EQ(ZSTD_decompress(out, *n, end.p, stored), *n);
 #else
-	CHECK_EQ(number(c, 4), 0);
+	CHECK_EQ(field_number(c, 4), 0);
 	memcpy(out, end.p, *n);
 #endif
 	return out;
@@ -202,7 +202,7 @@ TEST(values_and_nulls)
 	}
 	CHECK_EQ(parquet_close(p, NULL), 0);
 	f = read_back(&out);
-	CHECK_EQ(number(f.meta, 3), 11);
+	CHECK_EQ(field_number(f.meta, 3), 11);
 	element(f.meta, 2, 0, &k);
 	CHECK_EQ(k, ARRAY_SIZE(columns) + 1, "columns and the root");
 
@@ -254,7 +254,7 @@ TEST(more_than_a_group)
 	}
 	CHECK_EQ(parquet_close(p, NULL), 0);
 	f = read_back(&out);
-	CHECK_EQ(number(f.meta, 3), ROWS);
+	CHECK_EQ(field_number(f.meta, 3), ROWS);
 	element(f.meta, 4, 0, &groups);
 	CHECK_EQ(groups, 3);
 	for (size_t g = 0; g < groups; g++) {
@@ -280,7 +280,7 @@ TEST(no_rows)
 
 	CHECK_EQ(parquet_close(p, NULL), 0);
 	f = read_back(&out);
-	CHECK_EQ(number(f.meta, 3), 0);
+	CHECK_EQ(field_number(f.meta, 3), 0);
 }
 
 TEST_MAIN()

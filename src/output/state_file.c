@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "output/doomed.h"
+#include "output/temp_cleanup.h"
 #include "output/state_file.h"
 
 /* A relative path must be ignored: XDG Base Directory Specification. NULL: not set. */
@@ -88,10 +88,10 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 
 	if (snprintf(name, sizeof(name), "%s.XXXXXX", path) >= (int)sizeof(name))
 		return tare_fail(err, ENAMETOOLONG, "%.200s: the name is too long", path);
-	before = doomed_hold();
+	before = temp_cleanup_block();
 	fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
-		doomed_let(&before);
+		temp_cleanup_unblock(&before);
 		return tare_fail(err, errno, "cannot write in the directory of %.200s: %s", path,
 				 strerror(errno));
 	}
@@ -105,7 +105,7 @@ int state_replace(const char *path, const struct text *text, struct tare_error *
 		ret = -errno;
 	if (ret < 0)
 		unlink(name);
-	doomed_let(&before);
+	temp_cleanup_unblock(&before);
 	return ret < 0 ? tare_fail(err, -ret, "cannot write %.200s: %s", path, strerror(-ret)) : 0;
 }
 

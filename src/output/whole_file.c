@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "base/num.h"
-#include "output/doomed.h"
+#include "output/temp_cleanup.h"
 #include "output/input.h"
 #include "output/own_stdout.h"
 #include "output/whole_file.h"
@@ -31,7 +31,7 @@ static int hidden_name(struct whole_file *f, const char *name)
 		errno = ENOMEM;
 		return -1;
 	}
-	doomed_add(f->temp);
+	temp_cleanup_add(f->temp);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ static int open_beside(struct whole_file *f)
 	f->fd = dir ? open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
 	if (f->fd < 0 && dir &&
 	    (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL)) {
-		sigset_t before = doomed_hold();
+		sigset_t before = temp_cleanup_block();
 		int fd = file_part_open(f->path, 0666, name);
 
 		if (fd < 0)
@@ -54,7 +54,7 @@ static int open_beside(struct whole_file *f)
 			close(fd);
 			f->fd = -1;
 		}
-		doomed_let(&before);
+		temp_cleanup_unblock(&before);
 	}
 	free(copy);
 	return f->fd < 0 ? -1 : 0;
@@ -225,7 +225,7 @@ static int put_in_place(struct whole_file *f)
 		if (write_over(f) < 0)
 			return -1;
 	}
-	doomed_spare(f->temp);
+	temp_cleanup_forget(f->temp);
 	free(f->temp);
 	f->temp = NULL;
 	return 0;
@@ -233,10 +233,10 @@ static int put_in_place(struct whole_file *f)
 
 int whole_file_commit(struct whole_file *f, struct tare_error *err)
 {
-	sigset_t before = doomed_hold();
+	sigset_t before = temp_cleanup_block();
 	int ret = put_in_place(f) < 0 ? fail(f, err) : 0;
 
-	doomed_let(&before);
+	temp_cleanup_unblock(&before);
 	if (ret == 0 && f->path) {
 		int fd = f->fd;
 
@@ -252,7 +252,7 @@ void whole_file_abandon(struct whole_file *f)
 {
 	if (f->temp) {
 		unlink(f->temp);
-		doomed_spare(f->temp);
+		temp_cleanup_forget(f->temp);
 	}
 	if (f->fd >= 0 && f->path)
 		close(f->fd);

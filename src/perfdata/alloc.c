@@ -31,7 +31,7 @@ struct alloc_file {
 	struct alloc_loss loss;
 };
 
-static int add(struct alloc_file *f, uint64_t time_ns, uint64_t at, struct tare_error *err)
+static int add_entry(struct alloc_file *f, uint64_t time_ns, uint64_t at, struct tare_error *err)
 {
 	if (!array_reserve(&f->entry, &f->room, f->n + 1, sizeof(*f->entry)))
 		return tare_fail_nomem(err);
@@ -123,7 +123,7 @@ static int index_block(struct alloc_file *f, uint64_t at, struct tare_error *err
 			lose(f, at, end - at);
 			break;
 		}
-		ret = add(f, r.time_ns, at, err);
+		ret = add_entry(f, r.time_ns, at, err);
 		f->kinds[r.kind]++;
 	}
 	return ret;

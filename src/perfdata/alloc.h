@@ -58,7 +58,9 @@ enum {
 	ALLOC_WORDS = 32
 };
 
-/* Largest file if no other limit is given: more than is analysed (memory/accessed_blocks.c). */
+/*
+ * Largest file if no other limit is given: more than is analysed (memory/memory_samples_blocks.c).
+ */
 enum { ALLOC_MOST = 1 << 30 };
 
 enum alloc_kind {

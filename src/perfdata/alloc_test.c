@@ -14,7 +14,7 @@ enum { ONE = 72 }; /* bytes of a record with a frame and two words */
 static size_t used[2];
 static char path[] = "/tmp/alloc-test-XXXXXX";
 
-static void begin(void)
+static void begin_alloc_file(void)
 {
 	const struct alloc_head head = { .magic = ALLOC_MAGIC,
 					 .version = ALLOC_VERSION,
@@ -78,7 +78,7 @@ TEST(alloc_in_order_of_time)
 	struct alloc_file *f = NULL;
 	struct alloc_event e;
 
-	begin();
+	begin_alloc_file();
 	record(0, ALLOC_PROGRAM, 5, 1, 0, 0);
 	record(0, ALLOC_TAKEN, 30, 0xa000, 64, 3);
 	record(0, ALLOC_FREED, 20, 0x9000, 0, 1);
@@ -162,7 +162,7 @@ TEST(alloc_damage)
 		struct alloc_event e;
 		uint64_t n = 0;
 
-		begin();
+		begin_alloc_file();
 		record(0, ALLOC_TAKEN, 1, 0xa000, 8, 1);
 		record(0, ALLOC_TAKEN, 2, 0xb000, 8, 1);
 		record(1, ALLOC_TAKEN, 3, 0xc000, 8, 0);
@@ -198,7 +198,7 @@ TEST(alloc_cut_off)
 		struct tare_error err = TARE_ERROR_INIT;
 		struct alloc_file *f = NULL;
 
-		begin();
+		begin_alloc_file();
 		record(0, ALLOC_TAKEN, 1, 0xa000, 8, 1);
 		record(0, ALLOC_TAKEN, 2, 0xb000, 8, 1);
 		record(1, ALLOC_TAKEN, 3, 0xc000, 8, 0);
@@ -240,7 +240,7 @@ TEST(alloc_refused)
 		struct tare_error err = TARE_ERROR_INIT;
 		struct alloc_file *f = NULL;
 
-		begin();
+		begin_alloc_file();
 		memcpy(file + rows[i].at, &rows[i].value, rows[i].size);
 		CHECK_EQ(read_back(rows[i].file_size, &f, &err), -EINVAL, "row at line %d",
 			 rows[i].line);
@@ -289,7 +289,7 @@ TEST(alloc_made_anew)
 	struct alloc_file *f = NULL;
 	char small[8];
 
-	begin();
+	begin_alloc_file();
 	CHECK_EQ(read_back(0, &f, &err), -EINVAL); /* for its name */
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 

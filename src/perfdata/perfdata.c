@@ -286,7 +286,7 @@ static int stream_next(struct perfdata *r, struct stream *s, struct perfdata_rec
 }
 
 /* The parts of a directory are opened when they are reached. */
-static int begin(struct perfdata *r, size_t i, struct tare_error *err)
+static int begin_part(struct perfdata *r, size_t i, struct tare_error *err)
 {
 	struct stream *s = &r->streams[i];
 	char path[4096];
@@ -309,7 +309,7 @@ int streams_next(struct perfdata *r, struct perfdata_record *out, struct tare_er
 	r->lent = NULL;
 	for (; r->current < r->n_streams; r->current++) {
 		struct stream *s = &r->streams[r->current];
-		int ret = s->in.buf ? 0 : begin(r, r->current, err);
+		int ret = s->in.buf ? 0 : begin_part(r, r->current, err);
 
 		if (ret == 0)
 			ret = stream_next(r, s, out, err);

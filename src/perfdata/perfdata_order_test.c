@@ -31,7 +31,7 @@ static void put_item(int64_t time, uint64_t ip)
 	end_record(&m);
 }
 
-static struct perfdata *begin(const int64_t *items, size_t n, size_t queue_max)
+static struct perfdata *begin_recording(const int64_t *items, size_t n, size_t queue_max)
 {
 	struct perfdata_opts opts = { .queue_max = queue_max };
 	struct perfdata *r;
@@ -70,7 +70,7 @@ TEST(orders)
 
 		while (rows[i].items[n] != 99)
 			n++;
-		r = begin(rows[i].items, n, 0);
+		r = begin_recording(rows[i].items, n, 0);
 		for (; rows[i].out[k] != 99; k++) {
 			int64_t want = rows[i].out[k];
 
@@ -101,7 +101,7 @@ TEST(equal_times_keep_their_order)
 
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++)
 		items[i] = 7 + (int64_t)(i % 3);
-	r = begin(items, ARRAY_SIZE(items), 0);
+	r = begin_recording(items, ARRAY_SIZE(items), 0);
 
 	uint64_t last = 0, at = 0;
 
@@ -126,7 +126,7 @@ TEST(a_full_queue)
 
 	for (size_t i = 0; i < ARRAY_SIZE(items); i++)
 		items[i] = (int64_t)(ARRAY_SIZE(items) - i);
-	r = begin(items, ARRAY_SIZE(items), 64 << 10);
+	r = begin_recording(items, ARRAY_SIZE(items), 64 << 10);
 	while (perfdata_next_ordered(r, &rec, NULL) == 1) {
 		seen++;
 		late += rec.time < at;
@@ -148,7 +148,7 @@ TEST(many_rounds)
 
 		for (size_t i = 0; i < ARRAY_SIZE(items); i++)
 			items[i] = i % 100 == 99 ? 0 : (int64_t)(1000 + i - 40 * (i % 2));
-		r = begin(items, ARRAY_SIZE(items), 0);
+		r = begin_recording(items, ARRAY_SIZE(items), 0);
 		while (perfdata_next_ordered(r, &rec, NULL) == 1 && !(early && seen == 7000)) {
 			if (rec.type != PD_RECORD_SAMPLE)
 				continue;
@@ -234,8 +234,8 @@ TEST(damage_comes_last)
 	struct tare_error err = TARE_ERROR_INIT;
 	struct perfdata *r;
 
-	begin(items, 3, 0); /* leaves its bytes in m */
-	put64(&m, 0);       /* a record of size 0 */
+	begin_recording(items, 3, 0); /* leaves its bytes in m */
+	put64(&m, 0);                 /* a record of size 0 */
 	r = must_open(&m);
 	CHECK_EQ(perfdata_next_ordered(r, &rec, NULL), 1);
 	for (uint64_t time = 1; time <= 3; time++) {

@@ -20,8 +20,8 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static void add(struct perfdata *r, const struct perfdata_record *rec, uint32_t aux,
-		const char *why, uint64_t bytes)
+static void add_undecoded(struct perfdata *r, const struct perfdata_record *rec, uint32_t aux,
+			  const char *why, uint64_t bytes)
 {
 	struct perfdata_undecoded *row = r->undecoded, *end = row + r->n_undecoded;
 
@@ -44,23 +44,23 @@ static void add(struct perfdata *r, const struct perfdata_record *rec, uint32_t 
 void perfdata_add_undecoded(struct perfdata *r, const struct perfdata_record *rec, const char *why,
 			    uint64_t bytes)
 {
-	add(r, rec, 0, why, bytes);
+	add_undecoded(r, rec, 0, why, bytes);
 }
 
 void undecoded_note(struct perfdata *r, const struct perfdata_record *rec)
 {
 	if (rec->bad)
-		add(r, rec, 0, rec->bad, 0);
+		add_undecoded(r, rec, 0, rec->bad, 0);
 	else if (rec->type == PD_RECORD_SAMPLE && !rec->event)
-		add(r, rec, 0, "its event is unknown", 0);
+		add_undecoded(r, rec, 0, "its event is unknown", 0);
 	else if (!perfdata_type_name(rec->type))
-		add(r, rec, 0, "its type is unknown", 0);
+		add_undecoded(r, rec, 0, "its type is unknown", 0);
 	else if (rec->type == PD_RECORD_AUXTRACE_INFO)
 		r->aux_kind = rec->auxtrace_info.type;
 	else if (rec->type == PD_RECORD_AUXTRACE && rec->auxtrace.size)
-		add(r, rec, r->aux_kind, NULL, rec->auxtrace.size);
+		add_undecoded(r, rec, r->aux_kind, NULL, rec->auxtrace.size);
 	else if (rec->type == PD_RECORD_SAMPLE && rec->has & PD_SAMPLE_AUX && rec->sample.aux_size)
-		add(r, rec, r->aux_kind, NULL, rec->sample.aux_size);
+		add_undecoded(r, rec, r->aux_kind, NULL, rec->sample.aux_size);
 }
 
 size_t perfdata_undecoded(const struct perfdata *r, bool spe_unread, struct perfdata_undecoded *out,

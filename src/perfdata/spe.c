@@ -85,7 +85,7 @@ struct spe_packet spe_packet(const uint8_t *data, size_t n, size_t at)
 }
 
 /* Adds a packet to the record; false for a duplicate of a kind that occurs once. */
-static bool take(struct spe_record *r, const struct spe_packet *p)
+static bool take_packet(struct spe_record *r, const struct spe_packet *p)
 {
 	uint32_t bit = 0;
 
@@ -151,7 +151,7 @@ static enum outcome read_record(const uint8_t *data, size_t n, size_t at, struct
 		*end = at;
 		if (p.size == 0)
 			return CUT;
-		if (p.kind == SPE_BAD || !take(r, &p))
+		if (p.kind == SPE_BAD || !take_packet(r, &p))
 			return DAMAGED;
 		at += p.size;
 		*end = at;

@@ -173,7 +173,7 @@ static uint64_t draw(uint64_t below)
 	return seed % below;
 }
 
-static void put(uint8_t **to, uint8_t header, uint64_t payload, unsigned width)
+static void put_packet(uint8_t **to, uint8_t header, uint64_t payload, unsigned width)
 {
 	*(*to)++ = header | (uint8_t)(__builtin_ctz(width) << 4);
 	for (unsigned i = 0; i < width; i++)
@@ -190,46 +190,46 @@ static size_t make_record(uint8_t *to, struct spe_record *r)
 	memset(r, 0, sizeof(*r));
 	r->has = SPE_HAS_ADDRESS(SPE_PC) | SPE_HAS_OPERATION;
 	r->address[SPE_PC] = draw(UINT64_MAX);
-	put(&at, 0xb0, r->address[SPE_PC], 8);
+	put_packet(&at, 0xb0, r->address[SPE_PC], 8);
 	for (unsigned i = 0; i < 2; i++)
 		if (draw(2)) {
 			unsigned level = 2 * i + (unsigned)draw(2);
 
 			r->has |= SPE_HAS_CONTEXT(level);
 			r->context[level] = (uint32_t)draw(1ull << 32);
-			put(&at, 0x64 - 0x20 + level, r->context[level], 4);
+			put_packet(&at, 0x64 - 0x20 + level, r->context[level], 4);
 		}
 	r->class = (uint8_t)draw(3);
 	r->operation = (uint8_t)draw(256);
-	put(&at, 0x48 + r->class, r->operation, 1);
+	put_packet(&at, 0x48 + r->class, r->operation, 1);
 	if (draw(4)) {
 		unsigned width = 1u << draw(4);
 
 		r->has |= SPE_HAS_EVENTS;
 		r->events = draw(UINT64_MAX) >> (64 - 8 * width);
-		put(&at, 0x42, r->events, width);
+		put_packet(&at, 0x42, r->events, width);
 	}
 	for (unsigned i = 0; i < 3; i++)
 		if (draw(3)) {
 			r->has |= SPE_HAS_COUNTER(i);
 			r->counter[i] = (uint16_t)draw(4096);
-			put(&at, 0x98 - 0x10 + i, r->counter[i], 2);
+			put_packet(&at, 0x98 - 0x10 + i, r->counter[i], 2);
 		}
 	for (unsigned i = 1; i < 5; i++)
 		if (draw(3) == 0) {
 			r->has |= SPE_HAS_ADDRESS(i);
 			r->address[i] = draw(UINT64_MAX);
-			put(&at, 0xb0 - 0x30 + i, r->address[i], 8);
+			put_packet(&at, 0xb0 - 0x30 + i, r->address[i], 8);
 		}
 	if (draw(2)) {
 		r->has |= SPE_HAS_SOURCE;
 		r->source = draw(16);
-		put(&at, 0x43, r->source, 1);
+		put_packet(&at, 0x43, r->source, 1);
 	}
 	if (draw(2)) {
 		r->has |= SPE_HAS_TIMESTAMP;
 		r->timestamp = draw(UINT64_MAX);
-		put(&at, 0x71 - 0x30, r->timestamp, 8);
+		put_packet(&at, 0x71 - 0x30, r->timestamp, 8);
 	} else {
 		*at++ = 0x01;
 	}

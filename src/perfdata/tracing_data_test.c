@@ -10,7 +10,7 @@
 
 static char root[] = "/tmp/tare-tracefs-XXXXXX";
 
-static void put(const char *name, const char *bytes)
+static void put_file(const char *name, const char *bytes)
 {
 	char path[256], *slash;
 
@@ -30,21 +30,21 @@ static void make(void)
 {
 	if (!mkdtemp(root))
 		abort();
-	put("events/header_page", "page");
-	put("events/header_event", "event");
-	put("events/enable", "0\n");
-	put("events/ftrace/print/id", "5\n");
-	put("events/ftrace/print/format", "PRINT");
-	put("events/irq/softirq/id", "20\n");
-	put("events/irq/softirq/format", "SOFT");
-	put("events/sched/enable", "0\n");
-	put("events/sched/exec/id", "31\n");
-	put("events/sched/exec/format", "EXEC");
-	put("events/sched/switch/id", "30\n");
-	put("events/sched/switch/format", "SWITCH");
-	put("events/schedule/x/id", "40\n");
-	put("events/schedule/x/format", "X");
-	put("saved_cmdlines", "1 init\n");
+	put_file("events/header_page", "page");
+	put_file("events/header_event", "event");
+	put_file("events/enable", "0\n");
+	put_file("events/ftrace/print/id", "5\n");
+	put_file("events/ftrace/print/format", "PRINT");
+	put_file("events/irq/softirq/id", "20\n");
+	put_file("events/irq/softirq/format", "SOFT");
+	put_file("events/sched/enable", "0\n");
+	put_file("events/sched/exec/id", "31\n");
+	put_file("events/sched/exec/format", "EXEC");
+	put_file("events/sched/switch/id", "30\n");
+	put_file("events/sched/switch/format", "SWITCH");
+	put_file("events/schedule/x/id", "40\n");
+	put_file("events/schedule/x/format", "X");
+	put_file("saved_cmdlines", "1 init\n");
 }
 
 static void clean(void)

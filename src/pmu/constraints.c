@@ -41,7 +41,7 @@ static bool next(const struct counter_facts *f, const char **p, struct row *out)
 	return false;
 }
 
-static uint64_t number(const char *s, char **end)
+static uint64_t parse_number(const char *s, char **end)
 {
 	return strtoull(s, end, 0);
 }
@@ -69,9 +69,9 @@ static bool event_matches(const char *range, uint64_t event)
 		return true;
 	if (!strncmp(range, "cache=", 6))
 		return false;
-	first = last = number(range, &end);
+	first = last = parse_number(range, &end);
 	if (*end == '-')
-		last = number(end + 1, &end);
+		last = parse_number(end + 1, &end);
 	return event >= first && event <= last;
 }
 
@@ -86,11 +86,11 @@ static bool umask_matches(const char *want, uint64_t config)
 	case '*':
 		return true;
 	case '&':
-		return umask & number(want + 1, NULL);
+		return umask & parse_number(want + 1, NULL);
 	case '=':
-		return umask == number(want + 1, NULL) && !(config & FILTERS);
+		return umask == parse_number(want + 1, NULL) && !(config & FILTERS);
 	}
-	return umask == number(want, NULL);
+	return umask == parse_number(want, NULL);
 }
 
 /* "0-3", "any,fixed0", "0,2,4?"; limited to the counters of this CPU. */
@@ -108,9 +108,9 @@ static uint64_t counters_of(const struct counter_facts *f, const char *s)
 			s += 3 + (s[3] == ',');
 			continue;
 		}
-		first = last = number(s + (fixed ? 5 : 0), &end);
+		first = last = parse_number(s + (fixed ? 5 : 0), &end);
 		if (*end == '-')
-			last = number(end + 1, &end);
+			last = parse_number(end + 1, &end);
 		if (end == s)
 			return 0;
 		for (; first <= last && first < (fixed ? f->fixed : 32); first++)
@@ -146,10 +146,10 @@ bool constraint_cache(const struct counter_facts *f, uint64_t event, uint64_t *c
 	while (next(f, &p, &row)) {
 		if (strncmp(row.event, "cache=", 6))
 			continue;
-		if (strcmp(row.event + 6, "any") && number(row.event + 6, NULL) != event)
+		if (strcmp(row.event + 6, "any") && parse_number(row.event + 6, NULL) != event)
 			continue;
 		/* any counter works: use a code that matches only the last row of its table */
-		*config = !strcmp(row.counters, "any") ? 0xc0 : number(row.counters, NULL);
+		*config = !strcmp(row.counters, "any") ? 0xc0 : parse_number(row.counters, NULL);
 		return true;
 	}
 	return false;

@@ -134,7 +134,7 @@ static const struct {
 };
 
 /* If *p starts with one of the spellings, up to '-' or the end, move past it and the dash. */
-static bool take(const char **p, const char *const *spelling, size_t most)
+static bool take_spelling(const char **p, const char *const *spelling, size_t most)
 {
 	for (size_t i = 0; i < most && spelling[i]; i++) {
 		size_t n = strlen(spelling[i]);
@@ -177,20 +177,20 @@ static bool cache_find(const char *name, struct generic_name *out, char room[GEN
 		const char *p = name;
 		size_t op = ARRAY_SIZE(operations), result = ARRAY_SIZE(results);
 
-		if (!take(&p, caches[c].spelling, ARRAY_SIZE(caches[c].spelling)))
+		if (!take_spelling(&p, caches[c].spelling, ARRAY_SIZE(caches[c].spelling)))
 			continue;
 		for (int part = 0; part < 2 && *p; part++) {
 			for (size_t i = 0;
 			     op == ARRAY_SIZE(operations) && i < ARRAY_SIZE(operations); i++)
-				if (take(&p, operations[i].spelling,
-					 ARRAY_SIZE(operations[i].spelling))) {
+				if (take_spelling(&p, operations[i].spelling,
+						  ARRAY_SIZE(operations[i].spelling))) {
 					op = i;
 					goto next;
 				}
 			for (size_t i = 0; result == ARRAY_SIZE(results) && i < ARRAY_SIZE(results);
 			     i++)
-				if (take(&p, results[i].spelling,
-					 ARRAY_SIZE(results[i].spelling))) {
+				if (take_spelling(&p, results[i].spelling,
+						  ARRAY_SIZE(results[i].spelling))) {
 					result = i;
 					break;
 				}

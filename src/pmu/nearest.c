@@ -14,7 +14,7 @@ struct pool {
 	size_t n;
 };
 
-static void add(struct pool *p, const char *name)
+static void add_name(struct pool *p, const char *name)
 {
 	if (p->n < POOL_MAX && (p->name[p->n] = strdup(name)))
 		p->n++;
@@ -57,9 +57,9 @@ void encoder_nearest(struct encoder *e, const char *name)
 	if (!pool.name)
 		return;
 	for (size_t i = 0; generic_nth(i, &g, room); i++)
-		add(&pool, g.name);
+		add_name(&pool, g.name);
 	for (size_t i = 0; (alias = generic_alias(i)); i++)
-		add(&pool, alias);
+		add_name(&pool, alias);
 	if (machine_devices(e->m, &devices, &n, NULL) < 0)
 		n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -71,7 +71,7 @@ void encoder_nearest(struct encoder *e, const char *name)
 		    machine_names(e->m, pmu, "events", &events, &n_events, NULL) < 0)
 			continue;
 		for (size_t k = 0; k < n_events; k++)
-			add(&pool, events[k]);
+			add_name(&pool, events[k]);
 		names_free(events, n_events);
 	}
 	sort_once(&pool);

@@ -47,8 +47,9 @@ static unsigned kernel(struct machine *m)
 	return *end == '.' ? (unsigned)VERSION(major, strtoul(end + 1, NULL, 10)) : 0;
 }
 
-static void add(char *to, size_t room, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void add(char *to, size_t room, const char *fmt, ...)
+static void add_text(char *to, size_t room, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void add_text(char *to, size_t room, const char *fmt, ...)
 {
 	size_t n = strlen(to);
 	va_list args;
@@ -59,8 +60,8 @@ static void add(char *to, size_t room, const char *fmt, ...)
 }
 
 #define ADD_EVENT(out, ...)                                                                        \
-	(add((out)->events, sizeof((out)->events), (out)->events[0] ? "," : ""),                   \
-	 add((out)->events, sizeof((out)->events), __VA_ARGS__))
+	(add_text((out)->events, sizeof((out)->events), (out)->events[0] ? "," : ""),              \
+	 add_text((out)->events, sizeof((out)->events), __VA_ARGS__))
 
 static bool has_event(struct machine *m, const struct pmu *pmu, const char *name)
 {
@@ -141,13 +142,13 @@ static int pebs(struct machine *m, const struct pmu *const *cores, size_t n,
 	}
 	out->weights = memory && kernel(m) >= VERSION(5, 12);
 	if (memory)
-		add(out->why, sizeof(out->why), "PEBS: loads of %s, and stores%s",
-		    latency > LDLAT_LEAST ? "at least that latency" : "any latency",
-		    branches ? "; branches" : "");
+		add_text(out->why, sizeof(out->why), "PEBS: loads of %s, and stores%s",
+			 latency > LDLAT_LEAST ? "at least that latency" : "any latency",
+			 branches ? "; branches" : "");
 	else
-		add(out->why, sizeof(out->why), "PEBS: %s",
-		    branches ? "branches, and those mispredicted"
-			     : "instructions whose bytes were not in the L1 cache");
+		add_text(out->why, sizeof(out->why), "PEBS: %s",
+			 branches ? "branches, and those mispredicted"
+				  : "instructions whose bytes were not in the L1 cache");
 	return 0;
 }
 
@@ -186,9 +187,9 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 	if (!q->all_cpus && version && version < VERSION(6, 2))
 		return ibs_too_old(version, err);
 	if (q->what == PRECISE_FETCH && has_format(m, pmu, "rand_en"))
-		add(terms, sizeof(terms), "rand_en=1");
+		add_text(terms, sizeof(terms), "rand_en=1");
 	if (q->what != PRECISE_FETCH && has_format(m, pmu, "cnt_ctl"))
-		add(terms, sizeof(terms), "cnt_ctl=1");
+		add_text(terms, sizeof(terms), "cnt_ctl=1");
 	if (q->min_latency && !has_format(m, pmu, "ldlat")) {
 		tare_fail(
 			err, ENOTSUP,
@@ -208,20 +209,23 @@ static int ibs(struct machine *m, const struct precise_question *q, struct preci
 		return tare_fail(err, ERANGE, "IBS takes a least latency of %d to %d cycles",
 				 IBS_LATENCY_LEAST, IBS_LATENCY_MOST);
 	if (q->min_latency)
-		add(terms, sizeof(terms), "%sldlat=%u", terms[0] ? "," : "", q->min_latency);
+		add_text(terms, sizeof(terms), "%sldlat=%u", terms[0] ? "," : "", q->min_latency);
 	ADD_EVENT(out, "%s/%s/", name, terms);
 	out->registers = true;
 	out->multiple = IBS_MULTIPLE;
-	add(out->why, sizeof(out->why), "IBS: %s",
-	    q->what == PRECISE_FETCH ? "fetches, at random intervals"
-		    : q->min_latency ? zen_5(m) ? "loads that missed L3 and took longer than that"
-						: "loads that took longer than that"
-		    : terms[0]
-		    ? "micro-operations of every kind; loads, stores and branches are distinguished when read"
-		    : "operations of every kind, by cycles: this processor cannot count micro-operations, so slow ones are sampled more often");
-	add(out->refused, sizeof(out->refused),
-	    "IBS samples both user and kernel: it needs kernel.perf_event_paranoid <= 1%s, or CAP_PERFMON",
-	    q->all_cpus ? " (-a: <= 0)" : "");
+	add_text(
+		out->why, sizeof(out->why), "IBS: %s",
+		q->what == PRECISE_FETCH ? "fetches, at random intervals"
+			: q->min_latency ? zen_5(m)
+				? "loads that missed L3 and took longer than that"
+				: "loads that took longer than that"
+			: terms[0]
+			? "micro-operations of every kind; loads, stores and branches are distinguished when read"
+			: "operations of every kind, by cycles: this processor cannot count micro-operations, so slow ones are sampled more often");
+	add_text(
+		out->refused, sizeof(out->refused),
+		"IBS samples both user and kernel: it needs kernel.perf_event_paranoid <= 1%s, or CAP_PERFMON",
+		q->all_cpus ? " (-a: <= 0)" : "");
 	return 0;
 }
 
@@ -258,8 +262,8 @@ static void say_other_spe(struct machine *m, const char *name, struct precise_ch
 		snprintf(path, sizeof(path), PMU_DEVICES "/%s/cpumask", names[i]);
 		if (file_line(machine_root(m), path, cpus, sizeof(cpus), NULL) < 0)
 			snprintf(cpus, sizeof(cpus), "others");
-		add(out->why, sizeof(out->why), "; nothing on CPUs %s, which -e %s// samples", cpus,
-		    names[i]);
+		add_text(out->why, sizeof(out->why), "; nothing on CPUs %s, which -e %s// samples",
+			 cpus, names[i]);
 	}
 }
 
@@ -293,13 +297,13 @@ static int spe(struct machine *m, const char *name, const struct precise_questio
 		if (!(rows[i].of >> q->what & 1) || (physical && q->no_physical) ||
 		    !has_format(m, pmu, rows[i].format))
 			continue;
-		add(terms, sizeof(terms), "%s%s=1", terms[0] ? "," : "", rows[i].format);
+		add_text(terms, sizeof(terms), "%s%s=1", terms[0] ? "," : "", rows[i].format);
 		out->physical |= physical;
 	}
 	if (q->min_latency >= 1 << 12)
 		return tare_fail(err, ERANGE, "SPE takes a least latency of up to 4095 cycles");
 	if (q->min_latency)
-		add(terms, sizeof(terms), ",min_latency=%u", q->min_latency);
+		add_text(terms, sizeof(terms), ",min_latency=%u", q->min_latency);
 	snprintf(path, sizeof(path), PMU_DEVICES "/%s/caps/min_interval", name);
 	if (machine_number(m, path, 0, &least, err) < 0)
 		return -ENOTSUP;
@@ -308,10 +312,10 @@ static int spe(struct machine *m, const char *name, const struct precise_questio
 	out->least = least;
 	out->multiple = SPE_MULTIPLE;
 	out->aux = true;
-	add(out->why, sizeof(out->why), "SPE: %s",
-	    q->what == PRECISE_MEMORY             ? "loads and stores"
-		    : q->what == PRECISE_BRANCHES ? "branches"
-						  : "operations of every kind");
+	add_text(out->why, sizeof(out->why), "SPE: %s",
+		 q->what == PRECISE_MEMORY             ? "loads and stores"
+			 : q->what == PRECISE_BRANCHES ? "branches"
+						       : "operations of every kind");
 	say_other_spe(m, name, out);
 	return 0;
 }

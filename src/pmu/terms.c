@@ -37,8 +37,8 @@ static int fail(struct encoder *e, const struct origin *from, const struct event
 			    t->name, why);
 }
 
-static int put(struct encoder *e, const struct origin *from, const struct event_term *t,
-	       const struct format *f, struct encoding *enc)
+static int put_term(struct encoder *e, const struct origin *from, const struct event_term *t,
+		    const struct format *f, struct encoding *enc)
 {
 	struct tare_error why = TARE_ERROR_INIT;
 
@@ -63,7 +63,7 @@ static int fixed_term(struct encoder *e, const struct origin *from, const struct
 		if (!t->value)
 			return fail(e, from, t, EINVAL, "needs '=' and a number");
 		whole.config = t->name[6] ? (unsigned)(t->name[6] - '0') : 0;
-		return put(e, from, t, &whole, enc);
+		return put_term(e, from, t, &whole, enc);
 	}
 	if (!strcmp(t->name, "period") || !strcmp(t->name, "freq")) {
 		if (!t->value || !t->is_number || !t->number)
@@ -189,7 +189,7 @@ static int apply(struct encoder *e, const struct origin *from, const struct pmu 
 	ret = e->opt->cpu ? builtin_format(e->kind, t->name, &f)
 			  : machine_format(e->m, pmu, t->name, &f, e->err);
 	if (ret == 0)
-		return put(e, from, t, &f, enc);
+		return put_term(e, from, t, &f, enc);
 	if (ret != -ENOENT)
 		return ret;
 	if (!t->value && event_names) {

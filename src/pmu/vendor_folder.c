@@ -18,7 +18,7 @@ struct files {
 	bool standard;
 };
 
-static int add(struct files *to, struct vendor_file *f, char *own_path, struct tare_error *err)
+static int add_file(struct files *to, struct vendor_file *f, char *own_path, struct tare_error *err)
 {
 	if (to->n == FILES_MAX || !array_one_more(&to->file, to->n, sizeof(*to->file))) {
 		vendor_file_free(f);
@@ -60,7 +60,7 @@ static int read_level(struct files *to, const char *folder, struct tare_error *e
 			continue;
 		ret = vendor_file_read_as(path, &f, &why);
 		if (ret == 0) {
-			ret = add(to, &f, path, err);
+			ret = add_file(to, &f, path, err);
 			continue;
 		}
 		free(path);
@@ -114,7 +114,7 @@ int vendor_files_read(const char *const *paths, struct vendor_file **out, size_t
 		}
 		ret = vendor_file_read(path, &f, err);
 		if (ret == 0)
-			ret = add(&to, &f, NULL, err);
+			ret = add_file(&to, &f, NULL, err);
 	}
 	if (ret < 0) {
 		vendor_files_free(to.file, to.n);
@@ -170,7 +170,7 @@ static void read_standard(const char *path, struct files *to)
 	if (!to->n &&
 	    vendor_text_parse(embedded_text("armv8-pmuv3.txt"), "data/armv8-pmuv3.txt", &arm,
 			      NULL) == 0)
-		add(to, &arm, NULL, NULL);
+		add_file(to, &arm, NULL, NULL);
 }
 
 const struct vendor_event *vendor_standard(const char *path, const char *name,

@@ -156,7 +156,7 @@ static bool plain(const char *s, const char *also)
  * The number in a field: a JSON integer, or a string in decimal or 0x hex; of a list, the first
  * one. 1: present; 0: absent or empty; -EINVAL.
  */
-static int number(const json_t *event, const char *field, uint64_t *out)
+static int field_number(const json_t *event, const char *field, uint64_t *out)
 {
 	const json_t *v = json_object_get(event, field);
 	const char *s;
@@ -353,7 +353,7 @@ static int unknown_fields(struct reader *r, const json_t *event, const char *nam
 			known = !strcmp(field, known_fields[i]);
 		for (size_t i = 0; i < ARRAY_SIZE(terms_of) && !known; i++)
 			known = !strcmp(field, terms_of[i].field);
-		if (!known && number(event, field, &v) == 1 && v)
+		if (!known && field_number(event, field, &v) == 1 && v)
 			return bad(r, name, field, "is not known, and may change the count");
 	}
 	return 0;
@@ -366,7 +366,7 @@ static int filter_terms(struct reader *r, const json_t *event, const char *name,
 	uint64_t value;
 
 	filter += strspn(filter, " ");
-	if (number(event, "FILTER_VALUE", &value) < 0)
+	if (field_number(event, "FILTER_VALUE", &value) < 0)
 		return bad(r, name, "FILTER_VALUE", "is no number");
 	if (!*filter || !strcasecmp(filter, "na") || !strcasecmp(filter, "null") ||
 	    !strcmp(filter, "0"))
@@ -393,7 +393,8 @@ static int msr_terms(struct reader *r, const json_t *event, const char *name, st
 	const json_t *given = json_object_get(event, "MSRValue");
 	uint64_t value, msr;
 
-	if (number(event, "MSRIndex", &msr) < 0 || number(event, "MSRValue", &value) < 0)
+	if (field_number(event, "MSRIndex", &msr) < 0 ||
+	    field_number(event, "MSRValue", &value) < 0)
 		return bad(r, name, "MSRIndex or MSRValue", "is no number");
 	for (size_t i = 0; msr && i < ARRAY_SIZE(registers); i++)
 		if (registers[i].msr == msr) {
@@ -419,7 +420,7 @@ static int code_terms(struct reader *r, const json_t *event, const char *name, b
 	uint64_t code, ext;
 
 	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
-		int ret = number(event, whole[i][0], &code);
+		int ret = field_number(event, whole[i][0], &code);
 
 		if (ret < 0)
 			return bad(r, name, whole[i][0], "is no number");
@@ -428,9 +429,9 @@ static int code_terms(struct reader *r, const json_t *event, const char *name, b
 			return 0;
 		}
 	}
-	if (number(event, "EventCode", &code) < 0)
+	if (field_number(event, "EventCode", &code) < 0)
 		return bad(r, name, "EventCode", "is no number");
-	if (number(event, "ExtSel", &ext) < 0)
+	if (field_number(event, "ExtSel", &ext) < 0)
 		return bad(r, name, "ExtSel", "is no number");
 	/* Source: intel/perfmon; Linux, uncore_fixed: the fixed counter of an uncore PMU is event
 	 * 0xff. */
@@ -457,16 +458,16 @@ static int intel_terms(struct reader *r, const json_t *event, const char *name, 
 	ret = code_terms(r, event, name, uncore, terms);
 	if (ret)
 		return ret;
-	if (number(event, "UMask", &umask) < 0)
+	if (field_number(event, "UMask", &umask) < 0)
 		return bad(r, name, "UMask", "is no number");
-	if (number(event, "UMaskExt", &ext) < 0)
+	if (field_number(event, "UMaskExt", &ext) < 0)
 		return bad(r, name, "UMaskExt", "is no number");
 	if (umask > 0xff && ext)
 		return bad(r, name, "UMask", "is over 8 bits with a UMaskExt");
 	if (umask | ext)
 		text_add(terms, ",umask=%#llx", (unsigned long long)(umask | ext << 8));
 	for (size_t i = 0; i < ARRAY_SIZE(terms_of); i++) {
-		if (number(event, terms_of[i].field, &value) < 0)
+		if (field_number(event, terms_of[i].field, &value) < 0)
 			return bad(r, name, terms_of[i].field, "is no number");
 		if (value)
 			text_add(terms, ",%s=%#llx", terms_of[i].term, (unsigned long long)value);
@@ -603,7 +604,7 @@ static int arm_event(struct reader *r, const char *name, const json_t *event)
 			   !name ? "has no name" : "is no object, or its name has strange bytes");
 	if (!about)
 		about = jansson.json_string_value(json_object_get(event, "description"));
-	ret = number(event, "code", &code);
+	ret = field_number(event, "code", &code);
 	if (ret <= 0)
 		return bad(r, name, "code", ret < 0 ? "is no number" : "is missing");
 	snprintf(terms, sizeof(terms), "event=%#llx", (unsigned long long)code);

@@ -380,7 +380,7 @@ TEST(fields_of_linux)
 	}
 }
 
-static void put(const char *folder, const char *name, const char *text)
+static void put_file(const char *folder, const char *name, const char *text)
 {
 	char path[300];
 	FILE *to;
@@ -402,17 +402,21 @@ TEST(folders)
 	snprintf(cpu, sizeof(cpu), "%s/cpu", root);
 	snprintf(sys, sizeof(sys), "%s/sys", cpu);
 	CHECK(mkdir(cpu, 0700) == 0 && mkdir(sys, 0700) == 0);
-	put(root, "mapfile.csv", "x\n");
-	put(root, "standard.json",
-	    "[{\"EventName\":\"STD\",\"EventCode\":\"0x77\"},{\"MetricName\":\"M\",\"MetricExpr\":\"1\"},{\"ArchStdEvent\":\"STD\"}]");
-	put(cpu, "a.json",
-	    "[{\"ArchStdEvent\":\"STD\"},{\"ArchStdEvent\":\"M\"},{\"EventName\":\"BOTH\",\"EventCode\":\"1\",\"Unit\":\"cpu_core\"},"
-	    "{\"EventName\":\"ODD\",\"Strange\":\"1\"}]");
-	put(cpu, "b.json",
-	    "[{\"EventName\":\"BOTH\",\"EventCode\":\"2\",\"Unit\":\"cpu_atom\"},{\"EventName\":\"TWICE\",\"EventCode\":\"2\"}]");
-	put(cpu, "groups.json", "{\"Group\":\"what it is\"}");
-	put(sys, "c.json",
-	    "[{\"EventName\":\"TWICE\",\"EventCode\":\"3\"},{\"EventName\":\"L3\",\"Unit\":\"L3PMC\",\"EventCode\":\"4\"}]");
+	put_file(root, "mapfile.csv", "x\n");
+	put_file(
+		root, "standard.json",
+		"[{\"EventName\":\"STD\",\"EventCode\":\"0x77\"},{\"MetricName\":\"M\",\"MetricExpr\":\"1\"},{\"ArchStdEvent\":\"STD\"}]");
+	put_file(
+		cpu, "a.json",
+		"[{\"ArchStdEvent\":\"STD\"},{\"ArchStdEvent\":\"M\"},{\"EventName\":\"BOTH\",\"EventCode\":\"1\",\"Unit\":\"cpu_core\"},"
+		"{\"EventName\":\"ODD\",\"Strange\":\"1\"}]");
+	put_file(
+		cpu, "b.json",
+		"[{\"EventName\":\"BOTH\",\"EventCode\":\"2\",\"Unit\":\"cpu_atom\"},{\"EventName\":\"TWICE\",\"EventCode\":\"2\"}]");
+	put_file(cpu, "groups.json", "{\"Group\":\"what it is\"}");
+	put_file(
+		sys, "c.json",
+		"[{\"EventName\":\"TWICE\",\"EventCode\":\"3\"},{\"EventName\":\"L3\",\"Unit\":\"L3PMC\",\"EventCode\":\"4\"}]");
 	encode("hybrid", cpu, NULL, "std", got, sizeof(got));
 	CHECK_STR(got, "4:0x77,0 0 cpu_core; 10:0x77,0 0 cpu_atom");
 	encode("hybrid", cpu, NULL, "both", got, sizeof(got));

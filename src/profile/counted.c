@@ -17,8 +17,8 @@ int counted_place(struct raw *raw, const struct exact_places *p, struct tare_err
 	for (size_t i = 0; i < p->modules; i++) {
 		const struct exact_places_module *m = &p->module[i];
 		enum module_kind kind = modules_kind(m->path);
-		struct stacks_frame f = { .module = modules_add(&raw->modules, kind, m->path, NULL,
-								0, 0) };
+		struct call_tree_frame f = { .module = modules_add(&raw->modules, kind, m->path,
+								   NULL, 0, 0) };
 
 		if (f.module == SET_NONE)
 			return tare_fail_nomem(err);
@@ -28,7 +28,7 @@ int counted_place(struct raw *raw, const struct exact_places *p, struct tare_err
 		raw->place_module[i] = f.module;
 		for (size_t k = m->first; k < m->first + m->n; k++) {
 			f.address = p->offset[k];
-			raw->place_frame[k] = stacks_add_frame(raw->stacks, &f);
+			raw->place_frame[k] = call_tree_add_frame(raw->call_tree, &f);
 			if (raw->place_frame[k] == SET_NONE)
 				return tare_fail_nomem(err);
 		}
@@ -46,7 +46,7 @@ int counted_place(struct raw *raw, const struct exact_places *p, struct tare_err
 struct spreading {
 	const struct raw *raw;
 	const struct counted_names *names;
-	struct stacks *to;
+	struct call_tree *to;
 	size_t frames, events;
 	bool *by_samples; /* per frame: it has no count */
 	/* per frame: a raw frame that became it; SET_NONE: none with a count */
@@ -90,14 +90,14 @@ static bool prepare(struct spreading *s)
 static bool find_uncounted(struct spreading *s)
 {
 	size_t n;
-	const struct stacks_frame *from = stacks_frames(s->raw->stacks, &n);
+	const struct call_tree_frame *from = call_tree_frames(s->raw->call_tree, &n);
 	const struct exact_places *p = s->raw->places;
 	bool *counted = calloc(s->raw->modules.key.n + 1, sizeof(*counted));
 
 	for (size_t k = 0; counted && k < p->modules; k++)
 		counted[s->raw->place_module[k]] = true;
 	for (size_t i = 0; counted && i < n; i++)
-		if (from[i].flags & STACKS_MARK || !counted[from[i].module])
+		if (from[i].flags & CALL_TREE_MARK || !counted[from[i].module])
 			s->by_samples[innermost(s->names, (uint32_t)i)] = true;
 	if (!counted)
 		return false;
@@ -134,17 +134,17 @@ static void add_counted(struct spreading *s)
 
 /* ---- replace amounts by samples with counts ---- */
 
-static uint32_t leaf_of(const struct spreading *s, const struct stacks_row *row)
+static uint32_t leaf_of(const struct spreading *s, const struct call_tree_row *row)
 {
 	size_t n;
 
-	return row->node ? stacks_nodes(s->to, &n)[row->node].frame : SET_NONE;
+	return row->node ? call_tree_nodes(s->to, &n)[row->node].frame : SET_NONE;
 }
 
 static void add_sampled(struct spreading *s)
 {
 	size_t n;
-	const struct stacks_row *row = stacks_rows(s->to, &n);
+	const struct call_tree_row *row = call_tree_rows(s->to, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t e = s->event[row[i].column];
@@ -186,19 +186,19 @@ static uint32_t weights(const struct spreading *s, size_t group, uint32_t e)
 static bool add_row(struct spreading *s, uint32_t node, uint32_t task, uint32_t e, uint32_t trace,
 		    uint64_t amount)
 {
-	struct stacks_row row = { node, task, s->column[e], trace, 0, amount };
+	struct call_tree_row row = { node, task, s->column[e], trace, 0, amount };
 
-	return !amount || stacks_count(s->to, &row, 0, s->err) == 0;
+	return !amount || call_tree_count(s->to, &row, 0, s->err) == 0;
 }
 
 static int spread(struct spreading *s)
 {
 	size_t n;
 
-	stacks_rows(s->to, &n);
+	call_tree_rows(s->to, &n);
 	for (size_t i = 0; i < n; i++) {
-		struct stacks_row *row = (struct stacks_row *)s->to->row_set.item + i;
-		const struct stacks_row was = *row;
+		struct call_tree_row *row = (struct call_tree_row *)s->to->row_set.item + i;
+		const struct call_tree_row was = *row;
 		uint32_t own = s->event[was.column];
 		size_t group = group_of(s, leaf_of(s, row));
 
@@ -209,7 +209,7 @@ static int spread(struct spreading *s)
 				: 0;
 
 			if (by == own && e == own)
-				((struct stacks_row *)s->to->row_set.item + i)->amount = amount;
+				((struct call_tree_row *)s->to->row_set.item + i)->amount = amount;
 			else if (by == own && !add_row(s, was.node, was.task, e, was.trace, amount))
 				return -ENOMEM;
 		}
@@ -221,16 +221,17 @@ static int spread(struct spreading *s)
 
 static uint32_t task_of(struct spreading *s)
 {
-	struct stacks_task task = s->raw->alone;
+	struct call_tree_task task = s->raw->alone;
 
 	if (s->task != SET_NONE)
 		return s->task;
-	task.comm = stacks_add_name(
+	task.comm = call_tree_add_name(
 		s->to,
-		s->raw->comms == 1 ? stacks_name(s->raw->stacks, s->raw->alone.comm) : NOT_SAMPLED);
+		s->raw->comms == 1 ? call_tree_name(s->raw->call_tree, s->raw->alone.comm)
+				   : NOT_SAMPLED);
 	if (s->raw->comms != 1)
 		task.pid = task.tid = task.again = 0;
-	s->task = task.comm == WORDS_NONE ? SET_NONE : stacks_add_task_of(s->to, &task);
+	s->task = task.comm == WORDS_NONE ? SET_NONE : call_tree_add_task_of(s->to, &task);
 	return s->task;
 }
 
@@ -241,14 +242,14 @@ static uint32_t node_of(struct spreading *s, size_t group)
 	uint32_t at = 0;
 
 	if (group == s->frames) {
-		struct stacks_frame mark = { .function = stacks_add_name(s->to, NO_FILE),
-					     .flags = STACKS_MARK };
-		uint32_t frame = stacks_add_frame(s->to, &mark);
+		struct call_tree_frame mark = { .function = call_tree_add_name(s->to, NO_FILE),
+						.flags = CALL_TREE_MARK };
+		uint32_t frame = call_tree_add_frame(s->to, &mark);
 
-		return frame == SET_NONE ? SET_NONE : stacks_add_node(s->to, 0, frame);
+		return frame == SET_NONE ? SET_NONE : call_tree_add_node(s->to, 0, frame);
 	}
 	for (uint32_t k = 0; k < n->count[s->raw_frame[group]] && at != SET_NONE; k++)
-		at = stacks_add_node(s->to, at, n->made[n->first[s->raw_frame[group]] + k]);
+		at = call_tree_add_node(s->to, at, n->made[n->first[s->raw_frame[group]] + k]);
 	return at;
 }
 
@@ -277,7 +278,7 @@ static void note_columns(struct spreading *s, const uint64_t *samples, const uin
 	const struct exact_places *p = s->raw->places;
 
 	for (size_t e = 0; e < s->events; e++) {
-		struct stacks_column *c = &s->to->column[s->column[e]];
+		struct call_tree_column *c = &s->to->column[s->column[e]];
 		uint64_t sum = p->no_place[e];
 
 		for (size_t i = 0; i < p->n; i++)

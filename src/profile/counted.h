@@ -11,7 +11,7 @@
 
 /* Maps the frames of a raw profile to those of the result. */
 struct counted_names {
-	struct stacks *to;
+	struct call_tree *to;
 	/* per raw frame: a range of indices in `made`, the outermost first */
 	const uint32_t *first, *count, *made;
 	const uint32_t *column; /* per raw column */

@@ -53,7 +53,7 @@ struct profile *profile_new(enum profile_by by, struct tare_error *err)
 
 /* ---- images ---- */
 
-static void say(struct image *m, const char *why, const char *remedy)
+static void note_why(struct image *m, const char *why, const char *remedy)
 {
 	snprintf(m->why, sizeof(m->why), "%s", why);
 	snprintf(m->remedy, sizeof(m->remedy), "%s", remedy);
@@ -74,15 +74,16 @@ static void open_image(struct image *m)
 
 	m->fd = -1;
 	if (m->kind == EXACT_MEMORY) {
-		say(m, "code generated at run time, as by a JIT compiler: it has no symbols", "");
+		note_why(m, "code generated at run time, as by a JIT compiler: it has no symbols",
+			 "");
 		return;
 	}
 	if (m->kind == EXACT_UNKNOWN) {
-		say(m, "the origin of this code is unknown", "");
+		note_why(m, "the origin of this code is unknown", "");
 		return;
 	}
 	if (m->elsewhere) {
-		say(m, "deleted, or in another root or mount namespace", "");
+		note_why(m, "deleted, or in another root or mount namespace", "");
 		return;
 	}
 	m->fd = m->kind == EXACT_VDSO ? vdso_open() : file_open_regular(m->path, INT64_MAX);
@@ -92,18 +93,19 @@ static void open_image(struct image *m)
 		return;
 	}
 	if (!is_as_it_ran(m)) {
-		say(m, "the file was changed after it ran", "");
+		note_why(m, "the file was changed after it ran", "");
 		close(m->fd);
 		m->fd = -1;
 		return;
 	}
 	if (symbols_open(&m->symbols, m->path, m->fd, &err) < 0)
-		say(m, err.what, err.hint);
+		note_why(m, err.what, err.hint);
 	else if (!symbols_complete(m->symbols))
-		say(m, "stripped: only functions that it exports have symbols",
-		    "install its debugging symbols (Debian: the package's -dbgsym or -dbg), or --debuginfod");
+		note_why(
+			m, "stripped: only functions that it exports have symbols",
+			"install its debugging symbols (Debian: the package's -dbgsym or -dbg), or --debuginfod");
 	else
-		say(m, "no symbol covers this code", "");
+		note_why(m, "no symbol covers this code", "");
 }
 
 static bool is_image(const struct image *m, const struct exact_module *of)

@@ -25,8 +25,8 @@ static struct exact_module sample_file(uint8_t fill)
 				      st.st_mtim.tv_nsec, path };
 }
 
-static int add(struct profile *p, struct exact_module m, struct exact_code *code, size_t n,
-	       int64_t unplaced)
+static int add_exact_profile(struct profile *p, struct exact_module m, struct exact_code *code,
+			     size_t n, int64_t unplaced)
 {
 	struct exact_module modules[] = {
 		{ EXACT_UNKNOWN, false, 0, 0, 0, (char[]){ "[unknown]" } }, m
@@ -87,7 +87,7 @@ TEST(blocks_go_to_their_functions)
 
 	need_symbols();
 	need_decoder();
-	CHECK_EQ(add(p, sample_file(0x90), code, ARRAY_SIZE(code), 11), 0);
+	CHECK_EQ(add_exact_profile(p, sample_file(0x90), code, ARRAY_SIZE(code), 11), 0);
 	unlink(path);
 	t = profile_table(p, NULL);
 	CHECK_EQ(count_of(t, "alpha"), 5 * 16 + 7 + 3 * 8 - 1);
@@ -117,7 +117,7 @@ TEST(bytes_that_do_not_decode_stay_together)
 	const struct profile_table *t;
 
 	need_symbols();
-	CHECK_EQ(add(p, sample_file(0x06), code, ARRAY_SIZE(code), 0), 0);
+	CHECK_EQ(add_exact_profile(p, sample_file(0x06), code, ARRAY_SIZE(code), 0), 0);
 	unlink(path);
 	t = profile_table(p, NULL);
 	CHECK_EQ(t->unsplit, 48);
@@ -138,15 +138,17 @@ TEST(nothing_is_no_row)
 	const struct profile_table *t;
 
 	need_symbols();
-	CHECK_EQ(add(p, sample_file(0x90), code, ARRAY_SIZE(code), 0), 0);
+	CHECK_EQ(add_exact_profile(p, sample_file(0x90), code, ARRAY_SIZE(code), 0), 0);
 	unlink(path);
 	t = profile_table(p, NULL);
 	CHECK_EQ(t->n, 1);
 	CHECK_EQ(count_of(t, "beta"), 8);
 	CHECK_EQ(t->total, 8);
 	/* It may return. */
-	CHECK_EQ(add(p, (struct exact_module){ EXACT_MEMORY, false, 0, 0, 0, (char[]){ "[heap]" } },
-		     code, 1, 0),
+	CHECK_EQ(add_exact_profile(p,
+				   (struct exact_module){ EXACT_MEMORY, false, 0, 0, 0,
+							  (char[]){ "[heap]" } },
+				   code, 1, 0),
 		 0);
 	t = profile_table(p, NULL);
 	CHECK_EQ(t->n, 2);
@@ -163,7 +165,7 @@ TEST(another_number_of_instructions_is_not_split)
 
 	need_symbols();
 	need_decoder();
-	CHECK_EQ(add(p, sample_file(0x90), code, 1, 0), 0);
+	CHECK_EQ(add_exact_profile(p, sample_file(0x90), code, 1, 0), 0);
 	unlink(path);
 	t = profile_table(p, NULL);
 	CHECK_EQ(t->unsplit, 7);
@@ -185,7 +187,7 @@ TEST(the_run_with_the_median_total_is_shown)
 					     { 0x230, 6, 1, 4, 4 },
 					     { 0x260, i == 3, 1, 4, 4 } };
 
-		CHECK_EQ(add(p, file, code, ARRAY_SIZE(code), 0), 0);
+		CHECK_EQ(add_exact_profile(p, file, code, ARRAY_SIZE(code), 0), 0);
 		t = profile_table(p, NULL); /* reading the result in between changes nothing */
 		CHECK_EQ(t->runs, i + 1);
 	}
@@ -233,7 +235,7 @@ TEST(what_is_not_the_file_that_ran_names_its_reason)
 		struct exact_code code = { 0x200, 3, 1, 8, 8 };
 		const struct profile_table *t;
 
-		CHECK_EQ(add(p, untrusted[i].m, &code, 1, 0), 0);
+		CHECK_EQ(add_exact_profile(p, untrusted[i].m, &code, 1, 0), 0);
 		t = profile_table(p, NULL);
 		CHECK_EQ(t->n, 1, "row at line %d", untrusted[i].line);
 		CHECK(!t->row[0].function && !t->row[0].file, "row at line %d", untrusted[i].line);
@@ -253,15 +255,15 @@ TEST(what_makes_no_sense_is_refused)
 
 	CHECK(!profile_table(p, &err));
 	CHECK_STR(err.what, "no run was profiled");
-	CHECK_EQ(add(p, m, &code, 1, 0), -EINVAL);
+	CHECK_EQ(add_exact_profile(p, m, &code, 1, 0), -EINVAL);
 	profile_free(p);
 	profile_free(NULL);
 
 	p = profile_new(PROFILE_FUNCTION, NULL);
 	code.module = 1;
 	for (int i = 0; i < PROFILE_RUNS_MAX; i++)
-		CHECK_EQ(add(p, m, &code, 1, 0), 0);
-	CHECK_EQ(add(p, m, &code, 1, 0), -E2BIG);
+		CHECK_EQ(add_exact_profile(p, m, &code, 1, 0), 0);
+	CHECK_EQ(add_exact_profile(p, m, &code, 1, 0), -E2BIG);
 	profile_free(p);
 }
 

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/array.h"
-#include "profile/chains.h"
+#include "profile/callchain_cache.h"
 #include "profile/counted.h"
-#include "symbols/kept.h"
+#include "symbols/memory_limit.h"
 #include "symbols/mapped.h"
 #include "profile/samples_private.h"
-#include "symbols/spaces.h"
+#include "symbols/address_spaces.h"
 #include "profile/traced.h"
 #include "symbols/unwind.h"
 #include "perfdata/perfdata_features.h"
@@ -80,12 +80,12 @@ struct reader {
 	struct samples *out;
 	struct raw *raw;
 	struct perfdata *file;
-	struct spaces spaces;
+	struct address_spaces address_spaces;
 	struct set mains; /* by process: struct main_of */
 	struct set threads, counters, comms;
 	uint32_t last_thread; /* the last lookup; the next sample often has the same key */
 	struct cached cache[1 << CACHE_BITS];
-	struct chains chains;
+	struct callchain_cache chains;
 	struct traced traced;
 	uint32_t trace; /* of the current sample */
 	uint32_t kernel_module, unknown_module, unknown_guest;
@@ -143,7 +143,8 @@ static struct thread *thread_of(struct reader *r, uint32_t pid, uint32_t tid)
 		}
 	}
 	snprintf(name, sizeof(name), ":%d", (int)tid);
-	thread->comm = stacks_add_name(r->raw->stacks, pid == 0 && tid == 0 ? "swapper" : name);
+	thread->comm = call_tree_add_name(r->raw->call_tree,
+					  pid == 0 && tid == 0 ? "swapper" : name);
 	return thread;
 }
 
@@ -185,7 +186,7 @@ static void note_main(struct reader *r, uint32_t pid, uint32_t module)
 	if (!m || m->by_name)
 		return;
 	t = thread_of(r, pid, pid);
-	comm = t ? stacks_name(r->raw->stacks, t->comm) : "";
+	comm = t ? call_tree_name(r->raw->call_tree, t->comm) : "";
 	if (*comm && !strncmp(slash + 1, comm, COMM_MAX)) {
 		m->module = module;
 		m->by_name = 1;
@@ -218,8 +219,8 @@ static void fork_main(struct reader *r, uint32_t child, uint32_t parent)
 static uint32_t main_module(struct reader *r)
 {
 	size_t rows, n;
-	const struct stacks_row *row = stacks_rows(r->raw->stacks, &rows);
-	const struct stacks_task *task = stacks_tasks(r->raw->stacks, &n);
+	const struct call_tree_row *row = call_tree_rows(r->raw->call_tree, &rows);
+	const struct call_tree_task *task = call_tree_tasks(r->raw->call_tree, &n);
 	const struct main_of *all, *best = NULL;
 
 	for (size_t i = 0; i < rows; i++) {
@@ -250,7 +251,7 @@ static int name_thread(struct reader *r, uint32_t pid, uint32_t tid, uint32_t co
 /* The number of a thread's name. */
 static uint32_t note_comm(struct reader *r, const char *comm)
 {
-	uint32_t word = stacks_add_name(r->raw->stacks, comm);
+	uint32_t word = call_tree_add_name(r->raw->call_tree, comm);
 
 	return word == WORDS_NONE ||
 			set_add(&r->comms, &word, sizeof(word), sizeof(word), NULL) == SET_NONE
@@ -262,7 +263,7 @@ static int take_comm(struct reader *r, const struct perfdata_record *rec)
 {
 	/* Source: linux/perf_event.h, PERF_RECORD_MISC_COMM_EXEC. */
 	if (rec->misc & PD_MISC_13) {
-		spaces_exec(&r->spaces, rec->comm.pid);
+		address_spaces_exec(&r->address_spaces, rec->comm.pid);
 		exec_main(r, rec->comm.pid);
 	}
 	return name_thread(r, rec->comm.pid, rec->comm.tid, note_comm(r, rec->comm.comm));
@@ -285,7 +286,9 @@ static int take_fork(struct reader *r, const struct perfdata_record *rec)
 		return nomem(r);
 	ret = name_thread(r, rec->task.pid, rec->task.tid, parent->comm);
 	fork_main(r, rec->task.pid, rec->task.ppid);
-	return ret < 0 ? ret : spaces_fork(&r->spaces, rec->task.pid, rec->task.ppid, r->err);
+	return ret < 0
+		? ret
+		: address_spaces_fork(&r->address_spaces, rec->task.pid, rec->task.ppid, r->err);
 }
 
 /* ---- mappings ---- */
@@ -297,11 +300,11 @@ static int take_mapping(struct reader *r, const struct perfdata_record *rec)
 
 	if (ret <= 0)
 		return ret;
-	r->spaces.most = in_proportion(r, MAPS_LEAST, MAPS_PER_BYTE, MAPS_MAX);
+	r->address_spaces.most = in_proportion(r, MAPS_LEAST, MAPS_PER_BYTE, MAPS_MAX);
 	if (!m.kernel)
 		note_main(r, m.pid, m.map.module);
-	return m.kernel ? spaces_map_kernel(&r->spaces, &m.map, r->err)
-			: spaces_map(&r->spaces, m.pid, &m.map, r->err);
+	return m.kernel ? address_spaces_map_kernel(&r->address_spaces, &m.map, r->err)
+			: address_spaces_map(&r->address_spaces, m.pid, &m.map, r->err);
 }
 
 /* ---- frames ---- */
@@ -314,10 +317,10 @@ static void push(struct reader *r, uint32_t frame)
 
 static void push_mark(struct reader *r, const char *words)
 {
-	struct stacks_frame f = { .function = stacks_add_name(r->raw->stacks, words),
-				  .flags = STACKS_MARK };
+	struct call_tree_frame f = { .function = call_tree_add_name(r->raw->call_tree, words),
+				     .flags = CALL_TREE_MARK };
 
-	push(r, stacks_add_frame(r->raw->stacks, &f));
+	push(r, call_tree_add_frame(r->raw->call_tree, &f));
 }
 
 /* The limits on the number of tree nodes and addresses. */
@@ -328,27 +331,27 @@ static uint32_t most_kept(const struct reader *r)
 }
 
 /* The frame's number; that of a marker when there are too many frames. */
-static uint32_t frame_of(struct reader *r, const struct stacks_frame *f)
+static uint32_t frame_of(struct reader *r, const struct call_tree_frame *f)
 {
-	struct stacks *st = r->raw->stacks;
-	struct stacks_frame mark = { .flags = STACKS_MARK };
+	struct call_tree *st = r->raw->call_tree;
+	struct call_tree_frame mark = { .flags = CALL_TREE_MARK };
 	uint32_t at;
 
 	if (st->frame_set.n < most_kept(r))
-		return stacks_add_frame(st, f);
+		return call_tree_add_frame(st, f);
 	at = set_find(&st->frame_set, f, sizeof(*f), sizeof(*f));
 	if (at != SET_NONE)
 		return at;
 	r->crowded = true;
-	mark.function = stacks_add_name(st, "[address not kept: too many different ones]");
-	return stacks_add_frame(st, &mark);
+	mark.function = call_tree_add_name(st, "[address not kept: too many different ones]");
+	return call_tree_add_frame(st, &mark);
 }
 
 /* Adds a frame at an address; for callers, at the address of the call. */
 static void push_address(struct reader *r, uint64_t address, enum context in,
 			 const struct maps *user)
 {
-	const struct maps *maps = in == CONTEXT_KERNEL ? &r->spaces.kernel
+	const struct maps *maps = in == CONTEXT_KERNEL ? &r->address_spaces.kernel
 		: in == CONTEXT_USER                   ? user
 						       : NULL;
 	uint32_t space = maps ? maps->serial : UINT32_MAX - in;
@@ -356,16 +359,16 @@ static void push_address(struct reader *r, uint64_t address, enum context in,
 		*c = &r->cache[(address ^ address >> CACHE_BITS ^ (uint64_t)space * 0x9e3779b1) &
 			       ((1 << CACHE_BITS) - 1)];
 	const struct map *m;
-	struct stacks_frame f = { 0 };
+	struct call_tree_frame f = { 0 };
 
 	if (c->address == address && c->space == space && c->frame) {
 		push(r, c->frame - 1);
 		return;
 	}
 	m = maps ? maps_find(maps, address) : NULL;
-	f.flags = in == CONTEXT_KERNEL || in == CONTEXT_GUEST_KERNEL ? STACKS_KERNEL : 0;
+	f.flags = in == CONTEXT_KERNEL || in == CONTEXT_GUEST_KERNEL ? CALL_TREE_KERNEL : 0;
 	if (in >= CONTEXT_GUEST)
-		f.flags |= STACKS_GUEST;
+		f.flags |= CALL_TREE_GUEST;
 	f.module = m                   ? m->module
 		: in == CONTEXT_KERNEL ? r->kernel_module
 		: in == CONTEXT_USER   ? r->unknown_module
@@ -498,7 +501,7 @@ static void count_broken(struct reader *r, const struct perfdata_sample *s, cons
 static void push_stack(struct reader *r, const struct perfdata_record *rec)
 {
 	const struct perfdata_sample *s = &rec->sample;
-	const struct maps *user = spaces_of(&r->spaces, rec->pid);
+	const struct maps *user = address_spaces_of(&r->address_spaces, rec->pid);
 	const struct perfdata_attr *attr = rec->event ? &rec->event->attr : NULL;
 	unsigned max = attr && attr->max_stack ? attr->max_stack : 127;
 	bool any = false, branches, own = rec->has & PD_SAMPLE_IP;
@@ -528,9 +531,9 @@ static void push_stack(struct reader *r, const struct perfdata_record *rec)
 		push_mark(r, "[no address recorded]");
 }
 
-static bool has_node(const struct stacks *s, uint32_t parent, uint32_t frame)
+static bool has_node(const struct call_tree *s, uint32_t parent, uint32_t frame)
 {
-	struct stacks_node node = { parent, frame };
+	struct call_tree_node node = { parent, frame };
 
 	return set_find(&s->node_set, &node, sizeof(node), sizeof(node)) != SET_NONE;
 }
@@ -542,15 +545,15 @@ static uint32_t only_leaf(struct reader *r)
 	r->crowded = true;
 	r->n = r->last_n = 0;
 	push_mark(r, "[stack not kept: too many different ones]");
-	return stacks_add_node(r->raw->stacks, stacks_add_node(r->raw->stacks, 0, r->frame[0]),
-			       leaf);
+	return call_tree_add_node(r->raw->call_tree,
+				  call_tree_add_node(r->raw->call_tree, 0, r->frame[0]), leaf);
 }
 
 /* The node of the stack, from the root. Beyond nodes_max only the innermost frame is kept. */
 static uint32_t node_of(struct reader *r)
 {
 	uint32_t max = most_kept(r), node = 0;
-	struct stacks *st = r->raw->stacks;
+	struct call_tree *st = r->raw->call_tree;
 	unsigned depth = 0;
 
 	while (depth < r->n && depth < r->last_n &&
@@ -563,7 +566,7 @@ static uint32_t node_of(struct reader *r)
 			return SET_NONE;
 		if (st->node_set.n >= max && depth + 1 < r->n && !has_node(st, node, frame))
 			return only_leaf(r);
-		node = stacks_add_node(st, node, frame);
+		node = call_tree_add_node(st, node, frame);
 		if (node == SET_NONE)
 			return SET_NONE;
 		r->last_frame[depth] = frame;
@@ -580,7 +583,7 @@ static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
 	const struct samples_quality *q = &r->out->quality;
 	const uint64_t losses = q->cut + q->deferred;
 	const struct maps *user;
-	struct chains_key key;
+	struct callchain_cache_key key;
 	struct chain *at;
 	uint32_t node;
 
@@ -590,25 +593,26 @@ static uint32_t stack_of(struct reader *r, const struct perfdata_record *rec)
 		push_stack(r, rec);
 		return node_of(r);
 	}
-	user = spaces_of(&r->spaces, rec->pid);
-	key = (struct chains_key){
+	user = address_spaces_of(&r->address_spaces, rec->pid);
+	key = (struct callchain_cache_key){
 		.head = { rec->has & PD_SAMPLE_IP ? s->ip : 0, (uintptr_t)rec->event,
 			  rec->misc & PD_MISC_CPUMODE,
-			  (uint64_t)r->spaces.kernel.serial << 32 | (user ? user->serial : 0) },
+			  (uint64_t)r->address_spaces.kernel.serial << 32 |
+				  (user ? user->serial : 0) },
 	};
 	if (rec->has & PD_SAMPLE_CALLCHAIN && (!r->opts->flat || !(rec->has & PD_SAMPLE_IP))) {
 		key.chain = s->chain;
 		key.n = s->n_chain;
 		count_broken(r, s, user);
 	}
-	at = chains_at(&r->chains, &key);
-	node = chains_node(at, &key);
+	at = callchain_cache_at(&r->chains, &key);
+	node = callchain_cache_node(at, &key);
 	if (node != SET_NONE)
 		return node;
 	push_stack(r, rec);
 	node = node_of(r);
 	if (node != SET_NONE && !r->crowded && q->cut + q->deferred == losses)
-		chains_keep(at, &key, node);
+		callchain_cache_keep(at, &key, node);
 	return node;
 }
 
@@ -651,7 +655,7 @@ static bool is_raised(const struct perfdata_event *ev)
 		  (a->config == INSTRUCTIONS || a->config == BRANCHES));
 }
 
-static void say_how_often(struct stacks_asked *c, const struct perfdata_event *ev)
+static void say_how_often(struct call_tree_asked *c, const struct perfdata_event *ev)
 {
 	enum { NS_PER_S = 1000000000 };
 	const struct perfdata_attr *a = &ev->attr;
@@ -682,12 +686,12 @@ static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 	for (; n < r->raw->n_columns; n++)
 		r->raw->column[n] = SET_NONE;
 	if (r->raw->column[ev->index] == SET_NONE) {
-		uint32_t c = stacks_add_column(r->raw->stacks, ev->name,
-					       is_clock(&ev->attr) ? "ns" : "");
+		uint32_t c = call_tree_add_column(r->raw->call_tree, ev->name,
+						  is_clock(&ev->attr) ? "ns" : "");
 
 		if (c == SET_NONE)
 			return SET_NONE;
-		say_how_often(&r->raw->stacks->column[c].asked, ev);
+		say_how_often(&r->raw->call_tree->column[c].asked, ev);
 		r->raw->column[ev->index] = c;
 	}
 	return r->raw->column[ev->index];
@@ -696,16 +700,17 @@ static uint32_t column_of(struct reader *r, const struct perfdata_event *ev)
 static int count(struct reader *r, const struct perfdata_record *rec, uint32_t column,
 		 uint32_t node, uint32_t task, uint64_t amount)
 {
-	struct stacks_row row = { node, task, column, r->trace, 1, amount };
-	int ret = stacks_count(r->raw->stacks, &row, (double)amount * (double)amount, r->err);
+	struct call_tree_row row = { node, task, column, r->trace, 1, amount };
+	int ret = call_tree_count(r->raw->call_tree, &row, (double)amount * (double)amount, r->err);
 
-	if (ret == 0 && r->opts->moments) {
-		struct moment m = { rec->time, amount,
-				    node,      task,
-				    column,    rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX,
-				    r->trace,  0 };
+	if (ret == 0 && r->opts->sample_log) {
+		struct logged_sample m = {
+			rec->time, amount, node,
+			task,      column, rec->has & PD_SAMPLE_CPU ? rec->cpu : UINT32_MAX,
+			r->trace,  0
+		};
 
-		ret = moments_add(&r->raw->stacks->moments, &m, r->err);
+		ret = sample_log_add(&r->raw->call_tree->sample_log, &m, r->err);
 	}
 	return ret;
 }
@@ -742,7 +747,7 @@ static bool skids(const struct perfdata_record *rec)
  * A generic event without precise sampling whose addresses are exact all the same: only the exact
  * engine has such events.
  */
-static void note_exact(struct stacks_asked *c, const struct perfdata_record *rec)
+static void note_exact(struct call_tree_asked *c, const struct perfdata_record *rec)
 {
 	const struct perfdata_attr *a = &rec->event->attr;
 
@@ -771,9 +776,9 @@ static int count_group(struct reader *r, const struct perfdata_record *rec, uint
 		column = column_of(r, ev);
 		if (column == SET_NONE)
 			return nomem(r);
-		r->raw->stacks->column[column].read |= !leader;
-		r->raw->stacks->column[column].skids |= skids(rec);
-		note_exact(&r->raw->stacks->column[column].asked, rec);
+		r->raw->call_tree->column[column].read |= !leader;
+		r->raw->call_tree->column[column].skids |= skids(rec);
+		note_exact(&r->raw->call_tree->column[column].asked, rec);
 		ret = count(r, rec, column, node, task, by);
 	}
 	return ret;
@@ -805,11 +810,12 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 	t = thread_of(r, rec->pid, rec->tid);
 	if (!t || t->comm == WORDS_NONE)
 		return nomem(r);
-	if (!passes(r, rec, stacks_name(r->raw->stacks, t->comm)))
+	if (!passes(r, rec, call_tree_name(r->raw->call_tree, t->comm)))
 		return 0;
 	if (t->task == SET_NONE)
-		t->task = stacks_add_task_of(
-			r->raw->stacks, &(struct stacks_task){ t->pid, t->tid, t->comm, t->again });
+		t->task = call_tree_add_task_of(
+			r->raw->call_tree,
+			&(struct call_tree_task){ t->pid, t->tid, t->comm, t->again });
 	t->sampled = true;
 	node = stack_of(r, rec);
 	q->unkept += r->crowded;
@@ -830,8 +836,8 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 	column = column_of(r, rec->event);
 	if (column == SET_NONE)
 		return nomem(r);
-	r->raw->stacks->column[column].skids |= skids(rec);
-	note_exact(&r->raw->stacks->column[column].asked, rec);
+	r->raw->call_tree->column[column].skids |= skids(rec);
+	note_exact(&r->raw->call_tree->column[column].asked, rec);
 	amount = rec->sample.period;
 	if (!amount && !(rec->has & PD_SAMPLE_PERIOD)) {
 		q->weightless = true;
@@ -840,7 +846,7 @@ static int take_sample(struct reader *r, const struct perfdata_record *rec)
 	return count(r, rec, column, node, t->task, amount);
 }
 
-static int take(struct reader *r, const struct perfdata_record *rec)
+static int take_record(struct reader *r, const struct perfdata_record *rec)
 {
 	if (rec->type == PD_RECORD_SAMPLE)
 		return take_sample(r, rec);
@@ -896,14 +902,14 @@ static bool short_clock(const struct perfdata *file)
 
 static int check_kept(const struct reader *r, const char *path)
 {
-	const struct stacks *s = r->raw->stacks;
+	const struct call_tree *s = r->raw->call_tree;
 	size_t bytes = set_memory(&r->threads, sizeof(struct thread)) +
 		set_memory(&r->counters, sizeof(struct counter)) +
-		set_memory(&s->task_set, sizeof(struct stacks_task)) +
-		set_memory(&s->row_set, sizeof(struct stacks_row)) +
-		set_memory(&s->trace_set, sizeof(struct stacks_trace)) + words_memory(&s->names);
+		set_memory(&s->task_set, sizeof(struct call_tree_task)) +
+		set_memory(&s->row_set, sizeof(struct call_tree_row)) +
+		set_memory(&s->trace_set, sizeof(struct call_tree_trace)) + words_memory(&s->names);
 
-	return kept_check(&r->raw->modules, bytes, path, r->read, r->err);
+	return memory_limit_check(&r->raw->modules, bytes, path, r->read, r->err);
 }
 
 static int read_all(struct reader *r, const char *path)
@@ -917,7 +923,7 @@ static int read_all(struct reader *r, const char *path)
 	while (taken == 0 && (ret = perfdata_next_ordered(r->file, &rec, &damage)) == 1) {
 		if (rec.offset > r->read)
 			r->read = rec.offset;
-		taken = take(r, &rec);
+		taken = take_record(r, &rec);
 		if (taken == 0)
 			taken = check_kept(r, path);
 	}
@@ -951,9 +957,9 @@ static void note_totals(struct reader *r)
 	const struct perfdata_features *f = perfdata_features(r->file);
 
 	for (size_t i = 0; i < r->raw->n_columns; i++) {
-		struct stacks_column *c = r->raw->column[i] == SET_NONE
+		struct call_tree_column *c = r->raw->column[i] == SET_NONE
 			? NULL
-			: &r->raw->stacks->column[r->raw->column[i]];
+			: &r->raw->call_tree->column[r->raw->column[i]];
 
 		if (!c)
 			continue;
@@ -978,7 +984,7 @@ static const char *not_counted(const struct reader *r)
 		return "rows are by process or thread, and the recording has several; --sort module,function has exact amounts";
 	if (r->out->quality.unkept)
 		return "not every stack was kept";
-	return o->moments || o->n_trace ? "single samples were requested" : NULL;
+	return o->sample_log || o->n_trace ? "single samples were requested" : NULL;
 }
 
 static int use_counted(struct reader *r)
@@ -1005,7 +1011,7 @@ static int use_counted(struct reader *r)
 		if (column_of(r, ev) == SET_NONE)
 			return nomem(r);
 		if (!has_samples) /* otherwise it would have been read with the first */
-			r->raw->stacks->column[column_of(r, ev)].read = i > 0 &&
+			r->raw->call_tree->column[column_of(r, ev)].read = i > 0 &&
 				ev->attr.sample_type & PD_SAMPLE_READ;
 	}
 	if (!c->why && !perfdata_event_at(r->file, p->events) && r->threads.n) {
@@ -1013,7 +1019,7 @@ static int use_counted(struct reader *r)
 
 		c->used = ret == 0;
 		c->why = ret == -EBADMSG ? "its counts are of code in no file" : NULL;
-		r->raw->alone = (struct stacks_task){ first->pid, first->tid, first->comm, 0 };
+		r->raw->alone = (struct call_tree_task){ first->pid, first->tid, first->comm, 0 };
 		return ret == -EBADMSG ? 0 : ret < 0 ? nomem(r) : 0;
 	}
 	return 0;
@@ -1027,10 +1033,10 @@ static void note_loss(struct samples *out)
 	bool whole = !q->throttled && !q->undecodable && !q->unattributed && !q->broke_off &&
 		!q->damage[0];
 
-	for (uint32_t c = 0; c < out->stacks->columns; c++)
-		out->stacks->column[c].asked.every &= whole;
-	for (uint32_t c = 0; lost && c < out->stacks->columns; c++)
-		out->stacks->column[c].lost = (double)lost / (double)(lost + q->samples);
+	for (uint32_t c = 0; c < out->call_tree->columns; c++)
+		out->call_tree->column[c].asked.every &= whole;
+	for (uint32_t c = 0; lost && c < out->call_tree->columns; c++)
+		out->call_tree->column[c].lost = (double)lost / (double)(lost + q->samples);
 }
 
 int samples_read(struct samples *out, const char *path, const struct samples_options *opts,
@@ -1043,8 +1049,8 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	int ret = -ENOMEM;
 
 	*out = (struct samples){ 0 };
-	raw.stacks = r ? stacks_new(err) : NULL;
-	if (!raw.stacks) {
+	raw.call_tree = r ? call_tree_new(err) : NULL;
+	if (!raw.call_tree) {
 		tare_fail_nomem(err);
 		goto out;
 	}
@@ -1054,7 +1060,7 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 	r->err = err;
 	r->traced = (struct traced){ .key = opts->trace,
 				     .n_keys = opts->n_trace,
-				     .stacks = raw.stacks };
+				     .call_tree = raw.call_tree };
 	r->kernel_module = mapped_kernel(&raw.modules);
 	r->unknown_module = modules_add(&raw.modules, MODULE_UNKNOWN, "[unknown]", NULL, 0, 0);
 	r->unknown_guest = modules_add(&raw.modules, MODULE_UNKNOWN, "[guest]", NULL, 0, 0);
@@ -1071,15 +1077,15 @@ int samples_read(struct samples *out, const char *path, const struct samples_opt
 		ret = samples_name(out, &raw, opts, err);
 	}
 	if (ret == 0 && opts->n_trace && !opts->trace_if_any)
-		ret = traced_columns(&r->traced, r->file, out->stacks, &out->field, &out->n_fields,
-				     err);
+		ret = traced_columns(&r->traced, r->file, out->call_tree, &out->field,
+				     &out->n_fields, err);
 	if (ret == 0)
 		note_loss(out);
 out:
 	if (r) {
 		unwinder_free(r->unwinder);
-		spaces_free(&r->spaces);
-		chains_free(&r->chains);
+		address_spaces_free(&r->address_spaces);
+		callchain_cache_free(&r->chains);
 		set_free(&r->threads);
 		set_free(&r->mains);
 		set_free(&r->counters);
@@ -1095,7 +1101,7 @@ out:
 		*out->modules = raw.modules;
 	else
 		modules_free(&raw.modules);
-	stacks_free(raw.stacks);
+	call_tree_free(raw.call_tree);
 	if (ret < 0)
 		samples_free(out);
 	return ret;
@@ -1116,7 +1122,7 @@ void samples_free(struct samples *s)
 	if (s->modules)
 		modules_free(s->modules);
 	free(s->modules);
-	stacks_free(s->stacks);
+	call_tree_free(s->call_tree);
 	perfdata_close(s->file);
 	*s = (struct samples){ 0 };
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a recording of samples into a profile (profile/stacks.h): each sample's stack with names,
- * by the mappings at the time of the sample. Samples are added up while they are read and each
- * distinct address is looked up once, so memory grows with the number of distinct stacks and
+ * Reads a recording of samples into a profile (profile/call_tree.h): each sample's stack with
+ * names, by the mappings at the time of the sample. Samples are added up while they are read and
+ * each distinct address is looked up once, so memory grows with the number of distinct stacks and
  * addresses, not with the number of samples.
  */
 #ifndef PROFILE_SAMPLES_H
 #define PROFILE_SAMPLES_H
 
 #include "symbols/modules.h"
-#include "profile/stacks.h"
+#include "profile/call_tree.h"
 #include "perfdata/perfdata.h"
 
 enum samples_detail {
@@ -27,11 +27,11 @@ struct samples_filter {
 
 struct samples_options {
 	enum samples_detail detail;
-	bool lines;   /* look up lines; implied by SAMPLES_LINE */
-	bool offsets; /* code in a file without a name is its own function, named file+address */
-	bool inlined; /* inlined functions get frames of their own */
-	bool flat;    /* without callers */
-	bool moments; /* keep each sample's time */
+	bool lines;      /* look up lines; implied by SAMPLES_LINE */
+	bool offsets;    /* code in a file without a name is its own function, named file+address */
+	bool inlined;    /* inlined functions get frames of their own */
+	bool flat;       /* without callers */
+	bool sample_log; /* keep each sample's time */
 	/*
 	 * Use the exact engine's counts per instruction, if the recording has them, instead of the
 	 * amounts of samples. Not with a filter, moments or fields of tracepoints. `apart`: rows
@@ -122,7 +122,7 @@ struct samples_counted {
 };
 
 struct samples {
-	struct stacks *stacks;
+	struct call_tree *call_tree;
 	struct samples_counted counted;
 	struct samples_quality quality;
 	struct samples_unnamed *unnamed; /* most samples first */

@@ -17,8 +17,8 @@ struct naming {
 	struct samples *out;
 	struct raw *raw;
 	const struct samples_options *opts;
-	struct stacks *to;
-	const struct stacks_frame *from; /* frames without names */
+	struct call_tree *to;
+	const struct call_tree_frame *from; /* frames without names */
 	size_t n;
 	uint64_t *leaf_samples; /* per frame without a name */
 
@@ -31,9 +31,9 @@ struct naming {
 	struct tare_error *err;
 };
 
-static bool make(struct naming *t, const struct stacks_frame *f)
+static bool make(struct naming *t, const struct call_tree_frame *f)
 {
-	uint32_t number = stacks_add_frame(t->to, f);
+	uint32_t number = call_tree_add_frame(t->to, f);
 
 	if (number == SET_NONE)
 		return false;
@@ -57,7 +57,7 @@ static const char *shown_module(const struct module *of, const char *path)
 
 /* Looks up the line of the instruction, and the functions inlined around it. */
 static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
-			 struct stacks_frame *f)
+			 struct call_tree_frame *f)
 {
 	struct symbol_inlined in[SYMBOL_INLINED_MAX];
 	const char *file = NULL;
@@ -65,20 +65,21 @@ static bool make_inlined(struct naming *t, struct module *of, uint64_t offset,
 	uint32_t file_word = 0;
 
 	if (t->opts->lines && of->symbols && symbols_line(of->symbols, offset, &file, &line))
-		file_word = stacks_add_name(t->to, file);
+		file_word = call_tree_add_name(t->to, file);
 	if (t->opts->inlined && of->symbols)
 		n = symbols_inlined(of->symbols, offset, in);
 	/* Each outer frame's line is the call site of the next inner one. */
 	for (unsigned i = n; i > 0; i--) {
 		if (t->opts->lines) {
-			f->file = in[i - 1].call_file ? stacks_add_name(t->to, in[i - 1].call_file)
-						      : 0;
+			f->file = in[i - 1].call_file
+				? call_tree_add_name(t->to, in[i - 1].call_file)
+				: 0;
 			f->line = in[i - 1].call_file ? in[i - 1].call_line : 0;
 		}
 		if (!make(t, f))
 			return false;
-		f->function = stacks_add_name(t->to, in[i - 1].name);
-		f->flags |= STACKS_INLINED;
+		f->function = call_tree_add_name(t->to, in[i - 1].name);
+		f->flags |= CALL_TREE_INLINED;
 	}
 	f->file = file_word;
 	f->line = file_word ? line : 0;
@@ -97,39 +98,40 @@ static uint32_t name_of_unknown(struct naming *t, const struct module *of, const
 	char name[NAME_MAX + 32];
 
 	if (!t->opts->offsets || of->kind != MODULE_FILE || !slash)
-		return stacks_add_name(t->to, otherwise);
+		return call_tree_add_name(t->to, otherwise);
 	snprintf(name, sizeof(name), "%.*s+%s", NAME_MAX, slash + 1, address);
-	return stacks_add_name(t->to, name);
+	return call_tree_add_name(t->to, name);
 }
 
-static bool name_frame(struct naming *t, const struct stacks_frame *raw)
+static bool name_frame(struct naming *t, const struct call_tree_frame *raw)
 {
-	struct stacks_frame f = { .flags = raw->flags };
+	struct call_tree_frame f = { .flags = raw->flags };
 	struct module *of;
 	struct symbol symbol;
 	uint64_t address;
 	char hex[24];
 
-	if (raw->flags & STACKS_MARK) {
-		f.function = stacks_add_name(t->to, stacks_name(t->raw->stacks, raw->function));
+	if (raw->flags & CALL_TREE_MARK) {
+		f.function = call_tree_add_name(t->to,
+						call_tree_name(t->raw->call_tree, raw->function));
 		return make(t, &f);
 	}
 	of = &t->raw->modules.module[raw->module];
 	if (modules_find(&t->raw->modules, raw->module, raw->address, &symbol) && symbol.name[0]) {
 		f.function = symbol.nameless ? name_of_unknown(t, of, symbol.name, symbol.name)
-					     : stacks_add_name(t->to, symbol.name);
-		f.flags |= symbol.nameless ? STACKS_NAMELESS : 0;
+					     : call_tree_add_name(t->to, symbol.name);
+		f.flags |= symbol.nameless ? CALL_TREE_NAMELESS : 0;
 	} else {
-		f.flags |= STACKS_UNKNOWN;
+		f.flags |= CALL_TREE_UNKNOWN;
 	}
 	if (of->fd < 0 || !elf_offset_to_address(&of->head, raw->address, &address))
 		address = raw->address;
-	if (f.flags & STACKS_UNKNOWN) {
+	if (f.flags & CALL_TREE_UNKNOWN) {
 		snprintf(hex, sizeof(hex), "0x%" PRIx64, address);
 		f.function = name_of_unknown(t, of, hex, "[unknown]");
 	}
-	f.module = stacks_add_name(t->to,
-				   shown_module(of, words_at(&t->raw->modules.words, of->path)));
+	f.module = call_tree_add_name(t->to,
+				      shown_module(of, words_at(&t->raw->modules.words, of->path)));
 	if (t->opts->detail == SAMPLES_ADDRESS) {
 		f.address = address;
 		f.code = raw->module;
@@ -204,8 +206,8 @@ static int add_by_name(struct naming *t, const struct module *of)
 
 static int by_module(const void *a, const void *b, void *frames)
 {
-	const struct stacks_frame *x = (struct stacks_frame *)frames + *(const uint32_t *)a,
-				  *y = (struct stacks_frame *)frames + *(const uint32_t *)b;
+	const struct call_tree_frame *x = (struct call_tree_frame *)frames + *(const uint32_t *)a,
+				     *y = (struct call_tree_frame *)frames + *(const uint32_t *)b;
 
 	if (x->module != y->module)
 		return x->module < y->module ? -1 : 1;
@@ -215,13 +217,13 @@ static int by_module(const void *a, const void *b, void *frames)
 static void count_leaves(struct naming *t)
 {
 	size_t rows, nodes;
-	const struct stacks_row *row = stacks_rows(t->raw->stacks, &rows);
-	const struct stacks_node *node = stacks_nodes(t->raw->stacks, &nodes);
+	const struct call_tree_row *row = call_tree_rows(t->raw->call_tree, &rows);
+	const struct call_tree_node *node = call_tree_nodes(t->raw->call_tree, &nodes);
 
 	for (size_t i = 0; i < rows; i++)
 		/* Values read along with another event's sample are not samples of their own. */
 		if (node[row[i].node].frame != SET_NONE &&
-		    !t->raw->stacks->column[row[i].column].read)
+		    !t->raw->call_tree->column[row[i].column].read)
 			t->leaf_samples[node[row[i].node].frame] += row[i].samples;
 }
 
@@ -235,19 +237,19 @@ static void place_module(struct naming *t, const struct module *of, uint32_t num
 		    (!code || of->head.segment[i].memory_size > code->memory_size))
 			code = &of->head.segment[i];
 	if (code)
-		stacks_place_module(t->to, number, code->address, code->memory_size, code->offset,
-				    of->head.segment[0].address & ~UINT64_C(4095));
+		call_tree_place_module(t->to, number, code->address, code->memory_size,
+				       code->offset, of->head.segment[0].address & ~UINT64_C(4095));
 }
 
 static int name_module(struct naming *t, uint32_t module)
 {
 	const struct module *of = &t->raw->modules.module[module];
-	uint32_t name = stacks_add_name(
+	uint32_t name = call_tree_add_name(
 		t->to, shown_module(of, words_at(&t->raw->modules.words, of->path)));
 
 	uint32_t at = name == WORDS_NONE
 		? SET_NONE
-		: stacks_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module));
+		: call_tree_add_module(t->to, name, modules_recorded_id(&t->raw->modules, module));
 
 	if (at == SET_NONE)
 		return tare_fail_nomem(t->err);
@@ -263,24 +265,24 @@ static int name_frames(struct naming *t, const uint32_t *order)
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < t->n; i++) {
-		const struct stacks_frame *f = &t->from[order[i]];
+		const struct call_tree_frame *f = &t->from[order[i]];
 		bool last = i + 1 == t->n || t->from[order[i + 1]].module != f->module;
 
 		t->first[order[i]] = (uint32_t)t->n_made;
 		if (!name_frame(t, f))
 			return tare_fail_nomem(t->err);
 		t->count[order[i]] = (uint32_t)(t->n_made - t->first[order[i]]);
-		if (!(f->flags & STACKS_MARK) &&
-		    ((struct stacks_frame *)t->to->frame_set.item)[t->made[t->first[order[i]]]]
+		if (!(f->flags & CALL_TREE_MARK) &&
+		    ((struct call_tree_frame *)t->to->frame_set.item)[t->made[t->first[order[i]]]]
 				    .flags &
-			    (STACKS_UNKNOWN | STACKS_NAMELESS))
+			    (CALL_TREE_UNKNOWN | CALL_TREE_NAMELESS))
 			unnamed += t->leaf_samples[order[i]];
 		if (!last)
 			continue;
 		if (unnamed)
 			ret = add_unnamed(t, f->module, unnamed);
 		unnamed = 0;
-		if (!(f->flags & STACKS_MARK)) {
+		if (!(f->flags & CALL_TREE_MARK)) {
 			const struct module *of = &t->raw->modules.module[f->module];
 
 			if (ret == 0)
@@ -300,10 +302,10 @@ static int name_frames(struct naming *t, const uint32_t *order)
 static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint32_t *column_now)
 {
 	size_t n, rows, tasks;
-	const struct stacks_node *node = stacks_nodes(t->raw->stacks, &n);
-	const struct stacks_row *row = stacks_rows(t->raw->stacks, &rows);
-	const struct stacks_task *task = stacks_tasks(t->raw->stacks, &tasks);
-	struct stacks *from = t->raw->stacks;
+	const struct call_tree_node *node = call_tree_nodes(t->raw->call_tree, &n);
+	const struct call_tree_row *row = call_tree_rows(t->raw->call_tree, &rows);
+	const struct call_tree_task *task = call_tree_tasks(t->raw->call_tree, &tasks);
+	struct call_tree *from = t->raw->call_tree;
 	int ret = 0;
 
 	/* In the file's order of events: the order of their first samples is random. */
@@ -312,8 +314,8 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 
 		if (c == SET_NONE)
 			continue;
-		now = stacks_add_column(t->to, stacks_name(from, from->column[c].name),
-					stacks_name(from, from->column[c].unit));
+		now = call_tree_add_column(t->to, call_tree_name(from, from->column[c].name),
+					   call_tree_name(from, from->column[c].unit));
 
 		if (now == SET_NONE)
 			return tare_fail_nomem(t->err);
@@ -330,41 +332,43 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 		uint32_t at = node_now[node[i].parent];
 
 		for (uint32_t k = 0; k < t->count[node[i].frame] && at != SET_NONE; k++)
-			at = stacks_add_node(t->to, at, t->made[t->first[node[i].frame] + k]);
+			at = call_tree_add_node(t->to, at, t->made[t->first[node[i].frame] + k]);
 		if (at == SET_NONE)
 			return tare_fail_nomem(t->err);
 		node_now[i] = at;
 	}
 	for (size_t i = 0; i < tasks; i++) {
-		struct stacks_task now = task[i];
+		struct call_tree_task now = task[i];
 
-		now.comm = stacks_add_name(t->to, stacks_name(from, task[i].comm));
-		task_now[i] = stacks_add_task_of(t->to, &now);
+		now.comm = call_tree_add_name(t->to, call_tree_name(from, task[i].comm));
+		task_now[i] = call_tree_add_task_of(t->to, &now);
 		if (task_now[i] == SET_NONE)
 			return tare_fail_nomem(t->err);
 	}
 	/* distinct traces remain distinct: their numbers stay */
 	for (size_t i = 1; i < from->trace_set.n; i++) {
-		struct stacks_trace now = ((const struct stacks_trace *)from->trace_set.item)[i];
+		struct call_tree_trace now = ((const struct call_tree_trace *)
+						      from->trace_set.item)[i];
 
-		now.name = stacks_add_name(t->to, stacks_name(from, now.name));
-		now.value = stacks_add_name(t->to, stacks_name(from, now.value));
+		now.name = call_tree_add_name(t->to, call_tree_name(from, now.name));
+		now.value = call_tree_add_name(t->to, call_tree_name(from, now.value));
 		if (now.name == WORDS_NONE || now.value == WORDS_NONE ||
-		    stacks_add_trace(t->to, &now) != i)
+		    call_tree_add_trace(t->to, &now) != i)
 			return tare_fail_nomem(t->err);
 	}
 	for (size_t i = 0; ret == 0 && i < rows; i++) {
-		struct stacks_row now = row[i];
+		struct call_tree_row now = row[i];
 
 		now.node = node_now[now.node];
 		now.task = task_now[now.task];
 		now.column = column_now[now.column];
-		ret = stacks_count(t->to, &now, 0, t->err);
+		ret = call_tree_count(t->to, &now, 0, t->err);
 	}
 	if (ret == 0)
-		ret = moments_renumber(&from->moments, node_now, task_now, column_now, t->err);
-	t->to->moments = from->moments;
-	from->moments = (struct moments){ 0 };
+		ret = sample_log_renumber(&from->sample_log, node_now, task_now, column_now,
+					  t->err);
+	t->to->sample_log = from->sample_log;
+	from->sample_log = (struct sample_log){ 0 };
 	return ret;
 }
 
@@ -384,15 +388,15 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 	uint32_t *order, *node_now, *task_now, *column_now;
 	int ret;
 
-	t.from = stacks_frames(raw->stacks, &t.n);
-	out->stacks = t.to = stacks_new(err);
+	t.from = call_tree_frames(raw->call_tree, &t.n);
+	out->call_tree = t.to = call_tree_new(err);
 	order = calloc(t.n + 1, sizeof(*order));
 	t.first = calloc(t.n + 1, sizeof(*t.first));
 	t.count = calloc(t.n + 1, sizeof(*t.count));
 	t.leaf_samples = calloc(t.n + 1, sizeof(*t.leaf_samples));
-	node_now = calloc(raw->stacks->node_set.n, sizeof(*node_now));
-	task_now = calloc(raw->stacks->task_set.n + 1, sizeof(*task_now));
-	column_now = calloc(raw->stacks->columns + 1, sizeof(*column_now));
+	node_now = calloc(raw->call_tree->node_set.n, sizeof(*node_now));
+	task_now = calloc(raw->call_tree->task_set.n + 1, sizeof(*task_now));
+	column_now = calloc(raw->call_tree->columns + 1, sizeof(*column_now));
 	if (!t.to || !order || !t.first || !t.count || !t.leaf_samples || !node_now || !task_now ||
 	    !column_now) {
 		ret = tare_fail_nomem(err);
@@ -400,7 +404,7 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 	}
 	for (size_t i = 0; i < t.n; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, t.n, sizeof(*order), by_module, raw->stacks->frame_set.item);
+	qsort_r(order, t.n, sizeof(*order), by_module, raw->call_tree->frame_set.item);
 	count_leaves(&t);
 	ret = name_frames(&t, order);
 	if (ret == 0)

@@ -9,10 +9,10 @@
 
 /*
  * Frames before they have names: `module` is a module's number, `address` the offset in it; a
- * STACKS_MARK already has its name in `function`.
+ * CALL_TREE_MARK already has its name in `function`.
  */
 struct raw {
-	struct stacks *stacks;
+	struct call_tree *call_tree;
 	struct modules modules;
 	uint32_t *column; /* by the event's index in the file; SET_NONE: no sample of it */
 	size_t n_columns;
@@ -22,8 +22,8 @@ struct raw {
 	 */
 	const struct exact_places *places; /* NULL: none, or not usable */
 	uint32_t *place_frame, *place_module;
-	struct stacks_task alone; /* the first one */
-	size_t comms;             /* names of threads */
+	struct call_tree_task alone; /* the first one */
+	size_t comms;                /* names of threads */
 	uint32_t main; /* module: the program with the most samples; SET_NONE: not known */
 };
 

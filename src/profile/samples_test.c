@@ -13,7 +13,7 @@ static char line[4096]; /* all rows, as text */
 
 enum { KERNEL = 1, USER = 2 };
 
-static const struct perfdata_attr stacks_attr = {
+static const struct perfdata_attr call_tree_attr = {
 	.type = 1,
 	.size = 64,
 	.period = 100,
@@ -35,7 +35,7 @@ static const struct perfdata_attr timed_attr = {
 	.sample_type = PD_SAMPLE_IP | PD_SAMPLE_TID | PD_SAMPLE_TIME,
 };
 
-static void begin(const struct perfdata_attr *a)
+static void begin_recording(const struct perfdata_attr *a)
 {
 	m = (struct maker){ 0 };
 	put_magic(&m, 16);
@@ -89,18 +89,18 @@ static void chain(uint16_t misc, uint64_t ip, const uint64_t *at, size_t n)
 static void put_stack(struct text *t, uint32_t node)
 {
 	size_t n;
-	const struct stacks_node *nodes = stacks_nodes(s.stacks, &n);
-	const struct stacks_frame *f;
+	const struct call_tree_node *nodes = call_tree_nodes(s.call_tree, &n);
+	const struct call_tree_frame *f;
 
 	if (!node)
 		return;
 	put_stack(t, nodes[node].parent);
-	f = &((const struct stacks_frame *)stacks_frames(s.stacks, &n))[nodes[node].frame];
-	if (f->flags & STACKS_MARK)
-		text_add(t, " %s", stacks_name(s.stacks, f->function));
+	f = &((const struct call_tree_frame *)call_tree_frames(s.call_tree, &n))[nodes[node].frame];
+	if (f->flags & CALL_TREE_MARK)
+		text_add(t, " %s", call_tree_name(s.call_tree, f->function));
 	else
-		text_add(t, " %s%s+%llx", f->flags & STACKS_KERNEL ? "k:" : "",
-			 stacks_name(s.stacks, f->module), (unsigned long long)f->address);
+		text_add(t, " %s%s+%llx", f->flags & CALL_TREE_KERNEL ? "k:" : "",
+			 call_tree_name(s.call_tree, f->module), (unsigned long long)f->address);
 }
 
 /* Every row as "comm/tid stack samples*amount", separated by "; ", in order of appearance. */
@@ -120,18 +120,20 @@ static const char *rows_with(const struct samples_options *opts)
 	if (ret < 0)
 		return "cannot be read";
 
-	const struct stacks_row *row = stacks_rows(s.stacks, &n);
-	const struct stacks_task *task = stacks_tasks(s.stacks, &tasks);
+	const struct call_tree_row *row = call_tree_rows(s.call_tree, &n);
+	const struct call_tree_task *task = call_tree_tasks(s.call_tree, &tasks);
 
 	for (size_t i = 0; i < n; i++) {
 		text_add(&t, "%s%s/%u", i ? "; " : "",
-			 stacks_name(s.stacks, task[row[i].task].comm), task[row[i].task].tid);
+			 call_tree_name(s.call_tree, task[row[i].task].comm),
+			 task[row[i].task].tid);
 		put_stack(&t, row[i].node);
 		text_add(&t, " %llu*%llu", (unsigned long long)row[i].samples,
 			 (unsigned long long)row[i].amount);
 		if (row[i].column)
 			text_add(&t, " of %s",
-				 stacks_name(s.stacks, s.stacks->column[row[i].column].name));
+				 call_tree_name(s.call_tree,
+						s.call_tree->column[row[i].column].name));
 	}
 	snprintf(line, sizeof(line), "%s", t.s ? t.s : "");
 	text_free(&t);
@@ -148,7 +150,7 @@ static const char *rows(void)
 
 TEST(code_is_what_is_mapped_at_that_time)
 {
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	comm(1, 1, "prog", false);
 	mapping(1, 0x10000, 0x1000, 0x400, "/a", 0);
 	sample(1, 1, 0x10010, USER);
@@ -167,7 +169,7 @@ TEST(code_is_what_is_mapped_at_that_time)
 TEST(lost_records_are_named_where_nothing_was_mapped)
 {
 	for (int lost = 0; lost < 2; lost++) {
-		begin(&plain_attr);
+		begin_recording(&plain_attr);
 		comm(1, 1, "prog", false);
 		if (lost) {
 			begin_record(&m, PD_RECORD_LOST, 0);
@@ -178,8 +180,8 @@ TEST(lost_records_are_named_where_nothing_was_mapped)
 		mapping(1, 0x10000, 0x1000, 0, "/none/such", 0);
 		sample(1, 1, 0x10000, USER);
 		rows();
-		CHECK(s.stacks->column[0].lost == (lost ? 9.0 / 11 : 0), "%f",
-		      s.stacks->column[0].lost);
+		CHECK(s.call_tree->column[0].lost == (lost ? 9.0 / 11 : 0), "%f",
+		      s.call_tree->column[0].lost);
 		if (!CHECK(s.n_unnamed == 2, "%zu modules without names", s.n_unnamed))
 			return;
 		for (size_t i = 0; i < 2; i++) {
@@ -196,7 +198,7 @@ TEST(lost_records_are_named_where_nothing_was_mapped)
 
 TEST(forks_inherit_and_execs_begin_anew)
 {
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	comm(1, 1, "sh", false);
 	mapping(1, 0x10000, 0x1000, 0, "/bin/x", 0);
 	fork_of(2, 1, 2, 1);
@@ -218,7 +220,7 @@ TEST(forks_inherit_and_execs_begin_anew)
 
 TEST(the_kernel_is_one_for_all)
 {
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	mapping(UINT32_MAX, 0xffff0000, 0x10000, 0xffff0000, "[kernel.kallsyms]_text", KERNEL);
 	mapping(UINT32_MAX, 0xfffff000, 0x100, 0, "/lib/m.ko", KERNEL);
 	sample(1, 1, 0xffff1000, KERNEL);
@@ -235,7 +237,7 @@ TEST(the_kernel_is_one_for_all)
 
 TEST(a_symbol_of_the_kernel_comes_and_goes)
 {
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	for (uint16_t gone = 0; gone < 2; gone++) {
 		begin_record(&m, PD_RECORD_KSYMBOL, 0);
 		put64(&m, 0xc000), put32(&m, 0x100), put16(&m, 1), put16(&m, gone),
@@ -249,7 +251,7 @@ TEST(a_symbol_of_the_kernel_comes_and_goes)
 
 TEST(memory_that_a_compiler_filled)
 {
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	mapping(4000000000u, 0x5000, 0x1000, 0, "//anon", 0);
 	mapping(4000000000u, 0x6000, 0x1000, 0x600, "/memfd:jit (deleted)", 0);
 	sample(4000000000u, 1, 0x5010, USER);
@@ -260,7 +262,7 @@ TEST(memory_that_a_compiler_filled)
 
 static void two_modules(void)
 {
-	begin(&stacks_attr);
+	begin_recording(&call_tree_attr);
 	mapping(UINT32_MAX, 0xffff0000, 0x1000, 0xffff0000, "[kernel.kallsyms]_text", KERNEL);
 	mapping(1, 0x1000, 0x1000, 0, "/u", 0);
 }
@@ -302,11 +304,11 @@ TEST(a_sample_is_where_its_address_says)
 
 TEST(a_stack_that_the_kernel_cut_off_says_so)
 {
-	struct perfdata_attr a = stacks_attr;
+	struct perfdata_attr a = call_tree_attr;
 
 	a.size = 112;
 	a.max_stack = 2;
-	begin(&a);
+	begin_recording(&a);
 	mapping(1, 0x1000, 0x1000, 0, "/u", 0);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010);
@@ -399,13 +401,13 @@ TEST(too_many_different_stacks_keep_their_innermost_frame)
 
 TEST(branch_records_as_callers)
 {
-	struct perfdata_attr a = stacks_attr;
+	struct perfdata_attr a = call_tree_attr;
 	static const uint64_t from_to[] = { 0x1100, 0x1000, 0, 0x1200, 0x1100, 0, 0, 0, 0 };
 
 	a.size = 80;
 	a.sample_type |= PD_SAMPLE_BRANCH_STACK;
 	a.branch_sample_type = 1 << 11;
-	begin(&a);
+	begin_recording(&a);
 	mapping(1, 0x1000, 0x1000, 0, "/u", 0);
 	begin_record(&m, PD_RECORD_SAMPLE, USER);
 	put64(&m, 0x1010), put32(&m, 1), put32(&m, 1), put64(&m, 5);
@@ -426,7 +428,7 @@ TEST(members_of_a_group_count_what_they_gained)
 				   .read_format = PD_READ_GROUP | PD_READ_ID };
 	static const uint64_t values[][2] = { { 100, 50 }, { 160, 50 }, { 150, 90 } };
 
-	begin(&a);
+	begin_recording(&a);
 	m.n = 16;
 	put_event(&m, &a, 11);
 	a.config = 1;
@@ -444,7 +446,7 @@ TEST(members_of_a_group_count_what_they_gained)
 		":1/1 /u+0 1*100; :1/1 /u+0 1*50 of instructions:HG; :1/1 /u+1 1*60; :1/1 /u+2 1*40 of instructions:HG",
 		"nothing gained counts nothing");
 	CHECK_EQ(s.quality.backwards, 1u, "one went backwards");
-	CHECK(!s.stacks->column[0].read && s.stacks->column[1].read,
+	CHECK(!s.call_tree->column[0].read && s.call_tree->column[1].read,
 	      "who was sampled and who was read");
 }
 
@@ -459,7 +461,7 @@ TEST(columns_are_in_the_files_order)
 					   PD_SAMPLE_ID };
 	static const uint64_t ids[] = { 13, 11, 13 };
 
-	begin(&a);
+	begin_recording(&a);
 	m.n = 16;
 	for (uint64_t i = 0; i < 3; i++) { /* the second has no samples */
 		a.config = i;
@@ -473,10 +475,10 @@ TEST(columns_are_in_the_files_order)
 		end_record(&m);
 	}
 	rows();
-	CHECK_EQ(s.stacks->columns, 2u);
-	CHECK_STR(stacks_name(s.stacks, s.stacks->column[0].name), "cycles:HG");
-	CHECK_EQ(s.stacks->column[0].samples, 1u);
-	CHECK_EQ(s.stacks->column[1].samples, 2u);
+	CHECK_EQ(s.call_tree->columns, 2u);
+	CHECK_STR(call_tree_name(s.call_tree, s.call_tree->column[0].name), "cycles:HG");
+	CHECK_EQ(s.call_tree->column[0].samples, 1u);
+	CHECK_EQ(s.call_tree->column[1].samples, 2u);
 }
 
 TEST(periods_that_are_not_known)
@@ -484,7 +486,7 @@ TEST(periods_that_are_not_known)
 	struct perfdata_attr a = plain_attr;
 
 	a.flags = PD_ATTR_FREQ;
-	begin(&a);
+	begin_recording(&a);
 	sample(1, 1, 0x1, USER);
 	sample(1, 1, 0x1, USER);
 	CHECK_STR(rows(), ":1/1 [unknown]+1 2*2", "count as 1");
@@ -493,24 +495,24 @@ TEST(periods_that_are_not_known)
 
 TEST(an_address_that_is_the_events_own_does_not_skid)
 {
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	sample(1, 1, 0x1, USER | PD_MISC_14);
 	rows();
-	CHECK(!s.stacks->column[0].skids, "marked as exact");
+	CHECK(!s.call_tree->column[0].skids, "marked as exact");
 	sample(1, 1, 0x1, USER);
 	rows();
-	CHECK(s.stacks->column[0].skids, "one that is not");
-	begin(&stacks_attr);
+	CHECK(s.call_tree->column[0].skids, "one that is not");
+	begin_recording(&call_tree_attr);
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010);
 	rows();
-	CHECK(!s.stacks->column[0].skids, "a clock's sample is where the clock rang");
+	CHECK(!s.call_tree->column[0].skids, "a clock's sample is where the clock rang");
 }
 
 TEST(filters)
 {
 	struct samples_options o = { .detail = SAMPLES_ADDRESS, .filter = SAMPLES_ALL };
 
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	comm(1, 1, "one", false);
 	comm(2, 2, "two", false);
 	sample(1, 1, 0x1, USER);
@@ -534,7 +536,7 @@ TEST(filters)
 	o.filter = (struct samples_filter)SAMPLES_ALL;
 	o.filter.to_ns = 100;
 	CHECK_STR(rows_with(&o), "", "by time, which was not recorded");
-	begin(&timed_attr);
+	begin_recording(&timed_attr);
 	for (int i = 0; i < 3; i++)
 		sample(1, 1, 0x1, USER);
 	o.filter.cpu = 5;
@@ -550,28 +552,28 @@ TEST(filters)
 
 TEST(moments_are_kept_when_asked_for)
 {
-	struct samples_options o = { .filter = SAMPLES_ALL, .moments = true };
+	struct samples_options o = { .filter = SAMPLES_ALL, .sample_log = true };
 
 	two_modules();
 	CHAIN(USER, 0x1010, MARK_USER, 0x1010, 0x1020);
 	CHAIN(USER, 0x1014, MARK_USER, 0x1014, 0x1020);
 	rows_with(&o);
-	CHECK_EQ(s.stacks->moments.n, 2u, "both");
-	CHECK_EQ(s.stacks->moments.held[1].amount, 100u, "amount");
-	CHECK_EQ(s.stacks->moments.held[1].cpu, 5u, "CPU");
-	CHECK_EQ(s.stacks->moments.held[0].node, s.stacks->moments.held[1].node,
+	CHECK_EQ(s.call_tree->sample_log.n, 2u, "both");
+	CHECK_EQ(s.call_tree->sample_log.held[1].amount, 100u, "amount");
+	CHECK_EQ(s.call_tree->sample_log.held[1].cpu, 5u, "CPU");
+	CHECK_EQ(s.call_tree->sample_log.held[0].node, s.call_tree->sample_log.held[1].node,
 		 "one function: one node");
 }
 
 TEST(moments_have_their_time)
 {
-	struct samples_options o = { .filter = SAMPLES_ALL, .moments = true };
+	struct samples_options o = { .filter = SAMPLES_ALL, .sample_log = true };
 
-	begin(&timed_attr);
+	begin_recording(&timed_attr);
 	sample(1, 1, 0x1, USER);
 	rows_with(&o);
-	CHECK_EQ(s.stacks->moments.held[0].time_ns, 5u, "time");
-	CHECK_EQ(s.stacks->moments.held[0].cpu, UINT32_MAX, "no CPU");
+	CHECK_EQ(s.call_tree->sample_log.held[0].time_ns, 5u, "time");
+	CHECK_EQ(s.call_tree->sample_log.held[0].cpu, UINT32_MAX, "no CPU");
 	CHECK_EQ(s.quality.first_ns, 5u, "of the recording, too");
 }
 
@@ -580,7 +582,7 @@ TEST(what_is_no_recording)
 	m = (struct maker){ 0 };
 	put_bytes(&m, "nonsense", 8);
 	CHECK_STR(rows(), "cannot be read", "refused");
-	begin(&plain_attr);
+	begin_recording(&plain_attr);
 	sample(1, 1, 0x1, USER);
 	put64(&m, 0x9); /* a record of size 0 */
 	CHECK_STR(rows(), ":1/1 [unknown]+1 1*7", "the part before the damage");

@@ -61,12 +61,12 @@ static bool names_field(const char *key, const struct tracing_event *ev,
 static int add_pick(struct traced *t, struct traced_event *to, const char *name, uint32_t field,
 		    size_t key)
 {
-	struct traced_pick pick = { stacks_add_name(t->stacks, name), field, key };
+	struct traced_pick pick = { call_tree_add_name(t->call_tree, name), field, key };
 
 	for (size_t i = 0; i < to->n; i++)
 		if (to->pick[i].name == pick.name)
 			return 0;
-	if (to->n == STACKS_TRACE_MOST)
+	if (to->n == CALL_TREE_TRACE_MOST)
 		return 0;
 	if (pick.name == WORDS_NONE || !array_one_more(&to->pick, to->n, sizeof(*to->pick)))
 		return -ENOMEM;
@@ -140,10 +140,10 @@ int traced_sample(struct traced *t, const struct perfdata *file, const struct pe
 		  uint32_t most, uint32_t *trace)
 {
 	static const uint32_t kinds[] = {
-		[TRACING_NUMBER] = STACKS_TRACE_NUMBER,
-		[TRACING_TEXT] = STACKS_TRACE_TEXT,
-		[TRACING_HEX] = STACKS_TRACE_HEX,
-		[TRACING_ABSENT] = STACKS_TRACE_ABSENT,
+		[TRACING_NUMBER] = CALL_TREE_TRACE_NUMBER,
+		[TRACING_TEXT] = CALL_TREE_TRACE_TEXT,
+		[TRACING_HEX] = CALL_TREE_TRACE_HEX,
+		[TRACING_ABSENT] = CALL_TREE_TRACE_ABSENT,
 	};
 	const bool swap = perfdata_file(file)->swapped;
 	const struct tracing_event *of = t->n_keys ? perfdata_tracepoint(file, rec->event) : NULL;
@@ -158,19 +158,19 @@ int traced_sample(struct traced *t, const struct perfdata *file, const struct pe
 	if (!ev)
 		return -ENOMEM;
 	for (size_t i = 0; i < ev->n; i++) {
-		bool full = t->stacks->trace_set.n >= most;
-		struct stacks_trace one = { .parent = full ? 0 : *trace,
-					    .name = ev->pick[full ? 0 : i].name };
+		bool full = t->call_tree->trace_set.n >= most;
+		struct call_tree_trace one = { .parent = full ? 0 : *trace,
+					       .name = ev->pick[full ? 0 : i].name };
 
 		value.len = 0;
 		if (full)
 			text_add(&value, "(not kept: too many different values)");
-		one.kind = full ? STACKS_TRACE_ABSENT
+		one.kind = full ? CALL_TREE_TRACE_ABSENT
 				: kinds[value_of(&value, of, ev->pick[i].field, rec, swap, &left)];
-		one.value = words_add(&t->stacks->names, value.s ? value.s : "", value.len);
+		one.value = words_add(&t->call_tree->names, value.s ? value.s : "", value.len);
 		*trace = value.failed || one.value == WORDS_NONE
 			? SET_NONE
-			: stacks_add_trace(t->stacks, &one);
+			: call_tree_add_trace(t->call_tree, &one);
 		if (*trace == SET_NONE)
 			break;
 		if (full)
@@ -247,7 +247,7 @@ static int unknown_key(const struct perfdata *file, const char *key, struct tare
 	return -ENOENT;
 }
 
-int traced_columns(struct traced *t, const struct perfdata *file, struct stacks *s,
+int traced_columns(struct traced *t, const struct perfdata *file, struct call_tree *s,
 		   uint32_t **column, size_t *n, struct tare_error *err)
 {
 	const struct perfdata_event *ev;
@@ -269,10 +269,10 @@ int traced_columns(struct traced *t, const struct perfdata *file, struct stacks 
 						any = true;
 						ret = add_column(
 							&c,
-							stacks_add_name(
+							call_tree_add_name(
 								s,
-								stacks_name(
-									t->stacks,
+								call_tree_name(
+									t->call_tree,
 									t->event[i].pick[p].name)),
 							err);
 					}

@@ -8,7 +8,7 @@
 #ifndef PROFILE_TRACED_H
 #define PROFILE_TRACED_H
 
-#include "profile/stacks.h"
+#include "profile/call_tree.h"
 #include "perfdata/perfdata.h"
 
 enum { TRACED_KEYS_MOST = 64, TRACED_COLUMNS_MOST = 1024 };
@@ -23,8 +23,8 @@ struct traced_event {
 struct traced {
 	const char *const *key;
 	size_t n_keys;
-	struct stacks *stacks;      /* columns of the values */
-	struct traced_event *event; /* by its index in the file */
+	struct call_tree *call_tree; /* columns of the values */
+	struct traced_event *event;  /* by its index in the file */
 	size_t n_events;
 };
 
@@ -41,7 +41,7 @@ int traced_sample(struct traced *t, const struct perfdata *file, const struct pe
  * "trace_fields" in the file's order. Free *column. -ENOENT for a name that no tracepoint of the
  * file has; -E2BIG for more than TRACED_COLUMNS_MOST.
  */
-int traced_columns(struct traced *t, const struct perfdata *file, struct stacks *s,
+int traced_columns(struct traced *t, const struct perfdata *file, struct call_tree *s,
 		   uint32_t **column, size_t *n, struct tare_error *err);
 void traced_free(struct traced *t);
 

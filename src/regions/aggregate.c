@@ -9,9 +9,9 @@
 #include <string.h>
 #include "base/array.h"
 #include "regions/aggregate_counters.h"
-#include "regions/region_halves.h"
+#include "regions/async_spans.h"
 #include "regions/region_stack.h"
-#include "statistics/student.h"
+#include "statistics/student_t.h"
 
 struct source {
 	struct align_source base;
@@ -23,8 +23,8 @@ struct source {
 	const uint32_t *number, *group; /* by label of the recording: with arguments, and without */
 	struct aggregate_tally **tally; /* by label, without arguments; NULL: not used yet */
 	struct region_stack stack;
-	struct region_halves *halves; /* the run's detached timings with only one end read */
-	uint64_t points; /* points of the file since the last point that was returned */
+	struct async_spans *halves; /* the run's async spans with only one end read */
+	uint64_t points;            /* points of the file since the last point that was returned */
 };
 
 struct work {
@@ -35,7 +35,7 @@ struct work {
 	uint32_t *group_of;              /* by number */
 	uint64_t *key;                   /* by number, and one more for LABELS_NONE */
 	struct source *source;
-	struct region_halves *halves; /* per run */
+	struct async_spans *halves; /* per run */
 	struct align_source **sources;
 	struct shown {
 		const struct align_point *point;
@@ -134,21 +134,21 @@ static __attribute__((noinline, cold)) bool beside_gap(struct source *s,
  * If both ends of a timing were read, add it to its label. For counters other than clocks, only if
  * both ends are on the same thread.
  */
-static bool add_detached(struct source *s, const struct region_half *h,
-			 const struct timeline_point *p)
+static bool add_async_span(struct source *s, const struct async_end *h,
+			   const struct timeline_point *p)
 {
 	struct aggregate *a = s->a;
 	struct aggregate_run *run = s->to;
 	struct aggregate_row *row = row_of(a, s->group[h->label]);
 	struct aggregate_tally *tally;
 
-	if (row && !row->detached)
-		row->detached = calloc(a->n_runs, sizeof(*row->detached));
-	if (!row || !row->detached)
+	if (row && !row->async)
+		row->async = calloc(a->n_runs, sizeof(*row->async));
+	if (!row || !row->async)
 		return false;
 	tally = aggregate_tally(a, row, s->run);
 	tally->count++;
-	row->detached[s->run]++;
+	row->async[s->run]++;
 	run->regions++;
 	for (size_t c = 0; c < a->n_counters; c++) {
 		struct aggregate_amount *m = &tally->amount[c];
@@ -158,20 +158,20 @@ static bool add_detached(struct source *s, const struct region_half *h,
 
 		if (!goes_on || (h->missing | p->missing) & 1u << c || to < from) {
 			m->unknown++;
-			run->detached[c].unknown++;
+			run->async[c].unknown++;
 			continue;
 		}
 		m->self += (int64_t)(to - from);
 		m->total += to - from;
-		run->detached[c].self += (int64_t)(to - from);
+		run->async[c].self += (int64_t)(to - from);
 	}
 	return true;
 }
 
-static __attribute__((noinline, cold)) bool detached(struct source *s,
-						     const struct timeline_point *p)
+static __attribute__((noinline, cold)) bool add_async_end(struct source *s,
+							  const struct timeline_point *p)
 {
-	struct region_half other,
+	struct async_end other,
 		h = { .number = p->number,
 		      .label = p->label,
 		      .missing = p->missing,
@@ -179,10 +179,10 @@ static __attribute__((noinline, cold)) bool detached(struct source *s,
 		      .thread = s->thread };
 
 	memcpy(h.value, p->value, s->a->n_counters * sizeof(*p->value));
-	switch (region_halves_meet(s->halves, &h, &other)) {
-	case REGION_HALF_WHOLE:
-		return add_detached(s, &other, p);
-	case REGION_HALF_NO_MEMORY:
+	switch (async_spans_meet(s->halves, &h, &other)) {
+	case ASYNC_END_WHOLE:
+		return add_async_span(s, &other, p);
+	case ASYNC_END_NO_MEMORY:
 		return false;
 	default:
 		return true;
@@ -214,7 +214,7 @@ static __attribute__((noinline)) int any_point(struct source *s, const struct ti
 			return 0;
 		run->points++;
 	}
-	if ((p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH) && !detached(s, p))
+	if ((p->kind == TIMELINE_START || p->kind == TIMELINE_FINISH) && !add_async_end(s, p))
 		return tare_fail_nomem(err);
 	if (p->kind == TIMELINE_END)
 		region_ends(s, p);
@@ -907,7 +907,7 @@ int aggregate(struct aggregate *a, struct timeline **timelines, size_t n,
 		if (w.source)
 			region_stack_free(&w.source[r].stack);
 		if (w.halves)
-			region_halves_free(&w.halves[r]);
+			async_spans_free(&w.halves[r]);
 	}
 	free(w.number);
 	free(w.group);

@@ -102,7 +102,7 @@ struct aggregate_tally {
 struct aggregate_row {
 	uint32_t label;
 	void *tallies;      /* per run: see aggregate_tally() */
-	uint64_t *detached; /* per run, of count: detached timings; NULL: none */
+	uint64_t *async;    /* per run, of count: async spans; NULL: none */
 	uint64_t *noise;    /* per counter: sum of the ranges of the intervals directly in it */
 	uint64_t *compared; /* per counter: number of those intervals */
 };
@@ -137,7 +137,7 @@ struct aggregate_run {
 	bool lost_unknown;   /* an unknown number of other points is missing */
 	struct timeline_machine machine;
 	size_t threads;
-	struct aggregate_amount detached[TIMELINE_COUNTERS_MAX]; /* detached timings of all rows */
+	struct aggregate_amount async[TIMELINE_COUNTERS_MAX]; /* async spans of all rows */
 };
 
 struct aggregate {

@@ -4,12 +4,12 @@
 #include "regions/aggregate.h"
 
 /*
- * The cost of all labels in a run, without detached timings: their cost is already included in the
+ * The cost of all labels in a run, without async spans: their cost is already included in the
  * threads' regions. false: not known for all.
  */
 static bool sum_of(const struct aggregate *a, size_t run, size_t counter, double *out)
 {
-	const struct aggregate_amount *beside = &a->run[run].detached[counter];
+	const struct aggregate_amount *beside = &a->run[run].async[counter];
 	uint64_t unknown = 0;
 
 	*out = -(double)beside->self;

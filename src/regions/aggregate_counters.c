@@ -92,7 +92,7 @@ void aggregate_free(struct aggregate *a)
 	}
 	for (size_t i = 0; i < a->n; i++) {
 		free(a->row[i].tallies);
-		free(a->row[i].detached);
+		free(a->row[i].async);
 		free(a->row[i].noise);
 		free(a->row[i].compared);
 	}

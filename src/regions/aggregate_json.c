@@ -153,10 +153,10 @@ static void labels(struct json *j, const struct aggregate *a, const struct aggre
 		for (size_t r = 0; r < a->n_runs; r++)
 			json_uint(j, NULL, aggregate_tally(a, order[i], r)->count);
 		json_end(j);
-		if (order[i]->detached) {
+		if (order[i]->async) {
 			json_array(j, "detached");
 			for (size_t r = 0; r < a->n_runs; r++)
-				json_uint(j, NULL, order[i]->detached[r]);
+				json_uint(j, NULL, order[i]->async[r]);
 			json_end(j);
 		}
 		json_object(j, "counters");

@@ -10,7 +10,7 @@
 static struct aggregate a;
 static const struct aggregate_options options = { .extremes = 10, .differences = 10 };
 
-static void run(struct made *m, size_t n)
+static void run_aggregate(struct made *m, size_t n)
 {
 	struct timeline *t[12];
 	struct tare_error err = TARE_ERROR_INIT;
@@ -40,7 +40,7 @@ TEST(values_that_are_missing)
 	made_init(&m[1], "2", 2);
 	MADE_ADD(&m[0], 1, one);
 	MADE_ADD(&m[1], 1, two);
-	run(m, 2);
+	run_aggregate(m, 2);
 	CHECK_EQ(a.differences, 0, "the same points");
 	CHECK_EQ(a.intervals, 3, "in all");
 	CHECK_EQ(a.counter[0].intervals, 2, "the last one has no end");
@@ -72,7 +72,7 @@ TEST(what_is_met_for_the_first_time)
 		MADE_ADD(&m[0], i, one);
 		MADE_ADD(&m[1], i, two);
 	}
-	run(m, 2);
+	run_aggregate(m, 2);
 	CHECK_EQ(a.counter[0].intervals - a.counter[0].zero, 2 * 5, "1, 2, 4, 8, 16");
 	CHECK_EQ(a.counter[0].noise, 2 * (1 + 2 + 4 + 8 + 16));
 	CHECK_EQ(a.counter[0].firsts, 2 * 2,
@@ -105,7 +105,7 @@ TEST(lost_points_are_a_difference)
 	made_init(&m[1], "2", 1);
 	MADE_ADD(&m[0], 1, one);
 	MADE_ADD(&m[1], 1, two);
-	run(m, 2);
+	run_aggregate(m, 2);
 	CHECK_EQ(a.differences, 1, "one place");
 	CHECK_EQ(a.difference[0].run[1].kind, TIMELINE_LOST, "the second run's next point");
 	CHECK_EQ(a.run[0].alone, 2, "b");
@@ -133,7 +133,7 @@ TEST(noise_with_a_cause)
 		made_init(&m[r], "x", 2);
 		MADE_ADD(&m[r], 1, p[r]);
 	}
-	run(m, 3);
+	run_aggregate(m, 3);
 	CHECK_EQ(a.counter[0].n_causes, 1, "faults are known to disturb");
 	CHECK_EQ(a.counter[1].n_causes, 0, "the clock is not");
 
@@ -162,7 +162,7 @@ TEST(noise_that_is_no_multiple)
 		made_init(&m[r], "x", 2);
 		MADE_ADD(&m[r], 1, p[r]);
 	}
-	run(m, 3);
+	run_aggregate(m, 3);
 	CHECK_EQ(a.counter[0].cause[0].n, 1, "one interval");
 	CHECK_EQ(a.counter[0].cause[0].exact, 0, "not a multiple");
 	CHECK(!a.counter[0].cause[0].judged && !a.counter[0].cause[0].known,
@@ -183,7 +183,7 @@ TEST(differences_of_any_size)
 		made_init(&m[r], "x", 2);
 		MADE_ADD(&m[r], 1, p[r]);
 	}
-	run(m, 2);
+	run_aggregate(m, 2);
 	CHECK_EQ(a.counter[0].cause[0].n, 1);
 	CHECK_EQ(a.counter[0].cause[0].exact, 1, "any number is a multiple of 1");
 	aggregate_free(&a);
@@ -226,7 +226,7 @@ static const struct aggregate_cause *made_noise(size_t runs, size_t intervals, u
 		made_init(&m[r], "x", 2);
 		made_add(&m[r], 1, p[r], intervals + 1);
 	}
-	run(m, runs);
+	run_aggregate(m, runs);
 	return &a.counter[0].cause[0];
 }
 
@@ -293,7 +293,7 @@ TEST(what_a_slope_is_of)
 		made_init(&m[r], "x", 2);
 		MADE_ADD(&m[r], 1, p[r]);
 	}
-	run(m, 2);
+	run_aggregate(m, 2);
 	c = &a.counter[0].cause[0];
 	CHECK_EQ(c->n, 8, "with noise");
 	CHECK_EQ(c->seen, 16, "all");
@@ -330,7 +330,7 @@ TEST(the_budget_of_a_counter)
 		made_init(&m[r], "x", 2);
 		MADE_ADD(&m[r], 1, p[r]);
 	}
-	run(m, 12);
+	run_aggregate(m, 12);
 	CHECK(a.counter[0].differs);
 	CHECK_EQ(a.counter[0].first.index, 3, "the end of b");
 	CHECK_EQ(a.counter[0].first.from_kind, B);
@@ -358,7 +358,7 @@ static const struct aggregate_row *row(const char *name)
  * Timings have a row of their own, or count in the row of their label's regions. Across two threads
  * only clocks count. Their ends are points.
  */
-TEST(detached_timings)
+TEST(async_spans)
 {
 	static const struct made_point one[2][6] = {
 		{ { B, "t", { 0, 0 } },
@@ -389,12 +389,12 @@ TEST(detached_timings)
 		if (!r)
 			MADE_ADD(&m[r], 1, two[r]);
 	}
-	run(m, 2);
+	run_aggregate(m, 2);
 	CHECK_EQ(a.run[0].regions, 3,
 		 "a region and two timings; the unfinished one does not count");
 	CHECK_EQ(a.run[0].points, 7);
 	CHECK_EQ(a.n, 2, "rows");
-	if (CHECK(row("far") && row("t") && row("far")->detached && row("t")->detached,
+	if (CHECK(row("far") && row("t") && row("far")->async && row("t")->async,
 		  "both have some")) {
 		const struct aggregate_tally *t[] = { aggregate_tally(&a, row("t"), 0),
 						      aggregate_tally(&a, row("t"), 1) };
@@ -402,7 +402,7 @@ TEST(detached_timings)
 							aggregate_tally(&a, row("far"), 1) };
 
 		CHECK_EQ(t[0]->count, 2);
-		CHECK_EQ(row("t")->detached[0], 1);
+		CHECK_EQ(row("t")->async[0], 1);
 		CHECK(t[0]->amount[0].self == 160 && t[0]->amount[0].total == 160 &&
 			      t[0]->amount[1].self == 9 + 4,
 		      "the first run");
@@ -410,7 +410,7 @@ TEST(detached_timings)
 			      t[1]->amount[1].self == 9 + 5,
 		      "the second");
 		CHECK_EQ(far[0]->count, 1);
-		CHECK_EQ(row("far")->detached[1], 1);
+		CHECK_EQ(row("far")->async[1], 1);
 		CHECK(far[0]->amount[0].self == 480 && far[0]->amount[0].unknown == 0 &&
 			      far[0]->amount[1].unknown == 1 && far[0]->amount[1].total == 0,
 		      "only the clock");
@@ -418,8 +418,8 @@ TEST(detached_timings)
 			      far[1]->amount[1].unknown == 1,
 		      "likewise");
 	}
-	CHECK_EQ(a.run[1].detached[0].self, 64 + 490, "of all rows");
-	CHECK_EQ(a.run[1].detached[1].unknown, 1);
+	CHECK_EQ(a.run[1].async[0].self, 64 + 490, "of all rows");
+	CHECK_EQ(a.run[1].async[1].unknown, 1);
 	CHECK_EQ(a.counter[0].noise, 4 + 4, "of the intervals between their ends");
 	aggregate_free(&a);
 }
@@ -428,7 +428,7 @@ TEST(detached_timings)
  * The cost of timings is already included in the threads' regions, so the budget is that of the
  * regions. An unknown cost of a timing does not change it.
  */
-TEST(the_budget_is_without_detached_timings)
+TEST(the_budget_is_without_async_spans)
 {
 	static struct made_point p[8][4], q[8][1];
 	struct tare_error err = TARE_ERROR_INIT;
@@ -447,7 +447,7 @@ TEST(the_budget_is_without_detached_timings)
 		MADE_ADD(&m[r], 1, p[r]);
 		MADE_ADD(&m[r], 2, q[r]);
 	}
-	run(m, 8);
+	run_aggregate(m, 8);
 	CHECK_EQ(aggregate_budget(&a, 0, &b, &err), 0, "%s", err.what);
 	CHECK_EQ(b.state, BUDGET_NO_SPREAD);
 	CHECK_EQ(aggregate_budget(&a, 1, &b, &err), 0, "%s", err.what);
@@ -469,7 +469,7 @@ TEST(threads_by_name_then_order)
 		m[r].thread[0].name = r ? "worker" : "main";
 		m[r].thread[1].name = r ? "main" : "worker";
 	}
-	run(m, 2);
+	run_aggregate(m, 2);
 	CHECK_EQ(a.n_threads, 2, "pairs");
 	CHECK_EQ(a.differences, 0, "of the same name");
 	CHECK_EQ(a.thread[0].runs, 2, "both");

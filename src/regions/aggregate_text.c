@@ -371,7 +371,7 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	const struct aggregate_counter *k = &a->counter[c];
 	struct aggregate_range self, total;
 	struct text t = { 0 };
-	uint64_t detached = 0;
+	uint64_t async = 0;
 	bool differs = false;
 
 	for (size_t r = 1; r < a->n_runs; r++)
@@ -401,13 +401,13 @@ static void macro_row(struct grid *g, const struct aggregate *a, const struct ag
 	grid_put(g, COL_COUNT, INK_PLAIN, &t);
 	put_label(&t, s, &a->labels, row->label, label_width(s));
 	grid_put(g, COL_LABEL, INK_PLAIN, &t);
-	for (size_t r = 0; row->detached && r < a->n_runs; r++)
-		detached = row->detached[r] > detached ? row->detached[r] : detached;
+	for (size_t r = 0; row->async && r < a->n_runs; r++)
+		async = row->async[r] > async ? row->async[r] : async;
 	if (differs)
 		text_add(&t, "count differs");
-	if (detached) {
+	if (async) {
 		text_add(&t, "%s", differs ? ", " : "");
-		put_count(&t, s, detached);
+		put_count(&t, s, async);
 		text_add(&t, " detached");
 	}
 	grid_put(g, COL_MARK, INK_CAREFUL, &t);
@@ -642,10 +642,10 @@ static void run_losses(struct text *out, const struct aggregate *a, size_t run,
 	text_free(&t);
 }
 
-static bool any_detached(const struct aggregate *a)
+static bool any_async_spans(const struct aggregate *a)
 {
 	for (size_t i = 0; i < a->n; i++)
-		if (a->row[i].detached)
+		if (a->row[i].async)
 			return true;
 	return false;
 }
@@ -701,7 +701,7 @@ void aggregate_text(struct text *out, const struct aggregate *a, const struct ag
 				"without a value: in a run, the counter could not be read at one end of the interval, decreased in it, or that end is not in the recording.");
 			break;
 		}
-	if (any_detached(a))
+	if (any_async_spans(a))
 		put_paragraph(
 			out, s, INK_FAINT,
 			"detached: timings of the label, which are not nested in regions and have no intervals. If they finish on another thread than they started on, only clocks are counted.");

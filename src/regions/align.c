@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * After a difference, the common points in the same order are found by the longest common
- * subsequence within a window (common.c). It first uses the labels that occur equally often in all
- * runs. If the difference is larger than that window, the runs continue at the cheapest place where
- * all of them have the same sequence of points. Neither result depends on the order of the runs.
+ * subsequence within a window (common_subsequence.c). It first uses the labels that occur equally
+ * often in all runs. If the difference is larger than that window, the runs continue at the
+ * cheapest place where all of them have the same sequence of points. Neither result depends on the
+ * order of the runs.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "regions/align.h"
-#include "statistics/common.h"
+#include "statistics/common_subsequence.h"
 
 enum { LONG = 64 };
 
@@ -108,22 +109,22 @@ static uint64_t label_key(const struct align *a, uint32_t label)
 	return label == LABELS_NONE ? 1 : a->labels->key[label];
 }
 
-/* The comparison key of a point; COMMON_NONE differs from all others. */
+/* The comparison key of a point; SUBSEQUENCE_NONE differs from all others. */
 static uint64_t key_of(const struct align *a, const struct align_point *p)
 {
 	uint64_t h;
 
 	if (p->kind == TIMELINE_LOST)
-		return COMMON_NONE;
+		return SUBSEQUENCE_NONE;
 	h = mix(mix(p->kind + 1, label_key(a, p->label)),
 		label_key(a, a->labels->around_unknown ? LABELS_NONE : p->around));
-	return h == COMMON_NONE ? 1 : h;
+	return h == SUBSEQUENCE_NONE ? 1 : h;
 }
 
 /* ---- near: all common points ---- */
 
 /* Keep the common points that points after the window cannot change. */
-static int keep(struct align *a, const struct common *c, bool whole, size_t window,
+static int keep(struct align *a, const struct subsequence *c, bool whole, size_t window,
 		struct tare_error *err)
 {
 	size_t n = c->n;
@@ -154,11 +155,11 @@ static bool is_steady(const struct align *a, const struct align_point *p)
 }
 
 /* The points [from, to) of each run, all or only the steady ones; their indices in `place`. */
-static void take(const struct align *a, struct common *c, uint32_t *place, const uint32_t *from,
-		 const uint32_t *to, bool steady)
+static void take_points(const struct align *a, struct subsequence *c, uint32_t *place,
+			const uint32_t *from, const uint32_t *to, bool steady)
 {
 	for (size_t r = 0; r < a->n_runs; r++) {
-		struct common_seq *seq = &c->seq[r];
+		struct subsequence_seq *seq = &c->seq[r];
 
 		seq->n = 0;
 		for (uint32_t i = from[r]; i < to[r]; i++) {
@@ -173,7 +174,8 @@ static void take(const struct align *a, struct common *c, uint32_t *place, const
 }
 
 /* Append the result to `all`. */
-static void add_found(struct common *all, const struct common *found, const uint32_t *place)
+static void add_found(struct subsequence *all, const struct subsequence *found,
+		      const uint32_t *place)
 {
 	for (size_t i = 0; i < found->n; i++, all->n++)
 		for (size_t r = 0; r < all->n_seqs; r++)
@@ -186,21 +188,21 @@ static void add_found(struct common *all, const struct common *found, const uint
  * more often do not shift them. Then align the other points between them. at: room for two indices
  * of each run.
  */
-static int common_points(struct align *a, struct common *all, uint32_t *at, const uint32_t *end,
-			 bool open_end)
+static int common_points(struct align *a, struct subsequence *all, uint32_t *at,
+			 const uint32_t *end, bool open_end)
 {
-	struct common c = { 0 }, gap = { 0 };
+	struct subsequence c = { 0 }, gap = { 0 };
 	uint32_t *from = at, *to = at + a->n_runs,
 		 *place = malloc((all->room * a->n_runs + 1) * sizeof(*place));
-	int ret = common_open(&c, a->n_runs, all->room) < 0 ||
-			common_open(&gap, a->n_runs, all->room) < 0 || !place
+	int ret = subsequence_open(&c, a->n_runs, all->room) < 0 ||
+			subsequence_open(&gap, a->n_runs, all->room) < 0 || !place
 		? -ENOMEM
 		: 1;
 
 	memset(from, 0, a->n_runs * sizeof(*from));
 	if (ret == 1) {
-		take(a, &c, place, from, end, true);
-		ret = common_find(&c, open_end);
+		take_points(a, &c, place, from, end, true);
+		ret = subsequence_find(&c, open_end);
 	}
 	/* convert indices among steady points to indices among all points */
 	for (size_t i = 0; ret == 1 && i < c.n; i++)
@@ -213,8 +215,8 @@ static int common_points(struct align *a, struct common *all, uint32_t *at, cons
 		for (size_t r = 0; r < a->n_runs; r++)
 			some &= from[r] < to[r];
 		if (some) {
-			take(a, &gap, place, from, to, false);
-			ret = common_find(&gap, open_end && i == c.n);
+			take_points(a, &gap, place, from, to, false);
+			ret = subsequence_find(&gap, open_end && i == c.n);
 			if (ret == 1)
 				add_found(all, &gap, place);
 			/*
@@ -231,21 +233,21 @@ static int common_points(struct align *a, struct common *all, uint32_t *at, cons
 		all->n += i < c.n;
 	}
 	free(place);
-	common_close(&c);
-	common_close(&gap);
+	subsequence_close(&c);
+	subsequence_close(&gap);
 	return ret;
 }
 
 /* Returns 1 if the runs agree again within this window, with at least this many points. */
 static int near(struct align *a, size_t window, size_t least, struct tare_error *err)
 {
-	struct common all;
+	struct subsequence all;
 	uint32_t *at = calloc(3 * a->n_runs, sizeof(*at)), *end = at + 2 * a->n_runs;
 	bool whole = true;
-	int ret = common_open(&all, a->n_runs, window);
+	int ret = subsequence_open(&all, a->n_runs, window);
 
 	if (ret < 0 || !at) {
-		common_close(&all);
+		subsequence_close(&all);
 		free(at);
 		return tare_fail_nomem(err);
 	}
@@ -265,7 +267,7 @@ static int near(struct align *a, size_t window, size_t least, struct tare_error 
 		ret = 0;
 	if (ret == 1)
 		ret = keep(a, &all, whole, window, err);
-	common_close(&all);
+	subsequence_close(&all);
 	free(at);
 	return ret;
 }
@@ -288,7 +290,7 @@ static uint64_t hash_at(const struct align *a, const struct align_run *r, size_t
 	for (size_t i = at; i < at + length; i++) {
 		uint64_t k = i < r->n ? key_of(a, slot(r, i)) : UINT64_MAX;
 
-		if (k == COMMON_NONE)
+		if (k == SUBSEQUENCE_NONE)
 			k = mix((uint64_t)(uintptr_t)r, i);
 		h = mix(h, k);
 	}

@@ -54,7 +54,7 @@ static void start(size_t runs)
 		keys[i] = (i + 1) * 0x9e3779b97f4a7c15ull;
 }
 
-static void put(size_t run, uint32_t label)
+static void put_point(size_t run, uint32_t label)
 {
 	made[run].label[made[run].n++] = label;
 }
@@ -150,7 +150,7 @@ TEST(two_runs_have_the_longest_in_common)
 		start(2);
 		for (size_t r = 0; r < 2; r++)
 			for (uint64_t n = any(50); n--;)
-				put(r, (uint32_t)any(kinds));
+				put_point(r, (uint32_t)any(kinds));
 		f = look(2, forth);
 		g = look(2, back);
 		CHECK_EQ(f.steps, longest(), "round %d", round);
@@ -178,9 +178,9 @@ TEST(the_order_of_runs_changes_nothing)
 
 				in_all &= here;
 				if (here)
-					put(r, (uint32_t)(i % kinds));
+					put_point(r, (uint32_t)(i % kinds));
 				if (any(100) < percent)
-					put(r, 100 + (uint32_t)any(3));
+					put_point(r, 100 + (uint32_t)any(3));
 			}
 			common += in_all;
 		}
@@ -218,11 +218,11 @@ TEST(far_apart)
 		start(3);
 		for (size_t r = 0; r < 3; r++) {
 			for (uint32_t i = 0; i < 1000; i++)
-				put(r, i % 2);
+				put_point(r, i % 2);
 			for (uint32_t i = 0; r == 1 && i < extra; i++)
-				put(r, 2 + i % 2);
+				put_point(r, 2 + i % 2);
 			for (uint32_t i = 0; i < 5000; i++)
-				put(r, 4 + i % 4);
+				put_point(r, 4 + i % 4);
 		}
 		f = look(3, forth);
 		CHECK_EQ(f.steps, 6000, "%zu more", extra);
@@ -238,9 +238,9 @@ TEST(too_far_apart)
 	start(2);
 	for (size_t r = 0; r < 2; r++) {
 		for (uint32_t i = 0; i < 300000; i++)
-			put(r, (uint32_t)(100 * r + 100 + i % 7));
+			put_point(r, (uint32_t)(100 * r + 100 + i % 7));
 		for (uint32_t i = 0; i < 1000; i++)
-			put(r, 4);
+			put_point(r, 4);
 	}
 	f = look(2, forth);
 	CHECK_EQ(f.lost, 1, "the first window");
@@ -263,15 +263,15 @@ TEST(what_is_as_often_in_all_is_not_shifted)
 			size_t extra = 0;
 
 			for (size_t r = 0; r < 2; r++) {
-				put(r, 1);
+				put_point(r, 1);
 				for (size_t k = any(100) < percent; k--; extra++)
-					put(r, 3);
-				put(r, 2);
+					put_point(r, 3);
+				put_point(r, 2);
 			}
 			both += extra == 2;
 		}
 		if (made[0].n == made[1].n)
-			put(0, 3);
+			put_point(0, 3);
 		f = look(2, forth);
 		CHECK_EQ(f.steps, 6000 + both, "%d %%: rounds are not shifted", (int)percent);
 	}

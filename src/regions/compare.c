@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each recording is summed by regions.c. The values of a label on one side form a group, and
- * student.c compares the two groups. If a run does not have a label, its cost there is a measured
+ * student_t.c compares the two groups. If a run does not have a label, its cost there is a measured
  * 0.
  */
 #include <math.h>
@@ -364,7 +364,7 @@ static int gather(struct compare *c, struct tare_error *err)
 			for (size_t k = 0; k < run->n_counters; k++) {
 				const struct regions_sum *s = &from->sum[k];
 
-				to->known[k] &= s->seldom->unknown + s->seldom->no_self == 0;
+				to->known[k] &= s->rare->unknown + s->rare->no_self == 0;
 				values_of(c, to, COMPARE_SELF, k)[r] = regions_self(run, from, k);
 				values_of(c, to, COMPARE_TOTAL, k)[r] = regions_total(run, from, k);
 				values_of(c, to, COMPARE_SUM, k)[r] = (double)regions_sum_each(s);
@@ -375,9 +375,9 @@ static int gather(struct compare *c, struct tare_error *err)
 		ret = mark_lost(c, err);
 	if (ret == 0 &&
 	    (!make_row(c, &c->all, LABELS_NONE) || !make_row(c, &c->outside, LABELS_NONE) ||
-	     !make_row(c, &c->detached, LABELS_NONE)))
+	     !make_row(c, &c->async, LABELS_NONE)))
 		ret = tare_fail_nomem(err);
-	c->outside.lost = c->detached.lost = c->all.lost;
+	c->outside.lost = c->async.lost = c->all.lost;
 	for (size_t r = 0; ret == 0 && r < c->n_runs; r++) {
 		const struct regions *run = &c->run[r];
 
@@ -389,9 +389,9 @@ static int gather(struct compare *c, struct tare_error *err)
 								 : regions_whole(run, k);
 				values_of(c, &c->outside, (enum compare_what)what,
 					  k)[r] = c->counts_only ? 0 : regions_outside(run, k);
-				values_of(c, &c->detached, (enum compare_what)what,
+				values_of(c, &c->async, (enum compare_what)what,
 					  k)[r] = c->counts_only ? 0
-								 : (double)run->counter[k].detached;
+								 : (double)run->counter[k].async;
 			}
 	}
 	return ret;
@@ -457,7 +457,7 @@ static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum
 		sum_up(c, &row[i], what, k, &asked[m]);
 		m += is_judged(change_of(c, &row[i], what, k), &row[i]);
 	}
-	if (!changes_judge(asked, m, c->n[0], c->n[1]))
+	if (!significance_judge(asked, m, c->n[0], c->n[1]))
 		return tare_fail_nomem(err);
 	m = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -467,7 +467,7 @@ static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum
 			d->is = asked[m++];
 		} else {
 			d->is = (struct change){ .value = values_of(c, &row[i], what, k) };
-			if (!changes_judge(&d->is, 1, c->n[0], c->n[1]))
+			if (!significance_judge(&d->is, 1, c->n[0], c->n[1]))
 				return tare_fail_nomem(err);
 		}
 		d->beyond = is_judged(d, &row[i]) && d->is.verdict == CHANGE_BEYOND;
@@ -484,7 +484,7 @@ static int judge_rows(struct compare *c, struct compare_row *row, size_t n, enum
 
 static int judge_all(struct compare *c, struct tare_error *err)
 {
-	struct compare_row *const single[] = { &c->all, &c->outside, &c->detached };
+	struct compare_row *const single[] = { &c->all, &c->outside, &c->async };
 	struct change *asked = calloc(c->n_rows + 1, sizeof(*asked));
 	int ret = asked ? 0 : tare_fail_nomem(err);
 
@@ -551,7 +551,7 @@ void compare_free(struct compare *c)
 		free_row(&c->row[i]);
 	free_row(&c->all);
 	free_row(&c->outside);
-	free_row(&c->detached);
+	free_row(&c->async);
 	for (size_t r = 0; c->run && r < c->n_runs; r++)
 		regions_free(&c->run[r]);
 	for (size_t r = 0; c->loss && r < c->n_runs; r++) {

@@ -6,7 +6,7 @@
 #ifndef REGIONS_COMPARE_H
 #define REGIONS_COMPARE_H
 
-#include "statistics/changes.h"
+#include "statistics/significance.h"
 #include "regions/regions.h"
 
 enum compare_side { COMPARE_BEFORE, COMPARE_AFTER, COMPARE_SIDES };
@@ -65,7 +65,7 @@ struct compare {
 	struct compare_row *row, all;
 	struct compare_row outside; /* of all: in no region */
 	/* included in self costs but not in all: all equals the other self costs plus outside */
-	struct compare_row detached;
+	struct compare_row async;
 	size_t n_rows;
 	bool tested;               /* there are enough runs to estimate the noise */
 	struct drift drift;        /* over the start times of the runs */

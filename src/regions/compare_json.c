@@ -100,7 +100,7 @@ static void counters(struct json *j, const struct compare *c, const struct compa
 		const char *name;
 	} single[] = { { &c->all, "whole" },
 		       { &c->outside, "outside" },
-		       { &c->detached, "detached" } };
+		       { &c->async, "detached" } };
 
 	json_object(j, "counters");
 	for (size_t k = 0; k < c->n_counters; k++) {

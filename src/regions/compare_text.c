@@ -166,8 +166,8 @@ static void table(struct text *out, struct compare *c, const struct compare_show
 	}
 	if (compare_single_wanted(c, &c->outside, how, k))
 		one_row(&g, c, &c->outside, k, s);
-	if (compare_single_wanted(c, &c->detached, how, k))
-		one_row(&g, c, &c->detached, k, s);
+	if (compare_single_wanted(c, &c->async, how, k))
+		one_row(&g, c, &c->async, k, s);
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
 	escape(out, counter->name, strlen(counter->name));
 	text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT),
@@ -262,7 +262,7 @@ static void tell(struct told *t, const struct compare *c, size_t k, const struct
 
 static struct told told(const struct compare *c, const struct compare_shown *how)
 {
-	const struct compare_row *const single[] = { &c->all, &c->outside, &c->detached };
+	const struct compare_row *const single[] = { &c->all, &c->outside, &c->async };
 	struct told t = { 0 };
 
 	for (size_t k = 0; k < c->n_counters; k++) {
@@ -365,7 +365,8 @@ static void put_verdict(struct text *out, const struct compare *c, const struct 
 		text_add(out, "%zu change%s%s exceed%s the noise", t->self.beyond,
 			 t->self.beyond == 1 ? "" : "s", of, t->self.beyond == 1 ? "s" : "");
 	if (t->self.beyond)
-		text_add(out, "; at most %.0f %% of these are expected by chance", 100 * CHANGES_Q);
+		text_add(out, "; at most %.0f %% of these are expected by chance",
+			 100 * SIGNIFICANCE_Q);
 }
 
 /* Why there are too few runs, and how many are enough. */
@@ -381,7 +382,7 @@ static void put_too_few(struct text *out, const struct compare *c, const struct 
 		put_paragraph(
 			out, s, INK_CAREFUL,
 			"Too few runs to tell: where the runs of each side agree, noise that affects only some runs separates %zu + %zu of them by chance, with a probability of up to %.3g for each label. %zu + %zu runs are enough.",
-			c->n[0], c->n[1], changes_unseen(c->n[0], c->n[1]), t->enough[0],
+			c->n[0], c->n[1], significance_unseen(c->n[0], c->n[1]), t->enough[0],
 			t->enough[0]);
 	if (t->few[1] && c->tested)
 		put_paragraph(

@@ -140,7 +140,7 @@ static int try(struct thread_pairs *out, struct one *one, size_t n, struct timel
 }
 
 /* Build the pairs, in order of creation in the first run that has each of them. */
-static int take(struct thread_pairs *out, struct one *one, size_t n, struct tare_error *err)
+static int build_pairs(struct thread_pairs *out, struct one *one, size_t n, struct tare_error *err)
 {
 	size_t *slot = calloc(n + 1, sizeof(*slot)), first = 0;
 
@@ -203,7 +203,7 @@ int pair_threads(struct thread_pairs *out, struct timeline **timelines, size_t n
 			ret = try(out, one, n, timelines, PAIRED_BY_ORDER, err);
 	}
 	if (ret == 0)
-		ret = take(out, one, n, err);
+		ret = build_pairs(out, one, n, err);
 	for (size_t i = 0; i < n; i++)
 		free(one[i].key);
 	free(one);

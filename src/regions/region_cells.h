@@ -4,7 +4,7 @@
 #define REGIONS_REGION_CELLS_H
 
 #include "regions/labels.h"
-#include "regions/region_halves.h"
+#include "regions/async_spans.h"
 #include "regions/timeline/timeline.h"
 #include "output/json.h"
 #include "output/style.h"

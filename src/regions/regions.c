@@ -36,12 +36,12 @@ struct adding {
 	uint32_t *row_of; /* by number: its row */
 	size_t row_of_room;
 	struct region_stack stack;
-	uint8_t *way;            /* by label; NULL: the recording overhead is unknown */
+	uint8_t *record_path;    /* by label; NULL: the recording overhead is unknown */
 	struct regions_own *own; /* per open region and counter: overhead of its nested regions */
 	size_t own_room;
-	uint64_t of_way[TIMELINE_WAYS]; /* regions per way of recording */
-	uint8_t *single;                /* by label: keep its single regions */
-	struct region_halves halves;
+	uint64_t of_record_path[TIMELINE_PATHS]; /* regions per way of recording */
+	uint8_t *single;                         /* by label: keep its single regions */
+	struct async_spans halves;
 	size_t thread;         /* index in r->thread */
 	size_t threads_before; /* threads of earlier recordings in r->thread */
 	struct first {
@@ -69,37 +69,37 @@ void regions_init(struct regions *r, const struct regions_options *options)
 }
 
 /* Shared empty values for rows and sums without these fields. */
-static const struct regions_seldom no_seldom;
-static const struct regions_sum_seldom no_sum_seldom;
+static const struct regions_rare_fields no_rare;
+static const struct regions_sum_rare_fields no_sum_rare;
 
 /* A writable copy, allocated on first use. NULL: out of memory. */
-static struct regions_seldom *seldom_of(struct regions *r, struct regions_row *row)
+static struct regions_rare_fields *rare_of(struct regions *r, struct regions_row *row)
 {
-	struct regions_seldom *own = row->seldom == &no_seldom
+	struct regions_rare_fields *own = row->rare == &no_rare
 		? arena_alloc(&r->arena, sizeof(*own))
-		: (struct regions_seldom *)row->seldom;
+		: (struct regions_rare_fields *)row->rare;
 
 	if (own)
-		row->seldom = own;
+		row->rare = own;
 	return own;
 }
 
-static struct regions_sum_seldom *sum_seldom_of(struct regions *r, struct regions_sum *s)
+static struct regions_sum_rare_fields *sum_rare_of(struct regions *r, struct regions_sum *s)
 {
-	struct regions_sum_seldom *own = s->seldom == &no_sum_seldom
+	struct regions_sum_rare_fields *own = s->rare == &no_sum_rare
 		? arena_alloc(&r->arena, sizeof(*own))
-		: (struct regions_sum_seldom *)s->seldom;
+		: (struct regions_sum_rare_fields *)s->rare;
 
 	if (own)
-		s->seldom = own;
+		s->rare = own;
 	return own;
 }
 
 static void sum_free(struct regions_sum *s)
 {
 	distribution_free(&s->each);
-	if (s->seldom != &no_sum_seldom)
-		distribution_free(&((struct regions_sum_seldom *)s->seldom)->below);
+	if (s->rare != &no_sum_rare)
+		distribution_free(&((struct regions_sum_rare_fields *)s->rare)->below);
 }
 
 void regions_free(struct regions *r)
@@ -172,9 +172,9 @@ static int take_counters(struct regions *r, const struct timeline_info *info,
 			/* With several recordings, the lowest quality applies. */
 			if (info->counter[c].quality < r->counter[c].quality)
 				r->counter[c].quality = info->counter[c].quality;
-			for (size_t w = 0; w < TIMELINE_WAYS; w++)
-				if (!r->counter[c].way[w].own.known)
-					r->counter[c].way[w].own = info->counter[c].own[w];
+			for (size_t w = 0; w < TIMELINE_PATHS; w++)
+				if (!r->counter[c].record_path[w].own.known)
+					r->counter[c].record_path[w].own = info->counter[c].own[w];
 			continue;
 		}
 		tare_fail(err, EINVAL, "%.100s: its counter %zu is %.60s; in %.100s it is %.60s",
@@ -232,12 +232,12 @@ static uint32_t new_row(struct regions *r, uint32_t label, uint32_t thread)
 	if (!array_reserve(&r->row, &r->room, r->n + 1, sizeof(*r->row)))
 		return NO_ROW;
 	row = &r->row[r->n];
-	*row = (struct regions_row){ .label = label, .thread = thread, .seldom = &no_seldom };
+	*row = (struct regions_row){ .label = label, .thread = thread, .rare = &no_rare };
 	row->sum = arena_alloc(&r->arena, n * sizeof(*row->sum));
 	if (!row->sum)
 		return NO_ROW;
 	for (size_t c = 0; c < n; c++)
-		row->sum[c].seldom = &no_sum_seldom;
+		row->sum[c].rare = &no_sum_rare;
 	return (uint32_t)r->n++;
 }
 
@@ -266,13 +266,12 @@ static struct region_unbalanced *unbalanced_of(struct adding *a, struct regions_
 					       uint32_t label, size_t thread)
 {
 	const struct timeline_label *l = timeline_label(a->t, label);
-	struct regions_seldom *seldom = seldom_of(a->r, row);
-	struct region_unbalanced *u = seldom ? (struct region_unbalanced *)seldom->unbalanced
-					     : NULL;
+	struct regions_rare_fields *rare = rare_of(a->r, row);
+	struct region_unbalanced *u = rare ? (struct region_unbalanced *)rare->unbalanced : NULL;
 
-	if (seldom && !u) {
+	if (rare && !u) {
 		u = arena_alloc(&a->r->arena, sizeof(*u));
-		seldom->unbalanced = u;
+		rare->unbalanced = u;
 		if (u)
 			u->thread = thread;
 	}
@@ -295,8 +294,8 @@ static __attribute__((noinline, cold)) bool note_cut(struct adding *a, struct re
 	u = unbalanced_of(a, row, f->label, a->thread);
 	if (!u)
 		return false;
-	((struct regions_seldom *)row->seldom)->cut++;
-	((struct regions_seldom *)row->seldom)->holes += (f->repaired & TIMELINE_AT_GAP) ==
+	((struct regions_rare_fields *)row->rare)->cut++;
+	((struct regions_rare_fields *)row->rare)->holes += (f->repaired & TIMELINE_AT_GAP) ==
 		TIMELINE_AT_GAP;
 	u->not_ended += no_end;
 	u->not_begun += !no_end;
@@ -340,8 +339,8 @@ static void note_single(struct adding *a, const struct region_done *done,
 }
 
 /* `begin` is relative to the thread's first begin, which may be read later: see place_singles(). */
-static void note_detached(struct adding *a, const struct region_half *h,
-			  const struct timeline_point *p, uint64_t from, uint64_t cost)
+static void note_async_span(struct adding *a, const struct async_end *h,
+			    const struct timeline_point *p, uint64_t from, uint64_t cost)
 {
 	keep_single(a->r,
 		    &(struct regions_single){ .label = a->number[h->label],
@@ -353,7 +352,7 @@ static void note_detached(struct adding *a, const struct region_half *h,
 					      .cost = cost,
 					      .self = (int64_t)cost,
 					      .self_known = true,
-					      .detached = true });
+					      .async = true });
 }
 
 static void place_singles(struct adding *a)
@@ -362,7 +361,7 @@ static void place_singles(struct adding *a)
 		struct regions_single *s = &a->r->single[i];
 		size_t thread = s->thread - a->threads_before;
 
-		if (!s->detached || s->thread < a->threads_before)
+		if (!s->async || s->thread < a->threads_before)
 			continue;
 
 		const struct first *f = &a->first_by[thread];
@@ -373,14 +372,14 @@ static void place_singles(struct adding *a)
 	}
 }
 
-static bool begin(struct adding *a, const struct timeline_point *p)
+static bool begin_region(struct adding *a, const struct timeline_point *p)
 {
 	size_t n = a->r->n_counters;
 	uint32_t row = row_of(a, p->label);
 
 	if (row == NO_ROW || !region_stack_begin(&a->stack, p))
 		return false;
-	if (a->way) {
+	if (a->record_path) {
 		if (!array_reserve(&a->own, &a->own_room, a->stack.depth, n * sizeof(*a->own)))
 			return false;
 		memset(&a->own[(a->stack.depth - 1) * n], 0, n * sizeof(*a->own));
@@ -396,12 +395,12 @@ static __attribute__((noinline)) bool add_single_without_own(struct regions *r,
 							     double own)
 {
 	int64_t left = (int64_t)cost - llround(own);
-	struct regions_sum_seldom *seldom;
+	struct regions_sum_rare_fields *rare;
 
 	if (left >= 0)
 		return distribution_add(&s->each, (uint64_t)left);
-	seldom = sum_seldom_of(r, s);
-	return seldom && distribution_add(&seldom->below, (uint64_t)-left);
+	rare = sum_rare_of(r, s);
+	return rare && distribution_add(&rare->below, (uint64_t)-left);
 }
 
 /* The cost of a single region, as shown. */
@@ -417,11 +416,11 @@ static inline __attribute__((always_inline)) bool add_single(struct regions *r,
  * Compute the recording overhead of a region that ended, from its way of recording and its frame
  * depth, and add it to the overhead of the enclosing region.
  */
-static inline __attribute__((always_inline)) void own_of(struct adding *a, uint8_t way,
+static inline __attribute__((always_inline)) void own_of(struct adding *a, uint8_t record_path,
 							 size_t depth, size_t c, size_t n,
 							 struct regions_own *out)
 {
-	const struct timeline_own *k = &a->info->counter[c].own[way];
+	const struct timeline_own *k = &a->info->counter[c].own[record_path];
 	struct regions_own *up;
 
 	*out = a->own[depth * n + c];
@@ -448,10 +447,10 @@ static inline __attribute__((always_inline)) void add_outermost(struct adding *a
 
 /* Add the recording overhead of an outermost region, inside and outside it. */
 static inline __attribute__((always_inline)) void add_outermost_own(struct adding *a, size_t c,
-								    uint8_t way,
+								    uint8_t record_path,
 								    const struct regions_own *own)
 {
-	const struct timeline_own *k = &a->info->counter[c].own[way];
+	const struct timeline_own *k = &a->info->counter[c].own[record_path];
 	struct outermost *to = &a->outermost[c];
 
 	to->own.whole += own->total;
@@ -461,19 +460,19 @@ static inline __attribute__((always_inline)) void add_outermost_own(struct addin
 		to->own.outside_off += k->outside_off;
 	}
 	if (!to->any)
-		to->first = way;
-	to->last = way;
+		to->first = record_path;
+	to->last = record_path;
 	to->any = true;
 }
 
 static __attribute__((noinline)) bool add_again(struct regions *r, struct regions_sum *s,
 						uint64_t cost)
 {
-	struct regions_sum_seldom *seldom = sum_seldom_of(r, s);
+	struct regions_sum_rare_fields *rare = sum_rare_of(r, s);
 
-	if (seldom)
-		seldom->again += cost;
-	return seldom != NULL;
+	if (rare)
+		rare->again += cost;
+	return rare != NULL;
 }
 
 /* Add a region's cost and its overhead to its row. Nested regions of one label count once. */
@@ -500,11 +499,11 @@ static inline __attribute__((always_inline)) void add_self(struct regions_sum *s
 
 static __attribute__((noinline)) bool count_recursive(struct regions *r, struct regions_row *row)
 {
-	struct regions_seldom *seldom = seldom_of(r, row);
+	struct regions_rare_fields *rare = rare_of(r, row);
 
-	if (seldom)
-		seldom->recursive++;
-	return seldom != NULL;
+	if (rare)
+		rare->recursive++;
+	return rare != NULL;
 }
 
 static bool end(struct adding *a, const struct timeline_point *p)
@@ -512,7 +511,7 @@ static bool end(struct adding *a, const struct timeline_point *p)
 	struct regions *r = a->r;
 	size_t n = r->n_counters;
 	struct regions_own own = { 0 }, single_own = { 0 };
-	struct regions_sum_seldom *sum_seldom;
+	struct regions_sum_rare_fields *sum_rare;
 	struct region_done done;
 	struct regions_row *row;
 	bool outermost;
@@ -526,28 +525,28 @@ static bool end(struct adding *a, const struct timeline_point *p)
 		return false;
 	if (done.frame->repaired && !note_cut(a, row, done.frame, p->repaired))
 		return false;
-	if (a->way)
-		a->of_way[a->way[done.frame->label]]++;
+	if (a->record_path)
+		a->of_record_path[a->record_path[done.frame->label]]++;
 	for (size_t c = 0; c < n; c++) {
 		struct regions_sum *s = &row->sum[c];
 
-		if (a->way)
-			own_of(a, a->way[done.frame->label], a->stack.depth, c, n, &own);
+		if (a->record_path)
+			own_of(a, a->record_path[done.frame->label], a->stack.depth, c, n, &own);
 		if (done.no_cost & 1u << c) {
-			sum_seldom = sum_seldom_of(r, s);
-			if (!sum_seldom)
+			sum_rare = sum_rare_of(r, s);
+			if (!sum_rare)
 				return false;
-			sum_seldom->unknown++;
+			sum_rare->unknown++;
 			r->counter[c].backwards += done.backwards >> c & 1;
 			continue;
 		}
 		if (!add_total(r, s, outermost, done.cost[c], &own))
 			return false;
 		if (done.no_self & 1u << c) {
-			sum_seldom = sum_seldom_of(r, s);
-			if (!sum_seldom)
+			sum_rare = sum_rare_of(r, s);
+			if (!sum_rare)
 				return false;
-			sum_seldom->no_self++;
+			sum_rare->no_self++;
 		} else {
 			add_self(s, done.self[c], &own);
 		}
@@ -557,8 +556,8 @@ static bool end(struct adding *a, const struct timeline_point *p)
 			single_own = own;
 		if (a->stack.depth == 0) {
 			add_outermost(a, c, done.cost[c]);
-			if (a->way)
-				add_outermost_own(a, c, a->way[done.frame->label], &own);
+			if (a->record_path)
+				add_outermost_own(a, c, a->record_path[done.frame->label], &own);
 		}
 	}
 	if (a->single && a->single[done.frame->label])
@@ -566,17 +565,17 @@ static bool end(struct adding *a, const struct timeline_point *p)
 	return true;
 }
 
-static bool add_detached(struct adding *a, const struct region_half *h,
-			 const struct timeline_point *p)
+static bool add_async_span(struct adding *a, const struct async_end *h,
+			   const struct timeline_point *p)
 {
 	struct regions *r = a->r;
 	struct regions_row *row = &r->row[h->row];
-	struct regions_seldom *of_row = seldom_of(r, row);
+	struct regions_rare_fields *of_row = rare_of(r, row);
 
 	if (!of_row)
 		return false;
 	row->count++;
-	of_row->detached++;
+	of_row->async++;
 	r->regions++;
 	for (size_t c = 0; c < r->n_counters; c++) {
 		uint64_t from = h->is_start ? h->value[c] : p->value[c],
@@ -584,21 +583,21 @@ static bool add_detached(struct adding *a, const struct region_half *h,
 		/* Only a clock is comparable between threads. */
 		bool across = h->thread != a->thread && (int)c != a->info->time,
 		     known = !across && !((h->missing | p->missing) & 1u << c);
-		struct regions_sum_seldom *seldom = sum_seldom_of(r, &row->sum[c]);
+		struct regions_sum_rare_fields *rare = sum_rare_of(r, &row->sum[c]);
 
-		if (!seldom)
+		if (!rare)
 			return false;
 		if (!known || to < from) {
-			seldom->unknown++;
+			rare->unknown++;
 			r->counter[c].backwards += known;
 			r->counter[c].across += across;
 			continue;
 		}
 		if (a->single && a->single[h->label] && c == r->by)
-			note_detached(a, h, p, from, to - from);
+			note_async_span(a, h, p, from, to - from);
 		row->sum[c].self += (int64_t)(to - from);
-		seldom->detached += to - from;
-		r->counter[c].detached += to - from;
+		rare->async += to - from;
+		r->counter[c].async += to - from;
 		row->sum[c].total += to - from;
 		if (!distribution_add(&row->sum[c].each, to - from))
 			return false;
@@ -616,27 +615,27 @@ static void note_start(struct adding *a, const struct timeline_point *p)
 	f->has_timing = true;
 }
 
-static bool detached(struct adding *a, const struct timeline_point *p)
+static bool add_async_end(struct adding *a, const struct timeline_point *p)
 {
-	struct region_half h = { .number = p->number,
-				 .row = row_of(a, p->label),
-				 .label = p->label,
-				 .offset = p->offset,
-				 .missing = p->missing,
-				 .is_start = p->kind == TIMELINE_START,
-				 .thread = a->thread };
+	struct async_end h = { .number = p->number,
+			       .row = row_of(a, p->label),
+			       .label = p->label,
+			       .offset = p->offset,
+			       .missing = p->missing,
+			       .is_start = p->kind == TIMELINE_START,
+			       .thread = a->thread };
 	struct region_unbalanced *u;
-	struct region_half other;
+	struct async_end other;
 
 	if (h.row == NO_ROW)
 		return false;
 	memcpy(h.value, p->value, a->r->n_counters * sizeof(*p->value));
 	if (a->first_by && h.is_start)
 		note_start(a, p);
-	switch (region_halves_meet(&a->halves, &h, &other)) {
-	case REGION_HALF_WHOLE:
-		return add_detached(a, &other, p);
-	case REGION_HALF_TWICE:
+	switch (async_spans_meet(&a->halves, &h, &other)) {
+	case ASYNC_END_WHOLE:
+		return add_async_span(a, &other, p);
+	case ASYNC_END_TWICE:
 		a->r->unmatched++;
 		u = unbalanced_of(a, &a->r->row[h.row], p->label, a->thread);
 		if (u && h.is_start)
@@ -644,7 +643,7 @@ static bool detached(struct adding *a, const struct timeline_point *p)
 		else if (u)
 			u->finished_again++;
 		return u != NULL;
-	case REGION_HALF_KEPT:
+	case ASYNC_END_KEPT:
 		return true;
 	default:
 		return false;
@@ -654,12 +653,12 @@ static bool detached(struct adding *a, const struct timeline_point *p)
 static bool integer(struct adding *a, const struct timeline_point *p)
 {
 	uint32_t row = row_of(a, p->label);
-	struct regions_seldom *seldom = row == NO_ROW ? NULL : seldom_of(a->r, &a->r->row[row]);
+	struct regions_rare_fields *rare = row == NO_ROW ? NULL : rare_of(a->r, &a->r->row[row]);
 	struct regions_integers *to;
 
-	if (!seldom)
+	if (!rare)
 		return false;
-	to = &seldom->integers;
+	to = &rare->integers;
 	to->min = to->n == 0 || p->number < to->min ? p->number : to->min;
 	to->max = p->number > to->max ? p->number : to->max;
 	to->beyond |= __builtin_add_overflow(to->sum, p->number, &to->sum);
@@ -692,7 +691,7 @@ static void note_last(struct adding *a, const struct timeline_point *p)
 static bool point(struct adding *a, const struct timeline_point *p)
 {
 	struct regions *r = a->r;
-	struct regions_seldom *seldom;
+	struct regions_rare_fields *rare;
 	uint32_t row;
 
 	r->points += !p->put_in;
@@ -700,22 +699,22 @@ static bool point(struct adding *a, const struct timeline_point *p)
 	case TIMELINE_BEGIN:
 		if (a->seen != a->all)
 			note_first(a, p);
-		return begin(a, p);
+		return begin_region(a, p);
 	case TIMELINE_END:
 		if (a->stack.depth == 1) /* so that the last point is included */
 			note_last(a, p);
 		return end(a, p);
 	case TIMELINE_START:
 	case TIMELINE_FINISH:
-		return detached(a, p);
+		return add_async_end(a, p);
 	case TIMELINE_INTEGER:
 		return integer(a, p);
 	case TIMELINE_INSTANT:
 		row = row_of(a, p->label);
-		seldom = row == NO_ROW ? NULL : seldom_of(r, &r->row[row]);
-		if (seldom)
-			seldom->instants++;
-		return seldom != NULL;
+		rare = row == NO_ROW ? NULL : rare_of(r, &r->row[row]);
+		if (rare)
+			rare->instants++;
+		return rare != NULL;
 	case TIMELINE_LOST:
 		r->gaps++;
 		r->lost += p->number;
@@ -738,7 +737,7 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 {
 	struct regions *r = a->r;
 	const uint32_t *const row_of = a->row;
-	const uint8_t *const ways = a->way, *const single = a->single;
+	const uint8_t *const record_paths = a->record_path, *const single = a->single;
 	const struct timeline_point *const first = p, *const end = p + n_points;
 	struct region_walk walk = region_walk_from(&a->stack, n);
 	size_t begun = a->stack.depth, depth = begun, deepest = r->deepest;
@@ -751,10 +750,10 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 		if (!region_is_plain(p))
 			break;
 		if (p->kind == TIMELINE_BEGIN) {
-			if (ways && depth == a->own_room)
+			if (record_paths && depth == a->own_room)
 				break;
 			region_walk_begin(&walk, p, n);
-			if (ways)
+			if (record_paths)
 				memset(&a->own[depth * n], 0, n * sizeof(*a->own));
 			depth++;
 			deepest = depth > deepest ? depth : deepest;
@@ -765,8 +764,8 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 			break;
 		depth--;
 		row->count++;
-		if (ways)
-			a->of_way[ways[p->label]]++;
+		if (record_paths)
+			a->of_record_path[record_paths[p->label]]++;
 		outermost = --row->open == 0;
 		if (!outermost)
 			no_memory |= !count_recursive(r, row);
@@ -774,12 +773,12 @@ static inline __attribute__((always_inline)) size_t plain_points(struct adding *
 			struct regions_sum *s = &row->sum[c];
 			struct regions_own own = { 0 };
 
-			if (ways)
-				own_of(a, ways[p->label], depth, c, n, &own);
+			if (record_paths)
+				own_of(a, record_paths[p->label], depth, c, n, &own);
 			if (depth == 0) {
 				add_outermost(a, c, cost[c]);
-				if (ways)
-					add_outermost_own(a, c, ways[p->label], &own);
+				if (record_paths)
+					add_outermost_own(a, c, record_paths[p->label], &own);
 				a->last[c] = p->value[c];
 			}
 			add_self(s, (int64_t)self[c], &own);
@@ -945,20 +944,20 @@ static int judge_halves(struct adding *a, struct tare_error *err)
 		any |= left_out[i];
 	}
 	if (ret == 0)
-		ret = region_halves_settle(&a->halves, a->t, any ? left_out : NULL, err);
+		ret = async_spans_settle(&a->halves, a->t, any ? left_out : NULL, err);
 	for (size_t i = 0; ret == 0 && i < a->halves.slots; i++) {
-		const struct region_half *h = &a->halves.slot[i];
+		const struct async_end *h = &a->halves.slot[i];
 		struct region_unbalanced *u, none_yet = { 0 };
 
 		r->left_out += h->used && h->elsewhere;
-		if (!h->used || !region_half_judge(h, &none_yet))
+		if (!h->used || !async_end_judge(h, &none_yet))
 			continue;
 		u = unbalanced_of(a, &r->row[h->row], h->label, h->thread);
 		if (!u) {
 			ret = tare_fail_nomem(err);
 			break;
 		}
-		region_half_judge(h, u);
+		async_end_judge(h, u);
 		r->unmatched++;
 	}
 	free(left_out);
@@ -971,23 +970,23 @@ static int find_ways(struct adding *a, struct tare_error *err)
 	bool known = false;
 
 	for (size_t c = 0; c < a->info->n_counters; c++)
-		for (size_t w = 0; w < TIMELINE_WAYS; w++)
+		for (size_t w = 0; w < TIMELINE_PATHS; w++)
 			known |= a->info->counter[c].own[w].known;
 	if (!known)
 		return 0;
-	a->way = malloc(a->info->n_labels + 1);
-	if (!a->way)
+	a->record_path = malloc(a->info->n_labels + 1);
+	if (!a->record_path)
 		return tare_fail_nomem(err);
 	for (uint32_t i = 0; i < a->info->n_labels; i++)
-		a->way[i] = timeline_label(a->t, i)->way;
+		a->record_path[i] = timeline_label(a->t, i)->record_path;
 	return 0;
 }
 
 static void note_ways(struct adding *a)
 {
 	for (size_t c = 0; c < a->r->n_counters; c++)
-		for (size_t w = 0; w < TIMELINE_WAY_NONE; w++)
-			a->r->counter[c].way[w].regions += a->of_way[w];
+		for (size_t w = 0; w < TIMELINE_PATH_NONE; w++)
+			a->r->counter[c].record_path[w].regions += a->of_record_path[w];
 }
 
 int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
@@ -1025,9 +1024,9 @@ int regions_add(struct regions *r, struct timeline *t, struct tare_error *err)
 	free(a.row_of);
 	free(a.single);
 	free(a.first_by);
-	free(a.way);
+	free(a.record_path);
 	free(a.own);
-	region_halves_free(&a.halves);
+	async_spans_free(&a.halves);
 	return ret;
 }
 
@@ -1039,7 +1038,7 @@ double regions_self(const struct regions *r, const struct regions_row *row, size
 
 double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter)
 {
-	return regions_self(r, row, counter) - (double)row->sum[counter].seldom->detached;
+	return regions_self(r, row, counter) - (double)row->sum[counter].rare->async;
 }
 
 double regions_total(const struct regions *r, const struct regions_row *row, size_t counter)
@@ -1062,15 +1061,15 @@ double regions_outside(const struct regions *r, size_t counter)
 
 uint64_t regions_singles(const struct regions_sum *s)
 {
-	return s->each.n + s->seldom->below.n;
+	return s->each.n + s->rare->below.n;
 }
 
 static int64_t single_at(const struct regions_sum *s, uint64_t rank, uint64_t *error)
 {
-	uint64_t below = s->seldom->below.n, v;
+	uint64_t below = s->rare->below.n, v;
 
 	if (rank <= below)
-		return -(int64_t)distribution_at(&s->seldom->below, below - rank + 1, error);
+		return -(int64_t)distribution_at(&s->rare->below, below - rank + 1, error);
 	v = distribution_at(&s->each, rank - below, error);
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
@@ -1095,8 +1094,8 @@ int64_t regions_median(const struct regions_sum *s, uint64_t *error)
 
 bool regions_own_known(const struct regions_counter *k)
 {
-	for (size_t w = 0; w < TIMELINE_WAYS; w++)
-		if (k->way[w].regions && k->way[w].own.known)
+	for (size_t w = 0; w < TIMELINE_PATHS; w++)
+		if (k->record_path[w].regions && k->record_path[w].own.known)
 			return true;
 	return false;
 }

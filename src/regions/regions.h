@@ -9,7 +9,7 @@
 
 #include "statistics/distribution.h"
 #include "regions/labels.h"
-#include "regions/region_halves.h"
+#include "regions/async_spans.h"
 
 #define REGIONS_ALL_THREADS UINT32_MAX
 
@@ -32,10 +32,10 @@ struct regions_own {
 };
 
 /* Fields that few sums need. They are separate because a recording may have a million labels. */
-struct regions_sum_seldom {
+struct regions_sum_rare_fields {
 	uint64_t again; /* not in total: cost of regions nested in a region of the same label */
-	/* of self: detached timings, which are not nested in the thread's regions */
-	uint64_t detached;
+	/* of self: async spans, which are not nested in the thread's regions */
+	uint64_t async;
 	uint64_t unknown; /* regions with unknown cost; no sum includes them */
 	uint64_t no_self; /* regions with unknown self cost only; the self sum excludes them */
 	/* Magnitudes of negative costs. Only subtracting the overhead makes a cost negative. */
@@ -46,7 +46,7 @@ struct regions_sum_seldom {
 struct regions_sum {
 	int64_t self;   /* without nested regions; negative only if the counter stepped back */
 	uint64_t total; /* nested regions of the same label count once, in the outermost */
-	const struct regions_sum_seldom *seldom; /* never NULL */
+	const struct regions_sum_rare_fields *rare; /* never NULL */
 	struct regions_own own;
 	struct distribution each; /* cost of each complete region, as shown: regions_single() */
 };
@@ -57,13 +57,13 @@ struct regions_integers {
 };
 
 /* Fields that few rows need. */
-struct regions_seldom {
+struct regions_rare_fields {
 	uint64_t recursive; /* of count: nested in a region of the same label */
 	/* of count: begin or end is missing; included in the sums, not in the distribution */
 	uint64_t cut;
 	/* details of cut, and of timings not in count; NULL: none */
 	const struct region_unbalanced *unbalanced;
-	uint64_t detached; /* of count: detached timings; each is its own self cost */
+	uint64_t async; /* of count: async spans; each is its own self cost */
 	/* of cut: due to lost points; their cost is in the row of the gap's label */
 	uint64_t holes;
 	uint64_t instants;
@@ -74,9 +74,9 @@ struct regions_row {
 	uint32_t label;  /* in regions.labels */
 	uint32_t thread; /* in regions.thread, or REGIONS_ALL_THREADS */
 	uint64_t count;
-	const struct regions_seldom *seldom; /* never NULL */
-	struct regions_sum *sum;             /* per counter */
-	uint64_t open;                       /* while reading: number of open regions */
+	const struct regions_rare_fields *rare; /* never NULL */
+	struct regions_sum *sum;                /* per counter */
+	uint64_t open;                          /* while reading: number of open regions */
 };
 
 struct regions_counter {
@@ -85,16 +85,16 @@ struct regions_counter {
 	struct {
 		struct timeline_own own; /* from the first recording that knows it */
 		uint64_t regions;
-	} way[TIMELINE_WAYS];
+	} record_path[TIMELINE_PATHS];
 	uint64_t whole; /* from each thread's first begin to its last end, summed */
 	/* of whole: in no region; negative only if the counter stepped back there */
 	int64_t outside;
 	struct regions_own_whole {
 		double whole, outside, whole_off, outside_off;
 	} own;              /* recording overhead in both, where it is known */
-	uint64_t detached;  /* in self costs, but not in whole */
+	uint64_t async;     /* in self costs, but not in whole */
 	uint64_t backwards; /* regions in which the counter decreased */
-	uint64_t across; /* detached timings across two threads, for a counter that is per thread */
+	uint64_t across;    /* async spans across two threads, for a counter that is per thread */
 };
 
 struct regions_thread {
@@ -111,7 +111,7 @@ struct regions_recording {
 	struct timeline_machine machine;
 };
 
-/* A region or detached timing that is among the most expensive. */
+/* A region or async span that is among the most expensive. */
 struct regions_single {
 	uint32_t label;
 	uint32_t around;           /* label of the enclosing region; LABELS_NONE: none */
@@ -121,7 +121,7 @@ struct regions_single {
 	uint64_t begin, cost;
 	int64_t self;
 	struct regions_own own; /* of both; not subtracted */
-	bool self_known, cut, detached;
+	bool self_known, cut, async;
 	/* false: the timing starts before the thread's first region, or there is none */
 	bool begin_known;
 };
@@ -179,7 +179,7 @@ void regions_sort(struct regions *r, enum regions_key key, size_t counter);
 /* As shown: the overhead is subtracted if the options say so. */
 double regions_self(const struct regions *r, const struct regions_row *row, size_t counter);
 /*
- * The part of the self cost that is in `whole`: without detached timings. A row's percentage is
+ * The part of the self cost that is in `whole`: without async spans. A row's percentage is
  * this value divided by the whole.
  */
 double regions_nested_self(const struct regions *r, const struct regions_row *row, size_t counter);
@@ -199,7 +199,7 @@ int64_t regions_single(const struct regions_sum *s, double q, uint64_t *error);
 /* Like total, but nested regions of the same label count, too. */
 static inline uint64_t regions_sum_each(const struct regions_sum *s)
 {
-	return s->total + s->seldom->again;
+	return s->total + s->rare->again;
 }
 /* The median of single regions; see base/median.h. */
 int64_t regions_median(const struct regions_sum *s, uint64_t *error);

@@ -17,7 +17,7 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 {
 	const struct regions_counter *k = &r->counter[c];
 	const struct regions_sum *s = &row->sum[c];
-	bool known = s->seldom->unknown < row->count;
+	bool known = s->rare->unknown < row->count;
 	uint64_t error;
 
 	json_object(j, k->name);
@@ -31,8 +31,8 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_uint(j, "sum", regions_sum_each(s));
 		if (regions_whole(r, c) > 0)
 			json_real(j, "share", regions_nested_self(r, row, c) / regions_whole(r, c));
-		if (s->seldom->detached)
-			json_uint(j, "self_detached", s->seldom->detached);
+		if (s->rare->async)
+			json_uint(j, "self_detached", s->rare->async);
 	}
 	if (regions_singles(s)) {
 		json_int(j, "min", regions_single(s, 0, NULL));
@@ -42,8 +42,8 @@ static void amounts(struct json *j, const struct regions *r, const struct region
 		json_uint(j, "p99_error", error);
 		json_int(j, "max", regions_single(s, 1, NULL));
 	}
-	json_uint(j, "unknown", s->seldom->unknown);
-	json_uint(j, "self_unknown", s->seldom->unknown + s->seldom->no_self);
+	json_uint(j, "unknown", s->rare->unknown);
+	json_uint(j, "self_unknown", s->rare->unknown + s->rare->no_self);
 	if (regions_own_known(k)) {
 		json_real(j, "self_own", s->own.self);
 		json_real(j, "self_own_off", s->own.self_off);
@@ -63,27 +63,30 @@ static void own(struct json *j, const struct regions_counter *k)
 
 	if (!regions_own_known(k))
 		return;
-	for (uint8_t w = 0; w < TIMELINE_WAYS; w++)
-		if (k->way[w].own.known &&
-		    (!k->way[most].own.known || k->way[w].regions > k->way[most].regions))
+	for (uint8_t w = 0; w < TIMELINE_PATHS; w++)
+		if (k->record_path[w].own.known &&
+		    (!k->record_path[most].own.known ||
+		     k->record_path[w].regions > k->record_path[most].regions))
 			most = w;
-	json_real(j, "own_cost", k->way[most].own.inside + k->way[most].own.outside);
-	json_real(j, "own_inside", k->way[most].own.inside);
-	json_real(j, "own_cost_spread", k->way[most].own.inside_off + k->way[most].own.outside_off);
+	json_real(j, "own_cost",
+		  k->record_path[most].own.inside + k->record_path[most].own.outside);
+	json_real(j, "own_inside", k->record_path[most].own.inside);
+	json_real(j, "own_cost_spread",
+		  k->record_path[most].own.inside_off + k->record_path[most].own.outside_off);
 	json_real(j, "whole_own", k->own.whole);
 	json_real(j, "whole_own_off", k->own.whole_off);
 	json_real(j, "outside_own", k->own.outside);
 	json_real(j, "outside_own_off", k->own.outside_off);
 	json_array(j, "own");
-	for (uint8_t w = 0; w < TIMELINE_WAYS; w++) {
-		const struct timeline_own *o = &k->way[w].own;
+	for (uint8_t w = 0; w < TIMELINE_PATHS; w++) {
+		const struct timeline_own *o = &k->record_path[w].own;
 
-		if (!k->way[w].regions)
+		if (!k->record_path[w].regions)
 			continue;
 		json_object(j, NULL);
-		json_string(j, "way", timeline_way(w));
-		json_bool(j, "long_label", w >= TIMELINE_WAYS / 2);
-		json_uint(j, "regions", k->way[w].regions);
+		json_string(j, "way", timeline_record_path(w));
+		json_bool(j, "long_label", w >= TIMELINE_PATHS / 2);
+		json_uint(j, "regions", k->record_path[w].regions);
 		if (o->known) {
 			json_real(j, "inside", o->inside);
 			json_real(j, "inside_off", o->inside_off);
@@ -147,7 +150,7 @@ static void head(struct json *j, const struct regions *r)
 			json_uint(j, "whole", k->whole);
 			json_int(j, "outside", k->outside);
 		}
-		json_uint(j, "detached", k->detached);
+		json_uint(j, "detached", k->async);
 		own(j, k);
 		json_end(j);
 	}
@@ -156,9 +159,9 @@ static void head(struct json *j, const struct regions *r)
 
 static void unbalanced(struct json *j, const struct regions_row *row)
 {
-	const struct region_unbalanced *u = row->seldom->unbalanced;
+	const struct region_unbalanced *u = row->rare->unbalanced;
 
-	if (row->seldom->cut) {
+	if (row->rare->cut) {
 		json_uint(j, "not_ended", u->not_ended);
 		json_uint(j, "not_begun", u->not_begun);
 	}
@@ -190,25 +193,25 @@ static void labels(struct json *j, const struct regions *r, const struct regions
 		if (row->thread != REGIONS_ALL_THREADS)
 			json_uint(j, "thread", row->thread);
 		json_uint(j, "count", row->count);
-		json_uint(j, "recursive", row->seldom->recursive);
-		json_uint(j, "cut", row->seldom->cut);
-		if (row->seldom->unbalanced)
+		json_uint(j, "recursive", row->rare->recursive);
+		json_uint(j, "cut", row->rare->cut);
+		if (row->rare->unbalanced)
 			unbalanced(j, row);
-		json_uint(j, "detached", row->seldom->detached);
-		json_uint(j, "holes", row->seldom->holes);
-		json_uint(j, "instants", row->seldom->instants);
-		if (row->seldom->integers.n) {
+		json_uint(j, "detached", row->rare->async);
+		json_uint(j, "holes", row->rare->holes);
+		json_uint(j, "instants", row->rare->instants);
+		if (row->rare->integers.n) {
 			json_object(j, "integers");
-			json_uint(j, "count", row->seldom->integers.n);
-			if (row->seldom->integers.beyond) {
+			json_uint(j, "count", row->rare->integers.n);
+			if (row->rare->integers.beyond) {
 				json_null(j, "sum");
-				json_uint(j, "sum_more_than", row->seldom->integers.sum);
+				json_uint(j, "sum_more_than", row->rare->integers.sum);
 			} else {
-				json_uint(j, "sum", row->seldom->integers.sum);
+				json_uint(j, "sum", row->rare->integers.sum);
 			}
-			json_uint(j, "min", row->seldom->integers.min);
-			json_uint(j, "max", row->seldom->integers.max);
-			json_uint(j, "last", row->seldom->integers.last);
+			json_uint(j, "min", row->rare->integers.min);
+			json_uint(j, "max", row->rare->integers.max);
+			json_uint(j, "last", row->rare->integers.last);
 			json_end(j);
 		}
 		json_object(j, "counters");
@@ -261,7 +264,7 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 				json_null(&j, "begin");
 			json_uint(&j, "total", one->cost);
 			json_bool(&j, "cut", one->cut);
-			json_bool(&j, "detached", one->detached);
+			json_bool(&j, "detached", one->async);
 			if (one->self_known)
 				json_int(&j, "self", one->self);
 			else
@@ -279,7 +282,7 @@ void regions_json(struct text *out, const struct regions *r, const struct region
 	json_into(out, &j);
 }
 
-static void number(struct text *out, bool known, double v)
+static void put_number(struct text *out, bool known, double v)
 {
 	if (known)
 		text_add(out, "%.15g", v);
@@ -291,10 +294,10 @@ static void singles(struct text *out, const struct regions_sum *s)
 {
 	bool any = regions_singles(s);
 
-	number(out, any, any ? (double)regions_single(s, 0, NULL) : 0);
-	number(out, any, any ? (double)regions_median(s, NULL) : 0);
-	number(out, any, any ? (double)regions_single(s, 0.99, NULL) : 0);
-	number(out, any, any ? (double)regions_single(s, 1, NULL) : 0);
+	put_number(out, any, any ? (double)regions_single(s, 0, NULL) : 0);
+	put_number(out, any, any ? (double)regions_median(s, NULL) : 0);
+	put_number(out, any, any ? (double)regions_single(s, 0.99, NULL) : 0);
+	put_number(out, any, any ? (double)regions_single(s, 1, NULL) : 0);
 }
 
 /* The fields of a row that do not depend on the counter. */
@@ -304,7 +307,7 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
 	if (row->thread != REGIONS_ALL_THREADS)
 		text_add(out, "%" PRIu64, r->thread[row->thread].tid);
 	text_add(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->count,
-		 row->seldom->recursive, row->seldom->cut, row->seldom->detached);
+		 row->rare->recursive, row->rare->cut, row->rare->async);
 }
 
 /*
@@ -313,9 +316,9 @@ static void csv_row(struct text *out, const struct regions *r, const struct regi
  */
 static void csv_points(struct text *out, const struct regions_row *row)
 {
-	const struct regions_integers *v = &row->seldom->integers;
+	const struct regions_integers *v = &row->rare->integers;
 
-	text_add(out, ",%" PRIu64 ",%" PRIu64 ",", row->seldom->instants, v->n);
+	text_add(out, ",%" PRIu64 ",%" PRIu64 ",", row->rare->instants, v->n);
 	if (v->n && !v->beyond)
 		text_add(out, "%" PRIu64, v->sum);
 	if (v->n)
@@ -325,7 +328,7 @@ static void csv_points(struct text *out, const struct regions_row *row)
 
 static bool has_any(const struct regions_row *row)
 {
-	return row->count || row->seldom->instants || row->seldom->integers.n;
+	return row->count || row->rare->instants || row->rare->integers.n;
 }
 
 void regions_csv(struct text *out, const struct regions *r, const struct regions_shown *how)
@@ -354,7 +357,7 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 		for (size_t c = 0; row->count && c < r->n_counters; c++) {
 			const struct regions_counter *k = &r->counter[c];
 			const struct regions_sum *s = &row->sum[c];
-			bool known = s->seldom->unknown < row->count;
+			bool known = s->rare->unknown < row->count;
 
 			if (r->options.by && c != r->by)
 				continue;
@@ -363,13 +366,13 @@ void regions_csv(struct text *out, const struct regions *r, const struct regions
 			csv_field(out, k->name, ',');
 			csv_field(out, k->unit, ',');
 			text_add(out, "%s,", tare_quality_name(k->quality));
-			number(out, known, regions_self(r, row, c));
-			number(out, known, regions_total(r, row, c));
-			number(out, known, (double)regions_sum_each(s));
-			number(out, known && regions_whole(r, c) > 0,
-			       regions_nested_self(r, row, c) / regions_whole(r, c));
+			put_number(out, known, regions_self(r, row, c));
+			put_number(out, known, regions_total(r, row, c));
+			put_number(out, known, (double)regions_sum_each(s));
+			put_number(out, known && regions_whole(r, c) > 0,
+				   regions_nested_self(r, row, c) / regions_whole(r, c));
 			singles(out, s);
-			text_add(out, "%" PRIu64 ",%.6g", s->seldom->unknown,
+			text_add(out, "%" PRIu64 ",%.6g", s->rare->unknown,
 				 r->options.subtract_own ? s->own.self_off : 0);
 			csv_points(out, row);
 		}

@@ -43,7 +43,7 @@ static void add_counter(struct regions_merged_sum *to, const struct regions *r,
 	double self = regions_self(r, row, c);
 	double time = (double)regions_sum_each(s) - (r->options.subtract_own ? s->own.total : 0);
 
-	to->unknown += s->seldom->unknown;
+	to->unknown += s->rare->unknown;
 	to->self += self;
 	to->nested += regions_nested_self(r, row, c);
 	if (kind != KIND_HASHING)
@@ -75,9 +75,9 @@ static bool merge(struct regions_merged_row *to, const struct regions *r, const 
 		if (kind == KIND_ACTIVITY)
 			to->count += row->count;
 		else if (kind == KIND_HIT)
-			single += row->seldom->instants;
+			single += row->rare->instants;
 		else if (kind == KIND_HITS)
-			to->hits = __builtin_add_overflow(to->hits, row->seldom->integers.sum,
+			to->hits = __builtin_add_overflow(to->hits, row->rare->integers.sum,
 							  &to->hits)
 				? UINT64_MAX
 				: to->hits;

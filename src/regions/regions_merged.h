@@ -11,7 +11,7 @@
 /* One counter. All but `share` are in its unit. */
 struct regions_merged_sum {
 	double self;   /* of all kinds */
-	double nested; /* self without detached timings: the part of regions_whole() */
+	double nested; /* self without async spans: the part of regions_whole() */
 	/*
 	 * every region counts, nested ones of the same name too; without hashing, which is within
 	 * its query

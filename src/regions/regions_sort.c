@@ -45,17 +45,17 @@ static int by_key(const void *pa, const void *pb, void *with)
 	const struct regions_row *x = &r->row[a->row], *y = &r->row[b->row];
 	const struct labels_entry *lx = &r->labels.entry[x->label],
 				  *ly = &r->labels.entry[y->label];
-	int way = strcmp(lx->name, ly->name);
+	int record_path = strcmp(lx->name, ly->name);
 
 	if (a->key != b->key)
 		return a->key < b->key ? 1 : -1;
-	way = way ? way : strcmp(lx->kind, ly->kind);
-	for (size_t i = 0; way == 0 && (lx->arg[i] || ly->arg[i]); i++) {
+	record_path = record_path ? record_path : strcmp(lx->kind, ly->kind);
+	for (size_t i = 0; record_path == 0 && (lx->arg[i] || ly->arg[i]); i++) {
 		if (!lx->arg[i] || !ly->arg[i])
 			return lx->arg[i] ? 1 : -1;
-		way = strcmp(lx->arg[i], ly->arg[i]);
+		record_path = strcmp(lx->arg[i], ly->arg[i]);
 	}
-	return way ? way : (x->thread > y->thread) - (x->thread < y->thread);
+	return record_path ? record_path : (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 /* Move each row to its place in the order, following the cycles of the permutation. */

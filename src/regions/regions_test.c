@@ -39,7 +39,7 @@ static void check_row(const char *name, size_t c, uint64_t count, int64_t self, 
 	CHECK_EQ(r->count, count, "count of %s", name);
 	CHECK_EQ(r->sum[c].self, self, "self of %s", name);
 	CHECK_EQ(r->sum[c].total, total, "total of %s", name);
-	CHECK_EQ(r->sum[c].seldom->unknown, unknown, "unknown of %s", name);
+	CHECK_EQ(r->sum[c].rare->unknown, unknown, "unknown of %s", name);
 }
 
 /* As shown. */
@@ -71,7 +71,7 @@ TEST(recursion_counts_once)
 	check_row("g", 0, 1, 20, 50, 0);
 	check_row("f", 1, 3, 5 + 3, 10, 0);
 	CHECK_EQ(regions_sum_each(&row("f")->sum[0]), 131, "each time");
-	CHECK_EQ(row("f")->seldom->recursive, 1, "in another");
+	CHECK_EQ(row("f")->rare->recursive, 1, "in another");
 	CHECK_EQ(sums.counter[0].whole, 111, "all");
 	CHECK_EQ(sums.counter[0].outside, 10, "in no region");
 	CHECK_EQ(sums.deepest, 3, "depth");
@@ -98,8 +98,8 @@ TEST(own_cost)
 		m.counter[0].own[0] = (struct timeline_own){ true, 4, 6, 1, 2 };
 		m.counter[0].own[2] = (struct timeline_own){ true, 40, 60, 10, 20 };
 		MADE_ADD(&m, 1, p);
-		m.label[made_number(&m, "b")].way = 2;
-		m.label[made_number(&m, "x")].way = 3;
+		m.label[made_number(&m, "b")].record_path = 2;
+		m.label[made_number(&m, "x")].record_path = 3;
 		sum_up(&m, off ? &take_off : &plain);
 		CHECK_EQ(row("outer")->sum[0].own.self, 4 + 6 + 60,
 			 "the inside of outer, and the outside of its two children");
@@ -129,8 +129,8 @@ TEST(own_cost)
 		CHECK(regions_whole(&sums, 0) == 5600 - (off ? 127 : 0), "all");
 		CHECK(regions_outside(&sums, 0) == 120 - (off ? 3 : 0), "in no region");
 		check_sum(0);
-		CHECK_EQ(sums.counter[0].way[0].regions, 3, "of C");
-		CHECK_EQ(sums.counter[0].way[3].regions, 1, "of an unknown region");
+		CHECK_EQ(sums.counter[0].record_path[0].regions, 3, "of C");
+		CHECK_EQ(sums.counter[0].record_path[3].regions, 1, "of an unknown region");
 		CHECK(regions_own_known(&sums.counter[0]), "something is");
 		if (off)
 			CHECK(sums.n_singles == 1 && sums.single[0].own.total == 50 &&
@@ -314,7 +314,7 @@ TEST(counters_that_are_missing)
 	check_row("b", 1, 2, 2, 2, 1);
 	check_row("a", 0, 1, 30, 50, 0);
 	check_row("a", 1, 1, 0, 20, 0);
-	CHECK_EQ(row("a")->sum[1].seldom->no_self, 1, "the cost of b is not known");
+	CHECK_EQ(row("a")->sum[1].rare->no_self, 1, "the cost of b is not known");
 	check_row("c", 0, 1, 0, 0, 1);
 	CHECK_EQ(row("c")->sum[0].each.n, 0, "no single one");
 	check_row("d", 1, 1, 0, 0, 1);
@@ -351,19 +351,19 @@ TEST(cut_and_lost)
 	MADE_ADD(&m, 1, p);
 	m.base.info.lost = 100;
 	m.counter[0].own[0] = (struct timeline_own){ true, 1, 0, 0, 0 };
-	m.label[made_number(&m, "(lost)")].way = TIMELINE_WAY_NONE;
+	m.label[made_number(&m, "(lost)")].record_path = TIMELINE_PATH_NONE;
 	sum_up(&m, &dearest);
 	check_row("main", 0, 2, 10, 12, 0);
-	CHECK_EQ(row("main")->seldom->cut, 2, "one has no end, the other no begin");
+	CHECK_EQ(row("main")->rare->cut, 2, "one has no end, the other no begin");
 	CHECK_EQ(row("main")->sum[0].each.n, 0, "not in the distribution");
-	CHECK_EQ(row("main")->seldom->holes, 2, "because of the gap");
+	CHECK_EQ(row("main")->rare->holes, 2, "because of the gap");
 	check_row("a", 0, 2, 7, 7, 0);
-	CHECK_EQ(row("a")->seldom->holes, 1, "in one of two");
+	CHECK_EQ(row("a")->rare->holes, 1, "in one of two");
 	CHECK_EQ(row("a")->sum[0].each.n, 1, "the other is whole");
-	CHECK_EQ(row("c")->seldom->cut, 1, "cut off");
-	CHECK_EQ(row("c")->seldom->holes, 0, "not because of a gap");
+	CHECK_EQ(row("c")->rare->cut, 1, "cut off");
+	CHECK_EQ(row("c")->rare->holes, 0, "not because of a gap");
 	check_row("(lost)", 0, 2, 18, 18, 1);
-	CHECK_EQ(row("(lost)")->seldom->cut, 0, "no region");
+	CHECK_EQ(row("(lost)")->rare->cut, 0, "no region");
 	CHECK_EQ(sums.regions, 5, "likewise");
 	CHECK_EQ(sums.points, 6, "that are in the recording");
 	CHECK_EQ(sums.counter[0].whole, 52, "all of it");
@@ -382,7 +382,7 @@ TEST(cut_and_lost)
  * Started in one thread and finished in another: only clocks have a cost. The finish may be read
  * first.
  */
-TEST(detached)
+TEST(async)
 {
 	static const struct made_point one[] = {
 		{ TIMELINE_FINISH, "t", { 500, 90 }, .number = 3 },
@@ -403,14 +403,14 @@ TEST(detached)
 	sum_up(&m, &plain);
 	check_row("t", 0, 3, 200 + 40 + 100, 200 + 40 + 100, 0);
 	check_row("t", 1, 3, 9, 9, 2);
-	CHECK_EQ(row("t")->seldom->detached, 3, "they are");
+	CHECK_EQ(row("t")->rare->async, 3, "they are");
 	CHECK_EQ(row("u")->count, 0, "one end alone does not count");
 	CHECK_EQ(sums.unmatched, 1, "and said");
-	CHECK_EQ(row("u")->seldom->unbalanced->not_finished, 1, "the missing ends");
-	CHECK_EQ(row("u")->seldom->unbalanced->thread, 0, "and where");
-	CHECK(!row("t")->seldom->unbalanced, "all others are complete");
-	CHECK_EQ(row("t")->sum[0].seldom->detached, 340, "not nested in regions");
-	CHECK_EQ(sums.counter[0].detached, 340, "of all labels");
+	CHECK_EQ(row("u")->rare->unbalanced->not_finished, 1, "the missing ends");
+	CHECK_EQ(row("u")->rare->unbalanced->thread, 0, "and where");
+	CHECK(!row("t")->rare->unbalanced, "all others are complete");
+	CHECK_EQ(row("t")->sum[0].rare->async, 340, "not nested in regions");
+	CHECK_EQ(sums.counter[0].async, 340, "of all labels");
 	CHECK_EQ(sums.counter[0].whole, 0, "no thread did anything");
 	regions_free(&sums);
 }
@@ -420,7 +420,7 @@ TEST(detached)
  * order. The label's regions keep their order. A thread without a region begins with its first
  * timing.
  */
-TEST(detached_among_the_dearest)
+TEST(async_among_the_dearest)
 {
 	static const struct made_point one[] = {
 		{ TIMELINE_FINISH, "t", { 500, 90 }, .number = 3 },
@@ -438,7 +438,7 @@ TEST(detached_among_the_dearest)
 	static const struct {
 		uint64_t cost, begin, offset;
 		size_t thread, end_thread;
-		bool detached, begin_known;
+		bool async, begin_known;
 	} wanted[] = {
 		{ 200, 50, 2, 0, 1, true, true },
 		{ 120, 0, 1, 0, 0, false, true },
@@ -464,7 +464,7 @@ TEST(detached_among_the_dearest)
 		CHECK_EQ(s->offset, wanted[i].offset, "single %zu", i);
 		CHECK_EQ(s->thread, wanted[i].thread, "single %zu", i);
 		CHECK_EQ(s->end_thread, wanted[i].end_thread, "single %zu", i);
-		CHECK_EQ(s->detached, wanted[i].detached, "single %zu", i);
+		CHECK_EQ(s->async, wanted[i].async, "single %zu", i);
 	}
 	CHECK_EQ(sums.counter[0].across, 0, "clocks continue across threads");
 	CHECK_EQ(sums.counter[1].across, 2, "faults of two threads");
@@ -493,7 +493,7 @@ TEST(detached_among_the_dearest)
  * The first finish that is read counts. A second one is reported, whether the start is read before
  * it or after it.
  */
-TEST(detached_twice)
+TEST(async_twice)
 {
 	static const struct made_point one[] = {
 		{ TIMELINE_FINISH, "early", { 50 }, .number = 1 },
@@ -515,12 +515,12 @@ TEST(detached_twice)
 	sum_up(&m, &plain);
 	check_row("early", 0, 1, 30, 30, 0);
 	check_row("late", 0, 1, 10, 10, 0);
-	CHECK_EQ(row("early")->seldom->unbalanced->finished_again, 1,
+	CHECK_EQ(row("early")->rare->unbalanced->finished_again, 1,
 		 "reported before its start was read");
-	CHECK_EQ(row("late")->seldom->unbalanced->finished_again, 1, "reported after it");
-	CHECK_EQ(row("late")->seldom->unbalanced->not_started, 0, "it was");
-	CHECK_EQ(row("never")->seldom->unbalanced->not_started, 1, "no start anywhere");
-	CHECK_EQ(row("again")->seldom->unbalanced->not_finished, 2, "neither of two starts");
+	CHECK_EQ(row("late")->rare->unbalanced->finished_again, 1, "reported after it");
+	CHECK_EQ(row("late")->rare->unbalanced->not_started, 0, "it was");
+	CHECK_EQ(row("never")->rare->unbalanced->not_started, 1, "no start anywhere");
+	CHECK_EQ(row("again")->rare->unbalanced->not_finished, 2, "neither of two starts");
 	CHECK_EQ(sums.unmatched, 5, "all of them");
 	regions_free(&sums);
 
@@ -541,8 +541,8 @@ TEST(median_of_regions)
 		{ B, "b", { 30 } }, { E, "b", { 35 } }, { B, "b", { 40 } }, { E, "b", { 41 } },
 		{ B, "b", { 50 } }, { E, "b", { 59 } },
 	};
-	struct regions_sum_seldom less = { 0 };
-	struct regions_sum below = { .seldom = &less };
+	struct regions_sum_rare_fields less = { 0 };
+	struct regions_sum below = { .rare = &less };
 	struct made m;
 	uint64_t error;
 
@@ -561,7 +561,7 @@ TEST(median_of_regions)
 	distribution_free(&below.each);
 }
 
-TEST(detached_beside_nested)
+TEST(async_beside_nested)
 {
 	static const struct made_point p[] = {
 		{ B, "main", { 0 } },
@@ -584,7 +584,7 @@ TEST(detached_beside_nested)
 	regions_free(&sums);
 }
 
-TEST(many_detached_at_once)
+TEST(many_async_at_once)
 {
 	enum { N = 1000 };
 	static struct made_point p[2 * N];

@@ -53,12 +53,9 @@ static void row_notes(struct text *out, const struct style *s, const struct regi
 		uint64_t n;
 		const char *word;
 	} notes[] = {
-		{ row->seldom->recursive, "recursive" },
-		{ row->seldom->cut, "cut" },
-		{ row->seldom->detached, "detached" },
-		{ row->seldom->holes, "with points lost" },
-		{ sum->seldom->unknown, "without a count" },
-		{ sum->seldom->no_self, "without a self" },
+		{ row->rare->recursive, "recursive" },     { row->rare->cut, "cut" },
+		{ row->rare->async, "detached" },          { row->rare->holes, "with points lost" },
+		{ sum->rare->unknown, "without a count" }, { sum->rare->no_self, "without a self" },
 	};
 
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
@@ -126,7 +123,7 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 {
 	const struct regions_counter *k = &r->counter[c];
 	const struct regions_sum *sum = &row->sum[c];
-	bool none = sum->seldom->unknown == row->count;
+	bool none = sum->rare->unknown == row->count;
 	struct text t = { 0 };
 
 	grid_row(g);
@@ -137,7 +134,7 @@ static void one_row(struct grid *g, const struct regions *r, const struct region
 	grid_put(g, COL_SELF, none ? INK_BAD : INK_STRONG, &t);
 	if (!none) {
 		put_own_off(g, r, s, k->unit, sum->own.self_off);
-		if (sum->seldom->detached == 0 || row->count > row->seldom->detached)
+		if (sum->rare->async == 0 || row->count > row->rare->async)
 			put_share(&t, regions_nested_self(r, row, c), regions_whole(r, c));
 		grid_put(g, COL_SHARE, INK_FAINT, &t);
 		put_amount(&t, s, k->unit, regions_total(r, row, c));
@@ -217,13 +214,13 @@ static void table(struct text *out, struct regions *r, const struct regions_show
 		grid_word(&g, COL_LABEL, INK_FAINT,
 			  r->n_threads > 1 ? "(all, summed over the threads)" : "(all)");
 	}
-	if (!how->match && k->detached) {
+	if (!how->match && k->async) {
 		grid_row(&g);
-		put_amount(&t, s, k->unit, (double)k->detached);
+		put_amount(&t, s, k->unit, (double)k->async);
 		grid_put(&g, COL_SELF, INK_FAINT, &t);
 		grid_word(&g, COL_LABEL, INK_FAINT, "(detached timings, not in all)");
 	}
-	if (n || (!how->match && (k->whole || k->detached))) {
+	if (n || (!how->match && (k->whole || k->async))) {
 		text_add(out, "\n %s", ink_on(s, INK_STRONG));
 		escape(out, k->name, strlen(k->name));
 		text_add(out, "%s   %s%s%s\n\n", ink_off(s), ink_on(s, INK_FAINT),
@@ -280,8 +277,8 @@ static int by_times(const void *a, const void *b)
 {
 	const struct regions_row *x = *(const struct regions_row *const *)a,
 				 *y = *(const struct regions_row *const *)b;
-	uint64_t m = x->seldom->integers.n + x->seldom->instants,
-		 n = y->seldom->integers.n + y->seldom->instants;
+	uint64_t m = x->rare->integers.n + x->rare->instants,
+		 n = y->rare->integers.n + y->rare->instants;
 
 	return m != n ? (m < n ? 1 : -1) : (x > y) - (x < y);
 }
@@ -298,7 +295,7 @@ static void events(struct text *out, const struct regions *r, const struct regio
 	       most = how->top && how->top > EVENTS_SHOWN ? EVENTS_SHOWN : how->top;
 
 	for (size_t i = 0; order && i < r->n; i++)
-		if (r->row[i].seldom->instants + r->row[i].seldom->integers.n)
+		if (r->row[i].rare->instants + r->row[i].rare->integers.n)
 			order[rows++] = &r->row[i];
 	if (order)
 		qsort(order, rows, sizeof(*order), by_times);
@@ -312,8 +309,8 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		grid_word(&g, i, INK_FAINT, heads[i]);
 	for (size_t i = 0; order && i < rows; i++) {
 		const struct regions_row *row = order[i];
-		const uint64_t values[] = { row->seldom->integers.sum, row->seldom->integers.min,
-					    row->seldom->integers.max, row->seldom->integers.last };
+		const uint64_t values[] = { row->rare->integers.sum, row->rare->integers.min,
+					    row->rare->integers.max, row->rare->integers.last };
 		struct text t = { 0 };
 
 		if (how->match && !strstr(r->labels.entry[row->label].name, how->match))
@@ -325,22 +322,21 @@ static void events(struct text *out, const struct regions *r, const struct regio
 		n++;
 		grid_row(&g);
 		put_count(&t, s,
-			  row->seldom->integers.n ? row->seldom->integers.n
-						  : row->seldom->instants);
+			  row->rare->integers.n ? row->rare->integers.n : row->rare->instants);
 		grid_put(&g, 0, INK_PLAIN, &t);
 		for (unsigned v = 0;
-		     row->seldom->integers.n && v < (row->seldom->integers.n > 1 ? 4 : 1); v++) {
-			if (v == 0 && row->seldom->integers.beyond)
+		     row->rare->integers.n && v < (row->rare->integers.n > 1 ? 4 : 1); v++) {
+			if (v == 0 && row->rare->integers.beyond)
 				text_add(&t, ">");
 			put_count(&t, s, values[v]);
 			grid_put(&g, v + 1, INK_PLAIN, &t);
 		}
 		put_label(&t, s, &r->labels, row->label, label_width(s));
 		grid_put(&g, 5, INK_PLAIN, &t);
-		if (!row->seldom->integers.n || !row->seldom->instants)
+		if (!row->rare->integers.n || !row->rare->instants)
 			continue;
 		grid_row(&g); /* the label has both: a second row for its instants */
-		put_count(&t, s, row->seldom->instants);
+		put_count(&t, s, row->rare->instants);
 		grid_put(&g, 0, INK_PLAIN, &t);
 		put_label(&t, s, &r->labels, row->label, label_width(s));
 		text_add(&t, " (instants)");
@@ -407,7 +403,7 @@ static void singles(struct text *out, const struct regions *r, const struct styl
 		grid_put(&g, 5, INK_FAINT, &t);
 		text_add(&t, "%" PRIu64, one->offset);
 		grid_put(&g, 6, INK_FAINT, &t);
-		text_add(&t, "%s", one->cut ? "cut" : one->detached ? "detached" : "");
+		text_add(&t, "%s", one->cut ? "cut" : one->async ? "detached" : "");
 		grid_put(&g, 7, INK_CAREFUL, &t);
 	}
 	text_add(out, "\n %s", ink_on(s, INK_STRONG));
@@ -441,17 +437,17 @@ static void put_off(struct text *out, const struct style *s, double off)
 static uint64_t own_words(struct text *out, const struct regions_counter *k, const struct style *s)
 {
 	uint64_t unmeasured = 0;
-	size_t ways = 0;
+	size_t record_paths = 0;
 
-	for (uint8_t w = 0; w < TIMELINE_WAYS; w++)
-		ways += k->way[w].regions && k->way[w].own.known;
-	for (uint8_t w = 0; w < TIMELINE_WAYS; w++) {
-		const struct timeline_own *own = &k->way[w].own;
+	for (uint8_t w = 0; w < TIMELINE_PATHS; w++)
+		record_paths += k->record_path[w].regions && k->record_path[w].own.known;
+	for (uint8_t w = 0; w < TIMELINE_PATHS; w++) {
+		const struct timeline_own *own = &k->record_path[w].own;
 
-		if (!k->way[w].regions)
+		if (!k->record_path[w].regions)
 			continue;
 		if (!own->known) {
-			unmeasured += k->way[w].regions;
+			unmeasured += k->record_path[w].regions;
 			continue;
 		}
 		text_add(out, "%s", out->len ? ", " : "");
@@ -460,9 +456,9 @@ static uint64_t own_words(struct text *out, const struct regions_counter *k, con
 			put_off(out, s, own->inside_off + own->outside_off);
 		if (k->unit[0])
 			text_add(out, " %s", k->unit);
-		if (ways > 1 || w != 0)
-			text_add(out, " by %s%s", timeline_way(w),
-				 w < TIMELINE_WAYS / 2 ? "" : " with a label above the 2046th");
+		if (record_paths > 1 || w != 0)
+			text_add(out, " by %s%s", timeline_record_path(w),
+				 w < TIMELINE_PATHS / 2 ? "" : " with a label above the 2046th");
 	}
 	return unmeasured;
 }
@@ -476,7 +472,7 @@ static bool below_zero(const struct regions *r, size_t c)
 		below |= r->row[i].count &&
 			(llround(regions_self(r, &r->row[i], c)) < 0 ||
 			 llround(regions_total(r, &r->row[i], c)) < 0 ||
-			 r->row[i].sum[c].seldom->below.n);
+			 r->row[i].sum[c].rare->below.n);
 	return below;
 }
 
@@ -486,8 +482,8 @@ static uint64_t other_points(const struct regions *r)
 	uint64_t n = r->unmatched;
 
 	for (size_t i = 0; i < r->n; i++)
-		n += r->row[i].seldom->instants + r->row[i].seldom->integers.n +
-			2 * r->row[i].seldom->detached;
+		n += r->row[i].rare->instants + r->row[i].rare->integers.n +
+			2 * r->row[i].rare->async;
 	return n;
 }
 
@@ -588,15 +584,15 @@ static void unbalanced_places(struct text *out, const struct regions *r, const s
 		const struct regions_row *row = &r->row[i];
 		struct text t = { 0 };
 
-		if (!row->seldom->unbalanced || n++ >= SHOWN)
+		if (!row->rare->unbalanced || n++ >= SHOWN)
 			continue;
 		put_label(&t, s, &r->labels, row->label, 60);
-		put_source(&t, row->seldom->unbalanced->file, row->seldom->unbalanced->line);
+		put_source(&t, row->rare->unbalanced->file, row->rare->unbalanced->line);
 		text_add(&t, ", ");
-		put_unbalanced(&t, row->seldom->unbalanced);
+		put_unbalanced(&t, row->rare->unbalanced);
 		text_add(&t, ", first in thread");
-		thread_words(&t, r, row->seldom->unbalanced->thread);
-		put_paragraph(out, s, INK_CAREFUL, "%s: %s.", row->seldom->cut ? "cut" : "detached",
+		thread_words(&t, r, row->rare->unbalanced->thread);
+		put_paragraph(out, s, INK_CAREFUL, "%s: %s.", row->rare->cut ? "cut" : "detached",
 			      t.s ? t.s : "");
 		text_free(&t);
 	}
@@ -647,19 +643,19 @@ static void across(struct text *out, const struct regions *r, const struct style
 static void notes(struct text *out, const struct regions *r, const struct regions_shown *how,
 		  const struct style *s)
 {
-	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, detached = 0;
+	uint64_t recursive = 0, most = 0, cut = 0, backwards = 0, async = 0;
 	bool singles = r->options.single; /* then no table of labels */
 	struct machines machines = { 0 };
 
 	for (size_t i = 0; i < r->n; i++) {
-		recursive += r->row[i].seldom->recursive;
-		cut += r->row[i].seldom->cut;
+		recursive += r->row[i].rare->recursive;
+		cut += r->row[i].rare->cut;
 		most = r->row[i].count > most ? r->row[i].count : most;
 	}
 	for (size_t c = 0; c < r->n_counters; c++)
 		backwards += r->counter[c].backwards;
 	for (size_t c = 0; c < r->n_counters; c++)
-		detached += r->counter[c].detached;
+		async += r->counter[c].async;
 	text_add(out, "\n");
 	if (r->n_counters == 0 && r->counters_unknown && is_damaged(r))
 		put_paragraph(
@@ -681,7 +677,7 @@ static void notes(struct text *out, const struct regions *r, const struct region
 		put_paragraph(
 			out, s, INK_FAINT,
 			"recursive: in another region of its label; total counts the outer one only, self and count each.");
-	if (detached && !singles && !how->match)
+	if (async && !singles && !how->match)
 		put_paragraph(
 			out, s, INK_FAINT,
 			"(detached timings, not in all) are included in self above: they are not nested in the regions of a thread.");

@@ -125,7 +125,7 @@ static void prepare(void)
 	events[1] = (struct sampled){ &spe, attr, 1, spe_ids, 1, true };
 }
 
-static void begin(struct made *m, int compress, const char *to)
+static void begin_writer(struct made *m, int compress, const char *to)
 {
 	const struct perfdata_write_options o = { .path = to, .compress = compress, .clockid = -1 };
 	const struct sample_aux about = {
@@ -258,7 +258,7 @@ TEST(every_byte_of_the_area_is_in_the_file_once)
 				tap_skip("zstd", "this build has no zstd");
 			perfdata_writer_close(m.w);
 		}
-		begin(&m, compress, path);
+		begin_writer(&m, compress, path);
 		pieces = fill(&m, RECORDS * RECORD);
 		CHECK(pieces > 5);
 		finish(&m);
@@ -277,7 +277,7 @@ TEST(without_its_end_and_through_a_pipe)
 	int status;
 
 	prepare();
-	begin(&m, 0, path);
+	begin_writer(&m, 0, path);
 	pieces = fill(&m, RECORDS * RECORD);
 	perfdata_writer_close(m.w);
 	check_stream(path, pieces, false);
@@ -293,7 +293,7 @@ TEST(without_its_end_and_through_a_pipe)
 		     */
 		    0)
 			_exit(2);
-		begin(&m, 0, fifo);
+		begin_writer(&m, 0, fifo);
 		fill(&m, RECORDS * RECORD);
 		finish(&m);
 		_exit(tap_failures ? 1 : 0);
@@ -308,7 +308,7 @@ TEST(without_its_end_and_through_a_pipe)
 static void write_whole(struct made *m)
 {
 	prepare();
-	begin(m, 0, path);
+	begin_writer(m, 0, path);
 	for (unsigned i = 0; i < RECORDS; i += 50) {
 		const struct aux_piece p = { .part = { { stream + i * RECORD, 20 * RECORD + 3 },
 						       { stream + (i + 20) * RECORD + 3,
@@ -379,7 +379,7 @@ TEST(whose_they_are_the_switches_tell)
 	unsigned i;
 
 	prepare();
-	begin(&m, 0, path);
+	begin_writer(&m, 0, path);
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		put_switch(&m, rows[i].tid, 100 + (5000 + rows[i].at) / 2 * 4, 0, rows[i].out);
 	CHECK_EQ(m.sink->aux(m.sink, &p, &m.err), 0);

@@ -563,8 +563,8 @@ static int write_names(struct perfdata_writer *w, struct tare_error *err)
 	return ret;
 }
 
-static int begin(struct sample_sink *self, const struct sampled *events, size_t n,
-		 struct tare_error *err)
+static int begin_recording(struct sample_sink *self, const struct sampled *events, size_t n,
+			   struct tare_error *err)
 {
 	struct perfdata_writer *w = (struct perfdata_writer *)self;
 	int ret = copy_events(w, events, n, err);
@@ -591,7 +591,8 @@ int perfdata_writer_open(struct perfdata_writer **out, const struct perfdata_wri
 
 	if (!w)
 		return tare_fail_nomem(err);
-	w->sink = (struct sample_sink){ begin, put_records, put_round, put_about_aux, put_aux };
+	w->sink = (struct sample_sink){ begin_recording, put_records, put_round, put_about_aux,
+					put_aux };
 	w->o = *o;
 	w->fd = -1;
 	w->pipe = !strcmp(o->path, "-");

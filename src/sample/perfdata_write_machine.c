@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "sample/perfdata_write_features.h"
-#include "launch/where.h"
+#include "launch/count_target.h"
 
 #define NODES "/sys/devices/system/node/"
 #define PMUS  "/sys/bus/event_source/devices/"
@@ -28,7 +28,7 @@ static DIR *folder(const char *root, const char *path)
 		: NULL;
 }
 
-static bool number(const char *root, const char *path, uint32_t *out)
+static bool read_number(const char *root, const char *path, uint32_t *out)
 {
 	char line[64];
 	uint64_t n;
@@ -191,7 +191,7 @@ static bool read_cache(const char *root, int cpu, unsigned index, struct cache *
 	*c = (struct cache){ 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		snprintf(path + base, sizeof(path) - (size_t)base, "%s", row[i].file);
-		if (!number(root, path, row[i].to))
+		if (!read_number(root, path, row[i].to))
 			return false;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(word); i++) {

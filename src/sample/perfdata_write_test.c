@@ -94,7 +94,7 @@ struct made {
 
 static const char *root; /* root of the machine; NULL: this one */
 
-static void begin(struct made *m, int compress, const char *to)
+static void begin_writer(struct made *m, int compress, const char *to)
 {
 	const struct perfdata_write_options o = { .path = to,
 						  .argv = words,
@@ -111,7 +111,7 @@ static void begin(struct made *m, int compress, const char *to)
 	CHECK_EQ(m->sink->begin(m->sink, events, 2, &m->err), 0, "%s", m->err.what);
 }
 
-static void put(struct made *m, uint64_t from, uint64_t to)
+static void put_samples(struct made *m, uint64_t from, uint64_t to)
 {
 	static struct sample many[4096];
 
@@ -181,9 +181,9 @@ TEST(a_recording_comes_back_as_it_was_stated)
 				tap_skip("zstd", "this build has no zstd");
 			perfdata_writer_close(m.w);
 		}
-		begin(&m, levels[i], path);
-		put(&m, 0, 10000);
-		put(&m, 10000, 10001);
+		begin_writer(&m, levels[i], path);
+		put_samples(&m, 0, 10000);
+		put_samples(&m, 10000, 10001);
 		CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
 		CHECK(stat(path, &st) == 0 && (uint64_t)st.st_size == perfdata_writer_size(m.w));
 		CHECK_EQ(st.st_mode & 0777, 0600,
@@ -210,8 +210,8 @@ TEST(without_its_end_it_is_whole_up_to_the_last_round)
 	char part[80];
 
 	prepare();
-	begin(&m, 0, path);
-	put(&m, 0, 500);
+	begin_writer(&m, 0, path);
+	put_samples(&m, 0, 500);
 	struct sample late = sample(500);
 
 	m.sink->records(m.sink, (unsigned char *)&late, sizeof(late), &m.err);
@@ -222,7 +222,7 @@ TEST(without_its_end_it_is_whole_up_to_the_last_round)
 	perfdata_close(r);
 
 	/* Killed before the first round: the previous recording keeps the name */
-	begin(&m, 0, path);
+	begin_writer(&m, 0, path);
 	snprintf(part, sizeof(part), "%s.part", path);
 	r = reopen(part);
 	CHECK(perfdata_file(r)->unfinished);
@@ -249,8 +249,8 @@ TEST(through_a_pipe_the_same_comes_as_records)
 	CHECK_EQ(mkfifo(fifo, 0600), 0);
 	child = fork();
 	if (child == 0) {
-		begin(&m, 0, fifo);
-		put(&m, 0, 3000);
+		begin_writer(&m, 0, fifo);
+		put_samples(&m, 0, 3000);
 		CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0);
 		perfdata_writer_close(m.w);
 		_exit(tap_failures ? 1 : 0);
@@ -274,8 +274,8 @@ TEST(the_recording_before_stays_as_old)
 
 	prepare();
 	snprintf(old, sizeof(old), "%s.old", path);
-	begin(&m, 0, path);
-	put(&m, 0, 10);
+	begin_writer(&m, 0, path);
+	put_samples(&m, 0, 10);
 	perfdata_writer_close(m.w);
 	/* Opened, and nothing recorded: an existing file is kept. */
 	const struct perfdata_write_options o = { .path = path };
@@ -283,8 +283,8 @@ TEST(the_recording_before_stays_as_old)
 	CHECK_EQ(perfdata_writer_open(&m.w, &o, &m.err), 0);
 	perfdata_writer_close(m.w);
 	CHECK(stat(path, &st) == 0 && stat(old, &st) < 0);
-	begin(&m, 0, path);
-	put(&m, 0, 20);
+	begin_writer(&m, 0, path);
+	put_samples(&m, 0, 20);
 	perfdata_writer_close(m.w);
 	struct perfdata *r = reopen(old);
 
@@ -316,8 +316,8 @@ TEST(a_full_disk_leaves_of_a_compressed_recording_what_was_taken)
 
 	prepare();
 	needs_zstd();
-	begin(&m, 1, path);
-	put(&m, 0, 4096);
+	begin_writer(&m, 1, path);
+	put_samples(&m, 0, 4096);
 	for (uint64_t i = 0; i < 4096; i++)
 		many[i] = sample(4096 + i);
 	signal(SIGXFSZ, SIG_IGN);
@@ -351,8 +351,8 @@ TEST(a_compressed_recording_begins_with_how_it_is_compressed)
 	prepare();
 	needs_zstd();
 	snprintf(part, sizeof(part), "%s.part", path);
-	begin(&m, 1, path);
-	put(&m, 0, 100);
+	begin_writer(&m, 1, path);
+	put_samples(&m, 0, 100);
 	r = reopen(part);
 	while ((ret = perfdata_next(r, &rec, &err)) == 1 && rec.type != PD_RECORD_SAMPLE)
 		told += rec.type == PD_RECORD_FEATURE && rec.feature.id == PD_FEAT_COMPRESSED;
@@ -406,7 +406,7 @@ TEST(build_ids_are_of_the_files_that_were_mapped)
 		struct perfdata *r;
 
 		prepare();
-		begin(&m, 0, path);
+		begin_writer(&m, 0, path);
 		/* This program itself: gcc gives every program a build id here. */
 		ssize_t n = readlink("/proc/self/exe", map.name, sizeof(map.name) - 1);
 
@@ -654,8 +654,8 @@ TEST(nodes_caches_and_abilities_are_what_sysfs_says)
 	make_machine(at);
 	prepare();
 	root = at;
-	begin(&m, 0, path);
-	put(&m, 0, 10);
+	begin_writer(&m, 0, path);
+	put_samples(&m, 0, 10);
 	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
 	perfdata_writer_close(m.w);
 	r = reopen(path);
@@ -663,8 +663,8 @@ TEST(nodes_caches_and_abilities_are_what_sysfs_says)
 	perfdata_close(r);
 	snprintf(command, sizeof(command), "rm -rf %s/sys", at);
 	CHECK_EQ(system(command), 0);
-	begin(&m, 0, path); /* a machine without this information: the file has none */
-	put(&m, 0, 10);
+	begin_writer(&m, 0, path); /* a machine without this information: the file has none */
+	put_samples(&m, 0, 10);
 	CHECK_EQ(perfdata_writer_finish(m.w, &m.outcome, &m.err), 0, "%s", m.err.what);
 	perfdata_writer_close(m.w);
 	r = reopen(path);

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "launch/follow.h"
 #include "sample/sample.h"
-#include "sample/sample_room.h"
+#include "sample/ring_size.h"
 #include "sample/sample_state.h"
 
 enum { DRAIN_MS = 250, IDS_SPREAD = 4 };
@@ -140,7 +140,7 @@ static void tally(struct recording *r, const unsigned char *bytes, size_t n)
 }
 
 /* If there is no room for all records, as many as fit. */
-static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int take_records(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
 	struct recording *r = with;
 	struct perf_event_header h;
@@ -167,7 +167,7 @@ static int take_aux(void *with, const struct aux_piece *piece, struct tare_error
 
 static int drain(struct recording *r)
 {
-	int64_t got = sampler_drain(r->sampler, take, r, r->err), aux = 0;
+	int64_t got = sampler_drain(r->sampler, take_records, r, r->err), aux = 0;
 
 	if (got >= 0 && r->out->aux)
 		aux = sampler_drain_aux(r->sampler, take_aux, r, r->err);
@@ -201,7 +201,7 @@ static bool leave_out_kernel(struct recording *r, struct sample_how *how)
 }
 
 /* The events of one group, on every CPU or thread that it belongs to. */
-static int open_group(struct recording *r, size_t first, struct where where)
+static int open_group(struct recording *r, size_t first, struct count_target target)
 {
 	const struct encoding *lead = r->event[first].enc;
 	size_t at[512], n = 0, failed, gone = 0;
@@ -215,9 +215,9 @@ static int open_group(struct recording *r, size_t first, struct where where)
 						 n);
 			at[n++] = i;
 		}
-	if (!r->plan->any_cpu && !where.cpus.n)
-		where.cpus = r->online;
-	ret = places_for(lead, &r->follow.tasks, &where, &r->online, &places, r->err);
+	if (!r->plan->any_cpu && !target.cpus.n)
+		target.cpus = r->online;
+	ret = places_for(lead, &r->follow.tasks, &target, &r->online, &places, r->err);
 	if (ret == 0 && !places.n)
 		ret = tare_fail(r->err, ENODEV, "no requested CPU has %.100s", lead->name);
 	if (lead->place == PLACE_TASK && r->follow.tasks.n)
@@ -290,7 +290,7 @@ static size_t ring_bytes(const struct recording *r)
 	if (bytes && bytes < plan->ring_by_rate)
 		bytes = sample_ring_bytes(
 			r->event, r->n,
-			&(struct sample_room){ plan->rate_most, bytes, plan->ring_by_rate });
+			&(struct ring_size){ plan->rate_most, bytes, plan->ring_by_rate });
 	return bytes;
 }
 
@@ -308,7 +308,7 @@ static int try_open(struct recording *r, const struct sample_how *how)
 	}
 	for (size_t i = 0; ret == 0 && i < r->n; i++)
 		if (r->event[i].leader == i)
-			ret = open_group(r, i, plan->where);
+			ret = open_group(r, i, plan->target);
 	if (ret < 0) {
 		sampler_close(r->sampler);
 		r->sampler = NULL;
@@ -365,7 +365,7 @@ static bool samples_kernel(const struct recording *r)
 
 static int state_before(struct recording *r)
 {
-	const struct sample_state state = { .take = take,
+	const struct sample_state state = { .take = take_records,
 					    .with = r,
 					    .sample_type = r->event[0].attr.sample_type,
 					    .data = sample_maps_data(&r->plan->how) };
@@ -404,7 +404,7 @@ static int tell_aux(struct recording *r)
 
 /* ---- begin, wait, end ---- */
 
-static int begin(struct recording *r)
+static int begin_recording(struct recording *r)
 {
 	const struct sample_plan *plan = r->plan;
 	int ret = index_ids(r);
@@ -560,7 +560,7 @@ int sample_run(const struct sample_plan *plan, struct sample_sink *to,
 					 .launcher = plan->launcher,
 					 .envp = plan->envp,
 					 .fixed = plan->fixed,
-					 .where = &plan->where };
+					 .target = &plan->target };
 	int ret, late;
 
 	*outcome = (struct sample_outcome){ 0 };
@@ -568,7 +568,7 @@ int sample_run(const struct sample_plan *plan, struct sample_sink *to,
 	if (ret == 0)
 		ret = open_events(&r);
 	if (ret == 0)
-		ret = begin(&r);
+		ret = begin_recording(&r);
 	outcome->began = ret == 0;
 	outcome->exec_code = r.follow.exec_code;
 	if (ret == 0)

@@ -10,7 +10,7 @@
 #include "exact/exact_places.h"
 #include "launch/launch.h"
 #include "sample/sample_attr.h"
-#include "launch/where.h"
+#include "launch/count_target.h"
 
 /* Parameters that a reader of AUX data needs. */
 struct sample_aux {
@@ -112,8 +112,8 @@ struct sample_plan {
 	char *const *argv; /* the command; NULL: none */
 	const struct launcher *launcher;
 	char *const *envp;
-	struct fixed *fixed;
-	struct where where; /* without tasks and CPUs: the command itself */
+	struct determinism *fixed;
+	struct count_target target; /* without tasks and CPUs: the command itself */
 	/* one ring per thread, which continues when the thread migrates; no children */
 	bool any_cpu;
 	uint64_t timeout_ns, delay_ns;

@@ -57,7 +57,7 @@ static uint32_t tid_of(const struct exact_sample *s)
 
 /* ---- a record ---- */
 
-static void put(struct exact_recording *r, const void *bytes, size_t n)
+static void put_bytes(struct exact_recording *r, const void *bytes, size_t n)
 {
 	if (n > ROOM - r->at) {
 		r->full = true;
@@ -69,12 +69,12 @@ static void put(struct exact_recording *r, const void *bytes, size_t n)
 
 static void put32(struct exact_recording *r, uint32_t v)
 {
-	put(r, &v, sizeof(v));
+	put_bytes(r, &v, sizeof(v));
 }
 
 static void put64(struct exact_recording *r, uint64_t v)
 {
-	put(r, &v, sizeof(v));
+	put_bytes(r, &v, sizeof(v));
 }
 
 static void put_name(struct exact_recording *r, const char *name)
@@ -82,8 +82,8 @@ static void put_name(struct exact_recording *r, const char *name)
 	static const char zeros[8];
 	size_t n = strnlen(name, 4096);
 
-	put(r, name, n);
-	put(r, zeros, 8 - n % 8);
+	put_bytes(r, name, n);
+	put_bytes(r, zeros, 8 - n % 8);
 }
 
 static void begin_record(struct exact_recording *r)
@@ -306,7 +306,7 @@ static void put_chain(struct exact_recording *r, const struct exact_sample *s, b
 	put64(r, 2 + s->n_chain);
 	put64(r, (uint64_t)PERF_CONTEXT_USER);
 	put64(r, s->pc);
-	put(r, s->chain, s->n_chain * sizeof(uint64_t));
+	put_bytes(r, s->chain, s->n_chain * sizeof(uint64_t));
 }
 
 static void put_stack(struct exact_recording *r, const struct exact_sample *s, uint64_t mask)
@@ -320,8 +320,8 @@ static void put_stack(struct exact_recording *r, const struct exact_sample *s, u
 			put64(r, register_of(s, bit));
 	padded = (s->n_stack + 7) & ~(size_t)7;
 	put64(r, padded);
-	put(r, s->stack, s->n_stack);
-	put(r, zeros, padded - s->n_stack);
+	put_bytes(r, s->stack, s->n_stack);
+	put_bytes(r, zeros, padded - s->n_stack);
 	if (padded)
 		put64(r, s->n_stack);
 }
@@ -436,7 +436,7 @@ static void keep_order(struct exact_recording *r, struct exact_sample *s)
 		r->newest = s->time_ns;
 }
 
-static int take(void *with, const struct exact_sample *sample)
+static int take_sample(void *with, const struct exact_sample *sample)
 {
 	struct exact_recording *r = with;
 	struct exact_sample in_order = *sample, *s = &in_order;
@@ -630,7 +630,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to,
 		 struct sample_outcome *outcome, struct tare_error *err)
 {
 	struct exact_recording *r = calloc(1, sizeof(*r));
-	const struct where everywhere = { .inherit = true };
+	const struct count_target everywhere = { .inherit = true };
 	const struct sample_how *how = &plan->how;
 	struct exact_follow follow = {
 		.who = { .root = plan->root,
@@ -638,7 +638,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to,
 			 .launcher = &launch_exact,
 			 .envp = plan->envp,
 			 .fixed = plan->fixed,
-			 .where = &everywhere },
+			 .target = &everywhere },
 		.every = { .n = period_of(plan, 0),
 			   .class = exact_class_of(&plan->events->enc[0]),
 			   .jitter = how->jitter,
@@ -650,7 +650,7 @@ int sample_exact(const struct sample_plan *plan, struct sample_sink *to,
 				   : 0 },
 		.mappings = true,
 		.timeout_ns = plan->timeout_ns,
-		.each = take,
+		.each = take_sample,
 		.goes_on = true,
 		.enough = enough,
 	};

@@ -21,7 +21,7 @@ struct record {
 	size_t n;
 };
 
-static void put(struct record *r, const void *bytes, size_t n)
+static void put_bytes(struct record *r, const void *bytes, size_t n)
 {
 	if (r->n + n > sizeof(r->bytes))
 		n = sizeof(r->bytes) - r->n;
@@ -31,12 +31,12 @@ static void put(struct record *r, const void *bytes, size_t n)
 
 static void put32(struct record *r, uint32_t v)
 {
-	put(r, &v, sizeof(v));
+	put_bytes(r, &v, sizeof(v));
 }
 
 static void put64(struct record *r, uint64_t v)
 {
-	put(r, &v, sizeof(v));
+	put_bytes(r, &v, sizeof(v));
 }
 
 /* NUL-terminated, and padded with zeros to 8 bytes. */
@@ -47,11 +47,11 @@ static void put_name(struct record *r, const char *name)
 
 	if (n > NAME_MOST)
 		n = NAME_MOST;
-	put(r, name, n);
-	put(r, zeros, 8 - n % 8);
+	put_bytes(r, name, n);
+	put_bytes(r, zeros, 8 - n % 8);
 }
 
-static struct record begin(uint32_t type, uint16_t misc)
+static struct record begin_record(uint32_t type, uint16_t misc)
 {
 	return (struct record){ .header = { .type = type, .misc = misc },
 				.n = sizeof(struct perf_event_header) };
@@ -87,7 +87,7 @@ static int emit(const struct sample_state *s, struct record *r, pid_t pid, pid_t
 static int put_comm(const struct sample_state *s, const char *root, pid_t pid, pid_t tid,
 		    struct tare_error *err)
 {
-	struct record r = begin(PERF_RECORD_COMM, 0);
+	struct record r = begin_record(PERF_RECORD_COMM, 0);
 	char path[96], comm[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
@@ -102,7 +102,7 @@ static int put_comm(const struct sample_state *s, const char *root, pid_t pid, p
 /* A thread of the process, or with tid == pid a process with an unknown parent. */
 static int put_fork(const struct sample_state *s, pid_t pid, pid_t tid, struct tare_error *err)
 {
-	struct record r = begin(PERF_RECORD_FORK, 0);
+	struct record r = begin_record(PERF_RECORD_FORK, 0);
 
 	put32(&r, (uint32_t)pid);
 	put32(&r, (uint32_t)pid);
@@ -117,8 +117,8 @@ static int put_mapping(const struct sample_state *s, pid_t pid, const struct pro
 		       struct tare_error *err)
 {
 	bool code = m->rights[2] == 'x';
-	struct record r = begin(PERF_RECORD_MMAP2,
-				PERF_RECORD_MISC_USER | (code ? 0 : PERF_RECORD_MISC_MMAP_DATA));
+	struct record r = begin_record(
+		PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (code ? 0 : PERF_RECORD_MISC_MMAP_DATA));
 
 	if (!code && !(s->data && m->rights[0] == 'r'))
 		return 0;
@@ -245,7 +245,7 @@ static bool find_ends(const char *root, struct kernel_ends *ends)
 static int put_kernel_map(const struct sample_state *s, uint64_t from, uint64_t size,
 			  uint64_t offset, const char *name, struct tare_error *err)
 {
-	struct record r = begin(PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+	struct record r = begin_record(PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
 
 	put32(&r, (uint32_t)-1);
 	put32(&r, 0);

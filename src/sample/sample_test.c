@@ -286,7 +286,7 @@ static int record(const char *script, struct memory *m, struct sample_outcome *o
 		.how = { .period = 1000000, .inherit = true, .clockid = 1 },
 		.argv = argv,
 		.launcher = &launch_plain,
-		.where = { .inherit = true },
+		.target = { .inherit = true },
 		.ring_bytes = 1 << 17,
 		.ring_most = 1 << 20,
 	};

@@ -22,7 +22,7 @@ enum scan_meaning {
 	SCAN_MEANINGS,
 };
 
-enum scan_sure { SCAN_NO_IDEA, SCAN_PERHAPS, SCAN_LIKELY, SCAN_CERTAIN, SCAN_SURES };
+enum scan_confidence { SCAN_NO_IDEA, SCAN_PERHAPS, SCAN_LIKELY, SCAN_CERTAIN, SCAN_SURES };
 
 enum scan_what { TERM_CLASS, TERM_INTERRUPTS, TERM_KNOWN, TERM_EVENT };
 
@@ -36,7 +36,7 @@ enum { SCAN_TERMS_MOST = 4, SCAN_TOP = 3 };
 
 struct scan_finding {
 	enum scan_meaning meaning;
-	enum scan_sure sure;
+	enum scan_confidence sure;
 	struct scan_term term[SCAN_TERMS_MOST];
 	size_t n;
 	int64_t fixed;      /* added by each reading */
@@ -72,7 +72,7 @@ struct scan_near scan_nearness(const struct scan *s, const struct scan_event *a,
 			       const struct scan_event *b);
 
 extern const char
-	*const scan_sure_names[SCAN_SURES]; /* "no idea", "perhaps", "likely", "certain" */
+	*const scan_confidence_names[SCAN_SURES]; /* "no idea", "perhaps", "likely", "certain" */
 
 /* "loads + interrupts", "cycles": what it counts or follows; otherwise empty. */
 void scan_terms(struct text *out, const struct scan *s, const struct scan_known *known,

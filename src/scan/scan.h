@@ -9,7 +9,7 @@
 
 #include "exact/classes.h"
 #include "pmu/format.h"
-#include "verify/workshop.h"
+#include "verify/calibration.h"
 
 /* Each kind of work with two lengths; the loop with a third one that is long enough for
  * interrupts to arrive. */
@@ -25,7 +25,7 @@ struct scan_row {
 };
 
 /* The rows on this machine, without those that need a second CPU if there is none. */
-size_t scan_rows(struct workshop *w, struct scan_row out[SCAN_ROWS_MOST]);
+size_t scan_rows(struct calibration *w, struct scan_row out[SCAN_ROWS_MOST]);
 
 enum scan_state {
 	SCAN_DEAD,      /* 0 for all work */
@@ -79,7 +79,7 @@ struct scan_range {
 
 struct scan_plan {
 	const struct source *source;
-	struct workshop *shop;
+	struct calibration *shop;
 	uint32_t type; /* of the PMU, as in perf_event_attr */
 	enum pmu_place place;
 	struct format event,

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include "base/signal_name.h"
 #include "exact/exact.h"
-#include "launch/hidden.h"
+#include "launch/output_hash.h"
 #include "scan/scan.h"
 #include "stat/stat.h"
 
@@ -35,24 +35,24 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 }
 
 /* One run with its output hidden. Returns 0, a signal that stopped tare, or -errno. */
-static int run(struct memory *m, const struct encoding_list *list, const struct launcher *launcher,
-	       char *const argv[], struct tare_error *err)
+static int run_once(struct memory *m, const struct encoding_list *list,
+		    const struct launcher *launcher, char *const argv[], struct tare_error *err)
 {
 	const struct stat_plan plan = { .events = list,
 					.argv = argv,
 					.launcher = launcher,
-					.where = { .inherit = true },
+					.target = { .inherit = true },
 					.runs = 1 };
 	struct stat_outcome outcome = { 0 };
-	struct hidden hidden;
+	struct output_hash hidden;
 	char by[SIGNAL_NAME_ROOM];
-	int ret = hidden_begin(&hidden, err);
+	int ret = output_hash_begin(&hidden, err);
 
 	if (ret < 0)
 		return ret;
 	*m = (struct memory){ .sink.put = keep };
 	ret = stat_run(&plan, &m->sink, &outcome, err);
-	hidden_end(&hidden);
+	output_hash_end(&hidden);
 	if (ret == 0 && m->never_began && !outcome.by_signal)
 		ret = tare_fail(err, ENODATA,
 				"the command was ended by %s before its first instruction",
@@ -65,7 +65,7 @@ static int count_batch(struct scan *s, struct encoding *enc, const size_t *at, s
 {
 	const struct encoding_list list = { .enc = enc, .n = n, .groups = (unsigned)n };
 	struct memory m;
-	int ret = run(&m, &list, &launch_plain, argv, err);
+	int ret = run_once(&m, &list, &launch_plain, argv, err);
 
 	for (size_t i = 0; ret == 0 && i < n; i++) {
 		s->event[at[i]].has_command = m.counted[i];
@@ -135,7 +135,7 @@ int scan_command_classes(uint64_t out[EXACT_CLASSES], char *const argv[], struct
 	if (ret == 0)
 		ret = pmu_encode(machine, &events, &how, &list, err);
 	if (ret == 0)
-		ret = run(&m, &list, &launch_exact, argv, err);
+		ret = run_once(&m, &list, &launch_exact, argv, err);
 	for (int c = 0; ret == 0 && c < EXACT_CLASSES; c++) {
 		if (!m.counted[c])
 			ret = tare_fail(err, ENODATA,

@@ -93,7 +93,7 @@ static bool name(struct reader *r, const char *key, char *out, size_t room)
 	return ends_line(r);
 }
 
-static bool number(struct reader *r, int base, int64_t *out)
+static bool read_number(struct reader *r, int base, int64_t *out)
 {
 	char *end;
 
@@ -114,8 +114,8 @@ static bool row(struct reader *r, struct scan *s)
 	int64_t kind, turns;
 	char *end;
 
-	if (s->rows == SCAN_ROWS_MOST || !number(r, 10, &kind) || kind < 0 || kind >= WORK_KINDS ||
-	    !work_name((unsigned)kind) || *r->p != ':')
+	if (s->rows == SCAN_ROWS_MOST || !read_number(r, 10, &kind) || kind < 0 ||
+	    kind >= WORK_KINDS || !work_name((unsigned)kind) || *r->p != ':')
 		return false;
 	errno = 0;
 	turns = strtoll(r->p + 1, &end, 10);
@@ -136,13 +136,13 @@ static int samples(struct reader *r, const struct scan *s, struct scan_event *e,
 	if (!e->count || !e->interrupts)
 		return tare_fail_nomem(err);
 	for (size_t k = 0; k < s->rows * SCAN_ROUNDS; k++)
-		if (!number(r, 10, &e->count[k]) || e->count[k] > SCAN_COUNT_MOST ||
+		if (!read_number(r, 10, &e->count[k]) || e->count[k] > SCAN_COUNT_MOST ||
 		    e->count[k] < -SCAN_COUNT_MOST)
 			return damaged(r, "fewer counts than pieces of work", err);
 	if (!takes(r, " /"))
 		return damaged(r, "'/' is expected after the counts", err);
 	for (size_t k = 0; k < s->rows * SCAN_ROUNDS; k++) {
-		if (!number(r, 10, &x) || x < 0 || x > UINT32_MAX)
+		if (!read_number(r, 10, &x) || x < 0 || x > UINT32_MAX)
 			return damaged(r, "numbers of interrupts are expected", err);
 		e->interrupts[k] = (uint32_t)x;
 	}
@@ -158,8 +158,9 @@ static int event(struct reader *r, struct scan *s, struct tare_error *err)
 
 	while (state < ARRAY_SIZE(state_names) && !takes(r, state_names[state]))
 		state++;
-	if (state == ARRAY_SIZE(state_names) || !number(r, 16, &select) || !number(r, 16, &umask) ||
-	    select < 0 || select > UINT32_MAX || umask < 0 || umask > UINT32_MAX)
+	if (state == ARRAY_SIZE(state_names) || !read_number(r, 16, &select) ||
+	    !read_number(r, 16, &umask) || select < 0 || select > UINT32_MAX || umask < 0 ||
+	    umask > UINT32_MAX)
 		return damaged(r, "an event is expected", err);
 	e = (struct scan_event){ .select = (uint32_t)select,
 				 .umask = (uint32_t)umask,
@@ -167,7 +168,7 @@ static int event(struct reader *r, struct scan *s, struct tare_error *err)
 	if (e.state == SCAN_LIVE)
 		ret = samples(r, s, &e, err);
 	if (ret == 0 && takes(r, " =")) {
-		if (!number(r, 10, &command) || command < 0)
+		if (!read_number(r, 10, &command) || command < 0)
 			ret = damaged(r, "the command's count is not a number", err);
 		e.has_command = true;
 		e.command = (uint64_t)command;

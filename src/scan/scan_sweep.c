@@ -95,7 +95,7 @@ void scan_free(struct scan *s)
 
 /* ---- the pieces ---- */
 
-size_t scan_rows(struct workshop *w, struct scan_row out[SCAN_ROWS_MOST])
+size_t scan_rows(struct calibration *w, struct scan_row out[SCAN_ROWS_MOST])
 {
 	size_t n = 0;
 
@@ -335,7 +335,7 @@ static int flush(struct sweep *w, struct tare_error *err)
 		: ret;
 }
 
-static int add(struct sweep *w, uint32_t select, uint32_t umask, struct tare_error *err)
+static int add_event(struct sweep *w, uint32_t select, uint32_t umask, struct tare_error *err)
 {
 	size_t most = w->plan->counters < BATCH_MOST ? w->plan->counters : BATCH_MOST;
 
@@ -365,9 +365,9 @@ static int first_pass(struct sweep *w, uint32_t all_bits, struct tare_error *err
 		for (uint64_t select = p->range[r].from; ret == 0 && select <= p->range[r].to;
 		     select++) {
 			if (all_bits)
-				ret = add(w, (uint32_t)select, all_bits, err);
+				ret = add_event(w, (uint32_t)select, all_bits, err);
 			if (ret == 0)
-				ret = add(w, (uint32_t)select, 0, err);
+				ret = add_event(w, (uint32_t)select, 0, err);
 		}
 	return ret ? ret : flush(w, err);
 }
@@ -390,7 +390,7 @@ static int second_pass(struct sweep *w, uint32_t all_bits, struct tare_error *er
 				if (counting)
 					w->all += bits;
 				for (unsigned bit = 0; !counting && ret == 0 && bit < bits; bit++)
-					ret = add(w, (uint32_t)select, 1u << bit, err);
+					ret = add_event(w, (uint32_t)select, 1u << bit, err);
 			}
 	return ret ? ret : flush(w, err);
 }

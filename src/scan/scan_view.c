@@ -116,7 +116,7 @@ static void put_nearest(struct text *out, const struct scan_shown *v)
 
 /* ---- text ---- */
 
-static enum ink ink_of(enum scan_sure sure)
+static enum ink ink_of(enum scan_confidence sure)
 {
 	return sure == SCAN_CERTAIN ? INK_STRONG : sure == SCAN_NO_IDEA ? INK_FAINT : INK_PLAIN;
 }
@@ -145,7 +145,7 @@ static void put_row(struct text *out, const struct scan_shown *v, size_t i,
 
 	put_code(&code, v, e);
 	text_add(out, " %-12s %s%-8s%s ", code.s, ink_on(style, ink_of(f->sure)),
-		 scan_sure_names[f->sure], ink_off(style));
+		 scan_confidence_names[f->sure], ink_off(style));
 	scan_words(out, v->scan, v->known, f);
 	put_same(out, v, e);
 	if (*name)
@@ -226,7 +226,7 @@ static void json_event(struct json *j, const struct scan_shown *v, size_t i)
 		scan_words(&words, v->scan, v->known, f);
 		json_string(j, "documented", v->name(v->with, e->select, e->umask));
 		json_string(j, "meaning", meaning_names[f->meaning]);
-		json_string(j, "sure", scan_sure_names[f->sure]);
+		json_string(j, "sure", scan_confidence_names[f->sure]);
 		json_string(j, "words", words.s);
 		json_array(j, "terms");
 		for (size_t k = 0; k < f->n; k++)
@@ -318,7 +318,7 @@ void scan_view_csv(struct text *out, const struct scan_shown *v)
 		}
 		csv_field(out, live ? v->name(v->with, e->select, e->umask) : "", ',');
 		csv_field(out, live ? meaning_names[f->meaning] : "", ',');
-		csv_field(out, live ? scan_sure_names[f->sure] : "", ',');
+		csv_field(out, live ? scan_confidence_names[f->sure] : "", ',');
 		csv_field(out, terms.s, ',');
 		if (live)
 			text_add(out, "%" PRId64, f->fixed);
@@ -353,7 +353,7 @@ void scan_view_table(struct text *out, const struct scan_shown *v)
 			text_add(out, "0x%x", e->umask);
 		else
 			text_add(out, "-");
-		text_add(out, " - %s%s: ", scan_sure_names[v->finding[i].sure],
+		text_add(out, " - %s%s: ", scan_confidence_names[v->finding[i].sure],
 			 v->kernel ? ", with the kernel" : "");
 		scan_words(out, v->scan, v->known, &v->finding[i]);
 		if (*name)

@@ -4,7 +4,7 @@
 #include "scan/finding.h"
 #include "verify/verify.h"
 
-const char *const scan_sure_names[SCAN_SURES] = {
+const char *const scan_confidence_names[SCAN_SURES] = {
 	[SCAN_NO_IDEA] = "no idea",
 	[SCAN_PERHAPS] = "perhaps",
 	[SCAN_LIKELY] = "likely",

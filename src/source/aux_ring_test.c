@@ -48,7 +48,7 @@ struct taken {
 	int says;
 };
 
-static int take(void *with, const struct aux_piece *p, struct tare_error *err)
+static int take_piece(void *with, const struct aux_piece *p, struct tare_error *err)
 {
 	struct taken *t = with;
 
@@ -73,10 +73,10 @@ TEST(bytes_come_in_order_at_every_place_of_the_area)
 			struct aux_ring *r = fresh(begin);
 			struct taken t = { .next = begin, .good = true };
 
-			CHECK_EQ(aux_ring_read(r, &whose, take, &t, NULL), 0);
+			CHECK_EQ(aux_ring_read(r, &whose, take_piece, &t, NULL), 0);
 			CHECK_EQ(t.calls, 0, "an empty area is not handed over");
 			produce(sizes[i]);
-			CHECK_EQ(aux_ring_read(r, &whose, take, &t, NULL), (int)sizes[i]);
+			CHECK_EQ(aux_ring_read(r, &whose, take_piece, &t, NULL), (int)sizes[i]);
 			CHECK(t.good && t.calls == 1 && t.next == begin + sizes[i],
 			      "from %d, %zu bytes", (int)from, sizes[i]);
 			CHECK_EQ(t.tail_then, begin, "room is released after the bytes were taken");
@@ -94,7 +94,7 @@ TEST(numbers_that_cannot_be_are_an_error_and_room_is_given_back)
 		struct taken t = { .good = true };
 
 		page.aux_head = heads[i];
-		CHECK_EQ(aux_ring_read(r, &whose, take, &t, &err), -EIO);
+		CHECK_EQ(aux_ring_read(r, &whose, take_piece, &t, &err), -EIO);
 		CHECK(strstr(err.what, "AUX area of 4096 bytes"), "%s", err.what);
 		CHECK_EQ(t.calls, 0);
 		CHECK_EQ(page.aux_tail, page.aux_head);
@@ -107,7 +107,7 @@ TEST(what_the_taker_says_is_passed_on)
 	struct taken t = { .next = 100, .good = true, .says = -ENOSPC };
 
 	produce(8);
-	CHECK_EQ(aux_ring_read(r, &whose, take, &t, NULL), -ENOSPC);
+	CHECK_EQ(aux_ring_read(r, &whose, take_piece, &t, NULL), -ENOSPC);
 	CHECK_EQ(page.aux_tail, 108);
 }
 
@@ -152,7 +152,7 @@ TEST(a_stream_beside_its_writer_stays_whole)
 
 	CHECK_EQ(pthread_create(&writer, NULL, hardware, NULL), 0);
 	while (sum < STREAM && t.good) {
-		got = aux_ring_read(r, &whose, take, &t, NULL);
+		got = aux_ring_read(r, &whose, take_piece, &t, NULL);
 		if (!CHECK(got >= 0))
 			break;
 		if (!got)

@@ -44,7 +44,7 @@ struct taken {
 	int fail_at; /* this call fails */
 };
 
-static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int take_records(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
 	struct taken *t = with;
 	struct perf_event_header h;
@@ -75,7 +75,7 @@ TEST(records_come_whole_at_every_place_of_the_ring)
 
 			for (uint32_t i = 0; i < 10; i++)
 				produce(size, i, (unsigned char)i);
-			CHECK_EQ(ring_read(r, take, &t, NULL), 10 * size);
+			CHECK_EQ(ring_read(r, take_records, &t, NULL), 10 * size);
 			CHECK(t.good && t.records == 10 && t.bytes == 10u * size,
 			      "start %d size %d: %zu", (int)start, size, t.records);
 			CHECK_EQ(page.data_tail, page.data_head);
@@ -87,13 +87,13 @@ TEST(a_full_ring_and_an_empty_one)
 	struct ring *r = fresh(40);
 	struct taken t = { .good = true };
 
-	CHECK_EQ(ring_read(r, take, &t, NULL), 0);
+	CHECK_EQ(ring_read(r, take_records, &t, NULL), 0);
 	for (uint32_t i = 0; i < SIZE / 64; i++)
 		produce(64, i, (unsigned char)i);
-	CHECK_EQ(ring_read(r, take, &t, NULL), SIZE);
+	CHECK_EQ(ring_read(r, take_records, &t, NULL), SIZE);
 	CHECK(t.good);
 	CHECK_EQ(t.records, SIZE / 64);
-	CHECK_EQ(ring_read(r, take, &t, NULL), 0);
+	CHECK_EQ(ring_read(r, take_records, &t, NULL), 0);
 }
 
 /*
@@ -112,7 +112,7 @@ TEST(a_record_of_an_impossible_size_is_an_error)
 
 		memcpy(data, &h, sizeof(h));
 		page.data_head = 40;
-		CHECK_EQ(ring_read(r, take, &t, &err), -EIO, "size %d", sizes[i]);
+		CHECK_EQ(ring_read(r, take_records, &t, &err), -EIO, "size %d", sizes[i]);
 		CHECK(strstr(err.what, "record"), "%s", err.what);
 		CHECK_EQ(page.data_tail, 40);
 	}
@@ -129,7 +129,7 @@ TEST(what_the_taker_says_is_passed_on)
 		page.data_head = page.data_tail = SIZE - 96;
 		for (uint32_t i = 0; i < 4; i++)
 			produce(64, i, (unsigned char)i);
-		CHECK_EQ(ring_read(r, take, &t, &err), -ENOSPC, "call %d", call);
+		CHECK_EQ(ring_read(r, take_records, &t, &err), -ENOSPC, "call %d", call);
 	}
 }
 

@@ -23,7 +23,7 @@ struct taken {
 	uint64_t samples, lost, bytes;
 };
 
-static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int take_records(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
 	struct taken *t = with;
 	struct perf_event_header h;
@@ -103,7 +103,7 @@ TEST(one_sample_per_period_and_the_count_beside_it)
 		CHECK_EQ(sampler_start(o.s, NULL, &o.err), 0);
 		touch(1000);
 		CHECK_EQ(sampler_stop(o.s, &o.err), 0);
-		CHECK(sampler_drain(o.s, take, &t, &o.err) > 0, "%s", o.err.what);
+		CHECK(sampler_drain(o.s, take_records, &t, &o.err) > 0, "%s", o.err.what);
 		CHECK_EQ(sampler_total(o.s, &o.event, &total, &o.err), 0);
 		/* The number of samples matches the count. */
 		CHECK(total.value >= 1000 && total.value < 1200 * SHADOW, "%llu",
@@ -123,10 +123,10 @@ TEST(what_finds_no_room_is_counted)
 	open_faults(&o, 1, page ? page : 4096, 4096);
 	sampler_start(o.s, NULL, &o.err);
 	touch(500);
-	sampler_drain(o.s, take, &t, &o.err);
+	sampler_drain(o.s, take_records, &t, &o.err);
 	touch(1); /* now there is room for the record that reports the lost ones */
 	sampler_stop(o.s, &o.err);
-	sampler_drain(o.s, take, &t, &o.err);
+	sampler_drain(o.s, take_records, &t, &o.err);
 	CHECK_EQ(sampler_total(o.s, &o.event, &total, &o.err), 0);
 	CHECK(t.lost > 300, "%llu", (unsigned long long)t.lost);
 	CHECK_EQ(t.samples + t.lost, total.value);
@@ -148,16 +148,16 @@ TEST(a_ring_that_fills_gives_way_to_a_larger_one)
 	sampler_start(o.s, NULL, &o.err);
 	for (int i = 0; i < 20; i++) {
 		touch(200 / SHADOW); /* 48 bytes each: over half of the first ring's size */
-		CHECK(sampler_drain(o.s, take, &t, &o.err) >= 0, "%s", o.err.what);
+		CHECK(sampler_drain(o.s, take_records, &t, &o.err) >= 0, "%s", o.err.what);
 	}
 	touch(400 / SHADOW);
 	sampler_stop(o.s, &o.err);
-	sampler_drain(o.s, take, &t, &o.err);
+	sampler_drain(o.s, take_records, &t, &o.err);
 	sampler_total(o.s, &o.event, &total, &o.err);
 	if (sampler_rings(o.s).limited)
 		tap_skip("mlock", "no more memory may be locked here");
 	sampler_want_room(o.s);
-	CHECK(sampler_drain(o.s, take, &t, &o.err) >= 0);
+	CHECK(sampler_drain(o.s, take_records, &t, &o.err) >= 0);
 	CHECK(sampler_rings(o.s).largest > before && sampler_rings(o.s).grown > 0);
 	CHECK_EQ(t.samples, total.value, "not one is missing, and none comes twice");
 	CHECK_EQ(t.lost, 0);

@@ -37,13 +37,13 @@ struct run {
 	unsigned asked_to_stop;               /* number of signals received */
 	const struct launch_signals *signals; /* for the command */
 	struct fact_end end;
-	struct around before;
+	struct system_noise before;
 };
 
 static bool counts_command(const struct stat_plan *plan)
 {
-	return plan->argv && !plan->where.pids && !plan->where.tids && !plan->where.all_cpus &&
-		!plan->where.cpus.n;
+	return plan->argv && !plan->target.pids && !plan->target.tids && !plan->target.all_cpus &&
+		!plan->target.cpus.n;
 }
 
 /*
@@ -75,10 +75,10 @@ static int find_tasks(struct run *r)
 		r->tasks.n = 1;
 		return 0;
 	}
-	if (plan->where.pids)
-		return places_of_tasks(plan->root, plan->where.pids, true, &r->tasks, r->err);
-	if (plan->where.tids)
-		return places_of_tasks(plan->root, plan->where.tids, false, &r->tasks, r->err);
+	if (plan->target.pids)
+		return places_of_tasks(plan->root, plan->target.pids, true, &r->tasks, r->err);
+	if (plan->target.tids)
+		return places_of_tasks(plan->root, plan->target.tids, false, &r->tasks, r->err);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static int find_cpus(struct run *r)
 	bool need = false;
 
 	for (size_t i = 0; i < r->plan->events->n; i++)
-		need |= where_needs_cpus(&r->plan->where, &r->plan->events->enc[i]);
+		need |= count_target_needs_cpus(&r->plan->target, &r->plan->events->enc[i]);
 	return need ? cpus_online(r->plan->root, &r->online, r->err) : 0;
 }
 
@@ -95,7 +95,7 @@ static int open_counters(struct run *r)
 {
 	const struct stat_plan *plan = r->plan;
 	struct counting_options opt = {
-		.where = &plan->where,
+		.target = &plan->target,
 		.tasks = &r->tasks,
 		.online = &r->online,
 		.cgroup = plan->cgroup,
@@ -134,7 +134,7 @@ static int put_clocks(struct run *r, uint64_t time_ns)
 	};
 
 	/* For the whole machine: shown with its first CPU, as in perf. */
-	const struct cpus *cpus = r->plan->where.cpus.n ? &r->plan->where.cpus : &r->online;
+	const struct cpus *cpus = r->plan->target.cpus.n ? &r->plan->target.cpus : &r->online;
 	int cpu = r->tasks.n || counts_command(r->plan) ? -1 : cpus->n ? cpus->cpu[0] : 0;
 
 	for (size_t i = 0; i < r->plan->events->n; i++) {
@@ -241,7 +241,7 @@ static int obey(struct run *r)
 
 /* ---- begin, wait, end ---- */
 
-static int begin(struct run *r)
+static int begin_run(struct run *r)
 {
 	const struct stat_plan *plan = r->plan;
 	struct fact f = { .kind = FACT_RUN_BEGIN,
@@ -250,7 +250,7 @@ static int begin(struct run *r)
 	int ret = r->to->put(r->to, &f, r->err);
 
 	if (plan->around)
-		around_read(&r->before, plan->root);
+		system_noise_read(&r->before, plan->root);
 	r->delayed = plan->delay_ns > 0;
 	if (ret == 0 && !r->delayed && !plan->start_disabled)
 		ret = enable(r, -1);
@@ -446,10 +446,10 @@ static int put_profile(struct run *r)
 
 static void take_around(struct run *r)
 {
-	struct around after, used = r->end.around;
+	struct system_noise after, used = r->end.around;
 
-	around_read(&after, r->plan->root);
-	r->end.around = around_between(&r->before, &after);
+	system_noise_read(&after, r->plan->root);
+	r->end.around = system_noise_between(&r->before, &after);
 	r->end.around.used_known = used.used_known;
 	r->end.around.switches = used.switches;
 	r->end.around.faults = used.faults;
@@ -536,7 +536,7 @@ static int run_once(const struct stat_plan *plan, unsigned number, struct signal
 	if (ret == 0)
 		ret = open_counters(&r);
 	if (ret == 0)
-		ret = begin(&r);
+		ret = begin_run(&r);
 	outcome->exec_code = r.exec_code;
 	if (ret == 0)
 		ret = wait_for_end(&r, signals);

@@ -18,10 +18,11 @@ struct stat_plan {
 	const struct launcher *launcher; /* required with argv */
 	char *const *envp;               /* for the command; NULL: tare's own */
 	/* the items fixed at each start; NULL: none. Failures are noted there */
-	struct fixed *fixed;
-	enum parts parts;          /* also report counts of parts of the command, if a source can */
-	bool partial;              /* as in struct counting_options */
-	struct where where;        /* with neither tasks nor all_cpus, the command is counted */
+	struct determinism *fixed;
+	enum parts parts; /* also report counts of parts of the command, if a source can */
+	bool partial;     /* as in struct counting_options */
+	/* with neither tasks nor all_cpus, the command is counted */
+	struct count_target target;
 	const char *const *cgroup; /* per event, or NULL */
 	const int *cgroup_fd;
 	const bool *only;            /* per event; NULL: all */

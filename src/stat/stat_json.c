@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "output/csv.h"
-#include "launch/fixed_json.h"
+#include "launch/determinism_json.h"
 #include "output/interval_view.h"
 #include "output/json.h"
 #include "count/partial.h"
@@ -12,7 +12,7 @@
 #include "stat/stat_view.h"
 
 /* Counts are integers; events with a scale (joules, units of 64 bytes) are real numbers. */
-static void number(struct json *j, const char *key, const struct encoding *e, uint64_t n)
+static void json_count(struct json *j, const char *key, const struct encoding *e, uint64_t n)
 {
 	if (e->scale != 1 && e->scale != 0)
 		json_real(j, key, (double)n * e->scale);
@@ -65,7 +65,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 	json_string(j, "event", e->name);
 	key(j, t, r);
 	if (have)
-		number(j, "value", e, r->spread.median);
+		json_count(j, "value", e, r->spread.median);
 	else
 		json_null(j, "value");
 	json_string(j, "unit", e->unit);
@@ -83,11 +83,11 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 		json_bool(j, "share_of_core_type", true);
 	json_uint(j, "n", r->spread.n);
 	if (have) {
-		number(j, "min", e, r->spread.min);
-		number(j, "median", e, r->spread.median);
-		number(j, "max", e, r->spread.max);
-		number(j, "low", e, r->low);
-		number(j, "high", e, r->high);
+		json_count(j, "min", e, r->spread.min);
+		json_count(j, "median", e, r->spread.median);
+		json_count(j, "max", e, r->spread.max);
+		json_count(j, "low", e, r->low);
+		json_count(j, "high", e, r->high);
 		json_interval(j, r->interval, (double)r->low, (double)r->spread.median,
 			      (double)r->high);
 		json_array(j, "runs");
@@ -95,7 +95,7 @@ static void event(struct json *j, const struct stat_table *t, const struct stat_
 			if (r->run[k].quality == TARE_UNAVAILABLE)
 				json_null(j, NULL);
 			else
-				number(j, NULL, e, r->run[k].value);
+				json_count(j, NULL, e, r->run[k].value);
 		json_end(j);
 		json_array(j, "outliers"); /* numbers of runs, from 0 */
 		for (unsigned k = 0; k < t->runs; k++)
@@ -270,14 +270,14 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_uint(&j, "runs", t->runs);
 	each_run(&j, t);
 	json_object(&j, "conditions");
-	json_bool(&j, "aslr", about->aslr && !(fixed_had(about->fixed) & FIXED(ASLR)));
+	json_bool(&j, "aslr", about->aslr && !(determinism_had(about->fixed) & FIXED(ASLR)));
 	json_string(&j, "launch", about->fixed ? "fixed" : "plain");
-	if (fixed_had(about->fixed) & FIXED(ENVIRONMENT)) {
+	if (determinism_had(about->fixed) & FIXED(ENVIRONMENT)) {
 		json_uint(&j, "environment_bytes", about->environment_bytes);
 		json_string(&j, "environment_padding", about->padding);
 	}
 	if (about->fixed)
-		fixed_json(&j, about->fixed);
+		determinism_json(&j, about->fixed);
 	json_string(&j, "engine", about->engine->name);
 	json_bool(&j, "interrupted", t->by_signal != 0);
 	json_bool(&j, "timed_out", t->timed_out);

@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
-#include "count/split.h"
+#include "count/event_batches.h"
 #include "stat/stat.h"
 #include "scripted.h"
 #include "tap.h"
@@ -16,7 +16,7 @@ struct memory {
 	int fail_after; /* intervals; 0: never */
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct memory *m, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void print_fact(struct memory *m, const char *fmt, ...)
 {
 	size_t n = strlen(m->text);
 	va_list ap;
@@ -32,19 +32,19 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 
 	switch (f->kind) {
 	case FACT_RUN_BEGIN:
-		say(m, "begin %u\n", f->run);
+		print_fact(m, "begin %u\n", f->run);
 		break;
 	case FACT_READING:
-		say(m, "read %u %llu\n", f->reading.event,
-		    (unsigned long long)f->reading.value.raw);
+		print_fact(m, "read %u %llu\n", f->reading.event,
+			   (unsigned long long)f->reading.value.raw);
 		break;
 	case FACT_INTERVAL:
-		say(m, "interval\n");
+		print_fact(m, "interval\n");
 		if (++m->intervals == (unsigned)m->fail_after)
 			return tare_fail(err, EPIPE, "no reader");
 		break;
 	default:
-		say(m, "end %u status %#x\n", f->run, f->end.wait_status);
+		print_fact(m, "end %u status %#x\n", f->run, f->end.wait_status);
 		m->end = f->end;
 	}
 	return 0;
@@ -73,7 +73,7 @@ static void prepare(struct setup *s, const char *events, char *const *argv)
 				      .argv = argv,
 				      .launcher = &launch_plain,
 				      .runs = 1,
-				      .where.inherit = true,
+				      .target.inherit = true,
 				      .source = &source_scripted };
 }
 
@@ -398,19 +398,19 @@ static int two_counters(const struct scripted_call *call, struct tare_reading *o
 TEST(splitting_a_long_list)
 {
 	struct setup s = { 0 };
-	struct split split;
+	struct event_batches split;
 	char text[256] = "";
 
 	prepare(&s, "page-faults,{task-clock,cpu-clock},minor-faults,major-faults,duration_time,cs",
 		NULL);
 	scripted_read = two_counters;
-	CHECK_EQ(split_events(&split, &s.list, &source_scripted, NULL), 0);
+	CHECK_EQ(event_batches_measure(&split, &s.list, &source_scripted, NULL), 0);
 	scripted_read = NULL;
 	for (unsigned b = 0; b < split.batches; b++, strcat(text, "|"))
 		for (size_t i = 0; i < split.n; i++)
 			strcat(text, split.in[b * split.n + i] ? "1" : "0");
 	CHECK_STR(text, "1110010|0001100|0000001|", "events by batch, at most two groups in each");
-	split_free(&split);
+	event_batches_free(&split);
 	clean(&s);
 }
 

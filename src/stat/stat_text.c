@@ -461,13 +461,13 @@ static void put_note(struct text *out, const struct style *s, const char *words)
 /* The conditions under which the command was started. */
 static void put_launch(struct text *out, const struct stat_about *about, const struct style *s)
 {
-	const struct fixed *f = about->fixed;
+	const struct determinism *f = about->fixed;
 	struct text words = { 0 };
 
 	if (!f) {
 		text_add(&words, "Plain launch%s: counts may vary with the memory layout.",
 			 about->aslr ? ", with address randomisation" : "");
-	} else if (fixed_had(f) == FIXED_LAYOUT && !f->missed) {
+	} else if (determinism_had(f) == FIXED_LAYOUT && !f->missed) {
 		text_add(
 			&words,
 			"The same launch each time: no address randomisation, environment padded to %zu bytes with "
@@ -475,18 +475,18 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 			about->environment_bytes, about->padding);
 	} else {
 		text_add(&words, "Fixed in each run: ");
-		fixed_names_had(&words, f);
+		determinism_names_had(&words, f);
 		text_add(&words, ".");
-		if (fixed_had(f) & FIXED(ENVIRONMENT))
+		if (determinism_had(f) & FIXED(ENVIRONMENT))
 			text_add(&words, " Environment and arguments: %zu bytes, padded with %s.",
 				 about->environment_bytes, about->padding);
-		if (fixed_had(f) & FIXED(ENV) && f->kept[0])
+		if (determinism_had(f) & FIXED(ENV) && f->kept[0])
 			text_add(&words, " Variables kept by name: %s.", f->kept);
 	}
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
 	for (unsigned i = 0; i < FIXED_REMARKS; i++)
-		if (fixed_remark(&words, f, i)) {
+		if (determinism_remark(&words, f, i)) {
 			text_add(&words, ".");
 			put_note(out, s, words.failed ? "" : words.s);
 			text_free(&words);

@@ -5,7 +5,7 @@
 
 #include "count/metrics.h"
 #include "profile/profile.h"
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 #include "noise/explain_view.h"
 #include "output/style.h"
 #include "verify/trust_view.h"
@@ -14,12 +14,12 @@ struct stat_about {
 	char *const *argv;  /* the command, or NULL */
 	const char *target; /* in words, when it is not the command: "process 12", "all CPUs" */
 	const struct source *engine;
-	bool aslr;                 /* of tare itself: address-space randomisation is on */
-	const struct fixed *fixed; /* what tare made the same in each run; NULL: nothing */
-	size_t environment_bytes;  /* with fixed: arguments and environment, filled up to that */
-	const char *padding;       /* with fixed: the variable that fills them */
-	unsigned batches;          /* --split: how many groups of runs the events were counted in */
-	int exit_status;           /* of the command, as tare passes it on; -1: there was none */
+	bool aslr;                       /* of tare itself: address-space randomisation is on */
+	const struct determinism *fixed; /* what tare made the same in each run; NULL: nothing */
+	size_t environment_bytes; /* with fixed: arguments and environment, filled up to that */
+	const char *padding;      /* with fixed: the variable that fills them */
+	unsigned batches;         /* --split: how many groups of runs the events were counted in */
+	int exit_status;          /* of the command, as tare passes it on; -1: there was none */
 	bool clean_times; /* what the exact engine did not count comes from runs without it */
 	bool metrics_only;
 	bool one_line;     /* JSON: after lines of intervals */

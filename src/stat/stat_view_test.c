@@ -55,7 +55,7 @@ static void mark(enum fact_kind kind, uint64_t at, int signal_number)
 	summary_sink(s)->put(summary_sink(s), &f, NULL);
 }
 
-static void begin(const struct summary_options *opt)
+static void begin_summary(const struct summary_options *opt)
 {
 	s = summary_new(opt, NULL);
 	summary_amend(s, enc, n_enc, NULL);
@@ -87,7 +87,7 @@ static const struct stat_table *some_runs(unsigned runs)
 	strcpy(enc[5].remedy, enc[4].remedy);
 	event("power/energy-pkg/")->scale = 2.3283064365386962890625e-10;
 	strcpy(enc[6].unit, "Joules");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	for (unsigned i = 0; i < runs; i++) {
 		mark(FACT_RUN_BEGIN, 0, 0);
 		reading(i, 0, -1, clock[i], clock[i], clock[i]);
@@ -110,7 +110,7 @@ static const struct stat_table *one_run(int signal_number)
 	strcpy(event("task-clock")->unit, "ns");
 	event("page-faults");
 	event("quote\"and,comma");
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	mark(FACT_RUN_BEGIN, 0, 0);
 	reading(0, 0, -1, 1234567, 1234567, 1234567);
 	reading(0, 1, -1, 49, 1234567, 1234567);
@@ -127,7 +127,7 @@ static const struct stat_table *per_cpu(enum stat_by by)
 	event("cycles");
 	event("instructions")->unavailable = ENOENT;
 	strcpy(enc[2].why, "gone");
-	begin(&(struct summary_options){ .by = by, .cpu = cpus, .n_cpu = 2 });
+	begin_summary(&(struct summary_options){ .by = by, .cpu = cpus, .n_cpu = 2 });
 	mark(FACT_RUN_BEGIN, 0, 0);
 	for (int cpu = 0; cpu < 2; cpu++) {
 		reading(0, 0, cpu, 1000000000, 1000000000, 1000000000);
@@ -150,7 +150,7 @@ static const struct stat_table *on_a_hybrid(void)
 	strcpy(enc[4].pmu, "cpu_atom");
 	enc[3].event = 1;
 	enc[4].event = 2;
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	mark(FACT_RUN_BEGIN, 0, 0);
 	reading(0, 0, -1, 10000000, 10000000, 10000000);
 	reading(0, 1, -1, 50000000, 10000000, 8000000);
@@ -254,7 +254,7 @@ static const struct stat_table *under_the_engine(void)
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
 		if (event(name[i])->name[0] == 'i' || name[i][0] == 'b')
 			enc[i].source = &source_exact;
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	summary_sink(s)->put(summary_sink(s),
 			     &(struct fact){ .kind = FACT_RUN_BEGIN, .begin.adds_work = true },
 			     NULL);
@@ -322,7 +322,7 @@ TEST(a_raw_event_that_stays_0)
 	event("r01")->attr.type = PERF_TYPE_RAW;
 	event("r02")->attr.type = PERF_TYPE_RAW;
 	event("page-faults")->attr.type = PERF_TYPE_SOFTWARE;
-	begin(&(struct summary_options){ 0 });
+	begin_summary(&(struct summary_options){ 0 });
 	mark(FACT_RUN_BEGIN, 0, 0);
 	reading(0, 0, -1, 0, 1000, 1000);
 	reading(0, 1, -1, 7, 1000, 1000);
@@ -483,7 +483,7 @@ TEST(intervals)
 	event("cycles");
 	event("instructions")->unavailable = ENOENT;
 	strcpy(enc[2].why, "gone");
-	begin(&(struct summary_options){ .intervals = true, .interval = interval });
+	begin_summary(&(struct summary_options){ .intervals = true, .interval = interval });
 	mark(FACT_RUN_BEGIN, 0, 0);
 	reading(0, 0, -1, 90000000, 90000000, 90000000);
 	reading(0, 1, -1, 270000000, 90000000, 45000000);
@@ -589,7 +589,7 @@ TEST(what_was_taken_off_is_shown)
 
 	event("instructions-minus-irqs:u");
 	event("cpu/event=0x2c/u");
-	begin(&(struct summary_options){ .less = &less, .n_less = 1 });
+	begin_summary(&(struct summary_options){ .less = &less, .n_less = 1 });
 	mark(FACT_RUN_BEGIN, 0, 0);
 	reading(0, 0, -1, 1000012, 1000, 1000);
 	reading(0, 1, -1, 12, 1000, 1000);

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include "statistics/changes.h"
+#include "statistics/significance.h"
 #include "tap.h"
 
 enum { RUNS = 40 };
@@ -97,7 +97,7 @@ static double alarms(size_t n, bool turns, bool judged, enum noise kind, size_t 
 			start[run] = 1000 + t + (t >= n ? gap : 0);
 			v[run] = 1000 + at[t] + (run >= n ? change : 0);
 		}
-		CHECK(drift_of(&d, start, n, n) && changes_judge(&c, 1, n, n), "memory");
+		CHECK(drift_of(&d, start, n, n) && significance_judge(&c, 1, n, n), "memory");
 		found += c.verdict == CHANGE_BEYOND;
 		not_judged += c.verdict == CHANGE_ORDER;
 	}

@@ -81,7 +81,7 @@ static bool is_elf(int fd)
 }
 
 /* Tries s->path: true, with s->fd open, if it is the wanted file. */
-static bool take(struct search *s)
+static bool try_file(struct search *s)
 {
 	uint32_t sum;
 
@@ -104,7 +104,7 @@ __attribute__((format(printf, 2, 3))) static bool try(struct search *s, const ch
 	va_start(ap, fmt);
 	n = vsnprintf(s->path, sizeof(s->path), fmt, ap);
 	va_end(ap);
-	return n >= 0 && n < (int)sizeof(s->path) && take(s);
+	return n >= 0 && n < (int)sizeof(s->path) && try_file(s);
 }
 
 static bool try_build_id(struct search *s)

@@ -140,7 +140,7 @@ static struct inlined_unit *unit_of(struct symbols *s, struct unit *of)
 	in->unit[low] = u;
 	in->units++;
 	u->key = key;
-	dies_walk(&of->die, add_inlined, &(struct inlining){ in, u });
+	dwarf_walk(&of->die, add_inlined, &(struct inlining){ in, u });
 	nest(u);
 	return u;
 }

@@ -4,7 +4,7 @@
 #define SYMBOLS_MAPPED_H
 
 #include "symbols/modules.h"
-#include "symbols/spaces.h"
+#include "symbols/address_spaces.h"
 #include "perfdata/perfdata.h"
 
 struct mapped {

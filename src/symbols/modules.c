@@ -130,8 +130,8 @@ const char *modules_recorded_id(const struct modules *m, uint32_t number)
 	return id_of(m, m->module[number].path, m->module[number].id);
 }
 
-__attribute__((format(printf, 3, 4))) static void say(struct module *of, const char *remedy,
-						      const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void note_why(struct module *of, const char *remedy,
+							   const char *fmt, ...)
 {
 	va_list ap;
 
@@ -219,21 +219,23 @@ static bool try_file(const struct modules *m, struct module *of, const char *pat
 
 	if (fd < 0) {
 		if (!of->why[0])
-			say(of,
-			    errno == ENOENT ? "copy it here, or name its root with --symfs" : "",
-			    "%.200s cannot be read: %s", path, file_open_why(errno));
+			note_why(of,
+				 errno == ENOENT ? "copy it here, or name its root with --symfs"
+						 : "",
+				 "%.200s cannot be read: %s", path, file_open_why(errno));
 		return false;
 	}
 	if (elf_head_read(&head, fd, &err) < 0) {
-		say(of, "", "%.200s: %s", path, err.what);
+		note_why(of, "", "%.200s: %s", path, err.what);
 		close(fd);
 		return false;
 	}
 	hex(found, head.build_id.bytes, head.build_id.size);
 	if (*wanted && strcmp(found, wanted)) {
-		say(of, "install the build that ran, or put a copy where --symfs names",
-		    "%.120s is another build now: its build id is %.40s, that of the file that ran %.40s",
-		    path, *found ? found : "missing", wanted);
+		note_why(
+			of, "install the build that ran, or put a copy where --symfs names",
+			"%.120s is another build now: its build id is %.40s, that of the file that ran %.40s",
+			path, *found ? found : "missing", wanted);
 		close(fd);
 		return false;
 	}
@@ -241,9 +243,10 @@ static bool try_file(const struct modules *m, struct module *of, const char *pat
 	if (!*wanted && !(m->opts.symfs && *m->opts.symfs))
 		reason = doubt(m, of, fd);
 	if (reason && !m->opts.force_names) {
-		say(of,
-		    "name a folder with copies of the files that ran (--symfs), or use the local files anyway (--force-names)",
-		    "its build id was not recorded, and %s", reason);
+		note_why(
+			of,
+			"name a folder with copies of the files that ran (--symfs), or use the local files anyway (--force-names)",
+			"its build id was not recorded, and %s", reason);
 		of->doubted = true;
 		close(fd);
 		return false;
@@ -266,8 +269,9 @@ static void open_file(struct modules *m, struct module *of)
 	if (n > 10 && !strcmp(path + n - 10, " (deleted)")) {
 		n -= 10;
 		if (!*wanted) {
-			say(of, "",
-			    "deleted while it ran, and the recording does not have its build id");
+			note_why(
+				of, "",
+				"deleted while it ran, and the recording does not have its build id");
 			return;
 		}
 	}
@@ -295,14 +299,15 @@ static void open_vdso(struct modules *m, struct module *of)
 
 	of->fd = vdso_open();
 	if (of->fd < 0 || elf_head_read(&of->head, of->fd, NULL) < 0) {
-		say(of, "", "this machine's vdso cannot be read");
+		note_why(of, "", "this machine's vdso cannot be read");
 	} else {
 		hex(found, of->head.build_id.bytes, of->head.build_id.size);
 		of->verified = *wanted && !strcmp(found, wanted);
 		if (of->verified)
 			return;
-		say(of, "",
-		    *wanted ? "it is of another kernel" : "the recording does not name its kernel");
+		note_why(of, "",
+			 *wanted ? "it is of another kernel"
+				 : "the recording does not name its kernel");
 	}
 	if (of->fd >= 0)
 		close(of->fd);
@@ -358,28 +363,30 @@ static void open_memory(struct modules *m, struct module *of)
 	snprintf(where, sizeof(where), "%s/tmp/perf-%u.map", m->opts.symfs ? m->opts.symfs : "",
 		 of->pid);
 	if (other_host(m) && !m->opts.symfs && !m->opts.force_names) {
-		say(of, "copy that host's file below a folder that --symfs names",
-		    "code generated at run time on another host: %.100s here belongs to another process",
-		    where);
+		note_why(
+			of, "copy that host's file below a folder that --symfs names",
+			"code generated at run time on another host: %.100s here belongs to another process",
+			where);
 		return;
 	}
 	fd = open_regular(where);
 	if (fd < 0) {
-		say(of,
-		    "a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
-		    "code generated at run time, and %.100s cannot be read: %s", where,
-		    strerror(errno));
+		note_why(
+			of,
+			"a JIT compiler can name its functions there (node --perf-basic-prof; java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -XX:+PreserveFramePointer, from 17 on)",
+			"code generated at run time, and %.100s cannot be read: %s", where,
+			strerror(errno));
 		return;
 	}
 	if (is_others(fd, where)) {
-		say(of, "", "%.100s is another user's file, link or hard link", where);
+		note_why(of, "", "%.100s is another user's file, link or hard link", where);
 	} else if (!(text = read_text(fd))) {
-		say(of, "", "%.100s cannot be read, or is longer than %d MiB", where,
-		    TEXT_MAX >> 20);
-	} else if (symlist_perf_map(&of->list, text, &err) < 0) {
-		say(of, "", "%.100s: %s", where, err.what);
+		note_why(of, "", "%.100s cannot be read, or is longer than %d MiB", where,
+			 TEXT_MAX >> 20);
+	} else if (text_symbols_perf_map(&of->list, text, &err) < 0) {
+		note_why(of, "", "%.100s: %s", where, err.what);
 	} else {
-		say(of, "", "%.100s has no function there", where);
+		note_why(of, "", "%.100s has no function there", where);
 	}
 	close(fd);
 }
@@ -410,12 +417,12 @@ static bool try_kallsyms(struct modules *m, const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *text = fd >= 0 ? read_text(fd) : NULL;
 	uint64_t begins = text ? text_begins(text) : 0;
-	int ret = text ? symlist_kallsyms(&m->kernel, text, &err) : -errno;
+	int ret = text ? text_symbols_kallsyms(&m->kernel, text, &err) : -errno;
 
 	if (fd >= 0)
 		close(fd);
 	if (ret < 0) {
-		say(why, err.hint, "%.120s: %s", path, text ? err.what : strerror(-ret));
+		note_why(why, err.hint, "%.120s: %s", path, text ? err.what : strerror(-ret));
 		return false;
 	}
 	/* The kernel may have been booted at another address since. */
@@ -436,22 +443,24 @@ static bool try_kernel_here(struct modules *m)
 	struct utsname here;
 
 	if (!*release || !*host || !m->kernel_text) {
-		say(&m->kernel_why, remedy, "the recording does not name its kernel");
+		note_why(&m->kernel_why, remedy, "the recording does not name its kernel");
 		return false;
 	}
 	if (uname(&here) < 0 || strcmp(here.release, release) || strcmp(here.nodename, host)) {
-		say(&m->kernel_why, remedy,
-		    "the kernel or machine differs from this one, and the recording has no build id");
+		note_why(
+			&m->kernel_why, remedy,
+			"the kernel or machine differs from this one, and the recording has no build id");
 		return false;
 	}
 	if (!try_kallsyms(m, "/proc/kallsyms"))
 		return false;
 	if (!m->kernel_begins || m->kernel_moved) {
-		symlist_free(&m->kernel);
-		say(&m->kernel_why, remedy,
-		    m->kernel_begins
-			    ? "the machine was rebooted since then, and the recording has no build id of its kernel"
-			    : "this kernel hides the address of its code, and the recording has no build id");
+		text_symbols_free(&m->kernel);
+		note_why(
+			&m->kernel_why, remedy,
+			m->kernel_begins
+				? "the machine was rebooted since then, and the recording has no build id of its kernel"
+				: "this kernel hides the address of its code, and the recording has no build id");
 		return false;
 	}
 	m->kernel_by_place = true;
@@ -486,8 +495,8 @@ static bool open_kernel(struct modules *m)
 		hex(here, id.bytes, id.size);
 	if (!strcmp(here, wanted))
 		return try_kallsyms(m, "/proc/kallsyms");
-	say(why, "name a copy of that machine's /proc/kallsyms with --kallsyms",
-	    "its kernel differs from the running one");
+	note_why(why, "name a copy of that machine's /proc/kallsyms with --kallsyms",
+		 "its kernel differs from the running one");
 	return false;
 }
 
@@ -519,7 +528,7 @@ static void open_module(struct modules *m, uint32_t number)
 	case MODULE_SYMBOL:
 		break;
 	case MODULE_UNKNOWN:
-		say(of, "", "no mapping is known there");
+		note_why(of, "", "no mapping is known there");
 		break;
 	}
 }
@@ -531,14 +540,15 @@ static void open_symbols(struct modules *m, struct module *of)
 	if (of->fd < 0 || of->symbols || of->why[0])
 		return;
 	if (symbols_open(&of->symbols, words_at(&m->words, of->path), of->fd, &err) < 0) {
-		say(of, err.hint, "%s", err.what);
+		note_why(of, err.hint, "%s", err.what);
 	} else if (!symbols_complete(of->symbols)) {
 		of->stripped = true;
-		say(of,
-		    "install its debugging symbols (Debian: the package's -dbgsym or -dbg), or --debuginfod",
-		    "stripped: only functions that it exports have names");
+		note_why(
+			of,
+			"install its debugging symbols (Debian: the package's -dbgsym or -dbg), or --debuginfod",
+			"stripped: only functions that it exports have names");
 	} else {
-		say(of, "", "no symbol covers this code");
+		note_why(of, "", "no symbol covers this code");
 	}
 }
 
@@ -563,10 +573,10 @@ static const char *readable(struct modules *m, const char *name)
 	return word == WORDS_NONE ? name : words_at(&m->words, word);
 }
 
-static bool find_in_list(struct modules *m, const struct symlist *l, uint64_t at, int64_t moved,
-			 struct symbol *out)
+static bool find_in_list(struct modules *m, const struct text_symbols *l, uint64_t at,
+			 int64_t moved, struct symbol *out)
 {
-	const struct symlist_entry *e = symlist_find(l, at + (uint64_t)moved);
+	const struct text_symbol *e = text_symbols_find(l, at + (uint64_t)moved);
 
 	if (!e || (moved && *e->module)) /* modules are loaded elsewhere at every boot */
 		return false;
@@ -604,7 +614,7 @@ const struct module *modules_why(struct modules *m, uint32_t number)
 	struct module *of = &m->module[number];
 
 	if (!of->why[0])
-		say(of, "", "no symbol covers this code");
+		note_why(of, "", "no symbol covers this code");
 	return of;
 }
 
@@ -614,7 +624,7 @@ void modules_close(struct modules *m, uint32_t number)
 
 	symbols_close(of->symbols);
 	of->symbols = NULL;
-	symlist_free(&of->list);
+	text_symbols_free(&of->list);
 	if (of->fd >= 0)
 		close(of->fd);
 	of->fd = -1;
@@ -659,7 +669,7 @@ void modules_free(struct modules *m)
 {
 	for (uint32_t i = 0; i < m->key.n; i++)
 		modules_close(m, i);
-	symlist_free(&m->kernel);
+	text_symbols_free(&m->kernel);
 	set_free(&m->key);
 	set_free(&m->path_id);
 	words_free(&m->words);

@@ -9,7 +9,7 @@
 
 #include "symbols/elf_head.h"
 #include "symbols/symbols.h"
-#include "symbols/symlist.h"
+#include "symbols/text_symbols.h"
 #include "base/set.h"
 #include "base/words.h"
 
@@ -39,7 +39,7 @@ struct module {
 	int fd;       /* of the ELF file; -1: none */
 	struct elf_head head;
 	struct symbols *symbols;
-	struct symlist list;
+	struct text_symbols list;
 	bool stripped;
 	char why[320], remedy[320]; /* for code without a name */
 };
@@ -74,7 +74,7 @@ struct modules {
 	uint64_t kernel_text;   /* the recording's address of _text; 0: not recorded */
 	uint64_t kernel_begins; /* by kallsyms; 0: not known */
 	int64_t kernel_moved;   /* kallsyms' addresses minus the recording's */
-	struct symlist kernel;
+	struct text_symbols kernel;
 	int kernel_state;         /* 0: not searched, 1: found, -1: none */
 	struct module kernel_why; /* why, remedy */
 };

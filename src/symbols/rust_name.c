@@ -61,7 +61,7 @@ static void put_bytes(struct reader *r, const char *s, size_t n)
 	r->bad |= r->out.failed;
 }
 
-static void put(struct reader *r, const char *s)
+static void put_string(struct reader *r, const char *s)
 {
 	put_bytes(r, s, strlen(s));
 }
@@ -71,7 +71,7 @@ static void put_number(struct reader *r, uint64_t n)
 	char s[24];
 
 	snprintf(s, sizeof(s), "%" PRIu64, n);
-	put(r, s);
+	put_string(r, s);
 }
 
 static void put_character(struct reader *r, uint32_t c)
@@ -127,14 +127,14 @@ static void put_quoted(struct reader *r, uint32_t c, char quote)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (c == (unsigned char)rows[i].c) {
-			put(r, rows[i].as);
+			put_string(r, rows[i].as);
 			return;
 		}
 	if (c == (unsigned char)quote) {
-		put(r, "\\");
+		put_string(r, "\\");
 	} else if (is_unseen(c)) {
 		snprintf(s, sizeof(s), "\\u{%" PRIx32 "}", c);
-		put(r, s);
+		put_string(r, s);
 		return;
 	}
 	put_character(r, c);
@@ -303,11 +303,11 @@ static void put_identifier(struct reader *r, const struct identifier *id)
 		put_character(r, wide[i]);
 	if (n)
 		return;
-	put(r, id->n_wide ? "punycode{" : "");
+	put_string(r, id->n_wide ? "punycode{" : "");
 	put_bytes(r, id->ascii, id->n_ascii);
-	put(r, id->n_wide && id->n_ascii ? "-" : "");
+	put_string(r, id->n_wide && id->n_ascii ? "-" : "");
 	put_bytes(r, id->wide, id->n_wide);
-	put(r, id->n_wide ? "}" : "");
+	put_string(r, id->n_wide ? "}" : "");
 }
 
 /*
@@ -339,7 +339,7 @@ static size_t list(struct reader *r, void (*item)(struct reader *), const char *
 	size_t n = 0;
 
 	for (; !r->bad && !eat(r, 'E'); n++) {
-		put(r, n ? between : "");
+		put_string(r, n ? between : "");
 		item(r);
 	}
 	return n;
@@ -354,12 +354,12 @@ static void put_lifetime(struct reader *r, uint64_t index)
 	if (r->mute)
 		return;
 	r->bad |= index > r->bound;
-	put(r, "'");
+	put_string(r, "'");
 	if (index && level < 26) {
 		put_character(r, 'a' + (uint32_t)level);
 		return;
 	}
-	put(r, "_");
+	put_string(r, "_");
 	if (index)
 		put_number(r, level);
 }
@@ -371,13 +371,13 @@ static uint64_t binder(struct reader *r)
 
 	if (r->bad || r->mute || !n)
 		return 0;
-	put(r, "for<");
+	put_string(r, "for<");
 	for (i = 0; i < n && !r->bad; i++) {
-		put(r, i ? ", " : "");
+		put_string(r, i ? ", " : "");
 		r->bound++;
 		put_lifetime(r, 1);
 	}
-	put(r, "> ");
+	put_string(r, "> ");
 	return i;
 }
 
@@ -395,20 +395,20 @@ static void nested_path(struct reader *r, bool in_value)
 	which = disambiguator(r);
 	id = identifier(r);
 	if (!special) {
-		put(r, id.n_ascii || id.n_wide ? "::" : "");
+		put_string(r, id.n_ascii || id.n_wide ? "::" : "");
 		put_identifier(r, &id);
 		return;
 	}
-	put(r, "::{");
+	put_string(r, "::{");
 	if (space == 'C' || space == 'S')
-		put(r, space == 'C' ? "closure" : "shim");
+		put_string(r, space == 'C' ? "closure" : "shim");
 	else
 		put_bytes(r, &space, 1);
-	put(r, id.n_ascii || id.n_wide ? ":" : "");
+	put_string(r, id.n_ascii || id.n_wide ? ":" : "");
 	put_identifier(r, &id);
-	put(r, "#");
+	put_string(r, "#");
 	put_number(r, which);
-	put(r, "}");
+	put_string(r, "}");
 }
 
 static void impl_path(struct reader *r)
@@ -453,19 +453,19 @@ static void path(struct reader *r, bool in_value)
 		impl_path(r);
 		/* fall through */
 	case 'Y':
-		put(r, "<");
+		put_string(r, "<");
 		type(r);
 		if (tag != 'M') {
-			put(r, " as ");
+			put_string(r, " as ");
 			path(r, false);
 		}
-		put(r, ">");
+		put_string(r, ">");
 		break;
 	case 'I':
 		path(r, in_value);
-		put(r, in_value ? "::<" : "<");
+		put_string(r, in_value ? "::<" : "<");
 		list(r, generic_arg, ", ");
-		put(r, ">");
+		put_string(r, ">");
 		break;
 	case 'B':
 		if (backref_begin(r, &back)) {
@@ -500,24 +500,24 @@ static void fn_type(struct reader *r)
 {
 	uint64_t bound = binder(r);
 
-	put(r, eat(r, 'U') ? "unsafe " : "");
+	put_string(r, eat(r, 'U') ? "unsafe " : "");
 	if (eat(r, 'K')) {
 		struct identifier abi = { "C", NULL, 1, 0 };
 
 		if (!eat(r, 'C'))
 			abi = identifier(r);
 		r->bad |= !abi.n_ascii || abi.n_wide;
-		put(r, "extern \"");
+		put_string(r, "extern \"");
 		/* with its dashes written as underscores */
 		for (size_t i = 0; i < abi.n_ascii; i++)
 			put_bytes(r, abi.ascii[i] == '_' ? "-" : &abi.ascii[i], 1);
-		put(r, "\" ");
+		put_string(r, "\" ");
 	}
-	put(r, "fn(");
+	put_string(r, "fn(");
 	list(r, type, ", ");
-	put(r, ")");
+	put_string(r, ")");
 	if (!eat(r, 'u')) {
-		put(r, " -> ");
+		put_string(r, " -> ");
 		type(r);
 	}
 	r->bound -= bound;
@@ -542,7 +542,7 @@ static bool open_path(struct reader *r)
 	open = eat(r, 'I');
 	path(r, false);
 	if (open) {
-		put(r, "<");
+		put_string(r, "<");
 		list(r, generic_arg, ", ");
 	}
 	return open;
@@ -555,26 +555,26 @@ static void dyn_trait(struct reader *r)
 	for (; eat(r, 'p'); open = true) {
 		struct identifier id = identifier(r);
 
-		put(r, open ? ", " : "<");
+		put_string(r, open ? ", " : "<");
 		put_identifier(r, &id);
-		put(r, " = ");
+		put_string(r, " = ");
 		type(r);
 	}
-	put(r, open ? ">" : "");
+	put_string(r, open ? ">" : "");
 }
 
 static void dyn_type(struct reader *r)
 {
 	uint64_t bound, lifetime;
 
-	put(r, "dyn ");
+	put_string(r, "dyn ");
 	bound = binder(r);
 	list(r, dyn_trait, " + ");
 	r->bound -= bound;
 	r->bad |= !eat(r, 'L');
 	lifetime = base_62_number(r);
 	if (lifetime) {
-		put(r, " + ");
+		put_string(r, " + ");
 		put_lifetime(r, lifetime);
 	}
 }
@@ -588,12 +588,12 @@ static void pattern(struct reader *r)
 		return;
 	if (tag == 'R') {
 		constant(r, false);
-		put(r, "..=");
+		put_string(r, "..=");
 		constant(r, false);
 	} else if (tag == 'O') {
 		r->bad |= !list(r, pattern, " | ");
 	} else if (tag == 'N') {
-		put(r, "!null");
+		put_string(r, "!null");
 	} else {
 		r->bad = true;
 	}
@@ -604,12 +604,12 @@ static void reference_type(struct reader *r, bool mutable)
 {
 	uint64_t lifetime = eat(r, 'L') ? base_62_number(r) : 0;
 
-	put(r, "&");
+	put_string(r, "&");
 	if (lifetime) {
 		put_lifetime(r, lifetime);
-		put(r, " ");
+		put_string(r, " ");
 	}
-	put(r, mutable ? "mut " : "");
+	put_string(r, mutable ? "mut " : "");
 	type(r);
 }
 
@@ -620,7 +620,7 @@ static void type(struct reader *r)
 	size_t back;
 
 	if (basic) {
-		put(r, basic);
+		put_string(r, basic);
 		return;
 	}
 	if (!deeper(r))
@@ -632,22 +632,22 @@ static void type(struct reader *r)
 		break;
 	case 'P':
 	case 'O':
-		put(r, tag == 'P' ? "*const " : "*mut ");
+		put_string(r, tag == 'P' ? "*const " : "*mut ");
 		type(r);
 		break;
 	case 'A':
 	case 'S':
-		put(r, "[");
+		put_string(r, "[");
 		type(r);
 		if (tag == 'A') {
-			put(r, "; ");
+			put_string(r, "; ");
 			constant(r, true);
 		}
-		put(r, "]");
+		put_string(r, "]");
 		break;
 	case 'T':
-		put(r, "(");
-		put(r, list(r, type, ", ") == 1 ? ",)" : ")");
+		put_string(r, "(");
+		put_string(r, list(r, type, ", ") == 1 ? ",)" : ")");
 		break;
 	case 'F':
 		fn_type(r);
@@ -657,7 +657,7 @@ static void type(struct reader *r)
 		break;
 	case 'W':
 		type(r);
-		put(r, " is ");
+		put_string(r, " is ");
 		pattern(r);
 		break;
 	case 'B':
@@ -714,7 +714,7 @@ static void integer(struct reader *r)
 	if (hex_number(s, n, &value)) {
 		put_number(r, value);
 	} else {
-		put(r, "0x");
+		put_string(r, "0x");
 		put_bytes(r, s, n);
 	}
 }
@@ -734,9 +734,9 @@ static void character(struct reader *r)
 	uint64_t c = small_number(r, 0x10ffff);
 
 	r->bad |= c >= 0xd800 && c <= 0xdfff;
-	put(r, "'");
+	put_string(r, "'");
 	put_quoted(r, (uint32_t)c, '\'');
-	put(r, "'");
+	put_string(r, "'");
 }
 
 /* UTF-8, two digits per byte. Source: RFC 3629, "UTF-8 definition". */
@@ -747,7 +747,7 @@ static void string(struct reader *r)
 
 	if (n % 2)
 		r->bad = true;
-	put(r, "\"");
+	put_string(r, "\"");
 	while (!r->bad && i < n) {
 		uint32_t c = (uint32_t)(hex_digit(s[i]) << 4 | hex_digit(s[i + 1]));
 		unsigned more = c < 0x80 ? 0
@@ -772,7 +772,7 @@ static void string(struct reader *r)
 		r->bad |= c < least[more] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff);
 		put_quoted(r, c, '"');
 	}
-	put(r, "\"");
+	put_string(r, "\"");
 }
 
 static void inner_constant(struct reader *r)
@@ -787,7 +787,7 @@ static void field(struct reader *r)
 	disambiguator(r);
 	id = identifier(r);
 	put_identifier(r, &id);
-	put(r, ": ");
+	put_string(r, ": ");
 	constant(r, true);
 }
 
@@ -796,33 +796,33 @@ static void compound(struct reader *r, char tag)
 {
 	switch (tag) {
 	case 'e':
-		put(r, "*");
+		put_string(r, "*");
 		string(r);
 		break;
 	case 'R':
 	case 'Q':
-		put(r, tag == 'R' ? "&" : "&mut ");
+		put_string(r, tag == 'R' ? "&" : "&mut ");
 		constant(r, true);
 		break;
 	case 'A':
-		put(r, "[");
+		put_string(r, "[");
 		list(r, inner_constant, ", ");
-		put(r, "]");
+		put_string(r, "]");
 		break;
 	case 'T':
-		put(r, "(");
-		put(r, list(r, inner_constant, ", ") == 1 ? ",)" : ")");
+		put_string(r, "(");
+		put_string(r, list(r, inner_constant, ", ") == 1 ? ",)" : ")");
 		break;
 	case 'V':
 		path(r, true);
 		if (eat(r, 'T')) {
-			put(r, "(");
+			put_string(r, "(");
 			list(r, inner_constant, ", ");
-			put(r, ")");
+			put_string(r, ")");
 		} else if (eat(r, 'S')) {
-			put(r, " { ");
+			put_string(r, " { ");
 			list(r, field, ", ");
-			put(r, " }");
+			put_string(r, " }");
 		} else {
 			r->bad |= !eat(r, 'U');
 		}
@@ -840,14 +840,14 @@ static void constant(struct reader *r, bool in_value)
 	if (!deeper(r))
 		return;
 	if (tag == 'p') {
-		put(r, "_");
+		put_string(r, "_");
 	} else if (strchr("htmyoj", tag)) {
 		integer(r);
 	} else if (strchr("aslxni", tag)) {
-		put(r, eat(r, 'n') ? "-" : "");
+		put_string(r, eat(r, 'n') ? "-" : "");
 		integer(r);
 	} else if (tag == 'b') {
-		put(r, small_number(r, 1) ? "true" : "false");
+		put_string(r, small_number(r, 1) ? "true" : "false");
 	} else if (tag == 'c') {
 		character(r);
 	} else if (tag == 'R' && eat(r, 'e')) {
@@ -858,9 +858,9 @@ static void constant(struct reader *r, bool in_value)
 			backref_end(r, back);
 		}
 	} else {
-		put(r, in_value ? "" : "{");
+		put_string(r, in_value ? "" : "{");
 		compound(r, tag);
-		put(r, in_value ? "" : "}");
+		put_string(r, in_value ? "" : "}");
 	}
 	r->depth--;
 }
@@ -919,7 +919,7 @@ static size_t legacy_escape(struct reader *r, const char *s, size_t n)
 		size_t len = strlen(escapes[i].escape);
 
 		if (n >= len && !memcmp(s, escapes[i].escape, len)) {
-			put(r, escapes[i].stands_for);
+			put_string(r, escapes[i].stands_for);
 			return len;
 		}
 	}
@@ -946,7 +946,7 @@ static void legacy_part(struct reader *r, const char *s, size_t n)
 			if (!len)
 				put_bytes(r, s, len = n);
 		} else if (n > 1 && s[0] == '.' && s[1] == '.') {
-			put(r, "::");
+			put_string(r, "::");
 			len = 2;
 		} else {
 			put_bytes(r, s, len = 1);
@@ -997,7 +997,7 @@ static char *legacy_name(const char *mangled)
 	at = mangled + 3;
 	for (size_t i = 0; i + 1 < parts; i++) {
 		part = legacy_next(&at, &n);
-		put(&r, i ? "::" : "");
+		put_string(&r, i ? "::" : "");
 		legacy_part(&r, part, n);
 	}
 	if (!r.bad && r.out.len)

@@ -329,7 +329,7 @@ void symbols_close(struct symbols *s)
 	free(s->nameless);
 	free(s->unit);
 	inlines_free(s->inlines);
-	fields_free(s->fields);
+	member_names_free(s->fields);
 	free(s);
 }
 
@@ -404,7 +404,7 @@ bool symbols_find(struct symbols *s, uint64_t offset, struct symbol *out)
 	}
 	if (in && in->end < next)
 		next = in->end;
-	if (!in && nameless_find(s, offset, out)) {
+	if (!in && eh_frame_find(s, offset, out)) {
 		out->end = out->end < next ? out->end : next;
 		return true;
 	}

@@ -27,7 +27,7 @@ struct unit {
 };
 
 struct inlines;
-struct fields;
+struct member_names;
 
 struct symbols {
 	Dwfl *dwfl;
@@ -50,8 +50,8 @@ struct symbols {
 	size_t units;
 	bool units_read, nameless_read;
 	bool complete;
-	struct inlines *inlines; /* read on first use */
-	struct fields *fields;   /* likewise */
+	struct inlines *inlines;     /* read on first use */
+	struct member_names *fields; /* likewise */
 };
 
 /* The compilation unit of a libdw address, or NULL. */
@@ -62,18 +62,18 @@ const char *symbols_demangled(struct symbols *s, const char *name);
 bool symbols_own(struct symbols *s, char *name);
 /* May libdw open the file that a skeleton unit names? See debug_file.h. */
 bool symbols_may_split(struct symbols *s, Dwarf_Die *die);
-/* src/symbols/nameless.c: the function at `offset` by call frame information. */
-bool nameless_find(struct symbols *s, uint64_t offset, struct symbol *out);
+/* src/symbols/eh_frame_functions.c: the function at `offset` by call frame information. */
+bool eh_frame_find(struct symbols *s, uint64_t offset, struct symbol *out);
 /*
- * src/symbols/dies.c: calls `visit` for each DIE in a unit's functions, blocks, namespaces and
- * classes, parents first, until it returns false. `inlined`: the number of enclosing inlined
+ * src/symbols/dwarf_walk.c: calls `visit` for each DIE in a unit's functions, blocks, namespaces
+ * and classes, parents first, until it returns false. `inlined`: the number of enclosing inlined
  * functions. Types and variables are visited, but not their children.
  */
 typedef bool die_visit(void *of, Dwarf_Die *die, unsigned inlined);
-void dies_walk(Dwarf_Die *unit, die_visit *visit, void *of);
+void dwarf_walk(Dwarf_Die *unit, die_visit *visit, void *of);
 /* src/symbols/inlines.c */
 void inlines_free(struct inlines *in);
-/* src/memory/fields.c */
-void fields_free(struct fields *f);
+/* src/memory/member_names.c */
+void member_names_free(struct member_names *f);
 
 #endif

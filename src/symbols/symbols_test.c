@@ -128,7 +128,7 @@ struct frames {
 	size_t n;
 };
 
-static void put(struct frames *f, const void *bytes, size_t n)
+static void put_bytes(struct frames *f, const void *bytes, size_t n)
 {
 	memcpy(f->bytes + f->n, bytes, n);
 	f->n += n;
@@ -140,9 +140,9 @@ static size_t put_entry(struct frames *f, uint32_t word, const void *bytes, size
 	size_t at = f->n;
 	uint32_t length = (uint32_t)((sizeof(word) + n + 3) & ~3u);
 
-	put(f, &length, sizeof(length));
-	put(f, &word, sizeof(word));
-	put(f, bytes, n);
+	put_bytes(f, &length, sizeof(length));
+	put_bytes(f, &word, sizeof(word));
+	put_bytes(f, bytes, n);
 	f->n = at + sizeof(length) + length;
 	return at;
 }

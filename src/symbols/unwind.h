@@ -8,7 +8,7 @@
 #define SYMBOLS_UNWIND_H
 
 #include "symbols/elf_head.h"
-#include "symbols/spaces.h"
+#include "symbols/address_spaces.h"
 #include "perfdata/perfdata.h"
 
 struct unwinder;

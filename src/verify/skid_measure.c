@@ -35,7 +35,7 @@ struct taking {
 	void *with;
 };
 
-static int take(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
+static int take_records(void *with, const unsigned char *bytes, size_t n, struct tare_error *err)
 {
 	struct taking *t = with;
 	struct perf_event_header h;
@@ -87,7 +87,7 @@ static int sample_while(const struct perf_event_attr *a, void (*work)(void *), v
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	work(on);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	got = ring_read(&ring, take, t, err);
+	got = ring_read(&ring, take_records, t, err);
 	ring_unmap(&ring);
 	close(fd);
 	return got < 0 ? (int)got : 0;

@@ -33,7 +33,7 @@ static bool any_trusted(const struct trust_view *v, const struct stat_table *t)
 	return false;
 }
 
-static void put_corrected(struct text *out, const struct corrected *c, const struct stat_table *t,
+static void put_corrected(struct text *out, const struct overcount *c, const struct stat_table *t,
 			  const struct style *s)
 {
 	const char *sign = c->per_fault < 0 ? "more" : "less", *name = t->enc[c->event].name;
@@ -148,7 +148,7 @@ void trust_json_corrected(struct json *j, const struct trust_view *v, const stru
 		return;
 	json_array(j, "corrected");
 	for (size_t i = 0; i < v->n_corrected; i++) {
-		const struct corrected *c = &v->corrected[i];
+		const struct overcount *c = &v->corrected[i];
 		bool have = !c->why_not[0];
 
 		json_object(j, NULL);

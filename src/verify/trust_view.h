@@ -3,7 +3,7 @@
 #ifndef VERIFY_TRUST_VIEW_H
 #define VERIFY_TRUST_VIEW_H
 
-#include "verify/corrected.h"
+#include "verify/overcount.h"
 #include "host/faults.h"
 #include "verify/verdicts.h"
 #include "output/json.h"
@@ -13,7 +13,7 @@ struct trust_view {
 	const struct verdict **verdict; /* per encoding; NULL: none */
 	size_t n;
 	const char *boot; /* current */
-	struct corrected *corrected;
+	struct overcount *corrected;
 	size_t n_corrected;
 	char trouble[400]; /* why the verdicts could not be read; "" */
 	const struct fault_finding

@@ -45,7 +45,7 @@ TEST(notes)
 							 .what = "bees in the counter",
 							 .why = "It hums." },
 					      .state = FAULT_PRESENT };
-	struct corrected corrected[2] = {
+	struct overcount corrected[2] = {
 		{ .event = 0,
 		  .counted = { .median = 1010 },
 		  .corrected = { .min = 998, .median = 1000, .max = 1001 },

@@ -183,7 +183,7 @@ TEST(what_is_meant_by_an_event)
 	CHECK(!verdict_event(x, sizeof(x), &b), "its numbers mean nothing");
 }
 
-static void put(const char *root, const char *path, const char *text)
+static void put_file(const char *root, const char *path, const char *text)
 {
 	char whole[256];
 	FILE *f;
@@ -206,13 +206,13 @@ TEST(a_machine_by_what_it_tells)
 	CHECK(mkdtemp(root) != NULL);
 	verdict_machine(machine, sizeof(machine), root, "");
 	CHECK_STR(machine, "unknown microcode unknown Linux unknown unknown -");
-	put(root, "/proc/cpuinfo", "processor\t: 0\nmodel\t: 1\nmicrocode\t: 0xd0003a5\n\n");
-	put(root, "/proc/sys/kernel/osrelease", "6.1.0-18\n");
-	put(root, "/proc/sys/kernel/version", "#1 SMP\tDebian\n");
+	put_file(root, "/proc/cpuinfo", "processor\t: 0\nmodel\t: 1\nmicrocode\t: 0xd0003a5\n\n");
+	put_file(root, "/proc/sys/kernel/osrelease", "6.1.0-18\n");
+	put_file(root, "/proc/sys/kernel/version", "#1 SMP\tDebian\n");
 	verdict_machine(machine, sizeof(machine), root, "GenuineIntel-6-6A-6");
 	CHECK_STR(machine,
 		  "GenuineIntel-6-6A-6 microcode 0xd0003a5 Linux 6.1.0-18 #1 SMP?Debian -");
-	put(root, "/sys/devices/system/cpu/cpu0/microcode/version", "0xd0003b9\n");
+	put_file(root, "/sys/devices/system/cpu/cpu0/microcode/version", "0xd0003b9\n");
 	verdict_machine(machine, sizeof(machine), root, "GenuineIntel-6-6A-6");
 	CHECK(strstr(machine, "microcode 0xd0003b9 "), "%s", machine);
 	snprintf(clean, sizeof(clean), "rm -r %s", root);

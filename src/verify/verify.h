@@ -37,7 +37,7 @@ struct verify_result {
 	enum verify_verdict verdict;
 	int64_t fixed; /* overcount of each reading */
 	int64_t per_fault, per_syscall;
-	/* Kinds of work for which it is wrong, a bit each (verify/workshop.h) */
+	/* Kinds of work for which it is wrong, a bit each (verify/calibration.h) */
 	uint32_t kinds;
 	double per_turn;        /* average overcount there */
 	unsigned per_interrupt; /* maximum */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include "output/escape.h"
-#include "launch/fixed_json.h"
+#include "launch/determinism_json.h"
 #include "verify/verify_launch_view.h"
 
 static uint64_t spread(const struct launch_runs *r)
@@ -23,7 +23,7 @@ static void put_all(struct text *out, const struct launch_report *r, const struc
 {
 	text_add(out, "\n %s", r->fixed->missed ? "All fixed but " : "Everything fixed");
 	if (r->fixed->missed)
-		fixed_names(out, r->fixed->missed);
+		determinism_names(out, r->fixed->missed);
 	text_add(out, ": %s", ink_on(s, INK_STRONG));
 	put_count(out, s, r->all.median);
 	text_add(out, "%s instructions:u, ", ink_off(s));
@@ -76,10 +76,10 @@ static void put_items(struct text *out, const struct launch_report *r, const str
 		bool any = spread(o) > spread(&r->all);
 		char words[80];
 
-		if (!(fixed_had(r->fixed) & 1u << i))
+		if (!(determinism_had(r->fixed) & 1u << i))
 			continue;
 		grid_row(&g);
-		put_words(&g, 0, any ? INK_STRONG : INK_PLAIN, fixed_rows[i].name);
+		put_words(&g, 0, any ? INK_STRONG : INK_PLAIN, determinism_rows[i].name);
 		put_cell(&g, 1, any ? INK_STRONG : INK_FAINT, s, spread(o), "");
 		put_cell(&g, 2, INK_PLAIN, s, shift, !shift ? "" : less ? "-" : "+");
 		snprintf(words, sizeof(words), "%u count%s in %u runs%s%s", o->different,
@@ -120,7 +120,7 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 		text_add(out, " Its output differs between runs although %s.\n", all);
 	if (r->all.end_differs)
 		text_add(out, " Its exit status differs between runs although %s.\n", all);
-	fixed_remarks_text(out, r->fixed);
+	determinism_remarks_text(out, r->fixed);
 	text_add(
 		out,
 		" Spread: largest count minus smallest. Shift: of the median, against the first line.\n");
@@ -173,10 +173,10 @@ void verify_launch_json(struct text *out, const struct launch_report *r)
 	json_runs(&j, "all", &r->all);
 	json_object(&j, "without");
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
-		if (fixed_had(r->fixed) & 1u << i)
-			json_runs(&j, fixed_rows[i].name, &r->off[i]);
+		if (determinism_had(r->fixed) & 1u << i)
+			json_runs(&j, determinism_rows[i].name, &r->off[i]);
 	json_end(&j);
-	fixed_json(&j, r->fixed);
+	determinism_json(&j, r->fixed);
 	json_end(&j);
 	json_into(out, &j);
 }

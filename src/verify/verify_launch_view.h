@@ -3,7 +3,7 @@
 #ifndef VERIFY_VERIFY_LAUNCH_VIEW_H
 #define VERIFY_VERIFY_LAUNCH_VIEW_H
 
-#include "launch/fixed.h"
+#include "launch/determinism.h"
 #include "output/style.h"
 #include "pmu/source.h"
 
@@ -20,7 +20,7 @@ struct launch_report {
 	char *const *argv;
 	const struct source *engine;
 	unsigned runs; /* of each condition */
-	const struct fixed *fixed;
+	const struct determinism *fixed;
 	/*
 	 * the very first run differed from all others with everything fixed, and those were equal:
 	 * `all` leaves it out

@@ -20,7 +20,7 @@ static const uint64_t page_turns[] = { 16, 48 };
 struct tallying {
 	const struct source *source;
 	struct counters *counters;
-	struct workshop *shop;
+	struct calibration *shop;
 	bool interrupts_known;
 	struct verify_sample *out;
 	int n;
@@ -150,7 +150,7 @@ _Static_assert(VERIFY_SAMPLES_MOST >= ROUNDS * (5 + 2) + EACH_ROUNDS * 2 * KERNE
 	       "room for all");
 
 int verify_work(struct verify_sample *samples, const struct encoding *event, int class,
-		const struct source *source, struct workshop *w, bool *interrupts_known,
+		const struct source *source, struct calibration *w, bool *interrupts_known,
 		struct tare_error *err)
 {
 	const struct target on = { .cpu = -1, .cgroup_fd = -1 };

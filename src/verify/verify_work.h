@@ -6,7 +6,7 @@
 #ifndef VERIFY_VERIFY_WORK_H
 #define VERIFY_VERIFY_WORK_H
 
-#include "verify/workshop.h"
+#include "verify/calibration.h"
 
 /* One piece of work, counted once. */
 struct verify_sample {
@@ -23,7 +23,7 @@ struct verify_sample {
 		interrupts;
 	uint64_t faults;   /* caused by the work */
 	bool by_itself;    /* `expected` is the same event's count of the same work without them */
-	unsigned kind;     /* of work, numbered as in verify/workshop.h; 0: the loop */
+	unsigned kind;     /* of work, numbered as in verify/calibration.h; 0: the loop */
 	uint64_t syscalls; /* caused by the work */
 	uint64_t again;    /* for pages: the event's count when the same ones were touched again */
 	uint64_t interrupts_again; /* meanwhile */
@@ -45,7 +45,7 @@ void verify_expect(struct verify_sample *s, size_t n, int class);
  * counted. `interrupts_known` is false if /proc/interrupts does not list that CPU.
  */
 int verify_work(struct verify_sample *samples, const struct encoding *event, int class,
-		const struct source *source, struct workshop *w, bool *interrupts_known,
+		const struct source *source, struct calibration *w, bool *interrupts_known,
 		struct tare_error *err);
 
 #endif

@@ -227,7 +227,9 @@ TEST(an_event_that_cannot_be_opened)
 	free(m);
 }
 
-/* The workshop of this thread, counted by a PMU that returns nothing: each kind of work is done. */
+/*
+ * The calibration of this thread, counted by a PMU that returns nothing: each kind of work is done.
+ */
 TEST(the_real_workshop_does_all_of_it)
 {
 	const struct encoding e = { .name = "it",
@@ -235,14 +237,14 @@ TEST(the_real_workshop_does_all_of_it)
 				    .scale = 1 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct verify_sample samples[VERIFY_SAMPLES_MOST];
-	struct workshop *shop = NULL;
+	struct calibration *shop = NULL;
 	bool known, seen[WORK_KINDS] = { false };
-	int n = workshop_open(&shop, -1, &err);
+	int n = calibration_open(&shop, -1, &err);
 
 	made_new(3);
 	CHECK_EQ(n, 0, "%s", err.what);
 	n = verify_work(samples, &e, WORK_INSTRUCTIONS, &source_made, shop, &known, &err);
-	workshop_close(shop);
+	calibration_close(shop);
 	for (int i = 0; i < n; i++)
 		seen[samples[i].kind] = true;
 	for (unsigned k = 0; k < WORK_KINDS; k++)

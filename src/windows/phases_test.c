@@ -36,7 +36,7 @@ enum { N = 1500 };
  * Noise of standard deviation 1 with correlation r between rows; levels differ by `step`, for 40 to
  * 240 rows each.
  */
-static void one(double r, double step, double spikes, struct score *to)
+static void one_series(double r, double step, double spikes, struct score *to)
 {
 	static double v[N];
 	static struct phases p;
@@ -93,7 +93,7 @@ TEST(precision_and_recall)
 
 		state = i + 1;
 		for (int k = 0; k < 40; k++)
-			one(rows[i].r, rows[i].step, rows[i].spikes, &s);
+			one_series(rows[i].r, rows[i].step, rows[i].spikes, &s);
 		printf("# r %.1f, steps of %.0f, spikes %.2f: %u changes, %u found, %u of them right\n",
 		       rows[i].r, rows[i].step, rows[i].spikes, s.changes, s.found, s.right);
 		CHECK(s.found - s.right <= rows[i].false_most, "%u are wrong, row at line %d",

@@ -71,8 +71,8 @@ struct window_plan {
 	char *const *argv;
 	const struct launcher *launcher;
 	char *const *envp;
-	struct fixed *fixed;
-	struct where where;
+	struct determinism *fixed;
+	struct count_target target;
 	bool inherit;
 	uint64_t timeout_ns, delay_ns;
 	uint64_t interval_ns; /* for window_poll */

@@ -139,7 +139,7 @@ static bool in_list(const char *list, uint32_t tid)
  */
 static bool is_counted(const struct build *b, const struct entry *e)
 {
-	const char *tids = b->plan->where.tids;
+	const char *tids = b->plan->target.tids;
 
 	if (e->time)
 		return e->kind != IS_FORK || b->inherit;

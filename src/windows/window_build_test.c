@@ -40,7 +40,7 @@ struct made {
 	uint64_t value;
 };
 
-static void put(struct collect *c, const struct made *m)
+static void put_entry(struct collect *c, const struct made *m)
 {
 	struct entry *e = collect_add(c, NULL);
 
@@ -68,7 +68,7 @@ static struct window_end build(const struct window_plan *plan, const struct made
 	collect_open(&c, plan, &r->sink, o);
 	CHECK_EQ(collect_begin(&c, 1, 2, inherit, NULL), 0);
 	for (size_t i = 0; i < n; i++)
-		put(&c, &made[i]);
+		put_entry(&c, &made[i]);
 	CHECK_EQ(collect_end(&c, o, &end, NULL), 0);
 	collect_free(&c);
 	return end;
@@ -142,7 +142,7 @@ TEST(of_threads_that_were_asked_for_those_without_windows_are_known)
 		    { "8", false, 0 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
-		const struct window_plan plan = { .every = 100, .where.tids = row[i].tids };
+		const struct window_plan plan = { .every = 100, .target.tids = row[i].tids };
 		struct rows r;
 		struct window_end end = build(&plan, made, ARRAY_SIZE(made), row[i].inherit, &o,
 					      &r);
@@ -233,7 +233,7 @@ static struct hash in_rounds(size_t n, bool rounds)
 	CHECK_EQ(collect_begin(&c, 1, CPUS, true, NULL), 0);
 	for (size_t first = 0; first < n; first += ROUND) {
 		for (size_t i = 0; i < n_late; i++)
-			put(&c, &late[i]);
+			put_entry(&c, &late[i]);
 		n_late = 0;
 		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 			for (size_t i = first; i < first + ROUND; i++) {
@@ -248,13 +248,13 @@ static struct hash in_rounds(size_t n, bool rounds)
 				if (cpu + 1 == CPUS)
 					late[n_late++] = m;
 				else
-					put(&c, &m);
+					put_entry(&c, &m);
 			}
 		if (rounds)
 			CHECK_EQ(c.sink.round(&c.sink, NULL), 0);
 	}
 	for (size_t i = 0; i < n_late; i++)
-		put(&c, &late[i]);
+		put_entry(&c, &late[i]);
 	CHECK_EQ(collect_end(&c, &o, &end, NULL), 0);
 	CHECK(!end.rest && !end.rests_unknown && h.rows == n, "%zu rows of %zu", (size_t)h.rows, n);
 	collect_free(&c);

@@ -139,7 +139,7 @@ static int put_window(struct exact_windows *x, const struct exact_sample *s)
 	return ret < 0 ? ret : x->to->window(x->to, &w, x->err);
 }
 
-static int take(void *with, const struct exact_sample *s)
+static int take_sample(void *with, const struct exact_sample *s)
 {
 	switch (s->kind) {
 	case EXACT_SAMPLE_PROGRAM:
@@ -162,19 +162,19 @@ int window_exact(const struct window_plan *plan, struct window_sink *to, struct 
 				   .to = to,
 				   .err = err,
 				   .value = calloc(plan->events->n + 1, sizeof(uint64_t)) };
-	const struct where everywhere = { .inherit = true };
+	const struct count_target everywhere = { .inherit = true };
 	const struct exact_follow how = {
 		.who = { .root = plan->root,
 			 .argv = plan->argv,
 			 .launcher = &launch_exact,
 			 .envp = plan->envp,
 			 .fixed = plan->fixed,
-			 .where = &everywhere },
+			 .target = &everywhere },
 		.every = { .n = plan->every,
 			   .class = exact_class_of(&plan->events->enc[0]),
 			   .counts = true },
 		.timeout_ns = plan->timeout_ns,
-		.each = take,
+		.each = take_sample,
 		.with = &x,
 		.goes_on = true,
 	};

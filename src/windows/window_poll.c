@@ -61,7 +61,7 @@ static int put_row(struct poll *p, uint64_t time_ns, bool rest, struct tare_erro
 	return ret;
 }
 
-static int put(struct sink *self, const struct fact *f, struct tare_error *err)
+static int put_fact(struct sink *self, const struct fact *f, struct tare_error *err)
 {
 	struct poll *p = (struct poll *)self;
 
@@ -122,7 +122,7 @@ int window_poll(const struct window_plan *plan, const struct source *source, str
 		struct window_end *end, struct tare_error *err)
 {
 	size_t n = plan->events->n;
-	struct poll p = { .sink = { put },
+	struct poll p = { .sink = { put_fact },
 			  .plan = plan,
 			  .to = to,
 			  .end = end,
@@ -136,7 +136,7 @@ int window_poll(const struct window_plan *plan, const struct source *source, str
 		.launcher = plan->launcher,
 		.envp = plan->envp,
 		.fixed = plan->fixed,
-		.where = plan->where,
+		.target = plan->target,
 		.runs = 1,
 		.interval_ns = plan->interval_ns,
 		.timeout_ns = plan->timeout_ns,

@@ -76,8 +76,8 @@ int collect_begin(struct collect *c, size_t n, size_t strands, bool inherit, str
 	return build_open(&c->build, err);
 }
 
-static int begin(struct sample_sink *self, const struct sampled *events, size_t n,
-		 struct tare_error *err)
+static int begin_records(struct sample_sink *self, const struct sampled *events, size_t n,
+			 struct tare_error *err)
 {
 	struct collect *c = (struct collect *)self;
 	size_t first = n - c->build.plan->events->n; /* a tracker may precede them */
@@ -242,7 +242,7 @@ static int round_over(struct sample_sink *self, struct tare_error *err)
 void collect_open(struct collect *c, const struct window_plan *plan, struct window_sink *to,
 		  const struct sample_outcome *o)
 {
-	*c = (struct collect){ .sink = { begin, records, round_over },
+	*c = (struct collect){ .sink = { begin_records, records, round_over },
 			       .build = { .plan = plan, .to = to, .started_ns = &o->started_ns } };
 }
 

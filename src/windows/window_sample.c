@@ -26,7 +26,7 @@ int window_sample(const struct window_plan *plan, struct window_sink *to, struct
 		.launcher = plan->launcher,
 		.envp = plan->envp,
 		.fixed = plan->fixed,
-		.where = plan->where,
+		.target = plan->target,
 		.any_cpu = !plan->inherit,
 		.timeout_ns = plan->timeout_ns,
 		.delay_ns = plan->delay_ns,

@@ -90,7 +90,7 @@ static int next_field(struct csv *c)
 	return 0;
 }
 
-static int number(struct csv *c, uint64_t *out)
+static int read_number(struct csv *c, uint64_t *out)
 {
 	char *end;
 
@@ -158,11 +158,11 @@ static int take_field(struct csv *c, struct line *l, size_t column, size_t event
 	case CPU:
 	case PHASE:
 		l->word[column] = 0;
-		return c->field[0] ? number(c, &l->word[column]) : 0;
+		return c->field[0] ? read_number(c, &l->word[column]) : 0;
 	}
 	if (column < FIXED)
-		return number(c, &l->word[column]);
-	return column < FIXED + events ? number(c, &l->value[column - FIXED]) : 0;
+		return read_number(c, &l->word[column]);
+	return column < FIXED + events ? read_number(c, &l->value[column - FIXED]) : 0;
 }
 
 static int read_line(struct csv *c, struct line *l, size_t events, size_t columns)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "output/csv.h"
 #include "output/json.h"
-#include "output/packed.h"
+#include "output/base64_column.h"
 #include "count/partial.h"
 #include "windows/windows_view.h"
 
@@ -144,7 +144,7 @@ static void put_uints(struct json *j, const char *key, uint64_t (*get)(void *, s
 	size_t n = c->th->n;
 
 	if (packed && n >= PACK_FROM) {
-		packed_uints(j, key, get, c, n);
+		base64_uints(j, key, get, c, n);
 		return;
 	}
 	json_array(j, key);
@@ -158,7 +158,7 @@ static void put_reals(struct json *j, double (*get)(void *, size_t), struct colu
 	size_t n = c->th->n;
 
 	if (packed && n >= PACK_FROM) {
-		packed_reals(j, NULL, get, c, n);
+		base64_reals(j, NULL, get, c, n);
 		return;
 	}
 	json_array(j, NULL);

@@ -99,8 +99,8 @@ TEST(a_change_in_one_of_two_features)
 
 /* ---- the table ---- */
 
-static void put(struct windows *w, uint64_t thread, uint64_t begin, uint64_t a, uint64_t b,
-		uint64_t c, bool rest)
+static void put_window(struct windows *w, uint64_t thread, uint64_t begin, uint64_t a, uint64_t b,
+		       uint64_t c, bool rest)
 {
 	const struct window_thread t = { thread, 7, (uint32_t)(7 + thread),
 					 thread ? "two, \"2\"" : "one" };
@@ -125,10 +125,10 @@ static struct windows *make(const struct metric_row *const *asked, struct tare_e
 
 	if (windows_new(&w, &list, asked, err) < 0)
 		return NULL;
-	put(w, 0, 0, 1000, 500, 3, false);
-	put(w, 1, 0, 1000, 2000, 0, false);
-	put(w, 0, 1000, 1000, 250, 0, false);
-	put(w, 1, 1000, 10, 0, 4, true);
+	put_window(w, 0, 0, 1000, 500, 3, false);
+	put_window(w, 1, 0, 1000, 2000, 0, false);
+	put_window(w, 0, 1000, 1000, 250, 0, false);
+	put_window(w, 1, 1000, 10, 0, 4, true);
 	return w;
 }
 
@@ -253,8 +253,8 @@ static void show_many(void *with)
 
 	CHECK_EQ(windows_new(&w, &list, NULL, NULL), 0);
 	for (size_t i = 0; i < n; i++)
-		put(w, i % 3, i / 3 * 1000, 1000, i * 4 / n % 2 ? 700 : 500,
-		    (uint64_t)(20 * (noise(i) + 0.5)), false);
+		put_window(w, i % 3, i / 3 * 1000, 1000, i * 4 / n % 2 ? 700 : 500,
+			   (uint64_t)(20 * (noise(i) + 0.5)), false);
 	t = windows_table(w, NULL);
 	CHECK(t && t->n_threads == 3 && t->thread[0]->phases.segments == 4 &&
 		      t->thread[0]->phases.phases == 2,
@@ -297,7 +297,7 @@ TEST(what_came_before_a_full_disk_is_there)
 	int ret = 0;
 
 	CHECK_EQ(windows_new(&w, &list, NULL, NULL), 0);
-	put(w, 0, 0, 1000, 500, 1, false);
+	put_window(w, 0, 0, 1000, 500, 1, false);
 	getrlimit(RLIMIT_FSIZE, &before);
 	setrlimit(RLIMIT_FSIZE, &most);
 	for (; ret == 0 && n < 100000; n += ret == 0) {
@@ -369,8 +369,9 @@ static struct windows *series(size_t n, uint64_t length, size_t from, size_t to,
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = i >= from && i < to ? other : 500;
 
-		put(w, 0, i * length, length,
-		    v * length / 1000 + (uint64_t)(shake * (noise(i * 7 + n) + 0.5)), 0, false);
+		put_window(w, 0, i * length, length,
+			   v * length / 1000 + (uint64_t)(shake * (noise(i * 7 + n) + 0.5)), 0,
+			   false);
 	}
 	return w;
 }
@@ -469,8 +470,8 @@ static struct windows *cut(uint64_t length, uint64_t total, uint64_t more)
 	for (uint64_t at = 0; at < total; at += length) {
 		uint64_t end = at + length < total ? at + length : total;
 
-		put(w, 0, at, end - at, until(end) - until(at) + (end == total ? more : 0), 0,
-		    end - at < length);
+		put_window(w, 0, at, end - at, until(end) - until(at) + (end == total ? more : 0),
+			   0, end - at < length);
 	}
 	return w;
 }
@@ -602,7 +603,7 @@ TEST(columns_that_find_no_room_are_counted_and_clocks_are_times)
 
 	CHECK_EQ(windows_new(&w, &(struct encoding_list){ clocked, 3, 1 }, NULL, NULL), 0);
 	for (uint64_t i = 0; i < 5; i++)
-		put(w, 0, i * 2500000, 2500000, 5, 7, false);
+		put_window(w, 0, i * 2500000, 2500000, 5, 7, false);
 	windows_text(&t, windows_table(w, NULL), &about, &narrow);
 	CHECK(strstr(t.s, "3 more columns: too wide for this terminal"), "%s", t.s);
 	text_free(&t);
@@ -633,7 +634,7 @@ TEST(time_per_events_has_its_unit)
 
 	CHECK_EQ(windows_new(&w, &(struct encoding_list){ clocked, 2, 1 }, NULL, NULL), 0);
 	for (uint64_t i = 0; i < 4; i++)
-		put(w, 0, i * 10, 10, 27519 + i * 1900000, 0, false);
+		put_window(w, 0, i * 10, 10, 27519 + i * 1900000, 0, false);
 	windows_text(&t, windows_table(w, NULL), &about, &s);
 	CHECK(strstr(t.s, "task-clock / 1000         2.75 ms .. 572.75 ms"), "%s", t.s);
 	text_free(&t);
@@ -655,7 +656,7 @@ TEST(what_the_numbers_do_not_show_is_no_swing)
 
 		CHECK_EQ(windows_new(&w, &list, NULL, NULL), 0);
 		for (uint64_t i = 0; i < 5; i++)
-			put(w, 0, i * 1000000, 1000000, 5000000 + i * step, 7, false);
+			put_window(w, 0, i * 1000000, 1000000, 5000000 + i * step, 7, false);
 		windows_text(&t, windows_table(w, NULL), &about, &s);
 		CHECK((step == 1) == !strstr(t.s, "█"), "%s", t.s);
 		CHECK((step == 1) == !!strstr(t.s, "5000 … 5000 "), "%s", t.s);

@@ -550,7 +550,7 @@ def stat_by_registers_is_of_cpus():
 
 @test
 def stat_against_perf():
-    """Both have to be there. Whether they agree is judged over made-up engines (cross_test.c): a model's counters count nothing."""
+    """Both have to be there. Whether they agree is judged over made-up engines (cross_check_test.c): a model's counters count nothing."""
     before = [ok("read", r).split()[4] for r in (SELECT, COUNTER, GATE)]
     r = stat("--cross-check", "-r", "3", "-e", EVENTS, "--", "sh", "-c", "echo it runs")
     if r.returncode in (0, 1):

@@ -33,19 +33,19 @@ static void check_sums(const struct memory *m, const struct memory_table *t)
 
 static void add_up(const char *path, uint32_t rows_max)
 {
-	const struct accessed_options from = { .modules = { .symfs = "/nowhere" },
-					       .filter = SAMPLES_ALL };
+	const struct memory_samples_options from = { .modules = { .symfs = "/nowhere" },
+						     .filter = SAMPLES_ALL };
 	const struct memory_options opts = { .rows_max = rows_max };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct style style = { .width = 100 };
 	enum memory_by by[MEMORY_BYS];
 	struct memory m = { 0 };
 	struct text out = { 0 };
-	struct accessed c;
+	struct memory_samples c;
 
 	for (int i = 0; i < MEMORY_BYS; i++)
 		by[i] = (enum memory_by)i;
-	if (accessed_open(&c, path, &from, &err) == 0 &&
+	if (memory_samples_open(&c, path, &from, &err) == 0 &&
 	    memory_read(&m, &c, by, MEMORY_BYS, &opts, &err) == 0) {
 		struct memory_shown shown = { .path = path, .memory = &m };
 
@@ -60,28 +60,28 @@ static void add_up(const char *path, uint32_t rows_max)
 	}
 	text_free(&out);
 	memory_free(&m);
-	accessed_close(&c);
+	memory_samples_close(&c);
 }
 
 static void judge(const char *path)
 {
-	const struct accessed_options from = { .modules = { .symfs = "/nowhere" },
-					       .filter = SAMPLES_ALL };
+	const struct memory_samples_options from = { .modules = { .symfs = "/nowhere" },
+						     .filter = SAMPLES_ALL };
 	const struct sharing_options opts = { .line_size = 64, .least = 2 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct style style = { .width = 100 };
 	struct sharing_named n = { 0 };
 	struct text out = { 0 };
-	struct accessed c;
+	struct memory_samples c;
 
-	if (accessed_open(&c, path, &from, &err) == 0 &&
+	if (memory_samples_open(&c, path, &from, &err) == 0 &&
 	    sharing_named_read(&n, &c, &opts, &err) == 0) {
 		struct sharing_shown shown = {
 			.path = path, .named = &n, .line_size = 64, .all = true
 		};
 
 		for (size_t i = 0; i < n.n; i++)
-			must(n.line[i].line->sure >= 0 && n.line[i].line->sure <= 1);
+			must(n.line[i].line->confidence >= 0 && n.line[i].line->confidence <= 1);
 		sharing_json(&out, &shown);
 		sharing_csv(&out, &shown);
 		sharing_text(&out, &shown, &style);
@@ -90,7 +90,7 @@ static void judge(const char *path)
 	}
 	text_free(&out);
 	sharing_named_free(&n);
-	accessed_close(&c);
+	memory_samples_close(&c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any board and any log, as the process that runs tests reads them: an error in words, or pairs
- * within the log and within the room for them. Of the counters only software events are opened, and
- * MSRs of a folder that does not exist.
+ * Any shared state and any log, as the process that runs tests reads them: an error in words, or
+ * pairs within the log and within the room for them. Of the counters only software events are
+ * opened, and MSRs of a folder that does not exist.
  */
 #include "bench/bench_reader.h"
 #include "fuzz.h"
@@ -15,7 +15,7 @@ struct head {
 	uint16_t register_bits;
 };
 
-static void fill(struct bench_board *b, const struct head *h)
+static void fill(struct bench_shared *b, const struct head *h)
 {
 	b->how = h->how;
 	b->by_read = h->by_read & 1;
@@ -63,7 +63,7 @@ static void read_log(struct bench_reader *r, size_t counters, const struct head 
 	repair(r, entries, h);
 	for (int each = 0; each < 2; each++) {
 		size_t most = each ? MOST : SIZE_MAX, pairs;
-		/* The cells of the board: as many as it has counters. */
+		/* The cells of the shared state: as many as it has counters. */
 		int64_t *to = malloc((each ? MOST : 1) * counters * sizeof(*to));
 		enum bench_fault fault = FAULT_CRASH;
 
@@ -82,7 +82,7 @@ static void read_log(struct bench_reader *r, size_t counters, const struct head 
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct bench_board board; /* large */
+	static struct bench_shared shared; /* large */
 	struct tare_error err = TARE_ERROR_INIT;
 	struct bench_reader r;
 	struct head h;
@@ -90,11 +90,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (n < sizeof(h))
 		return 0;
 	memcpy(&h, bytes, sizeof(h));
-	fill(&board, &h);
-	if (bench_reader_open(&r, &board, &err) < 0)
+	fill(&shared, &h);
+	if (bench_reader_open(&r, &shared, &err) < 0)
 		must(err.what[0] && err.code > 0);
 	else if (bench_reader_begin(&r))
-		read_log(&r, board.counters, &h, bytes + sizeof(h), n - sizeof(h));
+		read_log(&r, shared.counters, &h, bytes + sizeof(h), n - sizeof(h));
 	bench_reader_close(&r);
 	return 0;
 }

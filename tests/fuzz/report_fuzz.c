@@ -23,16 +23,16 @@ static int forget(void *arg, struct text *out, struct tare_error *err)
 
 static void check_sums(const struct samples *s, const struct report *r)
 {
-	for (uint32_t c = 0; c < s->stacks->columns; c++) {
+	for (uint32_t c = 0; c < s->call_tree->columns; c++) {
 		uint64_t self = 0, samples = 0;
 
 		for (size_t i = 0; i < r->n; i++) {
 			self += r->row[i].self[c];
 			samples += r->row[i].samples[c];
-			must(r->row[i].samples[c] <= s->stacks->column[c].samples);
+			must(r->row[i].samples[c] <= s->call_tree->column[c].samples);
 		}
-		must(self == s->stacks->column[c].amount &&
-		     samples == s->stacks->column[c].samples);
+		must(self == s->call_tree->column[c].amount &&
+		     samples == s->call_tree->column[c].samples);
 	}
 }
 
@@ -52,26 +52,26 @@ static void show(const char *path, const struct samples_options *opts, unsigned 
 		must(err.what[0]);
 		return;
 	}
-	if (report_make(&r, s.stacks, &how, &err) == 0) {
+	if (report_make(&r, s.call_tree, &how, &err) == 0) {
 		struct report_shown shown = {
 			.path = path, .samples = &s, .report = &r, .options = &how
 		};
 
 		check_sums(&s, &r);
 		report_text(&out, &shown, &style);
-		if (s.stacks->columns) {
+		if (s.call_tree->columns) {
 			report_json(&out, &shown);
 			report_csv(&out, &shown);
-			must(folded_write(&out, s.stacks, &folded, forget, NULL, &err) == 0);
+			must(folded_write(&out, s.call_tree, &folded, forget, NULL, &err) == 0);
 		}
 		report_free(&r);
 	}
-	for (uint32_t i = 0; i < s.stacks->trace_set.n; i++) {
+	for (uint32_t i = 0; i < s.call_tree->trace_set.n; i++) {
 		out.len = 0;
-		traced_text(&out, s.stacks, i);
-		traced_line(&out, s.stacks, i);
+		traced_text(&out, s.call_tree, i);
+		traced_line(&out, s.call_tree, i);
 	}
-	if (s.modules && s.stacks->columns && annotate_samples(&annotation, &s, &one, &err) == 0)
+	if (s.modules && s.call_tree->columns && annotate_samples(&annotation, &s, &one, &err) == 0)
 		annotate_free(&annotation);
 	text_free(&out);
 	samples_free(&s);

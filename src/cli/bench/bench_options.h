@@ -40,7 +40,7 @@ struct bench_options {
 	uint64_t runs, warmup, baselines /* 0: same as runs, and 100 */, seed, ops, bytes,
 		timeout_ns;
 	bool shuffle, aslr, all, cross_check;
-	struct fixed fixed; /* its set: the items that are the same in each process */
+	struct determinism fixed; /* its set: the items that are the same in each process */
 	bool deterministic;
 	int cpu;
 	enum bench_cold cold;

@@ -7,13 +7,14 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/bench/bench_tests.h"
-#include "output/doomed.h"
+#include "output/temp_cleanup.h"
 #include "bench/bench_object.h"
 #include "bench/bench_snippet.h"
 
 enum { HEAD = 1 << 20, COPIES = 100, OBJECT_MAX = 64 << 20 };
 
-static int add(struct bench_tests *t, const char *name, const char *path, struct tare_error *err)
+static int add_test(struct bench_tests *t, const char *name, const char *path,
+		    struct tare_error *err)
 {
 	struct bench_variant *v = &t->variant[t->n];
 
@@ -37,19 +38,19 @@ static int open_room(struct bench_tests *t, struct tare_error *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	const bool there = t->room.path[0];
-	sigset_t before = doomed_hold();
+	sigset_t before = temp_cleanup_block();
 	int ret = bench_room_open(&t->room, tmp && *tmp ? tmp : "/tmp", err);
 
 	if (ret == 0 && !there)
-		doomed_add(t->room.path);
-	doomed_let(&before);
+		temp_cleanup_add(t->room.path);
+	temp_cleanup_unblock(&before);
 	return ret;
 }
 
 void bench_tests_leave_room(struct bench_tests *t)
 {
 	bench_room_close(&t->room);
-	doomed_spare(t->room.path);
+	temp_cleanup_forget(t->room.path);
 }
 
 static int compile(struct bench_tests *t, const struct bench_options *o, const char *source,
@@ -131,11 +132,11 @@ static int add_file(struct bench_tests *t, const struct bench_options *o, const 
 				err,
 				"tare/bench.h comes with tare's headers; in its source tree: --cflags -Iinclude");
 		if (ret == 0)
-			ret = add(t, file, object, err);
+			ret = add_test(t, file, object, err);
 	} else {
 		ret = look_at(file, &program, err);
 		if (ret == 0)
-			ret = add(t, file, file, err);
+			ret = add_test(t, file, file, err);
 	}
 	if (ret < 0)
 		return ret;
@@ -260,7 +261,7 @@ static int add_snippet(struct bench_tests *t, const struct bench_options *o,
 	if (ret == 0 && is_c)
 		ret = check_not_removed(t, o, s, before, object, err);
 	if (ret == 0)
-		ret = add(t, name, object, err);
+		ret = add_test(t, name, object, err);
 	if (ret == 0)
 		t->variant[t->n - 1].ops = (uint64_t)s->unroll * (s->loop ? s->loop : 1);
 	if (ret == 0 && !is_c && may_choose_rounds(o, s))

@@ -16,11 +16,11 @@
 #include "cli/bench/bench_options.h"
 #include "cli/bench/bench_rounds.h"
 #include "cli/bench/bench_tests.h"
-#include "cli/regions/form.h"
+#include "cli/regions/recording_options.h"
 #include "output/input.h"
 #include "output/page_file.h"
 #include "output/progress.h"
-#include "cli/stat/stat_cross.h"
+#include "cli/stat/stat_cross_check.h"
 #include "cli/stat/stat_irqs.h"
 #include "output/whole_file.h"
 #include "exact/exact.h"
@@ -140,7 +140,7 @@ static int double_events(struct job *j)
 	source_msr_how(&j->o.msr);
 	ret = cpus_parse(cpu, &on, j->err);
 	if (ret == 0)
-		ret = stat_cross_ready(&j->list, &on, j->err);
+		ret = stat_cross_check_ready(&j->list, &on, j->err);
 	cpus_free(&on);
 	j->cannot = ret < 0;
 	return ret;
@@ -355,16 +355,16 @@ static void remark_clock(struct job *j)
 /* Lists the items that were the same in each process, if requested. */
 static void remark_fixed(struct job *j)
 {
-	const struct fixed *f = j->plan.fixed;
+	const struct determinism *f = j->plan.fixed;
 	struct text names = { 0 };
 
 	if (!j->o.deterministic || !f)
 		return;
-	fixed_names_had(&names, f);
+	determinism_names_had(&names, f);
 	remark(j, "Fixed in each process: %s.", names.s ? names.s : "");
 	text_free(&names);
 	for (unsigned i = 0; i < FIXED_REMARKS; i++)
-		if (fixed_remark(&names, f, i)) {
+		if (determinism_remark(&names, f, i)) {
 			remark(j, "%s.", names.s ? names.s : "");
 			text_free(&names);
 		}
@@ -728,7 +728,7 @@ static void release(struct job *j)
 		free(j->remark[i]);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_bench(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct job j = { .self = self,
@@ -793,5 +793,5 @@ const struct command cmd_bench = {
 	.topic = TOPIC_HOW_MUCH,
 	.words = WORDS_ANYWHERE,
 	.options = bench_option_rows,
-	.run = run,
+	.run = run_bench,
 };

@@ -67,7 +67,7 @@ static int failed(const struct command *self, const struct tare_error *err, cons
 	return EXIT_CANNOT_MEASURE;
 }
 
-static int put(const struct command *self, char *text)
+static int put_text(const struct command *self, char *text)
 {
 	struct text t = { .s = text, .len = text ? strlen(text) : 0 };
 	struct tare_error err = TARE_ERROR_INIT;
@@ -187,7 +187,7 @@ static int list(const struct command *self, struct machine *m, const struct even
 		events_list_begin(&s.list, o->cpu ? o->cpu : machine_cpu(m));
 	ret = catalogue_walk(m, &opt, consider, &s, &err);
 	if (ret == 0 && o->names)
-		return put(self, text_take(&s.plain));
+		return put_text(self, text_take(&s.plain));
 
 	char *text = events_list_end(&s.list);
 
@@ -201,7 +201,7 @@ static int list(const struct command *self, struct machine *m, const struct even
 		free(text);
 		return failed(self, &err, NULL);
 	}
-	return put(self, text);
+	return put_text(self, text);
 }
 
 static int list_models(const struct command *self)
@@ -212,7 +212,7 @@ static int list_models(const struct command *self)
 	text_add(&out, "%-32s %-24s %s\n", "name", "libpfm4 table", "cpu");
 	for (size_t i = 0; cpu_row_nth(i, &row); i++)
 		text_add(&out, "%-32s %-24s %s\n", row.name, row.libpfm, row.cpu);
-	return put(self, text_take(&out));
+	return put_text(self, text_take(&out));
 }
 
 /* ---- one event ---- */
@@ -460,7 +460,7 @@ static int explain(const struct command *self, struct machine *m, const struct e
 		q.text = q.json.out;
 	}
 	if (ok)
-		return put(self, text_take(&q.text));
+		return put_text(self, text_take(&q.text));
 	text_free(&q.text);
 	return EXIT_CANNOT_MEASURE;
 }

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "cli/msr/msr_options.h"
 #include "launch/signals.h"
-#include "launch/where.h"
+#include "launch/count_target.h"
 #include "msr/msr_events.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -121,7 +121,7 @@ static int room(struct job *j, size_t n)
 	return j->op && j->span ? 0 : tare_fail_nomem(&j->err);
 }
 
-static int run(struct job *j)
+static int run_batch(struct job *j)
 {
 	struct registers_span *span = calloc(j->on.n, sizeof(*span));
 	int ret;
@@ -215,7 +215,7 @@ static int read_command(const struct command *self, const struct msr_options *o,
 	}
 	if (ret == 0)
 		ret = msr_open(&j.r, o, false, &j.err);
-	return end(&j, ret < 0 ? ret : run(&j), true);
+	return end(&j, ret < 0 ? ret : run_batch(&j), true);
 }
 
 static volatile pid_t command_pid;
@@ -401,7 +401,7 @@ static int write_command(const struct command *self, const struct msr_options *o
 	if (ret == 0)
 		ret = fill_fields(&j, w, before);
 	if (ret == 0)
-		ret = run(&j);
+		ret = run_batch(&j);
 	if (ret == 0 && argv) {
 		status = run_command(&j, argv);
 		if (!registers_guarded(j.r))
@@ -471,7 +471,7 @@ static int batch_command(const struct command *self, const struct msr_options *o
 		ret = msr_open(&j.r, o, j.writes, &j.err);
 	free(text);
 	free(b);
-	return end(&j, ret < 0 ? ret : run(&j), true);
+	return end(&j, ret < 0 ? ret : run_batch(&j), true);
 }
 
 /* ---- list ---- */

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include "cli/recordings.h"
 #include "regions/counter_named.h"
-#include "cli/regions/form.h"
+#include "cli/regions/recording_options.h"
 #include "cli/regions/region_page.h"
 #include "regions/aggregate_view.h"
 
 enum { ROWS = 30, EXTREMES = 10, DIFFERENCES = 5, MOST = 10000 };
 
 struct aggregate_command {
-	struct form form;
+	struct recording_options form;
 	struct aggregate_options how;
 	struct aggregate_shown shown;
 	bool check, explain;
@@ -21,7 +21,7 @@ struct aggregate_command {
 #define OPTIONS struct aggregate_command
 
 static const struct option_row aggregate_opts[] = {
-	BLOCK_ROW(form, form_region_rows),
+	BLOCK_ROW(form, recording_region_rows),
 	{ 0, "extremes", "N", "values in each list of intervals (10)",
 	  NUMBER(how.extremes, 0, MOST) },
 	{ 0, "differences", "N", "show N of the places where the runs differ (5)",
@@ -29,7 +29,7 @@ static const struct option_row aggregate_opts[] = {
 	{ 0, "explain", NULL, "explain the spread of each counter by the other recorded counters",
 	  FLAG(explain) },
 	{ 0, "check", NULL, "exit with 2 if the runs did different work", FLAG(check) },
-	FORM_ROWS("tare/aggregate/1"),
+	RECORDING_ROWS("tare/aggregate/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
 };
@@ -109,20 +109,20 @@ static int to_page(struct page_file *p, const struct aggregate *a,
 	return ret;
 }
 
-static int verdict(const struct command *self, const struct form *form, const struct aggregate *a,
-		   bool check)
+static int verdict(const struct command *self, const struct recording_options *form,
+		   const struct aggregate *a, bool check)
 {
 	bool same = a->differences == 0 && a->n_threads, damaged = false;
 
 	for (size_t i = 0; i < a->n_threads; i++)
 		same &= a->thread[i].runs == a->n_runs;
 	for (size_t r = 0; r < a->n_runs; r++)
-		damaged |= form_damage(self, form, a->run[r].path, a->run[r].damage,
-				       a->run[r].live);
+		damaged |= recording_damage(self, form, a->run[r].path, a->run[r].damage,
+					    a->run[r].live);
 	return check && !same ? EXIT_CHECK : damaged ? EXIT_DAMAGED : 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_aggregate(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct aggregate_command o = { .how = { .extremes = EXTREMES,
@@ -155,16 +155,17 @@ static int run(const struct command *self, int argc, char **argv)
 	if (o.form.out.html)
 		ret = page_file_open(&page, o.form.out.html, o.form.out.path, &err);
 	if (ret == 0)
-		ret = form_open(&to, &o.form, &err);
+		ret = recording_open(&to, &o.form, &err);
 	if (ret == 0) {
-		ret = form_each_once(argv + rest, (size_t)(argc - rest), &err);
+		ret = recording_each_once(argv + rest, (size_t)(argc - rest), &err);
 		if (ret == 0)
-			ret = form_copies(&copy_of, self, argv + rest, (size_t)(argc - rest), &err);
+			ret = recording_copies(&copy_of, self, argv + rest, (size_t)(argc - rest),
+					       &err);
 		o.shown.copy_of = copy_of;
 		if (ret == 0)
 			ret = run_files(&a, argv + rest, (size_t)(argc - rest), &o, &err);
 		if (ret == 0)
-			ret = form_some_match(&o.form, &a.labels, &err);
+			ret = recording_some_match(&o.form, &a.labels, &err);
 		if (ret == 0 && o.explain)
 			ret = explain(&explained, &a, &o.shown, &err);
 		o.shown.explained = o.explain ? &explained : NULL;
@@ -175,7 +176,7 @@ static int run(const struct command *self, int argc, char **argv)
 		else if (ret == 0)
 			aggregate_text(&out, &a, &o.shown, &to.style);
 		if (ret == 0)
-			ret = form_close(&to, &out, &err);
+			ret = recording_close(&to, &out, &err);
 		else
 			output_abandon(&to.to);
 		if (ret == 0 && o.form.out.html)
@@ -202,5 +203,5 @@ const struct command cmd_aggregate = {
 	.topic = TOPIC_TRUST,
 	.words = WORDS_ANYWHERE,
 	.options = aggregate_opts,
-	.run = run,
+	.run = run_aggregate,
 };

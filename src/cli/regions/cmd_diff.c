@@ -5,14 +5,14 @@
 #include <string.h>
 #include "cli/recordings.h"
 #include "regions/counter_named.h"
-#include "cli/regions/form.h"
+#include "cli/regions/recording_options.h"
 #include "output/page_file.h"
 #include "regions/compare_view.h"
 
 enum { ROWS = 30 };
 
 struct diff_options {
-	struct form form;
+	struct recording_options form;
 	struct compare_options how;
 	struct compare_shown shown;
 	bool check;
@@ -28,11 +28,11 @@ static const struct option_row diff_opts[] = {
 	{ 0, "sure", NULL, "only changes that exceed the noise", FLAG(shown.sure) },
 	{ 0, "sort", "KEY", "change (default), percent, sure or name",
 	  WORD(shown.key, NULL, "change", "percent", "sure", "name") },
-	BLOCK_ROW(form, form_region_rows),
+	BLOCK_ROW(form, recording_region_rows),
 	{ 0, "args", NULL, "each set of arguments has a row of its own", FLAG(how.with_arguments) },
 	{ 0, "subtract-own", NULL, "subtract the overhead of recording, if it was measured",
 	  FLAG(how.subtract_own) },
-	FORM_ROWS("tare/diff/1"),
+	RECORDING_ROWS("tare/diff/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
 };
@@ -149,8 +149,9 @@ static int verdict(const struct command *self, const struct compare *c,
 	bool damaged = false;
 
 	for (size_t r = 0; r < c->n_runs; r++)
-		damaged |= form_damage(self, &o->form, c->run[r].recording[0].path,
-				       c->run[r].recording[0].damage, c->run[r].recording[0].live);
+		damaged |= recording_damage(self, &o->form, c->run[r].recording[0].path,
+					    c->run[r].recording[0].damage,
+					    c->run[r].recording[0].live);
 	compare_machines(&machines, c);
 	if (o->check && machines.how == MACHINES_OTHER_KIND)
 		return tare_fail(
@@ -211,7 +212,7 @@ static int to_page(struct page_file *p, const struct compare *c, const struct di
 	return ret;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_diff(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct diff_options o = { 0 };
@@ -242,16 +243,16 @@ static int run(const struct command *self, int argc, char **argv)
 	if (o.form.out.html)
 		ret = page_file_open(&page, o.form.out.html, o.form.out.path, &err);
 	if (ret == 0)
-		ret = form_open(&to, &o.form, &err);
+		ret = recording_open(&to, &o.form, &err);
 	if (ret == 0) {
-		ret = form_each_once(argv + rest, before + after, &err);
+		ret = recording_each_once(argv + rest, before + after, &err);
 		if (ret == 0)
-			ret = form_copies(&copy_of, self, argv + rest, before + after, &err);
+			ret = recording_copies(&copy_of, self, argv + rest, before + after, &err);
 		o.shown.copy_of = copy_of;
 		if (ret == 0)
 			ret = compare(&c, argv + rest, before, after, &o.how, &err);
 		if (ret == 0)
-			ret = form_some_match(&o.form, &c.labels, &err);
+			ret = recording_some_match(&o.form, &c.labels, &err);
 		if (ret == 0)
 			ret = counter_named(&only, o.form.by, &c, c.n_counters,
 					    compare_counter_name, "the recordings have", &err);
@@ -264,7 +265,7 @@ static int run(const struct command *self, int argc, char **argv)
 		else if (ret == 0)
 			compare_text(&out, &c, &o.shown, &to.style);
 		if (ret == 0)
-			ret = form_close(&to, &out, &err);
+			ret = recording_close(&to, &out, &err);
 		else
 			output_abandon(&to.to);
 		if (ret == 0 && o.form.out.html)
@@ -293,5 +294,5 @@ const struct command cmd_diff = {
 	.topic = TOPIC_WHERE,
 	.words = WORDS_PARTED,
 	.options = diff_opts,
-	.run = run,
+	.run = run_diff,
 };

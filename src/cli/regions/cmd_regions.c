@@ -13,13 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/recordings.h"
-#include "regions/region_halves.h"
+#include "regions/async_spans.h"
 #include "base/signal_name.h"
 #include "base/text.h"
 #include "cli/common_options.h"
-#include "output/doomed.h"
-#include "launch/fixed_say.h"
-#include "output/kept_output.h"
+#include "output/temp_cleanup.h"
+#include "launch/determinism_warn.h"
+#include "output/child_output.h"
 #include "exact/exact.h"
 #include "regions/runtime/region_counters.h"
 #include "regions/runtime/region_file.h"
@@ -40,7 +40,7 @@ struct regions_options {
 	enum engine engine;
 	bool quiet, deterministic;
 	uint64_t turns; /* 0: one command, once */
-	struct fixed fixed;
+	struct determinism fixed;
 };
 
 static int set_counters(void *to, const char *arg, struct tare_error *err)
@@ -208,22 +208,22 @@ static char **environment_with(const char *path, const char *counters, bool exac
 struct seen {
 	uint64_t missing;
 	struct region_unbalanced *of; /* per label */
-	struct region_halves halves;
+	struct async_spans halves;
 };
 
 /* A start or a finish. False: out of memory. */
 static bool look_at_half(struct seen *seen, const struct timeline_point *p, size_t thread)
 {
-	const struct region_half h = { .number = p->number,
-				       .label = p->label,
-				       .thread = thread,
-				       .is_start = p->kind == TIMELINE_START };
-	struct region_half other;
-	enum region_half_met met = region_halves_meet(&seen->halves, &h, &other);
+	const struct async_end h = { .number = p->number,
+				     .label = p->label,
+				     .thread = thread,
+				     .is_start = p->kind == TIMELINE_START };
+	struct async_end other;
+	enum async_end_met met = async_spans_meet(&seen->halves, &h, &other);
 
-	if (met == REGION_HALF_TWICE && !h.is_start)
+	if (met == ASYNC_END_TWICE && !h.is_start)
 		seen->of[p->label].finished_again++;
-	return met != REGION_HALF_NO_MEMORY;
+	return met != ASYNC_END_NO_MEMORY;
 }
 
 /* Does not report halves that may be lost in a gap, or that may still come. */
@@ -231,15 +231,15 @@ static int look_at_halves(struct timeline *t, struct seen *seen, struct tare_err
 {
 	const struct timeline_info *info = timeline_info(t);
 	bool lost = false;
-	const struct region_half *h;
-	int ret = region_halves_settle(&seen->halves, t, NULL, err);
+	const struct async_end *h;
+	int ret = async_spans_settle(&seen->halves, t, NULL, err);
 
 	for (size_t i = 0; i < info->n_threads; i++)
 		lost |= info->thread[i].lost != 0;
 	for (size_t i = 0; ret == 0 && !lost && i < seen->halves.slots; i++) {
 		h = &seen->halves.slot[i];
 		if (h->used && !(h->is_start && info->thread[h->thread].goes_on))
-			region_half_judge(h, &seen->of[h->label]);
+			async_end_judge(h, &seen->of[h->label]);
 	}
 	return ret;
 }
@@ -410,7 +410,7 @@ static int report(const struct command *self, const struct regions_options *o, c
 		ret = look_at_thread(t, i, &seen, err);
 	if (ret == 0)
 		ret = look_at_halves(t, &seen, err);
-	region_halves_free(&seen.halves);
+	async_spans_free(&seen.halves);
 	if (ret == 0) {
 		say_unbalanced(self, t, &seen);
 		if (seen.missing)
@@ -440,8 +440,8 @@ static int report(const struct command *self, const struct regions_options *o, c
 static void say_fixed(const struct command *self, const struct regions_options *o)
 {
 	if (o->deterministic && !o->quiet)
-		fixed_say_had(self, &o->fixed);
-	fixed_say_missed(self, &o->fixed);
+		determinism_warn_had(self, &o->fixed);
+	determinism_warn_missed(self, &o->fixed);
 }
 
 /* A shell would report it; here tare ran the command, and tare was not killed. */
@@ -491,11 +491,11 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 		       struct tare_error *err)
 {
 	struct environment padded = { 0 };
-	struct kept_output kept;
+	struct child_output kept;
 	struct region_file file;
 	struct text own[3] = { { 0 } };
-	const struct where where = { .all_cpus = true };
-	struct follow_plan plan = { .argv = argv, .where = &where };
+	const struct count_target target = { .all_cpus = true };
+	struct follow_plan plan = { .argv = argv, .target = &target };
 	struct follow end = { 0 };
 	char *command = words_of(argv), **env;
 	sigset_t before;
@@ -513,19 +513,19 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 		plan.fixed = &o->fixed;
 	if (!o->quiet)
 		input_tell_left_part(self->name, o->output);
-	before = doomed_hold();
-	ret = kept_output_begin(&kept, o->output, argv[0], err);
+	before = temp_cleanup_block();
+	ret = child_output_begin(&kept, o->output, argv[0], err);
 	if (ret == 0)
 		ret = region_file_create(&file, kept.path, o->counters, command, true, err);
 	if (ret == 0)
-		doomed_add(kept.path);
-	doomed_let(&before);
+		temp_cleanup_add(kept.path);
+	temp_cleanup_unblock(&before);
 	free(command);
 	if (ret < 0) {
-		kept_output_end(&kept, false, NULL);
+		child_output_end(&kept, false, NULL);
 		return -1;
 	}
-	kept_output_hold(&kept, file.fd);
+	child_output_hold(&kept, file.fd);
 	if (o->fixed.set & FIXED(CPU))
 		file.head->one_cpu = 1;
 	env = environment_with(file.path, o->counters, plan.launcher == &launch_exact, own);
@@ -543,16 +543,16 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 	free(env);
 	for (int i = 0; i < 3; i++)
 		text_free(&own[i]);
-	doomed_finish();
-	doomed_spare(kept.path);
+	temp_cleanup_finish();
+	temp_cleanup_forget(kept.path);
 	if (ret < 0) {
-		kept_output_end(&kept, false, NULL);
+		child_output_end(&kept, false, NULL);
 		complain(self, err, NULL);
 		return end.exec_code == ENOENT ? EXIT_NOT_FOUND
 			: end.exec_code        ? EXIT_NOT_EXECUTABLE
 					       : EXIT_CANNOT_MEASURE;
 	}
-	if (fixed_had(&o->fixed) & FIXED(ISA) && o->fixed.isa_model[0])
+	if (determinism_had(&o->fixed) & FIXED(ISA) && o->fixed.isa_model[0])
 		region_file_name_cpu(kept.path, o->fixed.isa_model);
 	say_fixed(self, o);
 	say_killed(self, &end);
@@ -560,16 +560,16 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 	ret = report(self, o, kept.path, err);
 	if (ret == NOTHING) { /* keep the existing file rather than replace it with an empty one */
 		say_none(self, &end, o->output, kept.before);
-		kept_output_end(&kept, false, NULL);
+		child_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
 	if (ret == LOST_ALL && kept.before) { /* full disk: same as above */
 		fprintf(stderr, "tare %s: no point could be stored; %s is unchanged\n", self->name,
 			o->output);
-		kept_output_end(&kept, false, NULL);
+		child_output_end(&kept, false, NULL);
 		return follow_status(&end) ? follow_status(&end) : EXIT_CANNOT_MEASURE;
 	}
-	if (kept_output_end(&kept, true, ret < 0 ? NULL : err) < 0 || ret < 0)
+	if (child_output_end(&kept, true, ret < 0 ? NULL : err) < 0 || ret < 0)
 		return -1;
 	if (ret == SOME)
 		return follow_status(&end);
@@ -583,7 +583,7 @@ static int record(const struct command *self, struct regions_options *o, char *c
 {
 	int status = record_held(self, o, argv, err);
 
-	doomed_finished();
+	temp_cleanup_finished();
 	return status;
 }
 
@@ -657,7 +657,7 @@ static int record_turns(const struct command *self, const struct regions_options
 	return status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_regions(const struct command *self, int argc, char **argv)
 {
 	struct regions_options o = { .counters = "wall-time", .output = "regions.tare" };
 	struct tare_error err = TARE_ERROR_INIT;
@@ -698,5 +698,5 @@ const struct command cmd_regions = {
 		   "  tare regions -e wall-time,instructions:u -- ./program",
 	.topic = TOPIC_HOW_MUCH,
 	.options = regions_opts,
-	.run = run,
+	.run = run_regions,
 };

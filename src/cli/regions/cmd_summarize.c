@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/recordings.h"
-#include "cli/regions/form.h"
+#include "cli/regions/recording_options.h"
 #include "cli/regions/region_page.h"
 #include "regions/regions_view.h"
 
 enum { ROWS = 30, SINGLES = 20 };
 
 struct summarize_options {
-	struct form form;
+	struct recording_options form;
 	struct regions_options how;
 	struct regions_shown shown;
 	bool merges; /* --merge-kinds */
@@ -21,7 +21,7 @@ struct summarize_options {
 static const struct option_row summarize_opts[] = {
 	{ 0, "sort", "KEY", "self (default), total, count, median, p99, max or name",
 	  WORD(shown.key, NULL, "self", "total", "count", "median", "p99", "max", "name") },
-	BLOCK_ROW(form, form_region_rows),
+	BLOCK_ROW(form, recording_region_rows),
 	{ 'l', "label", "LABEL",
 	  "the most expensive single regions of this label, with their arguments",
 	  TEXT(how.single, NULL) },
@@ -34,7 +34,7 @@ static const struct option_row summarize_opts[] = {
 	{ 0, "per-thread", NULL, "each thread has rows of its own", FLAG(how.per_thread) },
 	{ 0, "subtract-own", NULL, "subtract the overhead of recording, if it was measured",
 	  FLAG(how.subtract_own) },
-	FORM_ROWS("tare/summarize/1"),
+	RECORDING_ROWS("tare/summarize/1"),
 	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
 	{ 0 },
 };
@@ -93,7 +93,7 @@ static int summarize(struct regions *r, char **files, size_t n, const struct sum
 		return -EINVAL;
 	}
 	if ((o->how.single && is_label(r, o->how.single, err) < 0) ||
-	    form_some_match(&o->form, &r->labels, err) < 0)
+	    recording_some_match(&o->form, &r->labels, err) < 0)
 		return -EINVAL;
 	regions_sort(r, o->shown.key, r->by);
 	return 0;
@@ -134,17 +134,18 @@ static int refuse_merge(const struct summarize_options *o, struct tare_error *er
 	return 0;
 }
 
-static int damage(const struct command *self, const struct form *form, const struct regions *r)
+static int damage(const struct command *self, const struct recording_options *form,
+		  const struct regions *r)
 {
 	bool damaged = false;
 
 	for (size_t i = 0; i < r->n_recordings; i++)
-		damaged |= form_damage(self, form, r->recording[i].path, r->recording[i].damage,
-				       r->recording[i].live);
+		damaged |= recording_damage(self, form, r->recording[i].path,
+					    r->recording[i].damage, r->recording[i].live);
 	return damaged ? EXIT_DAMAGED : 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_summarize(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct summarize_options o = { 0 };
@@ -184,9 +185,9 @@ static int run(const struct command *self, int argc, char **argv)
 	if (o.form.out.html)
 		ret = page_file_open(&page, o.form.out.html, o.form.out.path, &err);
 	if (ret == 0)
-		ret = form_open(&to, &o.form, &err);
+		ret = recording_open(&to, &o.form, &err);
 	if (ret == 0) {
-		ret = form_each_once(argv + rest, (size_t)(argc - rest), &err);
+		ret = recording_each_once(argv + rest, (size_t)(argc - rest), &err);
 		if (ret == 0)
 			ret = summarize(&r, argv + rest, (size_t)(argc - rest), &o, &err);
 		if (ret == 0 && o.merges) {
@@ -200,7 +201,7 @@ static int run(const struct command *self, int argc, char **argv)
 		else if (ret == 0)
 			regions_text(&out, &r, &o.shown, &to.style);
 		if (ret == 0)
-			ret = form_close(&to, &out, &err);
+			ret = recording_close(&to, &out, &err);
 		else
 			output_abandon(&to.to);
 		if (ret == 0 && o.form.out.html)
@@ -227,5 +228,5 @@ const struct command cmd_summarize = {
 	.topic = TOPIC_WHERE,
 	.words = WORDS_ANYWHERE,
 	.options = summarize_opts,
-	.run = run,
+	.run = run_summarize,
 };

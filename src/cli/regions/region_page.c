@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include "regions/region_stacks.h"
+#include "regions/region_profile.h"
 #include "cli/regions/region_page.h"
 #include "export/export.h"
-#include "profile/report/stacks_json.h"
+#include "profile/report/call_tree_json.h"
 
 /* Reads the recording a second time: a summary keeps no stacks. */
 static int put_flame(struct page *p, struct timeline *t, struct tare_error *err)
@@ -11,19 +11,19 @@ static int put_flame(struct page *p, struct timeline *t, struct tare_error *err)
 	const struct timeline_info *info = timeline_info(t);
 	enum tare_quality quality[TIMELINE_COUNTERS_MAX];
 	char program[256];
-	struct stacks_about about = { .program = export_program_of(info->command, program,
-								   sizeof(program)),
-				      .quality = quality,
-				      .least = 1e-6 };
-	struct stacks *s = stacks_new(err);
-	struct region_stacks_told told;
-	int ret = s ? region_stacks(s, t, &told, err) : -ENOMEM;
+	struct call_tree_about about = { .program = export_program_of(info->command, program,
+								      sizeof(program)),
+					 .quality = quality,
+					 .least = 1e-6 };
+	struct call_tree *s = call_tree_new(err);
+	struct region_profile_losses told;
+	int ret = s ? region_profile(s, t, &told, err) : -ENOMEM;
 
 	for (size_t c = 0; c < info->n_counters; c++)
 		quality[c] = info->counter[c].quality;
 	if (ret == 0)
-		ret = stacks_json(page_document(p), s, &about, err);
-	stacks_free(s);
+		ret = call_tree_json(page_document(p), s, &about, err);
+	call_tree_free(s);
 	return ret;
 }
 

@@ -18,11 +18,11 @@ int access_options_check(const struct sample_options *o, struct tare_error *err)
 	return 0;
 }
 
-struct accessed_options access_options(const struct sample_options *o)
+struct memory_samples_options access_options(const struct sample_options *o)
 {
-	return (struct accessed_options){ .modules = { o->read.symfs, o->read.kallsyms,
-						       getenv("HOME"), o->read.force_names },
-					  .filter = o->read.filter };
+	return (struct memory_samples_options){ .modules = { o->read.symfs, o->read.kallsyms,
+							     getenv("HOME"), o->read.force_names },
+						.filter = o->read.filter };
 }
 
 int access_one_file(const struct sample_options *o, int argc, char **argv, int rest,
@@ -36,8 +36,8 @@ int access_one_file(const struct sample_options *o, int argc, char **argv, int r
 }
 
 /* There are samples, but no accesses. */
-static int say_nothing(const struct accessed *c, const char *path, uint64_t others, uint64_t silent,
-		       struct tare_error *err)
+static int say_nothing(const struct memory_samples *c, const char *path, uint64_t others,
+		       uint64_t silent, struct tare_error *err)
 {
 	char lost[64] = "";
 
@@ -62,7 +62,7 @@ static int say_nothing(const struct accessed *c, const char *path, uint64_t othe
 	return -ENODATA;
 }
 
-int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others,
+int access_any(const struct memory_samples *c, const char *path, uint64_t used, uint64_t others,
 	       struct tare_error *err)
 {
 	const struct samples_filter *f = &c->opts.filter;

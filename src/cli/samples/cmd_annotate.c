@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/recordings.h"
-#include "profile/report/ratio.h"
+#include "profile/report/derived_column.h"
 #include "profile/report/report.h"
 #include "base/signal_name.h"
 #include "perfdata/dump/tell_partial.h"
@@ -49,8 +49,8 @@ static int to_page(const struct annotate_cli *o, const struct annotate_shown *sh
 	return ret;
 }
 
-static int put(const struct annotate_cli *o, const struct annotate_shown *shown,
-	       struct tare_error *err)
+static int put_listing(const struct annotate_cli *o, const struct annotate_shown *shown,
+		       struct tare_error *err)
 {
 	struct opened_output to;
 	struct text out = { 0 };
@@ -67,7 +67,7 @@ static int put(const struct annotate_cli *o, const struct annotate_shown *shown,
 		annotate_csv(&out, shown);
 	else
 		annotate_text(&out, shown, &to.style);
-	ret = form_close(&to, &out, err);
+	ret = recording_close(&to, &out, err);
 	text_free(&out);
 	return ret;
 }
@@ -87,22 +87,23 @@ static void say_inlined(const struct annotate_cli *o, const char *path, const ch
 	if (samples_read(&s, path, &read, NULL) < 0)
 		return;
 
-	const struct stacks_frame *frame = stacks_frames(s.stacks, &ignored);
-	const struct stacks_node *node = stacks_nodes(s.stacks, &ignored);
-	const struct stacks_row *row = stacks_rows(s.stacks, &n_rows);
+	const struct call_tree_frame *frame = call_tree_frames(s.call_tree, &ignored);
+	const struct call_tree_node *node = call_tree_nodes(s.call_tree, &ignored);
+	const struct call_tree_row *row = call_tree_rows(s.call_tree, &n_rows);
 
 	for (size_t i = 0; i < n_rows; i++) {
 		uint32_t at = row[i].node;
 		bool within = false;
 
-		for (; at && frame[node[at].frame].flags & STACKS_INLINED; at = node[at].parent)
+		for (; at && frame[node[at].frame].flags & CALL_TREE_INLINED; at = node[at].parent)
 			within |= report_matches(
-				function, stacks_name(s.stacks, frame[node[at].frame].function));
+				function,
+				call_tree_name(s.call_tree, frame[node[at].frame].function));
 		if (!within || !at || row[i].samples <= most)
 			continue;
 		most = row[i].samples;
 
-		const char *host = stacks_name(s.stacks, frame[node[at].frame].function);
+		const char *host = call_tree_name(s.call_tree, frame[node[at].frame].function);
 
 		tare_fail(
 			err, ENOENT,
@@ -145,8 +146,8 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 		tell_uncounted("annotate", path, samples.file);
 	}
 	*partial = tell_partial("annotate", path, samples.file, samples.quality.damage, true);
-	if (o->common.event && samples.stacks->columns) {
-		opts.column = ratio_column(samples.stacks, o->common.event, err);
+	if (o->common.event && samples.call_tree->columns) {
+		opts.column = derived_column(samples.call_tree, o->common.event, err);
 		ret = opts.column == SET_NONE ? -ENOENT : 0;
 	}
 	if (ret == 0)
@@ -158,7 +159,7 @@ static int of_recording(struct annotate_cli *o, const char *function, bool *part
 	shown.samples = &samples;
 	shown.skid = (struct skid_known){ &kept, o->common.skid };
 	if (ret == 0)
-		ret = put(o, &shown, err);
+		ret = put_listing(o, &shown, err);
 	annotate_free(&a);
 	samples_free(&samples);
 	skids_kept_free(&kept);
@@ -212,7 +213,7 @@ static int of_command(struct annotate_cli *o, const char *function, char **argv,
 	exact_close(x);
 	shown.of = &a;
 	if (ret == 0)
-		ret = put(o, &shown, err);
+		ret = put_listing(o, &shown, err);
 	annotate_free(&a);
 	return ret;
 }

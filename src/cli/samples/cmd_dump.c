@@ -137,7 +137,7 @@ static void show_counts(struct text *out, const struct perfdata *r, const struct
 }
 
 /* Writes the collected text and empties it. */
-static int put(struct text *out, struct tare_error *err)
+static int put_text(struct text *out, struct tare_error *err)
 {
 	if (out->failed)
 		return tare_fail_nomem(err);
@@ -168,7 +168,7 @@ static int show_spe(struct perfdata *r, struct text *out, struct tare_error *err
 		memmove(buf, buf + used, held - used);
 		held -= used;
 		base += used;
-		ret = put(out, err);
+		ret = put_text(out, err);
 	}
 	if (ret == 0 && held)
 		text_add(out, "    %08llx  %zu bytes of a packet that is truncated\n",
@@ -217,7 +217,7 @@ static int records(struct perfdata *r, const struct dump_options *o, struct text
 			if ((put_ret = show_precise(r, &rec, aux, out, err)) < 0)
 				return put_ret;
 		}
-		if (out->len >= FLUSH_AT && (put_ret = put(out, err)) < 0)
+		if (out->len >= FLUSH_AT && (put_ret = put_text(out, err)) < 0)
 			return put_ret;
 	}
 	return 0;
@@ -250,7 +250,7 @@ static int dump(const struct command *self, const char *path, const struct dump_
 			show_counts(&out, r, &tally);
 		if (!o->header)
 			perfdata_view_loss(&out, r);
-		ret = put(&out, err);
+		ret = put_text(&out, err);
 	}
 	if (ret == 0 && fflush(stdout))
 		ret = tare_fail(err, errno, "cannot write: %s", strerror(errno));

@@ -135,7 +135,7 @@ static const char *lacks(const struct memory *m, enum memory_sort sort)
 		[MEMORY_SORT_P99] = "latencies",
 		[MEMORY_SORT_MISSES] = "the cache or memory level of the data",
 		[MEMORY_SORT_REMOTE] = "the distance of the data",
-		[MEMORY_SORT_MODIFIED] = "modified lines in other caches",
+		[MEMORY_SORT_HITM] = "modified lines in other caches",
 	};
 	bool has = what[sort] == NULL ||
 		(sort <= MEMORY_SORT_P99              ? m->latency >= 0
@@ -200,7 +200,7 @@ static int write_text(const struct memory_cli *o, const struct memory_shown *sho
 		memory_csv(&out, shown, shown->memory->table);
 	else
 		memory_text(&out, shown, &to.style);
-	ret = form_close(&to, &out, err);
+	ret = recording_close(&to, &out, err);
 	text_free(&out);
 	return ret;
 }
@@ -208,8 +208,8 @@ static int write_text(const struct memory_cli *o, const struct memory_shown *sho
 static int show(const struct memory_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	struct memory_options opts = { .sort = o->sort };
-	struct accessed_options from = access_options(&o->common);
-	struct accessed c;
+	struct memory_samples_options from = access_options(&o->common);
+	struct memory_samples c;
 	struct memory m = { 0 };
 	enum memory_by all[MEMORY_BYS];
 	int ret;
@@ -219,12 +219,12 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 	ret = o->common.out.html ? page_available(err) : 0;
 	if (ret < 0)
 		return ret;
-	ret = accessed_open(&c, path, &from, err);
+	ret = memory_samples_open(&c, path, &from, err);
 	if (ret == 0)
 		ret = memory_read(&m, &c, o->common.out.html ? all : &o->by,
 				  o->common.out.html ? MEMORY_BYS : 1, &opts, err);
 	if (ret == 0)
-		*partial = tell_partial("memory", path, accessed_read(&c), c.damage, false);
+		*partial = tell_partial("memory", path, memory_samples_read(&c), c.damage, false);
 	if (ret == 0)
 		ret = access_any(&c, path, m.total.samples, m.no_accesses, err);
 	if (ret == 0 && lacks(&m, o->sort)) {
@@ -257,7 +257,7 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 		ret = o->common.out.html ? write_page(o, &shown, err) : write_text(o, &shown, err);
 	}
 	memory_free(&m);
-	accessed_close(&c);
+	memory_samples_close(&c);
 	return ret;
 }
 
@@ -332,7 +332,7 @@ static int show_allocations(const struct memory_cli *o, enum allocations_sort so
 			allocations_csv(&out, &shown);
 		else
 			allocations_text(&out, &shown, &to.style);
-		ret = form_close(&to, &out, err);
+		ret = recording_close(&to, &out, err);
 		text_free(&out);
 	}
 	if (ret == 0) {

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/recordings.h"
-#include "output/doomed.h"
+#include "output/temp_cleanup.h"
 #include "output/output.h"
 #include "output/own_stdout.h"
 #include "cli/samples/record_alloc.h"
@@ -45,7 +45,7 @@ struct job {
 	struct perfdata_writer *writer;
 	struct environment environment;
 	struct record_alloc alloc;
-	struct fixed fixed;
+	struct determinism fixed;
 	struct record_size size;
 	uint64_t begin_ns;
 	bool exact, phys_data; /* phys_data: requested by name */
@@ -451,8 +451,8 @@ static int choose_rings(struct job *j)
 
 static void spare(struct job *j)
 {
-	doomed_spare(perfdata_writer_part(j->writer));
-	doomed_spare(j->alloc.path);
+	temp_cleanup_forget(perfdata_writer_part(j->writer));
+	temp_cleanup_forget(j->alloc.path);
 }
 
 static bool large_enough(void *with)
@@ -461,7 +461,7 @@ static bool large_enough(void *with)
 	struct text out = { 0 };
 
 	if (perfdata_writer_kept(j->writer))
-		doomed_finish();
+		temp_cleanup_finish();
 
 	bool enough = record_size_enough(&j->size, perfdata_writer_size(j->writer),
 					 record_alloc_size(&j->alloc), clock_now_ns() - j->begin_ns,
@@ -479,12 +479,12 @@ static int finish(struct job *j, struct tare_error *err)
 {
 	int ret, placed;
 
-	doomed_finish();
+	temp_cleanup_finish();
 	spare(j); /* afterwards the names may belong to other files */
 	ret = perfdata_writer_finish(j->writer, &j->outcome, err);
 	placed = record_alloc_place(&j->alloc, ret < 0 ? NULL : err);
 	if (!perfdata_writer_part(j->writer))
-		doomed_finished();
+		temp_cleanup_finished();
 	return ret < 0 ? ret : placed;
 }
 
@@ -498,18 +498,18 @@ static int record(struct job *j)
 						     .compress = o->compress,
 						     .build_ids = !o->no_build_ids,
 						     .clockid = o->how.clockid,
-						     .made = doomed_add };
+						     .made = temp_cleanup_add };
 	struct sample_plan plan = {
 		.events = &j->list,
 		.how = o->how,
 		.argv = j->argv,
 		.launcher = &launch_plain,
 		.envp = j->alloc.envp,
-		.where = { .pids = o->pids,
-			   .tids = o->tids,
-			   .all_cpus = o->all_cpus,
-			   .cpus = o->cpus,
-			   .inherit = o->how.inherit },
+		.target = { .pids = o->pids,
+			    .tids = o->tids,
+			    .all_cpus = o->all_cpus,
+			    .cpus = o->cpus,
+			    .inherit = o->how.inherit },
 		.timeout_ns = o->timeout_ns,
 		.delay_ns = o->delay_ns,
 		.ring_bytes = o->ring_bytes,
@@ -566,12 +566,12 @@ static int record(struct job *j)
 
 static void close_writer(struct job *j)
 {
-	sigset_t before = doomed_hold();
+	sigset_t before = temp_cleanup_block();
 
-	doomed_spare(perfdata_writer_part(j->writer));
+	temp_cleanup_forget(perfdata_writer_part(j->writer));
 	perfdata_writer_close(j->writer);
 	j->writer = NULL;
-	doomed_let(&before);
+	temp_cleanup_unblock(&before);
 }
 
 /* Nothing was recorded: resets the job to try another way. */
@@ -777,16 +777,16 @@ static int exit_status(const struct job *j, int ret)
 
 static int begin_alloc(struct job *j)
 {
-	sigset_t before = doomed_hold();
+	sigset_t before = temp_cleanup_block();
 	int ret = record_alloc_begin(&j->alloc, j->o.output, j->o.size_most, j->err);
 
 	if (j->alloc.path[0])
-		doomed_add(j->alloc.path);
-	doomed_let(&before);
+		temp_cleanup_add(j->alloc.path);
+	temp_cleanup_unblock(&before);
 	return ret;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_record(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct job j = { .o = RECORD_OPTIONS_INIT, .err = &err };
@@ -813,12 +813,12 @@ static int run(const struct command *self, int argc, char **argv)
 		show(&j, self);
 	} else {
 		record_alloc_forget(&j.alloc);
-		doomed_spare(j.alloc.path);
+		temp_cleanup_forget(j.alloc.path);
 	}
 	if (ret < 0 && ret != -EPIPE)
 		complain(self, &err, j.o.events.text);
 	close_writer(&j);
-	doomed_finished();
+	temp_cleanup_finished();
 	status = exit_status(&j, ret);
 	sample_outcome_free(&j.outcome);
 	environment_free(&j.environment);
@@ -838,5 +838,5 @@ const struct command cmd_record = {
 		"  tare record -a --timeout 5s",
 	.topic = TOPIC_WHERE,
 	.options = record_option_rows,
-	.run = run,
+	.run = run_record,
 };

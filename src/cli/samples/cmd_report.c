@@ -14,7 +14,7 @@
 #include "cli/samples/sample_options.h"
 #include "profile/report/folded.h"
 #include "profile/report/report_view.h"
-#include "profile/report/stacks_json.h"
+#include "profile/report/call_tree_json.h"
 
 enum { ROWS_SHOWN = 30, ROWS_ON_A_PAGE = 5000 };
 
@@ -153,10 +153,10 @@ static int column_of(const struct samples *s, const char *event, uint32_t *out,
 		     struct tare_error *err)
 {
 	size_t n;
-	const struct stacks_row *row = stacks_rows(s->stacks, &n);
+	const struct call_tree_row *row = call_tree_rows(s->call_tree, &n);
 
 	*out = 0;
-	if (!s->stacks->columns)
+	if (!s->call_tree->columns)
 		return 0;
 	if (!event && s->n_fields) { /* the first one that has such fields */
 		uint32_t least = SET_NONE;
@@ -168,12 +168,12 @@ static int column_of(const struct samples *s, const char *event, uint32_t *out,
 	}
 	if (!event)
 		return 0;
-	*out = ratio_column(s->stacks, event, err);
+	*out = derived_column(s->call_tree, event, err);
 	return *out == SET_NONE ? -ENOENT : 0;
 }
 
 static int show_folded(const struct report_cli *o, struct samples *s, uint32_t column,
-		       struct ratio *ratio, struct output *to, bool *partial,
+		       struct derived_column *ratio, struct output *to, bool *partial,
 		       struct tare_error *err)
 {
 	struct folded_options f = {
@@ -192,20 +192,21 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 			*partial |= tell_partial("report", o->before, before.file,
 						 before.quality.damage, true);
 		}
-		if (ret == 0 && before.stacks->columns && s->stacks->columns) {
+		if (ret == 0 && before.call_tree->columns && s->call_tree->columns) {
 			/* The same event, at any position in that file. */
-			f.before_column = ratio_column(
-				before.stacks,
-				stacks_name(s->stacks, s->stacks->column[column].name), err);
+			f.before_column = derived_column(
+				before.call_tree,
+				call_tree_name(s->call_tree, s->call_tree->column[column].name),
+				err);
 			if (f.before_column == SET_NONE) {
 				tare_prefix(err, "%.100s: ", o->before);
 				ret = -ENOENT;
 			}
 		}
-		f.before = before.stacks;
+		f.before = before.call_tree;
 	}
-	if (ret == 0 && s->stacks->columns)
-		ret = folded_write(&out, s->stacks, &f, put_text, to, err);
+	if (ret == 0 && s->call_tree->columns)
+		ret = folded_write(&out, s->call_tree, &f, put_text, to, err);
 	samples_free(&before);
 	text_free(&out);
 	return ret;
@@ -214,7 +215,7 @@ static int show_folded(const struct report_cli *o, struct samples *s, uint32_t c
 /* The table as in JSON, and the stacks. */
 static int write_page(const char *path, const struct report_shown *shown, struct tare_error *err)
 {
-	const struct stacks_about about = { .program = "all", .least = 1e-6 };
+	const struct call_tree_about about = { .program = "all", .least = 1e-6 };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 };
 	int ret = page_file_open(&p, path, NULL, err);
@@ -225,7 +226,8 @@ static int write_page(const char *path, const struct report_shown *shown, struct
 	if (ret == 0)
 		ret = page_file_begin(&p, "tare report", shown->path, 0, err);
 	if (ret == 0) {
-		ret = stacks_json(page_document(&p.page), shown->samples->stacks, &about, err);
+		ret = call_tree_json(page_document(&p.page), shown->samples->call_tree, &about,
+				     err);
 		page_add(&p.page, table.s, table.len);
 	}
 	if (ret == 0)
@@ -236,7 +238,7 @@ static int write_page(const char *path, const struct report_shown *shown, struct
 }
 
 static int show_table(const struct report_cli *o, const char *path, struct samples *s,
-		      uint32_t column, struct ratio *ratio, struct output *to,
+		      uint32_t column, struct derived_column *ratio, struct output *to,
 		      struct tare_error *err)
 {
 	struct report_options opts = { .keys = o->keys,
@@ -272,11 +274,11 @@ static int show_table(const struct report_cli *o, const char *path, struct sampl
 		style = output_style(to, o->common.out.colour);
 	style.thousands = true;
 	if (ret == 0 && o->about) {
-		ret = report_relatives(&relatives, s->stacks, o->about, column, err);
+		ret = report_relatives(&relatives, s->call_tree, o->about, column, err);
 		shown.relatives = ret == 0 ? &relatives : NULL;
 		shown.function = o->about;
 	} else if (ret == 0) {
-		ret = report_make(&report, s->stacks, &opts, err);
+		ret = report_make(&report, s->call_tree, &opts, err);
 		shown.report = &report;
 	}
 	if (ret == 0 && o->common.out.html)
@@ -310,7 +312,7 @@ static void ask_for_counts(struct report_cli *o)
 static int show(struct report_cli *o, const char *path, bool *partial, struct tare_error *err)
 {
 	struct samples samples = { 0 };
-	struct ratio ratio = { 0 };
+	struct derived_column ratio = { 0 };
 	struct output to = { .fd = -1 };
 	uint32_t column = 0;
 	int ret;
@@ -329,7 +331,7 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 	*partial = tell_partial("report", path, samples.file, samples.quality.damage, true);
 	ret = column_of(&samples, o->common.event, &column, err);
 	if (ret == 0 && o->ratio)
-		ret = ratio_parse(&ratio, o->ratio, samples.stacks, err);
+		ret = derived_parse(&ratio, o->ratio, samples.call_tree, err);
 	if (ret < 0 && o->ratio)
 		tare_prefix(err, "--ratio: ");
 	if (ret == 0 && !o->common.out.html)
@@ -342,7 +344,7 @@ static int show(struct report_cli *o, const char *path, bool *partial, struct ta
 		output_abandon(&to);
 	else
 		ret = output_close(&to, err);
-	ratio_free(&ratio);
+	derived_free(&ratio);
 	samples_free(&samples);
 	return ret;
 }

@@ -70,7 +70,7 @@ static int write_text(const struct sharing_cli *o, const struct sharing_shown *s
 		sharing_csv(&out, shown);
 	else
 		sharing_text(&out, shown, &to.style);
-	ret = form_close(&to, &out, err);
+	ret = recording_close(&to, &out, err);
 	text_free(&out);
 	return ret;
 }
@@ -78,18 +78,18 @@ static int write_text(const struct sharing_cli *o, const struct sharing_shown *s
 static int show(const struct sharing_cli *o, const char *path, bool *partial,
 		struct tare_error *err)
 {
-	struct accessed_options from = access_options(&o->common);
+	struct memory_samples_options from = access_options(&o->common);
 	struct sharing_named n = { 0 };
-	struct accessed c;
+	struct memory_samples c;
 	int ret = o->common.out.html ? page_available(err) : 0;
 
 	if (ret < 0)
 		return ret;
-	ret = accessed_open(&c, path, &from, err);
+	ret = memory_samples_open(&c, path, &from, err);
 	if (ret == 0)
 		ret = sharing_named_read(&n, &c, &o->opts, err);
 	if (ret == 0)
-		*partial = tell_partial("sharing", path, accessed_read(&c), c.damage, false);
+		*partial = tell_partial("sharing", path, memory_samples_read(&c), c.damage, false);
 	if (ret == 0)
 		ret = access_any(&c, path,
 				 sharing_totals(n.s).used + sharing_totals(n.s).passed_over,
@@ -122,7 +122,7 @@ static int show(const struct sharing_cli *o, const char *path, bool *partial,
 					 : write_text(o, &shown, err);
 	}
 	sharing_named_free(&n);
-	accessed_close(&c);
+	memory_samples_close(&c);
 	return ret;
 }
 

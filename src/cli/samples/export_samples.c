@@ -47,18 +47,18 @@ static void command_of(struct text *out, const struct samples *s)
 
 /* The root of every stack: the command that was sampled, if there was one; for a thread that
  * called exec, the last program. */
-static const char *program_of(const struct stacks *s)
+static const char *program_of(const struct call_tree *s)
 {
 	size_t n, threads;
-	const struct stacks_task *task = stacks_tasks(s, &n);
+	const struct call_tree_task *task = call_tree_tasks(s, &n);
 	uint32_t *of = calloc(2 * n + 1, sizeof(*of)), *last = of + n;
 	const char *name = "all";
 
-	threads = of ? stacks_threads(s, of) : SIZE_MAX;
+	threads = of ? call_tree_threads(s, of) : SIZE_MAX;
 	if (n && threads != SIZE_MAX) {
 		for (size_t i = 0; i < n; i++)
 			last[of[i]] = task[i].comm;
-		name = stacks_name(s, last[0]);
+		name = call_tree_name(s, last[0]);
 		for (size_t i = 1; i < threads; i++)
 			if (last[i] != last[0])
 				name = "all";
@@ -80,7 +80,7 @@ int export_perfdata(struct out *out, const struct exporter *how, const char *pat
 					.trace = fields,
 					.n_trace = how->fields ? ARRAY_SIZE(fields) : 0,
 					.trace_if_any = true,
-					.moments = how->sample != NULL,
+					.sample_log = how->sample != NULL,
 					.symfs = names->symfs,
 					.kallsyms = names->kallsyms,
 					.force_names = names->force_names,
@@ -99,14 +99,14 @@ int export_perfdata(struct out *out, const struct exporter *how, const char *pat
 	input_tell_broke_off("export", path, s.quality.broke_off);
 	tell_doubted_names("export", path, s.unnamed, s.n_unnamed);
 	head.damage = s.quality.damage[0] ? s.quality.damage : NULL;
-	options.program = program_of(s.stacks);
+	options.program = program_of(s.call_tree);
 	options.first_ns = s.quality.first_ns;
 	*partial = tell_partial("export", path, s.file, s.quality.damage, true);
-	if (s.stacks->columns == 0) {
+	if (s.call_tree->columns == 0) {
 		ret = tare_fail(err, ENODATA, "%.200s has no samples", path);
 		tare_hint(err, "tare dump --counts shows what it has");
 	} else {
-		ret = export_stacks(out, how, s.stacks, &head, &options, err);
+		ret = export_stacks(out, how, s.call_tree, &head, &options, err);
 	}
 	text_free(&command);
 	samples_free(&s);

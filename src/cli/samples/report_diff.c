@@ -3,14 +3,14 @@
  * differential flame graph. */
 #include <string.h>
 #include "cli/recordings.h"
-#include "profile/report/ratio.h"
+#include "profile/report/derived_column.h"
 #include "profile/report/report_diff.h"
 #include "profile/report/tell_names.h"
 #include "perfdata/dump/tell_partial.h"
 #include "output/page_file.h"
 #include "cli/samples/report_diff.h"
 #include "profile/report/report_diff_view.h"
-#include "profile/report/stacks_json.h"
+#include "profile/report/call_tree_json.h"
 
 int report_diff_check(unsigned keys, struct tare_error *err)
 {
@@ -31,18 +31,19 @@ int report_diff_check(unsigned keys, struct tare_error *err)
 static int columns(const struct report_diff_cli *o, const struct samples s[REPORT_SIDES],
 		   uint32_t column[REPORT_SIDES], struct tare_error *err)
 {
-	const struct stacks *after = s[REPORT_AFTER].stacks, *before = s[REPORT_BEFORE].stacks;
+	const struct call_tree *after = s[REPORT_AFTER].call_tree,
+			       *before = s[REPORT_BEFORE].call_tree;
 	const char *names[] = { o->before, o->after };
 
 	for (int side = 0; side < REPORT_SIDES; side++)
-		if (!s[side].stacks->columns)
+		if (!s[side].call_tree->columns)
 			return tare_fail(err, ENODATA, "%.200s has no samples%s", names[side],
 					 s[side].quality.samples ? " that match" : "");
-	column[REPORT_AFTER] = o->common->event ? ratio_column(after, o->common->event, err) : 0;
+	column[REPORT_AFTER] = o->common->event ? derived_column(after, o->common->event, err) : 0;
 	if (column[REPORT_AFTER] == SET_NONE)
 		return -ENOENT;
-	column[REPORT_BEFORE] = ratio_column(
-		before, stacks_name(after, after->column[column[REPORT_AFTER]].name), err);
+	column[REPORT_BEFORE] = derived_column(
+		before, call_tree_name(after, after->column[column[REPORT_AFTER]].name), err);
 	if (column[REPORT_BEFORE] == SET_NONE) {
 		tare_prefix(err, "%.100s: ", o->before);
 		return -ENOENT;
@@ -61,12 +62,12 @@ static int columns(const struct report_diff_cli *o, const struct samples s[REPOR
 static int to_page(const struct report_diff_cli *o, const struct report_diff_shown *shown,
 		   struct tare_error *err)
 {
-	const struct stacks_about about = { .title = "Flame graph of the difference",
-					    .program = "all",
-					    .least = 1e-6,
-					    .difference = true,
-					    .shares = o->shares,
-					    .exact = report_diff_all_exact(shown->diff) };
+	const struct call_tree_about about = { .title = "Flame graph of the difference",
+					       .program = "all",
+					       .least = 1e-6,
+					       .difference = true,
+					       .shares = o->shares,
+					       .exact = report_diff_all_exact(shown->diff) };
 	struct page_file p = PAGE_FILE_INIT;
 	struct text table = { 0 }, title = { 0 };
 	int ret = page_file_open(&p, o->html, NULL, err);
@@ -78,7 +79,8 @@ static int to_page(const struct report_diff_cli *o, const struct report_diff_sho
 	if (ret == 0)
 		ret = page_file_begin(&p, "tare report --diff", title.s, 0, err);
 	if (ret == 0) {
-		ret = stacks_json(page_document(&p.page), shown->diff->report.stacks, &about, err);
+		ret = call_tree_json(page_document(&p.page), shown->diff->report.call_tree, &about,
+				     err);
 		page_add(&p.page, table.s, table.len);
 	}
 	if (ret == 0)
@@ -104,7 +106,7 @@ static int to_output(const struct report_diff_cli *o, const struct report_diff_s
 		report_diff_csv(&out, shown);
 	else
 		report_diff_text(&out, shown, &to.style);
-	ret = form_close(&to, &out, err);
+	ret = recording_close(&to, &out, err);
 	text_free(&out);
 	return ret;
 }
@@ -149,7 +151,7 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 					   .diff = &diff,
 					   .limit = o->limit,
 					   .least_percent = o->least_percent };
-	struct stacks *pair = NULL;
+	struct call_tree *pair = NULL;
 	int ret = read_both(s, o, err);
 
 	if (ret == 0)
@@ -158,7 +160,7 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 	    (several_commands(&s[REPORT_BEFORE]) || several_commands(&s[REPORT_AFTER])))
 		opts.keys &= ~(unsigned)REPORT_COMM;
 	if (ret == 0) {
-		const struct stacks *from[] = { s[0].stacks, s[1].stacks };
+		const struct call_tree *from[] = { s[0].call_tree, s[1].call_tree };
 
 		pair = report_pair(from, shown.column, opts.keys, err);
 		ret = pair ? report_diff_make(&diff, pair, &opts, o->shares, err) : -ENOMEM;
@@ -176,7 +178,7 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 			tell_partial("report", side ? o->after : o->before, s[side].file,
 				     s[side].quality.damage, true);
 	report_diff_free(&diff);
-	stacks_free(pair);
+	call_tree_free(pair);
 	for (int side = 0; side < REPORT_SIDES; side++)
 		samples_free(&s[side]);
 	return ret;

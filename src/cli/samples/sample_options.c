@@ -14,7 +14,7 @@ int sample_load_skid(struct skids_kept *out, const struct sample_options *o, str
 	return o->skid ? ret : 0;
 }
 
-static int number(const char *value, int64_t *out, struct tare_error *err)
+static int parse_number(const char *value, int64_t *out, struct tare_error *err)
 {
 	uint64_t v;
 	int ret = num_parse(value, &v, err);
@@ -63,11 +63,11 @@ static int set_filter(void *options, const char *arg, struct tare_error *err)
 		else if (!strcmp(word, "function") || !strcmp(word, "symbol"))
 			o->function = value;
 		else if (!strcmp(word, "pid"))
-			ret = number(value, &f->pid, err);
+			ret = parse_number(value, &f->pid, err);
 		else if (!strcmp(word, "tid"))
-			ret = number(value, &f->tid, err);
+			ret = parse_number(value, &f->tid, err);
 		else if (!strcmp(word, "cpu"))
-			ret = number(value, &f->cpu, err);
+			ret = parse_number(value, &f->cpu, err);
 		else if (!strcmp(word, "from"))
 			ret = num_parse_ns(value, 1000000000, &f->from_ns, err);
 		else if (!strcmp(word, "to"))
@@ -123,9 +123,9 @@ const struct option_row sample_skid_rows[] = {
 
 int sample_open(struct opened_output *to, const struct sample_options *o, struct tare_error *err)
 {
-	const struct form f = { .out = o->out };
+	const struct recording_options f = { .out = o->out };
 
-	return form_open(to, &f, err);
+	return recording_open(to, &f, err);
 }
 
 void sample_options_free(struct sample_options *o)

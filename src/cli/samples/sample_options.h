@@ -4,9 +4,9 @@
 #ifndef CLI_SAMPLES_SAMPLE_OPTIONS_H
 #define CLI_SAMPLES_SAMPLE_OPTIONS_H
 
-#include "memory/accessed.h"
+#include "memory/memory_samples.h"
 #include "profile/samples.h"
-#include "cli/regions/form.h"
+#include "cli/regions/recording_options.h"
 
 enum { EXIT_PARTIAL_FILE = 1 }; /* the file is damaged: the part before the damage was reported */
 
@@ -33,15 +33,15 @@ extern const struct option_row sample_rows[], access_rows[], sample_skid_rows[];
 
 /* src/cli/samples/access_options.c */
 int access_options_check(const struct sample_options *o, struct tare_error *err);
-struct accessed_options access_options(const struct sample_options *o);
+struct memory_samples_options access_options(const struct sample_options *o);
 int access_one_file(const struct sample_options *o, int argc, char **argv, int rest,
 		    struct tare_error *err);
 /* -ENODATA with the reason if no sample was `used`; `others`: samples of operations that are not
  * accesses. */
-int access_any(const struct accessed *c, const char *path, uint64_t used, uint64_t others,
+int access_any(const struct memory_samples *c, const char *path, uint64_t used, uint64_t others,
 	       struct tare_error *err);
 
-/* Opens the output; form_close() closes it. */
+/* Opens the output; recording_close() closes it. */
 int sample_open(struct opened_output *to, const struct sample_options *o, struct tare_error *err);
 void sample_options_free(struct sample_options *o);
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "output/own_stdout.h"
 #include "output/progress.h"
-#include "cli/stat/stat_cross.h"
+#include "cli/stat/stat_cross_check.h"
 #include "cli/stat/stat_dry.h"
 #include "cli/stat/stat_explain.h"
 #include "cli/stat/stat_irqs.h"
@@ -26,7 +26,7 @@
 #include "launch/cgroup.h"
 #include "launch/environment.h"
 #include "launch/pidspace.h"
-#include "count/split.h"
+#include "count/event_batches.h"
 #include "stat/stat.h"
 #include "profile/report/profile_view.h"
 #include "stat/stat_view.h"
@@ -71,7 +71,7 @@ struct job {
 	struct profile *profile;
 	bool profiled;                  /* some run */
 	struct environment environment; /* of the command, if it is fixed */
-	struct fixed fixed;
+	struct determinism fixed;
 	const bool *only; /* the events of the current runs; NULL: all */
 	bool exact_asked; /* requested by name: without exact counts tare stat fails */
 	bool any_interval;
@@ -433,8 +433,8 @@ static int opened(void *with, const struct counting *c, struct tare_error *err)
 /* --no-multiplex: checked before the command starts, so that no run is wasted. */
 static int check_fit(struct job *j)
 {
-	struct split split;
-	int ret = split_events(&split, &j->list, NULL, j->err);
+	struct event_batches split;
+	int ret = event_batches_measure(&split, &j->list, NULL, j->err);
 	size_t first = 0;
 
 	if (ret < 0)
@@ -448,17 +448,17 @@ static int check_fit(struct job *j)
 		tare_hint(j->err, "count fewer events at once, or --split them over several runs");
 		ret = -EBUSY;
 	}
-	split_free(&split);
+	event_batches_free(&split);
 	return ret;
 }
 
 static int show_dry(struct job *j)
 {
-	const struct where where = {
+	const struct count_target target = {
 		.pids = j->o.pids, .tids = j->o.tids, .all_cpus = j->o.all_cpus, .cpus = j->o.cpus
 	};
 	struct text text = { 0 };
-	int ret = stat_dry(&text, j->machine, &j->list, &where, j->err);
+	int ret = stat_dry(&text, j->machine, &j->list, &target, j->err);
 
 	if (ret == 0)
 		return output_put(&j->out, &text, j->err);
@@ -500,13 +500,13 @@ static int count_batch(struct job *j, struct stat_plan *plan, const bool *only,
 static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask,
 			const struct launcher *launcher, struct stat_outcome *outcome)
 {
-	struct split split = { 0 };
+	struct event_batches split = { 0 };
 	size_t n = j->list.n;
 	int ret;
 
 	if (!j->o.split)
 		return count_batch(j, plan, mask, launcher, outcome);
-	ret = split_events(&split, &j->list, NULL, j->err);
+	ret = event_batches_measure(&split, &j->list, NULL, j->err);
 	j->all_runs = j->o.runs * (split.batches + j->o.clean_times);
 	for (unsigned b = 0; ret == 0 && b < split.batches; b++) {
 		for (size_t i = 0; mask && i < n; i++)
@@ -514,7 +514,7 @@ static int count_rounds(struct job *j, struct stat_plan *plan, const bool *mask,
 		ret = count_batch(j, plan, split.in + b * n, launcher, outcome);
 	}
 	j->only = NULL;
-	split_free(&split);
+	event_batches_free(&split);
 	return ret;
 }
 
@@ -594,11 +594,11 @@ static int count(struct job *j, struct stat_outcome *outcome)
 			: o->by == BY_PROCESS ? PARTS_PROCESSES
 			: o->by == BY_THREAD  ? PARTS_THREADS
 					      : PARTS_NONE,
-		.where = { .pids = o->pids,
-			   .tids = o->tids,
-			   .all_cpus = o->all_cpus,
-			   .cpus = o->cpus,
-			   .inherit = !o->no_inherit },
+		.target = { .pids = o->pids,
+			    .tids = o->tids,
+			    .all_cpus = o->all_cpus,
+			    .cpus = o->cpus,
+			    .inherit = !o->no_inherit },
 		.cgroup = (const char *const *)j->cgroup,
 		.cgroup_fd = j->cgroup_fd,
 		.runs = o->runs,
@@ -721,7 +721,7 @@ static int finish(struct job *j, const struct stat_outcome *outcome)
 			j->about.profile_limit = PROFILE_ROWS;
 	}
 	if (j->o.cross_check) {
-		ret = stat_cross_show(&j->out, t, &j->o, j->argv, &j->style, j->err);
+		ret = stat_cross_check_show(&j->out, t, &j->o, j->argv, &j->style, j->err);
 		return ret < 0 ? ret : status_of(t) ? status_of(t) : ret;
 	}
 	ret = check_whole(j, t);
@@ -822,7 +822,7 @@ static int prepare(struct job *j)
 	if (ret == 0 && o->verified_only && !o->root)
 		ret = stat_trust_check(&j->trust, &j->list, o->correct, j->err);
 	if (ret == 0 && o->cross_check)
-		ret = stat_cross_ready(&j->list, &o->cpus, j->err);
+		ret = stat_cross_check_ready(&j->list, &o->cpus, j->err);
 	if (ret == 0 && o->profile) {
 		j->profile = profile_new(o->profile, j->err);
 		ret = j->profile ? 0 : -ENOMEM;
@@ -874,7 +874,7 @@ static void clean_up(struct job *j)
 	stat_options_free(&j->o);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_stat(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct job j = { .self = self,
@@ -951,5 +951,5 @@ const struct command cmd_stat = {
 		   "instructions:u,branch-misses:u -p 1234 -I 1000",
 	.topic = TOPIC_HOW_MUCH,
 	.options = stat_option_rows,
-	.run = run,
+	.run = run_stat,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/stat/stat_dry.h"
 
-static void put_places(struct text *out, const struct places *p, const struct where *where)
+static void put_places(struct text *out, const struct places *p, const struct count_target *target)
 {
 	struct cpus cpus = { .cpu = NULL };
 	struct text list = { 0 };
@@ -16,17 +16,17 @@ static void put_places(struct text *out, const struct places *p, const struct wh
 		cpus_free(&cpus);
 	} else {
 		text_add(out, "%s",
-			 where->pids || where->tids ? "the tasks named, on any CPU"
-						    : "the command, on any CPU");
+			 target->pids || target->tids ? "the tasks named, on any CPU"
+						      : "the command, on any CPU");
 	}
 	text_free(&list);
 }
 
 int stat_dry(struct text *out, struct machine *m, const struct encoding_list *list,
-	     const struct where *where, struct tare_error *err)
+	     const struct count_target *target, struct tare_error *err)
 {
 	struct place task = { .pid = 1, .cpu = -1 };
-	struct places tasks = { &task, where->all_cpus || where->cpus.n ? 0 : 1 };
+	struct places tasks = { &task, target->all_cpus || target->cpus.n ? 0 : 1 };
 	struct cpus online = { 0 };
 	int ret = cpus_online(machine_root(m), &online, err);
 
@@ -41,13 +41,13 @@ int stat_dry(struct text *out, struct machine *m, const struct encoding_list *li
 			text_add(out, "unavailable: %s\n", e->why);
 			continue;
 		}
-		ret = places_for(e, &tasks, where, &online, &places, err);
+		ret = places_for(e, &tasks, target, &online, &places, err);
 		if (ret < 0)
 			break;
 		text_add(out, "%s%stype %u config %#llx: ", e->pmu, e->pmu[0] ? " " : "",
 			 e->attr.type, (unsigned long long)e->attr.config);
 		if (places.n)
-			put_places(out, &places, where);
+			put_places(out, &places, target);
 		else
 			text_add(out, "no CPU");
 		text_add(out, "\n");

@@ -4,9 +4,9 @@
 #define CLI_STAT_STAT_DRY_H
 
 #include "pmu/pmu.h"
-#include "launch/where.h"
+#include "launch/count_target.h"
 
 int stat_dry(struct text *out, struct machine *m, const struct encoding_list *list,
-	     const struct where *where, struct tare_error *err);
+	     const struct count_target *target, struct tare_error *err);
 
 #endif

@@ -7,14 +7,14 @@
 #include "output/progress.h"
 #include "cli/stat/stat_explain.h"
 #include "launch/environment.h"
-#include "launch/hidden.h"
+#include "launch/output_hash.h"
 #include "diverge/divergence_view.h"
 
 enum { LETS = BUDGET_CAUSES - BUDGET_SEEN };
 
 /* One set of launch conditions. */
 struct condition {
-	struct fixed fixed;
+	struct determinism fixed;
 	struct environment environment;
 	struct summary *summary;
 	uint64_t output; /* a hash, of the first run */
@@ -66,7 +66,7 @@ static bool by_events(enum budget_cause cause, const struct stat_table *t, unsig
 static bool see(enum budget_cause cause, const struct stat_table *t, const struct stat_row *r,
 		unsigned run, double *out)
 {
-	const struct around *a = &t->end[run].around;
+	const struct system_noise *a = &t->end[run].around;
 	const struct amount *amount = &r->run[run];
 
 	if (by_events(cause, t, run, out))
@@ -132,10 +132,10 @@ static void no_switch(struct explained *e, unsigned cause, const char *why)
 
 static unsigned asked_for(const struct work *w)
 {
-	return fixed_had(w->plan->fixed);
+	return determinism_had(w->plan->fixed);
 }
 
-static int begin(struct work *w, struct condition *c, unsigned set)
+static int begin_condition(struct work *w, struct condition *c, unsigned set)
 {
 	const struct summary_options how = { .by = BY_ALL,
 					     .less = w->x->less->less,
@@ -158,11 +158,11 @@ static int begin(struct work *w, struct condition *c, unsigned set)
 static int begin_all(struct work *w)
 {
 	struct explained *e = &w->x->explained;
-	struct fixed every = { 0 };
+	struct determinism every = { 0 };
 	unsigned all, asked = asked_for(w);
 	int ret;
 
-	fixed_parse("all", &every, NULL);
+	determinism_parse("all", &every, NULL);
 	all = every.set & ~FIXED(PID) & ~FIXED(CWD) & ~FIXED(LOCALE) & ~FIXED(BINDING) &
 		~FIXED(READDIR) & ~FIXED(ENV) & ~FIXED(ISA);
 	all |= asked;
@@ -173,11 +173,12 @@ static int begin_all(struct work *w)
 		if (!w->tried[c])
 			e->fixed_already |= 1u << (BUDGET_SEEN + c);
 	}
-	ret = begin(w, &w->fixed, all);
+	ret = begin_condition(w, &w->fixed, all);
 	for (unsigned c = 0; ret == 0 && c < LETS; c++)
 		if (w->tried[c]) {
-			ret = begin(w, &w->let[c],
-				    all & ~(budget_causes[BUDGET_SEEN + c].items & ~asked));
+			ret = begin_condition(
+				w, &w->let[c],
+				all & ~(budget_causes[BUDGET_SEEN + c].items & ~asked));
 			e->conditions++;
 		}
 	if (!e->conditions)
@@ -191,7 +192,7 @@ static int run_one(struct work *w, struct condition *c, unsigned number, bool *s
 {
 	struct stat_plan plan = *w->plan;
 	struct stat_outcome outcome;
-	struct hidden hidden;
+	struct output_hash hidden;
 	uint64_t output;
 	int ret;
 
@@ -203,11 +204,11 @@ static int run_one(struct work *w, struct condition *c, unsigned number, bool *s
 	plan.opened = NULL;
 	plan.profile = NULL;
 	plan.begin = NULL;
-	ret = hidden_begin(&hidden, w->err);
+	ret = output_hash_begin(&hidden, w->err);
 	if (ret < 0)
 		return ret;
 	ret = stat_run(&plan, summary_sink(c->summary), &outcome, w->err);
-	output = hidden_end(&hidden);
+	output = output_hash_end(&hidden);
 	*stop |= outcome.by_signal != 0;
 	if (!number)
 		c->output = output;
@@ -352,7 +353,7 @@ static void say_cause(struct explained_row *to, const struct divergence *d,
 static void find_place(struct work *w)
 {
 	struct explained *e = &w->x->explained;
-	struct fixed fixed = { .set = w->fixed.fixed.set };
+	struct determinism fixed = { .set = w->fixed.fixed.set };
 	struct diverge_plan plan = { .argv = w->plan->argv,
 				     .envp = w->fixed.environment.envp,
 				     .fixed = &fixed,

@@ -35,7 +35,7 @@ struct stat_options {
 	enum { LAUNCH_DEFAULT, LAUNCH_FIXED, LAUNCH_PLAIN } launch;
 	bool deterministic;
 	enum { EXPLAIN_NO, EXPLAIN_ALL, EXPLAIN_REGRESSION } explain;
-	struct fixed fixed; /* --deterministic: the fixed items */
+	struct determinism fixed; /* --deterministic: the fixed items */
 	enum profile_by profile;
 	size_t profile_limit; /* 0: all */
 	bool profile_limited; /* given explicitly */

@@ -48,7 +48,7 @@ static int open_once(struct stat_trust *t, const struct encoding_list *list, str
 {
 	struct place self = { .cpu = -1, .shown = { .cpu = -1 } };
 	const struct places tasks = { .place = &self, .n = 1 };
-	const struct where where = { .inherit = true };
+	const struct count_target target = { .inherit = true };
 	bool *only = calloc(list->n + 1, sizeof(*only));
 	struct counting c;
 	int ret;
@@ -62,7 +62,8 @@ static int open_once(struct stat_trust *t, const struct encoding_list *list, str
 		only[i] = !engine_counts(&list->enc[i]) && list->enc[i].place != PLACE_UNCORE;
 	ret = counting_open(
 		&c, list,
-		&(struct counting_options){ .where = &where, .tasks = &tasks, .only = only }, err);
+		&(struct counting_options){ .target = &target, .tasks = &tasks, .only = only },
+		err);
 	if (ret == 0) {
 		memcpy(t->opened, c.enc, list->n * sizeof(*c.enc));
 		counting_close(&c);
@@ -111,7 +112,7 @@ static bool needs_none(const struct encoding *e)
 
 static bool is_good(const struct verdict *v, bool correct)
 {
-	return v && (verify_trusted(&v->result) || (correct && corrected_needed(&v->result)));
+	return v && (verify_trusted(&v->result) || (correct && overcount_needed(&v->result)));
 }
 
 static void list_name(struct text *out, const char *name)
@@ -255,7 +256,7 @@ static const struct stat_row *faults_row(const struct stat_trust *t, const struc
 int stat_trust_correct(struct stat_trust *t, struct machine *machine,
 		       const struct stat_table *table, struct tare_error *err)
 {
-	struct corrected_from from = { .faults = faults_row(t, table),
+	struct overcount_from from = { .faults = faults_row(t, table),
 				       .interrupts = interrupts_row(machine, table) };
 	int ret = 0;
 
@@ -265,10 +266,10 @@ int stat_trust_correct(struct stat_trust *t, struct machine *machine,
 	for (size_t i = 0; ret == 0 && i < table->n; i++) {
 		const struct verdict *v = trust_of(&t->view, table->row[i].event);
 
-		if (!v || !corrected_needed(&v->result))
+		if (!v || !overcount_needed(&v->result))
 			continue;
 		from.of = &v->result;
-		ret = corrected_row(&t->view.corrected[t->view.n_corrected++], table,
+		ret = overcount_row(&t->view.corrected[t->view.n_corrected++], table,
 				    &table->row[i], &from, err);
 	}
 	return ret;

@@ -4,7 +4,7 @@
 #ifndef CLI_STAT_STAT_TRUST_H
 #define CLI_STAT_STAT_TRUST_H
 
-#include "verify/corrected.h"
+#include "verify/overcount.h"
 #include "verify/verdicts.h"
 #include "verify/trust_view.h"
 

@@ -12,14 +12,14 @@
 
 struct diverge_options {
 	struct verify_form form;
-	struct fixed fixed;
+	struct determinism fixed;
 	uint64_t every, runs;
 };
 
 static int set_deterministic(void *to, const char *arg, struct tare_error *err)
 {
-	struct fixed *f = to;
-	int ret = fixed_parse(arg, f, err);
+	struct determinism *f = to;
+	int ret = determinism_parse(arg, f, err);
 
 	if (ret == 0 && !(f->set & FIXED(ASLR))) {
 		tare_fail(err, EINVAL,
@@ -95,7 +95,7 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 				     .every = o->every,
 				     .runs = (unsigned)o->runs };
 	struct looked looked = { .runs = plan.runs ? plan.runs : DIVERGE_RUNS };
-	struct same_input input = { -1, -1, -1 };
+	struct stdin_replay input = { -1, -1, -1 };
 	int ret = environment_fix(&environment, o->fixed.set, o->fixed.kept, argv, environ, err);
 
 	plan.envp = environment.envp;
@@ -124,7 +124,7 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 	if (ret == 0)
 		ret = d.verdict == DIVERGE_SAME && !d.uncounted[0] ? EXIT_VERIFIED
 								   : EXIT_NOT_VERIFIED;
-	same_input_end(&input);
+	stdin_replay_end(&input);
 	divergence_free(&report);
 	diverge_free(&d);
 	environment_free(&environment);
@@ -138,13 +138,13 @@ static int work(const struct command *self, struct diverge_options *o, char *con
 					: EXIT_CANNOT_MEASURE;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_diverge(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct diverge_options o = { 0 };
 	int status, rest;
 
-	fixed_parse(NULL, &o.fixed, &err);
+	determinism_parse(NULL, &o.fixed, &err);
 	rest = options_parse(self, argc, argv, &o, &status);
 	o.fixed.env_open = false; /* all runs have the same environment */
 	if (rest < 0)
@@ -167,5 +167,5 @@ const struct command cmd_diverge = {
 	.example = "  tare diverge -- python3 -c 'print(1)'",
 	.topic = TOPIC_TRUST,
 	.options = diverge_opts,
-	.run = run,
+	.run = run_diverge,
 };

@@ -46,7 +46,7 @@ static struct doctor_style style_of_terminal(void)
 	return style;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_doctor(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct doctor_options o = { 0 };
@@ -95,5 +95,5 @@ const struct command cmd_doctor = {
 	.example = "  tare doctor\n  tare doctor --format json | jq -r '.findings[].fix[].command'",
 	.topic = TOPIC_MACHINE,
 	.options = doctor_opts,
-	.run = run,
+	.run = run_doctor,
 };

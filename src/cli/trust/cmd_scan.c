@@ -94,7 +94,7 @@ struct job {
 	const struct pmu *pmu;
 	struct scan scan;
 	struct scan_plan plan;
-	struct workshop *shop;
+	struct calibration *shop;
 	char state[4096], table[4096];
 	int lock; /* descriptor of `state`, open until the end; below 0: not open */
 	time_t saved;
@@ -199,7 +199,7 @@ static int make_plan(struct job *j, struct tare_error *err)
 					 j->pmu->name, bits);
 	j->plan.progress = progress;
 	j->plan.with = j;
-	return workshop_open(&j->shop, j->pmu->cpus.n ? j->pmu->cpus.cpu[0] : -1, err);
+	return calibration_open(&j->shop, j->pmu->cpus.n ? j->pmu->cpus.cpu[0] : -1, err);
 }
 
 /* Resumes an earlier scan of the same work on the same PMU; events that could not be counted
@@ -424,7 +424,7 @@ static void finish(struct job *j)
 	encoding_list_free(&j->list);
 	encoding_list_free(&j->like);
 	scan_free(&j->scan);
-	workshop_close(j->shop);
+	calibration_close(j->shop);
 	machine_close(j->machine);
 	if (j->lock >= 0)
 		close(j->lock);
@@ -456,7 +456,7 @@ static int work(struct job *j, char *const argv[], struct tare_error *err)
 	return ret;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_scan(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct job *j = calloc(1, sizeof(*j));
@@ -489,5 +489,5 @@ const struct command cmd_scan = {
 		"  tare scan\n  tare scan --selectors 0xc0-0xcf -- ./prog\n  tare scan --like page-faults:u",
 	.topic = TOPIC_TRUST,
 	.options = scan_opts,
-	.run = run,
+	.run = run_scan,
 };

@@ -47,7 +47,7 @@ static int no_kind(const struct command *self, const char *name)
 	return EXIT_CANNOT_MEASURE;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_verify(const struct command *self, int argc, char **argv)
 {
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return show_kinds(self);
@@ -65,5 +65,5 @@ const struct command cmd_verify = {
 	.args = "[KIND] [OPTION]...",
 	.example = "  tare verify\n  tare verify launch -- ./prog",
 	.topic = TOPIC_TRUST,
-	.run = run,
+	.run = run_verify,
 };

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "output/options/output_options.h"
-#include "launch/same_input.h"
+#include "launch/stdin_replay.h"
 
 /* Exit statuses of all kinds, in addition to EXIT_CANNOT_MEASURE. */
 enum {
@@ -28,9 +28,9 @@ struct verify_form {
 		BLOCK_ROW(form.out, output_file_rows)
 extern const struct option_row verify_timeout_rows[]; /* an option block */
 
-/* same_input_begin(); prints on standard error what the user may have to do for it. */
+/* stdin_replay_begin(); prints on standard error what the user may have to do for it. */
 int verify_begin_input(const struct command *self, const struct verify_form *form,
-		       struct same_input *in, struct tare_error *err);
+		       struct stdin_replay *in, struct tare_error *err);
 
 /* Prints on standard error where results were stored for other commands, if -o redirects the
  * result or the result does not contain the path. */

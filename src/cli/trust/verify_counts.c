@@ -59,7 +59,7 @@ static void judge(struct row *row, struct machine *machine)
 	struct tare_error err = TARE_ERROR_INIT;
 	const struct source *source = encoding_source(row->event);
 	struct verify_sample samples[VERIFY_SAMPLES_MOST];
-	struct workshop *shop = NULL;
+	struct calibration *shop = NULL;
 	int n = -ENOTSUP, class = class_of(row->event, machine_cpu(machine));
 
 	row->result.as = WORK_UNKNOWN;
@@ -76,11 +76,12 @@ static void judge(struct row *row, struct machine *machine)
 	else if (source->clock)
 		tare_fail(&err, ENOTSUP, "it is a clock: it has no correct count");
 	else
-		n = workshop_open(&shop, row->event->cpus.n ? row->event->cpus.cpu[0] : -1, &err);
+		n = calibration_open(&shop, row->event->cpus.n ? row->event->cpus.cpu[0] : -1,
+				     &err);
 	if (shop)
 		n = verify_work(samples, row->event, class, source, shop, &row->interrupts_known,
 				&err);
-	workshop_close(shop);
+	calibration_close(shop);
 	if (n >= 0) {
 		row->result = class == WORK_UNKNOWN ? verify_judge_any(samples, (size_t)n)
 						    : verify_judge(samples, (size_t)n);
@@ -276,7 +277,7 @@ static int work(struct counts_options *o, struct tare_error *err)
 	return ret;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_counts(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct counts_options o = { 0 };
@@ -304,5 +305,5 @@ const struct command verify_counts = {
 	.example = "  tare verify counts\n  tare verify counts -e instructions:u,r00c4:u",
 	.topic = TOPIC_TRUST,
 	.options = counts_opts,
-	.run = run,
+	.run = run_counts,
 };

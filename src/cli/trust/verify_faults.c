@@ -93,7 +93,7 @@ static int show(const struct faults_options *o, const struct host *h, const stru
 	return document_close(&to, err);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_faults(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct faults_options o = { .root = NULL };
@@ -130,5 +130,5 @@ const struct command verify_faults = {
 	.example = "  tare verify faults",
 	.topic = TOPIC_TRUST,
 	.options = faults_opts,
-	.run = run,
+	.run = run_faults,
 };

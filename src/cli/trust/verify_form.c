@@ -29,11 +29,11 @@ static void tell_input(void *with)
 }
 
 int verify_begin_input(const struct command *self, const struct verify_form *form,
-		       struct same_input *in, struct tare_error *err)
+		       struct stdin_replay *in, struct tare_error *err)
 {
 	if (isatty(STDIN_FILENO))
 		fprintf(stderr,
 			"tare %s: standard input is a terminal, which each run reads separately; to give all the same: < FILE\n",
 			self->name);
-	return same_input_begin(in, form->timeout_ns, tell_input, (void *)self, err);
+	return stdin_replay_begin(in, form->timeout_ns, tell_input, (void *)self, err);
 }

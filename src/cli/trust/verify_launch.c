@@ -14,14 +14,14 @@
 #include "cli/common_options.h"
 #include "statistics/median.h"
 #include "base/signal_name.h"
-#include "launch/fixed_say.h"
+#include "launch/determinism_warn.h"
 #include "output/output.h"
 #include "output/progress.h"
 #include "cli/trust/verify.h"
 #include "launch/environment.h"
 #include "launch/pidspace.h"
-#include "launch/same_input.h"
-#include "stat/trial.h"
+#include "launch/stdin_replay.h"
+#include "stat/repeat_run.h"
 #include "verify/verify_launch_view.h"
 
 enum { RUNS_USUAL = 5, RUNS_MOST = 1000, OTHER_STEP = 173, OTHER_VARIABLES = 5 };
@@ -31,7 +31,7 @@ enum { RUNS_USUAL = 5, RUNS_MOST = 1000, OTHER_STEP = 173, OTHER_VARIABLES = 5 }
 
 struct launch_options {
 	struct verify_form form;
-	struct fixed fixed;
+	struct determinism fixed;
 	enum engine_wish engine;
 	unsigned runs;
 };
@@ -53,15 +53,16 @@ static const struct option_row launch_opts[] = {
 /* ---- runs ---- */
 
 struct job {
-	struct trial trial;
+	struct repeat_run trial;
 	struct launch_options *o;
 	struct launch_report report;
-	struct trial_run usual; /* the run whose output and exit status the others are compared
+	struct repeat_run_result
+		usual;      /* the run whose output and exit status the others are compared
 				 * with: the first, unless it is reported separately */
-	char **environment;     /* the caller's, with space for one more */
+	char **environment; /* the caller's, with space for one more */
 	size_t n_environment;
-	struct trial_run last;
-	struct same_input input;
+	struct repeat_run_result last;
+	struct stdin_replay input;
 	char pwd[FIXED_CWD_BYTES + 8];
 	struct progress progress;
 	unsigned runs_done, all_runs;
@@ -91,7 +92,7 @@ static size_t set_variable(char **envp, size_t vars, char *variable)
 
 /* Changes the item as another shell would, in its n-th version; `other` stores the changed
  * variable. */
-static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n, char **envp,
+static void vary(struct job *j, const struct determinism *f, unsigned off, unsigned n, char **envp,
 		 char *other)
 {
 	static char locales[][24] = { "LC_ALL=C", "LC_ALL=en_US.UTF-8" },
@@ -124,7 +125,8 @@ static void vary(struct job *j, const struct fixed *f, unsigned off, unsigned n,
 }
 
 /* Keeps the variable that vary() sets if env is fixed. */
-static const char *kept_of(const struct fixed *f, unsigned off, char room[2 * FIXED_KEPT_BYTES])
+static const char *kept_of(const struct determinism *f, unsigned off,
+			   char room[2 * FIXED_KEPT_BYTES])
 {
 	const char *varied = off & FIXED(ENVIRONMENT) ? "TARE_OTHER_SHELL"
 		: off & FIXED(LOCALE)                 ? "LC_ALL:TZ"
@@ -136,7 +138,8 @@ static const char *kept_of(const struct fixed *f, unsigned off, char room[2 * FI
 	return room;
 }
 
-static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, struct trial_run *run)
+static int run_one(struct job *j, struct determinism *f, unsigned off, unsigned n,
+		   struct repeat_run_result *run)
 {
 	static const int widths[] = { 1000, 100, 10000, 500, 20000 };
 	struct environment environment;
@@ -148,7 +151,7 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 		return tare_fail_nomem(j->err);
 	progress_show(&j->progress, (double)j->runs_done / j->all_runs, "run %u of %u%s%s",
 		      j->runs_done + 1, j->all_runs, off ? ", without " : "",
-		      off ? fixed_rows[__builtin_ctz(off)].name : "");
+		      off ? determinism_rows[__builtin_ctz(off)].name : "");
 	j->runs_done++;
 	f->first_pid = off & FIXED(PID) ? widths[n % ARRAY_SIZE(widths)] : 0;
 	f->turned = (off & FIXED(READDIR)) && n % 2;
@@ -158,9 +161,9 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 	ret = environment_fix(&environment, f->set, kept_of(f, off, kept), j->trial.argv, envp,
 			      j->err);
 	if (ret == 0)
-		ret = same_input_again(&j->input, j->err);
+		ret = stdin_replay_again(&j->input, j->err);
 	if (ret == 0)
-		ret = trial_run(&j->trial, f, environment.envp, run, j->err);
+		ret = repeat_run_once(&j->trial, f, environment.envp, run, j->err);
 	j->last = *run;
 	if (off & FIXED(CWD))
 		pidspace_rename_end(f);
@@ -178,15 +181,15 @@ static int run_one(struct job *j, struct fixed *f, unsigned off, unsigned n, str
 	return ret;
 }
 
-static bool alike(const struct trial_run *a, const struct trial_run *b)
+static bool alike(const struct repeat_run_result *a, const struct repeat_run_result *b)
 {
 	return a->instructions == b->instructions && a->output == b->output &&
 		a->wait_status == b->wait_status;
 }
 
 /* `counts` has space for n. */
-static void sum_up(const struct trial_run *usual, const struct trial_run *run, unsigned n,
-		   uint64_t *counts, struct launch_runs *out)
+static void sum_up(const struct repeat_run_result *usual, const struct repeat_run_result *run,
+		   unsigned n, uint64_t *counts, struct launch_runs *out)
 {
 	*out = (struct launch_runs){ .runs = n };
 	for (unsigned i = 0; i < n; i++) {
@@ -203,7 +206,8 @@ static void sum_up(const struct trial_run *usual, const struct trial_run *run, u
 }
 
 /* Compares the very first run with the others, which may find files that it created. */
-static void look_at_first(struct launch_report *r, const struct trial_run *run, uint64_t *counts)
+static void look_at_first(struct launch_report *r, const struct repeat_run_result *run,
+			  uint64_t *counts)
 {
 	uint64_t count = run->instructions, gap;
 	struct launch_runs rest;
@@ -220,18 +224,18 @@ static void look_at_first(struct launch_report *r, const struct trial_run *run, 
 
 static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 {
-	struct fixed f = *j->report.fixed;
+	struct determinism f = *j->report.fixed;
 	unsigned runs = j->o->runs, from = 0;
-	struct trial_run *run = calloc(runs, sizeof(*run));
+	struct repeat_run_result *run = calloc(runs, sizeof(*run));
 	uint64_t *counts = calloc(runs, sizeof(*counts));
 	int ret = run && counts ? 0 : tare_fail_nomem(j->err);
 
 	/* With a PID namespace IDs still exist but have other widths without the item; likewise
 	 * the working directory gets another name and directory entries another order. */
-	f.set = fixed_tried(&f) & ~(off & ~OTHERWISE);
+	f.set = determinism_tried(&f) & ~(off & ~OTHERWISE);
 	f.missed = f.lost = 0;
 	for (unsigned n = 0; ret == 0 && n < runs; n++) {
-		struct fixed one = f;
+		struct determinism one = f;
 
 		ret = run_one(j, &one, off, n, &run[n]);
 		f.missed = one.missed;
@@ -251,8 +255,8 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 	if (!off) /* items that the launcher could not fix */
 		for (unsigned i = 0; i < FIXED_ITEMS; i++)
 			if (f.missed & 1u << i)
-				(f.lost & 1u << i ? fixed_lose : fixed_miss)(
-					&j->o->fixed, (enum fixed_item)i, "%s", f.why[i]);
+				(f.lost & 1u << i ? determinism_lose : determinism_miss)(
+					&j->o->fixed, (enum determinism_item)i, "%s", f.why[i]);
 	free(counts);
 	free(run);
 	return ret;
@@ -260,7 +264,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 
 static int run_conditions(struct job *j)
 {
-	unsigned items = fixed_had(&j->o->fixed);
+	unsigned items = determinism_had(&j->o->fixed);
 	int ret;
 
 	progress_begin(&j->progress, "verify launch", false); /* the command's output is hidden */
@@ -268,7 +272,7 @@ static int run_conditions(struct job *j)
 	ret = run_all(j, 0, &j->report.all);
 
 	for (unsigned i = 0; ret == 0 && i < FIXED_ITEMS; i++) {
-		if (!(fixed_had(&j->o->fixed) & 1u << i))
+		if (!(determinism_had(&j->o->fixed) & 1u << i))
 			continue;
 		ret = run_all(j, 1u << i, &j->report.off[i]);
 	}
@@ -298,7 +302,7 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 			 .environment = environ,
 			 .err = err,
 			 .report = { .argv = argv, .runs = o->runs, .fixed = &o->fixed } };
-	int ret = trial_open(&j.trial, argv, o->engine, err);
+	int ret = repeat_run_open(&j.trial, argv, o->engine, err);
 
 	j.trial.timeout_ns = o->form.timeout_ns;
 	j.report.engine = j.trial.launcher->engine;
@@ -309,14 +313,14 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 		ret = verify_begin_input(self, &o->form, &j.input, err);
 	if (ret == 0)
 		ret = run_conditions(&j);
-	same_input_end(&j.input);
-	trial_close(&j.trial);
+	stdin_replay_end(&j.input);
+	repeat_run_close(&j.trial);
 	if (ret == 0)
 		ret = show(&j);
 	if (ret == 0)
 		return launch_repeats(&j.report) ? EXIT_VERIFIED : EXIT_NOT_VERIFIED;
 	if (o->fixed.stripped[0])
-		fixed_say_missed(self, &o->fixed);
+		determinism_warn_missed(self, &o->fixed);
 	complain(self, err, NULL);
 	if (j.last.by_signal)
 		return 128 + j.last.by_signal;
@@ -325,13 +329,13 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 					  : EXIT_CANNOT_MEASURE;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_launch(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct launch_options o = { .runs = RUNS_USUAL, .engine = ENGINE_EXACT };
 	int status, rest;
 
-	fixed_parse(NULL, &o.fixed, &err);
+	determinism_parse(NULL, &o.fixed, &err);
 	rest = options_parse(self, argc, argv, &o, &status);
 	o.fixed.env_open = false; /* all runs have the same environment, unless env is varied */
 	if (rest < 0)
@@ -353,5 +357,5 @@ const struct command verify_launch = {
 	.example = "  tare verify launch -- python3 -c 'print(1)'",
 	.topic = TOPIC_TRUST,
 	.options = launch_opts,
-	.run = run,
+	.run = run_launch,
 };

@@ -176,7 +176,7 @@ static int status_of(const struct skid_report *r)
 	return !kept ? EXIT_NOT_VERIFIED : hardware ? EXIT_VERIFIED : EXIT_CANNOT_MEASURE;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_skid(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct skid_options o = { 0 };
@@ -221,5 +221,5 @@ const struct command verify_skid = {
 	.example = "  tare verify skid",
 	.topic = TOPIC_TRUST,
 	.options = skid_opts,
-	.run = run,
+	.run = run_skid,
 };

@@ -36,7 +36,7 @@ struct job {
 	struct window_end end;
 	struct windows_about about;
 	struct environment environment;
-	struct fixed fixed;
+	struct determinism fixed;
 	struct output out;
 	struct page_file page;
 	struct style style;
@@ -303,7 +303,7 @@ static int look(struct job *j)
 		.launcher = j->exact ? &launch_exact : &launch_plain,
 		.envp = j->environment.envp,
 		.fixed = j->exact ? &j->fixed : NULL,
-		.where = { .pids = o->pids, .tids = o->tids, .inherit = !o->no_inherit },
+		.target = { .pids = o->pids, .tids = o->tids, .inherit = !o->no_inherit },
 		.inherit = !o->no_inherit,
 		.timeout_ns = o->timeout_ns,
 		.delay_ns = o->delay_ns,
@@ -492,7 +492,7 @@ static int exit_status(const struct job *j, int ret)
 	return ret == -EPIPE ? 128 + SIGPIPE : EXIT_CANNOT_MEASURE;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int run_windows(const struct command *self, int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "diff"))
 		return windows_diff_run(argc - 1, argv + 1);
@@ -542,5 +542,5 @@ const struct command cmd_windows = {
 		   "  tare windows --format csv -o A.csv -- prog; tare windows diff A.csv B.csv",
 	.topic = TOPIC_WHERE,
 	.options = windows_option_rows,
-	.run = run,
+	.run = run_windows,
 };

@@ -17,7 +17,7 @@ void facts_add(struct block_facts *f, const struct insn *in)
 		insn_adds(f->adds, in);
 }
 
-static void add(struct thread *t, const struct block_facts *f, int64_t sign)
+static void add_block(struct thread *t, const struct block_facts *f, int64_t sign)
 {
 	if (eng.mode & COUNT_RUNNING)
 		t->count += sign * f->adds[EXACT_INSTRUCTIONS];
@@ -42,7 +42,7 @@ static bool count_at(struct thread *t, const struct insn *in, uint64_t pc, uint3
 
 	facts_add(&f, in);
 	if (!i || memcmp(facts_of(lineage, i), &f, sizeof f)) {
-		if (eng.board->lineage_top[lineage] > COUNTERS_MAX / 2)
+		if (eng.shared->lineage_top[lineage] > COUNTERS_MAX / 2)
 			return false;
 		i = counter_apart(&f);
 		__atomic_store_n(known, i, __ATOMIC_RELEASE);
@@ -59,7 +59,7 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
 	struct block_facts f = { 0 };
 
 	facts_add(&f, in);
-	every_correct(t, &f, sign);
+	period_correct(t, &f, sign);
 	if (eng.mode & COUNT_PATH) {
 		if (sign > 0)
 			path_add(t, in, pc);
@@ -68,7 +68,7 @@ static void correct(struct thread *t, const struct insn *in, uint64_t pc, uint32
 	}
 	if ((eng.mode & COUNT_PROFILE) && count_at(t, in, pc, mapping, sign))
 		return;
-	add(t, &f, sign);
+	add_block(t, &f, sign);
 }
 
 /*
@@ -109,7 +109,7 @@ void settle(struct thread *t, const struct block *b, unsigned executed, bool cou
 void count_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next)
 {
 	correct(t, in, pc, mapping_of(pc), 1);
-	every_special(t, in, pc, next);
+	period_special(t, in, pc, next);
 }
 
 /* Undo the count of a system call that was not made. Called without the lock. */

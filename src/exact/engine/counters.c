@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters on the board. When a block dies, its counter goes to the next block of the same kind.
- * Executions of either add the same, in every thread and in every process forked from this program,
- * so nothing has to be summed first. A program that generates code forever uses no more counters
- * than there are kinds of blocks.
+ * Counters in the shared state. When a block dies, its counter goes to the next block of the same
+ * kind. Executions of either add the same, in every thread and in every process forked from this
+ * program, so nothing has to be summed first. A program that generates code forever uses no more
+ * counters than there are kinds of blocks.
  *
  * For the same reason, counters allocated by other processes that were forked from this program are
  * free in this one. Each thread counts in its own memory, and only two blocks of one process must
  * not share a counter. So a thousand children, sequential or concurrent, need as many counters as
  * one of them, and nothing has to be released when one ends or is killed.
  *
- * Each kind's facts are stored once on the board: a program has many more blocks than kinds, and
- * the board's pages use memory.
+ * Each kind's facts are stored once in the shared state: a program has many more blocks than kinds,
+ * and the shared state's pages use memory.
  */
 #include "exact/engine/engine.h"
 
@@ -115,7 +115,7 @@ static void __attribute__((noreturn)) used_up(void)
 
 static uint32_t new_kind(const struct block_facts *f)
 {
-	uint32_t kind = __atomic_add_fetch(&eng.board->lineage_kinds[eng.process->lineage], 1,
+	uint32_t kind = __atomic_add_fetch(&eng.shared->lineage_kinds[eng.process->lineage], 1,
 					   __ATOMIC_RELAXED);
 
 	if (kind >= COUNTERS_MAX)
@@ -191,7 +191,7 @@ static struct block_facts as_kept(struct block_facts f, uint32_t used)
  */
 static unsigned new_counter(uint32_t kind)
 {
-	uint32_t i = __atomic_fetch_add(&eng.board->lineage_top[eng.process->lineage], 1,
+	uint32_t i = __atomic_fetch_add(&eng.shared->lineage_top[eng.process->lineage], 1,
 					__ATOMIC_RELAXED);
 
 	if (i >= COUNTERS_MAX)
@@ -240,7 +240,7 @@ static void meet(uint32_t top)
 /* Called before a fork, so that no child has to repeat the work. Needs the lock. */
 void counters_meet(void)
 {
-	uint32_t top = eng.board->lineage_top[eng.process->lineage];
+	uint32_t top = eng.shared->lineage_top[eng.process->lineage];
 
 	if (top > n_met)
 		meet(top < COUNTERS_MAX ? top : COUNTERS_MAX);
@@ -249,7 +249,7 @@ void counters_meet(void)
 /* A counter for facts `f`. Needs the lock. */
 unsigned counter_for(const struct block_facts *f)
 {
-	struct block_facts kept = as_kept(*f, eng.board->lineage_top[eng.process->lineage]);
+	struct block_facts kept = as_kept(*f, eng.shared->lineage_top[eng.process->lineage]);
 	uint32_t kind, i;
 
 	counters_meet();

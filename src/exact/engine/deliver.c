@@ -161,7 +161,7 @@ void deliver_pending(struct thread *t)
 		t->edge = 0;
 		mask = t->step_mask;
 	}
-	hand_over_kept(t, ~t->mask);
+	hand_over_pending(t, ~t->mask);
 	t->pending = 0;
 	raw_unblock(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
 }
@@ -188,7 +188,7 @@ void signal_return(struct thread *t)
 		refuse("a return from a signal into another code segment, which the exact engine does not run, at",
 		       f.context.rip);
 	t->mask = f.context.mask & ~NEVER_BLOCKED;
-	look_at_kept(t);
+	look_at_pending(t);
 	t->alt_sp = f.context.stack_sp;
 	t->alt_size = f.context.stack_size;
 	t->alt_flags = f.context.stack_flags & ~(uint32_t)STACK_ON;

@@ -11,7 +11,7 @@
 
 enum { PLACE_SIZE = 1 << 16, FRAME_AT = 1024, FP_AT = 2048 };
 
-static uint8_t *put(uint8_t *at, const void *bytes, size_t n)
+static uint8_t *put_bytes(uint8_t *at, const void *bytes, size_t n)
 {
 	memcpy(at, bytes, n);
 	return at + n;
@@ -19,16 +19,17 @@ static uint8_t *put(uint8_t *at, const void *bytes, size_t n)
 
 static uint8_t *put_unmap(uint8_t *at, uint64_t start, uint64_t size)
 {
-	at = put(at, "\xb8\x0b\0\0\0\x48\xbf", 7); /* mov eax, munmap; mov rdi, start */
-	at = put(at, &start, 8);
-	at = put(at, "\x48\xbe", 2); /* mov rsi, size */
-	at = put(at, &size, 8);
-	return put(at, "\x0f\x05", 2); /* syscall */
+	at = put_bytes(at, "\xb8\x0b\0\0\0\x48\xbf", 7); /* mov eax, munmap; mov rdi, start */
+	at = put_bytes(at, &start, 8);
+	at = put_bytes(at, "\x48\xbe", 2); /* mov rsi, size */
+	at = put_bytes(at, &size, 8);
+	return put_bytes(at, "\x0f\x05", 2); /* syscall */
 }
 
 /*
  * Return to `c` from memory that is excluded from core dumps, after unmapping the engine and its
- * board: a core lists the mapped files, and a debugger looks for them. All signals are blocked.
+ * shared state: a core lists the mapped files, and a debugger looks for them. All signals are
+ * blocked.
  */
 static void leave_for_good(const struct context *c)
 {
@@ -47,11 +48,11 @@ static void leave_for_good(const struct context *c)
 		copy->fpstate = (uint64_t)place + FP_AT;
 	}
 	frame = (uint64_t)copy;
-	at = put_unmap(place, eng.process->board_at, eng.process->board_size);
+	at = put_unmap(place, eng.process->shared_at, eng.process->shared_size);
 	at = put_unmap(at, eng.image, (eng.image_size + PAGE - 1) & ~(uint64_t)(PAGE - 1));
-	at = put(at, "\x48\xbc", 2); /* mov rsp, frame */
-	at = put(at, &frame, 8);
-	put(at, "\xb8\x0f\0\0\0\x0f\x05", 7); /* mov eax, rt_sigreturn; syscall */
+	at = put_bytes(at, "\x48\xbc", 2); /* mov rsp, frame */
+	at = put_bytes(at, &frame, 8);
+	put_bytes(at, "\xb8\x0f\0\0\0\x0f\x05", 7); /* mov eax, rt_sigreturn; syscall */
 	((void (*)(void))place)();
 }
 

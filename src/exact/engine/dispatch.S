@@ -44,7 +44,7 @@
 \name:
 .endm
 
-	/* The first instruction of a counted program: rdi is its struct process, rsi the board. */
+	/* The first instruction of a counted program: rdi is its struct process, rsi the shared state. */
 	.section .text.start, "ax"
 image:
 	jmp engine_start

@@ -118,7 +118,7 @@ static struct block *block_for(struct thread *t, bool indirect)
 {
 	struct block *b;
 
-	if ((eng.mode & COUNT_EVERY) && (t->sampling || t->one_shot) && (b = every_block(t)))
+	if ((eng.mode & COUNT_EVERY) && (t->sampling || t->one_shot) && (b = period_block(t)))
 		return b;
 	if (t->one_shot) {
 		t->one_shot = 0;
@@ -173,12 +173,12 @@ void dispatch(struct thread *t)
 	struct block *b;
 
 	check_rseq(t);
-	if (missed && stray_branch(t)) {
+	if (missed && noncanonical_branch(t)) {
 		step_natively(t);
 		return;
 	}
 	if (eng.mode & COUNT_EVERY)
-		every_enter(t);
+		period_enter(t);
 	lock();
 	eng.tid = t->tid;
 	eng.page_there = ~0ull;

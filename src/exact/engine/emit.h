@@ -19,8 +19,8 @@ uint8_t *jump_to(struct arena *a, uint8_t *p, unsigned condition, uint64_t targe
 uint8_t *jump_back(struct arena *a, uint8_t *p, unsigned condition, struct block *b);
 uint8_t *emit_bucket_jump(uint8_t *p);
 uint8_t *jump_out(struct arena *a, uint8_t *p, unsigned condition, uint64_t target);
-uint8_t *emit_every(struct arena *a, uint8_t *p, const struct block *b, bool flags_free,
-		    bool check);
+uint8_t *emit_period(struct arena *a, uint8_t *p, const struct block *b, bool flags_free,
+		     bool check);
 uint8_t *emit_path(uint8_t *p, const struct insn *insns, const uint64_t *pcs, unsigned n);
 uint64_t operand_address(const struct insn *in, uint64_t pc);
 uint8_t *emit_relative(uint8_t *p, const struct insn *in, uint64_t pc, uint8_t *displaced);

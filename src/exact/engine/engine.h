@@ -7,7 +7,7 @@
 #define EXACT_ENGINE_H
 
 #include <stddef.h>
-#include "exact/board.h"
+#include "exact/shared_state.h"
 #include "exact/thread.h"
 #include "exact/decode/decode.h"
 
@@ -35,7 +35,7 @@ struct block {
 	/* address of the next entry in the same bucket, relative to that: next_of() */
 	int32_t next;
 	uint32_t map;       /* of its instructions, in map_pool: 3 bytes each, then block_head() */
-	uint32_t counter;   /* its number on the board */
+	uint32_t counter;   /* its number in the shared state */
 	uint32_t part_next; /* the next of its kind, when B_PART */
 	uint32_t page_next; /* the next block on the same page */
 	uint32_t copy;      /* of its bytes, in map_pool, when B_CHECKED */
@@ -126,7 +126,7 @@ enum { PAGE = 4096, REGIONS_MAX = 4096, TOLD_MAX = 32, OWN_MAX = 4 * ARENAS_MAX 
 struct engine {
 	/* of code that is translated now; first, as dispatch.S reads it */
 	volatile uint32_t generation;
-	struct board *board;
+	struct shared_state *shared;
 	struct process *process;
 	uint32_t mode;
 	volatile uint32_t lock;
@@ -464,31 +464,31 @@ bool insn_copied(const struct insn *in);
 
 #define NEVER (INT64_MAX / 4) /* more than will ever be executed before the next sample */
 
-/* every.c, sample.c, address.c: samples every N instructions. */
-void every_first(struct thread *t);
-bool every_counts(const struct block *b);
-bool every_run_out(const struct thread *t);
-int64_t every_gap(struct thread *t, unsigned event);
-uint64_t every_ahead(const struct thread *t, unsigned event, unsigned i);
-void every_restart(struct thread *t, unsigned event, int64_t left);
-void every_enter(struct thread *t);
-struct block *every_block(struct thread *t);
-void every_correct(struct thread *t, const struct block_facts *f, int64_t sign);
-void every_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
+/* sample_period.c, sample.c, address.c: samples every N instructions. */
+void period_first(struct thread *t);
+bool period_counts(const struct block *b);
+bool period_run_out(const struct thread *t);
+int64_t period_gap(struct thread *t, unsigned event);
+uint64_t period_ahead(const struct thread *t, unsigned event, unsigned i);
+void period_restart(struct thread *t, unsigned event, int64_t left);
+void period_enter(struct thread *t);
+struct block *period_block(struct thread *t);
+void period_correct(struct thread *t, const struct block_facts *f, int64_t sign);
+void period_special(struct thread *t, const struct insn *in, uint64_t pc, uint64_t next);
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
 		  const int64_t left[SAMPLE_EVENTS]);
 void sample_take(struct thread *t, uint64_t next);
 uint32_t access_of(const struct thread *t, const struct insn *in, uint64_t pc,
 		   enum exact_class class, unsigned which, uint64_t *out);
 
-/* stray.c */
-bool stray_branch(struct thread *t);
+/* noncanonical_branch.c */
+bool noncanonical_branch(struct thread *t);
 
 /* sums.c */
 void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES]);
 
 /* thread.c */
-struct thread *thread_new(struct process *p, uint64_t descent);
+struct thread *thread_new(struct process *p, uint64_t stable_id);
 void ring(void);
 bool supervisor_gone(void);
 void end_thread(struct thread *t, long status);
@@ -513,16 +513,16 @@ enum place { AT_BORDER, AT_WORK, IN_ENGINE, OUTSIDE };
 struct context;
 enum place locate(struct thread *t, struct context *c, bool fault);
 
-/* kept.c */
+/* pending_signals.c */
 struct info;
 void was_passed_on(struct info *info);
 bool keep_unwanted(struct thread *t, int sig, const struct info *info, struct context *c);
 void keep(struct thread *t, int sig, const struct info *info);
-void hand_over_kept(struct thread *t, uint64_t which);
-void look_at_kept(struct thread *t);
-bool looks_for_kept(struct thread *t);
+void hand_over_pending(struct thread *t, uint64_t which);
+void look_at_pending(struct thread *t);
+bool looks_for_pending(struct thread *t);
 void keep_for_exec(struct thread *t, bool watched);
-void forget_kept(const struct thread *t, int sig);
+void forget_pending(const struct thread *t, int sig);
 
 /* signal_calls.c, deliver.c */
 void signals_first(struct thread *t);
@@ -618,17 +618,17 @@ static inline size_t code_room(uint64_t pc)
 
 static inline struct process *process_at(uint32_t i)
 {
-	return (struct process *)((uint8_t *)eng.board + BOARD_PROCESSES) + i;
+	return (struct process *)((uint8_t *)eng.shared + SHARED_PROCESSES) + i;
 }
 
 static inline struct thread *thread_at(uint32_t i)
 {
-	return (struct thread *)((uint8_t *)eng.board + BOARD_THREADS + i * THREAD_STRIDE);
+	return (struct thread *)((uint8_t *)eng.shared + SHARED_THREADS + i * THREAD_STRIDE);
 }
 
 static inline volatile uint64_t *lineage_sums(uint32_t lineage)
 {
-	return (volatile uint64_t *)((uint8_t *)eng.board + BOARD_BLOCKS +
+	return (volatile uint64_t *)((uint8_t *)eng.shared + SHARED_BLOCKS +
 				     lineage * LINEAGE_STRIDE + LINEAGE_SUMS);
 }
 
@@ -646,7 +646,7 @@ static inline uint64_t *counters_seen(const struct thread *t)
 /* Facts, indexed by kind. */
 static inline struct block_facts *kinds_of(uint32_t lineage)
 {
-	return (struct block_facts *)((uint8_t *)eng.board + BOARD_BLOCKS +
+	return (struct block_facts *)((uint8_t *)eng.shared + SHARED_BLOCKS +
 				      lineage * LINEAGE_STRIDE);
 }
 

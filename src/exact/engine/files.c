@@ -357,14 +357,14 @@ void file_opened(int fd)
 /* The counted process of thread or process `pid`, or NULL. */
 struct process *counted(int64_t pid)
 {
-	for (uint32_t i = 0; i < board_processes(eng.board); i++) {
+	for (uint32_t i = 0; i < shared_processes(eng.shared); i++) {
 		struct process *p = process_at(i);
 
 		if (p->state == PROCESS_LIVE && p->pid == pid)
 			return p;
 	}
-	for (uint32_t i = 0; i < board_threads(eng.board); i++)
-		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->tid == pid)
+	for (uint32_t i = 0; i < shared_threads(eng.shared); i++)
+		if (eng.shared->thread_states[i] == THREAD_LIVE && thread_at(i)->tid == pid)
 			return process_at(thread_at(i)->process);
 	return NULL;
 }
@@ -402,16 +402,16 @@ static uint64_t shared_inode(const char *path, uint64_t at)
 
 /*
  * [start, end) of another process was written. If that process is counted and has code there, it
- * must end. A process that executed a program without the engine has no board; it may have that of
- * another tare, at the same address.
+ * must end. A process that executed a program without the engine has no shared state; it may have
+ * that of another tare, at the same address.
  */
 static void end_if_code(const struct process *p, int64_t pid, uint64_t start, uint64_t end)
 {
 	char path[64];
 
 	name_of(path, "/proc/", (uint64_t)pid, "/maps");
-	if (shared_inode(path, p->board_at) !=
-		    shared_inode("/proc/self/maps", eng.process->board_at) ||
+	if (shared_inode(path, p->shared_at) !=
+		    shared_inode("/proc/self/maps", eng.process->shared_at) ||
 	    !mapped_with(path, start, end, 2, 'x'))
 		return;
 	note_wrong(

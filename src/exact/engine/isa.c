@@ -15,7 +15,7 @@ bool isa_executes(const struct insn *in)
 
 static void put_cpuid(uint64_t *r)
 {
-	const struct isa_leaf *l = isa_leaf(&eng.board->isa, (uint32_t)r[RAX], (uint32_t)r[RCX]);
+	const struct isa_leaf *l = isa_leaf(&eng.shared->isa, (uint32_t)r[RAX], (uint32_t)r[RCX]);
 
 	r[RAX] = l ? l->out[ISA_EAX] : 0;
 	r[RBX] = l ? l->out[ISA_EBX] : 0;
@@ -26,7 +26,7 @@ static void put_cpuid(uint64_t *r)
 /* False: the processor has to raise the fault. */
 static bool put_xgetbv(uint64_t *r)
 {
-	const struct isa_model *m = &eng.board->isa;
+	const struct isa_model *m = &eng.shared->isa;
 	uint32_t low, high;
 
 	if (!m->has[ISA_XSAVE] || (uint32_t)r[RCX] > 1)
@@ -89,7 +89,7 @@ bool isa_call(struct thread *t)
 /* Code that is about to run: note the first extension that the model lacks. */
 void isa_check(const struct insn *in, unsigned n)
 {
-	struct board *b = eng.board;
+	struct shared_state *b = eng.shared;
 
 	for (unsigned i = 0; i < n; i++)
 		if (in[i].isa < ISA_FEATURES_N && !b->isa.has[in[i].isa] && !b->isa_beyond &&

@@ -131,11 +131,11 @@ static struct process *counted_soon(int64_t pid)
 	for (int tries = 0; !p && tries < BIRTH_MS; tries++) {
 		bool unborn = false;
 
-		for (uint32_t i = 0; i < board_processes(eng.board); i++)
+		for (uint32_t i = 0; i < shared_processes(eng.shared); i++)
 			unborn |= process_at(i)->state == PROCESS_LIVE && !process_at(i)->pid;
 		if (!unborn)
 			break;
-		futex_wait(&eng.board->gone, 0, 1);
+		futex_wait(&eng.shared->gone, 0, 1);
 		p = counted(pid);
 	}
 	return p;

@@ -20,7 +20,7 @@ static void tell(const struct thread *t, const char name[NAME_SIZE])
 			       .tsc = read_ticks() };
 
 	memcpy(h.name, name, NAME_SIZE);
-	note_happening(eng.board, HAPPENED_NAME, &h);
+	note_happening(eng.shared, HAPPENED_NAME, &h);
 }
 
 static void tell_own(const struct thread *t)
@@ -34,7 +34,7 @@ static void tell_own(const struct thread *t)
 /* A thread started, with its creator's name. */
 void name_born(const struct thread *t)
 {
-	if (!eng.board->every.n_events)
+	if (!eng.shared->every.n_events)
 		return;
 	/* a thread that sets this name finds it by its tid, or has already marked the process */
 	lock();
@@ -62,10 +62,10 @@ static bool names_itself(struct thread *t)
 
 static const struct thread *thread_of(const struct thread *t, int64_t tid)
 {
-	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
+	for (uint32_t i = 0; i < shared_threads(eng.shared); i++) {
 		const struct thread *other = thread_at(i);
 
-		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process &&
+		if (eng.shared->thread_states[i] == THREAD_LIVE && other->process == t->process &&
 		    other->tid == tid)
 			return other;
 	}
@@ -100,5 +100,5 @@ static bool names_other(struct thread *t)
 
 bool gives_name(struct thread *t)
 {
-	return eng.board->every.n_events && (names_itself(t) || names_other(t));
+	return eng.shared->every.n_events && (names_itself(t) || names_other(t));
 }

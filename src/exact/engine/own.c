@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ranges of the engine's memory: board, image, tables, the jump table below 2 GiB, code.
+ * The ranges of the engine's memory: shared state, image, tables, the jump table below 2 GiB, code.
  * Natively nothing is mapped there, so system calls of the program that change a range of memory
  * skip them (map_calls.c). All functions need the lock.
  */

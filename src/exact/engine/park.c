@@ -25,16 +25,16 @@ bool leaves_core(void)
 {
 	struct limit limit;
 
-	return eng.board->cores_piped || sys(__NR_prlimit64, 0, RLIMIT_CORE, 0, &limit) < 0 ||
+	return eng.shared->cores_piped || sys(__NR_prlimit64, 0, RLIMIT_CORE, 0, &limit) < 0 ||
 		limit.cur;
 }
 
 /* Does another process run in this address space? */
 static bool memory_is_lent(const struct thread *t)
 {
-	for (uint32_t i = 0; i < board_threads(eng.board); i++)
-		if (eng.board->thread_states[i] == THREAD_LIVE && thread_at(i)->space == t->space &&
-		    thread_at(i)->process != t->process)
+	for (uint32_t i = 0; i < shared_threads(eng.shared); i++)
+		if (eng.shared->thread_states[i] == THREAD_LIVE &&
+		    thread_at(i)->space == t->space && thread_at(i)->process != t->process)
 			return true;
 	return false;
 }
@@ -45,11 +45,11 @@ static bool memory_is_lent(const struct thread *t)
  */
 static void hold_others(const struct thread *t)
 {
-	for (uint32_t i = 0; i < board_threads(eng.board); i++) {
+	for (uint32_t i = 0; i < shared_threads(eng.shared); i++) {
 		const struct thread *other = thread_at(i);
 		struct info come = { .signo = SIGTRAP, .code = PARK_CODE };
 
-		if (eng.board->thread_states[i] == THREAD_LIVE && other->process == t->process &&
+		if (eng.shared->thread_states[i] == THREAD_LIVE && other->process == t->process &&
 		    other != t && other->tid)
 			sys(__NR_rt_tgsigqueueinfo, sys(__NR_getpid), other->tid, SIGTRAP, &come);
 	}

@@ -75,8 +75,8 @@ void proc_file_opened(int fd)
 	struct stat st;
 	int64_t pid;
 
-	if (!eng.board->maps_opened && may_be_of_proc(fd, &st) && kind_of_name(fd, &pid) != OTHER)
-		eng.board->maps_opened = 1;
+	if (!eng.shared->maps_opened && may_be_of_proc(fd, &st) && kind_of_name(fd, &pid) != OTHER)
+		eng.shared->maps_opened = 1;
 }
 
 static bool has_records(enum kind kind)
@@ -786,7 +786,7 @@ bool proc_call(struct thread *t)
 	struct stat st;
 	long at, ret;
 
-	if (!eng.board->maps_opened)
+	if (!eng.shared->maps_opened)
 		return false;
 	switch (r[RAX]) {
 	case __NR_preadv2:

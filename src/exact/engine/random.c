@@ -21,7 +21,7 @@ enum {
 
 static void fill(struct thread *t, uint8_t chunk[CHUNK])
 {
-	uint64_t state = descent_of(t->descent, DESCENT_RANDOM | t->randoms++);
+	uint64_t state = stable_id_of(t->stable_id, STABLE_ID_RANDOM | t->randoms++);
 
 	for (unsigned i = 0; i < CHUNK; i += 8) {
 		uint64_t word = scatter(state += SPLITMIX);

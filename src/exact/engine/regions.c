@@ -190,7 +190,7 @@ bool code_is(uint64_t pc, const void *bytes, size_t size)
 
 static void ask(struct question *q, uint64_t pc)
 {
-	if (eng.board->gone) /* the supervisor is gone: do not wait for an answer */
+	if (eng.shared->gone) /* the supervisor is gone: do not wait for an answer */
 		return;
 	q->tid = eng.tid;
 	q->pc = pc;

@@ -44,8 +44,8 @@ static bool release(void)
 {
 	uint32_t old = eng.generation & 1; /* the half that is not used */
 
-	for (uint32_t i = 0; i < board_threads(eng.board); i++)
-		if (eng.board->thread_states[i] == THREAD_LIVE && !is_out(thread_at(i)))
+	for (uint32_t i = 0; i < shared_threads(eng.shared); i++)
+		if (eng.shared->thread_states[i] == THREAD_LIVE && !is_out(thread_at(i)))
 			return false;
 	for (uint32_t i = 0; i < eng.n_arenas; i++) {
 		struct arena *a = &eng.arenas[i];

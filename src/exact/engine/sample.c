@@ -60,7 +60,7 @@ static uint8_t *put_counts(uint8_t *p)
 /* The addresses of thread-local memory, and the current contents of the requested memory. */
 static uint8_t *put_peeks(uint8_t *p, const struct thread *t, uint64_t tsc)
 {
-	const struct every *e = &eng.board->every;
+	const struct every *e = &eng.shared->every;
 	uint64_t *out = (uint64_t *)p;
 
 	out[0] = 0;
@@ -152,7 +152,7 @@ static void put_operand(const struct thread *t, const struct operand *o, struct 
 static void draft_adds(struct thread *t, const struct block_facts *own, uint64_t pc,
 		       struct sample_record *r)
 {
-	if (eng.board->every.n_events == 1 && eng.board->every.event[0].n >= APART &&
+	if (eng.shared->every.n_events == 1 && eng.shared->every.event[0].n >= APART &&
 	    pc >= t->around.from && pc < t->around.to)
 		memcpy(r->adds, t->around.adds, sizeof t->around.adds);
 	else
@@ -167,7 +167,7 @@ static struct operand operand_of(const struct thread *t, const struct insn *in, 
 	struct operand o = { 0 };
 
 	if (which < MANY)
-		o.what = access_of(t, in, pc, eng.board->every.event[event].class, (unsigned)which,
+		o.what = access_of(t, in, pc, eng.shared->every.event[event].class, (unsigned)which,
 				   &o.address);
 	return o;
 }
@@ -179,13 +179,13 @@ static struct operand operand_of(const struct thread *t, const struct insn *in, 
 static void draft_operands(struct thread *t, const struct insn *in, uint64_t pc, unsigned event,
 			   uint64_t which)
 {
-	const struct every *e = &eng.board->every;
+	const struct every *e = &eng.shared->every;
 	struct operand *o = t->sampler[event].operand;
 
 	memset(o, 0, sizeof t->sampler[event].operand);
 	o[0] = operand_of(t, in, pc, event, which);
 	for (unsigned i = 1; i <= LATER_MAX && (e->jitter || e->event[event].n < MANY); i++)
-		o[i] = operand_of(t, in, pc, event, which + every_ahead(t, event, i));
+		o[i] = operand_of(t, in, pc, event, which + period_ahead(t, event, i));
 	if (o[0].what)
 		t->draft.width = insn_width(in, (const uint8_t *)pc);
 }
@@ -206,7 +206,7 @@ static void explain_operands(const struct thread *t, unsigned event, uint64_t ts
 void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
 		  const int64_t left[SAMPLE_EVENTS])
 {
-	const struct every *e = &eng.board->every;
+	const struct every *e = &eng.shared->every;
 	struct sample_record *r = draft_of(t);
 	struct block_facts own = { 0 };
 	uint8_t *p = (uint8_t *)(r + 1);
@@ -245,7 +245,7 @@ void sample_draft(struct thread *t, const struct insn *in, uint64_t pc,
 /* Wait for room for `size` bytes; false if there is no reader. */
 static bool wait_for_room(struct sample_ring *r, uint32_t size)
 {
-	struct every *e = &eng.board->every;
+	struct every *e = &eng.shared->every;
 
 	for (;;) {
 		uint32_t moved = r->moved;
@@ -274,8 +274,8 @@ static void push(struct thread *t, const struct sample_record *record)
 	memcpy(bytes + at, record, first);
 	memcpy(bytes, (const uint8_t *)record + first, record->size - first);
 	__atomic_store_n(&r->head, r->head + record->size, __ATOMIC_RELEASE);
-	if (r->head - r->tail > SAMPLE_BYTES_SIZE / 2 && !eng.board->every.waiting) {
-		eng.board->every.waiting = 1;
+	if (r->head - r->tail > SAMPLE_BYTES_SIZE / 2 && !eng.shared->every.waiting) {
+		eng.shared->every.waiting = 1;
 		ring();
 	}
 }
@@ -283,7 +283,7 @@ static void push(struct thread *t, const struct sample_record *record)
 /* Take the samples of one event, until its `left` is positive again. */
 static void take_of_event(struct thread *t, unsigned event, struct sample_record *r)
 {
-	const struct every *e = &eng.board->every;
+	const struct every *e = &eng.shared->every;
 	struct sampler *s = &t->sampler[event];
 	uint32_t has = r->has;
 
@@ -291,10 +291,10 @@ static void take_of_event(struct thread *t, unsigned event, struct sample_record
 	for (unsigned i = 0; t->left[event] < 0; i++) {
 		r->number = ++s->samples;
 		if (e->most && s->samples > e->most) {
-			every_restart(t, event, NEVER);
+			period_restart(t, event, NEVER);
 			break;
 		}
-		every_restart(t, event, t->left[event] + every_gap(t, event));
+		period_restart(t, event, t->left[event] + period_gap(t, event));
 		r->has = has;
 		put_operand(t, i <= LATER_MAX ? &s->operand[i] : &(struct operand){ 0 }, r);
 		push(t, r);
@@ -308,14 +308,14 @@ static void take_of_event(struct thread *t, unsigned event, struct sample_record
  */
 void sample_take(struct thread *t, uint64_t next)
 {
-	const struct every *e = &eng.board->every;
+	const struct every *e = &eng.shared->every;
 	const struct process *p = process_at(t->process);
 	struct sample_record *r = draft_of(t);
 
 	if (!t->drafted)
 		return;
 	t->drafted = 0;
-	if (!every_run_out(t)) {
+	if (!period_run_out(t)) {
 		t->sampling = 1; /* not retired: the sample is the next instruction that retires */
 		return;
 	}
@@ -329,7 +329,7 @@ void sample_take(struct thread *t, uint64_t next)
 	r->tsc = read_ticks();
 	r->serial = p->serial;
 	r->born = t->born;
-	r->descent = t->descent;
+	r->stable_id = t->stable_id;
 	r->pid = p->pid;
 	r->tid = t->tid;
 	if (r->has & SAMPLE_HAS_COUNTS) {

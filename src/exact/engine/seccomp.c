@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The program's seccomp filters. They are evaluated here, as the kernel would apply them to the
- * engine's own calls, too. Each filter is on the board, so that children and the programs they
- * execute inherit it. The kernel also gets each one, after an instruction that allows everything,
- * so that it checks permissions, flags and the filter's code as usual. Source:
+ * engine's own calls, too. Each filter is in the shared state, so that children and the programs
+ * they execute inherit it. The kernel also gets each one, after an instruction that allows
+ * everything, so that it checks permissions, flags and the filter's code as usual. Source:
  * linux/kernel/seccomp.c, seccomp(2).
  */
 #include <asm/unistd.h>
@@ -124,7 +124,7 @@ static uint32_t run_filter(const struct filter *f, const struct seccomp_data *da
 
 static struct filter *filter_at(uint32_t i)
 {
-	return (struct filter *)((uint8_t *)eng.board + BOARD_FILTERS) + i;
+	return (struct filter *)((uint8_t *)eng.shared + SHARED_FILTERS) + i;
 }
 
 /* The strictest of all results; of equal ones, that of the filter installed last. */
@@ -242,7 +242,7 @@ bool seccomp_allows_old(struct thread *t, long *ret)
 
 static struct filter *filter_new(uint64_t pc)
 {
-	uint32_t i = __atomic_add_fetch(&eng.board->n_filters, 1, __ATOMIC_ACQ_REL);
+	uint32_t i = __atomic_add_fetch(&eng.shared->n_filters, 1, __ATOMIC_ACQ_REL);
 
 	if (i >= FILTERS)
 		refuse("more seccomp filters than the exact engine has room for, at", pc);
@@ -256,17 +256,17 @@ static void filter_drop(const struct filter *f)
 {
 	uint32_t i = (uint32_t)(f - filter_at(0));
 
-	__atomic_compare_exchange_n(&eng.board->n_filters, &i, i - 1, false, __ATOMIC_ACQ_REL,
+	__atomic_compare_exchange_n(&eng.shared->n_filters, &i, i - 1, false, __ATOMIC_ACQ_REL,
 				    __ATOMIC_RELAXED);
 }
 
 /*
- * The same filter on top of the same others is stored once on the board, even if many processes
- * install it.
+ * The same filter on top of the same others is stored once in the shared state, even if many
+ * processes install it.
  */
 static uint32_t filter_shared(const struct filter *f)
 {
-	uint32_t top = eng.board->n_filters;
+	uint32_t top = eng.shared->n_filters;
 
 	for (uint32_t i = 1; i <= top && i < FILTERS; i++) {
 		const struct filter *g = filter_at(i);
@@ -290,8 +290,8 @@ static long give_to_kernel(const struct filter *f, const uint64_t *code, uint32_
 
 static void give_to_threads(struct thread *t, uint32_t filter)
 {
-	for (uint32_t i = 0; i < board_threads(eng.board); i++)
-		if (eng.board->thread_states[i] == THREAD_LIVE &&
+	for (uint32_t i = 0; i < shared_threads(eng.shared); i++)
+		if (eng.shared->thread_states[i] == THREAD_LIVE &&
 		    thread_at(i)->process == t->process)
 			thread_at(i)->filter = filter;
 }

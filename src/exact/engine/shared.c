@@ -8,9 +8,9 @@
  * followed, the file is given up: its blocks then compare their bytes before every execution.
  *
  * A forked child has the mappings and descriptors, too. If it writes to the file, its parent's
- * translations may be stale: the file is noted on the board, and a process that follows code in it
- * then has no counts. Memory that is executed through a writable mapping is given up at a fork: a
- * child is likely to write there.
+ * translations may be stale: the file is noted in the shared state, and a process that follows code
+ * in it then has no counts. Memory that is executed through a writable mapping is given up at a
+ * fork: a child is likely to write there.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -93,15 +93,15 @@ static void note_written(const struct made *m)
 {
 	uint64_t none = 0;
 
-	if (!__atomic_compare_exchange_n(&eng.board->shared_written, &none, m->file, false,
+	if (!__atomic_compare_exchange_n(&eng.shared->shared_written, &none, m->file, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
 	    none != m->file)
-		__atomic_store_n(&eng.board->shared_written, ~0ull, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&eng.shared->shared_written, ~0ull, __ATOMIC_SEQ_CST);
 }
 
 static bool was_written(const struct made *m)
 {
-	uint64_t by = eng.board->shared_written;
+	uint64_t by = eng.shared->shared_written;
 
 	return by && !anonymous(m) && (by == m->file || by == ~0ull);
 }

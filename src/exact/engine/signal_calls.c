@@ -47,7 +47,7 @@ void set_program_mask(struct thread *t, bool whole)
 {
 	if (whole) {
 		block_signals();
-		hand_over_kept(t, ~0ull);
+		hand_over_pending(t, ~0ull);
 	}
 	set_signal_mask(whole ? t->mask : masked_for_kernel(t->mask));
 }
@@ -71,7 +71,7 @@ long signal_mask(struct thread *t, long how, uint64_t set, uint64_t old, uint64_
 		else
 			return -EINVAL;
 		set_signal_mask(masked_for_kernel(t->mask));
-		look_at_kept(t);
+		look_at_pending(t);
 	}
 	if (old && copy_bytes((void *)old, &before, 8) != 8)
 		return -EFAULT;
@@ -200,7 +200,7 @@ long signal_action(struct thread *t, long sig, uint64_t act, uint64_t old, uint6
 		if (!(FAULTS & BIT(sig)))
 			install_for((int)sig, &new);
 		else if (new.handler == (uint64_t)SIG_IGN)
-			forget_kept(t, (int)sig);
+			forget_pending(t, (int)sig);
 	}
 	unlock();
 	if (old && copy_bytes((void *)old, &before, sizeof before) != sizeof before)

@@ -7,7 +7,7 @@
 
 void thread_sums(struct thread *t, int64_t out[EXACT_CLASSES])
 {
-	uint32_t lineage = process_at(t->process)->lineage, top = eng.board->lineage_top[lineage];
+	uint32_t lineage = process_at(t->process)->lineage, top = eng.shared->lineage_top[lineage];
 	const volatile uint64_t *now = counters_of(t);
 	uint64_t *before = counters_seen(t);
 

@@ -77,7 +77,7 @@ static void go(struct thread *t)
 		t->after |= AFTER_OPEN;
 	else if (opens(t))
 		t->after |= AFTER_LOOK;
-	if (looks_for_kept(t)) {
+	if (looks_for_pending(t)) {
 		t->after |= AFTER_MASK;
 		set_program_mask(t, true);
 	}
@@ -168,7 +168,7 @@ static void note_stop(const struct thread *t)
 	int sig = (int)(of_thread ? r[RDX] : r[RSI]);
 
 	if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
-		__atomic_fetch_add(&eng.board->stops_sent, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&eng.shared->stops_sent, 1, __ATOMIC_RELAXED);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Creation, counting and end of threads and processes, and exec. Each thread has a slot on the
- * board, in which a child finds the initial values of its registers.
+ * shared state, in which a child finds the initial values of its registers.
  */
 #include <asm/unistd.h>
 #include <asm/prctl.h>
@@ -21,20 +21,20 @@ enum { WAIT_MS = 100, KINDS_FEW = 1024 };
 
 void ring(void)
 {
-	__atomic_fetch_add(&eng.board->bell, 1, __ATOMIC_SEQ_CST);
-	futex_wake(&eng.board->bell);
+	__atomic_fetch_add(&eng.shared->bell, 1, __ATOMIC_SEQ_CST);
+	futex_wake(&eng.shared->bell);
 }
 
 bool supervisor_gone(void)
 {
-	return eng.board->gone || sys(__NR_kill, eng.board->supervisor, 0) == -ESRCH;
+	return eng.shared->gone || sys(__NR_kill, eng.shared->supervisor, 0) == -ESRCH;
 }
 
 /*
  * Allocate a free entry of an array of states; -1: none. It is not live yet: the slot still
  * contains its predecessor's data, which the supervisor would take for current.
  */
-static int take(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top)
+static int take_entry(volatile uint32_t *states, size_t stride, unsigned n, volatile uint32_t *top)
 {
 	for (unsigned i = 0; i < n; i++) {
 		volatile uint32_t *s = (volatile uint32_t *)((volatile uint8_t *)states +
@@ -59,23 +59,23 @@ static int take_or_wait(volatile uint32_t *states, size_t stride, unsigned n,
 			volatile uint32_t *top, const char *what)
 {
 	for (int tries = 0; tries < 100; tries++) {
-		int i = take(states, stride, n, top);
+		int i = take_entry(states, stride, n, top);
 
 		if (i >= 0)
 			return i;
 		ring();
 		sys(__NR_sched_yield);
-		futex_wait(&eng.board->gone, 0, WAIT_MS);
+		futex_wait(&eng.shared->gone, 0, WAIT_MS);
 		if (supervisor_gone())
 			break;
 	}
 	refuse(what, n);
 }
 
-struct thread *thread_new(struct process *p, uint64_t descent)
+struct thread *thread_new(struct process *p, uint64_t stable_id)
 {
-	int i = take_or_wait(eng.board->thread_states, sizeof(uint32_t), THREADS,
-			     &eng.board->threads_top,
+	int i = take_or_wait(eng.shared->thread_states, sizeof(uint32_t), THREADS,
+			     &eng.shared->threads_top,
 			     "more threads at a time than the exact engine follows:");
 	struct thread *t = thread_at((uint32_t)i);
 
@@ -89,14 +89,14 @@ struct thread *thread_new(struct process *p, uint64_t descent)
 		.process = (uint32_t)(p - process_at(0)),
 		.not_process = ~(uint32_t)(p - process_at(0)),
 		.index = (uint32_t)i,
-		.born = __atomic_fetch_add(&eng.board->births, 1, __ATOMIC_ACQ_REL),
-		.descent = descent,
+		.born = __atomic_fetch_add(&eng.shared->births, 1, __ATOMIC_ACQ_REL),
+		.stable_id = stable_id,
 		.alt_flags = 2, /* SS_DISABLE */
 		.space = eng.space,
 	};
-	every_first(t);
+	period_first(t);
 	__atomic_fetch_add(&p->threads, 1, __ATOMIC_ACQ_REL);
-	__atomic_store_n(&eng.board->thread_states[i], THREAD_LIVE, __ATOMIC_RELEASE);
+	__atomic_store_n(&eng.shared->thread_states[i], THREAD_LIVE, __ATOMIC_RELEASE);
 	return t;
 }
 
@@ -104,7 +104,7 @@ struct thread *thread_new(struct process *p, uint64_t descent)
 static void fold(struct thread *t)
 {
 	struct process *p = process_at(t->process);
-	uint32_t top = eng.board->lineage_top[p->lineage];
+	uint32_t top = eng.shared->lineage_top[p->lineage];
 	const struct block_facts *kinds = kinds_of(p->lineage);
 	const uint32_t *numbers = kind_numbers(p->lineage);
 	volatile uint64_t *c = counters_of(t);
@@ -133,15 +133,15 @@ static void fold(struct thread *t)
 			facts_times(sums, &kinds[i], few[i]);
 	t->count = 0;
 	if (t->settled[EXACT_INSTRUCTIONS])
-		__atomic_fetch_add(&eng.board->unplaced, t->settled[EXACT_INSTRUCTIONS],
+		__atomic_fetch_add(&eng.shared->unplaced, t->settled[EXACT_INSTRUCTIONS],
 				   __ATOMIC_RELAXED);
 	/* not computed from t->settled: the program may have overwritten it */
 	check = sums_check(sums) + t->settled_check;
 	for (int k = 0; k < EXACT_CLASSES; k++)
 		sums[k] += t->settled[k];
-	note_ended(eng.board, p,
+	note_ended(eng.shared, p,
 		   &(struct ended_thread){ .born = t->born,
-					   .descent = t->descent,
+					   .stable_id = t->stable_id,
 					   .tid = t->tid,
 					   .tsc = t->ended_at,
 					   .path = t->path,
@@ -184,7 +184,7 @@ static void fold_and_leave(struct thread *t)
 		futex_wait(&p->hold_folds, 1, 1);
 	}
 	fold(t);
-	__atomic_store_n(&eng.board->thread_states[t->index], THREAD_DONE, __ATOMIC_RELEASE);
+	__atomic_store_n(&eng.shared->thread_states[t->index], THREAD_DONE, __ATOMIC_RELEASE);
 	__atomic_fetch_sub(&p->folding, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -219,7 +219,7 @@ void end_thread(struct thread *t, long status)
 	fold_and_leave(t);
 	if (__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL) == 0)
 		end_last(t, status, __NR_exit);
-	thread_end(status, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
+	thread_end(status, &eng.shared->thread_states[t->index], THREAD_FREE, __NR_exit);
 }
 
 /* One of several threads, killed by a seccomp filter: the kernel ends it and sets its status. */
@@ -229,7 +229,7 @@ void end_killed_thread(struct thread *t)
 	fold_and_leave(t);
 	__atomic_sub_fetch(&process_at(t->process)->threads, 1, __ATOMIC_ACQ_REL);
 	seccomp_doom();
-	thread_end(0, &eng.board->thread_states[t->index], THREAD_FREE, __NR_exit);
+	thread_end(0, &eng.shared->thread_states[t->index], THREAD_FREE, __NR_exit);
 }
 
 /*
@@ -255,19 +255,19 @@ void end_process(struct thread *t, long status)
 
 /* ---- clone ---- */
 
-static struct process *process_new(const struct process *parent, uint64_t descent)
+static struct process *process_new(const struct process *parent, uint64_t stable_id)
 {
 	struct process *table = process_at(0);
 	int i = take_or_wait(&table->state, sizeof(struct process), PROCESSES,
-			     &eng.board->processes_top,
+			     &eng.shared->processes_top,
 			     "more processes at a time than the exact engine follows:");
 	struct process *p = &table[i];
 
 	p->parent = (uint32_t)(parent - table);
 	p->lineage = parent->lineage;
-	__atomic_fetch_add(&eng.board->lineage_users[p->lineage], 1, __ATOMIC_ACQ_REL);
-	p->serial = __atomic_fetch_add(&eng.board->serials, 1, __ATOMIC_ACQ_REL);
-	p->descent = descent;
+	__atomic_fetch_add(&eng.shared->lineage_users[p->lineage], 1, __ATOMIC_ACQ_REL);
+	p->serial = __atomic_fetch_add(&eng.shared->serials, 1, __ATOMIC_ACQ_REL);
+	p->stable_id = stable_id;
 	p->threads = 0;
 	p->refused = 0;
 	p->compared = p->stepped = 0;
@@ -278,8 +278,8 @@ static struct process *process_new(const struct process *parent, uint64_t descen
 	p->makes_foreign = p->foreign;
 	memcpy(p->name, parent->name, sizeof p->name);
 	p->mode = parent->mode;
-	p->board_at = parent->board_at;
-	p->board_size = parent->board_size;
+	p->shared_at = parent->shared_at;
+	p->shared_size = parent->shared_size;
 	p->limited = parent->limited;
 	memcpy(p->limits, parent->limits, sizeof p->limits);
 	memcpy(p->mapped, parent->mapped, sizeof p->mapped);
@@ -352,15 +352,15 @@ void fork_like(struct thread *t, long nr)
 	}
 
 	struct process *p = process_at(t->process);
-	uint64_t descent = descent_of(t->descent, ++t->children);
+	uint64_t stable_id = stable_id_of(t->stable_id, ++t->children);
 	struct thread *n;
 
 	if (!(w.flags & CLONE_THREAD)) {
-		p = process_new(p, descent);
+		p = process_new(p, stable_id);
 		p->foreign |= !!(w.flags & CLONE_NEWPID);
 		eng.lent |= (w.flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM;
 	}
-	n = thread_new(p, descent);
+	n = thread_new(p, stable_id);
 	memcpy(n->regs, t->regs, sizeof n->regs);
 	n->regs[RAX] = 0;
 	n->regs[RCX] = t->target;
@@ -411,11 +411,11 @@ void clone_done(struct thread *t)
 		t->children--;
 		__atomic_sub_fetch(&p->threads, 1, __ATOMIC_ACQ_REL);
 		if (n->process != t->process) {
-			__atomic_sub_fetch(&eng.board->lineage_users[p->lineage], 1,
+			__atomic_sub_fetch(&eng.shared->lineage_users[p->lineage], 1,
 					   __ATOMIC_ACQ_REL);
 			p->state = PROCESS_FREE;
 		}
-		eng.board->thread_states[n->index] = THREAD_FREE;
+		eng.shared->thread_states[n->index] = THREAD_FREE;
 	} else if (p->foreign && p->serial == t->child_serial && !process_at(t->process)->foreign) {
 		p->pid = (int32_t)t->regs[RAX]; /* the child does not know this number itself */
 	}
@@ -443,7 +443,7 @@ void child_start(struct thread *t)
 		eng.locks_later = 0; /* Source: mlockall(2), "Notes" */
 		limits_of(p);
 		own_show(p);
-		eng.maps_inherited = eng.board->maps_opened;
+		eng.maps_inherited = eng.shared->maps_opened;
 		if (eng.alias)
 			retire_all(); /* its parent still writes to that code */
 	}
@@ -455,7 +455,7 @@ void child_start(struct thread *t)
 		signals_cleared(t);
 	set_signal_mask(t->resume_mask);
 	if (t->begins_process)
-		note_happening(eng.board, HAPPENED_FORK,
+		note_happening(eng.shared, HAPPENED_FORK,
 			       &(struct happening){ .serial = p->serial,
 						    .parent = process_at(p->parent)->serial,
 						    .pid = p->pid,
@@ -492,7 +492,7 @@ static bool changes_rights(int dir, const char *path, int flags)
 /* Record the path of the first such program. True: it is this one. */
 static bool note_gainer(const char *path)
 {
-	struct board *b = eng.board;
+	struct shared_state *b = eng.shared;
 
 	if (__atomic_exchange_n(&b->has_gainer, 1, __ATOMIC_ACQ_REL))
 		return false;
@@ -504,7 +504,7 @@ static bool note_gainer(const char *path)
 /* It was not executed. */
 static void forget_gainer(void)
 {
-	struct board *b = eng.board;
+	struct shared_state *b = eng.shared;
 
 	for (unsigned i = 0; i < GAINER_MAX; i++)
 		b->gainer[i] = 0;
@@ -599,24 +599,24 @@ void exec_like(struct thread *t, long nr)
 
 /* ---- the beginning ---- */
 
-struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp);
+struct thread *engine_first(struct process *p, struct shared_state *shared, uint64_t rsp);
 
-struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp)
+struct thread *engine_first(struct process *p, struct shared_state *shared, uint64_t rsp)
 {
 	struct thread *t;
 
-	eng.board = board;
+	eng.shared = shared;
 	eng.process = p;
 	eng.mode = p->mode;
 	eng.image = p->image;
 	eng.image_size = p->image_size;
 	eng.space = p->serial;
-	sys(__NR_close, p->board_fd);
+	sys(__NR_close, p->shared_fd);
 	/* A core dump would write all of it: hours, and a full disk. */
-	sys(__NR_madvise, board, BOARD_SIZE, MADV_DONTDUMP);
+	sys(__NR_madvise, shared, SHARED_SIZE, MADV_DONTDUMP);
 	limits_first();
-	eng.maps_inherited = board->maps_opened;
-	own_add(p->board_at, p->board_size);
+	eng.maps_inherited = shared->maps_opened;
+	own_add(p->shared_at, p->shared_size);
 	own_add(p->image, p->image_size);
 	eng.next_place = p->tables_at;
 	regions_first(p);
@@ -630,7 +630,7 @@ struct thread *engine_first(struct process *p, struct board *board, uint64_t rsp
 	t->target = p->entry;
 	t->filter = p->filter;
 	signals_first(t);
-	look_at_kept(t);
+	look_at_pending(t);
 	dispatch(t);
 	p->first_stepped = !!t->stepping;
 	return t;

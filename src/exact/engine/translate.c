@@ -395,7 +395,7 @@ static void emit_block(struct draft *d)
 	note_facts(d);
 	if (eng.mode & SAME_ISA)
 		isa_check(d->insns, d->n);
-	every = (eng.mode & COUNT_EVERY) && every_counts(b);
+	every = (eng.mode & COUNT_EVERY) && period_counts(b);
 	/* count all at the entry: the block was entered if and only if it was counted */
 	if (every || path || first) {
 		at = 0;
@@ -404,7 +404,7 @@ static void emit_block(struct draft *d)
 	}
 	b->count_at = (uint8_t)at;
 	if (every)
-		p = emit_every(d->a, p, b, dead, !(b->flags & (B_PART | B_ONCE)));
+		p = emit_period(d->a, p, b, dead, !(b->flags & (B_PART | B_ONCE)));
 	if (path)
 		p = emit_path(p, d->insns, d->pcs, d->n);
 	put_head(b, (unsigned)(p - start), n);

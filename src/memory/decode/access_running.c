@@ -18,7 +18,7 @@ struct on_cpu {
 	struct stint *stint;
 };
 
-static int add(struct on_cpu *c, uint64_t from_ns, uint32_t tid, struct tare_error *err)
+static int add_stint(struct on_cpu *c, uint64_t from_ns, uint32_t tid, struct tare_error *err)
 {
 	if (!array_reserve(&c->stint, &c->room, c->n + 1, sizeof(*c->stint)))
 		return tare_fail_nomem(err);
@@ -43,12 +43,12 @@ int running_learn(struct running *r, const struct perfdata_record *rec, struct t
 		return tare_fail_nomem(err);
 	c = &((struct on_cpu *)r->cpus.item)[i];
 	if (!leaves)
-		return add(c, rec->time, rec->tid, err);
+		return add_stint(c, rec->time, rec->tid, err);
 	if (!c->n) /* it was running when recording began */
-		ret = add(c, 0, rec->tid, err);
+		ret = add_stint(c, 0, rec->tid, err);
 	else if (c->stint[c->n - 1].tid != rec->tid) /* records in between were lost */
 		c->stint[c->n - 1].tid = NOBODY;
-	return ret < 0 ? ret : add(c, rec->time, NOBODY, err);
+	return ret < 0 ? ret : add_stint(c, rec->time, NOBODY, err);
 }
 
 uint32_t running_at(const struct running *r, uint32_t cpu, uint64_t time_ns)

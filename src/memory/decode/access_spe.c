@@ -16,7 +16,7 @@ static bool is(const struct column *c, const char *word)
 	return c->n == strlen(word) && !memcmp(c->s, word, c->n);
 }
 
-static unsigned long number(const struct column *c, int base)
+static unsigned long column_number(const struct column *c, int base)
 {
 	char text[24];
 
@@ -32,7 +32,8 @@ static bool is_core(const struct column *c, uint64_t midr)
 	if (!part.s++)
 		return false;
 	part.n = (size_t)(c->s + c->n - part.s);
-	return number(c, 16) == (midr >> 24 & 0xff) && number(&part, 16) == (midr >> 4 & 0xfff);
+	return column_number(c, 16) == (midr >> 24 & 0xff) &&
+		column_number(&part, 16) == (midr >> 4 & 0xfff);
 }
 
 /* The index of the word in a NULL-terminated list; -1 if it is not there. */
@@ -72,7 +73,7 @@ bool spe_codes_of(uint64_t midr, struct spe_codes *out)
 		if (n < COLUMNS || !is(&c[0], "code") || !set.s || c[1].n != set.n ||
 		    memcmp(c[1].s, set.s, set.n))
 			continue;
-		code = number(&c[2], 10);
+		code = column_number(&c[2], 10);
 		place = word_of(&c[3], place_words);
 		distance = word_of(&c[4], distance_words);
 		snoop = word_of(&c[5], snoop_words);

@@ -377,8 +377,8 @@ static void lose(uint64_t time_ns)
 	__atomic_fetch_add(&head->lost, 1, __ATOMIC_RELAXED);
 }
 
-static void put(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size,
-		const struct asker *who)
+static void put_event(enum alloc_kind kind, uint64_t time_ns, uint64_t address, uint64_t size,
+		      const struct asker *who)
 {
 	enum { MOST = ALLOC_FRAMES_AT + ALLOC_ADDRESS * (2 * ALLOC_FRAMES + ALLOC_WORDS) + 8 };
 	size_t bytes = sizeof(struct alloc_record);
@@ -424,7 +424,7 @@ static void new_process(void)
 		idle[i] = NULL;
 	pid = (uint32_t)call(SYS_getpid, 0);
 	*same = true;
-	put(ALLOC_FORK, now_ns(), parent, 0, NULL);
+	put_event(ALLOC_FORK, now_ns(), parent, 0, NULL);
 }
 
 /*
@@ -466,7 +466,7 @@ static bool open_file(const char *name)
 }
 
 /* `last`: libc is initialized, so the environment is final. */
-static void begin(bool last)
+static void begin_recording(bool last)
 {
 	const char *name = secure_getenv("TARE_ALLOC");
 	int unknown = UNKNOWN;
@@ -484,7 +484,7 @@ static void begin(bool last)
 		return;
 	*same = true;
 	pthread_atfork(NULL, NULL, forked);
-	put(ALLOC_PROGRAM, now_ns(), (uint64_t)call(SYS_getppid, 0), 0, NULL);
+	put_event(ALLOC_PROGRAM, now_ns(), (uint64_t)call(SYS_getppid, 0), 0, NULL);
 	__atomic_store_n(&state, ON, __ATOMIC_RELEASE);
 }
 
@@ -497,7 +497,7 @@ static bool enter(void)
 		return false;
 	me.inside = true;
 	if (state == UNKNOWN)
-		begin(false);
+		begin_recording(false);
 	if (state == ON && !*same)
 		new_process();
 	*error() = code;
@@ -567,7 +567,7 @@ __attribute__((constructor)) static void loaded(void)
 	ready();
 	me.inside = true;
 	if (state == UNKNOWN)
-		begin(true);
+		begin_recording(true);
 	me.inside = false;
 	*error() = code;
 }
@@ -577,7 +577,7 @@ static void taken(void *p, size_t size, const struct asker *who)
 	int code = *error();
 
 	if (p)
-		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, who);
+		put_event(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, who);
 	leave(code);
 }
 
@@ -653,7 +653,7 @@ HOOK void free(void *p)
 	if (!p || is_early(p))
 		return;
 	if (ready() && enter()) {
-		put(ALLOC_FREED, now_ns(), (uintptr_t)p, 0, NULL);
+		put_event(ALLOC_FREED, now_ns(), (uintptr_t)p, 0, NULL);
 		leave(code);
 	}
 	real.free(p);
@@ -683,9 +683,9 @@ static void *reallocate(void *old, size_t size, const struct asker *who)
 	int code = *error();
 
 	if (old && (p || !size))
-		put(ALLOC_FREED, before, (uintptr_t)old, 0, NULL);
+		put_event(ALLOC_FREED, before, (uintptr_t)old, 0, NULL);
 	if (p)
-		put(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, who);
+		put_event(ALLOC_TAKEN, now_ns(), (uintptr_t)p, size, who);
 	leave(code);
 	return p;
 }
@@ -710,7 +710,7 @@ static void mapped(const void *p, size_t size, const struct asker *who)
 {
 	int code = *error();
 
-	put(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, who);
+	put_event(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, who);
 	leave(code);
 }
 
@@ -737,7 +737,7 @@ HOOK int munmap(void *p, size_t size)
 	int code = *error();
 
 	if (ready() && enter()) {
-		put(ALLOC_UNMAPPED, now_ns(), (uintptr_t)p, size, NULL);
+		put_event(ALLOC_UNMAPPED, now_ns(), (uintptr_t)p, size, NULL);
 		leave(code);
 	}
 	return real.munmap(p, size);
@@ -772,8 +772,8 @@ HOOK void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 	if (told && p != MAP_FAILED) {
 		int code = *error();
 
-		put(ALLOC_UNMAPPED, before, (uintptr_t)old, old_size, NULL);
-		put(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, ASKER);
+		put_event(ALLOC_UNMAPPED, before, (uintptr_t)old, old_size, NULL);
+		put_event(ALLOC_MAPPED, now_ns(), (uintptr_t)p, size, ASKER);
 		leave(code);
 	} else if (told)
 		leave(*error());

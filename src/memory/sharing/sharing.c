@@ -170,8 +170,8 @@ int sharing_add(struct sharing *s, const struct tare_access *a, const struct sha
 	h.flags = (load ? HIT_LOAD : 0) | (store ? HIT_STORE : 0) | (a->kernel ? HIT_KERNEL : 0) |
 		(a->has & TARE_ACCESS_TIME ? HIT_TIMED : 0);
 	if (a->has & TARE_ACCESS_SNOOP && a->snoop == TARE_SNOOP_MODIFIED) {
-		h.flags |= HIT_MODIFIED;
-		s->totals.knows_modified = true;
+		h.flags |= HIT_HITM;
+		s->totals.knows_hitm = true;
 	}
 	s->totals.without_time += !(a->has & TARE_ACCESS_TIME);
 	s->totals.used++;
@@ -233,7 +233,7 @@ static int add_cells(struct sharing *s, struct hit *h, size_t n, struct sharing_
 		c = &s->cell[s->n_cells - 1];
 		c->loads += (h[i].flags & HIT_LOAD) != 0;
 		c->stores += (h[i].flags & HIT_STORE) != 0;
-		c->modified += (h[i].flags & HIT_MODIFIED) != 0;
+		c->hitm += (h[i].flags & HIT_HITM) != 0;
 		c->latency_sum += h[i].latency;
 		c->latency_n += h[i].latency != 0;
 	}
@@ -259,7 +259,7 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 		l.threads += !s->weight[h[i].thread]++;
 		l.loads += (h[i].flags & HIT_LOAD) != 0;
 		l.stores += (h[i].flags & HIT_STORE) != 0;
-		l.modified += (h[i].flags & HIT_MODIFIED) != 0;
+		l.hitm += (h[i].flags & HIT_HITM) != 0;
 		timed += (h[i].flags & HIT_TIMED) != 0; /* they come first */
 	}
 	l.time_ns = timed ? h[timed - 1].time : UINT64_MAX;
@@ -278,14 +278,14 @@ static int add_line(struct sharing *s, struct hit *h, size_t n, struct tare_erro
 
 static int rank(enum sharing_verdict v)
 {
-	return v == SHARING_HANDED_OVER || v == SHARING_UNCLEAR ? 2 : v == SHARING_UNTIMED;
+	return v == SHARING_MIGRATORY || v == SHARING_UNCLEAR ? 2 : v == SHARING_UNTIMED;
 }
 
 static int by_movement(const void *pa, const void *pb)
 {
 	const struct sharing_line *a = pa, *b = pb;
-	uint64_t ma = a->switches_true + a->switches_false + a->modified,
-		 mb = b->switches_true + b->switches_false + b->modified;
+	uint64_t ma = a->switches_true + a->switches_false + a->hitm,
+		 mb = b->switches_true + b->switches_false + b->hitm;
 	int ca = rank(a->verdict), cb = rank(b->verdict);
 
 	if (ca != cb)

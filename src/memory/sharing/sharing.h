@@ -52,8 +52,8 @@ enum sharing_verdict {
 	SHARING_FALSE,
 	SHARING_TRUE, /* threads use the same bytes */
 	SHARING_BOTH,
-	SHARING_HANDED_OVER, /* by one thread after another, not at the same time */
-	SHARING_UNCLEAR,     /* too few samples to tell */
+	SHARING_MIGRATORY, /* by one thread after another, not at the same time */
+	SHARING_UNCLEAR,   /* too few samples to tell */
 	/*
 	 * shared, in the way that `kind` says; without times it is not known whether at the same
 	 * time
@@ -70,7 +70,7 @@ struct sharing_cell {
 	uint64_t time_ns; /* of one of them; UINT64_MAX: not known */
 	bool kernel;
 	uint64_t loads, stores;          /* samples; an update counts as both */
-	uint64_t modified;               /* found the line modified in another core's cache */
+	uint64_t hitm;                   /* found the line modified in another core's cache */
 	uint64_t latency_sum, latency_n; /* cycles, summed over those that were measured */
 };
 
@@ -84,9 +84,9 @@ struct sharing_line {
 	uint32_t seen_by;
 	uint64_t time_ns; /* of its last access; UINT64_MAX: not known */
 	enum sharing_verdict verdict;
-	double sure; /* 0 to 1: confidence in the verdict */
+	double confidence; /* 0 to 1: confidence in the verdict */
 	/* ... and in the owners of the bytes; for FALSE, TRUE, BOTH and UNTIMED */
-	double bytes_sure;
+	double bytes_confidence;
 	enum sharing_verdict kind; /* for UNTIMED: FALSE, TRUE or BOTH */
 	/* ... for which an access of SHARING_WIDE bytes would make it another kind */
 	bool sizes_open;
@@ -108,7 +108,7 @@ struct sharing_line {
 	 * of few turns
 	 */
 	double steady;
-	uint64_t samples, loads, stores, modified;
+	uint64_t samples, loads, stores, hitm;
 	uint64_t switches_true, switches_false; /* to the same bytes; to others; 0 where UNTIMED */
 	uint64_t switches_open;                 /* of the false: depends on an unknown size */
 	double expected;      /* expected switches for shuffled accesses; 0 if there are no times */
@@ -156,8 +156,8 @@ struct sharing_totals {
 	uint64_t
 		/* lines of several threads with a store that have fewer samples than `least` */
 		too_few;
-	uint32_t processes;                                /* of the accesses used */
-	bool knows_modified, knows_physical, knows_shared; /* of some; shared: in a file */
+	uint32_t processes;                            /* of the accesses used */
+	bool knows_hitm, knows_physical, knows_shared; /* of some; shared: in a file */
 };
 struct sharing_totals sharing_totals(const struct sharing *s);
 void sharing_free(struct sharing *s);

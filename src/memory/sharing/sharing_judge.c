@@ -18,15 +18,15 @@ static bool fought_over(const struct sharing_line *l)
 }
 
 /* The confidence in a verdict, given the confidence in the owners of the bytes. */
-static double said(const struct sharing_line *l)
+static double bytes_confidence_of(const struct sharing_line *l)
 {
-	double sure = l->bytes_sure;
+	double confidence = l->bytes_confidence;
 
-	if (l->sizes_open && sure > SIZES_OPEN_SURE)
-		sure = SIZES_OPEN_SURE;
+	if (l->sizes_open && confidence > SIZES_OPEN_CONFIDENCE)
+		confidence = SIZES_OPEN_CONFIDENCE;
 	if (l->in_turns)
-		sure *= l->steady;
-	return l->in_turns && sure > TURNS_SURE ? TURNS_SURE : sure;
+		confidence *= l->steady;
+	return l->in_turns && confidence > TURNS_CONFIDENCE ? TURNS_CONFIDENCE : confidence;
 }
 
 /* Fewer than a quarter of the switches of shuffled accesses: one thread after the other. */
@@ -39,7 +39,7 @@ static void judge(struct sharing *s, const struct hit *h, size_t n, struct shari
 	sharing_switches(h, n, l);
 	switches = l->switches_true + l->switches_false;
 	l->expected = sharing_expected(s, h, n);
-	few = switches < l->expected / 4 && l->modified < l->expected / 4;
+	few = switches < l->expected / 4 && l->hitm < l->expected / 4;
 	l->verdict = SHARING_UNCLEAR;
 	if (l->expected > 0 && l->expected < 2)
 		return;
@@ -51,17 +51,17 @@ static void judge(struct sharing *s, const struct hit *h, size_t n, struct shari
 		l->few_turns = !sharing_handed_over(s, h, n, l, &shown);
 		if (l->few_turns)
 			return;
-		l->verdict = SHARING_HANDED_OVER;
-		l->sure = 1 -
+		l->verdict = SHARING_MIGRATORY;
+		l->confidence = 1 -
 			exp(switches - l->expected +
 			    (switches ? switches * log(l->expected / switches) : 0));
-		if (l->sure > shown)
-			l->sure = shown;
+		if (l->confidence > shown)
+			l->confidence = shown;
 		return;
 	}
 	if (switches < 2 || !sharing_kind(s, h, n, l))
 		return;
-	l->sure = said(l);
+	l->confidence = bytes_confidence_of(l);
 }
 
 /* One part of the hits. */
@@ -73,7 +73,7 @@ static struct sharing_line judge_part(struct sharing *s, const struct hit *h, si
 		s->weight[h[i].thread] = 0;
 	for (size_t i = 0; i < n; i++) {
 		part.threads += !s->weight[h[i].thread]++;
-		part.modified += (h[i].flags & HIT_MODIFIED) != 0;
+		part.hitm += (h[i].flags & HIT_HITM) != 0;
 	}
 	if (part.threads > 1)
 		judge(s, h, n, &part);
@@ -121,20 +121,23 @@ static bool owns_what_is_shared(const struct sharing_line *whole, const struct s
  * whole run agrees, that confirms the part; if it shows shared bytes next to owned ones, not all of
  * the line's threads ran in this part.
  */
-static double part_sure(struct sharing *s, const struct hit *h, size_t n,
-			const struct sharing_line *whole, struct sharing_line *part, size_t judged)
+static double part_confidence(struct sharing *s, const struct hit *h, size_t n,
+			      const struct sharing_line *whole, struct sharing_line *part,
+			      size_t judged)
 {
-	double sure = 1 - (1 - part->bytes_sure) * (double)judged;
+	double confidence = 1 - (1 - part->bytes_confidence) * (double)judged;
 	struct sharing_line all = *whole;
 
 	if (!fought_over(&all) && !sharing_kind(s, h, n, &all))
-		return sure;
+		return confidence;
 	if (all.verdict == SHARING_BOTH && part->verdict != SHARING_BOTH) {
 		part->verdict = SHARING_BOTH;
 		part->sizes_open = all.sizes_open;
-		return all.bytes_sure;
+		return all.bytes_confidence;
 	}
-	return all.verdict == part->verdict && all.bytes_sure > sure ? all.bytes_sure : sure;
+	return all.verdict == part->verdict && all.bytes_confidence > confidence
+		? all.bytes_confidence
+		: confidence;
 }
 
 /*
@@ -163,13 +166,13 @@ static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct
 	}
 	if (!best.part || owns_what_is_shared(l, &best))
 		return;
-	best.bytes_sure = part_sure(s, h, n, l, &best, judged);
-	if (best.bytes_sure < KIND_SURE) {
+	best.bytes_confidence = part_confidence(s, h, n, l, &best, judged);
+	if (best.bytes_confidence < KIND_CONFIDENCE) {
 		if (!fought_over(l)) {
 			l->verdict = SHARING_UNCLEAR;
 			l->in_turns = l->few_turns = false;
 			l->few_bytes = true;
-			l->sure = 0;
+			l->confidence = 0;
 		}
 		return;
 	}
@@ -179,15 +182,15 @@ static void judge_parts(struct sharing *s, const struct hit *h, size_t n, struct
 	l->few_turns = l->few_bytes = false;
 	l->steady = best.steady;
 	l->sizes_open = best.sizes_open;
-	l->bytes_sure = best.bytes_sure;
-	l->sure = said(l);
+	l->bytes_confidence = best.bytes_confidence;
+	l->confidence = bytes_confidence_of(l);
 }
 
 /* A few moves in the whole run, as when threads start and end, are negligible. */
 static bool seldom(const struct sharing *s, const struct sharing_line *l)
 {
 	enum { MOVES = 8, ONE_IN = 100000 };
-	uint64_t moves = l->switches_true + l->switches_false + l->modified;
+	uint64_t moves = l->switches_true + l->switches_false + l->hitm;
 
 	return moves < MOVES || (l->in_turns ? l->samples : moves) < s->totals.used / ONE_IN;
 }

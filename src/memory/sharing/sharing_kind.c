@@ -366,32 +366,33 @@ bool sharing_kind(struct sharing *s, const struct hit *h, size_t n, struct shari
 	if (changes < OWN_PART * chance * pairs && most_meet(s, h, s->seen, m, of, l->threads)) {
 		l->verdict = SHARING_FALSE;
 		by_turns = exp(log_at_most(changes, pairs, TURN_PART * chance));
-		l->sure = 1 - exp(log_at_most(all_changes, all_pairs, OWN_PART * chance)) -
+		l->confidence = 1 - exp(log_at_most(all_changes, all_pairs, OWN_PART * chance)) -
 			by_turns;
 	} else {
 		by_chance = own_by_chance(of, m, chance, &part);
 		none = exp(
 			log_at_least(changes, pairs, LEFT_PART * chance)); /* nothing is shared */
-		if (part >= BOTH_PART && by_chance < 1 - KIND_SURE) {
+		if (part >= BOTH_PART && by_chance < 1 - KIND_CONFIDENCE) {
 			l->verdict = SHARING_BOTH;
-			l->sure = 1 - by_chance - none;
+			l->confidence = 1 - by_chance - none;
 		} else {
 			l->verdict = SHARING_TRUE;
-			l->sure = 1 - exp(log_at_most(alone, pairs, 2 * BOTH_PART)) - none;
+			l->confidence = 1 - exp(log_at_most(alone, pairs, 2 * BOTH_PART)) - none;
 		}
 	}
 	l->sizes_open = l->verdict != SHARING_TRUE && l->switches_open > l->switches_false * 0.1;
 	l->few_bytes = false;
-	if (l->sure < KIND_SURE) {
+	if (l->confidence < KIND_CONFIDENCE) {
 		l->verdict = SHARING_UNCLEAR;
 		l->few_turns = l->in_turns &&
-			l->sure + by_turns >= KIND_SURE; /* more samples in them would not help */
+			/* more samples in them would not help */
+			l->confidence + by_turns >= KIND_CONFIDENCE;
 		l->few_bytes = !l->few_turns;
-		l->sure = l->bytes_sure = 0;
+		l->confidence = l->bytes_confidence = 0;
 		return false;
 	}
-	l->bytes_sure = l->sure;
-	if (l->sizes_open && l->sure > SIZES_OPEN_SURE)
-		l->sure = SIZES_OPEN_SURE;
+	l->bytes_confidence = l->confidence;
+	if (l->sizes_open && l->confidence > SIZES_OPEN_CONFIDENCE)
+		l->confidence = SIZES_OPEN_CONFIDENCE;
 	return true;
 }

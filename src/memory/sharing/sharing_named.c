@@ -7,7 +7,7 @@
 static int name_cells(struct sharing_named *n, struct tare_error *err)
 {
 	const struct sharing_cell *cell = sharing_cells(n->s);
-	struct accessed_code *code;
+	struct memory_samples_code *code;
 	uint64_t *samples;
 	size_t cells = 0;
 	int ret;
@@ -26,11 +26,11 @@ static int name_cells(struct sharing_named *n, struct tare_error *err)
 					 .has = cell[i].time_ns == UINT64_MAX ? 0
 									      : TARE_ACCESS_TIME };
 
-		code[i] = accessed_code(n->of, &a);
+		code[i] = memory_samples_code(n->of, &a);
 		samples[i] = cell[i].loads + cell[i].stores;
 	}
 	if (ret == 0)
-		ret = accessed_name(n->of, code, samples, cells, n->name, err);
+		ret = memory_samples_name(n->of, code, samples, cells, n->name, err);
 	free(code);
 	free(samples);
 	return ret;
@@ -52,16 +52,16 @@ static const char *variable_name(const char *symbol, const struct symbol_field *
 	return f->variable && strchr(symbol, '.') ? f->variable : symbol;
 }
 
-static void name_byte(struct accessed *c, const struct sharing_line *l, uint64_t offset, bool last,
-		      struct byte_named *out)
+static void name_byte(struct memory_samples *c, const struct sharing_line *l, uint64_t offset,
+		      bool last, struct byte_named *out)
 {
 	uint64_t at;
 	const struct object *o;
 	struct symbol unused;
 
-	*out = (struct byte_named){ .object = accessed_object(c, l->seen_by, l->time_ns,
-							      l->seen_at + offset, &at) };
-	o = out->object == SET_NONE ? NULL : accessed_object_at(c, out->object);
+	*out = (struct byte_named){ .object = memory_samples_object(c, l->seen_by, l->time_ns,
+								    l->seen_at + offset, &at) };
+	o = out->object == SET_NONE ? NULL : memory_samples_object_at(c, out->object);
 	if (!o || o->kind != OBJECT_SYMBOL)
 		return;
 	out->is_variable = true;
@@ -83,7 +83,7 @@ static bool is_open(const struct byte_named *b)
 }
 
 /* An access may touch more than one field, and begin or end in padding. */
-static void name_ends(struct accessed *c, const struct sharing_line *l,
+static void name_ends(struct memory_samples *c, const struct sharing_line *l,
 		      const struct sharing_cell *cell, struct cell_named *out)
 {
 	struct byte_named other;
@@ -105,7 +105,7 @@ static void name_ends(struct accessed *c, const struct sharing_line *l,
 }
 
 /* WORDS_NONE: out of memory. */
-static uint32_t word_of(struct accessed *c, const struct cell_named *n)
+static uint32_t word_of(struct memory_samples *c, const struct cell_named *n)
 {
 	char first[1024], last[1024], whole[sizeof(first) + sizeof(last) + 2];
 	int k;
@@ -123,7 +123,7 @@ static uint32_t word_of(struct accessed *c, const struct cell_named *n)
 }
 
 /* The variable and the first members that a byte belongs to. */
-static uint32_t word_up_to(struct accessed *c, const struct byte_named *b, unsigned parts)
+static uint32_t word_up_to(struct memory_samples *c, const struct byte_named *b, unsigned parts)
 {
 	char whole[1024];
 	int n = snprintf(whole, sizeof(whole), "%s%.*s", b->variable,
@@ -310,8 +310,8 @@ static int name_lines(struct sharing_named *n, struct tare_error *err)
 		if (!line[i].seen_at)
 			continue;
 		at = busiest(n->s, &line[i]);
-		n->line[i].object = accessed_object(n->of, line[i].seen_by, line[i].time_ns,
-						    line[i].seen_at + at, &n->line[i].offset);
+		n->line[i].object = memory_samples_object(n->of, line[i].seen_by, line[i].time_ns,
+							  line[i].seen_at + at, &n->line[i].offset);
 		n->line[i].offset -= at; /* from that byte to the line's first */
 		if (n->line[i].object == SET_NONE)
 			return tare_fail_nomem(err);
@@ -319,19 +319,19 @@ static int name_lines(struct sharing_named *n, struct tare_error *err)
 	return 0;
 }
 
-static void find_size(struct accessed *c, struct tare_access *a)
+static void find_size(struct memory_samples *c, struct tare_access *a)
 {
-	a->size = accessed_width(c, a);
+	a->size = memory_samples_width(c, a);
 	if (a->size)
 		a->has |= TARE_ACCESS_SIZE;
 }
 
 /* The kind of object: neighbours in an array or blocks of one kind are interchangeable. */
-static bool adds_up(const struct accessed *c, uint32_t object)
+static bool adds_up(const struct memory_samples *c, uint32_t object)
 {
 	static const unsigned kinds = 1 << OBJECT_SYMBOL | 1 << OBJECT_MEMORY | 1 << OBJECT_BLOCK;
 
-	return object != SET_NONE && kinds >> accessed_object_at(c, object)->kind & 1;
+	return object != SET_NONE && kinds >> memory_samples_object_at(c, object)->kind & 1;
 }
 
 static int group_lines(struct sharing_named *n, struct tare_error *err)
@@ -366,7 +366,7 @@ static int group_lines(struct sharing_named *n, struct tare_error *err)
 		g->samples += l->samples;
 		g->loads += l->loads;
 		g->stores += l->stores;
-		g->modified += l->modified;
+		g->hitm += l->hitm;
 		g->switches_true += l->switches_true;
 		g->switches_false += l->switches_false;
 	}
@@ -374,7 +374,7 @@ static int group_lines(struct sharing_named *n, struct tare_error *err)
 	return n->group ? 0 : tare_fail_nomem(err);
 }
 
-int sharing_named_read(struct sharing_named *n, struct accessed *c,
+int sharing_named_read(struct sharing_named *n, struct memory_samples *c,
 		       const struct sharing_options *opts, struct tare_error *err)
 {
 	struct tare_access a;
@@ -384,7 +384,7 @@ int sharing_named_read(struct sharing_named *n, struct accessed *c,
 	*n = (struct sharing_named){ .of = c, .s = sharing_new(opts, err) };
 	if (!n->s)
 		return -ENOMEM;
-	while (ret == 0 && (ret = accessed_next(c, &a, err)) == 1) {
+	while (ret == 0 && (ret = memory_samples_next(c, &a, err)) == 1) {
 		bool memory = a.kind == TARE_ACCESS_LOAD || a.kind == TARE_ACCESS_STORE ||
 			a.kind == TARE_ACCESS_UPDATE || a.kind == TARE_ACCESS_PREFETCH;
 
@@ -392,7 +392,7 @@ int sharing_named_read(struct sharing_named *n, struct accessed *c,
 			find_size(c, &a);
 		n->no_accesses += !memory;
 		n->origins |= 1u << a.origin;
-		file.number = memory ? accessed_shared(c, &a, &file.offset) : 0;
+		file.number = memory ? memory_samples_shared(c, &a, &file.offset) : 0;
 		ret = memory ? sharing_add(n->s, &a, file.number ? &file : NULL, err) : 0;
 	}
 	if (ret == 0)

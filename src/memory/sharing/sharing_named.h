@@ -6,12 +6,13 @@
 #ifndef MEMORY_SHARING_SHARING_NAMED_H
 #define MEMORY_SHARING_SHARING_NAMED_H
 
-#include "memory/accessed.h"
+#include "memory/memory_samples.h"
 #include "memory/sharing/sharing.h"
 
 struct sharing_named_line {
 	const struct sharing_line *line;
-	uint32_t object; /* from accessed_object_at(); SET_NONE: no access had a virtual address */
+	/* from memory_samples_object_at(); SET_NONE: no access had a virtual address */
+	uint32_t object;
 	uint64_t offset; /* offset of the line's first byte in the object */
 	uint32_t group;  /* number */
 	/*
@@ -27,17 +28,17 @@ struct sharing_group {
 	uint32_t object; /* SET_NONE: a single line */
 	enum sharing_verdict verdict;
 	size_t first; /* the number of its most contended line */
-	uint64_t lines, samples, loads, stores, modified, switches_true, switches_false;
+	uint64_t lines, samples, loads, stores, hitm, switches_true, switches_false;
 };
 
 struct sharing_named {
-	struct accessed *of;
+	struct memory_samples *of;
 	struct sharing *s;
 	struct sharing_named_line *line;
 	size_t n;
 	struct sharing_group *group;
-	size_t groups;              /* in order of their first lines */
-	struct accessed_name *name; /* by number of cell */
+	size_t groups;                    /* in order of their first lines */
+	struct memory_samples_name *name; /* by number of cell */
 	uint32_t *
 		/*
 		 * likewise: a word, "stats.hits", the variable and member of the cell, or
@@ -71,7 +72,7 @@ struct sharing_owner sharing_owner(const struct sharing_cell *cell, size_t n);
 /*
  * Reads all accesses of `c`. Free with sharing_named_free(), also on failure; `c` must outlive it.
  */
-int sharing_named_read(struct sharing_named *n, struct accessed *c,
+int sharing_named_read(struct sharing_named *n, struct memory_samples *c,
 		       const struct sharing_options *opts, struct tare_error *err);
 void sharing_named_free(struct sharing_named *n);
 

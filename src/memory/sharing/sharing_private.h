@@ -9,7 +9,7 @@
 enum {
 	HIT_LOAD = 1,
 	HIT_STORE = 2,
-	HIT_MODIFIED = 4,
+	HIT_HITM = 4,
 	HIT_KERNEL = 8,
 	HIT_TIMED = 16,
 	HIT_MORE = 32 /* set for all but the first line of an access */
@@ -153,13 +153,13 @@ void sharing_turns(struct sharing *s, const struct hit *h, size_t n, struct shar
  * in this, 0 to 1.
  */
 bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n,
-			 const struct sharing_line *l, double *sure);
+			 const struct sharing_line *l, double *confidence);
 
 /* With less confidence in the owners of the bytes there is no verdict. */
-#define KIND_SURE 0.9
+#define KIND_CONFIDENCE 0.9
 /* The highest confidence if an access may be wider than it looks. */
-#define SIZES_OPEN_SURE 0.9
-#define TURNS_SURE                                                                                 \
+#define SIZES_OPEN_CONFIDENCE 0.9
+#define TURNS_CONFIDENCE                                                                           \
 	0.8 /* the highest confidence if threads that took turns may never run at the same time */
 
 #endif

@@ -32,11 +32,11 @@ enum plan {
 };
 
 static const enum sharing_verdict truth[PLANS] = {
-	[PRIVATE] = SHARING_NONE,      [READ_ONLY] = SHARING_NONE,
-	[COUNTER] = SHARING_TRUE,      [READ_MOSTLY] = SHARING_TRUE,
-	[FIELDS] = SHARING_FALSE,      [READ_NEIGHBOUR] = SHARING_FALSE,
-	[BUFFER] = SHARING_TRUE,       [LOCK_AND_DATA] = SHARING_BOTH,
-	[TURNS] = SHARING_HANDED_OVER,
+	[PRIVATE] = SHARING_NONE,    [READ_ONLY] = SHARING_NONE,
+	[COUNTER] = SHARING_TRUE,    [READ_MOSTLY] = SHARING_TRUE,
+	[FIELDS] = SHARING_FALSE,    [READ_NEIGHBOUR] = SHARING_FALSE,
+	[BUFFER] = SHARING_TRUE,     [LOCK_AND_DATA] = SHARING_BOTH,
+	[TURNS] = SHARING_MIGRATORY,
 };
 
 static const char *const plan_names[PLANS] = { "private",       "read only", "counter",
@@ -46,8 +46,8 @@ static const char *const plan_names[PLANS] = { "private",       "read only", "co
 struct machine {
 	unsigned threads, lines, keep; /* one access in `keep` is sampled */
 	unsigned cpus,
-		slice; /* accesses of a thread before another gets its CPU; 0: all run at once */
-	bool sizes, modified; /* this hardware reports them */
+		slice;    /* accesses of a thread before another gets its CPU; 0: all run at once */
+	bool sizes, hitm; /* this hardware reports them */
 	enum plan plan[64];
 };
 
@@ -111,7 +111,7 @@ static void sample(const struct machine *m, struct sharing *s, struct tare_acces
 }
 
 /* Runs the program: every line is accessed `n` times; samples go to s. */
-static void run(const struct machine *m, struct sharing *s, unsigned n)
+static void run_machine(const struct machine *m, struct sharing *s, unsigned n)
 {
 	for (unsigned line = 0; line < m->lines; line++) {
 		unsigned last_writer = 0;
@@ -126,7 +126,7 @@ static void run(const struct machine *m, struct sharing *s, unsigned n)
 				thread = i * m->threads / n;
 			access_of(m, line, thread, i < n / 100, &a);
 			time += 1 + draw(20);
-			if (m->modified && last_writer && last_writer != a.tid) {
+			if (m->hitm && last_writer && last_writer != a.tid) {
 				a.has |= TARE_ACCESS_SNOOP;
 				a.snoop = TARE_SNOOP_MODIFIED;
 			}
@@ -188,13 +188,13 @@ static struct machine draw_scheduled(void)
 	return m;
 }
 
-static struct machine draw_machine(bool modified)
+static struct machine draw_machine(bool hitm)
 {
 	struct machine m = { .threads = 2 + (unsigned)draw(7),
 			     .lines = 16,
 			     .keep = 20 + (unsigned)draw(200),
 			     .sizes = draw(2),
-			     .modified = modified };
+			     .hitm = hitm };
 
 	for (unsigned i = 0; i < m.lines; i++)
 		m.plan[i] = (enum plan)draw(PLANS);
@@ -213,7 +213,7 @@ static const struct sharing_line *found(const struct sharing *s, unsigned line)
 }
 
 /* Thousands of lines; prints a table of planned against found verdicts. */
-static void confusion(bool modified, bool scheduled, unsigned machines, double least)
+static void confusion(bool hitm, bool scheduled, unsigned machines, double least)
 {
 	enum { ACCESSES = 20000 };
 	unsigned table[PLANS][SHARING_UNCLEAR + 1] = { 0 }, right = 0, told = 0, shared = 0,
@@ -223,12 +223,12 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 						planted_as[SHARING_UNCLEAR + 1] = { 0 };
 
 	machines = tap_cases(machines);
-	seed = 7 + modified;
+	seed = 7 + hitm;
 	for (unsigned round = 0; round < machines; round++) {
-		struct machine m = scheduled ? draw_scheduled() : draw_machine(modified);
+		struct machine m = scheduled ? draw_scheduled() : draw_machine(hitm);
 		struct sharing *s = sharing_new(NULL, NULL);
 
-		scheduled ? run_scheduled(&m, s, ACCESSES) : run(&m, s, ACCESSES);
+		scheduled ? run_scheduled(&m, s, ACCESSES) : run_machine(&m, s, ACCESSES);
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		for (unsigned line = 0; line < m.lines; line++) {
 			const struct sharing_line *l = found(s, line);
@@ -238,7 +238,7 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 			 * for a line that is written once, the initializing stores may have been
 			 * sampled
 			 */
-			bool fits = v == t || (t == SHARING_NONE && v == SHARING_HANDED_OVER);
+			bool fits = v == t || (t == SHARING_NONE && v == SHARING_MIGRATORY);
 
 			table[m.plan[line]][v]++;
 			found_as[fits ? t : v]++;
@@ -251,7 +251,7 @@ static void confusion(bool modified, bool scheduled, unsigned machines, double l
 				continue;
 			told++;
 			right += fits;
-			wrong_and_sure += !fits && l && l->sure > 0.99;
+			wrong_and_sure += !fits && l && l->confidence > 0.99;
 		}
 		sharing_free(s);
 	}
@@ -288,8 +288,8 @@ TEST(verdicts_where_threads_take_turns_on_fewer_cpus)
 	confusion(false, true, 40, 0.98);
 }
 
-static void put(struct sharing *s, uint32_t tid, enum tare_access_kind kind, uint64_t address,
-		uint32_t size, uint64_t physical, uint64_t time)
+static void put_access(struct sharing *s, uint32_t tid, enum tare_access_kind kind,
+		       uint64_t address, uint32_t size, uint64_t physical, uint64_t time)
 {
 	struct tare_access a = { .kind = kind,
 				 .pid = 1,
@@ -334,10 +334,10 @@ TEST(accesses_across_lines)
 		size_t n;
 
 		for (unsigned k = 0; k < 100; k++) {
-			put(s, 10, TARE_ACCESS_UPDATE, rows[i].address, rows[i].size,
-			    rows[i].physical, 2 * k);
-			put(s, 11, TARE_ACCESS_UPDATE, 0x1040 + 32, 8,
-			    rows[i].physical ? 0x71040 + 32 : 0, 2 * k + 1);
+			put_access(s, 10, TARE_ACCESS_UPDATE, rows[i].address, rows[i].size,
+				   rows[i].physical, 2 * k);
+			put_access(s, 11, TARE_ACCESS_UPDATE, 0x1040 + 32, 8,
+				   rows[i].physical ? 0x71040 + 32 : 0, 2 * k + 1);
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
@@ -485,18 +485,18 @@ TEST(sizes_that_are_not_known)
 		size_t n;
 
 		for (unsigned k = 0; k < 100; k++) {
-			put(s, 10, TARE_ACCESS_STORE, 0x1000 + rows[i].first, rows[i].first_size, 0,
-			    2 * k);
-			put(s, 11, TARE_ACCESS_STORE, 0x1000 + rows[i].second, rows[i].second_size,
-			    0, 2 * k + 1);
+			put_access(s, 10, TARE_ACCESS_STORE, 0x1000 + rows[i].first,
+				   rows[i].first_size, 0, 2 * k);
+			put_access(s, 11, TARE_ACCESS_STORE, 0x1000 + rows[i].second,
+				   rows[i].second_size, 0, 2 * k + 1);
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
 		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
 		CHECK_EQ(l->sizes_open, rows[i].open, "row at line %d", rows[i].line);
-		CHECK(rows[i].open ? l->sure == 0.9 : l->sure > 0.99, "row at line %d: %g",
-		      rows[i].line, l->sure);
+		CHECK(rows[i].open ? l->confidence == 0.9 : l->confidence > 0.99,
+		      "row at line %d: %g", rows[i].line, l->confidence);
 		sharing_free(s);
 	}
 }
@@ -589,8 +589,8 @@ TEST(turns_on_one_line)
 		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false },
 		/* used for a part of each turn only */
 		{ __LINE__, 20, 100, 25, 0, 0, 0, SHARING_FALSE, true, false },
-		{ __LINE__, 20, 100, 45, 0, 0, 0, SHARING_HANDED_OVER, false, false },
-		{ __LINE__, 20, 100, 200, 0, 0, 0, SHARING_HANDED_OVER, false, false },
+		{ __LINE__, 20, 100, 45, 0, 0, 0, SHARING_MIGRATORY, false, false },
+		{ __LINE__, 20, 100, 200, 0, 0, 0, SHARING_MIGRATORY, false, false },
 		/* used all the time, with other work in between */
 		{ __LINE__, 20, 100, 0, 1, 0, 0, SHARING_FALSE, true, false },
 		{ __LINE__, 20, 100, 0, 9, 0, 0, SHARING_FALSE, true, false },
@@ -609,13 +609,12 @@ TEST(turns_on_one_line)
 		 * with a mean of 1.6, in which others had the line, is not
 		 */
 		{ __LINE__, 20, 10, 4, 0, 0, 0, SHARING_FALSE, true, false },
-		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_HANDED_OVER, false, false },
+		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_MIGRATORY, false, false },
 		/* ... but if no thread had it, it is */
 		{ __LINE__, 20, 100, 0, 60, 0, 0, SHARING_FALSE, true, false, .every = 10 },
 		/* accesses without a time do not count as work meanwhile */
 		{ __LINE__, 20, 100, 0, 0, 0, 0, SHARING_FALSE, true, false, .untimed = true },
-		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_HANDED_OVER, false, false,
-		  .untimed = true },
+		{ __LINE__, 20, 10, 6, 0, 0, 0, SHARING_MIGRATORY, false, false, .untimed = true },
 	};
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
@@ -647,7 +646,8 @@ TEST(turns_on_one_line)
 			CHECK(l->steady > 0.75 && l->steady < 0.83, "row at line %d: steady %g",
 			      r->line, l->steady);
 		if (l->in_turns && !l->few_turns)
-			CHECK(l->sure <= 0.8, "row at line %d: sure %g", r->line, l->sure);
+			CHECK(l->confidence <= 0.8, "row at line %d: sure %g", r->line,
+			      l->confidence);
 		sharing_free(s);
 	}
 }
@@ -693,9 +693,9 @@ TEST(threads_that_seldom_meet)
 			unsigned word = rows[i].jobs && !meet ? (unsigned)draw(2) : turn % 2;
 
 			for (unsigned k = 0; k < (meet ? 1 : rows[i].hits); k++)
-				put(s, 10 + turn % 2, TARE_ACCESS_STORE,
-				    0x1000 + 8 * (rows[i].start && !turn && !k ? 1 : word), 8, 0,
-				    time++);
+				put_access(s, 10 + turn % 2, TARE_ACCESS_STORE,
+					   0x1000 + 8 * (rows[i].start && !turn && !k ? 1 : word),
+					   8, 0, time++);
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
@@ -704,8 +704,8 @@ TEST(threads_that_seldom_meet)
 		CHECK_EQ(l->in_turns, rows[i].in_turns, "row at line %d", rows[i].line);
 		CHECK_EQ(l->part != 0, !rows[i].in_turns, "row at line %d", rows[i].line);
 		CHECK(l->verdict == SHARING_UNCLEAR ||
-			      (l->in_turns ? l->sure == 0.8 : l->sure > 0.99),
-		      "row at line %d: sure %g", rows[i].line, l->sure);
+			      (l->in_turns ? l->confidence == 0.8 : l->confidence > 0.99),
+		      "row at line %d: sure %g", rows[i].line, l->confidence);
 		CHECK_EQ(l->few_turns, l->verdict == SHARING_UNCLEAR, "row at line %d",
 			 rows[i].line);
 		CHECK(!l->few_bytes, "row at line %d", rows[i].line);
@@ -733,9 +733,9 @@ TEST(threads_that_meet_two_by_two)
 		for (unsigned k = 0; k < (one == other ? 30 : 300); k++) {
 			unsigned thread = k % 2 ? one : other;
 
-			put(s, 10 + thread,
-			    thread < 2 || k % 4 < 2 ? TARE_ACCESS_LOAD : TARE_ACCESS_STORE,
-			    0x1000 + (thread < 2 ? 0 : 8), 8, 0, time++);
+			put_access(s, 10 + thread,
+				   thread < 2 || k % 4 < 2 ? TARE_ACCESS_LOAD : TARE_ACCESS_STORE,
+				   0x1000 + (thread < 2 ? 0 : 8), 8, 0, time++);
 		}
 	}
 	CHECK_EQ(sharing_finish(s, NULL), 0);
@@ -804,10 +804,10 @@ TEST(one_after_the_other)
 		{ __LINE__, 201, 2, 0, SHARING_UNCLEAR, 0, 0 },
 		{ __LINE__, 2000, 3, 0, SHARING_UNCLEAR, 0, 0 },
 		{ __LINE__, 200, 1, 39, SHARING_UNCLEAR, 0, 0 }, /* like a thread that starts */
-		{ __LINE__, 200, 1, 45, SHARING_HANDED_OVER, 0.999, 1 },
-		{ __LINE__, 200, 1, 200, SHARING_HANDED_OVER, 0.999, 1 },
+		{ __LINE__, 200, 1, 45, SHARING_MIGRATORY, 0.999, 1 },
+		{ __LINE__, 200, 1, 200, SHARING_MIGRATORY, 0.999, 1 },
 		{ __LINE__, 8, 1, 3, SHARING_UNCLEAR, 0, 0 },
-		{ __LINE__, 8, 1, 6, SHARING_HANDED_OVER, 0.98, 0.999 },
+		{ __LINE__, 8, 1, 6, SHARING_MIGRATORY, 0.98, 0.999 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -820,9 +820,10 @@ TEST(one_after_the_other)
 		for (unsigned k = 0; k < 2 * rows[i].hits; k++) {
 			uint32_t tid = 10 + k / part % 2;
 
-			put(s, tid, TARE_ACCESS_STORE, 0x1000 + 8 * (tid - 10), 8, 0, time++);
+			put_access(s, tid, TARE_ACCESS_STORE, 0x1000 + 8 * (tid - 10), 8, 0,
+				   time++);
 			if (tid == 10 && left)
-				put(s, 11, TARE_ACCESS_STORE, 0x20000, 8, 0, time++), left--;
+				put_access(s, 11, TARE_ACCESS_STORE, 0x20000, 8, 0, time++), left--;
 		}
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
@@ -832,8 +833,8 @@ TEST(one_after_the_other)
 		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d", rows[i].line);
 		CHECK_EQ(l->few_turns, rows[i].verdict == SHARING_UNCLEAR, "row at line %d",
 			 rows[i].line);
-		CHECK(l->sure >= rows[i].least && l->sure <= rows[i].most,
-		      "row at line %d: sure %g", rows[i].line, l->sure);
+		CHECK(l->confidence >= rows[i].least && l->confidence <= rows[i].most,
+		      "row at line %d: sure %g", rows[i].line, l->confidence);
 		sharing_free(s);
 	}
 }
@@ -881,16 +882,16 @@ TEST(bytes_seen_once_are_nobodys)
 					 (other && !rows[i].apart ? rows[i].words / 2 : 0)) %
 				rows[i].words;
 
-			put(s, 10 + other, TARE_ACCESS_STORE,
-			    0x1000 + word + (other && rows[i].apart ? 32 : 0), 1, 0, k);
+			put_access(s, 10 + other, TARE_ACCESS_STORE,
+				   0x1000 + word + (other && rows[i].apart ? 32 : 0), 1, 0, k);
 		}
 		for (unsigned k = 0; k < rows[i].elsewhere; k++)
-			put(s, 10, TARE_ACCESS_STORE, 0x20000, 1, 0, 1000 + k);
+			put_access(s, 10, TARE_ACCESS_STORE, 0x20000, 1, 0, 1000 + k);
 		CHECK_EQ(sharing_finish(s, NULL), 0);
 		l = sharing_lines(s, &n);
 		CHECK_EQ(n, 1);
 		CHECK_EQ(l->verdict, rows[i].verdict, "row at line %d, %g sure", rows[i].line,
-			 l->sure);
+			 l->confidence);
 		CHECK_EQ(l->few_bytes, rows[i].few_bytes, "row at line %d", rows[i].line);
 		CHECK_EQ(l->seldom, rows[i].seldom, "row at line %d", rows[i].line);
 		sharing_free(s);

@@ -18,7 +18,7 @@ static int by_time(const void *pa, const void *pb)
 }
 
 /* An access with a known time; a copy of many lines counts once. */
-static bool did(const struct hit *h)
+static bool has_time(const struct hit *h)
 {
 	return (h->flags & (HIT_TIMED | HIT_MORE)) == HIT_TIMED;
 }
@@ -32,11 +32,11 @@ int sharing_note_running(struct sharing *s, struct tare_error *err)
 	if (!s->ran_at || !s->ran)
 		return tare_fail_nomem(err);
 	for (size_t i = 0; i < s->n; i++)
-		s->ran_at[s->hit[i].thread + 2] += did(&s->hit[i]);
+		s->ran_at[s->hit[i].thread + 2] += has_time(&s->hit[i]);
 	for (uint32_t t = 0; t < threads; t++)
 		s->ran_at[t + 2] += s->ran_at[t + 1];
 	for (size_t i = 0; i < s->n; i++)
-		if (did(&s->hit[i]))
+		if (has_time(&s->hit[i]))
 			s->ran[s->ran_at[s->hit[i].thread + 1]++] = s->hit[i].time;
 	for (uint32_t t = 0; t < threads; t++) {
 		uint64_t *ran = s->ran + s->ran_at[t];
@@ -162,7 +162,7 @@ static double steadiness(struct sharing *s, const struct hit *h, size_t n,
  * A stretch between two hits of one thread in which others had the line has ended: add the missing
  * hits, by the longest stretch around that time.
  */
-static double missing(const struct stretch *a)
+static double missing_hits(const struct stretch *a)
 {
 	return a->longest ? (double)a->meanwhile / (double)a->longest : 0;
 }
@@ -178,7 +178,7 @@ static double close_stretch(struct use *u, size_t at)
 	for (unsigned k = 0; k < 2; k++)
 		if (u->past[k].longest < length)
 			u->past[k].longest = length;
-	sum = missing(&u->past[1]);
+	sum = missing_hits(&u->past[1]);
 	u->past[1] = u->past[0];
 	u->past[0] = (struct stretch){ u->now.meanwhile,
 				       u->length[0] > u->length[1] ? u->length[0] : u->length[1] };
@@ -240,7 +240,8 @@ static double left_alone(struct sharing *s, const struct hit *h, size_t n,
 		struct use *u = &s->use[user[k]];
 
 		u->now.longest = u->length[0] > u->length[1] ? u->length[0] : u->length[1];
-		sum += missing(&u->now) + missing(&u->past[0]) + missing(&u->past[1]);
+		sum += missing_hits(&u->now) + missing_hits(&u->past[0]) +
+			missing_hits(&u->past[1]);
 	}
 	for (size_t i = 0; i < n; i++)
 		s->use[h[i].thread] = (struct use){ 0 };
@@ -248,7 +249,7 @@ static double left_alone(struct sharing *s, const struct hit *h, size_t n,
 }
 
 bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n,
-			 const struct sharing_line *l, double *sure)
+			 const struct sharing_line *l, double *confidence)
 {
 	enum { LEAST = 4 };
 	bool turns = l->switches_true + l->switches_false >= (uint64_t)TURNS * l->threads;
@@ -257,9 +258,9 @@ bool sharing_handed_over(struct sharing *s, const struct hit *h, size_t n,
 	bool left = alone >= LEAST &&
 		alone >= n / 10.0; /* a smaller number may be hits that sampling missed */
 
-	*sure = left ? 1 - exp(-alone) : TURNS_SURE;
-	if (turns && *sure < TURNS_SURE)
-		*sure = TURNS_SURE;
+	*confidence = left ? 1 - exp(-alone) : TURNS_CONFIDENCE;
+	if (turns && *confidence < TURNS_CONFIDENCE)
+		*confidence = TURNS_CONFIDENCE;
 	return turns || left;
 }
 

@@ -26,9 +26,9 @@ static const struct {
 	[SHARING_BOTH] = { "both",
 			   "true and false sharing: some bytes are used by several threads, others in the same line by one",
 			   "move bytes that only one thread uses, or that are rarely written, to lines of their own (alignas(64)); then measure again" },
-	[SHARING_HANDED_OVER] = { "handed over",
-				  "handed from thread to thread, not used by several at the same time",
-				  NULL },
+	[SHARING_MIGRATORY] = { "handed over",
+				"handed from thread to thread, not used by several at the same time",
+				NULL },
 	[SHARING_UNCLEAR] = { "unclear", "too few samples to tell",
 			      "record longer, or with a smaller -c" },
 	[SHARING_UNTIMED] = { "untimed",
@@ -86,13 +86,14 @@ static const char *fix(const struct sharing_shown *s, const struct sharing_line 
 static void put_object(struct text *out, const struct sharing_shown *s,
 		       const struct sharing_named_line *n)
 {
-	struct accessed *c = s->named->of;
-	const struct object *o = n->object == SET_NONE ? NULL : accessed_object_at(c, n->object);
+	struct memory_samples *c = s->named->of;
+	const struct object *o = n->object == SET_NONE ? NULL
+						       : memory_samples_object_at(c, n->object);
 	struct text name = { 0 };
 
 	if (!o)
 		return;
-	accessed_object_name(c, o, &name);
+	memory_samples_object_name(c, o, &name);
 	escape(out, name.s ? name.s : "", name.len);
 	text_free(&name);
 	if ((int64_t)n->offset >= 0 && o->kind != OBJECT_STACK && o->kind != OBJECT_KERNEL &&
@@ -106,8 +107,8 @@ static void put_object(struct text *out, const struct sharing_shown *s,
 		text_add(out, ", from +%" PRIu64 " of the line on", -n->offset);
 }
 
-static void put_code(struct text *out, const struct sharing_shown *s, const struct accessed_name *n,
-		     uint64_t ip)
+static void put_code(struct text *out, const struct sharing_shown *s,
+		     const struct memory_samples_name *n, uint64_t ip)
 {
 	if (n->function)
 		text_add(out, "%s", word(s, n->function));
@@ -124,12 +125,12 @@ static void put_counted(struct text *out, const struct style *style, uint64_t n,
 	text_add(out, "%s", n == 1 ? one : many);
 }
 
-static void put_sure(struct text *out, double sure)
+static void put_confidence(struct text *out, double confidence)
 {
-	if (sure > 0.999)
+	if (confidence > 0.999)
 		text_add(out, "more than 99.9 %% sure");
 	else
-		text_add(out, "%.0f %% sure", 100 * (sure > 0.994 ? 0.99 : sure));
+		text_add(out, "%.0f %% sure", 100 * (confidence > 0.994 ? 0.99 : confidence));
 }
 
 /* ---- text ---- */
@@ -199,7 +200,7 @@ static unsigned processes_of(const struct sharing_shown *s, const struct sharing
 static bool reads_as(const struct sharing_named *n, size_t a, size_t b)
 {
 	const struct sharing_cell *x = &sharing_cells(n->s)[a], *y = &sharing_cells(n->s)[b];
-	const struct accessed_name *p = &n->name[a], *q = &n->name[b];
+	const struct memory_samples_name *p = &n->name[a], *q = &n->name[b];
 
 	return x->size == y->size && p->function && p->function == q->function &&
 		p->file == q->file && p->line == q->line && (p->file || p->module == q->module);
@@ -225,7 +226,7 @@ static bool sum_of_row(const struct sharing_named *n, const struct sharing_line 
 		if (reads_as(n, k, i)) {
 			sum->loads += cell[k].loads;
 			sum->stores += cell[k].stores;
-			sum->modified += cell[k].modified;
+			sum->hitm += cell[k].hitm;
 			sum->latency_sum += cell[k].latency_sum;
 			sum->latency_n += cell[k].latency_n;
 		}
@@ -236,7 +237,7 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		      const struct style *style)
 {
 	const struct sharing_cell *cell = sharing_cells(s->named->s);
-	bool latency = false, fields = false, modified = sharing_totals(s->named->s).knows_modified;
+	bool latency = false, fields = false, hitm = sharing_totals(s->named->s).knows_hitm;
 	struct grid g = { .columns = 8,
 			  .right = { false, false, false, true, true, true, true, false } };
 	static const char *const heads[] = { "at",     "field", "thread", "loads",
@@ -248,7 +249,7 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		latency |= cell[i].latency_n != 0, fields |= s->named->field[i] != 0;
 	grid_row(&g);
 	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++) {
-		if ((i != 1 || fields) && (i != 5 || modified) && (i != 6 || latency))
+		if ((i != 1 || fields) && (i != 5 || hitm) && (i != 6 || latency))
 			text_add(&t, "%s", heads[i]);
 		grid_put(&g, i, INK_FAINT, &t);
 		text_free(&t);
@@ -256,7 +257,7 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 	}
 	for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
 		struct sharing_cell sum, *c = &sum;
-		const char *comm = accessed_comm(s->named->of, cell[i].pid, cell[i].tid);
+		const char *comm = memory_samples_comm(s->named->of, cell[i].pid, cell[i].tid);
 		struct text code = { 0 };
 
 		if (!sum_of_row(s->named, l, i, &sum) || ++rows > CELLS_SHOWN)
@@ -273,8 +274,8 @@ static void put_cells(struct text *out, const struct sharing_shown *s, const str
 		grid_put(&g, 3, INK_PLAIN, &t);
 		put_count(&t, style, c->stores);
 		grid_put(&g, 4, INK_PLAIN, &t);
-		if (modified)
-			put_count(&t, style, c->modified);
+		if (hitm)
+			put_count(&t, style, c->hitm);
 		grid_put(&g, 5, INK_PLAIN, &t);
 		if (c->latency_n)
 			put_count(&t, style, c->latency_sum / c->latency_n);
@@ -330,8 +331,8 @@ static void put_group(struct text *out, const struct sharing_shown *s,
 		text_add(out, " and ");
 		put_counted(out, style, g->switches_true + g->switches_false, " move", " moves");
 	}
-	if (sharing_totals(s->named->s).knows_modified)
-		text_add(out, ", "), put_count(out, style, g->modified), text_add(out, " hitm");
+	if (sharing_totals(s->named->s).knows_hitm)
+		text_add(out, ", "), put_count(out, style, g->hitm), text_add(out, " hitm");
 	text_add(out, "\n");
 }
 
@@ -368,7 +369,7 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 	put_means(out, l);
 	if (l->verdict != SHARING_UNCLEAR) {
 		text_add(out, " (");
-		put_sure(out, l->sure);
+		put_confidence(out, l->confidence);
 		if (l->part)
 			text_add(out, ", in part of the time: "), put_count(out, style, l->part),
 				text_add(out, " of its samples");
@@ -402,9 +403,9 @@ static void put_line(struct text *out, const struct sharing_shown *s, size_t num
 		text_add(out, " for the same bytes");
 	}
 	text_add(out, "\n");
-	if (sharing_totals(s->named->s).knows_modified) {
+	if (sharing_totals(s->named->s).knows_hitm) {
 		text_add(out, "    ");
-		put_count(out, style, l->modified);
+		put_count(out, style, l->hitm);
 		text_add(out, " found it modified in another core's cache (hitm)\n");
 	}
 	put_cells(out, s, l, style);
@@ -449,7 +450,7 @@ static void put_head(struct text *out, const struct sharing_shown *s, const stru
 {
 	struct sharing_totals t = sharing_totals(s->named->s);
 
-	accessed_head_text(out, s->path, s->named->of);
+	memory_samples_head_text(out, s->path, s->named->of);
 	text_add(out, "  ");
 	put_counted(out, style, t.used, " access to ", " accesses to ");
 	put_counted(out, style, t.lines, " line", " lines");
@@ -525,7 +526,7 @@ static struct remarks remarks_of(const struct sharing_shown *s, const struct tal
 			    " accesses have no timestamps");
 		text_add(t, ": simultaneous use cannot be detected.");
 	}
-	if (!totals.knows_modified)
+	if (!totals.knows_hitm)
 		text_add(
 			remarks_add(&r, INK_PLAIN),
 			"Inferred from the order of accesses: this recording does not have hits on modified lines in other caches (HITM).");
@@ -546,14 +547,14 @@ static struct remarks remarks_of(const struct sharing_shown *s, const struct tal
 		t = remarks_add(&r, INK_PLAIN);
 		put_counted(t, style, totals.passed_over, " access was", " accesses were");
 		text_add(t, " ignored: prefetches, and those without an address%s or a thread.",
-			 accessed_addressless(s->named->origins));
+			 memory_samples_addressless(s->named->origins));
 	}
 	if (totals.cut_short) {
 		t = remarks_add(&r, INK_PLAIN);
 		put_counted(t, style, totals.cut_short, " large copy was", " large copies were");
 		text_add(t, " analyzed in part: the first 1 MiB of each, and 256 MiB of all.");
 	}
-	accessed_remarks(&r, s->named->of, style);
+	memory_samples_remarks(&r, s->named->of, style);
 	return r;
 }
 
@@ -572,7 +573,7 @@ void sharing_text(struct text *out, const struct sharing_shown *s, const struct 
 		text_add(out, " %zu more %s (-n 0 shows all)\n", k.wanted - shown,
 			 k.wanted - shown == 1 ? "line" : "lines");
 	remarks_text(out, &remarks, 1, style);
-	accessed_unnamed_text(out, n->of, sharing_totals(n->s).used, style);
+	memory_samples_unnamed_text(out, n->of, sharing_totals(n->s).used, style);
 	remarks_free(&remarks);
 }
 
@@ -589,7 +590,7 @@ static void json_hex(struct json *j, const char *key, uint64_t v)
 static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 {
 	const struct sharing_cell *c = &sharing_cells(s->named->s)[i];
-	const struct accessed_name *name = &s->named->name[i];
+	const struct memory_samples_name *name = &s->named->name[i];
 
 	json_object(j, NULL);
 	json_uint(j, "offset", c->offset);
@@ -600,11 +601,11 @@ static void json_cell(struct json *j, const struct sharing_shown *s, size_t i)
 	json_string(j, "field", s->named->field[i] ? word(s, s->named->field[i]) : NULL);
 	json_uint(j, "pid", c->pid);
 	json_uint(j, "tid", c->tid);
-	json_string(j, "comm", accessed_comm(s->named->of, c->pid, c->tid));
+	json_string(j, "comm", memory_samples_comm(s->named->of, c->pid, c->tid));
 	json_uint(j, "loads", c->loads);
 	json_uint(j, "stores", c->stores);
-	if (sharing_totals(s->named->s).knows_modified)
-		json_uint(j, "modified", c->modified);
+	if (sharing_totals(s->named->s).knows_hitm)
+		json_uint(j, "modified", c->hitm);
 	else
 		json_null(j, "modified");
 	if (c->latency_n)
@@ -658,16 +659,16 @@ static void json_line(struct json *j, const struct sharing_shown *s,
 	json_string(j, "object", object.s);
 	text_free(&object);
 	if (n->object != SET_NONE &&
-	    accessed_object_at(s->named->of, n->object)->kind == OBJECT_SYMBOL)
+	    memory_samples_object_at(s->named->of, n->object)->kind == OBJECT_SYMBOL)
 		json_string(j, "symbol",
-			    word(s, accessed_object_at(s->named->of, n->object)->name));
+			    word(s, memory_samples_object_at(s->named->of, n->object)->name));
 	else
 		json_null(j, "symbol");
 	json_string(j, "verdict", verdicts[l->verdict].key);
 	if (l->verdict == SHARING_UNCLEAR)
 		json_null(j, "sure");
 	else
-		json_real(j, "sure", l->sure);
+		json_real(j, "sure", l->confidence);
 	json_bool(j, "in_turns", l->in_turns);
 	json_bool(j, "few_turns", l->few_turns);
 	json_bool(j, "few_bytes", l->few_bytes);
@@ -688,8 +689,8 @@ static void json_line(struct json *j, const struct sharing_shown *s,
 	json_uint(j, "samples", l->samples);
 	json_uint(j, "loads", l->loads);
 	json_uint(j, "stores", l->stores);
-	if (sharing_totals(s->named->s).knows_modified)
-		json_uint(j, "modified", l->modified);
+	if (sharing_totals(s->named->s).knows_hitm)
+		json_uint(j, "modified", l->hitm);
 	else
 		json_null(j, "modified");
 	json_uint(j, "threads", l->threads);
@@ -717,8 +718,8 @@ static void json_group(struct json *j, const struct sharing_shown *s, const stru
 
 	json_object(j, NULL);
 	if (g->object != SET_NONE)
-		accessed_object_name(s->named->of, accessed_object_at(s->named->of, g->object),
-				     &name);
+		memory_samples_object_name(
+			s->named->of, memory_samples_object_at(s->named->of, g->object), &name);
 	json_string(j, "object", name.s);
 	text_free(&name);
 	json_string(j, "verdict", verdicts[g->verdict].key);
@@ -727,8 +728,8 @@ static void json_group(struct json *j, const struct sharing_shown *s, const stru
 	json_uint(j, "loads", g->loads);
 	json_uint(j, "stores", g->stores);
 	json_uint(j, "moves", g->switches_true + g->switches_false);
-	if (sharing_totals(s->named->s).knows_modified)
-		json_uint(j, "modified", g->modified);
+	if (sharing_totals(s->named->s).knows_hitm)
+		json_uint(j, "modified", g->hitm);
 	else
 		json_null(j, "modified");
 	json_end(j);
@@ -754,7 +755,7 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	json_uint(&j, "no_memory_operations", n->no_accesses);
 	json_uint(&j, "lines_in_all", t.lines);
 	json_uint(&j, "lines_of_too_few_samples", t.too_few);
-	json_bool(&j, "knows_modified", t.knows_modified);
+	json_bool(&j, "knows_modified", t.knows_hitm);
 	json_bool(&j, "knows_physical", t.knows_physical);
 	json_uint(&j, "processes", t.processes);
 	json_array(&j, "origins");
@@ -770,7 +771,7 @@ void sharing_json(struct text *out, const struct sharing_shown *s)
 	for (size_t i = 0; i < n->groups; i++)
 		json_group(&j, s, &n->group[i]);
 	json_end(&j);
-	accessed_quality_json(&j, n->of, &remarks);
+	memory_samples_quality_json(&j, n->of, &remarks);
 	remarks_free(&remarks);
 	json_end(&j);
 	json_into(out, &j);
@@ -787,7 +788,7 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 {
 	const struct sharing_named *n = s->named;
 	const struct sharing_cell *cell = sharing_cells(n->s);
-	bool modified = sharing_totals(n->s).knows_modified;
+	bool hitm = sharing_totals(n->s).knows_hitm;
 
 	text_add(
 		out,
@@ -796,7 +797,7 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 		const struct sharing_line *l = n->line[k].line;
 
 		for (size_t i = l->cell; i < l->cell + l->n_cells; i++) {
-			const struct accessed_name *name = &n->name[i];
+			const struct memory_samples_name *name = &n->name[i];
 			struct text object = { 0 };
 
 			put_object(&object, s, &n->line[k]);
@@ -805,14 +806,14 @@ void sharing_csv(struct text *out, const struct sharing_shown *s)
 			text_free(&object);
 			csv_field(out, verdicts[l->verdict].key, ',');
 			if (l->verdict != SHARING_UNCLEAR)
-				text_add(out, "%.6g", l->sure);
+				text_add(out, "%.6g", l->confidence);
 			text_add(out, ",%u,", cell[i].offset);
 			if (cell[i].size)
 				text_add(out, "%u", cell[i].size);
 			text_add(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",", cell[i].pid, cell[i].tid,
 				 cell[i].loads, cell[i].stores);
-			if (modified)
-				text_add(out, "%" PRIu64, cell[i].modified);
+			if (hitm)
+				text_add(out, "%" PRIu64, cell[i].hitm);
 			text_add(out, ",");
 			if (cell[i].latency_n)
 				text_add(out, "%.6g",

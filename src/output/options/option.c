@@ -328,8 +328,8 @@ static void describe(const struct command *self, const struct all_rows *all, cha
 }
 
 /* The option that getopt_long returned; a mistake is reported, and -1 is returned. */
-static int take(const struct command *self, const struct all_rows *all, int c, char **argv,
-		void *into, int *status)
+static int take_option(const struct command *self, const struct all_rows *all, int c, char **argv,
+		       void *into, int *status)
 {
 	size_t i = 0;
 	char word[] = { '-', (char)optopt, '\0' };
@@ -367,7 +367,7 @@ int options_parse(const struct command *self, int argc, char **argv, void *into,
 		/* Each is moved to the front, in place of options that were already parsed. */
 		if (c == 1)
 			argv[n++] = optarg;
-		else if (take(self, &all, c, argv, into, status) < 0)
+		else if (take_option(self, &all, c, argv, into, status) < 0)
 			return -1;
 		last = optind;
 	}

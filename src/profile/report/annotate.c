@@ -385,32 +385,32 @@ static int annotate(struct making *m)
 static int take_samples(struct making *m, const struct samples *s)
 {
 	size_t frames, nodes, rows;
-	const struct stacks_frame *frame = stacks_frames(s->stacks, &frames);
-	const struct stacks_node *node = stacks_nodes(s->stacks, &nodes);
-	const struct stacks_row *row = stacks_rows(s->stacks, &rows);
+	const struct call_tree_frame *frame = call_tree_frames(s->call_tree, &frames);
+	const struct call_tree_node *node = call_tree_nodes(s->call_tree, &nodes);
+	const struct call_tree_row *row = call_tree_rows(s->call_tree, &rows);
 
-	for (uint32_t c = 0; c < s->stacks->columns; c++) {
-		const struct stacks_column *of = &s->stacks->column[c];
+	for (uint32_t c = 0; c < s->call_tree->columns; c++) {
+		const struct call_tree_column *of = &s->call_tree->column[c];
 
-		if (!add_column(m->out, stacks_name(s->stacks, of->name),
-				stacks_name(s->stacks, of->unit), of->counted,
+		if (!add_column(m->out, call_tree_name(s->call_tree, of->name),
+				call_tree_name(s->call_tree, of->unit), of->counted,
 				of->skids && !of->counted, (int64_t)of->amount))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < rows; i++) {
-		const struct stacks_frame *f = &frame[node[row[i].node].frame];
+		const struct call_tree_frame *f = &frame[node[row[i].node].frame];
 		struct place p = { f->code,
 				   row[i].column,
 				   f->address,
 				   row[i].samples,
 				   (int64_t)row[i].amount,
 				   0,
-				   s->stacks->by_samples &&
-					   s->stacks->by_samples[node[row[i].node].frame] };
+				   s->call_tree->by_samples &&
+					   s->call_tree->by_samples[node[row[i].node].frame] };
 		struct module *elf;
 
-		if (f->flags & STACKS_MARK ||
-		    !report_matches(m->o->function, stacks_name(s->stacks, f->function)))
+		if (f->flags & CALL_TREE_MARK ||
+		    !report_matches(m->o->function, call_tree_name(s->call_tree, f->function)))
 			continue;
 		if (modules_elf(m->modules, f->code, &elf))
 			elf_address_to_offset(&elf->head, f->address, &p.offset);

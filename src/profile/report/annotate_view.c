@@ -346,7 +346,7 @@ static const struct samples_by_name *by_name(const struct annotate_shown *s)
  */
 static bool is_mixed(const struct annotate_shown *s, uint32_t column)
 {
-	const struct stacks *st = s->samples ? s->samples->stacks : NULL;
+	const struct call_tree *st = s->samples ? s->samples->call_tree : NULL;
 
 	return st && column < st->columns && st->column[column].read &&
 		!st->column[column].asked.by_code && !s->of->column[column].exact;
@@ -384,7 +384,7 @@ static void put_notes(struct text *out, const struct annotate_shown *s,
 			out,
 			" %s%s is not precise: a count may belong to an instruction shortly before the one it is shown at%s\n",
 			ink_on(style, INK_CAREFUL), c->name, ink_off(style));
-	if (s->samples && (c->skids || s->skid.asked) && s->column < s->samples->stacks->columns)
+	if (s->samples && (c->skids || s->skid.asked) && s->column < s->samples->call_tree->columns)
 		skid_known_text(out, &s->skid, s->samples, s->column);
 	if (!c->exact && c->samples < 100)
 		text_add(out,

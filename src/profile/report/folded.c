@@ -30,12 +30,12 @@ static void put_frame(struct text *t, const char *name)
 }
 
 /* Per stack: a row's stack is a path to the root, written outermost first. */
-static char *stack_text(const struct stacks *s, uint32_t node, const char *comm, uint32_t *path,
+static char *stack_text(const struct call_tree *s, uint32_t node, const char *comm, uint32_t *path,
 			size_t path_room)
 {
 	size_t n;
-	const struct stacks_node *nodes = stacks_nodes(s, &n);
-	const struct stacks_frame *frames = stacks_frames(s, &n);
+	const struct call_tree_node *nodes = call_tree_nodes(s, &n);
+	const struct call_tree_frame *frames = call_tree_frames(s, &n);
 	struct text t = { 0 };
 	size_t depth = 0;
 
@@ -44,14 +44,14 @@ static char *stack_text(const struct stacks *s, uint32_t node, const char *comm,
 	for (; node && depth < path_room; node = nodes[node].parent)
 		path[depth++] = nodes[node].frame;
 	while (depth > 0)
-		put_frame(&t, stacks_name(s, frames[path[--depth]].function));
+		put_frame(&t, call_tree_name(s, frames[path[--depth]].function));
 	return text_take(&t);
 }
 
-static size_t depth_most(const struct stacks *s)
+static size_t depth_most(const struct call_tree *s)
 {
 	size_t n, most = 0;
-	const struct stacks_node *node = stacks_nodes(s, &n);
+	const struct call_tree_node *node = call_tree_nodes(s, &n);
 	uint32_t *depth = calloc(n, sizeof(*depth));
 
 	for (size_t i = 1; depth && i < n; i++) {
@@ -68,12 +68,12 @@ struct row_key {
 };
 
 /* Adds the lines of one profile; its rows of several threads and columns become one line. */
-static int add_lines(struct list *l, const struct stacks *s, bool with_comm, bool is_before,
+static int add_lines(struct list *l, const struct call_tree *s, bool with_comm, bool is_before,
 		     uint32_t column)
 {
 	size_t rows, tasks, path_room = depth_most(s) + 1, base = l->n;
-	const struct stacks_row *row = stacks_rows(s, &rows);
-	const struct stacks_task *task = stacks_tasks(s, &tasks);
+	const struct call_tree_row *row = call_tree_rows(s, &rows);
+	const struct call_tree_task *task = call_tree_tasks(s, &tasks);
 	uint32_t *path = calloc(path_room, sizeof(*path));
 	struct set seen = { 0 };
 	int ret = path ? 0 : -ENOMEM;
@@ -94,10 +94,11 @@ static int add_lines(struct list *l, const struct stacks *s, bool with_comm, boo
 		}
 		line = &l->line[base + at];
 		if (fresh) {
-			*line = (struct line){ .text = stack_text(
-						       s, key.node,
-						       with_comm ? stacks_name(s, key.comm) : NULL,
-						       path, path_room) };
+			*line = (struct line){
+				.text = stack_text(s, key.node,
+						   with_comm ? call_tree_name(s, key.comm) : NULL,
+						   path, path_room)
+			};
 			if (!is_before)
 				line->after = calloc(s->columns, sizeof(*line->after));
 			l->n++;
@@ -159,14 +160,14 @@ static void put_line(struct text *out, const struct line *line, const struct fol
 	else if (o->before)
 		text_add(out, " %llu", (unsigned long long)line->before);
 	text_add(out, " %llu", (unsigned long long)after);
-	if (o->ratio && line->after && ratio_of(o->ratio, line->after, &ratio))
+	if (o->ratio && line->after && derived_of(o->ratio, line->after, &ratio))
 		text_add(out, " %.6g", ratio);
 	else if (o->ratio)
 		text_add(out, " -");
 	text_put(out, "\n", 1);
 }
 
-int folded_write(struct text *out, const struct stacks *s, const struct folded_options *o,
+int folded_write(struct text *out, const struct call_tree *s, const struct folded_options *o,
 		 int (*put)(void *arg, struct text *out, struct tare_error *err), void *arg,
 		 struct tare_error *err)
 {

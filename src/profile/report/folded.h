@@ -6,20 +6,20 @@
 #ifndef PROFILE_REPORT_FOLDED_H
 #define PROFILE_REPORT_FOLDED_H
 
-#include "profile/report/ratio.h"
+#include "profile/report/derived_column.h"
 #include "base/text.h"
 
 struct folded_options {
 	uint32_t column;
-	struct ratio *ratio;         /* or NULL */
-	const struct stacks *before; /* or NULL; column `before_column` of it */
+	struct derived_column *ratio;   /* or NULL */
+	const struct call_tree *before; /* or NULL; column `before_column` of it */
 	uint32_t before_column;
 	bool normalise; /* scale the counts before to the sum after */
 	bool with_comm; /* make the command the outermost frame */
 };
 
 /* Lines are sorted. `put` is called with the text so far, and empties the buffer. */
-int folded_write(struct text *out, const struct stacks *s, const struct folded_options *o,
+int folded_write(struct text *out, const struct call_tree *s, const struct folded_options *o,
 		 int (*put)(void *arg, struct text *out, struct tare_error *err), void *arg,
 		 struct tare_error *err);
 

@@ -21,7 +21,7 @@ struct pair {
 };
 
 struct making {
-	const struct stacks *s;
+	const struct call_tree *s;
 	struct set frame_parts, task_parts, pairs;
 	uint32_t *frame_part, *task_part; /* per frame, per task */
 	bool by_trace;
@@ -41,8 +41,8 @@ bool report_matches(const char *pattern, const char *name)
 static int sort_parts(struct making *m, unsigned keys)
 {
 	size_t frames, tasks;
-	const struct stacks_frame *f = stacks_frames(m->s, &frames);
-	const struct stacks_task *t = stacks_tasks(m->s, &tasks);
+	const struct call_tree_frame *f = call_tree_frames(m->s, &frames);
+	const struct call_tree_task *t = call_tree_tasks(m->s, &tasks);
 
 	m->frame_part = calloc(frames + 1, sizeof(*m->frame_part));
 	m->task_part = calloc(tasks + 1, sizeof(*m->task_part));
@@ -57,7 +57,8 @@ static int sort_parts(struct making *m, unsigned keys)
 			p.function = f[i].function;
 			p.flags = f[i].flags;
 		} else if (keys & (REPORT_MODULE | REPORT_ADDRESS)) {
-			p.flags = f[i].flags & (STACKS_KERNEL | STACKS_GUEST | STACKS_MARK);
+			p.flags = f[i].flags &
+				(CALL_TREE_KERNEL | CALL_TREE_GUEST | CALL_TREE_MARK);
 		}
 		if (keys & REPORT_LINE) {
 			p.file = f[i].file;
@@ -100,8 +101,8 @@ static uint64_t *values_of(struct making *m, uint32_t frame, uint32_t task, uint
 static int add_up(struct making *m)
 {
 	size_t nodes, rows, n = m->s->columns;
-	const struct stacks_node *node = stacks_nodes(m->s, &nodes);
-	const struct stacks_row *row = stacks_rows(m->s, &rows);
+	const struct call_tree_node *node = call_tree_nodes(m->s, &nodes);
+	const struct call_tree_row *row = call_tree_rows(m->s, &rows);
 
 	for (size_t i = 0; i < rows; i++) {
 		uint32_t task = m->task_part[row[i].task];
@@ -131,12 +132,12 @@ static int add_up(struct making *m)
 
 struct order {
 	const struct report_options *opts;
-	const struct stacks *s;
+	const struct call_tree *s;
 };
 
-static int by_name(const struct stacks *s, uint32_t a, uint32_t b)
+static int by_name(const struct call_tree *s, uint32_t a, uint32_t b)
 {
-	return a == b ? 0 : strcmp(stacks_name(s, a), stacks_name(s, b));
+	return a == b ? 0 : strcmp(call_tree_name(s, a), call_tree_name(s, b));
 }
 
 static int compare(uint64_t a, uint64_t b)
@@ -185,8 +186,8 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 		const struct task_part *t = &tasks[pair[i].task];
 		const uint64_t *v = m->values + i * (3 * n + 1);
 
-		if (!report_matches(opts->module, stacks_name(m->s, f->module)) ||
-		    !report_matches(opts->function, stacks_name(m->s, f->function))) {
+		if (!report_matches(opts->module, call_tree_name(m->s, f->module)) ||
+		    !report_matches(opts->function, call_tree_name(m->s, f->function))) {
 			out->hidden++;
 			continue;
 		}
@@ -202,13 +203,13 @@ static int take_rows(struct report *out, struct making *m, const struct report_o
 	return 0;
 }
 
-int report_make(struct report *out, const struct stacks *s, const struct report_options *opts,
+int report_make(struct report *out, const struct call_tree *s, const struct report_options *opts,
 		struct tare_error *err)
 {
 	struct making m = { .s = s, .by_trace = opts->keys & REPORT_TRACE };
 	int ret;
 
-	*out = (struct report){ .stacks = s, .keys = opts->keys };
+	*out = (struct report){ .call_tree = s, .keys = opts->keys };
 	ret = sort_parts(&m, opts->keys);
 	if (ret == 0)
 		ret = add_up(&m);
@@ -240,15 +241,15 @@ void report_free(struct report *r)
  * count as fewer: (sum of weights) squared over the sum of squares. The lost samples may all belong
  * to one row, or none of them.
  */
-double report_margin(const struct stacks_column *c, double share)
+double report_margin(const struct call_tree_column *c, double share)
 {
 	const double z = 1.96;
-	double amount = (double)stacks_sampled(c);
+	double amount = (double)call_tree_sampled(c);
 	double n = c->squares > 0 ? amount * amount / c->squares : (double)c->samples;
 
 	if (n <= 0)
 		return 1;
-	if (stacks_census(c))
+	if (call_tree_census(c))
 		return 0;
 	return fmin(1,
 		    c->lost +
@@ -266,8 +267,8 @@ struct relative_key {
 
 enum { RELATIVE_KEY = 16 };
 
-static int count_relative(struct set *set, const struct stacks_frame *f, uint32_t side,
-			  const struct stacks_row *row, uint64_t stack)
+static int count_relative(struct set *set, const struct call_tree_frame *f, uint32_t side,
+			  const struct call_tree_row *row, uint64_t stack)
 {
 	struct relative_key key = {
 		f ? f->function : 0, f ? f->module : 0, f ? f->flags : 0, side, 0, 0, 0
@@ -317,31 +318,31 @@ static int take_relatives(struct report_relatives *out, const struct set *set)
 	return 0;
 }
 
-int report_relatives(struct report_relatives *out, const struct stacks *s, const char *pattern,
+int report_relatives(struct report_relatives *out, const struct call_tree *s, const char *pattern,
 		     uint32_t column, struct tare_error *err)
 {
 	size_t frames, nodes, rows;
-	const struct stacks_frame *frame = stacks_frames(s, &frames);
-	const struct stacks_node *node = stacks_nodes(s, &nodes);
-	const struct stacks_row *row = stacks_rows(s, &rows);
+	const struct call_tree_frame *frame = call_tree_frames(s, &frames);
+	const struct call_tree_node *node = call_tree_nodes(s, &nodes);
+	const struct call_tree_row *row = call_tree_rows(s, &rows);
 	bool *is_it = calloc(frames + 1, sizeof(*is_it)), any = false;
 	struct set set = { 0 };
 	int ret = is_it ? 0 : -ENOMEM;
 
 	*out = (struct report_relatives){ .counted = s->by_samples };
 	for (size_t i = 0; ret == 0 && i < frames; i++) {
-		is_it[i] = !(frame[i].flags & STACKS_MARK) &&
-			report_matches(pattern, stacks_name(s, frame[i].function));
+		is_it[i] = !(frame[i].flags & CALL_TREE_MARK) &&
+			report_matches(pattern, call_tree_name(s, frame[i].function));
 		any |= is_it[i];
 	}
 	for (size_t i = 0; ret == 0 && i < rows; i++) {
-		const struct stacks_frame *below = NULL;
+		const struct call_tree_frame *below = NULL;
 		bool found = false;
 
 		if (row[i].column != column)
 			continue;
 		for (uint32_t at = row[i].node; ret == 0 && at != 0; at = node[at].parent) {
-			const struct stacks_frame *f = &frame[node[at].frame];
+			const struct call_tree_frame *f = &frame[node[at].frame];
 			uint32_t above = node[at].parent;
 
 			if (is_it[node[at].frame]) {

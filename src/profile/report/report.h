@@ -6,7 +6,7 @@
 #ifndef PROFILE_REPORT_REPORT_H
 #define PROFILE_REPORT_REPORT_H
 
-#include "profile/stacks.h"
+#include "profile/call_tree.h"
 
 enum report_key {
 	REPORT_COMM = 1,
@@ -42,7 +42,7 @@ struct report_row {
 };
 
 struct report {
-	const struct stacks *stacks;
+	const struct call_tree *call_tree;
 	unsigned keys;
 	struct report_row *row; /* most first */
 	size_t n;
@@ -50,7 +50,7 @@ struct report {
 	uint64_t *values; /* private */
 };
 
-int report_make(struct report *out, const struct stacks *s, const struct report_options *opts,
+int report_make(struct report *out, const struct call_tree *s, const struct report_options *opts,
 		struct tare_error *err);
 void report_free(struct report *r);
 
@@ -59,7 +59,7 @@ void report_free(struct report *r);
  * interval plus the share of lost samples; at most 1, and 0 if every event is a sample. `column`:
  * its sums; samples with a larger amount weigh more.
  */
-double report_margin(const struct stacks_column *column, double share);
+double report_margin(const struct call_tree_column *column, double share);
 
 /* A function's neighbours in the stacks: its direct callers or its direct callees. */
 struct report_relative {
@@ -78,7 +78,7 @@ struct report_relatives {
  * For all functions with a name that matches `pattern` (fnmatch(3)) or is equal to it. -ENOENT if
  * there is none. A stack with the function more than once counts once for each neighbour.
  */
-int report_relatives(struct report_relatives *out, const struct stacks *s, const char *pattern,
+int report_relatives(struct report_relatives *out, const struct call_tree *s, const char *pattern,
 		     uint32_t column, struct tare_error *err);
 void report_relatives_free(struct report_relatives *r);
 

@@ -42,7 +42,7 @@ static void strings_or_null(struct json *j, const char *key, const struct perfda
 static void json_head(struct json *j, const struct report_shown *r)
 {
 	const struct perfdata_features *f = perfdata_features(r->samples->file);
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 
 	json_string(j, "schema", "tare/report/1");
 	json_string(j, "file", r->path);
@@ -57,8 +57,8 @@ static void json_head(struct json *j, const struct report_shown *r)
 	json_array(j, "events");
 	for (uint32_t c = 0; c < st->columns; c++) {
 		json_object(j, NULL);
-		json_string(j, "event", stacks_name(st, st->column[c].name));
-		json_string(j, "unit", stacks_name(st, st->column[c].unit));
+		json_string(j, "event", call_tree_name(st, st->column[c].name));
+		json_string(j, "unit", call_tree_name(st, st->column[c].unit));
 		json_uint(j, "samples", st->column[c].samples);
 		json_uint(j, "amount", st->column[c].amount);
 		if (st->column[c].has_total)
@@ -66,16 +66,18 @@ static void json_head(struct json *j, const struct report_shown *r)
 		else
 			json_null(j, "total");
 		json_bool(j, "exact", st->column[c].counted);
-		json_bool(j, "in_step", stacks_in_step(&st->column[c]));
+		json_bool(j, "in_step", call_tree_in_step(&st->column[c]));
 		json_bool(j, "read_with_another", st->column[c].read);
 		json_bool(j, "mixed", report_mixed(r, c));
 		json_bool(j, "skids", st->column[c].skids);
-		skid_known_json(j, &r->skid, r->samples->file, stacks_name(st, st->column[c].name));
+		skid_known_json(j, &r->skid, r->samples->file,
+				call_tree_name(st, st->column[c].name));
 		json_end(j);
 	}
 	json_end(j);
 	if (st->columns)
-		json_string(j, "sorted_by", stacks_name(st, st->column[r->options->column].name));
+		json_string(j, "sorted_by",
+			    call_tree_name(st, st->column[r->options->column].name));
 	else
 		json_null(j, "sorted_by");
 }
@@ -143,25 +145,25 @@ static void json_quality(struct json *j, const struct report_shown *r)
 
 static void json_what(struct json *j, const struct report_shown *r, const struct report_what *w)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	unsigned by = r->report->keys;
 	char address[24];
 
 	if (by & REPORT_COMM)
-		json_string(j, "comm", stacks_name(st, w->comm));
+		json_string(j, "comm", call_tree_name(st, w->comm));
 	if (by & (REPORT_PID | REPORT_TID))
 		json_uint(j, "pid", w->pid);
 	if (by & REPORT_TID)
 		json_uint(j, "tid", w->tid);
 	if (by & (REPORT_MODULE | REPORT_ADDRESS))
-		json_string(j, "module", stacks_name(st, w->module));
+		json_string(j, "module", call_tree_name(st, w->module));
 	if (by & REPORT_FUNCTION) {
 		json_string(j, "function",
-			    w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
-		json_bool(j, "inlined", w->flags & STACKS_INLINED);
+			    w->flags & CALL_TREE_UNKNOWN ? NULL : call_tree_name(st, w->function));
+		json_bool(j, "inlined", w->flags & CALL_TREE_INLINED);
 	}
 	if (by & REPORT_LINE) {
-		json_string(j, "file", w->file ? stacks_name(st, w->file) : NULL);
+		json_string(j, "file", w->file ? call_tree_name(st, w->file) : NULL);
 		if (w->file)
 			json_uint(j, "line", w->line);
 		else
@@ -174,14 +176,14 @@ static void json_what(struct json *j, const struct report_shown *r, const struct
 	if (by & REPORT_TRACE)
 		traced_json(j, "fields", st, w->trace, r->samples->field, r->samples->n_fields);
 	if (by & ~(unsigned)(REPORT_COMM | REPORT_PID | REPORT_TID | REPORT_TRACE)) {
-		json_bool(j, "kernel", w->flags & STACKS_KERNEL);
-		json_bool(j, "code", !(w->flags & STACKS_MARK));
+		json_bool(j, "kernel", w->flags & CALL_TREE_KERNEL);
+		json_bool(j, "code", !(w->flags & CALL_TREE_MARK));
 	}
 }
 
 static void json_rows(struct json *j, const struct report_shown *r)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	double ratio;
 
 	json_array(j, "rows");
@@ -207,7 +209,7 @@ static void json_rows(struct json *j, const struct report_shown *r)
 			json_end(j);
 		}
 		json_end(j);
-		if (r->ratio && ratio_of(r->ratio, row->self, &ratio))
+		if (r->ratio && derived_of(r->ratio, row->self, &ratio))
 			json_real(j, "ratio", ratio);
 		else if (r->ratio)
 			json_null(j, "ratio");
@@ -219,13 +221,14 @@ static void json_rows(struct json *j, const struct report_shown *r)
 static void json_relatives(struct json *j, const char *key, const struct report_relative *of,
 			   size_t n, const struct report_shown *r)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 
 	json_array(j, key);
 	for (size_t i = 0; i < n; i++) {
 		json_object(j, NULL);
-		json_string(j, "function", of[i].function ? stacks_name(st, of[i].function) : NULL);
-		json_string(j, "module", of[i].function ? stacks_name(st, of[i].module) : NULL);
+		json_string(j, "function",
+			    of[i].function ? call_tree_name(st, of[i].function) : NULL);
+		json_string(j, "module", of[i].function ? call_tree_name(st, of[i].module) : NULL);
 		json_uint(j, "amount", of[i].amount);
 		json_uint(j, "samples", of[i].samples);
 		json_end(j);
@@ -246,7 +249,7 @@ void report_json(struct text *out, const struct report_shown *r)
 		json_uint(&j, "self", r->relatives->self);
 		json_bool(&j, "self_exact",
 			  r->relatives->counted &&
-				  r->samples->stacks->column[r->options->column].counted);
+				  r->samples->call_tree->column[r->options->column].counted);
 		json_uint(&j, "total", r->relatives->total);
 		json_uint(&j, "samples", r->relatives->samples);
 		json_relatives(&j, "callers", r->relatives->caller, r->relatives->callers, r);
@@ -263,7 +266,7 @@ void report_json(struct text *out, const struct report_shown *r)
 		json_array(&j, "fields");
 		for (size_t i = 0; i < r->samples->n_fields; i++)
 			json_string(&j, NULL,
-				    stacks_name(r->samples->stacks, r->samples->field[i]));
+				    call_tree_name(r->samples->call_tree, r->samples->field[i]));
 		json_end(&j);
 		json_rows(&j, r);
 	}
@@ -301,8 +304,8 @@ static void field(struct text *out, bool *first, const char *value)
 	text_free(&safe);
 }
 
-__attribute__((format(printf, 3, 4))) static void number(struct text *out, bool *first,
-							 const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void put_number(struct text *out, bool *first,
+							     const char *fmt, ...)
 {
 	char word[64];
 	va_list ap;
@@ -315,7 +318,7 @@ __attribute__((format(printf, 3, 4))) static void number(struct text *out, bool 
 
 static void csv_head(struct text *out, const struct report_shown *r)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	bool first = true;
 
 	for (size_t i = 0; i < KEYS; i++)
@@ -329,14 +332,14 @@ static void csv_head(struct text *out, const struct report_shown *r)
 			field(out, &first, keys[i].name);
 		}
 	for (size_t i = 0; r->report->keys & REPORT_TRACE && i < r->samples->n_fields; i++)
-		field(out, &first, stacks_name(st, r->samples->field[i]));
+		field(out, &first, call_tree_name(st, r->samples->field[i]));
 	for (uint32_t c = 0; c < st->columns; c++) {
 		static const char *const what[] = { "self", "total", "samples" };
 
 		for (int k = 0; k < 3; k++) {
 			struct text t = { 0 };
 
-			text_add(&t, "%s %s", stacks_name(st, st->column[c].name), what[k]);
+			text_add(&t, "%s %s", call_tree_name(st, st->column[c].name), what[k]);
 			field(out, &first, t.s ? t.s : "");
 			text_free(&t);
 		}
@@ -348,46 +351,46 @@ static void csv_head(struct text *out, const struct report_shown *r)
 
 static void csv_row(struct text *out, const struct report_shown *r, const struct report_row *row)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	unsigned by = r->report->keys;
 	const struct report_what *w = &row->what;
 	bool first = true;
 	double ratio;
 
 	if (by & REPORT_COMM)
-		field(out, &first, stacks_name(st, w->comm));
+		field(out, &first, call_tree_name(st, w->comm));
 	if (by & (REPORT_PID | REPORT_TID))
-		number(out, &first, "%u", w->pid);
+		put_number(out, &first, "%u", w->pid);
 	if (by & REPORT_TID)
-		number(out, &first, "%u", w->tid);
+		put_number(out, &first, "%u", w->tid);
 	if (by & REPORT_MODULE)
-		field(out, &first, stacks_name(st, w->module));
+		field(out, &first, call_tree_name(st, w->module));
 	if (by & REPORT_FUNCTION)
-		field(out, &first, stacks_name(st, w->function));
+		field(out, &first, call_tree_name(st, w->function));
 	if (by & REPORT_LINE) {
-		field(out, &first, w->file ? stacks_name(st, w->file) : "");
+		field(out, &first, w->file ? call_tree_name(st, w->file) : "");
 		if (w->file)
-			number(out, &first, "%u", w->line);
+			put_number(out, &first, "%u", w->line);
 		else
 			field(out, &first, "");
 	}
 	if (by & REPORT_ADDRESS) {
 		if (!(by & REPORT_MODULE))
-			field(out, &first, stacks_name(st, w->module));
-		number(out, &first, "0x%llx", (unsigned long long)w->address);
+			field(out, &first, call_tree_name(st, w->module));
+		put_number(out, &first, "0x%llx", (unsigned long long)w->address);
 	}
 	for (size_t i = 0; by & REPORT_TRACE && i < r->samples->n_fields; i++) {
-		const struct stacks_trace *v = traced_value(st, w->trace, r->samples->field[i]);
+		const struct call_tree_trace *v = traced_value(st, w->trace, r->samples->field[i]);
 
-		field(out, &first, v ? stacks_name(st, v->value) : "");
+		field(out, &first, v ? call_tree_name(st, v->value) : "");
 	}
 	for (uint32_t c = 0; c < st->columns; c++) {
-		number(out, &first, "%llu", (unsigned long long)row->self[c]);
-		number(out, &first, "%llu", (unsigned long long)row->total[c]);
-		number(out, &first, "%llu", (unsigned long long)row->samples[c]);
+		put_number(out, &first, "%llu", (unsigned long long)row->self[c]);
+		put_number(out, &first, "%llu", (unsigned long long)row->total[c]);
+		put_number(out, &first, "%llu", (unsigned long long)row->samples[c]);
 	}
-	if (r->ratio && ratio_of(r->ratio, row->self, &ratio))
-		number(out, &first, "%.17g", ratio);
+	if (r->ratio && derived_of(r->ratio, row->self, &ratio))
+		put_number(out, &first, "%.17g", ratio);
 	else if (r->ratio)
 		field(out, &first, "");
 	text_put(out, "\r\n", 2);
@@ -395,7 +398,7 @@ static void csv_row(struct text *out, const struct report_shown *r, const struct
 
 static void csv_relatives(struct text *out, const struct report_shown *r)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	const struct report_relatives *f = r->relatives;
 	bool first = true;
 
@@ -403,7 +406,7 @@ static void csv_relatives(struct text *out, const struct report_shown *r)
 	field(out, &first, "itself");
 	field(out, &first, r->function);
 	field(out, &first, "");
-	number(out, &first, "%llu", (unsigned long long)f->self);
+	put_number(out, &first, "%llu", (unsigned long long)f->self);
 	field(out, &first, "");
 	text_put(out, "\r\n", 2);
 	for (int side = 0; side < 2; side++) {
@@ -413,10 +416,11 @@ static void csv_relatives(struct text *out, const struct report_shown *r)
 		for (size_t i = 0; i < n; i++) {
 			first = true;
 			field(out, &first, side ? "callee" : "caller");
-			field(out, &first, of[i].function ? stacks_name(st, of[i].function) : "");
-			field(out, &first, of[i].function ? stacks_name(st, of[i].module) : "");
-			number(out, &first, "%llu", (unsigned long long)of[i].amount);
-			number(out, &first, "%llu", (unsigned long long)of[i].samples);
+			field(out, &first,
+			      of[i].function ? call_tree_name(st, of[i].function) : "");
+			field(out, &first, of[i].function ? call_tree_name(st, of[i].module) : "");
+			put_number(out, &first, "%llu", (unsigned long long)of[i].amount);
+			put_number(out, &first, "%llu", (unsigned long long)of[i].samples);
 			text_put(out, "\r\n", 2);
 		}
 	}

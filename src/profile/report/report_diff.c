@@ -4,13 +4,13 @@
 #include <string.h>
 #include "base/path.h"
 #include "profile/report/report_diff.h"
-#include "statistics/student.h"
+#include "statistics/student_t.h"
 
 /* ---- two profiles as one ---- */
 
 struct pairing {
-	struct stacks *to;
-	const struct stacks *from;
+	struct call_tree *to;
+	const struct call_tree *from;
 	uint32_t *frame, *node, *task; /* their indices in `to` */
 	uint32_t side, column;
 	unsigned keys;
@@ -18,28 +18,28 @@ struct pairing {
 
 static uint32_t pair_name(const struct pairing *p, uint32_t name)
 {
-	return stacks_add_name(p->to, stacks_name(p->from, name));
+	return call_tree_add_name(p->to, call_tree_name(p->from, name));
 }
 
-static uint32_t pair_frame(const struct pairing *p, const struct stacks_frame *f)
+static uint32_t pair_frame(const struct pairing *p, const struct call_tree_frame *f)
 {
-	struct stacks_frame g = { .function = pair_name(p, f->function), .flags = f->flags };
+	struct call_tree_frame g = { .function = pair_name(p, f->function), .flags = f->flags };
 
 	if (p->keys & REPORT_MODULE)
-		g.module = stacks_add_name(p->to, path_base(stacks_name(p->from, f->module)));
+		g.module = call_tree_add_name(p->to, path_base(call_tree_name(p->from, f->module)));
 	if (p->keys & REPORT_LINE) {
 		g.file = pair_name(p, f->file);
 		g.line = f->line;
 	}
 	return g.function == WORDS_NONE || g.module == WORDS_NONE || g.file == WORDS_NONE
 		? SET_NONE
-		: stacks_add_frame(p->to, &g);
+		: call_tree_add_frame(p->to, &g);
 }
 
 static bool pair_frames(const struct pairing *p)
 {
 	size_t n;
-	const struct stacks_frame *frame = stacks_frames(p->from, &n);
+	const struct call_tree_frame *frame = call_tree_frames(p->from, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		p->frame[i] = pair_frame(p, &frame[i]);
@@ -53,12 +53,12 @@ static bool pair_frames(const struct pairing *p)
 static bool pair_nodes(const struct pairing *p)
 {
 	size_t nodes;
-	const struct stacks_node *node = stacks_nodes(p->from, &nodes);
+	const struct call_tree_node *node = call_tree_nodes(p->from, &nodes);
 
 	p->node[0] = 0;
 	for (size_t i = 1; i < nodes; i++) {
-		p->node[i] = stacks_add_node(p->to, p->node[node[i].parent],
-					     p->frame[node[i].frame]);
+		p->node[i] = call_tree_add_node(p->to, p->node[node[i].parent],
+						p->frame[node[i].frame]);
 		if (p->node[i] == SET_NONE)
 			return false;
 	}
@@ -68,12 +68,12 @@ static bool pair_nodes(const struct pairing *p)
 static bool pair_tasks(const struct pairing *p)
 {
 	size_t tasks;
-	const struct stacks_task *task = stacks_tasks(p->from, &tasks);
+	const struct call_tree_task *task = call_tree_tasks(p->from, &tasks);
 
 	for (size_t i = 0; i < tasks; i++) {
 		uint32_t comm = p->keys & REPORT_COMM ? pair_name(p, task[i].comm) : 0;
 
-		p->task[i] = comm == WORDS_NONE ? SET_NONE : stacks_add_task(p->to, 0, 0, comm);
+		p->task[i] = comm == WORDS_NONE ? SET_NONE : call_tree_add_task(p->to, 0, 0, comm);
 		if (p->task[i] == SET_NONE)
 			return false;
 	}
@@ -83,12 +83,12 @@ static bool pair_tasks(const struct pairing *p)
 static int pair_one(struct pairing *p, struct tare_error *err)
 {
 	size_t frames, nodes, tasks, rows;
-	const struct stacks_row *row = stacks_rows(p->from, &rows);
+	const struct call_tree_row *row = call_tree_rows(p->from, &rows);
 	int ret = 0;
 
-	stacks_frames(p->from, &frames);
-	stacks_nodes(p->from, &nodes);
-	stacks_tasks(p->from, &tasks);
+	call_tree_frames(p->from, &frames);
+	call_tree_nodes(p->from, &nodes);
+	call_tree_tasks(p->from, &tasks);
 	p->frame = calloc(frames + 1, sizeof(*p->frame));
 	p->node = calloc(nodes, sizeof(*p->node));
 	p->task = calloc(tasks + 1, sizeof(*p->task));
@@ -96,11 +96,11 @@ static int pair_one(struct pairing *p, struct tare_error *err)
 	    !pair_tasks(p))
 		ret = tare_fail_nomem(err);
 	for (size_t i = 0; ret == 0 && i < rows; i++) {
-		struct stacks_row r = { p->node[row[i].node], p->task[row[i].task], p->side, 0,
-					row[i].samples,       row[i].amount };
+		struct call_tree_row r = { p->node[row[i].node], p->task[row[i].task], p->side, 0,
+					   row[i].samples,       row[i].amount };
 
 		if (row[i].column == p->column)
-			ret = stacks_count(p->to, &r, 0, err);
+			ret = call_tree_count(p->to, &r, 0, err);
 	}
 	free(p->node);
 	free(p->task);
@@ -118,30 +118,30 @@ static bool pair_by_samples(const struct pairing p[REPORT_SIDES])
 	if (!p->to->by_samples)
 		return false;
 	for (int side = 0; side < REPORT_SIDES; side++) {
-		stacks_frames(p[side].from, &n);
+		call_tree_frames(p[side].from, &n);
 		for (size_t i = 0; i < n; i++)
 			p->to->by_samples[p[side].frame[i]] |= p[side].from->by_samples[i];
 	}
 	return true;
 }
 
-struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES],
-			   const uint32_t column[REPORT_SIDES], unsigned keys,
-			   struct tare_error *err)
+struct call_tree *report_pair(const struct call_tree *const from[REPORT_SIDES],
+			      const uint32_t column[REPORT_SIDES], unsigned keys,
+			      struct tare_error *err)
 {
 	static const char *const names[] = { "before", "after" };
-	struct stacks *to = stacks_new(err);
+	struct call_tree *to = call_tree_new(err);
 	struct pairing p[REPORT_SIDES] = { 0 };
 	int ret = to ? 0 : -ENOMEM;
 
 	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++)
-		if (stacks_add_column(
+		if (call_tree_add_column(
 			    to, names[side],
-			    stacks_name(from[side], from[side]->column[column[side]].unit)) ==
+			    call_tree_name(from[side], from[side]->column[column[side]].unit)) ==
 		    SET_NONE)
 			ret = tare_fail_nomem(err);
 	for (uint32_t side = 0; ret == 0 && side < REPORT_SIDES; side++) {
-		const struct stacks_column *c = &from[side]->column[column[side]];
+		const struct call_tree_column *c = &from[side]->column[column[side]];
 
 		p[side] = (struct pairing){ .to = to,
 					    .from = from[side],
@@ -166,7 +166,7 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES],
 		free(p[side].frame);
 	if (ret == 0)
 		return to;
-	stacks_free(to);
+	call_tree_free(to);
 	return NULL;
 }
 
@@ -176,9 +176,9 @@ struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES],
  * The amount of an average sample, weighted by amount: amount / weight is the number of equal
  * samples with the same precision.
  */
-static double weight(const struct stacks_column *c)
+static double weight(const struct call_tree_column *c)
 {
-	uint64_t amount = stacks_sampled(c);
+	uint64_t amount = call_tree_sampled(c);
 
 	return amount && c->squares > 0 ? c->squares / (double)amount : 1;
 }
@@ -190,10 +190,11 @@ static double weight(const struct stacks_column *c)
  * Source: Anscombe, "The transformation of Poisson, binomial and negative-binomial data",
  * Biometrika 35, 1948.
  */
-static double score(const struct stacks_column c[REPORT_SIDES], double a, double b, bool shares)
+static double score(const struct call_tree_column c[REPORT_SIDES], double a, double b, bool shares)
 {
 	double w[] = { weight(&c[0]), weight(&c[1]) },
-	       n[] = { (double)stacks_sampled(&c[0]) / w[0], (double)stacks_sampled(&c[1]) / w[1] };
+	       n[] = { (double)call_tree_sampled(&c[0]) / w[0],
+		       (double)call_tree_sampled(&c[1]) / w[1] };
 
 	if (!shares)
 		return 2 * (sqrt(b + 0.375 * w[1]) - sqrt(a + 0.375 * w[0])) / sqrt(w[0] + w[1]);
@@ -206,7 +207,7 @@ static double score(const struct stacks_column c[REPORT_SIDES], double a, double
 }
 
 /* The amount of the lost samples, if they are like the others; INFINITY: all are lost. */
-static double missing(const struct stacks_column *c)
+static double lost_amount(const struct call_tree_column *c)
 {
 	return c->lost < 1 ? (double)c->amount * c->lost / (1 - c->lost) : INFINITY;
 }
@@ -215,13 +216,13 @@ static double missing(const struct stacks_column *c)
  * The largest change, up or down, that lost samples can explain: all of them may belong to this
  * row, or none.
  */
-static double missing_margin(const struct stacks_column column[REPORT_SIDES], bool shares)
+static double missing_margin(const struct call_tree_column column[REPORT_SIDES], bool shares)
 {
 	return shares ? column[0].lost + column[1].lost
-		      : fmax(missing(&column[0]), missing(&column[1]));
+		      : fmax(lost_amount(&column[0]), lost_amount(&column[1]));
 }
 
-bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES])
+bool report_diff_too_much_lost(const struct call_tree_column column[REPORT_SIDES])
 {
 	return column[0].lost > REPORT_DIFF_LOST || column[1].lost > REPORT_DIFF_LOST;
 }
@@ -230,7 +231,7 @@ bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES])
  * Ratio of the sampling densities: as requested if both sides requested the same way, else as
  * observed.
  */
-static double after_by_before(const struct stacks_column c[REPORT_SIDES])
+static double after_by_before(const struct call_tree_column c[REPORT_SIDES])
 {
 	if (c[0].asked.period && c[1].asked.period)
 		return (double)c[0].asked.period / (double)c[1].asked.period;
@@ -243,7 +244,7 @@ static double after_by_before(const struct stacks_column c[REPORT_SIDES])
 	return 1;
 }
 
-enum report_side report_diff_denser(const struct stacks_column column[REPORT_SIDES])
+enum report_side report_diff_denser(const struct call_tree_column column[REPORT_SIDES])
 {
 	const double alike = 1.01;
 	double more = after_by_before(column);
@@ -257,7 +258,7 @@ enum report_side report_diff_denser(const struct stacks_column column[REPORT_SID
  * On the side with more samples an increase may be the cost of sampling itself, which was not
  * measured.
  */
-static bool may_be_the_price(const struct stacks_column column[REPORT_SIDES], double change,
+static bool may_be_the_price(const struct call_tree_column column[REPORT_SIDES], double change,
 			     bool shares)
 {
 	enum report_side denser = report_diff_denser(column);
@@ -267,14 +268,14 @@ static bool may_be_the_price(const struct stacks_column column[REPORT_SIDES], do
 }
 
 /* The sampling error of one side's share. */
-static double sampled_margin(struct stacks_column c, double share)
+static double sampled_margin(struct call_tree_column c, double share)
 {
 	c.lost = 0;
 	return report_margin(&c, share);
 }
 
-struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before,
-				   uint64_t after, bool shares)
+struct report_change report_change(const struct call_tree_column column[REPORT_SIDES],
+				   uint64_t before, uint64_t after, bool shares)
 {
 	double a = (double)before, b = (double)after, wa = weight(&column[0]),
 	       wb = weight(&column[1]);
@@ -289,7 +290,7 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 			       sampled_margin(column[1], c.after));
 	}
 	c.half += lost;
-	if (stacks_census(&column[0]) && stacks_census(&column[1])) {
+	if (call_tree_census(&column[0]) && call_tree_census(&column[1])) {
 		c.half = 0;
 		c.p = c.q = c.change == 0;
 		return c;
@@ -306,7 +307,7 @@ struct report_change report_change(const struct stacks_column column[REPORT_SIDE
 }
 
 /* Amounts that both sides counted exactly: no part of the change is chance. */
-static struct report_change exact_change(const struct stacks_column column[REPORT_SIDES],
+static struct report_change exact_change(const struct call_tree_column column[REPORT_SIDES],
 					 uint64_t before, uint64_t after, bool shares)
 {
 	double a = (double)before, b = (double)after;
@@ -319,17 +320,17 @@ static struct report_change exact_change(const struct stacks_column column[REPOR
 	return c;
 }
 
-bool report_diff_exact(const struct stacks_column column[REPORT_SIDES])
+bool report_diff_exact(const struct call_tree_column column[REPORT_SIDES])
 {
 	return column[0].counted && column[1].counted;
 }
 
-bool report_diff_counted(const struct stacks_column column[REPORT_SIDES])
+bool report_diff_counted(const struct call_tree_column column[REPORT_SIDES])
 {
 	return column[0].has_total && column[1].has_total;
 }
 
-struct report_change report_change_in_all(const struct stacks_column column[REPORT_SIDES])
+struct report_change report_change_in_all(const struct call_tree_column column[REPORT_SIDES])
 {
 	struct report_change c;
 
@@ -382,13 +383,13 @@ static int judge(struct report_diff *d, bool total, struct tare_error *err)
  * The exact engine's samples of a repeatable program are the same in each run: no part of the
  * change is chance.
  */
-static void note_same(struct report_diff *d, const struct stacks_column column[REPORT_SIDES])
+static void note_same(struct report_diff *d, const struct call_tree_column column[REPORT_SIDES])
 {
-	const struct stacks_column *a = &column[REPORT_BEFORE], *b = &column[REPORT_AFTER];
+	const struct call_tree_column *a = &column[REPORT_BEFORE], *b = &column[REPORT_AFTER];
 
 	d->same = a->asked.repeats && b->asked.repeats && a->lost <= 0 && b->lost <= 0 &&
 		a->asked.period == b->asked.period && a->samples && a->samples == b->samples &&
-		stacks_sampled(a) == stacks_sampled(b) && a->amount == b->amount &&
+		call_tree_sampled(a) == call_tree_sampled(b) && a->amount == b->amount &&
 		a->has_total == b->has_total && a->total == b->total;
 	for (size_t i = 0; d->same && i < d->n; i++)
 		d->same = d->row[i].self.change == 0 && d->row[i].total.change == 0;
@@ -412,10 +413,10 @@ static int surest_first(const void *a, const void *b, void *arg)
 }
 
 /* With callers, totals are by samples: counts are not recorded per caller. */
-static bool has_callers(const struct stacks *s)
+static bool has_callers(const struct call_tree *s)
 {
 	size_t n;
-	const struct stacks_node *node = stacks_nodes(s, &n);
+	const struct call_tree_node *node = call_tree_nodes(s, &n);
 
 	for (size_t i = 1; i < n; i++)
 		if (node[i].parent)
@@ -423,14 +424,14 @@ static bool has_callers(const struct stacks *s)
 	return false;
 }
 
-static struct report_change change_in(const struct stacks_column column[REPORT_SIDES],
+static struct report_change change_in(const struct call_tree_column column[REPORT_SIDES],
 				      const uint64_t *amount, bool shares, bool exact)
 {
 	return (exact ? exact_change : report_change)(column, amount[REPORT_BEFORE],
 						      amount[REPORT_AFTER], shares);
 }
 
-int report_diff_make(struct report_diff *out, const struct stacks *pair,
+int report_diff_make(struct report_diff *out, const struct call_tree *pair,
 		     const struct report_options *opts, bool shares, struct tare_error *err)
 {
 	bool exact = report_diff_exact(pair->column), deep = has_callers(pair);

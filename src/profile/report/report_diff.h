@@ -19,9 +19,9 @@ enum report_side { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
  * Frames match by function, and by module (its name without folders) and line if `keys` has them;
  * tasks match by command, if `keys` has it. NULL: out of memory.
  */
-struct stacks *report_pair(const struct stacks *const from[REPORT_SIDES],
-			   const uint32_t column[REPORT_SIDES], unsigned keys,
-			   struct tare_error *err);
+struct call_tree *report_pair(const struct call_tree *const from[REPORT_SIDES],
+			      const uint32_t column[REPORT_SIDES], unsigned keys,
+			      struct tare_error *err);
 
 /* Amounts, or shares of their recording (from 0 to 1). */
 struct report_change {
@@ -39,28 +39,28 @@ struct report_change {
 };
 
 /* Compares one amount of either column, by samples. */
-struct report_change report_change(const struct stacks_column column[REPORT_SIDES], uint64_t before,
-				   uint64_t after, bool shares);
+struct report_change report_change(const struct call_tree_column column[REPORT_SIDES],
+				   uint64_t before, uint64_t after, bool shares);
 
 /*
  * Compares the totals: by the counts if both sides have them, without error (half is 0 and any
  * difference is beyond the noise), else by samples. Not for shares.
  */
-struct report_change report_change_in_all(const struct stacks_column column[REPORT_SIDES]);
+struct report_change report_change_in_all(const struct call_tree_column column[REPORT_SIDES]);
 /* both sides are counted */
-bool report_diff_counted(const struct stacks_column column[REPORT_SIDES]);
+bool report_diff_counted(const struct call_tree_column column[REPORT_SIDES]);
 /* and per instruction: rows are exact */
-bool report_diff_exact(const struct stacks_column column[REPORT_SIDES]);
+bool report_diff_exact(const struct call_tree_column column[REPORT_SIDES]);
 
 /* Then no change is judged: each p is 1. */
-bool report_diff_too_much_lost(const struct stacks_column column[REPORT_SIDES]);
+bool report_diff_too_much_lost(const struct call_tree_column column[REPORT_SIDES]);
 
 /*
  * The side that was sampled more densely, by more than 1 %, if taking samples adds to the event's
  * count. A higher amount there may be the cost of sampling, so it is not judged (its p is 1).
  * REPORT_SIDES: neither.
  */
-enum report_side report_diff_denser(const struct stacks_column column[REPORT_SIDES]);
+enum report_side report_diff_denser(const struct call_tree_column column[REPORT_SIDES]);
 
 struct report_diff_row {
 	const struct report_row *row;
@@ -78,7 +78,7 @@ struct report_diff {
 };
 
 /* `pair` comes from report_pair() and stays the caller's. */
-int report_diff_make(struct report_diff *out, const struct stacks *pair,
+int report_diff_make(struct report_diff *out, const struct call_tree *pair,
 		     const struct report_options *opts, bool shares, struct tare_error *err);
 bool report_diff_all_exact(const struct report_diff *d); /* each row, and including callees */
 void report_diff_free(struct report_diff *d);

@@ -10,17 +10,17 @@
 
 static void json_side(struct json *j, const char *key, const struct report_diff_shown *r, int side)
 {
-	const struct stacks_column *c = &r->diff->report.stacks->column[side];
+	const struct call_tree_column *c = &r->diff->report.call_tree->column[side];
 	const struct samples_quality *q = &r->samples[side]->quality;
 
 	json_object(j, key);
 	json_string(j, "file", r->path[side]);
 	json_string(j, "event",
-		    stacks_name(r->samples[side]->stacks,
-				r->samples[side]->stacks->column[r->column[side]].name));
+		    call_tree_name(r->samples[side]->call_tree,
+				   r->samples[side]->call_tree->column[r->column[side]].name));
 	json_uint(j, "samples", c->samples);
 	json_uint(j, "amount", c->amount);
-	json_bool(j, "exact", report_diff_exact(r->diff->report.stacks->column));
+	json_bool(j, "exact", report_diff_exact(r->diff->report.call_tree->column));
 	json_string(j, "by_samples_as", r->samples[side]->counted.why);
 	if (c->has_total)
 		json_uint(j, "total", c->total);
@@ -63,23 +63,23 @@ static void json_change(struct json *j, const char *key, const struct report_cha
 static void json_row(struct json *j, const struct report_diff_shown *r,
 		     const struct report_diff_row *row)
 {
-	const struct stacks *st = r->diff->report.stacks;
+	const struct call_tree *st = r->diff->report.call_tree;
 	const struct report_what *w = &row->row->what;
 	unsigned by = r->diff->report.keys;
 
 	json_object(j, NULL);
 	if (by & REPORT_COMM)
-		json_string(j, "comm", stacks_name(st, w->comm));
+		json_string(j, "comm", call_tree_name(st, w->comm));
 	if (by & REPORT_MODULE)
-		json_string(j, "module", stacks_name(st, w->module));
+		json_string(j, "module", call_tree_name(st, w->module));
 	if (by & REPORT_FUNCTION) {
 		json_string(j, "function",
-			    w->flags & STACKS_UNKNOWN ? NULL : stacks_name(st, w->function));
-		json_bool(j, "inlined", w->flags & STACKS_INLINED);
-		json_bool(j, "kernel", w->flags & STACKS_KERNEL);
+			    w->flags & CALL_TREE_UNKNOWN ? NULL : call_tree_name(st, w->function));
+		json_bool(j, "inlined", w->flags & CALL_TREE_INLINED);
+		json_bool(j, "kernel", w->flags & CALL_TREE_KERNEL);
 	}
 	if (by & REPORT_LINE) {
-		json_string(j, "file", w->file ? stacks_name(st, w->file) : NULL);
+		json_string(j, "file", w->file ? call_tree_name(st, w->file) : NULL);
 		if (w->file)
 			json_uint(j, "line", w->line);
 		else
@@ -90,7 +90,7 @@ static void json_row(struct json *j, const struct report_diff_shown *r,
 	json_end(j);
 }
 
-static void json_in_all(struct json *j, const struct stacks_column column[REPORT_SIDES])
+static void json_in_all(struct json *j, const struct call_tree_column column[REPORT_SIDES])
 {
 	const struct report_change all = report_change_in_all(column);
 
@@ -109,7 +109,7 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 {
 	static const char *const names[] = { "comm", "module", "function", "line" };
 	static const unsigned bits[] = { REPORT_COMM, REPORT_MODULE, REPORT_FUNCTION, REPORT_LINE };
-	const struct stacks *st = r->diff->report.stacks;
+	const struct call_tree *st = r->diff->report.call_tree;
 	const enum report_side denser = report_diff_denser(st->column);
 	struct json j = { 0 };
 
@@ -118,7 +118,7 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 	json_side(&j, "before", r, REPORT_BEFORE);
 	json_side(&j, "after", r, REPORT_AFTER);
 	json_in_all(&j, st->column);
-	json_string(&j, "unit", stacks_name(st, st->column[REPORT_AFTER].unit));
+	json_string(&j, "unit", call_tree_name(st, st->column[REPORT_AFTER].unit));
 	json_bool(&j, "shares", r->diff->shares);
 	json_bool(&j, "judged", !report_diff_too_much_lost(st->column));
 	json_string(&j, "not_judged_more",
@@ -151,7 +151,7 @@ static void csv_change(struct text *out, const struct report_change *c, const ui
 
 void report_diff_csv(struct text *out, const struct report_diff_shown *r)
 {
-	const struct stacks *st = r->diff->report.stacks;
+	const struct call_tree *st = r->diff->report.call_tree;
 
 	text_add(
 		out,
@@ -160,10 +160,10 @@ void report_diff_csv(struct text *out, const struct report_diff_shown *r)
 	for (size_t i = 0; i < r->diff->n && (!r->limit || i < r->limit); i++) {
 		const struct report_what *w = &r->diff->row[i].row->what;
 
-		csv_field(out, stacks_name(st, w->comm), ',');
-		csv_field(out, stacks_name(st, w->module), ',');
-		csv_field(out, stacks_name(st, w->function), ',');
-		csv_field(out, stacks_name(st, w->file), ',');
+		csv_field(out, call_tree_name(st, w->comm), ',');
+		csv_field(out, call_tree_name(st, w->module), ',');
+		csv_field(out, call_tree_name(st, w->function), ',');
+		csv_field(out, call_tree_name(st, w->file), ',');
 		if (w->file)
 			text_add(out, "%u", w->line);
 		csv_change(out, &r->diff->row[i].self, r->diff->row[i].row->self);

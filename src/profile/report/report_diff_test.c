@@ -5,66 +5,66 @@
 #include "base/text.h"
 #include "tap.h"
 
-static struct stacks *side_of(const char *unit)
+static struct call_tree *side_of(const char *unit)
 {
-	struct stacks *s = stacks_new(NULL);
+	struct call_tree *s = call_tree_new(NULL);
 
-	stacks_add_column(s, "cycles:u", unit);
-	stacks_add_column(s, "other", "");
+	call_tree_add_column(s, "cycles:u", unit);
+	call_tree_add_column(s, "other", "");
 	return s;
 }
 
 /* `samples` samples of 10 each at "abc", outermost first, in `module`. */
-static void count(struct stacks *s, const char *stack, const char *module, uint64_t samples)
+static void count(struct call_tree *s, const char *stack, const char *module, uint64_t samples)
 {
 	uint32_t node = 0,
-		 task = stacks_add_task(s, (uint32_t)samples, 7, stacks_add_name(s, "prog"));
+		 task = call_tree_add_task(s, (uint32_t)samples, 7, call_tree_add_name(s, "prog"));
 
 	for (const char *c = stack; *c; c++) {
 		char name[2] = { *c, 0 };
-		struct stacks_frame f = { .function = stacks_add_name(s, name),
-					  .module = stacks_add_name(s, module),
-					  .address = samples };
+		struct call_tree_frame f = { .function = call_tree_add_name(s, name),
+					     .module = call_tree_add_name(s, module),
+					     .address = samples };
 
-		node = stacks_add_node(s, node, stacks_add_frame(s, &f));
+		node = call_tree_add_node(s, node, call_tree_add_frame(s, &f));
 	}
 
-	struct stacks_row row = { node, task, 0, 0, samples, 10 * samples };
+	struct call_tree_row row = { node, task, 0, 0, samples, 10 * samples };
 
-	stacks_count(s, &row, 100.0 * (double)samples, NULL);
+	call_tree_count(s, &row, 100.0 * (double)samples, NULL);
 	row.column = 1; /* another event: ignored */
-	stacks_count(s, &row, 1, NULL);
+	call_tree_count(s, &row, 1, NULL);
 }
 
-static const char *rows_of(const struct stacks *before, const struct stacks *after, unsigned keys,
-			   bool shares)
+static const char *rows_of(const struct call_tree *before, const struct call_tree *after,
+			   unsigned keys, bool shares)
 {
 	static char out[1024];
-	const struct stacks *from[] = { before, after };
+	const struct call_tree *from[] = { before, after };
 	const uint32_t column[] = { 0, 0 };
 	struct report_options o = { .keys = keys, .column = REPORT_AFTER };
-	struct stacks *pair = report_pair(from, column, keys, NULL);
+	struct call_tree *pair = report_pair(from, column, keys, NULL);
 	struct report_diff d;
 	struct text t = { 0 };
 
 	CHECK_EQ(report_diff_make(&d, pair, &o, shares, NULL), 0, "made");
 	for (size_t i = 0; i < d.n; i++)
 		text_add(&t, "%s%s%s%s %.4g>%.4g/%.4g>%.4g%s", i ? "; " : "",
-			 stacks_name(pair, d.row[i].row->what.module),
+			 call_tree_name(pair, d.row[i].row->what.module),
 			 keys & REPORT_MODULE ? " " : "",
-			 stacks_name(pair, d.row[i].row->what.function), d.row[i].self.before,
+			 call_tree_name(pair, d.row[i].row->what.function), d.row[i].self.before,
 			 d.row[i].self.after, d.row[i].total.before, d.row[i].total.after,
 			 d.row[i].self.beyond ? " !" : "");
 	snprintf(out, sizeof(out), "%s", t.s ? t.s : "");
 	text_free(&t);
 	report_diff_free(&d);
-	stacks_free(pair);
+	call_tree_free(pair);
 	return out;
 }
 
 TEST(rows_of_both_sides)
 {
-	struct stacks *a = side_of(""), *b = side_of("");
+	struct call_tree *a = side_of(""), *b = side_of("");
 
 	count(a, "mf", "/old/prog", 100);
 	count(a, "mg", "/old/prog", 300);
@@ -80,13 +80,13 @@ TEST(rows_of_both_sides)
 		rows_of(a, b, REPORT_FUNCTION, true),
 		"g 0.6667>0/0.6667>0 !; f 0.2222>0.55/0.2222>0.55 !; h 0>0.2/0>0.2 !; m 0.1111>0.25/1>1 !",
 		"shares");
-	stacks_free(a);
-	stacks_free(b);
+	call_tree_free(a);
+	call_tree_free(b);
 }
 
 TEST(modules_tell_apart_where_they_are_asked_for)
 {
-	struct stacks *a = side_of(""), *b = side_of("");
+	struct call_tree *a = side_of(""), *b = side_of("");
 
 	count(a, "f", "/x/one", 100);
 	count(b, "f", "/x/two", 100);
@@ -94,8 +94,8 @@ TEST(modules_tell_apart_where_they_are_asked_for)
 		  "two f 0>1000/0>1000 !; one f 1000>0/1000>0 !", "a new name");
 	CHECK_STR(rows_of(a, b, REPORT_FUNCTION, false), "f 1000>1000/1000>1000",
 		  "the same function");
-	stacks_free(a);
-	stacks_free(b);
+	call_tree_free(a);
+	call_tree_free(b);
 }
 
 /*
@@ -123,10 +123,10 @@ TEST(noise_is_that_of_the_samples)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t all = (uint64_t)(1000 * rows[i].weight);
-		struct stacks_column c = { .amount = all,
-					   .squares = (double)all * rows[i].weight,
-					   .samples = 1000 };
-		struct stacks_column both[] = { c, c };
+		struct call_tree_column c = { .amount = all,
+					      .squares = (double)all * rows[i].weight,
+					      .samples = 1000 };
+		struct call_tree_column both[] = { c, c };
 		struct report_change d = report_change(both, rows[i].before, rows[i].after,
 						       rows[i].shares);
 
@@ -136,8 +136,8 @@ TEST(noise_is_that_of_the_samples)
 
 TEST(a_change_has_its_interval)
 {
-	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
-	struct stacks_column both[] = { c, c };
+	struct call_tree_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
+	struct call_tree_column both[] = { c, c };
 	struct report_change d = report_change(both, 100, 200, false),
 			     e = report_change(both, 100, 200, true);
 
@@ -181,8 +181,8 @@ TEST(what_was_lost_may_have_made_the_change)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 },
-				     both[] = { c, c };
+		struct call_tree_column c = { .amount = 1000, .squares = 1000, .samples = 1000 },
+					both[] = { c, c };
 
 		for (int side = 0; side < REPORT_SIDES; side++)
 			both[side].lost = rows[i].lost[side];
@@ -203,11 +203,11 @@ TEST(what_was_lost_may_have_made_the_change)
 
 TEST(counts_of_every_event_have_no_noise)
 {
-	struct stacks_column c = { .amount = 1000,
-				   .squares = 1000,
-				   .samples = 1000,
-				   .asked.every = true },
-			     both[] = { c, c };
+	struct call_tree_column c = { .amount = 1000,
+				      .squares = 1000,
+				      .samples = 1000,
+				      .asked.every = true },
+				both[] = { c, c };
 	struct report_change same = report_change(both, 100, 100, false),
 			     other = report_change(both, 100, 101, false);
 
@@ -223,8 +223,8 @@ TEST(the_same_samples_of_the_exact_engine_have_no_noise)
 {
 	/* the same; with one moved; with the kernel's; with other periods */
 	for (int way = 0; way < 4; way++) {
-		struct stacks *side[] = { side_of(""), side_of("") };
-		const struct stacks *from[] = { side[0], side[1] };
+		struct call_tree *side[] = { side_of(""), side_of("") };
+		const struct call_tree *from[] = { side[0], side[1] };
 		const uint32_t column[] = { 0, 0 };
 		const struct report_options o = { .keys = REPORT_FUNCTION, .column = REPORT_AFTER };
 		struct report_diff d;
@@ -236,7 +236,7 @@ TEST(the_same_samples_of_the_exact_engine_have_no_noise)
 			side[i]->column[0].asked.period = way == 3 ? 10 + (unsigned)i : 10;
 		}
 
-		struct stacks *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+		struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
 
 		CHECK_EQ(report_diff_make(&d, pair, &o, false, NULL), 0);
 		CHECK_EQ(d.same, way == 0, "way %d", way);
@@ -244,16 +244,16 @@ TEST(the_same_samples_of_the_exact_engine_have_no_noise)
 			if (d.row[i].self.before > 0)
 				CHECK_EQ(d.row[i].self.half == 0, way == 0, "way %d", way);
 		report_diff_free(&d);
-		stacks_free(pair);
-		stacks_free(side[0]);
-		stacks_free(side[1]);
+		call_tree_free(pair);
+		call_tree_free(side[0]);
+		call_tree_free(side[1]);
 	}
 }
 
 TEST(what_was_lost_widens_the_interval)
 {
-	struct stacks_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
-	struct stacks_column both[] = { c, c };
+	struct call_tree_column c = { .amount = 1000, .squares = 1000, .samples = 1000 };
+	struct call_tree_column both[] = { c, c };
 	double half = report_change(both, 100, 200, false).half,
 	       shares = report_change(both, 100, 200, true).half;
 
@@ -301,10 +301,10 @@ TEST(what_more_samples_cost_is_not_judged)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct stacks_column both[REPORT_SIDES];
+		struct call_tree_column both[REPORT_SIDES];
 
 		for (int side = 0; side < REPORT_SIDES; side++)
-			both[side] = (struct stacks_column){
+			both[side] = (struct call_tree_column){
 				.amount = 1000,
 				.squares = 1000,
 				.samples = side ? 100 : 1000,
@@ -320,26 +320,26 @@ TEST(what_more_samples_cost_is_not_judged)
 /* f and g are counted on both sides; h is by samples on one. */
 TEST(counted_amounts_are_compared_exactly)
 {
-	struct stacks *side[] = { side_of(""), side_of("") };
-	const struct stacks *from[] = { side[0], side[1] };
+	struct call_tree *side[] = { side_of(""), side_of("") };
+	const struct call_tree *from[] = { side[0], side[1] };
 	const uint32_t column[] = { 0, 0 };
 	struct report_options o = { .keys = REPORT_FUNCTION, .column = REPORT_AFTER };
 
 	for (int i = 0; i < 2; i++) {
-		struct stacks_column *c = side[i]->column;
+		struct call_tree_column *c = side[i]->column;
 		size_t n;
 
 		count(side[i], "f", "m", 100);
 		count(side[i], "g", "m", i ? 101 : 100);
 		count(side[i], "h", "m", i ? 101 : 100);
-		stacks_frames(side[i], &n);
+		call_tree_frames(side[i], &n);
 		side[i]->by_samples = calloc(n, sizeof(bool));
 		side[i]->by_samples[n - 1] = i;
 		c->counted = c->has_total = true;
 		c->sampled = c->total = c->amount;
 	}
 	for (int shares = 0; shares < 2; shares++) {
-		struct stacks *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+		struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
 		struct report_diff d;
 
 		CHECK(report_diff_exact(pair->column), "both are");
@@ -347,7 +347,7 @@ TEST(counted_amounts_are_compared_exactly)
 		CHECK(!d.exact && !report_diff_all_exact(&d), "but for h");
 		for (size_t i = 0; i < d.n; i++) {
 			const struct report_change *c = &d.row[i].self;
-			char name = *stacks_name(pair, d.row[i].row->what.function);
+			char name = *call_tree_name(pair, d.row[i].row->what.function);
 
 			CHECK_EQ(c->exact, name != 'h', "%c", name);
 			CHECK_EQ(c->half == 0, name != 'h', "%c: +- %g", name, c->half);
@@ -356,16 +356,16 @@ TEST(counted_amounts_are_compared_exactly)
 			CHECK_EQ(d.row[i].total.exact, c->exact, "there are no callers");
 		}
 		report_diff_free(&d);
-		stacks_free(pair);
+		call_tree_free(pair);
 	}
 	side[0]->column[0].counted = false;
 
-	struct stacks *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+	struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
 
 	CHECK(!report_diff_exact(pair->column) && !pair->by_samples, "one side is by samples");
-	stacks_free(pair);
-	stacks_free(side[0]);
-	stacks_free(side[1]);
+	call_tree_free(pair);
+	call_tree_free(side[0]);
+	call_tree_free(side[1]);
 }
 
 TEST_MAIN()

@@ -6,14 +6,14 @@
 #include "profile/report/report_diff_view.h"
 #include "profile/report/report_view.h"
 
-static const struct stacks *pair_of(const struct report_diff_shown *r)
+static const struct call_tree *pair_of(const struct report_diff_shown *r)
 {
-	return r->diff->report.stacks;
+	return r->diff->report.call_tree;
 }
 
 static bool in_time(const struct report_diff_shown *r)
 {
-	return !strcmp(stacks_name(pair_of(r), pair_of(r)->column[REPORT_AFTER].unit), "ns");
+	return !strcmp(call_tree_name(pair_of(r), pair_of(r)->column[REPORT_AFTER].unit), "ns");
 }
 
 static const struct report_change *main_change(const struct report_diff_shown *r,
@@ -24,7 +24,7 @@ static const struct report_change *main_change(const struct report_diff_shown *r
 
 static bool is_shown(const struct report_diff_shown *r, const struct report_diff_row *row)
 {
-	const struct stacks *st = pair_of(r);
+	const struct call_tree *st = pair_of(r);
 	bool any = false;
 
 	for (int side = 0; side < REPORT_SIDES; side++) {
@@ -81,17 +81,17 @@ static void put_change(struct text *out, const struct report_diff_shown *r, cons
 static void put_name_of(struct text *out, const struct report_diff_shown *r,
 			const struct report_what *w, const struct style *s)
 {
-	const struct stacks *st = pair_of(r);
+	const struct call_tree *st = pair_of(r);
 	unsigned keys = r->diff->report.keys;
 
 	if (keys & REPORT_FUNCTION)
-		put_name(out, stacks_name(st, w->function),
+		put_name(out, call_tree_name(st, w->function),
 			 s->width > 100 ? (size_t)s->width - 76 : 24);
-	if (keys & REPORT_FUNCTION && w->flags & STACKS_INLINED)
+	if (keys & REPORT_FUNCTION && w->flags & CALL_TREE_INLINED)
 		text_add(out, " (inlined)");
 	if (keys & REPORT_LINE) {
 		text_add(out, keys & REPORT_FUNCTION ? "  " : "");
-		put_name(out, w->file ? stacks_name(st, w->file) : "-", 40);
+		put_name(out, w->file ? call_tree_name(st, w->file) : "-", 40);
 		if (w->file)
 			text_add(out, ":%u", w->line);
 	}
@@ -132,11 +132,11 @@ static void put_row(struct grid *g, const struct report_diff_shown *r,
 	text_add(&t, "%s", change_word(c));
 	cell(g, &at, false, &t, c->beyond && c->change > 0 ? INK_CAREFUL : INK_PLAIN);
 	if (keys & REPORT_COMM) {
-		put_name(&t, stacks_name(pair_of(r), row->row->what.comm), 16);
+		put_name(&t, call_tree_name(pair_of(r), row->row->what.comm), 16);
 		cell(g, &at, false, &t, INK_PLAIN);
 	}
 	if (keys & REPORT_MODULE) {
-		put_name(&t, stacks_name(pair_of(r), row->row->what.module), 28);
+		put_name(&t, call_tree_name(pair_of(r), row->row->what.module), 28);
 		cell(g, &at, false, &t, INK_PLAIN);
 	}
 	put_name_of(&t, r, &row->row->what, s);
@@ -185,7 +185,7 @@ static void put_table(struct text *out, const struct report_diff_shown *r, const
 static void put_lone_modules(struct text *out, const struct report_diff_shown *r)
 {
 	static const char *const sides[] = { "before", "after" };
-	const struct stacks *st = pair_of(r);
+	const struct call_tree *st = pair_of(r);
 	uint64_t(*sum)[REPORT_SIDES] = calloc(st->names.n + 1, sizeof(*sum));
 	bool any = false;
 
@@ -199,7 +199,7 @@ static void put_lone_modules(struct text *out, const struct report_diff_shown *r
 			if (sum[m][!side] || 100 * sum[m][side] < st->column[side].amount)
 				continue;
 			text_add(out, " only %s: ", sides[side]);
-			put_name(out, stacks_name(st, m), 60);
+			put_name(out, call_tree_name(st, m), 60);
 			text_add(out, "\n");
 			any = true;
 		}
@@ -229,7 +229,7 @@ static void put_lost(struct text *out, const struct report_diff_shown *r, int si
 static void put_often(struct text *out, const struct report_diff_shown *r, int side,
 		      const struct style *s)
 {
-	const struct stacks_column *c = &pair_of(r)->column[side];
+	const struct call_tree_column *c = &pair_of(r)->column[side];
 
 	if (in_time(r) || c->asked.period) {
 		text_add(out, "every ");
@@ -266,12 +266,13 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 		     const struct style *s)
 {
 	const struct samples *of = r->samples[side];
-	const struct stacks_column *c = &pair_of(r)->column[side];
+	const struct call_tree_column *c = &pair_of(r)->column[side];
 
 	text_add(out, " %s ", side ? "after: " : "before:");
 	escape(out, r->path[side], strlen(r->path[side]));
 	text_add(out, ", ");
-	put_name(out, stacks_name(of->stacks, of->stacks->column[r->column[side]].name), 60);
+	put_name(out, call_tree_name(of->call_tree, of->call_tree->column[r->column[side]].name),
+		 60);
 	text_add(out, ": ");
 	put_count(out, s, c->samples);
 	text_add(out, c->samples == 1 ? " sample" : " samples");
@@ -298,9 +299,9 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 	report_partial_text(out, of, "   ", s);
 }
 
-static bool counted(const struct stacks_column c[REPORT_SIDES])
+static bool counted(const struct call_tree_column c[REPORT_SIDES])
 {
-	return stacks_census(&c[0]) && stacks_census(&c[1]);
+	return call_tree_census(&c[0]) && call_tree_census(&c[1]);
 }
 
 /* Rows that are by samples while others are exact. */
@@ -322,7 +323,7 @@ static void put_by_samples(struct text *out, const struct report_diff_shown *r)
 /* Exact totals, not by samples. */
 static void put_counted(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
-	const struct stacks_column *c = pair_of(r)->column;
+	const struct call_tree_column *c = pair_of(r)->column;
 
 	text_add(out, " (counted exactly: ");
 	put_count(out, s, c[REPORT_BEFORE].total);
@@ -334,7 +335,7 @@ static void put_counted(struct text *out, const struct report_diff_shown *r, con
 void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
 	const struct report_change all = report_change_in_all(pair_of(r)->column);
-	const struct stacks_column *c = pair_of(r)->column;
+	const struct call_tree_column *c = pair_of(r)->column;
 	size_t sure = 0;
 
 	for (int side = 0; side < REPORT_SIDES; side++)
@@ -390,7 +391,7 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 						       : "");
 	put_by_samples(out, r);
 	if (!r->diff->same && !r->diff->exact && !counted(c) &&
-	    (stacks_in_step(&c[0]) || stacks_in_step(&c[1])))
+	    (call_tree_in_step(&c[0]) || call_tree_in_step(&c[1])))
 		text_add(
 			out,
 			" %sSamples are a fixed number of events apart%s: if a loop is in step with this period, its rows may be wrong by any amount.\n",

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables, neighbours, ratios and margins of a handmade profile. */
 #include <math.h>
-#include "profile/report/ratio.h"
+#include "profile/report/derived_column.h"
 #include "profile/report/report.h"
 #include "base/text.h"
 #include "tap.h"
 
-static struct stacks *s;
+static struct call_tree *s;
 static uint32_t one, two; /* tasks */
 
 static uint32_t frame(const char *function, const char *module, uint32_t flags)
 {
-	struct stacks_frame f = { .function = stacks_add_name(s, function),
-				  .module = stacks_add_name(s, module),
-				  .file = stacks_add_name(s, function),
-				  .line = 7,
-				  .address = 0x10 + (uint64_t)function[0],
-				  .flags = flags };
+	struct call_tree_frame f = { .function = call_tree_add_name(s, function),
+				     .module = call_tree_add_name(s, module),
+				     .file = call_tree_add_name(s, function),
+				     .line = 7,
+				     .address = 0x10 + (uint64_t)function[0],
+				     .flags = flags };
 
-	return stacks_add_frame(s, &f);
+	return call_tree_add_frame(s, &f);
 }
 
 /* "main;f;g" by first letters, outermost first; 'k' is kernel code. */
@@ -29,24 +29,24 @@ static void count(const char *stack, uint32_t task, uint32_t column, uint64_t am
 	for (const char *c = stack; *c; c++) {
 		char name[2] = { *c, 0 };
 
-		node = stacks_add_node(
-			s, node,
-			frame(name, *c == 'k' ? "kernel" : "prog", *c == 'k' ? STACKS_KERNEL : 0));
+		node = call_tree_add_node(s, node,
+					  frame(name, *c == 'k' ? "kernel" : "prog",
+						*c == 'k' ? CALL_TREE_KERNEL : 0));
 	}
 
-	struct stacks_row row = { node, task, column, 0, 1, amount };
+	struct call_tree_row row = { node, task, column, 0, 1, amount };
 
-	stacks_count(s, &row, (double)amount * (double)amount, NULL);
+	call_tree_count(s, &row, (double)amount * (double)amount, NULL);
 }
 
 static void make(void)
 {
-	stacks_free(s);
-	s = stacks_new(NULL);
-	stacks_add_column(s, "cycles:u", "");
-	stacks_add_column(s, "instructions:u", "");
-	one = stacks_add_task(s, 10, 10, stacks_add_name(s, "a"));
-	two = stacks_add_task(s, 10, 11, stacks_add_name(s, "b"));
+	call_tree_free(s);
+	s = call_tree_new(NULL);
+	call_tree_add_column(s, "cycles:u", "");
+	call_tree_add_column(s, "instructions:u", "");
+	one = call_tree_add_task(s, 10, 10, call_tree_add_name(s, "a"));
+	two = call_tree_add_task(s, 10, 11, call_tree_add_name(s, "b"));
 	count("mfg", one, 0, 50);
 	count("mf", one, 0, 20);
 	count("mffk", two, 0, 10);
@@ -65,8 +65,8 @@ static const char *table(const struct report_options *o)
 	for (size_t i = 0; i < r.n; i++) {
 		const struct report_what *w = &r.row[i].what;
 
-		text_add(&t, "%s%s%s%s %llu/%llu(%llu)", i ? "; " : "", stacks_name(s, w->comm),
-			 stacks_name(s, w->module), stacks_name(s, w->function),
+		text_add(&t, "%s%s%s%s %llu/%llu(%llu)", i ? "; " : "", call_tree_name(s, w->comm),
+			 call_tree_name(s, w->module), call_tree_name(s, w->function),
 			 (unsigned long long)r.row[i].self[0],
 			 (unsigned long long)r.row[i].total[0],
 			 (unsigned long long)r.row[i].samples[0]);
@@ -75,7 +75,7 @@ static const char *table(const struct report_options *o)
 		if (w->address)
 			text_add(&t, " @%llx", (unsigned long long)w->address);
 		if (w->file)
-			text_add(&t, " %s:%u", stacks_name(s, w->file), w->line);
+			text_add(&t, " %s:%u", call_tree_name(s, w->file), w->line);
 	}
 	if (r.hidden)
 		text_add(&t, "; %zu hidden", r.hidden);
@@ -146,12 +146,12 @@ TEST(neighbours)
 	CHECK_EQ(r.total, 80u, "and below");
 	CHECK_EQ(r.samples, 3u, "samples");
 	CHECK_EQ(r.callers, (size_t)2, "callers");
-	CHECK_STR(stacks_name(s, r.caller[0].function), "m", "its caller");
+	CHECK_STR(call_tree_name(s, r.caller[0].function), "m", "its caller");
 	CHECK_EQ(r.caller[0].amount, 80u, "of all of it");
-	CHECK_STR(stacks_name(s, r.caller[1].function), "f", "itself");
+	CHECK_STR(call_tree_name(s, r.caller[1].function), "f", "itself");
 	CHECK_EQ(r.caller[1].amount, 10u, "once");
 	CHECK_EQ(r.callees, (size_t)3, "callees");
-	CHECK_STR(stacks_name(s, r.callee[0].function), "g", "the largest");
+	CHECK_STR(call_tree_name(s, r.callee[0].function), "g", "the largest");
 	report_relatives_free(&r);
 	CHECK_EQ(report_relatives(&r, s, "m", 0, NULL), 0, "of the outermost");
 	CHECK_EQ(r.callers, (size_t)1, "one");
@@ -163,7 +163,7 @@ TEST(neighbours)
 
 TEST(margins)
 {
-	struct stacks_column c = { .samples = 100, .amount = 100, .squares = 100 };
+	struct call_tree_column c = { .samples = 100, .amount = 100, .squares = 100 };
 	double alike = report_margin(&c, 0.5);
 
 	c.lost = 0.25;
@@ -176,43 +176,43 @@ TEST(margins)
 	CHECK(report_margin(&c, 0.5) == 0, "a sample of every one");
 	c.amount = 101;
 	CHECK(report_margin(&c, 0.5) > 0, "not if one represents two");
-	c = (struct stacks_column){
+	c = (struct call_tree_column){
 		.samples = 100, .amount = 100, .squares = 100, .lost = 0.25, .asked.every = true
 	};
 	CHECK(fabs(report_margin(&c, 0.5) - alike - 0.25) < 1e-9, "not of all");
-	c = (struct stacks_column){ .samples = 100, .amount = 100, .squares = 100 };
+	c = (struct call_tree_column){ .samples = 100, .amount = 100, .squares = 100 };
 
 	CHECK(fabs(alike - 0.0961) < 0.001, "a half of 100: %f", alike);
 	CHECK(report_margin(&c, 0) > 0.01 && report_margin(&c, 0) < 0.03, "0 of 100 is not 0");
 	/* One sample with half of the total amount: counts as about four samples. */
-	c = (struct stacks_column){ .samples = 101, .amount = 200, .squares = 100 * 100 + 100 };
+	c = (struct call_tree_column){ .samples = 101, .amount = 200, .squares = 100 * 100 + 100 };
 	CHECK(report_margin(&c, 0.5) > 3 * alike, "fewer where they differ: %f",
 	      report_margin(&c, 0.5));
-	c = (struct stacks_column){ 0 };
+	c = (struct call_tree_column){ 0 };
 	CHECK(report_margin(&c, 0.5) == 1, "of nothing, anything");
 }
 
 TEST(ratios)
 {
 	struct tare_error err = TARE_ERROR_INIT;
-	struct ratio r;
+	struct derived_column r;
 	uint64_t values[] = { 50, 100 }, none[] = { 0, 3 };
 	double v;
 
 	make();
-	CHECK_EQ(ratio_parse(&r, "instructions / cycles", s, &err), 0, "%s", err.what);
-	CHECK(ratio_of(&r, values, &v) && v == 2, "of two columns");
-	CHECK(!ratio_of(&r, none, &v), "none by 0");
-	ratio_free(&r);
-	CHECK_EQ(ratio_parse(&r, "1000 * cycles:u / instructions:u", s, &err), 0,
+	CHECK_EQ(derived_parse(&r, "instructions / cycles", s, &err), 0, "%s", err.what);
+	CHECK(derived_of(&r, values, &v) && v == 2, "of two columns");
+	CHECK(!derived_of(&r, none, &v), "none by 0");
+	derived_free(&r);
+	CHECK_EQ(derived_parse(&r, "1000 * cycles:u / instructions:u", s, &err), 0,
 		 "with modifiers: %s", err.what);
-	CHECK(ratio_of(&r, values, &v) && v == 500, "per 1000");
-	ratio_free(&r);
-	CHECK_EQ(ratio_parse(&r, "branches / cycles", s, &err), -ENOENT,
+	CHECK(derived_of(&r, values, &v) && v == 500, "per 1000");
+	derived_free(&r);
+	CHECK_EQ(derived_parse(&r, "branches / cycles", s, &err), -ENOENT,
 		 "an event that is not there");
 	CHECK(strstr(err.what, "branches") && strstr(err.hint, "cycles:u"), "what there is: %s",
 	      err.hint);
-	CHECK(ratio_parse(&r, "cycles /", s, &err) < 0, "no formula");
+	CHECK(derived_parse(&r, "cycles /", s, &err) < 0, "no formula");
 	{
 		uint64_t exact[] = { 50, 100, 10, 40 };
 		static const char *const alike[] = { "exact/loads/ / exact/stores/u",
@@ -222,23 +222,25 @@ TEST(ratios)
 						     "exact/loads//exact/stores/",
 						     "(exact/loads/)/stores" };
 
-		stacks_add_column(s, "exact/loads/", "");
-		stacks_add_column(s, "exact/stores/u", "");
+		call_tree_add_column(s, "exact/loads/", "");
+		call_tree_add_column(s, "exact/stores/u", "");
 		for (size_t i = 0; i < ARRAY_SIZE(alike); i++) {
-			if (CHECK(ratio_parse(&r, alike[i], s, &err) == 0, "%s: %s", alike[i],
+			if (CHECK(derived_parse(&r, alike[i], s, &err) == 0, "%s: %s", alike[i],
 				  err.what))
-				CHECK(ratio_of(&r, exact, &v) && v == 0.25, "%s: %g", alike[i], v);
-			ratio_free(&r);
+				CHECK(derived_of(&r, exact, &v) && v == 0.25, "%s: %g", alike[i],
+				      v);
+			derived_free(&r);
 		}
-		CHECK_EQ(ratio_parse(&r, "instructions/cycles/loads", s, &err), 0, "%s", err.what);
-		CHECK(ratio_of(&r, exact, &v) && v == 0.2, "divisions: %g", v);
-		ratio_free(&r);
-		CHECK_EQ(ratio_parse(&r, "load / stores", s, &err), -ENOENT, "no such event");
-		CHECK(ratio_parse(&r, "", s, &err) < 0 && err.code != ENOMEM, "nothing");
+		CHECK_EQ(derived_parse(&r, "instructions/cycles/loads", s, &err), 0, "%s",
+			 err.what);
+		CHECK(derived_of(&r, exact, &v) && v == 0.2, "divisions: %g", v);
+		derived_free(&r);
+		CHECK_EQ(derived_parse(&r, "load / stores", s, &err), -ENOENT, "no such event");
+		CHECK(derived_parse(&r, "", s, &err) < 0 && err.code != ENOMEM, "nothing");
 	}
-	stacks_add_column(s, "cycles:k", "");
-	CHECK_EQ(ratio_column(s, "cycles", &err), (uint32_t)SET_NONE, "two of them");
-	CHECK_EQ(ratio_column(s, "cycles:k", &err), 4u, "the one");
+	call_tree_add_column(s, "cycles:k", "");
+	CHECK_EQ(derived_column(s, "cycles", &err), (uint32_t)SET_NONE, "two of them");
+	CHECK_EQ(derived_column(s, "cycles:k", &err), 4u, "the one");
 }
 
 TEST_MAIN()

@@ -49,10 +49,10 @@ void put_name(struct text *out, const char *name, size_t room)
 	put_cut(out, name, room, escape);
 }
 
-static void put_amount(struct text *out, const struct style *s, const struct stacks *of,
-		       const struct stacks_column *c, uint64_t amount)
+static void put_amount(struct text *out, const struct style *s, const struct call_tree *of,
+		       const struct call_tree_column *c, uint64_t amount)
 {
-	if (!strcmp(stacks_name(of, c->unit), "ns"))
+	if (!strcmp(call_tree_name(of, c->unit), "ns"))
 		put_time(out, s, amount);
 	else
 		put_count(out, s, amount);
@@ -82,13 +82,13 @@ void report_head_text(struct text *out, const struct report_shown *r, const stru
 {
 	const struct perfdata_features *f = perfdata_features(r->samples->file);
 	const struct samples_quality *q = &r->samples->quality;
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	size_t tasks, threads;
 	uint32_t *thread_of;
 
-	stacks_tasks(st, &tasks);
+	call_tree_tasks(st, &tasks);
 	thread_of = calloc(tasks + 1, sizeof(*thread_of));
-	threads = thread_of ? stacks_threads(st, thread_of) : SIZE_MAX;
+	threads = thread_of ? call_tree_threads(st, thread_of) : SIZE_MAX;
 	free(thread_of);
 	out->failed |= threads == SIZE_MAX;
 	escape(out, r->path, strlen(r->path));
@@ -117,7 +117,7 @@ void report_head_text(struct text *out, const struct report_shown *r, const stru
 	text_add(out, "\n");
 	for (uint32_t c = 0; c < st->columns; c++) {
 		text_add(out, "  ");
-		put_name(out, stacks_name(st, st->column[c].name), 60);
+		put_name(out, call_tree_name(st, st->column[c].name), 60);
 		text_add(out, ": ");
 		put_count(out, s, st->column[c].samples);
 		text_add(out, st->column[c].samples == 1 ? " sample" : " samples");
@@ -174,7 +174,7 @@ static void put_broken(struct text *out, const struct samples_quality *q, const 
 
 bool report_leaf_callers(const struct report_shown *r)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 
 	return r->samples->quality.chains && st->columns &&
 		!st->column[r->options->column].asked.repeats;
@@ -192,7 +192,7 @@ bool report_uncounted(const struct report_shown *r)
 /* The exact engine's samples of instructions show the counts of the code at their addresses. */
 bool report_mixed(const struct report_shown *r, uint32_t column)
 {
-	const struct stacks_column *c = &r->samples->stacks->column[column];
+	const struct call_tree_column *c = &r->samples->call_tree->column[column];
 
 	return c->read && !c->asked.by_code && (!c->counted || report_uncounted(r));
 }
@@ -288,7 +288,7 @@ static void put_unnamed(struct text *out, const struct report_shown *r, const st
 /* Next to the warning; for every event if requested. */
 static void put_skid(struct text *out, const struct report_shown *r)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	bool places = r->report && r->report->keys & (REPORT_ADDRESS | REPORT_LINE);
 
 	for (uint32_t c = 0; c < st->columns; c++)
@@ -356,7 +356,7 @@ void report_clock_text(struct text *out, const struct samples *of, const struct 
 #define MARGIN_MOST 0.1
 
 static void put_counted(struct text *out, const struct report_shown *r,
-			const struct stacks_column *c, const struct style *s)
+			const struct call_tree_column *c, const struct style *s)
 {
 	bool some = r->relatives ? !r->relatives->counted : report_uncounted(r);
 
@@ -367,12 +367,12 @@ static void put_counted(struct text *out, const struct report_shown *r,
 		text_add(out,
 			 " A share of 10 %% from samples is known to %s %.2f points (95 %%)%s.\n",
 			 s->utf8 ? "±" : "+-", 100 * report_margin(c, 0.1),
-			 stacks_in_step(c) ? " unless a loop is in step with the fixed period"
-					   : "");
+			 call_tree_in_step(c) ? " unless a loop is in step with the fixed period"
+					      : "");
 }
 
-static void put_sure(struct text *out, const struct report_shown *r, const struct stacks_column *c,
-		     const struct style *s)
+static void put_sure(struct text *out, const struct report_shown *r,
+		     const struct call_tree_column *c, const struct style *s)
 {
 	double share = 0, margin = report_margin(c, 0.1);
 
@@ -381,7 +381,7 @@ static void put_sure(struct text *out, const struct report_shown *r, const struc
 			out,
 			" Amounts are from samples, although the recording has exact amounts: %s.\n",
 			r->samples->counted.why);
-	if (stacks_census(c)) {
+	if (call_tree_census(c)) {
 		text_add(out, " Every event was sampled, so shares are exact.\n");
 		return;
 	}
@@ -400,8 +400,8 @@ static void put_sure(struct text *out, const struct report_shown *r, const struc
 	else
 		text_add(out, " A share of %.2f %% is known to %s %.2f points (95 %%)%s: it is of ",
 			 100 * share, s->utf8 ? "±" : "+-", 100 * report_margin(c, share),
-			 stacks_in_step(c) ? " unless a loop is in step with the fixed period"
-					   : "");
+			 call_tree_in_step(c) ? " unless a loop is in step with the fixed period"
+					      : "");
 	put_count(out, s, c->samples);
 	text_add(out, c->samples == 1 ? " sample" : " samples");
 	if (c->lost > 0) {
@@ -415,8 +415,8 @@ static void put_sure(struct text *out, const struct report_shown *r, const struc
 void report_quality_text(struct text *out, const struct report_shown *r, const struct style *s)
 {
 	const struct samples_quality *q = &r->samples->quality;
-	const struct stacks *st = r->samples->stacks;
-	const struct stacks_column *c = st->columns ? &st->column[r->options->column] : NULL;
+	const struct call_tree *st = r->samples->call_tree;
+	const struct call_tree_column *c = st->columns ? &st->column[r->options->column] : NULL;
 
 	text_add(out, "\n");
 	if (q->damage[0]) {
@@ -447,7 +447,7 @@ void report_quality_text(struct text *out, const struct report_shown *r, const s
 			out,
 			" %s%s is not precise: an address may be some instructions after the one that caused the "
 			"event%s\n",
-			ink_on(s, INK_CAREFUL), stacks_name(st, c->name), ink_off(s));
+			ink_on(s, INK_CAREFUL), call_tree_name(st, c->name), ink_off(s));
 	put_skid(out, r);
 	put_unnamed(out, r, s);
 	put_by_name(out, r->samples, s);
@@ -464,7 +464,7 @@ struct columns {
 
 static struct columns choose(const struct report_shown *r, const struct style *s)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	struct columns c = { .total = r->samples->quality.with_stacks };
 	unsigned numbers;
 
@@ -515,16 +515,16 @@ static bool fields_apart(const struct report_shown *r)
 static void put_fields(struct grid *g, unsigned *at, const struct report_shown *r,
 		       const struct report_what *w)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	struct text t = { 0 };
 
 	for (size_t i = 0; fields_apart(r) && i < r->samples->n_fields; i++) {
-		const struct stacks_trace *v = traced_value(st, w->trace, r->samples->field[i]);
+		const struct call_tree_trace *v = traced_value(st, w->trace, r->samples->field[i]);
 
-		put_name(&t, v ? stacks_name(st, v->value) : "-",
+		put_name(&t, v ? call_tree_name(st, v->value) : "-",
 			 r->samples->n_fields == 1 ? 2 * FIELD_MOST : FIELD_MOST);
 		cell(g, at, false, &t,
-		     !v || v->kind == STACKS_TRACE_ABSENT ? INK_FAINT : INK_PLAIN);
+		     !v || v->kind == CALL_TREE_TRACE_ABSENT ? INK_FAINT : INK_PLAIN);
 	}
 	if (fields_apart(r))
 		return;
@@ -536,7 +536,7 @@ static void put_fields(struct grid *g, unsigned *at, const struct report_shown *
 
 static void heads(struct grid *g, const struct report_shown *r, const struct columns *c)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	unsigned keys = r->report->keys, at = 0;
 	struct text t = { 0 };
 
@@ -544,10 +544,10 @@ static void heads(struct grid *g, const struct report_shown *r, const struct col
 	word(g, &at, true, "self");
 	if (c->total)
 		word(g, &at, true, "total");
-	put_name(&t, stacks_name(st, st->column[r->options->column].name), 20);
+	put_name(&t, call_tree_name(st, st->column[r->options->column].name), 20);
 	cell(g, &at, true, &t, INK_FAINT);
 	for (unsigned i = 0; i < c->others; i++) {
-		put_name(&t, stacks_name(st, st->column[c->other[i]].name), 20);
+		put_name(&t, call_tree_name(st, st->column[c->other[i]].name), 20);
 		cell(g, &at, true, &t, INK_FAINT);
 	}
 	if (r->ratio) {
@@ -556,7 +556,7 @@ static void heads(struct grid *g, const struct report_shown *r, const struct col
 	}
 	if (fields_apart(r))
 		for (size_t i = 0; i < r->samples->n_fields; i++) {
-			put_name(&t, stacks_name(st, r->samples->field[i]), FIELD_MOST);
+			put_name(&t, call_tree_name(st, r->samples->field[i]), FIELD_MOST);
 			cell(g, &at, false, &t, INK_FAINT);
 		}
 	else if (keys & REPORT_TRACE)
@@ -580,7 +580,7 @@ static void put_task(struct text *t, const struct report_shown *r, const struct 
 	unsigned keys = r->report->keys;
 
 	if (keys & REPORT_COMM)
-		put_name(t, stacks_name(r->samples->stacks, w->comm), 16);
+		put_name(t, call_tree_name(r->samples->call_tree, w->comm), 16);
 	if (keys & REPORT_TID)
 		text_add(t, "%s%u/%u", t->len ? " " : "", w->pid, w->tid);
 	else if (keys & REPORT_PID)
@@ -590,19 +590,19 @@ static void put_task(struct text *t, const struct report_shown *r, const struct 
 static void put_place(struct text *t, const struct report_shown *r, const struct report_what *w,
 		      size_t room)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	unsigned keys = r->report->keys;
 
 	if (keys & REPORT_FUNCTION) {
-		put_name(t, stacks_name(st, w->function), room);
-		if (w->flags & STACKS_INLINED)
+		put_name(t, call_tree_name(st, w->function), room);
+		if (w->flags & CALL_TREE_INLINED)
 			text_add(t, " (inlined)");
 	}
-	if (keys & REPORT_ADDRESS && !(w->flags & STACKS_MARK))
+	if (keys & REPORT_ADDRESS && !(w->flags & CALL_TREE_MARK))
 		text_add(t, "%s0x%llx", t->len ? " " : "", (unsigned long long)w->address);
 	if (keys & REPORT_LINE && w->file) {
 		text_add(t, "%s", t->len ? "  " : "");
-		put_name(t, path_base(stacks_name(st, w->file)), 60);
+		put_name(t, path_base(call_tree_name(st, w->file)), 60);
 		text_add(t, ":%u", w->line);
 	} else if (keys & REPORT_LINE && !(keys & (REPORT_FUNCTION | REPORT_ADDRESS))) {
 		text_add(t, "[unknown]");
@@ -612,9 +612,9 @@ static void put_place(struct text *t, const struct report_shown *r, const struct
 static void put_row(struct grid *g, const struct report_shown *r, const struct columns *c,
 		    const struct report_row *row, const struct style *s)
 {
-	const struct stacks *st = r->samples->stacks;
+	const struct call_tree *st = r->samples->call_tree;
 	uint32_t by = r->options->column;
-	const struct stacks_column *column = &st->column[by];
+	const struct call_tree_column *column = &st->column[by];
 	unsigned keys = r->report->keys, at = 0;
 	struct text t = { 0 };
 	double ratio;
@@ -633,7 +633,7 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 		cell(g, &at, true, &t, INK_PLAIN);
 	}
 	if (r->ratio) {
-		if (ratio_of(r->ratio, row->self, &ratio))
+		if (derived_of(r->ratio, row->self, &ratio))
 			put_significant(&t, s, ratio);
 		else
 			text_add(&t, "-");
@@ -646,13 +646,13 @@ static void put_row(struct grid *g, const struct report_shown *r, const struct c
 		cell(g, &at, false, &t, INK_PLAIN);
 	}
 	if (keys & (REPORT_MODULE | REPORT_ADDRESS)) {
-		put_name(&t, path_base(stacks_name(st, row->what.module)), c->module_room);
+		put_name(&t, path_base(call_tree_name(st, row->what.module)), c->module_room);
 		cell(g, &at, false, &t, INK_PLAIN);
 	}
 	put_place(&t, r, &row->what, c->function_room);
 	if (t.len)
 		cell(g, &at, false, &t,
-		     row->what.flags & (STACKS_UNKNOWN | STACKS_MARK | STACKS_NAMELESS)
+		     row->what.flags & (CALL_TREE_UNKNOWN | CALL_TREE_MARK | CALL_TREE_NAMELESS)
 			     ? INK_FAINT
 			     : INK_PLAIN);
 	text_free(&t);
@@ -662,7 +662,7 @@ static bool is_shown(const struct report_shown *r, size_t i)
 {
 	const struct report_row *row = &r->report->row[i];
 	uint32_t by = r->options->column;
-	uint64_t all = r->samples->stacks->column[by].amount;
+	uint64_t all = r->samples->call_tree->column[by].amount;
 	uint64_t amount = r->options->by_total ? row->total[by] : row->self[by];
 
 	if (!amount && !(r->samples->quality.with_stacks && row->total[by] && r->options->by_total))
@@ -674,7 +674,7 @@ static void put_rest(struct text *out, const struct report_shown *r, size_t rows
 		     const struct style *s)
 {
 	text_add(out, "\n %zu more %s with ", rows, rows == 1 ? "row" : "rows");
-	put_share(out, self, r->samples->stacks->column[r->options->column].amount);
+	put_share(out, self, r->samples->call_tree->column[r->options->column].amount);
 	text_add(out, " together%s\n", r->limit ? " (-n 0 shows all)" : "");
 	(void)s;
 }
@@ -711,8 +711,8 @@ static void put_relatives(struct text *out, const char *title, const char *none,
 			  const struct report_relative *row, size_t n, const struct report_shown *r,
 			  const struct style *s)
 {
-	const struct stacks *st = r->samples->stacks;
-	const struct stacks_column *column = &st->column[r->options->column];
+	const struct call_tree *st = r->samples->call_tree;
+	const struct call_tree_column *column = &st->column[r->options->column];
 	struct grid g = { .columns = 4, .right = { true, true, false, false } };
 
 	if (n)
@@ -726,9 +726,9 @@ static void put_relatives(struct text *out, const char *title, const char *none,
 		put_amount(&t, s, st, column, row[i].amount);
 		grid_put(&g, 1, INK_PLAIN, &t);
 		if (row[i].function)
-			put_name(&t, path_base(stacks_name(st, row[i].module)), MODULE_MOST);
+			put_name(&t, path_base(call_tree_name(st, row[i].module)), MODULE_MOST);
 		grid_put(&g, 2, INK_PLAIN, &t);
-		put_name(&t, row[i].function ? stacks_name(st, row[i].function) : none,
+		put_name(&t, row[i].function ? call_tree_name(st, row[i].function) : none,
 			 s->width > 70 ? (size_t)s->width - 60 : FUNCTION_LEAST);
 		grid_put(&g, 3, INK_PLAIN, &t);
 		text_free(&t);
@@ -741,8 +741,8 @@ static void put_relatives(struct text *out, const char *title, const char *none,
 
 static void put_butterfly(struct text *out, const struct report_shown *r, const struct style *s)
 {
-	const struct stacks *st = r->samples->stacks;
-	const struct stacks_column *column = &st->column[r->options->column];
+	const struct call_tree *st = r->samples->call_tree;
+	const struct call_tree_column *column = &st->column[r->options->column];
 	const struct report_relatives *f = r->relatives;
 
 	put_relatives(out, "called by", "(none: the chain ends here)", f->caller, f->callers, r, s);
@@ -751,7 +751,7 @@ static void put_butterfly(struct text *out, const struct report_shown *r, const 
 	text_add(out, "%s: ", ink_off(s));
 	put_share(out, f->total, column->amount);
 	text_add(out, " of ");
-	put_name(out, stacks_name(st, column->name), 60);
+	put_name(out, call_tree_name(st, column->name), 60);
 	text_add(out, ", ");
 	put_share(out, f->self, column->amount);
 	text_add(out, " in itself\n%s", f->callees ? "\n" : "");

@@ -3,7 +3,7 @@
 #ifndef PROFILE_REPORT_REPORT_VIEW_H
 #define PROFILE_REPORT_REPORT_VIEW_H
 
-#include "profile/report/ratio.h"
+#include "profile/report/derived_column.h"
 #include "profile/report/report.h"
 #include "profile/samples.h"
 #include "profile/report/skid_view.h"
@@ -14,9 +14,9 @@ struct report_shown {
 	const struct samples *samples;
 	const struct report *report;
 	const struct report_options *options;
-	struct ratio *ratio;  /* or NULL */
-	size_t limit;         /* rows; 0: all */
-	double least_percent; /* leave out rows with a smaller share */
+	struct derived_column *ratio; /* or NULL */
+	size_t limit;                 /* rows; 0: all */
+	double least_percent;         /* leave out rows with a smaller share */
 	/* or NULL: instead of the table, show of this function... */
 	const struct report_relatives *relatives;
 	const char *function; /* ...these */

@@ -31,13 +31,13 @@ TEST(shares_are_told_as_well_as_they_are_known)
 	const struct style s = { .width = 120 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct stacks *st = stacks_new(NULL);
+		struct call_tree *st = call_tree_new(NULL);
 		const struct report_options options = { 0 };
-		struct samples samples = { .stacks = st };
+		struct samples samples = { .call_tree = st };
 		struct report_shown shown = { .samples = &samples, .options = &options };
 		struct text t = { 0 };
 
-		stacks_add_column(st, "page-faults", "");
+		call_tree_add_column(st, "page-faults", "");
 		st->column[0].samples = rows[i].samples;
 		st->column[0].amount = rows[i].amount;
 		/* weighted like 5000 */
@@ -48,7 +48,7 @@ TEST(shares_are_told_as_well_as_they_are_known)
 		CHECK(t.s && !strcmp(t.s + 1, rows[i].says), "row at line %d: %s", rows[i].line,
 		      t.s ? t.s : "");
 		text_free(&t);
-		stacks_free(st);
+		call_tree_free(st);
 	}
 }
 

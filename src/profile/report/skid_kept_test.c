@@ -250,7 +250,7 @@ TEST(what_skid_did_to_functions)
 		CHECK_EQ(k.functions, 2);
 		CHECK_EQ(k.n, rows[i].differ, "row %zu", i);
 		for (size_t r = 0; r < k.n; r++) {
-			bool first = strstr(stacks_name(s.stacks, k.row[r].module), "a");
+			bool first = strstr(call_tree_name(s.call_tree, k.row[r].module), "a");
 
 			CHECK(fabs(k.row[r].ordinary -
 				   (first ? rows[i].before : 1000 - rows[i].before) / 1000.0) <

@@ -10,7 +10,7 @@ enum { SURE = 2 /* times the margin: about 1 in 10,000 functions by chance */ };
 
 static const struct perfdata_event *event_of(const struct samples *s, uint32_t column)
 {
-	const char *name = stacks_name(s->stacks, s->stacks->column[column].name);
+	const char *name = call_tree_name(s->call_tree, s->call_tree->column[column].name);
 
 	for (size_t i = 0; i < perfdata_event_count(s->file); i++)
 		if (!strcmp(perfdata_event_at(s->file, i)->name, name))
@@ -30,9 +30,9 @@ static bool is_pair(const struct samples *s, uint32_t ordinary, uint32_t precise
 
 static int find_pair(struct skid_shift *out, const struct samples *s)
 {
-	for (uint32_t a = 0; a < s->stacks->columns; a++)
-		for (uint32_t b = 0; b < s->stacks->columns; b++)
-			if (s->stacks->column[a].amount && s->stacks->column[b].amount &&
+	for (uint32_t a = 0; a < s->call_tree->columns; a++)
+		for (uint32_t b = 0; b < s->call_tree->columns; b++)
+			if (s->call_tree->column[a].amount && s->call_tree->column[b].amount &&
 			    is_pair(s, a, b)) {
 				out->ordinary = a;
 				out->precise = b;
@@ -52,7 +52,7 @@ static int by_shift(const void *a, const void *b)
 int skid_shift_make(struct skid_shift *out, const struct samples *s, struct tare_error *err)
 {
 	struct report_options by = { .keys = REPORT_MODULE | REPORT_FUNCTION };
-	const struct stacks_column *a, *b;
+	const struct call_tree_column *a, *b;
 	struct report all = { 0 };
 	int ret;
 
@@ -60,10 +60,10 @@ int skid_shift_make(struct skid_shift *out, const struct samples *s, struct tare
 	ret = find_pair(out, s);
 	if (ret < 0)
 		return ret;
-	a = &s->stacks->column[out->ordinary];
-	b = &s->stacks->column[out->precise];
+	a = &s->call_tree->column[out->ordinary];
+	b = &s->call_tree->column[out->precise];
 	by.column = out->ordinary;
-	ret = report_make(&all, s->stacks, &by, err);
+	ret = report_make(&all, s->call_tree, &by, err);
 	out->row = ret == 0 ? calloc(all.n + 1, sizeof(*out->row)) : NULL;
 	if (ret == 0 && !out->row)
 		ret = tare_fail_nomem(err);

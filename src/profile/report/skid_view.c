@@ -20,7 +20,7 @@ static void put_place(struct text *out, int64_t instructions)
 void skid_known_text(struct text *out, const struct skid_known *known, const struct samples *s,
 		     uint32_t column)
 {
-	const char *event = stacks_name(s->stacks, s->stacks->column[column].name);
+	const char *event = call_tree_name(s->call_tree, s->call_tree->column[column].name);
 	const struct skid_kept *k;
 	bool other;
 
@@ -77,9 +77,9 @@ void skid_known_json(struct json *j, const struct skid_known *known, const struc
 
 void skid_shift_text(struct text *out, const struct skid_shift *k, const struct samples *s)
 {
-	const struct stacks *st = s->stacks;
-	const char *ordinary = stacks_name(st, st->column[k->ordinary].name),
-		   *precise = stacks_name(st, st->column[k->precise].name);
+	const struct call_tree *st = s->call_tree;
+	const char *ordinary = call_tree_name(st, st->column[k->ordinary].name),
+		   *precise = call_tree_name(st, st->column[k->precise].name);
 
 	text_add(out, " Shares by ");
 	put_name(out, precise, 40);
@@ -100,7 +100,7 @@ void skid_shift_text(struct text *out, const struct skid_shift *k, const struct 
 
 		text_add(out, "   %+7.2f points  %6.2f %% -> %6.2f %%  ",
 			 100 * (r->precise - r->ordinary), 100 * r->ordinary, 100 * r->precise);
-		put_name(out, stacks_name(st, r->function), 60);
+		put_name(out, call_tree_name(st, r->function), 60);
 		text_add(out, "\n");
 	}
 	if (k->n > SHIFTS_SHOWN)
@@ -109,17 +109,17 @@ void skid_shift_text(struct text *out, const struct skid_shift *k, const struct 
 
 void skid_shift_json(struct json *j, const struct skid_shift *k, const struct samples *s)
 {
-	const struct stacks *st = s->stacks;
+	const struct call_tree *st = s->call_tree;
 
 	json_object(j, "skid_shift");
-	json_string(j, "ordinary", stacks_name(st, st->column[k->ordinary].name));
-	json_string(j, "precise", stacks_name(st, st->column[k->precise].name));
+	json_string(j, "ordinary", call_tree_name(st, st->column[k->ordinary].name));
+	json_string(j, "precise", call_tree_name(st, st->column[k->precise].name));
 	json_uint(j, "functions", k->functions);
 	json_array(j, "rows");
 	for (size_t i = 0; i < k->n; i++) {
 		json_object(j, NULL);
-		json_string(j, "module", stacks_name(st, k->row[i].module));
-		json_string(j, "function", stacks_name(st, k->row[i].function));
+		json_string(j, "module", call_tree_name(st, k->row[i].module));
+		json_string(j, "function", call_tree_name(st, k->row[i].function));
 		json_real(j, "ordinary", k->row[i].ordinary);
 		json_real(j, "precise", k->row[i].precise);
 		json_real(j, "chance", k->row[i].chance);

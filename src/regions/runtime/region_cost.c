@@ -52,7 +52,8 @@ static double typical(uint64_t *x, unsigned n, bool count)
  * Read the regions just written. `outside` is taken only between regions of the same call of
  * `empty`.
  */
-static void take(struct region_stream *s, const uint8_t *p, struct samples *to, bool first_only)
+static void take_costs(struct region_stream *s, const uint8_t *p, struct samples *to,
+		       bool first_only)
 {
 	struct format_point begin, end;
 	const uint8_t *to_here = (const uint8_t *)(uintptr_t)s->here->place.at;
@@ -99,7 +100,7 @@ static void round_of(struct region_stream *s, tare_label label, tare_region_empt
 	x->n = 0;
 	restart(s);
 	empty(label, INTERVALS + 1, with);
-	take(s, (uint8_t *)(s->block + 1), x, false);
+	take_costs(s, (uint8_t *)(s->block + 1), x, false);
 	typical_of(s, x, out);
 }
 
@@ -127,7 +128,7 @@ static void busy_round(struct region_stream *s, tare_label label, tare_region_em
 		restart(s);
 		be_busy(memory);
 		empty(label, 2, with);
-		take(s, (uint8_t *)(s->block + 1), x, true);
+		take_costs(s, (uint8_t *)(s->block + 1), x, true);
 	}
 	typical_of(s, x, out);
 }

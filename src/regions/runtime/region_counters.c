@@ -69,7 +69,8 @@ static bool clock_trusted(void)
 		(!strcmp(name, "tsc") || !strcmp(name, "arch_sys_counter"));
 }
 
-static struct file_counter *add(struct region_counters *c, const char *name, enum counter_from from)
+static struct file_counter *add_counter(struct region_counters *c, const char *name,
+					enum counter_from from)
 {
 	struct file_counter *info = &c->info[c->n];
 
@@ -82,7 +83,7 @@ static struct file_counter *add(struct region_counters *c, const char *name, enu
 
 static void add_clock(struct region_counters *c)
 {
-	struct file_counter *info = add(c, "wall-time", FROM_CLOCK);
+	struct file_counter *info = add_counter(c, "wall-time", FROM_CLOCK);
 
 	c->clocks |= 1u << (c->n - 1);
 	snprintf(info->unit, sizeof(info->unit), "ns");
@@ -142,8 +143,8 @@ static int add_pmu(struct region_counters *c, struct text *names, const char *wo
 	}
 	text_add(names, "%s%s", names->len ? "," : "", word);
 	for (size_t i = 0; i < (from == FROM_PMU_LESS ? 1 : n); i++) {
-		struct file_counter *info = add(c, shown ? shown : tare_events_name(events, i),
-						from);
+		struct file_counter *info = add_counter(
+			c, shown ? shown : tare_events_name(events, i), from);
 
 		snprintf(info->unit, sizeof(info->unit), "%s", tare_events_unit(events, i));
 		c->pmu[c->n - 1] = (uint8_t)(c->n_pmu + i);
@@ -196,7 +197,7 @@ static int add_word(struct region_counters *c, struct text *names, const char *w
 	if (!strcmp(word, "none"))
 		return tare_fail(err, EINVAL, "'none' cannot be combined with counters");
 	if (exact && !strcmp(word, "instructions:u")) {
-		struct file_counter *info = add(c, word, FROM_EXACT);
+		struct file_counter *info = add_counter(c, word, FROM_EXACT);
 
 		info->quality = TARE_EXACT;
 		snprintf(info->note, sizeof(info->note), "counted by the exact engine");

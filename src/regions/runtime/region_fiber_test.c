@@ -257,7 +257,7 @@ TEST(a_fiber_resumes_on_another_thread_which_ends_in_it)
 	     " own( (switched out)( (switched out)) own)!");
 }
 
-static void *take(void *fiber)
+static void *take_fiber(void *fiber)
 {
 	tare_region_begin(&own);
 	CHECK_EQ(tare_region_switch(fiber), -EBUSY);
@@ -274,7 +274,7 @@ TEST(a_fiber_that_runs_elsewhere_is_refused)
 
 	start("none");
 	begin_in(x, &a);
-	on_thread(take, x);
+	on_thread(take_fiber, x);
 	end_in(x, &a);
 	tare_fiber_free(x); /* while it runs here */
 	CHECK(tare_fiber_current() == NULL, "it is no more");

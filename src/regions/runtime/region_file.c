@@ -294,7 +294,7 @@ static void give_back(struct region_file *f, uint64_t at, uint64_t n)
 }
 
 /* The offset for the next block of n bytes, or 0 with errno. */
-static uint64_t take(struct region_file *f, uint64_t n)
+static uint64_t take_space(struct region_file *f, uint64_t n)
 {
 	unsigned process = f->process;
 	uint64_t at = __atomic_fetch_add(&f->head->next, whole_pages(n), __ATOMIC_RELAXED);
@@ -312,7 +312,7 @@ void *region_file_map(struct region_file *f, size_t size, bool at_once, uint64_t
 {
 	unsigned process = f->process;
 	int fd = descriptor(f);
-	uint64_t at = fd < 0 ? 0 : take(f, size);
+	uint64_t at = fd < 0 ? 0 : take_space(f, size);
 	void *map;
 
 	if (at && reserve(fd, at, size) < 0) {
@@ -337,7 +337,7 @@ int region_file_append(struct region_file *f, struct iovec *out, const void *byt
 	unsigned process = f->process;
 	int kept = errno, fd = descriptor(f), ret = 0;
 	const char *p = bytes;
-	uint64_t at = fd < 0 ? 0 : take(f, n), first = at, size = n;
+	uint64_t at = fd < 0 ? 0 : take_space(f, n), first = at, size = n;
 
 	if (!at)
 		ret = -errno;

@@ -162,7 +162,7 @@ static uint32_t lose(struct region_labels *l, int code)
 }
 
 /* Write a label to the file under a new number. Returns the number, or 0 with errno. */
-static uint32_t put(struct region_labels *l, const char *text, size_t bytes)
+static uint32_t put_label(struct region_labels *l, const char *text, size_t bytes)
 {
 	uint32_t size = (uint32_t)(8 + bytes + 7) & ~7u, number;
 
@@ -202,7 +202,7 @@ uint32_t region_labels_number(struct region_labels *l, const char *name, const c
 	slot = find(l->slot, l->room, hash, text, bytes);
 	if (slot->text)
 		return slot->number;
-	number = too_large ? 0 : put(l, text, bytes);
+	number = too_large ? 0 : put_label(l, text, bytes);
 	if (!number)
 		number = lose(l, too_large ? E2BIG : errno);
 	l->texts->used += bytes;

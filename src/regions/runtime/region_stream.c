@@ -107,7 +107,7 @@ static void put_name(const struct region_stream *s, char *name)
 }
 
 /* Begin the block, with all data zeroed. */
-static void begin(struct region_stream *s, uint64_t seq, uint64_t lost)
+static void begin_block(struct region_stream *s, uint64_t seq, uint64_t lost)
 {
 	struct block_head *b = s->block, head = { 0 };
 
@@ -201,7 +201,7 @@ static __attribute__((noinline)) void flush(struct region_stream *s)
 	}
 	if (!grow(s))
 		clear(s);
-	begin(s, seq, lost);
+	begin_block(s, seq, lost);
 	rebase(s, false);
 	errno = kept;
 }
@@ -618,7 +618,7 @@ struct region_stream *region_stream_open(struct region_recording *r, struct tare
 			begin_with_kept(s);
 		if (!fresh)
 			clear(s);
-		begin(s, 0, 0);
+		begin_block(s, 0, 0);
 		rebase(s, false);
 	}
 	errno = kept;

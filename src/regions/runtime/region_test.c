@@ -153,7 +153,7 @@ TEST(nested_recursive_and_scoped)
 	CHECK_EQ(info->n_counters, 1);
 	CHECK_STR(info->counter[0].name, "wall-time");
 	CHECK_STR(info->counter[0].unit, "ns");
-	CHECK(info->counter[0].own[0].known && info->counter[0].own[TIMELINE_WAYS / 2].known);
+	CHECK(info->counter[0].own[0].known && info->counter[0].own[TIMELINE_PATHS / 2].known);
 	CHECK(info->counter[0].own[0].inside + info->counter[0].own[0].outside > 0 &&
 	      info->counter[0].own[0].inside < 100000);
 	CHECK(info->counter[0].own[0].inside_off > 0, "a clock has its ticks");
@@ -1090,7 +1090,7 @@ TEST(names_that_are_not_there_are_told)
 		      timeline_info(t)->damage ? timeline_info(t)->damage : "not a word");
 		for (uint32_t i = 0; i < timeline_info(t)->n_labels; i++)
 			if (!strcmp(timeline_label(t, i)->name, "(label with lost name)"))
-				CHECK_EQ(timeline_label(t, i)->way, TIMELINE_WAY_UNKNOWN,
+				CHECK_EQ(timeline_label(t, i)->record_path, TIMELINE_PATH_UNKNOWN,
 					 "its overhead is not known");
 		timeline_close(t);
 		CHECK_EQ(pwrite(fd, page, sizeof(page), at), sizeof(page));

@@ -28,7 +28,7 @@ static void blanks(struct scan *s)
 		s->at++;
 }
 
-static bool take(struct scan *s, char c)
+static bool take_character(struct scan *s, char c)
 {
 	blanks(s);
 	if (s->at == s->end || *s->at != c)
@@ -107,7 +107,7 @@ static void escaped(struct scan *s, struct text *out)
 
 static bool string(struct scan *s, struct text *out)
 {
-	if (!take(s, '"'))
+	if (!take_character(s, '"'))
 		return false;
 	while (s->at < s->end && *s->at != '"') {
 		if (*s->at == '\\') {
@@ -122,7 +122,7 @@ static bool string(struct scan *s, struct text *out)
 	return true;
 }
 
-static uint64_t number(struct scan *s)
+static uint64_t read_number(struct scan *s)
 {
 	uint64_t v = 0;
 
@@ -165,28 +165,28 @@ static void first_unit(struct scan *s, struct mm_meta *m)
 {
 	struct scan inner = *s;
 
-	if (take(&inner, '[') && take(&inner, '[') && !m->unit.len)
+	if (take_character(&inner, '[') && take_character(&inner, '[') && !m->unit.len)
 		string(&inner, &m->unit);
 	skip(s, 0);
 }
 
 static void members(struct scan *s, struct mm_meta *m, unsigned depth)
 {
-	if (!take(s, '{'))
+	if (!take_character(s, '{'))
 		return;
-	while (s->at < s->end && !take(s, '}')) {
+	while (s->at < s->end && !take_character(s, '}')) {
 		struct text key = { 0 };
 		const char *k;
 
-		if (!string(s, &key) || !take(s, ':')) {
+		if (!string(s, &key) || !take_character(s, ':')) {
 			text_free(&key);
 			return;
 		}
 		k = key.s ? key.s : "";
 		if (depth == 0 && !strcmp(k, "start_time"))
-			m->start_ns = number(s);
+			m->start_ns = read_number(s);
 		else if (depth == 0 && !strcmp(k, "process_id"))
-			m->pid = number(s);
+			m->pid = read_number(s);
 		else if (depth == 0 && !strcmp(k, "cmd") && !m->command.len)
 			string(s, &m->command);
 		else if (depth == 0 && !strcmp(k, "counter"))
@@ -198,7 +198,7 @@ static void members(struct scan *s, struct mm_meta *m, unsigned depth)
 		else
 			skip(s, 0);
 		text_free(&key);
-		take(s, ',');
+		take_character(s, ',');
 	}
 }
 

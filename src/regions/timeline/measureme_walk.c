@@ -2,8 +2,8 @@
 #include "base/array.h"
 #include "regions/timeline/measureme_walk.h"
 
-static bool put(struct mm_points *out, enum timeline_kind kind, uint32_t label, uint64_t value,
-		uint64_t offset)
+static bool put_point(struct mm_points *out, enum timeline_kind kind, uint32_t label,
+		      uint64_t value, uint64_t offset)
 {
 	if (!out)
 		return true;
@@ -28,7 +28,7 @@ static bool pop(struct mm_walk *w, struct mm_points *out)
 	if (w->saved > w->depth)
 		w->saved = w->depth;
 	w->limit = o->start;
-	return put(out, TIMELINE_BEGIN, o->label, o->start, o->offset);
+	return put_point(out, TIMELINE_BEGIN, o->label, o->start, o->offset);
 }
 
 /*
@@ -59,7 +59,8 @@ int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_
 	int nests;
 
 	if (e->second == MM_INTEGER)
-		return put(out, TIMELINE_INTEGER, label, e->first, offset) ? MM_NESTED : -ENOMEM;
+		return put_point(out, TIMELINE_INTEGER, label, e->first, offset) ? MM_NESTED
+										 : -ENOMEM;
 	if (e->first > end)
 		return MM_WRONG;
 	nests = end <= w->limit ? leave(w, e->first, end, out) : 0;
@@ -67,18 +68,18 @@ int mm_walk(struct mm_walk *w, const struct mm_event *e, uint32_t label, uint64_
 		return nests;
 	if (instant) {
 		w->limit = end < w->limit ? end : w->limit;
-		if (!put(out, TIMELINE_INSTANT, label, end, offset))
+		if (!put_point(out, TIMELINE_INSTANT, label, end, offset))
 			return -ENOMEM;
-		return nests ? MM_NESTED : MM_DETACHED;
+		return nests ? MM_NESTED : MM_ASYNC;
 	}
 	if (!nests) {
-		if (!put(out, TIMELINE_FINISH, label, end, offset) ||
-		    !put(out, TIMELINE_START, label, e->first, offset))
+		if (!put_point(out, TIMELINE_FINISH, label, end, offset) ||
+		    !put_point(out, TIMELINE_START, label, e->first, offset))
 			return -ENOMEM;
-		return MM_DETACHED;
+		return MM_ASYNC;
 	}
 	w->limit = end;
-	if (!put(out, TIMELINE_END, label, end, offset) ||
+	if (!put_point(out, TIMELINE_END, label, end, offset) ||
 	    !mm_walk_push(w, &(struct mm_open){ e->first, end, offset, label, UINT32_MAX }))
 		return -ENOMEM;
 	return MM_NESTED;

@@ -66,7 +66,7 @@ struct mm_walk {
 enum mm_order {
 	MM_NESTED,
 	/* overlaps another one, or is not in order of ends: converted to start and finish */
-	MM_DETACHED,
+	MM_ASYNC,
 	MM_WRONG, /* ends before it starts: left out */
 };
 

@@ -148,13 +148,13 @@ enum timeline_machines timeline_machines(const struct timeline_machine *a,
 								: MACHINES_ALIKE;
 }
 
-const char *timeline_way(uint8_t way)
+const char *timeline_record_path(uint8_t record_path)
 {
 	/* By enum tare_region_path. */
-	static const char *const words[TIMELINE_WAYS / 2] = {
+	static const char *const words[TIMELINE_PATHS / 2] = {
 		"C", "-finstrument-functions", "Python", "Rust", "Rust, by label", "a binding"
 	};
-	const char *word = words[way % (TIMELINE_WAYS / 2)];
+	const char *word = words[record_path % (TIMELINE_PATHS / 2)];
 
 	return word ? word : "?";
 }

@@ -28,9 +28,10 @@
 enum {
 	TIMELINE_COUNTERS_MAX = 8,
 	TIMELINE_AT_ONCE = 128, /* maximum number of points that cursor_read() returns */
-	TIMELINE_WAYS = 16,
-	TIMELINE_WAY_UNKNOWN = TIMELINE_WAYS - 2, /* its overhead is not known */
-	TIMELINE_WAY_NONE = TIMELINE_WAYS - 1, /* for points that were not recorded: no overhead */
+	TIMELINE_PATHS = 16,
+	TIMELINE_PATH_UNKNOWN = TIMELINE_PATHS - 2, /* its overhead is not known */
+	/* for points that were not recorded: no overhead */
+	TIMELINE_PATH_NONE = TIMELINE_PATHS - 1,
 };
 
 /* The kind of the label for all labels with lost names. */
@@ -42,8 +43,8 @@ enum timeline_kind {
 	TIMELINE_INSTANT,
 	TIMELINE_INTEGER, /* `number` on the timeline */
 	/*
-	 * A detached timing: `number` joins start and finish, on any thread. Intervals on one
-	 * thread that do not nest (A begins, B begins, A ends) are detached timings, too, because
+	 * An async span: `number` joins start and finish, on any thread. Intervals on one
+	 * thread that do not nest (A begins, B begins, A ends) are async spans, too, because
 	 * begin and end always nest. If a format has only ends (measureme), the start directly
 	 * precedes its finish and has the value of its own time.
 	 */
@@ -91,8 +92,8 @@ struct timeline_label {
 	const char *file;       /* source file, or NULL */
 	uint32_t group; /* index of the label with the same name and kind and without arguments */
 	uint32_t line : 24;
-	/* the way its points are recorded, below TIMELINE_WAYS: index of timeline_counter.own */
-	uint32_t way : 6;
+	/* the way its points are recorded, below TIMELINE_PATHS: index of timeline_counter.own */
+	uint32_t record_path : 6;
 	uint32_t handlers : 1; /* some of timeline_info.lost_handlers may have this label */
 	uint32_t gap : 1;      /* represents lost points: TIMELINE_LOST */
 };
@@ -111,12 +112,12 @@ struct timeline_counter {
 	const char *name; /* "wall-time", "instructions:u" */
 	const char *unit; /* "ns"; "" for a count */
 	enum tare_quality quality;
-	const char *note;                       /* the reason for its quality, in words, or NULL */
-	struct timeline_own own[TIMELINE_WAYS]; /* by timeline_label.way */
+	const char *note;                        /* the reason for its quality, in words, or NULL */
+	struct timeline_own own[TIMELINE_PATHS]; /* by timeline_label.way */
 };
 
 /* In words: "C", "Python", ... */
-const char *timeline_way(uint8_t way);
+const char *timeline_record_path(uint8_t record_path);
 
 struct timeline_thread {
 	uint64_t pid, tid;

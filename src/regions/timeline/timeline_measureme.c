@@ -76,7 +76,7 @@ struct measureme {
 	struct node *node;
 	uint32_t nodes;
 	size_t node_room;
-	uint64_t detached, wrong, first_detached, first_wrong; /* how many, and where */
+	uint64_t async, wrong, first_async, first_wrong; /* how many, and where */
 	char format[24];
 	struct text remark;
 };
@@ -255,9 +255,9 @@ static int index_chunk(struct measureme *m, uint64_t number, unsigned char *byte
 		ret = label == MM_NONE ? -ENOMEM : mm_walk(&t->walk, &e, label, offset, NULL);
 		if (ret < 0)
 			return tare_fail_nomem(err);
-		if (ret == MM_DETACHED) {
-			m->detached++;
-			m->first_detached = offset;
+		if (ret == MM_ASYNC) {
+			m->async++;
+			m->first_async = offset;
 		} else if (ret == MM_WRONG) {
 			m->wrong++;
 			m->first_wrong = offset;
@@ -350,13 +350,13 @@ static int tell(struct measureme *m, struct tare_error *err)
 			 "%" PRIu64
 			 " events have labels without a text: they are shown as one label",
 			 m->labels.unmapped);
-	if (m->detached)
+	if (m->async)
 		text_add(
 			&m->remark,
 			"%s%" PRIu64
 			" events overlap others of their thread or are out of order, the first at byte %" PRIu64
 			": they are shown as detached timings",
-			m->remark.len ? "; " : "", m->detached, m->first_detached);
+			m->remark.len ? "; " : "", m->async, m->first_async);
 	m->public = calloc(m->n_threads + 1, sizeof(*m->public));
 	if (!m->public || m->pages.damage.failed || m->remark.failed)
 		return tare_fail_nomem(err);
@@ -553,7 +553,7 @@ static int read_points(struct cursor *base, size_t most, const struct timeline_p
 	for (; n < most && c->points.n; n++) {
 		const struct mm_point *q = &c->points.point[--c->points.n];
 		bool integer = q->kind == TIMELINE_INTEGER,
-		     detached = q->kind == TIMELINE_START || q->kind == TIMELINE_FINISH;
+		     async = q->kind == TIMELINE_START || q->kind == TIMELINE_FINISH;
 
 		if (!integer)
 			c->last = q->value;
@@ -562,9 +562,9 @@ static int read_points(struct cursor *base, size_t most, const struct timeline_p
 						       .label = q->label,
 						       .value = &c->value[n],
 						       .offset = q->offset,
-						       .number = integer  ? q->value
-							       : detached ? q->offset
-									  : 0,
+						       .number = integer ? q->value
+							       : async   ? q->offset
+									 : 0,
 						       .missing = integer };
 	}
 	*points = c->given;

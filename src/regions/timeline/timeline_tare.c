@@ -81,11 +81,11 @@ static int check_head(const struct file_head *h, struct tare_error *err)
 /* Labels. */
 
 /* The way of recording, in two halves: one for labels that are too large for short points. */
-static uint8_t way_of(uint32_t path, uint32_t number)
+static uint8_t record_path_of(uint32_t path, uint32_t number)
 {
 	if (path >= FILE_PATH_WIDE)
 		path = TARE_PATH_OTHER;
-	return (uint8_t)(path + (number >= POINT_WIDE ? TIMELINE_WAYS / 2 : 0));
+	return (uint8_t)(path + (number >= POINT_WIDE ? TIMELINE_PATHS / 2 : 0));
 }
 
 static int add_label(struct tare_timeline *t, struct tare_process *process, const char *p,
@@ -95,7 +95,7 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 	uint32_t number, line, n_args, index;
 	const char *text = p + 16, *end = p + size, *name = text, *file = "";
 	const char **args = NULL;
-	uint8_t way;
+	uint8_t record_path;
 	size_t at, known;
 	int ret;
 
@@ -126,8 +126,8 @@ static int add_label(struct tare_timeline *t, struct tare_process *process, cons
 	/* A number too large for the file would waste memory. */
 	if (number < process->inherited || number - process->inherited > t->size / 16)
 		return -EINVAL;
-	way = way_of(line >> 24, number);
-	ret = tare_labels_add(l, name, file, line & 0xffffff, way, args, n_args, &index);
+	record_path = record_path_of(line >> 24, number);
+	ret = tare_labels_add(l, name, file, line & 0xffffff, record_path, args, n_args, &index);
 	if (ret < 0)
 		return ret;
 	at = number - process->inherited;
@@ -626,7 +626,7 @@ static void make_own(const struct file_process *p, uint32_t counter, double unit
 			continue;
 		out[path] = (struct timeline_own){ true, f->inside * unit, f->outside * unit,
 						   f->inside_off * unit, f->outside_off * unit };
-		out[path + TIMELINE_WAYS / 2] = (struct timeline_own){
+		out[path + TIMELINE_PATHS / 2] = (struct timeline_own){
 			both, (f->inside + wide->inside - narrow->inside) * unit,
 			(f->outside + wide->outside - narrow->outside) * unit,
 			fmax(f->inside_off, wide->inside_off) * unit,
@@ -798,9 +798,9 @@ static int open_once(struct timeline **out, int fd, const char *path, struct tar
 		ret = scan_labels(t);
 	if (ret == 0)
 		ret = tare_labels_add(&t->labels, "(label with lost name)", "", 0,
-				      TIMELINE_WAY_UNKNOWN, NULL, 0, &t->nameless);
+				      TIMELINE_PATH_UNKNOWN, NULL, 0, &t->nameless);
 	if (ret == 0)
-		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_WAY_NONE, NULL, 0,
+		ret = tare_labels_add(&t->labels, "(lost)", "", 0, TIMELINE_PATH_NONE, NULL, 0,
 				      &t->gap);
 	if (ret == 0) {
 		struct timeline_label *l = &t->labels.label[t->nameless];

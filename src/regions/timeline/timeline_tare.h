@@ -80,7 +80,7 @@ struct tare_labels {
 
 /* The index of a label, added if new. Texts are copied. -ENOMEM. */
 int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line,
-		    uint8_t way, const char **args, size_t n_args, uint32_t *index);
+		    uint8_t record_path, const char **args, size_t n_args, uint32_t *index);
 /*
  * An array for n arguments with a terminating NULL, valid until the next call. NULL: out of memory.
  */

@@ -47,7 +47,7 @@ static bool same_args(const char *const *a, const char *const *b, size_t n)
  * group.
  */
 static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, const char *file,
-		      uint32_t line, uint8_t way, const char *const *args, size_t n_args)
+		      uint32_t line, uint8_t record_path, const char *const *args, size_t n_args)
 {
 	size_t i = hash & (l->slots - 1);
 
@@ -57,7 +57,8 @@ static uint32_t *find(struct tare_labels *l, uint64_t hash, const char *name, co
 		if (l->hash[l->slot[i] - 1] != hash || strcmp(x->name, name) ||
 		    !same_args(x->arg, args, n_args))
 			continue;
-		if (x->line == line && x->way == way && !strcmp(x->file ? x->file : "", file))
+		if (x->line == line && x->record_path == record_path &&
+		    !strcmp(x->file ? x->file : "", file))
 			break;
 	}
 	return &l->slot[i];
@@ -137,7 +138,7 @@ static bool keep(struct tare_labels *l, struct timeline_label *x, size_t n_args)
 }
 
 int tare_labels_add(struct tare_labels *l, const char *name, const char *file, uint32_t line,
-		    uint8_t way, const char **args, size_t n_args, uint32_t *index)
+		    uint8_t record_path, const char **args, size_t n_args, uint32_t *index)
 {
 	struct timeline_label made;
 	/*
@@ -155,7 +156,8 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 	ret = grow(l);
 	if (ret < 0)
 		return ret;
-	slot = find(l, hash, name, file, line, way, args ? args : (const char **)no_args, n_args);
+	slot = find(l, hash, name, file, line, record_path, args ? args : (const char **)no_args,
+		    n_args);
 	if (*slot) {
 		*index = *slot - 1;
 		return 0;
@@ -164,11 +166,11 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 	group = group_of(l, mix(1, name), name);
 	if (group == NO_LABEL && n_args) {
 		/* There is no label without arguments. */
-		ret = tare_labels_add(l, name, "", 0, way, NULL, 0, &group);
+		ret = tare_labels_add(l, name, "", 0, record_path, NULL, 0, &group);
 		if (ret < 0)
 			return ret;
 		first = (uint32_t)l->n;
-		slot = find(l, hash, name, file, line, way, args, n_args);
+		slot = find(l, hash, name, file, line, record_path, args, n_args);
 	} else if (group == NO_LABEL) {
 		group = first;
 	}
@@ -178,7 +180,7 @@ int tare_labels_add(struct tare_labels *l, const char *name, const char *file, u
 					.group = group,
 					.file = *file ? file : NULL,
 					.line = line,
-					.way = way };
+					.record_path = record_path };
 	if (!keep(l, &made, n_args))
 		return -ENOMEM;
 	l->label[first] = made;

@@ -30,8 +30,8 @@ static void sum_up(struct block_head *h)
 }
 
 /* For `first`, all blocks of points have as many points as this one. */
-static struct block_head *add(enum block_kind kind, uint64_t seq, const void *data, size_t n,
-			      enum block_state state)
+static struct block_head *add_file_block(enum block_kind kind, uint64_t seq, const void *data,
+					 size_t n, enum block_state state)
 {
 	struct block_head *h = (void *)(file + size);
 
@@ -79,8 +79,8 @@ static void begin_file(void)
 	}
 	memcpy(file, &head, sizeof(head));
 	size = FILE_PAGE;
-	add(BLOCK_PROCESS, 0, &p, sizeof(p), BLOCK_OPEN);
-	add(BLOCK_LABELS, 0, label, sizeof(label), BLOCK_SEALED);
+	add_file_block(BLOCK_PROCESS, 0, &p, sizeof(p), BLOCK_OPEN);
+	add_file_block(BLOCK_LABELS, 0, label, sizeof(label), BLOCK_SEALED);
 }
 
 static size_t put_short(uint8_t *p, bool end, uint32_t gap, uint32_t second)
@@ -105,7 +105,7 @@ static size_t put_wide(uint8_t *p, enum point_op op, uint64_t number, uint64_t g
 static void check_own(const struct timeline_own *own, double unit)
 {
 	const struct timeline_own *rust = &own[TARE_PATH_RUST],
-				  *wide = &own[TARE_PATH_RUST + TIMELINE_WAYS / 2];
+				  *wide = &own[TARE_PATH_RUST + TIMELINE_PATHS / 2];
 
 	CHECK(own[0].known && own[0].inside == 6 * unit && own[0].outside == 4 * unit &&
 		      own[0].inside_off == unit && own[0].outside_off == 2 * unit,
@@ -114,7 +114,7 @@ static void check_own(const struct timeline_own *own, double unit)
 	CHECK(wide->known && wide->inside == 11 * unit && wide->outside == 5 * unit &&
 		      wide->inside_off == 1.5 * unit && wide->outside_off == unit,
 	      "and the additional cost of a long label in C");
-	CHECK(!own[TARE_PATH_PYTHON].known && !own[TARE_PATH_PYTHON + TIMELINE_WAYS / 2].known,
+	CHECK(!own[TARE_PATH_PYTHON].known && !own[TARE_PATH_PYTHON + TIMELINE_PATHS / 2].known,
 	      "not measured");
 }
 
@@ -194,7 +194,7 @@ static void read_as_it_is_written(bool appended, unsigned points, unsigned lost)
 	for (int i = 0; i < 3; i++)
 		bytes += put_short(data + bytes, i == 1, 5, 100);
 	place = size;
-	add(BLOCK_POINTS, 0, data, bytes * 2 / 3, BLOCK_OPEN)->first = 0;
+	add_file_block(BLOCK_POINTS, 0, data, bytes * 2 / 3, BLOCK_OPEN)->first = 0;
 	sum_up((void *)(file + place));
 	snprintf(path, sizeof(path), "timeline-test-%d.tare", (int)getpid());
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -206,12 +206,12 @@ static void read_as_it_is_written(bool appended, unsigned points, unsigned lost)
 	      "an unknown process");
 
 	if (appended) {
-		add(BLOCK_POINTS, 0, data, bytes, BLOCK_SEALED)->first = 0;
+		add_file_block(BLOCK_POINTS, 0, data, bytes, BLOCK_SEALED)->first = 0;
 		sum_up((void *)(file + size - FILE_PAGE));
 	}
 	CHECK_EQ(pwrite(fd, file, size, 0), size);
 	size = place;
-	add(BLOCK_POINTS, 1, data, bytes / 3, BLOCK_OPEN);
+	add_file_block(BLOCK_POINTS, 1, data, bytes / 3, BLOCK_OPEN);
 	CHECK_EQ(pwrite(fd, file + place, FILE_PAGE, (off_t)place), FILE_PAGE);
 	close(fd);
 
@@ -242,7 +242,7 @@ TEST(values_add_up_and_ticks_become_ns)
 	begin_file();
 	n += put_short(data + n, false, 5, 100);
 	n += put_short(data + n, true, 7, 200);
-	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	h->value[1] = 50;
 	sum_up(h);
@@ -263,7 +263,7 @@ TEST(a_clock_that_steps_back)
 	n += put_wide(data + n, OP_END, 0, (uint64_t)-60, 2);
 	n += put_short(data + n, false, 5, 3);
 	n += put_short(data + n, true, 5, 4);
-	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	sum_up(h);
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 400, 1 }, 0 },
@@ -283,7 +283,7 @@ TEST(a_counter_that_is_lost_is_missing_from_there_on)
 	n += put_short(data + n, false, 1, 10);
 	n += put_wide(data + n, OP_MISSING, 2, 0, 0);
 	n += put_short(data + n, true, 1, 0);
-	h = add(BLOCK_POINTS, 0, data, n, BLOCK_OPEN);
+	h = add_file_block(BLOCK_POINTS, 0, data, n, BLOCK_OPEN);
 	h->value[0] = 1000;
 	sum_up(h);
 	expect((struct expected[]){ { TIMELINE_BEGIN, false, 0, { 4, 10 }, 0 },
@@ -302,13 +302,13 @@ TEST(a_block_that_is_missing)
 	struct block_head *h;
 
 	begin_file();
-	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	sum_up(h);
-	h = add(BLOCK_POINTS, 1, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 1, data, n, BLOCK_SEALED);
 	((uint8_t *)(h + 1))[1] ^= 1;
 	n = put_short(data, true, 1, 1);
-	h = add(BLOCK_POINTS, 2, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 2, data, n, BLOCK_SEALED);
 	h->value[0] = 2000;
 	h->value[1] = 7;
 	h->lost = 5; /* and some that could not be written before it */
@@ -333,11 +333,11 @@ TEST(a_block_goes_on_where_the_one_before_ended)
 	struct block_head *h;
 
 	begin_file();
-	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	sum_up(h);
 	n = put_short(data, true, 1, 1);
-	h = add(BLOCK_POINTS, 1, data, n, BLOCK_OPEN);
+	h = add_file_block(BLOCK_POINTS, 1, data, n, BLOCK_OPEN);
 	h->value[0] = 1001;
 	h->value[1] = 30001;
 	sum_up(h);
@@ -359,7 +359,7 @@ TEST(a_block_that_is_there_twice)
 	n += put_short(data + n, true, 1, 1);
 	begin_file();
 	for (int i = 0; i < 2; i++) {
-		h = add(BLOCK_POINTS, 0, data, n, i ? BLOCK_OPEN : BLOCK_SEALED);
+		h = add_file_block(BLOCK_POINTS, 0, data, n, i ? BLOCK_OPEN : BLOCK_SEALED);
 		h->value[0] = 1000;
 		sum_up(h);
 	}
@@ -392,7 +392,7 @@ static void three_blocks(unsigned missing)
 		if (i == missing)
 			continue;
 		/* the one it writes to is first in the file */
-		h = add(BLOCK_POINTS, i == 0 ? 2 : i - 1, data, n, BLOCK_SEALED);
+		h = add_file_block(BLOCK_POINTS, i == 0 ? 2 : i - 1, data, n, BLOCK_SEALED);
 		h->flags = i == 0 ? BLOCK_LAST : 0;
 		h->value[0] = 1000;
 		sum_up(h);
@@ -451,11 +451,11 @@ TEST(a_killed_program_s_file_that_ends_before_what_was_taken)
 		((struct file_process *)(void *)(file + FILE_PAGE + sizeof(*h)))
 			->ended = rows[i].ended;
 		if (rows[i].moved) {
-			h = add(BLOCK_POINTS, 1, data, 0, BLOCK_FREE);
+			h = add_file_block(BLOCK_POINTS, 1, data, 0, BLOCK_FREE);
 			h->flags = BLOCK_LAST;
 			sum_up(h);
 		}
-		h = add(BLOCK_POINTS, 0, data, n, rows[i].state);
+		h = add_file_block(BLOCK_POINTS, 0, data, n, rows[i].state);
 		h->value[0] = 1000;
 		sum_up(h);
 		((struct file_head *)(void *)file)->next = size + rows[i].pages * FILE_PAGE;
@@ -478,7 +478,7 @@ TEST(a_thread_whose_last_block_is_missing)
 	for (int ended = 0; ended < 2; ended++) {
 		size = 3 * FILE_PAGE;
 		for (uint64_t seq = 0; seq < 2; seq++) {
-			h = add(BLOCK_POINTS, seq, data, n, BLOCK_SEALED);
+			h = add_file_block(BLOCK_POINTS, seq, data, n, BLOCK_SEALED);
 			h->value[0] = 1000;
 			sum_up(h);
 		}
@@ -510,10 +510,11 @@ TEST(points_of_the_last_blocks)
 	n += put_short(data + n, true, 1, 1);
 	for (int seal = 0; seal < 2; seal++) {
 		begin_file();
-		h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+		h = add_file_block(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 		h->value[0] = 1000;
 		sum_up(h);
-		h = add(BLOCK_POINTS, 3, data, n, BLOCK_SEALED); /* and two blocks are missing */
+		/* and two blocks are missing */
+		h = add_file_block(BLOCK_POINTS, 3, data, n, BLOCK_SEALED);
 		((uint8_t *)(h + 1))[1] ^= 1;
 		h->points -= (unsigned)seal;
 		damaged = seal ? "at offset 16384 is damaged"
@@ -527,7 +528,7 @@ TEST(points_of_the_last_blocks)
 	}
 	/* The first block is missing: the beginning of the thread is not known. */
 	begin_file();
-	h = add(BLOCK_POINTS, 1, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 1, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	h->first = 2;
 	sum_up(h);
@@ -540,7 +541,7 @@ TEST(points_of_the_last_blocks)
 	       5);
 	/* A wrong seal with intact data: the points are counted. */
 	begin_file();
-	h = add(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
+	h = add_file_block(BLOCK_POINTS, 0, data, n, BLOCK_SEALED);
 	h->value[0] = 1000;
 	sum_up(h);
 	h->points = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * board HOW: unmaps, protects or overwrites the counter's own memory, depending on HOW; with
+ * shared state HOW: unmaps, protects or overwrites the counter's own memory, depending on HOW; with
  * another argument in a child. Natively there is none, and it ends at once.
  */
 #define _GNU_SOURCE

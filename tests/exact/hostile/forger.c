@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forger HOW: changes data on the board of the exact engine (src/exact/board.h) that the supervisor
- * or the profile has written: the number of `unplaced` instructions, the number of `uncounted`
- * processes, the `reason` why there are no counts, or the list of `past` processes. `none` changes
- * nothing. It waits until there is something to change.
+ * forger HOW: changes data in the shared state of the exact engine (src/exact/shared_state.h) that
+ * the supervisor or the profile has written: the number of `unplaced` instructions, the number of
+ * `uncounted` processes, the `reason` why there are no counts, or the list of `past` processes.
+ * `none` changes nothing. It waits until there is something to change.
  */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "exact/board.h"
+#include "exact/shared_state.h"
 
-static struct board *const board = (struct board *)0x559000000000; /* supervisor.h, board_places */
+/* supervisor.h, shared_places */
+static struct shared_state *const board = (struct shared_state *)0x559000000000;
 
 static struct process *self(void)
 {
-	struct process *p = (struct process *)((uint8_t *)board + BOARD_PROCESSES);
+	struct process *p = (struct process *)((uint8_t *)board + SHARED_PROCESSES);
 
 	while (p->pid != getpid())
 		p++;

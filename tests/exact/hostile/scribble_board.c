@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scribble_board WHERE SEED FIELD: overwrites the board of the exact engine (src/exact/board.h),
- * depending on the seed: one of the fields below, or, after the last of them, random places. WHERE
- * is 1 for the board, and 0 for memory of its own: then nothing breaks, and the same number of
- * instructions is executed. `scribble_board` alone lists the fields: a name, and whether counts
- * stay correct, or are refused, after any write.
+ * scribble_board WHERE SEED FIELD: overwrites the shared state of the exact engine
+ * (src/exact/shared_state.h), depending on the seed: one of the fields below, or, after the last of
+ * them, random places. WHERE is 1 for the shared state, and 0 for memory of its own: then nothing
+ * breaks, and the same number of instructions is executed. `scribble_board` alone lists the fields:
+ * a name, and whether counts stay correct, or are refused, after any write.
  */
 #define _GNU_SOURCE
 #include <stddef.h>
@@ -15,23 +15,24 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "exact/board.h"
+#include "exact/shared_state.h"
 #include "exact/thread.h"
 
-#define BOARD_PLACE 0x559000000000 /* supervisor.h, board_places */
+#define SHARED_PLACE 0x559000000000 /* supervisor.h, shared_places */
 
 #define HEAD(f, safe)                                                                              \
 	{                                                                                          \
-		"board." #f, offsetof(struct board, f), sizeof(((struct board *)0)->f), safe       \
+		"board." #f, offsetof(struct shared_state, f),                                     \
+			sizeof(((struct shared_state *)0)->f), safe                                \
 	}
 #define AT(place, type, f, safe)                                                                   \
 	{                                                                                          \
 #type "." #f, place + offsetof(struct type, f), sizeof(((struct type *)0)->f),     \
 			safe                                                                       \
 	}
-#define RING   (BOARD_THREADS + SAMPLE_RING)
-#define RECORD (BOARD_THREADS + SAMPLE_BYTES)
-#define DRAFT  (BOARD_THREADS + SAMPLE_DRAFT)
+#define RING   (SHARED_THREADS + SAMPLE_RING)
+#define RECORD (SHARED_THREADS + SAMPLE_BYTES)
+#define DRAFT  (SHARED_THREADS + SAMPLE_DRAFT)
 
 static const struct field {
 	const char *name;
@@ -42,7 +43,7 @@ static const struct field {
 	HEAD(magic_behind, 1),
 	HEAD(bell, 1),
 	HEAD(supervisor, 0),
-	HEAD(board_fd, 1),
+	HEAD(shared_fd, 1),
 	HEAD(command, 0),
 	HEAD(gone, 0),
 	HEAD(threads_top, 0),
@@ -80,30 +81,30 @@ static const struct field {
 	HEAD(lineage_top, 0),
 	HEAD(lineage_kinds[0], 0),
 	HEAD(lineage_users, 0),
-	AT(BOARD_PROCESSES, process, state, 0),
-	AT(BOARD_PROCESSES, process, pid, 0),
-	AT(BOARD_PROCESSES, process, serial, 1),
-	AT(BOARD_PROCESSES, process, name, 1),
-	AT(BOARD_PROCESSES, process, parent, 1),
-	AT(BOARD_PROCESSES, process, lineage, 0),
-	AT(BOARD_PROCESSES, process, threads, 0),
-	AT(BOARD_PROCESSES, process, refused, 0),
-	AT(BOARD_PROCESSES, process, reason, 1),
-	AT(BOARD_PROCESSES, process, program, 1),
-	AT(BOARD_PROCESSES, process, done, 1),
-	AT(BOARD_PROCESSES, process, done_check, 1),
-	AT(BOARD_PROCESSES, process, question, 0),
-	AT(BOARD_PROCESSES, process, dying, 0),
-	AT(BOARD_PROCESSES, process, ending, 0),
-	AT(BOARD_THREADS, thread, process, 0),
-	AT(BOARD_THREADS, thread, not_process, 0),
-	AT(BOARD_THREADS, thread, settled, 1),
-	AT(BOARD_THREADS, thread, settled_check, 1),
-	AT(BOARD_THREADS, thread, born, 0),
-	AT(BOARD_THREADS, thread, tid, 0),
-	AT(BOARD_THREADS, thread, descent, 1),
-	AT(BOARD_THREADS, thread, left, 0),
-	AT(BOARD_THREADS, thread, sampler, 0),
+	AT(SHARED_PROCESSES, process, state, 0),
+	AT(SHARED_PROCESSES, process, pid, 0),
+	AT(SHARED_PROCESSES, process, serial, 1),
+	AT(SHARED_PROCESSES, process, name, 1),
+	AT(SHARED_PROCESSES, process, parent, 1),
+	AT(SHARED_PROCESSES, process, lineage, 0),
+	AT(SHARED_PROCESSES, process, threads, 0),
+	AT(SHARED_PROCESSES, process, refused, 0),
+	AT(SHARED_PROCESSES, process, reason, 1),
+	AT(SHARED_PROCESSES, process, program, 1),
+	AT(SHARED_PROCESSES, process, done, 1),
+	AT(SHARED_PROCESSES, process, done_check, 1),
+	AT(SHARED_PROCESSES, process, question, 0),
+	AT(SHARED_PROCESSES, process, dying, 0),
+	AT(SHARED_PROCESSES, process, ending, 0),
+	AT(SHARED_THREADS, thread, process, 0),
+	AT(SHARED_THREADS, thread, not_process, 0),
+	AT(SHARED_THREADS, thread, settled, 1),
+	AT(SHARED_THREADS, thread, settled_check, 1),
+	AT(SHARED_THREADS, thread, born, 0),
+	AT(SHARED_THREADS, thread, tid, 0),
+	AT(SHARED_THREADS, thread, stable_id, 1),
+	AT(SHARED_THREADS, thread, left, 0),
+	AT(SHARED_THREADS, thread, sampler, 0),
 	AT(RING, sample_ring, head, 0),
 	AT(RING, sample_ring, tail, 0),
 	AT(RING, sample_ring, moved, 0),
@@ -121,31 +122,31 @@ static const struct field {
 	AT(DRAFT, sample_record, chain, 0),
 	AT(DRAFT, sample_record, stack, 0),
 	{ "records", RECORD, 4096, 0 },
-	{ "counters", BOARD_THREADS + THREAD_COUNTERS, 4096, 0 },
-	{ "facts", BOARD_BLOCKS, 4096, 0 },
-	{ "kinds", BOARD_BLOCKS + LINEAGE_KINDS, 4096, 0 },
-	{ "sums", BOARD_BLOCKS + LINEAGE_SUMS, 4096, 0 },
-	AT(BOARD_PAST, past, pid, 1),
-	AT(BOARD_PAST, past, name, 1),
-	AT(BOARD_PAST, past, refused, 1),
-	AT(BOARD_PAST, past, counts, 1),
-	AT(BOARD_PAST, past, check, 1),
-	AT(BOARD_ENDED, ended_thread, serial, 1),
-	AT(BOARD_ENDED, ended_thread, ready, 1),
-	AT(BOARD_ENDED, ended_thread, counts, 1),
-	AT(BOARD_MODULES, module, kind, 0),
-	AT(BOARD_MODULES, module, path, 0),
-	{ "modules", BOARD_MODULES, 3 * sizeof(struct module), 0 },
-	{ "mappings", BOARD_MAPPINGS, 16 * sizeof(struct mapping), 0 },
-	AT(BOARD_CODE, code_sum, executions, 0),
-	AT(BOARD_CODE, code_sum, module, 0),
-	{ "code", BOARD_CODE, 64 * sizeof(struct code_sum), 0 },
-	AT(BOARD_FILTERS, filter, ready, 1),
-	AT(BOARD_HAPPENINGS, happening, ready, 1),
-	AT(BOARD_HAPPENINGS, happening, mapping, 1),
-	AT(BOARD_HAPPENINGS, happening, name, 1),
-	AT(BOARD_HAPPENINGS, happening, serial, 1),
-	{ "happenings", BOARD_HAPPENINGS, 8 * sizeof(struct happening), 1 },
+	{ "counters", SHARED_THREADS + THREAD_COUNTERS, 4096, 0 },
+	{ "facts", SHARED_BLOCKS, 4096, 0 },
+	{ "kinds", SHARED_BLOCKS + LINEAGE_KINDS, 4096, 0 },
+	{ "sums", SHARED_BLOCKS + LINEAGE_SUMS, 4096, 0 },
+	AT(SHARED_PAST, past, pid, 1),
+	AT(SHARED_PAST, past, name, 1),
+	AT(SHARED_PAST, past, refused, 1),
+	AT(SHARED_PAST, past, counts, 1),
+	AT(SHARED_PAST, past, check, 1),
+	AT(SHARED_ENDED, ended_thread, serial, 1),
+	AT(SHARED_ENDED, ended_thread, ready, 1),
+	AT(SHARED_ENDED, ended_thread, counts, 1),
+	AT(SHARED_MODULES, module, kind, 0),
+	AT(SHARED_MODULES, module, path, 0),
+	{ "modules", SHARED_MODULES, 3 * sizeof(struct module), 0 },
+	{ "mappings", SHARED_MAPPINGS, 16 * sizeof(struct mapping), 0 },
+	AT(SHARED_CODE, code_sum, executions, 0),
+	AT(SHARED_CODE, code_sum, module, 0),
+	{ "code", SHARED_CODE, 64 * sizeof(struct code_sum), 0 },
+	AT(SHARED_FILTERS, filter, ready, 1),
+	AT(SHARED_HAPPENINGS, happening, ready, 1),
+	AT(SHARED_HAPPENINGS, happening, mapping, 1),
+	AT(SHARED_HAPPENINGS, happening, name, 1),
+	AT(SHARED_HAPPENINGS, happening, serial, 1),
+	{ "happenings", SHARED_HAPPENINGS, 8 * sizeof(struct happening), 1 },
 };
 
 enum {
@@ -234,21 +235,21 @@ static void fill_random(uint8_t *board)
 	static const struct {
 		uint64_t at, size;
 	} parts[] = {
-		{ 0, sizeof(struct board) },
-		{ 0, offsetof(struct board, thread_states) },
-		{ BOARD_PROCESSES, 4 * sizeof(struct process) },
-		{ BOARD_THREADS, sizeof(struct thread) },
-		{ BOARD_THREADS + SAMPLE_RING, 0x3000 },
-		{ BOARD_THREADS + SAMPLE_BYTES, 0x8000 },
-		{ BOARD_BLOCKS, 0x8000 },
-		{ BOARD_PAST, 0x1000 },
-		{ BOARD_ENDED, 0x1000 },
-		{ BOARD_MODULES, 0x8000 },
-		{ BOARD_MAPPINGS, 0x1000 },
-		{ BOARD_CODE, 0x4000 },
-		{ BOARD_FILTERS, 0x1000 },
-		{ BOARD_HAPPENINGS, 0x4000 },
-		{ 0, BOARD_SIZE },
+		{ 0, sizeof(struct shared_state) },
+		{ 0, offsetof(struct shared_state, thread_states) },
+		{ SHARED_PROCESSES, 4 * sizeof(struct process) },
+		{ SHARED_THREADS, sizeof(struct thread) },
+		{ SHARED_THREADS + SAMPLE_RING, 0x3000 },
+		{ SHARED_THREADS + SAMPLE_BYTES, 0x8000 },
+		{ SHARED_BLOCKS, 0x8000 },
+		{ SHARED_PAST, 0x1000 },
+		{ SHARED_ENDED, 0x1000 },
+		{ SHARED_MODULES, 0x8000 },
+		{ SHARED_MAPPINGS, 0x1000 },
+		{ SHARED_CODE, 0x4000 },
+		{ SHARED_FILTERS, 0x1000 },
+		{ SHARED_HAPPENINGS, 0x4000 },
+		{ 0, SHARED_SIZE },
 	};
 	unsigned n = 1 + next() % RANDOM_MOST;
 
@@ -270,9 +271,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-	board[0] = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE,
+	board[0] = mmap(NULL, SHARED_SIZE, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	board[1] = (uint8_t *)BOARD_PLACE;
+	board[1] = (uint8_t *)SHARED_PLACE;
 	to = board[argv[1][0] & 1];
 	state = strtoull(argv[2], NULL, 10);
 	field = (int)strtol(argv[3], NULL, 10);

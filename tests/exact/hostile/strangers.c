@@ -14,12 +14,12 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include "maps_with_engine.h"
-#include "exact/board.h"
+#include "exact/shared_state.h"
 #include "exact/thread.h"
 
 enum { FREE_SLOT = 100, TRIES = 200 };
 
-static struct board *board(void)
+static struct shared_state *board(void)
 {
 	static char line[4096];
 	unsigned long from;
@@ -28,11 +28,11 @@ static struct board *board(void)
 	while (f && fgets(line, sizeof line, f))
 		if (strstr(line, "rw-s") && strstr(line, "tare-exact") &&
 		    sscanf(line, "%lx", &from) == 1)
-			return (struct board *)from;
+			return (struct shared_state *)from;
 	return NULL;
 }
 
-static void ring(struct board *b)
+static void ring(struct shared_state *b)
 {
 	__atomic_fetch_add(&b->bell, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &b->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -48,9 +48,10 @@ static void wait_for(volatile uint32_t *word, uint32_t asked)
 
 int main(int argc, char **argv)
 {
-	struct board *b = board();
-	struct process *p = (struct process *)((char *)b + BOARD_PROCESSES);
-	struct thread *t = (struct thread *)((char *)b + BOARD_THREADS + FREE_SLOT * THREAD_STRIDE);
+	struct shared_state *b = board();
+	struct process *p = (struct process *)((char *)b + SHARED_PROCESSES);
+	struct thread *t = (struct thread *)((char *)b + SHARED_THREADS +
+					     FREE_SLOT * THREAD_STRIDE);
 	const char *how = argv[1];
 	int victim = atoi(argv[2]), pid = getpid(), fd, wrong = 0;
 	char path[64];
@@ -86,9 +87,9 @@ int main(int argc, char **argv)
 		wrong = p->question.state != QUESTION_ANSWERED || p->question.start;
 		p->question.state = QUESTION_NONE;
 	} else if (!strcmp(how, "cut")) {
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", b->supervisor, b->board_fd);
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", b->supervisor, b->shared_fd);
 		fd = open(path, O_RDWR);
-		wrong = fd < 0 || !ftruncate(fd, 4096) || !ftruncate(fd, (off_t)BOARD_SIZE * 2);
+		wrong = fd < 0 || !ftruncate(fd, 4096) || !ftruncate(fd, (off_t)SHARED_SIZE * 2);
 	} else if (!strcmp(how, "counts")) {
 		b->n_modules = b->n_mappings = b->n_code = b->n_uncounted = 0x7fffffff;
 		memset(b->reason, 'x', sizeof b->reason);

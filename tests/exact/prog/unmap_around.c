@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls over ranges in which natively little or nothing is mapped, and with the counter some of its
- * own: the jump table below 2 GiB, tables, the board. exact: build=dynamic
+ * own: the jump table below 2 GiB, tables, the shared state. exact: build=dynamic
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* The items by name. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "launch/determinism.h"
+
+const struct determinism_row determinism_rows[FIXED_ITEMS] = {
+	[FIXED_ASLR] = { "aslr", "no randomisation of addresses", true, NULL },
+	[FIXED_ENVIRONMENT] = { "environment",
+				"arguments and environment filled up to a round size", true, NULL },
+	[FIXED_ORDER] = { "order", "the environment's variables sorted", true, NULL },
+	[FIXED_RANDOM] = { "random",
+			   "constant bytes from getrandom and AT_RANDOM; under the exact engine also from /dev/urandom",
+			   true,
+			   "/dev/urandom and /dev/random remain random: only the exact engine replaces them" },
+	[FIXED_SEEDS] = { "seeds", "hash seeds of Python and Perl, by their variables", true,
+			  NULL },
+	[FIXED_MALLOC] = { "malloc", "no purging by time in jemalloc and mimalloc", true, NULL },
+	[FIXED_VDSO] = { "vdso", "clocks read by system call, without retries in user mode", true,
+			 NULL },
+	[FIXED_PID] = { "pid", "process ids from 1000 on, in a pid namespace", true, NULL },
+	[FIXED_CPU] = { "cpu", "one CPU: threads run one at a time", false, NULL },
+	[FIXED_LOCALE] = { "locale", "LC_ALL=C.UTF-8 and TZ=UTC0", false, NULL },
+	[FIXED_CWD] = { "cwd", "a name of 256 characters for the working directory", false, NULL },
+	[FIXED_BINDING] = { "binding", "symbols bound at startup, not at the first call", false,
+			    NULL },
+	[FIXED_READDIR] = { "readdir",
+			    "directories read in the order of names; under the exact engine alone",
+			    false, NULL },
+	[FIXED_ISA] = { "isa",
+			"the CPU that the command sees: x86-64-v3, or isa=MODEL; under the exact engine alone",
+			true, NULL },
+	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
+			NULL },
+};
+
+static unsigned usual(void)
+{
+	unsigned set = 0;
+
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		set |= determinism_rows[i].usual ? 1u << i : 0;
+	return set;
+}
+
+/* The items for one word; 0: unknown name. */
+static unsigned items_of(const char *word, size_t len)
+{
+	if (len == 3 && !strncmp(word, "all", 3))
+		return (1u << FIXED_ITEMS) - 1;
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (strlen(determinism_rows[i].name) == len &&
+		    !strncmp(determinism_rows[i].name, word, len))
+			return 1u << i;
+	return 0;
+}
+
+static int no_item(const char *word, size_t len, struct tare_error *err)
+{
+	char typed[48];
+	const char *names[FIXED_ITEMS];
+	struct text near = { 0 };
+
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		names[i] = determinism_rows[i].name;
+	snprintf(typed, sizeof(typed), "%.*s", (int)len, word);
+	text_nearest(&near, typed, names, FIXED_ITEMS, 1);
+	tare_fail(err, EINVAL, "there is no item '%s' to be fixed", typed);
+	if (near.len)
+		tare_hint(err, "did you mean %s? 'tare run --list' shows them", near.s);
+	else
+		tare_hint(err, "'tare run --list' shows them; all and none are names, too");
+	text_free(&near);
+	return -EINVAL;
+}
+
+/* Variables that locate programs, and variables that tare sets or reads in the command. */
+static const char *const always_kept[] = { "PATH",
+					   "HOME",
+					   "TARE_REGIONS",
+					   "TARE_REGIONS_EVENTS",
+					   "TARE_REGIONS_ENGINE",
+					   "TARE_FUNCTIONS",
+					   "TARE_LIBRARY" };
+
+bool determinism_keeps(const char *kept, const char *variable)
+{
+	size_t n = strcspn(variable, "=");
+
+	for (size_t i = 0; i < ARRAY_SIZE(always_kept); i++)
+		if (strlen(always_kept[i]) == n && !strncmp(always_kept[i], variable, n))
+			return true;
+	for (const char *p = kept; *p; p += strcspn(p, ":"), p += *p == ':')
+		if (strcspn(p, ":") == n && !strncmp(p, variable, n))
+			return true;
+	return false;
+}
+
+/* Append the names of "env=" to those already kept. */
+static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct tare_error *err)
+{
+	size_t had = strlen(kept);
+
+	if (!n || names[0] == ':' || names[n - 1] == ':' || memmem(names, n, "::", 2) ||
+	    memchr(names, '=', n)) {
+		tare_fail(err, EINVAL,
+			  "env=%.*s: names of variables are wanted, with ':' between them",
+			  n > 64 ? 64 : (int)n, names);
+		tare_hint(err, "such as env=LANG:CI; env alone keeps PATH and HOME");
+		return -EINVAL;
+	}
+	if (had + n + 2 > FIXED_KEPT_BYTES) {
+		tare_fail(err, EINVAL, "env=: the names are longer than %d characters together",
+			  FIXED_KEPT_BYTES - 2);
+		tare_hint(err, "keep fewer variables");
+		return -EINVAL;
+	}
+	snprintf(kept + had, FIXED_KEPT_BYTES - had, "%s%.*s", had ? ":" : "", (int)n, names);
+	return 0;
+}
+
+static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct tare_error *err)
+{
+	if (n && n < FIXED_ISA_BYTES) {
+		snprintf(isa, FIXED_ISA_BYTES, "%.*s", (int)n, name);
+		return 0;
+	}
+	tare_fail(err, EINVAL,
+		  n ? "isa=: the name is longer than %d characters" : "isa=: a CPU model is wanted",
+		  FIXED_ISA_BYTES - 1);
+	tare_hint(err, "such as isa=x86-64-v2, or isa=./FILE from tare run --isa-dump");
+	return -EINVAL;
+}
+
+int determinism_parse(const char *text, struct determinism *f, struct tare_error *err)
+{
+	bool just_some = false, env_named = false, isa_named = false;
+	char kept[FIXED_KEPT_BYTES] = "", isa[FIXED_ISA_BYTES] = "";
+	unsigned now = usual();
+
+	for (const char *p = text; p;) {
+		size_t len = strcspn(p, ",");
+		char sign = *p == '+' || *p == '-' ? *p : 0;
+		const char *word = p + !!sign;
+		size_t n = len - !!sign,
+		       names = sign != '-' && n >= 4 &&
+				(!strncmp(word, "env=", 4) || !strncmp(word, "isa=", 4))
+			? 4
+			: 0;
+		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
+		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
+
+		if (!items && !none)
+			return no_item(word, n, err);
+		if (names && items == FIXED(ENV) && keep(word + names, n - names, kept, err) < 0)
+			return -EINVAL;
+		if (names && items == FIXED(ISA) && set_isa(word + names, n - names, isa, err) < 0)
+			return -EINVAL;
+		if (p == text && !sign) {
+			now = 0; /* a list of only these items */
+			just_some = true;
+		}
+		env_named |= (items & FIXED(ENV)) != 0;
+		isa_named = sign != '-' && (isa_named || items & FIXED(ISA));
+		now = sign == '-' ? now & ~items : now | items;
+		p = p[len] ? p + len + 1 : NULL;
+	}
+	f->set = now;
+	f->env_open = !just_some && !env_named;
+	f->isa_named = isa_named && now & FIXED(ISA);
+	memcpy(f->isa, isa, sizeof(isa));
+	memcpy(f->kept, now & FIXED(ENV) ? kept : "", now & FIXED(ENV) ? sizeof(kept) : 1);
+	return 0;
+}
+
+void determinism_names(struct text *out, unsigned set)
+{
+	const char *sep = "";
+
+	if (!set)
+		text_add(out, "nothing");
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (set & 1u << i) {
+			text_add(out, "%s%s", sep, determinism_rows[i].name);
+			sep = ", ";
+		}
+}
+
+void determinism_names_had(struct text *out, const struct determinism *f)
+{
+	unsigned had = determinism_had(f);
+
+	if (!(had & FIXED(ISA)) || !f->isa_model[0]) {
+		determinism_names(out, had);
+		return;
+	}
+	had &= ~FIXED(ISA);
+	if (had) {
+		determinism_names(out, had);
+		text_add(out, ", ");
+	}
+	text_add(out, "isa=%s", f->isa_model);
+}
+
+__attribute__((format(printf, 3, 0))) static bool note(struct determinism *f,
+						       enum determinism_item item, const char *fmt,
+						       va_list args)
+{
+	if (!f || !(f->set & 1u << item) || (f->missed & 1u << item))
+		return false; /* keep the first reason */
+	f->missed |= 1u << item;
+	vsnprintf(f->why[item], sizeof(f->why[item]), fmt, args);
+	return true;
+}
+
+void determinism_miss(struct determinism *f, enum determinism_item item, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	note(f, item, fmt, args);
+	va_end(args);
+}
+
+void determinism_lose(struct determinism *f, enum determinism_item item, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	if (note(f, item, fmt, args))
+		f->lost |= 1u << item;
+	va_end(args);
+}
+
+void determinism_strip(struct determinism *f, const char *program, const char *rights,
+		       unsigned takers)
+{
+	unsigned by = determinism_tried(f) & takers;
+	char without[64] = "";
+	size_t n = 0;
+
+	if (!by || f->stripped[0])
+		return;
+	for (unsigned i = 0; i < FIXED_ITEMS; i++)
+		if (by & 1u << i)
+			n += (size_t)snprintf(without + n, sizeof(without) - n, "%s-%s",
+					      n ? "," : "", determinism_rows[i].name);
+	snprintf(f->stripped, sizeof(f->stripped), "%.90s (%s); --deterministic with %s keeps them",
+		 program, rights, without);
+}
+
+const char *determinism_open(const struct determinism *f, unsigned item)
+{
+	if (f && item < FIXED_ITEMS && f->missed & 1u << item)
+		return f->why[item];
+	if (f && item == FIXED_ENV && f->env_open)
+		return "the command has all variables of this environment; --deterministic=+env keeps only PATH and HOME";
+	return NULL;
+}
+
+bool determinism_remark(struct text *out, const struct determinism *f, unsigned i)
+{
+	if (!f)
+		return false;
+	if (i == FIXED_ITEMS && f->stripped[0])
+		text_add(out, "Ran without its rights: %s", f->stripped);
+	else if (determinism_open(f, i))
+		text_add(out, "Not fixed: %s: %s", determinism_rows[i].name,
+			 determinism_open(f, i));
+	else if (i < FIXED_ITEMS && determinism_partly(f) & 1u << i)
+		text_add(out, "Fixed in part: %s: %s", determinism_rows[i].name,
+			 determinism_rows[i].leaves);
+	else
+		return false;
+	return true;
+}
+
+unsigned determinism_tried(const struct determinism *f)
+{
+	return f ? f->set & ~(f->missed & ~f->lost) : 0;
+}
+
+unsigned determinism_had(const struct determinism *f)
+{
+	return f ? f->set & ~f->missed : 0;
+}
+
+unsigned determinism_partly(const struct determinism *f)
+{
+	return f ? determinism_had(f) & f->partly : 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Properties that are the same each time a command is started, so that its counts repeat: named
+ * items, each of which can be excluded. The user selects a set, and the launcher reports the items
+ * that failed, and why.
+ */
+#ifndef LAUNCH_DETERMINISM_H
+#define LAUNCH_DETERMINISM_H
+
+#include <stdbool.h>
+#include "base/error.h"
+#include "base/text.h"
+
+enum determinism_item {
+	FIXED_ASLR,        /* addresses of memory */
+	FIXED_ENVIRONMENT, /* size of the initial stack contents */
+	FIXED_ORDER,       /* of the environment variables */
+	FIXED_RANDOM,      /* the bytes of getrandom, /dev/urandom and AT_RANDOM */
+	FIXED_SEEDS,       /* of hash tables, if a variable sets them */
+	FIXED_MALLOC,      /* no timers in allocators */
+	FIXED_VDSO,        /* clocks by system call: no retries in user mode */
+	FIXED_PID,         /* process ids, from 1000 on */
+	FIXED_CPU,         /* one of the allowed CPUs */
+	FIXED_LOCALE,      /* and time zone */
+	FIXED_CWD,         /* length of the working directory's name */
+	FIXED_BINDING,     /* symbols bound at the start, not at the first call */
+	FIXED_READDIR,     /* order of directory entries */
+	FIXED_ENV,         /* set of environment variables */
+	FIXED_ISA,         /* the CPU that the command sees: what cpuid answers */
+	FIXED_ITEMS,
+};
+
+enum {
+	FIXED_CWD_BYTES = 256, /* length of the fixed working directory's name */
+	FIXED_KEPT_BYTES = 256,
+	FIXED_ISA_BYTES = 256,
+};
+
+#define FIXED(item) (1u << FIXED_##item)
+
+struct determinism_row {
+	const char *name;  /* as typed and stored */
+	const char *about; /* one line */
+	bool usual;        /* included in --deterministic without a list */
+	/* the part that is not fixed if the item succeeds only in part; NULL: it has no parts */
+	const char *leaves;
+};
+
+extern const struct determinism_row determinism_rows[FIXED_ITEMS];
+
+struct determinism {
+	unsigned set;    /* requested items; FIXED(...) */
+	unsigned missed; /* requested items that failed */
+	/*
+	 * missed items that succeeded at first, and were lost in a program executed later; tried
+	 * again at the next start
+	 */
+	unsigned lost;
+	unsigned partly; /* items fixed only in part, see determinism_rows[].leaves */
+	char why[FIXED_ITEMS][120];
+	/* the first program that ran without the rights of its file, and why; "": none */
+	char stripped[200];
+	int first_pid;               /* with PID; 0: PIDSPACE_FIRST */
+	bool turned;                 /* with READDIR: in reverse order */
+	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables to keep, "LANG:CI" */
+	/* with ISA: the CPU model by name or file; "": the usual one */
+	char isa[FIXED_ISA_BYTES];
+	bool isa_named;     /* ISA was asked for by its name */
+	char isa_model[64]; /* the CPU model in effect; "": none */
+	/*
+	 * set by determinism_parse(): the items include neither env nor -env, and are not a list of
+	 * only some
+	 */
+	bool env_open;
+	/* with CWD: the long name of the working directory, from pidspace_enter(); "": failed */
+	char cwd[FIXED_CWD_BYTES + 1];
+	int cwd_lock;    /* with cwd: a lock on the folder before cwd_from while it is used */
+	size_t cwd_from; /* offset in it of the directory's own name */
+};
+
+/* What the exact engine always fixes: the memory layout. */
+#define FIXED_LAYOUT (FIXED(ASLR) | FIXED(ENVIRONMENT))
+
+/*
+ * Sets `set`, `kept` and `env_open`. NULL: the usual items. "+cpu,-vdso": the usual items with
+ * changes; "aslr,pid": only these; "all", "none". "env=LANG:CI": env, and these variables are kept.
+ * "isa=x86-64-v2": isa, with this CPU model.
+ */
+int determinism_parse(const char *text, struct determinism *f, struct tare_error *err);
+/*
+ * Does the command get this variable, "NAME=value" or "NAME", if ENV is fixed? PATH, HOME, tare's
+ * own, and those in `kept`.
+ */
+bool determinism_keeps(const char *kept, const char *variable);
+/* "aslr, environment, order"; "nothing". */
+void determinism_names(struct text *out, unsigned set);
+/* The same of the items in effect, with the CPU model: "aslr, isa=x86-64-v3". */
+void determinism_names_had(struct text *out, const struct determinism *f);
+void determinism_miss(struct determinism *f, enum determinism_item item, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The same, for items that succeeded at first. */
+void determinism_lose(struct determinism *f, enum determinism_item item, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/*
+ * Record a program, by its path, that is setuid, setgid or has file capabilities, and ran without
+ * these rights because of the items of `takers` that are tried. Keeps the first one.
+ */
+void determinism_strip(struct determinism *f, const char *program, const char *rights,
+		       unsigned takers);
+/*
+ * Why an item (enum determinism_item) is not fixed: it failed, or env was left open. NULL: it is
+ * fixed, or was not requested.
+ */
+const char *determinism_open(const struct determinism *f, unsigned item);
+/*
+ * Remarks on a launch, one line for each i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...",
+ * "Ran without its rights: ...". False: none at this i.
+ */
+enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
+bool determinism_remark(struct text *out, const struct determinism *f, unsigned i);
+/* What a launcher must try: everything that has not failed from the start. */
+unsigned determinism_tried(const struct determinism *f);
+/* The items in effect; and those of them in effect only in part. */
+unsigned determinism_had(const struct determinism *f);
+unsigned determinism_partly(const struct determinism *f);
+
+#endif
