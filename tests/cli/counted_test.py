@@ -206,7 +206,7 @@ def callers_are_by_samples_and_keep_the_sum():
     of = by_function(d)
     equal({f: of[f] for f in TRUTH}, {f: t[:2] for f, t in TRUTH.items()})
     text = report(path)
-    true("; with callees they are from samples" in text and "A share of 10 % by samples is known to" in text, text)
+    true("; with callees they are from samples" in text and "A share of 10 % from samples is known to" in text, text)
 
 
 @test

@@ -325,7 +325,7 @@ def what_is_read_is_not_written_over():
             for option in other.get(command[0], ("-o", "--html") if with_pages and "--folded" not in command else ("-o",)):
                 for name in names:
                     r = sh(TARE, *command, str(file), option, str(name), status=125)
-                    true(f"{name} is an input, and would be overwritten: give the output another name\n" in r.stderr and r.stderr.count("\n") == 1, r.stderr)
+                    true(f"{name} is an input and would be overwritten: give the output another name\n" in r.stderr and r.stderr.count("\n") == 1, r.stderr)
                     equal((file.read_bytes() == content, file.stat().st_ino, names[1].is_symlink()), (True, at, True), f"{command} {option}")
     sh(TARE, "report", "-o", str(HERE / "link-to-new"), str(HERE / "link0"))
     r = sh(TARE, "report", "-o", str(DATA), "-", status=125, stdin=DATA.open())

@@ -956,7 +956,7 @@ def exact_totals_are_compared_to_the_event():
     equal([whole[side]["total"] for side in ("before", "after")], counts)
     equal([whole["in_all"][k] for k in ("counted", "before", "after", "change", "half_95", "beyond")], [True, *counts, more, 0, True])
     text = report("--diff", *paths)
-    true(f" in all: +3.2 % (counted exactly: {counts[0]:,} before, {counts[1]:,} after)\n" in text, text)
+    true(f" in total: +3.2 % (counted exactly: {counts[0]:,} before, {counts[1]:,} after)\n" in text, text)
     same = report("--diff", paths[0], paths[0])
     true(f"(counted exactly: {counts[0]:,} before, {counts[0]:,} after)\n" in same and "counted the same on both sides" in same, same)
 

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		must(err.what[0] && err.code > 0);
 	else
 		must(!err.what[0]);
-	take(&b, &set);
+	take_counters(&b, &set);
 	must(blame == BENCH_NOBODY || blame == BENCH_TEST || blame == BENCH_OBJECT);
 	for (size_t i = 0; i < VARIANTS * COUNTERS; i++) {
 		free(series[i].value);

@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 					      .detail = SAMPLES_ADDRESS,
 					      .lines = true,
 					      .inlined = true,
-					      .moments = true,
+					      .sample_log = true,
 					      .trace = fields,
 					      .n_trace = 2,
 					      .trace_if_any = true,
