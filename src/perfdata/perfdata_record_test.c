@@ -700,8 +700,8 @@ TEST(newer_than_the_reader)
 		r = must_open(&m);
 		perfdata_next(r, &rec, NULL);
 		CHECK_EQ(perfdata_next(r, &rec, NULL), 1);
-		CHECK(rec.bad && (strstr(rec.bad, "unknown")),
-		      "row at line %d: %s", rows[i].line, rec.bad);
+		CHECK(rec.bad && (strstr(rec.bad, "unknown")), "row at line %d: %s", rows[i].line,
+		      rec.bad);
 		done();
 	}
 }
