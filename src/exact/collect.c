@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/wait.h>
 #include "exact/supervise.h"
@@ -293,12 +294,38 @@ static bool is_dead(struct supervisor *s, struct process *p)
 	return state == 'Z' || state == 'X';
 }
 
+/* False: the process has given up its memory, or is gone. */
+static bool has_memory(pid_t pid)
+{
+	char path[64], pages = '0';
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, &pages, 1) != 1)
+		pages = '0';
+	close(fd);
+	return pages != '0';
+}
+
 bool has_ended(pid_t tid)
 {
-	int status;
-	char state = state_of(tid, &status);
+	enum { WITHIN_MS = 1000 };
 
-	return state == 'Z' || state == 'X';
+	for (int ms = 0; ms < WITHIN_MS; ms++) {
+		int status;
+		char state = state_of(tid, &status);
+
+		if (state == 'Z' || state == 'X')
+			return true;
+		/* A dying process gives up its memory first: soon it is a zombie. */
+		if (has_memory(tid))
+			return false;
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	}
+	return false;
 }
 
 /* Free the slots of ended processes. Returns how many still run. */
