@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "launch/determinism_json.h"
+#include "output/escape.h"
 
 static void put_reason(struct json *j, unsigned item, const char *reason)
 {
@@ -53,12 +54,24 @@ void determinism_json(struct json *j, const struct determinism *f)
 	put_kept(j, f);
 }
 
+bool determinism_remark_shown(struct text *out, const struct determinism *f, unsigned i)
+{
+	struct text raw = { 0 };
+	bool is = determinism_remark(&raw, f, i);
+
+	if (raw.s)
+		escape_source(out, raw.s);
+	out->failed |= raw.failed;
+	text_free(&raw);
+	return is;
+}
+
 void determinism_remarks_text(struct text *out, const struct determinism *f)
 {
 	struct text words = { 0 };
 
 	for (unsigned i = 0; i < FIXED_REMARKS; i++) {
-		if (!(determinism_partly(f) & 1u << i) && determinism_remark(&words, f, i) &&
+		if (!(determinism_partly(f) & 1u << i) && determinism_remark_shown(&words, f, i) &&
 		    !words.failed)
 			text_add(out, " %s.\n", words.s);
 		text_free(&words);

@@ -10,6 +10,8 @@
  * As members "fixed", "fixed_in_part", "not_fixed", "without_rights" and "kept_variables"; NULL:
  * nothing was fixed.
  */
+/* determinism_remark(), with names of programs escaped: for a terminal. */
+bool determinism_remark_shown(struct text *out, const struct determinism *f, unsigned i);
 void determinism_json(struct json *j, const struct determinism *f);
 /* As text: one line per remark, without the items fixed in part. */
 void determinism_remarks_text(struct text *out, const struct determinism *f);

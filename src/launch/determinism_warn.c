@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
 #include <stdio.h>
+#include "launch/determinism_json.h"
 #include "launch/determinism_warn.h"
 
 void determinism_warn_missed(const struct command *self, const struct determinism *f)
@@ -8,7 +9,7 @@ void determinism_warn_missed(const struct command *self, const struct determinis
 	struct text words = { 0 };
 
 	for (unsigned i = 0; i < FIXED_REMARKS; i++) {
-		if (!(determinism_partly(f) & 1u << i) && determinism_remark(&words, f, i) &&
+		if (!(determinism_partly(f) & 1u << i) && determinism_remark_shown(&words, f, i) &&
 		    !words.failed)
 			fprintf(stderr, "tare %s: %c%s\n", self->name,
 				tolower((unsigned char)words.s[0]), words.s + 1);

@@ -17,6 +17,7 @@
 #include "count/partial.h"
 #include "profile/report/profile_view.h"
 #include "stat/stat_view.h"
+#include "launch/determinism_json.h"
 
 enum {
 	COL_KEY,
@@ -486,7 +487,7 @@ static void put_launch(struct text *out, const struct stat_about *about, const s
 	put_note(out, s, words.failed ? "" : words.s);
 	text_free(&words);
 	for (unsigned i = 0; i < FIXED_REMARKS; i++)
-		if (determinism_remark(&words, f, i)) {
+		if (determinism_remark_shown(&words, f, i)) {
 			text_add(&words, ".");
 			put_note(out, s, words.failed ? "" : words.s);
 			text_free(&words);

@@ -652,6 +652,10 @@ def an_instruction_that_the_model_lacks_is_said():
         skip("this CPU has no AES instructions")
     Path(ROOM.name, "aes.c").write_text('int main(void) { asm volatile("aesenc %xmm0, %xmm1"); return 0; }')
     sh("cc", "-o", "aes", "aes.c")
+    hostile = "a\x1b[31mes"
+    sh("cc", "-o", hostile, "aes.c")
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", f"./{hostile}")
+    true("Not fixed: isa: a\\x1b[31mes executed" in r.stderr and "\x1b" not in r.stderr.split("Not fixed: isa")[1], r.stderr)
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", "./aes")
     true(re.search(r"Not fixed: isa: aes executed an instruction of aes, which x86-64-v. does not have", r.stderr), r.stderr)
 

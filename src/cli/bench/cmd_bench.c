@@ -27,6 +27,7 @@
 #include "launch/launch.h"
 #include "launch/pidspace.h"
 #include "bench/bench_view.h"
+#include "launch/determinism_json.h"
 
 /* The test itself failed, or --cross-check found a difference. */
 enum { EXIT_SAYS_NO = 1, REMARKS = 24 };
@@ -364,7 +365,7 @@ static void remark_fixed(struct job *j)
 	remark(j, "Fixed in each process: %s.", names.s ? names.s : "");
 	text_free(&names);
 	for (unsigned i = 0; i < FIXED_REMARKS; i++)
-		if (determinism_remark(&names, f, i)) {
+		if (determinism_remark_shown(&names, f, i)) {
 			remark(j, "%s.", names.s ? names.s : "");
 			text_free(&names);
 		}
