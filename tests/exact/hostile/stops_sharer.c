@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A process that shares another one's memory stops it again and again, as LeakSanitizer does at the
- * end, while both write code and execute it.
+ * end (it passes other signals on, too), while both write code and execute it.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -28,13 +28,24 @@ static int by_code(unsigned char *code, int value)
 	return ((int (*)(void))code)();
 }
 
-static int stop_it(void *code)
+/* A tracer sees the engine's faults, too: such a signal is passed on until the stop comes. */
+static int stopped(void)
 {
 	int status;
 
+	for (;;) {
+		if (waitpid(parent, &status, __WALL) != parent || !WIFSTOPPED(status))
+			return 0;
+		if (WSTOPSIG(status) == SIGSTOP)
+			return 1;
+		ptrace(PTRACE_CONT, parent, 0, WSTOPSIG(status));
+	}
+}
+
+static int stop_it(void *code)
+{
 	for (int i = 0; i < ROUNDS; i++) {
-		if (ptrace(PTRACE_ATTACH, parent, 0, 0) < 0 ||
-		    waitpid(parent, &status, __WALL) != parent || !WIFSTOPPED(status))
+		if (ptrace(PTRACE_ATTACH, parent, 0, 0) < 0 || !stopped())
 			_exit(1);
 		for (int k = 0; k < CALLS; k++)
 			if (by_code(code, k) != k)
