@@ -234,11 +234,10 @@ static int isa_of(const ZydisDecodedInstruction *z)
 	return ISA_ALWAYS;
 }
 
-/* Instructions whose answer depends on the processor, which the engine can give instead. */
+/* The engine can answer these in the processor's place; xgetbv is special by its opcode. */
 static bool asks_processor(const ZydisDecodedInstruction *z)
 {
-	return z->mnemonic == ZYDIS_MNEMONIC_CPUID || z->mnemonic == ZYDIS_MNEMONIC_RDPID ||
-		z->mnemonic == ZYDIS_MNEMONIC_RDTSCP || z->mnemonic == ZYDIS_MNEMONIC_XGETBV;
+	return z->mnemonic == ZYDIS_MNEMONIC_CPUID || z->mnemonic == ZYDIS_MNEMONIC_RDPID;
 }
 
 static struct insn_row row_of(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *o)

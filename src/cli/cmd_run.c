@@ -9,6 +9,7 @@
 #include "launch/environment.h"
 #include "launch/follow.h"
 #include "launch/pidspace.h"
+#include "output/output.h"
 
 struct run_options {
 	struct determinism fixed;
@@ -28,28 +29,40 @@ static const struct option_row run_opts[] = {
 	{ 0 },
 };
 
-static int show_items(void)
+static void put_items(struct text *out)
 {
 	for (size_t i = 0; i < FIXED_ITEMS; i++)
-		printf("%-12s %-8s %s\n", determinism_rows[i].name,
-		       determinism_rows[i].usual ? "usual" : "by name", determinism_rows[i].about);
-	return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+		text_add(out, "%-12s %-8s %s\n", determinism_rows[i].name,
+			 determinism_rows[i].usual ? "usual" : "by name",
+			 determinism_rows[i].about);
 }
 
-static int show_isa(const struct command *self)
+static void put_isa(struct text *out)
 {
-	struct text out = { 0 };
 	struct isa_model host;
 
 	isa_host(&host);
-	if (!host.n) {
-		fprintf(stderr, "tare %s: --isa-dump is for x86-64\n", self->name);
-		return EXIT_CANNOT_MEASURE;
+	isa_dump(out, &host);
+}
+
+/* On standard output. */
+static int show(const struct command *self, void (*put)(struct text *))
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct document d;
+	int ret = document_open(&d, NULL, &err);
+
+	if (ret == 0) {
+		put(&d.out);
+		if (!d.out.len)
+			tare_fail(&err, ENOTSUP,
+				  "there is no CPUID on this machine: it is no x86-64");
+		ret = document_close(&d, &err);
 	}
-	isa_dump(&out, &host);
-	fputs(out.s ? out.s : "", stdout);
-	text_free(&out);
-	return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+	if (ret == 0 && !err.what[0])
+		return 0;
+	complain(self, &err, NULL);
+	return EXIT_CANNOT_MEASURE;
 }
 
 static int start(const struct command *self, struct run_options *o, char *const *argv,
@@ -91,9 +104,9 @@ static int run_program(const struct command *self, int argc, char **argv)
 	if (rest < 0)
 		return status;
 	if (o.list && rest == argc)
-		return show_items();
+		return show(self, put_items);
 	if (o.isa_dump && rest == argc)
-		return show_isa(self);
+		return show(self, put_isa);
 	if (o.list || o.isa_dump || rest == argc) {
 		tare_fail(&err, EINVAL,
 			  o.list               ? "--list takes no command"

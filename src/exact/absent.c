@@ -83,6 +83,11 @@ const char *exact_isa_beyond(struct exact *x, char program[24])
 	return NULL;
 }
 
+void isa_abilities(struct isa_model *out)
+{
+	memset(out, 0, sizeof(*out));
+}
+
 void isa_host(struct isa_model *out)
 {
 	memset(out, 0, sizeof(*out));

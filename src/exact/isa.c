@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/auxv.h>
 #include "base/file.h"
+#include "base/path.h"
 #include "exact/isa.h"
 
 enum {
@@ -108,6 +109,32 @@ static unsigned subleaves(uint32_t leaf)
 	}
 }
 
+void isa_abilities(struct isa_model *out)
+{
+	static const uint32_t wanted[][2] = {
+		{ FAMILY, ISA_ANY },
+		{ FEATURES, 0 },
+		{ FEATURES, 1 },
+		{ STATE, 0 },
+		{ STATE, 1 },
+		{ (uint32_t)EXTENDED + 1, ISA_ANY },
+		{ (uint32_t)EXTENDED + 8, ISA_ANY },
+	};
+	uint32_t basic, extended, b, c, d;
+
+	memset(out, 0, sizeof(*out));
+	__cpuid(BASIC, basic, b, c, d);
+	__cpuid(EXTENDED, extended, b, c, d);
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (wanted[i][0] <= (wanted[i][0] >> 31 ? extended : basic))
+			host_leaf(out, wanted[i][0], wanted[i][1] == ISA_ANY ? 0 : wanted[i][1],
+				  wanted[i][1] == ISA_ANY);
+	derive(out);
+	for (uint32_t i = 2; i < 32; i++)
+		if (out->xcr0 >> i & 1)
+			host_leaf(out, STATE, i, false);
+}
+
 void isa_host(struct isa_model *out)
 {
 	static const uint32_t ranges[] = { BASIC, (uint32_t)HYPERVISOR, (uint32_t)EXTENDED };
@@ -127,6 +154,7 @@ void isa_host(struct isa_model *out)
 				host_leaf(out, leaf, s, !subleaves(leaf));
 	}
 	derive(out);
+	out->hwcap2 = (uint32_t)getauxval(AT_HWCAP2);
 }
 
 /* ---- models by name ---- */
@@ -181,22 +209,31 @@ static void add_caches(struct isa_model *m, const struct named *of)
 }
 
 /*
- * The sizes are the host's: xsave stores all that the host has enabled, and programs reserve room
- * for it by these.
+ * Programs reserve room for xsave by leaf 0xd, and xsave stores all that the host has enabled:
+ * sizes and offsets are the host's. The layout of xsavec depends on what is enabled, so no model
+ * has it that enables less than the host.
  */
-static void add_state(struct isa_model *m, unsigned level, const struct isa_model *host)
+static void add_state(struct isa_model *m, const struct isa_model *host)
 {
-	uint32_t xcr0 = XCR0_X87 | XCR0_SSE | XCR0_AVX | (level >= 4 ? XCR0_AVX512 : 0);
+	uint32_t variants = m->xcr0 == host->xcr0 ? leaf_out(m, STATE, 1, ISA_EAX) : 0;
+	uint32_t kept = 0;
 
-	if (level < 3)
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->leaf[i].leaf != STATE)
+			m->leaf[kept++] = m->leaf[i];
+	m->n = kept;
+	if (!m->xcr0)
 		return;
-	leaf_add(m, STATE, 0, xcr0, leaf_out(host, STATE, 0, ISA_EBX),
-		 leaf_out(host, STATE, 0, ISA_ECX), 0);
-	leaf_add(m, STATE, 1, 0, 0, 0, 0);
-	for (uint32_t i = 2; i < 8; i++)
-		if (xcr0 & 1u << i)
+	leaf_add(m, STATE, 0, (uint32_t)m->xcr0, leaf_out(host, STATE, 0, ISA_EBX),
+		 leaf_out(host, STATE, 0, ISA_ECX), (uint32_t)(m->xcr0 >> 32));
+	leaf_add(m, STATE, 1, variants & leaf_out(host, STATE, 1, ISA_EAX),
+		 leaf_out(host, STATE, 1, ISA_EBX), 0, 0);
+	for (uint32_t i = 2; i < 32; i++)
+		if (m->xcr0 >> i & 1 && isa_leaf(host, STATE, i))
 			leaf_add(m, STATE, i, leaf_out(host, STATE, i, ISA_EAX),
-				 leaf_out(host, STATE, i, ISA_EBX), 0, 0);
+				 leaf_out(host, STATE, i, ISA_EBX),
+				 leaf_out(host, STATE, i, ISA_ECX), 0);
+	derive(m);
 }
 
 static void add_brand(struct isa_model *m)
@@ -228,7 +265,9 @@ static void make_named(struct isa_model *m, const struct named *of, const struct
 	leaf_add(m, 2, ISA_ANY, 0x00ff0001, 0, 0, 0); /* caches: see leaf 4 */
 	add_caches(m, of);
 	leaf_add(m, FEATURES, 0, 0, level_bits(of->level, FEATURES, 0, ISA_EBX), 0, 0);
-	add_state(m, of->level, host);
+	if (of->level >= 3)
+		m->xcr0 = XCR0_X87 | XCR0_SSE | XCR0_AVX | (of->level >= 4 ? XCR0_AVX512 : 0);
+	add_state(m, host);
 	leaf_add(m, (uint32_t)EXTENDED, ISA_ANY, (uint32_t)EXTENDED + 8, 0, 0, 0);
 	leaf_add(m, (uint32_t)EXTENDED + 1, ISA_ANY, 0, 0,
 		 level_bits(of->level, (uint32_t)EXTENDED + 1, 0, ISA_ECX), EXTENDED_EDX);
@@ -247,10 +286,11 @@ const char *isa_missing(const struct isa_model *m, const struct isa_model *host)
 	for (int f = 1; f < ISA_FEATURES_N; f++)
 		if (m->has[f] && !host->has[f] && f != ISA_RDPID) /* the engine executes it */
 			return features[f].name;
-	if (m->xcr0 & ~host->xcr0)
-		return m->xcr0 & ~host->xcr0 & XCR0_AVX512 ? "avx512f (the kernel does not save it)"
-							   : "avx (the kernel does not save it)";
-	return NULL;
+	if (m->xcr0 & ~host->xcr0 & XCR0_AVX512)
+		return "avx512f (the kernel does not save it)";
+	if (m->xcr0 & ~host->xcr0 & XCR0_AVX)
+		return "avx (the kernel does not save it)";
+	return m->xcr0 & ~host->xcr0 ? "state that the model's XCR0 enables" : NULL;
 }
 
 static int check_host(const struct isa_model *m, const struct isa_model *host,
@@ -262,7 +302,7 @@ static int check_host(const struct isa_model *m, const struct isa_model *host,
 		return 0;
 	tare_fail(err, ENOTSUP, "this CPU cannot execute all of %.100s: it has no %s", m->name,
 		  missing);
-	tare_hint(err, "choose a lower model, such as --deterministic=+isa=x86-64-v2");
+	tare_hint(err, "choose a lower model, or this machine's CPU with --deterministic=-isa");
 	return -ENOTSUP;
 }
 
@@ -289,8 +329,8 @@ int isa_choose(struct isa_model *out, const char *name, const struct isa_model *
 			make_named(out, &named[i], host);
 			return check_host(out, host, err);
 		}
-	if (!strcmp(name, host->name)) {
-		*out = *host;
+	if (!strcmp(name, "host")) {
+		isa_host(out);
 		return 0;
 	}
 	if (!strchr(name, '/')) {
@@ -301,7 +341,11 @@ int isa_choose(struct isa_model *out, const char *name, const struct isa_model *
 		return -EINVAL;
 	}
 	ret = from_file(out, name, err);
-	return ret < 0 ? ret : check_host(out, host, err);
+	if (ret == 0)
+		ret = check_host(out, host, err);
+	if (ret == 0)
+		add_state(out, host);
+	return ret;
 }
 
 int isa_choose_usual(struct isa_model *out, const struct isa_model *host, struct tare_error *err)
@@ -355,12 +399,22 @@ static int fail_line(const char *path, size_t line, const char *what, struct tar
 	return -EINVAL;
 }
 
+/* "FILE:1a2b3c4d": without its folder, with a checksum of the leaves (FNV-1a). */
+static void name_file(struct isa_model *m, const char *path)
+{
+	const unsigned char *p = (const unsigned char *)m->leaf;
+	uint32_t sum = 2166136261u;
+
+	for (size_t i = 0; i < m->n * sizeof(m->leaf[0]); i++)
+		sum = (sum ^ p[i]) * 16777619u;
+	snprintf(m->name, sizeof(m->name), "%.50s:%08x", path_base(path), sum);
+}
+
 int isa_parse(struct isa_model *out, const char *text, const char *path, struct tare_error *err)
 {
 	size_t number = 0;
 
 	memset(out, 0, sizeof(*out));
-	snprintf(out->name, sizeof(out->name), "%.63s", path);
 	for (const char *p = text; *p; number++) {
 		struct isa_leaf l = { 0 };
 		size_t n = strcspn(p, "\n");
@@ -379,5 +433,6 @@ int isa_parse(struct isa_model *out, const char *text, const char *path, struct 
 	if (!isa_leaf(out, BASIC, 0) || !isa_leaf(out, FAMILY, 0))
 		return fail_line(path, number, "leaves 0 and 1 are missing", err);
 	derive(out);
+	name_file(out, path);
 	return 0;
 }

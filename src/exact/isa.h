@@ -8,12 +8,14 @@
 #include "base/text.h"
 #include "exact/isa_model.h"
 
-/* This machine. */
+/* This machine, as far as isa_choose() needs it: CPUID is slow in a virtual machine. */
+void isa_abilities(struct isa_model *out);
+/* All of its leaves. */
 void isa_host(struct isa_model *out);
 /*
- * "x86-64-v2", "x86-64-v3", "x86-64-v4", short "v2" and so on, or a file of leaves (a name with a
- * '/'). -EINVAL: no such model; -ENOTSUP: the host cannot execute all that the model has, and the
- * error names what is missing.
+ * "x86-64-v2", "x86-64-v3", "x86-64-v4", short "v2" and so on, "host", or a file of leaves (a name
+ * with a '/'). `host`: isa_abilities(). -EINVAL: no such model; -ENOTSUP: the host cannot execute
+ * all that the model has, and the error names what is missing.
  */
 int isa_choose(struct isa_model *out, const char *name, const struct isa_model *host,
 	       struct tare_error *err);

@@ -162,7 +162,8 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 			just_some = true;
 		}
 		env_named |= (items & FIXED(ENV)) != 0;
-		isa_named = sign != '-' && (isa_named || items & FIXED(ISA));
+		if (items & FIXED(ISA))
+			isa_named = sign != '-';
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}

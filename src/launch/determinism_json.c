@@ -48,8 +48,7 @@ void determinism_json(struct json *j, const struct determinism *f)
 		if (determinism_open(f, i))
 			put_reason(j, i, determinism_open(f, i));
 	json_end(j);
-	json_string(j, "isa",
-		    determinism_had(f) & FIXED(ISA) && f->isa_model[0] ? f->isa_model : NULL);
+	json_string(j, "isa", f && f->isa_model[0] ? f->isa_model : NULL);
 	json_string(j, "without_rights", f && f->stripped[0] ? f->stripped : NULL);
 	put_kept(j, f);
 }

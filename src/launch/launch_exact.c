@@ -29,9 +29,11 @@ static int choose_isa(struct determinism *f, struct isa_model *to, struct tare_e
 	struct isa_model host;
 	int ret;
 
+	if (f)
+		f->isa_model[0] = '\0';
 	if (!(determinism_tried(f) & FIXED(ISA)))
 		return 0;
-	isa_host(&host);
+	isa_abilities(&host);
 	ret = f->isa[0] ? isa_choose(to, f->isa, &host, err) : isa_choose_usual(to, &host, &why);
 	if (ret < 0 && f->isa[0])
 		return ret;
@@ -138,9 +140,10 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 			exact_layout_lost(run->engine));
 	beyond = exact_isa_beyond(run->engine, program);
 	if (beyond)
-		determinism_lose(l->fixed, FIXED_ISA,
-				 "%s executed an instruction of %s, which %s does not have",
-				 program, beyond, l->fixed->isa_model);
+		determinism_lose(
+			l->fixed, FIXED_ISA,
+			"%s executed an instruction of the extension %s, which %s does not have",
+			program, beyond, l->fixed->isa_model);
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;

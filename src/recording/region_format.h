@@ -94,7 +94,7 @@ struct file_head {
 	uint32_t lost_processes, lost_errno;
 	char counters[1024]; /* as requested */
 	char command[2048];
-	char cpu[64]; /* its model name; "": not known */
+	char cpu[64]; /* its model name, or the model that the program saw; "": not known */
 	/*
 	 * further processes that wrote nothing, not even the number of lost points, nor did their
 	 * children; shared

@@ -623,9 +623,97 @@ def the_cpu_is_the_model():
     true(not r.stdout.startswith("tare "), r.stdout)
     r = sh(*count, "--deterministic=isa=host", "--", "./cpuid")
     equal(json.loads(r.stderr)["conditions"]["isa"], "host")
-    Path(ROOM.name, "leaves").write_text(sh(TARE, "run", "--isa-dump").stdout)
+    leaves = sh(TARE, "run", "--isa-dump").stdout
+    Path(ROOM.name, "leaves").write_text(leaves)
     file = sh(*count, "--deterministic=isa=./leaves", "--", "./cpuid")
-    equal((json.loads(file.stderr)["conditions"]["isa"], file.stdout), ("./leaves", r.stdout), "a file of this machine's")
+    name = json.loads(file.stderr)["conditions"]["isa"]
+    true(re.fullmatch("leaves:[0-9a-f]{8}", name), name)
+    equal(file.stdout, r.stdout, "a file of this machine's")
+    Path(ROOM.name, "leaves").write_text(leaves.replace("0x00000001 0x00: eax=0x", "0x00000001 0x00: eax=0x1", 1).replace("eax=0x10", "eax=0x1", 1))
+    other = sh(*count, "--deterministic=isa=./leaves", "--", "./cpuid")
+    true(json.loads(other.stderr)["conditions"]["isa"] != name, "other leaves, another name")
+
+
+@test
+def a_dump_that_cannot_be_written_is_said():
+    for option in ("--list", *(["--isa-dump"] if ARCH == "x86" else [])):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([TARE, "run", option], stdout=full, stderr=subprocess.PIPE, text=True)
+        equal((r.returncode, r.stderr.count("\n")), (125, 1), r.stderr)
+
+
+# xsave with every bit, as the loader's lazy binding does it, into an area of the size that cpuid tells.
+XSAVE = """
+#include <cpuid.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	unsigned a, size, c, d, low, high;
+	__cpuid_count(0xd, 0, a, size, c, d);
+	unsigned char *area = aligned_alloc(64, size + 4096);
+	memset(area, 0x55, size + 4096);
+	memset(area + 512, 0, 64);
+	asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	asm volatile("xsave64 (%0)" : : "r"(area), "a"(-1), "d"(-1) : "memory");
+	for (unsigned i = size; i < size + 4096; i++)
+		if (area[i] != 0x55)
+			return 1;
+	printf("%d\\n", a == low);
+	return 0;
+}
+"""
+
+
+@test
+def xsave_has_room_whatever_the_model():
+    need_exact()
+    if "xsave" not in re.search(r"^flags.*", Path("/proc/cpuinfo").read_text(), re.M).group(0).split():
+        skip("this CPU has no xsave")
+    Path(ROOM.name, "xsave.c").write_text(XSAVE)
+    sh("cc", "-o", "xsave", "xsave.c")
+    # A machine that enables less: x87, SSE and AVX alone, in 832 bytes.
+    small = re.sub(r"^0x0000000d 0x00: .*", "0x0000000d 0x00: eax=0x00000007 ebx=0x00000340 ecx=0x00000340 edx=0x00000000", sh(TARE, "run", "--isa-dump").stdout, flags=re.M)
+    small = re.sub(r"^0x0000000d 0x(0[3-9]|1.): .*\n", "", small, flags=re.M)
+    small = re.sub(r"^(0x00000007 0x00: eax=\S+ ebx=)0x(........)", lambda m: f"{m.group(1)}0x{int(m.group(2), 16) & ~0xdc230000:08x}", small, flags=re.M)
+    Path(ROOM.name, "small").write_text(small)
+    models = ["host", "./small"]
+    if subprocess.run([TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic=isa=v3", "--", "true"], capture_output=True).returncode == 0:
+        models.append("v3")
+    for model in models:
+        r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", f"--deterministic=isa={model}", "--", "./xsave")
+        equal(r.stdout, "1\n", model)
+
+
+TSC = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+static void on_fault(int sig) { write(1, "fault\\n", 6); _exit(0); }
+int main(void)
+{
+	unsigned low, high, cpu = 7, flags_kept;
+	asm volatile("stc\\n\\trdtscp\\n\\tsetc %b3" : "=a"(low), "=d"(high), "=c"(cpu), "=b"(flags_kept));
+	printf("%u %d\\n", cpu, flags_kept & 1);
+	fflush(stdout);
+	signal(SIGSEGV, on_fault);
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
+	puts("no fault"); /* some hypervisors ignore CR4.TSD */
+	return 0;
+}
+"""
+
+
+@test
+def rdtscp_names_processor_0_and_may_fault():
+    need_exact()
+    Path(ROOM.name, "tsc.c").write_text(TSC)
+    sh("cc", "-O1", "-w", "-o", "tsc", "tsc.c")
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic=isa=host", "--", "./tsc")
+    equal(r.stdout, "0 1\n" + sh("./tsc").stdout.split("\n", 1)[1], "the processor, the carry flag; the fault, as natively")
 
 
 @test
@@ -639,9 +727,11 @@ def cpu_models_that_cannot_be_had():
     leaves = sh(TARE, "run", "--isa-dump").stdout
     Path(ROOM.name, "more").write_text(re.sub(r"^(0x00000007 0x00: eax=\S+ ebx=\S+ ecx=\S+ edx=)\S+", r"\g<1>0xffffffff", leaves, flags=re.M))
     r = sh(*stat, "--deterministic=isa=./more", "--", "true", status=125)
-    true("this CPU cannot execute all of ./more: it has no " in r.stderr, r.stderr)
+    true(re.search("this CPU cannot execute all of more:[0-9a-f]{8}: it has no ", r.stderr), r.stderr)
     r = sh(TARE, "run", "--deterministic=+isa", "--", "true")
     true("not fixed: isa: only the exact engine can" in r.stderr, r.stderr)
+    r = sh(TARE, "run", "--deterministic=+isa=v2,-vdso", "--", "true")
+    true("not fixed: isa" in r.stderr, r.stderr)
     true("isa" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not asked for by name: nothing is said")
 
 
@@ -656,8 +746,10 @@ def an_instruction_that_the_model_lacks_is_said():
     sh("cc", "-o", hostile, "aes.c")
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", f"./{hostile}")
     true("Not fixed: isa: a\\x1b[31mes executed" in r.stderr and "\x1b" not in r.stderr.split("Not fixed: isa")[1], r.stderr)
+    d = json.loads(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--format", "json", "--", "./aes").stderr)
+    true(re.fullmatch("x86-64-v[23]", d["conditions"]["isa"]) and "isa" not in d["conditions"]["fixed"], "the model that the command saw")
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", "./aes")
-    true(re.search(r"Not fixed: isa: aes executed an instruction of aes, which x86-64-v. does not have", r.stderr), r.stderr)
+    true(re.search(r"Not fixed: isa: aes executed an instruction of the extension aes, which x86-64-v. does not have", r.stderr), r.stderr)
 
 
 @test

@@ -552,8 +552,10 @@ static int record_held(const struct command *self, struct regions_options *o, ch
 			: end.exec_code        ? EXIT_NOT_EXECUTABLE
 					       : EXIT_CANNOT_MEASURE;
 	}
-	if (determinism_had(&o->fixed) & FIXED(ISA) && o->fixed.isa_model[0])
-		region_file_name_cpu(kept.path, o->fixed.isa_model);
+	if (o->fixed.isa_model[0] && region_file_name_cpu(kept.path, o->fixed.isa_model) < 0)
+		fprintf(stderr,
+			"tare %s: the recording names this machine's CPU, as %s cannot be written there\n",
+			self->name, o->fixed.isa_model);
 	say_fixed(self, o);
 	say_killed(self, &end);
 	say_partial(self, &end.child.partial);

@@ -82,13 +82,17 @@ static inline bool insn_umip(const struct insn *in)
 		 (in->opcode == 0x01 && (what == 4 || (what < 2 && in->modrm < 0xc0))));
 }
 
-/* cpuid, xgetbv, rdtscp, rdpid: their answer depends on the processor. */
+/* cpuid, xgetbv, rdpid: their answer depends on the processor. */
 static inline bool insn_asks_processor(const struct insn *in)
 {
 	return in->encoding == E_LEGACY && in->map == 1 &&
-		(in->opcode == 0xa2 ||
-		 (in->opcode == 0x01 && (in->modrm == 0xd0 || in->modrm == 0xf9)) ||
+		(in->opcode == 0xa2 || (in->opcode == 0x01 && in->modrm == 0xd0) ||
 		 (in->opcode == 0xc7 && (in->prefix & P_F3) && in->modrm >= 0xf8));
+}
+
+static inline bool insn_rdtscp(const struct insn *in)
+{
+	return in->encoding == E_LEGACY && in->map == 1 && in->opcode == 0x01 && in->modrm == 0xf9;
 }
 
 /* Is its memory operand relative to RIP? */

@@ -5,7 +5,7 @@
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
-#include "exact/engine/engine.h"
+#include "exact/engine/emit.h"
 
 /* Does this file execute the instruction? */
 bool isa_executes(const struct insn *in)
@@ -23,32 +23,19 @@ static void put_cpuid(uint64_t *r)
 	r[RDX] = l ? l->out[ISA_EDX] : 0;
 }
 
-/* False: the processor has to raise the fault. */
+/* False: the processor executes it, or raises the fault. */
 static bool put_xgetbv(uint64_t *r)
 {
 	const struct isa_model *m = &eng.shared->isa;
-	uint32_t low, high;
 
-	if (!m->has[ISA_XSAVE] || (uint32_t)r[RCX] > 1)
+	if (!m->has[ISA_XSAVE] || (uint32_t)r[RCX])
 		return false;
-	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"((uint32_t)r[RCX]));
-	/* With ECX 1: which of these are in use now. */
-	r[RAX] = r[RCX] ? low & (uint32_t)m->xcr0 : (uint32_t)m->xcr0;
-	r[RDX] = r[RCX] ? high & (uint32_t)(m->xcr0 >> 32) : (uint32_t)(m->xcr0 >> 32);
+	r[RAX] = (uint32_t)m->xcr0;
+	r[RDX] = m->xcr0 >> 32;
 	return true;
 }
 
-/* As on CPU 0 of node 0. */
-static void put_rdtscp(uint64_t *r)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	r[RAX] = low;
-	r[RDX] = high;
-	r[RCX] = 0;
-}
-
+/* The processor's number is 0, for rdpid here and for rdtscp behind its copy: isa_after(). */
 bool isa_instruction(struct thread *t, const struct insn *in)
 {
 	switch (in->opcode) {
@@ -59,11 +46,16 @@ bool isa_instruction(struct thread *t, const struct insn *in)
 		t->regs[(in->modrm & 7) | (in->rex & 1) << 3] = 0;
 		return true;
 	default:
-		if (in->modrm == 0xd0)
-			return put_xgetbv(t->regs);
-		put_rdtscp(t->regs);
-		return true;
+		return put_xgetbv(t->regs);
 	}
+}
+
+/* What follows the copy of an instruction: ecx of rdtscp becomes 0. Changes no flags. */
+uint8_t *isa_after(uint8_t *p, const struct insn *in)
+{
+	if (insn_rdtscp(in))
+		PUT(p, 0xb9, 0, 0, 0, 0); /* mov ecx, 0 */
+	return p;
 }
 
 /* getcpu; false: another call, or not to be answered. */
