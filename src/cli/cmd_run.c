@@ -50,7 +50,7 @@ static int show(const struct command *self, void (*put)(struct text *))
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct document d;
-	int ret = document_open(&d, NULL, &err);
+	int ret = document_open(&d, "-", &err);
 
 	if (ret == 0) {
 		put(&d.out);
