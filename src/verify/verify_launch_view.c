@@ -120,6 +120,8 @@ void verify_launch_text(struct text *out, const struct launch_report *r, const s
 		text_add(out, " Its output differs between runs although %s.\n", all);
 	if (r->all.end_differs)
 		text_add(out, " Its exit status differs between runs although %s.\n", all);
+	if (r->fixed->isa_model[0])
+		text_add(out, " CPU model: %s.\n", r->fixed->isa_model);
 	determinism_remarks_text(out, r->fixed);
 	text_add(
 		out,

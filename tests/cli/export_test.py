@@ -477,6 +477,13 @@ def html():
 
 
 @test
+def html_of_samples():
+    recording = str(HERE / "quality.data")
+    subprocess.run([TARE, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", recording, "--", "true"], check=True, capture_output=True)
+    true(all("quality" not in c for c in page("export", "-o", "PAGE", recording)["documents"][0]["columns"]), "samples have none")
+
+
+@test
 def html_of_stat():
     evil = "</script><script>alert(1)</script>"
     d = page("stat", "--html", "PAGE", "-r", "2", "--", "true", evil)

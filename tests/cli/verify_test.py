@@ -635,6 +635,15 @@ def the_cpu_is_the_model():
 
 
 @test
+def the_model_of_verify_launch():
+    need_exact()
+    words = (TARE, "verify", "launch", "--deterministic=aslr,isa=v2", "-r", "2")
+    d = json.loads(sh(*words, "--format", "json", "--", "true").stdout)
+    equal((d["isa"], "isa" in d["fixed"]), ("x86-64-v2", True))
+    true(" CPU model: x86-64-v2.\n" in sh(*words, "--", "true").stdout, "text")
+
+
+@test
 def a_dump_that_cannot_be_written_is_said():
     for option in ("--list", *(["--isa-dump"] if ARCH == "x86" else [])):
         with open("/dev/full", "w") as full:

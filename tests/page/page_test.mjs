@@ -153,6 +153,18 @@ test("numbers of tare stat are shown as they stand in the JSON", async () => {
   equal((await page.$$eval('section[data-title="Events"] .quality', (q) => q.map((e) => e.textContent))).join(), counted.map((e) => e.quality).join(), "each number's quality");
 });
 
+test("what was fixed is told in the words of the text", async () => {
+  const to = (name) => ["stat", "--engine", "perf", "-e", "page-faults", "--deterministic=aslr,order,readdir", ...name, "--", "true"];
+  const page = await open(file("fixed.html", (path) => run(to(["--html", path]))));
+  const said = (await page.locator("section.lead .remark").allTextContents()).join("\n");
+  yes(said.includes("Fixed in each run: aslr, order."), said);
+  yes(said.includes("Not fixed: readdir: only the exact engine can"), said);
+  const doc = JSON.parse(readFileSync(join(WEB, "../tests/golden/stat-eight-runs.json"), "utf8"));
+  Object.assign(doc.conditions, { fixed: ["aslr", "isa"], not_fixed: [], isa: "x86-64-v3" });
+  const model = await open(made("model.html", [doc]));
+  yes((await model.locator("section.lead .remark").allTextContents()).join("\n").includes("Fixed in each run: aslr, isa=x86-64-v3."), "the CPU model");
+});
+
 test("what includes engine overhead comes last, marked, as in text, JSON and CSV", async () => {
   const counted = ["instructions:u", "branches:u"], overhead = ["task-clock", "page-faults"], doc = JSON.parse(readFileSync(join(WEB, "../tests/golden/stat-eight-runs.json"), "utf8"));
   const rows = (names, more) => names.map((event, i) => ({ ...doc.events.find((e) => e.event === "task-clock"), event, unit: "", ...more }));

@@ -105,6 +105,15 @@ function facts(doc) {
     ["Engine", c.engine, c.engine === "exact" && "binary translation"], status]);
 }
 
+/** What --deterministic fixed, in the same words as text. */
+function launch(c) {
+  if (!c.fixed) return [];
+  const names = c.fixed.map((name) => (name === "isa" && c.isa ? `isa=${c.isa}` : name));
+  return [`Fixed in each run: ${names.join(", ") || "nothing"}.`, ...(c.not_fixed ?? []).map((x) => `Not fixed: ${x.item}: ${x.reason}.`),
+    ...(c.isa && !c.fixed.includes("isa") ? [`CPU model: ${c.isa}.`] : []), c.without_rights && `Ran without its rights: ${c.without_rights}.`]
+    .filter(Boolean).map((text) => h("p", { class: "remark" }, text));
+}
+
 /** Values that include engine overhead, after those that do not. */
 function overhead(doc) {
   if (!doc.times_ns.with_engine_work && !doc.events.some((e) => e.with_engine_work)) return [];
@@ -118,7 +127,7 @@ export function stat(doc) {
   return [h("section", { class: "lead" }, facts(doc),
     never > 0 && h("p", { class: "remark" }, `${never} of ${doc.runs} runs ended by a signal before their first instruction.`),
     cut > 0 && h("p", { class: "remark" }, `${cut} of ${doc.runs} runs did not end by themselves (${[...new Set(doc.each_run.map((r) => r.ended_by))].join(", ")}).`),
-    (doc.conditions.uncounted_processes ?? []).map((p) => h("p", { class: "remark" }, partial(p)))),
+    (doc.conditions.uncounted_processes ?? []).map((p) => h("p", { class: "remark" }, partial(p))), launch(doc.conditions)),
   events(doc), explain(doc), metrics(doc), runs(doc, false), missing(doc), profile(doc), ...overhead(doc)];
 }
 

@@ -242,6 +242,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		f.lost = one.lost;
 		memcpy(f.why, one.why, sizeof(f.why));
 		memcpy(f.stripped, one.stripped, sizeof(f.stripped));
+		memcpy(f.isa_model, one.isa_model, sizeof(f.isa_model));
 	}
 	if (ret == 0 && !off) {
 		look_at_first(&j->report, run, counts);
@@ -252,6 +253,8 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		sum_up(&j->usual, run + from, runs - from, counts, out);
 	if (f.stripped[0] && !j->o->fixed.stripped[0])
 		memcpy(j->o->fixed.stripped, f.stripped, sizeof(f.stripped));
+	if (!off)
+		memcpy(j->o->fixed.isa_model, f.isa_model, sizeof(f.isa_model));
 	if (!off) /* items that the launcher could not fix */
 		for (unsigned i = 0; i < FIXED_ITEMS; i++)
 			if (f.missed & 1u << i)
