@@ -23,7 +23,7 @@ static int usage(FILE *to)
 {
 	fprintf(to,
 		"  tare stat -r 5 -- gcc -O2 -c x.c\n\nusage: tare COMMAND [OPTION]...\n"
-		"Count what a program did to the processor, and say how far each number can be trusted.\n");
+		"Count what a program does on the processor, and report how accurate each number is.\n");
 	for (size_t t = 0; t < ARRAY_SIZE(topics); t++) {
 		bool titled = false;
 

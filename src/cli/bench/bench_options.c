@@ -104,7 +104,7 @@ const struct option_row bench_option_rows[] = {
 	OUTPUT_FORMAT_ROWS(out, "text, json, csv, parquet, or kdb (-o FOLDER)", "text", "json",
 			   "csv", "parquet", "kdb"),
 	{ 'o', "output", "FILE", "write to FILE; - is standard output", OUTPUT_FILE(out.path) },
-	OUTPUT_HTML_ROW(out, "write a page there, too: distributions, runs in their order"),
+	OUTPUT_HTML_ROW(out, "also write an HTML page to FILE: distributions, runs in their order"),
 	{ 0, "syntax", "NAME", NULL, WORD(att, "syntax", "intel", "att") },
 	{ 0, "ops", "N", NULL, NUMBER(ops, 1, 1ull << 53) },
 	{ 0, "bytes", "N", NULL, NUMBER(bytes, 1, 1ull << 53) },

@@ -785,7 +785,8 @@ static int run_bench(const struct command *self, int argc, char **argv)
 
 const struct command cmd_bench = {
 	.name = "bench",
-	.about = "measure the cost of a few lines: many runs, minus the measurement overhead",
+	.about =
+		"measure the cost of a few lines of code: many runs, minus the measurement overhead",
 	.args = "TEST.{c,S,so}... | --asm CODE | --c CODE",
 	.example =
 		"  tare bench --asm 'imul rax, rbx'\n"

@@ -30,7 +30,7 @@ static const struct option_row aggregate_opts[] = {
 	  FLAG(explain) },
 	{ 0, "check", NULL, "exit with 2 if the runs did different work", FLAG(check) },
 	RECORDING_ROWS("tare/aggregate/1"),
-	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
+	OUTPUT_HTML_ROW(form.out, "also write an HTML page to FILE"),
 	{ 0 },
 };
 

@@ -33,7 +33,7 @@ static const struct option_row diff_opts[] = {
 	{ 0, "subtract-own", NULL, "subtract the overhead of recording, if it was measured",
 	  FLAG(how.subtract_own) },
 	RECORDING_ROWS("tare/diff/1"),
-	OUTPUT_HTML_ROW(form.out, "write a page there, too: opens in a browser, offline"),
+	OUTPUT_HTML_ROW(form.out, "also write an HTML page to FILE"),
 	{ 0 },
 };
 

@@ -693,7 +693,7 @@ static int run_regions(const struct command *self, int argc, char **argv)
 
 const struct command cmd_regions = {
 	.name = "regions",
-	.about = "record the named parts of a program, each time they run",
+	.about = "record named regions of a program, each time they run",
 	.args = "[--] COMMAND [ARG...] [::: COMMAND [ARG...]]...",
 	.example = "  tare regions -o base.tare -- ./program\n"
 		   "  tare regions --turns 5 -o runs -- ./before ::: ./after\n"

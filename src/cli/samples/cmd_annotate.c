@@ -282,7 +282,7 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_annotate = {
 	.name = "annotate",
-	.about = "one function, instruction by instruction, with samples or exact counts",
+	.about = "show one function, instruction by instruction, with samples or exact counts",
 	.args = "FUNCTION [FILE | -- COMMAND [ARG...]]",
 	.example =
 		"  tare annotate my_function perf.data\n"

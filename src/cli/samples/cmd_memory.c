@@ -377,7 +377,7 @@ static int memory_run(const struct command *self, int argc, char **argv)
 const struct command cmd_memory = {
 	.name = "memory",
 	.about =
-		"show memory accesses: slow ones, their data, their cache or memory level; allocations",
+		"show slow memory accesses: their data, their cache or memory level; and allocations",
 	.args = "[FILE]",
 	.example = "  tare memory perf.data\n"
 		   "  tare memory --by symbol --sort misses perf.data\n"

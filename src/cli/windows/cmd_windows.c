@@ -535,7 +535,7 @@ static int run_windows(const struct command *self, int argc, char **argv)
 
 const struct command cmd_windows = {
 	.name = "windows",
-	.about = "count in windows of a million instructions: show a run over time and its phases",
+	.about = "count in windows of a million instructions: a run over time, and its phases",
 	.args = "[--] COMMAND [ARG]... | diff A.csv B.csv",
 	.example = "  tare windows -e cycles,cache-misses --every 1M -- prog\n"
 		   "  tare windows --every 10ms -e page-faults -- make\n"
