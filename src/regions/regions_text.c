@@ -287,8 +287,8 @@ static int by_times(const void *a, const void *b)
 static void events(struct text *out, const struct regions *r, const struct regions_shown *how,
 		   const struct style *s)
 {
-	static const char *const heads[] = { "times", "sum",  "least",
-					     "most",  "last", "value or instant" };
+	static const char *const heads[] = { "times", "sum",  "min",
+					     "max",   "last", "value or instant" };
 	const struct regions_row **order = calloc(r->n + 1, sizeof(*order));
 	struct grid g = { .columns = 6 };
 	size_t rows = 0, n = 0, left = 0,

@@ -117,7 +117,7 @@ static void put_part(struct text *out, const struct windows_diff *d, bool exact,
 {
 	bool wide = d->part_windows > 1;
 
-	text_add(out, " %sThey part %s ", ink_on(style, INK_STRONG), wide ? "between" : "at");
+	text_add(out, " %sThey diverge %s ", ink_on(style, INK_STRONG), wide ? "between" : "at");
 	put_amount(out, style, d, 0, (double)d->part_at, 0);
 	if (wide) {
 		text_add(out, " and ");

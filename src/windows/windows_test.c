@@ -539,7 +539,7 @@ TEST(between_places_of_both_there_are_bounds)
 		 0);
 	windows_diff_text(&t, &kept, true, "a", "b", &plain);
 	CHECK(strstr(t.s,
-		     "They part between 0 and 3000 instructions:u (from window 1): cycles:u 1900 -> at most 1750\n"),
+		     "They diverge between 0 and 3000 instructions:u (from window 1): cycles:u 1900 -> at most 1750\n"),
 	      "%s", t.s);
 	CHECK(!strstr(t.s, "that both have"), "%s", t.s);
 	windows_free(a);

@@ -342,7 +342,7 @@ def csv_and_where_two_runs_part():
     equal(float(rows[at["window"] - 1][at["event"]]), at["a"], "what A counted there")
     other = sh(TARE, "windows", "diff", "a.csv", "c.csv")
     equal(other.returncode, 1)
-    true("They part at " in other.stdout and "B is longer by" in other.stdout and "Where B differs" in other.stdout, other.stdout)
+    true("They diverge at " in other.stdout and "B is longer by" in other.stdout and "Where B differs" in other.stdout, other.stdout)
 
 
 @test

@@ -30,7 +30,7 @@ function facts(doc) {
   const rows = [...counters(doc, doc.all).map((c) => { const w = doc.all.counters[c.counter].whole ?? doc.all.counters[c.counter].self; return w && [c.counter, [percentOf(w) || "no change"], [plain(w.before.mean, c.unit), " → ", plain(w.after.mean, c.unit), w.beyond === false && toNumber(w.change) !== 0 ? (w.reason ? `, ${reasons[w.reason]}` : ", within the noise") : ""].join("")]; }).filter(Boolean),
     ["Before", runs(doc.before.length)], ["After", runs(doc.after.length)], ["Labels", full(doc.labels.length)]];
   const remarks = [...remarksOf(doc), doc.own_cost_subtracted && "The overhead of recording was subtracted.",
-    ...[...doc.before, ...doc.after].map((r) => r.copy_of && `${r.path} has the very content of ${r.copy_of}: a copy is no further run, and hides the noise.`),
+    ...[...doc.before, ...doc.after].map((r) => r.copy_of && `${r.path} has exactly the content of ${r.copy_of}: a copy is not a further run, and hides the noise.`),
     ...[...doc.before, ...doc.after].map((r) => r.damage && `${r.path} is damaged: ${r.damage}`),
     ...[...doc.before, ...doc.after].map((r) => r.live && `${r.path}: ${r.live}`)].filter(Boolean);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),

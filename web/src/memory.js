@@ -61,7 +61,7 @@ function rows(doc) {
     latency && { title: "Histogram", about: "the distribution: a bar for each doubling of the cycles", value: (r) => (known(of(r)) ? toNumber(of(r).p50) : null),
       show: (r) => (known(of(r)) ? h("span", { class: "spread", title: bins(of(r)).map(([from, to, n]) => `${full(from)} to ${full(to)}: ${full(n)}`).join("\n") }, spread(of(r), of(doc.total).histogram)) : "–") },
     placed && doc.by !== "level" && { title: "Served by", value: (r) => places(r), show: (r) => places(r) ?? "–" },
-    toNumber(doc.total.snoops.modified ?? 0) > 0 && { title: "Hitm", about: "found the line changed in another core's cache", number: true, value: (r) => part(r, r.snoops.modified, toNumber(r.samples)), show: (r) => percent(part(r, r.snoops.modified, toNumber(r.samples)), 1) },
+    toNumber(doc.total.snoops.modified ?? 0) > 0 && { title: "Hitm", about: "found the line modified in another core's cache", number: true, value: (r) => part(r, r.snoops.modified, toNumber(r.samples)), show: (r) => percent(part(r, r.snoops.modified, toNumber(r.samples)), 1) },
     walks && doc.by !== "tlb" && { title: "Walks", about: "translations that needed the page tables", number: true, value: (r) => part(r, r.tlbs.walk, sum(r.tlbs)), show: (r) => (sum(r.tlbs) ? percent(part(r, r.tlbs.walk, sum(r.tlbs)), 1) : "–") },
   ].filter(Boolean), doc.rows, { caption: titles[doc.by], search: "Filter rows", empty: "no accesses" }));
 }
@@ -78,24 +78,24 @@ export function memory(doc, documents) {
 export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });
 
 function line(doc, l, i) {
-  const latency = l.cells.some((c) => known(c.latency_mean));
+  const latency = l.cells.some((c) => known(c.latency_mean)), moves = toNumber(l.switches_true) + toNumber(l.switches_false);
   // each instruction has a row: two of one source line are distinguished by their addresses
   const place = (c) => [c.offset, c.size, c.pid, c.tid, c.function, c.file, c.line].join(), times = new Map();
   l.cells.forEach((c) => times.set(place(c), (times.get(place(c)) ?? 0) + 1));
   return section(`${i + 1}. ${l.object ?? l.address}`, `${l.means}${known(l.sure) ? ` (${l.sure > 0.999 ? "more than 99.9" : Math.floor(100 * l.sure)} % sure)` : ""}`,
-    h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; it had to move between ${full(toNumber(l.switches_true) + toNumber(l.switches_false))} of ` +
-      `${full(toNumber(l.samples) - 1)} pairs of neighbours${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were by chance)` : ""}, ${full(l.switches_true)} times for the same bytes` : ""}.` +
-      (known(l.part ?? null) ? ` This is so in a part of the time, with ${full(l.part)} of its samples.` : "")),
+    h("p", { class: "about" }, `${l.address}${l.physical ? " (physical)" : ""}: ${full(l.samples)} samples by ${l.threads} threads${known(l.switches_true) ? `; ${full(moves)} ${moves === 1 ? "move" : "moves"} between two of them` +
+      `${known(l.switches_by_chance) ? ` (${full(Math.round(l.switches_by_chance))} if their order were random)` : ""}, ${full(l.switches_true)} for the same bytes` : ""}.` +
+      (known(l.part ?? null) ? ` In part of the time: ${full(l.part)} of its samples.` : "")),
     remarks(l),
     l.padding && h("p", { class: "about" }, `${l.padding.means}.`),
     l.fix && h("p", { class: "about" }, `Usual remedy: ${l.fix}.`),
     table([
       { title: "At", about: "bytes of the line", number: true, value: (c) => c.offset, show: (c) => (c.size > 1 ? `+${c.offset}..${c.offset + c.size - 1}` : `+${c.offset}`) },
-      l.cells.some((c) => c.field) && { title: "Field", about: "the variable and its part, by its type", value: (c) => c.field, show: (c) => c.field ?? "–" },
+      l.cells.some((c) => c.field) && { title: "Field", about: "the variable and its member, by its type", value: (c) => c.field, show: (c) => c.field ?? "–" },
       { title: "Thread", value: (c) => `${c.comm} ${c.pid}/${c.tid}` },
       { title: "Loads", number: true, value: (c) => toNumber(c.loads), show: (c) => full(c.loads) },
       { title: "Stores", number: true, value: (c) => toNumber(c.stores), show: (c) => full(c.stores) },
-      doc.knows_modified && { title: "Hitm", about: "found the line changed in another core's cache", number: true, value: (c) => toNumber(c.modified), show: (c) => full(c.modified) },
+      doc.knows_modified && { title: "Hitm", about: "found the line modified in another core's cache", number: true, value: (c) => toNumber(c.modified), show: (c) => full(c.modified) },
       latency && { title: "Cycles", about: "mean latency", number: true, value: (c) => c.latency_mean, show: (c) => (known(c.latency_mean) ? full(Math.round(c.latency_mean)) : "–") },
       { title: "Code", wide: true, value: (c) => c.function ?? c.ip, show: (c) => [h("b", {}, c.function ?? c.ip), c.file && h("span", { class: "soft" }, ` ${c.file.replace(/.*\//, "")}:${c.line}`),
         known(c.function) && times.get(place(c)) > 1 && h("span", { class: "soft" }, ` ${c.ip}`)] },
@@ -118,11 +118,11 @@ function objects(doc) {
 
 export function sharing(doc) {
   const lines = doc.lines.filter(fought), rest = doc.lines.filter((l) => !fought(l));
-  return [lead([["Lines with contention", full(lines.filter((l) => l.verdict !== "untimed").length)], ["False sharing", full(lines.filter((l) => l.verdict === "false").length)], ["Accesses", full(doc.accesses), doc.origins.join(", ")], ["Lines", full(doc.lines_in_all)],
-    ["Too few samples", full(toNumber(doc.lines_of_too_few_samples) + doc.lines.filter((l) => l.verdict === "unclear").length)]], doc),
+  return [lead([["Contended lines", full(lines.filter((l) => l.verdict !== "untimed").length)], ["False sharing", full(lines.filter((l) => l.verdict === "false").length)], ["Accesses", full(doc.accesses), doc.origins.join(", ")], ["Lines", full(doc.lines_in_all)],
+    ["Without a verdict", full(toNumber(doc.lines_of_too_few_samples) + doc.lines.filter((l) => l.verdict === "unclear").length)]], doc),
   objects(doc),
   ...lines.slice(0, 100).map((l, i) => line(doc, l, i)),
-  rest.length > 0 && section("Other shared lines", "handed from thread to thread, or with too few samples", table([
+  rest.length > 0 && section("Other shared lines", "handed from thread to thread, or without a verdict", table([
     { title: "Line", wide: true, value: (l) => l.object ?? l.address, show: (l) => h("b", {}, l.object ?? l.address) },
     { title: "Verdict", value: (l) => l.verdict },
     { title: "Why", value: (l) => (l.verdict === "unclear" ? l.means : null), show: (l) => (l.verdict === "unclear" ? l.means : "–") },

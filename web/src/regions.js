@@ -41,7 +41,7 @@ export function summarize(doc) {
       { title: "Share", number: true, value: (l) => of(l).share, show: (l) => percent(of(l).share, 2), bar: (l) => of(l).share },
       column("Total", "total", "with the regions inside; a region nested in one of its own label counts once"),
       { title: "Count", number: true, value: (l) => toNumber(l.count), show: (l) => full(l.count) },
-      column("Smallest", "min"), column("Median", "median"), column("99 %", "p99", "99 of 100 are not above it"), column("Largest", "max"),
+      column("Min", "min"), column("Median", "median"), column("p99", "p99", "99 of 100 are not above it"), column("Max", "max"),
       rows.some((l) => toNumber(of(l).unknown)) && { title: "Unknown", about: "regions with unknown cost", number: true, value: (l) => toNumber(of(l).unknown), show: (l) => full(of(l).unknown) },
     ].filter(Boolean), rows, { caption: `Regions by ${name}`, search: "Filter labels" }));
   });
@@ -53,7 +53,7 @@ function integers(doc) {
   const rows = doc.labels.filter((l) => l.integers), count = (title, field) => ({ title, number: true, value: (l) => toNumber(l.integers[field]), show: (l) => full(l.integers[field]) });
   return rows.length ? section("Numbers", "recorded by the program itself", table([
     { title: "Label", wide: true, value: (l) => l.label, text: (l) => `${l.label} ${where(l)}`, show: (l) => [h("b", {}, l.label), " ", h("span", { class: "soft" }, where(l))] },
-    count("Times", "count"), { ...count("Sum", "sum"), sort: "down" }, count("Smallest", "min"), count("Largest", "max"), count("Last", "last"),
+    count("Times", "count"), { ...count("Sum", "sum"), sort: "down" }, count("Min", "min"), count("Max", "max"), count("Last", "last"),
   ], rows, { caption: "Numbers", search: "Filter labels" })) : null;
 }
 export const summarizeTitle = (doc) => ({ title: doc.recordings.length === 1 ? doc.recordings[0].command ?? doc.recordings[0].path : doc.recordings.map((r) => r.path).join(" "), kind: "tare summarize" });

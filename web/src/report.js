@@ -55,7 +55,7 @@ function rows(doc) {
       doc.quality.with_stacks && { title: `Total${suffix}`, about: "here and in its callees", number: true, value: (r) => toNumber(of(r).total), show: (r) => plain(of(r).total, e.unit) },
     ].filter(Boolean);
   });
-  return section("Where the samples fell", null, table([
+  return section("Samples", null, table([
     keys.has("function") && text("Function", name, (v, r) => [h("b", {}, v), r.kernel && h("span", { class: "soft" }, " kernel"), r.inlined && h("span", { class: "soft" }, " inlined")]),
     ...numbers,
     known(doc.ratio) && { title: doc.ratio, number: true, value: (r) => r.ratio, show: (r) => (known(r.ratio) ? full(Number(r.ratio.toPrecision(4))) : "–") },
@@ -77,7 +77,7 @@ function relatives(doc) {
     { title: "Of it", number: true, value: (r) => toNumber(r.amount) / toNumber(f.total), show: (r) => percent(toNumber(r.amount) / toNumber(f.total), 2), bar: (r) => toNumber(r.amount) / toNumber(f.total) },
     { title: "Module", value: (r) => r.module },
   ], list, { caption: title, search: "Filter functions" }));
-  return [one(`Callers of ${f.name}`, f.callers), one(`What ${f.name} called`, f.callees)];
+  return [one(`Callers of ${f.name}`, f.callers), one(`Callees of ${f.name}`, f.callees)];
 }
 
 function unnamed(doc) {

@@ -8,7 +8,7 @@ const verdict = (c) => (!c.beyond ? "" : toNumber(c.before) === 0 ? "new" : toNu
 function facts(doc) {
   const side = (name, s) => [name, plain(s.amount, doc.unit), `${s.file}: ${full(s.samples)} samples of ${s.event}`];
   const { before: a, after: b } = doc.in_all ?? { before: toNumber(doc.before.amount), after: toNumber(doc.after.amount) }, sure = doc.rows.filter((r) => r.self.beyond).length;
-  const rows = [side("Before", doc.before), side("After", doc.after), a > 0 && ["In all", `${b < a ? "−" : "+"}${exactPercent(100 * Math.abs(b - a) / a)}`, doc.shares ? "shares are compared" : doc.in_all?.counted ? `counted exactly: ${full(a)} before, ${full(b)} after` : doc.in_all && !doc.in_all.beyond && "within the noise of sampling"],
+  const rows = [side("Before", doc.before), side("After", doc.after), a > 0 && ["In total", `${b < a ? "−" : "+"}${exactPercent(100 * Math.abs(b - a) / a)}`, doc.shares ? "shares are compared" : doc.in_all?.counted ? `counted exactly: ${full(a)} before, ${full(b)} after` : doc.in_all && !doc.in_all.beyond && "within the noise of sampling"],
     ["Beyond the noise", doc.judged ? full(sure) : "not judged", !doc.judged ? "more than half of the samples of a recording are lost" : `of ${full(doc.rows.length)} rows`]].filter(Boolean);
   const remarks = [["before", doc.before], ["after", doc.after]].flatMap(([name, s]) => [toNumber(s.lost_samples) > 0 && `${full(s.lost_samples)} samples (${percent(s.lost_share, 1)}) were lost ${name}: the kernel had no room for them. Any place may have lost them all, or none: the intervals are as much wider.`,
     s.broke_off && `The recording of ${name} broke off: the last part may be missing, which may explain the difference.`,

@@ -41,11 +41,11 @@ function events(doc) {
 
 function missing(doc) {
   const rows = doc.events.filter((e) => !known(e.value));
-  return rows.length ? section("Not counted", "an event that could not be counted is never shown as 0", table([
+  return rows.length ? section("Unavailable", "an event that could not be counted is never shown as 0", table([
     { title: "Event", value: (e) => e.event, show: (e) => h("b", {}, e.event) },
     { title: "Why", wide: true, value: (e) => e.reason },
     { title: "Remedy", wide: true, value: (e) => e.remedy },
-  ], rows, { caption: "Events that could not be counted" })) : null;
+  ], rows, { caption: "Unavailable events" })) : null;
 }
 
 /** With the same digits and prefix as in text. */
@@ -59,7 +59,7 @@ function metrics(doc) {
     { title: "From", number: true, value: (m) => m.low, show: (m) => meant(m, m.low) },
     { title: "To", number: true, value: (m) => m.high, show: (m) => meant(m, m.high) },
     { title: "Quality", value: (m) => qualityRank(m.quality), text: (m) => m.quality, show: (m) => quality(m.quality) },
-    { title: "Beside", value: (m) => [m.event, key(m)].filter(Boolean).join(" ") },
+    { title: "Event", value: (m) => [m.event, key(m)].filter(Boolean).join(" ") },
   ], rows, { caption: "Metrics", search: "Filter metrics" })) : null;
 }
 

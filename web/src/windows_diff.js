@@ -29,11 +29,11 @@ function strip(doc, k) {
 
 export function windowsDiff(doc) {
   const others = doc.events.map((name, i) => [name, i]).slice(doc.events.length > 1 ? 1 : 0);
-  const totals = section("In all", "in the windows that both have", table([
+  const totals = section("In total", "in the windows that both have", table([
     { title: "Event", value: (r) => r.name, show: (r) => h("b", {}, r.name) }, { title: "A", number: true, value: (r) => r.a, show: (r) => plain(r.a, r.unit) }, { title: "B", number: true, value: (r) => r.b, show: (r) => plain(r.b, r.unit) },
     { title: "Changed", number: true, value: (r) => r.b - r.a, show: (r) => percentage(changed(r.a, r.b)) },
-  ], doc.events.map((name, i) => ({ name, unit: doc.units?.[i] ?? "", a: toNumber(doc.total_a[i]), b: toNumber(doc.total_b[i]) })), { caption: "In all" }));
-  const stretches = doc.stretches.length > 0 && section("Parts with a difference", "Parts of the run in which the difference is roughly the same.", others.filter(([, i]) => doc.stretches.some((s) => toNumber(s.a[i]) !== toNumber(s.b[i]))).map(([, i]) => strip(doc, i)), table([
+  ], doc.events.map((name, i) => ({ name, unit: doc.units?.[i] ?? "", a: toNumber(doc.total_a[i]), b: toNumber(doc.total_b[i]) })), { caption: "In total" }));
+  const stretches = doc.stretches.length > 0 && section("Where B differs from A", "Parts of the run in which the difference is roughly the same.", others.filter(([, i]) => doc.stretches.some((s) => toNumber(s.a[i]) !== toNumber(s.b[i]))).map(([, i]) => strip(doc, i)), table([
     { title: "From window", number: true, value: (s) => s.first_window, show: (s) => full(s.first_window) }, { title: "Windows", number: true, value: (s) => s.windows, show: (s) => full(s.windows) },
     ...others.flatMap(([name, i]) => [{ title: `${name} A`, number: true, value: (s) => toNumber(s.a[i]), show: (s) => plain(s.a[i], doc.units?.[i] ?? "") }, { title: `${name} B`, number: true, value: (s) => toNumber(s.b[i]), show: (s) => plain(s.b[i], doc.units?.[i] ?? "") },
       { title: "Changed", number: true, value: (s) => toNumber(s.b[i]) - toNumber(s.a[i]), show: (s) => percentage(changed(toNumber(s.a[i]), toNumber(s.b[i]))) }]),
