@@ -151,7 +151,8 @@ int bench_reader_open(struct bench_reader *r, const struct bench_shared *b, stru
 		ret = open_group(r, err);
 	}
 	if (ret == 0 && r->n != b->counters) /* the shared state's cells are for this number */
-		ret = tare_fail(err, EINVAL, "%u counters on the board, and the marks read %zu",
+		ret = tare_fail(err, EINVAL,
+				"%u counters in the shared state, but the marks read %zu",
 				b->counters, r->n);
 	if (ret < 0)
 		return ret;

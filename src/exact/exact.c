@@ -481,7 +481,7 @@ int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct ta
 
 _Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX &&
 		       (int)EXACT_REASON_MAX == (int)REASON_MAX,
-	       "the board's lists");
+	       "the lists in the shared state");
 
 enum {
 	TRIES_MAX = 5000,

@@ -397,8 +397,8 @@ void verify_words(struct text *out, const struct verify_result *r)
 {
 	switch (r->verdict) {
 	case VERIFY_EXACT:
-		text_add(out, "each time %s%s", r->as == WORK_UNKNOWN ? "" : "the exact number of ",
-			 as_what(r));
+		text_add(out, "each time %s%s",
+			 r->as == WORK_UNKNOWN ? "exactly " : "the exact number of ", as_what(r));
 		break;
 	case VERIFY_FIXED:
 		text_add(out, "exact after %" PRId64 " are subtracted, which each reading adds",

@@ -63,7 +63,7 @@ static const struct {
 	{ __LINE__,
 	  { { 0, true, 0, 0 }, { 0, true, 200, 200 }, { 0, true, 300, 300 } },
 	  VERIFY_EXACT,
-	  "each time the work done" },
+	  "each time exactly the work done" },
 	{ __LINE__,
 	  { { 0, true, 100, 100 }, { 0, true, 100, 0 }, { 0, true, 300, 0 } },
 	  VERIFY_FROZEN,
