@@ -1,5 +1,7 @@
-/* The C library's start, from the kernel's first instruction on; a dynamic program. exact:
- * build=dynamic */
+/*
+ * The C library's start, from the kernel's first instruction on; a dynamic program.
+ * exact: build=dynamic
+ */
 #include <stdio.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,7 @@
-/* The C library's start, from the kernel's first instruction on; a nopie program. exact:
- * build=nopie */
+/*
+ * The C library's start, from the kernel's first instruction on; a nopie program.
+ * exact: build=nopie
+ */
 #include <stdio.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,7 @@
-/* The C library's start, from the kernel's first instruction on; a static-pie program. exact:
- * build=static-pie */
+/*
+ * The C library's start, from the kernel's first instruction on; a static-pie program.
+ * exact: build=static-pie
+ */
 #include <stdio.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,7 @@
-/* The C library's start, from the kernel's first instruction on; a static program. exact:
- * build=static */
+/*
+ * The C library's start, from the kernel's first instruction on; a static program.
+ * exact: build=static
+ */
 #include <stdio.h>
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left of an action whose handler is for one signal only: its flags and its mask. exact:
- * build=static
+ * SA_RESETHAND: after the signal, the action keeps its flags and its mask.
+ * exact: build=static
  */
 #include <signal.h>
 #include <string.h>

@@ -45,8 +45,8 @@ int main(void)
 
 	run_much();
 	/*
-	 * Of advice and protection what lies before a hole is reached, of advice what lies behind
-	 * it, too.
+	 * For a range with a hole, madvise() applies to the memory before and after the hole,
+	 * mprotect() only to the memory before it.
 	 */
 	*near = *above = 1;
 	say("advise", madvise(near, 0x90000, MADV_DONTNEED));

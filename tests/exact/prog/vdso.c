@@ -1,5 +1,6 @@
-/* exact: build=dynamic compare=output
- * reason=clock_reads_in_the_vdso_retry_when_the_kernel_updates_them The vdso: clocks, time, getcpu.
+/*
+ * The vDSO: clocks, time, getcpu.
+ * exact: build=dynamic compare=output reason=clock_reads_retry_when_the_kernel_updates_them
  */
 #include <sched.h>
 #include <stdio.h>
