@@ -743,6 +743,8 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 	const struct samples_of of = {
 		.b = x->shared, .every = &x->every, .clock = &x->clock, .ended = x->ended
 	};
+	int64_t total[EXACT_CLASSES];
+	char reason[REASON_MAX];
 	int ret;
 
 	if (!x->every.n_events)
@@ -750,6 +752,9 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 	if (x->lost && x->ended)
 		return say_lost(x, err);
 	ret = is_damaged(x) ? SAMPLES_DAMAGED : samples_give(&x->samples, &of, each, with, err);
+	if (ret == 0 && x->ended && x->alone && sum_up(x, total, reason) && !reason[0] &&
+	    !samples_add_up(x->samples, total))
+		ret = SAMPLES_DAMAGED;
 	return ret == SAMPLES_DAMAGED ? damaged(x, err) : ret;
 }
 
