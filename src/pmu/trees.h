@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: the sysfs trees of tests/sysfs, at the path from TARE_TREES or the build. */
+/* For tests: the recorded machines of tests/sysfs, in the folder named by TARE_TREES or the build. */
 #ifndef PMU_TREES_H
 #define PMU_TREES_H
 
