@@ -160,15 +160,28 @@ test("what was fixed is told in the words of the text", async () => {
   yes(said.includes("Fixed in each run: aslr, order."), said);
   yes(said.includes("Not fixed: readdir: only the exact engine can"), said);
   const doc = JSON.parse(readFileSync(join(WEB, "../tests/golden/stat-eight-runs.json"), "utf8"));
-  Object.assign(doc.conditions, { fixed: ["aslr", "isa"], not_fixed: [], isa: "x86-64-v3" });
+  doc.notes = ["+engine: includes engine overhead.", "1 of 8 runs failed (exit 3)."];
   const model = await open(made("model.html", [doc]));
-  yes((await model.locator("section.lead .remark").allTextContents()).join("\n").includes("Fixed in each run: aslr, isa=x86-64-v3."), "the CPU model");
+  equal((await model.locator("section.lead .remark").allTextContents()).join("\n"), doc.notes[1], "the notes");
+});
+
+test("page and text name the same number of runs, and say which failed", async () => {
+  const html = join(room, "clean.html"), text = run(["stat", "--clean-times", "-r", "2", "-e", "instructions:u,page-faults", "--html", html, "--", "true"]).stderr;
+  yes(text.includes("median of 2 runs"), text);
+  const page = await open(html), main = await page.locator("main").innerText();
+  equal(await page.locator('section[data-title="Events"] .about').textContent(), "median of 2 runs", "the heading");
+  yes(/Runs\s+2\b/.test(main), main);
+  equal((await data(page)).documents[0].runs, 4, "all runs");
+  for (const line of text.split("\n").map((l) => l.trim()).filter((l) => /^(exact|All else)/.test(l))) yes(main.includes(line), line);
+  const failed = join(room, "failed.html"), note = run(["stat", "-r", "2", "-e", "page-faults", "--engine", "perf", "--html", failed, "--", "false"], 1).stderr.split("\n").find((l) => l.includes("runs failed")).trim();
+  yes((await (await open(failed)).locator("main").innerText()).includes(note), note);
 });
 
 test("what includes engine overhead comes last, marked, as in text, JSON and CSV", async () => {
   const counted = ["instructions:u", "branches:u"], overhead = ["task-clock", "page-faults"], doc = JSON.parse(readFileSync(join(WEB, "../tests/golden/stat-eight-runs.json"), "utf8"));
   const rows = (names, more) => names.map((event, i) => ({ ...doc.events.find((e) => e.event === "task-clock"), event, unit: "", ...more }));
   doc.events = [...rows(counted, { quality: "exact" }), ...rows(overhead, { with_engine_work: true })];
+  doc.notes = ["+engine: includes engine overhead. --clean-times counts these in further runs, without the engine."];
   doc.times_ns.with_engine_work = true;
   for (const varied of [true, false]) { // counts that are exact are often equal in all runs: only times vary then
     if (!varied) for (const e of doc.events.slice(0, 2)) e.max = e.min;
@@ -214,7 +227,7 @@ test("the noise budget is told in the words of the text", async () => {
   const doc = (await data(page)).documents[0];
   doc.explain.events = [{ event: `instructions:u ${EVIL}`, state: "split", n: 8, words: "standard deviation 672, largest minus smallest 1,900; with everything fixed 0",
     parts: [part(["hash-seeds"], "hash seeds: alone a standard deviation of 616", 0.84, 0.57, 0.96, "switched"), part(["page-faults"], "page faults: 12 (9 to 14) for each page fault", 0.1, 0.04, 0.43, "regression")],
-    unexplained: { share: 0.06, low: 0, high: 0.28, place: "two runs part in spin" }, one_run: { run: 3, share: 0.9, words: "Run 3 alone makes 90 % of the variance" } },
+    unexplained: { words: "unexplained: two runs part in spin", share: 0.06, low: 0, high: 0.28, place: "two runs part in spin" }, one_run: { run: 3, share: 0.9, words: "Run 3 alone makes 90 % of the variance" } },
   { ...doc.explain.events[0], words: "all 8 equal: there is no spread to explain.", state: "no spread" }];
   doc.explain.notes = ["8 runs as asked", "Not seen here: migrations."];
   const split = await open(made("explain.html", [doc])), title = "Where the spread comes from", section = split.locator(`section[data-title="${title}"]`);
