@@ -251,20 +251,6 @@ static void json_words(struct json *j, const char *key, struct text *words)
 	text_free(words);
 }
 
-static void json_notes(struct json *j, const struct explained *e)
-{
-	struct text notes = { 0 };
-
-	put_notes(&notes, e);
-	json_array(j, "notes");
-	for (char *at = notes.s, *end; at && (end = strchr(at, '\n')); at = end + 1) {
-		*end = '\0';
-		json_string(j, NULL, at + 1);
-	}
-	json_end(j);
-	text_free(&notes);
-}
-
 static void json_causes(struct json *j, const char *key, unsigned set)
 {
 	json_array(j, key);
@@ -359,6 +345,8 @@ static void json_row(struct json *j, const struct explained_row *r)
 
 void explain_json(struct json *j, const struct explained *e)
 {
+	struct text notes = { 0 };
+
 	json_object(j, "explain");
 	json_uint(j, "runs", e->runs);
 	json_uint(j, "conditions", e->conditions);
@@ -374,7 +362,8 @@ void explain_json(struct json *j, const struct explained *e)
 	json_bool(j, "output_differs", e->output_differs);
 	json_bool(j, "cut_short", e->cut_short);
 	json_bool(j, "process_ids_vary", e->ids_vary);
-	json_notes(j, e);
+	put_notes(&notes, e);
+	json_notes(j, "notes", &notes);
 	json_array(j, "events");
 	for (size_t i = 0; i < e->n; i++)
 		json_row(j, &e->row[i]);

@@ -251,22 +251,13 @@ static void put_line(struct text *out, const struct text *document)
 	text_put(out, "\n", 1);
 }
 
-/* The notes of the text output, one string each. */
 static void notes(struct json *j, const struct stat_table *t, const struct stat_about *about)
 {
 	static const struct style style = { .thousands = true, .utf8 = true, .width = INT_MAX };
 	struct text lines = { 0 };
 
 	stat_notes(&lines, t, about, &style);
-	json_array(j, "notes");
-	for (char *at = lines.s, *end; at && (end = strchr(at, '\n')); at = end + 1) {
-		*end = '\0';
-		if (*at)
-			json_string(j, NULL, at + 1);
-	}
-	json_end(j);
-	j->out.failed |= lines.failed;
-	text_free(&lines);
+	json_notes(j, "notes", &lines);
 }
 
 void stat_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
