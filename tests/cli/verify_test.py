@@ -58,6 +58,8 @@ def skid_of_what_the_kernel_knows_the_cause_of():
         equal((watched["samples"], watched["shape"]), (1000, "exact" if ARCH == "arm64" else "next"))
     text = sh(TARE, "verify", "skid", status=r.returncode).stdout
     true(re.search(r"^ page-faults:u +0 +10(0\d|10) +100\.0 % .* the instruction itself$", text, re.M), text)
+    equal(bool(re.search(r"^ mem:ADDRESS:rw:u +0 +no samples$", text, re.M)), silent, text)
+    true(not silent or "median" not in watched, f"no place without a sample: {watched}")
     true(hardware or "their skid is unknown here" in text, text)
     for words, why in ((["ls"], "takes no command"), (["--format", "x"], "there is no format"), (["-o", "/none/x"], "/none/x")):
         bad = sh(TARE, "verify", "skid", *words, status=125)
