@@ -5,6 +5,7 @@ usage: output_test.py TARE
 """
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
