@@ -20,7 +20,7 @@ struct report_diff_shown {
 };
 
 void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s);
-/* Lines: what is compared, and how sure changes are. */
+/* One note per line, as in the text output. */
 void report_diff_notes(struct text *out, const struct report_diff_shown *r);
 void report_diff_json(struct text *out, const struct report_diff_shown *r);
 void report_diff_csv(struct text *out, const struct report_diff_shown *r);
