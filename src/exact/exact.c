@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "exact/samples_read.h"
+#include "exact/cpus.h"
 #include "exact/isa.h"
 #include "exact/supervisor.h"
 
@@ -320,6 +321,15 @@ static int hear(struct exact *x, int timeout_ms, struct report *r)
 	return n == sizeof *r ? 1 : -EIO;
 }
 
+static int make_cpus(struct exact *x, const struct exact_options *o)
+{
+	struct isa_model host;
+
+	if (!o->isa)
+		isa_host(&host);
+	return cpus_files(&x->shared->cpu_files, o->isa ? o->isa : &host, o->cpus);
+}
+
 int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		 const struct exact_options *o, struct tare_error *err)
 {
@@ -348,6 +358,17 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		goto out;
 	if (o->isa)
 		x->shared->isa = *o->isa;
+	x->shared->auxv = (struct auxv_values){ .no_vdso = o->no_vdso,
+						.hwcaps = o->isa,
+						.hwcap = x->shared->isa.hwcap,
+						.hwcap2 = x->shared->isa.hwcap2 };
+	if (o->cpus) {
+		ret = make_cpus(x, o);
+		if (ret < 0) {
+			tare_fail_nomem(err);
+			goto out;
+		}
+	}
 	set_every(x, &o->every);
 	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
@@ -378,18 +399,15 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
-			.auxv = { .random = o->same_random,
-				  .no_vdso = o->no_vdso,
-				  .hwcaps = o->isa,
-				  .hwcap = x->shared->isa.hwcap,
-				  .hwcap2 = x->shared->isa.hwcap2 },
+			.auxv = { o->same_random, x->shared->auxv },
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) |
 				(o->running ? COUNT_RUNNING : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
 				(o->every.n && o->every.path ? COUNT_PATH : 0) |
 				(o->same_random ? SAME_RANDOM : 0) |
 				(o->same_readdir ? SAME_READDIR : 0) |
-				(o->turned_readdir ? TURNED_READDIR : 0) | (o->isa ? SAME_ISA : 0),
+				(o->turned_readdir ? TURNED_READDIR : 0) | (o->isa ? SAME_ISA : 0) |
+				(o->cpus ? SAME_CPUS : 0),
 		};
 
 		close(fds[0]);

@@ -27,10 +27,13 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 			    NULL },
 	[FIXED_READDIR] = { "readdir",
 			    "directories read in the order of names; under the exact engine alone",
-			    false, NULL },
+			    false, NULL, true },
 	[FIXED_ISA] = { "isa",
 			"the CPU that the command sees: x86-64-v3, or isa=MODEL; under the exact engine alone",
-			true, NULL },
+			true, NULL, true },
+	[FIXED_CPUS] = { "cpus",
+			 "the number of CPUs that the command sees: 1, or cpus=N; under the exact engine alone",
+			 true, NULL, true },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
 };
@@ -98,8 +101,9 @@ bool determinism_keeps(const char *kept, const char *variable)
 }
 
 /* Append the names of "env=" to those already kept. */
-static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct tare_error *err)
+static int keep(struct determinism *f, const char *names, size_t n, struct tare_error *err)
 {
+	char *kept = f->kept;
 	size_t had = strlen(kept);
 
 	if (!n || names[0] == ':' || names[n - 1] == ':' || memmem(names, n, "::", 2) ||
@@ -120,10 +124,10 @@ static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct
 	return 0;
 }
 
-static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct tare_error *err)
+static int set_isa(struct determinism *f, const char *name, size_t n, struct tare_error *err)
 {
 	if (n && n < FIXED_ISA_BYTES) {
-		snprintf(isa, FIXED_ISA_BYTES, "%.*s", (int)n, name);
+		snprintf(f->isa, FIXED_ISA_BYTES, "%.*s", (int)n, name);
 		return 0;
 	}
 	tare_fail(err, EINVAL,
@@ -133,45 +137,92 @@ static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct
 	return -EINVAL;
 }
 
+static int set_cpus(struct determinism *f, const char *digits, size_t n, struct tare_error *err)
+{
+	unsigned cpus = 0;
+
+	for (size_t i = 0; i < n && cpus <= FIXED_CPUS_MAX; i++)
+		cpus = digits[i] >= '0' && digits[i] <= '9'
+			? cpus * 10 + (unsigned)(digits[i] - '0')
+			: FIXED_CPUS_MAX + 1;
+	if (cpus && cpus <= FIXED_CPUS_MAX) {
+		f->cpus = cpus;
+		return 0;
+	}
+	tare_fail(err, EINVAL, "cpus=%.*s: a number from 1 to %d is wanted", n > 32 ? 32 : (int)n,
+		  digits, FIXED_CPUS_MAX);
+	tare_hint(err, "such as cpus=4; cpus alone is cpus=1");
+	return -EINVAL;
+}
+
+/* Items with a value: "name=value". */
+static const struct {
+	enum determinism_item item;
+	int (*set)(struct determinism *f, const char *value, size_t n, struct tare_error *err);
+} valued[] = {
+	{ FIXED_ENV, keep },
+	{ FIXED_ISA, set_isa },
+	{ FIXED_CPUS, set_cpus },
+};
+
+/* The item that begins "name="; FIXED_ITEMS: none. */
+static enum determinism_item valued_item(const char *word, size_t n)
+{
+	const char *equals = memchr(word, '=', n);
+
+	for (size_t i = 0; equals && i < ARRAY_SIZE(valued); i++)
+		if (items_of(word, (size_t)(equals - word)) == 1u << valued[i].item)
+			return valued[i].item;
+	return FIXED_ITEMS;
+}
+
+static int set_value(struct determinism *f, enum determinism_item item, const char *word, size_t n,
+		     struct tare_error *err)
+{
+	size_t name = strlen(determinism_rows[item].name) + 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(valued); i++)
+		if (valued[i].item == item)
+			return valued[i].set(f, word + name, n - name, err);
+	return 0;
+}
+
 int determinism_parse(const char *text, struct determinism *f, struct tare_error *err)
 {
-	bool just_some = false, env_named = false, isa_named = false;
-	char kept[FIXED_KEPT_BYTES] = "", isa[FIXED_ISA_BYTES] = "";
-	unsigned now = usual();
+	struct determinism values = { .cpus = 1 };
+	bool just_some = false, env_named = false;
+	unsigned now = usual(), named = 0;
 
 	for (const char *p = text; p;) {
 		size_t len = strcspn(p, ",");
 		char sign = *p == '+' || *p == '-' ? *p : 0;
 		const char *word = p + !!sign;
-		size_t n = len - !!sign,
-		       names = sign != '-' && n >= 4 &&
-				(!strncmp(word, "env=", 4) || !strncmp(word, "isa=", 4))
-			? 4
-			: 0;
+		size_t n = len - !!sign;
 		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
-		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
+		enum determinism_item with = sign == '-' ? FIXED_ITEMS : valued_item(word, n);
+		unsigned items = none ? 0 : with < FIXED_ITEMS ? 1u << with : items_of(word, n);
 
 		if (!items && !none)
 			return no_item(word, n, err);
-		if (names && items == FIXED(ENV) && keep(word + names, n - names, kept, err) < 0)
-			return -EINVAL;
-		if (names && items == FIXED(ISA) && set_isa(word + names, n - names, isa, err) < 0)
+		if (with < FIXED_ITEMS && set_value(&values, with, word, n, err) < 0)
 			return -EINVAL;
 		if (p == text && !sign) {
 			now = 0; /* a list of only these items */
 			just_some = true;
 		}
 		env_named |= (items & FIXED(ENV)) != 0;
-		if (items & FIXED(ISA))
-			isa_named = sign != '-';
+		named = sign == '-' ? named & ~items : named | items;
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}
 	f->set = now;
 	f->env_open = !just_some && !env_named;
-	f->isa_named = isa_named && now & FIXED(ISA);
-	memcpy(f->isa, isa, sizeof(isa));
-	memcpy(f->kept, now & FIXED(ENV) ? kept : "", now & FIXED(ENV) ? sizeof(kept) : 1);
+	f->named = named & now;
+	f->cpus = values.cpus;
+	memcpy(f->isa, values.isa, sizeof(f->isa));
+	if (!(now & FIXED(ENV)))
+		values.kept[0] = '\0';
+	memcpy(f->kept, values.kept, sizeof(f->kept));
 	return 0;
 }
 
@@ -190,18 +241,21 @@ void determinism_names(struct text *out, unsigned set)
 
 void determinism_names_had(struct text *out, const struct determinism *f)
 {
-	unsigned had = determinism_had(f);
+	unsigned had = determinism_had(f), valued = had & FIXED(CPUS);
+	const char *sep = "";
 
-	if (!(had & FIXED(ISA)) || !f->isa_model[0]) {
-		determinism_names(out, had);
-		return;
+	if (f && f->isa_model[0])
+		valued |= had & FIXED(ISA);
+	if (had & ~valued || !had) {
+		determinism_names(out, had & ~valued);
+		sep = ", ";
 	}
-	had &= ~FIXED(ISA);
-	if (had) {
-		determinism_names(out, had);
-		text_add(out, ", ");
+	if (valued & FIXED(ISA)) {
+		text_add(out, "%sisa=%s", sep, f->isa_model);
+		sep = ", ";
 	}
-	text_add(out, "isa=%s", f->isa_model);
+	if (valued & FIXED(CPUS))
+		text_add(out, "%scpus=%u", sep, f->cpus);
 }
 
 __attribute__((format(printf, 3, 0))) static bool note(struct determinism *f,
@@ -275,6 +329,17 @@ bool determinism_remark(struct text *out, const struct determinism *f, unsigned 
 	else
 		return false;
 	return true;
+}
+
+void determinism_without_engine(struct determinism *f)
+{
+	for (unsigned i = 0; f && i < FIXED_ITEMS; i++) {
+		if (!determinism_rows[i].engine)
+			continue;
+		f->set &= ~(1u << i) | f->named;
+		determinism_miss(f, (enum determinism_item)i,
+				 "only the exact engine can, and this runs without it");
+	}
 }
 
 unsigned determinism_tried(const struct determinism *f)

@@ -60,12 +60,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		}
 		return ret;
 	}
-	determinism_miss(l->fixed, FIXED_READDIR,
-			 "only the exact engine can, and this runs without it");
-	if (l->fixed && !l->fixed->isa_named)
-		l->fixed->set &= ~FIXED(ISA);
-	determinism_miss(l->fixed, FIXED_ISA,
-			 "only the exact engine can, and this runs without it");
+	determinism_without_engine(l->fixed);
 	if (l->fixed)
 		l->fixed->partly = FIXED(RANDOM);
 	fix_rights(l->fixed, argv[0]);

@@ -86,6 +86,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 						    .turned_readdir = l->fixed && l->fixed->turned,
 						    .no_vdso = set & FIXED(VDSO),
 						    .isa = set & FIXED(ISA) ? &run->isa : NULL,
+						    .cpus = set & FIXED(CPUS) ? l->fixed->cpus : 0,
 						    .profile = l->profile,
 						    .running = l->running,
 						    .every = l->every },

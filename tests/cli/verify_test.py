@@ -133,8 +133,9 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa"], "items")
-    equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus"], "items")
+    equal({x[1] for x in lines}, {"usual", "by", "exact"}, "kinds")
+    equal([x[0] for x in lines if x[1] == "exact"], ["isa", "cpus"], "usual under the exact engine alone")
 
 
 @test
@@ -643,6 +644,142 @@ def the_model_of_verify_launch():
     d = json.loads(sh(*words, "--format", "json", "--", "true").stdout)
     equal((d["isa"], "isa" in d["fixed"]), ("x86-64-v2", True))
     true(" CPU model: x86-64-v2.\n" in sh(*words, "--", "true").stdout, "text")
+
+
+CPUS = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static unsigned rdtscp_cpu(void)
+{
+	unsigned low, high, cpu;
+	asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
+	return cpu;
+}
+static void *inherits(void *with)
+{
+	cpu_set_t mask;
+	sched_getaffinity(0, sizeof mask, &mask);
+	printf("thread %d %d\\n", CPU_COUNT(&mask), CPU_ISSET(2, &mask));
+	return with;
+}
+static void lines(const char *path)
+{
+	char text[1024];
+	int fd = open(path, O_RDONLY);
+	long n = read(fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = 0;
+	printf("%s %.20s", strrchr(path, '/') + 1, text);
+	close(fd);
+}
+int main(int argc, char **argv)
+{
+	cpu_set_t mask, two;
+	unsigned long word;
+	unsigned cpu = 9, node = 9;
+	pthread_t other;
+	CPU_ZERO(&two);
+	CPU_SET(2, &two);
+	CPU_SET(3, &two);
+	if (argc > 1) { /* after an exec */
+		inherits(NULL);
+		return 0;
+	}
+	printf("%ld %ld\\n", sysconf(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_CONF));
+	printf("raw %ld", syscall(SYS_sched_getaffinity, 0, 8, &word));
+	printf(" %lx\\n", word);
+	printf("small %d %d\\n", (int)syscall(SYS_sched_getaffinity, 0, 4, &word), (int)syscall(SYS_sched_getaffinity, 0, 12, &word));
+	printf("fault %d %d\\n", (int)syscall(SYS_sched_getaffinity, 0, 8, 1), (int)syscall(SYS_sched_getaffinity, 1 << 30, 8, &word));
+	lines("/sys/devices/system/cpu/online");
+	lines("/sys/devices/system/cpu/possible");
+	lines("/sys/devices/system/cpu/present");
+	lines("/proc/stat");
+	printf(" %d\\n", open("/proc/cpuinfo", O_RDONLY | O_DIRECTORY) < 0);
+	syscall(SYS_getcpu, &cpu, &node, 0);
+	printf("on %u %u %d %u\\n", cpu, node, sched_getcpu(), rdtscp_cpu());
+	printf("set %d\\n", sched_setaffinity(getpid(), sizeof two, &two));
+	sched_getaffinity(0, sizeof mask, &mask);
+	printf("has %d, on %d %u\\n", CPU_EQUAL(&mask, &two), sched_getcpu(), rdtscp_cpu());
+	CPU_ZERO(&two);
+	CPU_SET(63, &two);
+	printf("none %d\\n", sched_setaffinity(0, sizeof two, &two));
+	printf("rseq %ld", syscall(SYS_rseq, &two, 0, 0, 0));
+	printf(" %d\\n", errno == ENOSYS);
+	pthread_create(&other, NULL, inherits, NULL);
+	pthread_join(other, NULL);
+	fflush(stdout);
+	execl(argv[0], argv[0], "again", NULL);
+	return 1;
+}
+"""
+
+
+@test
+def the_number_of_cpus():
+    need_exact()
+    Path(ROOM.name, "cpus.c").write_text(CPUS)
+    sh("cc", "-pthread", "-o", "cpus", "cpus.c")
+    count = (TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--format", "json")
+    r = sh(*count, "--deterministic=+cpus=4", "--", "./cpus")
+    lists = "online 0-3\npossible 0-3\npresent 0-3\n"
+    equal(r.stdout, "4 4\nraw 8 f\nsmall -1 -1\nfault -1 -1\n" + lists + "stat cpu  0 0 0 0 0 0 0 0 1\non 0 0 0 0\nset 0\nhas 1, on 2 2\nnone -1\nrseq -1 1\nthread 2 1\nthread 2 1\n")
+    d = validated(r.stderr, SCHEMAS / "tare-stat-1.json")
+    equal((d["conditions"]["cpus"], "cpus" in d["conditions"]["fixed"]), (4, True))
+    d = json.loads(sh(*count, "--deterministic=-cpus", "--", "true").stderr)
+    equal((d["conditions"]["cpus"], "cpus" in d["conditions"]["fixed"]), (None, False))
+    text = sh(*count[:6], "--deterministic=cpus=4,isa=v2", "--", "true").stderr
+    true("isa=x86-64-v2, cpus=4" in text, text)
+    shell = "nproc; nproc --all; grep -c ^processor /proc/cpuinfo; grep -m1 '^model name' /proc/cpuinfo; taskset -c 0 nproc"
+    equal(sh(*count, "--deterministic=isa=v2,cpus", "--", "sh", "-c", shell).stdout, "1\n1\n1\nmodel name\t: tare x86-64-v2\n1\n", "one by default")
+    equal(sh(*count, "--deterministic=+cpus=3,+cpu", "--", "sh", "-c", "nproc").stdout, "3\n", "bound to one, and sees three")
+    for words in ("cpus=0", "cpus=65", "cpus=x"):
+        true("from 1 to 64" in sh(*count, f"--deterministic={words}", "--", "true", status=125).stderr, words)
+    true("cpus" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not asked for by name: nothing is said")
+    true("not fixed: cpus: only the exact engine can" in sh(TARE, "run", "--deterministic=+cpus", "--", "true").stderr, "asked for by name")
+
+
+AUXV = """
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(void)
+{
+	char file[4096], again[4096];
+	char **e = environ;
+	long n = 0, got, part;
+	int fd = open("/proc/self/auxv", O_RDONLY);
+	while (*e)
+		e++;
+	const Elf64_auxv_t *a = (const Elf64_auxv_t *)(e + 1);
+	while (a[n++].a_type)
+		;
+	got = read(fd, file, sizeof file);
+	lseek(fd, 0, SEEK_SET);
+	part = read(fd, again, 24);
+	part += read(fd, again + 24, sizeof again - 24);
+	printf("%d %d %d\\n", got == n * (long)sizeof *a, !memcmp(file, a, (size_t)n * sizeof *a), part == got && !memcmp(file, again, (size_t)got));
+	return 0;
+}
+"""
+
+
+@test
+def the_auxiliary_vector_in_proc_is_the_programs():
+    need_exact()
+    Path(ROOM.name, "auxv.c").write_text(AUXV)
+    sh("cc", "-o", "auxv", "auxv.c")
+    equal(sh("./auxv").stdout, "1 1 1\n", "natively")
+    for items in ("isa=v2,vdso,random", "vdso", "isa", "none"):
+        equal(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", f"--deterministic={items}", "--", "./auxv").stdout, "1 1 1\n", items)
 
 
 @test

@@ -418,7 +418,7 @@ static void emit_block(struct draft *d)
 			p = count_here(p, dead, d->retires, d->counter);
 		p = i < plain ? emit_plain(p, in, d->pcs[i], &map[2])
 			      : emit_last(d, p, (unsigned)i, by_rcx);
-		if (eng.mode & SAME_ISA)
+		if (eng.mode & (SAME_ISA | SAME_CPUS))
 			p = isa_after(p, in);
 		map[0] = in->len;
 		map[1] = (uint8_t)(p - start);
