@@ -44,6 +44,13 @@ static int choose_isa(struct determinism *f, struct isa_model *to, struct tare_e
 	return 0;
 }
 
+int launch_choose_isa(struct determinism *f, struct tare_error *err)
+{
+	struct isa_model m;
+
+	return choose_isa(f, &m, err);
+}
+
 static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		   struct tare_error *err)
 {

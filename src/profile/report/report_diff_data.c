@@ -18,6 +18,7 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_string(j, "event",
 		    call_tree_name(r->samples[side]->call_tree,
 				   r->samples[side]->call_tree->column[r->column[side]].name));
+	json_string(j, "cpu", perfdata_features(r->samples[side]->file)->cpu_desc);
 	json_uint(j, "samples", c->samples);
 	json_uint(j, "amount", c->amount);
 	json_bool(j, "exact", report_diff_exact(r->diff->report.call_tree->column));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "output/escape.h"
+#include "perfdata/perfdata_features.h"
 #include "profile/report/report_diff_view.h"
 #include "profile/report/report_view.h"
 
@@ -299,6 +300,23 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 	report_partial_text(out, of, "   ", s);
 }
 
+/* Libraries choose code by the CPU, so a change may be of other code. */
+static void put_cpus(struct text *out, const struct report_diff_shown *r, const struct style *s)
+{
+	const char *cpu[REPORT_SIDES];
+
+	for (int side = 0; side < REPORT_SIDES; side++)
+		cpu[side] = perfdata_features(r->samples[side]->file)->cpu_desc;
+	if (!cpu[REPORT_BEFORE] || !cpu[REPORT_AFTER] ||
+	    !strcmp(cpu[REPORT_BEFORE], cpu[REPORT_AFTER]))
+		return;
+	text_add(out, " %sThe CPUs differ:%s ", ink_on(s, INK_CAREFUL), ink_off(s));
+	put_name(out, cpu[REPORT_BEFORE], 60);
+	text_add(out, " before, ");
+	put_name(out, cpu[REPORT_AFTER], 60);
+	text_add(out, " after. Libraries choose code by the CPU.\n");
+}
+
 /* Rows that are by samples while others are exact. */
 static void put_by_samples(struct text *out, const struct report_diff_shown *r)
 {
@@ -333,6 +351,7 @@ static void put_notes(struct text *out, const struct report_diff_shown *r, const
 	const struct call_tree_column *c = pair_of(r)->column;
 	size_t sure = 0;
 
+	put_cpus(out, r, s);
 	for (size_t i = 0; i < r->diff->n; i++)
 		sure += main_change(r, &r->diff->row[i])->beyond;
 	if (report_diff_too_much_lost(c))
