@@ -44,7 +44,7 @@ def skid_of_what_the_kernel_knows_the_cause_of():
     d = validated(r.stdout, SCHEMAS / "tare-verify-skid-1.json")
     rows = {(e["event"], e["level"]): e for e in d["events"]}
     hardware = [e for e in d["events"] if e["hardware"] and not e["reason"]]
-    equal(r.returncode, 125 if not hardware else 0 if all(e["kept"] for e in hardware) else 1)
+    equal(r.returncode, 2 if not hardware else 0 if all(e["kept"] for e in hardware) else 1)
     true(("branches:u", 0) in rows and ("L1-dcache-loads:u", 0) in rows, "tried or not, they are told of")
     faults = rows["page-faults:u", 0]
     if faults["reason"]:
@@ -318,7 +318,7 @@ def page_faults_are_exact():
 
 @test
 def what_is_no_threads_count_is_said():
-    r = sh(TARE, "verify", "-e", "duration_time", status=125)
+    r = sh(TARE, "verify", "-e", "duration_time", status=2)
     true("it is a clock" in r.stdout and "tare doctor" in r.stderr, r.stdout + r.stderr)
     for words, what in ((["counts", "x"], "takes only options"), (["-e", "no-such-event"], "no-such-event"), (["-e", ""], "an event name is expected"),
                         (["--format", "xml"], "text or json"), (["-o", "/nowhere/x"], "/nowhere/x")):
@@ -878,6 +878,10 @@ def cpu_models_that_cannot_be_had():
     true(re.search("this CPU cannot execute all of more:[0-9a-f]{8}: it has no ", r.stderr), r.stderr)
     r = sh(TARE, "run", "--deterministic=+isa", "--", "true")
     true("not fixed: isa: only the exact engine can" in r.stderr, r.stderr)
+    for model, why in (("v9", "there is no CPU model 'v9'"), ("/none", "/none"), ("./empty", "tare run: ./empty: leaves 0 and 1 are missing\n")):
+        Path(ROOM.name, "empty").write_text("")
+        r = sh(TARE, "run", f"--deterministic=+isa={model}", "--", "touch", "begun", status=125)
+        true(why in r.stderr and not Path(ROOM.name, "begun").exists(), r.stderr)
     r = sh(TARE, "run", "--deterministic=+isa=v2,-vdso", "--", "true")
     true("not fixed: isa" in r.stderr, r.stderr)
     true("isa" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not asked for by name: nothing is said")
