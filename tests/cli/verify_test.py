@@ -894,6 +894,11 @@ def an_instruction_that_the_model_lacks_is_said():
         skip("this CPU has no AES instructions")
     Path(ROOM.name, "aes.c").write_text('int main(void) { asm volatile("aesenc %xmm0, %xmm1"); return 0; }')
     sh("cc", "-o", "aes", "aes.c")
+    Path(ROOM.name, "aes_not.c").write_text('int main(int argc, char **argv) { if (argc > 1) asm volatile("aesenc %xmm0, %xmm1"); return 0; }')
+    sh("cc", "-O1", "-o", "aes_not", "aes_not.c")
+    for words, lost in (((), False), (("run",), True)):
+        d = json.loads(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--format", "json", "--", "./aes_not", *words).stderr)
+        equal("isa" not in d["conditions"]["fixed"], lost, "behind a branch that skips it")
     hostile = "a\x1b[31mes"
     sh("cc", "-o", hostile, "aes.c")
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", f"./{hostile}")

@@ -61,16 +61,25 @@ uint8_t *isa_after(uint8_t *p, const struct insn *in)
 	return p + sizeof at;
 }
 
+/* The first instruction that needs an extension which the model lacks; NULL: none. */
+const struct insn *isa_lacking(const struct insn *in, unsigned n)
+{
+	if (eng.mode & SAME_ISA)
+		for (unsigned i = 0; i < n; i++)
+			if (in[i].isa < ISA_FEATURES_N && in[i].isa != ISA_RDPID &&
+			    !eng.shared->isa.has[in[i].isa])
+				return &in[i];
+	return NULL;
+}
+
 /* Code that is about to run: note the first extension that the model lacks. */
 void isa_check(const struct insn *in, unsigned n)
 {
 	struct shared_state *b = eng.shared;
+	const struct insn *lacking = b->isa_beyond ? NULL : isa_lacking(in, n);
 
-	for (unsigned i = 0; i < n; i++)
-		if (in[i].isa < ISA_FEATURES_N && !b->isa.has[in[i].isa] && !b->isa_beyond &&
-		    in[i].isa != ISA_RDPID) {
-			memcpy(b->isa_beyond_program, eng.process->name,
-			       sizeof b->isa_beyond_program);
-			__atomic_store_n(&b->isa_beyond, in[i].isa, __ATOMIC_RELEASE);
-		}
+	if (!lacking)
+		return;
+	memcpy(b->isa_beyond_program, eng.process->name, sizeof b->isa_beyond_program);
+	__atomic_store_n(&b->isa_beyond, lacking->isa, __ATOMIC_RELEASE);
 }
