@@ -82,6 +82,7 @@ struct exact_options {
 	bool no_vdso;        /* hide the vdso: clocks are read by system call */
 	/* the CPU that the command sees (exact/isa.h); NULL: this machine */
 	const struct isa_model *isa;
+	bool same_terminal; /* a terminal has 24 rows and 80 columns */
 	unsigned cpus;   /* how many CPUs it sees, at most CPUS_MAX (exact/cpu_files.h); 0: all */
 	bool aslr;       /* keep address space layout randomisation */
 	bool total_only; /* instructions only: a little faster, without taken branches */

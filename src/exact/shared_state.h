@@ -75,6 +75,7 @@ enum {
 	COUNT_PATH = 64,      /* also a hash of each thread's control-flow path: engine/path.c */
 	TURNED_READDIR = 128, /* directories are read sorted by name, in reverse */
 	SAME_ISA = 256,       /* cpuid and the like answer as the shared state's `isa` */
+	SAME_TERMINAL = 1024, /* a terminal has 24 rows and 80 columns */
 	SAME_CPUS = 512,      /* the CPUs are those of the shared state's `cpu_files` */
 };
 

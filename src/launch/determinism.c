@@ -34,6 +34,10 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 	[FIXED_CPUS] = { "cpus",
 			 "the number of CPUs that the command sees: 1, or cpus=N; under the exact engine alone",
 			 true, NULL, true },
+	[FIXED_TERMINAL] = { "terminal",
+			     "24 rows and 80 columns, in LINES and COLUMNS; under the exact engine also of a terminal",
+			     false,
+			     "a program that asks the terminal gets its real size: only the exact engine answers" },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
 };

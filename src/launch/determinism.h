@@ -28,6 +28,7 @@ enum determinism_item {
 	FIXED_ENV,         /* set of environment variables */
 	FIXED_ISA,         /* the CPU that the command sees: what cpuid answers */
 	FIXED_CPUS,        /* the number of CPUs that the command sees */
+	FIXED_TERMINAL,    /* the size of a terminal */
 	FIXED_ITEMS,
 };
 

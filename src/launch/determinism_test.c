@@ -9,7 +9,7 @@
 #define USUAL                                                                                      \
 	(ALL &                                                                                     \
 	 ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING) | FIXED(READDIR) |             \
-	   FIXED(ENV)))
+	   FIXED(ENV) | FIXED(TERMINAL)))
 
 static const struct {
 	int line;
@@ -36,6 +36,7 @@ static const struct {
 	{ __LINE__, "isa", FIXED(ISA), 0 },
 	{ __LINE__, "isa=v2,aslr", FIXED(ASLR) | FIXED(ISA), 0 },
 	{ __LINE__, "-isa", USUAL & ~FIXED(ISA), 0, true, "" },
+	{ __LINE__, "terminal", FIXED(TERMINAL), 0 },
 	{ __LINE__, "cpus", FIXED(CPUS), 0 },
 	{ __LINE__, "aslr,cpus=64", FIXED(ASLR) | FIXED(CPUS), 0 },
 	{ __LINE__, "-cpus", USUAL & ~FIXED(CPUS), 0, true, "" },

@@ -79,7 +79,7 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	}
 	determinism_without_engine(l->fixed);
 	if (l->fixed)
-		l->fixed->partly = FIXED(RANDOM);
+		l->fixed->partly = FIXED(RANDOM) | FIXED(TERMINAL);
 	fix_rights(l->fixed, argv[0]);
 	serve_pair(l->fixed, pair);
 	fix_begin(l->fixed, &before);

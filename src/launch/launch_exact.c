@@ -90,6 +90,7 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 						    .aslr = !(set & FIXED(ASLR)),
 						    .same_random = set & FIXED(RANDOM),
 						    .same_readdir = set & FIXED(READDIR),
+						    .same_terminal = set & FIXED(TERMINAL),
 						    .turned_readdir = l->fixed && l->fixed->turned,
 						    .no_vdso = set & FIXED(VDSO),
 						    .isa = set & FIXED(ISA) ? &run->isa : NULL,

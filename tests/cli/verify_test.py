@@ -3,15 +3,18 @@
 
 usage: verify_test.py TARE NOISY SCHEMAS ARCH FILTERED     (NOISY: tests/programs/noisy)
 """
+import errno
 import fcntl
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -133,7 +136,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus", "terminal"], "items")
     equal({x[1] for x in lines}, {"usual", "by", "exact"}, "kinds")
     equal([x[0] for x in lines if x[1] == "exact"], ["isa", "cpus"], "usual under the exact engine alone")
 
@@ -742,6 +745,31 @@ def the_number_of_cpus():
         true("from 1 to 64" in sh(*count, f"--deterministic={words}", "--", "true", status=125).stderr, words)
     true("cpus" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not asked for by name: nothing is said")
     true("not fixed: cpus: only the exact engine can" in sh(TARE, "run", "--deterministic=+cpus", "--", "true").stderr, "asked for by name")
+
+
+@test
+def the_size_of_a_terminal():
+    need_exact()
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 132, 0, 0))
+    Path(ROOM.name, "size.py").write_text("""import fcntl, os, struct, sys, termios
+try:
+    rows = struct.unpack("HHHH", fcntl.ioctl(0, termios.TIOCGWINSZ, b"\\0" * 8))
+except OSError as e:
+    rows = e.errno
+print(rows, os.environ.get("LINES"), os.environ.get("COLUMNS"))
+""")
+    exact = (TARE, "stat", "--engine", "exact", "-e", "instructions:u")
+    env = {k: v for k, v in ENV.items() if k not in ("LINES", "COLUMNS")}
+    script = ("--", os.path.realpath(sys.executable), "-S", "size.py")
+    equal(sh(*exact, "--deterministic=terminal", *script, stdin=slave, env=env).stdout, "(24, 80, 0, 0) 24 80\n", "fixed")
+    equal(sh(*exact, "--deterministic=aslr", *script, stdin=slave, env=env).stdout, "(50, 132, 0, 0) None None\n", "not fixed")
+    equal(sh(*exact, "--deterministic=terminal", *script, stdin=subprocess.DEVNULL, env=env).stdout, f"{errno.ENOTTY} 24 80\n", "no terminal")
+    r = sh(TARE, "run", "-v", "--deterministic=terminal", *script, stdin=slave, env=env)
+    equal(r.stdout, "(50, 132, 0, 0) 24 80\n", "without the engine")
+    true("fixed in part: terminal: " in r.stderr, r.stderr)
+    os.close(master)
+    os.close(slave)
 
 
 AUXV = """

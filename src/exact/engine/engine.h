@@ -363,6 +363,9 @@ void isa_check(const struct insn *in, unsigned n);
 /* cpus.c */
 bool cpus_call(struct thread *t);
 
+/* terminal.c */
+bool terminal_call(struct thread *t);
+
 /* random.c */
 bool random_call(struct thread *t);
 
