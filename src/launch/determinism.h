@@ -128,7 +128,7 @@ enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
 bool determinism_remark(struct text *out, const struct determinism *f, unsigned i);
 /*
  * Without the exact engine: miss the items that only it can fix; those that are only usual are
- * dropped, and nothing is said.
+ * dropped without a remark.
  */
 void determinism_without_engine(struct determinism *f);
 /* What a launcher must try: everything that has not failed from the start. */

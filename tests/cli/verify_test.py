@@ -743,7 +743,7 @@ def the_number_of_cpus():
     equal(sh(*count, "--deterministic=+cpus=3,+cpu", "--", "sh", "-c", "nproc").stdout, "3\n", "bound to one, and sees three")
     for words in ("cpus=0", "cpus=65", "cpus=x"):
         true("from 1 to 64" in sh(*count, f"--deterministic={words}", "--", "true", status=125).stderr, words)
-    true("cpus" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not asked for by name: nothing is said")
+    true("cpus" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not named: no remark")
     true("not fixed: cpus: only the exact engine can" in sh(TARE, "run", "--deterministic=+cpus", "--", "true").stderr, "asked for by name")
 
 
@@ -926,7 +926,7 @@ def an_instruction_that_the_model_lacks_is_said():
     sh("cc", "-O1", "-o", "aes_not", "aes_not.c")
     for words, lost in (((), False), (("run",), True)):
         d = json.loads(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--format", "json", "--", "./aes_not", *words).stderr)
-        equal("isa" not in d["conditions"]["fixed"], lost, "behind a branch that skips it")
+        equal("isa" not in d["conditions"]["fixed"], lost, "a branch skips it")
     hostile = "a\x1b[31mes"
     sh("cc", "-o", hostile, "aes.c")
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", f"./{hostile}")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does what a program does for each CPU that it sees: for isa.sh, built statically with musl, whose
+ * For isa.sh: some work for each CPU that the program sees. Built statically with musl, as its
  * functions do not depend on the CPU model.
  */
 #include <stdio.h>

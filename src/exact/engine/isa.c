@@ -34,7 +34,7 @@ static bool put_xgetbv(uint64_t *r)
 	return true;
 }
 
-/* rdpid; rdtscp gets the CPU behind its copy: isa_after(). */
+/* rdpid. For rdtscp, isa_after() adds code that replaces the CPU. */
 bool isa_instruction(struct thread *t, const struct insn *in)
 {
 	switch (in->opcode) {

@@ -5,7 +5,7 @@
 #include <linux/errno.h>
 #include "exact/engine/engine.h"
 
-/* ioctl(TIOCGWINSZ) of a terminal; false: another call. What is no terminal fails as natively. */
+/* ioctl(TIOCGWINSZ) of a terminal; false: another call. Other files fail as without the engine. */
 bool terminal_call(struct thread *t)
 {
 	static const struct winsize fixed = { .ws_row = 24, .ws_col = 80 };
