@@ -76,7 +76,7 @@ enum {
 	TURNED_READDIR = 128, /* directories are read sorted by name, in reverse */
 	SAME_ISA = 256,       /* cpuid and the like answer as the shared state's `isa` */
 	SAME_TERMINAL = 1024, /* a terminal has 24 rows and 80 columns */
-	SAME_CPUS = 512,      /* the CPUs are those of the shared state's `cpu_files` */
+	SAME_CPUS = 2048,     /* the CPUs are those of the shared state's `cpu_files` */
 };
 
 /*

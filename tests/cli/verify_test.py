@@ -906,8 +906,8 @@ def cpu_models_that_cannot_be_had():
     true(re.search("this CPU cannot execute all of more:[0-9a-f]{8}: it has no ", r.stderr), r.stderr)
     r = sh(TARE, "run", "--deterministic=+isa", "--", "true")
     true("not fixed: isa: only the exact engine can" in r.stderr, r.stderr)
-    for model, why in (("v9", "there is no CPU model 'v9'"), ("/none", "/none"), ("./empty", "tare run: ./empty: leaves 0 and 1 are missing\n")):
-        Path(ROOM.name, "empty").write_text("")
+    for model, why in (("v9", "there is no CPU model 'v9'"), ("/none", "/none"), ("./no_leaves", "tare run: ./no_leaves: leaves 0 and 1 are missing\n")):
+        Path(ROOM.name, "no_leaves").write_text("")
         r = sh(TARE, "run", f"--deterministic=+isa={model}", "--", "touch", "begun", status=125)
         true(why in r.stderr and not Path(ROOM.name, "begun").exists(), r.stderr)
     r = sh(TARE, "run", "--deterministic=+isa=v2,-vdso", "--", "true")
