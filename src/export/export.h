@@ -28,6 +28,8 @@ struct export_source {
 	void *with;
 	/* of samples: labels are its frames, threads its tasks; NULL: regions */
 	const struct call_tree *call_tree;
+	/* its counters have a quality: regions do; amounts of samples are estimates, or exact */
+	bool has_quality;
 	const char *program; /* at the root of every stack */
 	/* the counter of the time axis, or the one that is summed if the format has only one */
 	size_t counter;

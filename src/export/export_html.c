@@ -21,9 +21,8 @@ static int profile(struct export *x, const struct call_tree *s, struct tare_erro
 {
 	const struct timeline_info *info = x->of->info;
 	enum tare_quality *quality = calloc(info->n_counters + 1, sizeof(*quality));
-	/* Samples have no quality: their amounts are estimates from samples, or exact. */
 	struct call_tree_about about = { .program = x->of->program,
-					 .quality = x->of->call_tree ? NULL : quality,
+					 .quality = x->of->has_quality ? quality : NULL,
 					 .least = LEAST,
 					 .broke_off = x->of->info->broke_off };
 	struct page page;

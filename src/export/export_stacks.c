@@ -189,7 +189,11 @@ int export_stacks(struct out *out, const struct exporter *how, struct call_tree 
 	struct timeline_info info = *head;
 	struct profile_names names = { .s = s };
 	struct export_source of = {
-		.info = &info, .label = label_of, .with = &names, .call_tree = s
+		.info = &info,
+		.label = label_of,
+		.with = &names,
+		.call_tree = s,
+		.has_quality = head->n_counters == s->columns,
 	};
 	struct timeline_counter *counter = calloc(s->columns + 1, sizeof(*counter));
 	struct timeline_thread *thread = NULL;
