@@ -162,7 +162,7 @@ int report_diff_show(const struct report_diff_cli *o, bool *partial, struct tare
 	if (ret == 0) {
 		const struct call_tree *from[] = { s[0].call_tree, s[1].call_tree };
 
-		pair = report_pair(from, shown.column, opts.keys, err);
+		pair = report_pair(from, shown.column, opts.keys, NULL, err);
 		ret = pair ? report_diff_make(&diff, pair, &opts, o->shares, err) : -ENOMEM;
 	}
 	if (ret == 0)

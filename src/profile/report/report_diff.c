@@ -14,6 +14,7 @@ struct pairing {
 	uint32_t *frame, *node, *task; /* their indices in `to` */
 	uint32_t side, column;
 	unsigned keys;
+	const char *const *same; /* of both sides; NULL: none */
 };
 
 static uint32_t pair_name(const struct pairing *p, uint32_t name)
@@ -21,12 +22,21 @@ static uint32_t pair_name(const struct pairing *p, uint32_t name)
 	return call_tree_add_name(p->to, call_tree_name(p->from, name));
 }
 
+static uint32_t pair_module(const struct pairing *p, uint32_t module)
+{
+	const char *name = path_base(call_tree_name(p->from, module));
+
+	if (p->same && p->same[p->side] && p->same[!p->side] && !strcmp(name, p->same[p->side]))
+		name = p->same[REPORT_AFTER];
+	return call_tree_add_name(p->to, name);
+}
+
 static uint32_t pair_frame(const struct pairing *p, const struct call_tree_frame *f)
 {
 	struct call_tree_frame g = { .function = pair_name(p, f->function), .flags = f->flags };
 
 	if (p->keys & REPORT_MODULE)
-		g.module = call_tree_add_name(p->to, path_base(call_tree_name(p->from, f->module)));
+		g.module = pair_module(p, f->module);
 	if (p->keys & REPORT_LINE) {
 		g.file = pair_name(p, f->file);
 		g.line = f->line;
@@ -127,7 +137,7 @@ static bool pair_by_samples(const struct pairing p[REPORT_SIDES])
 
 struct call_tree *report_pair(const struct call_tree *const from[REPORT_SIDES],
 			      const uint32_t column[REPORT_SIDES], unsigned keys,
-			      struct tare_error *err)
+			      const char *const same[REPORT_SIDES], struct tare_error *err)
 {
 	static const char *const names[] = { "before", "after" };
 	struct call_tree *to = call_tree_new(err);
@@ -147,7 +157,8 @@ struct call_tree *report_pair(const struct call_tree *const from[REPORT_SIDES],
 					    .from = from[side],
 					    .side = side,
 					    .column = column[side],
-					    .keys = keys };
+					    .keys = keys,
+					    .same = same };
 		ret = pair_one(&p[side], err);
 		to->column[side].samples = c->samples;
 		to->column[side].amount = c->amount;

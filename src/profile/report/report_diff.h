@@ -17,11 +17,12 @@ enum report_side { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
 /*
  * Both in one, with a column for each side (enum report_side): `column[side]` of `from[side]`.
  * Frames match by function, and by module (its name without folders) and line if `keys` has them;
- * tasks match by command, if `keys` has it. NULL: out of memory.
+ * tasks match by command, if `keys` has it. `same` (may be NULL, as may its members): the module of
+ * this name of each side is the same one, under the name after. NULL: out of memory.
  */
 struct call_tree *report_pair(const struct call_tree *const from[REPORT_SIDES],
 			      const uint32_t column[REPORT_SIDES], unsigned keys,
-			      struct tare_error *err);
+			      const char *const same[REPORT_SIDES], struct tare_error *err);
 
 /* Amounts, or shares of their recording (from 0 to 1). */
 struct report_change {

@@ -43,7 +43,7 @@ static const char *rows_of(const struct call_tree *before, const struct call_tre
 	const struct call_tree *from[] = { before, after };
 	const uint32_t column[] = { 0, 0 };
 	struct report_options o = { .keys = keys, .column = REPORT_AFTER };
-	struct call_tree *pair = report_pair(from, column, keys, NULL);
+	struct call_tree *pair = report_pair(from, column, keys, NULL, NULL);
 	struct report_diff d;
 	struct text t = { 0 };
 
@@ -236,7 +236,7 @@ TEST(the_same_samples_of_the_exact_engine_have_no_noise)
 			side[i]->column[0].asked.period = way == 3 ? 10 + (unsigned)i : 10;
 		}
 
-		struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+		struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL, NULL);
 
 		CHECK_EQ(report_diff_make(&d, pair, &o, false, NULL), 0);
 		CHECK_EQ(d.same, way == 0, "way %d", way);
@@ -339,7 +339,7 @@ TEST(counted_amounts_are_compared_exactly)
 		c->sampled = c->total = c->amount;
 	}
 	for (int shares = 0; shares < 2; shares++) {
-		struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+		struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL, NULL);
 		struct report_diff d;
 
 		CHECK(report_diff_exact(pair->column), "both are");
@@ -360,7 +360,7 @@ TEST(counted_amounts_are_compared_exactly)
 	}
 	side[0]->column[0].counted = false;
 
-	struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL);
+	struct call_tree *pair = report_pair(from, column, REPORT_FUNCTION, NULL, NULL);
 
 	CHECK(!report_diff_exact(pair->column) && !pair->by_samples, "one side is by samples");
 	call_tree_free(pair);
