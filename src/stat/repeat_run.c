@@ -5,11 +5,12 @@
 #include "stat/stat.h"
 #include "stat/repeat_run.h"
 
-int repeat_run_open(struct repeat_run *t, char *const argv[], enum engine_wish wish,
-		    struct tare_error *err)
+int repeat_run_open(struct repeat_run *t, char *const argv[], const char *names,
+		    enum engine_wish wish, struct tare_error *err)
 {
 	const struct encode_options how = { .keep_unavailable = true };
-	const struct engine_question q = { .wish = wish };
+	struct tare_error cannot = TARE_ERROR_INIT;
+	struct engine_question q = { .wish = wish };
 	struct event_list events = { 0 };
 	int ret;
 
@@ -18,12 +19,18 @@ int repeat_run_open(struct repeat_run *t, char *const argv[], enum engine_wish w
 				  .machine = machine_open(NULL, err) };
 	if (!t->machine)
 		return -err->code;
-	ret = event_list_parse("instructions:u", &events, err);
+	if (!names)
+		return 0;
+	ret = event_list_parse(names, &events, err);
 	if (ret == 0)
 		ret = pmu_encode(t->machine, &events, &how, &t->list, err);
 	event_list_free(&events);
-	if (ret == 0 && wish != ENGINE_PERF)
+	if (ret == 0 && t->list.n > REPEAT_EVENTS_MAX)
+		ret = tare_fail(err, E2BIG, "more than %d events", REPEAT_EVENTS_MAX);
+	if (ret == 0 && wish == ENGINE_EXACT)
 		ret = exact_probe(err);
+	else if (wish == ENGINE_AUTO && exact_probe(&cannot) < 0)
+		q.cannot = &cannot;
 	if (ret == 0)
 		ret = engine_choose(&t->list, &q, err);
 	if (ret > 0) {
@@ -36,8 +43,8 @@ int repeat_run_open(struct repeat_run *t, char *const argv[], enum engine_wish w
 struct memory {
 	struct sink sink;
 	struct repeat_run_result *run;
-	bool counted;
-	char why[256];
+	bool counted[REPEAT_EVENTS_MAX];
+	char why[REPEAT_EVENTS_MAX][256];
 };
 
 static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
@@ -46,17 +53,22 @@ static int keep(struct sink *self, const struct fact *f, struct tare_error *err)
 
 	(void)err;
 	if (f->kind == FACT_READING) {
-		m->counted = f->reading.value.quality == TARE_EXACT ||
+		unsigned i = f->reading.event;
+
+		m->counted[i] = f->reading.value.quality == TARE_EXACT ||
 			f->reading.value.quality == TARE_COUNTED;
-		m->run->instructions = f->reading.value.raw;
-		if (!m->counted)
-			snprintf(m->why, sizeof(m->why), "%s",
+		m->run->count[i] = f->reading.value.raw;
+		m->run->quality[i] = f->reading.value.quality;
+		if (!m->counted[i])
+			snprintf(m->why[i], sizeof(m->why[i]), "%s",
 				 f->reading.why ? f->reading.why : "it shared its counter");
 	}
 	if (f->kind == FACT_RUN_END) {
 		m->run->wait_status = f->end.wait_status;
 		m->run->timed_out = f->end.timed_out;
 		m->run->never_began = f->end.never_began;
+		m->run->wall_ns = f->end.wall_ns;
+		m->run->cpu_ns = f->end.user_ns + f->end.system_ns;
 	}
 	return 0;
 }
@@ -86,8 +98,10 @@ int repeat_run_once(const struct repeat_run *t, struct determinism *fixed, char 
 	out->output = output_hash_end(&hidden);
 	out->exec_code = outcome.exec_code;
 	out->by_signal = outcome.by_signal;
-	if (ret == 0 && !m.counted)
-		return tare_fail(err, ENOTSUP, "instructions:u cannot be counted: %.200s", m.why);
+	for (size_t i = 0; ret == 0 && i < t->list.n; i++)
+		if (!m.counted[i])
+			ret = tare_fail(err, ENOTSUP, "%.100s cannot be counted: %.200s",
+					t->list.enc[i].name, m.why[i]);
 	return ret;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Run a command repeatedly and compare its user-mode instructions, its end and its output. */
+/* Run a command repeatedly and compare its counts, its end and its output. */
 #ifndef STAT_REPEAT_RUN_H
 #define STAT_REPEAT_RUN_H
 
@@ -8,16 +8,20 @@
 #include "launch/engine.h"
 #include "launch/launch.h"
 
+enum { REPEAT_EVENTS_MAX = 32 };
+
 struct repeat_run {
 	char *const *argv;
 	struct machine *machine;
-	struct encoding_list list; /* instructions:u */
+	struct encoding_list list;
 	const struct launcher *launcher;
 	uint64_t timeout_ns; /* for one run; 0: none */
 };
 
 struct repeat_run_result {
-	uint64_t instructions;
+	uint64_t count[REPEAT_EVENTS_MAX];
+	enum tare_quality quality[REPEAT_EVENTS_MAX]; /* exact, counted or scaled */
+	uint64_t wall_ns, cpu_ns;
 	int wait_status;
 	uint64_t output; /* a hash of its standard output and standard error, which are discarded */
 	int exec_code;   /* errno if the command could not be executed */
@@ -26,10 +30,16 @@ struct repeat_run_result {
 	bool never_began; /* a signal killed it before its first instruction */
 };
 
-/* With the requested engine. Nothing is run yet. -errno: why instructions cannot be counted. */
-int repeat_run_open(struct repeat_run *t, char *const argv[], enum engine_wish wish,
-		    struct tare_error *err);
-/* One run. `envp` NULL: tare's own environment. */
+/*
+ * With the requested engine. `events` as for -e, at most REPEAT_EVENTS_MAX; NULL: none, and the
+ * command runs without an engine. Nothing is run yet. -errno: why they cannot be counted.
+ */
+int repeat_run_open(struct repeat_run *t, char *const argv[], const char *events,
+		    enum engine_wish wish, struct tare_error *err);
+/*
+ * One run. `envp` NULL: tare's own environment. An event that is not counted all the time is an
+ * error.
+ */
 int repeat_run_once(const struct repeat_run *t, struct determinism *fixed, char *const *envp,
 		    struct repeat_run_result *out, struct tare_error *err);
 void repeat_run_close(struct repeat_run *t);

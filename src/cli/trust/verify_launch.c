@@ -190,7 +190,7 @@ static int run_one(struct job *j, struct determinism *f, unsigned off, unsigned 
 
 static bool alike(const struct repeat_run_result *a, const struct repeat_run_result *b)
 {
-	return a->instructions == b->instructions && a->output == b->output &&
+	return a->count[0] == b->count[0] && a->output == b->output &&
 		a->wait_status == b->wait_status;
 }
 
@@ -200,7 +200,7 @@ static void sum_up(const struct repeat_run_result *usual, const struct repeat_ru
 {
 	*out = (struct launch_runs){ .runs = n };
 	for (unsigned i = 0; i < n; i++) {
-		counts[i] = run[i].instructions;
+		counts[i] = run[i].count[0];
 		out->output_differs |= run[i].output != usual->output;
 		out->end_differs |= run[i].wait_status != usual->wait_status;
 	}
@@ -216,7 +216,7 @@ static void sum_up(const struct repeat_run_result *usual, const struct repeat_ru
 static void look_at_first(struct launch_report *r, const struct repeat_run_result *run,
 			  uint64_t *counts)
 {
-	uint64_t count = run->instructions, gap;
+	uint64_t count = run->count[0], gap;
 	struct launch_runs rest;
 
 	sum_up(&run[1], run + 1, r->runs - 1, counts, &rest);
@@ -312,7 +312,7 @@ static int work(const struct command *self, struct launch_options *o, char *cons
 			 .environment = environ,
 			 .err = err,
 			 .report = { .argv = argv, .runs = o->runs, .fixed = &o->fixed } };
-	int ret = repeat_run_open(&j.trial, argv, o->engine, err);
+	int ret = repeat_run_open(&j.trial, argv, "instructions:u", o->engine, err);
 
 	j.trial.timeout_ns = o->form.timeout_ns;
 	j.report.engine = j.trial.launcher->engine;
