@@ -27,6 +27,9 @@ offers() {
 }
 
 offers events tare ev
+offers compare tare com
+offers --threshold tare compare --th
+offers exact tare compare --engine e
 offers stat tare ''
 offers '!tare' tare ''
 offers --sysfs-root tare events --s

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tare compare: did a change make it slower, and where. Two commands are run and compared; if the
+ * instructions changed, one recording of each side shows in which functions.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/path.h"
+#include "cli/common_options.h"
+#include "compare/compare_view.h"
+#include "launch/determinism_warn.h"
+#include "launch/pidspace.h"
+#include "output/options/output_options.h"
+#include "output/progress.h"
+#include "output/temp_cleanup.h"
+
+enum { RUNS_USUAL = 5 };
+
+struct compare_options {
+	struct output_options out;
+	struct determinism fixed;
+	struct event_options events;
+	enum engine_wish engine;
+	unsigned runs;
+	double threshold;
+	bool threshold_given, allow_failure, no_cause;
+	uint64_t timeout_ns;
+	size_t limit;
+};
+
+#define OPTIONS struct compare_options
+
+static const struct option_row compare_opts[] = {
+	{ 'r', "repeat", "N", "runs of each side for times and other noisy events (5; 0: none)",
+	  NUMBER(runs, 0, COMPARE_RUNS_MAX) },
+	EVENT_ROW(events, "events to compare (instructions)"),
+	{ 0, "threshold", "PERCENT",
+	  "smallest change that matters (exact counts 0, other counts 0.1, times 2)",
+	  PERCENT(threshold, 1000), GIVEN(threshold_given) },
+	{ 0, "engine", "ENGINE", "auto (default), perf or exact for counting",
+	  WORD(engine, "engine", "auto", "perf", "exact") },
+	{ 0, "deterministic", "[ITEMS]",
+	  "items to fix under the exact engine: +cpu,-vdso (more, less), all, none",
+	  DETERMINISTIC(fixed) },
+	{ 0, "allow-failure", NULL, "compare commands that fail alike on both sides",
+	  FLAG(allow_failure) },
+	{ 0, "timeout", "MS", "time limit of one run; a longer one is an error",
+	  DURATION(timeout_ns, 1000000, 1), .refusal = "the time must be above 0" },
+	{ 'n', "top", "N", "functions to show (10; 0: all)", NUMBER(limit, 0, UINT32_MAX) },
+	{ 0, "no-cause", NULL, "do not search for the functions that changed", FLAG(no_cause) },
+	OUTPUT_FORMAT_ROWS(out, "text (default) or json (schema tare/compare/1)", "text", "json"),
+	BLOCK_ROW(out, output_file_rows),
+	BLOCK_ROW(out, output_colour_rows),
+	{ 0 },
+};
+
+struct job {
+	const struct command *self;
+	struct compare_options *o;
+	struct compare_plan plan;
+	struct compare_measured measured;
+	struct compare_cause cause;
+	struct compare_shown shown;
+	struct stdin_replay input;
+	struct progress progress;
+	struct text events;
+	bool has_cause;
+	struct tare_error *err;
+};
+
+/* ---- the cause ---- */
+
+/* The change of the instructions, by function: from one more run of each side. */
+static int find_cause(struct job *j)
+{
+	const struct compare_event *e = compare_instructions(j->measured.event, j->measured.n);
+	const char *program[COMPARE_SIDES], *paths[COMPARE_SIDES];
+	char folder[] = "/tmp/tare-compare-XXXXXX", path[COMPARE_SIDES][sizeof(folder) + 16];
+	struct tare_error why = TARE_ERROR_INIT;
+	int ret = 0;
+
+	if (!e || j->o->no_cause || (e->verdict != COMPARE_MORE && e->verdict != COMPARE_LESS))
+		return 0;
+	sigset_t before = temp_cleanup_block();
+
+	if (!mkdtemp(folder))
+		ret = tare_fail(&why, errno, "cannot create %s: %s", folder, strerror(errno));
+	else
+		temp_cleanup_add(folder);
+	temp_cleanup_unblock(&before);
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++) {
+		snprintf(path[side], sizeof(path[side]), "%s/%s.data", folder,
+			 compare_side_name(side));
+		paths[side] = path[side];
+		program[side] = path_base(j->plan.argv[side][0]);
+		progress_show(&j->progress, 0, "recording the instructions %s",
+			      compare_side_name(side));
+		ret = compare_record(&j->plan, side, path[side], false, &why);
+	}
+	if (ret == 0) {
+		ret = compare_cause_read(&j->cause, paths, program, &why);
+		j->has_cause = ret == 0;
+	}
+	file_remove_folder(folder);
+	temp_cleanup_forget(folder);
+	if (ret == -EINTR || ret == -ENOMEM) {
+		*j->err = why;
+		return ret;
+	}
+	if (ret < 0)
+		compare_note(&j->shown, "The functions that changed are not known: %s", why.what);
+	if (j->has_cause && !e->by_equality)
+		compare_note(&j->shown, "The functions are those of one run of each side");
+	for (int side = 0; j->has_cause && e->by_equality && side < COMPARE_SIDES; side++)
+		if (j->cause.total[side] != e->median[side])
+			compare_note(
+				&j->shown,
+				"The run %s that was recorded for the functions has %lld instructions more than the counted ones",
+				compare_side_name(side),
+				(long long)(j->cause.total[side] - e->median[side]));
+	return 0;
+}
+
+/* ---- measuring ---- */
+
+static void begin_run(void *with, unsigned run, unsigned runs, enum compare_side side)
+{
+	struct job *j = with;
+
+	progress_show(&j->progress, runs ? (double)run / runs : 0, "run %u of %u, %s", run + 1,
+		      runs, compare_side_name(side));
+}
+
+static void tell_input(void *with)
+{
+	const struct command *self = with;
+
+	fprintf(stderr,
+		"tare %s: reading standard input to its end, because each run gets the same; if the command needs none: </dev/null\n",
+		self->name);
+}
+
+static int measure(struct job *j)
+{
+	const struct compare_options *o = j->o;
+	int ret = 0;
+
+	event_options_join(&o->events, &j->events);
+	if (j->events.failed)
+		return tare_fail_nomem(j->err);
+	j->plan.events = o->events.given ? j->events.s : "instructions";
+	j->plan.engine = o->engine;
+	j->plan.fixed = &j->o->fixed;
+	j->plan.runs = o->runs;
+	j->plan.threshold = o->threshold_given ? o->threshold : -1;
+	j->plan.allow_failure = o->allow_failure;
+	j->plan.timeout_ns = o->timeout_ns;
+	j->plan.input = &j->input;
+	j->plan.begin = begin_run;
+	j->plan.with = j;
+	ret = stdin_replay_begin(&j->input, o->timeout_ns, tell_input, (void *)j->self, j->err);
+	progress_begin(&j->progress, j->self->name, false);
+	if (ret == 0)
+		ret = compare_measure(&j->measured, &j->plan, j->err);
+	if (ret == 0)
+		ret = find_cause(j);
+	progress_end(&j->progress);
+	stdin_replay_end(&j->input);
+	return ret;
+}
+
+/* ---- output ---- */
+
+static int show(struct job *j)
+{
+	struct compare_shown *s = &j->shown;
+	struct document to;
+	int ret = document_open(&to, j->o->out.path, j->err);
+
+	if (ret < 0)
+		return ret;
+	to.style = output_style(&to.to, j->o->out.colour);
+	to.style.thousands = true;
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		s->side[side].argv = j->plan.argv[side];
+	s->event = j->measured.event;
+	s->n = j->measured.n;
+	s->cause = j->has_cause ? &j->cause : NULL;
+	s->limit = j->o->limit;
+	s->engine = j->measured.launcher == &launch_exact ? "exact" : "perf";
+	s->fixed = j->measured.launcher == &launch_exact ? &j->o->fixed : NULL;
+	compare_explain(s, &j->measured);
+	if (j->o->out.format == FORMAT_JSON)
+		compare_show_json(&to.out, s);
+	else
+		compare_show_text(&to.out, s, &to.style);
+	return document_close(&to, j->err);
+}
+
+static int status_of(const struct job *j, int ret)
+{
+	static const int statuses[] = { [OUTCOME_CANNOT_TELL] = EXIT_CANNOT_MEASURE,
+					[OUTCOME_SAME] = 0,
+					[OUTCOME_FASTER] = 0,
+					[OUTCOME_SLOWER] = EXIT_CHECK };
+
+	if (ret == 0)
+		return statuses[compare_outcome(j->measured.event, j->measured.n, NULL)];
+	if (j->measured.by_signal)
+		return 128 + j->measured.by_signal;
+	return j->measured.exec_code == ENOENT ? EXIT_NOT_FOUND
+		: j->measured.exec_code        ? EXIT_NOT_EXECUTABLE
+					       : EXIT_CANNOT_MEASURE;
+}
+
+static int compare_sides(struct job *j)
+{
+	int status = pidspace_enter(&j->o->fixed, j->plan.argv[0][0]), ret;
+
+	if (status >= 0) /* it was done in a namespace */
+		return status;
+	ret = measure(j);
+	if (ret == 0)
+		ret = show(j);
+	if (ret < 0)
+		complain(j->self, j->err, j->o->events.text);
+	status = status_of(j, ret);
+	if (j->has_cause || j->cause.row || j->cause.pair)
+		compare_cause_free(&j->cause);
+	for (size_t i = 0; i < j->shown.notes; i++)
+		free(j->shown.note[i]);
+	compare_measured_free(&j->measured);
+	text_free(&j->events);
+	return status;
+}
+
+/* ---- the words ---- */
+
+/* Splits "A ARG ::: B ARG" in place. */
+static int split_sides(struct job *j, char **argv)
+{
+	char **after = NULL;
+
+	for (char **word = argv; *word; word++)
+		if (!strcmp(*word, ":::")) {
+			if (after)
+				return tare_fail(j->err, EINVAL, "more than one :::");
+			*word = NULL;
+			after = word + 1;
+		}
+	if (!after || !*after || !*argv) {
+		tare_fail(j->err, EINVAL, "two commands are needed, with ::: between them");
+		tare_hint(j->err, "tare compare -- ./before ARGS ::: ./after ARGS");
+		return -EINVAL;
+	}
+	j->plan.argv[COMPARE_BEFORE] = argv;
+	j->plan.argv[COMPARE_AFTER] = after;
+	return 0;
+}
+
+static int run_compare(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct compare_options o = { .runs = RUNS_USUAL, .limit = COMPARE_ROWS };
+	struct job j = { .self = self, .o = &o, .err = &err };
+	int status, rest;
+
+	j.input.file = j.input.before = -1;
+	determinism_parse(NULL, &o.fixed, &err);
+	rest = options_parse(self, argc, argv, &o, &status);
+	o.fixed.env_open = false; /* both sides have the same environment */
+	if (rest < 0) {
+		event_options_free(&o.events);
+		return status;
+	}
+	if (split_sides(&j, argv + rest) < 0) {
+		complain(self, &err, NULL);
+		status = EXIT_CANNOT_MEASURE;
+	} else {
+		status = compare_sides(&j);
+	}
+	event_options_free(&o.events);
+	return status;
+}
+
+const struct command cmd_compare = {
+	.name = "compare",
+	.about = "compare two commands before and after a change: is it slower, and where",
+	.args = "-- COMMAND [ARG]... ::: COMMAND [ARG]...",
+	.example = "  tare compare -- ./old args ::: ./new args",
+	.topic = TOPIC_HOW_MUCH,
+	.options = compare_opts,
+	.run = run_compare,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a change of the instructions is: one exact recording of each side, aligned by function
+ * (demangled, inlined ones included) and module. The rows and the rest add up to the totals.
+ */
+#ifndef COMPARE_COMPARE_CAUSE_H
+#define COMPARE_COMPARE_CAUSE_H
+
+#include "compare/compare_run.h"
+#include "profile/report/report_diff.h"
+#include "profile/samples.h"
+
+struct compare_row {
+	const char *function, *module; /* owned by the profile */
+	bool inlined;                  /* into other functions */
+	uint64_t amount[COMPARE_SIDES];
+	int64_t change;
+};
+
+struct compare_cause {
+	struct compare_row *row; /* the largest change first */
+	size_t n;                /* including functions that did not change */
+	size_t changed;
+	uint64_t total[COMPARE_SIDES];
+	int64_t rest[COMPARE_SIDES]; /* total minus rows: code that belongs to no file */
+	bool by_samples; /* rows are estimated: `why` says why the exact counts were not usable */
+	const char *why;
+
+	/* The recordings, for a flame graph. */
+	struct samples samples[COMPARE_SIDES];
+	struct call_tree *pair;
+	struct report_diff diff;
+};
+
+/* Run the side's command once more, and record its instructions in a perf.data file. */
+int compare_record(const struct compare_plan *plan, enum compare_side side, const char *path,
+		   bool stacks, struct tare_error *err);
+/*
+ * Of two such files. The two sides' own programs, by the names given (NULL: unknown), count as the
+ * same module. Free the result in any case.
+ */
+int compare_cause_read(struct compare_cause *out, const char *const path[COMPARE_SIDES],
+		       const char *const program[COMPARE_SIDES], struct tare_error *err);
+void compare_cause_free(struct compare_cause *c);
+
+#endif

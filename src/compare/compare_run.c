@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/signal_name.h"
+#include "compare/compare_run.h"
+#include "launch/environment.h"
+
+/* Runs of each side: to see that exact counts repeat, and of counts that do not. */
+enum { EXACT_RUNS = 2, VARYING_RUNS = 5 };
+
+enum kind { COUNTS, TIMES, KINDS }; /* with the events; without an engine */
+
+struct job {
+	const struct compare_plan *plan;
+	struct compare_measured *out;
+	struct repeat_run how[COMPARE_SIDES][KINDS];
+	size_t events; /* those of `how`; times follow */
+	bool exact;
+	unsigned expected; /* number of runs */
+	struct repeat_run_result last[COMPARE_SIDES];
+	bool any[COMPARE_SIDES], output_varies;
+	struct tare_error *err;
+};
+
+const char *compare_side_name(enum compare_side side)
+{
+	return side == COMPARE_BEFORE ? "before" : "after";
+}
+
+int compare_enter(const struct compare_plan *plan, enum compare_side side, struct tare_error *err)
+{
+	const char *dir = plan->dir[side];
+
+	if (!dir)
+		return 0;
+	if (chdir(dir) < 0)
+		return tare_fail(err, errno, "cannot change to %.200s: %s", dir, strerror(errno));
+	return setenv("PWD", dir, 1) < 0 ? tare_fail_nomem(err) : 0;
+}
+
+/* ---- one run ---- */
+
+static int check_end(struct job *j, enum compare_side side, const struct repeat_run_result *r)
+{
+	const char *name = compare_side_name(side), *command = j->plan->argv[side][0];
+	char by[SIGNAL_NAME_ROOM];
+	int status = r->wait_status;
+	bool alike = true;
+
+	if (r->by_signal) {
+		j->out->by_signal = r->by_signal;
+		return tare_fail(j->err, EINTR, "stopped by %s", signal_name(r->by_signal, by));
+	}
+	if (r->timed_out)
+		return tare_fail(j->err, ETIMEDOUT, "%s: %.120s did not end within --timeout", name,
+				 command);
+	for (int other = 0; other < COMPARE_SIDES; other++)
+		alike &= !j->any[other] || status == j->last[other].wait_status;
+	if (alike && (!status || j->plan->allow_failure))
+		return 0;
+	if (!status) { /* an earlier run failed */
+		side = j->any[!side] && j->last[!side].wait_status ? !side : side;
+		status = j->last[side].wait_status;
+	}
+	name = compare_side_name(side);
+	command = j->plan->argv[side][0];
+	if (WIFSIGNALED(status))
+		tare_fail(j->err, EINVAL, "%s: %.120s was ended by %s", name, command,
+			  signal_name(WTERMSIG(status), by));
+	else
+		tare_fail(j->err, EINVAL, "%s: %.120s failed with exit status %d", name, command,
+			  WEXITSTATUS(status));
+	tare_hint(j->err,
+		  "run it alone to see why; --allow-failure compares commands that fail "
+		  "alike on both sides");
+	return -EINVAL;
+}
+
+static int run_one(struct job *j, enum compare_side side, enum kind kind,
+		   struct repeat_run_result *r)
+{
+	const struct compare_plan *p = j->plan;
+	struct determinism *fixed = kind == COUNTS && p->fixed && p->fixed->set ? p->fixed : NULL;
+	struct environment environment = { 0 };
+	int ret = compare_enter(p, side, j->err);
+
+	if (p->begin)
+		p->begin(p->with, j->out->runs, j->expected, side);
+	j->out->runs++;
+	if (ret == 0 && p->input)
+		ret = stdin_replay_again(p->input, j->err);
+	if (ret == 0 && fixed)
+		ret = environment_fix(&environment, fixed->set, fixed->kept, p->argv[side], environ,
+				      j->err);
+	*r = (struct repeat_run_result){ 0 };
+	if (ret == 0)
+		ret = repeat_run_once(&j->how[side][kind], fixed, environment.envp, r, j->err);
+	environment_free(&environment);
+	j->out->exec_code = r->exec_code;
+	if (ret == 0 || r->by_signal)
+		ret = check_end(j, side, r);
+	if (ret < 0)
+		return ret;
+	j->output_varies |= j->any[side] && r->output != j->last[side].output;
+	j->last[side] = *r;
+	j->any[side] = true;
+	return 0;
+}
+
+/* ---- sets of runs ---- */
+
+static int keep(struct job *j, enum compare_side side, enum kind kind, bool again,
+		const struct repeat_run_result *r)
+{
+	struct compare_event *e = j->out->event;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && kind == COUNTS && i < j->events; i++) {
+		e[i].exact &= r->quality[i] == TARE_EXACT;
+		ret = compare_add(again ? &e[i].again[side] : &e[i].of[side], r->count[i], j->err);
+	}
+	if (kind == COUNTS && j->exact) /* times include engine overhead */
+		return ret;
+	for (size_t i = j->events; ret == 0 && i < j->out->n; i++)
+		ret = compare_add(again ? &e[i].again[side] : &e[i].of[side],
+				  i == j->events ? r->cpu_ns : r->wall_ns, j->err);
+	return ret;
+}
+
+/* Of each side, in the order A B B A: a steady drift of the machine affects both equally. */
+static int run_turns(struct job *j, unsigned runs, enum kind kind, bool again)
+{
+	struct repeat_run_result r;
+	int ret = 0;
+
+	for (unsigned i = 0; ret == 0 && i < runs * COMPARE_SIDES; i++) {
+		enum compare_side side = (i + 1) / 2 % 2;
+
+		ret = run_one(j, side, kind, &r);
+		if (ret == 0)
+			ret = keep(j, side, kind, again, &r);
+	}
+	return ret;
+}
+
+static bool differ(const struct job *j, enum compare_side side, size_t a, size_t b)
+{
+	for (size_t i = 0; i < j->events; i++) {
+		const struct compare_values *v = &j->out->event[i].of[side];
+
+		if (j->out->event[i].exact && v->value[a] != v->value[b])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The first run may differ because it creates files that the next ones find. If the next two agree,
+ * it is left out.
+ */
+static int look_at_first(struct job *j, enum compare_side side)
+{
+	struct repeat_run_result r;
+	int ret;
+
+	if (!differ(j, side, 0, 1))
+		return 0;
+	j->expected++;
+	ret = run_one(j, side, COUNTS, &r);
+	if (ret == 0)
+		ret = keep(j, side, COUNTS, false, &r);
+	if (ret < 0 || differ(j, side, 1, 2))
+		return ret;
+	j->out->first_apart[side] = true;
+	for (size_t i = 0; i < j->events; i++) {
+		struct compare_values *v = &j->out->event[i].of[side];
+
+		memmove(v->value, v->value + 1, --v->n * sizeof(*v->value));
+	}
+	return 0;
+}
+
+static int judge(struct job *j)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < j->out->n; i++)
+		ret = compare_judge(&j->out->event[i], j->err);
+	return ret;
+}
+
+static bool any_varies(const struct job *j)
+{
+	for (size_t i = 0; i < j->events; i++)
+		if (j->out->event[i].exact && !j->out->event[i].by_equality)
+			return true;
+	return false;
+}
+
+/* Exact counts: two runs of each side, more if they differ. */
+static int count_exactly(struct job *j)
+{
+	int ret = run_turns(j, EXACT_RUNS, COUNTS, false);
+
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
+		ret = look_at_first(j, side);
+	for (size_t i = 0; ret == 0 && i < j->events; i++)
+		ret = compare_judge(&j->out->event[i], j->err);
+	if (ret < 0 || !any_varies(j))
+		return ret;
+	j->expected += COMPARE_SIDES * (VARYING_RUNS - EXACT_RUNS);
+	return run_turns(j, VARYING_RUNS - EXACT_RUNS, COUNTS, false);
+}
+
+static bool to_confirm(const struct job *j, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (compare_to_confirm(&j->out->event[i]))
+			return true;
+	return false;
+}
+
+/* Changes of what is not exact must show in a second set of runs, too. */
+static int confirm(struct job *j)
+{
+	bool counts = to_confirm(j, 0, j->events), times = to_confirm(j, j->events, j->out->n);
+	unsigned runs = j->exact && counts ? VARYING_RUNS : j->plan->runs;
+	int ret = 0;
+
+	if (!j->exact && (counts || times))
+		counts = true, times = false; /* both are of the same runs */
+	j->expected = j->out->runs + COMPARE_SIDES * (counts * runs + times * j->plan->runs);
+	if (counts)
+		ret = run_turns(j, runs, COUNTS, true);
+	if (ret == 0 && times)
+		ret = run_turns(j, j->plan->runs, TIMES, true);
+	return ret;
+}
+
+/* ---- all ---- */
+
+static int name_event(struct job *j, const char *name, bool exact, bool time)
+{
+	const struct compare_plan *p = j->plan;
+	struct compare_event *e = &j->out->event[j->out->n++];
+
+	*e = (struct compare_event){
+		.name = strdup(name),
+		.exact = exact,
+		.time = time,
+		.threshold = p->threshold >= 0 ? p->threshold
+			: time                 ? COMPARE_THRESHOLD_TIME
+					       : COMPARE_THRESHOLD_COUNT,
+		.allowed = p->threshold >= 0 ? p->threshold : 0,
+	};
+	return e->name ? 0 : tare_fail_nomem(j->err);
+}
+
+static int prepare(struct job *j)
+{
+	const struct compare_plan *p = j->plan;
+	const struct encoding_list *list = &j->how[0][COUNTS].list;
+	int ret = 0;
+
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++) {
+		ret = repeat_run_open(&j->how[side][COUNTS], p->argv[side], p->events, p->engine,
+				      j->err);
+		if (ret == 0)
+			ret = repeat_run_open(&j->how[side][TIMES], p->argv[side], NULL,
+					      ENGINE_AUTO, j->err);
+		j->how[side][COUNTS].timeout_ns = j->how[side][TIMES].timeout_ns = p->timeout_ns;
+	}
+	j->out->launcher = j->how[0][COUNTS].launcher;
+	j->exact = j->out->launcher == &launch_exact;
+	j->events = list->n;
+	for (size_t i = 0; ret == 0 && i < list->n; i++)
+		ret = name_event(j, list->enc[i].name, j->exact && engine_counts(&list->enc[i]),
+				 false);
+	if (ret == 0 && p->runs)
+		ret = name_event(j, "cpu-time", false, true);
+	if (ret == 0 && p->runs)
+		ret = name_event(j, "wall", false, true);
+	for (size_t i = 0; ret == 0 && i < j->events; i++)
+		if (j->exact && !j->out->event[i].exact) {
+			tare_fail(j->err, EINVAL,
+				  "%.100s would include the overhead of the exact engine",
+				  j->out->event[i].name);
+			tare_hint(j->err,
+				  "name events that the engine counts (tare events exact), "
+				  "or --engine perf");
+			ret = -EINVAL;
+		}
+	return ret;
+}
+
+int compare_measure(struct compare_measured *out, const struct compare_plan *plan,
+		    struct tare_error *err)
+{
+	struct job j = { .plan = plan, .out = out, .err = err };
+	int ret;
+
+	*out = (struct compare_measured){ 0 };
+	ret = prepare(&j);
+	j.expected = COMPARE_SIDES * (plan->runs + (j.exact ? EXACT_RUNS : 0));
+	if (ret == 0 && j.exact)
+		ret = count_exactly(&j);
+	if (ret == 0 && plan->runs)
+		ret = run_turns(&j, plan->runs, j.exact ? TIMES : COUNTS, false);
+	if (ret == 0)
+		ret = judge(&j);
+	if (ret == 0)
+		ret = confirm(&j);
+	if (ret == 0)
+		ret = judge(&j);
+	out->output_differs = !j.output_varies && j.last[0].output != j.last[1].output;
+	out->wait_status = j.last[0].wait_status;
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		for (int kind = 0; kind < KINDS; kind++)
+			repeat_run_close(&j.how[side][kind]);
+	return ret;
+}
+
+const struct compare_event *compare_instructions(const struct compare_event *e, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (e[i].exact && !strcmp(e[i].name, "instructions:u"))
+			return &e[i];
+	return NULL;
+}
+
+void compare_measured_free(struct compare_measured *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		compare_event_free(&m->event[i]);
+	m->n = 0;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include "compare/compare.h"
+#include "tap.h"
+
+enum { MOST = 8 };
+
+static struct compare_event event_of(bool exact, double threshold, const uint64_t *a,
+				     const uint64_t *b, size_t n)
+{
+	struct compare_event e = { .exact = exact, .threshold = threshold, .time = !exact };
+
+	for (size_t i = 0; i < n; i++) {
+		compare_add(&e.of[COMPARE_BEFORE], a[i], NULL);
+		compare_add(&e.of[COMPARE_AFTER], b[i], NULL);
+	}
+	return e;
+}
+
+static const struct {
+	int line;
+	bool exact;
+	double threshold, allowed;
+	size_t n;
+	uint64_t before[MOST], after[MOST];
+	enum compare_verdict verdict;
+	bool small, by_equality;
+} rows[] = {
+	/* Exact counts: any difference is a change, however large the counts are. */
+	{ __LINE__, true, 0.1, 0, 2, { 1000, 1000 }, { 1000, 1000 }, COMPARE_SAME, false, true },
+	{ __LINE__,
+	  true,
+	  0.1,
+	  0,
+	  2,
+	  { 10000, 10000 },
+	  { 10001, 10001 },
+	  COMPARE_MORE,
+	  false,
+	  true },
+	{ __LINE__,
+	  true,
+	  0.1,
+	  0,
+	  2,
+	  { 10001, 10001 },
+	  { 10000, 10000 },
+	  COMPARE_LESS,
+	  false,
+	  true },
+	{ __LINE__,
+	  true,
+	  0.1,
+	  0,
+	  2,
+	  { 1ull << 60, 1ull << 60 },
+	  { (1ull << 60) + 1, (1ull << 60) + 1 },
+	  COMPARE_MORE,
+	  false,
+	  true },
+	{ __LINE__, true, 0.1, 1, 2, { 10000, 10000 }, { 10001, 10001 }, COMPARE_MORE, true, true },
+	{ __LINE__,
+	  true,
+	  0.1,
+	  1,
+	  2,
+	  { 10000, 10000 },
+	  { 10100, 10100 },
+	  COMPARE_MORE,
+	  false,
+	  true },
+	{ __LINE__, true, 0.1, 1, 2, { 0, 0 }, { 5, 5 }, COMPARE_MORE, false, true },
+	{ __LINE__, true, 0.1, 0, 1, { 7 }, { 7 }, COMPARE_SAME, false, true },
+	/* One side does not repeat: no equality. */
+	{ __LINE__,
+	  true,
+	  0.1,
+	  0,
+	  2,
+	  { 1000, 1001 },
+	  { 1000, 1000 },
+	  COMPARE_CANNOT_TELL,
+	  false,
+	  false },
+	{ __LINE__,
+	  true,
+	  0.1,
+	  0,
+	  2,
+	  { 1000, 1000 },
+	  { 1001, 1000 },
+	  COMPARE_CANNOT_TELL,
+	  false,
+	  false },
+	{ __LINE__,
+	  true,
+	  0.1,
+	  0,
+	  5,
+	  { 100000, 100001, 100000, 100001, 100000 },
+	  { 101000, 101001, 101000, 101001, 101001 },
+	  COMPARE_MORE,
+	  false,
+	  false },
+	{ __LINE__,
+	  true,
+	  0.1,
+	  0,
+	  5,
+	  { 100000, 100001, 100000, 100001, 100000 },
+	  { 100001, 100001, 100000, 100001, 100001 },
+	  COMPARE_SAME,
+	  false,
+	  false },
+	/* Times: clearly above the threshold, below it, between, and too few. */
+	{ __LINE__,
+	  false,
+	  2,
+	  0,
+	  5,
+	  { 1000, 1001, 999, 1002, 998 },
+	  { 1100, 1101, 1099, 1102, 1098 },
+	  COMPARE_MORE,
+	  false,
+	  false },
+	{ __LINE__,
+	  false,
+	  2,
+	  0,
+	  5,
+	  { 1100, 1101, 1099, 1102, 1098 },
+	  { 1000, 1001, 999, 1002, 998 },
+	  COMPARE_LESS,
+	  false,
+	  false },
+	{ __LINE__,
+	  false,
+	  2,
+	  0,
+	  5,
+	  { 1000, 1001, 999, 1002, 998 },
+	  { 1005, 1006, 1004, 1007, 1003 },
+	  COMPARE_SAME,
+	  false,
+	  false },
+	{ __LINE__,
+	  false,
+	  2,
+	  0,
+	  5,
+	  { 1000, 1001, 999, 1002, 998 },
+	  { 1020, 1021, 1019, 1022, 1018 },
+	  COMPARE_CANNOT_TELL,
+	  false,
+	  false },
+	{ __LINE__,
+	  false,
+	  2,
+	  0,
+	  5,
+	  { 1000, 1300, 900, 1100, 700 },
+	  { 1100, 1400, 1000, 1200, 800 },
+	  COMPARE_CANNOT_TELL,
+	  false,
+	  false },
+	{ __LINE__, false, 2, 0, 1, { 1000 }, { 2000 }, COMPARE_CANNOT_TELL, false, false },
+	/* Noise that did not show in two runs is possible. */
+	{ __LINE__,
+	  false,
+	  2,
+	  0,
+	  2,
+	  { 1000, 1000 },
+	  { 2000, 2000 },
+	  COMPARE_CANNOT_TELL,
+	  false,
+	  false },
+};
+
+TEST(verdicts)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct compare_event e = event_of(rows[i].exact, rows[i].threshold, rows[i].before,
+						  rows[i].after, rows[i].n);
+
+		e.allowed = rows[i].allowed;
+		CHECK_EQ(compare_judge(&e, NULL), 0, "row at line %d", rows[i].line);
+		CHECK_EQ(e.verdict, rows[i].verdict, "row at line %d: %g %% +- %g, p %g",
+			 rows[i].line, e.percent, e.half_percent, e.p);
+		CHECK_EQ(e.small, rows[i].small, "row at line %d", rows[i].line);
+		CHECK_EQ(e.by_equality, rows[i].by_equality, "row at line %d", rows[i].line);
+		compare_event_free(&e);
+	}
+}
+
+/* A change needs a second set of runs that shows it, too. */
+TEST(confirmed)
+{
+	static const uint64_t a[] = { 1000, 1001, 999, 1002, 998 },
+			      b[] = { 1100, 1101, 1099, 1102, 1098 };
+
+	for (int again = 0; again < 3; again++) {
+		struct compare_event e = event_of(false, 2, a, b, 5);
+
+		CHECK_EQ(compare_judge(&e, NULL), 0, "first");
+		CHECK(compare_to_confirm(&e), "must be confirmed");
+		for (size_t i = 0; again && i < 5; i++) {
+			compare_add(&e.again[0], a[i], NULL);
+			compare_add(&e.again[1], again == 1 ? b[i] : a[i], NULL);
+		}
+		CHECK_EQ(compare_judge(&e, NULL), 0, "second");
+		CHECK_EQ(e.verdict, again == 2 ? COMPARE_CANNOT_TELL : COMPARE_MORE, "%d", again);
+		CHECK_EQ(e.unconfirmed, again == 2, "%d", again);
+		compare_event_free(&e);
+	}
+}
+
+/* Not interleaved: the same numbers may be a drift of the machine. */
+TEST(blocks)
+{
+	static const uint64_t a[] = { 1000, 1130, 1040, 1210, 1090 },
+			      b[] = { 1400, 1530, 1440, 1610, 1490 };
+	struct compare_event e = event_of(false, 2, a, b, 5);
+
+	CHECK_EQ(compare_judge(&e, NULL), 0, "turns");
+	CHECK_EQ(e.verdict, COMPARE_MORE, "turns: p %g", e.p);
+	e.in_blocks = true;
+	CHECK_EQ(compare_judge(&e, NULL), 0, "blocks");
+	CHECK_EQ(e.verdict, COMPARE_CANNOT_TELL, "blocks: p %g", e.p);
+	compare_event_free(&e);
+}
+
+/* As many runs as it says are enough, of noise of that size. */
+TEST(needed)
+{
+	static const uint64_t a[] = { 1000, 1030, 970, 1050, 950 },
+			      b[] = { 1000, 1030, 970, 1050, 950 };
+	struct compare_event e = event_of(false, 2, a, b, 5);
+
+	CHECK_EQ(compare_judge(&e, NULL), 0, "five");
+	CHECK_EQ(e.verdict, COMPARE_CANNOT_TELL, "five");
+	CHECK(e.needed > 20 && e.needed < 200, "%zu", e.needed);
+	for (size_t i = 5; i < e.needed + 5; i++)
+		for (int side = 0; side < COMPARE_SIDES; side++)
+			compare_add(&e.of[side], a[i % 5], NULL);
+	CHECK_EQ(compare_judge(&e, NULL), 0, "more");
+	CHECK_EQ(e.verdict, COMPARE_SAME, "%zu runs: %g %% +- %g", e.of[0].n, e.percent,
+		 e.half_percent);
+	compare_event_free(&e);
+}
+
+TEST(outcomes)
+{
+	static const struct {
+		int line;
+		enum compare_verdict verdict[2];
+		bool small;
+		enum compare_outcome outcome;
+		size_t by;
+	} all[] = {
+		{ __LINE__, { COMPARE_SAME, COMPARE_CANNOT_TELL }, false, OUTCOME_SAME, 0 },
+		{ __LINE__,
+		  { COMPARE_CANNOT_TELL, COMPARE_CANNOT_TELL },
+		  false,
+		  OUTCOME_CANNOT_TELL,
+		  0 },
+		{ __LINE__, { COMPARE_LESS, COMPARE_MORE }, false, OUTCOME_SLOWER, 1 },
+		{ __LINE__, { COMPARE_SAME, COMPARE_LESS }, false, OUTCOME_FASTER, 1 },
+		{ __LINE__, { COMPARE_MORE, COMPARE_CANNOT_TELL }, true, OUTCOME_SAME, 0 },
+		{ __LINE__, { COMPARE_LESS, COMPARE_CANNOT_TELL }, true, OUTCOME_SAME, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		struct compare_event e[2] = { { .verdict = all[i].verdict[0],
+						.small = all[i].small },
+					      { .verdict = all[i].verdict[1] } };
+		const struct compare_event *by;
+
+		CHECK_EQ(compare_outcome(e, 2, &by), all[i].outcome, "row at line %d", all[i].line);
+		CHECK_EQ((size_t)(by - e), all[i].by, "row at line %d", all[i].line);
+	}
+}
+
+TEST_MAIN()

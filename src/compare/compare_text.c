@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "compare/compare_view.h"
+#include "output/escape.h"
+
+const char compare_blind[] =
+	"Not seen: the same instructions at other addresses or on other data can take another time "
+	"(alignment, caches, branch prediction).";
+
+/* ---- parts that all formats use ---- */
+
+void compare_note(struct compare_shown *s, const char *fmt, ...)
+{
+	va_list args;
+
+	if (s->notes == COMPARE_NOTES_MAX)
+		return;
+	va_start(args, fmt);
+	if (vasprintf(&s->note[s->notes], fmt, args) >= 0)
+		s->notes++;
+	va_end(args);
+}
+
+static const char *words_of(const struct compare_event *e)
+{
+	static const struct {
+		const char *name, *words;
+	} rows[] = { { "instructions:u", "instructions" },
+		     { "cpu-time", "CPU time" },
+		     { "wall", "wall time" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(e->name, rows[i].name))
+			return rows[i].words;
+	return e->name;
+}
+
+void compare_put_change(struct text *out, const struct style *style, int64_t change)
+{
+	static const struct {
+		double unit;
+		const char *letter;
+	} rows[] = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } };
+	double size = fabs((double)change);
+
+	text_add(out, "%s", change > 0 ? "+" : change < 0 ? "-" : "");
+	for (size_t i = 0; size >= 1e4 && i < ARRAY_SIZE(rows); i++)
+		if (size >= rows[i].unit) {
+			text_add(out, "%.3g %s", size / rows[i].unit, rows[i].letter);
+			return;
+		}
+	put_count(out, style, (uint64_t)size);
+}
+
+/* Digits so that the interval, or the change, has two or three that mean something. */
+static int digits_for(double v)
+{
+	return v >= 10 || v <= 0 ? 1 : v >= 0.1 ? 2 : (int)fmin(ceil(-log10(v)) + 1, 9);
+}
+
+void compare_put_percent(struct text *out, const struct style *style, const struct compare_event *e)
+{
+	double half = e->half_percent, size = fabs(e->percent);
+	int digits = digits_for(isfinite(half) && half > 0 ? half : size);
+
+	if (!isfinite(e->percent)) {
+		text_add(out, "from 0");
+		return;
+	}
+	if (e->change == 0 && !(half > 0)) {
+		text_add(out, "0");
+		return;
+	}
+	text_add(out, "%s%.*f", e->change > 0 ? "+" : e->change < 0 ? "-" : "", digits, size);
+	if (half > 0)
+		text_add(out, " %s %.*f", style->utf8 ? "±" : "+-", digits, half);
+	text_add(out, " %%");
+}
+
+void compare_put_value(struct text *out, const struct style *style, const struct compare_event *e,
+		       enum compare_side side)
+{
+	if (e->time)
+		put_time(out, style, e->median[side]);
+	else
+		put_count(out, style, e->median[side]);
+}
+
+const char *compare_row_state(const struct compare_row *r)
+{
+	return !r->change ? "" : !r->amount[0] ? "new" : !r->amount[1] ? "gone" : "";
+}
+
+size_t compare_rows_shown(const struct compare_shown *s)
+{
+	size_t n = s->cause ? s->cause->changed : 0;
+
+	return s->limit && n > s->limit ? s->limit : n;
+}
+
+void compare_others(const struct compare_cause *c, size_t from, int64_t sum[COMPARE_SIDES])
+{
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		sum[side] = c->rest[side];
+		for (size_t i = from; i < c->n; i++)
+			sum[side] += (int64_t)c->row[i].amount[side];
+	}
+}
+
+/* The function that made most of it. */
+static void put_where(struct text *out, const struct compare_shown *s,
+		      const struct compare_event *by, const struct style *style)
+{
+	const struct compare_cause *c = s->cause;
+
+	if (!c || by != compare_instructions(s->event, s->n))
+		return;
+	for (size_t i = 0; i < c->changed; i++)
+		if ((c->row[i].change > 0) == (by->change > 0)) {
+			text_add(out, ", in ");
+			escape_middle(out, c->row[i].function, strlen(c->row[i].function), 40);
+			text_add(out, " ");
+			compare_put_change(out, style, c->row[i].change);
+			return;
+		}
+}
+
+static void put_size(struct text *out, const struct compare_event *e, const struct style *style)
+{
+	if (!isfinite(e->percent)) {
+		text_add(out, "%s", e->change > 0 ? "more" : "fewer");
+		return;
+	}
+	if (e->by_equality)
+		text_add(out, "%.*f %%", digits_for(fabs(e->percent)), fabs(e->percent));
+	else
+		text_add(out, "%.*f %s %.*f %%", digits_for(e->half_percent), fabs(e->percent),
+			 style->utf8 ? "±" : "+-", digits_for(e->half_percent), e->half_percent);
+	text_add(out, " %s", e->change > 0 ? "more" : e->time ? "less" : "fewer");
+}
+
+void compare_headline(struct text *out, const struct compare_shown *s, const struct style *style)
+{
+	const struct compare_event *by;
+	enum compare_outcome o = compare_outcome(s->event, s->n, &by);
+
+	text_add(out, "%s", compare_outcome_word(o));
+	if (!by)
+		return;
+	text_add(out, ": ");
+	if (o == OUTCOME_CANNOT_TELL) {
+		text_add(out, "%s ", words_of(by));
+		compare_put_percent(out, style, by);
+		if (by->unconfirmed)
+			text_add(out, ", a second set of runs did not confirm the change");
+	} else if (o == OUTCOME_SAME && by->small) {
+		put_size(out, by, style);
+		text_add(out, " ");
+		escape_cell(out, words_of(by));
+		text_add(out, " (exact), below the threshold");
+	} else if (o == OUTCOME_SAME && by->by_equality) {
+		compare_put_value(out, style, by, COMPARE_AFTER);
+		text_add(out, " ");
+		escape_cell(out, words_of(by));
+		text_add(out, " on both sides (exact)");
+	} else if (o == OUTCOME_SAME) {
+		escape_cell(out, words_of(by));
+		text_add(out, " ");
+		compare_put_percent(out, style, by);
+		text_add(out, ", a change of less than %g %%", by->threshold);
+	} else {
+		put_size(out, by, style);
+		text_add(out, " ");
+		escape_cell(out, words_of(by));
+		if (by->by_equality)
+			text_add(out, " (exact)");
+	}
+	put_where(out, s, by, style);
+}
+
+static void explain_event(struct compare_shown *s, const struct compare_event *e)
+{
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		if (e->varies[side])
+			compare_note(
+				s,
+				"%s does not repeat %s: it is compared by a test; tare diverge shows where two runs differ",
+				e->name, compare_side_name(side));
+	if (e->verdict != COMPARE_CANNOT_TELL)
+		return;
+	if (e->unconfirmed)
+		compare_note(s, "%s: the first set of runs showed a change, the second did not",
+			     e->name);
+	else if (e->of[0].n < 2 || e->of[1].n < 2)
+		compare_note(s, "%s: one run of a side does not show its noise", e->name);
+	else if (e->needed > COMPARE_RUNS_MAX)
+		compare_note(s, "%s: more than %d runs of each side would be needed", e->name,
+			     COMPARE_RUNS_MAX);
+	else if (e->needed)
+		compare_note(s, "%s: about %zu runs of each side would tell a change of %g %%",
+			     e->name, e->needed, e->threshold);
+}
+
+void compare_explain(struct compare_shown *s, const struct compare_measured *m)
+{
+	for (size_t i = 0; i < s->n; i++)
+		explain_event(s, &s->event[i]);
+	for (int side = 0; m && side < COMPARE_SIDES; side++)
+		if (m->first_apart[side])
+			compare_note(
+				s,
+				"The first run %s is left out: it differs from the next two, which agree, as if it created files that they found",
+				compare_side_name(side));
+	if (m && m->output_differs)
+		compare_note(s,
+			     "The two sides print different output: they may not do the same work");
+	if (m && m->wait_status)
+		compare_note(s, "The command fails, alike on both sides");
+}
+
+/* ---- for people ---- */
+
+static void number(struct grid *g, unsigned column, struct text *t, enum ink ink)
+{
+	g->right[column] = true;
+	grid_put(g, column, ink, t);
+}
+
+static enum ink ink_of(const struct compare_event *e)
+{
+	return e->verdict == COMPARE_MORE && !e->small ? INK_BAD
+		: e->verdict == COMPARE_LESS           ? INK_STRONG
+		: e->verdict == COMPARE_CANNOT_TELL    ? INK_CAREFUL
+						       : INK_PLAIN;
+}
+
+static void put_basis(struct text *out, const struct compare_event *e)
+{
+	const struct compare_values *v = e->again[0].n ? e->again : e->of;
+
+	if (e->by_equality)
+		text_add(out, "exact");
+	else if (v[0].n == v[1].n)
+		text_add(out, "%zu runs each%s", v[0].n, e->again[0].n ? ", twice" : "");
+	else
+		text_add(out, "%zu + %zu runs", v[0].n, v[1].n);
+}
+
+static void put_events(struct text *out, const struct compare_shown *s, const struct style *style)
+{
+	struct grid g = { .columns = 6, .drop = { 5 }, .drops = 1 };
+	struct text t = { 0 };
+
+	grid_row(&g);
+	grid_word(&g, 1, INK_FAINT, "before");
+	grid_word(&g, 2, INK_FAINT, "after");
+	grid_word(&g, 3, INK_FAINT, "change");
+	for (size_t i = 0; i < s->n; i++) {
+		const struct compare_event *e = &s->event[i];
+
+		grid_row(&g);
+		escape_middle(&t, e->name, strlen(e->name), 30);
+		grid_put(&g, 0, INK_PLAIN, &t);
+		for (int side = 0; side < COMPARE_SIDES; side++) {
+			compare_put_value(&t, style, e, side);
+			number(&g, 1 + side, &t, INK_PLAIN);
+		}
+		compare_put_percent(&t, style, e);
+		number(&g, 3, &t, INK_PLAIN);
+		text_add(&t, "%s%s", compare_verdict_word(e), e->small ? ", small" : "");
+		grid_put(&g, 4, ink_of(e), &t);
+		put_basis(&t, e);
+		grid_put(&g, 5, INK_FAINT, &t);
+	}
+	grid_write(out, &g, style, 1);
+	grid_free(&g);
+}
+
+static void put_row(struct grid *g, const struct style *style, int64_t before, int64_t after,
+		    struct text *name, const char *state)
+{
+	const int64_t v[] = { after - before, before, after };
+	struct text t = { 0 };
+
+	grid_row(g);
+	for (unsigned i = 0; i < ARRAY_SIZE(v); i++) {
+		text_add(&t, "%s", v[i] < 0 ? "-" : !i && v[i] > 0 ? "+" : "");
+		put_count(&t, style, (uint64_t)llabs(v[i]));
+		number(g, i, &t, i ? INK_PLAIN : INK_STRONG);
+	}
+	grid_put(g, 3, INK_PLAIN, name);
+	grid_word(g, 4, INK_FAINT, state);
+}
+
+static void put_cause(struct text *out, const struct compare_shown *s, const struct style *style)
+{
+	const struct compare_cause *c = s->cause;
+	struct grid g = { .columns = 6, .drop = { 5, 1, 2 }, .drops = 3 };
+	size_t shown = compare_rows_shown(s);
+	int64_t others[COMPARE_SIDES];
+	struct text t = { 0 };
+
+	text_add(out, "\n");
+	grid_row(&g);
+	grid_word(&g, 0, INK_FAINT, "instructions");
+	grid_word(&g, 1, INK_FAINT, "before");
+	grid_word(&g, 2, INK_FAINT, "after");
+	grid_word(&g, 3, INK_FAINT, "function");
+	grid_word(&g, 5, INK_FAINT, "module");
+	for (size_t i = 0; i < shown; i++) {
+		const struct compare_row *r = &c->row[i];
+
+		escape_middle(&t, r->function, strlen(r->function),
+			      style->width > 100 ? (size_t)style->width - 60 : 32);
+		if (r->inlined)
+			text_add(&t, " (inlined)");
+		put_row(&g, style, (int64_t)r->amount[0], (int64_t)r->amount[1], &t,
+			compare_row_state(r));
+		escape_middle(&t, r->module, strlen(r->module), 24);
+		grid_put(&g, 5, INK_FAINT, &t);
+	}
+	compare_others(c, shown, others);
+	text_add(&t, "%zu other functions", c->n - shown);
+	put_row(&g, style, others[0], others[1], &t, "");
+	text_add(&t, "all");
+	put_row(&g, style, (int64_t)c->total[0], (int64_t)c->total[1], &t, "");
+	grid_write(out, &g, style, 1);
+	grid_free(&g);
+	if (c->by_samples)
+		put_paragraph(out, style, INK_CAREFUL, "Some rows are estimated from samples%s%s.",
+			      c->why ? ": " : "", c->why ? c->why : "");
+}
+
+static void put_test(struct text *out, const struct compare_shown *s, const struct style *style)
+{
+	bool exact = false;
+
+	for (size_t i = 0; i < s->n; i++)
+		exact |= s->event[i].by_equality;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct compare_event *e = &s->event[i];
+
+		if (e->by_equality)
+			continue;
+		put_paragraph(
+			out, style, INK_FAINT,
+			"%s: interleaved runs; a change counts if it exceeds %g %% at a level of %g %%, in two sets of runs.",
+			words_of(e), e->threshold, 100 * COMPARE_LEVEL);
+		break;
+	}
+	if (exact)
+		put_paragraph(out, style, INK_FAINT, "%s", compare_blind);
+}
+
+void compare_show_text(struct text *out, const struct compare_shown *s, const struct style *style)
+{
+	enum compare_outcome o = compare_outcome(s->event, s->n, NULL);
+	enum ink ink = o == OUTCOME_SLOWER ? INK_BAD
+		: o == OUTCOME_CANNOT_TELL ? INK_CAREFUL
+					   : INK_STRONG;
+	struct text line = { 0 };
+
+	compare_headline(&line, s, style);
+	text_add(out, "%s%s%s\n\n", ink_on(style, ink), line.s ? line.s : "", ink_off(style));
+	text_free(&line);
+	put_events(out, s, style);
+	if (s->cause)
+		put_cause(out, s, style);
+	text_add(out, "\n");
+	for (size_t i = 0; i < s->notes; i++)
+		put_paragraph(out, style, INK_PLAIN, "%s.", s->note[i]);
+	put_test(out, s, style);
+}
