@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shows a comparison: for people, as JSON (docs/schema/tare-compare-1.json). */
+/*
+ * Shows a comparison: for people, as JSON (docs/schema/tare-compare-1.json), Markdown, JUnit XML.
+ */
 #ifndef COMPARE_COMPARE_VIEW_H
 #define COMPARE_COMPARE_VIEW_H
 
@@ -49,5 +51,9 @@ extern const char compare_blind[];                          /* what exact counts
 
 void compare_show_text(struct text *out, const struct compare_shown *s, const struct style *style);
 void compare_show_json(struct text *out, const struct compare_shown *s);
+/* At most 30 lines, for a comment of a pull request. */
+void compare_markdown(struct text *out, const struct compare_shown *s);
+/* A test case per event: failed for a regression, skipped if the runs cannot tell. */
+void compare_junit(struct text *out, const struct compare_shown *s);
 
 #endif

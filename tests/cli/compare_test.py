@@ -3,6 +3,8 @@
 
 usage: compare_test.py TARE SCHEMAS CC
 """
+import copy
+import html
 import json
 import os
 import re
@@ -10,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
@@ -170,6 +173,123 @@ def each_run_gets_the_same_input():
     equal(d["notes"], [], "the output is the same")
     d = document("-r", "0", "--", "echo", "a", ":::", "echo", "b")
     true(any("different output" in n for n in d["notes"]), d["notes"])
+
+
+def stat(name, program, *options):
+    sh(TARE, "stat", "-r", "2", "--engine", "exact", *options, "--format", "json", "-o", name, "--", program)
+    return json.loads(Path(ROOM.name, name).read_text())
+
+
+def changed(name, d, change):
+    d = copy.deepcopy(d)
+    change(d)
+    Path(ROOM.name, name).write_text(json.dumps(d))
+    return name
+
+
+@test
+def two_documents():
+    a, b = stat("a.json", BEFORE, "--deterministic"), stat("b.json", AFTER, "--deterministic")
+    counts = [next(e["value"] for e in d["events"] if e["event"] == "instructions:u") for d in (a, b)]
+    d = document("a.json", "b.json", status=2)
+    e = d["events"][0]
+    equal((d["verdict"], e["event"], e["change"], e["compared"]), ("slower", "instructions:u", counts[1] - counts[0], "equality"), "exact")
+    true("task-clock" not in [e["event"] for e in d["events"]], "times with the engine's overhead are not compared")
+    equal((d["before"]["command"], d["after"]["path"], d["conditions"]["engine"]), ([BEFORE], "b.json", "exact"), "sides")
+    equal(document("a.json", "a.json")["verdict"], "same", "the same")
+    equal(document("--format", "json", "a.json", "a.json", "--threshold", "1")["verdict"], "same", "options anywhere")
+
+    def runs(*values):
+        def change(d):
+            for e in d["events"]:
+                if e["event"] == "instructions:u":
+                    e.update(runs=list(values), quality="counted")
+        return change
+    # Of a PMU: a difference of some spreads may be a drift, as the runs of one side precede those of the other.
+    d = document(changed("c.json", a, runs(1000, 1130, 1040, 1210, 1090)), changed("d.json", a, runs(1400, 1530, 1440, 1610, 1490)), status=None)
+    equal(d["events"][0]["verdict"], "cannot tell", "blocks")
+    d = document("c.json", changed("e.json", a, runs(40000, 41300, 40400, 42100, 40900)), status=2)
+    equal(d["events"][0]["verdict"], "more", "a large one")
+    large = changed("f.json", a, lambda d: d["events"][1].update(runs=[str(2**60), str(2**60)]))
+    equal(document(large, large)["events"][0]["before"]["runs"], [str(2**60)] * 2, "large counts")
+
+
+@test
+def documents_that_are_not_comparable():
+    a = stat("a.json", BEFORE, "--deterministic")
+    for change, said in ((lambda d: d["conditions"].update(isa="x86-64-v2"), "different CPU models"), (lambda d: d["conditions"].update(isa=None), "different CPU models"),
+                         (lambda d: d["conditions"].update(engine="perf"), "different engines"), (lambda d: d.update(exit_status=3), "failed with exit status 3"),
+                         (lambda d: d.update(schema="tare/diff/1"), "but of tare/diff/1"), (lambda d: d.update(events=[]), "no event with numbers in common"),
+                         (lambda d: d["events"][1].update(runs=[1, -2]), "run 2 of instructions:u is no count"), (lambda d: d["events"][1].update(runs=["x"]), "is no count"),
+                         (lambda d: d.update(conditions=[]), "does not name its engine"), (lambda d: d.update(events={}), "no event with numbers in common"),
+                         (lambda d: d["conditions"].update(engine="x\x1b[31m"), "different engines")):
+        r = compare("a.json", changed("bad.json", a, change), status=125)
+        true(said in r.stderr and r.stderr.count("\n") <= 2 and "\x1b" not in r.stderr, r.stderr)
+    Path(ROOM.name, "bad.json").write_text("{")
+    for words, said in ((("a.json", "bad.json"), "bad.json is not a JSON document"), (("none.json", "a.json"), "none.json"), (("a.json", BEFORE), "is not a JSON document"),
+                        (("a.json", "a.json", "a.json"), "two commands"), (("a.json",), "two commands"), ((BEFORE, ":::", AFTER), "after --")):
+        r = compare(*words, status=125)
+        true(said in r.stderr and r.stderr.count("\n") <= 2, r.stderr)
+    r = compare("-o", "a.json", "a.json", "a.json", status=125)
+    true("a.json" in r.stderr and Path(ROOM.name, "a.json").read_text().startswith("{"), "an input is not overwritten")
+    stat("other.json", BEFORE)
+    true("different CPU models" in compare("a.json", "other.json", status=125).stderr, "isa")
+    d = document(changed("fixed.json", a, lambda d: d["conditions"].update(fixed=["aslr"])), "a.json")
+    true(any("The conditions differ" in n and "fixed before: aslr; after: aslr, environment" in n for n in d["notes"]), d["notes"])
+
+
+@test
+def two_recordings():
+    for program in (BEFORE, AFTER):
+        sh(TARE, "record", "-q", "--engine", "exact", "-o", f"{program}.data", "--", program)
+    d = document(f"{BEFORE}.data", f"{AFTER}.data", status=2)
+    adds_up(d)
+    equal((d["verdict"], sum(f["change"] for f in d["cause"]["functions"] if f["function"] == "parse_line")), ("slower", d["events"][0]["change"]), "the function")
+    sh(TARE, "stat", "-r", "2", "--engine", "exact", "--format", "json", "-o", "a.json", "--", BEFORE)
+    true("one file is a recording" in compare("a.json", f"{AFTER}.data", status=125).stderr, "mixed")
+
+
+HOSTILE = "a|b`c`<img src=x>&amp;\x1b[31m\n**@user** #1 [x](http://y) __i__ \"'"
+
+
+@test
+def names_are_text_everywhere():
+    """A name of an event, from a document, that is markup in every format."""
+    a = stat("a.json", BEFORE)
+
+    def rename(runs):
+        return lambda d: d["events"][1].update(event=HOSTILE, runs=runs, quality="exact")
+    words = changed("a2.json", a, rename([1, 1])), changed("b2.json", a, rename([2, 2]))
+    text = compare("--color", "never", *words, status=2).stdout
+    true("\x1b" not in text and "\\x1b[31m" in text and len([x for x in text.splitlines() if "**@user" in x]) >= 1, text)
+    equal(document(*words, status=2)["events"][0]["event"], HOSTILE, "JSON")
+    md = compare("--format", "markdown", *words, status=2).stdout
+    table = [x for x in md.splitlines() if x.startswith("|")]
+    true(all(x.count("|") == table[0].count("|") for x in table), md)
+    true(not re.search(r"[`<@#\[\x1b]", re.sub(r"&#\d+;|</?(details|summary)>", "", md)), md)
+    true("<img src=x>&amp;" in html.unescape(md), md)
+    xml_ = compare("--format", "junit", *words, status=2).stdout
+    case = xml.etree.ElementTree.fromstring(xml_).find(".//testcase")
+    true(case.get("name").startswith("a|b`c`<img src=x>&amp;\\x1b[31m\\x0a**@user**"), case.attrib)
+
+
+@test
+def markdown_fits_a_comment():
+    md = compare("-n", "0", "--format", "markdown", "--", BEFORE, ":::", EXTRA, status=2).stdout
+    true(md.count("\n") <= 30 and md.startswith("**slower: ") and "| extra (new) |" in md and "| parse\\_line |" not in md, md)
+    true(md.index("<details><summary>") < md.index("Not seen") < md.index("</details>"), md)
+    rows = [[int(c.replace(",", "")) for c in line.split("|")[1:4]] for line in md.splitlines() if re.match(r"\| -?[\d,]+ \|", line)]
+    equal([sum(c) for c in zip(*rows[:-1])], rows[-1], "rows add up")
+
+
+@test
+def junit():
+    root = xml.etree.ElementTree.fromstring(compare("-r", "2", "--format", "junit", "--", BEFORE, ":::", AFTER, status=2).stdout)
+    suite = root.find("testsuite")
+    equal((suite.get("tests"), suite.get("failures")), ("3", "1"), "counts")
+    failure = suite.find("testcase[@name='instructions:u']/failure")
+    true(" parse_line" in failure.text and "more" in failure.get("message"), failure.text)
+    equal(xml.etree.ElementTree.fromstring(compare("-r", "0", "--format", "junit", "--", BEFORE, ":::", BEFORE).stdout).find("testsuite").get("failures"), "0", "none")
 
 
 @test

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tare compare: did a change make it slower, and where. Two commands are run and compared; if the
- * instructions changed, one recording of each side shows in which functions.
+ * instructions changed, one recording of each side shows in which functions. Or two documents of
+ * tare stat, or two recordings of the exact engine, are compared.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +11,19 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/common_options.h"
+#include "compare/compare_document.h"
 #include "compare/compare_view.h"
 #include "launch/determinism_warn.h"
 #include "launch/pidspace.h"
+#include "output/input.h"
 #include "output/options/output_options.h"
 #include "output/progress.h"
 #include "output/temp_cleanup.h"
 
 enum { RUNS_USUAL = 5 };
+
+/* --format, after text and json; there is no CSV */
+enum { FORMAT_MARKDOWN = FORMAT_JSON + 1, FORMAT_JUNIT };
 
 struct compare_options {
 	struct output_options out;
@@ -51,7 +57,8 @@ static const struct option_row compare_opts[] = {
 	  DURATION(timeout_ns, 1000000, 1), .refusal = "the time must be above 0" },
 	{ 'n', "top", "N", "functions to show (10; 0: all)", NUMBER(limit, 0, UINT32_MAX) },
 	{ 0, "no-cause", NULL, "do not search for the functions that changed", FLAG(no_cause) },
-	OUTPUT_FORMAT_ROWS(out, "text (default) or json (schema tare/compare/1)", "text", "json"),
+	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/compare/1), markdown or junit",
+			   "text", "json", "markdown", "junit"),
 	BLOCK_ROW(out, output_file_rows),
 	BLOCK_ROW(out, output_colour_rows),
 	{ 0 },
@@ -67,7 +74,9 @@ struct job {
 	struct stdin_replay input;
 	struct progress progress;
 	struct text events;
-	bool has_cause;
+	bool has_cause, dashes; /* dashes: the words follow a -- */
+	struct compare_documents documents;
+	const char *path[COMPARE_SIDES]; /* of documents or recordings; NULL: commands */
 	struct tare_error *err;
 };
 
@@ -174,9 +183,30 @@ static int measure(struct job *j)
 
 /* ---- output ---- */
 
-static int show(struct job *j)
+static void about(struct job *j)
 {
 	struct compare_shown *s = &j->shown;
+
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		s->side[side].argv = j->path[side] ? j->documents.argv[side] : j->plan.argv[side];
+		s->side[side].path = j->path[side];
+	}
+	s->event = j->measured.event;
+	s->n = j->measured.n;
+	s->cause = j->has_cause ? &j->cause : NULL;
+	s->limit = j->o->limit;
+	s->engine = j->path[0] ? (j->documents.engine[0] ? j->documents.engine : "exact")
+		: j->measured.launcher == &launch_exact ? "exact"
+							: "perf";
+	s->fixed = !j->path[0] && j->measured.launcher == &launch_exact ? &j->o->fixed : NULL;
+	compare_explain(s, &j->measured);
+	for (size_t i = 0; i < j->documents.notes; i++)
+		compare_note(s, "%s", j->documents.note[i]);
+}
+
+static int show(struct job *j)
+{
+	const struct compare_shown *s = &j->shown;
 	struct document to;
 	int ret = document_open(&to, j->o->out.path, j->err);
 
@@ -184,19 +214,20 @@ static int show(struct job *j)
 		return ret;
 	to.style = output_style(&to.to, j->o->out.colour);
 	to.style.thousands = true;
-	for (int side = 0; side < COMPARE_SIDES; side++)
-		s->side[side].argv = j->plan.argv[side];
-	s->event = j->measured.event;
-	s->n = j->measured.n;
-	s->cause = j->has_cause ? &j->cause : NULL;
-	s->limit = j->o->limit;
-	s->engine = j->measured.launcher == &launch_exact ? "exact" : "perf";
-	s->fixed = j->measured.launcher == &launch_exact ? &j->o->fixed : NULL;
-	compare_explain(s, &j->measured);
-	if (j->o->out.format == FORMAT_JSON)
+	about(j);
+	switch (j->o->out.format) {
+	case FORMAT_JSON:
 		compare_show_json(&to.out, s);
-	else
+		break;
+	case FORMAT_MARKDOWN:
+		compare_markdown(&to.out, s);
+		break;
+	case FORMAT_JUNIT:
+		compare_junit(&to.out, s);
+		break;
+	default:
 		compare_show_text(&to.out, s, &to.style);
+	}
 	return document_close(&to, j->err);
 }
 
@@ -216,30 +247,105 @@ static int status_of(const struct job *j, int ret)
 					       : EXIT_CANNOT_MEASURE;
 }
 
-static int compare_sides(struct job *j)
+static int finish(struct job *j, int ret)
 {
-	int status = pidspace_enter(&j->o->fixed, j->plan.argv[0][0]), ret;
+	int status;
 
-	if (status >= 0) /* it was done in a namespace */
-		return status;
-	ret = measure(j);
 	if (ret == 0)
 		ret = show(j);
 	if (ret < 0)
-		complain(j->self, j->err, j->o->events.text);
+		complain(j->self, j->err, j->path[0] ? NULL : j->o->events.text);
 	status = status_of(j, ret);
-	if (j->has_cause || j->cause.row || j->cause.pair)
-		compare_cause_free(&j->cause);
+	compare_cause_free(&j->cause);
 	for (size_t i = 0; i < j->shown.notes; i++)
 		free(j->shown.note[i]);
 	compare_measured_free(&j->measured);
+	compare_documents_free(&j->documents);
 	text_free(&j->events);
 	return status;
 }
 
+static int compare_commands(struct job *j)
+{
+	int status = pidspace_enter(&j->o->fixed, j->plan.argv[0][0]);
+
+	if (status >= 0) /* it was done in a namespace */
+		return status;
+	return finish(j, measure(j));
+}
+
+/* ---- documents and recordings ---- */
+
+static bool is_recording(const char *path)
+{
+	static const char magic[] = "PERFILE2";
+	char head[sizeof(magic)] = "";
+	FILE *f = fopen(path, "re");
+	bool is = f && fread(head, 1, sizeof(magic) - 1, f) == sizeof(magic) - 1 &&
+		!strcmp(head, magic);
+
+	if (f)
+		fclose(f);
+	return is;
+}
+
+/* Two recordings by the exact engine: their totals are one exact count of each side. */
+static int compare_recordings(struct job *j)
+{
+	static const char *const unknown[COMPARE_SIDES];
+	struct compare_event *e = &j->measured.event[0];
+	int ret = compare_cause_read(&j->cause, j->path, unknown, j->err);
+
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
+		if (!j->cause.samples[side].counted.used) {
+			tare_fail(j->err, EINVAL, "%.200s has no exact counts", j->path[side]);
+			tare_hint(j->err, "tare record --engine exact; or tare report --diff");
+			ret = -EINVAL;
+		}
+	if (ret < 0)
+		return ret;
+	j->has_cause = true;
+	j->measured.n = 1;
+	*e = (struct compare_event){ .name = strdup("instructions:u"),
+				     .exact = true,
+				     .in_blocks = true,
+				     .allowed = j->plan.threshold >= 0 ? j->plan.threshold : 0 };
+	ret = e->name ? 0 : tare_fail_nomem(j->err);
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
+		ret = compare_add(&e->of[side], j->cause.total[side], j->err);
+	if (ret == 0)
+		ret = compare_judge(e, j->err);
+	compare_note(&j->shown, "One recording of a side does not prove that its counts repeat");
+	return ret;
+}
+
+static int compare_files(struct job *j)
+{
+	bool recording = is_recording(j->path[0]);
+	int ret = 0;
+
+	if (recording != is_recording(j->path[1])) {
+		tare_fail(j->err, EINVAL, "one file is a recording, the other is not");
+		tare_hint(j->err,
+			  "compare two documents of tare stat --format json, or two "
+			  "recordings of tare record --engine exact");
+		return finish(j, -EINVAL);
+	}
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		input_note(j->path[side]);
+	j->plan.threshold = j->o->threshold_given ? j->o->threshold : -1;
+	if (recording)
+		return finish(j, compare_recordings(j));
+	ret = compare_documents_read(&j->documents, j->path, j->plan.threshold, j->o->allow_failure,
+				     j->err);
+	j->measured = j->documents.measured;
+	j->documents.measured = (struct compare_measured){ 0 };
+	return finish(j, ret);
+}
+
 /* ---- the words ---- */
 
-/* Splits "A ARG ::: B ARG" in place. */
+/* Splits "A ARG ::: B ARG" in place; or two files. */
 static int split_sides(struct job *j, char **argv)
 {
 	char **after = NULL;
@@ -251,8 +357,21 @@ static int split_sides(struct job *j, char **argv)
 			*word = NULL;
 			after = word + 1;
 		}
+	if (!after && !j->dashes && argv[0] && argv[1] && !argv[2]) {
+		j->path[COMPARE_BEFORE] = argv[0];
+		j->path[COMPARE_AFTER] = argv[1];
+		return 0;
+	}
 	if (!after || !*after || !*argv) {
-		tare_fail(j->err, EINVAL, "two commands are needed, with ::: between them");
+		tare_fail(j->err, EINVAL, "two commands are needed, with ::: between them%s",
+			  j->dashes ? "" : ", or two files");
+		tare_hint(j->err,
+			  "tare compare -- ./before ARGS ::: ./after ARGS; "
+			  "tare compare before.json after.json");
+		return -EINVAL;
+	}
+	if (!j->dashes) {
+		tare_fail(j->err, EINVAL, "commands are given after --");
 		tare_hint(j->err, "tare compare -- ./before ARGS ::: ./after ARGS");
 		return -EINVAL;
 	}
@@ -269,6 +388,8 @@ static int run_compare(const struct command *self, int argc, char **argv)
 	int status, rest;
 
 	j.input.file = j.input.before = -1;
+	for (int i = 1; i < argc && strcmp(argv[i], ":::") != 0; i++)
+		j.dashes |= !strcmp(argv[i], "--");
 	determinism_parse(NULL, &o.fixed, &err);
 	rest = options_parse(self, argc, argv, &o, &status);
 	o.fixed.env_open = false; /* both sides have the same environment */
@@ -280,7 +401,7 @@ static int run_compare(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		status = EXIT_CANNOT_MEASURE;
 	} else {
-		status = compare_sides(&j);
+		status = (j.path[0] ? compare_files : compare_commands)(&j);
 	}
 	event_options_free(&o.events);
 	return status;
@@ -289,9 +410,11 @@ static int run_compare(const struct command *self, int argc, char **argv)
 const struct command cmd_compare = {
 	.name = "compare",
 	.about = "compare two commands before and after a change: is it slower, and where",
-	.args = "-- COMMAND [ARG]... ::: COMMAND [ARG]...",
-	.example = "  tare compare -- ./old args ::: ./new args",
+	.args = "-- COMMAND [ARG]... ::: COMMAND [ARG]... | BEFORE AFTER",
+	.example = "  tare compare -- ./old args ::: ./new args\n"
+		   "  tare compare before.json after.json",
 	.topic = TOPIC_HOW_MUCH,
+	.words = WORDS_ANYWHERE,
 	.options = compare_opts,
 	.run = run_compare,
 };

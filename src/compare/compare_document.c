@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents of schema tare/stat/1 (docs/schema/tare-stat-1.json), by jansson. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "base/library.h"
+#include "base/num.h"
+#include "compare/compare_document.h"
+
+/* clang-format off */
+#define FUNCTIONS(F) \
+	F(json_array_get) F(json_array_size) F(json_delete) F(json_integer_value) F(json_loadb) \
+	F(json_object_get) F(json_string_value)
+/* clang-format on */
+LIBRARY(jansson, "libjansson.so.4", FUNCTIONS)
+
+enum { DOCUMENT_BYTES_MAX = 256 << 20 };
+
+struct pair {
+	const char *const *path;
+	json_t *root[COMPARE_SIDES];
+	struct compare_documents *out;
+	struct tare_error *err;
+};
+
+static const json_t *get(const json_t *object, const char *key)
+{
+	return object ? jansson.json_object_get(object, key) : NULL;
+}
+
+static const char *string_of(const json_t *object, const char *key)
+{
+	const json_t *v = get(object, key);
+
+	return v ? jansson.json_string_value(v) : NULL;
+}
+
+static size_t size_of(const json_t *array)
+{
+	return array ? jansson.json_array_size(array) : 0;
+}
+
+/* Numbers above 2^53 are strings of digits. */
+static bool number_of(const json_t *v, uint64_t *out)
+{
+	const char *s = v ? jansson.json_string_value(v) : NULL;
+
+	if (s)
+		return num_parse(s, out, NULL) == 0;
+	if (!v || json_typeof(v) != JSON_INTEGER || jansson.json_integer_value(v) < 0)
+		return false;
+	*out = (uint64_t)jansson.json_integer_value(v);
+	return true;
+}
+
+static void note(struct compare_documents *d, const char *words)
+{
+	if (d->notes < DOCUMENT_NOTES_MAX && (d->note[d->notes] = strdup(words)))
+		d->notes++;
+}
+
+static int load(struct pair *p, int side)
+{
+	const char *path = p->path[side], *schema;
+	json_error_t where;
+	char *text = NULL;
+	size_t n;
+	int ret = file_read(NULL, path, DOCUMENT_BYTES_MAX, &text, &n, p->err);
+
+	if (ret < 0)
+		return ret;
+	p->root[side] = jansson.json_loadb(text, n, 0, &where);
+	free(text);
+	schema = string_of(p->root[side], "schema");
+	if (!p->root[side]) {
+		tare_fail(p->err, EINVAL, "%.200s is not a JSON document: line %d: %.100s", path,
+			  where.line, where.text);
+	} else if (!schema || strcmp(schema, "tare/stat/1") != 0) {
+		tare_fail(p->err, EINVAL,
+			  "%.200s is not a document of tare stat (tare/stat/1)%s%.60s", path,
+			  schema ? " but of " : "", schema ? schema : "");
+	} else {
+		return 0;
+	}
+	tare_hint(p->err, "tare stat -r 2 --deterministic --format json -o FILE -- COMMAND");
+	return -EINVAL;
+}
+
+/* ---- conditions ---- */
+
+static int command(struct pair *p, int side)
+{
+	const json_t *words = get(p->root[side], "command");
+	size_t n = size_of(words);
+
+	for (size_t i = 0; i < n && i < DOCUMENT_WORDS_MAX; i++) {
+		const char *word = jansson.json_string_value(jansson.json_array_get(words, i));
+
+		p->out->argv[side][i] = strdup(word ? word : "");
+		if (!p->out->argv[side][i])
+			return tare_fail_nomem(p->err);
+	}
+	return 0;
+}
+
+/* The names of an array of strings, in one. */
+static void joined(struct text *out, const json_t *array)
+{
+	for (size_t i = 0; i < size_of(array); i++) {
+		const char *s = jansson.json_string_value(jansson.json_array_get(array, i));
+
+		text_add(out, "%s%s", i ? ", " : "", s ? s : "?");
+	}
+	if (!out->len)
+		text_add(out, "nothing");
+}
+
+static int same_model(struct pair *p, const json_t *const c[COMPARE_SIDES])
+{
+	const char *a = string_of(c[0], "isa"), *b = string_of(c[1], "isa");
+
+	if (!a == !b && (!a || !strcmp(a, b)))
+		return 0;
+	tare_fail(
+		p->err, EINVAL,
+		"the commands saw different CPU models: %.60s before, %.60s after; their counts are not comparable",
+		a ? a : "the machine's own", b ? b : "the machine's own");
+	tare_hint(p->err, "count both with tare stat --deterministic=+isa=%.60s",
+		  a           ? a
+			  : b ? b
+			      : "");
+	return -EINVAL;
+}
+
+static int same_engine(struct pair *p, const json_t *const c[COMPARE_SIDES])
+{
+	const char *a = string_of(c[0], "engine"), *b = string_of(c[1], "engine");
+
+	if (!a || !b)
+		return tare_fail(p->err, EINVAL, "%.200s does not name its engine (conditions)",
+				 p->path[!a ? 0 : 1]);
+	if (!strcmp(a, b)) {
+		snprintf(p->out->engine, sizeof(p->out->engine), "%s", a);
+		return 0;
+	}
+	tare_fail(p->err, EINVAL, "counted by different engines: %.20s before, %.20s after", a, b);
+	tare_hint(p->err, "count both with tare stat --engine exact");
+	return -EINVAL;
+}
+
+static int same_end(struct pair *p, bool allow_failure)
+{
+	uint64_t status[COMPARE_SIDES] = { 0 };
+
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		number_of(get(p->root[side], "exit_status"), &status[side]);
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		if (!status[side] || (allow_failure && status[0] == status[1]))
+			continue;
+		tare_fail(p->err, EINVAL, "%.200s: the command failed with exit status %llu",
+			  p->path[side], (unsigned long long)status[side]);
+		tare_hint(p->err,
+			  "--allow-failure compares commands that fail alike on both sides");
+		return -EINVAL;
+	}
+	p->out->measured.wait_status = (int)(status[0] << 8);
+	return 0;
+}
+
+static int conditions(struct pair *p, bool allow_failure)
+{
+	const json_t *c[COMPARE_SIDES] = { get(p->root[0], "conditions"),
+					   get(p->root[1], "conditions") };
+	struct text fixed[COMPARE_SIDES] = { 0 }, words = { 0 };
+	uint64_t bytes[COMPARE_SIDES] = { 0 };
+	int ret = same_engine(p, c);
+
+	if (ret == 0)
+		ret = same_model(p, c);
+	if (ret == 0)
+		ret = same_end(p, allow_failure);
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		joined(&fixed[side], get(c[side], "fixed"));
+		number_of(get(c[side], "environment_bytes"), &bytes[side]);
+	}
+	if (ret == 0 && !fixed[0].failed && !fixed[1].failed && strcmp(fixed[0].s, fixed[1].s)) {
+		text_add(
+			&words,
+			"The conditions differ, and may be the cause of a change: fixed before: %s; after: %s",
+			fixed[0].s, fixed[1].s);
+		note(p->out, words.s ? words.s : "");
+	}
+	if (ret == 0 && bytes[0] != bytes[1])
+		note(p->out,
+		     "The size of arguments and environment differs, and may be the cause of a change: use --deterministic=+env");
+	text_free(&words);
+	text_free(&fixed[0]);
+	text_free(&fixed[1]);
+	return ret;
+}
+
+/* ---- events ---- */
+
+/* The event of that name in a document; one per name is used. */
+static const json_t *event_named(const json_t *root, const char *name)
+{
+	const json_t *list = get(root, "events");
+
+	for (size_t i = 0; i < size_of(list); i++) {
+		const json_t *e = jansson.json_array_get(list, i);
+		const char *s = string_of(e, "event");
+
+		if (s && !strcmp(s, name))
+			return e;
+	}
+	return NULL;
+}
+
+static bool has_numbers(const json_t *e)
+{
+	const char *quality = string_of(e, "quality");
+	const json_t *engine_work = get(e, "with_engine_work");
+
+	return quality && strcmp(quality, "unavailable") != 0 && size_of(get(e, "runs")) &&
+		!(engine_work && json_typeof(engine_work) == JSON_TRUE);
+}
+
+static int values(struct pair *p, int side, const json_t *e, const char *name,
+		  struct compare_values *to)
+{
+	const json_t *runs = get(e, "runs");
+
+	for (size_t i = 0; i < size_of(runs); i++) {
+		const json_t *v = jansson.json_array_get(runs, i);
+		uint64_t n;
+		int ret;
+
+		if (v && json_typeof(v) == JSON_NULL)
+			continue; /* this run has no number */
+		if (!number_of(v, &n))
+			return tare_fail(p->err, EINVAL, "%.200s: run %zu of %.60s is no count",
+					 p->path[side], i + 1, name);
+		if (to->n == COMPARE_RUNS_MAX)
+			return tare_fail(p->err, E2BIG, "%.200s: more than %d runs", p->path[side],
+					 COMPARE_RUNS_MAX);
+		ret = compare_add(to, n, p->err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int event(struct pair *p, const json_t *of[COMPARE_SIDES], const char *name,
+		 double threshold)
+{
+	struct compare_measured *m = &p->out->measured;
+	struct compare_event *e = &m->event[m->n++];
+	const char *unit = string_of(of[0], "unit");
+	int ret = 0;
+
+	*e = (struct compare_event){
+		.name = strdup(name),
+		.time = unit && !strcmp(unit, "ns"),
+		.exact = !strcmp(string_of(of[0], "quality"), "exact") &&
+			!strcmp(string_of(of[1], "quality"), "exact"),
+		.in_blocks = true,
+		.allowed = threshold >= 0 ? threshold : 0,
+	};
+	e->threshold = threshold >= 0 ? threshold
+		: e->time             ? COMPARE_THRESHOLD_TIME
+				      : COMPARE_THRESHOLD_COUNT;
+	if (!e->name)
+		return tare_fail_nomem(p->err);
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
+		ret = values(p, side, of[side], name, &e->of[side]);
+	if (ret < 0)
+		return ret;
+	if (e->of[0].n && e->of[1].n)
+		return compare_judge(e, p->err);
+	compare_event_free(e);
+	m->n--;
+	return 0;
+}
+
+static int events(struct pair *p, double threshold)
+{
+	struct compare_measured *m = &p->out->measured;
+	const json_t *list = get(p->root[0], "events");
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < size_of(list) && m->n < COMPARE_EVENTS_MAX; i++) {
+		const json_t *of[COMPARE_SIDES] = { jansson.json_array_get(list, i) };
+		const char *name = string_of(of[0], "event");
+
+		of[1] = name ? event_named(p->root[1], name) : NULL;
+		if (!of[1] || event_named(p->root[0], name) != of[0] || !has_numbers(of[0]) ||
+		    !has_numbers(of[1]))
+			continue;
+		ret = event(p, of, name, threshold);
+	}
+	if (ret == 0 && !m->n) {
+		tare_fail(p->err, ENODATA,
+			  "the two documents have no event with numbers in common");
+		tare_hint(p->err, "count the same events (-e) in both");
+		ret = -ENODATA;
+	}
+	return ret;
+}
+
+/* What one run of each side does not show. */
+static void note_single(struct pair *p)
+{
+	const struct compare_measured *m = &p->out->measured;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct compare_event *e = &m->event[i];
+
+		if (!e->by_equality || (e->of[0].n > 1 && e->of[1].n > 1))
+			continue;
+		note(p->out,
+		     "One run of a side does not prove that its exact counts repeat: use tare stat -r 2");
+		return;
+	}
+}
+
+static void note_partial(struct pair *p)
+{
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		if (get(get(p->root[side], "conditions"), "without_processes"))
+			note(p->out,
+			     side ? "Some processes after are not counted to their end"
+				  : "Some processes before are not counted to their end");
+}
+
+int compare_documents_read(struct compare_documents *out, const char *const path[COMPARE_SIDES],
+			   double threshold, bool allow_failure, struct tare_error *err)
+{
+	struct pair p = { .path = path, .out = out, .err = err };
+	int ret = 0;
+
+	*out = (struct compare_documents){ 0 };
+	if (!jansson_load())
+		return library_missing(err, EOPNOTSUPP, "libjansson.so.4, which reads JSON",
+				       "install it (Debian: libjansson4), or compare two commands");
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
+		ret = load(&p, side);
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
+		ret = command(&p, side);
+	if (ret == 0)
+		ret = conditions(&p, allow_failure);
+	if (ret == 0)
+		ret = events(&p, threshold);
+	if (ret == 0) {
+		note_single(&p);
+		note_partial(&p);
+	}
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		if (p.root[side])
+			jansson.json_delete(p.root[side]);
+	return ret;
+}
+
+void compare_documents_free(struct compare_documents *d)
+{
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		for (size_t i = 0; d->argv[side][i]; i++)
+			free(d->argv[side][i]);
+	for (size_t i = 0; i < d->notes; i++)
+		free(d->note[i]);
+	compare_measured_free(&d->measured);
+	*d = (struct compare_documents){ 0 };
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Markdown for a pull request, and JUnit XML for a CI server. Names of functions come from programs:
+ * nothing in them may end a cell or become markup, a link or a mention.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "compare/compare_view.h"
+#include "output/escape.h"
+
+/* The whole comment has at most 30 lines. */
+enum { MARKDOWN_EVENTS = 5, MARKDOWN_ROWS = 6, MARKDOWN_NOTES = 4 };
+
+static const struct style machine = { .thousands = true, .utf8 = true, .width = 200 };
+
+/* ---- Markdown ---- */
+
+/*
+ * Every punctuation character that can mean something becomes a character reference, which is only
+ * text, or (for readers of the source) an escaped underscore. Source: GitHub Flavored Markdown Spec,
+ * 6.1, "Backslash escapes", 6.2, "Entity and numeric character references".
+ */
+static void put_markdown(struct text *out, const char *s)
+{
+	struct text safe = { 0 };
+
+	escape(&safe, s, strlen(s));
+	for (const char *p = safe.s; p && *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+		    (c >= 'A' && c <= 'Z') || strchr(" .,:;()%+-?=", c))
+			text_put(out, p, 1);
+		else {
+			if (c == '_')
+				text_add(out, "\\_");
+			else
+				text_add(out, "&#%u;", c);
+		}
+	}
+	out->failed |= safe.failed;
+	text_free(&safe);
+}
+
+static void markdown_event(struct text *out, const struct compare_event *e)
+{
+	bool strong = e->verdict == COMPARE_MORE && !e->small;
+
+	text_add(out, "| ");
+	put_markdown(out, e->name);
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		text_add(out, " | ");
+		compare_put_value(out, &machine, e, side);
+	}
+	text_add(out, " | ");
+	compare_put_percent(out, &machine, e);
+	text_add(out, " | %s%s%s%s |\n", strong ? "**" : "", compare_verdict_word(e),
+		 strong ? "**" : "", e->by_equality ? " (exact)" : "");
+}
+
+static void markdown_row(struct text *out, int64_t before, int64_t after, const char *name,
+			 const char *state)
+{
+	const int64_t v[] = { before, after };
+
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
+		text_add(out, "| %s", v[i] < 0 ? "-" : "");
+		put_count(out, &machine, (uint64_t)(v[i] < 0 ? -v[i] : v[i]));
+		text_add(out, " ");
+	}
+	text_add(out, "| %s", after > before ? "+" : after < before ? "-" : "");
+	put_count(out, &machine, (uint64_t)(after > before ? after - before : before - after));
+	text_add(out, " | ");
+	put_markdown(out, name);
+	text_add(out, "%s%s%s |\n", *state ? " (" : "", state, *state ? ")" : "");
+}
+
+static void markdown_cause(struct text *out, const struct compare_shown *s)
+{
+	const struct compare_cause *c = s->cause;
+	size_t shown = compare_rows_shown(s);
+	int64_t others[COMPARE_SIDES];
+	char words[40];
+
+	shown = shown < MARKDOWN_ROWS ? shown : MARKDOWN_ROWS;
+	text_add(out, "\n| base | head | change | function |\n|---:|---:|---:|:---|\n");
+	for (size_t i = 0; i < shown; i++)
+		markdown_row(out, (int64_t)c->row[i].amount[0], (int64_t)c->row[i].amount[1],
+			     c->row[i].function, compare_row_state(&c->row[i]));
+	compare_others(c, shown, others);
+	snprintf(words, sizeof(words), "%zu other functions", c->n - shown);
+	markdown_row(out, others[0], others[1], words, "");
+	markdown_row(out, (int64_t)c->total[0], (int64_t)c->total[1], "all instructions", "");
+}
+
+void compare_markdown(struct text *out, const struct compare_shown *s)
+{
+	size_t events = s->n < MARKDOWN_EVENTS ? s->n : MARKDOWN_EVENTS,
+	       notes = s->notes < MARKDOWN_NOTES - 1 ? s->notes : MARKDOWN_NOTES - 1;
+	struct text line = { 0 };
+
+	compare_headline(&line, s, &machine);
+	text_add(out, "**");
+	put_markdown(out, line.s ? line.s : "");
+	text_add(out,
+		 "**\n\n| event | base | head | change | verdict |\n|:---|---:|---:|---:|:---|\n");
+	for (size_t i = 0; i < events; i++)
+		markdown_event(out, &s->event[i]);
+	if (events < s->n)
+		text_add(out, "| %zu more events | | | | |\n", s->n - events);
+	if (s->cause)
+		markdown_cause(out, s);
+	text_add(out, "\n<details><summary>Notes</summary>\n\n");
+	for (size_t i = 0; i < notes; i++) {
+		text_add(out, "- ");
+		put_markdown(out, s->note[i]);
+		text_add(out, ".\n");
+	}
+	text_add(out, "- ");
+	put_markdown(out, compare_blind);
+	text_add(out, "\n</details>\n");
+	out->failed |= line.failed;
+	text_free(&line);
+}
+
+/* ---- JUnit ---- */
+
+/*
+ * Control characters cannot be in XML 1.0, so they are escaped as in text; likewise the two
+ * noncharacters U+FFFE and U+FFFF. Source: XML 1.0, 2.2, "Characters".
+ */
+static void put_xml(struct text *out, const char *s)
+{
+	struct text safe = { 0 };
+
+	escape_cell(&safe, s);
+	for (const char *p = safe.s; p && *p; p++)
+		switch (*p) {
+		case '&':
+			text_add(out, "&amp;");
+			break;
+		case '<':
+			text_add(out, "&lt;");
+			break;
+		case '>':
+			text_add(out, "&gt;");
+			break;
+		case '"':
+			text_add(out, "&quot;");
+			break;
+		case '\'':
+			text_add(out, "&apos;");
+			break;
+		default:
+			if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+				text_add(out, "?");
+				p += 2;
+			} else {
+				text_put(out, p, 1);
+			}
+		}
+	out->failed |= safe.failed;
+	text_free(&safe);
+}
+
+static void event_words(struct text *out, const struct compare_event *e)
+{
+	text_add(out, "%s: %s ", e->name, compare_verdict_word(e));
+	compare_put_value(out, &machine, e, COMPARE_BEFORE);
+	text_add(out, " -> ");
+	compare_put_value(out, &machine, e, COMPARE_AFTER);
+	text_add(out, " (");
+	compare_put_percent(out, &machine, e);
+	text_add(out, e->by_equality ? ", exact)" : ")");
+}
+
+static void junit_rows(struct text *out, const struct compare_shown *s)
+{
+	size_t shown = compare_rows_shown(s);
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct compare_row *r = &s->cause->row[i];
+
+		text_add(out, "\n%s%lld ", r->change > 0 ? "+" : "", (long long)r->change);
+		put_xml(out, r->function);
+		if (*compare_row_state(r))
+			text_add(out, " (%s)", compare_row_state(r));
+	}
+	text_add(out, "\n");
+}
+
+static void junit_event(struct text *out, const struct compare_shown *s,
+			const struct compare_event *e)
+{
+	struct text words = { 0 };
+	bool failed = e->verdict == COMPARE_MORE && !e->small,
+	     skipped = e->verdict == COMPARE_CANNOT_TELL;
+
+	event_words(&words, e);
+	text_add(out, "    <testcase classname=\"tare.compare\" name=\"");
+	put_xml(out, e->name);
+	text_add(out, failed || skipped ? "\">\n      <%s message=\"" : "\">\n      <%s>",
+		 failed            ? "failure type=\"regression\""
+			 : skipped ? "skipped"
+				   : "system-out");
+	put_xml(out, words.s ? words.s : "");
+	if (failed) {
+		text_add(out, "\">");
+		if (e == compare_instructions(s->event, s->n))
+			junit_rows(out, s);
+		text_add(out, "</failure>\n");
+	} else {
+		text_add(out, skipped ? "\"/>\n" : "</system-out>\n");
+	}
+	text_add(out, "    </testcase>\n");
+	out->failed |= words.failed;
+	text_free(&words);
+}
+
+void compare_junit(struct text *out, const struct compare_shown *s)
+{
+	size_t failed = 0, skipped = 0;
+	struct text line = { 0 };
+
+	for (size_t i = 0; i < s->n; i++) {
+		failed += s->event[i].verdict == COMPARE_MORE && !s->event[i].small;
+		skipped += s->event[i].verdict == COMPARE_CANNOT_TELL;
+	}
+	compare_headline(&line, s, &machine);
+	text_add(
+		out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n"
+		"  <testsuite name=\"tare compare\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n"
+		"    <properties>\n      <property name=\"headline\" value=\"",
+		s->n, failed, s->n, failed, skipped);
+	put_xml(out, line.s ? line.s : "");
+	text_add(out, "\"/>\n    </properties>\n");
+	for (size_t i = 0; i < s->n; i++)
+		junit_event(out, s, &s->event[i]);
+	text_add(out, "  </testsuite>\n</testsuites>\n");
+	out->failed |= line.failed;
+	text_free(&line);
+}
