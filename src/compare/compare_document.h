@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two results of `tare stat --format json`, as the events of a comparison. Untrusted input: an error
- * names the file and the field.
+ * Two results of `tare stat --format json`, as the events of a comparison. Untrusted input: an
+ * error names the file and the field.
  */
 #ifndef COMPARE_COMPARE_DOCUMENT_H
 #define COMPARE_COMPARE_DOCUMENT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Markdown for a pull request, and JUnit XML for a CI server. Names of functions come from programs:
- * nothing in them may end a cell or become markup, a link or a mention.
+ * Markdown for a pull request, and JUnit XML for a CI server. Names of functions come from
+ * programs: nothing in them may end a cell or become markup, a link or a mention.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static const struct style machine = { .thousands = true, .utf8 = true, .width = 
 
 /*
  * Every punctuation character that can mean something becomes a character reference, which is only
- * text, or (for readers of the source) an escaped underscore. Source: GitHub Flavored Markdown Spec,
- * 6.1, "Backslash escapes", 6.2, "Entity and numeric character references".
+ * text, or (for readers of the source) an escaped underscore. Source: GitHub Flavored Markdown
+ * Spec, 6.1, "Backslash escapes", 6.2, "Entity and numeric character references".
  */
 static void put_markdown(struct text *out, const char *s)
 {

@@ -367,6 +367,11 @@ void compare_show_text(struct text *out, const struct compare_shown *s, const st
 	compare_headline(&line, s, style);
 	text_add(out, "%s%s%s\n\n", ink_on(style, ink), line.s ? line.s : "", ink_off(style));
 	text_free(&line);
+	for (int side = 0; s->side[0].revision && side < COMPARE_SIDES; side++) {
+		text_add(out, " %-7s ", side ? "after:" : "before:");
+		escape_cell(out, s->side[side].revision);
+		text_add(out, " (%.12s)\n%s", s->side[side].commit, side ? "\n" : "");
+	}
 	put_events(out, s, style);
 	if (s->cause)
 		put_cause(out, s, style);

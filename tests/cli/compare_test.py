@@ -292,6 +292,113 @@ def junit():
     equal(xml.etree.ElementTree.fromstring(compare("-r", "0", "--format", "junit", "--", BEFORE, ":::", BEFORE).stdout).find("testsuite").get("failures"), "0", "none")
 
 
+# No settings of the user, and a name for commits.
+GIT = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "TMPDIR": ROOM.name,
+       **{f"GIT_{who}_{what}": "made@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}}
+BUILD = f"{CC} -O1 -g -o prog prog.c"
+
+
+def git(*words, where="repository"):
+    return sh("git", "-c", "core.hooksPath=/dev/null", *words, env=GIT, cwd=f"{ROOM.name}/{where}").stdout.strip()
+
+
+def repository():
+    """Two commits, the second one slower; a tag each."""
+    where = Path(ROOM.name, "repository")
+    if where.exists():
+        return where
+    where.mkdir()
+    git("init", "-q", "-b", "main")
+    for tag, steps in (("one", 200000), ("two", 200020)):
+        (where / "prog.c").write_text(SOURCE.replace("STEPS", str(steps)))
+        git("add", "prog.c")
+        git("commit", "-q", "-m", tag)
+        git("tag", tag)
+    # It would write into the checkout if it ran.
+    hook = where / ".git/hooks/post-checkout"
+    hook.write_text(f"#!/bin/sh\n: >{where}/hooked\n")
+    hook.chmod(0o755)
+    return where
+
+
+def left(where):
+    """What a comparison of revisions must not leave behind."""
+    return git("worktree", "list").count("\n"), [p.name for p in Path(ROOM.name).glob("tare-compare-*")], (where / "hooked").exists()
+
+
+CLEAN = (0, [], False)
+
+
+@test
+def two_revisions():
+    where = repository()
+    words = ("-r", "0", "--build", BUILD, "--rev")
+    for range_, wanted, status in (("one..two", "slower", 2), ("two..one", "faster", 0), ("main~", "slower", 2), ("one...", "slower", 2), ("one..one", "same", 0)):
+        d = document(*words, range_, "--", "./prog", status=status, cwd=where, env=GIT)
+        equal((d["verdict"], left(where)), (wanted, CLEAN), range_)
+        if wanted != "same":
+            adds_up(d)
+            equal((d["cause"]["functions"][0]["function"], d["cause"]["functions"][0]["module"]), ("parse_line", "prog"), "the function")
+    equal((d["before"]["revision"], d["before"]["commit"]), ("one", git("rev-parse", "one")), "sides")
+    equal((git("status", "--porcelain"), sorted(p.name for p in where.iterdir())), ("", [".git", "prog.c"]), "the checkout is not touched")
+    text = compare(*words, "one..two", "--", "./prog", status=2, cwd=where, env=GIT).stdout
+    true(f" before: one ({git('rev-parse', 'one')[:12]})\n after:  two (" in text and "Uncommitted" not in text, text)
+    git("worktree", "add", "-q", "--detach", "../dirty")
+    Path(ROOM.name, "dirty", "prog.c").write_text("no C")
+    d = document(*words, "one..HEAD", "--", "./prog", status=2, cwd=f"{ROOM.name}/dirty", env=GIT)
+    true(any(n.startswith("Uncommitted changes are not compared") for n in d["notes"]), d["notes"])
+    git("worktree", "remove", "--force", "../dirty")
+
+
+@test
+def in_a_folder_of_the_repository():
+    where = repository()
+    git("checkout", "-q", "-b", "folder")
+    (where / "sub").mkdir(exist_ok=True)
+    (where / "sub" / "name").write_text("here")
+    git("add", "sub")
+    git("commit", "-q", "-m", "sub")
+    d = document("-r", "0", "--rev", "HEAD", "--build", "cp name copy", "--", "cat", "copy", cwd=where / "sub", env=GIT)
+    equal((d["verdict"], left(where)), ("same", CLEAN), "built and run there")
+    git("checkout", "-q", "main")
+
+
+@test
+def revisions_that_cannot_be_compared():
+    where = repository()
+    none = Path(ROOM.name, "no_git")
+    none.mkdir()
+    git("clone", "-q", "--depth", "1", f"file://{where}", "../shallow")
+    for words, said, cwd in ((("--rev", "none..one"), "there is no revision 'none'", where), (("--rev", "one..--help"), "there is no revision '--help'", where),
+                             (("--rev", "one"), "no git repository", none), (("--rev", "HEAD~1"), "git fetch --unshallow, or fetch-depth: 0", f"{ROOM.name}/shallow"),
+                             (("--rev", "one..two", "--build", "echo the reason; exit 3"), "the build of one", where),
+                             (("--rev", "one..two", "--build", "kill -9 $$"), "was ended by SIGKILL", where), (("--rev", "one..two", "--build", BUILD), "before: false failed", where)):
+        command = "false" if "false" in said else "./prog"
+        r = compare("-r", "0", *words, "--", command, status=125, cwd=cwd, env={**GIT, "GIT_CEILING_DIRECTORIES": ROOM.name})
+        true(said in r.stderr and r.stderr.count("\n") <= 3, r.stderr)
+        equal(left(where), CLEAN, f"{words}")
+    true("  | the reason\n" in compare("--rev", "one..two", "--build", "echo the reason; exit 3", "--", "./prog", status=125, cwd=where, env=GIT).stderr, "the build's output")
+    true("git is not installed" in compare("--rev", "one", "--", "./prog", status=125, cwd=where, env={**GIT, "PATH": "/none"}).stderr, "no git")
+    for words, said in ((("--build", "x", "--", "a", ":::", "b"), "--build is for --rev"), (("--rev", "one", "--", "a", ":::", "b"), "one command"), (("--rev", "one"), "needs a command")):
+        true(said in compare(*words, status=125, cwd=where, env=GIT).stderr, f"{words}")
+
+
+@test
+def interrupted_revisions():
+    """While it builds, and while it measures: the worktrees are removed."""
+    where = repository()
+    for build, command in (("echo >started; sleep 100", "true"), ("true", "sh")):
+        with subprocess.Popen([TARE, "compare", "-r", "0", "--rev", "one..two", "--build", build, "--", command, "-c", "echo >started; sleep 100"], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, cwd=where, env=GIT) as p:
+            while not list(Path(ROOM.name).glob("tare-compare-*/*/started")):
+                equal(p.poll(), None, "it has not ended")
+                time.sleep(0.05)
+            p.send_signal(signal.SIGINT)
+            err = p.stderr.read()
+            equal((p.wait(60), left(where)), (128 + signal.SIGINT, CLEAN), err)
+            true("stopped by SIGINT" in err, err)
+
+
 @test
 def stopped():
     with subprocess.Popen([TARE, "compare", "--", "sleep", "60", ":::", "sleep", "60"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=ROOM.name) as p:

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/common_options.h"
+#include "cli/compare/compare_revisions.h"
 #include "compare/compare_document.h"
 #include "compare/compare_view.h"
 #include "launch/determinism_warn.h"
@@ -34,6 +35,7 @@ struct compare_options {
 	double threshold;
 	bool threshold_given, allow_failure, no_cause;
 	uint64_t timeout_ns;
+	const char *rev, *build;
 	size_t limit;
 };
 
@@ -43,6 +45,10 @@ static const struct option_row compare_opts[] = {
 	{ 'r', "repeat", "N", "runs of each side for times and other noisy events (5; 0: none)",
 	  NUMBER(runs, 0, COMPARE_RUNS_MAX) },
 	EVENT_ROW(events, "events to compare (instructions)"),
+	{ 0, "rev", "A..B", "two revisions of this git repository, in worktrees; A alone: to HEAD",
+	  TEXT(rev, "revision") },
+	{ 0, "build", "COMMAND", "with --rev: shell command that builds each of them",
+	  TEXT(build, "command") },
 	{ 0, "threshold", "PERCENT",
 	  "smallest change that matters (exact counts 0, other counts 0.1, times 2)",
 	  PERCENT(threshold, 1000), GIVEN(threshold_given) },
@@ -76,7 +82,8 @@ struct job {
 	struct text events;
 	bool has_cause, dashes; /* dashes: the words follow a -- */
 	struct compare_documents documents;
-	const char *path[COMPARE_SIDES]; /* of documents or recordings; NULL: commands */
+	struct compare_revisions revisions; /* with --rev */
+	const char *path[COMPARE_SIDES];    /* of documents or recordings; NULL: commands */
 	struct tare_error *err;
 };
 
@@ -190,6 +197,10 @@ static void about(struct job *j)
 	for (int side = 0; side < COMPARE_SIDES; side++) {
 		s->side[side].argv = j->path[side] ? j->documents.argv[side] : j->plan.argv[side];
 		s->side[side].path = j->path[side];
+		if (j->o->rev) {
+			s->side[side].revision = j->revisions.side[side].name;
+			s->side[side].commit = j->revisions.side[side].commit;
+		}
 	}
 	s->event = j->measured.event;
 	s->n = j->measured.n;
@@ -200,6 +211,8 @@ static void about(struct job *j)
 							: "perf";
 	s->fixed = !j->path[0] && j->measured.launcher == &launch_exact ? &j->o->fixed : NULL;
 	compare_explain(s, &j->measured);
+	if (j->revisions.dirty[0])
+		compare_note(s, "%s", j->revisions.dirty);
 	for (size_t i = 0; i < j->documents.notes; i++)
 		compare_note(s, "%s", j->documents.note[i]);
 }
@@ -272,6 +285,29 @@ static int compare_commands(struct job *j)
 	if (status >= 0) /* it was done in a namespace */
 		return status;
 	return finish(j, measure(j));
+}
+
+/* The same command in two worktrees. Their paths have the same length, so that it need not be
+ * fixed. */
+static int compare_revisions(struct job *j)
+{
+	int status,
+		ret = compare_revisions_open(&j->revisions, j->o->rev, j->o->build, &j->progress,
+					     j->err);
+
+	if (ret < 0) {
+		complain(j->self, j->err, NULL);
+		status = ret == -EINTR ? 128 + j->revisions.signals.got : EXIT_CANNOT_MEASURE;
+	} else {
+		for (int side = 0; side < COMPARE_SIDES; side++)
+			j->plan.dir[side] = j->revisions.side[side].dir;
+		j->o->fixed.set &= ~(unsigned)FIXED(CWD);
+		status = compare_revisions_fork(&j->revisions);
+		if (status < 0)
+			return compare_commands(j);
+	}
+	compare_revisions_close(&j->revisions);
+	return status;
 }
 
 /* ---- documents and recordings ---- */
@@ -357,6 +393,19 @@ static int split_sides(struct job *j, char **argv)
 			*word = NULL;
 			after = word + 1;
 		}
+	if (j->o->rev || j->o->build) {
+		if (!j->o->rev || after || !*argv) {
+			tare_fail(j->err, EINVAL, "%s",
+				  !j->o->rev      ? "--build is for --rev"
+					  : after ? "--rev takes one command"
+						  : "--rev needs a command");
+			tare_hint(j->err,
+				  "tare compare --rev main..HEAD --build 'make' -- ./prog ARGS");
+			return -EINVAL;
+		}
+		j->plan.argv[COMPARE_BEFORE] = j->plan.argv[COMPARE_AFTER] = argv;
+		return 0;
+	}
 	if (!after && !j->dashes && argv[0] && argv[1] && !argv[2]) {
 		j->path[COMPARE_BEFORE] = argv[0];
 		j->path[COMPARE_AFTER] = argv[1];
@@ -401,7 +450,9 @@ static int run_compare(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 		status = EXIT_CANNOT_MEASURE;
 	} else {
-		status = (j.path[0] ? compare_files : compare_commands)(&j);
+		status = (j.path[0]       ? compare_files
+				  : o.rev ? compare_revisions
+					  : compare_commands)(&j);
 	}
 	event_options_free(&o.events);
 	return status;
@@ -410,9 +461,10 @@ static int run_compare(const struct command *self, int argc, char **argv)
 const struct command cmd_compare = {
 	.name = "compare",
 	.about = "compare two commands before and after a change: is it slower, and where",
-	.args = "-- COMMAND [ARG]... ::: COMMAND [ARG]... | BEFORE AFTER",
+	.args = "-- COMMAND [ARG]... [::: COMMAND [ARG]...] | BEFORE AFTER",
 	.example = "  tare compare -- ./old args ::: ./new args\n"
-		   "  tare compare before.json after.json",
+		   "  tare compare before.json after.json\n"
+		   "  tare compare --rev main..HEAD --build make -- ./prog args",
 	.topic = TOPIC_HOW_MUCH,
 	.words = WORDS_ANYWHERE,
 	.options = compare_opts,

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "cli/compare/compare_revisions.h"
+#include "output/command.h"
+#include "output/escape.h"
+
+enum { LOG_LINES = 20, LOG_BYTES = 64 << 20 };
+
+/* Names of equal length: a path is part of a build, and of the stack of a run. */
+static const char *const names[] = { "old", "new" };
+
+static int make_folder(struct compare_revisions *r, struct tare_error *err)
+{
+	const char *temp = getenv("TMPDIR");
+	char *full = realpath(temp && *temp ? temp : "/tmp", NULL);
+	int n = snprintf(r->folder, sizeof(r->folder), "%s/tare-compare-XXXXXX",
+			 full ? full : "/tmp");
+
+	free(full);
+	if (n < (int)sizeof(r->folder) - 16 && mkdtemp(r->folder))
+		return 0;
+	tare_fail(err, errno, "cannot create %.200s: %s", r->folder, strerror(errno));
+	r->folder[0] = '\0';
+	return -err->code;
+}
+
+static void path_in(const struct compare_revisions *r, const char *name, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "%.*s/%s", PATH_MAX - 32, r->folder, name);
+}
+
+/* The last lines of what a build printed. */
+static void show_log(const char *log)
+{
+	char *all = NULL, *from;
+	struct text out = { 0 };
+	size_t n = 0, lines = 0;
+
+	if (file_read(NULL, log, LOG_BYTES, &all, &n, NULL) < 0 || !n)
+		return;
+	for (from = all + n - 1; from > all; from--)
+		if (from[-1] == '\n' && ++lines == LOG_LINES)
+			break;
+	for (char *line = strtok(from, "\n"); line; line = strtok(NULL, "\n")) {
+		text_add(&out, "  | ");
+		escape_source(&out, line);
+		text_add(&out, "\n");
+	}
+	if (out.s)
+		fputs(out.s, stderr);
+	text_free(&out);
+	free(all);
+}
+
+static int build_side(struct compare_revisions *r, int side, const char *build,
+		      struct progress *progress, struct tare_error *err)
+{
+	char log[PATH_MAX], tree[PATH_MAX];
+	int ret;
+
+	path_in(r, names[side], tree);
+	path_in(r, "log", log);
+	progress_show(progress, side / 2.0, "checking out %.12s", r->side[side].commit);
+	ret = revision_check_out(&r->side[side], tree, &r->signals, err);
+	if (ret < 0 || !build)
+		return ret;
+	progress_show(progress, (2 * side + 1) / 4.0, "building %.12s", r->side[side].commit);
+	ret = revision_build(&r->side[side], build, log, &r->signals, err);
+	progress_end(progress);
+	if (ret == -EINVAL)
+		show_log(log);
+	return ret;
+}
+
+int compare_revisions_open(struct compare_revisions *r, const char *range, const char *build,
+			   struct progress *progress, struct tare_error *err)
+{
+	char head[REVISION_COMMIT_BYTES] = "";
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	revision_signals_begin(&r->signals);
+	ret = revision_range(r->side, range, &r->signals, err);
+	if (ret == 0)
+		ret = revision_dirty(head, &r->signals, err);
+	if (ret > 0 && (!strcmp(head, r->side[0].commit) || !strcmp(head, r->side[1].commit)))
+		snprintf(r->dirty, sizeof(r->dirty),
+			 "Uncommitted changes are not compared: the checkout is at %.12s", head);
+	if (ret >= 0)
+		ret = make_folder(r, err);
+	progress_begin(progress, "compare", false);
+	for (int side = 0; ret == 0 && side < 2; side++)
+		ret = build_side(r, side, build, progress, err);
+	progress_end(progress);
+	return ret;
+}
+
+int compare_revisions_fork(struct compare_revisions *r)
+{
+	int status, pid = fork();
+
+	if (pid == 0) {
+		r->folder[0] = '\0'; /* the caller removes it */
+		revision_signals_end(&r->signals);
+		return -1;
+	}
+	if (pid < 0)
+		return EXIT_CANNOT_MEASURE;
+	status = revision_wait(&r->signals, pid, false);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void compare_revisions_close(struct compare_revisions *r)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	for (int side = 0; r->folder[0] && side < 2; side++)
+		if (revision_remove(&r->side[side], &r->signals, &err) < 0)
+			fprintf(stderr, "tare compare: %s\n", err.what);
+	if (r->folder[0])
+		file_remove_folder(r->folder);
+	r->folder[0] = '\0';
+	revision_signals_end(&r->signals);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* tare compare --rev: both revisions, checked out and built, while a child compares them. */
+#ifndef CLI_COMPARE_COMPARE_REVISIONS_H
+#define CLI_COMPARE_COMPARE_REVISIONS_H
+
+#include "compare/revision.h"
+#include "output/progress.h"
+
+struct compare_revisions {
+	struct revision side[2];
+	struct revision_signals signals;
+	char folder[PATH_MAX]; /* of the worktrees; "": none */
+	char dirty[160];       /* a sentence, if changes of the checkout are not compared */
+};
+
+/*
+ * Check out and build (build NULL: nothing). The output of a build that fails goes to standard
+ * error. Call compare_revisions_close() in any case.
+ */
+int compare_revisions_open(struct compare_revisions *r, const char *range, const char *build,
+			   struct progress *progress, struct tare_error *err);
+/*
+ * Fork: returns -1 in the child, which compares; in the caller, which waits for it, its exit
+ * status. So the worktrees are removed however the child ends.
+ */
+int compare_revisions_fork(struct compare_revisions *r);
+void compare_revisions_close(struct compare_revisions *r);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Revisions of a git repository, each in a worktree of its own, and built there. The user's
+ * checkout is not touched.
+ */
+#ifndef COMPARE_REVISION_H
+#define COMPARE_REVISION_H
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include "base/error.h"
+
+enum { REVISION_COMMIT_BYTES = 72 };
+
+struct revision {
+	char name[256];                     /* as given */
+	char commit[REVISION_COMMIT_BYTES]; /* its hash */
+	char tree[PATH_MAX];                /* the worktree; "": none */
+	char dir[PATH_MAX]; /* in it, the folder that corresponds to the working directory */
+};
+
+/*
+ * Signals that end tare are blocked between begin and end: programs started here get them, and a
+ * function that was interrupted returns -EINTR.
+ */
+struct revision_signals {
+	sigset_t before;
+	int got; /* the first such signal; 0: none */
+};
+void revision_signals_begin(struct revision_signals *s);
+void revision_signals_end(struct revision_signals *s);
+/* Wait for a child, and pass such signals to it (`group`: to its process group). Its status. */
+int revision_wait(struct revision_signals *s, int pid, bool group);
+
+/*
+ * "A..B", "A...B" (from their common ancestor), "A" (to HEAD) -> two commits. -ENOENT: no such
+ * revision; the hint knows shallow clones.
+ */
+int revision_range(struct revision out[2], const char *range, struct revision_signals *s,
+		   struct tare_error *err);
+/* Whether tracked files of the checkout differ from HEAD; *head (may be NULL) is its hash. */
+int revision_dirty(char head[REVISION_COMMIT_BYTES], struct revision_signals *s,
+		   struct tare_error *err);
+/* Check out in the new folder `tree`, an absolute path. */
+int revision_check_out(struct revision *r, const char *tree, struct revision_signals *s,
+		       struct tare_error *err);
+/* Run a shell command there; its output goes to the file `log`. -EINVAL: it failed. */
+int revision_build(const struct revision *r, const char *command, const char *log,
+		   struct revision_signals *s, struct tare_error *err);
+/* The worktree, with everything in it. Does nothing if there is none. */
+int revision_remove(struct revision *r, struct revision_signals *s, struct tare_error *err);
+
+#endif
