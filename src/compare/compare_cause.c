@@ -8,7 +8,8 @@
 #include "launch/output_hash.h"
 #include "sample/perfdata_write.h"
 
-enum { PERIOD = 100003 }; /* the amounts are counted; samples only give callers */
+/* The amounts are counted; samples only give callers. */
+enum { SAMPLES = 4000, PERIOD_LEAST = 1009, STACK_BYTES = 8192 };
 
 /* ---- recording ---- */
 
@@ -48,7 +49,7 @@ static int sample_to(struct perfdata_writer *w, struct sample_plan *plan, struct
 }
 
 int compare_record(const struct compare_plan *p, enum compare_side side, const char *path,
-		   bool stacks, struct tare_error *err)
+		   bool stacks, uint64_t instructions, struct tare_error *err)
 {
 	const struct perfdata_write_options file = {
 		.path = path, .argv = p->argv[side], .build_ids = true, .clockid = -1
@@ -58,12 +59,13 @@ int compare_record(const struct compare_plan *p, enum compare_side side, const c
 	struct encoding_list list = { 0 };
 	struct sample_plan plan = {
 		.events = &list,
-		.how = { .period = PERIOD,
+		.how = { .period = instructions / SAMPLES > PERIOD_LEAST ? instructions / SAMPLES
+									 : PERIOD_LEAST,
 			 .jitter = true,
 			 .inherit = true,
 			 .clockid = -1,
 			 .calls = stacks ? CALLS_DWARF : CALLS_NONE,
-			 .stack_bytes = stacks ? 8192 : 0 },
+			 .stack_bytes = stacks ? STACK_BYTES : 0 },
 		.argv = p->argv[side],
 		.launcher = &launch_plain,
 		.fixed = fixed,

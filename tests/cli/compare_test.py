@@ -292,6 +292,27 @@ def junit():
     equal(xml.etree.ElementTree.fromstring(compare("-r", "0", "--format", "junit", "--", BEFORE, ":::", BEFORE).stdout).find("testsuite").get("failures"), "0", "none")
 
 
+@test
+def a_page():
+    """All functions, and one flame graph of both sides."""
+    r = compare("-r", "0", "--html", "page.html", "--", BEFORE, ":::", EXTRA, status=None)
+    if "built without the page" in r.stderr:
+        equal((r.returncode, r.stdout), (125, ""), "nothing was run")
+        return
+
+    def data(name):
+        return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', Path(ROOM.name, name).read_text(), re.S)[1])
+    page = data("page.html")
+    equal([d["schema"] for d in page["documents"]], ["tare/compare/1", "tare/stacks/1"], "documents")
+    d = validated(page["documents"][0], SCHEMA)
+    adds_up(d)
+    true({"extra", "main"} <= {f["function"] for f in d["cause"]["functions"]}, d["cause"]["functions"])
+    true("extra" in page["documents"][1]["names"] and page["documents"][1]["difference"], "the flame graph")
+    compare("-r", "0", "--html", "same.html", "--", BEFORE, ":::", BEFORE)
+    equal([d["schema"] for d in data("same.html")["documents"]], ["tare/compare/1"], "nothing changed")
+    true("is a directory" in compare("--html", ".", "--", "false", ":::", "false", status=125).stderr.lower(), "before anything runs")
+
+
 # No settings of the user, and a name for commits.
 GIT = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "TMPDIR": ROOM.name,
        **{f"GIT_{who}_{what}": "made@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}}

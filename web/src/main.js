@@ -3,6 +3,7 @@ import "./style.css";
 import { aggregate, aggregateTitle } from "./aggregate.js";
 import { annotate, annotateTitle } from "./annotate.js";
 import { bench, benchTitle } from "./bench.js";
+import { compare, compareTitle } from "./compare.js";
 import { diff, diffTitle } from "./diff.js";
 import { h, themeChanged } from "./dom.js";
 import { stacks, summarize, summarizeTitle } from "./regions.js";
@@ -24,6 +25,7 @@ const kinds = {
   "tare/aggregate/1": { show: aggregate, title: aggregateTitle },
   "tare/bench/1": { show: bench, title: benchTitle },
   "tare/windows/1": { show: windows, title: windowsTitle },
+  "tare/compare/1": { show: compare, title: compareTitle },
   "tare/diff/1": { show: diff, title: diffTitle },
   "tare/windows-diff/1": { show: windowsDiff, title: windowsDiffTitle },
   "tare/annotate/1": { show: annotate, title: annotateTitle },

@@ -18,8 +18,10 @@
 #include "launch/pidspace.h"
 #include "output/input.h"
 #include "output/options/output_options.h"
+#include "output/page_file.h"
 #include "output/progress.h"
 #include "output/temp_cleanup.h"
+#include "profile/report/call_tree_json.h"
 
 enum { RUNS_USUAL = 5 };
 
@@ -65,6 +67,7 @@ static const struct option_row compare_opts[] = {
 	{ 0, "no-cause", NULL, "do not search for the functions that changed", FLAG(no_cause) },
 	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/compare/1), markdown or junit",
 			   "text", "json", "markdown", "junit"),
+	OUTPUT_HTML_ROW(out, "also a page, with a flame graph of the difference"),
 	BLOCK_ROW(out, output_file_rows),
 	BLOCK_ROW(out, output_colour_rows),
 	{ 0 },
@@ -77,6 +80,7 @@ struct job {
 	struct compare_measured measured;
 	struct compare_cause cause;
 	struct compare_shown shown;
+	struct page_file page;
 	struct stdin_replay input;
 	struct progress progress;
 	struct text events;
@@ -114,7 +118,8 @@ static int find_cause(struct job *j)
 		program[side] = path_base(j->plan.argv[side][0]);
 		progress_show(&j->progress, 0, "recording the instructions %s",
 			      compare_side_name(side));
-		ret = compare_record(&j->plan, side, path[side], false, &why);
+		ret = compare_record(&j->plan, side, path[side], j->o->out.html, e->median[side],
+				     &why);
 	}
 	if (ret == 0) {
 		ret = compare_cause_read(&j->cause, paths, program, &why);
@@ -217,6 +222,42 @@ static void about(struct job *j)
 		compare_note(s, "%s", j->documents.note[i]);
 }
 
+/* All functions, and both sides as one flame graph. */
+static int to_page(struct job *j)
+{
+	const struct style plain = { .utf8 = true, .thousands = true };
+	struct compare_shown all = j->shown;
+	struct text table = { 0 }, title = { 0 };
+	int ret;
+
+	if (!j->o->out.html)
+		return 0;
+	all.limit = 0;
+	compare_show_json(&table, &all);
+	compare_headline(&title, &all, &plain);
+	ret = table.failed || title.failed
+		? tare_fail_nomem(j->err)
+		: page_file_begin(&j->page, "tare compare", title.s, 0, j->err);
+	if (ret == 0)
+		page_add(&j->page.page, table.s, table.len);
+	if (ret == 0 && j->has_cause) {
+		const struct call_tree_about about = {
+			.title = "Flame graph of the difference",
+			.program = "all",
+			.least = 1e-6,
+			.difference = true,
+			.exact = report_diff_all_exact(&j->cause.diff),
+		};
+
+		ret = call_tree_json(page_document(&j->page.page), j->cause.pair, &about, j->err);
+	}
+	if (ret == 0)
+		ret = page_file_end(&j->page, j->err);
+	text_free(&table);
+	text_free(&title);
+	return ret;
+}
+
 static int show(struct job *j)
 {
 	const struct compare_shown *s = &j->shown;
@@ -241,7 +282,15 @@ static int show(struct job *j)
 	default:
 		compare_show_text(&to.out, s, &to.style);
 	}
-	return document_close(&to, j->err);
+	ret = document_close(&to, j->err);
+	return ret < 0 ? ret : to_page(j);
+}
+
+/* Before anything is measured, so that an error is reported early. */
+static int open_page(struct job *j)
+{
+	return j->o->out.html ? page_file_open(&j->page, j->o->out.html, j->o->out.path, j->err)
+			      : 0;
 }
 
 static int status_of(const struct job *j, int ret)
@@ -274,17 +323,19 @@ static int finish(struct job *j, int ret)
 		free(j->shown.note[i]);
 	compare_measured_free(&j->measured);
 	compare_documents_free(&j->documents);
+	page_file_abandon(&j->page);
 	text_free(&j->events);
 	return status;
 }
 
 static int compare_commands(struct job *j)
 {
-	int status = pidspace_enter(&j->o->fixed, j->plan.argv[0][0]);
+	int status = pidspace_enter(&j->o->fixed, j->plan.argv[0][0]), ret;
 
 	if (status >= 0) /* it was done in a namespace */
 		return status;
-	return finish(j, measure(j));
+	ret = open_page(j);
+	return finish(j, ret < 0 ? ret : measure(j));
 }
 
 /* The same command in two worktrees. Their paths have the same length, so that it need not be
@@ -358,7 +409,7 @@ static int compare_recordings(struct job *j)
 static int compare_files(struct job *j)
 {
 	bool recording = is_recording(j->path[0]);
-	int ret = 0;
+	int ret;
 
 	if (recording != is_recording(j->path[1])) {
 		tare_fail(j->err, EINVAL, "one file is a recording, the other is not");
@@ -370,6 +421,9 @@ static int compare_files(struct job *j)
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		input_note(j->path[side]);
 	j->plan.threshold = j->o->threshold_given ? j->o->threshold : -1;
+	ret = open_page(j);
+	if (ret < 0)
+		return finish(j, ret);
 	if (recording)
 		return finish(j, compare_recordings(j));
 	ret = compare_documents_read(&j->documents, j->path, j->plan.threshold, j->o->allow_failure,
@@ -433,7 +487,7 @@ static int run_compare(const struct command *self, int argc, char **argv)
 {
 	struct tare_error err = TARE_ERROR_INIT;
 	struct compare_options o = { .runs = RUNS_USUAL, .limit = COMPARE_ROWS };
-	struct job j = { .self = self, .o = &o, .err = &err };
+	struct job j = { .self = self, .o = &o, .page = PAGE_FILE_INIT, .err = &err };
 	int status, rest;
 
 	j.input.file = j.input.before = -1;

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""How often `tare compare` is wrong: false alarms without a change, planted changes that it misses.
+
+usage: compare.py TARE CC exact|planted|times COMPARISONS
+
+exact: a program with itself, exact counts only. An alarm is any verdict but "same".
+planted: a loop of N steps with one of N + N / 10000 (0.01 % of its instructions), N different each time. A miss is any verdict but "slower",
+or another function than that of the loop.
+times: a program with itself, 5 runs of each side, without counts in the verdict, while four other processes are busy. An alarm is "slower" or
+"faster" of any event.
+The last line has the rate with its 95 % interval (Wilson).
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TARE, CC, KIND, TIMES = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+
+LOOP = """
+__attribute__((noinline)) static long planted(long n) { volatile long s = 0; for (long i = 0; i < n; i++) s += i; return s; }
+int main(void) { return planted(STEPS) < 0; }
+"""
+
+
+def programs(room):
+    """Ten, with their words: small tools, interpreters, a compiler."""
+    with open(f"{room}/text", "w") as text:
+        text.writelines(f"line {i * 7919 % 10007} of some text\n" for i in range(20000))
+    with open(f"{room}/x.c", "w") as source:
+        source.write(LOOP)
+    with open(f"{room}/x.json", "w") as source:
+        json.dump([{"key": i, "value": str(i) * 3} for i in range(3000)], source)
+    return [["gzip", "-c", "text"], ["sort", "text"], ["grep", "-c", "9.*7", "text"], ["sed", "s/line/word/", "text"], ["awk", "{ n += $2 } END { print n }", "text"],
+            ["python3", "-c", "import json; json.load(open('x.json'))"], ["perl", "-e", "my %h; $h{$_ % 977} += $_ for 1 .. 50000; print scalar keys %h"],
+            ["bash", "-c", "for ((i = 0; i < 3000; i++)); do :; done"], [CC, "-O2", "-DSTEPS=1", "-S", "-o", "/dev/null", "x.c"], ["sha256sum", "text"]]
+
+
+def compare(room, *words):
+    r = subprocess.run([TARE, "compare", "-j", *words], capture_output=True, text=True, cwd=room, stdin=subprocess.DEVNULL)
+    if r.returncode not in (0, 2, 125) or not r.stdout:
+        sys.exit(f"tare compare {' '.join(words)}: status {r.returncode}: {r.stderr}")
+    return json.loads(r.stdout)
+
+
+def exact(room, n):
+    program = programs(room)[n % 10]
+    d = compare(room, "-r", "0", "--no-cause", "--", *program, ":::", *program)
+    return d["verdict"] != "same", program[0]
+
+
+def planted(room, n):
+    steps = 10000 * (1 + n * 37 % 100)
+    with open(f"{room}/loop.c", "w") as source:
+        source.write(LOOP)
+    for name, of in (("a", steps), ("b", steps + steps // 10000)):
+        subprocess.run([CC, "-O1", f"-DSTEPS={of}", "-o", f"{room}/{name}", f"{room}/loop.c"], check=True)
+    d = compare(room, "-r", "0", "--", "./a", ":::", "./b")
+    return d["verdict"] != "slower" or d["cause"]["functions"][0]["function"] != "planted", "loop"
+
+
+def times(room, n):
+    program = programs(room)[n % 10]
+    d = compare(room, "-r", "5", "--no-cause", "--", *program, ":::", *program)
+    return any(e["unit"] == "ns" and e["verdict"] in ("more", "less") for e in d["events"]), program[0]
+
+
+wrong, of = 0, collections.Counter()
+busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 if KIND == "times" else 0)]
+try:
+    with tempfile.TemporaryDirectory() as room:
+        for n in range(TIMES):
+            bad, name = {"exact": exact, "planted": planted, "times": times}[KIND](room, n)
+            wrong += bad
+            of[name] += bad
+finally:
+    for p in busy:
+        p.kill()
+
+share, z = wrong / TIMES, 1.96
+middle = (share + z * z / (2 * TIMES)) / (1 + z * z / TIMES)
+half = z * (share * (1 - share) / TIMES + z * z / (4 * TIMES * TIMES)) ** 0.5 / (1 + z * z / TIMES)
+print(f"{KIND}: {TIMES} comparisons, {wrong} wrong: {100 * share:.1f} % ({100 * max(middle - half, 0):.1f} to {100 * (middle + half):.1f}) {dict(+of)}")
