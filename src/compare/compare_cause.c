@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/path.h"
+#include "base/signal_name.h"
 #include "compare/compare_cause.h"
 #include "launch/environment.h"
 #include "launch/output_hash.h"
@@ -28,9 +29,11 @@ static int encode(struct machine *m, struct encoding_list *list, struct tare_err
 	return ret < 0 ? ret : 0;
 }
 
-static int sample_to(struct perfdata_writer *w, struct sample_plan *plan, struct tare_error *err)
+static int sample_to(struct perfdata_writer *w, struct sample_plan *plan, int *by_signal,
+		     struct tare_error *err)
 {
 	struct sample_outcome outcome = { 0 };
+	char by[SIGNAL_NAME_ROOM];
 	struct output_hash hidden;
 	int ret = output_hash_begin(&hidden, err);
 
@@ -38,8 +41,9 @@ static int sample_to(struct perfdata_writer *w, struct sample_plan *plan, struct
 		return ret;
 	ret = sample_exact(plan, perfdata_writer_sink(w), &outcome, err);
 	output_hash_end(&hidden);
-	if (ret == 0 && outcome.by_signal)
-		ret = tare_fail(err, EINTR, "stopped while recording");
+	*by_signal = outcome.by_signal;
+	if (outcome.by_signal)
+		ret = tare_fail(err, EINTR, "stopped by %s", signal_name(outcome.by_signal, by));
 	if (ret == 0 && outcome.uncounted[0])
 		ret = tare_fail(err, ENOTSUP, "%.200s", outcome.uncounted);
 	if (ret == 0)
@@ -49,7 +53,7 @@ static int sample_to(struct perfdata_writer *w, struct sample_plan *plan, struct
 }
 
 int compare_record(const struct compare_plan *p, enum compare_side side, const char *path,
-		   bool stacks, uint64_t instructions, struct tare_error *err)
+		   bool stacks, uint64_t instructions, int *by_signal, struct tare_error *err)
 {
 	const struct perfdata_write_options file = {
 		.path = path, .argv = p->argv[side], .build_ids = true, .clockid = -1
@@ -89,7 +93,7 @@ int compare_record(const struct compare_plan *p, enum compare_side side, const c
 	if (ret == 0)
 		ret = perfdata_writer_open(&w, &file, err);
 	if (ret == 0)
-		ret = sample_to(w, &plan, err);
+		ret = sample_to(w, &plan, by_signal, err);
 	perfdata_writer_close(w);
 	environment_free(&environment);
 	encoding_list_free(&list);

@@ -35,9 +35,10 @@ struct compare_cause {
 /*
  * Run the side's command once more, and record its instructions in a perf.data file. stacks: and
  * callers, by samples; there are a few thousand samples of a run of that many instructions.
+ * -EINTR: *by_signal asked tare to stop.
  */
 int compare_record(const struct compare_plan *plan, enum compare_side side, const char *path,
-		   bool stacks, uint64_t instructions, struct tare_error *err);
+		   bool stacks, uint64_t instructions, int *by_signal, struct tare_error *err);
 /*
  * Of two such files. The two sides' own programs, by the names given (NULL: unknown), count as the
  * same module. Free the result in any case.

@@ -84,7 +84,9 @@ static int load(struct pair *p, int side)
 	} else {
 		return 0;
 	}
-	tare_hint(p->err, "tare stat -r 2 --deterministic --format json -o FILE -- COMMAND");
+	tare_hint(
+		p->err,
+		"tare stat -r 2 --deterministic --format json -o FILE -- COMMAND; recordings of regions: tare diff");
 	return -EINVAL;
 }
 

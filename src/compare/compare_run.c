@@ -303,6 +303,11 @@ int compare_measure(struct compare_measured *out, const struct compare_plan *pla
 
 	*out = (struct compare_measured){ 0 };
 	ret = prepare(&j);
+	if (ret == 0 && !j.exact && !plan->runs) {
+		tare_fail(err, EINVAL, "-r 0: without the exact engine nothing would be measured");
+		tare_hint(err, "-r 5, or --engine exact");
+		ret = -EINVAL;
+	}
 	j.expected = COMPARE_SIDES * (plan->runs + (j.exact ? EXACT_RUNS : 0));
 	if (ret == 0 && j.exact)
 		ret = count_exactly(&j);

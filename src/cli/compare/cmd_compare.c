@@ -119,7 +119,7 @@ static int find_cause(struct job *j)
 		progress_show(&j->progress, 0, "recording the instructions %s",
 			      compare_side_name(side));
 		ret = compare_record(&j->plan, side, path[side], j->o->out.html, e->median[side],
-				     &why);
+				     &j->measured.by_signal, &why);
 	}
 	if (ret == 0) {
 		ret = compare_cause_read(&j->cause, paths, program, &why);
@@ -216,6 +216,13 @@ static void about(struct job *j)
 							: "perf";
 	s->fixed = !j->path[0] && j->measured.launcher == &launch_exact ? &j->o->fixed : NULL;
 	compare_explain(s, &j->measured);
+	for (unsigned i = 0; s->fixed && i < FIXED_REMARKS; i++) {
+		struct text remark = { 0 };
+
+		if (determinism_remark(&remark, s->fixed, i) && remark.s)
+			compare_note(s, "%s", remark.s);
+		text_free(&remark);
+	}
 	if (j->revisions.dirty[0])
 		compare_note(s, "%s", j->revisions.dirty);
 	for (size_t i = 0; i < j->documents.notes; i++)
