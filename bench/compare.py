@@ -6,8 +6,8 @@ usage: compare.py TARE CC exact|planted|times COMPARISONS
 exact: a program with itself, exact counts only. An alarm is any verdict but "same".
 planted: a loop of N steps with one of N + N / 10000 (0.01 % of its instructions), N different each time. A miss is any verdict but "slower",
 or another function than that of the loop.
-times: a program with itself, 5 runs of each side, without counts in the verdict, while four other processes are busy. An alarm is "slower" or
-"faster" of any event.
+times: a program with itself, 5 runs of each side, while four other processes are busy. An alarm is a verdict "more" or "less" of a time. How many
+times were compared with which verdict is shown, too, because a test that never decides has no false alarms.
 The last line has the rate with its 95 % interval (Wilson).
 """
 import collections
@@ -64,10 +64,14 @@ def planted(room, n):
 def times(room, n):
     program = programs(room)[n % 10]
     d = compare(room, "-r", "5", "--no-cause", "--", *program, ":::", *program)
+    for e in d["events"]:
+        if e["unit"] == "ns":
+            verdicts[e["verdict"]] += 1
+            first[e["unconfirmed"]] += 1
     return any(e["unit"] == "ns" and e["verdict"] in ("more", "less") for e in d["events"]), program[0]
 
 
-wrong, of = 0, collections.Counter()
+wrong, of, verdicts, first = 0, collections.Counter(), collections.Counter(), collections.Counter()
 busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 if KIND == "times" else 0)]
 try:
     with tempfile.TemporaryDirectory() as room:
@@ -82,4 +86,4 @@ finally:
 share, z = wrong / TIMES, 1.96
 middle = (share + z * z / (2 * TIMES)) / (1 + z * z / TIMES)
 half = z * (share * (1 - share) / TIMES + z * z / (4 * TIMES * TIMES)) ** 0.5 / (1 + z * z / TIMES)
-print(f"{KIND}: {TIMES} comparisons, {wrong} wrong: {100 * share:.1f} % ({100 * max(middle - half, 0):.1f} to {100 * (middle + half):.1f}) {dict(+of)}")
+print(f"{KIND}: {TIMES} comparisons, {wrong} wrong: {100 * share:.1f} % ({100 * max(middle - half, 0):.1f} to {100 * (middle + half):.1f}) {dict(+of)}; times: {dict(verdicts)}, {first[True]} alarms of a first set were not confirmed")
