@@ -164,7 +164,7 @@ static int same_end(struct pair *p, bool allow_failure)
 		tare_fail(p->err, EINVAL, "%.200s: the command failed with exit status %llu",
 			  p->path[side], (unsigned long long)status[side]);
 		tare_hint(p->err,
-			  "--allow-failure compares commands that fail alike on both sides");
+			  "--allow-failure compares commands that fail the same way on both sides");
 		return -EINVAL;
 	}
 	p->out->measured.wait_status = (int)(status[0] << 8);

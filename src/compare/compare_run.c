@@ -74,7 +74,7 @@ static int check_end(struct job *j, enum compare_side side, const struct repeat_
 			  WEXITSTATUS(status));
 	tare_hint(j->err,
 		  "run it alone to see why; --allow-failure compares commands that fail "
-		  "alike on both sides");
+		  "the same way on both sides");
 	return -EINVAL;
 }
 
@@ -222,7 +222,7 @@ static bool to_confirm(const struct job *j, size_t from, size_t to)
 	return false;
 }
 
-/* Changes of what is not exact must show in a second set of runs, too. */
+/* Changes of other events must show in a second set of runs, too. */
 static int confirm(struct job *j)
 {
 	bool counts = to_confirm(j, 0, j->events), times = to_confirm(j, j->events, j->out->n);

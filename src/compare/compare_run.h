@@ -21,9 +21,9 @@ struct compare_plan {
 	enum engine_wish engine;
 	/* the items fixed in runs under the exact engine; failures are noted there */
 	struct determinism *fixed;
-	unsigned runs;              /* of each side, for what is not exact; 0: no times */
+	unsigned runs;              /* of each side, for events that are not exact; 0: no times */
 	double threshold;           /* percent; negative: the usual one of each event */
-	bool allow_failure;         /* a command may fail, if both sides fail alike */
+	bool allow_failure;         /* a command may fail, if both sides fail the same way */
 	uint64_t timeout_ns;        /* of one run; 0: none */
 	struct stdin_replay *input; /* begun; or NULL */
 	/* Called before each run; the number of runs may grow. NULL: no progress. */

@@ -219,7 +219,7 @@ void compare_explain(struct compare_shown *s, const struct compare_measured *m)
 		compare_note(s,
 			     "The two sides print different output: they may not do the same work");
 	if (m && m->wait_status)
-		compare_note(s, "The command fails, alike on both sides");
+		compare_note(s, "The command fails, the same way on both sides");
 }
 
 /* ---- for people ---- */

@@ -152,7 +152,7 @@ def commands_that_fail():
             true(said in r.stderr and not r.stdout, r.stderr)
     true("before: false failed" in compare("-r", "0", "--", "false", ":::", "false", status=125).stderr, "both")
     d = document("-r", "0", "--allow-failure", "--", "false", ":::", "false")
-    equal((d["verdict"], "The command fails, alike on both sides" in d["notes"]), ("same", True), "both, allowed")
+    equal((d["verdict"], "The command fails, the same way on both sides" in d["notes"]), ("same", True), "both, allowed")
     true("there is no command './none'" in compare("--", BEFORE, ":::", "./none", status=127).stderr, "none")
     equal(compare("--", "/etc/passwd", ":::", BEFORE, status=126).stdout, "", "cannot be executed")
 
@@ -409,7 +409,7 @@ def interrupted_revisions():
     """While it builds, and while it measures: the worktrees are removed."""
     where = repository()
     for build, command in (("echo >started; sleep 100", "true"), ("true", "sh")):
-        with subprocess.Popen([TARE, "compare", "-r", "0", "--rev", "one..two", "--build", build, "--", command, "-c", "echo >started; sleep 100"], stdin=subprocess.DEVNULL,
+        with subprocess.Popen([TARE, "compare", "-r", "0", "--rev", "one..two", "--build", build, "--", command, "-c", "echo >started; exec sleep 100"], stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, cwd=where, env=GIT) as p:
             while not list(Path(ROOM.name).glob("tare-compare-*/*/started")):
                 equal(p.poll(), None, "it has not ended")

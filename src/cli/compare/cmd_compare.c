@@ -59,7 +59,7 @@ static const struct option_row compare_opts[] = {
 	{ 0, "deterministic", "[ITEMS]",
 	  "items to fix under the exact engine: +cpu,-vdso (more, less), all, none",
 	  DETERMINISTIC(fixed) },
-	{ 0, "allow-failure", NULL, "compare commands that fail alike on both sides",
+	{ 0, "allow-failure", NULL, "compare commands that fail the same way on both sides",
 	  FLAG(allow_failure) },
 	{ 0, "timeout", "MS", "time limit of one run; a longer one is an error",
 	  DURATION(timeout_ns, 1000000, 1), .refusal = "the time must be above 0" },
