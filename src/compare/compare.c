@@ -48,6 +48,8 @@ static void judge_exact(struct compare_event *e)
 {
 	uint64_t a = e->of[COMPARE_BEFORE].value[0], b = e->of[COMPARE_AFTER].value[0];
 
+	e->mean[COMPARE_BEFORE] = (double)a;
+	e->mean[COMPARE_AFTER] = (double)b;
 	e->median[COMPARE_BEFORE] = a;
 	e->median[COMPARE_AFTER] = b;
 	e->change = b >= a ? (double)(b - a) : -(double)(a - b);
@@ -171,6 +173,8 @@ static int judge_set(struct compare_event *e, const struct compare_values of[COM
 	if (ret == 0)
 		ret = against(&below, &s, 1 - t, err);
 	before = ret == 0 ? mean_of(s.v, s.n[0]) : 0;
+	e->mean[COMPARE_BEFORE] = before;
+	e->mean[COMPARE_AFTER] = ret == 0 ? mean_of(s.v + s.n[0], s.n[1]) : 0;
 	half = ret == 0 ? at_level(plain.half, &s) : 0;
 	e->change = plain.change;
 	e->percent = before > 0 ? 100 * e->change / before : e->change > 0 ? NAN : 0;

@@ -52,6 +52,7 @@ struct compare_event {
 	/* the first set found a change, and the second one did not */
 	bool unconfirmed;
 	uint64_t median[COMPARE_SIDES]; /* of the runs that decided */
+	double mean[COMPARE_SIDES];     /* likewise */
 	double change;                  /* after minus before; of the means unless by_equality */
 	double percent;                 /* of before; NAN if that is 0 */
 	double half_percent; /* half of the interval at the level, in percent; NAN: none */

@@ -38,6 +38,7 @@ static void json_event(struct json *j, const struct compare_event *e)
 	for (int side = 0; side < COMPARE_SIDES; side++) {
 		json_object(j, compare_side_name(side));
 		json_uint(j, "median", e->median[side]);
+		json_real(j, "mean", e->mean[side]);
 		json_bool(j, "varies", e->varies[side]);
 		json_values(j, "runs", &e->of[side]);
 		json_values(j, "second_runs", &e->again[side]);

@@ -84,10 +84,12 @@ void compare_put_percent(struct text *out, const struct style *style, const stru
 void compare_put_value(struct text *out, const struct style *style, const struct compare_event *e,
 		       enum compare_side side)
 {
+	uint64_t value = e->by_equality ? e->median[side] : (uint64_t)(e->mean[side] + 0.5);
+
 	if (e->time)
-		put_time(out, style, e->median[side]);
+		put_time(out, style, value);
 	else
-		put_count(out, style, e->median[side]);
+		put_count(out, style, value);
 }
 
 const char *compare_row_state(const struct compare_row *r)

@@ -39,7 +39,7 @@ void compare_put_change(struct text *out, const struct style *style, int64_t cha
 /* "+1.2 ± 3.4 %" */
 void compare_put_percent(struct text *out, const struct style *style,
 			 const struct compare_event *e);
-/* A count, or a time with its unit. */
+/* A count, or a time with its unit; the mean of the runs, as `percent` is that of the means. */
 void compare_put_value(struct text *out, const struct style *style, const struct compare_event *e,
 		       enum compare_side side);
 /* The first rows of the cause that are shown: only functions that changed. */
