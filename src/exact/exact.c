@@ -320,6 +320,16 @@ static int hear(struct exact *x, int timeout_ms, struct report *r)
 	return n == sizeof *r ? 1 : -EIO;
 }
 
+/* Files have times of the coarse clock. */
+static void set_clock(struct exact *x, int64_t start)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	x->shared->clock.start = start;
+	x->shared->clock.real_start = now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
 int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		 const struct exact_options *o, struct tare_error *err)
 {
@@ -348,6 +358,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		goto out;
 	if (o->isa)
 		x->shared->isa = *o->isa;
+	set_clock(x, o->clock_start);
 	set_every(x, &o->every);
 	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
@@ -379,12 +390,13 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.envp = envp,
 			.aslr = o->aslr,
 			.auxv = { .random = o->same_random,
-				  .no_vdso = o->no_vdso,
+				  .no_vdso = o->no_vdso || o->clock_start,
 				  .hwcaps = o->isa,
 				  .hwcap = x->shared->isa.hwcap,
 				  .hwcap2 = x->shared->isa.hwcap2 },
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) |
-				(o->running ? COUNT_RUNNING : 0) |
+				(o->running || o->clock_start ? COUNT_RUNNING : 0) |
+				(o->clock_start ? SAME_CLOCK : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
 				(o->every.n && o->every.path ? COUNT_PATH : 0) |
 				(o->same_random ? SAME_RANDOM : 0) |
@@ -697,6 +709,18 @@ void exact_partial(struct exact *x, struct exact_partial *out)
 		begin_reading(&r, x->shared);
 		look_for_missing(x->shared, out);
 	} while (in_motion(x, &r));
+}
+
+const char *exact_clock_beyond(const struct exact *x)
+{
+	static const char *const what[] = {
+		NULL,
+		"timers ran in real time",
+		"CPU times (getrusage, times) are real",
+		"timers ran in real time, and CPU times (getrusage, times) are real",
+	};
+
+	return what[__atomic_load_n(&x->shared->clock.beyond, __ATOMIC_RELAXED) & 3];
 }
 
 const char *exact_isa_beyond(struct exact *x, char program[24])

@@ -2,7 +2,9 @@
 /* The items by name. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "launch/determinism.h"
 
 const struct determinism_row determinism_rows[FIXED_ITEMS] = {
@@ -31,6 +33,9 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 	[FIXED_ISA] = { "isa",
 			"the CPU that the command sees: x86-64-v3, or isa=MODEL; under the exact engine alone",
 			true, NULL },
+	[FIXED_CLOCK] = { "clock",
+			  "a virtual clock, 1 ns per instruction, from 2030 on, or clock=START; under the exact engine alone",
+			  false, NULL },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
 };
@@ -120,6 +125,17 @@ static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct
 	return 0;
 }
 
+/* The length of "env=" and the like at the start of a word; 0: it has no value. */
+static size_t value_at(const char *word, size_t n)
+{
+	static const char *const with[] = { "env=", "isa=", "clock=" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(with); i++)
+		if (n >= strlen(with[i]) && !strncmp(word, with[i], strlen(with[i])))
+			return strlen(with[i]);
+	return 0;
+}
+
 static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct tare_error *err)
 {
 	if (n && n < FIXED_ISA_BYTES) {
@@ -133,9 +149,63 @@ static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct
 	return -EINVAL;
 }
 
+/* The usual start is after the times of all files, which a program would take for future ones. */
+enum { CLOCK_FIRST_YEAR = 2030, CLOCK_YEARS = 10 };
+
+void determinism_clock(struct determinism *f)
+{
+	struct tm tm = { .tm_year = CLOCK_FIRST_YEAR - 1900, .tm_mday = 1 };
+	time_t start = f->clock_start ? (time_t)f->clock_start : timegm(&tm), now = time(NULL);
+
+	while (!f->clock_start && start <= now) {
+		tm.tm_year += CLOCK_YEARS;
+		start = timegm(&tm);
+	}
+	f->clock_start = start;
+	gmtime_r(&start, &tm);
+	strftime(f->clock, sizeof(f->clock), "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* "2026-01-01", "2026-01-01T12:00:00", both maybe with Z, or seconds since 1970: from 1980 to 2261. */
+static bool parse_start(const char *s, int64_t *out)
+{
+	enum { S_1980 = 315532800 };
+	static const int64_t S_2261 = 9183110400;
+	static const char *const forms[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%s" };
+	bool digits = strspn(s, "0123456789") == strlen(s);
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(s, forms[i], &tm);
+
+		if (!end || strcmp(end, *end == 'Z' && i < 2 ? "Z" : ""))
+			continue;
+		*out = digits ? strtoll(s, NULL, 10) : (int64_t)timegm(&tm);
+		return *out >= S_1980 && *out < S_2261;
+	}
+	return false;
+}
+
+/* "real": no virtual clock; *real is set. */
+static int set_clock(const char *word, size_t n, int64_t *start, bool *real, struct tare_error *err)
+{
+	char typed[32];
+
+	snprintf(typed, sizeof(typed), "%.*s", n > 30 ? 30 : (int)n, word);
+	*real = !strcmp(typed, "real");
+	if (*real || parse_start(typed, start))
+		return 0;
+	tare_fail(err, EINVAL, "clock=%s: no time between 1980 and 2260", typed);
+	tare_hint(
+		err,
+		"such as clock=2026-01-01, clock=2026-01-01T12:00:00Z, seconds since 1970, or clock=real");
+	return -EINVAL;
+}
+
 int determinism_parse(const char *text, struct determinism *f, struct tare_error *err)
 {
-	bool just_some = false, env_named = false, isa_named = false;
+	bool just_some = false, env_named = false, isa_named = false, clock_named = false;
+	int64_t start = 0;
 	char kept[FIXED_KEPT_BYTES] = "", isa[FIXED_ISA_BYTES] = "";
 	unsigned now = usual();
 
@@ -143,11 +213,8 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 		size_t len = strcspn(p, ",");
 		char sign = *p == '+' || *p == '-' ? *p : 0;
 		const char *word = p + !!sign;
-		size_t n = len - !!sign,
-		       names = sign != '-' && n >= 4 &&
-				(!strncmp(word, "env=", 4) || !strncmp(word, "isa=", 4))
-			? 4
-			: 0;
+		size_t n = len - !!sign, names = sign != '-' ? value_at(word, n) : 0;
+		bool real = false;
 		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
 		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
 
@@ -157,6 +224,11 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 			return -EINVAL;
 		if (names && items == FIXED(ISA) && set_isa(word + names, n - names, isa, err) < 0)
 			return -EINVAL;
+		if (names && items == FIXED(CLOCK) &&
+		    set_clock(word + names, n - names, &start, &real, err) < 0)
+			return -EINVAL;
+		if (real)
+			sign = '-';
 		if (p == text && !sign) {
 			now = 0; /* a list of only these items */
 			just_some = true;
@@ -164,12 +236,16 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 		env_named |= (items & FIXED(ENV)) != 0;
 		if (items & FIXED(ISA))
 			isa_named = sign != '-';
+		if (items & FIXED(CLOCK))
+			clock_named = sign != '-';
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}
 	f->set = now;
 	f->env_open = !just_some && !env_named;
 	f->isa_named = isa_named && now & FIXED(ISA);
+	f->clock_named = clock_named && now & FIXED(CLOCK);
+	f->clock_start = start;
 	memcpy(f->isa, isa, sizeof(isa));
 	memcpy(f->kept, now & FIXED(ENV) ? kept : "", now & FIXED(ENV) ? sizeof(kept) : 1);
 	return 0;
@@ -191,17 +267,20 @@ void determinism_names(struct text *out, unsigned set)
 void determinism_names_had(struct text *out, const struct determinism *f)
 {
 	unsigned had = determinism_had(f);
+	bool isa = had & FIXED(ISA) && f->isa_model[0], clock = had & FIXED(CLOCK) && f->clock[0];
+	const char *sep = "";
 
-	if (!(had & FIXED(ISA)) || !f->isa_model[0]) {
+	had &= ~(isa ? FIXED(ISA) : 0) & ~(clock ? FIXED(CLOCK) : 0);
+	if (had || (!isa && !clock)) {
 		determinism_names(out, had);
-		return;
+		sep = ", ";
 	}
-	had &= ~FIXED(ISA);
-	if (had) {
-		determinism_names(out, had);
-		text_add(out, ", ");
+	if (isa) {
+		text_add(out, "%sisa=%s", sep, f->isa_model);
+		sep = ", ";
 	}
-	text_add(out, "isa=%s", f->isa_model);
+	if (clock)
+		text_add(out, "%sclock=%s", sep, f->clock);
 }
 
 __attribute__((format(printf, 3, 0))) static bool note(struct determinism *f,
@@ -260,6 +339,11 @@ const char *determinism_open(const struct determinism *f, unsigned item)
 	return NULL;
 }
 
+const char *determinism_leaves(const struct determinism *f, unsigned item)
+{
+	return item == FIXED_CLOCK ? f->clock_leaves : determinism_rows[item].leaves;
+}
+
 bool determinism_remark(struct text *out, const struct determinism *f, unsigned i)
 {
 	if (!f)
@@ -271,7 +355,7 @@ bool determinism_remark(struct text *out, const struct determinism *f, unsigned 
 			 determinism_open(f, i));
 	else if (i < FIXED_ITEMS && determinism_partly(f) & 1u << i)
 		text_add(out, "Fixed in part: %s: %s", determinism_rows[i].name,
-			 determinism_rows[i].leaves);
+			 determinism_leaves(f, i));
 	else
 		return false;
 	return true;

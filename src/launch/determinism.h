@@ -8,6 +8,7 @@
 #define LAUNCH_DETERMINISM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/error.h"
 #include "base/text.h"
 
@@ -27,6 +28,7 @@ enum determinism_item {
 	FIXED_READDIR,     /* order of directory entries */
 	FIXED_ENV,         /* set of environment variables */
 	FIXED_ISA,         /* the CPU that the command sees: what cpuid answers */
+	FIXED_CLOCK,       /* virtual time, by instructions */
 	FIXED_ITEMS,
 };
 
@@ -34,6 +36,7 @@ enum {
 	FIXED_CWD_BYTES = 256, /* length of the fixed working directory's name */
 	FIXED_KEPT_BYTES = 256,
 	FIXED_ISA_BYTES = 256,
+	FIXED_LEAVES_BYTES = 120,
 };
 
 #define FIXED(item) (1u << FIXED_##item)
@@ -65,8 +68,12 @@ struct determinism {
 	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables to keep, "LANG:CI" */
 	/* with ISA: the CPU model by name or file; "": the usual one */
 	char isa[FIXED_ISA_BYTES];
-	bool isa_named;     /* ISA was asked for by its name */
-	char isa_model[64]; /* the CPU model in effect; "": none */
+	bool isa_named;      /* ISA was asked for by its name */
+	char isa_model[64];  /* the CPU model in effect; "": none */
+	int64_t clock_start; /* with CLOCK: its time at the start, s since 1970; 0: the usual one */
+	bool clock_named;    /* CLOCK was asked for by its name */
+	char clock[24];      /* the start in effect, "2030-01-01T00:00:00Z"; "": real clocks */
+	char clock_leaves[FIXED_LEAVES_BYTES]; /* what of it was real, if CLOCK is in `partly` */
 	/*
 	 * set by determinism_parse(): the items include neither env nor -env, and are not a list of
 	 * only some
@@ -84,7 +91,8 @@ struct determinism {
 /*
  * Sets `set`, `kept` and `env_open`. NULL: the usual items. "+cpu,-vdso": the usual items with
  * changes; "aslr,pid": only these; "all", "none". "env=LANG:CI": env, and these variables are kept.
- * "isa=x86-64-v2": isa, with this CPU model.
+ * "isa=x86-64-v2": isa, with this CPU model. "clock=2026-01-01": clock, with this start;
+ * "clock=real": as "-clock".
  */
 int determinism_parse(const char *text, struct determinism *f, struct tare_error *err);
 /*
@@ -92,6 +100,8 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
  * own, and those in `kept`.
  */
 bool determinism_keeps(const char *kept, const char *variable);
+/* Sets `clock`, and `clock_start` if it is 0. */
+void determinism_clock(struct determinism *f);
 /* "aslr, environment, order"; "nothing". */
 void determinism_names(struct text *out, unsigned set);
 /* The same of the items in effect, with the CPU model: "aslr, isa=x86-64-v3". */
@@ -112,6 +122,8 @@ void determinism_strip(struct determinism *f, const char *program, const char *r
  * fixed, or was not requested.
  */
 const char *determinism_open(const struct determinism *f, unsigned item);
+/* What is not fixed of an item that is fixed in part. */
+const char *determinism_leaves(const struct determinism *f, unsigned item);
 /*
  * Remarks on a launch, one line for each i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...",
  * "Ran without its rights: ...". False: none at this i.

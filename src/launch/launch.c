@@ -64,6 +64,10 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 			 "only the exact engine can, and this runs without it");
 	if (l->fixed && !l->fixed->isa_named)
 		l->fixed->set &= ~FIXED(ISA);
+	if (l->fixed && !l->fixed->clock_named)
+		l->fixed->set &= ~FIXED(CLOCK);
+	determinism_miss(l->fixed, FIXED_CLOCK,
+			 "only the exact engine can, and this runs without it");
 	determinism_miss(l->fixed, FIXED_ISA,
 			 "only the exact engine can, and this runs without it");
 	if (l->fixed)

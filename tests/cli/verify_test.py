@@ -131,7 +131,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "clock"], "items")
     equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
 
 

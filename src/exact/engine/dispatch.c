@@ -98,6 +98,12 @@ static bool execute_special(struct thread *t)
 			return false;
 		refuse(why_refused(&in), t->target);
 	default:
+		if (clock_executes(&in)) {
+			count_special(t, &in, t->target, 0);
+			clock_instruction(t, &in);
+			t->target += in.len;
+			return true;
+		}
 		if (isa_executes(&in)) {
 			if (!isa_instruction(t, &in))
 				return false;

@@ -360,7 +360,21 @@ uint8_t *isa_after(uint8_t *p, const struct insn *in);
 bool isa_call(struct thread *t);
 void isa_check(const struct insn *in, unsigned n);
 
+/* clock.c: the virtual clock. */
+bool clock_executes(const struct insn *in);
+void clock_instruction(struct thread *t, const struct insn *in);
+bool clock_call(struct thread *t);
+void clock_waited(struct thread *t, long ret);
+void clock_child(const struct thread *parent, struct thread *child);
+void clock_ends(struct thread *t);
+int64_t clock_now(struct thread *t);
+
+/* file_times.c: times of files, by the virtual clock. */
+bool file_time_call(struct thread *t);
+void file_times_mark(struct thread *t);
+
 /* random.c */
+bool is_path(uint64_t path, const char *name);
 bool random_call(struct thread *t);
 
 /*
