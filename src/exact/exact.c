@@ -3,6 +3,7 @@
  * Implements exact.h in tare's process: creates the shared state, starts the supervisor, receives
  * its reports.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "exact/samples_read.h"
@@ -320,10 +322,32 @@ static int hear(struct exact *x, int timeout_ms, struct report *r)
 	return n == sizeof *r ? 1 : -EIO;
 }
 
+static void list_pipes(struct virtual_clock *c)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+	struct stat st;
+
+	c->n_pipes = d ? 0 : CLOCK_PIPES + 1;
+	while (d && (e = readdir(d))) {
+		if (fstat(atoi(e->d_name), &st) < 0 || !S_ISFIFO(st.st_mode))
+			continue;
+		if (c->n_pipes < CLOCK_PIPES)
+			c->pipes[c->n_pipes] = st.st_ino;
+		c->n_pipes += c->n_pipes <= CLOCK_PIPES;
+	}
+	if (d)
+		closedir(d);
+}
+
 /* Files have times of the coarse clock. */
 static void set_clock(struct exact *x, int64_t start)
 {
 	struct timespec now = { 0 };
+
+	if (!start)
+		return;
+	list_pipes(&x->shared->clock);
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	x->shared->clock.start = start;

@@ -389,6 +389,8 @@ struct file_time {
 	int64_t real, shown; /* ns since 1970 */
 };
 
+enum { CLOCK_PIPES = 16 };
+
 /*
  * With SAME_CLOCK. Virtual times are ns since the start of the run. Each thread has its own, and
  * none is told a time before the latest that any was told.
@@ -401,6 +403,8 @@ struct virtual_clock {
 	volatile uint32_t beyond; /* enum clock_beyond */
 	volatile uint32_t lock;   /* of the list of file times: SHARED_TIMES */
 	volatile uint32_t n_times;
+	uint32_t n_pipes;            /* more than CLOCK_PIPES: not all are known */
+	uint64_t pipes[CLOCK_PIPES]; /* inodes of pipes that the command inherits */
 };
 
 struct shared_state {

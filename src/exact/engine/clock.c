@@ -6,12 +6,14 @@
  *
  * A sleep sets the sleeper's time forward. It takes no real time if every other thread of the run
  * waits for one that sleeps longer, or for an end, a futex or a signal (all_wait()). Otherwise it
- * lasts its real time, and is over earlier when the others begin to wait. Timeouts of poll(2) and
+ * lasts its real time, and is over earlier when the others begin to wait. To read from a pipe that
+ * the run created is to wait, too. Timeouts of poll(2) and
  * similar calls, and of futexes, are real, but absolute ones are converted.
  *
  * Timers are the kernel's and run in real time, so the clock of a process that sets one runs with
  * the real clock from then on, and no thread skips a sleep while one may expire.
  */
+#include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
@@ -72,6 +74,10 @@ static void tell_all(int64_t now)
 	volatile int64_t *latest = &shared_clock()->latest;
 	int64_t seen = *latest;
 
+	if (eng.shared->threads_top == 1 && seen < now) { /* there has been no other */
+		*latest = now;
+		return;
+	}
 	while (seen < now &&
 	       !__atomic_compare_exchange_n(latest, &seen, now, false, __ATOMIC_ACQ_REL,
 					    __ATOMIC_RELAXED))
@@ -190,7 +196,7 @@ static void answer(struct thread *t, uint64_t to, const void *from, size_t n)
  */
 static void answer_fast(struct thread *t, uint64_t to, const int64_t pair[2])
 {
-	bool done = !to || copy_bytes((void *)to, pair, 16) == 16;
+	bool done = !to || store_pair(to, pair[0], pair[1]);
 
 	if (t->drafted) {
 		finish(t, done ? 0 : -EFAULT);
@@ -298,17 +304,45 @@ static char *put_number(char *p, const char *before, uint32_t n)
 	return put_decimal(p, n);
 }
 
+/* "/proc/PID/task/TID" and `rest`; without the thread if tid is 0. */
+static void put_path(char *p, int32_t pid, int32_t tid, const char *rest)
+{
+	p = put_number(p, "/proc/", (uint32_t)pid);
+	if (tid)
+		p = put_number(p, "/task/", (uint32_t)tid);
+	while ((*p++ = *rest++))
+		;
+}
+
+/*
+ * Does the thread that reads from `fd` wait for the run only? Pipes that the command inherited may
+ * have writers outside.
+ */
+static bool reads_own_pipe(int32_t pid, int32_t tid, uint32_t fd)
+{
+	const struct virtual_clock *c = shared_clock();
+	char path[96], rest[24];
+	struct stat st;
+
+	*put_number(rest, "/fd/", fd) = 0;
+	put_path(path, pid, tid, rest);
+	if (c->n_pipes > CLOCK_PIPES || sys(__NR_stat, path, &st) < 0 ||
+	    (st.st_mode & 0170000) != 0010000)
+		return false;
+	for (uint32_t i = 0; i < c->n_pipes; i++)
+		if (c->pipes[i] == st.st_ino)
+			return false;
+	return true;
+}
+
 /* The kernel's state of a thread, or of a process (tid 0); 0: it does not exist. */
 static char state_of(int32_t pid, int32_t tid)
 {
-	char path[64], text[STATE_ROOM] = "", *p;
+	char path[64], text[STATE_ROOM] = "";
 	char state = 0;
 	long fd, n;
 
-	p = put_number(path, "/proc/", (uint32_t)pid);
-	if (tid)
-		p = put_number(p, "/task/", (uint32_t)tid);
-	memcpy(p, "/stat", 6);
+	put_path(path, pid, tid, "/stat");
 	fd = sys(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ESRCH ? 0 : '?';
@@ -383,9 +417,13 @@ static bool all_wait(const struct thread *t, unsigned *others)
 	}
 	for (uint32_t i = 0; *others && i < shared_threads(eng.shared); i++) {
 		const struct thread *o = thread_at(i);
+		int32_t pid = process_at(o->process)->pid;
 
-		if (o != t && eng.shared->thread_states[i] == THREAD_LIVE &&
-		    state_of(process_at(o->process)->pid, o->tid) != 'S')
+		if (o == t || eng.shared->thread_states[i] != THREAD_LIVE)
+			continue;
+		if (state_of(pid, o->tid) != 'S' ||
+		    (o->regs[RAX] == __NR_read && o->until == FOREVER &&
+		     !reads_own_pipe(pid, o->tid, (uint32_t)o->regs[RDI])))
 			return false;
 	}
 	after = counts_of_waiting(t, &(unsigned){ 0 });
@@ -467,7 +505,7 @@ static bool sleep_call(struct thread *t, uint64_t clock, uint64_t flags, uint64_
 	until = flags & SETTIME_ABSOLUTE ? ns - begin : clock_now(t) + ns;
 	ret = sleep_until(t, until);
 	if (ret < 0 && !(flags & SETTIME_ABSOLUTE))
-		write_time(left, until - own_time(t), 1);
+		write_time(left, until - clock_now(t), 1);
 	finish(t, ret);
 	return true;
 }
@@ -478,7 +516,7 @@ static bool empty_wait(struct thread *t, int64_t ns, uint64_t left, int64_t unit
 	int64_t until = clock_now(t) + ns;
 	long ret = sleep_until(t, until);
 
-	write_time(left, until - own_time(t), unit);
+	write_time(left, until - clock_now(t), unit);
 	finish(t, ret);
 	return true;
 }
@@ -745,6 +783,7 @@ bool clock_call(struct thread *t)
 		return r[RDX] & WNOHANG ? false : endless_wait(t);
 	case __NR_waitid:
 		return r[R10] & WNOHANG ? false : endless_wait(t);
+	case __NR_read: /* from a pipe: reads_own_pipe() */
 	case __NR_pause:
 	case __NR_rt_sigsuspend:
 		return endless_wait(t);

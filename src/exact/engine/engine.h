@@ -218,6 +218,8 @@ extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
 extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
 extern const char exec_failed_after[], ticks_insn[], ticks_failed[], readable_insn[],
 	readable_after[];
+extern const char store_begin[], store_end[], store_failed[];
+bool store_pair(uint64_t to, int64_t first, int64_t second);
 extern const char gate_insn[], gate_failed[];
 bool old_gate(uint64_t regs[6]);
 int is_readable(uint64_t address);
