@@ -108,8 +108,10 @@ function facts(doc) {
 /** What --deterministic fixed, in the same words as text. */
 function launch(c) {
   if (!c.fixed) return [];
-  const names = c.fixed.map((name) => (name === "isa" && c.isa ? `isa=${c.isa}` : name));
+  const value = { isa: c.isa, clock: c.clock };
+  const names = c.fixed.map((name) => (value[name] ? `${name}=${value[name]}` : name));
   return [`Fixed in each run: ${names.join(", ") || "nothing"}.`, ...(c.not_fixed ?? []).map((x) => `Not fixed: ${x.item}: ${x.reason}.`),
+    ...(c.fixed_in_part ?? []).filter((x) => x.item === "clock").map((x) => `Fixed in part: ${x.item}: ${x.reason}.`),
     ...(c.isa && !c.fixed.includes("isa") ? [`CPU model: ${c.isa}.`] : []), c.without_rights && `Ran without its rights: ${c.without_rights}.`]
     .filter(Boolean).map((text) => h("p", { class: "remark" }, text));
 }
