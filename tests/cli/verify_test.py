@@ -830,6 +830,10 @@ def real_programs_see_one_world():
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "100s", "--deterministic=+clock", "--", "bash", "-c", make + older + ends)
     built = "cp source one\ncat one one > two\nmake: Nothing to be done for 'all'.\n"
     equal(r.stdout, 2 * built + "newer\n124\n0\n", "no clock skew, no file twice")
+    start = int(time.time()) - 30 * 86400
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "100s", f"--deterministic=+clock={start}", "--", "bash", "-c", "make -B 2>&1; make 2>&1; [ two -nt a ] && [ a -nt source ] && stat -c %Y source Makefile")
+    true(r.stdout.startswith(built), r.stdout)
+    true(all(start - 3600 <= int(x) < start for x in r.stdout[len(built):].split()), f"before {start}: {r.stdout}")
 
 
 @test

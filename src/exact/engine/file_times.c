@@ -4,8 +4,8 @@
  * real time. When the program first sees such a time, it becomes the virtual time of that moment;
  * from then on it is the same. A time that is first seen after a later one becomes one between its
  * neighbours. So the order of files is the real one, equal times stay equal, and no file is newer
- * than the clock. Times from before the run are not changed, and neither are times in the future,
- * which a program set itself.
+ * than the clock. Times from before the run are not changed, unless the virtual clock starts before
+ * them; neither are times in the future, which a program set itself.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -15,7 +15,10 @@
 #include <linux/time.h>
 #include "exact/engine/engine.h"
 
-#define NS 1000000000ll
+#define NS   1000000000ll
+#define HOUR (3600 * NS)
+
+enum { SQUEEZE = 1 << 15 };
 
 enum { LOCK_TRIES = 20000, NOW = (1 << 30) - 1, OMIT = (1 << 30) - 2 /* UTIME_NOW, UTIME_OMIT */ };
 
@@ -114,29 +117,60 @@ static int64_t shown_for(struct thread *t, int64_t real)
 	return shown;
 }
 
-static bool of_this_run(int64_t real, int64_t now)
+/*
+ * Times from before the run, but after its virtual start: they are squeezed into the hour before
+ * that start, in their order, for up to 3.7 years.
+ */
+static int64_t squeezed(int64_t real)
 {
-	return real >= eng.shared->clock.real_start && real <= now;
+	int64_t first = eng.shared->clock.start - HOUR, into;
+
+	if (real <= first)
+		return real;
+	into = (real - first) / SQUEEZE;
+	return first + (into < HOUR ? into : HOUR - 1);
+}
+
+static int64_t stretched(int64_t shown)
+{
+	int64_t first = eng.shared->clock.start - HOUR;
+
+	return shown <= first ? shown : first + (shown - first) * SQUEEZE;
+}
+
+/* Did the run start, by the virtual clock, before the real time? */
+static bool starts_early(void)
+{
+	return eng.shared->clock.start - HOUR < eng.shared->clock.real_start;
+}
+
+/* The time is from the run, or a program set it, maybe in the future. */
+static int64_t time_of_run(struct thread *t, int64_t real)
+{
+	uint32_t at;
+	int64_t shown = real;
+
+	lock_times();
+	at = place_of(real, false);
+	if (at < n_times() && list()[at].real == real)
+		shown = list()[at].shown;
+	else if (real <= real_now(CLOCK_REALTIME))
+		shown = shown_for(t, real);
+	unlock_times();
+	return shown;
 }
 
 /* Replace a time by what the program is shown. */
 static void show(struct thread *t, int64_t *s, int64_t *ns)
 {
-	int64_t real = *s * NS + *ns, shown;
-	uint32_t at;
+	int64_t real = *s * NS + *ns, shown = real;
 
-	if (*s < eng.shared->clock.real_start / NS || *s > INT64_MAX / NS / 2)
+	if (*s < 0 || *s > INT64_MAX / NS / 2)
 		return;
-	lock_times();
-	at = place_of(real, false);
-	/* set by the program, maybe in the future */
-	if (at < n_times() && list()[at].real == real)
-		shown = list()[at].shown;
-	else if (of_this_run(real, real_now(CLOCK_REALTIME)))
-		shown = shown_for(t, real);
-	else
-		shown = real;
-	unlock_times();
+	if (real >= eng.shared->clock.real_start)
+		shown = time_of_run(t, real);
+	else if (starts_early())
+		shown = squeezed(real);
 	*s = shown / NS;
 	*ns = shown % NS;
 }
@@ -219,7 +253,7 @@ static int64_t real_for(struct thread *t, int64_t shown)
 	uint32_t at, n;
 
 	if (shown < eng.shared->clock.start)
-		return shown;
+		return starts_early() ? stretched(shown) : shown;
 	lock_times();
 	n = n_times();
 	at = place_of(shown, true);
@@ -243,8 +277,7 @@ static void make_real(struct thread *t, struct time *ts, int64_t unit)
 {
 	int64_t real;
 
-	if (ts->s < eng.shared->clock.start / NS || ts->s > INT64_MAX / NS / 2 || ts->ns < 0 ||
-	    ts->ns >= NS / unit)
+	if (ts->s < 0 || ts->s > INT64_MAX / NS / 2 || ts->ns < 0 || ts->ns >= NS / unit)
 		return;
 	real = real_for(t, ts->s * NS + ts->ns * unit);
 	ts->s = real / NS;
