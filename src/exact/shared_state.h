@@ -393,12 +393,12 @@ enum { CLOCK_PIPES = 16 };
 
 /*
  * With SAME_CLOCK. Virtual times are ns since the start of the run. Each thread has its own, and
- * none is told a time before the latest that any was told.
+ * none reads a time before the latest that any has read.
  */
 struct virtual_clock {
 	int64_t start;            /* CLOCK_REALTIME at virtual time 0, ns since 1970 */
 	int64_t real_start;       /* the real one then, by CLOCK_REALTIME_COARSE as files have it */
-	volatile int64_t latest;  /* that any thread was told */
+	volatile int64_t latest;  /* that any thread has read */
 	volatile int64_t timers;  /* a timer may expire before this real time (CLOCK_MONOTONIC) */
 	volatile uint32_t beyond; /* enum clock_beyond */
 	volatile uint32_t lock;   /* of the list of file times: SHARED_TIMES */

@@ -116,11 +116,11 @@ struct thread {
 	/* With SAME_CLOCK: its virtual time is `clock` + `count`. */
 	int64_t clock;
 	int64_t count_first; /* `count` when it began */
-	/* while it is in a call that only waits: the virtual time at which it goes on; 0: none */
+	/* while it is in a call that only waits: the virtual time at which it continues; 0: none */
 	volatile int64_t until;
 	/* the same of a call with a timeout, while AFTER_WAIT is due; 0: none */
 	int64_t timeout;
-	/* a deadline in real time in place of the program's, whose address is `wait_kept` */
+	/* a deadline in real time in place of the program's; `wait_kept` is the address of that one */
 	int64_t wait_real[2];
 	uint64_t wait_kept;
 	uint32_t wait_register;  /* the one with the address; 0: the deadline is the program's */

@@ -122,7 +122,7 @@ void determinism_strip(struct determinism *f, const char *program, const char *r
  * fixed, or was not requested.
  */
 const char *determinism_open(const struct determinism *f, unsigned item);
-/* What is not fixed of an item that is fixed in part. */
+/* The part that is not fixed of an item that is fixed in part. */
 const char *determinism_leaves(const struct determinism *f, unsigned item);
 /*
  * Remarks on a launch, one line for each i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The virtual clock: 1 ns for each instruction of the thread, from a fixed start. A thread that is
- * told the time gets at least the latest that any thread of the run was told, so no order of
- * readings, in any processes, goes backward. A child starts at its parent's time.
+ * The virtual clock: 1 ns for each instruction of the thread, from a fixed start. A thread that
+ * reads the time gets at least the latest that any thread of the run read, so no order of readings,
+ * in any processes, goes backward. A child starts at its parent's time.
  *
  * A sleep sets the sleeper's time forward. It takes no real time if every other thread of the run
  * waits for one that sleeps longer, or for an end, a futex or a signal (all_wait()). Otherwise it
@@ -69,7 +69,7 @@ static int64_t own_time(const struct thread *t)
 	return t->clock + t->count;
 }
 
-static void tell_all(int64_t now)
+static void publish(int64_t now)
 {
 	volatile int64_t *latest = &shared_clock()->latest;
 	int64_t seen = *latest;
@@ -90,7 +90,7 @@ static void set_forward(struct thread *t, int64_t to)
 
 	if (to > now)
 		t->clock += to - now;
-	tell_all(own_time(t));
+	publish(own_time(t));
 }
 
 /* The virtual time, for the program. */
@@ -114,11 +114,11 @@ void clock_child(const struct thread *parent, struct thread *child)
 	child->count_first = child->count;
 }
 
-/* Whoever waits for the thread's end is told no earlier time. */
+/* A thread that waits for this one's end reads no earlier time. */
 void clock_ends(struct thread *t)
 {
 	if (eng.mode & SAME_CLOCK)
-		tell_all(own_time(t));
+		publish(own_time(t));
 }
 
 static int64_t process_instructions(const struct thread *t)
@@ -132,7 +132,7 @@ static int64_t process_instructions(const struct thread *t)
 	return sum;
 }
 
-/* What is to be added to the virtual time for this clock; -1: the clock is not virtual. */
+/* The clock's time at virtual time 0; -1: the clock is not virtual. */
 static int64_t begin_of(uint64_t clock)
 {
 	switch (clock) {
@@ -573,7 +573,7 @@ static bool poll_calls(struct thread *t)
 
 /* ---- deadlines ---- */
 
-/* The call gets a deadline in real time, whose address is in register `at`. */
+/* The call gets a deadline in real time; register `at` has its address. */
 static bool real_deadline(struct thread *t, unsigned at, uint64_t clock, int64_t deadline)
 {
 	int64_t begin = begin_of(clock), left, real;
@@ -595,7 +595,7 @@ static bool real_deadline(struct thread *t, unsigned at, uint64_t clock, int64_t
 	return false;
 }
 
-/* The call with a timeout that has passed: it looks at the word. True: nobody can change it. */
+/* The call with a timeout that has passed: it looks at the word. True: no thread can change it. */
 static bool futex_skips(struct thread *t, int64_t until)
 {
 	const uint64_t *r = t->regs;
