@@ -120,7 +120,7 @@ struct thread {
 	volatile int64_t until;
 	/* the same of a call with a timeout, while AFTER_WAIT is due; 0: none */
 	int64_t timeout;
-	/* a deadline in real time in place of the program's; `wait_kept` is the address of that one */
+	/* a deadline in real time; `wait_kept` is the address of the program's */
 	int64_t wait_real[2];
 	uint64_t wait_kept;
 	uint32_t wait_register;  /* the one with the address; 0: the deadline is the program's */

@@ -28,7 +28,7 @@
 
 enum {
 	STATE_ROOM = 128,
-	/* A sleep of this length, ns, leaves files that are written before and after it different times. */
+	/* ns; files written before and after a sleep of this length have different times */
 	TICK_SEEN = 10000000,
 	SLICE = 1000000, /* ns; the first real part of a sleep */
 	SLICE_MAX = 16000000,
