@@ -63,28 +63,9 @@ static uint64_t behind_nulls(int mem, uint64_t at, int n)
 	return n ? 0 : at;
 }
 
-/* Change one pair; false: the memory cannot be written. */
-static bool change_pair(int mem, uint64_t at, const uint64_t pair[2], const struct auxv_change *to)
+static bool make_constant(int mem, uint64_t at)
 {
-	uint64_t now[2] = { pair[0], pair[1] };
-
-	if (to->random && pair[0] == AT_RANDOM)
-		return pwrite(mem, constant, RANDOM_BYTES, (off_t)pair[1]) == RANDOM_BYTES;
-	if (to->no_vdso && pair[0] == AT_SYSINFO_EHDR)
-		now[0] = AT_IGNORE;
-	else if (to->hwcaps && pair[0] == AT_HWCAP)
-		now[1] = to->hwcap;
-	else if (to->hwcaps && pair[0] == AT_HWCAP2)
-		now[1] = to->hwcap2;
-	else
-		return true;
-	return pwrite(mem, now, sizeof(now), (off_t)at) == sizeof(now);
-}
-
-/* AT_RSEQ_FEATURE_SIZE (Linux 6.3) to AT_HWCAP4. Source: include/uapi/linux/auxvec.h */
-static bool only_newer_kernels(uint64_t type)
-{
-	return type >= 27 && type <= 30;
+	return pwrite(mem, constant, RANDOM_BYTES, (off_t)at) == RANDOM_BYTES;
 }
 
 int auxv_fix(pid_t pid, const struct auxv_change *to)
@@ -101,15 +82,15 @@ int auxv_fix(pid_t pid, const struct auxv_change *to)
 		return -errno;
 	at = is_64_bit(mem, sp) ? behind_nulls(mem, sp + 8, 2) : 0;
 	for (put = at; at && pread(mem, pair, 16, (off_t)at) == 16; at += 16) {
-		if (to->hwcaps && only_newer_kernels(pair[0]))
+		if (!auxv_pair(pair, &to->values))
 			continue;
-		if (put < at && pwrite(mem, pair, 16, (off_t)put) != 16)
+		if (pwrite(mem, pair, 16, (off_t)put) != 16)
 			break;
 		if (pair[0] == AT_NULL) {
 			ret = 0;
 			break;
 		}
-		if (!change_pair(mem, put, pair, to))
+		if (to->random && pair[0] == AT_RANDOM && !make_constant(mem, pair[1]))
 			break;
 		put += 16;
 	}

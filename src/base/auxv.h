@@ -3,19 +3,12 @@
 #ifndef BASE_AUXV_H
 #define BASE_AUXV_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
+#include "base/auxv_pair.h"
 
 struct auxv_change {
-	bool random;  /* its AT_RANDOM bytes become constant */
-	bool no_vdso; /* hides the vdso, so it makes system calls instead */
-	/*
-	 * AT_HWCAP and AT_HWCAP2 become these, and entries that only newer kernels have are
-	 * removed, as a program that walks the vector executes more instructions for each
-	 */
-	bool hwcaps;
-	uint64_t hwcap, hwcap2;
+	bool random; /* its AT_RANDOM bytes become constant */
+	struct auxv_values values;
 };
 
 /*

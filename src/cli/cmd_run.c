@@ -29,12 +29,17 @@ static const struct option_row run_opts[] = {
 	{ 0 },
 };
 
+/* "exact": by default, if the exact engine counts. */
+static const char *kind_of(const struct determinism_row *r)
+{
+	return !r->usual ? "by name" : r->engine ? "exact" : "usual";
+}
+
 static void put_items(struct text *out)
 {
 	for (size_t i = 0; i < FIXED_ITEMS; i++)
 		text_add(out, "%-12s %-8s %s\n", determinism_rows[i].name,
-			 determinism_rows[i].usual ? "usual" : "by name",
-			 determinism_rows[i].about);
+			 kind_of(&determinism_rows[i]), determinism_rows[i].about);
 }
 
 static void put_isa(struct text *out)

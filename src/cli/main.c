@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/text.h"
+#include "output/own_stdout.h"
 #include "output/command.h"
 
 static const struct {
@@ -38,7 +39,7 @@ static int usage(FILE *to)
 	}
 	fprintf(to,
 		"\n'tare COMMAND --help' begins with an example. Something unavailable? 'tare doctor' says why.\n");
-	return fflush(to) ? EXIT_CANNOT_MEASURE : 0;
+	return to == stdout && own_stdout_printed(NULL) < 0 ? EXIT_CANNOT_MEASURE : 0;
 }
 
 static const struct command *find(const char *name)
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
 		printf("tare " TARE_VERSION "\n");
-		return fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+		return own_stdout_printed(NULL) < 0 ? EXIT_CANNOT_MEASURE : 0;
 	}
 
 	const struct command *c = find(argv[1]);

@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "exact/samples_read.h"
+#include "exact/cpus.h"
 #include "exact/isa.h"
 #include "exact/supervisor.h"
 
@@ -354,6 +355,15 @@ static void set_clock(struct exact *x, int64_t start)
 	x->shared->clock.real_start = now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
+static int make_cpus(struct exact *x, const struct exact_options *o)
+{
+	struct isa_model host;
+
+	if (!o->isa)
+		isa_host(&host);
+	return cpus_files(&x->shared->cpu_files, o->isa ? o->isa : &host, o->cpus);
+}
+
 int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		 const struct exact_options *o, struct tare_error *err)
 {
@@ -383,6 +393,17 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 	if (o->isa)
 		x->shared->isa = *o->isa;
 	set_clock(x, o->clock_start);
+	x->shared->auxv = (struct auxv_values){ .no_vdso = o->no_vdso || o->clock_start,
+						.hwcaps = o->isa,
+						.hwcap = x->shared->isa.hwcap,
+						.hwcap2 = x->shared->isa.hwcap2 };
+	if (o->cpus) {
+		ret = make_cpus(x, o);
+		if (ret < 0) {
+			tare_fail_nomem(err);
+			goto out;
+		}
+	}
 	set_every(x, &o->every);
 	exact_clock_begin(&x->clock);
 	if (pipe2(fds, O_CLOEXEC) < 0) {
@@ -413,11 +434,7 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.argv = argv,
 			.envp = envp,
 			.aslr = o->aslr,
-			.auxv = { .random = o->same_random,
-				  .no_vdso = o->no_vdso || o->clock_start,
-				  .hwcaps = o->isa,
-				  .hwcap = x->shared->isa.hwcap,
-				  .hwcap2 = x->shared->isa.hwcap2 },
+			.auxv = { o->same_random, x->shared->auxv },
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) |
 				(o->running || o->clock_start ? COUNT_RUNNING : 0) |
 				(o->clock_start ? SAME_CLOCK : 0) |
@@ -425,7 +442,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 				(o->every.n && o->every.path ? COUNT_PATH : 0) |
 				(o->same_random ? SAME_RANDOM : 0) |
 				(o->same_readdir ? SAME_READDIR : 0) |
-				(o->turned_readdir ? TURNED_READDIR : 0) | (o->isa ? SAME_ISA : 0),
+				(o->turned_readdir ? TURNED_READDIR : 0) | (o->isa ? SAME_ISA : 0) |
+				(o->cpus ? SAME_CPUS : 0) | (o->same_terminal ? SAME_TERMINAL : 0),
 		};
 
 		close(fds[0]);
@@ -791,6 +809,8 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 	const struct samples_of of = {
 		.b = x->shared, .every = &x->every, .clock = &x->clock, .ended = x->ended
 	};
+	int64_t total[EXACT_CLASSES];
+	char reason[REASON_MAX];
 	int ret;
 
 	if (!x->every.n_events)
@@ -798,6 +818,9 @@ int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tar
 	if (x->lost && x->ended)
 		return say_lost(x, err);
 	ret = is_damaged(x) ? SAMPLES_DAMAGED : samples_give(&x->samples, &of, each, with, err);
+	if (ret == 0 && x->ended && x->alone && sum_up(x, total, reason) && !reason[0] &&
+	    !samples_add_up(x->samples, total))
+		ret = SAMPLES_DAMAGED;
 	return ret == SAMPLES_DAMAGED ? damaged(x, err) : ret;
 }
 

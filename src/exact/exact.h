@@ -84,6 +84,8 @@ struct exact_options {
 	const struct isa_model *isa;
 	/* a virtual clock, with this CLOCK_REALTIME at the start, ns since 1970; 0: real clocks */
 	int64_t clock_start;
+	bool same_terminal; /* a terminal has 24 rows and 80 columns */
+	unsigned cpus;   /* how many CPUs it sees, at most CPUS_MAX (exact/cpu_files.h); 0: all */
 	bool aslr;       /* keep address space layout randomisation */
 	bool total_only; /* instructions only: a little faster, without taken branches */
 	/* keep a running count that the program can read: tare_exact_now(); about half as fast */

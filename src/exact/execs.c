@@ -201,6 +201,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 		p = shared_process(s->b, process);
 		p->signal_mask = t->mask;
 		p->filter = t->filter;
+		p->cpus = t->cpus;
 		p->begins_as = stable_id_of(t->stable_id, STABLE_ID_EXEC);
 		fold_threads(s, process);
 		__atomic_fetch_add(&s->b->changes, 1, __ATOMIC_SEQ_CST);
@@ -236,7 +237,7 @@ void on_exec(struct supervisor *s, pid_t pid)
 			p->actions[k] = (struct action){ 0 };
 	name_process(p, pid);
 	check_layout(s, p, pid);
-	if (!gained && (s->l->auxv.random || s->l->auxv.no_vdso || s->l->auxv.hwcaps))
+	if (!gained && (s->l->auxv.random || s->b->auxv.no_vdso || s->b->auxv.hwcaps))
 		auxv_fix(pid, &s->l->auxv);
 	note_program(s->b, p);
 	if (gained) {

@@ -392,9 +392,13 @@ static int parse_line(const char *p, size_t n, struct isa_leaf *l)
 	return 1;
 }
 
+/* line 0: not of one line */
 static int fail_line(const char *path, size_t line, const char *what, struct tare_error *err)
 {
-	tare_fail(err, EINVAL, "%.200s: line %zu: %s", path, line, what);
+	if (line)
+		tare_fail(err, EINVAL, "%.200s: line %zu: %s", path, line, what);
+	else
+		tare_fail(err, EINVAL, "%.200s: %s", path, what);
 	tare_hint(err, "tare run --isa-dump writes such files, and so does cpuid -1 -r");
 	return -EINVAL;
 }
@@ -431,7 +435,11 @@ int isa_parse(struct isa_model *out, const char *text, const char *path, struct 
 		p += n + !!p[n];
 	}
 	if (!isa_leaf(out, BASIC, 0) || !isa_leaf(out, FAMILY, 0))
-		return fail_line(path, number, "leaves 0 and 1 are missing", err);
+		return fail_line(path, 0,
+				 isa_leaf(out, BASIC, 0)            ? "leaf 1 is missing"
+					 : isa_leaf(out, FAMILY, 0) ? "leaf 0 is missing"
+								    : "leaves 0 and 1 are missing",
+				 err);
 	derive(out);
 	name_file(out, path);
 	return 0;

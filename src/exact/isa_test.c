@@ -81,9 +81,9 @@ TEST(files_of_leaves)
 		int line;
 		const char *text, *says;
 	} bad[] = {
-		{ __LINE__, "", "leaves 0 and 1" },
+		{ __LINE__, "", "f: leaves 0 and 1 are missing" },
 		{ __LINE__, "0x00000000 0x00: eax=0x1 ebx=0x0 ecx=0x0 edx=0x0\n",
-		  "leaves 0 and 1" },
+		  "f: leaf 1 is missing" },
 		{ __LINE__, "hello\n", "line 1: not a leaf" },
 		{ __LINE__, "# x\n0x0 0x0: eax=0x1 ebx=0x0 ecx=0x0 edx=0x0 more\n",
 		  "line 2: not a leaf" },

@@ -27,10 +27,11 @@ struct samples {
 	struct shared_state *b;
 	const struct every *every;
 	struct exact_clock clock;
-	uint32_t happenings, ends; /* delivered so far */
-	uint64_t goes_to[THREADS]; /* the rings' heads when this round started */
-	uint64_t at[THREADS];      /* the position read up to */
-	struct module module;      /* the module of the event */
+	uint32_t happenings, ends;         /* delivered so far */
+	uint64_t ended_sum[EXACT_CLASSES]; /* the counts of the ended threads delivered so far */
+	uint64_t goes_to[THREADS];         /* the rings' heads when this round started */
+	uint64_t at[THREADS];              /* the position read up to */
+	struct module module;              /* the module of the event */
 	/* ticks: later samples in the rings have this time or a later one */
 	uint64_t settled;
 	uint64_t buffer[(sizeof(struct sample_record) + EXACT_CLASSES * 8 + 8 +
@@ -246,6 +247,9 @@ static int give_record(struct samples *s, const struct sample_record *r, exact_s
 
 	if (r->has & SAMPLE_HAS_COUNTS) {
 		out.counts = (const int64_t *)p;
+		/* a sample before its time: the command changed the sampling period */
+		if (!e->jitter && out.counts[e->event[r->event].class] < out.count)
+			return SAMPLES_DAMAGED;
 		p += EXACT_CLASSES;
 		out.way = *p++;
 	}
@@ -323,6 +327,8 @@ static int give_end(struct samples *s, const struct ended_thread *ended, exact_s
 	copy_once(&e, ended, sizeof e);
 	if (e.check != sums_check(e.counts) || e.serial >= NUMBERS_MAX || e.born >= NUMBERS_MAX)
 		return SAMPLES_DAMAGED;
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		s->ended_sum[c] += (uint64_t)e.counts[c];
 	out = (struct exact_sample){ .kind = EXACT_SAMPLE_END,
 				     .serial = e.serial,
 				     .born = e.born,
@@ -354,6 +360,16 @@ static void look_at_rings(struct samples *s, uint32_t threads)
 			s->settled = since;
 		s->goes_to[i] = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
 	}
+}
+
+bool samples_add_up(const struct samples *s, const int64_t total[EXACT_CLASSES])
+{
+	if (s->b->n_ended > ENDED_MAX)
+		return true; /* samples_give() has reported what is missing */
+	for (int c = 0; c < EXACT_CLASSES; c++)
+		if (s->ended_sum[c] != (uint64_t)total[c])
+			return false;
+	return true;
 }
 
 int samples_give(struct samples **samples, const struct samples_of *of, exact_sample_fn *each,

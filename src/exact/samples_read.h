@@ -32,4 +32,10 @@ enum { SAMPLES_DAMAGED = -0x7a4d /* not an errno: the shared state's contents ar
 int samples_give(struct samples **s, const struct samples_of *of, exact_sample_fn *each, void *with,
 		 struct tare_error *err);
 
+/*
+ * No process runs any more and all samples were delivered. Do the counts of the ended threads add
+ * up to the total?
+ */
+bool samples_add_up(const struct samples *s, const int64_t total[EXACT_CLASSES]);
+
 #endif

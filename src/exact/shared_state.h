@@ -24,8 +24,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/auxv_pair.h"
 #include "exact/classes.h"
 #include "exact/stable_id.h"
+#include "exact/cpu_files.h"
 #include "exact/isa_model.h"
 #include "exact/samples.h"
 
@@ -76,6 +78,8 @@ enum {
 	TURNED_READDIR = 128, /* directories are read sorted by name, in reverse */
 	SAME_ISA = 256,       /* cpuid and the like answer as the shared state's `isa` */
 	SAME_CLOCK = 512,     /* a virtual clock: engine/clock.c; needs COUNT_RUNNING */
+	SAME_TERMINAL = 1024, /* a terminal has 24 rows and 80 columns */
+	SAME_CPUS = 2048,     /* the CPUs are those of the shared state's `cpu_files` */
 };
 
 /*
@@ -240,6 +244,7 @@ struct process {
 	/* Written by the supervisor, for the engine's first instructions. */
 	uint64_t entry, image, image_size, tables_at, shared_at, shared_size, signal_mask;
 	uint32_t mode, n_regions, filter;
+	uint64_t cpus;     /* the affinity of the thread that executed it: struct thread */
 	int32_t shared_fd; /* to be closed by the engine */
 	struct exec_region regions[EXEC_REGIONS];
 	struct question question;
@@ -451,7 +456,9 @@ struct shared_state {
 	volatile uint32_t has_gainer; /* set before the next field is written */
 	/* path of the first program that changes its rights (setuid, setgid or capabilities) */
 	char gainer[GAINER_MAX];
-	struct isa_model isa; /* with SAME_ISA */
+	struct isa_model isa;       /* with SAME_ISA */
+	struct cpu_files cpu_files; /* with SAME_CPUS */
+	struct auxv_values auxv;    /* of each program */
 	/* the first program that executed an instruction `isa` lacks, set before isa_beyond */
 	char isa_beyond_program[24];
 	volatile uint32_t isa_beyond; /* enum isa_feature; 0: none */

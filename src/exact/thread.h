@@ -100,6 +100,8 @@ struct thread {
 	} around;
 	uint64_t ended_at;
 	uint64_t rseq;               /* the area it registered, or 0 */
+	uint64_t cpus;               /* with SAME_CPUS: the affinity that it set; 0: all */
+	uint32_t cpu, pad_cpu;       /* the first of them */
 	uint64_t resume_mask;        /* set when a new thread leaves the engine */
 	uint32_t filter;             /* the last one installed or inherited, or 0 */
 	uint32_t strict;             /* seccomp's strict mode */

@@ -9,7 +9,7 @@
 #include "export/export_literal.h"
 #include "tap.h"
 
-#define GOLDEN    TREES_DIR "/../golden/export/"
+#define GOLDEN    TESTS_DIR "/golden/export/"
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 static const char *const args[] = { "x.rs:1", "a\"b\\", NULL };

@@ -29,13 +29,20 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 			    NULL },
 	[FIXED_READDIR] = { "readdir",
 			    "directories read in the order of names; under the exact engine alone",
-			    false, NULL },
+			    false, NULL, true },
 	[FIXED_ISA] = { "isa",
 			"the CPU that the command sees: x86-64-v3, or isa=MODEL; under the exact engine alone",
-			true, NULL },
+			true, NULL, true },
+	[FIXED_CPUS] = { "cpus",
+			 "the number of CPUs that the command sees: 1, or cpus=N; under the exact engine alone",
+			 true, NULL, true },
+	[FIXED_TERMINAL] = { "terminal",
+			     "24 rows and 80 columns, in LINES and COLUMNS; under the exact engine also of a terminal",
+			     false,
+			     "a program that asks the terminal gets its real size: only the exact engine answers" },
 	[FIXED_CLOCK] = { "clock",
 			  "a virtual clock, 1 ns per instruction, from 2030 on, or clock=START; under the exact engine alone",
-			  false, NULL },
+			  false, NULL, true },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
 };
@@ -103,8 +110,9 @@ bool determinism_keeps(const char *kept, const char *variable)
 }
 
 /* Append the names of "env=" to those already kept. */
-static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct tare_error *err)
+static int keep(struct determinism *f, const char *names, size_t n, struct tare_error *err)
 {
+	char *kept = f->kept;
 	size_t had = strlen(kept);
 
 	if (!n || names[0] == ':' || names[n - 1] == ':' || memmem(names, n, "::", 2) ||
@@ -125,21 +133,10 @@ static int keep(const char *names, size_t n, char kept[FIXED_KEPT_BYTES], struct
 	return 0;
 }
 
-/* The length of "env=" and the like at the start of a word; 0: it has no value. */
-static size_t value_at(const char *word, size_t n)
-{
-	static const char *const with[] = { "env=", "isa=", "clock=" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(with); i++)
-		if (n >= strlen(with[i]) && !strncmp(word, with[i], strlen(with[i])))
-			return strlen(with[i]);
-	return 0;
-}
-
-static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct tare_error *err)
+static int set_isa(struct determinism *f, const char *name, size_t n, struct tare_error *err)
 {
 	if (n && n < FIXED_ISA_BYTES) {
-		snprintf(isa, FIXED_ISA_BYTES, "%.*s", (int)n, name);
+		snprintf(f->isa, FIXED_ISA_BYTES, "%.*s", (int)n, name);
 		return 0;
 	}
 	tare_fail(err, EINVAL,
@@ -150,7 +147,7 @@ static int set_isa(const char *name, size_t n, char isa[FIXED_ISA_BYTES], struct
 }
 
 /* The usual start is after the times of all files, which a program would take for future ones. */
-enum { CLOCK_FIRST_YEAR = 2030, CLOCK_YEARS = 10 };
+enum { CLOCK_FIRST_YEAR = 2030, CLOCK_YEARS = 10, CLOCK_REAL = -1 /* as -clock */ };
 
 void determinism_clock(struct determinism *f)
 {
@@ -186,14 +183,16 @@ static bool parse_start(const char *s, int64_t *out)
 	return false;
 }
 
-/* "real": no virtual clock; *real is set. */
-static int set_clock(const char *word, size_t n, int64_t *start, bool *real, struct tare_error *err)
+static int set_clock(struct determinism *f, const char *word, size_t n, struct tare_error *err)
 {
 	char typed[32];
 
 	snprintf(typed, sizeof(typed), "%.*s", n > 30 ? 30 : (int)n, word);
-	*real = !strcmp(typed, "real");
-	if (*real || parse_start(typed, start))
+	if (!strcmp(typed, "real")) {
+		f->clock_start = CLOCK_REAL;
+		return 0;
+	}
+	if (parse_start(typed, &f->clock_start))
 		return 0;
 	tare_fail(err, EINVAL, "clock=%s: no time between 1980 and 2260", typed);
 	tare_hint(
@@ -202,52 +201,98 @@ static int set_clock(const char *word, size_t n, int64_t *start, bool *real, str
 	return -EINVAL;
 }
 
+static int set_cpus(struct determinism *f, const char *digits, size_t n, struct tare_error *err)
+{
+	unsigned cpus = 0;
+
+	for (size_t i = 0; i < n && cpus <= FIXED_CPUS_MAX; i++)
+		cpus = digits[i] >= '0' && digits[i] <= '9'
+			? cpus * 10 + (unsigned)(digits[i] - '0')
+			: FIXED_CPUS_MAX + 1;
+	if (cpus && cpus <= FIXED_CPUS_MAX) {
+		f->cpus = cpus;
+		return 0;
+	}
+	tare_fail(err, EINVAL, "cpus=%.*s: a number from 1 to %d is wanted", n > 32 ? 32 : (int)n,
+		  digits, FIXED_CPUS_MAX);
+	tare_hint(err, "such as cpus=4; cpus alone is cpus=1");
+	return -EINVAL;
+}
+
+/* Items with a value: "name=value". */
+static const struct {
+	enum determinism_item item;
+	int (*set)(struct determinism *f, const char *value, size_t n, struct tare_error *err);
+} valued[] = {
+	{ FIXED_ENV, keep },
+	{ FIXED_ISA, set_isa },
+	{ FIXED_CPUS, set_cpus },
+	{ FIXED_CLOCK, set_clock },
+};
+
+/* The item that begins "name="; FIXED_ITEMS: none. */
+static enum determinism_item valued_item(const char *word, size_t n)
+{
+	const char *equals = memchr(word, '=', n);
+
+	for (size_t i = 0; equals && i < ARRAY_SIZE(valued); i++)
+		if (items_of(word, (size_t)(equals - word)) == 1u << valued[i].item)
+			return valued[i].item;
+	return FIXED_ITEMS;
+}
+
+static int set_value(struct determinism *f, enum determinism_item item, const char *word, size_t n,
+		     struct tare_error *err)
+{
+	size_t name = strlen(determinism_rows[item].name) + 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(valued); i++)
+		if (valued[i].item == item)
+			return valued[i].set(f, word + name, n - name, err);
+	return 0;
+}
+
 int determinism_parse(const char *text, struct determinism *f, struct tare_error *err)
 {
-	bool just_some = false, env_named = false, isa_named = false, clock_named = false;
-	int64_t start = 0;
-	char kept[FIXED_KEPT_BYTES] = "", isa[FIXED_ISA_BYTES] = "";
-	unsigned now = usual();
+	struct determinism values = { .cpus = 1 };
+	bool just_some = false, env_named = false;
+	unsigned now = usual(), named = 0;
 
 	for (const char *p = text; p;) {
 		size_t len = strcspn(p, ",");
 		char sign = *p == '+' || *p == '-' ? *p : 0;
 		const char *word = p + !!sign;
-		size_t n = len - !!sign, names = sign != '-' ? value_at(word, n) : 0;
-		bool real = false;
+		size_t n = len - !!sign;
 		bool none = !sign && n == 4 && !strncmp(word, "none", 4);
-		unsigned items = none ? 0 : items_of(word, names ? names - 1 : n);
+		enum determinism_item with = sign == '-' ? FIXED_ITEMS : valued_item(word, n);
+		unsigned items = none ? 0 : with < FIXED_ITEMS ? 1u << with : items_of(word, n);
 
 		if (!items && !none)
 			return no_item(word, n, err);
-		if (names && items == FIXED(ENV) && keep(word + names, n - names, kept, err) < 0)
+		if (with < FIXED_ITEMS && set_value(&values, with, word, n, err) < 0)
 			return -EINVAL;
-		if (names && items == FIXED(ISA) && set_isa(word + names, n - names, isa, err) < 0)
-			return -EINVAL;
-		if (names && items == FIXED(CLOCK) &&
-		    set_clock(word + names, n - names, &start, &real, err) < 0)
-			return -EINVAL;
-		if (real)
+		if (with == FIXED_CLOCK && values.clock_start == CLOCK_REAL) {
+			values.clock_start = 0;
 			sign = '-';
+		}
 		if (p == text && !sign) {
 			now = 0; /* a list of only these items */
 			just_some = true;
 		}
 		env_named |= (items & FIXED(ENV)) != 0;
-		if (items & FIXED(ISA))
-			isa_named = sign != '-';
-		if (items & FIXED(CLOCK))
-			clock_named = sign != '-';
+		named = sign == '-' ? named & ~items : named | items;
 		now = sign == '-' ? now & ~items : now | items;
 		p = p[len] ? p + len + 1 : NULL;
 	}
 	f->set = now;
 	f->env_open = !just_some && !env_named;
-	f->isa_named = isa_named && now & FIXED(ISA);
-	f->clock_named = clock_named && now & FIXED(CLOCK);
-	f->clock_start = start;
-	memcpy(f->isa, isa, sizeof(isa));
-	memcpy(f->kept, now & FIXED(ENV) ? kept : "", now & FIXED(ENV) ? sizeof(kept) : 1);
+	f->named = named & now;
+	f->cpus = values.cpus;
+	memcpy(f->isa, values.isa, sizeof(f->isa));
+	if (!(now & FIXED(ENV)))
+		values.kept[0] = '\0';
+	memcpy(f->kept, values.kept, sizeof(f->kept));
+	f->clock_start = values.clock_start;
 	return 0;
 }
 
@@ -266,20 +311,26 @@ void determinism_names(struct text *out, unsigned set)
 
 void determinism_names_had(struct text *out, const struct determinism *f)
 {
-	unsigned had = determinism_had(f);
-	bool isa = had & FIXED(ISA) && f->isa_model[0], clock = had & FIXED(CLOCK) && f->clock[0];
+	unsigned had = determinism_had(f), valued = had & FIXED(CPUS);
 	const char *sep = "";
 
-	had &= ~(isa ? FIXED(ISA) : 0) & ~(clock ? FIXED(CLOCK) : 0);
-	if (had || (!isa && !clock)) {
-		determinism_names(out, had);
+	if (f && f->isa_model[0])
+		valued |= had & FIXED(ISA);
+	if (f && f->clock[0])
+		valued |= had & FIXED(CLOCK);
+	if (had & ~valued || !had) {
+		determinism_names(out, had & ~valued);
 		sep = ", ";
 	}
-	if (isa) {
+	if (valued & FIXED(ISA)) {
 		text_add(out, "%sisa=%s", sep, f->isa_model);
 		sep = ", ";
 	}
-	if (clock)
+	if (valued & FIXED(CPUS)) {
+		text_add(out, "%scpus=%u", sep, f->cpus);
+		sep = ", ";
+	}
+	if (valued & FIXED(CLOCK))
 		text_add(out, "%sclock=%s", sep, f->clock);
 }
 
@@ -359,6 +410,17 @@ bool determinism_remark(struct text *out, const struct determinism *f, unsigned 
 	else
 		return false;
 	return true;
+}
+
+void determinism_without_engine(struct determinism *f)
+{
+	for (unsigned i = 0; f && i < FIXED_ITEMS; i++) {
+		if (!determinism_rows[i].engine)
+			continue;
+		f->set &= ~(1u << i) | f->named;
+		determinism_miss(f, (enum determinism_item)i,
+				 "only the exact engine can, and this runs without it");
+	}
 }
 
 unsigned determinism_tried(const struct determinism *f)

@@ -28,6 +28,8 @@ enum determinism_item {
 	FIXED_READDIR,     /* order of directory entries */
 	FIXED_ENV,         /* set of environment variables */
 	FIXED_ISA,         /* the CPU that the command sees: what cpuid answers */
+	FIXED_CPUS,        /* the number of CPUs that the command sees */
+	FIXED_TERMINAL,    /* the size of a terminal */
 	FIXED_CLOCK,       /* virtual time, by instructions */
 	FIXED_ITEMS,
 };
@@ -37,6 +39,7 @@ enum {
 	FIXED_KEPT_BYTES = 256,
 	FIXED_ISA_BYTES = 256,
 	FIXED_LEAVES_BYTES = 120,
+	FIXED_CPUS_MAX = 64,
 };
 
 #define FIXED(item) (1u << FIXED_##item)
@@ -47,6 +50,7 @@ struct determinism_row {
 	bool usual;        /* included in --deterministic without a list */
 	/* the part that is not fixed if the item succeeds only in part; NULL: it has no parts */
 	const char *leaves;
+	bool engine; /* only the exact engine can */
 };
 
 extern const struct determinism_row determinism_rows[FIXED_ITEMS];
@@ -68,10 +72,13 @@ struct determinism {
 	char kept[FIXED_KEPT_BYTES]; /* with ENV: further variables to keep, "LANG:CI" */
 	/* with ISA: the CPU model by name or file; "": the usual one */
 	char isa[FIXED_ISA_BYTES];
-	bool isa_named;      /* ISA was asked for by its name */
-	char isa_model[64];  /* the CPU model in effect; "": none */
+	char isa_model[64]; /* the CPU model in effect; "": none */
+	unsigned cpus;      /* with CPUS: their number */
+	/*
+	 * set by determinism_parse(): items that were asked for by their names, not only as usual
+	 */
+	unsigned named;
 	int64_t clock_start; /* with CLOCK: its time at the start, s since 1970; 0: the usual one */
-	bool clock_named;    /* CLOCK was asked for by its name */
 	char clock[24];      /* the start in effect, "2030-01-01T00:00:00Z"; "": real clocks */
 	char clock_leaves[FIXED_LEAVES_BYTES]; /* what of it was real, if CLOCK is in `partly` */
 	/*
@@ -91,8 +98,8 @@ struct determinism {
 /*
  * Sets `set`, `kept` and `env_open`. NULL: the usual items. "+cpu,-vdso": the usual items with
  * changes; "aslr,pid": only these; "all", "none". "env=LANG:CI": env, and these variables are kept.
- * "isa=x86-64-v2": isa, with this CPU model. "clock=2026-01-01": clock, with this start;
- * "clock=real": as "-clock".
+ * "isa=x86-64-v2": isa, with this CPU model. "cpus=4": cpus, with this number of them.
+ * "clock=2026-01-01": clock, with this start; "clock=real": as "-clock".
  */
 int determinism_parse(const char *text, struct determinism *f, struct tare_error *err);
 /*
@@ -104,7 +111,7 @@ bool determinism_keeps(const char *kept, const char *variable);
 void determinism_clock(struct determinism *f);
 /* "aslr, environment, order"; "nothing". */
 void determinism_names(struct text *out, unsigned set);
-/* The same of the items in effect, with the CPU model: "aslr, isa=x86-64-v3". */
+/* The same of the items in effect, with their values: "aslr, isa=x86-64-v3, cpus=1". */
 void determinism_names_had(struct text *out, const struct determinism *f);
 void determinism_miss(struct determinism *f, enum determinism_item item, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -130,6 +137,11 @@ const char *determinism_leaves(const struct determinism *f, unsigned item);
  */
 enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
 bool determinism_remark(struct text *out, const struct determinism *f, unsigned i);
+/*
+ * Without the exact engine: miss the items that only it can fix; those that are only usual are
+ * dropped without a remark.
+ */
+void determinism_without_engine(struct determinism *f);
 /* What a launcher must try: everything that has not failed from the start. */
 unsigned determinism_tried(const struct determinism *f);
 /* The items in effect; and those of them in effect only in part. */

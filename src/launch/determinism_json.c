@@ -49,6 +49,10 @@ void determinism_json(struct json *j, const struct determinism *f)
 			put_reason(j, i, determinism_open(f, i));
 	json_end(j);
 	json_string(j, "isa", f && f->isa_model[0] ? f->isa_model : NULL);
+	if (determinism_had(f) & FIXED(CPUS))
+		json_uint(j, "cpus", f->cpus);
+	else
+		json_null(j, "cpus");
 	json_string(j, "clock", f && f->clock[0] ? f->clock : NULL);
 	json_string(j, "without_rights", f && f->stripped[0] ? f->stripped : NULL);
 	put_kept(j, f);

@@ -10,7 +10,7 @@
 #define USUAL                                                                                      \
 	(ALL &                                                                                     \
 	 ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING) | FIXED(READDIR) |             \
-	   FIXED(ENV) | FIXED(CLOCK)))
+	   FIXED(ENV) | FIXED(TERMINAL) | FIXED(CLOCK)))
 
 static const struct {
 	int line;
@@ -37,6 +37,17 @@ static const struct {
 	{ __LINE__, "isa", FIXED(ISA), 0 },
 	{ __LINE__, "isa=v2,aslr", FIXED(ASLR) | FIXED(ISA), 0 },
 	{ __LINE__, "-isa", USUAL & ~FIXED(ISA), 0, true, "" },
+	{ __LINE__, "terminal", FIXED(TERMINAL), 0 },
+	{ __LINE__, "cpus", FIXED(CPUS), 0 },
+	{ __LINE__, "aslr,cpus=64", FIXED(ASLR) | FIXED(CPUS), 0 },
+	{ __LINE__, "-cpus", USUAL & ~FIXED(CPUS), 0, true, "" },
+	{ __LINE__, "cpus=", 0, -EINVAL },
+	{ __LINE__, "cpus=0", 0, -EINVAL },
+	{ __LINE__, "cpus=65", 0, -EINVAL },
+	{ __LINE__, "cpus=4294967297", 0, -EINVAL },
+	{ __LINE__, "cpus=4x", 0, -EINVAL },
+	{ __LINE__, "-cpus=4", 0, -EINVAL },
+	{ __LINE__, "cpu=4", 0, -EINVAL },
 	{ __LINE__, "isa=", 0, -EINVAL },
 	{ __LINE__, "-isa=v2", 0, -EINVAL },
 	{ __LINE__, "clock=2026-01-01,aslr", FIXED(ASLR) | FIXED(CLOCK), 0 },
@@ -139,6 +150,42 @@ TEST(the_usual_start_is_later_than_any_file)
 	determinism_clock(&f);
 	CHECK(f.clock_start > time(NULL), "%s", f.clock);
 	CHECK(!strcmp(f.clock + 3, "0-01-01T00:00:00Z"), "%s", f.clock);
+}
+
+TEST(values_of_items)
+{
+	struct determinism f = { 0 };
+	struct text t = { 0 };
+
+	CHECK_EQ(determinism_parse(NULL, &f, NULL), 0, "the usual items");
+	CHECK_EQ(f.cpus, 1u, "one CPU unless another number is given");
+	CHECK_EQ(f.named, 0u, "nothing by its name");
+	CHECK_EQ(determinism_parse("isa=v2,cpus=12", &f, NULL), 0, "both with values");
+	CHECK_EQ(f.cpus, 12u, "cpus");
+	CHECK_STR(f.isa, "v2", "isa");
+	CHECK_EQ(f.named, FIXED(ISA) | FIXED(CPUS), "by name");
+	strcpy(f.isa_model, "x86-64-v2");
+	determinism_names_had(&t, &f);
+	CHECK_STR(t.s, "isa=x86-64-v2, cpus=12", "names with values");
+	text_free(&t);
+	CHECK_EQ(determinism_parse("+cpus=4,-cpus", &f, NULL), 0, "taken back");
+	CHECK_EQ(f.named, 0u, "not by name");
+	f.set = FIXED(ASLR) | FIXED(CPUS);
+	determinism_names_had(&t, &f);
+	CHECK_STR(t.s, "aslr, cpus=4", "after an item without a value");
+	text_free(&t);
+}
+
+TEST(items_of_the_engine_without_it)
+{
+	struct determinism f = { 0 };
+
+	determinism_parse("+isa,+readdir", &f, NULL);
+	determinism_without_engine(&f);
+	CHECK_EQ(f.set & FIXED(CPUS), 0u, "only usual: not requested any more");
+	CHECK_EQ(f.missed, FIXED(ISA) | FIXED(READDIR), "by name: missed");
+	CHECK_STR(f.why[FIXED_ISA], "only the exact engine can, and this runs without it", "why");
+	determinism_without_engine(NULL);
 }
 
 TEST(what_was_missed_is_not_had)

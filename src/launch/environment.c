@@ -83,6 +83,8 @@ static const struct {
 	{ FIXED(LOCALE), "LC_ALL=C.UTF-8", false },
 	{ FIXED(LOCALE), "TZ=UTC0", false },
 	{ FIXED(BINDING), "LD_BIND_NOW=1", false },
+	{ FIXED(TERMINAL), "COLUMNS=80", false },
+	{ FIXED(TERMINAL), "LINES=24", false },
 };
 
 static size_t name_length(const char *variable)

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/program.h"
+#include "exact/isa.h"
 #include "launch/launch.h"
 #include "launch/launch_fix.h"
 
@@ -41,16 +42,32 @@ become(const struct launched *l, char *const argv[], const struct launch_signals
 	_exit(127); /* tare ended, or exec failed and tare knows */
 }
 
+/* A CPU model that is named is checked, although it has no effect here. */
+static int check_isa(const struct determinism *f, struct tare_error *err)
+{
+	struct isa_model m, host;
+	int ret;
+
+	if (!(determinism_tried(f) & FIXED(ISA)) || !f->isa[0])
+		return 0;
+	isa_abilities(&host);
+	ret = isa_choose(&m, f->isa, &host, err);
+	return ret == -ENOTSUP ? 0 : ret;
+}
+
 static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		   struct tare_error *err)
 {
-	int go[2] = { -1, -1 }, result[2] = { -1, -1 }, pair[2];
+	int go[2] = { -1, -1 }, result[2] = { -1, -1 }, pair[2], ret;
 	struct fix_before before;
 
 	l->go_fd = l->result_fd = -1;
+	ret = check_isa(l->fixed, err);
+	if (ret < 0)
+		return ret;
 	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
-		int ret = tare_fail(err, errno, "cannot make a pipe to start %.200s: %s", argv[0],
-				    strerror(errno));
+		ret = tare_fail(err, errno, "cannot make a pipe to start %.200s: %s", argv[0],
+				strerror(errno));
 
 		if (ret == -EMFILE)
 			tare_hint(err, "ulimit -n N allows more");
@@ -60,18 +77,9 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 		}
 		return ret;
 	}
-	determinism_miss(l->fixed, FIXED_READDIR,
-			 "only the exact engine can, and this runs without it");
-	if (l->fixed && !l->fixed->isa_named)
-		l->fixed->set &= ~FIXED(ISA);
-	if (l->fixed && !l->fixed->clock_named)
-		l->fixed->set &= ~FIXED(CLOCK);
-	determinism_miss(l->fixed, FIXED_CLOCK,
-			 "only the exact engine can, and this runs without it");
-	determinism_miss(l->fixed, FIXED_ISA,
-			 "only the exact engine can, and this runs without it");
+	determinism_without_engine(l->fixed);
 	if (l->fixed)
-		l->fixed->partly = FIXED(RANDOM);
+		l->fixed->partly = FIXED(RANDOM) | FIXED(TERMINAL);
 	fix_rights(l->fixed, argv[0]);
 	serve_pair(l->fixed, pair);
 	fix_begin(l->fixed, &before);

@@ -78,6 +78,9 @@ struct launcher {
  */
 int launch_not_executed(const char *command, int code, struct tare_error *err);
 
+/* Sets isa_model of `f` as launch_exact will, before a command is prepared. */
+int launch_choose_isa(struct determinism *f, struct tare_error *err);
+
 extern const struct launcher launch_plain; /* fork and exec */
 extern const struct launcher launch_exact; /* under the exact engine */
 /* New samples of a command launched with `every`; see exact_samples(). */

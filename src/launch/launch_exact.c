@@ -44,6 +44,13 @@ static int choose_isa(struct determinism *f, struct isa_model *to, struct tare_e
 	return 0;
 }
 
+int launch_choose_isa(struct determinism *f, struct tare_error *err)
+{
+	struct isa_model m;
+
+	return choose_isa(f, &m, err);
+}
+
 static int prepare(struct launched *l, char *const argv[], const struct launch_signals *sig,
 		   struct tare_error *err)
 {
@@ -85,12 +92,14 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 						    .aslr = !(set & FIXED(ASLR)),
 						    .same_random = set & FIXED(RANDOM),
 						    .same_readdir = set & FIXED(READDIR),
+						    .same_terminal = set & FIXED(TERMINAL),
 						    .turned_readdir = l->fixed && l->fixed->turned,
 						    .no_vdso = set & FIXED(VDSO),
 						    .clock_start = set & FIXED(CLOCK)
 							    ? l->fixed->clock_start * 1000000000
 							    : 0,
 						    .isa = set & FIXED(ISA) ? &run->isa : NULL,
+						    .cpus = set & FIXED(CPUS) ? l->fixed->cpus : 0,
 						    .profile = l->profile,
 						    .running = l->running,
 						    .every = l->every },

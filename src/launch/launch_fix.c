@@ -163,7 +163,7 @@ static void look_at_rights(struct determinism *f, pid_t pid)
 static void change(struct determinism *f, pid_t pid)
 {
 	const struct auxv_change to = { .random = has(f, FIXED(RANDOM)),
-					.no_vdso = has(f, FIXED(VDSO)) };
+					.values.no_vdso = has(f, FIXED(VDSO)) };
 	char name[24];
 
 	fix_check(f, pid);

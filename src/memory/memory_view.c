@@ -242,6 +242,8 @@ static void put_share(struct text *out, uint64_t part, uint64_t whole)
 
 	if (part && percent < 0.05)
 		text_add(out, "<0.1 %%");
+	else if (part < whole && percent >= 99.5) /* 100 % is all */
+		text_add(out, percent >= 99.95 ? ">99.9 %%" : "%.1f %%", percent);
 	else
 		text_add(out, percent >= 9.95 || percent == 0 ? "%.0f %%" : "%.1f %%", percent);
 }

@@ -182,7 +182,7 @@ TEST(examples)
 		{ "msr_count_intel", TARE_MSR_INTEL, 5, 4 },
 	};
 
-	if (access(TREES_DIR "/../../examples", F_OK) < 0)
+	if (access(TESTS_DIR "/../examples", F_OK) < 0)
 		tap_skip("examples", "this is no source tree: no examples/ next to the tests");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tare_error err = TARE_ERROR_INIT;
@@ -190,7 +190,7 @@ TEST(examples)
 		char path[512], *text = NULL;
 		size_t writes = 0;
 
-		snprintf(path, sizeof(path), "%s/../../examples/%s.batch", TREES_DIR, rows[i].file);
+		snprintf(path, sizeof(path), "%s/../examples/%s.batch", TESTS_DIR, rows[i].file);
 		if (!CHECK(file_read("", path, 1 << 16, &text, NULL, &err) == 0, "%s", err.what))
 			continue;
 		CHECK_EQ(msr_batch_parse(&b, text, rows[i].maker, &err), 0, "%s: %s", rows[i].file,

@@ -122,6 +122,31 @@ static bool says_nothing(const struct budget *b)
 	return b->left_high - b->left_low >= wide;
 }
 
+static void put_few(struct text *out, const struct budget *b)
+{
+	text_add(
+		out,
+		"Its causes cannot be distinguished with %zu runs: each share may be anything. More runs are needed.",
+		b->n);
+}
+
+static bool is_undecided(const struct explained_row *r)
+{
+	return r->budget.state == BUDGET_SPLIT && says_nothing(&r->budget) && !r->place[0] &&
+		!r->budget.alone;
+}
+
+static void put_unexplained(struct text *out, const struct style *s, const struct explained_row *r)
+{
+	text_add(out, "%sunexplained%s", ink_on(s, INK_CAREFUL), ink_off(s));
+	if (r->place[0])
+		text_add(out, ": %s%s%s", r->place, r->cause[0] ? ", by " : "", r->cause);
+	else if (r->budget.fixed_deviation == 0 && r->budget.left >= 0.005)
+		text_add(
+			out,
+			": gone with everything fixed, so it is caused by what the launch varies; more runs would show which part");
+}
+
 static void put_row(struct text *out, const struct style *s, const struct explained_row *r)
 {
 	const struct budget *b = &r->budget;
@@ -131,11 +156,10 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 	text_put(out, "\n", 1);
 	if (b->state != BUDGET_SPLIT)
 		return;
-	if (says_nothing(b) && !r->place[0] && !b->alone) {
-		text_add(
-			out,
-			"         Its causes cannot be distinguished with %zu runs: each share may be anything. More runs are needed.\n",
-			b->n);
+	if (is_undecided(r)) {
+		text_add(out, "         ");
+		put_few(out, b);
+		text_put(out, "\n", 1);
 		return;
 	}
 	for (size_t i = 0; i < b->parts; i++) {
@@ -145,13 +169,8 @@ static void put_row(struct text *out, const struct style *s, const struct explai
 		text_put(out, "\n", 1);
 	}
 	put_share(out, b->left, b->left_low, b->left_high);
-	text_add(out, " %sunexplained%s", ink_on(s, INK_CAREFUL), ink_off(s));
-	if (r->place[0])
-		text_add(out, ": %s%s%s", r->place, r->cause[0] ? ", by " : "", r->cause);
-	else if (b->fixed_deviation == 0 && b->left >= 0.005)
-		text_add(
-			out,
-			": gone with everything fixed, so it is caused by what the launch varies; more runs would show which part");
+	text_put(out, " ", 1);
+	put_unexplained(out, s, r);
 	text_put(out, "\n", 1);
 	if (b->alone) {
 		text_add(out, "         ");
@@ -232,20 +251,6 @@ static void json_words(struct json *j, const char *key, struct text *words)
 	text_free(words);
 }
 
-static void json_notes(struct json *j, const struct explained *e)
-{
-	struct text notes = { 0 };
-
-	put_notes(&notes, e);
-	json_array(j, "notes");
-	for (char *at = notes.s, *end; at && (end = strchr(at, '\n')); at = end + 1) {
-		*end = '\0';
-		json_string(j, NULL, at + 1);
-	}
-	json_end(j);
-	text_free(&notes);
-}
-
 static void json_causes(struct json *j, const char *key, unsigned set)
 {
 	json_array(j, key);
@@ -284,9 +289,10 @@ static void json_row(struct json *j, const struct explained_row *r)
 					      [BUDGET_FEW] = "too few runs",
 					      [BUDGET_SPLIT] = "split" };
 	const struct budget *b = &r->budget;
-	struct text words = { 0 }, alone = { 0 };
+	struct text words = { 0 }, alone = { 0 }, left = { 0 }, few = { 0 };
 
 	put_state(&words, &words_style, r);
+	put_unexplained(&left, &words_style, r);
 	json_object(j, NULL);
 	json_string(j, "event", r->name);
 	json_words(j, "words", &words);
@@ -302,7 +308,12 @@ static void json_row(struct json *j, const struct explained_row *r)
 	for (size_t i = 0; i < b->parts; i++)
 		json_part(j, r, &b->part[i]);
 	json_end(j);
+	if (is_undecided(r)) {
+		put_few(&few, b);
+		json_words(j, "undecided", &few);
+	}
 	json_object(j, "unexplained");
+	json_words(j, "words", &left);
 	json_real(j, "share", b->left);
 	json_real(j, "low", b->left_low);
 	json_real(j, "high", b->left_high);
@@ -334,6 +345,8 @@ static void json_row(struct json *j, const struct explained_row *r)
 
 void explain_json(struct json *j, const struct explained *e)
 {
+	struct text notes = { 0 };
+
 	json_object(j, "explain");
 	json_uint(j, "runs", e->runs);
 	json_uint(j, "conditions", e->conditions);
@@ -349,7 +362,8 @@ void explain_json(struct json *j, const struct explained *e)
 	json_bool(j, "output_differs", e->output_differs);
 	json_bool(j, "cut_short", e->cut_short);
 	json_bool(j, "process_ids_vary", e->ids_vary);
-	json_notes(j, e);
+	put_notes(&notes, e);
+	json_notes(j, "notes", &notes);
 	json_array(j, "events");
 	for (size_t i = 0; i < e->n; i++)
 		json_row(j, &e->row[i]);

@@ -131,6 +131,8 @@ TEST(what_differed_is_told_with_the_place)
 	json_end(&j);
 	json_into(&document, &j);
 	CHECK(strstr(document.s, "\"ticks\"") && strstr(document.s, "the clock"), "%s", document.s);
+	CHECK(strstr(document.s, "\"unexplained: two runs part in main, by the clock\""), "%s",
+	      document.s);
 	text_free(&out);
 	text_free(&document);
 }
@@ -172,6 +174,16 @@ TEST(shares_that_may_be_anything_are_not_told)
 		CHECK_EQ(strstr(out.s, "unexplained") != NULL, rows[i].told, "row at line %d: %s",
 			 rows[i].line, out.s);
 		CHECK_EQ(strstr(out.s, "cannot be distinguished with 8 runs") == NULL, rows[i].told,
+			 "row at line %d: %s", rows[i].line, out.s);
+		text_free(&out);
+
+		struct json j = { 0 };
+
+		json_object(&j, NULL);
+		explain_json(&j, &e);
+		json_end(&j);
+		json_into(&out, &j);
+		CHECK_EQ(strstr(out.s, "\"undecided\": \"Its causes cannot") == NULL, rows[i].told,
 			 "row at line %d: %s", rows[i].line, out.s);
 		text_free(&out);
 	}

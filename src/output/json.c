@@ -171,6 +171,30 @@ void json_string(struct json *j, const char *key, const char *value)
 	json_quote(&j->out, value);
 }
 
+void json_notes(struct json *j, const char *key, struct text *lines)
+{
+	struct text note = { 0 };
+
+	json_array(j, key);
+	for (char *at = lines->s, *end; at && (end = strchr(at, '\n')); at = end + 1) {
+		size_t indent = strspn(at, " ");
+
+		*end = '\0';
+		if (note.len && indent < 3) {
+			json_string(j, NULL, note.s);
+			text_free(&note);
+		}
+		if (at + indent < end)
+			text_add(&note, "%s%s", note.len ? " " : "", at + indent);
+	}
+	if (note.len)
+		json_string(j, NULL, note.s);
+	json_end(j);
+	j->out.failed |= lines->failed || note.failed;
+	text_free(&note);
+	text_free(lines);
+}
+
 void json_int(struct json *j, const char *key, int64_t value)
 {
 	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;

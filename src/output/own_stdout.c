@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "output/own_stdout.h"
@@ -11,6 +12,17 @@ static int results = STDOUT_FILENO;
 int own_stdout(void)
 {
 	return results;
+}
+
+int own_stdout_printed(const char *command)
+{
+	bool failed = ferror(stdout); /* an earlier write, and errno is still of it */
+
+	if (!fflush(stdout) && !failed)
+		return 0;
+	fprintf(stderr, "tare%s%s: cannot write to standard output: %s\n", command ? " " : "",
+		command ? command : "", strerror(errno));
+	return -1;
 }
 
 bool own_stdout_is(const char *path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: the sysfs trees of tests/sysfs, at the path from TARE_TREES or the build. */
+/* For tests: the recorded machines of tests/sysfs; TARE_TREES names another folder with them. */
 #ifndef PMU_TREES_H
 #define PMU_TREES_H
 

@@ -306,7 +306,8 @@ static void put_test(struct text *out, const struct compare *c, const struct tol
 	text_add(out, "before and after are %s, means of the runs",
 		 c->counts_only ? "how often the label ran" : "self");
 	if (t->half)
-		text_add(out, "; a change is within its %s by 95 %%", s->utf8 ? "\u00b1" : "+-");
+		text_add(out, "; %s is half of the 95 %% confidence interval of a change",
+			 s->utf8 ? "\u00b1" : "+-");
 	if (t->by[CHANGE_BY_T]) {
 		text_add(
 			out, "%s%s", begin,

@@ -386,6 +386,7 @@ static struct feature_source source_of(struct perfdata_writer *w)
 		.n_events = w->n,
 		.mapped = w->o.build_ids ? &w->mapped : NULL,
 		.clockid = w->o.clockid,
+		.cpu_model = w->o.cpu_model && w->o.cpu_model[0] ? w->o.cpu_model : NULL,
 		.compress = w->o.compress,
 		.no_fields = &w->no_fields,
 		.aux = w->aux,

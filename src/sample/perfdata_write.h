@@ -28,6 +28,8 @@ struct perfdata_write_options {
 	int compress;      /* zstd level; 0: none */
 	bool build_ids;
 	int clockid; /* as in the session's plan */
+	/* the CPU that the command sees, if that is not this machine's; NULL or "": it is */
+	const char *cpu_model;
 	void (*made)(const char *
 			     /*
 			 * called with FILE.part as soon as it exists, with all signals blocked;

@@ -131,6 +131,8 @@ static bool cpu_desc(struct text *out, const struct feature_source *from)
 	struct cpu_description cpu;
 	char *all, model[128] = "";
 
+	if (from->cpu_model)
+		return feature_string(out, from->cpu_model);
 	if (file_read(from->root, "/proc/cpuinfo", CPUINFO_MOST, &all, NULL, NULL) == 0) {
 		info_line(all, "model name", model, sizeof(model));
 		free(all);
@@ -165,7 +167,8 @@ static bool cpuid(struct text *out, const struct feature_source *from)
 {
 	char id[300];
 
-	return feature_cpuid(id, sizeof(id), from->root) && feature_string(out, id);
+	return !from->cpu_model && feature_cpuid(id, sizeof(id), from->root) &&
+		feature_string(out, id);
 }
 
 static bool total_mem(struct text *out, const struct feature_source *from)

@@ -31,6 +31,7 @@ struct feature_source {
 	size_t n_events;
 	const struct mapped *mapped; /* NULL: no build ids */
 	int clockid;
+	const char *cpu_model; /* NULL: this machine's */
 	int compress;
 	double ratio;               /* of compression */
 	uint64_t first_ns, last_ns; /* of samples; 0: unknown */

@@ -109,11 +109,11 @@ static void put_missed(struct text *out, const struct sample_outcome *o,
 	    all <= found || (double)(all - found) <= SHARE_MISSED * (double)all ||
 	    all - found <= (o->forks + o->rings.n) * each)
 		return;
-	text_add(out, "  %sof ", ink_on(s, INK_CAREFUL));
-	put_time(out, s, all);
-	text_add(out, " of CPU time ");
+	text_add(out, "  %sthe samples represent only ", ink_on(s, INK_CAREFUL));
 	put_time(out, s, in_samples);
-	text_add(out, " are in samples: the timer was too slow for one every ");
+	text_add(out, " of ");
+	put_time(out, s, all);
+	text_add(out, " of CPU time: the timer was too slow for one every ");
 	put_time(out, s, each);
 	text_add(
 		out,

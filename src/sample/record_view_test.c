@@ -60,7 +60,7 @@ TEST(a_timer_that_does_not_keep_up_is_told)
 		if (i == 0)
 			CHECK(out.s &&
 				      strstr(out.s,
-					     "  of 359.00 ms of CPU time 207.00 ms are in samples: the timer was too slow for one every 10.0 us\n"),
+					     "  the samples represent only 207.00 ms of 359.00 ms of CPU time: the timer was too slow for one every 10.0 us\n"),
 			      "%s", out.s ? out.s : "");
 		text_free(&out);
 	}

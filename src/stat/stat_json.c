@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tare/stat/1, and CSV with a header, with all details of each number. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/wait.h>
 #include "output/csv.h"
@@ -250,6 +251,15 @@ static void put_line(struct text *out, const struct text *document)
 	text_put(out, "\n", 1);
 }
 
+static void notes(struct json *j, const struct stat_table *t, const struct stat_about *about)
+{
+	static const struct style style = { .thousands = true, .utf8 = true, .width = INT_MAX };
+	struct text lines = { 0 };
+
+	stat_notes(&lines, t, about, &style);
+	json_notes(j, "notes", &lines);
+}
+
 void stat_json(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about)
 {
@@ -268,6 +278,7 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	else
 		json_null(&j, "exit_status");
 	json_uint(&j, "runs", t->runs);
+	json_uint(&j, "runs_each", stat_runs_each(t, about));
 	each_run(&j, t);
 	json_object(&j, "conditions");
 	json_bool(&j, "aslr", about->aslr && !(determinism_had(about->fixed) & FIXED(ASLR)));
@@ -282,6 +293,8 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_bool(&j, "interrupted", t->by_signal != 0);
 	json_bool(&j, "timed_out", t->timed_out);
 	json_uint(&j, "batches", about->batches);
+	if (about->clean_times)
+		json_bool(&j, "clean_times", true);
 	if (t->times.stops)
 		json_uint(&j, "stops", t->times.stops);
 	if (t->times.left.n)
@@ -298,6 +311,7 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	if (about->trust && about->trust->n_faults)
 		trust_json_faults(&j, about->trust);
 	trust_json_corrected(&j, about->trust, t);
+	notes(&j, t, about);
 	if (about->explained)
 		explain_json(&j, about->explained);
 	if (about->profile)

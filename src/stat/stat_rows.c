@@ -27,3 +27,10 @@ uint64_t stat_typical_time(const struct spread *of, bool *mean)
 	*mean = of->median == 0 && of->max > 0;
 	return *mean ? (uint64_t)(of->mean + 0.5) : of->median;
 }
+
+unsigned stat_runs_each(const struct stat_table *t, const struct stat_about *about)
+{
+	unsigned rounds = about->batches ? about->batches : 1;
+
+	return (t->runs - t->left_out + rounds - 1) / rounds;
+}

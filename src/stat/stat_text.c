@@ -268,9 +268,7 @@ static void put_heading(struct text *out, const struct stat_table *t,
 	if (about->argv)
 		escape_command(out, (const char *const *)about->argv, SIZE_MAX);
 	text_add(out, "%s", ink_off(s));
-	unsigned rounds = about->batches ? about->batches : 1;
-
-	unsigned runs = (t->runs - t->left_out + rounds - 1) / rounds;
+	unsigned runs = stat_runs_each(t, about);
 
 	if (runs > 1)
 		text_add(out, "   median of %u runs", runs);
@@ -749,8 +747,8 @@ static bool put_less(struct text *out, const struct stat_table *t, const struct 
 	return any;
 }
 
-static void put_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
-		      const struct style *s)
+void stat_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
+		const struct style *s)
 {
 	bool exact = about->engine->exact;
 
@@ -825,7 +823,7 @@ void stat_text(struct text *out, const struct stat_table *t, const struct stat_m
 	text_put(out, "\n", 1);
 	put_unavailable(out, t, about->verbose, s);
 	put_asked_metrics(out, m, s);
-	put_notes(out, t, about, s);
+	stat_notes(out, t, about, s);
 	grid_free(&g);
 	if (about->explained)
 		explain_text(out, about->explained, s);

@@ -37,6 +37,9 @@ struct stat_about {
  * full stop. False: none.
  */
 bool stat_never_began(struct text *out, const struct stat_table *t);
+/* Below the table: what the values mean, and how the runs ended. */
+void stat_notes(struct text *out, const struct stat_table *t, const struct stat_about *about,
+		const struct style *s);
 void stat_text(struct text *out, const struct stat_table *t, const struct stat_metrics *m,
 	       const struct stat_about *about, const struct style *s);
 /* One interval; `first` adds the heading. */
@@ -83,6 +86,9 @@ bool stat_next_row(const struct stat_table *t, size_t *step, size_t *row);
  * so this is the mean. *mean says which one it is.
  */
 uint64_t stat_typical_time(const struct spread *of, bool *mean);
+
+/* The number of runs that each event was counted in: with --split and --clean-times not all. */
+unsigned stat_runs_each(const struct stat_table *t, const struct stat_about *about);
 
 /* "counted"; "exact, without 2 processes"; for a process or thread "exact, in part". */
 void stat_quality(struct text *out, const struct stat_row *r);

@@ -9,7 +9,7 @@
 #include "stat/stat_view.h"
 #include "tap.h"
 
-#define GOLDEN TREES_DIR "/../golden/"
+#define GOLDEN TESTS_DIR "/golden/"
 
 static struct encoding enc[8];
 static size_t n_enc;

@@ -18,8 +18,8 @@ static void put_row(struct text *out, const struct skid_row *r, const struct sty
 	const struct skid_result *k = &r->result;
 
 	text_add(out, " %-20s %u ", r->event, r->level);
-	if (!r->measured) {
-		text_add(out, " %s\n", r->why);
+	if (!r->measured || !r->samples) {
+		text_add(out, " %s\n", r->measured ? "no samples" : r->why);
 		return;
 	}
 	text_add(out,
@@ -86,6 +86,8 @@ static void put_json_row(struct json *j, const struct skid_row *r)
 		json_uint(j, "samples", r->samples);
 		json_string(j, "shape", words[r->result.shape]);
 		json_bool(j, "kept", r->result.kept);
+	}
+	if (r->measured && r->samples) {
 		json_real(j, "exact", r->result.exact);
 		json_real(j, "next", r->result.next);
 		json_real(j, "outside", r->result.off);

@@ -356,7 +356,8 @@ int windows_diff(const struct windows_table *a, const struct windows_table *b, b
 	ret = exact ? compare_exact(a, b, &p, out, err) : align(a, out->a, b, out->b, &p, err);
 	if (ret == 0) {
 		out->places = p.n;
-		out->aligned = p.first[p.n];
+		out->rest_too = p.first[p.n] > out->a->whole;
+		out->aligned = out->rest_too ? out->a->whole : p.first[p.n];
 	}
 	for (size_t i = 0; ret == 0 && i < p.n; i++)
 		for (size_t e = 0; e < a->n_events; e++) {

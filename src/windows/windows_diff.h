@@ -28,7 +28,8 @@ struct windows_diff {
 	const struct windows_thread *a, *b;
 	size_t n_events;
 	const char *name[DIFF_EVENTS_MOST], *unit[DIFF_EVENTS_MOST]; /* A's; "": a count */
-	size_t aligned; /* windows of A, from the first on, that B also has */
+	size_t aligned; /* windows of A, from the first on, that B also has; without the rest */
+	bool rest_too;  /* and the rest after them */
 	/*
 	 * number of window ends at which the two were compared; exact ones only where a window of B
 	 * also ends

@@ -131,21 +131,36 @@ static void put_part(struct text *out, const struct windows_diff *d, bool exact,
 	text_add(out, exact ? "\n" : ", on average over the windows from there\n");
 }
 
+/* "12 windows that both have, and in the rest after them" */
+static void put_common(struct text *out, const struct windows_diff *d)
+{
+	if (d->aligned)
+		text_add(out, "%zu window%s that both have%s", d->aligned,
+			 d->aligned == 1 ? "" : "s",
+			 d->rest_too ? ", and in the rest after them" : "");
+	else
+		text_add(out, "rest, which is shorter than a window");
+}
+
 void windows_diff_text(struct text *out, const struct windows_diff *d, bool exact,
 		       const char *name_a, const char *name_b, const struct style *style)
 {
+	bool any = d->aligned || d->rest_too;
+
 	text_add(out, "\n");
 	put_side(out, style, 'A', name_a, d->a, d->length_a, d);
 	put_side(out, style, 'B', name_b, d->b, d->length_b, d);
 	text_add(out, "\n");
 	if (d->parted)
 		put_part(out, d, exact, style);
-	else if (d->aligned)
-		text_add(out, " %s in all %zu windows that both have.\n",
+	else if (any) {
+		text_add(out, " %s in %s ",
 			 exact ? "The same, to the last count,"
 			       : "No difference stands out of the noise",
-			 d->aligned);
-	else
+			 d->aligned > 1 ? "all" : "the");
+		put_common(out, d);
+		text_add(out, ".\n");
+	} else
 		text_add(
 			out,
 			" There is no common window: no window of A ends where one of B does. Windows of equal length "
@@ -164,9 +179,11 @@ void windows_diff_text(struct text *out, const struct windows_diff *d, bool exac
 			   0);
 		text_add(out, " %s.\n", d->name[0]);
 	}
-	if (!d->aligned)
+	if (!any)
 		return;
-	text_add(out, "\n In the %zu windows that both have:\n", d->aligned);
+	text_add(out, "\n In the ");
+	put_common(out, d);
+	text_add(out, ":\n");
 	put_totals(out, d, style);
 	put_stretches(out, d, style);
 }
@@ -178,7 +195,7 @@ static void json_side(struct json *j, const char *key, const char *file,
 	json_string(j, "file", file);
 	json_uint(j, "thread", t->number);
 	json_string(j, "comm", t->comm);
-	json_uint(j, "windows", t->n);
+	json_uint(j, "windows", t->whole);
 	json_uint(j, "length", length);
 	json_end(j);
 }
@@ -214,6 +231,7 @@ void windows_diff_json(struct text *out, const struct windows_diff *d, bool exac
 		json_string(&j, NULL, d->unit[e]);
 	json_end(&j);
 	json_uint(&j, "windows_of_both", d->aligned);
+	json_bool(&j, "rest_of_both", d->rest_too);
 	json_uint(&j, "places", d->places);
 	if (d->parted) {
 		json_object(&j, "parted");

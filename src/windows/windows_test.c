@@ -513,6 +513,40 @@ TEST(one_run_in_windows_of_any_two_lengths_is_the_same)
 	CHECK(d->part_b == d->part_a + 1 && d->part_bound == DIFF_IS);
 }
 
+TEST(the_rest_is_no_window)
+{
+	static const struct {
+		int line;
+		uint64_t total;
+		size_t windows;
+		bool rest;
+		const char *words;
+	} rows[] = {
+		{ __LINE__, 8000, 8, false, "in all 8 windows that both have.\n" },
+		{ __LINE__, 8200, 8, true,
+		  "in all 8 windows that both have, and in the rest after them.\n" },
+		{ __LINE__, 200, 0, true, "in the rest, which is shorter than a window.\n" },
+	};
+	const struct style plain = { .width = 80 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct windows *a = cut(1000, rows[i].total, 0), *b = cut(1000, rows[i].total, 0);
+		static struct windows_diff d;
+		struct text t = { 0 };
+
+		CHECK_EQ(windows_diff(windows_table(a, NULL), windows_table(b, NULL), true,
+				      UINT64_MAX, UINT64_MAX, &d, NULL),
+			 0);
+		CHECK(d.aligned == rows[i].windows && d.rest_too == rows[i].rest,
+		      "row at line %d: %zu", rows[i].line, d.aligned);
+		windows_diff_text(&t, &d, true, "a", "b", &plain);
+		CHECK(strstr(t.s, rows[i].words), "row at line %d: %s", rows[i].line, t.s);
+		text_free(&t);
+		windows_free(a);
+		windows_free(b);
+	}
+}
+
 TEST(between_places_of_both_there_are_bounds)
 {
 	struct windows *a = series(5, 1000, 2, 3, 900, 0), *b = series(8, 700, 0, 0, 0, 0);

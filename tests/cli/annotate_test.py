@@ -222,6 +222,8 @@ def events_that_are_read_at_samples_of_another_are_mixed():
     equal([e["mixed"] for e in document(name, path)["events"]], [False, True])
     text = annotate(name, path)
     true("page-faults is mixed where functions are short: the counters of a group are read at each sample" in text, text)
+    r = sh(TARE, "annotate", "-i", path, "--format", "csv", name)
+    true("tare annotate: note: page-faults is mixed where functions are short" in str(r.stderr), r.stderr)
 
 
 @test

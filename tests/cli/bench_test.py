@@ -849,6 +849,9 @@ def processes_that_start_alike():
     equal(bench("--aslr", "--asm", "nop", engine="clock")["conditions"]["aslr"], True)
     text = sh(TARE, "bench", "--engine", "clock", "--runs", "5", "--deterministic=aslr,seeds", "--asm", "nop")
     true("Fixed in each process: aslr, seeds." in text.stdout, text.stdout + text.stderr)
+    if X86:
+        d = bench("--deterministic=isa=v2", "--asm", "nop")["conditions"]
+        equal((d["isa"], d["not_fixed"]), ("x86-64-v2", []), "a test without AVX: nor does its setup use that")
     refused("--aslr", "--deterministic", "--asm", "nop", status=125, says="choose one")
     refused("--deterministic=x", "--asm", "nop", status=125, says="there is no item 'x'")
 

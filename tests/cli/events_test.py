@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`tare events` as a user runs it, here and on the trees of tests/sysfs.
+"""`tare events` as a user runs it, here and on the recorded machines of tests/sysfs.
 
-usage: events_test.py TARE SCHEMAS TESTS
+usage: events_test.py TARE SCHEMAS MACHINES
 """
 import csv
 import io
@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
 from commands import validated  # noqa: E402
 
-TARE, SCHEMAS, TESTS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+TARE, SCHEMAS, MACHINES = os.path.abspath(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+TESTS = Path(__file__).parent.parent
 
 try:
     import jsonschema
@@ -30,7 +31,7 @@ def events(*words, **options):
 
 
 def on(tree):
-    return ["--sysfs-root", str(TESTS / "sysfs" / tree)]
+    return ["--sysfs-root", str(MACHINES / tree)]
 
 
 def document(schema, *words):

@@ -689,6 +689,18 @@ def firefox_has_libs_and_addresses():
 
 
 @test
+def folded_stacks_of_exact_recordings_are_exact():
+    for words, exact in (([], True), (["-g"], False)):
+        path = HERE / f"exact{len(words)}.perf.data"
+        r = subprocess.run([TARE, "record", "-q", "--engine", "exact", "-e", "instructions:u", "-c", "10007", *words, "-o", path, "--", "true"], capture_output=True, timeout=120)
+        equal(r.returncode, 0, r.stderr)
+        event = json.loads(subprocess.run([TARE, "report", "--format", "json", "-i", path], capture_output=True, timeout=120).stdout)["events"][0]
+        r = subprocess.run([TARE, "export", "-f", "folded", "-o", "-", path], capture_output=True, text=True, timeout=120)
+        equal(sum(int(line.rpartition(" ")[2]) for line in r.stdout.splitlines()) == event["amount"], exact, r.stdout)
+        equal("amounts are from samples, although" in r.stderr, not exact, r.stderr)
+
+
+@test
 def pages_know_commands_and_processes():
     path = HERE / "commands.perf.data"
     work = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done"

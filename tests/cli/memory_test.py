@@ -91,6 +91,7 @@ def a_small_share_is_not_none():
         r.sample(0x2000 if i else 0x1000, 1, 1, i, 0x5000, 0, 1, 5, source("load", "L1"))
     text = tare("memory", "--by", "instruction", r.write(room("small"))).stdout
     true(" <0.1 %        1" in text and "0.0 %" not in text, text)
+    true(" >99.9 %    5,399" in text, text)
 
 
 def random_accesses(seed, n):

@@ -5,6 +5,7 @@ usage: output_test.py TARE
 """
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -179,6 +180,11 @@ def links_modes_and_streams():
         sh("sh", "-c", f"{{ echo first; {' '.join(STAT)} -o {target} -- true; echo last; }} > {both}")
         lines = both.read_text().splitlines()
         true(lines[0] == "first" and lines[-1] == "last" and "page-faults" in both.read_text(), f"{target}: {lines}")
+    for words, who in ((["--help"], "tare"), (["help"], "tare"), (["--version"], "tare"), (["stat", "--help"], "tare stat"), (["record", "--help"], "tare record")):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([TARE, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+        equal((r.returncode, r.stderr), (125, f"{who}: cannot write to standard output: No space left on device\n"), str(words))
+    true(re.search(r"^      --check\[=PERCENT\] ", sh(TARE, "diff", "--help").stdout, re.M), "a value that needs its =")
     for how in ([], ["-I", "20"]):
         r = sh(*STAT, *how, "-o", "/dev/full", "--", "sleep", "0.05", status=125)
         true("cannot write results to /dev/full: No space left on device\n" in r.stderr, r.stderr)

@@ -616,6 +616,32 @@ def exact_samples_are_the_same_in_every_run():
 
 
 @test
+def a_recording_names_the_cpu_model():
+    """The one that --deterministic gave the command; a comparison of two models says that they are two."""
+    exact_or_skip()
+    a, b = (os.path.join(ROOM.name, name) for name in ("v2.data", "host.data"))
+    for model, file in (("v2", a), ("host", b)):
+        err = record("--engine", "exact", f"--deterministic=isa={model},cpus,aslr", "-c", "1000", "--", "seq", "1000", file=file)
+        true(f"tare record: fixed: aslr, isa={'x86-64-v2' if model == 'v2' else model}, cpus=1\n" in err, err)
+    report = (TARE, "report", "--format", "json")
+    equal(json.loads(sh(*report, a).stdout)["recorded"]["cpu"], "x86-64-v2")
+    true("9 CPUID" not in dump("--header", file=a), "its family and stepping would be of this machine")
+    d = json.loads(sh(*report, "--diff", a, b).stdout)
+    equal((d["before"]["cpu"], d["after"]["cpu"]), ("x86-64-v2", "host"))
+    text = sh(TARE, "report", "--diff", a, b).stdout.decode()
+    true(" The CPUs differ: x86-64-v2 before, host after." in text, text)
+    true("The CPUs differ" not in sh(TARE, "report", "--diff", a, a).stdout.decode(), "one CPU")
+    piped = sh(TARE, "record", "--engine", "exact", "--deterministic=isa=v2", "-c", "1000", "-o", "-", "--", "true")
+    Path(ROOM.name, "piped").write_bytes(piped.stdout)
+    equal(json.loads(sh(*report, "piped").stdout)["recorded"]["cpu"], "x86-64-v2", "in a pipe, which has it before the first sample")
+    record("--engine", "exact", "-c", "1000", "--", "true", file=b)
+    true(json.loads(sh(*report, b).stdout)["recorded"]["cpu"] not in ("host", "x86-64-v2", "x86-64-v3"), "without the option it is this machine's")
+    for words in (["--deterministic", "--", "true"], ["--engine", "exact", "--deterministic", "-a"]):
+        true("--deterministic needs a command and --engine exact" in record(*words, status=125), words)
+    true("there is no CPU model 'v9'" in record("--engine", "exact", "--deterministic=isa=v9", "--", "true", status=125), "before the command begins")
+
+
+@test
 def what_never_began_is_no_event_too_rare():
     exact_or_skip()
     r = sh(TARE, "record", "--engine", "exact", "-o", FILE, "--", ended_within_exec(Path(ROOM.name, "unbegun")))

@@ -3,15 +3,18 @@
 
 usage: verify_test.py TARE NOISY SCHEMAS ARCH FILTERED     (NOISY: tests/programs/noisy)
 """
+import errno
 import fcntl
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 
@@ -44,7 +47,7 @@ def skid_of_what_the_kernel_knows_the_cause_of():
     d = validated(r.stdout, SCHEMAS / "tare-verify-skid-1.json")
     rows = {(e["event"], e["level"]): e for e in d["events"]}
     hardware = [e for e in d["events"] if e["hardware"] and not e["reason"]]
-    equal(r.returncode, 125 if not hardware else 0 if all(e["kept"] for e in hardware) else 1)
+    equal(r.returncode, 2 if not hardware else 0 if all(e["kept"] for e in hardware) else 1)
     true(("branches:u", 0) in rows and ("L1-dcache-loads:u", 0) in rows, "tried or not, they are told of")
     faults = rows["page-faults:u", 0]
     if faults["reason"]:
@@ -58,6 +61,8 @@ def skid_of_what_the_kernel_knows_the_cause_of():
         equal((watched["samples"], watched["shape"]), (1000, "exact" if ARCH == "arm64" else "next"))
     text = sh(TARE, "verify", "skid", status=r.returncode).stdout
     true(re.search(r"^ page-faults:u +0 +10(0\d|10) +100\.0 % .* the instruction itself$", text, re.M), text)
+    equal(bool(re.search(r"^ mem:ADDRESS:rw:u +0 +no samples$", text, re.M)), silent, text)
+    true(not silent or "median" not in watched, f"no place without a sample: {watched}")
     true(hardware or "their skid is unknown here" in text, text)
     for words, why in ((["ls"], "takes no command"), (["--format", "x"], "there is no format"), (["-o", "/none/x"], "/none/x")):
         bad = sh(TARE, "verify", "skid", *words, status=125)
@@ -131,8 +136,9 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "clock"], "items")
-    equal({x[1] for x in lines}, {"usual", "by"}, "kinds")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus", "terminal", "clock"], "items")
+    equal({x[1] for x in lines}, {"usual", "by", "exact"}, "kinds")
+    equal([x[0] for x in lines if x[1] == "exact"], ["isa", "cpus"], "usual under the exact engine alone")
 
 
 @test
@@ -315,7 +321,7 @@ def page_faults_are_exact():
 
 @test
 def what_is_no_threads_count_is_said():
-    r = sh(TARE, "verify", "-e", "duration_time", status=125)
+    r = sh(TARE, "verify", "-e", "duration_time", status=2)
     true("it is a clock" in r.stdout and "tare doctor" in r.stderr, r.stdout + r.stderr)
     for words, what in ((["counts", "x"], "takes only options"), (["-e", "no-such-event"], "no-such-event"), (["-e", ""], "an event name is expected"),
                         (["--format", "xml"], "text or json"), (["-o", "/nowhere/x"], "/nowhere/x")):
@@ -643,6 +649,167 @@ def the_model_of_verify_launch():
     true(" CPU model: x86-64-v2.\n" in sh(*words, "--", "true").stdout, "text")
 
 
+CPUS = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static unsigned rdtscp_cpu(void)
+{
+	unsigned low, high, cpu;
+	asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(cpu));
+	return cpu;
+}
+static void *inherits(void *with)
+{
+	cpu_set_t mask;
+	sched_getaffinity(0, sizeof mask, &mask);
+	printf("thread %d %d\\n", CPU_COUNT(&mask), CPU_ISSET(2, &mask));
+	return with;
+}
+static void lines(const char *path)
+{
+	char text[1024];
+	int fd = open(path, O_RDONLY);
+	long n = read(fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = 0;
+	printf("%s %.20s", strrchr(path, '/') + 1, text);
+	close(fd);
+}
+int main(int argc, char **argv)
+{
+	cpu_set_t mask, two;
+	unsigned long word;
+	unsigned cpu = 9, node = 9;
+	pthread_t other;
+	CPU_ZERO(&two);
+	CPU_SET(2, &two);
+	CPU_SET(3, &two);
+	if (argc > 1) { /* after an exec */
+		inherits(NULL);
+		return 0;
+	}
+	printf("%ld %ld\\n", sysconf(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_CONF));
+	printf("raw %ld", syscall(SYS_sched_getaffinity, 0, 8, &word));
+	printf(" %lx\\n", word);
+	printf("small %d %d\\n", (int)syscall(SYS_sched_getaffinity, 0, 4, &word), (int)syscall(SYS_sched_getaffinity, 0, 12, &word));
+	printf("fault %d %d\\n", (int)syscall(SYS_sched_getaffinity, 0, 8, 1), (int)syscall(SYS_sched_getaffinity, 1 << 30, 8, &word));
+	lines("/sys/devices/system/cpu/online");
+	lines("/sys/devices/system/cpu/possible");
+	lines("/sys/devices/system/cpu/present");
+	lines("/proc/stat");
+	printf(" %d\\n", open("/proc/cpuinfo", O_RDONLY | O_DIRECTORY) < 0);
+	syscall(SYS_getcpu, &cpu, &node, 0);
+	printf("on %u %u %d %u\\n", cpu, node, sched_getcpu(), rdtscp_cpu());
+	printf("set %d\\n", sched_setaffinity(getpid(), sizeof two, &two));
+	sched_getaffinity(0, sizeof mask, &mask);
+	printf("has %d, on %d %u\\n", CPU_EQUAL(&mask, &two), sched_getcpu(), rdtscp_cpu());
+	CPU_ZERO(&two);
+	CPU_SET(63, &two);
+	printf("none %d\\n", sched_setaffinity(0, sizeof two, &two));
+	printf("rseq %ld", syscall(SYS_rseq, &two, 0, 0, 0));
+	printf(" %d\\n", errno == ENOSYS);
+	pthread_create(&other, NULL, inherits, NULL);
+	pthread_join(other, NULL);
+	fflush(stdout);
+	execl(argv[0], argv[0], "again", NULL);
+	return 1;
+}
+"""
+
+
+@test
+def the_number_of_cpus():
+    need_exact()
+    Path(ROOM.name, "cpus.c").write_text(CPUS)
+    sh("cc", "-pthread", "-o", "cpus", "cpus.c")
+    count = (TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--format", "json")
+    r = sh(*count, "--deterministic=+cpus=4", "--", "./cpus")
+    lists = "online 0-3\npossible 0-3\npresent 0-3\n"
+    equal(r.stdout, "4 4\nraw 8 f\nsmall -1 -1\nfault -1 -1\n" + lists + "stat cpu  0 0 0 0 0 0 0 0 1\non 0 0 0 0\nset 0\nhas 1, on 2 2\nnone -1\nrseq -1 1\nthread 2 1\nthread 2 1\n")
+    d = validated(r.stderr, SCHEMAS / "tare-stat-1.json")
+    equal((d["conditions"]["cpus"], "cpus" in d["conditions"]["fixed"]), (4, True))
+    d = json.loads(sh(*count, "--deterministic=-cpus", "--", "true").stderr)
+    equal((d["conditions"]["cpus"], "cpus" in d["conditions"]["fixed"]), (None, False))
+    text = sh(*count[:6], "--deterministic=cpus=4,isa=v2", "--", "true").stderr
+    true("isa=x86-64-v2, cpus=4" in text, text)
+    shell = "nproc; nproc --all; grep -c ^processor /proc/cpuinfo; grep -m1 '^model name' /proc/cpuinfo; taskset -c 0 nproc"
+    equal(sh(*count, "--deterministic=isa=v2,cpus", "--", "sh", "-c", shell).stdout, "1\n1\n1\nmodel name\t: tare x86-64-v2\n1\n", "one by default")
+    equal(sh(*count, "--deterministic=+cpus=3,+cpu", "--", "sh", "-c", "nproc").stdout, "3\n", "bound to one, and sees three")
+    for words in ("cpus=0", "cpus=65", "cpus=x"):
+        true("from 1 to 64" in sh(*count, f"--deterministic={words}", "--", "true", status=125).stderr, words)
+    true("cpus" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not named: no remark")
+    true("not fixed: cpus: only the exact engine can" in sh(TARE, "run", "--deterministic=+cpus", "--", "true").stderr, "asked for by name")
+
+
+@test
+def the_size_of_a_terminal():
+    need_exact()
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 132, 0, 0))
+    Path(ROOM.name, "size.py").write_text("""import fcntl, os, struct, sys, termios
+try:
+    rows = struct.unpack("HHHH", fcntl.ioctl(0, termios.TIOCGWINSZ, b"\\0" * 8))
+except OSError as e:
+    rows = e.errno
+print(rows, os.environ.get("LINES"), os.environ.get("COLUMNS"))
+""")
+    exact = (TARE, "stat", "--engine", "exact", "-e", "instructions:u")
+    env = {k: v for k, v in ENV.items() if k not in ("LINES", "COLUMNS")}
+    script = ("--", os.path.realpath(sys.executable), "-S", "size.py")
+    equal(sh(*exact, "--deterministic=terminal", *script, stdin=slave, env=env).stdout, "(24, 80, 0, 0) 24 80\n", "fixed")
+    equal(sh(*exact, "--deterministic=aslr", *script, stdin=slave, env=env).stdout, "(50, 132, 0, 0) None None\n", "not fixed")
+    equal(sh(*exact, "--deterministic=terminal", *script, stdin=subprocess.DEVNULL, env=env).stdout, f"{errno.ENOTTY} 24 80\n", "no terminal")
+    r = sh(TARE, "run", "-v", "--deterministic=terminal", *script, stdin=slave, env=env)
+    equal(r.stdout, "(50, 132, 0, 0) 24 80\n", "without the engine")
+    true("fixed in part: terminal: " in r.stderr, r.stderr)
+    os.close(master)
+    os.close(slave)
+
+
+AUXV = """
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(void)
+{
+	char file[4096], again[4096];
+	char **e = environ;
+	long n = 0, got, part;
+	int fd = open("/proc/self/auxv", O_RDONLY);
+	while (*e)
+		e++;
+	const Elf64_auxv_t *a = (const Elf64_auxv_t *)(e + 1);
+	while (a[n++].a_type)
+		;
+	got = read(fd, file, sizeof file);
+	lseek(fd, 0, SEEK_SET);
+	part = read(fd, again, 24);
+	part += read(fd, again + 24, sizeof again - 24);
+	printf("%d %d %d\\n", got == n * (long)sizeof *a, !memcmp(file, a, (size_t)n * sizeof *a), part == got && !memcmp(file, again, (size_t)got));
+	return 0;
+}
+"""
+
+
+@test
+def the_auxiliary_vector_in_proc_is_the_programs():
+    need_exact()
+    Path(ROOM.name, "auxv.c").write_text(AUXV)
+    sh("cc", "-o", "auxv", "auxv.c")
+    equal(sh("./auxv").stdout, "1 1 1\n", "natively")
+    for items in ("isa=v2,vdso,random", "vdso", "isa", "none"):
+        equal(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", f"--deterministic={items}", "--", "./auxv").stdout, "1 1 1\n", items)
+
+
 @test
 def a_dump_that_cannot_be_written_is_said():
     for option in ("--list", *(["--isa-dump"] if ARCH == "x86" else [])):
@@ -739,6 +906,10 @@ def cpu_models_that_cannot_be_had():
     true(re.search("this CPU cannot execute all of more:[0-9a-f]{8}: it has no ", r.stderr), r.stderr)
     r = sh(TARE, "run", "--deterministic=+isa", "--", "true")
     true("not fixed: isa: only the exact engine can" in r.stderr, r.stderr)
+    for model, why in (("v9", "there is no CPU model 'v9'"), ("/none", "/none"), ("./no_leaves", "tare run: ./no_leaves: leaves 0 and 1 are missing\n")):
+        Path(ROOM.name, "no_leaves").write_text("")
+        r = sh(TARE, "run", f"--deterministic=+isa={model}", "--", "touch", "begun", status=125)
+        true(why in r.stderr and not Path(ROOM.name, "begun").exists(), r.stderr)
     r = sh(TARE, "run", "--deterministic=+isa=v2,-vdso", "--", "true")
     true("not fixed: isa" in r.stderr, r.stderr)
     true("isa" not in sh(TARE, "run", "--deterministic", "--", "true").stderr, "not asked for by name: nothing is said")
@@ -751,6 +922,11 @@ def an_instruction_that_the_model_lacks_is_said():
         skip("this CPU has no AES instructions")
     Path(ROOM.name, "aes.c").write_text('int main(void) { asm volatile("aesenc %xmm0, %xmm1"); return 0; }')
     sh("cc", "-o", "aes", "aes.c")
+    Path(ROOM.name, "aes_not.c").write_text('int main(int argc, char **argv) { if (argc > 1) asm volatile("aesenc %xmm0, %xmm1"); return 0; }')
+    sh("cc", "-O1", "-o", "aes_not", "aes_not.c")
+    for words, lost in (((), False), (("run",), True)):
+        d = json.loads(sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--format", "json", "--", "./aes_not", *words).stderr)
+        equal("isa" not in d["conditions"]["fixed"], lost, "a branch skips it")
     hostile = "a\x1b[31mes"
     sh("cc", "-o", hostile, "aes.c")
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", f"./{hostile}")

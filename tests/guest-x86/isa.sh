@@ -23,4 +23,6 @@ for model in x86-64-v2 x86-64-v3; do
 	count $model sqlite3 sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 500) select sum(i), group_concat(i) from n'
 	count $model git git hash-object --stdin
 	count $model static-glibc busybox sha256sum
+	count $model nproc nproc --all
+	[ ! -e /bin/cpus ] || count $model static-musl cpus
 done

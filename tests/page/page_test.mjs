@@ -142,6 +142,14 @@ test("bins hold every value once", async () => {
   }
 });
 
+test("empty bins between others keep their place", async () => {
+  const { doubling } = await source("histogram.js");
+  same(doubling([[0, 0, 5], [4, 7, 1], [16, 31, 2]]), [[0, 0, 5], [1, 1, 0], [2, 3, 0], [4, 7, 1], [8, 15, 0], [16, 31, 2]], "from 0");
+  same(doubling([[64, 127, 1], [128, 255, 2]]), [[64, 127, 1], [128, 255, 2]], "none is missing");
+  const high = 2 ** 63;
+  equal(doubling([[1, 1, 1], [high, 2 * high - 1, 1]]).length, 64, "up to 64 bits");
+});
+
 test("numbers of tare stat are shown as they stand in the JSON", async () => {
   const page = await open(stat()), { documents: [doc], schema } = await data(page);
   equal(schema, "tare/page/1", "schema");
@@ -160,15 +168,28 @@ test("what was fixed is told in the words of the text", async () => {
   yes(said.includes("Fixed in each run: aslr, order."), said);
   yes(said.includes("Not fixed: readdir: only the exact engine can"), said);
   const doc = JSON.parse(readFileSync(join(WEB, "../tests/golden/stat-eight-runs.json"), "utf8"));
-  Object.assign(doc.conditions, { fixed: ["aslr", "isa"], not_fixed: [], isa: "x86-64-v3" });
+  doc.notes = ["+engine: includes engine overhead.", "1 of 8 runs failed (exit 3)."];
   const model = await open(made("model.html", [doc]));
-  yes((await model.locator("section.lead .remark").allTextContents()).join("\n").includes("Fixed in each run: aslr, isa=x86-64-v3."), "the CPU model");
+  equal((await model.locator("section.lead .remark").allTextContents()).join("\n"), doc.notes[1], "the notes");
+});
+
+test("page and text name the same number of runs, and say which failed", async () => {
+  const html = join(room, "clean.html"), text = run(["stat", "--clean-times", "-r", "2", "-e", "instructions:u,page-faults", "--html", html, "--", "true"]).stderr;
+  yes(text.includes("median of 2 runs"), text);
+  const page = await open(html), main = await page.locator("main").innerText();
+  equal(await page.locator('section[data-title="Events"] .about').textContent(), "median of 2 runs", "the heading");
+  yes(/Runs\s+2\b/.test(main), main);
+  equal((await data(page)).documents[0].runs, 4, "all runs");
+  for (const line of text.split("\n").map((l) => l.trim()).filter((l) => /^(exact|All else)/.test(l))) yes(main.includes(line), line);
+  const failed = join(room, "failed.html"), note = run(["stat", "-r", "2", "-e", "page-faults", "--engine", "perf", "--html", failed, "--", "false"], 1).stderr.split("\n").find((l) => l.includes("runs failed")).trim();
+  yes((await (await open(failed)).locator("main").innerText()).includes(note), note);
 });
 
 test("what includes engine overhead comes last, marked, as in text, JSON and CSV", async () => {
   const counted = ["instructions:u", "branches:u"], overhead = ["task-clock", "page-faults"], doc = JSON.parse(readFileSync(join(WEB, "../tests/golden/stat-eight-runs.json"), "utf8"));
   const rows = (names, more) => names.map((event, i) => ({ ...doc.events.find((e) => e.event === "task-clock"), event, unit: "", ...more }));
   doc.events = [...rows(counted, { quality: "exact" }), ...rows(overhead, { with_engine_work: true })];
+  doc.notes = ["+engine: includes engine overhead. --clean-times counts these in further runs, without the engine."];
   doc.times_ns.with_engine_work = true;
   for (const varied of [true, false]) { // counts that are exact are often equal in all runs: only times vary then
     if (!varied) for (const e of doc.events.slice(0, 2)) e.max = e.min;
@@ -214,7 +235,7 @@ test("the noise budget is told in the words of the text", async () => {
   const doc = (await data(page)).documents[0];
   doc.explain.events = [{ event: `instructions:u ${EVIL}`, state: "split", n: 8, words: "standard deviation 672, largest minus smallest 1,900; with everything fixed 0",
     parts: [part(["hash-seeds"], "hash seeds: alone a standard deviation of 616", 0.84, 0.57, 0.96, "switched"), part(["page-faults"], "page faults: 12 (9 to 14) for each page fault", 0.1, 0.04, 0.43, "regression")],
-    unexplained: { share: 0.06, low: 0, high: 0.28, place: "two runs part in spin" }, one_run: { run: 3, share: 0.9, words: "Run 3 alone makes 90 % of the variance" } },
+    unexplained: { words: "unexplained: two runs part in spin", share: 0.06, low: 0, high: 0.28, place: "two runs part in spin" }, one_run: { run: 3, share: 0.9, words: "Run 3 alone makes 90 % of the variance" } },
   { ...doc.explain.events[0], words: "all 8 equal: there is no spread to explain.", state: "no spread" }];
   doc.explain.notes = ["8 runs as asked", "Not seen here: migrations."];
   const split = await open(made("explain.html", [doc])), title = "Where the spread comes from", section = split.locator(`section[data-title="${title}"]`);
@@ -600,6 +621,7 @@ test("windows of time have readable axes, and the rest is no window", async () =
   yes((await page.locator(".facts").textContent()).includes("every 5 ms of task-clock"), "the length is a time");
   yes((await page.locator(".remark").allTextContents()).join().includes("after the thread's last complete window is not included"), "the rest is told");
   yes(!(await page.locator(".histogram svg").getAttribute("aria-label")).includes("40"), "nor is the rest in a histogram");
+  equal((await page.locator(".histogram .edges span").allTextContents()).join(), "0.5 CPUs utilized,0.75 CPUs utilized,1 CPUs utilized", "5 bins: the centre is in the middle of the third");
 });
 
 test("a bench is a table, a comparison and its runs", async () => {
@@ -650,7 +672,24 @@ test("accesses to memory are tables", async () => {
   equal((await cells(page, "Accessed data", 0)).join(), "memory at 0x10000000 of <b>evil (1)  4096 bytes", "names are text");
   yes(/(29[7-9]|30[01]) cycles/.test(await page.locator(".facts").textContent()), "the median: 299, within 1/128");
   equal(await page.locator(".histogram rect:not(.none)").count(), 3, "latencies of 64 to 127, to 255, to 511 cycles");
+  equal((await page.locator(".histogram .edges span").allTextContents()).join(), "64,128 to 255,511", "the centre");
   equal(await page.locator("section:has(h2:text-is('Threads')) .spread").first().getAttribute("title"), "64 to 127: 9\n128 to 255: 43\n256 to 511: 81", "a row's own: of 200 samples those that are loads");
+});
+
+test("the page has no table that --by refuses", async () => {
+  const bare = file("bare.data", (to) => execFileSync("python3", ["-c", `
+import sys
+sys.path.insert(0, sys.argv[1])
+from made_accesses import *
+r = Recording()
+r.mmap(1, 0x10000000, 4096, 0, "//anon", data=True)
+for i in range(10):
+    r.sample(0x1000, 1, 1, i, 0x10000000, 0, 1, 100, source("load"))
+r.write(sys.argv[2])`, join(SEEDS, "../../cli"), to]));
+  const { documents } = await data(await open(file("bare.html", (to) => run(["memory", "--html", to, bare])))), all = documents.map((d) => d.by);
+  for (const by of ["line", "function", "instruction", "symbol", "page", "level", "tlb", "node", "thread"])
+    equal(all.includes(by), spawnSync(TARE, ["memory", "--by", by, bare]).status === 0, by);
+  yes(!all.includes("tlb") && all.includes("line"), all.join());
 });
 
 test("shares of what served are rounded as in the text", async () => {
@@ -658,7 +697,11 @@ test("shares of what served are rounded as in the text", async () => {
   const doc = documents.find((d) => d.by === "thread");
   doc.rows[0].places = { L1: 500, L2: 200, "fill buffer": 100 };
   doc.rows[1].places = { L1: 9990, L2: 925, memory: 9, L3: 1 };
-  const at = await cells(await open(made("memory-shares.html", [doc])), "Threads", 10);
+  doc.rows[0].samples = 399;
+  doc.total.samples = 400;
+  doc.rows[1].samples = 399_999;
+  const shares = await open(made("memory-shares.html", [doc])), at = await cells(shares, "Threads", 10);
+  yes((await cells(shares, "Threads", 1)).includes("99.8 %"), "less than all is not 100 %");
   equal(at.sort().join("|"), "L1 62 %, L2 25 %, fill buffer 12 %|L1 91 %, L2 8.5 %, memory 0.1 %, other <0.1 %", "shares");
 });
 
@@ -796,6 +839,10 @@ test("two recordings of samples are a page", async () => {
   const shown = await cells(page, "What changed", 0), wanted = documents[1].rows;
   equal(shown[0], wanted[0].function ?? "[unknown]", "the surest first");
   yes(await page.locator(".flame canvas").isVisible(), "a flame graph");
+  const notes = await page.locator("section.lead .remark").allTextContents(), text = run(["report", "--diff", old, now]).stdout;
+  yes(notes.some((n) => n.includes(" rows changed")), notes.join("\n"));
+  for (const note of notes) yes(text.includes(note), `${note}: ${text}`);
+  yes(documents[1].sampling_noise || !/noise/i.test(await page.locator('section[data-title="What changed"]').innerText()), "exact recordings have no noise");
   const { score } = await source("flame_diff.js"), [a, b] = [documents[1].before, documents[1].after], [x, y] = documents[0].columns;
   const sure = wanted[0].self, z = score(sure.before, sure.after, [x.squares / a.amount, y.squares / b.amount], [a.amount, b.amount], false), t = 1 / (1 + 0.3275911 * Math.abs(z) / Math.SQRT2);
   const p = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * Math.exp(-z * z / 2); // Abramowitz and Stegun, 7.1.26
@@ -852,6 +899,9 @@ test("a function is a page, instruction by instruction", async () => {
   equal(doc.schema, "tare/annotate/1", "document");
   const shown = await cells(page, "Instructions", 0);
   equal(shown.slice(0, 5).join(), doc.instructions.slice(0, 5).map((i) => i.address).join(), "in the order of their addresses");
+  const never = doc.instructions.findIndex((i) => i.amounts[0] === 0);
+  equal(doc.events[0].quality, "exact", "quality");
+  yes(never >= 0 && (await cells(page, "Instructions", 1))[never] === "0", "0 executions are a fact");
 });
 
 test("a function's page has the text of its source lines", async () => {

@@ -2,7 +2,7 @@
 import { h, section } from "./dom.js";
 import { explain } from "./explain.js";
 import { full, interval, known, percent, plain, quality, real, short, toNumber } from "./format.js";
-import { histogram } from "./histogram.js";
+import { doubling, histogram } from "./histogram.js";
 import { strip } from "./strip.js";
 import { table } from "./table.js";
 
@@ -52,7 +52,7 @@ function counter(doc, c) {
   const self = (l) => of(l).self?.median ?? null, noise = (l) => (of(l).self ? toNumber(of(l).self.max) - toNumber(of(l).self.min) : null); // null: not known in every run
   const counts = (list) => (new Set(list.map(String)).size === 1 ? full(list[0]) : list.filter(known).map((n) => full(n)).join(", "));
   return [section(`Noise of ${c.counter}`, ["Largest minus smallest of the runs, in each of ", full(c.intervals), " intervals. Each number is ", quality(c.quality), "."],
-    bins.length > 1 && histogram(bins, (v) => short(v, c.unit), "intervals by their noise; the bins are each twice as wide as the one before"),
+    bins.length > 1 && histogram(doubling(bins), (v) => short(v, c.unit), "intervals by their noise; the bins are each twice as wide as the one before"),
     toNumber(c.not_counted) > 0 && h("p", { class: "remark" }, `${full(c.not_counted)} intervals could not be counted in every run.`),
     toNumber(c.noise) !== 0 && c.causes.map((k) => h("p", { class: "remark" }, toNumber(k.intervals) === 0 ? `The noise does not correlate with ${k.counter}: it is the same in all runs wherever ${c.counter} differs.` : `${k.counter} differs in ${full(k.intervals)} of these intervals, with ${plain(k.noise, c.unit)} of the noise${k.half_95 === undefined ? "; too few to tell whether they correlate" : `${k.known ? "; there, one more of it corresponds to " : "; they do not correlate significantly: one more of it corresponds to "}${within(k.per_one, k.half_95)}${c.unit && ` ${c.unit}`} (95 %)`}.`)),
     extremes("Largest noise", c.largest_noise, c.unit), extremes("Longest intervals", c.longest, c.unit)),

@@ -23,7 +23,7 @@ const sources = (doc) => new Map((doc.source_lines ?? []).map((l) => [`${l.file}
 const code = (text) => h("code", { class: "source" }, text);
 
 const counts = (doc, amounts) => doc.events.flatMap((e, i) => [
-  { title: e.event, number: true, value: (r) => toNumber(amounts(r)[i]), show: (r) => (toNumber(amounts(r)[i]) ? plain(amounts(r)[i], e.unit) : ""), bar: (r) => share(amounts(r)[i], e.here) },
+  { title: e.event, number: true, value: (r) => toNumber(amounts(r)[i]), show: (r) => (toNumber(amounts(r)[i]) || e.quality === "exact" ? plain(amounts(r)[i], e.unit) : ""), bar: (r) => share(amounts(r)[i], e.here) },
   (e.quality !== "exact" || doc.file) && { title: "Share", about: `of ${e.event} in this function`, number: true, value: (r) => share(amounts(r)[i], e.here), show: (r) => (toNumber(amounts(r)[i]) ? percent(share(amounts(r)[i], e.here), 2) : "") },
 ].filter(Boolean));
 

@@ -6,15 +6,12 @@ import { table } from "./table.js";
 const whole = (x) => percent(x, 0);
 
 function parts(e) {
-  return [...e.parts.map((p) => ({ ...p, named: true })), { ...e.unexplained, words: ["unexplained", e.unexplained.place].filter(Boolean).join(": ") }];
+  return [...e.parts.map((p) => ({ ...p, named: true })), e.unexplained];
 }
 
-/** As in text: intervals this wide contain no information. */
-const saysNothing = (rows, e) => rows.length > 0 && rows.every((p) => p.high - p.low >= 0.95) && !e.unexplained.place && !e.one_run;
-
 function budget(e) {
-  const all = e.state === "split" ? parts(e) : [], nothing = saysNothing(all, e), rows = nothing ? [] : all;
-  return [h("h3", {}, e.event), h("p", {}, e.words), nothing && h("p", {}, `${e.n} runs are too few to distinguish its causes: each share may be anything.`), rows.length > 0 && table([
+  const rows = e.state === "split" && !e.undecided ? parts(e) : [];
+  return [h("h3", {}, e.event), h("p", {}, e.words), e.undecided && h("p", {}, e.undecided), rows.length > 0 && table([
     { title: "Share", about: "of the variance", number: true, value: (p) => p.share, show: (p) => whole(p.share), bar: (p) => p.share },
     { title: "95 % interval", number: true, value: (p) => p.low, show: (p) => `${whole(p.low)} to ${whole(p.high)}` },
     { title: "Cause", wide: true, value: (p) => p.words, show: (p) => h(p.named ? "b" : "i", {}, p.words) },

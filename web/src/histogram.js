@@ -2,6 +2,22 @@
 // height is logarithmic if the largest bin is a thousand times the smallest that is not empty.
 import { h, svg } from "./dom.js";
 
+/** Bins that double, 0, 1, 2 to 3, 4 to 7: with the empty ones between. */
+export function doubling(bins) {
+  const all = [];
+  for (const b of bins) {
+    for (let from = all.length ? all.at(-1)[1] + 1 : b[0]; from < b[0]; from = all.at(-1)[1] + 1) all.push([from, 2 * from - 1, 0]);
+    all.push(b);
+  }
+  return all;
+}
+
+/** The value in the middle of the axis; with a gap between bins, which are of whole numbers then, the bin there. */
+function middle(bins, show) {
+  const [from, to] = bins[Math.floor(bins.length / 2)], apart = bins.length > 1 && bins[0][1] !== bins[1][0];
+  return bins.length % 2 === 0 ? show(from) : apart && from !== to ? `${show(from)} to ${show(to)}` : show((from + to) / 2);
+}
+
 export function histogram(bins, show, title) {
   const most = Math.max(...bins.map((b) => b[2]), 1), least = Math.min(...bins.filter((b) => b[2]).map((b) => b[2]), most);
   const log = most / least >= 1000, sum = bins.reduce((s, b) => s + b[2], 0);
@@ -11,7 +27,7 @@ export function histogram(bins, show, title) {
     svg("title", {}, label(b))));
   return h("figure", { class: "histogram" },
     svg("svg", { viewBox: `0 0 ${bins.length} 1`, preserveAspectRatio: "none", role: "img", "aria-label": `${title}. ${bins.filter((b) => b[2]).map(label).join("; ")}` }, bars),
-    h("div", { class: "edges", "aria-hidden": "true" }, h("span", {}, show(bins[0][0])), h("span", {}, show(bins[Math.floor(bins.length / 2)][0])), h("span", {}, show(bins[bins.length - 1][1]))),
+    h("div", { class: "edges", "aria-hidden": "true" }, h("span", {}, show(bins[0][0])), h("span", {}, middle(bins, show)), h("span", {}, show(bins[bins.length - 1][1]))),
     h("figcaption", {}, title, log ? "; heights by their logarithm" : ""));
 }
 

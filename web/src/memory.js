@@ -1,7 +1,7 @@
 // tare/memory/1: accesses to memory, a table for each way to add them up. tare/sharing/1: lines that move between threads.
 import { h, section } from "./dom.js";
-import { full, known, percent, toNumber } from "./format.js";
-import { histogram } from "./histogram.js";
+import { fixed, full, known, toNumber } from "./format.js";
+import { doubling, histogram } from "./histogram.js";
 import { table } from "./table.js";
 
 const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
@@ -25,10 +25,12 @@ const titles = { line: "Source lines", function: "Functions", instruction: "Inst
   node: "NUMA nodes", thread: "Threads" };
 const sum = (counts) => Object.values(counts).reduce((a, n) => a + toNumber(n), 0);
 
-// Rounds as in text (put_share(): printf, a tie to the even digit).
+// The same digits as in text: put_share().
 function share(part, whole) {
-  const x = 100 * part / whole, digits = x >= 9.95 ? 0 : 1, y = x * 10 ** digits, tie = Number.isInteger(4 * x) && y % 1 === 0.5;
-  return part && x < 0.05 ? "<0.1 %" : `${(tie ? (2 * Math.round(y / 2)) / 10 ** digits : x).toFixed(digits)} %`;
+  const x = whole ? 100 * part / whole : 0;
+  if (part && x < 0.05) return "<0.1 %";
+  if (part < whole && x >= 99.95) return ">99.9 %"; // 100 % is all
+  return `${fixed(x, x === 0 || (x >= 9.95 && (x < 99.5 || part === whole)) ? 0 : 1)} %`;
 }
 
 // "L1 62 %, memory 30 %": the three largest, as in the text
@@ -52,7 +54,7 @@ function rows(doc) {
   const part = (r, n, whole) => (whole ? toNumber(n ?? 0) / whole : null);
   return section(titles[doc.by], toNumber(doc.rows_in_all) > doc.rows.length ? `the first ${full(doc.rows.length)} of ${full(doc.rows_in_all)}` : null, table([
     { title: titles[doc.by], wide: true, value: (r) => r.label, show: (r) => h("b", { title: r.file ?? r.module ?? null }, r.label) },
-    { title: "Share", about: "of the samples", number: true, sort: latency ? undefined : "down", value: (r) => toNumber(r.samples) / all, bar: (r) => toNumber(r.samples) / all, show: (r) => percent(toNumber(r.samples) / all, 2) },
+    { title: "Share", about: "of the samples", number: true, sort: latency ? undefined : "down", value: (r) => toNumber(r.samples) / all, bar: (r) => toNumber(r.samples) / all, show: (r) => share(toNumber(r.samples), all) },
     { title: "Samples", number: true, value: (r) => toNumber(r.samples), show: (r) => full(r.samples) },
     { title: "Loads", number: true, value: (r) => toNumber(r.loads) + toNumber(r.updates), show: (r) => full(toNumber(r.loads) + toNumber(r.updates)) },
     { title: "Stores", number: true, value: (r) => toNumber(r.stores) + toNumber(r.updates), show: (r) => full(toNumber(r.stores) + toNumber(r.updates)) },
@@ -61,8 +63,8 @@ function rows(doc) {
     latency && { title: "Histogram", about: "the distribution: a bar for each doubling of the cycles", value: (r) => (known(of(r)) ? toNumber(of(r).p50) : null),
       show: (r) => (known(of(r)) ? h("span", { class: "spread", title: bins(of(r)).map(([from, to, n]) => `${full(from)} to ${full(to)}: ${full(n)}`).join("\n") }, spread(of(r), of(doc.total).histogram)) : "–") },
     placed && doc.by !== "level" && { title: "Served by", value: (r) => places(r), show: (r) => places(r) ?? "–" },
-    toNumber(doc.total.snoops.modified ?? 0) > 0 && { title: "Hitm", about: "found the line modified in another core's cache", number: true, value: (r) => part(r, r.snoops.modified, toNumber(r.samples)), show: (r) => percent(part(r, r.snoops.modified, toNumber(r.samples)), 1) },
-    walks && doc.by !== "tlb" && { title: "Walks", about: "translations that needed the page tables", number: true, value: (r) => part(r, r.tlbs.walk, sum(r.tlbs)), show: (r) => (sum(r.tlbs) ? percent(part(r, r.tlbs.walk, sum(r.tlbs)), 1) : "–") },
+    toNumber(doc.total.snoops.modified ?? 0) > 0 && { title: "Hitm", about: "found the line modified in another core's cache", number: true, value: (r) => part(r, r.snoops.modified, toNumber(r.samples)), show: (r) => share(toNumber(r.snoops.modified ?? 0), toNumber(r.samples)) },
+    walks && doc.by !== "tlb" && { title: "Walks", about: "translations that needed the page tables", number: true, value: (r) => part(r, r.tlbs.walk, sum(r.tlbs)), show: (r) => (sum(r.tlbs) ? share(toNumber(r.tlbs.walk ?? 0), sum(r.tlbs)) : "–") },
   ].filter(Boolean), doc.rows, { caption: titles[doc.by], search: "Filter rows", empty: "no accesses" }));
 }
 
@@ -72,7 +74,7 @@ export function memory(doc, documents) {
     doc.latency ? ["Latency, median", `${full(t.latencies[doc.latency].p50)} cycles`, doc.latency_meaning] : ["Latency", "not measured"],
     toNumber(doc.without_address) > 0 && ["Without an address", full(doc.without_address)]], doc),
   first && doc.latency && bins(t.latencies[doc.latency]).length > 1 && section("Latency", doc.latency_meaning,
-    histogram(bins(t.latencies[doc.latency]), (v) => full(v), "cycles of all samples; each bin is twice as wide as the one before")),
+    histogram(doubling(bins(t.latencies[doc.latency])), (v) => full(v), "cycles of all samples; each bin is twice as wide as the one before")),
   rows(doc), last && unnamed(doc)];
 }
 export const memoryTitle = (doc) => ({ title: doc.file, kind: "tare memory" });

@@ -79,7 +79,7 @@ function frames(doc, tree, column) {
   return [...rows.values()].filter((r) => r.total);
 }
 
-const leftOut = (doc) => doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks too small to be seen are counted to the one above them.`);
+const leftOut = (doc) => doc.left_out > 0 && h("p", { class: "about" }, `${full(doc.left_out)} stacks are too small to be visible: their amounts are added to their callers.`);
 
 const difference = (doc) => section(doc.title ?? "Flame graph of the difference",
   "The width is the count after the change, or before it, which shows frames that are gone. The colour shows the change. Click or Enter zooms, the arrow keys move.",

@@ -2,7 +2,7 @@
 import { charts } from "./chart.js";
 import { h, section } from "./dom.js";
 import { explain } from "./explain.js";
-import { full, interval, known, partial, percent, plain, quality, qualityRank, real, short, toNumber } from "./format.js";
+import { full, interval, known, percent, plain, quality, qualityRank, real, short, toNumber } from "./format.js";
 import { bin, histogram } from "./histogram.js";
 import { strip } from "./strip.js";
 import { table } from "./table.js";
@@ -26,7 +26,7 @@ const mark = (e) => e.with_engine_work && h("span", { class: "soft", title: "inc
 
 function events(doc) {
   const rows = doc.events.filter((e) => known(e.value)), several = rows.some((e) => e.n > 1), keyed = rows.some(key), shared = rows.some((e) => e.share < 1);
-  return rows.length ? section("Events", several ? `medians of ${doc.runs} runs` : null, table([
+  return rows.length ? section("Events", several ? `median of ${doc.runs_each} runs${doc.conditions.batches > 1 + !!doc.conditions.clean_times ? `, events split over ${doc.conditions.batches} rounds` : ""}` : null, table([
     { title: "Event", value: (e) => e.event, show: (e) => h("b", {}, e.event) },
     keyed && { title: "Of", value: key },
     { title: "Value", number: true, value: (e) => toNumber(e.value), show: (e) => h("span", { title: full(e.value, e.unit) }, shown(e, e.value)) },
@@ -101,35 +101,21 @@ function times(doc) {
 
 function facts(doc) {
   const c = doc.conditions, status = doc.exit_status === null ? null : ["Exit status", String(doc.exit_status)];
-  return list([...(doc.times_ns.with_engine_work ? [] : times(doc)), ["Runs", String(doc.runs), c.launch === "fixed" ? "fixed memory layout" : c.aslr && "addresses randomised"],
+  return list([...(doc.times_ns.with_engine_work ? [] : times(doc)), ["Runs", String(doc.runs_each), c.launch === "fixed" ? "fixed memory layout" : c.aslr && "addresses randomised"],
     ["Engine", c.engine, c.engine === "exact" && "binary translation"], status]);
 }
 
-/** What --deterministic fixed, in the same words as text. */
-function launch(c) {
-  if (!c.fixed) return [];
-  const value = { isa: c.isa, clock: c.clock };
-  const names = c.fixed.map((name) => (value[name] ? `${name}=${value[name]}` : name));
-  return [`Fixed in each run: ${names.join(", ") || "nothing"}.`, ...(c.not_fixed ?? []).map((x) => `Not fixed: ${x.item}: ${x.reason}.`),
-    ...(c.fixed_in_part ?? []).filter((x) => x.item === "clock").map((x) => `Fixed in part: ${x.item}: ${x.reason}.`),
-    ...(c.isa && !c.fixed.includes("isa") ? [`CPU model: ${c.isa}.`] : []), c.without_rights && `Ran without its rights: ${c.without_rights}.`]
-    .filter(Boolean).map((text) => h("p", { class: "remark" }, text));
-}
+const OVERHEAD = "+engine: "; // its note is above the values that it is about
 
 /** Values that include engine overhead, after those that do not. */
 function overhead(doc) {
   if (!doc.times_ns.with_engine_work && !doc.events.some((e) => e.with_engine_work)) return [];
-  return [section("Engine overhead", "+engine: includes engine overhead. --clean-times counts these in further runs, without the engine.",
+  return [section("Engine overhead", doc.notes.find((n) => n.startsWith(OVERHEAD)),
     doc.times_ns.with_engine_work && list(times(doc))), runs(doc, true)];
 }
 
 export function stat(doc) {
-  const never = doc.each_run.filter((r) => r.never_began).length;
-  const cut = doc.each_run.filter((r) => r.ended_by !== "itself").length;
-  return [h("section", { class: "lead" }, facts(doc),
-    never > 0 && h("p", { class: "remark" }, `${never} of ${doc.runs} runs ended by a signal before their first instruction.`),
-    cut > 0 && h("p", { class: "remark" }, `${cut} of ${doc.runs} runs did not end by themselves (${[...new Set(doc.each_run.map((r) => r.ended_by))].join(", ")}).`),
-    (doc.conditions.uncounted_processes ?? []).map((p) => h("p", { class: "remark" }, partial(p))), launch(doc.conditions)),
+  return [h("section", { class: "lead" }, facts(doc), doc.notes.filter((n) => !n.startsWith(OVERHEAD)).map((n) => h("p", { class: "remark" }, n))),
   events(doc), explain(doc), metrics(doc), runs(doc, false), missing(doc), profile(doc), ...overhead(doc)];
 }
 

@@ -8,8 +8,8 @@ const percentage = (p) => (p === null ? "new" : p === 0 ? "0 %" : `${p > 0 ? "+"
 
 function facts(doc) {
   const first = doc.events[0], side = (name, s) => [name, full(s.length), `${first} of ${s.comm || "thread"} ${s.thread} in ${full(s.windows)} windows: ${s.file}`];
-  const p = doc.parted, rows = [side("A", doc.a), side("B", doc.b), ["Windows of both", full(doc.windows_of_both), doc.places < toNumber(doc.windows_of_both) ? h("span", {}, quality(doc.quality), ` compared at ${full(doc.places)} places where windows of both end`) : quality(doc.quality)],
-    p ? ["They diverge", `window ${full(p.window)}`, `${p.until === undefined ? "at" : `between ${full(p.at)} and`} ${full(p.until ?? p.at)} ${first}: ${p.event} ${full(p.a)} in A, ${p.b_is && p.b_is !== "equal" ? `${p.b_is} ` : ""}${full(p.b)} in B`] : ["They diverge", toNumber(doc.windows_of_both) ? "nowhere" : "unknown", !toNumber(doc.windows_of_both) ? "no window of A ends where one of B does: use windows of equal length" : doc.quality === "exact" ? "every window is equal" : "as far as the noise shows"]];
+  const p = doc.parted, any = toNumber(doc.windows_of_both) > 0 || doc.rest_of_both, rows = [side("A", doc.a), side("B", doc.b), ["Windows of both", `${full(doc.windows_of_both)}${doc.rest_of_both ? " and the rest" : ""}`, doc.places < toNumber(doc.windows_of_both) ? h("span", {}, quality(doc.quality), ` compared at ${full(doc.places)} places where windows of both end`) : quality(doc.quality)],
+    p ? ["They diverge", `window ${full(p.window)}`, `${p.until === undefined ? "at" : `between ${full(p.at)} and`} ${full(p.until ?? p.at)} ${first}: ${p.event} ${full(p.a)} in A, ${p.b_is && p.b_is !== "equal" ? `${p.b_is} ` : ""}${full(p.b)} in B`] : ["They diverge", any ? "nowhere" : "unknown", !any ? "no window of A ends where one of B does: use windows of equal length" : doc.quality === "exact" ? "every window is equal" : "as far as the noise shows"]];
   const a = toNumber(doc.a.length), b = toNumber(doc.b.length);
   return h("section", { class: "lead" }, h("dl", { class: "facts" }, rows.map(([k, v, more]) => h("div", {}, h("dt", {}, k), h("dd", {}, v), more && h("dd", { class: "more-soft" }, more)))),
     a !== b && h("p", { class: "remark" }, `${a > b ? "A" : "B"} is longer by ${full(Math.abs(a - b))} ${first}: that part has no counterpart.`));
@@ -29,7 +29,7 @@ function strip(doc, k) {
 
 export function windowsDiff(doc) {
   const others = doc.events.map((name, i) => [name, i]).slice(doc.events.length > 1 ? 1 : 0);
-  const totals = section("In total", "in the windows that both have", table([
+  const totals = section("In total", doc.rest_of_both ? "in the windows that both have, and in the rest after them" : "in the windows that both have", table([
     { title: "Event", value: (r) => r.name, show: (r) => h("b", {}, r.name) }, { title: "A", number: true, value: (r) => r.a, show: (r) => plain(r.a, r.unit) }, { title: "B", number: true, value: (r) => r.b, show: (r) => plain(r.b, r.unit) },
     { title: "Changed", number: true, value: (r) => r.b - r.a, show: (r) => percentage(changed(r.a, r.b)) },
   ], doc.events.map((name, i) => ({ name, unit: doc.units?.[i] ?? "", a: toNumber(doc.total_a[i]), b: toNumber(doc.total_b[i]) })), { caption: "In total" }));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/bench/bench_tests.h"
+#include "exact/isa.h"
 #include "output/temp_cleanup.h"
 #include "bench/bench_object.h"
 #include "bench/bench_snippet.h"
@@ -289,6 +290,28 @@ int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_
 	return ret;
 }
 
+/*
+ * The width of the vector registers: of the CPU model, if the exact engine gives the test one. The
+ * wider registers' instructions would not be the model's.
+ */
+static unsigned vector_bytes(const struct bench_options *o)
+{
+	unsigned here = bench_vector_bytes(), there;
+	struct isa_model m, host;
+	int ret;
+
+	if (!o->deterministic || !(determinism_tried(&o->fixed) & FIXED(ISA)) ||
+	    o->engine != BENCH_ENGINE_EXACT)
+		return here;
+	isa_abilities(&host);
+	ret = o->fixed.isa[0] ? isa_choose(&m, o->fixed.isa, &host, NULL)
+			      : isa_choose_usual(&m, &host, NULL);
+	if (ret < 0)
+		return here;
+	there = m.has[ISA_AVX512VL] && m.has[ISA_AVX512BW] ? 64 : m.has[ISA_AVX] ? 32 : 16;
+	return there < here ? there : here;
+}
+
 static int add_code(struct bench_tests *t, const struct bench_options *o, size_t i,
 		    const char *before, struct tare_error *err)
 {
@@ -302,7 +325,7 @@ static int add_code(struct bench_tests *t, const struct bench_options *o, size_t
 			: o->is_c[i] ? 1
 				     : COPIES,
 		.loop = (uint32_t)o->loop,
-		.vector = bench_vector_bytes(),
+		.vector = vector_bytes(o),
 	};
 	struct text turns = { 0 }, name = { 0 };
 	bool can = !o->is_c[i] && o->form != BENCH_FORM_WRITTEN && s.unroll > 1 &&

@@ -23,7 +23,7 @@ struct diff_options {
 
 static const struct option_row diff_opts[] = {
 	{ 0, "check", "[PERCENT]",
-	  "exit with 2 if a cost increased by more than the noise and PERCENT (=5)",
+	  "exit with 2 if a cost increased by more than the noise and PERCENT (default: 0)",
 	  PERCENT(threshold, UINT64_MAX), GIVEN(check) },
 	{ 0, "sure", NULL, "only changes that exceed the noise", FLAG(shown.sure) },
 	{ 0, "sort", "KEY", "change (default), percent, sure or name",

@@ -69,6 +69,14 @@ static int put_listing(const struct annotate_cli *o, const struct annotate_shown
 		annotate_text(&out, shown, &to.style);
 	ret = recording_close(&to, &out, err);
 	text_free(&out);
+	if (ret == 0 && o->common.out.format == FORMAT_CSV) {
+		static const struct style plain = { 0 };
+
+		annotate_mixed(&out, shown, &plain);
+		if (out.len && !out.failed)
+			fprintf(stderr, "tare annotate: note:%s", out.s);
+		text_free(&out);
+	}
 	return ret;
 }
 

@@ -142,8 +142,9 @@ static void remark(const struct command *self, struct timeline *t, const struct 
 		{ told->unplaced,
 		  "point has no position on the axis: it is shown at the nearest point of its thread",
 		  "points have no position on the axis: they are shown at the nearest point of their thread" },
-		{ told->too_deep, "region is too deep for a stack: it counts to the one above",
-		  "regions are too deep for a stack: they count to the one above" },
+		{ told->too_deep,
+		  "region is too deep for a stack: its amount is added to the deepest one that fits",
+		  "regions are too deep for a stack: their amounts are added to the deepest ones that fit" },
 	};
 
 	put_repaired_of(&of, t, told);

@@ -147,9 +147,9 @@ static const char *lacks(const struct memory *m, enum memory_sort sort)
 }
 
 /* The data that rows of this kind need and that no access has. */
-static const char *lacks_rows(const struct memory *m, enum memory_by by)
+static const char *lacks_rows(const struct memory *m, const struct memory_table *t)
 {
-	const struct memory_table *t = m->table;
+	enum memory_by by = t->by;
 	bool node = m->total.distanced;
 
 	for (size_t i = 0; i < t->n && by == MEMORY_BY_NODE; i++)
@@ -171,6 +171,9 @@ static int write_page(const struct memory_cli *o, const struct memory_shown *sho
 		ret = page_file_begin(&p, "tare memory", shown->path, 0, err);
 	for (size_t i = 0; ret == 0 && i < shown->memory->tables; i++) {
 		struct text table = { 0 };
+
+		if (lacks_rows(shown->memory, &shown->memory->table[i])) /* as with --by */
+			continue;
 
 		memory_json(&table, shown, &shown->memory->table[i]);
 		if (table.failed)
@@ -234,9 +237,9 @@ static int show(const struct memory_cli *o, const char *path, bool *partial, str
 			err,
 			"its hardware or engine does not measure this; --sort samples always works");
 	}
-	if (ret == 0 && !o->common.out.html && lacks_rows(&m, o->by)) {
+	if (ret == 0 && !o->common.out.html && lacks_rows(&m, m.table)) {
 		ret = tare_fail(err, ENODATA, "--by %s: the recording does not have %s",
-				memory_by_name(o->by), lacks_rows(&m, o->by));
+				memory_by_name(o->by), lacks_rows(&m, m.table));
 		tare_hint(
 			err,
 			"its hardware or engine does not record this; --by line, symbol and page always work");

@@ -19,7 +19,10 @@
 #include "exact/exact.h"
 #include "sample/perfdata_write.h"
 #include "launch/environment.h"
+#include "launch/determinism_warn.h"
 #include "launch/exact_follow.h"
+#include "launch/launch.h"
+#include "launch/pidspace.h"
 #include "output/escape.h"
 #include "sample/record_size.h"
 #include "sample/record_view.h"
@@ -498,6 +501,7 @@ static int record(struct job *j)
 						     .compress = o->compress,
 						     .build_ids = !o->no_build_ids,
 						     .clockid = o->how.clockid,
+						     .cpu_model = j->fixed.isa_model,
 						     .made = temp_cleanup_add };
 	struct sample_plan plan = {
 		.events = &j->list,
@@ -521,7 +525,15 @@ static int record(struct job *j)
 		.with = j,
 	};
 	struct tare_error late = TARE_ERROR_INIT;
-	int ret = perfdata_writer_open(&j->writer, &file, j->err), finished;
+	int ret, finished;
+
+	/* the writer names the model in the header, in a pipe before the command begins */
+	j->fixed = o->fixed;
+	if (!o->deterministic)
+		j->fixed.set = FIXED_LAYOUT;
+	ret = j->exact ? launch_choose_isa(&j->fixed, j->err) : 0;
+	if (ret == 0)
+		ret = perfdata_writer_open(&j->writer, &file, j->err);
 
 	plan.how.fields = true;
 	plan.how.rate_given = o->rate_given;
@@ -529,8 +541,7 @@ static int record(struct job *j)
 	if (ret < 0)
 		return ret;
 	if (j->exact) {
-		j->fixed.set = FIXED_LAYOUT;
-		ret = environment_fix(&j->environment, j->fixed.set, NULL, j->argv,
+		ret = environment_fix(&j->environment, j->fixed.set, j->fixed.kept, j->argv,
 				      plan.envp ? plan.envp : environ, j->err);
 		plan.envp = j->environment.envp;
 		plan.fixed = &j->fixed;
@@ -801,6 +812,13 @@ static int run_record(const struct command *self, int argc, char **argv)
 	ret = record_options_check(&j.o, j.argv != NULL, &err);
 	if (ret == 0 && j.argv && !strcmp(j.o.output, "-"))
 		ret = own_stdout_take(&err);
+	if (ret == 0 && j.o.deterministic) {
+		status = pidspace_enter(&j.o.fixed, j.argv[0]);
+		if (status >= 0) {
+			record_options_free(&j.o);
+			return status;
+		}
+	}
 	if (ret == 0) {
 		j.machine = machine_open(NULL, &err);
 		ret = j.machine ? 0 : -err.code;
@@ -811,6 +829,10 @@ static int run_record(const struct command *self, int argc, char **argv)
 	}
 	if (j.outcome.began) {
 		show(&j, self);
+		if (j.o.deterministic && !j.o.quiet) {
+			determinism_warn_had(self, &j.fixed);
+			determinism_warn_missed(self, &j.fixed);
+		}
 	} else {
 		record_alloc_forget(&j.alloc);
 		temp_cleanup_forget(j.alloc.path);

@@ -80,6 +80,9 @@ int export_perfdata(struct out *out, const struct exporter *how, const char *pat
 					.trace = fields,
 					.n_trace = how->fields ? ARRAY_SIZE(fields) : 0,
 					.trace_if_any = true,
+					.counted = how->sample == NULL,
+					.comms_apart = true,
+					.threads_apart = true,
 					.sample_log = how->sample != NULL,
 					.symfs = names->symfs,
 					.kallsyms = names->kallsyms,
@@ -89,10 +92,22 @@ int export_perfdata(struct out *out, const struct exporter *how, const char *pat
 	struct timeline_info head = { .path = path, .format = "perf.data", .time = -1 };
 	struct samples s = { 0 };
 	struct text command = { 0 };
+	const char *why = NULL;
 	int ret = samples_read(&s, path, &read, err);
 
+	if (ret == 0 && s.counted.used && s.quality.with_stacks) { /* stacks are of samples */
+		samples_free(&s);
+		s = (struct samples){ 0 };
+		read.counted = false;
+		why = "with callees they are from samples";
+		ret = samples_read(&s, path, &read, err);
+	}
 	if (ret < 0)
 		return ret;
+	if (why || s.counted.why)
+		fprintf(stderr,
+			"tare export: note: amounts are from samples, although the recording has exact ones: %s\n",
+			why ? why : s.counted.why);
 	command_of(&command, &s);
 	head.command = command.s ? command.s : path;
 	head.broke_off = s.quality.broke_off;

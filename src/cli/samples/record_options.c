@@ -268,6 +268,9 @@ const struct option_row record_option_rows[] = {
 	  "memory (default), branches, fetch or all: exact places, chosen by machine",
 	  WORD(precise_of.what, "precise sampling of", "memory", "branches", "fetch", "all"),
 	  GIVEN(precise) },
+	{ 0, "deterministic", "[ITEMS]",
+	  "with --engine exact: fix items that vary between runs; tare run --list",
+	  DETERMINISTIC(fixed), GIVEN(deterministic) },
 	{ 0, "alloc", NULL, "record the command's memory allocations in FILE.alloc", FLAG(alloc) },
 	{ 0, "min-latency", "CYCLES", NULL, NUMBER(precise_of.min_latency, 1, UINT32_MAX) },
 	{ 0, "no-jitter", NULL, NULL, FLAG(no_jitter) },
@@ -292,6 +295,9 @@ int record_options_check(struct record_options *o, bool has_command, struct tare
 	else if (!has_command && !o->pids && !o->tids && !o->all_cpus && !o->cpus.n) {
 		ret = tare_fail(err, EINVAL, "there is nothing to record");
 		tare_hint(err, "give a command after the options, or -p PID, or -a");
+	} else if (o->deterministic && (!has_command || o->engine != ENGINE_EXACT)) {
+		ret = tare_fail(err, EINVAL, "--deterministic needs a command and --engine exact");
+		tare_hint(err, "tare record --engine exact --deterministic -- COMMAND");
 	} else if (o->alloc && !has_command) {
 		ret = tare_fail(err, EINVAL, "--alloc needs a command that tare starts");
 		tare_hint(err, "give a command after the options");

@@ -5,6 +5,7 @@
 
 #include "cli/common_options.h"
 #include "pmu/precise.h"
+#include "launch/determinism.h"
 #include "launch/engine.h"
 #include "sample/sample_attr.h"
 
@@ -21,7 +22,8 @@ struct record_options {
 	struct cpus cpus;
 	uint64_t timeout_ns, delay_ns, size_most;
 	enum engine_wish engine;
-	bool precise, no_jitter, alloc;
+	bool precise, no_jitter, alloc, deterministic;
+	struct determinism fixed;
 	struct precise_question precise_of;
 
 	size_t ring_bytes, aux_bytes; /* 0: chosen automatically */

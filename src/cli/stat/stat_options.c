@@ -82,7 +82,7 @@ const struct option_row stat_option_rows[] = {
 	  SPECIAL_ALL(set_delay) },
 	{ 0, "control", "fd:|fifo:", "IN[,ACK]: obey enable, disable, ping, stop",
 	  TEXT(control, "value") },
-	{ 0, "timeout", "MS", "end after MS", DURATION(timeout_ns, 1000000, 1),
+	{ 0, "timeout", "MS", "end each run after MS", DURATION(timeout_ns, 1000000, 1),
 	  .refusal = "a time limit of 0 leaves nothing to count" },
 	{ 0, "no-multiplex", NULL, "full counts or none: fail and name the events that do not fit",
 	  FLAG(no_multiplex) },

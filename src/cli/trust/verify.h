@@ -11,7 +11,8 @@
 /* Exit statuses of all kinds, in addition to EXIT_CANNOT_MEASURE. */
 enum {
 	EXIT_VERIFIED = 0,
-	EXIT_NOT_VERIFIED = 1, /* the test ran and failed */
+	EXIT_NOT_VERIFIED = 1,     /* the test ran and failed */
+	EXIT_NOTHING_VERIFIED = 2, /* it ran, and this machine has nothing that it can verify */
 };
 
 /* Member `form` of the options of each kind, and of tare diverge. */

@@ -225,14 +225,14 @@ static int status_of(const struct row *row, size_t n, struct tare_error *err)
 	for (size_t i = 0; i < n; i++) {
 		enum verify_verdict v = row[i].result.verdict;
 
-		any |= v != VERIFY_UNAVAILABLE;
+		any |= v != VERIFY_UNAVAILABLE && v != VERIFY_UNTESTED;
 		bad |= v != VERIFY_UNAVAILABLE && v != VERIFY_UNTESTED &&
 			!verify_trusted(&row[i].result);
 	}
 	if (!any) {
 		tare_fail(err, ENOTSUP, "these events cannot be verified here");
 		tare_hint(err, "each row has its reason; tare doctor says what the machine lacks");
-		return -ENOTSUP;
+		return EXIT_NOTHING_VERIFIED;
 	}
 	return bad ? EXIT_NOT_VERIFIED : EXIT_VERIFIED;
 }
@@ -292,10 +292,9 @@ static int run_counts(const struct command *self, int argc, char **argv)
 		status = work(&o, &err);
 	}
 	event_options_free(&o.events);
-	if (rest < 0 || status >= 0)
-		return status;
-	complain(self, &err, o.events.text);
-	return EXIT_CANNOT_MEASURE;
+	if (rest >= 0 && (status < 0 || status == EXIT_NOTHING_VERIFIED))
+		complain(self, &err, o.events.text);
+	return status < 0 ? EXIT_CANNOT_MEASURE : status;
 }
 
 const struct command verify_counts = {

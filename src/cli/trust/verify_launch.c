@@ -97,6 +97,8 @@ static void vary(struct job *j, const struct determinism *f, unsigned off, unsig
 {
 	static char locales[][24] = { "LC_ALL=C", "LC_ALL=en_US.UTF-8" },
 		    zones[][24] = { "TZ=EST5EDT", "TZ=<+0530>-5:30" };
+	static char columns[][16] = { "COLUMNS=100", "COLUMNS=132" },
+		    lines[][16] = { "LINES=30", "LINES=50" };
 	static char ci[] = "CI=true", build[] = "BUILD_NUMBER=17";
 	size_t vars = j->n_environment;
 
@@ -117,6 +119,10 @@ static void vary(struct job *j, const struct determinism *f, unsigned off, unsig
 		vars = set_variable(envp, vars, locales[n % 2]);
 		vars = set_variable(envp, vars, zones[n % 2]);
 	}
+	if ((off & FIXED(TERMINAL)) && n) {
+		vars = set_variable(envp, vars, columns[n % 2]);
+		vars = set_variable(envp, vars, lines[n % 2]);
+	}
 	if ((off & FIXED(CWD)) && getenv("PWD")) {
 		snprintf(j->pwd, sizeof(j->pwd), "PWD=%s", f->cwd);
 		vars = set_variable(envp, vars, j->pwd);
@@ -130,6 +136,7 @@ static const char *kept_of(const struct determinism *f, unsigned off,
 {
 	const char *varied = off & FIXED(ENVIRONMENT) ? "TARE_OTHER_SHELL"
 		: off & FIXED(LOCALE)                 ? "LC_ALL:TZ"
+		: off & FIXED(TERMINAL)               ? "COLUMNS:LINES"
 		: off & FIXED(CWD)                    ? "PWD"
 						      : "";
 

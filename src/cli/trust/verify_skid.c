@@ -173,7 +173,7 @@ static int status_of(const struct skid_report *r)
 		hardware |= r->row[i].hardware && r->row[i].measured;
 		kept &= !r->row[i].measured || r->row[i].result.kept;
 	}
-	return !kept ? EXIT_NOT_VERIFIED : hardware ? EXIT_VERIFIED : EXIT_CANNOT_MEASURE;
+	return !kept ? EXIT_NOT_VERIFIED : hardware ? EXIT_VERIFIED : EXIT_NOTHING_VERIFIED;
 }
 
 static int run_skid(const struct command *self, int argc, char **argv)

@@ -83,11 +83,16 @@ static inline bool insn_umip(const struct insn *in)
 }
 
 /* cpuid, xgetbv, rdpid: their answer depends on the processor. */
+static inline bool insn_rdpid(const struct insn *in)
+{
+	return in->encoding == E_LEGACY && in->map == 1 && in->opcode == 0xc7 &&
+		(in->prefix & P_F3) && in->modrm >= 0xf8;
+}
+
 static inline bool insn_asks_processor(const struct insn *in)
 {
 	return in->encoding == E_LEGACY && in->map == 1 &&
-		(in->opcode == 0xa2 || (in->opcode == 0x01 && in->modrm == 0xd0) ||
-		 (in->opcode == 0xc7 && (in->prefix & P_F3) && in->modrm >= 0xf8));
+		(in->opcode == 0xa2 || (in->opcode == 0x01 && in->modrm == 0xd0) || insn_rdpid(in));
 }
 
 static inline bool insn_rdtscp(const struct insn *in)

@@ -172,7 +172,7 @@ bool clock_executes(const struct insn *in)
 	return (eng.mode & SAME_CLOCK) && (insn_rdtsc(in) || insn_rdtscp(in));
 }
 
-/* rdtsc, rdtscp: a tick is 1 ns; the processor's number is 0. */
+/* rdtsc, rdtscp: a tick is 1 ns. */
 void clock_instruction(struct thread *t, const struct insn *in)
 {
 	uint64_t now = (uint64_t)(UPTIME + clock_now(t));
@@ -180,7 +180,7 @@ void clock_instruction(struct thread *t, const struct insn *in)
 	t->regs[RAX] = (uint32_t)now;
 	t->regs[RDX] = now >> 32;
 	if (insn_rdtscp(in))
-		t->regs[RCX] = 0;
+		t->regs[RCX] = t->cpu;
 }
 
 /* ---- answers ---- */

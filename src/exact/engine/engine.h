@@ -359,8 +359,14 @@ bool frame_find(uint64_t pc, uint64_t sp, uint64_t bp, struct call_frame *out);
 bool isa_executes(const struct insn *in);
 bool isa_instruction(struct thread *t, const struct insn *in);
 uint8_t *isa_after(uint8_t *p, const struct insn *in);
-bool isa_call(struct thread *t);
+const struct insn *isa_lacking(const struct insn *in, unsigned n);
 void isa_check(const struct insn *in, unsigned n);
+
+/* cpus.c */
+bool cpus_call(struct thread *t);
+
+/* terminal.c */
+bool terminal_call(struct thread *t);
 
 /* clock.c: the virtual clock. */
 bool clock_executes(const struct insn *in);

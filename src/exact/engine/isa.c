@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The CPU that the program sees is a model, not the host, so that it takes the same path on every
- * host: cpuid, xgetbv and the number of the CPU are answered here.
+ * host: cpuid and xgetbv are answered here, and the instructions that give the number of the CPU.
  */
-#include <asm/unistd.h>
-#include <linux/errno.h>
 #include "exact/engine/emit.h"
 
 /* Does this file execute the instruction? */
 bool isa_executes(const struct insn *in)
 {
-	return (eng.mode & SAME_ISA) && insn_asks_processor(in);
+	return ((eng.mode & SAME_ISA) && insn_asks_processor(in)) ||
+		((eng.mode & SAME_CPUS) && insn_rdpid(in));
 }
 
 static void put_cpuid(uint64_t *r)
@@ -35,7 +34,7 @@ static bool put_xgetbv(uint64_t *r)
 	return true;
 }
 
-/* The processor's number is 0, for rdpid here and for rdtscp behind its copy: isa_after(). */
+/* rdpid. For rdtscp, isa_after() adds code that replaces the CPU. */
 bool isa_instruction(struct thread *t, const struct insn *in)
 {
 	switch (in->opcode) {
@@ -43,51 +42,44 @@ bool isa_instruction(struct thread *t, const struct insn *in)
 		put_cpuid(t->regs);
 		return true;
 	case 0xc7:
-		t->regs[(in->modrm & 7) | (in->rex & 1) << 3] = 0;
+		t->regs[(in->modrm & 7) | (in->rex & 1) << 3] = t->cpu;
 		return true;
 	default:
 		return put_xgetbv(t->regs);
 	}
 }
 
-/* What follows the copy of an instruction: ecx of rdtscp becomes 0. Changes no flags. */
+/* What follows the copy of an instruction: ecx of rdtscp becomes the CPU. Changes no flags. */
 uint8_t *isa_after(uint8_t *p, const struct insn *in)
 {
-	if (insn_rdtscp(in))
-		PUT(p, 0xb9, 0, 0, 0, 0); /* mov ecx, 0 */
-	return p;
+	const uint32_t at = offsetof(struct thread, cpu);
+
+	if (!insn_rdtscp(in))
+		return p;
+	PUT(p, 0x65, 0x8b, 0x0c, 0x25); /* mov ecx, gs:[cpu] */
+	memcpy(p, &at, sizeof at);
+	return p + sizeof at;
 }
 
-/* getcpu; false: another call, or not to be answered. */
-bool isa_call(struct thread *t)
+/* The first instruction that needs an extension which the model lacks; NULL: none. */
+const struct insn *isa_lacking(const struct insn *in, unsigned n)
 {
-	const uint64_t *r = t->regs;
-	const uint32_t zero = 0;
-
-	if (!(eng.mode & SAME_ISA) || r[RAX] != __NR_getcpu)
-		return false;
-	for (int i = 0; i < 2; i++) {
-		uint64_t to = r[i ? RSI : RDI];
-
-		if (to && copy_bytes((void *)to, &zero, sizeof zero) < sizeof zero) {
-			finish(t, -EFAULT);
-			return true;
-		}
-	}
-	finish(t, 0);
-	return true;
+	if (eng.mode & SAME_ISA)
+		for (unsigned i = 0; i < n; i++)
+			if (in[i].isa < ISA_FEATURES_N && in[i].isa != ISA_RDPID &&
+			    !eng.shared->isa.has[in[i].isa])
+				return &in[i];
+	return NULL;
 }
 
 /* Code that is about to run: note the first extension that the model lacks. */
 void isa_check(const struct insn *in, unsigned n)
 {
 	struct shared_state *b = eng.shared;
+	const struct insn *lacking = b->isa_beyond ? NULL : isa_lacking(in, n);
 
-	for (unsigned i = 0; i < n; i++)
-		if (in[i].isa < ISA_FEATURES_N && !b->isa.has[in[i].isa] && !b->isa_beyond &&
-		    in[i].isa != ISA_RDPID) {
-			memcpy(b->isa_beyond_program, eng.process->name,
-			       sizeof b->isa_beyond_program);
-			__atomic_store_n(&b->isa_beyond, in[i].isa, __ATOMIC_RELEASE);
-		}
+	if (!lacking)
+		return;
+	memcpy(b->isa_beyond_program, eng.process->name, sizeof b->isa_beyond_program);
+	__atomic_store_n(&b->isa_beyond, lacking->isa, __ATOMIC_RELEASE);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hides the engine when the program reads /proc/self/maps, smaps, numa_maps, pagemap, status, stat,
- * statm or mem; and when it reads maps, smaps or numa_maps of another process of the command. The
+ * statm or mem, and gives it its own auxiliary vector in /proc/self/auxv; and when it reads maps, smaps or numa_maps of another process of the command. The
  * descriptor, its inode and its position stay the kernel's; this file only makes the bytes that a
  * read returns. The position counts the bytes that the program got, so dup, fork, lseek and pread
  * need no special handling.
@@ -37,7 +37,7 @@ enum {
 	SEEK_CUR_ = 1,
 };
 
-enum kind { OTHER, MAPS, SMAPS, NUMA_MAPS, PAGEMAP, STATUS, STAT, STATM, MEMORY };
+enum kind { OTHER, MAPS, SMAPS, NUMA_MAPS, PAGEMAP, STATUS, STAT, STATM, MEMORY, AUXV };
 
 static const uint64_t THE_END = ~0ull;
 
@@ -51,7 +51,7 @@ static enum kind kind_of_name(int fd, int64_t *pid)
 	} rows[] = {
 		{ "/maps", MAPS },       { "/smaps", SMAPS },   { "/numa_maps", NUMA_MAPS },
 		{ "/pagemap", PAGEMAP }, { "/status", STATUS }, { "/stat", STAT },
-		{ "/statm", STATM },     { "/mem", MEMORY },
+		{ "/statm", STATM },     { "/mem", MEMORY },    { "/auxv", AUXV },
 	};
 
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -604,6 +604,28 @@ static char *altered_fields(char *to, const char *from, enum kind kind)
 	return to;
 }
 
+/* The vector as it is on the program's stack: the kernel's copy is of before the changes. */
+static char *altered_auxv(char *to, const char *from, uint64_t bytes)
+{
+	uint64_t pair[2];
+
+	for (uint64_t at = 0; at + sizeof pair <= bytes; at += sizeof pair) {
+		memcpy(pair, from + at, sizeof pair);
+		if (!auxv_pair(pair, &eng.shared->auxv))
+			continue;
+		memcpy(to, pair, sizeof pair);
+		to += sizeof pair;
+	}
+	return to;
+}
+
+static char *altered_text(char *to, const char *from, uint64_t bytes, enum kind kind)
+{
+	if (kind == AUXV)
+		return altered_auxv(to, from, bytes);
+	return kind == STATUS ? altered_status(to, from) : altered_fields(to, from, kind);
+}
+
 /* ---- calls ---- */
 
 struct reading {
@@ -661,7 +683,7 @@ static long read_entries(struct reading *r, uint64_t to, uint64_t n)
 	return (long)done;
 }
 
-/* status, stat or statm: generated for each read, as the kernel does for pread. */
+/* status, stat, statm or auxv: generated for each read, as the kernel does for pread. */
 static long read_text(struct reading *r, uint64_t to, uint64_t n)
 {
 	char out[RECORD_MAX];
@@ -672,9 +694,7 @@ static long read_text(struct reading *r, uint64_t to, uint64_t n)
 	got = sys(__NR_pread64, r->fd, whole.text, sizeof whole.text - 1, 0);
 	if (got > 0) {
 		whole.text[got] = 0;
-		size = (uint64_t)((r->kind == STATUS ? altered_status(out, whole.text)
-						     : altered_fields(out, whole.text, r->kind)) -
-				  out);
+		size = (uint64_t)(altered_text(out, whole.text, (uint64_t)got, r->kind) - out);
 	}
 	unlock();
 	if (got < 0 || r->at >= size)
@@ -714,6 +734,7 @@ static long read_some(struct reading *r, uint64_t to, uint64_t n)
 	case STATUS:
 	case STAT:
 	case STATM:
+	case AUXV:
 		return read_text(r, to, n);
 	default:
 		return read_records(r, to, n);

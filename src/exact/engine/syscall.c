@@ -235,11 +235,17 @@ void system_call(struct thread *t)
 	case __NR_getrandom:
 	case __NR_open:
 	case __NR_openat:
-		if (!random_call(t))
+		if (!random_call(t) && !cpus_call(t))
 			go(t);
 		return;
 	case __NR_getcpu:
-		if (!isa_call(t))
+	case __NR_sched_getaffinity:
+	case __NR_sched_setaffinity:
+		if (!cpus_call(t))
+			go(t);
+		return;
+	case __NR_ioctl:
+		if (!terminal_call(t))
 			go(t);
 		return;
 	case __NR_memfd_create: {
@@ -271,7 +277,8 @@ void system_call(struct thread *t)
 		fork_like(t, (long)r[RAX]);
 		return;
 	case __NR_rseq:
-		rseq_call(t);
+		if (!cpus_call(t))
+			rseq_call(t);
 		return;
 	case __NR_unshare:
 		namespace_call(t, r[RDI]);

@@ -376,6 +376,8 @@ void fork_like(struct thread *t, long nr)
 	n->rseq = w.flags & CLONE_VM ? 0 : t->rseq;
 	n->mask = t->mask;
 	n->filter = t->filter;
+	n->cpus = t->cpus;
+	n->cpu = t->cpu;
 	n->clear_handlers = !!(w.flags & CLEAR_SIGHAND);
 	n->resume_mask = mask;
 	n->started = (uint32_t)(w.flags >> 8 & 1); /* CLONE_VM */
@@ -635,6 +637,8 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	t->flags = 0x202;
 	t->target = p->entry;
 	t->filter = p->filter;
+	t->cpus = p->cpus;
+	t->cpu = p->cpus ? (uint32_t)__builtin_ctzll(p->cpus) : 0;
 	signals_first(t);
 	look_at_pending(t);
 	dispatch(t);

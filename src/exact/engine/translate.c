@@ -393,8 +393,7 @@ static void emit_block(struct draft *d)
 	if (counts_by_rcx(last))
 		b->flags |= B_RCX;
 	note_facts(d);
-	if (eng.mode & SAME_ISA)
-		isa_check(d->insns, d->n);
+	isa_check(d->insns, d->n);
 	every = (eng.mode & COUNT_EVERY) && period_counts(b);
 	/* count all at the entry: the block was entered if and only if it was counted */
 	if (every || path || first) {
@@ -418,7 +417,7 @@ static void emit_block(struct draft *d)
 			p = count_here(p, dead, d->retires, d->counter);
 		p = i < plain ? emit_plain(p, in, d->pcs[i], &map[2])
 			      : emit_last(d, p, (unsigned)i, by_rcx);
-		if (eng.mode & SAME_ISA)
+		if (eng.mode & (SAME_ISA | SAME_CPUS))
 			p = isa_after(p, in);
 		map[0] = in->len;
 		map[1] = (uint8_t)(p - start);
@@ -513,6 +512,8 @@ static struct block *fragment(uint64_t pc, bool indirect, bool once)
 		if (blocks && (b->flags & B_CHECKED))
 			break;
 		if (!read_block(&d, pc, once, BLOCK_INSNS))
+			break;
+		if (blocks && isa_lacking(d.insns, d.n)) /* it may never run */
 			break;
 		if (!once && can_change(r) && watch_code(pc, d.end)) {
 			if (blocks && !(b->flags & B_CHECKED))

@@ -11,6 +11,7 @@
 #include "output/escape.h"
 #include "output/input.h"
 #include "output/options/option.h"
+#include "output/own_stdout.h"
 
 enum { ROWS_MAX = 96, LONG_BASE = 256 };
 
@@ -51,10 +52,17 @@ static void help(const struct command *self, const struct all_rows *all)
 
 		if (!r->about)
 			continue;
+		/* getopt_long() takes an optional value only with =, or directly after the letter. */
+		bool optional = r->arg && r->arg[0] == '[';
+
 		snprintf(left, sizeof(left), "%s%.*s%s%s%s%s%s", r->letter ? "-" : "    ",
 			 r->letter ? 1 : 0, &r->letter, r->letter && r->name ? ", " : "",
-			 r->name ? "--" : "", r->name ? r->name : "", r->arg ? " " : "",
-			 r->arg ? r->arg : "");
+			 r->name ? "--" : "", r->name ? r->name : "",
+			 !r->arg             ? ""
+				 : !optional ? " "
+				 : r->name   ? "[="
+					     : "[",
+			 !r->arg ? "" : r->arg + optional);
 		printf("  %-30s %s\n", left, r->about);
 	}
 	/* A kind of a command ("verify launch") is explained with it. */
@@ -338,7 +346,7 @@ static int take_option(const struct command *self, const struct all_rows *all, i
 	switch (c) {
 	case 'h':
 		help(self, all);
-		*status = fflush(stdout) ? EXIT_CANNOT_MEASURE : 0;
+		*status = own_stdout_printed(self->name) < 0 ? EXIT_CANNOT_MEASURE : 0;
 		return -1;
 	case ':':
 		say_value_wanted(self, argv[optind - 1]);

@@ -352,7 +352,7 @@ static bool is_mixed(const struct annotate_shown *s, uint32_t column)
 		!st->column[column].asked.by_code && !s->of->column[column].exact;
 }
 
-static void put_mixed(struct text *out, const struct annotate_shown *s, const struct style *style)
+void annotate_mixed(struct text *out, const struct annotate_shown *s, const struct style *style)
 {
 	unsigned n = 0;
 
@@ -395,7 +395,7 @@ static void put_notes(struct text *out, const struct annotate_shown *s,
 		text_add(out,
 			 " counts are from samples, although the recording has exact counts: %s\n",
 			 s->samples->counted.why);
-	put_mixed(out, s, style);
+	annotate_mixed(out, s, style);
 	if (by_name(s))
 		report_by_name_text(out, by_name(s), style);
 	if (s->samples) {

@@ -320,6 +320,11 @@ static struct report_change exact_change(const struct call_tree_column column[RE
 	return c;
 }
 
+bool report_diff_census(const struct call_tree_column column[REPORT_SIDES])
+{
+	return call_tree_census(&column[REPORT_BEFORE]) && call_tree_census(&column[REPORT_AFTER]);
+}
+
 bool report_diff_exact(const struct call_tree_column column[REPORT_SIDES])
 {
 	return column[0].counted && column[1].counted;

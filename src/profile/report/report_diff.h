@@ -49,6 +49,8 @@ struct report_change report_change(const struct call_tree_column column[REPORT_S
 struct report_change report_change_in_all(const struct call_tree_column column[REPORT_SIDES]);
 /* both sides are counted */
 bool report_diff_counted(const struct call_tree_column column[REPORT_SIDES]);
+/* every event is a sample, on both sides */
+bool report_diff_census(const struct call_tree_column column[REPORT_SIDES]);
 /* and per instruction: rows are exact */
 bool report_diff_exact(const struct call_tree_column column[REPORT_SIDES]);
 

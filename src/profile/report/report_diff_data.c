@@ -18,6 +18,7 @@ static void json_side(struct json *j, const char *key, const struct report_diff_
 	json_string(j, "event",
 		    call_tree_name(r->samples[side]->call_tree,
 				   r->samples[side]->call_tree->column[r->column[side]].name));
+	json_string(j, "cpu", perfdata_features(r->samples[side]->file)->cpu_desc);
 	json_uint(j, "samples", c->samples);
 	json_uint(j, "amount", c->amount);
 	json_bool(j, "exact", report_diff_exact(r->diff->report.call_tree->column));
@@ -111,8 +112,10 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 	static const unsigned bits[] = { REPORT_COMM, REPORT_MODULE, REPORT_FUNCTION, REPORT_LINE };
 	const struct call_tree *st = r->diff->report.call_tree;
 	const enum report_side denser = report_diff_denser(st->column);
+	struct text notes = { 0 };
 	struct json j = { 0 };
 
+	report_diff_notes(&notes, r);
 	json_object(&j, NULL);
 	json_string(&j, "schema", "tare/report-diff/1");
 	json_side(&j, "before", r, REPORT_BEFORE);
@@ -132,6 +135,8 @@ void report_diff_json(struct text *out, const struct report_diff_shown *r)
 		if (r->diff->report.keys & bits[i])
 			json_string(&j, NULL, names[i]);
 	json_end(&j);
+	json_bool(&j, "sampling_noise", !r->diff->exact && !report_diff_census(st->column));
+	json_notes(&j, "notes", &notes);
 	json_array(&j, "rows");
 	for (size_t i = 0; i < r->diff->n && (!r->limit || i < r->limit); i++)
 		json_row(&j, r, &r->diff->row[i]);

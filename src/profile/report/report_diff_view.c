@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "output/escape.h"
+#include "perfdata/perfdata_features.h"
 #include "profile/report/report_diff_view.h"
 #include "profile/report/report_view.h"
 
@@ -206,7 +207,7 @@ static void put_lone_modules(struct text *out, const struct report_diff_shown *r
 	if (any)
 		text_add(
 			out,
-			"   if a program was renamed, --sort function still compares its functions\n");
+			" If a program was renamed, --sort function still compares its functions.\n");
 	free(sum);
 }
 
@@ -299,9 +300,21 @@ static void put_side(struct text *out, const struct report_diff_shown *r, int si
 	report_partial_text(out, of, "   ", s);
 }
 
-static bool counted(const struct call_tree_column c[REPORT_SIDES])
+/* Libraries choose code by the CPU, so a change may be of other code. */
+static void put_cpus(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
-	return call_tree_census(&c[0]) && call_tree_census(&c[1]);
+	const char *cpu[REPORT_SIDES];
+
+	for (int side = 0; side < REPORT_SIDES; side++)
+		cpu[side] = perfdata_features(r->samples[side]->file)->cpu_desc;
+	if (!cpu[REPORT_BEFORE] || !cpu[REPORT_AFTER] ||
+	    !strcmp(cpu[REPORT_BEFORE], cpu[REPORT_AFTER]))
+		return;
+	text_add(out, " %sThe CPUs differ:%s ", ink_on(s, INK_CAREFUL), ink_off(s));
+	put_name(out, cpu[REPORT_BEFORE], 60);
+	text_add(out, " before, ");
+	put_name(out, cpu[REPORT_AFTER], 60);
+	text_add(out, " after. Libraries choose code by the CPU.\n");
 }
 
 /* Rows that are by samples while others are exact. */
@@ -332,33 +345,13 @@ static void put_counted(struct text *out, const struct report_diff_shown *r, con
 	text_add(out, " after)\n");
 }
 
-void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s)
+/* Below the table. */
+static void put_notes(struct text *out, const struct report_diff_shown *r, const struct style *s)
 {
-	const struct report_change all = report_change_in_all(pair_of(r)->column);
 	const struct call_tree_column *c = pair_of(r)->column;
 	size_t sure = 0;
 
-	for (int side = 0; side < REPORT_SIDES; side++)
-		put_side(out, r, side, s);
-	if (!r->diff->shares && all.before > 0) {
-		text_add(out, " in total: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
-		put_percent(out, 100 * fabs(all.change) / all.before);
-		if (report_diff_counted(c))
-			put_counted(out, r, s);
-		else
-			text_add(out,
-				 report_diff_too_much_lost(c)
-					 ? ", not judged: too many samples are lost\n"
-					 : denser(r) != REPORT_SIDES &&
-						 (denser(r) == REPORT_AFTER) == (all.change > 0)
-					 ? ", not judged: the two sides were sampled differently\n"
-					 : all.beyond || r->diff->same || counted(c) ? "\n"
-					 : c[0].lost > 0 || c[1].lost > 0
-					 ? ", within the noise and the losses\n"
-					 : ", within the noise\n");
-	}
-	text_add(out, "\n");
-	put_table(out, r, s);
+	put_cpus(out, r, s);
 	for (size_t i = 0; i < r->diff->n; i++)
 		sure += main_change(r, &r->diff->row[i])->beyond;
 	if (report_diff_too_much_lost(c))
@@ -375,7 +368,7 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 			"\n %zu of %zu rows changed. Amounts are exact: the engine counted every instruction.\n"
 			" The variation between runs is not known from one recording of each.\n",
 			sure, r->diff->n);
-	else if (counted(c))
+	else if (report_diff_census(c))
 		text_add(
 			out,
 			"\n %zu of %zu rows changed. Every event is a sample on both sides: there is no sampling noise.\n"
@@ -390,18 +383,57 @@ void report_diff_text(struct text *out, const struct report_diff_shown *r, const
 			c[0].lost > 0 || c[1].lost > 0 ? " and the possible effect of the losses"
 						       : "");
 	put_by_samples(out, r);
-	if (!r->diff->same && !r->diff->exact && !counted(c) &&
+	if (!r->diff->same && !r->diff->exact && !report_diff_census(c) &&
 	    (call_tree_in_step(&c[0]) || call_tree_in_step(&c[1])))
 		text_add(
 			out,
 			" %sSamples are a fixed number of events apart%s: if a loop is in step with this period, its rows may be wrong by any amount.\n",
 			ink_on(s, INK_CAREFUL), ink_off(s));
 	else if (!r->diff->same && !r->diff->exact && c[0].asked.repeats && c[1].asked.repeats &&
-		 !counted(c))
+		 !report_diff_census(c))
 		text_add(
 			out,
 			" This noise is that of independent samples; the exact engine takes one in each period, and its noise is at most this.\n");
 	if (!report_diff_too_much_lost(c) && !r->diff->exact)
 		put_price(out, r, s);
+}
+
+void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s)
+{
+	const struct report_change all = report_change_in_all(pair_of(r)->column);
+	const struct call_tree_column *c = pair_of(r)->column;
+
+	for (int side = 0; side < REPORT_SIDES; side++)
+		put_side(out, r, side, s);
+	if (!r->diff->shares && all.before > 0) {
+		text_add(out, " in total: %s", all.change > 0 ? "+" : all.change < 0 ? "-" : "");
+		put_percent(out, 100 * fabs(all.change) / all.before);
+		if (report_diff_counted(c))
+			put_counted(out, r, s);
+		else
+			text_add(out,
+				 report_diff_too_much_lost(c)
+					 ? ", not judged: too many samples are lost\n"
+					 : denser(r) != REPORT_SIDES &&
+						 (denser(r) == REPORT_AFTER) == (all.change > 0)
+					 ? ", not judged: the two sides were sampled differently\n"
+					 : all.beyond || r->diff->same || report_diff_census(c)
+					 ? "\n"
+					 : c[0].lost > 0 || c[1].lost > 0
+					 ? ", within the noise and the losses\n"
+					 : ", within the noise\n");
+	}
 	put_lone_modules(out, r);
+	text_add(out, "\n");
+	put_table(out, r, s);
+	put_notes(out, r, s);
+}
+
+/* As in text. */
+void report_diff_notes(struct text *out, const struct report_diff_shown *r)
+{
+	static const struct style style = { .thousands = true, .utf8 = true };
+
+	put_lone_modules(out, r);
+	put_notes(out, r, &style);
 }

@@ -20,6 +20,8 @@ struct report_diff_shown {
 };
 
 void report_diff_text(struct text *out, const struct report_diff_shown *r, const struct style *s);
+/* One note per line, as in the text output. */
+void report_diff_notes(struct text *out, const struct report_diff_shown *r);
 void report_diff_json(struct text *out, const struct report_diff_shown *r);
 void report_diff_csv(struct text *out, const struct report_diff_shown *r);
 
