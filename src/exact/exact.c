@@ -3,6 +3,7 @@
  * Implements exact.h in tare's process: creates the shared state, starts the supervisor, receives
  * its reports.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "exact/samples_read.h"
@@ -321,6 +323,38 @@ static int hear(struct exact *x, int timeout_ms, struct report *r)
 	return n == sizeof *r ? 1 : -EIO;
 }
 
+static void list_pipes(struct virtual_clock *c)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+	struct stat st;
+
+	c->n_pipes = d ? 0 : CLOCK_PIPES + 1;
+	while (d && (e = readdir(d))) {
+		if (fstat(atoi(e->d_name), &st) < 0 || !S_ISFIFO(st.st_mode))
+			continue;
+		if (c->n_pipes < CLOCK_PIPES)
+			c->pipes[c->n_pipes] = st.st_ino;
+		c->n_pipes += c->n_pipes <= CLOCK_PIPES;
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Files have times of the coarse clock. */
+static void set_clock(struct exact *x, int64_t start)
+{
+	struct timespec now = { 0 };
+
+	if (!start)
+		return;
+	list_pipes(&x->shared->clock);
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	x->shared->clock.start = start;
+	x->shared->clock.real_start = now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
 static int make_cpus(struct exact *x, const struct exact_options *o)
 {
 	struct isa_model host;
@@ -358,7 +392,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 		goto out;
 	if (o->isa)
 		x->shared->isa = *o->isa;
-	x->shared->auxv = (struct auxv_values){ .no_vdso = o->no_vdso,
+	set_clock(x, o->clock_start);
+	x->shared->auxv = (struct auxv_values){ .no_vdso = o->no_vdso || o->clock_start,
 						.hwcaps = o->isa,
 						.hwcap = x->shared->isa.hwcap,
 						.hwcap2 = x->shared->isa.hwcap2 };
@@ -401,7 +436,8 @@ int exact_launch(struct exact **out, char *const argv[], char *const envp[],
 			.aslr = o->aslr,
 			.auxv = { o->same_random, x->shared->auxv },
 			.mode = (o->total_only ? 0 : COUNT_TAKEN) |
-				(o->running ? COUNT_RUNNING : 0) |
+				(o->running || o->clock_start ? COUNT_RUNNING : 0) |
+				(o->clock_start ? SAME_CLOCK : 0) |
 				(o->profile ? COUNT_PROFILE : 0) | (o->every.n ? COUNT_EVERY : 0) |
 				(o->every.n && o->every.path ? COUNT_PATH : 0) |
 				(o->same_random ? SAME_RANDOM : 0) |
@@ -715,6 +751,18 @@ void exact_partial(struct exact *x, struct exact_partial *out)
 		begin_reading(&r, x->shared);
 		look_for_missing(x->shared, out);
 	} while (in_motion(x, &r));
+}
+
+const char *exact_clock_beyond(const struct exact *x)
+{
+	static const char *const what[] = {
+		NULL,
+		"timers ran in real time",
+		"CPU times (getrusage, times) are real",
+		"timers ran in real time, and CPU times (getrusage, times) are real",
+	};
+
+	return what[__atomic_load_n(&x->shared->clock.beyond, __ATOMIC_RELAXED) & 3];
 }
 
 const char *exact_isa_beyond(struct exact *x, char program[24])

@@ -82,6 +82,8 @@ struct exact_options {
 	bool no_vdso;        /* hide the vdso: clocks are read by system call */
 	/* the CPU that the command sees (exact/isa.h); NULL: this machine */
 	const struct isa_model *isa;
+	/* a virtual clock, with this CLOCK_REALTIME at the start, ns since 1970; 0: real clocks */
+	int64_t clock_start;
 	bool same_terminal; /* a terminal has 24 rows and 80 columns */
 	unsigned cpus;   /* how many CPUs it sees, at most CPUS_MAX (exact/cpu_files.h); 0: all */
 	bool aslr;       /* keep address space layout randomisation */
@@ -354,6 +356,9 @@ const char *exact_layout_lost(struct exact *x);
  * it; NULL: none, or there is no model.
  */
 const char *exact_isa_beyond(struct exact *x, char program[24]);
+
+/* What the command used that the virtual clock does not include; NULL: nothing. */
+const char *exact_clock_beyond(const struct exact *x);
 
 /*
  * The path, truncated to `room`, of the first program with a file that changes its rights (setuid,

@@ -34,6 +34,8 @@
 #define SHARED_MAGIC     0x6472616f42657261ull /* "areBoard" */
 #define SHARED_PROCESSES 0x1000000ull
 #define PROCESSES        4096u
+#define SHARED_TIMES     0x8000000ull
+#define TIMES_MAX        0x100000u
 #define SHARED_THREADS   0x10000000ull
 #define THREADS          4096u
 #define THREAD_STRIDE    0x4000000ull /* 64 MiB: struct, stacks, counters */
@@ -75,6 +77,7 @@ enum {
 	COUNT_PATH = 64,      /* also a hash of each thread's control-flow path: engine/path.c */
 	TURNED_READDIR = 128, /* directories are read sorted by name, in reverse */
 	SAME_ISA = 256,       /* cpuid and the like answer as the shared state's `isa` */
+	SAME_CLOCK = 512,     /* a virtual clock: engine/clock.c; needs COUNT_RUNNING */
 	SAME_TERMINAL = 1024, /* a terminal has 24 rows and 80 columns */
 	SAME_CPUS = 2048,     /* the CPUs are those of the shared state's `cpu_files` */
 };
@@ -273,6 +276,11 @@ struct process {
 	volatile uint32_t ending;
 	/* its threads that add their counts to `done`; others must not begin (engine/thread.c) */
 	volatile uint32_t folding, hold_folds;
+	/* with SAME_CLOCK, see engine/clock.c: the virtual time at its last exec */
+	int64_t clock;
+	/* it set a timer: its clock also runs with the real one, and is `by_real` ahead of it */
+	volatile uint32_t has_timer, pad3;
+	int64_t by_real;
 };
 
 /* A process that was not counted to its end. */
@@ -378,6 +386,32 @@ enum thread_state {
 
 enum exec_state { EXEC_NONE, EXEC_ASKED, EXEC_WATCHED, EXEC_UNWATCHED };
 
+/* What a program used that the virtual clock does not include. */
+enum clock_beyond { BEYOND_TIMER = 1, BEYOND_CPU_TIME = 2 };
+
+/* A time of a file that was written during the run: the kernel's, and the program's for it. */
+struct file_time {
+	int64_t real, shown; /* ns since 1970 */
+};
+
+enum { CLOCK_PIPES = 16 };
+
+/*
+ * With SAME_CLOCK. Virtual times are ns since the start of the run. Each thread has its own, and
+ * none reads a time before the latest that any has read.
+ */
+struct virtual_clock {
+	int64_t start;            /* CLOCK_REALTIME at virtual time 0, ns since 1970 */
+	int64_t real_start;       /* the real one then, by CLOCK_REALTIME_COARSE as files have it */
+	volatile int64_t latest;  /* that any thread has read */
+	volatile int64_t timers;  /* a timer may expire before this real time (CLOCK_MONOTONIC) */
+	volatile uint32_t beyond; /* enum clock_beyond */
+	volatile uint32_t lock;   /* of the list of file times: SHARED_TIMES */
+	volatile uint32_t n_times;
+	uint32_t n_pipes;            /* more than CLOCK_PIPES: not all are known */
+	uint64_t pipes[CLOCK_PIPES]; /* inodes of pipes that the command inherits */
+};
+
 struct shared_state {
 	uint64_t magic;
 	volatile uint32_t bell;   /* futex: the engine has a request for the supervisor */
@@ -428,12 +462,17 @@ struct shared_state {
 	/* the first program that executed an instruction `isa` lacks, set before isa_beyond */
 	char isa_beyond_program[24];
 	volatile uint32_t isa_beyond; /* enum isa_feature; 0: none */
+	struct virtual_clock clock;
 	volatile uint32_t thread_states[THREADS];
 	volatile uint32_t lineage_top[LINEAGES];   /* counters in use */
 	volatile uint32_t lineage_kinds[LINEAGES]; /* the last kind in use */
 	volatile uint32_t lineage_users[LINEAGES];
 	uint64_t magic_behind;
 };
+
+_Static_assert(SHARED_PROCESSES + PROCESSES * sizeof(struct process) <= SHARED_TIMES &&
+		       SHARED_TIMES + TIMES_MAX * sizeof(struct file_time) <= SHARED_THREADS,
+	       "no list reaches into the next");
 
 /*
  * Length of its lists. Every counted program can write to the shared state at any time, so readers

@@ -15,6 +15,7 @@ enum {
 	AFTER_UNLOCK = 4, /* after a fork: release the lock */
 	AFTER_LOOK = 16,  /* a file was opened for reading */
 	AFTER_MASK = 8,   /* the kernel had the program's full mask: pending_signals.c */
+	AFTER_WAIT = 32,  /* the call has a timeout: clock.c */
 };
 
 /* Flags in `pending`. */
@@ -114,6 +115,18 @@ struct thread {
 	volatile uint32_t park;      /* asked to leave the engine: its process dies */
 	/* inside on_signal(), where a fault of the engine kills it without a report */
 	volatile uint32_t handling;
+	/* With SAME_CLOCK: its virtual time is `clock` + `count`. */
+	int64_t clock;
+	int64_t count_first; /* `count` when it began */
+	/* while it is in a call that only waits: the virtual time at which it continues; 0: none */
+	volatile int64_t until;
+	/* the same of a call with a timeout, while AFTER_WAIT is due; 0: none */
+	int64_t timeout;
+	/* a deadline in real time; `wait_kept` is the address of the program's */
+	int64_t wait_real[2];
+	uint64_t wait_kept;
+	uint32_t wait_register;  /* the one with the address; 0: the deadline is the program's */
+	int32_t timeout_returns; /* the result if the time is over */
 };
 
 #define AT(f, o) _Static_assert(offsetof(struct thread, f) == o, "layout.h: " #f)

@@ -2,7 +2,9 @@
 /* The items by name. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "launch/determinism.h"
 
 const struct determinism_row determinism_rows[FIXED_ITEMS] = {
@@ -38,6 +40,9 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 			     "24 rows and 80 columns, in LINES and COLUMNS; under the exact engine also of a terminal",
 			     false,
 			     "a program that asks the terminal gets its real size: only the exact engine answers" },
+	[FIXED_CLOCK] = { "clock",
+			  "a virtual clock, 1 ns per instruction, from 2030 on, or clock=START; under the exact engine alone",
+			  false, NULL, true },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
 };
@@ -141,6 +146,61 @@ static int set_isa(struct determinism *f, const char *name, size_t n, struct tar
 	return -EINVAL;
 }
 
+/* The usual start is after the times of all files, which a program would take for future ones. */
+enum { CLOCK_FIRST_YEAR = 2030, CLOCK_YEARS = 10, CLOCK_REAL = -1 /* as -clock */ };
+
+void determinism_clock(struct determinism *f)
+{
+	struct tm tm = { .tm_year = CLOCK_FIRST_YEAR - 1900, .tm_mday = 1 };
+	time_t start = f->clock_start ? (time_t)f->clock_start : timegm(&tm), now = time(NULL);
+
+	while (!f->clock_start && start <= now) {
+		tm.tm_year += CLOCK_YEARS;
+		start = timegm(&tm);
+	}
+	f->clock_start = start;
+	gmtime_r(&start, &tm);
+	strftime(f->clock, sizeof(f->clock), "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+/* "2026-01-01", "2026-01-01T12:00:00", both maybe with Z, or seconds since 1970: from 1980 to 2261. */
+static bool parse_start(const char *s, int64_t *out)
+{
+	enum { S_1980 = 315532800 };
+	static const int64_t S_2261 = 9183110400;
+	static const char *const forms[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%s" };
+	bool digits = strspn(s, "0123456789") == strlen(s);
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(s, forms[i], &tm);
+
+		if (!end || strcmp(end, *end == 'Z' && i < 2 ? "Z" : ""))
+			continue;
+		*out = digits ? strtoll(s, NULL, 10) : (int64_t)timegm(&tm);
+		return *out >= S_1980 && *out < S_2261;
+	}
+	return false;
+}
+
+static int set_clock(struct determinism *f, const char *word, size_t n, struct tare_error *err)
+{
+	char typed[32];
+
+	snprintf(typed, sizeof(typed), "%.*s", n > 30 ? 30 : (int)n, word);
+	if (!strcmp(typed, "real")) {
+		f->clock_start = CLOCK_REAL;
+		return 0;
+	}
+	if (parse_start(typed, &f->clock_start))
+		return 0;
+	tare_fail(err, EINVAL, "clock=%s: no time between 1980 and 2260", typed);
+	tare_hint(
+		err,
+		"such as clock=2026-01-01, clock=2026-01-01T12:00:00Z, seconds since 1970, or clock=real");
+	return -EINVAL;
+}
+
 static int set_cpus(struct determinism *f, const char *digits, size_t n, struct tare_error *err)
 {
 	unsigned cpus = 0;
@@ -167,6 +227,7 @@ static const struct {
 	{ FIXED_ENV, keep },
 	{ FIXED_ISA, set_isa },
 	{ FIXED_CPUS, set_cpus },
+	{ FIXED_CLOCK, set_clock },
 };
 
 /* The item that begins "name="; FIXED_ITEMS: none. */
@@ -210,6 +271,10 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 			return no_item(word, n, err);
 		if (with < FIXED_ITEMS && set_value(&values, with, word, n, err) < 0)
 			return -EINVAL;
+		if (with == FIXED_CLOCK && values.clock_start == CLOCK_REAL) {
+			values.clock_start = 0;
+			sign = '-';
+		}
 		if (p == text && !sign) {
 			now = 0; /* a list of only these items */
 			just_some = true;
@@ -227,6 +292,7 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
 	if (!(now & FIXED(ENV)))
 		values.kept[0] = '\0';
 	memcpy(f->kept, values.kept, sizeof(f->kept));
+	f->clock_start = values.clock_start;
 	return 0;
 }
 
@@ -250,6 +316,8 @@ void determinism_names_had(struct text *out, const struct determinism *f)
 
 	if (f && f->isa_model[0])
 		valued |= had & FIXED(ISA);
+	if (f && f->clock[0])
+		valued |= had & FIXED(CLOCK);
 	if (had & ~valued || !had) {
 		determinism_names(out, had & ~valued);
 		sep = ", ";
@@ -258,8 +326,12 @@ void determinism_names_had(struct text *out, const struct determinism *f)
 		text_add(out, "%sisa=%s", sep, f->isa_model);
 		sep = ", ";
 	}
-	if (valued & FIXED(CPUS))
+	if (valued & FIXED(CPUS)) {
 		text_add(out, "%scpus=%u", sep, f->cpus);
+		sep = ", ";
+	}
+	if (valued & FIXED(CLOCK))
+		text_add(out, "%sclock=%s", sep, f->clock);
 }
 
 __attribute__((format(printf, 3, 0))) static bool note(struct determinism *f,
@@ -318,6 +390,11 @@ const char *determinism_open(const struct determinism *f, unsigned item)
 	return NULL;
 }
 
+const char *determinism_leaves(const struct determinism *f, unsigned item)
+{
+	return item == FIXED_CLOCK ? f->clock_leaves : determinism_rows[item].leaves;
+}
+
 bool determinism_remark(struct text *out, const struct determinism *f, unsigned i)
 {
 	if (!f)
@@ -329,7 +406,7 @@ bool determinism_remark(struct text *out, const struct determinism *f, unsigned 
 			 determinism_open(f, i));
 	else if (i < FIXED_ITEMS && determinism_partly(f) & 1u << i)
 		text_add(out, "Fixed in part: %s: %s", determinism_rows[i].name,
-			 determinism_rows[i].leaves);
+			 determinism_leaves(f, i));
 	else
 		return false;
 	return true;

@@ -8,6 +8,7 @@
 #define LAUNCH_DETERMINISM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/error.h"
 #include "base/text.h"
 
@@ -29,6 +30,7 @@ enum determinism_item {
 	FIXED_ISA,         /* the CPU that the command sees: what cpuid answers */
 	FIXED_CPUS,        /* the number of CPUs that the command sees */
 	FIXED_TERMINAL,    /* the size of a terminal */
+	FIXED_CLOCK,       /* virtual time, by instructions */
 	FIXED_ITEMS,
 };
 
@@ -36,6 +38,7 @@ enum {
 	FIXED_CWD_BYTES = 256, /* length of the fixed working directory's name */
 	FIXED_KEPT_BYTES = 256,
 	FIXED_ISA_BYTES = 256,
+	FIXED_LEAVES_BYTES = 120,
 	FIXED_CPUS_MAX = 64,
 };
 
@@ -75,6 +78,9 @@ struct determinism {
 	 * set by determinism_parse(): items that were asked for by their names, not only as usual
 	 */
 	unsigned named;
+	int64_t clock_start; /* with CLOCK: its time at the start, s since 1970; 0: the usual one */
+	char clock[24];      /* the start in effect, "2030-01-01T00:00:00Z"; "": real clocks */
+	char clock_leaves[FIXED_LEAVES_BYTES]; /* what of it was real, if CLOCK is in `partly` */
 	/*
 	 * set by determinism_parse(): the items include neither env nor -env, and are not a list of
 	 * only some
@@ -93,6 +99,7 @@ struct determinism {
  * Sets `set`, `kept` and `env_open`. NULL: the usual items. "+cpu,-vdso": the usual items with
  * changes; "aslr,pid": only these; "all", "none". "env=LANG:CI": env, and these variables are kept.
  * "isa=x86-64-v2": isa, with this CPU model. "cpus=4": cpus, with this number of them.
+ * "clock=2026-01-01": clock, with this start; "clock=real": as "-clock".
  */
 int determinism_parse(const char *text, struct determinism *f, struct tare_error *err);
 /*
@@ -100,6 +107,8 @@ int determinism_parse(const char *text, struct determinism *f, struct tare_error
  * own, and those in `kept`.
  */
 bool determinism_keeps(const char *kept, const char *variable);
+/* Sets `clock`, and `clock_start` if it is 0. */
+void determinism_clock(struct determinism *f);
 /* "aslr, environment, order"; "nothing". */
 void determinism_names(struct text *out, unsigned set);
 /* The same of the items in effect, with their values: "aslr, isa=x86-64-v3, cpus=1". */
@@ -120,6 +129,8 @@ void determinism_strip(struct determinism *f, const char *program, const char *r
  * fixed, or was not requested.
  */
 const char *determinism_open(const struct determinism *f, unsigned item);
+/* The part that is not fixed of an item that is fixed in part. */
+const char *determinism_leaves(const struct determinism *f, unsigned item);
 /*
  * Remarks on a launch, one line for each i from 0 on: "Not fixed: pid: ...", "Fixed in part: ...",
  * "Ran without its rights: ...". False: none at this i.

@@ -41,7 +41,7 @@ void determinism_json(struct json *j, const struct determinism *f)
 	json_array(j, "fixed_in_part");
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
 		if (determinism_partly(f) & 1u << i)
-			put_reason(j, i, determinism_rows[i].leaves);
+			put_reason(j, i, determinism_leaves(f, i));
 	json_end(j);
 	json_array(j, "not_fixed");
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
@@ -53,6 +53,7 @@ void determinism_json(struct json *j, const struct determinism *f)
 		json_uint(j, "cpus", f->cpus);
 	else
 		json_null(j, "cpus");
+	json_string(j, "clock", f && f->clock[0] ? f->clock : NULL);
 	json_string(j, "without_rights", f && f->stripped[0] ? f->stripped : NULL);
 	put_kept(j, f);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of items by name, and their environment variables. */
 #include <string.h>
+#include <time.h>
 #include "launch/environment.h"
 #include "launch/determinism.h"
 #include "tap.h"
@@ -9,7 +10,7 @@
 #define USUAL                                                                                      \
 	(ALL &                                                                                     \
 	 ~(FIXED(CPU) | FIXED(LOCALE) | FIXED(CWD) | FIXED(BINDING) | FIXED(READDIR) |             \
-	   FIXED(ENV) | FIXED(TERMINAL)))
+	   FIXED(ENV) | FIXED(TERMINAL) | FIXED(CLOCK)))
 
 static const struct {
 	int line;
@@ -49,6 +50,14 @@ static const struct {
 	{ __LINE__, "cpu=4", 0, -EINVAL },
 	{ __LINE__, "isa=", 0, -EINVAL },
 	{ __LINE__, "-isa=v2", 0, -EINVAL },
+	{ __LINE__, "clock=2026-01-01,aslr", FIXED(ASLR) | FIXED(CLOCK), 0 },
+	{ __LINE__, "+clock", USUAL | FIXED(CLOCK), 0, true, "" },
+	{ __LINE__, "+clock=real", USUAL, 0, true, "" },
+	{ __LINE__, "all,clock=real", ALL & ~FIXED(CLOCK), 0, false, "" },
+	{ __LINE__, "clock=", 0, -EINVAL },
+	{ __LINE__, "clock=now", 0, -EINVAL },
+	{ __LINE__, "clock=2026-13-01", 0, -EINVAL },
+	{ __LINE__, "clock=1979-12-31", 0, -EINVAL },
 	{ __LINE__, "env=", 0, -EINVAL },
 	{ __LINE__, "env=A::B", 0, -EINVAL },
 	{ __LINE__, "env=:A", 0, -EINVAL },
@@ -102,6 +111,45 @@ TEST(names_of_a_set)
 	determinism_names(&t, 0);
 	CHECK(!strcmp(t.s, "nothing"), "%s", t.s);
 	text_free(&t);
+}
+
+TEST(the_start_of_the_clock)
+{
+	static const struct {
+		const char *typed, *shown;
+		int64_t start;
+	} starts[] = {
+		{ "clock=2026-01-01", "2026-01-01T00:00:00Z", 1767225600 },
+		{ "clock=2026-01-01Z", "2026-01-01T00:00:00Z", 1767225600 },
+		{ "clock=2031-07-04T12:30:59Z", "2031-07-04T12:30:59Z", 1940934659 },
+		{ "clock=1700000000", "2023-11-14T22:13:20Z", 1700000000 },
+		{ "clock=1,clock=1980-01-01", NULL, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		struct determinism f = { 0 };
+		struct text t = { 0 };
+		int ret = determinism_parse(starts[i].typed, &f, NULL);
+
+		CHECK_EQ(ret, starts[i].shown ? 0 : -EINVAL, "%s", starts[i].typed);
+		if (ret < 0)
+			continue;
+		determinism_clock(&f);
+		CHECK_STR(f.clock, starts[i].shown, "%s", starts[i].typed);
+		CHECK_EQ(f.clock_start, starts[i].start, "%s", starts[i].typed);
+		determinism_names_had(&t, &f);
+		CHECK(!strncmp(t.s, "clock=", 6) && !strcmp(t.s + 6, starts[i].shown), "%s", t.s);
+		text_free(&t);
+	}
+}
+
+TEST(the_usual_start_is_later_than_any_file)
+{
+	struct determinism f = { 0 };
+
+	determinism_clock(&f);
+	CHECK(f.clock_start > time(NULL), "%s", f.clock);
+	CHECK(!strcmp(f.clock + 3, "0-01-01T00:00:00Z"), "%s", f.clock);
 }
 
 TEST(values_of_items)

@@ -27,5 +27,5 @@ void determinism_warn_had(const struct command *self, const struct determinism *
 	for (unsigned i = 0; i < FIXED_ITEMS; i++)
 		if (determinism_partly(f) & 1u << i)
 			fprintf(stderr, "tare %s: fixed in part: %s: %s\n", self->name,
-				determinism_rows[i].name, determinism_rows[i].leaves);
+				determinism_rows[i].name, determinism_leaves(f, i));
 }

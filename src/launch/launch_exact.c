@@ -64,6 +64,8 @@ static int prepare(struct launched *l, char *const argv[], const struct launch_s
 	l->own = calloc(1, sizeof(struct exact_run));
 	if (!l->own)
 		return tare_fail_nomem(err);
+	if (determinism_tried(l->fixed) & FIXED(CLOCK))
+		determinism_clock(l->fixed);
 	return choose_isa(l->fixed, &((struct exact_run *)l->own)->isa, err);
 }
 
@@ -93,6 +95,9 @@ static int release(struct launched *l, char *const argv[], const struct launch_s
 						    .same_terminal = set & FIXED(TERMINAL),
 						    .turned_readdir = l->fixed && l->fixed->turned,
 						    .no_vdso = set & FIXED(VDSO),
+						    .clock_start = set & FIXED(CLOCK)
+							    ? l->fixed->clock_start * 1000000000
+							    : 0,
 						    .isa = set & FIXED(ISA) ? &run->isa : NULL,
 						    .cpus = set & FIXED(CPUS) ? l->fixed->cpus : 0,
 						    .profile = l->profile,
@@ -132,6 +137,17 @@ static void look_at_rights(struct launched *l, const struct exact *x)
 			  FIXED(PID) | FIXED(CWD));
 }
 
+/* Timers and the like, if the command used them. */
+static void look_at_clock(struct determinism *f, const struct exact *x)
+{
+	const char *what = exact_clock_beyond(x);
+
+	if (!(determinism_had(f) & FIXED(CLOCK)))
+		return;
+	f->partly = what ? f->partly | FIXED(CLOCK) : f->partly & ~FIXED(CLOCK);
+	snprintf(f->clock_leaves, sizeof(f->clock_leaves), "%s", what ? what : "");
+}
+
 static int reap(struct launched *l, int *status, struct rusage *used)
 {
 	struct exact_run *run = l->own;
@@ -153,6 +169,7 @@ static int reap(struct launched *l, int *status, struct rusage *used)
 			l->fixed, FIXED_ISA,
 			"%s executed an instruction of the extension %s, which %s does not have",
 			program, beyond, l->fixed->isa_model);
+	look_at_clock(l->fixed, run->engine);
 	look_at_rights(l, run->engine);
 	l->stops = exact_stops(run->engine);
 	l->left = end.left;

@@ -136,7 +136,7 @@ def had(verbose):
 @test
 def the_list():
     lines = [x.split(None, 2) for x in sh(TARE, "run", "--list").stdout.splitlines()]
-    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus", "terminal"], "items")
+    equal([x[0] for x in lines], ["aslr", "environment", "order", "random", "seeds", "malloc", "vdso", "pid", "cpu", "locale", "cwd", "binding", "readdir", "env", "isa", "cpus", "terminal", "clock"], "items")
     equal({x[1] for x in lines}, {"usual", "by", "exact"}, "kinds")
     equal([x[0] for x in lines if x[1] == "exact"], ["isa", "cpus"], "usual under the exact engine alone")
 
@@ -935,6 +935,90 @@ def an_instruction_that_the_model_lacks_is_said():
     true(re.fullmatch("x86-64-v[23]", d["conditions"]["isa"]) and "isa" not in d["conditions"]["fixed"], "the model that the command saw")
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic", "--", "./aes")
     true(re.search(r"Not fixed: isa: aes executed an instruction of the extension aes, which x86-64-v. does not have", r.stderr), r.stderr)
+
+
+CLOCKS = """
+import os, select, signal, sys, threading, time
+def lasts(what, n, wait):
+    before = time.time(), time.monotonic()
+    wait()
+    print(what, *(0 <= after - b - n < 0.05 for b, after in zip(before, (time.time(), time.monotonic()))))
+start = time.time()
+print(time.strftime("%Y-%m-%d", time.gmtime()), 0 < start % 86400 < 2, open("/proc/uptime").read().split(".")[0])
+lasts("sleep", 2000, lambda: time.sleep(2000))
+lasts("select", 1000, lambda: select.select([], [], [], 1000))
+lasts("event", 3000, lambda: threading.Event().wait(3000))
+threads = [threading.Thread(target=time.sleep, args=(n,)) for n in (500, 4000)]
+lasts("threads", 4000, lambda: [[t.start() for t in threads], [t.join() for t in threads]])
+lasts("child", 700, lambda: os.system("sleep 700"))
+lasts("pipe", 600, lambda: os.popen("sleep 600; echo end").read())
+open("a", "w").close()
+a = os.stat("a")
+time.sleep(5)
+open("b", "w").close()
+b = os.stat("b")
+print("files", start <= a.st_mtime <= b.st_mtime - 5 <= time.time() - 5, os.stat("a") == a, os.stat(__file__).st_mtime < start)
+os.utime("b", ns=(a.st_atime_ns, a.st_mtime_ns))
+print("utime", os.stat("b").st_mtime_ns == a.st_mtime_ns)
+if sys.argv[1:] == ["timers"]:
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    before = time.time()
+    signal.pause()
+    print("timer", time.time() - before >= 0.2)
+"""
+
+
+@test
+def the_clock_goes_by_instructions():
+    need_exact()
+    Path(ROOM.name, "clocks.py").write_text(CLOCKS)
+    stat = (TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--format", "json", "--timeout", "100s")
+    program = ("--", sys.executable, "-S", "clocks.py")
+    expected = "".join(f"{x} True True\n" for x in ("sleep", "select", "event", "threads", "child", "pipe")) + "files True True True\nutime True\n"
+    r = sh(*stat, "--deterministic=+clock", *program)
+    equal(r.stdout, "2030-01-01 True 100000\n" + expected, "thousands of seconds, which took none")
+    d = validated(r.stderr, SCHEMAS / "tare-stat-1.json")["conditions"]
+    equal((d["clock"], "clock" in d["fixed"], "clock" in str(d["fixed_in_part"])), ("2030-01-01T00:00:00Z", True, False))
+    r = sh(*stat, "--deterministic=+clock=2031-02-03T00:00:00Z", *program, "timers")
+    equal(r.stdout, "2031-02-03 True 100000\n" + expected + "timer True\n")
+    d = json.loads(r.stderr)["conditions"]
+    equal((d["clock"], d["fixed_in_part"]), ("2031-02-03T00:00:00Z", [{"item": "clock", "reason": "timers ran in real time"}]))
+    for real in ("--deterministic", "--deterministic=+clock=real"):
+        r = sh(*stat, real, "--", "date", "+%Y")
+        equal((json.loads(r.stderr)["conditions"]["clock"], int(r.stdout) < 2030 or time.gmtime().tm_year >= 2030), (None, True))
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--deterministic=+clock", "--", "true")
+    true("clock=2030-01-01T00:00:00Z" in r.stderr, r.stderr)
+    r = sh(TARE, "run", "--deterministic=+clock", "--", "true")
+    true("not fixed: clock: only the exact engine can" in r.stderr, r.stderr)
+    r = sh(*stat[:6], "--deterministic=+clock=soon", "--", "true", status=125)
+    true("clock=soon" in r.stderr and "clock=2026-01-01" in r.stderr, r.stderr)
+
+
+@test
+def real_programs_see_one_world():
+    need_exact()
+    Path(ROOM.name, "Makefile").write_text("all: two\none: source\n\tcp source one\ntwo: one\n\tcat one one > two\n")
+    Path(ROOM.name, "source").write_text("1\n")
+    make = "make 2>&1; make 2>&1; sleep 1; echo 2 > source; make 2>&1; make 2>&1; "
+    older = "touch a; sleep 1; touch b; cp -p a c; [ b -nt a ] && ! [ c -nt a ] && ! [ a -nt c ] && echo newer; "
+    ends = "timeout 1 sleep 1000; echo $?; timeout 1000 sleep 1; echo $?"
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "100s", "--deterministic=+clock", "--", "bash", "-c", make + older + ends)
+    built = "cp source one\ncat one one > two\nmake: Nothing to be done for 'all'.\n"
+    equal(r.stdout, 2 * built + "newer\n124\n0\n", "no clock skew, no file twice")
+    start = int(time.time()) - 30 * 86400
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "100s", f"--deterministic=+clock={start}", "--", "bash", "-c", "make -B 2>&1; make 2>&1; [ two -nt a ] && [ a -nt source ] && stat -c %Y source Makefile")
+    true(r.stdout.startswith(built), r.stdout)
+    true(all(start - 3600 <= int(x) < start for x in r.stdout[len(built):].split()), f"before {start}: {r.stdout}")
+
+
+@test
+def a_loop_until_a_time_is_equal():
+    need_exact()
+    loop = "import time\nend = time.time() + 0.02\nwhile time.time() < end: pass"
+    stat = (TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--format", "json", "-r", "3", "--deterministic=+clock")
+    e = json.loads(sh(*stat, "--", sys.executable, "-S", "-c", loop).stderr)["events"][0]
+    true(int(e["max"]) - int(e["min"]) < 20000, f"of millions: {e}")
 
 
 @test

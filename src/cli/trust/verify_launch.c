@@ -250,6 +250,7 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		memcpy(f.why, one.why, sizeof(f.why));
 		memcpy(f.stripped, one.stripped, sizeof(f.stripped));
 		memcpy(f.isa_model, one.isa_model, sizeof(f.isa_model));
+		memcpy(f.clock, one.clock, sizeof(f.clock));
 	}
 	if (ret == 0 && !off) {
 		look_at_first(&j->report, run, counts);
@@ -262,6 +263,8 @@ static int run_all(struct job *j, unsigned off, struct launch_runs *out)
 		memcpy(j->o->fixed.stripped, f.stripped, sizeof(f.stripped));
 	if (!off)
 		memcpy(j->o->fixed.isa_model, f.isa_model, sizeof(f.isa_model));
+	if (!off)
+		memcpy(j->o->fixed.clock, f.clock, sizeof(f.clock));
 	if (!off) /* items that the launcher could not fix */
 		for (unsigned i = 0; i < FIXED_ITEMS; i++)
 			if (f.missed & 1u << i)

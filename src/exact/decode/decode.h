@@ -100,6 +100,11 @@ static inline bool insn_rdtscp(const struct insn *in)
 	return in->encoding == E_LEGACY && in->map == 1 && in->opcode == 0x01 && in->modrm == 0xf9;
 }
 
+static inline bool insn_rdtsc(const struct insn *in)
+{
+	return in->encoding == E_LEGACY && in->map == 1 && in->opcode == 0x31;
+}
+
 /* Is its memory operand relative to RIP? */
 static inline bool insn_rip_relative(const struct insn *in)
 {

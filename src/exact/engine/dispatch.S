@@ -13,6 +13,9 @@
 	.intel_syntax noprefix
 	.text
 
+	/* all flags but CF, PF, AF, ZF, SF, OF, IF, and the one that is always set */
+	.set NOT_ARITHMETIC, 0xfffff528
+
 .macro SAVE_REGISTERS
 	mov gs:[T_REGS + 0], rax
 	mov gs:[T_REGS + 8], rcx
@@ -33,8 +36,12 @@
 	mov rsp, gs:[T_STACK]
 	pushfq
 	pop qword ptr gs:[T_FLAGS]
-	push 2 /* no direction, alignment or trace flag in here */
+	/* no direction, alignment or trace flag in here; popfq takes as long as all the rest */
+	test dword ptr gs:[T_FLAGS], NOT_ARITHMETIC
+	jz 9f
+	push 2
 	popfq
+9:
 	mov rdi, gs:[T_SELF]
 .endm
 
@@ -200,6 +207,17 @@ GLOBAL copy_insn
 GLOBAL copy_after
 	mov rax, rdx
 	sub rax, rcx
+	ret
+
+	/* bool store_pair(to, first, second): two words; false: a fault */
+GLOBAL store_pair
+	xor eax, eax
+GLOBAL store_begin
+	mov [rdi], rsi
+	mov [rdi + 8], rdx
+GLOBAL store_end
+	mov al, 1
+GLOBAL store_failed
 	ret
 
 	/* int is_readable(address): may its byte be read? */

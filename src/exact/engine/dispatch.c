@@ -98,6 +98,14 @@ static bool execute_special(struct thread *t)
 			return false;
 		refuse(why_refused(&in), t->target);
 	default:
+		if (clock_executes(&in)) {
+			if (!read_ticks()) /* disabled by the program: it faults */
+				return false;
+			count_special(t, &in, t->target, 0);
+			clock_instruction(t, &in);
+			t->target += in.len;
+			return true;
+		}
 		if (isa_executes(&in)) {
 			if (!isa_instruction(t, &in))
 				return false;

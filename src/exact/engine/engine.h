@@ -218,6 +218,8 @@ extern const char syscall_go_back[], syscall_insn_back[], syscall_after_back[];
 extern const char clone_go[], unblock_after[], copy_insn[], copy_after[], signal_restorer[];
 extern const char exec_failed_after[], ticks_insn[], ticks_failed[], readable_insn[],
 	readable_after[];
+extern const char store_begin[], store_end[], store_failed[];
+bool store_pair(uint64_t to, int64_t first, int64_t second);
 extern const char gate_insn[], gate_failed[];
 bool old_gate(uint64_t regs[6]);
 int is_readable(uint64_t address);
@@ -366,7 +368,21 @@ bool cpus_call(struct thread *t);
 /* terminal.c */
 bool terminal_call(struct thread *t);
 
+/* clock.c: the virtual clock. */
+bool clock_executes(const struct insn *in);
+void clock_instruction(struct thread *t, const struct insn *in);
+bool clock_call(struct thread *t);
+void clock_waited(struct thread *t, long ret);
+void clock_child(const struct thread *parent, struct thread *child);
+void clock_ends(struct thread *t);
+int64_t clock_now(struct thread *t);
+
+/* file_times.c: times of files, by the virtual clock. */
+bool file_time_call(struct thread *t);
+void file_times_mark(struct thread *t);
+
 /* random.c */
+bool is_path(uint64_t path, const char *name);
 bool random_call(struct thread *t);
 
 /*

@@ -37,6 +37,16 @@ static bool is_syscall_go(uint64_t rip)
 	return rip == (uint64_t)syscall_go || rip == (uint64_t)syscall_go_back;
 }
 
+/* The engine's deadline for the call, in place of the program's: see clock.c. */
+static void give_deadline_back(struct thread *t, struct context *c)
+{
+	if (t->wait_register == R10)
+		c->r10 = t->wait_kept;
+	else if (t->wait_register == R8)
+		c->r8 = t->wait_kept;
+	t->wait_register = 0;
+}
+
 /* In the instructions of a system call: it was made, must be restarted, or was not made yet. */
 static void at_syscall(struct thread *t, struct context *c, uint64_t insn, uint64_t after)
 {
@@ -127,6 +137,7 @@ enum place locate(struct thread *t, struct context *c, bool fault)
 	}
 	if (between(rip, leave_begin, leave_end) || rip == (uint64_t)unblock_after) {
 		context_from(c, t);
+		give_deadline_back(t, c);
 		c->rip = t->target;
 		if (is_syscall_go(t->jump)) {
 			uncount_syscall(t);
@@ -139,6 +150,7 @@ enum place locate(struct thread *t, struct context *c, bool fault)
 		return AT_BORDER;
 	}
 	if (rip >= (uint64_t)syscall_go_back && rip <= (uint64_t)syscall_after_back) {
+		give_deadline_back(t, c);
 		at_syscall(t, c, (uint64_t)syscall_insn_back, (uint64_t)syscall_after_back);
 		return AT_BORDER;
 	}

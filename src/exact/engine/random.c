@@ -49,21 +49,21 @@ static long get_random(struct thread *t, uint64_t to, uint64_t n)
 	return (long)done;
 }
 
-static bool is_random(uint64_t path)
+/* Is it the file of this name, which is shorter than 16 bytes? */
+bool is_path(uint64_t path, const char *want)
 {
-	static const char names[2][16] = { "/dev/urandom", "/dev/random" };
 	char name[16] = "";
+	unsigned n = 0;
 
 	copy_bytes(name, (const void *)path, sizeof name);
-	for (int i = 0; i < 2; i++) {
-		unsigned n = 0;
+	while (want[n] && name[n] == want[n])
+		n++;
+	return !want[n] && !name[n];
+}
 
-		while (names[i][n] && name[n] == names[i][n])
-			n++;
-		if (!names[i][n] && !name[n])
-			return true;
-	}
-	return false;
+static bool is_random(uint64_t path)
+{
+	return is_path(path, "/dev/urandom") || is_path(path, "/dev/random");
 }
 
 /* A memory file in its place; it ends after 1 MiB. */

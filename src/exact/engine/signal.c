@@ -26,6 +26,11 @@ static struct thread *of_this_stack(void)
 	return (struct thread *)(sp & ~(THREAD_STRIDE - 1));
 }
 
+static bool stores_pair(uint64_t rip)
+{
+	return rip >= (uint64_t)store_begin && rip < (uint64_t)store_end;
+}
+
 /* A write to a page with translated code: discard the code, and allow the write. */
 static bool on_watched_write(struct thread *t, const struct info *info, struct context *c)
 {
@@ -33,7 +38,8 @@ static bool on_watched_write(struct thread *t, const struct info *info, struct c
 	bool ours;
 
 	if (info->code != SEGV_ACCERR || !(c->err & FAULT_WRITE) ||
-	    (c->rip - eng.image < eng.image_size && c->rip != (uint64_t)copy_insn))
+	    (c->rip - eng.image < eng.image_size && c->rip != (uint64_t)copy_insn &&
+	     !stores_pair(c->rip)))
 		return false;
 	lock();
 	ours = watch_fault(info->address);
@@ -110,6 +116,10 @@ static void on_fault(struct thread *t, int sig, struct info *info, struct contex
 		return;
 	if (c->rip == (uint64_t)copy_insn) {
 		c->rip = (uint64_t)copy_after;
+		return;
+	}
+	if (stores_pair(c->rip)) {
+		c->rip = (uint64_t)store_failed;
 		return;
 	}
 	if (t->stepping == STEP_PROOF && c->rip != t->target)

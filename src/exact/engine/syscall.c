@@ -81,6 +81,8 @@ static void go(struct thread *t)
 		t->after |= AFTER_MASK;
 		set_program_mask(t, true);
 	}
+	if (t->timeout)
+		t->after |= AFTER_WAIT;
 	/* A sampled call returns to the engine, so that the sample is taken after the call. */
 	t->jump = (uint64_t)(t->after || t->drafted ? syscall_go_back : syscall_go);
 }
@@ -222,6 +224,8 @@ void system_call(struct thread *t)
 		call_over(t);
 	if ((t->filter || t->strict) && !seccomp_allows(t))
 		return;
+	if ((eng.mode & SAME_CLOCK) && (clock_call(t) || file_time_call(t)))
+		return;
 	shared_call(t);
 	if (map_calls(t) || unmapped_call(t) || proc_call(t) || writes_memory(t) ||
 	    pokes_memory(t) || gives_name(t) || stops_sharer(t))
@@ -333,6 +337,9 @@ void system_call_done(struct thread *t)
 		file_opened((int)ret);
 	if ((t->after & (AFTER_OPEN | AFTER_LOOK)) && ret >= 0)
 		proc_file_opened((int)ret);
+	if (t->after & AFTER_WAIT)
+		clock_waited(t, ret);
+	t->until = 0;
 	call_over(t);
 	t->edge = 0;
 	dispatch(t);

@@ -211,6 +211,7 @@ void end_thread(struct thread *t, long status)
 	struct process *p = process_at(t->process);
 
 	t->ended_at = read_ticks();
+	clock_ends(t);
 	block_signals();
 	sample_take(t, 0);
 	unpin_thread(t);
@@ -241,6 +242,7 @@ void end_process(struct thread *t, long status)
 	struct process *p = process_at(t->process);
 
 	t->ended_at = read_ticks();
+	clock_ends(t);
 	sample_take(t, 0);
 	files_unchanged(0, ~0ull);
 	p->ending = ENDING_EXIT;
@@ -292,6 +294,7 @@ static struct process *process_new(const struct process *parent, uint64_t stable
 	p->dying_tid = 0;
 	p->ending = ENDING_NOT;
 	p->folding = p->hold_folds = 0;
+	p->has_timer = 0;
 	__atomic_store_n(&p->state, PROCESS_LIVE, __ATOMIC_RELEASE);
 	return p;
 }
@@ -386,6 +389,7 @@ void fork_like(struct thread *t, long nr)
 	}
 	if ((w.flags & (CLONE_VM | CLONE_SETTLS)) == CLONE_VM)
 		count_apart(n, t);
+	clock_child(t, n);
 	t->child = n;
 	t->child_serial = p->serial;
 	t->resume_mask = mask;
@@ -563,6 +567,7 @@ void exec_like(struct thread *t, long nr)
 	}
 	files_unchanged(0, ~0ull);
 	name_program(p, flags & AT_EMPTY_PATH ? "" : path);
+	p->clock = t->clock + t->count;
 	if (changes_rights(dir, path, flags)) {
 		note_uncounted(p, "it changes its rights (setuid, setgid or file capabilities)");
 		told = note_gainer(path);
@@ -626,6 +631,7 @@ struct thread *engine_first(struct process *p, struct shared_state *shared, uint
 	emit_tail();
 	t = thread_new(p, p->begins_as);
 	sys(__NR_arch_prctl, ARCH_SET_GS, t);
+	t->clock = p->clock;
 	t->tid = (int32_t)sys(__NR_gettid);
 	t->regs[RSP] = rsp;
 	t->flags = 0x202;

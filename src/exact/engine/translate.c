@@ -163,12 +163,12 @@ static bool through_gs(const struct insn *in)
 
 /*
  * Is it executed as a copy, rather than by the engine or in place? Always, if R_SPECIAL is not
- * among its bits.
+ * among its bits and it does not read the virtual clock.
  */
 bool insn_copied(const struct insn *in)
 {
 	return in->kind != K_XBEGIN && in->kind != K_GS && in->kind != K_REFUSED &&
-		!insn_breakpoint(in) && !through_gs(in) && !isa_executes(in);
+		!insn_breakpoint(in) && !through_gs(in) && !isa_executes(in) && !clock_executes(in);
 }
 
 /* Decode the block, of at most `max` instructions; false if the first one cannot be copied. */
@@ -188,7 +188,7 @@ static bool read_block(struct draft *d, uint64_t pc, bool once, unsigned max)
 		if (!room || !insn_decode(in, (const uint8_t *)pc, room))
 			break;
 
-		bool special = in->bits & R_SPECIAL;
+		bool special = (in->bits & R_SPECIAL) || clock_executes(in);
 
 		if (special && !insn_copied(in))
 			break;
