@@ -52,7 +52,7 @@ static void help(const struct command *self, const struct all_rows *all)
 
 		if (!r->about)
 			continue;
-		/* getopt_long() takes an optional value only with =, or directly after the letter. */
+		/* getopt_long() takes an optional value with =, or directly after the letter */
 		bool optional = r->arg && r->arg[0] == '[';
 
 		snprintf(left, sizeof(left), "%s%.*s%s%s%s%s%s", r->letter ? "-" : "    ",
