@@ -872,7 +872,8 @@ def readers_tell_several_exact_events_apart():
         got = next(e["samples"] for e in shown["events"] if e["event"] == event)
         true(got > 100 and got == len(here), f"{event}: {got} samples, {len(here)} addresses")
         folded = sh(TARE, "export", "-f", "folded", "--counter", event, "-o", "-", FILE).stdout.decode()
-        equal(sum(int(line.split()[-1]) for line in folded.splitlines()), 503 * len(ips), event)
+        total = sum(int(line.split()[-1]) for line in folded.splitlines())  # exact: all, also what is after the last sample
+        true(abs(total - 503 * len(ips)) < 503, f"{event}: {total} of {len(ips)} samples")
     if shutil.which("perf"):
         shown = re.findall(r"^\s*(\d+)\s+(\S+):\s+([0-9a-f]+)", perf("script", "-F", "period,event,ip", "-G"), re.M)
         equal(sorted((e, f"0x{ip}") for _, e, ip in shown), sorted((e, ip) for e, ips in several.items() for ip in ips), "in perf, too")

@@ -2,9 +2,9 @@
 /*
  * Hides the engine when the program reads /proc/self/maps, smaps, numa_maps, pagemap, status, stat,
  * statm or mem, and when it reads maps, smaps or numa_maps of another process of the command.
- * /proc/self/auxv has the program's own auxiliary vector. The descriptor, its inode and its position
- * stay the kernel's; this file only makes the bytes that a read returns. The position counts the
- * bytes that the program got, so dup, fork, lseek and pread need no special handling.
+ * /proc/self/auxv has the program's own auxiliary vector. The descriptor, its inode and its
+ * position stay the kernel's; this file only makes the bytes that a read returns. The position
+ * counts the bytes that the program got, so dup, fork, lseek and pread need no special handling.
  *
  * Each read returns as much as the kernel's seq_file does for the same records: the rest of the
  * record that the last read ended in, then as many whole records as fit into a page, or fewer
