@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "base/clock.h"
 #include "exact/samples_read.h"
 #include "exact/cpus.h"
 #include "exact/isa.h"
@@ -349,7 +350,6 @@ static void set_clock(struct exact *x, int64_t start)
 	if (!start)
 		return;
 	list_pipes(&x->shared->clock);
-
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	x->shared->clock.start = start;
 	x->shared->clock.real_start = now.tv_sec * 1000000000ll + now.tv_nsec;
@@ -539,32 +539,25 @@ _Static_assert((int)EXACT_UNCOUNTED_MAX == (int)UNCOUNTED_MAX &&
 
 enum {
 	TRIES_MAX = 5000,
-	TRIES_MIN = 3, /* however long they take */
-	TRY_SECONDS = 5,
+	TRIES_MIN = 3,     /* however long they take */
 	FALL_MAX = 1 << 20 /* a reading may include blocks that are then left early */
 };
+
+static const uint64_t TRY_NS = 5000000000;
 
 /* A reading of the shared state, repeated until nothing changed meanwhile. */
 struct reading {
 	uint32_t changes; /* at its start */
 	int tries;
-	time_t begun;
+	uint64_t begun; /* clock_now_ns() */
 	/* inconsistent: something wrote to it during the reading, or overwrote it before */
 	bool torn;
 };
 
-static time_t seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
 static void begin_reading(struct reading *r, const struct shared_state *b)
 {
 	if (!r->tries)
-		r->begun = seconds();
+		r->begun = clock_now_ns();
 	r->torn = false;
 	r->changes = __atomic_load_n(&b->changes, __ATOMIC_SEQ_CST);
 }
@@ -583,7 +576,7 @@ static bool in_motion(struct exact *x, struct reading *r)
 	/* If no process writes any more, the shared state does not change. */
 	x->damaged = ++r->tries >= TRIES_MAX ||
 		(r->tries >= TRIES_MIN &&
-		 ((x->ended && x->alone) || seconds() - r->begun >= TRY_SECONDS));
+		 ((x->ended && x->alone) || clock_now_ns() - r->begun >= TRY_NS));
 	if (!x->damaged && (r->torn || r->changes & 1))
 		usleep(1000);
 	return !x->damaged;
