@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Markdown for a pull request, and JUnit XML for a CI server. Names of functions come from
- * programs: nothing in them may end a cell or become markup, a link or a mention.
- */
+/* Markdown for a pull request, and JUnit XML for a CI server. */
 #include <stdio.h>
 #include <string.h>
 #include "compare/compare_view.h"
-#include "output/escape.h"
+#include "output/markup.h"
 
 /* The whole comment has at most 30 lines. */
 enum { MARKDOWN_EVENTS = 5, MARKDOWN_ROWS = 6, MARKDOWN_NOTES = 4 };
@@ -15,39 +12,12 @@ static const struct style machine = { .thousands = true, .utf8 = true, .width = 
 
 /* ---- Markdown ---- */
 
-/*
- * Every punctuation character that can mean something becomes a character reference, which is only
- * text, or (for readers of the source) an escaped underscore. Source: GitHub Flavored Markdown
- * Spec, 6.1, "Backslash escapes", 6.2, "Entity and numeric character references".
- */
-static void put_markdown(struct text *out, const char *s)
-{
-	struct text safe = { 0 };
-
-	escape(&safe, s, strlen(s));
-	for (const char *p = safe.s; p && *p; p++) {
-		unsigned char c = (unsigned char)*p;
-
-		if (c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-		    (c >= 'A' && c <= 'Z') || strchr(" .,:;()%+-?=", c))
-			text_put(out, p, 1);
-		else {
-			if (c == '_')
-				text_add(out, "\\_");
-			else
-				text_add(out, "&#%u;", c);
-		}
-	}
-	out->failed |= safe.failed;
-	text_free(&safe);
-}
-
 static void markdown_event(struct text *out, const struct compare_event *e)
 {
 	bool strong = e->verdict == COMPARE_MORE && !e->small;
 
 	text_add(out, "| ");
-	put_markdown(out, e->name);
+	markup_markdown(out, e->name);
 	for (int side = 0; side < COMPARE_SIDES; side++) {
 		text_add(out, " | ");
 		compare_put_value(out, &machine, e, side);
@@ -71,7 +41,7 @@ static void markdown_row(struct text *out, int64_t before, int64_t after, const 
 	text_add(out, "| %s", after > before ? "+" : after < before ? "-" : "");
 	put_count(out, &machine, (uint64_t)(after > before ? after - before : before - after));
 	text_add(out, " | ");
-	put_markdown(out, name);
+	markup_markdown(out, name);
 	text_add(out, "%s%s%s |\n", *state ? " (" : "", state, *state ? ")" : "");
 }
 
@@ -101,7 +71,7 @@ void compare_markdown(struct text *out, const struct compare_shown *s)
 
 	compare_headline(&line, s, &machine);
 	text_add(out, "**");
-	put_markdown(out, line.s ? line.s : "");
+	markup_markdown(out, line.s ? line.s : "");
 	text_add(out,
 		 "**\n\n| event | base | head | change | verdict |\n|:---|---:|---:|---:|:---|\n");
 	for (size_t i = 0; i < events; i++)
@@ -113,55 +83,17 @@ void compare_markdown(struct text *out, const struct compare_shown *s)
 	text_add(out, "\n<details><summary>Notes</summary>\n\n");
 	for (size_t i = 0; i < notes; i++) {
 		text_add(out, "- ");
-		put_markdown(out, s->note[i]);
+		markup_markdown(out, s->note[i]);
 		text_add(out, ".\n");
 	}
 	text_add(out, "- ");
-	put_markdown(out, compare_blind);
+	markup_markdown(out, compare_blind);
 	text_add(out, "\n</details>\n");
 	out->failed |= line.failed;
 	text_free(&line);
 }
 
 /* ---- JUnit ---- */
-
-/*
- * Control characters cannot be in XML 1.0, so they are escaped as in text; likewise the two
- * noncharacters U+FFFE and U+FFFF. Source: XML 1.0, 2.2, "Characters".
- */
-static void put_xml(struct text *out, const char *s)
-{
-	struct text safe = { 0 };
-
-	escape_cell(&safe, s);
-	for (const char *p = safe.s; p && *p; p++)
-		switch (*p) {
-		case '&':
-			text_add(out, "&amp;");
-			break;
-		case '<':
-			text_add(out, "&lt;");
-			break;
-		case '>':
-			text_add(out, "&gt;");
-			break;
-		case '"':
-			text_add(out, "&quot;");
-			break;
-		case '\'':
-			text_add(out, "&apos;");
-			break;
-		default:
-			if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
-				text_add(out, "?");
-				p += 2;
-			} else {
-				text_put(out, p, 1);
-			}
-		}
-	out->failed |= safe.failed;
-	text_free(&safe);
-}
 
 static void event_words(struct text *out, const struct compare_event *e)
 {
@@ -182,7 +114,7 @@ static void junit_rows(struct text *out, const struct compare_shown *s)
 		const struct compare_row *r = &s->cause->row[i];
 
 		text_add(out, "\n%s%lld ", r->change > 0 ? "+" : "", (long long)r->change);
-		put_xml(out, r->function);
+		markup_xml(out, r->function);
 		if (*compare_row_state(r))
 			text_add(out, " (%s)", compare_row_state(r));
 	}
@@ -198,12 +130,12 @@ static void junit_event(struct text *out, const struct compare_shown *s,
 
 	event_words(&words, e);
 	text_add(out, "    <testcase classname=\"tare.compare\" name=\"");
-	put_xml(out, e->name);
+	markup_xml(out, e->name);
 	text_add(out, failed || skipped ? "\">\n      <%s message=\"" : "\">\n      <%s>",
 		 failed            ? "failure type=\"regression\""
 			 : skipped ? "skipped"
 				   : "system-out");
-	put_xml(out, words.s ? words.s : "");
+	markup_xml(out, words.s ? words.s : "");
 	if (failed) {
 		text_add(out, "\">");
 		if (e == compare_instructions(s->event, s->n))
@@ -234,7 +166,7 @@ void compare_junit(struct text *out, const struct compare_shown *s)
 		"  <testsuite name=\"tare compare\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n"
 		"    <properties>\n      <property name=\"headline\" value=\"",
 		s->n, failed, s->n, failed, skipped);
-	put_xml(out, line.s ? line.s : "");
+	markup_xml(out, line.s ? line.s : "");
 	text_add(out, "\"/>\n    </properties>\n");
 	for (size_t i = 0; i < s->n; i++)
 		junit_event(out, s, &s->event[i]);
