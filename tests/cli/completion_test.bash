@@ -29,6 +29,9 @@ offers() {
 offers events tare ev
 offers compare tare com
 offers --threshold tare compare --th
+offers gate tare ga
+offers accept tare gate a
+offers --measure-base tare gate --me
 offers exact tare compare --engine e
 offers stat tare ''
 offers '!tare' tare ''

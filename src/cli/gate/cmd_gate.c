@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* tare gate: benchmarks of a repository, measured and compared with a baseline, for CI. */
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/path.h"
+#include "gate/gate_git.h"
+#include "gate/gate_measure.h"
+#include "gate/gate_view.h"
+#include "output/input.h"
+#include "output/json.h"
+#include "output/options/output_options.h"
+#include "output/progress.h"
+
+enum { CONFIG_BYTES_MAX = 16 << 20, RESULTS_BYTES_MAX = 256 << 20, FILTERS_MAX = 64 };
+
+/* --format, after text and json; there is no CSV */
+enum { FORMAT_MARKDOWN = FORMAT_JSON + 1, FORMAT_JUNIT };
+
+struct gate_options {
+	struct output_options out;
+	const char *config, *baseline, *base, *build, *reason;
+	const char *filters[FILTERS_MAX + 1];
+	size_t n_filters;
+	bool store, measure_base, strict;
+};
+
+#define OPTIONS struct gate_options
+
+static const struct option_row gate_opts[] = {
+	{ 'c', "config", "FILE", "benchmarks (tare.json)", INPUT_FILE(config) },
+	{ 0, "filter", "NAME", "run: only these benchmarks; a pattern with * and ?; repeatable",
+	  TEXTS(filters, n_filters, FILTERS_MAX, "filters") },
+	{ 0, "baseline", "FILE", "run: compare with this result of --format json",
+	  INPUT_FILE(baseline) },
+	{ 0, "base", "REV", "run: the branch that the change is for (origin/HEAD, main, master)",
+	  TEXT(base, "revision") },
+	{ 0, "measure-base", NULL, "run: measure the base now, in a worktree, after --build",
+	  FLAG(measure_base) },
+	{ 0, "build", "COMMAND", "with --measure-base: shell command that builds the base",
+	  TEXT(build, "command") },
+	{ 0, "store", NULL, "run: store the results of HEAD as a git note", FLAG(store) },
+	{ 0, "strict", NULL, "run: without a baseline, fail", FLAG(strict) },
+	{ 0, "reason", "TEXT", "accept: why the change is accepted", TEXT(reason, "reason") },
+	OUTPUT_FORMAT_ROWS(out, "text (default), json (schema tare/gate/1), markdown or junit",
+			   "text", "json", "markdown", "junit"),
+	BLOCK_ROW(out, output_file_rows),
+	BLOCK_ROW(out, output_colour_rows),
+	{ 0 },
+};
+
+struct job {
+	const struct command *self;
+	const struct gate_options *o;
+	struct gate_config config;
+	struct gate_base base;
+	struct gate_outcome *outcome; /* of the benchmarks that run, and of those that are gone */
+	const struct gate_benchmark **benchmark; /* of each outcome that runs */
+	size_t n;
+	struct gate_shown shown;
+	struct revision_signals signals;
+	struct progress progress;
+	struct tare_error *err;
+};
+
+static const char *config_name(const struct gate_options *o)
+{
+	return o->config ? o->config : "tare.json";
+}
+
+static int read_config(struct job *j)
+{
+	const char *name = config_name(j->o);
+	char *text = NULL;
+	size_t n = 0;
+	int ret;
+
+	if (access(name, F_OK) != 0) {
+		tare_fail(j->err, ENOENT, "there is no %.200s in this directory", name);
+		tare_hint(j->err,
+			  "change to its directory; or write one: tare gate init -- COMMAND");
+		return -ENOENT;
+	}
+	ret = file_read(NULL, name, CONFIG_BYTES_MAX, &text, &n, j->err);
+	if (ret == 0)
+		ret = gate_config_parse(&j->config, text, n, name, j->err);
+	free(text);
+	return ret;
+}
+
+static const struct gate_benchmark *find_benchmark(struct job *j, const char *name)
+{
+	for (size_t i = 0; i < j->config.n; i++)
+		if (fnmatch(name, j->config.benchmark[i].name, 0) == 0 ||
+		    !strcmp(name, j->config.benchmark[i].name))
+			return &j->config.benchmark[i];
+	return NULL;
+}
+
+static int no_benchmark(struct job *j, const char *name)
+{
+	const char *names[GATE_BENCHMARKS_MAX];
+	struct text near = { 0 };
+
+	for (size_t i = 0; i < j->config.n; i++)
+		names[i] = j->config.benchmark[i].name;
+	text_nearest(&near, name, names, j->config.n, 1);
+	tare_fail(j->err, EINVAL, "%.150s has no benchmark '%.100s'", config_name(j->o), name);
+	if (near.len)
+		tare_hint(j->err, "did you mean %.100s?", near.s);
+	else
+		tare_hint(j->err, "its benchmarks: %.100s%s", names[0],
+			  j->config.n > 1 ? ", ..." : "");
+	text_free(&near);
+	return -EINVAL;
+}
+
+static bool is_wanted(const struct gate_options *o, const char *name)
+{
+	for (size_t i = 0; i < o->n_filters; i++)
+		if (fnmatch(o->filters[i], name, 0) == 0 || !strcmp(o->filters[i], name))
+			return true;
+	return !o->n_filters;
+}
+
+/* ---- the base ---- */
+
+static int read_baseline(struct job *j)
+{
+	char *text = NULL;
+	size_t n = 0;
+	int ret = file_read(NULL, j->o->baseline, RESULTS_BYTES_MAX, &text, &n, j->err);
+
+	if (ret == 0)
+		ret = gate_records_parse(&j->base.results, text, n, j->o->baseline, j->err);
+	free(text);
+	if (ret < 0)
+		return ret;
+	if (!j->base.results.n)
+		return tare_fail(j->err, EINVAL, "%.200s has no results", j->o->baseline);
+	j->shown.by_file = true;
+	return 0;
+}
+
+/* A benchmark that fails in the base has no results there. */
+static int measure_in(struct job *j, const char *dir)
+{
+	struct gate_outcome o;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < j->n; i++) {
+		progress_show(&j->progress, 0.5 * (double)i / (double)j->n, "%.40s, base",
+			      j->benchmark[i]->name);
+		ret = gate_measure(&o, j->benchmark[i], dir, &j->signals, j->err);
+		if (ret < 0)
+			break;
+		if (gate_verdict_is_error(o.verdict))
+			gate_note(&j->shown, "%.100s could not be measured in the base: %.300s",
+				  j->benchmark[i]->name, o.why);
+		else
+			ret = gate_records_add(&j->base.results, &o.head, j->err);
+	}
+	return ret;
+}
+
+static int measure_base(struct job *j)
+{
+	const char *temp = getenv("TMPDIR"), *build = j->o->build ? j->o->build : j->config.build;
+	char folder[PATH_MAX], tree[PATH_MAX + 8], log[PATH_MAX + 8];
+	struct revision base = { .name = "the base" };
+	int ret;
+
+	if (!j->base.merge_base[0]) {
+		tare_fail(j->err, ENOENT, "there is no base to be measured: %.300s",
+			  j->base.none[0] ? j->base.none : "HEAD has no parent");
+		return -ENOENT;
+	}
+	snprintf(folder, sizeof(folder), "%.2000s/tare-gate-XXXXXX", temp && *temp ? temp : "/tmp");
+	if (!mkdtemp(folder))
+		return tare_fail(j->err, errno, "cannot create %.200s: %s", folder,
+				 strerror(errno));
+	snprintf(tree, sizeof(tree), "%s/base", folder);
+	snprintf(log, sizeof(log), "%s/log", folder);
+	strcpy(base.commit, j->base.merge_base);
+	progress_show(&j->progress, 0, "building %.12s", base.commit);
+	ret = revision_check_out(&base, tree, &j->signals, j->err);
+	if (ret == 0 && build)
+		ret = revision_build(&base, build, log, &j->signals, j->err);
+	if (ret == 0)
+		ret = measure_in(j, base.dir);
+	if (ret == 0)
+		strcpy(j->base.commit, base.commit);
+	j->shown.measured_base = true;
+	revision_remove(&base, &j->signals, ret < 0 ? NULL : j->err);
+	file_remove_folder(folder);
+	return ret;
+}
+
+static int find_base(struct job *j)
+{
+	enum gate_source from = j->o->baseline ? GATE_FROM_FILE
+		: j->o->measure_base           ? GATE_MEASURED
+					       : GATE_FROM_NOTES;
+	int ret = gate_base_find(&j->base, j->o->base, from, &j->signals, j->err);
+
+	if (ret == 0 && j->o->baseline)
+		ret = read_baseline(j);
+	if (ret == 0 && j->o->measure_base)
+		ret = measure_base(j);
+	j->shown.head = j->base.head;
+	j->shown.none = j->base.none[0] ? j->base.none : "no benchmark could be measured there";
+	j->shown.baseline = !j->base.results.n ? ""
+		: j->o->baseline               ? j->o->baseline
+					       : j->base.commit;
+	return ret;
+}
+
+/* ---- run ---- */
+
+static int choose(struct job *j)
+{
+	for (size_t i = 0; i < j->o->n_filters; i++)
+		if (!find_benchmark(j, j->o->filters[i]))
+			return no_benchmark(j, j->o->filters[i]);
+	j->benchmark = calloc(j->config.n, sizeof(*j->benchmark));
+	if (!j->benchmark)
+		return tare_fail_nomem(j->err);
+	for (size_t i = 0; i < j->config.n; i++)
+		if (is_wanted(j->o, j->config.benchmark[i].name))
+			j->benchmark[j->n++] = &j->config.benchmark[i];
+	return 0;
+}
+
+static int measure_head(struct job *j)
+{
+	int ret = 0;
+
+	j->outcome = calloc(j->n + j->base.results.n + 1, sizeof(*j->outcome));
+	if (!j->outcome)
+		return tare_fail_nomem(j->err);
+	for (size_t i = 0; ret == 0 && i < j->n; i++) {
+		const struct gate_benchmark *b = j->benchmark[i];
+
+		progress_show(&j->progress, (double)i / (double)j->n, "%.40s", b->name);
+		ret = gate_measure(&j->outcome[i], b, ".", &j->signals, j->err);
+		if (ret == 0)
+			gate_judge(&j->outcome[i], b, &j->base.results,
+				   gate_records_accepted(&j->base.accepted, b->name));
+	}
+	return ret;
+}
+
+/* Benchmarks of the baseline that the configuration no longer has. */
+static size_t find_gone(struct job *j)
+{
+	size_t n = j->n;
+
+	for (size_t i = 0; !j->o->n_filters && i < j->base.results.n; i++) {
+		const struct gate_record *r = &j->base.results.record[i];
+		bool known = false;
+
+		for (size_t k = 0; k < n; k++)
+			known |= !strcmp(j->outcome[k].head.benchmark, r->benchmark);
+		if (known)
+			continue;
+		strcpy(j->outcome[n].head.benchmark, r->benchmark);
+		snprintf(j->outcome[n].why, sizeof(j->outcome[n].why),
+			 "in the baseline, but not in %.150s: removed or renamed",
+			 config_name(j->o));
+		j->outcome[n++].verdict = GATE_GONE;
+	}
+	return n;
+}
+
+static int store(struct job *j)
+{
+	struct gate_records measured = { 0 };
+	int ret = 0;
+
+	if (!j->o->store)
+		return 0;
+	if (!j->base.head[0])
+		return tare_fail(j->err, ENOENT,
+				 "--store: there is no git repository with a commit here");
+	if (j->base.dirty) {
+		gate_note(&j->shown,
+			  "Not stored: the checkout has uncommitted changes, so the results are "
+			  "not those of %.12s; git status shows them",
+			  j->base.head);
+		return 0;
+	}
+	for (size_t i = 0; ret == 0 && i < j->n; i++)
+		if (j->outcome[i].head.n)
+			ret = gate_records_add(&measured, &j->outcome[i].head, j->err);
+	if (ret == 0 && measured.n)
+		ret = gate_notes_add(&measured, &j->signals, j->err);
+	if (ret == 0 && measured.n)
+		gate_note(&j->shown,
+			  "Stored in the note of %.12s; git push origin refs/notes/tare shares it",
+			  j->base.head);
+	gate_records_free(&measured);
+	return ret;
+}
+
+static int show(struct job *j)
+{
+	static void (*const machine[])(struct text *, const struct gate_shown *) = {
+		[FORMAT_JSON] = gate_show_json,
+		[FORMAT_MARKDOWN] = gate_markdown,
+		[FORMAT_JUNIT] = gate_junit,
+	};
+	struct document to;
+	int ret = document_open(&to, j->o->out.path, j->err);
+
+	if (ret < 0)
+		return ret;
+	to.style = output_style(&to.to, j->o->out.colour);
+	to.style.thousands = true;
+	if (j->o->out.format == FORMAT_TEXT)
+		gate_show_text(&to.out, &j->shown, &to.style);
+	else
+		machine[j->o->out.format](&to.out, &j->shown);
+	return document_close(&to, j->err);
+}
+
+static int run(struct job *j)
+{
+	int ret = read_config(j);
+
+	if (ret == 0)
+		ret = choose(j);
+	progress_begin(&j->progress, j->self->name, false);
+	if (ret == 0)
+		ret = find_base(j);
+	if (ret == 0)
+		ret = measure_head(j);
+	progress_end(&j->progress);
+	if (ret < 0)
+		return ret;
+	j->shown.outcome = j->outcome;
+	j->shown.n = find_gone(j);
+	if (j->base.dirty && !j->o->store)
+		gate_note(&j->shown,
+			  "The checkout has uncommitted changes, which are measured, too");
+	ret = store(j);
+	return ret < 0 ? ret : show(j);
+}
+
+static int status_of(struct job *j, int ret)
+{
+	if (ret < 0)
+		return j->signals.got ? 128 + j->signals.got : EXIT_CANNOT_MEASURE;
+	if (gate_count(&j->shown, GATE_SLOWER))
+		return EXIT_CHECK;
+	return gate_errors(&j->shown) || (j->o->strict && !j->shown.baseline[0])
+		? EXIT_CANNOT_MEASURE
+		: 0;
+}
+
+static int run_run(struct job *j, char **words)
+{
+	int ret, status;
+
+	if (*words) {
+		ret = tare_fail(j->err, EINVAL, "run takes no '%.60s'", *words);
+		tare_hint(j->err, "the commands are in tare.json; --filter NAME selects some");
+	} else if (j->o->build && !j->o->measure_base) {
+		ret = tare_fail(j->err, EINVAL, "--build is for --measure-base");
+	} else if (j->o->baseline && (j->o->measure_base || j->o->base)) {
+		ret = tare_fail(j->err, EINVAL, "--baseline excludes --base and --measure-base");
+	} else {
+		ret = run(j);
+	}
+	status = status_of(j, ret);
+	if (ret < 0)
+		complain(j->self, j->err, NULL);
+	return status;
+}
+
+/* ---- init, accept ---- */
+
+static int init(struct job *j, char **words)
+{
+	struct json out = { 0 };
+	struct text text = { 0 };
+	const char *name = config_name(j->o);
+	int fd, ret;
+
+	if (!*words) {
+		tare_fail(j->err, EINVAL, "init needs the command of a benchmark");
+		tare_hint(j->err, "tare gate init -- ./bench ARGS");
+		return -EINVAL;
+	}
+	json_object(&out, NULL);
+	json_object(&out, "benchmarks");
+	json_object(&out, path_base(*words));
+	json_array(&out, "command");
+	for (char **word = words; *word; word++)
+		json_string(&out, NULL, *word);
+	for (int i = 0; i < 4; i++)
+		json_end(&out);
+	json_into(&text, &out);
+	if (text.failed)
+		return tare_fail_nomem(j->err);
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		ret = tare_fail(j->err, errno, "cannot create %.200s: %s", name, strerror(errno));
+		if (j->err->code == EEXIST)
+			tare_hint(j->err, "add the benchmark to it, or remove it first");
+	} else {
+		ret = file_write_all(fd, text.s, text.len);
+		if (close(fd) < 0 && ret == 0)
+			ret = -errno;
+		if (ret < 0)
+			tare_fail(j->err, -ret, "cannot write %.200s: %s", name, strerror(-ret));
+		else
+			printf("%s: one benchmark; next: tare gate run --store\n", name);
+	}
+	text_free(&text);
+	return ret;
+}
+
+static int accept_change(struct job *j, char **words)
+{
+	struct gate_record r = { 0 };
+	struct gate_records one = { .record = &r, .n = 1 };
+	int ret;
+
+	if (!words[0] || words[1] || !j->o->reason) {
+		tare_fail(j->err, EINVAL, "accept needs one benchmark and a reason");
+		tare_hint(j->err, "tare gate accept NAME --reason TEXT");
+		return -EINVAL;
+	}
+	if (strlen(j->o->reason) >= sizeof(r.accept))
+		return tare_fail(j->err, EINVAL, "the reason is longer than %zu bytes",
+				 sizeof(r.accept) - 1);
+	ret = read_config(j);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < j->config.n; i++)
+		if (!strcmp(j->config.benchmark[i].name, words[0]))
+			strcpy(r.benchmark, words[0]);
+	if (!r.benchmark[0])
+		return no_benchmark(j, words[0]);
+	strcpy(r.accept, j->o->reason);
+	ret = gate_notes_add(&one, &j->signals, j->err);
+	if (ret == 0)
+		printf("accepted in the note of HEAD; git push origin refs/notes/tare shares it\n");
+	return ret;
+}
+
+static int run_other(struct job *j, char **words)
+{
+	int ret = -EINVAL;
+
+	if (*words && !strcmp(*words, "init"))
+		ret = init(j, words + 1);
+	else if (*words && !strcmp(*words, "accept"))
+		ret = accept_change(j, words + 1);
+	else if (*words)
+		tare_fail(j->err, EINVAL, "'%.40s' is not one of: init, run, accept", *words);
+	else
+		tare_fail(j->err, EINVAL, "what? One of: init, run, accept");
+	if (ret < 0)
+		complain(j->self, j->err, NULL);
+	return status_of(j, ret);
+}
+
+static int run_gate(const struct command *self, int argc, char **argv)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct gate_options o = { 0 };
+	struct job j = { .self = self, .o = &o, .err = &err, .shown.baseline = "" };
+	int status, rest = options_parse(self, argc, argv, &o, &status);
+
+	if (rest < 0)
+		return status;
+	revision_signals_begin(&j.signals);
+	if (argv[rest] && !strcmp(argv[rest], "run"))
+		status = run_run(&j, argv + rest + 1);
+	else
+		status = run_other(&j, argv + rest);
+	revision_signals_end(&j.signals);
+	free(j.outcome);
+	free(j.benchmark);
+	gate_base_free(&j.base);
+	gate_config_free(&j.config);
+	return status;
+}
+
+const struct command cmd_gate = {
+	.name = "gate",
+	.about = "a gate for CI: fail if a benchmark became slower than in the base branch",
+	.args = "init -- COMMAND [ARG]... | run | accept BENCHMARK --reason TEXT",
+	.example = "  tare gate init -- ./bench data.csv\n"
+		   "  tare gate run --store\n"
+		   "  tare gate run --format markdown -o comment.md",
+	.topic = TOPIC_HOW_MUCH,
+	.words = WORDS_ANYWHERE,
+	.options = gate_opts,
+	.run = run_gate,
+};

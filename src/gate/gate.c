@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "gate/gate.h"
+
+void gate_config_free(struct gate_config *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct gate_benchmark *b = &c->benchmark[i];
+
+		for (char **s = b->argv; s && *s; s++)
+			free(*s);
+		for (char **s = b->environment; s && *s; s++)
+			free(*s);
+		for (size_t l = 0; l < b->limits; l++)
+			free(b->limit[l].event);
+		free(b->argv);
+		free(b->environment);
+		free(b->name);
+		free(b->setup);
+		free(b->directory);
+		free(b->events);
+		free(b->isa);
+	}
+	free(c->benchmark);
+	free(c->build);
+	*c = (struct gate_config){ 0 };
+}
+
+/* ---- records ---- */
+
+int gate_records_add(struct gate_records *to, const struct gate_record *r, struct tare_error *err)
+{
+	if ((to->n & (to->n + 1)) == 0) { /* room for 1, 3, 7, ... */
+		struct gate_record *more = realloc(to->record,
+						   (2 * to->n + 1) * sizeof(*to->record));
+
+		if (!more)
+			return tare_fail_nomem(err);
+		to->record = more;
+	}
+	to->record[to->n++] = *r;
+	return 0;
+}
+
+bool gate_record_alike(const struct gate_record *a, const struct gate_record *b)
+{
+	return !strcmp(a->command, b->command) && !strcmp(a->tare, b->tare) &&
+		!strcmp(a->fixed, b->fixed) && !strcmp(a->isa, b->isa);
+}
+
+const struct gate_record *gate_records_find(const struct gate_records *in,
+					    const struct gate_record *like)
+{
+	const struct gate_record *found = NULL;
+
+	for (size_t i = 0; i < in->n; i++) {
+		const struct gate_record *r = &in->record[i];
+
+		if (!r->accept[0] && !strcmp(r->benchmark, like->benchmark) &&
+		    (!found || gate_record_alike(r, like) || !gate_record_alike(found, like)))
+			found = r;
+	}
+	return found;
+}
+
+const char *gate_records_accepted(const struct gate_records *in, const char *benchmark)
+{
+	for (size_t i = in->n; i--;)
+		if (in->record[i].accept[0] && !strcmp(in->record[i].benchmark, benchmark))
+			return in->record[i].accept;
+	return NULL;
+}
+
+void gate_records_free(struct gate_records *r)
+{
+	free(r->record);
+	*r = (struct gate_records){ 0 };
+}
+
+/* ---- verdicts ---- */
+
+const char *gate_verdict_word(enum gate_verdict v)
+{
+	static const char *const words[] = {
+		[GATE_SAME] = "same",
+		[GATE_FASTER] = "faster",
+		[GATE_WITHIN] = "within limit",
+		[GATE_NEW] = "new",
+		[GATE_GONE] = "not run",
+		[GATE_ACCEPTED] = "accepted",
+		[GATE_SLOWER] = "slower",
+		[GATE_UNLIKE] = "not comparable",
+		[GATE_VARIES] = "does not repeat",
+		[GATE_FAILED] = "failed",
+	};
+
+	return words[v];
+}
+
+bool gate_verdict_is_error(enum gate_verdict v)
+{
+	return v == GATE_UNLIKE || v == GATE_VARIES || v == GATE_FAILED;
+}
+
+/* "instructions" of the configuration is "instructions:u" of the exact engine. */
+static bool is_event(const char *configured, const char *event)
+{
+	size_t n = strlen(configured);
+
+	return !strncmp(configured, event, n) && (!event[n] || !strcmp(event + n, ":u"));
+}
+
+static bool within(const struct gate_benchmark *b, const char *event, uint64_t base, uint64_t head)
+{
+	for (size_t i = 0; i < b->limits; i++) {
+		const struct gate_limit *l = &b->limit[i];
+
+		if (l->event && !is_event(l->event, event))
+			continue;
+		return l->relative ? (double)(head - base) <= (double)base * l->percent / 100
+				   : head - base <= l->amount;
+	}
+	return false;
+}
+
+static enum gate_verdict judge_event(const struct gate_benchmark *b, const char *event,
+				     uint64_t base, uint64_t head)
+{
+	return head == base                    ? GATE_SAME
+		: head < base                  ? GATE_FASTER
+		: within(b, event, base, head) ? GATE_WITHIN
+					       : GATE_SLOWER;
+}
+
+static void unlike(struct gate_outcome *o, const char *what, const char *base, const char *head)
+{
+	o->verdict = GATE_UNLIKE;
+	snprintf(o->why, sizeof(o->why), "%s differs: %.200s in the baseline, %.200s now", what,
+		 *base ? base : "none", *head ? head : "none");
+}
+
+static bool check_alike(struct gate_outcome *o)
+{
+	const struct gate_record *a = o->base, *b = &o->head;
+
+	if (strcmp(a->tare, b->tare) != 0)
+		unlike(o, "the version of tare", a->tare, b->tare);
+	else if (strcmp(a->isa, b->isa) != 0)
+		unlike(o, "the CPU model", a->isa, b->isa);
+	else if (strcmp(a->fixed, b->fixed) != 0)
+		unlike(o, "the list of fixed items", a->fixed, b->fixed);
+	else if (strcmp(a->command, b->command) != 0)
+		unlike(o, "the command", a->command, b->command);
+	else
+		return true;
+	if (strcmp(a->command, b->command) != 0)
+		snprintf(o->hint, sizeof(o->hint),
+			 "rename the benchmark; or tare gate accept %.100s --reason TEXT",
+			 b->benchmark);
+	else
+		snprintf(o->hint, sizeof(o->hint),
+			 "measure the base under the same conditions: tare gate run --store there, "
+			 "or tare gate run --measure-base");
+	return false;
+}
+
+/* The worst of its events decides. */
+static enum gate_verdict worst(const struct gate_outcome *o)
+{
+	static const enum gate_verdict order[] = { GATE_SLOWER, GATE_WITHIN, GATE_FASTER,
+						   GATE_SAME };
+
+	for (size_t k = 0; k < ARRAY_SIZE(order); k++)
+		for (size_t i = 0; i < o->head.n; i++)
+			if (o->event[i] == order[k])
+				return order[k];
+	return GATE_NEW;
+}
+
+void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
+		const struct gate_records *base, const char *accepted)
+{
+	if (gate_verdict_is_error(o->verdict))
+		return;
+	o->base = gate_records_find(base, &o->head);
+	for (size_t i = 0; i < o->head.n; i++) {
+		o->event[i] = GATE_NEW;
+		o->in_base[i] = -1;
+	}
+	o->verdict = GATE_NEW;
+	if (!o->base)
+		return;
+	if (check_alike(o)) {
+		for (size_t i = 0; i < o->head.n; i++)
+			for (size_t k = 0; k < o->base->n; k++) {
+				const struct gate_value *v = &o->head.value[i];
+
+				if (strcmp(v->event, o->base->value[k].event) != 0)
+					continue;
+				o->in_base[i] = (int)k;
+				o->event[i] = judge_event(b, v->event, o->base->value[k].count,
+							  v->count);
+			}
+		o->verdict = worst(o);
+	}
+	if (accepted && (o->verdict == GATE_SLOWER || o->verdict == GATE_UNLIKE)) {
+		o->verdict = GATE_ACCEPTED;
+		o->hint[0] = '\0';
+		snprintf(o->why, sizeof(o->why), "accepted: %.400s", accepted);
+	}
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A performance gate: benchmarks of a configuration, their exact counts, and whether they became
+ * more than those of a baseline. Only like is compared with like.
+ */
+#ifndef GATE_GATE_H
+#define GATE_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/error.h"
+
+enum {
+	GATE_BENCHMARKS_MAX = 1000,
+	GATE_EVENTS_MAX = 32,
+	GATE_LIMITS_MAX = 64, /* a benchmark's own, and the usual ones */
+	GATE_NAME_BYTES = 128,
+	GATE_EVENT_BYTES = 104,
+	GATE_TEXT_BYTES = 512,
+};
+
+/* ---- the configuration ---- */
+
+struct gate_limit {
+	char *event; /* NULL: of any event */
+	bool relative;
+	double percent;  /* relative */
+	uint64_t amount; /* absolute */
+};
+
+struct gate_benchmark {
+	char *name, **argv;
+	char *setup, *directory, *events, *isa; /* NULL: none, the configuration's folder, ... */
+	char **environment;                     /* "NAME=value", up to a NULL */
+	unsigned runs;
+	uint64_t timeout_ns; /* of one run; 0: none */
+	struct gate_limit limit[GATE_LIMITS_MAX];
+	size_t limits; /* the first one that applies to an event counts */
+};
+
+struct gate_config {
+	struct gate_benchmark *benchmark;
+	size_t n;
+	char *build; /* shell command, for --measure-base; NULL: none */
+};
+
+/*
+ * Untrusted input; `name` is for messages, which also name the JSON path. Free the result in any
+ * case.
+ */
+int gate_config_parse(struct gate_config *out, const char *text, size_t n, const char *name,
+		      struct tare_error *err);
+void gate_config_free(struct gate_config *c);
+
+/* ---- results ---- */
+
+struct gate_value {
+	char event[GATE_EVENT_BYTES];
+	uint64_t count;
+};
+
+/* A result of a benchmark, or an accepted change. */
+struct gate_record {
+	char benchmark[GATE_NAME_BYTES];
+	char accept[GATE_TEXT_BYTES]; /* the reason; "": a result */
+	/* What must be alike: */
+	char command[GATE_TEXT_BYTES], tare[32], fixed[GATE_TEXT_BYTES], isa[64];
+	struct gate_value value[GATE_EVENTS_MAX];
+	size_t n;
+};
+
+struct gate_records {
+	struct gate_record *record; /* owned */
+	size_t n;
+};
+
+int gate_records_add(struct gate_records *to, const struct gate_record *r, struct tare_error *err);
+/* The last result of that benchmark; one with the conditions of `like`, if there is one. */
+const struct gate_record *gate_records_find(const struct gate_records *in,
+					    const struct gate_record *like);
+/* The reason of the last accepted change; NULL: none. */
+const char *gate_records_accepted(const struct gate_records *in, const char *benchmark);
+bool gate_record_alike(const struct gate_record *a, const struct gate_record *b);
+void gate_records_free(struct gate_records *r);
+/*
+ * Untrusted input: a document of tare gate run --format json, or a note: a record per line, in any
+ * order, because git merges notes by line. Adds to *out.
+ */
+int gate_records_parse(struct gate_records *out, const char *text, size_t n, const char *name,
+		       struct tare_error *err);
+
+/* ---- verdicts ---- */
+
+enum gate_verdict {
+	GATE_SAME,
+	GATE_FASTER,
+	GATE_WITHIN, /* more, but within the limit */
+	GATE_NEW,    /* not in the baseline */
+	GATE_GONE,   /* only in the baseline */
+	GATE_ACCEPTED,
+	GATE_SLOWER,
+	GATE_UNLIKE, /* refused: measured under other conditions */
+	GATE_VARIES, /* the counts do not repeat */
+	GATE_FAILED,
+};
+
+struct gate_outcome {
+	struct gate_record head; /* without events if it could not be measured */
+	const struct gate_record *base;
+	enum gate_verdict verdict, event[GATE_EVENTS_MAX];
+	/* of each event of head; its index in base, or -1 */
+	int in_base[GATE_EVENTS_MAX];
+	char why[GATE_TEXT_BYTES], hint[GATE_TEXT_BYTES]; /* "": nothing to say */
+};
+
+/*
+ * Sets the verdicts of a benchmark that was measured (or failed: `verdict` is set already).
+ * accepted: the reason of an accepted change, or NULL.
+ */
+void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
+		const struct gate_records *base, const char *accepted);
+/* "slower", "cannot compare", ... */
+const char *gate_verdict_word(enum gate_verdict v);
+bool gate_verdict_is_error(enum gate_verdict v);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* tare.json, by jansson. An unknown key is an error: a limit with a spelling mistake limits nothing. */
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/library.h"
+#include "base/text.h"
+#include "gate/gate.h"
+
+/* clang-format off */
+#define FUNCTIONS(F) \
+	F(json_array_get) F(json_array_size) F(json_delete) F(json_integer_value) F(json_loadb) \
+	F(json_object_get) F(json_object_iter) F(json_object_iter_key) F(json_object_iter_next) \
+	F(json_object_iter_value) F(json_object_size) F(json_string_value)
+/* clang-format on */
+LIBRARY(jansson, "libjansson.so.4", FUNCTIONS)
+
+enum { WORDS_MAX = 4096, RUNS_MAX = 100 };
+
+struct reader {
+	const char *name;
+	struct gate_config *out;
+	char path[320]; /* of the value that is read: "benchmarks.gzip.command" */
+	struct tare_error *err;
+};
+
+static int wrong(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int wrong(struct reader *r, const char *fmt, ...)
+{
+	char what[200];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	tare_fail(r->err, EINVAL, "%.150s: %.220s: %s", r->name, r->path[0] ? r->path : "$", what);
+	tare_hint(r->err, "tare-gate(1), CONFIGURATION, has all keys and an example");
+	return -EINVAL;
+}
+
+/* Names come from the file: only what can be shown on a terminal. */
+static bool printable(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return false;
+	return true;
+}
+
+static void enter(struct reader *r, const char *parent, const char *key)
+{
+	snprintf(r->path, sizeof(r->path), "%.180s%s%.120s", parent, *parent ? "." : "",
+		 printable(key) ? key : "?");
+}
+
+static bool is_string(const json_t *v)
+{
+	return v && json_typeof(v) == JSON_STRING;
+}
+
+static int take_string(struct reader *r, const json_t *v, char **to)
+{
+	if (!is_string(v) || !*jansson.json_string_value(v))
+		return wrong(r, "must be a text that is not empty");
+	free(*to);
+	*to = strdup(jansson.json_string_value(v));
+	return *to ? 0 : tare_fail_nomem(r->err);
+}
+
+/* ---- values ---- */
+
+static int take_argv(struct reader *r, const json_t *v, char ***to)
+{
+	const char *shell[] = { "sh", "-c", jansson.json_string_value(v) };
+	size_t n = is_string(v) ? ARRAY_SIZE(shell) : jansson.json_array_size(v);
+
+	if (!n || n > WORDS_MAX || (is_string(v) && !*shell[2]))
+		return wrong(r, "must be a list of texts, or a shell command as one text");
+	*to = calloc(n + 1, sizeof(**to));
+	if (!*to)
+		return tare_fail_nomem(r->err);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *word = is_string(v) ? v : jansson.json_array_get(v, i);
+
+		if (!is_string(word))
+			return wrong(r, "word %zu is not a text", i + 1);
+		(*to)[i] = strdup(is_string(v) ? shell[i] : jansson.json_string_value(word));
+		if (!(*to)[i])
+			return tare_fail_nomem(r->err);
+	}
+	return **to[0] ? 0 : wrong(r, "the first word is empty");
+}
+
+static int take_events(struct reader *r, const json_t *v, char **to)
+{
+	size_t n = jansson.json_array_size(v);
+	struct text all = { 0 };
+
+	if (is_string(v))
+		return take_string(r, v, to);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *event = jansson.json_array_get(v, i);
+
+		if (!is_string(event)) {
+			text_free(&all);
+			return wrong(r, "event %zu is not a text", i + 1);
+		}
+		text_add(&all, "%s%s", i ? "," : "", jansson.json_string_value(event));
+	}
+	if (!all.len) {
+		text_free(&all);
+		return wrong(r, "must be a list of events, or one text");
+	}
+	free(*to);
+	*to = text_take(&all);
+	return *to ? 0 : tare_fail_nomem(r->err);
+}
+
+/* determinism items are separated by commas, kept variables by colons */
+static bool is_variable(const char *name)
+{
+	return *name &&
+		strspn(name,
+		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		       "0123456789_") == strlen(name);
+}
+
+static int take_environment(struct reader *r, json_t *v, char ***to)
+{
+	size_t n = jansson.json_object_size(v), i = 0;
+
+	if (!v || json_typeof(v) != JSON_OBJECT || n > WORDS_MAX)
+		return wrong(r, "must be an object: {\"NAME\": \"value\"}");
+	*to = calloc(n + 1, sizeof(**to));
+	if (!*to)
+		return tare_fail_nomem(r->err);
+	for (void *at = jansson.json_object_iter(v); at;
+	     at = jansson.json_object_iter_next(v, at)) {
+		const char *name = jansson.json_object_iter_key(at);
+		const json_t *value = jansson.json_object_iter_value(at);
+
+		if (!is_variable(name) || !is_string(value))
+			return wrong(r, "%.60s must be a name with a text",
+				     printable(name) ? name : "a variable");
+		if (asprintf(&(*to)[i], "%s=%s", name, jansson.json_string_value(value)) < 0) {
+			(*to)[i] = NULL;
+			return tare_fail_nomem(r->err);
+		}
+		i++;
+	}
+	return 0;
+}
+
+static int take_number(struct reader *r, const json_t *v, uint64_t least, uint64_t most,
+		       uint64_t *to)
+{
+	if (!v || json_typeof(v) != JSON_INTEGER ||
+	    jansson.json_integer_value(v) < (int64_t)least ||
+	    (uint64_t)jansson.json_integer_value(v) > most)
+		return wrong(r, "must be a whole number from %llu to %llu",
+			     (unsigned long long)least, (unsigned long long)most);
+	*to = (uint64_t)jansson.json_integer_value(v);
+	return 0;
+}
+
+/* "1 %", or a number of events */
+static int take_one_limit(struct reader *r, const json_t *v, const char *event,
+			  struct gate_benchmark *b)
+{
+	struct gate_limit *l = &b->limit[b->limits];
+	const char *s = is_string(v) ? jansson.json_string_value(v) : NULL;
+	char *end;
+
+	if (b->limits == GATE_LIMITS_MAX / 2)
+		return wrong(r, "more than %d limits", GATE_LIMITS_MAX / 2);
+	*l = (struct gate_limit){ .relative = s };
+	if (s) {
+		l->percent = *s >= '0' && *s <= '9' ? strtod(s, &end) : -1;
+		if (l->percent < 0 || !isfinite(l->percent) || l->percent > 1000000 ||
+		    strcmp(end + strspn(end, " "), "%") != 0)
+			return wrong(r,
+				     "must be a percentage like \"1 %%\", or a number of events");
+	} else if (take_number(r, v, 0, INT64_MAX, &l->amount) < 0) {
+		return wrong(r, "must be a percentage like \"1 %%\", or a number of events");
+	}
+	if (event && !(l->event = strdup(event)))
+		return tare_fail_nomem(r->err);
+	b->limits++;
+	return 0;
+}
+
+static int take_limits(struct reader *r, json_t *v, struct gate_benchmark *b)
+{
+	char here[sizeof(r->path)];
+	int ret = 0;
+
+	if (json_typeof(v) != JSON_OBJECT)
+		return take_one_limit(r, v, NULL, b);
+	snprintf(here, sizeof(here), "%s", r->path);
+	for (void *at = jansson.json_object_iter(v); ret == 0 && at;
+	     at = jansson.json_object_iter_next(v, at)) {
+		const char *event = jansson.json_object_iter_key(at);
+
+		enter(r, here, event);
+		ret = take_one_limit(r, jansson.json_object_iter_value(at), event, b);
+	}
+	return ret;
+}
+
+/* ---- benchmarks ---- */
+
+static const char *const keys[] = { "command", "setup",       "directory", "events", "limit",
+				    "isa",     "environment", "runs",      "timeout" };
+static const char *const outer_keys[] = { "benchmarks", "build", "limit" };
+
+static int unknown(struct reader *r, const char *const *names, size_t n, const char *key)
+{
+	struct text near = { 0 };
+
+	if (printable(key))
+		text_nearest(&near, key, names, n, 1);
+	wrong(r, "there is no such key%s%s", near.len ? "; did you mean " : "",
+	      near.len ? near.s : "");
+	text_free(&near);
+	return -EINVAL;
+}
+
+static int take_key(struct reader *r, struct gate_benchmark *b, const char *key, json_t *v)
+{
+	uint64_t number = 0;
+	int ret;
+
+	if (!strcmp(key, "command"))
+		return take_argv(r, v, &b->argv);
+	if (!strcmp(key, "setup"))
+		return take_string(r, v, &b->setup);
+	if (!strcmp(key, "directory"))
+		return take_string(r, v, &b->directory);
+	if (!strcmp(key, "events"))
+		return take_events(r, v, &b->events);
+	if (!strcmp(key, "limit"))
+		return take_limits(r, v, b);
+	if (!strcmp(key, "isa")) {
+		ret = take_string(r, v, &b->isa);
+		return ret == 0 && strchr(b->isa, ',') ? wrong(r, "must be one CPU model") : ret;
+	}
+	if (!strcmp(key, "environment"))
+		return take_environment(r, v, &b->environment);
+	if (!strcmp(key, "runs")) {
+		ret = take_number(r, v, 2, RUNS_MAX, &number);
+		b->runs = (unsigned)number;
+		return ret;
+	}
+	if (!strcmp(key, "timeout")) { /* in seconds */
+		ret = take_number(r, v, 1, 1000000, &number);
+		b->timeout_ns = number * 1000000000;
+		return ret;
+	}
+	return unknown(r, keys, ARRAY_SIZE(keys), key);
+}
+
+static int take_benchmark(struct reader *r, const char *name, json_t *v)
+{
+	struct gate_benchmark *b = &r->out->benchmark[r->out->n];
+	char here[sizeof(r->path)];
+	int ret = 0;
+
+	enter(r, "benchmarks", name);
+	if (!*name || strlen(name) >= GATE_NAME_BYTES || !printable(name))
+		return wrong(r, "a name has 1 to %d printable characters", GATE_NAME_BYTES - 1);
+	*b = (struct gate_benchmark){ .name = strdup(name), .runs = 2 };
+	if (!b->name)
+		return tare_fail_nomem(r->err);
+	r->out->n++;
+	if (json_typeof(v) != JSON_OBJECT)
+		return wrong(r, "must be an object");
+	snprintf(here, sizeof(here), "%s", r->path);
+	for (void *at = jansson.json_object_iter(v); ret == 0 && at;
+	     at = jansson.json_object_iter_next(v, at)) {
+		const char *key = jansson.json_object_iter_key(at);
+
+		enter(r, here, key);
+		ret = take_key(r, b, key, jansson.json_object_iter_value(at));
+	}
+	if (ret == 0 && !b->argv) {
+		snprintf(r->path, sizeof(r->path), "%s", here);
+		ret = wrong(r, "there is no command");
+	}
+	return ret;
+}
+
+/* The usual limits, after the benchmark's own. */
+static int add_usual(struct reader *r, json_t *v)
+{
+	int ret = 0;
+
+	for (size_t i = 0; v && ret == 0 && i < r->out->n; i++) {
+		struct gate_benchmark *b = &r->out->benchmark[i], usual = { 0 };
+
+		enter(r, "", "limit");
+		ret = take_limits(r, v, &usual);
+		memcpy(b->limit + b->limits, usual.limit, usual.limits * sizeof(*b->limit));
+		b->limits += usual.limits;
+	}
+	return ret;
+}
+
+static int take_all(struct reader *r, json_t *root)
+{
+	json_t *list = jansson.json_object_get(root, "benchmarks"), *v;
+	size_t n = jansson.json_object_size(list);
+	int ret = 0;
+
+	for (void *at = jansson.json_object_iter(root); ret == 0 && at;
+	     at = jansson.json_object_iter_next(root, at)) {
+		const char *key = jansson.json_object_iter_key(at);
+		bool known = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(outer_keys); i++)
+			known |= !strcmp(key, outer_keys[i]);
+		enter(r, "", key);
+		if (!known)
+			ret = unknown(r, outer_keys, ARRAY_SIZE(outer_keys), key);
+	}
+	if (ret < 0)
+		return ret;
+	enter(r, "", "benchmarks");
+	if (!n || n > GATE_BENCHMARKS_MAX)
+		return wrong(r, "must be an object with 1 to %d benchmarks", GATE_BENCHMARKS_MAX);
+	r->out->benchmark = calloc(n, sizeof(*r->out->benchmark));
+	if (!r->out->benchmark)
+		return tare_fail_nomem(r->err);
+	for (void *at = jansson.json_object_iter(list); ret == 0 && at;
+	     at = jansson.json_object_iter_next(list, at))
+		ret = take_benchmark(r, jansson.json_object_iter_key(at),
+				     jansson.json_object_iter_value(at));
+	if (ret == 0 && (v = jansson.json_object_get(root, "build"))) {
+		enter(r, "", "build");
+		ret = take_string(r, v, &r->out->build);
+	}
+	return ret < 0 ? ret : add_usual(r, jansson.json_object_get(root, "limit"));
+}
+
+int gate_config_parse(struct gate_config *out, const char *text, size_t n, const char *name,
+		      struct tare_error *err)
+{
+	struct reader r = { .name = name, .out = out, .err = err };
+	json_error_t where;
+	json_t *root;
+	int ret;
+
+	*out = (struct gate_config){ 0 };
+	if (!jansson_load())
+		return library_missing(err, EOPNOTSUPP, "libjansson.so.4, which reads JSON",
+				       "apt install libjansson4");
+	root = jansson.json_loadb(text, n, JSON_REJECT_DUPLICATES, &where);
+	if (!root) {
+		tare_fail(err, EINVAL, "%.150s: line %d: not JSON: %.120s", name, where.line,
+			  where.text);
+		tare_hint(err, "correct it: python3 -m json.tool FILE shows the place, too");
+		return -EINVAL;
+	}
+	ret = json_typeof(root) == JSON_OBJECT ? take_all(&r, root)
+					       : wrong(&r, "must be an object");
+	jansson.json_delete(root);
+	return ret;
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/signal_name.h"
+#include "gate/gate_git.h"
+#include "gate/gate_view.h"
+#include "output/escape.h"
+
+enum {
+	NO_PROGRAM = 127,
+	ANSWER_MAX = 256 << 20,
+	ANCESTORS = 10000, /* that are searched for results */
+	TRIES = 5,
+};
+
+#define NOTES "refs/notes/tare"
+
+/* ---- programs ---- */
+
+static int read_back(int fd, struct text *out, struct tare_error *err)
+{
+	char part[4096];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, part, sizeof(part), at)) > 0 && at < ANSWER_MAX) {
+		text_put(out, part, (size_t)n);
+		at += n;
+	}
+	return out->failed ? tare_fail_nomem(err) : 0;
+}
+
+static void start(const struct gate_program *p, const int fd[3], const struct revision_signals *s)
+{
+	setpgid(0, 0);
+	for (int i = 0; i < 3; i++)
+		dup2(fd[i], i);
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	for (char *const *v = p->environment; v && *v; v++)
+		putenv(*v);
+	if (!p->dir || chdir(p->dir) == 0)
+		execvp(p->argv[0], p->argv);
+	_exit(NO_PROGRAM);
+}
+
+int gate_program_run(const struct gate_program *p, struct revision_signals *s, struct text *out,
+		     struct text *said, struct tare_error *err)
+{
+	char by[SIGNAL_NAME_ROOM];
+	int fd[3], pid, status, ret = 0;
+
+	/* files, not pipes: nothing waits for a process that the program leaves running */
+	for (int i = 0; i < 3; i++) {
+		fd[i] = memfd_create("tare", MFD_CLOEXEC);
+		ret = fd[i] < 0 ? -errno : ret;
+	}
+	if (ret == 0 && p->input)
+		ret = file_write_all(fd[0], p->input, strlen(p->input));
+	if (ret == 0)
+		lseek(fd[0], 0, SEEK_SET);
+	pid = ret < 0 ? ret : fork();
+	if (pid == 0)
+		start(p, fd, s);
+	if (pid < 0)
+		ret = tare_fail(err, ret < 0 ? -ret : errno, "cannot start %.100s: %s", p->argv[0],
+				strerror(ret < 0 ? -ret : errno));
+	if (pid > 0) {
+		setpgid(pid, pid);
+		status = revision_wait(s, pid, true);
+		ret = s->got ? tare_fail(err, EINTR, "stopped by %s", signal_name(s->got, by)) : 0;
+		if (ret == 0 && out)
+			ret = read_back(fd[1], out, err);
+		if (ret == 0 && said)
+			ret = read_back(fd[2], said, err);
+		ret = ret < 0 ? ret : status;
+	}
+	for (int i = 0; i < 3; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return ret;
+}
+
+struct git {
+	struct revision_signals *signals;
+	const char *input;
+	bool identity; /* the user has none: use tare's */
+	struct text out, said;
+};
+
+/*
+ * git's exit status; g->out is its output without the last newline. Hooks of the repository do not
+ * run.
+ */
+static int git(struct git *g, struct tare_error *err, ...)
+{
+	char no_hooks[] = "core.hooksPath=/dev/null", name[] = "user.name=tare",
+	     mail[] = "user.email=tare@localhost",
+	     *argv[24] = { "git", "-c", no_hooks, "-c", name, "-c", mail };
+	const struct gate_program p = { .argv = argv, .input = g->input };
+	size_t n = g->identity ? 7 : 3;
+	va_list more;
+	int status;
+
+	va_start(more, err);
+	while (n + 1 < ARRAY_SIZE(argv) && (argv[n] = va_arg(more, char *)))
+		n++;
+	va_end(more);
+	text_free(&g->out);
+	text_free(&g->said);
+	status = gate_program_run(&p, g->signals, &g->out, &g->said, err);
+	if (status < 0)
+		return status;
+	while (g->out.len && g->out.s[g->out.len - 1] == '\n')
+		g->out.s[--g->out.len] = '\0';
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
+		return tare_fail(err, ENOENT, "git is not installed");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static const char *answer(const struct git *g)
+{
+	return g->out.s ? g->out.s : "";
+}
+
+/* What git said, as the reason of an error. */
+static int git_failed(const struct git *g, struct tare_error *err, const char *what)
+{
+	const char *said = g->said.s ? g->said.s : "", *fatal = strstr(said, "fatal: "),
+		   *error = strstr(said, "error: ");
+	struct text line = { 0 };
+
+	said = error ? error : fatal ? fatal : said;
+	escape(&line, said, strcspn(said, "\n"));
+	tare_fail(err, EIO, "%s: git: %.300s", what, line.len ? line.s : "no reason given");
+	text_free(&line);
+	return -EIO;
+}
+
+static void git_end(struct git *g)
+{
+	text_free(&g->out);
+	text_free(&g->said);
+}
+
+/* ---- revisions ---- */
+
+static bool is_shallow(struct git *g)
+{
+	return git(g, NULL, "rev-parse", "--is-shallow-repository", NULL) == 0 &&
+		!strcmp(answer(g), "true");
+}
+
+#define DEEPEN                                                                                     \
+	"this clone is shallow: git fetch --unshallow; fetch-depth: 0 in GitHub's "                \
+	"actions/checkout; GIT_DEPTH: 0 in GitLab"
+
+/* 0: found; 1: there is no such revision. */
+static int commit_of(struct git *g, const char *rev, char out[REVISION_COMMIT_BYTES],
+		     struct tare_error *err)
+{
+	char wanted[300];
+	int ret;
+
+	if (snprintf(wanted, sizeof(wanted), "%s^{commit}", rev) >= (int)sizeof(wanted))
+		return 1;
+	ret = git(g, err, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted, NULL);
+	if (ret == 0 && g->out.len < REVISION_COMMIT_BYTES && g->out.len)
+		strcpy(out, g->out.s);
+	return ret < 0 ? ret : ret != 0;
+}
+
+static int default_branch(struct git *g, char out[REVISION_COMMIT_BYTES], const char **name,
+			  struct tare_error *err)
+{
+	static const char *const names[] = { "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
+					     "refs/remotes/origin/master", "refs/heads/main",
+					     "refs/heads/master" };
+	int ret = 1;
+
+	for (size_t i = 0; ret == 1 && i < ARRAY_SIZE(names); i++) {
+		ret = commit_of(g, names[i], out, err);
+		*name = names[i];
+	}
+	return ret;
+}
+
+static int no_revision(struct git *g, const char *rev, struct tare_error *err)
+{
+	tare_fail(err, ENOENT, "--base: there is no revision '%.100s'", rev);
+	tare_hint(err, "%s",
+		  is_shallow(g) ? DEEPEN
+				: "git fetch origin, or git log --oneline to find its name");
+	return -ENOENT;
+}
+
+/*
+ * The merge base; if HEAD is part of the branch itself, its parent, or HEAD if there are
+ * uncommitted changes. "": there is none.
+ */
+static int merge_base(struct git *g, struct gate_base *b, const char *rev, struct tare_error *err)
+{
+	char branch[REVISION_COMMIT_BYTES] = "";
+	const char *name = rev;
+	int ret = rev ? commit_of(g, rev, branch, err) : default_branch(g, branch, &name, err);
+
+	if (ret == 1 && rev)
+		return no_revision(g, rev, err);
+	if (ret < 0)
+		return ret;
+	if (ret == 0) {
+		ret = git(g, err, "merge-base", b->head, branch, NULL);
+		if (ret > 0) {
+			tare_fail(err, ENOENT, "HEAD and %.100s have no common ancestor%s", name,
+				  is_shallow(g) ? " in this clone" : "");
+			tare_hint(err, "%s",
+				  is_shallow(g) ? DEEPEN : "name another one: --base REV");
+			return -ENOENT;
+		}
+		if (ret == 0 && g->out.len < REVISION_COMMIT_BYTES)
+			strcpy(b->merge_base, answer(g));
+		if (ret < 0 || strcmp(b->merge_base, b->head) != 0)
+			return ret;
+	}
+	if (b->dirty) {
+		strcpy(b->merge_base, b->head);
+		return 0;
+	}
+	b->merge_base[0] = '\0';
+	ret = commit_of(g, "HEAD^", b->merge_base, err);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- notes ---- */
+
+static int parse_note(struct git *g, struct gate_records *out, const char *commit,
+		      struct tare_error *err)
+{
+	char name[80];
+	int ret;
+
+	snprintf(name, sizeof(name), "the note of %.12s", commit);
+	ret = gate_records_parse(out, answer(g), g->out.len, name, err);
+	if (ret < 0)
+		tare_hint(err,
+			  "see it: git notes --ref=tare show %.12s; correct it: edit, or remove",
+			  commit);
+	return ret;
+}
+
+/* The results of the nearest ancestor of `from`, itself included. */
+static int nearest(struct git *g, struct gate_base *b, const char *from, struct tare_error *err)
+{
+	char most[32], *notes, *at;
+	struct text ancestors = { 0 };
+	int ret = git(g, err, "notes", "--ref=" NOTES, "list", NULL);
+
+	if (ret < 0)
+		return ret;
+	notes = strdup(ret == 0 ? answer(g) : "");
+	snprintf(most, sizeof(most), "-n%d", ANCESTORS);
+	ret = notes ? 0 : tare_fail_nomem(err);
+	if (ret == 0 && *notes)
+		ret = git(g, err, "rev-list", most, from, NULL);
+	if (ret == 0 && *notes)
+		text_add(&ancestors, "%s", answer(g));
+	at = ancestors.s ? ancestors.s : "";
+	/* a line of the list: NOTE COMMIT */
+	for (size_t len; ret == 0 && !b->results.n && *at; at += len + (at[len] == '\n')) {
+		char commit[REVISION_COMMIT_BYTES + 1];
+		const char *found;
+
+		len = strcspn(at, "\n");
+		snprintf(commit, sizeof(commit), " %.*s", (int)len, at);
+		found = strstr(notes, commit);
+		if (!found)
+			continue;
+		ret = git(g, err, "notes", "--ref=" NOTES, "show", commit + 1, NULL);
+		if (ret == 0)
+			ret = parse_note(g, &b->results, commit + 1, err);
+		else if (ret > 0)
+			ret = git_failed(g, err, "cannot read a note");
+		strcpy(b->commit, commit + 1);
+	}
+	if (!b->results.n)
+		b->commit[0] = '\0';
+	text_free(&ancestors);
+	free(notes);
+	return ret;
+}
+
+/* Changes that were accepted since the baseline. */
+static int find_accepted(struct git *g, struct gate_base *b, struct tare_error *err)
+{
+	char range[2 * REVISION_COMMIT_BYTES + 4];
+	const char *from = b->commit[0] ? b->commit : b->merge_base;
+	int ret;
+
+	snprintf(range, sizeof(range), "%s%s%s", from, *from ? ".." : "", b->head);
+	ret = git(g, err, "log", *from ? "-n10000" : "-n1", "--no-notes", "--notes=" NOTES,
+		  "--format=%N", range, NULL);
+	return ret == 0 ? parse_note(g, &b->accepted, b->head, err) : ret < 0 ? ret : 0;
+}
+
+static bool in_repository(struct git *g, struct tare_error *err)
+{
+	return git(g, err, "rev-parse", "--git-dir", NULL) == 0;
+}
+
+int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
+		   struct revision_signals *s, struct tare_error *err)
+{
+	struct git g = { .signals = s };
+	int ret = 0;
+
+	memset(b, 0, sizeof(*b));
+	if (!in_repository(&g, NULL) || commit_of(&g, "HEAD", b->head, NULL) != 0) {
+		git_end(&g);
+		if (s->got)
+			return tare_fail(err, EINTR, "stopped");
+		if (rev)
+			return tare_fail(err, ENOENT,
+					 "--base: there is no git repository with a commit here");
+		snprintf(b->none, sizeof(b->none),
+			 "there is no git repository with a commit here: keep a result with "
+			 "--format json -o FILE, and compare with --baseline FILE");
+		return 0;
+	}
+	ret = git(&g, err, "status", "--porcelain", "--untracked-files=no", NULL);
+	b->dirty = ret == 0 && g.out.len;
+	if (ret >= 0 && from != GATE_FROM_FILE)
+		ret = merge_base(&g, b, rev, err);
+	if (ret >= 0 && b->merge_base[0] && from == GATE_FROM_NOTES)
+		ret = nearest(&g, b, b->merge_base, err);
+	if (ret >= 0)
+		ret = find_accepted(&g, b, err);
+	if (ret == 0 && from == GATE_FROM_NOTES && !b->results.n)
+		snprintf(b->none, sizeof(b->none), "%s",
+			 is_shallow(&g)
+				 ? DEEPEN
+				 : "git fetch origin " NOTES ":" NOTES
+				   "; or store results in the base: tare gate run --store; or "
+				   "measure the base now: --measure-base");
+	git_end(&g);
+	return ret;
+}
+
+void gate_base_free(struct gate_base *b)
+{
+	gate_records_free(&b->results);
+	gate_records_free(&b->accepted);
+}
+
+static bool replaces(const struct gate_record *newer, const struct gate_record *r)
+{
+	return !strcmp(newer->benchmark, r->benchmark) && !newer->accept[0] == !r->accept[0] &&
+		(newer->accept[0] || gate_record_alike(newer, r));
+}
+
+/* The note of HEAD with these records. */
+static int merged(struct git *g, const struct gate_records *records, struct text *out,
+		  struct tare_error *err)
+{
+	struct gate_records old = { 0 };
+	int ret = git(g, err, "notes", "--ref=" NOTES, "show", "HEAD", NULL);
+
+	if (ret == 0)
+		ret = parse_note(g, &old, "HEAD", err);
+	for (size_t i = 0; ret >= 0 && i < old.n; i++) {
+		bool stays = true;
+
+		for (size_t k = 0; k < records->n; k++)
+			stays &= !replaces(&records->record[k], &old.record[i]);
+		if (stays)
+			gate_record_line(out, &old.record[i]);
+	}
+	for (size_t i = 0; i < records->n; i++)
+		gate_record_line(out, &records->record[i]);
+	gate_records_free(&old);
+	return ret < 0 ? ret : out->failed ? tare_fail_nomem(err) : 0;
+}
+
+/*
+ * git replaces a notes ref without a look at its old value, so tare's own lock is what keeps two
+ * gates from losing each other's records.
+ */
+static int lock_notes(struct git *g, struct tare_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (git(g, err, "rev-parse", "--git-common-dir", NULL) != 0)
+		return git_failed(g, err, "cannot store results");
+	snprintf(path, sizeof(path), "%.3900s/tare-notes.lock", answer(g));
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0 || flock(fd, LOCK_EX) < 0) {
+		tare_fail(err, errno, "cannot lock %.200s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -err->code;
+	}
+	return fd;
+}
+
+int gate_notes_add(const struct gate_records *records, struct revision_signals *s,
+		   struct tare_error *err)
+{
+	struct git g = { .signals = s };
+	struct text note = { 0 };
+	int lock, ret;
+
+	lock = lock_notes(&g, err);
+	if (lock < 0)
+		return git_end(&g), lock;
+	g.identity = git(&g, NULL, "var", "GIT_COMMITTER_IDENT", NULL) != 0;
+	ret = merged(&g, records, &note, err);
+	g.input = note.s;
+	/* another program may have git's own lock */
+	for (int i = 0; ret == 0 && i < TRIES; i++) {
+		if (i)
+			usleep(200000);
+		ret = git(&g, err, "notes", "--ref=" NOTES, "add", "-f", "-F", "-", "HEAD", NULL);
+		if (ret <= 0)
+			break;
+		ret = i + 1 < TRIES ? 0 : git_failed(&g, err, "cannot store the note of HEAD");
+	}
+	close(lock);
+	text_free(&note);
+	git_end(&g);
+	return ret;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that the gate starts (git, setup commands), without a shell, and the notes of
+ * refs/notes/tare: results and accepted changes, a record per line.
+ */
+#ifndef GATE_GATE_GIT_H
+#define GATE_GATE_GIT_H
+
+#include "base/text.h"
+#include "compare/revision.h"
+#include "gate/gate.h"
+
+struct gate_program {
+	char *const *argv;
+	const char *dir;          /* NULL: tare's own */
+	char *const *environment; /* "NAME=value" to add; or NULL */
+	const char *input;        /* its standard input; NULL: /dev/null */
+};
+
+/*
+ * Runs it to its end. Its outputs are added to the texts (NULL: discarded). Returns its wait
+ * status, or -errno: -EINTR if a signal stopped tare.
+ */
+int gate_program_run(const struct gate_program *p, struct revision_signals *s, struct text *out,
+		     struct text *said, struct tare_error *err);
+
+struct gate_base {
+	char head[REVISION_COMMIT_BYTES];   /* "": in no git repository, or no commit yet */
+	char commit[REVISION_COMMIT_BYTES]; /* that has the results; "": none */
+	char merge_base[REVISION_COMMIT_BYTES];
+	bool dirty; /* tracked files of the checkout differ from head */
+	struct gate_records results, accepted;
+	char none[GATE_TEXT_BYTES]; /* what to do if there is no baseline */
+};
+
+enum gate_source {
+	GATE_FROM_NOTES,
+	GATE_MEASURED,  /* only the merge base, without its results */
+	GATE_FROM_FILE, /* only HEAD, and changes that its note accepts */
+};
+/*
+ * The results of the merge base of HEAD and `rev` (NULL: the default branch), or of its nearest
+ * ancestor that has some; HEAD itself counts only if there are uncommitted changes. No baseline is not an error.
+ */
+int gate_base_find(struct gate_base *out, const char *rev, enum gate_source from,
+		   struct revision_signals *s, struct tare_error *err);
+void gate_base_free(struct gate_base *b);
+/* Adds them to the note of HEAD; older ones of the same benchmark and conditions are replaced. */
+int gate_notes_add(const struct gate_records *records, struct revision_signals *s,
+		   struct tare_error *err);
+
+#endif

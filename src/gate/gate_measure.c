@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/signal_name.h"
+#include "gate/gate_measure.h"
+#include "gate/gate_view.h"
+#include "launch/environment.h"
+#include "launch/pidspace.h"
+#include "output/escape.h"
+#include "stat/repeat_run.h"
+
+/* What the measuring process found; shared with it. */
+struct answer {
+	bool done;
+	struct gate_outcome outcome;
+};
+
+static void fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_error *err)
+{
+	o->verdict = v;
+	o->head.n = 0;
+	snprintf(o->why, sizeof(o->why), "%.500s", err->what);
+	snprintf(o->hint, sizeof(o->hint), "%.500s", err->hint);
+}
+
+/* ---- in the measuring process ---- */
+
+/*
+ * The usual items; and a base was measured in another folder, and with other variables, on a CI
+ * server.
+ */
+static int conditions(struct determinism *fixed, const struct gate_benchmark *b,
+		      struct tare_error *err)
+{
+	struct text items = { 0 };
+	int ret;
+
+	text_add(&items, "+cwd,+env");
+	for (char **v = b->environment; v && *v; v++)
+		text_add(&items, "%s%.*s", v == b->environment ? "=" : ":", (int)strcspn(*v, "="),
+			 *v);
+	if (b->isa)
+		text_add(&items, ",+isa=%s", b->isa);
+	ret = items.failed ? tare_fail_nomem(err) : determinism_parse(items.s, fixed, err);
+	text_free(&items);
+	return ret;
+}
+
+static int check_end(const struct repeat_run_result *r, const char *command, struct tare_error *err)
+{
+	char by[SIGNAL_NAME_ROOM];
+
+	if (r->by_signal)
+		return tare_fail(err, EINTR, "stopped by %s", signal_name(r->by_signal, by));
+	if (r->exec_code)
+		return tare_fail(err, r->exec_code, "%.120s cannot be executed: %s", command,
+				 strerror(r->exec_code));
+	if (r->timed_out)
+		return tare_fail(err, ETIMEDOUT, "%.120s did not end within its timeout", command);
+	if (WIFSIGNALED(r->wait_status))
+		return tare_fail(err, EINVAL, "%.120s was ended by %s", command,
+				 signal_name(WTERMSIG(r->wait_status), by));
+	if (r->wait_status)
+		return tare_fail(err, EINVAL, "%.120s failed with exit status %d", command,
+				 WEXITSTATUS(r->wait_status));
+	return 0;
+}
+
+static int run_once(const struct repeat_run *how, const struct gate_benchmark *b,
+		    struct determinism *fixed, struct repeat_run_result *r, struct tare_error *err)
+{
+	struct environment environment = { 0 };
+	int ret = environment_fix(&environment, fixed->set, fixed->kept, b->argv, environ, err);
+
+	*r = (struct repeat_run_result){ 0 };
+	if (ret == 0)
+		ret = repeat_run_once(how, fixed, environment.envp, r, err);
+	environment_free(&environment);
+	if (ret == 0 || r->by_signal || r->exec_code || r->timed_out) {
+		int end = check_end(r, b->argv[0], err);
+
+		ret = end < 0 ? end : ret;
+	}
+	return ret;
+}
+
+/* The index of an event that differs; -1: all are equal. */
+static int differs(const struct repeat_run *how, const struct repeat_run_result *a,
+		   const struct repeat_run_result *b)
+{
+	for (size_t i = 0; i < how->list.n; i++)
+		if (a->count[i] != b->count[i])
+			return (int)i;
+	return -1;
+}
+
+/* Two runs must be equal. The first one may differ: it may create files that others find. */
+static int run_all(struct answer *a, const struct repeat_run *how, const struct gate_benchmark *b,
+		   struct determinism *fixed, struct tare_error *err)
+{
+	struct repeat_run_result first, r;
+	int ret = run_once(how, b, fixed, &first, err), at;
+
+	for (unsigned i = 1, left_out = 0; ret == 0 && i < b->runs + left_out; i++) {
+		ret = run_once(how, b, fixed, &r, err);
+		at = ret == 0 ? differs(how, &first, &r) : -1;
+		if (at < 0)
+			continue;
+		if (i == 1) {
+			left_out = 1;
+			first = r;
+			continue;
+		}
+		tare_fail(err, EINVAL, "%.100s does not repeat: %llu and %llu in two runs",
+			  how->list.enc[at].name, (unsigned long long)first.count[at],
+			  (unsigned long long)r.count[at]);
+		tare_hint(err, "tare diverge -- COMMAND shows where two runs differ");
+		fail(&a->outcome, GATE_VARIES, err);
+		return 0;
+	}
+	for (size_t i = 0; ret == 0 && i < how->list.n; i++) {
+		struct gate_value *v = &a->outcome.head.value[a->outcome.head.n++];
+
+		snprintf(v->event, sizeof(v->event), "%.100s", how->list.enc[i].name);
+		v->count = first.count[i];
+	}
+	return ret;
+}
+
+static int measure(struct answer *a, const struct gate_benchmark *b, struct tare_error *err)
+{
+	struct gate_record *head = &a->outcome.head;
+	struct determinism fixed = { 0 };
+	struct repeat_run how = { 0 };
+	struct text items = { 0 };
+	int ret = conditions(&fixed, b, err), status;
+
+	if (ret < 0)
+		return ret;
+	fixed.env_open = false;
+	status = pidspace_enter(&fixed, b->argv[0]);
+	if (status >= 0)
+		_exit(status); /* it was done in the namespace */
+	ret = repeat_run_open(&how, b->argv, b->events ? b->events : "instructions", ENGINE_EXACT,
+			      err);
+	how.timeout_ns = b->timeout_ns;
+	for (size_t i = 0; ret == 0 && i < how.list.n; i++)
+		if (!engine_counts(&how.list.enc[i])) {
+			ret = tare_fail(err, EINVAL, "the exact engine does not count %.100s",
+					how.list.enc[i].name);
+			tare_hint(err, "tare events exact lists what it counts");
+		}
+	if (ret == 0)
+		ret = run_all(a, &how, b, &fixed, err);
+	/*
+	 * Names of items only: an item that failed is absent, so that a result without it is not
+	 * compared with one that has it.
+	 */
+	determinism_names_had(&items, &fixed);
+	snprintf(head->fixed, sizeof(head->fixed), "%.500s", items.s ? items.s : "");
+	snprintf(head->isa, sizeof(head->isa), "%.60s", fixed.isa_model);
+	text_free(&items);
+	repeat_run_close(&how);
+	return ret;
+}
+
+static void measuring_process(struct answer *a, const struct gate_benchmark *b, const char *dir,
+			      const struct revision_signals *s)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	int none = open("/dev/null", O_RDONLY), ret;
+
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	dup2(none, STDIN_FILENO);
+	close(none);
+	for (char **v = b->environment; v && *v; v++)
+		putenv(*v);
+	if (chdir(dir) < 0 || setenv("PWD", dir, 1) < 0)
+		ret = tare_fail(&err, errno, "cannot change to %.200s: %s", dir, strerror(errno));
+	else
+		ret = measure(a, b, &err);
+	if (ret < 0)
+		fail(&a->outcome, GATE_FAILED, &err);
+	a->done = true;
+	_exit(0);
+}
+
+/* ---- in tare ---- */
+
+/* Conditions of the program, that the user chose. */
+static void describe(struct gate_record *r, const struct gate_benchmark *b)
+{
+	struct text command = { 0 };
+
+	for (char **v = b->environment; v && *v; v++)
+		text_add(&command, "%s ", *v);
+	escape_command(&command, (const char *const *)b->argv, SIZE_MAX);
+	snprintf(r->benchmark, sizeof(r->benchmark), "%s", b->name);
+	snprintf(r->command, sizeof(r->command), "%.500s", command.s ? command.s : "");
+	snprintf(r->tare, sizeof(r->tare), "%s", TARE_VERSION);
+	text_free(&command);
+}
+
+static int set_up(struct gate_outcome *o, const struct gate_benchmark *b, const char *dir,
+		  struct revision_signals *s, struct tare_error *err)
+{
+	char shell[] = "sh", option[] = "-c", *argv[] = { shell, option, b->setup, NULL };
+	const struct gate_program p = { .argv = argv, .dir = dir, .environment = b->environment };
+	struct text said = { 0 }, line = { 0 };
+	int status;
+
+	if (!b->setup)
+		return 0;
+	status = gate_program_run(&p, s, NULL, &said, err);
+	if (status > 0) {
+		struct tare_error why = TARE_ERROR_INIT;
+
+		gate_last_line(&line, said.s ? said.s : "");
+		tare_fail(&why, EINVAL, "its setup failed with exit status %d%s%.300s",
+			  WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+			  line.len ? ": " : "", line.len ? line.s : "");
+		fail(o, GATE_FAILED, &why);
+	}
+	text_free(&said);
+	text_free(&line);
+	return status < 0 ? status : 0;
+}
+
+int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const char *dir,
+		 struct revision_signals *s, struct tare_error *err)
+{
+	struct answer *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char by[SIGNAL_NAME_ROOM], full[PATH_MAX];
+	int pid, status = 0, ret;
+
+	*out = (struct gate_outcome){ 0 };
+	if (a == MAP_FAILED)
+		return tare_fail_nomem(err);
+	describe(&out->head, b);
+	snprintf(full, sizeof(full), "%.2000s%s%.2000s", dir, b->directory ? "/" : "",
+		 b->directory ? b->directory : "");
+	ret = set_up(out, b, full, s, err);
+	if (ret < 0 || gate_verdict_is_error(out->verdict))
+		goto out;
+	a->outcome = *out;
+	pid = fork();
+	if (pid == 0)
+		measuring_process(a, b, full, s);
+	if (pid < 0) {
+		ret = tare_fail(err, errno, "cannot fork: %s", strerror(errno));
+		goto out;
+	}
+	status = revision_wait(s, pid, false);
+	*out = a->outcome;
+	if (s->got) {
+		ret = tare_fail(err, EINTR, "stopped by %s", signal_name(s->got, by));
+	} else if (!a->done) {
+		struct tare_error why = TARE_ERROR_INIT;
+
+		tare_fail(&why, EIO, "the process that measured it ended early, with status %#x",
+			  status);
+		fail(out, GATE_FAILED, &why);
+	}
+out:
+	munmap(a, sizeof(*a));
+	return ret;
+}

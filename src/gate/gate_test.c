@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "gate/gate.h"
+#include "gate/gate_view.h"
+#include "tap.h"
+
+static int parse(struct gate_config *c, const char *text, struct tare_error *err)
+{
+	return gate_config_parse(c, text, strlen(text), "t.json", err);
+}
+
+static bool has_json(void)
+{
+	struct gate_config c;
+	struct tare_error err = TARE_ERROR_INIT;
+
+	parse(&c, "", &err);
+	gate_config_free(&c);
+	return err.code != EOPNOTSUPP;
+}
+
+TEST(every_key_of_the_configuration)
+{
+	static const char text[] =
+		"{\"build\": \"make\", \"limit\": {\"exact/loads/\": 7, \"instructions\": \"2 %\"},\n"
+		"\"benchmarks\": {\"a\": {\"command\": [\"./a\", \"b c\"], \"setup\": \"true\",\n"
+		"\"directory\": \"d\", \"events\": [\"instructions\", \"exact/loads/\"], \"isa\": "
+		"\"x86-64-v2\",\n"
+		"\"environment\": {\"X\": \"1 2\"}, \"runs\": 3, \"timeout\": 2, \"limit\": 5},\n"
+		"\"b\": {\"command\": \"./b | cat\"}}}";
+	struct tare_error err = TARE_ERROR_INIT;
+	struct gate_config c;
+	const struct gate_benchmark *a, *b;
+
+	if (!has_json())
+		tap_skip("jansson", "built without it");
+	CHECK_EQ(parse(&c, text, &err), 0, "%s", err.what);
+	CHECK_EQ(c.n, 2, "benchmarks");
+	a = &c.benchmark[0];
+	b = &c.benchmark[1];
+	if (!strcmp(a->name, "b")) { /* jansson need not keep the order */
+		a = &c.benchmark[1];
+		b = &c.benchmark[0];
+	}
+	CHECK(!strcmp(c.build, "make") && !strcmp(a->setup, "true") && !strcmp(a->directory, "d"),
+	      "texts");
+	CHECK(!strcmp(a->argv[1], "b c") && !a->argv[2], "a list of words");
+	CHECK(!strcmp(a->events, "instructions,exact/loads/"), "%s", a->events);
+	CHECK(!strcmp(a->environment[0], "X=1 2") && !a->environment[1], "environment");
+	CHECK(a->runs == 3 && a->timeout_ns == 2000000000 && b->runs == 2 && !b->timeout_ns,
+	      "numbers");
+	CHECK(!strcmp(b->argv[0], "sh") && !strcmp(b->argv[1], "-c") &&
+		      !strcmp(b->argv[2], "./b | cat") && !b->argv[3],
+	      "a shell command");
+	CHECK_EQ(a->limits, 3, "its own limit and the usual ones");
+	CHECK(!a->limit[0].event && !a->limit[0].relative && a->limit[0].amount == 5, "its own");
+	CHECK_EQ(b->limits, 2, "the usual limits");
+	gate_config_free(&c);
+}
+
+static const struct {
+	const char *text, *said;
+} wrong[] = {
+	{ "", "t.json: line 1: not JSON" },
+	{ "[]", "t.json: $: must be an object" },
+	{ "{}", "benchmarks: must be an object with 1 to" },
+	{ "{\"benchmarks\": {}}", "benchmarks: must be an object with 1 to" },
+	{ "{\"benchmarks\": []}", "benchmarks: must be an object with 1 to" },
+	{ "{\"benchmark\": {}}", "benchmark: there is no such key; did you mean benchmarks" },
+	{ "{\"benchmarks\": {\"a\": 1}}", "benchmarks.a: must be an object" },
+	{ "{\"benchmarks\": {\"a\": {}}}", "benchmarks.a: there is no command" },
+	{ "{\"benchmarks\": {\"a\": {\"comand\": \"x\"}}}", "a.comand: there is no such key; did" },
+	{ "{\"benchmarks\": {\"a\\u001b\": {\"command\": \"x\"}}}", "benchmarks.?: a name has" },
+	{ "{\"benchmarks\": {\"\": {\"command\": \"x\"}}}", "a name has" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": []}}}", "a.command: must be a list" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"\"}}}", "a.command: must be a list" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": [\"\"]}}}", "the first word is empty" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": [\"x\", 1]}}}", "word 2 is not a text" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"runs\": 1}}}",
+	  "a.runs: must be a whole" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"isa\": \"a,b\"}}}", "one CPU model" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"events\": []}}}", "list of events" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"environment\": {\"A=\": \"\"}}}}",
+	  "A=" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"environment\": {\"A\": 1}}}}",
+	  "A must" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"limit\": \"1\"}}}",
+	  "a.limit: must be a p" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"limit\": \"-1 %\"}}}", "a percentage" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"limit\": \"1e999 %\"}}}",
+	  "a percentage" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"limit\": -1}}}", "a percentage" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"limit\": {\"e\": []}}}}",
+	  "a.limit.e: " },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\"}}, \"limit\": \"x\"}",
+	  "limit: must be a per" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\"}, \"a\": {}}}", "duplicate" },
+};
+
+TEST(wrong_configurations)
+{
+	if (!has_json())
+		tap_skip("jansson", "built without it");
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct gate_config c;
+
+		CHECK_EQ(parse(&c, wrong[i].text, &err), -EINVAL, "%s", wrong[i].text);
+		CHECK(strstr(err.what, wrong[i].said), "'%s' instead of '%s'", err.what,
+		      wrong[i].said);
+		CHECK(err.hint[0] && !strpbrk(err.what, "\n\033"), "a hint, in one line");
+		gate_config_free(&c);
+	}
+}
+
+/* ---- records ---- */
+
+static struct gate_record result(const char *name, uint64_t count)
+{
+	struct gate_record r = { .command = "./a", .tare = "1", .fixed = "aslr", .isa = "v3" };
+
+	snprintf(r.benchmark, sizeof(r.benchmark), "%s", name);
+	strcpy(r.value[0].event, "instructions:u");
+	r.value[0].count = count;
+	r.n = 1;
+	return r;
+}
+
+TEST(a_note_returns_what_was_written)
+{
+	struct gate_record a = result("a\"\n|<", UINT64_MAX), accept = { .benchmark = "b" };
+	struct gate_records read = { 0 };
+	struct tare_error err = TARE_ERROR_INIT;
+	struct text note = { 0 };
+
+	if (!has_json())
+		tap_skip("jansson", "built without it");
+	strcpy(accept.accept, "because \\ \"");
+	gate_record_line(&note, &a);
+	text_add(&note, "\n"); /* a merge may add empty lines */
+	gate_record_line(&note, &accept);
+	CHECK_EQ(gate_records_parse(&read, note.s, note.len, "n", &err), 0, "%s", err.what);
+	CHECK_EQ(read.n, 2, "records");
+	CHECK(!memcmp(&read.record[0], &a, sizeof(a)), "the result");
+	CHECK(!strcmp(gate_records_accepted(&read, "b"), accept.accept), "the reason");
+	CHECK(!gate_records_accepted(&read, "a\"\n|<"), "of b alone");
+	gate_records_free(&read);
+	text_free(&note);
+}
+
+static const struct {
+	const char *text, *said;
+} wrong_records[] = {
+	{ "x", "n: line 1: not JSON" },
+	{ "{\"benchmark\": \"a\", \"accept\": \"y\"}\n{", "n: line 2: not JSON" },
+	{ "{\"benchmark\": 1}", "record 1: the key \"benchmark\"" },
+	{ "[]", "record 1: the key \"benchmark\"" },
+	{ "{\"benchmark\": \"a\"}", "record 1: the key \"command\"" },
+	{ "{\"benchmark\": \"a\", \"accept\": \"\"}", "the key \"accept\"" },
+	{ "{\"benchmark\": \"a\", \"command\": \"\", \"tare\": \"\", \"fixed\": \"\", \"isa\": \"\", "
+	  "\"events\": {\"e\": -1}}",
+	  "the key \"events\"" },
+	{ "{\"schema\": \"tare/stat/1\"}", "is not a document of tare gate" },
+};
+
+TEST(wrong_records)
+{
+	if (!has_json())
+		tap_skip("jansson", "built without it");
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_records); i++) {
+		struct tare_error err = TARE_ERROR_INIT;
+		struct gate_records r = { 0 };
+		const char *text = wrong_records[i].text;
+
+		CHECK_EQ(gate_records_parse(&r, text, strlen(text), "n", &err), -EINVAL, "%s",
+			 text);
+		CHECK(strstr(err.what, wrong_records[i].said), "'%s' instead of '%s'", err.what,
+		      wrong_records[i].said);
+		gate_records_free(&r);
+	}
+}
+
+TEST(of_several_results_the_comparable_one)
+{
+	struct gate_record head = result("a", 1), other = result("a", 2), old = result("a", 3);
+	struct gate_records all = { 0 };
+
+	strcpy(other.isa, "v2");
+	gate_records_add(&all, &old, NULL);
+	gate_records_add(&all, &other, NULL);
+	CHECK_EQ(gate_records_find(&all, &head)->value[0].count, 3, "the same CPU model");
+	strcpy(head.isa, "v4");
+	CHECK_EQ(gate_records_find(&all, &head)->value[0].count, 2, "the last one");
+	strcpy(head.benchmark, "b");
+	CHECK(!gate_records_find(&all, &head), "another benchmark");
+	gate_records_free(&all);
+}
+
+/* ---- verdicts ---- */
+
+static const struct {
+	int line;
+	uint64_t base, head;
+	struct gate_limit limit;
+	bool limited;
+	const char *accepted;
+	enum gate_verdict verdict;
+} rows[] = {
+	{ __LINE__, 1000, 1000, { 0 }, false, NULL, GATE_SAME },
+	{ __LINE__, 1000, 1001, { 0 }, false, NULL, GATE_SLOWER },
+	{ __LINE__, 1000, 999, { 0 }, false, NULL, GATE_FASTER },
+	{ __LINE__, 1000, 1001, { 0 }, false, "x", GATE_ACCEPTED },
+	{ __LINE__, 1000, 1000, { 0 }, false, "x", GATE_SAME },
+	{ __LINE__, 1000, 1010, { .relative = true, .percent = 1 }, true, NULL, GATE_WITHIN },
+	{ __LINE__, 1000, 1011, { .relative = true, .percent = 1 }, true, NULL, GATE_SLOWER },
+	{ __LINE__, 1000, 1010, { .amount = 10 }, true, NULL, GATE_WITHIN },
+	{ __LINE__, 1000, 1011, { .amount = 10 }, true, NULL, GATE_SLOWER },
+	{ __LINE__, 0, 1, { .relative = true, .percent = 100 }, true, NULL, GATE_SLOWER },
+	{ __LINE__, 1ULL << 60, (1ULL << 60) + 1, { 0 }, false, NULL, GATE_SLOWER },
+};
+
+TEST(verdicts)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct gate_benchmark b = { .limits = rows[i].limited };
+		struct gate_record base = result("a", rows[i].base);
+		struct gate_records bases = { .record = &base, .n = 1 };
+		struct gate_outcome o = { .head = result("a", rows[i].head) };
+
+		b.limit[0] = rows[i].limit;
+		gate_judge(&o, &b, &bases, rows[i].accepted);
+		CHECK_EQ(o.verdict, rows[i].verdict, "line %d", rows[i].line);
+	}
+}
+
+TEST(limits_of_an_event)
+{
+	char instructions[] = "instructions", loads[] = "instructions:u:x";
+	struct gate_benchmark b = { .limits = 2 };
+	struct gate_record base = result("a", 100);
+	struct gate_records bases = { .record = &base, .n = 1 };
+	struct gate_outcome o = { .head = result("a", 105) };
+
+	b.limit[0] = (struct gate_limit){ .event = loads, .amount = 1000 };
+	b.limit[1] = (struct gate_limit){ .event = instructions, .amount = 4 };
+	gate_judge(&o, &b, &bases, NULL);
+	CHECK_EQ(o.verdict, GATE_SLOWER, "the limit of another event does not apply");
+	b.limit[1].amount = 5;
+	o = (struct gate_outcome){ .head = result("a", 105) };
+	gate_judge(&o, &b, &bases, NULL);
+	CHECK_EQ(o.verdict, GATE_WITHIN, "instructions means instructions:u");
+}
+
+TEST(only_like_is_compared_with_like)
+{
+	for (int i = 0; i < 4; i++) {
+		struct gate_benchmark b = { 0 };
+		struct gate_record base = result("a", 1);
+		struct gate_records bases = { .record = &base, .n = 1 };
+		struct gate_outcome o = { .head = result("a", 2) };
+		char *const differs[] = { base.tare, base.isa, base.fixed, base.command };
+
+		strcpy(differs[i], "other");
+		gate_judge(&o, &b, &bases, NULL);
+		CHECK_EQ(o.verdict, GATE_UNLIKE, "%d", i);
+		CHECK(strstr(o.why, "other in the baseline") && o.hint[0], "%s", o.why);
+		o = (struct gate_outcome){ .head = result("a", 2) };
+		gate_judge(&o, &b, &bases, "known");
+		CHECK_EQ(o.verdict, GATE_ACCEPTED, "%d", i);
+	}
+}
+
+TEST_MAIN()

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: MIT
+"""tare gate in git repositories.
+
+usage: gate_test.py TARE SCHEMAS DOCS
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+from commands import ROOM, sh, validated  # noqa: E402
+
+TARE, SCHEMA, DOCS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]) / "tare-gate-1.json", Path(sys.argv[3])
+# Nothing of the user's configuration of git, and no repository around the room.
+os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", HOME=ROOM.name, GIT_CEILING_DIRECTORIES=ROOM.name)
+for name in [n for n in os.environ if n.startswith("GIT_") and n not in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")]:
+    del os.environ[name]
+if not shutil.which("git"):
+    print("1..0 # SKIP git is not installed")
+    sys.exit()
+
+LOOP = "i=0; while [ $i -lt {} ]; do i=$((i + 1)); done; echo noise; echo noise >&2"
+
+
+class Repository:
+    """With a benchmark whose number of steps is in a file; `store`: its first commit has results."""
+
+    count = 0
+
+    def __init__(self, store=True, config=None, **more):
+        Repository.count += 1
+        self.path = Path(ROOM.name, f"repository-{Repository.count}")
+        self.path.mkdir()
+        self.git("init", "-q", "-b", "main")
+        self.configure(config or {"loop": {"command": "./loop", **more}})
+        self.steps(100)
+        if store:
+            self.gate("run", "--store")
+
+    def git(self, *words, status=0):
+        return sh("git", "-c", "user.name=T", "-c", "user.email=t@example.org", *words, cwd=self.path, status=status).stdout.strip()
+
+    def configure(self, benchmarks, **more):
+        (self.path / "tare.json").write_text(json.dumps({"benchmarks": benchmarks, **more}))
+
+    def write(self, n):
+        (self.path / "loop").write_text("#!/bin/sh\n" + LOOP.format(n) + "\n")
+        (self.path / "loop").chmod(0o755)
+
+    def commit(self, message="change"):
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def steps(self, n):
+        self.write(n)
+        return self.commit()
+
+    def gate(self, *words, status=0, **options):
+        return sh(TARE, "gate", *words, status=status, cwd=self.path, **options)
+
+    def document(self, *words, status=0):
+        return validated(self.gate("run", "-j", *words, status=status).stdout, SCHEMA)
+
+    def notes(self, commit="HEAD"):
+        return [json.loads(line) for line in self.git("notes", "--ref=tare", "show", commit).splitlines() if line]
+
+
+def verdicts(d):
+    return {b["benchmark"]: b["verdict"] for b in d["benchmarks"]}
+
+
+def one_error(r, *said):
+    true(r.stderr.startswith("tare gate: ") and r.stderr.count("\n") <= 2 and all(s in r.stderr for s in said), r.stderr)
+
+
+@test
+def init_writes_a_configuration_once():
+    here = Path(ROOM.name, "init")
+    here.mkdir()
+    for words, said in ((("run",), "there is no tare.json"), (("init",), "needs the command"), ((), "init, run, accept"), (("ran",), "'ran' is not one of"),
+                        (("run", "x"), "run takes no 'x'"), (("run", "--build", "x"), "--build is for"), (("accept", "x"), "a reason")):
+        one_error(sh(TARE, "gate", *words, status=125, cwd=here), said)
+    sh(TARE, "gate", "init", "--", "/bin/echo", "a b", "-c", cwd=here)
+    equal(json.loads((here / "tare.json").read_text()), {"benchmarks": {"echo": {"command": ["/bin/echo", "a b", "-c"]}}}, "the file")
+    one_error(sh(TARE, "gate", "init", "--", "true", status=125, cwd=here), "cannot create tare.json: File exists")
+    r = sh(TARE, "gate", "run", cwd=here)  # in no repository
+    true(r.stdout.startswith("no baseline: nothing was compared\n\n") and "--baseline FILE" in r.stdout, r.stdout)
+    one_error(sh(TARE, "gate", "run", "--store", status=125, cwd=here), "there is no git repository")
+    one_error(sh(TARE, "gate", "accept", "echo", "--reason", "x", status=125, cwd=here), "not a git repository")
+
+
+@test
+def a_slower_commit_fails():
+    r = Repository()
+    base = r.git("rev-parse", "HEAD")
+    r.git("checkout", "-q", "-b", "topic")
+    r.steps(101)
+    d = r.document(status=2)
+    equal((d["verdict"], d["regression"], d["baseline"], d["headline"]), ("slower", True, base, "1 of 1 benchmark is slower"), "verdict")
+    b = d["benchmarks"][0]
+    true(0 < b["events"]["instructions:u"] - b["base"]["instructions:u"] < 20000, b)
+    text = r.gate("run", status=2)
+    true(re.match(r"1 of 1 benchmark is slower\n\n +benchmark +event +base +head +change +verdict\n loop +instructions:u +[\d,]+ +[\d,]+ +\+[\d.]+ % +slower\n", text.stdout), text.stdout)
+    true("noise" not in text.stdout + text.stderr and f"the note of {base[:12]}" in text.stdout, text)
+    r.steps(99)
+    equal(verdicts(r.document()), {"loop": "faster"}, "fewer steps")
+    r.steps(100)
+    equal((verdicts(r.document()), r.gate("run").stdout.split("\n")[0]), ({"loop": "same"}, "none of 1 benchmark is slower"), "as before")
+
+
+@test
+def the_baseline_is_of_the_nearest_ancestor():
+    r = Repository()
+    first = r.git("rev-parse", "HEAD")
+    r.steps(120)  # not stored
+    r.git("checkout", "-q", "-b", "topic")
+    r.steps(130)
+    r.gate("run", "--store", status=2)
+    r.steps(140)
+    equal(r.document(status=2)["baseline"], first, "results of the branch itself are no baseline")
+    r.git("checkout", "-q", "main")
+    r.gate("run", "--store", status=2)
+    equal(r.document(status=2)["baseline"], first, "nor those of HEAD")
+    r.git("checkout", "-q", "topic")
+    equal(r.document(status=2)["baseline"], r.git("rev-parse", "main"), "the merge base")
+    equal(r.document("--base", first, status=2)["baseline"], first, "--base")
+    one_error(r.gate("run", "--base", "none", status=125), "--base: there is no revision 'none'", "git ")
+    r.git("checkout", "-q", "--detach")
+    equal(r.document(status=2)["baseline"], r.git("rev-parse", "main"), "detached")
+
+
+@test
+def without_a_baseline():
+    r = Repository(store=False)
+    for words, status in (((), 0), (("--strict",), 125)):
+        out = r.gate("run", *words, status=status).stdout
+        true(out.startswith("no baseline: nothing was compared\n") and "git fetch origin refs/notes/tare" in out and "--measure-base" in out, out)
+    d = r.document()
+    equal((d["verdict"], d["baseline"], verdicts(d)), ("no baseline", None, {"loop": "new"}), "document")
+    one_error(r.gate("run", "--measure-base", status=125), "there is no base to be measured")
+
+
+@test
+def a_result_in_a_file():
+    r = Repository(store=False)
+    r.gate("run", "-j", "-o", "base.json")
+    r.write(110)
+    equal(r.document("--baseline", "base.json", status=2)["baseline"], "base.json", "compared with")
+    shutil.rmtree(r.path / ".git")
+    equal(verdicts(r.document("--baseline", "base.json", status=2)), {"loop": "slower"}, "without git")
+    (r.path / "wrong.json").write_text('{"schema": "tare/gate/1", "benchmarks": [{"benchmark": "loop"}]}')
+    one_error(r.gate("run", "--baseline", "wrong.json", status=125), 'wrong.json: record 1: the key "command"')
+    one_error(r.gate("run", "--baseline", "none.json", status=125), "none.json")
+
+
+@test
+def the_base_is_measured_in_a_worktree():
+    r = Repository(store=False, config={"loop": {"command": ["./built"]}})
+    (r.path / ".gitignore").write_text("built\n")
+    r.commit()
+    r.git("checkout", "-q", "-b", "topic")
+    r.steps(110)
+    shutil.copy(r.path / "loop", r.path / "built")
+    d = r.document("--measure-base", "--build", "cp loop built", status=2)
+    equal((d["baseline"], verdicts(d)), (r.git("rev-parse", "main"), {"loop": "slower"}), "built")
+    r.configure({"loop": {"command": ["./built"]}}, build="cp loop built")
+    equal(verdicts(r.document("--measure-base", status=2)), {"loop": "slower"}, "build of tare.json")
+    d = r.document("--measure-base", "--build", "true")
+    true("loop could not be measured in the base" in " ".join(d["notes"]), d["notes"])
+    one_error(r.gate("run", "--measure-base", "--build", "false", status=125), "the build of the base", "exit status 1")
+    equal((r.git("worktree", "list").count("\n"), list(Path("/tmp").glob("tare-gate-*/base"))), (0, []), "nothing is left")
+
+
+@test
+def limits():
+    r = Repository(limit={"instructions": "5 %"})
+    r.steps(102)
+    equal(verdicts(r.document()), {"loop": "within limit"}, "relative")
+    r.steps(300)
+    equal(verdicts(r.document(status=2)), {"loop": "slower"}, "beyond it")
+    r.configure({"loop": {"command": "./loop"}}, limit=100000000)
+    equal(verdicts(r.document()), {"loop": "within limit"}, "absolute, the usual one")
+
+
+@test
+def only_like_is_compared():
+    r = Repository()
+    for change, said in (({"isa": "x86-64-v2"}, "the CPU model differs: x86-64-v3 in the baseline, x86-64-v2 now"), ({"command": "./loop 1"}, "the command differs"),
+                         ({"environment": {"A": "1"}}, "differs")):
+        r.configure({"loop": {"command": "./loop", **change}})
+        d = r.document(status=125)
+        b = d["benchmarks"][0]
+        equal((d["verdict"], b["verdict"], b["error"]), ("error", "not comparable", True), f"{change}")
+        true(said in b["why"] and b["remedy"], b)
+    r.configure({"loop": {"command": "./loop"}})
+    note = r.git("notes", "--ref=tare", "show", "HEAD")
+    r.commit()
+    r.git("notes", "--ref=tare", "add", "-f", "-m", note.replace('"tare": "', '"tare": "0.0.'), "HEAD^")
+    true("the version of tare differs" in r.document(status=125)["benchmarks"][0]["why"], "version")
+
+
+@test
+def failures_have_names():
+    noisy = "i=0; while [ $i -lt $(($(date +%N | sed 's/^0*//') % 1000)) ]; do i=$((i + 1)); done"
+    r = Repository(store=False, config={"good": {"command": "true"}, "bad": {"command": "exit 3"}, "none": {"command": ["./none"]}, "noisy": {"command": noisy},
+                                        "setup": {"command": "true", "setup": "echo why >&2; exit 4"}, "slow": {"command": "sleep 60", "timeout": 1},
+                                        "killed": {"command": "kill -9 $$"}, "folder": {"command": "true", "directory": "missing"},
+                                        "event": {"command": "true", "events": "cycles"}})
+    d = r.document("--store", status=125)
+    why = {b["benchmark"]: b["why"] for b in d["benchmarks"]}
+    equal(verdicts(d), {**dict.fromkeys(why, "failed"), "good": "new", "noisy": "does not repeat"}, "verdicts")
+    for name, said in (("bad", "exit status 3"), ("none", "cannot be executed"), ("noisy", "instructions:u does not repeat: "), ("setup", "its setup failed with exit status 4: why"),
+                       ("slow", "timeout"), ("killed", "SIGKILL"), ("folder", "cannot change to"), ("event", "cycles")):
+        true(said in why[name], f"{name}: {why[name]}")
+    equal([n["benchmark"] for n in r.notes()], ["good"], "only results are stored")
+    true("8 of 9 benchmarks could not be measured" in d["headline"], d["headline"])
+
+
+@test
+def filters_and_renamed_benchmarks():
+    r = Repository(config={"one": {"command": "true"}, "two": {"command": "true"}})
+    r.configure({"one": {"command": "true"}, "three": {"command": "true"}})
+    d = r.document()
+    equal(verdicts(d), {"one": "same", "three": "new", "two": "not run"}, "renamed")
+    true("removed or renamed" in [b for b in d["benchmarks"] if b["benchmark"] == "two"][0]["why"], d)
+    equal(set(verdicts(r.document("--filter", "o*", "--filter", "three"))), {"one", "three"}, "filters")
+    one_error(r.gate("run", "--filter", "ona", status=125), "no benchmark 'ona'", "did you mean one")
+
+
+@test
+def an_accepted_change_passes():
+    r = Repository()
+    r.git("checkout", "-q", "-b", "topic")
+    slower = r.steps(110)
+    one_error(r.gate("accept", "lop", "--reason", "x", status=125), "no benchmark 'lop'")
+    r.gate("accept", "loop", "--reason", "reads | <b>all</b>")
+    equal(r.notes(slower), [{"benchmark": "loop", "accept": "reads | <b>all</b>"}], "the note")
+    r.commit("later")
+    d = r.document("--store")
+    equal((verdicts(d), d["benchmarks"][0]["why"]), ({"loop": "accepted"}, "accepted: reads | <b>all</b>"), "passes")
+    equal(len(r.notes()), 1, "the results")
+    r.git("checkout", "-q", "main")
+    r.git("merge", "-q", "--ff-only", "topic")
+    r.commit("on main")
+    equal(verdicts(r.document()), {"loop": "same"}, "the base moves on")
+    r.steps(120)
+    equal(verdicts(r.document(status=2)), {"loop": "slower"}, "an accepted change before the baseline does not count")
+
+
+@test
+def a_dirty_checkout_is_not_stored():
+    r = Repository()
+    stored = r.notes()
+    r.commit()
+    r.write(110)
+    d = r.document("--store", status=2)
+    true("Not stored" in d["notes"][0], d["notes"])
+    equal((r.git("notes", "--ref=tare", "list").count("\n"), stored == r.notes("HEAD^")), (0, True), "no new note")
+    true("uncommitted changes" in r.gate("run", status=2).stdout, "said without --store, too")
+
+
+@test
+def shallow_clones():
+    r = Repository()
+    r.git("checkout", "-q", "-b", "topic")
+    for n in range(3):
+        r.commit()
+    clone = str(Path(ROOM.name, "shallow"))
+    sh("git", "clone", "-q", "--depth", "1", "--no-single-branch", f"file://{r.path}", clone)
+    one_error(sh(TARE, "gate", "run", "--base", "origin/main", status=125, cwd=clone), "no common ancestor in this clone", "fetch-depth: 0")
+    shutil.rmtree(clone)
+    sh("git", "clone", "-q", "--depth", "2", f"file://{r.path}", clone)
+    true("fetch-depth: 0" in sh(TARE, "gate", "run", cwd=clone).stdout, "no baseline, because it is shallow")
+
+
+@test
+def notes_of_two_clones_merge():
+    r = Repository(config={"one": {"command": "true"}, "two": {"command": "true"}}, store=False)
+    other = str(Path(ROOM.name, "other"))
+    sh("git", "clone", "-q", str(r.path), other)
+    r.gate("run", "--store", "--filter", "one")
+    sh(TARE, "gate", "run", "--store", "--filter", "two", cwd=other)
+    sh("git", "fetch", "-q", "origin", "refs/notes/tare:refs/notes/theirs", cwd=other)
+    sh("git", "-c", "user.name=T", "-c", "user.email=t@example.org", "notes", "--ref=tare", "merge", "-q", "-s", "union", "theirs", cwd=other)
+    sh("git", "commit", "-q", "--allow-empty", "-m", "x", cwd=other, env={**os.environ, **{f"GIT_{who}_{what}": "t@t" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}})
+    d = json.loads(sh(TARE, "gate", "run", "-j", "--base", "HEAD^", cwd=other).stdout)
+    equal(verdicts(d), {"one": "same", "two": "same"}, "both are in the note")
+
+
+@test
+def several_gates_at_once_lose_nothing():
+    names = ["a", "b", "c", "d"]
+    r = Repository(config={n: {"command": "true"} for n in names}, store=False)
+    threads = [threading.Thread(target=r.gate, args=("accept", n, "--reason", n)) for n in names]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    equal(sorted(n["accept"] for n in r.notes()), names, "all records")
+    lock = r.path / ".git/refs/notes/tare.lock"
+    lock.touch()
+    one_error(r.gate("accept", "a", "--reason", "x", status=125), "cannot store the note of HEAD: git: ", "lock")
+    lock.unlink()
+
+
+@test
+def markup_in_names():
+    name = "a|b<i>&\"'`@x [l](u)"
+    r = Repository(store=False, config={name: {"command": "exit 1"}})
+    out = r.gate("run", "--format", "markdown", status=125).stdout
+    true(not re.search(r"[<`@\[\]]", out) and out.count("|\n") == 3, out)
+    root = ElementTree.fromstring(r.gate("run", "--format", "junit", status=125).stdout)
+    case = root.find("testsuite/testcase")
+    equal((root.get("errors"), case.get("name"), case.find("error") is not None), ("1", name, True), "JUnit")
+
+
+@test
+def formats():
+    r = Repository()
+    r.steps(110)
+    out = r.gate("run", "--format", "markdown", status=2).stdout
+    true(out.startswith("**1 of 1 benchmark is slower**\n\n| benchmark | event |") and "| **slower** |" in out, out)
+    root = ElementTree.fromstring(r.gate("run", "--format", "junit", status=2).stdout)
+    equal((root.get("failures"), root.find("testsuite/testcase/failure").get("type")), ("1", "regression"), "JUnit")
+
+
+@test
+def hostile_files():
+    r = Repository()
+    for text, said in (("", "tare.json: line"), ("[" * 100000, "not JSON"), ('{"benchmarks": {"a": {"command": "x", "limit": "1"}}}', "benchmarks.a.limit: must be"),
+                       ('{"benchmarks": {"a": {"comand": "x"}}}', "benchmarks.a.comand: there is no such key; did you mean command")):
+        (r.path / "tare.json").write_text(text)
+        one_error(r.gate("run", status=125), said)
+    r.git("checkout", "-q", "tare.json")
+    r.commit()
+    r.git("notes", "--ref=tare", "add", "-f", "-m", "not json", "HEAD^")
+    one_error(r.gate("run", status=125), "the note of ", "line 1: not JSON", "git notes --ref=tare")
+
+
+@test
+def setup_directory_and_environment():
+    r = Repository(store=False, config={"a": {"command": "test $(cat made) = $X && test -z \"$Y\" && test $(basename $PWD) = sub", "setup": "echo $X >made; echo s >>../setups",
+                                              "directory": "sub", "environment": {"X": "12"}}})
+    (r.path / "sub").mkdir()
+    os.environ["Y"] = "y"
+    equal(verdicts(r.document()), {"a": "new"}, "it passes")
+    del os.environ["Y"]
+    equal((r.path / "setups").read_text(), "s\n", "once")
+
+
+@test
+def stopped():
+    r = Repository(store=False, config={"a": {"command": "sleep 60"}})
+    with subprocess.Popen([TARE, "gate", "run"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=r.path) as p:
+        time.sleep(1)
+        p.send_signal(signal.SIGTERM)
+        err = p.stderr.read()
+        equal(p.wait(60), 128 + signal.SIGTERM, err)
+    true("stopped by SIGTERM" in err, err)
+
+
+main()
