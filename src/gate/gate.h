@@ -64,7 +64,7 @@ struct gate_value {
 struct gate_record {
 	char benchmark[GATE_NAME_BYTES];
 	char accept[GATE_TEXT_BYTES]; /* the reason; "": a result */
-	/* What must be alike: */
+	/* What must be equal to be comparable: */
 	char command[GATE_TEXT_BYTES], tare[32], fixed[GATE_TEXT_BYTES], isa[64];
 	struct gate_value value[GATE_EVENTS_MAX];
 	size_t n;

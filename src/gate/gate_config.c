@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare.json, by jansson. An unknown key is an error: a limit with a spelling mistake limits nothing. */
+/* tare.json, by jansson. An unknown key is an error: a misspelled limit would limit nothing. */
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>

@@ -40,7 +40,8 @@ enum gate_source {
 };
 /*
  * The results of the merge base of HEAD and `rev` (NULL: the default branch), or of its nearest
- * ancestor that has some; HEAD itself counts only if there are uncommitted changes. No baseline is not an error.
+ * ancestor that has some. HEAD itself counts only if there are uncommitted changes. No baseline is
+ * not an error.
  */
 int gate_base_find(struct gate_base *out, const char *rev, enum gate_source from,
 		   struct revision_signals *s, struct tare_error *err);

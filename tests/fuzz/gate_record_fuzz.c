@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Stored results: what was read is read again from the note that is written. */
+#include "fuzz.h"
+#include "gate/gate_view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	struct gate_records r = { 0 }, again = { 0 };
+	char *text = fuzz_text(bytes, n);
+	struct text note = { 0 };
+	int ret = gate_records_parse(&r, text, n, "F", &err);
+
+	must(ret == 0 || err.what[0]);
+	for (size_t i = 0; ret == 0 && i < r.n; i++)
+		gate_record_line(&note, &r.record[i]);
+	if (note.len)
+		must(gate_records_parse(&again, note.s, note.len, "N", &err) == 0 &&
+		     again.n == r.n);
+	for (size_t i = 0; i < again.n; i++)
+		must(again.record[i].n == r.record[i].n &&
+		     !strcmp(again.record[i].benchmark, r.record[i].benchmark));
+	gate_records_free(&again);
+	gate_records_free(&r);
+	text_free(&note);
+	free(text);
+	return 0;
+}
