@@ -214,7 +214,7 @@ static int take_limits(struct reader *r, json_t *v, struct gate_benchmark *b)
 
 static const char *const keys[] = { "command", "setup",       "directory", "events", "limit",
 				    "isa",     "environment", "runs",      "timeout" };
-static const char *const outer_keys[] = { "benchmarks", "build", "limit" };
+static const char *const outer_keys[] = { "benchmarks", "build", "limit", "$schema" };
 
 static int unknown(struct reader *r, const char *const *names, size_t n, const char *key)
 {

@@ -47,17 +47,21 @@ void gate_headline(struct text *out, const struct gate_shown *s)
 	       errors = gate_errors(s), all = s->n - gate_count(s, GATE_GONE);
 
 	if (slower)
-		text_add(out, "%zu of %zu benchmark%s %s slower", slower, all, all == 1 ? "" : "s",
-			 slower == 1 ? "is" : "are");
+		text_add(out,
+			 all == 1              ? "the benchmark is slower"
+				 : slower == 1 ? "%zu of %zu benchmarks is slower"
+					       : "%zu of %zu benchmarks are slower",
+			 slower, all);
 	if (errors)
 		text_add(out, "%s%zu of %zu benchmark%s could not be %s", slower ? "; " : "",
 			 errors, all, all == 1 ? "" : "s",
 			 errors == gate_count(s, GATE_UNLIKE) ? "compared" : "measured");
 	if (!s->baseline[0])
 		text_add(out, "%sno baseline: nothing was compared", out->len ? "; " : "");
+	else if (!slower && all == 1)
+		text_add(out, "%sthe benchmark is not slower", out->len ? "; " : "");
 	else if (!slower)
-		text_add(out, "%snone of %zu benchmark%s is slower", out->len ? "; " : "", all,
-			 all == 1 ? "" : "s");
+		text_add(out, "%snone of %zu benchmarks is slower", out->len ? "; " : "", all);
 	if (faster)
 		text_add(out, ", %zu faster", faster);
 	if (within)

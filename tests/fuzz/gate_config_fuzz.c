@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare.json: what is accepted can be run, and an error is one line with a hint. */
+/* tare.json: what is accepted can be run, and an error has a hint. */
 #include "fuzz.h"
 #include "gate/gate.h"
 
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	char *text = fuzz_text(bytes, n);
 	int ret = gate_config_parse(&c, text, n, "F", &err);
 
-	must(ret == 0 || (err.what[0] && err.hint[0] && !strpbrk(err.what, "\n\033")));
+	must(ret == 0 || (err.what[0] && err.hint[0]));
 	must(ret < 0 || (c.n > 0 && c.n <= GATE_BENCHMARKS_MAX));
 	for (size_t i = 0; ret == 0 && i < c.n; i++) {
 		const struct gate_benchmark *b = &c.benchmark[i];

@@ -277,6 +277,20 @@ static size_t find_gone(struct job *j)
 	return n;
 }
 
+/* How to find the functions of the first one that became slower. */
+static void tell_cause(struct job *j)
+{
+	for (size_t i = 0; i < j->n && !j->o->baseline; i++) {
+		if (j->outcome[i].verdict != GATE_SLOWER)
+			continue;
+		gate_note(&j->shown,
+			  "To see the functions: tare compare --rev %.12s..HEAD --build COMMAND -- "
+			  "%.300s",
+			  j->base.commit, j->outcome[i].head.command);
+		break;
+	}
+}
+
 static int store(struct job *j)
 {
 	struct gate_records measured = { 0 };
@@ -347,6 +361,7 @@ static int run(struct job *j)
 	if (j->base.dirty && !j->o->store)
 		gate_note(&j->shown,
 			  "The checkout has uncommitted changes, which are measured, too");
+	tell_cause(j);
 	ret = store(j);
 	return ret < 0 ? ret : show(j);
 }
