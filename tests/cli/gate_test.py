@@ -21,7 +21,7 @@ from commands import ROOM, sh, validated  # noqa: E402
 
 TARE, SCHEMA, DOCS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]) / "tare-gate-1.json", Path(sys.argv[3])
 # Nothing of the user's configuration of git, and no repository around the room.
-os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", HOME=ROOM.name, GIT_CEILING_DIRECTORIES=ROOM.name)
+os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", HOME=ROOM.name, TMPDIR=ROOM.name, GIT_CEILING_DIRECTORIES=ROOM.name)
 for name in [n for n in os.environ if n.startswith("GIT_") and n not in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")]:
     del os.environ[name]
 if not shutil.which("git"):
@@ -184,7 +184,7 @@ def the_base_is_measured_in_a_worktree():
     d = r.document("--measure-base", "--build", "true")
     true("loop could not be measured in the base" in " ".join(d["notes"]), d["notes"])
     one_error(r.gate("run", "--measure-base", "--build", "false", status=125), "the build of the base", "exit status 1")
-    equal((r.git("worktree", "list").count("\n"), list(Path("/tmp").glob("tare-gate-*/base"))), (0, []), "nothing is left")
+    equal((r.git("worktree", "list").count("\n"), list(Path(ROOM.name).glob("tare-gate-*"))), (0, []), "nothing is left")
 
 
 @test
@@ -217,7 +217,7 @@ def only_like_is_compared():
 
 @test
 def failures_have_names():
-    noisy = "i=0; while [ $i -lt $(($(date +%N | sed 's/^0*//') % 1000)) ]; do i=$((i + 1)); done"
+    noisy = "echo >>runs; i=0; while [ $i -lt $(wc -l <runs) ]; do i=$((i + 1)); done"
     r = Repository(store=False, config={"good": {"command": "true"}, "bad": {"command": "exit 3"}, "none": {"command": ["./none"]}, "noisy": {"command": noisy},
                                         "setup": {"command": "true", "setup": "echo why >&2; exit 4"}, "slow": {"command": "sleep 60", "timeout": 1},
                                         "killed": {"command": "kill -9 $$"}, "folder": {"command": "true", "directory": "missing"},
@@ -408,9 +408,10 @@ def the_recipe_of_the_manual():
 
 @test
 def stopped():
-    r = Repository(store=False, config={"a": {"command": "sleep 60"}})
+    r = Repository(store=False, config={"a": {"command": "echo >started; sleep 60"}})
     with subprocess.Popen([TARE, "gate", "run"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=r.path) as p:
-        time.sleep(1)
+        while not (r.path / "started").exists():
+            time.sleep(0.1)
         p.send_signal(signal.SIGTERM)
         err = p.stderr.read()
         equal(p.wait(60), 128 + signal.SIGTERM, err)
