@@ -183,7 +183,7 @@ def the_base_is_measured_in_a_worktree():
     equal(verdicts(r.document("--measure-base", status=2)), {"loop": "slower"}, "build of tare.json")
     d = r.document("--measure-base", "--build", "true")
     true("loop could not be measured in the base" in " ".join(d["notes"]), d["notes"])
-    one_error(r.gate("run", "--measure-base", "--build", "false", status=125), "the build of the base", "exit status 1")
+    one_error(r.gate("run", "--measure-base", "--build", "echo why; false", status=125), "the build of the base", "exit status 1", "its last line: why")
     equal((r.git("worktree", "list").count("\n"), list(Path(ROOM.name).glob("tare-gate-*"))), (0, []), "nothing is left")
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare.json: what is accepted can be run, and an error has a hint. */
+/* tare.json: a benchmark that is accepted can be run, and an error has a hint. */
 #include "fuzz.h"
 #include "gate/gate.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stored results: what was read is read again from the note that is written. */
+/* Stored results: a note that is written from them is read again, with the same records. */
 #include "fuzz.h"
 #include "gate/gate_view.h"
 

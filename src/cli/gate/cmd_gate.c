@@ -168,6 +168,20 @@ static int measure_in(struct job *j, const char *dir)
 	return ret;
 }
 
+/* The last line of what a build printed, instead of the hint. */
+static void show_log(struct job *j, const char *log)
+{
+	struct text line = { 0 };
+	char *said = NULL;
+
+	if (file_read(NULL, log, RESULTS_BYTES_MAX, &said, NULL, NULL) == 0)
+		gate_last_line(&line, said);
+	if (line.len)
+		tare_hint(j->err, "its last line: %.300s", line.s);
+	text_free(&line);
+	free(said);
+}
+
 static int measure_base(struct job *j)
 {
 	const char *temp = getenv("TMPDIR"), *build = j->o->build ? j->o->build : j->config.build;
@@ -180,7 +194,9 @@ static int measure_base(struct job *j)
 			  j->base.none[0] ? j->base.none : "HEAD has no parent");
 		return -ENOENT;
 	}
-	snprintf(folder, sizeof(folder), "%.2000s/tare-gate-XXXXXX", temp && *temp ? temp : "/tmp");
+	if (!realpath(temp && *temp ? temp : "/tmp", tree))
+		strcpy(tree, "/tmp");
+	snprintf(folder, sizeof(folder), "%.2000s/tare-gate-XXXXXX", tree);
 	if (!mkdtemp(folder))
 		return tare_fail(j->err, errno, "cannot create %.200s: %s", folder,
 				 strerror(errno));
@@ -191,6 +207,8 @@ static int measure_base(struct job *j)
 	ret = revision_check_out(&base, tree, &j->signals, j->err);
 	if (ret == 0 && build)
 		ret = revision_build(&base, build, log, &j->signals, j->err);
+	if (ret == -EINVAL)
+		show_log(j, log);
 	if (ret == 0)
 		ret = measure_in(j, base.dir);
 	if (ret == 0)
