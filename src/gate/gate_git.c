@@ -102,9 +102,12 @@ struct git {
 static int git(struct git *g, struct tare_error *err, ...)
 {
 	char no_hooks[] = "core.hooksPath=/dev/null", name[] = "user.name=tare",
-	     mail[] = "user.email=tare@localhost",
+	     mail[] = "user.email=tare@localhost", language[] = "LC_ALL=C",
+	     *environment[] = { language, NULL },
 	     *argv[24] = { "git", "-c", no_hooks, "-c", name, "-c", mail };
-	const struct gate_program p = { .argv = argv, .input = g->input };
+	const struct gate_program p = { .argv = argv,
+					.environment = environment,
+					.input = g->input };
 	size_t n = g->identity ? 7 : 3;
 	va_list more;
 	int status;
@@ -309,9 +312,26 @@ static int find_accepted(struct git *g, struct gate_base *b, struct tare_error *
 	return ret == 0 ? parse_note(g, &b->accepted, b->head, err) : ret < 0 ? ret : 0;
 }
 
-static bool in_repository(struct git *g, struct tare_error *err)
+/* 0: HEAD is a commit; 1: it is not, and b->none says why. */
+static int find_head(struct git *g, struct gate_base *b, struct tare_error *err)
 {
-	return git(g, err, "rev-parse", "--git-dir", NULL) == 0;
+	int ret = git(g, err, "rev-parse", "--git-dir", NULL);
+	const char *lack = "there is no git repository here";
+
+	if (ret == -ENOENT) {
+		lack = "git is not installed";
+	} else if (ret > 0 && !strstr(g->said.s ? g->said.s : "", "not a git repository")) {
+		return git_failed(g, err, "this repository cannot be used");
+	} else if (ret == 0) {
+		lack = "there is no commit yet";
+		ret = commit_of(g, "HEAD", b->head, err);
+	}
+	if (ret < 0 && ret != -ENOENT)
+		return ret;
+	snprintf(b->none, sizeof(b->none),
+		 "%s: keep a result with --format json -o FILE, and compare with --baseline FILE",
+		 lack);
+	return ret != 0;
 }
 
 int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
@@ -321,18 +341,14 @@ int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
 	int ret = 0;
 
 	memset(b, 0, sizeof(*b));
-	if (!in_repository(&g, NULL) || commit_of(&g, "HEAD", b->head, NULL) != 0) {
+	ret = find_head(&g, b, err);
+	if (ret > 0 && rev)
+		ret = tare_fail(err, ENOENT, "--base: there is no git repository with a commit");
+	if (ret != 0) {
 		git_end(&g);
-		if (s->got)
-			return tare_fail(err, EINTR, "stopped");
-		if (rev)
-			return tare_fail(err, ENOENT,
-					 "--base: there is no git repository with a commit here");
-		snprintf(b->none, sizeof(b->none),
-			 "there is no git repository with a commit here: keep a result with "
-			 "--format json -o FILE, and compare with --baseline FILE");
-		return 0;
+		return ret < 0 ? ret : 0;
 	}
+	b->none[0] = '\0';
 	ret = git(&g, err, "status", "--porcelain", "--untracked-files=no", NULL);
 	b->dirty = ret == 0 && g.out.len;
 	if (ret >= 0 && from != GATE_FROM_FILE)

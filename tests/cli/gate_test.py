@@ -157,6 +157,20 @@ def without_a_baseline():
 
 
 @test
+def repositories_that_cannot_be_used():
+    r = Repository()
+    one_error(r.gate("run", status=125, env={**os.environ, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}), "this repository cannot be used: git: ", "dubious ownership")
+    empty = Path(ROOM.name, "empty")
+    empty.mkdir()
+    (empty / "tare.json").write_text('{"benchmarks": {"a": {"command": ["/bin/true"]}}}')
+    sh("git", "init", "-q", cwd=empty)
+    for path, said in ((os.environ["PATH"], "there is no commit yet: keep a result"), ("/none", "git is not installed: keep a result")):
+        out = sh(TARE, "gate", "run", cwd=empty, env={**os.environ, "PATH": path}).stdout
+        true(said in out and out.startswith("no baseline"), out)
+    one_error(sh(TARE, "gate", "run", "--base", "main", status=125, cwd=empty), "--base: there is no git repository with a commit")
+
+
+@test
 def a_result_in_a_file():
     r = Repository(store=False)
     r.gate("run", "-j", "-o", "base.json")
