@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "gate/gate.h"
 
 void gate_config_free(struct gate_config *c)
@@ -32,14 +33,8 @@ void gate_config_free(struct gate_config *c)
 
 int gate_records_add(struct gate_records *to, const struct gate_record *r, struct tare_error *err)
 {
-	if ((to->n & (to->n + 1)) == 0) { /* room for 1, 3, 7, ... */
-		struct gate_record *more = realloc(to->record,
-						   (2 * to->n + 1) * sizeof(*to->record));
-
-		if (!more)
-			return tare_fail_nomem(err);
-		to->record = more;
-	}
+	if (!array_reserve(&to->record, &to->room, to->n + 1, sizeof(*to->record)))
+		return tare_fail_nomem(err);
 	to->record[to->n++] = *r;
 	return 0;
 }

@@ -72,7 +72,7 @@ struct gate_record {
 
 struct gate_records {
 	struct gate_record *record; /* owned */
-	size_t n;
+	size_t n, room;
 };
 
 int gate_records_add(struct gate_records *to, const struct gate_record *r, struct tare_error *err);

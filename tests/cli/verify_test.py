@@ -998,16 +998,16 @@ def the_clock_goes_by_instructions():
 @test
 def real_programs_see_one_world():
     need_exact()
-    Path(ROOM.name, "Makefile").write_text("all: two\none: source\n\tcp source one\ntwo: one\n\tcat one one > two\n")
+    Path(ROOM.name, "Makefile").write_text("all: double\ncopy: source\n\tcp source copy\ndouble: copy\n\tcat copy copy > double\n")
     Path(ROOM.name, "source").write_text("1\n")
     make = "make 2>&1; make 2>&1; sleep 1; echo 2 > source; make 2>&1; make 2>&1; "
     older = "touch a; sleep 1; touch b; cp -p a c; [ b -nt a ] && ! [ c -nt a ] && ! [ a -nt c ] && echo newer; "
     ends = "timeout 1 sleep 1000; echo $?; timeout 1000 sleep 1; echo $?"
     r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "100s", "--deterministic=+clock", "--", "bash", "-c", make + older + ends)
-    built = "cp source one\ncat one one > two\nmake: Nothing to be done for 'all'.\n"
+    built = "cp source copy\ncat copy copy > double\nmake: Nothing to be done for 'all'.\n"
     equal(r.stdout, 2 * built + "newer\n124\n0\n", "no clock skew, no file twice")
     start = int(time.time()) - 30 * 86400
-    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "100s", f"--deterministic=+clock={start}", "--", "bash", "-c", "make -B 2>&1; make 2>&1; [ two -nt a ] && [ a -nt source ] && stat -c %Y source Makefile")
+    r = sh(TARE, "stat", "--engine", "exact", "-e", "instructions:u", "--timeout", "100s", f"--deterministic=+clock={start}", "--", "bash", "-c", "make -B 2>&1; make 2>&1; [ double -nt a ] && [ a -nt source ] && stat -c %Y source Makefile")
     true(r.stdout.startswith(built), r.stdout)
     true(all(start - 3600 <= int(x) < start for x in r.stdout[len(built):].split()), f"before {start}: {r.stdout}")
 
