@@ -6,7 +6,10 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/path.h"
 #include "base/signal_name.h"
+#include "compare/compare_cause.h"
+#include "compare/compare_view.h"
 #include "gate/gate_measure.h"
 #include "gate/gate_view.h"
 #include "launch/environment.h"
@@ -169,17 +172,24 @@ static int measure(struct answer *a, const struct gate_benchmark *b, struct tare
 	return ret;
 }
 
-static void measuring_process(struct answer *a, const struct gate_benchmark *b, const char *dir,
-			      const struct revision_signals *s)
+static void prepare_process(const struct gate_benchmark *b, const struct revision_signals *s)
 {
-	struct tare_error err = TARE_ERROR_INIT;
-	int none = open("/dev/null", O_RDONLY), ret;
+	int none = open("/dev/null", O_RDONLY);
 
 	sigprocmask(SIG_SETMASK, &s->before, NULL);
 	dup2(none, STDIN_FILENO);
 	close(none);
 	for (char **v = b->environment; v && *v; v++)
 		putenv(*v);
+}
+
+static void measuring_process(struct answer *a, const struct gate_benchmark *b, const char *dir,
+			      const struct revision_signals *s)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+	int ret;
+
+	prepare_process(b, s);
 	if (chdir(dir) < 0 || setenv("PWD", dir, 1) < 0)
 		ret = tare_fail(&err, errno, "cannot change to %.200s: %s", dir, strerror(errno));
 	else
@@ -188,6 +198,47 @@ static void measuring_process(struct answer *a, const struct gate_benchmark *b, 
 		fail(&a->outcome, GATE_FAILED, &err);
 	a->done = true;
 	_exit(0);
+}
+
+/* The function with the largest change, by one more run of each side. */
+static int find_cause(struct answer *a, const struct gate_benchmark *b,
+		      const char *const dirs[COMPARE_SIDES], const char *folder,
+		      struct tare_error *err)
+{
+	static const struct style plain = { 0 };
+	struct determinism fixed = { 0 };
+	struct compare_plan plan = { .engine = ENGINE_EXACT,
+				     .fixed = &fixed,
+				     .argv = { b->argv, b->argv },
+				     .dir = { dirs[0], dirs[1] },
+				     .timeout_ns = b->timeout_ns };
+	struct compare_cause cause = { 0 };
+	char path[COMPARE_SIDES][PATH_MAX];
+	const char *const paths[] = { path[0], path[1] },
+			  *const programs[] = { path_base(b->argv[0]), path_base(b->argv[0]) };
+	struct text words = { 0 };
+	int ret = conditions(&fixed, b, err), status, by_signal = 0;
+
+	fixed.env_open = false;
+	fixed.set &= ~(unsigned)FIXED(CWD); /* there are two of them */
+	status = ret == 0 ? pidspace_enter(&fixed, b->argv[0]) : -1;
+	if (status >= 0)
+		_exit(status);
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++) {
+		snprintf(path[side], sizeof(path[side]), "%.3900s/%d.data", folder, side);
+		ret = compare_record(&plan, side, path[side], false, 0, &by_signal, err);
+	}
+	if (ret == 0)
+		ret = compare_cause_read(&cause, paths, programs, err);
+	if (ret == 0 && cause.n && cause.row[0].change > 0) {
+		text_add(&words, "most of the change is in %.200s: ", cause.row[0].function);
+		compare_put_change(&words, &plain, cause.row[0].change);
+		text_add(&words, " instructions");
+		snprintf(a->outcome.why, sizeof(a->outcome.why), "%s", words.s ? words.s : "");
+	}
+	text_free(&words);
+	compare_cause_free(&cause);
+	return ret;
 }
 
 /* ---- in tare ---- */
@@ -270,4 +321,37 @@ int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const
 out:
 	munmap(a, sizeof(*a));
 	return ret;
+}
+
+int gate_cause(struct gate_outcome *o, const struct gate_benchmark *b, const char *base,
+	       const char *head, const char *folder, struct revision_signals *s,
+	       struct tare_error *err)
+{
+	struct answer *a = mmap(NULL, sizeof(*a), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char dir[COMPARE_SIDES][PATH_MAX], by[SIGNAL_NAME_ROOM];
+	const char *const from[] = { base, head }, *const dirs[] = { dir[0], dir[1] };
+	int pid;
+
+	if (a == MAP_FAILED)
+		return tare_fail_nomem(err);
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		snprintf(dir[side], sizeof(dir[side]), "%.2000s%s%.2000s", from[side],
+			 b->directory ? "/" : "", b->directory ? b->directory : "");
+	pid = fork();
+	if (pid == 0) {
+		struct tare_error why = TARE_ERROR_INIT;
+
+		prepare_process(b, s);
+		if (find_cause(a, b, dirs, folder, &why) < 0)
+			snprintf(a->outcome.why, sizeof(a->outcome.why),
+				 "the functions that changed are not known: %.400s", why.what);
+		_exit(0);
+	}
+	if (pid > 0) {
+		revision_wait(s, pid, false);
+		snprintf(o->why, sizeof(o->why), "%s", a->outcome.why);
+	}
+	munmap(a, sizeof(*a));
+	return s->got ? tare_fail(err, EINTR, "stopped by %s", signal_name(s->got, by)) : 0;
 }

@@ -202,6 +202,23 @@ def the_base_is_measured_in_a_worktree():
 
 
 @test
+def the_function_that_changed():
+    if not shutil.which("cc"):
+        skip("no cc")
+    r = Repository(store=False, config={"a": {"command": ["./a"], "directory": "sub"}})
+    source, build = r.path / "sub/a.c", "cc -g -O0 -o sub/a sub/a.c"
+    source.parent.mkdir()
+    for n in (10000, 20000):
+        source.write_text(f"void parse_line(void) {{ for (volatile int i = 0; i < {n}; i++); }}\nint main(void) {{ parse_line(); return 0; }}\n")
+        (r.path / ".gitignore").write_text("sub/a\n")
+        r.commit()
+    sh("sh", "-c", build, cwd=r.path)
+    d = r.document("--measure-base", "--build", build, status=2)
+    true(re.fullmatch(r"most of the change is in parse_line: \+[\d.]+ k instructions", d["benchmarks"][0]["why"]), d)
+    equal((r.git("worktree", "list").count("\n"), list(Path(ROOM.name).glob("tare-gate-*"))), (0, []), "nothing is left")
+
+
+@test
 def limits():
     r = Repository(limit={"instructions": "5 %"})
     r.steps(102)

@@ -65,6 +65,8 @@ struct job {
 	struct gate_shown shown;
 	struct revision_signals signals;
 	struct progress progress;
+	struct revision worktree; /* of the base, with --measure-base */
+	char folder[PATH_MAX];    /* of the worktree and of temporary files; "": none */
 	struct tare_error *err;
 };
 
@@ -185,8 +187,8 @@ static void show_log(struct job *j, const char *log)
 static int measure_base(struct job *j)
 {
 	const char *temp = getenv("TMPDIR"), *build = j->o->build ? j->o->build : j->config.build;
-	char folder[PATH_MAX], tree[PATH_MAX + 8], log[PATH_MAX + 8];
-	struct revision base = { .name = "the base" };
+	char tree[PATH_MAX + 8], log[PATH_MAX + 8];
+	struct revision *base = &j->worktree;
 	int ret;
 
 	if (!j->base.merge_base[0]) {
@@ -196,27 +198,39 @@ static int measure_base(struct job *j)
 	}
 	if (!realpath(temp && *temp ? temp : "/tmp", tree))
 		strcpy(tree, "/tmp");
-	snprintf(folder, sizeof(folder), "%.2000s/tare-gate-XXXXXX", tree);
-	if (!mkdtemp(folder))
-		return tare_fail(j->err, errno, "cannot create %.200s: %s", folder,
-				 strerror(errno));
-	snprintf(tree, sizeof(tree), "%s/base", folder);
-	snprintf(log, sizeof(log), "%s/log", folder);
-	strcpy(base.commit, j->base.merge_base);
-	progress_show(&j->progress, 0, "building %.12s", base.commit);
-	ret = revision_check_out(&base, tree, &j->signals, j->err);
+	snprintf(j->folder, sizeof(j->folder), "%.2000s/tare-gate-XXXXXX", tree);
+	if (!mkdtemp(j->folder)) {
+		tare_fail(j->err, errno, "cannot create %.200s: %s", j->folder, strerror(errno));
+		j->folder[0] = '\0';
+		return -j->err->code;
+	}
+	snprintf(tree, sizeof(tree), "%s/base", j->folder);
+	snprintf(log, sizeof(log), "%s/log", j->folder);
+	strcpy(base->name, "the base");
+	strcpy(base->commit, j->base.merge_base);
+	progress_show(&j->progress, 0, "building %.12s", base->commit);
+	ret = revision_check_out(base, tree, &j->signals, j->err);
 	if (ret == 0 && build)
-		ret = revision_build(&base, build, log, &j->signals, j->err);
+		ret = revision_build(base, build, log, &j->signals, j->err);
 	if (ret == -EINVAL)
 		show_log(j, log);
 	if (ret == 0)
-		ret = measure_in(j, base.dir);
+		ret = measure_in(j, base->dir);
 	if (ret == 0)
-		strcpy(j->base.commit, base.commit);
+		strcpy(j->base.commit, base->commit);
 	j->shown.measured_base = true;
-	revision_remove(&base, &j->signals, ret < 0 ? NULL : j->err);
-	file_remove_folder(folder);
 	return ret;
+}
+
+static void remove_worktree(struct job *j)
+{
+	struct tare_error err = TARE_ERROR_INIT;
+
+	if (!j->folder[0])
+		return;
+	if (revision_remove(&j->worktree, &j->signals, &err) < 0)
+		complain(j->self, &err, NULL);
+	file_remove_folder(j->folder);
 }
 
 static int find_base(struct job *j)
@@ -295,9 +309,18 @@ static size_t find_gone(struct job *j)
 	return n;
 }
 
-/* How to find the functions of the first one that became slower. */
-static void tell_cause(struct job *j)
+/* The functions; without the base's program, how to find those of the first one. */
+static int tell_cause(struct job *j)
 {
+	char here[PATH_MAX];
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < j->n && j->shown.measured_base; i++)
+		if (j->outcome[i].verdict == GATE_SLOWER && getcwd(here, sizeof(here)))
+			ret = gate_cause(&j->outcome[i], j->benchmark[i], j->worktree.dir, here,
+					 j->folder, &j->signals, j->err);
+	if (j->shown.measured_base)
+		return ret;
 	for (size_t i = 0; i < j->n && !j->o->baseline; i++) {
 		if (j->outcome[i].verdict != GATE_SLOWER)
 			continue;
@@ -307,6 +330,7 @@ static void tell_cause(struct job *j)
 			  j->base.commit, j->outcome[i].head.command);
 		break;
 	}
+	return 0;
 }
 
 static int store(struct job *j)
@@ -371,6 +395,8 @@ static int run(struct job *j)
 		ret = find_base(j);
 	if (ret == 0)
 		ret = measure_head(j);
+	if (ret == 0)
+		ret = tell_cause(j);
 	progress_end(&j->progress);
 	if (ret < 0)
 		return ret;
@@ -379,7 +405,6 @@ static int run(struct job *j)
 	if (j->base.dirty && !j->o->store)
 		gate_note(&j->shown,
 			  "The checkout has uncommitted changes, which are measured, too");
-	tell_cause(j);
 	ret = store(j);
 	return ret < 0 ? ret : show(j);
 }
@@ -412,6 +437,7 @@ static int run_run(struct job *j, char **words)
 	status = status_of(j, ret);
 	if (ret < 0)
 		complain(j->self, j->err, NULL);
+	remove_worktree(j);
 	return status;
 }
 
