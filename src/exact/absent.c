@@ -119,6 +119,12 @@ const char *exact_layout_lost(struct exact *x)
 	return NULL;
 }
 
+const char *exact_clock_beyond(const struct exact *x)
+{
+	(void)x;
+	return NULL;
+}
+
 bool exact_gainer(const struct exact *x, char *to, size_t room)
 {
 	(void)x;
