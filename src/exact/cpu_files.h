@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program finds if it opens one of the files that list the machine's CPUs, by their absolute
- * paths. Shared with the engine.
+ * The files that list the machine's CPUs, as the program sees them when it opens them by their
+ * absolute paths. Shared with the engine.
  */
 #ifndef EXACT_CPU_FILES_H
 #define EXACT_CPU_FILES_H
 
 #include <stdint.h>
 
-/* One mask fits into a register. */
+/* A CPU mask fits into a register. */
 enum { CPUS_MAX = 64, CPU_FILES_MAX = 8, CPU_FILE_PATH = 48, CPU_FILES_BYTES = 192 << 10 };
 
 struct cpu_files {

@@ -22,7 +22,7 @@ static const uint32_t *out_of(const struct isa_model *m, uint32_t leaf)
 
 /* ---- /proc/cpuinfo ---- */
 
-/* Bits without instructions of their own, or that every x86-64 processor has. */
+/* Feature bits that add no instructions, or that every x86-64 processor has. */
 static const struct {
 	const char *name;
 	uint32_t leaf;

@@ -33,8 +33,8 @@ int samples_give(struct samples **s, const struct samples_of *of, exact_sample_f
 		 struct tare_error *err);
 
 /*
- * No process runs any more and all samples were delivered. Do the counts of the ended threads add
- * up to the total?
+ * Do the counts of the ended threads add up to the total? For the end, when no process runs and all
+ * samples were delivered.
  */
 bool samples_add_up(const struct samples *s, const int64_t total[EXACT_CLASSES]);
 

@@ -408,7 +408,7 @@ struct virtual_clock {
 	volatile uint32_t beyond; /* enum clock_beyond */
 	volatile uint32_t lock;   /* of the list of file times: SHARED_TIMES */
 	volatile uint32_t n_times;
-	uint32_t n_pipes;            /* more than CLOCK_PIPES: not all are known */
+	uint32_t n_pipes;            /* if more than CLOCK_PIPES, the list is not complete */
 	uint64_t pipes[CLOCK_PIPES]; /* inodes of pipes that the command inherits */
 };
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The virtual clock: 1 ns for each instruction of the thread, from a fixed start. A thread that
- * reads the time gets at least the latest that any thread of the run read, so no order of readings,
- * in any processes, goes backward. A child starts at its parent's time.
+ * The virtual clock: 1 ns for each instruction of the thread, from a fixed start. A thread never
+ * reads a time earlier than the latest that any thread of the run has read, so time never goes
+ * backward between threads or processes. A child starts at its parent's time.
  *
  * A sleep sets the sleeper's time forward. It takes no real time if every other thread of the run
- * waits for one that sleeps longer, or for an end, a futex or a signal (all_wait()). Otherwise it
- * lasts its real time, and is over earlier when the others begin to wait. To read from a pipe that
- * the run created is to wait, too. Timeouts of poll(2) and
- * similar calls, and of futexes, are real, but absolute ones are converted.
+ * sleeps longer, or waits for a child, a futex, a signal or a pipe that the run created
+ * (all_wait()). Otherwise it lasts its real time, or until the others begin to wait. Timeouts of
+ * poll(2) and similar calls, and of futexes, are real, but absolute ones are converted.
  *
- * Timers are the kernel's and run in real time, so the clock of a process that sets one runs with
- * the real clock from then on, and no thread skips a sleep while one may expire.
+ * Timers are the kernel's and run in real time. So the clock of a process that sets a timer runs
+ * with the real clock from then on, and no thread skips a sleep while a timer may expire.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -36,7 +35,7 @@ enum {
 	SETTIME_ABSOLUTE = 1, /* TIMER_ABSTIME, TFD_TIMER_ABSTIME */
 };
 
-/* CLOCK_MONOTONIC at virtual time 0: a machine that runs for a day. */
+/* CLOCK_MONOTONIC at virtual time 0: an uptime of about a day. */
 static const int64_t UPTIME = 100000 * NS;
 
 struct time {
@@ -74,7 +73,7 @@ static void publish(int64_t now)
 	volatile int64_t *latest = &shared_clock()->latest;
 	int64_t seen = *latest;
 
-	if (eng.shared->threads_top == 1 && seen < now) { /* there has been no other */
+	if (eng.shared->threads_top == 1 && seen < now) { /* there was never another thread */
 		*latest = now;
 		return;
 	}
@@ -114,7 +113,7 @@ void clock_child(const struct thread *parent, struct thread *child)
 	child->count_first = child->count;
 }
 
-/* A thread that waits for this one's end reads no earlier time. */
+/* A thread that waits for this one to end must not read an earlier time. */
 void clock_ends(struct thread *t)
 {
 	if (eng.mode & SAME_CLOCK)
@@ -191,7 +190,7 @@ static void answer(struct thread *t, uint64_t to, const void *from, size_t n)
 }
 
 /*
- * As finish(), for calls that are made often: continues like a call of the kernel's, without a
+ * As finish(), for frequent calls: continues as after a call that the kernel made, without a
  * look-up.
  */
 static void answer_fast(struct thread *t, uint64_t to, const int64_t pair[2])
@@ -315,8 +314,8 @@ static void put_path(char *p, int32_t pid, int32_t tid, const char *rest)
 }
 
 /*
- * Does the thread that reads from `fd` wait for the run only? Pipes that the command inherited may
- * have writers outside.
+ * Can only the run wake the thread that reads from `fd`? Pipes that the command inherited may have
+ * writers outside.
  */
 static bool reads_own_pipe(int32_t pid, int32_t tid, uint32_t fd)
 {
@@ -348,7 +347,7 @@ static char state_of(int32_t pid, int32_t tid)
 		return fd == -ENOENT || fd == -ESRCH ? 0 : '?';
 	n = sys(__NR_read, fd, text, sizeof text - 1);
 	sys(__NR_close, fd);
-	/* the name is in parentheses, and may contain some */
+	/* the name is in parentheses, and may contain parentheses */
 	for (long i = 0; i + 2 < n; i++)
 		if (text[i] == ')' && text[i + 1] == ' ')
 			state = text[i + 2];
@@ -377,8 +376,8 @@ static bool waits_longer(const struct thread *o, const struct thread *t)
 }
 
 /*
- * The sum of all threads' counts, so that two sums are equal only if none executed an instruction;
- * -1: one does not wait for longer than `t`. `n`: the number of others.
+ * The sum of the other threads' counts: two sums are equal only if none of them executed an
+ * instruction. -1: one of them does not wait for longer than `t`. `n`: the number of others.
  */
 static int64_t counts_of_waiting(const struct thread *t, unsigned *n)
 {
@@ -454,9 +453,9 @@ static long sleep_until(struct thread *t, int64_t until)
 	file_times_mark(t);
 	t->until = until;
 	t->in_call = 1;
-	really_sleep(1); /* a program that waits for something outside leaves it some time */
+	really_sleep(1); /* some real time for something outside, if the program polls for it */
 	while (slept < lasts && !t->pending) {
-		/* Others may be about to show that they do not wait: look twice. */
+		/* Others may be about to wake, so check twice. */
 		if (real_time(CLOCK_REALTIME_COARSE) != tick && all_wait(t, &others)) {
 			if (!others || looks++)
 				break;
@@ -521,7 +520,7 @@ static bool empty_wait(struct thread *t, int64_t ns, uint64_t left, int64_t unit
 	return true;
 }
 
-/* The kernel makes the call, and its timeout is real. */
+/* The kernel makes the call, with a timeout in real time. */
 static bool real_wait(struct thread *t, int64_t ns, int32_t returns)
 {
 	t->timeout = clock_now(t) + ns;
@@ -529,7 +528,7 @@ static bool real_wait(struct thread *t, int64_t ns, int32_t returns)
 	return false;
 }
 
-/* Without a timeout: it may wait for an event inside the run only. */
+/* Without a timeout; the event may come from the run alone. */
 static bool endless_wait(struct thread *t)
 {
 	t->until = FOREVER;
@@ -573,7 +572,7 @@ static bool poll_calls(struct thread *t)
 
 /* ---- deadlines ---- */
 
-/* The call gets a deadline in real time; register `at` has its address. */
+/* Replaces the deadline of the call by one in real time; register `at` has its address. */
 static bool real_deadline(struct thread *t, unsigned at, uint64_t clock, int64_t deadline)
 {
 	int64_t begin = begin_of(clock), left, real;
@@ -595,7 +594,7 @@ static bool real_deadline(struct thread *t, unsigned at, uint64_t clock, int64_t
 	return false;
 }
 
-/* The call with a timeout that has passed: it looks at the word. True: no thread can change it. */
+/* Makes the call with an expired timeout, to check the word. True: no thread can change it. */
 static bool futex_skips(struct thread *t, int64_t until)
 {
 	const uint64_t *r = t->regs;
@@ -647,7 +646,7 @@ static bool futex_call(struct thread *t)
 	return real_deadline(t, R10, clock, ns);
 }
 
-/* mq_timedsend, mq_timedreceive: a deadline by CLOCK_REALTIME. */
+/* mq_timedsend, mq_timedreceive: the deadline is by CLOCK_REALTIME. */
 static bool queue_call(struct thread *t)
 {
 	int64_t ns;
@@ -656,7 +655,7 @@ static bool queue_call(struct thread *t)
 		real_deadline(t, R8, CLOCK_REALTIME, ns);
 }
 
-/* rt_sigtimedwait, semtimedop: the kernel waits, for a relative time. */
+/* rt_sigtimedwait, semtimedop: the timeout is relative, and the kernel waits. */
 static bool signal_wait(struct thread *t, uint64_t asked)
 {
 	int64_t ns;
@@ -679,7 +678,8 @@ void clock_waited(struct thread *t, long ret)
 
 /* ---- timers ---- */
 
-/* A timer may expire up to this many ns from now. Its process's clock runs with the real one. */
+/* A timer was set that may expire until `ns` from now. The process's clock then runs with the real
+ * one. */
 static void timer_set(struct thread *t, int64_t ns, bool repeats)
 {
 	struct process *p = process_at(t->process);

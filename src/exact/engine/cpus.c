@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The number of CPUs that the program sees: its affinity, the files that list the CPUs, and the CPU
- * on which a thread runs. The affinity that a thread sets is remembered and not applied, as these
+ * on which a thread runs. The affinity that a thread sets is stored but not applied, because these
  * CPUs are not the machine's.
  */
 #include <asm/unistd.h>
@@ -21,7 +21,7 @@ static uint64_t all_cpus(void)
 
 /* ---- affinity ---- */
 
-/* The thread with this id, 0: `t`; NULL: not a counted one that has this id here. */
+/* The thread with this id (0: `t`); NULL: no counted thread of this PID namespace has it. */
 static struct thread *thread_of(struct thread *t, int32_t tid)
 {
 	const bool foreign = process_at(t->process)->foreign;
@@ -65,7 +65,7 @@ static long get_affinity(struct thread *t, int32_t tid, uint32_t size, uint64_t 
 	return copy_bytes((void *)to, &mask, sizeof mask) == sizeof mask ? MASK_BYTES : -EFAULT;
 }
 
-/* Of a process that is not counted: that it exists is checked, no more. */
+/* For a process that is not counted, only its existence is checked. */
 static long set_affinity(struct thread *t, int32_t tid, uint32_t size, uint64_t from)
 {
 	struct thread *of = thread_of(t, tid);
@@ -103,7 +103,7 @@ static const struct cpu_file *file_at(uint64_t path)
 	return NULL;
 }
 
-/* A memory file in its place. */
+/* Opens a memory file in its place. */
 static long open_memory(const struct cpu_file *f, uint64_t flags)
 {
 	static const char name[] = "cpus";
@@ -145,7 +145,7 @@ static long get_cpu(const struct thread *t, uint64_t cpu, uint64_t node)
 	return 0;
 }
 
-/* Answer a call about the CPUs; false: another call, or not to be answered. */
+/* Answers a call about the CPUs. False: another call, or one for the kernel. */
 bool cpus_call(struct thread *t)
 {
 	const uint64_t *r = t->regs;

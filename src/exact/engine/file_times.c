@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Times of files by the virtual clock. The kernel gives a file that is written during the run a
- * real time. When the program first sees such a time, it becomes the virtual time of that moment;
- * from then on it is the same. A time that is first seen after a later one becomes one between its
- * neighbours. So the order of files is the real one, equal times stay equal, and no file is newer
- * than the clock. Times from before the run are not changed, unless the virtual clock starts before
- * them; neither are times in the future, which a program set itself.
+ * real time. When the program first reads such a time, it gets the current virtual time, and the
+ * same time whenever it reads it again. If the program has already read a later real time, it gets
+ * a virtual time between those of the two neighbours. So the order of files is the real one, equal
+ * times stay equal, and no file is newer than the clock. Times from before the run are not changed,
+ * unless the virtual clock starts before them. Times in the future, which a program set itself, are
+ * not changed either.
  */
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -64,7 +65,7 @@ static uint32_t n_times(void)
 	return n < TIMES_MAX ? n : TIMES_MAX;
 }
 
-/* The first in the list that is not before `key`, of its real or its shown times. */
+/* The first entry of the list with a time not before `key`: its shown time, or its real one. */
 static uint32_t place_of(int64_t key, bool shown)
 {
 	const struct file_time *l = list();
@@ -118,8 +119,8 @@ static int64_t shown_for(struct thread *t, int64_t real)
 }
 
 /*
- * Times from before the run, but after its virtual start: they are squeezed into the hour before
- * that start, in their order, for up to 3.7 years.
+ * Times before the real start of the run but after its virtual start are compressed into the hour
+ * before the virtual start. Their order is kept, for up to 3.7 years.
  */
 static int64_t squeezed(int64_t real)
 {
@@ -138,13 +139,13 @@ static int64_t stretched(int64_t shown)
 	return shown <= first ? shown : first + (shown - first) * SQUEEZE;
 }
 
-/* Did the run start, by the virtual clock, before the real time? */
+/* Is the virtual start before the real one? */
 static bool starts_early(void)
 {
 	return eng.shared->clock.start - HOUR < eng.shared->clock.real_start;
 }
 
-/* The time is from the run, or a program set it, maybe in the future. */
+/* For a time from during the run, or one that a program set, maybe in the future. */
 static int64_t time_of_run(struct thread *t, int64_t real)
 {
 	uint32_t at;
@@ -160,7 +161,7 @@ static int64_t time_of_run(struct thread *t, int64_t real)
 	return shown;
 }
 
-/* Replace a time by what the program is shown. */
+/* Replaces a real time by the one that the program gets. */
 static void show(struct thread *t, int64_t *s, int64_t *ns)
 {
 	int64_t real = *s * NS + *ns, shown = real;
@@ -176,13 +177,13 @@ static void show(struct thread *t, int64_t *s, int64_t *ns)
 }
 
 /*
- * The time goes forward without instructions: files that are written before have times up to now.
+ * Call before the clock is set forward: files that were written until now get times up to now.
  */
 void file_times_mark(struct thread *t)
 {
 	int64_t real;
 
-	/* a first look at a time would be the same, so only if a file may have been written */
+	/* the same as a first look at this time; not needed before a file can have been written */
 	lock_times();
 	real = real_now(CLOCK_REALTIME_COARSE);
 	if (real >= eng.shared->clock.real_start)
@@ -245,7 +246,7 @@ static void new_stat(struct thread *t)
 
 /* ---- utimensat ---- */
 
-/* The real time for one that the program sets; it is shown this one again. */
+/* The real time to store for a time that the program sets, which it later reads back. */
 static int64_t real_for(struct thread *t, int64_t shown)
 {
 	int64_t now = real_now(CLOCK_REALTIME), real;
