@@ -56,7 +56,7 @@ static void judge_exact(struct compare_event *e)
 	e->percent = a ? 100 * e->change / (double)a : b ? NAN : 0;
 	e->half_percent = e->p = NAN;
 	e->verdict = a == b ? COMPARE_SAME : b > a ? COMPARE_MORE : COMPARE_LESS;
-	e->small = a != b && fabs(e->percent) < e->allowed; /* not NAN: from nothing */
+	e->small = a != b && fabs(e->percent) < e->allowed; /* not NAN: from 0 */
 }
 
 /* ---- by a test ---- */
@@ -126,7 +126,7 @@ static double at_level(double half, const struct sample *s)
 	return df > 0 ? half * student_t(COMPARE_LEVEL, df) / student_t(0.05, df) : NAN;
 }
 
-/* Half the interval shrinks with the root of the number of runs; it must get below `distance`. */
+/* Half the interval shrinks with the square root of the number of runs, to below `distance`. */
 static size_t runs_needed(double half, double distance, size_t n)
 {
 	double more = distance > 0 ? half / distance : INFINITY,
@@ -149,7 +149,7 @@ static int middle(const struct compare_values *of, uint64_t *median, struct tare
 	return 0;
 }
 
-/* The numbers of one set, and what it alone says. */
+/* The numbers of one set of runs, and the verdict of this set alone. */
 static int judge_set(struct compare_event *e, const struct compare_values of[COMPARE_SIDES],
 		     struct tare_error *err)
 {
@@ -169,7 +169,7 @@ static int judge_set(struct compare_event *e, const struct compare_values of[COM
 	if (ret == 0)
 		ret = against(&plain, &s, 1, err);
 	if (ret == 0)
-		ret = against(&above, &s, 1 + t, err); /* is it even more than that? */
+		ret = against(&above, &s, 1 + t, err); /* above the threshold? */
 	if (ret == 0)
 		ret = against(&below, &s, 1 - t, err);
 	before = ret == 0 ? mean_of(s.v, s.n[0]) : 0;

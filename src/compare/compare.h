@@ -75,14 +75,14 @@ enum compare_outcome {
 };
 
 /*
- * Of all events; *by (may be NULL) is the one that decides. Exact events come first: if one of them
- * is known, undecided times make no outcome unknown.
+ * The outcome of all events; *by (may be NULL) is the one that decides. Exact events come first: if
+ * one of them has a verdict, times without one do not make the outcome unknown.
  */
 enum compare_outcome compare_outcome(const struct compare_event *e, size_t n,
 				     const struct compare_event **by);
 /* "slower", "faster", "same", "cannot tell" */
 const char *compare_outcome_word(enum compare_outcome o);
-/* of an event: "more" or (times) "slower", ... */
+/* the verdict of an event: "more" or (times) "slower", ... */
 const char *compare_verdict_word(const struct compare_event *e);
 
 #endif

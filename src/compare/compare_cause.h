@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a change of the instructions is: one exact recording of each side, aligned by function
- * (demangled, inlined ones included) and module. The rows and the rest add up to the totals.
+ * The functions where the instructions changed: one exact recording of each side, matched by
+ * function (demangled, inlined ones included) and module. The rows and the rest add up to the
+ * totals.
  */
 #ifndef COMPARE_COMPARE_CAUSE_H
 #define COMPARE_COMPARE_CAUSE_H
@@ -33,15 +34,15 @@ struct compare_cause {
 };
 
 /*
- * Run the side's command once more, and record its instructions in a perf.data file. stacks: and
- * callers, by samples; there are a few thousand samples of a run of that many instructions.
- * -EINTR: *by_signal asked tare to stop.
+ * Run the side's command once more, and record its instructions in a perf.data file. stacks: also
+ * record callers, by samples: a few thousand if the run has that many `instructions`. -EINTR:
+ * *by_signal asked tare to stop.
  */
 int compare_record(const struct compare_plan *plan, enum compare_side side, const char *path,
 		   bool stacks, uint64_t instructions, int *by_signal, struct tare_error *err);
 /*
- * Of two such files. The two sides' own programs, by the names given (NULL: unknown), count as the
- * same module. Free the result in any case.
+ * Compares two such files. The programs with the given names (NULL: unknown) count as the same
+ * module. Free the result in any case.
  */
 int compare_cause_read(struct compare_cause *out, const char *const path[COMPARE_SIDES],
 		       const char *const program[COMPARE_SIDES], struct tare_error *err);

@@ -107,7 +107,7 @@ static int command(struct pair *p, int side)
 	return 0;
 }
 
-/* The names of an array of strings, in one. */
+/* Joins an array of strings. */
 static void joined(struct text *out, const json_t *array)
 {
 	for (size_t i = 0; i < size_of(array); i++) {
@@ -242,7 +242,7 @@ static int values(struct pair *p, int side, const json_t *e, const char *name,
 		if (v && json_typeof(v) == JSON_NULL)
 			continue; /* this run has no number */
 		if (!number_of(v, &n))
-			return tare_fail(p->err, EINVAL, "%.200s: run %zu of %.60s is no count",
+			return tare_fail(p->err, EINVAL, "%.200s: run %zu of %.60s is not a count",
 					 p->path[side], i + 1, name);
 		if (to->n == COMPARE_RUNS_MAX)
 			return tare_fail(p->err, E2BIG, "%.200s: more than %d runs", p->path[side],
@@ -311,7 +311,7 @@ static int events(struct pair *p, double threshold)
 	return ret;
 }
 
-/* What one run of each side does not show. */
+/* One run of each side does not show whether counts repeat. */
 static void note_single(struct pair *p)
 {
 	const struct compare_measured *m = &p->out->measured;
@@ -332,8 +332,8 @@ static void note_partial(struct pair *p)
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		if (get(get(p->root[side], "conditions"), "without_processes"))
 			note(p->out,
-			     side ? "Some processes after are not counted to their end"
-				  : "Some processes before are not counted to their end");
+			     side ? "After: some processes were not counted to their end"
+				  : "Before: some processes were not counted to their end");
 }
 
 int compare_documents_read(struct compare_documents *out, const char *const path[COMPARE_SIDES],

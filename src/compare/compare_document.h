@@ -19,9 +19,9 @@ struct compare_documents {
 };
 
 /*
- * Events that both have. threshold: percent; negative: the usual ones. -EINVAL if they are not
- * comparable: other CPU models, failed commands (unless allow_failure). Events are judged; free in
- * any case.
+ * Reads the events that both have, and judges them. threshold: percent; negative: the defaults.
+ * -EINVAL if they are not comparable: other CPU models, failed commands (unless allow_failure).
+ * Free the result in any case.
  */
 int compare_documents_read(struct compare_documents *out, const char *const path[COMPARE_SIDES],
 			   double threshold, bool allow_failure, struct tare_error *err);

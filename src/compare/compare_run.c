@@ -7,7 +7,7 @@
 #include "compare/compare_run.h"
 #include "launch/environment.h"
 
-/* Runs of each side: to see that exact counts repeat, and of counts that do not. */
+/* Runs of each side: to check that exact counts repeat; and if they do not. */
 enum { EXACT_RUNS = 2, VARYING_RUNS = 5 };
 
 enum kind { COUNTS, TIMES, KINDS }; /* with the events; without an engine */

@@ -56,7 +56,7 @@ void compare_put_change(struct text *out, const struct style *style, int64_t cha
 	put_count(out, style, (uint64_t)size);
 }
 
-/* Digits so that the interval, or the change, has two or three that mean something. */
+/* Enough digits that the interval, or the change, has two or three significant ones. */
 static int digits_for(double v)
 {
 	return v >= 10 || v <= 0 ? 1 : v >= 0.1 ? 2 : (int)fmin(ceil(-log10(v)) + 1, 9);
@@ -203,8 +203,10 @@ static void explain_event(struct compare_shown *s, const struct compare_event *e
 		compare_note(s, "%s: more than %d runs of each side would be needed", e->name,
 			     COMPARE_RUNS_MAX);
 	else if (e->needed)
-		compare_note(s, "%s: about %zu runs of each side would tell a change of %g %%",
-			     e->name, e->needed, e->threshold);
+		compare_note(
+			s,
+			"%s: about %zu runs of each side would show whether the change exceeds %g %%",
+			e->name, e->needed, e->threshold);
 }
 
 void compare_explain(struct compare_shown *s, const struct compare_measured *m)
@@ -215,7 +217,7 @@ void compare_explain(struct compare_shown *s, const struct compare_measured *m)
 		if (m->first_apart[side])
 			compare_note(
 				s,
-				"The first run %s is left out: it differs from the next two, which agree, as if it created files that they found",
+				"The first run %s is left out: it differs from the next two, which agree; it may have created files that they found",
 				compare_side_name(side));
 	if (m && m->output_differs)
 		compare_note(s,

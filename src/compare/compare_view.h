@@ -30,7 +30,7 @@ struct compare_shown {
 /* Adds a note; more than COMPARE_NOTES_MAX are dropped. */
 void compare_note(struct compare_shown *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The sentences that the numbers themselves require: runs needed, what does not repeat, ... */
+/* Adds the notes that follow from the numbers: runs needed, counts that do not repeat, ... */
 void compare_explain(struct compare_shown *s, const struct compare_measured *m);
 /* "slower: 2.31 % more instructions (exact), in parse_line +2.1 M", without a newline. */
 void compare_headline(struct text *out, const struct compare_shown *s, const struct style *style);
@@ -39,7 +39,7 @@ void compare_put_change(struct text *out, const struct style *style, int64_t cha
 /* "+1.2 ± 3.4 %" */
 void compare_put_percent(struct text *out, const struct style *style,
 			 const struct compare_event *e);
-/* A count, or a time with its unit; the mean of the runs, as `percent` is that of the means. */
+/* A count, or a time with its unit: the mean of the runs, because `percent` is of the means. */
 void compare_put_value(struct text *out, const struct style *style, const struct compare_event *e,
 		       enum compare_side side);
 /* The first rows of the cause that are shown: only functions that changed. */

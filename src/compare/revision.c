@@ -217,7 +217,7 @@ int revision_range(struct revision out[2], const char *range, struct revision_si
 	memset(out, 0, 2 * sizeof(*out));
 	if (ret > 0) {
 		tare_fail(err, ENOENT,
-			  "--rev: this folder is in no git repository with a checkout");
+			  "--rev: this folder is not in the work tree of a git repository");
 		tare_hint(err, "change to one; without git: tare compare -- ./before ::: ./after");
 		return -ENOENT;
 	}
@@ -310,7 +310,7 @@ int revision_remove(struct revision *r, struct revision_signals *s, struct tare_
 		return 0;
 	ret = git(&quiet, NULL, err, "worktree", "remove", "--force", "--force", r->tree, NULL);
 	if (ret > 0 && access(r->tree, F_OK) == 0) {
-		tare_fail(err, EIO, "the worktree %.200s is left", r->tree);
+		tare_fail(err, EIO, "cannot remove the worktree %.200s", r->tree);
 		tare_hint(err, "git worktree remove --force %.100s", r->tree);
 		ret = -EIO;
 	}

@@ -220,7 +220,7 @@ def documents_that_are_not_comparable():
     for change, said in ((lambda d: d["conditions"].update(isa="x86-64-v2"), "different CPU models"), (lambda d: d["conditions"].update(isa=None), "different CPU models"),
                          (lambda d: d["conditions"].update(engine="perf"), "different engines"), (lambda d: d.update(exit_status=3), "failed with exit status 3"),
                          (lambda d: d.update(schema="tare/diff/1"), "but of tare/diff/1"), (lambda d: d.update(events=[]), "no event with numbers in common"),
-                         (lambda d: d["events"][1].update(runs=[1, -2]), "run 2 of instructions:u is no count"), (lambda d: d["events"][1].update(runs=["x"]), "is no count"),
+                         (lambda d: d["events"][1].update(runs=[1, -2]), "run 2 of instructions:u is not a count"), (lambda d: d["events"][1].update(runs=["x"]), "is not a count"),
                          (lambda d: d.update(conditions=[]), "does not name its engine"), (lambda d: d.update(events={}), "no event with numbers in common"),
                          (lambda d: d["conditions"].update(engine="x\x1b[31m"), "different engines")):
         r = compare("a.json", changed("bad.json", a, change), status=125)
@@ -343,7 +343,7 @@ def repository():
 
 
 def left(where):
-    """What a comparison of revisions must not leave behind."""
+    """Files that must not remain after a comparison of revisions."""
     return git("worktree", "list").count("\n"), [p.name for p in Path(ROOM.name).glob("tare-compare-*")], (where / "hooked").exists()
 
 
@@ -391,7 +391,7 @@ def revisions_that_cannot_be_compared():
     none.mkdir()
     git("clone", "-q", "--depth", "1", f"file://{where}", "../shallow")
     for words, said, cwd in ((("--rev", "none..one"), "there is no revision 'none'", where), (("--rev", "one..--help"), "there is no revision '--help'", where),
-                             (("--rev", "one"), "no git repository", none), (("--rev", "HEAD~1"), "git fetch --unshallow, or fetch-depth: 0", f"{ROOM.name}/shallow"),
+                             (("--rev", "one"), "not in the work tree of a git repository", none), (("--rev", "HEAD~1"), "git fetch --unshallow, or fetch-depth: 0", f"{ROOM.name}/shallow"),
                              (("--rev", "one..two", "--build", "echo the reason; exit 3"), "the build of one", where),
                              (("--rev", "one..two", "--build", "kill -9 $$"), "was ended by SIGKILL", where), (("--rev", "one..two", "--build", BUILD), "before: false failed", where)):
         command = "false" if "false" in said else "./prog"
