@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A performance gate: benchmarks of a configuration, their exact counts, and whether they became
- * more than those of a baseline. Only like is compared with like.
+ * A performance gate: benchmarks of a configuration, their exact counts, and whether these are more
+ * than those of a baseline. Only results measured under the same conditions are compared.
  */
 #ifndef GATE_GATE_H
 #define GATE_GATE_H
@@ -31,7 +31,7 @@ struct gate_limit {
 
 struct gate_benchmark {
 	char *name, **argv;
-	char *setup, *directory, *events, *isa; /* NULL: none, the configuration's folder, ... */
+	char *setup, *directory, *events, *isa; /* NULL: none, the current directory, ... */
 	char **environment;                     /* "NAME=value", up to a NULL */
 	unsigned runs;
 	uint64_t timeout_ns; /* of one run; 0: none */
@@ -115,7 +115,7 @@ struct gate_outcome {
 };
 
 /*
- * Sets the verdicts of a benchmark that was measured (or failed: `verdict` is set already).
+ * Sets the verdicts of a benchmark that was measured (if it failed, `verdict` is already set).
  * accepted: the reason of an accepted change, or NULL.
  */
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,

@@ -64,7 +64,7 @@ static bool is_string(const json_t *v)
 static int take_string(struct reader *r, const json_t *v, char **to)
 {
 	if (!is_string(v) || !*jansson.json_string_value(v))
-		return wrong(r, "must be a text that is not empty");
+		return wrong(r, "must be a string that is not empty");
 	free(*to);
 	*to = strdup(jansson.json_string_value(v));
 	return *to ? 0 : tare_fail_nomem(r->err);
@@ -78,7 +78,7 @@ static int take_argv(struct reader *r, const json_t *v, char ***to)
 	size_t n = is_string(v) ? ARRAY_SIZE(shell) : jansson.json_array_size(v);
 
 	if (!n || n > WORDS_MAX || (is_string(v) && !*shell[2]))
-		return wrong(r, "must be a list of texts, or a shell command as one text");
+		return wrong(r, "must be a list of strings, or a shell command as one string");
 	*to = calloc(n + 1, sizeof(**to));
 	if (!*to)
 		return tare_fail_nomem(r->err);
@@ -86,7 +86,7 @@ static int take_argv(struct reader *r, const json_t *v, char ***to)
 		const json_t *word = is_string(v) ? v : jansson.json_array_get(v, i);
 
 		if (!is_string(word))
-			return wrong(r, "word %zu is not a text", i + 1);
+			return wrong(r, "word %zu is not a string", i + 1);
 		(*to)[i] = strdup(is_string(v) ? shell[i] : jansson.json_string_value(word));
 		if (!(*to)[i])
 			return tare_fail_nomem(r->err);
@@ -106,13 +106,13 @@ static int take_events(struct reader *r, const json_t *v, char **to)
 
 		if (!is_string(event)) {
 			text_free(&all);
-			return wrong(r, "event %zu is not a text", i + 1);
+			return wrong(r, "event %zu is not a string", i + 1);
 		}
 		text_add(&all, "%s%s", i ? "," : "", jansson.json_string_value(event));
 	}
 	if (!all.len) {
 		text_free(&all);
-		return wrong(r, "must be a list of events, or one text");
+		return wrong(r, "must be a list of events, or one string");
 	}
 	free(*to);
 	*to = text_take(&all);
@@ -143,7 +143,7 @@ static int take_environment(struct reader *r, json_t *v, char ***to)
 		const json_t *value = jansson.json_object_iter_value(at);
 
 		if (!is_variable(name) || !is_string(value))
-			return wrong(r, "%.60s must be a name with a text",
+			return wrong(r, "%.60s must be a variable name with a string value",
 				     printable(name) ? name : "a variable");
 		if (asprintf(&(*to)[i], "%s=%s", name, jansson.json_string_value(value)) < 0) {
 			(*to)[i] = NULL;

@@ -57,7 +57,7 @@ int gate_program_run(const struct gate_program *p, struct revision_signals *s, s
 	char by[SIGNAL_NAME_ROOM];
 	int fd[3], pid, status, ret = 0;
 
-	/* files, not pipes: nothing waits for a process that the program leaves running */
+	/* files, not pipes: a process that the program leaves running does not delay tare */
 	for (int i = 0; i < 3; i++) {
 		fd[i] = memfd_create("tare", MFD_CLOEXEC);
 		ret = fd[i] < 0 ? -errno : ret;
@@ -133,7 +133,7 @@ static const char *answer(const struct git *g)
 	return g->out.s ? g->out.s : "";
 }
 
-/* What git said, as the reason of an error. */
+/* An error with git's message as its reason. */
 static int git_failed(const struct git *g, struct tare_error *err, const char *what)
 {
 	const char *said = g->said.s ? g->said.s : "", *fatal = strstr(said, "fatal: "),
@@ -404,8 +404,8 @@ static int merged(struct git *g, const struct gate_records *records, struct text
 }
 
 /*
- * git replaces a notes ref without a look at its old value, so tare's own lock is what keeps two
- * gates from losing each other's records.
+ * git replaces a notes ref without checking its old value. Without a lock of tare's own, two gates
+ * could lose each other's records.
  */
 static int lock_notes(struct git *g, struct tare_error *err)
 {

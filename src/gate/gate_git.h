@@ -26,7 +26,7 @@ int gate_program_run(const struct gate_program *p, struct revision_signals *s, s
 
 struct gate_base {
 	char head[REVISION_COMMIT_BYTES];   /* "": in no git repository, or no commit yet */
-	char commit[REVISION_COMMIT_BYTES]; /* that has the results; "": none */
+	char commit[REVISION_COMMIT_BYTES]; /* the commit with the results; "": none */
 	char merge_base[REVISION_COMMIT_BYTES];
 	bool dirty; /* tracked files of the checkout differ from head */
 	struct gate_records results, accepted;

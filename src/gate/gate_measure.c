@@ -17,7 +17,7 @@
 #include "output/escape.h"
 #include "stat/repeat_run.h"
 
-/* What the measuring process found; shared with it. */
+/* The results of the measuring process, in memory that it shares. */
 struct answer {
 	bool done;
 	struct gate_outcome outcome;
@@ -34,8 +34,8 @@ static void fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_
 /* ---- in the measuring process ---- */
 
 /*
- * The usual items; and a base was measured in another folder, and with other variables, on a CI
- * server.
+ * The usual items, plus cwd and env: on a CI server, the base was measured in another folder and
+ * with other variables.
  */
 static int conditions(struct determinism *fixed, const struct gate_benchmark *b,
 		      struct tare_error *err)
@@ -220,7 +220,7 @@ static int find_cause(struct answer *a, const struct gate_benchmark *b,
 	int ret = conditions(&fixed, b, err), status, by_signal = 0;
 
 	fixed.env_open = false;
-	fixed.set &= ~(unsigned)FIXED(CWD); /* there are two of them */
+	fixed.set &= ~(unsigned)FIXED(CWD); /* the two sides have different ones */
 	status = ret == 0 ? pidspace_enter(&fixed, b->argv[0]) : -1;
 	if (status >= 0)
 		_exit(status);
@@ -243,7 +243,7 @@ static int find_cause(struct answer *a, const struct gate_benchmark *b,
 
 /* ---- in tare ---- */
 
-/* Conditions of the program, that the user chose. */
+/* The conditions that the user chose. */
 static void describe(struct gate_record *r, const struct gate_benchmark *b)
 {
 	struct text command = { 0 };

@@ -74,7 +74,7 @@ static const struct {
 	{ "{\"benchmarks\": {\"a\": {\"command\": []}}}", "a.command: must be a list" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"\"}}}", "a.command: must be a list" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": [\"\"]}}}", "the first word is empty" },
-	{ "{\"benchmarks\": {\"a\": {\"command\": [\"x\", 1]}}}", "word 2 is not a text" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": [\"x\", 1]}}}", "word 2 is not a string" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"runs\": 1}}}",
 	  "a.runs: must be a whole" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"isa\": \"a,b\"}}}", "one CPU model" },

@@ -32,7 +32,7 @@ LOOP = "i=0; while [ $i -lt {} ]; do i=$((i + 1)); done; echo noise; echo noise 
 
 
 class Repository:
-    """With a benchmark whose number of steps is in a file; `store`: its first commit has results."""
+    """With a benchmark that reads its number of steps from a file; `store`: its first commit has results."""
 
     count = 0
 
@@ -133,7 +133,7 @@ def the_baseline_is_of_the_nearest_ancestor():
     r.steps(130)
     r.gate("run", "--store", status=2)
     r.steps(140)
-    equal(r.document(status=2)["baseline"], first, "results of the branch itself are no baseline")
+    equal(r.document(status=2)["baseline"], first, "results of the branch itself are not a baseline")
     r.git("checkout", "-q", "main")
     r.gate("run", "--store", status=2)
     equal(r.document(status=2)["baseline"], first, "nor those of HEAD")
