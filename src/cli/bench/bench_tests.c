@@ -291,8 +291,8 @@ int bench_tests_loop(struct bench_tests *t, const struct bench_options *o, size_
 }
 
 /*
- * The width of the vector registers: of the CPU model, if the exact engine gives the test one. The
- * wider registers' instructions would not be the model's.
+ * The width of the vector registers: that of the CPU model, if the exact engine gives the test one.
+ * The model lacks the instructions for wider registers.
  */
 static unsigned vector_bytes(const struct bench_options *o)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tare compare: did a change make it slower, and where. Two commands are run and compared; if the
- * instructions changed, one recording of each side shows in which functions. Or two documents of
- * tare stat, or two recordings of the exact engine, are compared.
+ * tare compare: shows whether a change made a program slower, and where. It runs two commands and
+ * compares them; if the instructions changed, one recording of each side shows in which functions.
+ * It also compares two documents of tare stat, or two recordings of the exact engine.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ struct job {
 
 /* ---- the cause ---- */
 
-/* The change of the instructions, by function: from one more run of each side. */
+/* The change of the instructions by function, from one more run of each side. */
 static int find_cause(struct job *j)
 {
 	const struct compare_event *e = compare_instructions(j->measured.event, j->measured.n);
@@ -139,7 +139,7 @@ static int find_cause(struct job *j)
 		if (j->cause.total[side] != e->median[side])
 			compare_note(
 				&j->shown,
-				"The run %s that was recorded for the functions has %lld instructions more than the counted ones",
+				"The run %s that was recorded for the functions has %lld more instructions than the counted runs",
 				compare_side_name(side),
 				(long long)(j->cause.total[side] - e->median[side]));
 	return 0;
@@ -293,7 +293,7 @@ static int show(struct job *j)
 	return ret < 0 ? ret : to_page(j);
 }
 
-/* Before anything is measured, so that an error is reported early. */
+/* Called before anything is measured, so that an error is reported early. */
 static int open_page(struct job *j)
 {
 	return j->o->out.html ? page_file_open(&j->page, j->o->out.html, j->o->out.path, j->err)
@@ -345,8 +345,7 @@ static int compare_commands(struct job *j)
 	return finish(j, ret < 0 ? ret : measure(j));
 }
 
-/* The same command in two worktrees. Their paths have the same length, so that it need not be
- * fixed. */
+/* The same command in two worktrees, with paths of the same length, so cwd need not be fixed. */
 static int compare_revisions(struct job *j)
 {
 	int status,

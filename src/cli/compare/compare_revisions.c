@@ -11,7 +11,7 @@
 
 enum { LOG_LINES = 20, LOG_BYTES = 64 << 20 };
 
-/* Names of equal length: a path is part of a build, and of the stack of a run. */
+/* Names of equal length: builds contain paths, and so does the stack of a run. */
 static const char *const names[] = { "old", "new" };
 
 static int make_folder(struct compare_revisions *r, struct tare_error *err)

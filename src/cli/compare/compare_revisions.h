@@ -10,7 +10,7 @@ struct compare_revisions {
 	struct revision side[2];
 	struct revision_signals signals;
 	char folder[PATH_MAX]; /* of the worktrees; "": none */
-	char dirty[160];       /* a sentence, if changes of the checkout are not compared */
+	char dirty[160];       /* a note, if the checkout has changes that are not compared */
 };
 
 /*
@@ -20,8 +20,8 @@ struct compare_revisions {
 int compare_revisions_open(struct compare_revisions *r, const char *range, const char *build,
 			   struct progress *progress, struct tare_error *err);
 /*
- * Fork: returns -1 in the child, which compares; in the caller, which waits for it, its exit
- * status. So the worktrees are removed however the child ends.
+ * Fork. Returns -1 in the child, which then compares. The parent waits, and gets the child's exit
+ * status. So it can remove the worktrees however the child ends.
  */
 int compare_revisions_fork(struct compare_revisions *r);
 void compare_revisions_close(struct compare_revisions *r);

@@ -84,8 +84,9 @@ static int read_config(struct job *j)
 
 	if (access(name, F_OK) != 0) {
 		tare_fail(j->err, ENOENT, "there is no %.200s in this directory", name);
-		tare_hint(j->err,
-			  "change to its directory; or write one: tare gate init -- COMMAND");
+		tare_hint(
+			j->err,
+			"change to the directory that has it, or create it: tare gate init -- COMMAND");
 		return -ENOENT;
 	}
 	ret = file_read(NULL, name, CONFIG_BYTES_MAX, &text, &n, j->err);
@@ -309,7 +310,7 @@ static size_t find_gone(struct job *j)
 	return n;
 }
 
-/* The functions; without the base's program, how to find those of the first one. */
+/* The functions that changed; without the base's program, a command that shows them. */
 static int tell_cause(struct job *j)
 {
 	char here[PATH_MAX];
@@ -524,7 +525,7 @@ static int run_other(struct job *j, char **words)
 	else if (*words)
 		tare_fail(j->err, EINVAL, "'%.40s' is not one of: init, run, accept", *words);
 	else
-		tare_fail(j->err, EINVAL, "what? One of: init, run, accept");
+		tare_fail(j->err, EINVAL, "a subcommand is missing; one of: init, run, accept");
 	if (ret < 0)
 		complain(j->self, j->err, NULL);
 	return status_of(j, ret);
