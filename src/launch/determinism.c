@@ -27,21 +27,20 @@ const struct determinism_row determinism_rows[FIXED_ITEMS] = {
 	[FIXED_CWD] = { "cwd", "a name of 256 characters for the working directory", false, NULL },
 	[FIXED_BINDING] = { "binding", "symbols bound at startup, not at the first call", false,
 			    NULL },
-	[FIXED_READDIR] = { "readdir",
-			    "directories read in the order of names; under the exact engine alone",
+	[FIXED_READDIR] = { "readdir", "directories read in the order of names; exact engine only",
 			    false, NULL, true },
 	[FIXED_ISA] = { "isa",
-			"the CPU that the command sees: x86-64-v3, or isa=MODEL; under the exact engine alone",
+			"the CPU that the command sees: x86-64-v3, or isa=MODEL; exact engine only",
 			true, NULL, true },
 	[FIXED_CPUS] = { "cpus",
-			 "the number of CPUs that the command sees: 1, or cpus=N; under the exact engine alone",
+			 "the number of CPUs that the command sees: 1, or cpus=N; exact engine only",
 			 true, NULL, true },
 	[FIXED_TERMINAL] = { "terminal",
-			     "24 rows and 80 columns, in LINES and COLUMNS; under the exact engine also of a terminal",
+			     "LINES=24 and COLUMNS=80; under the exact engine, terminals report this size, too",
 			     false,
 			     "a program that asks the terminal gets its real size: only the exact engine answers" },
 	[FIXED_CLOCK] = { "clock",
-			  "a virtual clock, 1 ns per instruction, from 2030 on, or clock=START; under the exact engine alone",
+			  "a virtual clock, 1 ns per instruction, from 2030 on, or clock=START; exact engine only",
 			  false, NULL, true },
 	[FIXED_ENV] = { "env", "only the variables PATH and HOME; env=NAME:NAME keeps more", false,
 			NULL },
@@ -146,7 +145,7 @@ static int set_isa(struct determinism *f, const char *name, size_t n, struct tar
 	return -EINVAL;
 }
 
-/* The usual start is after the times of all files, which a program would take for future ones. */
+/* The usual start is later than the times of all files: none must appear to be in the future. */
 enum { CLOCK_FIRST_YEAR = 2030, CLOCK_YEARS = 10, CLOCK_REAL = -1 /* as -clock */ };
 
 void determinism_clock(struct determinism *f)
@@ -194,7 +193,7 @@ static int set_clock(struct determinism *f, const char *word, size_t n, struct t
 	}
 	if (parse_start(typed, &f->clock_start))
 		return 0;
-	tare_fail(err, EINVAL, "clock=%s: no time between 1980 and 2260", typed);
+	tare_fail(err, EINVAL, "clock=%s: not a time between 1980 and 2260", typed);
 	tare_hint(
 		err,
 		"such as clock=2026-01-01, clock=2026-01-01T12:00:00Z, seconds since 1970, or clock=real");

@@ -75,7 +75,7 @@ struct determinism {
 	char isa_model[64]; /* the CPU model in effect; "": none */
 	unsigned cpus;      /* with CPUS: their number */
 	/*
-	 * set by determinism_parse(): items that were asked for by their names, not only as usual
+	 * set by determinism_parse(): items that were requested by name, not only by default
 	 */
 	unsigned named;
 	int64_t clock_start; /* with CLOCK: its time at the start, s since 1970; 0: the usual one */
@@ -138,8 +138,8 @@ const char *determinism_leaves(const struct determinism *f, unsigned item);
 enum { FIXED_REMARKS = FIXED_ITEMS + 1 };
 bool determinism_remark(struct text *out, const struct determinism *f, unsigned i);
 /*
- * Without the exact engine: miss the items that only it can fix; those that are only usual are
- * dropped without a remark.
+ * For a run without the exact engine: mark the items that only it can fix as missed. Those that
+ * were not requested by name are dropped without a note.
  */
 void determinism_without_engine(struct determinism *f);
 /* What a launcher must try: everything that has not failed from the start. */
