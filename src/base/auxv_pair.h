@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changes in a program's auxiliary vector, pair by pair. Also for code without a C library. */
+/* Changes a program's auxiliary vector, one pair at a time. Also for code without a C library. */
 #ifndef BASE_AUXV_PAIR_H
 #define BASE_AUXV_PAIR_H
 
@@ -11,14 +11,14 @@ struct auxv_values {
 	bool no_vdso; /* hides the vdso, so the program makes system calls instead */
 	/*
 	 * AT_HWCAP and AT_HWCAP2 become these, and entries that only newer kernels have are
-	 * removed, as a program that walks the vector executes more instructions for each
+	 * removed, because each of them costs a program that walks the vector instructions
 	 */
 	bool hwcaps;
 	uint64_t hwcap, hwcap2;
 };
 
 /*
- * Change one pair of type and value; false: it is removed, and the following ones move up.
+ * Change one pair of type and value. False: the caller removes it, and moves the rest up.
  * AT_RSEQ_FEATURE_SIZE (Linux 6.3) is 27, AT_HWCAP4 is 30. Source: include/uapi/linux/auxvec.h
  */
 static inline bool auxv_pair(uint64_t pair[2], const struct auxv_values *to)

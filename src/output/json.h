@@ -37,8 +37,8 @@ void json_finish(struct json *j); /* instead of json_into(), with `to` */
 /* NULL is written as null. Invalid UTF-8 becomes U+FFFD, so that the document stays valid. */
 void json_string(struct json *j, const char *key, const char *value) JSON_SYMBOL(json_string);
 /*
- * An array of the notes of a text output, which are lines; three spaces before a line continue the
- * previous one. Frees `lines`.
+ * An array of the notes of a text output, one per line. A line that begins with three spaces
+ * continues the previous one. Frees `lines`.
  */
 void json_notes(struct json *j, const char *key, struct text *lines);
 /* Whole numbers up to 2^53, strings of digits above: readers that use doubles lose no precision. */
