@@ -161,7 +161,7 @@ test("numbers of tare stat are shown as they stand in the JSON", async () => {
   equal((await page.$$eval('section[data-title="Events"] .quality', (q) => q.map((e) => e.textContent))).join(), counted.map((e) => e.quality).join(), "each number's quality");
 });
 
-test("what was fixed is told in the words of the text", async () => {
+test("the page lists fixed items in the words of the text output", async () => {
   const to = (name) => ["stat", "--engine", "perf", "-e", "page-faults", "--deterministic=aslr,order,readdir", ...name, "--", "true"];
   const page = await open(file("fixed.html", (path) => run(to(["--html", path]))));
   const said = (await page.locator("section.lead .remark").allTextContents()).join("\n");

@@ -2,7 +2,7 @@
 // height is logarithmic if the largest bin is a thousand times the smallest that is not empty.
 import { h, svg } from "./dom.js";
 
-/** Bins that double, 0, 1, 2 to 3, 4 to 7: with the empty ones between. */
+/** Adds the empty bins between others, if each is twice as wide as the one before: 0, 1, 2 to 3, 4 to 7. */
 export function doubling(bins) {
   const all = [];
   for (const b of bins) {
@@ -12,7 +12,7 @@ export function doubling(bins) {
   return all;
 }
 
-/** The value in the middle of the axis; with a gap between bins, which are of whole numbers then, the bin there. */
+/** The value in the middle of the axis. If there are gaps between the bins, their limits are whole numbers: then the bin there. */
 function middle(bins, show) {
   const [from, to] = bins[Math.floor(bins.length / 2)], apart = bins.length > 1 && bins[0][1] !== bins[1][0];
   return bins.length % 2 === 0 ? show(from) : apart && from !== to ? `${show(from)} to ${show(to)}` : show((from + to) / 2);
