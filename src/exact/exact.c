@@ -342,7 +342,7 @@ static void list_pipes(struct virtual_clock *c)
 		closedir(d);
 }
 
-/* Files have times of the coarse clock. */
+/* Reads the coarse clock, because the kernel uses it for file times. */
 static void set_clock(struct exact *x, int64_t start)
 {
 	struct timespec now = { 0 };

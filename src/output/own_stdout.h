@@ -13,7 +13,7 @@
 /* Where results for standard output are written: 1, or after own_stdout_take() a descriptor that no
  * command inherits. */
 int own_stdout(void);
-/* The end of a printed help or version: 0, or -1 after a message that it could not be written. */
+/* Call after printing help or a version. -1: it could not be written, and a message says so. */
 int own_stdout_printed(const char *command);
 /* Does this path mean standard output: "-", /dev/stdout, /dev/fd/1, /proc/self/fd/1? */
 bool own_stdout_is(const char *path);

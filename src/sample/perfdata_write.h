@@ -28,7 +28,7 @@ struct perfdata_write_options {
 	int compress;      /* zstd level; 0: none */
 	bool build_ids;
 	int clockid; /* as in the session's plan */
-	/* the CPU that the command sees, if that is not this machine's; NULL or "": it is */
+	/* the CPU model that the command sees; NULL or "": this machine's */
 	const char *cpu_model;
 	void (*made)(const char *
 			     /*

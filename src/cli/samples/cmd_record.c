@@ -527,7 +527,7 @@ static int record(struct job *j)
 	struct tare_error late = TARE_ERROR_INIT;
 	int ret, finished;
 
-	/* the writer names the model in the header, in a pipe before the command begins */
+	/* choose the model now: in a pipe, the header is written before the command begins */
 	j->fixed = o->fixed;
 	if (!o->deterministic)
 		j->fixed.set = FIXED_LAYOUT;

@@ -49,7 +49,7 @@ bool isa_instruction(struct thread *t, const struct insn *in)
 	}
 }
 
-/* What follows the copy of an instruction: ecx of rdtscp becomes the CPU. Changes no flags. */
+/* Adds code after the copy of rdtscp that sets ecx to the CPU. Changes no flags. */
 uint8_t *isa_after(uint8_t *p, const struct insn *in)
 {
 	const uint32_t at = offsetof(struct thread, cpu);

@@ -37,7 +37,7 @@ static bool is_syscall_go(uint64_t rip)
 	return rip == (uint64_t)syscall_go || rip == (uint64_t)syscall_go_back;
 }
 
-/* The engine's deadline for the call, in place of the program's: see clock.c. */
+/* Undoes the replacement of the program's deadline: see clock.c. */
 static void give_deadline_back(struct thread *t, struct context *c)
 {
 	if (t->wait_register == R10)

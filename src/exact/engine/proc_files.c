@@ -604,7 +604,7 @@ static char *altered_fields(char *to, const char *from, enum kind kind)
 	return to;
 }
 
-/* The vector as it is on the program's stack: the kernel's copy is of before the changes. */
+/* The vector from the program's stack: the kernel's copy does not have the changes. */
 static char *altered_auxv(char *to, const char *from, uint64_t bytes)
 {
 	uint64_t pair[2];

@@ -26,7 +26,7 @@ struct annotate_shown {
 void annotate_text(struct text *out, const struct annotate_shown *s, const struct style *style);
 void annotate_json(struct text *out, const struct annotate_shown *s);
 void annotate_csv(struct text *out, const struct annotate_shown *s);
-/* The events that the counters of a group were read for, a line; or nothing. */
+/* A line with the events for which the counters of a group were read; or nothing. */
 void annotate_mixed(struct text *out, const struct annotate_shown *s, const struct style *style);
 
 #endif

@@ -17,8 +17,8 @@ enum report_side { REPORT_BEFORE, REPORT_AFTER, REPORT_SIDES };
 /*
  * Both in one, with a column for each side (enum report_side): `column[side]` of `from[side]`.
  * Frames match by function, and by module (its name without folders) and line if `keys` has them;
- * tasks match by command, if `keys` has it. `same` (may be NULL, as may its members): the module of
- * this name of each side is the same one, under the name after. NULL: out of memory.
+ * tasks match by command, if `keys` has it. `same` (it and its members may be NULL): the names of
+ * one module before and after; the result has the second one. NULL: out of memory.
  */
 struct call_tree *report_pair(const struct call_tree *const from[REPORT_SIDES],
 			      const uint32_t column[REPORT_SIDES], unsigned keys,
