@@ -258,7 +258,16 @@ static int parse_note(struct git *g, struct gate_records *out, const char *commi
 	return ret;
 }
 
-/* The results of the nearest ancestor of `from`, itself included. */
+/* A note may have accepted changes alone. */
+static bool has_results(const struct gate_records *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->record[i].accept[0])
+			return true;
+	return false;
+}
+
+/* The results of the nearest ancestor of `from` that has some, itself included. */
 static int nearest(struct git *g, struct gate_base *b, const char *from, struct tare_error *err)
 {
 	char most[32], *notes, *at;
@@ -290,7 +299,10 @@ static int nearest(struct git *g, struct gate_base *b, const char *from, struct 
 			ret = parse_note(g, &b->results, commit + 1, err);
 		else if (ret > 0)
 			ret = git_failed(g, err, "cannot read a note");
-		strcpy(b->commit, commit + 1);
+		if (has_results(&b->results))
+			strcpy(b->commit, commit + 1);
+		else
+			gate_records_free(&b->results);
 	}
 	if (!b->results.n)
 		b->commit[0] = '\0';

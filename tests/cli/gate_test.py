@@ -275,6 +275,23 @@ def filters_and_renamed_benchmarks():
 
 
 @test
+def a_note_without_results_is_no_baseline():
+    """A commit with an accepted change becomes part of the main branch: the results before it still count."""
+    r = Repository()
+    measured = r.git("rev-parse", "HEAD")
+    r.steps(110)
+    r.gate("accept", "loop", "--reason", "wanted")
+    r.commit("more")
+    slower = r.steps(150)
+    r.git("checkout", "-q", "-b", "topic")
+    r.commit()
+    d = r.document("--base", slower)
+    equal((d["baseline"], verdicts(d)), (measured, {"loop": "accepted"}), "compared with the results, and accepted since")
+    r.git("notes", "--ref=tare", "remove", measured)
+    equal(verdicts(r.document("--base", slower)), {"loop": "new"}, "no results are left")
+
+
+@test
 def an_accepted_change_passes():
     r = Repository()
     r.git("checkout", "-q", "-b", "topic")
