@@ -252,6 +252,8 @@ def kill_once(name, how, draw):
 # Of every command, words that need no PMU; whether the output is the same in each run.
 EVERY = {
     "stat": (["-e", "task-clock", "--", "true"], False),
+    "compare": (["-r", "0", "--no-cause", "--", "true", ":::", "true"], False),
+    "gate": (["run", "--config", "gate.json"], False),
     "regions": (["-o", "of.tare", "--", PROGRAM, "loop", "3", "2"], False),
     "bench": (["--engine", "clock", "--runs", "4", "--asm", "nop"], False),
     "record": (["-e", "page-faults:u", "-c", "1", "-o", "of.data", "--", "true"], False),
@@ -281,6 +283,7 @@ def six_descriptors():
     if ONLY_KILLS:
         skip("only kills")
     prepare()
+    (INPUTS / "gate.json").write_text('{"benchmarks": {"true": {"command": ["true"]}}}')
     listed = subprocess.run([TARE, "help"], capture_output=True, text=True, env=ENV).stdout
     true(set(re.findall(r"^  ([a-z]+)  +", listed, re.M)) == set(EVERY), listed)
     for name, (more, same) in EVERY.items():
@@ -290,7 +293,7 @@ def six_descriptors():
         reported = b"Too many open files" in few.stdout + few.stderr
         print(f"# {name}: {few.returncode}, {'too few' if reported else 'enough'}")
         if few.returncode != enough.returncode:
-            true(few.returncode == 125 and reported and b"ulimit -n" in few.stderr, f"{name}: {few}")
+            true(few.returncode == 125 and reported and b"ulimit -n" in few.stdout + few.stderr, f"{name}: {few}")
         elif not reported:
             true(few.stdout == enough.stdout if same else few.stdout or few.stderr, f"{name}: {few}; not {enough}")
 
