@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/cpus.h"
@@ -308,6 +309,25 @@ TEST(path_base_is_what_follows_the_last_slash)
 	CHECK_STR(path_base("/true"), "true");
 	CHECK_STR(path_base("/usr/lib/"), "/usr/lib/", "nothing follows");
 	CHECK_STR(path_base(""), "");
+}
+
+TEST(a_folder_is_locked_until_it_is_closed)
+{
+	char folder[] = "/tmp/tare-lock-XXXXXX", path[64];
+	int held, other;
+
+	CHECK(mkdtemp(folder), "%s", folder);
+	snprintf(path, sizeof(path), "%s/f", folder);
+	held = file_lock_folder(path);
+	other = open(folder, O_RDONLY | O_DIRECTORY);
+	CHECK(held >= 0 && other >= 0, "both open");
+	CHECK(flock(other, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK, "locked");
+	close(held);
+	CHECK_EQ(flock(other, LOCK_EX | LOCK_NB), 0, "no longer");
+	close(other);
+	snprintf(path, sizeof(path), "%s/none/f", folder);
+	CHECK_EQ(file_lock_folder(path), -1, "no such folder");
+	rmdir(folder);
 }
 
 TEST_MAIN()

@@ -10,9 +10,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/array.h"
 #include "base/file.h"
+#include "base/path.h"
 
 static int slurp(int fd, size_t max, char **out, size_t *len)
 {
@@ -466,6 +468,23 @@ int file_part_place(int fd, const char *part, const char *path, const char *old)
 	if (before >= 0)
 		close(before);
 	return ret;
+}
+
+int file_lock_folder(const char *path)
+{
+	const struct timespec wait = { .tv_nsec = 10000000 };
+	char folder[PATH_MAX] = ".";
+	size_t n = (size_t)(path_base(path) - path);
+	int fd;
+
+	if (n >= sizeof(folder))
+		return -1;
+	if (n)
+		snprintf(folder, sizeof(folder), "%.*s", (int)n, path);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && i < 100; i++)
+		nanosleep(&wait, NULL);
+	return fd;
 }
 
 int file_reserve(int fd, off_t at, off_t n)

@@ -92,9 +92,16 @@ int file_sync(int fd);
 /*
  * Rename the file `part`, open as fd, to `path`; if `path` exists, after file_sync(). The existing
  * file becomes `old` or (NULL) is removed; `path` exists at every moment. Concurrent callers each
- * find the file of the one before. 0, or -errno: both are unchanged.
+ * find the file of the one before, if they hold file_lock_folder(). 0, or -errno: both are unchanged.
  */
 int file_part_place(int fd, const char *part, const char *path, const char *old);
+
+/*
+ * Lock the folder of `path` against other callers that give several files their names there: waits
+ * a second at most, as anybody may hold such a lock. The lock ends with close() of the result; -1:
+ * there is none, which is no error.
+ */
+int file_lock_folder(const char *path);
 
 /*
  * Reserve disk space for the n bytes at `at` of a regular file, without changing size or contents,

@@ -37,6 +37,7 @@ struct perfdata_writer {
 	int fd;
 	bool pipe, own, began;
 	bool unnamed; /* the file still has the name `part` */
+	int lock;     /* of the folder, from the renaming to the end; -1: none */
 	bool worth;   /* ... and has a round, so that it will be renamed */
 	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: with symbolic links resolved */
 	char left[FILE_PART_ROOM]; /* left by a killed recorder: the newest of n_left */
@@ -341,6 +342,8 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 
 	if (!w->unnamed)
 		return 0;
+	if (w->lock < 0)
+		w->lock = file_lock_folder(w->place);
 	if (old && file_beside(w->place, ".old", room) && access(room, F_OK) == 0 &&
 	    is_broken(w->place) && !is_broken(room))
 		old = NULL;
@@ -595,7 +598,7 @@ int perfdata_writer_open(struct perfdata_writer **out, const struct perfdata_wri
 	w->sink = (struct sample_sink){ begin_recording, put_records, put_round, put_about_aux,
 					put_aux };
 	w->o = *o;
-	w->fd = -1;
+	w->fd = w->lock = -1;
 	w->pipe = !strcmp(o->path, "-");
 	if (o->compress)
 		ret = deflate_new(&w->deflate, o->compress, err);
@@ -723,6 +726,8 @@ void perfdata_writer_close(struct perfdata_writer *w)
 		unlink(w->part);
 	if (w->own)
 		close(w->fd);
+	if (w->lock >= 0)
+		close(w->lock);
 	deflate_free(w->deflate);
 	mapped_free(&w->mapped);
 	for (size_t i = 0; i < w->n; i++)
