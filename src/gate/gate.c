@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +59,6 @@ const struct gate_record *gate_records_find(const struct gate_records *in,
 			found = r;
 	}
 	return found;
-}
-
-const char *gate_records_accepted(const struct gate_records *in, const char *benchmark)
-{
-	for (size_t i = in->n; i--;)
-		if (in->record[i].accept[0] && !strcmp(in->record[i].benchmark, benchmark))
-			return in->record[i].accept;
-	return NULL;
 }
 
 void gate_records_free(struct gate_records *r)
@@ -174,8 +167,71 @@ static enum gate_verdict worst(const struct gate_outcome *o)
 	return GATE_NEW;
 }
 
+/* ---- accepted changes ---- */
+
+/* The count of an event that a record has; NULL: it has none. */
+static const uint64_t *count_of(const struct gate_record *r, const char *event)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!strcmp(r->value[i].event, event))
+			return &r->value[i].count;
+	return NULL;
+}
+
+/* The last change of this benchmark, under these conditions, that was accepted. */
+static const struct gate_record *find_accepted(const struct gate_records *in,
+					       const struct gate_record *head)
+{
+	for (size_t i = in->n; i--;) {
+		const struct gate_record *r = &in->record[i];
+
+		if (r->accept[0] && !strcmp(r->benchmark, head->benchmark) &&
+		    gate_record_alike(r, head))
+			return r;
+	}
+	return NULL;
+}
+
+/* A new command may be accepted, other conditions not. */
+static bool only_command_differs(const struct gate_record *a, const struct gate_record *b)
+{
+	struct gate_record same = *a;
+
+	strcpy(same.command, b->command);
+	return gate_record_alike(&same, b);
+}
+
+/* Counts up to the accepted ones, and within their limits, pass. */
+static void accept(struct gate_outcome *o, const struct gate_benchmark *b,
+		   const struct gate_records *accepted)
+{
+	const struct gate_record *a = find_accepted(accepted, &o->head);
+
+	if (!a ||
+	    (o->verdict != GATE_SLOWER &&
+	     (o->verdict != GATE_UNLIKE || !only_command_differs(o->base, &o->head))))
+		return;
+	for (size_t i = 0; i < o->head.n; i++) {
+		const struct gate_value *v = &o->head.value[i];
+		const uint64_t *most = count_of(a, v->event);
+
+		if (o->verdict == GATE_SLOWER && o->event[i] != GATE_SLOWER)
+			continue;
+		if (most && (v->count <= *most || within(b, v->event, *most, v->count)))
+			continue;
+		if (most)
+			snprintf(o->why, sizeof(o->why),
+				 "only %" PRIu64 " %.100s were accepted: %.300s", *most, v->event,
+				 a->accept);
+		return;
+	}
+	o->verdict = GATE_ACCEPTED;
+	o->hint[0] = '\0';
+	snprintf(o->why, sizeof(o->why), "accepted: %.400s", a->accept);
+}
+
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
-		const struct gate_records *base, const char *accepted)
+		const struct gate_records *base, const struct gate_records *accepted)
 {
 	if (gate_verdict_is_error(o->verdict))
 		return;
@@ -200,9 +256,5 @@ void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 			}
 		o->verdict = worst(o);
 	}
-	if (accepted && (o->verdict == GATE_SLOWER || o->verdict == GATE_UNLIKE)) {
-		o->verdict = GATE_ACCEPTED;
-		o->hint[0] = '\0';
-		snprintf(o->why, sizeof(o->why), "accepted: %.400s", accepted);
-	}
+	accept(o, b, accepted);
 }

@@ -60,7 +60,7 @@ struct gate_value {
 	uint64_t count;
 };
 
-/* A result of a benchmark, or an accepted change. */
+/* A result of a benchmark, or an accepted change, with the counts that were accepted. */
 struct gate_record {
 	char benchmark[GATE_NAME_BYTES];
 	char accept[GATE_TEXT_BYTES]; /* the reason; "": a result */
@@ -79,8 +79,6 @@ int gate_records_add(struct gate_records *to, const struct gate_record *r, struc
 /* The last result of that benchmark; one with the conditions of `like`, if there is one. */
 const struct gate_record *gate_records_find(const struct gate_records *in,
 					    const struct gate_record *like);
-/* The reason of the last accepted change; NULL: none. */
-const char *gate_records_accepted(const struct gate_records *in, const char *benchmark);
 bool gate_record_alike(const struct gate_record *a, const struct gate_record *b);
 void gate_records_free(struct gate_records *r);
 /*
@@ -116,10 +114,10 @@ struct gate_outcome {
 
 /*
  * Sets the verdicts of a benchmark that was measured (if it failed, `verdict` is already set).
- * accepted: the reason of an accepted change, or NULL.
+ * accepted: the changes that were accepted since the baseline.
  */
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
-		const struct gate_records *base, const char *accepted);
+		const struct gate_records *base, const struct gate_records *accepted);
 /* "slower", "cannot compare", ... */
 const char *gate_verdict_word(enum gate_verdict v);
 bool gate_verdict_is_error(enum gate_verdict v);

@@ -76,9 +76,9 @@ static int take(struct gate_records *out, const json_t *object, const char *name
 
 	if (!copy(r.benchmark, sizeof(r.benchmark), object, "benchmark") || !r.benchmark[0])
 		key = "benchmark";
-	else if (jansson.json_object_get(object, "accept"))
-		key = copy(r.accept, sizeof(r.accept), object, "accept") && r.accept[0] ? NULL
-											: "accept";
+	else if (jansson.json_object_get(object, "accept") &&
+		 (!copy(r.accept, sizeof(r.accept), object, "accept") || !r.accept[0]))
+		key = "accept";
 	else
 		key = take_result(&r, object);
 	if (key) {
@@ -87,7 +87,7 @@ static int take(struct gate_records *out, const json_t *object, const char *name
 		return -EINVAL;
 	}
 	/* a document also has benchmarks that could not be measured */
-	return r.n || r.accept[0] ? gate_records_add(out, &r, err) : 0;
+	return r.n ? gate_records_add(out, &r, err) : 0;
 }
 
 static int not_json(const char *name, int line, const char *text, struct tare_error *err)

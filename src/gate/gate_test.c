@@ -127,7 +127,7 @@ static struct gate_record result(const char *name, uint64_t count)
 
 TEST(a_note_returns_what_was_written)
 {
-	struct gate_record a = result("a\"\n|<", UINT64_MAX), accept = { .benchmark = "b" };
+	struct gate_record a = result("a\"\n|<", UINT64_MAX), accept = result("b", 7);
 	struct gate_records read = { 0 };
 	struct tare_error err = TARE_ERROR_INIT;
 	struct text note = { 0 };
@@ -141,8 +141,7 @@ TEST(a_note_returns_what_was_written)
 	CHECK_EQ(gate_records_parse(&read, note.s, note.len, "n", &err), 0, "%s", err.what);
 	CHECK_EQ(read.n, 2, "records");
 	CHECK(!memcmp(&read.record[0], &a, sizeof(a)), "the result");
-	CHECK(!strcmp(gate_records_accepted(&read, "b"), accept.accept), "the reason");
-	CHECK(!gate_records_accepted(&read, "a\"\n|<"), "of b alone");
+	CHECK(!memcmp(&read.record[1], &accept, sizeof(accept)), "the accepted change");
 	gate_records_free(&read);
 	text_free(&note);
 }
@@ -151,7 +150,8 @@ static const struct {
 	const char *text, *said;
 } wrong_records[] = {
 	{ "x", "n: line 1: not JSON" },
-	{ "{\"benchmark\": \"a\", \"accept\": \"y\"}\n{", "n: line 2: not JSON" },
+	{ "\n{", "n: line 2: not JSON" },
+	{ "{\"benchmark\": \"a\", \"accept\": \"y\"}", "record 1: the key \"command\"" },
 	{ "{\"benchmark\": 1}", "record 1: the key \"benchmark\"" },
 	{ "[]", "record 1: the key \"benchmark\"" },
 	{ "{\"benchmark\": \"a\"}", "record 1: the key \"command\"" },
@@ -202,21 +202,26 @@ static const struct {
 	uint64_t base, head;
 	struct gate_limit limit;
 	bool limited;
-	const char *accepted;
+	uint64_t accepted; /* up to; 0: nothing was */
 	enum gate_verdict verdict;
 } rows[] = {
-	{ __LINE__, 1000, 1000, { 0 }, false, NULL, GATE_SAME },
-	{ __LINE__, 1000, 1001, { 0 }, false, NULL, GATE_SLOWER },
-	{ __LINE__, 1000, 999, { 0 }, false, NULL, GATE_FASTER },
-	{ __LINE__, 1000, 1001, { 0 }, false, "x", GATE_ACCEPTED },
-	{ __LINE__, 1000, 1000, { 0 }, false, "x", GATE_SAME },
-	{ __LINE__, 1000, 1010, { .relative = true, .percent = 1 }, true, NULL, GATE_WITHIN },
-	{ __LINE__, 1000, 1011, { .relative = true, .percent = 1 }, true, NULL, GATE_SLOWER },
-	{ __LINE__, 1000, 1010, { .amount = 10 }, true, NULL, GATE_WITHIN },
-	{ __LINE__, 1000, 1011, { .amount = 10 }, true, NULL, GATE_SLOWER },
-	{ __LINE__, 0, 1, { .relative = true, .percent = 100 }, true, NULL, GATE_SLOWER },
-	{ __LINE__, 1ULL << 60, (1ULL << 60) + 1, { 0 }, false, NULL, GATE_SLOWER },
+	{ __LINE__, 1000, 1000, { 0 }, false, 0, GATE_SAME },
+	{ __LINE__, 1000, 1001, { 0 }, false, 0, GATE_SLOWER },
+	{ __LINE__, 1000, 999, { 0 }, false, 0, GATE_FASTER },
+	{ __LINE__, 1000, 1001, { 0 }, false, 1001, GATE_ACCEPTED },
+	{ __LINE__, 1000, 1000, { 0 }, false, 1001, GATE_SAME },
+	{ __LINE__, 1000, 1002, { 0 }, false, 1001, GATE_SLOWER },
+	{ __LINE__, 1000, 1111, { .relative = true, .percent = 1 }, true, 1100, GATE_ACCEPTED },
+	{ __LINE__, 1000, 1112, { .relative = true, .percent = 1 }, true, 1100, GATE_SLOWER },
+	{ __LINE__, 1000, 1010, { .relative = true, .percent = 1 }, true, 0, GATE_WITHIN },
+	{ __LINE__, 1000, 1011, { .relative = true, .percent = 1 }, true, 0, GATE_SLOWER },
+	{ __LINE__, 1000, 1010, { .amount = 10 }, true, 0, GATE_WITHIN },
+	{ __LINE__, 1000, 1011, { .amount = 10 }, true, 0, GATE_SLOWER },
+	{ __LINE__, 0, 1, { .relative = true, .percent = 100 }, true, 0, GATE_SLOWER },
+	{ __LINE__, 1ULL << 60, (1ULL << 60) + 1, { 0 }, false, 0, GATE_SLOWER },
 };
+
+static const struct gate_records none;
 
 TEST(verdicts)
 {
@@ -224,10 +229,13 @@ TEST(verdicts)
 		struct gate_benchmark b = { .limits = rows[i].limited };
 		struct gate_record base = result("a", rows[i].base);
 		struct gate_records bases = { .record = &base, .n = 1 };
+		struct gate_record change = result("a", rows[i].accepted);
+		struct gate_records accepted = { .record = &change, .n = rows[i].accepted != 0 };
 		struct gate_outcome o = { .head = result("a", rows[i].head) };
 
+		strcpy(change.accept, "x");
 		b.limit[0] = rows[i].limit;
-		gate_judge(&o, &b, &bases, rows[i].accepted);
+		gate_judge(&o, &b, &bases, &accepted);
 		CHECK_EQ(o.verdict, rows[i].verdict, "line %d", rows[i].line);
 	}
 }
@@ -242,11 +250,11 @@ TEST(limits_of_an_event)
 
 	b.limit[0] = (struct gate_limit){ .event = loads, .amount = 1000 };
 	b.limit[1] = (struct gate_limit){ .event = instructions, .amount = 4 };
-	gate_judge(&o, &b, &bases, NULL);
+	gate_judge(&o, &b, &bases, &none);
 	CHECK_EQ(o.verdict, GATE_SLOWER, "the limit of another event does not apply");
 	b.limit[1].amount = 5;
 	o = (struct gate_outcome){ .head = result("a", 105) };
-	gate_judge(&o, &b, &bases, NULL);
+	gate_judge(&o, &b, &bases, &none);
 	CHECK_EQ(o.verdict, GATE_WITHIN, "instructions means instructions:u");
 }
 
@@ -257,15 +265,19 @@ TEST(only_like_is_compared_with_like)
 		struct gate_record base = result("a", 1);
 		struct gate_records bases = { .record = &base, .n = 1 };
 		struct gate_outcome o = { .head = result("a", 2) };
+		struct gate_record change = result("a", 2);
+		struct gate_records accepted = { .record = &change, .n = 1 };
 		char *const differs[] = { base.tare, base.isa, base.fixed, base.command };
 
+		strcpy(change.accept, "known");
 		strcpy(differs[i], "other");
-		gate_judge(&o, &b, &bases, NULL);
+		gate_judge(&o, &b, &bases, &none);
 		CHECK_EQ(o.verdict, GATE_UNLIKE, "%d", i);
 		CHECK(strstr(o.why, "other in the baseline") && o.hint[0], "%s", o.why);
 		o = (struct gate_outcome){ .head = result("a", 2) };
-		gate_judge(&o, &b, &bases, "known");
-		CHECK_EQ(o.verdict, GATE_ACCEPTED, "%d", i);
+		gate_judge(&o, &b, &bases, &accepted);
+		CHECK_EQ(o.verdict, differs[i] == base.command ? GATE_ACCEPTED : GATE_UNLIKE,
+			 "%d: only a new command can be accepted", i);
 	}
 }
 

@@ -295,8 +295,6 @@ void gate_record_line(struct text *out, const struct gate_record *r)
 	if (r->accept[0]) {
 		text_add(out, ", \"accept\": ");
 		json_quote(out, r->accept);
-		text_add(out, "}\n");
-		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		text_add(out, ", \"%s\": ", texts[i].key);

@@ -12,6 +12,7 @@
 #include "gate/gate_git.h"
 #include "gate/gate_measure.h"
 #include "gate/gate_view.h"
+#include "output/escape.h"
 #include "output/input.h"
 #include "output/json.h"
 #include "output/options/output_options.h"
@@ -282,8 +283,7 @@ static int measure_head(struct job *j)
 		progress_show(&j->progress, (double)i / (double)j->n, "%.40s", b->name);
 		ret = gate_measure(&j->outcome[i], b, ".", &j->signals, j->err);
 		if (ret == 0)
-			gate_judge(&j->outcome[i], b, &j->base.results,
-				   gate_records_accepted(&j->base.accepted, b->name));
+			gate_judge(&j->outcome[i], b, &j->base.results, &j->base.accepted);
 	}
 	return ret;
 }
@@ -485,10 +485,29 @@ static int init(struct job *j, char **words)
 	return ret;
 }
 
+static void tell_accepted(const struct gate_record *r)
+{
+	const struct style style = { .thousands = true };
+	struct text t = { 0 };
+
+	for (size_t i = 0; i < r->n; i++) {
+		escape(&t, r->benchmark, strlen(r->benchmark));
+		text_add(&t, ": accepted up to ");
+		put_count(&t, &style, r->value[i].count);
+		text_add(&t, " %s\n", r->value[i].event);
+	}
+	if (t.s)
+		fputs(t.s, stdout);
+	printf("in the note of HEAD; git push origin refs/notes/tare shares it\n");
+	text_free(&t);
+}
+
 static int accept_change(struct job *j, char **words)
 {
-	struct gate_record r = { 0 };
-	struct gate_records one = { .record = &r, .n = 1 };
+	struct gate_outcome now;
+	struct gate_record *r = &now.head;
+	struct gate_records one = { .record = r, .n = 1 };
+	const struct gate_benchmark *b = NULL;
 	int ret;
 
 	if (!words[0] || words[1] || !j->o->reason) {
@@ -496,21 +515,29 @@ static int accept_change(struct job *j, char **words)
 		tare_hint(j->err, "tare gate accept NAME --reason TEXT");
 		return -EINVAL;
 	}
-	if (strlen(j->o->reason) >= sizeof(r.accept))
+	if (strlen(j->o->reason) >= sizeof(r->accept))
 		return tare_fail(j->err, EINVAL, "the reason is longer than %zu bytes",
-				 sizeof(r.accept) - 1);
+				 sizeof(r->accept) - 1);
 	ret = read_config(j);
 	if (ret < 0)
 		return ret;
 	for (size_t i = 0; i < j->config.n; i++)
 		if (!strcmp(j->config.benchmark[i].name, words[0]))
-			strcpy(r.benchmark, words[0]);
-	if (!r.benchmark[0])
+			b = &j->config.benchmark[i];
+	if (!b)
 		return no_benchmark(j, words[0]);
-	strcpy(r.accept, j->o->reason);
+	ret = gate_measure(&now, b, ".", &j->signals, j->err);
+	if (ret == 0 && gate_verdict_is_error(now.verdict)) {
+		ret = tare_fail(j->err, EINVAL, "%.100s was not measured: %.300s", b->name,
+				now.why);
+		tare_hint(j->err, "%.300s", now.hint);
+	}
+	if (ret < 0)
+		return ret;
+	strcpy(r->accept, j->o->reason);
 	ret = gate_notes_add(&one, &j->signals, j->err);
 	if (ret == 0)
-		printf("accepted in the note of HEAD; git push origin refs/notes/tare shares it\n");
+		tell_accepted(r);
 	return ret;
 }
 
