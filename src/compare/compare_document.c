@@ -8,6 +8,8 @@
 #include "base/library.h"
 #include "base/num.h"
 #include "compare/compare_document.h"
+#include "compare/compare_run.h"
+#include "output/escape.h"
 
 /* clang-format off */
 #define FUNCTIONS(F) \
@@ -311,6 +313,48 @@ static int events(struct pair *p, double threshold)
 	return ret;
 }
 
+static bool is_true(const json_t *v)
+{
+	return v && json_typeof(v) == JSON_TRUE;
+}
+
+/* A part of a run is not comparable with a whole one. */
+static int whole_run(struct pair *p, int side)
+{
+	const json_t *c = get(p->root[side], "conditions");
+	bool interrupted = is_true(get(c, "interrupted"));
+
+	if (!interrupted && !is_true(get(c, "timed_out")))
+		return 0;
+	tare_fail(p->err, EINVAL, "%.200s is of a part of a run: it was %s", p->path[side],
+		  interrupted ? "interrupted" : "ended by --timeout");
+	tare_hint(p->err, "count the whole run");
+	return -EINVAL;
+}
+
+/* Events with numbers in one document alone are not compared. */
+static void note_missing(struct pair *p)
+{
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		const json_t *list = get(p->root[side], "events");
+
+		for (size_t i = 0; i < size_of(list); i++) {
+			const json_t *e = jansson.json_array_get(list, i), *other;
+			const char *name = string_of(e, "event");
+			struct text words = { 0 };
+
+			other = name ? event_named(p->root[!side], name) : NULL;
+			if (!name || !has_numbers(e) || (other && has_numbers(other)))
+				continue;
+			escape(&words, name, strlen(name));
+			text_add(&words, " was not compared: the document %s has no number for it",
+				 compare_side_name((enum compare_side) !side));
+			note(p->out, words.s ? words.s : "");
+			text_free(&words);
+		}
+	}
+}
+
 /* One run of each side does not show whether counts repeat. */
 static void note_single(struct pair *p)
 {
@@ -350,11 +394,14 @@ int compare_documents_read(struct compare_documents *out, const char *const path
 		ret = load(&p, side);
 	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
 		ret = command(&p, side);
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
+		ret = whole_run(&p, side);
 	if (ret == 0)
 		ret = conditions(&p, allow_failure);
 	if (ret == 0)
 		ret = events(&p, threshold);
 	if (ret == 0) {
+		note_missing(&p);
 		note_single(&p);
 		note_partial(&p);
 	}

@@ -8,7 +8,7 @@
 
 #include "compare/compare_run.h"
 
-enum { DOCUMENT_NOTES_MAX = 8, DOCUMENT_WORDS_MAX = 64 };
+enum { DOCUMENT_NOTES_MAX = 32, DOCUMENT_WORDS_MAX = 64 };
 
 struct compare_documents {
 	struct compare_measured measured;

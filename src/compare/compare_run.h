@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures two commands for a comparison: exact counts in two runs of each, other events and times
- * interleaved (A B B A), and again if they show a change.
+ * Measures two commands for a comparison: exact counts in two runs of each (four if the sides
+ * differ), other events and times interleaved (A B B A), and again if they show a change.
  */
 #ifndef COMPARE_COMPARE_RUN_H
 #define COMPARE_COMPARE_RUN_H

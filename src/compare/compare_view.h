@@ -8,7 +8,7 @@
 #include "compare/compare_cause.h"
 #include "output/style.h"
 
-enum { COMPARE_NOTES_MAX = 16, COMPARE_ROWS = 10 };
+enum { COMPARE_NOTES_MAX = 40, COMPARE_ROWS = 10 };
 
 struct compare_shown {
 	struct {

@@ -222,7 +222,8 @@ def documents_that_are_not_comparable():
                          (lambda d: d.update(schema="tare/diff/1"), "but of tare/diff/1"), (lambda d: d.update(events=[]), "no event with numbers in common"),
                          (lambda d: d["events"][1].update(runs=[1, -2]), "run 2 of instructions:u is not a count"), (lambda d: d["events"][1].update(runs=["x"]), "is not a count"),
                          (lambda d: d.update(conditions=[]), "does not name its engine"), (lambda d: d.update(events={}), "no event with numbers in common"),
-                         (lambda d: d["conditions"].update(engine="x\x1b[31m"), "different engines")):
+                         (lambda d: d["conditions"].update(engine="x\x1b[31m"), "different engines"),
+                         (lambda d: d["conditions"].update(interrupted=True), "it was interrupted"), (lambda d: d["conditions"].update(timed_out=True), "ended by --timeout")):
         r = compare("a.json", changed("bad.json", a, change), status=125)
         true(said in r.stderr and r.stderr.count("\n") <= 2 and "\x1b" not in r.stderr, r.stderr)
     Path(ROOM.name, "bad.json").write_text("{")
@@ -234,6 +235,8 @@ def documents_that_are_not_comparable():
     true("a.json" in r.stderr and Path(ROOM.name, "a.json").read_text().startswith("{"), "an input is not overwritten")
     stat("other.json", BEFORE)
     true("different CPU models" in compare("a.json", "other.json", status=125).stderr, "isa")
+    for d, side in ((document("a.json", changed("less.json", a, lambda d: d["events"][1].update(runs=[], quality="unavailable"))), "after"), (document("less.json", "a.json"), "before")):
+        equal([n for n in d["notes"] if "not compared" in n], [f"instructions:u was not compared: the document {side} has no number for it"], "an event of one side alone")
     d = document(changed("fixed.json", a, lambda d: d["conditions"].update(fixed=["aslr"])), "a.json")
     true(any("The conditions differ" in n and "fixed before: aslr; after: aslr, environment" in n for n in d["notes"]), d["notes"])
 
