@@ -91,8 +91,8 @@ int file_part_failed(const char *path, int code, struct tare_error *err);
 int file_sync(int fd);
 /*
  * Rename the file `part`, open as fd, to `path`; if `path` exists, after file_sync(). The existing
- * file becomes `old` or (NULL) is removed; `path` exists at every moment. Concurrent callers each
- * find the file of the one before, if they hold file_lock_folder(). 0, or -errno: both are unchanged.
+ * file becomes `old` or (NULL) is removed; `path` exists at every moment. Concurrent callers that
+ * hold file_lock_folder() each find the file of the one before. 0, or -errno: both are unchanged.
  */
 int file_part_place(int fd, const char *part, const char *path, const char *old);
 
