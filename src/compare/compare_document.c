@@ -9,7 +9,6 @@
 #include "base/num.h"
 #include "compare/compare_document.h"
 #include "compare/compare_run.h"
-#include "output/escape.h"
 
 /* clang-format off */
 #define FUNCTIONS(F) \
@@ -332,6 +331,16 @@ static int whole_run(struct pair *p, int side)
 	return -EINVAL;
 }
 
+static void note_event(struct compare_documents *d, const char *name, enum compare_side lacks)
+{
+	struct text words = { 0 };
+
+	text_add(&words, "%s was not compared: the document %s has no number for it", name,
+		 compare_side_name(lacks));
+	note(d, words.s ? words.s : "");
+	text_free(&words);
+}
+
 /* Events with numbers in one document alone are not compared. */
 static void note_missing(struct pair *p)
 {
@@ -341,16 +350,11 @@ static void note_missing(struct pair *p)
 		for (size_t i = 0; i < size_of(list); i++) {
 			const json_t *e = jansson.json_array_get(list, i), *other;
 			const char *name = string_of(e, "event");
-			struct text words = { 0 };
 
 			other = name ? event_named(p->root[!side], name) : NULL;
 			if (!name || !has_numbers(e) || (other && has_numbers(other)))
 				continue;
-			escape(&words, name, strlen(name));
-			text_add(&words, " was not compared: the document %s has no number for it",
-				 compare_side_name((enum compare_side) !side));
-			note(p->out, words.s ? words.s : "");
-			text_free(&words);
+			note_event(p->out, name, (enum compare_side) !side);
 		}
 	}
 }

@@ -237,6 +237,8 @@ def documents_that_are_not_comparable():
     true("different CPU models" in compare("a.json", "other.json", status=125).stderr, "isa")
     for d, side in ((document("a.json", changed("less.json", a, lambda d: d["events"][1].update(runs=[], quality="unavailable"))), "after"), (document("less.json", "a.json"), "before")):
         equal([n for n in d["notes"] if "not compared" in n], [f"instructions:u was not compared: the document {side} has no number for it"], "an event of one side alone")
+    changed("esc.json", a, lambda d: d["conditions"].update(fixed=["\x1b[31mred"]))
+    true("\\x1b[31mred" in compare("a.json", "esc.json").stdout and "\x1b[31m" not in compare("a.json", "esc.json").stdout, "names of items are escaped")
     d = document(changed("fixed.json", a, lambda d: d["conditions"].update(fixed=["aslr"])), "a.json")
     true(any("The conditions differ" in n and "fixed before: aslr; after: aslr, environment" in n for n in d["notes"]), d["notes"])
 
