@@ -160,17 +160,17 @@ int bench_child(const struct bench_child *c, struct bench_child_end *end, struct
 	if (ret == 0) {
 		pid = l.pid;
 		watch(c, by, &l, &s, &left, end);
+		/* before orphans_end(), which ends the engine's supervisor, too */
+		if (end->by_signal)
+			ret = tare_fail(err, ECANCELED, "ended by signal %d", end->by_signal);
+		else if (c->exact)
+			ret = launched_counts(&l, counts, err);
 		if (c->own_group && pid > 0)
 			/*
 			 * what it left running; processes that left its group are found by their
 			 * parent
 			 */
 			kill(-pid, SIGKILL);
-		orphans_end(&left);
-		if (end->by_signal)
-			ret = tare_fail(err, ECANCELED, "ended by signal %d", end->by_signal);
-		else if (c->exact)
-			ret = launched_counts(&l, counts, err);
 	}
 	orphans_end(&left);
 	by->close(&l);

@@ -86,10 +86,9 @@ static void catch_crashes(void)
 {
 	static const int deadly[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP };
 	struct sigaction act = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-	stack_t stack = { .ss_size = 1 << 16 };
+	static char room[1 << 16];
 
-	stack.ss_sp = malloc(stack.ss_size);
-	if (!stack.ss_sp || sigaltstack(&stack, NULL) < 0)
+	if (sigaltstack(&(stack_t){ .ss_sp = room, .ss_size = sizeof(room) }, NULL) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++)
 		sigaction(deadly[i], &act, NULL);

@@ -681,6 +681,33 @@ void teardown(void) { int n = 0, c; for (int i = 0; i < 200 && n < 4; i++) { FIL
 
 
 @test
+def children_that_are_left_behind_do_not_spoil_exact_counts():
+    """The engine's supervisor adds up their counts as they are ended; on a busy machine it is interrupted in this."""
+    need_exact()
+    write("many.c", HEAD + """
+#include <unistd.h>
+void execute_test(mark *start, mark *stop)
+{
+	static int runs;
+
+	start();
+	stop();
+	for (int i = 0; runs == 0 && i < 60; i++)
+		if (fork() == 0) for (;;) pause();
+	runs++;
+}
+""")
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+    try:
+        for _ in range(8):
+            bench("many.c", "-e", "exact/instructions/", engine="auto", runs=20)
+    finally:
+        for b in busy:
+            b.kill()
+            b.wait()
+
+
+@test
 def what_a_test_writes_is_kept_apart():
     write("says.c", HEAD + '#include <stdio.h>\nvoid execute_test(mark *start, mark *stop) { start(); printf("hello\\n"); fflush(stdout); stop(); }\n')
     document = bench("says.c", engine="clock", runs=3)
