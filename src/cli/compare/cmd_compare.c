@@ -99,7 +99,7 @@ static int find_cause(struct job *j)
 {
 	const struct compare_event *e = compare_instructions(j->measured.event, j->measured.n);
 	const char *program[COMPARE_SIDES], *paths[COMPARE_SIDES];
-	char folder[] = "/tmp/tare-compare-XXXXXX", path[COMPARE_SIDES][sizeof(folder) + 16];
+	char folder[FILE_FOLDER_ROOM], path[COMPARE_SIDES][sizeof(folder) + 16];
 	struct tare_error why = TARE_ERROR_INIT;
 	int ret = 0;
 
@@ -107,9 +107,8 @@ static int find_cause(struct job *j)
 		return 0;
 	sigset_t before = temp_cleanup_block();
 
-	if (!mkdtemp(folder))
-		ret = tare_fail(&why, errno, "cannot create %s: %s", folder, strerror(errno));
-	else
+	ret = file_temp_folder(folder, "compare", &why);
+	if (ret == 0)
 		temp_cleanup_add(folder);
 	temp_cleanup_unblock(&before);
 	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++) {

@@ -14,24 +14,9 @@ enum { LOG_LINES = 20, LOG_BYTES = 64 << 20 };
 /* Names of equal length: builds contain paths, and so does the stack of a run. */
 static const char *const names[] = { "old", "new" };
 
-static int make_folder(struct compare_revisions *r, struct tare_error *err)
-{
-	const char *temp = getenv("TMPDIR");
-	char *full = realpath(temp && *temp ? temp : "/tmp", NULL);
-	int n = snprintf(r->folder, sizeof(r->folder), "%s/tare-compare-XXXXXX",
-			 full ? full : "/tmp");
-
-	free(full);
-	if (n < (int)sizeof(r->folder) - 16 && mkdtemp(r->folder))
-		return 0;
-	tare_fail(err, errno, "cannot create %.200s: %s", r->folder, strerror(errno));
-	r->folder[0] = '\0';
-	return -err->code;
-}
-
 static void path_in(const struct compare_revisions *r, const char *name, char out[PATH_MAX])
 {
-	snprintf(out, PATH_MAX, "%.*s/%s", PATH_MAX - 32, r->folder, name);
+	snprintf(out, PATH_MAX, "%s/%s", r->folder, name);
 }
 
 /* The last lines of what a build printed. */
@@ -92,7 +77,7 @@ int compare_revisions_open(struct compare_revisions *r, const char *range, const
 		snprintf(r->dirty, sizeof(r->dirty),
 			 "Uncommitted changes are not compared: the checkout is at %.12s", head);
 	if (ret >= 0)
-		ret = make_folder(r, err);
+		ret = file_temp_folder(r->folder, "compare", err);
 	progress_begin(progress, "compare", false);
 	for (int side = 0; ret == 0 && side < 2; side++)
 		ret = build_side(r, side, build, progress, err);

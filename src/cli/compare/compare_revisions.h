@@ -3,14 +3,15 @@
 #ifndef CLI_COMPARE_COMPARE_REVISIONS_H
 #define CLI_COMPARE_COMPARE_REVISIONS_H
 
+#include "base/file.h"
 #include "compare/revision.h"
 #include "output/progress.h"
 
 struct compare_revisions {
 	struct revision side[2];
 	struct revision_signals signals;
-	char folder[PATH_MAX]; /* of the worktrees; "": none */
-	char dirty[160];       /* a note, if the checkout has changes that are not compared */
+	char folder[FILE_FOLDER_ROOM]; /* of the worktrees; "": none */
+	char dirty[160]; /* a note, if the checkout has changes that are not compared */
 };
 
 /*

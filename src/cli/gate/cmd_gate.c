@@ -66,8 +66,8 @@ struct job {
 	struct gate_shown shown;
 	struct revision_signals signals;
 	struct progress progress;
-	struct revision worktree; /* of the base, with --measure-base */
-	char folder[PATH_MAX];    /* of the worktree and of temporary files; "": none */
+	struct revision worktree;      /* of the base, with --measure-base */
+	char folder[FILE_FOLDER_ROOM]; /* of the worktree and of temporary files; "": none */
 	struct tare_error *err;
 };
 
@@ -188,8 +188,8 @@ static void show_log(struct job *j, const char *log)
 
 static int measure_base(struct job *j)
 {
-	const char *temp = getenv("TMPDIR"), *build = j->o->build ? j->o->build : j->config.build;
-	char tree[PATH_MAX + 8], log[PATH_MAX + 8];
+	const char *build = j->o->build ? j->o->build : j->config.build;
+	char tree[PATH_MAX], log[PATH_MAX];
 	struct revision *base = &j->worktree;
 	int ret;
 
@@ -198,14 +198,9 @@ static int measure_base(struct job *j)
 			  j->base.none[0] ? j->base.none : "HEAD has no parent");
 		return -ENOENT;
 	}
-	if (!realpath(temp && *temp ? temp : "/tmp", tree))
-		strcpy(tree, "/tmp");
-	snprintf(j->folder, sizeof(j->folder), "%.2000s/tare-gate-XXXXXX", tree);
-	if (!mkdtemp(j->folder)) {
-		tare_fail(j->err, errno, "cannot create %.200s: %s", j->folder, strerror(errno));
-		j->folder[0] = '\0';
-		return -j->err->code;
-	}
+	ret = file_temp_folder(j->folder, "gate", j->err);
+	if (ret < 0)
+		return ret;
 	snprintf(tree, sizeof(tree), "%s/base", j->folder);
 	snprintf(log, sizeof(log), "%s/log", j->folder);
 	strcpy(base->name, "the base");
