@@ -165,7 +165,7 @@ static int find(struct revision *r, const char *name, size_t n, struct revision_
 	int ret;
 
 	if (n >= sizeof(r->name))
-		return tare_fail(err, ENAMETOOLONG, "--rev: a name is too long");
+		return tare_fail(err, ENAMETOOLONG, "the name of a revision is too long");
 	snprintf(r->name, sizeof(r->name), "%.*s", n ? (int)n : 4, n ? name : "HEAD");
 	snprintf(wanted, sizeof(wanted), "%s^{commit}", r->name);
 	ret = git(s, answer, err, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted,
@@ -176,7 +176,7 @@ static int find(struct revision *r, const char *name, size_t n, struct revision_
 		strcpy(r->commit, answer);
 		return 0;
 	}
-	tare_fail(err, ENOENT, "--rev: there is no revision '%.100s'", r->name);
+	tare_fail(err, ENOENT, "there is no revision '%.100s'", r->name);
 	if (is_shallow(s))
 		tare_hint(err,
 			  "this clone is shallow: git fetch --unshallow, or fetch-depth: 0 in "
@@ -197,8 +197,7 @@ static int merge_base(struct revision r[2], struct revision_signals *s, struct t
 		strcpy(r[0].commit, answer);
 		return 0;
 	}
-	tare_fail(err, ENOENT, "--rev: %.100s and %.100s have no common ancestor", r[0].name,
-		  r[1].name);
+	tare_fail(err, ENOENT, "%.100s and %.100s have no common ancestor", r[0].name, r[1].name);
 	if (is_shallow(s))
 		tare_hint(err,
 			  "this clone is shallow: git fetch --unshallow, or fetch-depth: 0 in "
@@ -216,8 +215,7 @@ int revision_range(struct revision out[2], const char *range, struct revision_si
 
 	memset(out, 0, 2 * sizeof(*out));
 	if (ret > 0) {
-		tare_fail(err, ENOENT,
-			  "--rev: this folder is not in the work tree of a git repository");
+		tare_fail(err, ENOENT, "this folder is not in the work tree of a git repository");
 		tare_hint(err, "change to one; without git: tare compare -- ./before ::: ./after");
 		return -ENOENT;
 	}
@@ -266,31 +264,35 @@ int revision_check_out(struct revision *r, const char *tree, struct revision_sig
 	return -EIO;
 }
 
-int revision_build(const struct revision *r, const char *command, const char *log,
-		   struct revision_signals *s, struct tare_error *err)
+int revision_run(const struct revision *r, const char *command, const char *log,
+		 struct revision_signals *s, struct tare_error *err)
 {
 	char shell[] = "sh", c_option[] = "-c", *words = strdup(command),
-	     *argv[] = { shell, c_option, words, NULL }, by[SIGNAL_NAME_ROOM];
-	int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), unused, status,
-	    pid = -ENOMEM;
+	     *argv[] = { shell, c_option, words, NULL };
+	int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), unused, status, pid;
 	const struct child child = { .dir = r->dir, .out = fd };
 
 	if (fd < 0)
-		tare_fail(err, errno, "cannot create %.200s: %s", log, strerror(errno));
-	else if (!words)
-		tare_fail_nomem(err);
+		pid = tare_fail(err, errno, "cannot create %.200s: %s", log, strerror(errno));
 	else
-		pid = start(argv, &child, s, &unused, err);
+		pid = words ? start(argv, &child, s, &unused, err) : tare_fail_nomem(err);
 	if (fd >= 0)
 		close(fd);
 	free(words);
 	if (pid < 0)
-		return err ? -err->code : -EIO;
+		return pid;
 	status = revision_wait(s, pid, true);
-	if (s->got)
-		return interrupted(s, err);
-	if (!status)
-		return 0;
+	return s->got ? interrupted(s, err) : status;
+}
+
+int revision_build(const struct revision *r, const char *command, const char *log,
+		   struct revision_signals *s, struct tare_error *err)
+{
+	int status = revision_run(r, command, log, s, err);
+	char by[SIGNAL_NAME_ROOM];
+
+	if (status <= 0)
+		return status;
 	if (WIFSIGNALED(status))
 		tare_fail(err, EINVAL, "the build of %.80s (%.12s) was ended by %s", r->name,
 			  r->commit, signal_name(WTERMSIG(status), by));

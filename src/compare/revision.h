@@ -45,7 +45,10 @@ int revision_dirty(char head[REVISION_COMMIT_BYTES], struct revision_signals *s,
 /* Check out in the new folder `tree`, an absolute path. */
 int revision_check_out(struct revision *r, const char *tree, struct revision_signals *s,
 		       struct tare_error *err);
-/* Run a shell command there; its output goes to the file `log`. -EINVAL: it failed. */
+/* Run a shell command there; its output goes to the file `log`. Its wait status, or -errno. */
+int revision_run(const struct revision *r, const char *command, const char *log,
+		 struct revision_signals *s, struct tare_error *err);
+/* The same; -EINVAL, with a message: it failed. */
 int revision_build(const struct revision *r, const char *command, const char *log,
 		   struct revision_signals *s, struct tare_error *err);
 /* The worktree, with everything in it. Does nothing if there is none. */

@@ -110,6 +110,9 @@ struct gate_outcome {
 	/* of each event of head; its index in base, or -1 */
 	int in_base[GATE_EVENTS_MAX];
 	char why[GATE_TEXT_BYTES], hint[GATE_TEXT_BYTES]; /* "": nothing to say */
+	/* by gate_cause(): the function with the largest change, and that of its instructions */
+	char function[GATE_TEXT_BYTES];
+	int64_t function_change;
 };
 
 /*

@@ -88,18 +88,7 @@ int gate_program_run(const struct gate_program *p, struct revision_signals *s, s
 	return ret;
 }
 
-struct git {
-	struct revision_signals *signals;
-	const char *input;
-	bool identity; /* the user has none: use tare's */
-	struct text out, said;
-};
-
-/*
- * git's exit status; g->out is its output without the last newline. Hooks of the repository do not
- * run.
- */
-static int git(struct git *g, struct tare_error *err, ...)
+int gate_git(struct gate_git *g, struct tare_error *err, ...)
 {
 	char no_hooks[] = "core.hooksPath=/dev/null", name[] = "user.name=tare",
 	     mail[] = "user.email=tare@localhost", language[] = "LC_ALL=C",
@@ -128,13 +117,12 @@ static int git(struct git *g, struct tare_error *err, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-static const char *answer(const struct git *g)
+static const char *answer(const struct gate_git *g)
 {
 	return g->out.s ? g->out.s : "";
 }
 
-/* An error with git's message as its reason. */
-static int git_failed(const struct git *g, struct tare_error *err, const char *what)
+int gate_git_failed(const struct gate_git *g, struct tare_error *err, const char *what)
 {
 	const char *said = g->said.s ? g->said.s : "", *fatal = strstr(said, "fatal: "),
 		   *error = strstr(said, "error: ");
@@ -147,7 +135,7 @@ static int git_failed(const struct git *g, struct tare_error *err, const char *w
 	return -EIO;
 }
 
-static void git_end(struct git *g)
+void gate_git_end(struct gate_git *g)
 {
 	text_free(&g->out);
 	text_free(&g->said);
@@ -155,18 +143,14 @@ static void git_end(struct git *g)
 
 /* ---- revisions ---- */
 
-static bool is_shallow(struct git *g)
+bool gate_git_is_shallow(struct gate_git *g)
 {
-	return git(g, NULL, "rev-parse", "--is-shallow-repository", NULL) == 0 &&
+	return gate_git(g, NULL, "rev-parse", "--is-shallow-repository", NULL) == 0 &&
 		!strcmp(answer(g), "true");
 }
 
-#define DEEPEN                                                                                     \
-	"this clone is shallow: git fetch --unshallow; fetch-depth: 0 in GitHub's "                \
-	"actions/checkout; GIT_DEPTH: 0 in GitLab"
-
 /* 0: found; 1: there is no such revision. */
-static int commit_of(struct git *g, const char *rev, char out[REVISION_COMMIT_BYTES],
+static int commit_of(struct gate_git *g, const char *rev, char out[REVISION_COMMIT_BYTES],
 		     struct tare_error *err)
 {
 	char wanted[300];
@@ -174,13 +158,14 @@ static int commit_of(struct git *g, const char *rev, char out[REVISION_COMMIT_BY
 
 	if (snprintf(wanted, sizeof(wanted), "%s^{commit}", rev) >= (int)sizeof(wanted))
 		return 1;
-	ret = git(g, err, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted, NULL);
+	ret = gate_git(g, err, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted,
+		       NULL);
 	if (ret == 0 && g->out.len < REVISION_COMMIT_BYTES && g->out.len)
 		strcpy(out, g->out.s);
 	return ret < 0 ? ret : ret != 0;
 }
 
-static int default_branch(struct git *g, char out[REVISION_COMMIT_BYTES], const char **name,
+static int default_branch(struct gate_git *g, char out[REVISION_COMMIT_BYTES], const char **name,
 			  struct tare_error *err)
 {
 	static const char *const names[] = { "refs/remotes/origin/HEAD", "refs/remotes/origin/main",
@@ -195,12 +180,13 @@ static int default_branch(struct git *g, char out[REVISION_COMMIT_BYTES], const 
 	return ret;
 }
 
-static int no_revision(struct git *g, const char *rev, struct tare_error *err)
+static int no_revision(struct gate_git *g, const char *rev, struct tare_error *err)
 {
 	tare_fail(err, ENOENT, "--base: there is no revision '%.100s'", rev);
 	tare_hint(err, "%s",
-		  is_shallow(g) ? DEEPEN
-				: "git fetch origin, or git log --oneline to find its name");
+		  gate_git_is_shallow(g)
+			  ? GATE_DEEPEN
+			  : "git fetch origin, or git log --oneline to find its name");
 	return -ENOENT;
 }
 
@@ -208,7 +194,8 @@ static int no_revision(struct git *g, const char *rev, struct tare_error *err)
  * The merge base; if HEAD is part of the branch itself, its parent, or HEAD if there are
  * uncommitted changes. "": there is none.
  */
-static int merge_base(struct git *g, struct gate_base *b, const char *rev, struct tare_error *err)
+static int merge_base(struct gate_git *g, struct gate_base *b, const char *rev,
+		      struct tare_error *err)
 {
 	char branch[REVISION_COMMIT_BYTES] = "";
 	const char *name = rev;
@@ -219,12 +206,13 @@ static int merge_base(struct git *g, struct gate_base *b, const char *rev, struc
 	if (ret < 0)
 		return ret;
 	if (ret == 0) {
-		ret = git(g, err, "merge-base", b->head, branch, NULL);
+		ret = gate_git(g, err, "merge-base", b->head, branch, NULL);
 		if (ret > 0) {
 			tare_fail(err, ENOENT, "HEAD and %.100s have no common ancestor%s", name,
-				  is_shallow(g) ? " in this clone" : "");
+				  gate_git_is_shallow(g) ? " in this clone" : "");
 			tare_hint(err, "%s",
-				  is_shallow(g) ? DEEPEN : "name another one: --base REV");
+				  gate_git_is_shallow(g) ? GATE_DEEPEN
+							 : "name another one: --base REV");
 			return -ENOENT;
 		}
 		if (ret == 0 && g->out.len < REVISION_COMMIT_BYTES)
@@ -243,7 +231,7 @@ static int merge_base(struct git *g, struct gate_base *b, const char *rev, struc
 
 /* ---- notes ---- */
 
-static int parse_note(struct git *g, struct gate_records *out, const char *commit,
+static int parse_note(struct gate_git *g, struct gate_records *out, const char *commit,
 		      struct tare_error *err)
 {
 	char name[80];
@@ -268,11 +256,12 @@ static bool has_results(const struct gate_records *r)
 }
 
 /* The results of the nearest ancestor of `from` that has some, itself included. */
-static int nearest(struct git *g, struct gate_base *b, const char *from, struct tare_error *err)
+static int nearest(struct gate_git *g, struct gate_base *b, const char *from,
+		   struct tare_error *err)
 {
 	char most[32], *notes, *at;
 	struct text ancestors = { 0 };
-	int ret = git(g, err, "notes", "--ref=" NOTES, "list", NULL);
+	int ret = gate_git(g, err, "notes", "--ref=" NOTES, "list", NULL);
 
 	if (ret < 0)
 		return ret;
@@ -280,7 +269,7 @@ static int nearest(struct git *g, struct gate_base *b, const char *from, struct 
 	snprintf(most, sizeof(most), "-n%d", ANCESTORS);
 	ret = notes ? 0 : tare_fail_nomem(err);
 	if (ret == 0 && *notes)
-		ret = git(g, err, "rev-list", most, from, NULL);
+		ret = gate_git(g, err, "rev-list", most, from, NULL);
 	if (ret == 0 && *notes)
 		text_add(&ancestors, "%s", answer(g));
 	at = ancestors.s ? ancestors.s : "";
@@ -294,11 +283,11 @@ static int nearest(struct git *g, struct gate_base *b, const char *from, struct 
 		found = strstr(notes, commit);
 		if (!found)
 			continue;
-		ret = git(g, err, "notes", "--ref=" NOTES, "show", commit + 1, NULL);
+		ret = gate_git(g, err, "notes", "--ref=" NOTES, "show", commit + 1, NULL);
 		if (ret == 0)
 			ret = parse_note(g, &b->results, commit + 1, err);
 		else if (ret > 0)
-			ret = git_failed(g, err, "cannot read a note");
+			ret = gate_git_failed(g, err, "cannot read a note");
 		if (has_results(&b->results))
 			strcpy(b->commit, commit + 1);
 		else
@@ -312,28 +301,28 @@ static int nearest(struct git *g, struct gate_base *b, const char *from, struct 
 }
 
 /* Changes that were accepted since the baseline. */
-static int find_accepted(struct git *g, struct gate_base *b, struct tare_error *err)
+static int find_accepted(struct gate_git *g, struct gate_base *b, struct tare_error *err)
 {
 	char range[2 * REVISION_COMMIT_BYTES + 4];
 	const char *from = b->commit[0] ? b->commit : b->merge_base;
 	int ret;
 
 	snprintf(range, sizeof(range), "%s%s%s", from, *from ? ".." : "", b->head);
-	ret = git(g, err, "log", *from ? "-n10000" : "-n1", "--no-notes", "--notes=" NOTES,
-		  "--format=%N", range, NULL);
+	ret = gate_git(g, err, "log", *from ? "-n10000" : "-n1", "--no-notes", "--notes=" NOTES,
+		       "--format=%N", range, NULL);
 	return ret == 0 ? parse_note(g, &b->accepted, b->head, err) : ret < 0 ? ret : 0;
 }
 
 /* 0: HEAD is a commit; 1: it is not, and b->none says why. */
-static int find_head(struct git *g, struct gate_base *b, struct tare_error *err)
+static int find_head(struct gate_git *g, struct gate_base *b, struct tare_error *err)
 {
-	int ret = git(g, err, "rev-parse", "--git-dir", NULL);
+	int ret = gate_git(g, err, "rev-parse", "--git-dir", NULL);
 	const char *lack = "there is no git repository here";
 
 	if (ret == -ENOENT) {
 		lack = "git is not installed";
 	} else if (ret > 0 && !strstr(g->said.s ? g->said.s : "", "not a git repository")) {
-		return git_failed(g, err, "this repository cannot be used");
+		return gate_git_failed(g, err, "this repository cannot be used");
 	} else if (ret == 0) {
 		lack = "there is no commit yet";
 		ret = commit_of(g, "HEAD", b->head, err);
@@ -349,7 +338,7 @@ static int find_head(struct git *g, struct gate_base *b, struct tare_error *err)
 int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
 		   struct revision_signals *s, struct tare_error *err)
 {
-	struct git g = { .signals = s };
+	struct gate_git g = { .signals = s };
 	int ret = 0;
 
 	memset(b, 0, sizeof(*b));
@@ -357,11 +346,11 @@ int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
 	if (ret > 0 && rev)
 		ret = tare_fail(err, ENOENT, "--base: there is no git repository with a commit");
 	if (ret != 0) {
-		git_end(&g);
+		gate_git_end(&g);
 		return ret < 0 ? ret : 0;
 	}
 	b->none[0] = '\0';
-	ret = git(&g, err, "status", "--porcelain", "--untracked-files=no", NULL);
+	ret = gate_git(&g, err, "status", "--porcelain", "--untracked-files=no", NULL);
 	b->dirty = ret == 0 && g.out.len;
 	if (ret >= 0 && from != GATE_FROM_FILE)
 		ret = merge_base(&g, b, rev, err);
@@ -371,12 +360,12 @@ int gate_base_find(struct gate_base *b, const char *rev, enum gate_source from,
 		ret = find_accepted(&g, b, err);
 	if (ret == 0 && from == GATE_FROM_NOTES && !b->results.n)
 		snprintf(b->none, sizeof(b->none), "%s",
-			 is_shallow(&g)
-				 ? DEEPEN
+			 gate_git_is_shallow(&g)
+				 ? GATE_DEEPEN
 				 : "git fetch origin " NOTES ":" NOTES
 				   "; or store results in the base: tare gate run --store; or "
 				   "measure the base now: --measure-base");
-	git_end(&g);
+	gate_git_end(&g);
 	return ret;
 }
 
@@ -393,11 +382,11 @@ static bool replaces(const struct gate_record *newer, const struct gate_record *
 }
 
 /* The note of HEAD with these records. */
-static int merged(struct git *g, const struct gate_records *records, struct text *out,
+static int merged(struct gate_git *g, const struct gate_records *records, struct text *out,
 		  struct tare_error *err)
 {
 	struct gate_records old = { 0 };
-	int ret = git(g, err, "notes", "--ref=" NOTES, "show", "HEAD", NULL);
+	int ret = gate_git(g, err, "notes", "--ref=" NOTES, "show", "HEAD", NULL);
 
 	if (ret == 0)
 		ret = parse_note(g, &old, "HEAD", err);
@@ -419,13 +408,13 @@ static int merged(struct git *g, const struct gate_records *records, struct text
  * git replaces a notes ref without checking its old value. Without a lock of tare's own, two gates
  * could lose each other's records.
  */
-static int lock_notes(struct git *g, struct tare_error *err)
+static int lock_notes(struct gate_git *g, struct tare_error *err)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	if (git(g, err, "rev-parse", "--git-common-dir", NULL) != 0)
-		return git_failed(g, err, "cannot store results");
+	if (gate_git(g, err, "rev-parse", "--git-common-dir", NULL) != 0)
+		return gate_git_failed(g, err, "cannot store results");
 	snprintf(path, sizeof(path), "%.3900s/tare-notes.lock", answer(g));
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0 || flock(fd, LOCK_EX) < 0) {
@@ -440,27 +429,28 @@ static int lock_notes(struct git *g, struct tare_error *err)
 int gate_notes_add(const struct gate_records *records, struct revision_signals *s,
 		   struct tare_error *err)
 {
-	struct git g = { .signals = s };
+	struct gate_git g = { .signals = s };
 	struct text note = { 0 };
 	int lock, ret;
 
 	lock = lock_notes(&g, err);
 	if (lock < 0)
-		return git_end(&g), lock;
-	g.identity = git(&g, NULL, "var", "GIT_COMMITTER_IDENT", NULL) != 0;
+		return gate_git_end(&g), lock;
+	g.identity = gate_git(&g, NULL, "var", "GIT_COMMITTER_IDENT", NULL) != 0;
 	ret = merged(&g, records, &note, err);
 	g.input = note.s;
 	/* another program may have git's own lock */
 	for (int i = 0; ret == 0 && i < TRIES; i++) {
 		if (i)
 			usleep(200000);
-		ret = git(&g, err, "notes", "--ref=" NOTES, "add", "-f", "-F", "-", "HEAD", NULL);
+		ret = gate_git(&g, err, "notes", "--ref=" NOTES, "add", "-f", "-F", "-", "HEAD",
+			       NULL);
 		if (ret <= 0)
 			break;
-		ret = i + 1 < TRIES ? 0 : git_failed(&g, err, "cannot store the note of HEAD");
+		ret = i + 1 < TRIES ? 0 : gate_git_failed(&g, err, "cannot store the note of HEAD");
 	}
 	close(lock);
 	text_free(&note);
-	git_end(&g);
+	gate_git_end(&g);
 	return ret;
 }

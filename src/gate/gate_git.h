@@ -24,6 +24,28 @@ struct gate_program {
 int gate_program_run(const struct gate_program *p, struct revision_signals *s, struct text *out,
 		     struct text *said, struct tare_error *err);
 
+struct gate_git {
+	struct revision_signals *signals;
+	const char *input; /* its standard input; NULL: empty */
+	bool identity;     /* the user has none: use tare's */
+	struct text out, said;
+};
+
+/*
+ * git's exit status; g->out is its output without the last newline. Hooks of the repository do not
+ * run.
+ */
+int gate_git(struct gate_git *g, struct tare_error *err, ...);
+/* An error with git's message as its reason. */
+int gate_git_failed(const struct gate_git *g, struct tare_error *err, const char *what);
+bool gate_git_is_shallow(struct gate_git *g);
+void gate_git_end(struct gate_git *g);
+
+/* What to do about missing history. */
+#define GATE_DEEPEN                                                                                \
+	"this clone is shallow: git fetch --unshallow; fetch-depth: 0 in GitHub's "                \
+	"actions/checkout; GIT_DEPTH: 0 in GitLab"
+
 struct gate_base {
 	char head[REVISION_COMMIT_BYTES];   /* "": in no git repository, or no commit yet */
 	char commit[REVISION_COMMIT_BYTES]; /* the commit with the results; "": none */

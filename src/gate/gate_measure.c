@@ -235,6 +235,9 @@ static int find_cause(struct answer *a, const struct gate_benchmark *b,
 		compare_put_change(&words, &plain, cause.row[0].change);
 		text_add(&words, " instructions");
 		snprintf(a->outcome.why, sizeof(a->outcome.why), "%s", words.s ? words.s : "");
+		snprintf(a->outcome.function, sizeof(a->outcome.function), "%s",
+			 cause.row[0].function);
+		a->outcome.function_change = cause.row[0].change;
 	}
 	text_free(&words);
 	compare_cause_free(&cause);
@@ -350,7 +353,9 @@ int gate_cause(struct gate_outcome *o, const struct gate_benchmark *b, const cha
 	}
 	if (pid > 0) {
 		revision_wait(s, pid, false);
-		snprintf(o->why, sizeof(o->why), "%s", a->outcome.why);
+		strcpy(o->why, a->outcome.why);
+		strcpy(o->function, a->outcome.function);
+		o->function_change = a->outcome.function_change;
 	}
 	munmap(a, sizeof(*a));
 	return s->got ? tare_fail(err, EINTR, "stopped by %s", signal_name(s->got, by)) : 0;

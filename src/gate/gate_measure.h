@@ -12,8 +12,8 @@
 int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const char *dir,
 		 struct revision_signals *s, struct tare_error *err);
 /*
- * Says in o->why which function of a slower benchmark changed most. base, head: absolute paths of
- * both sides; folder: for temporary files.
+ * Says in o->why and o->function which function of a slower benchmark changed most. base, head:
+ * absolute paths of both sides; folder: for temporary files.
  */
 int gate_cause(struct gate_outcome *o, const struct gate_benchmark *b, const char *base,
 	       const char *head, const char *folder, struct revision_signals *s,
