@@ -32,6 +32,8 @@ offers --threshold tare compare --th
 offers gate tare ga
 offers accept tare gate a
 offers --measure-base tare gate --me
+offers bisect tare bi
+offers --first-parent tare bisect --fi
 offers exact tare compare --engine e
 offers stat tare ''
 offers '!tare' tare ''

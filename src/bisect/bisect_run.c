@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "base/array.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/signal_name.h"
+#include "bisect/bisect_run.h"
+#include "gate/gate_measure.h"
+#include "gate/gate_view.h"
+#include "output/escape.h"
+#include "output/state_file.h"
+#include "stat/repeat_run.h"
+
+enum { LOG_BYTES_MAX = 64 << 20 };
+
+/* Of equal length, as a path is part of a build and of the stack of a run. */
+static const char *const tree_names[] = { "tree", "base" };
+
+static void note(struct bisect_result *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void note(struct bisect_result *r, const char *fmt, ...)
+{
+	va_list args;
+
+	if (r->notes == BISECT_NOTES_MAX)
+		return;
+	va_start(args, fmt);
+	vsnprintf(r->note[r->notes++], BISECT_TEXT_BYTES, fmt, args);
+	va_end(args);
+}
+
+static const char *answer(const struct gate_git *g)
+{
+	return g->out.s ? g->out.s : "";
+}
+
+static bool is_instructions(const char *event)
+{
+	return !strcmp(event, "instructions") || !strcmp(event, "instructions:u");
+}
+
+/* ---- the question ---- */
+
+static int check_ancestor(struct gate_git *g, const struct revision r[2], struct tare_error *err)
+{
+	int ret = gate_git(g, err, "merge-base", "--is-ancestor", r[0].commit, r[1].commit, NULL);
+
+	if (ret == 0 && strcmp(r[0].commit, r[1].commit) != 0)
+		return 0;
+	if (ret < 0)
+		return ret;
+	if (ret == 0) {
+		tare_fail(err, EINVAL, "%.80s and %.80s are the same commit", r[0].name, r[1].name);
+		tare_hint(err, "good is an ancestor of bad: tare bisect v1.0..HEAD -- COMMAND");
+		return -EINVAL;
+	}
+	ret = gate_git(g, err, "merge-base", r[0].commit, r[1].commit, NULL);
+	if (ret < 0)
+		return ret;
+	tare_fail(err, EINVAL, "%.80s is not an ancestor of %.80s%s", r[0].name, r[1].name,
+		  gate_git_is_shallow(g) ? " in this clone" : "");
+	if (gate_git_is_shallow(g))
+		tare_hint(err, "%s", GATE_DEEPEN);
+	else if (ret > 0)
+		tare_hint(err, "they have no common ancestor");
+	else if (gate_git(g, NULL, "merge-base", r[0].commit, r[1].commit, NULL) == 0 &&
+		 !strcmp(answer(g), r[1].commit))
+		tare_hint(err, "the order is GOOD..BAD: tare bisect %.50s..%.50s", r[1].name,
+			  r[0].name);
+	else
+		tare_hint(err, "bisect from their merge base: tare bisect %.12s..%.80s", answer(g),
+			  r[1].name);
+	return -EINVAL;
+}
+
+int bisect_range(struct bisect_state *s, const char *range, char *prefix, size_t room,
+		 struct revision_signals *signals, struct tare_error *err)
+{
+	struct gate_git g = { .signals = signals };
+	struct revision r[2];
+	int ret = revision_range(r, range, signals, err);
+
+	if (ret == 0)
+		ret = check_ancestor(&g, r, err);
+	for (int i = 0; ret == 0 && i < BISECT_ENDS; i++)
+		strcpy(s->end[i], r[i].commit);
+	if (ret == 0)
+		ret = gate_git(&g, err, "rev-parse", "--show-prefix", NULL);
+	if (ret > 0 || (ret == 0 && g.out.len >= room))
+		ret = tare_fail(err, ENAMETOOLONG, "the name of the working directory is too long");
+	if (ret == 0)
+		strcpy(prefix, answer(&g));
+	gate_git_end(&g);
+	return ret;
+}
+
+int bisect_check_event(const struct bisect_state *s, struct tare_error *err)
+{
+	struct repeat_run how = { 0 };
+	int ret = repeat_run_open(&how, s->argv, s->event, ENGINE_EXACT, err);
+
+	if (ret == 0 && how.list.n != 1) {
+		tare_fail(err, EINVAL, "one event decides, and -e names %zu", how.list.n);
+		ret = -EINVAL;
+	} else if (ret == 0 && !engine_counts(&how.list.enc[0])) {
+		tare_fail(err, EINVAL, "%.100s is not counted exactly, so one run does not decide",
+			  how.list.enc[0].name);
+		tare_hint(err,
+			  "tare events exact lists the events that are; the usual one is "
+			  "instructions");
+		ret = -EINVAL;
+	}
+	repeat_run_close(&how);
+	return ret;
+}
+
+int bisect_path(char out[PATH_MAX], struct revision_signals *signals, struct tare_error *err)
+{
+	struct gate_git g = { .signals = signals };
+	int ret = gate_git(&g, err, "rev-parse", "--absolute-git-dir", NULL);
+
+	if (ret > 0) {
+		ret = gate_git_failed(&g, err, "there is no git repository here");
+		tare_hint(err, "change to a repository with a checkout");
+	}
+	if (ret == 0 && snprintf(out, PATH_MAX, "%s/tare-bisect", answer(&g)) >= PATH_MAX - 16)
+		ret = tare_fail(err, ENAMETOOLONG, "the name of the git directory is too long");
+	gate_git_end(&g);
+	return ret;
+}
+
+int bisect_save(const struct bisect_state *s, const char *path, struct tare_error *err)
+{
+	struct text text = { 0 };
+	int ret;
+
+	bisect_state_write(&text, s);
+	ret = text.failed ? tare_fail_nomem(err) : state_replace(path, &text, err);
+	text_free(&text);
+	return ret;
+}
+
+/* ---- worktrees ---- */
+
+static int check_out(struct bisect_job *j, int which, const char *commit, struct tare_error *err)
+{
+	struct revision *r = &j->tree[which];
+	struct gate_git g = { .signals = j->signals };
+	char tree[PATH_MAX], git_dir[PATH_MAX + 16], work_tree[PATH_MAX + 16];
+	int ret;
+
+	snprintf(r->name, sizeof(r->name), "%.12s", commit);
+	strcpy(r->commit, commit);
+	if (!r->tree[0]) {
+		snprintf(tree, sizeof(tree), "%.4000s/%s", j->state->folder, tree_names[which]);
+		ret = revision_check_out(r, tree, j->signals, err);
+		if (snprintf(r->dir, sizeof(r->dir), "%.4000s/%s", tree, j->state->prefix) >=
+		    (int)sizeof(r->dir))
+			return tare_fail(err, ENAMETOOLONG, "the worktree's name is too long");
+		return ret;
+	}
+	/* named, so that it is this worktree in any case */
+	snprintf(git_dir, sizeof(git_dir), "--git-dir=%s/.git", r->tree);
+	snprintf(work_tree, sizeof(work_tree), "--work-tree=%s", r->tree);
+	ret = gate_git(&g, err, git_dir, work_tree, "checkout", "--quiet", "--force", "--detach",
+		       commit, NULL);
+	if (ret > 0)
+		ret = gate_git_failed(&g, err, "cannot check out a commit");
+	gate_git_end(&g);
+	return ret;
+}
+
+/* 1: it failed, and `why` says how. */
+static int build(struct bisect_job *j, int which, char why[BISECT_TEXT_BYTES],
+		 struct tare_error *err)
+{
+	char log[PATH_MAX], by[SIGNAL_NAME_ROOM], *said = NULL;
+	struct text line = { 0 };
+	int status;
+
+	if (!j->state->build)
+		return 0;
+	snprintf(log, sizeof(log), "%.4000s/log", j->state->folder);
+	status = revision_run(&j->tree[which], j->state->build, log, j->signals, err);
+	if (status <= 0)
+		return status;
+	if (file_read(NULL, log, LOG_BYTES_MAX, &said, NULL, NULL) == 0)
+		gate_last_line(&line, said);
+	if (WIFSIGNALED(status))
+		snprintf(why, BISECT_TEXT_BYTES, "the build was ended by %s%s%.300s",
+			 signal_name(WTERMSIG(status), by), line.len ? ": " : "",
+			 line.len ? line.s : "");
+	else
+		snprintf(why, BISECT_TEXT_BYTES, "the build failed with exit status %d%s%.300s",
+			 WEXITSTATUS(status), line.len ? ": " : "", line.len ? line.s : "");
+	text_free(&line);
+	free(said);
+	return 1;
+}
+
+void bisect_clean_up(struct bisect_state *s, struct revision_signals *signals)
+{
+	const char *folder = s->folder;
+
+	/* a name from a file: nothing else is removed */
+	if (strncmp(path_base(folder), "tare-bisect-", 12) != 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(tree_names); i++) {
+		struct revision r = { .tree = "" };
+
+		snprintf(r.tree, sizeof(r.tree), "%.4000s/%s", folder, tree_names[i]);
+		revision_remove(&r, signals, NULL);
+	}
+	file_remove_folder(folder);
+	s->folder[0] = '\0';
+}
+
+/* ---- one commit ---- */
+
+/* Its parent, date, author and subject. */
+static int describe(struct bisect_job *j, struct bisect_try *t, struct tare_error *err)
+{
+	struct gate_git g = { .signals = j->signals };
+	struct {
+		char *to;
+		size_t room;
+	} fields[] = { { t->parent, sizeof(t->parent) },
+		       { t->date, sizeof(t->date) },
+		       { t->author, sizeof(t->author) },
+		       { t->subject, sizeof(t->subject) } };
+	const char *at;
+	int ret = gate_git(&g, err, "rev-list", "-1", "--encoding=UTF-8",
+			   "--format=%P%n%as%n%an%n%s", t->commit, "--", NULL);
+
+	if (ret > 0)
+		ret = gate_git_failed(&g, err, "cannot read a commit");
+	at = answer(&g); /* its first line is "commit HASH" */
+	at += strcspn(at, "\n");
+	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(fields) && *at; i++) {
+		size_t n = strcspn(++at, "\n");
+
+		snprintf(fields[i].to, fields[i].room, "%.*s",
+			 (int)(n < fields[i].room ? n : fields[i].room - 1), at);
+		at += n;
+	}
+	t->parent[strcspn(t->parent, " ")] = '\0'; /* of a merge, the first one */
+	gate_git_end(&g);
+	return ret;
+}
+
+static struct gate_benchmark benchmark_of(const struct bisect_state *s, char name[])
+{
+	return (struct gate_benchmark){ .name = name,
+					.argv = s->argv,
+					.events = s->event,
+					.runs = 2,
+					.timeout_ns = s->timeout_ns };
+}
+
+static void skip(struct bisect_try *t, const char *why)
+{
+	t->skipped = true;
+	snprintf(t->why, sizeof(t->why), "%s", why);
+}
+
+static int measure(struct bisect_job *j, struct bisect_try *t, struct tare_error *err)
+{
+	char name[] = "command", why[BISECT_TEXT_BYTES];
+	struct gate_benchmark b = benchmark_of(j->state, name);
+	struct gate_outcome o;
+	int ret = check_out(j, 0, t->commit, err);
+
+	if (ret == 0)
+		ret = build(j, 0, why, err);
+	if (ret > 0)
+		skip(t, why);
+	if (ret != 0)
+		return ret < 0 ? ret : 0;
+	ret = gate_measure(&o, &b, j->tree[0].dir, j->signals, err);
+	if (ret == 0 && gate_verdict_is_error(o.verdict))
+		skip(t, o.why);
+	t->count = o.head.n ? o.head.value[0].count : 0;
+	return ret;
+}
+
+/* Into the tries, unless it is there. `must`: it is not skipped, that is an error. */
+static int try_commit(struct bisect_job *j, const char *commit, const char *must,
+		      struct tare_error *err)
+{
+	struct bisect_try t = { .skipped = false }, *to;
+	int ret;
+
+	if (bisect_find(&j->state->tries, commit))
+		return 0;
+	if (j->progress)
+		j->progress(j->with, j->state->tries.n, j->steps, "building and counting", commit);
+	snprintf(t.commit, sizeof(t.commit), "%s", commit);
+	ret = describe(j, &t, err);
+	if (ret == 0)
+		ret = measure(j, &t, err);
+	if (ret == 0 && t.skipped && must) {
+		tare_fail(err, EINVAL, "%s, %.12s, could not be measured: %.200s", must, commit,
+			  t.why);
+		tare_hint(err, "try it: git worktree add --detach DIR %.12s", commit);
+		return -EINVAL;
+	}
+	to = ret == 0 ? bisect_add(&j->state->tries) : NULL;
+	if (ret == 0 && !to)
+		return tare_fail_nomem(err);
+	if (to)
+		*to = t;
+	return ret < 0 ? ret : bisect_save(j->state, j->path, err);
+}
+
+/* ---- the search ---- */
+
+struct search {
+	struct bisect_job *j;
+	uint64_t good, bad; /* counts of the ends */
+	const char **candidate;
+	size_t n, room;
+	struct gate_git g; /* its answer has the candidates */
+};
+
+static bool counts_as_bad(const struct search *s, const struct bisect_try *t)
+{
+	return bisect_is_bad(s->good, s->bad, t->count);
+}
+
+/*
+ * The earliest commit that is known to be bad: each bad one that was tried is an ancestor of those
+ * before.
+ */
+static const char *earliest_bad(const struct search *s)
+{
+	const struct bisect_tries *tries = &s->j->state->tries;
+	const char *bad = s->j->state->end[BISECT_BAD];
+
+	for (size_t i = 0; i < tries->n; i++)
+		if (!tries->t[i].skipped && counts_as_bad(s, &tries->t[i]))
+			bad = tries->t[i].commit;
+	return bad;
+}
+
+/* The commits that may have made it slower, by git: the best to try first. */
+static int find_candidates(struct search *s, const char *bad, struct tare_error *err)
+{
+	const struct bisect_state *state = s->j->state;
+	struct text input = { 0 };
+	int ret;
+
+	text_add(&input, "%s\n", bad);
+	for (size_t i = 0; i < state->tries.n; i++)
+		if (!state->tries.t[i].skipped && !counts_as_bad(s, &state->tries.t[i]))
+			text_add(&input, "^%s\n", state->tries.t[i].commit);
+	s->n = 0;
+	s->g.input = input.s;
+	ret = input.failed ? tare_fail_nomem(err)
+			   : gate_git(&s->g, err, "rev-list", "--bisect-all", "--stdin",
+				      state->first_parent ? "--first-parent" : NULL, NULL);
+	s->g.input = NULL;
+	text_free(&input);
+	if (ret > 0)
+		return gate_git_failed(&s->g, err, "cannot list the commits");
+	/* a line: HASH (dist=N) */
+	for (char *at = s->g.out.s; ret == 0 && at && *at;) {
+		char *next = strchr(at, '\n');
+
+		if (next)
+			*next++ = '\0';
+		at[strcspn(at, " ")] = '\0';
+		if (!array_reserve(&s->candidate, &s->room, s->n + 1, sizeof(*s->candidate)))
+			return tare_fail_nomem(err);
+		s->candidate[s->n++] = at;
+		at = next;
+	}
+	return ret;
+}
+
+static int compare_ends(struct search *s, struct tare_error *err)
+{
+	static const char *const names[] = { "the good commit", "the bad commit" };
+	const struct bisect_state *state = s->j->state;
+	int ret = 0;
+
+	for (int i = 0; ret == 0 && i < BISECT_ENDS; i++)
+		ret = try_commit(s->j, state->end[i], names[i], err);
+	if (ret < 0)
+		return ret;
+	s->good = bisect_find(&state->tries, state->end[BISECT_GOOD])->count;
+	s->bad = bisect_find(&state->tries, state->end[BISECT_BAD])->count;
+	if (bisect_differs(s->good, s->bad, state->threshold))
+		return 0;
+	tare_fail(err, EINVAL, "%.12s did not become slower than %.12s: %llu and %llu %s%s",
+		  state->end[BISECT_BAD], state->end[BISECT_GOOD], (unsigned long long)s->bad,
+		  (unsigned long long)s->good,
+		  is_instructions(state->event) ? "instructions" : state->event,
+		  s->bad > s->good ? ", a change below --threshold" : "");
+	if (s->bad <= s->good)
+		tare_hint(err,
+			  "check the range and the command; tare compare --rev A..B also "
+			  "compares times");
+	return -EINVAL;
+}
+
+static int search(struct search *s, struct bisect_choice *c, struct tare_error *err)
+{
+	int ret = compare_ends(s, err);
+
+	while (ret == 0) {
+		const char *bad = earliest_bad(s);
+		size_t tried = s->j->state->tries.n;
+
+		ret = find_candidates(s, bad, err);
+		if (ret < 0)
+			break;
+		*c = bisect_choose(&s->j->state->tries, s->candidate, s->n, bad);
+		if (c->next == SIZE_MAX)
+			break;
+		s->j->steps = tried + (size_t)ceil(log2((double)(s->n - c->skipped)));
+		ret = try_commit(s->j, s->candidate[c->next], NULL, err);
+	}
+	return ret;
+}
+
+/* ---- the answer ---- */
+
+static int add_suspects(struct bisect_result *r, const struct search *s, struct tare_error *err)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (!array_reserve(&r->suspect, &r->room, r->suspects + 1, sizeof(*r->suspect)))
+			return tare_fail_nomem(err);
+		snprintf(r->suspect[r->suspects++], sizeof(*r->suspect), "%s", s->candidate[i]);
+	}
+	return 0;
+}
+
+/* Other commits than the one that was found changed the count, too. */
+static void tell_rest(struct bisect_result *r, const struct search *s,
+		      const struct bisect_try *step)
+{
+	const struct bisect_state *state = s->j->state;
+	int64_t before = (int64_t)(r->before - s->good), after = (int64_t)(s->bad - r->after);
+
+	if (!before && !after)
+		return;
+	note(r,
+	     "Several commits changed the count, by %+lld in all; this is the largest step that was "
+	     "found, and there may be a larger one between commits that were not tried",
+	     (long long)(s->bad - s->good));
+	if (before)
+		note(r, "Before it, the change is %+lld: tare bisect %.12s..%.12s",
+		     (long long)before, state->end[BISECT_GOOD], step->parent);
+	if (after)
+		note(r, "After it, the change is %+lld: tare bisect %.12s..%.12s", (long long)after,
+		     step->commit, state->end[BISECT_BAD]);
+}
+
+/* The commit, and its count and that of its parent. */
+static int find_step(struct bisect_result *r, struct search *s, const char *bad,
+		     struct tare_error *err)
+{
+	const struct bisect_tries *tries = &s->j->state->tries;
+	const struct bisect_try *step, *parent;
+	char first[BISECT_COMMIT_BYTES];
+	int ret;
+
+	/* a merge: its first parent may be an ancestor of a good one, and not tried */
+	strcpy(first, bisect_find(tries, bad)->parent);
+	ret = try_commit(s->j, first, NULL, err);
+	if (ret < 0)
+		return ret;
+	step = bisect_largest_step(tries);
+	if (!step)
+		step = bisect_find(tries, bad);
+	parent = bisect_find(tries, step->parent);
+	strcpy(r->commit, step->commit);
+	r->found = true;
+	r->after = step->count;
+	r->before = s->good;
+	if (parent && !parent->skipped && parent->count < step->count) {
+		r->before = parent->count;
+		tell_rest(r, s, step);
+	} else {
+		note(r, "Its parent %s: the change is that from %.12s",
+		     !parent || parent->skipped ? "could not be measured" : "does not count less",
+		     s->j->state->end[BISECT_GOOD]);
+	}
+	return 0;
+}
+
+static int find_cause(struct bisect_result *r, struct bisect_job *j, struct tare_error *err)
+{
+	const struct bisect_try *step = bisect_find(&j->state->tries, r->commit);
+	char name[] = "command", why[BISECT_TEXT_BYTES] = "";
+	struct gate_benchmark b = benchmark_of(j->state, name);
+	struct gate_outcome o = { .why = "" };
+	const char *commits[] = { r->commit, step->parent };
+	int ret = 0;
+
+	if (j->no_cause || !step->parent[0])
+		return 0;
+	if (!is_instructions(j->state->event)) {
+		note(r, "The function is searched for instructions only");
+		return 0;
+	}
+	for (int i = 0; ret == 0 && i < 2; i++) {
+		if (j->progress)
+			j->progress(j->with, j->state->tries.n, j->steps,
+				    "searching the function: building", commits[i]);
+		ret = check_out(j, i, commits[i], err);
+		if (ret == 0)
+			ret = build(j, i, why, err);
+	}
+	if (ret == 0)
+		ret = gate_cause(&o, &b, j->tree[1].dir, j->tree[0].dir, j->state->folder,
+				 j->signals, err);
+	if (ret < 0)
+		return ret;
+	strcpy(r->function, o.function);
+	r->function_change = o.function_change;
+	if (ret > 0)
+		note(r, "The function is not known: %.400s", why);
+	else if (!r->function[0] && o.why[0])
+		note(r, "The cause: %.400s", o.why);
+	return 0;
+}
+
+int bisect_run(struct bisect_result *out, struct bisect_job *job, struct tare_error *err)
+{
+	struct search s = { .j = job, .g.signals = job->signals };
+	struct bisect_choice choice = { .skipped = 0 };
+	char bad[BISECT_COMMIT_BYTES];
+	int ret = 0;
+
+	*out = (struct bisect_result){ .found = false };
+	for (size_t i = 0; ret == 0 && i < job->state->tries.n; i++)
+		ret = describe(job, &job->state->tries.t[i], err); /* the file has only results */
+	if (ret == 0)
+		ret = search(&s, &choice, err);
+	if (ret < 0)
+		goto out;
+	strcpy(bad, earliest_bad(&s));
+	if (choice.skipped) {
+		strcpy(out->commit, bad);
+		out->before = s.good;
+		out->after = bisect_find(&job->state->tries, bad)->count;
+		ret = add_suspects(out, &s, err);
+	} else {
+		ret = find_step(out, &s, bad, err);
+		if (ret == 0)
+			ret = find_cause(out, job, err);
+	}
+out:
+	gate_git_end(&s.g);
+	free(s.candidate);
+	return ret;
+}
+
+void bisect_result_free(struct bisect_result *r)
+{
+	free(r->suspect);
+	*r = (struct bisect_result){ 0 };
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Searches the commit: git chooses, a worktree is built, the exact engine counts. The user's
+ * checkout is not touched.
+ */
+#ifndef BISECT_BISECT_RUN_H
+#define BISECT_BISECT_RUN_H
+
+#include "bisect/bisect_state.h"
+#include "compare/revision.h"
+
+enum { BISECT_NOTES_MAX = 8 };
+
+struct bisect_result {
+	bool found;                           /* else it is one of the suspects */
+	char commit[BISECT_COMMIT_BYTES];     /* the largest step; or the earliest bad commit */
+	uint64_t before, after;               /* counts of its parent, and its own */
+	char (*suspect)[BISECT_COMMIT_BYTES]; /* owned; some could not be measured */
+	size_t suspects, room;
+	char function[BISECT_TEXT_BYTES]; /* untrusted; with the largest change; "": unknown */
+	int64_t function_change;
+	char note[BISECT_NOTES_MAX][BISECT_TEXT_BYTES];
+	size_t notes;
+};
+
+struct bisect_job {
+	struct bisect_state *state; /* its folder exists */
+	const char *path;           /* the state is saved there after each try */
+	bool no_cause;
+	struct revision_signals *signals;
+	/* done of about `steps`; NULL: no progress */
+	void (*progress)(void *with, size_t done, size_t steps, const char *doing,
+			 const char *commit);
+	void *with;
+
+	/* Worktrees that bisect_clean_up() removes. */
+	struct revision tree[2];
+	size_t steps;
+};
+
+/*
+ * "A..B" -> the ends, and the working directory. -EINVAL: A is not an ancestor of B.
+ */
+int bisect_range(struct bisect_state *s, const char *range, char *prefix, size_t room,
+		 struct revision_signals *signals, struct tare_error *err);
+/* Exactly one event, which the exact engine counts. */
+int bisect_check_event(const struct bisect_state *s, struct tare_error *err);
+/* The path of the state's file. */
+int bisect_path(char out[PATH_MAX], struct revision_signals *signals, struct tare_error *err);
+int bisect_save(const struct bisect_state *s, const char *path, struct tare_error *err);
+/*
+ * -EINVAL: there is no answer, and trying again would not help. -EINTR: a signal. Free the result
+ * in any case.
+ */
+int bisect_run(struct bisect_result *out, struct bisect_job *job, struct tare_error *err);
+/* Remove the folder and its worktrees, also those of a tare that was killed. */
+void bisect_clean_up(struct bisect_state *s, struct revision_signals *signals);
+void bisect_result_free(struct bisect_result *r);
+
+#endif
