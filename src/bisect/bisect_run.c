@@ -158,9 +158,9 @@ static int check_out(struct bisect_job *j, int which, const char *commit, struct
 	snprintf(r->name, sizeof(r->name), "%.12s", commit);
 	strcpy(r->commit, commit);
 	if (!r->tree[0]) {
-		snprintf(tree, sizeof(tree), "%.4000s/%s", j->state->folder, tree_names[which]);
+		snprintf(tree, sizeof(tree), "%s/%s", j->state->folder, tree_names[which]);
 		ret = revision_check_out(r, tree, j->signals, err);
-		if (snprintf(r->dir, sizeof(r->dir), "%.4000s/%s", tree, j->state->prefix) >=
+		if (snprintf(r->dir, sizeof(r->dir), "%s/%s", tree, j->state->prefix) >=
 		    (int)sizeof(r->dir))
 			return tare_fail(err, ENAMETOOLONG, "the worktree's name is too long");
 		return ret;
@@ -186,7 +186,7 @@ static int build(struct bisect_job *j, int which, char why[BISECT_TEXT_BYTES],
 
 	if (!j->state->build)
 		return 0;
-	snprintf(log, sizeof(log), "%.4000s/log", j->state->folder);
+	snprintf(log, sizeof(log), "%s/log", j->state->folder);
 	status = revision_run(&j->tree[which], j->state->build, log, j->signals, err);
 	if (status <= 0)
 		return status;
@@ -214,7 +214,7 @@ void bisect_clean_up(struct bisect_state *s, struct revision_signals *signals)
 	for (size_t i = 0; i < ARRAY_SIZE(tree_names); i++) {
 		struct revision r = { .tree = "" };
 
-		snprintf(r.tree, sizeof(r.tree), "%.4000s/%s", folder, tree_names[i]);
+		snprintf(r.tree, sizeof(r.tree), "%s/%s", folder, tree_names[i]);
 		revision_remove(&r, signals, NULL);
 	}
 	file_remove_folder(folder);

@@ -6,7 +6,7 @@
 #ifndef BISECT_BISECT_STATE_H
 #define BISECT_BISECT_STATE_H
 
-#include <limits.h>
+#include "base/file.h"
 #include "base/text.h"
 #include "bisect/bisect.h"
 
@@ -21,7 +21,7 @@ struct bisect_state {
 	double threshold;    /* percent */
 	uint64_t timeout_ns; /* of one run; 0: none */
 
-	char folder[PATH_MAX]; /* of the worktrees; "": none */
+	char folder[FILE_FOLDER_ROOM]; /* of the worktrees; "": none */
 	struct bisect_tries tries;
 	char *text; /* of the file that was read; the strings are in it. NULL: none */
 };

@@ -253,6 +253,7 @@ def kill_once(name, how, draw):
 EVERY = {
     "stat": (["-e", "task-clock", "--", "true"], False),
     "compare": (["-r", "0", "--no-cause", "--", "true", ":::", "true"], False),
+    "bisect": (["HEAD~1..HEAD", "--no-cause", "--", "sh", "work.sh"], True),
     "gate": (["run", "--config", "gate.json"], False),
     "regions": (["-o", "of.tare", "--", PROGRAM, "loop", "3", "2"], False),
     "bench": (["--engine", "clock", "--runs", "4", "--asm", "nop"], False),
@@ -282,8 +283,16 @@ def six_descriptors():
     """Every command says that it has too few, or does all that it does with enough."""
     if ONLY_KILLS:
         skip("only kills")
+    if not shutil.which("git"):
+        skip("git is not installed")
     prepare()
     (INPUTS / "gate.json").write_text('{"benchmarks": {"true": {"command": ["true"]}}}')
+    git = ["git", "-C", INPUTS, "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for work in ("true", "for i in 1 2 3; do true; done"):
+        (INPUTS / "work.sh").write_text(work)
+        subprocess.run([*git, "add", "work.sh"], check=True)
+        subprocess.run([*git, "commit", "-qm", work], check=True)
     listed = subprocess.run([TARE, "help"], capture_output=True, text=True, env=ENV).stdout
     true(set(re.findall(r"^  ([a-z]+)  +", listed, re.M)) == set(EVERY), listed)
     for name, (more, same) in EVERY.items():

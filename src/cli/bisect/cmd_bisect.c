@@ -12,7 +12,7 @@
 #include "output/options/output_options.h"
 #include "output/progress.h"
 
-enum { STATE_BYTES_MAX = 16 << 20 };
+enum { STATE_BYTES_MAX = 1 << 20 };
 
 enum { FORMAT_MARKDOWN = FORMAT_JSON + 1 }; /* --format, after text and json; there is no CSV */
 
@@ -171,22 +171,6 @@ static int continue_or_begin(struct job *j, char **words)
 	return ret;
 }
 
-static int make_folder(struct job *j)
-{
-	const char *temp = getenv("TMPDIR");
-	char full[PATH_MAX];
-
-	bisect_clean_up(&j->state, &j->signals); /* of a tare that was killed */
-	if (!realpath(temp && *temp ? temp : "/tmp", full))
-		strcpy(full, "/tmp");
-	snprintf(j->state.folder, sizeof(j->state.folder), "%.3900s/tare-bisect-XXXXXX", full);
-	if (mkdtemp(j->state.folder))
-		return 0;
-	tare_fail(j->err, errno, "cannot create %.200s: %s", j->state.folder, strerror(errno));
-	j->state.folder[0] = '\0';
-	return -j->err->code;
-}
-
 /* ---- all ---- */
 
 static void show_progress(void *with, size_t done, size_t steps, const char *doing,
@@ -224,8 +208,10 @@ static int bisect(struct job *j, char **words)
 
 	if (ret == 0)
 		ret = bisect_check_event(&j->state, j->err);
-	if (ret == 0)
-		ret = make_folder(j);
+	if (ret == 0) {
+		bisect_clean_up(&j->state, &j->signals); /* of a tare that was killed */
+		ret = file_temp_folder(j->state.folder, "bisect", j->err);
+	}
 	if (ret == 0)
 		ret = bisect_save(&j->state, j->path, j->err);
 	if (ret < 0)

@@ -414,4 +414,6 @@ void complain(const struct command *self, const struct tare_error *err, const ch
 	}
 	if (err->hint[0])
 		put_line("  ", err->hint);
+	else if (err->code == EMFILE)
+		put_line("  ", "ulimit -n N allows more");
 }
