@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "perfdata/perfdata_features.h"
 #include "profile/report/annotate_view.h"
+#include "profile/report/source_files.h"
 #include "output/csv.h"
 #include "output/escape.h"
 #include "output/json.h"
@@ -21,7 +22,6 @@
 #include "profile/report/report_view.h"
 
 enum {
-	SOURCE_MAX = 32 << 20,
 	COLUMN_WIDTH = 14,
 	NAME_NARROW = 12,
 	WIDE = 100,
@@ -30,122 +30,16 @@ enum {
 	HOT_PERCENT = 5
 };
 
-/* ---- source files ---- */
-
-struct source {
-	const char *file;
-	char *text;
-	char **line;
-	size_t lines;
-	bool *put;    /* per line: it is in the document */
-	bool newer;   /* newer than the program */
-	bool refused; /* see source_is_shown() */
-};
-
-struct sources {
-	struct source *file;
-	size_t n;
-	struct timespec program;
-};
-
-/* Where packages install sources that everybody may read. */
-static bool is_public(const char *path, const struct stat *st)
+static struct source_files sources_of(const struct annotate_shown *s)
 {
-	static const char *const folders[] = { "/usr/src/", "/usr/include/", "/usr/lib/",
-					       "/usr/share/", "/usr/local/" };
-	char real[PATH_MAX];
-
-	if (st->st_uid || !(st->st_mode & S_IROTH) || !realpath(path, real))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-		if (!strncmp(real, folders[i], strlen(folders[i])))
-			return true;
-	return false;
-}
-
-/*
- * A program names its source files itself, and may name any: "#line 1 "/etc/shadow"". Only these
- * are shown: files of the program's owner; if that is the user who runs tare, or root, also files
- * of that user; and root's world-readable files where packages install sources.
- */
-static bool source_is_shown(const struct annotate_shown *s, const char *path, const struct stat *st)
-{
-	const struct annotation *a = s->of;
-	bool trusted = !a->owned || a->owner == geteuid() || a->owner == 0;
-
-	return s->any_source || (a->owned && st->st_uid == a->owner) ||
-		(trusted && st->st_uid == geteuid()) || is_public(path, st);
-}
-
-static char *read_all(const struct annotate_shown *s, const char *path, struct stat *st,
-		      bool *refused)
-{
-	int fd = file_open_regular(path, SOURCE_MAX);
-	char *text = NULL;
-	size_t n = 0;
-	ssize_t got;
-
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, st) == 0) {
-		*refused = !source_is_shown(s, path, st);
-		text = *refused ? NULL : malloc((size_t)st->st_size + 1);
-	}
-	while (text && n < (size_t)st->st_size &&
-	       (got = read(fd, text + n, (size_t)st->st_size - n)) > 0)
-		n += (size_t)got;
-	close(fd);
-	if (text)
-		text[n] = '\0';
-	return text;
-}
-
-static void cut(struct source *s)
-{
-	size_t room = 0;
-
-	for (char *at = s->text; at && *at;) {
-		char *end = strchr(at, '\n');
-
-		if (!array_reserve(&s->line, &room, s->lines + 1, sizeof(*s->line)))
-			return;
-		s->line[s->lines++] = at;
-		if (end)
-			*end++ = '\0';
-		if (*at && at[strlen(at) - 1] == '\r') /* DOS line ending */
-			at[strlen(at) - 1] = '\0';
-		at = end;
-	}
-}
-
-static struct source *source_of(struct sources *all, const struct annotate_shown *s,
-				const char *file)
-{
+	struct source_files all = {
+		.root = s->root, .owned = s->of->owned, .owner = s->of->owner, .any = s->any_source
+	};
 	struct stat st;
-	char path[4200];
 
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->file[i].file, file))
-			return &all->file[i];
-	if (!array_one_more(&all->file, all->n, sizeof(*all->file)))
-		return NULL;
-	all->file[all->n] = (struct source){ .file = file };
-	snprintf(path, sizeof(path), "%s%s", s->root, file);
-	all->file[all->n].text = read_all(s, path, &st, &all->file[all->n].refused);
-	all->file[all->n].newer = all->file[all->n].text && all->program.tv_sec &&
-		st.st_mtim.tv_sec > all->program.tv_sec;
-	cut(&all->file[all->n]);
-	return &all->file[all->n++];
-}
-
-static void sources_free(struct sources *all)
-{
-	for (size_t i = 0; i < all->n; i++) {
-		free(all->file[i].text);
-		free(all->file[i].line);
-		free(all->file[i].put);
-	}
-	free(all->file);
+	if (stat(s->of->module, &st) == 0)
+		all.program = st.st_mtim;
+	return all;
 }
 
 /* ---- text ---- */
@@ -265,10 +159,11 @@ static void put_heads(struct text *out, const struct annotate_shown *s, const st
 	text_add(out, "  %*s  instruction%s\n", (int)w->address, "address", ink_off(style));
 }
 
-static void put_source(struct text *out, const struct annotate_shown *s, struct sources *sources,
-		       const struct annotate_line *l, unsigned indent, const struct style *style)
+static void put_source(struct text *out, const struct annotate_shown *s,
+		       struct source_files *sources, const struct annotate_line *l, unsigned indent,
+		       const struct style *style)
 {
-	struct source *file = s->source ? source_of(sources, s, l->file) : NULL;
+	struct source_file *file = s->source ? source_files_find(sources, l->file) : NULL;
 
 	text_add(out, "%*s%s", (int)indent, "", ink_on(style, INK_FAINT));
 	put_name(out, path_base(l->file), 40);
@@ -373,7 +268,7 @@ void annotate_mixed(struct text *out, const struct annotate_shown *s, const stru
 }
 
 static void put_notes(struct text *out, const struct annotate_shown *s,
-		      const struct sources *sources, const struct style *style)
+		      const struct source_files *sources, const struct style *style)
 {
 	const struct annotation *a = s->of;
 	const struct annotate_column *c = &a->column[s->column];
@@ -438,15 +333,12 @@ static void put_notes(struct text *out, const struct annotate_shown *s,
 void annotate_text(struct text *out, const struct annotate_shown *s, const struct style *style)
 {
 	const struct annotation *a = s->of;
-	struct sources sources = { 0 };
+	struct source_files sources = sources_of(s);
 	const struct widths w = widths_of(s, style);
 	unsigned indent = (unsigned)(w.instruction - w.address - 2);
 	const struct annotate_line *last = NULL;
 	size_t cold = 0;
-	struct stat st;
 
-	if (stat(a->module, &st) == 0)
-		sources.program = st.st_mtim;
 	put_head(out, s, style);
 	put_heads(out, s, &w, style);
 	for (size_t i = 0; i < a->lines; i++) {
@@ -471,7 +363,7 @@ void annotate_text(struct text *out, const struct annotate_shown *s, const struc
 		text_add(out, "%*s%s... %zu with less%s\n", (int)indent, "",
 			 ink_on(style, INK_FAINT), cold, ink_off(style));
 	put_notes(out, s, &sources, style);
-	sources_free(&sources);
+	source_files_free(&sources);
 }
 
 /* ---- for programs ---- */
@@ -489,15 +381,12 @@ static void hex_bytes(char out[40], const struct annotate_line *l)
 static void json_sources(struct json *j, const struct annotate_shown *s)
 {
 	const struct annotation *a = s->of;
-	struct sources sources = { 0 };
-	struct stat st;
+	struct source_files sources = sources_of(s);
 
-	if (stat(a->module, &st) == 0)
-		sources.program = st.st_mtim;
 	json_array(j, "source_lines");
 	for (size_t i = 0; s->source && i < a->lines; i++) {
 		const struct annotate_line *l = &a->line[i];
-		struct source *of = l->file ? source_of(&sources, s, l->file) : NULL;
+		struct source_file *of = l->file ? source_files_find(&sources, l->file) : NULL;
 
 		if (!of || !l->line || l->line > of->lines ||
 		    (i && l->file == a->line[i - 1].file && l->line == a->line[i - 1].line))
@@ -526,7 +415,7 @@ static void json_sources(struct json *j, const struct annotate_shown *s)
 		if (sources.file[i].refused)
 			json_string(j, NULL, sources.file[i].file);
 	json_end(j);
-	sources_free(&sources);
+	source_files_free(&sources);
 }
 
 void annotate_json(struct text *out, const struct annotate_shown *s)
