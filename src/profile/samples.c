@@ -1096,7 +1096,7 @@ out:
 	free(raw.column);
 	free(raw.place_frame);
 	free(raw.place_module);
-	if (ret == 0 && opts->detail == SAMPLES_ADDRESS &&
+	if (ret == 0 && (opts->detail == SAMPLES_ADDRESS || opts->places) &&
 	    (out->modules = malloc(sizeof(*out->modules))))
 		*out->modules = raw.modules;
 	else
@@ -1118,6 +1118,7 @@ void samples_free(struct samples *s)
 	for (size_t i = 0; i < s->n_by_name; i++)
 		free(s->by_name[i].module);
 	free(s->by_name);
+	free(s->place);
 	free(s->field);
 	if (s->modules)
 		modules_free(s->modules);

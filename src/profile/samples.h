@@ -38,6 +38,7 @@ struct samples_options {
 	 * will be split by command or thread, which only samples know.
 	 */
 	bool counted, comms_apart, threads_apart;
+	bool places; /* with `counted`: keep the first event's count of each instruction */
 	struct samples_filter filter;
 	const char *const *trace; /* which fields of tracepoints: profile/traced.h; NULL: none */
 	size_t n_trace;
@@ -121,8 +122,16 @@ struct samples_counted {
 	size_t comms;    /* names of threads */
 };
 
+struct samples_place {
+	uint32_t frame; /* of the call tree */
+	uint32_t module;
+	uint64_t offset, amount;
+};
+
 struct samples {
 	struct call_tree *call_tree;
+	struct samples_place *place; /* with samples_options.places */
+	size_t places;
 	struct samples_counted counted;
 	struct samples_quality quality;
 	struct samples_unnamed *unnamed; /* most samples first */
@@ -132,7 +141,7 @@ struct samples {
 	uint32_t *field; /* names of the requested fields of tracepoints, as columns of a report */
 	size_t n_fields;
 	struct perfdata *file; /* its head and features */
-	/* with SAMPLES_ADDRESS: `code` of a frame is an index into these */
+	/* with SAMPLES_ADDRESS or places: `code` of a frame and `module` of a place are indexes */
 	struct modules *modules;
 };
 

@@ -372,6 +372,28 @@ static int build(struct naming *t, uint32_t *node_now, uint32_t *task_now, uint3
 	return ret;
 }
 
+static int keep_places(struct naming *t)
+{
+	const struct exact_places *p = t->raw->places;
+	struct samples_place *place = malloc((p->n + 1) * sizeof(*place));
+
+	if (!place)
+		return tare_fail_nomem(t->err);
+	for (size_t i = 0; i < p->n; i++) {
+		uint32_t raw = t->raw->place_frame[i];
+
+		place[i] = (struct samples_place){
+			.frame = t->made[t->first[raw] + t->count[raw] - 1],
+			.module = t->from[raw].module,
+			.offset = p->offset[i],
+			.amount = p->value[i * p->events],
+		};
+	}
+	t->out->place = place;
+	t->out->places = p->n;
+	return 0;
+}
+
 static int most_first(const void *a, const void *b)
 {
 	const struct samples_unnamed *x = a, *y = b;
@@ -413,6 +435,8 @@ int samples_name(struct samples *out, struct raw *raw, const struct samples_opti
 		ret = counted_apply(
 			raw, &(struct counted_names){ t.to, t.first, t.count, t.made, column_now },
 			err);
+	if (ret == 0 && raw->places && opts->places)
+		ret = keep_places(&t);
 	if (out->n_unnamed)
 		qsort(out->unnamed, out->n_unnamed, sizeof(*out->unnamed), most_first);
 out:
