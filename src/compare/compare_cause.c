@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/path.h"
 #include "base/signal_name.h"
 #include "compare/compare_cause.h"
@@ -176,12 +177,122 @@ static int rows(struct compare_cause *c, struct tare_error *err)
 	return 0;
 }
 
+/* ---- lines of a function ---- */
+
+struct counted_lines {
+	struct compare_counted_line *line;
+	size_t n;
+};
+
+static int by_line(const void *a, const void *b)
+{
+	const struct compare_counted_line *x = a, *y = b;
+	int d = strcmp(x->file, y->file);
+
+	return d ? d : (x->line > y->line) - (x->line < y->line);
+}
+
+static void merge_lines(struct counted_lines *l)
+{
+	size_t n = 0;
+
+	qsort(l->line, l->n, sizeof(*l->line), by_line);
+	for (size_t i = 0; i < l->n; i++)
+		if (n && by_line(&l->line[n - 1], &l->line[i]) == 0)
+			l->line[n - 1].amount += l->line[i].amount;
+		else
+			l->line[n++] = l->line[i];
+	l->n = n;
+}
+
+/* False: there is no line information. */
+static bool find_line(struct modules *m, const struct samples_place *p,
+		      struct source_files *sources, struct compare_counted_line *l)
+{
+	struct symbol function;
+	struct module *of;
+	struct stat st;
+
+	if (!modules_find(m, p->module, p->offset, &function))
+		return false;
+	of = &m->module[p->module];
+	if (!of->symbols || !symbols_line(of->symbols, p->offset, &l->file, &l->line))
+		return false;
+	if (!sources->n && of->kind == MODULE_FILE && fstat(of->fd, &st) == 0) {
+		sources->owned = true;
+		sources->owner = st.st_uid;
+		sources->program = st.st_mtim;
+	}
+	return true;
+}
+
+static void find_text(struct source_files *sources, struct compare_counted_line *l)
+{
+	const struct source_file *s = source_files_find(sources, l->file);
+
+	if (s && !s->newer && l->line && l->line <= s->lines)
+		l->text = s->line[l->line - 1];
+}
+
+/* The lines of a row's function in one recording, by exact counts. */
+static int count_lines(struct counted_lines *out, const struct samples *s,
+		       struct source_files *sources, const struct compare_row *row,
+		       const char *module, struct tare_error *err)
+{
+	const struct call_tree *t = s->call_tree;
+	size_t frames;
+	const struct call_tree_frame *frame = call_tree_frames(t, &frames);
+
+	for (size_t i = 0; i < s->places; i++) {
+		const struct call_tree_frame *f = &frame[s->place[i].frame];
+		struct compare_counted_line l = { .amount = s->place[i].amount };
+
+		if (!l.amount || strcmp(call_tree_name(t, f->function), row->function) != 0 ||
+		    strcmp(path_base(call_tree_name(t, f->module)), module) != 0 ||
+		    !find_line(s->modules, &s->place[i], sources, &l))
+			continue;
+		if (!array_one_more(&out->line, out->n, sizeof(*out->line)))
+			return tare_fail_nomem(err);
+		out->line[out->n++] = l;
+	}
+	merge_lines(out);
+	for (size_t i = 0; i < out->n; i++)
+		find_text(sources, &out->line[i]);
+	return 0;
+}
+
+/* `program`: names of one module before and after, or NULL. */
+static int find_lines(struct compare_cause *c, const char *const program[COMPARE_SIDES],
+		      struct tare_error *err)
+{
+	const struct compare_row *row = c->row;
+	struct counted_lines of[COMPARE_SIDES] = { { 0 } };
+	int ret = 0;
+
+	if (c->by_samples || !c->changed)
+		return 0;
+	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++) {
+		bool renamed = program[0] && program[1] &&
+			!strcmp(row->module, program[COMPARE_AFTER]);
+
+		ret = count_lines(&of[side], &c->samples[side], &c->sources[side], row,
+				  renamed ? program[side] : row->module, err);
+	}
+	if (ret == 0)
+		ret = compare_lines_match(&c->lines, of[0].line, of[0].n, of[1].line, of[1].n, err);
+	for (int side = 0; side < COMPARE_SIDES; side++)
+		free(of[side].line);
+	return ret;
+}
+
 int compare_cause_read(struct compare_cause *out, const char *const path[COMPARE_SIDES],
 		       const char *const program[COMPARE_SIDES], struct tare_error *err)
 {
-	const struct samples_options read = {
-		.filter = SAMPLES_ALL, .counted = true, .inlined = true, .detail = SAMPLES_FUNCTION
-	};
+	const struct samples_options read = { .filter = SAMPLES_ALL,
+					      .counted = true,
+					      .inlined = true,
+					      .detail = SAMPLES_FUNCTION,
+					      .places = true };
 	const struct report_options opts = { .keys = REPORT_FUNCTION | REPORT_MODULE,
 					     .column = REPORT_AFTER };
 	const struct call_tree *from[COMPARE_SIDES];
@@ -204,15 +315,20 @@ int compare_cause_read(struct compare_cause *out, const char *const path[COMPARE
 	if (!out->pair)
 		return -err->code;
 	ret = report_diff_make(&out->diff, out->pair, &opts, false, err);
-	return ret < 0 ? ret : rows(out, err);
+	if (ret == 0)
+		ret = rows(out, err);
+	return ret < 0 ? ret : find_lines(out, program, err);
 }
 
 void compare_cause_free(struct compare_cause *c)
 {
 	free(c->row);
+	compare_lines_free(&c->lines);
 	report_diff_free(&c->diff);
 	call_tree_free(c->pair);
-	for (int side = 0; side < COMPARE_SIDES; side++)
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		source_files_free(&c->sources[side]);
 		samples_free(&c->samples[side]);
+	}
 	*c = (struct compare_cause){ 0 };
 }

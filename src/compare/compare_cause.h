@@ -7,8 +7,9 @@
 #ifndef COMPARE_COMPARE_CAUSE_H
 #define COMPARE_COMPARE_CAUSE_H
 
-#include "compare/compare_run.h"
+#include "compare/compare_lines.h"
 #include "profile/report/report_diff.h"
+#include "profile/report/source_files.h"
 #include "profile/samples.h"
 
 struct compare_row {
@@ -26,6 +27,10 @@ struct compare_cause {
 	int64_t rest[COMPARE_SIDES]; /* total minus rows: code that belongs to no file */
 	bool by_samples; /* rows are estimated: `why` says why the exact counts were not usable */
 	const char *why;
+
+	/* of the function with the largest change; without rows if it is not by exact counts */
+	struct compare_lines lines;
+	struct source_files sources[COMPARE_SIDES];
 
 	/* The recordings, for a flame graph. */
 	struct samples samples[COMPARE_SIDES];

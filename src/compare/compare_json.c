@@ -67,6 +67,44 @@ static void json_sides(struct json *j, const char *key, int64_t before, int64_t 
 	json_end(j);
 }
 
+static void json_lines(struct json *j, const struct compare_shown *s)
+{
+	const struct compare_lines *lines = &s->cause->lines;
+	size_t shown = compare_lines_shown(s);
+	int64_t others[COMPARE_SIDES];
+
+	if (!shown) {
+		json_null(j, "lines");
+		return;
+	}
+	json_object(j, "lines");
+	json_string(j, "function", s->cause->row[0].function);
+	json_array(j, "changed");
+	for (size_t i = 0; i < shown; i++) {
+		const struct compare_line *l = &lines->line[i];
+
+		json_object(j, NULL);
+		for (int side = 0; side < COMPARE_SIDES; side++) {
+			json_object(j, side ? "at_after" : "at_before");
+			json_string(j, "file", l->file[side]);
+			if (l->file[side])
+				json_uint(j, "line", l->line[side]);
+			else
+				json_null(j, "line");
+			json_end(j);
+		}
+		json_string(j, "text", l->text);
+		json_uint(j, "before", l->amount[0]);
+		json_uint(j, "after", l->amount[1]);
+		json_int(j, "change", l->change);
+		json_end(j);
+	}
+	json_end(j);
+	compare_other_lines(s->cause, shown, others);
+	json_sides(j, "others", others[0], others[1]);
+	json_end(j);
+}
+
 static void json_cause(struct json *j, const struct compare_shown *s)
 {
 	const struct compare_cause *c = s->cause;
@@ -98,6 +136,7 @@ static void json_cause(struct json *j, const struct compare_shown *s)
 		json_end(j);
 	}
 	json_end(j);
+	json_lines(j, s);
 	json_end(j);
 }
 

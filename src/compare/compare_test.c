@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "compare/compare.h"
+#include "compare/compare_lines.h"
 #include "tap.h"
 
 enum { MOST = 8 };
@@ -278,6 +281,103 @@ TEST(outcomes)
 
 		CHECK_EQ(compare_outcome(e, 2, &by), all[i].outcome, "row at line %d", all[i].line);
 		CHECK_EQ((size_t)(by - e), all[i].by, "row at line %d", all[i].line);
+	}
+}
+
+enum { LINES = 8 };
+
+/* Lines of one function before and after; 0 ends a list, and in a pair: there is no such line. */
+static const struct {
+	int line;
+	struct compare_counted_line before[LINES], after[LINES];
+	struct {
+		unsigned before, after;
+		int64_t change;
+	} pair[LINES];
+} functions[] = {
+	/* moved by two lines; one does more, and one is alike */
+	{ __LINE__,
+	  { { "f.c", "for (;;)", 1, 10 },
+	    { "f.c", "\tif (a == b)", 2, 30 },
+	    { "f.c", "n++;", 3, 5 } },
+	  { { "d/f.c", "for (;;)", 3, 10 },
+	    { "d/f.c", "depth++;", 4, 90 },
+	    { "d/f.c", "if (a == b && depth)", 5, 40 },
+	    { "d/f.c", "n++;  ", 6, 6 } },
+	  { { 0, 4, 90 }, { 2, 5, 10 }, { 3, 6, 1 }, { 1, 3, 0 } } },
+	/* the same counts in another order of the texts: texts decide */
+	{ __LINE__,
+	  { { "f.c", "aaaa", 1, 10 }, { "f.c", "bbbb", 2, 20 } },
+	  { { "f.c", "bbbb", 1, 10 }, { "f.c", "cccc", 2, 20 } },
+	  { { 0, 2, 20 }, { 2, 1, -10 }, { 1, 0, -10 } } },
+	/* without texts: by the counts of unchanged lines, and in order between them */
+	{ __LINE__,
+	  { { "f.c", NULL, 1, 10 }, { "f.c", NULL, 2, 30 }, { "f.c", NULL, 3, 5 } },
+	  { { "f.c", NULL, 4, 10 }, { "f.c", NULL, 5, 70 }, { "f.c", NULL, 6, 5 } },
+	  { { 2, 5, 40 }, { 1, 4, 0 }, { 3, 6, 0 } } },
+	/* not equally many: those at the same distance */
+	{ __LINE__,
+	  { { "f.c", NULL, 1, 10 }, { "f.c", NULL, 2, 30 }, { "f.c", NULL, 9, 5 } },
+	  { { "f.c", NULL, 4, 10 },
+	    { "f.c", NULL, 5, 70 },
+	    { "f.c", NULL, 6, 7 },
+	    { "f.c", NULL, 12, 5 } },
+	  { { 2, 5, 40 }, { 0, 6, 7 }, { 1, 4, 0 }, { 9, 12, 0 } } },
+	/* lines of other files, as of a macro, do not match */
+	{ __LINE__,
+	  { { "a.h", NULL, 7, 10 }, { "f.c", NULL, 1, 20 } },
+	  { { "b.h", NULL, 7, 10 }, { "f.c", NULL, 1, 25 } },
+	  { { 7, 0, -10 }, { 0, 7, 10 }, { 1, 1, 5 } } },
+	{ __LINE__, { { NULL } }, { { "f.c", NULL, 1, 20 } }, { { 0, 1, 20 } } },
+	{ __LINE__, { { NULL } }, { { NULL } }, { { 0 } } },
+};
+
+static size_t number_of_lines(const struct compare_counted_line *l)
+{
+	size_t n = 0;
+
+	while (n < LINES && l[n].line)
+		n++;
+	return n;
+}
+
+TEST(lines_of_both_builds_correspond)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		size_t n = number_of_lines(functions[i].before),
+		       k = number_of_lines(functions[i].after), found = 0;
+		uint64_t sum[COMPARE_SIDES] = { 0 };
+		struct tare_error err = TARE_ERROR_INIT;
+		struct compare_lines l;
+
+		CHECK_EQ(compare_lines_match(&l, functions[i].before, n, functions[i].after, k,
+					     &err),
+			 0, "%s", err.what);
+		for (size_t j = 0; j < l.n; j++) {
+			for (int side = 0; side < COMPARE_SIDES; side++)
+				sum[side] += l.line[j].amount[side];
+			CHECK(!j || llabs(l.line[j].change) <= llabs(l.line[j - 1].change),
+			      "row at line %d: sorted", functions[i].line);
+		}
+		for (size_t j = 0; j < LINES; j++) {
+			unsigned before = functions[i].pair[j].before,
+				 after = functions[i].pair[j].after;
+			bool there = !before && !after;
+
+			for (size_t x = 0; x < l.n; x++)
+				there |= l.line[x].line[0] == before &&
+					l.line[x].line[1] == after &&
+					l.line[x].change == functions[i].pair[j].change;
+			found += before || after;
+			CHECK(there, "row at line %d: %u and %u", functions[i].line, before, after);
+		}
+		CHECK_EQ(l.n, found, "row at line %d", functions[i].line);
+		for (size_t j = 0; j < n; j++)
+			sum[0] -= functions[i].before[j].amount;
+		for (size_t j = 0; j < k; j++)
+			sum[1] -= functions[i].after[j].amount;
+		CHECK(!sum[0] && !sum[1], "row at line %d: each line once", functions[i].line);
+		compare_lines_free(&l);
 	}
 }
 

@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/path.h"
 #include "compare/compare_view.h"
 #include "output/escape.h"
+
+enum { LINES_SHOWN = 5, CODE_WIDTH = 50 };
 
 const char compare_blind[] =
 	"Not seen: the same instructions at other addresses or on other data can take another time "
@@ -110,6 +113,22 @@ void compare_others(const struct compare_cause *c, size_t from, int64_t sum[COMP
 		sum[side] = c->rest[side];
 		for (size_t i = from; i < c->n; i++)
 			sum[side] += (int64_t)c->row[i].amount[side];
+	}
+}
+
+size_t compare_lines_shown(const struct compare_shown *s)
+{
+	size_t n = s->cause->lines.changed;
+
+	return s->limit && n > LINES_SHOWN ? LINES_SHOWN : n;
+}
+
+void compare_other_lines(const struct compare_cause *c, size_t from, int64_t sum[COMPARE_SIDES])
+{
+	for (int side = 0; side < COMPARE_SIDES; side++) {
+		sum[side] = (int64_t)c->row[0].amount[side];
+		for (size_t i = 0; i < from; i++)
+			sum[side] -= (int64_t)c->lines.line[i].amount[side];
 	}
 }
 
@@ -339,6 +358,59 @@ static void put_cause(struct text *out, const struct compare_shown *s, const str
 			      c->why ? ": " : "", c->why ? c->why : "");
 }
 
+static void put_line_name(struct text *t, const struct compare_line *l)
+{
+	bool new = !l->file[COMPARE_BEFORE], gone = !l->file[COMPARE_AFTER];
+	enum compare_side side = gone ? COMPARE_BEFORE : COMPARE_AFTER;
+	const char *file = path_base(l->file[side]);
+
+	escape_middle(t, file, strlen(file), 32);
+	text_add(t, ":%u", l->line[side]);
+	if (!new && !gone && l->line[COMPARE_BEFORE] != l->line[COMPARE_AFTER])
+		text_add(t, " (was %u)", l->line[COMPARE_BEFORE]);
+}
+
+/* Of the first function. */
+static void put_lines(struct text *out, const struct compare_shown *s, const struct style *style)
+{
+	const struct compare_lines *lines = &s->cause->lines;
+	struct grid g = { .columns = 6, .drop = { 5, 1, 2 }, .drops = 3 };
+	size_t shown = compare_lines_shown(s);
+	int64_t others[COMPARE_SIDES];
+	struct text t = { 0 };
+
+	if (!shown)
+		return;
+	text_add(out, "\n");
+	grid_row(&g);
+	grid_word(&g, 0, INK_FAINT, "instructions");
+	grid_word(&g, 1, INK_FAINT, "before");
+	grid_word(&g, 2, INK_FAINT, "after");
+	text_add(&t, "line of ");
+	escape_middle(&t, s->cause->row[0].function, strlen(s->cause->row[0].function), 40);
+	grid_put(&g, 3, INK_FAINT, &t);
+	for (size_t i = 0; i < shown; i++) {
+		const struct compare_line *l = &lines->line[i];
+
+		put_line_name(&t, l);
+		put_row(&g, style, (int64_t)l->amount[0], (int64_t)l->amount[1], &t,
+			!l->file[COMPARE_BEFORE]          ? "new"
+				: !l->file[COMPARE_AFTER] ? "gone"
+							  : "");
+		if (l->text) {
+			const char *code = l->text + strspn(l->text, " \t");
+
+			escape_middle(&t, code, strlen(code), CODE_WIDTH);
+			grid_put(&g, 5, INK_PLAIN, &t);
+		}
+	}
+	compare_other_lines(s->cause, shown, others);
+	text_add(&t, "rest of the function");
+	put_row(&g, style, others[0], others[1], &t, "");
+	grid_write(out, &g, style, 1);
+	grid_free(&g);
+}
+
 static void put_test(struct text *out, const struct compare_shown *s, const struct style *style)
 {
 	bool exact = false;
@@ -377,8 +449,10 @@ void compare_show_text(struct text *out, const struct compare_shown *s, const st
 		text_add(out, " (%.12s)\n%s", s->side[side].commit, side ? "\n" : "");
 	}
 	put_events(out, s, style);
-	if (s->cause)
+	if (s->cause) {
 		put_cause(out, s, style);
+		put_lines(out, s, style);
+	}
 	text_add(out, "\n");
 	for (size_t i = 0; i < s->notes; i++)
 		put_paragraph(out, style, INK_PLAIN, "%s.", s->note[i]);

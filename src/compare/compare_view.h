@@ -46,6 +46,9 @@ void compare_put_value(struct text *out, const struct style *style, const struct
 size_t compare_rows_shown(const struct compare_shown *s);
 /* Sums of the rows beyond the first `from`, and of the code without rows. */
 void compare_others(const struct compare_cause *c, size_t from, int64_t sum[COMPARE_SIDES]);
+/* Of the first function: the first lines that are shown, and the rest of the function. */
+size_t compare_lines_shown(const struct compare_shown *s);
+void compare_other_lines(const struct compare_cause *c, size_t from, int64_t sum[COMPARE_SIDES]);
 const char *compare_row_state(const struct compare_row *r); /* "new", "gone", or "" */
 extern const char compare_blind[];                          /* what exact counts do not show */
 

@@ -62,6 +62,8 @@ def adds_up(d):
     cause, event = d["cause"], d["events"][0]
     for side in ("before", "after", "change"):
         equal(sum(f[side] for f in cause["functions"]) + cause["others"][side], cause["total"][side], f"the rows add up: {side}")
+        if cause["lines"]:
+            equal(sum(x[side] for x in cause["lines"]["changed"]) + cause["lines"]["others"][side], cause["functions"][0][side], f"the lines add up: {side}")
     for side in ("before", "after"):
         equal(cause["total"][side], event[side]["median"], f"to the count: {side}")
         equal(len(set(event[side]["runs"])), 1, "it repeats")
@@ -93,6 +95,53 @@ def new_and_gone_functions():
     adds_up(d)
     equal([(f["function"], f["state"]) for f in d["cause"]["functions"]], [("extra", "gone")], "only one is shown")
     equal(document("-r", "0", "--no-cause", "--", EXTRA, ":::", BEFORE)["cause"], None, "--no-cause")
+
+
+LINED = """static int parse(const char *s)
+{
+	volatile int n = 0;
+
+	for (; *s; s++)
+		if (*s == ',')
+			n++;
+	return n;
+}
+int main(void)
+{
+	int all = 0;
+
+	for (int i = 0; i < 100; i++)
+		all += parse("a,b,c");
+	return all == 0;
+}
+"""
+
+
+@test
+def the_lines_of_the_function():
+    for name, source in (("lined", LINED), ("moved", "/* \n\n */\n" + LINED.replace("for (; *s; s++)", "for (; *s; s++) {\n\t\t(void)*(volatile const char *)s; /* \033[1m */")
+                                            .replace("== ','", "== ',' && n < 1000").replace("n++;", "n++; }"))):
+        os.makedirs(os.path.join(ROOM.name, name), exist_ok=True)
+        Path(ROOM.name, name, "p.c").write_text(source)
+        sh(CC, "-O0", "-g", "-o", f"{name}.out", f"{name}/p.c")
+    d = document("-r", "0", "--", "./lined.out", ":::", "./moved.out", status=2)
+    adds_up(d)
+    lines = d["cause"]["lines"]
+    equal(lines["function"], "parse")
+    equal([(x["at_before"]["line"], x["at_after"]["line"]) for x in sorted(lines["changed"], key=lambda x: x["at_after"]["line"])], [(None, 9), (6, 10)],
+          "the new line, and the one that is longer; lines that only moved did not change")
+    equal(lines["others"]["change"], 0, "nothing else changed")
+    text = compare("-r", "0", "--", "./lined.out", ":::", "./moved.out", status=2).stdout
+    for x in lines["changed"]:
+        was = f" (was {x['at_before']['line']})" if x["at_before"]["line"] else ""
+        true(re.search(rf"\+{x['change']} +{x['before']} +{x['after']} +p\.c:{x['at_after']['line']}{re.escape(was)}", text.replace(",", "")), f"{x} in the text: {text}")
+    true("if (*s == ',' && n < 1000)" in text and "\033" not in text, text)
+    os.remove(Path(ROOM.name, "moved", "p.c"))
+    d = document("-r", "0", "--", "./lined.out", ":::", "./moved.out", status=2)
+    adds_up(d)
+    equal({x["text"] for x in d["cause"]["lines"]["changed"] if x["at_after"]["line"]}, {None}, "without the source")
+    sh("strip", "-g", "lined.out", "moved.out")
+    equal(document("-r", "0", "--", "./lined.out", ":::", "./moved.out", status=2)["cause"]["lines"], None, "without line information")
 
 
 @test
