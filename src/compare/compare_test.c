@@ -310,6 +310,11 @@ static const struct {
 	  { { "f.c", "aaaa", 1, 10 }, { "f.c", "bbbb", 2, 20 } },
 	  { { "f.c", "bbbb", 1, 10 }, { "f.c", "cccc", 2, 20 } },
 	  { { 0, 2, 20 }, { 2, 1, -10 }, { 1, 0, -10 } } },
+	/* alike at the end, and too little alike */
+	{ __LINE__,
+	  { { "f.c", "int value = 1;", 1, 10 }, { "f.c", "abcdef", 2, 20 } },
+	  { { "f.c", "long value = 1;", 1, 11 }, { "f.c", "abxxxx", 2, 21 } },
+	  { { 1, 1, 1 }, { 2, 0, -20 }, { 0, 2, 21 } } },
 	/* without texts: by the counts of unchanged lines, and in order between them */
 	{ __LINE__,
 	  { { "f.c", NULL, 1, 10 }, { "f.c", NULL, 2, 30 }, { "f.c", NULL, 3, 5 } },
