@@ -281,6 +281,7 @@ void stat_json(struct text *out, const struct stat_table *t, const struct stat_m
 	json_uint(&j, "runs_each", stat_runs_each(t, about));
 	each_run(&j, t);
 	json_object(&j, "conditions");
+	json_string(&j, "tare", TARE_VERSION);
 	json_bool(&j, "aslr", about->aslr && !(determinism_had(about->fixed) & FIXED(ASLR)));
 	json_string(&j, "launch", about->fixed ? "fixed" : "plain");
 	if (determinism_had(about->fixed) & FIXED(ENVIRONMENT)) {
