@@ -10,6 +10,7 @@ extern const struct command cmd_stat;
 extern const struct command cmd_compare;
 extern const struct command cmd_gate;
 extern const struct command cmd_bisect;
+extern const struct command cmd_history;
 extern const struct command cmd_dump;
 extern const struct command cmd_export;
 extern const struct command cmd_record;
@@ -28,9 +29,9 @@ extern const struct command cmd_bench;
 extern const struct command cmd_scan;
 
 const struct command *const commands[] = {
-	&cmd_stat,      &cmd_compare,   &cmd_gate,    &cmd_bisect,   &cmd_regions,
-	&cmd_run,       &cmd_verify,    &cmd_diverge, &cmd_scan,     &cmd_doctor,
-	&cmd_events,    &cmd_record,    &cmd_report,  &cmd_annotate, &cmd_memory,
-	&cmd_sharing,   &cmd_windows,   &cmd_bench,   &cmd_dump,     &cmd_export,
-	&cmd_summarize, &cmd_aggregate, &cmd_diff,    &cmd_msr,      NULL,
+	&cmd_stat,   &cmd_compare, &cmd_gate,     &cmd_bisect,    &cmd_history,   &cmd_regions,
+	&cmd_run,    &cmd_verify,  &cmd_diverge,  &cmd_scan,      &cmd_doctor,    &cmd_events,
+	&cmd_record, &cmd_report,  &cmd_annotate, &cmd_memory,    &cmd_sharing,   &cmd_windows,
+	&cmd_bench,  &cmd_dump,    &cmd_export,   &cmd_summarize, &cmd_aggregate, &cmd_diff,
+	&cmd_msr,    NULL,
 };

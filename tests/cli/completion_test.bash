@@ -34,6 +34,9 @@ offers accept tare gate a
 offers --measure-base tare gate --me
 offers bisect tare bi
 offers --first-parent tare bisect --fi
+offers history tare hi
+offers show tare history s
+offers --notes tare history --no
 offers exact tare compare --engine e
 offers stat tare ''
 offers '!tare' tare ''

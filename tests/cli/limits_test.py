@@ -254,6 +254,7 @@ EVERY = {
     "stat": (["-e", "task-clock", "--", "true"], False),
     "compare": (["-r", "0", "--no-cause", "--", "true", ":::", "true"], False),
     "bisect": (["HEAD~1..HEAD", "--no-cause", "--", "sh", "work.sh"], True),
+    "history": (["add", "--db", "history.db", "stat.json"], False),
     "gate": (["run", "--config", "gate.json"], False),
     "regions": (["-o", "of.tare", "--", PROGRAM, "loop", "3", "2"], False),
     "bench": (["--engine", "clock", "--runs", "4", "--asm", "nop"], False),
@@ -287,6 +288,8 @@ def six_descriptors():
         skip("git is not installed")
     prepare()
     (INPUTS / "gate.json").write_text('{"benchmarks": {"true": {"command": ["true"]}}}')
+    event = {"event": "e", "unit": "", "engine": "exact", "quality": "exact", "value": 1, "min": 1, "max": 1, "n": 1}
+    (INPUTS / "stat.json").write_text(json.dumps({"schema": "tare/stat/1", "command": ["true"], "runs": 1, "events": [event]}))
     git = ["git", "-C", INPUTS, "-c", "user.name=A", "-c", "user.email=a@example.org"]
     subprocess.run([*git, "init", "-q"], check=True)
     for work in ("true", "for i in 1 2 3; do true; done"):

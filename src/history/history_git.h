@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What git knows about the commits of a history, and the results in the notes of tare gate. */
+#ifndef HISTORY_HISTORY_GIT_H
+#define HISTORY_HISTORY_GIT_H
+
+#include <limits.h>
+#include "gate/gate_git.h"
+#include "history/history.h"
+
+/* The path of the usual store: in the git directory, which all worktrees share. */
+int history_git_path(char out[PATH_MAX], struct revision_signals *s, struct tare_error *err);
+/*
+ * The commit `rev` (NULL: HEAD), with strings of the arena. Outside of a repository, `rev` is any
+ * name, and the time is now; it is required there.
+ */
+int history_git_commit(struct history_commit *out, void **strings, const char *rev,
+		       struct revision_signals *s, struct tare_error *err);
+/* Adds the results in the notes of HEAD and its first-parent ancestors. */
+int history_git_notes(struct history_batch *to, struct revision_signals *s, struct tare_error *err);
+
+#endif

@@ -1,0 +1,667 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The store in a file, by SQLite: in WAL mode, so that readers do not wait for a writer, and with
+ * synchronous=FULL, so that a committed transaction is on the disk. Whole numbers above 2^63-1 are
+ * texts of digits, as SQLite's integers end there.
+ *
+ * Sources: sqlite.org, fileformat2.html (the header), wal.html, pragma.html.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/file.h"
+#include "base/library.h"
+#include "base/num.h"
+#include "history/history_store.h"
+
+/* clang-format off */
+#define FUNCTIONS(F) \
+	F(sqlite3_bind_blob) F(sqlite3_bind_double) F(sqlite3_bind_int64) F(sqlite3_bind_text) \
+	F(sqlite3_busy_timeout) F(sqlite3_changes) F(sqlite3_close) F(sqlite3_column_bytes) \
+	F(sqlite3_column_double) F(sqlite3_column_int64) F(sqlite3_column_text) \
+	F(sqlite3_column_type) F(sqlite3_errmsg) F(sqlite3_exec) F(sqlite3_extended_errcode) \
+	F(sqlite3_finalize) F(sqlite3_last_insert_rowid) F(sqlite3_open_v2) F(sqlite3_prepare_v2) \
+	F(sqlite3_reset) F(sqlite3_step) F(sqlite3_system_errno)
+/* clang-format on */
+LIBRARY(sqlite, "libsqlite3.so.0", FUNCTIONS)
+
+enum {
+	APPLICATION_ID = 0x74617265, /* "tare" */
+	HEADER_BYTES = 100,
+	VERSION_AT = 60, /* user_version, big-endian */
+	APPLICATION_AT = 68,
+	NAMES_MAX = 4096, /* bytes of a path */
+};
+
+/* Migrations: the script at index n leads from version n to n + 1. */
+static const char *const versions[] = {
+	"CREATE TABLE run (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE,"
+	" name TEXT NOT NULL, parent TEXT NOT NULL, subject TEXT NOT NULL, time INTEGER NOT NULL,"
+	" depth INTEGER NOT NULL, dirty INTEGER NOT NULL, added INTEGER NOT NULL);"
+	"CREATE TABLE series (id INTEGER PRIMARY KEY, benchmark TEXT NOT NULL,"
+	" event TEXT NOT NULL, unit TEXT NOT NULL, region TEXT NOT NULL,"
+	" UNIQUE (benchmark, event, unit, region));"
+	"CREATE TABLE conditions (id INTEGER PRIMARY KEY, tare TEXT NOT NULL,"
+	" engine TEXT NOT NULL, quality TEXT NOT NULL, isa TEXT NOT NULL, fixed TEXT NOT NULL,"
+	" command TEXT NOT NULL, machine TEXT NOT NULL,"
+	" UNIQUE (tare, engine, quality, isa, fixed, command, machine));"
+	"CREATE TABLE value (series INTEGER NOT NULL REFERENCES series (id),"
+	" run INTEGER NOT NULL REFERENCES run (id),"
+	" conditions INTEGER NOT NULL REFERENCES conditions (id),"
+	" value NOT NULL, least NOT NULL, most NOT NULL, runs INTEGER NOT NULL,"
+	" PRIMARY KEY (series, run)) WITHOUT ROWID;",
+};
+
+enum { NEWEST = ARRAY_SIZE(versions) };
+
+enum statement {
+	ADD_RUN,
+	ADD_SERIES,
+	FIND_SERIES,
+	ADD_CONDITIONS,
+	FIND_CONDITIONS,
+	ADD_VALUE,
+	LIST_NAMES,
+	LIST_LAST,
+	CONDITIONS,
+	VALUES,
+	STATEMENTS,
+};
+
+#define SERIES_COLUMNS     "benchmark, event, unit, region"
+#define CONDITIONS_COLUMNS "tare, engine, quality, isa, fixed, command, machine"
+
+static const char *const sql[STATEMENTS] = {
+	[ADD_RUN] = "INSERT OR IGNORE INTO run"
+		    " (digest, name, parent, subject, time, depth, dirty, added)"
+		    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	[ADD_SERIES] = "INSERT OR IGNORE INTO series (" SERIES_COLUMNS ") VALUES (?, ?, ?, ?)",
+	[FIND_SERIES] = "SELECT id FROM series"
+			" WHERE (" SERIES_COLUMNS ") = (?, ?, ?, ?)",
+	[ADD_CONDITIONS] = "INSERT OR IGNORE INTO conditions (" CONDITIONS_COLUMNS ")"
+			   " VALUES (?, ?, ?, ?, ?, ?, ?)",
+	[FIND_CONDITIONS] = "SELECT id FROM conditions"
+			    " WHERE (" CONDITIONS_COLUMNS ") = (?, ?, ?, ?, ?, ?, ?)",
+	[ADD_VALUE] = "INSERT INTO value (series, run, conditions, runs, value, least, most)"
+		      " VALUES (?, ?, ?, ?, ?, ?, ?)",
+	[LIST_NAMES] = "SELECT id, " SERIES_COLUMNS " FROM series WHERE EXISTS"
+		       " (SELECT 1 FROM value WHERE series = id) ORDER BY " SERIES_COLUMNS,
+	[LIST_LAST] =
+		"SELECT series.id, " SERIES_COLUMNS ", n, name, parent, subject, time, depth,"
+		" dirty, value.value FROM series"
+		" JOIN (SELECT series, count(*) AS n, max(run) AS last FROM value GROUP BY series)"
+		" AS all_of ON all_of.series = series.id"
+		" JOIN value ON value.series = series.id AND value.run = last"
+		" JOIN run ON run.id = last ORDER BY " SERIES_COLUMNS,
+	[CONDITIONS] = "SELECT id, " CONDITIONS_COLUMNS " FROM conditions WHERE id IN"
+		       " (SELECT conditions FROM value WHERE series = ?) ORDER BY id",
+	[VALUES] =
+		"SELECT conditions, name, parent, subject, time, depth, dirty, runs, value, least,"
+		" most FROM value JOIN run ON run.id = value.run WHERE series = ?"
+		" ORDER BY time, depth, dirty, run.id",
+};
+
+struct history_store {
+	sqlite3 *db;
+	sqlite3_stmt *statement[STATEMENTS];
+	const char *name;
+	uint64_t wait_ns;
+};
+
+/* ---- errors ---- */
+
+static int fail(struct history_store *s, struct tare_error *err)
+{
+	int code = sqlite.sqlite3_extended_errcode(s->db),
+	    system = sqlite.sqlite3_system_errno(s->db);
+
+	switch (code & 0xff) {
+	case SQLITE_NOMEM:
+		return tare_fail_nomem(err);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		tare_fail(err, EBUSY, "%.200s is in use by another program; waited %g s", s->name,
+			  (double)s->wait_ns / 1e9);
+		tare_hint(err, "--wait TIME waits longer");
+		return -EBUSY;
+	case SQLITE_FULL:
+		return tare_fail(err, ENOSPC, "cannot write %.200s: %s", s->name, strerror(ENOSPC));
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		tare_fail(err, EINVAL, "%.200s is damaged: %.100s", s->name,
+			  sqlite.sqlite3_errmsg(s->db));
+		tare_hint(err, "sqlite3 FILE .recover saves what can be read");
+		return -EINVAL;
+	case SQLITE_READONLY:
+		return tare_fail(err, EACCES, "cannot write %.200s: it is read-only", s->name);
+	}
+	if (system)
+		return tare_fail(err, system, "cannot use %.200s: %s", s->name, strerror(system));
+	return tare_fail(err, EIO, "cannot use %.200s: %.200s", s->name,
+			 sqlite.sqlite3_errmsg(s->db));
+}
+
+static int damaged(struct history_store *s, struct tare_error *err)
+{
+	return tare_fail(err, EINVAL, "%.200s is damaged: a value has a wrong type", s->name);
+}
+
+static int exec(struct history_store *s, const char *words, struct tare_error *err)
+{
+	return sqlite.sqlite3_exec(s->db, words, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, err);
+}
+
+/* ---- statements ---- */
+
+/* Ready for its first step; NULL on errors. */
+static sqlite3_stmt *prepare(struct history_store *s, enum statement which, struct tare_error *err)
+{
+	sqlite3_stmt **st = &s->statement[which];
+
+	if (!*st && sqlite.sqlite3_prepare_v2(s->db, sql[which], -1, st, NULL) != SQLITE_OK) {
+		fail(s, err);
+		return NULL;
+	}
+	sqlite.sqlite3_reset(*st);
+	return *st;
+}
+
+/* 1: a row; 0: the end. */
+static int step(struct history_store *s, sqlite3_stmt *st, struct tare_error *err)
+{
+	int ret = sqlite.sqlite3_step(st);
+
+	return ret == SQLITE_ROW ? 1 : ret == SQLITE_DONE ? 0 : fail(s, err);
+}
+
+/* A statement without rows. */
+static int finish(struct history_store *s, sqlite3_stmt *st, struct tare_error *err)
+{
+	int ret = step(s, st, err);
+
+	sqlite.sqlite3_reset(st);
+	return ret;
+}
+
+static void bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+	sqlite.sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
+}
+
+static void bind_number(sqlite3_stmt *st, int at, const struct history_number *n)
+{
+	char digits[24];
+
+	if (!n->whole) {
+		sqlite.sqlite3_bind_double(st, at, n->real);
+	} else if (n->count <= INT64_MAX) {
+		sqlite.sqlite3_bind_int64(st, at, (int64_t)n->count);
+	} else {
+		snprintf(digits, sizeof(digits), "%" PRIu64, n->count);
+		sqlite.sqlite3_bind_text(st, at, digits, -1, SQLITE_TRANSIENT);
+	}
+}
+
+/* In a copy that the arena owns. */
+static const char *text_of(sqlite3_stmt *st, int column, void **strings)
+{
+	const char *text = (const char *)sqlite.sqlite3_column_text(st, column);
+
+	return text ? arena_string(strings, text, strlen(text)) : NULL;
+}
+
+static bool number_of(sqlite3_stmt *st, int column, struct history_number *out)
+{
+	const char *digits;
+	int64_t n;
+
+	*out = (struct history_number){ .whole = true };
+	switch (sqlite.sqlite3_column_type(st, column)) {
+	case SQLITE_INTEGER:
+		n = sqlite.sqlite3_column_int64(st, column);
+		out->count = (uint64_t)n;
+		return n >= 0;
+	case SQLITE_TEXT:
+		digits = (const char *)sqlite.sqlite3_column_text(st, column);
+		return digits && num_parse(digits, &out->count, NULL) == 0;
+	case SQLITE_FLOAT:
+		out->whole = false;
+		out->real = sqlite.sqlite3_column_double(st, column);
+		return isfinite(out->real);
+	}
+	return false;
+}
+
+/* name, parent, subject, time, depth, dirty */
+static bool commit_of(sqlite3_stmt *st, int column, struct history_commit *c, void **strings)
+{
+	c->name = text_of(st, column, strings);
+	c->parent = text_of(st, column + 1, strings);
+	c->subject = text_of(st, column + 2, strings);
+	c->time = sqlite.sqlite3_column_int64(st, column + 3);
+	c->depth = (uint64_t)sqlite.sqlite3_column_int64(st, column + 4);
+	c->dirty = sqlite.sqlite3_column_int64(st, column + 5) != 0;
+	return c->name && c->parent && c->subject;
+}
+
+static bool series_of(sqlite3_stmt *st, int column, struct history_series *s, void **strings)
+{
+	s->benchmark = text_of(st, column, strings);
+	s->event = text_of(st, column + 1, strings);
+	s->unit = text_of(st, column + 2, strings);
+	s->region = text_of(st, column + 3, strings);
+	return s->benchmark && s->event && s->unit && s->region;
+}
+
+/* ---- opening ---- */
+
+static uint32_t big_endian(const unsigned char *b)
+{
+	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static int refuse_foreign(const char *name, struct tare_error *err)
+{
+	tare_fail(err, EINVAL, "%.200s is not a history of tare", name);
+	tare_hint(err, "name another file: --db FILE");
+	return -EINVAL;
+}
+
+static int refuse_newer(const char *name, int64_t version, struct tare_error *err)
+{
+	tare_fail(err, EINVAL, "%.200s is of a newer version of tare (format %" PRId64 ")", name,
+		  version);
+	tare_hint(err, "update tare");
+	return -EINVAL;
+}
+
+static int refuse_absent(const char *name, struct tare_error *err)
+{
+	tare_fail(err, ENOENT, "there is no history in %.200s", name);
+	tare_hint(err, "tare history add DOCUMENT... creates it");
+	return -ENOENT;
+}
+
+/*
+ * Before SQLite opens it, because that could already change a file of another program: finish its
+ * transaction, or remove its log.
+ */
+static int check_file(const char *name, enum history_access access, struct tare_error *err)
+{
+	unsigned char head[HEADER_BYTES];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 && errno == ENOENT)
+		return access == HISTORY_WRITE ? 0 : refuse_absent(name, err);
+	if (fd < 0)
+		return tare_fail(err, errno, "cannot open %.200s: %s", name, strerror(errno));
+	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, head, sizeof(head)) : -1;
+	close(fd);
+	if (n == 0) /* also of an interrupted creation */
+		return access == HISTORY_WRITE ? 0 : refuse_absent(name, err);
+	if (n < HEADER_BYTES || memcmp(head, "SQLite format 3", 16) != 0 ||
+	    big_endian(head + APPLICATION_AT) != APPLICATION_ID)
+		return refuse_foreign(name, err);
+	if (big_endian(head + VERSION_AT) > NEWEST)
+		return refuse_newer(name, big_endian(head + VERSION_AT), err);
+	return 0;
+}
+
+static int ask_number(struct history_store *s, const char *words, int64_t *out,
+		      struct tare_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int ret = -1;
+
+	if (sqlite.sqlite3_prepare_v2(s->db, words, -1, &st, NULL) == SQLITE_OK)
+		ret = sqlite.sqlite3_step(st) == SQLITE_ROW ? 0 : -1;
+	if (ret == 0)
+		*out = sqlite.sqlite3_column_int64(st, 0);
+	else
+		ret = fail(s, err);
+	sqlite.sqlite3_finalize(st);
+	return ret;
+}
+
+/* Within a transaction: check_file() again, as the file may have changed since. */
+static int check_database(struct history_store *s, int64_t *version, struct tare_error *err)
+{
+	int64_t id = 0, tables = 0;
+	int ret = ask_number(s, "PRAGMA application_id", &id, err);
+
+	if (ret == 0)
+		ret = ask_number(s, "PRAGMA user_version", version, err);
+	if (ret == 0)
+		ret = ask_number(s, "SELECT count(*) FROM sqlite_master", &tables, err);
+	if (ret < 0)
+		return ret;
+	if (!tables && !id)
+		*version = 0;
+	else if (id != APPLICATION_ID)
+		return refuse_foreign(s->name, err);
+	if (*version > NEWEST || *version < 0)
+		return refuse_newer(s->name, *version, err);
+	return 0;
+}
+
+static int migrate(struct history_store *s, int64_t version, struct tare_error *err)
+{
+	char words[100];
+	int ret = 0;
+
+	for (int64_t v = version; ret == 0 && v < NEWEST; v++)
+		ret = exec(s, versions[v], err);
+	snprintf(words, sizeof(words), "PRAGMA application_id = %d; PRAGMA user_version = %d",
+		 APPLICATION_ID, NEWEST);
+	return ret < 0 ? ret : exec(s, words, err);
+}
+
+static int prepare_to_write(struct history_store *s, struct tare_error *err)
+{
+	int64_t version = 0;
+	int ret = exec(s, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", err);
+
+	if (ret < 0)
+		return ret;
+	ret = check_database(s, &version, err);
+	if (ret == 0 && version < NEWEST)
+		ret = migrate(s, version, err);
+	if (ret == 0)
+		ret = exec(s, "COMMIT", err);
+	if (ret < 0) {
+		exec(s, "ROLLBACK", NULL);
+		return ret;
+	}
+	/* in use by another process: it stays in the other mode, which is as safe */
+	ret = sqlite.sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+	return (ret & 0xff) == SQLITE_OK || (ret & 0xff) == SQLITE_BUSY ? 0 : fail(s, err);
+}
+
+static int prepare_to_read(struct history_store *s, struct tare_error *err)
+{
+	int64_t version = 0;
+	int ret = exec(s, "BEGIN", err);
+
+	if (ret == 0)
+		ret = check_database(s, &version, err);
+	if (ret == 0 && version == 0)
+		ret = refuse_absent(s->name, err);
+	return ret;
+}
+
+static void close_store(struct history_store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < STATEMENTS; i++)
+		sqlite.sqlite3_finalize(s->statement[i]);
+	sqlite.sqlite3_close(s->db);
+	free(s);
+}
+
+static int open_store(struct history_store **out, const char *where, enum history_access access,
+		      uint64_t wait_ns, struct tare_error *err)
+{
+	/* also to read: the last user removes the log; read-only files are opened, too */
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE |
+		(access == HISTORY_WRITE ? SQLITE_OPEN_CREATE : 0);
+	struct history_store *s;
+	char path[NAMES_MAX];
+	int ret;
+
+	*out = NULL;
+	if (!sqlite_load())
+		return library_missing(err, EOPNOTSUPP, "libsqlite3.so.0, which keeps the history",
+				       "apt install libsqlite3-0");
+	/* SQLite gives some names a meaning: ":memory:" */
+	if (snprintf(path, sizeof(path), "%s%s", *where == '/' ? "" : "./", where) >=
+	    (int)sizeof(path))
+		return tare_fail(err, ENAMETOOLONG, "the name of the history is too long");
+	ret = check_file(where, access, err);
+	s = ret == 0 ? calloc(1, sizeof(*s)) : NULL;
+	if (!s)
+		return ret < 0 ? ret : tare_fail_nomem(err);
+	s->name = where;
+	s->wait_ns = wait_ns;
+	if (sqlite.sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
+		ret = s->db ? fail(s, err) : tare_fail_nomem(err);
+	if (ret == 0) {
+		sqlite.sqlite3_busy_timeout(
+			s->db, wait_ns / 1000000 < INT_MAX ? (int)(wait_ns / 1000000) : INT_MAX);
+		ret = access == HISTORY_WRITE ? prepare_to_write(s, err) : prepare_to_read(s, err);
+	}
+	if (ret < 0)
+		close_store(s);
+	else
+		*out = s;
+	return ret;
+}
+
+/* ---- adding ---- */
+
+/* The id of a row that is added if there is none; -errno on errors. */
+static int64_t id_of(struct history_store *s, enum statement add, enum statement find,
+		     const char *const *text, int n, struct tare_error *err)
+{
+	int64_t id = -1;
+
+	for (int i = 0; i < 2; i++) {
+		sqlite3_stmt *st = prepare(s, i ? find : add, err);
+		int ret;
+
+		if (!st)
+			return -1;
+		for (int k = 0; k < n; k++)
+			bind_text(st, k + 1, text[k]);
+		ret = step(s, st, err);
+		if (ret > 0)
+			id = sqlite.sqlite3_column_int64(st, 0);
+		sqlite.sqlite3_reset(st);
+		if (ret < 0)
+			return ret;
+	}
+	return id;
+}
+
+static int add_result(struct history_store *s, int64_t run, const struct history_result *r,
+		      struct tare_error *err)
+{
+	const struct history_series *of = &r->series;
+	const struct history_conditions *c = &r->conditions;
+	const char *names[] = { of->benchmark, of->event, of->unit, of->region },
+		   *parts[] = { c->tare,  c->engine,  c->quality, c->isa,
+				c->fixed, c->command, c->machine };
+	int64_t series = id_of(s, ADD_SERIES, FIND_SERIES, names, ARRAY_SIZE(names), err),
+		conditions = series < 0
+		? -1
+		: id_of(s, ADD_CONDITIONS, FIND_CONDITIONS, parts, ARRAY_SIZE(parts), err);
+	sqlite3_stmt *st = conditions < 0 ? NULL : prepare(s, ADD_VALUE, err);
+
+	if (!st)
+		return -EIO;
+	sqlite.sqlite3_bind_int64(st, 1, series);
+	sqlite.sqlite3_bind_int64(st, 2, run);
+	sqlite.sqlite3_bind_int64(st, 3, conditions);
+	sqlite.sqlite3_bind_int64(st, 4, (int64_t)r->runs);
+	bind_number(st, 5, &r->value);
+	bind_number(st, 6, &r->least);
+	bind_number(st, 7, &r->most);
+	return finish(s, st, err);
+}
+
+/* 1: it is already there. */
+static int add_run(struct history_store *s, const struct history_run *r, struct tare_error *err)
+{
+	sqlite3_stmt *st = prepare(s, ADD_RUN, err);
+	int64_t id;
+	int ret;
+
+	if (!st)
+		return -EIO;
+	sqlite.sqlite3_bind_blob(st, 1, r->digest.byte, sizeof(r->digest.byte), SQLITE_STATIC);
+	bind_text(st, 2, r->commit.name);
+	bind_text(st, 3, r->commit.parent);
+	bind_text(st, 4, r->commit.subject);
+	sqlite.sqlite3_bind_int64(st, 5, r->commit.time);
+	sqlite.sqlite3_bind_int64(st, 6, (int64_t)r->commit.depth);
+	sqlite.sqlite3_bind_int64(st, 7, r->commit.dirty);
+	sqlite.sqlite3_bind_int64(st, 8, (int64_t)time(NULL));
+	ret = finish(s, st, err);
+	if (ret < 0 || !sqlite.sqlite3_changes(s->db))
+		return ret < 0 ? ret : 1;
+	id = sqlite.sqlite3_last_insert_rowid(s->db);
+	for (size_t i = 0; ret == 0 && i < r->n; i++)
+		ret = add_result(s, id, &r->result[i], err);
+	return ret;
+}
+
+static int add(struct history_store *s, const struct history_batch *b, size_t *known,
+	       struct tare_error *err)
+{
+	int ret = exec(s, "BEGIN IMMEDIATE", err);
+
+	*known = 0;
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; ret >= 0 && i < b->n; i++) {
+		ret = add_run(s, &b->run[i], err);
+		*known += ret == 1;
+	}
+	ret = ret < 0 ? ret : exec(s, "COMMIT", err);
+	if (ret < 0)
+		exec(s, "ROLLBACK", NULL);
+	return ret;
+}
+
+/* ---- reading ---- */
+
+static int list(struct history_store *s, enum history_detail detail, struct history_list *out,
+		struct tare_error *err)
+{
+	bool last = detail == HISTORY_LAST;
+	sqlite3_stmt *st = prepare(s, last ? LIST_LAST : LIST_NAMES, err);
+	int ret = st ? 1 : -EIO;
+
+	*out = (struct history_list){ 0 };
+	while (ret > 0 && (ret = step(s, st, err)) > 0) {
+		struct history_listed *l;
+
+		if (!array_reserve_zeroed(&out->row, &out->room, out->n + 1, sizeof(*out->row)))
+			return tare_fail_nomem(err);
+		l = &out->row[out->n];
+		l->id = sqlite.sqlite3_column_int64(st, 0);
+		if (last)
+			l->values = (uint64_t)sqlite.sqlite3_column_int64(st, 5);
+		if (!series_of(st, 1, &l->series, &out->strings) ||
+		    (last && !commit_of(st, 6, &l->commit, &out->strings)))
+			return tare_fail_nomem(err);
+		if (last && !number_of(st, 12, &l->value))
+			return damaged(s, err);
+		out->n++;
+	}
+	return ret;
+}
+
+/* Their ids are in the order of the groups. */
+static int read_groups(struct history_store *s, int64_t series, struct history_values *out,
+		       int64_t **ids, struct tare_error *err)
+{
+	sqlite3_stmt *st = prepare(s, CONDITIONS, err);
+	size_t room = 0;
+	int ret;
+
+	if (!st)
+		return -EIO;
+	sqlite.sqlite3_bind_int64(st, 1, series);
+	while ((ret = step(s, st, err)) > 0) {
+		struct history_conditions *c;
+		const char **parts[7];
+
+		if (!array_reserve(ids, &room, out->groups + 1, sizeof(**ids)) ||
+		    !array_reserve_zeroed(&out->group, &out->group_room, out->groups + 1,
+					  sizeof(*out->group)))
+			return tare_fail_nomem(err);
+		c = &out->group[out->groups].conditions;
+		memcpy(parts,
+		       (const char **[]){ &c->tare, &c->engine, &c->quality, &c->isa, &c->fixed,
+					  &c->command, &c->machine },
+		       sizeof(parts));
+		(*ids)[out->groups++] = sqlite.sqlite3_column_int64(st, 0);
+		for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+			if (!(*parts[i] = text_of(st, (int)i + 1, &out->strings)))
+				return tare_fail_nomem(err);
+	}
+	return ret;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int read_points(struct history_store *s, int64_t series, const int64_t *ids,
+		       struct history_values *out, struct tare_error *err)
+{
+	sqlite3_stmt *st = prepare(s, VALUES, err);
+	int ret;
+
+	if (!st)
+		return -EIO;
+	sqlite.sqlite3_bind_int64(st, 1, series);
+	while ((ret = step(s, st, err)) > 0) {
+		int64_t id = sqlite.sqlite3_column_int64(st, 0);
+		const int64_t *found = bsearch(&id, ids, out->groups, sizeof(id), compare_ids);
+		struct history_point *p;
+
+		if (!array_reserve_zeroed(&out->point, &out->room, out->n + 1, sizeof(*out->point)))
+			return tare_fail_nomem(err);
+		p = &out->point[out->n];
+		if (!commit_of(st, 1, &p->commit, &out->strings))
+			return tare_fail_nomem(err);
+		p->runs = (uint64_t)sqlite.sqlite3_column_int64(st, 7);
+		if (!found || !number_of(st, 8, &p->value) || !number_of(st, 9, &p->least) ||
+		    !number_of(st, 10, &p->most))
+			return damaged(s, err);
+		p->group = (size_t)(found - ids);
+		out->n++;
+	}
+	return ret;
+}
+
+static int values(struct history_store *s, const struct history_listed *of,
+		  struct history_values *out, struct tare_error *err)
+{
+	int64_t *ids = NULL;
+	int ret;
+
+	*out = (struct history_values){ .series = of->series };
+	ret = read_groups(s, of->id, out, &ids, err);
+	if (ret == 0)
+		ret = read_points(s, of->id, ids, out, err);
+	free(ids);
+	return ret;
+}
+
+const struct history_store_kind history_sqlite = {
+	.name = "sqlite",
+	.open = open_store,
+	.add = add,
+	.list = list,
+	.values = values,
+	.close = close_store,
+};

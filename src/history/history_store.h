@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where measurements are kept. A kind of store is a row of functions; history/history_sqlite.c is
+ * the one of files.
+ */
+#ifndef HISTORY_HISTORY_STORE_H
+#define HISTORY_HISTORY_STORE_H
+
+#include "history/history.h"
+
+struct history_store; /* of its kind */
+
+struct history_listed {
+	int64_t id; /* of the series */
+	struct history_series series;
+	/* With HISTORY_LAST: the number of values, and the one that was added last. */
+	uint64_t values;
+	struct history_commit commit;
+	struct history_number value;
+};
+
+struct history_list {
+	struct history_listed *row; /* owned; ordered by name */
+	size_t n, room;
+	void *strings;
+};
+
+enum history_access { HISTORY_READ, HISTORY_WRITE };
+enum history_detail { HISTORY_NAMES, HISTORY_LAST };
+
+struct history_store_kind {
+	const char *name;
+	/*
+	 * HISTORY_WRITE creates it if there is none. A store of another program or of a newer tare
+	 * is refused, and not changed. Functions wait up to wait_ns for other users of the store;
+	 * then -EBUSY.
+	 */
+	int (*open)(struct history_store **out, const char *where, enum history_access access,
+		    uint64_t wait_ns, struct tare_error *err);
+	/*
+	 * All or nothing: when it returns 0, the values are on the disk. *known: runs that were
+	 * added before, by their digest; they are not added again.
+	 */
+	int (*add)(struct history_store *s, const struct history_batch *b, size_t *known,
+		   struct tare_error *err);
+	/* Free the result in any case. */
+	int (*list)(struct history_store *s, enum history_detail detail, struct history_list *out,
+		    struct tare_error *err);
+	/* The values of one series, not judged. Free the result in any case. */
+	int (*values)(struct history_store *s, const struct history_listed *of,
+		      struct history_values *out, struct tare_error *err);
+	void (*close)(struct history_store *s); /* NULL: nothing */
+};
+
+/* Without SQLite, open() says so. */
+extern const struct history_store_kind history_sqlite;
+
+void history_list_free(struct history_list *l);
+
+#endif

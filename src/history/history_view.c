@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "history/history_view.h"
+#include "output/escape.h"
+#include "output/json.h"
+
+/* ---- parts ---- */
+
+/* All digits: the same number as in JSON. */
+static void put_number(struct text *out, const struct style *style, const struct history_number *n)
+{
+	char s[40];
+
+	if (n->whole) {
+		put_count(out, style, n->count);
+		return;
+	}
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(s, sizeof(s), "%.*g", digits, n->real);
+		if (strtod(s, NULL) == n->real)
+			break;
+	}
+	text_add(out, "%s", s);
+}
+
+static double percent_of(const struct history_point *before, const struct history_point *p)
+{
+	double from = history_real(&before->value);
+
+	return from != 0 ? 100 * (history_real(&p->value) - from) / fabs(from) : NAN;
+}
+
+static void put_change(struct text *out, const struct style *style,
+		       const struct history_point *before, const struct history_point *p)
+{
+	bool negative;
+	struct history_number n = history_change(&before->value, &p->value, &negative);
+	double percent = percent_of(before, p);
+
+	text_add(out, "%s", negative ? n.whole ? "-" : "" : "+");
+	put_number(out, style, &n);
+	if (isnan(percent))
+		return;
+	text_add(out, " (%s", percent > 0 ? "+" : percent < 0 ? "-" : "");
+	put_percent(out, fabs(percent));
+	text_add(out, ")");
+}
+
+static void put_name(struct text *out, const struct history_series *s)
+{
+	escape_cell(out, s->benchmark);
+	text_add(out, ": ");
+	escape_cell(out, s->event);
+	if (*s->region) {
+		text_add(out, " in ");
+		escape_cell(out, s->region);
+	}
+	if (*s->unit) {
+		text_add(out, " (");
+		escape_cell(out, s->unit);
+		text_add(out, ")");
+	}
+}
+
+static void put_commit(struct text *out, const struct history_commit *c)
+{
+	escape_middle(out, c->name, (size_t)history_short(c->name), 40);
+	text_add(out, c->dirty ? " +" : "");
+}
+
+static void put_date(struct text *out, const struct history_commit *c)
+{
+	struct text time = { 0 };
+
+	history_put_time(&time, c->time);
+	text_add(out, "%.10s", time.s ? time.s : "");
+	text_free(&time);
+}
+
+static void finish_grid(struct text *out, struct grid *g, const struct style *style)
+{
+	grid_write(out, g, style, 1);
+	out->failed |= g->failed;
+	grid_free(g);
+}
+
+/* ---- the list ---- */
+
+void history_list_text(struct text *out, const struct history_list *l, const struct style *style)
+{
+	static const char *const heads[] = { "benchmark",  "event",  "values",
+					     "added last", "commit", "date" };
+	struct grid g = { .columns = ARRAY_SIZE(heads), .right = { [2] = true, true } };
+	struct text t = { 0 };
+
+	grid_row(&g);
+	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++)
+		grid_word(&g, i, INK_FAINT, heads[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct history_listed *row = &l->row[i];
+		const struct history_series *s = &row->series;
+
+		grid_row(&g);
+		escape_middle(&t, s->benchmark, strlen(s->benchmark), 60);
+		grid_put(&g, 0, INK_PLAIN, &t);
+		escape_middle(&t, s->event, strlen(s->event), 40);
+		grid_put(&g, 1, INK_PLAIN, &t);
+		put_count(&t, style, row->values);
+		grid_put(&g, 2, INK_PLAIN, &t);
+		put_number(&t, style, &row->value);
+		if (*s->unit) {
+			text_add(&t, " ");
+			escape_cell(&t, s->unit);
+		}
+		grid_put(&g, 3, INK_PLAIN, &t);
+		put_commit(&t, &row->commit);
+		grid_put(&g, 4, INK_PLAIN, &t);
+		put_date(&t, &row->commit);
+		grid_put(&g, 5, INK_PLAIN, &t);
+	}
+	finish_grid(out, &g, style);
+}
+
+/* ---- series, text ---- */
+
+static size_t count_changes(const struct history_values *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		n += v->point[i].change;
+	return n;
+}
+
+static void put_row(struct grid *g, const struct history_values *v, size_t i,
+		    const struct style *style)
+{
+	const struct history_point *p = &v->point[i];
+	struct text t = { 0 };
+	enum ink ink = p->change ? INK_STRONG : INK_PLAIN;
+
+	grid_row(g);
+	put_commit(&t, &p->commit);
+	grid_put(g, 0, ink, &t);
+	put_date(&t, &p->commit);
+	grid_put(g, 1, ink, &t);
+	put_number(&t, style, &p->value);
+	grid_put(g, 2, ink, &t);
+	if (p->change) {
+		put_change(&t, style, &v->point[p->before], p);
+		grid_put(g, 3, ink, &t);
+	}
+	if (v->groups > 1) {
+		text_add(&t, "%zu", p->group + 1);
+		grid_put(g, 4, p->unlike ? INK_CAREFUL : ink, &t);
+	}
+	escape_middle(&t, p->commit.subject, strlen(p->commit.subject), 60);
+	grid_put(g, 5, ink, &t);
+}
+
+static void put_groups(struct text *out, const struct history_values *v, const struct style *style)
+{
+	struct text words = { 0 }, shown = { 0 };
+
+	for (size_t i = 1; i < v->groups; i++) {
+		history_put_difference(&words, &v->group[0].conditions, &v->group[i].conditions);
+		escape_cell(&shown, words.s ? words.s : "");
+		put_paragraph(out, style, INK_CAREFUL, "Conditions 1 and %zu differ in %s.", i + 1,
+			      shown.s ? shown.s : "");
+		text_free(&words);
+		text_free(&shown);
+	}
+	if (v->groups > 1)
+		put_paragraph(
+			out, style, INK_PLAIN,
+			"Values are compared only under the same conditions. To compare across "
+			"a difference, measure one of the commits under both.");
+}
+
+/* The last change, if commits between it and the value before it were not measured. */
+static void put_bisect(struct text *out, const struct history_values *v, const struct style *style)
+{
+	for (size_t i = v->n; i-- > 0;) {
+		const struct history_commit *to = &v->point[i].commit, *from;
+
+		if (!v->point[i].change)
+			continue;
+		from = &v->point[v->point[i].before].commit;
+		if (history_short(to->name) == 12 && history_short(from->name) == 12 &&
+		    strcmp(from->name, to->name) != 0 && strcmp(from->name, to->parent) != 0)
+			put_paragraph(out, style, INK_PLAIN,
+				      "Commits before %.12s were not measured: tare bisect "
+				      "%.12s..%.12s searches them.",
+				      to->name, from->name, to->name);
+		return;
+	}
+}
+
+static void put_series(struct text *out, const struct history_values *v, const struct style *style)
+{
+	static const char *const heads[] = { "commit", "date",       "value",
+					     "change", "conditions", "subject" };
+	struct grid g = { .columns = ARRAY_SIZE(heads),
+			  .right = { [2] = true, [4] = true },
+			  .drop = { 1, 5 },
+			  .drops = 2 };
+	size_t changes = count_changes(v);
+
+	text_add(out, "%s", ink_on(style, INK_STRONG));
+	put_name(out, &v->series);
+	text_add(out, "%s\n\n", ink_off(style));
+	grid_row(&g);
+	for (unsigned i = 0; i < ARRAY_SIZE(heads); i++)
+		if ((i != 3 || changes) && (i != 4 || v->groups > 1))
+			grid_word(&g, i, INK_FAINT, heads[i]);
+	for (size_t i = 0; i < v->n; i++)
+		put_row(&g, v, i, style);
+	finish_grid(out, &g, style);
+	text_add(out, "\n");
+	put_groups(out, v, style);
+	put_bisect(out, v, style);
+}
+
+void history_text(struct text *out, const struct history_values *v, size_t n,
+		  const struct style *style)
+{
+	for (size_t i = 0; i < n; i++) {
+		text_add(out, i ? "\n" : "");
+		put_series(out, &v[i], style);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void json_number(struct json *j, const char *key, const struct history_number *n)
+{
+	if (n->whole)
+		json_uint(j, key, n->count);
+	else
+		json_real(j, key, n->real);
+}
+
+static void json_time(struct json *j, const char *key, int64_t time)
+{
+	struct text t = { 0 };
+
+	history_put_time(&t, time);
+	json_string(j, key, t.s ? t.s : "");
+	text_free(&t);
+}
+
+static const char *or_null(const char *s)
+{
+	return *s ? s : NULL;
+}
+
+static void json_series(struct json *j, const struct history_series *s)
+{
+	json_string(j, "benchmark", s->benchmark);
+	json_string(j, "event", s->event);
+	json_string(j, "unit", s->unit);
+	json_string(j, "region", or_null(s->region));
+}
+
+static void json_commit(struct json *j, const struct history_commit *c)
+{
+	json_string(j, "commit", c->name);
+	json_string(j, "parent", or_null(c->parent));
+	json_time(j, "date", c->time);
+	json_string(j, "subject", c->subject);
+	json_bool(j, "dirty", c->dirty);
+}
+
+void history_list_json(struct text *out, const struct history_list *l)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/history-list/1");
+	json_array(&j, "series");
+	for (size_t i = 0; i < l->n; i++) {
+		json_object(&j, NULL);
+		json_series(&j, &l->row[i].series);
+		json_uint(&j, "values", l->row[i].values);
+		json_object(&j, "added_last");
+		json_commit(&j, &l->row[i].commit);
+		json_number(&j, "value", &l->row[i].value);
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	json_into(out, &j);
+}
+
+static void json_group(struct json *j, const struct history_group *g)
+{
+	const struct history_conditions *c = &g->conditions;
+
+	json_object(j, NULL);
+	json_string(j, "tare", or_null(c->tare));
+	json_string(j, "engine", c->engine);
+	json_string(j, "quality", c->quality);
+	json_string(j, "isa", or_null(c->isa));
+	json_string(j, "fixed", c->fixed);
+	json_string(j, "command", or_null(c->command));
+	json_string(j, "machine", or_null(c->machine));
+	json_bool(j, "exact", g->exact);
+	json_end(j);
+}
+
+static void json_change(struct json *j, const struct history_point *before,
+			const struct history_point *p)
+{
+	bool negative;
+	struct history_number n = history_change(&before->value, &p->value, &negative);
+	char digits[24];
+
+	json_object(j, "change");
+	json_string(j, "from", before->commit.name);
+	if (!n.whole) {
+		json_real(j, "change", n.real);
+	} else if (n.count <= INT64_MAX) {
+		json_int(j, "change", negative ? -(int64_t)n.count : (int64_t)n.count);
+	} else {
+		snprintf(digits, sizeof(digits), "%s%" PRIu64, negative ? "-" : "", n.count);
+		json_string(j, "change", digits);
+	}
+	json_real(j, "percent", percent_of(before, p));
+	json_end(j);
+}
+
+static void json_point(struct json *j, const struct history_values *v,
+		       const struct history_point *p)
+{
+	json_object(j, NULL);
+	json_commit(j, &p->commit);
+	json_number(j, "value", &p->value);
+	json_number(j, "min", &p->least);
+	json_number(j, "max", &p->most);
+	json_uint(j, "runs", p->runs);
+	json_uint(j, "conditions", p->group);
+	json_bool(j, "other_conditions", p->unlike);
+	if (p->change)
+		json_change(j, &v->point[p->before], p);
+	else
+		json_null(j, "change");
+	json_end(j);
+}
+
+void history_json(struct text *out, const struct history_values *v, size_t n)
+{
+	struct json j = { 0 };
+
+	json_object(&j, NULL);
+	json_string(&j, "schema", "tare/history/1");
+	json_array(&j, "series");
+	for (size_t i = 0; i < n; i++) {
+		json_object(&j, NULL);
+		json_series(&j, &v[i].series);
+		json_array(&j, "conditions");
+		for (size_t k = 0; k < v[i].groups; k++)
+			json_group(&j, &v[i].group[k]);
+		json_end(&j);
+		json_array(&j, "values");
+		for (size_t k = 0; k < v[i].n; k++)
+			json_point(&j, &v[i], &v[i].point[k]);
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	json_into(out, &j);
+}

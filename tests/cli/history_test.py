@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: MIT
+"""tare history: documents that are made here, in git repositories and outside of them.
+
+usage: history_test.py TARE SCHEMAS
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
+from check import equal, main, skip, test, true  # noqa: E402
+from commands import ROOM, sh, validated  # noqa: E402
+
+TARE, SCHEMAS = os.path.abspath(sys.argv[1]), Path(sys.argv[2])
+SCHEMA, LIST_SCHEMA = SCHEMAS / "tare-history-1.json", SCHEMAS / "tare-history-list-1.json"
+# Nothing of the user's configuration of git, and no repository around the room.
+os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", HOME=ROOM.name, TMPDIR=ROOM.name, GIT_CEILING_DIRECTORIES=ROOM.name)
+for name in [n for n in os.environ if n.startswith("GIT_") and n not in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")]:
+    del os.environ[name]
+
+
+class Place:
+    """A folder with a history of its own."""
+
+    count = 0
+
+    def __init__(self, git=False):
+        Place.count += 1
+        self.path = Path(ROOM.name, f"place-{Place.count}")
+        self.path.mkdir()
+        self.db = [] if git else ["--db", "h.db"]
+        if git and not shutil.which("git"):
+            skip("git is not installed")
+        if git:
+            self.git("init", "-q", "-b", "main")
+
+    def git(self, *words, date="2026-11-28T12:00:00Z"):
+        env = {**os.environ, "GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date}
+        return sh("git", "-c", "user.name=T", "-c", "user.email=t@example.org", *words, cwd=self.path, env=env).stdout.strip()
+
+    def commit(self, subject="change", **date):
+        self.git("commit", "-q", "--allow-empty", "-m", subject, **date)
+        return self.git("rev-parse", "HEAD")
+
+    def run(self, *words, status=0, **options):
+        return sh(TARE, "history", *words, *self.db, status=status, cwd=self.path, **options)
+
+    def add(self, document, *words, name="d.json", **options):
+        (self.path / name).write_text(document if isinstance(document, str) else json.dumps(document))
+        return self.run("add", name, *words, **options)
+
+    def show(self, benchmark="*", *words):
+        return validated(self.run("show", benchmark, "-j", *words).stdout, SCHEMA)["series"]
+
+    def list(self, *words):
+        return validated(self.run("list", "-j", *words).stdout, LIST_SCHEMA)["series"]
+
+
+def event(value, event="instructions:u", **more):
+    e = {"event": event, "value": value, "unit": "", "quality": "exact", "engine": "exact", "n": 2, "min": value, "max": value, "median": value, **more}
+    return e
+
+
+def stat(*events, command=("prog", "x"), conditions=(), **more):
+    usual = {"tare": "0.1.0", "isa": "x86-64-v3", "fixed": ["aslr", "environment", "cpus", "isa"], "environment_bytes": 8192, "cpus": 1, "engine": "exact",
+             "interrupted": False, "timed_out": False}
+    return {"schema": "tare/stat/1", "command": list(command), "exit_status": 0, "runs": 2, "conditions": {**usual, **dict(conditions)}, "events": list(events), **more}
+
+
+def gate(commit, **counts):
+    row = {"benchmark": "loop", "verdict": "new", "command": "./loop", "tare": "0.1.0", "fixed": "aslr, cpus=1", "isa": "x86-64-v3", "events": counts}
+    return {"schema": "tare/gate/1", "commit": commit, "benchmarks": [row]}
+
+
+def one_error(r, *said):
+    true(r.stderr.startswith("tare history: ") and r.stderr.count("\n") <= 2 and all(s in r.stderr for s in said), r.stderr)
+
+
+def values(series):
+    return [v["value"] for v in series["values"]]
+
+
+@test
+def wrong_usage():
+    p = Place()
+    for words, said in (((), "one of: add, list, show"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
+                        (("list", "a", "b"), "one pattern"), (("list",), "there is no history in h.db"), (("show", "x"), "there is no history in h.db"),
+                        (("add", "-j", "x"), "add writes no document"), (("add", "absent.json"), "absent.json"), (("add", "--notes"), "there is no git repository")):
+        one_error(p.run(*words, status=125), said)
+    one_error(sh(TARE, "history", "list", status=125), "there is no git repository here", "--db FILE")
+    one_error(sh(TARE, "history", "list", "--db", "postgres://host/x", status=125), "not an address")
+    one_error(p.add(stat(event(1)), status=125), "there is no git repository here", "--commit NAME")
+    true(not (p.path / "h.db").exists(), "no file after errors")
+
+
+@test
+def values_over_commits():
+    p = Place()
+    for i, n in enumerate((1000, 1000, 1500, 1500, 1200)):
+        r = p.add(stat(event(n), event(n // 10, "branches:u")), "--commit", f"r{i}")
+        equal(r.stdout, "added 1 measurement\n", "words")
+    listed = p.list()
+    equal([(s["benchmark"], s["event"], s["unit"], s["values"], s["added_last"]["commit"], s["added_last"]["value"]) for s in listed],
+          [("prog x", "branches:u", "", 5, "r4", 120), ("prog x", "instructions:u", "", 5, "r4", 1200)], "list")
+    equal(sorted(os.listdir(p.path)), ["d.json", "h.db"], "no other files are left")
+    text = p.run("list").stdout
+    true(re.search(r"\n prog x +instructions:u +5 +1,200 +r4 +\d{4}-\d\d-\d\d\n", text), text)
+    s, = p.show("prog x", "-e", "instructions*")
+    equal(values(s), [1000, 1000, 1500, 1500, 1200], "values")
+    equal([v["change"] and (v["change"]["from"], v["change"]["change"], v["change"]["percent"]) for v in s["values"]],
+          [None, None, ("r1", 500, 50), None, ("r3", -300, -20)], "changes")
+    equal([(v["min"], v["max"], v["runs"]) for v in s["values"]][0], (1000, 1000, 2), "spread")
+    equal(s["conditions"], [{"tare": "0.1.0", "engine": "exact", "quality": "exact", "isa": "x86-64-v3", "fixed": "aslr, environment=8192, cpus=1, isa=x86-64-v3",
+                             "command": None, "machine": None, "exact": True}], "conditions")
+    lines = p.run("show", "prog*", "-e", "instructions:u").stdout.split("\n")
+    equal(lines[0], "prog x: instructions:u", "headline")
+    equal([re.sub(r" \d{4}-\d\d-\d\d ", " ", line).split() for line in lines[3:8]],
+          [["r0", "1,000"], ["r1", "1,000"], ["r2", "1,500", "+500", "(+50", "%)"], ["r3", "1,500"], ["r4", "1,200", "-300", "(-20", "%)"]], "rows")
+    equal(len(p.show("*")), 2, "a pattern")
+    one_error(p.run("show", "prg x", status=125), "the history has no benchmark 'prg x'", "did you mean prog x?")
+    one_error(p.run("show", "prog x", "-e", "cycles", status=125), "no benchmark 'prog x' with event 'cycles'")
+
+
+@test
+def numbers_are_not_changed():
+    """Text and JSON have the same digits, up to 2^64-1."""
+    p = Place()
+    for i, n in enumerate((0, 2**53, "9007199254740993", "9223372036854775808", "18446744073709551615")):
+        p.add(stat(event(n)), "--commit", f"r{i}")
+    s, = p.show()
+    equal(values(s), [0, 2**53, "9007199254740993", "9223372036854775808", "18446744073709551615"], "whole numbers")
+    equal([v["change"] and v["change"]["change"] for v in s["values"]], [None, 2**53, 1, "9214364837600034815", "9223372036854775807"], "changes")
+    text = p.run("show", "*").stdout
+    for v in values(s):
+        true(f" {int(v):,}" in text, text)
+    p = Place()
+    for i, n in enumerate((0.1, 1e-7, 12.5, 1e20)):
+        p.add(stat(event(n, "energy", quality="counted", unit="Joules")), "--commit", f"r{i}")
+    s, = p.show()
+    equal(values(s), [0.1, 1e-7, 12.5, 1e20], "real numbers")
+    rows = p.run("show", "*").stdout.split("\n")[3:7]
+    equal([float(r.split()[2]) for r in rows], values(s), "in text")
+    true("energy (Joules)" in p.run("show", "*").stdout, "the unit")
+
+
+@test
+def a_document_is_added_once():
+    p = Place()
+    equal(p.add(stat(event(5)), "--commit", "a").stdout, "added 1 measurement\n", "first")
+    equal(p.add(stat(event(5)), "--commit", "a").stdout, "added 0 measurements; 1 was added before\n", "again")
+    (p.path / "e.json").write_text(json.dumps(stat(event(6))))
+    equal(p.run("add", "d.json", "e.json", "--commit", "a").stdout, "added 1 measurement; 1 was added before\n", "with another")
+    equal(p.add(stat(event(5)), "--commit", "b").stdout, "added 1 measurement\n", "for another commit")
+    equal(values(p.show()[0]), [5, 6, 5], "values")
+
+
+@test
+def only_totals_are_taken():
+    p = Place()
+    p.add(stat(event(7), event(3, cpu=0), event(4, thread=9), event(9), event(8, "cycles", quality="counted", with_engine_work=True),
+               event(None, "loads", quality="unavailable", n=0, min=None, max=None),
+               times_ns={"wall": {"value": 15, "min": 10, "max": 20}}), "--commit", "a")
+    equal([(s["event"], s["unit"], values(s)) for s in p.show()], [("instructions:u", "", [7]), ("wall", "ns", [15])], "values")
+    p = Place()
+    p.add(stat(event(7), times_ns={"with_engine_work": True, "wall": {"value": 1, "min": 1, "max": 1}}), "--commit", "a")
+    equal([s["event"] for s in p.show()], ["instructions:u"], "no time of the engine")
+
+
+@test
+def only_like_is_compared_with_like():
+    p = Place()
+    cases = [({}, 100), ({"isa": "x86-64-v2"}, 120), ({"tare": "0.2.0"}, 130), ({"fixed": ["aslr"]}, 140), ({}, 100), ({"isa": "x86-64-v2"}, 121)]
+    for i, (conditions, n) in enumerate(cases):
+        p.add(stat(event(n), conditions=conditions), "--commit", f"r{i}")
+    s, = p.show()
+    equal([v["change"] and (v["change"]["from"], v["change"]["change"]) for v in s["values"]], [None] * 5 + [("r1", 1)], "changes")
+    equal([v["other_conditions"] for v in s["values"]], [False, True, True, True, True, True], "marks")
+    equal([s["conditions"][v["conditions"]]["isa"] for v in s["values"]], ["x86-64-v3", "x86-64-v2", "x86-64-v3", "x86-64-v3", "x86-64-v3", "x86-64-v2"], "conditions")
+    text = p.run("show", "*", env={**os.environ, "COLUMNS": "1000"}).stdout
+    for said in ("Conditions 1 and 2 differ in the CPU model (x86-64-v3; x86-64-v2)", "Conditions 1 and 3 differ in the version of tare (0.1.0; 0.2.0).",
+                 "measure one of the commits under both"):
+        true(said in " ".join(text.split()), text)
+    # counts of the CPU itself are compared on one machine only
+    p = Place()
+    for machine, n in (("A", 5), ("B", 6), ("A", 7)):
+        p.add(stat(event(n), conditions={"isa": None}), "--commit", f"m{n}", "--machine", machine)
+    s, = p.show()
+    equal([v["change"] and v["change"]["from"] for v in s["values"]], [None, None, "m5"], "machines")
+    equal([c["machine"] for c in s["conditions"]], ["A", "B"], "machines")
+
+
+@test
+def counts_that_do_not_repeat():
+    p = Place()
+    for i, (n, quality, spread) in enumerate(((100, "exact", 0), (110, "exact", 9))):
+        p.add(stat(event(n, quality=quality, min=n - spread, max=n + spread)), "--commit", f"r{i}")
+    s, = p.show()
+    equal((s["conditions"][0]["exact"], [v["change"] for v in s["values"]]), (False, [None, None]), "one does not repeat")
+
+
+@test
+def commits_of_git_in_their_order():
+    p = Place(git=True)
+    hashes = [p.commit(f"commit {i}", date=f"2026-11-{20 + i // 3}T12:00:00Z") for i in range(6)]  # three per second
+    for i in (4, 0, 5, 2, 1, 3):
+        p.add(stat(event(100 + i)), "--commit", hashes[i])
+    s, = p.show()
+    equal([(v["commit"], v["value"], v["subject"], v["date"]) for v in s["values"]],
+          [(h, 100 + i, f"commit {i}", f"2026-11-{20 + i // 3}T12:00:00Z") for i, h in enumerate(hashes)], "commits")
+    equal([v["parent"] for v in s["values"]], [None, *hashes[:-1]], "parents")
+    true(p.git("rev-parse", "--git-dir") == ".git" and (p.path / ".git/tare-history.db").exists(), "in the git directory")
+    one_error(p.add(stat(event(1)), "--commit", "nothing", status=125), "there is no commit 'nothing'")
+    # HEAD, with uncommitted changes
+    (p.path / "file").write_text("a")
+    p.git("add", "file")
+    p.add(stat(event(200)))
+    last = p.show()[0]["values"][-1]
+    equal((last["commit"], last["value"], last["dirty"]), (hashes[5], 200, True), "dirty")
+    true(f" {hashes[5][:12]} + " in p.run("show", "*").stdout, "marked")
+
+
+@test
+def commits_that_were_not_measured():
+    p = Place(git=True)
+    hashes = [p.commit(f"commit {i}") for i in range(4)]
+    p.add(stat(event(5)), "--commit", hashes[0])
+    p.add(stat(event(6)), "--commit", hashes[1])
+    true("tare bisect" not in p.run("show", "*").stdout, "its parent was measured")
+    p.add(stat(event(7)), "--commit", hashes[3])
+    text = p.run("show", "*").stdout
+    true(f"tare bisect {hashes[1][:12]}..{hashes[3][:12]}" in " ".join(text.split()), text)
+
+
+@test
+def results_of_the_gate():
+    p = Place(git=True)
+    hashes = [p.commit(f"commit {i}") for i in range(3)]
+    p.add(gate(hashes[0], **{"instructions:u": 50, "branches:u": "9007199254740993"}))
+    equal([(s["benchmark"], s["event"], values(s), s["values"][0]["commit"]) for s in p.show()],
+          [("loop", "branches:u", ["9007199254740993"], hashes[0]), ("loop", "instructions:u", [50], hashes[0])], "a document")
+    one_error(p.add(gate(hashes[0], **{"instructions:u": 50}), "--commit", hashes[1], status=125), "--commit is", "but the document is of")
+    # the notes have the same result, which is not added twice
+    for i, h in enumerate(hashes):
+        line = {**gate(h, **{"instructions:u": 50 + i // 2})["benchmarks"][0]}
+        del line["verdict"]
+        if not i:
+            line["events"]["branches:u"] = "9007199254740993"
+        accept = {**line, "accept": "why", "events": {"instructions:u": 99}}
+        p.git("notes", "--ref=tare", "add", "-m", json.dumps(line) + "\n\n" + json.dumps(accept), h)
+    p.git("checkout", "-q", "-b", "side", hashes[1])
+    side = p.commit("of another branch")
+    p.git("notes", "--ref=tare", "add", "-m", json.dumps({**line, "events": {"instructions:u": 77}}), side)
+    p.git("checkout", "-q", "main")
+    first = p.run("add", "--notes").stdout
+    true(first in ("added 2 measurements; 1 was added before\n", "added 3 measurements\n"), first)
+    equal(p.run("add", "--notes").stdout, "added 0 measurements; 3 were added before\n", "again")
+    s, = p.show("loop", "-e", "instructions:u")
+    equal([(v["commit"], v["value"], bool(v["change"])) for v in s["values"]][-2:], [(hashes[1], 50, False), (hashes[2], 51, True)], "the notes")
+    p.git("notes", "--ref=tare", "add", "-f", "-m", "{broken", hashes[1])
+    one_error(p.run("add", "--notes", status=125), f"the note of {hashes[1][:12]}", "not JSON")
+
+
+@test
+def a_real_document():
+    p = Place()
+    r = sh(TARE, "stat", "-r", "2", "--deterministic", "-e", "instructions:u", "--format", "json", "-o", "real.json", "--", "true", cwd=p.path, status=None)
+    d = json.loads((p.path / "real.json").read_text()) if r.returncode == 0 else {"events": [{"quality": "unavailable"}]}
+    if d["events"][0]["quality"] != "exact":
+        skip("no exact counts here")
+    p.run("add", "real.json", "--commit", "a")
+    s, = p.show("true", "-e", "instructions:u")
+    equal((values(s), s["conditions"][0]["tare"], s["conditions"][0]["exact"]), ([d["events"][0]["value"]], d["conditions"]["tare"], True), "its value")
+
+
+@test
+def hostile_documents():
+    p = Place()
+    good = event(5)
+    for d, said in (("", "not JSON"), ("{", "not JSON"), ("[1]", "not a document of"), ("7", "not"), ('{"schema": "tare/stat/1", "schema": "x"}', "not JSON"),
+                    ({"schema": "tare/windows/1"}, "is not a document of tare stat or tare gate"), (stat(), "it has no values"), (stat(event(3, cpu=1)), "it has no values"),
+                    (stat(good, exit_status=1), "the command failed"), (stat(good, conditions={"interrupted": True}), "a part of a run"),
+                    (stat(event(-1)), None), (stat(event(5, max=4)), "the numbers of instructions:u"), (stat(event("5x")), "the numbers"), (stat(event("")), "the numbers"),
+                    (stat(event("18446744073709551616")), "the numbers"), (stat(event(5, n=0)), "the numbers"), (stat(event(5, n=[])), "the numbers"), (stat(event({})), "the numbers"),
+                    (stat(event(5, event=7)), "an event is wrong"), (stat(event(5, event="e" * 2000)), "an event is wrong"), (stat(7), "an event is wrong"),
+                    (stat(good, command=()), "there is no command"), (stat(good, command=("x" * 2000,)), "too long"), (stat(good, command=(1,)), "not a string"),
+                    (stat(good, conditions={"fixed": [1]}), "a fixed item"), ("[" * 100000, "not JSON"), (stat(*[event(1, f"e{i}") for i in range(5000)]), "too many events"),
+                    ({"schema": "tare/gate/1", "benchmarks": [{}]}, "benchmark"), ({"schema": "tare/gate/1", "benchmarks": []}, "it has no values"), ("\0", "not JSON")):
+        r = p.add(d, "--commit", "a", status=None)
+        if said:
+            equal(r.returncode, 125, str(d)[:100])
+            one_error(r, said)
+            true(not (p.path / "h.db").exists() or not p.list(), f"{str(d)[:100]}: nothing was added")
+        else:
+            (p.path / "h.db").unlink()
+    # names cannot do anything to a terminal, and survive JSON
+    p.add(stat(event(5, "\x1b[31mred")), "--commit", "a", "--benchmark", "x\ny\x1b]0;")
+    s, = p.show()
+    equal((s["benchmark"], s["event"]), ("x\ny\x1b]0;", "\x1b[31mred"), "names")
+    for words in (("list",), ("show", "*")):
+        text = p.run(*words).stdout
+        true("\x1b" not in text and "\\x1b[31mred" in text, repr(text))
+
+
+@test
+def foreign_files_are_not_changed():
+    p = Place()
+    db = p.path / "h.db"
+    other = sqlite3.connect(db)
+    other.execute("CREATE TABLE mine (x)")
+    other.commit()
+    other.close()
+    for text, said in ((db.read_bytes(), "is not a history of tare"), (b"a text\n" * 30, "is not a history of tare")):
+        db.write_bytes(text)
+        for words in (("list",), ("show", "x"), ("add", "d.json", "--commit", "a")):
+            (p.path / "d.json").write_text(json.dumps(stat(event(5))))
+            one_error(p.run(*words, status=125), said)
+            equal(db.read_bytes(), text, "unchanged")
+            equal(sorted(os.listdir(p.path)), ["d.json", "h.db"], "files")
+    db.unlink()
+    db.mkdir()
+    one_error(p.run("list", status=125), "h.db")
+    p = Place()
+    p.add(stat(event(5)), "--commit", "a")
+    newer = sqlite3.connect(p.path / "h.db")
+    newer.execute("PRAGMA user_version = 7")
+    newer.close()
+    text = (p.path / "h.db").read_bytes()
+    for words in (("list",), ("add", "d.json", "--commit", "b")):
+        one_error(p.run(*words, status=125), "is of a newer version of tare (format 7)", "update tare")
+    equal((p.path / "h.db").read_bytes(), text, "unchanged")
+
+
+@test
+def a_locked_file():
+    p = Place()
+    p.add(stat(event(5)), "--commit", "a")
+    lock = sqlite3.connect(p.path / "h.db", isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    one_error(p.add(stat(event(6)), "--commit", "b", "--wait", "50", status=125), "h.db is in use by another program; waited 0.05 s", "--wait")
+    equal(values(p.show()[0]), [5], "readers do not wait")
+    waiting = subprocess.Popen([TARE, "history", "add", "d.json", "--commit", "b", *p.db, "--wait", "100s"], cwd=p.path, stdout=subprocess.PIPE, text=True)
+    time.sleep(0.2)
+    lock.execute("ROLLBACK")
+    equal((waiting.communicate(timeout=100)[0], waiting.returncode), ("added 1 measurement\n", 0), "waits")
+    equal(values(p.show()[0]), [5, 6], "both")
+
+
+@test
+def many_writers_and_kills():
+    """Each measurement that was reported as added is kept, and the file stays whole."""
+    p = Place()
+    p.add(stat(event(0)), "--commit", "first")
+    draw = random.Random(1)
+    acknowledged, running = {"first"}, {}
+    for i in range(24):
+        (p.path / f"{i}.json").write_text(json.dumps(stat(*[event(i, f"e{k}") for k in range(40)])))
+        out = open(p.path / f"{i}.out", "w")
+        running[i] = subprocess.Popen([TARE, "history", "add", f"{i}.json", "--commit", f"c{i}", *p.db, "--wait", "200s"], cwd=p.path, stdout=out)
+        out.close()
+        if len(running) == 6:
+            for n, child in running.items():
+                if n % 3 == 0:
+                    time.sleep(draw.uniform(0, 0.05))
+                    child.send_signal(signal.SIGKILL)
+            for n, child in running.items():
+                child.wait(200)
+                if (p.path / f"{n}.out").read_text():
+                    acknowledged.add(f"c{n}")
+                true(n % 3 == 0 or child.returncode == 0, f"writer {n}: {child.returncode}")
+            running = {}
+    stored = {}
+    for s in p.show("prog x", "-e", "e*"):
+        for v in s["values"]:
+            equal(v["value"], int(v["commit"][1:]), "a value")
+            stored[v["commit"]] = stored.get(v["commit"], 0) + 1
+    true(acknowledged - {"first"} <= stored.keys(), f"lost: {acknowledged - stored.keys()}")
+    equal(set(stored.values()), {40}, "each measurement is whole")
+    check = sqlite3.connect(p.path / "h.db")
+    equal(check.execute("PRAGMA integrity_check").fetchall(), [("ok",)], "integrity")
+    check.close()
+
+
+@test
+def a_file_of_limited_size():
+    """As on a full disk: an error, and the old data stay."""
+    import resource
+    p = Place()
+    p.add(stat(event(5)), "--commit", "a")
+    size = (p.path / "h.db").stat().st_size
+    big = stat(*[event(i, f"event-{i}-" + "x" * 500) for i in range(200)])
+    r = p.add(big, "--commit", "b", status=125, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size + 4096, size + 4096)))
+    one_error(r, "h.db")
+    equal([(s["event"], values(s)) for s in p.show()], [("instructions:u", [5])], "old data")
+    equal(p.add(big, "--commit", "b").stdout, "added 1 measurement\n", "afterwards")
+
+
+@test
+def a_read_only_file():
+    if os.geteuid() == 0:
+        skip("root may write")
+    p = Place()
+    p.add(stat(event(5)), "--commit", "a")
+    (p.path / "h.db").chmod(0o444)
+    p.path.chmod(0o555)
+    try:
+        equal(values(p.show()[0]), [5], "it is read")
+        one_error(p.run("add", "d.json", "--commit", "b", status=125), "h.db")
+    finally:
+        p.path.chmod(0o755)
+
+
+main()
