@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "history/history.h"
 #include "history/history_store.h"
+#include "statistics/change_points.h"
 
 /* ---- batches ---- */
 
@@ -161,8 +162,52 @@ void history_put_difference(struct text *out, const struct history_conditions *a
 	}
 }
 
-void history_judge(struct history_values *v)
+/* Each difference. */
+static void judge_exact(struct history_values *v, size_t group)
 {
+	for (size_t i = 0; i < v->n; i++) {
+		struct history_point *p = &v->point[i];
+
+		if (p->group != group || p->before < 0)
+			continue;
+		p->from = v->point[p->before].value;
+		p->to = p->value;
+		p->change = !history_equal(&p->from, &p->to);
+	}
+}
+
+/* *value and *index have room for all points. */
+static bool judge_noisy(struct history_values *v, size_t group, double *value, size_t *index)
+{
+	struct change_points c;
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->point[i].group != group)
+			continue;
+		value[n] = history_real(&v->point[i].value);
+		index[n++] = i;
+	}
+	if (!change_points_find(&c, value, n, CHANGE_POINTS_WINDOW, CHANGE_POINTS_P, 0))
+		return change_points_free(&c), false;
+	for (size_t i = 0; i < c.n; i++) {
+		struct history_point *p = &v->point[index[c.point[i].index]];
+
+		p->change = true;
+		p->from.real = c.point[i].before;
+		p->to.real = c.point[i].after;
+		p->p = c.point[i].p;
+	}
+	change_points_free(&c);
+	return true;
+}
+
+int history_judge(struct history_values *v, struct tare_error *err)
+{
+	double *value = calloc(v->n + 1, sizeof(*value));
+	size_t *index = calloc(v->n + 1, sizeof(*index));
+	bool ok = value && index;
+
 	for (size_t i = 0; i < v->groups; i++) {
 		struct history_group *g = &v->group[i];
 
@@ -178,10 +223,12 @@ void history_judge(struct history_values *v)
 		g->last = (ssize_t)i;
 		g->exact &= history_equal(&p->least, &p->most);
 	}
-	for (size_t i = 0; i < v->n; i++) {
-		struct history_point *p = &v->point[i];
-
-		p->change = v->group[p->group].exact && p->before >= 0 &&
-			!history_equal(&v->point[p->before].value, &p->value);
-	}
+	for (size_t i = 0; ok && i < v->groups; i++)
+		if (v->group[i].exact)
+			judge_exact(v, i);
+		else
+			ok = judge_noisy(v, i, value, index);
+	free(value);
+	free(index);
+	return ok ? 0 : tare_fail_nomem(err);
 }

@@ -96,7 +96,11 @@ struct history_point {
 	/* The results of history_judge(). */
 	ssize_t before; /* index of the value before it in its group; -1: none */
 	bool change;    /* a change point: the values from here on differ from those before */
-	bool unlike;    /* not compared with the value before it: other conditions */
+	/* Of a change point: the two values if they are exact; or the means of the values up to
+	   the neighbouring change points, and the p of a t test. */
+	struct history_number from, to;
+	double p;
+	bool unlike; /* not compared with the value before it: other conditions */
 };
 
 struct history_values {
@@ -112,9 +116,9 @@ void history_values_free(struct history_values *v);
 
 /*
  * Sets the results of points and groups: in a group that is exact, each difference is a change
- * point.
+ * point; in others, those of change_points_find() (statistics/change_points.h).
  */
-void history_judge(struct history_values *v);
+int history_judge(struct history_values *v, struct tare_error *err);
 /* What differs, for people: "the version of tare (0.1.0, 0.2.0) and the CPU model (a, b)". */
 void history_put_difference(struct text *out, const struct history_conditions *a,
 			    const struct history_conditions *b);

@@ -44,7 +44,7 @@ TEST(each_exact_difference_is_a_change)
 		struct history_values v;
 
 		make(&v, value, group, 6, qualities[q]);
-		history_judge(&v);
+		history_judge(&v, NULL);
 		CHECK_EQ(v.group[0].exact, q == 0, "%s", qualities[q]);
 		for (size_t i = 0; i < 6; i++) {
 			CHECK_EQ(v.point[i].change, change[i] && q == 0, "%s, %zu", qualities[q],
@@ -63,7 +63,7 @@ TEST(only_like_is_compared_with_like)
 	struct history_values v;
 
 	make(&v, value, group, 6, "exact");
-	history_judge(&v);
+	history_judge(&v, NULL);
 	for (size_t i = 0; i < 6; i++) {
 		CHECK_EQ(v.point[i].before, (ssize_t)i - 2 < 0 ? -1 : (ssize_t)i - 2, "before %zu",
 			 i);
@@ -82,10 +82,31 @@ TEST(a_count_that_does_not_repeat)
 
 	make(&v, value, group, 3, "exact");
 	v.point[1].most = whole(105);
-	history_judge(&v);
+	history_judge(&v, NULL);
 	CHECK(!v.group[0].exact, "not exact");
 	for (size_t i = 0; i < 3; i++)
 		CHECK(!v.point[i].change, "%zu", i);
+	history_values_free(&v);
+}
+
+/* Two groups that alternate, one with a step in its noise. */
+TEST(change_points_of_noisy_values)
+{
+	uint64_t value[80];
+	size_t group[80];
+	struct history_values v;
+
+	for (size_t i = 0; i < 80; i++) {
+		group[i] = i % 2;
+		value[i] = 1000 + i * 7 % 5 + (i % 2 && i >= 41 ? 100 : 0);
+	}
+	make(&v, value, group, 80, "counted");
+	CHECK_EQ(history_judge(&v, NULL), 0, "memory");
+	for (size_t i = 0; i < 80; i++)
+		CHECK_EQ(v.point[i].change, i == 41, "point %zu", i);
+	CHECK(history_real(&v.point[41].from) == 1002, "%g", history_real(&v.point[41].from));
+	CHECK(history_real(&v.point[41].to) == 1102, "%g", history_real(&v.point[41].to));
+	CHECK(v.point[41].p < 1e-20, "%g", v.point[41].p);
 	history_values_free(&v);
 }
 

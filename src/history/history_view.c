@@ -27,26 +27,41 @@ static void put_number(struct text *out, const struct style *style, const struct
 	text_add(out, "%s", s);
 }
 
-static double percent_of(const struct history_point *before, const struct history_point *p)
+static double percent_of(const struct history_point *p)
 {
-	double from = history_real(&before->value);
+	double from = history_real(&p->from);
 
-	return from != 0 ? 100 * (history_real(&p->value) - from) / fabs(from) : NAN;
+	return from != 0 ? 100 * (history_real(&p->to) - from) / fabs(from) : NAN;
 }
 
-static void put_change(struct text *out, const struct style *style,
-		       const struct history_point *before, const struct history_point *p)
+static void put_signed_percent(struct text *out, double percent)
+{
+	text_add(out, "%s", percent > 0 ? "+" : percent < 0 ? "-" : "");
+	put_percent(out, fabs(percent));
+}
+
+/* "+60,000 (+40 %)"; of noisy values, "+4.1 % (p = 0.0002)" */
+static void put_change(struct text *out, const struct history_values *v,
+		       const struct history_point *p, const struct style *style)
 {
 	bool negative;
-	struct history_number n = history_change(&before->value, &p->value, &negative);
-	double percent = percent_of(before, p);
+	struct history_number n = history_change(&p->from, &p->to, &negative);
+	double percent = percent_of(p);
 
+	if (!v->group[p->group].exact) {
+		if (isnan(percent))
+			text_add(out, "from 0");
+		else
+			put_signed_percent(out, percent);
+		text_add(out, " (p = %.2g)", p->p);
+		return;
+	}
 	text_add(out, "%s", negative ? n.whole ? "-" : "" : "+");
 	put_number(out, style, &n);
 	if (isnan(percent))
 		return;
-	text_add(out, " (%s", percent > 0 ? "+" : percent < 0 ? "-" : "");
-	put_percent(out, fabs(percent));
+	text_add(out, " (");
+	put_signed_percent(out, percent);
 	text_add(out, ")");
 }
 
@@ -151,7 +166,7 @@ static void put_row(struct grid *g, const struct history_values *v, size_t i,
 	put_number(&t, style, &p->value);
 	grid_put(g, 2, ink, &t);
 	if (p->change) {
-		put_change(&t, style, &v->point[p->before], p);
+		put_change(&t, v, p, style);
 		grid_put(g, 3, ink, &t);
 	}
 	if (v->groups > 1) {
@@ -313,15 +328,17 @@ static void json_group(struct json *j, const struct history_group *g)
 	json_end(j);
 }
 
-static void json_change(struct json *j, const struct history_point *before,
+static void json_change(struct json *j, const struct history_values *v,
 			const struct history_point *p)
 {
 	bool negative;
-	struct history_number n = history_change(&before->value, &p->value, &negative);
+	struct history_number n = history_change(&p->from, &p->to, &negative);
 	char digits[24];
 
 	json_object(j, "change");
-	json_string(j, "from", before->commit.name);
+	json_string(j, "from", v->point[p->before].commit.name);
+	json_number(j, "before", &p->from);
+	json_number(j, "after", &p->to);
 	if (!n.whole) {
 		json_real(j, "change", n.real);
 	} else if (n.count <= INT64_MAX) {
@@ -330,7 +347,11 @@ static void json_change(struct json *j, const struct history_point *before,
 		snprintf(digits, sizeof(digits), "%s%" PRIu64, negative ? "-" : "", n.count);
 		json_string(j, "change", digits);
 	}
-	json_real(j, "percent", percent_of(before, p));
+	json_real(j, "percent", percent_of(p));
+	if (v->group[p->group].exact)
+		json_null(j, "p");
+	else
+		json_real(j, "p", p->p);
 	json_end(j);
 }
 
@@ -346,7 +367,7 @@ static void json_point(struct json *j, const struct history_values *v,
 	json_uint(j, "conditions", p->group);
 	json_bool(j, "other_conditions", p->unlike);
 	if (p->change)
-		json_change(j, &v->point[p->before], p);
+		json_change(j, v, p);
 	else
 		json_null(j, "change");
 	json_end(j);

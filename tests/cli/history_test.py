@@ -207,6 +207,23 @@ def counts_that_do_not_repeat():
 
 
 @test
+def change_points_of_noisy_values():
+    p = Place()
+    values_of = [1000 + 7 * i % 5 + (100 if i >= 12 else 0) for i in range(24)]
+    for i, n in enumerate(values_of):
+        (p.path / f"{i:02}.json").write_text(json.dumps(stat(event(n, "cycles", quality="counted", engine="perf"))))
+        p.run("add", f"{i:02}.json", "--commit", f"r{i:02}")
+    s, = p.show()
+    equal([v["commit"] for v in s["values"] if v["change"]], ["r12"], "change points")
+    c = s["values"][12]["change"]
+    before, after = sum(values_of[:12]) / 12, sum(values_of[12:]) / 12
+    true(abs(c["before"] - before) < 1e-9 and abs(c["after"] - after) < 1e-9 and abs(c["change"] - (after - before)) < 1e-9 and 0 <= c["p"] < 1e-6, c)
+    row = next(line for line in p.run("show", "*").stdout.split("\n") if " r12 " in line)
+    shown = re.search(r" 1,104 +\+([\d.]+) % \(p = ([\d.e-]+)\)", row)
+    true(shown and abs(float(shown[1]) - c["percent"]) < 0.06 and f"{c['p']:.2g}" == shown[2].rstrip(), row)
+
+
+@test
 def commits_of_git_in_their_order():
     p = Place(git=True)
     hashes = [p.commit(f"commit {i}", date=f"2026-11-{20 + i // 3}T12:00:00Z") for i in range(6)]  # three per second

@@ -261,7 +261,8 @@ static int read_values(struct job *j)
 	for (size_t i = 0; ret == 0 && i < j->list.n; i++) {
 		ret = j->kind->values(j->store, &j->list.row[i], &j->values[i], j->err);
 		j->n_values++;
-		history_judge(&j->values[i]);
+		if (ret == 0)
+			ret = history_judge(&j->values[i], j->err);
 	}
 	return ret;
 }
