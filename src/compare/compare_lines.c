@@ -20,7 +20,7 @@ static bool same_file(const struct compare_counted_line *a, const struct compare
 }
 
 /* How well two lines correspond. */
-enum score { NOT_ALIKE, ALIKE = 2, EQUAL = 3 };
+enum score { NOT_SIMILAR, SIMILAR = 2, EQUAL = 3 };
 
 /* An indentation may change, so the white space at both ends does not count. */
 static size_t strip(const char **text)
@@ -34,7 +34,7 @@ static size_t strip(const char **text)
 	return n;
 }
 
-/* Alike: half of the longer one is equal, at both ends together. */
+/* Similar: half of the longer one is equal, at both ends together. */
 static enum score score_text(const char *a, const char *b)
 {
 	size_t n = strip(&a), k = strip(&b), most = n > k ? n : k, least = n > k ? k : n,
@@ -46,16 +46,16 @@ static enum score score_text(const char *a, const char *b)
 		suffix++;
 	if (prefix == most)
 		return EQUAL;
-	return 2 * (prefix + suffix) >= most ? ALIKE : NOT_ALIKE;
+	return 2 * (prefix + suffix) >= most ? SIMILAR : NOT_SIMILAR;
 }
 
 static enum score score(const struct compare_counted_line *a, const struct compare_counted_line *b)
 {
 	if (!same_file(a, b))
-		return NOT_ALIKE;
+		return NOT_SIMILAR;
 	if (a->text && b->text)
 		return score_text(a->text, b->text);
-	return a->amount == b->amount ? EQUAL : NOT_ALIKE;
+	return a->amount == b->amount ? EQUAL : NOT_SIMILAR;
 }
 
 /* NULL: there is no such line. */
@@ -137,17 +137,17 @@ static int match_lines(struct matching *m)
 		return -ENOMEM;
 	for (size_t i = n; i-- > 0;)
 		for (size_t j = k; j-- > 0;) {
-			uint32_t *here = &best[i * width + j], alike = score(&a[i], &b[j]);
+			uint32_t *here = &best[i * width + j], similar = score(&a[i], &b[j]);
 
 			*here = here[width] > here[1] ? here[width] : here[1];
-			if (alike && here[width + 1] + alike > *here)
-				*here = here[width + 1] + alike;
+			if (similar && here[width + 1] + similar > *here)
+				*here = here[width + 1] + similar;
 		}
 	for (size_t i = 0, j = 0; i < n && j < k;) {
 		const uint32_t *here = &best[i * width + j];
-		uint32_t alike = score(&a[i], &b[j]);
+		uint32_t similar = score(&a[i], &b[j]);
 
-		if (alike && *here == here[width + 1] + alike)
+		if (similar && *here == here[width + 1] + similar)
 			match_pair(m, i++, j++);
 		else if (*here == here[width])
 			i++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The source lines of one function where the instructions changed. Lines of both builds match if
- * their texts are equal or alike. Lines whose text is not known match by equal exact counts, as
+ * their texts are equal or similar. Lines whose text is not known match by equal exact counts, as
  * unchanged lines have; between two such matches, by their distance from them.
  */
 #ifndef COMPARE_COMPARE_LINES_H

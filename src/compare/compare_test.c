@@ -295,7 +295,7 @@ static const struct {
 		int64_t change;
 	} pair[LINES];
 } functions[] = {
-	/* moved by two lines; one does more, and one is alike */
+	/* moved by two lines; one does more, and one is similar */
 	{ __LINE__,
 	  { { "f.c", "for (;;)", 1, 10 },
 	    { "f.c", "\tif (a == b)", 2, 30 },
@@ -310,7 +310,7 @@ static const struct {
 	  { { "f.c", "aaaa", 1, 10 }, { "f.c", "bbbb", 2, 20 } },
 	  { { "f.c", "bbbb", 1, 10 }, { "f.c", "cccc", 2, 20 } },
 	  { { 0, 2, 20 }, { 2, 1, -10 }, { 1, 0, -10 } } },
-	/* alike at the end, and too little alike */
+	/* similar at the end, and not similar enough */
 	{ __LINE__,
 	  { { "f.c", "int value = 1;", 1, 10 }, { "f.c", "abcdef", 2, 20 } },
 	  { { "f.c", "long value = 1;", 1, 11 }, { "f.c", "abxxxx", 2, 21 } },

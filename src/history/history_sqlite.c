@@ -441,8 +441,11 @@ static int open_store(struct history_store **out, const char *where, enum histor
 	if (ret == 0) {
 		sqlite.sqlite3_busy_timeout(
 			s->db, wait_ns / 1000000 < INT_MAX ? (int)(wait_ns / 1000000) : INT_MAX);
-		ret = access == HISTORY_WRITE ? prepare_to_write(s, err) : prepare_to_read(s, err);
+		/* views and triggers of a file of somebody else call no function with effects */
+		ret = exec(s, "PRAGMA trusted_schema = OFF", err);
 	}
+	if (ret == 0)
+		ret = access == HISTORY_WRITE ? prepare_to_write(s, err) : prepare_to_read(s, err);
 	if (ret < 0)
 		close_store(s);
 	else
