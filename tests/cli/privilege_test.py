@@ -75,11 +75,11 @@ def ready():
     return tare
 
 
-def capabilities(*words, status=(0,)):
+def capabilities(*words, status=(0,), cwd=None):
     """The permitted, effective, inheritable and ambient sets that code of others had meanwhile."""
     tare = ready()
     SEEN.unlink(missing_ok=True)
-    r = subprocess.run([*NOBODY, tare, *words], capture_output=True, text=True, timeout=100, cwd=HERE / "home",
+    r = subprocess.run([*NOBODY, tare, *words], capture_output=True, text=True, timeout=100, cwd=cwd or HERE / "home",
                        env={**os.environ, "CC": str(HERE / "cc"), "TMPDIR": str(HERE / "home"), "HOME": str(HERE / "home")})
     true(r.returncode in status, f"{words}: {r.returncode} {r.stderr}")
     seen = [line.split() for line in SEEN.read_text().splitlines()]
@@ -108,6 +108,33 @@ def commands_have_none():
         cases += [["stat", "--engine", "exact", "-e", "instructions:u"], ["stat", "--deterministic", "--engine", "exact", "-e", "instructions:u"]]
     for words in cases:
         equal(capabilities(*words, "--", HERE / "say", status=(0, 125) if words[0] == "regions" else (0,)), NONE, words)
+
+
+@test
+def builds_of_revisions_have_none():
+    ready()
+    if subprocess.run([sys.argv[1], "stat", "--engine", "exact", "-e", "instructions:u", "--", "true"], capture_output=True).returncode:
+        skip("needs the exact engine")
+    repository = HERE / "home" / "repository"
+    repository.mkdir()
+    os.chown(repository, 65534, 65534)
+
+    def git(*words):
+        who = ("-c", "user.name=n", "-c", "user.email=e")
+        subprocess.run([*NOBODY, "git", *who, *words], cwd=repository, check=True, capture_output=True, env={**os.environ, "HOME": str(HERE / "home")})
+
+    git("init", "-q", "-b", "main")
+    (repository / "tare.json").write_text('{"benchmarks": {"a": {"command": ["./loop"]}}}')
+    for n in (10, 20):
+        (repository / "loop").write_text(f"#!/bin/sh\n{HERE}/say\ni=0; while [ $i -lt {n} ]; do i=$((i+1)); done\n")
+        (repository / "loop").chmod(0o755)
+        git("add", "-A")
+        git("commit", "-qm", f"{n}")
+    say = str(HERE / "say")
+    for words in (["compare", "-r", "0", "--rev", "HEAD~1", "--build", say, "--", "./loop"],
+                  ["gate", "--measure-base", "--base", "HEAD~1", "--build", say, "run"],
+                  ["bisect", "--build", say, "HEAD~1..HEAD", "--", "./loop"]):
+        equal(capabilities(*words, status=(0, 1, 2), cwd=repository), NONE, words)
 
 
 @test
