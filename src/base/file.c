@@ -224,7 +224,7 @@ static size_t folder_of(const char *path)
  * by this process's user nor by the folder's owner? The kernel can refuse to follow such links and
  * to open such FIFOs (proc(5), fs.protected_symlinks and fs.protected_fifos); tare always refuses.
  */
-static bool is_planted(const char *path)
+bool file_planted(const char *path)
 {
 	char folder[PATH_MAX];
 	size_t n = folder_of(path);
@@ -249,7 +249,7 @@ static int follow_link(char name[PATH_MAX])
 
 	if (n < 0)
 		return 0;
-	if (is_planted(name))
+	if (file_planted(name))
 		return -EACCES;
 	says[n] = '\0';
 	if (says[0] == '/')
@@ -274,7 +274,7 @@ int file_place(const char *path, char name[PATH_MAX])
 		ret = i < 40 ? follow_link(name) : -ELOOP;
 	if (ret < 0)
 		return ret;
-	if (there && S_ISFIFO(is.st_mode) && is_planted(name))
+	if (there && S_ISFIFO(is.st_mode) && file_planted(name))
 		return -EACCES;
 	if (there && !S_ISREG(is.st_mode))
 		return 0;
@@ -395,7 +395,7 @@ size_t file_part_left(const char *path, bool (*is)(int fd), char name[FILE_PART_
 int file_part_failed(const char *path, int code, struct tare_error *err)
 {
 	tare_fail(err, code, "%.250s: cannot be created: %s", path, strerror(code));
-	if (code == EACCES && is_planted(path))
+	if (code == EACCES && file_planted(path))
 		tare_hint(
 			err,
 			"it belongs to another user, in a sticky folder that others may write to; -o names another place");

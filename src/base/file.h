@@ -64,6 +64,11 @@ void file_remove_folder(const char *path);
  */
 int file_place(const char *path, char name[PATH_MAX]);
 /*
+ * Is there a file of another user in a sticky folder that others may write to, such as /tmp? A link
+ * is not followed.
+ */
+bool file_planted(const char *path);
+/*
  * The name of a file that belongs to PATH, in the same folder: PATH with `ending`. A name that is
  * too long for a folder is truncated, and a hash of the full name replaces the rest. false: longer
  * than a path can be. Allocates nothing.

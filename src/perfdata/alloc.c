@@ -295,6 +295,20 @@ bool alloc_path(char *out, size_t room, const char *recording)
 		(size_t)snprintf(out, room, "%s%s", name, part ? end : "") < room;
 }
 
+bool alloc_is_own(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	char magic[sizeof(ALLOC_MAGIC) - 1];
+	struct stat st;
+	bool own = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		st.st_uid == geteuid() && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		!memcmp(magic, ALLOC_MAGIC, sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return own;
+}
+
 int alloc_begin(int fd, uint64_t most)
 {
 	struct alloc_head head = { .magic = ALLOC_MAGIC,

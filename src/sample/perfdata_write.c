@@ -42,6 +42,7 @@ struct perfdata_writer {
 	char part[FILE_PART_ROOM], place[PATH_MAX]; /* place: with symbolic links resolved */
 	char left[FILE_PART_ROOM]; /* left by a killed recorder: the newest of n_left */
 	size_t n_left;
+	char other_alloc[PATH_MAX]; /* an allocation file that was left in place; "": none */
 	struct head head;
 	uint64_t at; /* bytes written, in whole records */
 	struct written_event *event;
@@ -309,13 +310,26 @@ static int open_file(struct perfdata_writer *w, struct tare_error *err)
 	return 0;
 }
 
-/* The recording's allocation file (--alloc) is renamed with it. */
-static void move_blocks(const char *path, const char *old)
+static bool is_other(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && !alloc_is_own(path);
+}
+
+/*
+ * The recording's allocation file (--alloc) is renamed with it. Any other file of that name stays:
+ * it belongs to another user, or to no recording.
+ */
+static void move_blocks(struct perfdata_writer *w, const char *old)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 
-	if (old && alloc_path(from, sizeof(from), path) && alloc_path(to, sizeof(to), old) &&
-	    rename(from, to) < 0 && errno == ENOENT)
+	if (!old || !alloc_path(from, sizeof(from), w->place) || !alloc_path(to, sizeof(to), old))
+		return;
+	if (is_other(from) || is_other(to))
+		snprintf(w->other_alloc, sizeof(w->other_alloc), "%s", is_other(from) ? from : to);
+	else if (rename(from, to) < 0 && errno == ENOENT)
 		unlink(to);
 }
 
@@ -338,24 +352,32 @@ static int take_name(struct perfdata_writer *w, struct tare_error *err)
 {
 	struct stat st;
 	char room[FILE_PART_ROOM], *old = stat(w->place, &st) < 0 || st.st_size ? room : NULL;
-	int ret;
+	int ret = 0;
 
 	if (!w->unnamed)
 		return 0;
 	if (w->lock < 0)
 		w->lock = file_lock_folder(w->place);
-	if (old && file_beside(w->place, ".old", room) && access(room, F_OK) == 0 &&
-	    is_broken(w->place) && !is_broken(room))
+	if (!file_beside(w->place, ".old", room))
+		ret = -ENAMETOOLONG;
+	else if (old && file_planted(room) && access(w->place, F_OK) == 0)
+		ret = -EACCES;
+	if (ret == 0 && old && access(room, F_OK) == 0 && is_broken(w->place) && !is_broken(room))
 		old = NULL;
-	ret = file_beside(w->place, ".old", room) ? file_part_place(w->fd, w->part, w->place, old)
-						  : -ENAMETOOLONG;
+	if (ret == 0)
+		ret = file_part_place(w->fd, w->part, w->place, old);
 	if (ret == 0) {
-		move_blocks(w->place, old);
+		move_blocks(w, old);
 		w->unnamed = false;
 		w->n_left = file_part_left(w->place, perfdata_unfinished, w->left);
 	} else if (ret == -EISDIR && old && stat(old, &st) == 0 && S_ISDIR(st.st_mode)) {
 		tare_fail(err, EISDIR,
 			  "cannot keep the previous recording as %.150s: it is a directory", old);
+	} else if (ret == -EACCES && old && file_planted(old)) {
+		tare_fail(
+			err, EACCES,
+			"cannot keep the previous recording as %.150s: that file belongs to another user",
+			old);
 	} else {
 		tare_fail(err, -ret, "cannot rename to %.150s: %s", w->place, strerror(-ret));
 	}
@@ -694,6 +716,11 @@ const char *perfdata_writer_left(const struct perfdata_writer *w, size_t *n)
 	if (n)
 		*n = w->n_left;
 	return w->n_left ? w->left : NULL;
+}
+
+const char *perfdata_writer_other_alloc(const struct perfdata_writer *w)
+{
+	return w->other_alloc[0] ? w->other_alloc : NULL;
 }
 
 bool perfdata_writer_kept(const struct perfdata_writer *w)

@@ -62,6 +62,11 @@ const char *perfdata_writer_no_fields(const struct perfdata_writer *w);
  */
 const char *perfdata_writer_left(const struct perfdata_writer *w, size_t *n);
 /*
+ * A file that has the name of an allocation file (FILE.alloc, FILE.old.alloc) and was left in
+ * place, because it belongs to another user or to no recording; NULL: none. Call after finish.
+ */
+const char *perfdata_writer_other_alloc(const struct perfdata_writer *w);
+/*
  * Whether there is a recording: one that ended before its first sample is not kept. Call after
  * finish.
  */

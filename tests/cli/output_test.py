@@ -248,6 +248,48 @@ def links_of_other_users_are_not_followed():
 
 
 @test
+def companion_files_of_other_users_stay():
+    """In a sticky folder: FILE.alloc and FILE.old of another user, or not written by tare, are neither removed nor replaced."""
+    if os.geteuid():
+        skip("only root can give files to another user")
+    room = HERE / "companions"
+    room.mkdir()
+    room.chmod(0o1777)
+    file, alloc, old, old_alloc = (room / n for n in ("data", "data.alloc", "data.old", "data.old.alloc"))
+    record = [TARE, "record", "-o", "FILE", "-e", "cpu-clock:u", "--", "true"]
+    real = b"TAREBLKS" + bytes(4088)
+    for path in (alloc, old_alloc):
+        for content, owner in ((real, 65534), (b"a letter", 0)):
+            path.write_bytes(content)
+            os.chown(path, owner, owner)
+            file.write_bytes(b"")
+            for _ in range(2):
+                r = run(record, file)
+                equal((path.read_bytes(), path.stat().st_uid), (content, owner), r.stderr)
+            true(f"{path} was not moved or removed" in r.stderr, r.stderr)
+            path.unlink()
+    alloc.write_bytes(real)
+    r = run(record, file)
+    true(old_alloc.read_bytes() == real and not alloc.exists() and "was not moved" not in r.stderr, f"its own: {r.stderr}")
+    before = file.read_bytes()
+    for make in (lambda: old.write_bytes(b"another's"), lambda: old.symlink_to("nowhere"), lambda: os.mkfifo(old)):
+        old.unlink()
+        make()
+        os.lchown(old, 65534, 65534)
+        r = run(record, file, status=125, timeout=30)
+        true("that file belongs to another user" in r.stderr and file.read_bytes() == before, r.stderr)
+        equal(os.lstat(old).st_uid, 65534, r.stderr)
+        (room / "data.part").unlink()
+    old.unlink()
+    if not (Path(TARE).parent / "memory/preload/libtare-alloc.so").exists():
+        return
+    alloc.symlink_to("nowhere")
+    os.lchown(alloc, 65534, 65534)
+    r = run([*record[:2], "--alloc", *record[2:]], file, status=125)
+    true("another user" in r.stderr and os.readlink(alloc) == "nowhere", r.stderr)
+
+
+@test
 def where_nothing_can_be_put_in_its_place():
     """A folder that may not be written, another's file in a sticky one: over what is there; and with no room that stays."""
     if os.geteuid():

@@ -731,6 +731,15 @@ static void say_left(struct text *out, const struct perfdata_writer *w)
 	text_add(out, "\n");
 }
 
+static void say_other_alloc(struct text *out, const char *file)
+{
+	text_add(out, "  ");
+	escape(out, file, strlen(file));
+	text_add(
+		out,
+		" was not moved or removed: it is not an allocation file of this user, nor of this recording\n");
+}
+
 static int show(struct job *j, const struct command *self)
 {
 	struct output out;
@@ -757,6 +766,8 @@ static int show(struct job *j, const struct command *self)
 				perfdata_writer_no_fields(j->writer));
 		if (!j->o.quiet && j->writer && perfdata_writer_left(j->writer, NULL))
 			say_left(&text, j->writer);
+		if (j->writer && !j->alloc.path[0] && perfdata_writer_other_alloc(j->writer))
+			say_other_alloc(&text, perfdata_writer_other_alloc(j->writer));
 		ret = output_put(&out, &text, &err);
 	}
 	if (ret < 0 && ret != -EPIPE && ret != -EBADF)

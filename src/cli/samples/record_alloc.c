@@ -90,8 +90,13 @@ static int make_environment(struct record_alloc *a, const char *recorder, struct
 
 static int make_file(struct record_alloc *a, uint64_t most, struct tare_error *err)
 {
-	int fd = file_part_open(a->place, 0600, a->path), ret;
+	int fd, ret;
 
+	if (file_planted(a->place)) {
+		a->path[0] = '\0';
+		return file_part_failed(a->place, EACCES, err);
+	}
+	fd = file_part_open(a->place, 0600, a->path);
 	if (fd >= 0) {
 		ret = alloc_begin(fd, most);
 		close(fd);
