@@ -76,6 +76,12 @@ int exact_profile(struct exact *x, struct exact_profile *out, struct tare_error 
 	return absent(err);
 }
 
+bool exact_damaged(const struct exact *x)
+{
+	(void)x;
+	return false;
+}
+
 const char *exact_isa_beyond(struct exact *x, char program[24])
 {
 	(void)x;
@@ -113,7 +119,7 @@ int isa_choose_usual(struct isa_model *out, const struct isa_model *host, struct
 	return isa_choose(out, "", host, err);
 }
 
-const char *exact_layout_lost(struct exact *x)
+const char *exact_layout_lost(const struct exact *x)
 {
 	(void)x;
 	return NULL;

@@ -202,11 +202,16 @@ static void look_for_failure(struct supervisor *s, uint32_t process)
 /* Process p has ended: check whether part of it was not counted. */
 static void note_uncounted(struct supervisor *s, const struct process *p)
 {
+	struct uncounted u;
+
 	if (refused_all(s->b, p)) {
 		note_reason(s, p->reason);
 	} else if (p->refused) {
-		if (s->n_uncounted < UNCOUNTED_MAX)
-			uncounted_of(p, &s->b->uncounted[s->n_uncounted]);
+		if (s->n_uncounted < UNCOUNTED_MAX) {
+			uncounted_of(p, &u);
+			s->b->uncounted[s->n_uncounted] = u;
+			s->uncounted_hash = uncounted_hash_add(s->uncounted_hash, &u);
+		}
 		s->b->n_uncounted = ++s->n_uncounted;
 	}
 }
@@ -287,7 +292,7 @@ static bool is_dead(struct supervisor *s, struct process *p)
 	char state = state_of(p->pid, &status);
 	bool stopped = state == 'T';
 
-	s->b->stops_found += stopped && !p->found_stopped;
+	s->stops_found += stopped && !p->found_stopped;
 	p->found_stopped = stopped;
 	if (state == 'Z' && WIFSIGNALED(status))
 		look_at_death(s, p->pid, WTERMSIG(status));

@@ -33,6 +33,28 @@ static bool too_many_uncounted(const struct shared_state *b)
 	return past < PAST_MAX && uncounted > past + 1;
 }
 
+/* FNV-1a. Source: Fowler, Noll, Vo, draft-eastlake-fnv. */
+uint64_t uncounted_hash_add(uint64_t hash, const struct uncounted *u)
+{
+	const uint8_t *bytes = (const uint8_t *)u;
+
+	for (size_t i = 0; i < sizeof *u; i++)
+		hash = (hash ^ bytes[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+uint64_t uncounted_hash(struct shared_state *b, uint32_t n)
+{
+	uint64_t hash = 0;
+	struct uncounted u;
+
+	for (uint32_t i = 0; i < n && i < UNCOUNTED_MAX; i++) {
+		copy_once(&u, &b->uncounted[i], sizeof u);
+		hash = uncounted_hash_add(hash, &u);
+	}
+	return hash;
+}
+
 bool shared_damaged(struct shared_state *b)
 {
 	if (too_many_uncounted(b))

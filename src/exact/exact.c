@@ -39,15 +39,16 @@ struct exact {
 	bool reaps;  /* child subreaper, until x is closed */
 	int was_subreaper;
 	struct exact_end end;
-	uint32_t n_past, n_uncounted; /* from the supervisor's last report */
-	char reason[REASON_MAX];
+	/* from the supervisor's last report */
+	uint32_t n_past, n_uncounted, stops_over, stops_found;
+	uint64_t uncounted_hash;
+	char reason[REASON_MAX], layout_lost[24];
 	struct samples *samples;
 	struct exact_clock clock;
 	int64_t seen; /* instructions, at the last reading */
 	/* the shared state is damaged, as found by a reading; later readings do not rely on it */
 	bool damaged;
 	struct every every; /* as requested */
-	char layout_lost[24];
 };
 
 int exact_probe(struct tare_error *err)
@@ -304,6 +305,11 @@ static void note_end(struct exact *x, const struct report *r)
 	x->damaged |= r->damaged;
 	x->n_past = r->n_past;
 	x->n_uncounted = r->n_uncounted;
+	x->uncounted_hash = r->uncounted_hash;
+	x->stops_over = r->stops_over;
+	x->stops_found = r->stops_found;
+	memcpy(x->layout_lost, r->layout_lost, sizeof x->layout_lost);
+	END_TEXT(x->layout_lost);
 	memcpy(x->reason, r->reason, sizeof x->reason);
 	END_TEXT(x->reason);
 }
@@ -600,6 +606,8 @@ static bool is_as_reported(const struct exact *x)
 {
 	uint32_t past = x->shared->n_past, uncounted = x->shared->n_uncounted;
 
+	if (uncounted_hash(x->shared, x->n_uncounted) != x->uncounted_hash)
+		return false;
 	return x->alone ? past == x->n_past && uncounted == x->n_uncounted
 			: past >= x->n_past && uncounted >= x->n_uncounted;
 }
@@ -688,7 +696,11 @@ void exact_slow(struct exact *x, struct exact_slow *out)
 {
 	struct shared_state *b = x->shared;
 
-	*out = (struct exact_slow){ READ_ONCE(b->compared), READ_ONCE(b->stepped) };
+	*out = (struct exact_slow){ 0 };
+	if (is_damaged(x))
+		return;
+	out->compared = READ_ONCE(b->compared);
+	out->stepped = READ_ONCE(b->stepped);
 	for (uint32_t i = 0; i < shared_processes(b); i++) {
 		const struct process *p = shared_process(b, i);
 
@@ -697,6 +709,10 @@ void exact_slow(struct exact *x, struct exact_slow *out)
 		out->compared += p->compared;
 		out->stepped += p->stepped;
 	}
+	/* both are executions of at least one instruction: more were never made */
+	if (out->compared > (uint64_t)x->seen + FALL_MAX ||
+	    out->stepped > (uint64_t)x->seen + FALL_MAX)
+		*out = (struct exact_slow){ 0 };
 }
 
 static void list_missing(struct exact_partial *out, const struct uncounted *u)
@@ -744,6 +760,13 @@ void exact_partial(struct exact *x, struct exact_partial *out)
 		begin_reading(&r, x->shared);
 		look_for_missing(x->shared, out);
 	} while (in_motion(x, &r));
+	if (x->lost || is_damaged(x))
+		*out = (struct exact_partial){ 0 };
+}
+
+bool exact_damaged(const struct exact *x)
+{
+	return x->damaged;
 }
 
 const char *exact_clock_beyond(const struct exact *x)
@@ -755,24 +778,23 @@ const char *exact_clock_beyond(const struct exact *x)
 		"timers ran in real time, and CPU times (getrusage, times) are real",
 	};
 
-	return what[__atomic_load_n(&x->shared->clock.beyond, __ATOMIC_RELAXED) & 3];
+	return x->damaged ? NULL
+			  : what[__atomic_load_n(&x->shared->clock.beyond, __ATOMIC_RELAXED) & 3];
 }
 
 const char *exact_isa_beyond(struct exact *x, char program[24])
 {
 	uint32_t beyond = __atomic_load_n(&x->shared->isa_beyond, __ATOMIC_ACQUIRE);
 
-	if (!beyond)
+	if (beyond <= ISA_ALWAYS || beyond >= ISA_FEATURES_N || is_damaged(x))
 		return NULL;
 	memcpy(program, x->shared->isa_beyond_program, 24);
 	program[23] = '\0';
 	return isa_feature_name(beyond);
 }
 
-const char *exact_layout_lost(struct exact *x)
+const char *exact_layout_lost(const struct exact *x)
 {
-	copy_once(x->layout_lost, x->shared->layout_lost, sizeof x->layout_lost);
-	END_TEXT(x->layout_lost);
 	return x->layout_lost[0] ? x->layout_lost : NULL;
 }
 
@@ -782,19 +804,18 @@ bool exact_gainer(const struct exact *x, char *to, size_t room)
 
 	copy_once(own, x->shared->gainer, sizeof own);
 	END_TEXT(own);
-	snprintf(to, room, "%s", own);
+	snprintf(to, room, "%s", x->damaged ? "" : own);
 	return to[0];
 }
 
 unsigned exact_stops(const struct exact *x)
 {
-	const unsigned found[] = { x->shared->stops_sent, x->shared->stops_over,
-				   x->shared->stops_found };
-	unsigned most = 0;
+	uint64_t word = x->shared->stops_sent;
+	unsigned sent = (uint32_t)word, most = x->stops_over;
 
-	for (size_t i = 0; i < ARRAY_SIZE(found); i++)
-		most = found[i] > most ? found[i] : most;
-	return most;
+	if (x->stops_found > most)
+		most = x->stops_found;
+	return !x->damaged && word == sent * STOP_UNIT && sent > most ? sent : most;
 }
 
 int exact_samples(struct exact *x, exact_sample_fn *each, void *with, struct tare_error *err)

@@ -346,10 +346,15 @@ int exact_fd(const struct exact *x);
 int exact_wait(struct exact *x, int timeout_ms, struct exact_end *end, struct tare_error *err);
 
 /*
- * The name of the first program with random addresses although `aslr` was not set: one with other
- * rights, or its personality was changed. NULL: none.
+ * The functions below read memory that the command can write to. If it was overwritten, as far as
+ * exact_counts() and exact_wait() found, they report nothing.
  */
-const char *exact_layout_lost(struct exact *x);
+
+/*
+ * The name of the first program with random addresses although `aslr` was not set: one with other
+ * rights, or its personality was changed. NULL: none. After exact_wait() returned 1.
+ */
+const char *exact_layout_lost(const struct exact *x);
 
 /*
  * The extension of the first instruction that the CPU model lacks, and the program that executed
@@ -367,8 +372,9 @@ const char *exact_clock_beyond(const struct exact *x);
 bool exact_gainer(const struct exact *x, char *to, size_t room);
 
 /*
- * How often the command and its children were stopped (SIGSTOP, a terminal's ^Z) so far; a lower
- * bound. For each stop, a thread that was in a system call may have executed that once more, which
+ * How often the command and its children were stopped (SIGSTOP, a terminal's ^Z); a lower bound.
+ * One stop may be sent by the command, seen and found: the largest of these numbers. After
+ * exact_wait() returned 1. For each stop, a thread that was in a system call may have executed that once more, which
  * is not counted.
  */
 unsigned exact_stops(const struct exact *x);
@@ -381,7 +387,10 @@ unsigned exact_stops(const struct exact *x);
  */
 int exact_counts(struct exact *x, int64_t out[EXACT_CLASSES], struct tare_error *err);
 
-/* So far; approximate while the command runs. */
+/* Did a program overwrite the memory that contains its counts, as found so far? */
+bool exact_damaged(const struct exact *x);
+
+/* Up to the last exact_counts(), which bounds them; approximate while the command runs. */
 void exact_slow(struct exact *x, struct exact_slow *out);
 
 /* The processes that the counts lack, so far. */

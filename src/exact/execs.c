@@ -142,18 +142,18 @@ static void name_process(struct process *p, pid_t tid)
  * Does the program have the requested memory layout? Programs with other rights do not, and neither
  * do those with a changed personality.
  */
-static void check_layout(const struct supervisor *s, const struct process *p, pid_t pid)
+static void check_layout(struct supervisor *s, const struct process *p, pid_t pid)
 {
 	char path[64], text[16] = "";
 	int fd;
 
 	snprintf(path, sizeof path, "/proc/%d/personality", (int)pid);
-	fd = s->l->aslr || s->b->layout_lost[0] ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	fd = s->l->aslr || s->layout_lost[0] ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	if (read(fd, text, sizeof text - 1) > 0 && !(strtoul(text, NULL, 16) & ADDR_NO_RANDOMIZE))
-		snprintf(s->b->layout_lost, sizeof s->b->layout_lost, "%.*s",
-			 (int)sizeof p->name - 1, p->name[0] ? p->name : "?");
+		snprintf(s->layout_lost, sizeof s->layout_lost, "%.*s", (int)sizeof p->name - 1,
+			 p->name[0] ? p->name : "?");
 	close(fd);
 }
 

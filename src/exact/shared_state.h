@@ -139,6 +139,12 @@ static inline uint64_t sums_check(const int64_t sums[EXACT_CLASSES])
 	return check;
 }
 
+/*
+ * The number of stops with its check in one word, so that one atomic addition changes both: the
+ * upper half is the negative of the lower one.
+ */
+#define STOP_UNIT (1 - (1ull << 32))
+
 /* A program's handler for one signal, in the kernel's layout. */
 struct action {
 	uint64_t handler, flags, restorer, mask;
@@ -438,12 +444,8 @@ struct shared_state {
 	volatile uint64_t shared_written;
 	/* a process has opened /proc/PID/maps or a similar file: proc_files.c */
 	volatile uint32_t maps_opened;
-	/*
-	 * Stops of the command and its descendants: SIGSTOPs that they sent, stops that the
-	 * supervisor saw end, and stops that it found. One stop may be counted in all three.
-	 */
-	volatile uint32_t stops_sent, stops_over, stops_found;
-	int64_t unplaced; /* instructions that the profile cannot place */
+	volatile uint64_t stops_sent; /* by the command and its descendants, times STOP_UNIT */
+	int64_t unplaced;             /* instructions that the profile cannot place */
 	struct every every;
 	volatile uint32_t n_happenings;
 	char reason[REASON_MAX];    /* why there are no counts; "": there are counts */
@@ -451,8 +453,6 @@ struct shared_state {
 	/* ended processes that were not counted to their end; only the first ones are listed */
 	volatile uint32_t n_uncounted;
 	struct uncounted uncounted[UNCOUNTED_MAX];
-	/* the first program that got random addresses although fixed ones were requested */
-	char layout_lost[24];
 	volatile uint32_t has_gainer; /* set before the next field is written */
 	/* path of the first program that changes its rights (setuid, setgid or capabilities) */
 	char gainer[GAINER_MAX];

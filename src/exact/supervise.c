@@ -117,6 +117,7 @@ static void look_for_damage(struct supervisor *s)
 
 	s->damaged |= shared_damaged(b) || b->n_past != s->n_past ||
 		b->n_uncounted != s->n_uncounted ||
+		uncounted_hash(b, s->n_uncounted) != s->uncounted_hash ||
 		memcmp(b->reason, s->reason, sizeof s->reason) != 0;
 }
 
@@ -246,6 +247,10 @@ static void say_end(struct supervisor *s, unsigned live)
 	s->end.damaged = s->damaged;
 	s->end.n_past = s->n_past;
 	s->end.n_uncounted = s->n_uncounted;
+	s->end.uncounted_hash = s->uncounted_hash;
+	s->end.stops_over = s->stops_over;
+	s->end.stops_found = s->stops_found;
+	memcpy(s->end.layout_lost, s->layout_lost, sizeof s->layout_lost);
 	memcpy(s->end.reason, s->reason, sizeof s->reason);
 	send_report(s, &s->end);
 }
@@ -285,7 +290,7 @@ void supervise(const struct launch *l)
 
 		while ((pid = wait4(-1, &status, WNOHANG | WCONTINUED | __WALL, &usage)) > 0)
 			if (WIFCONTINUED(status))
-				s.b->stops_over++;
+				s.stops_over++;
 			else if (WIFSTOPPED(status))
 				on_stop(&s, pid, status);
 			else

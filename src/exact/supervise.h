@@ -34,7 +34,11 @@ struct supervisor {
 	struct report end; /* of the command */
 	/* private copies of the shared state's, which could be changed there */
 	uint32_t n_past, n_uncounted;
+	uint64_t uncounted_hash;
 	char reason[REASON_MAX];
+	/* never in the shared state */
+	uint32_t stops_over, stops_found;
+	char layout_lost[24];
 	struct {
 		pid_t tid;
 		uint32_t thread;

@@ -31,6 +31,9 @@ struct report {
 		 * run
 		 */
 		n_uncounted;
+	uint64_t uncounted_hash;          /* uncounted_hash() of the list of these processes */
+	uint32_t stops_over, stops_found; /* stops that ended; stops that were found */
+	char layout_lost[24];             /* see exact_layout_lost() */
 	struct exact_left left;
 	struct rusage usage;
 	char reason[REASON_MAX];
@@ -98,6 +101,10 @@ void uncounted_of(const struct process *p, struct uncounted *to);
 
 /* damage.c: did a program overwrite the shared state's contents? */
 bool shared_damaged(struct shared_state *b);
+/* A hash of the first `n` entries in the list of uncounted processes. */
+uint64_t uncounted_hash(struct shared_state *b, uint32_t n);
+/* The hash with one more entry; of no entry it is 0. */
+uint64_t uncounted_hash_add(uint64_t hash, const struct uncounted *u);
 
 uint32_t thread_process(struct shared_state *b, uint32_t i); /* the process of thread slot i */
 struct exact_thread thread_facts(struct shared_state *b, uint32_t i);

@@ -232,6 +232,8 @@ int follow_command(const struct follow_plan *plan, struct follow *f, struct tare
 
 		poll(fds, 2, -1);
 	}
+	if (ret == 0 && plan->launcher == &launch_exact)
+		ret = launched_intact(&f->child, err);
 	follow_end(f);
 	follow_close(f);
 	return ret;

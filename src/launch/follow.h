@@ -55,7 +55,8 @@ void follow_close(struct follow *f);
 
 /*
  * Run a command to its end without counting: prepare, release, wait, close. 0, or why it did not
- * start; then f->exec_code is set if exec failed.
+ * start; then f->exec_code is set if exec failed. With the exact engine also -ENOTSUP of
+ * launched_intact(), when it has ended.
  */
 int follow_command(const struct follow_plan *plan, struct follow *f, struct tare_error *err);
 /* Exit status of the command as in a shell; if it did not end, 128 + the signal to tare. */

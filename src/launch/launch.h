@@ -93,6 +93,8 @@ int launched_profile(const struct launched *l, struct exact_profile *out, struct
  * exact_counts().
  */
 int launched_counts(const struct launched *l, int64_t out[EXACT_CLASSES], struct tare_error *err);
+/* -ENOTSUP: a program overwrote the memory that contains these counts. */
+int launched_intact(const struct launched *l, struct tare_error *err);
 /* The processes that these counts lack; see exact_partial(). */
 void launched_partial(const struct launched *l, struct exact_partial *out);
 

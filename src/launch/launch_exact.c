@@ -151,12 +151,15 @@ static void look_at_clock(struct determinism *f, const struct exact *x)
 static int reap(struct launched *l, int *status, struct rusage *used)
 {
 	struct exact_run *run = l->own;
+	int64_t counts[EXACT_CLASSES];
 	const char *beyond;
 	struct exact_end end;
 	char program[24];
 
 	if (!run->engine || exact_wait(run->engine, 0, &end, NULL) != 1)
 		return 0;
+	exact_counts(run->engine, counts,
+		     NULL); /* if this finds damage, the rest reports nothing */
 	if (exact_layout_lost(run->engine))
 		determinism_lose(
 			l->fixed, FIXED_ASLR,
@@ -209,6 +212,20 @@ int launched_counts(const struct launched *l, int64_t out[EXACT_CLASSES], struct
 	if (!run || !run->engine)
 		return tare_fail(err, ENODATA, "the command has not begun");
 	return exact_counts(run->engine, out, err);
+}
+
+int launched_intact(const struct launched *l, struct tare_error *err)
+{
+	const struct exact_run *run = l->own;
+	struct tare_error why = TARE_ERROR_INIT;
+	int64_t counts[EXACT_CLASSES];
+
+	if (!run || !run->engine || exact_counts(run->engine, counts, &why) >= 0 ||
+	    !exact_damaged(run->engine))
+		return 0;
+	if (err)
+		*err = why;
+	return -why.code;
 }
 
 void launched_partial(const struct launched *l, struct exact_partial *out)

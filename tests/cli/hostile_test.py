@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
+from commands import refused_by_the_engine  # noqa: E402
 
 TARE, CC, EXACT = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3] == "yes"
 ROOM = tempfile.TemporaryDirectory()
@@ -240,6 +241,66 @@ def an_answer_is_written_to_nobody_else():
     if r.returncode == 77:
         skip("the number of a process cannot be chosen here")
     equal((r.returncode, r.stdout), (0, b"untouched\n"), r.stderr.decode())
+
+
+# Overwrites what the exact engine tells tare beside the counts: src/exact/shared_state.h.
+FORGE = """
+#include <string.h>
+#include <unistd.h>
+#include "exact/shared_state.h"
+int main(int argc, char **argv)
+{
+	struct shared_state *b = (struct shared_state *)0x559000000000; /* supervisor.h, shared_places */
+	struct uncounted *u = b->uncounted;
+
+	while (!strcmp(argv[1], "listed") && !b->n_uncounted)
+		usleep(10000);
+	if (!strcmp(argv[1], "uncounted") || !strcmp(argv[1], "listed")) {
+		u->pid = 7;
+		u->how = REFUSED_EXEC;
+		strcpy(u->name, "forged");
+		strcpy(u->reason, "forged");
+		b->n_uncounted = 1;
+	} else if (!strcmp(argv[1], "stops")) {
+		b->stops_sent = 4294967280;
+	} else if (!strcmp(argv[1], "slow")) {
+		b->compared = b->stepped = 1ull << 60;
+	} else if (!strcmp(argv[1], "isa")) {
+		strcpy(b->isa_beyond_program, "forged");
+		b->isa_beyond = 77777;
+	}
+	return 0;
+}
+"""
+OVERWROTE = "a program overwrote the memory that contains its counts"
+
+
+@test
+def forged_remarks_are_not_shown():
+    """Every command refuses overwritten counts before it prints anything else from that memory."""
+    if not EXACT:
+        skip("needs the exact engine")
+    far = refused_by_the_engine(room("far"))
+    program = built("forge", FORGE, "-I", str(Path(__file__).resolve().parents[2] / "src"))
+    room_of = ("-o", room("forged.out"))
+    commands = {
+        "stat": ("stat", "--engine", "exact", "-e", "instructions:u"),
+        "regions": ("regions", "--engine", "exact", "-e", "instructions:u", *room_of),
+        "windows": ("windows", "--engine", "exact", "--every", "500", "-e", "instructions:u", *room_of),
+        "record": ("record", "--engine", "exact", "-c", "500", "-e", "instructions:u", *room_of),
+        "compare": ("compare", "-r", "0"),
+    }
+    for name, words in commands.items():
+        for forged in ("uncounted", "listed", "stops", "slow", "isa"):
+            side = ("sh", "-c", f"{far}; {program} listed") if forged == "listed" else (program, forged)
+            after = (":::", *side) if name == "compare" else ()
+            r = sh(TARE, *words, "--", *side, *after, status=None)
+            said = (r.stdout + r.stderr).decode()
+            true(r.returncode in (0, 125), f"{name} {forged}: {r.returncode} {said}")
+            for word in ("forged,", "forged:", "forged executed", "4,294,967,280", "4294967280", "1,152,921", "1152921", "77777", "extension ?"):
+                true(word not in said, f"{name} {forged}: {said}")
+            if forged in ("uncounted", "listed"):
+                true(r.returncode == 125 and OVERWROTE in " ".join(said.split()), f"{name} {forged}: {r.returncode} {said}")
 
 
 @test

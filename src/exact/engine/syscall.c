@@ -170,7 +170,7 @@ static void note_stop(const struct thread *t)
 	int sig = (int)(of_thread ? r[RDX] : r[RSI]);
 
 	if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
-		__atomic_fetch_add(&eng.shared->stops_sent, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&eng.shared->stops_sent, STOP_UNIT, __ATOMIC_RELAXED);
 }
 
 /*

@@ -74,7 +74,6 @@ static const struct field {
 	HEAD(compared, 1),
 	HEAD(n_uncounted, 1),
 	HEAD(uncounted, 1),
-	HEAD(layout_lost, 1),
 	HEAD(gainer, 1),
 	HEAD(thread_states, 0),
 	HEAD(lineage_top[0], 0),
