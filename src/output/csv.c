@@ -27,7 +27,8 @@ void csv_cell(struct text *out, const char *name, const char *separator)
 	csv_safe(&safe, name ? name : "");
 	out->failed |= safe.failed;
 	s = safe.s ? safe.s : "";
-	if (!strpbrk(s, "\"\r\n") && !(*separator && strstr(s, separator))) {
+	/* spreadsheets also split at a semicolon that is not quoted: the next part could be a formula */
+	if (!strpbrk(s, "\"\r\n;") && !(*separator && strstr(s, separator))) {
 		text_put(out, s, strlen(s));
 	} else {
 		text_put(out, "\"", 1);

@@ -84,6 +84,7 @@ TEST(cells_of_csv_are_harmless)
 		{ "a\x1b[31m\x9b"
 		  "b,c",
 		  "\"a\\x1b[31m\\x9bb,c\"," },
+		{ "a;=1+1", "\"a;=1+1\"," },
 		{ "a\xe2\x81\xa6\"b\"", "\"a\\xe2\\x81\\xa6\"\"b\"\"\"," },
 	};
 

@@ -281,27 +281,10 @@ void report_json(struct text *out, const struct report_shown *r)
 
 static void field(struct text *out, bool *first, const char *value)
 {
-	struct text safe = { 0 };
-
 	if (!*first)
 		text_put(out, ",", 1);
 	*first = false;
-	csv_safe(&safe, value);
-	out->failed |= safe.failed;
-	value = safe.s ? safe.s : "";
-	if (!value[strcspn(value, ",\"\r\n")]) {
-		text_put(out, value, strlen(value));
-		text_free(&safe);
-		return;
-	}
-	text_put(out, "\"", 1);
-	for (; *value; value++) {
-		if (*value == '"')
-			text_put(out, "\"", 1);
-		text_put(out, value, 1);
-	}
-	text_put(out, "\"", 1);
-	text_free(&safe);
+	csv_cell(out, value, ",");
 }
 
 __attribute__((format(printf, 3, 4))) static void put_number(struct text *out, bool *first,
