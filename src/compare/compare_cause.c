@@ -76,6 +76,7 @@ int compare_record(const struct compare_plan *p, enum compare_side side, const c
 		.fixed = fixed,
 		.target = { .inherit = true },
 		.timeout_ns = p->timeout_ns,
+		.kills = true,
 		.ring_bytes = 512 << 10,
 		.ring_most = 512 << 10,
 	};

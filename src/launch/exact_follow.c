@@ -86,6 +86,8 @@ static int wait_for_end(struct handing *h, struct follow *f, struct tare_error *
 		ending = out->timed_out || out->enough;
 		if (ending)
 			signal_send(f->child.pid, SIGTERM);
+		if (ending && plan->who.kills)
+			grace_ask(&f->grace);
 	}
 	return ret;
 }

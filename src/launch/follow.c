@@ -117,6 +117,8 @@ static bool take_signal(struct follow *f, const struct signal_seen *s)
 	f->asked_to_stop++;
 	if (f->child.pid && s->hand_on)
 		signal_send(f->child.pid, s->number);
+	if (f->plan->kills)
+		grace_ask(&f->grace);
 	return !f->child.pid;
 }
 
@@ -136,6 +138,10 @@ bool follow_ended(struct follow *f)
 
 	for (struct signal_seen s; signals_next(&f->signals, &s);)
 		ending |= take_signal(f, &s);
+	if (f->child.pid && clock_now_ns() >= grace_end_ns(&f->grace)) {
+		signal_send(f->child.pid, SIGKILL);
+		f->grace = (struct grace){ 0 };
+	}
 	reap(f);
 	return ending || f->has_status || tasks_gone(f);
 }

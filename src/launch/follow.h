@@ -17,6 +17,7 @@ struct follow_plan {
 	char *const *envp;         /* NULL: tare's own */
 	struct determinism *fixed; /* as in struct stat_plan */
 	bool running; /* under the exact engine: with a count that the command can read */
+	bool kills;   /* as in struct stat_plan */
 	const struct count_target *target;
 };
 
@@ -28,6 +29,7 @@ struct follow {
 	bool counts_command; /* the command is measured, rather than only limiting the time */
 	bool prepared, released;
 	unsigned asked_to_stop; /* how many signals asked for the end */
+	struct grace grace;     /* with plan->kills */
 	int by_signal, exec_code;
 	bool has_status;
 	int wait_status;

@@ -2,8 +2,12 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/process.h"
 #include "launch/signals.h"
+
+#define GRACE_NS  UINT64_C(3000000000)
+#define COPIES_NS UINT64_C(500000000)
 
 int signals_open(struct signals *s, struct tare_error *err)
 {
@@ -75,4 +79,19 @@ void signals_close(struct signals *s)
 	sigprocmask(SIG_SETMASK, &s->before.mask, NULL);
 	sigaction(SIGPIPE, &s->before.sigpipe, NULL);
 	sigaction(SIGCHLD, &s->before.sigchld, NULL);
+}
+
+void grace_ask(struct grace *g)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!g->end_ns)
+		g->end_ns = now + GRACE_NS;
+	else if (now + GRACE_NS > g->end_ns + COPIES_NS)
+		g->end_ns = now;
+}
+
+uint64_t grace_end_ns(const struct grace *g)
+{
+	return g->end_ns ? g->end_ns : UINT64_MAX;
 }

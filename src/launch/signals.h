@@ -39,4 +39,16 @@ bool signal_is_for_us_alone(int number, int code);
 void signal_send(pid_t pid, int number);
 void signals_close(struct signals *s);
 
+/* How long a command that was asked to end may take, before it is killed. */
+struct grace {
+	uint64_t end_ns; /* 0: it was not asked */
+};
+/*
+ * It was asked to end. The first time begins the grace, a later one ends it; copies of a signal
+ * (by a terminal, by timeout(1)) arrive together with it.
+ */
+void grace_ask(struct grace *g);
+/* CLOCK_MONOTONIC, when it has to be killed; UINT64_MAX: never. */
+uint64_t grace_end_ns(const struct grace *g);
+
 #endif

@@ -116,6 +116,7 @@ struct sample_plan {
 	struct count_target target; /* without tasks and CPUs: the command itself */
 	/* one ring per thread, which continues when the thread migrates; no children */
 	bool any_cpu;
+	bool kills; /* as in struct stat_plan; sample_exact() */
 	uint64_t timeout_ns, delay_ns;
 	/*
 	 * Called each time after records were passed on: whether these are enough. Recording then

@@ -87,6 +87,7 @@ int repeat_run_once(const struct repeat_run *t, struct determinism *fixed, char 
 		.target = { .inherit = true },
 		.runs = 1,
 		.timeout_ns = t->timeout_ns,
+		.kills = true,
 	};
 	struct output_hash hidden;
 	int ret = output_hash_begin(&hidden, err);

@@ -19,7 +19,7 @@
 #include "launch/signals.h"
 #include "stat/stat.h"
 
-enum { WATCHED_MAX = 64, GONE_CHECK_MS = 50 };
+enum { WATCHED_MAX = 64, GONE_CHECK_MS = 50, GRACE_CHECK_MS = 100 };
 
 struct run {
 	const struct stat_plan *plan;
@@ -35,6 +35,7 @@ struct run {
 	int exec_code;
 	bool enabled, delayed, released, ending;
 	unsigned asked_to_stop;               /* number of signals received */
+	struct grace grace;                   /* with plan->kills */
 	const struct launch_signals *signals; /* for the command */
 	struct fact_end end;
 	struct system_noise before;
@@ -307,6 +308,16 @@ static void take_signal(struct run *r, const struct signal_seen *s)
 		signal_send(r->child.pid, s->number);
 	if (!r->child.pid)
 		r->ending = true;
+	if (r->plan->kills)
+		grace_ask(&r->grace);
+}
+
+static void kill_in_time(struct run *r)
+{
+	if (!r->child.pid || clock_now_ns() < grace_end_ns(&r->grace))
+		return;
+	signal_send(r->child.pid, SIGKILL);
+	r->grace = (struct grace){ 0 };
 }
 
 static bool all_gone(const struct run *r)
@@ -331,6 +342,8 @@ static uint64_t next_due(const struct run *r)
 		due = r->begin_ns + plan->timeout_ns;
 	if (r->delayed && r->begin_ns + plan->delay_ns < due)
 		due = r->begin_ns + plan->delay_ns;
+	if (grace_end_ns(&r->grace) < due)
+		due = grace_end_ns(&r->grace);
 	return due;
 }
 
@@ -339,6 +352,7 @@ static int do_what_is_due(struct run *r, uint64_t now)
 	const struct stat_plan *plan = r->plan;
 	int ret = 0;
 
+	kill_in_time(r);
 	if (r->delayed && now >= r->begin_ns + plan->delay_ns) {
 		r->delayed = false;
 		if (!plan->start_disabled)
@@ -415,14 +429,17 @@ static void end_command(struct run *r, struct signals *signals)
 	if (!r->child.pid)
 		return;
 	signal_send(r->child.pid, SIGTERM);
+	if (r->plan->kills)
+		grace_ask(&r->grace);
 	while (r->child.pid && r->asked_to_stop < patience) {
 		struct pollfd fds[2] = { { .fd = signals->fd, .events = POLLIN },
 					 { .fd = r->plan->launcher->wake_fd(&r->child),
 					   .events = POLLIN } };
 
-		poll(fds, 2, -1);
+		poll(fds, 2, r->plan->kills ? GRACE_CHECK_MS : -1);
 		for (struct signal_seen s; signals_next(signals, &s);)
 			take_signal(r, &s);
+		kill_in_time(r);
 		reap(r);
 	}
 	r->child.pid = 0;

@@ -21,6 +21,7 @@ struct stat_plan {
 	struct determinism *fixed;
 	enum parts parts; /* also report counts of parts of the command, if a source can */
 	bool partial;     /* as in struct counting_options */
+	bool kills;       /* a command that was asked to end, after some time: struct grace */
 	/* with neither tasks nor all_cpus, the command is counted */
 	struct count_target target;
 	const char *const *cgroup; /* per event, or NULL */
