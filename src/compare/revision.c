@@ -4,98 +4,122 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/signal_name.h"
 #include "base/text.h"
 #include "compare/revision.h"
+#include "launch/signals.h"
 
 enum { ANSWER_BYTES = 4096, NO_PROGRAM = 127 };
 
 /* ---- programs ---- */
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-
+/* Those that were ignored when tare was started (nohup) stay ignored. */
 static void signal_set(sigset_t *set)
 {
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction now;
+
 	sigemptyset(set);
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		sigaddset(set, ending[i]);
+		if (sigaction(ending[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(set, ending[i]);
 	sigaddset(set, SIGCHLD);
 }
 
 void revision_signals_begin(struct revision_signals *s)
 {
-	sigset_t set;
+	const struct sigaction ignore = { .sa_handler = SIG_IGN },
+			       usual = { .sa_handler = SIG_DFL };
 
-	s->got = 0;
-	signal_set(&set);
-	sigprocmask(SIG_BLOCK, &set, &s->before);
+	*s = (struct revision_signals){ .got = 0 };
+	signal_set(&s->set);
+	sigprocmask(SIG_BLOCK, &s->set, &s->before.mask);
+	sigaction(SIGPIPE, &ignore, &s->before.sigpipe);
+	sigaction(SIGCHLD, &usual, &s->before.sigchld);
+	orphans_adopt(&s->left);
+}
+
+void revision_signals_child(const struct revision_signals *s)
+{
+	sigaction(SIGPIPE, &s->before.sigpipe, NULL);
+	sigaction(SIGCHLD, &s->before.sigchld, NULL);
+	sigprocmask(SIG_SETMASK, &s->before.mask, NULL);
 }
 
 void revision_signals_end(struct revision_signals *s)
 {
-	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	orphans_leave(&s->left);
+	revision_signals_child(s);
+}
+
+/* The next signal, until a time; 0: none. */
+static int next_signal(const struct revision_signals *s, uint64_t until_ns, siginfo_t *info)
+{
+	uint64_t now = clock_now_ns(), left = until_ns > now ? until_ns - now : 0;
+	const struct timespec wait = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
+	int got = until_ns == UINT64_MAX ? sigwaitinfo(&s->set, info)
+					 : sigtimedwait(&s->set, info, &wait);
+
+	return got > 0 && got != SIGCHLD ? got : 0;
 }
 
 int revision_wait(struct revision_signals *s, int pid, bool group)
 {
-	sigset_t set;
-	int status;
+	struct grace grace = { 0 };
+	siginfo_t info;
+	int status, got;
 
-	signal_set(&set);
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		int got = sigwaitinfo(&set, NULL);
-
-		if (got <= 0 || got == SIGCHLD)
-			continue;
-		s->got = s->got ? s->got : got;
-		kill(group ? -pid : pid, got);
+		got = next_signal(s, grace_end_ns(&grace), &info);
+		if (got && !s->removing) {
+			s->got = s->got ? s->got : got;
+			if (group) {
+				grace_ask(&grace);
+				kill(-pid, got);
+			} else if (signal_is_for_us_alone(got, info.si_code)) {
+				kill(pid, got);
+			}
+		}
+		if (clock_now_ns() >= grace_end_ns(&grace)) {
+			kill(-pid, SIGKILL);
+			grace = (struct grace){ 0 };
+		}
 	}
 	/* one that came while it ended */
-	while (!s->got) {
-		int got = sigtimedwait(&set, NULL, &(struct timespec){ 0 });
-
+	while (!s->removing && !s->got) {
+		got = sigtimedwait(&s->set, &info, &(struct timespec){ 0 });
 		if (got <= 0)
 			break;
 		s->got = got == SIGCHLD ? 0 : got;
 	}
+	if (s->got)
+		orphans_end(&s->left);
 	return status;
 }
 
-struct child {
-	const char *dir; /* working directory; NULL: tare's own */
-	int out;         /* both of its outputs go there; -1: to /dev/null */
-	bool read;       /* its standard output is read instead */
-};
-
-static int start(char *const argv[], const struct child *c, const struct revision_signals *s,
-		 int *answer, struct tare_error *err)
+static int start(char *const argv[], const char *dir, int out, int log,
+		 const struct revision_signals *s, struct tare_error *err)
 {
-	int ends[2] = { -1, -1 }, pid;
+	int pid = fork();
 
-	if (c->read && pipe2(ends, O_CLOEXEC) < 0)
-		return tare_fail(err, errno, "no pipe: %s", strerror(errno));
-	pid = fork();
 	if (pid == 0) {
 		int none = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 		setpgid(0, 0);
 		dup2(none, STDIN_FILENO);
-		dup2(c->read ? ends[1] : c->out < 0 ? none : c->out, STDOUT_FILENO);
-		dup2(c->out < 0 ? none : c->out, STDERR_FILENO);
-		sigprocmask(SIG_SETMASK, &s->before, NULL);
-		if (!c->dir || chdir(c->dir) == 0)
+		dup2(out < 0 ? none : out, STDOUT_FILENO);
+		dup2(log < 0 ? none : log, STDERR_FILENO);
+		revision_signals_child(s);
+		if (!dir || chdir(dir) == 0)
 			execvp(argv[0], argv);
 		_exit(NO_PROGRAM);
 	}
 	if (pid > 0)
 		setpgid(pid, pid);
-	if (ends[1] >= 0)
-		close(ends[1]);
-	*answer = ends[0];
-	if (pid < 0 && ends[0] >= 0)
-		close(ends[0]);
 	return pid < 0 ? tare_fail(err, errno, "cannot start %s: %s", argv[0], strerror(errno))
 		       : pid;
 }
@@ -114,33 +138,28 @@ static int interrupted(const struct revision_signals *s, struct tare_error *err)
 static int git(struct revision_signals *s, char *answer, struct tare_error *err, ...)
 {
 	char hooks[] = "core.hooksPath=/dev/null", *argv[16] = { "git", "-c", hooks };
-	const struct child c = { .out = -1, .read = answer };
-	size_t words = 3, len = 0;
-	char unused[ANSWER_BYTES];
-	ssize_t n = 0;
+	int fd = answer ? memfd_create("tare", MFD_CLOEXEC) : -1, pid, status;
+	size_t words = 3;
 	va_list more;
-	int fd, pid, status;
+	ssize_t len;
 
 	va_start(more, err);
 	while (words + 1 < ARRAY_SIZE(argv) && (argv[words] = va_arg(more, char *)))
 		words++;
 	va_end(more);
-	pid = start(argv, &c, s, &fd, err);
+	pid = answer && fd < 0 ? tare_fail(err, errno, "no memory file: %s", strerror(errno))
+			       : start(argv, NULL, fd, -1, s, err);
+	status = pid > 0 ? revision_wait(s, pid, true) : 0;
+	if (answer) {
+		len = fd < 0 ? 0 : pread(fd, answer, ANSWER_BYTES - 1, 0);
+		while (len > 0 && answer[len - 1] == '\n')
+			len--;
+		answer[len > 0 ? len : 0] = '\0';
+	}
+	if (fd >= 0)
+		close(fd);
 	if (pid < 0)
 		return pid;
-	while (answer && len + 1 < ANSWER_BYTES &&
-	       ((n = read(fd, answer + len, ANSWER_BYTES - 1 - len)) > 0 ||
-		(n < 0 && errno == EINTR)))
-		len += n > 0 ? (size_t)n : 0;
-	while (n > 0 && read(fd, unused, sizeof(unused)) > 0)
-		;
-	while (len && answer[len - 1] == '\n')
-		len--;
-	if (answer) {
-		answer[len] = '\0';
-		close(fd);
-	}
-	status = revision_wait(s, pid, true);
 	if (s->got)
 		return interrupted(s, err);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
@@ -269,13 +288,12 @@ int revision_run(const struct revision *r, const char *command, const char *log,
 {
 	char shell[] = "sh", c_option[] = "-c", *words = strdup(command),
 	     *argv[] = { shell, c_option, words, NULL };
-	int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), unused, status, pid;
-	const struct child child = { .dir = r->dir, .out = fd };
+	int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), status, pid;
 
 	if (fd < 0)
 		pid = tare_fail(err, errno, "cannot create %.200s: %s", log, strerror(errno));
 	else
-		pid = words ? start(argv, &child, s, &unused, err) : tare_fail_nomem(err);
+		pid = words ? start(argv, r->dir, fd, fd, s, err) : tare_fail_nomem(err);
 	if (fd >= 0)
 		close(fd);
 	free(words);
@@ -305,11 +323,13 @@ int revision_build(const struct revision *r, const char *command, const char *lo
 
 int revision_remove(struct revision *r, struct revision_signals *s, struct tare_error *err)
 {
-	struct revision_signals quiet = { .before = s->before }; /* a signal has arrived before */
+	struct revision_signals quiet = *s;
 	int ret;
 
 	if (!r->tree[0])
 		return 0;
+	quiet.got = 0;
+	quiet.removing = true;
 	ret = git(&quiet, NULL, err, "worktree", "remove", "--force", "--force", r->tree, NULL);
 	if (ret > 0 && access(r->tree, F_OK) == 0) {
 		tare_fail(err, EIO, "cannot remove the worktree %.200s", r->tree);

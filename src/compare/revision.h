@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include "base/error.h"
+#include "launch/launch.h"
+#include "launch/orphans.h"
 
 enum { REVISION_COMMIT_BYTES = 72 };
 
@@ -21,16 +23,27 @@ struct revision {
 };
 
 /*
- * Signals that end tare are blocked between begin and end: programs started here get them, and a
- * function that was interrupted returns -EINTR.
+ * Signals that end tare are blocked between begin and end, and SIGPIPE is ignored, so that
+ * worktrees are removed in any case: programs started here get the signals, and a function that was
+ * interrupted returns -EINTR.
  */
 struct revision_signals {
-	sigset_t before;
-	int got; /* the first such signal; 0: none */
+	struct launch_signals before;
+	sigset_t set;
+	struct orphans left; /* by the programs */
+	int got;             /* the first such signal; 0: none */
+	bool removing;       /* worktrees are removed: further ones are ignored */
 };
 void revision_signals_begin(struct revision_signals *s);
 void revision_signals_end(struct revision_signals *s);
-/* Wait for a child, and pass such signals to it (`group`: to its process group). Its status. */
+/* In a child: the settings from before begin. */
+void revision_signals_child(const struct revision_signals *s);
+/*
+ * Wait for a child, and pass such signals to it. Its status. `group`: it is a program in a process
+ * group of its own, and is killed if it does not end soon, see struct grace; otherwise it is a
+ * child of tare, which does that with its own programs. After a signal, nothing that it started is
+ * left.
+ */
 int revision_wait(struct revision_signals *s, int pid, bool group);
 
 /*

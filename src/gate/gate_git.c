@@ -43,7 +43,7 @@ static void start(const struct gate_program *p, const int fd[3], const struct re
 	setpgid(0, 0);
 	for (int i = 0; i < 3; i++)
 		dup2(fd[i], i);
-	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	revision_signals_child(s);
 	for (char *const *v = p->environment; v && *v; v++)
 		putenv(*v);
 	if (!p->dir || chdir(p->dir) == 0)

@@ -176,7 +176,7 @@ static void prepare_process(const struct gate_benchmark *b, const struct revisio
 {
 	int none = open("/dev/null", O_RDONLY);
 
-	sigprocmask(SIG_SETMASK, &s->before, NULL);
+	revision_signals_child(s);
 	dup2(none, STDIN_FILENO);
 	close(none);
 	for (char **v = b->environment; v && *v; v++)

@@ -104,6 +104,11 @@ void orphans_end(struct orphans *o)
 
 	for (int i = 0; o->adopting && i < NAPS && end_all(o); i++)
 		nanosleep(&nap, NULL);
+	orphans_leave(o);
+}
+
+void orphans_leave(struct orphans *o)
+{
 	if (o->adopting && !o->was)
 		prctl(PR_SET_CHILD_SUBREAPER, 0);
 	free(o->own);

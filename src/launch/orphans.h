@@ -29,5 +29,7 @@ void orphans_reap(const struct orphans *o, pid_t but);
  * that the kernel does not release.
  */
 void orphans_end(struct orphans *o);
+/* Stop adopting, and leave those that were adopted alone. */
+void orphans_leave(struct orphans *o);
 
 #endif

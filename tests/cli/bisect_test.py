@@ -185,6 +185,18 @@ def after_ctrl_c_it_continues():
 
 
 @test
+def a_reader_that_goes_away():
+    """No worktree is left, and --resume shows the result."""
+    r = Repository()
+    commits = r.line(3, 2)
+    with subprocess.Popen([TARE, "bisect", f"{commits[0]}..main", "--no-cause", "--", "./loop"], cwd=r.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as p:
+        p.stdout.close()
+        equal((p.wait(200), r.git("worktree", "list").count("\n"), list(TEMP.iterdir())), (-signal.SIGPIPE, 0, []), "nothing but the results is left")
+    equal(r.document("--resume")["commit"]["hash"], commits[2], "shown")
+    r.nothing_is_left()
+
+
+@test
 def after_kill_it_continues():
     r = Repository()
     commits = r.line(20, 11)

@@ -24,6 +24,25 @@ def sh(*words, status=0, **options):
     return r
 
 
+def running(word):
+    """Processes with this word in their command line."""
+    found = []
+    for p in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [p.parent.name] if word in p.read_bytes().decode(errors="replace") else []
+        except OSError:
+            pass
+    return found
+
+
+def ended(p, seconds=100):
+    """Wait for its end; its standard error. It must end without more help."""
+    try:
+        return p.communicate(timeout=seconds)[1]
+    finally:
+        p.kill()
+
+
 def children(pid):
     """Of its first thread; none of one that is gone."""
     try:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, test, true  # noqa: E402
-from commands import ROOM, sh, validated  # noqa: E402
+from commands import ROOM, ended, running, sh, validated  # noqa: E402
 
 TARE, SCHEMA, CC = os.path.abspath(sys.argv[1]), Path(sys.argv[2]) / "tare-compare-1.json", sys.argv[3]
 
@@ -472,6 +472,43 @@ def interrupted_revisions():
             err = p.stderr.read()
             equal((p.wait(60), left(where)), (128 + signal.SIGINT, CLEAN), err)
             true("stopped by SIGINT" in err, err)
+
+
+SECONDS = f"98765.{os.getpid()}"
+STUBBORN = f"trap '' INT TERM; echo >started; exec sleep {SECONDS}"
+
+
+@test
+def commands_that_ignore_signals():
+    """They are killed some seconds after the signal, or at a second one."""
+    where = repository()
+    words = ["--", "sh", "-c", STUBBORN]
+    for options, cwd, again in ((words + [":::"] + words[1:], ROOM.name, False), (words + [":::"] + words[1:], ROOM.name, True),
+                                (["--deterministic=none", "--", "sh", "-c", STUBBORN.replace("exec ", "") + "; true", ":::", "true"], ROOM.name, False),
+                                (["--rev", "one..two"] + words, where, False), (["--rev", "one..two", "--build", STUBBORN, "--", "true"], where, False),
+                                (["--rev", "one..two", "--build", STUBBORN, "--", "true"], where, True),
+                                (["--rev", "one..two", "--build", f"setsid sh -c \"{STUBBORN}\" & wait", "--", "true"], where, False)):
+        Path(ROOM.name, "started").unlink(missing_ok=True)
+        with subprocess.Popen([TARE, "compare", "-r", "0", *options], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=cwd, env=GIT) as p:
+            while not list(Path(ROOM.name).glob("tare-compare-*/*/started")) + list(Path(ROOM.name).glob("started")):
+                equal(p.poll(), None, f"it has not ended: {options}")
+                time.sleep(0.05)
+            p.send_signal(signal.SIGINT)
+            while again and p.poll() is None:
+                time.sleep(0.6)
+                p.send_signal(signal.SIGINT)
+            err = ended(p)
+            equal((p.returncode, running(SECONDS), left(where)), (128 + signal.SIGINT, [], CLEAN), f"{options}: {err}")
+            true("stopped by SIGINT" in err, err)
+
+
+@test
+def a_closed_standard_error():
+    """The output of a build that fails has no reader: the worktrees are removed."""
+    where = repository()
+    with subprocess.Popen([TARE, "compare", "--rev", "one..two", "--build", "echo why; exit 3", "--", "true"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=where, env=GIT) as p:
+        p.stderr.close()
+        equal((p.wait(60), left(where)), (125, CLEAN), "removed")
 
 
 @test

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
-from commands import ROOM, sh, validated  # noqa: E402
+from commands import ROOM, ended, running, sh, validated  # noqa: E402
 
 TARE, SCHEMA, DOCS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]) / "tare-gate-1.json", Path(sys.argv[3])
 # Nothing of the user's configuration of git, and no repository around the room.
@@ -199,6 +199,17 @@ def the_base_is_measured_in_a_worktree():
     true("loop could not be measured in the base" in " ".join(d["notes"]), d["notes"])
     one_error(r.gate("run", "--measure-base", "--build", "echo why; false", status=125), "the build of the base", "exit status 1", "its last line: why")
     equal((r.git("worktree", "list").count("\n"), list(Path(ROOM.name).glob("tare-gate-*"))), (0, []), "nothing is left")
+
+
+@test
+def a_reader_that_goes_away():
+    """Of standard output, and of standard error: the worktree is removed."""
+    r = Repository()
+    r.commit()
+    for build, stream, status in (("true", "stdout", -signal.SIGPIPE), ("false", "stderr", 125)):
+        with subprocess.Popen([TARE, "gate", "run", "--measure-base", "--build", build], stdin=subprocess.DEVNULL, cwd=r.path, **{stream: subprocess.PIPE}) as p:
+            getattr(p, stream).close()
+            equal((p.wait(100), r.git("worktree", "list").count("\n"), list(Path(ROOM.name).glob("tare-gate-*"))), (status, 0, []), stream)
 
 
 @test
@@ -470,6 +481,22 @@ def stopped():
         err = p.stderr.read()
         equal(p.wait(60), 128 + signal.SIGTERM, err)
     true("stopped by SIGTERM" in err, err)
+
+
+@test
+def commands_that_ignore_signals():
+    """They are killed some seconds after the signal."""
+    seconds = f"98765.{os.getpid()}"
+    stubborn = f"trap '' INT TERM; echo >started; exec sleep {seconds}"
+    for benchmark in ({"command": stubborn}, {"command": "true", "setup": stubborn}, {"command": stubborn, "timeout": 1}):
+        r = Repository(store=False, config={"a": benchmark})
+        with subprocess.Popen([TARE, "gate", "run"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=r.path) as p:
+            while not (r.path / "started").exists():
+                time.sleep(0.1)
+            if "timeout" not in benchmark:
+                p.send_signal(signal.SIGINT)
+            err = ended(p)
+            equal((p.returncode, running(seconds)), (125 if "timeout" in benchmark else 128 + signal.SIGINT, []), f"{benchmark}: {err}")
 
 
 main()

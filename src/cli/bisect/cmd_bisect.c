@@ -212,10 +212,9 @@ static int bisect(struct job *j, char **words)
 		bisect_clean_up(&j->state, &j->signals); /* of a tare that was killed */
 		ret = file_temp_folder(j->state.folder, "bisect", j->err);
 	}
-	if (ret == 0)
-		ret = bisect_save(&j->state, j->path, j->err);
 	if (ret < 0)
 		return ret;
+	ret = bisect_save(&j->state, j->path, j->err);
 	j->run = (struct bisect_job){ .state = &j->state,
 				      .path = j->path,
 				      .no_cause = j->o->no_cause,
@@ -223,13 +222,13 @@ static int bisect(struct job *j, char **words)
 				      .progress = show_progress,
 				      .with = j };
 	progress_begin(&j->progress, j->self->name, false);
-	ret = bisect_run(&j->result, &j->run, j->err);
+	if (ret == 0)
+		ret = bisect_run(&j->result, &j->run, j->err);
 	progress_end(&j->progress);
 	if (ret == -EINTR)
 		tare_hint(j->err, "tare bisect --resume continues, --reset drops it");
-	if (ret == 0)
-		ret = show(j);
-	if (ret == 0 || ret == -EINVAL)
+	bisect_clean_up(&j->state, &j->signals);
+	if (ret == -EINVAL)
 		drop_state(j);
 	return ret;
 }
@@ -270,9 +269,15 @@ static int run_bisect(const struct command *self, int argc, char **argv)
 		complain(self, &err, NULL);
 	if (j.signals.got)
 		status = 128 + j.signals.got;
-	if (!o.reset && j.run.state)
-		bisect_clean_up(&j.state, &j.signals);
-	revision_signals_end(&j.signals);
+	revision_signals_end(&j.signals); /* the worktrees are removed */
+	if (ret == 0 && !o.reset) {
+		if (show(&j) == 0) {
+			drop_state(&j);
+		} else {
+			complain(self, &err, NULL);
+			status = EXIT_CANNOT_MEASURE;
+		}
+	}
 	bisect_result_free(&j.result);
 	bisect_state_free(&j.state);
 	if (j.lock >= 0)

@@ -15,6 +15,7 @@
 #include "compare/compare_document.h"
 #include "compare/compare_view.h"
 #include "launch/determinism_warn.h"
+#include "launch/orphans.h"
 #include "launch/pidspace.h"
 #include "output/escape.h"
 #include "output/input.h"
@@ -343,11 +344,18 @@ static int finish(struct job *j, int ret)
 static int compare_commands(struct job *j)
 {
 	int status = pidspace_enter(&j->o->fixed, j->plan.argv[0][0]), ret;
+	struct orphans left = { .adopting = false };
 
 	if (status >= 0) /* it was done in a namespace */
 		return status;
+	if (!(determinism_had(&j->o->fixed) & FIXED(PID))) /* no namespace ends them */
+		orphans_adopt(&left);
 	ret = open_page(j);
-	return finish(j, ret < 0 ? ret : measure(j));
+	status = finish(j, ret < 0 ? ret : measure(j));
+	if (j->measured.by_signal)
+		orphans_end(&left);
+	orphans_leave(&left);
+	return status;
 }
 
 /* The same command in two worktrees, with paths of the same length, so cwd need not be fixed. */

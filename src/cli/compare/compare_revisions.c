@@ -91,7 +91,7 @@ int compare_revisions_fork(struct compare_revisions *r)
 
 	if (pid == 0) {
 		r->folder[0] = '\0'; /* the caller removes it */
-		revision_signals_end(&r->signals);
+		revision_signals_child(&r->signals);
 		return -1;
 	}
 	if (pid < 0)

@@ -380,7 +380,7 @@ static int show(struct job *j)
 	return document_close(&to, j->err);
 }
 
-static int run(struct job *j)
+static int measure(struct job *j)
 {
 	int ret = read_config(j);
 
@@ -401,8 +401,7 @@ static int run(struct job *j)
 	if (j->base.dirty && !j->o->store)
 		gate_note(&j->shown,
 			  "The checkout has uncommitted changes, which are measured, too");
-	ret = store(j);
-	return ret < 0 ? ret : show(j);
+	return store(j);
 }
 
 static int status_of(struct job *j, int ret)
@@ -428,12 +427,17 @@ static int run_run(struct job *j, char **words)
 	} else if (j->o->baseline && (j->o->measure_base || j->o->base)) {
 		ret = tare_fail(j->err, EINVAL, "--baseline excludes --base and --measure-base");
 	} else {
-		ret = run(j);
+		ret = measure(j);
 	}
-	status = status_of(j, ret);
 	if (ret < 0)
 		complain(j->self, j->err, NULL);
+	status = status_of(j, ret);
 	remove_worktree(j);
+	revision_signals_end(&j->signals); /* nothing is left that a signal would leave */
+	if (ret == 0 && show(j) < 0) {
+		complain(j->self, j->err, NULL);
+		status = EXIT_CANNOT_MEASURE;
+	}
 	return status;
 }
 
@@ -563,11 +567,12 @@ static int run_gate(const struct command *self, int argc, char **argv)
 	if (rest < 0)
 		return status;
 	revision_signals_begin(&j.signals);
-	if (argv[rest] && !strcmp(argv[rest], "run"))
+	if (argv[rest] && !strcmp(argv[rest], "run")) {
 		status = run_run(&j, argv + rest + 1);
-	else
+	} else {
 		status = run_other(&j, argv + rest);
-	revision_signals_end(&j.signals);
+		revision_signals_end(&j.signals);
+	}
 	free(j.outcome);
 	free(j.benchmark);
 	gate_base_free(&j.base);
