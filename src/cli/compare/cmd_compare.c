@@ -454,6 +454,22 @@ static int compare_files(struct job *j)
 
 /* ---- the words ---- */
 
+/* Options that would have no effect on two files. */
+static int refuse_for_files(const struct job *j)
+{
+	const char *name = j->o->events.given ? "-e"
+		: j->o->engine                ? "--engine"
+		: j->o->timeout_ns            ? "--timeout"
+					      : NULL;
+
+	if (!name)
+		return 0;
+	tare_fail(j->err, EINVAL,
+		  "%s is for commands: two files are compared by the events of both", name);
+	tare_hint(j->err, "give it to tare stat, which makes the files");
+	return -EINVAL;
+}
+
 /* Splits "A ARG ::: B ARG" in place; or two files. */
 static int split_sides(struct job *j, char **argv)
 {
@@ -482,7 +498,7 @@ static int split_sides(struct job *j, char **argv)
 	if (!after && !j->dashes && argv[0] && argv[1] && !argv[2]) {
 		j->path[COMPARE_BEFORE] = argv[0];
 		j->path[COMPARE_AFTER] = argv[1];
-		return 0;
+		return refuse_for_files(j);
 	}
 	if (!after || !*after || !*argv) {
 		tare_fail(j->err, EINVAL, "two commands are needed, with ::: between them%s",
