@@ -53,7 +53,7 @@ static void markdown_cause(struct text *out, const struct compare_shown *s)
 	char words[40];
 
 	shown = shown < MARKDOWN_ROWS ? shown : MARKDOWN_ROWS;
-	text_add(out, "\n| base | head | change | function |\n|---:|---:|---:|:---|\n");
+	text_add(out, "\n| before | after | change | function |\n|---:|---:|---:|:---|\n");
 	for (size_t i = 0; i < shown; i++)
 		markdown_row(out, (int64_t)c->row[i].amount[0], (int64_t)c->row[i].amount[1],
 			     c->row[i].function, compare_row_state(&c->row[i]));
@@ -72,8 +72,9 @@ void compare_markdown(struct text *out, const struct compare_shown *s)
 	compare_headline(&line, s, &machine);
 	text_add(out, "**");
 	markup_markdown(out, line.s ? line.s : "");
-	text_add(out,
-		 "**\n\n| event | base | head | change | verdict |\n|:---|---:|---:|---:|:---|\n");
+	text_add(
+		out,
+		"**\n\n| event | before | after | change | verdict |\n|:---|---:|---:|---:|:---|\n");
 	for (size_t i = 0; i < events; i++)
 		markdown_event(out, &s->event[i]);
 	if (events < s->n)

@@ -8,7 +8,12 @@
 #include "compare/compare_view.h"
 #include "output/escape.h"
 
-enum { LINES_SHOWN = 5, CODE_WIDTH = 50 };
+enum {
+	LINES_SHOWN = 5,
+	CODE_WIDTH = 50,
+	UNKNOWN_NAMED = 3, /* more events are only counted */
+	NAME_MOST = 40,    /* bytes of a function's name */
+};
 
 const char compare_blind[] =
 	"Not seen: the same instructions at other addresses or on other data can take another time "
@@ -132,6 +137,22 @@ void compare_other_lines(const struct compare_cause *c, size_t from, int64_t sum
 	}
 }
 
+/* Without the middle of a long one, between whole characters. */
+static void put_name(struct text *out, const char *s)
+{
+	size_t n = strlen(s), head = NAME_MOST / 2, tail = n - NAME_MOST / 2;
+
+	if (n <= NAME_MOST) {
+		text_put(out, s, n);
+		return;
+	}
+	while (head && (s[head] & 0xc0) == 0x80)
+		head--;
+	while (tail < n && (s[tail] & 0xc0) == 0x80)
+		tail++;
+	text_add(out, "%.*s...%s", (int)head, s, s + tail);
+}
+
 /* The function that made most of it. */
 static void put_where(struct text *out, const struct compare_shown *s,
 		      const struct compare_event *by, const struct style *style)
@@ -143,7 +164,7 @@ static void put_where(struct text *out, const struct compare_shown *s,
 	for (size_t i = 0; i < c->changed; i++)
 		if ((c->row[i].change > 0) == (by->change > 0)) {
 			text_add(out, ", in ");
-			escape_middle(out, c->row[i].function, strlen(c->row[i].function), 40);
+			put_name(out, c->row[i].function);
 			text_add(out, " ");
 			compare_put_change(out, style, c->row[i].change);
 			return;
@@ -164,6 +185,22 @@ static void put_size(struct text *out, const struct compare_event *e, const stru
 	text_add(out, " %s", e->change > 0 ? "more" : e->time ? "less" : "fewer");
 }
 
+/* The events that the outcome leaves out. */
+static void put_unknown(struct text *out, const struct compare_shown *s)
+{
+	size_t n = 0, shown = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->event[i].verdict == COMPARE_CANNOT_TELL;
+	if (n)
+		text_add(out, "; cannot tell: ");
+	for (size_t i = 0; i < s->n && n <= UNKNOWN_NAMED; i++)
+		if (s->event[i].verdict == COMPARE_CANNOT_TELL)
+			text_add(out, "%s%s", shown++ ? ", " : "", words_of(&s->event[i]));
+	if (n > UNKNOWN_NAMED)
+		text_add(out, "%zu events", n);
+}
+
 void compare_headline(struct text *out, const struct compare_shown *s, const struct style *style)
 {
 	const struct compare_event *by;
@@ -180,27 +217,21 @@ void compare_headline(struct text *out, const struct compare_shown *s, const str
 			text_add(out, ", a second set of runs did not confirm the change");
 	} else if (o == OUTCOME_SAME && by->small) {
 		put_size(out, by, style);
-		text_add(out, " ");
-		escape_cell(out, words_of(by));
-		text_add(out, " (exact), below the threshold");
+		text_add(out, " %s (exact), below the threshold", words_of(by));
 	} else if (o == OUTCOME_SAME && by->by_equality) {
 		compare_put_value(out, style, by, COMPARE_AFTER);
-		text_add(out, " ");
-		escape_cell(out, words_of(by));
-		text_add(out, " on both sides (exact)");
+		text_add(out, " %s on both sides (exact)", words_of(by));
 	} else if (o == OUTCOME_SAME) {
-		escape_cell(out, words_of(by));
-		text_add(out, " ");
+		text_add(out, "%s ", words_of(by));
 		compare_put_percent(out, style, by);
 		text_add(out, ", a change of less than %g %%", by->threshold);
 	} else {
 		put_size(out, by, style);
-		text_add(out, " ");
-		escape_cell(out, words_of(by));
-		if (by->by_equality)
-			text_add(out, " (exact)");
+		text_add(out, " %s%s", words_of(by), by->by_equality ? " (exact)" : "");
 	}
 	put_where(out, s, by, style);
+	if (o != OUTCOME_CANNOT_TELL)
+		put_unknown(out, s);
 }
 
 static void explain_event(struct compare_shown *s, const struct compare_event *e)
@@ -268,7 +299,8 @@ static void put_basis(struct text *out, const struct compare_event *e)
 	if (e->by_equality)
 		text_add(out, "exact");
 	else if (v[0].n == v[1].n)
-		text_add(out, "%zu runs each%s", v[0].n, e->again[0].n ? ", twice" : "");
+		text_add(out, "%zu run%s each%s", v[0].n, v[0].n == 1 ? "" : "s",
+			 e->again[0].n ? ", twice" : "");
 	else
 		text_add(out, "%zu + %zu runs", v[0].n, v[1].n);
 }
@@ -411,8 +443,19 @@ static void put_lines(struct text *out, const struct compare_shown *s, const str
 	grid_free(&g);
 }
 
+/* A paragraph with names from documents or programs. */
+static void put_escaped(struct text *out, const struct style *style, enum ink ink, const char *s)
+{
+	struct text line = { 0 };
+
+	escape_cell(&line, s);
+	put_paragraph(out, style, ink, "%s.", line.s ? line.s : "");
+	text_free(&line);
+}
+
 static void put_test(struct text *out, const struct compare_shown *s, const struct style *style)
 {
+	struct text line = { 0 };
 	bool exact = false;
 
 	for (size_t i = 0; i < s->n; i++)
@@ -422,10 +465,12 @@ static void put_test(struct text *out, const struct compare_shown *s, const stru
 
 		if (e->by_equality)
 			continue;
-		put_paragraph(
-			out, style, INK_FAINT,
-			"%s: interleaved runs; a change counts if it exceeds %g %% at a level of %g %%, in two sets of runs.",
-			words_of(e), e->threshold, 100 * COMPARE_LEVEL);
+		text_add(&line,
+			 "%s: interleaved runs; a change counts if it exceeds %g %% at a level of "
+			 "%g %%, in two sets of runs",
+			 words_of(e), e->threshold, 100 * COMPARE_LEVEL);
+		put_escaped(out, style, INK_FAINT, line.s ? line.s : "");
+		text_free(&line);
 		break;
 	}
 	if (exact)
@@ -441,7 +486,9 @@ void compare_show_text(struct text *out, const struct compare_shown *s, const st
 	struct text line = { 0 };
 
 	compare_headline(&line, s, style);
-	text_add(out, "%s%s%s\n\n", ink_on(style, ink), line.s ? line.s : "", ink_off(style));
+	text_add(out, "%s", ink_on(style, ink));
+	escape_cell(out, line.s ? line.s : "");
+	text_add(out, "%s\n\n", ink_off(style));
 	text_free(&line);
 	for (int side = 0; s->side[0].revision && side < COMPARE_SIDES; side++) {
 		text_add(out, " %-7s ", side ? "after:" : "before:");
@@ -455,6 +502,6 @@ void compare_show_text(struct text *out, const struct compare_shown *s, const st
 	}
 	text_add(out, "\n");
 	for (size_t i = 0; i < s->notes; i++)
-		put_paragraph(out, style, INK_PLAIN, "%s.", s->note[i]);
+		put_escaped(out, style, INK_PLAIN, s->note[i]);
 	put_test(out, s, style);
 }

@@ -32,7 +32,10 @@ void compare_note(struct compare_shown *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Adds the notes that follow from the numbers: runs needed, counts that do not repeat, ... */
 void compare_explain(struct compare_shown *s, const struct compare_measured *m);
-/* "slower: 2.31 % more instructions (exact), in parse_line +2.1 M", without a newline. */
+/*
+ * "slower: 2.31 % more instructions (exact), in parse_line +2.1 M", without a newline. Names in it,
+ * and in notes, are not escaped.
+ */
 void compare_headline(struct text *out, const struct compare_shown *s, const struct style *style);
 /* "+2,076", "+2.08 M" */
 void compare_put_change(struct text *out, const struct style *style, int64_t change);

@@ -259,6 +259,15 @@ def two_documents():
     equal(d["events"][0]["verdict"], "cannot tell", "blocks")
     d = document("c.json", changed("e.json", a, runs(40000, 41300, 40400, 42100, 40900)), status=2)
     equal(d["events"][0]["verdict"], "more", "a large one")
+    both = stat("g.json", BEFORE, "--deterministic", "-e", "instructions,branches")
+
+    def noisy(*values):
+        return lambda d: [e.update(runs=list(values), quality="counted") for e in d["events"] if e["event"] == "branches:u"]
+    words = changed("h.json", both, noisy(1000)), changed("i.json", both, noisy(1400))
+    d = document(*words)
+    equal((d["verdict"], {e["event"]: e["verdict"] for e in d["events"]}), ("same", {"instructions:u": "same", "branches:u": "cannot tell"}), "one run of a side")
+    true(d["headline"].endswith(" on both sides (exact); cannot tell: branches:u"), d["headline"])
+    true(re.search(r"branches:u .* cannot tell +1 run each\n", compare(*words).stdout), "1 run")
     large = changed("f.json", a, lambda d: d["events"][1].update(runs=[str(2**60), str(2**60)]))
     equal(document(large, large)["events"][0]["before"]["runs"], [str(2**60)] * 2, "large counts")
 
@@ -324,7 +333,12 @@ def names_are_text_everywhere():
     true(all(x.count("|") == table[0].count("|") for x in table), md)
     true(not re.search(r"[`<@#\[\x1b]", re.sub(r"&#\d+;|</?(details|summary)>", "", md)), md)
     true("<img src=x>&amp;" in html.unescape(md), md)
+    head = html.unescape(md.splitlines()[0])
+    true("\\x1b[31m" in head and "\\\\x1b" not in head, head)
     xml_ = compare("--format", "junit", *words, status=2).stdout
+    head = xml.etree.ElementTree.fromstring(xml_).find(".//property[@name='headline']").get("value")
+    true("\\x1b[31m" in head and "\\\\x1b" not in head, head)
+    true(HOSTILE in document(*words, status=2)["headline"], "JSON")
     case = xml.etree.ElementTree.fromstring(xml_).find(".//testcase")
     true(case.get("name").startswith("a|b`c`<img src=x>&amp;\\x1b[31m\\x0a**@user**"), case.attrib)
 

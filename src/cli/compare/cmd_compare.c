@@ -17,7 +17,6 @@
 #include "launch/determinism_warn.h"
 #include "launch/orphans.h"
 #include "launch/pidspace.h"
-#include "output/escape.h"
 #include "output/input.h"
 #include "output/options/output_options.h"
 #include "output/page_file.h"
@@ -226,13 +225,8 @@ static void about(struct job *j)
 	}
 	if (j->revisions.dirty[0])
 		compare_note(s, "%s", j->revisions.dirty);
-	for (size_t i = 0; i < j->documents.notes; i++) {
-		struct text words = { 0 }; /* names in it are the documents' */
-
-		escape(&words, j->documents.note[i], strlen(j->documents.note[i]));
-		compare_note(s, "%s", words.s ? words.s : "");
-		text_free(&words);
-	}
+	for (size_t i = 0; i < j->documents.notes; i++)
+		compare_note(s, "%s", j->documents.note[i]);
 }
 
 /* All functions, and both sides as one flame graph. */
