@@ -230,6 +230,39 @@ static void accept(struct gate_outcome *o, const struct gate_benchmark *b,
 	snprintf(o->why, sizeof(o->why), "accepted: %.400s", a->accept);
 }
 
+/* Two clones measured the same commit, and git merged their notes. */
+static bool check_agrees(struct gate_outcome *o, const struct gate_records *base)
+{
+	const struct gate_record *a = o->base;
+
+	for (size_t i = 0; i < base->n; i++) {
+		const struct gate_record *r = &base->record[i];
+
+		if (r->accept[0] || strcmp(r->benchmark, a->benchmark) != 0 ||
+		    !gate_record_alike(r, a))
+			continue;
+		for (size_t k = 0; k < a->n; k++) {
+			const struct gate_value *v = &a->value[k];
+			const uint64_t *other = count_of(r, v->event);
+
+			if (!other || *other == v->count)
+				continue;
+			o->verdict = GATE_UNLIKE;
+			o->base = NULL;
+			snprintf(o->why, sizeof(o->why),
+				 "the baseline has two results that differ: %" PRIu64
+				 " and %" PRIu64 " %.100s",
+				 *other, v->count, v->event);
+			snprintf(
+				o->hint, sizeof(o->hint),
+				"measure the base again: tare gate run --store there replaces both, "
+				"or tare gate run --measure-base");
+			return false;
+		}
+	}
+	return true;
+}
+
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 		const struct gate_records *base, const struct gate_records *accepted)
 {
@@ -241,7 +274,7 @@ void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 		o->in_base[i] = -1;
 	}
 	o->verdict = GATE_NEW;
-	if (!o->base)
+	if (!o->base || !check_agrees(o, base))
 		return;
 	if (check_alike(o)) {
 		for (size_t i = 0; i < o->head.n; i++)

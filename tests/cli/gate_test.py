@@ -369,6 +369,28 @@ def notes_of_two_clones_merge():
 
 
 @test
+def two_results_of_one_commit():
+    """As after a merge of notes: equal ones count, others decide nothing."""
+    r = Repository()
+    r.commit()
+    line = r.git("notes", "--ref=tare", "show", "HEAD^")
+    count = json.loads(line)["events"]["instructions:u"]
+    r.git("notes", "--ref=tare", "add", "-f", "-m", f"{line}\n{line}", "HEAD^")
+    equal(verdicts(r.document()), {"loop": "same"}, "equal")
+    for other in (f"{line}\n{line.replace(str(count), str(count + 1))}", f"{line.replace(str(count), str(count + 1))}\n{line}"):
+        r.git("notes", "--ref=tare", "add", "-f", "-m", other, "HEAD^")
+        b, = r.document(status=125)["benchmarks"]
+        equal((b["verdict"], b["error"], b["base"]), ("not comparable", True, None), "different")
+        true("two results that differ" in b["why"] and str(count) in b["why"] and str(count + 1) in b["why"] and "--store" in b["remedy"], b)
+    r.gate("accept", "loop", "--reason", "x")
+    equal(verdicts(r.document(status=125)), {"loop": "not comparable"}, "an accepted change does not decide it")
+    r.git("checkout", "-q", "HEAD^")
+    r.gate("run", "--store")
+    r.git("checkout", "-q", "main")
+    equal((len(r.notes("HEAD^")), verdicts(r.document())), (1, {"loop": "same"}), "measured again")
+
+
+@test
 def several_gates_at_once_lose_nothing():
     names = ["a", "b", "c", "d"]
     r = Repository(config={n: {"command": "true"} for n in names}, store=False)
