@@ -110,7 +110,7 @@ static enum gate_verdict shown_verdict(const struct gate_outcome *o, size_t even
 {
 	enum gate_verdict v = o->event[event];
 
-	if (o->verdict == GATE_UNLIKE ||
+	if (gate_verdict_is_error(o->verdict) ||
 	    (o->verdict == GATE_ACCEPTED && (v == GATE_SLOWER || v == GATE_NEW)))
 		return o->verdict;
 	return v;

@@ -195,8 +195,15 @@ def the_base_is_measured_in_a_worktree():
     equal((d["baseline"], verdicts(d)), (r.git("rev-parse", "main"), {"loop": "slower"}), "built")
     r.configure({"loop": {"command": ["./built"]}}, build="cp loop built")
     equal(verdicts(r.document("--measure-base", status=2)), {"loop": "slower"}, "build of tare.json")
-    d = r.document("--measure-base", "--build", "true")
-    true("loop could not be measured in the base" in " ".join(d["notes"]), d["notes"])
+    d = r.document("--measure-base", "--build", "true", status=125)
+    b, = d["benchmarks"]
+    equal((d["verdict"], b["verdict"], b["error"]), ("error", "failed", True), "it fails in the base")
+    true(b["why"].startswith("it could not be measured in the base: ./built cannot be executed") and b["remedy"], b)
+    r.configure({"loop": {"command": ["./built"]}, "other": {"command": ["./other"]}})
+    shutil.copy(r.path / "loop", r.path / "other")
+    d = r.document("--measure-base", "--build", "cp loop built", status=2)
+    equal(verdicts(d), {"loop": "slower", "other": "new"}, "one that the base does not have")
+    true("could not be measured in the base" in [b for b in d["benchmarks"] if b["benchmark"] == "other"][0]["why"], d)
     one_error(r.gate("run", "--measure-base", "--build", "echo why; false", status=125), "the build of the base", "exit status 1", "its last line: why")
     equal((r.git("worktree", "list").count("\n"), list(Path(ROOM.name).glob("tare-gate-*"))), (0, []), "nothing is left")
 

@@ -61,6 +61,7 @@ struct job {
 	struct gate_config config;
 	struct gate_base base;
 	struct gate_outcome *outcome; /* of the benchmarks that run, and of those that are gone */
+	struct gate_outcome *in_base; /* of those that run, with --measure-base */
 	const struct gate_benchmark **benchmark; /* of each outcome that runs */
 	size_t n;
 	struct gate_shown shown;
@@ -151,25 +152,60 @@ static int read_baseline(struct job *j)
 	return 0;
 }
 
-/* A benchmark that fails in the base has no results there. */
 static int measure_in(struct job *j, const char *dir)
 {
-	struct gate_outcome o;
 	int ret = 0;
 
+	j->in_base = calloc(j->n, sizeof(*j->in_base));
+	if (!j->in_base)
+		return tare_fail_nomem(j->err);
 	for (size_t i = 0; ret == 0 && i < j->n; i++) {
+		struct gate_outcome *o = &j->in_base[i];
+
 		progress_show(&j->progress, 0.5 * (double)i / (double)j->n, "%.40s, base",
 			      j->benchmark[i]->name);
-		ret = gate_measure(&o, j->benchmark[i], dir, &j->signals, j->err);
-		if (ret < 0)
-			break;
-		if (gate_verdict_is_error(o.verdict))
-			gate_note(&j->shown, "%.100s could not be measured in the base: %.300s",
-				  j->benchmark[i]->name, o.why);
-		else
-			ret = gate_records_add(&j->base.results, &o.head, j->err);
+		ret = gate_measure(o, j->benchmark[i], dir, &j->signals, j->err);
+		if (ret == 0 && !gate_verdict_is_error(o->verdict))
+			ret = gate_records_add(&j->base.results, &o->head, j->err);
 	}
 	return ret;
+}
+
+/* By the configuration in the base: one that is not there, or only now, is new. */
+static bool base_has(struct job *j, const char *name)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	struct gate_config c = { .n = 0 };
+	char path[PATH_MAX], *text = NULL;
+	bool found = false;
+	size_t n = 0;
+
+	if (config_name(j->o)[0] == '/')
+		return true;
+	snprintf(path, sizeof(path), "%.3000s/%.1000s", j->worktree.dir, config_name(j->o));
+	if (file_read(NULL, path, CONFIG_BYTES_MAX, &text, &n, &why) == 0)
+		gate_config_parse(&c, text, n, path, &why);
+	for (size_t i = 0; i < c.n; i++)
+		found |= !strcmp(c.benchmark[i].name, name);
+	gate_config_free(&c);
+	free(text);
+	return found;
+}
+
+/* It failed in the base: an error, unless it is new. */
+static void judge_failed_base(struct job *j, size_t i)
+{
+	const struct gate_outcome *base = &j->in_base[i];
+	struct gate_outcome *o = &j->outcome[i];
+
+	if (o->verdict != GATE_NEW || !gate_verdict_is_error(base->verdict))
+		return;
+	snprintf(o->why, sizeof(o->why), "it could not be measured in the base: %.400s", base->why);
+	if (!base_has(j, o->head.benchmark))
+		return;
+	o->verdict = base->verdict;
+	snprintf(o->hint, sizeof(o->hint),
+		 "check the build of the base; or rename the benchmark, if the base cannot run it");
 }
 
 /* The last line of what a build printed, instead of the hint. */
@@ -279,6 +315,8 @@ static int measure_head(struct job *j)
 		ret = gate_measure(&j->outcome[i], b, ".", &j->signals, j->err);
 		if (ret == 0)
 			gate_judge(&j->outcome[i], b, &j->base.results, &j->base.accepted);
+		if (ret == 0 && j->in_base)
+			judge_failed_base(j, i);
 	}
 	return ret;
 }
@@ -574,6 +612,7 @@ static int run_gate(const struct command *self, int argc, char **argv)
 		revision_signals_end(&j.signals);
 	}
 	free(j.outcome);
+	free(j.in_base);
 	free(j.benchmark);
 	gate_base_free(&j.base);
 	gate_config_free(&j.config);
