@@ -155,24 +155,28 @@ static void text_row(struct grid *g, const struct gate_outcome *o, size_t event,
 
 static void put_why(struct text *out, const struct gate_outcome *o)
 {
-	escape_cell(out, name_of(o));
-	text_add(out, ": ");
-	escape_cell(out, o->why);
-	if (o->hint[0]) {
-		text_add(out, " (");
-		escape_cell(out, o->hint);
-		text_add(out, ")");
-	}
+	text_add(out, "%s: %s", name_of(o), o->why);
+	if (o->hint[0])
+		text_add(out, " (%s)", o->hint);
 }
 
 static void put_baseline(struct text *out, const struct gate_shown *s)
 {
-	text_add(out, "Baseline: ");
 	if (s->by_file)
-		escape_cell(out, s->baseline);
+		text_add(out, "Baseline: %s", s->baseline);
 	else
-		text_add(out, "%s %.12s", s->measured_base ? "measured now at" : "the note of",
-			 s->baseline);
+		text_add(out, "Baseline: %s %.12s",
+			 s->measured_base ? "measured now at" : "the note of", s->baseline);
+}
+
+static void put_escaped(struct text *out, const struct style *style, const char *s)
+{
+	struct text line = { 0 };
+
+	escape_cell(&line, s ? s : "");
+	put_paragraph(out, style, INK_PLAIN, "%s.", line.s ? line.s : "");
+	out->failed |= line.failed;
+	text_free(&line);
 }
 
 void gate_show_text(struct text *out, const struct gate_shown *s, const struct style *style)
@@ -201,16 +205,16 @@ void gate_show_text(struct text *out, const struct gate_shown *s, const struct s
 	for (size_t i = 0; i < s->n; i++)
 		if (s->outcome[i].why[0]) {
 			put_why(&line, &s->outcome[i]);
-			put_paragraph(out, style, INK_PLAIN, "%s.", line.s ? line.s : "");
+			put_escaped(out, style, line.s);
 			text_free(&line);
 		}
 	if (s->baseline[0])
 		put_baseline(&line, s);
 	else
 		text_add(&line, "No baseline: %s", s->none);
-	put_paragraph(out, style, INK_PLAIN, "%s.", line.s ? line.s : "");
+	put_escaped(out, style, line.s);
 	for (size_t i = 0; i < s->notes; i++)
-		put_paragraph(out, style, INK_PLAIN, "%s.", s->note[i]);
+		put_escaped(out, style, s->note[i]);
 	text_free(&line);
 }
 

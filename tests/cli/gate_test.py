@@ -3,6 +3,7 @@
 
 usage: gate_test.py TARE SCHEMAS DOCS
 """
+import html
 import json
 import os
 import re
@@ -422,6 +423,12 @@ def markup_in_names():
     root = ElementTree.fromstring(r.gate("run", "--format", "junit", status=125).stdout)
     case = root.find("testsuite/testcase")
     equal((root.get("errors"), case.get("name"), case.find("error") is not None), ("1", name, True), "JUnit")
+    r = Repository()
+    r.commit()
+    r.write(110)
+    r.gate("accept", "loop", "--reason", 'a "b" c:\\d \\x41')
+    out = html.unescape(r.gate("run", "--format", "markdown").stdout)
+    true('- loop: accepted: a \\"b\\" c:\\\\d \\\\x41\n' in out, out)
 
 
 @test
