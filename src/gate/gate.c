@@ -92,34 +92,35 @@ bool gate_verdict_is_error(enum gate_verdict v)
 	return v == GATE_UNLIKE || v == GATE_VARIES || v == GATE_FAILED;
 }
 
-/* "instructions" of the configuration is "instructions:u" of the exact engine. */
-static bool is_event(const char *configured, const char *event)
+bool gate_is_event(const char *configured, const char *event)
 {
 	size_t n = strlen(configured);
 
 	return !strncmp(configured, event, n) && (!event[n] || !strcmp(event + n, ":u"));
 }
 
-static bool within(const struct gate_benchmark *b, const char *event, uint64_t base, uint64_t head)
+static const struct gate_limit *limit_of(const struct gate_benchmark *b, const char *event)
 {
-	for (size_t i = 0; i < b->limits; i++) {
-		const struct gate_limit *l = &b->limit[i];
-
-		if (l->event && !is_event(l->event, event))
-			continue;
-		return l->relative ? (double)(head - base) <= (double)base * l->percent / 100
-				   : head - base <= l->amount;
-	}
-	return false;
+	for (size_t i = 0; i < b->limits; i++)
+		if (!b->limit[i].event || gate_is_event(b->limit[i].event, event))
+			return &b->limit[i];
+	return NULL;
 }
 
-static enum gate_verdict judge_event(const struct gate_benchmark *b, const char *event,
-				     uint64_t base, uint64_t head)
+static bool within(const struct gate_limit *l, uint64_t base, uint64_t head)
 {
-	return head == base                    ? GATE_SAME
-		: head < base                  ? GATE_FASTER
-		: within(b, event, base, head) ? GATE_WITHIN
-					       : GATE_SLOWER;
+	if (!l)
+		return false;
+	return l->relative ? (double)(head - base) <= (double)base * l->percent / 100
+			   : head - base <= l->amount;
+}
+
+static enum gate_verdict judge_event(const struct gate_limit *l, uint64_t base, uint64_t head)
+{
+	return head == base             ? GATE_SAME
+		: head < base           ? GATE_FASTER
+		: within(l, base, head) ? GATE_WITHIN
+					: GATE_SLOWER;
 }
 
 static void unlike(struct gate_outcome *o, const char *what, const char *base, const char *head)
@@ -217,7 +218,7 @@ static void accept(struct gate_outcome *o, const struct gate_benchmark *b,
 
 		if (o->verdict == GATE_SLOWER && o->event[i] != GATE_SLOWER)
 			continue;
-		if (most && (v->count <= *most || within(b, v->event, *most, v->count)))
+		if (most && (v->count <= *most || within(limit_of(b, v->event), *most, v->count)))
 			continue;
 		if (most)
 			snprintf(o->why, sizeof(o->why),
@@ -284,7 +285,8 @@ void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 				if (strcmp(v->event, o->base->value[k].event) != 0)
 					continue;
 				o->in_base[i] = (int)k;
-				o->event[i] = judge_event(b, v->event, o->base->value[k].count,
+				o->limit[i] = limit_of(b, v->event);
+				o->event[i] = judge_event(o->limit[i], o->base->value[k].count,
 							  v->count);
 			}
 		o->verdict = worst(o);

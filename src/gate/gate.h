@@ -24,6 +24,7 @@ enum {
 
 struct gate_limit {
 	char *event; /* NULL: of any event */
+	bool usual;  /* of all benchmarks, not of this one */
 	bool relative;
 	double percent;  /* relative */
 	uint64_t amount; /* absolute */
@@ -109,6 +110,7 @@ struct gate_outcome {
 	enum gate_verdict verdict, event[GATE_EVENTS_MAX];
 	/* of each event of head; its index in base, or -1 */
 	int in_base[GATE_EVENTS_MAX];
+	const struct gate_limit *limit[GATE_EVENTS_MAX];  /* NULL: none, any increase is one */
 	char why[GATE_TEXT_BYTES], hint[GATE_TEXT_BYTES]; /* "": nothing to say */
 	/* by gate_cause(): the function with the largest change, and that of its instructions */
 	char function[GATE_TEXT_BYTES];
@@ -121,6 +123,8 @@ struct gate_outcome {
  */
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 		const struct gate_records *base, const struct gate_records *accepted);
+/* "instructions" of the configuration is "instructions:u" of the exact engine. */
+bool gate_is_event(const char *configured, const char *event);
 /* "slower", "cannot compare", ... */
 const char *gate_verdict_word(enum gate_verdict v);
 bool gate_verdict_is_error(enum gate_verdict v);

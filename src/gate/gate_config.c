@@ -302,6 +302,8 @@ static int add_usual(struct reader *r, json_t *v)
 
 		enter(r, "", "limit");
 		ret = take_limits(r, v, &usual);
+		for (size_t k = 0; k < usual.limits; k++)
+			usual.limit[k].usual = true;
 		memcpy(b->limit + b->limits, usual.limit, usual.limits * sizeof(*b->limit));
 		b->limits += usual.limits;
 	}

@@ -246,6 +246,64 @@ static int find_cause(struct answer *a, const struct gate_benchmark *b,
 
 /* ---- in tare ---- */
 
+static bool is_measured(const struct repeat_run *how, const char *event)
+{
+	for (size_t i = 0; i < how->list.n; i++)
+		if (gate_is_event(event, how->list.enc[i].name))
+			return true;
+	return false;
+}
+
+static int unmeasured(const char *name, const struct gate_benchmark *b, const char *event,
+		      struct tare_error *err)
+{
+	if (b)
+		tare_fail(err, EINVAL,
+			  "%.150s: benchmarks.%.100s.limit.%.100s: it does not measure this event",
+			  name, b->name, event);
+	else
+		tare_fail(err, EINVAL, "%.150s: limit.%.100s: no benchmark measures this event",
+			  name, event);
+	tare_hint(err, "add it to \"events\", or remove the limit");
+	return -EINVAL;
+}
+
+int gate_check_limits(const struct gate_config *c, const char *name, struct tare_error *err)
+{
+	bool used[GATE_LIMITS_MAX] = { false }; /* the usual limits, which are the last ones */
+	const struct gate_benchmark *b = c->benchmark;
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < c->n; i++) {
+		struct tare_error why = TARE_ERROR_INIT;
+		struct repeat_run how = { 0 };
+		bool named = false, opened;
+
+		b = &c->benchmark[i];
+		for (size_t k = 0; k < b->limits; k++)
+			named |= b->limit[k].event != NULL;
+		if (!named)
+			continue;
+		/* if not, its measurement says why */
+		opened = repeat_run_open(&how, b->argv, b->events ? b->events : "instructions",
+					 ENGINE_EXACT, &why) == 0;
+		for (size_t k = 0; ret == 0 && k < b->limits; k++) {
+			const struct gate_limit *l = &b->limit[k];
+			bool measured = !l->event || !opened || is_measured(&how, l->event);
+
+			used[b->limits - 1 - k] |= measured;
+			if (!measured && !l->usual)
+				ret = unmeasured(name, b, l->event, err);
+		}
+		repeat_run_close(&how);
+	}
+	for (size_t k = 0; ret == 0 && c->n && k < b->limits && b->limit[b->limits - 1 - k].usual;
+	     k++)
+		if (!used[k] && b->limit[b->limits - 1 - k].event)
+			ret = unmeasured(name, NULL, b->limit[b->limits - 1 - k].event, err);
+	return ret;
+}
+
 /* The conditions that the user chose. */
 static void describe(struct gate_record *r, const struct gate_benchmark *b)
 {

@@ -6,6 +6,11 @@
 #include "gate/gate_git.h"
 
 /*
+ * -EINVAL: a limit of a benchmark is for an event that it does not measure, or a limit of all
+ * benchmarks is for one that none of them measures. `name`: the file, for the message.
+ */
+int gate_check_limits(const struct gate_config *c, const char *name, struct tare_error *err);
+/*
  * Sets head, and why and a verdict that is an error if it failed or does not repeat; the verdict is
  * GATE_SAME otherwise. dir: where the benchmark's directory is. -EINTR: stopped by a signal.
  */

@@ -105,6 +105,26 @@ static void put_change(struct text *out, const struct gate_outcome *o, size_t ev
 	}
 }
 
+static bool has_limits(const struct gate_shown *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < s->outcome[i].head.n; k++)
+			if (s->outcome[i].limit[k])
+				return true;
+	return false;
+}
+
+/* Nothing if there is none. */
+static void put_limit(struct text *out, const struct gate_outcome *o, size_t event)
+{
+	const struct gate_limit *l = o->limit[event];
+
+	if (l && l->relative)
+		text_add(out, "%g %%", l->percent);
+	else if (l)
+		put_count(out, &machine, l->amount);
+}
+
 /* Of an event; accepted and refused ones get the verdict of their benchmark. */
 static enum gate_verdict shown_verdict(const struct gate_outcome *o, size_t event)
 {
@@ -149,8 +169,10 @@ static void text_row(struct grid *g, const struct gate_outcome *o, size_t event,
 		grid_put(g, 3, INK_PLAIN, &t);
 		put_change(&t, o, event);
 		grid_put(g, 4, INK_PLAIN, &t);
+		put_limit(&t, o, event);
+		grid_put(g, 5, INK_PLAIN, &t);
 	}
-	grid_word(g, 5, ink_of(v), gate_verdict_word(v));
+	grid_word(g, 6, ink_of(v), gate_verdict_word(v));
 }
 
 static void put_why(struct text *out, const struct gate_outcome *o)
@@ -181,12 +203,13 @@ static void put_escaped(struct text *out, const struct style *style, const char 
 
 void gate_show_text(struct text *out, const struct gate_shown *s, const struct style *style)
 {
-	static const char *const heads[] = { "benchmark", "event",  "base",
-					     "head",      "change", "verdict" };
+	const char *const heads[] = { "benchmark", "event",  "base",
+				      "head",      "change", has_limits(s) ? "limit" : "",
+				      "verdict" };
 	enum ink ink = gate_count(s, GATE_SLOWER)   ? INK_BAD
 		: gate_errors(s) || !s->baseline[0] ? INK_CAREFUL
 						    : INK_STRONG;
-	struct grid g = { .columns = ARRAY_SIZE(heads), .right = { [2] = true, true, true } };
+	struct grid g = { .columns = ARRAY_SIZE(heads), .right = { [2] = true, true, true, true } };
 	struct text line = { 0 };
 
 	gate_headline(&line, s);
@@ -228,6 +251,18 @@ static void counts(struct json *j, const char *key, const struct gate_record *r)
 	json_end(j);
 }
 
+/* As in the configuration. */
+static void json_limit(struct json *j, const char *event, const struct gate_limit *l)
+{
+	char words[40];
+
+	snprintf(words, sizeof(words), "%g %%", l->percent);
+	if (l->relative)
+		json_string(j, event, words);
+	else
+		json_uint(j, event, l->amount);
+}
+
 static void json_benchmark(struct json *j, const struct gate_outcome *o)
 {
 	json_object(j, NULL);
@@ -245,6 +280,11 @@ static void json_benchmark(struct json *j, const struct gate_outcome *o)
 		counts(j, "base", o->base);
 	else
 		json_null(j, "base");
+	json_object(j, "limits");
+	for (size_t i = 0; i < o->head.n; i++)
+		if (o->limit[i])
+			json_limit(j, o->head.value[i].event, o->limit[i]);
+	json_end(j);
 	json_end(j);
 }
 
@@ -327,7 +367,7 @@ void gate_last_line(struct text *out, const char *said)
 
 /* ---- Markdown ---- */
 
-static void markdown_row(struct text *out, const struct gate_outcome *o, size_t event)
+static void markdown_row(struct text *out, const struct gate_outcome *o, size_t event, bool limits)
 {
 	enum gate_verdict v = o->head.n ? shown_verdict(o, event) : o->verdict;
 	const struct gate_value *base = o->head.n ? base_of(o, event) : NULL;
@@ -347,23 +387,29 @@ static void markdown_row(struct text *out, const struct gate_outcome *o, size_t 
 	text_add(out, " | ");
 	if (o->head.n)
 		put_change(out, o, event);
+	if (limits)
+		text_add(out, " | ");
+	if (limits && o->head.n)
+		put_limit(out, o, event);
 	text_add(out, " | %s%s%s |\n", strong ? "**" : "", gate_verdict_word(v),
 		 strong ? "**" : "");
 }
 
 void gate_markdown(struct text *out, const struct gate_shown *s)
 {
+	bool limits = has_limits(s);
 	struct text line = { 0 };
 
 	gate_headline(&line, s);
 	text_add(out, "**");
 	markup_markdown(out, line.s ? line.s : "");
 	text_add(out,
-		 "**\n\n| benchmark | event | base | head | change | verdict |\n"
-		 "|:---|:---|---:|---:|---:|:---|\n");
+		 "**\n\n| benchmark | event | base | head | change |%s verdict |\n"
+		 "|:---|:---|---:|---:|---:|%s:---|\n",
+		 limits ? " limit |" : "", limits ? "---:|" : "");
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; k < s->outcome[i].head.n || k == 0; k++)
-			markdown_row(out, &s->outcome[i], k);
+			markdown_row(out, &s->outcome[i], k, limits);
 	text_add(out, "\n");
 	for (size_t i = 0; i < s->n; i++)
 		if (s->outcome[i].why[0]) {
@@ -410,6 +456,8 @@ static void junit_words(struct text *out, const struct gate_outcome *o)
 		if (base) {
 			text_add(out, " (");
 			put_change(out, o, i);
+			text_add(out, o->limit[i] ? ", limit " : "");
+			put_limit(out, o, i);
 			text_add(out, ")");
 		}
 	}

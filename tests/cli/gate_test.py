@@ -81,7 +81,7 @@ def verdicts(d):
 
 
 FULL = {"$schema": "tare-gate-config-1.json", "build": "make", "limit": "1 %", "benchmarks": {"a": {
-    "command": ["true"], "setup": "true", "directory": ".", "events": ["instructions"], "isa": "x86-64-v2", "environment": {"A": "b"}, "runs": 3, "timeout": 9,
+    "command": ["true"], "setup": "true", "directory": ".", "events": ["instructions", "branches"], "isa": "x86-64-v2", "environment": {"A": "b"}, "runs": 3, "timeout": 9,
     "limit": {"instructions": "0.5 %", "branches": 7}}, "b": {"command": "true", "events": "instructions", "limit": 5}}}
 
 
@@ -239,13 +239,33 @@ def the_function_that_changed():
 
 @test
 def limits():
+    """Each format shows them."""
     r = Repository(limit={"instructions": "5 %"})
     r.steps(102)
     equal(verdicts(r.document()), {"loop": "within limit"}, "relative")
     r.steps(300)
-    equal(verdicts(r.document(status=2)), {"loop": "slower"}, "beyond it")
+    d = r.document(status=2)
+    equal((verdicts(d), d["benchmarks"][0]["limits"]), ({"loop": "slower"}, {"instructions:u": "5 %"}), "beyond it")
+    text = r.gate("run", status=2).stdout
+    true(re.search(r" +benchmark +event +base +head +change +limit +verdict\n loop .* % +5 % +slower\n", text), text)
+    md = r.gate("run", "--format", "markdown", status=2).stdout
+    true("| change | limit | verdict |\n" in md and " % | 5 % | **slower** |\n" in md and len({x.count("|") for x in md.splitlines() if x.startswith("|")}) == 1, md)
+    true(" %, limit 5 %)" in r.gate("run", "--format", "junit", status=2).stdout, "JUnit")
     r.configure({"loop": {"command": ["./loop"]}}, limit=100000000)
-    equal(verdicts(r.document()), {"loop": "within limit"}, "absolute, the usual one")
+    d = r.document()
+    equal((verdicts(d), d["benchmarks"][0]["limits"]), ({"loop": "within limit"}, {"instructions:u": 100000000}), "absolute, the usual one")
+    true("  100,000,000  within limit" in r.gate("run").stdout, "absolute, in text")
+
+
+@test
+def limits_of_events_that_are_not_measured():
+    r = Repository(store=False)
+    for limit, usual, said in (({"branches": 5}, 0, "tare.json: benchmarks.loop.limit.branches: "), ({"instructions": 5}, {"branches": 5}, "tare.json: limit.branches: no benchmark")):
+        r.configure({"loop": {"command": ["./loop"], "limit": limit}, "two": {"command": ["./loop"]}}, limit=usual)
+        one_error(r.gate("run", status=125), said)
+        one_error(r.gate("accept", "loop", "--reason", "x", status=125), said)
+    r.configure({"loop": {"command": ["./loop"]}, "two": {"command": ["./loop"], "events": ["instructions", "branches"]}}, limit={"branches": 5})
+    equal(verdicts(r.document()), {"loop": "new", "two": "new"}, "one of the benchmarks measures it")
 
 
 @test

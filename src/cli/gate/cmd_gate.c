@@ -94,6 +94,8 @@ static int read_config(struct job *j)
 	ret = file_read(NULL, name, CONFIG_BYTES_MAX, &text, &n, j->err);
 	if (ret == 0)
 		ret = gate_config_parse(&j->config, text, n, name, j->err);
+	if (ret == 0)
+		ret = gate_check_limits(&j->config, name, j->err);
 	free(text);
 	return ret;
 }
