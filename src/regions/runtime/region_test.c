@@ -679,8 +679,8 @@ TEST(children_while_a_thread_names_regions_and_nothing_is_recorded)
 
 	need_wiping();
 	pthread_create(&thread, NULL, name_anew, NULL);
-	/* exit() sleeps for a second under the sanitizer */
-	for (int i = 0; i < (TAP_THREAD_SANITIZER ? 2 : 200); i++) {
+	/* exit() sleeps for a second under one sanitizer, and looks for leaks under the other */
+	for (int i = 0; i < (TAP_THREAD_SANITIZER ? 2 : TAP_ADDRESS_SANITIZER ? 20 : 200); i++) {
 		pid_t child = i % 2 && !TAP_THREAD_SANITIZER ? raw_fork() : fork();
 		int status;
 
