@@ -374,8 +374,8 @@ bool exact_gainer(const struct exact *x, char *to, size_t room);
 /*
  * How often the command and its children were stopped (SIGSTOP, a terminal's ^Z); a lower bound.
  * One stop may be sent by the command, seen and found: the largest of these numbers. After
- * exact_wait() returned 1. For each stop, a thread that was in a system call may have executed that once more, which
- * is not counted.
+ * exact_wait() returned 1. For each stop, a thread that was in a system call may have executed that
+ * once more, which is not counted.
  */
 unsigned exact_stops(const struct exact *x);
 

@@ -27,7 +27,7 @@ void csv_cell(struct text *out, const char *name, const char *separator)
 	csv_safe(&safe, name ? name : "");
 	out->failed |= safe.failed;
 	s = safe.s ? safe.s : "";
-	/* spreadsheets also split at a semicolon that is not quoted: the next part could be a formula */
+	/* spreadsheets may split at a semicolon, too: the next part could be a formula */
 	if (!strpbrk(s, "\"\r\n;") && !(*separator && strstr(s, separator))) {
 		text_put(out, s, strlen(s));
 	} else {

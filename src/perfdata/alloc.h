@@ -155,7 +155,10 @@ void alloc_close(struct alloc_file *f);
  */
 bool alloc_path(char *out, size_t room, const char *recording);
 
-/* May a new recording move or remove `path`? Only a regular file of this user that alloc_begin() began. */
+/*
+ * May a new recording move or remove `path`? Only a regular file of this user that alloc_begin()
+ * began.
+ */
 bool alloc_is_own(const char *path);
 
 #endif
