@@ -205,12 +205,15 @@ static void put_bisect(struct text *out, const struct history_values *v, const s
 		if (!v->point[i].change)
 			continue;
 		from = &v->point[v->point[i].before].commit;
-		if (history_short(to->name) == 12 && history_short(from->name) == 12 &&
+		if (v->group[v->point[i].group].exact &&
+		    history_real(&v->point[i].to) > history_real(&v->point[i].from) &&
+		    history_short(to->name) == 12 && history_short(from->name) == 12 &&
 		    strcmp(from->name, to->name) != 0 && strcmp(from->name, to->parent) != 0)
-			put_paragraph(out, style, INK_PLAIN,
-				      "Commits before %.12s were not measured: tare bisect "
-				      "%.12s..%.12s searches them.",
-				      to->name, from->name, to->name);
+			put_paragraph(
+				out, style, INK_PLAIN,
+				"Commits before %.12s were not measured. To find the one that "
+				"made the change: tare bisect %.12s..%.12s -- COMMAND.",
+				to->name, from->name, to->name);
 		return;
 	}
 }
