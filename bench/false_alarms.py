@@ -3,7 +3,7 @@
 
 usage: false_alarms.py TARE PROGRAM PAIRS RUNS turns|blocks
 
-turns: as docs/noise.md shows, `tare regions --turns`. blocks: all runs of one side before those of the other. An alarm means
+turns: as docs/internals/noise.md shows, `tare regions --turns`. blocks: all runs of one side before those of the other. An alarm means
 that the self or total of any label, or of all, is beyond the noise. A change that is not tested because of the order of the runs would
 be an alarm if tare diff did not know the order. The last line has the rate with its 95 % interval (Wilson).
 PROGRAM: build/bench/five_regions.

@@ -783,7 +783,7 @@ def rows_of_runs():
 
 
 def kdb(path):
-    """A reader of kdb+ files, by its published layout: docs/bench.md."""
+    """A reader of kdb+ files, by its published layout: docs/internals/bench.md."""
     data = Path(path).read_bytes()
     if data[:2] == b"\xff\x01":
         kind, attribute, n = struct.unpack_from("<BBi", data, 2)

@@ -320,7 +320,7 @@ def check_diff(d, parted):
 
 @test
 def csv_and_where_two_runs_part():
-    """Of a program that reads no clock: the kernel's code for that goes some instructions more now and then (docs/exact-engine.md),
+    """Of a program that reads no clock: the kernel's code for that goes some instructions more now and then (docs/internals/exact-engine.md),
     which a start of python does."""
     exact_or_skip()
     for name, other in (("a", "1"), ("b", "1"), ("c", "2")):
