@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tare gate in git repositories.
 
-usage: gate_test.py TARE SCHEMAS DOCS
+usage: gate_test.py TARE SCHEMAS
 """
 import html
 import json
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "guest" / "inside"))
 from check import equal, main, skip, test, true  # noqa: E402
 from commands import ROOM, ended, running, sh, validated  # noqa: E402
 
-TARE, SCHEMA, DOCS = os.path.abspath(sys.argv[1]), Path(sys.argv[2]) / "tare-gate-1.json", Path(sys.argv[3])
+TARE, SCHEMA = os.path.abspath(sys.argv[1]), Path(sys.argv[2]) / "tare-gate-1.json"
 # Nothing of the user's configuration of git, and no repository around the room.
 os.environ.update(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1", HOME=ROOM.name, TMPDIR=ROOM.name, GIT_CEILING_DIRECTORIES=ROOM.name)
 for name in [n for n in os.environ if n.startswith("GIT_") and n not in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")]:
@@ -494,37 +494,6 @@ def setup_directory_and_environment():
     equal(verdicts(r.document()), {"a": "new"}, "it passes")
     del os.environ["Y"]
     equal((r.path / "setups").read_text(), "s\n", "once")
-
-
-def shape(text):
-    """Without numbers, hashes, and the spaces and dashes that align them."""
-    return re.sub(r"\b[0-9a-f]{12}\b|[\d,.]*\d", "N", re.sub(r" +", " ", text)).strip()
-
-
-@test
-def the_recipe_of_the_manual():
-    """docs/ci.md: each block of shell prints the text that follows it."""
-    if not shutil.which("cc") or not shutil.which("make"):
-        skip("no cc or no make")
-    blocks = re.findall(r"```(sh|text|json)\n(.*?)```", (DOCS / "ci.md").read_text(), re.S)
-    script, wanted = "", []
-    for kind, text in blocks:
-        if kind == "sh":
-            script += f"echo =====\n{text}"
-            wanted.append(None)
-        elif kind == "text":
-            wanted[-1] = text
-        else:
-            configuration = text
-    true(len(wanted) == 5 and sum(w is not None for w in wanted) == 4, f"blocks: {[k for k, _ in blocks]}")
-    Path(ROOM.name, "bin").mkdir()
-    Path(ROOM.name, "bin", "tare").symlink_to(TARE)
-    who = {f"GIT_{w}_{what}": "t@t" for w in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    out = sh("sh", "-e", "-c", script, env={**os.environ, **who, "PATH": f"{ROOM.name}/bin:{os.environ['PATH']}"}).stdout.split("=====\n")[1:]
-    for got, text in zip(out, wanted):
-        if text:
-            equal(shape(got), shape(text), "output")
-    equal(json.loads(Path(ROOM.name, "primes/tare.json").read_text()), json.loads(configuration), "tare.json")
 
 
 @test
