@@ -1,60 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents of schema tare/stat/1 (docs/schema/tare-stat-1.json), by jansson. */
-#include <jansson.h>
+/* Documents of schema tare/stat/1 (docs/schema/tare-stat-1.json) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
-#include "base/library.h"
-#include "base/num.h"
 #include "compare/compare_document.h"
 #include "compare/compare_run.h"
-
-/* clang-format off */
-#define FUNCTIONS(F) \
-	F(json_array_get) F(json_array_size) F(json_delete) F(json_integer_value) F(json_loadb) \
-	F(json_object_get) F(json_string_value)
-/* clang-format on */
-LIBRARY(jansson, "libjansson.so.4", FUNCTIONS)
+#include "output/reader/json_value.h"
 
 enum { DOCUMENT_BYTES_MAX = 256 << 20 };
 
 struct pair {
 	const char *const *path;
-	json_t *root[COMPARE_SIDES];
+	struct json_t *root[COMPARE_SIDES];
 	struct compare_documents *out;
 	struct tare_error *err;
 };
-
-static const json_t *get(const json_t *object, const char *key)
-{
-	return object ? jansson.json_object_get(object, key) : NULL;
-}
-
-static const char *string_of(const json_t *object, const char *key)
-{
-	const json_t *v = get(object, key);
-
-	return v ? jansson.json_string_value(v) : NULL;
-}
-
-static size_t size_of(const json_t *array)
-{
-	return array ? jansson.json_array_size(array) : 0;
-}
-
-/* Numbers above 2^53 are strings of digits. */
-static bool number_of(const json_t *v, uint64_t *out)
-{
-	const char *s = v ? jansson.json_string_value(v) : NULL;
-
-	if (s)
-		return num_parse(s, out, NULL) == 0;
-	if (!v || json_typeof(v) != JSON_INTEGER || jansson.json_integer_value(v) < 0)
-		return false;
-	*out = (uint64_t)jansson.json_integer_value(v);
-	return true;
-}
 
 static void note(struct compare_documents *d, const char *words)
 {
@@ -65,26 +26,23 @@ static void note(struct compare_documents *d, const char *words)
 static int load(struct pair *p, int side)
 {
 	const char *path = p->path[side], *schema;
-	json_error_t where;
 	char *text = NULL;
 	size_t n;
 	int ret = file_read(NULL, path, DOCUMENT_BYTES_MAX, &text, &n, p->err);
 
 	if (ret < 0)
 		return ret;
-	p->root[side] = jansson.json_loadb(text, n, 0, &where);
+	ret = json_parse(&p->root[side], text, n, path, 1, p->err);
 	free(text);
-	schema = string_of(p->root[side], "schema");
-	if (!p->root[side]) {
-		tare_fail(p->err, EINVAL, "%.200s is not a JSON document: line %d: %.100s", path,
-			  where.line, where.text);
-	} else if (!schema || strcmp(schema, "tare/stat/1") != 0) {
+	if (ret == -EOPNOTSUPP)
+		return ret;
+	schema = json_member_text(p->root[side], "schema");
+	if (ret == 0 && schema && !strcmp(schema, "tare/stat/1"))
+		return 0;
+	if (ret == 0)
 		tare_fail(p->err, EINVAL,
 			  "%.200s is not a document of tare stat (tare/stat/1)%s%.60s", path,
 			  schema ? " but of " : "", schema ? schema : "");
-	} else {
-		return 0;
-	}
 	tare_hint(
 		p->err,
 		"tare stat -r 2 --deterministic --format json -o FILE -- COMMAND; recordings of regions: tare diff");
@@ -95,11 +53,11 @@ static int load(struct pair *p, int side)
 
 static int command(struct pair *p, int side)
 {
-	const json_t *words = get(p->root[side], "command");
-	size_t n = size_of(words);
+	const struct json_t *words = json_member(p->root[side], "command");
+	size_t n = json_length(words);
 
 	for (size_t i = 0; i < n && i < DOCUMENT_WORDS_MAX; i++) {
-		const char *word = jansson.json_string_value(jansson.json_array_get(words, i));
+		const char *word = json_text(json_element(words, i));
 
 		p->out->argv[side][i] = strdup(word ? word : "");
 		if (!p->out->argv[side][i])
@@ -109,10 +67,10 @@ static int command(struct pair *p, int side)
 }
 
 /* Joins an array of strings. */
-static void joined(struct text *out, const json_t *array)
+static void joined(struct text *out, const struct json_t *array)
 {
-	for (size_t i = 0; i < size_of(array); i++) {
-		const char *s = jansson.json_string_value(jansson.json_array_get(array, i));
+	for (size_t i = 0; i < json_length(array); i++) {
+		const char *s = json_text(json_element(array, i));
 
 		text_add(out, "%s%s", i ? ", " : "", s ? s : "?");
 	}
@@ -120,9 +78,9 @@ static void joined(struct text *out, const json_t *array)
 		text_add(out, "nothing");
 }
 
-static int same_model(struct pair *p, const json_t *const c[COMPARE_SIDES])
+static int same_model(struct pair *p, const struct json_t *const c[COMPARE_SIDES])
 {
-	const char *a = string_of(c[0], "isa"), *b = string_of(c[1], "isa");
+	const char *a = json_member_text(c[0], "isa"), *b = json_member_text(c[1], "isa");
 
 	if (!a == !b && (!a || !strcmp(a, b)))
 		return 0;
@@ -137,9 +95,9 @@ static int same_model(struct pair *p, const json_t *const c[COMPARE_SIDES])
 	return -EINVAL;
 }
 
-static int same_engine(struct pair *p, const json_t *const c[COMPARE_SIDES])
+static int same_engine(struct pair *p, const struct json_t *const c[COMPARE_SIDES])
 {
-	const char *a = string_of(c[0], "engine"), *b = string_of(c[1], "engine");
+	const char *a = json_member_text(c[0], "engine"), *b = json_member_text(c[1], "engine");
 
 	if (!a || !b)
 		return tare_fail(p->err, EINVAL, "%.200s does not name its engine (conditions)",
@@ -158,7 +116,7 @@ static int same_end(struct pair *p, bool allow_failure)
 	uint64_t status[COMPARE_SIDES] = { 0 };
 
 	for (int side = 0; side < COMPARE_SIDES; side++)
-		number_of(get(p->root[side], "exit_status"), &status[side]);
+		json_whole(json_member(p->root[side], "exit_status"), &status[side]);
 	for (int side = 0; side < COMPARE_SIDES; side++) {
 		if (!status[side] || (allow_failure && status[0] == status[1]))
 			continue;
@@ -174,8 +132,8 @@ static int same_end(struct pair *p, bool allow_failure)
 
 static int conditions(struct pair *p, bool allow_failure)
 {
-	const json_t *c[COMPARE_SIDES] = { get(p->root[0], "conditions"),
-					   get(p->root[1], "conditions") };
+	const struct json_t *c[COMPARE_SIDES] = { json_member(p->root[0], "conditions"),
+						  json_member(p->root[1], "conditions") };
 	struct text fixed[COMPARE_SIDES] = { 0 }, words = { 0 };
 	uint64_t bytes[COMPARE_SIDES] = { 0 };
 	int ret = same_engine(p, c);
@@ -185,8 +143,8 @@ static int conditions(struct pair *p, bool allow_failure)
 	if (ret == 0)
 		ret = same_end(p, allow_failure);
 	for (int side = 0; side < COMPARE_SIDES; side++) {
-		joined(&fixed[side], get(c[side], "fixed"));
-		number_of(get(c[side], "environment_bytes"), &bytes[side]);
+		joined(&fixed[side], json_member(c[side], "fixed"));
+		json_whole(json_member(c[side], "environment_bytes"), &bytes[side]);
 	}
 	if (ret == 0 && !fixed[0].failed && !fixed[1].failed && strcmp(fixed[0].s, fixed[1].s)) {
 		text_add(
@@ -207,13 +165,13 @@ static int conditions(struct pair *p, bool allow_failure)
 /* ---- events ---- */
 
 /* The event of that name in a document; one per name is used. */
-static const json_t *event_named(const json_t *root, const char *name)
+static const struct json_t *event_named(const struct json_t *root, const char *name)
 {
-	const json_t *list = get(root, "events");
+	const struct json_t *list = json_member(root, "events");
 
-	for (size_t i = 0; i < size_of(list); i++) {
-		const json_t *e = jansson.json_array_get(list, i);
-		const char *s = string_of(e, "event");
+	for (size_t i = 0; i < json_length(list); i++) {
+		const struct json_t *e = json_element(list, i);
+		const char *s = json_member_text(e, "event");
 
 		if (s && !strcmp(s, name))
 			return e;
@@ -221,28 +179,28 @@ static const json_t *event_named(const json_t *root, const char *name)
 	return NULL;
 }
 
-static bool has_numbers(const json_t *e)
+static bool has_numbers(const struct json_t *e)
 {
-	const char *quality = string_of(e, "quality");
-	const json_t *engine_work = get(e, "with_engine_work");
+	const char *quality = json_member_text(e, "quality");
 
-	return quality && strcmp(quality, "unavailable") != 0 && size_of(get(e, "runs")) &&
-		!(engine_work && json_typeof(engine_work) == JSON_TRUE);
+	return quality && strcmp(quality, "unavailable") != 0 &&
+		json_length(json_member(e, "runs")) &&
+		!json_is_set(json_member(e, "with_engine_work"));
 }
 
-static int values(struct pair *p, int side, const json_t *e, const char *name,
+static int values(struct pair *p, int side, const struct json_t *e, const char *name,
 		  struct compare_values *to)
 {
-	const json_t *runs = get(e, "runs");
+	const struct json_t *runs = json_member(e, "runs");
 
-	for (size_t i = 0; i < size_of(runs); i++) {
-		const json_t *v = jansson.json_array_get(runs, i);
+	for (size_t i = 0; i < json_length(runs); i++) {
+		const struct json_t *v = json_element(runs, i);
 		uint64_t n;
 		int ret;
 
-		if (v && json_typeof(v) == JSON_NULL)
+		if (json_kind(v) == JSON_IS_NULL)
 			continue; /* this run has no number */
-		if (!number_of(v, &n))
+		if (!json_whole(v, &n))
 			return tare_fail(p->err, EINVAL, "%.200s: run %zu of %.60s is not a count",
 					 p->path[side], i + 1, name);
 		if (to->n == COMPARE_RUNS_MAX)
@@ -255,19 +213,19 @@ static int values(struct pair *p, int side, const json_t *e, const char *name,
 	return 0;
 }
 
-static int event(struct pair *p, const json_t *of[COMPARE_SIDES], const char *name,
+static int event(struct pair *p, const struct json_t *of[COMPARE_SIDES], const char *name,
 		 double threshold)
 {
 	struct compare_measured *m = &p->out->measured;
 	struct compare_event *e = &m->event[m->n++];
-	const char *unit = string_of(of[0], "unit");
+	const char *unit = json_member_text(of[0], "unit");
 	int ret = 0;
 
 	*e = (struct compare_event){
 		.name = strdup(name),
 		.time = unit && !strcmp(unit, "ns"),
-		.exact = !strcmp(string_of(of[0], "quality"), "exact") &&
-			!strcmp(string_of(of[1], "quality"), "exact"),
+		.exact = !strcmp(json_member_text(of[0], "quality"), "exact") &&
+			!strcmp(json_member_text(of[1], "quality"), "exact"),
 		.in_blocks = true,
 		.allowed = threshold >= 0 ? threshold : 0,
 	};
@@ -290,12 +248,12 @@ static int event(struct pair *p, const json_t *of[COMPARE_SIDES], const char *na
 static int events(struct pair *p, double threshold)
 {
 	struct compare_measured *m = &p->out->measured;
-	const json_t *list = get(p->root[0], "events");
+	const struct json_t *list = json_member(p->root[0], "events");
 	int ret = 0;
 
-	for (size_t i = 0; ret == 0 && i < size_of(list) && m->n < COMPARE_EVENTS_MAX; i++) {
-		const json_t *of[COMPARE_SIDES] = { jansson.json_array_get(list, i) };
-		const char *name = string_of(of[0], "event");
+	for (size_t i = 0; ret == 0 && i < json_length(list) && m->n < COMPARE_EVENTS_MAX; i++) {
+		const struct json_t *of[COMPARE_SIDES] = { json_element(list, i) };
+		const char *name = json_member_text(of[0], "event");
 
 		of[1] = name ? event_named(p->root[1], name) : NULL;
 		if (!of[1] || event_named(p->root[0], name) != of[0] || !has_numbers(of[0]) ||
@@ -312,18 +270,13 @@ static int events(struct pair *p, double threshold)
 	return ret;
 }
 
-static bool is_true(const json_t *v)
-{
-	return v && json_typeof(v) == JSON_TRUE;
-}
-
 /* A part of a run is not comparable with a whole one. */
 static int whole_run(struct pair *p, int side)
 {
-	const json_t *c = get(p->root[side], "conditions");
-	bool interrupted = is_true(get(c, "interrupted"));
+	const struct json_t *c = json_member(p->root[side], "conditions");
+	bool interrupted = json_is_set(json_member(c, "interrupted"));
 
-	if (!interrupted && !is_true(get(c, "timed_out")))
+	if (!interrupted && !json_is_set(json_member(c, "timed_out")))
 		return 0;
 	tare_fail(p->err, EINVAL, "%.200s is of a part of a run: it was %s", p->path[side],
 		  interrupted ? "interrupted" : "ended by --timeout");
@@ -345,11 +298,11 @@ static void note_event(struct compare_documents *d, const char *name, enum compa
 static void note_missing(struct pair *p)
 {
 	for (int side = 0; side < COMPARE_SIDES; side++) {
-		const json_t *list = get(p->root[side], "events");
+		const struct json_t *list = json_member(p->root[side], "events");
 
-		for (size_t i = 0; i < size_of(list); i++) {
-			const json_t *e = jansson.json_array_get(list, i), *other;
-			const char *name = string_of(e, "event");
+		for (size_t i = 0; i < json_length(list); i++) {
+			const struct json_t *e = json_element(list, i), *other;
+			const char *name = json_member_text(e, "event");
 
 			other = name ? event_named(p->root[!side], name) : NULL;
 			if (!name || !has_numbers(e) || (other && has_numbers(other)))
@@ -378,7 +331,7 @@ static void note_single(struct pair *p)
 static void note_partial(struct pair *p)
 {
 	for (int side = 0; side < COMPARE_SIDES; side++)
-		if (get(get(p->root[side], "conditions"), "without_processes"))
+		if (json_member(json_member(p->root[side], "conditions"), "without_processes"))
 			note(p->out,
 			     side ? "After: some processes were not counted to their end"
 				  : "Before: some processes were not counted to their end");
@@ -391,9 +344,6 @@ int compare_documents_read(struct compare_documents *out, const char *const path
 	int ret = 0;
 
 	*out = (struct compare_documents){ 0 };
-	if (!jansson_load())
-		return library_missing(err, EOPNOTSUPP, "libjansson.so.4, which reads JSON",
-				       "install it (Debian: libjansson4), or compare two commands");
 	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
 		ret = load(&p, side);
 	for (int side = 0; ret == 0 && side < COMPARE_SIDES; side++)
@@ -410,8 +360,7 @@ int compare_documents_read(struct compare_documents *out, const char *const path
 		note_partial(&p);
 	}
 	for (int side = 0; side < COMPARE_SIDES; side++)
-		if (p.root[side])
-			jansson.json_delete(p.root[side]);
+		json_release(p.root[side]);
 	return ret;
 }
 

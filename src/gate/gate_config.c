@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* tare.json, by jansson. An unknown key is an error: a misspelled limit would limit nothing. */
-#include <jansson.h>
+/* tare.json. An unknown key is an error: a misspelled limit would limit nothing. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/library.h"
 #include "base/text.h"
 #include "gate/gate.h"
-
-/* clang-format off */
-#define FUNCTIONS(F) \
-	F(json_array_get) F(json_array_size) F(json_delete) F(json_integer_value) F(json_loadb) \
-	F(json_object_get) F(json_object_iter) F(json_object_iter_key) F(json_object_iter_next) \
-	F(json_object_iter_value) F(json_object_size) F(json_string_value)
-/* clang-format on */
-LIBRARY(jansson, "libjansson.so.4", FUNCTIONS)
+#include "output/reader/json_value.h"
 
 enum { WORDS_MAX = 4096, RUNS_MAX = 100 };
 
@@ -56,26 +47,26 @@ static void enter(struct reader *r, const char *parent, const char *key)
 		 printable(key) ? key : "?");
 }
 
-static bool is_string(const json_t *v)
+static bool is_string(const struct json_t *v)
 {
-	return v && json_typeof(v) == JSON_STRING;
+	return json_kind(v) == JSON_IS_STRING;
 }
 
-static int take_string(struct reader *r, const json_t *v, char **to)
+static int take_string(struct reader *r, const struct json_t *v, char **to)
 {
-	if (!is_string(v) || !*jansson.json_string_value(v))
+	if (!is_string(v) || !*json_text(v))
 		return wrong(r, "must be a string that is not empty");
 	free(*to);
-	*to = strdup(jansson.json_string_value(v));
+	*to = strdup(json_text(v));
 	return *to ? 0 : tare_fail_nomem(r->err);
 }
 
 /* ---- values ---- */
 
-static int take_argv(struct reader *r, const json_t *v, char ***to)
+static int take_argv(struct reader *r, const struct json_t *v, char ***to)
 {
-	const char *shell[] = { "sh", "-c", jansson.json_string_value(v) };
-	size_t n = is_string(v) ? ARRAY_SIZE(shell) : jansson.json_array_size(v);
+	const char *shell[] = { "sh", "-c", json_text(v) };
+	size_t n = is_string(v) ? ARRAY_SIZE(shell) : json_length(v);
 
 	if (!n || n > WORDS_MAX || (is_string(v) && !*shell[2]))
 		return wrong(r, "must be a list of strings, or a shell command as one string");
@@ -83,32 +74,32 @@ static int take_argv(struct reader *r, const json_t *v, char ***to)
 	if (!*to)
 		return tare_fail_nomem(r->err);
 	for (size_t i = 0; i < n; i++) {
-		const json_t *word = is_string(v) ? v : jansson.json_array_get(v, i);
+		const struct json_t *word = is_string(v) ? v : json_element(v, i);
 
 		if (!is_string(word))
 			return wrong(r, "word %zu is not a string", i + 1);
-		(*to)[i] = strdup(is_string(v) ? shell[i] : jansson.json_string_value(word));
+		(*to)[i] = strdup(is_string(v) ? shell[i] : json_text(word));
 		if (!(*to)[i])
 			return tare_fail_nomem(r->err);
 	}
 	return **to[0] ? 0 : wrong(r, "the first word is empty");
 }
 
-static int take_events(struct reader *r, const json_t *v, char **to)
+static int take_events(struct reader *r, const struct json_t *v, char **to)
 {
-	size_t n = jansson.json_array_size(v);
+	size_t n = json_length(v);
 	struct text all = { 0 };
 
 	if (is_string(v))
 		return take_string(r, v, to);
 	for (size_t i = 0; i < n; i++) {
-		const json_t *event = jansson.json_array_get(v, i);
+		const struct json_t *event = json_element(v, i);
 
 		if (!is_string(event)) {
 			text_free(&all);
 			return wrong(r, "event %zu is not a string", i + 1);
 		}
-		text_add(&all, "%s%s", i ? "," : "", jansson.json_string_value(event));
+		text_add(&all, "%s%s", i ? "," : "", json_text(event));
 	}
 	if (!all.len) {
 		text_free(&all);
@@ -128,24 +119,23 @@ static bool is_variable(const char *name)
 		       "0123456789_") == strlen(name);
 }
 
-static int take_environment(struct reader *r, json_t *v, char ***to)
+static int take_environment(struct reader *r, const struct json_t *v, char ***to)
 {
-	size_t n = jansson.json_object_size(v), i = 0;
+	size_t n = json_length(v), i = 0;
 
-	if (!v || json_typeof(v) != JSON_OBJECT || n > WORDS_MAX)
+	if (json_kind(v) != JSON_IS_OBJECT || n > WORDS_MAX)
 		return wrong(r, "must be an object: {\"NAME\": \"value\"}");
 	*to = calloc(n + 1, sizeof(**to));
 	if (!*to)
 		return tare_fail_nomem(r->err);
-	for (void *at = jansson.json_object_iter(v); at;
-	     at = jansson.json_object_iter_next(v, at)) {
-		const char *name = jansson.json_object_iter_key(at);
-		const json_t *value = jansson.json_object_iter_value(at);
+	for (void *at = json_first(v); at; at = json_next(v, at)) {
+		const char *name = json_key(at);
+		const struct json_t *value = json_at(at);
 
 		if (!is_variable(name) || !is_string(value))
 			return wrong(r, "%.60s must be a variable name with a string value",
 				     printable(name) ? name : "a variable");
-		if (asprintf(&(*to)[i], "%s=%s", name, jansson.json_string_value(value)) < 0) {
+		if (asprintf(&(*to)[i], "%s=%s", name, json_text(value)) < 0) {
 			(*to)[i] = NULL;
 			return tare_fail_nomem(r->err);
 		}
@@ -154,24 +144,21 @@ static int take_environment(struct reader *r, json_t *v, char ***to)
 	return 0;
 }
 
-static int take_number(struct reader *r, const json_t *v, uint64_t least, uint64_t most,
+static int take_number(struct reader *r, const struct json_t *v, uint64_t least, uint64_t most,
 		       uint64_t *to)
 {
-	if (!v || json_typeof(v) != JSON_INTEGER ||
-	    jansson.json_integer_value(v) < (int64_t)least ||
-	    (uint64_t)jansson.json_integer_value(v) > most)
+	if (json_kind(v) != JSON_IS_NUMBER || !json_whole(v, to) || *to < least || *to > most)
 		return wrong(r, "must be a whole number from %llu to %llu",
 			     (unsigned long long)least, (unsigned long long)most);
-	*to = (uint64_t)jansson.json_integer_value(v);
 	return 0;
 }
 
 /* "1 %", or a number of events */
-static int take_one_limit(struct reader *r, const json_t *v, const char *event,
+static int take_one_limit(struct reader *r, const struct json_t *v, const char *event,
 			  struct gate_benchmark *b)
 {
 	struct gate_limit *l = &b->limit[b->limits];
-	const char *s = is_string(v) ? jansson.json_string_value(v) : NULL;
+	const char *s = is_string(v) ? json_text(v) : NULL;
 	char *end;
 
 	if (b->limits == GATE_LIMITS_MAX / 2)
@@ -192,20 +179,19 @@ static int take_one_limit(struct reader *r, const json_t *v, const char *event,
 	return 0;
 }
 
-static int take_limits(struct reader *r, json_t *v, struct gate_benchmark *b)
+static int take_limits(struct reader *r, const struct json_t *v, struct gate_benchmark *b)
 {
 	char here[sizeof(r->path)];
 	int ret = 0;
 
-	if (json_typeof(v) != JSON_OBJECT)
+	if (json_kind(v) != JSON_IS_OBJECT)
 		return take_one_limit(r, v, NULL, b);
 	snprintf(here, sizeof(here), "%s", r->path);
-	for (void *at = jansson.json_object_iter(v); ret == 0 && at;
-	     at = jansson.json_object_iter_next(v, at)) {
-		const char *event = jansson.json_object_iter_key(at);
+	for (void *at = json_first(v); ret == 0 && at; at = json_next(v, at)) {
+		const char *event = json_key(at);
 
 		enter(r, here, event);
-		ret = take_one_limit(r, jansson.json_object_iter_value(at), event, b);
+		ret = take_one_limit(r, json_at(at), event, b);
 	}
 	return ret;
 }
@@ -228,7 +214,8 @@ static int unknown(struct reader *r, const char *const *names, size_t n, const c
 	return -EINVAL;
 }
 
-static int take_key(struct reader *r, struct gate_benchmark *b, const char *key, json_t *v)
+static int take_key(struct reader *r, struct gate_benchmark *b, const char *key,
+		    const struct json_t *v)
 {
 	uint64_t number = 0;
 	int ret;
@@ -262,7 +249,7 @@ static int take_key(struct reader *r, struct gate_benchmark *b, const char *key,
 	return unknown(r, keys, ARRAY_SIZE(keys), key);
 }
 
-static int take_benchmark(struct reader *r, const char *name, json_t *v)
+static int take_benchmark(struct reader *r, const char *name, const struct json_t *v)
 {
 	struct gate_benchmark *b = &r->out->benchmark[r->out->n];
 	char here[sizeof(r->path)];
@@ -275,15 +262,14 @@ static int take_benchmark(struct reader *r, const char *name, json_t *v)
 	if (!b->name)
 		return tare_fail_nomem(r->err);
 	r->out->n++;
-	if (json_typeof(v) != JSON_OBJECT)
+	if (json_kind(v) != JSON_IS_OBJECT)
 		return wrong(r, "must be an object");
 	snprintf(here, sizeof(here), "%s", r->path);
-	for (void *at = jansson.json_object_iter(v); ret == 0 && at;
-	     at = jansson.json_object_iter_next(v, at)) {
-		const char *key = jansson.json_object_iter_key(at);
+	for (void *at = json_first(v); ret == 0 && at; at = json_next(v, at)) {
+		const char *key = json_key(at);
 
 		enter(r, here, key);
-		ret = take_key(r, b, key, jansson.json_object_iter_value(at));
+		ret = take_key(r, b, key, json_at(at));
 	}
 	if (ret == 0 && !b->argv) {
 		snprintf(r->path, sizeof(r->path), "%s", here);
@@ -293,7 +279,7 @@ static int take_benchmark(struct reader *r, const char *name, json_t *v)
 }
 
 /* The usual limits, after the benchmark's own. */
-static int add_usual(struct reader *r, json_t *v)
+static int add_usual(struct reader *r, const struct json_t *v)
 {
 	int ret = 0;
 
@@ -310,15 +296,14 @@ static int add_usual(struct reader *r, json_t *v)
 	return ret;
 }
 
-static int take_all(struct reader *r, json_t *root)
+static int take_all(struct reader *r, const struct json_t *root)
 {
-	json_t *list = jansson.json_object_get(root, "benchmarks"), *v;
-	size_t n = jansson.json_object_size(list);
+	const struct json_t *list = json_member(root, "benchmarks"), *v;
+	size_t n = json_length(list);
 	int ret = 0;
 
-	for (void *at = jansson.json_object_iter(root); ret == 0 && at;
-	     at = jansson.json_object_iter_next(root, at)) {
-		const char *key = jansson.json_object_iter_key(at);
+	for (void *at = json_first(root); ret == 0 && at; at = json_next(root, at)) {
+		const char *key = json_key(at);
 		bool known = false;
 
 		for (size_t i = 0; i < ARRAY_SIZE(outer_keys); i++)
@@ -335,38 +320,29 @@ static int take_all(struct reader *r, json_t *root)
 	r->out->benchmark = calloc(n, sizeof(*r->out->benchmark));
 	if (!r->out->benchmark)
 		return tare_fail_nomem(r->err);
-	for (void *at = jansson.json_object_iter(list); ret == 0 && at;
-	     at = jansson.json_object_iter_next(list, at))
-		ret = take_benchmark(r, jansson.json_object_iter_key(at),
-				     jansson.json_object_iter_value(at));
-	if (ret == 0 && (v = jansson.json_object_get(root, "build"))) {
+	for (void *at = json_first(list); ret == 0 && at; at = json_next(list, at))
+		ret = take_benchmark(r, json_key(at), json_at(at));
+	if (ret == 0 && (v = json_member(root, "build"))) {
 		enter(r, "", "build");
 		ret = take_string(r, v, &r->out->build);
 	}
-	return ret < 0 ? ret : add_usual(r, jansson.json_object_get(root, "limit"));
+	return ret < 0 ? ret : add_usual(r, json_member(root, "limit"));
 }
 
 int gate_config_parse(struct gate_config *out, const char *text, size_t n, const char *name,
 		      struct tare_error *err)
 {
 	struct reader r = { .name = name, .out = out, .err = err };
-	json_error_t where;
-	json_t *root;
-	int ret;
+	struct json_t *root;
+	int ret = json_parse(&root, text, n, name, 1, err);
 
 	*out = (struct gate_config){ 0 };
-	if (!jansson_load())
-		return library_missing(err, EOPNOTSUPP, "libjansson.so.4, which reads JSON",
-				       "apt install libjansson4");
-	root = jansson.json_loadb(text, n, JSON_REJECT_DUPLICATES, &where);
-	if (!root) {
-		tare_fail(err, EINVAL, "%.150s: line %d: not JSON: %.120s", name, where.line,
-			  where.text);
+	if (ret == -EINVAL)
 		tare_hint(err, "correct it: python3 -m json.tool FILE shows the place, too");
-		return -EINVAL;
-	}
-	ret = json_typeof(root) == JSON_OBJECT ? take_all(&r, root)
-					       : wrong(&r, "must be an object");
-	jansson.json_delete(root);
+	if (ret < 0)
+		return ret;
+	ret = json_kind(root) == JSON_IS_OBJECT ? take_all(&r, root)
+						: wrong(&r, "must be an object");
+	json_release(root);
 	return ret;
 }
