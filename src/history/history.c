@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -101,6 +102,13 @@ struct history_number history_change(const struct history_number *before,
 	out.real = history_real(after) - history_real(before);
 	*negative = out.real < 0;
 	return out;
+}
+
+double history_percent(const struct history_point *p)
+{
+	double from = history_real(&p->from);
+
+	return from != 0 ? 100 * (history_real(&p->to) - from) / fabs(from) : NAN;
 }
 
 int history_short(const char *commit)

@@ -130,6 +130,8 @@ double history_real(const struct history_number *n);
 /* after - before; *negative tells its sign if it is whole. */
 struct history_number history_change(const struct history_number *before,
 				     const struct history_number *after, bool *negative);
+/* The change of a change point in percent; NAN: from 0. */
+double history_percent(const struct history_point *p);
 /* "1a2b3c4d5e6f": short for a hash, all of another name. */
 int history_short(const char *commit);
 /* "2026-11-28T12:00:00Z" */

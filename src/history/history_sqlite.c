@@ -441,7 +441,7 @@ static int open_store(struct history_store **out, const char *where, enum histor
 	if (ret == 0) {
 		sqlite.sqlite3_busy_timeout(
 			s->db, wait_ns / 1000000 < INT_MAX ? (int)(wait_ns / 1000000) : INT_MAX);
-		/* views and triggers of a file of somebody else call no function with effects */
+		/* views and triggers of an untrusted file call no function with side effects */
 		ret = exec(s, "PRAGMA trusted_schema = OFF", err);
 	}
 	if (ret == 0)

@@ -3,6 +3,7 @@
 
 usage: history_test.py TARE SCHEMAS
 """
+import base64
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -91,8 +93,9 @@ def values(series):
 @test
 def wrong_usage():
     p = Place()
-    for words, said in (((), "one of: add, list, show"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
+    for words, said in (((), "one of: add, list, show, plot"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
                         (("list", "a", "b"), "one pattern"), (("list",), "there is no history in h.db"), (("show", "x"), "there is no history in h.db"),
+                        (("plot",), "plot needs the name of the page"), (("plot", "-j", "-o", "x"), "plot writes a page"), (("plot", "a", "b"), "one benchmark"),
                         (("add", "-j", "x"), "add writes no document"), (("add", "absent.json"), "absent.json"), (("add", "--notes"), "there is no git repository")):
         one_error(p.run(*words, status=125), said)
     one_error(sh(TARE, "history", "list", status=125), "there is no git repository here", "--db FILE")
@@ -300,6 +303,58 @@ def a_real_document():
     p.run("add", "real.json", "--commit", "a")
     s, = p.show("true", "-e", "instructions:u")
     equal((values(s), s["conditions"][0]["tare"], s["conditions"][0]["exact"]), ([d["events"][0]["value"]], d["conditions"]["tare"], True), "its value")
+
+
+def plotted(p, *words):
+    r = p.run("plot", "-o", "plot.html", *words, status=None)
+    if "without the page" in r.stderr:
+        skip("built without the page")
+    equal((r.returncode, r.stderr), (0, ""), "status")
+    page = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', (p.path / "plot.html").read_text(), re.S)[1])
+    return validated(json.dumps(page["documents"][0]), SCHEMAS / "tare-history-plot-1.json")
+
+
+def unpacked(column):
+    """The numbers of a column: docs/internals/page.md."""
+    if isinstance(column, list):
+        return [int(v) if isinstance(v, str) else v for v in column]
+    kind = {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}.get(column["packed"])
+    raw = base64.b64decode(column["base64"])
+    values = struct.unpack(f"<{len(raw) // struct.calcsize(kind)}{kind}", raw) if kind else [0] * (column["n"] - ("step" in column))
+    if column["packed"] == "f64":
+        return list(values)
+    if "step" not in column:
+        return [column["first"] + v for v in values]
+    out = [column["first"]]
+    for v in values:
+        out.append(out[-1] + column["step"] + v)
+    return out
+
+
+@test
+def the_document_of_the_page():
+    """It has the same values and changes as show."""
+    p = Place()
+    draw = random.Random(5)
+    for i in range(30):
+        wall = int(draw.gauss(1e6, 1e3)) + (10**5 if i >= 15 else 0)
+        p.add(stat(event(str(2**63 + i // 10)), event(i / 3, "energy", quality="counted", unit="J"), conditions={"tare": f"0.{i // 20}"}, times_ns={"wall": {"value": wall, "min": wall - 5, "max": wall}}),
+              "--commit", f"r{i}\nx" if i == 3 else f"r{i}")
+    doc, shown = plotted(p), p.show()
+    equal(len(doc["series"]), len(shown), "series")
+    names = doc["commits"]["names"].split("\n")
+    equal(names[3], "r3 x", "a line for each")
+    for a, b in zip(doc["series"], shown):
+        columns = {k: unpacked(v) for k, v in a["columns"].items()}
+        equal([names[i] for i in columns["commit"]], [v["commit"].replace("\n", " ") for v in b["values"]], "commits")
+        for key in ("value", "min", "max", "conditions", "runs"):
+            equal(columns.get(key, columns["value"]), [int(v[key]) if isinstance(v[key], str) else v[key] for v in b["values"]], key)
+        equal(a["conditions"], b["conditions"], "conditions")
+        exact = [c["exact"] for c in a["conditions"]]
+        equal([(c["at"], c["change"]) for c in a["changes"]], [(i, v["change"]) for i, v in enumerate(b["values"]) if v["change"] and not exact[v["conditions"]]], "changes")
+    equal([len(s["changes"]) for s in doc["series"] if s["event"] == "wall"], [1], "a change point")
+    equal(len(plotted(p, "-e", "wall")["series"]), 1, "one event")
+    one_error(p.run("plot", "-o", "plot.html", "other", status=125), "no benchmark 'other'")
 
 
 @test

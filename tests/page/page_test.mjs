@@ -6,7 +6,7 @@ import { deepStrictEqual } from "node:assert";
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [, , TARE, WEB, SEEDS, REGIONS] = process.argv;
@@ -44,8 +44,8 @@ function file(name, make) {
   }
   return files[name];
 }
-function run(words, status = 0) {
-  const r = spawnSync(TARE, words, { encoding: "utf8", maxBuffer: 1 << 28, env: { ...process.env, LC_ALL: "C.UTF-8", NO_COLOR: "1", COLUMNS: "400" } });
+function run(words, status = 0, cwd = ".") {
+  const r = spawnSync(resolve(TARE), words, { cwd, encoding: "utf8", maxBuffer: 1 << 28, env: { ...process.env, LC_ALL: "C.UTF-8", NO_COLOR: "1", COLUMNS: "400" } });
   equal(r.status, status, `${words.join(" ")}: ${r.stderr}`);
   return r;
 }
@@ -918,6 +918,80 @@ test("a function's page has the text of its source lines", async () => {
   equal(await page.$eval('section[data-title="By line"] code.source', (c) => getComputedStyle(c).whiteSpace.startsWith("pre-wrap") || getComputedStyle(c).whiteSpaceCollapse === "preserve"), true, "blanks stay");
 });
 
+/** A history that tare writes: 60 values with a step, a second version of tare, and noisy times. */
+const historyPage = () => file("history.html", (to) => {
+  const db = join(room, "history.db");
+  for (let i = 0; i < 60; i++) {
+    const n = 150_000 + (i >= 40 ? 60_000 : 0), t = 1e6 + (7 * i) % 11 * 1000 + (i >= 30 ? 2e5 : 0), d = join(room, `history-${i}.json`);
+    writeFileSync(d, JSON.stringify({ schema: "tare/stat/1", command: [EVIL], exit_status: 0, runs: 2, conditions: { tare: i < 55 ? "0.1" : "0.2", isa: "x86-64-v3", fixed: [], engine: "exact" },
+      events: [{ event: "instructions:u", value: n, unit: "", quality: "exact", engine: "exact", n: 2, min: n, max: n }], times_ns: { wall: { value: t, min: t - 500, max: t + 500 } } }));
+    run(["history", "add", d, "--db", db, "--commit", `v${i}`], 0, room);
+  }
+  run(["history", "plot", "--db", db, "-o", to]);
+});
+const picked = (page, i) => page.locator(".series").nth(i).locator(".details").evaluate((dl) => Object.fromEntries([...dl.children].filter((e) => e.tagName === "DT").map((e) => [e.textContent, e.nextSibling.textContent])));
+const press = async (page, i, part, y = 60) => {
+  const over = page.locator(".series").nth(i).locator(".u-over");
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.click(box.x + box.width * part, box.y + y);
+};
+
+test("a history is a page: change points, and the commit of a point", async () => {
+  const page = await open(historyPage());
+  equal(await page.locator(".facts dd").allTextContents().then((t) => t.join()), "2,120,60", "facts");
+  await page.locator(".series").nth(1).locator("canvas").waitFor();
+  const [first, second] = [page.locator(".series").first(), page.locator(".series").nth(1)];
+  equal(await first.locator("summary").textContent(), "1 change", "exact");
+  equal(await second.locator("summary").textContent(), "1 change", "noisy");
+  yes((await first.locator(".lines li").nth(1).textContent()).includes("version of tare (0.1; 0.2)"), "what differs");
+  await first.locator("summary").click();
+  const change = first.locator("tbody tr");
+  equal((await change.locator("td").allTextContents()).slice(0, 4).filter((_, i) => i !== 1).join(), "v40,210,000,+60,000 (+40 %)", "the change");
+  await change.locator("button").click();
+  let d = await picked(page, 0);
+  equal([d.Commit, d.Value, d.Difference, d["Change point"]].join(), "v40,210,000 (2 runs),+60,000 (+40 %) from v39,+60,000 (+40 %)", "its commit");
+  await page.getByRole("button", { name: "next value" }).first().click();
+  d = await picked(page, 0);
+  equal([d.Commit, d.Difference, d["Change point"]].join(), "v41,none from v40,", "the next");
+  // the first value with other conditions is not compared
+  for (let i = 41; i < 55; i++) await page.getByRole("button", { name: "next value" }).first().click();
+  d = await picked(page, 0);
+  equal([d.Commit, d.Difference].join(), "v55,no earlier value has the same conditions", "not compared");
+  yes(d.Conditions.includes("The value before has others, and is not compared: version of tare (0.1; 0.2)."), d.Conditions);
+  await press(page, 1, 0.01);
+  d = await picked(page, 1);
+  equal([d.Commit, d.Value].join(), "v0,1.00 ms (2 runs, 999.5 µs to 1.00 ms)", "a click");
+  equal(await page.evaluate(() => window.hacked), undefined, "names are text");
+});
+
+test("a click after a zoom shows the value that is there", async () => {
+  const page = await open(historyPage()), plot = page.locator(".series").first().locator(".plot");
+  await plot.locator("canvas").waitFor();
+  await plot.focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press("+");
+  await press(page, 0, 0.55);
+  equal((await picked(page, 0)).Commit, "v30", "near the middle of 0..59");
+});
+
+test("a history of a million values keeps each of them", async () => {
+  const n = 1_000_000, values = Float64Array.from({ length: n }, (_, i) => 1000 + i % 7);
+  values[654_321] = 5000;
+  const packed = (a) => ({ packed: "f64", n: a.length, base64: Buffer.from(a.buffer).toString("base64") }), none = { packed: "u0", n, first: 0, base64: "" };
+  const page = await open(made("history-million.html", [{ schema: "tare/history-plot/1", series: [{ benchmark: "b", event: "e", unit: "", region: null,
+    conditions: [{ tare: null, engine: "perf", quality: "counted", isa: null, fixed: "", command: null, machine: "m", exact: false }],
+    columns: { commit: { packed: "u0", n, first: 0, step: 1, base64: "" }, conditions: none, runs: { ...none, first: 1 }, value: packed(values) },
+    changes: [{ at: 654_321, change: { from: "c654320", before: 1003, after: 1004, change: 1, percent: 0.1, p: 0.0001 } }] }],
+    commits: { n, names: Array.from({ length: n }, (_, i) => `c${i}`).join("\n"), subjects: "\n".repeat(n - 1), times: packed(Float64Array.from({ length: n }, (_, i) => 1.7e9 + i)), dirty: none } }]));
+  await page.locator(".series canvas").waitFor();
+  await page.locator("summary").click();
+  await page.locator("tbody button").click();
+  const d = await picked(page, 0);
+  equal([d.Commit, d.Value, d.Difference].join(), "c654321,5,000,+3,998 (+399 %) from c654320", "the peak");
+  await page.getByRole("button", { name: "next value" }).click();
+  equal((await picked(page, 0)).Commit, "c654322", "its neighbour");
+});
+
 test("what the page does not know it names", async () => {
   const page = await open(made("unknown.html", [{ schema: "tare/tomorrow/1" }, stacks]));
   yes((await page.locator(".remark").first().textContent()).includes("tare/tomorrow/1"), "said");
@@ -962,7 +1036,7 @@ test("names are written out in every kind of page: text, attributes, plots and f
     yes(found.written > 0, `${name}: written out`);
     await context.close();
   }
-  for (const schema of ["stat", "stacks", "series", "report", "report-diff", "windows", "windows-diff", "diff", "memory", "sharing", "bench", "aggregate", "summarize", "annotate"])
+  for (const schema of ["stat", "stacks", "series", "report", "report-diff", "windows", "windows-diff", "diff", "memory", "sharing", "bench", "aggregate", "summarize", "annotate", "history-plot"])
     yes(kinds.has(`tare/${schema}/1`), `a page of tare/${schema}/1 was looked at`);
 });
 

@@ -6,6 +6,7 @@ import { bench, benchTitle } from "./bench.js";
 import { compare, compareTitle } from "./compare.js";
 import { diff, diffTitle } from "./diff.js";
 import { h, themeChanged } from "./dom.js";
+import { history, historyTitle } from "./history.js";
 import { stacks, summarize, summarizeTitle } from "./regions.js";
 import { memory, memoryTitle, sharing, sharingTitle } from "./memory.js";
 import { report, reportTitle } from "./report.js";
@@ -29,6 +30,7 @@ const kinds = {
   "tare/diff/1": { show: diff, title: diffTitle },
   "tare/windows-diff/1": { show: windowsDiff, title: windowsDiffTitle },
   "tare/annotate/1": { show: annotate, title: annotateTitle },
+  "tare/history-plot/1": { show: history, title: historyTitle },
   "tare/stacks/1": { show: stacks },
   "tare/series/1": { show: series },
 };

@@ -28,7 +28,7 @@ const gap = (v) => v === null || v !== v || v === undefined;
 const slice = (a, begin, end) => Array.from(a.slice(begin, end));
 
 /** The first index whose x is not below v (above v, with `after`). */
-function lowerBound(x, v, after = false) {
+export function lowerBound(x, v, after = false) {
   let lo = 0, hi = x.length;
   while (lo < hi) {
     const mid = (lo + hi) >> 1;

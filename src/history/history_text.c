@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "history/history_view.h"
 #include "output/escape.h"
-#include "output/json.h"
 
 /* ---- parts ---- */
 
@@ -27,13 +25,6 @@ static void put_number(struct text *out, const struct style *style, const struct
 	text_add(out, "%s", s);
 }
 
-static double percent_of(const struct history_point *p)
-{
-	double from = history_real(&p->from);
-
-	return from != 0 ? 100 * (history_real(&p->to) - from) / fabs(from) : NAN;
-}
-
 static void put_signed_percent(struct text *out, double percent)
 {
 	text_add(out, "%s", percent > 0 ? "+" : percent < 0 ? "-" : "");
@@ -46,7 +37,7 @@ static void put_change(struct text *out, const struct history_values *v,
 {
 	bool negative;
 	struct history_number n = history_change(&p->from, &p->to, &negative);
-	double percent = percent_of(p);
+	double percent = history_percent(p);
 
 	if (!v->group[p->group].exact) {
 		if (isnan(percent))
@@ -250,153 +241,4 @@ void history_text(struct text *out, const struct history_values *v, size_t n,
 		text_add(out, i ? "\n" : "");
 		put_series(out, &v[i], style);
 	}
-}
-
-/* ---- JSON ---- */
-
-static void json_number(struct json *j, const char *key, const struct history_number *n)
-{
-	if (n->whole)
-		json_uint(j, key, n->count);
-	else
-		json_real(j, key, n->real);
-}
-
-static void json_time(struct json *j, const char *key, int64_t time)
-{
-	struct text t = { 0 };
-
-	history_put_time(&t, time);
-	json_string(j, key, t.s ? t.s : "");
-	text_free(&t);
-}
-
-static const char *or_null(const char *s)
-{
-	return *s ? s : NULL;
-}
-
-static void json_series(struct json *j, const struct history_series *s)
-{
-	json_string(j, "benchmark", s->benchmark);
-	json_string(j, "event", s->event);
-	json_string(j, "unit", s->unit);
-	json_string(j, "region", or_null(s->region));
-}
-
-static void json_commit(struct json *j, const struct history_commit *c)
-{
-	json_string(j, "commit", c->name);
-	json_string(j, "parent", or_null(c->parent));
-	json_time(j, "date", c->time);
-	json_string(j, "subject", c->subject);
-	json_bool(j, "dirty", c->dirty);
-}
-
-void history_list_json(struct text *out, const struct history_list *l)
-{
-	struct json j = { 0 };
-
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/history-list/1");
-	json_array(&j, "series");
-	for (size_t i = 0; i < l->n; i++) {
-		json_object(&j, NULL);
-		json_series(&j, &l->row[i].series);
-		json_uint(&j, "values", l->row[i].values);
-		json_object(&j, "added_last");
-		json_commit(&j, &l->row[i].commit);
-		json_number(&j, "value", &l->row[i].value);
-		json_end(&j);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
-	json_into(out, &j);
-}
-
-static void json_group(struct json *j, const struct history_group *g)
-{
-	const struct history_conditions *c = &g->conditions;
-
-	json_object(j, NULL);
-	json_string(j, "tare", or_null(c->tare));
-	json_string(j, "engine", c->engine);
-	json_string(j, "quality", c->quality);
-	json_string(j, "isa", or_null(c->isa));
-	json_string(j, "fixed", c->fixed);
-	json_string(j, "command", or_null(c->command));
-	json_string(j, "machine", or_null(c->machine));
-	json_bool(j, "exact", g->exact);
-	json_end(j);
-}
-
-static void json_change(struct json *j, const struct history_values *v,
-			const struct history_point *p)
-{
-	bool negative;
-	struct history_number n = history_change(&p->from, &p->to, &negative);
-	char digits[24];
-
-	json_object(j, "change");
-	json_string(j, "from", v->point[p->before].commit.name);
-	json_number(j, "before", &p->from);
-	json_number(j, "after", &p->to);
-	if (!n.whole) {
-		json_real(j, "change", n.real);
-	} else if (n.count <= INT64_MAX) {
-		json_int(j, "change", negative ? -(int64_t)n.count : (int64_t)n.count);
-	} else {
-		snprintf(digits, sizeof(digits), "%s%" PRIu64, negative ? "-" : "", n.count);
-		json_string(j, "change", digits);
-	}
-	json_real(j, "percent", percent_of(p));
-	if (v->group[p->group].exact)
-		json_null(j, "p");
-	else
-		json_real(j, "p", p->p);
-	json_end(j);
-}
-
-static void json_point(struct json *j, const struct history_values *v,
-		       const struct history_point *p)
-{
-	json_object(j, NULL);
-	json_commit(j, &p->commit);
-	json_number(j, "value", &p->value);
-	json_number(j, "min", &p->least);
-	json_number(j, "max", &p->most);
-	json_uint(j, "runs", p->runs);
-	json_uint(j, "conditions", p->group);
-	json_bool(j, "other_conditions", p->unlike);
-	if (p->change)
-		json_change(j, v, p);
-	else
-		json_null(j, "change");
-	json_end(j);
-}
-
-void history_json(struct text *out, const struct history_values *v, size_t n)
-{
-	struct json j = { 0 };
-
-	json_object(&j, NULL);
-	json_string(&j, "schema", "tare/history/1");
-	json_array(&j, "series");
-	for (size_t i = 0; i < n; i++) {
-		json_object(&j, NULL);
-		json_series(&j, &v[i].series);
-		json_array(&j, "conditions");
-		for (size_t k = 0; k < v[i].groups; k++)
-			json_group(&j, &v[i].group[k]);
-		json_end(&j);
-		json_array(&j, "values");
-		for (size_t k = 0; k < v[i].n; k++)
-			json_point(&j, &v[i], &v[i].point[k]);
-		json_end(&j);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
-	json_into(out, &j);
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What the subcommands of tare history share. */
+#ifndef CLI_HISTORY_HISTORY_JOB_H
+#define CLI_HISTORY_HISTORY_JOB_H
+
+#include <limits.h>
+#include "compare/revision.h"
+#include "history/history_store.h"
+#include "output/options/output_options.h"
+
+struct history_options {
+	struct output_options out;
+	const char *db, *benchmark, *commit, *machine, *event;
+	uint64_t wait_ns;
+	bool notes;
+};
+
+struct history_job {
+	const struct history_options *o;
+	const struct history_store_kind *kind;
+	struct history_store *store;
+	struct history_batch batch;
+	struct history_list list;
+	struct history_values *values;
+	size_t n_values;
+	struct revision_signals signals;
+	char path[PATH_MAX], machine[128];
+	struct tare_error *err;
+};
+
+int history_open_store(struct history_job *j, enum history_access access);
+/* The series that `benchmark` (NULL: all) and --event select; it is an error if there are none. */
+int history_read_list(struct history_job *j, const char *benchmark, enum history_detail detail);
+/* On standard output or --output. */
+int history_open_document(struct history_job *j, struct document *to);
+
+/* Subcommands; `words` follow their name. */
+int history_run_add(struct history_job *j, char **words);
+int history_run_list(struct history_job *j, char **words);
+int history_run_plot(struct history_job *j, char **words);
+int history_run_show(struct history_job *j, char **words);
+
+#endif
