@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """How often `tare compare` is wrong: false alarms without a change, planted changes that it misses.
 
-usage: compare.py TARE CC exact|planted|times COMPARISONS
+usage: compare.py TARE CC exact|planted|times|slower COMPARISONS [RUNS]
 
 exact: a program with itself, exact counts only. An alarm is any verdict but "same".
 planted: a loop of N steps with one of N + N / 10000 (0.01 % of its instructions), N different each time. A miss is any verdict but "slower",
 or another function than that of the loop.
 times: a program with itself, 5 runs of each side, while four other processes are busy. An alarm is a verdict "more" or "less" of a time. How many
 times were compared with which verdict is shown, too, because a test that never decides has no false alarms.
+slower: a loop of 20 M steps with one of 3 % more, RUNS runs of each side (default 20), nothing else busy. A miss is a CPU time without the verdict "more".
 The last line has the rate with its 95 % interval (Wilson).
 """
 import collections
@@ -18,6 +19,7 @@ import sys
 import tempfile
 
 TARE, CC, KIND, TIMES = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+RUNS = sys.argv[5] if len(sys.argv) > 5 else "20"
 
 LOOP = """
 __attribute__((noinline)) static long planted(long n) { volatile long s = 0; for (long i = 0; i < n; i++) s += i; return s; }
@@ -26,7 +28,7 @@ int main(void) { return planted(STEPS) < 0; }
 
 
 def programs(room):
-    """Ten, with their words: small tools, interpreters, a compiler."""
+    """Twenty, with their arguments: small tools, interpreters, a compiler. The first ten are those of `times`."""
     with open(f"{room}/text", "w") as text:
         text.writelines(f"line {i * 7919 % 10007} of some text\n" for i in range(20000))
     with open(f"{room}/x.c", "w") as source:
@@ -35,7 +37,10 @@ def programs(room):
         json.dump([{"key": i, "value": str(i) * 3} for i in range(3000)], source)
     return [["gzip", "-c", "text"], ["sort", "text"], ["grep", "-c", "9.*7", "text"], ["sed", "s/line/word/", "text"], ["awk", "{ n += $2 } END { print n }", "text"],
             ["python3", "-c", "import json; json.load(open('x.json'))"], ["perl", "-e", "my %h; $h{$_ % 977} += $_ for 1 .. 50000; print scalar keys %h"],
-            ["bash", "-c", "for ((i = 0; i < 3000; i++)); do :; done"], [CC, "-O2", "-DSTEPS=1", "-S", "-o", "/dev/null", "x.c"], ["sha256sum", "text"]]
+            ["bash", "-c", "for ((i = 0; i < 3000; i++)); do :; done"], [CC, "-O2", "-DSTEPS=1", "-S", "-o", "/dev/null", "x.c"], ["sha256sum", "text"],
+            ["xz", "-1", "-c", "text"], ["tar", "-cf", "-", "text", "x.c"], ["uniq", "-c", "text"], ["find", "/usr/include", "-name", "std*.h"],
+            ["openssl", "sha256", "text"], ["git", "hash-object", "text"], ["wc", "x.json"], ["od", "-c", "x.json"],
+            ["sqlite3", ":memory:", "select sum(value) from (with recursive n(value) as (select 1 union all select value + 1 from n where value < 9999) select value from n)"], ["make", "-n", "x"]]
 
 
 def compare(room, *words):
@@ -46,7 +51,8 @@ def compare(room, *words):
 
 
 def exact(room, n):
-    program = programs(room)[n % 10]
+    every = programs(room)
+    program = every[n % len(every)]
     d = compare(room, "-r", "0", "--no-cause", "--", *program, ":::", *program)
     return d["verdict"] != "same", program[0]
 
@@ -71,12 +77,25 @@ def times(room, n):
     return any(e["unit"] == "ns" and e["verdict"] in ("more", "less") for e in d["events"]), program[0]
 
 
+def slower(room, n):
+    for name, steps in (("a", 20000000), ("b", 20600000)) if n == 0 else ():
+        with open(f"{room}/loop.c", "w") as source:
+            source.write(LOOP)
+        subprocess.run([CC, "-O1", f"-DSTEPS={steps}", "-o", f"{room}/{name}", f"{room}/loop.c"], check=True)
+    d = compare(room, "-r", RUNS, "--no-cause", "--", "./a", ":::", "./b")
+    for e in d["events"]:
+        if e["unit"] == "ns":
+            verdicts[e["verdict"]] += 1
+            first[e["unconfirmed"]] += 1
+    return all(e["verdict"] != "more" for e in d["events"] if e["event"] == "cpu-time"), "loop"
+
+
 wrong, of, verdicts, first = 0, collections.Counter(), collections.Counter(), collections.Counter()
 busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 if KIND == "times" else 0)]
 try:
     with tempfile.TemporaryDirectory() as room:
         for n in range(TIMES):
-            bad, name = {"exact": exact, "planted": planted, "times": times}[KIND](room, n)
+            bad, name = {"exact": exact, "planted": planted, "times": times, "slower": slower}[KIND](room, n)
             wrong += bad
             of[name] += bad
 finally:
