@@ -15,6 +15,9 @@ void gate_config_free(struct gate_config *c)
 			free(*s);
 		for (char **s = b->environment; s && *s; s++)
 			free(*s);
+		for (char **s = b->regions; s && *s; s++)
+			free(*s);
+		free(b->regions);
 		for (size_t l = 0; l < b->limits; l++)
 			free(b->limit[l].event);
 		free(b->argv);
@@ -94,9 +97,15 @@ bool gate_verdict_is_error(enum gate_verdict v)
 
 bool gate_is_event(const char *configured, const char *event)
 {
-	size_t n = strlen(configured);
+	const char *part = strstr(configured, GATE_IN);
+	size_t n = part ? (size_t)(part - configured) : strlen(configured);
 
-	return !strncmp(configured, event, n) && (!event[n] || !strcmp(event + n, ":u"));
+	if (strncmp(configured, event, n) != 0)
+		return false;
+	event += n;
+	if (!strncmp(event, ":u", 2) && (!event[2] || event[2] == ' '))
+		event += 2;
+	return !strcmp(event, part ? part : "");
 }
 
 static const struct gate_limit *limit_of(const struct gate_benchmark *b, const char *event)
@@ -153,6 +162,23 @@ static bool check_alike(struct gate_outcome *o)
 			 "measure the base under the same conditions: tare gate run --store there, "
 			 "or tare gate run --measure-base");
 	return false;
+}
+
+/*
+ * Programs read these variables, most of all the shell. More instructions under other values may be
+ * their effect; equal counts are equal in any case.
+ */
+static void check_variables(struct gate_outcome *o)
+{
+	const char *base = o->base->variables, *head = o->head.variables;
+
+	if (o->verdict != GATE_SLOWER || !*base || !*head || !strcmp(base, head))
+		return;
+	o->verdict = GATE_UNLIKE;
+	snprintf(o->why, sizeof(o->why),
+		 "PATH or HOME is not what it was in the baseline, which can change the counts");
+	snprintf(o->hint, sizeof(o->hint),
+		 "set both in \"environment\" of the benchmark, or tare gate run --measure-base");
 }
 
 /* The worst of its events decides. */
@@ -264,6 +290,19 @@ static bool check_agrees(struct gate_outcome *o, const struct gate_records *base
 	return true;
 }
 
+/* Events, regions or tests that only the baseline has. */
+static void name_gone(struct gate_outcome *o)
+{
+	size_t gone = 0;
+
+	for (size_t i = o->base->n; i--;)
+		if (!count_of(&o->head, o->base->value[i].event) && ++gone)
+			snprintf(o->why, sizeof(o->why), "only in the baseline: %.100s",
+				 o->base->value[i].event);
+	if (gone > 1)
+		snprintf(o->why + strlen(o->why), 40, " and %zu more", gone - 1);
+}
+
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 		const struct gate_records *base, const struct gate_records *accepted)
 {
@@ -290,6 +329,8 @@ void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 							  v->count);
 			}
 		o->verdict = worst(o);
+		name_gone(o);
+		check_variables(o);
 	}
 	accept(o, b, accepted);
 }

@@ -13,8 +13,8 @@
 
 enum {
 	GATE_BENCHMARKS_MAX = 1000,
-	GATE_EVENTS_MAX = 32,
-	GATE_LIMITS_MAX = 64, /* a benchmark's own, and the usual ones */
+	GATE_EVENTS_MAX = 128, /* of a benchmark, its regions or tests included */
+	GATE_LIMITS_MAX = 64,  /* a benchmark's own, and the usual ones */
 	GATE_NAME_BYTES = 128,
 	GATE_EVENT_BYTES = 104,
 	GATE_TEXT_BYTES = 512,
@@ -32,6 +32,9 @@ struct gate_limit {
 
 struct gate_benchmark {
 	char *name, **argv;
+	bool bench;       /* argv is a call of tare bench; otherwise a command */
+	bool all_regions; /* count each region */
+	char **regions;   /* labels to count, up to a NULL; NULL: none, or all */
 	char *setup, *directory, *events, *isa; /* NULL: none, the current directory, ... */
 	char **environment;                     /* "NAME=value", up to a NULL */
 	unsigned runs;
@@ -56,8 +59,10 @@ void gate_config_free(struct gate_config *c);
 
 /* ---- results ---- */
 
+#define GATE_IN " in " /* between an event and the region or test */
+
 struct gate_value {
-	char event[GATE_EVENT_BYTES];
+	char event[GATE_EVENT_BYTES]; /* or "EVENT in PART": a region, or a test of tare bench */
 	uint64_t count;
 };
 
@@ -67,6 +72,8 @@ struct gate_record {
 	char accept[GATE_TEXT_BYTES]; /* the reason; "": a result */
 	/* What must be equal to be comparable: */
 	char command[GATE_TEXT_BYTES], tare[32], fixed[GATE_TEXT_BYTES], isa[64];
+	/* A hash of PATH and HOME, which the command gets: they change some counts. "": unknown */
+	char variables[24];
 	struct gate_value value[GATE_EVENTS_MAX];
 	size_t n;
 };
@@ -88,6 +95,14 @@ void gate_records_free(struct gate_records *r);
  */
 int gate_records_parse(struct gate_records *out, const char *text, size_t n, const char *name,
 		       struct tare_error *err);
+/*
+ * Adds the counts of a document of tare summarize (the total of each region that the benchmark
+ * names, by name) or of tare bench (the cost of a run of each test; also the conditions).
+ * -EAGAIN: a test's runs differ, as the message says.
+ */
+int gate_regions_parse(struct gate_record *out, const struct gate_benchmark *b, const char *text,
+		       size_t n, struct tare_error *err);
+int gate_bench_parse(struct gate_record *out, const char *text, size_t n, struct tare_error *err);
 
 /* ---- verdicts ---- */
 
@@ -123,7 +138,10 @@ struct gate_outcome {
  */
 void gate_judge(struct gate_outcome *o, const struct gate_benchmark *b,
 		const struct gate_records *base, const struct gate_records *accepted);
-/* "instructions" of the configuration is "instructions:u" of the exact engine. */
+/*
+ * "instructions" of the configuration is "instructions:u" of the exact engine; "instructions in X"
+ * is "instructions:u in X".
+ */
 bool gate_is_event(const char *configured, const char *event);
 /* "slower", "cannot compare", ... */
 const char *gate_verdict_word(enum gate_verdict v);

@@ -110,6 +110,61 @@ static int take_events(struct reader *r, const struct json_t *v, char **to)
 	return *to ? 0 : tare_fail_nomem(r->err);
 }
 
+/* A list of strings, with room for `before` words in front of it; NULL: it is none. */
+static char **copy_words(const struct json_t *list, size_t before)
+{
+	size_t n = json_length(list);
+	char **words = calloc(before + n + 1, sizeof(*words));
+
+	for (size_t i = 0; words && i < n; i++) {
+		const char *s = json_text(json_element(list, i));
+
+		words[before + i] = s ? strdup(s) : NULL;
+	}
+	return words;
+}
+
+static bool is_list_of_strings(const struct json_t *v, size_t most)
+{
+	if (json_kind(v) != JSON_IS_ARRAY || !json_length(v) || json_length(v) > most)
+		return false;
+	for (size_t i = 0; i < json_length(v); i++)
+		if (!is_string(json_element(v, i)))
+			return false;
+	return true;
+}
+
+/* true: all; or a list of labels. */
+static int take_regions(struct reader *r, const struct json_t *v, struct gate_benchmark *b)
+{
+	b->all_regions = json_is_set(v);
+	if (b->all_regions)
+		return 0;
+	if (!is_list_of_strings(v, GATE_EVENTS_MAX / 2))
+		return wrong(r, "must be true, or a list of 1 to %d labels", GATE_EVENTS_MAX / 2);
+	b->regions = copy_words(v, 0);
+	return b->regions ? 0 : tare_fail_nomem(r->err);
+}
+
+/* The arguments of tare bench: one file, or a list. */
+static int take_bench(struct reader *r, const struct json_t *v, char ***to)
+{
+	enum { TARE, BENCH, BEFORE };
+	char **words;
+
+	if (!is_string(v) && !is_list_of_strings(v, WORDS_MAX))
+		return wrong(r, "must be a file, or a list of arguments of tare bench");
+	words = is_string(v) ? calloc(BEFORE + 2, sizeof(*words)) : copy_words(v, BEFORE);
+	if (!words)
+		return tare_fail_nomem(r->err);
+	words[TARE] = strdup("tare");
+	words[BENCH] = strdup("bench");
+	if (is_string(v))
+		words[BEFORE] = strdup(json_text(v));
+	*to = words;
+	return words[TARE] && words[BENCH] && words[BEFORE] ? 0 : tare_fail_nomem(r->err);
+}
+
 /* determinism items are separated by commas, kept variables by colons */
 static bool is_variable(const char *name)
 {
@@ -198,8 +253,8 @@ static int take_limits(struct reader *r, const struct json_t *v, struct gate_ben
 
 /* ---- benchmarks ---- */
 
-static const char *const keys[] = { "command", "setup",       "directory", "events", "limit",
-				    "isa",     "environment", "runs",      "timeout" };
+static const char *const keys[] = { "command",     "setup", "directory", "events",  "limit", "isa",
+				    "environment", "runs",  "timeout",   "regions", "bench" };
 static const char *const outer_keys[] = { "benchmarks", "build", "limit", "$schema" };
 
 static int unknown(struct reader *r, const char *const *names, size_t n, const char *key)
@@ -220,8 +275,14 @@ static int take_key(struct reader *r, struct gate_benchmark *b, const char *key,
 	uint64_t number = 0;
 	int ret;
 
-	if (!strcmp(key, "command"))
-		return take_argv(r, v, &b->argv);
+	if (!strcmp(key, "command") || !strcmp(key, "bench")) {
+		if (b->argv)
+			return wrong(r, "a benchmark has a command, or tests of tare bench");
+		b->bench = *key == 'b';
+		return b->bench ? take_bench(r, v, &b->argv) : take_argv(r, v, &b->argv);
+	}
+	if (!strcmp(key, "regions"))
+		return take_regions(r, v, b);
 	if (!strcmp(key, "setup"))
 		return take_string(r, v, &b->setup);
 	if (!strcmp(key, "directory"))
@@ -271,10 +332,11 @@ static int take_benchmark(struct reader *r, const char *name, const struct json_
 		enter(r, here, key);
 		ret = take_key(r, b, key, json_at(at));
 	}
-	if (ret == 0 && !b->argv) {
-		snprintf(r->path, sizeof(r->path), "%s", here);
+	snprintf(r->path, sizeof(r->path), "%s", here);
+	if (ret == 0 && !b->argv)
 		ret = wrong(r, "there is no command");
-	}
+	if (ret == 0 && b->bench && (b->regions || b->all_regions))
+		ret = wrong(r, "tests of tare bench have no regions");
 	return ret;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "base/path.h"
 #include "base/signal_name.h"
 #include "compare/compare_cause.h"
@@ -37,18 +39,23 @@ static void fail(struct gate_outcome *o, enum gate_verdict v, const struct tare_
  * The usual items, plus cwd and env: on a CI server, the base was measured in another folder and
  * with other variables.
  */
+static void put_items(struct text *items, const struct gate_benchmark *b)
+{
+	text_add(items, "+cwd,+env");
+	for (char **v = b->environment; v && *v; v++)
+		text_add(items, "%s%.*s", v == b->environment ? "=" : ":", (int)strcspn(*v, "="),
+			 *v);
+	if (b->isa)
+		text_add(items, ",+isa=%s", b->isa);
+}
+
 static int conditions(struct determinism *fixed, const struct gate_benchmark *b,
 		      struct tare_error *err)
 {
 	struct text items = { 0 };
 	int ret;
 
-	text_add(&items, "+cwd,+env");
-	for (char **v = b->environment; v && *v; v++)
-		text_add(&items, "%s%.*s", v == b->environment ? "=" : ":", (int)strcspn(*v, "="),
-			 *v);
-	if (b->isa)
-		text_add(&items, ",+isa=%s", b->isa);
+	put_items(&items, b);
 	ret = items.failed ? tare_fail_nomem(err) : determinism_parse(items.s, fixed, err);
 	text_free(&items);
 	return ret;
@@ -244,14 +251,236 @@ static int find_cause(struct answer *a, const struct gate_benchmark *b,
 	return ret;
 }
 
+/* ---- regions and tests: by other commands of tare ---- */
+
+/* Where, and how, a benchmark is measured. */
+struct place {
+	const struct gate_benchmark *b;
+	const char *dir;
+	struct revision_signals *signals;
+};
+
+/* tare's message, without "tare COMMAND: " and what it says about the temporary file. */
+static void put_message(struct text *out, const char *said, const char *file)
+{
+	const char *name = strchr(said, ':'), *about = file ? strstr(said, file) : NULL;
+	size_t n = strcspn(said, "\n");
+
+	if (!strncmp(said, "tare ", 5) && name && name[1] == ' ') {
+		n -= (size_t)(name + 2 - said);
+		said = name + 2;
+	}
+	if (about > said + 2 && about < said + n)
+		n = (size_t)(about - 2 - said); /* after "; " */
+	escape(out, said, n);
+}
+
+/*
+ * Its standard output is added to `out`. A failure is one of the benchmark: see `fail()`. file: a
+ * temporary one, that the message should not name; or NULL.
+ */
+static int run_tare(struct gate_outcome *o, const struct place *p, char *const *argv,
+		    const char *file, struct text *out, struct tare_error *err)
+{
+	const struct gate_program program = { .argv = argv,
+					      .dir = p->dir,
+					      .environment = p->b->environment };
+	struct text said = { 0 }, line = { 0 };
+	int status = gate_program_run(&program, p->signals, out, &said, err);
+
+	if (status > 0) {
+		struct tare_error why = TARE_ERROR_INIT;
+
+		if (said.len)
+			put_message(&line, said.s, file);
+		tare_fail(&why, EINVAL, "%.400s",
+			  line.len ? line.s : "it failed without a message");
+		fail(o, GATE_FAILED, &why);
+	}
+	text_free(&said);
+	text_free(&line);
+	return status < 0 ? status : 0;
+}
+
+#define TARE_ITSELF "/proc/self/exe"
+
+static int record_regions(struct gate_outcome *o, const struct place *p, char *file,
+			  struct text *out, struct tare_error *err)
+{
+	char *const before[] = { TARE_ITSELF, "regions", "-q", "-e", "instructions:u",
+				 "--engine",  "exact",   "-o", file, NULL,
+				 "--" };
+	enum { BEFORE = ARRAY_SIZE(before), ITEMS = BEFORE - 2 };
+	char *const summarize[] = { TARE_ITSELF, "summarize", "-j", "--", file, NULL };
+	struct text items = { 0 };
+	char **argv;
+	size_t n = 0;
+	int ret;
+
+	while (p->b->argv[n])
+		n++;
+	argv = calloc(BEFORE + n + 1, sizeof(*argv));
+	text_add(&items, "--deterministic=");
+	put_items(&items, p->b);
+	if (!argv || items.failed) {
+		ret = tare_fail_nomem(err);
+	} else {
+		memcpy(argv, before, sizeof(before));
+		argv[ITEMS] = items.s;
+		memcpy(argv + BEFORE, p->b->argv, n * sizeof(*argv));
+		ret = run_tare(o, p, argv, file, NULL, err);
+	}
+	if (ret == 0 && !gate_verdict_is_error(o->verdict))
+		ret = run_tare(o, p, summarize, NULL, out, err);
+	free(argv);
+	text_free(&items);
+	return ret;
+}
+
+/* One run: the total of each chosen region. */
+static int count_regions(struct gate_outcome *o, const struct place *p, struct tare_error *err)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+	char folder[FILE_FOLDER_ROOM], file[FILE_FOLDER_ROOM + 8];
+	struct text document = { 0 };
+	int ret = file_temp_folder(folder, "gate", err);
+
+	if (ret < 0)
+		return ret;
+	snprintf(file, sizeof(file), "%s/regions", folder);
+	ret = record_regions(o, p, file, &document, err);
+	if (ret == 0 && !gate_verdict_is_error(o->verdict) &&
+	    gate_regions_parse(&o->head, p->b, document.s ? document.s : "", document.len, &why) <
+		    0)
+		fail(o, GATE_FAILED, &why);
+	file_remove_folder(folder);
+	text_free(&document);
+	return ret;
+}
+
+/* One process: the cost of each test, which must be the same in five runs. */
+static int count_tests(struct gate_outcome *o, const struct place *p, struct tare_error *err)
+{
+	char *before[] = { TARE_ITSELF, "bench", "-j", "--engine", "exact",     "-r",
+			   "5",         "-e",    NULL, NULL,       "--timeout", NULL };
+	enum { BEFORE = ARRAY_SIZE(before), EVENTS = 8, ITEMS = 9, TIMEOUT = 11 };
+	const struct gate_benchmark *b = p->b;
+	struct tare_error why = TARE_ERROR_INIT;
+	struct text items = { 0 }, document = { 0 };
+	char instructions[] = "instructions:u", timeout[32], **argv;
+	size_t n = 0;
+	int ret;
+
+	while (b->argv[2 + n])
+		n++;
+	snprintf(timeout, sizeof(timeout), "%llus",
+		 (unsigned long long)(b->timeout_ns ? b->timeout_ns / 1000000000 : 60));
+	text_add(&items, "--deterministic=");
+	put_items(&items, b);
+	argv = calloc(BEFORE + n + 1, sizeof(*argv));
+	if (!argv || items.failed) {
+		ret = tare_fail_nomem(err);
+	} else {
+		before[EVENTS] = b->events ? b->events : instructions;
+		before[ITEMS] = items.s;
+		before[TIMEOUT] = timeout;
+		memcpy(argv, before, sizeof(before));
+		memcpy(argv + BEFORE, b->argv + 2, n * sizeof(*argv));
+		ret = run_tare(o, p, argv, NULL, &document, err);
+	}
+	if (ret == 0 && !gate_verdict_is_error(o->verdict) &&
+	    (ret = gate_bench_parse(&o->head, document.s ? document.s : "", document.len, &why)) <
+		    0) {
+		fail(o, ret == -EAGAIN ? GATE_VARIES : GATE_FAILED, &why);
+		ret = 0;
+	}
+	free(argv);
+	text_free(&items);
+	text_free(&document);
+	return ret;
+}
+
+/* The index of a count that differs; -1: none; the number of counts: another number of them. */
+static int differs_in(const struct gate_record *a, const struct gate_record *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (strcmp(a->value[i].event, b->value[i].event) != 0 ||
+		    a->value[i].count != b->value[i].count)
+			return (int)i;
+	return a->n == b->n ? -1 : (int)(a->n < b->n ? a->n : b->n);
+}
+
+static void part_varies(struct gate_outcome *o, const struct gate_record *a,
+			const struct gate_record *b, size_t at)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+
+	if (at < a->n && at < b->n && !strcmp(a->value[at].event, b->value[at].event))
+		tare_fail(&why, EINVAL, "%.100s does not repeat: %llu and %llu in two runs",
+			  a->value[at].event, (unsigned long long)a->value[at].count,
+			  (unsigned long long)b->value[at].count);
+	else
+		tare_fail(&why, EINVAL, "two runs do not have the same regions or tests");
+	tare_hint(&why, "tare diverge -- COMMAND shows where two runs differ");
+	fail(o, GATE_VARIES, &why);
+}
+
+/* As run_all(): all runs must be equal, the first one may differ. */
+static int measure_parts(struct gate_outcome *out, const struct place *p, struct tare_error *err)
+{
+	struct gate_outcome start = *out, first = *out, now;
+	int (*const once)(struct gate_outcome *, const struct place *,
+			  struct tare_error *) = p->b->bench ? count_tests : count_regions;
+	int ret = once(&first, p, err), at;
+
+	for (unsigned i = 1, left_out = 0;
+	     ret == 0 && !gate_verdict_is_error(first.verdict) && i < p->b->runs + left_out; i++) {
+		now = start;
+		ret = once(&now, p, err);
+		at = ret == 0 && !gate_verdict_is_error(now.verdict)
+			? differs_in(&first.head, &now.head)
+			: -1;
+		if (at >= 0 && i > 1)
+			part_varies(&now, &first.head, &now.head, (size_t)at);
+		left_out |= at >= 0;
+		if (at >= 0 || gate_verdict_is_error(now.verdict))
+			first = now;
+	}
+	*out = first;
+	return ret;
+}
+
 /* ---- in tare ---- */
 
 static bool is_measured(const struct repeat_run *how, const char *event)
 {
+	if (strstr(event, GATE_IN))
+		return true; /* a region or a test: check_part_limits() */
 	for (size_t i = 0; i < how->list.n; i++)
 		if (gate_is_event(event, how->list.enc[i].name))
 			return true;
 	return false;
+}
+
+/* Limits of regions and tests, which are known when they are measured. */
+static void check_part_limits(struct gate_outcome *o, const struct gate_benchmark *b)
+{
+	struct tare_error why = TARE_ERROR_INIT;
+
+	for (size_t k = 0; k < b->limits; k++) {
+		const char *event = b->limit[k].event;
+		bool found = !event || b->limit[k].usual || (!b->bench && !strstr(event, GATE_IN));
+
+		for (size_t i = 0; !found && i < o->head.n; i++)
+			found = gate_is_event(event, o->head.value[i].event);
+		if (found)
+			continue;
+		tare_fail(&why, EINVAL, "there is a limit for %.100s, but it is not measured",
+			  event);
+		tare_hint(&why, "correct or remove the limit");
+		fail(o, GATE_FAILED, &why);
+		return;
+	}
 }
 
 static int unmeasured(const char *name, const struct gate_benchmark *b, const char *event,
@@ -280,6 +509,10 @@ int gate_check_limits(const struct gate_config *c, const char *name, struct tare
 		bool named = false, opened;
 
 		b = &c->benchmark[i];
+		if (b->bench) { /* known when it is measured */
+			memset(used, true, sizeof(used));
+			continue;
+		}
 		for (size_t k = 0; k < b->limits; k++)
 			named |= b->limit[k].event != NULL;
 		if (!named)
@@ -304,6 +537,27 @@ int gate_check_limits(const struct gate_config *c, const char *name, struct tare
 	return ret;
 }
 
+/* FNV-1a */
+static uint64_t hash_of(uint64_t hash, const char *s)
+{
+	do
+		hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
+	while (*s++);
+	return hash;
+}
+
+/* As the benchmark gets it: from its own environment, or tare's. */
+static const char *variable_of(const struct gate_benchmark *b, const char *name)
+{
+	const char *value = getenv(name);
+	size_t n = strlen(name);
+
+	for (char **v = b->environment; v && *v; v++)
+		if (!strncmp(*v, name, n) && (*v)[n] == '=')
+			value = *v + n + 1;
+	return value ? value : "";
+}
+
 /* The conditions that the user chose. */
 static void describe(struct gate_record *r, const struct gate_benchmark *b)
 {
@@ -315,6 +569,9 @@ static void describe(struct gate_record *r, const struct gate_benchmark *b)
 	snprintf(r->benchmark, sizeof(r->benchmark), "%s", b->name);
 	snprintf(r->command, sizeof(r->command), "%.500s", command.s ? command.s : "");
 	snprintf(r->tare, sizeof(r->tare), "%s", TARE_VERSION);
+	snprintf(r->variables, sizeof(r->variables), "%016" PRIx64,
+		 hash_of(hash_of(0xcbf29ce484222325, variable_of(b, "PATH")),
+			 variable_of(b, "HOME")));
 	text_free(&command);
 }
 
@@ -360,6 +617,10 @@ int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const
 	ret = set_up(out, b, full, s, err);
 	if (ret < 0 || gate_verdict_is_error(out->verdict))
 		goto out;
+	if (b->bench) {
+		ret = measure_parts(out, &(struct place){ b, full, s }, err);
+		goto out;
+	}
 	a->outcome = *out;
 	pid = fork();
 	if (pid == 0)
@@ -379,8 +640,12 @@ int gate_measure(struct gate_outcome *out, const struct gate_benchmark *b, const
 			  status);
 		fail(out, GATE_FAILED, &why);
 	}
+	if (ret == 0 && !gate_verdict_is_error(out->verdict) && (b->regions || b->all_regions))
+		ret = measure_parts(out, &(struct place){ b, full, s }, err);
 out:
 	munmap(a, sizeof(*a));
+	if (ret == 0 && !gate_verdict_is_error(out->verdict))
+		check_part_limits(out, b);
 	return ret;
 }
 

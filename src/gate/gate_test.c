@@ -79,6 +79,14 @@ static const struct {
 	  "a.runs: must be a whole" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"isa\": \"a,b\"}}}", "one CPU model" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"events\": []}}}", "list of events" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"bench\": \"y\"}}}", "or tests of" },
+	{ "{\"benchmarks\": {\"a\": {\"bench\": []}}}", "a.bench: must be a file, or a list" },
+	{ "{\"benchmarks\": {\"a\": {\"bench\": [1]}}}", "a.bench: must be a file, or a list" },
+	{ "{\"benchmarks\": {\"a\": {\"bench\": \"x\", \"regions\": true}}}", "have no regions" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"regions\": false}}}",
+	  "a.regions: must be true, or a list of 1 to 64 labels" },
+	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"regions\": [\"a\", 1]}}}",
+	  "a.regions: must be true" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"environment\": {\"A=\": \"\"}}}}",
 	  "A=" },
 	{ "{\"benchmarks\": {\"a\": {\"command\": \"x\", \"environment\": {\"A\": 1}}}}",
@@ -256,6 +264,151 @@ TEST(limits_of_an_event)
 	o = (struct gate_outcome){ .head = result("a", 105) };
 	gate_judge(&o, &b, &bases, &none);
 	CHECK_EQ(o.verdict, GATE_WITHIN, "instructions means instructions:u");
+}
+
+TEST(a_limit_of_a_region)
+{
+	CHECK(gate_is_event("instructions", "instructions:u") &&
+		      gate_is_event("instructions:u", "instructions:u"),
+	      "an event");
+	CHECK(gate_is_event("instructions in a b", "instructions:u in a b") &&
+		      gate_is_event("instructions:u in a", "instructions:u in a"),
+	      "a region");
+	CHECK(!gate_is_event("instructions", "instructions:u in a") &&
+		      !gate_is_event("instructions in a", "instructions:u") &&
+		      !gate_is_event("instructions in a", "instructions:u in ab") &&
+		      !gate_is_event("instruction", "instructions:u"),
+	      "others");
+}
+
+TEST(other_variables)
+{
+	struct gate_benchmark b = { 0 };
+	struct gate_record base = result("a", 2);
+	struct gate_records bases = { .record = &base, .n = 1 };
+	static const enum gate_verdict wanted[] = { GATE_UNLIKE, GATE_SAME, GATE_FASTER };
+
+	strcpy(base.variables, "1");
+	for (uint64_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct gate_outcome o = { .head = result("a", 3 - i) };
+
+		gate_judge(&o, &b, &bases, &none);
+		CHECK_EQ(o.verdict, i ? wanted[i] : GATE_SLOWER, "unknown variables");
+		strcpy(o.head.variables, "2");
+		gate_judge(&o, &b, &bases, &none);
+		CHECK_EQ(o.verdict, wanted[i], "only an increase can be an effect of them");
+	}
+}
+
+TEST(what_only_the_baseline_has)
+{
+	struct gate_benchmark b = { 0 };
+	struct gate_record base = result("a", 2);
+	struct gate_records bases = { .record = &base, .n = 1 };
+	struct gate_outcome o = { .head = result("a", 2) };
+
+	base.n = 3;
+	strcpy(base.value[1].event, "instructions:u in x");
+	strcpy(base.value[2].event, "instructions:u in y");
+	gate_judge(&o, &b, &bases, &none);
+	CHECK(o.verdict == GATE_SAME &&
+		      !strcmp(o.why, "only in the baseline: instructions:u in x and 1 more"),
+	      "%s", o.why);
+}
+
+/* ---- parts ---- */
+
+#define SUMMARY(lost, labels)                                                                      \
+	"{\"recordings\": [{\"damage\": null}], \"lost\": " lost                                   \
+	", \"lost_unknown\": false, \"unmatched\": 0, \"labels\": [" labels "]}"
+#define LABEL(name, total)                                                                         \
+	"{\"label\": \"" name "\", \"counters\": {\"instructions:u\": {\"total\": " total "}}}"
+#define LONG "0123456789012345678901234567890123456789012345678901234567890123456789"
+
+static char region_a[] = "a", region_c[] = "c", region_none[] = "none";
+
+static const struct {
+	const char *text;
+	char *regions[3]; /* none: all */
+	const char *said; /* NULL: accepted */
+	const char *first;
+} summaries[] = {
+	{ SUMMARY("0", LABEL("b", "7") "," LABEL("a", "\"18446744073709551615\"")),
+	  { 0 },
+	  NULL,
+	  "a" },
+	{ SUMMARY("0", LABEL("a", "1") "," LABEL("c", "2")), { region_c }, NULL, "c" },
+	{ SUMMARY("0", LABEL("a", "1")), { region_a, region_none }, "it has no region none", NULL },
+	{ SUMMARY("0", ""), { 0 }, "it has no region", NULL },
+	{ SUMMARY("3", LABEL("a", "1")), { 0 }, "is not complete", NULL },
+	{ SUMMARY("0", LABEL("a", "-1")), { 0 }, "a region is missing or wrong", NULL },
+	{ SUMMARY("0", LABEL("a", "1") "," LABEL("a", "1")), { 0 }, "the name a", NULL },
+	{ SUMMARY("0", LABEL(LONG LONG, "1")), { 0 }, "bytes too long", NULL },
+	{ "{\"recordings\": [{\"damage\": \"cut\"}]}", { 0 }, "damaged: cut", NULL },
+	{ "{}", { 0 }, "\"lost\" is missing", NULL },
+	{ "", { 0 }, "not JSON", NULL },
+};
+
+TEST(counts_of_regions)
+{
+	if (!has_json())
+		tap_skip("jansson", "built without it");
+	for (size_t i = 0; i < ARRAY_SIZE(summaries); i++) {
+		char *regions[3];
+		struct gate_benchmark b = { .regions = regions,
+					    .all_regions = !summaries[i].regions[0] };
+		struct gate_record r = { 0 };
+		struct tare_error err = TARE_ERROR_INIT;
+		const char *text = summaries[i].text, *said = summaries[i].said;
+		int ret;
+
+		memcpy(regions, summaries[i].regions, sizeof(regions));
+		ret = gate_regions_parse(&r, &b, text, strlen(text), &err);
+		CHECK(ret < 0 ? said && strstr(err.what, said) : !said, "%zu: %s", i, err.what);
+		CHECK(said ||
+			      !strcmp(strstr(r.value[0].event, GATE_IN) + strlen(GATE_IN),
+				      summaries[i].first),
+		      "%zu: %s", i, r.value[0].event);
+	}
+}
+
+#define BENCH(ops, min, max)                                                                       \
+	"{\"conditions\": {\"fixed\": [\"aslr\", \"env\"], \"isa\": \"v3\"}, "                     \
+	"\"variants\": [{\"name\": \"t\", \"ops\": " ops "}], "                                    \
+	"\"results\": [{\"variant\": 0, \"event\": \"e\", \"min\": " min ", \"max\": " max "}]}"
+
+TEST(counts_of_tests)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		uint64_t count;
+	} row[] = {
+		{ BENCH("null", "7", "7"), 0, 7 },
+		{ BENCH("100", "1.25", "1.25"), 0, 125 },
+		{ BENCH("3", "0.3333333333333333", "0.3333333333333333"), 0, 1 },
+		{ BENCH("1", "7", "8"), -EAGAIN, 0 },
+		{ BENCH("1", "-1", "-1"), -ERANGE, 0 },
+		{ BENCH("1", "null", "null"), -EINVAL, 0 },
+		{ BENCH("\"x\"", "1", "1"), -EINVAL, 0 },
+		{ "{}", -EINVAL, 0 },
+	};
+
+	if (!has_json())
+		tap_skip("jansson", "built without it");
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		struct gate_record r = { 0 };
+		struct tare_error err = TARE_ERROR_INIT;
+
+		CHECK_EQ(gate_bench_parse(&r, row[i].text, strlen(row[i].text), &err), row[i].ret,
+			 "%zu: %s", i, err.what);
+		if (row[i].ret == 0)
+			CHECK(r.value[0].count == row[i].count &&
+				      !strcmp(r.value[0].event, "e in t") &&
+				      !strcmp(r.fixed, "aslr,env") && !strcmp(r.isa, "v3"),
+			      "%zu: %llu %s %s", i, (unsigned long long)r.value[0].count,
+			      r.value[0].event, r.fixed);
+	}
 }
 
 TEST(only_like_is_compared_with_like)

@@ -58,10 +58,13 @@ void gate_headline(struct text *out, const struct gate_shown *s)
 			 errors == gate_count(s, GATE_UNLIKE) ? "compared" : "measured");
 	if (!s->baseline[0])
 		text_add(out, "%sno baseline: nothing was compared", out->len ? "; " : "");
-	else if (!slower && all == 1)
-		text_add(out, "%sthe benchmark is not slower", out->len ? "; " : "");
-	else if (!slower)
-		text_add(out, "%snone of %zu benchmarks is slower", out->len ? "; " : "", all);
+	else if (!slower && errors < all)
+		text_add(out,
+			 all == 1                    ? "the benchmark is not slower"
+				 : !errors           ? "none of %zu benchmarks is slower"
+				 : errors + 1 == all ? "; the other is not slower"
+						     : "; none of the others is slower",
+			 all);
 	if (faster)
 		text_add(out, ", %zu faster", faster);
 	if (within)
@@ -94,11 +97,11 @@ static void put_change(struct text *out, const struct gate_outcome *o, size_t ev
 
 	if (!base)
 		return;
-	if (isnan(percent)) {
+	if (head == base->count) {
+		text_add(out, "0");
+	} else if (isnan(percent)) {
 		text_add(out, "+");
 		put_count(out, &machine, head);
-	} else if (head == base->count) {
-		text_add(out, "0");
 	} else {
 		text_add(out, percent > 0 ? "+" : "-");
 		put_percent(out, fabs(percent));
@@ -275,6 +278,7 @@ static void json_benchmark(struct json *j, const struct gate_outcome *o)
 	json_string(j, "tare", o->head.tare);
 	json_string(j, "fixed", o->head.fixed);
 	json_string(j, "isa", o->head.isa);
+	json_string(j, "variables", o->head.variables);
 	counts(j, "events", &o->head);
 	if (o->base)
 		counts(j, "base", o->base);
@@ -332,7 +336,8 @@ void gate_record_line(struct text *out, const struct gate_record *r)
 	} texts[] = { { "command", r->command },
 		      { "tare", r->tare },
 		      { "fixed", r->fixed },
-		      { "isa", r->isa } };
+		      { "isa", r->isa },
+		      { "variables", r->variables } };
 
 	text_add(out, "{\"benchmark\": ");
 	json_quote(out, r->benchmark);

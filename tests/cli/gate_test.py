@@ -69,8 +69,8 @@ class Repository:
     def gate(self, *words, status=0, **options):
         return sh(TARE, "gate", *words, status=status, cwd=self.path, **options)
 
-    def document(self, *words, status=0):
-        return validated(self.gate("run", "-j", *words, status=status).stdout, SCHEMA)
+    def document(self, *words, status=0, **options):
+        return validated(self.gate("run", "-j", *words, status=status, **options).stdout, SCHEMA)
 
     def notes(self, commit="HEAD"):
         return [json.loads(line) for line in self.git("notes", "--ref=tare", "show", commit).splitlines() if line]
@@ -82,7 +82,8 @@ def verdicts(d):
 
 FULL = {"$schema": "tare-gate-config-1.json", "build": "make", "limit": "1 %", "benchmarks": {"a": {
     "command": ["true"], "setup": "true", "directory": ".", "events": ["instructions", "branches"], "isa": "x86-64-v2", "environment": {"A": "b"}, "runs": 3, "timeout": 9,
-    "limit": {"instructions": "0.5 %", "branches": 7}}, "b": {"command": "true", "events": "instructions", "limit": 5}}}
+    "limit": {"instructions": "0.5 %", "branches": 7}}, "b": {"command": "true", "events": "instructions", "limit": 5},
+    "c": {"command": "true", "regions": True}, "d": {"command": "true", "regions": ["x"]}, "e": {"bench": "x.c"}, "f": {"bench": ["--asm", "nop"]}}}
 
 
 def one_error(r, *said):
@@ -474,15 +475,99 @@ def hostile_files():
     one_error(r.gate("run", status=125), "the note of ", "line 1: not JSON", "git notes --ref=tare")
 
 
+REGIONS = """
+#include <tare/region.h>
+static void part(const char *name, int n) { TARE_LABEL_SCOPE(tare_label_new(name, 0, 0)); for (volatile int i = 0; i < n; i++); }
+int main(void) { part("first", 100); part("second", SECOND); return 0; }
+"""
+
+
+@test
+def regions_are_rows():
+    r = Repository(store=False, config={"all": {"command": ["./prog"], "regions": True}, "one": {"command": ["./prog"], "regions": ["second"], "limit": {"instructions in second": "50 %"}},
+                                        "none": {"command": ["./prog"], "regions": ["third"]}, "without": {"command": ["true"], "regions": True},
+                                        "limit": {"command": ["./prog"], "regions": ["first"], "limit": {"instructions in second": 1}}})
+    regions_program(r.path, 100)
+    (r.path / ".gitignore").write_text("prog\n")
+    r.commit()
+    d = r.document("--store", status=125)
+    events = {b["benchmark"]: b["events"] for b in d["benchmarks"]}
+    equal(list(events["all"]), ["instructions:u", "instructions:u in first", "instructions:u in second"], "rows")
+    equal(events["all"]["instructions:u in first"], events["all"]["instructions:u in second"], "the same work")
+    equal(events["one"]["instructions:u in second"], events["all"]["instructions:u in second"], "the same region")
+    why = {b["benchmark"]: b["why"] for b in d["benchmarks"]}
+    equal((why["none"], why["without"]), ("it has no region third", "no regions: the program has none, by tare/region.h or a binding to it, or its message says why"), "why")
+    equal(why["limit"], "there is a limit for instructions in second, but it is not measured", "a limit")
+    regions_program(r.path, 200)
+    r.commit()
+    d = r.document(status=2)
+    equal({k: v for k, v in verdicts(d).items() if k in ("all", "one")}, {"all": "slower", "one": "slower"}, "verdicts")
+    rows = [line.split() for line in r.gate("run", "--filter", "all", status=2).stdout.splitlines() if " in " in line]
+    equal([(row[3], row[-1]) for row in rows], [("first", "same"), ("second", "slower")], "only the region that changed")
+    regions_program(r.path, 130)
+    equal(verdicts(r.document("--filter", "one", status=2))["one"], "slower", "the whole command has no limit")
+    r.configure({"one": {"command": ["./prog"], "regions": ["second"], "limit": {"instructions in second": "50 %", "instructions": "50 %"}}})
+    equal(verdicts(r.document())["one"], "within limit", "the limit of a region")
+
+
+def regions_program(where, n):
+    """With the library of this build, from include and src of its folders."""
+    build, top = Path(TARE).parent, Path(__file__).parents[2]
+    r = subprocess.run(["cc", "-O1", f"-DSECOND={n}", f"-I{top}/include", "-xc", "-", "-o", where / "prog", f"-L{build}/lib", "-ltare", f"-Wl,-rpath,{build}/lib"],
+                       input=REGIONS, text=True, capture_output=True)
+    if r.returncode:
+        skip(f"no compiler: {r.stderr.splitlines()[0]}")
+
+
+BENCH = """
+char s[100];
+void execute_test(void (*start)(void), void (*stop)(void)) { start(); for (volatile int i = 0; i < N; i++); stop(); }
+"""
+
+
+@test
+def tests_of_tare_bench_are_rows():
+    if not shutil.which("cc"):
+        skip("no cc")
+    r = Repository(store=False, config={"micro": {"bench": "micro.c"}, "asm": {"bench": ["--asm", "nop", "--unroll", "7", "--form", "written"], "events": "instructions,exact/loads/"},
+                                        "broken": {"bench": "missing.c"}})
+    (r.path / "micro.c").write_text(BENCH.replace("N;", "10;"))
+    r.commit()
+    d = r.document("--store", status=125)
+    by = {b["benchmark"]: b for b in d["benchmarks"]}
+    equal(by["asm"]["events"], {"instructions:u in nop": 7, "exact/loads/ in nop": 0}, "counts")
+    true("missing.c" in by["broken"]["why"] and by["broken"]["verdict"] == "failed", by["broken"])
+    equal(by["micro"]["command"], "tare bench micro.c", "command")
+    true("aslr" in by["micro"]["fixed"] and by["micro"]["isa"].startswith("x86-64"), by["micro"])
+    (r.path / "micro.c").write_text(BENCH.replace("N;", "11;"))
+    d = r.document("--filter", "[ma]*", status=2)
+    equal(verdicts(d), {"asm": "same", "micro": "slower"}, "verdicts")
+    r.commit()
+    r.gate("accept", "micro", "--reason", "one more")
+    equal(verdicts(r.document("--filter", "micro")), {"micro": "accepted"}, "accepted")
+
+
+@test
+def other_variables():
+    """More instructions under another PATH or HOME are not called slower."""
+    r = Repository()
+    r.write(101)
+    equal(verdicts(r.document(status=125, env={**os.environ, "HOME": "/nonexistent"})), {"loop": "not comparable"}, "HOME")
+    equal(verdicts(r.document(status=2)), {"loop": "slower"}, "the same")
+    r = Repository(environment={"HOME": "/x", "PATH": os.environ["PATH"]})
+    r.commit()
+    equal(verdicts(r.document(env={**os.environ, "HOME": "/nonexistent"})), {"loop": "same"}, "set in the configuration")
+
+
 @test
 def the_schema_of_the_configuration():
     """It accepts what tare accepts, and has the same keys."""
     path = SCHEMA.with_name("tare-gate-config-1.json")
     r = Repository(store=False)
     (r.path / "tare.json").write_text(json.dumps(validated(FULL, path)))
-    equal(verdicts(r.document()), {"a": "new", "b": "new"}, "tare")
+    equal(verdicts(r.document("--filter", "[ab]")), {"a": "new", "b": "new"}, "tare")
     schema = json.loads(path.read_text())
-    equal((schema["properties"].keys(), schema["$defs"]["benchmark"]["properties"].keys()), (FULL.keys(), FULL["benchmarks"]["a"].keys()), "keys")
+    equal((schema["properties"].keys(), schema["$defs"]["benchmark"]["properties"].keys()), (FULL.keys(), {k for b in FULL["benchmarks"].values() for k in b}), "keys")
 
 
 @test

@@ -1,7 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Stored results: a note that is written from them is read again, with the same records. */
+/*
+ * Stored results: a note that is written from them is read again, with the same records. And the
+ * documents of tare summarize and tare bench.
+ */
 #include "fuzz.h"
 #include "gate/gate_view.h"
+
+static void read_parts(const char *text, size_t n)
+{
+	const struct gate_benchmark all = { .all_regions = true };
+	struct gate_record regions = { 0 }, tests = { 0 };
+	struct tare_error err = TARE_ERROR_INIT;
+
+	if (gate_regions_parse(&regions, &all, text, n, &err) == 0)
+		must(regions.n > 0 && regions.n <= GATE_EVENTS_MAX);
+	if (gate_bench_parse(&tests, text, n, &err) == 0)
+		must(tests.n > 0 && tests.n <= GATE_EVENTS_MAX);
+	for (size_t i = 0; i < regions.n; i++)
+		must(strstr(regions.value[i].event, GATE_IN));
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
@@ -20,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	for (size_t i = 0; i < again.n; i++)
 		must(again.record[i].n == r.record[i].n &&
 		     !strcmp(again.record[i].benchmark, r.record[i].benchmark));
+	read_parts(text, n);
 	gate_records_free(&again);
 	gate_records_free(&r);
 	text_free(&note);

@@ -352,13 +352,14 @@ static int tell_cause(struct job *j)
 	int ret = 0;
 
 	for (size_t i = 0; ret == 0 && i < j->n && j->shown.measured_base; i++)
-		if (j->outcome[i].verdict == GATE_SLOWER && getcwd(here, sizeof(here)))
+		if (j->outcome[i].verdict == GATE_SLOWER && !j->benchmark[i]->bench &&
+		    getcwd(here, sizeof(here)))
 			ret = gate_cause(&j->outcome[i], j->benchmark[i], j->worktree.dir, here,
 					 j->folder, &j->signals, j->err);
 	if (j->shown.measured_base)
 		return ret;
 	for (size_t i = 0; i < j->n && !j->o->baseline; i++) {
-		if (j->outcome[i].verdict != GATE_SLOWER)
+		if (j->outcome[i].verdict != GATE_SLOWER || j->benchmark[i]->bench)
 			continue;
 		gate_note(&j->shown,
 			  "To see the functions: tare compare --rev %.12s..HEAD --build COMMAND -- "
