@@ -62,8 +62,8 @@ enum tare_exact_class {
  * inline load, also without the engine; from any thread, in any handler. The compiler does not move
  * other memory accesses across it.
  *
- * Source: the engine's translation of this one load (docs/exact-engine.md). It is tested for
- * equality with ptrace single-stepping.
+ * Source: the engine's translation of this one load (docs/internals/exact-engine.md). It is tested
+ * for equality with ptrace single-stepping.
  */
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Normalised accesses (include/tare/access.h) as a table: CSV or Parquet, the same columns in both.
- * docs/accesses.md describes them; columns are only ever added.
+ * docs/internals/accesses.md describes them; columns are only ever added.
  */
 #ifndef MEMORY_ACCESS_TABLE_H
 #define MEMORY_ACCESS_TABLE_H

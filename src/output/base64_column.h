@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Long columns of numbers on a page: base64 bytes instead of digits, which open in a tenth of the
- * time. docs/page.md has the layout; web/src/packed.js reads it.
+ * time. docs/internals/page.md has the layout; web/src/packed.js reads it.
  */
 #ifndef OUTPUT_BASE64_COLUMN_H
 #define OUTPUT_BASE64_COLUMN_H

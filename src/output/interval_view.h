@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The uncertainty of a median of several runs, with the same name in text, JSON and on the page:
- * docs/noise.md, "The sign +-".
+ * docs/internals/noise.md, "The sign +-".
  */
 #ifndef OUTPUT_INTERVAL_VIEW_H
 #define OUTPUT_INTERVAL_VIEW_H

@@ -400,8 +400,8 @@ static int gather(struct compare *c, struct tare_error *err)
 /*
  * Threads of a program race for symbol binding (700 to 4,000 instructions), for the first use of a
  * region (some tens) and for locks. So exact counts of multi-threaded programs differ by that much,
- * or by 0.01 %, even if a few runs do not show it (docs/noise.md). Single-threaded programs have no
- * such cause, and neither has the number of regions.
+ * or by 0.01 %, even if a few runs do not show it (docs/internals/noise.md). Single-threaded
+ * programs have no such cause, and neither has the number of regions.
  */
 static double resolution(const struct compare *c, const struct compare_row *row,
 			 const struct compare_change *d, size_t k)

@@ -169,8 +169,8 @@ static double told(size_t labels, size_t a, size_t b, double share, double resol
 }
 
 /*
- * The table of docs/noise.md, with fixed random numbers. No rate exceeds 5 %, except for noise
- * tested with Welch's test, because its values are two and not normal: there at most 8 %.
+ * The table of docs/internals/noise.md, with fixed random numbers. No rate exceeds 5 %, except for
+ * noise tested with Welch's test, because its values are two and not normal: there at most 8 %.
  */
 TEST(false_alarms)
 {

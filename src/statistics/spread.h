@@ -9,8 +9,8 @@
 #include "base/error.h"
 
 /*
- * The meaning of low and high of a value. Each is shown under its own name: see docs/noise.md, "The
- * sign +-".
+ * The meaning of low and high of a value. Each is shown under its own name: see
+ * docs/internals/noise.md, "The sign +-".
  */
 enum interval_kind {
 	INTERVAL_NONE,       /* one run: low and high are the value */

@@ -10,7 +10,7 @@
 #include "tare/group.h"
 #include "tare/pinned.h"
 
-/* As documented in include/tare/pinned.h and docs/performance.md. */
+/* As documented in include/tare/pinned.h and docs/internals/performance.md. */
 enum { PINNED_MOST = 11, PINNED_FURTHER = 6 };
 
 static struct tare_events *events(const char *text)

@@ -1,4 +1,4 @@
-// Long columns of numbers: a plain array, or bytes in base64 (docs/page.md, src/output/base64_column.c).
+// Long columns of numbers: a plain array, or bytes in base64 (docs/internals/page.md, src/output/base64_column.c).
 import { toNumber } from "./format.js";
 
 // As in memory: every machine with a browser is little-endian.

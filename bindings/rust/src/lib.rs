@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Named parts of a program, recorded by tare (include/tare/region.h, docs/regions.md).
+//! Named parts of a program, recorded by tare (include/tare/region.h, docs/recipes/regions.md).
 //!
 //! ```no_run
 //! tare::region!(PARSE, "parse");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The engine inside a counted program: freestanding, general registers only, no libc, no
- * descriptors. docs/exact-engine.md describes how the parts fit together.
+ * descriptors. docs/internals/exact-engine.md describes how the parts fit together.
  */
 #ifndef EXACT_ENGINE_H
 #define EXACT_ENGINE_H

@@ -2,7 +2,7 @@
 /*
  * How often a high-confidence verdict is wrong: programs with all accesses known, sampled from one
  * in 1 to one in 5000, at random and with fixed periods. The printed table is the one in
- * docs/memory.md.
+ * docs/internals/memory.md.
  */
 #include "memory/sharing/sharing.h"
 #include "tap.h"
