@@ -294,7 +294,7 @@ def real_programs_repeat():
             print(f"# {name} is not installed")
             continue
         any_there = True
-        d = diverge("--", name, *words, tries=5)  # docs/determinism.md: 2 of some 50 runs of gcc had 20 instructions more
+        d = diverge("--", name, *words, tries=5)  # docs/internals/determinism.md: 2 of some 50 runs of gcc had 20 instructions more
         if d["not_fixed"]:
             print(f"# {name}: {d['not_fixed']}")
             continue
