@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -109,6 +111,22 @@ double history_percent(const struct history_point *p)
 	double from = history_real(&p->from);
 
 	return from != 0 ? 100 * (history_real(&p->to) - from) / fabs(from) : NAN;
+}
+
+void history_put_number(struct text *out, const struct history_number *n)
+{
+	char s[40];
+
+	if (n->whole) {
+		text_add(out, "%" PRIu64, n->count);
+		return;
+	}
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(s, sizeof(s), "%.*g", digits, n->real);
+		if (strtod(s, NULL) == n->real)
+			break;
+	}
+	text_add(out, "%s", s);
 }
 
 int history_short(const char *commit)

@@ -93,6 +93,7 @@ struct history_point {
 	size_t group; /* index */
 	struct history_number value, least, most;
 	uint64_t runs;
+	struct history_digest digest; /* of the measurement */
 	/* The results of history_judge(). */
 	ssize_t before; /* index of the value before it in its group; -1: none */
 	bool change;    /* a change point: the values from here on differ from those before */
@@ -132,6 +133,8 @@ struct history_number history_change(const struct history_number *before,
 				     const struct history_number *after, bool *negative);
 /* The change of a change point in percent; NAN: from 0. */
 double history_percent(const struct history_point *p);
+/* All digits, as in JSON: 12, 0.1, 1e-07. */
+void history_put_number(struct text *out, const struct history_number *n);
 /* "1a2b3c4d5e6f": short for a hash, all of another name. */
 int history_short(const char *commit);
 /* "2026-11-28T12:00:00Z" */

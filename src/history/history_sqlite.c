@@ -27,7 +27,7 @@
 /* clang-format off */
 #define FUNCTIONS(F) \
 	F(sqlite3_bind_blob) F(sqlite3_bind_double) F(sqlite3_bind_int64) F(sqlite3_bind_text) \
-	F(sqlite3_busy_timeout) F(sqlite3_changes) F(sqlite3_close) F(sqlite3_column_bytes) \
+	F(sqlite3_busy_timeout) F(sqlite3_changes) F(sqlite3_close) F(sqlite3_column_blob) F(sqlite3_column_bytes) \
 	F(sqlite3_column_double) F(sqlite3_column_int64) F(sqlite3_column_text) \
 	F(sqlite3_column_type) F(sqlite3_errmsg) F(sqlite3_exec) F(sqlite3_extended_errcode) \
 	F(sqlite3_finalize) F(sqlite3_last_insert_rowid) F(sqlite3_open_v2) F(sqlite3_prepare_v2) \
@@ -107,7 +107,7 @@ static const char *const sql[STATEMENTS] = {
 		       " (SELECT conditions FROM value WHERE series = ?) ORDER BY id",
 	[VALUES] =
 		"SELECT conditions, name, parent, subject, time, depth, dirty, runs, value, least,"
-		" most FROM value JOIN run ON run.id = value.run WHERE series = ?"
+		" most, run.id, digest FROM value JOIN run ON run.id = value.run WHERE series = ?"
 		" ORDER BY time, depth, dirty, run.id",
 };
 
@@ -640,6 +640,9 @@ static int read_points(struct history_store *s, int64_t series, const int64_t *i
 		if (!found || !number_of(st, 8, &p->value) || !number_of(st, 9, &p->least) ||
 		    !number_of(st, 10, &p->most))
 			return damaged(s, err);
+		if (sqlite.sqlite3_column_bytes(st, 12) != HISTORY_DIGEST_BYTES)
+			return damaged(s, err);
+		memcpy(p->digest.byte, sqlite.sqlite3_column_blob(st, 12), HISTORY_DIGEST_BYTES);
 		p->group = (size_t)(found - ids);
 		out->n++;
 	}

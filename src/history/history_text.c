@@ -8,21 +8,12 @@
 
 /* ---- parts ---- */
 
-/* All digits: the same number as in JSON. */
 static void put_number(struct text *out, const struct style *style, const struct history_number *n)
 {
-	char s[40];
-
-	if (n->whole) {
+	if (n->whole)
 		put_count(out, style, n->count);
-		return;
-	}
-	for (int digits = 1; digits <= 17; digits++) {
-		snprintf(s, sizeof(s), "%.*g", digits, n->real);
-		if (strtod(s, NULL) == n->real)
-			break;
-	}
-	text_add(out, "%s", s);
+	else
+		history_put_number(out, n);
 }
 
 static void put_signed_percent(struct text *out, double percent)

@@ -4,6 +4,8 @@
 usage: history_test.py TARE SCHEMAS
 """
 import base64
+import csv
+import io
 import json
 import os
 import random
@@ -93,7 +95,7 @@ def values(series):
 @test
 def wrong_usage():
     p = Place()
-    for words, said in (((), "one of: add, list, show, plot"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
+    for words, said in (((), "one of: add, list, show, plot, export"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
                         (("list", "a", "b"), "one pattern"), (("list",), "there is no history in h.db"), (("show", "x"), "there is no history in h.db"),
                         (("plot",), "plot needs the name of the page"), (("plot", "-j", "-o", "x"), "plot writes a page"), (("plot", "a", "b"), "one benchmark"),
                         (("add", "-j", "x"), "add writes no document"), (("add", "absent.json"), "absent.json"), (("add", "--notes"), "there is no git repository")):
@@ -355,6 +357,44 @@ def the_document_of_the_page():
     equal([len(s["changes"]) for s in doc["series"] if s["event"] == "wall"], [1], "a change point")
     equal(len(plotted(p, "-e", "wall")["series"]), 1, "one event")
     one_error(p.run("plot", "-o", "plot.html", "other", status=125), "no benchmark 'other'")
+
+
+@test
+def exported_values():
+    """CSV, JSON and Parquet have the same rows, with all digits."""
+    p = Place()
+    p.add(stat(event("18446744073709551615"), event(0.1, "energy", quality="counted", unit="J")), "--commit", "a,\n=b")
+    p.add(stat(event(7), event(12.5, "energy", quality="counted", unit="J", min=12, max=13)), "--commit", "b")
+    doc = validated(p.run("export", "-j").stdout, SCHEMAS / "tare-history-export-1.json")["values"]
+    equal([(v["event"], v["commit"], v["value"], v["min"], v["max"]) for v in doc],
+          [("energy", "a,\n=b", 0.1, 0.1, 0.1), ("energy", "b", 12.5, 12, 13), ("instructions:u", "a,\n=b", "18446744073709551615",) + ("18446744073709551615",) * 2,
+           ("instructions:u", "b", 7, 7, 7)], "JSON")
+    equal(doc[0]["measurement"] == doc[2]["measurement"] != doc[1]["measurement"], True, "values that were added together")
+    table = list(csv.DictReader(io.StringIO(p.run("export").stdout)))
+    equal(list(table[0]), list(doc[0]), "columns")
+    for a, b in zip(table, doc):
+        for key in a:
+            want = {True: "1", False: "0"}.get(b[key], str(b[key])) if key != "commit" else b[key].replace("\n", "\\x0a")
+            equal(a[key], want, key)
+    p.run("export", "-o", "out.csv")
+    equal((p.path / "out.csv").read_text(), p.run("export", "--format", "csv").stdout, "by the ending")
+    equal([r["value"] for r in csv.DictReader(io.StringIO(p.run("export", "prog x", "-e", "energy").stdout))], ["0.1", "12.5"], "one event")
+    p.run("export", "-o", "out.json")
+    equal(json.loads((p.path / "out.json").read_text())["values"], doc, "by the ending")
+    p.run("export", "-o", "out.parquet")
+    true((p.path / "out.parquet").read_bytes()[:4] == b"PAR1", "Parquet")
+    node, duckdb = shutil.which("node"), Path(__file__).parent.parent.parent / "web/node_modules/@duckdb/node-api"
+    if node and duckdb.exists():
+        script = f"""import {{ DuckDBInstance }} from {json.dumps(str(duckdb / 'lib/index.js'))};
+            const c = await (await DuckDBInstance.create(":memory:")).connect();
+            const r = await c.runAndReadAll("select event, value, value_whole, date, dirty from 'out.parquet'");
+            console.log(JSON.stringify(r.getRowObjectsJson()));"""
+        (p.path / "read.mjs").write_text(script)
+        rows = json.loads(sh(node, "read.mjs", cwd=p.path).stdout)
+        equal([(r["event"], float(r["value"]), r["value_whole"]) for r in rows],
+              [("energy", 0.1, None), ("energy", 12.5, None), ("instructions:u", 2.0**64, "18446744073709551615"), ("instructions:u", 7, "7")], "read by DuckDB")
+    one_error(p.run("export", "-o", "absent/x.csv", status=125), "absent/x.csv")
+    one_error(p.run("show", "*", "--format", "csv", status=125), "show has the formats text and json")
 
 
 @test

@@ -20,11 +20,13 @@ static const struct option_row history_opts[] = {
 	  TEXT(benchmark, "name") },
 	{ 0, "machine", "NAME", "add: where it was measured (this CPU's model)",
 	  TEXT(machine, "name") },
-	{ 'e', "event", "EVENT", "list, show, plot: only this event; a pattern with * and ?",
+	{ 'e', "event", "EVENT", "all but add: only this event; a pattern with * and ?",
 	  TEXT(event, "event") },
 	{ 0, "wait", "MS", "how long to wait for other users of the file (10 s)",
 	  DURATION(wait_ns, 1000000, 0) },
-	OUTPUT_FORMAT_ROWS(out, "text (default) or json", "text", "json"),
+	OUTPUT_FORMAT_ROWS(
+		out, "list, show: text (default) or json; export: csv (default), json or parquet",
+		"text", "json", "csv", "parquet"),
 	BLOCK_ROW(out, output_file_rows),
 	BLOCK_ROW(out, output_colour_rows),
 	{ 0 },
@@ -46,9 +48,10 @@ static const struct {
 } subcommands[] = { { "add", history_run_add },
 		    { "list", history_run_list },
 		    { "show", history_run_show },
-		    { "plot", history_run_plot } };
+		    { "plot", history_run_plot },
+		    { "export", history_run_export } };
 
-#define NAMES "add, list, show, plot"
+#define NAMES "add, list, show, plot, export"
 
 static int find_path(struct history_job *j)
 {
@@ -64,11 +67,24 @@ static int find_path(struct history_job *j)
 	return ret;
 }
 
+/* export alone writes tables. */
+static int check_format(struct history_job *j, const char *name)
+{
+	if (j->o->out.format == FORMAT_TEXT || j->o->out.format == FORMAT_JSON ||
+	    !strcmp(name, "export"))
+		return 0;
+	tare_fail(j->err, EINVAL, "%s has the formats text and json", name);
+	tare_hint(j->err, "tare history export writes CSV and Parquet");
+	return -EINVAL;
+}
+
 static int run(struct history_job *j, char **words)
 {
 	for (size_t i = 0; *words && i < ARRAY_SIZE(subcommands); i++)
 		if (!strcmp(*words, subcommands[i].name)) {
-			int ret = find_path(j);
+			int ret = check_format(j, *words);
+
+			ret = ret == 0 ? find_path(j) : ret;
 
 			return ret == 0 ? subcommands[i].run(j, words + 1) : ret;
 		}
@@ -102,7 +118,7 @@ static int run_history(const struct command *self, int argc, char **argv)
 const struct command cmd_history = {
 	.name = "history",
 	.about = "values over commits: keep measurements, show when they changed",
-	.args = "add DOCUMENT... | list [BENCHMARK] | show BENCHMARK | plot [BENCHMARK]",
+	.args = "add DOCUMENT... | list [BENCHMARK] | show BENCHMARK | plot [BENCHMARK] | export [BENCHMARK]",
 	.example = "  tare history add result.json\n"
 		   "  tare history list\n"
 		   "  tare history show gzip\n"

@@ -8,6 +8,8 @@
 #include "history/history_store.h"
 #include "output/options/output_options.h"
 
+enum { FORMAT_PARQUET = FORMAT_OTHER };
+
 struct history_options {
 	struct output_options out;
 	const char *db, *benchmark, *commit, *machine, *event;
@@ -37,6 +39,7 @@ int history_open_document(struct history_job *j, struct document *to);
 /* Subcommands; `words` follow their name. */
 int history_run_add(struct history_job *j, char **words);
 int history_run_list(struct history_job *j, char **words);
+int history_run_export(struct history_job *j, char **words);
 int history_run_plot(struct history_job *j, char **words);
 int history_run_show(struct history_job *j, char **words);
 
