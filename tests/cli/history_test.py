@@ -95,7 +95,7 @@ def values(series):
 @test
 def wrong_usage():
     p = Place()
-    for words, said in (((), "one of: add, list, show, plot, export"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
+    for words, said in (((), "one of: add, list, show, plot, export, import"), (("ad",), "'ad' is not one of"), (("add",), "add needs documents, or --notes"), (("show",), "show needs one"),
                         (("list", "a", "b"), "one pattern"), (("list",), "there is no history in h.db"), (("show", "x"), "there is no history in h.db"),
                         (("plot",), "plot needs the name of the page"), (("plot", "-j", "-o", "x"), "plot writes a page"), (("plot", "a", "b"), "one benchmark"),
                         (("add", "-j", "x"), "add writes no document"), (("add", "absent.json"), "absent.json"), (("add", "--notes"), "there is no git repository")):
@@ -395,6 +395,80 @@ def exported_values():
               [("energy", 0.1, None), ("energy", 12.5, None), ("instructions:u", 2.0**64, "18446744073709551615"), ("instructions:u", 7, "7")], "read by DuckDB")
     one_error(p.run("export", "-o", "absent/x.csv", status=125), "absent/x.csv")
     one_error(p.run("show", "*", "--format", "csv", status=125), "show has the formats text and json")
+
+
+def action(*entries, suite="Rust Benchmark"):
+    return {"lastUpdate": 1, "repoUrl": "https://github.com/a/b", "entries": {suite: list(entries)}}
+
+
+def entry(commit, *benches, timestamp="2020-07-01T12:00:00+09:00", **more):
+    return {"commit": {"id": commit, "message": f"subject of {commit}\n\nbody", "timestamp": timestamp}, "date": 1593600000123, "tool": "cargo",
+            "benches": [{"name": n, "value": v, "unit": u, "range": "± 3"} for n, v, u in benches], **more}
+
+
+def imported(p, document, *words, **options):
+    (p.path / "i.json").write_text(document if isinstance(document, str) else json.dumps(document))
+    return p.run("import", "i.json", *words, **options)
+
+
+@test
+def import_from_github_action_benchmark():
+    p = Place()
+    h = ["%040x" % (i + 1) for i in range(3)]
+    data = action(entry(h[1], ("fib/10", 41, "ns/iter"), ("fib/20", 12.5, "ns/iter")), entry(h[0], ("fib/10", 40, "ns/iter"), timestamp="2020-07-01T01:00:00.5Z"),
+                  entry(h[2], ("fib/10", 42, "ns/iter"), timestamp=None))
+    equal(imported(p, "window.BENCHMARK_DATA = " + json.dumps(data, indent=2) + ";\n", "--machine", "ci").stdout, "added 3 measurements\n", "data.js")
+    equal(imported(p, data, "--machine", "ci").stdout, "added 0 measurements; 3 were added before\n", "the same as JSON")
+    a, b = p.show()
+    equal((a["benchmark"], a["event"], a["unit"], b["benchmark"]), ("Rust Benchmark: fib/10", "value", "ns/iter", "Rust Benchmark: fib/20"), "names and units")
+    equal([(v["commit"], v["date"], v["subject"], v["value"]) for v in a["values"]],
+          [(h[0], "2020-07-01T01:00:00Z", f"subject of {h[0]}", 40), (h[1], "2020-07-01T03:00:00Z", f"subject of {h[1]}", 41), (h[2], "2020-07-01T10:40:00Z", f"subject of {h[2]}", 42)], "commits")
+    equal([(c["engine"], c["quality"], c["machine"], c["exact"]) for c in a["conditions"]], [("cargo", "imported", "ci", False)], "conditions")
+
+
+@test
+def import_from_bencher():
+    p = Place()
+    bmf = {"parse": {"latency": {"value": 88.5, "lower_value": 87.4, "upper_value": 88.9}, "throughput": {"value": 5}}, "my binary": {"file-size": {"value": 2**53}}}
+    one_error(imported(p, bmf, status=125), "does not name the commit", "--commit REV")
+    equal(imported(p, bmf, "--commit", "v1").stdout, "added 1 measurement\n", "with a commit")
+    equal([(s["benchmark"], s["event"], s["unit"], values(s)) for s in p.show()],
+          [("my binary", "file-size", "", [2**53]), ("parse", "latency", "", [88.5]), ("parse", "throughput", "", [5])], "values")
+
+
+@test
+def import_of_an_export():
+    """All that a history has, into another one; twice changes nothing."""
+    p, q = Place(git=True), Place()
+    for i in range(4):
+        p.add(stat(event(str(2**64 - 1 - i)), event(i / 3, "energy", quality="counted", unit="J"), conditions={"tare": f"0.{i}"}), "--commit", p.commit(f"commit {i}"))
+    export = p.run("export", "-j").stdout
+    equal(imported(q, export).stdout, "added 4 measurements\n", "first")
+    equal(imported(q, export).stdout, "added 0 measurements; 4 were added before\n", "again")
+    equal(q.run("export", "-j").stdout, export, "the same")
+    equal(q.show(), p.show(), "shown")
+
+
+@test
+def hostile_imports():
+    p = Place()
+    p.add(stat(event(1)), "--commit", "a", "--benchmark", "one")
+    row = json.loads(p.run("export", "-j").stdout)["values"][0]
+    export = lambda *rows: {"schema": "tare/history-export/1", "values": list(rows)}
+    for d, said in (("", "not JSON"), ("[]", "its format is not known"), ("{}", "its format is not known"), ({"entries": {}}, "it has no values"), ("window.BENCHMARK_DATA = ", "not JSON"),
+                    (action({"benches": []}), "an entry has no commit"), (action(7), "an entry has no commit"), (action(entry("", ("n", 1, "u"))), "an entry has no commit"),
+                    (action(entry("c")), "no benches"), (action(entry("c", ("n", "x", "u"))), "is not a number"), (action(entry("c", ("n", 1e300, "u"))), "is not a number"),
+                    (action(entry("c", ("", 1, "u"))), "no name"), (action(entry("c", ("n" * 2000, 1, "u"))), "too long"), (action(entry("c", ("n", 1, "u"), ("n", 2, "u"))), "occurs twice"),
+                    (action(entry("c", ("n", 1, "u"), timestamp=None, date="x")), "no date"), (action(entry("c", ("n", 1, "u"), timestamp=None, date=1e300)), "no date"),
+                    ({"b": {"m": {"value": "1"}}}, "its format is not known"), ({"b": {"m": {"value": 1}, "k": {"value": None}}}, "is not a number"), ({"b": {"m": {"value": 1}}, "c": 7}, "not an object"),
+                    (stat(event(5)), "tare history add"), (export(), "it has no values"), (export(7), 'key "measurement"'), (export({**row, "measurement": "zz"}), 'key "measurement"'),
+                    (export({**row, "commit": ""}), 'key "commit"'), (export({**row, "date": "2020"}), 'key "date"'), (export({**row, "min": 2}), 'key "min"'), (export({**row, "max": 0}), 'key "max"'),
+                    (export({**row, "runs": 0}), 'key "runs"'), (export({**row, "depth": "18446744073709551615"}), 'key "depth"'), (export({**row, "benchmark": None}), 'key "benchmark"'),
+                    (export(row, row), "twice")):
+        one_error(imported(p, d, "--commit", "c", status=125), said)
+    equal(len(p.list()), 1, "nothing was added")
+    for words, said in ((("import",), "needs files"), (("import", "i.json", "--benchmark", "x"), "keeps the names"), (("import", "absent"), "absent"), (("import", "-j", "i.json"), "writes no document")):
+        one_error(p.run(*words, status=125), said)
 
 
 @test

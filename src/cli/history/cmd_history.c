@@ -14,13 +14,14 @@ static const struct option_row history_opts[] = {
 	  INPUT_FILE(db) },
 	{ 0, "notes", NULL, "add: the results that tare gate run --store left in git notes",
 	  FLAG(notes) },
-	{ 0, "commit", "REV", "add: the commit that was measured (HEAD)",
+	{ 0, "commit", "REV", "add, import: the commit that was measured (HEAD)",
 	  TEXT(commit, "revision") },
 	{ 0, "benchmark", "NAME", "add: name for documents of tare stat (their command)",
 	  TEXT(benchmark, "name") },
-	{ 0, "machine", "NAME", "add: where it was measured (this CPU's model)",
+	{ 0, "machine", "NAME", "add, import: where it was measured (add: this CPU's model)",
 	  TEXT(machine, "name") },
-	{ 'e', "event", "EVENT", "all but add: only this event; a pattern with * and ?",
+	{ 'e', "event", "EVENT",
+	  "list, show, plot, export: only this event; a pattern with * and ?",
 	  TEXT(event, "event") },
 	{ 0, "wait", "MS", "how long to wait for other users of the file (10 s)",
 	  DURATION(wait_ns, 1000000, 0) },
@@ -45,13 +46,11 @@ int history_open_store(struct history_job *j, enum history_access access)
 static const struct {
 	const char *name;
 	int (*run)(struct history_job *j, char **words);
-} subcommands[] = { { "add", history_run_add },
-		    { "list", history_run_list },
-		    { "show", history_run_show },
-		    { "plot", history_run_plot },
-		    { "export", history_run_export } };
+} subcommands[] = { { "add", history_run_add },       { "list", history_run_list },
+		    { "show", history_run_show },     { "plot", history_run_plot },
+		    { "export", history_run_export }, { "import", history_run_import } };
 
-#define NAMES "add, list, show, plot, export"
+#define NAMES "add, list, show, plot, export, import"
 
 static int find_path(struct history_job *j)
 {
@@ -118,7 +117,8 @@ static int run_history(const struct command *self, int argc, char **argv)
 const struct command cmd_history = {
 	.name = "history",
 	.about = "values over commits: keep measurements, show when they changed",
-	.args = "add DOCUMENT... | list [BENCHMARK] | show BENCHMARK | plot [BENCHMARK] | export [BENCHMARK]",
+	.args = "add DOCUMENT... | list [BENCHMARK] | show BENCHMARK | plot [BENCHMARK] | export [BENCHMARK] | "
+		"import FILE...",
 	.example = "  tare history add result.json\n"
 		   "  tare history list\n"
 		   "  tare history show gzip\n"

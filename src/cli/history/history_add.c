@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tare history add */
+/* tare history add and import */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "cli/history/history_job.h"
 #include "history/history_document.h"
 #include "history/history_git.h"
+#include "history/history_import.h"
 
 enum { DOCUMENT_BYTES_MAX = 256 << 20 };
 
@@ -83,26 +84,18 @@ static int collect(struct history_job *j, char **words)
 	return ret;
 }
 
-int history_run_add(struct history_job *j, char **words)
+static int check_output(const struct history_job *j, const char *name)
+{
+	return j->o->out.format == FORMAT_TEXT && !j->o->out.path
+		? 0
+		: tare_fail(j->err, EINVAL, "%s writes no document", name);
+}
+
+static int store_batch(struct history_job *j)
 {
 	size_t known, added;
-	int ret;
+	int ret = history_open_store(j, HISTORY_WRITE);
 
-	if (!*words && !j->o->notes) {
-		tare_fail(j->err, EINVAL, "add needs documents, or --notes");
-		tare_hint(j->err, "tare stat --format json -o FILE -- COMMAND writes one");
-		return -EINVAL;
-	}
-	if (j->o->out.format != FORMAT_TEXT || j->o->out.path)
-		return tare_fail(j->err, EINVAL, "add writes no document");
-	if (j->o->benchmark && strlen(j->o->benchmark) > HISTORY_NAME_MAX)
-		return tare_fail(j->err, EINVAL, "--benchmark: the name is too long");
-	name_machine(j);
-	revision_signals_begin(&j->signals);
-	ret = collect(j, words);
-	revision_signals_end(&j->signals);
-	if (ret == 0)
-		ret = history_open_store(j, HISTORY_WRITE);
 	if (ret == 0)
 		ret = j->kind->add(j->store, &j->batch, &known, j->err);
 	if (ret < 0)
@@ -113,4 +106,64 @@ int history_run_add(struct history_job *j, char **words)
 		printf("; %zu %s added before", known, known == 1 ? "was" : "were");
 	printf("\n");
 	return 0;
+}
+
+int history_run_add(struct history_job *j, char **words)
+{
+	int ret;
+
+	if (!*words && !j->o->notes) {
+		tare_fail(j->err, EINVAL, "add needs documents, or --notes");
+		tare_hint(j->err, "tare stat --format json -o FILE -- COMMAND writes one");
+		return -EINVAL;
+	}
+	if (j->o->benchmark && strlen(j->o->benchmark) > HISTORY_NAME_MAX)
+		return tare_fail(j->err, EINVAL, "--benchmark: the name is too long");
+	ret = check_output(j, "add");
+	if (ret < 0)
+		return ret;
+	name_machine(j);
+	revision_signals_begin(&j->signals);
+	ret = collect(j, words);
+	revision_signals_end(&j->signals);
+	return ret == 0 ? store_batch(j) : ret;
+}
+
+/* ---- import ---- */
+
+static int import_file(struct history_job *j, const char *path, const struct history_import *how)
+{
+	char *text = NULL;
+	size_t n = 0;
+	int ret = file_read(NULL, path, DOCUMENT_BYTES_MAX, &text, &n, j->err);
+
+	if (ret == 0)
+		ret = history_import_parse(&j->batch, text, n, path, how, j->err);
+	free(text);
+	return ret;
+}
+
+int history_run_import(struct history_job *j, char **words)
+{
+	struct history_import how = { .machine = j->o->machine ? j->o->machine : "" };
+	struct history_commit commit;
+	int ret = check_output(j, "import");
+
+	if (ret == 0 && !*words)
+		ret = tare_fail(j->err, EINVAL, "import needs files");
+	if (ret == 0 && j->o->benchmark)
+		ret = tare_fail(j->err, EINVAL,
+				"import keeps the names of the files: no --benchmark");
+	if (ret == 0 && j->o->notes)
+		ret = tare_fail(j->err, EINVAL, "--notes is an option of add");
+	if (ret == 0 && j->o->commit) {
+		revision_signals_begin(&j->signals);
+		ret = history_git_commit(&commit, &j->batch.strings, j->o->commit, &j->signals,
+					 j->err);
+		revision_signals_end(&j->signals);
+		how.commit = &commit;
+	}
+	for (char **path = words; ret == 0 && *path; path++)
+		ret = import_file(j, *path, &how);
+	return ret == 0 ? store_batch(j) : ret;
 }

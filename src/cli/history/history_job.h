@@ -38,6 +38,7 @@ int history_open_document(struct history_job *j, struct document *to);
 
 /* Subcommands; `words` follow their name. */
 int history_run_add(struct history_job *j, char **words);
+int history_run_import(struct history_job *j, char **words);
 int history_run_list(struct history_job *j, char **words);
 int history_run_export(struct history_job *j, char **words);
 int history_run_plot(struct history_job *j, char **words);
